@@ -1,0 +1,148 @@
+// Package calendar holds the two calendar values of the ledger: the date and the month, both as the clocks of Vienna
+// show them (spec 2.1, calculations 1.4). They are plain numbers, so that they compare, subtract and store cheaply.
+package calendar
+
+import (
+	"fmt"
+	"time"
+	_ "time/tzdata" // the zone must be known on machines that have no zone files
+)
+
+// Date is a calendar date, as days since 1970-01-01.
+type Date int32
+
+// Month is a calendar month, as year*12 + month - 1.
+type Month int32
+
+// The range of dates that the ledger takes (events: "all within 1900-01-01..2299-12-31").
+const (
+	MinDate  Date  = -25567
+	MaxDate  Date  = 120529
+	MinMonth Month = 1900 * 12
+	MaxMonth Month = 2299*12 + 11
+)
+
+var vienna = mustLoad("Europe/Vienna")
+
+func mustLoad(name string) *time.Location {
+	l, err := time.LoadLocation(name)
+	if err != nil { // cannot be: the zone data are compiled in
+		panic(err)
+	}
+	return l
+}
+
+// NewDate is the date of a year, month and day that exist.
+func NewDate(year, month, day int) Date {
+	return Date(time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Unix() / 86400)
+}
+
+// ViennaDate is the date that the clocks of Vienna show at an instant.
+func ViennaDate(t time.Time) Date {
+	y, m, d := t.In(vienna).Date()
+	return NewDate(y, int(m), d)
+}
+
+// ParseDate reads YYYY-MM-DD, a date that exists and lies in the ledger's range.
+func ParseDate(s string) (Date, error) {
+	if len(s) != 10 || s[4] != '-' || s[7] != '-' {
+		return 0, fmt.Errorf("%q is not a date YYYY-MM-DD", clip(s))
+	}
+	y, ok1 := digits(s[:4])
+	m, ok2 := digits(s[5:7])
+	d, ok3 := digits(s[8:])
+	if !ok1 || !ok2 || !ok3 || m < 1 || m > 12 || d < 1 || d > daysIn(y, m) {
+		return 0, fmt.Errorf("%q is not a date YYYY-MM-DD", clip(s))
+	}
+	if y < 1900 || y > 2299 {
+		return 0, fmt.Errorf("%q lies outside 1900-01-01..2299-12-31", s)
+	}
+	return NewDate(y, m, d), nil
+}
+
+// ParseMonth reads YYYY-MM in the ledger's range.
+func ParseMonth(s string) (Month, error) {
+	if len(s) != 7 || s[4] != '-' {
+		return 0, fmt.Errorf("%q is not a month YYYY-MM", clip(s))
+	}
+	y, ok1 := digits(s[:4])
+	m, ok2 := digits(s[5:])
+	if !ok1 || !ok2 || m < 1 || m > 12 {
+		return 0, fmt.Errorf("%q is not a month YYYY-MM", clip(s))
+	}
+	if y < 1900 || y > 2299 {
+		return 0, fmt.Errorf("%q lies outside 1900-01..2299-12", s)
+	}
+	return Month(y*12 + m - 1), nil
+}
+
+// Time is midnight UTC of the date, the form in which databases exchange dates.
+func (d Date) Time() time.Time { return time.Unix(int64(d)*86400, 0).UTC() }
+
+// FromTime is the date written in t, whatever its zone.
+func FromTime(t time.Time) Date {
+	y, m, d := t.Date()
+	return NewDate(y, int(m), d)
+}
+
+// Month is the month of the date.
+func (d Date) Month() Month {
+	t := d.Time()
+	return Month(t.Year()*12 + int(t.Month()) - 1)
+}
+
+// String writes YYYY-MM-DD.
+func (d Date) String() string { return string(d.Append(nil)) }
+
+// Append writes YYYY-MM-DD behind b.
+func (d Date) Append(b []byte) []byte {
+	y, m, day := d.Time().Date()
+	return append(Month(y*12+int(m)-1).Append(b), '-', byte('0'+day/10), byte('0'+day%10))
+}
+
+// First is the first day of the month.
+func (m Month) First() Date { return NewDate(int(m)/12, int(m)%12+1, 1) }
+
+// Last is the last day of the month.
+func (m Month) Last() Date { return (m + 1).First() - 1 }
+
+// String writes YYYY-MM.
+func (m Month) String() string { return string(m.Append(nil)) }
+
+// Append writes YYYY-MM behind b.
+func (m Month) Append(b []byte) []byte {
+	y, mm := int(m)/12, int(m)%12+1
+	return append(b, byte('0'+y/1000), byte('0'+y/100%10), byte('0'+y/10%10), byte('0'+y%10), '-', byte('0'+mm/10), byte('0'+mm%10))
+}
+
+func digits(s string) (n int, ok bool) {
+	for i := range len(s) {
+		c := s[i]
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, true
+}
+
+func daysIn(year, month int) int {
+	switch month {
+	case 4, 6, 9, 11:
+		return 30
+	case 2:
+		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+			return 29
+		}
+		return 28
+	}
+	return 31
+}
+
+// clip keeps an echoed value short: it may come from a stranger.
+func clip(s string) string {
+	if len(s) > 40 {
+		return s[:40] + "…"
+	}
+	return s
+}

@@ -1,0 +1,78 @@
+package calendar
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestParseDateTakesOnlyRealDatesInRange(t *testing.T) {
+	for _, c := range []struct {
+		in string
+		ok bool
+	}{
+		{"2024-02-29", true}, {"2023-02-29", false}, {"2000-02-29", true}, {"1900-02-29", false}, {"1900-01-01", true}, {"2299-12-31", true},
+		{"1899-12-31", false}, {"2300-01-01", false}, {"2024-4-01", false}, {"2024-04-31", false}, {"2024-13-01", false}, {"2024-00-10", false},
+		{"2024-01-00", false}, {"+024-01-01", false}, {"2024-01-01T", false}, {"", false}, {"٢٠٢٤-01", false},
+	} {
+		d, err := ParseDate(c.in)
+		if (err == nil) != c.ok {
+			t.Errorf("ParseDate(%q): %v, want ok=%v", c.in, err, c.ok)
+		}
+		if err == nil && d.String() != c.in {
+			t.Errorf("ParseDate(%q) writes %s", c.in, d)
+		}
+	}
+	if MinDate.String() != "1900-01-01" || MaxDate.String() != "2299-12-31" {
+		t.Errorf("range %s..%s", MinDate, MaxDate)
+	}
+}
+
+func TestParseMonthTakesOnlyRealMonthsInRange(t *testing.T) {
+	for in, ok := range map[string]bool{"2024-02": true, "2024-2": false, "2024-00": false, "2024-13": false, "1899-12": false, "2300-01": false, "2299-12": true, "2024-02-01": false} {
+		if _, err := ParseMonth(in); (err == nil) != ok {
+			t.Errorf("ParseMonth(%q): %v", in, err)
+		}
+	}
+	if MinMonth.String() != "1900-01" || MaxMonth.String() != "2299-12" {
+		t.Errorf("range %s..%s", MinMonth, MaxMonth)
+	}
+}
+
+func TestViennaDateFollowsTheClocksOfVienna(t *testing.T) {
+	for in, want := range map[string]string{ // calculations 1.4
+		"2026-03-31T22:30:00Z": "2026-04-01", "2026-10-31T22:30:00Z": "2026-10-31", "2027-10-31T22:30:00Z": "2027-10-31", "2026-10-31T23:30:00Z": "2026-11-01",
+		"1969-12-31T23:30:00Z": "1970-01-01", "1950-05-05T12:00:00Z": "1950-05-05",
+	} {
+		at, err := time.Parse(time.RFC3339, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ViennaDate(at).String(); got != want {
+			t.Errorf("%s is %s in Vienna, want %s", in, got, want)
+		}
+	}
+}
+
+func TestEveryDateIsWrittenAsItIsRead(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := Date(rapid.Int32Range(int32(MinDate), int32(MaxDate)).Draw(t, "date"))
+		back, err := ParseDate(d.String())
+		if err != nil || back != d || FromTime(d.Time()) != d {
+			t.Fatalf("%d writes %s, reads %d, %v", d, d, back, err)
+		}
+		if m := d.Month(); d < m.First() || d > m.Last() || m.String() != d.String()[:7] {
+			t.Fatalf("%s is not in its month %s", d, m)
+		}
+	})
+}
+
+func FuzzParseDate(f *testing.F) {
+	f.Add("2024-02-29")
+	f.Fuzz(func(t *testing.T, s string) {
+		if d, err := ParseDate(s); err == nil && d.String() != s {
+			t.Fatalf("%q reads as %s", s, d)
+		}
+	})
+}
