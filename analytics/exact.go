@@ -1,0 +1,133 @@
+// Package analytics computes every derived figure of the API from plain sums
+// and small state: exact integers in, exact integers out, no I/O and no clock.
+package analytics
+
+import (
+	"errors"
+	"math/big"
+	"slices"
+)
+
+// ErrNoWeights reports shares asked for over weights that sum to 0. The rule
+// that needs the shares says what happens then.
+var ErrNoWeights = errors.New("analytics: the weights of the shares sum to 0")
+
+// LargestRemainder cuts total into one share per weight, in proportion to the
+// weights, so that the shares add up to total (calculations 1.3). Units lost by
+// rounding down go to the largest fractions, ties to the earlier position; the
+// shares of -total mirror those of total. Weights may have mixed signs; then
+// single shares may exceed total, and ErrOutOfRange says that one needs more
+// than 64 bits. ErrNoWeights: the weights sum to 0.
+func LargestRemainder(total int64, weights []int64) ([]int64, error) {
+	shares, err := largestRemainder(Int(total), int128s(weights))
+	if err != nil {
+		return nil, err
+	}
+	narrow := make([]int64, len(shares))
+	for i, share := range shares {
+		v, ok := share.Int64()
+		if !ok {
+			return nil, ErrOutOfRange
+		}
+		narrow[i] = v
+	}
+	return narrow, nil
+}
+
+// SplitGross spreads a record's gross over its allocations in proportion to
+// their nets (calculations 3.2): by LargestRemainder, or all on the first
+// allocation when the nets sum to 0. Nets of mixed signs can make shares that
+// 64 bits do not hold, so they come back as Int128. Without nets there are no
+// shares.
+func SplitGross(gross int64, nets []int64) []Int128 {
+	if len(nets) == 0 {
+		return nil
+	}
+	if len(nets) > 1 {
+		if shares, err := largestRemainder(Int(gross), int128s(nets)); err == nil {
+			return shares
+		}
+	}
+	shares := make([]Int128, len(nets))
+	shares[0] = Int(gross)
+	return shares
+}
+
+// largestRemainder is LargestRemainder on sums. Its only error is ErrNoWeights
+// as long as total and weights keep within 63 bits each; beyond that a share of
+// mixed signs may not fit, which is ErrOutOfRange.
+func largestRemainder(total Int128, weights []Int128) ([]Int128, error) {
+	var sum Int128
+	for _, w := range weights {
+		sum = sum.Add(w)
+	}
+	if sum.IsZero() {
+		return nil, ErrNoWeights
+	}
+	var (
+		divisor   = new(big.Int).Abs(sum.Big())
+		magnitude = new(big.Int).Abs(total.Big())
+		missing   = new(big.Int).Set(magnitude)
+		floors    = make([]*big.Int, len(weights))
+		fractions = make([]*big.Int, len(weights))
+	)
+	for i, w := range weights {
+		if sum.Sign() < 0 {
+			w = w.Neg()
+		}
+		product := w.Big()
+		product.Mul(product, magnitude)
+		// Euclidean division by a positive number is the floor for either sign.
+		floors[i], fractions[i] = product.DivMod(product, divisor, new(big.Int))
+		missing.Sub(missing, floors[i])
+	}
+	for _, i := range byFraction(fractions)[:missing.Int64()] {
+		floors[i].Add(floors[i], big.NewInt(1))
+	}
+	shares := make([]Int128, len(weights))
+	for i, floor := range floors {
+		if total.Sign() < 0 {
+			floor.Neg(floor)
+		}
+		share, err := Int128FromBig(floor)
+		if err != nil {
+			return nil, err
+		}
+		shares[i] = share
+	}
+	return shares, nil
+}
+
+// byFraction returns the positions ordered by descending fraction, ties to the
+// lower position. All fractions have the same divisor.
+func byFraction(fractions []*big.Int) []int {
+	positions := make([]int, len(fractions))
+	for i := range positions {
+		positions[i] = i
+	}
+	slices.SortStableFunc(positions, func(a, b int) int {
+		return fractions[b].Cmp(fractions[a])
+	})
+	return positions
+}
+
+// HalfAway returns numerator / denominator rounded to the nearest integer,
+// halves away from zero (calculations 1.2). The denominator is positive.
+func HalfAway(numerator *big.Int, denominator int64) *big.Int {
+	d := big.NewInt(denominator)
+	doubled := new(big.Int).Abs(numerator)
+	doubled.Lsh(doubled, 1).Add(doubled, d)
+	rounded := doubled.Quo(doubled, d.Lsh(d, 1))
+	if numerator.Sign() < 0 {
+		rounded.Neg(rounded)
+	}
+	return rounded
+}
+
+func int128s(values []int64) []Int128 {
+	wide := make([]Int128, len(values))
+	for i, v := range values {
+		wide[i] = Int(v)
+	}
+	return wide
+}

@@ -1,0 +1,115 @@
+package analytics
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+)
+
+// MaxAmount is the largest value, of either sign, that the API shows as an
+// amount (spec 2.1): the integers that every JSON reader holds exactly.
+const MaxAmount = 1<<53 - 1
+
+// ErrOutOfRange reports a sum that no amount can show. The figure is not
+// wrapped or clamped: whoever asked for it gets no answer at all.
+var ErrOutOfRange = errors.New("analytics: amount beyond ±9007199254740991")
+
+// Int128 is a sum of amounts in minor units, exact where 64 bits would wrap.
+// The zero value is 0. It has room for 2^20 shares of the largest size that a
+// split record can yield, so additions cannot overflow on real input.
+type Int128 struct {
+	hi int64
+	lo uint64
+}
+
+// NewInt128 puts a value together from its two's complement halves, as columnar
+// clients deliver them.
+func NewInt128(hi int64, lo uint64) Int128 { return Int128{hi: hi, lo: lo} }
+
+// Int returns v as an Int128.
+func Int(v int64) Int128 { return Int128{hi: v >> 63, lo: uint64(v)} }
+
+// Int128FromBig returns v, or ErrOutOfRange when it needs more than 128 bits.
+func Int128FromBig(v *big.Int) (Int128, error) {
+	if v.BitLen() > 127 {
+		return Int128{}, fmt.Errorf("read a sum of %d bits: %w", v.BitLen(), ErrOutOfRange)
+	}
+	var magnitude [16]byte
+	v.FillBytes(magnitude[:])
+	var n Int128
+	for i, b := range magnitude {
+		if i < 8 {
+			n.hi = n.hi<<8 | int64(b)
+		} else {
+			n.lo = n.lo<<8 | uint64(b)
+		}
+	}
+	if v.Sign() < 0 {
+		return n.Neg(), nil
+	}
+	return n, nil
+}
+
+// Add returns a + b.
+func (a Int128) Add(b Int128) Int128 {
+	lo, carry := bits.Add64(a.lo, b.lo, 0)
+	return Int128{hi: a.hi + b.hi + int64(carry), lo: lo}
+}
+
+// Sub returns a - b.
+func (a Int128) Sub(b Int128) Int128 {
+	lo, borrow := bits.Sub64(a.lo, b.lo, 0)
+	return Int128{hi: a.hi - b.hi - int64(borrow), lo: lo}
+}
+
+// Neg returns -a.
+func (a Int128) Neg() Int128 { return Int128{}.Sub(a) }
+
+// Sign returns -1, 0 or 1.
+func (a Int128) Sign() int {
+	switch {
+	case a.hi < 0:
+		return -1
+	case a.hi == 0 && a.lo == 0:
+		return 0
+	default:
+		return 1
+	}
+}
+
+// IsZero reports whether a is 0.
+func (a Int128) IsZero() bool { return a == Int128{} }
+
+// OrZero returns max(0, a).
+func (a Int128) OrZero() Int128 {
+	if a.hi < 0 {
+		return Int128{}
+	}
+	return a
+}
+
+// Int64 returns a and whether 64 bits hold it.
+func (a Int128) Int64() (int64, bool) {
+	v := int64(a.lo)
+	return v, a.hi == v>>63
+}
+
+// Big returns a as a new big integer.
+func (a Int128) Big() *big.Int {
+	v := new(big.Int).Lsh(big.NewInt(a.hi), 64)
+	return v.Add(v, new(big.Int).SetUint64(a.lo))
+}
+
+// String returns a in decimal digits.
+func (a Int128) String() string { return a.Big().String() }
+
+// Amount returns a as the API shows it, or ErrOutOfRange.
+func (a Int128) Amount() (int64, error) {
+	v, ok := a.Int64()
+	if !ok || v == math.MinInt64 || v > MaxAmount || v < -MaxAmount {
+		return 0, fmt.Errorf("show %s: %w", a, ErrOutOfRange)
+	}
+	return v, nil
+}
