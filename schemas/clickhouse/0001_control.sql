@@ -1,0 +1,57 @@
+-- What the ingest protocol needs beside the ledger's own tables (docs/architecture.md).
+
+-- A fence row says who may write a partition: of a partition's rows the greatest (epoch, owner) counts. Memory on purpose: a restart
+-- of the server takes all fences down, so every writer recovers after it.
+CREATE TABLE IF NOT EXISTS fences {{onCluster}}
+(
+    topic     LowCardinality(String),
+    partition UInt32,
+    epoch     UInt64,
+    owner     String,                 -- a random id of one attempt; '<holder>/<attempt>' when held
+    held      Bool,
+    since     DateTime64(3, 'UTC')
+)
+ENGINE = Memory;
+
+-- Which stream this database follows, per topic. The row of the greatest revision counts.
+CREATE TABLE IF NOT EXISTS streams {{onCluster}}
+(
+    topic      LowCardinality(String),
+    revision   UInt64,
+    cluster_id String,                -- of the Kafka cluster
+    topic_id   String,                -- Kafka's UUID: a topic made anew has another
+    partitions UInt32,
+    server     String,                -- serverUUID() of the ClickHouse server that holds this database
+    formula    UInt32,                -- number of the rule by which contributions are computed
+    life       String,                -- random; new with every resize, restore and change of contributions
+    work       String,                -- the command in progress, '' when none
+    worker     String,                -- whose
+    since      DateTime64(3, 'UTC')   -- since when
+)
+ENGINE = {{engine "MergeTree"}}
+ORDER BY (topic, revision)
+SETTINGS {{durable}};
+
+-- Offsets that the log no longer had when a writer came to them.
+CREATE TABLE IF NOT EXISTS gaps {{onCluster}}
+(
+    topic       LowCardinality(String),
+    partition   UInt32,
+    from_offset UInt64,               -- the position before the gap
+    to_offset   UInt64,               -- the log's start behind it
+    found_at    DateTime64(3, 'UTC')
+)
+ENGINE = {{engine "ReplacingMergeTree" "found_at"}}
+ORDER BY (topic, partition, from_offset, to_offset)
+SETTINGS {{durable}};
+
+-- Keys that encrypt the cursors of lists: made once, shared by every instance of the API.
+CREATE TABLE IF NOT EXISTS cursor_keys {{onCluster}}
+(
+    id         UInt32,
+    secret     String,                -- 32 bytes, hex
+    created_at DateTime64(3, 'UTC')
+)
+ENGINE = {{engine "ReplacingMergeTree"}}
+ORDER BY (id, secret)
+SETTINGS {{durable}};

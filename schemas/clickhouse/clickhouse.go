@@ -1,0 +1,124 @@
+// Package clickhouse holds the database's schema: the migrations as SQL files, in the order of their numbers, and the roll-up views.
+// A migration that has been released never changes; what changes gets a file of its own.
+package clickhouse
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strconv"
+	"strings"
+	"text/template"
+)
+
+//go:embed *.sql
+var files embed.FS
+
+// Target says what kind of installation the statements are for.
+type Target struct {
+	Cluster string // name of the ClickHouse cluster; then engines are Replicated and statements run ON CLUSTER. "" for one server
+	Durable bool   // write through to the disk on every insert: everywhere but under dev
+}
+
+// Migration is one step of the schema.
+type Migration struct {
+	Version    int
+	Name       string
+	Statements []string
+	SHA256     string // of the file, to notice a released migration that was edited
+}
+
+var (
+	fileName     = regexp.MustCompile(`^(\d{4})_([a-z0-9_]+)\.sql$`)
+	statementEnd = regexp.MustCompile(`;[ \t]*(\n|$)`)
+)
+
+// Migrations returns the schema's steps in order.
+func Migrations(t Target) ([]Migration, error) {
+	names, err := fs.Glob(files, "*.sql")
+	if err != nil {
+		return nil, fmt.Errorf("list migrations: %w", err)
+	}
+	var steps []Migration
+	for i, name := range names {
+		m := fileName.FindStringSubmatch(name)
+		if m == nil {
+			return nil, fmt.Errorf("migration %s: want a name like 0001_what_it_does.sql", name)
+		}
+		version, err := strconv.Atoi(m[1])
+		if err != nil || version != i+1 {
+			return nil, fmt.Errorf("migration %s: want number %04d", name, i+1)
+		}
+		text, err := files.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("read migration %s: %w", name, err)
+		}
+		statements, err := t.statements(name, string(text))
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256(text)
+		steps = append(steps, Migration{Version: version, Name: m[2], Statements: statements, SHA256: hex.EncodeToString(sum[:])})
+	}
+	return steps, nil
+}
+
+func (t Target) statements(name, text string) ([]string, error) {
+	parsed, err := template.New(name).Funcs(template.FuncMap{
+		"onCluster": t.onCluster, "engine": t.engine, "durable": t.durable, "small": small, "view": t.view,
+	}).Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("parse migration %s: %w", name, err)
+	}
+	var b strings.Builder
+	if err := parsed.Execute(&b, nil); err != nil {
+		return nil, fmt.Errorf("fill migration %s: %w", name, err)
+	}
+	var out []string
+	for _, s := range statementEnd.Split(b.String(), -1) {
+		if s = strings.TrimSpace(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+func (t Target) onCluster() string {
+	if t.Cluster == "" {
+		return ""
+	}
+	return "ON CLUSTER " + quote(t.Cluster)
+}
+
+func (t Target) engine(name string, args ...string) string {
+	if t.Cluster != "" {
+		name = "Replicated" + name
+		args = append([]string{"'/clickhouse/tables/{uuid}/{shard}'", "'{replica}'"}, args...)
+	}
+	return name + "(" + strings.Join(args, ", ") + ")"
+}
+
+// durable are the settings that bring an insert to the disk before it counts: a position is a maximum and would not show an earlier
+// part that a power loss took.
+func (t Target) durable() string {
+	if !t.Durable {
+		return "fsync_after_insert = 0"
+	}
+	return "fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1"
+}
+
+// small are the settings of tables that get many small batches: merged parts go soon.
+func small() string { return "old_parts_lifetime = 60" }
+
+func (t Target) view(name string) (string, error) {
+	v, ok := ViewNamed(name)
+	if !ok {
+		return "", fmt.Errorf("no view named %s", name)
+	}
+	return fmt.Sprintf("CREATE MATERIALIZED VIEW IF NOT EXISTS %s %s TO %s AS\n%s;\n", v.Trigger(), t.onCluster(), v.Name, v.Select(v.Table)), nil
+}
+
+func quote(identifier string) string { return "`" + strings.ReplaceAll(identifier, "`", "\\`") + "`" }
