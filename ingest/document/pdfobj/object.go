@@ -1,0 +1,53 @@
+// Package pdfobj reads the object structure of a PDF file held in memory:
+// cross-references, objects, streams and their filters (ISO 32000-1, 7).
+//
+// Files are untrusted. Every read is charged to a Budget, nesting has a fixed
+// depth, cycles are cut, and nothing panics: what cannot be read is null.
+package pdfobj
+
+// Object is one of nil, bool, int64, float64, String, Name, Keyword, Array,
+// Dict, *Stream or Ref. Keyword occurs in content streams only.
+type Object any
+
+// String is the raw bytes of a PDF string, decrypted.
+type String string
+
+// Name is a PDF name without its slash.
+type Name string
+
+// Keyword is a bare word, such as a content operator.
+type Keyword string
+
+// Array is a PDF array; its items may be references.
+type Array []Object
+
+// Dict is a PDF dictionary; its values may be references.
+type Dict map[Name]Object
+
+// Ref points at an indirect object.
+type Ref struct {
+	Number     uint32
+	Generation uint16
+}
+
+// Stream is a dictionary with bytes, still packed by its filters.
+type Stream struct {
+	Dict Dict
+	raw  []byte
+	ref  Ref
+}
+
+// ID identifies the stream's place in the file, for caches; a stream that is
+// no indirect object has number 0.
+func (s *Stream) ID() Ref { return s.ref }
+
+// Number returns an integer or real as float64.
+func Number(o Object) (float64, bool) {
+	switch v := o.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
+}
