@@ -4,6 +4,7 @@ package analytics
 
 import (
 	"errors"
+	"fmt"
 	"math/big"
 	"slices"
 )
@@ -19,43 +20,27 @@ var ErrNoWeights = errors.New("analytics: the weights of the shares sum to 0")
 // single shares may exceed total, and ErrOutOfRange says that one needs more
 // than 64 bits. ErrNoWeights: the weights sum to 0.
 func LargestRemainder(total int64, weights []int64) ([]int64, error) {
-	shares, err := largestRemainder(Int(total), int128s(weights))
+	wide := make([]Int128, len(weights))
+	for i, w := range weights {
+		wide[i] = Int(w)
+	}
+	shares, err := largestRemainder(Int(total), wide)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("share %d over %d weights: %w", total, len(weights), err)
 	}
 	narrow := make([]int64, len(shares))
 	for i, share := range shares {
 		v, ok := share.Int64()
 		if !ok {
-			return nil, ErrOutOfRange
+			return nil, fmt.Errorf("share %d over %d weights: share %d is %s: %w", total, len(weights), i, share, ErrOutOfRange)
 		}
 		narrow[i] = v
 	}
 	return narrow, nil
 }
 
-// SplitGross spreads a record's gross over its allocations in proportion to
-// their nets (calculations 3.2): by LargestRemainder, or all on the first
-// allocation when the nets sum to 0. Nets of mixed signs can make shares that
-// 64 bits do not hold, so they come back as Int128. Without nets there are no
-// shares.
-func SplitGross(gross int64, nets []int64) []Int128 {
-	if len(nets) == 0 {
-		return nil
-	}
-	if len(nets) > 1 {
-		if shares, err := largestRemainder(Int(gross), int128s(nets)); err == nil {
-			return shares
-		}
-	}
-	shares := make([]Int128, len(nets))
-	shares[0] = Int(gross)
-	return shares
-}
-
-// largestRemainder is LargestRemainder on sums. Its only error is ErrNoWeights
-// as long as total and weights keep within 63 bits each; beyond that a share of
-// mixed signs may not fit, which is ErrOutOfRange.
+// largestRemainder is LargestRemainder on sums. Without negative weights its
+// only error is ErrNoWeights, for then no share exceeds total.
 func largestRemainder(total Int128, weights []Int128) ([]Int128, error) {
 	var sum Int128
 	for _, w := range weights {
@@ -113,21 +98,12 @@ func byFraction(fractions []*big.Int) []int {
 
 // HalfAway returns numerator / denominator rounded to the nearest integer,
 // halves away from zero (calculations 1.2). The denominator is positive.
-func HalfAway(numerator *big.Int, denominator int64) *big.Int {
-	d := big.NewInt(denominator)
-	doubled := new(big.Int).Abs(numerator)
-	doubled.Lsh(doubled, 1).Add(doubled, d)
-	rounded := doubled.Quo(doubled, d.Lsh(d, 1))
+func HalfAway(numerator, denominator *big.Int) *big.Int {
+	rounded := new(big.Int).Abs(numerator)
+	rounded.Lsh(rounded, 1).Add(rounded, denominator)
+	rounded.Quo(rounded, new(big.Int).Lsh(denominator, 1))
 	if numerator.Sign() < 0 {
 		rounded.Neg(rounded)
 	}
 	return rounded
-}
-
-func int128s(values []int64) []Int128 {
-	wide := make([]Int128, len(values))
-	for i, v := range values {
-		wide[i] = Int(v)
-	}
-	return wide
 }

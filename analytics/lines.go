@@ -1,0 +1,160 @@
+package analytics
+
+// ContractLine is one budget line of a contract, in the contract's currency. The
+// one without a NodeID holds the approved amendments that name no node.
+type ContractLine struct {
+	NodeID    NodeID
+	Base      Int128 // base allocations
+	Committed Int128 // base and approved amendments; may be negative
+}
+
+// Lines returns the contract's lines: the nodes of the base allocations in order,
+// then those that approved amendments add, in amendment order. Without a base
+// allocation there are none, whatever the amendments (calculations 4.1).
+func (c *Contract) Lines() []ContractLine {
+	if len(c.Allocations) == 0 {
+		return nil
+	}
+	lines := make([]ContractLine, 0, len(c.Allocations))
+	at := make(map[NodeID]int, len(c.Allocations))
+	line := func(id NodeID) *ContractLine {
+		i, ok := at[id]
+		if !ok {
+			i = len(lines)
+			at[id] = i
+			lines = append(lines, ContractLine{NodeID: id})
+		}
+		return &lines[i]
+	}
+	for _, a := range c.Allocations {
+		l := line(NodeID(a.NodeID))
+		l.Base = l.Base.Add(Int(a.Value))
+		l.Committed = l.Committed.Add(Int(a.Value))
+	}
+	for _, a := range c.amendments(func(status string) bool { return status == amendmentApproved }) {
+		l := line(NodeID(a.NodeID.V))
+		l.Committed = l.Committed.Add(Int(a.Value))
+	}
+	return lines
+}
+
+func committed(lines []ContractLine) Int128 {
+	var sum Int128
+	for _, line := range lines {
+		sum = sum.Add(line.Committed)
+	}
+	return sum
+}
+
+// OutsideLines returns those of the coded nodes that are neither a line of the
+// contract nor below one: records coded to them are to be re-coded (calculations
+// 4.3). What is not coded is not outside, and a contract without lines has
+// nothing outside.
+func (s *Structure) OutsideLines(c *Contract, coded []NodeID) []NodeID {
+	lines := c.Lines()
+	if len(lines) == 0 {
+		return nil
+	}
+	finder := newLineFinder(s, lines)
+	var outside []NodeID
+	for _, id := range coded {
+		if id != "" && finder.find(id) == noLine {
+			outside = append(outside, id)
+		}
+	}
+	return outside
+}
+
+// invoicedOnLines returns what is invoiced on each line: the nets of linked
+// records coded on it or below it, and its share of the pool, which holds all
+// that is coded elsewhere or not at all (calculations 4.2, 4.3).
+func (s *Structure) invoicedOnLines(lines []ContractLine, linked []*RecordSum) []Int128 {
+	invoiced := make([]Int128, len(lines))
+	finder := newLineFinder(s, lines)
+	var pool Int128
+	for _, r := range linked {
+		if at := finder.find(r.NodeID); at != noLine {
+			invoiced[at] = invoiced[at].Add(r.Net)
+		} else {
+			pool = pool.Add(r.Net)
+		}
+	}
+	if len(lines) == 0 || pool.IsZero() {
+		return invoiced
+	}
+	for i, share := range sharePool(pool, lines) {
+		invoiced[i] = invoiced[i].Add(share)
+	}
+	return invoiced
+}
+
+// sharePool spreads the pool pro rata to what is committed on the lines, else to
+// their base, else puts it on the first line. Negative lines weigh nothing.
+func sharePool(pool Int128, lines []ContractLine) []Int128 {
+	for _, weight := range []func(ContractLine) Int128{
+		func(l ContractLine) Int128 { return l.Committed },
+		func(l ContractLine) Int128 { return l.Base },
+	} {
+		weights := make([]Int128, len(lines))
+		for i, l := range lines {
+			weights[i] = weight(l).OrZero()
+		}
+		if shares, err := largestRemainder(pool, weights); err == nil {
+			return shares
+		}
+	}
+	shares := make([]Int128, len(lines))
+	shares[0] = pool
+	return shares
+}
+
+const noLine = -1
+
+// lineFinder finds the line that a coded node belongs to, by walking up from it,
+// inactive nodes included. It remembers every node it passes, so that many coded
+// nodes cost no more than the tree has nodes.
+type lineFinder struct {
+	structure *Structure
+	byID      map[NodeID]int
+	known     map[int]int
+}
+
+func newLineFinder(s *Structure, lines []ContractLine) *lineFinder {
+	f := &lineFinder{structure: s, byID: make(map[NodeID]int, len(lines)), known: map[int]int{}}
+	for i, l := range lines {
+		if l.NodeID != "" {
+			f.byID[l.NodeID] = i
+		}
+	}
+	return f
+}
+
+func (f *lineFinder) find(coded NodeID) int {
+	if line, ok := f.byID[coded]; ok {
+		return line // also when the structure no longer has that node
+	}
+	at, ok := f.structure.index[coded]
+	if !ok {
+		return noLine
+	}
+	var passed []int
+	found := noLine
+	for at >= 0 {
+		if line, ok := f.byID[f.structure.nodes[at].ID]; ok {
+			found = line
+			break
+		}
+		if line, ok := f.known[at]; ok {
+			found = line
+			break
+		}
+		// Until the walk ends a node it passes has no line: a circle ends here.
+		f.known[at] = noLine
+		passed = append(passed, at)
+		at = f.structure.parent[at]
+	}
+	for _, i := range passed {
+		f.known[i] = found
+	}
+	return found
+}
