@@ -1,0 +1,157 @@
+// Package database is the ingest's way to one ClickHouse server: questions by clickhouse-go, whole batches by ch-go on connections of
+// their own. No statement is ever cancelled: after a cancelled insert nobody knows what was written, and cancelling statements in
+// flight kills the embedded engine after some hundreds of times. The server bounds each statement by max_execution_time instead.
+package database
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// Options say which server, and who asks.
+type Options struct {
+	Addr     string // host:port, the native protocol. One server, never a list: fences and processes are a server's own
+	Database string
+	User     string
+	Password string
+	TLS      *tls.Config // nil: plain
+}
+
+// Params are the bound parameters of a statement, by name: {name:Type} in its text.
+type Params map[string]string
+
+// With is p and more, the later winning.
+func (p Params) With(more ...Params) Params {
+	all := maps.Clone(p)
+	if all == nil {
+		all = Params{}
+	}
+	for _, m := range more {
+		maps.Copy(all, m)
+	}
+	return all
+}
+
+// Query is a statement that reads.
+type Query struct {
+	SQL    string
+	Params Params
+	Limit  time.Duration // max_execution_time; 0 is 30 s
+}
+
+// Statement is one that writes: it may bring a batch, which its text calls batch.
+type Statement struct {
+	SQL    string
+	Params Params
+	ID     string // the query id, by which it can be killed
+	Batch  Batch
+	Limit  time.Duration // max_execution_time; 0 is 30 s
+}
+
+// Server is a ClickHouse server.
+type Server struct {
+	options Options
+	control clickhouse.Conn
+	writers *writers
+}
+
+const (
+	defaultLimit = 30 * time.Second
+	// The server ends a statement at its limit; a client that waits a little longer hears of it.
+	grace = 5 * time.Second
+)
+
+// Open prepares the connections; it does not dial yet. At most inserts statements that bring a batch run at a time.
+func Open(o Options, inserts int) (*Server, error) {
+	control, err := clickhouse.Open(&clickhouse.Options{
+		Addr:         []string{o.Addr},
+		Auth:         clickhouse.Auth{Database: o.Database, Username: o.User, Password: o.Password},
+		TLS:          o.TLS,
+		DialTimeout:  3 * time.Second,
+		ReadTimeout:  2 * time.Minute,
+		MaxOpenConns: 16,
+		MaxIdleConns: 8,
+		Settings:     clickhouse.Settings{"join_use_nulls": 0, "final": 0, "async_insert": 0},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("prepare connections to ClickHouse at %s: %w", o.Addr, err)
+	}
+	return &Server{options: o, control: control, writers: newWriters(o, inserts)}, nil
+}
+
+// Close ends the connections.
+func (s *Server) Close() error {
+	return errors.Join(s.control.Close(), s.writers.close())
+}
+
+// Name is the name of the database.
+func (s *Server) Name() string { return s.options.Database }
+
+// Addr is the server's address.
+func (s *Server) Addr() string { return s.options.Addr }
+
+// Ping answers whether the server does.
+func (s *Server) Ping(ctx context.Context) error {
+	var one uint8
+	return s.Row(ctx, Query{SQL: "SELECT 1", Limit: 5 * time.Second}, &one)
+}
+
+// Row reads the one row that the query gives.
+func (s *Server) Row(ctx context.Context, q Query, into ...any) error {
+	n := 0
+	err := s.Rows(ctx, q, func(scan func(...any) error) error {
+		n++
+		return scan(into...)
+	})
+	if err == nil && n != 1 {
+		return fmt.Errorf("%d rows where one was expected", n)
+	}
+	return err
+}
+
+// Rows reads what the query gives, row by row.
+func (s *Server) Rows(ctx context.Context, q Query, each func(scan func(...any) error) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	rows, err := s.control.Query(s.bind(ctx, q.Params, q.Limit, ""), q.SQL)
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		if err := each(rows.Scan); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}
+
+// Exec runs a statement that brings no batch, on the connections of the questions: fences and kills must not wait behind inserts.
+func (s *Server) Exec(ctx context.Context, st Statement) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.control.Exec(s.bind(ctx, st.Params, st.Limit, st.ID), st.SQL)
+}
+
+func (s *Server) bind(ctx context.Context, p Params, limit time.Duration, id string) context.Context {
+	if limit == 0 {
+		limit = defaultLimit
+	}
+	options := []clickhouse.QueryOption{
+		clickhouse.WithParameters(clickhouse.Parameters(p)),
+		clickhouse.WithSettings(clickhouse.Settings{"max_execution_time": seconds(limit)}),
+	}
+	if id != "" {
+		options = append(options, clickhouse.WithQueryID(id))
+	}
+	return clickhouse.Context(context.WithoutCancel(ctx), options...)
+}
+
+func seconds(d time.Duration) int { return max(1, int(d.Seconds())) }
