@@ -45,6 +45,7 @@ const (
 	MaxAmount       = 9007199254740991 // minor units; the least is -MaxAmount
 	MaxIDLength     = 200              // characters
 	MaxDecimals     = 18               // digits of a decimal string
+	MaxMonths       = 400 * 12         // of a rhythm or a lag: as many as the ledger's range of dates has
 )
 
 // Op says what happened to the entity.
@@ -95,7 +96,8 @@ type Amount struct {
 	Currency string
 }
 
-// Decimal is an exact decimal number as delivered: Units * 10^-Scale. Basis points, areas and index values use it.
+// Decimal is an exact decimal number: Units * 10^-Scale, without zeros at the end behind the point, so that equal numbers are equal
+// values. Basis points, areas and index values use it.
 type Decimal struct {
 	Units int64
 	Scale uint8
@@ -410,7 +412,7 @@ type Facility struct {
 	DayCount          string // ACT/360, ACT/365, 30/360
 	Pricing           Pricing
 	CommitmentFeeBp   Decimal
-	InterestTreatment string // paid, capitalised
+	InterestTreatment string // extensible: paid, capitalised
 	FirstIpd          Opt[calendar.Date]
 	IpdEveryMonths    Opt[int]
 	Ipds              Opt[[]calendar.Date]
@@ -458,7 +460,7 @@ type Key struct {
 	OwnerUserID  string
 	Environment  string // test, live
 	Prefix       string
-	SecretSHA256 string // hex, over the secret alone
+	SecretSHA256 string // hex in lower case, over the secret alone
 	Financial    bool
 	Groups       Opt[[]string] // ceiling of field groups
 	ProjectIDs   Opt[[]string] // ceiling of projects

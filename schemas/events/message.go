@@ -1,0 +1,223 @@
+package events
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// codec reads and writes the messages of one topic.
+type codec struct {
+	topic  Topic
+	decode func(d *decoder) Event
+	append func(b []byte, e Event) []byte // e.Data is of the topic's payload type
+	data   func(b []byte, data any) []byte
+}
+
+// message is a change event as its JSON object has it.
+type message[T any] struct {
+	Envelope
+	data *T
+}
+
+// entity makes the codec of a topic from the table of its payload. The check holds the rules between members, seen from the
+// message's top; nil when there are none.
+func entity[T any](topic Topic, payload object[T], check func(d *decoder, e *Envelope, data *T)) (codec, reflect.Type) {
+	payload.ext = true
+	data := kind[*T]{
+		read:  func(d *decoder, v **T) { *v = new(T); payload.read(d, *v) },
+		write: func(b []byte, v **T) []byte { return payload.write(b, *v) },
+	}
+	whole := object[message[T]]{
+		ext: true,
+		members: []member[message[T]]{
+			need("id", id, func(m *message[T]) *string { return &m.ID }),
+			need("tenantId", tenant, func(m *message[T]) *string { return &m.TenantID }),
+			need("version", integer(1, MaxVersion), func(m *message[T]) *int64 { return &m.Version }),
+			need("op", operation, func(m *message[T]) *Op { return &m.Op }),
+			need("at", instant, func(m *message[T]) *time.Time { return &m.At }),
+			when(need("data", data, func(m *message[T]) **T { return &m.data }), func(m *message[T]) bool { return m.data != nil }),
+		},
+		check: func(d *decoder, m *message[T], _ uint64) {
+			switch {
+			case m.Op == Delete && m.data != nil:
+				d.failAt("data", "must be absent when op is delete")
+			case m.Op == Upsert && m.data == nil:
+				d.failAt("data", "is missing: an upsert carries the entity's complete state")
+			case check != nil && m.data != nil:
+				check(d, &m.Envelope, m.data)
+			}
+		},
+	}
+	return codec{
+		topic: topic,
+		decode: func(d *decoder) Event {
+			m := new(message[T])
+			whole.read(d, m)
+			if m.data == nil {
+				return Event{Envelope: m.Envelope}
+			}
+			return Event{Envelope: m.Envelope, Data: m.data}
+		},
+		append: func(b []byte, e Event) []byte {
+			m := message[T]{Envelope: e.Envelope}
+			m.data, _ = e.Data.(*T)
+			return whole.write(b, &m)
+		},
+		data: func(b []byte, data any) []byte { return payload.write(b, data.(*T)) },
+	}, reflect.TypeFor[*T]()
+}
+
+var tenant = kind[string]{write: writeText, read: func(d *decoder, v *string) {
+	id.read(d, v)
+	if strings.Contains(*v, "/") {
+		d.fail("must not contain a slash, but is %s", quoted(*v))
+	}
+}}
+
+var ops = enum("upsert", "delete")
+
+var operation = kind[Op]{
+	read: func(d *decoder, v *Op) {
+		var s string
+		ops.read(d, &s)
+		*v = Upsert
+		if s == "delete" {
+			*v = Delete
+		}
+	},
+	write: func(b []byte, v *Op) []byte {
+		if *v == Delete {
+			return append(b, `"delete"`...)
+		}
+		return append(b, `"upsert"`...)
+	},
+}
+
+// Topics are the topics that carry entities, always in the same order: what others refer to comes first.
+func Topics() []Topic {
+	topics := make([]Topic, 0, len(codecs.list))
+	for _, c := range codecs.list {
+		topics = append(topics, c.topic)
+	}
+	return topics
+}
+
+// Valid tells whether the topic carries an entity.
+func (t Topic) Valid() bool { return codecs.of(t) != nil }
+
+// Key is the key that a message with this envelope must have.
+func (e Envelope) Key() string { return e.TenantID + "/" + e.ID }
+
+// Decode reads one message of a topic, and refuses what breaks any rule of docs/events.md: the error is then an *Invalid. It answers
+// ErrTombstone for a null value and an error that is ErrUnknownTopic for a topic without entities.
+//
+// The event doesn't share memory with key and value. Its strings are parts of one copy of the message, which stays in memory as
+// long as one of them does.
+func Decode(topic Topic, key, value []byte) (Event, error) {
+	c := codecs.of(topic)
+	switch {
+	case c == nil:
+		return Event{}, fmt.Errorf("decode a message of %s: %w", quoted(string(topic)), ErrUnknownTopic)
+	case value == nil:
+		return Event{}, ErrTombstone
+	case len(value) > MaxMessageBytes:
+		return Event{}, refuse("has %d bytes; at most %d are allowed", len(value), MaxMessageBytes)
+	case bytes.HasPrefix(value, []byte("\uFEFF")):
+		return Event{}, refuse("begins with a byte order mark; send UTF-8 without one")
+	}
+	d := &decoder{text: string(value), topic: topic}
+	if !utf8.ValidString(d.text) {
+		return Event{}, refuse("is not UTF-8 at byte %d", len(value)-len(bytes.TrimLeftFunc(value, func(r rune) bool { return r != utf8.RuneError })))
+	}
+	d.space()
+	e := c.decode(d)
+	d.space()
+	if d.err == nil && d.at < len(d.text) {
+		d.noJSON("the end")
+	}
+	if d.err != nil {
+		return Event{}, d.err
+	}
+	if len(key) != len(e.TenantID)+1+len(e.ID) || string(key[:len(e.TenantID)]) != e.TenantID || key[len(e.TenantID)] != '/' ||
+		string(key[len(e.TenantID)+1:]) != e.ID {
+		return Event{}, &Invalid{Member: "key", Rule: fmt.Sprintf("must be tenantId/id, here %s, not %s", quoted(e.Key()), quoted(string(key)))}
+	}
+	return e, nil
+}
+
+func refuse(rule string, args ...any) *Invalid { return &Invalid{Rule: fmt.Sprintf(rule, args...)} }
+
+// Encode writes the value of the message for an event, and holds it against all rules of Decode: what it returns is taken by
+// Decode under the event's Key, and gives the same event.
+func Encode(topic Topic, e Event) ([]byte, error) {
+	value, err := Append(nil, topic, e)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := Decode(topic, []byte(e.Key()), value); err != nil {
+		return nil, fmt.Errorf("encode %s of %s: %w", quoted(e.Key()), topic, err)
+	}
+	return value, nil
+}
+
+// Append writes the value of the message for an event behind b, without holding it against the rules. It fails when the event's
+// data are not the topic's.
+func Append(b []byte, topic Topic, e Event) ([]byte, error) {
+	c := codecs.of(topic)
+	if c == nil {
+		return b, fmt.Errorf("encode a message of %s: %w", quoted(string(topic)), ErrUnknownTopic)
+	}
+	if e.Data != nil && codecs.byType[reflect.TypeOf(e.Data)] != c {
+		return b, fmt.Errorf("encode %s of %s: its data are a %T", quoted(e.Key()), topic, e.Data)
+	}
+	return c.append(b, e), nil
+}
+
+// ContentHash is a fingerprint of what the event says of its entity: op and data. Two messages of one entity and version with equal
+// fingerprints are repetitions of each other, others conflict. Order of members, white space, null instead of absent, the way a number
+// is written, ext and the envelope's at make no difference. It stays the same over releases: an optional member that is added later
+// changes it only where it is given.
+func (e Event) ContentHash() uint64 {
+	if e.Data == nil {
+		return xxhash.Sum64String("delete")
+	}
+	c := codecs.byType[reflect.TypeOf(e.Data)]
+	if c == nil {
+		return 0
+	}
+	return xxhash.Sum64(c.data(make([]byte, 0, 1024), e.Data))
+}
+
+type registry struct {
+	list    []*codec
+	byTopic map[Topic]*codec
+	byType  map[reflect.Type]*codec
+}
+
+func (r *registry) of(t Topic) *codec { return r.byTopic[t] }
+
+func (r *registry) add(c codec, payload reflect.Type) {
+	r.list = append(r.list, &c)
+	r.byTopic[c.topic] = &c
+	r.byType[payload] = &c
+}
+
+var codecs = everyCodec()
+
+func everyCodec() *registry {
+	r := &registry{byTopic: map[Topic]*codec{}, byType: map[reflect.Type]*codec{}}
+	r.add(entity(Projects, project, nil))
+	r.add(entity(BudgetNodes, budgetNode, checkBudgetNode))
+	r.add(entity(Contractors, contractor, nil))
+	r.add(entity(Records, record, checkRecord))
+	r.add(entity(Users, user, nil))
+	r.add(entity(Memberships, membership, nil))
+	r.add(entity(Keys, key, nil))
+	return r
+}

@@ -1,0 +1,208 @@
+package events
+
+import "strconv"
+
+// kind is how one sort of value is read from a message and written into one. Reading starts at the value's first byte, which is
+// never null's, and leaves its failure in the decoder.
+type kind[V any] struct {
+	read  func(d *decoder, v *V)
+	write func(b []byte, v *V) []byte
+}
+
+// member is one member of the JSON object that stands for a T.
+type member[T any] struct {
+	name     string
+	required bool // neither absent nor null
+	read     func(d *decoder, t *T)
+	has      func(t *T) bool // whether to write it; nil: always
+	write    func(b []byte, t *T) []byte
+}
+
+// need is a member that is always there.
+func need[T, V any](name string, k kind[V], at func(*T) *V) member[T] {
+	return member[T]{
+		name:     name,
+		required: true,
+		read:     func(d *decoder, t *T) { k.read(d, at(t)) },
+		write:    func(b []byte, t *T) []byte { return k.write(b, at(t)) },
+	}
+}
+
+// may is a member that may be null or absent.
+func may[T, V any](name string, k kind[V], at func(*T) *Opt[V]) member[T] {
+	return member[T]{
+		name: name,
+		read: func(d *decoder, t *T) {
+			v := at(t)
+			k.read(d, &v.V)
+			v.Ok = true
+		},
+		has:   func(t *T) bool { return at(t).Ok },
+		write: func(b []byte, t *T) []byte { return k.write(b, &at(t).V) },
+	}
+}
+
+// when makes m a member that is there for some T alone; the object's check holds it to that.
+func when[T any](m member[T], has func(*T) bool) member[T] {
+	m.required, m.has = false, has
+	return m
+}
+
+// never is a member that is refused with a reason of its own.
+func never[T any](name, rule string) member[T] {
+	return member[T]{
+		name: name,
+		read: func(d *decoder, _ *T) { d.fail("%s", rule) },
+		has:  func(*T) bool { return false },
+	}
+}
+
+// object is the table of the members that a T has in JSON. The order is that of writing, and of ContentHash: new members go to
+// the end.
+type object[T any] struct {
+	members []member[T]
+	ext     bool // a member ext of any content is taken and ignored
+	// check holds rules between members; given has a bit for each member that is there and not null.
+	check func(d *decoder, t *T, given uint64)
+}
+
+func (o object[T]) kind() kind[T] { return kind[T]{o.read, o.write} }
+
+func (o object[T]) read(d *decoder, t *T) {
+	if d.next() != '{' {
+		d.wrongType("an object")
+		return
+	}
+	d.at++
+	var seen, given uint64
+	likely := 0
+	for first := true; d.more('}', first); first = false {
+		name := d.member()
+		if d.err != nil {
+			return
+		}
+		i := o.find(name, likely)
+		if i < 0 {
+			o.other(d, name, &seen)
+			continue
+		}
+		likely = i + 1
+		bit := uint64(1) << i
+		m := &o.members[i]
+		switch {
+		case seen&bit != 0:
+			d.fail("appears twice")
+		case d.next() != 'n':
+			m.read(d, t)
+			given |= bit
+		case !d.literal("null"):
+		case m.required:
+			d.fail("is null, but required")
+		}
+		seen |= bit
+		if d.err != nil {
+			d.err.within(name)
+			return
+		}
+	}
+	if d.err != nil {
+		return
+	}
+	for i := range o.members {
+		if m := &o.members[i]; m.required && seen&(1<<i) == 0 {
+			d.failAt(m.name, "is missing")
+			return
+		}
+	}
+	if o.check != nil {
+		o.check(d, t, given)
+	}
+}
+
+// find is the position of a member in the table. Members mostly come in one order, so the likely place is tried first.
+func (o object[T]) find(name string, likely int) int {
+	if likely < len(o.members) && o.members[likely].name == name {
+		return likely
+	}
+	for i := range o.members {
+		if o.members[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+const extBit = 1 << 63 // no object has so many members
+
+// other reads a member that isn't in the table.
+func (o object[T]) other(d *decoder, name string, seen *uint64) {
+	switch {
+	case name == "ext" && o.ext && *seen&extBit != 0:
+		d.failAt(name, "appears twice")
+	case name == "ext" && o.ext:
+		*seen |= extBit
+		if d.skip(1); d.err != nil {
+			d.err.within(name)
+		}
+	default:
+		known := make([]string, 0, len(o.members))
+		for _, m := range o.members {
+			known = append(known, m.name)
+		}
+		hint := ""
+		if near := nearest(name, known); near != "" {
+			hint = " (did you mean " + near + "?)"
+		}
+		d.failAt(plainName(name), "is not a member of %s%s", d.topic, hint)
+	}
+}
+
+func (o object[T]) write(b []byte, t *T) []byte {
+	open := byte('{')
+	for i := range o.members {
+		m := &o.members[i]
+		if m.has != nil && !m.has(t) {
+			continue
+		}
+		b = append(b, open, '"')
+		b = append(b, m.name...)
+		b = append(b, '"', ':')
+		b = m.write(b, t)
+		open = ','
+	}
+	if open == '{' {
+		b = append(b, open)
+	}
+	return append(b, '}')
+}
+
+// list is an array of Vs. An empty one is read as nil.
+func list[V any](k kind[V]) kind[[]V] {
+	return kind[[]V]{
+		read: func(d *decoder, vs *[]V) {
+			if d.next() != '[' {
+				d.wrongType("an array")
+				return
+			}
+			d.at++
+			for first := true; d.more(']', first); first = false {
+				var none V
+				*vs = append(*vs, none)
+				last := len(*vs) - 1
+				if k.read(d, &(*vs)[last]); d.err != nil {
+					d.err.within("[" + strconv.Itoa(last) + "]")
+				}
+			}
+		},
+		write: func(b []byte, vs *[]V) []byte {
+			b = append(b, '[')
+			for i := range *vs {
+				if i > 0 {
+					b = append(b, ',')
+				}
+				b = k.write(b, &(*vs)[i])
+			}
+			return append(b, ']')
+		},
+	}
+}

@@ -1,0 +1,320 @@
+package events
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// decoder walks over the text of one message. The first failure is kept, and with it every reading function returns at once; what
+// encloses the failing value adds its name on the way out, so that a good message pays nothing for paths.
+type decoder struct {
+	text  string // the whole message; decoded strings are parts of it
+	at    int    // the next byte
+	topic Topic
+	err   *Invalid
+}
+
+// fail refuses the value being read.
+func (d *decoder) fail(rule string, args ...any) { d.failAt("", rule, args...) }
+
+// failAt refuses a member below the value being read.
+func (d *decoder) failAt(member, rule string, args ...any) {
+	if d.err == nil {
+		d.err = &Invalid{Member: member, Rule: fmt.Sprintf(rule, args...)}
+	}
+}
+
+// noJSON refuses a message that breaks the grammar.
+func (d *decoder) noJSON(wanted string) {
+	if d.at >= len(d.text) {
+		d.fail("holds no complete JSON: it ends after %d bytes where %s should follow", len(d.text), wanted)
+		return
+	}
+	r, _ := utf8.DecodeRuneInString(d.text[d.at:])
+	d.fail("holds no JSON: at byte %d stands %q where %s should", d.at, r, wanted)
+}
+
+// next is the byte at hand, 0 at the end.
+func (d *decoder) next() byte {
+	if d.at < len(d.text) {
+		return d.text[d.at]
+	}
+	return 0
+}
+
+func (d *decoder) space() {
+	for d.at < len(d.text) {
+		switch d.text[d.at] {
+		case ' ', '\t', '\n', '\r':
+			d.at++
+		default:
+			return
+		}
+	}
+}
+
+// more tells whether another element of an object or array follows, and steps over what separates it.
+func (d *decoder) more(closing byte, first bool) bool {
+	if d.err != nil {
+		return false
+	}
+	d.space()
+	switch c := d.next(); {
+	case c == closing:
+		d.at++
+		return false
+	case first:
+		return true
+	case c == ',':
+		d.at++
+		d.space()
+		return true
+	}
+	d.noJSON(fmt.Sprintf("a comma or %q", closing))
+	return false
+}
+
+// member reads the name of an object's member and stops at its value.
+func (d *decoder) member() (name string) {
+	if d.next() != '"' {
+		d.noJSON("the name of a member")
+		return ""
+	}
+	name = d.characters()
+	d.space()
+	if d.err == nil && d.next() != ':' {
+		d.noJSON("a colon")
+		return ""
+	}
+	d.at++
+	d.space()
+	return name
+}
+
+// literal steps over null, true or false.
+func (d *decoder) literal(word string) bool {
+	if !strings.HasPrefix(d.text[d.at:], word) {
+		d.noJSON(word)
+		return false
+	}
+	d.at += len(word)
+	return true
+}
+
+// wrongType refuses a value of another JSON type.
+func (d *decoder) wrongType(want string) {
+	switch c := d.next(); {
+	case c == '{':
+		d.fail("must be %s, not an object", want)
+	case c == '[':
+		d.fail("must be %s, not an array", want)
+	case c == '"':
+		d.fail("must be %s, not the string %s", want, quoted(d.characters()))
+	case c == '-' || c >= '0' && c <= '9':
+		d.fail("must be %s, not the number %s", want, clip(d.number()))
+	case c == 't' && d.literal("true"), c == 'f' && d.literal("false"), c == 'n' && d.literal("null"):
+		word := map[byte]string{'t': "true", 'f': "false", 'n': "null"}[c]
+		d.fail("must be %s, not %s", want, word)
+	default:
+		d.noJSON("a value")
+	}
+}
+
+// str reads a string.
+func (d *decoder) str() string {
+	if d.next() != '"' {
+		d.wrongType("a string")
+		return ""
+	}
+	return d.characters()
+}
+
+// characters reads a string from its opening quote on. It is a part of the message unless something in it is escaped.
+func (d *decoder) characters() string {
+	begin := d.at + 1
+	for i := begin; i < len(d.text); i++ {
+		switch c := d.text[i]; {
+		case c == '"':
+			d.at = i + 1
+			return d.text[begin:i]
+		case c == '\\':
+			return d.unescaped(begin, i)
+		case c < ' ':
+			d.at = i
+			d.noJSON("an escaped control character")
+			return ""
+		}
+	}
+	d.at = len(d.text)
+	d.noJSON("the closing quote of a string")
+	return ""
+}
+
+// unescaped reads the rest of a string that began at begin and has its first backslash at i.
+func (d *decoder) unescaped(begin, i int) string {
+	out := append(make([]byte, 0, i-begin+64), d.text[begin:i]...)
+	for i < len(d.text) {
+		c := d.text[i]
+		switch {
+		case c == '"':
+			d.at = i + 1
+			return string(out)
+		case c < ' ':
+			d.at = i
+			d.noJSON("an escaped control character")
+			return ""
+		case c != '\\':
+			out = append(out, c)
+			i++
+			continue
+		}
+		d.at = i
+		if i+1 >= len(d.text) {
+			break
+		}
+		i += 2
+		switch e := d.text[i-1]; e {
+		case '"', '\\', '/':
+			out = append(out, e)
+		case 'b':
+			out = append(out, '\b')
+		case 'f':
+			out = append(out, '\f')
+		case 'n':
+			out = append(out, '\n')
+		case 'r':
+			out = append(out, '\r')
+		case 't':
+			out = append(out, '\t')
+		case 'u':
+			r, n := escapedRune(d.text[i:])
+			if n == 0 {
+				d.noJSON("an escape of four hexadecimal digits that is a character")
+				return ""
+			}
+			out = utf8.AppendRune(out, r)
+			i += n
+		default:
+			d.noJSON("a known escape")
+			return ""
+		}
+	}
+	d.at = len(d.text)
+	d.noJSON("the closing quote of a string")
+	return ""
+}
+
+// escapedRune reads what follows \u: one escape, or the two of a surrogate pair. A lone half is no character: n is 0.
+func escapedRune(s string) (r rune, n int) {
+	r, ok := hex4(s)
+	if !ok {
+		return 0, 0
+	}
+	if !utf16.IsSurrogate(r) {
+		return r, 4
+	}
+	if len(s) < 6 || s[4] != '\\' || s[5] != 'u' {
+		return 0, 0
+	}
+	low, ok := hex4(s[6:])
+	if r = utf16.DecodeRune(r, low); !ok || r == utf8.RuneError {
+		return 0, 0
+	}
+	return r, 10
+}
+
+func hex4(s string) (r rune, ok bool) {
+	if len(s) < 4 {
+		return 0, false
+	}
+	for i := range 4 {
+		c := s[i]
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}
+
+// number reads the text of a number by JSON's grammar; the caller has seen a digit or a minus.
+func (d *decoder) number() string {
+	begin := d.at
+	if d.next() == '-' {
+		d.at++
+	}
+	whole := d.digits()
+	if whole > 1 && d.text[d.at-whole] == '0' {
+		d.at -= whole - 1
+		d.noJSON("a number without leading zeros")
+	}
+	if d.err == nil && d.next() == '.' {
+		d.at++
+		d.digits()
+	}
+	if c := d.next(); d.err == nil && (c == 'e' || c == 'E') {
+		d.at++
+		if c := d.next(); c == '+' || c == '-' {
+			d.at++
+		}
+		d.digits()
+	}
+	return d.text[begin:d.at]
+}
+
+// digits steps over at least one digit and tells how many there are.
+func (d *decoder) digits() (n int) {
+	for c := d.next(); c >= '0' && c <= '9'; c = d.next() {
+		d.at++
+		n++
+	}
+	if n == 0 && d.err == nil {
+		d.noJSON("a digit")
+	}
+	return n
+}
+
+const deepest = 64 // levels of objects and arrays under ext
+
+// skip steps over any JSON value.
+func (d *decoder) skip(depth int) {
+	if depth > deepest {
+		d.fail("is nested deeper than %d levels", deepest)
+		return
+	}
+	switch c := d.next(); {
+	case c == '{':
+		d.at++
+		for first := true; d.more('}', first); first = false {
+			if d.member(); d.err == nil {
+				d.skip(depth + 1)
+			}
+		}
+	case c == '[':
+		d.at++
+		for first := true; d.more(']', first); first = false {
+			d.skip(depth + 1)
+		}
+	case c == '"':
+		d.characters()
+	case c == '-' || c >= '0' && c <= '9':
+		d.number()
+	case c == 't':
+		d.literal("true")
+	case c == 'f':
+		d.literal("false")
+	case c == 'n':
+		d.literal("null")
+	default:
+		d.noJSON("a value")
+	}
+}
