@@ -1,0 +1,80 @@
+package clickhouse
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+)
+
+// RunChild is the child's side of Start, for the hidden command "engine": it
+// runs one engine until that ends, or kills it when standard input ends, which
+// is how a parent's death shows. Its arguments are those that Start gives to
+// Options.Command:
+//
+//	--library FILE | --binary FILE   -- ARGUMENTS of clickhouse-local
+func RunChild(args []string) error {
+	flags := flag.NewFlagSet("engine", flag.ContinueOnError)
+	library := flags.String("library", "", "the engine as a chDB library")
+	binary := flags.String("binary", "", "the engine as a clickhouse binary")
+	if err := flags.Parse(args); err != nil {
+		return fmt.Errorf("read the engine's arguments: %w", err)
+	}
+	switch {
+	case (*library == "") == (*binary == ""):
+		return errors.New("engine: give either --library or --binary; this command is run by tallyhouse itself")
+	case *library != "":
+		return runLibraryChild(*library, flags.Args())
+	default:
+		return runBinaryChild(*binary, flags.Args())
+	}
+}
+
+func runLibraryChild(library string, args []string) error {
+	// At the end of its standard input the library spins, and the parent's end
+	// is for us to see: the library gets a pipe that stays open.
+	parent, keep, err := replaceStdin()
+	if err != nil {
+		return err
+	}
+	defer keep.Close()
+	go func() {
+		awaitEnd(parent)
+		killSelf()
+	}()
+	// A client that hangs up must cost the engine an error, not a signal.
+	signal.Ignore(syscall.SIGPIPE)
+	return runLibrary(library, append([]string{"clickhouse-local"}, args...))
+}
+
+func runBinaryChild(binary string, args []string) error {
+	cmd := exec.Command(binary, append([]string{"local"}, args...)...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.SysProcAttr = grandchildAttributes()
+	input, err := cmd.StdinPipe() // stays open
+	if err != nil {
+		return fmt.Errorf("make the standard input of %s: %w", binary, err)
+	}
+	defer input.Close()
+	ended := make(chan error, 1)
+	if err := startLocked(cmd, ended); err != nil {
+		return fmt.Errorf("start %s: %w", binary, err)
+	}
+	go func() {
+		awaitEnd(os.Stdin)
+		cmd.Process.Kill() // has ended already, or ends now
+	}()
+	if err := <-ended; err != nil {
+		return fmt.Errorf("run %s: %w", binary, err)
+	}
+	return nil
+}
+
+// awaitEnd returns when the writing end of a pipe has closed.
+func awaitEnd(pipe io.Reader) {
+	_, _ = io.Copy(io.Discard, pipe) // end or error: the parent is gone
+}

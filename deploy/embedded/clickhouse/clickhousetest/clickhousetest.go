@@ -1,0 +1,139 @@
+// Package clickhousetest gives tests a real ClickHouse: one engine per test
+// binary, one database per test. The test binary is its own engine child, so
+// nothing is built beforehand.
+//
+//	func TestMain(m *testing.M) { clickhousetest.Main(m) }
+package clickhousetest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"tallyhouse/deploy/embedded/clickhouse"
+)
+
+// Several test binaries run at once, so each engine is kept small.
+const (
+	memoryLimit = 1536 << 20
+	threads     = 2
+)
+
+// child is the first argument that makes the test binary an engine; it is what
+// clickhouse.Options.Command gives by default.
+const child = "engine"
+
+// shared is the test binary's engine. A test binary has one TestMain and any
+// number of tests that call Engine: only a package variable joins them.
+var shared struct {
+	once   sync.Once
+	engine *clickhouse.Engine
+	dir    string
+	err    error
+	names  atomic.Int64
+}
+
+// Main is for TestMain: it runs the tests and then stops the engine, if one of
+// them asked for it. It does not return.
+func Main(m *testing.M) { os.Exit(Run(m)) }
+
+// Run is Main for a TestMain that has more to do afterwards: it returns the exit
+// code. In the engine's child it does not return.
+func Run(m *testing.M) int {
+	if len(os.Args) > 1 && os.Args[1] == child {
+		if err := clickhouse.RunChild(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	code := m.Run()
+	if err := stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "clickhousetest:", err)
+		return max(code, 1)
+	}
+	return code
+}
+
+// Engine returns the test binary's engine and starts it where it is the first to
+// ask. The test fails when there is none: it is never skipped.
+func Engine(t testing.TB) *clickhouse.Engine {
+	t.Helper()
+	shared.once.Do(start)
+	if shared.err != nil {
+		t.Fatalf("clickhousetest: %v", shared.err)
+	}
+	return shared.engine
+}
+
+// Database makes an empty database, dropped at the end of the test, and returns
+// where it is.
+func Database(t testing.TB) (addr, name string) {
+	t.Helper()
+	addr = Engine(t).Addr()
+	name = fmt.Sprintf("test_%d", shared.names.Add(1))
+	execute(t, addr, "CREATE DATABASE IF NOT EXISTS "+name)
+	t.Cleanup(func() { execute(t, addr, "DROP DATABASE IF EXISTS "+name+" SYNC") })
+	return addr, name
+}
+
+func start() {
+	dir, err := os.MkdirTemp("", "clickhousetest-")
+	if err != nil {
+		shared.err = fmt.Errorf("make a data directory: %w", err)
+		return
+	}
+	shared.dir = dir
+	shared.engine, shared.err = StartIn(dir)
+}
+
+// StartIn starts an engine of its own on dir, as small as the shared one, for a
+// test that kills or stops it. The caller stops it.
+func StartIn(dir string) (*clickhouse.Engine, error) {
+	return clickhouse.Start(context.Background(), clickhouse.Options{
+		DataDir:     dir,
+		Addr:        "127.0.0.1:0",
+		MemoryLimit: memoryLimit,
+		Threads:     threads,
+		Log:         slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Progress:    os.Stderr,
+	})
+}
+
+func stop() error {
+	if shared.dir == "" {
+		return nil
+	}
+	defer os.RemoveAll(shared.dir)
+	if shared.engine == nil {
+		return nil
+	}
+	return shared.engine.Stop(context.Background())
+}
+
+// execute runs one statement, again where the engine was being restarted.
+func execute(t testing.TB, addr, statement string) {
+	t.Helper()
+	conn, err := driver.Open(&driver.Options{Addr: []string{addr}, MaxOpenConns: 1})
+	if err != nil {
+		t.Fatalf("clickhousetest: connect to %s: %v", addr, err)
+	}
+	defer conn.Close()
+	for attempt := 0; ; attempt++ {
+		if err = conn.Exec(context.Background(), statement); err == nil {
+			return
+		}
+		if attempt == 50 {
+			t.Errorf("clickhousetest: %s: %v", statement, err)
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}

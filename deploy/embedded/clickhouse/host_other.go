@@ -1,0 +1,19 @@
+//go:build !linux && !darwin
+
+package clickhouse
+
+import (
+	"os"
+	"syscall"
+)
+
+// Where nothing can be run, Start has ended with ErrUnsupportedPlatform before
+// any of these is reached.
+
+func childAttributes() *syscall.SysProcAttr      { return nil }
+func grandchildAttributes() *syscall.SysProcAttr { return nil }
+func killGroup(int)                              {}
+func killSelf()                                  {}
+
+func replaceStdin() (moved, keep *os.File, err error) { return nil, nil, ErrUnsupportedPlatform }
+func runLibrary(string, []string) error               { return ErrUnsupportedPlatform }

@@ -1,0 +1,78 @@
+//go:build linux || darwin
+
+package clickhouse
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+	"golang.org/x/sys/unix"
+)
+
+// killGroup ends a child and what it started.
+func killGroup(pid int) {
+	_ = syscall.Kill(-pid, syscall.SIGKILL) // gone already is as good
+}
+
+func killSelf() {
+	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+}
+
+// replaceStdin moves standard input to the file it returns first, and puts in
+// its place a pipe that is open as long as the second file is.
+func replaceStdin() (moved, keep *os.File, err error) {
+	fd, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil, nil, fmt.Errorf("move the standard input: %w", err)
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a pipe for the library: %w", err)
+	}
+	defer read.Close()
+	if err := unix.Dup2(int(read.Fd()), 0); err != nil {
+		return nil, nil, fmt.Errorf("replace the standard input: %w", err)
+	}
+	return os.NewFile(uintptr(fd), "parent"), write, nil
+}
+
+// runLibrary runs clickhouse-local's main function in the chDB library. It
+// returns when that does, which a server's listening query puts off for ever.
+func runLibrary(path string, args []string) error {
+	library, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	if err != nil {
+		return fmt.Errorf("load the engine library: %w", err)
+	}
+	// struct chdb_result *chdb_query_cmdline(int argc, char **argv)
+	// const char *chdb_result_error(struct chdb_result *)
+	var run func(argc int32, argv unsafe.Pointer) unsafe.Pointer
+	var resultError func(result unsafe.Pointer) string
+	for name, function := range map[string]any{"chdb_query_cmdline": &run, "chdb_result_error": &resultError} {
+		symbol, err := purego.Dlsym(library, name)
+		if err != nil {
+			return fmt.Errorf("find %s in the engine library %s: %w", name, path, err)
+		}
+		purego.RegisterFunc(function, symbol)
+	}
+	var pins runtime.Pinner
+	defer pins.Unpin()
+	argv := make([]*byte, len(args)+1) // ends with a null pointer, as in C
+	for i, arg := range args {
+		bytes := append([]byte(arg), 0)
+		argv[i] = &bytes[0]
+		pins.Pin(argv[i])
+	}
+	pins.Pin(&argv[0])
+	result := run(int32(len(args)), unsafe.Pointer(&argv[0]))
+	if result == nil {
+		return fmt.Errorf("the engine library returned no result")
+	}
+	if message := resultError(result); message != "" {
+		return fmt.Errorf("the engine ended: %s", message)
+	}
+	return nil
+}

@@ -1,0 +1,214 @@
+// Package kafka runs a Kafka broker inside the process that starts it: kfake,
+// with its topics, groups and transactions kept in a data directory.
+//
+// What is acknowledged survives a kill of the process: it has been written to
+// the operating system by then. It is synchronised to the disk when a segment is
+// full and at Stop, so a power loss may take the last seconds, as with a real
+// broker's defaults.
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"tallyhouse/deploy/embedded/supervise"
+)
+
+const (
+	serviceName = "embedded kafka"
+	addrFlag    = "--kafka-addr"
+
+	// MaxMessageBytes is the largest batch that a topic takes: a dead letter of
+	// 17 MiB with its headers.
+	MaxMessageBytes = 18 << 20
+
+	// startTimeout bounds the first sign of life after the data are loaded.
+	startTimeout = 2 * time.Minute
+)
+
+// Options say where the broker keeps its data and where it listens. DataDir and
+// Addr are required.
+type Options struct {
+	// DataDir holds topics, groups and transactions. One broker at a time uses it.
+	DataDir string
+	// Addr is the host:port to serve on, which clients are told too; port 0 takes
+	// a free one.
+	Addr string
+	// Log takes what happens to the broker; by default nothing is logged.
+	Log *slog.Logger
+}
+
+// Broker is a supervised Kafka broker: when it falls silent it is started again
+// on the same address and data.
+type Broker struct {
+	addr       string
+	supervisor *supervise.Supervisor[*run]
+	unlock     func()
+}
+
+// ErrDataDirInUse says that another broker uses the data directory.
+var ErrDataDirInUse = errors.New("the data directory is in use by another broker")
+
+// Start starts the broker and returns when it answers. The context bounds the
+// start alone; the broker runs until Stop. A taken port is a
+// *supervise.PortTakenError, a directory in use an ErrDataDirInUse.
+func Start(ctx context.Context, o Options) (*Broker, error) {
+	if o.DataDir == "" || o.Addr == "" {
+		return nil, errors.New("embedded kafka: DataDir and Addr must be given")
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
+		return nil, fmt.Errorf("embedded kafka: create the data directory: %w", err)
+	}
+	addr, err := supervise.ListenAddr(serviceName, o.Addr, addrFlag)
+	if err != nil {
+		return nil, err
+	}
+	// kfake does not see a second broker on its files: both would write.
+	unlock, free, err := supervise.TryLock(filepath.Join(o.DataDir, "tallyhouse.lock"))
+	if err != nil {
+		return nil, fmt.Errorf("embedded kafka: %w", err)
+	}
+	if !free {
+		return nil, fmt.Errorf("embedded kafka: %s: %w; end that one, or choose another directory with --data-dir DIR", o.DataDir, ErrDataDirInUse)
+	}
+	supervisor, err := supervise.Start(ctx, supervise.Service[*run]{
+		Name:     serviceName,
+		Start:    func(ctx context.Context) (*run, error) { return startRun(ctx, o, addr) },
+		Log:      o.Log,
+		Interval: 2 * time.Second, Timeout: 10 * time.Second, Failures: 3,
+		Starting: startTimeout,
+		PauseMin: 100 * time.Millisecond, PauseMax: 10 * time.Second, Settled: time.Minute,
+	})
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	o.Log.Info("embedded kafka serves", "addr", addr, "data", o.DataDir)
+	return &Broker{addr: addr, supervisor: supervisor, unlock: unlock}, nil
+}
+
+// Addr is the host:port that clients connect to.
+func (b *Broker) Addr() string { return b.addr }
+
+// Healthy is nil while the broker answers, and says otherwise why it does not.
+func (b *Broker) Healthy() error { return b.supervisor.Healthy() }
+
+// Restarts counts how often the broker was started again.
+func (b *Broker) Restarts() int { return b.supervisor.Restarts() }
+
+// Stop writes everything to the disk and ends the broker.
+func (b *Broker) Stop(ctx context.Context) error {
+	defer b.unlock()
+	return b.supervisor.Stop(ctx)
+}
+
+// run is one kfake cluster of one broker; it implements supervise.Run.
+type run struct {
+	cluster *kfake.Cluster
+	client  *kgo.Client
+	done    chan struct{}
+}
+
+var _ supervise.Run = (*run)(nil)
+
+func startRun(ctx context.Context, o Options, addr string) (*run, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("embedded kafka: address %q: %w", addr, err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		return nil, fmt.Errorf("embedded kafka: address %q: %w", addr, err)
+	}
+	if _, err := supervise.ListenAddr(serviceName, addr, addrFlag); err != nil {
+		return nil, err
+	}
+	cluster, err := kfake.NewCluster(
+		kfake.Ports(number),
+		kfake.ListenFn(func(network, _ string) (net.Listener, error) {
+			return net.Listen(network, net.JoinHostPort(host, port))
+		}),
+		kfake.ClusterID("tallyhouse"),
+		kfake.DataDir(o.DataDir),
+		kfake.WithLogger(logger{o.Log}),
+		kfake.BrokerConfigs(map[string]string{
+			"message.max.bytes":         strconv.Itoa(MaxMessageBytes),
+			"log.retention.ms":          "-1",
+			"log.retention.bytes":       "-1",
+			"offsets.retention.minutes": strconv.Itoa(10 * 365 * 24 * 60),
+		}),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("embedded kafka: start on %s with the data in %s: %w", addr, o.DataDir, err)
+	}
+	r := &run{cluster: cluster, done: make(chan struct{})}
+	if r.client, err = kgo.NewClient(kgo.SeedBrokers(addr)); err != nil {
+		r.Kill()
+		return nil, fmt.Errorf("embedded kafka: connect to %s: %w", addr, err)
+	}
+	if err := r.Ping(ctx); err != nil {
+		r.Kill()
+		return nil, fmt.Errorf("embedded kafka: %w", err)
+	}
+	return r, nil
+}
+
+// Ping asks the broker for a sign of life.
+func (r *run) Ping(ctx context.Context) error {
+	if err := r.client.Ping(ctx); err != nil {
+		return fmt.Errorf("ask the broker for its metadata: %w", err)
+	}
+	return nil
+}
+
+// Done is closed by Stop and Kill: in this process nothing else ends a cluster.
+func (r *run) Done() <-chan struct{} { return r.done }
+
+// Err says how the run ended.
+func (r *run) Err() error { return errors.New("the broker was closed") }
+
+// Stop closes the cluster, which writes and synchronises its files.
+func (r *run) Stop(ctx context.Context) error {
+	closed := make(chan struct{})
+	go func() { r.Kill(); close(closed) }()
+	select {
+	case <-closed:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("the broker did not close: %w", ctx.Err())
+	}
+}
+
+// Kill closes the cluster.
+func (r *run) Kill() {
+	if r.client != nil {
+		r.client.Close()
+	}
+	r.cluster.Close()
+	close(r.done)
+}
+
+// logger passes on what kfake finds wrong; it tells about every request below that.
+type logger struct{ log *slog.Logger }
+
+func (l logger) Logf(level kfake.LogLevel, format string, args ...any) {
+	switch level {
+	case kfake.LogLevelError:
+		l.log.Error("embedded kafka: " + fmt.Sprintf(format, args...))
+	case kfake.LogLevelWarn:
+		l.log.Warn("embedded kafka: " + fmt.Sprintf(format, args...))
+	}
+}

@@ -1,0 +1,214 @@
+// Package supervise keeps one embedded service alive: it asks for signs of
+// life, ends a run that hangs, and starts a new one with a growing pause.
+package supervise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// ErrStopped is what Healthy returns after Stop.
+var ErrStopped = errors.New("stopped")
+
+// Run is one run of a service, from its start to its end.
+type Run interface {
+	// Ping asks for a sign of life; ctx bounds the wait for it.
+	Ping(ctx context.Context) error
+	// Done is closed when the run has ended, whatever ended it.
+	Done() <-chan struct{}
+	// Err says why the run ended; it is asked after Done is closed.
+	Err() error
+	// Stop ends the run gently, and by force when ctx ends before that. The
+	// run has ended when it returns; the error says what was not gentle.
+	Stop(ctx context.Context) error
+	// Kill ends the run by force.
+	Kill()
+}
+
+// Service says how a service is started and how patiently it is watched.
+type Service[R Run] struct {
+	// Name is the service's name in logs and errors.
+	Name string
+	// Start begins a run and returns when it serves; ctx bounds the start alone.
+	Start func(ctx context.Context) (R, error)
+	Log   *slog.Logger
+
+	// Every Interval the run is pinged, for at most Timeout; Failures pings in
+	// a row without an answer mean that it hangs.
+	Interval, Timeout time.Duration
+	Failures          int
+	// Starting bounds a restart.
+	Starting time.Duration
+	// The pause before a restart is PauseMin, doubled by each run that ended
+	// within Settled of its start, up to PauseMax.
+	PauseMin, PauseMax, Settled time.Duration
+}
+
+// Supervisor watches the runs of one service. All methods may be called from
+// several goroutines.
+type Supervisor[R Run] struct {
+	service  Service[R]
+	cancel   context.CancelFunc
+	ended    chan struct{}
+	restarts atomic.Int64
+
+	mu   sync.Mutex
+	run  R
+	down error // why the service does not serve; nil while it does
+}
+
+// Start begins the service's first run and watches it from then on. An error of
+// that first start is returned as it is: only what has served once is restarted.
+func Start[R Run](ctx context.Context, service Service[R]) (*Supervisor[R], error) {
+	run, err := service.Start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s := &Supervisor[R]{service: service, cancel: cancel, ended: make(chan struct{}), run: run}
+	go s.supervise(watching)
+	return s, nil
+}
+
+// Current is the latest run: the one that serves, or the one that ended last.
+func (s *Supervisor[R]) Current() R {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.run
+}
+
+// Healthy is nil while the service serves and says otherwise why it does not.
+func (s *Supervisor[R]) Healthy() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down != nil {
+		return fmt.Errorf("%s: %w", s.service.Name, s.down)
+	}
+	select {
+	case <-s.run.Done(): // not noticed by the watch yet
+		return fmt.Errorf("%s: ended, to be restarted", s.service.Name)
+	default:
+		return nil
+	}
+}
+
+// Restarts counts the runs that replaced one that died or hung.
+func (s *Supervisor[R]) Restarts() int { return int(s.restarts.Load()) }
+
+// Stop ends the watch and then the run, gently until ctx ends. A second call
+// does nothing.
+func (s *Supervisor[R]) Stop(ctx context.Context) error {
+	s.cancel()
+	<-s.ended
+	s.mu.Lock()
+	stopped := errors.Is(s.down, ErrStopped)
+	s.down = ErrStopped
+	run := s.run
+	s.mu.Unlock()
+	if stopped {
+		return nil
+	}
+	if err := run.Stop(ctx); err != nil {
+		return fmt.Errorf("stop %s: %w", s.service.Name, err)
+	}
+	return nil
+}
+
+func (s *Supervisor[R]) supervise(ctx context.Context) {
+	defer close(s.ended)
+	pause := s.service.PauseMin
+	for {
+		began := time.Now()
+		reason := s.watch(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Since(began) >= s.service.Settled {
+			pause = s.service.PauseMin
+		}
+		s.setDown(reason)
+		s.service.Log.Warn("restarting "+s.service.Name, "reason", reason, "pause", pause)
+		for !s.restart(ctx, &pause) {
+			if ctx.Err() != nil {
+				return
+			}
+		}
+	}
+}
+
+// watch returns when the current run has ended, or was killed because it hung,
+// and says why; or when ctx ends.
+func (s *Supervisor[R]) watch(ctx context.Context) error {
+	run := s.Current()
+	tick := time.NewTicker(s.service.Interval)
+	defer tick.Stop()
+	failures := 0
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-run.Done():
+			return run.Err()
+		case <-tick.C:
+		}
+		asking, cancel := context.WithTimeout(ctx, s.service.Timeout)
+		err := run.Ping(asking)
+		cancel()
+		switch {
+		case err == nil:
+			if failures > 0 {
+				s.setDown(nil)
+			}
+			failures = 0
+		case ctx.Err() != nil:
+			return ctx.Err()
+		default:
+			failures++
+			s.setDown(fmt.Errorf("no sign of life (%d of %d): %w", failures, s.service.Failures, err))
+		}
+		if failures >= s.service.Failures {
+			run.Kill()
+			<-run.Done()
+			return fmt.Errorf("hung: %w", err)
+		}
+	}
+}
+
+// restart waits for pause and tries one start; each try doubles the pause.
+func (s *Supervisor[R]) restart(ctx context.Context, pause *time.Duration) bool {
+	wait := time.NewTimer(*pause)
+	defer wait.Stop()
+	*pause = min(2**pause, s.service.PauseMax)
+	select {
+	case <-ctx.Done():
+		return false
+	case <-wait.C:
+	}
+	starting, cancel := context.WithTimeout(ctx, s.service.Starting)
+	defer cancel()
+	run, err := s.service.Start(starting)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.setDown(err)
+			s.service.Log.Error("restart of "+s.service.Name+" failed", "error", err, "pause", *pause)
+		}
+		return false
+	}
+	s.mu.Lock()
+	s.run, s.down = run, nil
+	s.mu.Unlock()
+	s.restarts.Add(1)
+	s.service.Log.Info(s.service.Name+" serves again", "restarts", s.Restarts())
+	return true
+}
+
+func (s *Supervisor[R]) setDown(reason error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = reason
+}
