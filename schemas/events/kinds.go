@@ -16,7 +16,7 @@ var (
 	currency  = kind[string]{readCurrency, writeText}
 	boolean   = kind[bool]{readBool, func(b []byte, v *bool) []byte { return strconv.AppendBool(b, *v) }}
 	minor     = integer(-MaxAmount, MaxAmount)
-	amount    = object[Amount]{members: amountMembers}.kind()
+	amount    = amountObject.kind()
 	date      = kind[calendar.Date]{readDate, func(b []byte, v *calendar.Date) []byte { return append(v.Append(append(b, '"')), '"') }}
 	month     = kind[calendar.Month]{readMonth, func(b []byte, v *calendar.Month) []byte { return append(v.Append(append(b, '"')), '"') }}
 	instant   = kind[time.Time]{readInstant, writeInstant}
@@ -25,10 +25,10 @@ var (
 	sha256Hex = kind[string]{readSHA256, writeText}
 )
 
-var amountMembers = []member[Amount]{
+var amountObject = table(
 	need("value", minor, func(a *Amount) *int64 { return &a.Value }),
 	need("currency", currency, func(a *Amount) *string { return &a.Currency }),
-}
+)
 
 func readText(d *decoder, v *string) { *v = d.str() }
 

@@ -27,33 +27,29 @@ type message[T any] struct {
 
 // entity makes the codec of a topic from the table of its payload. The check holds the rules between members, seen from the
 // message's top; nil when there are none.
-func entity[T any](topic Topic, payload object[T], check func(d *decoder, e *Envelope, data *T)) (codec, reflect.Type) {
-	payload.ext = true
+func entity[T any](topic Topic, payload *object[T], check func(d *decoder, e *Envelope, data *T)) (codec, reflect.Type) {
+	payload = payload.open()
 	data := kind[*T]{
 		read:  func(d *decoder, v **T) { *v = new(T); payload.read(d, *v) },
 		write: func(b []byte, v **T) []byte { return payload.write(b, *v) },
 	}
-	whole := object[message[T]]{
-		ext: true,
-		members: []member[message[T]]{
-			need("id", id, func(m *message[T]) *string { return &m.ID }),
-			need("tenantId", tenant, func(m *message[T]) *string { return &m.TenantID }),
-			need("version", integer(1, MaxVersion), func(m *message[T]) *int64 { return &m.Version }),
-			need("op", operation, func(m *message[T]) *Op { return &m.Op }),
-			need("at", instant, func(m *message[T]) *time.Time { return &m.At }),
-			when(need("data", data, func(m *message[T]) **T { return &m.data }), func(m *message[T]) bool { return m.data != nil }),
-		},
-		check: func(d *decoder, m *message[T], _ uint64) {
-			switch {
-			case m.Op == Delete && m.data != nil:
-				d.failAt("data", "must be absent when op is delete")
-			case m.Op == Upsert && m.data == nil:
-				d.failAt("data", "is missing: an upsert carries the entity's complete state")
-			case check != nil && m.data != nil:
-				check(d, &m.Envelope, m.data)
-			}
-		},
-	}
+	whole := table(
+		need("id", id, func(m *message[T]) *string { return &m.ID }),
+		need("tenantId", tenant, func(m *message[T]) *string { return &m.TenantID }),
+		need("version", integer(1, MaxVersion), func(m *message[T]) *int64 { return &m.Version }),
+		need("op", operation, func(m *message[T]) *Op { return &m.Op }),
+		need("at", instant, func(m *message[T]) *time.Time { return &m.At }),
+		optional(need("data", data, func(m *message[T]) **T { return &m.data }), func(m *message[T]) bool { return m.data != nil }),
+	).open().checked(func(d *decoder, m *message[T], _ uint64) {
+		switch {
+		case m.Op == Delete && m.data != nil:
+			d.failAt("data", "must be absent when op is delete")
+		case m.Op == Upsert && m.data == nil:
+			d.failAt("data", "is missing: an upsert carries the entity's complete state")
+		case check != nil && m.data != nil:
+			check(d, &m.Envelope, m.data)
+		}
+	})
 	return codec{
 		topic: topic,
 		decode: func(d *decoder) Event {
@@ -214,10 +210,24 @@ func everyCodec() *registry {
 	r := &registry{byTopic: map[Topic]*codec{}, byType: map[reflect.Type]*codec{}}
 	r.add(entity(Projects, project, nil))
 	r.add(entity(BudgetNodes, budgetNode, checkBudgetNode))
+	r.add(entity(BudgetRows, budgetRow, nil))
+	r.add(entity(BudgetTransfers, budgetTransfer, nil))
+	r.add(entity(UncommittedEntries, uncommittedEntry, nil))
 	r.add(entity(Contractors, contractor, nil))
+	r.add(entity(Contracts, contract, checkContract))
+	r.add(entity(Claims, claim, nil))
 	r.add(entity(Records, record, checkRecord))
+	r.add(entity(LinePlans, linePlan, nil))
+	r.add(entity(ForecastSnapshots, forecastSnapshot, checkSnapshot))
+	r.add(entity(Units, unit, nil))
+	r.add(entity(Leases, lease, nil))
+	r.add(entity(IndexValues, indexValue, checkIndexValue))
+	r.add(entity(Facilities, facility, checkFacility))
+	r.add(entity(Fixings, fixing, nil))
+	r.add(entity(FacilityEntries, facilityEntry, nil))
 	r.add(entity(Users, user, nil))
 	r.add(entity(Memberships, membership, nil))
 	r.add(entity(Keys, key, nil))
+	r.add(entity(ReceivedFeedback, feedback, nil))
 	return r
 }

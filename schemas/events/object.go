@@ -1,6 +1,10 @@
 package events
 
-import "strconv"
+import (
+	"math/bits"
+	"slices"
+	"strconv"
+)
 
 // kind is how one sort of value is read from a message and written into one. Reading starts at the value's first byte, which is
 // never null's, and leaves its failure in the decoder.
@@ -16,6 +20,9 @@ type member[T any] struct {
 	read     func(d *decoder, t *T)
 	has      func(t *T) bool // whether to write it; nil: always
 	write    func(b []byte, t *T) []byte
+
+	belongs func(t *T) bool // whether a T can have the member; nil: all can
+	where   string          // names the Ts that can
 }
 
 // need is a member that is always there.
@@ -42,9 +49,15 @@ func may[T, V any](name string, k kind[V], at func(*T) *Opt[V]) member[T] {
 	}
 }
 
-// when makes m a member that is there for some T alone; the object's check holds it to that.
-func when[T any](m member[T], has func(*T) bool) member[T] {
+// optional makes m one that may be null or absent, for a V whose zero value says that it isn't there.
+func optional[T any](m member[T], has func(*T) bool) member[T] {
 	m.required, m.has = false, has
+	return m
+}
+
+// only makes m a member of some Ts alone; where names them.
+func only[T any](where string, belongs func(*T) bool, m member[T]) member[T] {
+	m.where, m.belongs = where, belongs
 	return m
 }
 
@@ -60,15 +73,49 @@ func never[T any](name, rule string) member[T] {
 // object is the table of the members that a T has in JSON. The order is that of writing, and of ContentHash: new members go to
 // the end.
 type object[T any] struct {
-	members []member[T]
-	ext     bool // a member ext of any content is taken and ignored
+	members  []member[T]
+	required uint64 // a bit for each required member that all Ts have
+	partial  bool   // some members belong to some Ts alone
+	ext      bool   // a member ext of any content is taken and ignored
 	// check holds rules between members; given has a bit for each member that is there and not null.
 	check func(d *decoder, t *T, given uint64)
 }
 
-func (o object[T]) kind() kind[T] { return kind[T]{o.read, o.write} }
+func table[T any](members ...member[T]) *object[T] {
+	o := &object[T]{members: members}
+	for i, m := range members {
+		switch {
+		case m.belongs != nil:
+			o.partial = true
+		case m.required:
+			o.required |= 1 << i
+		}
+	}
+	return o
+}
 
-func (o object[T]) read(d *decoder, t *T) {
+// and is the table with more members at the end.
+func (o *object[T]) and(members ...member[T]) *object[T] {
+	return table(slices.Concat(o.members, members)...)
+}
+
+// checked is the table with a check.
+func (o *object[T]) checked(check func(d *decoder, t *T, given uint64)) *object[T] {
+	c := *o
+	c.check = check
+	return &c
+}
+
+// open is the table with a member ext.
+func (o *object[T]) open() *object[T] {
+	c := *o
+	c.ext = true
+	return &c
+}
+
+func (o *object[T]) kind() kind[T] { return kind[T]{o.read, o.write} }
+
+func (o *object[T]) read(d *decoder, t *T) {
 	if d.next() != '{' {
 		d.wrongType("an object")
 		return
@@ -96,7 +143,7 @@ func (o object[T]) read(d *decoder, t *T) {
 			m.read(d, t)
 			given |= bit
 		case !d.literal("null"):
-		case m.required:
+		case m.required && m.belongs == nil:
 			d.fail("is null, but required")
 		}
 		seen |= bit
@@ -108,19 +155,39 @@ func (o object[T]) read(d *decoder, t *T) {
 	if d.err != nil {
 		return
 	}
-	for i := range o.members {
-		if m := &o.members[i]; m.required && seen&(1<<i) == 0 {
-			d.failAt(m.name, "is missing")
-			return
-		}
+	if missing := o.required &^ seen; missing != 0 {
+		d.failAt(o.members[bits.TrailingZeros64(missing)].name, "is missing")
+		return
+	}
+	if o.partial && !o.belong(d, t, given) {
+		return
 	}
 	if o.check != nil {
 		o.check(d, t, given)
 	}
 }
 
+// belong holds the members that some Ts alone have to this t.
+func (o *object[T]) belong(d *decoder, t *T, given uint64) bool {
+	for i := range o.members {
+		m := &o.members[i]
+		if m.belongs == nil {
+			continue
+		}
+		switch has, wanted := given&(1<<i) != 0, m.belongs(t); {
+		case has && !wanted:
+			d.failAt(m.name, "has no place here: it belongs to %s alone", m.where)
+			return false
+		case !has && wanted && m.required:
+			d.failAt(m.name, "is missing: it belongs to %s", m.where)
+			return false
+		}
+	}
+	return true
+}
+
 // find is the position of a member in the table. Members mostly come in one order, so the likely place is tried first.
-func (o object[T]) find(name string, likely int) int {
+func (o *object[T]) find(name string, likely int) int {
 	if likely < len(o.members) && o.members[likely].name == name {
 		return likely
 	}
@@ -135,7 +202,7 @@ func (o object[T]) find(name string, likely int) int {
 const extBit = 1 << 63 // no object has so many members
 
 // other reads a member that isn't in the table.
-func (o object[T]) other(d *decoder, name string, seen *uint64) {
+func (o *object[T]) other(d *decoder, name string, seen *uint64) {
 	switch {
 	case name == "ext" && o.ext && *seen&extBit != 0:
 		d.failAt(name, "appears twice")
@@ -157,11 +224,11 @@ func (o object[T]) other(d *decoder, name string, seen *uint64) {
 	}
 }
 
-func (o object[T]) write(b []byte, t *T) []byte {
+func (o *object[T]) write(b []byte, t *T) []byte {
 	open := byte('{')
 	for i := range o.members {
 		m := &o.members[i]
-		if m.has != nil && !m.has(t) {
+		if m.has != nil && !m.has(t) || m.belongs != nil && !m.belongs(t) {
 			continue
 		}
 		b = append(b, open, '"')
@@ -205,4 +272,15 @@ func list[V any](k kind[V]) kind[[]V] {
 			return append(b, ']')
 		},
 	}
+}
+
+// some is k without the empty array.
+func some[V any](k kind[[]V]) kind[[]V] {
+	read := k.read
+	k.read = func(d *decoder, vs *[]V) {
+		if read(d, vs); d.err == nil && len(*vs) == 0 {
+			d.fail("must not be empty")
+		}
+	}
+	return k
 }

@@ -7,34 +7,35 @@ import (
 	"tallyhouse/schemas/calendar"
 )
 
-var contractor = object[Contractor]{members: []member[Contractor]{
+var contractor = table(
 	may("name", text, func(c *Contractor) *Opt[string] { return &c.Name }),
 	may("city", text, func(c *Contractor) *Opt[string] { return &c.City }),
 	may("country", text, func(c *Contractor) *Opt[string] { return &c.Country }),
 	may("taxId", text, func(c *Contractor) *Opt[string] { return &c.TaxID }),
 	may("registrationNumber", text, func(c *Contractor) *Opt[string] { return &c.RegistrationNumber }),
-}}
+)
 
-var recordAllocation = object[RecordAllocation]{members: []member[RecordAllocation]{
+var recordAllocation = table(
 	may("nodeId", id, func(a *RecordAllocation) *Opt[string] { return &a.NodeID }),
 	may("net", minor, func(a *RecordAllocation) *Opt[int64] { return &a.Net }),
-}}
+)
 
-var document = object[Document]{members: []member[Document]{
+var document = table(
 	need("name", text, func(f *Document) *string { return &f.Name }),
 	need("kind", extensible("original", "approved", "other"), func(f *Document) *string { return &f.Kind }),
-}}
+)
 
-var intake = object[Intake]{members: []member[Intake]{
+var intake = table(
 	need("channel", extensible("email", "app", "chat", "api", "manual"), func(i *Intake) *string { return &i.Channel }),
 	may("status", extensible("queued", "processing", "completed", "failed"), func(i *Intake) *Opt[string] { return &i.Status }),
 	may("receivedAt", instant, func(i *Intake) *Opt[time.Time] { return &i.ReceivedAt }),
-}}
+)
 
-var certifiedCode = object[AccountingCode]{members: append(accountingCodeMembers[:len(accountingCodeMembers):len(accountingCodeMembers)],
-	when(need("inherited", boolean, func(c *AccountingCode) *bool { return &c.Inherited }), func(c *AccountingCode) bool { return c.Inherited }))}
+var certifiedCode = accountingCode.and(
+	optional(need("inherited", boolean, func(c *AccountingCode) *bool { return &c.Inherited }), func(c *AccountingCode) bool { return c.Inherited }),
+)
 
-var record = object[Record]{members: []member[Record]{
+var record = table(
 	need("projectId", id, func(r *Record) *string { return &r.ProjectID }),
 	need("source", extensible("invoice", "accrual"), func(r *Record) *string { return &r.Source }),
 	need("direction", extensible("in", "out"), func(r *Record) *string { return &r.Direction }),
@@ -56,7 +57,7 @@ var record = object[Record]{members: []member[Record]{
 	may("certifiedCodes", list(certifiedCode.kind()), func(r *Record) *Opt[[]AccountingCode] { return &r.CertifiedCodes }),
 	need("documents", list(document.kind()), func(r *Record) *[]Document { return &r.Documents }),
 	need("intake", intake.kind(), func(r *Record) *Intake { return &r.Intake }),
-}}
+)
 
 func checkRecord(d *decoder, _ *Envelope, r *Record) {
 	if r.StepKind == "paid" && !r.PaidAt.Ok && !r.CashDate.Ok {
