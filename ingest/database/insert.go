@@ -98,11 +98,7 @@ func (s *Server) Scan(ctx context.Context, q Query, into proto.Results, each fun
 		Parameters: parameters(q.Params),
 		Settings:   []ch.Setting{ch.SettingInt("max_execution_time", seconds(limit)), ch.SettingInt("max_threads", 2), ch.SettingInt("max_block_size", 8192)},
 		Result:     into,
-		OnResult: func(context.Context, proto.Block) error {
-			err := each()
-			into.Reset()
-			return err
-		},
+		OnResult:   func(context.Context, proto.Block) error { return each() },
 	})
 }
 
