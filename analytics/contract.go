@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
 
@@ -96,13 +97,13 @@ func (c *Contract) amendments(keep func(status string) bool) []events.Amendment 
 		}
 	}
 	slices.SortFunc(kept, func(a, b events.Amendment) int {
-		switch {
-		case a.Date.Ok && !b.Date.Ok:
-			return -1
-		case !a.Date.Ok && b.Date.Ok:
-			return 1
-		}
-		return cmp.Or(cmp.Compare(a.Date.V, b.Date.V), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(
+			cmp.Compare(a.Date.Or(undated), b.Date.Or(undated)),
+			cmp.Compare(a.ID, b.ID),
+		)
 	})
 	return kept
 }
+
+// undated sorts after every date.
+const undated = calendar.MaxDate + 1

@@ -1,0 +1,77 @@
+package analytics_test
+
+import (
+	"fmt"
+	"testing"
+
+	"tallyhouse/analytics"
+	"tallyhouse/schemas/events"
+)
+
+// largeProject has the given number of nodes on 12 levels, budget and records in
+// every status on each, and 200 contracts of five lines with linked records.
+func largeProject(size int) ([]analytics.Node, analytics.BudgetInput) {
+	nodes := make([]analytics.Node, size)
+	id := func(i int) string { return fmt.Sprintf("node-%06d", i) }
+	for i := range nodes {
+		nodes[i] = analytics.Node{ID: analytics.NodeID(id(i)), BudgetNode: events.BudgetNode{
+			StructureID: events.Some("S1"), Code: fmt.Sprintf("%02d-%04d", i%97, i), Level: "costItem", Active: i%50 != 49,
+		}}
+		// Parents halve the position: a tree that gets 12 levels deep and more.
+		if i > 3 {
+			nodes[i].ParentID = events.Some(id(i/2 - 1))
+		}
+	}
+	in := analytics.BudgetInput{Currency: "EUR"}
+	statuses := []analytics.RecordStatus{analytics.Setup, analytics.ApprovalPending, analytics.PaymentPending, analytics.Paid}
+	for i := range nodes {
+		in.Budget = append(in.Budget, budgetOn(id(i), int64(1000*i)))
+		for _, status := range statuses {
+			in.Records = append(in.Records, analytics.RecordSum{NodeID: analytics.NodeID(id(i)), Currency: "EUR", Status: status, Net: analytics.Int(int64(100 + i)), Gross: analytics.Int(int64(120 + i)), Count: 1})
+		}
+		if i%10 == 0 {
+			in.Entries = append(in.Entries, entered(id(i), int64(i)))
+		}
+	}
+	for c := range 200 {
+		contract := analytics.Contract{ID: analytics.ContractID(fmt.Sprint("contract-", c)), Contract: events.Contract{Status: "signed", Currency: "EUR"}}
+		for l := range 5 {
+			at := (c*37 + l*101) % size
+			contract.Allocations = append(contract.Allocations, onNode(id(at), int64(50000+l)))
+			for _, coded := range []int{at, at / 2, (at * 7) % size} {
+				in.Records = append(in.Records, analytics.RecordSum{NodeID: analytics.NodeID(id(coded)), ContractID: contract.ID, Currency: "EUR", Status: analytics.Paid, Net: analytics.Int(9001), Gross: analytics.Int(9001), Count: 1})
+			}
+		}
+		in.Contracts = append(in.Contracts, contract)
+	}
+	return nodes, in
+}
+
+func BenchmarkBudget(b *testing.B) {
+	for _, size := range []int{2000, 20000} {
+		nodes, in := largeProject(size)
+		b.Run(fmt.Sprintf("nodes=%d/structure", size), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				structureOf(nodes)
+			}
+		})
+		b.Run(fmt.Sprintf("nodes=%d/budget", size), func(b *testing.B) {
+			in.Structure = structureOf(nodes)
+			b.ReportAllocs()
+			for b.Loop() {
+				analytics.Budget(in)
+			}
+		})
+	}
+}
+
+func BenchmarkLargestRemainder(b *testing.B) {
+	weights := []int64{600000, 300000, 100000, 200000}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := analytics.LargestRemainder(140001, weights); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
