@@ -156,6 +156,7 @@ func (f *Figures) bookRecords(r *RecordSum) {
 
 func (b *ProjectBudget) bookContracts(in BudgetInput) {
 	linked := linkedRecords(in)
+	finder := newLineFinder(in.Structure)
 	excluded := map[string]Excluded{}
 	for i := range in.Contracts {
 		c := &in.Contracts[i]
@@ -169,7 +170,7 @@ func (b *ProjectBudget) bookContracts(in BudgetInput) {
 			}
 			continue
 		}
-		b.bookLines(in.Structure, lines, linked[c.ID])
+		b.bookLines(in.Structure, lines, finder.invoicedOnLines(lines, linked[c.ID]))
 		b.bookPending(in.Structure, c)
 	}
 	b.ExcludedCommitted = byCurrency(excluded)
@@ -189,8 +190,7 @@ func linkedRecords(in BudgetInput) map[ContractID][]*RecordSum {
 
 // bookLines places what a contract commits, and what of it is open or invoiced
 // beyond it, on its lines. Lines do not net each other.
-func (b *ProjectBudget) bookLines(s *Structure, lines []ContractLine, linked []*RecordSum) {
-	invoiced := s.invoicedOnLines(lines, linked)
+func (b *ProjectBudget) bookLines(s *Structure, lines []ContractLine, invoiced []Int128) {
 	for i, line := range lines {
 		at := s.seatOf(line.NodeID)
 		if at == noSeat {

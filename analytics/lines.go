@@ -55,7 +55,8 @@ func (s *Structure) OutsideLines(c *Contract, coded []NodeID) []NodeID {
 	if len(lines) == 0 {
 		return nil
 	}
-	finder := newLineFinder(s, lines)
+	finder := newLineFinder(s)
+	finder.among(lines)
 	var outside []NodeID
 	for _, id := range coded {
 		if id != "" && finder.find(id) == noLine {
@@ -68,12 +69,12 @@ func (s *Structure) OutsideLines(c *Contract, coded []NodeID) []NodeID {
 // invoicedOnLines returns what is invoiced on each line: the nets of linked
 // records coded on it or below it, and its share of the pool, which holds all
 // that is coded elsewhere or not at all (calculations 4.2, 4.3).
-func (s *Structure) invoicedOnLines(lines []ContractLine, linked []*RecordSum) []Int128 {
+func (f *lineFinder) invoicedOnLines(lines []ContractLine, linked []*RecordSum) []Int128 {
 	invoiced := make([]Int128, len(lines))
-	finder := newLineFinder(s, lines)
+	f.among(lines)
 	var pool Int128
 	for _, r := range linked {
-		if at := finder.find(r.NodeID); at != noLine {
+		if at := f.find(r.NodeID); at != noLine {
 			invoiced[at] = invoiced[at].Add(r.Net)
 		} else {
 			pool = pool.Add(r.Net)
@@ -112,49 +113,58 @@ const noLine = -1
 
 // lineFinder finds the line that a coded node belongs to, by walking up from it,
 // inactive nodes included. It remembers every node it passes, so that many coded
-// nodes cost no more than the tree has nodes.
+// nodes cost no more than the tree has nodes. It serves one contract after the
+// other.
 type lineFinder struct {
 	structure *Structure
-	byID      map[NodeID]int
-	known     map[int]int
+	round     int32            // counts the contracts
+	known     []foundLine      // by position of the node
+	gone      map[NodeID]int32 // lines whose node the structure does not have
+	passed    []int
 }
 
-func newLineFinder(s *Structure, lines []ContractLine) *lineFinder {
-	f := &lineFinder{structure: s, byID: make(map[NodeID]int, len(lines)), known: map[int]int{}}
+// foundLine is what is known of a node, in the round that it was found in.
+type foundLine struct{ round, line int32 }
+
+func newLineFinder(s *Structure) *lineFinder {
+	return &lineFinder{structure: s, known: make([]foundLine, len(s.nodes)), gone: map[NodeID]int32{}}
+}
+
+// among makes the finder look for the lines of another contract.
+func (f *lineFinder) among(lines []ContractLine) {
+	f.round++
+	clear(f.gone)
 	for i, l := range lines {
-		if l.NodeID != "" {
-			f.byID[l.NodeID] = i
+		if at, ok := f.structure.index[l.NodeID]; ok {
+			f.known[at] = foundLine{f.round, int32(i)}
+		} else if l.NodeID != "" {
+			f.gone[l.NodeID] = int32(i)
 		}
 	}
-	return f
 }
 
-func (f *lineFinder) find(coded NodeID) int {
-	if line, ok := f.byID[coded]; ok {
-		return line // also when the structure no longer has that node
-	}
+// find returns the position of the coded node's line, or noLine.
+func (f *lineFinder) find(coded NodeID) int32 {
 	at, ok := f.structure.index[coded]
 	if !ok {
+		if line, ok := f.gone[coded]; ok {
+			return line
+		}
 		return noLine
 	}
-	var passed []int
-	found := noLine
-	for at >= 0 {
-		if line, ok := f.byID[f.structure.nodes[at].ID]; ok {
-			found = line
-			break
-		}
-		if line, ok := f.known[at]; ok {
-			found = line
+	found := int32(noLine)
+	f.passed = f.passed[:0]
+	for ; at >= 0; at = f.structure.parent[at] {
+		if f.known[at].round == f.round {
+			found = f.known[at].line
 			break
 		}
 		// Until the walk ends a node it passes has no line: a circle ends here.
-		f.known[at] = noLine
-		passed = append(passed, at)
-		at = f.structure.parent[at]
+		f.known[at] = foundLine{f.round, noLine}
+		f.passed = append(f.passed, at)
 	}
-	for _, i := range passed {
-		f.known[i] = found
+	for _, i := range f.passed {
+		f.known[i].line = found
 	}
 	return found
 }
