@@ -47,7 +47,8 @@ const noSeat = -1
 
 // NewStructure builds the tree of a project out of nodes, which may hold those
 // of other projects and structures too: its own are the nodes of its budget
-// structure and those that exist only in it. Node ids are unique.
+// structure and those that exist only in it. Node ids are unique. The structure
+// keeps nodes, which must not change any more.
 func NewStructure(projectID string, structureID events.Opt[string], nodes []Node) *Structure {
 	s := &Structure{index: make(map[NodeID]int, len(nodes))}
 	for i := range nodes {
