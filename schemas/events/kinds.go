@@ -127,12 +127,21 @@ func (d *decoder) integer(least, most int64) (n int64) {
 	if d.err != nil {
 		return 0
 	}
-	if strings.ContainsAny(s, ".eE") {
-		d.fail("must be a whole number in plain digits, not %s", clip(s))
-		return 0
+	digits := strings.TrimPrefix(s, "-")
+	for i := range len(digits) {
+		c := digits[i] - '0'
+		if c > 9 {
+			d.fail("must be a whole number in plain digits, not %s", clip(s))
+			return 0
+		}
+		if n <= MaxAmount { // more digits leave it above every range
+			n = n*10 + int64(c)
+		}
 	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n < least || n > most {
+	if len(digits) < len(s) {
+		n = -n
+	}
+	if n < least || n > most {
 		d.fail("must lie in %d..%d, not %s", least, most, clip(s))
 	}
 	return n
@@ -279,6 +288,16 @@ func readSHA256(d *decoder, v *string) {
 	*v = strings.ToLower(s)
 }
 
+// plain marks the bytes that stand for themselves in a JSON string, without those of longer characters.
+var plain = plainBytes()
+
+func plainBytes() (marks [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		marks[c] = c != '"' && c != '\\'
+	}
+	return marks
+}
+
 func writeInstant(b []byte, v *time.Time) []byte {
 	return append(v.UTC().AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
 }
@@ -291,7 +310,7 @@ func writeText(b []byte, v *string) []byte {
 	done := 0
 	for i := 0; i < len(s); {
 		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
+		if plain[c] {
 			i++
 			continue
 		}

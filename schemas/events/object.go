@@ -16,7 +16,8 @@ type kind[V any] struct {
 // member is one member of the JSON object that stands for a T.
 type member[T any] struct {
 	name     string
-	required bool // neither absent nor null
+	opening  string // "name":
+	required bool   // neither absent nor null
 	read     func(d *decoder, t *T)
 	has      func(t *T) bool // whether to write it; nil: always
 	write    func(b []byte, t *T) []byte
@@ -83,7 +84,9 @@ type object[T any] struct {
 
 func table[T any](members ...member[T]) *object[T] {
 	o := &object[T]{members: members}
-	for i, m := range members {
+	for i := range members {
+		m := &members[i]
+		m.opening = `"` + m.name + `":`
 		switch {
 		case m.belongs != nil:
 			o.partial = true
@@ -231,9 +234,7 @@ func (o *object[T]) write(b []byte, t *T) []byte {
 		if m.has != nil && !m.has(t) || m.belongs != nil && !m.belongs(t) {
 			continue
 		}
-		b = append(b, open, '"')
-		b = append(b, m.name...)
-		b = append(b, '"', ':')
+		b = append(append(b, open), m.opening...)
 		b = m.write(b, t)
 		open = ','
 	}

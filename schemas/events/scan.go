@@ -135,17 +135,20 @@ func (d *decoder) str() string {
 func (d *decoder) characters() string {
 	begin := d.at + 1
 	for i := begin; i < len(d.text); i++ {
-		switch c := d.text[i]; {
-		case c == '"':
+		c := d.text[i]
+		if plain[c] || c >= utf8.RuneSelf {
+			continue
+		}
+		if c == '"' {
 			d.at = i + 1
 			return d.text[begin:i]
-		case c == '\\':
-			return d.unescaped(begin, i)
-		case c < ' ':
-			d.at = i
-			d.noJSON("an escaped control character")
-			return ""
 		}
+		if c == '\\' {
+			return d.unescaped(begin, i)
+		}
+		d.at = i
+		d.noJSON("an escaped control character")
+		return ""
 	}
 	d.at = len(d.text)
 	d.noJSON("the closing quote of a string")
