@@ -1,0 +1,68 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"tallyhouse/ingest/entity"
+	"tallyhouse/ingest/load"
+)
+
+func loadCommand(s *shell) *cobra.Command {
+	var check, wait bool
+	cmd := &cobra.Command{
+		Use:     "load FILE.ndjson ...",
+		GroupID: groupData,
+		Short:   "Bring files of change events into Kafka",
+		Long: "Sends change events from files, one line each: {\"topic\": ..., \"key\": ..., \"value\": {...}}. All lines are validated before the\n" +
+			"first is sent; bad ones are told as file:line: reason, and then nothing is sent. A file named - is standard input, which is\n" +
+			"copied to a temporary file first. Loading the same file again is harmless.",
+		Example: "  tallyhouse load --check events.ndjson\n" +
+			"  tallyhouse load --wait events.ndjson\n" +
+			"  tallyhouse sample --records 10000 | tallyhouse load --wait -",
+		Args: cobra.MinimumNArgs(1),
+	}
+	to := connectionFlags(cmd.Flags())
+	cmd.Flags().BoolVar(&check, "check", false, "validate only; no server is needed")
+	cmd.Flags().BoolVar(&wait, "wait", false, "return once the tables and roll-ups hold what was sent; exit code 3 after 60 s without progress")
+	cmd.MarkFlagsMutuallyExclusive("check", "wait")
+	cmd.RunE = func(cmd *cobra.Command, names []string) error {
+		ctx := cmd.Context()
+		servers, err := to.open()
+		if err != nil {
+			return err
+		}
+		defer servers.kafka.Close()
+		l := &load.Load{Entities: entity.All(), Stdin: s.in, Progress: load.NewProgress(s.err, isTerminal(s.err)), Log: s.log}
+		defer l.Close()
+		found, err := l.Check(ctx, names)
+		if err != nil {
+			return err
+		}
+		if check {
+			fmt.Fprintf(s.err, "%d messages are good\n", found.Messages)
+			return nil
+		}
+		sent, err := l.Send(ctx, servers.kafka, found)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(s.err, "%d messages sent in %.1f s\n", sent.Messages, sent.Took.Seconds())
+		if !wait {
+			return nil
+		}
+		shards, err := servers.databases()
+		if err != nil {
+			return err
+		}
+		defer closeAll(shards)
+		err = l.Wait(ctx, shards, sent, load.DefaultPatience)
+		if stalled := (*load.Stalled)(nil); errors.As(err, &stalled) {
+			return unsettledError{err}
+		}
+		return err
+	}
+	return cmd
+}

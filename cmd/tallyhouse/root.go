@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// Exit codes, the same for all commands.
+const (
+	exitDone       = 0
+	exitFailed     = 1
+	exitUsage      = 2
+	exitUnsettled  = 3 // what was asked for is neither done nor failed: load --wait without progress, verify without comparison
+	exitCodesLong  = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 unsettled (load --wait without progress, verify without comparison)."
+	environmentDoc = "Every flag can also be given as an environment variable, shown behind it in [brackets]; the flag wins."
+)
+
+// shell is what a command has from outside. log is set before a command runs.
+type shell struct {
+	in       io.Reader
+	out, err io.Writer
+	env      func(string) (string, bool)
+	log      *slog.Logger
+}
+
+// usageError is a fault of the command line: exit code 2.
+type usageError struct{ error }
+
+// Unwrap gives the fault itself.
+func (e usageError) Unwrap() error { return e.error }
+
+// unsettledError is the outcome behind exit code 3.
+type unsettledError struct{ error }
+
+// Unwrap gives the outcome itself.
+func (e unsettledError) Unwrap() error { return e.error }
+
+// run runs one command line and returns the process's exit code.
+func run(s *shell, args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// The first signal asks the command to end, the second ends the process.
+	context.AfterFunc(ctx, stop)
+
+	root, started := rootCommand(s)
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitDone
+	}
+	var usage usageError
+	var unsettled unsettledError
+	switch {
+	case errors.As(err, &unsettled):
+		s.complain(err)
+		return exitUnsettled
+	case !*started || errors.As(err, &usage):
+		s.complain(err)
+		fmt.Fprintf(s.err, "Run `%s --help` for usage.\n", cmd.CommandPath())
+		return exitUsage
+	}
+	s.complain(err)
+	return exitFailed
+}
+
+func (s *shell) complain(err error) {
+	for line := range strings.Lines(err.Error() + "\n") {
+		if line = strings.TrimRight(line, "\n"); line != "" {
+			fmt.Fprintln(s.err, "tallyhouse: "+line)
+		}
+	}
+}
+
+// The groups of commands in the help.
+const (
+	groupRun  = "run"
+	groupData = "data"
+	groupCare = "care"
+)
+
+// rootCommand assembles all commands. started becomes true when one of them begins its work: an error before that is a fault of usage.
+func rootCommand(s *shell) (root *cobra.Command, started *bool) {
+	started = new(bool)
+	var level slog.Level
+	var format string
+	root = &cobra.Command{
+		Use:   "tallyhouse",
+		Short: "The money of real-estate development projects: emailed invoices and ledger changes in, exact figures out",
+		Long: "Tallyhouse takes emailed invoices and ledger changes, keeps them in exact tables and roll-ups in ClickHouse,\n" +
+			"and answers a read API from them. `tallyhouse dev` runs all of it on one machine.\n\n" +
+			environmentDoc + "\n" + exitCodesLong,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := fromEnvironment(cmd.Flags(), s.env); err != nil {
+				return err
+			}
+			var err error
+			s.log, err = newLog(s.err, level, format)
+			return err
+		},
+	}
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.PersistentFlags().TextVar(&level, "log-level", slog.LevelInfo, "least level that is logged: DEBUG, INFO, WARN or ERROR")
+	root.PersistentFlags().StringVar(&format, "log-format", "auto", "text or json; auto is text on a terminal and json elsewhere")
+	root.AddGroup(
+		&cobra.Group{ID: groupRun, Title: "Run:"},
+		&cobra.Group{ID: groupData, Title: "Bring data in:"},
+		&cobra.Group{ID: groupCare, Title: "Look after it:"},
+	)
+	root.AddCommand(
+		topicsCommand(s),
+		loadCommand(s),
+	)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	prepare(root, started)
+	return root, started
+}
+
+// prepare gives every command what all have in common.
+func prepare(cmd *cobra.Command, started *bool) {
+	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), "Flags.FlagUsages ", "Flags.FlagUsagesWrapped 120 "))
+	nameVariables(cmd.LocalNonPersistentFlags())
+	nameVariables(cmd.PersistentFlags())
+	if cmd.HasSubCommands() && cmd.HasParent() && cmd.RunE == nil {
+		cmd.Args = cobra.NoArgs // an unknown subcommand is a fault
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
+	if work := cmd.RunE; work != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			*started = true
+			return work(cmd, args)
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		prepare(sub, started)
+	}
+}
+
+func newLog(w io.Writer, level slog.Level, format string) (*slog.Logger, error) {
+	options := &slog.HandlerOptions{Level: level}
+	switch {
+	case format == "text" || format == "auto" && isTerminal(w):
+		return slog.New(slog.NewTextHandler(w, options)), nil
+	case format == "json" || format == "auto":
+		return slog.New(slog.NewJSONHandler(w, options)), nil
+	}
+	return nil, fmt.Errorf("--log-format must be text, json or auto, not %q", format)
+}
+
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"tallyhouse/ingest/topics"
+)
+
+func topicsCommand(s *shell) *cobra.Command {
+	var wish topics.Wish
+	cmd := &cobra.Command{
+		Use:     "topics",
+		GroupID: groupRun,
+		Short:   "Create the Kafka topics, or check them",
+		Long: "Creates the topics that are missing and checks the others: kept for ever, not compacted, large enough for the largest message. What\n" +
+			"can be lived with is a warning. Another number of partitions than --partitions is a failure.",
+		Example: "  tallyhouse topics\n" +
+			"  tallyhouse topics --partitions 12 --kafka-addr kafka-1:9092,kafka-2:9092",
+		Args: cobra.NoArgs,
+	}
+	to := connectionFlags(cmd.PersistentFlags())
+	cmd.Flags().IntVar(&wish.Partitions, "partitions", 0, fmt.Sprintf("partitions of every topic; 0: as they are, %d where they are made", topics.DefaultPartitions))
+	cmd.Flags().IntVar(&wish.Replicas, "replicas", 0, "replicas of a topic that is made; 0: the cluster's default")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		servers, err := to.open()
+		if err != nil {
+			return err
+		}
+		defer servers.kafka.Close()
+		found, err := topics.Ensure(cmd.Context(), servers.kafka, wish)
+		table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+		for _, t := range found {
+			state := "ok"
+			if t.Created {
+				state = "created"
+			}
+			fmt.Fprintf(table, "%s\t%d partitions\t%s\n", t.Topic, t.Partitions, state)
+		}
+		table.Flush()
+		for _, t := range found {
+			for _, w := range t.Warnings {
+				fmt.Fprintf(s.err, "warning: %s: %s\n", t.Topic, w)
+			}
+		}
+		return err
+	}
+	return cmd
+}

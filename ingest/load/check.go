@@ -1,0 +1,174 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"tallyhouse/ingest/entity"
+	"tallyhouse/schemas/events"
+)
+
+// mostShown bounds the bad lines that are told one by one.
+const mostShown = 100
+
+// BadLine is a line that breaks a rule.
+type BadLine struct {
+	File   string
+	Line   int // from 1
+	Reason string
+	file   int
+}
+
+// BadLines are the lines for whose sake nothing was sent.
+type BadLines struct {
+	First []BadLine // at most 100, in the order of the files
+	Count int64     // all of them
+}
+
+// Error is one line for each bad line: file:line: reason.
+func (b *BadLines) Error() string {
+	var text strings.Builder
+	for _, l := range b.First {
+		fmt.Fprintf(&text, "%s:%d: %s\n", l.File, l.Line, l.Reason)
+	}
+	if more := b.Count - int64(len(b.First)); more > 0 {
+		fmt.Fprintf(&text, "and %d more bad lines\n", more)
+	}
+	return text.String() + "nothing was sent"
+}
+
+// checker validates blocks, several at a time.
+type checker struct {
+	entities map[events.Topic]*entity.Entity
+
+	mu       sync.Mutex
+	found    Checked
+	bad      []BadLine
+	badCount int64
+	done     int64
+	progress Progress
+}
+
+func (l *Load) check(ctx context.Context) (Checked, error) {
+	c := &checker{entities: map[events.Topic]*entity.Entity{}, found: Checked{ByTopic: map[string]int64{}}, progress: l.Progress}
+	for _, e := range l.Entities {
+		c.entities[e.Topic] = e
+	}
+	l.Progress.Stage("checking", l.bytes(), Bytes)
+	defer l.Progress.End()
+	workers, ctx := errgroup.WithContext(ctx)
+	type work struct {
+		block
+		file int
+	}
+	queue := make(chan work)
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() error {
+			for w := range queue {
+				c.check(w.file, w.block)
+			}
+			return nil
+		})
+	}
+	workers.Go(func() error {
+		defer close(queue)
+		for i, s := range l.sources {
+			err := s.blocks(func(b block) error {
+				select {
+				case queue <- work{b, i}:
+					return nil
+				case <-ctx.Done():
+					return fmt.Errorf("check %s: %w", s.name, ctx.Err())
+				}
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err := workers.Wait(); err != nil {
+		return Checked{}, err
+	}
+	if c.badCount > 0 {
+		c.shorten()
+		return Checked{}, &BadLines{First: c.bad, Count: c.badCount}
+	}
+	return c.found, nil
+}
+
+// check validates one block and takes its outcome over.
+func (c *checker) check(file int, b block) {
+	byTopic := map[events.Topic]int64{}
+	var bad []BadLine
+	var count int64
+	refuse := func(line int, err error) {
+		if count++; len(bad) < mostShown {
+			bad = append(bad, BadLine{File: b.source.name, Line: line, Reason: err.Error(), file: file})
+		}
+	}
+	if b.text == nil {
+		refuse(b.line, fmt.Errorf("the line is longer than %d bytes; a value has at most %d", maxLine, events.MaxMessageBytes))
+	}
+	b.lines(func(number int, line []byte) {
+		if topic, err := c.checkLine(line); err != nil {
+			refuse(number, err)
+		} else {
+			byTopic[topic]++
+		}
+	})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for topic, n := range byTopic {
+		c.found.ByTopic[string(topic)] += n
+		c.found.Messages += n
+	}
+	c.badCount += count
+	if c.bad = append(c.bad, bad...); len(c.bad) > 2*mostShown {
+		c.shorten()
+	}
+	c.done += int64(len(b.text))
+	c.progress.Done(c.done)
+}
+
+// checkLine validates one line and tells its topic.
+func (c *checker) checkLine(line []byte) (events.Topic, error) {
+	m, err := parse(line)
+	if err != nil {
+		return "", fmt.Errorf("the line %w", err)
+	}
+	e := c.entities[m.topic]
+	switch {
+	case !m.topic.Valid():
+		return "", fmt.Errorf("topic %q is %w", clip(string(m.topic)), events.ErrUnknownTopic)
+	case e == nil:
+		return "", fmt.Errorf("topic %s is not stored by this version of tallyhouse: its messages would wait in Kafka unread", m.topic)
+	}
+	event, err := events.Decode(m.topic, m.key, m.value)
+	if err != nil {
+		return "", err
+	}
+	if _, err := e.Contributions(event.Data); err != nil {
+		return "", err
+	}
+	return m.topic, nil
+}
+
+// shorten keeps the first bad lines alone.
+func (c *checker) shorten() {
+	slices.SortFunc(c.bad, func(a, b BadLine) int {
+		if a.file != b.file {
+			return a.file - b.file
+		}
+		return a.Line - b.Line
+	})
+	c.bad = c.bad[:min(len(c.bad), mostShown)]
+}
+
+var _ error = (*BadLines)(nil)
