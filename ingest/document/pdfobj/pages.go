@@ -110,6 +110,7 @@ func (f *File) Content(p Page, limit int64) ([][]byte, error) {
 // Attachment is a file embedded in the PDF.
 type Attachment struct {
 	Name   string
+	Spec   Dict // its file specification
 	Stream *Stream
 }
 
@@ -129,7 +130,7 @@ func (f *File) Attachments(limit int) []Attachment {
 		for _, k := range []Name{"UF", "F"} {
 			if s := f.Stream(files[k]); s != nil && !seen[s] && len(out) < limit {
 				seen[s] = true
-				out = append(out, Attachment{Name: name, Stream: s})
+				out = append(out, Attachment{Name: name, Spec: d, Stream: s})
 				return
 			}
 		}

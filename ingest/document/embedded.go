@@ -1,0 +1,153 @@
+package document
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"tallyhouse/ingest/document/einvoice"
+	"tallyhouse/ingest/document/fields"
+	"tallyhouse/ingest/document/invoice"
+	"tallyhouse/ingest/document/pdfobj"
+	"tallyhouse/ingest/document/pdftext"
+)
+
+const (
+	maxAttachments = 64       // looked at
+	maxAttachment  = 16 << 20 // bytes of one, unpacked
+	maxMetadata    = 4 << 20
+)
+
+var errContainer = errors.New("the pdf says it carries an e-invoice, its container is faulty")
+
+// embedded is the e-invoice of a file.
+type embedded struct {
+	einvoice.Document
+	name     string
+	warnings []string
+}
+
+// embedded finds the e-invoice among the attachments by its root element. nil
+// without an error: there is none.
+func (r *reader) embedded() (*embedded, error) {
+	claimed := r.claimsEInvoice()
+	for _, a := range r.file.Attachments(maxAttachments) {
+		data, err := r.file.Unpack(a.Stream, maxAttachment)
+		if err != nil {
+			if errors.Is(err, pdfobj.ErrBudget) {
+				return nil, fmt.Errorf("unpacking attachment %q: %w", a.Name, err)
+			}
+			continue
+		}
+		if head := bytes.TrimLeft(data[:min(len(data), 64)], "\xEF\xBB\xBF \r\n\t"); len(head) == 0 || head[0] != '<' && head[0] != 0xFE && head[0] != 0xFF {
+			continue
+		}
+		if !einvoice.Is(data) {
+			continue
+		}
+		doc, err := einvoice.Read(data)
+		if errors.Is(err, einvoice.ErrNoInvoice) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("attachment %q: %w", a.Name, err)
+		}
+		e := &embedded{Document: doc, name: a.Name, warnings: doc.Warnings}
+		if claimed {
+			if err := r.checkContainer(e, a); err != nil {
+				return nil, err
+			}
+		}
+		return e, nil
+	}
+	if claimed {
+		return nil, fmt.Errorf("%w: there is no xml", errContainer)
+	}
+	return nil, r.budget.Err()
+}
+
+func (r *reader) attachmentReason(err error) Reason {
+	if errors.Is(err, einvoice.ErrFaulty) || errors.Is(err, errContainer) {
+		return FaultyEInvoice
+	}
+	return reasonOf(err)
+}
+
+// claimsEInvoice tells by the XMP metadata that the file is a Factur-X or
+// ZUGFeRD 2 invoice. ZUGFeRD 1 and other uses of PDF/A-3 claim nothing here.
+func (r *reader) claimsEInvoice() bool {
+	s := r.file.Stream(r.file.Root()["Metadata"])
+	if s == nil {
+		return false
+	}
+	xmp, err := r.file.Unpack(s, maxMetadata)
+	if err != nil {
+		return false
+	}
+	text := string(xmp)
+	return strings.Contains(text, "urn:factur-x:pdfa:CrossIndustryDocument:invoice") && strings.Contains(text, "DocumentType") && !strings.Contains(text, ">ORDER")
+}
+
+// checkContainer checks how the XML hangs in the PDF (Factur-X 1.0, 6.2): it
+// must be an associated file of the document with a relationship.
+func (r *reader) checkContainer(e *embedded, a pdfobj.Attachment) error {
+	root := r.file.Root()
+	if r.file.Resolve(root["AF"]) == nil {
+		return fmt.Errorf("%w: the catalog has no /AF", errContainer)
+	}
+	relationship := r.file.Name(a.Spec["AFRelationship"])
+	switch relationship {
+	case "":
+		return fmt.Errorf("%w: attachment %q has no /AFRelationship", errContainer, a.Name)
+	case "Data", "Alternative":
+	default:
+		e.warnings = append(e.warnings, fmt.Sprintf("attachment %q has the relationship %s, Data or Alternative is due", a.Name, relationship))
+	}
+	if len(r.file.Array(root["OutputIntents"])) == 0 {
+		e.warnings = append(e.warnings, "the pdf is no pdf/a-3: it has no output intent")
+	}
+	return nil
+}
+
+// withXML gives the e-invoice's values and tells where the page differs.
+func (r *reader) withXML(e *embedded, doc pdftext.Document, pageRead bool) Result {
+	out := Result{Status: OK, Invoice: e.Invoice, Warnings: e.warnings}
+	if !pageRead || doc.Glyphs < minGlyphs {
+		return out
+	}
+	kind, page := invoice.Read(doc, r.opts.Own)
+	if kind == invoice.NotAnInvoice {
+		return out
+	}
+	text := func(name string, x, p *fields.Text) {
+		if x != nil && p != nil && !sameText(x.Value, p.Value) {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("%s is %q in the e-invoice and %q on page %d", name, x.Value, p.Value, p.Page))
+		}
+	}
+	text("invoiceNumber", e.Number, page.Number)
+	text("invoiceDate", e.Date, page.Date)
+	text("dueDate", e.DueDate, page.DueDate)
+	text("currency", e.Currency, page.Currency)
+	amount := func(name string, x, p *fields.Amount) {
+		if x != nil && p != nil && x.Value != p.Value && x.Value != -p.Value {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("%s is %d in the e-invoice and %d on page %d", name, x.Value, p.Value, p.Page))
+		}
+	}
+	amount("net", e.Net, page.Net)
+	amount("tax", e.Tax, page.Tax)
+	amount("gross", e.Gross, page.Gross)
+	return out
+}
+
+func sameText(a, b string) bool {
+	strip := func(s string) string {
+		return strings.Map(func(c rune) rune {
+			if strings.ContainsRune(" .-/_", c) {
+				return -1
+			}
+			return c
+		}, strings.ToLower(s))
+	}
+	return strip(a) == strip(b)
+}

@@ -1,0 +1,166 @@
+package invoice
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"tallyhouse/ingest/document/fields"
+)
+
+// dueLabels announce the day by which to pay.
+var dueLabels = append(append(
+	labels(0.97, "due label", true,
+		`\bfallig(?:keit|keitsdatum|keitstag)?\b(?: am| per| bis| zum| seit)?`, `\bzahlungsziel\b`, `\bzahlbar (?:bis|am|per|netto bis|ohne abzug bis|ohne abschlag bis)(?: zum| spatestens)?\b`, `\bzahlungstermin\b`, `\bzu zahlen bis\b`, `\bnetto bis(?: zum)?\b`, `\bvaluta\b`,
+		`\b(?:payment )?due(?: date| on| by)?\b`, `\bdate due\b`, `\bpay(?:ment|able)? (?:by|until|before)\b`,
+		`\b(?:date )?(?:d'|de )?echeance\b`, `\b(?:a payer|a regler|payable) (?:avant )?(?:le|au|jusqu'au|au plus tard le)\b`, `\bdate limite (?:de )?(?:paiement|reglement)\b`,
+		`\b(?:data )?(?:di )?scadenza\b`, `\bda pagare entro(?: il)?\b`, `\bscade il\b`,
+		`\b(?:fecha (?:de )?)?vencimiento\b`, `\bfecha (?:limite )?de pago\b`,
+		`\bverval[ -]?datum\b`, `\b(?:te )?betalen voor\b`, `\btermin platnosci\b`, `\bforfald(?:sdato)?\b`, `\bforfallo?(?:sdag|datum)\b`, `\bsplatnost\w*\b`, `\bdata de vencimento\b`, `\bfizetesi hatarido\b`),
+	labels(0.93, "pay until", false,
+		`\b(?:uberweisen|bezahlen|begleichen|zahlen|einzahlen|zahlung|rechnungsbetrag)\b[a-z ,]{0,60}\bbis(?: spatestens)?(?: zum| zu| am)?\b`, `\bbis(?: spatestens)?(?: zum)\b`, `\bpay\b[a-z ,]{0,40}\b(?:by|before|until)\b`, `\b(?:payer|regler)\b[a-z ,']{0,40}\b(?:avant le|au plus tard le)\b`,
+		`\bpagar[ei]?\b[a-z ,]{0,40}\b(?:entro il|antes del?)\b`)...),
+	nil...)
+
+// earlyPayment marks terms for paying early, whose date is not the due date.
+var earlyPayment = regexp.MustCompile(`skonto|discount|escompte|sconto|descuento|\d ?% ?(?:bei|with|innerhalb|within)`)
+
+// due reads the due date: printed, or told by terms counted from the day of issue.
+func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
+	var all []candidate
+	s.each(dueLabels, func(f found) {
+		before := f.item.folded[:f.start]
+		if earlyPayment.MatchString(sentence(before)) || strings.Contains(before, "amount ") && strings.Trim(f.item.folded[f.end:], " :") == "" {
+			return
+		}
+		for _, p := range s.places(f) {
+			d, ok := dateAt(p.item, p.from)
+			if !ok && p.item != f.item {
+				if earlyPayment.MatchString(p.item.folded) || s.earlyRow(p.item) {
+					continue
+				}
+				// A column headed "due" may hold words before the date.
+				if r := s.columnDate(f.item, p.item); r != nil {
+					d, ok = r.dates[0], true
+					p.item = r
+				}
+			}
+			if ok && p.item != f.item && s.earlyRow(p.item) {
+				continue
+			}
+			if ok {
+				if d, exists := d.in(s.order); exists {
+					all = append(all, candidate{value: d.String(), key: d.String(), at: p.item, rule: f.label.rule, score: f.label.weight * p.near})
+				}
+				return
+			}
+			if p.item == f.item {
+				return
+			}
+		}
+	})
+	if len(all) > 0 {
+		best := all[0]
+		for _, c := range all[1:] {
+			if c.score > best.score+0.005 {
+				best = c
+			}
+		}
+		for _, c := range all {
+			if c.key != best.key && c.score > best.score-0.02 {
+				best.score -= 0.12
+				break
+			}
+		}
+		if d, err := time.Parse(time.DateOnly, best.value); err == nil && !day.IsZero() && (d.Before(day.AddDate(-1, 0, 0)) || d.After(day.AddDate(3, 0, 0))) {
+			best.score -= 0.3
+		}
+		return &fields.Text{Value: best.value, Evidence: s.evidence(best.at, best.rule, best.score)}
+	}
+	if issued == nil || issued.Confidence < fields.Certain {
+		return nil
+	}
+	return s.dueByTerms(day)
+}
+
+// sentence is the part of a text behind its last full stop or semicolon.
+func sentence(s string) string {
+	if i := strings.LastIndexAny(s, ";,"); i >= 0 {
+		s = s[i:]
+	}
+	if i := strings.LastIndex(s, ". "); i >= 0 {
+		s = s[i:]
+	}
+	return s
+}
+
+func (s *sheet) earlyRow(it *item) bool {
+	for _, other := range s.rows[it.row] {
+		if other.col < it.col && earlyPayment.MatchString(other.folded) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *sheet) columnDate(header, under *item) *item {
+	for _, other := range s.rows[under.row] {
+		if other != header && aligned(header, other) && len(other.dates) == 1 && other.dates[0].start == 0 && other.row > header.row {
+			return other
+		}
+	}
+	return nil
+}
+
+// netTerms are terms that count days from the day of issue.
+var netTerms = []*regexp.Regexp{
+	regexp.MustCompile(`\b(\d{1,3}) ?tage?n? ?(?:ohne abzug|netto|rein netto|ab rechnungs|nach rechnungs|nach erhalt|ab erhalt|zahlbar)`),
+	regexp.MustCompile(`\b(?:zahlbar|zahlung|zahlungsziel|zahlungsbedingung(?:en)?|netto|begleichen|uberweisen|uberweisung|bezahlen)\b[a-z ,:]{0,70}?(?:innerhalb(?: von)?|binnen|innert|in)? ?(\d{1,3}) ?tagen?\b`),
+	regexp.MustCompile(`\b(?:zahlungsziel|zahlungsbedingung(?:en)?|zahlungskonditionen?) ?:? ?(\d{1,3}) ?tage?\b`),
+	regexp.MustCompile(`\bnet ?(\d{1,3})(?: days)?\b`),
+	regexp.MustCompile(`\b(?:pay(?:ment|able)?s?|due|settle)\b[a-z ,:]{0,50}?\b(?:within|in|terms?:?) (\d{1,3}) ?(?:calendar )?days?\b`),
+	regexp.MustCompile(`\b(?:paiement|reglement|payable|echeance)\b[a-z ,:']{0,40}?\b(?:a|sous|dans(?: les)?) (\d{1,3}) ?jours?\b`),
+	regexp.MustCompile(`\b(?:pagamento|pagare|scadenza)\b[a-z ,:']{0,40}?\b(?:a|entro|in) (\d{1,3}) ?(?:giorni|gg)\b`),
+	regexp.MustCompile(`\b(?:pago|vencimiento|pagar)\b[a-z ,:']{0,40}?\b(?:a|en) (\d{1,3}) ?dias\b`),
+	regexp.MustCompile(`\b(?:betaling|betalen|betalingstermijn)\b[a-z ,:']{0,40}?\b(?:binnen|:) ?(\d{1,3}) ?dagen\b`),
+}
+
+// dueByTerms counts the days of terms such as "30 Tage netto". Several
+// different terms say nothing certain.
+func (s *sheet) dueByTerms(day time.Time) *fields.Text {
+	var best *fields.Text
+	days := -1
+	for _, row := range s.rows {
+		for _, it := range row {
+			n := termDays(it.folded)
+			if n < 0 || n > 365 {
+				continue
+			}
+			if days >= 0 && n != days {
+				return nil
+			}
+			days = n
+			best = &fields.Text{Value: day.AddDate(0, 0, n).Format(time.DateOnly), Evidence: s.evidence(it, "payment terms", 0.88)}
+		}
+	}
+	return best
+}
+
+// termDays returns the days that a text gives for paying in full, -1 when none.
+func termDays(folded string) int {
+	days := -1
+	for part := range strings.SplitSeq(strings.NewReplacer(";", ",", ". ", ",").Replace(folded), ",") {
+		if earlyPayment.MatchString(part) && !strings.Contains(part, "netto") && !strings.Contains(part, "net ") {
+			continue
+		}
+		for _, re := range netTerms {
+			if m := re.FindStringSubmatch(part); m != nil && !strings.Contains(part, "verzug") && !strings.Contains(part, "late") {
+				if n := atoi(m[1]); n > days {
+					days = n
+				}
+				break
+			}
+		}
+	}
+	return days
+}

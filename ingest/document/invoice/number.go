@@ -1,0 +1,241 @@
+package invoice
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+
+	"tallyhouse/ingest/document/fields"
+)
+
+func labels(weight float64, rule string, below bool, patterns ...string) []label {
+	out := make([]label, len(patterns))
+	for i, p := range patterns {
+		out[i] = label{pattern: regexp.MustCompile(p), weight: weight, rule: rule, below: below}
+	}
+	return out
+}
+
+// numberLabels announce the invoice's own number, the clearest first.
+var numberLabels = append(append(append(
+	labels(0.97, "number label", true,
+		`\b[a-z-]*(?:rechnungs?|gutschrifts?|rechnungskorrektur|storno(?:rechnungs?)?|faktura|fakturen|belegs?|dokument(?:en)?)(?: ?\(\d+\))?[ -]*(?:nummer|number|nr|no|num|id)\b\.?`,
+		`\b(?:(?:tax|vat|sales|commercial) )?(?:invoice|inv|bill|credit (?:note|memo)|document|receipt)[ -]*(?:number|num|nbr|no|nr|id|ref|reference)\b\.?`,
+		`\b(?:invoice|inv|bill|credit (?:note|memo)|rechnung|facture|factura|fattura|receipt)[ -]*#(?: ?no\b)?\.?`,
+		`\b(?:facture|avoir|piece|document)[ -]*(?:no|nr|n|num(?:ero)?|ref(?:erence)?|#)(?:\b\.?|o\b)`,
+		`\b(?:no|nr|n|num(?:ero)?|ref(?:erence)?)\.? ?(?:de |d'|du )?(?:la |l')?(?:facture|avoir|piece)\b`,
+		`\b(?:fattura|nota di credito|documento)[ -]*(?:no|nr|n|num(?:ero)?)\b\.?`,
+		`\b(?:no|nr|n|num(?:ero)?)\.? ?(?:di |della |del |de |de la )?(?:fattura|factura|fatura|documento|nota di credito|abono|nota de credito)\b`,
+		`\b(?:factura|fatura|abono|nota de credito)[ -]*(?:no|nr|n|num(?:ero)?|#)\b\.?`,
+		`\b(?:factuur|creditnota|creditfactuur|kreditnota)[ -]*(?:nummer|nr|no)\b\.?`,
+		`\b(?:numer|nr) (?:faktury|dokumentu|korekty)\b`,
+		`\bfaktura(?: vat)? ?(?:nr|numer|no|c)\b\.?`,
+		`\b(?:faktura|faktur)(?:nummer|nr)\b\.?`, `\bcislo faktury\b`, `\bszamla ?sorszama?\b`),
+	labels(0.93, "number label within title", false,
+		`\b[a-z]*rechnung(?: [a-z]+){1,4} nr\.?`,
+	)...),
+	labels(0.9, "title before number", true,
+		`\b(?:[a-z-]*rechnung|gutschrift|rechnungskorrektur|invoice|credit note|credit memo|facture|avoir|fattura|nota di credito|factura|abono|factuur|creditnota|faktura|fatura)\b`)...),
+	labels(0.81, "plain number label", true,
+		`^(?:nr|no|nummer|number|numero|num|n|beleg|receipt|reference|referencia|riferimento|ref|statement)\b[ .:#]*(?:no\b)?[ .:#]*`)...)
+
+// otherNumber stands before a number label that names another document.
+var otherNumber = regexp.MustCompile(`(?:ursprung\w*|original\w*|\bzu(?:r| der)?|bezug\w*|betreff\w*|vorherige\w*|\bauf|previous|preceding|related|against|for|referenced|to|associee?|initiale?|origine|rectifi\w*|riferimento|di riferimento|korrig\w*|stornier\w*|letzte\w*|kunden|your|ihre|votre|vostra|su)[ :.]*$`)
+
+// otherNumberAfter follows a number label within its wording: the number of
+// another thing, or another document's.
+var otherNumberAfter = regexp.MustCompile(`^\W{0,3}(?:associee?|initiale?|d'origine|origine|originale?|rectificada|datum|date|data|fecha|vom|betrag|amount|total|adresse|address|to\b|from\b|period|empfanger|a\b)`)
+
+type candidate struct {
+	value string
+	key   string
+	at    *item
+	rule  string
+	score float64
+	row   int
+}
+
+// number reads the invoice's number.
+func (s *sheet) number() (*fields.Text, *item) {
+	var all []candidate
+	s.each(numberLabels, func(f found) {
+		if otherNumber.MatchString(f.item.folded[:f.start]) || otherNumberAfter.MatchString(f.item.folded[f.end:]) {
+			return
+		}
+		for i, p := range s.places(f) {
+			plain := f.label.rule == "title before number" || f.label.rule == "plain number label"
+			value, ok := numberAt(p.item, p.from, !plain)
+			if !ok && p.item == f.item {
+				return
+			}
+			if ok && p.item != f.item && plain && !wholeNumber(p.item, value) {
+				ok = false
+			}
+			if !ok {
+				// Beside the label stands something else: look below it.
+				if i == 0 && p.near == 1 {
+					continue
+				}
+				if i > 1 {
+					break
+				}
+				continue
+			}
+			score := f.label.weight * p.near
+			if plain && p.item != f.item {
+				score -= 0.03
+			}
+			if looksLikeDate(value) {
+				score -= 0.05
+			}
+			all = append(all, candidate{value: value, key: compact(value), at: p.item, rule: f.label.rule, score: score, row: f.item.row})
+			return
+		}
+	})
+	if len(all) == 0 {
+		return s.numberAtTitle()
+	}
+	best := all[0]
+	for _, c := range all[1:] {
+		if c.score > best.score+0.001 || c.score > best.score-0.001 && c.row < best.row && c.at.page == 1 && best.at.page > 1 {
+			best = c
+		}
+	}
+	for _, c := range all {
+		if c.key != best.key && c.score >= best.score-0.005 && !strings.Contains(best.key, c.key) && c.row < best.row+3 && c.row > best.row-3 {
+			best.score -= 0.2
+			break
+		}
+	}
+	return &fields.Text{Value: best.value, Evidence: s.evidence(best.at, best.rule, best.score)}, best.at
+}
+
+// numberAtTitle reads a number without a label that stands alone beside or
+// right above the title, once the document calls itself an invoice.
+func (s *sheet) numberAtTitle() (*fields.Text, *item) {
+	for _, row := range s.rows {
+		for _, it := range row {
+			if it.page != 1 || !titleOnly.MatchString(strings.Trim(it.folded, " .:")) {
+				continue
+			}
+			for r := max(0, it.row-2); r <= min(it.row+2, len(s.rows)-1); r++ {
+				for _, other := range s.rows[r] {
+					value, ok := numberAt(other, 0, false)
+					if ok && other.page == 1 && wholeNumber(other, value) && len(value) >= 4 && !looksLikeDate(value) && strings.ContainsAny(value, "-/_") && other.x0 > s.width(1)/3 {
+						return &fields.Text{Value: value, Evidence: s.evidence(other, "number beside the title", 0.82)}, other
+					}
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+func (s *sheet) width(page int) float64 {
+	w := 0.0
+	for _, row := range s.rows {
+		for _, it := range row {
+			if it.page == page && it.x1 > w {
+				w = it.x1
+			}
+		}
+	}
+	return w
+}
+
+var (
+	titleOnly = regexp.MustCompile(`^(?:rechnung|invoice|facture|fattura|factura|factuur|faktura|fatura|gutschrift|credit note|avoir|nota di credito|abono)$`)
+	phoneLike = regexp.MustCompile(`^\+?\d{2,}[-/ ]\d{3,}[-/ ]\d{3,}`)
+)
+
+func wholeNumber(it *item, value string) bool {
+	return compact(string(it.runes)) == compact(value)
+}
+
+func looksLikeDate(v string) bool {
+	d := dates(fold([]rune(v)))
+	return len(d) == 1 && d[0].end-d[0].start >= len(v)-1
+}
+
+// numberAt reads an invoice number that starts at an offset of an item. Behind
+// a clear label short and date-like numbers are taken, too.
+func numberAt(it *item, from int, clear bool) (string, bool) {
+	r := it.runes
+	i := from
+	skip := func() {
+		for i < len(r) && (unicode.IsSpace(r[i]) || strings.ContainsRune(":#.°º*№-–|", r[i])) {
+			i++
+		}
+	}
+	skip()
+	for _, word := range []string{"nr", "no", "nummer", "number", "numero", "n"} {
+		if strings.HasPrefix(it.folded[i:], word) && i+len(word) < len(r) && strings.ContainsRune(".: °º", r[i+len(word)]) {
+			i += len(word)
+			skip()
+			break
+		}
+	}
+	end := i
+	for end < len(r) && !unicode.IsSpace(r[end]) {
+		end++
+	}
+	value := trimNumber(string(r[i:end]))
+	if end < len(r) {
+		next := end + 1
+		stop := next
+		for stop < len(r) && !unicode.IsSpace(r[stop]) {
+			stop++
+		}
+		following := trimNumber(string(r[next:stop]))
+		switch {
+		case isPrefix(value) && hasDigit(following) && numberShape.MatchString(following):
+			value += " " + following
+		case allDigits(value) && value != "" && allDigits(strings.ReplaceAll(string(r[end:]), " ", "")) && end < len(r)-1 && clear:
+			value = strings.TrimSpace(string(r[i:]))
+		}
+	}
+	if !numberShape.MatchString(value) || !hasDigit(value) || len(value) > 40 {
+		return "", false
+	}
+	if a := amounts([]rune(value)); len(a) == 1 && (a[0].percent || a[0].currency != "" || a[0].decimals == 2 && a[0].end-a[0].start == len([]rune(value))) {
+		return "", false
+	}
+	if !clear && (len(value) < 3 || looksLikeDate(value) || phoneLike.MatchString(value) || months[strings.ToLower(value)] > 0) {
+		return "", false
+	}
+	if looksLikeDate(value) && !strings.Contains(value, "/") {
+		return "", false
+	}
+	if end < len(r) && !clear {
+		// A house number, a quantity, a postal code: words follow.
+		rest := strings.TrimSpace(it.folded[end:])
+		if len(value) <= 5 && allDigits(value) && rest != "" && unicode.IsLetter(rune(rest[0])) {
+			return "", false
+		}
+	}
+	return value, true
+}
+
+var numberShape = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N}_./\\+*()#-]*$`)
+
+func trimNumber(s string) string {
+	s = strings.TrimRight(s, ".,;:)|]")
+	s = strings.TrimLeft(s, "([#")
+	if strings.Contains(s, "(") && !strings.Contains(s, ")") {
+		s, _, _ = strings.Cut(s, "(")
+	}
+	return s
+}
+
+func isPrefix(s string) bool {
+	n := 0
+	for _, r := range s {
+		if !unicode.IsUpper(r) && r != '-' && r != '.' {
+			return false
+		}
+		n++
+	}
+	return n > 0 && n <= 5
+}
+
+func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }

@@ -1,0 +1,149 @@
+package invoice
+
+import (
+	"regexp"
+	"strings"
+
+	"tallyhouse/ingest/document/fields"
+)
+
+var (
+	vatLabel   = regexp.MustCompile(`\b(?:u\.?st\.?-?[ -]?id(?:ent)?\.?[ -]*(?:nr|nummer|no)?|ust-?id|uid(?:[ -]*(?:nr|nummer|no))?|umsatzsteuer-?[ -]?(?:id|ident)[a-z-]*(?:[ -]*nr)?|mwst[. -]*(?:nr|nummer|no|id)|vat(?:[ /-]*(?:tin|id|reg(?:istration)?|no|number|nr|code|identification))*|tva(?:[ -]*(?:intra\w*|no|id))*|no ?tva(?: intra\w*)?|p\.? ?iva|partita iva|c\.?i\.?f|n\.?i\.?f(?:[/. -]*iva)?|nif-iva|btw(?:[ -]*(?:nr|nummer|id))*|nip|moms(?:nr|reg)?|dic|cvr|gst(?:in)?|abn|tax (?:id|number|no|reg)\w*|tin|ein|oss vat|id fiscal|rut|siren tva)\b[. :#-]*(?:(?:no|nr|nummer|number|id|identification)\b[. :]*){0,2}`)
+	taxNumber  = regexp.MustCompile(`\b(?:steuer-?(?:nr|nummer|no)|st\.?-?nr|tax number|tax no|codice fiscale|fiscal code)\b[. :]*`)
+	idShape    = regexp.MustCompile(`^[ :.#-]*([a-z]{0,4}[ .-]?(?:\d[a-z\d .\-/]{5,18}\d[a-z]?\d?|[a-z]\d{7,8}[a-z]?))(?:$|[ ,;|)\]~·•-])`)
+	numberOnly = regexp.MustCompile(`^[ :.#-]*(\d[\d /]{6,16}\d)`)
+)
+
+// identified is a tax id on the sheet with what speaks for its owner.
+type identified struct {
+	id    taxID
+	it    *item
+	row   int
+	score float64
+	kind  string
+}
+
+// taxID reads the supplier's VAT id, else his tax number.
+func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
+	var all []identified
+	for _, row := range s.rows {
+		for _, it := range row {
+			all = append(all, s.idsIn(it, buyers)...)
+		}
+	}
+	best := -1
+	for i, c := range all {
+		if own.isID(c.id.value) {
+			continue
+		}
+		if best < 0 || c.score > all[best].score+0.001 {
+			best = i
+		}
+	}
+	if best < 0 || all[best].score < 0.5 {
+		return nil, nil
+	}
+	score := all[best].score
+	for _, c := range all {
+		if c.kind == all[best].kind && c.id.value != all[best].id.value && c.score > score-0.04 && !own.isID(c.id.value) {
+			score -= 0.2
+			break
+		}
+	}
+	c := all[best]
+	return &fields.Text{Value: c.id.value, Evidence: s.evidence(c.it, c.kind, score)}, c.it
+}
+
+// idsIn finds tax ids in an item: by their shape, or by a label before them.
+func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
+	var out []identified
+	left := s.left(it)
+	context := func(start int) string {
+		c := it.folded[:start]
+		if strings.Trim(c, " :.") == "" && left != nil {
+			c = left.folded
+		}
+		return c
+	}
+	judge := func(id taxID, base float64, kind string) {
+		before := context(id.start)
+		c := identified{id: id, it: it, row: it.row, score: base, kind: kind}
+		if id.valid {
+			c.score += 0.04
+		}
+		if buyerWord.MatchString(lastWords(before)) || buyers[it] || left != nil && buyers[left] && strings.Trim(it.folded[:id.start], " :.") == "" {
+			c.score = 0.3
+		}
+		out = append(out, c)
+	}
+	ibanHere := strings.Contains(it.folded, "iban") && !strings.Contains(it.folded, "vat")
+	for _, id := range vatIDs(it.folded) {
+		labelled := vatLabel.MatchString(context(id.start))
+		if !labelled && ibanHere && !id.valid {
+			continue
+		}
+		switch {
+		case labelled:
+			judge(id, 0.93, "labelled vat id")
+		case id.valid:
+			judge(id, 0.86, "vat id")
+		default:
+			judge(id, 0.6, "vat id without label")
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, m := range vatLabel.FindAllStringIndex(it.folded, 4) {
+		if id, at, ok := s.labelledID(it, m[1], idShape); ok {
+			id.start = m[0]
+			before := it.folded[:m[0]]
+			c := identified{id: id, it: at, row: at.row, score: 0.88, kind: "labelled tax id"}
+			if buyerWord.MatchString(lastWords(before)) || buyerWord.MatchString(lastWords(it.folded[m[0]:m[1]])) || buyers[it] || buyers[at] {
+				c.score = 0.3
+			}
+			out = append(out, c)
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	if m := taxNumber.FindStringIndex(it.folded); m != nil {
+		if id, at, ok := s.labelledID(it, m[1], numberOnly); ok && !buyers[it] && !buyerWord.MatchString(lastWords(it.folded[:m[0]])) {
+			out = append(out, identified{id: id, it: at, row: at.row, score: 0.82, kind: "tax number"})
+		}
+	}
+	return out
+}
+
+// labelledID reads the identifier behind a label or in the item to its right.
+func (s *sheet) labelledID(it *item, from int, shape *regexp.Regexp) (taxID, *item, bool) {
+	at := it
+	rest := it.folded[from:]
+	if strings.Trim(rest, " :.#-") == "" {
+		if at = s.right(it); at == nil {
+			return taxID{}, nil, false
+		}
+		from, rest = 0, at.folded
+	}
+	m := shape.FindStringSubmatchIndex(rest)
+	if m == nil {
+		return taxID{}, nil, false
+	}
+	value := strings.TrimSpace(strings.ToUpper(string(at.runes[from+m[2] : from+m[3]])))
+	c := compact(value)
+	if len(c) < 8 || len(c) > 16 || looksLikeDate(value) {
+		return taxID{}, nil, false
+	}
+	if !strings.Contains(value, "/") {
+		value = c
+	}
+	return taxID{start: from + m[2], end: from + m[3], value: value}, at, true
+}
+
+func lastWords(s string) string {
+	if len(s) > 40 {
+		s = s[len(s)-40:]
+	}
+	return s
+}
