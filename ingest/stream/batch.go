@@ -1,0 +1,273 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"tallyhouse/analytics"
+	"tallyhouse/ingest/deadletters"
+	"tallyhouse/ingest/entity"
+	"tallyhouse/ingest/heads"
+	"tallyhouse/ingest/topics"
+	"tallyhouse/schemas/events"
+)
+
+// Limits of a batch. Rows x contributions stay below the block size that the inserts ask for.
+const (
+	maxRows          = 50_000
+	maxContributions = 400_000
+	maxBytes         = 16 << 20
+	maxAbsolute      = 1 << 62 // of one measure, exclusive: the views sum in 64 bits
+)
+
+// change is an entity's newest state in a batch, and the head that it replaces.
+type change struct {
+	event         events.Event
+	offset        uint64
+	keyHash       uint32
+	contentHash   uint64
+	project       string
+	contributions analytics.Contributions
+	before        heads.Head
+	existed       bool
+}
+
+// batch is what is cut from a partition's records for one insert.
+type batch struct {
+	first, next uint64 // offsets: from first up to, but without, next
+	records     int
+	changes     map[string]*change
+	letters     []deadletters.Letter
+	rerouted    []kafka.Message
+	stale       int
+	conflicts   int
+
+	contributions int
+	bytes         int
+	absolute      []int64 // per measure
+	scratch       []int64
+	begun         time.Time
+}
+
+func newBatch(first uint64, measures int) *batch {
+	return &batch{first: first, next: first, changes: map[string]*change{}, absolute: make([]int64, measures), begun: time.Now()}
+}
+
+// errFull says that a record is for the next batch.
+var errFull = errors.New("the batch is full")
+
+// digester turns records into a batch: what is newer than its head becomes a change; the rest is dropped and counted, sent on, or
+// becomes a dead letter.
+type digester struct {
+	entity     *entity.Entity
+	tp         topicPartition
+	partitions int
+	heads      *heads.Partition
+	rows       int // most rows of a batch, now
+}
+
+// full tells whether nothing more fits.
+func (g *digester) full(b *batch) bool {
+	// A record that is only a letter or sent on takes its bytes too.
+	return len(b.changes) >= g.rows || b.contributions >= maxContributions/2 || b.bytes >= maxBytes || b.records >= 4*maxRows
+}
+
+// digest adds a record to the batch. errFull: it doesn't fit, and the batch is as before. Any other error is the heads'.
+func (g *digester) digest(b *batch, r *kgo.Record) error {
+	err := g.accept(b, r)
+	if errors.Is(err, errFull) {
+		return err
+	}
+	if err == nil {
+		b.records++
+		b.bytes += size(r)
+		b.next = uint64(r.Offset) + 1
+	}
+	return err
+}
+
+func (g *digester) accept(b *batch, r *kgo.Record) error {
+	if r.Attrs.IsControl() {
+		return nil
+	}
+	if r.Value == nil {
+		return g.tombstone(b, r)
+	}
+	e, err := events.Decode(g.entity.Topic, r.Key, r.Value)
+	if err != nil {
+		b.refuse(g.tp, r, err.Error())
+		return nil
+	}
+	hash := topics.Hash(r.Key) & 0x7fffffff
+	if right := int32(int(hash) % g.partitions); right != g.tp.partition {
+		b.sendOn(g.tp, r)
+		return nil
+	}
+	return g.upsert(b, r, e, hash)
+}
+
+// tombstone judges a null value: it has no version, so it can't delete. After a delete it is compaction's housekeeping.
+func (g *digester) tombstone(b *batch, r *kgo.Record) error {
+	if topics.Partition(r.Key, g.partitions) != int(g.tp.partition) {
+		b.refuse(g.tp, r, "the value is null and its key belongs to another partition")
+		return nil
+	}
+	if c, ok := b.changes[string(r.Key)]; ok {
+		if c.event.Op != events.Delete {
+			b.refuse(g.tp, r, nullValue)
+		}
+		return nil
+	}
+	h, ok, err := g.heads.Get(string(r.Key))
+	if err != nil {
+		return err
+	}
+	if !ok || !h.Deleted {
+		b.refuse(g.tp, r, nullValue)
+	}
+	return nil
+}
+
+const nullValue = "the value is null: it has no version, so it can't delete; send an event with op delete"
+
+func (g *digester) upsert(b *batch, r *kgo.Record, e events.Event, hash uint32) error {
+	key := e.Key()
+	content := e.ContentHash()
+	c := &change{event: e, offset: uint64(r.Offset), keyHash: hash, contentHash: content}
+	pending, ok := b.changes[key]
+	if ok {
+		if g.notNewer(b, e.Version, content, pending.event.Version, pending.contentHash) {
+			return nil
+		}
+		c.before, c.existed = pending.before, pending.existed
+	} else {
+		h, existed, err := g.heads.Get(key)
+		if err != nil {
+			return err
+		}
+		if existed && g.notNewer(b, e.Version, content, entity.Version(h.RowVersion), h.ContentHash) {
+			return nil
+		}
+		c.before, c.existed = h, existed
+	}
+	var err error
+	if c.contributions, err = g.entity.Contributions(e.Data); err != nil {
+		b.refuse(g.tp, r, err.Error())
+		return nil
+	}
+	switch {
+	case e.Data != nil:
+		c.project = g.entity.Project(e.ID, e.Data)
+	case c.existed:
+		c.project = c.before.Project // a delete carries no project
+	}
+	return b.put(key, c)
+}
+
+// notNewer tells that a version adds nothing to the one that is known, and counts why.
+func (g *digester) notNewer(b *batch, version int64, content uint64, known int64, knownContent uint64) bool {
+	switch {
+	case version > known:
+		return false
+	case version == known && content != knownContent:
+		b.conflicts++
+	default:
+		b.stale++
+	}
+	return true
+}
+
+// put takes a change in, unless the batch would grow beyond what one insert may hold.
+func (b *batch) put(key string, c *change) error {
+	s := len(b.absolute)
+	grown := append(b.scratch[:0], b.absolute...)
+	if s > 0 {
+		for _, part := range [][]int64{c.contributions.Sums, c.before.Contributions.Sums} {
+			for i, v := range part {
+				sum := grown[i%s] + max(v, -v)
+				if sum < 0 || sum >= maxAbsolute {
+					return errFull
+				}
+				grown[i%s] = sum
+			}
+		}
+	}
+	n := entries(c.contributions, s) + entries(c.before.Contributions, s)
+	if len(b.changes) > 0 && b.contributions+n > maxContributions {
+		return errFull
+	}
+	// What an older change of the same entity took stays counted: a bound may be early, never late.
+	b.absolute, b.scratch = grown, b.absolute
+	b.contributions += n
+	b.changes[key] = c
+	return nil
+}
+
+func entries(c analytics.Contributions, measures int) int {
+	if measures == 0 {
+		return 0
+	}
+	return len(c.Sums) / measures
+}
+
+func (b *batch) refuse(tp topicPartition, r *kgo.Record, reason string) {
+	b.letters = append(b.letters, deadletters.Letter{
+		Topic: tp.topic, Partition: tp.partition, Offset: r.Offset, Key: r.Key, Reason: reason, At: time.Now().UTC(), Value: r.Value,
+	})
+}
+
+// sendOn passes a message to the partition that its key belongs to. It isn't applied here; versions make the detour harmless.
+func (b *batch) sendOn(tp topicPartition, r *kgo.Record) {
+	m := kafka.Message{Topic: tp.topic, Key: r.Key, Value: r.Value}
+	for _, h := range r.Headers {
+		m.Headers = append(m.Headers, kafka.Header{Key: h.Key, Value: h.Value})
+	}
+	from := strconv.Itoa(int(tp.partition)) + "/" + strconv.FormatInt(r.Offset, 10)
+	m.Headers = append(m.Headers, kafka.Header{Key: "rerouted-from", Value: []byte(from)})
+	b.rerouted = append(b.rerouted, m)
+}
+
+// block is the batch as rows of the state table. A change of project makes two rows; the position row comes last.
+func (b *batch) block(e *entity.Entity, tp topicPartition) *entity.Block {
+	block := e.NewBlock()
+	for _, c := range b.changes {
+		row := entity.Row{
+			Tenant: c.event.TenantID, Project: c.project, ID: c.event.ID, RowVersion: entity.RowVersion(c.event.Version), Deleted: c.event.Op == events.Delete,
+			At: c.event.At, Data: c.event.Data, SrcOffset: c.offset, KeyHash: c.keyHash, ContentHash: c.contentHash, After: c.contributions,
+		}
+		if c.existed && c.before.Project != c.project {
+			gone := row
+			gone.Project, gone.Deleted, gone.Moved, gone.Data = c.before.Project, true, true, nil
+			gone.Before, gone.After = c.before.Contributions, analytics.Contributions{}
+			block.Append(gone)
+		} else if c.existed {
+			row.Before = c.before.Contributions
+		}
+		block.Append(row)
+	}
+	block.Append(entity.PositionRow(tp.partition, b.first, b.next, b.begun))
+	return block
+}
+
+// remember writes the batch's newest states into the heads, with the position that they now stand at.
+func (b *batch) remember(store *heads.Partition, life string) error {
+	u := store.Update()
+	for key, c := range b.changes {
+		h := heads.Head{
+			RowVersion: entity.RowVersion(c.event.Version), Project: c.project, Deleted: c.event.Op == events.Delete,
+			ContentHash: c.contentHash, Contributions: c.contributions,
+		}
+		if err := u.Set(key, h); err != nil {
+			return err
+		}
+	}
+	if err := u.Commit(heads.Mark{Life: life, Position: b.next}); err != nil {
+		return fmt.Errorf("remember a batch: %w", err)
+	}
+	return nil
+}
