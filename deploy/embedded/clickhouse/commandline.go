@@ -15,11 +15,11 @@ import (
 //go:embed engine.xml.tmpl
 var configTemplate string
 
-// listenQuery opens the port and then keeps the engine running: it ends when the
-// query that never ends is killed. Of the queries that never end this one sleeps;
-// others burn a core.
+// listenQuery opens the port, and its second part keeps the engine running until
+// it is killed. Of the queries that never end this one sleeps, others burn a core;
+// a kill takes effect at the end of one sleep.
 const (
-	idleQuery   = "SELECT sum(sleepEachRow(1)) FROM system.numbers"
+	idleQuery   = "SELECT sum(sleepEachRow(0.2)) FROM system.numbers"
 	listenQuery = "SYSTEM START LISTEN TCP; " + idleQuery + " SETTINGS max_block_size = 1, max_threads = 1"
 )
 

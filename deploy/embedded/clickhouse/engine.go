@@ -26,8 +26,6 @@ const (
 	serviceName = "embedded clickhouse"
 	addrFlag    = "--clickhouse-addr"
 
-	// A start loads every table, so a large data directory takes its time.
-	startTimeout = 2 * time.Minute
 	// stopTimeout bounds a gentle stop whatever the caller's context allows.
 	stopTimeout = 20 * time.Second
 )
@@ -104,6 +102,10 @@ type Engine struct {
 // first start it fetches the library. The context bounds the start alone; the
 // engine runs until Stop. Errors are a *StartError or a *supervise.PortTakenError.
 func Start(ctx context.Context, o Options) (*Engine, error) {
+	return start(ctx, o, supervise.Usual())
+}
+
+func start(ctx context.Context, o Options, patience supervise.Patience) (*Engine, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
@@ -123,7 +125,8 @@ func Start(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	starting, cancel := context.WithTimeout(ctx, startTimeout)
+	// A start loads every table, so a large data directory takes its time.
+	starting, cancel := context.WithTimeout(ctx, patience.Starting)
 	defer cancel()
 	supervisor, err := supervise.Start(starting, supervise.Service[*process]{
 		Name: serviceName,
@@ -131,9 +134,7 @@ func Start(ctx context.Context, o Options) (*Engine, error) {
 			return startProcess(ctx, line, addr, o.DataDir)
 		},
 		Log:      o.Log,
-		Interval: 2 * time.Second, Timeout: 10 * time.Second, Failures: 3,
-		Starting: startTimeout,
-		PauseMin: 100 * time.Millisecond, PauseMax: 10 * time.Second, Settled: time.Minute,
+		Patience: patience,
 	})
 	if err != nil {
 		return nil, err

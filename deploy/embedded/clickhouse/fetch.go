@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path"
@@ -38,7 +39,7 @@ func fetchLibrary(ctx context.Context, o Options, r release) (string, error) {
 	library := filepath.Join(home, libraryFile)
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
-	unlock, err := lock(ctx, home+".lock")
+	unlock, err := lock(ctx, home+".lock", o.Log)
 	if err != nil {
 		return "", &StartError{Reason: ErrFetch, Detail: "another process has been fetching it for too long", Cause: err,
 			Advice: "end that process and start again"}
@@ -54,6 +55,7 @@ func fetchLibrary(ctx context.Context, o Options, r release) (string, error) {
 	}
 	defer os.RemoveAll(work)
 	bar := newBar(o.Progress, r.tarball)
+	defer bar.close()
 	tarball, err := pack(ctx, r, work, bar)
 	if err != nil {
 		return "", err
@@ -76,11 +78,14 @@ func fetchLibrary(ctx context.Context, o Options, r release) (string, error) {
 }
 
 // lock waits for the lock file at path.
-func lock(ctx context.Context, path string) (unlock func(), err error) {
-	for {
+func lock(ctx context.Context, path string, log *slog.Logger) (unlock func(), err error) {
+	for waited := false; ; waited = true {
 		unlock, free, err := supervise.TryLock(path)
 		if err != nil || free {
 			return unlock, err
+		}
+		if !waited {
+			log.Info("another process is fetching the engine library: waiting for it")
 		}
 		select {
 		case <-ctx.Done():
@@ -100,20 +105,20 @@ func pack(ctx context.Context, r release, dir string, bar *bar) (string, error) 
 			Advice: "install Node.js with npm to have the engine library fetched, or " + elsewhere}
 	}
 	cmd := exec.CommandContext(ctx, client, "pack", r.spec(), "--cache", filepath.Join(dir, "npm"),
-		"--loglevel", "error", "--ignore-scripts", "--no-update-notifier")
+		"--loglevel", "error", "--ignore-scripts", "--no-update-notifier",
+		"--fetch-retries", "2", "--fetch-retry-mintimeout", "1000")
 	cmd.Dir = dir
 	cmd.SysProcAttr = childAttributes()
 	cmd.Cancel = func() error { killGroup(cmd.Process.Pid); return nil }
 	cmd.WaitDelay = 5 * time.Second
 	complaint := &tail{limit: 16 << 10}
 	cmd.Stdout, cmd.Stderr = io.Discard, complaint
-	watched, unwatch := context.WithCancel(ctx)
-	go bar.watch(watched, dir)
+	stop := bar.watch(dir)
 	ended := make(chan error, 1)
 	if err = startLocked(cmd, ended); err == nil {
 		err = <-ended
 	}
-	unwatch()
+	stop()
 	if err != nil {
 		return "", packError(ctx, r, complaint.String(), err)
 	}

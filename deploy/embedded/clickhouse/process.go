@@ -60,8 +60,7 @@ func (p *process) spawn(line []string) error {
 	cmd := exec.Command(line[0], line[1:]...)
 	cmd.Stdout, cmd.Stderr = p.output, p.output
 	cmd.SysProcAttr = childAttributes()
-	// The library brings threads that Go did not start: no preemption signals for them.
-	cmd.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1")
+	cmd.Env = append(os.Environ(), "TZ=UTC") // clickhouse-local ignores the configuration's timezone
 	cmd.WaitDelay = time.Second
 	life, err := cmd.StdinPipe()
 	if err != nil {
@@ -165,6 +164,7 @@ func (p *process) Stop(ctx context.Context) error {
 	defer p.end()
 	err := p.conn.Exec(ctx, "KILL QUERY WHERE startsWith(query, ?) ASYNC", idleQuery)
 	if err == nil {
+		p.conn.Close() // the engine waits for its clients to leave
 		select {
 		case <-p.done:
 			return nil

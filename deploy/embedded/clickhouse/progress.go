@@ -1,7 +1,6 @@
 package clickhouse
 
 import (
-	"context"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -12,12 +11,13 @@ import (
 
 // bar shows how much of the tarball has arrived.
 type bar struct {
+	w     io.Writer
 	shown *progressbar.ProgressBar
 	total int64
 }
 
 func newBar(w io.Writer, total int64) *bar {
-	return &bar{total: total, shown: progressbar.NewOptions64(total,
+	b := &bar{w: w, total: total, shown: progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(w),
 		progressbar.OptionSetDescription("fetching the ClickHouse engine"),
 		progressbar.OptionShowBytes(true),
@@ -25,26 +25,41 @@ func newBar(w io.Writer, total int64) *bar {
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionOnCompletion(func() { _, _ = io.WriteString(w, "\n") }),
 	)}
+	_ = b.shown.RenderBlank() // a bar that cannot be drawn is no failure
+	return b
 }
 
-// watch takes the growth of dir for progress, until ctx ends.
-func (b *bar) watch(ctx context.Context, dir string) {
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			// npm keeps the tarball twice in the end: never show the full length here.
-			_ = b.shown.Set64(min(size(dir), b.total-1)) // a bar that cannot be drawn is no failure
+// watch takes the growth of dir for progress, until stop is called.
+func (b *bar) watch(dir string) (stop func()) {
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(200 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-tick.C:
+				// npm keeps the tarball twice in the end: never show the full length here.
+				_ = b.shown.Set64(min(size(dir), b.total-1))
+			}
 		}
-	}
+	}()
+	return func() { close(over); <-ended }
 }
 
 func (b *bar) unpacking() { b.shown.Describe("unpacking the ClickHouse engine") }
 
 func (b *bar) finish() { _ = b.shown.Finish() }
+
+// close ends the bar's line where finish did not, so that an error starts a new one.
+func (b *bar) close() {
+	if !b.shown.IsFinished() {
+		_ = b.shown.Exit()
+		_, _ = io.WriteString(b.w, "\n")
+	}
+}
 
 // size is the length of all files under dir. Files come and go meanwhile, so
 // what cannot be looked at counts nothing.

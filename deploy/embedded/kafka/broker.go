@@ -16,7 +16,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -31,9 +30,6 @@ const (
 	// MaxMessageBytes is the largest batch that a topic takes: a dead letter of
 	// 17 MiB with its headers.
 	MaxMessageBytes = 18 << 20
-
-	// startTimeout bounds the first sign of life after the data are loaded.
-	startTimeout = 2 * time.Minute
 )
 
 // Options say where the broker keeps its data and where it listens. DataDir and
@@ -88,9 +84,7 @@ func Start(ctx context.Context, o Options) (*Broker, error) {
 		Name:     serviceName,
 		Start:    func(ctx context.Context) (*run, error) { return startRun(ctx, o, addr) },
 		Log:      o.Log,
-		Interval: 2 * time.Second, Timeout: 10 * time.Second, Failures: 3,
-		Starting: startTimeout,
-		PauseMin: 100 * time.Millisecond, PauseMax: 10 * time.Second, Settled: time.Minute,
+		Patience: supervise.Usual(),
 	})
 	if err != nil {
 		unlock()

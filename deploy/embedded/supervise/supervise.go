@@ -35,18 +35,31 @@ type Service[R Run] struct {
 	// Name is the service's name in logs and errors.
 	Name string
 	// Start begins a run and returns when it serves; ctx bounds the start alone.
-	Start func(ctx context.Context) (R, error)
-	Log   *slog.Logger
+	Start    func(ctx context.Context) (R, error)
+	Log      *slog.Logger
+	Patience Patience
+}
 
+// Patience says when a service counts as hung and how soon it is started again.
+type Patience struct {
 	// Every Interval the run is pinged, for at most Timeout; Failures pings in
 	// a row without an answer mean that it hangs.
 	Interval, Timeout time.Duration
 	Failures          int
 	// Starting bounds a restart.
 	Starting time.Duration
-	// The pause before a restart is PauseMin, doubled by each run that ended
-	// within Settled of its start, up to PauseMax.
+	// The pause before a restart is PauseMin, doubled by each try until a run
+	// has lasted for Settled, up to PauseMax.
 	PauseMin, PauseMax, Settled time.Duration
+}
+
+// Usual is the patience with services on the same machine, which may be busy.
+func Usual() Patience {
+	return Patience{
+		Interval: 2 * time.Second, Timeout: 10 * time.Second, Failures: 3,
+		Starting: 2 * time.Minute,
+		PauseMin: 100 * time.Millisecond, PauseMax: 10 * time.Second, Settled: time.Minute,
+	}
 }
 
 // Supervisor watches the runs of one service. All methods may be called from
@@ -121,15 +134,15 @@ func (s *Supervisor[R]) Stop(ctx context.Context) error {
 
 func (s *Supervisor[R]) supervise(ctx context.Context) {
 	defer close(s.ended)
-	pause := s.service.PauseMin
+	pause := s.service.Patience.PauseMin
 	for {
 		began := time.Now()
 		reason := s.watch(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		if time.Since(began) >= s.service.Settled {
-			pause = s.service.PauseMin
+		if time.Since(began) >= s.service.Patience.Settled {
+			pause = s.service.Patience.PauseMin
 		}
 		s.setDown(reason)
 		s.service.Log.Warn("restarting "+s.service.Name, "reason", reason, "pause", pause)
@@ -145,7 +158,7 @@ func (s *Supervisor[R]) supervise(ctx context.Context) {
 // and says why; or when ctx ends.
 func (s *Supervisor[R]) watch(ctx context.Context) error {
 	run := s.Current()
-	tick := time.NewTicker(s.service.Interval)
+	tick := time.NewTicker(s.service.Patience.Interval)
 	defer tick.Stop()
 	failures := 0
 	for {
@@ -156,7 +169,7 @@ func (s *Supervisor[R]) watch(ctx context.Context) error {
 			return run.Err()
 		case <-tick.C:
 		}
-		asking, cancel := context.WithTimeout(ctx, s.service.Timeout)
+		asking, cancel := context.WithTimeout(ctx, s.service.Patience.Timeout)
 		err := run.Ping(asking)
 		cancel()
 		switch {
@@ -169,9 +182,9 @@ func (s *Supervisor[R]) watch(ctx context.Context) error {
 			return ctx.Err()
 		default:
 			failures++
-			s.setDown(fmt.Errorf("no sign of life (%d of %d): %w", failures, s.service.Failures, err))
+			s.setDown(fmt.Errorf("no sign of life (%d of %d): %w", failures, s.service.Patience.Failures, err))
 		}
-		if failures >= s.service.Failures {
+		if failures >= s.service.Patience.Failures {
 			run.Kill()
 			<-run.Done()
 			return fmt.Errorf("hung: %w", err)
@@ -183,13 +196,13 @@ func (s *Supervisor[R]) watch(ctx context.Context) error {
 func (s *Supervisor[R]) restart(ctx context.Context, pause *time.Duration) bool {
 	wait := time.NewTimer(*pause)
 	defer wait.Stop()
-	*pause = min(2**pause, s.service.PauseMax)
+	*pause = min(2**pause, s.service.Patience.PauseMax)
 	select {
 	case <-ctx.Done():
 		return false
 	case <-wait.C:
 	}
-	starting, cancel := context.WithTimeout(ctx, s.service.Starting)
+	starting, cancel := context.WithTimeout(ctx, s.service.Patience.Starting)
 	defer cancel()
 	run, err := s.service.Start(starting)
 	if err != nil {

@@ -40,13 +40,9 @@ var shared struct {
 	names  atomic.Int64
 }
 
-// Main is for TestMain: it runs the tests and then stops the engine, if one of
-// them asked for it. It does not return.
-func Main(m *testing.M) { os.Exit(Run(m)) }
-
-// Run is Main for a TestMain that has more to do afterwards: it returns the exit
-// code. In the engine's child it does not return.
-func Run(m *testing.M) int {
+// Main is for TestMain: it runs the tests, ends the engine if one of them asked
+// for it, and exits. In the engine's child it runs the engine instead.
+func Main(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == child {
 		if err := clickhouse.RunChild(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -57,9 +53,9 @@ func Run(m *testing.M) int {
 	code := m.Run()
 	if err := stop(); err != nil {
 		fmt.Fprintln(os.Stderr, "clickhousetest:", err)
-		return max(code, 1)
+		code = max(code, 1)
 	}
-	return code
+	os.Exit(code)
 }
 
 // Engine returns the test binary's engine and starts it where it is the first to
