@@ -288,16 +288,6 @@ func readSHA256(d *decoder, v *string) {
 	*v = strings.ToLower(s)
 }
 
-// plain marks the bytes that stand for themselves in a JSON string, without those of longer characters.
-var plain = plainBytes()
-
-func plainBytes() (marks [256]bool) {
-	for c := ' '; c < utf8.RuneSelf; c++ {
-		marks[c] = c != '"' && c != '\\'
-	}
-	return marks
-}
-
 func writeInstant(b []byte, v *time.Time) []byte {
 	return append(v.UTC().AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
 }
@@ -310,7 +300,7 @@ func writeText(b []byte, v *string) []byte {
 	done := 0
 	for i := 0; i < len(s); {
 		c := s[i]
-		if plain[c] {
+		if ordinary[c] && c < utf8.RuneSelf {
 			i++
 			continue
 		}

@@ -76,15 +76,15 @@ var tenant = kind[string]{write: writeText, read: func(d *decoder, v *string) {
 	}
 }}
 
-var ops = enum("upsert", "delete")
-
 var operation = kind[Op]{
 	read: func(d *decoder, v *Op) {
-		var s string
-		ops.read(d, &s)
-		*v = Upsert
-		if s == "delete" {
+		switch s := d.str(); s {
+		case "upsert":
+			*v = Upsert
+		case "delete":
 			*v = Delete
+		default:
+			d.fail("must be upsert or delete, not %s", quoted(s))
 		}
 	},
 	write: func(b []byte, v *Op) []byte {

@@ -44,7 +44,15 @@ func (d *decoder) next() byte {
 	return 0
 }
 
+// space steps over white space.
 func (d *decoder) space() {
+	if d.at < len(d.text) && d.text[d.at] > ' ' {
+		return
+	}
+	d.longSpace()
+}
+
+func (d *decoder) longSpace() {
 	for d.at < len(d.text) {
 		switch d.text[d.at] {
 		case ' ', '\t', '\n', '\r':
@@ -122,6 +130,16 @@ func (d *decoder) wrongType(want string) {
 	}
 }
 
+// ordinary marks the bytes that stand for themselves in a JSON string.
+var ordinary = ordinaryBytes()
+
+func ordinaryBytes() (marks [256]bool) {
+	for c := range marks {
+		marks[c] = c >= ' ' && c != '"' && c != '\\'
+	}
+	return marks
+}
+
 // str reads a string.
 func (d *decoder) str() string {
 	if d.next() != '"' {
@@ -134,42 +152,44 @@ func (d *decoder) str() string {
 // characters reads a string from its opening quote on. It is a part of the message unless something in it is escaped.
 func (d *decoder) characters() string {
 	begin := d.at + 1
-	for i := begin; i < len(d.text); i++ {
-		c := d.text[i]
-		if plain[c] || c >= utf8.RuneSelf {
+	text := d.text
+	for i := begin; i < len(text); i++ {
+		if ordinary[text[i]] {
 			continue
 		}
-		if c == '"' {
+		switch text[i] {
+		case '"':
 			d.at = i + 1
-			return d.text[begin:i]
-		}
-		if c == '\\' {
+			return text[begin:i]
+		case '\\':
 			return d.unescaped(begin, i)
 		}
 		d.at = i
 		d.noJSON("an escaped control character")
 		return ""
 	}
-	d.at = len(d.text)
+	d.at = len(text)
 	d.noJSON("the closing quote of a string")
 	return ""
 }
 
 // unescaped reads the rest of a string that began at begin and has its first backslash at i.
 func (d *decoder) unescaped(begin, i int) string {
-	out := append(make([]byte, 0, i-begin+64), d.text[begin:i]...)
+	var out strings.Builder
+	out.Grow(i - begin + 32)
+	out.WriteString(d.text[begin:i])
 	for i < len(d.text) {
 		c := d.text[i]
 		switch {
 		case c == '"':
 			d.at = i + 1
-			return string(out)
+			return out.String()
 		case c < ' ':
 			d.at = i
 			d.noJSON("an escaped control character")
 			return ""
 		case c != '\\':
-			out = append(out, c)
+			out.WriteByte(c)
 			i++
 			continue
 		}
@@ -180,24 +200,24 @@ func (d *decoder) unescaped(begin, i int) string {
 		i += 2
 		switch e := d.text[i-1]; e {
 		case '"', '\\', '/':
-			out = append(out, e)
+			out.WriteByte(e)
 		case 'b':
-			out = append(out, '\b')
+			out.WriteByte('\b')
 		case 'f':
-			out = append(out, '\f')
+			out.WriteByte('\f')
 		case 'n':
-			out = append(out, '\n')
+			out.WriteByte('\n')
 		case 'r':
-			out = append(out, '\r')
+			out.WriteByte('\r')
 		case 't':
-			out = append(out, '\t')
+			out.WriteByte('\t')
 		case 'u':
 			r, n := escapedRune(d.text[i:])
 			if n == 0 {
 				d.noJSON("an escape of four hexadecimal digits that is a character")
 				return ""
 			}
-			out = utf8.AppendRune(out, r)
+			out.WriteRune(r)
 			i += n
 		default:
 			d.noJSON("a known escape")
