@@ -18,6 +18,7 @@ type amount struct {
 	percent    bool
 	unit       bool // a quantity: a unit of measure follows
 	grouped    bool // has thousands separators
+	spaced     bool // grouped by spaces
 }
 
 // money tells whether the number can be a sum of money as totals print it.
@@ -131,6 +132,7 @@ func parseNumber(s []rune, at int) (a amount, end int, ok bool) {
 		whole += p.digits
 	}
 	a.grouped = len(groups) > 0
+	a.spaced = a.grouped && groups[0].separator == ' '
 	// "5.–" and "12,-" are whole amounts.
 	if fraction == "" && i+1 < len(s) && (s[i] == '.' || s[i] == ',') && (s[i+1] == '-' || s[i+1] == '–' || s[i+1] == '—') {
 		fraction = "00"

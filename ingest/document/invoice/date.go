@@ -22,6 +22,8 @@ type date struct {
 	// figures tells that day and month are both written in figures, year last,
 	// with slashes or hyphens, so that their order is a matter of the document.
 	figures bool
+	// compact is YYYYMMDD, which only a label makes a date.
+	compact bool
 }
 
 // String is the date as YYYY-MM-DD.
@@ -65,6 +67,7 @@ var (
 	yearFirst    = regexp.MustCompile(`\b((?:19|20)\d\d) ?([-/.]) ?(\d\d?) ?([-/.]) ?(\d\d?)\b`)
 	yearLast     = regexp.MustCompile(`\b(\d\d?) ?([-/.]) ?(\d\d?) ?([-/.]) ?((?:19|20)\d\d|\d\d)\b`)
 	dayMonthWord = regexp.MustCompile(`\b(\d\d?)(?:\.|er|st|nd|rd|th|o)?[ \-/.]{0,2}(?:de |di |of |do )?([a-z]{3,12})\.?,?[ \-/.]{0,2}(?:de |del )?((?:19|20)\d\d|'?\d\d\b)`)
+	compactDate  = regexp.MustCompile(`\b(20\d\d)([01]\d)([0-3]\d)\b`)
 	monthWordDay = regexp.MustCompile(`\b([a-z]{3,12})\.? (\d\d?)(?:st|nd|rd|th)?,? ?((?:19|20)\d\d)\b`)
 )
 
@@ -110,6 +113,10 @@ func dates(folded string) []date {
 	for _, m := range monthWordDay.FindAllStringSubmatchIndex(folded, 64) {
 		d := date{month: months[text(m, 1)], day: atoi(text(m, 2)), year: atoi(text(m, 3))}
 		add(m, d, d.month > 0 && exists(d.year, d.month, d.day))
+	}
+	for _, m := range bounded(compactDate.FindAllStringSubmatchIndex(folded, 64)) {
+		d := date{year: atoi(text(m, 1)), month: atoi(text(m, 2)), day: atoi(text(m, 3)), compact: true}
+		add(m, d, clear(folded, m) && exists(d.year, d.month, d.day))
 	}
 	for i := 1; i < len(out); i++ {
 		for k := i; k > 0 && out[k].start < out[k-1].start; k-- {

@@ -42,7 +42,7 @@ func (s *sheet) date(numberAt *item) (*fields.Text, time.Time) {
 		case "date behind the number":
 			// Only between the number and a date: "Rechnung Nr. 7 vom 1.2.2024".
 			for _, d := range f.item.dates {
-				if d.start >= f.end && d.start-f.end <= 2 && numberAt == f.item && !otherDate.MatchString(before) {
+				if !d.compact && d.start >= f.end && d.start-f.end <= 2 && numberAt == f.item && !otherDate.MatchString(before) {
 					add(d, f.item, f.label.rule, f.label.weight, f.item.row)
 				}
 			}
@@ -130,7 +130,10 @@ func (s *sheet) unlabelledDates(numberAt *item, add func(date, *item, string, fl
 			break
 		}
 		for _, it := range row {
-			if len(it.dates) != 1 || otherDate.MatchString(it.folded) {
+			if len(it.dates) != 1 || it.dates[0].compact || otherDate.MatchString(it.folded) {
+				continue
+			}
+			if it == numberAt {
 				continue
 			}
 			if left := s.left(it); left != nil && otherDate.MatchString(left.folded) {
@@ -187,7 +190,8 @@ func dateAt(it *item, from int) (date, bool) {
 			continue
 		}
 		between := strings.Trim(it.folded[from:d.start], " :.,-*#()~")
-		if len(between) <= 14 && !otherDate.MatchString(between) && !hasDigit(between) {
+		colon := strings.HasSuffix(strings.TrimRight(it.folded[from:d.start], " "), ":")
+		if len(between) <= 14 && !otherDate.MatchString(between) && !hasDigit(between) || colon && len(between) <= 60 && !otherDate.MatchString(between) && strings.Count(it.folded[from:d.start], ":") == 1 {
 			return d, true
 		}
 		return date{}, false

@@ -25,12 +25,15 @@ var dueLabels = append(append(
 // earlyPayment marks terms for paying early, whose date is not the due date.
 var earlyPayment = regexp.MustCompile(`skonto|discount|escompte|sconto|descuento|\d ?% ?(?:bei|with|innerhalb|within)`)
 
+// conditional marks what would happen under another way of paying.
+var conditional = regexp.MustCompile(`\bwurden? |\babbuchen|\bwould\b|\bserait\b|\bsaremmo\b`)
+
 // due reads the due date: printed, or told by terms counted from the day of issue.
 func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 	var all []candidate
 	s.each(dueLabels, func(f found) {
 		before := f.item.folded[:f.start]
-		if earlyPayment.MatchString(sentence(before)) || strings.Contains(before, "amount ") && strings.Trim(f.item.folded[f.end:], " :") == "" {
+		if earlyPayment.MatchString(sentence(before)) || conditional.MatchString(f.item.folded) || strings.Contains(before, "amount ") && strings.Trim(f.item.folded[f.end:], " :") == "" {
 			return
 		}
 		for _, p := range s.places(f) {
@@ -149,7 +152,7 @@ func (s *sheet) dueByTerms(day time.Time) *fields.Text {
 // termDays returns the days that a text gives for paying in full, -1 when none.
 func termDays(folded string) int {
 	days := -1
-	for part := range strings.SplitSeq(strings.NewReplacer(";", ",", ". ", ",").Replace(folded), ",") {
+	for part := range strings.SplitSeq(strings.NewReplacer(";", "\n", ". ", "\n", ", ", "\n").Replace(folded), "\n") {
 		if earlyPayment.MatchString(part) && !strings.Contains(part, "netto") && !strings.Contains(part, "net ") {
 			continue
 		}

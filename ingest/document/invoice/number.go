@@ -32,7 +32,7 @@ var numberLabels = append(append(append(
 		`\bfaktura(?: vat)? ?(?:nr|numer|no|c)\b\.?`,
 		`\b(?:faktura|faktur)(?:nummer|nr)\b\.?`, `\bcislo faktury\b`, `\bszamla ?sorszama?\b`),
 	labels(0.93, "number label within title", false,
-		`\b[a-z]*rechnung(?: [a-z]+){1,4} nr\.?`,
+		`\b[a-z]*rechnung(?: [a-z]+){0,4}(?: ?\(\d+\))? nr\.?`,
 	)...),
 	labels(0.9, "title before number", true,
 		`\b(?:[a-z-]*rechnung|gutschrift|rechnungskorrektur|invoice|credit note|credit memo|facture|avoir|fattura|nota di credito|factura|abono|factuur|creditnota|faktura|fatura)\b`)...),
@@ -154,7 +154,7 @@ func wholeNumber(it *item, value string) bool {
 
 func looksLikeDate(v string) bool {
 	d := dates(fold([]rune(v)))
-	return len(d) == 1 && d[0].end-d[0].start >= len(v)-1
+	return len(d) == 1 && !d[0].compact && d[0].end-d[0].start >= len(v)-1
 }
 
 // numberAt reads an invoice number that starts at an offset of an item. Behind

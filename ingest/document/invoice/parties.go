@@ -33,7 +33,7 @@ func (o Own) isID(id string) bool {
 
 var (
 	sellerLabel = regexp.MustCompile(`^\W*(?:verkaufer|rechnungssteller|rechnungsaussteller|leistungserbringer|lieferant|absender|aussteller|seller|supplier|vendor|invoice from|bill from|billed from|from|sold by|payable to|issued by|issuer|service provider|vendeur|emetteur|fournisseur|emis par|prestataire|fornitore|cedente(?: prestatore)?|venditore|emittente|proveedor|emisor|vendedor|sprzedawca|wystawca|leverancier|verkoper|dodavatel|saljare|fatturato da|remetente|prestador)\b(?: ?[(/][^:]*)?\W*(?::|$)`)
-	buyerLabel  = regexp.MustCompile(`^\W*(?:kaufer(?:/leistungsempfanger)?|leistungsempfanger|rechnungsempfanger|rechnungsadresse|rechnungsanschrift|rechnung an|kunden?(?:daten|adresse|anschrift)?|auftraggeber|empfanger|an|buyer|customer|client|bill(?:ed|ing)? ?to|invoice(?:d)? to|invoice address|billing address|sold to|sell to|ship(?:ped|ping)? ?(?:to|address)|deliver(?:y)? (?:to|address)|service address|attention|attn|to|acheteur|destinataire|facture a|facturer a|adresse de facturation|adresse de livraison|livre a|livraison|delivery address|a l'attention de|acquirente|cliente|cessionario(?: committente)?|destinatario|spett(?:\.?le|abile)?|fatturare a|intestatario|comprador|facturar a|datos del cliente|destinatari[oa]|nabywca|odbiorca|podmiot inny|factuuradres|afleveradres|klant|koper|odberatel|lieferadresse|lieferanschrift|warenempfanger|abweichender \w+|steuerbevollmachtigter[a-z ]*|zahlungsempfanger|bezug|referenz|riferimento|your details|contact|kontaktperson.*|ansprechpartner|buyer/recipient|representant fiscal|consignee|recipient|payer|remit to|mitteilung|bemerkung(?:en)?|bill-to|ship-to)\b(?: ?[(/][^:]*)?\W*(?::|$)`)
+	buyerLabel  = regexp.MustCompile(`^\W*(?:kaufer(?:/leistungsempfanger)?|leistungsempfanger|rechnungsempfanger|rechnungsadresse|rechnungsanschrift|rechnung an|kunden?(?:daten|adresse|anschrift)?|auftraggeber|empfanger|an|buyer|customer|client|bill(?:ed|ing)? ?to|invoice(?:d)? to|invoice address|billing address|sold to|sell to|ship(?:ped|ping)? ?(?:to|address)|deliver(?:y)? (?:to|address)|service address|attention|attn|to|acheteur|destinataire|vos (?:identifiants|references|coordonnees)|ihre angaben|your (?:references?|details)|facture a|facturer a|adresse de facturation|adresse de livraison|livre a|livraison|delivery address|a l'attention de|acquirente|cliente|cessionario(?: committente)?|destinatario|spett(?:\.?le|abile)?|fatturare a|intestatario|comprador|facturar a|datos del cliente|destinatari[oa]|nabywca|odbiorca|podmiot inny|factuuradres|afleveradres|klant|koper|odberatel|lieferadresse|lieferanschrift|warenempfanger|abweichender \w+|steuerbevollmachtigter[a-z ]*|zahlungsempfanger|bezug|referenz|riferimento|your details|contact|kontaktperson.*|ansprechpartner|buyer/recipient|representant fiscal|consignee|recipient|payer|remit to|mitteilung|bemerkung(?:en)?|bill-to|ship-to)\b(?: ?[(/][^:]*)?\W*(?::|$)`)
 	buyerWord   = regexp.MustCompile(`\b(?:ihre?|ihrer|kunde|kunden|kaufer|customer|client|cliente|buyer|your|votre|vos|vostra|su nif|uw|nabywc\w*|acheteur|acquirente|comprador|bill to|empfanger|klant|destinatario)\b`)
 	legalForm   = regexp.MustCompile(`(?:^|[ ,.&])(?:g\.?m\.?b\.?h|ges\.?m\.?b\.?h\.?|gesmbh|mbh|ag|kg|kgaa|og|ohg|e\.? ?u|e\.? ?k|ek|ug|gbr|e\.? ?v|a\.? ?g|eg|egen|se|genossenschaft|stiftung|ltd|limited|llc|l\.l\.c|llp|lp|inc|incorporated|corp|corporation|company|plc|pty|pte|pvt|s\.?a|s\.?a\.?s|sasu|s\.?a\.?r\.?l|eurl|snc|sci|s\.?n\.?c|s\.?c|s\.?p\.?a|s\.?r\.?l|s\.?r\.?l\.?s|s\.?a\.?s|s\.?l|s\.?l\.?u|s\.?c\.?p|b\.? ?v|n\.? ?v|vof|sp\. ?z ?o\.? ?o|s\. ?c|oy|ab|a/s|aps|as|d\.?o\.?o|s\.?r\.?o|kft|zrt|lda|sarl|gmbh & co\.? kg|co\.? kg|ev|bvba|bv|nv)\.?(?:$|[ ,.)])`)
 	postalCity  = regexp.MustCompile(`(?:^|[ ,·•|~-])(?:[a-z]{1,2}[ -])?\d{4,5}(?: [a-z]{2})? +[a-z]{2}[a-z~.'() /-]+$|\b[a-z]{2},? \d{5}(?:-\d{4})?$|\b[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}$|\b\d{2}-\d{3} [a-z]+|^\d{4,5} [a-z]+|\b[a-z]+,? \d{5}\b`)
@@ -52,8 +52,26 @@ func (s *sheet) buyers() map[*item]bool {
 			}
 		}
 	}
+	// "z. Hd." stands under the recipient's name.
+	for _, row := range s.rows {
+		for _, it := range row {
+			if !attention.MatchString(it.folded) {
+				continue
+			}
+			for r := it.row - 1; r >= max(0, it.row-3); r-- {
+				for _, above := range s.rows[r] {
+					if above.page == it.page && absFloat(above.x0-it.x0) < 3 && it.y-above.y < 1.9*maxFloat(it.size, 7) {
+						out[above] = true
+					}
+				}
+			}
+			out[it] = true
+		}
+	}
 	return out
 }
+
+var attention = regexp.MustCompile(`^(?:z\. ?hd\.?|zu handen|z\. ?h\.|attn\.?|att\.?:|attention|a l'attention|alla c\.?a\.?|c\.a\.|t\.?a\.?v\.?|a la atencion|f\.?a\.?o\.?)\b`)
 
 // maxBlock is the most lines a party's block has.
 const maxBlock = 9

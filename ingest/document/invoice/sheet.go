@@ -120,6 +120,23 @@ func (s *sheet) right(it *item) *item {
 	return nil
 }
 
+// beside is the item to the right whose baseline is slightly lower, as when
+// labels and values are set in different sizes.
+func (s *sheet) beside(it *item) *item {
+	for r := it.row + 1; r < len(s.rows) && r <= it.row+2; r++ {
+		row := s.rows[r]
+		if row[0].page != it.page || row[0].y-it.y > 0.8*it.size {
+			return nil
+		}
+		for _, other := range row {
+			if other.x0 >= it.x1 && other.words() {
+				return other
+			}
+		}
+	}
+	return nil
+}
+
 // below returns the items under it, nearest first, within rows lines of its size.
 func (s *sheet) below(it *item, lines float64) []*item {
 	var out []*item
@@ -203,6 +220,9 @@ func (s *sheet) places(f found) []place {
 	var out []place
 	if r := s.right(f.item); r != nil {
 		out = append(out, place{r, 0, 1})
+	}
+	if r := s.beside(f.item); r != nil {
+		out = append(out, place{r, 0, 0.99})
 	}
 	if f.label.below {
 		for i, b := range s.below(f.item, 2.2) {

@@ -27,10 +27,21 @@ type named struct {
 
 // supplier reads who issued the invoice.
 func (s *sheet) supplier(own Own, buyers map[*item]bool, idAt *item) *fields.Text {
+	if c := s.supplierNamed(own, buyers, idAt); c != nil {
+		return &fields.Text{Value: c.name, Evidence: s.evidence(c.it, c.rule, min(c.score, 0.99))}
+	}
+	return nil
+}
+
+// supplierNamed ranks the names that the rules find; idAt, where the supplier's
+// tax id stands, may be unknown.
+func (s *sheet) supplierNamed(own Own, buyers map[*item]bool, idAt *item) *named {
 	var all []named
 	add := func(name string, it *item, rule string, score float64) {
 		name = cleanName(name)
-		if nameLike(name) && !own.isName(name) {
+		// What a seller's label names is a name, however odd.
+		labelled := rule == "seller label" && score >= 0.97 && letterWord.MatchString(name) && len([]rune(name)) <= 70
+		if (labelled || nameLike(name)) && !own.isName(name) {
 			all = append(all, named{name, it, rule, score})
 		}
 	}
@@ -39,9 +50,11 @@ func (s *sheet) supplier(own Own, buyers map[*item]bool, idAt *item) *fields.Tex
 	s.nearTaxID(idAt, buyers, add)
 	s.letterhead(buyers, addressed, add)
 	s.accountHolder(add)
+	s.legalNotice(buyers, add)
 	best := -1
+	single := append([]named{}, all...)
 	for i := range all {
-		all[i].score += s.support(all[i])
+		all[i].score += s.support(all[i]) + agreement(all[i], single)
 		if s.isBuyer(all[i], buyers) {
 			all[i].score -= 0.35
 		}
@@ -59,7 +72,20 @@ func (s *sheet) supplier(own Own, buyers map[*item]bool, idAt *item) *fields.Tex
 			break
 		}
 	}
-	return &fields.Text{Value: c.name, Evidence: s.evidence(c.it, c.rule, min(c.score, 0.99))}
+	return &c
+}
+
+// agreement is what other rules that found the same name add.
+func agreement(c named, all []named) float64 {
+	rules := map[string]bool{c.rule: true}
+	bonus := 0.0
+	for _, other := range all {
+		if !rules[other.rule] && compact(foldText(other.name)) == compact(foldText(c.name)) {
+			rules[other.rule] = true
+			bonus += 0.05
+		}
+	}
+	return min(bonus, 0.12)
 }
 
 func sameName(a, b string) bool {
@@ -181,7 +207,7 @@ func (s *sheet) returnAddress(add func(string, *item, string, float64), buyers m
 					city = k + 1
 				}
 			}
-			if city < 0 || city == 1 && len(parts) > 3 && !streetLike.MatchString(fold([]rune(name))) && false {
+			if city < 0 {
 				continue
 			}
 			if streetLike.MatchString(strings.TrimSpace(fold([]rune(name)))) && !legalForm.MatchString(fold([]rune(name))) || hasDigit(name) && !legalForm.MatchString(fold([]rune(name))) {
@@ -254,8 +280,10 @@ func (s *sheet) nearTaxID(id *item, buyers map[*item]bool, add func(string, *ite
 				add(first, it, "block of the tax id", 0.84)
 			case company && it.col == 0 && r < id.row+1:
 				add(first, it, "line of the tax id", 0.8)
-			case near && it != id && r < id.row && nameLike(cleanName(first)):
-				add(first, it, "block of the tax id", 0.66)
+			case near && it != id && r < id.row && id.y > s.heights[id.page-1]*0.75:
+				add(first, it, "block of the tax id", 0.74)
+			case near && it != id && r < id.row:
+				add(first, it, "block of the tax id", 0.7)
 			}
 		}
 		last = row[0]
@@ -290,6 +318,8 @@ func (s *sheet) letterhead(buyers, addressed map[*item]bool, add func(string, *i
 				if lines <= 3 {
 					score += 0.08
 				}
+			} else if lines == 1 && it.col == 0 && s.contactBelow(it) {
+				score += 0.14
 			}
 			add(first, it, "letterhead", score)
 		}
@@ -303,6 +333,45 @@ func (s *sheet) addressBelow(it *item) bool {
 			continue
 		}
 		if streetLike.MatchString(b.folded) || postalCity.MatchString(b.folded) {
+			return true
+		}
+	}
+	return false
+}
+
+var notice = regexp.MustCompile(`\b(?:siege social|au capital|capital social|r\.?c\.?s\b|registergericht|handelsregister|amtsgericht|hrb? ?[ab]? ?\d|sitz der gesellschaft|firmenbuch\w*|registered (?:in|office)|company (?:no|number|registration)|reg\.? ?no|kvk|rea\b|registro mercantil|siret)\b`)
+
+// legalNotice reads the name on or right above the line that tells seat,
+// capital or register at the foot of a page.
+func (s *sheet) legalNotice(buyers map[*item]bool, add func(string, *item, string, float64)) {
+	for _, row := range s.rows {
+		for _, it := range row {
+			if it.y < s.heights[it.page-1]*0.7 || !notice.MatchString(it.folded) || buyers[it] {
+				continue
+			}
+			if name, _, ok := strings.Cut(it.text(), " au capital"); ok {
+				add(firstPart(name), it, "legal notice", 0.76)
+			}
+			add(firstPart(it.text()), it, "legal notice", 0.7)
+			for r := it.row - 1; r >= max(0, it.row-3); r-- {
+				above := s.rows[r]
+				if above[0].page != it.page || it.y-above[0].y > 5*maxFloat(it.size, 7) {
+					break
+				}
+				for _, other := range above {
+					if aligned(other, it) && !buyers[other] {
+						add(firstPart(other.text()), other, "legal notice", 0.8)
+					}
+				}
+			}
+		}
+	}
+}
+
+// contactBelow tells whether a mail address or telephone number follows.
+func (s *sheet) contactBelow(it *item) bool {
+	for _, b := range s.below(it, 2.2) {
+		if strings.Contains(b.folded, "@") || strings.HasPrefix(b.folded, "tel") {
 			return true
 		}
 	}
@@ -396,6 +465,7 @@ func firstPart(s string) string {
 
 func cleanName(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
+	s, _, _ = strings.Cut(s, " au capital")
 	f := fold([]rune(s))
 	if loc := subLabel.FindStringIndex(f); loc != nil && strings.Contains(f[:loc[1]], ":") {
 		s = string([]rune(s)[loc[1]:])

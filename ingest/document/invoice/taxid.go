@@ -31,10 +31,18 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 			all = append(all, s.idsIn(it, buyers)...)
 		}
 	}
+	var key string
+	if supplier := s.supplierNamed(own, buyers, nil); supplier != nil && supplier.score >= 0.7 {
+		key = compact(foldText(supplier.name))
+	}
 	best := -1
-	for i, c := range all {
+	for i := range all {
+		c := &all[i]
 		if own.isID(c.id.value) {
 			continue
+		}
+		if c.score > 0.5 && s.inBlockOf(c.it, key) {
+			c.score += 0.05
 		}
 		if best < 0 || c.score > all[best].score+0.001 {
 			best = i
@@ -51,7 +59,30 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 		}
 	}
 	c := all[best]
-	return &fields.Text{Value: c.id.value, Evidence: s.evidence(c.it, c.kind, score)}, c.it
+	return &fields.Text{Value: c.id.value, Evidence: s.evidence(c.it, c.kind, min(score, 0.99))}, c.it
+}
+
+// inBlockOf tells whether a name, in its comparable form, stands in the rows
+// right above an item, in its column or at the beginning of the row.
+func (s *sheet) inBlockOf(it *item, key string) bool {
+	if len(key) < 3 {
+		return false
+	}
+	last := it
+	for r, n := it.row, 0; r >= 0 && n < 10; r-- {
+		row := s.rows[r]
+		if row[0].page != it.page || last.y-row[0].y > 2.6*maxFloat(last.size, 7) {
+			return false
+		}
+		n++
+		for _, other := range row {
+			if (aligned(other, it) || other.col == 0 || other == it) && strings.Contains(compact(other.folded), key) {
+				return true
+			}
+		}
+		last = row[0]
+	}
+	return false
 }
 
 // idsIn finds tax ids in an item: by their shape, or by a label before them.

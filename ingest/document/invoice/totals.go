@@ -38,7 +38,8 @@ func (s *sheet) sums() []sum {
 	for _, row := range s.rows {
 		for _, it := range row {
 			for i, a := range it.amounts {
-				if !a.money() && !(a.grouped || a.value == 0) || a.percent || a.unit {
+				// "3.800" is money, too; "044 241 601" is a number of something.
+				if !a.money() && !(a.grouped && !a.spaced || a.value == 0) || a.percent || a.unit {
 					continue
 				}
 				if insideDate(it, a) {
@@ -110,14 +111,15 @@ func (s *sheet) rowSum(it *item, a amount, last bool) (sum, bool) {
 		return sum{}, false
 	}
 	following := s.moneyRight(it, a)
-	if following > 0 {
-		// More amounts follow in the row: a table, where columns decide, or
-		// "tax on base".
-		if w > 1 {
-			w = 1
-		}
-	}
-	if passed > 0 && following == 0 && r != roleTax {
+	switch {
+	case following > 0 && (r == roleTax || r == roleTaxWithin):
+		// "USt. 7 %  275,00  19,25": the base comes before the tax.
+		r, w = roleNet, 1
+	case following > 0:
+		w = 1
+	case passed == 1 && r == roleNet && strings.Contains(label, "%") && anyTax.MatchString(label):
+		r, w = roleTax, 2
+	case passed > 0 && r != roleTax:
 		w = min(w, 2)
 	}
 	return sum{value: a.value, role: r, weight: w, item: it, rate: strings.Contains(label, "%"), amount: a}, true
@@ -177,8 +179,10 @@ func (s *sheet) columnSum(it *item, a amount) (sum, bool) {
 		if row[0].page != it.page || it.y-row[0].y > 16*it.size {
 			return sum{}, false
 		}
-		for _, head := range row {
-			if !aligned(head, it) || !hasLetters(withoutCurrency(head.folded)) {
+		for i, head := range row {
+			// Heads stand over their column, or are as many as the row's items.
+			inColumn := aligned(head, it) || len(row) == len(s.rows[it.row]) && len(row) >= 3 && i == it.col && it.row-r <= 3 && lettersIn(row) == len(row)
+			if !inColumn || !hasLetters(withoutCurrency(head.folded)) {
 				continue
 			}
 			if moneyCount(head) > 0 || len(head.folded) > 45 {
@@ -201,6 +205,60 @@ func (s *sheet) columnSum(it *item, a amount) (sum, bool) {
 		}
 	}
 	return sum{}, false
+}
+
+func lettersIn(row []*item) int {
+	n := 0
+	for _, it := range row {
+		if hasLetters(it.folded) {
+			n++
+		}
+	}
+	return n
+}
+
+// totalRow finds a row "Total … net tax gross" that adds up under headings that
+// name the tax: the foot of an item table.
+func (s *sheet) totalRow() totals {
+	for r := len(s.rows) - 1; r >= 0; r-- {
+		row := s.rows[r]
+		named, _ := roleOf(strings.TrimSpace(row[0].folded))
+		if named != roleGross && named != roleNet || len(row) < 3 {
+			continue
+		}
+		var cells []*item
+		for _, it := range row[1:] {
+			if len(it.amounts) == 1 && it.amounts[0].money() && !hasLetters(withoutCurrency(it.folded)) {
+				cells = append(cells, it)
+			}
+		}
+		if len(cells) < 3 {
+			continue
+		}
+		n, t, g := cells[len(cells)-3], cells[len(cells)-2], cells[len(cells)-1]
+		nv, tv, gv := n.amounts[0].value, t.amounts[0].value, g.amounts[0].value
+		if nv+tv != gv || tv == 0 || absolute(tv)*5 > absolute(nv)*2 || !s.headedTax(t) {
+			continue
+		}
+		sumOf := func(it *item, r role) *sum {
+			return &sum{value: it.amounts[0].value, role: r, weight: 2, item: it, amount: it.amounts[0]}
+		}
+		return totals{net: sumOf(n, roleNet), tax: sumOf(t, roleTax), gross: sumOf(g, roleGross), netValue: nv, taxValue: tv, grossValue: gv, hasNet: true, hasTax: true, rule: "row of totals", confidence: 0.95}
+	}
+	return totals{}
+}
+
+// headedTax tells whether the nearest heading above an amount names a tax.
+func (s *sheet) headedTax(it *item) bool {
+	for r := it.row - 1; r >= 0 && r >= it.row-80; r-- {
+		row := s.rows[r]
+		for _, head := range row {
+			if head.page == it.page && aligned(head, it) && hasLetters(withoutCurrency(head.folded)) && len(head.amounts) == 0 {
+				return anyTax.MatchString(head.folded)
+			}
+		}
+	}
+	return false
 }
 
 // total finds the sums that agree: net + tax = gross, each with its own label.
@@ -230,8 +288,11 @@ func (s *sheet) total() (totals, []sum) {
 			if n.item == g.item && n.amount.start == g.amount.start || (n.value < 0) != (g.value < 0) || n.value == 0 {
 				continue
 			}
+			if g.column && n.column && g.item.row != n.item.row || g.value == n.value && g.column != n.column {
+				continue // different lines of a table
+			}
 			for _, need := range needs(g.value, n.value, rounding) {
-				if need == 0 || absolute(need) > absolute(n.value)*2/5 || (need < 0) != (g.value < 0) {
+				if absolute(need) > absolute(n.value)*2/5 || need != 0 && (need < 0) != (g.value < 0) {
 					continue
 				}
 				t, score := taxOf(need, taxes, g, n)
@@ -240,6 +301,9 @@ func (s *sheet) total() (totals, []sum) {
 				}
 				score += g.weight*3 + n.weight*3
 				if g.role == rolePayable {
+					score -= 4
+				}
+				if need == 0 {
 					score -= 4
 				}
 				if score > bestScore+2 || score > bestScore-3 && absolute(g.value) > absolute(best.grossValue) || score > bestScore && absolute(g.value) == absolute(best.grossValue) {
@@ -254,6 +318,9 @@ func (s *sheet) total() (totals, []sum) {
 	}
 	if bestScore > 0 {
 		return best, all
+	}
+	if t := s.totalRow(); t.gross != nil {
+		return t, all
 	}
 	return s.partial(nets, taxes, within, grosses), all
 }
@@ -280,7 +347,11 @@ func absolute(v int64) int64 {
 func taxOf(need int64, taxes []sum, g, n *sum) (*sum, int) {
 	same := func(t *sum, other *sum) bool { return t.item == other.item && t.amount.start == other.amount.start }
 	for i := range taxes {
-		if t := &taxes[i]; t.value == need && !same(t, g) && !same(t, n) {
+		t := &taxes[i]
+		if g.column && n.column && t.column && t.item.row != g.item.row {
+			continue
+		}
+		if t.value == need && !same(t, g) && !same(t, n) {
 			return t, t.weight*3 + 3
 		}
 	}
@@ -440,7 +511,7 @@ func clearest(grosses []sum) *sum {
 	rank := func(g *sum) int {
 		r := g.weight * 4
 		if g.role == rolePayable {
-			r -= 3
+			r -= 5
 		}
 		if g.column {
 			r -= 2

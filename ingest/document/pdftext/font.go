@@ -1,6 +1,7 @@
 package pdftext
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -75,6 +76,12 @@ func (ft *font) readSimple(f *pdfobj.File, d pdfobj.Dict) {
 			}
 		}
 	}
+	if strings.Contains(base, "-feym") || strings.Contains(base, "-feyb") {
+		// Eurosym, the usual euro font of LaTeX, names its glyphs as letters.
+		for i := range ft.simple {
+			ft.simple[i] = "€"
+		}
+	}
 	first := f.Int(d["FirstChar"], 0)
 	list := f.Array(d["Widths"])
 	for i, w := range list {
@@ -136,11 +143,19 @@ func (ft *font) differences(f *pdfobj.File, list pdfobj.Array) {
 			c = v
 		case pdfobj.Name:
 			if c >= 0 && c < 256 {
-				ft.simple[c] = glyphText(string(v))
+				if ft.simple[c] = glyphText(string(v)); ft.simple[c] == "" && namedByCode(string(v), c) {
+					ft.simple[c] = encodingTable("")[c]
+				}
 			}
 			c++
 		}
 	}
+}
+
+// namedByCode tells whether a glyph is only named after its code, as TeX's type
+// 3 fonts do: "a163".
+func namedByCode(name string, code int64) bool {
+	return code > 32 && strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == strconv.FormatInt(code, 10)
 }
 
 func (ft *font) standardWidths(base string) {
