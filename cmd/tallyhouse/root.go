@@ -123,6 +123,8 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 	root.AddCommand(
 		topicsCommand(s),
 		loadCommand(s),
+		deadLettersCommand(s),
+		keysCommand(s),
 	)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	prepare(root, started)

@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"tallyhouse/ingest/entity"
 	"tallyhouse/schemas/events"
 )
 
@@ -45,7 +44,7 @@ func (b *BadLines) Error() string {
 
 // checker validates blocks, several at a time.
 type checker struct {
-	entities map[events.Topic]*entity.Entity
+	stored Stored
 
 	mu       sync.Mutex
 	found    Checked
@@ -56,10 +55,7 @@ type checker struct {
 }
 
 func (l *Load) check(ctx context.Context) (Checked, error) {
-	c := &checker{entities: map[events.Topic]*entity.Entity{}, found: Checked{ByTopic: map[string]int64{}}, progress: l.Progress}
-	for _, e := range l.Entities {
-		c.entities[e.Topic] = e
-	}
+	c := &checker{stored: StoredBy(l.Entities), found: Checked{ByTopic: map[string]int64{}}, progress: l.Progress}
 	l.Progress.Stage("checking", l.bytes(), Bytes)
 	defer l.Progress.End()
 	workers, ctx := errgroup.WithContext(ctx)
@@ -143,21 +139,7 @@ func (c *checker) checkLine(line []byte) (events.Topic, error) {
 	if err != nil {
 		return "", fmt.Errorf("the line %w", err)
 	}
-	e := c.entities[m.topic]
-	switch {
-	case !m.topic.Valid():
-		return "", fmt.Errorf("topic %q is %w", clip(string(m.topic)), events.ErrUnknownTopic)
-	case e == nil:
-		return "", fmt.Errorf("topic %s is not stored by this version of tallyhouse: its messages would wait in Kafka unread", m.topic)
-	}
-	event, err := events.Decode(m.topic, m.key, m.value)
-	if err != nil {
-		return "", err
-	}
-	if _, err := e.Contributions(event.Data); err != nil {
-		return "", err
-	}
-	return m.topic, nil
+	return m.topic, c.stored.Validate(m.topic, m.key, m.value)
 }
 
 // shorten keeps the first bad lines alone.

@@ -10,32 +10,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kgo"
-
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
-	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/ingest/database"
 	"tallyhouse/ingest/entity"
 	"tallyhouse/ingest/load"
 	"tallyhouse/ingest/topics"
+	"tallyhouse/ingest/topics/topicstest"
 	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 )
 
 func TestMain(m *testing.M) { clickhousetest.Main(m) }
-
-func cluster(t testing.TB, partitions int) topics.Cluster {
-	t.Helper()
-	c, err := topics.Connect(topics.Access{Addrs: []string{kafkatest.Start(t).Addr()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	if _, err := topics.Ensure(context.Background(), c, topics.Wish{Partitions: partitions}); err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
 
 func send(t *testing.T, l *load.Load, c topics.Cluster, names ...string) load.Sent {
 	t.Helper()
@@ -52,7 +37,7 @@ func send(t *testing.T, l *load.Load, c topics.Cluster, names ...string) load.Se
 
 // Given versions of many entities in a file, each message stands where its key belongs, byte for byte, and those of a key in order.
 func TestSendKeepsEachKeysOrder(t *testing.T) {
-	c := cluster(t, 3)
+	c := topicstest.Cluster(t, 3)
 	const entities, versions = 300, 20
 	var lines []string
 	for v := range versions {
@@ -66,7 +51,7 @@ func TestSendKeepsEachKeysOrder(t *testing.T) {
 	}
 	next := map[string]int{}
 	ends := map[int]uint64{}
-	err := topics.Read(context.Background(), c, string(events.Contractors), func(r *kgo.Record) error {
+	for _, r := range topicstest.Messages(t, c, events.Contractors) {
 		ends[int(r.Partition)] = uint64(r.Offset) + 1
 		id := strings.TrimPrefix(string(r.Key), "demo/")
 		next[id]++
@@ -80,10 +65,6 @@ func TestSendKeepsEachKeysOrder(t *testing.T) {
 		if time.Since(r.Timestamp) > time.Minute {
 			t.Errorf("%s has time %s", id, r.Timestamp)
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	if len(next) != entities {
 		t.Errorf("%d entities came through", len(next))
@@ -94,11 +75,7 @@ func TestSendKeepsEachKeysOrder(t *testing.T) {
 }
 
 func TestSendNamesTopicsThatAreMissing(t *testing.T) {
-	c, err := topics.Connect(topics.Access{Addrs: []string{kafkatest.Start(t).Addr()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := topicstest.Empty(t)
 	l := newLoad(t, contractor("C1", 1))
 	found, err := l.Check(context.Background(), []string{"-"})
 	if err != nil {
@@ -110,7 +87,7 @@ func TestSendNamesTopicsThatAreMissing(t *testing.T) {
 }
 
 func TestSendRefusesAFileThatChanged(t *testing.T) {
-	c := cluster(t, 1)
+	c := topicstest.Cluster(t, 1)
 	path := file(t, "a.ndjson", contractor("C1", 1))
 	l := newLoad(t, "")
 	found, err := l.Check(context.Background(), []string{path})

@@ -11,20 +11,10 @@ import (
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/ingest/topics"
+	"tallyhouse/ingest/topics/topicstest"
 	"tallyhouse/schemas/events"
 )
-
-func cluster(t *testing.T) topics.Cluster {
-	t.Helper()
-	c, err := topics.Connect(topics.Access{Addrs: []string{kafkatest.Start(t).Addr()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return c
-}
 
 func ensure(t *testing.T, c topics.Cluster, w topics.Wish) []topics.Status {
 	t.Helper()
@@ -48,7 +38,7 @@ func create(t *testing.T, c topics.Cluster, topic string, partitions int, settin
 }
 
 func TestEnsureMakesEveryTopicAsItMustBe(t *testing.T) {
-	c := cluster(t)
+	c := topicstest.Empty(t)
 	for _, s := range ensure(t, c, topics.Wish{}) {
 		if !s.Created || s.Partitions != topics.DefaultPartitions || len(s.Warnings) > 0 {
 			t.Errorf("at first %+v", s)
@@ -66,7 +56,7 @@ func TestEnsureMakesEveryTopicAsItMustBe(t *testing.T) {
 }
 
 func TestEnsureWarnsOfWhatIsOther(t *testing.T) {
-	c := cluster(t)
+	c := topicstest.Empty(t)
 	create(t, c, string(events.Records), 4, map[string]string{
 		"cleanup.policy": "compact", "retention.ms": "86400000", "retention.bytes": "-1", "max.message.bytes": "1048576",
 	})
@@ -84,7 +74,7 @@ func TestEnsureWarnsOfWhatIsOther(t *testing.T) {
 }
 
 func TestEnsureRefusesAnotherNumberOfPartitions(t *testing.T) {
-	c := cluster(t)
+	c := topicstest.Empty(t)
 	create(t, c, string(events.Records), 3, nil)
 	_, err := topics.Ensure(context.Background(), c, topics.Wish{Partitions: 6})
 	if !errors.Is(err, topics.ErrPartitions) || !strings.Contains(err.Error(), "ledger.records") || !strings.Contains(err.Error(), "topics resize") {
@@ -97,7 +87,7 @@ func TestEnsureRefusesAnotherNumberOfPartitions(t *testing.T) {
 
 // A value of the largest size comes through, and two that don't fit in one batch together go in two.
 func TestLargestMessagesComeThrough(t *testing.T) {
-	c := cluster(t)
+	c := topicstest.Empty(t)
 	ensure(t, c, topics.Wish{Partitions: 1})
 	ctx := context.Background()
 	value := bytes.Repeat([]byte("x"), events.MaxMessageBytes)
@@ -134,7 +124,7 @@ func TestLargestMessagesComeThrough(t *testing.T) {
 }
 
 func TestReadGivesCommittedMessagesAlone(t *testing.T) {
-	c := cluster(t)
+	c := topicstest.Empty(t)
 	ensure(t, c, topics.Wish{Partitions: 2})
 	ctx := context.Background()
 	topic := string(events.Records)
@@ -186,7 +176,7 @@ func TestReadGivesCommittedMessagesAlone(t *testing.T) {
 }
 
 func TestIdentitiesTellATopicFromOneMadeAnew(t *testing.T) {
-	c := cluster(t)
+	c := topicstest.Empty(t)
 	client, err := kgo.NewClient(c.Reading...)
 	if err != nil {
 		t.Fatal(err)
@@ -214,5 +204,27 @@ func TestIdentitiesTellATopicFromOneMadeAnew(t *testing.T) {
 	}
 	if ids[0].Topic == ids[1].Topic {
 		t.Errorf("a topic made anew has the old id %s", ids[0].Topic)
+	}
+}
+
+func TestSendTellsWhereTheMessageStands(t *testing.T) {
+	c := topicstest.Empty(t)
+	m := kafka.Message{Topic: string(events.Contractors), Key: []byte("demo/C1"), Value: []byte("{}")}
+	if _, _, err := topics.Send(context.Background(), c, m); !errors.Is(err, topics.ErrUnknown) {
+		t.Errorf("without the topic: %v", err)
+	}
+	ensure(t, c, topics.Wish{Partitions: 3})
+	for want := range int64(2) {
+		partition, offset, err := topics.Send(context.Background(), c, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if partition != topics.Partition(m.Key, 3) || offset != want {
+			t.Errorf("sent to partition %d, offset %d", partition, offset)
+		}
+	}
+	sent := topicstest.Messages(t, c, events.Contractors)
+	if len(sent) != 2 || string(sent[0].Value) != "{}" {
+		t.Errorf("the topic holds %v", sent)
 	}
 }

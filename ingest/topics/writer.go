@@ -1,11 +1,15 @@
 package topics
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/segmentio/kafka-go"
+
+	"tallyhouse/schemas/events"
 )
 
 // Sending says how a writer sends. The zero value is for single messages that somebody waits for.
@@ -59,4 +63,21 @@ func NewWriter(c Cluster, s Sending) *kafka.Writer {
 		w.ErrorLogger = kafka.LoggerFunc(func(text string, args ...any) { s.Log.Warn("kafka: " + fmt.Sprintf(text, args...)) })
 	}
 	return w
+}
+
+// Send sends one message and tells where it stands.
+func Send(ctx context.Context, c Cluster, m kafka.Message) (partition int, offset int64, err error) {
+	var sent kafka.Message
+	w := NewWriter(c, Sending{Letters: m.Topic == string(events.DeadLetters), Sent: func(messages []kafka.Message, failed error) {
+		sent, err = messages[0], failed
+	}})
+	queued := w.WriteMessages(ctx, m)
+	closed := w.Close() // waits until the message is acknowledged or given up
+	if errors.Is(queued, kafka.UnknownTopicOrPartition) {
+		queued = ErrUnknown
+	}
+	if err = errors.Join(queued, err, closed); err != nil {
+		return 0, 0, fmt.Errorf("send a message to %s: %w", m.Topic, err)
+	}
+	return sent.Partition, sent.Offset, nil
 }

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tallyhouse/ingest/keys"
+	"tallyhouse/schemas/events"
+)
+
+func keysCommand(s *shell) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "keys",
+		GroupID: groupCare,
+		Short:   "Create, list and revoke keys of the API",
+		Example: "  tallyhouse keys create --tenant demo --owner U1 --environment live --financial\n" +
+			"  tallyhouse keys list --tenant demo\n" +
+			"  tallyhouse keys revoke 7FQKX3JWZCV2M5TN4RHAPYBD6E --tenant demo",
+	}
+	to := connectionFlags(cmd.PersistentFlags())
+	cmd.AddCommand(createKey(s, to), listKeys(s, to), revokeKey(s, to))
+	return cmd
+}
+
+func createKey(s *shell, to *connection) *cobra.Command {
+	var w keys.Wish
+	var expires string
+	cmd := &cobra.Command{
+		Use:   "create",
+		Short: "Create a key and print it, alone, on standard output",
+		Long: "Creates a key for a user and prints it, alone, on standard output. It is shown this once: what is stored is a hash of its secret.\n" +
+			"The key never gives more than its owner has.",
+		Args: cobra.NoArgs,
+	}
+	f := cmd.Flags()
+	tenantFlag(cmd, &w.Tenant)
+	f.StringVar(&w.Owner, "owner", "", "id of the user for whom the key acts")
+	f.StringVar(&w.Environment, "environment", "", "test or live")
+	f.BoolVar(&w.Financial, "financial", false, "grant the financial field group")
+	f.StringSliceVar(&w.Groups, "groups", nil, "at most these field groups (default: all that the owner has)")
+	f.StringSliceVar(&w.ProjectIDs, "projects", nil, "at most these projects (default: all that the owner has)")
+	f.StringVar(&expires, "expires", "", "instant in UTC from which the key is void, like 2027-01-01T00:00:00Z (default: never)")
+	require(cmd, "owner", "environment")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		servers, err := to.open()
+		if err != nil {
+			return err
+		}
+		defer servers.kafka.Close()
+		if expires != "" {
+			if w.Expires, err = time.Parse(time.RFC3339, expires); err != nil {
+				return usageError{fmt.Errorf("--expires must be an instant like 2027-01-01T00:00:00Z, not %q", expires)}
+			}
+		}
+		text, e, err := keys.Create(cmd.Context(), servers.kafka, w)
+		if invalid := (*events.Invalid)(nil); errors.As(err, &invalid) {
+			return usageError{err}
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(s.err, "key %s of user %s was created\n", e.ID, w.Owner)
+		fmt.Fprintln(s.out, text)
+		return nil
+	}
+	return cmd
+}
+
+func listKeys(s *shell, to *connection) *cobra.Command {
+	var tenant string
+	var asJSON bool
+	cmd := &cobra.Command{Use: "list", Short: "List the keys of a tenant, the revoked ones too", Args: cobra.NoArgs}
+	tenantFlag(cmd, &tenant)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object per line")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		sources, closeSources, err := to.keySources()
+		if err != nil {
+			return err
+		}
+		defer closeSources()
+		all, err := keys.List(cmd.Context(), sources, tenant)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return printKeyLines(s, all)
+		}
+		table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "ID\tBEGINS\tOWNER\tFINANCIAL\tGROUPS\tPROJECTS\tEXPIRES\tREVOKED")
+		for _, k := range all {
+			fmt.Fprintf(table, "%s\tpk_%s_%s\t%s\t%t\t%s\t%s\t%s\t%s\n", k.ID, k.Environment, k.Prefix, k.OwnerUserID, k.Financial,
+				ceiling(k.Groups), ceiling(k.ProjectIDs), instantOr(k.ExpiresAt, "never"), instantOr(k.RevokedAt, "no"))
+		}
+		return table.Flush()
+	}
+	return cmd
+}
+
+func revokeKey(s *shell, to *connection) *cobra.Command {
+	var tenant string
+	cmd := &cobra.Command{
+		Use:   "revoke ID",
+		Short: "Revoke a key, at once and for all",
+		Args:  cobra.ExactArgs(1),
+	}
+	tenantFlag(cmd, &tenant)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		sources, closeSources, err := to.keySources()
+		if err != nil {
+			return err
+		}
+		defer closeSources()
+		k, err := keys.Revoke(cmd.Context(), sources, tenant, args[0])
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(s.err, "key %s (pk_%s_%s...) is revoked since %s\n", k.ID, k.Environment, k.Prefix, instantOr(k.RevokedAt, ""))
+		return nil
+	}
+	return cmd
+}
+
+func tenantFlag(cmd *cobra.Command, tenant *string) {
+	cmd.Flags().StringVar(tenant, "tenant", "", "tenant to which the keys belong")
+	require(cmd, "tenant")
+}
+
+// require marks flags without which the command can't run.
+func require(cmd *cobra.Command, flags ...string) {
+	for _, name := range flags {
+		cmd.Flags().Lookup(name).Usage += " (required)"
+		if err := cmd.MarkFlagRequired(name); err != nil {
+			panic(err) // a flag that the command doesn't have: a mistake in the wiring
+		}
+	}
+}
+
+// keySources opens where keys are found.
+func (c *connection) keySources() (keys.Sources, func(), error) {
+	servers, err := c.open()
+	if err != nil {
+		return keys.Sources{}, nil, err
+	}
+	shards, err := servers.databases()
+	if err != nil {
+		return keys.Sources{}, nil, err
+	}
+	return keys.Sources{Kafka: servers.kafka, Shards: shards}, func() {
+		closeAll(shards)
+		servers.kafka.Close()
+	}, nil
+}
+
+func printKeyLines(s *shell, all []keys.Known) error {
+	lines := json.NewEncoder(s.out)
+	for _, k := range all {
+		err := lines.Encode(struct {
+			ID          string     `json:"id"`
+			Environment string     `json:"environment"`
+			Prefix      string     `json:"prefix"`
+			OwnerUserID string     `json:"ownerUserId"`
+			Financial   bool       `json:"financial"`
+			Groups      *[]string  `json:"groups"`
+			ProjectIDs  *[]string  `json:"projectIds"`
+			ExpiresAt   *time.Time `json:"expiresAt"`
+			RevokedAt   *time.Time `json:"revokedAt"`
+		}{k.ID, k.Environment, k.Prefix, k.OwnerUserID, k.Financial, pointer(k.Groups), pointer(k.ProjectIDs), pointer(k.ExpiresAt), pointer(k.RevokedAt)})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func pointer[T any](o events.Opt[T]) *T {
+	if !o.Ok {
+		return nil
+	}
+	return &o.V
+}
+
+func ceiling(o events.Opt[[]string]) string {
+	switch {
+	case !o.Ok:
+		return "all"
+	case len(o.V) == 0:
+		return "none"
+	}
+	return strings.Join(o.V, ",")
+}
+
+func instantOr(o events.Opt[time.Time], none string) string {
+	if !o.Ok {
+		return none
+	}
+	return o.V.Format(time.RFC3339)
+}

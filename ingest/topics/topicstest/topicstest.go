@@ -1,0 +1,48 @@
+// Package topicstest gives tests a Kafka broker with the topics of the ledger.
+package topicstest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"tallyhouse/deploy/embedded/kafka/kafkatest"
+	"tallyhouse/ingest/topics"
+	"tallyhouse/schemas/events"
+)
+
+// Empty connects to a broker of the test's own that has no topic yet.
+func Empty(t testing.TB) topics.Cluster {
+	t.Helper()
+	c, err := topics.Connect(topics.Access{Addrs: []string{kafkatest.Start(t).Addr()}})
+	if err != nil {
+		t.Fatalf("topicstest: %v", err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// Cluster is a broker of the test's own with all topics, each of so many partitions.
+func Cluster(t testing.TB, partitions int) topics.Cluster {
+	t.Helper()
+	c := Empty(t)
+	if _, err := topics.Ensure(context.Background(), c, topics.Wish{Partitions: partitions}); err != nil {
+		t.Fatalf("topicstest: %v", err)
+	}
+	return c
+}
+
+// Messages reads everything that a topic holds.
+func Messages(t testing.TB, c topics.Cluster, topic events.Topic) []*kgo.Record {
+	t.Helper()
+	var all []*kgo.Record
+	err := topics.Read(context.Background(), c, string(topic), func(r *kgo.Record) error {
+		all = append(all, r)
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("topicstest: %v", err)
+	}
+	return all
+}
