@@ -1,0 +1,315 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"golang.org/x/sync/errgroup"
+
+	"tallyhouse/schemas/events"
+)
+
+const (
+	checkEvery     = time.Second      // how often the ends of the topics are asked for
+	requestTimeout = 5 * time.Second  // of one such question
+	confirmedFor   = 10 * time.Second // how long what is known counts without being confirmed
+	pauseMin       = 200 * time.Millisecond
+	pauseMax       = 5 * time.Second
+	maxPoll        = 10_000 // records handed over at once
+)
+
+// ErrUnconfirmed says that it is not certain who may see what: the topics have not been read to their end lately. No request is
+// answered then.
+var ErrUnconfirmed = errors.New("access cannot be confirmed")
+
+// errChanged says that a topic is not the one that was being followed.
+var errChanged = errors.New("the topic has changed")
+
+// Source is where the state of the entities that decide about access is loaded from.
+type Source interface {
+	// LoadAccess hands every stored entity of the topic to apply, deleted ones too, and returns how far each partition of the topic
+	// has been stored: its next offset. Both are one snapshot.
+	LoadAccess(ctx context.Context, topic events.Topic, apply func(events.Event)) (map[int32]int64, error)
+}
+
+// Follower keeps a Store up to date: it loads the stored state and follows the topics from there.
+//
+// What it promises: the store that Store returns holds every change that was committed to the topics up to Confirmed, which lies at
+// most confirmedFor in the past. It learns that by asking for the ends of all partitions and reading up to them.
+type Follower struct {
+	source  Source
+	options []kgo.Opt
+	log     *slog.Logger
+
+	mu        sync.Mutex
+	store     *Store
+	confirmed time.Time
+	why       error // of the last failure
+}
+
+// NewFollower makes a follower of the topics on the cluster that the options name. It does nothing until Run.
+func NewFollower(source Source, kafka []kgo.Opt, log *slog.Logger) *Follower {
+	return &Follower{source: source, options: kafka, log: log, why: errors.New("the state has not been loaded yet")}
+}
+
+// Store returns what is known about access, or ErrUnconfirmed.
+func (f *Follower) Store() (*Store, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.store == nil || time.Since(f.confirmed) > confirmedFor {
+		if f.why != nil {
+			return nil, fmt.Errorf("%w: %w", ErrUnconfirmed, f.why)
+		}
+		return nil, fmt.Errorf("%w: nothing could be read from the topics since %s", ErrUnconfirmed, f.confirmed.UTC().Format(time.RFC3339))
+	}
+	return f.store, nil
+}
+
+// Confirmed is the instant up to which all changes are known; zero while there is none.
+func (f *Follower) Confirmed() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.confirmed
+}
+
+// Run follows the topics until the context ends. After a failure it begins anew, with growing pauses.
+func (f *Follower) Run(ctx context.Context) {
+	pause := pauseMin
+	for ctx.Err() == nil {
+		began := time.Now()
+		err := f.follow(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		f.failed(err)
+		f.log.Warn("access: begin anew", "error", err, "pause", pause)
+		if time.Since(began) > pauseMax {
+			pause = pauseMin
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, pauseMax)
+	}
+}
+
+// failed notes why. A changed topic takes effect at once: what is known may lack what is in it.
+func (f *Follower) failed(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.why = err
+	if errors.Is(err, errChanged) {
+		f.store, f.confirmed = nil, time.Time{}
+	}
+}
+
+// confirm makes the store the one that counts: it holds all changes up to the instant.
+func (f *Follower) confirm(store *Store, at time.Time) {
+	f.mu.Lock()
+	first := f.store == nil
+	f.store, f.confirmed, f.why = store, at, nil
+	f.mu.Unlock()
+	if first {
+		f.log.Info("access: all changes are known")
+	}
+}
+
+// follow loads the state and reads the topics until something fails.
+func (f *Follower) follow(ctx context.Context) error {
+	asking, err := kgo.NewClient(append(f.options[:len(f.options):len(f.options)], kgo.MetadataMinAge(checkEvery/2))...)
+	if err != nil {
+		return fmt.Errorf("connect to Kafka: %w", err)
+	}
+	defer asking.Close()
+	shape, err := describe(ctx, asking)
+	if err != nil {
+		return err
+	}
+	s := &session{follower: f, store: NewStore(), asking: asking, shape: shape, positions: make(map[partition]int64)}
+	if err := s.load(ctx); err != nil {
+		return err
+	}
+	reading, err := kgo.NewClient(append(f.options[:len(f.options):len(f.options)],
+		kgo.ConsumePartitions(s.offsets()),
+		kgo.ConsumeResetOffset(kgo.NoResetOffset()),
+		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
+		kgo.KeepControlRecords(), // so that a position passes every marker
+	)...)
+	if err != nil {
+		return fmt.Errorf("connect to Kafka: %w", err)
+	}
+	defer reading.Close()
+
+	work, ctx := errgroup.WithContext(ctx)
+	work.Go(func() error { return s.read(ctx, reading) })
+	work.Go(func() error { return s.check(ctx) })
+	return work.Wait()
+}
+
+// session is one attempt at following: a store and how far it has got.
+type session struct {
+	follower *Follower
+	store    *Store
+	asking   *kgo.Client
+	shape    shape
+
+	mu        sync.Mutex
+	positions map[partition]int64 // next offset
+	goal      *goal               // what has to be reached to confirm the next instant
+}
+
+// goal are the ends of all partitions as they were at an instant.
+type goal struct {
+	at   time.Time
+	ends map[partition]int64
+}
+
+// load fills the store from the stored state and decides where reading begins.
+func (s *session) load(ctx context.Context) error {
+	for _, topic := range Topics() {
+		stored, err := s.follower.source.LoadAccess(ctx, topic, func(e events.Event) { s.store.Apply(topic, e) })
+		if err != nil {
+			return fmt.Errorf("load the state of %s: %w", topic, err)
+		}
+		for number, next := range stored {
+			s.positions[partition{string(topic), number}] = next
+		}
+	}
+	starts, err := offsets(ctx, s.asking, s.shape, earliest)
+	if err != nil {
+		return err
+	}
+	ends, err := offsets(ctx, s.asking, s.shape, lastStable)
+	if err != nil {
+		return err
+	}
+	for p := range s.positions {
+		if _, ok := ends[p]; !ok {
+			return fmt.Errorf("%s has no partition %d, but the database holds its changes: the database belongs to another cluster or topic", p.topic, p.number)
+		}
+	}
+	for p, end := range ends {
+		switch at := s.positions[p]; {
+		case at > end:
+			return fmt.Errorf("partition %d of %s ends at %d, but the database holds its changes up to %d: the database belongs to another cluster or topic", p.number, p.topic, end, at)
+		case at < starts[p]:
+			s.follower.log.Warn("access: changes below the log's start are not known", "topic", p.topic, "partition", p.number, "from", at, "start", starts[p])
+			s.positions[p] = starts[p]
+		default:
+			s.positions[p] = at
+		}
+	}
+	return nil
+}
+
+func (s *session) offsets() map[string]map[int32]kgo.Offset {
+	from := make(map[string]map[int32]kgo.Offset)
+	for p, next := range s.positions {
+		if from[p.topic] == nil {
+			from[p.topic] = make(map[int32]kgo.Offset)
+		}
+		from[p.topic][p.number] = kgo.NewOffset().At(next)
+	}
+	return from
+}
+
+// read applies what comes in. A message that the ledger refuses is none: the worker puts it aside as well.
+func (s *session) read(ctx context.Context, reading *kgo.Client) error {
+	for {
+		fetches := reading.PollRecords(ctx, maxPoll)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for _, failed := range fetches.Errors() {
+			return fmt.Errorf("read partition %d of %s: %w", failed.Partition, failed.Topic, failed.Err)
+		}
+		next := make(map[partition]int64)
+		fetches.EachRecord(func(r *kgo.Record) {
+			next[partition{r.Topic, r.Partition}] = r.Offset + 1
+			if r.Attrs.IsControl() {
+				return
+			}
+			topic := events.Topic(r.Topic)
+			e, err := events.Decode(topic, r.Key, r.Value)
+			if err != nil {
+				s.follower.log.Debug("access: a refused message", "topic", r.Topic, "partition", r.Partition, "offset", r.Offset, "error", err)
+				return
+			}
+			s.store.Apply(topic, e)
+		})
+		s.mu.Lock()
+		for p, offset := range next {
+			s.positions[p] = offset
+		}
+		s.mu.Unlock()
+		s.arrive()
+	}
+}
+
+// check asks for the ends of the topics, again and again, and whether they still are the same topics.
+func (s *session) check(ctx context.Context) error {
+	tick := time.NewTicker(checkEvery)
+	defer tick.Stop()
+	for {
+		if err := s.aim(ctx); errors.Is(err, errChanged) {
+			return err
+		} else if err != nil && ctx.Err() == nil {
+			// Nothing is confirmed meanwhile; the next question may be answered.
+			s.follower.log.Warn("access: the ends of the topics are not known", "error", err)
+		}
+		s.arrive()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// aim sets the next goal, unless the last one has not been reached.
+func (s *session) aim(ctx context.Context) error {
+	s.mu.Lock()
+	busy := s.goal != nil
+	s.mu.Unlock()
+	at := time.Now()
+	now, err := describe(ctx, s.asking)
+	if err != nil {
+		return err
+	}
+	if err := s.shape.same(now); err != nil {
+		return err
+	}
+	if busy {
+		return nil
+	}
+	ends, err := offsets(ctx, s.asking, s.shape, lastStable)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.goal = &goal{at: at, ends: ends}
+	s.mu.Unlock()
+	return nil
+}
+
+// arrive confirms the goal when it has been reached.
+func (s *session) arrive() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.goal == nil {
+		return
+	}
+	for p, end := range s.goal.ends {
+		if s.positions[p] < end {
+			return
+		}
+	}
+	s.follower.confirm(s.store, s.goal.at)
+	s.goal = nil
+}

@@ -1,0 +1,47 @@
+package api
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"tallyhouse/api/access"
+)
+
+// metrics are what the API tells about itself.
+type metrics struct {
+	requests *prometheus.HistogramVec
+}
+
+func newMetrics(registerer prometheus.Registerer, follower *access.Follower) (*metrics, error) {
+	m := &metrics{
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "tallyhouse_api_request_duration_seconds",
+			Help:    "How long requests took, by operation (none: a path that is no operation) and status.",
+			Buckets: []float64{.002, .005, .01, .02, .04, .08, .15, .3, .6, 1.2, 2.5, 5, 10, 30},
+		}, []string{"operation", "status"}),
+	}
+	confirmed := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "tallyhouse_api_access_confirmed_timestamp_seconds",
+		Help: "The instant up to which all changes of users, memberships, keys and projects are known. More than 10 s ago: nothing is answered.",
+	}, func() float64 {
+		if at := follower.Confirmed(); !at.IsZero() {
+			return float64(at.UnixMilli()) / 1000
+		}
+		return 0
+	})
+	for _, c := range []prometheus.Collector{m.requests, confirmed} {
+		if err := registerer.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+func (m *metrics) observe(operation string, status int, took time.Duration) {
+	if operation == "" {
+		operation = "none"
+	}
+	m.requests.WithLabelValues(operation, strconv.Itoa(status)).Observe(took.Seconds())
+}

@@ -1,0 +1,97 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"tallyhouse/api/problem"
+)
+
+// observation is what the log and the metrics say of a request.
+type observation struct {
+	requestID string
+	operation string // "" when it was none
+	principal string // tenant and key or user; "" before authentication
+}
+
+// newRequestID is always fresh: a client's own id would let it forge another's trace.
+func newRequestID() string {
+	b := make([]byte, 16)
+	rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}
+
+// maxClientID bounds the id of a client that is written to the log.
+const maxClientID = 100
+
+// clientID is the id that a client gave its request, if it is sane.
+func clientID(r *http.Request) string {
+	id := r.Header.Get("X-Request-Id")
+	if len(id) > maxClientID || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return ""
+	}
+	return id
+}
+
+// ServeHTTP gives every request an id and the headers that every response has, answers it, and tells what happened.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	seen := &observation{requestID: newRequestID()}
+	header := w.Header()
+	header.Set("X-Request-Id", seen.requestID)
+	header.Set("Link", "<"+s.basePath+`/v0/feedback>; rel="feedback"`)
+	header.Set("X-Content-Type-Options", "nosniff")
+
+	out, err := s.answer(r, header, seen)
+	if err != nil {
+		out = problemReply(problemOf(err), header, seen.requestID)
+	}
+	status := s.respond(w, r, out)
+	took := time.Since(began)
+	s.metrics.observe(seen.operation, status, took)
+	s.logRequest(r, seen, status, len(out.body), took, err)
+}
+
+// answer calls the handler and turns a panic into an error.
+func (s *Server) answer(r *http.Request, header http.Header, seen *observation) (out reply, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			s.log.Error("panic while answering", "request", seen.requestID, "panic", value, "stack", string(debug.Stack()))
+			err = &panicked{value}
+		}
+	}()
+	return s.serve(r.Context(), r, header, seen)
+}
+
+// logRequest writes one line a request. Neither the query nor any header goes into it: both may hold secrets by mistake.
+func (s *Server) logRequest(r *http.Request, seen *observation, status, size int, took time.Duration, err error) {
+	level, attributes := slog.LevelInfo, []slog.Attr{
+		slog.String("request", seen.requestID), slog.String("method", r.Method), slog.String("path", r.URL.EscapedPath()),
+		slog.Int("status", status), slog.Int("bytes", size), slog.Duration("took", took), slog.String("from", r.RemoteAddr),
+	}
+	if seen.operation != "" {
+		attributes = append(attributes, slog.String("operation", seen.operation))
+	}
+	if seen.principal != "" {
+		attributes = append(attributes, slog.String("principal", seen.principal))
+	}
+	if id := clientID(r); id != "" {
+		attributes = append(attributes, slog.String("clientRequest", id))
+	}
+	var p *problem.Error
+	switch {
+	case status >= http.StatusInternalServerError:
+		level = slog.LevelError
+		attributes = append(attributes, slog.Any("error", err))
+	case errors.As(err, &p):
+		attributes = append(attributes, slog.String("problem", p.Kind.Suffix))
+	}
+	s.log.LogAttrs(context.Background(), level, "request", attributes...)
+}

@@ -1,0 +1,112 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"tallyhouse/api/access"
+	"tallyhouse/api/problem"
+	"tallyhouse/api/query"
+	"tallyhouse/api/resource"
+)
+
+// operation is one call of the API: all that routing, checks, documentation and answering need to know about it.
+type operation struct {
+	id          string // operationId
+	path        string // with {names} of path parameters
+	summary     string
+	description string
+	params      []query.Param
+	// check finds what is wrong with parameters that are right one by one.
+	check func(v query.Values) []problem.Parameter
+	// maxProjects bounds the projects that the call spans when it names none; 0: no bound.
+	maxProjects int
+	returns     *resource.Schema
+	answer      func(ctx context.Context, s *Server, c *call) (writer, error)
+}
+
+// writer writes the body of a response. It may fail through the encoder's Err.
+type writer func(e *resource.Encoder)
+
+// call is one request for an operation, checked.
+type call struct {
+	operation *operation
+	caller    *access.Caller
+	path      map[string]string
+	values    query.Values
+	after     string // the place that the cursor names; "" for the first page
+}
+
+// operations is the API's table of contents. The OpenAPI document is made from it.
+func operations() []operation {
+	return []operation{
+		listProjects,
+		getProject,
+		listRecords,
+		getRecord,
+	}
+}
+
+// methods that every operation takes.
+var dataMethods = []string{http.MethodGet}
+
+// spans are the projects that a call reaches into: the one that it names, if the caller may see it, else all that he may see. So the
+// name of a hidden project changes nothing.
+func (c *call) spans() []access.Project {
+	if id, ok := c.namedProject(); ok {
+		if p, ok := c.caller.Project(id); ok {
+			return []access.Project{p}
+		}
+	}
+	return c.caller.Projects()
+}
+
+func (c *call) namedProject() (string, bool) {
+	if id, ok := c.path["projectId"]; ok {
+		return id, true
+	}
+	id := query.Value[string](c.values, "projectId")
+	return id.V, id.Ok
+}
+
+// refused tells which filter concerns a group that the caller lacks in some project that the call spans.
+func (c *call) refused() error {
+	granted := access.All
+	for _, p := range c.spans() {
+		granted &= p.Groups
+	}
+	for _, p := range c.operation.params {
+		if c.values.Given(p.Name) && !granted.Has(p.Groups) {
+			return &problem.Error{Kind: problem.FilterNotAllowed, Detail: fmt.Sprintf("%s needs the field group %s.", p.Name, strings.Join(p.Groups.Names(), " and "))}
+		}
+	}
+	return nil
+}
+
+// tooMany tells when a call that names no project would span too many.
+func (c *call) tooMany() error {
+	if _, named := c.namedProject(); named || c.operation.maxProjects == 0 {
+		return nil
+	}
+	if n := len(c.caller.Projects()); n > c.operation.maxProjects {
+		return &problem.Error{Kind: problem.TooManyProjects, Detail: fmt.Sprintf("The call spans %d projects; at most %d are allowed. Name one with projectId.", n, c.operation.maxProjects)}
+	}
+	return nil
+}
+
+// binding is what a cursor of this call belongs to: operation, path, filters and caller.
+func (c *call) binding() []byte {
+	var b []byte
+	parts := []string{c.operation.id, c.caller.Tenant(), c.caller.Principal(), c.values.Filters(c.operation.params)}
+	for _, segment := range strings.Split(c.operation.path, "/") {
+		if name, ok := parameter(segment); ok {
+			parts = append(parts, c.path[name])
+		}
+	}
+	for _, p := range parts {
+		b = append(resource.AppendString(b, p), '\n')
+	}
+	return b
+}

@@ -1,0 +1,201 @@
+package api
+
+import (
+	"context"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"tallyhouse/api/access"
+	"tallyhouse/api/problem"
+	"tallyhouse/api/query"
+	"tallyhouse/api/resource"
+	"tallyhouse/reader"
+	"tallyhouse/schemas/calendar"
+)
+
+// maxSpannedProjects bounds the projects of a call across projects (spec section 8).
+const maxSpannedProjects = 30
+
+var listRecords = operation{
+	id: "listRecords", path: "/v0/records",
+	summary: "List records",
+	description: "The records of one project, or of all projects that the caller may see, ascending by id. Follow `page.nextCursor` until it is " +
+		"null. The list is no frozen snapshot: records that are added while paging may or may not appear.",
+	params: slices.Concat(paging, []query.Param{
+		{Name: "projectId", Type: query.Text(), Description: "One project. Without it the call spans all projects that the caller may see, up to 30."},
+		{Name: "status", Type: query.List(recordStatuses...), Description: "Any of these."},
+		{Name: "invoiceNumber", Type: query.Text(), Description: "Exactly this one."},
+		{Name: "contractorId", Type: query.Text(), Description: "One counterparty."},
+		{Name: "recognitionDateFrom", Type: query.Date(), Description: "First invoice date, inclusive."},
+		{Name: "recognitionDateTo", Type: query.Date(), Description: "Last invoice date, inclusive."},
+		{Name: "budgetNodeId", Type: query.Text(), Groups: access.Budget, Description: "Records on exactly this node."},
+		{Name: "includeDescendants", Type: query.Boolean(), Groups: access.Budget, Description: "With budgetNodeId: also all nodes below it."},
+		{Name: "channel", Type: query.Enum(intakeChannels...), Description: "How the record came in."},
+		{Name: "cashDateFrom", Type: query.Date(), Groups: access.Payment, Description: "First payment date, inclusive. Records without one are left out."},
+		{Name: "cashDateTo", Type: query.Date(), Groups: access.Payment, Description: "Last payment date, inclusive. Records without one are left out."},
+		{Name: "hasCashDate", Type: query.Boolean(), Groups: access.Payment, Description: "Only records with a payment date, or only those without."},
+		{Name: "source", Type: query.Enum("invoice", "accrual"), Description: "Supplier invoices only, or accrual entries only."},
+		{Name: "accountingCode", Type: query.Code(), Groups: access.Accounting, Description: "Records whose code in that accounting system is this one."},
+		{Name: "fields", Type: query.List(recordTable.Names()...), Paging: true, Description: "Only these members of each record; id is always there, and field groups still apply."},
+		{Name: "count", Type: query.Boolean(), Paging: true, Description: "Also tell how many records match across all pages, as `page.total`."},
+	}),
+	check:       checkRecords,
+	maxProjects: maxSpannedProjects,
+	returns:     countedList(recordTable.Name()),
+	answer:      answerRecords,
+}
+
+var getRecord = operation{
+	id: "getRecord", path: "/v0/records/{recordId}",
+	summary:     "Get a record",
+	description: "One record.",
+	returns:     single(recordTable.Name()),
+	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
+		var groups access.Groups
+		visible := func(id string) (reader.ProjectRef, bool) {
+			p, ok := c.caller.Project(id)
+			groups = p.Groups
+			return projectRef(p), ok
+		}
+		all := reader.RecordColumns(recordTable.Reads(recordTable.Visible(access.All)))
+		record, err := s.reader.Record(ctx, c.caller.Tenant(), c.path["recordId"], all, visible)
+		if err != nil {
+			return nil, err
+		}
+		return func(e *resource.Encoder) {
+			e.Groups = groups
+			recordTable.Append(e, recordTable.Visible(groups), &record)
+		}, nil
+	},
+}
+
+func projectRef(p access.Project) reader.ProjectRef {
+	return reader.ProjectRef{ID: p.ID, StructureID: p.StructureID}
+}
+
+// checkRecords holds the rules between parameters.
+func checkRecords(v query.Values) []problem.Parameter {
+	var wrong []problem.Parameter
+	for _, name := range []string{"recognitionDate", "cashDate"} {
+		from, to := query.Value[calendar.Date](v, name+"From"), query.Value[calendar.Date](v, name+"To")
+		if from.Ok && to.Ok && from.V > to.V {
+			wrong = append(wrong, problem.Parameter{Name: name + "From", Reason: "lies after " + name + "To"})
+		}
+	}
+	if v.Given("includeDescendants") && !v.Given("budgetNodeId") {
+		wrong = append(wrong, problem.Parameter{Name: "includeDescendants", Reason: "needs budgetNodeId beside it"})
+	}
+	return wrong
+}
+
+func answerRecords(ctx context.Context, s *Server, c *call) (writer, error) {
+	projects := c.caller.Projects()
+	if id, named := c.namedProject(); named {
+		p, ok := c.caller.Project(id)
+		if !ok {
+			return nil, reader.ErrNotFound
+		}
+		projects = []access.Project{p}
+	}
+	shown := newRecordView(projects, query.Value[[]string](c.values, "fields").V)
+	ask := reader.RecordPage{Filter: recordFilter(c, projects), After: c.after, Limit: c.limit(), Columns: shown.columns()}
+
+	var records []reader.Record
+	var more bool
+	var total int64
+	counted := query.Value[bool](c.values, "count").V
+	if len(projects) > 0 {
+		work, ctx := errgroup.WithContext(ctx)
+		work.Go(func() (err error) {
+			records, more, err = s.reader.Records(ctx, ask)
+			return err
+		})
+		if counted {
+			work.Go(func() (err error) {
+				total, err = s.reader.CountRecords(ctx, ask.Filter)
+				return err
+			})
+		}
+		if err := work.Wait(); err != nil {
+			return nil, err
+		}
+	}
+	last := ""
+	if len(records) > 0 {
+		last = records[len(records)-1].ID
+	}
+	page, err := s.nextPage(c, more, last)
+	if err != nil {
+		return nil, err
+	}
+	page.total, page.count = total, counted
+	return func(e *resource.Encoder) {
+		shown.append(e, records)
+		page.append(e)
+	}, nil
+}
+
+func recordFilter(c *call, projects []access.Project) reader.RecordFilter {
+	v := c.values
+	f := reader.RecordFilter{
+		Tenant:          c.caller.Tenant(),
+		Statuses:        query.Value[[]string](v, "status").V,
+		InvoiceNumber:   query.Value[string](v, "invoiceNumber"),
+		ContractorID:    query.Value[string](v, "contractorId"),
+		RecognitionFrom: query.Value[calendar.Date](v, "recognitionDateFrom"),
+		RecognitionTo:   query.Value[calendar.Date](v, "recognitionDateTo"),
+		CashFrom:        query.Value[calendar.Date](v, "cashDateFrom"),
+		CashTo:          query.Value[calendar.Date](v, "cashDateTo"),
+		HasCashDate:     query.Value[bool](v, "hasCashDate"),
+		Channel:         query.Value[string](v, "channel"),
+		Source:          query.Value[string](v, "source"),
+		NodeID:          query.Value[string](v, "budgetNodeId"),
+		Descendants:     query.Value[bool](v, "includeDescendants").V,
+		Code:            query.Value[reader.Code](v, "accountingCode"),
+	}
+	for _, p := range projects {
+		f.Projects = append(f.Projects, projectRef(p))
+	}
+	return f
+}
+
+// recordView is what the caller may see of the records of each project, and has asked for.
+type recordView struct {
+	masks  map[string]resource.Mask
+	groups map[string]access.Groups
+}
+
+func newRecordView(projects []access.Project, fields []string) recordView {
+	wanted := recordTable.Visible(access.All)
+	if fields != nil {
+		wanted = recordTable.Named(append([]string{"id"}, fields...))
+	}
+	view := recordView{make(map[string]resource.Mask, len(projects)), make(map[string]access.Groups, len(projects))}
+	for _, p := range projects {
+		view.masks[p.ID], view.groups[p.ID] = recordTable.Visible(p.Groups)&wanted, p.Groups
+	}
+	return view
+}
+
+// columns is what has to be read for all projects together.
+func (v recordView) columns() reader.RecordColumns {
+	var all resource.Mask
+	for _, m := range v.masks {
+		all |= m
+	}
+	return reader.RecordColumns(recordTable.Reads(all))
+}
+
+// append writes the beginning of a list: its items.
+func (v recordView) append(e *resource.Encoder, records []reader.Record) {
+	e.B = append(e.B, `{"data":[`...)
+	for i := range records {
+		if i > 0 {
+			e.B = append(e.B, ',')
+		}
+		r := &records[i]
+		e.Groups = v.groups[r.ProjectID]
+		recordTable.Append(e, v.masks[r.ProjectID], r)
+	}
+}

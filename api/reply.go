@@ -1,0 +1,119 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"tallyhouse/api/problem"
+	"tallyhouse/api/resource"
+)
+
+// reply is a response as handlers return it; respond alone writes it.
+type reply struct {
+	status      int
+	contentType string
+	body        []byte
+	tagged      bool // has an entity tag, and may be answered by 304
+	buffer      *[]byte
+}
+
+const (
+	typeJSON     = "application/json"
+	typeProblem  = "application/problem+json"
+	typeHTML     = "text/html; charset=utf-8"
+	typeMarkdown = "text/markdown; charset=utf-8"
+)
+
+// maxKeptBuffer bounds the buffers that are used again, in bytes.
+const maxKeptBuffer = 1 << 20
+
+// buffers holds bodies for the next response.
+type buffers struct{ pool sync.Pool }
+
+func (b *buffers) take() *[]byte {
+	if kept, ok := b.pool.Get().(*[]byte); ok {
+		return kept
+	}
+	fresh := make([]byte, 0, 32<<10)
+	return &fresh
+}
+
+func (b *buffers) give(buffer *[]byte) {
+	if buffer != nil && cap(*buffer) <= maxKeptBuffer {
+		b.pool.Put(buffer)
+	}
+}
+
+// encode makes the body of a data response.
+func (s *Server) encode(write writer) (reply, error) {
+	buffer := s.buffers.take()
+	e := &resource.Encoder{B: (*buffer)[:0]}
+	write(e)
+	*buffer = e.B
+	if e.Err != nil {
+		s.buffers.give(buffer)
+		return reply{}, fmt.Errorf("encode the response: %w", e.Err)
+	}
+	return reply{status: http.StatusOK, contentType: typeJSON, body: e.B, tagged: true, buffer: buffer}, nil
+}
+
+// problemReply is a problem as a response, with the headers that belong to it.
+func problemReply(p *problem.Error, header http.Header, requestID string) reply {
+	switch p.Kind {
+	case problem.AuthenticationRequired:
+		header.Set("WWW-Authenticate", `Bearer realm="tallyhouse"`)
+	case problem.InvalidCredentials:
+		header.Set("WWW-Authenticate", `Bearer realm="tallyhouse", error="invalid_token"`)
+	case problem.MethodNotAllowed:
+		header.Set("Allow", strings.Join(p.Allow, ", "))
+	case problem.TooManyRequests:
+		header.Set("Retry-After", strconv.FormatInt(int64((p.RetryAfter+time.Second-1)/time.Second), 10))
+	}
+	return reply{status: p.Kind.Status, contentType: typeProblem, body: p.Append(nil, requestID)}
+}
+
+// respond writes a reply.
+func (s *Server) respond(w http.ResponseWriter, r *http.Request, out reply) (status int) {
+	defer s.buffers.give(out.buffer)
+	header := w.Header()
+	if out.tagged {
+		tag := entityTag(out.body)
+		header.Set("ETag", tag)
+		if matchesTag(r.Header.Values("If-None-Match"), tag) {
+			w.WriteHeader(http.StatusNotModified)
+			return http.StatusNotModified
+		}
+	}
+	header.Set("Content-Type", out.contentType)
+	header.Set("Content-Length", strconv.Itoa(len(out.body)))
+	w.WriteHeader(out.status)
+	// A client that has left is no matter of ours.
+	_, _ = w.Write(out.body)
+	return out.status
+}
+
+// entityTag is weak: compression changes the bytes, not what they say.
+func entityTag(body []byte) string {
+	sum := sha256.Sum256(body)
+	return `W/"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
+}
+
+// matchesTag tells whether If-None-Match names the tag.
+func matchesTag(headers []string, tag string) bool {
+	opaque := strings.TrimPrefix(tag, "W/")
+	for _, header := range headers {
+		for item := range strings.SplitSeq(header, ",") {
+			item = strings.TrimSpace(item)
+			if item == "*" || strings.TrimPrefix(item, "W/") == opaque {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,165 @@
+package resource
+
+import (
+	"time"
+
+	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/events"
+)
+
+// Value is how a member is made from a T: its type and its JSON.
+type Value[T any] struct {
+	schema *Schema
+	append func(e *Encoder, v *T)
+}
+
+// Text is a string.
+func Text[T any](get func(v *T) string) Value[T] {
+	return Value[T]{&Schema{Type: "string"}, func(e *Encoder, v *T) { e.B = AppendString(e.B, get(v)) }}
+}
+
+// NullText is a string or null.
+func NullText[T any](get func(v *T) events.Opt[string]) Value[T] {
+	return Value[T]{(&Schema{Type: "string"}).OrNull(), func(e *Encoder, v *T) { e.nullText(get(v)) }}
+}
+
+// Const is the same string always, one of an extensible enumeration.
+func Const[T any](value string, known ...string) Value[T] {
+	json := AppendString(nil, value)
+	return Value[T]{&Schema{Type: "string", KnownValues: known}, func(e *Encoder, _ *T) { e.B = append(e.B, json...) }}
+}
+
+// Enum is one of a list of strings to which more may come.
+func Enum[T any](get func(v *T) string, known ...string) Value[T] {
+	value := Text(get)
+	value.schema.KnownValues = known
+	return value
+}
+
+// NullEnum is Enum or null.
+func NullEnum[T any](get func(v *T) events.Opt[string], known ...string) Value[T] {
+	value := NullText(get)
+	value.schema.KnownValues = known
+	return value
+}
+
+// ClosedEnum is one of a fixed list of strings.
+func ClosedEnum[T any](get func(v *T) string, values ...string) Value[T] {
+	value := Text(get)
+	value.schema.Enum = values
+	return value
+}
+
+// Flag is a boolean.
+func Flag[T any](get func(v *T) bool) Value[T] {
+	return Value[T]{&Schema{Type: "boolean"}, func(e *Encoder, v *T) { e.B = AppendBool(e.B, get(v)) }}
+}
+
+// NullDate is a calendar date or null.
+func NullDate[T any](get func(v *T) events.Opt[calendar.Date]) Value[T] {
+	return Value[T]{(&Schema{Type: "string", Format: "date"}).OrNull(), func(e *Encoder, v *T) {
+		d := get(v)
+		if !d.Ok {
+			e.null()
+			return
+		}
+		e.B = append(e.B, '"')
+		e.B = d.V.Append(e.B)
+		e.B = append(e.B, '"')
+	}}
+}
+
+// NullInstant is an instant or null.
+func NullInstant[T any](get func(v *T) events.Opt[time.Time]) Value[T] {
+	return Value[T]{(&Schema{Type: "string", Format: "date-time"}).OrNull(), func(e *Encoder, v *T) {
+		t := get(v)
+		if !t.Ok {
+			e.null()
+			return
+		}
+		e.B = AppendInstant(e.B, t.V)
+	}}
+}
+
+// NullAmount is an amount of money in minor units with its currency, or null.
+func NullAmount[T any](get func(v *T) (value events.Opt[int64], currency string)) Value[T] {
+	return Value[T]{Reference("Amount").OrNull(), func(e *Encoder, v *T) {
+		value, currency := get(v)
+		if !value.Ok {
+			e.null()
+			return
+		}
+		e.amount(value.V, currency)
+	}}
+}
+
+// Object is an object with members of its own.
+func Object[T, U any](table *Table[U], get func(v *T) *U) Value[T] {
+	return Value[T]{Reference(table.name), func(e *Encoder, v *T) { table.Append(e, table.Visible(e.Groups), get(v)) }}
+}
+
+// NullObject is an object, or null where get returns nil.
+func NullObject[T, U any](table *Table[U], get func(v *T) *U) Value[T] {
+	return Value[T]{Reference(table.name).OrNull(), func(e *Encoder, v *T) {
+		u := get(v)
+		if u == nil {
+			e.null()
+			return
+		}
+		table.Append(e, table.Visible(e.Groups), u)
+	}}
+}
+
+// List is an array of objects; an empty one is [].
+func List[T, U any](table *Table[U], get func(v *T) []U) Value[T] {
+	return Value[T]{&Schema{Type: "array", Items: Reference(table.name)}, func(e *Encoder, v *T) {
+		e.B = append(e.B, '[')
+		m, list := table.Visible(e.Groups), get(v)
+		for i := range list {
+			if i > 0 {
+				e.B = append(e.B, ',')
+			}
+			table.Append(e, m, &list[i])
+		}
+		e.B = append(e.B, ']')
+	}}
+}
+
+func (e *Encoder) null() { e.B = append(e.B, "null"...) }
+
+func (e *Encoder) nullText(s events.Opt[string]) {
+	if !s.Ok {
+		e.null()
+		return
+	}
+	e.B = AppendString(e.B, s.V)
+}
+
+func (e *Encoder) amount(value int64, currency string) {
+	if !inRange(value) {
+		e.fail(&RangeError{value})
+	}
+	e.B = append(e.B, `{"value":`...)
+	e.B = AppendInt(e.B, value)
+	e.B = append(e.B, `,"currency":`...)
+	e.B = AppendString(e.B, currency)
+	e.B = append(e.B, '}')
+}
+
+// AmountSchema is the schema of every amount (spec section 2.1).
+func AmountSchema() *Schema {
+	closed := false
+	return &Schema{
+		Type:        "object",
+		Description: "Money: a whole number of the currency's smallest unit. Amounts in different currencies are never added together.",
+		Properties: &Properties{
+			Names: []string{"value", "currency"},
+			Schemas: []*Schema{
+				{Type: "integer", Minimum: Number(int64(-maxAmount)), Maximum: Number(int64(maxAmount)), Description: "In the currency's smallest unit, cents for EUR."},
+				{Type: "string", MinLength: Number(3), MaxLength: Number(3), Description: "ISO 4217."},
+			},
+		},
+		Required:             []string{"value", "currency"},
+		AdditionalProperties: &closed,
+	}
+}

@@ -1,0 +1,109 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"tallyhouse/api/access"
+	"tallyhouse/api/problem"
+	"tallyhouse/api/query"
+	"tallyhouse/reader"
+)
+
+// serveData answers a request below /v0. The order of the checks is fixed: who does not get past one learns nothing of the next.
+func (s *Server) serveData(ctx context.Context, r *http.Request, path string, seen *observation) (reply, error) {
+	caller, err := s.authenticate(r)
+	if err != nil {
+		return reply{}, err
+	}
+	seen.principal = caller.Tenant() + "/" + caller.Principal()
+
+	if path == descriptionPath {
+		seen.operation = "getDescription"
+		return s.serveDescription(r)
+	}
+	operation, values, ok := match(s.operations, path)
+	if !ok {
+		return reply{}, &problem.Error{Kind: problem.NotFound, Detail: "There is no such path."}
+	}
+	seen.operation = operation.id
+	if !slices.Contains(dataMethods, r.Method) {
+		return reply{}, &problem.Error{Kind: problem.MethodNotAllowed, Allow: dataMethods}
+	}
+	c := &call{operation: operation, caller: caller, path: values}
+	if err := c.parse(r.URL.RawQuery); err != nil {
+		return reply{}, err
+	}
+	if err := c.refused(); err != nil {
+		return reply{}, err
+	}
+	if err := c.tooMany(); err != nil {
+		return reply{}, err
+	}
+	if err := s.openCursor(ctx, c); err != nil {
+		return reply{}, err
+	}
+	write, err := operation.answer(ctx, s, c)
+	if err != nil {
+		return reply{}, err
+	}
+	return s.encode(write)
+}
+
+// parse reads the query strictly.
+func (c *call) parse(raw string) error {
+	values, wrong := query.Parse(raw, c.operation.params)
+	if len(wrong) == 0 && c.operation.check != nil {
+		wrong = c.operation.check(values)
+	}
+	if len(wrong) > 0 {
+		return &problem.Error{Kind: problem.InvalidQuery, Detail: "The query of the request cannot be taken; errors lists why.", Parameters: wrong}
+	}
+	c.values = values
+	return nil
+}
+
+// authenticate finds who sent a request by its one Authorization header. A token anywhere else is never read.
+func (s *Server) authenticate(r *http.Request) (*access.Caller, error) {
+	headers := r.Header.Values("Authorization")
+	if len(headers) == 0 || len(headers) == 1 && headers[0] == "" {
+		return nil, &problem.Error{Kind: problem.AuthenticationRequired, Detail: "Send the header Authorization: Bearer <token>."}
+	}
+	scheme, token, _ := strings.Cut(headers[0], " ")
+	token = strings.TrimLeft(token, " ")
+	if len(headers) > 1 || !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return nil, &problem.Error{Kind: problem.InvalidCredentials, Detail: "Send one header Authorization: Bearer <token>."}
+	}
+	store, err := s.access.Store()
+	if err != nil {
+		return nil, err
+	}
+	caller, err := store.CallerByKey(token, s.environment, time.Now())
+	if errors.Is(err, access.ErrCredentials) {
+		return nil, &problem.Error{Kind: problem.InvalidCredentials}
+	}
+	return caller, err
+}
+
+// problemOf is the one place where errors become problems: what is not a problem already is the service's own fault, and its text
+// goes to the log alone.
+func problemOf(err error) *problem.Error {
+	var p *problem.Error
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.Is(err, reader.ErrNotFound):
+		return &problem.Error{Kind: problem.NotFound}
+	}
+	return &problem.Error{Kind: problem.InternalError}
+}
+
+// panicked is a panic of a handler as an error.
+type panicked struct{ value any }
+
+func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }

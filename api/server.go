@@ -1,0 +1,200 @@
+// Package api is the read API over HTTP (docs/api.md).
+//
+// An operation is a value: its path, its parameters, what it returns and how it is answered. Handlers return values; one place
+// writes responses, one turns errors into problem documents, one keeps the order of the checks.
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzhttp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"golang.org/x/sync/errgroup"
+
+	"tallyhouse/api/access"
+	"tallyhouse/api/cursor"
+	"tallyhouse/reader"
+)
+
+// Bounds of the HTTP server.
+const (
+	maxHeaderBytes    = 32 << 10
+	readHeaderTimeout = 10 * time.Second
+	readTimeout       = 30 * time.Second
+	idleTimeout       = 2 * time.Minute
+	writeGrace        = 30 * time.Second // beyond the time that a query may take
+	shutdownTimeout   = 20 * time.Second
+	compressFrom      = 1024 // bytes
+	retryEvery        = time.Second
+)
+
+// Options say what the API needs. ClickHouse, Kafka and Environment are required.
+type Options struct {
+	// ClickHouse is a connection with the database of the tables set. Its read timeout bounds what a dead server can hold up, and
+	// should be somewhat longer than QueryTimeout.
+	ClickHouse reader.Conn
+	// Kafka are the options of a client of the cluster whose topics decide about access.
+	Kafka []kgo.Opt
+	// Environment is test or live: keys of the other one do not work.
+	Environment string
+	// BasePath goes before every path, like /ledger; "" for none.
+	BasePath string
+	// CORSOrigins may call the API from a browser; none by default.
+	CORSOrigins []string
+	// CursorKeyFile holds the keys that seal cursors; without it they are kept in the database.
+	CursorKeyFile string
+	// QueryTimeout bounds each statement; 10 s by default.
+	QueryTimeout time.Duration
+	// Log and Metrics take what happens; by default nothing is kept.
+	Log     *slog.Logger
+	Metrics prometheus.Registerer
+}
+
+// Server is the API. It answers as soon as it listens, and is ready when it knows who may see what.
+type Server struct {
+	reader      *reader.Reader
+	access      *access.Follower
+	cursors     *cursor.Ring
+	operations  []operation
+	description []byte // the OpenAPI document
+	environment string
+	basePath    string
+	timeout     time.Duration
+	handler     http.Handler
+	buffers     buffers
+	metrics     *metrics
+	log         *slog.Logger
+}
+
+// New makes the API; Run lets it work. All that is wrong with the options is told at once.
+func New(o Options) (*Server, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Metrics == nil {
+		o.Metrics = prometheus.NewRegistry()
+	}
+	if o.QueryTimeout == 0 {
+		o.QueryTimeout = 10 * time.Second
+	}
+	if err := o.validate(); err != nil {
+		return nil, fmt.Errorf("the API cannot start: %w", err)
+	}
+	read := reader.New(o.ClickHouse, o.QueryTimeout)
+	s := &Server{
+		reader:      read,
+		access:      access.NewFollower(read, o.Kafka, o.Log),
+		cursors:     cursor.FromStore(read),
+		operations:  operations(),
+		environment: o.Environment,
+		basePath:    o.BasePath,
+		timeout:     o.QueryTimeout,
+		log:         o.Log,
+	}
+	var err error
+	if o.CursorKeyFile != "" {
+		if s.cursors, err = cursor.FromFile(o.CursorKeyFile); err != nil {
+			return nil, err
+		}
+	}
+	if s.description, err = describe(s.operations, s.basePath); err != nil {
+		return nil, err
+	}
+	if s.metrics, err = newMetrics(o.Metrics, s.access); err != nil {
+		return nil, fmt.Errorf("register the metrics of the API: %w", err)
+	}
+	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(compressFrom), gzhttp.EnableZstd(true))
+	if err != nil {
+		return nil, fmt.Errorf("set up compression: %w", err)
+	}
+	s.handler = cors(o.CORSOrigins, compress(s))
+	return s, nil
+}
+
+func (o *Options) validate() error {
+	var wrong []error
+	if o.ClickHouse == nil {
+		wrong = append(wrong, errors.New("a connection to ClickHouse is missing"))
+	}
+	if len(o.Kafka) == 0 {
+		wrong = append(wrong, errors.New("the options of the Kafka client are missing"))
+	}
+	if o.Environment != "test" && o.Environment != "live" {
+		wrong = append(wrong, fmt.Errorf("the environment must be test or live, not %q", o.Environment))
+	}
+	if o.BasePath != "" && (!strings.HasPrefix(o.BasePath, "/") || strings.HasSuffix(o.BasePath, "/") || strings.ContainsAny(o.BasePath, "<>?#% ")) {
+		wrong = append(wrong, fmt.Errorf("the base path must begin with a slash and not end with one, like /ledger, but is %q", o.BasePath))
+	}
+	return errors.Join(wrong...)
+}
+
+// Handler answers requests. It is the whole API; Run only lets it know what it needs, and listens.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// Ready is nil when requests can be answered, and says otherwise what is missing.
+func (s *Server) Ready() error {
+	_, err := s.access.Store()
+	if !s.cursors.Loaded() {
+		err = errors.Join(err, errors.New("the keys of cursors have not been loaded"))
+	}
+	return err
+}
+
+// Run serves on the listener until the context ends, then lets requests in flight finish.
+func (s *Server) Run(ctx context.Context, listener net.Listener) error {
+	server := &http.Server{
+		Handler:           s.handler,
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      s.timeout + writeGrace,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+	}
+	work, ctx := errgroup.WithContext(ctx)
+	work.Go(func() error { s.Follow(ctx); return nil })
+	work.Go(func() error {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve the API: %w", err)
+		}
+		return nil
+	})
+	work.Go(func() error {
+		<-ctx.Done()
+		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+		defer cancel()
+		if err := server.Shutdown(drain); err != nil {
+			return errors.Join(fmt.Errorf("requests were still running after %s: %w", shutdownTimeout, err), server.Close())
+		}
+		return nil
+	})
+	return work.Wait()
+}
+
+// Follow keeps what the API knows up to date until the context ends. Run does it by itself.
+func (s *Server) Follow(ctx context.Context) {
+	work, ctx := errgroup.WithContext(ctx)
+	work.Go(func() error { s.access.Run(ctx); return nil })
+	work.Go(func() error { s.loadCursorKeys(ctx); return nil })
+	_ = work.Wait() // neither fails
+}
+
+func (s *Server) loadCursorKeys(ctx context.Context) {
+	for !s.cursors.Loaded() && ctx.Err() == nil {
+		if err := s.cursors.Load(ctx); err != nil {
+			s.log.Warn("the keys of cursors could not be loaded", "error", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(retryEvery):
+			}
+		}
+	}
+}

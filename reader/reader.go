@@ -1,0 +1,117 @@
+// Package reader turns rows of the database into values of the ledger: one file per resource. Every query is a plain value, its SQL
+// with bound parameters, and every result has a bound.
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/ext"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+// ErrNotFound says that there is no such entity.
+var ErrNotFound = errors.New("not found")
+
+// Limits of every statement.
+const (
+	maxResultBytes  = 256 << 20
+	maxQueryBytes   = 1 << 20 // the text alone: parameters and tables of ids travel beside it
+	codeResultLimit = 396     // TOO_MANY_ROWS_OR_BYTES
+)
+
+// Conn is what the reader needs of a connection to ClickHouse; clickhouse.Conn is one.
+type Conn interface {
+	Query(ctx context.Context, query string, args ...any) (driver.Rows, error)
+	Exec(ctx context.Context, query string, args ...any) error
+}
+
+// Reader asks the database.
+type Reader struct {
+	conn       Conn
+	timeout    time.Duration
+	structures *structureCache
+}
+
+// New makes a reader whose statements may run for as long as the timeout.
+func New(conn Conn, timeout time.Duration) *Reader {
+	return &Reader{conn: conn, timeout: timeout, structures: newStructureCache(maxCachedNodes)}
+}
+
+// Query is a statement with the values of its parameters, {name:Type} in the text, and the tables of values that it looks into.
+type Query struct {
+	SQL    string
+	Args   map[string]any
+	Tables []*ext.Table
+}
+
+// pageSettings are those of a page: one thread that reads little blocks in the order of the key reads the least, and all parts of
+// the statement see one state of a table, so that an entity that moves between projects is in one of them.
+var pageSettings = clickhouse.Settings{"max_threads": 1, "max_block_size": 1024, "enable_shared_storage_snapshot_in_query": 1}
+
+// each runs the query and calls row for every row of its result, to scan it. The statement is never cancelled half-way: a client
+// that leaves must not cost the server its connection; it ends by itself within the timeout.
+func (r *Reader) each(ctx context.Context, q Query, settings clickhouse.Settings, row func(scan func(dest ...any) error) error) (err error) {
+	bounds := clickhouse.Settings{
+		"max_execution_time":    int(math.Ceil(r.timeout.Seconds())),
+		"timeout_overflow_mode": "throw",
+		"max_result_bytes":      maxResultBytes,
+		"result_overflow_mode":  "throw",
+		"max_query_size":        maxQueryBytes,
+	}
+	for name, value := range settings {
+		bounds[name] = value
+	}
+	ctx = clickhouse.Context(context.WithoutCancel(ctx), clickhouse.WithSettings(bounds), clickhouse.WithExternalTable(q.Tables...))
+	args := make([]any, 0, len(q.Args))
+	for name, value := range q.Args {
+		args = append(args, clickhouse.Named(name, value))
+	}
+	rows, err := r.conn.Query(ctx, q.SQL, args...)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closed := rows.Close(); err == nil {
+			err = closed
+		}
+	}()
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// tooLarge tells whether a result went over its bound.
+func tooLarge(err error) bool {
+	var refused *clickhouse.Exception
+	return errors.As(err, &refused) && refused.Code == codeResultLimit
+}
+
+// idTable is a table of rows of strings that a query looks into, for sets that may be too long for its text.
+func idTable(name string, columns []string, rows [][]string) (*ext.Table, error) {
+	definition := make([]func(*ext.Table) error, 0, len(columns))
+	for _, column := range columns {
+		definition = append(definition, ext.Column(column, "String"))
+	}
+	table, err := ext.NewTable(name, definition...)
+	if err != nil {
+		return nil, fmt.Errorf("make the table %s: %w", name, err)
+	}
+	values := make([]any, len(columns))
+	for _, row := range rows {
+		for i, value := range row {
+			values[i] = value
+		}
+		if err := table.Append(values...); err != nil {
+			return nil, fmt.Errorf("fill the table %s: %w", name, err)
+		}
+	}
+	return table, nil
+}

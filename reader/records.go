@@ -1,0 +1,196 @@
+package reader
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"tallyhouse/analytics"
+	"tallyhouse/schemas/events"
+)
+
+// Records returns a page, and whether more may follow it. The page may hold fewer records than its limit although more follow, when
+// they are very large.
+func (r *Reader) Records(ctx context.Context, p RecordPage) (records []Record, more bool, err error) {
+	find := &recordFinder{reader: r, tenant: p.Filter.Tenant, columns: p.Columns, projects: p.Filter.Projects}
+	if p.Filter.needsStructure() {
+		if err := find.loadStructures(ctx); err != nil {
+			return nil, false, err
+		}
+	}
+	where, err := p.Filter.conditions(find.structures)
+	if err != nil {
+		return nil, false, err
+	}
+	// The budget structures are looked up while the page is read.
+	work, ctx := errgroup.WithContext(ctx)
+	if p.Columns.needsStructure() && find.structures == nil {
+		work.Go(func() error { return find.loadStructures(ctx) })
+	}
+	work.Go(func() error {
+		more, err = find.page(ctx, p, where)
+		return err
+	})
+	if err := work.Wait(); err != nil {
+		return nil, false, fmt.Errorf("read records: %w", err)
+	}
+	records, err = find.complete(ctx)
+	return records, more, err
+}
+
+// CountRecords returns how many records match.
+func (r *Reader) CountRecords(ctx context.Context, f RecordFilter) (int64, error) {
+	find := &recordFinder{reader: r, tenant: f.Tenant, projects: f.Projects}
+	if f.needsStructure() {
+		if err := find.loadStructures(ctx); err != nil {
+			return 0, err
+		}
+	}
+	where, err := f.conditions(find.structures)
+	if err != nil {
+		return 0, err
+	}
+	var count uint64
+	err = r.each(ctx, f.countQuery(where), nil, func(scan func(...any) error) error { return scan(&count) })
+	if err != nil {
+		return 0, fmt.Errorf("count records: %w", err)
+	}
+	return int64(count), nil
+}
+
+// Record returns the record with this id, whatever its project, or ErrNotFound. Visible decides by the project whether the record
+// exists for the one who asks, and what is read of it; it is asked once.
+func (r *Reader) Record(ctx context.Context, tenant, id string, columns RecordColumns, visible func(project string) (ProjectRef, bool)) (Record, error) {
+	find := &recordFinder{reader: r, tenant: tenant, columns: columns}
+	if err := find.read(ctx, recordQuery(tenant, id, columns)); err != nil {
+		return Record{}, fmt.Errorf("read a record: %w", err)
+	}
+	if len(find.records) == 0 {
+		return Record{}, ErrNotFound
+	}
+	project, ok := visible(find.records[0].ProjectID)
+	if !ok {
+		return Record{}, ErrNotFound
+	}
+	if columns.needsStructure() {
+		find.projects = []ProjectRef{project}
+		if err := find.loadStructures(ctx); err != nil {
+			return Record{}, err
+		}
+	}
+	records, err := find.complete(ctx)
+	if err != nil {
+		return Record{}, err
+	}
+	return records[0], nil
+}
+
+// recordFinder gathers what records are made of.
+type recordFinder struct {
+	reader   *Reader
+	tenant   string
+	columns  RecordColumns
+	projects []ProjectRef
+
+	structures map[string]*analytics.Structure
+	rows       int
+	records    []Record
+	delivered  []*events.Record // beside records
+}
+
+func (f *recordFinder) loadStructures(ctx context.Context) (err error) {
+	f.structures, err = f.reader.Structures(ctx, f.tenant, f.projects)
+	return err
+}
+
+// page reads a page and tells whether more follow: it asks for one record more than the page holds. When the result is over its
+// bound, it asks for half as many.
+func (f *recordFinder) page(ctx context.Context, p RecordPage, where *conditions) (more bool, err error) {
+	for limit := p.Limit; ; limit /= 2 {
+		ask := p
+		ask.Limit = limit + 1
+		f.rows, f.records, f.delivered = 0, make([]Record, 0, ask.Limit), make([]*events.Record, 0, ask.Limit)
+		err := f.read(ctx, ask.query(where))
+		if tooLarge(err) && limit > 1 {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		if len(f.records) > limit {
+			f.records, f.delivered = f.records[:limit], f.delivered[:limit]
+		}
+		return f.rows > limit, nil
+	}
+}
+
+func (f *recordFinder) read(ctx context.Context, q Query) error {
+	var row recordRow
+	dest := f.columns.into(&row)
+	return f.reader.each(ctx, q, pageSettings, func(scan func(...any) error) error {
+		if err := scan(dest...); err != nil {
+			return err
+		}
+		f.rows++
+		record, delivered, err := row.record(f.columns)
+		if err != nil {
+			return fmt.Errorf("record %q: %w", row.id, err)
+		}
+		if last := len(f.records) - 1; last >= 0 && f.records[last].ID == record.ID {
+			// It went to another project while the projects were read, on several servers.
+			return nil
+		}
+		f.records, f.delivered = append(f.records, record), append(f.delivered, delivered)
+		return nil
+	})
+}
+
+// complete fills in what is found elsewhere: budget lines, accounting codes and contractors' names.
+func (f *recordFinder) complete(ctx context.Context) ([]Record, error) {
+	if f.columns.needsStructure() {
+		for i := range f.records {
+			f.bookings(&f.records[i], f.delivered[i])
+		}
+	}
+	if f.columns&RecordCounterparty != 0 {
+		if err := f.counterparties(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return f.records, nil
+}
+
+func (f *recordFinder) bookings(shown *Record, delivered *events.Record) {
+	structure := f.structures[shown.ProjectID]
+	if f.columns&RecordAllocations != 0 {
+		for _, a := range structure.Allocations(delivered) {
+			shown.Allocations = append(shown.Allocations, RecordAllocation{a, shown.Currency})
+		}
+	}
+	if f.columns&RecordCodes != 0 {
+		shown.AccountingCodes = structure.RecordCodes(delivered)
+	}
+}
+
+// counterparties puts the contractor's own name before the captured one.
+func (f *recordFinder) counterparties(ctx context.Context) error {
+	var ids []string
+	seen := make(map[string]bool)
+	for i := range f.records {
+		if id := f.records[i].ContractorID; id.Ok && !seen[id.V] {
+			seen[id.V] = true
+			ids = append(ids, id.V)
+		}
+	}
+	names, err := f.reader.contractorNames(ctx, f.tenant, ids)
+	if err != nil {
+		return err
+	}
+	for i := range f.records {
+		if name := names[f.records[i].ContractorID.V]; name.Ok {
+			f.records[i].CounterpartyName = name
+		}
+	}
+	return nil
+}
