@@ -1,0 +1,236 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tallyhouse/ingest/deadletters"
+	"tallyhouse/ingest/topics"
+	"tallyhouse/ingest/topics/topicstest"
+	"tallyhouse/schemas/events"
+)
+
+// outcome is what a command line left behind.
+type outcome struct {
+	code     int
+	out, err string
+}
+
+func tallyhouse(t *testing.T, env map[string]string, stdin string, args ...string) outcome {
+	t.Helper()
+	var out, errs bytes.Buffer
+	s := &shell{in: strings.NewReader(stdin), out: &out, err: &errs, env: func(name string) (string, bool) {
+		v, ok := env[name]
+		return v, ok
+	}}
+	code := run(s, args)
+	return outcome{code, out.String(), errs.String()}
+}
+
+func broker(c topics.Cluster) map[string]string {
+	return map[string]string{"TALLYHOUSE_KAFKA": c.Addrs[0]}
+}
+
+func file(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestFaultsOfTheCommandLine(t *testing.T) {
+	for name, c := range map[string]struct {
+		env  map[string]string
+		args []string
+		want []string // all of them on standard error
+	}{
+		"unknown command":       {args: []string{"lod"}, want: []string{`unknown command "lod"`, "tallyhouse --help"}},
+		"unknown subcommand":    {args: []string{"keys", "make"}, want: []string{`unknown command "make"`, "tallyhouse keys --help"}},
+		"unknown flag":          {args: []string{"load", "--nope", "x"}, want: []string{"unknown flag: --nope"}},
+		"no file":               {args: []string{"load"}, want: []string{"requires at least 1 arg"}},
+		"missing flags":         {args: []string{"keys", "create"}, want: []string{`"environment", "owner", "tenant"`}},
+		"bad variable":          {env: map[string]string{"TALLYHOUSE_PARTITIONS": "many"}, args: []string{"topics"}, want: []string{"TALLYHOUSE_PARTITIONS", `"many"`}},
+		"bad log format":        {args: []string{"topics", "--log-format", "xml"}, want: []string{`text, json or auto, not "xml"`}},
+		"all that is wrong":     {args: []string{"topics", "--kafka-addr", "a,b:0,:1,c:70000", "--kafka-sasl", "MD5", "--clickhouse-tls-ca", "x", "--clickhouse-addr", "one:two"}, want: []string{`has "a"`, `has "b:0"`, `has ":1"`, `has "c:70000"`, `not "MD5"`, "--clickhouse-tls-ca needs --clickhouse-tls", `has "one:two"`}},
+		"user without password": {args: []string{"topics", "--kafka-user", "u"}, want: []string{"--kafka-user needs --kafka-password"}},
+		"password without user": {env: map[string]string{"TALLYHOUSE_KAFKA_PASSWORD": "hidden"}, args: []string{"topics"}, want: []string{"--kafka-password needs --kafka-user"}},
+		"no such CA":            {args: []string{"topics", "--kafka-tls", "--kafka-tls-ca", "there-is-none.pem"}, want: []string{"--kafka-tls-ca", "no such file"}},
+		"expiry":                {args: []string{"keys", "create", "--tenant", "t", "--owner", "o", "--environment", "test", "--expires", "soon"}, want: []string{`--expires must be an instant like 2027-01-01T00:00:00Z, not "soon"`}},
+		"check and wait":        {args: []string{"load", "--check", "--wait", "x"}, want: []string{"[check wait]"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := tallyhouse(t, c.env, "", c.args...)
+			if o.code != exitUsage {
+				t.Errorf("exit code %d", o.code)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(o.err, want) {
+					t.Errorf("standard error says\n%swant %s", o.err, want)
+				}
+			}
+			if strings.Contains(o.err, "hidden") || o.out != "" {
+				t.Errorf("said too much: %q %q", o.out, o.err)
+			}
+		})
+	}
+}
+
+func TestFlagsWinOverVariables(t *testing.T) {
+	c := topicstest.Empty(t)
+	nobody := "127.0.0.1:1"
+	for name, run := range map[string]struct {
+		env  map[string]string
+		args []string
+	}{
+		"short variable":           {map[string]string{"TALLYHOUSE_KAFKA": c.Addrs[0]}, nil},
+		"long before short":        {map[string]string{"TALLYHOUSE_KAFKA": nobody, "TALLYHOUSE_KAFKA_ADDR": c.Addrs[0]}, nil},
+		"flag before variables":    {map[string]string{"TALLYHOUSE_KAFKA": nobody, "TALLYHOUSE_KAFKA_ADDR": nobody}, []string{"--kafka-addr", c.Addrs[0]}},
+		"an empty variable counts": {map[string]string{"TALLYHOUSE_KAFKA": c.Addrs[0], "TALLYHOUSE_KAFKA_ADDR": "", "TALLYHOUSE_KAFKA_TLS": ""}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if o := tallyhouse(t, run.env, "", append([]string{"topics"}, run.args...)...); o.code != exitDone {
+				t.Errorf("exit code %d: %s", o.code, o.err)
+			}
+		})
+	}
+}
+
+// Every flag of every command shows its variable, and every command says what it is for.
+func TestHelpIsComplete(t *testing.T) {
+	root, _ := rootCommand(&shell{out: os.Stdout, err: os.Stderr})
+	var visit func(*cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		if cmd.Short == "" {
+			t.Errorf("%s has no short help", cmd.CommandPath())
+		}
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			own := "TALLYHOUSE_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+			if !f.Hidden && f.Name != "help" && strings.Count(f.Usage, own+"]")+strings.Count(f.Usage, own+",") != 1 {
+				t.Errorf("%s --%s: %s", cmd.CommandPath(), f.Name, f.Usage)
+			}
+		})
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit(root)
+}
+
+func TestTopicsCreatesAndChecks(t *testing.T) {
+	env := broker(topicstest.Empty(t))
+	if o := tallyhouse(t, env, "", "topics", "--partitions", "2"); o.code != exitDone || !strings.Contains(o.out, "ledger.records") || !strings.Contains(o.out, "created") {
+		t.Errorf("at first %+v", o)
+	}
+	if o := tallyhouse(t, env, "", "topics"); o.code != exitDone || strings.Contains(o.out, "created") || !strings.Contains(o.out, "2 partitions") {
+		t.Errorf("again %+v", o)
+	}
+	if o := tallyhouse(t, env, "", "topics", "--partitions", "3"); o.code != exitFailed || !strings.Contains(o.err, "topics resize") {
+		t.Errorf("with other partitions %+v", o)
+	}
+}
+
+const (
+	goodLine = `{"topic":"ledger.contractors","key":"demo/C1","value":{"id":"C1","tenantId":"demo","version":1,"op":"upsert","at":"2026-03-01T10:15:00Z","data":{"name":"Bau"}}}`
+	badLine  = `{"topic":"ledger.contractors","key":"demo/C1","value":{"id":"C1","tenantId":"demo","version":2,"op":"upsert","at":"2026-03-01T10:15:00Z","data":{"nmae":"Bau"}}}`
+)
+
+func TestLoadSendsAllOrNothing(t *testing.T) {
+	c := topicstest.Cluster(t, 2)
+	bad := file(t, "bad.ndjson", goodLine+"\n"+badLine+"\n")
+	o := tallyhouse(t, broker(c), "", "load", bad)
+	want := "tallyhouse: " + bad + ":2: data.nmae is not a member of ledger.contractors (did you mean name?)\n"
+	if o.code != exitFailed || !strings.Contains(o.err, want) {
+		t.Errorf("a bad file: %d %s", o.code, o.err)
+	}
+	if sent := topicstest.Messages(t, c, events.Contractors); len(sent) != 0 {
+		t.Errorf("%d messages of a bad file were sent", len(sent))
+	}
+	if o := tallyhouse(t, nil, goodLine, "load", "--check", "-"); o.code != exitDone || !strings.Contains(o.err, "1 messages are good") {
+		t.Errorf("a check: %+v", o)
+	}
+	if o := tallyhouse(t, broker(c), goodLine, "load", "-"); o.code != exitDone || !strings.Contains(o.err, "1 messages sent") || o.out != "" {
+		t.Errorf("a good file: %+v", o)
+	}
+	if sent := topicstest.Messages(t, c, events.Contractors); len(sent) != 1 {
+		t.Errorf("%d messages were sent", len(sent))
+	}
+}
+
+func TestADeadLetterIsListedShownAndReplayed(t *testing.T) {
+	c := topicstest.Cluster(t, 2)
+	env := broker(c)
+	if o := tallyhouse(t, env, "", "deadletters", "list"); o.code != exitDone || o.out != "" || !strings.Contains(o.err, "no dead letters") {
+		t.Errorf("list of none: %+v", o)
+	}
+	value := `{"id":"C1","tenantId":"demo","version":2,"op":"upsert","at":"2026-03-01T10:15:00Z","data":{"nmae":"Bau <b>"}}`
+	l := deadletters.Letter{Topic: "ledger.contractors", Partition: 1, Offset: 7, Key: []byte("demo/C1"), Reason: "data.nmae is not a member", Value: []byte(value)}
+	if _, _, err := topics.Send(context.Background(), c, l.Message()); err != nil {
+		t.Fatal(err)
+	}
+	if o := tallyhouse(t, env, "", "deadletters", "list"); !strings.Contains(o.out, "ledger.contractors/1/7 ") || !strings.Contains(o.out, "data.nmae is not a member") {
+		t.Errorf("list: %+v", o)
+	}
+	if o := tallyhouse(t, env, "", "deadletters", "list", "--json"); !strings.HasPrefix(o.out, `{"key":"ledger.contractors/1/7","topic":"ledger.contractors","reason":"data.nmae is not a member","at":`) {
+		t.Errorf("list --json: %+v", o)
+	}
+	shown := tallyhouse(t, env, "", "deadletters", "show", "ledger.contractors/1/7")
+	if shown.out != value || !strings.Contains(shown.err, "data.nmae is not a member") {
+		t.Errorf("show: %+v", shown)
+	}
+	if o := tallyhouse(t, env, "", "deadletters", "replay", "ledger.contractors/1/7"); o.code != exitFailed || !strings.Contains(o.err, "refused again") {
+		t.Errorf("replay as it was: %+v", o)
+	}
+	corrected := file(t, "corrected.json", strings.Replace(shown.out, "nmae", "name", 1))
+	if o := tallyhouse(t, env, "", "deadletters", "replay", "ledger.contractors/1/7", "--file", corrected); o.code != exitDone || !strings.Contains(o.err, "sent to ledger.contractors") {
+		t.Errorf("replay corrected: %+v", o)
+	}
+	sent := topicstest.Messages(t, c, events.Contractors)
+	if len(sent) != 1 || !strings.Contains(string(sent[0].Value), `"name":"Bau <b>"`) {
+		t.Errorf("sent %v", sent)
+	}
+	if o := tallyhouse(t, env, "", "deadletters", "show", "ledger.contractors/0/0"); o.code != exitFailed || !strings.Contains(o.err, "no such dead letter") {
+		t.Errorf("show of none: %+v", o)
+	}
+}
+
+func TestKeysCreatePrintsTheKeyAlone(t *testing.T) {
+	c := topicstest.Cluster(t, 2)
+	o := tallyhouse(t, broker(c), "", "keys", "create", "--tenant", "demo", "--owner", "U1", "--environment", "live", "--projects", "P1,P2", "--expires", "2199-01-01T00:00:00Z")
+	if o.code != exitDone || !strings.HasPrefix(o.out, "pk_live_") || strings.Count(o.out, "\n") != 1 {
+		t.Fatalf("%+v", o)
+	}
+	sent := topicstest.Messages(t, c, events.Keys)
+	if len(sent) != 1 || !strings.Contains(string(sent[0].Value), `"projectIds":["P1","P2"]`) {
+		t.Fatalf("sent %v", sent)
+	}
+	id := strings.TrimPrefix(string(sent[0].Key), "demo/")
+	if o := tallyhouse(t, broker(c), "", "keys", "revoke", id, "--tenant", "demo"); o.code != exitDone || !strings.Contains(o.err, "is revoked since") {
+		t.Errorf("revoke: %+v", o)
+	}
+	if o := tallyhouse(t, broker(c), "", "keys", "create", "--tenant", "demo", "--owner", "U1", "--environment", "prod"); o.code != exitUsage || !strings.Contains(o.err, "data.environment must be one of test, live") {
+		t.Errorf("an unknown environment: %+v", o)
+	}
+}
+
+// Neither the help nor a failure tells a password.
+func TestPasswordsAreNeverTold(t *testing.T) {
+	env := map[string]string{
+		"TALLYHOUSE_KAFKA": "127.0.0.1:1", "TALLYHOUSE_KAFKA_USER": "u", "TALLYHOUSE_KAFKA_PASSWORD": "s3cret-kafka",
+		"TALLYHOUSE_CLICKHOUSE": "127.0.0.1:1", "TALLYHOUSE_CLICKHOUSE_PASSWORD": "s3cret-clickhouse", "TALLYHOUSE_LOG_LEVEL": "DEBUG",
+	}
+	for _, args := range [][]string{{"load", "--help"}, {"topics"}, {"keys", "list", "--tenant", "demo"}} {
+		o := tallyhouse(t, env, "", args...)
+		if strings.Contains(o.out+o.err, "s3cret") {
+			t.Errorf("%v tells a password: %s%s", args, o.out, o.err)
+		}
+	}
+}
