@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -85,6 +86,11 @@ func (c Cluster) Client() *kafka.Client {
 
 // Addr is the cluster's address in kafka-go's form.
 func (c Cluster) Addr() net.Addr { return kafka.TCP(c.Addrs...) }
+
+// unreachable says what to do when not even a first question is answered.
+func (c Cluster) unreachable(err error) error {
+	return fmt.Errorf("ask Kafka at %s for its topics: %w; see that it runs there and takes this login, or name another with --kafka-addr", strings.Join(c.Addrs, ","), err)
+}
 
 // Close ends the transport's idle connections.
 func (c Cluster) Close() { c.Transport.CloseIdleConnections() }

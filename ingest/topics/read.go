@@ -112,8 +112,11 @@ func Read(ctx context.Context, c Cluster, topic string, each func(*kgo.Record) e
 	}
 	ranges, err := Ranges(ctx, asking, topic)
 	asking.Close()
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrUnknown):
 		return err
+	case err != nil:
+		return c.unreachable(err)
 	}
 	left := map[int32]int64{} // partition -> end
 	from := map[int32]kgo.Offset{}

@@ -113,7 +113,7 @@ func Partitions(ctx context.Context, c Cluster) (map[string]int, error) {
 func partitions(ctx context.Context, c Cluster) (map[string]int, error) {
 	r, err := c.Client().Metadata(ctx, &kafka.MetadataRequest{Topics: Names()})
 	if err != nil {
-		return nil, fmt.Errorf("ask Kafka at %s for its topics: %w", strings.Join(c.Addrs, ","), err)
+		return nil, c.unreachable(err)
 	}
 	found := map[string]int{}
 	for _, t := range r.Topics {
