@@ -69,10 +69,10 @@ INSERT INTO fences (topic, partition, epoch, owner, held, since)
 SELECT {topic:String}, asked.partition, asked.epoch + {step:UInt64}, {owner:String}, {held:Bool}, now64(3)
 FROM (SELECT arrayJoin({asked:Array(Tuple(UInt32, UInt64))}) AS pair, pair.1 AS partition, pair.2 AS epoch) AS asked
 LEFT JOIN (
-    SELECT partition, max(epoch) AS top, argMax(held, (epoch, owner)) AS held, argMax(owner, (epoch, owner)) AS owner
+    SELECT partition, max(epoch) AS top, argMax(held, (epoch, owner)) AS is_held, argMax(owner, (epoch, owner)) AS keeper
     FROM fences WHERE topic = {topic:String} GROUP BY partition
 ) AS standing ON standing.partition = asked.partition
-WHERE standing.top = asked.epoch AND (NOT standing.held OR startsWith(standing.owner, {holder:String}) AND {holder:String} != '')`
+WHERE standing.top = asked.epoch AND (NOT standing.is_held OR startsWith(standing.keeper, {holder:String}) AND {holder:String} != '')`
 
 const mine = `SELECT partition, epoch FROM fences WHERE topic = {topic:String} AND owner = {owner:String}`
 

@@ -2,6 +2,7 @@ package fence
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -9,6 +10,9 @@ import (
 
 	"tallyhouse/ingest/database"
 )
+
+// ErrOutrun says that writers put up fences in the moment between a holder's reading and its writing.
+var ErrOutrun = errors.New("writers were quicker on some partitions: try again")
 
 // Hold keeps all writers of a topic out while somebody works on its tables.
 type Hold struct {
@@ -42,7 +46,7 @@ func Take(ctx context.Context, db Database, topic string, partitions []int32, ho
 		for _, other := range held {
 			return nil, fmt.Errorf("hold %s: %w", topic, other)
 		}
-		return nil, fmt.Errorf("hold %s: writers were quicker on some partitions: try again", topic)
+		return nil, fmt.Errorf("hold %s: %w", topic, ErrOutrun)
 	}
 	if err := Kill(ctx, db, TopicPrefix(db, topic)); err != nil {
 		return nil, err

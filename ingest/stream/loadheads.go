@@ -80,7 +80,7 @@ func (d *desk) load(ctx context.Context, load []int32, stands map[int32]*stand, 
 }
 
 func (d *desk) headRows(where string) string {
-	columns := "toString(tenant) AS tenant, project, id, row_version, deleted, content_hash, key_hash, src_partition"
+	columns := "CAST(tenant AS String) AS tenant_id, project, id, row_version, deleted, content_hash, key_hash, src_partition"
 	if d.entity.Contributes() {
 		for _, m := range append(append([]string{}, d.entity.Shape.Keys...), d.entity.Shape.Sums...) {
 			columns += ", `after." + m + "` AS after_" + m
@@ -213,7 +213,7 @@ func newHeadRows(e *entity.Entity) *headRows {
 
 func (r *headRows) results() proto.Results {
 	all := proto.Results{
-		{Name: "tenant", Data: &r.tenant}, {Name: "project", Data: &r.project}, {Name: "id", Data: &r.id}, {Name: "row_version", Data: &r.rowVersion},
+		{Name: "tenant_id", Data: &r.tenant}, {Name: "project", Data: &r.project}, {Name: "id", Data: &r.id}, {Name: "row_version", Data: &r.rowVersion},
 		{Name: "deleted", Data: &r.deleted}, {Name: "content_hash", Data: &r.contentHash}, {Name: "key_hash", Data: &r.keyHash}, {Name: "src_partition", Data: &r.srcPartition},
 	}
 	for i, k := range r.shape.Keys {

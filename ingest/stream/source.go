@@ -44,7 +44,8 @@ func newSource(cluster topics.Cluster) (*source, error) {
 		kgo.KeepControlRecords(), // a position passes every marker
 		kgo.ConsumeResetOffset(kgo.NoResetOffset()),
 		kgo.FetchMaxPartitionBytes(fetchBytes),
-		kgo.FetchMaxBytes(1<<30),
+		kgo.FetchMaxBytes(512<<20),
+		kgo.BrokerMaxReadBytes(1<<30),
 		kgo.FetchMaxWait(500*time.Millisecond),
 		kgo.MaxConcurrentFetches(4),
 		kgo.MetadataMinAge(250*time.Millisecond),

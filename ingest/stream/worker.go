@@ -73,9 +73,9 @@ func New(o Options) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	asking, err := kgo.NewClient(append(o.Cluster.Reading[:len(o.Cluster.Reading):len(o.Cluster.Reading)], kgo.MetadataMinAge(250*time.Millisecond))...)
+	asking, err := newAsking(o.Cluster)
 	if err != nil {
-		return nil, fmt.Errorf("prepare to ask Kafka: %w", err)
+		return nil, err
 	}
 	members := newMembership()
 	w := &Worker{
@@ -84,6 +84,15 @@ func New(o Options) (*Worker, error) {
 	}
 	o.Metrics.MustRegister(newPartitionMetrics(w))
 	return w, nil
+}
+
+// newAsking is a client for questions about topics and their logs.
+func newAsking(c topics.Cluster) (*kgo.Client, error) {
+	client, err := kgo.NewClient(append(c.Reading[:len(c.Reading):len(c.Reading)], kgo.MetadataMinAge(250*time.Millisecond))...)
+	if err != nil {
+		return nil, fmt.Errorf("prepare to ask Kafka: %w", err)
+	}
+	return client, nil
 }
 
 // Run works until the context ends, then drains: what is in flight is finished, what is queued is left to the next owner. It returns
