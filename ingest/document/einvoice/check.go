@@ -151,7 +151,7 @@ func (r raw) checkSums(c *checker, doc *Document, exponent int, rule string) {
 			r.deviation(c, "lines %s less allowances plus charges are not net %s (BR-CO-13)", r.lines, r.net)
 		}
 	}
-	if gross, payable := decimal(r.gross), decimal(r.payable); gross != nil && payable != nil {
+	if gross, payable := decimal(r.gross), decimal(r.payable); gross != nil && payable != nil && (len(r.items) > 0 || r.prepaid != "") {
 		want := new(big.Rat).Set(gross)
 		if v := decimal(r.prepaid); v != nil {
 			want.Sub(want, v)

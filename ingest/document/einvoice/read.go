@@ -114,10 +114,8 @@ func (r *raw) settle(settlement, sum *node) {
 	r.currency = settlement.at("InvoiceCurrencyCode").value()
 	r.taxCurrency = settlement.at("TaxCurrencyCode").value()
 	for _, terms := range settlement.all("SpecifiedTradePaymentTerms") {
-		// The date without a discount is the due date; others are for paying early.
-		day := ciiDate(terms.at("DueDateDateTime"))
-		early := terms.at("ApplicableTradePaymentDiscountTerms") != nil
-		if day != "" && (r.dueDay == "" || !early) {
+		// The last date is the due date; earlier ones are for paying with a discount.
+		if day := ciiDate(terms.at("DueDateDateTime")); day > r.dueDay {
 			r.dueDay = day
 		}
 	}

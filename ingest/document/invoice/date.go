@@ -1,7 +1,6 @@
 package invoice
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -64,15 +63,18 @@ var months = map[string]int{
 }
 
 var (
-	yearFirst    = regexp.MustCompile(`\b((?:19|20)\d\d) ?([-/.]) ?(\d\d?) ?([-/.]) ?(\d\d?)\b`)
-	yearLast     = regexp.MustCompile(`\b(\d\d?) ?([-/.]) ?(\d\d?) ?([-/.]) ?((?:19|20)\d\d|\d\d)\b`)
-	dayMonthWord = regexp.MustCompile(`\b(\d\d?)(?:\.|er|st|nd|rd|th|o)?[ \-/.]{0,2}(?:de |di |of |do )?([a-z]{3,12})\.?,?[ \-/.]{0,2}(?:de |del )?((?:19|20)\d\d|'?\d\d\b)`)
-	compactDate  = regexp.MustCompile(`\b(20\d\d)([01]\d)([0-3]\d)\b`)
-	monthWordDay = regexp.MustCompile(`\b([a-z]{3,12})\.? (\d\d?)(?:st|nd|rd|th)?,? ?((?:19|20)\d\d)\b`)
+	yearFirst    = compile(`\b((?:19|20)\d\d) ?([-/.]) ?(\d\d?) ?([-/.]) ?(\d\d?)\b`)
+	yearLast     = compile(`\b(\d\d?) ?([-/.]) ?(\d\d?) ?([-/.]) ?((?:19|20)\d\d|\d\d)\b`)
+	dayMonthWord = compile(`\b(\d\d?)(?:\.|er|st|nd|rd|th|o)?[ \-/.]{0,2}(?:de |di |of |do )?([a-z]{3,12})\.?,?[ \-/.]{0,2}(?:de |del )?((?:19|20)\d\d|'?\d\d\b)`)
+	compactDate  = compile(`\b(20\d\d)([01]\d)([0-3]\d)\b`)
+	monthWordDay = compile(`\b([a-z]{3,12})\.? (\d\d?)(?:st|nd|rd|th)?,? ?((?:19|20)\d\d)\b`)
 )
 
 // dates finds the dates in a folded text.
 func dates(folded string) []date {
+	if digitsIn(folded) < 3 {
+		return nil
+	}
 	var out []date
 	add := func(m []int, d date, known bool) {
 		d.start, d.end = m[0], m[1]
@@ -146,6 +148,16 @@ func clear(s string, m []int) bool {
 		}
 	}
 	return true
+}
+
+func digitsIn(s string) int {
+	n := 0
+	for i := range len(s) {
+		if s[i] >= '0' && s[i] <= '9' {
+			n++
+		}
+	}
+	return n
 }
 
 func atoi(s string) int {

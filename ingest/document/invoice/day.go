@@ -1,7 +1,6 @@
 package invoice
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
@@ -18,14 +17,14 @@ var dateLabels = append(append(
 		`\bdata (?:di |della |del |d'|de |da )?(?:fattura|emissione|documento|fatura|emissao|nota)\b`, `\bemess[ao] il\b`,
 		`\bfecha (?:de |de la |del )?(?:factura|emision|expedicion|documento|abono)\b`, `\bfecha factura\b`,
 		`\bfactuur[ -]?datum\b`, `\bdata wystawienia\b`, `\bdatum vystaveni\b`, `\bfaktura(?:dato|dag)\b`, `\bszamla kelte\b`),
-	labels(0.93, "date behind the number", false,
-		`\b(?:vom|von|dated|du|del|of|dtd|datata|de fecha|z dnia|van|am|le|il)\b`)...),
+	append(labels(0.93, "place and date", false, `^[a-z][a-z .-]{2,30},? den\b`), labels(0.93, "date behind the number", false,
+		`\b(?:vom|von|dated|du|del|of|dtd|datata|de fecha|z dnia|van|am|le|il)\b`)...)...),
 	labels(0.9, "plain date label", true, `^(?:[a-z]+ ?/ ?)?(?:datum|date|data|fecha|dato|le|tag)\b`, `\b(?:datum|date|data|fecha) ?:`)...)
 
 // otherDate marks a date that is not the day of issue.
-var otherDate = regexp.MustCompile(`leistung|liefer|service|deliver|livraison|consegna|entrega|bestell|order|auftrag|fallig|due|zahl(?:bar|ung|ungs)|period|zeitraum|vertrag|angebot|offer|stand |print|druck|skonto|birth|geburt|kauf|versand|ship|associee|prestation|echeance|scadenza|vencimiento|verval|termin|valid|expir|gultig|commande|ordine|pedido|pagamento|pago|paiement|payment|supply|dokonania|zakonczenia|version|contract|contrat|performance|competenza|eingang|tax point|ausfuhr|zeit:|debut|\bfin\b|delivery|orig(?:inal)?rechnung|lieferschein|training|sold|booking|check|reception|dostaw|sprzedaz`)
+var otherDate = compile(`leistung|liefer|service|deliver|livraison|consegna|entrega|bestell|order|auftrag|fallig|due|zahl(?:bar|ung|ungs)|period|zeitraum|vertrag|angebot|offer|stand |print|druck|skonto|birth|geburt|kauf|versand|ship|associee|prestation|echeance|scadenza|vencimiento|verval|termin|valid|expir|gultig|commande|ordine|pedido|pagamento|pago|paiement|payment|supply|dokonania|zakonczenia|version|contract|contrat|performance|competenza|eingang|tax point|ausfuhr|zeit:|debut|\bfin\b|delivery|orig(?:inal)?rechnung|lieferschein|training|sold|booking|check|reception|dostaw|sprzedaz`)
 
-var itemTable = regexp.MustCompile(`\b(?:pos\.?|menge|qty|quantity|beschreibung|description|bezeichnung|einzelpreis|unit price|designation|descrizione|descripcion|cantidad|quantite|hoeveelheid|leistung|artikel|omschrijving)\b`)
+var itemTable = compile(`\b(?:pos\.?|menge|qty|quantity|beschreibung|description|bezeichnung|einzelpreis|unit price|designation|descrizione|descripcion|cantidad|quantite|hoeveelheid|leistung|artikel|omschrijving)\b`)
 
 // date reads the day of issue. numberAt is the item that holds the number.
 func (s *sheet) date(numberAt *item) (*fields.Text, time.Time) {
@@ -51,11 +50,14 @@ func (s *sheet) date(numberAt *item) (*fields.Text, time.Time) {
 			}
 			return
 		case "plain date label":
+			if s.headsItems(f.item) {
+				return
+			}
 			if otherDate.MatchString(f.item.folded[:min(len(f.item.folded), f.end+18)]) || strings.Trim(before, " ") != "" && otherWord.MatchString(before) {
 				return
 			}
 		default:
-			if otherDate.MatchString(before) || otherDateAfter.MatchString(f.item.folded[f.end:]) {
+			if otherDate.MatchString(before) && !both.MatchString(before) || otherDateAfter.MatchString(f.item.folded[f.end:]) {
 				return
 			}
 		}
@@ -92,10 +94,22 @@ func (s *sheet) date(numberAt *item) (*fields.Text, time.Time) {
 	return &fields.Text{Value: best.value, Evidence: s.evidence(best.at, best.rule, best.score)}, day
 }
 
+// headsItems tells whether an item is a heading of the table of items.
+func (s *sheet) headsItems(it *item) bool {
+	n := 0
+	for _, other := range s.rows[it.row] {
+		if itemHeading.MatchString(other.folded) {
+			n++
+		}
+	}
+	return n >= 2
+}
+
 var (
-	otherWord      = regexp.MustCompile(`[a-z]{4,}`)
-	otherDateAfter = regexp.MustCompile(`^\W{0,3}(?:associee|d'echeance|originale?|initiale?)`)
-	placeAndDate   = regexp.MustCompile(`^[a-z][a-z .()/'-]{1,40},? ?(?:,|den|am|le|li|il|a|the|on)? ?(?:den |le |il )?$`)
+	both           = compile(`(?:liefer|leistung|delivery|service|livraison)[a-z]*[- ]*(?:und|/|&|and|et|=) ?$`)
+	otherWord      = compile(`[a-z]{4,}`)
+	otherDateAfter = compile(`^\W{0,3}(?:associee|d'echeance|originale?|initiale?)`)
+	placeAndDate   = compile(`^[a-z][a-z .()/'-]{1,40},? ?(?:,|den|am|le|li|il|a|the|on)? ?(?:den |le |il )?$`)
 )
 
 func (s *sheet) nextRow(it *item) *item {

@@ -1,7 +1,6 @@
 package invoice
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
@@ -11,28 +10,34 @@ import (
 // dueLabels announce the day by which to pay.
 var dueLabels = append(append(
 	labels(0.97, "due label", true,
-		`\bfallig(?:keit|keitsdatum|keitstag)?\b(?: am| per| bis| zum| seit)?`, `\bzahlungsziel\b`, `\bzahlbar (?:bis|am|per|netto bis|ohne abzug bis|ohne abschlag bis)(?: zum| spatestens)?\b`, `\bzahlungstermin\b`, `\bzu zahlen bis\b`, `\bnetto bis(?: zum)?\b`, `\bvaluta\b`,
+		`\bfallig(?:keit|keitsdatum|keitstag)?\b(?: am| per| bis| zum| seit)?`, `\bzahlungsziel\b`, `\bzahlbar (?:bis|am|per|netto bis|ohne abzug bis|ohne abschlag bis)(?: zum| spatestens)?\b`, `\bzahlungstermin\b`, `\bzu zahlen bis\b`, `\bvaluta\b`,
 		`\b(?:payment )?due(?: date| on| by)?\b`, `\bdate due\b`, `\bpay(?:ment|able)? (?:by|until|before)\b`,
 		`\b(?:date )?(?:d'|de )?echeance\b`, `\b(?:a payer|a regler|payable) (?:avant )?(?:le|au|jusqu'au|au plus tard le)\b`, `\bdate limite (?:de )?(?:paiement|reglement)\b`,
 		`\b(?:data )?(?:di )?scadenza\b`, `\bda pagare entro(?: il)?\b`, `\bscade il\b`,
 		`\b(?:fecha (?:de )?)?vencimiento\b`, `\bfecha (?:limite )?de pago\b`,
 		`\bverval[ -]?datum\b`, `\b(?:te )?betalen voor\b`, `\btermin platnosci\b`, `\bforfald(?:sdato)?\b`, `\bforfallo?(?:sdag|datum)\b`, `\bsplatnost\w*\b`, `\bdata de vencimento\b`, `\bfizetesi hatarido\b`),
-	labels(0.93, "pay until", false,
+	labels(0.93, "pay until", false, `\bnetto bis(?: zum)?\b`,
 		`\b(?:uberweisen|bezahlen|begleichen|zahlen|einzahlen|zahlung|rechnungsbetrag)\b[a-z ,]{0,60}\bbis(?: spatestens)?(?: zum| zu| am)?\b`, `\bbis(?: spatestens)?(?: zum)\b`, `\bpay\b[a-z ,]{0,40}\b(?:by|before|until)\b`, `\b(?:payer|regler)\b[a-z ,']{0,40}\b(?:avant le|au plus tard le)\b`,
 		`\bpagar[ei]?\b[a-z ,]{0,40}\b(?:entro il|antes del?)\b`)...),
 	nil...)
 
 // earlyPayment marks terms for paying early, whose date is not the due date.
-var earlyPayment = regexp.MustCompile(`skonto|discount|escompte|sconto|descuento|\d ?% ?(?:bei|with|innerhalb|within)`)
+var earlyPayment = compile(`skonto|discount|escompte|sconto|descuento|\d ?% ?(?:bei|with|innerhalb|within)`)
+
+// period stands before the end of a period.
+var period = compile(`\b(?:vom|von|zeitraum|from|du|dal|del)\b`)
 
 // conditional marks what would happen under another way of paying.
-var conditional = regexp.MustCompile(`\bwurden? |\babbuchen|\bwould\b|\bserait\b|\bsaremmo\b`)
+var conditional = compile(`\bwurden? |\babbuchen|\bwould\b|\bserait\b|\bsaremmo\b`)
 
 // due reads the due date: printed, or told by terms counted from the day of issue.
 func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 	var all []candidate
 	s.each(dueLabels, func(f found) {
 		before := f.item.folded[:f.start]
+		if f.label.rule == "pay until" && period.MatchString(before) {
+			return
+		}
 		if earlyPayment.MatchString(sentence(before)) || conditional.MatchString(f.item.folded) || strings.Contains(before, "amount ") && strings.Trim(f.item.folded[f.end:], " :") == "" {
 			return
 		}
@@ -116,16 +121,16 @@ func (s *sheet) columnDate(header, under *item) *item {
 }
 
 // netTerms are terms that count days from the day of issue.
-var netTerms = []*regexp.Regexp{
-	regexp.MustCompile(`\b(\d{1,3}) ?tage?n? ?(?:ohne abzug|netto|rein netto|ab rechnungs|nach rechnungs|nach erhalt|ab erhalt|zahlbar)`),
-	regexp.MustCompile(`\b(?:zahlbar|zahlung|zahlungsziel|zahlungsbedingung(?:en)?|netto|begleichen|uberweisen|uberweisung|bezahlen)\b[a-z ,:]{0,70}?(?:innerhalb(?: von)?|binnen|innert|in)? ?(\d{1,3}) ?tagen?\b`),
-	regexp.MustCompile(`\b(?:zahlungsziel|zahlungsbedingung(?:en)?|zahlungskonditionen?) ?:? ?(\d{1,3}) ?tage?\b`),
-	regexp.MustCompile(`\bnet ?(\d{1,3})(?: days)?\b`),
-	regexp.MustCompile(`\b(?:pay(?:ment|able)?s?|due|settle)\b[a-z ,:]{0,50}?\b(?:within|in|terms?:?) (\d{1,3}) ?(?:calendar )?days?\b`),
-	regexp.MustCompile(`\b(?:paiement|reglement|payable|echeance)\b[a-z ,:']{0,40}?\b(?:a|sous|dans(?: les)?) (\d{1,3}) ?jours?\b`),
-	regexp.MustCompile(`\b(?:pagamento|pagare|scadenza)\b[a-z ,:']{0,40}?\b(?:a|entro|in) (\d{1,3}) ?(?:giorni|gg)\b`),
-	regexp.MustCompile(`\b(?:pago|vencimiento|pagar)\b[a-z ,:']{0,40}?\b(?:a|en) (\d{1,3}) ?dias\b`),
-	regexp.MustCompile(`\b(?:betaling|betalen|betalingstermijn)\b[a-z ,:']{0,40}?\b(?:binnen|:) ?(\d{1,3}) ?dagen\b`),
+var netTerms = []*pattern{
+	compile(`\b(\d{1,3}) ?tage?n? ?(?:ohne abzug|netto|rein netto|ab rechnungs|nach rechnungs|nach erhalt|ab erhalt|zahlbar)`),
+	compile(`\b(?:zahlbar|zahlung|zahlungsziel|zahlungsbedingung(?:en)?|netto|begleichen|uberweisen|uberweisung|bezahlen)\b[a-z ,:]{0,70}?(?:innerhalb(?: von)?|binnen|innert|in)? ?(\d{1,3}) ?tagen?\b`),
+	compile(`\b(?:zahlungsziel|zahlungsbedingung(?:en)?|zahlungskonditionen?) ?:? ?(\d{1,3}) ?tage?\b`),
+	compile(`\bnet ?(\d{1,3})(?: days)?\b`),
+	compile(`\b(?:pay(?:ment|able)?s?|due|settle)\b[a-z ,:]{0,50}?\b(?:within|in|terms?:?) (\d{1,3}) ?(?:calendar )?days?\b`),
+	compile(`\b(?:paiement|reglement|payable|echeance)\b[a-z ,:']{0,40}?\b(?:a|sous|dans(?: les)?) (\d{1,3}) ?jours?\b`),
+	compile(`\b(?:pagamento|pagare|scadenza)\b[a-z ,:']{0,40}?\b(?:a|entro|in) (\d{1,3}) ?(?:giorni|gg)\b`),
+	compile(`\b(?:pago|vencimiento|pagar)\b[a-z ,:']{0,40}?\b(?:a|en) (\d{1,3}) ?dias\b`),
+	compile(`\b(?:betaling|betalen|betalingstermijn)\b[a-z ,:']{0,40}?\b(?:binnen|:) ?(\d{1,3}) ?dagen\b`),
 }
 
 // dueByTerms counts the days of terms such as "30 Tage netto". Several

@@ -1,14 +1,13 @@
 package invoice
 
 import (
-	"regexp"
-
 	"tallyhouse/ingest/document/fields"
 )
 
 var (
-	currencyLabel = regexp.MustCompile(`\b(?:rechnungs|invoice|document|beleg)?[ -]?(?:wahrung|currency|devise|valuta|divisa|moneda|waluta|kod waluty|monnaie)\b[a-z ]{0,12}[ :(]*$`)
-	currencyStart = regexp.MustCompile(`^(?:rechnungs|invoice |document |beleg)?(?:wahrung|currency|devise|valuta|divisa|moneda|kod waluty|monnaie)\b`)
+	usDollar      = compile(`\bUSD\b|US\$`)
+	currencyLabel = compile(`\b(?:rechnungs|invoice|document|beleg)?[ -]?(?:wahrung|currency|devise|valuta|divisa|moneda|waluta|kod waluty|monnaie)\b[a-z ]{0,12}[ :(]*$`)
+	currencyStart = compile(`^(?:rechnungs|invoice |document |beleg)?(?:wahrung|currency|devise|valuta|divisa|moneda|kod waluty|monnaie)\b`)
 )
 
 // currency reads the invoice's currency: named by a label, else the one its
@@ -100,7 +99,7 @@ func (s *sheet) dollar(code string) string {
 		for _, it := range row {
 			switch c := currencyIn(it.runes); c {
 			case "CAD", "AUD", "NZD", "SGD", "HKD", "USD":
-				if symbol := string(it.runes); c != "USD" || regexp.MustCompile(`\bUSD\b|US\$`).MatchString(symbol) {
+				if symbol := string(it.runes); c != "USD" || usDollar.MatchString(symbol) {
 					return c
 				}
 			}

@@ -1,7 +1,5 @@
 package invoice
 
-import "regexp"
-
 // role is what a labelled sum of money is on an invoice.
 type role int
 
@@ -19,7 +17,7 @@ const (
 // wording tells a role by a label's folded text; weight orders roles that
 // several labels claim: 3 says so plainly, 2 by custom, 1 at best.
 type wording struct {
-	pattern *regexp.Regexp
+	pattern *pattern
 	role    role
 	weight  int
 }
@@ -29,19 +27,19 @@ const taxWord = `(?:mwst|mw-?st|m\.?w\.?st|ust\b|u\.?st\b|umsatzsteuer|mehrwerts
 // wordings are looked at in order; the first that matches decides.
 var wordings = []wording{
 	// Identifiers and rates that carry the words of taxes.
-	{regexp.MustCompile(`id-?nr|-id\b|\bid\b|identifikation|registr|intracom|nummer\b|number\b|\biban\b|steuersatz|tax rate\b|\bbtw %$|steuernr|\bp\.? ?iva\b[ :]*(?:it)?\d|quantity|menge|preis\b|price`), roleNone, 0},
-	{regexp.MustCompile(`rundung|rounding|arrondi|arrotond|redondeo|afronding`), roleRounding, 3},
-	{regexp.MustCompile(`anzahlung|akonto|acompte|acconto|anticip|deposit|prepaid|prepayment|vorauszahlung|abschlagszahlung|bezahlt|\bpaid\b|\bpayments?\b(?: received| made)|erhalten|geleistet|guthaben|deja (?:paye|verse|regle)|versement|pagado|pagato|betaald|previous|vortrag|ubertrag|carried|brought|report\b|unpaid|ausstehend|offene forderung|alter saldo|saldo precedente`), roleOther, 3},
-	{regexp.MustCompile(`skonto|rabatt|discount|remise|rabais|sconto|descuento|korting|nachlass|abschlag|abschlage|zuschlag|zuschlage|allowance|charges?\b|versand|fracht|shipping|porto|freight|delivery|livraison|spedizione|transporte|mahngebuhr|fee\b|eco-?part|frais|escompte|pfand|verpackung|tip\b|trinkgeld|bonus|positions?summe|warenwert|retention|retenue|irpf|ritenuta|bollo|cassa`), roleOther, 2},
-	{regexp.MustCompile(`(?:davon|darin|enthalt\w*|enthaltene\w*|of which|dont|di cui|de los cuales|hiervan|inbegriffen|includes?|^inkl\w*\.?|^incl\w*\.?)[a-z0-9 .,:%()]*` + taxWord), roleTaxWithin, 2},
-	{regexp.MustCompile(taxWord + `[a-z0-9 .,:%()]*(?:enthalten|inbegriffen|included\b)`), roleTaxWithin, 2},
-	{regexp.MustCompile(`(?:inkl|incl|inclu|inklus|incluid|compris|compresa|einschl|with|mit|including|con)\w*\.? ?(?:\d+[.,]?\d* ?% ?)?(?:gesetzl\w*\.? ?|der |the |la |l')?` + taxWord + `|` + taxWord + `[ .,]*(?:inkl|incl|inclu|compris|inclus)|\bttc\b|t\.t\.c|toutes taxes|brutt?o|iva incluid|ivato|incl\.? btw|przed|inc\.? vat|ati\b`), roleGross, 3},
-	{regexp.MustCompile(`net(?:to)? (?:a|to|ter|a') ?(?:payer|pay|pagare|betalen)|zahlbetrag|restbetrag|restsumme|restschuld|amount (?:due|payable|outstanding|owed|to pay)|balance|\bdue\b(?: now)?$|amount due|offener? (?:betrag|rechnungsbetrag)|(?:a|reste a|restant a|total a) payer|a pagar|da pagare|saldo|zu (?:be)?zahlen|noch zu|zahllast|verbleib|do zaplaty|te betalen|total due|to be paid|pay this|still due|auszahlungs|uberweisungsbetrag|reglement`), rolePayable, 2},
-	{regexp.MustCompile(`netto|\bnet\b|\bht\b|h\.t\.|hors (?:taxe|tva)|imponibile|base imponible|\bbase\b|taxable|(?:ohne|exkl\w*\.?|excl\w*\.?|exclusief|exclusive of|excluding|vor|before|without|sin|senza|sans) ?(?:der |gesetzl\w*\.? ?|\d+[.,]?\d* ?% ?|impuestos? ?)?` + taxWord + `|neto\b|bemessung|steuerbasis|basisbetrag|grondslag|grundlag|warenwert|steuerpflichtig|entgelt|\bvatable|bez vat|zaklad`), roleNet, 3},
-	{regexp.MustCompile(taxWord + `|versicherungsteuer`), roleTax, 3},
-	{regexp.MustCompile(`sub-? ?total|zwischensumme|zwischentotal|sous-? ?total|subtotale|subtotaal|subsuma|delsumma`), roleNet, 2},
-	{regexp.MustCompile(`gesamt(?:betrag|summe|preis|rechnungsbetrag)?|rechnungs(?:betrag|summe|endbetrag|total)|endbetrag|endsumme|schlussbetrag|total(?:e|betrag|summe)?\b|totaal|grand total|invoice (?:total|amount|value)|montant (?:total|de la facture|du)|importe total|summa\b|razem|ogolem|celkem|fakturabelob|kwota naleznosci|gross\b|factuurbedrag|suma\b|osszesen|belob|montant a`), roleGross, 2},
-	{regexp.MustCompile(`^(?:summe|betrag|amount|importe|importo|montant|summe gesamt|kosten|bedrag|kwota)\b`), roleGross, 1},
+	{compile(`id-?nr|-id\b|\bid\b|identifikation|registr|intracom|nummer\b|number\b|\biban\b|steuersatz|tax rate\b|\bbtw %$|steuernr|\bp\.? ?iva\b[ :]*(?:it)?\d|quantity|menge|preis\b|price`), roleNone, 0},
+	{compile(`rundung|rounding|arrondi|arrotond|redondeo|afronding`), roleRounding, 3},
+	{compile(`anzahlung|akonto|acompte|acconto|anticip|deposit|prepaid|prepayment|vorauszahlung|abschlagszahlung|bezahlt|\bpaid\b|\bpayments?\b(?: received| made)|erhalten|geleistet|guthaben|deja (?:paye|verse|regle)|versement|pagado|pagato|betaald|previous|vortrag|ubertrag|carried|brought|report\b|unpaid|ausstehend|offene forderung|alter saldo|saldo precedente`), roleOther, 3},
+	{compile(`skonto|rabatt|discount|remise|rabais|sconto|descuento|korting|nachlass|abschlag|abschlage|zuschlag|zuschlage|allowance|charges?\b|versand|fracht|shipping|porto|freight|delivery|livraison|spedizione|transporte|mahngebuhr|fee\b|eco-?part|frais|escompte|pfand|verpackung|tip\b|trinkgeld|bonus|positions?summe|warenwert|retention|retenue|irpf|ritenuta|bollo|cassa`), roleOther, 2},
+	{compile(`(?:davon|darin|enthalt\w*|enthaltene\w*|of which|dont|di cui|de los cuales|hiervan|inbegriffen|includes?|^inkl\w*\.?|^incl\w*\.?)[a-z0-9 .,:%()]*` + taxWord), roleTaxWithin, 2},
+	{compile(taxWord + `[a-z0-9 .,:%()]*(?:enthalten|inbegriffen|included\b)`), roleTaxWithin, 2},
+	{compile(`(?:inkl|incl|inclu|inklus|incluid|compris|compresa|einschl|with|mit|including|con)\w*\.? ?(?:\d+[.,]?\d* ?% ?)?(?:gesetzl\w*\.? ?|der |the |la |l')?` + taxWord + `|` + taxWord + `[ .,]*(?:inkl|incl|inclu|compris|inclus)|\bttc\b|t\.t\.c|toutes taxes|brutt?o|iva incluid|ivato|incl\.? btw|przed|inc\.? vat|ati\b`), roleGross, 3},
+	{compile(`net(?:to)? (?:a|to|ter|a') ?(?:payer|pay|pagare|betalen)|zahlbetrag|restbetrag|restsumme|restschuld|amount (?:due|payable|outstanding|owed|to pay)|balance|\bdue\b(?: now)?$|amount due|offener? (?:betrag|rechnungsbetrag)|(?:a|reste a|restant a|total a) payer|a pagar|da pagare|saldo|zu (?:be)?zahlen|noch zu|zahllast|verbleib|do zaplaty|te betalen|total due|to be paid|pay this|still due|auszahlungs|uberweisungsbetrag|reglement`), rolePayable, 2},
+	{compile(`netto|\bnet\b|\bht\b|h\.t\.|hors (?:taxe|tva)|imponibile|base imponible|\bbase\b|taxable|(?:ohne|exkl\w*\.?|excl\w*\.?|exclusief|exclusive of|excluding|vor|before|without|sin|senza|sans) ?(?:der |gesetzl\w*\.? ?|\d+[.,]?\d* ?% ?|impuestos? ?)?` + taxWord + `|neto\b|bemessung|steuerbasis|basisbetrag|grondslag|grundlag|warenwert|steuerpflichtig|entgelt|\bvatable|bez vat|zaklad`), roleNet, 3},
+	{compile(taxWord + `|versicherungsteuer`), roleTax, 3},
+	{compile(`sub-? ?total|zwischensumme|zwischentotal|sous-? ?total|subtotale|subtotaal|subsuma|delsumma`), roleNet, 2},
+	{compile(`rechnungsbeitrag|gesamt(?:beitrag|betrag|summe|preis|rechnungsbetrag)?|rechnungs(?:betrag|summe|endbetrag|total)|endbetrag|endsumme|schlussbetrag|total(?:e|betrag|summe)?\b|totaal|grand total|invoice (?:total|amount|value)|montant (?:total|de la facture|du)|importe total|summa\b|razem|ogolem|celkem|fakturabelob|kwota naleznosci|gross\b|factuurbedrag|suma\b|osszesen|belob|montant a`), roleGross, 2},
+	{compile(`^(?:summe|betrag|amount|importe|importo|montant|summe gesamt|kosten|bedrag|kwota)\b`), roleGross, 1},
 }
 
 // roleOf tells what a label names; the amounts in it do not count.

@@ -1,7 +1,6 @@
 package invoice
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -11,7 +10,7 @@ import (
 func labels(weight float64, rule string, below bool, patterns ...string) []label {
 	out := make([]label, len(patterns))
 	for i, p := range patterns {
-		out[i] = label{pattern: regexp.MustCompile(p), weight: weight, rule: rule, below: below}
+		out[i] = label{pattern: compile(p), weight: weight, rule: rule, below: below}
 	}
 	return out
 }
@@ -40,11 +39,11 @@ var numberLabels = append(append(append(
 		`^(?:nr|no|nummer|number|numero|num|n|beleg|receipt|reference|referencia|riferimento|ref|statement)\b[ .:#]*(?:no\b)?[ .:#]*`)...)
 
 // otherNumber stands before a number label that names another document.
-var otherNumber = regexp.MustCompile(`(?:ursprung\w*|original\w*|\bzu(?:r| der)?|bezug\w*|betreff\w*|vorherige\w*|\bauf|previous|preceding|related|against|for|referenced|to|associee?|initiale?|origine|rectifi\w*|riferimento|di riferimento|korrig\w*|stornier\w*|letzte\w*|kunden|your|ihre|votre|vostra|su)[ :.]*$`)
+var otherNumber = compile(`(?:ursprung\w*|original\w*|\bzu(?:r| der)?|bezug\w*|betreff\w*|vorherige\w*|\bauf|previous|preceding|related|against|for|referenced|to|associee?|initiale?|origine|rectifi\w*|riferimento|di riferimento|korrig\w*|stornier\w*|letzte\w*|kunden|your|ihre|votre|vostra|su)[ :.]*$`)
 
 // otherNumberAfter follows a number label within its wording: the number of
 // another thing, or another document's.
-var otherNumberAfter = regexp.MustCompile(`^\W{0,3}(?:associee?|initiale?|d'origine|origine|originale?|rectificada|datum|date|data|fecha|vom|betrag|amount|total|adresse|address|to\b|from\b|period|empfanger|a\b)`)
+var otherNumberAfter = compile(`^\W{0,3}(?:associee?|initiale?|d'origine|origine|originale?|rectificada|datum|date|data|fecha|vom|betrag|amount|total|adresse|address|to\b|from\b|period|empfanger|a\b)`)
 
 type candidate struct {
 	value string
@@ -144,8 +143,8 @@ func (s *sheet) width(page int) float64 {
 }
 
 var (
-	titleOnly = regexp.MustCompile(`^(?:rechnung|invoice|facture|fattura|factura|factuur|faktura|fatura|gutschrift|credit note|avoir|nota di credito|abono)$`)
-	phoneLike = regexp.MustCompile(`^\+?\d{2,}[-/ ]\d{3,}[-/ ]\d{3,}`)
+	titleOnly = compile(`^(?:rechnung|invoice|facture|fattura|factura|factuur|faktura|fatura|gutschrift|credit note|avoir|nota di credito|abono)$`)
+	phoneLike = compile(`^\+?\d{2,}[-/ ]\d{3,}[-/ ]\d{3,}`)
 )
 
 func wholeNumber(it *item, value string) bool {
@@ -216,7 +215,7 @@ func numberAt(it *item, from int, clear bool) (string, bool) {
 	return value, true
 }
 
-var numberShape = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N}_./\\+*()#-]*$`)
+var numberShape = compile(`^[\p{L}\p{N}][\p{L}\p{N}_./\\+*()#-]*$`)
 
 func trimNumber(s string) string {
 	s = strings.TrimRight(s, ".,;:)|]")

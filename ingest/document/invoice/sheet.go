@@ -2,7 +2,6 @@ package invoice
 
 import (
 	"math"
-	"regexp"
 	"strings"
 
 	"tallyhouse/ingest/document/fields"
@@ -16,6 +15,7 @@ type item struct {
 	size           float64
 	runes          []rune
 	folded         string // one byte per rune
+	key            string // letters and digits alone, for comparison
 	amounts        []amount
 	dates          []date
 }
@@ -60,6 +60,7 @@ func newSheet(doc pdftext.Document) *sheet {
 			for _, c := range line.Cells {
 				it := &item{page: p.Number, row: len(s.rows), col: len(row), x0: c.X0, x1: c.X1, y: c.Y, size: c.Size, runes: []rune(c.Text)}
 				it.folded = fold(it.runes)
+				it.key = compact(it.folded)
 				it.amounts = amounts(it.runes)
 				it.dates = dates(it.folded)
 				if it.words() || len(row) == 0 {
@@ -85,7 +86,7 @@ func (s *sheet) allDates() []date {
 	return all
 }
 
-var americanCue = regexp.MustCompile(`\b[a-z]{2},? \d{5}(-\d{4})?$|\busa\b|united states|\bzip\b`)
+var americanCue = compile(`\b[a-z]{2},? \d{5}(-\d{4})?$|\busa\b|united states|\bzip\b`)
 
 // american tells whether the document comes from where months are written first.
 func (s *sheet) american() bool {
@@ -162,7 +163,7 @@ func aligned(a, b *item) bool {
 
 // label is a wording that announces a value.
 type label struct {
-	pattern *regexp.Regexp
+	pattern *pattern
 	weight  float64
 	rule    string
 	below   bool // the value may stand under it

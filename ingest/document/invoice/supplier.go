@@ -9,12 +9,12 @@ import (
 )
 
 var (
-	notAName   = regexp.MustCompile(`@|www\.|https?:|\b(?:tel|fax|fon|phone|telefon|telephone|mobile|iban|bic|swift|konto|blz|bank|sparkasse|datum|date|seite|page|pagina|rechnung\w*|invoice|facture|fattura|factura|factuur|faktura|gutschrift|avoir|credit note|quittung|receipt|kundennummer|kundennr|customer|nummer|number|total|summe|betrag|amount|ust|uid|vat|tva|iva|btw|nip|siret|rcs|hrb|hra|fn|registergericht|amtsgericht|geschaftsfuhr\w*|vorstand|steuer\w*|zahlbar|payment|description|beschreibung|menge|lieferschein|bestellung|order|herrn?|frau|z\. ?hd|buchhaltung|abteilung|attn|c/o|stylesheet|visualisierung|zugferd|factur-x|beispiel\w*|codelisten\w*|version|copyright|adresse|address|deutschland|germany|osterreich|austria|france|schweiz|switzerland|united states|kopie|original|duplikat|mo\.?-fr|powered by|logo|gln|ihre?|your|dear|sehr geehrte|bonjour|thank|vielen dank|umsatzsteuer|tax|currency|wahrung|status|paid|draft|bill|statement|account|kontakt|contact|bemerkung|draft|entwurf|muster|sample|specimen|www|http|project|subtotal|siege|siren|capital|ecke)\b`)
+	notAName   = compile(`@|www\.|https?:|\b(?:tel|fax|fon|phone|telefon|telephone|mobile|iban|bic|swift|konto|blz|bank|sparkasse|datum|date|seite|page|pagina|rechnung\w*|invoice|facture|fattura|factura|factuur|faktura|gutschrift|avoir|credit note|quittung|receipt|kundennummer|kundennr|customer|nummer|number|total|summe|betrag|amount|ust|uid|vat|tva|iva|btw|nip|siret|rcs|hrb|hra|fn|registergericht|amtsgericht|geschaftsfuhr\w*|vorstand|steuer\w*|zahlbar|payment|description|beschreibung|menge|lieferschein|bestellung|order|herrn?|frau|z\. ?hd|buchhaltung|abteilung|attn|c/o|stylesheet|visualisierung|zugferd|factur-x|beispiel\w*|codelisten\w*|version|copyright|adresse|address|deutschland|germany|osterreich|austria|france|schweiz|switzerland|united states|kopie|original|duplikat|mo\.?-fr|powered by|logo|gln|ihre?|your (?:ref\w*|order|customer|vat|number|contact|account|invoice)|dear|sehr geehrte|bonjour|thank|vielen dank|umsatzsteuer|tax|currency|wahrung|status|paid|draft|bill|statement|account|kontakt|contact|bemerkung|draft|entwurf|sample|specimen|www|http|project|subtotal|siege|siren|capital|ecke)\b`)
 	returnSep  = regexp.MustCompile(` ?[·•|●∙▪◦◆♦*⋅・] ?|, | [-–—] |  +`)
 	letterWord = regexp.MustCompile(`[\p{L}]{2,}`)
-	subLabel   = regexp.MustCompile(`^(?:name|nazwa|nom|nombre|naam|firma|company|firmenname|denominazione|razon social|raison sociale|ragione sociale)\s*:?\s*`)
-	skipLabel  = regexp.MustCompile(`^(?:nummer|globale nummer|number|nip|gln|id|kennung|adres|ansprechpartner|steuernummer|ust|siret|siren|vat)\b`)
-	holder     = regexp.MustCompile(`\b(?:kontoinhaber(?:in)?|inhaber|kontoname|account (?:holder|name)|titulaire(?: du compte)?|beneficiary|beneficiaire|intestatario(?: conto)?|beneficiario|titular|empfanger)\b ?: ?`)
+	subLabel   = compile(`^(?:name|nazwa|nom|nombre|naam|firma|company|firmenname|denominazione|razon social|raison sociale|ragione sociale)\s*:?\s*`)
+	skipLabel  = compile(`^(?:nummer|globale nummer|number|nip|gln|id|kennung|adres|ansprechpartner|steuernummer|ust|siret|siren|vat)\b`)
+	holder     = compile(`\b(?:kontoinhaber(?:in)?|inhaber|kontoname|account (?:holder|name)|titulaire(?: du compte)?|beneficiary|beneficiaire|intestatario(?: conto)?|beneficiario|titular|empfanger)\b ?: ?`)
 )
 
 // named is a candidate for the supplier's name.
@@ -40,6 +40,9 @@ func (s *sheet) supplierNamed(own Own, buyers map[*item]bool, idAt *item) *named
 	add := func(name string, it *item, rule string, score float64) {
 		name = cleanName(name)
 		// What a seller's label names is a name, however odd.
+		if townLine.MatchString(it.folded) {
+			return
+		}
 		labelled := rule == "seller label" && score >= 0.97 && letterWord.MatchString(name) && len([]rune(name)) <= 70
 		if (labelled || nameLike(name)) && !own.isName(name) {
 			all = append(all, named{name, it, rule, score})
@@ -67,6 +70,12 @@ func (s *sheet) supplierNamed(own Own, buyers map[*item]bool, idAt *item) *named
 	}
 	c := all[best]
 	for _, other := range all {
+		// The full name rather than a short form of it.
+		if other.score >= 0.7 && len(other.name) > len(c.name) && len(other.name) < 3*len(c.name)+12 && legalForm.MatchString(foldText(other.name)) && !legalForm.MatchString(foldText(c.name)) && strings.HasPrefix(compact(foldText(other.name)), compact(foldText(c.name))) {
+			c.name, c.it = other.name, other.it
+		}
+	}
+	for _, other := range all {
 		if other.score > c.score-0.02 && !sameName(other.name, c.name) {
 			c.score -= 0.04
 			break
@@ -93,11 +102,19 @@ func sameName(a, b string) bool {
 	return x == y || strings.Contains(x, y) || strings.Contains(y, x)
 }
 
+var (
+	sellerPhrase = compile(`^(?:payable to|sold by|bill(?:ed)? from|invoice from|issued by|emis par|fatturato da) `)
+	townLine     = compile(`^[a-z][a-z .'-]+, [a-z]{2},? \d{5}`)
+)
+
 // sellerLabels reads the name behind, beside or under "Verkäufer", "Sold by" …
 func (s *sheet) sellerLabels(add func(string, *item, string, float64)) {
 	for _, row := range s.rows {
 		for _, it := range row {
 			loc := sellerLabel.FindStringIndex(it.folded)
+			if loc == nil {
+				loc = sellerPhrase.FindStringIndex(it.folded)
+			}
 			if loc == nil {
 				continue
 			}
@@ -339,7 +356,7 @@ func (s *sheet) addressBelow(it *item) bool {
 	return false
 }
 
-var notice = regexp.MustCompile(`\b(?:siege social|au capital|capital social|r\.?c\.?s\b|registergericht|handelsregister|amtsgericht|hrb? ?[ab]? ?\d|sitz der gesellschaft|firmenbuch\w*|registered (?:in|office)|company (?:no|number|registration)|reg\.? ?no|kvk|rea\b|registro mercantil|siret)\b`)
+var notice = compile(`\b(?:siege social|au capital|capital social|r\.?c\.?s\b|registergericht|handelsregister|amtsgericht|hrb? ?[ab]? ?\d|sitz der gesellschaft|firmenbuch\w*|registered (?:in|office)|company (?:no|number|registration)|reg\.? ?no|kvk|rea\b|registro mercantil|siret)\b`)
 
 // legalNotice reads the name on or right above the line that tells seat,
 // capital or register at the foot of a page.
@@ -405,7 +422,7 @@ func (s *sheet) support(c named) float64 {
 	again, domain := 0, 0.0
 	for _, row := range s.rows {
 		for _, it := range row {
-			k := compact(it.folded)
+			k := it.key
 			if it != c.it && strings.Contains(k, key) && !buyerLabel.MatchString(it.folded) {
 				again++
 			}

@@ -1,17 +1,16 @@
 package invoice
 
 import (
-	"regexp"
 	"strings"
 
 	"tallyhouse/ingest/document/fields"
 )
 
 var (
-	vatLabel   = regexp.MustCompile(`\b(?:u\.?st\.?-?[ -]?id(?:ent)?\.?[ -]*(?:nr|nummer|no)?|ust-?id|uid(?:[ -]*(?:nr|nummer|no))?|umsatzsteuer-?[ -]?(?:id|ident)[a-z-]*(?:[ -]*nr)?|mwst[. -]*(?:nr|nummer|no|id)|vat(?:[ /-]*(?:tin|id|reg(?:istration)?|no|number|nr|code|identification))*|tva(?:[ -]*(?:intra\w*|no|id))*|no ?tva(?: intra\w*)?|p\.? ?iva|partita iva|c\.?i\.?f|n\.?i\.?f(?:[/. -]*iva)?|nif-iva|btw(?:[ -]*(?:nr|nummer|id))*|nip|moms(?:nr|reg)?|dic|cvr|gst(?:in)?|abn|tax (?:id|number|no|reg)\w*|tin|ein|oss vat|id fiscal|rut|siren tva)\b[. :#-]*(?:(?:no|nr|nummer|number|id|identification)\b[. :]*){0,2}`)
-	taxNumber  = regexp.MustCompile(`\b(?:steuer-?(?:nr|nummer|no)|st\.?-?nr|tax number|tax no|codice fiscale|fiscal code)\b[. :]*`)
-	idShape    = regexp.MustCompile(`^[ :.#-]*([a-z]{0,4}[ .-]?(?:\d[a-z\d .\-/]{5,18}\d[a-z]?\d?|[a-z]\d{7,8}[a-z]?))(?:$|[ ,;|)\]~·•-])`)
-	numberOnly = regexp.MustCompile(`^[ :.#-]*(\d[\d /]{6,16}\d)`)
+	vatLabel   = compile(`\b(?:u\.?st\.?-?[ -]?id(?:ent)?\.?[ -]*(?:nr|nummer|no)?|ust-?id|uid(?:[ -]*(?:nr|nummer|no))?|umsatzsteuer-?[ -]?(?:id|ident)[a-z-]*(?:[ -]*nr)?|mwst[. -]*(?:nr|nummer|no|id)|vat(?:[ /-]*(?:tin|id|reg(?:istration)?|no|number|nr|code|identification))*|tva(?:[ -]*(?:intra\w*|no|id))*|no ?tva(?: intra\w*)?|p\.? ?iva|partita iva|c\.?i\.?f|n\.?i\.?f(?:[/. -]*iva)?|nif-iva|btw(?:[ -]*(?:nr|nummer|id))*|nip|moms(?:nr|reg)?|dic|cvr|gst(?:in)?|abn|tax (?:id|number|no|reg)\w*|tin|ein|oss vat|id fiscal|rut|siren tva)\b[. :#-]*(?:(?:no|nr|nummer|number|id|identification)\b[. :]*){0,2}`)
+	taxNumber  = compile(`\b(?:steuer-?(?:nr|nummer|no)|st\.?-?nr|tax number|tax no|codice fiscale|fiscal code)\b[. :]*`)
+	idShape    = compile(`^[ :.#-]*([a-z]{0,4}[ .-]?(?:\d[a-z\d .\-/]{5,18}\d[a-z]?\d?|[a-z]\d{7,8}[a-z]?))(?:$|[ ,;|)\]~·•-])`)
+	numberOnly = compile(`^[ :.#-]*(\d[\d /]{6,16}\d)`)
 )
 
 // identified is a tax id on the sheet with what speaks for its owner.
@@ -76,7 +75,7 @@ func (s *sheet) inBlockOf(it *item, key string) bool {
 		}
 		n++
 		for _, other := range row {
-			if (aligned(other, it) || other.col == 0 || other == it) && strings.Contains(compact(other.folded), key) {
+			if (aligned(other, it) || other.col == 0 || other == it) && strings.Contains(other.key, key) {
 				return true
 			}
 		}
@@ -93,6 +92,13 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 		c := it.folded[:start]
 		if strings.Trim(c, " :.") == "" && left != nil {
 			c = left.folded
+		}
+		if strings.Trim(it.folded[:start], " :.") == "" && !vatLabel.MatchString(c) && it.row > 0 {
+			for _, above := range s.rows[it.row-1] {
+				if above.page == it.page && aligned(above, it) && vatLabel.MatchString(above.folded) {
+					c = above.folded
+				}
+			}
 		}
 		return c
 	}
@@ -148,7 +154,7 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 }
 
 // labelledID reads the identifier behind a label or in the item to its right.
-func (s *sheet) labelledID(it *item, from int, shape *regexp.Regexp) (taxID, *item, bool) {
+func (s *sheet) labelledID(it *item, from int, shape *pattern) (taxID, *item, bool) {
 	at := it
 	rest := it.folded[from:]
 	if strings.Trim(rest, " :.#-") == "" {

@@ -170,7 +170,7 @@ func hasLetters(s string) bool {
 // stand.
 const maxHeaderDistance = 9
 
-var itemHeading = regexp.MustCompile(`\b(?:pos\.?|menge|qty|quantity|anzahl|stuck|beschreibung|description|bezeichnung|einzelpreis|unit price|p\.? ?u\.?|designation|descrizione|descripcion|cantidad|quantite|hoeveelheid|artikel|omschrijving|item|produkt|product|ilosc|concepto|articulo|hours|rate|price|prijs|prezzo|precio|ansatz|leistung)\b`)
+var itemHeading = compile(`\b(?:pos\.?|menge|qty|quantity|anzahl|stuck|beschreibung|description|bezeichnung|einzelpreis|unit price|p\.? ?u\.?|designation|descrizione|descripcion|cantidad|quantite|hoeveelheid|artikel|omschrijving|item|produkt|product|ilosc|concepto|articulo|hours|rate|price|prijs|prezzo|precio|ansatz|leistung)\b`)
 
 // columnSum reads the heading above an amount, unless it heads the items.
 func (s *sheet) columnSum(it *item, a amount) (sum, bool) {
@@ -276,6 +276,7 @@ func (s *sheet) total() (totals, []sum) {
 		return out
 	}
 	nets, taxes, grosses, rounding := pick(roleNet), pick(roleTax), pick(roleGross, rolePayable), pick(roleRounding)
+	nets = append(nets, s.plainTotals(grosses, taxes)...)
 	within := pick(roleTaxWithin)
 	best, bestScore := totals{}, 0
 	for gi := range grosses {
@@ -325,6 +326,28 @@ func (s *sheet) total() (totals, []sum) {
 	return s.partial(nets, taxes, within, grosses), all
 }
 
+// plainTotals are totals that a line of tax follows: "Total 100, VAT 20 % 20,
+// Total 120". The printed rate must lead from them to the tax.
+func (s *sheet) plainTotals(grosses, taxes []sum) []sum {
+	var out []sum
+	for _, g := range grosses {
+		for _, t := range taxes {
+			if g.column || t.column || !t.rate || t.item.row <= g.item.row || t.value == 0 {
+				continue
+			}
+			for _, it := range s.rows[t.item.row] {
+				for _, a := range it.amounts {
+					if a.percent && absolute(g.value*a.value-t.value*1_000_000) <= 1_000_000*60 && len(out) < maxSums {
+						g.role, g.weight = roleNet, 1
+						out = append(out, g)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
 // needs lists what the tax must be: gross less net, also with a printed rounding.
 func needs(g, n int64, rounding []sum) []int64 {
 	out := []int64{g - n}
@@ -351,7 +374,8 @@ func taxOf(need int64, taxes []sum, g, n *sum) (*sum, int) {
 		if g.column && n.column && t.column && t.item.row != g.item.row {
 			continue
 		}
-		if t.value == need && !same(t, g) && !same(t, n) {
+		// Some credit notes print the tax without its sign.
+		if (t.value == need || need < 0 && t.value == -need) && !same(t, g) && !same(t, n) {
 			return t, t.weight*3 + 3
 		}
 	}
@@ -390,9 +414,9 @@ func taxOf(need int64, taxes []sum, g, n *sum) (*sum, int) {
 }
 
 var (
-	noTax    = regexp.MustCompile(`keine umsatzsteuer|kleinunternehmer|steuerfrei|umsatzsteuerfrei|reverse[ -]charge|steuerschuldnerschaft|autoliquidation|tva non applicable|not subject to vat|vat exempt|exempt|inversione contabile|non applicable|inversion del sujeto|art(?:icle|\.)? ?293|no vat|steuerbefreit|innergemeinschaftliche|exoner|esente|zero rated|kein ausweis`)
-	anyTax   = regexp.MustCompile(`\b` + taxWord)
-	zeroRate = regexp.MustCompile(`(?:^|[^\d.,])0(?:[.,]0+)? ?%`)
+	noTax    = compile(`keine umsatzsteuer|kleinunternehmer|steuerfrei|umsatzsteuerfrei|reverse[ -]charge|steuerschuldnerschaft|autoliquidation|tva non applicable|not subject to vat|vat exempt|exempt|inversione contabile|non applicable|inversion del sujeto|art(?:icle|\.)? ?293|no vat|steuerbefreit|innergemeinschaftliche|exoner|esente|zero rated|kein ausweis`)
+	anyTax   = compile(`\b` + taxWord)
+	zeroRate = compile(`(?:^|[^\d.,])0(?:[.,]0+)? ?%`)
 )
 
 // partial reads what is left when the three do not agree: no tax, a tax within
@@ -493,7 +517,7 @@ func (s *sheet) ratedNet(g *sum, nets []sum) *sum {
 	return nil
 }
 
-func (s *sheet) mentions(re *regexp.Regexp) bool {
+func (s *sheet) mentions(re *pattern) bool {
 	for _, row := range s.rows {
 		for _, it := range row {
 			if re.MatchString(it.folded) {
