@@ -2,9 +2,24 @@
 package main
 
 import (
+	"fmt"
 	"os"
+
+	"tallyhouse/deploy/embedded/clickhouse"
 )
 
+// engineCommand is how the binary calls itself to run the embedded database: no command for users. The engine handles signals and
+// arguments itself, so it goes past everything that the other commands share.
+const engineCommand = "engine"
+
 func main() {
-	os.Exit(run(&shell{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.LookupEnv}, os.Args[1:]))
+	args := os.Args[1:]
+	if len(args) > 0 && args[0] == engineCommand {
+		if err := clickhouse.RunChild(args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, "tallyhouse:", err)
+			os.Exit(exitFailed)
+		}
+		return
+	}
+	os.Exit(run(&shell{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.LookupEnv}, args))
 }
