@@ -51,6 +51,7 @@ type world struct {
 	server   *api.Server
 	url      string
 	log      *lockedBuffer
+	contract *contract
 
 	mu       sync.Mutex
 	versions map[string]int64
@@ -77,6 +78,7 @@ func newWorld(t testing.TB, change ...func(*api.Options)) *world {
 		w.createTopic(string(topic))
 	}
 	w.server, w.url = w.start(change...)
+	w.contract = w.loadContract()
 	return w
 }
 
@@ -284,10 +286,12 @@ func (w *world) do(method, key, path string, header http.Header) response {
 	for name, values := range header {
 		request.Header[name] = values
 	}
-	return w.send1(request)
+	r := w.roundTrip(request)
+	w.contract.check(w, method, request.URL.EscapedPath(), r)
+	return r
 }
 
-func (w *world) send1(request *http.Request) response {
+func (w *world) roundTrip(request *http.Request) response {
 	w.Helper()
 	client := &http.Client{
 		Timeout:       30 * time.Second,
@@ -314,6 +318,17 @@ func (r response) want(t testing.TB, status int, suffix string) response {
 		t.Fatalf("got %d %s\nwant %d %s", r.status, r.body, status, suffix)
 	}
 	return r
+}
+
+// wrong are the offending parameters of a problem and what is wrong with them.
+func (r response) wrong() map[string]string {
+	all := make(map[string]string)
+	list, _ := r.json["errors"].([]any)
+	for _, item := range list {
+		entry := item.(map[string]any)
+		all[entry["name"].(string)] = entry["reason"].(string)
+	}
+	return all
 }
 
 // items are the members of the list that have this name.

@@ -46,6 +46,9 @@ func pageSchema() *resource.Schema {
 		&resource.Schema{Type: "integer", Minimum: resource.Number(int64(1)), Maximum: resource.Number(int64(maxLimit))})
 }
 
+// partialRecord is what listRecords returns: the parameter fields leaves members out.
+const partialRecord = "PartialRecord"
+
 // components are the schemas of all resources, by name.
 func components() *resource.Properties {
 	all := &resource.Properties{}
@@ -55,6 +58,7 @@ func components() *resource.Properties {
 	add("Amount", resource.AmountSchema())
 	add(projectTable.Name(), projectTable.Schema())
 	add(recordTable.Name(), recordTable.Schema())
+	add(partialRecord, recordTable.PartialSchema("id"))
 	add(counterpartyTable.Name(), counterpartyTable.Schema())
 	add(intakeTable.Name(), intakeTable.Schema())
 	add(allocationTable.Name(), allocationTable.Schema())

@@ -42,7 +42,7 @@ var listRecords = operation{
 	}),
 	check:       checkRecords,
 	maxProjects: maxSpannedProjects,
-	returns:     countedList(recordTable.Name()),
+	returns:     countedList(partialRecord),
 	answer:      answerRecords,
 }
 

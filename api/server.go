@@ -53,6 +53,8 @@ type Options struct {
 	CursorKeyFile string
 	// QueryTimeout bounds each statement; 10 s by default.
 	QueryTimeout time.Duration
+	// Clock tells today and the current month of the calculations, and nothing else; the machine's by default.
+	Clock func() time.Time
 	// Log and Metrics take what happens; by default nothing is kept.
 	Log     *slog.Logger
 	Metrics prometheus.Registerer
@@ -68,6 +70,7 @@ type Server struct {
 	environment string
 	basePath    string
 	timeout     time.Duration
+	clock       func() time.Time
 	handler     http.Handler
 	buffers     buffers
 	metrics     *metrics
@@ -85,6 +88,9 @@ func New(o Options) (*Server, error) {
 	if o.QueryTimeout == 0 {
 		o.QueryTimeout = 10 * time.Second
 	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
 	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("the API cannot start: %w", err)
 	}
@@ -97,6 +103,7 @@ func New(o Options) (*Server, error) {
 		environment: o.Environment,
 		basePath:    o.BasePath,
 		timeout:     o.QueryTimeout,
+		clock:       o.Clock,
 		log:         o.Log,
 	}
 	var err error

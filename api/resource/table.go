@@ -123,6 +123,14 @@ func (t *Table[T]) Schema() *Schema {
 	return s
 }
 
+// PartialSchema is the schema of the resource where the caller has asked for some of its members: only the one named is always there.
+func (t *Table[T]) PartialSchema(always string) *Schema {
+	s := t.Schema()
+	s.Description += " Only the members that were asked for."
+	s.Required = []string{always}
+	return s
+}
+
 // Encoder collects JSON. What it may show of an object inside another is decided by Groups, set for every object of a list.
 type Encoder struct {
 	B      []byte

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
+
+	"tallyhouse/api"
+)
+
+const (
+	queryTimeout     = 10 * time.Second // of one statement of the API
+	queryConnections = 32
+	readyPoll        = 50 * time.Millisecond
+)
+
+// apiFlags are what the API needs to know beside its servers.
+type apiFlags struct {
+	addr, metricsAddr string
+	now               string
+	environment       string
+	basePath          string
+	corsOrigins       []string
+	cursorKeyFile     string
+}
+
+func (f *apiFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.addr, "api-addr", "127.0.0.1:8080", "where the API listens, host:port")
+	flags.StringVar(&f.metricsAddr, "metrics-addr", "127.0.0.1:9090", "where /metrics is served, host:port")
+	flags.StringVar(&f.now, "now", "", "instant that fixes today and the current month, like 2026-05-12T09:00:00Z (default: the clock)")
+	flags.StringVar(&f.environment, "environment", "test", "test or live: keys of the other environment do not work")
+	flags.StringVar(&f.basePath, "base-path", "", "path in front of all others, like /ledger")
+	flags.StringSliceVar(&f.corsOrigins, "cors-origin", nil, "origins whose pages may call the API from a browser (default: none)")
+	flags.StringVar(&f.cursorKeyFile, "cursor-key-file", "", "file with the keys that seal cursors, one a line in hex, the first seals (default: kept in the database)")
+}
+
+func apiCommand(s *shell) *cobra.Command {
+	var f apiFlags
+	cmd := &cobra.Command{
+		Use:     "api",
+		GroupID: groupRun,
+		Short:   "Run the read API",
+		Long: "Runs the read API. It listens at once; it is ready, and says so on standard output and at /readyz, when it knows all users,\n" +
+			"memberships, keys and projects up to the end of their topics.",
+		Example: "  tallyhouse api --api-addr 0.0.0.0:8080 --environment live",
+		Args:    cobra.NoArgs,
+	}
+	f.add(cmd.Flags())
+	from := connectionFlags(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		servers, err := from.open()
+		if err != nil {
+			return err
+		}
+		defer servers.kafka.Close()
+		return s.runAPI(cmd.Context(), f, servers, func(addr string) { fmt.Fprintf(s.out, "ready api=http://%s\n", addr) })
+	}
+	return cmd
+}
+
+// runAPI runs the API until the context ends. ready is called once, with the address that it listens on.
+func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, ready func(addr string)) error {
+	clock, err := fixedClock(f.now)
+	if err != nil {
+		return err
+	}
+	options := servers.reading()
+	options.ReadTimeout = queryTimeout + 5*time.Second
+	options.MaxOpenConns, options.MaxIdleConns = queryConnections, queryConnections
+	db, err := clickhouse.Open(options)
+	if err != nil {
+		return fmt.Errorf("connect to ClickHouse: %w", err)
+	}
+	defer db.Close()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	server, err := api.New(api.Options{
+		ClickHouse: db, Kafka: servers.kafka.Reading, Environment: f.environment, BasePath: f.basePath, CORSOrigins: f.corsOrigins,
+		CursorKeyFile: f.cursorKeyFile, QueryTimeout: queryTimeout, Clock: clock, Log: s.log, Metrics: registry,
+	})
+	if err != nil {
+		return usageError{err}
+	}
+	listener, err := listen("--api-addr", f.addr)
+	if err != nil {
+		return err
+	}
+	metrics, err := listen("--metrics-addr", f.metricsAddr)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	work, ctx := errgroup.WithContext(ctx)
+	work.Go(func() error { return server.Run(ctx, listener) })
+	work.Go(func() error { return serveMetrics(ctx, metrics, registry) })
+	work.Go(func() error {
+		for server.Ready() != nil {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(readyPoll):
+			}
+		}
+		ready(listener.Addr().String())
+		return nil
+	})
+	return work.Wait()
+}
+
+// fixedClock is a clock that stands still at an instant, or the machine's.
+func fixedClock(instant string) (func() time.Time, error) {
+	if instant == "" {
+		return time.Now, nil
+	}
+	at, err := time.Parse(time.RFC3339, instant)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--now must be an instant like 2026-05-12T09:00:00Z, not %q", instant)}
+	}
+	return func() time.Time { return at }, nil
+}
+
+func listen(flag, addr string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w; choose another address", flag, err)
+	}
+	return listener, nil
+}
+
+// serveMetrics serves /metrics until the context ends.
+func serveMetrics(ctx context.Context, listener net.Listener, from prometheus.Gatherer) error {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(from, promhttp.HandlerOpts{}))
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second}
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stop()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve metrics: %w", err)
+	}
+	return nil
+}
