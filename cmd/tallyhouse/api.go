@@ -64,13 +64,16 @@ func apiCommand(s *shell) *cobra.Command {
 			return err
 		}
 		defer servers.kafka.Close()
-		return s.runAPI(cmd.Context(), f, servers, func(addr string) { fmt.Fprintf(s.out, "ready api=http://%s\n", addr) })
+		registry := prometheus.NewRegistry()
+		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		return s.runAPI(cmd.Context(), f, servers, registry, func(addr string) { fmt.Fprintf(s.out, "ready api=http://%s\n", addr) })
 	}
 	return cmd
 }
 
-// runAPI runs the API until the context ends. ready is called once, with the address that it listens on.
-func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, ready func(addr string)) error {
+// runAPI runs the API, and serves the registry's metrics, until the context ends. ready is called once, with the address that it
+// listens on.
+func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, registry *prometheus.Registry, ready func(addr string)) error {
 	clock, err := fixedClock(f.now)
 	if err != nil {
 		return err
@@ -83,8 +86,6 @@ func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, ready f
 		return fmt.Errorf("connect to ClickHouse: %w", err)
 	}
 	defer db.Close()
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	server, err := api.New(api.Options{
 		ClickHouse: db, Kafka: servers.kafka.Reading, Environment: f.environment, BasePath: f.basePath, CORSOrigins: f.corsOrigins,
 		CursorKeyFile: f.cursorKeyFile, QueryTimeout: queryTimeout, Clock: clock, Log: s.log, Metrics: registry,
@@ -141,11 +142,16 @@ func listen(flag, addr string) (net.Listener, error) {
 func serveMetrics(ctx context.Context, listener net.Listener, from prometheus.Gatherer) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(from, promhttp.HandlerOpts{}))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second}
+	return serve(ctx, listener, mux)
+}
+
+// serve serves an operator's pages until the context ends.
+func serve(ctx context.Context, listener net.Listener, pages http.Handler) error {
+	server := &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve metrics: %w", err)
+		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
 	}
 	return nil
 }

@@ -107,8 +107,7 @@ func TestFlagsWinOverVariables(t *testing.T) {
 // Every flag of every command shows its variable, and every command says what it is for.
 func TestHelpIsComplete(t *testing.T) {
 	root, _ := rootCommand(&shell{out: os.Stdout, err: os.Stderr})
-	var visit func(*cobra.Command)
-	visit = func(cmd *cobra.Command) {
+	commands(root, func(cmd *cobra.Command) {
 		if cmd.Short == "" {
 			t.Errorf("%s has no short help", cmd.CommandPath())
 		}
@@ -118,11 +117,7 @@ func TestHelpIsComplete(t *testing.T) {
 				t.Errorf("%s --%s: %s", cmd.CommandPath(), f.Name, f.Usage)
 			}
 		})
-		for _, sub := range cmd.Commands() {
-			visit(sub)
-		}
-	}
-	visit(root)
+	})
 }
 
 func TestTopicsCreatesAndChecks(t *testing.T) {

@@ -121,8 +121,12 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 		&cobra.Group{ID: groupCare, Title: "Look after it:"},
 	)
 	root.AddCommand(
+		devCommand(s),
+		ingestCommand(s),
+		apiCommand(s),
 		topicsCommand(s),
 		loadCommand(s),
+		sampleCommand(s),
 		deadLettersCommand(s),
 		keysCommand(s),
 	)

@@ -1,0 +1,349 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/segmentio/kafka-go"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"tallyhouse/deploy/embedded/clickhouse"
+	embeddedkafka "tallyhouse/deploy/embedded/kafka"
+	"tallyhouse/ingest/database"
+	"tallyhouse/ingest/entity"
+	"tallyhouse/ingest/keys"
+	"tallyhouse/ingest/load"
+	"tallyhouse/ingest/migrate"
+	"tallyhouse/ingest/sample"
+	"tallyhouse/ingest/topics"
+	schema "tallyhouse/schemas/clickhouse"
+	"tallyhouse/schemas/events"
+)
+
+const (
+	devTenant   = "demo"
+	devUser     = "dev-admin"
+	stopTimeout = 30 * time.Second // of an embedded engine
+	devReady    = 3 * time.Minute  // for everything to serve, sample data apart
+)
+
+// dev is the whole system on one machine.
+type dev struct {
+	*shell
+	dataDir   string
+	kafkaAddr string
+	dbAddr    string
+	imapAddr  string
+	smtpAddr  string
+	empty     bool
+	api       apiFlags
+	ingest    ingestFlags
+	external  *connection
+}
+
+func devCommand(s *shell) *cobra.Command {
+	d := &dev{shell: s, external: &connection{}}
+	cmd := &cobra.Command{
+		Use:     "dev",
+		GroupID: groupRun,
+		Short:   "Run everything on this machine: database, broker, worker, API, with sample data",
+		Long: "Runs everything on this machine and prints, as soon as all of it serves, one line with the API's address and a key of an admin of\n" +
+			"tenant demo. Data stay in the data directory; the sample is loaded once. Ctrl-C drains and ends.\n\n" +
+			"TALLYHOUSE_KAFKA and TALLYHOUSE_CLICKHOUSE name real servers that replace the embedded ones.",
+		Example: "  tallyhouse dev\n  tallyhouse dev --empty --data-dir /tmp/th --api-addr 127.0.0.1:8081",
+		Args:    cobra.NoArgs,
+	}
+	f := cmd.Flags()
+	f.StringVar(&d.dataDir, "data-dir", "./.tallyhouse", "directory of everything that is kept")
+	f.StringVar(&d.kafkaAddr, "kafka-addr", "127.0.0.1:9092", "where the embedded broker listens, host:port")
+	f.StringVar(&d.dbAddr, "clickhouse-addr", "127.0.0.1:9000", "where the embedded ClickHouse listens, native protocol, host:port")
+	f.StringVar(&d.imapAddr, "imap-addr", "127.0.0.1:1143", "where the embedded mail server listens, host:port")
+	f.StringVar(&d.smtpAddr, "smtp-addr", "127.0.0.1:1025", "where mail is taken in, host:port")
+	f.BoolVar(&d.empty, "empty", false, "no sample data")
+	d.api.add(f)
+	d.ingest.add(f)
+	d.external.credentialFlags(f)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return d.run(cmd.Context()) }
+	return cmd
+}
+
+func (d *dev) run(ctx context.Context) (err error) {
+	if err := os.MkdirAll(d.dataDir, 0o700); err != nil {
+		return fmt.Errorf("--data-dir: %w", err)
+	}
+	d.ingest.dataDir = d.dataDir
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	began := time.Now()
+	embedded, err := d.startEngines(ctx, registry)
+	defer func() { err = errors.Join(err, embedded.stop()) }()
+	if err != nil {
+		return err
+	}
+	servers, err := d.external.open()
+	if err != nil {
+		return err
+	}
+	defer servers.kafka.Close()
+	target := schema.Target{Durable: !embedded.database}
+	prepare, preparing := errgroup.WithContext(ctx)
+	prepare.Go(func() error {
+		_, err := topics.Ensure(preparing, servers.kafka, topics.Wish{})
+		return err
+	})
+	prepare.Go(func() error {
+		_, err := migrate.Up(preparing, servers.shards, migrate.Options{Target: target, Log: d.log})
+		return err
+	})
+	if err := prepare.Wait(); err != nil {
+		return err
+	}
+	d.log.Info("engines serve", "after", time.Since(began).Round(time.Millisecond))
+	return d.serve(ctx, servers, target, registry)
+}
+
+// serve runs worker and API, until the context ends or one of them fails.
+func (d *dev) serve(ctx context.Context, servers servers, target schema.Target, registry *prometheus.Registry) error {
+	w, err := d.openWorker(ctx, d.ingest, servers, target, registry)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	key, err := d.admin(ctx, servers.kafka)
+	if err != nil {
+		return err
+	}
+	work, ctx := errgroup.WithContext(ctx)
+	addr := make(chan string, 1)
+	work.Go(func() error { return w.Run(ctx) })
+	work.Go(func() error {
+		return d.runAPI(ctx, d.api, servers, registry, func(a string) { addr <- a })
+	})
+	work.Go(func() error {
+		err := d.ready(ctx, w, servers, key, addr)
+		if err != nil && ctx.Err() != nil {
+			return nil // it was asked to end
+		}
+		return err
+	})
+	return work.Wait()
+}
+
+// ready waits until all of it serves, brings the sample in, and says so.
+func (d *dev) ready(ctx context.Context, w *worker, servers servers, key string, addr <-chan string) error {
+	waiting, stop := context.WithTimeout(ctx, devReady)
+	defer stop()
+	if err := until(waiting, w.Ready); err != nil {
+		return fmt.Errorf("the worker does not get ready: %w", err)
+	}
+	var url string
+	select {
+	case a := <-addr:
+		url = "http://" + a + d.api.basePath
+	case <-waiting.Done():
+		return errors.New("the API does not get ready: see the log above")
+	}
+	if err := until(waiting, func() error { return answers(waiting, url, key) }); err != nil {
+		return fmt.Errorf("the key does not answer: %w", err)
+	}
+	if err := d.loadSample(ctx, servers, w.shards); err != nil {
+		return err
+	}
+	fmt.Fprintf(d.out, "ready api=%s key=%s\n", url, key)
+	return nil
+}
+
+// until asks again and again until there is no error, or the context ends; then it returns the last one.
+func until(ctx context.Context, ask func() error) error {
+	for {
+		err := ask()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func answers(ctx context.Context, url, key string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/v0/projects", nil)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+key)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20))
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s/v0/projects answers %s", url, answer.Status)
+	}
+	return nil
+}
+
+// engines are the embedded servers that run.
+type engines struct {
+	database bool // whether ClickHouse is embedded
+	stops    []func(context.Context) error
+}
+
+func (e *engines) stop() error {
+	ctx, stop := context.WithTimeout(context.Background(), stopTimeout)
+	defer stop()
+	var errs []error
+	for _, stop := range e.stops {
+		errs = append(errs, stop(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// startEngines starts what isn't given, at the same time, and notes where to connect to.
+func (d *dev) startEngines(ctx context.Context, metrics prometheus.Registerer) (*engines, error) {
+	e := &engines{}
+	d.external.clickhouse.addr, d.external.kafka.addr = d.dbAddr, d.kafkaAddr
+	starting, starts := errgroup.WithContext(ctx)
+	stops := make([]func(context.Context) error, 2)
+	if addr, ok := d.env(variablePrefix + "CLICKHOUSE"); ok && addr != "" {
+		d.external.clickhouse.addr = addr
+	} else {
+		e.database = true
+		starting.Go(func() error {
+			engine, err := clickhouse.Start(starts, clickhouse.Options{
+				DataDir: filepath.Join(d.dataDir, "clickhouse"), Addr: d.dbAddr, Log: d.log, Progress: d.err, Metrics: metrics,
+			})
+			if err != nil {
+				return fmt.Errorf("start the embedded ClickHouse (--clickhouse-addr): %w", err)
+			}
+			stops[0] = engine.Stop
+			d.external.clickhouse.addr = engine.Addr()
+			return nil
+		})
+	}
+	if addr, ok := d.env(variablePrefix + "KAFKA"); ok && addr != "" {
+		d.external.kafka.addr = addr
+	} else {
+		starting.Go(func() error {
+			broker, err := embeddedkafka.Start(starts, embeddedkafka.Options{DataDir: filepath.Join(d.dataDir, "kafka"), Addr: d.kafkaAddr, Log: d.log})
+			if err != nil {
+				return fmt.Errorf("start the embedded broker (--kafka-addr): %w", err)
+			}
+			stops[1] = broker.Stop
+			d.external.kafka.addr = broker.Addr()
+			return nil
+		})
+	}
+	err := starting.Wait()
+	for _, stop := range stops {
+		if stop != nil {
+			e.stops = append(e.stops, stop)
+		}
+	}
+	return e, err
+}
+
+// adminKey is what dev remembers of its key.
+type adminKey struct {
+	Key   string          `json:"key"`
+	Event json.RawMessage `json:"event"`
+}
+
+// admin makes an admin of tenant demo with a key, the same at every start, and sees to it that Kafka knows them.
+func (d *dev) admin(ctx context.Context, cluster topics.Cluster) (key string, err error) {
+	file := filepath.Join(d.dataDir, "key.json")
+	var kept adminKey
+	switch content, err := os.ReadFile(file); {
+	case err == nil:
+		if err := json.Unmarshal(content, &kept); err != nil {
+			return "", fmt.Errorf("read the key of dev in %s (delete the file to get another): %w", file, err)
+		}
+	case errors.Is(err, os.ErrNotExist):
+		text, event := keys.New(keys.Wish{Tenant: devTenant, Owner: devUser, Environment: d.api.environment, Financial: true}, time.Now())
+		kept.Key = text
+		if kept.Event, err = events.Encode(events.Keys, event); err != nil {
+			return "", fmt.Errorf("make a key for dev: %w", err)
+		}
+		content, err := json.Marshal(kept)
+		if err != nil {
+			return "", fmt.Errorf("make a key for dev: %w", err)
+		}
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			return "", fmt.Errorf("keep the key of dev: %w", err)
+		}
+	default:
+		return "", fmt.Errorf("read the key of dev: %w", err)
+	}
+	return kept.Key, sendAdmin(ctx, cluster, kept.Event)
+}
+
+// sendAdmin sends the admin, its membership and its key. Equal versions with equal content change nothing.
+func sendAdmin(ctx context.Context, cluster topics.Cluster, key []byte) error {
+	envelope := events.Envelope{ID: devUser, TenantID: devTenant, Version: 1, Op: events.Upsert, At: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)}
+	user, err := events.Encode(events.Users, events.Event{Envelope: envelope, Data: &events.User{Name: "Development", Active: true}})
+	if err != nil {
+		return fmt.Errorf("make the admin of dev: %w", err)
+	}
+	membership, err := events.Encode(events.Memberships, events.Event{Envelope: envelope, Data: &events.Membership{UserID: devUser, Scope: events.Scope{Tenant: true}, Role: "admin"}})
+	if err != nil {
+		return fmt.Errorf("make the admin of dev: %w", err)
+	}
+	var of struct{ ID, TenantID string }
+	if err := json.Unmarshal(key, &of); err != nil {
+		return fmt.Errorf("read the key of dev: %w", err)
+	}
+	w := topics.NewWriter(cluster, topics.Sending{})
+	defer w.Close()
+	ctx, stop := context.WithTimeout(ctx, time.Minute)
+	defer stop()
+	err = w.WriteMessages(ctx,
+		kafka.Message{Topic: string(events.Users), Key: []byte(envelope.Key()), Value: user},
+		kafka.Message{Topic: string(events.Memberships), Key: []byte(envelope.Key()), Value: membership},
+		kafka.Message{Topic: string(events.Keys), Key: []byte(of.TenantID + "/" + of.ID), Value: key})
+	if err != nil {
+		return fmt.Errorf("send the admin of dev: %w", err)
+	}
+	return nil
+}
+
+// loadSample brings the sample in, once in the life of the data directory.
+func (d *dev) loadSample(ctx context.Context, servers servers, shards []*database.Server) error {
+	done := filepath.Join(d.dataDir, "sample-loaded")
+	if _, err := os.Stat(done); d.empty || err == nil {
+		return nil
+	}
+	lines, written := io.Pipe()
+	go func() {
+		written.CloseWithError(sample.Write(written, sample.Options{Tenant: devTenant, Topics: entity.Topics()}))
+	}()
+	l := &load.Load{Entities: entity.All(), Stdin: lines, Progress: load.NewProgress(d.err, isTerminal(d.err)), Log: d.log}
+	defer l.Close()
+	found, err := l.Check(ctx, []string{"-"})
+	if err != nil {
+		return fmt.Errorf("make the sample: %w", err)
+	}
+	sent, err := l.Send(ctx, servers.kafka, found)
+	if err != nil {
+		return fmt.Errorf("load the sample: %w", err)
+	}
+	if err := l.Wait(ctx, shards, sent, load.DefaultPatience); err != nil {
+		return fmt.Errorf("load the sample: %w", err)
+	}
+	if err := os.WriteFile(done, nil, 0o600); err != nil {
+		return fmt.Errorf("note that the sample is loaded: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
+
+	"tallyhouse/ingest/database"
+	"tallyhouse/ingest/entity"
+	"tallyhouse/ingest/heads"
+	"tallyhouse/ingest/migrate"
+	"tallyhouse/ingest/stream"
+	"tallyhouse/ingest/topics"
+	"tallyhouse/schemas/clickhouse"
+)
+
+// concurrentInserts is how many inserts a worker has in flight at one server.
+const concurrentInserts = 4
+
+// ingestFlags are what a worker needs to know beside its servers.
+type ingestFlags struct {
+	dataDir   string
+	group     string
+	freshness time.Duration
+}
+
+func (f *ingestFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.group, "group", "tallyhouse", "consumer group: its members share the partitions")
+	flags.DurationVar(&f.freshness, "freshness", 100*time.Millisecond, "how long a batch waits for more: longer means fewer, larger inserts")
+}
+
+func ingestCommand(s *shell) *cobra.Command {
+	var f ingestFlags
+	var metricsAddr string
+	var volatile bool
+	cmd := &cobra.Command{
+		Use:     "ingest",
+		GroupID: groupRun,
+		Short:   "Run the worker that moves change events from Kafka into ClickHouse, exactly once",
+		Long: "Runs a worker: a member of the consumer group that writes its share of the partitions. Give it one ClickHouse address per shard,\n" +
+			"in the same order everywhere. It serves /metrics, /healthz and /readyz on its metrics address.",
+		Example: "  tallyhouse ingest --data-dir /var/lib/tallyhouse --kafka-addr kafka:9092 --clickhouse-addr clickhouse:9000",
+		Args:    cobra.NoArgs,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.dataDir, "data-dir", "./.tallyhouse", "directory of this worker's heads, a cache of the newest states; one worker per directory")
+	f.add(flags)
+	flags.StringVar(&metricsAddr, "metrics-addr", "127.0.0.1:9090", "where /metrics, /healthz and /readyz are served, host:port")
+	flags.BoolVar(&volatile, "allow-volatile", false, "also write to tables that do not write through to the disk, as dev makes them; a power loss may tear them")
+	from := connectionFlags(flags)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		servers, err := from.open()
+		if err != nil {
+			return err
+		}
+		defer servers.kafka.Close()
+		registry := prometheus.NewRegistry()
+		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		listener, err := listen("--metrics-addr", metricsAddr)
+		if err != nil {
+			return err
+		}
+		w, err := s.openWorker(cmd.Context(), f, servers, clickhouse.Target{Durable: !volatile}, registry)
+		if err != nil {
+			return errors.Join(err, listener.Close())
+		}
+		defer w.close()
+		work, ctx := errgroup.WithContext(cmd.Context())
+		work.Go(func() error { return w.Run(ctx) })
+		work.Go(func() error { return serveWorker(ctx, listener, w, registry) })
+		return work.Wait()
+	}
+	return cmd
+}
+
+// worker is a worker with what it stands on.
+type worker struct {
+	*stream.Worker
+	heads  *heads.Store
+	shards []*database.Server
+}
+
+func (w *worker) close() {
+	closeAll(w.shards)
+	_ = w.heads.Close() // a cache: what isn't flushed is caught up
+}
+
+// openWorker checks everything that a worker stands on and prepares it.
+func (s *shell) openWorker(ctx context.Context, f ingestFlags, servers servers, target clickhouse.Target, metrics prometheus.Registerer) (_ *worker, err error) {
+	w := &worker{}
+	defer func() {
+		if err != nil {
+			closeAll(w.shards)
+			if w.heads != nil {
+				_ = w.heads.Close()
+			}
+		}
+	}()
+	var databases []stream.Database
+	for _, o := range servers.shards {
+		server, err := database.Open(o, concurrentInserts)
+		if err != nil {
+			return nil, err
+		}
+		w.shards = append(w.shards, server)
+		databases = append(databases, server)
+		if err := s.awaitServer(ctx, server); err != nil {
+			return nil, err
+		}
+		if err := migrate.Check(ctx, server); err != nil {
+			return nil, err
+		}
+		if err := migrate.CheckServer(ctx, server, target); err != nil {
+			return nil, fmt.Errorf("this ClickHouse server can't be written to exactly once: %w", err)
+		}
+	}
+	if err := s.checkTopics(ctx, servers.kafka); err != nil {
+		return nil, err
+	}
+	if w.heads, err = heads.Open(filepath.Join(f.dataDir, "heads")); err != nil {
+		return nil, err
+	}
+	w.Worker, err = stream.New(stream.Options{
+		Cluster: servers.kafka, Servers: databases, Heads: w.heads, Group: f.group, Entities: entity.All(), Freshness: f.freshness, Log: s.log, Metrics: metrics,
+	})
+	return w, err
+}
+
+// awaitServer waits, for a bounded time, until ClickHouse answers: a worker is often started beside it.
+func (s *shell) awaitServer(ctx context.Context, server *database.Server) error {
+	const tries, between = 60, time.Second
+	for try := 1; ; try++ {
+		err := server.Ping(ctx)
+		if err == nil {
+			return nil
+		}
+		if try == tries || ctx.Err() != nil {
+			return fmt.Errorf("ClickHouse at %s does not answer (--clickhouse-addr): %w", server.Addr(), err)
+		}
+		if try == 1 {
+			s.log.Warn("waiting for ClickHouse", "addr", server.Addr(), "error", err)
+		}
+		select {
+		case <-time.After(between):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// checkTopics warns about topics that work, but not as they should. Missing ones are made: a group cannot join without them.
+func (s *shell) checkTopics(ctx context.Context, kafka topics.Cluster) error {
+	found, err := topics.Ensure(ctx, kafka, topics.Wish{})
+	if err != nil {
+		return err
+	}
+	for _, topic := range found {
+		for _, warning := range topic.Warnings {
+			s.log.Warn(warning, "topic", topic.Topic)
+		}
+	}
+	return nil
+}
+
+// serveWorker serves a worker's metrics and health until the context ends.
+func serveWorker(ctx context.Context, listener net.Listener, w *worker, from prometheus.Gatherer) error {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(from, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /healthz", health(w.Alive))
+	mux.HandleFunc("GET /readyz", health(w.Ready))
+	return serve(ctx, listener, mux)
+}
+
+// health answers 200 when nothing is wrong, else 503 and what is.
+func health(check func() error) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		if err := check(); err != nil {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			fmt.Fprintln(w, err)
+			return
+		}
+		fmt.Fprintln(w, "ok")
+	}
+}
