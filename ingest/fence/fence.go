@@ -136,7 +136,7 @@ func put(ctx context.Context, db Database, topic string, partitions []int32, own
 	}
 	err = db.Exec(ctx, database.Statement{
 		SQL: raise,
-		ID:  db.Name() + "/fence/" + topic + "/" + randomID(),
+		ID:  fencePrefix(db, topic) + randomID(),
 		Params: database.Params{
 			"topic": topic, "owner": owner, "holder": prefix, "step": strconv.FormatUint(step, 10), "held": strconv.FormatBool(hold),
 			"asked": "[" + strings.Join(asked, ",") + "]",
@@ -186,8 +186,9 @@ func PartitionPrefix(db Database, topic string, partition int32) string {
 // TopicPrefix begins the ids of all inserts of a topic, its holders' too.
 func TopicPrefix(db Database, topic string) string { return db.Name() + "/" + topic + "/" }
 
-// HolderID is a fresh query id for a statement of a hold's work.
-func HolderID(db Database, topic string) string { return TopicPrefix(db, topic) + "hold/" + randomID() }
+// fencePrefix begins the ids of the statements that put up fences on a topic. A kill does not end them: they are conditional on what
+// they read.
+func fencePrefix(db Database, topic string) string { return db.Name() + "/fence/" + topic + "/" }
 
 const (
 	killAll  = `KILL QUERY WHERE arrayExists(prefix -> startsWith(query_id, prefix), {prefixes:Array(String)}) SYNC`

@@ -1,18 +1,5 @@
 -- What the ingest protocol needs beside the ledger's own tables (docs/architecture.md).
 
--- A fence row says who may write a partition: of a partition's rows the greatest (epoch, owner) counts. Memory on purpose: a restart
--- of the server takes all fences down, so every writer recovers after it.
-CREATE TABLE IF NOT EXISTS fences {{onCluster}}
-(
-    topic     LowCardinality(String),
-    partition UInt32,
-    epoch     UInt64,
-    owner     String,                 -- a random id of one attempt; '<holder>/<attempt>' when held
-    held      Bool,
-    since     DateTime64(3, 'UTC')
-)
-ENGINE = Memory;
-
 -- Which stream this database follows, per topic. The row of the greatest revision counts.
 CREATE TABLE IF NOT EXISTS streams {{onCluster}}
 (

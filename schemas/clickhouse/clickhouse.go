@@ -19,8 +19,9 @@ var files embed.FS
 
 // Target says what kind of installation the statements are for.
 type Target struct {
-	Cluster string // name of the ClickHouse cluster; then engines are Replicated and statements run ON CLUSTER. "" for one server
-	Durable bool   // write through to the disk on every insert: everywhere but under dev
+	Cluster    string // name of the ClickHouse cluster, as remote_servers lists it; "" for one server
+	Replicated bool   // the cluster's shards have replicas: engines are Replicated and statements run ON CLUSTER, which takes a Keeper
+	Durable    bool   // write through to the disk on every insert: everywhere but under dev
 }
 
 // Migration is one step of the schema.
@@ -28,7 +29,7 @@ type Migration struct {
 	Version    int
 	Name       string
 	Statements []string
-	SHA256     string // of the file, to notice a released migration that was edited
+	SHA256     string // of the statements as they are for one server, views and all, to notice a released migration that was edited
 }
 
 var (
@@ -36,7 +37,8 @@ var (
 	statementEnd = regexp.MustCompile(`;[ \t]*(\n|$)`)
 )
 
-// Migrations returns the schema's steps in order.
+// Migrations returns the schema's steps in order. The first, version 0, is what migrating itself stands on: its statements are run
+// before every migration and do nothing where they were run before.
 func Migrations(t Target) ([]Migration, error) {
 	names, err := fs.Glob(files, "*.sql")
 	if err != nil {
@@ -49,8 +51,8 @@ func Migrations(t Target) ([]Migration, error) {
 			return nil, fmt.Errorf("migration %s: want a name like 0001_what_it_does.sql", name)
 		}
 		version, err := strconv.Atoi(m[1])
-		if err != nil || version != i+1 {
-			return nil, fmt.Errorf("migration %s: want number %04d", name, i+1)
+		if err != nil || version != i {
+			return nil, fmt.Errorf("migration %s: want number %04d", name, i)
 		}
 		text, err := files.ReadFile(name)
 		if err != nil {
@@ -60,7 +62,11 @@ func Migrations(t Target) ([]Migration, error) {
 		if err != nil {
 			return nil, err
 		}
-		sum := sha256.Sum256(text)
+		plain, err := Target{}.statements(name, string(text))
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256([]byte(strings.Join(plain, ";\n")))
 		steps = append(steps, Migration{Version: version, Name: m[2], Statements: statements, SHA256: hex.EncodeToString(sum[:])})
 	}
 	return steps, nil
@@ -68,7 +74,7 @@ func Migrations(t Target) ([]Migration, error) {
 
 func (t Target) statements(name, text string) ([]string, error) {
 	parsed, err := template.New(name).Funcs(template.FuncMap{
-		"onCluster": t.onCluster, "engine": t.engine, "durable": t.durable, "small": small, "view": t.view,
+		"onCluster": t.OnCluster, "engine": t.engine, "durable": t.durable, "small": small, "view": t.view,
 	}).Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("parse migration %s: %w", name, err)
@@ -86,15 +92,16 @@ func (t Target) statements(name, text string) ([]string, error) {
 	return out, nil
 }
 
-func (t Target) onCluster() string {
-	if t.Cluster == "" {
+// OnCluster is the clause that makes a statement run on every server, "" where there is only one or each is given by itself.
+func (t Target) OnCluster() string {
+	if !t.Replicated {
 		return ""
 	}
-	return "ON CLUSTER " + quote(t.Cluster)
+	return "ON CLUSTER " + Quote(t.Cluster)
 }
 
 func (t Target) engine(name string, args ...string) string {
-	if t.Cluster != "" {
+	if t.Replicated {
 		name = "Replicated" + name
 		args = append([]string{"'/clickhouse/tables/{uuid}/{shard}'", "'{replica}'"}, args...)
 	}
@@ -107,7 +114,12 @@ func (t Target) durable() string {
 	if !t.Durable {
 		return "fsync_after_insert = 0"
 	}
-	return "fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1"
+	return strings.Join(DurableSettings(), ", ")
+}
+
+// DurableSettings are the settings of a table whose rows survive a power loss from the moment on that their insert counts.
+func DurableSettings() []string {
+	return []string{"fsync_after_insert = 1", "fsync_part_directory = 1", "min_rows_to_fsync_after_merge = 1"}
 }
 
 // small are the settings of tables that get many small batches: merged parts go soon.
@@ -118,7 +130,10 @@ func (t Target) view(name string) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("no view named %s", name)
 	}
-	return fmt.Sprintf("CREATE MATERIALIZED VIEW IF NOT EXISTS %s %s TO %s AS\n%s;\n", v.Trigger(), t.onCluster(), v.Name, v.Select(v.Table)), nil
+	return fmt.Sprintf("CREATE MATERIALIZED VIEW IF NOT EXISTS %s %s TO %s AS\n%s;\n", v.Trigger(), t.OnCluster(), v.Name, v.Select(v.Table)), nil
 }
 
-func quote(identifier string) string { return "`" + strings.ReplaceAll(identifier, "`", "\\`") + "`" }
+// Quote writes an identifier so that it is one, whatever it contains.
+func Quote(identifier string) string {
+	return "`" + strings.NewReplacer(`\`, `\\`, "`", "\\`").Replace(identifier) + "`"
+}
