@@ -19,6 +19,7 @@ func TestRefusalsOfWhatIsWrittenWrongly(t *testing.T) {
 		{"number beyond 64 bits", `"net":10000`, `"net":123456789012345678901234567890`, `data.net must lie in -9007199254740991..9007199254740991, not 123456789012345678901234567890`},
 		{"number that would wrap into range", `"net":10000`, `"net":18446744073709561616`, `data.net must lie in -9007199254740991..9007199254740991, not 18446744073709561616`},
 		{"leading zero", `"net":10000`, `"net":010000`, `data.net holds no JSON: at byte 368 stands '1' where a number without leading zeros should`},
+		{"two zeros", `"net":10000`, `"net":00`, `data.net holds no JSON: at byte 368 stands '0' where a number without leading zeros should`},
 		{"plus", `"net":10000`, `"net":+1`, `data.net holds no JSON: at byte 367 stands '+' where a value should`},
 		{"not a number", `"net":10000`, `"net":NaN`, `data.net holds no JSON: at byte 367 stands 'N' where a value should`},
 		{"bare minus", `"net":10000`, `"net":-`, `data.net holds no JSON: at byte 368 stands ',' where a digit should`},

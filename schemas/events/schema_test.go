@@ -125,8 +125,11 @@ var rulesBesideSchema = []struct {
 		smallest(events.Records, "R1").With("data.allocations[1]", map[string]any{"nodeId": "N2", "net": 1}),
 		smallest(events.Records, "R1").With("data.allocations[1]", map[string]any{"nodeId": "N2", "net": 1}).With("data.net", 101)},
 	{events.Records, `^data.allocations add up to more than an amount holds, not to net -?\d+$`,
-		smallest(events.Records, "R1").With("data.allocations", manyAllocations(2048+1)).With("data.net", 9007199254740991), // wraps to net in 64 bits
-		smallest(events.Records, "R1").With("data.allocations", manyAllocations(1)).With("data.net", 9007199254740991)},
+		smallest(events.Records, "R1").With("data.allocations", wrapping()).With("data.net", 0),
+		smallest(events.Records, "R1").With("data.allocations", wrapping()[:1]).With("data.net", 9007199254740991)},
+	{events.Records, `^data.allocations add up to 4294967396, not to net 100$`, // equal in the lower 32 bits
+		smallest(events.Records, "R1").With("data.allocations[1]", map[string]any{"net": 4294967296}),
+		smallest(events.Records, "R1").With("data.allocations[1]", map[string]any{"net": 4294967296}).With("data.allocations[2]", map[string]any{"net": -4294967296})},
 	{events.Records, `^data.allocations\[\d+\].net is null, but data.net is not$`,
 		smallest(events.Records, "R1").With("data.allocations[0].net", nil),
 		smallest(events.Records, "R1").With("data.allocations", []any{})},
@@ -135,7 +138,13 @@ var rulesBesideSchema = []struct {
 		smallest(events.Records, "R1").With("data.net", nil).With("data.allocations[0].net", nil)},
 	{events.Records, `^data.currency is missing, but the record has amounts$`,
 		smallest(events.Records, "R1").Without("data.currency"),
-		smallest(events.Records, "R1").Without("data.currency").With("data.net", nil).With("data.allocations", []any{})},
+		withoutAmounts()},
+	{events.Records, `^data.currency is missing, but the record has amounts$`,
+		withoutAmounts().With("data.tax", 0),
+		withoutAmounts().With("data.tax", 0).With("data.currency", "EUR")},
+	{events.Records, `^data.currency is missing, but the record has amounts$`,
+		withoutAmounts().With("data.gross", 0),
+		withoutAmounts()},
 	{events.Records, `^data.stepKind is paid, but neither paidAt nor cashDate says when$`,
 		smallest(events.Records, "R1").With("data.stepKind", "paid"),
 		smallest(events.Records, "R1").With("data.stepKind", "paid").With("data.paidAt", "2026-03-01T10:15:00Z")},
@@ -166,6 +175,11 @@ func smallest(topic events.Topic, id string) eventstest.Message {
 	return eventstest.New(topic, "demo", id, 1)
 }
 
+// withoutAmounts is a record whose document hasn't been read yet.
+func withoutAmounts() eventstest.Message {
+	return smallest(events.Records, "R1").With("data.currency", nil).With("data.net", nil).With("data.allocations", []any{})
+}
+
 func change(id string) map[string]any {
 	return map[string]any{"id": id, "value": 1, "status": "pending"}
 }
@@ -175,13 +189,13 @@ func line(node string, parent any) map[string]any {
 		"uncommitted": 0, "uncommittedDefaulted": true, "invoiced": 0, "paid": 0}
 }
 
-// manyAllocations are n allocations of the greatest amount; 2048 of them are 2^64 - 2048, so that 64 bits would wrap.
-func manyAllocations(n int) []any {
-	out := make([]any, n)
+// wrapping are allocations whose sum is 2^64: in 64 bits it would be 0.
+func wrapping() []any {
+	out := make([]any, 2048, 2049)
 	for i := range out {
 		out[i] = map[string]any{"net": 9007199254740991}
 	}
-	return out
+	return append(out, map[string]any{"net": 2048})
 }
 
 func TestRulesBesideTheSchemaRefuseAndTake(t *testing.T) {
@@ -236,6 +250,10 @@ func TestRulesOfTheSchemaRefuseAndTake(t *testing.T) {
 		{events.Records, "version", 0, 1, "version"},
 		{events.Records, "at", "2026-03-01T10:15:00+00:00", "2026-03-01T10:15:00.000Z", "at"},
 		{events.Records, "at", "2299-12-31T23:00:00Z", "2299-12-31T22:59:59Z", "at"},
+		{events.Records, "at", "2026-03-01T10:15:00.0123456789Z", "2026-03-01T10:15:00.012345678Z", "at"},
+		{events.Records, "data.paidAt", "2026-03-01T10:15:60Z", "2026-03-01T10:15:59Z", "data.paidAt"},
+		{events.ReceivedFeedback, "data.message", "", "!", "data.message"},
+		{events.ReceivedFeedback, "data.message", strings.Repeat("ä", 4001), strings.Repeat("ä", 4000), "data.message"},
 		{events.Records, "op", "delete", "upsert", "data"},
 		{events.Records, "extra", 1, nil, "extra"},
 		{events.Records, "data.intake.ext", 1, nil, "data.intake.ext"},
