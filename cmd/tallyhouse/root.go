@@ -128,6 +128,7 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 		loadCommand(s),
 		sampleCommand(s),
 		deadLettersCommand(s),
+		readCommand(s),
 		keysCommand(s),
 	)
 	root.CompletionOptions.HiddenDefaultCmd = true

@@ -6,6 +6,7 @@
 package document
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,7 +48,7 @@ const (
 	OCRMissing     Reason = "ocr-missing"     // a scan, and tesseract is not installed
 	OCROff         Reason = "ocr-off"         // a scan, and OCR is turned off
 	OCRFailed      Reason = "ocr-failed"      // a scan that tesseract cannot read
-	Crashed        Reason = "crashed"         // the isolated child ended without a result
+	Crashed        Reason = "crashed"         // the reader panicked, or its isolated child ended without a result
 )
 
 // Limits bound the work on one file. The zero value of a field stands for its
@@ -57,7 +58,7 @@ type Limits struct {
 	Pages      int           // default 100
 	Operations int64         // objects, operators and glyphs; default 20 million
 	Unpacked   int64         // bytes unpacked in all; default 192 MiB
-	Time       time.Duration // default 10 s
+	Time       time.Duration // without OCR, which has its own; default 10 s
 }
 
 // Options steer Read.
@@ -73,9 +74,15 @@ type Options struct {
 	Limits Limits
 }
 
+// Defaults of Limits that others need to know.
+const (
+	DefaultBytes = 25 << 20
+	DefaultTime  = 10 * time.Second
+)
+
 func (l Limits) withDefaults() Limits {
 	if l.Bytes == 0 {
-		l.Bytes = 25 << 20
+		l.Bytes = DefaultBytes
 	}
 	if l.Pages == 0 {
 		l.Pages = 100
@@ -87,7 +94,7 @@ func (l Limits) withDefaults() Limits {
 		l.Unpacked = 192 << 20
 	}
 	if l.Time == 0 {
-		l.Time = 10 * time.Second
+		l.Time = DefaultTime
 	}
 	return l
 }
@@ -105,20 +112,31 @@ type Result struct {
 }
 
 // Read reads one PDF. It always returns a Result; see Reason for what can fail.
-func Read(ctx context.Context, data []byte, opts Options) Result {
+func Read(ctx context.Context, data []byte, opts Options) (result Result) {
+	defer func() {
+		// A fault of ours that a file has found must not end the program.
+		if fault := recover(); fault != nil {
+			result = failed(Crashed, fmt.Errorf("reader panicked: %v", fault))
+		}
+	}()
 	limits := opts.Limits.withDefaults()
-	ctx, cancel := context.WithTimeout(ctx, limits.Time)
-	defer cancel()
 	if int64(len(data)) > limits.Bytes {
 		return failed(TooLarge, fmt.Errorf("file has %d bytes, %d are allowed", len(data), limits.Bytes))
 	}
 	budget := pdfobj.NewBudget(limits.Unpacked, limits.Operations)
-	file, err := pdfobj.Open(ctx, data, budget)
+	reading, cancel := context.WithTimeout(ctx, limits.Time)
+	defer cancel()
+	file, err := pdfobj.Open(reading, data, budget)
 	if err != nil {
 		return failed(reasonOf(err), err)
 	}
 	r := reader{file: file, budget: budget, opts: opts, limits: limits}
-	return r.read(ctx)
+	out, scan := r.read(reading)
+	if scan == nil {
+		return out
+	}
+	// OCR has a time limit of its own; the file's structure was read by now.
+	return r.scan(ctx, *scan)
 }
 
 func failed(reason Reason, err error) Result {
@@ -157,32 +175,38 @@ type reader struct {
 // minGlyphs is the least text that can be an invoice.
 const minGlyphs = 40
 
-func (r *reader) read(ctx context.Context) Result {
+// scanned is what OCR needs of a file without text.
+type scanned struct {
+	pages []pdfobj.Page
+	texts []pdftext.Page
+}
+
+func (r *reader) read(ctx context.Context) (Result, *scanned) {
 	var xml *embedded
 	if !r.opts.NoXML {
 		var err error
 		if xml, err = r.embedded(); err != nil {
-			return failed(r.attachmentReason(err), err)
+			return failed(r.attachmentReason(err), err), nil
 		}
 	}
 	pages, err := r.file.Pages(r.limits.Pages)
 	if err != nil && xml == nil {
-		return failed(reasonOf(err), err)
+		return failed(reasonOf(err), err), nil
 	}
 	if len(pages) == 0 && xml == nil {
-		return failed(NoPages, errors.New("the page tree has no page"))
+		return failed(NoPages, errors.New("the page tree has no page")), nil
 	}
 	doc, err := pdftext.Read(ctx, r.file, r.budget, pages)
 	if err != nil && xml == nil {
-		return failed(reasonOf(err), err)
+		return failed(reasonOf(err), err), nil
 	}
 	if xml != nil {
-		return r.withXML(xml, doc, err == nil)
+		return r.withXML(xml, doc, err == nil), nil
 	}
 	if doc.Glyphs < minGlyphs || doc.Unmapped > doc.Glyphs {
-		return r.scan(ctx, pages)
+		return Result{}, &scanned{pages: pages, texts: doc.Pages}
 	}
-	return r.page(doc)
+	return r.page(doc), nil
 }
 
 // page reads the text of the pages.
@@ -195,11 +219,18 @@ func (r *reader) page(doc pdftext.Document) Result {
 }
 
 // scan reads pictures of pages by OCR.
-func (r *reader) scan(ctx context.Context, pages []pdfobj.Page) Result {
+func (r *reader) scan(ctx context.Context, s scanned) Result {
+	pictures := 0
+	for _, p := range s.texts {
+		pictures += len(p.Pictures)
+	}
+	if pictures == 0 {
+		return failed(NoText, ocr.ErrNoPicture)
+	}
 	if r.opts.NoOCR {
 		return failed(OCROff, errors.New("the pages are pictures and ocr is turned off"))
 	}
-	doc, err := ocr.Read(ctx, r.file, pages, r.opts.OCR)
+	doc, err := ocr.Read(ctx, r.file, s.pages, s.texts, r.opts.OCR)
 	if err != nil {
 		return failed(reasonOf(err), err)
 	}
@@ -251,11 +282,13 @@ func (r Result) JSON() ([]byte, error) {
 			out.Evidence[name] = f.from.Evidence
 		}
 	}
-	line, err := json.Marshal(out)
-	if err != nil {
+	var line bytes.Buffer
+	encoder := json.NewEncoder(&line)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(out); err != nil {
 		return nil, fmt.Errorf("writing result: %w", err)
 	}
-	return line, nil
+	return bytes.TrimRight(line.Bytes(), "\n"), nil
 }
 
 // ParseJSON reads a line that JSON wrote.

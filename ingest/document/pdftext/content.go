@@ -16,6 +16,7 @@ const (
 	maxStateDepth = 256      // q without Q
 	maxOperands   = 4096
 	maxGlyphs     = 400_000 // of one document
+	maxPictures   = 2048    // of one page
 )
 
 // matrix is a PDF transformation [a b c d e f].
@@ -58,7 +59,7 @@ type interpreter struct {
 	marks  []mark
 	// unmapped counts glyphs whose character no table tells.
 	unmapped int
-	images   int
+	pictures []Picture
 
 	state      graphicsState
 	stack      []graphicsState
@@ -116,7 +117,6 @@ func (in *interpreter) run(ctx context.Context, content []byte, resources pdfobj
 		switch op {
 		case "ID":
 			l.SkipInlineImage()
-			in.images++
 		case "Do":
 			if err := in.object(ctx, operands, resources, depth); err != nil {
 				return err
@@ -337,7 +337,9 @@ func (in *interpreter) object(ctx context.Context, args []pdfobj.Object, resourc
 		return nil
 	}
 	if in.file.Name(s.Dict["Subtype"]) == "Image" {
-		in.images++
+		if len(in.pictures) < maxPictures {
+			in.pictures = append(in.pictures, Picture{Stream: s, Matrix: in.state.ctm})
+		}
 		return nil
 	}
 	if in.file.Name(s.Dict["Subtype"]) != "Form" || in.formsAbove[s.ID()] {

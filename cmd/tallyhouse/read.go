@@ -1,0 +1,88 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tallyhouse/ingest/document"
+	"tallyhouse/ingest/document/isolate"
+)
+
+func readCommand(s *shell) *cobra.Command {
+	var opts document.Options
+	var isolated bool
+	cmd := &cobra.Command{
+		Use:     "read FILE.pdf...",
+		GroupID: groupCare,
+		Short:   "Read invoice PDFs and print their fields",
+		Long: "Prints one JSON line per file: its status, the reason when it could not be read, the fields (amounts in minor units, credit notes\n" +
+			"negative, null where not certain) and the evidence of each. A file that is no invoice is an answer, not a failure of the command.",
+		Example: "  tallyhouse read invoice.pdf\n" +
+			"  tallyhouse read --no-xml --own-company 'Muster Bau GmbH' --own-vat-id ATU12345675 inbox/*.pdf",
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&opts.NoXML, "no-xml", false, "read the pages alone, not the embedded e-invoice")
+	flags.BoolVar(&opts.NoOCR, "no-ocr", false, "leave scans unread")
+	flags.StringVar(&opts.OCR.Tesseract, "tesseract", "", "path of tesseract, for scans; default: found in PATH")
+	flags.StringVar(&opts.OCR.Languages, "ocr-languages", "deu+eng", "tesseract's languages")
+	flags.StringSliceVar(&opts.Own.Names, "own-company", nil, "name of the receiving company, never taken for the supplier; repeatable")
+	flags.StringSliceVar(&opts.Own.VATIDs, "own-vat-id", nil, "VAT id of the receiving company; repeatable")
+	flags.IntVar(&opts.Limits.Pages, "max-pages", 100, "most pages of a file; a file with more fails")
+	flags.DurationVar(&opts.Limits.Time, "timeout", 10*time.Second, "most time for a file, OCR apart")
+	flags.BoolVar(&isolated, "isolated", false, "read one file from standard input under a memory limit, as the mail's reader starts this program")
+	cmd.Args = func(_ *cobra.Command, args []string) error {
+		switch {
+		case isolated && len(args) > 0:
+			return errors.New("--isolated reads standard input and takes no files")
+		case !isolated && len(args) == 0:
+			return errors.New("name at least one PDF file")
+		}
+		return nil
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if isolated {
+			return isolate.Child(cmd.Context(), s.in, s.out)
+		}
+		var faults []error
+		for _, name := range args {
+			if err := cmd.Context().Err(); err != nil {
+				return errors.Join(append(faults, fmt.Errorf("reading %s: %w", name, err))...)
+			}
+			data, err := readBounded(name, document.DefaultBytes)
+			if err != nil {
+				faults = append(faults, err)
+				continue
+			}
+			result := document.Read(cmd.Context(), data, opts)
+			result.File = name
+			line, err := result.JSON()
+			if err != nil {
+				faults = append(faults, err)
+				continue
+			}
+			fmt.Fprintf(s.out, "%s\n", line)
+		}
+		return errors.Join(faults...)
+	}
+	return cmd
+}
+
+// readBounded reads a file, at most one byte more than limit: enough to tell
+// that it is too large.
+func readBounded(name string, limit int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("opening invoice: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading invoice: %w", err)
+	}
+	return data, nil
+}
