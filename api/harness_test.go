@@ -30,15 +30,14 @@ import (
 func TestMain(m *testing.M) { clickhousetest.Main(m) }
 
 const (
-	tenant        = "acme"
-	environment   = "test"
-	partitions    = 4
-	readyWithin   = 30 * time.Second
-	knownWithin   = 20 * time.Second
-	adminKey      = "pk_test_admin_s3cret_with_underscores"
-	guestKey      = "pk_test_guest_s3cret"
-	strangerKey   = "pk_test_stranger_s3cret"
-	adminOfNobody = "nobody"
+	tenant      = "acme"
+	environment = "test"
+	partitions  = 4
+	readyWithin = 30 * time.Second
+	knownWithin = 20 * time.Second
+	adminKey    = "pk_test_admin_s3cret_with_underscores"
+	guestKey    = "pk_test_guest_s3cret"
+	strangerKey = "pk_test_stranger_s3cret"
 )
 
 // world is a running API on a real database and a real broker.
@@ -287,7 +286,9 @@ func (w *world) do(method, key, path string, header http.Header) response {
 		request.Header[name] = values
 	}
 	r := w.roundTrip(request)
-	w.contract.check(w, method, request.URL.EscapedPath(), r)
+	if r.header.Get("Content-Encoding") == "" && method != http.MethodHead {
+		w.contract.check(w, method, request.URL.EscapedPath(), r)
+	}
 	return r
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"tallyhouse/api/access"
 	"tallyhouse/api/problem"
 	"tallyhouse/api/query"
@@ -99,39 +97,28 @@ func answerRecords(ctx context.Context, s *Server, c *call) (writer, error) {
 		projects = []access.Project{p}
 	}
 	shown := newRecordView(projects, query.Value[[]string](c.values, "fields").V)
-	ask := reader.RecordPage{Filter: recordFilter(c, projects), After: c.after, Limit: c.limit(), Columns: shown.columns()}
-
-	var records []reader.Record
-	var more bool
-	var total int64
+	var found reader.Page
 	counted := query.Value[bool](c.values, "count").V
 	if len(projects) > 0 {
-		work, ctx := errgroup.WithContext(ctx)
-		work.Go(func() (err error) {
-			records, more, err = s.reader.Records(ctx, ask)
-			return err
+		var err error
+		found, err = s.reader.Records(ctx, reader.RecordPage{
+			Filter: recordFilter(c, projects), After: c.after, Limit: c.limit(), Columns: shown.columns(), Count: counted,
 		})
-		if counted {
-			work.Go(func() (err error) {
-				total, err = s.reader.CountRecords(ctx, ask.Filter)
-				return err
-			})
-		}
-		if err := work.Wait(); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
 	last := ""
-	if len(records) > 0 {
-		last = records[len(records)-1].ID
+	if n := len(found.Records); n > 0 {
+		last = found.Records[n-1].ID
 	}
-	page, err := s.nextPage(c, more, last)
+	page, err := s.nextPage(c, found.More, last)
 	if err != nil {
 		return nil, err
 	}
-	page.total, page.count = total, counted
+	page.total, page.count = found.Total, counted
 	return func(e *resource.Encoder) {
-		shown.append(e, records)
+		shown.append(e, found.Records)
 		page.append(e)
 	}, nil
 }

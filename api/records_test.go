@@ -1,9 +1,6 @@
 package api_test
 
 import (
-	"fmt"
-	"net/http"
-	"testing"
 	"time"
 
 	"tallyhouse/schemas/calendar"
@@ -65,27 +62,4 @@ func (w *world) records(all ...record) {
 		rows[i] = r.row(tenant)
 	}
 	w.insert("records", rows...)
-}
-
-func TestSmoke(t *testing.T) {
-	w := newWorld(t)
-	w.user("u1", adminKey, "admin")
-	w.project("P1", events.Project{BudgetStructureID: events.Some("S1")})
-	w.node("n1", events.BudgetNode{StructureID: events.Some("S1"), Level: "budget", Code: "1", Name: "Shell", Active: true, AccountingCodes: []events.AccountingCode{{System: "datev", Code: "0700"}}})
-	w.contractor("K1", events.Some("Bau GmbH"))
-	w.known(adminKey)
-	w.eventually(knownWithin, "project", func() bool { return len(w.get(adminKey, "/v0/projects").items("id")) == 1 })
-	for i := range 5 {
-		w.records(record{id: fmt.Sprint("R", i), project: "P1", contractor: "K1", currency: "EUR", net: events.Some(int64(100)), tax: events.Some(int64(20)), nodes: []string{"n1"}, nets: []int64{100}, recognition: events.Some(calendar.NewDate(2026, 3, 2))})
-	}
-	r := w.get(adminKey, "/v0/records?limit=2&count=true").want(t, http.StatusOK, "")
-	t.Log(string(r.body), r.header)
-	r = w.get(adminKey, "/v0/records?limit=2&cursor="+r.cursor()).want(t, http.StatusOK, "")
-	t.Log(string(r.body))
-	r = w.get(adminKey, "/v0/records/R4").want(t, http.StatusOK, "")
-	t.Log(string(r.body))
-	r = w.get(adminKey, "/v0/records?accountingCode=datev:0700&budgetNodeId=n1&includeDescendants=true&invoicenumber=1")
-	t.Log(string(r.body))
-	r = w.get(adminKey, "/v0/records?accountingCode=datev:0700&budgetNodeId=n1&includeDescendants=true&fields=id")
-	t.Log(string(r.body))
 }
