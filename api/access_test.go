@@ -196,7 +196,7 @@ func (w *world) subject(number int) subject {
 
 func TestAccessChangesAtOnce(t *testing.T) {
 	w := newWorld(t)
-	elsewhere := events.Scope{WorkspaceID: some("elsewhere")}
+	elsewhere := events.Scope{WorkspaceID: some("empty")}
 	number := 0
 	for name, change := range map[string]func(s subject){
 		"the key is revoked":     func(s subject) { w.key(s.user, s.key, func(k *events.Key) { k.RevokedAt = some(time.Now().UTC()) }) },

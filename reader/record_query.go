@@ -143,6 +143,7 @@ type RecordPage struct {
 	After   string // id; "" for the first page
 	Limit   int
 	Columns RecordColumns
+	Count   bool // also count all that match
 }
 
 // query asks each project for its own records in the order of the key, and takes the least of them: so it reads as many rows as the

@@ -4,57 +4,54 @@ import (
 	"context"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
-
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/events"
 )
 
-// Records returns a page, and whether more may follow it. The page may hold fewer records than its limit although more follow, when
-// they are very large.
-func (r *Reader) Records(ctx context.Context, p RecordPage) (records []Record, more bool, err error) {
+// Page is a part of a list of records.
+type Page struct {
+	Records []Record
+	More    bool  // whether others may follow
+	Total   int64 // of all pages, where it was asked for
+}
+
+// Records returns a page. It may hold fewer records than its limit although more follow, when they are very large.
+func (r *Reader) Records(ctx context.Context, p RecordPage) (page Page, err error) {
 	find := &recordFinder{reader: r, tenant: p.Filter.Tenant, columns: p.Columns, projects: p.Filter.Projects}
 	if p.Filter.needsStructure() {
 		if err := find.loadStructures(ctx); err != nil {
-			return nil, false, err
+			return Page{}, err
 		}
 	}
 	where, err := p.Filter.conditions(find.structures)
 	if err != nil {
-		return nil, false, err
+		return Page{}, err
 	}
-	// The budget structures are looked up while the page is read.
-	work, ctx := errgroup.WithContext(ctx)
-	if p.Columns.needsStructure() && find.structures == nil {
-		work.Go(func() error { return find.loadStructures(ctx) })
-	}
-	work.Go(func() error {
-		more, err = find.page(ctx, p, where)
+	tasks := []func() error{func() (err error) {
+		page.More, err = find.page(ctx, p, where)
 		return err
-	})
-	if err := work.Wait(); err != nil {
-		return nil, false, fmt.Errorf("read records: %w", err)
+	}}
+	if p.Columns.needsStructure() && find.structures == nil {
+		tasks = append(tasks, func() error { return find.loadStructures(ctx) })
 	}
-	records, err = find.complete(ctx)
-	return records, more, err
+	if p.Count {
+		tasks = append(tasks, func() (err error) {
+			page.Total, err = r.countRecords(ctx, p.Filter.countQuery(where))
+			return err
+		})
+	}
+	if err := together(tasks...); err != nil {
+		return Page{}, fmt.Errorf("read records: %w", err)
+	}
+	page.Records, err = find.complete(ctx)
+	return page, err
 }
 
-// CountRecords returns how many records match.
-func (r *Reader) CountRecords(ctx context.Context, f RecordFilter) (int64, error) {
-	find := &recordFinder{reader: r, tenant: f.Tenant, projects: f.Projects}
-	if f.needsStructure() {
-		if err := find.loadStructures(ctx); err != nil {
-			return 0, err
-		}
-	}
-	where, err := f.conditions(find.structures)
-	if err != nil {
-		return 0, err
-	}
+func (r *Reader) countRecords(ctx context.Context, q Query) (int64, error) {
 	var count uint64
-	err = r.each(ctx, f.countQuery(where), nil, func(scan func(...any) error) error { return scan(&count) })
+	err := r.each(ctx, q, nil, func(scan func(...any) error) error { return scan(&count) })
 	if err != nil {
-		return 0, fmt.Errorf("count records: %w", err)
+		return 0, fmt.Errorf("count them: %w", err)
 	}
 	return int64(count), nil
 }
