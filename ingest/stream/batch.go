@@ -156,7 +156,7 @@ func (g *digester) upsert(b *batch, r *kgo.Record, e events.Event, hash uint32) 
 		c.before, c.existed = h, existed
 	}
 	var err error
-	if c.contributions, err = g.entity.Contributions(e.Data); err != nil {
+	if c.contributions, err = g.entity.Contributions(e.ID, e.Data); err != nil {
 		b.refuse(g.tp, r, err.Error())
 		return nil
 	}

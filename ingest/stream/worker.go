@@ -44,6 +44,7 @@ type Worker struct {
 	metrics *metrics
 	desks   map[string][]*desk // by topic, one per shard
 	observe observer
+	timings timings
 
 	mu      sync.Mutex
 	writers map[topicPartition]*running
@@ -56,10 +57,10 @@ type running struct {
 	done chan struct{}
 }
 
-// Timings of the consumer group: a stalled member is noticed within the session, a rebalance within a heartbeat.
+// timings of the consumer group: a stalled member is noticed within the session, a rebalance within a heartbeat.
+type timings struct{ session, heartbeat time.Duration }
+
 const (
-	session       = 10 * time.Second
-	heartbeat     = time.Second
 	rebalance     = 30 * time.Second
 	drainPatience = 8 * time.Second // within the session, for heartbeats stop meanwhile
 	commitEvery   = time.Second
@@ -80,7 +81,7 @@ func New(o Options) (*Worker, error) {
 	members := newMembership()
 	w := &Worker{
 		options: o, log: o.Log, members: members, source: source, asking: asking, sender: newProducer(o.Cluster, o.Log), pace: newPace(o.Freshness, members),
-		metrics: newMetrics(o.Metrics), desks: map[string][]*desk{}, observe: ignore, writers: map[topicPartition]*running{},
+		metrics: newMetrics(o.Metrics), desks: map[string][]*desk{}, observe: ignore, timings: timings{10 * time.Second, time.Second}, writers: map[topicPartition]*running{},
 	}
 	o.Metrics.MustRegister(newPartitionMetrics(w))
 	return w, nil
@@ -145,8 +146,8 @@ func (w *Worker) join() (*kafka.ConsumerGroup, error) {
 		Dialer:                 w.options.Cluster.Dialer,
 		Topics:                 names,
 		GroupBalancers:         []kafka.GroupBalancer{balancer{w.members.has}},
-		HeartbeatInterval:      heartbeat,
-		SessionTimeout:         session,
+		HeartbeatInterval:      w.timings.heartbeat,
+		SessionTimeout:         w.timings.session,
 		RebalanceTimeout:       rebalance,
 		JoinGroupBackoff:       time.Second,
 		WatchPartitionChanges:  true,
