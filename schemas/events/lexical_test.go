@@ -38,6 +38,7 @@ func TestRefusalsOfWhatIsWrittenWrongly(t *testing.T) {
 		{"bad escape", `M\u00fcller`, `\x41`, `data.counterpartyName holds no JSON: at byte 227 stands '\\' where a known escape should`},
 		{"raw control character", `M\u00fcller`, "a\tb", `data.counterpartyName holds no JSON: at byte 228 stands '\t' where an escaped control character should`},
 		{"not UTF-8", `M\u00fcller`, "M\xfcller", `the message is not UTF-8 at byte 228`},
+		{"not UTF-8 behind U+FFFD", `M\u00fcller`, "\uFFFD\xfc", `the message is not UTF-8 at byte 230`},
 		{"UTF-8 of a surrogate", `M\u00fcller`, "\xed\xa0\x80", `the message is not UTF-8 at byte 227`},
 		{"byte order mark", `{"id"`, "\uFEFF{\"id\"", `the message begins with a byte order mark; send UTF-8 without one`},
 		{"another JSON value", invoice, `[]`, `the message must be an object, not an array`},

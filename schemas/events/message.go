@@ -129,7 +129,7 @@ func Decode(topic Topic, key, value []byte) (Event, error) {
 	}
 	d := &decoder{text: string(value), topic: topic}
 	if !utf8.ValidString(d.text) {
-		return Event{}, refuse("is not UTF-8 at byte %d", len(value)-len(bytes.TrimLeftFunc(value, func(r rune) bool { return r != utf8.RuneError })))
+		return Event{}, refuse("is not UTF-8 at byte %d", firstNoUTF8(value))
 	}
 	d.space()
 	e := c.decode(d)
@@ -145,6 +145,18 @@ func Decode(topic Topic, key, value []byte) (Event, error) {
 		return Event{}, &Invalid{Member: "key", Rule: fmt.Sprintf("must be tenantId/id, here %s, not %s", quoted(e.Key()), quoted(string(key)))}
 	}
 	return e, nil
+}
+
+// firstNoUTF8 is the place of the first byte that is no part of a character.
+func firstNoUTF8(b []byte) (at int) {
+	for at < len(b) {
+		r, n := utf8.DecodeRune(b[at:])
+		if r == utf8.RuneError && n == 1 {
+			break
+		}
+		at += n
+	}
+	return at
 }
 
 func refuse(rule string, args ...any) *Invalid { return &Invalid{Rule: fmt.Sprintf(rule, args...)} }
