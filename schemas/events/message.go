@@ -199,7 +199,7 @@ func (e Event) ContentHash() uint64 {
 	if c == nil {
 		return 0
 	}
-	return xxhash.Sum64(c.data(make([]byte, 0, 1024), e.Data))
+	return xxhash.Sum64(c.data(make([]byte, 0, 640), e.Data))
 }
 
 type registry struct {
