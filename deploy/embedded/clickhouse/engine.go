@@ -5,6 +5,14 @@
 // Tables survive a kill of the engine, the parent or both. The child ends with
 // its parent: on Linux by the kernel's parent-death signal, everywhere by the
 // end of its standard input.
+//
+// Measured with the library cached, on two busy cores: 0.3 to 0.9 s to start,
+// 0.2 s to stop, and idle 0.6 % of a core, 46 MB of its own and 181 MB of the
+// library's pages.
+//
+// A client that hangs up while its query runs can, after some hundreds of times,
+// end this engine (not a server); it is restarted then, and nothing that was
+// acknowledged is lost.
 package clickhouse
 
 import (
@@ -100,7 +108,8 @@ type Engine struct {
 
 // Start starts the engine and returns when it answers queries. On a machine's
 // first start it fetches the library. The context bounds the start alone; the
-// engine runs until Stop. Errors are a *StartError or a *supervise.PortTakenError.
+// engine runs until Stop. What a person can put right is a *StartError or a
+// *supervise.PortTakenError.
 func Start(ctx context.Context, o Options) (*Engine, error) {
 	return start(ctx, o, supervise.Usual())
 }
@@ -113,22 +122,38 @@ func start(ctx context.Context, o Options, patience supervise.Patience) (*Engine
 	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
 		return nil, diskError("create the data directory", o.DataDir, err)
 	}
-	addr, err := supervise.ListenAddr(serviceName, o.Addr, addrFlag)
-	if err != nil {
+	// A taken port shows before the library is fetched.
+	if _, err := supervise.ListenAddr(serviceName, o.Addr, addrFlag); err != nil {
 		return nil, err
 	}
 	program, err := findProgram(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	line, err := commandLine(o, addr, program)
+	e, err := supervise.OnAddr(serviceName, o.Addr, addrFlag, func(addr string) (*Engine, error) {
+		return startAt(ctx, o, addr, program, patience)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if o.Metrics != nil {
+		if err := registerMetrics(o.Metrics, e); err != nil {
+			return nil, errors.Join(err, e.Stop(ctx))
+		}
+	}
+	o.Log.Info("embedded clickhouse serves", "addr", e.addr, "program", program.path, "data", o.DataDir)
+	return e, nil
+}
+
+func startAt(ctx context.Context, o Options, addr string, p program, patience supervise.Patience) (*Engine, error) {
+	line, err := commandLine(o, addr, p)
 	if err != nil {
 		return nil, err
 	}
 	// A start loads every table, so a large data directory takes its time.
-	starting, cancel := context.WithTimeout(ctx, patience.Starting)
+	ctx, cancel := context.WithTimeout(ctx, patience.Starting)
 	defer cancel()
-	supervisor, err := supervise.Start(starting, supervise.Service[*process]{
+	supervisor, err := supervise.Start(ctx, supervise.Service[*process]{
 		Name: serviceName,
 		Start: func(ctx context.Context) (*process, error) {
 			return startProcess(ctx, line, addr, o.DataDir)
@@ -136,17 +161,7 @@ func start(ctx context.Context, o Options, patience supervise.Patience) (*Engine
 		Log:      o.Log,
 		Patience: patience,
 	})
-	if err != nil {
-		return nil, err
-	}
-	e := &Engine{addr: addr, supervisor: supervisor}
-	if o.Metrics != nil {
-		if err := registerMetrics(o.Metrics, e); err != nil {
-			return nil, errors.Join(err, e.Stop(ctx))
-		}
-	}
-	o.Log.Info("embedded clickhouse serves", "addr", addr, "program", program.path, "data", o.DataDir)
-	return e, nil
+	return &Engine{addr: addr, supervisor: supervisor}, err
 }
 
 // Addr is the host:port of the native protocol.

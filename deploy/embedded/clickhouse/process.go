@@ -162,7 +162,7 @@ func (p *process) Err() error {
 // tables and ends by itself.
 func (p *process) Stop(ctx context.Context) error {
 	defer p.end()
-	err := p.conn.Exec(ctx, "KILL QUERY WHERE startsWith(query, ?) ASYNC", idleQuery)
+	err := p.killIdleQuery(ctx)
 	if err == nil {
 		p.conn.Close() // the engine waits for its clients to leave
 		select {
@@ -178,6 +178,32 @@ func (p *process) Stop(ctx context.Context) error {
 	default:
 		return fmt.Errorf("killed, because it did not end by itself: %w", err)
 	}
+}
+
+// killIdleQuery returns when the idle query was there to be killed: the engine
+// listens a moment before it comes to that query.
+func (p *process) killIdleQuery(ctx context.Context) error {
+	for {
+		var running uint64
+		count := "SELECT count() FROM system.processes WHERE startsWith(query, ?)"
+		if err := p.conn.QueryRow(ctx, count, idleQuery).Scan(&running); err != nil {
+			return fmt.Errorf("look for the engine's idle query: %w", err)
+		}
+		if running > 0 {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-p.done:
+			return nil
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	if err := p.conn.Exec(ctx, "KILL QUERY WHERE startsWith(query, ?) ASYNC", idleQuery); err != nil {
+		return fmt.Errorf("kill the engine's idle query: %w", err)
+	}
+	return nil
 }
 
 // Kill ends the child and whatever it started with SIGKILL.

@@ -20,6 +20,28 @@ func (e *PortTakenError) Error() string {
 		e.Service, e.Addr, e.Flag)
 }
 
+// freePorts bounds how many free ports are tried: between a look and the start
+// another program may take one.
+const freePorts = 5
+
+// OnAddr runs start with the definite form of addr. With port 0, which leaves the
+// choice to us, it tries another port when the chosen one was taken meanwhile.
+func OnAddr[T any](service, addr, flag string, start func(addr string) (T, error)) (T, error) {
+	_, port, _ := net.SplitHostPort(addr) // what is wrong with it, ListenAddr says
+	for try := 1; ; try++ {
+		definite, err := ListenAddr(service, addr, flag)
+		if err != nil {
+			var none T
+			return none, err
+		}
+		started, err := start(definite)
+		var taken *PortTakenError
+		if port != "0" || try == freePorts || !errors.As(err, &taken) {
+			return started, err
+		}
+	}
+}
+
 // ListenAddr makes addr definite: port 0 becomes a port that is free now. It
 // returns a *PortTakenError when another program listens there.
 func ListenAddr(service, addr, flag string) (string, error) {

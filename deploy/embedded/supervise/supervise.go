@@ -23,10 +23,10 @@ type Run interface {
 	Done() <-chan struct{}
 	// Err says why the run ended; it is asked after Done is closed.
 	Err() error
-	// Stop ends the run gently, and by force when ctx ends before that. The
-	// run has ended when it returns; the error says what was not gentle.
+	// Stop ends the run gently, and by force when ctx ends before that; the
+	// error says what was not gentle.
 	Stop(ctx context.Context) error
-	// Kill ends the run by force.
+	// Kill ends the run by force. It may return before the run has ended.
 	Kill()
 }
 
@@ -186,8 +186,12 @@ func (s *Supervisor[R]) watch(ctx context.Context) error {
 		}
 		if failures >= s.service.Patience.Failures {
 			run.Kill()
-			<-run.Done()
-			return fmt.Errorf("hung: %w", err)
+			select {
+			case <-run.Done():
+				return fmt.Errorf("hung: %w", err)
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 		}
 	}
 }

@@ -244,6 +244,45 @@ func TestAnAddressInUseIsNamed(t *testing.T) {
 	}
 }
 
+func TestAFreePortThatIsTakenMeanwhileIsReplaced(t *testing.T) {
+	for _, c := range []struct {
+		addr  string
+		tries int
+	}{{"127.0.0.1:0", 5}, {fixedFreeAddr(t), 1}} {
+		// given a start that finds each port taken
+		var tried []string
+		_, err := supervise.OnAddr("the service", c.addr, "--its-addr", func(addr string) (int, error) {
+			tried = append(tried, addr)
+			return 0, &supervise.PortTakenError{Service: "the service", Addr: addr, Flag: "--its-addr"}
+		})
+		// then only a port of our own choice is replaced, and not for ever
+		var taken *supervise.PortTakenError
+		if !errors.As(err, &taken) || len(tried) != c.tries {
+			t.Errorf("%s: tried %v, got %v", c.addr, tried, err)
+		}
+	}
+	// and the first that is free is it
+	tries := 0
+	got, err := supervise.OnAddr("the service", "127.0.0.1:0", "--its-addr", func(addr string) (string, error) {
+		if tries++; tries < 3 {
+			return "", &supervise.PortTakenError{Addr: addr}
+		}
+		return addr, nil
+	})
+	if err != nil || tries != 3 || !strings.HasPrefix(got, "127.0.0.1:") {
+		t.Errorf("got %q, %v after %d tries", got, err, tries)
+	}
+}
+
+func fixedFreeAddr(t *testing.T) string {
+	t.Helper()
+	addr, err := supervise.ListenAddr("the service", "127.0.0.1:0", "--its-addr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return addr
+}
+
 func TestALockHasOneHolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	unlock, free, err := supervise.TryLock(path)

@@ -103,15 +103,20 @@ func StartIn(dir string) (*clickhouse.Engine, error) {
 	})
 }
 
+// stop kills the engine: its data are thrown away, there is nothing to be gentle with.
 func stop() error {
 	if shared.dir == "" {
 		return nil
 	}
-	defer os.RemoveAll(shared.dir)
-	if shared.engine == nil {
-		return nil
+	if shared.engine != nil {
+		now, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = shared.engine.Stop(now) // says that it was killed
 	}
-	return shared.engine.Stop(context.Background())
+	if err := os.RemoveAll(shared.dir); err != nil {
+		return fmt.Errorf("remove the data directory: %w", err)
+	}
+	return nil
 }
 
 // execute runs one statement, again where the engine was being restarted.
