@@ -24,6 +24,7 @@ func readSample(t *testing.T, o Options, tell func(topic events.Topic, before, n
 		c.heads[topic] = map[string]events.Event{}
 	}
 	in, out := io.Pipe()
+	defer in.Close()
 	go func() { out.CloseWithError(Write(out, o)) }()
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)

@@ -43,6 +43,7 @@ func TestEqualOptionsGiveEqualBytes(t *testing.T) {
 }
 
 func TestEveryRecordGoesItsWayInOrder(t *testing.T) {
+	t.Parallel()
 	after := map[string]int{"setup": 0, "approval": 1, "payment": 2, "paid": 3, "rejected": 3}
 	for seed := range uint64(2) {
 		numbers := map[[2]string]string{}
@@ -174,6 +175,7 @@ func checkReferences(t *testing.T, c *company) {
 }
 
 func TestRecordsEndAsRealOnesDo(t *testing.T) {
+	t.Parallel()
 	const records = 20_000
 	c := readSample(t, Options{Records: records, Seed: 3, Topics: []events.Topic{events.Records}}, nil)
 	all := live[events.Record](c, events.Records)
@@ -238,6 +240,7 @@ func rate(r *events.Record) string {
 }
 
 func TestLinesFollowTimeAndVersionsOfRecordsMix(t *testing.T) {
+	t.Parallel()
 	for _, records := range []int64{500, 15_000} {
 		var last time.Time
 		jump, same, lines := time.Duration(0), 0, 0
@@ -261,6 +264,7 @@ func TestLinesFollowTimeAndVersionsOfRecordsMix(t *testing.T) {
 }
 
 func TestTopicsOnlyFilterTheLines(t *testing.T) {
+	t.Parallel()
 	write := func(topics ...events.Topic) string {
 		var b bytes.Buffer
 		if err := Write(&b, Options{Records: 400, Topics: topics}); err != nil {
@@ -303,17 +307,18 @@ func TestMemoryDoesNotGrowWithTheRecords(t *testing.T) {
 		}
 		return most
 	}
-	few, many := heap(20_000), heap(200_000)
+	few, many := heap(10_000), heap(200_000)
 	if many > few+1<<20 { // six bytes a record
-		t.Errorf("%d bytes of heap with 20,000 records, %d with 200,000", few, many)
+		t.Errorf("%d bytes of heap with 10,000 records, %d with 200,000", few, many)
 	}
 }
 
 func TestTheBeginningOfTenMillionRecords(t *testing.T) {
+	t.Parallel()
 	// Beyond a million records more are under way at once than the wheel holds at their true distances.
 	stop := errors.New("enough")
 	versions := map[string]int64{}
-	left, later := 200_000, 0
+	left, later := 80_000, 0
 	err := Write(writerFunc(func(p []byte) (int, error) {
 		for l := range bytes.Lines(p) {
 			topic, key, value := parts(t, bytes.TrimSuffix(l, []byte("\n")))
@@ -337,8 +342,8 @@ func TestTheBeginningOfTenMillionRecords(t *testing.T) {
 	if !errors.Is(err, stop) {
 		t.Fatal(err)
 	}
-	if later < 100_000 || len(versions) < 45_000 {
-		t.Errorf("%d records begun, %d later versions among 200,000 lines", len(versions), later)
+	if later < 30_000 || len(versions) < 20_000 {
+		t.Errorf("%d records begun, %d later versions among 80,000 lines", len(versions), later)
 	}
 }
 
