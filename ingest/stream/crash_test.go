@@ -132,6 +132,8 @@ type chaos struct {
 	sent     []message
 	poison   map[string]int // values that must be refused, and how often they were sent
 	nulls    int
+
+	recordsOnly bool
 }
 
 func newChaos(rnd *rand.Rand) *chaos {
@@ -168,11 +170,11 @@ func (c *chaos) one() message {
 		c.nulls++
 		c.poison[""]++
 		return message{topic: events.Records, partition: -1, key: fmt.Sprint("demo/N", c.nulls)}
-	case x < 20:
+	case x < 20 && !c.recordsOnly:
 		id := fmt.Sprint("P", c.rnd.IntN(5))
 		c.versions[id]++
 		return event(events.Projects, id, c.versions[id], map[string]any{"name": fmt.Sprint("Project ", c.versions[id]), "currency": "EUR", "workspaceId": "W1"})
-	case x < 25:
+	case x < 25 && !c.recordsOnly:
 		id := fmt.Sprint("K", c.rnd.IntN(8))
 		c.versions[id]++
 		if c.rnd.IntN(6) == 0 {

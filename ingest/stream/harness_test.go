@@ -56,6 +56,12 @@ func newWorld(t testing.TB) *world {
 // joinWorld is a world around an engine and a broker that the test has.
 func joinWorld(t testing.TB, clickhouseAddr, name, kafkaAddr string) *world {
 	t.Helper()
+	return joinWorldWith(t, clickhouseAddr, name, kafkaAddr, func(s string) []string { return []string{s} })
+}
+
+// joinWorldWith is joinWorld with other statements instead of those that make the tables.
+func joinWorldWith(t testing.TB, clickhouseAddr, name, kafkaAddr string, instead func(string) []string) *world {
+	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), addr: clickhouseAddr, name: name, log: testLog(t)}
 	var err error
 	if w.cluster, err = topics.Connect(topics.Access{Addrs: []string{kafkaAddr}}); err != nil {
@@ -74,7 +80,9 @@ func joinWorld(t testing.TB, clickhouseAddr, name, kafkaAddr string) *world {
 	}
 	for _, m := range steps {
 		for _, s := range m.Statements {
-			w.exec(s)
+			for _, s := range instead(s) {
+				patiently(t, func() error { return w.db.Exec(context.Background(), database.Statement{SQL: s}) })
+			}
 		}
 	}
 	return w

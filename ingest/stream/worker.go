@@ -106,14 +106,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	// The parts outlive ctx: writers still finish their inserts when it ends.
 	parts, stopParts := context.WithCancel(context.WithoutCancel(ctx))
 	var working sync.WaitGroup
-	working.Go(func() { w.source.run(parts) })
-	for _, e := range w.options.Entities {
-		for _, db := range w.options.Servers {
-			d := &desk{entity: e, db: db, log: w.log, asking: w.asking, source: w.source, members: w.members, metrics: w.metrics, requests: make(chan request), observe: w.observe}
-			w.desks[string(e.Topic)] = append(w.desks[string(e.Topic)], d)
-			working.Go(func() { d.run(parts) })
-		}
-	}
+	w.begin(parts, &working)
 	for ctx.Err() == nil {
 		generation, err := group.Next(ctx)
 		if err != nil {
@@ -133,6 +126,18 @@ func (w *Worker) Run(ctx context.Context) error {
 	working.Wait()
 	w.asking.Close()
 	return errors.Join(err, w.sender.close())
+}
+
+// begin sets the parts to work that serve the writers: the reading, and a desk for each topic on each shard.
+func (w *Worker) begin(parts context.Context, working *sync.WaitGroup) {
+	working.Go(func() { w.source.run(parts) })
+	for _, e := range w.options.Entities {
+		for _, db := range w.options.Servers {
+			d := &desk{entity: e, db: db, log: w.log, asking: w.asking, source: w.source, members: w.members, metrics: w.metrics, requests: make(chan request), observe: w.observe}
+			w.desks[string(e.Topic)] = append(w.desks[string(e.Topic)], d)
+			working.Go(func() { d.run(parts) })
+		}
+	}
 }
 
 func (w *Worker) join() (*kafka.ConsumerGroup, error) {
