@@ -99,13 +99,18 @@ func (p Positions) Torn(views []clickhouse.View) (missed []clickhouse.View, stra
 	for _, v := range views {
 		switch at := p.Views[v.Name]; {
 		case at == int64(p.State):
-		case at == int64(p.First) && p.First < p.State:
+		case p.Missed(v):
 			missed = append(missed, v)
 		default:
 			return nil, fmt.Sprintf("%s is at %d, its table at %d (last batch from %d)", v.Name, at, p.State, p.First)
 		}
 	}
 	return missed, ""
+}
+
+// Missed tells whether the view missed the last batch, and nothing else.
+func (p Positions) Missed(v clickhouse.View) bool {
+	return p.Views[v.Name] == int64(p.First) && p.First < p.State
 }
 
 // StateIs is the condition that the partition's position in the table is the parameter first; its other parameter is key, the

@@ -1,0 +1,214 @@
+// Package ingesttest fills a database as the worker would, without Kafka, for tests of what is done to tables beside it.
+package ingesttest
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"tallyhouse/analytics"
+	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
+	"tallyhouse/ingest/database"
+	"tallyhouse/ingest/entity"
+	"tallyhouse/ingest/fence"
+	"tallyhouse/ingest/migrate"
+	"tallyhouse/ingest/position"
+	"tallyhouse/ingest/topics"
+	"tallyhouse/schemas/events"
+)
+
+// Cluster and TopicID are what the database is told of Kafka.
+const (
+	Cluster = "the test's cluster"
+	TopicID = "the test's topic"
+)
+
+// Ledger is a database with one topic's entities in it, and what they should be.
+type Ledger struct {
+	DB         *database.Server
+	Where      database.Options
+	Entity     *entity.Entity
+	Partitions int
+	Newest     map[string]events.Event // by tenant/id: the naive model
+
+	t      testing.TB
+	before map[string]events.Event // as the last row of each has it
+	next   []uint64
+	claim  *fence.Claim
+	server string
+}
+
+// New makes a database for the entities of a topic.
+func New(t testing.TB, topic events.Topic, partitions int) *Ledger {
+	t.Helper()
+	addr, name := clickhousetest.Database(t)
+	return Open(t, database.Options{Addr: addr, Database: name, User: "default"}, topic, partitions)
+}
+
+// Open is New in a database of the caller's.
+func Open(t testing.TB, where database.Options, topic events.Topic, partitions int) *Ledger {
+	t.Helper()
+	if _, err := migrate.Up(t.Context(), []database.Options{where}, migrate.Options{Log: Log()}); err != nil {
+		t.Fatal(err)
+	}
+	db, err := database.Open(where, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	l := &Ledger{
+		DB: db, Where: where, Entity: entity.Of(topic), Partitions: partitions, Newest: map[string]events.Event{},
+		t: t, before: map[string]events.Event{}, next: make([]uint64, partitions),
+	}
+	l.server, err = position.ServerUUID(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Fence()
+	l.Stream(position.Stream{
+		Revision: 1, ClusterID: Cluster, TopicID: TopicID, Partitions: uint32(partitions), Server: l.server, Formula: entity.Formula, Life: position.NewLife(),
+	})
+	return l
+}
+
+// Log logs only what goes wrong.
+func Log() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+}
+
+// Stream writes what the database knows of the topic.
+func (l *Ledger) Stream(s position.Stream) {
+	l.t.Helper()
+	if err := position.WriteStream(l.t.Context(), l.DB, string(l.Entity.Topic), "test", s, "1", nil); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// Fence puts up new fences, as a recovery does.
+func (l *Ledger) Fence() {
+	l.t.Helper()
+	var all []int32
+	for p := range l.Partitions {
+		all = append(all, int32(p))
+	}
+	claim, held, err := fence.Put(l.t.Context(), l.DB, string(l.Entity.Topic), all)
+	if err != nil || len(held) > 0 || len(claim.Epochs) != l.Partitions {
+		l.t.Fatalf("fences: got %v, held %v, %v", claim, held, err)
+	}
+	l.claim = claim
+}
+
+// Write brings changes in, each by the partition of its key, one batch per partition. It takes them as they come: the newest versions
+// last, each entity at most once.
+func (l *Ledger) Write(changes ...events.Event) {
+	l.t.Helper()
+	of := map[int32][]events.Event{}
+	for _, e := range changes {
+		p := int32(topics.Partition([]byte(e.Key()), l.Partitions))
+		of[p] = append(of[p], e)
+	}
+	for _, p := range slices.Sorted(maps.Keys(of)) {
+		if written, err := l.Try(p, of[p]...); err != nil || written == 0 {
+			l.t.Fatalf("insert into partition %d: %d rows, %v", p, written, err)
+		}
+	}
+}
+
+// Try writes one batch of a partition; the model and the next batches take it as written when it was.
+func (l *Ledger) Try(p int32, changes ...events.Event) (written uint64, err error) {
+	l.t.Helper()
+	block, next := l.block(p, changes)
+	e := l.Entity
+	written, err = l.DB.Insert(l.t.Context(), database.Statement{
+		ID:    fence.WriterID(l.DB, string(e.Topic), p),
+		SQL:   e.Insert(fence.Counts + " AND " + position.StateIs(e.Table) + " AND " + position.SameServer),
+		Batch: block.Batch(),
+		Params: l.claim.Params(p).With(database.Params{
+			"first": strconv.FormatUint(l.next[p], 10), "key": entity.PositionKey(p), "server": l.server,
+		}),
+	})
+	if err == nil && written > 0 {
+		l.Took(p, next, changes...)
+	}
+	return written, err
+}
+
+// Took notes that a batch was written.
+func (l *Ledger) Took(p int32, next uint64, changes ...events.Event) {
+	l.next[p] = next
+	for _, c := range changes {
+		l.Newest[c.Key()], l.before[c.Key()] = c, c
+	}
+}
+
+// Next is the position of a partition.
+func (l *Ledger) Next(p int32) uint64 { return l.next[p] }
+
+func (l *Ledger) block(p int32, changes []events.Event) (*entity.Block, uint64) {
+	l.t.Helper()
+	block := l.Entity.NewBlock()
+	first := l.next[p]
+	next := first
+	for _, c := range changes {
+		row := entity.Row{
+			Tenant: c.TenantID, ID: c.ID, RowVersion: entity.RowVersion(c.Version), Deleted: c.Op == events.Delete, At: c.At, Data: c.Data, SrcOffset: next,
+			KeyHash: topics.Hash([]byte(c.Key())) & 0x7fffffff, ContentHash: c.ContentHash(), After: l.contributions(c),
+		}
+		next += 2 // logs have gaps
+		old, existed := l.before[c.Key()]
+		row.Project = l.project(c, old)
+		if existed && l.project(old, old) != row.Project {
+			gone := row
+			gone.Project, gone.Deleted, gone.Moved, gone.Data = l.project(old, old), true, true, nil
+			gone.Before, gone.After = l.contributions(old), analytics.Contributions{}
+			block.Append(gone)
+		} else if existed {
+			row.Before = l.contributions(old)
+		}
+		block.Append(row)
+	}
+	next = max(next, first+1)
+	block.Append(entity.PositionRow(p, first, next, time.Now()))
+	return block, next
+}
+
+func (l *Ledger) project(c, old events.Event) string {
+	if c.Data == nil {
+		if old.Data == nil {
+			return ""
+		}
+		return l.Entity.Project(old.ID, old.Data)
+	}
+	return l.Entity.Project(c.ID, c.Data)
+}
+
+func (l *Ledger) contributions(c events.Event) analytics.Contributions {
+	l.t.Helper()
+	all, err := l.Entity.Contributions(c.Data)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return all
+}
+
+// Exec runs a statement.
+func (l *Ledger) Exec(statement string, args ...any) {
+	l.t.Helper()
+	if err := l.DB.Exec(l.t.Context(), database.Statement{SQL: fmt.Sprintf(statement, args...)}); err != nil {
+		l.t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// Number asks for one number.
+func (l *Ledger) Number(query string, args ...any) (n int64) {
+	l.t.Helper()
+	if err := l.DB.Row(l.t.Context(), database.Query{SQL: "SELECT toInt64((" + fmt.Sprintf(query, args...) + "))"}, &n); err != nil {
+		l.t.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
