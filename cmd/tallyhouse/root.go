@@ -125,6 +125,8 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 		ingestCommand(s),
 		apiCommand(s),
 		topicsCommand(s),
+		releaseCommand(s),
+		migrateCommand(s),
 		loadCommand(s),
 		sampleCommand(s),
 		deadLettersCommand(s),

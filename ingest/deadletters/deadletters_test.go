@@ -122,7 +122,7 @@ func TestListTellsEachLetterOnce(t *testing.T) {
 }
 
 func TestReplaySendsWhatTheWorkerWouldTake(t *testing.T) {
-	stored := load.StoredBy(entity.All())
+	stored := load.StoredBy([]*entity.Entity{entity.Of(events.Contractors)})
 	wrongKey := letter(another)
 	for name, c := range map[string]struct {
 		letter    deadletters.Letter

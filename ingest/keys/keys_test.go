@@ -214,6 +214,14 @@ func TestRevokeEndsAKeyForAll(t *testing.T) {
 	if k, err := keys.Revoke(ctx, sources, "demo", "table"); err != nil || k.Version != 8 {
 		t.Errorf("a key that only the table has: %+v, %v", k, err)
 	}
+	nowhere, err := database.Open(database.Options{Addr: server.Addr(), Database: "nowhere", User: "default"}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nowhere.Close()
+	if _, err := keys.Revoke(ctx, keys.Sources{Kafka: c, Shards: []*database.Server{nowhere}}, "demo", "gone"); err == nil || !strings.Contains(err.Error(), "tallyhouse migrate") {
+		t.Errorf("without the database: %v", err)
+	}
 	for _, id := range []string{"none", "gone"} {
 		if _, err := keys.Revoke(ctx, sources, "demo", id); !errors.Is(err, keys.ErrNotFound) {
 			t.Errorf("key %s: %v", id, err)

@@ -112,7 +112,14 @@ WHERE tenant = {tenant:String} AND project = ''`
 // tables adds what the state table knows.
 func (s Sources) tables(ctx context.Context, tenant string, newest map[string]Known) error {
 	for _, shard := range s.Shards {
-		err := shard.Rows(ctx, database.Query{SQL: tableQuery, Params: database.Params{"tenant": tenant}}, func(scan func(...any) error) error {
+		found, err := shard.Exists(ctx)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return fmt.Errorf("read the keys from ClickHouse at %s: database %s does not exist; run `tallyhouse migrate`, or name another with --clickhouse-database", shard.Addr(), shard.Name())
+		}
+		err = shard.Rows(ctx, database.Query{SQL: tableQuery, Params: database.Params{"tenant": tenant}}, func(scan func(...any) error) error {
 			var k Known
 			var rowVersion uint64
 			var expires, revoked *time.Time

@@ -23,6 +23,9 @@ type bar struct {
 
 // Stage implements Progress.
 func (b *bar) Stage(name string, total int64, unit Unit) {
+	if b.shown != nil {
+		b.End()
+	}
 	b.shown = progressbar.NewOptions64(max(total, 1),
 		progressbar.OptionSetWriter(b.w),
 		progressbar.OptionSetDescription(name),

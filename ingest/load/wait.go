@@ -63,8 +63,18 @@ func (l *Load) Wait(ctx context.Context, shards []*database.Server, sent Sent, p
 	defer l.Progress.End()
 	moved, pause := time.Now(), firstPause
 	var at uint64
-	for {
-		behind, err := l.behind(ctx, shards, sent)
+	for migrated := false; ; {
+		var behind []Behind
+		var err error
+		if !migrated {
+			if err = exist(ctx, shards); errors.Is(err, ErrNoDatabase) {
+				return err
+			}
+			migrated = err == nil
+		}
+		if migrated {
+			behind, err = l.behind(ctx, shards, sent)
+		}
 		if err == nil && len(behind) == 0 {
 			return nil
 		}
@@ -89,6 +99,21 @@ func (l *Load) Wait(ctx context.Context, shards []*database.Server, sent Sent, p
 		}
 		pause = min(pause*3/2, longestPause)
 	}
+}
+
+// ErrNoDatabase says that a server lacks the database: waiting for it is in vain.
+var ErrNoDatabase = errors.New("the database does not exist; run `tallyhouse migrate`, or name another with --clickhouse-database")
+
+func exist(ctx context.Context, shards []*database.Server) error {
+	for _, shard := range shards {
+		switch found, err := shard.Exists(ctx); {
+		case err != nil:
+			return err
+		case !found:
+			return fmt.Errorf("%s at %s: %w", shard.Name(), shard.Addr(), ErrNoDatabase)
+		}
+	}
+	return nil
 }
 
 // behind compares the positions with what was sent.

@@ -79,20 +79,44 @@ func Ensure(ctx context.Context, c Cluster, w Wish) ([]Status, error) {
 			return nil, err
 		}
 	}
-	settings, err := describe(ctx, c)
+	all, err := check(ctx, c, found)
+	if err != nil {
+		return nil, err
+	}
+	var wrong []error
+	for i := range all {
+		s := &all[i]
+		s.Created = slices.Contains(created, s.Topic)
+		if w.Partitions > 0 && s.Partitions != w.Partitions {
+			wrong = append(wrong, s.otherPartitions(w.Partitions))
+		}
+	}
+	return all, errors.Join(wrong...)
+}
+
+// Check looks at the topics that exist, and makes none.
+func Check(ctx context.Context, c Cluster) ([]Status, error) {
+	ctx, stop := context.WithTimeout(ctx, requestTimeout)
+	defer stop()
+	found, err := partitions(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return check(ctx, c, found)
+}
+
+func check(ctx context.Context, c Cluster, found map[string]int) ([]Status, error) {
+	settings, err := describe(ctx, c, found)
 	if err != nil {
 		return nil, err
 	}
 	var all []Status
-	var wrong []error
 	for _, name := range Names() {
-		s := Status{Topic: name, Created: slices.Contains(created, name), Partitions: found[name], Warnings: warnings(name, settings[name])}
-		if w.Partitions > 0 && s.Partitions != w.Partitions {
-			wrong = append(wrong, s.otherPartitions(w.Partitions))
+		if n, ok := found[name]; ok {
+			all = append(all, Status{Topic: name, Partitions: n, Warnings: warnings(name, settings[name])})
 		}
-		all = append(all, s)
 	}
-	return all, errors.Join(wrong...)
+	return all, nil
 }
 
 func (s Status) otherPartitions(want int) error {
@@ -205,10 +229,13 @@ func limitOf(topic string) int {
 	return MaxBatchBytes + batchHeader
 }
 
-// describe reads the settings of all topics.
-func describe(ctx context.Context, c Cluster) (map[string]map[string]string, error) {
+// describe reads the settings of the topics that exist.
+func describe(ctx context.Context, c Cluster, found map[string]int) (map[string]map[string]string, error) {
 	req := &kafka.DescribeConfigsRequest{}
-	for _, name := range Names() {
+	if len(found) == 0 {
+		return nil, nil
+	}
+	for name := range found {
 		req.Resources = append(req.Resources, kafka.DescribeConfigRequestResource{
 			ResourceType: kafka.ResourceTypeTopic,
 			ResourceName: name,

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"tallyhouse/ingest/migrate"
+	"tallyhouse/schemas/clickhouse"
+)
+
+func migrateCommand(s *shell) *cobra.Command {
+	target := clickhouse.Target{Durable: true}
+	cmd := &cobra.Command{
+		Use:     "migrate",
+		GroupID: groupRun,
+		Short:   "Create the database, or bring it to this version's schema",
+		Long: "Creates the database where it is missing and takes the schema's steps that it lacks; prints one line for each. Two at once do no\n" +
+			"harm. A database that is newer than this version is refused.",
+		Example: "  tallyhouse migrate --clickhouse-addr clickhouse:9000\n" +
+			"  tallyhouse migrate --clickhouse-addr shard-1:9000,shard-2:9000 --cluster main",
+		Args: cobra.NoArgs,
+	}
+	to := connectionFlags(cmd.Flags())
+	cmd.Flags().StringVar(&target.Cluster, "cluster", "", "name of the ClickHouse cluster: tables are then replicated, and distributed over its shards")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		servers, err := to.open()
+		if err != nil {
+			return err
+		}
+		defer servers.kafka.Close()
+		taken, err := migrate.Up(cmd.Context(), servers.shards, migrate.Options{Target: target, Log: s.log})
+		for _, step := range taken {
+			fmt.Fprintln(s.out, step)
+		}
+		if err == nil && len(taken) == 0 {
+			fmt.Fprintln(s.err, "the database has this version's schema already")
+		}
+		return err
+	}
+	return cmd
+}

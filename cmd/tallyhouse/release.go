@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tallyhouse/ingest/fence"
+)
+
+func releaseCommand(s *shell) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "release TOPIC",
+		GroupID: groupCare,
+		Short:   "End a hold whose holder died",
+		Long: "While a command works on a topic's tables it holds all writers back. One that was killed leaves its hold behind, until the database\n" +
+			"server restarts or this ends it: what the dead command left running is killed first. Make sure that it is dead. TOPIC is a topic of\n" +
+			"change events, or migrations.",
+		Example: "  tallyhouse release ledger.records",
+		Args:    cobra.ExactArgs(1),
+	}
+	to := connectionFlags(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		servers, err := to.open()
+		if err != nil {
+			return err
+		}
+		defer servers.kafka.Close()
+		shards, err := servers.databases()
+		if err != nil {
+			return err
+		}
+		defer closeAll(shards)
+		var failed []error
+		found := false
+		for _, shard := range shards {
+			broken, err := fence.Break(cmd.Context(), shard, args[0], "release")
+			if err != nil {
+				failed = append(failed, fmt.Errorf("%s: %w", shard.Addr(), err))
+			}
+			for _, h := range broken {
+				found = true
+				fmt.Fprintf(s.out, "%s partition %d was held by %s since %s\n", args[0], h.Partition, fence.Holder(h.Owner), h.Since.Format(time.RFC3339))
+			}
+		}
+		if !found && len(failed) == 0 {
+			fmt.Fprintf(s.err, "nobody holds %s\n", args[0])
+		}
+		return errors.Join(failed...)
+	}
+	return cmd
+}
