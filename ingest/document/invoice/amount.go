@@ -14,7 +14,6 @@ type amount struct {
 	value      int64 // in 1/10,000 of the currency's unit, with its sign
 	decimals   int   // decimals written
 	currency   string
-	paren      bool // stands in parentheses
 	percent    bool
 	unit       bool // a quantity: a unit of measure follows
 	grouped    bool // has thousands separators
@@ -161,7 +160,7 @@ func groupOf(s []rune, i int) int {
 	return n
 }
 
-// surroundings reads sign, parentheses, currency, percent and unit next to the
+// surroundings reads sign, currency, percent and unit next to the
 // number.
 func (a *amount) surroundings(s []rune) {
 	i := a.end
@@ -204,16 +203,10 @@ func (a *amount) surroundings(s []rune) {
 		negative = true
 		p--
 		a.start = p
+		back()
 		if code, n := currencyBefore(s, p); code != "" && a.currency == "" {
 			a.currency = code
 			a.start = p - n
-		}
-	}
-	if p > 0 && s[p-1] == '(' {
-		for k := a.end; k < len(s) && k < a.end+2; k++ {
-			if s[k] == ')' {
-				a.paren = true
-			}
 		}
 	}
 	if negative {

@@ -483,7 +483,7 @@ func (s *sheet) partial(nets, taxes, within, grosses []sum) totals {
 		}
 		return out
 	}
-	if rated := s.ratedNet(g, nets); rated != nil {
+	if rated := s.ratedNet(g, nets); rated != nil && positive == 0 {
 		out.net, out.netValue, out.hasNet = rated, rated.value, true
 		out.rule, out.confidence = "net and rate give gross", 0.93
 		return out

@@ -130,7 +130,7 @@ func decode(f *pdfobj.File, s *pdfobj.Stream) (*image.Gray, error) {
 	case "DCTDecode", "DCT":
 		return photograph(data)
 	case "CCITTFaxDecode", "CCF":
-		return fax(f, packed.Params, data, w, h)
+		return fax(f, packed.Params, data, w, h, invertedSamples(f, s))
 	}
 	return nil, fmt.Errorf("pictures packed by %s are not read", packed.Name)
 }
@@ -164,7 +164,7 @@ func photograph(data []byte) (*image.Gray, error) {
 	return g, nil
 }
 
-func fax(f *pdfobj.File, params pdfobj.Dict, data []byte, w, h int) (*image.Gray, error) {
+func fax(f *pdfobj.File, params pdfobj.Dict, data []byte, w, h int, inverted bool) (*image.Gray, error) {
 	mode := ccitt.Group3
 	if f.Int(params["K"], 0) < 0 {
 		mode = ccitt.Group4
@@ -175,7 +175,7 @@ func fax(f *pdfobj.File, params pdfobj.Dict, data []byte, w, h int) (*image.Gray
 	}
 	align, _ := f.Resolve(params["EncodedByteAlign"]).(bool)
 	black, _ := f.Resolve(params["BlackIs1"]).(bool)
-	r := ccitt.NewReader(bytes.NewReader(data), ccitt.MSB, mode, columns, h, &ccitt.Options{Align: align, Invert: !black})
+	r := ccitt.NewReader(bytes.NewReader(data), ccitt.MSB, mode, columns, h, &ccitt.Options{Align: align})
 	row := (columns + 7) / 8
 	bits := make([]byte, row*h)
 	// A damaged fax gives the rows before the damage.
@@ -186,16 +186,21 @@ func fax(f *pdfobj.File, params pdfobj.Dict, data []byte, w, h int) (*image.Gray
 	g := image.NewGray(image.Rect(0, 0, w, h))
 	for y := range h {
 		for x := range w {
-			white := y*row >= n || x >= columns || bits[y*row+x/8]>>(7-x%8)&1 == 1
-			if black && y*row < n && x < columns {
-				white = !white
-			}
-			if white {
+			// Without /BlackIs1 what is coded black is 0, which is shown black; with
+			// it, it is 1, which is shown white.
+			coded := y*row < n && x < columns && bits[y*row+x/8]>>(7-x%8)&1 == 0
+			if coded == (black != inverted) {
 				g.Pix[y*g.Stride+x] = 255
 			}
 		}
 	}
 	return g, nil
+}
+
+// invertedSamples tells whether /Decode turns the samples around.
+func invertedSamples(f *pdfobj.File, s *pdfobj.Stream) bool {
+	d := f.Array(s.Dict["Decode"])
+	return len(d) >= 2 && f.Float(d[0], 0) > f.Float(d[1], 1)
 }
 
 // raw reads samples of 1, 2, 4 or 8 bits in gray, RGB, CMYK or a palette.
@@ -212,10 +217,7 @@ func raw(f *pdfobj.File, s *pdfobj.Stream, data []byte, w, h int) (*image.Gray, 
 	if mask {
 		parts = 1
 	}
-	inverted := false
-	if d := f.Array(s.Dict["Decode"]); len(d) >= 2 {
-		inverted = f.Float(d[0], 0) > f.Float(d[1], 1)
-	}
+	inverted := invertedSamples(f, s)
 	row := (w*parts*bits + 7) / 8
 	top := 1<<bits - 1
 	g := image.NewGray(image.Rect(0, 0, w, h))

@@ -19,7 +19,7 @@ type Budget struct {
 // NewBudget allows bytes unpacked in all and operations (objects, glyphs and
 // content operators together).
 func NewBudget(bytes, operations int64) *Budget {
-	return &Budget{bytes: bytes, operations: operations}
+	return &Budget{bytes: bytes, operations: operations, checked: checkEvery}
 }
 
 // checkEvery is the number of operations between two looks at the clock.
