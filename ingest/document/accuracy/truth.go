@@ -1,0 +1,88 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+)
+
+// truth is what an invoice says.
+type truth struct {
+	File      string          `json:"file"`
+	Kind      string          `json:"kind"`
+	Expect    string          `json:"expect"`
+	Source    string          `json:"source"`
+	Strip     bool            `json:"strip"`
+	Visible   map[string]bool `json:"visible"`
+	Number    *string         `json:"invoiceNumber"`
+	Date      *string         `json:"invoiceDate"`
+	Due       *string         `json:"dueDate"`
+	Supplier  *string         `json:"supplierName"`
+	TaxID     *string         `json:"supplierTaxId"`
+	VATID     *string         `json:"supplierVatId"`
+	TaxNumber *string         `json:"supplierTaxNumber"`
+	Currency  *string         `json:"currency"`
+	Net       *int64          `json:"net"`
+	Tax       *int64          `json:"tax"`
+	Gross     *int64          `json:"gross"`
+	XMLFault  *struct {
+		Expected string `json:"expected"`
+	} `json:"xmlFault"`
+}
+
+func readTruths(folder string) ([]truth, error) {
+	names, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	if err != nil {
+		return nil, fmt.Errorf("listing %s: %w", folder, err)
+	}
+	var out []truth
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("reading truth: %w", err)
+		}
+		var t truth
+		if err := json.Unmarshal(data, &t); err != nil {
+			return nil, fmt.Errorf("decoding truth %s: %w", name, err)
+		}
+		if t.File == "" {
+			t.File = strings.TrimSuffix(filepath.Base(name), ".json") + ".pdf"
+		}
+		out = append(out, t)
+	}
+	if len(out) == 0 {
+		return nil, errors.New("the folder holds no NAME.json beside a NAME.pdf")
+	}
+	return out, nil
+}
+
+// plain is a text without case, spaces and punctuation.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, s)
+}
+
+// sameName takes a name for the same when one contains the other and is at
+// least half as long.
+func sameName(a, b string) bool {
+	x, y := plain(a), plain(b)
+	short, long := min(len(x), len(y)), max(len(x), len(y))
+	return x == y || short >= 4 && short*2 >= long && (strings.Contains(x, y) || strings.Contains(y, x))
+}
+
+func (t truth) isTaxID(s string) bool {
+	for _, id := range []*string{t.TaxID, t.VATID, t.TaxNumber} {
+		if id != nil && plain(*id) == plain(s) {
+			return true
+		}
+	}
+	return false
+}
