@@ -1,0 +1,211 @@
+package cursor_test
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"tallyhouse/api/cursor"
+	"tallyhouse/reader"
+)
+
+// memory is a store that keeps keys as the table does.
+type memory struct {
+	mu    sync.Mutex
+	keys  []reader.CursorKey
+	reads int
+	// pause lets two instances find the store empty at the same time.
+	pause func()
+}
+
+func (m *memory) CursorKeys(context.Context) ([]reader.CursorKey, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.reads++
+	best := append([]reader.CursorKey(nil), m.keys...)
+	for i := range best {
+		for j := range best[:i] {
+			if best[i].ID > best[j].ID || best[i].ID == best[j].ID && best[i].Secret < best[j].Secret {
+				best[i], best[j] = best[j], best[i]
+			}
+		}
+	}
+	return best, nil
+}
+
+func (m *memory) AddCursorKey(_ context.Context, k reader.CursorKey, _ time.Time) error {
+	if m.pause != nil {
+		m.pause()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.keys = append(m.keys, k)
+	return nil
+}
+
+func loaded(t testing.TB, store cursor.Store) *cursor.Ring {
+	t.Helper()
+	ring := cursor.FromStore(store)
+	if err := ring.Load(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return ring
+}
+
+func TestACursorOpensForItsRequestAlone(t *testing.T) {
+	ring, other := loaded(t, &memory{}), loaded(t, &memory{})
+	rapid.Check(t, func(t *rapid.T) {
+		place := rapid.SliceOfN(rapid.Byte(), 0, cursor.MaxPlace).Draw(t, "place")
+		request := rapid.SliceOf(rapid.Byte()).Draw(t, "request")
+		sealed, err := ring.Seal(place, request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, _ := ring.Seal(place, request); again != sealed {
+			t.Fatal("the same place of the same request has two cursors")
+		}
+		if len(sealed) > cursor.MaxLength || strings.ContainsAny(sealed, "+/=&?#") {
+			t.Fatalf("cursor %q", sealed)
+		}
+		if got, err := ring.Open(context.Background(), sealed, request); err != nil || string(got) != string(place) {
+			t.Fatalf("opened as %q, %v", got, err)
+		}
+		if _, err := ring.Open(context.Background(), sealed, append(request, 0)); !errors.Is(err, cursor.ErrInvalid) {
+			t.Fatalf("another request: %v", err)
+		}
+		if _, err := other.Open(context.Background(), sealed, request); !errors.Is(err, cursor.ErrInvalid) {
+			t.Fatalf("another installation: %v", err)
+		}
+		at := rapid.IntRange(0, len(sealed)-1).Draw(t, "at")
+		changed := []byte(sealed)
+		changed[at] = rapid.SampledFrom([]byte("ABCxyz019-_")).Filter(func(b byte) bool { return b != sealed[at] }).Draw(t, "letter")
+		if _, err := ring.Open(context.Background(), string(changed), request); !errors.Is(err, cursor.ErrInvalid) {
+			t.Fatalf("a changed cursor: %v", err)
+		}
+	})
+}
+
+func TestInstancesThatStartTogetherUnderstandEachOther(t *testing.T) {
+	// Given two instances that both find no key and both make one
+	var both sync.WaitGroup
+	both.Add(2)
+	store := &memory{pause: func() { both.Done(); both.Wait() }}
+	rings := make([]*cursor.Ring, 2)
+	var started sync.WaitGroup
+	for i := range rings {
+		started.Go(func() { rings[i] = cursor.FromStore(store); _ = rings[i].Load(context.Background()) })
+	}
+	started.Wait()
+	if len(store.keys) != 2 {
+		t.Fatalf("%d keys", len(store.keys))
+	}
+	// And one that has read its own key alone
+	alone := &memory{keys: store.keys[:1]}
+	early := loaded(t, alone)
+	alone.keys = store.keys
+	time.Sleep(1100 * time.Millisecond) // keys are looked for at most once a second
+	for _, ring := range append(rings, early) {
+		for _, other := range append(rings, early) {
+			sealed, err := ring.Seal([]byte("R1"), []byte("q"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := other.Open(context.Background(), sealed, []byte("q")); err != nil || string(got) != "R1" {
+				t.Errorf("opened as %q, %v", got, err)
+			}
+		}
+	}
+}
+
+func TestKeysRotateWithAnOverlap(t *testing.T) {
+	// Given a cursor of the old key
+	dir, one, two := t.TempDir(), strings.Repeat("01", 32), strings.Repeat("02", 32)
+	file := func(text string) *cursor.Ring {
+		path := filepath.Join(dir, "keys")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ring, err := cursor.FromFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ring
+	}
+	old, _ := file(one).Seal([]byte("R1"), nil)
+	// When a new key goes in front
+	rotated := file(two + "\n" + one + "\n\n")
+	// Then both open, and new cursors are of the new key
+	if got, err := rotated.Open(context.Background(), old, nil); err != nil || string(got) != "R1" {
+		t.Errorf("old cursor: %q, %v", got, err)
+	}
+	fresh, _ := rotated.Seal([]byte("R1"), nil)
+	if _, err := file(one).Open(context.Background(), fresh, nil); !errors.Is(err, cursor.ErrInvalid) {
+		t.Errorf("new cursor with the old key: %v", err)
+	}
+	if _, err := file(two).Open(context.Background(), old, nil); !errors.Is(err, cursor.ErrInvalid) {
+		t.Errorf("old cursor when its key is gone: %v", err)
+	}
+}
+
+func TestABadKeyFileIsRefusedWithoutShowingIt(t *testing.T) {
+	for name, text := range map[string]string{"empty": "\n", "no hex": strings.Repeat("secret", 12), "too short": strings.Repeat("ab", 31)} {
+		path := filepath.Join(t.TempDir(), "keys")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := cursor.FromFile(path); err == nil || strings.Contains(err.Error(), "secret") && name == "no hex" && strings.Contains(err.Error(), "secretsecret") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := cursor.FromFile(filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("a missing file is taken")
+	}
+}
+
+func TestUnknownCursorsDoNotFloodTheStore(t *testing.T) {
+	store := &memory{}
+	ring := loaded(t, store)
+	before := store.reads
+	for i := range 1000 {
+		garbage := hex.EncodeToString([]byte{byte(i), byte(i >> 8)}) + strings.Repeat("A", 60)
+		if _, err := ring.Open(context.Background(), garbage, nil); !errors.Is(err, cursor.ErrInvalid) {
+			t.Fatalf("%q: %v", garbage, err)
+		}
+	}
+	if store.reads > before+60 {
+		t.Errorf("the store was read %d times", store.reads-before)
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	key := strings.Repeat("07", 32)
+	path := filepath.Join(f.TempDir(), "keys")
+	if err := os.WriteFile(path, []byte(key), 0o600); err != nil {
+		f.Fatal(err)
+	}
+	ring, err := cursor.FromFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	sealed, _ := ring.Seal([]byte("R1"), []byte("q"))
+	f.Add(sealed)
+	f.Add("")
+	f.Add("AAAA")
+	f.Fuzz(func(t *testing.T, text string) {
+		place, err := ring.Open(context.Background(), text, []byte("q"))
+		if err == nil && (text != sealed || string(place) != "R1") {
+			t.Fatalf("%q opened as %q", text, place)
+		}
+		if err != nil && !errors.Is(err, cursor.ErrInvalid) {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,197 @@
+package resource_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"tallyhouse/api/access"
+	"tallyhouse/api/resource"
+	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/events"
+)
+
+func FuzzAppendString(f *testing.F) {
+	for _, s := range []string{"", "a", `"\`, "\x00\x1f\x7f", "\b\f\n\r\t", "ä€😀", "\u2028\u2029\u202a", "\xff\xc3", "<&>", "\ufffd"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		var want bytes.Buffer
+		e := json.NewEncoder(&want)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(s); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(resource.AppendString(nil, s)); got != strings.TrimSuffix(want.String(), "\n") {
+			t.Fatalf("got %s, want %s", got, want.String())
+		}
+	})
+}
+
+// inner and thing are resources with members of every type.
+type inner struct {
+	Name  string
+	Value int64
+}
+
+type thing struct {
+	id      string
+	text    events.Opt[string]
+	flag    bool
+	day     events.Opt[calendar.Date]
+	instant events.Opt[time.Time]
+	money   events.Opt[int64]
+	inner   *inner
+	list    []inner
+}
+
+var innerTable = resource.NewTable("Inner", "",
+	resource.Field[inner]{Name: "name", Groups: access.Core, Required: true, Value: resource.Text(func(i *inner) string { return i.Name })},
+	resource.Field[inner]{Name: "value", Groups: access.Amounts, Value: resource.NullAmount(func(i *inner) (events.Opt[int64], string) { return events.Some(i.Value), "CHF" })},
+)
+
+var thingTable = resource.NewTable("Thing", "",
+	resource.Field[thing]{Name: "id", Groups: access.Core, Required: true, Value: resource.Text(func(v *thing) string { return v.id })},
+	resource.Field[thing]{Name: "kind", Groups: access.Core, Value: resource.Const[thing]("constant")},
+	resource.Field[thing]{Name: "text", Groups: access.Tax, Reads: 1, Value: resource.NullText(func(v *thing) events.Opt[string] { return v.text })},
+	resource.Field[thing]{Name: "flag", Groups: access.Budget, Reads: 2, Value: resource.Flag(func(v *thing) bool { return v.flag })},
+	resource.Field[thing]{Name: "day", Groups: access.Payment, Reads: 4, Value: resource.NullDate(func(v *thing) events.Opt[calendar.Date] { return v.day })},
+	resource.Field[thing]{Name: "instant", Groups: access.Core, Value: resource.NullInstant(func(v *thing) events.Opt[time.Time] { return v.instant })},
+	resource.Field[thing]{Name: "money", Groups: access.Amounts | access.Budget, Reads: 8, Value: resource.NullAmount(func(v *thing) (events.Opt[int64], string) { return v.money, "EUR" })},
+	resource.Field[thing]{Name: "inner", Groups: access.Documents, Value: resource.NullObject(innerTable, func(v *thing) *inner { return v.inner })},
+	resource.Field[thing]{Name: "list", Groups: access.Core, Value: resource.List(innerTable, func(v *thing) []inner { return v.list })},
+)
+
+// The same as encoding/json would write it: a member that may not be seen is a nil pointer.
+type (
+	jsonAmount struct {
+		Value    int64  `json:"value"`
+		Currency string `json:"currency"`
+	}
+	jsonInner struct {
+		Name  string      `json:"name"`
+		Value *jsonAmount `json:"value,omitempty"`
+	}
+	jsonThing struct {
+		ID      string        `json:"id"`
+		Kind    string        `json:"kind"`
+		Text    **string      `json:"text,omitempty"`
+		Flag    *bool         `json:"flag,omitempty"`
+		Day     **string      `json:"day,omitempty"`
+		Instant **time.Time   `json:"instant,omitempty"`
+		Money   **jsonAmount  `json:"money,omitempty"`
+		Inner   **jsonInner   `json:"inner,omitempty"`
+		List    *[]*jsonInner `json:"list,omitempty"`
+	}
+)
+
+// expected writes what a caller with the groups may see of a thing.
+func expected(v *thing, groups access.Groups) jsonThing {
+	want := jsonThing{ID: v.id, Kind: "constant"}
+	part := func(i *inner) *jsonInner {
+		if i == nil {
+			return nil
+		}
+		p := &jsonInner{Name: i.Name}
+		if groups.Has(access.Amounts) {
+			p.Value = &jsonAmount{i.Value, "CHF"}
+		}
+		return p
+	}
+	if groups.Has(access.Tax) {
+		want.Text = show(v.text, func(s string) string { return s })
+	}
+	if groups.Has(access.Budget) {
+		want.Flag = &v.flag
+	}
+	if groups.Has(access.Payment) {
+		want.Day = show(v.day, calendar.Date.String)
+	}
+	want.Instant = show(v.instant, time.Time.UTC)
+	if groups.Has(access.Amounts | access.Budget) {
+		want.Money = show(v.money, func(n int64) jsonAmount { return jsonAmount{n, "EUR"} })
+	}
+	if groups.Has(access.Documents) {
+		in := part(v.inner)
+		want.Inner = &in
+	}
+	list := []*jsonInner{}
+	for i := range v.list {
+		list = append(list, part(&v.list[i]))
+	}
+	want.List = &list
+	return want
+}
+
+func show[T, U any](o events.Opt[T], as func(T) U) **U {
+	var p *U
+	if o.Ok {
+		u := as(o.V)
+		p = &u
+	}
+	return &p
+}
+
+func optional[T any](t *rapid.T, g *rapid.Generator[T], name string) events.Opt[T] {
+	if !rapid.Bool().Draw(t, name+"?") {
+		return events.Opt[T]{}
+	}
+	return events.Some(g.Draw(t, name))
+}
+
+func TestTablesWriteWhatEncodingJSONWrites(t *testing.T) {
+	amounts := rapid.Int64Range(-9007199254740991, 9007199254740991)
+	inners := rapid.Custom(func(t *rapid.T) inner { return inner{rapid.String().Draw(t, "name"), amounts.Draw(t, "value")} })
+	rapid.Check(t, func(t *rapid.T) {
+		v := thing{
+			id: rapid.String().Draw(t, "id"), text: optional(t, rapid.String(), "text"), flag: rapid.Bool().Draw(t, "flag"),
+			day: optional(t, rapid.Custom(func(t *rapid.T) calendar.Date {
+				return calendar.Date(rapid.Int32Range(int32(calendar.MinDate), int32(calendar.MaxDate)).Draw(t, "day"))
+			}), "day"),
+			instant: optional(t, rapid.Custom(func(t *rapid.T) time.Time { return time.UnixMicro(rapid.Int64Range(-2e15, 9e15).Draw(t, "instant")) }), "instant"),
+			money:   optional(t, amounts, "money"), list: rapid.SliceOfN(inners, 0, 3).Draw(t, "list"),
+		}
+		if rapid.Bool().Draw(t, "inner?") {
+			in := inners.Draw(t, "inner")
+			v.inner = &in
+		}
+		groups := access.Groups(rapid.IntRange(0, 255).Draw(t, "groups")) | access.Core
+
+		e := &resource.Encoder{Groups: groups}
+		thingTable.Append(e, thingTable.Visible(groups), &v)
+
+		var want bytes.Buffer
+		oracle := json.NewEncoder(&want)
+		oracle.SetEscapeHTML(false)
+		if err := oracle.Encode(expected(&v, groups)); err != nil {
+			t.Fatal(err)
+		}
+		if e.Err != nil || string(e.B) != strings.TrimSuffix(want.String(), "\n") {
+			t.Fatalf("got  %s, %v\nwant %s", e.B, e.Err, want.String())
+		}
+	})
+}
+
+func TestAnAmountOutsideTheRangeIsAnError(t *testing.T) {
+	for value, fails := range map[int64]bool{9007199254740991: false, -9007199254740991: false, 9007199254740992: true, -9007199254740992: true, -1 << 63: true} {
+		e := &resource.Encoder{Groups: access.All}
+		thingTable.Append(e, thingTable.Visible(access.All), &thing{money: events.Some(value)})
+		if (e.Err != nil) != fails {
+			t.Errorf("%d: %v", value, e.Err)
+		}
+	}
+}
+
+func TestWhatIsReadFollowsFromWhatIsShown(t *testing.T) {
+	m := thingTable.Visible(access.Core | access.Amounts | access.Budget)
+	if got := thingTable.Reads(m & thingTable.Named([]string{"money", "text", "id"})); got != 8 {
+		t.Errorf("reads %b", got)
+	}
+	if got := thingTable.Reads(thingTable.Visible(access.All)); got != 15 {
+		t.Errorf("reads %b", got)
+	}
+}
