@@ -2,6 +2,7 @@ package einvoice
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -145,7 +146,7 @@ func ciiDate(n *node) string {
 }
 
 func ciiParty(n *node) party {
-	p := party{name: n.at("Name").value()}
+	p := party{name: partyName(n.at("Name"))}
 	for _, reg := range n.all("SpecifiedTaxRegistration") {
 		id := reg.at("ID")
 		switch id.attr("schemeID") {
@@ -159,6 +160,27 @@ func ciiParty(n *node) party {
 		p.name = n.at("SpecifiedLegalOrganization", "TradingBusinessName").value()
 	}
 	return p
+}
+
+// identifierLine is a line of a party's name that holds a number and no name.
+var identifierLine = regexp.MustCompile(`(?i)^\s*(?:GLN|ILN|DUNS|ID|[\pL.]+-? ?(?:Nr|No|Nummer|Number)\.?)\s*:?\s*\S*\d\S*\s*$`)
+
+// partyName leaves out the identifiers that some programs write into the name,
+// each on a line of its own.
+func partyName(n *node) string {
+	if n == nil {
+		return ""
+	}
+	var kept []string
+	for line := range strings.Lines(n.text) {
+		if !identifierLine.MatchString(line) {
+			kept = append(kept, line)
+		}
+	}
+	if name := strings.Join(strings.Fields(strings.Join(kept, " ")), " "); name != "" {
+		return name
+	}
+	return n.value()
 }
 
 func readUBL(root *node) raw {

@@ -22,7 +22,7 @@ var dateLabels = append(append(
 	labels(0.9, "plain date label", true, `^(?:[a-z]+ ?/ ?)?(?:datum|date|data|fecha|dato|le|tag)\b`, `\b(?:datum|date|data|fecha) ?:`)...)
 
 // otherDate marks a date that is not the day of issue.
-var otherDate = compile(`leistung|liefer|service|deliver|livraison|consegna|entrega|bestell|order|auftrag|fallig|due|zahl(?:bar|ung|ungs)|period|zeitraum|vertrag|angebot|offer|stand |print|druck|skonto|birth|geburt|kauf|versand|ship|associee|prestation|echeance|scadenza|vencimiento|verval|termin|valid|expir|gultig|commande|ordine|pedido|pagamento|pago|paiement|payment|supply|dokonania|zakonczenia|version|contract|contrat|performance|competenza|eingang|tax point|ausfuhr|zeit:|debut|\bfin\b|delivery|orig(?:inal)?rechnung|lieferschein|training|sold|booking|check|reception|dostaw|sprzedaz`)
+var otherDate = compile(`leistung|liefer|service|deliver|livraison|consegna|entrega|bestell|order|auftrag|fallig|due|zahl(?:bar|ung|ungs)|period|zeitraum|vertrag|angebot|offer|stand |print|druck|skonto|birth|geburt|kauf|versand|ship|associee|prestation|echeance|scadenza|vencimiento|verval|termin|valid|expir|gultig|commande|ordine|pedido|pagamento|pago|paiement|payment|supply|dokonania|zakonczenia|version|contract|contrat|performance|competenza|eingang|tax point|ausfuhr|zeit:|limite|reglement|debut|\bfin\b|delivery|orig(?:inal)?rechnung|lieferschein|training|sold|booking|check|reception|dostaw|sprzedaz`)
 
 var itemTable = compile(`\b(?:pos\.?|menge|qty|quantity|beschreibung|description|bezeichnung|einzelpreis|unit price|designation|descrizione|descripcion|cantidad|quantite|hoeveelheid|leistung|artikel|omschrijving)\b`)
 
@@ -109,6 +109,7 @@ var (
 	both           = compile(`(?:liefer|leistung|delivery|service|livraison)[a-z]*[- ]*(?:und|/|&|and|et|=) ?$`)
 	otherWord      = compile(`[a-z]{4,}`)
 	otherDateAfter = compile(`^\W{0,3}(?:associee|d'echeance|originale?|initiale?)`)
+	connector      = compile(`^(?:am|den|vom|bis|zum|ab|seit|on|from|until|by|to|le|du|au|il|dal|al|el|de|a|van|tot|per|und|and|et|e|y)$`)
 	placeAndDate   = compile(`^[a-z][a-z .()/'-]{1,40},? ?(?:,|den|am|le|li|il|a|the|on)? ?(?:den |le |il )?$`)
 )
 
@@ -150,13 +151,15 @@ func (s *sheet) unlabelledDates(numberAt *item, add func(date, *item, string, fl
 			if it == numberAt {
 				continue
 			}
-			if left := s.left(it); left != nil && otherDate.MatchString(left.folded) {
+			if left := s.left(it); left != nil && otherDate.MatchString(left.folded) && !hasDigit(left.folded) {
 				continue
 			}
 			d := it.dates[0]
 			h := hit{d: d, it: it}
 			before := strings.TrimSpace(it.folded[:d.start])
 			switch {
+			case connector.MatchString(before):
+				continue
 			case before != "" && placeAndDate.MatchString(it.folded[:d.start]) && d.end >= len(it.folded)-1:
 				h.rule, h.c = "place and date", 0.9
 			case before == "" && d.end >= len(it.folded)-1 && s.left(it) != nil && strings.HasSuffix(strings.Trim(s.left(it).folded, " :"), ", den"):

@@ -86,6 +86,13 @@ func (p *pattern) possible(s string) bool {
 
 func (p *pattern) MatchString(s string) bool { return p.possible(s) && p.re.MatchString(s) }
 
+func (p *pattern) ReplaceAllString(s, with string) string {
+	if !p.possible(s) {
+		return s
+	}
+	return p.re.ReplaceAllString(s, with)
+}
+
 func (p *pattern) FindString(s string) string {
 	if !p.possible(s) {
 		return ""

@@ -510,6 +510,9 @@ func nameLike(s string) bool {
 		return false
 	}
 	company := legalForm.MatchString(f)
+	if bare := legalForm.ReplaceAllString(" "+f+" ", " "); !letterWord.MatchString(bare) {
+		return false // a legal form alone
+	}
 	if len(dates(f)) > 0 || !company && (streetLike.MatchString(f) || postalCity.MatchString(f) || digits > 2) {
 		return false
 	}
