@@ -181,6 +181,9 @@ func (c *chaos) one() message {
 			return event(events.Contractors, id, c.versions[id], nil)
 		}
 		return event(events.Contractors, id, c.versions[id], map[string]any{"name": fmt.Sprint("Firm ", c.versions[id])})
+	case x < 50: // one that never comes again: no later version hides its loss
+		c.nulls++
+		return c.change(fmt.Sprint("O", c.nulls))
 	default:
 		return c.change("R" + fmt.Sprint(c.rnd.IntN(60)))
 	}

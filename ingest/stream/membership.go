@@ -108,13 +108,6 @@ func (m *membership) insert(ctx context.Context, tp topicPartition, known int32)
 	}, nil
 }
 
-// is tells whether the worker is, right now, in a generation that gives it the partition.
-func (m *membership) is(tp topicPartition) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.generation != 0 && m.assigned[tp]
-}
-
 // has lists the partitions of the last generation.
 func (m *membership) has() []topicPartition {
 	m.mu.Lock()

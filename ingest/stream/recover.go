@@ -34,7 +34,8 @@ type stand struct {
 	partitions int // of the topic, by which keys are hashed
 	position   uint64
 	feed       *feed
-	gap        bool // the log begins behind the position: a batch of the position row alone crosses over
+	pending    *batch // cut and not yet inserted: its records are no longer in the feed
+	gap        bool   // the log begins behind the position: a batch of the position row alone crosses over
 	start      uint64
 }
 
@@ -162,8 +163,8 @@ func (d *desk) recover(ctx context.Context, together []request) error {
 	members := map[int32]request{}
 	for _, r := range together {
 		d.metrics.recoveries.WithLabelValues(topic).Inc()
-		if !d.members.is(r.w.tp) {
-			r.reply(nil, errLost)
+		if _, err := d.members.current(ctx, r.w.tp); err != nil {
+			r.reply(nil, err)
 			continue
 		}
 		members[r.w.tp.partition] = r

@@ -1,7 +1,9 @@
 package stream
 
 import (
+	"fmt"
 	"testing"
+	"time"
 )
 
 func TestAMessageBecomesARowAndItsSums(t *testing.T) {
@@ -31,4 +33,29 @@ func TestAMessageBecomesARowAndItsSums(t *testing.T) {
 		w.settled()
 		w.check(m)
 	})
+}
+
+// Given a batch that is cut when a generation ends, when the next generation gives the partition back, then the batch is inserted and
+// nothing that was read for it is jumped over.
+func TestABatchThatWaitsForTheNextGenerationIsNotLost(t *testing.T) {
+	w := newWorld(t)
+	m := newModel()
+	a := w.start("a")
+	w.produce(record("R0", 1, nil))
+	m.take(record("R0", 1, nil))
+	w.settled()
+
+	a.members.mu.Lock()
+	generation := a.members.generation
+	a.members.mu.Unlock()
+	a.members.pause(time.Second)
+	for i := range 30 {
+		waiting := record(fmt.Sprint("R", i+1), 1, nil)
+		w.produce(waiting)
+		m.take(waiting)
+	}
+	time.Sleep(300 * time.Millisecond) // the batches are cut and wait
+	a.members.begin(generation+1000, a.members.has(), len(a.members.has()))
+	w.settled()
+	w.check(m)
 }

@@ -134,14 +134,18 @@ func (w *writer) penalty(now time.Time) time.Duration {
 func (w *writer) write(ctx context.Context, s *stand) error {
 	w.state.standing(s.position)
 	for {
-		w.state.step(StepCut)
-		b, err := w.cut(ctx, s)
-		if err != nil {
+		if s.pending == nil {
+			w.state.step(StepCut)
+			b, err := w.cut(ctx, s)
+			if err != nil {
+				return err
+			}
+			s.pending = b
+		}
+		if err := w.batch(ctx, s, s.pending); err != nil {
 			return err
 		}
-		if err := w.batch(ctx, s, b); err != nil {
-			return err
-		}
+		s.pending = nil
 	}
 }
 
