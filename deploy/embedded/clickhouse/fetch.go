@@ -54,9 +54,7 @@ func fetchLibrary(ctx context.Context, o Options, r release) (string, error) {
 		return "", diskError("create a directory in the cache", o.CacheDir, err)
 	}
 	defer os.RemoveAll(work)
-	bar := newBar(o.Progress, r.tarball)
-	defer bar.close()
-	tarball, err := pack(ctx, r, work, bar)
+	tarball, err := pack(ctx, r, work, o.Progress)
 	if err != nil {
 		return "", err
 	}
@@ -64,10 +62,9 @@ func fetchLibrary(ctx context.Context, o Options, r release) (string, error) {
 		return "", err
 	}
 	unpacked := filepath.Join(work, r.dir())
-	if err := unpack(tarball, filepath.Join(unpacked, libraryFile), bar); err != nil {
+	if err := unpack(tarball, r, filepath.Join(unpacked, libraryFile), o.Progress); err != nil {
 		return "", err
 	}
-	bar.finish()
 	if err := os.RemoveAll(home); err != nil { // what is there has no library
 		return "", diskError("clear the cache's place", home, err)
 	}
@@ -98,7 +95,7 @@ func lock(ctx context.Context, path string, log *slog.Logger) (unlock func(), er
 // pack has the npm client fetch the release's tarball into dir, and returns its
 // path. The client works in dir with a cache of its own there, so that nothing
 // of it is left and the directory's growth is its progress.
-func pack(ctx context.Context, r release, dir string, bar *bar) (string, error) {
+func pack(ctx context.Context, r release, dir string, progress io.Writer) (string, error) {
 	client, err := exec.LookPath("npm")
 	if err != nil {
 		return "", &StartError{Reason: ErrNoClient, Cause: err,
@@ -113,6 +110,8 @@ func pack(ctx context.Context, r release, dir string, bar *bar) (string, error) 
 	cmd.WaitDelay = 5 * time.Second
 	complaint := &tail{limit: 16 << 10}
 	cmd.Stdout, cmd.Stderr = io.Discard, complaint
+	bar := newBar(progress, "fetching the ClickHouse engine", r.tarball)
+	defer bar.close()
 	stop := bar.watch(dir)
 	ended := make(chan error, 1)
 	if err = startLocked(cmd, ended); err == nil {
@@ -128,6 +127,7 @@ func pack(ctx context.Context, r release, dir string, bar *bar) (string, error) 
 			Detail: fmt.Sprintf("npm pack %s left %d tarballs where 1 was due", r.spec(), len(tarballs)),
 			Advice: "update npm and start again, or " + elsewhere}
 	}
+	bar.finish()
 	return tarballs[0], nil
 }
 
@@ -187,7 +187,7 @@ func verify(tarball string, r release) error {
 }
 
 // unpack writes the library in the tarball to file.
-func unpack(tarball, file string, bar *bar) error {
+func unpack(tarball string, r release, file string, progress io.Writer) error {
 	source, err := os.Open(tarball)
 	if err != nil {
 		return diskError("open the fetched tarball", tarball, err)
@@ -201,14 +201,16 @@ func unpack(tarball, file string, bar *bar) error {
 		return diskError("create the library", file, err)
 	}
 	defer target.Close()
-	bar.unpacking()
-	if err := copyLibrary(target, source); err != nil {
+	bar := newBar(progress, "unpacking the ClickHouse engine", r.library)
+	defer bar.close()
+	if err := copyLibrary(io.MultiWriter(target, bar), source); err != nil {
 		return diskError("unpack the library", file, err)
 	}
 	// The rename that follows must not outlive the bytes in a power cut.
 	if err := errors.Join(target.Sync(), target.Close()); err != nil {
 		return diskError("write the library", file, err)
 	}
+	bar.finish()
 	return nil
 }
 

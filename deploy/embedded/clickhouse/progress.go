@@ -9,23 +9,23 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// bar shows how much of the tarball has arrived.
+// bar shows how much of some bytes has arrived. One that cannot be drawn is no failure.
 type bar struct {
 	w     io.Writer
 	shown *progressbar.ProgressBar
 	total int64
 }
 
-func newBar(w io.Writer, total int64) *bar {
+func newBar(w io.Writer, what string, total int64) *bar {
 	b := &bar{w: w, total: total, shown: progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(w),
-		progressbar.OptionSetDescription("fetching the ClickHouse engine"),
+		progressbar.OptionSetDescription(what),
 		progressbar.OptionShowBytes(true),
 		progressbar.OptionSetWidth(30),
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionOnCompletion(func() { _, _ = io.WriteString(w, "\n") }),
 	)}
-	_ = b.shown.RenderBlank() // a bar that cannot be drawn is no failure
+	_ = b.shown.RenderBlank()
 	return b
 }
 
@@ -49,7 +49,11 @@ func (b *bar) watch(dir string) (stop func()) {
 	return func() { close(over); <-ended }
 }
 
-func (b *bar) unpacking() { b.shown.Describe("unpacking the ClickHouse engine") }
+// Write takes bytes that arrived.
+func (b *bar) Write(arrived []byte) (int, error) {
+	_ = b.shown.Add(len(arrived))
+	return len(arrived), nil
+}
 
 func (b *bar) finish() { _ = b.shown.Finish() }
 

@@ -17,7 +17,8 @@ const (
 type release struct {
 	platform  string // as the package's name ends
 	integrity string // of the tarball, as npm writes it: sha512-BASE64
-	tarball   int64  // size in bytes, for the progress bar
+	tarball   int64  // its size in bytes
+	library   int64  // the library's size in bytes
 }
 
 // releases holds the platforms whose package could be fetched and hashed when
@@ -27,6 +28,7 @@ var releases = []release{
 		platform:  "linux-x64-gnu",
 		integrity: "sha512-XP97mMqnc5tZpKQywR8N7cLTsHNiTmHr30pC5mzo3jWmukjKn2IBa60c2B/gWUNcuFjOMjWoorQICCqBVj5wpw==",
 		tarball:   177_817_999,
+		library:   566_330_096,
 	},
 }
 
