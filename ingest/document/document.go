@@ -34,21 +34,22 @@ type Reason string
 
 // The reasons of failed results.
 const (
-	NotAPDF        Reason = "not-a-pdf"       // no %PDF header
-	Encrypted      Reason = "encrypted"       // a password is needed
-	Broken         Reason = "broken"          // cut off or without a readable structure
-	NoPages        Reason = "no-pages"        // a PDF without pages
-	NoText         Reason = "no-text"         // neither text nor a picture to read
-	NotAnInvoice   Reason = "not-an-invoice"  // a quote, an order, a letter …
-	FaultyEInvoice Reason = "faulty-einvoice" // the e-invoice contradicts itself or its container
-	TooLarge       Reason = "too-large"       // more bytes than Limits.Bytes
-	TooManyPages   Reason = "too-many-pages"  // more pages than Limits.Pages
-	TooMuchWork    Reason = "too-much-work"   // more operations, glyphs or unpacked bytes than allowed
-	Timeout        Reason = "timeout"         // not read within Limits.Time
-	OCRMissing     Reason = "ocr-missing"     // a scan, and tesseract is not installed
-	OCROff         Reason = "ocr-off"         // a scan, and OCR is turned off
-	OCRFailed      Reason = "ocr-failed"      // a scan that tesseract cannot read
-	Crashed        Reason = "crashed"         // the reader panicked, or its isolated child ended without a result
+	NotAPDF         Reason = "not-a-pdf"        // no %PDF header
+	Encrypted       Reason = "encrypted"        // a password is needed
+	Broken          Reason = "broken"           // cut off or without a readable structure
+	NoPages         Reason = "no-pages"         // a PDF without pages
+	NoText          Reason = "no-text"          // neither text nor a picture to read
+	NotAnInvoice    Reason = "not-an-invoice"   // a quote, an order, a letter …
+	SeveralInvoices Reason = "several-invoices" // one after the other in one file
+	FaultyEInvoice  Reason = "faulty-einvoice"  // the e-invoice contradicts itself or its container
+	TooLarge        Reason = "too-large"        // more bytes than Limits.Bytes
+	TooManyPages    Reason = "too-many-pages"   // more pages than Limits.Pages
+	TooMuchWork     Reason = "too-much-work"    // more operations, glyphs or unpacked bytes than allowed
+	Timeout         Reason = "timeout"          // not read within Limits.Time
+	OCRMissing      Reason = "ocr-missing"      // a scan, and tesseract is not installed
+	OCROff          Reason = "ocr-off"          // a scan, and OCR is turned off
+	OCRFailed       Reason = "ocr-failed"       // a scan that tesseract cannot read
+	Crashed         Reason = "crashed"          // the reader panicked, or its isolated child ended without a result
 )
 
 // Limits bound the work on one file. The zero value of a field stands for its
@@ -214,6 +215,9 @@ func (r *reader) page(doc pdftext.Document) Result {
 	kind, values := invoice.Read(doc, r.opts.Own)
 	if kind == invoice.NotAnInvoice {
 		return failed(NotAnInvoice, errors.New("the text has no title, number and total of an invoice"))
+	}
+	if kind == invoice.SeveralInvoices {
+		return failed(SeveralInvoices, errors.New("the pages hold several invoices; each needs a file of its own"))
 	}
 	return Result{Status: OK, Invoice: values}
 }

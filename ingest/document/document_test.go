@@ -321,3 +321,16 @@ func BenchmarkReadPage(b *testing.B) {
 		}
 	}
 }
+
+func TestSeveralInvoicesInOneFileAreRefused(t *testing.T) {
+	first, second := pdfmake.Sample(), pdfmake.Sample()
+	second.Number = "2026-0418"
+	two := pdfmake.Document{Pages: []pdfmake.Page{first.Page(), second.Page()}}.Bytes()
+	if r := read(two, document.Options{}); r.Reason != document.SeveralInvoices {
+		t.Errorf("%s %s: %s", r.Status, r.Reason, values(r))
+	}
+	copied := pdfmake.Document{Pages: []pdfmake.Page{first.Page(), first.Page()}}.Bytes()
+	if r := read(copied, document.Options{}); r.Status != document.OK || r.Gross.Value != 1488000 {
+		t.Errorf("an invoice and its copy: %s %s", r.Status, values(r))
+	}
+}

@@ -117,7 +117,7 @@ func (r *reader) withXML(e *embedded, doc pdftext.Document, pageRead bool) Resul
 		return out
 	}
 	kind, page := invoice.Read(doc, r.opts.Own)
-	if kind == invoice.NotAnInvoice {
+	if kind == invoice.NotAnInvoice || kind == invoice.SeveralInvoices {
 		return out
 	}
 	text := func(name string, x, p *fields.Text) {

@@ -17,7 +17,7 @@ var currencyCodes = map[string]bool{
 // currencyWords are spellings other than codes.
 var currencyWords = []struct{ text, code string }{
 	{"US$", "USD"}, {"A$", "AUD"}, {"C$", "CAD"}, {"NZ$", "NZD"}, {"HK$", "HKD"}, {"S$", "SGD"}, {"R$", "BRL"}, {"CA$", "CAD"}, {"AU$", "AUD"},
-	{"SFr.", "CHF"}, {"sFr.", "CHF"}, {"Fr.", "CHF"}, {"Euro", "EUR"}, {"EURO", "EUR"}, {"euro", "EUR"}, {"euros", "EUR"}, {"Euros", "EUR"}, {"zł", "PLN"},
+	{"SFr.", "CHF"}, {"sFr.", "CHF"}, {"Fr.", "CHF"}, {"Euro", "EUR"}, {"EURO", "EUR"}, {"euro", "EUR"}, {"euros", "EUR"}, {"Euros", "EUR"}, {"zł", "PLN"}, {"zl", "PLN"},
 	{"Rs.", "INR"}, {"Kč", "CZK"}, {"€", "EUR"}, {"£", "GBP"}, {"$", "USD"}, {"¥", "JPY"}, {"₹", "INR"}, {"₺", "TRY"}, {"₽", "RUB"}, {"₴", "UAH"}, {"₪", "ILS"},
 }
 

@@ -36,10 +36,10 @@ var numberLabels = append(append(append(
 	labels(0.9, "title before number", true,
 		`\b(?:[a-z-]*rechnung|gutschrift|rechnungskorrektur|invoice|credit note|credit memo|facture|avoir|fattura|nota di credito|factura|abono|factuur|creditnota|faktura|fatura)\b`)...),
 	labels(0.81, "plain number label", true,
-		`^(?:nr|no|nummer|number|numero|num|n|beleg|receipt|reference|referencia|riferimento|ref|statement)\b[ .:#]*(?:no\b)?[ .:#]*`)...)
+		`^(?:nr|no|nummer|number|numero|num|n|beleg|receipt|referencia|statement)\b[ .:#]*(?:no\b)?[ .:#]*`)...)
 
 // otherNumber stands before a number label that names another document.
-var otherNumber = compile(`(?:ursprung\w*|original\w*|\bzu(?:r| der)?|bezug\w*|betreff\w*|vorherige\w*|\bauf|previous|preceding|related|against|for|referenced|to|associee?|initiale?|origine|rectifi\w*|riferimento|di riferimento|korrig\w*|stornier\w*|letzte\w*|kunden|your|ihre|votre|vostra|su)[ :.]*$`)
+var otherNumber = compile(`(?:ursprung\w*|original\w*|\bzu(?:r| der)?|bezug\w*|betreff\w*|vorherige\w*|\bauf|previous|preceding|related|against|for|referenced|to|associee?|initiale?|origine|rectifi\w*|riferimento|\brif\.?|di riferimento|korrig\w*|\bref(?:erence)?\.?|stornier\w*|letzte\w*|kunden|your|ihre|votre|vostra|su)[ :.]*$`)
 
 // otherNumberAfter follows a number label within its wording: the number of
 // another thing, or another document's.
@@ -81,6 +81,9 @@ func (s *sheet) number() (*fields.Text, *item) {
 				continue
 			}
 			score := f.label.weight * p.near
+			if f.label.rule == "plain number label" && s.besideTitle(f.item) {
+				score = 0.95 * p.near
+			}
 			if plain && p.item != f.item {
 				score -= 0.03
 			}
@@ -107,6 +110,41 @@ func (s *sheet) number() (*fields.Text, *item) {
 		}
 	}
 	return &fields.Text{Value: best.value, Evidence: s.evidence(best.at, best.rule, best.score)}, best.at
+}
+
+// besideTitle tells whether the item to the left is the document's title, as in
+// "Rechnung | Nr: 7".
+func (s *sheet) besideTitle(it *item) bool {
+	left := s.left(it)
+	return left != nil && (titleOnly.MatchString(strings.Trim(left.folded, " .:")) || titleWord.MatchString(left.folded))
+}
+
+// several tells whether the file holds more than one invoice: pages with numbers
+// of their own, clearly labelled in their upper half, and sums of their own.
+func (s *sheet) several(all []sum) bool {
+	numbers := map[string]int{} // to the page they stand on first
+	s.each(numberLabels, func(f found) {
+		if f.label.rule != "number label" || f.item.y > s.heights[f.item.page-1]*0.6 || otherNumber.MatchString(f.item.folded[:f.start]) || otherNumberAfter.MatchString(f.item.folded[f.end:]) {
+			return
+		}
+		for _, p := range s.places(f) {
+			if value, ok := numberAt(p.item, p.from, true); ok {
+				if _, known := numbers[compact(value)]; !known {
+					numbers[compact(value)] = f.item.page
+				}
+				return
+			}
+		}
+	})
+	pages := map[int]bool{}
+	for _, page := range numbers {
+		for _, sm := range all {
+			if sm.item.page == page && sm.role == roleGross && sm.weight >= 2 && sm.value != 0 {
+				pages[page] = true
+			}
+		}
+	}
+	return len(pages) > 1
 }
 
 // numberAtTitle reads a number without a label that stands alone beside or
@@ -144,6 +182,7 @@ func (s *sheet) width(page int) float64 {
 
 var (
 	titleOnly = compile(`^(?:rechnung|invoice|facture|fattura|factura|factuur|faktura|fatura|gutschrift|credit note|avoir|nota di credito|abono)$`)
+	titleWord = compile(`^[a-z]*(?:rechnung|faktura|invoice|gutschrift)(?: vat)?$`)
 	phoneLike = compile(`^\+?\d{2,}[-/ ]\d{3,}[-/ ]\d{3,}`)
 )
 

@@ -17,6 +17,7 @@ type Kind int
 // What a document can be.
 const (
 	NotAnInvoice Kind = iota
+	SeveralInvoices
 	Invoice
 	CreditNote
 )
@@ -31,6 +32,9 @@ func Read(doc pdftext.Document, own Own) (Kind, fields.Invoice) {
 	kind := s.kind(number, date, t)
 	if kind == NotAnInvoice {
 		return kind, fields.Invoice{}
+	}
+	if s.several(all) {
+		return SeveralInvoices, fields.Invoice{}
 	}
 	buyers := s.buyers()
 	taxID, idAt := s.taxID(own, buyers)

@@ -9,7 +9,10 @@ import (
 )
 
 var (
-	notAName   = compile(`@|www\.|https?:|\b(?:tel|fax|fon|phone|telefon|telephone|mobile|iban|bic|swift|konto|blz|bank|sparkasse|datum|date|seite|page|pagina|rechnung\w*|invoice|facture|fattura|factura|factuur|faktura|gutschrift|avoir|credit note|quittung|receipt|kundennummer|kundennr|customer|nummer|number|total|summe|betrag|amount|ust|uid|vat|tva|iva|btw|nip|siret|rcs|hrb|hra|fn|registergericht|amtsgericht|geschaftsfuhr\w*|vorstand|steuer\w*|zahlbar|payment|description|beschreibung|menge|lieferschein|bestellung|order|herrn?|frau|z\. ?hd|buchhaltung|abteilung|attn|c/o|stylesheet|visualisierung|zugferd|factur-x|beispiel\w*|codelisten\w*|version|copyright|adresse|address|deutschland|germany|osterreich|austria|france|schweiz|switzerland|united states|kopie|original|duplikat|mo\.?-fr|powered by|logo|gln|ihre?|your (?:ref\w*|order|customer|vat|number|contact|account|invoice)|dear|sehr geehrte|bonjour|thank|vielen dank|umsatzsteuer|tax|currency|wahrung|status|paid|draft|bill|statement|account|kontakt|contact|bemerkung|draft|entwurf|sample|specimen|www|http|project|subtotal|siege|siren|capital|ecke)\b`)
+	// notAName holds words of addresses, labels and notes; neverAName those that
+	// no company has in its name either.
+	notAName   = compile(`\b(?:bank|konto|swift|blz|datum|date|sparkasse|customer|nummer|number|total|summe|betrag|amount|payment|description|beschreibung|menge|lieferschein|bestellung|order|herrn?|frau|abteilung|attn|c/o|zugferd|factur-x|beispiel\w*|version|adresse|address|deutschland|germany|osterreich|austria|france|schweiz|switzerland|united states|kopie|original|duplikat|logo|ihre?|your (?:ref\w*|order|customer|vat|number|contact|account|invoice)|dear|bonjour|thank|steuer\w*|umsatzsteuer|tax|vat|iva|currency|wahrung|status|paid|draft|bill|statement|account|kontakt|contact|bemerkung|entwurf|sample|specimen|project|subtotal|capital|ecke|fn|fon|phone|mobile|telephone|receipt|quittung|buchhaltung)\b`)
+	neverAName = compile(`@|www\.|https?:|\b(?:tel|fax|telefon|iban|bic|seite|page|pagina|rechnung\w*|invoice|facture|fattura|factura|factuur|faktura|gutschrift|avoir|credit note|kundennummer|kundennr|ust|uid|tva|btw|nip|siret|rcs|hrb|hra|registergericht|amtsgericht|geschaftsfuhr\w*|vorstand|zahlbar|z\. ?hd|stylesheet|visualisierung|codelisten\w*|copyright|mo\.?-fr|powered by|gln|sehr geehrte|vielen dank|siege|siren)\b`)
 	returnSep  = regexp.MustCompile(` ?[·•|●∙▪◦◆♦*⋅・] ?|, | [-–—] |  +`)
 	letterWord = regexp.MustCompile(`[\p{L}]{2,}`)
 	subLabel   = compile(`^(?:name|nazwa|nom|nombre|naam|firma|company|firmenname|denominazione|razon social|raison sociale|ragione sociale)\s*:?\s*`)
@@ -516,20 +519,11 @@ func nameLike(s string) bool {
 	if len(dates(f)) > 0 || !company && (streetLike.MatchString(f) || postalCity.MatchString(f) || digits > 2) {
 		return false
 	}
-	if m := notAName.FindString(f); m != "" && !(company && nameWord(m)) {
+	if neverAName.MatchString(f) || !company && notAName.MatchString(f) {
 		return false
 	}
 	if len(strings.Fields(s)) > 9 || unicode.IsLower(r[0]) && !company && len(strings.Fields(s)) > 2 {
 		return false
 	}
 	return true
-}
-
-// nameWord tells which words of other things occur in company names.
-func nameWord(w string) bool {
-	switch w {
-	case "bank", "sparkasse", "order", "steuerberater", "contact", "project", "capital", "bill", "france", "austria", "deutschland", "germany", "schweiz", "muster", "tax", "sample", "osterreich", "ecke", "logo", "payment", "customer", "status", "invoice", "fon":
-		return true
-	}
-	return strings.HasPrefix(w, "steuer") || strings.HasPrefix(w, "beispiel")
 }

@@ -40,8 +40,13 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 		if own.isID(c.id.value) {
 			continue
 		}
-		if c.score > 0.5 && s.inBlockOf(c.it, key) {
-			c.score += 0.05
+		if c.score > 0.5 && key != "" {
+			switch s.blockOwner(c.it, key) {
+			case ownSeller:
+				c.score += 0.05
+			case ownOther:
+				c.score -= 0.15
+			}
 		}
 		if best < 0 || c.score > all[best].score+0.001 {
 			best = i
@@ -61,27 +66,42 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 	return &fields.Text{Value: c.id.value, Evidence: s.evidence(c.it, c.kind, min(score, 0.99))}, c.it
 }
 
-// inBlockOf tells whether a name, in its comparable form, stands in the rows
-// right above an item, in its column or at the beginning of the row.
-func (s *sheet) inBlockOf(it *item, key string) bool {
-	if len(key) < 3 {
-		return false
-	}
+// owner is whose block of lines an identifier stands in.
+type owner int
+
+const (
+	ownUnknown owner = iota
+	ownSeller
+	ownOther // another company's
+)
+
+// blockOwner looks at the rows right above an item, in its column and, in the
+// foot of a page, at the beginning of the row: is it the block of the supplier,
+// whose name is given in its comparable form, or of another company?
+func (s *sheet) blockOwner(it *item, key string) owner {
 	last := it
+	other := ownUnknown
+	foot := it.y > s.heights[it.page-1]*0.7
 	for r, n := it.row, 0; r >= 0 && n < 10; r-- {
 		row := s.rows[r]
 		if row[0].page != it.page || last.y-row[0].y > 2.6*maxFloat(last.size, 7) {
-			return false
+			break
 		}
 		n++
-		for _, other := range row {
-			if (aligned(other, it) || other.col == 0 || other == it) && strings.Contains(other.key, key) {
-				return true
+		for _, c := range row {
+			if !aligned(c, it) && !(c.col == 0 && foot) && c != it {
+				continue
+			}
+			if strings.Contains(c.key, key) || len(c.key) >= 6 && strings.Contains(key, c.key) {
+				return ownSeller
+			}
+			if aligned(c, it) && legalForm.MatchString(c.folded) && nameLike(cleanName(firstPart(c.text()))) {
+				other = ownOther
 			}
 		}
 		last = row[0]
 	}
-	return false
+	return other
 }
 
 // idsIn finds tax ids in an item: by their shape, or by a label before them.
