@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -304,8 +305,10 @@ func TestEveryProblemIsExplained(t *testing.T) {
 // failing is a connection to a database whose statements fail, or worse.
 type failing struct{ query func() }
 
-func (f failing) Query(context.Context, string, ...any) (driver.Rows, error) {
-	f.query()
+func (f failing) Query(_ context.Context, q string, _ ...any) (driver.Rows, error) {
+	if strings.Contains(q, "FROM") {
+		f.query()
+	}
 	return nil, errors.New("code: 60, message: Table acme_internal.records does not exist")
 }
 func (f failing) Exec(context.Context, string, ...any) error { return errors.New("read-only") }
@@ -313,12 +316,12 @@ func (f failing) Exec(context.Context, string, ...any) error { return errors.New
 // switched is a connection that can be exchanged while it is in use.
 type switched struct {
 	reader.Conn
-	broken *failing
+	broken atomic.Pointer[failing]
 }
 
 func (s *switched) Query(ctx context.Context, q string, args ...any) (driver.Rows, error) {
-	if s.broken != nil {
-		return s.broken.Query(ctx, q, args...)
+	if broken := s.broken.Load(); broken != nil {
+		return broken.Query(ctx, q, args...)
 	}
 	return s.Conn.Query(ctx, q, args...)
 }
@@ -329,7 +332,7 @@ func TestFaultsOfTheServiceTellNothing(t *testing.T) {
 			// Given a database that fails
 			connection := &switched{}
 			w := adminWorld(t, func(o *api.Options) { connection.Conn, o.ClickHouse = o.ClickHouse, connection })
-			connection.broken = &failing{fault}
+			connection.broken.Store(&failing{fault})
 			// When
 			r := w.get(adminKey, "/v0/records").want(t, 500, "internal-error")
 			// Then the answer names the request, the log the cause

@@ -10,6 +10,7 @@ import (
 	"tallyhouse/api/problem"
 	"tallyhouse/api/query"
 	"tallyhouse/api/resource"
+	"tallyhouse/reader"
 )
 
 // operation is one call of the API: all that routing, checks, documentation and answering need to know about it.
@@ -23,6 +24,7 @@ type operation struct {
 	check func(v query.Values) []problem.Parameter
 	// maxProjects bounds the projects that the call spans when it names none; 0: no bound.
 	maxProjects int
+	lists       reader.Table // whose ids a paginated list goes through
 	returns     *resource.Schema
 	answer      func(ctx context.Context, s *Server, c *call) (writer, error)
 }
@@ -36,7 +38,7 @@ type call struct {
 	caller    *access.Caller
 	path      map[string]string
 	values    query.Values
-	after     string // the place that the cursor names; "" for the first page
+	after     string // the id that the cursor stands behind; "" for the first page
 }
 
 // operations is the API's table of contents. The OpenAPI document is made from it.

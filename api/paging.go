@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 
@@ -9,6 +10,7 @@ import (
 	"tallyhouse/api/problem"
 	"tallyhouse/api/query"
 	"tallyhouse/api/resource"
+	"tallyhouse/reader"
 )
 
 const (
@@ -24,21 +26,54 @@ var paging = []query.Param{
 
 func (c *call) limit() int { return int(query.Value[int64](c.values, "limit").Or(defaultLimit)) }
 
-// openCursor finds the place that the call goes on from.
+// A cursor's place is an id, or, where that is too long, its digest and its beginning.
+const (
+	placeID     = 'i'
+	placeLongID = 'l'
+)
+
+// placeOf is the place behind an id.
+func placeOf(id string) []byte {
+	if 1+len(id) <= cursor.MaxPlace {
+		return append([]byte{placeID}, id...)
+	}
+	sum := sha256.Sum256([]byte(id))
+	place := append([]byte{placeLongID}, sum[:reader.DigestSize]...)
+	return append(place, id[:cursor.MaxPlace-len(place)]...)
+}
+
+// openCursor finds the id that the call goes on from.
 func (s *Server) openCursor(ctx context.Context, c *call) error {
 	text := query.Value[string](c.values, "cursor")
 	if !text.Ok {
 		return nil
 	}
 	place, err := s.cursors.Open(ctx, text.V, c.binding())
+	if err == nil {
+		c.after, err = s.idAt(ctx, c, place)
+	}
 	if errors.Is(err, cursor.ErrInvalid) {
 		return &problem.Error{Kind: problem.InvalidCursor, Detail: "The cursor was not made for this request."}
 	}
 	if err != nil {
 		return fmt.Errorf("open a cursor: %w", err)
 	}
-	c.after = string(place)
 	return nil
+}
+
+// idAt is the id that a place stands behind.
+func (s *Server) idAt(ctx context.Context, c *call, place []byte) (string, error) {
+	switch {
+	case len(place) > 0 && place[0] == placeID:
+		return string(place[1:]), nil
+	case len(place) > reader.DigestSize && place[0] == placeLongID:
+		id, err := s.reader.ID(ctx, c.operation.lists, c.caller.Tenant(), string(place[1+reader.DigestSize:]), place[1:1+reader.DigestSize])
+		if errors.Is(err, reader.ErrNotFound) {
+			return "", cursor.ErrInvalid
+		}
+		return id, err
+	}
+	return "", cursor.ErrInvalid
 }
 
 // page is what a list says beside its items.
@@ -56,7 +91,7 @@ func (s *Server) nextPage(c *call, more bool, last string) (page, error) {
 		return p, nil
 	}
 	var err error
-	p.next, err = s.cursors.Seal([]byte(last), c.binding())
+	p.next, err = s.cursors.Seal(placeOf(last), c.binding())
 	return p, err
 }
 

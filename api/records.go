@@ -40,6 +40,7 @@ var listRecords = operation{
 	}),
 	check:       checkRecords,
 	maxProjects: maxSpannedProjects,
+	lists:       reader.RecordsTable,
 	returns:     countedList(partialRecord),
 	answer:      answerRecords,
 }

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/klauspost/compress/gzhttp"
@@ -65,6 +66,7 @@ type Server struct {
 	reader      *reader.Reader
 	access      *access.Follower
 	cursors     *cursor.Ring
+	database    probe
 	operations  []operation
 	description []byte // the OpenAPI document
 	environment string
@@ -152,7 +154,7 @@ func (s *Server) Ready() error {
 	if !s.cursors.Loaded() {
 		err = errors.Join(err, errors.New("the keys of cursors have not been loaded"))
 	}
-	return err
+	return errors.Join(err, s.database.failed())
 }
 
 // Run serves on the listener until the context ends, then lets requests in flight finish.
@@ -191,7 +193,39 @@ func (s *Server) Follow(ctx context.Context) {
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { s.access.Run(ctx); return nil })
 	work.Go(func() error { s.loadCursorKeys(ctx); return nil })
+	work.Go(func() error { s.watchDatabase(ctx); return nil })
 	_ = work.Wait() // neither fails
+}
+
+// probe is what the database said last.
+type probe struct {
+	mu   sync.Mutex
+	last error
+}
+
+func (p *probe) failed() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last
+}
+
+// watchDatabase asks the database for a sign of life, again and again. Requests are sent to it all the same: readiness alone hangs on this.
+func (s *Server) watchDatabase(ctx context.Context) {
+	tick := time.NewTicker(retryEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		err := s.reader.Ping(ctx)
+		if err != nil {
+			err = fmt.Errorf("the database does not answer: %w", err)
+		}
+		s.database.mu.Lock()
+		s.database.last = err
+		s.database.mu.Unlock()
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
 }
 
 func (s *Server) loadCursorKeys(ctx context.Context) {

@@ -88,6 +88,11 @@ func (r *Reader) each(ctx context.Context, q Query, settings clickhouse.Settings
 	return rows.Err()
 }
 
+// Ping asks the database for a sign of life.
+func (r *Reader) Ping(ctx context.Context) error {
+	return r.each(ctx, Query{SQL: "SELECT 1"}, nil, func(func(...any) error) error { return nil })
+}
+
 // tooLarge tells whether a result went over its bound.
 func tooLarge(err error) bool {
 	var refused *clickhouse.Exception
