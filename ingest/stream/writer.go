@@ -82,7 +82,7 @@ func (w *writer) run(ctx context.Context) {
 		}
 		wait = leastWait
 		w.last = s.claim
-		if err := w.crossGap(ctx, s); err == nil {
+		if err = w.crossGap(ctx, s); err == nil {
 			err = w.write(ctx, s)
 		}
 		switch {
