@@ -49,7 +49,11 @@ func contractor(id string, version int) string {
 
 // record is a line whose data are the given members.
 func record(data string) string {
-	return `{"topic":"ledger.records","key":"demo/R1","value":{"id":"R1","tenantId":"demo","version":1,"op":"upsert","at":"2026-03-01T10:15:00Z","data":{` + data + `}}}`
+	return `{"topic":"ledger.records","key":"demo/R1","value":` + recordValue(data) + `}`
+}
+
+func recordValue(data string) string {
+	return `{"id":"R1","tenantId":"demo","version":1,"op":"upsert","at":"2026-03-01T10:15:00Z","data":{` + data + `}}`
 }
 
 const invoice = `"projectId":"P1","source":"invoice","direction":"in","stepKind":"setup","allocations":[],"documents":[],"intake":{"channel":"api"}`

@@ -238,3 +238,15 @@ func TestWaitDoesNotWaitForADatabaseThatIsNotThere(t *testing.T) {
 		t.Errorf("err = %v", err)
 	}
 }
+
+// The largest message that a file may hold goes through, between others.
+func TestTheLargestLineIsSent(t *testing.T) {
+	c := topicstest.Cluster(t, 1)
+	ext := strings.Repeat("x", events.MaxMessageBytes-len(recordValue(`"ext":"",`+invoice)))
+	path := file(t, "large.ndjson", contractor("C1", 1), record(`"ext":"`+ext+`",`+invoice), contractor("C2", 1))
+	sent := send(t, newLoad(t, ""), c, path)
+	large := topicstest.Messages(t, c, events.Records)
+	if sent.Messages != 3 || len(large) != 1 || len(large[0].Value) != events.MaxMessageBytes {
+		t.Errorf("%d messages were sent, %d of them records", sent.Messages, len(large))
+	}
+}

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// mostInFlight bounds what is sent and not yet acknowledged, in bytes.
-	mostInFlight = 64 << 20
+	// mostInFlight bounds what is sent and not yet acknowledged, in bytes. The largest block, one with a line of maxLine, must fit.
+	mostInFlight = 24 << 20
 	// perMessage is what a message takes beside key and value.
 	perMessage = 256
 	sendBatch  = 2000
