@@ -6,7 +6,6 @@ import (
 
 var (
 	usDollar      = compile(`\bUSD\b|US\$`)
-	currencyLabel = compile(`\b(?:rechnungs|invoice|document|beleg)?[ -]?(?:wahrung|currency|devise|valuta|divisa|moneda|waluta|kod waluty|monnaie)\b[a-z ]{0,12}[ :(]*$`)
 	currencyStart = compile(`^(?:rechnungs|invoice |document |beleg)?(?:wahrung|currency|devise|valuta|divisa|moneda|kod waluty|monnaie)\b`)
 )
 

@@ -182,7 +182,7 @@ func (s *sheet) width(page int) float64 {
 
 var (
 	titleOnly = compile(`^(?:rechnung|invoice|facture|fattura|factura|factuur|faktura|fatura|gutschrift|credit note|avoir|nota di credito|abono)$`)
-	titleWord = compile(`^[a-z]*(?:rechnung|faktura|invoice|gutschrift)(?: vat)?$`)
+	titleWord = compile(`^(?:[a-z]*(?:rechnung|faktura|invoice|gutschrift|korrektur)|facture|avoir|fattura|factura|factuur|fatura|nota (?:di|de) credito|abono|credit (?:note|memo))(?: vat)?(?: ?\([^)]*\))?$`)
 	phoneLike = compile(`^\+?\d{2,}[-/ ]\d{3,}[-/ ]\d{3,}`)
 )
 

@@ -41,7 +41,10 @@ type sheet struct {
 
 // maxRows bounds the rows looked at; totals of long invoices stand at their
 // end, so the middle is left out.
-const maxRows = 6000
+const maxRows = 4000
+
+// maxRunes bounds a cell; paragraphs set in one line are shorter.
+const maxRunes = 800
 
 func newSheet(doc pdftext.Document) *sheet {
 	s := &sheet{}
@@ -59,6 +62,7 @@ func newSheet(doc pdftext.Document) *sheet {
 			var row []*item
 			for _, c := range line.Cells {
 				it := &item{page: p.Number, row: len(s.rows), col: len(row), x0: c.X0, x1: c.X1, y: c.Y, size: c.Size, runes: []rune(c.Text)}
+				it.runes = it.runes[:min(len(it.runes), maxRunes)]
 				it.folded = fold(it.runes)
 				it.key = compact(it.folded)
 				it.amounts = amounts(it.runes)

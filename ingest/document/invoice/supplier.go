@@ -36,6 +36,9 @@ func (s *sheet) supplier(own Own, buyers map[*item]bool, idAt *item) *fields.Tex
 	return nil
 }
 
+// maxNames bounds the candidates for the supplier's name.
+const maxNames = 200
+
 // supplierNamed ranks the names that the rules find; idAt, where the supplier's
 // tax id stands, may be unknown.
 func (s *sheet) supplierNamed(own Own, buyers map[*item]bool, idAt *item) *named {
@@ -47,7 +50,7 @@ func (s *sheet) supplierNamed(own Own, buyers map[*item]bool, idAt *item) *named
 			return
 		}
 		labelled := rule == "seller label" && score >= 0.97 && letterWord.MatchString(name) && len([]rune(name)) <= 70
-		if (labelled || nameLike(name)) && !own.isName(name) {
+		if len(all) < maxNames && (labelled || nameLike(name)) && !own.isName(name) {
 			all = append(all, named{name, it, rule, score})
 		}
 	}
@@ -212,6 +215,9 @@ func (s *sheet) returnAddress(add func(string, *item, string, float64), buyers m
 	found := map[*item]bool{}
 	for _, row := range s.rows {
 		for i, it := range row {
+			if it.page > 1 {
+				return found
+			}
 			text := it.text()
 			if !returnSep.MatchString(text) && i+2 < len(row) {
 				text = rowText(row[i:])

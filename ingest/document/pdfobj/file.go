@@ -24,7 +24,7 @@ const headerWithin = 1024
 const tailWithin = 4096
 
 // maxObjects bounds the cross-reference table.
-const maxObjects = 1 << 20
+const maxObjects = 1 << 19
 
 // maxObjectStream bounds one unpacked object or cross-reference stream.
 const maxObjectStream = 32 << 20
@@ -82,7 +82,7 @@ func Open(ctx context.Context, data []byte, budget *Budget) (*File, error) {
 	if err := f.budget.Err(); err != nil {
 		return nil, err
 	}
-	if !ok || !f.hasPages() {
+	if !ok {
 		if err := f.mend(); err != nil {
 			return nil, err
 		}
@@ -91,6 +91,8 @@ func Open(ctx context.Context, data []byte, budget *Budget) (*File, error) {
 		return nil, err
 	}
 	if !f.hasPages() {
+		// Rebuilding once more finds what encrypted object streams hid before.
+		f.mended = false
 		if err := f.mend(); err != nil {
 			return nil, err
 		}

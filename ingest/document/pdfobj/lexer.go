@@ -9,6 +9,10 @@ import (
 // maxDepth bounds nested arrays and dictionaries; real files stay below 20.
 const maxDepth = 96
 
+// maxItems bounds the items of all arrays and dictionaries that one lexer reads,
+// so that a file cannot grow much beyond its bytes in memory.
+const maxItems = 2 << 20
+
 // ErrSyntax is returned for bytes that are no PDF object.
 var ErrSyntax = errors.New("bytes are no pdf object")
 
@@ -19,6 +23,7 @@ type Lexer struct {
 	// refs tells whether "1 0 R" is a reference (file) or three operands (content).
 	refs  bool
 	depth int
+	items int
 }
 
 // NewLexer reads a content stream: no references, keywords are operators.
@@ -335,6 +340,9 @@ func (l *Lexer) array() (Object, error) {
 			}
 			continue
 		}
+		if l.items++; l.items > maxItems {
+			return nil, ErrSyntax
+		}
 		out = append(out, o)
 	}
 }
@@ -373,6 +381,9 @@ func (l *Lexer) dict() (Object, error) {
 				l.pos = before
 			}
 			continue
+		}
+		if l.items++; l.items > maxItems {
+			return nil, ErrSyntax
 		}
 		if _, twice := out[name]; !twice {
 			out[name] = value

@@ -232,7 +232,7 @@ func splitCells(row []Word) []Cell {
 				continue
 			}
 		}
-		cells = append(cells, Cell{Text: w.Text, X0: w.X0, X1: w.X1, Y: w.Y, Size: w.Size})
+		cells = append(cells, Cell(w))
 		last = w
 	}
 	for i := range cells {

@@ -119,6 +119,13 @@ func TestOperatorsAreBounded(t *testing.T) {
 	}
 }
 
+func TestEndlessOperandsAreBounded(t *testing.T) {
+	doc := read(t, page("["+strings.Repeat("0 ", 3<<20)+"] TJ BT /F1 10 Tf 50 700 Td (after) Tj ET", helvetica, "", 0))
+	if got := show(doc.Pages[0]); got != "" && got != "after" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func FuzzContent(f *testing.F) {
 	f.Add([]byte("BT /F1 10 Tf 50 700 Td [(Rech) -20 (nung)] TJ ET"))
 	f.Add([]byte("/Span << /ActualText (x) >> BDC q 1 0 0 1 0 0 cm /X Do Q EMC BI /W 1 ID x EI"))
