@@ -143,7 +143,19 @@ func TestWhatIsNoInvoiceIsRefused(t *testing.T) {
 		v.Title, v.NumberLabel, v.DateLabel, v.DueLabel = title, number, "Datum", ""
 		return v.PDF()
 	}
+	// The title no larger than the rest, on the page of an invoice that quotes
+	// invoice numbers.
+	small := func(title string) []byte {
+		v := pdfmake.Sample()
+		v.Title, v.NumberLabel = "", "Rechnungsnummer"
+		p := v.Page()
+		p.Texts = append(p.Texts, pdfmake.Text{X: 60, Y: 250, Text: title})
+		return pdfmake.Document{Pages: []pdfmake.Page{p}}.Bytes()
+	}
 	for name, data := range map[string][]byte{
+		"small reminder": small("2. Mahnung"),
+		"small proforma": small("Proforma-Rechnung"),
+		"statement":      small("Kontoauszug 3/2026"),
 		"quote":          retitled("ANGEBOT", "Angebotsnummer"),
 		"order":          retitled("BESTELLUNG", "Bestellnummer"),
 		"confirmation":   retitled("Auftragsbestätigung", "Auftragsnummer"),

@@ -67,7 +67,7 @@ var (
 	yearLast     = compile(`\b(\d\d?) ?([-/.]) ?(\d\d?) ?([-/.]) ?((?:19|20)\d\d|\d\d)\b`)
 	dayMonthWord = compile(`\b(\d\d?)(?:\.|er|st|nd|rd|th|o)?[ \-/.]{0,2}(?:de |di |of |do )?([a-z]{3,12})\.?,?[ \-/.]{0,2}(?:de |del )?((?:19|20)\d\d|'?\d\d\b)`)
 	compactDate  = compile(`\b(20\d\d)([01]\d)([0-3]\d)\b`)
-	monthWordDay = compile(`\b([a-z]{3,12})\.? (\d\d?)(?:st|nd|rd|th)?,? ?((?:19|20)\d\d)\b`)
+	monthWordDay = compile(`\b([a-z]{3,12})\.? (\d\d?)(?:st|nd|rd|th)? ?,? ?((?:19|20)\d\d)\b`)
 )
 
 // dates finds the dates in a folded text.

@@ -76,6 +76,26 @@ func (s *sheet) currency(all []sum, gross *sum) *fields.Text {
 	return &fields.Text{Value: s.dollar(best), Evidence: s.evidence(at[best], "currency of the amounts", confidence)}
 }
 
+// homeCurrencies are the currencies of the countries that VAT ids name. An
+// invoice that prints no currency is in that of its supplier's country.
+var homeCurrencies = map[string]string{
+	"AT": "EUR", "BE": "EUR", "CY": "EUR", "DE": "EUR", "EE": "EUR", "EL": "EUR", "ES": "EUR", "FI": "EUR", "FR": "EUR", "HR": "EUR", "IE": "EUR", "IT": "EUR",
+	"LT": "EUR", "LU": "EUR", "LV": "EUR", "MT": "EUR", "NL": "EUR", "PT": "EUR", "SI": "EUR", "SK": "EUR", "CH": "CHF", "GB": "GBP", "PL": "PLN", "CZ": "CZK",
+	"DK": "DKK", "HU": "HUF", "RO": "RON", "SE": "SEK", "BG": "EUR",
+}
+
+// homeCurrency is the currency of the country of a certain VAT id.
+func (s *sheet) homeCurrency(taxID *fields.Text, at *item) *fields.Text {
+	if taxID == nil || taxID.Confidence < fields.Certain || len(taxID.Value) < 9 || !checkVAT(taxID.Value) {
+		return nil
+	}
+	code, known := homeCurrencies[taxID.Value[:2]]
+	if !known {
+		return nil
+	}
+	return &fields.Text{Value: code, Evidence: s.evidence(at, "currency of the supplier's country", 0.85)}
+}
+
 // currencyBeside looks at the total itself, its row, and its column's heading.
 func (s *sheet) currencyBeside(g *sum) string {
 	if g.amount.currency != "" {

@@ -232,7 +232,7 @@ func numberAt(it *item, from int, clear bool) (string, bool) {
 			value = strings.TrimSpace(string(r[i:]))
 		}
 	}
-	if !numberShape.MatchString(value) || !hasDigit(value) || len(value) > 40 {
+	if !numberShape.MatchString(strings.ReplaceAll(value, " ", "")) || !hasDigit(value) || len(value) > 40 {
 		return "", false
 	}
 	if a := amounts([]rune(value)); len(a) == 1 && (a[0].percent || a[0].currency != "" || a[0].decimals == 2 && a[0].end-a[0].start == len([]rune(value))) {

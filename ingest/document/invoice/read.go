@@ -43,6 +43,9 @@ func Read(doc pdftext.Document, own Own) (Kind, fields.Invoice) {
 		SupplierName: s.supplier(own, buyers, idAt),
 		Currency:     s.currency(all, t.gross),
 	}
+	if out.Currency == nil {
+		out.Currency = s.homeCurrency(taxID, idAt)
+	}
 	s.addAmounts(&out, t, kind)
 	keepCertain(&out)
 	return kind, out
@@ -92,13 +95,18 @@ func keepCertain(f *fields.Invoice) {
 var (
 	invoiceTitle = compile(`\b(?:[a-z-]*rechnung(?:s(?:nummer|nr|datum|betrag)?)?|invoices?|tax invoice|facture|fattura|factura|factuur\w*|faktura|fatura|bill|beitragsrechnung|honorarnote|gebuhrenbescheid|receipt|rechnungs\w*|inv#?|quittung|szamla|factua)\b`)
 	creditTitle  = compile(`^\W*(?:(?:kopie|copy|duplikat|original) )?(?:gutschrift|rechnungskorrektur|stornorechnung|storno|credit note|credit memo|credit invoice|creditnota|creditfactuur|avoir|note de credit|facture d'avoir|nota di credito|nota di accredito|nota de credito|factura rectificativa|abono|kreditnota|rechnungskorrektur \(384\)|korrekturrechnung|wertgutschrift)\b`)
-	otherTitle   = compile(`^\W*(?:kopie )?(?:angebot|offerte?|kostenvoranschlag|auftragsbestatigung|bestellung|bestellbestatigung|lieferschein|mahnung|zahlungserinnerung|kontoauszug|vertrag|mietvertrag|rahmenvertrag|memo|memorandum|aktennotiz|protokoll|gesprachsprotokoll|speditionsauftrag|frachtbrief|packliste|quote|quotation|estimate|proposal|purchase order|order confirmation|order|delivery note|packing (?:list|slip)|remittance advice|reminder|payment reminder|dunning|statement of account|contract|agreement|service agreement|report|minutes|devis|bon de commande|bon de livraison|commande|relance|contrat|proforma|pro ?forma(?: invoice|[- ]rechnung)?|preventivo|ordine|conferma d'ordine|documento di trasporto|ddt|sollecito|contratto|presupuesto|pedido|albaran|contrato|forwarding order|forwarding instruction|offerta|orden de compra|order change|order ?response|order-x|purchase order change|urzedowe poswiadczenie odbioru|upo|bordereau|cahier|certificate|zertifikat|curriculum|lebenslauf|newsletter|agenda|manual|handbuch|payslip|gehaltsabrechnung|lohnabrechnung|leihschein|quotazione|cotizacion|offert|orcamento)\b`)
+	otherTitle   = compile(`^\W*(?:kopie |\d\. ?|(?:erste|zweite|dritte|letzte|first|second|third|final) )?(?:angebot|offerte?|kostenvoranschlag|auftragsbestatigung|bestellung|bestellbestatigung|lieferschein|mahnung|zahlungserinnerung|kontoauszug|vertrag|mietvertrag|rahmenvertrag|memo|memorandum|aktennotiz|protokoll|gesprachsprotokoll|speditionsauftrag|frachtbrief|packliste|quote|quotation|estimate|proposal|purchase order|order confirmation|order|delivery note|packing (?:list|slip)|remittance advice|reminder|payment reminder|dunning|statement of account|contract|agreement|service agreement|report|minutes|devis|bon de commande|bon de livraison|commande|relance|contrat|pro[ -]?forma(?:[- ]?(?:invoice|rechnung))?|preventivo|ordine|conferma d'ordine|documento di trasporto|ddt|sollecito|contratto|presupuesto|pedido|albaran|contrato|forwarding order|forwarding instruction|offerta|orden de compra|order change|order ?response|order-x|purchase order change|urzedowe poswiadczenie odbioru|upo|bordereau|cahier|certificate|zertifikat|curriculum|lebenslauf|newsletter|agenda|manual|handbuch|payslip|gehaltsabrechnung|lohnabrechnung|leihschein|quotazione|cotizacion|offert|orcamento)\b`)
+	// hardTitle names what quotes invoices, with their numbers and sums.
+	hardTitle = compile(`^\W*(?:\d\. ?|(?:erste|zweite|dritte|letzte|first|second|third|final) )?(?:mahnung|zahlungserinnerung|kontoauszug|saldenbestatigung|(?:payment )?reminder|dunning|statement of account|account statement|remittance advice|relance|sollecito|pro ?-?forma)`)
+	titleTail = compile(`^[ :.]*(?:(?:nr|no|n|num|number|nummer|#)[ :.#]*)?(?:[a-z]{0,5}[-/ ]?\d[\w./-]*)?[ .]*$`)
 )
 
 // kind tells what the document is. An invoice calls itself one and carries what
 // an invoice must: a number or date and a sum to pay.
 func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
-	credit, title, other, titleRow, otherRow := false, false, false, 1<<30, 1<<30
+	const never = 1 << 30
+	credit, title, other, hard := false, false, false, false
+	titleRow, otherRow, ownRow := never, never, never
 	for _, row := range s.rows {
 		for _, it := range row {
 			if it.page > 2 {
@@ -108,12 +116,16 @@ func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
 			if creditTitle.MatchString(text) && len(text) < 60 && it.page == 1 && row[0].y < s.heights[0]*0.6 {
 				credit = true
 			}
-			if invoiceTitle.MatchString(text) && len(text) < 80 {
+			if loc := invoiceTitle.FindStringIndex(text); loc != nil && len(text) < 80 && (loc[0] < 20 && len(text) < 45 || loc[0] == 0) {
 				title = true
 				titleRow = min(titleRow, it.row)
 			}
-			if otherTitle.MatchString(text) && len(text) < 60 && it.page == 1 && it.row < otherRow && it.y < s.heights[0]*0.5 && s.heading(it) {
+			if it.page == 1 && it.row < otherRow && it.y < s.heights[0]*0.5 && s.otherHeading(it, text) {
 				other, otherRow = true, it.row
+				hard = hardTitle.MatchString(text)
+			}
+			if titleOnly.MatchString(text) {
+				ownRow = min(ownRow, it.row)
 			}
 		}
 	}
@@ -122,6 +134,8 @@ func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
 	case t.gross == nil && !(sure && date != nil && title):
 		return NotAnInvoice
 	case number == nil && date == nil:
+		return NotAnInvoice
+	case hard && ownRow > otherRow && !credit:
 		return NotAnInvoice
 	case other && !(sure && title && !credit && titleRow < otherRow):
 		if !(credit || sure && title && t.hasTax && t.hasNet && invoiceNumberLabel.MatchString(fold([]rune(number.Text)))) {
@@ -138,17 +152,36 @@ func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
 
 var invoiceNumberLabel = compile(`rechnung|invoice|facture|fattura|factura|faktu`)
 
-// heading tells whether an item can be a title: its words stand alone or with a
-// number, not as a label of a list with a value beside it.
-func (s *sheet) heading(it *item) bool {
-	if strings.Contains(it.folded, ":") && !strings.HasSuffix(strings.TrimSpace(it.folded), ":") {
+// otherHeading tells whether an item is the title of another kind of document:
+// a quote, an order … Its words stand alone or with a number, large or last in
+// their row; with a value beside it, or in a row of headings, it is a label.
+func (s *sheet) otherHeading(it *item, text string) bool {
+	loc := otherTitle.FindStringIndex(text)
+	if loc == nil || len(text) > 60 || strings.HasSuffix(strings.TrimSpace(it.folded), ":") {
 		return false
 	}
-	if strings.HasSuffix(strings.TrimSpace(it.folded), ":") {
+	if it.size >= s.medianSize()*1.15 && !strings.Contains(text, ":") {
+		return true
+	}
+	rest := text[loc[1]:]
+	if !titleTail.MatchString(rest) || strings.Contains(rest, ":") {
 		return false
 	}
-	median := s.medianSize()
-	return it.size >= median*1.15 || it.row < 12 && s.right(it) == nil && it.col == 0
+	right := s.right(it)
+	if hasDigit(rest) {
+		return true
+	}
+	return right == nil && len(s.rows[it.row]) <= 2 && !s.valueBelow(it)
+}
+
+// valueBelow tells whether a number stands right under an item, as under a label.
+func (s *sheet) valueBelow(it *item) bool {
+	for _, b := range s.below(it, 1.2) {
+		if hasDigit(b.folded) && len(b.runes) < 24 && !strings.Contains(b.folded, ":") {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *sheet) medianSize() float64 {
