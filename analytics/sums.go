@@ -47,11 +47,13 @@ type ClaimSum struct {
 	Pending  Int128
 }
 
+const claimOpen = "open"
+
 // ClaimPending is what a claim adds to the pending changes of its node: while it
 // is open, its amount times its probability, rounded for this claim alone; a
 // negative claim adds nothing (calculations 3.2).
 func ClaimPending(c *events.Claim) int64 {
-	if c.Status != "open" || c.Amount.Value <= 0 {
+	if c.Status != claimOpen || c.Amount.Value <= 0 {
 		return 0
 	}
 	expected := new(big.Int).Mul(big.NewInt(c.Amount.Value), big.NewInt(c.ProbabilityBp.Units))

@@ -23,7 +23,7 @@ type Block struct {
 	id          *proto.ColStr
 	rowVersion  *proto.ColUInt64
 	deleted     *proto.ColBool
-	at          *proto.ColDateTime64
+	at          instants
 	image       []filler
 	srcOffset   *proto.ColUInt64
 	keyHash     *proto.ColUInt32
@@ -38,7 +38,7 @@ type Block struct {
 func (e *Entity) NewBlock() *Block {
 	b := &Block{
 		entity: e, tenant: new(proto.ColStr), project: new(proto.ColStr), id: new(proto.ColStr), rowVersion: new(proto.ColUInt64), deleted: new(proto.ColBool),
-		at: new(proto.ColDateTime64).WithPrecision(proto.PrecisionMicro), srcOffset: new(proto.ColUInt64), keyHash: new(proto.ColUInt32), contentHash: new(proto.ColUInt64), moved: new(proto.ColBool),
+		at: newInstants(), srcOffset: new(proto.ColUInt64), keyHash: new(proto.ColUInt32), contentHash: new(proto.ColUInt64), moved: new(proto.ColBool),
 	}
 	b.add("tenant", b.tenant)
 	b.add("project", b.project)
@@ -254,7 +254,7 @@ func dateOrNull[P any](name string, of func(*P) proto.Nullable[time.Time]) Colum
 
 func instantOrNull[P any](name string, of func(*P) proto.Nullable[time.Time]) Column {
 	return Column{name, func() filler {
-		return fillerOf[P, proto.Nullable[time.Time]]{proto.NewColNullable[time.Time](new(proto.ColDateTime64).WithPrecision(proto.PrecisionMicro)), of}
+		return fillerOf[P, proto.Nullable[time.Time]]{proto.NewColNullable[time.Time](newInstants()), of}
 	}}
 }
 

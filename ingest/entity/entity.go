@@ -23,12 +23,15 @@ type Entity struct {
 	Shape   analytics.Shape // of the contributions; no keys: the entity is in no view
 
 	project    func(id string, data any) string
-	contribute func(data any) (analytics.Contributions, error)
+	contribute func(id string, data any) (analytics.Contributions, error)
 }
 
 // All lists the entities that this binary stores.
 func All() []*Entity {
-	return []*Entity{projects(), budgetNodes(), contractors(), records(), users(), memberships(), keys()}
+	return []*Entity{
+		projects(), budgetNodes(), budgetRows(), budgetTransfers(), uncommittedEntries(), contractors(), contracts(), claims(), records(),
+		forecastSnapshots(), users(), memberships(), keys(),
+	}
 }
 
 // Of finds the entity of a topic; nil when this binary doesn't store it.
@@ -61,11 +64,11 @@ func (e *Entity) Project(id string, data any) string { return e.project(id, data
 
 // Contributions are what the entity's state adds to the views; nothing for data nil, a deleted entity. The error wraps
 // analytics.ErrTooMuch: such an event is refused.
-func (e *Entity) Contributions(data any) (analytics.Contributions, error) {
+func (e *Entity) Contributions(id string, data any) (analytics.Contributions, error) {
 	if data == nil || !e.Contributes() {
 		return analytics.Contributions{}, nil
 	}
-	return e.contribute(data)
+	return e.contribute(id, data)
 }
 
 // Row is one line for the state table.

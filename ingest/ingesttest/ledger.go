@@ -189,7 +189,7 @@ func (l *Ledger) project(c, old events.Event) string {
 
 func (l *Ledger) contributions(c events.Event) analytics.Contributions {
 	l.t.Helper()
-	all, err := l.Entity.Contributions(c.Data)
+	all, err := l.Entity.Contributions(c.ID, c.Data)
 	if err != nil {
 		l.t.Fatal(err)
 	}

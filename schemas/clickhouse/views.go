@@ -31,6 +31,42 @@ var views = []View{
 		Keys:  []string{"node", "currency", "status", "source", "recognition_month"},
 		Sums:  []string{"net", "tax", "gross", "count", "allocations"},
 	},
+	{
+		Name:  "record_lines",
+		Table: "records",
+		Keys:  []string{"contract", "node", "currency", "status", "source"},
+		Sums:  []string{"net", "tax", "gross", "count", "allocations"},
+	},
+	{
+		Name:  "record_contractors",
+		Table: "records",
+		Keys:  []string{"contractor"},
+		Sums:  []string{"count"},
+	},
+	{
+		Name:  "budget_sums",
+		Table: "budget_rows",
+		Keys:  []string{"node", "currency"},
+		Sums:  []string{"value", "count"},
+	},
+	{
+		Name:  "transfer_sums",
+		Table: "budget_transfers",
+		Keys:  []string{"node", "currency"},
+		Sums:  []string{"value", "count"},
+	},
+	{
+		Name:  "contract_sums",
+		Table: "contracts",
+		Keys:  []string{"contract", "line", "node", "currency", "status"},
+		Sums:  []string{"base", "committed", "pending", "lines"},
+	},
+	{
+		Name:  "claim_sums",
+		Table: "claims",
+		Keys:  []string{"node", "currency"},
+		Sums:  []string{"pending", "count"},
+	},
 }
 
 // ViewNamed finds a view by its target table.
@@ -73,7 +109,9 @@ func (v View) Select(source string) string {
 }
 
 // Recompute is what the target should hold, from the newest rows of source (which says FINAL).
-func (v View) Recompute(source string) string { return v.sums(source, "`after.%`", "sum(toInt128(one_%))") }
+func (v View) Recompute(source string) string {
+	return v.sums(source, "`after.%`", "sum(toInt128(one_%))")
+}
 
 // sums writes the one shape that all these queries have; % in the expressions stands for the contribution's member.
 func (v View) sums(source, summands, sum string) string {

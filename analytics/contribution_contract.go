@@ -1,0 +1,117 @@
+package analytics
+
+import (
+	"fmt"
+
+	"tallyhouse/schemas/events"
+)
+
+// ContractShape is the shape of a contract's contributions. Each entry is one of
+// its lines, or what is pending on a node: then line is "".
+func ContractShape() Shape {
+	return Shape{
+		Keys: []string{"contract", "line", "node", "currency", "status"},
+		Sums: []string{"base", "committed", "pending", "lines"},
+	}
+}
+
+// ContractContributions are what a contract adds to the views: its lines, each
+// with its place among them, 00001 and on, because shares of what is coded outside
+// go by it (calculations 4.3); and the increases of its pending amendments.
+// Contracts of every status contribute: which of them count is asked of the sums.
+func ContractContributions(id ContractID, data *events.Contract) (Contributions, error) {
+	c := Contract{ID: id, Contract: *data}
+	if err := c.withinLimits(); err != nil {
+		return Contributions{}, err
+	}
+	var all Contributions
+	add := func(line string, node NodeID, base, committed, pending, lines int64) {
+		all.Keys = append(all.Keys, string(id), line, string(node), c.Currency, c.Status)
+		all.Sums = append(all.Sums, base, committed, pending, lines)
+	}
+	for i, line := range c.Lines() {
+		// Within the limits, so 64 bits hold them.
+		base, _ := line.Base.Int64()
+		committed, _ := line.Committed.Int64()
+		add(fmt.Sprintf("%05d", i+1), line.NodeID, base, committed, 0, 1)
+	}
+	for i := range c.Amendments {
+		if increase := pendingIncrease(&c.Amendments[i]); !increase.IsZero() {
+			pending, _ := increase.Int64()
+			add("", NodeID(c.Amendments[i].NodeID.V), 0, 0, pending, 0)
+		}
+	}
+	return all, nil
+}
+
+// withinLimits bounds what is booked on the contract, draft amendments too: they
+// may be approved.
+func (c *Contract) withinLimits() error {
+	booked := len(c.Allocations) + len(c.Amendments)
+	if booked > MaxContributions {
+		return fmt.Errorf("data.allocations and data.amendments have %d entries, at most %d are taken: %w", booked, MaxContributions, ErrTooMuch)
+	}
+	amounts := make([]int64, 0, booked)
+	for _, a := range c.Allocations {
+		amounts = append(amounts, a.Value)
+	}
+	for _, a := range c.Amendments {
+		amounts = append(amounts, a.Value)
+	}
+	if !withinLimit(amounts) {
+		return fmt.Errorf("the absolute amounts of data.allocations and data.amendments reach 2^61: %w", ErrTooMuch)
+	}
+	return nil
+}
+
+// ContractSum is what the view holds of a contract under one key: one of its
+// lines, or what is pending on a node.
+type ContractSum struct {
+	ContractID ContractID
+	Line       string // as contributed: a contract's lines sort by it
+	NodeID     NodeID // empty for amendments that name no node
+	Currency   string // of the contract
+	Status     string // of the contract
+	Base       Int128
+	Committed  Int128
+	Pending    Int128
+}
+
+// ContractsOf puts contracts together from their sums, which come contract by
+// contract and line by line. They are what Budget needs: the same lines in the
+// same order and the same pending changes, not the single amendments. It fails
+// with ErrOutOfRange for a sum that no contract can have contributed.
+func ContractsOf(sums []ContractSum) ([]Contract, error) {
+	var contracts []Contract
+	for _, sum := range sums {
+		if last := len(contracts) - 1; last < 0 || contracts[last].ID != sum.ContractID {
+			contracts = append(contracts, Contract{ID: sum.ContractID, Contract: events.Contract{Currency: sum.Currency, Status: sum.Status}})
+		}
+		if err := contracts[len(contracts)-1].take(sum); err != nil {
+			return nil, fmt.Errorf("put contract %q together: %w", sum.ContractID, err)
+		}
+	}
+	return contracts, nil
+}
+
+func (c *Contract) take(sum ContractSum) error {
+	base, hasBase := sum.Base.Int64()
+	approved, hasApproved := sum.Committed.Sub(sum.Base).Int64()
+	pending, hasPending := sum.Pending.Int64()
+	if !hasBase || !hasApproved || !hasPending {
+		return ErrOutOfRange
+	}
+	node := events.Opt[string]{V: string(sum.NodeID), Ok: sum.NodeID != ""}
+	amend := func(status string, value int64) {
+		c.Amendments = append(c.Amendments, events.Amendment{ID: sum.Line, NodeID: node, Value: value, Status: status})
+	}
+	if sum.Line == "" {
+		amend(amendmentPending, pending)
+		return nil
+	}
+	c.Allocations = append(c.Allocations, events.ContractAllocation{NodeID: string(sum.NodeID), Value: base})
+	if approved != 0 {
+		amend(amendmentApproved, approved)
+	}
+	return nil
+}
