@@ -1,5 +1,11 @@
 package api
 
+import (
+	"time"
+
+	"tallyhouse/api/query"
+)
+
 // OperationIDs lists what the router serves.
 func OperationIDs() []string {
 	var ids []string
@@ -7,4 +13,20 @@ func OperationIDs() []string {
 		ids = append(ids, o.id)
 	}
 	return ids
+}
+
+// CursorBehind makes the cursor that a page ending with the id would have, for the request with this path, query and key.
+func (s *Server) CursorBehind(path, raw, key, id string) (string, error) {
+	store, err := s.access.Store()
+	if err != nil {
+		return "", err
+	}
+	caller, err := store.CallerByKey(key, s.environment, time.Now())
+	if err != nil {
+		return "", err
+	}
+	operation, names, _ := match(s.operations, path)
+	values, _ := query.Parse(raw, operation.params)
+	c := &call{operation: operation, caller: caller, path: names, values: values}
+	return s.cursors.Seal(placeOf(id), c.binding())
 }

@@ -254,7 +254,9 @@ func (w *world) node(id string, n events.BudgetNode) {
 
 func (w *world) contractor(id string, name events.Opt[string]) {
 	w.Helper()
-	w.insert("contractors", map[string]any{"tenant": tenant, "project": "", "id": id, "row_version": uint64(w.version("state of contractors", id)) * 1024, "name": pointer(name)})
+	w.insert("contractors",
+		map[string]any{"tenant": tenant, "project": "", "id": id, "row_version": uint64(w.version("state of contractors", id)) * 1024, "name": pointer(name)},
+		map[string]any{"tenant": "", "project": "#0", "id": "", "row_version": uint64(w.version("position of contractors", "")), "name": nil})
 }
 
 func pointer[T any](o events.Opt[T]) *T {

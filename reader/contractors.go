@@ -7,33 +7,75 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// contractorNamesQuery finds the names of these contractors.
+// maxCachedNames bounds the contractors' names that are kept, in bytes.
+const maxCachedNames = 32 << 20
+
+// nameOverhead is about what one name costs beside its text, in bytes.
+const nameOverhead = 200
+
+// contractorKey names a contractor.
+type contractorKey struct{ tenant, id string }
+
+// contractorNamesQuery finds the names of these contractors, and beside them the position rows: one statement, so both are one snapshot.
 func contractorNamesQuery(tenant string, ids []string) Query {
 	return Query{
-		SQL: `SELECT id, name
+		SQL: `SELECT tenant, project, row_version, id, name
 FROM contractors FINAL
-WHERE tenant = {tenant:String} AND project = '' AND id IN {ids:Array(String)} AND NOT deleted`,
+WHERE tenant = ''
+   OR (tenant = {tenant:String} AND project = '' AND id IN {ids:Array(String)} AND NOT deleted)`,
 		Args: map[string]any{"tenant": tenant, "ids": ids},
 	}
 }
 
-// contractorNames returns the names of those contractors that exist and have one.
-func (r *Reader) contractorNames(ctx context.Context, tenant string, ids []string) (map[string]events.Opt[string], error) {
-	if len(ids) == 0 {
-		return nil, nil
+// contractorNames returns the names of those contractors that exist and have one. State is that of the table, read just now.
+func (r *Reader) contractorNames(ctx context.Context, state, tenant string, ids []string) (map[string]string, error) {
+	names := make(map[string]string, len(ids))
+	var missing []string
+	for _, id := range ids {
+		name, ok := r.names.get(state, contractorKey{tenant, id})
+		switch {
+		case !ok:
+			missing = append(missing, id)
+		case name.Ok:
+			names[id] = name.V
+		}
 	}
-	names := make(map[string]events.Opt[string], len(ids))
-	var id string
+	if len(missing) == 0 {
+		return names, nil
+	}
+	read, at, err := r.readNames(ctx, tenant, missing)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range missing {
+		name := read[id]
+		if name.Ok {
+			names[id] = name.V
+		}
+		r.names.put(at, contractorKey{tenant, id}, name, len(id)+len(name.V)+nameOverhead)
+	}
+	return names, nil
+}
+
+// readNames reads names and the state that they are of.
+func (r *Reader) readNames(ctx context.Context, tenant string, ids []string) (map[string]events.Opt[string], string, error) {
+	names, at := make(map[string]events.Opt[string], len(ids)), make(positions)
+	var of, project, id string
+	var version uint64
 	var name *string
 	err := r.each(ctx, contractorNamesQuery(tenant, ids), pageSettings, func(scan func(...any) error) error {
-		if err := scan(&id, &name); err != nil {
+		if err := scan(&of, &project, &version, &id, &name); err != nil {
 			return err
 		}
-		names[id] = opt(name)
+		if of == "" {
+			at[project] = version
+		} else {
+			names[id] = opt(name)
+		}
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read the names of contractors: %w", err)
+		return nil, "", fmt.Errorf("read the names of contractors: %w", err)
 	}
-	return names, nil
+	return names, at.String(), nil
 }

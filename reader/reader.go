@@ -12,6 +12,9 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/ext"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"tallyhouse/analytics"
+	"tallyhouse/schemas/events"
 )
 
 // ErrNotFound says that there is no such entity.
@@ -34,12 +37,17 @@ type Conn interface {
 type Reader struct {
 	conn       Conn
 	timeout    time.Duration
-	structures *structureCache
+	structures *stateCache[structureKey, *analytics.Structure]
+	names      *stateCache[contractorKey, events.Opt[string]]
 }
 
 // New makes a reader whose statements may run for as long as the timeout.
 func New(conn Conn, timeout time.Duration) *Reader {
-	return &Reader{conn: conn, timeout: timeout, structures: newStructureCache(maxCachedNodes)}
+	return &Reader{
+		conn: conn, timeout: timeout,
+		structures: newStateCache[structureKey, *analytics.Structure](maxCachedNodes),
+		names:      newStateCache[contractorKey, events.Opt[string]](maxCachedNames),
+	}
 }
 
 // Query is a statement with the values of its parameters, {name:Type} in the text, and the tables of values that it looks into.

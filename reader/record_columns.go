@@ -113,6 +113,9 @@ var recordColumns = []struct {
 // needsStructure tells whether any of the columns is made with the budget structure.
 func (c RecordColumns) needsStructure() bool { return c&(RecordAllocations|RecordCodes) != 0 }
 
+// needsStates tells whether any of the columns is made with rows of other tables.
+func (c RecordColumns) needsStates() bool { return c.needsStructure() || c&RecordCounterparty != 0 }
+
 // selected is the list of columns for the statement.
 func (c RecordColumns) selected() string {
 	var names []string

@@ -31,8 +31,8 @@ func (r *Reader) Records(ctx context.Context, p RecordPage) (page Page, err erro
 		page.More, err = find.page(ctx, p, where)
 		return err
 	}}
-	if p.Columns.needsStructure() && find.structures == nil {
-		tasks = append(tasks, func() error { return find.loadStructures(ctx) })
+	if p.Columns.needsStates() && find.at == nil {
+		tasks = append(tasks, func() error { return find.loadStates(ctx) })
 	}
 	if p.Count {
 		tasks = append(tasks, func() (err error) {
@@ -70,9 +70,9 @@ func (r *Reader) Record(ctx context.Context, tenant, id string, columns RecordCo
 	if !ok {
 		return Record{}, ErrNotFound
 	}
-	if columns.needsStructure() {
-		find.projects = []ProjectRef{project}
-		if err := find.loadStructures(ctx); err != nil {
+	find.projects = []ProjectRef{project}
+	if columns.needsStates() {
+		if err := find.loadStates(ctx); err != nil {
 			return Record{}, err
 		}
 	}
@@ -90,14 +90,29 @@ type recordFinder struct {
 	columns  RecordColumns
 	projects []ProjectRef
 
+	at         *states // of the tables beside the records, once read
 	structures map[string]*analytics.Structure
 	rows       int
 	records    []Record
 	delivered  []*events.Record // beside records
 }
 
+func (f *recordFinder) loadStates(ctx context.Context) error {
+	at, err := f.reader.states(ctx)
+	f.at = &at
+	return err
+}
+
 func (f *recordFinder) loadStructures(ctx context.Context) (err error) {
-	f.structures, err = f.reader.Structures(ctx, f.tenant, f.projects)
+	if f.structures != nil {
+		return nil
+	}
+	if f.at == nil {
+		if err := f.loadStates(ctx); err != nil {
+			return err
+		}
+	}
+	f.structures, err = f.reader.structuresAt(ctx, f.at.nodes, f.tenant, f.projects)
 	return err
 }
 
@@ -145,7 +160,10 @@ func (f *recordFinder) read(ctx context.Context, q Query) error {
 
 // complete fills in what is found elsewhere: budget lines, accounting codes and contractors' names.
 func (f *recordFinder) complete(ctx context.Context) ([]Record, error) {
-	if f.columns.needsStructure() {
+	if f.columns.needsStructure() && len(f.records) > 0 {
+		if err := f.loadStructures(ctx); err != nil {
+			return nil, err
+		}
 		for i := range f.records {
 			f.bookings(&f.records[i], f.delivered[i])
 		}
@@ -180,13 +198,16 @@ func (f *recordFinder) counterparties(ctx context.Context) error {
 			ids = append(ids, id.V)
 		}
 	}
-	names, err := f.reader.contractorNames(ctx, f.tenant, ids)
+	if len(ids) == 0 {
+		return nil
+	}
+	names, err := f.reader.contractorNames(ctx, f.at.contractors, f.tenant, ids)
 	if err != nil {
 		return err
 	}
 	for i := range f.records {
-		if name := names[f.records[i].ContractorID.V]; name.Ok {
-			f.records[i].CounterpartyName = name
+		if name, ok := names[f.records[i].ContractorID.V]; ok {
+			f.records[i].CounterpartyName = events.Some(name)
 		}
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/events"
@@ -16,12 +15,13 @@ type ProjectRef struct {
 	StructureID events.Opt[string]
 }
 
-// nodePositionsQuery tells how far the table of budget nodes has got: it changes with every change of a node.
-func nodePositionsQuery() Query {
-	return Query{SQL: `SELECT project, max(row_version)
-FROM budget_nodes
-WHERE tenant = ''
-GROUP BY project`}
+// maxCachedNodes bounds the structures that are kept, counted in nodes: some 100 MB.
+const maxCachedNodes = 200_000
+
+// structureKey names the structure of a project.
+type structureKey struct {
+	tenant  string
+	project ProjectRef
 }
 
 // nodesQuery finds the nodes that exist only in these projects and those of these structures, and beside them the position rows: one
@@ -37,36 +37,17 @@ WHERE tenant = ''
 	}
 }
 
-// nodePositions is a state of the table of budget nodes: partitions and their next offsets.
-type nodePositions map[string]uint64
-
-// String is the same for the same state.
-func (p nodePositions) String() string {
-	parts := make([]string, 0, len(p))
-	for partition, next := range p {
-		parts = append(parts, fmt.Sprintf("%s=%d", partition, next))
-	}
-	slices.Sort(parts)
-	return strings.Join(parts, ";")
-}
-
-// Structures returns the budget structure of each project by its id, as it is now. Structures are kept between calls as long as no
-// budget node at all has changed, which every call finds out.
-func (r *Reader) Structures(ctx context.Context, tenant string, projects []ProjectRef) (map[string]*analytics.Structure, error) {
-	positions := make(nodePositions)
-	var partition string
-	var next uint64
-	err := r.each(ctx, nodePositionsQuery(), pageSettings, func(scan func(...any) error) error {
-		if err := scan(&partition, &next); err != nil {
-			return err
+// structuresAt returns the budget structure of each project by its id. State is that of the table of nodes, read just now.
+func (r *Reader) structuresAt(ctx context.Context, state, tenant string, projects []ProjectRef) (map[string]*analytics.Structure, error) {
+	found := make(map[string]*analytics.Structure, len(projects))
+	var missing []ProjectRef
+	for _, p := range projects {
+		if s, ok := r.structures.get(state, structureKey{tenant, p}); ok {
+			found[p.ID] = s
+		} else {
+			missing = append(missing, p)
 		}
-		positions[partition] = next
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the positions of budget nodes: %w", err)
 	}
-	found, missing := r.structures.get(positions.String(), tenant, projects)
 	if len(missing) == 0 {
 		return found, nil
 	}
@@ -74,23 +55,22 @@ func (r *Reader) Structures(ctx context.Context, tenant string, projects []Proje
 	if err != nil {
 		return nil, err
 	}
-	if at.String() != positions.String() {
+	if at != state && len(missing) < len(projects) {
 		// Changes came in between: what was kept may be older than what was read now.
-		if nodes, at, err = r.nodes(ctx, tenant, projects); err != nil {
+		missing = projects
+		if nodes, at, err = r.nodes(ctx, tenant, missing); err != nil {
 			return nil, err
 		}
-		missing, found = projects, make(map[string]*analytics.Structure, len(projects))
 	}
 	for _, p := range missing {
-		structure := analytics.NewStructure(p.ID, p.StructureID, nodes)
-		found[p.ID] = structure
-		r.structures.put(at.String(), tenant, p, structure, len(nodes))
+		found[p.ID] = analytics.NewStructure(p.ID, p.StructureID, nodes)
+		r.structures.put(at, structureKey{tenant, p}, found[p.ID], len(nodes))
 	}
 	return found, nil
 }
 
-// nodes reads all nodes that the projects use.
-func (r *Reader) nodes(ctx context.Context, tenant string, projects []ProjectRef) ([]analytics.Node, nodePositions, error) {
+// nodes reads all nodes that the projects use, and the state of the table that they are of.
+func (r *Reader) nodes(ctx context.Context, tenant string, projects []ProjectRef) ([]analytics.Node, string, error) {
 	var ids, structures []string
 	for _, p := range projects {
 		ids = append(ids, p.ID)
@@ -98,7 +78,7 @@ func (r *Reader) nodes(ctx context.Context, tenant string, projects []ProjectRef
 			structures = append(structures, p.StructureID.V)
 		}
 	}
-	positions := make(nodePositions)
+	at := make(positions)
 	var nodes []analytics.Node
 	var of, project, id, codes string
 	var version uint64
@@ -109,7 +89,7 @@ func (r *Reader) nodes(ctx context.Context, tenant string, projects []ProjectRef
 			return err
 		}
 		if of == "" {
-			positions[project] = version
+			at[project] = version
 			return nil
 		}
 		n.StructureID, n.ParentID, n.Description = opt(structure), opt(parent), opt(description)
@@ -122,7 +102,7 @@ func (r *Reader) nodes(ctx context.Context, tenant string, projects []ProjectRef
 		return nil
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("read budget nodes: %w", err)
+		return nil, "", fmt.Errorf("read budget nodes: %w", err)
 	}
-	return nodes, positions, nil
+	return nodes, at.String(), nil
 }

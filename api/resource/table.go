@@ -5,6 +5,7 @@ package resource
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"tallyhouse/api/access"
@@ -28,7 +29,7 @@ type Table[T any] struct {
 	name        string
 	description string
 	fields      []Field[T]
-	keys        []string                  // `"name":` of each field
+	keys        []string                  // `,"name":` of each field
 	visible     [int(access.All) + 1]Mask // by the groups that the caller has
 }
 
@@ -36,7 +37,7 @@ type Table[T any] struct {
 func NewTable[T any](name, description string, fields ...Field[T]) *Table[T] {
 	t := &Table[T]{name: name, description: description, fields: fields}
 	for _, f := range fields {
-		t.keys = append(t.keys, string(append(AppendString(nil, f.Name), ':')))
+		t.keys = append(t.keys, string(append(AppendString([]byte{','}, f.Name), ':')))
 	}
 	for groups := range t.visible {
 		for i, f := range fields {
@@ -87,19 +88,16 @@ func (t *Table[T]) Reads(m Mask) uint32 {
 
 // Append writes the members of v that the mask holds as one JSON object.
 func (t *Table[T]) Append(e *Encoder, m Mask, v *T) {
-	e.B = append(e.B, '{')
-	first := true
-	for i := range t.fields {
-		if m&(1<<i) == 0 {
-			continue
-		}
-		if !first {
-			e.B = append(e.B, ',')
-		}
-		first = false
+	start := len(e.B)
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(uint64(m))
 		e.B = append(e.B, t.keys[i]...)
 		t.fields[i].Value.append(e, v)
 	}
+	if len(e.B) == start {
+		e.B = append(e.B, '{')
+	}
+	e.B[start] = '{' // in the place of the first member's comma
 	e.B = append(e.B, '}')
 }
 

@@ -1,0 +1,73 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"tallyhouse/analytics"
+	"tallyhouse/api/access"
+	"tallyhouse/api/resource"
+	"tallyhouse/reader"
+	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/events"
+)
+
+// typicalRecords are as a page holds them: most paid, some split.
+func typicalRecords(n int) []reader.Record {
+	node := func(i int) analytics.NodeRef {
+		return analytics.NodeRef{NodeID: events.Some(fmt.Sprintf("node-%d", i)), Code: events.Some("01-0001-01"), Name: events.Some("Concrete works"), BudgetName: events.Some("Construction")}
+	}
+	records := make([]reader.Record, n)
+	for i := range records {
+		net := int64(1_000_00 + i)
+		allocations := []reader.RecordAllocation{{Allocation: analytics.Allocation{BudgetNode: node(i), Net: events.Some(net)}, Currency: "EUR"}}
+		if i%5 == 0 {
+			allocations = append(allocations, allocations[0])
+		}
+		records[i] = reader.Record{
+			ID: fmt.Sprintf("%016x", i*7919), ProjectID: "project-1", Direction: "out", Source: "invoice", Status: "paid", WorkflowStep: events.Some("Paid"),
+			ContractorID: events.Some(fmt.Sprintf("contractor-%d", i)), CounterpartyName: events.Some("Müller Bau GmbH & Co KG"), InvoiceNumber: events.Some(fmt.Sprintf("RE-2026-%d", i)),
+			RecognitionDate: events.Some(calendar.NewDate(2026, 3, 2)), DueDate: events.Some(calendar.NewDate(2026, 4, 1)), CashDate: events.Some(calendar.NewDate(2026, 4, 1)),
+			Currency: "EUR", Net: events.Some(net), Tax: events.Some(net / 5), Gross: events.Some(net + net/5), Allocations: allocations,
+			AccountingCodes: []events.AccountingCode{{System: "datev", Code: "0700-00", Name: events.Some("Assets"), Inherited: true}},
+			Documents:       []events.Document{{Name: "invoice.pdf", Kind: "original"}},
+			Intake:          events.Intake{Channel: "email", Status: events.Some("completed"), ReceivedAt: events.Some(time.Date(2026, 3, 1, 10, 15, 0, 0, time.UTC))},
+		}
+	}
+	return records
+}
+
+// encodePage writes a page of records as listRecords does.
+func encodePage(e *resource.Encoder, view recordView, records []reader.Record) {
+	view.append(e, records)
+	end := page{limit: 200}
+	end.append(e)
+}
+
+func BenchmarkEncodeRecords(b *testing.B) {
+	records := typicalRecords(200)
+	view := newRecordView([]access.Project{{ID: "project-1", Groups: access.All}}, nil)
+	e := &resource.Encoder{}
+	encodePage(e, view, records)
+	b.SetBytes(int64(len(e.B)))
+	b.ReportAllocs()
+	for b.Loop() {
+		e.B = e.B[:0]
+		encodePage(e, view, records)
+	}
+}
+
+func TestEncodingRecordsAllocatesNothing(t *testing.T) {
+	records := typicalRecords(200)
+	view := newRecordView([]access.Project{{ID: "project-1", Groups: access.All}}, nil)
+	e := &resource.Encoder{}
+	encodePage(e, view, records)
+	if !json.Valid(e.B) {
+		t.Fatalf("no JSON: %s", e.B)
+	}
+	if allocations := testing.AllocsPerRun(10, func() { e.B = e.B[:0]; encodePage(e, view, records) }); allocations > 0 {
+		t.Errorf("%v allocations", allocations)
+	}
+}

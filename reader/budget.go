@@ -1,0 +1,268 @@
+package reader
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"tallyhouse/analytics"
+	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/events"
+)
+
+// Budget is a project's budget (spec section 2.5), as it is now or as a month-end snapshot froze it.
+type Budget struct {
+	ProjectID         string
+	Currency          string
+	StructureID       events.Opt[string]
+	Nodes             []BudgetNode                 // parents before their children
+	Unallocated       events.Opt[analytics.Int128] // none in a month-end view
+	UnallocatedBudget events.Opt[analytics.Int128] // none in a month-end view
+	Excluded          []analytics.Excluded
+	ExcludedCommitted []analytics.Excluded
+}
+
+// BudgetNode is a budget line with its figures (spec section 2.4).
+type BudgetNode struct {
+	ID              string
+	Level           string
+	Code            string
+	Name            string
+	Description     events.Opt[string]
+	ParentID        events.Opt[string]
+	ProjectSpecific bool
+	AccountingCodes []events.AccountingCode
+	Currency        string // of the figures
+	analytics.Figures
+	Frozen bool // a snapshot holds the estimate alone; the other figures are not known
+}
+
+// BudgetWish says which budget is wanted, and what of it.
+type BudgetWish struct {
+	Tenant   string
+	Project  ProjectRef
+	Currency string // of the project
+	Level    string // the deepest to show; "" shows all
+	Figures  bool   // else the structure alone is read
+}
+
+// budgetSettings are those of a statement over the sums of one project.
+var budgetSettings = clickhouse.Settings{"max_threads": 1, "enable_shared_storage_snapshot_in_query": 1}
+
+// Parts of the budget's statement.
+const (
+	partNodes     = "nodes"
+	partBudget    = "budget"
+	partRecords   = "records"
+	partContracts = "contracts"
+	partClaims    = "claims"
+	partEntries   = "entries"
+)
+
+// budgetQuery reads all that the figures of a budget are made of, and beside it the positions of the table of nodes. It is one
+// statement, so every table is read as it stands at one moment, and no change is half in it: what an event changes in a view comes in
+// one block.
+func budgetQuery(tenant, project string) Query {
+	const of = "\nWHERE tenant = {tenant:String} AND project = {project:String}"
+	booked := func(view string) string {
+		return "SELECT '" + partBudget + "', node, '', '', toString(currency), '', '', " + packed("sum(value)") + "\nFROM " + view + of + "\nGROUP BY node, currency"
+	}
+	return Query{
+		SQL: "SELECT '" + partNodes + "' AS part, '' AS node, project AS id, '' AS line, '' AS currency, '' AS status, '' AS source, " + packed("max(row_version)") + ` AS sums
+FROM budget_nodes
+WHERE tenant = ''
+GROUP BY project
+UNION ALL
+` + booked("budget_sums") + `
+UNION ALL
+` + booked("transfer_sums") + `
+UNION ALL
+SELECT '` + partRecords + `', node, contract, '', toString(currency), toString(status), toString(source), ` + packed("sum(net)", "sum(gross)", "sum(count)") + `
+FROM record_lines` + of + `
+GROUP BY contract, node, currency, status, source
+HAVING sum(allocations) != 0
+UNION ALL
+SELECT '` + partContracts + `', node, contract, line, toString(currency), toString(status), '', ` + packed("sum(base)", "sum(committed)", "sum(pending)") + `
+FROM contract_sums` + of + `
+GROUP BY contract, line, node, currency, status
+HAVING sum(lines) != 0 OR sum(pending) != 0
+UNION ALL
+SELECT '` + partClaims + `', node, '', '', toString(currency), '', '', ` + packed("sum(pending)") + `
+FROM claim_sums` + of + `
+GROUP BY node, currency
+UNION ALL
+SELECT '` + partEntries + `', node_id, id, '', toString(currency), '', '', ` + packed("ifNull(value, 0)") + `
+FROM uncommitted_entries FINAL` + of + ` AND NOT deleted AND value IS NOT NULL`,
+		Args: map[string]any{"tenant": tenant, "project": project},
+	}
+}
+
+// Budget returns a project's budget as it is now. No record is read for it: the sums come from the views.
+func (r *Reader) Budget(ctx context.Context, wish BudgetWish) (Budget, error) {
+	in, err := r.budgetInput(ctx, wish)
+	if err != nil {
+		return Budget{}, fmt.Errorf("read a budget: %w", err)
+	}
+	computed := analytics.Budget(in)
+	shown := Budget{
+		ProjectID: wish.Project.ID, Currency: wish.Currency, StructureID: wish.Project.StructureID,
+		Unallocated: events.Some(computed.Unallocated), UnallocatedBudget: events.Some(computed.UnallocatedBudget),
+		Excluded: computed.Excluded, ExcludedCommitted: computed.ExcludedCommitted,
+	}
+	nodes := computed.ToLevel(wish.Level)
+	shown.Nodes = make([]BudgetNode, len(nodes))
+	for i := range nodes {
+		n := nodes[i].Node
+		shown.Nodes[i] = BudgetNode{
+			ID: string(n.ID), Level: n.Level, Code: n.Code, Name: n.Name, Description: n.Description, ParentID: n.ParentID,
+			ProjectSpecific: n.ProjectSpecific(), AccountingCodes: nodes[i].AccountingCodes, Currency: wish.Currency, Figures: nodes[i].Figures,
+		}
+	}
+	return shown, nil
+}
+
+// BudgetAsOf returns the budget as the month's official snapshot froze it (calculations section 6.4), or ErrNotFound.
+func (r *Reader) BudgetAsOf(ctx context.Context, wish BudgetWish, month calendar.Month) (Budget, error) {
+	official, err := r.snapshots(ctx, wish.Tenant, wish.Project.ID, allLines, func(heads []analytics.Snapshot) []*analytics.Snapshot {
+		if s, ok := analytics.Official(heads)[month]; ok {
+			return []*analytics.Snapshot{s}
+		}
+		return nil
+	})
+	if err != nil {
+		return Budget{}, fmt.Errorf("read a budget of a month's end: %w", err)
+	}
+	if len(official) == 0 {
+		return Budget{}, ErrNotFound
+	}
+	shown := Budget{ProjectID: wish.Project.ID, Currency: wish.Currency, StructureID: wish.Project.StructureID}
+	for _, n := range official[0].NodesToLevel(wish.Level) {
+		shown.Nodes = append(shown.Nodes, BudgetNode{
+			ID: n.Line.NodeID, Level: n.Line.Level, Code: n.Line.Code, Name: n.Line.Name, ParentID: n.Line.ParentID, Currency: wish.Currency,
+			Figures: analytics.Figures{Estimate: n.Estimate, UncommittedDefaulted: n.Line.UncommittedDefaulted}, Frozen: true,
+		})
+	}
+	return shown, nil
+}
+
+// budgetInput gathers what the budget is computed from.
+func (r *Reader) budgetInput(ctx context.Context, wish BudgetWish) (analytics.BudgetInput, error) {
+	rows := budgetRows{input: analytics.BudgetInput{Currency: wish.Currency}, nodes: make(positions)}
+	var state string
+	if wish.Figures {
+		if err := rows.read(ctx, r, budgetQuery(wish.Tenant, wish.Project.ID)); err != nil {
+			return analytics.BudgetInput{}, err
+		}
+		state = rows.nodes.String()
+	} else {
+		at, err := r.states(ctx)
+		if err != nil {
+			return analytics.BudgetInput{}, err
+		}
+		state = at.nodes
+	}
+	structures, err := r.structuresAt(ctx, state, wish.Tenant, []ProjectRef{wish.Project})
+	if err != nil {
+		return analytics.BudgetInput{}, err
+	}
+	rows.input.Structure = structures[wish.Project.ID]
+	return rows.input, nil
+}
+
+// budgetRows takes the rows of the budget's statement apart.
+type budgetRows struct {
+	input     analytics.BudgetInput
+	nodes     positions
+	contracts []analytics.ContractSum
+}
+
+func (b *budgetRows) read(ctx context.Context, r *Reader, q Query) error {
+	var row budgetRow
+	err := r.each(ctx, q, budgetSettings, func(scan func(...any) error) error {
+		if err := scan(&row.part, &row.node, &row.id, &row.line, &row.currency, &row.status, &row.source, &row.sums); err != nil {
+			return err
+		}
+		return b.take(&row)
+	})
+	if err != nil {
+		return err
+	}
+	// What the lines of a contract take of what is coded outside goes by their order, and parts of a statement come in any order.
+	slices.SortFunc(b.contracts, func(x, y analytics.ContractSum) int {
+		return cmp.Or(cmp.Compare(x.ContractID, y.ContractID), cmp.Compare(x.Line, y.Line))
+	})
+	b.input.Contracts, err = analytics.ContractsOf(b.contracts)
+	return err
+}
+
+type budgetRow struct{ part, node, id, line, currency, status, source, sums string }
+
+var errCount = errors.New("a sum of counts is out of range")
+
+func (b *budgetRows) take(row *budgetRow) error {
+	node := analytics.NodeID(row.node)
+	switch row.part {
+	case partNodes:
+		var at analytics.Int128
+		if err := unpack(row.sums, &at); err != nil {
+			return err
+		}
+		next, _ := at.Int64() // an offset of Kafka
+		b.nodes[row.id] = uint64(next)
+	case partBudget:
+		sum := analytics.BudgetSum{NodeID: node, Currency: row.currency}
+		if err := unpack(row.sums, &sum.Amount); err != nil {
+			return err
+		}
+		b.input.Budget = append(b.input.Budget, sum)
+	case partRecords:
+		sum, err := row.records()
+		if err != nil {
+			return err
+		}
+		b.input.Records = append(b.input.Records, sum)
+	case partContracts:
+		sum := analytics.ContractSum{ContractID: analytics.ContractID(row.id), Line: row.line, NodeID: node, Currency: row.currency, Status: row.status}
+		if err := unpack(row.sums, &sum.Base, &sum.Committed, &sum.Pending); err != nil {
+			return err
+		}
+		b.contracts = append(b.contracts, sum)
+	case partClaims:
+		sum := analytics.ClaimSum{NodeID: node, Currency: row.currency}
+		if err := unpack(row.sums, &sum.Pending); err != nil {
+			return err
+		}
+		b.input.Claims = append(b.input.Claims, sum)
+	case partEntries:
+		var entered analytics.Int128
+		if err := unpack(row.sums, &entered); err != nil {
+			return err
+		}
+		value, _ := entered.Int64() // as delivered
+		b.input.Entries = append(b.input.Entries, analytics.UncommittedEntry{
+			ID: row.id, NodeID: node, Amount: events.Some(events.Amount{Value: value, Currency: row.currency}),
+		})
+	}
+	return nil
+}
+
+// records are the sums of records under one key.
+func (row *budgetRow) records() (analytics.RecordSum, error) {
+	sum := analytics.RecordSum{
+		NodeID: analytics.NodeID(row.node), ContractID: analytics.ContractID(row.id), Currency: row.currency,
+		Status: analytics.RecordStatus(row.status), Source: row.source,
+	}
+	var count analytics.Int128
+	if err := unpack(row.sums, &sum.Net, &sum.Gross, &count); err != nil {
+		return sum, err
+	}
+	var ok bool
+	if sum.Count, ok = count.Int64(); !ok {
+		return sum, errCount
+	}
+	return sum, nil
+}

@@ -1,0 +1,254 @@
+package reader
+
+import (
+	"context"
+	"fmt"
+
+	"tallyhouse/analytics"
+	"tallyhouse/schemas/events"
+)
+
+// ContractParts is a set of things that a contract is shown with, beside its row.
+type ContractParts uint32
+
+// What can be read.
+const (
+	ContractFigures      ContractParts = 1 << iota // sums of the linked records
+	ContractReclass                                // ids of records that are to be re-coded; needs the figures and the budget structure
+	ContractCounterparty                           // the contractor's name
+)
+
+// Contract is a contract as the API shows it (spec section 2.8).
+type Contract struct {
+	analytics.Contract
+	CounterpartyName events.Opt[string]
+	Figures          analytics.ContractFigures
+	ReclassRecordIDs []string // ascending
+	linked           []analytics.RecordSum
+}
+
+// ContractPage says which contracts are wanted.
+type ContractPage struct {
+	Tenant   string
+	Projects []ProjectRef
+	After    string // id
+	Limit    int
+	Parts    ContractParts
+}
+
+// Contracts returns a page of contracts, ascending by id, and whether others follow.
+func (r *Reader) Contracts(ctx context.Context, p ContractPage) (page []Contract, more bool, err error) {
+	if len(p.Projects) == 0 {
+		return nil, false, nil
+	}
+	find := contractFinder{reader: r, tenant: p.Tenant, parts: p.Parts}
+	if err := find.read(ctx, p.query()); err != nil {
+		return nil, false, fmt.Errorf("read contracts: %w", err)
+	}
+	more = find.rows > p.Limit
+	find.contracts = find.contracts[:min(len(find.contracts), p.Limit)]
+	if err := find.complete(ctx, p.Projects); err != nil {
+		return nil, false, fmt.Errorf("read contracts: %w", err)
+	}
+	return find.contracts, more, nil
+}
+
+// Contract returns the contract with this id, whatever its project, or ErrNotFound. Visible decides by the project whether the
+// contract exists for the one who asks, and what is read of it; it is asked once.
+func (r *Reader) Contract(ctx context.Context, tenant, id string, visible func(project string) (ProjectRef, ContractParts, bool)) (Contract, error) {
+	find := contractFinder{reader: r, tenant: tenant}
+	if err := find.read(ctx, contractQuery(tenant, id)); err != nil {
+		return Contract{}, fmt.Errorf("read a contract: %w", err)
+	}
+	if len(find.contracts) == 0 {
+		return Contract{}, ErrNotFound
+	}
+	project, parts, ok := visible(find.contracts[0].ProjectID)
+	if !ok {
+		return Contract{}, ErrNotFound
+	}
+	find.parts = parts
+	if err := find.complete(ctx, []ProjectRef{project}); err != nil {
+		return Contract{}, fmt.Errorf("read a contract: %w", err)
+	}
+	return find.contracts[0], nil
+}
+
+// contractFinder gathers what contracts are made of. Their rows and the sums of their records are each as they stand at one moment,
+// the sums a little later.
+type contractFinder struct {
+	reader *Reader
+	tenant string
+	parts  ContractParts
+
+	rows      int
+	contracts []Contract
+}
+
+func (f *contractFinder) read(ctx context.Context, q Query) error {
+	var row contractRow
+	return f.reader.each(ctx, q, pageSettings, func(scan func(...any) error) error {
+		if err := scan(row.dest()...); err != nil {
+			return err
+		}
+		f.rows++
+		if last := len(f.contracts) - 1; last >= 0 && string(f.contracts[last].ID) == row.id {
+			// It went to another project while the projects were read, on several servers.
+			return nil
+		}
+		f.contracts = append(f.contracts, Contract{Contract: row.contract()})
+		return nil
+	})
+}
+
+// complete fills in what the parts ask for.
+func (f *contractFinder) complete(ctx context.Context, projects []ProjectRef) error {
+	if f.parts == 0 || len(f.contracts) == 0 {
+		return nil
+	}
+	var at states
+	tasks := []func() error{func() (err error) {
+		at, err = f.reader.states(ctx)
+		return err
+	}}
+	if f.parts&ContractFigures != 0 {
+		tasks = append(tasks, func() error { return f.linkedRecords(ctx) })
+	}
+	if err := together(tasks...); err != nil {
+		return err
+	}
+	if f.parts&ContractFigures != 0 {
+		for i := range f.contracts {
+			c := &f.contracts[i]
+			c.Figures = c.Contract.Figures(c.linked)
+		}
+	}
+	if f.parts&ContractReclass != 0 {
+		if err := f.toRecode(ctx, at.nodes, projects); err != nil {
+			return err
+		}
+	}
+	if f.parts&ContractCounterparty != 0 {
+		return f.counterparties(ctx, at.contractors)
+	}
+	return nil
+}
+
+// inProject names a contract in a project: sums that a contract left behind in another project are not its own.
+type inProject struct{ project, contract string }
+
+func (f *contractFinder) byProject() map[inProject]*Contract {
+	all := make(map[inProject]*Contract, len(f.contracts))
+	for i := range f.contracts {
+		c := &f.contracts[i]
+		all[inProject{c.ProjectID, string(c.ID)}] = c
+	}
+	return all
+}
+
+func (f *contractFinder) linkedRecords(ctx context.Context) error {
+	contracts := f.byProject()
+	projects, ids := make(map[string]bool), make([]string, 0, len(contracts))
+	for key := range contracts {
+		projects[key.project] = true
+		ids = append(ids, key.contract)
+	}
+	var project string
+	row := budgetRow{part: partRecords}
+	err := f.reader.each(ctx, linkedRecordsQuery(f.tenant, keys(projects), ids), budgetSettings, func(scan func(...any) error) error {
+		if err := scan(&project, &row.id, &row.node, &row.currency, &row.status, &row.source, &row.sums); err != nil {
+			return err
+		}
+		c, ok := contracts[inProject{project, row.id}]
+		if !ok {
+			return nil
+		}
+		sum, err := row.records()
+		c.linked = append(c.linked, sum)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("sum up their records: %w", err)
+	}
+	return nil
+}
+
+// toRecode finds the records that are coded outside the lines of their contracts. The views tell whether there are any; only then
+// records are looked up, by their contracts.
+func (f *contractFinder) toRecode(ctx context.Context, state string, projects []ProjectRef) error {
+	var used []ProjectRef
+	for _, p := range projects {
+		for i := range f.contracts {
+			if f.contracts[i].ProjectID == p.ID && len(f.contracts[i].linked) > 0 {
+				used = append(used, p)
+				break
+			}
+		}
+	}
+	if len(used) == 0 {
+		return nil
+	}
+	structures, err := f.reader.structuresAt(ctx, state, f.tenant, used)
+	if err != nil {
+		return err
+	}
+	var outside [][]string
+	for i := range f.contracts {
+		c := &f.contracts[i]
+		if len(c.linked) == 0 {
+			continue
+		}
+		for _, sum := range structures[c.ProjectID].ToRecode(&c.Contract, c.linked) {
+			outside = append(outside, []string{c.ProjectID, string(c.ID), string(sum.NodeID), sum.Currency, string(sum.Status), sum.Source})
+		}
+	}
+	if len(outside) == 0 {
+		return nil
+	}
+	return f.lookUp(ctx, outside)
+}
+
+func (f *contractFinder) lookUp(ctx context.Context, outside [][]string) error {
+	query, err := outsideRecordsQuery(f.tenant, outside)
+	if err != nil {
+		return err
+	}
+	contracts := f.byProject()
+	var project, contract, id string
+	err = f.reader.each(ctx, query, pageSettings, func(scan func(...any) error) error {
+		if err := scan(&project, &contract, &id); err != nil {
+			return err
+		}
+		if c, ok := contracts[inProject{project, contract}]; ok {
+			c.ReclassRecordIDs = append(c.ReclassRecordIDs, id)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("look up the records to re-code: %w", err)
+	}
+	return nil
+}
+
+func (f *contractFinder) counterparties(ctx context.Context, state string) error {
+	ids := make(map[string]bool)
+	for i := range f.contracts {
+		if id := f.contracts[i].ContractorID; id.Ok {
+			ids[id.V] = true
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	names, err := f.reader.contractorNames(ctx, state, f.tenant, keys(ids))
+	if err != nil {
+		return err
+	}
+	for i := range f.contracts {
+		c := &f.contracts[i]
+		if name, ok := names[c.ContractorID.V]; ok {
+			c.CounterpartyName = events.Some(name)
+		}
+	}
+	return nil
+}
