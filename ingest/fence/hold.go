@@ -34,39 +34,49 @@ func NewHolder(command string) string {
 }
 
 // Take puts up a hold on all the partitions and kills what runs; a hold of the same holder is replaced, which is how a holder goes on
-// after a statement in doubt. When it does not get every partition it gives all back; the error is then a *Held that names the other
-// holder, or ErrOutrun: try again.
+// after a statement in doubt. When it does not get every partition, or fails, it gives all back; the error is then a *Held that names
+// the other holder, or wraps ErrOutrun: try again; or it is the server's.
 func Take(ctx context.Context, db Database, topic string, partitions []int32, holder string) (*Hold, error) {
-	claim, held, err := put(ctx, db, topic, partitions, holder+"/"+randomID(), holder, holdStep, true)
-	if err != nil {
-		return nil, err
+	h := &Hold{Claim: &Claim{Topic: topic}, holder: holder, partitions: partitions}
+	err := h.take(ctx, db)
+	if err == nil {
+		return h, nil
 	}
-	h := &Hold{Claim: claim, holder: holder, partitions: partitions}
+	// Even a statement that failed may have landed, or may yet: a fence on top of what stands now keeps it from ever counting.
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), givingUp)
+	defer stop()
+	return nil, errors.Join(err, h.Release(ctx, db))
+}
+
+// givingUp bounds the release of a hold that could not be taken.
+const givingUp = time.Minute
+
+func (h *Hold) take(ctx context.Context, db Database) error {
+	topic := h.Topic
+	claim, held, err := put(ctx, db, topic, h.partitions, h.holder+"/"+randomID(), h.holder, holdStep, true)
+	if err != nil {
+		return err
+	}
+	h.Claim = claim
 	// Two that wrote at the same moment both find their own rows. What was under way then has landed when this returns, and what
 	// comes later finds a hold.
 	if err := settle(ctx, db, topic); err != nil {
-		return nil, err
+		return err
 	}
 	err = h.Check(ctx, db)
 	if lost := (*Lost)(nil); errors.As(err, &lost) {
-		if err := h.Release(ctx, db); err != nil {
-			return nil, err
-		}
 		for _, other := range held {
-			return nil, fmt.Errorf("hold %s: %w", topic, other)
+			return fmt.Errorf("hold %s: %w", topic, other)
 		}
-		return nil, fmt.Errorf("hold %s: %w", topic, ErrOutrun)
+		return fmt.Errorf("hold %s: %w", topic, ErrOutrun)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := Kill(ctx, db, TopicPrefix(db, topic)); err != nil {
-		return nil, err
+		return err
 	}
-	if err := h.Check(ctx, db); err != nil {
-		return nil, err
-	}
-	return h, nil
+	return h.Check(ctx, db)
 }
 
 const (

@@ -135,15 +135,19 @@ func (s *stage) awaitState(at uint64) {
 // awaitAll waits until the table and all its views have come to a position of partition 0.
 func (s *stage) awaitAll(at uint64) {
 	s.t.Helper()
-	s.await(fmt.Sprint("table and views stand at ", at), func() bool {
-		p := s.at(0)
-		for _, view := range p.Views {
-			if view != int64(at) {
-				return false
-			}
+	s.await(fmt.Sprint("table and views stand at ", at), func() bool { return s.stands(0, at) })
+}
+
+// stands tells whether the table and all its views are at a position.
+func (s *stage) stands(partition int32, at uint64) bool {
+	s.t.Helper()
+	p := s.at(partition)
+	for _, view := range p.Views {
+		if view != int64(at) {
+			return false
 		}
-		return p.State == at
-	})
+	}
+	return p.State == at
 }
 
 // player is a worker without a group.
@@ -417,6 +421,20 @@ func (d *tampered) loseBatch(then func()) *late {
 		return 0, errLostOnTheWay
 	})
 	return l
+}
+
+// failure is closed when the next batch has come back with an error.
+func (d *tampered) failure() <-chan struct{} {
+	failed := make(chan struct{})
+	var once sync.Once
+	d.onInsert(func(st database.Statement, next inserting) (uint64, error) {
+		written, err := next(st)
+		if isBatch(st) && err != nil {
+			once.Do(func() { close(failed) })
+		}
+		return written, err
+	})
+	return failed
 }
 
 // slow is a batch that takes its time between seeing its conditions hold and writing.
