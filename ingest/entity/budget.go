@@ -19,12 +19,21 @@ func budgetRows() *Entity {
 			integerColumn("value", func(r *row) int64 { return r.Amount.Value }),
 			textColumn("status", func(r *row) string { return r.Status }),
 		},
+		restore: restoreBudgetRow,
 		Shape:   analytics.BudgetRowShape(),
 		project: func(_ string, data any) string { return data.(*row).ProjectID },
 		contribute: func(_ string, data any) (analytics.Contributions, error) {
 			return analytics.BudgetRowContributions(data.(*row)), nil
 		},
 	}
+}
+
+func restoreBudgetRow(m image) any {
+	return &events.BudgetRow{NodeID: idOrNone(read[string](m, "node_id")), Amount: restoreAmount(m), Status: read[string](m, "status")}
+}
+
+func restoreAmount(m image) events.Amount {
+	return events.Amount{Value: read[int64](m, "value"), Currency: read[string](m, "currency")}
 }
 
 func budgetTransfers() *Entity {
@@ -39,11 +48,19 @@ func budgetTransfers() *Entity {
 			integerColumn("value", func(t *transfer) int64 { return t.Amount.Value }),
 			textColumn("status", func(t *transfer) string { return t.Status }),
 		},
+		restore: restoreBudgetTransfer,
 		Shape:   analytics.BudgetTransferShape(),
 		project: func(_ string, data any) string { return data.(*transfer).ProjectID },
 		contribute: func(_ string, data any) (analytics.Contributions, error) {
 			return analytics.BudgetTransferContributions(data.(*transfer)), nil
 		},
+	}
+}
+
+func restoreBudgetTransfer(m image) any {
+	return &events.BudgetTransfer{
+		FromNodeID: idOrNone(read[string](m, "from_node_id")), ToNodeID: idOrNone(read[string](m, "to_node_id")),
+		Amount: restoreAmount(m), Status: read[string](m, "status"),
 	}
 }
 

@@ -50,10 +50,28 @@ func contracts() *Entity {
 				return each(c.Amendments, func(a *amendment) proto.Nullable[string] { return nullable(a.Title) })
 			}),
 		},
+		restore: restoreContract,
 		Shape:   analytics.ContractShape(),
 		project: func(_ string, data any) string { return data.(*contract).ProjectID },
 		contribute: func(id string, data any) (analytics.Contributions, error) {
 			return analytics.ContractContributions(analytics.ContractID(id), data.(*contract))
 		},
 	}
+}
+
+func restoreContract(m image) any {
+	c := &events.Contract{Status: read[string](m, "status"), Currency: read[string](m, "currency")}
+	values := read[[]int64](m, "allocation_value")
+	for i, node := range read[[]string](m, "allocation_node") {
+		c.Allocations = append(c.Allocations, events.ContractAllocation{NodeID: node, Value: values[i]})
+	}
+	nodes, statuses := read[[]string](m, "amendment_node"), read[[]string](m, "amendment_status")
+	dates := read[[]proto.Nullable[time.Time]](m, "amendment_date")
+	values = read[[]int64](m, "amendment_value")
+	for i, id := range read[[]string](m, "amendment_id") {
+		c.Amendments = append(c.Amendments, events.Amendment{
+			ID: id, NodeID: idOrNone(nodes[i]), Value: values[i], Status: statuses[i], Date: dateOf(dates[i]),
+		})
+	}
+	return c
 }

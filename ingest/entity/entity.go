@@ -24,6 +24,7 @@ type Entity struct {
 
 	project    func(id string, data any) string
 	contribute func(id string, data any) (analytics.Contributions, error)
+	restore    func(image) any // as much of the payload as contributes, read back from a row
 }
 
 // All lists the entities that this binary stores.

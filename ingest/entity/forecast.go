@@ -22,11 +22,22 @@ func claims() *Entity {
 			textColumn("probability_bp", func(c *claim) string { return c.ProbabilityBp.String() }),
 			textColumn("status", func(c *claim) string { return c.Status }),
 		},
+		restore: restoreClaim,
 		Shape:   analytics.ClaimShape(),
 		project: func(_ string, data any) string { return data.(*claim).ProjectID },
 		contribute: func(_ string, data any) (analytics.Contributions, error) {
 			return analytics.ClaimContributions(data.(*claim)), nil
 		},
+	}
+}
+
+func restoreClaim(m image) any {
+	probability, err := events.ParseDecimal(read[string](m, "probability_bp"))
+	if err != nil {
+		probability = events.Decimal{} // no message can have said so: the audit finds that too little is expected
+	}
+	return &events.Claim{
+		NodeID: idOrNone(read[string](m, "node_id")), Amount: restoreAmount(m), ProbabilityBp: probability, Status: read[string](m, "status"),
 	}
 }
 

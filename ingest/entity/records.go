@@ -42,6 +42,7 @@ func records() *Entity {
 			textColumn("intake_status", func(r *record) string { return r.Intake.Status.V }),
 			instantOrNull("received_at", func(r *record) proto.Nullable[time.Time] { return nullable(r.Intake.ReceivedAt) }),
 		},
+		restore: restoreRecord,
 		Shape:   analytics.RecordShape(),
 		project: func(_ string, data any) string { return data.(*record).ProjectID },
 		contribute: func(_ string, data any) (analytics.Contributions, error) {

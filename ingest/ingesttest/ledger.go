@@ -2,6 +2,7 @@
 package ingesttest
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -35,12 +36,16 @@ type Ledger struct {
 	Entity     *entity.Entity
 	Partitions int
 	Newest     map[string]events.Event // by tenant/id: the naive model
+	// Formula, if not nil, is what rows carry instead of what they should: a formula of another release.
+	Formula func(analytics.Contributions) analytics.Contributions
 
 	t      testing.TB
 	before map[string]events.Event // as the last row of each has it
 	next   []uint64
 	claim  *fence.Claim
 	server string
+	// What was sent and may have been written.
+	pending map[int32]*sent
 }
 
 // New makes a database for the entities of a topic.
@@ -63,7 +68,7 @@ func Open(t testing.TB, where database.Options, topic events.Topic, partitions i
 	t.Cleanup(func() { _ = db.Close() })
 	l := &Ledger{
 		DB: db, Where: where, Entity: entity.Of(topic), Partitions: partitions, Newest: map[string]events.Event{},
-		t: t, before: map[string]events.Event{}, next: make([]uint64, partitions),
+		t: t, before: map[string]events.Event{}, pending: map[int32]*sent{}, next: make([]uint64, partitions),
 	}
 	l.server, err = position.ServerUUID(t.Context(), db)
 	if err != nil {
@@ -103,15 +108,63 @@ func (l *Ledger) Fence() {
 	l.claim = claim
 }
 
+// TryFence puts up new fences and tells whether it got all; mends what a kill left torn, as a recovery does.
+func (l *Ledger) TryFence() bool {
+	var all []int32
+	for p := range l.Partitions {
+		all = append(all, int32(p))
+	}
+	ctx := context.Background()
+	claim, _, err := fence.Put(ctx, l.DB, string(l.Entity.Topic), all)
+	if err != nil || len(claim.Epochs) != l.Partitions {
+		return false
+	}
+	at, err := position.Read(ctx, l.DB, l.Entity, all)
+	if err != nil {
+		return false
+	}
+	l.claim = claim
+	for p, stands := range at {
+		missed, strange := stands.Torn(l.Entity.Views())
+		if strange != "" {
+			return false
+		}
+		for _, v := range missed {
+			if position.Mend(ctx, l.DB, v, fence.WriterID(l.DB, claim.Topic, p), p, stands, l.server, fence.Counts, claim.Params(p)) != nil {
+				return false
+			}
+		}
+		if l.pending[p] != nil && stands.State == l.pending[p].next {
+			l.Took(p, l.pending[p].next, l.pending[p].changes...)
+		}
+		delete(l.pending, p)
+	}
+	return true
+}
+
+// TryWrite is Write that takes a failure for a doubt, which TryFence settles.
+func (l *Ledger) TryWrite(changes ...events.Event) {
+	for p, of := range l.byPartition(changes) {
+		_, next := l.block(p, of)
+		l.pending[p] = &sent{next, of}
+		if written, err := l.Try(p, of...); err != nil || written == 0 {
+			return
+		}
+		delete(l.pending, p)
+	}
+}
+
+// sent is a batch of which nobody knows whether it was written.
+type sent struct {
+	next    uint64
+	changes []events.Event
+}
+
 // Write brings changes in, each by the partition of its key, one batch per partition. It takes them as they come: the newest versions
 // last, each entity at most once.
 func (l *Ledger) Write(changes ...events.Event) {
 	l.t.Helper()
-	of := map[int32][]events.Event{}
-	for _, e := range changes {
-		p := int32(topics.Partition([]byte(e.Key()), l.Partitions))
-		of[p] = append(of[p], e)
-	}
+	of := l.byPartition(changes)
 	for _, p := range slices.Sorted(maps.Keys(of)) {
 		if written, err := l.Try(p, of[p]...); err != nil || written == 0 {
 			l.t.Fatalf("insert into partition %d: %d rows, %v", p, written, err)
@@ -119,12 +172,21 @@ func (l *Ledger) Write(changes ...events.Event) {
 	}
 }
 
+func (l *Ledger) byPartition(changes []events.Event) map[int32][]events.Event {
+	of := map[int32][]events.Event{}
+	for _, e := range changes {
+		p := int32(topics.Partition([]byte(e.Key()), l.Partitions))
+		of[p] = append(of[p], e)
+	}
+	return of
+}
+
 // Try writes one batch of a partition; the model and the next batches take it as written when it was.
 func (l *Ledger) Try(p int32, changes ...events.Event) (written uint64, err error) {
 	l.t.Helper()
 	block, next := l.block(p, changes)
 	e := l.Entity
-	written, err = l.DB.Insert(l.t.Context(), database.Statement{
+	written, err = l.DB.Insert(context.Background(), database.Statement{
 		ID:    fence.WriterID(l.DB, string(e.Topic), p),
 		SQL:   e.Insert(fence.Counts + " AND " + position.StateIs(e.Table) + " AND " + position.SameServer),
 		Batch: block.Batch(),
@@ -193,7 +255,30 @@ func (l *Ledger) contributions(c events.Event) analytics.Contributions {
 	if err != nil {
 		l.t.Fatal(err)
 	}
+	if l.Formula != nil {
+		return l.Formula(all)
+	}
 	return all
+}
+
+// Resized goes on with more partitions.
+func (l *Ledger) Resized(partitions int) {
+	l.next = append(l.next, make([]uint64, partitions-l.Partitions)...)
+	l.Partitions = partitions
+}
+
+// Await waits until a server that died answers again.
+func (l *Ledger) Await() {
+	l.t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		err := l.DB.Ping(l.t.Context())
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			l.t.Fatal(err)
+		}
+	}
 }
 
 // Exec runs a statement.

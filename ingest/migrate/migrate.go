@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"tallyhouse/ingest/database"
+	"tallyhouse/ingest/entity"
 	"tallyhouse/ingest/fence"
 	"tallyhouse/ingest/position"
+	"tallyhouse/ingest/upkeep"
 	"tallyhouse/schemas/clickhouse"
 )
 
@@ -34,9 +36,15 @@ type Options struct {
 	Target   clickhouse.Target
 	Patience time.Duration // for another process that migrates; 0 is DefaultPatience
 	Log      *slog.Logger
+	Progress func(upkeep.Progress) // of work on rows, where a step or a new formula needs any; may be nil
 }
 
-// Up brings the database of each shard to this binary's schema and returns the names of the steps that were taken, none when all were.
+func (o Options) work() upkeep.Options {
+	return upkeep.Options{Holder: fence.NewHolder("tallyhouse migrate"), Log: o.Log, Progress: o.Progress}
+}
+
+// Up brings the database of each shard to this binary's schema, and its rows to what this binary's formula says that they contribute.
+// It returns the names of the steps that were taken, none when all were.
 // It makes a database that is missing. Two at once do no harm: the second waits for the first. It refuses a database that is newer
 // than this binary, or whose steps are other than this binary's.
 func Up(ctx context.Context, shards []database.Options, o Options) (taken []string, err error) {
@@ -82,6 +90,15 @@ func migrateShard(ctx context.Context, shard database.Options, steps []clickhous
 			return nil, err
 		}
 	}
+	for _, e := range entity.All() {
+		r, err := upkeep.Restate(ctx, db, e, o.work())
+		if err != nil {
+			return taken, fmt.Errorf("re-state %s: %w", e.Table, err)
+		}
+		if r.Rows > 0 {
+			o.Log.Info("rows contribute by this release's formula", "table", e.Table, "re-stated", r.Rows)
+		}
+	}
 	if o.Target.Cluster != "" {
 		if err := distribute(ctx, db, o.Target); err != nil {
 			return nil, err
@@ -101,13 +118,14 @@ func underHold(ctx context.Context, db *database.Server, steps []clickhouse.Migr
 		defer stop()
 		err = errors.Join(err, hold.Release(ending, db))
 	}()
+	work := o.work()
 	left, err := pending(ctx, db, steps) // another process may have been first
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range left {
 		o.Log.Info("migrating the database", "version", m.Version, "step", m.Name)
-		if err := take(ctx, db, hold, m); err != nil {
+		if err := take(ctx, db, hold, m, work); err != nil {
 			return taken, fmt.Errorf("step %04d_%s: %w", m.Version, m.Name, err)
 		}
 		taken = append(taken, fmt.Sprintf("%04d_%s", m.Version, m.Name))
@@ -149,9 +167,15 @@ SELECT {version:UInt32}, {name:String}, {sha256:String}, now64(3) WHERE ` + fenc
 
 // take takes one step and writes it down. DDL can't be conditional: each statement does nothing when it was run before, and the hold
 // is read again after each.
-func take(ctx context.Context, db *database.Server, hold *fence.Hold, m clickhouse.Migration) error {
+func take(ctx context.Context, db *database.Server, hold *fence.Hold, m clickhouse.Migration, work upkeep.Options) error {
 	for _, s := range m.Statements {
-		if err := db.Exec(ctx, database.Statement{SQL: s, ID: hold.StatementID(db), Limit: ddlLimit}); err != nil {
+		run := func() error {
+			return db.Exec(ctx, database.Statement{SQL: s, ID: hold.StatementID(db), Limit: ddlLimit})
+		}
+		if v, ok := clickhouse.CreatedView(s); ok {
+			run = func() error { return upkeep.AddView(ctx, db, v, s, work) } // its table may hold rows
+		}
+		if err := run(); err != nil {
 			return err
 		}
 		if err := hold.Check(ctx, db); err != nil {

@@ -12,12 +12,16 @@ import (
 	"testing"
 	"time"
 
+	"tallyhouse/analytics"
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/ingest/database"
 	"tallyhouse/ingest/entity"
 	"tallyhouse/ingest/fence"
+	"tallyhouse/ingest/ingesttest"
 	"tallyhouse/ingest/migrate"
+	"tallyhouse/ingest/position"
 	"tallyhouse/schemas/clickhouse"
+	"tallyhouse/schemas/events"
 )
 
 func TestMain(m *testing.M) { clickhousetest.Main(m) }
@@ -299,4 +303,45 @@ func TestReplicatedStatements(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestAStepThatAddsAViewFillsItFromTheRowsThatAreThere(t *testing.T) {
+	l := ingesttest.New(t, events.Records, 2)
+	r := ingesttest.NewRecords(1)
+	for range 2 {
+		l.Write(r.Draw(60, 100)...)
+	}
+	// As a database of a release that did not have the views yet.
+	for _, s := range []string{
+		"DROP TABLE record_sums_view", "DROP TABLE record_months_view", "DROP TABLE record_sums", "DROP TABLE record_months",
+		"ALTER TABLE migrations DELETE WHERE version = 4 SETTINGS mutations_sync = 2",
+	} {
+		l.Exec("%s", s)
+	}
+	up(t, l.Where)
+	l.Truth(t)
+	l.Fence()
+	l.Write(r.Draw(60, 100)...)
+	l.Truth(t)
+}
+
+func TestRowsOfAnOlderFormulaAreRestated(t *testing.T) {
+	l := ingesttest.New(t, events.Records, 2)
+	l.Formula = func(c analytics.Contributions) analytics.Contributions {
+		old := analytics.Contributions{Keys: c.Keys, Sums: slices.Clone(c.Sums)}
+		for i := range old.Sums {
+			old.Sums[i] *= 3
+		}
+		return old
+	}
+	l.Write(ingesttest.NewRecords(2).Draw(60, 100)...)
+	s, _, err := position.ReadStream(t.Context(), l.DB, string(events.Records))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Revision, s.Formula = s.Revision+1, entity.Formula-1
+	l.Stream(s)
+
+	up(t, l.Where)
+	l.Truth(t)
 }

@@ -51,14 +51,11 @@ func (u *UnknownView) Error() string {
 
 func find(view string) (clickhouse.View, *entity.Entity, error) {
 	v, ok := clickhouse.ViewNamed(view)
-	if ok {
-		for _, e := range entity.All() {
-			if e.Table == v.Table {
-				return v, e, nil
-			}
-		}
+	if !ok {
+		return clickhouse.View{}, nil, &UnknownView{view}
 	}
-	return clickhouse.View{}, nil, &UnknownView{view}
+	e, err := entityOf(v)
+	return v, e, err
 }
 
 func (s *Session) rebuild(ctx context.Context, v clickhouse.View) (Rebuilt, error) {

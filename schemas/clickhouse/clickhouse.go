@@ -125,12 +125,14 @@ func DurableSettings() []string {
 // small are the settings of tables that get many small batches: merged parts go soon.
 func small() string { return "old_parts_lifetime = 60" }
 
+const createView = "CREATE MATERIALIZED VIEW IF NOT EXISTS "
+
 func (t Target) view(name string) (string, error) {
 	v, ok := ViewNamed(name)
 	if !ok {
 		return "", fmt.Errorf("no view named %s", name)
 	}
-	return fmt.Sprintf("CREATE MATERIALIZED VIEW IF NOT EXISTS %s %s TO %s AS\n%s;\n", v.Trigger(), t.OnCluster(), v.Name, v.Select(v.Table)), nil
+	return fmt.Sprintf(createView+"%s %s TO %s AS\n%s;\n", v.Trigger(), t.OnCluster(), v.Name, v.Select(v.Table)), nil
 }
 
 // Quote writes an identifier so that it is one, whatever it contains.

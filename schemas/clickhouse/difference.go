@@ -34,3 +34,13 @@ func (v View) Correction(where string) string {
 
 // Measures are the columns that are summed, position first.
 func (v View) Measures() []string { return v.measures() }
+
+// CreatedView is the view whose trigger a statement of a migration creates, if it creates one.
+func CreatedView(statement string) (View, bool) {
+	for _, v := range views {
+		if strings.HasPrefix(statement, createView+v.Trigger()+" ") {
+			return v, true
+		}
+	}
+	return View{}, false
+}
