@@ -38,8 +38,7 @@ func (r *Reader) AddCursorKey(ctx context.Context, k CursorKey, at time.Time) er
 SELECT {id:UInt32}, {secret:String}, fromUnixTimestamp64Milli({at:Int64}, 'UTC')`,
 		Args: map[string]any{"id": k.ID, "secret": k.Secret, "at": at.UnixMilli()},
 	}
-	err := r.each(ctx, query, nil, func(func(...any) error) error { return nil })
-	if err != nil {
+	if err := r.exec(ctx, query); err != nil {
 		return fmt.Errorf("store a key of cursors: %w", err)
 	}
 	return nil

@@ -11,7 +11,10 @@ type Table string
 
 // The tables that lists are made from.
 const (
-	RecordsTable Table = "records"
+	RecordsTable     Table = "records"
+	ContractsTable   Table = "contracts"
+	ContractorsTable Table = "contractors"
+	SnapshotsTable   Table = "forecast_snapshots"
 )
 
 // DigestSize is how many bytes of an id's SHA-256 name it beside its beginning.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"time"
 
@@ -37,6 +38,7 @@ type Conn interface {
 type Reader struct {
 	conn       Conn
 	timeout    time.Duration
+	maxResult  int // bytes
 	structures *stateCache[structureKey, *analytics.Structure]
 	names      *stateCache[contractorKey, events.Opt[string]]
 }
@@ -44,7 +46,7 @@ type Reader struct {
 // New makes a reader whose statements may run for as long as the timeout.
 func New(conn Conn, timeout time.Duration) *Reader {
 	return &Reader{
-		conn: conn, timeout: timeout,
+		conn: conn, timeout: timeout, maxResult: maxResultBytes,
 		structures: newStateCache[structureKey, *analytics.Structure](maxCachedNodes),
 		names:      newStateCache[contractorKey, events.Opt[string]](maxCachedNames),
 	}
@@ -61,24 +63,27 @@ type Query struct {
 // the statement see one state of a table, so that an entity that moves between projects is in one of them.
 var pageSettings = clickhouse.Settings{"max_threads": 1, "max_block_size": 1024, "enable_shared_storage_snapshot_in_query": 1}
 
-// each runs the query and calls row for every row of its result, to scan it. The statement is never cancelled half-way: a client
-// that leaves must not cost the server its connection; it ends by itself within the timeout.
-func (r *Reader) each(ctx context.Context, q Query, settings clickhouse.Settings, row func(scan func(dest ...any) error) error) (err error) {
+// prepare makes the context and the arguments of a statement. The statement is never cancelled half-way: a client that leaves must
+// not cost the server its connection; it ends by itself within the timeout.
+func (r *Reader) prepare(ctx context.Context, q Query, settings clickhouse.Settings) (context.Context, []any) {
 	bounds := clickhouse.Settings{
 		"max_execution_time":    int(math.Ceil(r.timeout.Seconds())),
 		"timeout_overflow_mode": "throw",
-		"max_result_bytes":      maxResultBytes,
+		"max_result_bytes":      r.maxResult,
 		"result_overflow_mode":  "throw",
 		"max_query_size":        maxQueryBytes,
 	}
-	for name, value := range settings {
-		bounds[name] = value
-	}
-	ctx = clickhouse.Context(context.WithoutCancel(ctx), clickhouse.WithSettings(bounds), clickhouse.WithExternalTable(q.Tables...))
+	maps.Copy(bounds, settings)
 	args := make([]any, 0, len(q.Args))
 	for name, value := range q.Args {
 		args = append(args, clickhouse.Named(name, value))
 	}
+	return clickhouse.Context(context.WithoutCancel(ctx), clickhouse.WithSettings(bounds), clickhouse.WithExternalTable(q.Tables...)), args
+}
+
+// each runs the query and calls row for every row of its result, to scan it.
+func (r *Reader) each(ctx context.Context, q Query, settings clickhouse.Settings, row func(scan func(dest ...any) error) error) (err error) {
+	ctx, args := r.prepare(ctx, q, settings)
 	rows, err := r.conn.Query(ctx, q.SQL, args...)
 	if err != nil {
 		return err
@@ -94,6 +99,12 @@ func (r *Reader) each(ctx context.Context, q Query, settings clickhouse.Settings
 		}
 	}
 	return rows.Err()
+}
+
+// exec runs a statement without a result.
+func (r *Reader) exec(ctx context.Context, q Query) error {
+	ctx, args := r.prepare(ctx, q, nil)
+	return r.conn.Exec(ctx, q.SQL, args...)
 }
 
 // Ping asks the database for a sign of life.

@@ -1,0 +1,236 @@
+package reader
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"tallyhouse/analytics"
+	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
+	"tallyhouse/schemas/calendar"
+	schema "tallyhouse/schemas/clickhouse"
+	"tallyhouse/schemas/events"
+)
+
+func TestMain(m *testing.M) { clickhousetest.Main(m) }
+
+var update = flag.Bool("update", false, "write the statements to testdata anew")
+
+// queries are all statements that the reader sends, by name.
+func queries(t *testing.T) map[string]Query {
+	t.Helper()
+	structure := events.Some("S1")
+	nodes := []analytics.Node{
+		{ID: "a", BudgetNode: events.BudgetNode{StructureID: structure, AccountingCodes: []events.AccountingCode{{System: "datev", Code: "0700"}}}},
+		{ID: "b", BudgetNode: events.BudgetNode{StructureID: structure, ParentID: events.Some("a")}},
+	}
+	one, two := ProjectRef{ID: "P1", StructureID: structure}, ProjectRef{ID: "P2"}
+	structures := map[string]*analytics.Structure{"P1": analytics.NewStructure("P1", structure, nodes), "P2": analytics.NewStructure("P2", events.Opt[string]{}, nil)}
+	everything := RecordFilter{
+		Tenant: "acme", Projects: []ProjectRef{one, two}, Statuses: []string{"paid", "setup"}, InvoiceNumber: events.Some(`it's "1" \`), ContractorID: events.Some("K1"),
+		RecognitionFrom: events.Some(calendar.NewDate(2026, 1, 1)), RecognitionTo: events.Some(calendar.NewDate(2026, 12, 31)),
+		CashFrom: events.Some(calendar.MinDate), CashTo: events.Some(calendar.MaxDate), HasCashDate: events.Some(true), Channel: events.Some("email"), Source: events.Some("invoice"),
+		NodeID: events.Some("a"), Descendants: true, Code: events.Some(Code{"datev", "0700"}),
+	}
+	plain := RecordFilter{Tenant: "acme", Projects: []ProjectRef{one}}
+	node := RecordFilter{Tenant: "acme", Projects: []ProjectRef{one}, NodeID: events.Some("a"), HasCashDate: events.Some(false)}
+	page := func(f RecordFilter, columns RecordColumns) Query {
+		where, err := f.conditions(structures)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := RecordPage{Filter: f, After: "R1", Limit: 51, Columns: columns}
+		return p.query(where)
+	}
+	count := func(f RecordFilter) Query {
+		where, err := f.conditions(structures)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.countQuery(where)
+	}
+	const all = RecordIntake<<1 - 1
+	return map[string]Query{
+		"records_page":         page(plain, all),
+		"records_page_ids":     page(plain, 0),
+		"records_page_node":    page(node, RecordGross),
+		"records_page_filters": page(everything, RecordStatus|RecordCodes),
+		"records_count":        count(everything),
+		"record":               recordQuery("acme", "R1", all),
+		"record_id":            idQuery(RecordsTable, "acme", "R", make([]byte, DigestSize)),
+		"projects":             projectsQuery("acme", []string{"P1", "it's"}),
+		"contractor_names":     contractorNamesQuery("acme", []string{"K1"}),
+		"nodes":                nodesQuery("acme", []string{"P1"}, []string{"S1"}),
+		"states":               statesQuery(),
+	}
+}
+
+// text is a statement with its parameters and tables, as the golden files show it.
+func (q Query) text() string {
+	var b strings.Builder
+	b.WriteString(q.SQL + "\n")
+	for _, name := range slices.Sorted(maps.Keys(q.Args)) {
+		fmt.Fprintf(&b, "-- %s = %q\n", name, fmt.Sprint(q.Args[name]))
+	}
+	for _, table := range q.Tables {
+		fmt.Fprintf(&b, "-- table %s, %d rows\n", table.Name(), table.Block().Rows())
+	}
+	return b.String()
+}
+
+func TestStatementsAreAsWrittenDown(t *testing.T) {
+	for name, q := range queries(t) {
+		path := filepath.Join("testdata", name+".sql")
+		if *update {
+			if err := os.WriteFile(path, []byte(q.text()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := q.text(); got != string(want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
+		}
+	}
+}
+
+// database makes the tables in an empty database.
+func database(t *testing.T) clickhouse.Conn {
+	t.Helper()
+	addr, name := clickhousetest.Database(t)
+	db, err := clickhouse.Open(&clickhouse.Options{Addr: []string{addr}, Auth: clickhouse.Auth{Database: name}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	steps, err := schema.Migrations(schema.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range steps {
+		for _, statement := range step.Statements {
+			if err := db.Exec(context.Background(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return db
+}
+
+func TestTheEngineTakesEveryStatement(t *testing.T) {
+	r := New(database(t), 10*time.Second)
+	for name, q := range queries(t) {
+		err := r.each(context.Background(), q, pageSettings, func(func(...any) error) error { return nil })
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestAPageReadsWhatItShows holds the plan of a page: it follows the key and stops, in each project, whatever the number of records.
+func TestAPageReadsWhatItShows(t *testing.T) {
+	db := database(t)
+	ctx := context.Background()
+	for _, project := range []string{"P1", "P2"} {
+		err := db.Exec(ctx, `INSERT INTO records (tenant, project, id, row_version) SELECT 'acme', '`+project+`', leftPad(toString(number), 6, '0'), 1024 FROM numbers(60000)`)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, projects := range map[string][]ProjectRef{"one project": {{ID: "P1"}}, "two projects": {{ID: "P1"}, {ID: "P2"}}} {
+		p := RecordPage{Filter: RecordFilter{Tenant: "acme", Projects: projects}, After: "100000", Limit: 51, Columns: RecordStatus}
+		where, err := p.Filter.conditions(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read uint64
+		counting := clickhouse.Context(ctx, clickhouse.WithProgress(func(p *clickhouse.Progress) { read += p.Rows }))
+		rows := 0
+		err = New(db, 10*time.Second).each(counting, p.query(where), pageSettings, func(func(...any) error) error { rows++; return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bound := uint64(len(projects)) * 20_000; rows != 51 || read == 0 || read > bound {
+			t.Errorf("%s: %d rows from %d read, want at most %d of 60,000 a project", name, rows, read, bound)
+		}
+	}
+}
+
+func TestAResultOverItsBoundBecomesASmallerPage(t *testing.T) {
+	// Given records of which not all fit into a result
+	db := database(t)
+	ctx := context.Background()
+	for i := range 8 {
+		err := db.Exec(ctx, `INSERT INTO records (tenant, project, id, row_version, workflow_step) SELECT 'acme', 'P1', 'R`+fmt.Sprint(i)+`', 1024, repeat('x', 1000000)`)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// When a page of all of them is asked for
+	r := New(db, 30*time.Second)
+	r.maxResult = 4 << 20
+	after, met := "", 0
+	for range 10 {
+		page, err := r.Records(ctx, RecordPage{Filter: RecordFilter{Tenant: "acme", Projects: []ProjectRef{{ID: "P1"}}}, After: after, Limit: 200, Columns: RecordWorkflowStep})
+		if err != nil {
+			t.Fatal(err)
+		}
+		met += len(page.Records)
+		if !page.More {
+			break
+		}
+		// Then it holds fewer, and the walk goes on
+		if after = page.Records[len(page.Records)-1].ID; len(page.Records) == 8 {
+			t.Fatal("all of them in one page: the bound was not met")
+		}
+	}
+	if met != 8 {
+		t.Errorf("met %d records", met)
+	}
+}
+
+func TestALostCallerDoesNotEndTheStatement(t *testing.T) {
+	// Given a caller that has left
+	db := database(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	// When it asks
+	_, err := New(db, 10*time.Second).Projects(ctx, "acme", []string{"P1"})
+	// Then the statement runs to its end: cancelling would cost the server its connection
+	if err != nil {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAStatementEndsWithinItsTime(t *testing.T) {
+	r := New(database(t), time.Second)
+	err := r.each(context.Background(), Query{SQL: "SELECT sleepEachRow(1) FROM numbers(20) SETTINGS max_block_size = 1"}, nil, func(func(...any) error) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "Timeout exceeded") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheFirstCursorKeyIsMadeOnce(t *testing.T) {
+	r := New(database(t), 10*time.Second)
+	ctx := context.Background()
+	for _, k := range []CursorKey{{1, "bb"}, {1, "aa"}, {2, "zz"}} {
+		if err := r.AddCursorKey(ctx, k, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keys, err := r.CursorKeys(ctx)
+	if want := []CursorKey{{2, "zz"}, {1, "aa"}, {1, "bb"}}; err != nil || !slices.Equal(keys, want) {
+		t.Errorf("got %v, %v", keys, err)
+	}
+}

@@ -1,0 +1,33 @@
+SELECT * FROM (
+SELECT id, project, status, allocation_node, certified, certified_codes
+FROM records FINAL
+WHERE tenant = {tenant:String} AND project = {project0:String} AND id > {after:String} AND NOT deleted AND status IN {statuses:Array(String)} AND invoice_number = {invoiceNumber:String} AND contractor_id = {contractorId:String} AND recognition_date >= {recognitionFrom:Date32} AND recognition_date <= {recognitionTo:Date32} AND cash_date >= {cashFrom:Date32} AND cash_date <= {cashTo:Date32} AND cash_date IS NOT NULL AND channel = {channel:String} AND source = {source:String} AND (has(allocation_node, {nodeId:String}) OR arrayExists(n -> (project, n) IN nodes_below, allocation_node)) AND if(certified, has(certified_keys, {code:String}), arrayExists(n -> (project, n) IN nodes_with_code, allocation_node))
+ORDER BY tenant, project, id
+LIMIT {limit:UInt32}
+UNION ALL
+SELECT id, project, status, allocation_node, certified, certified_codes
+FROM records FINAL
+WHERE tenant = {tenant:String} AND project = {project1:String} AND id > {after:String} AND NOT deleted AND status IN {statuses:Array(String)} AND invoice_number = {invoiceNumber:String} AND contractor_id = {contractorId:String} AND recognition_date >= {recognitionFrom:Date32} AND recognition_date <= {recognitionTo:Date32} AND cash_date >= {cashFrom:Date32} AND cash_date <= {cashTo:Date32} AND cash_date IS NOT NULL AND channel = {channel:String} AND source = {source:String} AND (has(allocation_node, {nodeId:String}) OR arrayExists(n -> (project, n) IN nodes_below, allocation_node)) AND if(certified, has(certified_keys, {code:String}), arrayExists(n -> (project, n) IN nodes_with_code, allocation_node))
+ORDER BY tenant, project, id
+LIMIT {limit:UInt32}
+)
+ORDER BY id, project
+LIMIT {limit:UInt32}
+-- after = "R1"
+-- cashFrom = "1900-01-01"
+-- cashTo = "2299-12-31"
+-- channel = "email"
+-- code = "datev:0700"
+-- contractorId = "K1"
+-- invoiceNumber = "it's \"1\" \\"
+-- limit = "51"
+-- nodeId = "a"
+-- project0 = "P1"
+-- project1 = "P2"
+-- recognitionFrom = "2026-01-01"
+-- recognitionTo = "2026-12-31"
+-- source = "invoice"
+-- statuses = "[paid setup]"
+-- tenant = "acme"
+-- table nodes_below, 1 rows
+-- table nodes_with_code, 2 rows

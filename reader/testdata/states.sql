@@ -1,0 +1,9 @@
+SELECT 'nodes', project, max(row_version)
+FROM budget_nodes
+WHERE tenant = ''
+GROUP BY project
+UNION ALL
+SELECT 'contractors', project, max(row_version)
+FROM contractors
+WHERE tenant = ''
+GROUP BY project
