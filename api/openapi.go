@@ -30,6 +30,11 @@ func plainList(item string) *resource.Schema {
 	return object([]string{"data"}, &resource.Schema{Type: "array", Items: resource.Reference(item)})
 }
 
+// list is the response of a paginated list.
+func list(item string) *resource.Schema {
+	return object([]string{"data", "page"}, &resource.Schema{Type: "array", Items: resource.Reference(item)}, pageSchema())
+}
+
 // countedList is the response of a paginated list that can tell its length.
 func countedList(item string) *resource.Schema {
 	page := pageSchema()
@@ -65,6 +70,18 @@ func components() *resource.Properties {
 	add(nodeRefTable.Name(), nodeRefTable.Schema())
 	add(accountingCodeTable.Name(), accountingCodeTable.Schema())
 	add(documentTable.Name(), documentTable.Schema())
+	add(budgetTable.Name(), budgetTable.Schema())
+	add(budgetNodeTable.Name(), budgetNodeTable.Schema())
+	add(invoicedByStatusTable.Name(), invoicedByStatusTable.Schema())
+	add(excludedTable.Name(), excludedTable.Schema())
+	add(contractTable.Name(), contractTable.Schema())
+	add(contractCounterpartyTable.Name(), contractCounterpartyTable.Schema())
+	add(contractAllocationTable.Name(), contractAllocationTable.Schema())
+	add(amendmentTable.Name(), amendmentTable.Schema())
+	add(contractorTable.Name(), contractorTable.Schema())
+	add(snapshotTable.Name(), snapshotTable.Schema())
+	add(snapshotTotalsTable.Name(), snapshotTotalsTable.Schema())
+	add(eacChangeTable.Name(), eacChangeTable.Schema())
 	add("Error", errorSchema())
 	return all
 }
@@ -230,9 +247,11 @@ func (o *operation) describe() documentOperation {
 	}
 	for _, segment := range strings.Split(o.path, "/") {
 		if name, ok := parameter(segment); ok {
-			described.Parameters = append(described.Parameters, documentParameter{
-				Name: name, In: "path", Required: true, Schema: query.Text().Schema,
-			})
+			schema := query.Text().Schema
+			if t, ok := o.pathTypes[name]; ok {
+				schema = t.Schema
+			}
+			described.Parameters = append(described.Parameters, documentParameter{Name: name, In: "path", Required: true, Schema: schema})
 		}
 	}
 	for _, p := range o.params {

@@ -140,7 +140,7 @@ func TestEveryParameterOfTheDocumentIsTaken(t *testing.T) {
 				continue
 			}
 			// When it is sent empty
-			r := w.get(adminKey, strings.NewReplacer("{projectId}", "x", "{recordId}", "x").Replace(path)+"?"+p.Value.Name+"=").want(t, http.StatusBadRequest, "invalid-query")
+			r := w.get(adminKey, strings.NewReplacer("{projectId}", "x", "{recordId}", "x", "{contractId}", "x", "{month}", "2026-01").Replace(path)+"?"+p.Value.Name+"=").want(t, http.StatusBadRequest, "invalid-query")
 			// Then it is refused as empty, not as unknown
 			if wrong := r.wrong(); len(wrong) != 1 || wrong[p.Value.Name] != "is empty" {
 				t.Errorf("%s ?%s=: %v", path, p.Value.Name, wrong)

@@ -20,11 +20,13 @@ type operation struct {
 	summary     string
 	description string
 	params      []query.Param
+	pathTypes   map[string]query.Type // of path parameters that are not any text
 	// check finds what is wrong with parameters that are right one by one.
 	check func(v query.Values) []problem.Parameter
 	// maxProjects bounds the projects that the call spans when it names none; 0: no bound.
 	maxProjects int
 	lists       reader.Table // whose ids a paginated list goes through
+	rank        int          // how many bytes its cursors hold of what it is ordered by before the id
 	returns     *resource.Schema
 	answer      func(ctx context.Context, s *Server, c *call) (writer, error)
 }
@@ -38,7 +40,9 @@ type call struct {
 	caller    *access.Caller
 	path      map[string]string
 	values    query.Values
-	after     string // the id that the cursor stands behind; "" for the first page
+	// Where the cursor stands: behind this id, "" for the first page, of this rank where the list has ranks.
+	after string
+	rank  string
 }
 
 // operations is the API's table of contents. The OpenAPI document is made from it.
@@ -48,6 +52,12 @@ func operations() []operation {
 		getProject,
 		listRecords,
 		getRecord,
+		getProjectBudget,
+		listContracts,
+		getContract,
+		listContractors,
+		listForecastSnapshots,
+		getForecastSnapshot,
 	}
 }
 
@@ -63,6 +73,19 @@ func (c *call) spans() []access.Project {
 		}
 	}
 	return c.caller.Projects()
+}
+
+// reach are the projects that a list is made from: the one that the call names, which must exist for the caller, else all that he may see.
+func (c *call) reach() ([]access.Project, error) {
+	id, named := c.namedProject()
+	if !named {
+		return c.caller.Projects(), nil
+	}
+	p, ok := c.caller.Project(id)
+	if !ok {
+		return nil, reader.ErrNotFound
+	}
+	return []access.Project{p}, nil
 }
 
 func (c *call) namedProject() (string, bool) {

@@ -33,12 +33,17 @@ const (
 )
 
 // placeOf is the place behind an id.
-func placeOf(id string) []byte {
-	if 1+len(id) <= cursor.MaxPlace {
-		return append([]byte{placeID}, id...)
+func placeOf(id string) []byte { return rankedPlace("", id) }
+
+// rankedPlace is the place behind an id in a list that is ordered by something else before it: a rank, which has one length in all
+// places of the list.
+func rankedPlace(rank, id string) []byte {
+	place := []byte(rank)
+	if len(place)+1+len(id) <= cursor.MaxPlace {
+		return append(append(place, placeID), id...)
 	}
 	sum := sha256.Sum256([]byte(id))
-	place := append([]byte{placeLongID}, sum[:reader.DigestSize]...)
+	place = append(append(place, placeLongID), sum[:reader.DigestSize]...)
 	return append(place, id[:cursor.MaxPlace-len(place)]...)
 }
 
@@ -49,8 +54,12 @@ func (s *Server) openCursor(ctx context.Context, c *call) error {
 		return nil
 	}
 	place, err := s.cursors.Open(ctx, text.V, c.binding())
+	if err == nil && len(place) < c.operation.rank {
+		err = cursor.ErrInvalid
+	}
 	if err == nil {
-		c.after, err = s.idAt(ctx, c, place)
+		c.rank = string(place[:c.operation.rank])
+		c.after, err = s.idAt(ctx, c, place[c.operation.rank:])
 	}
 	if errors.Is(err, cursor.ErrInvalid) {
 		return &problem.Error{Kind: problem.InvalidCursor, Detail: "The cursor was not made for this request."}
@@ -84,14 +93,14 @@ type page struct {
 	count bool // whether the total is shown
 }
 
-// nextPage makes the page's cursor, where more items follow the last one.
-func (s *Server) nextPage(c *call, more bool, last string) (page, error) {
+// nextPage makes the page's cursor, where more items follow the last one. Rank is what the list is ordered by before the id.
+func (s *Server) nextPage(c *call, more bool, rank, last string) (page, error) {
 	p := page{limit: c.limit()}
 	if !more {
 		return p, nil
 	}
 	var err error
-	p.next, err = s.cursors.Seal(placeOf(last), c.binding())
+	p.next, err = s.cursors.Seal(rankedPlace(rank, last), c.binding())
 	return p, err
 }
 

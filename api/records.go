@@ -89,19 +89,14 @@ func checkRecords(v query.Values) []problem.Parameter {
 }
 
 func answerRecords(ctx context.Context, s *Server, c *call) (writer, error) {
-	projects := c.caller.Projects()
-	if id, named := c.namedProject(); named {
-		p, ok := c.caller.Project(id)
-		if !ok {
-			return nil, reader.ErrNotFound
-		}
-		projects = []access.Project{p}
+	projects, err := c.reach()
+	if err != nil {
+		return nil, err
 	}
 	shown := newRecordView(projects, query.Value[[]string](c.values, "fields").V)
 	var found reader.Page
 	counted := query.Value[bool](c.values, "count").V
 	if len(projects) > 0 {
-		var err error
 		found, err = s.reader.Records(ctx, reader.RecordPage{
 			Filter: recordFilter(c, projects), After: c.after, Limit: c.limit(), Columns: shown.columns(), Count: counted,
 		})
@@ -113,7 +108,7 @@ func answerRecords(ctx context.Context, s *Server, c *call) (writer, error) {
 	if n := len(found.Records); n > 0 {
 		last = found.Records[n-1].ID
 	}
-	page, err := s.nextPage(c, found.More, last)
+	page, err := s.nextPage(c, found.More, "", last)
 	if err != nil {
 		return nil, err
 	}

@@ -58,6 +58,11 @@ func (s *Server) serveData(ctx context.Context, r *http.Request, path string, se
 // parse reads the query strictly.
 func (c *call) parse(raw string) error {
 	values, wrong := query.Parse(raw, c.operation.params)
+	for name, t := range c.operation.pathTypes {
+		if _, reason := t.Parse(c.path[name]); reason != "" {
+			wrong = append(wrong, problem.Parameter{Name: name, Reason: reason, Allowed: t.Allowed})
+		}
+	}
 	if len(wrong) == 0 && c.operation.check != nil {
 		wrong = c.operation.check(values)
 	}

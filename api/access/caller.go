@@ -29,6 +29,7 @@ type Project struct {
 	ID          string
 	Groups      Groups // never empty
 	StructureID events.Opt[string]
+	Currency    string
 }
 
 // caller collects a user's memberships. The store is locked.
@@ -141,5 +142,5 @@ func (c *Caller) project(id string) (Project, bool) {
 	if groups &= c.ceiling; groups == None {
 		return Project{}, false
 	}
-	return Project{ID: id, Groups: groups, StructureID: p.BudgetStructureID}, true
+	return Project{ID: id, Groups: groups, StructureID: p.BudgetStructureID, Currency: p.Currency}, true
 }

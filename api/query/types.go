@@ -74,6 +74,20 @@ func Date() Type {
 	}
 }
 
+// Month is a calendar month, a calendar.Month.
+func Month() Type {
+	return Type{
+		Schema: resource.MonthSchema(),
+		Parse: func(text string) (any, string) {
+			m, err := calendar.ParseMonth(text)
+			if err != nil {
+				return nil, "must be a month YYYY-MM, from " + calendar.MinMonth.String() + " to " + calendar.MaxMonth.String()
+			}
+			return m, ""
+		},
+	}
+}
+
 // Enum is one of the values.
 func Enum(values ...string) Type {
 	return Type{

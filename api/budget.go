@@ -1,0 +1,63 @@
+package api
+
+import (
+	"context"
+
+	"tallyhouse/api/access"
+	"tallyhouse/api/query"
+	"tallyhouse/api/resource"
+	"tallyhouse/reader"
+	"tallyhouse/schemas/calendar"
+)
+
+var getProjectBudget = operation{
+	id: "getProjectBudget", path: "/v0/projects/{projectId}/budget",
+	summary: "Get a project's budget",
+	description: "The lines of the project's budget with their figures. Every amount includes everything below its line. With asOf: as the " +
+		"approved month-end forecast snapshot of that month froze it.",
+	params: []query.Param{
+		{Name: "level", Type: query.Enum(nodeLevels...), Description: "The deepest level to return: budget are the top lines only, subBudget two levels. Amounts stay the same."},
+		{Name: "asOf", Type: query.Month(), Groups: access.Amounts, Description: "A month: the approved month-end snapshot of it, exactly as approved; 404 when there is none."},
+	},
+	returns: single(budgetTable.Name()),
+	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
+		project, ok := c.caller.Project(c.path["projectId"])
+		if !ok {
+			return nil, reader.ErrNotFound
+		}
+		wish := reader.BudgetWish{
+			Tenant: c.caller.Tenant(), Project: projectRef(project), Currency: project.Currency,
+			Level: query.Value[string](c.values, "level").V, Figures: project.Groups.Has(access.Amounts),
+		}
+		month := query.Value[calendar.Month](c.values, "asOf")
+		if !month.Ok {
+			budget, err := s.reader.Budget(ctx, wish)
+			return writeOne(budgetTable, project.Groups, &budget), err
+		}
+		budget, err := s.reader.BudgetAsOf(ctx, wish, month.V)
+		return writeOne(monthEndTable, project.Groups, &budget), err
+	},
+}
+
+// writeOne writes one object as far as the groups show it.
+func writeOne[T any](table *resource.Table[T], groups access.Groups, v *T) writer {
+	return func(e *resource.Encoder) {
+		e.Groups = groups
+		table.Append(e, table.Visible(groups), v)
+	}
+}
+
+// writeList writes a page of objects, each as far as the groups of its own show it.
+func writeList[T any](table *resource.Table[T], items []T, groups func(v *T) access.Groups, end page) writer {
+	return func(e *resource.Encoder) {
+		e.B = append(e.B, `{"data":[`...)
+		for i := range items {
+			if i > 0 {
+				e.B = append(e.B, ',')
+			}
+			e.Groups = groups(&items[i])
+			table.Append(e, table.Visible(e.Groups), &items[i])
+		}
+		end.append(e)
+	}
+}

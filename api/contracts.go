@@ -1,0 +1,69 @@
+package api
+
+import (
+	"context"
+	"slices"
+
+	"tallyhouse/api/access"
+	"tallyhouse/api/query"
+	"tallyhouse/reader"
+)
+
+var listContracts = operation{
+	id: "listContracts", path: "/v0/contracts",
+	summary:     "List contracts",
+	description: "The contracts of one project, or of all projects that the caller may see, ascending by id.",
+	params: slices.Concat(paging, []query.Param{
+		{Name: "projectId", Type: query.Text(), Description: "Only contracts of this project."},
+	}),
+	lists:   reader.ContractsTable,
+	returns: list(contractTable.Name()),
+	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
+		projects, err := c.reach()
+		if err != nil {
+			return nil, err
+		}
+		wanted := reader.ContractPage{Tenant: c.caller.Tenant(), After: c.after, Limit: c.limit()}
+		groups := make(map[string]access.Groups, len(projects))
+		for _, p := range projects {
+			wanted.Projects = append(wanted.Projects, projectRef(p))
+			wanted.Parts |= contractParts(p.Groups)
+			groups[p.ID] = p.Groups
+		}
+		contracts, more, err := s.reader.Contracts(ctx, wanted)
+		if err != nil {
+			return nil, err
+		}
+		last := ""
+		if n := len(contracts); n > 0 {
+			last = string(contracts[n-1].ID)
+		}
+		end, err := s.nextPage(c, more, "", last)
+		if err != nil {
+			return nil, err
+		}
+		return writeList(contractTable, contracts, func(v *reader.Contract) access.Groups { return groups[v.ProjectID] }, end), nil
+	},
+}
+
+var getContract = operation{
+	id: "getContract", path: "/v0/contracts/{contractId}",
+	summary:     "Get a contract",
+	description: "One contract with its budget lines and amendments.",
+	returns:     single(contractTable.Name()),
+	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
+		var groups access.Groups
+		visible := func(id string) (reader.ProjectRef, reader.ContractParts, bool) {
+			p, ok := c.caller.Project(id)
+			groups = p.Groups
+			return projectRef(p), contractParts(p.Groups), ok
+		}
+		contract, err := s.reader.Contract(ctx, c.caller.Tenant(), c.path["contractId"], visible)
+		return writeOne(contractTable, groups, &contract), err
+	},
+}
+
+// contractParts is what must be read for what the groups show.
+func contractParts(groups access.Groups) reader.ContractParts {
+	return reader.ContractParts(contractTable.Reads(contractTable.Visible(groups)))
+}

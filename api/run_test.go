@@ -1,0 +1,250 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"tallyhouse/api"
+	"tallyhouse/api/access"
+	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
+	"tallyhouse/deploy/embedded/kafka/kafkatest"
+	schema "tallyhouse/schemas/clickhouse"
+	"tallyhouse/schemas/events"
+)
+
+func TestOptionsThatAreWrongAreAllTold(t *testing.T) {
+	_, err := api.New(api.Options{Environment: "prod", BasePath: "x/"})
+	for _, part := range []string{"ClickHouse", "Kafka", `"prod"`, `"x/"`} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%v doesn't mention %s", err, part)
+		}
+	}
+}
+
+func TestRunServesUntilItIsToldToEnd(t *testing.T) {
+	// Given an API that listens
+	w := newWorld(t)
+	keys := filepath.Join(t.TempDir(), "keys")
+	w.must(os.WriteFile(keys, []byte(strings.Repeat("ab", 32)), 0o600))
+	metrics := prometheus.NewRegistry()
+	server, err := api.New(api.Options{ClickHouse: w.db, Kafka: []kgo.Opt{kgo.SeedBrokers(w.broker)}, Environment: environment, CursorKeyFile: keys, Metrics: metrics})
+	w.must(err)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	w.must(err)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run(ctx, listener) }()
+	w.url = "http://" + listener.Addr().String()
+	w.get("", "/healthz").want(t, 200, "")
+	w.eventually(readyWithin, "it is ready", func() bool { return w.get("", "/readyz").status == 200 })
+	w.get("", "/v0/projects").want(t, 401, "")
+	// Then it counts what it answers
+	families, err := metrics.Gather()
+	w.must(err)
+	series := make(map[string]int)
+	for _, family := range families {
+		series[family.GetName()] = len(family.GetMetric())
+	}
+	if series["tallyhouse_api_request_duration_seconds"] < 2 || series["tallyhouse_api_access_confirmed_timestamp_seconds"] != 1 {
+		t.Errorf("metrics %v", series)
+	}
+	// And when it is told to end, it ends without an error.
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if _, err := http.Get(w.url + "/healthz"); err == nil {
+		t.Error("it still listens")
+	}
+}
+
+func TestAnEngineThatIsKilledComesBack(t *testing.T) {
+	// Given an API on an engine of its own
+	engine, err := clickhousetest.StartIn(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := engine.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	db, err := clickhouse.Open(&clickhouse.Options{Addr: []string{engine.Addr()}, DialTimeout: time.Second, ReadTimeout: 5 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	w := newWorld(t, func(o *api.Options) {
+		steps, err := schema.Migrations(schema.Target{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range steps {
+			for _, statement := range step.Statements {
+				if err := db.Exec(context.Background(), statement); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		o.ClickHouse, o.QueryTimeout = db, 5*time.Second
+	})
+	w.user("U", adminKey, "admin")
+	w.known(adminKey)
+	// When the engine is killed
+	engine.Kill()
+	// Then data are a 500 and the API isn't ready, until the engine is back
+	w.eventually(30*time.Second, "requests fail", func() bool { return w.get(adminKey, "/v0/records/x").status == 500 })
+	w.eventually(time.Minute, "it is ready again", func() bool { return w.get("", "/readyz").status == 200 })
+	w.get(adminKey, "/v0/records").want(t, 200, "")
+}
+
+// proxy passes connections on, until it is told to hold everything back: then neither side hears of the other, and no connection ends.
+type proxy struct {
+	net.Listener
+	hold chan struct{}
+}
+
+func newProxy(t *testing.T, to string) *proxy {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{listener, make(chan struct{})}
+	t.Cleanup(func() { listener.Close() })
+	pass := func(from, to net.Conn) {
+		buffer := make([]byte, 64<<10)
+		for {
+			n, err := from.Read(buffer)
+			select {
+			case <-p.hold:
+				return
+			default:
+			}
+			if err != nil {
+				to.Close()
+				return
+			}
+			if _, err := to.Write(buffer[:n]); err != nil {
+				return
+			}
+		}
+	}
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", to)
+			if err != nil {
+				client.Close()
+				continue
+			}
+			t.Cleanup(func() { client.Close(); server.Close() })
+			go pass(client, server)
+			go pass(server, client)
+		}
+	}()
+	return p
+}
+
+func TestADatabaseThatHangsIsAFaultInTime(t *testing.T) {
+	// Given a database that falls silent without ending connections
+	w := newWorld(t)
+	between := newProxy(t, clickhousetest.Engine(t).Addr())
+	db, err := clickhouse.Open(&clickhouse.Options{Addr: []string{between.Addr().String()}, Auth: clickhouse.Auth{Database: w.database}, DialTimeout: time.Second, ReadTimeout: 2 * time.Second})
+	w.must(err)
+	defer db.Close()
+	_, w.url = w.start(func(o *api.Options) { o.ClickHouse, o.QueryTimeout = db, time.Second })
+	w.user("U", adminKey, "admin")
+	w.known(adminKey)
+	w.get(adminKey, "/v0/records").want(t, 200, "")
+	// When
+	close(between.hold)
+	// Then it is a 500, not an endless wait (the client of this test gives up after 30 s)
+	w.project("P1", events.Project{})
+	w.eventually(knownWithin, "the fault shows", func() bool { return w.get(adminKey, "/v0/records").status == 500 })
+}
+
+// nothingStored is a database that holds nobody.
+type nothingStored struct{}
+
+func (nothingStored) LoadAccess(context.Context, events.Topic, func(events.Event)) (map[int32]int64, error) {
+	return nil, nil
+}
+
+func TestMissingTopicsAreNamed(t *testing.T) {
+	// Given a follower of a cluster whose topics are not there
+	broker := kafkatest.Start(t)
+	follower := access.NewFollower(nothingStored{}, []kgo.Opt{kgo.SeedBrokers(broker.Addr())}, slog.New(slog.DiscardHandler))
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { follower.Run(ctx); close(done) }()
+	defer func() { cancel(); <-done }()
+	// Then it says which, and what to do
+	for deadline := time.Now().Add(readyWithin); ; time.Sleep(10 * time.Millisecond) {
+		_, err := follower.Store()
+		if err != nil && strings.Contains(err.Error(), "`tallyhouse topics`") && strings.Contains(err.Error(), "UNKNOWN_TOPIC") {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+	if !follower.Confirmed().IsZero() {
+		t.Error("something was confirmed")
+	}
+}
+
+func TestTheLogTellsRequestsWithoutSecrets(t *testing.T) {
+	w := adminWorld(t)
+	w.get(adminKey, "/v0/records?invoiceNumber=pk_test_leaked_secret").want(t, 200, "")
+	w.get("pk_test_wrong_secret", "/v0/projects").want(t, 401, "")
+	log := w.log.String()
+	for _, secret := range []string{"leaked", "s3cret", "wrong_secret"} {
+		if strings.Contains(log, secret) {
+			t.Errorf("the log holds %q", secret)
+		}
+	}
+	for _, part := range []string{"operation=listRecords", "principal=acme/key:key-admin", "status=200", "status=401", "problem=invalid-credentials", "took="} {
+		if !strings.Contains(log, part) {
+			t.Errorf("the log lacks %s", part)
+		}
+	}
+}
+
+func TestHugeRequestsAreRefused(t *testing.T) {
+	w := newWorld(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	w.must(err)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- w.server.Run(ctx, listener) }()
+	defer func() { cancel(); <-ended }()
+	request, err := http.NewRequest(http.MethodGet, "http://"+listener.Addr().String()+"/healthz", io.NopCloser(strings.NewReader("")))
+	w.must(err)
+	for i := range 100 {
+		request.Header.Set(fmt.Sprintf("X-Large-%d", i), strings.Repeat("x", 1000))
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err == nil {
+		defer answer.Body.Close()
+		if answer.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+			t.Errorf("100 kB of headers: %d", answer.StatusCode)
+		}
+	}
+}
