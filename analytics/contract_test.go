@@ -185,18 +185,43 @@ func TestSection4_2_and_4_3_LinesOfLinkedRecords(t *testing.T) {
 	}
 }
 
-func TestSection4_3_OutsideLines(t *testing.T) {
+func TestSection4_3_RecordsToRecode(t *testing.T) {
 	s := structureOf(tree("r -", "a r", "a1 a!", "out r", "x y", "y x"))
-	coded := []analytics.NodeID{"a", "a1", "r", "out", "", "x", "unknown", "gone line"}
 	c := contractOf([]events.ContractAllocation{onNode("a", 1), onNode("gone line", 1)}, amendment("1", "", 1, "approved", 0))
-	if got, want := s.OutsideLines(c, coded), []analytics.NodeID{"r", "out", "x", "unknown"}; !slices.Equal(got, want) {
+	linked := func(change func(*analytics.RecordSum), nodes ...analytics.NodeID) (all []analytics.RecordSum) {
+		for _, id := range nodes {
+			sum := linkedOn(string(id), 1)
+			change(&sum)
+			all = append(all, sum)
+		}
+		return all
+	}
+	asIs := func(*analytics.RecordSum) {}
+	outside := func(c *analytics.Contract, linked []analytics.RecordSum) (nodes []analytics.NodeID) {
+		for _, sum := range s.ToRecode(c, linked) {
+			nodes = append(nodes, sum.NodeID)
+		}
+		return nodes
+	}
+	all := linked(asIs, "a", "a1", "r", "out", "", "x", "unknown", "gone line")
+	if got, want := outside(c, all), []analytics.NodeID{"r", "out", "x", "unknown"}; !slices.Equal(got, want) {
 		t.Errorf("outside %v, want %v", got, want)
 	}
-	if got := s.OutsideLines(contractOf(nil), coded); len(got) != 0 {
+	for name, change := range map[string]func(*analytics.RecordSum){
+		"rejected":               func(r *analytics.RecordSum) { r.Status = analytics.Rejected },
+		"an accrual":             func(r *analytics.RecordSum) { r.Source = "accrual" },
+		"in another currency":    func(r *analytics.RecordSum) { r.Currency = "CHF" },
+		"without any amount yet": func(r *analytics.RecordSum) { r.Currency = "" },
+	} {
+		if got := outside(c, linked(change, "out")); len(got) != 0 {
+			t.Errorf("%s, yet to be re-coded: %v", name, got)
+		}
+	}
+	if got := outside(contractOf(nil), all); len(got) != 0 {
 		t.Errorf("a contract without lines has %v outside", got)
 	}
 	inCircle := contractOf([]events.ContractAllocation{onNode("y", 1)})
-	if got := s.OutsideLines(inCircle, []analytics.NodeID{"x", "y"}); len(got) != 0 {
+	if got := outside(inCircle, linked(asIs, "x", "y")); len(got) != 0 {
 		t.Errorf("x is below y, yet outside: %v", got)
 	}
 }

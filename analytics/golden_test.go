@@ -202,11 +202,10 @@ func answerContract(l *ledger, path, _ map[string]string) any {
 // reclass looks the records up as a reader does: outside nodes first, then the
 // records of this contract that are coded to them.
 func (l *ledger) reclass(c *analytics.Contract, linked []analytics.RecordSum) any {
-	var coded []analytics.NodeID
-	for _, sum := range linked {
-		coded = append(coded, sum.NodeID)
+	var outside []analytics.NodeID
+	for _, sum := range l.structure(c.ProjectID).ToRecode(c, linked) {
+		outside = append(outside, sum.NodeID)
 	}
-	outside := l.structure(c.ProjectID).OutsideLines(c, coded)
 	ids := []any{}
 	for id, r := range l.records {
 		counts := r.ContractID.V == string(c.ID) && r.ProjectID == c.ProjectID && r.Currency.V == c.Currency &&

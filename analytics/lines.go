@@ -46,26 +46,6 @@ func committed(lines []ContractLine) Int128 {
 	return sum
 }
 
-// OutsideLines returns those of the coded nodes that are neither a line of the
-// contract nor below one: records coded to them are to be re-coded (calculations
-// 4.3). What is not coded is not outside, and a contract without lines has
-// nothing outside.
-func (s *Structure) OutsideLines(c *Contract, coded []NodeID) []NodeID {
-	lines := c.Lines()
-	if len(lines) == 0 {
-		return nil
-	}
-	finder := newLineFinder(s)
-	finder.among(lines)
-	var outside []NodeID
-	for _, id := range coded {
-		if id != "" && finder.find(id) == noLine {
-			outside = append(outside, id)
-		}
-	}
-	return outside
-}
-
 // invoicedOnLines returns what is invoiced on each line: the nets of linked
 // records coded on it or below it, and its share of the pool, which holds all
 // that is coded elsewhere or not at all (calculations 4.2, 4.3).
