@@ -202,7 +202,7 @@ func describe(operations []operation, basePath string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the OpenAPI document: %w", err)
 	}
-	return text, nil
+	return append(text, '\n'), nil
 }
 
 // statuses that every operation may answer beside 200 (spec section 4), by the name of their response.

@@ -2,7 +2,9 @@ package api_test
 
 import (
 	"context"
+	"flag"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,6 +148,28 @@ func TestEveryParameterOfTheDocumentIsTaken(t *testing.T) {
 				t.Errorf("%s ?%s=: %v", path, p.Value.Name, wrong)
 			}
 		}
+	}
+}
+
+var update = flag.Bool("update", false, "write the document to schemas anew")
+
+func TestTheDocumentIsWrittenDown(t *testing.T) {
+	const path = "../schemas/openapi.json"
+	served, err := api.Description()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(path, served, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	written, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(written) != string(served) {
+		t.Errorf("%s is not what is served: go test ./api -run WrittenDown -update", path)
 	}
 }
 
