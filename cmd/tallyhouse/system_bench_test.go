@@ -50,6 +50,7 @@ func BenchmarkSystem(b *testing.B) {
 	took, most := s.awaitRecords(worker, 2*records)
 	fmt.Fprintf(out, "ingest\t%.0f changes/s\tworker at most %d MB\n", float64(2*records)/took.Seconds(), most>>20)
 	fmt.Fprintf(out, "\tworker %.1f s of CPU, engine %.1f s\tfor %.1f s\n", cpuOf(worker.Process.Pid), s.engineCPU(), took.Seconds())
+	s.tellDoubts(out)
 	s.walk(out, records)
 	out.Flush()
 	b.Log("\n" + table.String())
@@ -214,6 +215,23 @@ func (s *system) awaitRecords(worker *exec.Cmd, changes int) (took time.Duration
 	}
 	s.b.Fatal("the worker does not come to the end within an hour")
 	return 0, 0
+}
+
+// tellDoubts says what disturbed the worker: on a quiet machine nothing does.
+func (s *system) tellDoubts(out io.Writer) {
+	log, err := os.ReadFile(filepath.Join(s.dir, "ingest.log"))
+	if err != nil {
+		s.b.Fatal(err)
+	}
+	doubts := 0
+	for line := range strings.Lines(string(log)) {
+		if strings.Contains(line, `"level":"WARN"`) || strings.Contains(line, `"level":"ERROR"`) {
+			if doubts++; doubts <= 3 {
+				fmt.Fprintf(out, "\tlogged\t%.300s\n", strings.TrimSpace(line))
+			}
+		}
+	}
+	fmt.Fprintf(out, "\twarnings of the worker\t%d\n", doubts)
 }
 
 // walk pages through all records as a client does and compares pages at the start, the middle and the end with the bare query.

@@ -71,6 +71,13 @@ func (b *Block) add(name string, c proto.ColInput) {
 // Rows is how many rows the block holds.
 func (b *Block) Rows() int { return b.tenant.Rows() }
 
+// Reset empties the block, which keeps its memory for the next rows. A block whose insert failed is not used again.
+func (b *Block) Reset() {
+	for _, c := range b.columns {
+		c.Data.(interface{ Reset() }).Reset()
+	}
+}
+
 // Batch is the block as an insert brings it along.
 func (b *Block) Batch() database.Batch { return b.columns }
 

@@ -3,6 +3,8 @@ package stream
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -21,7 +23,7 @@ import (
 const (
 	maxRows          = 50_000
 	maxContributions = 400_000
-	maxBytes         = 16 << 20
+	maxBytes         = 8 << 20
 	maxAbsolute      = 1 << 62 // of one measure, exclusive: the views sum in 64 bits
 )
 
@@ -42,6 +44,7 @@ type batch struct {
 	first, next uint64 // offsets: from first up to, but without, next
 	records     int
 	changes     map[string]*change
+	sorted      []string
 	letters     []deadletters.Letter
 	rerouted    []kafka.Message
 	stale       int
@@ -232,10 +235,11 @@ func (b *batch) sendOn(tp topicPartition, r *kgo.Record) {
 	b.rerouted = append(b.rerouted, m)
 }
 
-// block is the batch as rows of the state table. A change of project makes two rows; the position row comes last.
-func (b *batch) block(e *entity.Entity, tp topicPartition) *entity.Block {
-	block := e.NewBlock()
-	for _, c := range b.changes {
+// fill lays the batch out as rows of the state table, in the order of its key. A change of project makes two rows.
+func (b *batch) fill(block *entity.Block, tp topicPartition) {
+	block.Append(entity.PositionRow(tp.partition, b.first, b.next, b.begun))
+	for _, key := range b.keys() {
+		c := b.changes[key]
 		row := entity.Row{
 			Tenant: c.event.TenantID, Project: c.project, ID: c.event.ID, RowVersion: entity.RowVersion(c.event.Version), Deleted: c.event.Op == events.Delete,
 			At: c.event.At, Data: c.event.Data, SrcOffset: c.offset, KeyHash: c.keyHash, ContentHash: c.contentHash, After: c.contributions,
@@ -250,14 +254,21 @@ func (b *batch) block(e *entity.Entity, tp topicPartition) *entity.Block {
 		}
 		block.Append(row)
 	}
-	block.Append(entity.PositionRow(tp.partition, b.first, b.next, b.begun))
-	return block
+}
+
+// keys are those of the batch's changes in order, which both the table and the heads take in faster.
+func (b *batch) keys() []string {
+	if len(b.sorted) != len(b.changes) {
+		b.sorted = slices.Sorted(maps.Keys(b.changes))
+	}
+	return b.sorted
 }
 
 // remember writes the batch's newest states into the heads, with the position that they now stand at.
 func (b *batch) remember(store *heads.Partition, life string) error {
 	u := store.Update()
-	for key, c := range b.changes {
+	for _, key := range b.keys() {
+		c := b.changes[key]
 		h := heads.Head{
 			RowVersion: entity.RowVersion(c.event.Version), Project: c.project, Deleted: c.event.Op == events.Delete,
 			ContentHash: c.contentHash, Contributions: c.contributions,

@@ -108,6 +108,13 @@ func (m *membership) insert(ctx context.Context, tp topicPartition, known int32)
 	}, nil
 }
 
+// between tells whether the worker is in no generation at the moment.
+func (m *membership) between() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.generation == 0
+}
+
 // has lists the partitions of the last generation.
 func (m *membership) has() []topicPartition {
 	m.mu.Lock()

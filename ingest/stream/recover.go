@@ -63,6 +63,41 @@ type desk struct {
 	metrics  *metrics
 	requests chan request
 	observe  observer
+	blocks   chan *entity.Block // as many as inserts of the topic may be in flight; nil where none is made yet
+}
+
+// concurrentInserts is how many inserts of one topic are in flight at a server: more would only wait for its cores, with full blocks.
+const concurrentInserts = 2
+
+func newDesk(d desk) *desk {
+	d.requests = make(chan request)
+	d.blocks = make(chan *entity.Block, concurrentInserts)
+	for range concurrentInserts {
+		d.blocks <- nil
+	}
+	return &d
+}
+
+// block waits for an empty block; giveBack returns it.
+func (d *desk) block(ctx context.Context) (*entity.Block, error) {
+	select {
+	case block := <-d.blocks:
+		if block == nil {
+			block = d.entity.NewBlock()
+		}
+		return block, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (d *desk) giveBack(block *entity.Block, failed error) {
+	if failed != nil {
+		d.blocks <- nil
+		return
+	}
+	block.Reset()
+	d.blocks <- block
 }
 
 // ask has a partition recovered. It waits for the outcome.

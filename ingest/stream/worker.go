@@ -133,7 +133,7 @@ func (w *Worker) begin(parts context.Context, working *sync.WaitGroup) {
 	working.Go(func() { w.source.run(parts) })
 	for _, e := range w.options.Entities {
 		for _, db := range w.options.Servers {
-			d := &desk{entity: e, db: db, log: w.log, asking: w.asking, source: w.source, members: w.members, metrics: w.metrics, requests: make(chan request), observe: w.observe}
+			d := newDesk(desk{entity: e, db: db, log: w.log, asking: w.asking, source: w.source, members: w.members, metrics: w.metrics, observe: w.observe})
 			w.desks[string(e.Topic)] = append(w.desks[string(e.Topic)], d)
 			working.Go(func() { d.run(parts) })
 		}
@@ -295,7 +295,7 @@ func (w *Worker) Status() []Status {
 	return all
 }
 
-// Ready is nil when the worker is in its group and every partition that it was given stands.
+// Ready is nil when the worker is in a generation of its group and every partition that it was given stands.
 func (w *Worker) Ready() error {
 	w.mu.Lock()
 	joined := w.joined
@@ -304,6 +304,9 @@ func (w *Worker) Ready() error {
 		return errors.New("not yet in the consumer group")
 	}
 	var waiting []error
+	if w.members.between() {
+		waiting = append(waiting, errors.New("between generations of the consumer group: it rebalances, or Kafka is away"))
+	}
 	for _, s := range w.Status() {
 		if s.Condition != Standing {
 			waiting = append(waiting, fmt.Errorf("%s partition %d is %s: %s", s.Topic, s.Partition, s.Condition, s.Reason))

@@ -17,6 +17,7 @@ import (
 	"tallyhouse/ingest/fence"
 	"tallyhouse/ingest/heads"
 	"tallyhouse/ingest/position"
+	"tallyhouse/ingest/topics"
 )
 
 // writer is the one goroutine of this worker that writes a partition. Its life:
@@ -161,8 +162,12 @@ func (w *writer) batch(ctx context.Context, s *stand, b *batch) error {
 	}
 	defer done()
 	w.state.step(StepInsert)
-	began := time.Now()
-	block := b.block(w.desk.entity, w.tp)
+	block, err := w.desk.block(ctx)
+	if err != nil {
+		return err
+	}
+	b.fill(block, w.tp)
+	rows, began := block.Rows(), time.Now()
 	written, err := w.desk.db.Insert(ctx, database.Statement{
 		ID:    fence.WriterID(w.desk.db, w.tp.topic, w.tp.partition),
 		SQL:   w.desk.entity.Insert(insertCondition(w.desk.entity)),
@@ -172,6 +177,7 @@ func (w *writer) batch(ctx context.Context, s *stand, b *batch) error {
 			"first": number(b.first), "key": entity.PositionKey(w.tp.partition), "server": s.server,
 		}),
 	})
+	w.desk.giveBack(block, err)
 	w.state.step(StepInserted)
 	if err == nil && written == 0 {
 		err = position.ErrNotWritten
@@ -188,7 +194,7 @@ func (w *writer) batch(ctx context.Context, s *stand, b *batch) error {
 	w.state.step(StepCommit)
 	s.position = b.next
 	w.state.stored(b.next, s.feed.lag(b.next))
-	w.metrics.batch(w.tp.topic, b, block.Rows(), time.Since(began))
+	w.metrics.batch(w.tp.topic, b, rows, time.Since(began))
 	w.report(b)
 	return nil
 }
@@ -228,6 +234,14 @@ func (w *writer) sendOn(ctx context.Context, s *stand, b *batch) error {
 		}
 	}
 	if len(b.rerouted) > 0 {
+		// Two workers that know of different numbers would send a message to and fro: the recovery refuses, and names the remedy.
+		ids, err := topics.Identities(ctx, w.desk.asking, w.tp.topic)
+		if err != nil {
+			return err
+		}
+		if now := ids[w.tp.topic].Partitions; now != s.partitions {
+			return fmt.Errorf("%d messages belong to other partitions, but the topic has %d partitions and the database knows of %d: they are not sent on", len(b.rerouted), now, s.partitions)
+		}
 		if err := w.sender.reroute(ctx, s.partitions, b.rerouted); err != nil {
 			return fmt.Errorf("send messages on to their partitions: %w", err)
 		}
