@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
+	"tallyhouse/ingest/database"
+	"tallyhouse/ingest/entity"
+	"tallyhouse/ingest/load"
+	"tallyhouse/ingest/migrate"
+	"tallyhouse/ingest/topics/topicstest"
+	schema "tallyhouse/schemas/clickhouse"
+)
+
+func TestMain(m *testing.M) { clickhousetest.Main(m) }
+
+// process is worker and API in this process, on an engine and a broker of the test's own.
+type process struct {
+	testing.TB
+	*shell
+	servers servers
+	worker  *worker
+}
+
+const startsWithin = time.Minute
+
+func newProcess(t testing.TB) *process {
+	t.Helper()
+	addr, name := clickhousetest.Database(t)
+	log := slog.New(slog.DiscardHandler)
+	if testing.Verbose() {
+		log = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
+	s := &process{TB: t, shell: &shell{out: io.Discard, err: io.Discard, log: log}}
+	s.servers = servers{kafka: topicstest.Cluster(t, 2), shards: []database.Options{{Addr: addr, Database: name, User: "default"}}}
+	_, err := migrate.Up(t.Context(), s.servers.shards, migrate.Options{Target: schema.Target{}, Log: log})
+	s.must(err)
+	s.worker, err = s.openWorker(t.Context(), ingestFlags{dataDir: t.TempDir(), group: "tallyhouse", freshness: 20 * time.Millisecond}, s.servers, schema.Target{}, prometheus.NewRegistry())
+	s.must(err)
+	s.background("worker", s.worker.Run)
+	t.Cleanup(s.worker.close)
+	s.must(until(s.within(startsWithin), s.worker.Ready))
+	return s
+}
+
+// background runs something until the test is over.
+func (s *process) background(what string, run func(context.Context) error) {
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- run(ctx) }()
+	s.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			s.Errorf("%s: %v", what, err)
+		}
+	})
+}
+
+// within is a context that ends after a time that is a bound for a hung test, not an assertion.
+func (s *process) within(patience time.Duration) context.Context {
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	s.Cleanup(stop)
+	return ctx
+}
+
+func (s *process) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// load brings lines as `tallyhouse load --wait` does.
+func (s *process) load(lines string) {
+	s.Helper()
+	l := &load.Load{Entities: entity.All(), Stdin: strings.NewReader(lines), Progress: load.NewProgress(io.Discard, false), Log: s.log}
+	defer l.Close()
+	found, err := l.Check(s.Context(), []string{"-"})
+	s.must(err)
+	sent, err := l.Send(s.Context(), s.servers.kafka, found)
+	s.must(err)
+	s.must(l.Wait(s.Context(), s.worker.shards, sent, load.DefaultPatience))
+}
+
+// api starts the API at an instant and returns its address when it is ready.
+func (s *process) api(now string) string {
+	s.Helper()
+	addr := make(chan string, 1)
+	s.background("API", func(ctx context.Context) error {
+		flags := apiFlags{addr: "127.0.0.1:0", metricsAddr: "127.0.0.1:0", now: now, environment: "test"}
+		return s.runAPI(ctx, flags, s.servers, prometheus.NewRegistry(), func(a string) { addr <- a })
+	})
+	select {
+	case a := <-addr:
+		return "http://" + a
+	case <-s.within(startsWithin).Done():
+		s.Fatal("the API does not get ready")
+		return ""
+	}
+}
+
+// get asks the API. Numbers of the body are as written.
+func (s *process) get(url, key string) (status int, body any) {
+	s.Helper()
+	request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, url, nil)
+	s.must(err)
+	request.Header.Set("Authorization", "Bearer "+key)
+	answer, err := http.DefaultClient.Do(request)
+	s.must(err)
+	defer answer.Body.Close()
+	decoder := json.NewDecoder(answer.Body)
+	decoder.UseNumber()
+	s.must(decoder.Decode(&body))
+	return answer.StatusCode, body
+}
