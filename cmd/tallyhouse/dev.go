@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,6 +20,7 @@ import (
 
 	"tallyhouse/deploy/embedded/clickhouse"
 	embeddedkafka "tallyhouse/deploy/embedded/kafka"
+	embeddedmail "tallyhouse/deploy/embedded/mail"
 	"tallyhouse/ingest/database"
 	"tallyhouse/ingest/entity"
 	"tallyhouse/ingest/keys"
@@ -48,6 +50,7 @@ type dev struct {
 	empty     bool
 	api       apiFlags
 	ingest    ingestFlags
+	mail      mailFlags
 	external  *connection
 }
 
@@ -59,7 +62,8 @@ func devCommand(s *shell) *cobra.Command {
 		Short:   "Run everything on this machine: database, broker, worker, API, with sample data",
 		Long: "Runs everything on this machine and prints, as soon as all of it serves, one line with the API's address and a key of an admin of\n" +
 			"tenant demo. Data stay in the data directory; the sample is loaded once. Ctrl-C drains and ends.\n\n" +
-			"TALLYHOUSE_KAFKA and TALLYHOUSE_CLICKHOUSE name real servers that replace the embedded ones.",
+			"Mail to a project's intake address is taken in at the SMTP address; its PDFs become records.\n\n" +
+			"TALLYHOUSE_KAFKA, TALLYHOUSE_CLICKHOUSE and TALLYHOUSE_IMAP name real servers that replace the embedded ones.",
 		Example: "  tallyhouse dev\n  tallyhouse dev --empty --data-dir /tmp/th --api-addr 127.0.0.1:8081",
 		Args:    cobra.NoArgs,
 	}
@@ -72,6 +76,7 @@ func devCommand(s *shell) *cobra.Command {
 	f.BoolVar(&d.empty, "empty", false, "no sample data")
 	d.api.add(f)
 	d.ingest.add(f)
+	d.mail.addReading(f)
 	d.external.credentialFlags(f)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return d.run(cmd.Context()) }
 	return cmd
@@ -123,9 +128,14 @@ func (d *dev) serve(ctx context.Context, servers servers, target schema.Target, 
 	if err != nil {
 		return err
 	}
+	intake, err := d.openMail(d.mail, d.dataDir, servers.kafka, w.shards, registry)
+	if err != nil {
+		return err
+	}
 	work, ctx := errgroup.WithContext(ctx)
 	addr := make(chan string, 1)
 	work.Go(func() error { return w.Run(ctx) })
+	work.Go(func() error { return intake.Run(ctx) })
 	work.Go(func() error {
 		return d.runAPI(ctx, d.api, servers, registry, func(a string) { addr <- a })
 	})
@@ -217,7 +227,7 @@ func (d *dev) startEngines(ctx context.Context, metrics prometheus.Registerer) (
 	e := &engines{}
 	d.external.clickhouse.addr, d.external.kafka.addr = d.dbAddr, d.kafkaAddr
 	starting, starts := errgroup.WithContext(ctx)
-	stops := make([]func(context.Context) error, 2)
+	stops := make([]func(context.Context) error, 3)
 	if addr, ok := d.env(variablePrefix + "CLICKHOUSE"); ok && addr != "" {
 		d.external.clickhouse.addr = addr
 	} else {
@@ -244,6 +254,20 @@ func (d *dev) startEngines(ctx context.Context, metrics prometheus.Registerer) (
 			}
 			stops[1] = broker.Stop
 			d.external.kafka.addr = broker.Addr()
+			return nil
+		})
+	}
+	d.mail.tenant = devTenant
+	if box, ok := d.env(variablePrefix + "IMAP"); ok && box != "" {
+		d.mail.boxes = strings.Split(box, ",")
+	} else {
+		starting.Go(func() error {
+			server, err := embeddedmail.Start(embeddedmail.Options{DataDir: filepath.Join(d.dataDir, "mail"), IMAP: d.imapAddr, SMTP: d.smtpAddr, Log: d.log})
+			if err != nil {
+				return fmt.Errorf("start the embedded mail server (--imap-addr, --smtp-addr): %w", err)
+			}
+			stops[2] = server.Stop
+			d.mail.boxes = []string{server.URL()}
 			return nil
 		})
 	}

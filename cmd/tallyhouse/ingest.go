@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -28,6 +29,9 @@ import (
 // concurrentInserts is how many inserts a worker has in flight at one server.
 const concurrentInserts = 4
 
+// workerMemory is what a worker's memory is kept under, unless GOMEMLIMIT says otherwise: room for two batches a topic in flight, twice.
+const workerMemory = 256 << 20
+
 // ingestFlags are what a worker needs to know beside its servers.
 type ingestFlags struct {
 	dataDir   string
@@ -42,6 +46,7 @@ func (f *ingestFlags) add(flags *pflag.FlagSet) {
 
 func ingestCommand(s *shell) *cobra.Command {
 	var f ingestFlags
+	var invoices mailFlags
 	var metricsAddr string
 	var volatile bool
 	cmd := &cobra.Command{
@@ -49,7 +54,8 @@ func ingestCommand(s *shell) *cobra.Command {
 		GroupID: groupRun,
 		Short:   "Run the worker that moves change events from Kafka into ClickHouse, exactly once",
 		Long: "Runs a worker: a member of the consumer group that writes its share of the partitions. Give it one ClickHouse address per shard,\n" +
-			"in the same order everywhere. It serves /metrics, /healthz and /readyz on its metrics address.",
+			"in the same order everywhere. With --imap it also makes records of the invoices that are mailed there. It serves /metrics, /healthz\n" +
+			"and /readyz on its metrics address.",
 		Example: "  tallyhouse ingest --data-dir /var/lib/tallyhouse --kafka-addr kafka:9092 --clickhouse-addr clickhouse:9000",
 		Args:    cobra.NoArgs,
 	}
@@ -58,13 +64,20 @@ func ingestCommand(s *shell) *cobra.Command {
 	f.add(flags)
 	flags.StringVar(&metricsAddr, "metrics-addr", "127.0.0.1:9090", "where /metrics, /healthz and /readyz are served, host:port")
 	flags.BoolVar(&volatile, "allow-volatile", false, "also write to tables that do not write through to the disk, as dev makes them; a power loss may tear them")
+	invoices.add(flags, nil, "")
 	from := connectionFlags(flags)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		servers, err := from.open()
+		if _, mailErr := invoices.options(f.dataDir); mailErr != nil {
+			err = errors.Join(err, mailErr)
+		}
 		if err != nil {
 			return err
 		}
 		defer servers.kafka.Close()
+		if _, given := s.env("GOMEMLIMIT"); !given {
+			debug.SetMemoryLimit(workerMemory)
+		}
 		registry := prometheus.NewRegistry()
 		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 		listener, err := listen("--metrics-addr", metricsAddr)
@@ -76,9 +89,16 @@ func ingestCommand(s *shell) *cobra.Command {
 			return errors.Join(err, listener.Close())
 		}
 		defer w.close()
+		intake, err := s.openMail(invoices, f.dataDir, servers.kafka, w.shards, registry)
+		if err != nil {
+			return errors.Join(err, listener.Close())
+		}
 		work, ctx := errgroup.WithContext(cmd.Context())
 		work.Go(func() error { return w.Run(ctx) })
 		work.Go(func() error { return serveWorker(ctx, listener, w, registry) })
+		if intake != nil {
+			work.Go(func() error { return intake.Run(ctx) })
+		}
 		return work.Wait()
 	}
 	return cmd

@@ -132,6 +132,7 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 		deadLettersCommand(s),
 		readCommand(s),
 		keysCommand(s),
+		mailCommand(s),
 	)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	prepare(root, started)

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tallyhouse/ingest/database"
+	"tallyhouse/ingest/document"
+	"tallyhouse/ingest/document/isolate"
+	"tallyhouse/ingest/mail"
+	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/topics"
+)
+
+// mailFlags say which mailboxes there are and how their mails are taken.
+type mailFlags struct {
+	boxes      []string
+	tenant     string
+	done       string
+	folder     string
+	recipients []string
+	poll       time.Duration
+	maxBytes   int64
+	maxPDFs    int
+	reader     document.Options
+}
+
+// add adds the flags; boxes and tenant are the mailboxes' defaults.
+func (f *mailFlags) add(flags *pflag.FlagSet, boxes []string, tenant string) {
+	flags.StringSliceVar(&f.boxes, "imap", boxes,
+		"mailbox that invoices are sent to, imaps://user:password@host/Mailbox?tenant=ID, repeatable; imap:// is STARTTLS; more parameters:\n"+
+			"auth=xoauth2, password-file=FILE, ca=FILE, tls=off. Better given as the variable: it holds a password")
+	flags.StringVar(&f.tenant, "mail-tenant", tenant, "tenant of the mailboxes that don't name one")
+	f.addReading(flags)
+}
+
+// addReading adds the flags that don't say which mailbox it is.
+func (f *mailFlags) addReading(flags *pflag.FlagSet) {
+	flags.StringVar(&f.done, "mail-done", "keyword", "what marks a done mail: a keyword, or a folder that it is moved to; keyword or folder")
+	flags.StringVar(&f.folder, "mail-folder", "Tallyhouse", "the folder of done mails, with --mail-done folder")
+	flags.StringSliceVar(&f.recipients, "mail-recipients", mail.Recipients(), "header fields in which intake addresses are looked for, in this order")
+	flags.DurationVar(&f.poll, "mail-poll", 15*time.Second, "how often a mailbox is asked for new mail that can't tell of it (no IDLE)")
+	flags.Int64Var(&f.maxBytes, "mail-max-bytes", 50<<20, "largest mail that is read")
+	flags.IntVar(&f.maxPDFs, "mail-max-pdfs", 50, "most PDFs of a mail; one with more fails")
+	flags.StringSliceVar(&f.reader.Own.Names, "own-company", nil, "name of the receiving company, never taken for the supplier; repeatable")
+	flags.StringSliceVar(&f.reader.Own.VATIDs, "own-vat-id", nil, "VAT id of the receiving company; repeatable")
+	flags.BoolVar(&f.reader.NoOCR, "no-ocr", false, "leave scans unread")
+	flags.StringVar(&f.reader.OCR.Tesseract, "tesseract", "", "path of tesseract, for scans; default: found in PATH")
+	flags.StringVar(&f.reader.OCR.Languages, "ocr-languages", "deu+eng", "tesseract's languages")
+}
+
+// options checks the flags, and tells all that is wrong at once. worker tells this process from others that share a mailbox.
+func (f *mailFlags) options(worker string) (mail.Options, error) {
+	o := mail.Options{
+		Recipients: f.recipients,
+		Reader:     isolate.Options{Options: f.reader},
+	}
+	o.Limits.Bytes, o.Limits.PDFs = f.maxBytes, f.maxPDFs
+	var wrong []error
+	folder := ""
+	switch {
+	case f.done == "folder" && f.folder == "":
+		wrong = append(wrong, errors.New("--mail-folder must not be empty"))
+	case f.done == "folder":
+		folder = f.folder
+	case f.done != "keyword":
+		wrong = append(wrong, fmt.Errorf("--mail-done must be keyword or folder, not %q", f.done))
+	}
+	if f.maxBytes <= 0 || f.maxPDFs <= 0 || f.poll <= 0 {
+		wrong = append(wrong, errors.New("--mail-max-bytes, --mail-max-pdfs and --mail-poll must be above zero"))
+	}
+	for i, text := range f.boxes {
+		a, err := mailbox.ParseAddress(text)
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("--imap, number %d: %w", i+1, err))
+			continue
+		}
+		if a.Tenant == "" {
+			a.Tenant = f.tenant
+		}
+		if a.Tenant == "" || strings.Contains(a.Tenant, "/") {
+			wrong = append(wrong, fmt.Errorf("--imap %s needs a tenant without a slash: --mail-tenant ID, or ?tenant=ID in its URL", a))
+		}
+		o.Mailboxes = append(o.Mailboxes, mailbox.Options{Address: a, DoneFolder: folder, Slot: slot(worker), Poll: f.poll})
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return mail.Options{}, usageError{err}
+	}
+	return o, nil
+}
+
+// slot is a worker's own among those that share a mailbox, the same after a restart, so that it goes on with what it had begun.
+func slot(worker string) int {
+	host, _ := os.Hostname() // without one the directory alone tells workers apart
+	if whole, err := filepath.Abs(worker); err == nil {
+		worker = whole
+	}
+	h := fnv.New32a()
+	fmt.Fprintf(h, "%s\x00%s", host, worker)
+	return int(h.Sum32() % mailbox.Slots)
+}
+
+// openMail makes the intake of mail, nil when there is no mailbox.
+func (s *shell) openMail(f mailFlags, worker string, kafka topics.Cluster, shards []*database.Server, metrics prometheus.Registerer) (*mail.Intake, error) {
+	o, err := f.options(worker)
+	if err != nil || len(o.Mailboxes) == 0 {
+		return nil, err
+	}
+	o.Cluster, o.Shards, o.Log, o.Metrics = kafka, shards, s.log, metrics
+	return mail.New(o)
+}
+
+// devMailbox is the mailbox of dev, which the commands look at unless told otherwise.
+const devMailbox = "imap://demo:demo@127.0.0.1:1143/INBOX"
+
+func mailCommand(s *shell) *cobra.Command {
+	var f mailFlags
+	cmd := &cobra.Command{
+		Use:     "mail",
+		GroupID: groupCare,
+		Short:   "Look after mails that became no record, and read a record's PDF again",
+		Example: "  tallyhouse mail failed\n  tallyhouse mail ignored --json\n  tallyhouse mail retry mail-kjre67wdk2wvetca342pmnbxi6qsocdd",
+	}
+	f.add(cmd.PersistentFlags(), []string{devMailbox}, devTenant)
+	to := connectionFlags(cmd.PersistentFlags())
+	cmd.AddCommand(
+		listMails(s, to, &f, "failed", "List the mails that can't be handled, with the reason",
+			"Lists the mails that can't be handled as they are: to an address of no project, too large, broken. They stay where they are. When an\n"+
+				"intake address is added, and when a worker starts, they are looked at again.", (*mail.Intake).Failed),
+		listMails(s, to, &f, "ignored", "List the mails without a PDF, with what they have instead",
+			"Lists the mails to intake addresses that have no PDF. They stay where they are and become no record.", (*mail.Intake).Ignored),
+		retryMail(s, to, &f),
+	)
+	return cmd
+}
+
+func listMails(s *shell, to *connection, f *mailFlags, name, short, long string, list func(*mail.Intake, context.Context, func(mail.Listed)) error) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{Use: name, Short: short, Long: long, Args: cobra.NoArgs}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object per line")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		intake, done, err := s.mailFor(to, f)
+		if err != nil {
+			return err
+		}
+		defer done()
+		if asJSON {
+			lines := json.NewEncoder(s.out)
+			lines.SetEscapeHTML(false)
+			var written error
+			err := list(intake, cmd.Context(), func(m mail.Listed) { written = errors.Join(written, lines.Encode(m)) })
+			return errors.Join(err, written)
+		}
+		table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "MAILBOX\tUID\tARRIVED\tFROM\tSUBJECT\tREASON")
+		err = list(intake, cmd.Context(), func(m mail.Listed) {
+			fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\n", m.Mailbox, m.UID, m.Arrived.Format(time.RFC3339), oneLine(m.From), oneLine(m.Subject), printable(m.Reason))
+		})
+		return errors.Join(err, table.Flush())
+	}
+	return cmd
+}
+
+func retryMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "retry RECORD",
+		Short: "Read a record's PDF again and write what it says as the next version",
+		Long: "Reads the PDF of a record again, with this version and this machine's tesseract, and writes the record's next version. It does so as\n" +
+			"long as the application has not taken the record over, and never puts a failed reading over a completed one. It prints the\n" +
+			"record's id, version and status; when the PDF still can't be read, it ends with 1.",
+		Example: "  tallyhouse mail retry mail-kjre67wdk2wvetca342pmnbxi6qsocdd",
+		Args:    cobra.ExactArgs(1),
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		intake, done, err := s.mailFor(to, f)
+		if err != nil {
+			return err
+		}
+		defer done()
+		again, err := intake.Retry(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(s.out, "%s version %d %s\n", again.ID, again.Version, again.Status)
+		if again.Reason != "" {
+			return fmt.Errorf("the PDF of %s still can't be read: %s", again.ID, again.Reason)
+		}
+		return nil
+	}
+	return cmd
+}
+
+// mailFor makes an intake that only looks and retries.
+func (s *shell) mailFor(to *connection, f *mailFlags) (_ *mail.Intake, done func(), err error) {
+	o, err := f.options("")
+	servers, err2 := to.open()
+	if err := errors.Join(err, err2); err != nil {
+		return nil, nil, err
+	}
+	shards, err := servers.databases()
+	if err != nil {
+		servers.kafka.Close()
+		return nil, nil, err
+	}
+	done = func() {
+		closeAll(shards)
+		servers.kafka.Close()
+	}
+	o.Cluster, o.Shards, o.Log, o.Metrics = servers.kafka, shards, s.log, prometheus.NewRegistry()
+	intake, err := mail.New(o)
+	if err != nil {
+		done()
+		return nil, nil, usageError{err}
+	}
+	return intake, done, nil
+}
+
+// oneLine makes what a stranger wrote fit into a table.
+func oneLine(s string) string {
+	const most = 60 // characters
+	s = printable(s)
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
+// printable makes what a stranger wrote harmless on a terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, s)
+}

@@ -1,0 +1,202 @@
+package mail
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"tallyhouse/ingest/database"
+	"tallyhouse/ingest/entity"
+)
+
+// books are the state tables, asked for what a mail needs to know of them.
+type books struct {
+	shards []*database.Server
+}
+
+const askLimit = 10 * time.Second
+
+const projectsQuery = `SELECT id, lowerUTF8(trimBoth(assumeNotNull(inbound_email))) AS address
+FROM projects FINAL
+WHERE tenant = {tenant:String} AND NOT deleted AND NOT moved AND inbound_email IS NOT NULL AND has(splitByChar('\n', {addresses:String}), address)
+ORDER BY id LIMIT 1000`
+
+// projects gives the projects behind intake addresses, which are in lower case.
+func (b books) projects(ctx context.Context, tenant string, addresses []string) (map[string][]string, error) {
+	of := map[string][]string{}
+	err := b.each(ctx, projectsQuery, database.Params{"tenant": tenant, "addresses": strings.Join(addresses, "\n")}, func(scan func(...any) error) error {
+		var id, address string
+		if err := scan(&id, &address); err != nil {
+			return err
+		}
+		of[address] = append(of[address], id)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find the projects of intake addresses: %w", err)
+	}
+	return of, nil
+}
+
+const addressesQuery = `SELECT sum(cityHash64(id, assumeNotNull(inbound_email))) FROM projects FINAL
+WHERE tenant = {tenant:String} AND NOT deleted AND NOT moved AND inbound_email IS NOT NULL`
+
+// addresses is a fingerprint of all intake addresses: when it changes, a mail to an unknown one may be known now.
+func (b books) addresses(ctx context.Context, tenant string) (uint64, error) {
+	var sum uint64
+	err := b.each(ctx, addressesQuery, database.Params{"tenant": tenant}, func(scan func(...any) error) error {
+		var n uint64
+		err := scan(&n)
+		sum += n
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("look at the intake addresses: %w", err)
+	}
+	return sum, nil
+}
+
+const (
+	taxIDQuery = `SELECT id FROM contractors FINAL
+WHERE tenant = {tenant:String} AND project = '' AND NOT deleted AND replaceRegexpAll(upperUTF8(assumeNotNull(tax_id)), '[^\\p{L}\\p{N}]', '') = {taxID:String}
+LIMIT 2`
+
+	nameQuery = `SELECT id, replaceRegexpAll(upperUTF8(ifNull(tax_id, '')), '[^\\p{L}\\p{N}]', '') FROM contractors FINAL
+WHERE tenant = {tenant:String} AND project = '' AND NOT deleted AND replaceRegexpAll(lowerUTF8(assumeNotNull(name)), '[^\\p{L}\\p{N}]', '') = {name:String}
+LIMIT 2`
+)
+
+// contractor gives the one contractor of a tax id, else the one of a name, "" when there is none or several. A name doesn't count when the contractor has
+// another VAT id of the same country: two companies may share a name.
+func (b books) contractor(ctx context.Context, tenant, taxID, name string) (string, error) {
+	taxID, name = strings.ToUpper(letters(taxID)), strings.ToLower(letters(name))
+	var found []string
+	if taxID != "" {
+		err := b.each(ctx, taxIDQuery, database.Params{"tenant": tenant, "taxID": taxID}, func(scan func(...any) error) error {
+			var id string
+			err := scan(&id)
+			found = append(found, id)
+			return err
+		})
+		if err != nil {
+			return "", fmt.Errorf("find the contractor of a tax id: %w", err)
+		}
+		if len(found) > 0 {
+			return only(found), nil
+		}
+	}
+	if name == "" {
+		return "", nil
+	}
+	err := b.each(ctx, nameQuery, database.Params{"tenant": tenant, "name": name}, func(scan func(...any) error) error {
+		var id, known string
+		err := scan(&id, &known)
+		if !otherVATID(taxID, known) {
+			found = append(found, id)
+		}
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("find the contractor of a name: %w", err)
+	}
+	return only(found), nil
+}
+
+func only(found []string) string {
+	if len(found) != 1 {
+		return ""
+	}
+	return found[0]
+}
+
+// otherVATID tells whether two ids are VAT ids of one country, but different ones.
+func otherVATID(a, b string) bool {
+	country := func(s string) string {
+		if len(s) > 4 && unicode.IsLetter(rune(s[0])) && unicode.IsLetter(rune(s[1])) {
+			return s[:2]
+		}
+		return ""
+	}
+	return a != b && country(a) != "" && country(a) == country(b)
+}
+
+// letters leaves letters and digits alone: what matters of a name or an id.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) {
+			return r
+		}
+		return -1
+	}, norm.NFC.String(s))
+}
+
+// head is the newest state of a record that the table has.
+type head struct {
+	project    string
+	id         string
+	version    int64
+	deleted    bool
+	channel    string
+	status     string // of the intake
+	receivedAt time.Time
+}
+
+const headColumns = `SELECT project, id, row_version, deleted, channel, intake_status, received_at FROM records FINAL
+WHERE tenant = {tenant:String} AND NOT moved AND `
+
+// newest gives the versions of records that the table knows, by id.
+func (b books) newest(ctx context.Context, tenant, project string, ids []string) (map[string]int64, error) {
+	of := map[string]int64{}
+	err := b.heads(ctx, "project = {project:String} AND has(splitByChar('\\n', {ids:String}), id)",
+		database.Params{"tenant": tenant, "project": project, "ids": strings.Join(ids, "\n")}, func(h head) { of[h.id] = h.version })
+	return of, err
+}
+
+// record finds a record in any project.
+func (b books) record(ctx context.Context, tenant, id string) (head, error) {
+	var found []head
+	err := b.heads(ctx, "id = {id:String} AND project NOT LIKE '#%'", database.Params{"tenant": tenant, "id": id}, func(h head) { found = append(found, h) })
+	if err != nil {
+		return head{}, err
+	}
+	if len(found) == 0 {
+		return head{}, fmt.Errorf("tenant %s: %w", tenant, errNoRecord)
+	}
+	return slices.MaxFunc(found, func(a, b head) int { return int(a.version - b.version) }), nil
+}
+
+func (b books) heads(ctx context.Context, where string, p database.Params, each func(head)) error {
+	err := b.each(ctx, headColumns+where, p, func(scan func(...any) error) error {
+		var h head
+		var rowVersion uint64
+		var received *time.Time
+		if err := scan(&h.project, &h.id, &rowVersion, &h.deleted, &h.channel, &h.status, &received); err != nil {
+			return err
+		}
+		h.version = entity.Version(rowVersion)
+		if received != nil {
+			h.receivedAt = received.UTC()
+		}
+		each(h)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("look at records: %w", err)
+	}
+	return nil
+}
+
+// each asks all shards.
+func (b books) each(ctx context.Context, sql string, p database.Params, row func(scan func(...any) error) error) error {
+	for _, shard := range b.shards {
+		if err := shard.Rows(ctx, database.Query{SQL: sql, Params: p, Limit: askLimit}, row); err != nil {
+			return fmt.Errorf("ClickHouse at %s: %w", shard.Addr(), err)
+		}
+	}
+	return nil
+}

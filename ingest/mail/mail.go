@@ -1,0 +1,135 @@
+// Package mail turns mailed invoices into records. It watches mailboxes, finds the project by the intake address and the PDFs by their content, reads each PDF
+// in a process of its own, and sends a record's versions 1 (queued), 2 (processing) and 3 (completed or failed) to Kafka (spec 1.7 and 3.2; events.md, "Intake
+// of mail").
+//
+// What holds whatever dies: a mail is marked only after Kafka has acknowledged all its records; a mail without a mark is read again; a mail read twice gives
+// the same ids and versions, so it is one record. Nothing is ever deleted. The marks in the mailbox are all that is remembered: there is no other store.
+package mail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"tallyhouse/ingest/database"
+	"tallyhouse/ingest/document/isolate"
+	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/mail/message"
+	"tallyhouse/ingest/topics"
+)
+
+// Limits bound what is taken of a mail. The zero value of a field stands for its default.
+type Limits struct {
+	Bytes int64 // of a mail; default 50 MiB
+	message.Limits
+}
+
+const defaultBytes = 50 << 20
+
+// Recipients are the header fields in which an intake address is looked for, by default.
+func Recipients() []string {
+	return []string{"To", "Cc", "Delivered-To", "X-Original-To", "Envelope-To"}
+}
+
+// Options are what an intake needs.
+type Options struct {
+	Mailboxes  []mailbox.Options // each Address with its tenant
+	Recipients []string          // header fields, in the order in which they are looked at; default Recipients()
+	Limits     Limits
+	Reader     isolate.Options // how PDFs are read
+	Parallel   int             // mails read at the same time, per mailbox; default: as many as there are processors
+	Cluster    topics.Cluster
+	Shards     []*database.Server
+	Log        *slog.Logger
+	Metrics    prometheus.Registerer
+}
+
+// Intake watches mailboxes. Several, in as many processes, may watch the same one.
+type Intake struct {
+	options Options
+	books   books
+	metrics *metrics
+	observe func(Step) // for tests: what was just done
+}
+
+// Step is a point at which a worker may die.
+type Step string
+
+// The steps of a mail.
+const (
+	StepClaimed    Step = "claimed"
+	StepFetched    Step = "fetched"
+	StepQueued     Step = "queued"
+	StepProcessing Step = "processing"
+	StepRead       Step = "read"
+	StepCompleted  Step = "completed"
+	StepMarked     Step = "marked"
+)
+
+// New checks the options, and tells all that is wrong with them at once. It does not connect.
+func New(o Options) (*Intake, error) {
+	var wrong []error
+	if len(o.Mailboxes) == 0 {
+		wrong = append(wrong, errors.New("no mailbox is given"))
+	}
+	seen := map[string]bool{}
+	for _, m := range o.Mailboxes {
+		if m.Tenant == "" || strings.Contains(m.Tenant, "/") {
+			wrong = append(wrong, fmt.Errorf("mailbox %s needs a tenant without a slash, not %q", m.Address, m.Tenant))
+		}
+		if seen[m.String()] {
+			wrong = append(wrong, fmt.Errorf("mailbox %s is given twice", m.Address))
+		}
+		seen[m.String()] = true
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return nil, fmt.Errorf("intake of mail: %w", err)
+	}
+	if len(o.Recipients) == 0 {
+		o.Recipients = Recipients()
+	}
+	if o.Limits.Bytes == 0 {
+		o.Limits.Bytes = defaultBytes
+	}
+	if o.Parallel == 0 {
+		o.Parallel = runtime.NumCPU()
+	}
+	return &Intake{options: o, books: books{o.Shards}, metrics: newMetrics(o.Metrics), observe: func(Step) {}}, nil
+}
+
+// Run takes mail in until the context ends.
+func (in *Intake) Run(ctx context.Context) error {
+	send := newSender(in.options.Cluster, in.options.Log)
+	defer send.close()
+	work, ctx := errgroup.WithContext(ctx)
+	for _, m := range in.options.Mailboxes {
+		w := &watch{Intake: in, box: m, send: send, name: m.String(), log: in.options.Log.With("mailbox", m.String())}
+		work.Go(func() error { return w.run(ctx) })
+	}
+	return work.Wait()
+}
+
+// patiently tries until it works or the context ends: what mail needs is away, so it waits, and nothing is marked.
+func (in *Intake) patiently(ctx context.Context, what string, try func() error) error {
+	const first, most = 200 * time.Millisecond, 15 * time.Second
+	for wait := first; ; wait = min(2*wait, most) {
+		err := try()
+		if err == nil || ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
+		in.metrics.waits.WithLabelValues(what).Inc()
+		in.options.Log.Warn("mail waits", "for", what, "again_in", wait, "error", err)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

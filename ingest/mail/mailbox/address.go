@@ -1,0 +1,136 @@
+// Package mailbox reads one mailbox of an IMAP server and marks the mails in it. It addresses mails by UID alone, waits for no answer longer than a
+// bound, and deletes nothing.
+package mailbox
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+)
+
+// Address is where a mailbox is and how to log in there. Its String has no password.
+type Address struct {
+	Host    string // host:port
+	User    string
+	Mailbox string
+	Tenant  string // for whom its mails are; "" when the address doesn't say
+
+	password     string
+	passwordFile string
+	bearer       bool // log in by XOAUTH2: the password is an access token
+	security     security
+	tls          *tls.Config
+}
+
+type security uint8
+
+const (
+	implicitTLS  security = iota
+	startTLS              // required, but on this machine
+	noEncryption          // asked for
+)
+
+// ParseAddress reads an address like imaps://user:password@host:port/Mailbox?tenant=demo. Its error never shows it.
+//
+// imaps is TLS from the beginning, imap is STARTTLS. Parameters: tenant; auth=xoauth2; password-file=F, read at each login, so that a token can be
+// renewed; ca=F, a PEM file with the authorities to trust instead of the system's; tls=off.
+func ParseAddress(s string) (Address, error) {
+	u, err := url.Parse(s)
+	if err != nil {
+		return Address{}, errors.New("the mailbox is no URL like imaps://user:password@host/Mailbox (characters such as @ / : % in user and password are written as %40 %2F %3A %25)")
+	}
+	a := Address{User: u.User.Username(), Mailbox: strings.TrimPrefix(u.Path, "/")}
+	var wrong []error
+	port := "993"
+	switch u.Scheme {
+	case "imaps":
+	case "imap":
+		port, a.security = "143", startTLS
+	default:
+		wrong = append(wrong, fmt.Errorf("its scheme must be imaps or imap, not %q", u.Scheme))
+	}
+	if given := u.Port(); given != "" {
+		port = given
+	}
+	if u.Hostname() == "" {
+		wrong = append(wrong, errors.New("it has no host"))
+	}
+	a.Host = net.JoinHostPort(u.Hostname(), port)
+	if a.Mailbox == "" {
+		a.Mailbox = "INBOX"
+	}
+	if a.User == "" {
+		wrong = append(wrong, errors.New("it has no user"))
+	}
+	a.password, _ = u.User.Password()
+	wrong = append(wrong, a.parameters(u.Query()))
+	if a.password == "" && a.passwordFile == "" {
+		wrong = append(wrong, errors.New("it has neither a password nor a password-file"))
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return Address{}, fmt.Errorf("mailbox %s: %w", a, err)
+	}
+	return a, nil
+}
+
+func (a *Address) parameters(query url.Values) error {
+	var wrong []error
+	a.tls = &tls.Config{MinVersion: tls.VersionTLS12}
+	for name := range query {
+		value := query.Get(name)
+		switch {
+		case name == "tenant" && value != "":
+			a.Tenant = value
+		case name == "auth" && value == "xoauth2":
+			a.bearer = true
+		case name == "auth" && value == "login":
+		case name == "password-file" && value != "":
+			a.passwordFile = value
+		case name == "tls" && value == "off" && a.security == startTLS:
+			a.security = noEncryption
+		case name == "ca" && value != "":
+			pem, err := os.ReadFile(value)
+			if err != nil {
+				wrong = append(wrong, fmt.Errorf("ca: %w", err))
+				continue
+			}
+			a.tls.RootCAs = x509.NewCertPool()
+			if !a.tls.RootCAs.AppendCertsFromPEM(pem) {
+				wrong = append(wrong, fmt.Errorf("ca: %s holds no PEM certificate", value))
+			}
+		default:
+			wrong = append(wrong, fmt.Errorf("parameter %s must be one of tenant=ID, auth=login or xoauth2, password-file=FILE, ca=FILE, tls=off (with imap)", name))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// String is user@host:port/Mailbox.
+func (a Address) String() string { return a.User + "@" + a.Host + "/" + a.Mailbox }
+
+// GoString is String: a password is never printed.
+func (a Address) GoString() string { return a.String() }
+
+// secret is the password or token, read anew where it stands in a file.
+func (a Address) secret() (string, error) {
+	if a.passwordFile == "" {
+		return a.password, nil
+	}
+	content, err := os.ReadFile(a.passwordFile)
+	if err != nil {
+		return "", fmt.Errorf("password-file: %w", err)
+	}
+	return strings.TrimRight(string(content), "\r\n"), nil
+}
+
+// local tells whether the server is on this machine, where nobody listens in between.
+func (a Address) local() bool {
+	host, _, _ := net.SplitHostPort(a.Host)
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

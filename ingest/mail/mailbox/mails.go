@@ -1,0 +1,138 @@
+package mailbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/emersion/go-imap/v2"
+	"github.com/emersion/go-imap/v2/imapclient"
+)
+
+// Mail is what is known of a mail before its body is read.
+type Mail struct {
+	UID      UID
+	Size     int64     // bytes, as the server says
+	Arrived  time.Time // at the mailbox (INTERNALDATE)
+	Header   []byte    // at most HeaderBytes of it
+	Flagged  bool      // by a person, or by us where the mailbox takes no keywords
+	keywords []imap.Flag
+}
+
+// HeaderBytes is how much of a mail's header is read before its body.
+const HeaderBytes = 64 << 10
+
+// Page is how many mails are asked for at a time.
+const Page = 50
+
+// ErrTooLarge says that a mail is larger than allowed.
+var ErrTooLarge = errors.New("the mail is larger than allowed")
+
+// ErrGone says that there is no such mail any more.
+var ErrGone = errors.New("the mail is not there any more")
+
+// Mails gives the mails of one page; those that are gone are missing. The order is the UIDs'.
+func (s *Session) Mails(ctx context.Context, uids []UID) ([]Mail, error) {
+	if len(uids) > Page {
+		return nil, fmt.Errorf("%d mails were asked for at a time, %d are allowed", len(uids), Page)
+	}
+	header := &imap.FetchItemBodySection{Specifier: imap.PartSpecifierHeader, Peek: true, Partial: &imap.SectionPartial{Size: HeaderBytes}}
+	options := &imap.FetchOptions{UID: true, Flags: true, RFC822Size: true, InternalDate: true, BodySection: []*imap.FetchItemBodySection{header}}
+	var all []Mail
+	err := s.do(ctx, "fetch headers", s.options.Patience+time.Duration(len(uids))*time.Second, func() error {
+		return fetch(s.client.Fetch(imap.UIDSetNum(uids...), options), func(m *imapclient.FetchMessageData) error {
+			mail, err := readMail(m)
+			if err == nil && slices.Contains(uids, mail.UID) {
+				all = append(all, mail)
+			}
+			return err
+		})
+	})
+	slices.SortFunc(all, func(a, b Mail) int { return int(int64(a.UID) - int64(b.UID)) })
+	return all, err
+}
+
+func readMail(m *imapclient.FetchMessageData) (Mail, error) {
+	var mail Mail
+	for item := m.Next(); item != nil; item = m.Next() {
+		switch item := item.(type) {
+		case imapclient.FetchItemDataUID:
+			mail.UID = item.UID
+		case imapclient.FetchItemDataFlags:
+			mail.keywords = item.Flags
+			mail.Flagged = slices.Contains(item.Flags, imap.FlagFlagged)
+		case imapclient.FetchItemDataRFC822Size:
+			mail.Size = item.Size
+		case imapclient.FetchItemDataInternalDate:
+			mail.Arrived = item.Time.UTC()
+		case imapclient.FetchItemDataBodySection:
+			header, err := bounded(item.Literal, HeaderBytes)
+			if err != nil {
+				return mail, err
+			}
+			mail.Header = header
+		}
+	}
+	return mail, nil
+}
+
+// Body reads a whole mail, at most limit bytes of it. The mail isn't marked as seen.
+func (s *Session) Body(ctx context.Context, uid UID, limit int64) ([]byte, error) {
+	const slowest = 32 << 10 // bytes per second
+	// One byte more than allowed tells that it is too large, whatever size the server told before.
+	whole := &imap.FetchItemBodySection{Peek: true, Partial: &imap.SectionPartial{Size: limit + 1}}
+	options := &imap.FetchOptions{UID: true, BodySection: []*imap.FetchItemBodySection{whole}}
+	var body []byte
+	found := false
+	err := s.do(ctx, "fetch a mail", s.options.Patience+time.Duration(limit/slowest)*time.Second, func() error {
+		return fetch(s.client.Fetch(imap.UIDSetNum(uid), options), func(m *imapclient.FetchMessageData) error {
+			for item := m.Next(); item != nil; item = m.Next() {
+				if section, ok := item.(imapclient.FetchItemDataBodySection); ok && section.MatchCommand(whole) {
+					var err error
+					if body, err = bounded(section.Literal, limit+1); err != nil {
+						return err
+					}
+					found = true
+				}
+			}
+			return nil
+		})
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !found:
+		return nil, ErrGone
+	case int64(len(body)) > limit:
+		return nil, fmt.Errorf("%w: over %d bytes", ErrTooLarge, limit)
+	}
+	return body, nil
+}
+
+// fetch reads all that a command gives. The command is at its end afterwards, unless there is an error.
+func fetch(command *imapclient.FetchCommand, each func(*imapclient.FetchMessageData) error) error {
+	for m := command.Next(); m != nil; m = command.Next() {
+		if err := each(m); err != nil {
+			return err
+		}
+	}
+	return command.Close()
+}
+
+// bounded reads a literal: the client would take any length that a server names.
+func bounded(literal imap.LiteralReader, limit int64) ([]byte, error) {
+	if literal == nil {
+		return nil, nil
+	}
+	if literal.Size() > limit {
+		return nil, fmt.Errorf("the server sends %d bytes where it was asked for %d", literal.Size(), limit)
+	}
+	b := make([]byte, literal.Size())
+	if _, err := io.ReadFull(literal, b); err != nil {
+		return nil, fmt.Errorf("the server broke off: %w", err)
+	}
+	return b, nil
+}

@@ -1,0 +1,242 @@
+// Package message finds the PDFs in a mail. Mails come from anybody's program: it takes what can be taken, tells PDFs by their content alone, and bounds its
+// work by Limits.
+package message
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"unicode"
+)
+
+// Limits bound the work on one mail. The zero value of a field stands for its default.
+type Limits struct {
+	Parts int // of all kinds, in all depths; default 1000
+	Depth int // multiparts and mails within each other; default 20
+	PDFs  int // default 50
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.Parts == 0 {
+		l.Parts = 1000
+	}
+	if l.Depth == 0 {
+		l.Depth = 20
+	}
+	if l.PDFs == 0 {
+		l.PDFs = 50
+	}
+	return l
+}
+
+// Errors of Read, wrapped.
+var (
+	// ErrBroken: the mail has no header, or its structure cannot be followed and no PDF was found.
+	ErrBroken = errors.New("the mail is broken")
+	// ErrTooMany: more parts, depth or PDFs than Limits allow.
+	ErrTooMany = errors.New("the mail is over the limits")
+)
+
+// PDF is one PDF of a mail.
+type PDF struct {
+	Name string // never empty, without directories
+	Data []byte // may share memory with the mail
+}
+
+// Mail is what a mail holds.
+type Mail struct {
+	Header Header
+	PDFs   []PDF
+	// Missed tells, for a person, why there is no PDF or what could not be followed.
+	Missed string
+}
+
+// Read reads a mail. A structure that cannot be followed is an error only when no PDF was found.
+func Read(raw []byte, limits Limits) (Mail, error) {
+	h, body := ReadHeader(raw)
+	if h.Empty() {
+		return Mail{}, fmt.Errorf("%w: it has no header", ErrBroken)
+	}
+	w := walk{limits: limits.withDefaults()}
+	if err := w.part(h, body, "text/plain", 0); err != nil {
+		return Mail{}, err
+	}
+	m := Mail{Header: h, PDFs: w.pdfs}
+	switch {
+	case len(w.pdfs) == 0 && w.fault != "":
+		return Mail{}, fmt.Errorf("%w: %s", ErrBroken, w.fault)
+	case len(w.pdfs) > 0:
+		m.Missed = w.fault
+	case w.claimed != "":
+		m.Missed = w.claimed
+	default:
+		m.Missed = fmt.Sprintf("none of its %d parts is a PDF", w.parts)
+	}
+	return m, nil
+}
+
+// walk goes through the parts of a mail, outer before inner, in their order.
+type walk struct {
+	limits  Limits
+	parts   int
+	pdfs    []PDF
+	fault   string // the first thing that could not be followed
+	claimed string // the first part that calls itself a PDF and is none
+}
+
+func (w *walk) missed(format string, args ...any) {
+	if w.fault == "" {
+		w.fault = fmt.Sprintf(format, args...)
+	}
+}
+
+func (w *walk) part(h Header, body []byte, usual string, depth int) error {
+	if w.parts++; w.parts > w.limits.Parts {
+		return fmt.Errorf("%w: it has more than %d parts", ErrTooMany, w.limits.Parts)
+	}
+	if depth > w.limits.Depth {
+		return fmt.Errorf("%w: its parts are nested more than %d deep", ErrTooMany, w.limits.Depth)
+	}
+	kind, parameters := structured(h.Get("Content-Type"))
+	if !strings.Contains(kind, "/") {
+		kind = usual
+	}
+	if strings.HasPrefix(kind, "multipart/") {
+		if boundary := parameters["boundary"]; boundary != "" {
+			return w.multipart(body, boundary, kind, depth)
+		}
+		w.missed("part %d is of type %s, but has no boundary", w.parts, kind)
+	}
+	data, known := decoded(h.Get("Content-Transfer-Encoding"), body)
+	name := fileName(h, parameters)
+	if isMail := kind == "message/rfc822" || kind == "message/global"; isMail || strings.HasSuffix(strings.ToLower(name), ".eml") {
+		if inner, innerBody := ReadHeader(data); !inner.Empty() {
+			return w.part(inner, innerBody, "text/plain", depth+1)
+		}
+		if isMail {
+			w.missed("part %d should be a mail, but has no header", w.parts)
+		}
+	}
+	return w.leaf(kind, name, data, known, h)
+}
+
+func (w *walk) leaf(kind, name string, data []byte, known bool, h Header) error {
+	if isPDF(kind, data) {
+		if len(w.pdfs) == w.limits.PDFs {
+			return fmt.Errorf("%w: it has more than %d PDFs", ErrTooMany, w.limits.PDFs)
+		}
+		if name == "" {
+			name = fmt.Sprintf("attachment-%d.pdf", len(w.pdfs)+1)
+		}
+		w.pdfs = append(w.pdfs, PDF{name, data})
+		return nil
+	}
+	if !known {
+		w.missed("part %d is encoded as %q, which is not known", w.parts, shortened(h.Get("Content-Transfer-Encoding"), 40))
+	}
+	if w.claimed == "" && (kind == "application/pdf" || strings.HasSuffix(strings.ToLower(name), ".pdf")) {
+		w.claimed = fmt.Sprintf("part %d (%s, named %q) calls itself a PDF, but is none", w.parts, kind, name)
+	}
+	return nil
+}
+
+// multipart goes through the parts between the boundaries.
+func (w *walk) multipart(body []byte, boundary, kind string, depth int) error {
+	usual := "text/plain"
+	if kind == "multipart/digest" {
+		usual = "message/rfc822"
+	}
+	b := boundaries{delimiter: []byte("--" + boundary), rest: body}
+	if !b.next() {
+		w.missed("part %d is of type %s, but its boundary does not occur", w.parts, kind)
+		return nil
+	}
+	for !b.closed {
+		ended := b.next()
+		if !ended {
+			if len(bytes.TrimSpace(b.before)) == 0 {
+				break
+			}
+			w.missed("part %d ends without its closing boundary: the mail may be cut off", w.parts)
+		}
+		h, inner := ReadHeader(b.before)
+		if err := w.part(h, inner, usual, depth+1); err != nil {
+			return err
+		}
+		if !ended {
+			break
+		}
+	}
+	return nil
+}
+
+// boundaries finds the lines that separate the parts of a multipart.
+type boundaries struct {
+	delimiter []byte
+	rest      []byte
+	before    []byte // what stood before the boundary found last; all of it when there was none
+	closed    bool   // the boundary found last was the closing one
+}
+
+func (b *boundaries) next() bool {
+	for from := 0; ; {
+		i := bytes.Index(b.rest[from:], b.delimiter)
+		if i < 0 {
+			b.before, b.rest = b.rest, nil
+			return false
+		}
+		at := from + i
+		line, after, _ := bytes.Cut(b.rest[at+len(b.delimiter):], []byte{'\n'})
+		tail, closing := bytes.CutPrefix(line, []byte("--"))
+		if (at == 0 || b.rest[at-1] == '\n') && len(bytes.TrimSpace(tail)) == 0 {
+			before := bytes.TrimSuffix(b.rest[:at], []byte{'\n'})
+			b.before = bytes.TrimSuffix(before, []byte{'\r'})
+			b.rest, b.closed = after, closing
+			return true
+		}
+		from = at + len(b.delimiter)
+	}
+}
+
+// isPDF goes by content: the mark of a PDF within the first KiB. In a text it must stand at the beginning: people write about PDFs, too.
+func isPDF(kind string, data []byte) bool {
+	const within = 1 << 10
+	mark := []byte("%PDF-")
+	head := data[:min(len(data), within)]
+	if strings.HasPrefix(kind, "text/") {
+		return bytes.HasPrefix(bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n"), mark)
+	}
+	return bytes.Contains(head, mark)
+}
+
+const longestName = 200 // characters
+
+// fileName is the name of an attachment as a person reads it, "" when it has none.
+func fileName(h Header, parameters map[string]string) string {
+	_, disposition := structured(h.Get("Content-Disposition"))
+	for _, name := range []string{disposition["filename"], parameters["name"]} {
+		name = strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) { // a right-to-left mark can make an .exe look like a .pdf
+				return -1
+			}
+			return r
+		}, name)
+		name = strings.TrimSpace(path.Base("/" + strings.ReplaceAll(name, `\`, "/")))
+		if name != "" && name != "/" && name != "." && name != ".." {
+			return shortened(name, longestName)
+		}
+	}
+	return ""
+}
+
+// shortened keeps the end of a name, where its type stands.
+func shortened(s string, most int) string {
+	r := []rune(s)
+	if len(r) <= most {
+		return s
+	}
+	const end = 10
+	return string(r[:most-end-1]) + "…" + string(r[len(r)-end:])
+}

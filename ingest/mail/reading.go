@@ -1,0 +1,55 @@
+package mail
+
+import (
+	"context"
+	"fmt"
+
+	"tallyhouse/ingest/document"
+	"tallyhouse/ingest/document/fields"
+	"tallyhouse/ingest/document/isolate"
+)
+
+// reading is what a PDF says, as far as it is certain: "" and nil are not known.
+type reading struct {
+	failed   string // why nothing was read; "" when it was
+	reason   string // the same in one word
+	number   string
+	date     string // YYYY-MM-DD, as is due
+	due      string
+	supplier string
+	taxID    string
+	currency string
+	net      *int64 // minor units
+	tax      *int64
+	gross    *int64
+}
+
+// readPDF reads a PDF in a process of its own. An error says that it can't be read now, not that the PDF is at fault.
+func readPDF(ctx context.Context, pdf []byte, o isolate.Options) (reading, error) {
+	result, err := isolate.Run(ctx, pdf, o)
+	if err != nil {
+		return reading{}, fmt.Errorf("read a PDF: %w", err)
+	}
+	if result.Status != document.OK {
+		return reading{failed: result.Detail, reason: string(result.Reason)}, nil
+	}
+	return reading{
+		number: certain(result.Number), date: certain(result.Date), due: certain(result.DueDate),
+		supplier: certain(result.SupplierName), taxID: certain(result.SupplierTaxID),
+		currency: certain(result.Currency), net: minor(result.Net), tax: minor(result.Tax), gross: minor(result.Gross),
+	}, nil
+}
+
+func certain(t *fields.Text) string {
+	if t == nil || t.Confidence < fields.Certain {
+		return ""
+	}
+	return t.Value
+}
+
+func minor(a *fields.Amount) *int64 {
+	if a == nil || a.Confidence < fields.Certain {
+		return nil
+	}
+	return &a.Value
+}

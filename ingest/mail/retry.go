@@ -1,0 +1,166 @@
+package mail
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/mail/message"
+)
+
+// Retried is what reading a record's PDF again gave.
+type Retried struct {
+	ID      string `json:"id"`
+	Tenant  string `json:"tenant"`
+	Version int64  `json:"version"` // that was written
+	Status  string `json:"status"`  // completed or failed
+	Reason  string `json:"reason,omitempty"`
+}
+
+// Why a record can't be read again.
+var (
+	errNoRecord    = errors.New("no such record among those of mails")
+	errTakenOver   = fmt.Errorf("the application has taken it over (versions from %d on are its own): correct it there", ApplicationsOwn)
+	errUnfinished  = errors.New("it is not read yet; the worker reads it as soon as it can")
+	errNoMail      = errors.New("its mail is in none of the mailboxes; see that they are the ones it was sent to (--imap), the folder of done mails too (--mail-done, --mail-folder)")
+	errWouldDamage = errors.New("the PDF could be read before but can't be now, so nothing was written")
+)
+
+// Retry reads the PDF of a record again and writes the record's next version.
+func (in *Intake) Retry(ctx context.Context, id string) (Retried, error) {
+	r, err := in.retry(ctx, id)
+	if err != nil {
+		return r, fmt.Errorf("read record %s again: %w", id, err)
+	}
+	return r, nil
+}
+
+func (in *Intake) retry(ctx context.Context, id string) (Retried, error) {
+	tenant, h, err := in.findRecord(ctx, id)
+	if err != nil {
+		return Retried{}, err
+	}
+	switch {
+	case h.deleted || h.channel != "email":
+		return Retried{}, errNoRecord
+	case h.version+1 >= ApplicationsOwn:
+		return Retried{}, errTakenOver
+	case h.status != "completed" && h.status != "failed":
+		return Retried{}, errUnfinished
+	}
+	pdf, d, err := in.findPDF(ctx, tenant, h)
+	if err != nil {
+		return Retried{}, err
+	}
+	f, err := readPDF(ctx, pdf, in.options.Reader)
+	if err != nil {
+		return Retried{}, err
+	}
+	contractor := ""
+	if f.failed == "" {
+		if contractor, err = in.books.contractor(ctx, tenant, f.taxID, f.supplier); err != nil {
+			return Retried{}, err
+		}
+	}
+	e, failure := d.outcome(h.version+1, f, contractor, time.Now())
+	out := Retried{ID: id, Tenant: tenant, Version: e.Version, Status: "completed", Reason: failure}
+	if failure != "" {
+		out.Status = "failed"
+		if h.status == "completed" {
+			return Retried{}, fmt.Errorf("%w: %s", errWouldDamage, failure)
+		}
+	}
+	m, err := messageOf(e)
+	if err != nil {
+		return Retried{}, err
+	}
+	send := newSender(in.options.Cluster, in.options.Log)
+	defer send.close()
+	return out, send.try(ctx, []kafka.Message{m})
+}
+
+// findRecord looks for a record in the tenants of all mailboxes.
+func (in *Intake) findRecord(ctx context.Context, id string) (tenant string, h head, err error) {
+	asked := map[string]bool{}
+	for _, o := range in.options.Mailboxes {
+		if asked[o.Tenant] {
+			continue
+		}
+		asked[o.Tenant] = true
+		h, err = in.books.record(ctx, o.Tenant, id)
+		if err == nil || !errors.Is(err, errNoRecord) {
+			return o.Tenant, h, err
+		}
+	}
+	return "", head{}, errNoRecord
+}
+
+// otherDays bounds how many mails are opened that didn't arrive at the very second that the record tells: a mailbox that was moved may tell another.
+const otherDays = 1000
+
+// findPDF finds the PDF behind a record by computing the ids of those that arrived when it did.
+func (in *Intake) findPDF(ctx context.Context, tenant string, h head) ([]byte, draft, error) {
+	for _, exact := range []bool{true, false} {
+		for _, o := range in.options.Mailboxes {
+			if o.Tenant != tenant {
+				continue
+			}
+			places := []string{o.Mailbox}
+			if o.DoneFolder != "" {
+				places = []string{o.DoneFolder, o.Mailbox}
+			}
+			for _, place := range places {
+				o.Mailbox = place
+				pdf, d, err := in.findIn(ctx, o, h, exact)
+				if err != nil || pdf != nil {
+					return pdf, d, err
+				}
+			}
+		}
+	}
+	return nil, draft{}, errNoMail
+}
+
+// findIn looks in one folder, at the mails of the record's second or at those of the days around it.
+func (in *Intake) findIn(ctx context.Context, o mailbox.Options, h head, exact bool) (pdf []byte, d draft, err error) {
+	box, err := mailbox.Open(ctx, o)
+	if err != nil {
+		return nil, draft{}, err
+	}
+	defer box.Close()
+	uids, err := box.On(ctx, h.receivedAt)
+	if err != nil {
+		return nil, draft{}, err
+	}
+	opened := 0
+	err = pages(ctx, box, uids, func(m mailbox.Mail) error {
+		if pdf != nil || m.Arrived.Equal(h.receivedAt) != exact || m.Size > in.options.Limits.Bytes || opened == otherDays {
+			return nil
+		}
+		opened++
+		raw, err := box.Body(ctx, m.UID, in.options.Limits.Bytes)
+		if errors.Is(err, mailbox.ErrGone) || errors.Is(err, mailbox.ErrTooLarge) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		mail, err := message.Read(raw, in.options.Limits.Limits)
+		if err != nil {
+			return nil // it became no record
+		}
+		for i, p := range mail.PDFs {
+			if (identity{o.Tenant, h.project, mailIdentity(mail.Header, raw), i, sha256.Sum256(p.Data)}).id() == h.id {
+				// As the record has it: an arrival that changed would be no correction.
+				pdf, d = p.Data, draft{o.Tenant, h.project, h.id, p.Name, h.receivedAt}
+			}
+		}
+		return nil
+	})
+	return pdf, d, err
+}

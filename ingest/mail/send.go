@@ -1,0 +1,41 @@
+package mail
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"tallyhouse/ingest/topics"
+	"tallyhouse/schemas/events"
+)
+
+// sender sends records to Kafka.
+type sender struct {
+	writer *kafka.Writer
+}
+
+// sendLimit bounds one try: the writer itself tries on for minutes.
+const sendLimit = 30 * time.Second
+
+func newSender(c topics.Cluster, log *slog.Logger) *sender {
+	return &sender{topics.NewWriter(c, topics.Sending{Log: log})}
+}
+
+func (s *sender) close() { _ = s.writer.Close() } // everything was waited for
+
+// try sends and returns when Kafka has acknowledged all of it.
+func (s *sender) try(ctx context.Context, messages []kafka.Message) error {
+	bounded, stop := context.WithTimeout(ctx, sendLimit)
+	defer stop()
+	return s.writer.WriteMessages(bounded, messages...)
+}
+
+func messageOf(e events.Event) (kafka.Message, error) {
+	value, err := events.Encode(events.Records, e)
+	if err != nil {
+		return kafka.Message{}, err
+	}
+	return kafka.Message{Topic: string(events.Records), Key: []byte(e.Key()), Value: value}, nil
+}
