@@ -267,16 +267,16 @@ func (l *Ledger) Resized(partitions int) {
 	l.Partitions = partitions
 }
 
-// Await waits until a server that died answers again.
-func (l *Ledger) Await() {
+// Eventually does something until a server that died, or dies, is there again.
+func (l *Ledger) Eventually(what string, do func() error) {
 	l.t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		err := l.DB.Ping(l.t.Context())
+		err := do()
 		if err == nil {
 			return
 		}
 		if time.Now().After(deadline) {
-			l.t.Fatal(err)
+			l.t.Fatalf("%s: %v", what, err)
 		}
 	}
 }

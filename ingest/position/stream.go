@@ -86,8 +86,10 @@ func (s Stream) Check(topic string, log topics.Identity, server string) error {
 		return Refuse("this database was written by ClickHouse server %s, this one is %s: connect to that server, or move with a hold", s.Server, server)
 	case int(s.Partitions) != log.Partitions:
 		return Refuse("%s has %d partitions, the database knows of %d: run `tallyhouse topics resize`", topic, log.Partitions, s.Partitions)
-	case s.Formula != entity.Formula:
-		return Refuse("the rows of %s carry contributions by formula %d, this binary computes formula %d: use the binary that fits, or re-state the rows", topic, s.Formula, entity.Formula)
+	case s.Formula < entity.Formula:
+		return Refuse("the rows of %s carry contributions by formula %d, this binary computes formula %d: run `tallyhouse migrate`, which re-states them", topic, s.Formula, entity.Formula)
+	case s.Formula > entity.Formula:
+		return Refuse("the rows of %s carry contributions by formula %d, this binary knows formula %d: use the newer binary", topic, s.Formula, entity.Formula)
 	}
 	return nil
 }
