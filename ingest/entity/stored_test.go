@@ -180,6 +180,9 @@ func TestTablesAndViewsHoldWhatTheNewestVersionsSay(t *testing.T) {
 				for _, v := range w.entity.Views() {
 					w.checkView(t, v, tenant, newest)
 				}
+				if w.entity.Contributes() {
+					w.checkImages(t, tenant)
+				}
 			})
 			w.checkPositions(t)
 		})
@@ -257,6 +260,29 @@ func (w *writer) checkView(t failer, v clickhouse.View, tenant string, newest ma
 		if wanted := want.texts(); !maps.Equal(got, wanted) {
 			t.Fatalf("%s of %s: %s holds\n%v\nthe messages say\n%v", v.Name, v.Table, where, got, wanted)
 		}
+	}
+}
+
+// checkImages computes the contributions of every row from what is read back of it.
+func (w *writer) checkImages(t failer, tenant string) {
+	t.Helper()
+	images := w.entity.NewImages()
+	query := database.Query{SQL: images.Select("tenant = {tenant:String}"), Params: database.Params{"tenant": tenant}}
+	err := w.db.Scan(context.Background(), query, images.Results(), func() error {
+		for i := range images.Rows() {
+			computed, err := images.Computed(i)
+			if err != nil {
+				return err
+			}
+			if stored := images.Stored(i); !slices.Equal(computed.Keys, stored.Keys) || !slices.Equal(computed.Sums, stored.Sums) {
+				_, project, id, _ := images.Row(i)
+				return fmt.Errorf("%s of %s contributes %v, what is read back of it would contribute %v", id, project, stored, computed)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("read %s back: %v", w.entity.Table, err)
 	}
 }
 
