@@ -42,11 +42,9 @@ func (r *Reader) Contracts(ctx context.Context, p ContractPage) (page []Contract
 		return nil, false, nil
 	}
 	find := contractFinder{reader: r, tenant: p.Tenant, parts: p.Parts}
-	if err := find.read(ctx, p.query()); err != nil {
+	if more, err = find.page(ctx, p); err != nil {
 		return nil, false, fmt.Errorf("read contracts: %w", err)
 	}
-	more = find.rows > p.Limit
-	find.contracts = find.contracts[:min(len(find.contracts), p.Limit)]
 	if err := find.complete(ctx, p.Projects); err != nil {
 		return nil, false, fmt.Errorf("read contracts: %w", err)
 	}
@@ -83,6 +81,19 @@ type contractFinder struct {
 
 	rows      int
 	contracts []Contract
+}
+
+// page reads a page and tells whether more follow. When the result is over its bound, it asks for half as many.
+func (f *contractFinder) page(ctx context.Context, p ContractPage) (more bool, err error) {
+	for ; ; p.Limit /= 2 {
+		f.rows, f.contracts = 0, nil
+		err := f.read(ctx, p.query())
+		if tooLarge(err) && p.Limit > 1 {
+			continue
+		}
+		f.contracts = f.contracts[:min(len(f.contracts), p.Limit)]
+		return f.rows > p.Limit, err
+	}
 }
 
 func (f *contractFinder) read(ctx context.Context, q Query) error {

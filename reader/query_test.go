@@ -59,6 +59,10 @@ func queries(t *testing.T) map[string]Query {
 		return f.countQuery(where)
 	}
 	const all = RecordIntake<<1 - 1
+	outside, err := outsideRecordsQuery("acme", [][]string{{"P1", "C1", "n", "EUR", "paid", "invoice"}, {"P1", "C2", "m", "EUR", "setup", "invoice"}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return map[string]Query{
 		"records_page":         page(plain, all),
 		"records_page_ids":     page(plain, 0),
@@ -71,6 +75,15 @@ func queries(t *testing.T) map[string]Query {
 		"contractor_names":     contractorNamesQuery("acme", []string{"K1"}),
 		"nodes":                nodesQuery("acme", []string{"P1"}, []string{"S1"}),
 		"states":               statesQuery(),
+		"budget":               budgetQuery("acme", "P1"),
+		"contracts":            ContractPage{Tenant: "acme", Projects: []ProjectRef{one, two}, After: "C1", Limit: 50}.query(),
+		"contract":             contractQuery("acme", "C1"),
+		"contract_records":     linkedRecordsQuery("acme", []string{"P1"}, []string{"C1", "C2"}),
+		"contract_outside":     outside,
+		"contractors":          ContractorPage{Tenant: "acme", Projects: []string{"P1", "P2"}, Marked: []string{"P2"}, After: "K1", Limit: 50}.query(),
+		"snapshot_heads":       snapshotHeadsQuery("acme", "P1"),
+		"snapshot_lines":       snapshotLinesQuery("acme", "P1", []string{"F1", "F2"}, []uint64{1024, 2048}, allLines),
+		"snapshot_top_lines":   snapshotLinesQuery("acme", "P1", []string{"F1"}, []uint64{1024}, topLines),
 	}
 }
 

@@ -1,0 +1,5 @@
+SELECT id, row_version, month, version, status, submitted_at, decided_at
+FROM forecast_snapshots FINAL
+WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted
+-- project = "P1"
+-- tenant = "acme"
