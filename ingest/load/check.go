@@ -42,6 +42,8 @@ func (b *BadLines) Error() string {
 	return text.String() + "nothing was sent"
 }
 
+var errTooLong = fmt.Errorf("the line is longer than %d bytes; a value has at most %d", maxLine, events.MaxMessageBytes)
+
 // checker validates blocks, several at a time.
 type checker struct {
 	stored Stored
@@ -110,14 +112,19 @@ func (c *checker) check(file int, b block) {
 		}
 	}
 	if b.text == nil {
-		refuse(b.line, fmt.Errorf("the line is longer than %d bytes; a value has at most %d", maxLine, events.MaxMessageBytes))
+		refuse(b.line, errTooLong)
 	}
 	b.lines(func(number int, line []byte) {
-		if topic, err := c.checkLine(line); err != nil {
-			refuse(number, err)
-		} else {
-			byTopic[topic]++
+		if len(line) > maxLine {
+			refuse(number, errTooLong)
+			return
 		}
+		topic, err := c.checkLine(line)
+		if err != nil {
+			refuse(number, err)
+			return
+		}
+		byTopic[topic]++
 	})
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -137,15 +137,20 @@ func (l *scanner) text() ([]byte, error) {
 
 // stringLength is the length of the string that text begins with, quotes included; -1 when it has no end.
 func stringLength(text []byte) int {
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
+	for i := 1; ; i++ {
+		quote := bytes.IndexByte(text[i:], '"')
+		if quote < 0 {
+			return -1
+		}
+		i += quote
+		escapes := 0
+		for text[i-1-escapes] == '\\' { // ends at the opening quote
+			escapes++
+		}
+		if escapes%2 == 0 {
 			return i + 1
 		}
 	}
-	return -1
 }
 
 // value finds the extent of a value: up to the comma or brace that belongs to the line's object.

@@ -14,8 +14,10 @@ import (
 )
 
 const (
-	// mostInFlight bounds what is sent and not yet acknowledged, in bytes. The largest block, one with a line of maxLine, must fit.
+	// mostInFlight bounds what is sent and not yet acknowledged, in bytes.
 	mostInFlight = 24 << 20
+	// perWrite is how much is handed over at a time; with the largest line on top it must fit into mostInFlight.
+	perWrite = 1 << 20
 	// perMessage is what a message takes beside key and value.
 	perMessage = 256
 	sendBatch  = 2000
@@ -70,32 +72,44 @@ func (l *Load) send(ctx context.Context, c topics.Cluster, partitions map[string
 
 // send hands one block to the writer. Blocks come one after the other, so the order of a partition's messages is that of the lines.
 func (s *sending) send(ctx context.Context, w *kafka.Writer, b block) error {
+	if b.text == nil {
+		return fmt.Errorf("%s:%d changed after it was checked", b.source.name, b.line)
+	}
 	var messages []kafka.Message
 	var weight int64
-	var wrong error
+	var failed error
+	flush := func() {
+		if failed == nil && len(messages) > 0 {
+			failed = s.write(ctx, w, messages, weight)
+		}
+		messages, weight = nil, 0
+	}
 	b.lines(func(number int, line []byte) {
+		if failed != nil {
+			return
+		}
 		m, err := parse(line)
-		if err != nil && wrong == nil {
-			wrong = fmt.Errorf("%s:%d changed after it was checked: %w", b.source.name, number, err)
+		if err != nil {
+			failed = fmt.Errorf("%s:%d changed after it was checked: %w", b.source.name, number, err)
+			return
 		}
 		message := kafka.Message{Topic: string(m.topic), Key: m.key, Value: m.value}
 		messages = append(messages, message)
-		weight += weigh(message)
+		if weight += weigh(message); weight >= perWrite {
+			flush()
+		}
 	})
-	switch {
-	case wrong != nil:
-		return wrong
-	case b.text == nil:
-		return b.source.unchanged()
-	case len(messages) == 0:
-		return nil
-	}
+	flush()
+	return failed
+}
+
+func (s *sending) write(ctx context.Context, w *kafka.Writer, messages []kafka.Message, weight int64) error {
 	if err := s.inFlight.Acquire(ctx, weight); err != nil {
-		return fmt.Errorf("send %s: %w", b.source.name, err)
+		return fmt.Errorf("wait for acknowledgements: %w", err)
 	}
 	if err := w.WriteMessages(ctx, messages...); err != nil {
 		s.inFlight.Release(weight)
-		return fmt.Errorf("send %s: %w", b.source.name, err)
+		return err
 	}
 	return nil
 }

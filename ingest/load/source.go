@@ -13,7 +13,8 @@ import (
 
 // Limits of what is read.
 const (
-	blockBytes = 1 << 20
+	blockBytes  = 1 << 20
+	longestRead = 4 << 20
 	// maxLine leaves room for topic and key beside the largest value.
 	maxLine = events.MaxMessageBytes + 64<<10
 	// maxSpool bounds the copy of standard input.
@@ -116,7 +117,8 @@ func (s *source) blocks(each func(block) error) error {
 	skipping := false
 	line := 1
 	for left := s.size; left > 0; {
-		text := make([]byte, len(rest)+int(min(blockBytes, left)))
+		more := min(max(int64(len(rest)), blockBytes), longestRead, left) // more and more for a line that has no end yet
+		text := make([]byte, int64(len(rest))+more)
 		copy(text, rest)
 		n, err := io.ReadFull(from, text[len(rest):])
 		if err != nil {
@@ -126,6 +128,7 @@ func (s *source) blocks(each func(block) error) error {
 			return fmt.Errorf("read %s: %w", s.name, err)
 		}
 		left -= int64(n)
+		begun := len(rest) // without a line's end
 		if skipping {
 			end := bytes.IndexByte(text, '\n')
 			if end < 0 {
@@ -136,7 +139,10 @@ func (s *source) blocks(each func(block) error) error {
 		}
 		cut := len(text)
 		if left > 0 {
-			cut = bytes.LastIndexByte(text, '\n') + 1
+			cut = bytes.LastIndexByte(text[begun:], '\n') + 1
+			if cut > 0 {
+				cut += begun
+			}
 		}
 		rest = text[cut:]
 		if cut > 0 {
