@@ -47,7 +47,8 @@ var listProjects = operation{
 				if i > 0 {
 					e.B = append(e.B, ',')
 				}
-				c.project(&projects[i])(e)
+				shown, _ := c.caller.Project(projects[i].ID) // among those listed above, which stay as they are
+				appendProject(e, shown.Groups, &projects[i])
 			}
 			e.B = append(e.B, `]}`...)
 		}, nil
@@ -60,22 +61,20 @@ var getProject = operation{
 	description: "One project.",
 	returns:     single(projectTable.Name()),
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
-		if _, ok := c.caller.Project(c.path["projectId"]); !ok {
+		shown, ok := c.caller.Project(c.path["projectId"])
+		if !ok {
 			return nil, reader.ErrNotFound
 		}
 		project, err := s.reader.Project(ctx, c.caller.Tenant(), c.path["projectId"])
 		if err != nil {
 			return nil, err
 		}
-		return c.project(&project), nil
+		return func(e *resource.Encoder) { appendProject(e, shown.Groups, &project) }, nil
 	},
 }
 
-// project writes a project as the caller may see it.
-func (c *call) project(p *reader.Project) writer {
-	return func(e *resource.Encoder) {
-		visible, _ := c.caller.Project(p.ID)
-		e.Groups = visible.Groups
-		projectTable.Append(e, projectTable.Visible(visible.Groups), p)
-	}
+// appendProject writes what the groups show of a project.
+func appendProject(e *resource.Encoder, groups access.Groups, p *reader.Project) {
+	e.Groups = groups
+	projectTable.Append(e, projectTable.Visible(groups), p)
 }

@@ -20,6 +20,7 @@ type Caller struct {
 
 	ceiling  Groups              // of a key; All for a user
 	only     map[string]struct{} // a key's projects; nil when it has no such ceiling
+	asked    map[string]Project  // what Project has told, empty where there was none
 	projects []Project
 	listed   bool
 }
@@ -80,8 +81,11 @@ func (c *Caller) Tenant() string { return c.tenant }
 // Principal names the key or the user within the tenant, the same for as long as it exists.
 func (c *Caller) Principal() string { return c.principal }
 
-// Project returns what the caller may see of a project; false when it does not exist for him.
+// Project returns what the caller may see of a project, as it is at the first call that asks; false when it does not exist for him.
 func (c *Caller) Project(id string) (Project, bool) {
+	if p, asked := c.asked[id]; asked {
+		return p, p.Groups != None
+	}
 	if c.listed {
 		at, found := slices.BinarySearchFunc(c.projects, id, func(p Project, id string) int { return strings.Compare(p.ID, id) })
 		if !found {
@@ -91,7 +95,12 @@ func (c *Caller) Project(id string) (Project, bool) {
 	}
 	c.store.mu.RLock()
 	defer c.store.mu.RUnlock()
-	return c.project(id)
+	p, ok := c.project(id)
+	if c.asked == nil {
+		c.asked = make(map[string]Project)
+	}
+	c.asked[id] = p
+	return p, ok
 }
 
 // Projects lists what the caller may see, ascending by id, as it is at the first call.
