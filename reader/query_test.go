@@ -162,7 +162,7 @@ func TestAPageReadsWhatItShows(t *testing.T) {
 		}
 	}
 	for name, projects := range map[string][]ProjectRef{"one project": {{ID: "P1"}}, "two projects": {{ID: "P1"}, {ID: "P2"}}} {
-		p := RecordPage{Filter: RecordFilter{Tenant: "acme", Projects: projects}, After: "100000", Limit: 51, Columns: RecordStatus}
+		p := RecordPage{Filter: RecordFilter{Tenant: "acme", Projects: projects}, After: "030000", Limit: 51, Columns: RecordStatus}
 		where, err := p.Filter.conditions(nil)
 		if err != nil {
 			t.Fatal(err)
