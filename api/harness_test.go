@@ -54,6 +54,7 @@ type world struct {
 
 	mu       sync.Mutex
 	versions map[string]int64
+	stored   map[string]stored // by table and id
 }
 
 // newWorld starts the API on an empty database.
