@@ -11,25 +11,29 @@ import (
 
 func migrateCommand(s *shell) *cobra.Command {
 	target := clickhouse.Target{Durable: true}
+	var alone bool
 	cmd := &cobra.Command{
 		Use:     "migrate",
 		GroupID: groupRun,
 		Short:   "Create the database, or bring it to this version's schema",
 		Long: "Creates the database where it is missing and takes the schema's steps that it lacks; prints one line for each. Two at once do no\n" +
-			"harm. A database that is newer than this version is refused.",
+			"harm. A database that is newer than this version is refused. Where this version sums something else than the last, the rows of that\n" +
+			"topic are re-stated, its writers kept out; when that is interrupted, run it again.",
 		Example: "  tallyhouse migrate --clickhouse-addr clickhouse:9000\n" +
 			"  tallyhouse migrate --clickhouse-addr shard-1:9000,shard-2:9000 --cluster main",
 		Args: cobra.NoArgs,
 	}
 	to := connectionFlags(cmd.Flags())
 	cmd.Flags().StringVar(&target.Cluster, "cluster", "", "name of the ClickHouse cluster: tables are then replicated, and distributed over its shards")
+	cmd.Flags().BoolVar(&alone, "no-replicas", false, "the shards of the cluster have no replicas: tables are only distributed")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		target.Replicated = target.Cluster != "" && !alone
 		servers, err := to.open()
 		if err != nil {
 			return err
 		}
 		defer servers.kafka.Close()
-		taken, err := migrate.Up(cmd.Context(), servers.shards, migrate.Options{Target: target, Log: s.log})
+		taken, err := migrate.Up(cmd.Context(), servers.shards, migrate.Options{Target: target, Log: s.log, Progress: s.progress()})
 		for _, step := range taken {
 			fmt.Fprintln(s.out, step)
 		}

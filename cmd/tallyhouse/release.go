@@ -36,6 +36,10 @@ func releaseCommand(s *shell) *cobra.Command {
 		var failed []error
 		found := false
 		for _, shard := range shards {
+			if exists, err := shard.Exists(cmd.Context()); err != nil || !exists {
+				failed = append(failed, errors.Join(err, fmt.Errorf("%s: there is no database %s", shard.Addr(), shard.Name())))
+				continue
+			}
 			broken, err := fence.Break(cmd.Context(), shard, args[0], "release")
 			if err != nil {
 				failed = append(failed, fmt.Errorf("%s: %w", shard.Addr(), err))

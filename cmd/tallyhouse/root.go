@@ -125,6 +125,8 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 		ingestCommand(s),
 		apiCommand(s),
 		topicsCommand(s),
+		verifyCommand(s),
+		rebuildCommand(s),
 		releaseCommand(s),
 		migrateCommand(s),
 		loadCommand(s),

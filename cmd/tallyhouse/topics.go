@@ -22,6 +22,7 @@ func topicsCommand(s *shell) *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	to := connectionFlags(cmd.PersistentFlags())
+	cmd.AddCommand(resizeCommand(s, to))
 	cmd.Flags().IntVar(&wish.Partitions, "partitions", 0, fmt.Sprintf("partitions of every topic; 0: as they are, %d where they are made", topics.DefaultPartitions))
 	cmd.Flags().IntVar(&wish.Replicas, "replicas", 0, "replicas of a topic that is made; 0: the cluster's default")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"tallyhouse/analytics"
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/ingest/database"
@@ -259,6 +261,27 @@ func (l *Ledger) contributions(c events.Event) analytics.Contributions {
 		return l.Formula(all)
 	}
 	return all
+}
+
+// Follow tells the database that its topic is the one that this cluster has.
+func (l *Ledger) Follow(t testing.TB, c topics.Cluster) {
+	t.Helper()
+	asking, err := kgo.NewClient(c.Reading...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer asking.Close()
+	name := string(l.Entity.Topic)
+	ids, err := topics.Identities(t.Context(), asking, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _, err := position.ReadStream(t.Context(), l.DB, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Revision, s.ClusterID, s.TopicID = s.Revision+1, ids[name].Cluster, ids[name].Topic
+	l.Stream(s)
 }
 
 // Resized goes on with more partitions.

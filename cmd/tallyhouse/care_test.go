@@ -1,0 +1,98 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
+	"tallyhouse/ingest/audit"
+	"tallyhouse/ingest/fence"
+	"tallyhouse/ingest/ingesttest"
+	"tallyhouse/ingest/topics/topicstest"
+	"tallyhouse/schemas/events"
+)
+
+func TestVerifyFindsDriftAndRebuildEndsIt(t *testing.T) {
+	l := ingesttest.New(t, events.Records, 2)
+	l.Write(ingesttest.NewRecords(1).Draw(60, 60)...)
+	env := map[string]string{"TALLYHOUSE_CLICKHOUSE": l.Where.Addr, "TALLYHOUSE_CLICKHOUSE_DATABASE": l.Where.Database}
+
+	clean := tallyhouse(t, env, "", "verify")
+	if clean.code != exitDone || !strings.Contains(clean.out, "record_sums: no drift") || !strings.Contains(clean.err, "warning: ") {
+		t.Fatalf("%+v", clean)
+	}
+	l.Exec("INSERT INTO record_sums SELECT * REPLACE (toInt128(5) AS net, toInt128(0) AS tax, toInt128(0) AS gross, toInt128(0) AS count, toInt128(0) AS allocations) FROM record_sums WHERE tenant != '' LIMIT 1")
+	drifting := tallyhouse(t, env, "", "verify", "--json")
+	if drifting.code != exitFailed || !strings.Contains(drifting.err, "drift: 1 ") || !strings.Contains(drifting.err, "tallyhouse rebuild") {
+		t.Fatalf("%+v", drifting)
+	}
+	var reports []audit.Report
+	if err := json.Unmarshal([]byte(drifting.out), &reports); err != nil || len(reports) != 1 || reports[0].Drift() != 1 {
+		t.Fatalf("%v: %s", err, drifting.out)
+	}
+	if rebuilt := tallyhouse(t, env, "", "rebuild", "record_sums"); rebuilt.code != exitDone || !strings.Contains(rebuilt.out, ": 1 of ") {
+		t.Fatalf("%+v", rebuilt)
+	}
+	if again := tallyhouse(t, env, "", "verify", "--no-hold"); again.code != exitDone {
+		t.Fatalf("%+v", again)
+	}
+	if unknown := tallyhouse(t, env, "", "rebuild", "record_sum"); unknown.code != exitFailed || !strings.Contains(unknown.err, "record_sums") {
+		t.Fatalf("%+v", unknown)
+	}
+}
+
+func TestADeadHoldersHoldIsNamedAndReleased(t *testing.T) {
+	l := ingesttest.New(t, events.Records, 2)
+	env := map[string]string{"TALLYHOUSE_CLICKHOUSE": l.Where.Addr, "TALLYHOUSE_CLICKHOUSE_DATABASE": l.Where.Database}
+	if _, err := fence.Take(t.Context(), l.DB, string(events.Records), []int32{0, 1}, "tallyhouse rebuild on a machine that is gone"); err != nil {
+		t.Fatal(err)
+	}
+	if kept := tallyhouse(t, env, "", "rebuild", "record_sums"); kept.code != exitFailed || !strings.Contains(kept.err, "a machine that is gone") {
+		t.Fatalf("%+v", kept)
+	}
+	released := tallyhouse(t, env, "", "release", string(events.Records))
+	if released.code != exitDone || strings.Count(released.out, "a machine that is gone") != 2 {
+		t.Fatalf("%+v", released)
+	}
+	if rebuilt := tallyhouse(t, env, "", "rebuild", "record_sums"); rebuilt.code != exitDone {
+		t.Fatalf("%+v", rebuilt)
+	}
+}
+
+func TestTheSchemaIsAskedForBeforeAnythingElse(t *testing.T) {
+	addr, name := clickhousetest.Database(t)
+	env := map[string]string{"TALLYHOUSE_CLICKHOUSE": addr, "TALLYHOUSE_CLICKHOUSE_DATABASE": name}
+	for _, args := range [][]string{{"verify"}, {"rebuild", "record_sums"}} {
+		if got := tallyhouse(t, env, "", args...); got.code != exitFailed || !strings.Contains(got.err, "tallyhouse migrate") {
+			t.Fatalf("%v: %+v", args, got)
+		}
+	}
+	env["TALLYHOUSE_CLICKHOUSE_DATABASE"] = name + "_missing"
+	for _, args := range [][]string{{"verify"}, {"release", "ledger.records"}} {
+		if got := tallyhouse(t, env, "", args...); got.code != exitFailed || !strings.Contains(got.err, name+"_missing") {
+			t.Fatalf("%v: %+v", args, got)
+		}
+	}
+	if clickhousetest.Engine(t).Restarts() != 0 {
+		t.Fatal("asking for a database that does not exist ended the engine")
+	}
+}
+
+func TestTopicsThatGotMorePartitionsAreFollowed(t *testing.T) {
+	cluster := topicstest.Cluster(t, 6)
+	l := ingesttest.New(t, events.Records, 2)
+	env := broker(cluster)
+	env["TALLYHOUSE_CLICKHOUSE"], env["TALLYHOUSE_CLICKHOUSE_DATABASE"] = l.Where.Addr, l.Where.Database
+	l.Follow(t, cluster)
+
+	got := tallyhouse(t, env, "", "topics", "resize")
+	if got.code != exitDone || !strings.Contains(got.out, fmt.Sprintf("%s at %s: from 2 partitions to 6", events.Records, l.Where.Addr)) {
+		t.Fatalf("%+v", got)
+	}
+	again := tallyhouse(t, env, "", "topics", "resize")
+	if again.code != exitDone || again.out != "" {
+		t.Fatalf("%+v", again)
+	}
+}

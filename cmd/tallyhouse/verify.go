@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tallyhouse/ingest/audit"
+	"tallyhouse/ingest/database"
+	"tallyhouse/ingest/fence"
+	"tallyhouse/ingest/load"
+	"tallyhouse/ingest/migrate"
+	"tallyhouse/ingest/position"
+	"tallyhouse/ingest/upkeep"
+)
+
+func verifyCommand(s *shell) *cobra.Command {
+	var asJSON bool
+	var o audit.Options
+	cmd := &cobra.Command{
+		Use:     "verify",
+		GroupID: groupCare,
+		Short:   "Recompute every roll-up and compare",
+		Long: "Compares the positions of tables and roll-ups, every roll-up with a recomputation from its table, key by key, and what every row\n" +
+			"contributes with what its own image says. Nothing may differ, ever: drift is exit code 1, and `tallyhouse rebuild` corrects it.\n" +
+			"On a system that is written to all the time it keeps the writers of a topic out while it compares; with --no-hold it never does,\n" +
+			"and exits with 3 when something could not be compared. What makes no sense beside the rest (a record whose project does not\n" +
+			"exist) is a warning, on standard error, and no drift.",
+		Example: "  tallyhouse verify\n" +
+			"  tallyhouse verify --json --no-hold",
+		Args: cobra.NoArgs,
+	}
+	to := connectionFlags(cmd.Flags())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was found as JSON, warnings included")
+	cmd.Flags().BoolVar(&o.NoHold, "no-hold", false, "never keep writers out")
+	cmd.Flags().IntVar(&o.Most, "most", 100, "findings listed of each roll-up, table and kind of warning; the others are counted")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		shards, stop, err := s.currentDatabases(cmd.Context(), to)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		o.Holder, o.Log, o.Progress = fence.NewHolder("tallyhouse verify"), s.log, s.progress()
+		reports := []*audit.Report{}
+		for _, shard := range shards {
+			r, err := audit.Run(cmd.Context(), shard, o)
+			if isKeptOut(err) {
+				return unsettledError{fmt.Errorf("verify %s at %s: %w", shard.Name(), shard.Addr(), err)}
+			}
+			if err != nil {
+				return fmt.Errorf("verify %s at %s: %w", shard.Name(), shard.Addr(), err)
+			}
+			reports = append(reports, r)
+		}
+		if asJSON {
+			encoder := json.NewEncoder(s.out)
+			encoder.SetIndent("", "  ")
+			if err := encoder.Encode(reports); err != nil {
+				return err
+			}
+		} else {
+			for _, r := range reports {
+				s.printReport(r)
+			}
+		}
+		return verdict(reports)
+	}
+	return cmd
+}
+
+// verdict is the command's error: drift goes before what could not be compared.
+func verdict(reports []*audit.Report) error {
+	var drift uint64
+	uncompared := 0
+	for _, r := range reports {
+		drift += r.Drift()
+		uncompared += r.Uncompared()
+	}
+	switch {
+	case drift > 0:
+		return fmt.Errorf("drift: %d keys, rows or positions are not what they should be; run `tallyhouse rebuild` for the roll-ups named", drift)
+	case uncompared > 0:
+		return unsettledError{fmt.Errorf("%d ranges could not be compared, writers were busy: run it without --no-hold, or when less comes in", uncompared)}
+	}
+	return nil
+}
+
+// isKeptOut tells that somebody else works on the tables.
+func isKeptOut(err error) bool {
+	var held *fence.Held
+	var refusal *position.Refusal
+	return errors.As(err, &held) || errors.As(err, &refusal)
+}
+
+func (s *shell) printReport(r *audit.Report) {
+	for _, t := range r.Topics {
+		held := ""
+		if t.Held {
+			held = ", compared under a hold"
+		}
+		fmt.Fprintf(s.out, "%s: %d rows, %d of them contribute something wrong%s\n", t.Topic, t.Rows, t.Statements.Count, held)
+		s.printFindings(t.Statements)
+		for _, p := range t.Positions {
+			fmt.Fprintf(s.out, "  partition %d: %s stands at %d, its table at %d%s\n", p.Partition, p.View, p.Have, p.Table, tornText(p.Torn))
+		}
+		for _, v := range t.Views {
+			state := "no drift"
+			if n := v.Drift.Count + v.Stray.Count; n > 0 {
+				state = fmt.Sprintf("%d keys differ", n)
+			}
+			if v.Uncompared > 0 {
+				state += fmt.Sprintf(", %d of %d ranges not compared", v.Uncompared, v.Ranges)
+			}
+			fmt.Fprintf(s.out, "  %s: %s\n", v.View, state)
+			s.printFindings(v.Drift)
+			s.printFindings(v.Stray)
+		}
+	}
+	for _, w := range r.Warnings {
+		fmt.Fprintf(s.err, "warning: %d %s\n", w.Count, w.What)
+		for _, line := range w.First {
+			fmt.Fprintf(s.err, "  %s\n", line)
+		}
+	}
+}
+
+func tornText(torn bool) string {
+	if torn {
+		return " (it missed the last batch: the worker mends it when it next recovers)"
+	}
+	return ""
+}
+
+func (s *shell) printFindings(f audit.Findings) {
+	for _, one := range f.First {
+		var key []string
+		for _, name := range slices.Sorted(maps.Keys(one.Key)) {
+			key = append(key, fmt.Sprintf("%s=%q", name, one.Key[name]))
+		}
+		fmt.Fprintf(s.out, "    %s: is %s, should be %s\n", strings.Join(key, " "), one.Have, one.Want)
+	}
+	if more := f.Count - uint64(len(f.First)); more > 0 {
+		fmt.Fprintf(s.out, "    and %d more\n", more)
+	}
+}
+
+// currentDatabases opens the database of each shard, which must be at this binary's schema.
+func (s *shell) currentDatabases(ctx context.Context, to *connection) (shards []*database.Server, stop func(), err error) {
+	servers, err := to.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	servers.kafka.Close() // it was only checked
+	if shards, err = servers.databases(); err != nil {
+		return nil, nil, err
+	}
+	for _, shard := range shards {
+		if err := migrate.Check(ctx, shard); err != nil {
+			closeAll(shards)
+			return nil, nil, err
+		}
+	}
+	return shards, func() { closeAll(shards) }, nil
+}
+
+// progress shows how far work on tables has come, one piece after the other.
+func (s *shell) progress() func(upkeep.Progress) {
+	shown := load.NewProgress(s.err, isTerminal(s.err))
+	work := ""
+	return func(p upkeep.Progress) {
+		if p.Work != work {
+			work = p.Work
+			shown.Stage(p.Work, int64(p.Total), "rows")
+		}
+		shown.Done(int64(p.Done))
+		if p.Done >= p.Total {
+			shown.End()
+		}
+	}
+}
