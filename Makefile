@@ -22,11 +22,15 @@ lint:
 race:
 	$(TEST) -race ./...
 
+# One package after the other: they would disturb each other. The first prints the table of the whole system.
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+	$(GO) test -run '^$$' -bench System -benchtime 1x -timeout 2h ./cmd/tallyhouse
+	$(GO) test -run '^$$' -bench . -skip System -benchmem -p 1 -timeout 2h ./...
 
+# make read-accuracy DIR=folder: PDFs with their true values beside them, NAME.pdf and NAME.json.
 read-accuracy:
-	$(GO) test -count=1 -v ./ingest/document/accuracy
+	$(GO) run ./ingest/document/accuracy $(DIR)
 
+# Much more of what make test does a little of: kills, rounds of fighting writers.
 nightly:
-	$(GO) test -count=1 -timeout 6h -tags nightly ./...
+	TALLYHOUSE_CRASHES=100 TALLYHOUSE_ROUNDS=200 $(GO) test -count=1 -timeout 6h ./...
