@@ -11,11 +11,12 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
+	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/schemas/events"
 )
 
 const (
-	benchRecords = 400_000
+	benchRecords = 1_000_000
 	benchNodes   = 2_000
 )
 
@@ -26,7 +27,12 @@ func benchWorld(b *testing.B) *world {
 	w.user("U", adminKey, "admin")
 	w.project("P1", events.Project{BudgetStructureID: some("S1")})
 	w.seen(adminKey, "P1")
-	exec := func(sql string) { b.Helper(); w.must(w.db.Exec(context.Background(), sql)) }
+	filling, err := clickhouse.Open(&clickhouse.Options{
+		Addr: []string{clickhousetest.Engine(b).Addr()}, Auth: clickhouse.Auth{Database: w.database}, ReadTimeout: 5 * time.Minute,
+	})
+	w.must(err)
+	defer filling.Close()
+	exec := func(sql string) { b.Helper(); w.must(filling.Exec(context.Background(), sql)) }
 	exec(fmt.Sprintf(`INSERT INTO budget_nodes (tenant, project, id, row_version, structure_id, parent_id, level, code, name, active, accounting_codes)
 SELECT '%s', '', 'node-' || number, 1024, 'S1', if(number < 20, NULL, 'node-' || if(number < 200, number %% 20, 20 + number %% 180)),
   if(number < 20, 'budget', if(number < 200, 'subBudget', 'costItem')), leftPad(toString(number), 7, '0'), 'Budget line ' || number, true, if(number < 20, '[{"system":"datev","code":"0700-00"}]', '[]')
