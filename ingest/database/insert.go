@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -112,9 +111,8 @@ func settings(limit time.Duration) []ch.Setting {
 
 func parameters(p Params) []proto.Parameter {
 	all := make([]proto.Parameter, 0, len(p))
-	escape := strings.NewReplacer(`\`, `\\`, `'`, `\'`)
 	for k, v := range p {
-		all = append(all, proto.Parameter{Key: k, Value: "'" + escape.Replace(v) + "'"})
+		all = append(all, proto.Parameter{Key: k, Value: "'" + quoteEscapes.Replace(v) + "'"})
 	}
 	return all
 }

@@ -191,10 +191,14 @@ func (b books) heads(ctx context.Context, where string, p database.Params, each 
 	return nil
 }
 
-// each asks all shards.
+// each asks all shards. All parameters are of type String.
 func (b books) each(ctx context.Context, sql string, p database.Params, row func(scan func(...any) error) error) error {
+	texts := database.Params{}
+	for name, value := range p {
+		texts[name] = database.Text(value)
+	}
 	for _, shard := range b.shards {
-		if err := shard.Rows(ctx, database.Query{SQL: sql, Params: p, Limit: askLimit}, row); err != nil {
+		if err := shard.Rows(ctx, database.Query{SQL: sql, Params: texts, Limit: askLimit}, row); err != nil {
 			return fmt.Errorf("ClickHouse at %s: %w", shard.Addr(), err)
 		}
 	}
