@@ -164,17 +164,16 @@ func (f *contractFinder) linkedRecords(ctx context.Context) error {
 		projects[key.project] = true
 		ids = append(ids, key.contract)
 	}
-	var project string
-	row := budgetRow{part: partRecords}
+	var project, contract, node, currency, status, source, sums string
 	err := f.reader.each(ctx, linkedRecordsQuery(f.tenant, keys(projects), ids), budgetSettings, func(scan func(...any) error) error {
-		if err := scan(&project, &row.id, &row.node, &row.currency, &row.status, &row.source, &row.sums); err != nil {
+		if err := scan(&project, &contract, &node, &currency, &status, &source, &sums); err != nil {
 			return err
 		}
-		c, ok := contracts[inProject{project, row.id}]
+		c, ok := contracts[inProject{project, contract}]
 		if !ok {
 			return nil
 		}
-		sum, err := row.records()
+		sum, err := recordSum(node, contract, currency, status, source, sums)
 		c.linked = append(c.linked, sum)
 		return err
 	})

@@ -1,0 +1,174 @@
+package analytics_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"tallyhouse/analytics"
+	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/events"
+)
+
+const calculationsPage = "../docs/calculations.md"
+
+// documented are the cells of a table of the page, by the first cell of their row. The table is the one whose first heading is this.
+func documented(t *testing.T, heading string) map[string][]string {
+	t.Helper()
+	text, err := os.ReadFile(calculationsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := make(map[string][]string)
+	inside := false
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		switch {
+		case !strings.HasPrefix(line, "|"):
+			inside = false
+		case cells[0] == heading:
+			inside = true
+		case inside && !strings.HasPrefix(cells[0], "-"):
+			rows[cells[0]] = cells[1:]
+		}
+	}
+	if len(rows) == 0 {
+		t.Fatalf("%s has no table headed %s", calculationsPage, heading)
+	}
+	return rows
+}
+
+// euros writes minor units as the page does.
+func euros(sum analytics.Int128) string {
+	cents, err := sum.Amount()
+	if err != nil {
+		return err.Error()
+	}
+	sign := ""
+	if cents < 0 {
+		sign, cents = "-", -cents
+	}
+	whole := fmt.Sprint(cents / 100)
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	return fmt.Sprintf("%s%s.%02d", sign, whole, cents%100)
+}
+
+func compareRows(t *testing.T, page map[string][]string, computed map[string][]analytics.Int128) {
+	t.Helper()
+	if len(page) != len(computed) {
+		t.Errorf("the page has %d rows, the example %d", len(page), len(computed))
+	}
+	for name, figures := range computed {
+		var texts []string
+		for _, f := range figures {
+			texts = append(texts, euros(f))
+		}
+		if got, want := strings.Join(page[name], " | "), strings.Join(texts, " | "); got != want {
+			t.Errorf("%s: the page says\n%s\nit is\n%s", name, got, want)
+		}
+	}
+}
+
+const euro = 100 // minor units
+
+// house is the example of the page.
+func house() (analytics.BudgetInput, map[string]*analytics.Contract) {
+	shell := contractOf([]events.ContractAllocation{onNode("Shell", 800_000*euro)},
+		amendment("a", "Shell", 60_000*euro, "approved", calendar.NewDate(2026, 3, 2)),
+		amendment("b", "Shell", 25_000*euro, "pending", calendar.NewDate(2026, 4, 1)),
+		amendment("c", "Shell", -10_000*euro, "pending", calendar.NewDate(2026, 4, 2)))
+	roof := contractOf([]events.ContractAllocation{onNode("Roof", 320_000*euro)})
+	architect := contractOf([]events.ContractAllocation{onNode("Planning", 120_000*euro)})
+	contracts := map[string]*analytics.Contract{"Shell works": shell, "Roof works": roof, "Architect": architect}
+	for name, c := range contracts {
+		c.ID, c.Status = analytics.ContractID(name), "signed"
+	}
+	architect.Status = "setup"
+	record := func(node, contract string, net int64, status analytics.RecordStatus) analytics.RecordSum {
+		return analytics.RecordSum{NodeID: analytics.NodeID(node), ContractID: analytics.ContractID(contract), Currency: "EUR", Status: status, Source: "invoice",
+			Net: analytics.Int(net * euro), Gross: analytics.Int(net * euro * 6 / 5), Count: 1}
+	}
+	accrual := record("Shell", "Shell works", 10_000, analytics.ApprovalPending)
+	accrual.Source = "accrual"
+	return analytics.BudgetInput{
+		Currency: "EUR", Structure: structureOf(tree("Construction -", "Shell Construction", "Roof Construction", "Planning -")),
+		Budget: []analytics.BudgetSum{
+			budgetOn("Construction", 200_000*euro), budgetOn("Shell", 900_000*euro), budgetOn("Shell", 100_000*euro), budgetOn("Roof", 250_000*euro), budgetOn("Planning", 150_000*euro),
+			budgetOn("Shell", -50_000*euro), budgetOn("Roof", 50_000*euro),
+		},
+		Records: []analytics.RecordSum{
+			record("Shell", "Shell works", 300_000, analytics.Paid), record("Shell", "Shell works", 200_000, analytics.PaymentPending),
+			record("Roof", "Roof works", 350_000, analytics.ApprovalPending), record("Planning", "Shell works", 50_000, analytics.Setup),
+			record("Shell", "", -20_000, analytics.Paid), record("", "", 5_000, analytics.Setup), record("Shell", "Shell works", 99_000, analytics.Rejected), accrual,
+		},
+		Claims:    []analytics.ClaimSum{{NodeID: "Shell", Currency: "EUR", Pending: analytics.Int(analytics.ClaimPending(&events.Claim{Status: "open", Amount: events.Amount{Value: 40_000 * euro, Currency: "EUR"}, ProbabilityBp: events.Decimal{Units: 2500}}))}},
+		Contracts: []analytics.Contract{*shell, *roof, *architect},
+		Entries:   []analytics.UncommittedEntry{entered("Planning", 130_000*euro)},
+	}, contracts
+}
+
+func TestThePageOfCalculationsCountsRight(t *testing.T) {
+	in, contracts := house()
+	budget := analytics.Budget(in)
+	booked, estimated := make(map[string][]analytics.Int128), make(map[string][]analytics.Int128)
+	for _, n := range budget.Nodes {
+		id := string(n.Node.ID)
+		booked[id] = []analytics.Int128{n.Budget, n.Invoiced, n.Paid, n.InvoicedGross, n.PaidGross, n.Committed, n.OpenCommitment, n.OverInvoiced}
+		estimated[id] = []analytics.Int128{n.Budget, n.Committed, n.PendingChanges, n.Uncommitted, n.EAC(), n.Variance(), n.CostToComplete()}
+	}
+	compareRows(t, documented(t, "Line: what is booked"), booked)
+	compareRows(t, documented(t, "Line: where it leads"), estimated)
+	if got := euros(budget.Unallocated); got != "5,000.00" {
+		t.Errorf("unallocated %s", got)
+	}
+	figures := make(map[string][]analytics.Int128)
+	for name, c := range contracts {
+		var linked []analytics.RecordSum
+		for _, r := range in.Records {
+			if string(r.ContractID) == name {
+				linked = append(linked, r)
+			}
+		}
+		f := c.Figures(linked)
+		figures[name] = []analytics.Int128{f.Committed, f.Invoiced, f.Paid, f.OpenCommitment, f.OverInvoiced, f.PendingChanges}
+		if outside := in.Structure.ToRecode(c, linked); name == "Shell works" && (len(outside) != 1 || outside[0].NodeID != "Planning") {
+			t.Errorf("to be re-coded: %v", outside)
+		}
+	}
+	compareRows(t, documented(t, "Contract"), figures)
+}
+
+func TestThePagesSharesAddUp(t *testing.T) {
+	weights := map[string]int64{"first": 600_000, "second": 300_000, "third": 100_000, "from an amendment": 200_000}
+	names := []string{"first", "second", "third", "from an amendment"}
+	var in []int64
+	for _, name := range names {
+		in = append(in, weights[name]*euro)
+	}
+	shares, err := analytics.LargestRemainder(140_001, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	computed := make(map[string][]analytics.Int128)
+	for i, name := range names {
+		computed[name] = []analytics.Int128{analytics.Int(in[i]), analytics.Int(shares[i])}
+	}
+	compareRows(t, documented(t, "Contract line"), computed)
+}
+
+func TestThePagesSnapshotsDiffer(t *testing.T) {
+	at := func(shell, roof int64) *analytics.Snapshot {
+		return snapshot(line("Construction", "", "budget", (shell+roof+30_000)*euro), line("Shell", "Construction", "subBudget", shell*euro), line("Roof", "Construction", "subBudget", roof*euro))
+	}
+	computed := make(map[string][]analytics.Int128)
+	for _, c := range at(905_000, 310_000).ChangesSince(at(895_000, 320_000)) {
+		computed[string(c.NodeID)] = []analytics.Int128{c.Before, c.After, c.Delta()}
+	}
+	compareRows(t, documented(t, "Line of the snapshot"), computed)
+}
