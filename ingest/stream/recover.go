@@ -242,7 +242,12 @@ func (d *desk) recover(ctx context.Context, together []request) error {
 		return err
 	}
 	stands := map[int32]*stand{}
-	for p := range members {
+	for p, r := range members {
+		if int(p) >= len(ranges) { // the group knew of more partitions than the broker that was asked
+			r.reply(nil, fmt.Errorf("partition %d is not among the %d that %s has", p, len(ranges), topic))
+			delete(members, p)
+			continue
+		}
 		s := *common
 		s.claim, s.position = claim, at[p].State
 		switch log := ranges[p]; {

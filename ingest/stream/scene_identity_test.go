@@ -313,6 +313,19 @@ func TestSceneNothingIsSentOnWhileTheNumbersDiffer(t *testing.T) {
 	s.check(s.model)
 }
 
+// The group gives a partition that the broker, when asked, doesn't have: its news of a larger topic came from another broker. That one
+// waits; the others are written.
+func TestSceneAPartitionThatTheBrokerDoesNotHave(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.send(some(2)...)
+	a := s.enter("a")
+	a.own(0, testPartitions)
+	s.awaitAll(2)
+	s.await("the other one waits", func() bool { return a.is(testPartitions).Condition == Waiting })
+	s.check(s.model)
+}
+
 // addPartitions makes the topic larger.
 func (s *stage) addPartitions(n int) {
 	s.t.Helper()
