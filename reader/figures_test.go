@@ -3,8 +3,11 @@ package reader
 import (
 	"context"
 	"regexp"
+	"strconv"
 	"testing"
 	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/calendar"
@@ -111,5 +114,31 @@ func TestPagesOfSnapshots(t *testing.T) {
 	}
 	if met != "edcba" {
 		t.Errorf("met %s", met)
+	}
+}
+
+// The look-up of what is to be re-coded costs as much as its contract has records, not as the project has.
+func TestRecordsToRecodeAreFoundByTheirContract(t *testing.T) {
+	db := database(t)
+	ctx := context.Background()
+	const all = 200_000
+	// Given many records of many contracts, those of one contract in one place, as time brings them
+	err := db.Exec(ctx, `INSERT INTO records (tenant, project, id, row_version, contract_id, currency, status, source, net, allocation_node, allocation_net)
+SELECT 'acme', 'P1', leftPad(toString(number), 8, '0'), 1024, 'C' || intDiv(number, 100), 'EUR', 'paid', 'invoice', 1, ['out'], [1] FROM numbers(`+strconv.Itoa(all)+`)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query, err := outsideRecordsQuery("acme", [][]string{{"P1", "C500", "out", "EUR", "paid", "invoice"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// When those of one are looked up
+	var read uint64
+	counting := clickhouse.Context(ctx, clickhouse.WithProgress(func(p *clickhouse.Progress) { read += p.Rows }))
+	found := 0
+	err = New(db, 10*time.Second).each(counting, query, pageSettings, func(func(...any) error) error { found++; return nil })
+	// Then a small part of all is read.
+	if err != nil || found != 100 || read == 0 || read > all/4 {
+		t.Errorf("found %d, read %d of %d: %v", found, read, all, err)
 	}
 }
