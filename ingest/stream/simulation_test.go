@@ -41,15 +41,24 @@ func TestWritersThatFightOverPartitionsStayExact(t *testing.T) {
 	t.Cleanup(func() { _ = engine.Stop(context.Background()) })
 	stopKilling := make(chan struct{})
 	var kills atomic.Int64
+	var checking sync.RWMutex // the server lives while rounds compare what it holds
 	var killing sync.WaitGroup
 	killing.Go(func() {
 		rnd := rand.New(rand.NewPCG(seed, 7))
 		for {
+			wait := 4*time.Second + time.Duration(rnd.IntN(8000))*time.Millisecond
+			if engine.Healthy() != nil {
+				wait = 100 * time.Millisecond // killed before it serves, it would get nowhere
+			}
 			select {
 			case <-stopKilling:
 				return
-			case <-time.After(4*time.Second + time.Duration(rnd.IntN(8000))*time.Millisecond):
+			case <-time.After(wait):
+			}
+			if wait > time.Second {
+				checking.Lock()
 				engine.Kill()
+				checking.Unlock()
 				kills.Add(1)
 			}
 		}
@@ -58,7 +67,7 @@ func TestWritersThatFightOverPartitionsStayExact(t *testing.T) {
 		for i := range rounds {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				t.Parallel()
-				playRound(t, engine.Addr(), fmt.Sprint("round", i), seed+uint64(i))
+				playRound(t, engine.Addr(), fmt.Sprint("round", i), seed+uint64(i), &checking)
 			})
 		}
 	})
@@ -99,7 +108,7 @@ type simulated struct {
 	parts sync.WaitGroup
 }
 
-func playRound(t *testing.T, engineAddr, name string, seed uint64) {
+func playRound(t *testing.T, engineAddr, name string, seed uint64, checking *sync.RWMutex) {
 	rnd := rand.New(rand.NewPCG(seed, 3))
 	admin, err := database.Open(database.Options{Addr: engineAddr, Database: "default", User: "default"}, 1)
 	if err != nil {
@@ -160,6 +169,9 @@ func playRound(t *testing.T, engineAddr, name string, seed uint64) {
 		}
 	}
 	w.settledWithin(2 * time.Minute)
+	checking.RLock()
+	defer checking.RUnlock()
+	w.settled() // it may have been killed since
 	for _, d := range w.drift(m) {
 		t.Errorf("%s (again with TALLYHOUSE_SEED=%d TALLYHOUSE_ROUNDS=1)", d, seed)
 	}
