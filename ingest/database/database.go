@@ -23,7 +23,8 @@ type Options struct {
 	TLS      *tls.Config // nil: plain
 }
 
-// Params are the bound parameters of a statement, by name: {name:Type} in its text.
+// Params are the bound parameters of a statement, by name: {name:Type} in its text. A String that may hold anything goes through
+// Text.
 type Params map[string]string
 
 // With is p and more, the later winning.

@@ -3,7 +3,6 @@ package fence_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -318,6 +317,6 @@ func running(t *testing.T, db *database.Server, id string) <-chan error {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatal(fmt.Sprintf("%s never ran", id))
+	t.Fatalf("%s never ran", id)
 	return nil
 }

@@ -24,7 +24,7 @@ const Where = `tenant = {tenant:String} AND project >= {from:String} AND project
 
 // Params are the parameters of Where.
 func (r Range) Params() database.Params {
-	return database.Params{"tenant": r.Tenant, "from": r.From, "to": r.To}
+	return database.Params{"tenant": database.Text(r.Tenant), "from": database.Text(r.From), "to": database.Text(r.To)}
 }
 
 // Positions is the range of the position rows, which Cut leaves out.

@@ -249,7 +249,7 @@ func pending(ctx context.Context, db Database, steps []clickhouse.Migration) ([]
 		case m.Version >= len(steps):
 			strange = append(strange, fmt.Errorf("the database has step %04d_%s, which this binary does not know: it was migrated by a newer release, use that one", m.Version, m.Name))
 		case m.SHA256 != steps[m.Version].SHA256:
-			strange = append(strange, fmt.Errorf("step %04d_%s was taken in another form than this binary's %[1]04d_%[3]s: a released step never changes; use the release that made the database",
+			strange = append(strange, fmt.Errorf("step %04d_%s was taken in another form than this binary's %04[1]d_%[3]s: a released step never changes; use the release that made the database",
 				m.Version, m.Name, steps[m.Version].Name))
 		}
 		return nil

@@ -157,7 +157,7 @@ func TestAReleasedStepThatWasEditedIsRefused(t *testing.T) {
 	exec(t, db, "INSERT INTO migrations SELECT 2, 'edited', 'other', now64(3)")
 
 	_, err := migrate.Up(t.Context(), []database.Options{o}, quiet())
-	mustSay(t, err, "another form", "0002_")
+	mustSay(t, err, "0002_edited was taken in another form", "0002_projects_and_access")
 	mustSay(t, migrate.Check(t.Context(), db), "another form")
 }
 
