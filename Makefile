@@ -1,7 +1,10 @@
 # `make dev` runs everything on this machine, `make test` checks everything. Go is all that both need.
 
 GO   ?= go
-TEST ?= $(GO) test -timeout 15m
+TEST ?= $(GO) test -timeout 30m
+
+# How many cases each property is held against: some for every change, many in the night.
+export RAPID_CHECKS ?= 30
 
 .PHONY: dev build test lint race bench read-accuracy nightly
 
@@ -33,4 +36,4 @@ read-accuracy:
 
 # Much more of what make test does a little of: kills, rounds of fighting writers.
 nightly:
-	TALLYHOUSE_CRASHES=100 TALLYHOUSE_ROUNDS=200 $(GO) test -count=1 -timeout 6h ./...
+	RAPID_CHECKS=1000 TALLYHOUSE_CRASHES=100 TALLYHOUSE_ROUNDS=200 $(GO) test -count=1 -timeout 6h ./...
