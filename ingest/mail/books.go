@@ -23,13 +23,13 @@ const askLimit = 10 * time.Second
 
 const projectsQuery = `SELECT id, lowerUTF8(trimBoth(assumeNotNull(inbound_email))) AS address
 FROM projects FINAL
-WHERE tenant = {tenant:String} AND NOT deleted AND NOT moved AND inbound_email IS NOT NULL AND has(splitByChar('\n', {addresses:String}), address)
+WHERE tenant = {tenant:String} AND NOT deleted AND NOT moved AND inbound_email IS NOT NULL AND has({addresses:Array(String)}, address)
 ORDER BY id LIMIT 1000`
 
 // projects gives the projects behind intake addresses, which are in lower case.
 func (b books) projects(ctx context.Context, tenant string, addresses []string) (map[string][]string, error) {
 	of := map[string][]string{}
-	err := b.each(ctx, projectsQuery, database.Params{"tenant": tenant, "addresses": strings.Join(addresses, "\n")}, func(scan func(...any) error) error {
+	err := b.each(ctx, projectsQuery, database.Params{"tenant": database.Text(tenant), "addresses": database.Texts(addresses)}, func(scan func(...any) error) error {
 		var id, address string
 		if err := scan(&id, &address); err != nil {
 			return err
@@ -49,7 +49,7 @@ WHERE tenant = {tenant:String} AND NOT deleted AND NOT moved AND inbound_email I
 // addresses is a fingerprint of all intake addresses: when it changes, a mail to an unknown one may be known now.
 func (b books) addresses(ctx context.Context, tenant string) (uint64, error) {
 	var sum uint64
-	err := b.each(ctx, addressesQuery, database.Params{"tenant": tenant}, func(scan func(...any) error) error {
+	err := b.each(ctx, addressesQuery, database.Params{"tenant": database.Text(tenant)}, func(scan func(...any) error) error {
 		var n uint64
 		err := scan(&n)
 		sum += n
@@ -77,7 +77,7 @@ func (b books) contractor(ctx context.Context, tenant, taxID, name string) (stri
 	taxID, name = strings.ToUpper(letters(taxID)), strings.ToLower(letters(name))
 	var found []string
 	if taxID != "" {
-		err := b.each(ctx, taxIDQuery, database.Params{"tenant": tenant, "taxID": taxID}, func(scan func(...any) error) error {
+		err := b.each(ctx, taxIDQuery, database.Params{"tenant": database.Text(tenant), "taxID": database.Text(taxID)}, func(scan func(...any) error) error {
 			var id string
 			err := scan(&id)
 			found = append(found, id)
@@ -93,7 +93,7 @@ func (b books) contractor(ctx context.Context, tenant, taxID, name string) (stri
 	if name == "" {
 		return "", nil
 	}
-	err := b.each(ctx, nameQuery, database.Params{"tenant": tenant, "name": name}, func(scan func(...any) error) error {
+	err := b.each(ctx, nameQuery, database.Params{"tenant": database.Text(tenant), "name": database.Text(name)}, func(scan func(...any) error) error {
 		var id, known string
 		err := scan(&id, &known)
 		if !otherVATID(taxID, known) {
@@ -152,15 +152,15 @@ WHERE tenant = {tenant:String} AND NOT moved AND `
 // newest gives the versions of records that the table knows, by id.
 func (b books) newest(ctx context.Context, tenant, project string, ids []string) (map[string]int64, error) {
 	of := map[string]int64{}
-	err := b.heads(ctx, "project = {project:String} AND has(splitByChar('\\n', {ids:String}), id)",
-		database.Params{"tenant": tenant, "project": project, "ids": strings.Join(ids, "\n")}, func(h head) { of[h.id] = h.version })
+	err := b.heads(ctx, "project = {project:String} AND id IN {ids:Array(String)}",
+		database.Params{"tenant": database.Text(tenant), "project": database.Text(project), "ids": database.Texts(ids)}, func(h head) { of[h.id] = h.version })
 	return of, err
 }
 
 // record finds a record in any project.
 func (b books) record(ctx context.Context, tenant, id string) (head, error) {
 	var found []head
-	err := b.heads(ctx, "id = {id:String} AND project NOT LIKE '#%'", database.Params{"tenant": tenant, "id": id}, func(h head) { found = append(found, h) })
+	err := b.heads(ctx, "id = {id:String} AND project NOT LIKE '#%'", database.Params{"tenant": database.Text(tenant), "id": database.Text(id)}, func(h head) { found = append(found, h) })
 	if err != nil {
 		return head{}, err
 	}
@@ -191,14 +191,10 @@ func (b books) heads(ctx context.Context, where string, p database.Params, each 
 	return nil
 }
 
-// each asks all shards. All parameters are of type String.
+// each asks all shards.
 func (b books) each(ctx context.Context, sql string, p database.Params, row func(scan func(...any) error) error) error {
-	texts := database.Params{}
-	for name, value := range p {
-		texts[name] = database.Text(value)
-	}
 	for _, shard := range b.shards {
-		if err := shard.Rows(ctx, database.Query{SQL: sql, Params: texts, Limit: askLimit}, row); err != nil {
+		if err := shard.Rows(ctx, database.Query{SQL: sql, Params: p, Limit: askLimit}, row); err != nil {
 			return fmt.Errorf("ClickHouse at %s: %w", shard.Addr(), err)
 		}
 	}

@@ -17,14 +17,14 @@ func (s *session) fetch(ctx context.Context, m mailbox.Mail) ([]byte, error) {
 	if s.broken {
 		return nil, errBroken
 	}
-	raw, err := s.box.Body(ctx, m.UID, s.options.Limits.Bytes)
+	raw, err := s.box.Body(ctx, m, s.options.Limits.Bytes)
 	switch {
 	case err == nil, errors.Is(err, mailbox.ErrGone), errors.Is(err, mailbox.ErrTooLarge):
 		s.patience.forget(m.UID)
 	case ctx.Err() == nil:
 		s.broken = true
-		if s.patience.lose(m.UID) {
-			s.log.Warn("the connection broke each time a mail was fetched; it is left for later", "uid", m.UID, "size", m.Size, "for", deferral, "error", err)
+		if s.patience.lose(m.UID, s.timings.deferral) {
+			s.log.Warn("the connection broke each time a mail was fetched; it is left for later", "uid", m.UID, "size", m.Size, "for", s.timings.deferral, "error", err)
 		}
 	}
 	s.metrics.deferred.WithLabelValues(s.name).Set(float64(s.patience.waiting()))
@@ -41,15 +41,20 @@ func (s *session) refuse(ctx context.Context, m mailbox.Mail, v verdict) error {
 	return s.finish(ctx, m, outcome{verdict: v}, time.Now())
 }
 
-// finish marks a mail, counts it and logs what became of it.
+// finish marks a mail, once Kafka has all that it gives.
 func (s *session) finish(ctx context.Context, m mailbox.Mail, out outcome, began time.Time) error {
 	if err := s.box.Mark(ctx, m.UID, out.mark); err != nil {
 		return err
 	}
-	s.observe(StepMarked)
-	if out.mark == mailbox.Failed && s.box.FailedBefore(m) {
-		return nil
+	s.observe(stepMarked)
+	if out.mark != mailbox.Failed || !s.box.FailedBefore(m) {
+		s.tell(m, out, began)
 	}
+	return s.box.Tidy(ctx, m.UID, out.mark)
+}
+
+// tell counts and logs what became of a mail.
+func (s *session) tell(m mailbox.Mail, out outcome, began time.Time) {
 	name := map[mailbox.Mark]string{mailbox.Done: "done", mailbox.Ignored: "ignored", mailbox.Failed: "failed"}[out.mark]
 	s.metrics.mails.WithLabelValues(s.name, name).Inc()
 	h, _ := message.ReadHeader(m.Header)
@@ -65,7 +70,6 @@ func (s *session) finish(ctx context.Context, m mailbox.Mail, out outcome, began
 		attributes = append(attributes, "projects", out.projects, "records", out.records)
 	}
 	s.log.Info("mail", attributes...)
-	return nil
 }
 
 // gone notes a mail that somebody removed between being seen and being read.
@@ -81,7 +85,7 @@ func (s *session) overdue(uid mailbox.UID) bool {
 		s.since[uid] = time.Now()
 		return false
 	}
-	return time.Since(first) >= claimCounts
+	return time.Since(first) >= s.timings.claims
 }
 
 func (s *session) isBusy(uid mailbox.UID) bool {
@@ -111,13 +115,10 @@ type loss struct {
 	until time.Time // until then the mail is left alone
 }
 
-const (
-	lossesBorne = 3
-	deferral    = 15 * time.Minute
-)
+const lossesBorne = 3
 
 // lose counts one more; when it was one too many, the mail is left alone for a while.
-func (p *patience) lose(uid mailbox.UID) (deferred bool) {
+func (p *patience) lose(uid mailbox.UID, deferral time.Duration) (deferred bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if p.lost == nil {

@@ -86,7 +86,7 @@ func (w *watch) announce(ctx context.Context, todo [][]draft) error {
 	if err := w.put(ctx, all); err != nil {
 		return err
 	}
-	w.observe(StepQueued)
+	w.observe(stepQueued)
 	return nil
 }
 
@@ -102,12 +102,12 @@ func (w *watch) readInto(ctx context.Context, pdf message.PDF, drafts []draft, o
 	if err := w.put(ctx, events2); err != nil {
 		return err
 	}
-	w.observe(StepProcessing)
+	w.observe(stepProcessing)
 	f, contractor, err := w.read(ctx, pdf.Data, w.box.Tenant)
 	if err != nil {
 		return err
 	}
-	w.observe(StepRead)
+	w.observe(stepRead)
 	status := "completed"
 	for _, d := range drafts {
 		e, failure := d.outcome(versionRead, f, contractor, time.Now())
@@ -120,7 +120,7 @@ func (w *watch) readInto(ctx context.Context, pdf message.PDF, drafts []draft, o
 	if err := w.put(ctx, events3); err != nil {
 		return err
 	}
-	w.observe(StepCompleted)
+	w.observe(stepCompleted)
 	if status == "failed" {
 		w.metrics.unread.WithLabelValues(f.reason).Inc()
 	}

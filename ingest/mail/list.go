@@ -93,7 +93,7 @@ func (in *Intake) judge(ctx context.Context, box *mailbox.Session, tenant string
 	if err != nil || v.mark != mailbox.Done {
 		return v, err
 	}
-	raw, err := box.Body(ctx, m.UID, in.options.Limits.Bytes)
+	raw, err := box.Body(ctx, m, in.options.Limits.Bytes)
 	if errors.Is(err, mailbox.ErrTooLarge) {
 		return failed("%s", err), nil
 	}

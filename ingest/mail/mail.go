@@ -56,21 +56,22 @@ type Intake struct {
 	options Options
 	books   books
 	metrics *metrics
-	observe func(Step) // for tests: what was just done
+	timings timings
+	observe func(step) // for tests: what was just done
 }
 
-// Step is a point at which a worker may die.
-type Step string
+// step is a point at which a worker may die.
+type step string
 
 // The steps of a mail.
 const (
-	StepClaimed    Step = "claimed"
-	StepFetched    Step = "fetched"
-	StepQueued     Step = "queued"
-	StepProcessing Step = "processing"
-	StepRead       Step = "read"
-	StepCompleted  Step = "completed"
-	StepMarked     Step = "marked"
+	stepClaimed    step = "claimed"
+	stepFetched    step = "fetched"
+	stepQueued     step = "queued"
+	stepProcessing step = "processing"
+	stepRead       step = "read"
+	stepCompleted  step = "completed"
+	stepMarked     step = "marked"
 )
 
 // New checks the options, and tells all that is wrong with them at once. It does not connect.
@@ -101,7 +102,7 @@ func New(o Options) (*Intake, error) {
 	if o.Parallel == 0 {
 		o.Parallel = runtime.NumCPU()
 	}
-	return &Intake{options: o, books: books{o.Shards}, metrics: newMetrics(o.Metrics), observe: func(Step) {}}, nil
+	return &Intake{options: o, books: books{o.Shards}, metrics: newMetrics(o.Metrics), timings: usualTimings(), observe: func(step) {}}, nil
 }
 
 // Run takes mail in until the context ends.

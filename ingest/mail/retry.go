@@ -143,7 +143,7 @@ func (in *Intake) findIn(ctx context.Context, o mailbox.Options, h head, exact b
 			return nil
 		}
 		opened++
-		raw, err := box.Body(ctx, m.UID, in.options.Limits.Bytes)
+		raw, err := box.Body(ctx, m, in.options.Limits.Bytes)
 		if errors.Is(err, mailbox.ErrGone) || errors.Is(err, mailbox.ErrTooLarge) {
 			return nil
 		}

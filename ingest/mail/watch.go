@@ -28,23 +28,31 @@ type watch struct {
 	started   time.Time // of the connection
 }
 
-const (
-	backOffFirst = 500 * time.Millisecond
-	backOffMost  = time.Minute
+// timings are how long the intake waits for what.
+type timings struct {
+	backOffFirst, backOffMost time.Duration
 	// A connection that held so long was no failed try.
-	steady = time.Minute
+	steady time.Duration
 	// All mails without a mark are looked at again within these: somebody may have taken a mark away.
-	refreshLeast = 5 * time.Minute
-	refreshMost  = 9 * time.Minute
+	refreshLeast, refreshMost time.Duration
 	// A changed intake address brings failed mails in within this.
-	addressesEvery = 30 * time.Second
+	addresses time.Duration
 	// Claims of other workers count so long, from when they were first seen here: longer than most mails take.
-	claimCounts = 2 * time.Minute
-)
+	claims time.Duration
+	// A mail at which connections break is left alone for so long.
+	deferral time.Duration
+}
+
+func usualTimings() timings {
+	return timings{
+		backOffFirst: 500 * time.Millisecond, backOffMost: time.Minute, steady: time.Minute, refreshLeast: 5 * time.Minute, refreshMost: 9 * time.Minute,
+		addresses: 30 * time.Second, claims: 2 * time.Minute, deferral: 15 * time.Minute,
+	}
+}
 
 // run connects again and again until the context ends.
 func (w *watch) run(ctx context.Context) error {
-	wait := backOffFirst
+	wait := w.timings.backOffFirst
 	for {
 		w.started = time.Now()
 		err := w.session(ctx)
@@ -53,8 +61,8 @@ func (w *watch) run(ctx context.Context) error {
 			return nil
 		}
 		w.metrics.lost.WithLabelValues(w.name).Inc()
-		if time.Since(w.started) > steady {
-			wait = backOffFirst
+		if time.Since(w.started) > w.timings.steady {
+			wait = w.timings.backOffFirst
 		}
 		pause := wait/2 + rand.N(wait)
 		w.log.Warn("the mailbox is connected again after a fault", "in", pause.Round(time.Millisecond), "error", err)
@@ -63,7 +71,7 @@ func (w *watch) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		wait = min(2*wait, backOffMost)
+		wait = min(2*wait, w.timings.backOffMost)
 	}
 }
 
@@ -131,7 +139,7 @@ func (s *session) due() bool {
 	if time.Now().Before(s.again) {
 		return false
 	}
-	s.again = time.Now().Add(refreshLeast + rand.N(refreshMost-refreshLeast))
+	s.again = time.Now().Add(s.timings.refreshLeast + rand.N(s.timings.refreshMost-s.timings.refreshLeast))
 	return true
 }
 
@@ -189,7 +197,7 @@ func (s *session) scan(ctx context.Context) error {
 
 // followAddresses wakes the loop when intake addresses change.
 func (s *session) followAddresses(ctx context.Context) error {
-	tick := time.NewTicker(addressesEvery)
+	tick := time.NewTicker(s.timings.addresses)
 	defer tick.Stop()
 	for {
 		select {
@@ -227,7 +235,7 @@ func (s *session) start(ctx context.Context, m mailbox.Mail) error {
 	overrule := false
 	if s.box.ClaimedByOther(m) {
 		if overrule = s.overdue(m.UID); !overrule {
-			s.lookAgain(claimCounts / 4)
+			s.lookAgain(s.timings.claims / 4)
 			return nil
 		}
 	}
@@ -264,7 +272,7 @@ func (s *session) take(ctx context.Context, m mailbox.Mail, v verdict, overrule 
 		s.lookAgain(time.Second + rand.N(3*time.Second))
 		return nil
 	}
-	s.observe(StepClaimed)
+	s.observe(stepClaimed)
 	raw, err := s.fetch(ctx, m)
 	switch {
 	case errors.Is(err, mailbox.ErrGone):
@@ -274,7 +282,7 @@ func (s *session) take(ctx context.Context, m mailbox.Mail, v verdict, overrule 
 	case err != nil:
 		return err
 	}
-	s.observe(StepFetched)
+	s.observe(stepFetched)
 	out, err := s.handle(ctx, m, v, raw)
 	if errors.Is(err, errUnfit) {
 		out.verdict = failed("%s", err)

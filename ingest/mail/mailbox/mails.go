@@ -43,7 +43,7 @@ func (s *Session) Mails(ctx context.Context, uids []UID) ([]Mail, error) {
 	options := &imap.FetchOptions{UID: true, Flags: true, RFC822Size: true, InternalDate: true, BodySection: []*imap.FetchItemBodySection{header}}
 	var all []Mail
 	err := s.do(ctx, "fetch headers", s.options.Patience+time.Duration(len(uids))*time.Second, func() error {
-		return fetch(s.client.Fetch(imap.UIDSetNum(uids...), options), func(m *imapclient.FetchMessageData) error {
+		return s.fetch(s.client.Fetch(imap.UIDSetNum(uids...), options), func(m *imapclient.FetchMessageData) error {
 			mail, err := readMail(m)
 			if err == nil && slices.Contains(uids, mail.UID) {
 				all = append(all, mail)
@@ -80,15 +80,15 @@ func readMail(m *imapclient.FetchMessageData) (Mail, error) {
 }
 
 // Body reads a whole mail, at most limit bytes of it. The mail isn't marked as seen.
-func (s *Session) Body(ctx context.Context, uid UID, limit int64) ([]byte, error) {
+func (s *Session) Body(ctx context.Context, m Mail, limit int64) ([]byte, error) {
 	const slowest = 32 << 10 // bytes per second
 	// One byte more than allowed tells that it is too large, whatever size the server told before.
 	whole := &imap.FetchItemBodySection{Peek: true, Partial: &imap.SectionPartial{Size: limit + 1}}
 	options := &imap.FetchOptions{UID: true, BodySection: []*imap.FetchItemBodySection{whole}}
 	var body []byte
 	found := false
-	err := s.do(ctx, "fetch a mail", s.options.Patience+time.Duration(limit/slowest)*time.Second, func() error {
-		return fetch(s.client.Fetch(imap.UIDSetNum(uid), options), func(m *imapclient.FetchMessageData) error {
+	err := s.do(ctx, "fetch a mail", s.options.Patience+time.Duration(min(m.Size, limit)/slowest)*time.Second, func() error {
+		return s.fetch(s.client.Fetch(imap.UIDSetNum(m.UID), options), func(m *imapclient.FetchMessageData) error {
 			for item := m.Next(); item != nil; item = m.Next() {
 				if section, ok := item.(imapclient.FetchItemDataBodySection); ok && section.MatchCommand(whole) {
 					var err error
@@ -112,10 +112,13 @@ func (s *Session) Body(ctx context.Context, uid UID, limit int64) ([]byte, error
 	return body, nil
 }
 
-// fetch reads all that a command gives. The command is at its end afterwards, unless there is an error.
-func fetch(command *imapclient.FetchCommand, each func(*imapclient.FetchMessageData) error) error {
+// fetch reads all that a command gives. After an error the connection is closed: what the server still sends isn't wanted, but the client stands still until it
+// is taken.
+func (s *Session) fetch(command *imapclient.FetchCommand, each func(*imapclient.FetchMessageData) error) error {
 	for m := command.Next(); m != nil; m = command.Next() {
 		if err := each(m); err != nil {
+			go s.client.Close() // waits for the client, which waits for the next line
+			_ = command.Close()
 			return err
 		}
 	}

@@ -113,7 +113,7 @@ func (s *Session) Claim(ctx context.Context, uid UID, overrule bool) (bool, erro
 	found := false
 	err := s.do(ctx, "claim", s.options.Patience, func() error {
 		store := &imap.StoreFlags{Op: imap.StoreFlagsAdd, Flags: []imap.Flag{s.claim()}}
-		return fetch(s.client.Store(imap.UIDSetNum(uid), store, nil), func(m *imapclient.FetchMessageData) error {
+		return s.fetch(s.client.Store(imap.UIDSetNum(uid), store, nil), func(m *imapclient.FetchMessageData) error {
 			mail, err := readMail(m)
 			flags, found = mail.keywords, true
 			return err
@@ -144,38 +144,32 @@ func (s *Session) withdraw(ctx context.Context, uid UID) error {
 	return s.store(ctx, uid, imap.StoreFlagsDel, s.claim())
 }
 
-// Mark marks a mail, instead of what it was marked before, and gives up the claim.
+// Mark marks a mail.
 func (s *Session) Mark(ctx context.Context, uid UID, m Mark) error {
-	if m == Done && s.options.DoneFolder != "" {
-		if err := s.unmark(ctx, uid); err != nil {
-			return err
-		}
-		return s.do(ctx, "move", s.options.Patience, func() error {
-			_, err := s.client.Move(imap.UIDSetNum(uid), s.options.DoneFolder).Wait()
-			return err
-		})
+	if m != Done || s.options.DoneFolder == "" {
+		return s.store(ctx, uid, imap.StoreFlagsAdd, s.markOf(m))
 	}
-	if err := s.store(ctx, uid, imap.StoreFlagsAdd, s.markOf(m)); err != nil {
+	if err := s.Tidy(ctx, uid, Done); err != nil { // later it can't be found any more
 		return err
 	}
+	return s.do(ctx, "move", s.options.Patience, func() error {
+		_, err := s.client.Move(imap.UIDSetNum(uid), s.options.DoneFolder).Wait()
+		return err
+	})
+}
+
+// Tidy takes the claim and all marks but one off a mail.
+func (s *Session) Tidy(ctx context.Context, uid UID, but Mark) error {
 	if !s.keywords {
 		return nil
 	}
 	remove := []imap.Flag{s.claim()}
-	for _, other := range []Mark{Done, Ignored, Failed} {
-		if other != m {
-			remove = append(remove, other.keyword())
+	for _, m := range []Mark{Done, Ignored, Failed} {
+		if m != but {
+			remove = append(remove, m.keyword())
 		}
 	}
 	return s.store(ctx, uid, imap.StoreFlagsDel, remove...)
-}
-
-// unmark removes what a mail that is moved should not keep.
-func (s *Session) unmark(ctx context.Context, uid UID) error {
-	if !s.keywords {
-		return nil
-	}
-	return s.store(ctx, uid, imap.StoreFlagsDel, s.claim(), keywordFailed, keywordIgnored)
 }
 
 func (s *Session) store(ctx context.Context, uid UID, op imap.StoreFlagsOp, flags ...imap.Flag) error {

@@ -1,0 +1,218 @@
+package mail
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/mail/mailbox/mailboxtest"
+)
+
+// scripted is a mailbox of a server that misbehaves.
+func scripted(t *testing.T, s *mailboxtest.Server) mailbox.Options {
+	t.Helper()
+	return mailbox.Options{Address: address(t, s.URL()), Patience: time.Second, Poll: 50 * time.Millisecond}
+}
+
+// often makes a fault happen with the first commands that begin in a way, so many times.
+func often(times int, prefix, contains string, fault mailboxtest.Fault) func(string) mailboxtest.Fault {
+	var mutex sync.Mutex
+	return func(command string) mailboxtest.Fault {
+		mutex.Lock()
+		defer mutex.Unlock()
+		if times > 0 && strings.HasPrefix(command, prefix) && strings.Contains(command, contains) {
+			times--
+			return fault
+		}
+		return mailboxtest.None
+	}
+}
+
+func allDone(s *mailboxtest.Server, n int) error {
+	flags := s.Flags()
+	if len(flags) != n {
+		return fmt.Errorf("%d mails are there", len(flags))
+	}
+	for i, f := range flags {
+		if !slices.Equal(f, []string{"$TallyhouseDone"}) {
+			return fmt.Errorf("mail %d has the flags %v", i+1, f)
+		}
+	}
+	return nil
+}
+
+// Given mails on a server with a fault, when the fault is over, then each mail is one record and has its mark.
+func TestWhateverTheServerDoesEachMailBecomesOneRecord(t *testing.T) {
+	w := newWorld(t)
+	records := 0
+	for _, c := range []struct {
+		name  string
+		fault func(string) mailboxtest.Fault
+	}{
+		{"no fault", nil},
+		{"hangs up at the login", often(2, "LOGIN", "", mailboxtest.HangUp)},
+		{"refuses the login for a while", often(2, "LOGIN", "", mailboxtest.Refuse)},
+		{"is silent at the selection", often(1, "SELECT", "", mailboxtest.Stall)},
+		{"is silent at a search", often(1, "UID SEARCH", "", mailboxtest.Stall)},
+		{"is silent at the headers", often(1, "UID FETCH", "HEADER", mailboxtest.Stall)},
+		{"is silent at a mail", often(1, "UID FETCH", "[]", mailboxtest.Stall)},
+		{"is silent at IDLE", often(1, "IDLE", "", mailboxtest.Stall)},
+		{"hangs up at IDLE", often(2, "IDLE", "", mailboxtest.HangUp)},
+		{"breaks off in a header", often(1, "UID FETCH", "HEADER", mailboxtest.Cut)},
+		{"breaks off in a mail", often(2, "UID FETCH", "[]", mailboxtest.Cut)},
+		{"announces a gigabyte", often(2, "UID FETCH", "[]", mailboxtest.Lie)},
+		{"hangs up at a claim", often(1, "UID STORE", "Reading", mailboxtest.HangUp)},
+		{"hangs up at the mark", often(1, "UID STORE", "+FLAGS.SILENT ($TallyhouseDone", mailboxtest.HangUp)},
+		{"refuses the mark", often(1, "UID STORE", "+FLAGS.SILENT ($TallyhouseDone", mailboxtest.Refuse)},
+		{"hangs up at the claim's end", often(1, "UID STORE", "-FLAGS", mailboxtest.HangUp)},
+	} {
+		for _, idle := range []bool{true, false} {
+			if !idle && c.name != "no fault" && c.name != "breaks off in a mail" {
+				continue
+			}
+			t.Run(fmt.Sprint(c.name, " idle ", idle), func(t *testing.T) {
+				s := mailboxtest.Start(t)
+				s.NoIdle = !idle
+				if c.fault != nil {
+					s.Fault = c.fault
+				}
+				id := strings.ReplaceAll(t.Name(), "/", "-")
+				s.Deliver(string(letter{to: "quartier@intake.example", id: id + "1", pdfs: [][]byte{invoice("1")}}.raw()))
+				in := w.intake([]mailbox.Options{scripted(t, s)})
+				// And one that comes while the mailbox is watched.
+				eventually(t, "the first is marked", func() error { return firstDone(s) })
+				s.Deliver(string(letter{to: "quartier@intake.example", id: id + "2", pdfs: [][]byte{invoice("2")}}.raw()))
+				records += 2
+				w.settled(records)
+				eventually(t, "all are marked and no claim is left", func() error { return settledMarks(s, 2) })
+				in.end()
+			})
+		}
+	}
+	if err := w.sent().consistent(); err != nil {
+		t.Error(err)
+	}
+}
+
+func firstDone(s *mailboxtest.Server) error {
+	if f := s.Flags(); len(f) == 0 || !slices.Contains(f[0], "$TallyhouseDone") {
+		return fmt.Errorf("flags are %v", f)
+	}
+	return nil
+}
+
+// settledMarks takes a claim for nothing that stayed because the connection broke behind the mark.
+func settledMarks(s *mailboxtest.Server, n int) error {
+	for i, f := range s.Flags() {
+		if !slices.Contains(f, "$TallyhouseDone") || slices.Contains(f, "$TallyhouseFailed") {
+			return fmt.Errorf("mail %d of %d has the flags %v", i+1, n, f)
+		}
+	}
+	return nil
+}
+
+// Given mails that are read, when the server gives all mails new UIDs and loses their marks, then they are read again and become no second record.
+func TestNewUIDsMakeNoSecondRecord(t *testing.T) {
+	w := newWorld(t)
+	s := mailboxtest.Start(t)
+	const mails = 3
+	for i := range mails {
+		s.Deliver(string(letter{to: "quartier@intake.example", id: fmt.Sprint("m", i), pdfs: [][]byte{invoice(fmt.Sprint(i))}}.raw()))
+	}
+	in := w.intake([]mailbox.Options{scripted(t, s)})
+	w.settled(mails)
+	eventually(t, "all are marked", func() error { return allDone(s, mails) })
+	s.Renumber()
+	eventually(t, "all are marked again", func() error { return allDone(s, mails) })
+	w.settled(mails)
+	if n := count(in.metrics.records.WithLabelValues(scripted(t, s).String(), "completed")); n != mails {
+		t.Errorf("%d mails were counted as %d records", mails, n)
+	}
+	if n := count(in.metrics.validity.WithLabelValues(scripted(t, s).String())); n != 1 {
+		t.Errorf("the change was counted %d times", n)
+	}
+	for id, all := range w.sent() {
+		if len(all) != 3 {
+			t.Errorf("record %s was sent %d times", id, len(all))
+		}
+	}
+}
+
+// Given a mail that somebody removes while it is being read, then the others come in all the same.
+func TestAMailThatGoesAwayMeanwhileStopsNobody(t *testing.T) {
+	w := newWorld(t)
+	for name, at := range map[string]string{"before its header": "HEADER", "before its body": "[]"} {
+		t.Run(name, func(t *testing.T) {
+			before := len(w.stored())
+			s := mailboxtest.Start(t)
+			s.Fault = often(1, "UID FETCH 1 ", at, mailboxtest.Expunge)
+			s.Deliver(string(letter{to: "quartier@intake.example", id: name + "1", pdfs: [][]byte{invoice("1")}}.raw()))
+			in := w.intake([]mailbox.Options{scripted(t, s)})
+			eventually(t, "it is gone", func() error {
+				if n := len(s.Flags()); n != 0 {
+					return fmt.Errorf("%d mails are there", n)
+				}
+				return nil
+			})
+			s.Deliver(string(letter{to: "quartier@intake.example", id: name + "2", pdfs: [][]byte{invoice("2")}}.raw()))
+			w.settled(before + 1)
+			eventually(t, "it is marked", func() error { return allDone(s, 1) })
+			in.end()
+		})
+	}
+}
+
+// Given a mail at which the connection always breaks, then the mails behind it come in.
+func TestAMailThatBreaksEveryConnectionHoldsNobodyUp(t *testing.T) {
+	w := newWorld(t)
+	s := mailboxtest.Start(t)
+	s.Fault = often(1<<30, "UID FETCH 1 ", "[]", mailboxtest.Cut)
+	for i := range 3 {
+		s.Deliver(string(letter{to: "quartier@intake.example", id: fmt.Sprint("m", i), pdfs: [][]byte{invoice(fmt.Sprint(i))}}.raw()))
+	}
+	in := w.intake([]mailbox.Options{scripted(t, s)}, func(in *Intake) { in.options.Parallel = 1 })
+	w.settled(2)
+	if n := count(in.metrics.lost.WithLabelValues(scripted(t, s).String())); n != lossesBorne {
+		t.Errorf("%d connections were lost to it", n)
+	}
+}
+
+// Where a mailbox takes no keywords, mails must be moved, and who doesn't want that is told so.
+func TestAMailboxWithoutKeywordsIsRefused(t *testing.T) {
+	s := mailboxtest.Start(t)
+	s.NoKeywords = true
+	o := scripted(t, s)
+	for folder, want := range map[string]string{"": "--mail-done folder", "Done": "--mail-done keyword"} {
+		o.DoneFolder = folder
+		if _, err := mailbox.Open(context.Background(), o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("folder %q: got %v", folder, err)
+		}
+	}
+}
+
+// Given Kafka or ClickHouse away, then the mail waits without a mark, and comes in when they are back.
+func TestMailsWaitForWhatIsAway(t *testing.T) {
+	w := newWorld(t)
+	in := w.intake([]mailbox.Options{w.box()}, func(in *Intake) {
+		in.options.Reader.Command = []string{"/nowhere/tallyhouse"}
+	})
+	w.deliver(letter{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{invoice("1")}}.raw(), "quartier@intake.example")
+	eventually(t, "it waits for the reader", func() error {
+		if n := count(in.metrics.waits.WithLabelValues("reader")); n < 2 {
+			return fmt.Errorf("%d times", n)
+		}
+		return nil
+	})
+	if err := unhandled(w.box()); err == nil {
+		t.Error("the mail is marked though it wasn't read")
+	}
+	in.end()
+	w.intake([]mailbox.Options{w.box()})
+	w.settled(1)
+	marked(t, w.box(), mailbox.Done, 1)
+}

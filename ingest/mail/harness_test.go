@@ -1,0 +1,405 @@
+package mail
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"net/smtp"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/segmentio/kafka-go"
+
+	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
+	embeddedmail "tallyhouse/deploy/embedded/mail"
+	"tallyhouse/ingest/database"
+	"tallyhouse/ingest/document/isolate"
+	"tallyhouse/ingest/document/pdfmake"
+	"tallyhouse/ingest/entity"
+	"tallyhouse/ingest/heads"
+	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/migrate"
+	"tallyhouse/ingest/stream"
+	"tallyhouse/ingest/topics"
+	"tallyhouse/ingest/topics/topicstest"
+	"tallyhouse/schemas/clickhouse"
+	"tallyhouse/schemas/events"
+)
+
+// The test binary is also the engine, the isolated reader and a worker that can be killed.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "read" {
+		if err := isolate.Child(context.Background(), os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	if os.Getenv(intakeChild) != "" {
+		runIntakeChild()
+		return
+	}
+	clickhousetest.Main(m)
+}
+
+const (
+	tenant = "demo"
+	// patienceOfTests is how long a test waits for what takes moments on a quiet machine.
+	patienceOfTests = 30 * time.Second
+)
+
+// world is a database, a broker, a worker of the stream and a mail server, all real.
+type world struct {
+	t       testing.TB
+	cluster topics.Cluster
+	where   database.Options
+	db      *database.Server
+	server  *embeddedmail.Server
+	writer  *kafka.Writer
+	version int64
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	addr, name := clickhousetest.Database(t)
+	w := &world{t: t, cluster: topicstest.Cluster(t, 2), where: database.Options{Addr: addr, Database: name, User: "default"}}
+	if _, err := migrate.Up(t.Context(), []database.Options{w.where}, migrate.Options{Target: clickhouse.Target{}, Log: testLog(t)}); err != nil {
+		t.Fatal(err)
+	}
+	w.db = openDatabase(t, w.where)
+	w.startStream()
+	w.server = startMail(t, t.TempDir())
+	w.writer = topics.NewWriter(w.cluster, topics.Sending{})
+	t.Cleanup(func() { _ = w.writer.Close() })
+	w.project("P1", "Quartier@Intake.example")
+	w.project("P2", "tower@intake.example")
+	w.contractor("C1", "Bauwerk Donau GmbH", "ATU 123-45675")
+	return w
+}
+
+func openDatabase(t testing.TB, where database.Options) *database.Server {
+	t.Helper()
+	db, err := database.Open(where, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func startMail(t testing.TB, dir string) *embeddedmail.Server {
+	t.Helper()
+	server, err := embeddedmail.Start(embeddedmail.Options{DataDir: dir, IMAP: "127.0.0.1:0", SMTP: "127.0.0.1:0", Log: testLog(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Stop(context.Background()) })
+	return server
+}
+
+// startStream runs a worker that brings the records into the table.
+func (w *world) startStream() {
+	w.t.Helper()
+	store, err := heads.Open(w.t.TempDir())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	worker, err := stream.New(stream.Options{
+		Cluster: w.cluster, Servers: []stream.Database{w.db}, Heads: store, Group: "tallyhouse", Entities: entity.All(), Freshness: 10 * time.Millisecond,
+		Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- worker.Run(ctx) }()
+	w.t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			w.t.Errorf("the stream's worker: %v", err)
+		}
+		_ = store.Close()
+	})
+}
+
+func testLog(t testing.TB) *slog.Logger {
+	if !testing.Verbose() {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})).With("test", t.Name())
+}
+
+func (w *world) send(topic events.Topic, id string, data any) {
+	w.t.Helper()
+	w.version++
+	e := events.Event{Envelope: events.Envelope{ID: id, TenantID: tenant, Version: w.version, Op: events.Upsert, At: time.Now().UTC().Truncate(time.Microsecond)}, Data: data}
+	w.sendEvent(topic, e)
+}
+
+func (w *world) sendEvent(topic events.Topic, e events.Event) {
+	w.t.Helper()
+	value, err := events.Encode(topic, e)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.writer.WriteMessages(w.t.Context(), kafka.Message{Topic: string(topic), Key: []byte(e.Key()), Value: value}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) project(id, address string) {
+	w.t.Helper()
+	w.send(events.Projects, id, &events.Project{Name: id, Currency: "EUR", InboundEmail: events.Some(address)})
+	b := books{[]*database.Server{w.db}}
+	eventually(w.t, "the project is in the table", func() error {
+		known, err := b.projects(context.Background(), tenant, []string{strings.ToLower(address)})
+		if err == nil && !slices.Contains(known[strings.ToLower(address)], id) {
+			err = fmt.Errorf("only %v", known)
+		}
+		return err
+	})
+}
+
+func (w *world) contractor(id, name, taxID string) {
+	w.t.Helper()
+	c := &events.Contractor{Name: events.Some(name)}
+	if taxID != "" {
+		c.TaxID = events.Some(taxID)
+	}
+	w.send(events.Contractors, id, c)
+	eventually(w.t, "the contractor is in the table", func() error {
+		var n uint64
+		err := w.db.Row(context.Background(), database.Query{SQL: "SELECT count() FROM contractors WHERE id = {id:String}", Params: database.Params{"id": id}}, &n)
+		if err == nil && n == 0 {
+			err = fmt.Errorf("it isn't")
+		}
+		return err
+	})
+}
+
+// intake starts an intake and stops it at the end of the test. It gives the metrics.
+func (w *world) intake(boxes []mailbox.Options, change ...func(*Intake)) *running {
+	w.t.Helper()
+	registry := prometheus.NewRegistry()
+	in, err := New(Options{
+		Mailboxes: boxes, Cluster: w.cluster, Shards: []*database.Server{w.db}, Log: testLog(w.t), Metrics: registry,
+		Reader: isolate.Options{}, Parallel: 2,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	in.timings.backOffFirst = 10 * time.Millisecond
+	in.timings.backOffMost = 50 * time.Millisecond
+	in.timings.addresses = 100 * time.Millisecond
+	for _, c := range change {
+		c(in)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	r := &running{Intake: in, t: w.t, stop: stop, done: make(chan error, 1)}
+	go func() { r.done <- in.Run(ctx); close(r.done) }()
+	w.t.Cleanup(r.end)
+	return r
+}
+
+type running struct {
+	*Intake
+	t    testing.TB
+	stop func()
+	done chan error
+}
+
+func (r *running) end() {
+	r.stop()
+	if err, open := <-r.done; open && err != nil {
+		r.t.Errorf("the intake ended: %v", err)
+	}
+}
+
+// mails is how many mails got a mark.
+func (r *running) mails(outcome string) int {
+	n := 0
+	for _, m := range r.options.Mailboxes {
+		n += count(r.metrics.mails.WithLabelValues(m.String(), outcome))
+	}
+	return n
+}
+
+// count is a counter's value.
+func count(c prometheus.Counter) int {
+	var m dto.Metric
+	if err := c.Write(&m); err != nil {
+		return -1
+	}
+	return int(m.GetCounter().GetValue())
+}
+
+func address(t testing.TB, url string) mailbox.Address {
+	t.Helper()
+	a, err := mailbox.ParseAddress(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Tenant = tenant
+	return a
+}
+
+// box is the mailbox of the world's server.
+func (w *world) box() mailbox.Options {
+	return mailbox.Options{Address: address(w.t, w.server.URL())}
+}
+
+// deliver sends a mail as any program would.
+func (w *world) deliver(raw []byte, to ...string) {
+	w.t.Helper()
+	if err := smtp.SendMail(w.server.SMTP(), nil, "supplier@b.example", to, raw); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// letter is a mail with PDFs.
+type letter struct {
+	to   string
+	id   string // Message-ID
+	pdfs [][]byte
+	text string
+}
+
+func (l letter) raw() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "From: Supplier <supplier@b.example>\r\nTo: %s\r\nSubject: Rechnung\r\n", l.to)
+	if l.id != "" {
+		fmt.Fprintf(&b, "Message-ID: <%s>\r\n", l.id)
+	}
+	fmt.Fprintf(&b, "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=B\r\n\r\n--B\r\nContent-Type: text/plain\r\n\r\nAnbei. %s\r\n", l.text)
+	for i, pdf := range l.pdfs {
+		fmt.Fprintf(&b, "--B\r\nContent-Type: application/pdf; name=\"invoice-%d.pdf\"\r\nContent-Transfer-Encoding: base64\r\n\r\n", i+1)
+		encoded := base64.StdEncoding.EncodeToString(pdf)
+		for len(encoded) > 76 {
+			b.WriteString(encoded[:76] + "\r\n")
+			encoded = encoded[76:]
+		}
+		b.WriteString(encoded + "\r\n")
+	}
+	b.WriteString("--B--\r\n")
+	return b.Bytes()
+}
+
+// invoice is a PDF of an invoice with a number.
+func invoice(number string) []byte {
+	v := pdfmake.Sample()
+	v.Number = number
+	return pdfmake.Document{Pages: []pdfmake.Page{v.Page()}}.Bytes()
+}
+
+// sent are the record events in Kafka, by id, each version's distinct contents.
+type sent map[string][]events.Event
+
+func (w *world) sent() sent {
+	w.t.Helper()
+	all := sent{}
+	for _, r := range topicstest.Messages(w.t, w.cluster, events.Records) {
+		e, err := events.Decode(events.Records, r.Key, r.Value)
+		if err != nil {
+			w.t.Fatalf("an event was sent that breaks the rules: %v", err)
+		}
+		all[e.ID] = append(all[e.ID], e)
+	}
+	return all
+}
+
+// last is the newest version of a record.
+func (s sent) last(id string) (e events.Event, r *events.Record) {
+	for _, c := range s[id] {
+		if c.Version > e.Version {
+			e = c
+		}
+	}
+	return e, e.Data.(*events.Record)
+}
+
+// consistent tells of versions that were sent with different contents.
+func (s sent) consistent() error {
+	for id, all := range s {
+		hashes := map[int64]uint64{}
+		for _, e := range all {
+			if h, known := hashes[e.Version]; known && h != e.ContentHash() {
+				return fmt.Errorf("record %s version %d was sent with two contents", id, e.Version)
+			}
+			hashes[e.Version] = e.ContentHash()
+		}
+	}
+	return nil
+}
+
+// stored are the records of mails in the table.
+func (w *world) stored() map[string]head {
+	w.t.Helper()
+	all := map[string]head{}
+	b := books{[]*database.Server{w.db}}
+	if err := b.heads(context.Background(), "channel = 'email'", database.Params{"tenant": tenant}, func(h head) { all[h.id] = h }); err != nil {
+		w.t.Fatal(err)
+	}
+	return all
+}
+
+// settled waits until so many records of mails are in the table, each read.
+func (w *world) settled(records int) map[string]head {
+	w.t.Helper()
+	var all map[string]head
+	eventually(w.t, fmt.Sprintf("%d records are read", records), func() error {
+		all = w.stored()
+		if len(all) < records {
+			return fmt.Errorf("%d are there", len(all))
+		}
+		for _, h := range all {
+			if h.version < versionRead {
+				return fmt.Errorf("record %s has version %d", h.id, h.version)
+			}
+		}
+		return nil
+	})
+	if len(all) != records {
+		w.t.Fatalf("%d records where there should be %d", len(all), records)
+	}
+	return all
+}
+
+func eventually(t testing.TB, what string, ask func() error) {
+	t.Helper()
+	deadline := time.Now().Add(patienceOfTests)
+	for {
+		err := ask()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after %s it still is not so that %s: %v", patienceOfTests, what, err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// marked waits until a mailbox has so many mails of a mark.
+func marked(t testing.TB, o mailbox.Options, mark mailbox.Mark, n int) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%d mails have mark %d", n, mark), func() error {
+		box, err := mailbox.Open(context.Background(), o)
+		if err != nil {
+			return err
+		}
+		defer box.Close()
+		found, err := box.Marked(context.Background(), mark)
+		if err == nil && len(found) != n {
+			err = fmt.Errorf("%d have", len(found))
+		}
+		return err
+	})
+}

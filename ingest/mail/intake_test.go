@@ -1,0 +1,316 @@
+package mail
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tallyhouse/ingest/database"
+	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/schemas/events"
+)
+
+// Given a project's intake address, when an invoice is mailed to it, then the record goes through queued and processing to completed, with what the
+// invoice says.
+func TestAMailedInvoiceBecomesARecord(t *testing.T) {
+	w := newWorld(t)
+	w.intake([]mailbox.Options{w.box()})
+	w.deliver(letter{to: "QUARTIER+rohbau@intake.EXAMPLE", id: "m1", pdfs: [][]byte{invoice("2026-0417")}}.raw(), "catchall@b.example")
+	stored := w.settled(1)
+	sent := w.sent()
+	for id, h := range stored {
+		var statuses []string
+		for _, e := range sent[id] {
+			r := e.Data.(*events.Record)
+			statuses = append(statuses, fmt.Sprint(e.Version, r.Intake.Status.V))
+		}
+		if want := []string{"1queued", "2processing", "3completed"}; !slices.Equal(statuses, want) {
+			t.Errorf("sent were %v, want %v", statuses, want)
+		}
+		_, r := sent.last(id)
+		got := fmt.Sprintln(r.ProjectID, r.Source, r.Direction, r.StepKind, r.Intake.Channel, r.InvoiceNumber.V, r.RecognitionDate.V, r.DueDate.V, r.Currency.V, r.Net.V, r.Tax.V, r.Gross.V,
+			r.CounterpartyName.V, r.ContractorID.V, r.Documents, r.Allocations)
+		want := fmt.Sprintln("P1", "invoice", "out", "setup", "email", "2026-0417", "2026-04-17", "2026-05-17", "EUR", 1240000, 248000, 1488000,
+			"Bauwerk Donau GmbH", "C1", []events.Document{{Name: "invoice-1.pdf", Kind: "original"}}, []events.RecordAllocation(nil))
+		if got != want {
+			t.Errorf("the record is\n%s, want\n%s", got, want)
+		}
+		if since := time.Since(r.Intake.ReceivedAt.V); !r.Intake.ReceivedAt.Ok || since < 0 || since > time.Minute {
+			t.Errorf("it was received at %v", r.Intake.ReceivedAt)
+		}
+		if h.project != "P1" {
+			t.Errorf("it is stored in project %s", h.project)
+		}
+	}
+}
+
+// Every mail gets the mark that it should have, and the lists say why.
+func TestMailsThatBecomeNoRecordStayAndSayWhy(t *testing.T) {
+	w := newWorld(t)
+	w.project("P3", "shared@intake.example")
+	w.project("P4", "Shared@intake.example")
+	in := w.intake([]mailbox.Options{w.box()}, func(in *Intake) { in.options.Limits.Bytes = 20000; in.options.Limits.PDFs = 3 })
+	pdf := invoice("1")
+	many := [][]byte{pdf, pdf, pdf, pdf}
+	for _, m := range []struct {
+		raw  []byte
+		mark mailbox.Mark
+		why  string
+	}{
+		{letter{to: "nobody@intake.example", id: "f1", pdfs: [][]byte{pdf}}.raw(), mailbox.Failed, "no project has an intake address among the recipients nobody@intake.example"},
+		{letter{to: "shared@intake.example", id: "f2", pdfs: [][]byte{pdf}}.raw(), mailbox.Failed, "belongs to several projects: P3, P4"},
+		{letter{to: "quartier@intake.example", id: "f3", text: strings.Repeat("long ", 5000)}.raw(), mailbox.Failed, "20000 are allowed"},
+		{letter{to: "quartier@intake.example", id: "f4", pdfs: many}.raw(), mailbox.Failed, "more than 3 PDFs"},
+		{bytes.Replace(letter{to: "quartier@intake.example", id: "f5"}.raw(), []byte("; boundary=B"), nil, 1), mailbox.Failed, "has no boundary"},
+		{letter{to: "quartier@intake.example", id: "i1"}.raw(), mailbox.Ignored, "none of its 2 parts is a PDF"},
+		{letter{to: "quartier@intake.example", id: "i2", pdfs: [][]byte{[]byte("<Invoice/>")}}.raw(), mailbox.Ignored, "calls itself a PDF, but is none"},
+	} {
+		w.deliver(m.raw, "catchall@b.example")
+		list := in.Failed
+		if m.mark == mailbox.Ignored {
+			list = in.Ignored
+		}
+		id := string(m.raw[bytes.Index(m.raw, []byte("Message-ID: <"))+13:][:2])
+		eventually(t, id+" is listed with its reason", func() error {
+			var found []Listed
+			if err := list(context.Background(), func(l Listed) { found = append(found, l) }); err != nil {
+				return err
+			}
+			for _, l := range found {
+				if l.MessageID == id && strings.Contains(l.Reason, m.why) && l.From == "Supplier <supplier@b.example>" && l.Subject == "Rechnung" {
+					return nil
+				}
+			}
+			return fmt.Errorf("listed are %+v", found)
+		})
+	}
+	if n := len(w.sent()); n != 0 {
+		t.Errorf("%d records were sent", n)
+	}
+	if failed, ignored := in.mails("failed"), in.mails("ignored"); failed != 5 || ignored != 2 {
+		t.Errorf("counted were %d failed and %d ignored mails", failed, ignored)
+	}
+	box, err := mailbox.Open(t.Context(), w.box())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	if all, err := box.On(t.Context(), time.Now()); err != nil || len(all) != 7 {
+		t.Errorf("%d of the 7 mails are still there, %v", len(all), err)
+	}
+}
+
+// Given a failed mail to an unknown address, when a project gets that address, then the mail becomes a record.
+func TestAnAddressThatBecomesKnownBringsItsMailsIn(t *testing.T) {
+	w := newWorld(t)
+	in := w.intake([]mailbox.Options{w.box()})
+	w.deliver(letter{to: "late@intake.example", id: "m1", pdfs: [][]byte{invoice("1")}}.raw(), "catchall@b.example")
+	marked(t, w.box(), mailbox.Failed, 1)
+	w.project("P9", "late@intake.example")
+	w.settled(1)
+	marked(t, w.box(), mailbox.Done, 1)
+	marked(t, w.box(), mailbox.Failed, 0)
+	if n := in.mails("failed"); n != 1 {
+		t.Errorf("the mail was counted as failed %d times", n)
+	}
+}
+
+// A PDF that can't be read is a failed record; the other PDFs of its mail aren't touched by it.
+func TestAPDFThatCannotBeReadIsAFailedRecord(t *testing.T) {
+	w := newWorld(t)
+	w.intake([]mailbox.Options{w.box()})
+	broken := []byte("%PDF-1.7\nnothing that could be read")
+	w.deliver(letter{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{broken, invoice("2")}}.raw(), "catchall@b.example")
+	w.settled(2)
+	statuses := map[string]string{}
+	sent := w.sent()
+	for id := range sent {
+		_, r := sent.last(id)
+		statuses[r.Documents[0].Name] = r.Intake.Status.V
+		if r.Intake.Status.V == "failed" && (r.InvoiceNumber.Ok || r.Currency.Ok || r.CounterpartyName.Ok) {
+			t.Error("the failed record has fields")
+		}
+	}
+	if statuses["invoice-1.pdf"] != "failed" || statuses["invoice-2.pdf"] != "completed" {
+		t.Errorf("got %v", statuses)
+	}
+	marked(t, w.box(), mailbox.Done, 1)
+}
+
+// The recipient of the envelope counts though the header doesn't name it; a project named twice gets its records once.
+func TestEveryProjectThatIsAddressedGetsItsRecordsOnce(t *testing.T) {
+	w := newWorld(t)
+	w.intake([]mailbox.Options{w.box()})
+	w.deliver(letter{to: "quartier@intake.example, Quartier <Quartier+x@intake.example>, unknown@z.example", id: "m1", pdfs: [][]byte{invoice("1"), invoice("2")}}.raw(),
+		"tower@intake.example", "quartier@intake.example")
+	projects := map[string]int{}
+	for _, h := range w.settled(4) {
+		projects[h.project]++
+	}
+	if projects["P1"] != 2 || projects["P2"] != 2 {
+		t.Errorf("records by project: %v", projects)
+	}
+}
+
+// Several workers on one mailbox: each record once, and no mail is read more than twice.
+func TestWorkersShareAMailbox(t *testing.T) {
+	w := newWorld(t)
+	var mutex sync.Mutex
+	fetched := 0
+	const workers, mails = 3, 30
+	for i := range workers {
+		o := w.box()
+		o.Slot = i
+		w.intake([]mailbox.Options{o}, func(in *Intake) {
+			in.observe = func(s step) {
+				mutex.Lock()
+				defer mutex.Unlock()
+				if s == stepFetched {
+					fetched++
+				}
+			}
+		})
+	}
+	for i := range mails {
+		w.deliver(letter{to: "quartier@intake.example", id: fmt.Sprint("m", i), pdfs: [][]byte{invoice(fmt.Sprint(i))}}.raw(), "quartier@intake.example")
+	}
+	w.settled(mails)
+	marked(t, w.box(), mailbox.Done, mails)
+	if err := w.sent().consistent(); err != nil {
+		t.Error(err)
+	}
+	mutex.Lock()
+	defer mutex.Unlock()
+	if fetched > 2*mails {
+		t.Errorf("%d mails were read %d times", mails, fetched)
+	}
+	t.Logf("%d mails were read %d times by %d workers", mails, fetched, workers)
+}
+
+// Given a mail that a worker claimed before it died, when another worker sees the claim for long enough, then it reads the mail.
+func TestAClaimOfADeadWorkerIsOverruled(t *testing.T) {
+	w := newWorld(t)
+	dead := w.box()
+	dead.Slot = 1
+	w.deliver(letter{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{invoice("1")}}.raw(), "quartier@intake.example")
+	box, err := mailbox.Open(t.Context(), dead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mine, err := box.Claim(t.Context(), 1, false); err != nil || !mine {
+		t.Fatalf("the claim: %t, %v", mine, err)
+	}
+	box.Close()
+	alive := w.box()
+	alive.Slot = 2
+	w.intake([]mailbox.Options{alive}, func(in *Intake) { in.timings.claims = 200 * time.Millisecond })
+	w.settled(1)
+	marked(t, alive, mailbox.Done, 1)
+}
+
+// Given a record whose PDF could not be read, when it can be, then retry writes the next version; and none when the application has taken over.
+func TestRetryReadsAgainUntilTheApplicationTakesOver(t *testing.T) {
+	for _, folder := range []string{"", "Done"} {
+		t.Run("folder "+folder, func(t *testing.T) {
+			w := newWorld(t)
+			o := w.box()
+			o.DoneFolder = folder
+			// A reader that isn't good enough yet.
+			in := w.intake([]mailbox.Options{o}, func(in *Intake) { in.options.Reader.Limits.Operations = 1 })
+			w.deliver(letter{to: "quartier@intake.example", pdfs: [][]byte{invoice("6"), invoice("7")}}.raw(), "quartier@intake.example")
+			var id string
+			for id = range w.settled(2) {
+			}
+			eventually(t, "the mail is marked", func() error { return unhandled(o) })
+			in.end()
+			if w.stored()[id].status != "failed" {
+				t.Fatalf("the record's status is %s", w.stored()[id].status)
+			}
+
+			again, err := in.Retry(t.Context(), id)
+			if err != nil || again.Version != 4 || again.Status != "failed" {
+				t.Fatalf("still unreadable: got %+v, %v", again, err)
+			}
+			w.reaches(id, 4)
+			in.options.Reader.Limits.Operations = 0
+			again, err = in.Retry(t.Context(), id)
+			if err != nil || again.Version != 5 || again.Status != "completed" {
+				t.Fatalf("readable: got %+v, %v", again, err)
+			}
+			w.reaches(id, 5)
+			sent := w.sent()
+			_, r := sent.last(id)
+			if first := sent[id][0].Data.(*events.Record); !r.InvoiceNumber.Ok || r.Intake.ReceivedAt != first.Intake.ReceivedAt || r.Documents[0] != first.Documents[0] {
+				t.Errorf("version 5 is %+v", r)
+			}
+
+			in.options.Reader.Limits.Operations = 1
+			if _, err = in.Retry(t.Context(), id); !errors.Is(err, errWouldDamage) {
+				t.Errorf("a failure over a reading: %v", err)
+			}
+			e, r := sent.last(id)
+			e.Version, e.Data = 98, r
+			w.sendEvent(events.Records, e)
+			w.reaches(id, 98)
+			in.options.Reader.Limits.Operations = 0
+			if again, err = in.Retry(t.Context(), id); err != nil || again.Version != 99 {
+				t.Errorf("version 98: got %+v, %v", again, err)
+			}
+			w.reaches(id, 99)
+			if _, err = in.Retry(t.Context(), id); !errors.Is(err, errTakenOver) {
+				t.Errorf("version 99: %v", err)
+			}
+			if _, err = in.Retry(t.Context(), "mail-none"); !errors.Is(err, errNoRecord) {
+				t.Errorf("an unknown record: %v", err)
+			}
+		})
+	}
+}
+
+// reaches waits until the table has a version of a record.
+func (w *world) reaches(id string, version int64) {
+	w.t.Helper()
+	eventually(w.t, fmt.Sprintf("%s has version %d", id, version), func() error {
+		if h := w.stored()[id]; h.version != version {
+			return fmt.Errorf("it has %d", h.version)
+		}
+		return nil
+	})
+}
+
+// The contractor is found by its tax id, else by its name, and never guessed.
+func TestContractorsAreMatchedWithoutGuessing(t *testing.T) {
+	w := newWorld(t)
+	w.contractor("C2", "Müller & Söhne OG", "ATU11111116")
+	w.contractor("C3", "Zwilling GmbH", "")
+	w.contractor("C4", "ZWILLING GmbH.", "")
+	w.contractor("C5", "Same Tax A", "DE 1")
+	w.contractor("C6", "Same Tax B", "de1")
+	b := books{[]*database.Server{w.db}}
+	for _, c := range []struct{ taxID, name, want string }{
+		{"ATU12345675", "Another Name", "C1"},
+		{"atu 123 456 75", "", "C1"},
+		{"", "BAUWERK DONAU GMBH", "C1"},
+		{"", "Mu\u0308ller & So\u0308hne, OG", "C2"},
+		{"FN 123456a", "Müller & Söhne OG", "C2"},
+		{"ATU99999999", "Müller & Söhne OG", ""},
+		{"", "Zwilling GmbH", ""},
+		{"DE1", "Same Tax A", ""},
+		{"", "Unknown", ""},
+		{"", "  ", ""},
+	} {
+		got, err := b.contractor(t.Context(), tenant, c.taxID, c.name)
+		if err != nil || got != c.want {
+			t.Errorf("tax id %q, name %q: got %q, %v, want %q", c.taxID, c.name, got, err, c.want)
+		}
+		if got, err := b.contractor(t.Context(), "other", c.taxID, c.name); err != nil || got != "" {
+			t.Errorf("another tenant's: got %q, %v", got, err)
+		}
+	}
+}
