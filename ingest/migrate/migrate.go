@@ -135,9 +135,8 @@ func underHold(ctx context.Context, db *database.Server, steps []clickhouse.Migr
 
 // await takes the hold, waiting for whoever has it.
 func await(ctx context.Context, db *database.Server, o Options) (*fence.Hold, error) {
-	ctx, stop := context.WithTimeout(ctx, o.Patience)
-	defer stop()
 	holder := fence.NewHolder("tallyhouse migrate")
+	patience := time.After(o.Patience)
 	told := ""
 	for {
 		hold, err := fence.Take(ctx, db, topic, []int32{0}, holder)
@@ -155,8 +154,10 @@ func await(ctx context.Context, db *database.Server, o Options) (*fence.Hold, er
 		}
 		select {
 		case <-time.After(askAgain):
-		case <-ctx.Done():
+		case <-patience:
 			return nil, fmt.Errorf("waited %s: %w; when that process is dead, run `tallyhouse release %s`", o.Patience, err, topic)
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for another migration: %w", ctx.Err())
 		}
 	}
 }

@@ -73,9 +73,9 @@ func TestRebuildCorrectsWhateverIsWrong(t *testing.T) {
 		{"everything is lost", "TRUNCATE TABLE record_sums"},
 		{"a position is ahead", "INSERT INTO record_sums SELECT * REPLACE (toInt128(100) AS position) FROM record_sums WHERE tenant = '' LIMIT 1"},
 	}
-	for i, test := range tests {
+	l, r := filled(t, 10)
+	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			l, r := filled(t, uint64(10+i))
 			l.Exec("%s", test.statement)
 			if got := rebuild(t, l, "record_sums"); got.Corrected == 0 {
 				t.Fatalf("nothing was wrong: %+v", got)
