@@ -64,7 +64,7 @@ func devCommand(s *shell) *cobra.Command {
 			"tenant demo. Data stay in the data directory; the sample is loaded once. Ctrl-C drains and ends.\n\n" +
 			"Mail to a project's intake address is taken in at the SMTP address; its PDFs become records.\n\n" +
 			"TALLYHOUSE_KAFKA, TALLYHOUSE_CLICKHOUSE and TALLYHOUSE_IMAP name real servers that replace the embedded ones.",
-		Example: "  tallyhouse dev\n  tallyhouse dev --empty --data-dir /tmp/th --api-addr 127.0.0.1:8081",
+		Example: "  tallyhouse dev\n  tallyhouse dev --empty --data-dir ./empty --api-addr 127.0.0.1:8081",
 		Args:    cobra.NoArgs,
 	}
 	f := cmd.Flags()
