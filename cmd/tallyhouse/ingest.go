@@ -157,11 +157,12 @@ func (s *shell) openWorker(ctx context.Context, f ingestFlags, servers servers, 
 	return w, err
 }
 
-// awaitServer waits, for a bounded time, until ClickHouse answers: a worker is often started beside it.
+// awaitServer waits, for a bounded time, until ClickHouse answers: a worker is often started beside it. Whether it has the database is
+// another question, which the check of the schema answers.
 func (s *shell) awaitServer(ctx context.Context, server *database.Server) error {
 	const tries, between = 60, time.Second
 	for try := 1; ; try++ {
-		err := server.Ping(ctx)
+		_, err := server.Exists(ctx)
 		if err == nil {
 			return nil
 		}
