@@ -128,8 +128,8 @@ func (s *Session) greet(ctx context.Context, conn net.Conn) error {
 			s.client = client
 			return s.do(ctx, "greeting", s.options.Patience, client.WaitGreeting)
 		}
-		if !a.local() {
-			conn.Close()
+		conn.Close()
+		if refused := (*imap.Error)(nil); !a.local() || !errors.As(err, &refused) {
 			return fmt.Errorf("STARTTLS: %w (add ?tls=off to go without encryption)", err)
 		}
 		if conn, err = net.DialTimeout("tcp", a.Host, s.options.Patience); err != nil {

@@ -4,6 +4,7 @@ package mailboxtest
 
 import (
 	"bufio"
+	"encoding/base64"
 	"fmt"
 	"net"
 	"regexp"
@@ -42,6 +43,8 @@ type Mail struct {
 type Server struct {
 	// What the server can do, set before it is used.
 	NoIdle, NoKeywords bool
+	// Token is what XOAUTH2 takes.
+	Token string
 	// Fault is asked about every command, like "UID FETCH 7 (...)".
 	Fault func(command string) Fault
 
@@ -143,7 +146,8 @@ func (s *Server) Log() []string {
 type conn struct {
 	*Server
 	net.Conn
-	in *bufio.Reader
+	in   *bufio.Reader
+	told int // how many mails there are, as the client knows
 }
 
 func (s *Server) serve(c net.Conn) {
@@ -153,7 +157,7 @@ func (s *Server) serve(c net.Conn) {
 		delete(s.conns, c)
 		s.mutex.Unlock()
 	}()
-	k := conn{s, c, bufio.NewReader(c)}
+	k := &conn{Server: s, Conn: c, in: bufio.NewReader(c)}
 	k.say("* OK ready")
 	for {
 		line, err := k.in.ReadString('\n')
@@ -179,7 +183,7 @@ func (s *Server) serve(c net.Conn) {
 	}
 }
 
-func (c conn) say(format string, args ...any) {
+func (c *conn) say(format string, args ...any) {
 	if len(args) > 0 {
 		format = fmt.Sprintf(format, args...)
 	}
@@ -187,7 +191,7 @@ func (c conn) say(format string, args ...any) {
 }
 
 // answer answers a command; false ends the connection.
-func (c conn) answer(tag, command string, fault Fault) bool {
+func (c *conn) answer(tag, command string, fault Fault) bool {
 	verb, rest, _ := strings.Cut(command, " ")
 	if verb == "UID" {
 		var more string
@@ -200,15 +204,32 @@ func (c conn) answer(tag, command string, fault Fault) bool {
 		if !c.NoIdle {
 			caps += " IDLE"
 		}
+		if c.Token != "" {
+			caps += " AUTH=XOAUTH2"
+		}
 		c.say("* CAPABILITY " + caps)
 	case "LOGIN":
 		if !strings.Contains(command, "secret") {
 			c.say(tag + " NO wrong password")
 			return true
 		}
+	case "AUTHENTICATE":
+		mechanism, first, _ := strings.Cut(rest, " ")
+		if first == "" {
+			c.say("+ ")
+			first, _ = c.in.ReadString('\n')
+		}
+		token, _ := base64.StdEncoding.DecodeString(strings.TrimSpace(first))
+		if want := "user=user\x01auth=Bearer " + c.Token + "\x01\x01"; mechanism != "XOAUTH2" || string(token) != want {
+			c.say("+ " + base64.StdEncoding.EncodeToString([]byte(`{"status":"401"}`)))
+			_, _ = c.in.ReadString('\n')
+			c.say(tag + " NO wrong token")
+			return true
+		}
 	case "SELECT":
 		c.mutex.Lock()
 		n, valid := len(c.mails), c.valid
+		c.told = n
 		c.mutex.Unlock()
 		flags := `\Seen \Flagged \*`
 		if c.NoKeywords {
@@ -225,7 +246,9 @@ func (c conn) answer(tag, command string, fault Fault) bool {
 		}
 	case "UID STORE":
 		c.store(rest)
-	case "NOOP", "CREATE":
+	case "NOOP":
+		c.tell()
+	case "CREATE":
 	default:
 		c.say(tag + " BAD what?")
 		return true
@@ -235,10 +258,7 @@ func (c conn) answer(tag, command string, fault Fault) bool {
 }
 
 // idle tells of new mail until the client has enough.
-func (c conn) idle(tag string) bool {
-	c.mutex.Lock()
-	news := c.news
-	c.mutex.Unlock()
+func (c *conn) idle(tag string) bool {
 	c.say("+ idling")
 	ended := make(chan bool, 1)
 	go func() {
@@ -246,13 +266,9 @@ func (c conn) idle(tag string) bool {
 		ended <- err == nil && strings.HasPrefix(line, "DONE")
 	}()
 	for {
+		news := c.tell()
 		select {
 		case <-news:
-			c.mutex.Lock()
-			n := len(c.mails)
-			news = c.news
-			c.mutex.Unlock()
-			c.say("* %d EXISTS", n)
 		case ok := <-ended:
 			c.say(tag + " OK done")
 			return ok
@@ -260,7 +276,18 @@ func (c conn) idle(tag string) bool {
 	}
 }
 
-func (c conn) search(criteria string) string {
+// tell tells of mails that the client doesn't know of, and gives a channel that is closed at the next one.
+func (c *conn) tell() <-chan struct{} {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if n := len(c.mails); n != c.told {
+		c.told = n
+		c.say("* %d EXISTS", n)
+	}
+	return c.news
+}
+
+func (c *conn) search(criteria string) string {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	words := strings.Fields(criteria)
@@ -313,7 +340,7 @@ func within(set string, uid, last uint32) bool {
 }
 
 // each calls f with the mails of a command's set.
-func (c conn) each(rest string, f func(sequence int, m *Mail)) {
+func (c *conn) each(rest string, f func(sequence int, m *Mail)) {
 	set, _, _ := strings.Cut(rest, " ")
 	for i, m := range c.mails {
 		if within(set, m.UID, c.next-1) {
@@ -322,7 +349,7 @@ func (c conn) each(rest string, f func(sequence int, m *Mail)) {
 	}
 }
 
-func (c conn) fetch(rest string, fault Fault) bool {
+func (c *conn) fetch(rest string, fault Fault) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if fault == Expunge {
@@ -358,7 +385,7 @@ func (c conn) fetch(rest string, fault Fault) bool {
 
 var storing = regexp.MustCompile(`^\S+ ([+-])FLAGS(\.SILENT)? \(([^)]*)\)$`)
 
-func (c conn) store(rest string) {
+func (c *conn) store(rest string) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	parts := storing.FindStringSubmatch(rest)

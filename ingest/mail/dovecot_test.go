@@ -1,0 +1,274 @@
+package mail
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-imap/v2/imapclient"
+
+	"tallyhouse/ingest/mail/mailbox"
+)
+
+// dovecot is a real IMAP server of the distribution, with one user and an empty mailbox.
+type dovecot struct {
+	t           testing.TB
+	plain, tls  int // ports
+	certificate string
+}
+
+// startDovecot fails where Dovecot isn't installed: .ci/install does that.
+func startDovecot(t testing.TB) *dovecot {
+	t.Helper()
+	program, err := exec.LookPath("dovecot")
+	if err != nil {
+		program = "/usr/sbin/dovecot" // not in everybody's PATH
+	}
+	if _, err := os.Stat(program); err != nil {
+		t.Fatal("Dovecot is not installed: run .ci/install, or apt-get install dovecot-imapd")
+	}
+	dir, err := os.MkdirTemp("", "dovecot-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	d := &dovecot{t: t, plain: freePort(t), tls: freePort(t), certificate: filepath.Join(dir, "cert.pem")}
+	d.makeCertificate(filepath.Join(dir, "key.pem"))
+	owner, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if owner.Uid == "0" { // it refuses to serve mails of root
+		if owner, err = user.Lookup("nobody"); err != nil {
+			t.Fatal(err)
+		}
+		uid, _ := strconv.Atoi(owner.Uid)
+		gid, _ := strconv.Atoi(owner.Gid)
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(filepath.Join(dir, "home"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chown(filepath.Join(dir, "home"), uid, gid); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config := strings.NewReplacer("DIR", dir, "PLAIN", strconv.Itoa(d.plain), "SECURE", strconv.Itoa(d.tls), "UID", owner.Uid, "GID", owner.Gid).Replace(dovecotConfig)
+	if os.Getuid() != 0 {
+		config += fmt.Sprintf("default_internal_user = %s\ndefault_login_user = %[1]s\n", owner.Username)
+	}
+	file := filepath.Join(dir, "dovecot.conf")
+	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	server := exec.Command(program, "-F", "-c", file)
+	server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var said strings.Builder
+	server.Stderr = &said
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-server.Process.Pid, syscall.SIGTERM)
+		_ = server.Wait()
+		if t.Failed() {
+			log, _ := os.ReadFile(filepath.Join(dir, "log"))
+			t.Logf("dovecot: %s\n%s", said.String(), log)
+		}
+	})
+	eventually(t, "dovecot serves", func() error {
+		c, err := net.Dial("tcp", fmt.Sprint("127.0.0.1:", d.plain))
+		if err == nil {
+			c.Close()
+		}
+		return err
+	})
+	return d
+}
+
+const dovecotConfig = `
+protocols = imap
+listen = 127.0.0.1
+base_dir = DIR/run
+state_dir = DIR/state
+log_path = DIR/log
+mail_location = maildir:DIR/home/mail
+first_valid_uid = 1
+ssl = required
+ssl_cert = <DIR/cert.pem
+ssl_key = <DIR/key.pem
+service imap-login {
+  chroot =
+  inet_listener imap {
+    port = PLAIN
+  }
+  inet_listener imaps {
+    port = SECURE
+    ssl = yes
+  }
+}
+service anvil {
+  chroot =
+}
+service stats {
+  chroot =
+}
+passdb {
+  driver = static
+  args = password=secret
+}
+userdb {
+  driver = static
+  args = uid=UID gid=GID home=DIR/home
+}
+namespace inbox {
+  inbox = yes
+  separator = /
+}
+`
+
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func (d *dovecot) makeCertificate(keyFile string) {
+	d.t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "127.0.0.1"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for file, block := range map[string]*pem.Block{d.certificate: {Type: "CERTIFICATE", Bytes: certificate}, keyFile: {Type: "PRIVATE KEY", Bytes: secret}} {
+		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o644); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
+
+func (d *dovecot) url(scheme string) string {
+	port := d.plain
+	if scheme == "imaps" {
+		port = d.tls
+	}
+	return fmt.Sprintf("%s://invoices:secret@127.0.0.1:%d/INBOX?ca=%s", scheme, port, d.certificate)
+}
+
+// deliver puts a mail into the inbox.
+func (d *dovecot) deliver(raw []byte) {
+	d.t.Helper()
+	authority, err := os.ReadFile(d.certificate)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	trusted := x509.NewCertPool()
+	trusted.AppendCertsFromPEM(authority)
+	c, err := imapclient.DialTLS(fmt.Sprint("127.0.0.1:", d.tls), &imapclient.Options{TLSConfig: &tls.Config{RootCAs: trusted}})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Login("invoices", "secret").Wait(); err != nil {
+		d.t.Fatal(err)
+	}
+	appending := c.Append("INBOX", int64(len(raw)), nil)
+	_, _ = appending.Write(raw) // Wait tells
+	_ = appending.Close()
+	if _, err := appending.Wait(); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// A real server, both ways of encryption, both marks: mails that were there, that come while it is watched, that fail and that have no PDF.
+func TestDovecot(t *testing.T) {
+	w := newWorld(t)
+	records := 0
+	for _, c := range []struct{ name, scheme, folder string }{
+		{"TLS and keywords", "imaps", ""},
+		{"STARTTLS and a folder", "imap", "Tallyhouse/Done"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := startDovecot(t)
+			before := w.stored()
+			o := mailbox.Options{Address: address(t, d.url(c.scheme)), DoneFolder: c.folder}
+			pdf := invoice(c.name)
+			d.deliver(letter{to: "quartier@intake.example", id: c.name + "1", pdfs: [][]byte{pdf}}.raw())
+			in := w.intake([]mailbox.Options{o})
+			records++
+			w.settled(records)
+			d.deliver(letter{to: "quartier@intake.example, tower@intake.example", id: c.name + "2", pdfs: [][]byte{pdf, pdf}}.raw())
+			d.deliver(letter{to: "nobody@intake.example", id: c.name + "3", pdfs: [][]byte{pdf}}.raw())
+			d.deliver(letter{to: "quartier@intake.example", id: c.name + "4"}.raw())
+			records += 4
+			w.settled(records)
+			marked(t, o, mailbox.Failed, 1)
+			marked(t, o, mailbox.Ignored, 1)
+			place := o
+			if c.folder == "" {
+				marked(t, o, mailbox.Done, 2)
+			} else {
+				place.Mailbox = c.folder
+				eventually(t, "the done mails are in the folder", func() error {
+					box, err := mailbox.Open(t.Context(), place)
+					if err != nil {
+						return err
+					}
+					defer box.Close()
+					if all, err := box.On(t.Context(), time.Now()); err != nil || len(all) != 2 {
+						return fmt.Errorf("%d are, %v", len(all), err)
+					}
+					return nil
+				})
+			}
+			for id, h := range w.stored() {
+				if _, known := before[id]; known {
+					continue
+				}
+				if again, err := in.Retry(t.Context(), id); err != nil || again.Version != h.version+1 || again.Status != "completed" {
+					t.Errorf("retry: got %+v, %v", again, err)
+				}
+			}
+			in.end()
+		})
+	}
+}
+
+// A server whose certificate isn't trusted gets no password.
+func TestDovecotsCertificateIsChecked(t *testing.T) {
+	d := startDovecot(t)
+	url, _, _ := strings.Cut(d.url("imaps"), "?")
+	if _, err := mailbox.Open(t.Context(), mailbox.Options{Address: address(t, url)}); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("got %v", err)
+	}
+}

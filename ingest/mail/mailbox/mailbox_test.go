@@ -1,0 +1,179 @@
+package mailbox_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/mail/mailbox/mailboxtest"
+)
+
+func TestAddressesAreReadAndNeverShowTheirPassword(t *testing.T) {
+	for _, c := range []struct{ url, want, tenant string }{
+		{"imaps://u:hush@mail.example", "u@mail.example:993/INBOX", ""},
+		{"imap://u:hush@mail.example/Invoices/2026?tenant=demo", "u@mail.example:143/Invoices/2026", "demo"},
+		{"imaps://a%40b.example:hu%2Fsh@mail.example:1993/Rechnungen%20neu?auth=xoauth2", "a@b.example@mail.example:1993/Rechnungen neu", ""},
+		{"imap://u:hush@[::1]:1143/INBOX?tls=off", "u@[::1]:1143/INBOX", ""},
+	} {
+		a, err := mailbox.ParseAddress(c.url)
+		if err != nil || a.String() != c.want || a.Tenant != c.tenant {
+			t.Errorf("%s: got %s of tenant %q, %v", c.url, a, a.Tenant, err)
+		}
+		for _, shown := range []string{fmt.Sprint(a), fmt.Sprintf("%+v", a), fmt.Sprintf("%#v", a), fmt.Sprintf("%v", &a)} {
+			if strings.Contains(shown, "hush") || strings.Contains(shown, "hu/sh") {
+				t.Errorf("%s shows its password: %s", c.url, shown)
+			}
+		}
+	}
+}
+
+func TestAWrongAddressIsRefusedWithoutShowingIt(t *testing.T) {
+	for url, want := range map[string]string{
+		"imaps://u:hush%ZZ@h":              "no URL",
+		"imaps://u:hush@h:port":            "no URL",
+		"pop3://u:hush@h":                  "scheme must be imaps or imap",
+		"imaps://:hush@h":                  "no user",
+		"imaps://u@h":                      "neither a password nor a password-file",
+		"imaps://u:hush@/INBOX":            "no host",
+		"imaps://u:hush@h?tls=off":         "parameter tls",
+		"imaps://u:hush@h?tenent=demo":     "parameter tenent",
+		"imaps://u:hush@h?ca=/nowhere.pem": "ca:",
+	} {
+		_, err := mailbox.ParseAddress(url)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush") {
+			t.Errorf("%s: got %v, want ...%s...", url, err, want)
+		}
+	}
+}
+
+func open(t *testing.T, url string, change ...func(*mailbox.Options)) (*mailbox.Session, error) {
+	t.Helper()
+	a, err := mailbox.ParseAddress(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := mailbox.Options{Address: a, Patience: 5 * time.Second, Poll: 20 * time.Millisecond}
+	for _, c := range change {
+		c(&o)
+	}
+	s, err := mailbox.Open(t.Context(), o)
+	if err == nil {
+		t.Cleanup(s.Close)
+	}
+	return s, err
+}
+
+// A token is read anew at each login, so that it can be renewed beside a running worker.
+func TestATokenIsReadAtEachLogin(t *testing.T) {
+	s := mailboxtest.Start(t)
+	s.Token = "second"
+	file := filepath.Join(t.TempDir(), "token")
+	url := strings.Replace(s.URL(), ":secret", "", 1) + "&auth=xoauth2&password-file=" + file
+	for token, works := range map[string]bool{"first\n": false, "second\n": true} {
+		if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := open(t, url)
+		if (err == nil) != works {
+			t.Errorf("token %q: %v", token, err)
+		}
+		if !works && !errors.Is(err, mailbox.ErrRefused) {
+			t.Errorf("token %q: got %v", token, err)
+		}
+	}
+}
+
+// Without encryption nothing is sent to a server elsewhere, unless that was asked for: the server here offers no STARTTLS, and is taken for local alone.
+func TestAServerWithoutSTARTTLSIsTakenOnThisMachineAlone(t *testing.T) {
+	s := mailboxtest.Start(t)
+	if _, err := open(t, strings.Replace(s.URL(), "?tls=off", "", 1)); err != nil {
+		t.Errorf("on this machine: %v", err)
+	}
+	for _, command := range s.Log() {
+		if strings.HasPrefix(command, "STARTTLS") {
+			return
+		}
+	}
+	t.Errorf("STARTTLS was not tried: %q", s.Log())
+}
+
+// Mails come page by page, by UID, with what is needed of them; larger ones than allowed are told apart without being read.
+func TestMailsAreReadByUID(t *testing.T) {
+	s := mailboxtest.Start(t)
+	const mails = mailbox.Page + 10
+	for i := range mails {
+		s.Deliver(fmt.Sprintf("Subject: %d\r\n\r\n%s", i, strings.Repeat("x", i)))
+	}
+	box, err := open(t, s.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	uids, err := box.Unhandled(t.Context(), 5, false)
+	if err != nil || len(uids) != mails-4 || uids[0] != 5 {
+		t.Fatalf("got %v, %v", uids, err)
+	}
+	if _, err := box.Mails(t.Context(), uids); err == nil {
+		t.Error("more than a page was asked for and given")
+	}
+	got, err := box.Mails(t.Context(), uids[:mailbox.Page])
+	if err != nil || len(got) != mailbox.Page {
+		t.Fatalf("%d mails, %v", len(got), err)
+	}
+	m := got[0]
+	if string(m.Header) != "Subject: 4\r\n\r\n" || m.Size != int64(len("Subject: 4\r\n\r\nxxxx")) || time.Since(m.Arrived) > time.Minute {
+		t.Errorf("got %+v", m)
+	}
+	if body, err := box.Body(t.Context(), m, 100); err != nil || string(body) != "Subject: 4\r\n\r\nxxxx" {
+		t.Errorf("got %q, %v", body, err)
+	}
+	if _, err := box.Body(t.Context(), m, 17); !errors.Is(err, mailbox.ErrTooLarge) {
+		t.Errorf("a byte too large: %v", err)
+	}
+	if body, err := box.Body(t.Context(), m, 18); err != nil || len(body) != 18 {
+		t.Errorf("just small enough: %q, %v", body, err)
+	}
+	if _, err := box.Body(t.Context(), mailbox.Mail{UID: 9999}, 100); !errors.Is(err, mailbox.ErrGone) {
+		t.Errorf("a mail that isn't there: %v", err)
+	}
+	if past, err := box.Unhandled(t.Context(), mails+1, false); err != nil || len(past) != 0 {
+		t.Errorf("behind the last: %v, %v", past, err)
+	}
+}
+
+// While a session waits, other commands get their turn, and new mail ends the waiting.
+func TestCommandsInterruptTheWaiting(t *testing.T) {
+	for _, idle := range []bool{true, false} {
+		s := mailboxtest.Start(t)
+		s.NoIdle = !idle
+		s.Deliver("Subject: 1\r\n\r\n")
+		box, err := open(t, s.URL(), func(o *mailbox.Options) { o.Poll = time.Hour })
+		if err != nil {
+			t.Fatal(err)
+		}
+		waited := make(chan error, 1)
+		go func() { waited <- box.Wait(t.Context(), time.Hour) }()
+		for range 20 {
+			if err := box.Mark(t.Context(), 1, mailbox.Done); err != nil {
+				t.Fatalf("idle %t: %v", idle, err)
+			}
+		}
+		select {
+		case err := <-waited:
+			t.Fatalf("idle %t: the waiting ended with %v", idle, err)
+		default:
+		}
+		if idle {
+			s.Deliver("Subject: 2\r\n\r\n")
+		} else {
+			box.Nudge()
+		}
+		if err := <-waited; err != nil {
+			t.Fatalf("idle %t: %v", idle, err)
+		}
+	}
+}
