@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/emersion/go-imap/v2"
@@ -46,13 +47,15 @@ type Options struct {
 
 // Server is a running mail server.
 type Server struct {
-	store    *store
-	imap     *imapserver.Server
-	smtp     *smtp.Server
-	imapAddr string
-	smtpAddr string
-	unlock   func()
-	done     chan error // one for each server
+	store     *store
+	imap      *imapserver.Server
+	smtp      *smtp.Server
+	imapAddr  string
+	smtpAddr  string
+	unlock    func()
+	listeners []net.Listener
+	serving   sync.WaitGroup
+	stop      sync.Once
 }
 
 // ErrDataDirInUse says that another mail server uses the data directory.
@@ -91,7 +94,7 @@ func Start(o Options) (_ *Server, err error) {
 		return nil, errors.Join(err, imapListener.Close())
 	}
 	logger := slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn)
-	s := &Server{store: kept, imapAddr: imapListener.Addr().String(), smtpAddr: smtpListener.Addr().String(), unlock: unlock, done: make(chan error, 2)}
+	s := &Server{store: kept, imapAddr: imapListener.Addr().String(), smtpAddr: smtpListener.Addr().String(), unlock: unlock, listeners: []net.Listener{imapListener, smtpListener}}
 	s.imap = imapserver.New(&imapserver.Options{
 		NewSession: func(*imapserver.Conn) (imapserver.Session, *imapserver.GreetingData, error) {
 			return &session{store: kept}, nil, nil
@@ -106,8 +109,9 @@ func Start(o Options) (_ *Server, err error) {
 	s.smtp.MaxLineLength = 1 << 20 // binary PDFs have long lines
 	s.smtp.EnableSMTPUTF8 = true
 	s.smtp.ErrorLog = logger
-	go func() { s.done <- s.imap.Serve(imapListener) }()
-	go func() { s.done <- s.smtp.Serve(smtpListener) }()
+	// Both end, without a word, when they are stopped; nothing else ends them.
+	s.serving.Go(func() { _ = s.imap.Serve(imapListener) })
+	s.serving.Go(func() { _ = s.smtp.Serve(smtpListener) })
 	o.Log.Info("embedded mail serves", "imap", s.imapAddr, "smtp", s.smtpAddr, "data", o.DataDir)
 	return s, nil
 }
@@ -133,19 +137,24 @@ func (s *Server) URL() string {
 // SMTP is where mail is taken in, host:port.
 func (s *Server) SMTP() string { return s.smtpAddr }
 
-// Stop ends both servers. What the door acknowledged is stored.
+// Stop ends both servers, mails that are being given in first, for a moment. What the door acknowledged is stored. Later calls do nothing.
 func (s *Server) Stop(ctx context.Context) error {
-	smtpErr := s.smtp.Shutdown(ctx)
-	imapErr := s.imap.Close()
-	for range 2 {
-		select {
-		case <-s.done:
-		case <-ctx.Done():
-			return fmt.Errorf("%s: %w", serviceName, ctx.Err())
+	var err error
+	s.stop.Do(func() {
+		const moment = time.Second
+		bounded, stop := context.WithTimeout(ctx, moment)
+		defer stop()
+		if s.smtp.Shutdown(bounded) != nil { // somebody holds a connection
+			_ = s.smtp.Close()
 		}
-	}
-	s.unlock()
-	if err := errors.Join(smtpErr, imapErr); err != nil {
+		err = s.imap.Close()
+		for _, l := range s.listeners { // a server that was about to begin doesn't know its own yet
+			_ = l.Close()
+		}
+		s.serving.Wait()
+		s.unlock()
+	})
+	if err != nil {
 		return fmt.Errorf("%s: stop: %w", serviceName, err)
 	}
 	return nil

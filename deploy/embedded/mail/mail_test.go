@@ -1,0 +1,212 @@
+package mail_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/smtp"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-imap/v2"
+	"github.com/emersion/go-imap/v2/imapclient"
+
+	"tallyhouse/deploy/embedded/mail"
+	"tallyhouse/deploy/embedded/supervise"
+)
+
+func start(t *testing.T, dir string) *mail.Server {
+	t.Helper()
+	s, err := mail.Start(mail.Options{DataDir: dir, IMAP: "127.0.0.1:0", SMTP: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Stop(context.Background()) })
+	return s
+}
+
+func stop(t *testing.T, s *mail.Server) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := s.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func login(t *testing.T, s *mail.Server, options *imapclient.Options) *imapclient.Client {
+	t.Helper()
+	u, err := url.Parse(s.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := imapclient.DialInsecure(u.Host, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if err := c.Login(mail.User, mail.Password).Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func enter(t *testing.T, c *imapclient.Client, name string) *imap.SelectData {
+	t.Helper()
+	d, err := c.Select(name, nil).Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func send(t *testing.T, s *mail.Server, raw string, to ...string) {
+	t.Helper()
+	if err := smtp.SendMail(s.SMTP(), nil, "a@b.example", to, []byte(raw)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fetch gives the mails of the selected mailbox, by UID.
+func fetch(t *testing.T, c *imapclient.Client) map[imap.UID]*imapclient.FetchMessageBuffer {
+	t.Helper()
+	var all imap.UIDSet
+	all.AddRange(1, 0)
+	whole := &imap.FetchItemBodySection{Peek: true}
+	found, err := c.Fetch(all, &imap.FetchOptions{UID: true, Flags: true, InternalDate: true, RFC822Size: true, BodySection: []*imap.FetchItemBodySection{whole}}).Collect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := map[imap.UID]*imapclient.FetchMessageBuffer{}
+	for _, m := range found {
+		of[m.UID] = m
+	}
+	return of
+}
+
+// Given mail for any address, then it lands in the one mailbox, byte by byte, with the recipients of its envelope before it.
+func TestMailForAnyAddressLandsInTheMailbox(t *testing.T) {
+	s := start(t, t.TempDir())
+	raw := "Subject: x\r\nno field\r\n\r\n.a dot\r\n" + strings.Repeat("\xff\x00", 3000) + "\r\n"
+	send(t, s, raw, "one@intake.example", "two@intake.example")
+	c := login(t, s, nil)
+	if d := enter(t, c, "INBOX"); d.NumMessages != 1 || !slices.Contains(d.PermanentFlags, imap.FlagWildcard) {
+		t.Fatalf("got %+v", d)
+	}
+	m := fetch(t, c)[1]
+	want := "Return-Path: <a@b.example>\r\nDelivered-To: one@intake.example\r\nDelivered-To: two@intake.example\r\n" + raw
+	if string(m.BodySection[0].Bytes) != want || m.RFC822Size != int64(len(want)) || time.Since(m.InternalDate) > time.Minute {
+		t.Errorf("got %q of %d bytes", m.BodySection[0].Bytes, m.RFC822Size)
+	}
+}
+
+// Given mails with keywords and in folders, when the server starts again, then everything is as it was, and no UID is given twice.
+func TestMailsKeywordsAndFoldersStay(t *testing.T) {
+	dir := t.TempDir()
+	s := start(t, dir)
+	for i := range 3 {
+		send(t, s, fmt.Sprintf("Subject: %d\r\n\r\nx\r\n", i), "p@intake.example")
+	}
+	c := login(t, s, nil)
+	validity := enter(t, c, "INBOX").UIDValidity
+	arrived := fetch(t, c)[3].InternalDate
+	if err := c.Store(imap.UIDSetNum(2), &imap.StoreFlags{Op: imap.StoreFlagsAdd, Silent: true, Flags: []imap.Flag{"$TallyhouseDone", imap.FlagSeen}}, nil).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Create("Done/2026", nil).Wait(); err != nil {
+		t.Fatal(err)
+	}
+	moved, err := c.Move(imap.UIDSetNum(3), "Done/2026").Wait()
+	if err != nil || moved.SourceUIDs.String() != "3" {
+		t.Fatalf("moved %+v, %v", moved, err)
+	}
+	stop(t, s)
+
+	s = start(t, dir)
+	c = login(t, s, nil)
+	if d := enter(t, c, "INBOX"); d.UIDValidity != validity || d.NumMessages != 2 || d.UIDNext != 4 {
+		t.Errorf("got %+v", d)
+	}
+	if flags := fetch(t, c)[2].Flags; len(flags) != 2 || !slices.Contains(flags, imap.Flag("$TallyhouseDone")) {
+		t.Errorf("its flags are %v", flags)
+	}
+	for criteria, want := range map[*imap.SearchCriteria]string{
+		{Flag: []imap.Flag{"$tallyhousedone"}}:                                           "2",
+		{NotFlag: []imap.Flag{"$TallyhouseDone"}}:                                        "1",
+		{Since: time.Now().Add(-48 * time.Hour), Before: time.Now().Add(48 * time.Hour)}: "1:2",
+		{Since: time.Now().Add(48 * time.Hour)}:                                          "",
+	} {
+		d, err := c.UIDSearch(criteria, nil).Wait()
+		if err != nil || d.All.String() != want {
+			t.Errorf("%+v: got %v, %v, want %s", criteria, d.All, err, want)
+		}
+	}
+	send(t, s, "Subject: 4\r\n\r\n", "p@intake.example")
+	enter(t, c, "INBOX")
+	if fetch(t, c)[4] == nil {
+		t.Error("the new mail did not get UID 4")
+	}
+	enter(t, c, "Done/2026")
+	if m := fetch(t, c)[1]; m == nil || !m.InternalDate.Equal(arrived) || !strings.Contains(string(m.BodySection[0].Bytes), "Subject: 2") {
+		t.Errorf("the moved mail is %+v", m)
+	}
+}
+
+// Given a client in IDLE, when mail comes in, then it is told at once.
+func TestNewMailIsTold(t *testing.T) {
+	s := start(t, t.TempDir())
+	told := make(chan uint32, 10)
+	c := login(t, s, &imapclient.Options{UnilateralDataHandler: &imapclient.UnilateralDataHandler{Mailbox: func(d *imapclient.UnilateralDataMailbox) {
+		if d.NumMessages != nil {
+			told <- *d.NumMessages
+		}
+	}}})
+	enter(t, c, "INBOX")
+	for n := range uint32(5) {
+		idle, err := c.Idle()
+		if err != nil {
+			t.Fatal(err)
+		}
+		send(t, s, "Subject: x\r\n\r\n", "p@intake.example")
+		if got := <-told; got != n+1 {
+			t.Errorf("told of %d mails, want %d", got, n+1)
+		}
+		if err := errors.Join(idle.Close(), idle.Wait()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAWrongPasswordIsRefused(t *testing.T) {
+	s := start(t, t.TempDir())
+	u, _ := url.Parse(s.URL())
+	c, err := imapclient.DialInsecure(u.Host, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Login(mail.User, "guess").Wait(); err == nil {
+		t.Error("it was taken")
+	}
+}
+
+func TestTakenAddressesAndDirectoriesAreTold(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, err = mail.Start(mail.Options{DataDir: t.TempDir(), IMAP: "127.0.0.1:0", SMTP: l.Addr().String()})
+	if taken := (*supervise.PortTakenError)(nil); !errors.As(err, &taken) || !strings.Contains(err.Error(), "--smtp-addr") {
+		t.Errorf("got %v", err)
+	}
+	dir := t.TempDir()
+	start(t, dir)
+	if _, err = mail.Start(mail.Options{DataDir: dir, IMAP: "127.0.0.1:0", SMTP: "127.0.0.1:0"}); !errors.Is(err, mail.ErrDataDirInUse) {
+		t.Errorf("got %v", err)
+	}
+}
