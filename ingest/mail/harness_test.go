@@ -3,6 +3,7 @@ package mail
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"log/slog"
@@ -402,4 +403,9 @@ func marked(t testing.TB, o mailbox.Options, mark mailbox.Mark, n int) {
 		}
 		return err
 	})
+}
+
+// recordOf is the record of a mail's only PDF in project P1.
+func recordOf(messageID string, pdf []byte) string {
+	return identity{tenant, "P1", messageID, 0, sha256.Sum256(pdf)}.id()
 }
