@@ -25,11 +25,10 @@ const intakeChild = "TALLYHOUSE_TEST_INTAKE"
 
 // childWork says what the child works on and where it dies.
 type childWork struct {
-	Kafka, Mailbox string
-	ClickHouse     database.Options
-	DoneFolder     string
-	DieAt          step
-	DieAfter       int64 // passes of that step
+	Kafka, ClickHouse, Database, Mailbox string
+	DoneFolder                           string
+	DieAt                                step
+	DieAfter                             int64 // passes of that step
 }
 
 func runIntakeChild() {
@@ -45,7 +44,7 @@ func runIntakeChild() {
 	if err != nil {
 		childFails(err)
 	}
-	db, err := database.Open(work.ClickHouse, 1)
+	db, err := database.Open(database.Options{Addr: work.ClickHouse, Database: work.Database, User: "default"}, 1)
 	if err != nil {
 		childFails(err)
 	}
@@ -121,7 +120,7 @@ func TestAKilledWorkerLosesNothingAndDoublesNothing(t *testing.T) {
 			t.Run(fmt.Sprint(death.at, " ", death.after, folder), func(t *testing.T) {
 				name := fmt.Sprintf("%s-%d-%s", death.at, death.after, folder)
 				w.deliver(letter{to: "quartier@intake.example, tower@intake.example", id: name, pdfs: [][]byte{invoice(name + "-1"), invoice(name + "-2")}}.raw(), "quartier@intake.example")
-				runUntilDead(t, childWork{Kafka: w.cluster.Addrs[0], ClickHouse: w.where, Mailbox: w.server.URL(), DoneFolder: folder, DieAt: death.at, DieAfter: death.after})
+				runUntilDead(t, childWork{Kafka: w.cluster.Addrs[0], ClickHouse: w.where.Addr, Database: w.where.Database, Mailbox: w.server.URL(), DoneFolder: folder, DieAt: death.at, DieAfter: death.after})
 
 				o := w.box()
 				o.DoneFolder = folder

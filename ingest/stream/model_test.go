@@ -17,14 +17,12 @@ import (
 // model is what the tables must hold after a stream of messages, kept as naively as can be: the newest version of every entity, no
 // batches, no positions, no contributions.
 type model struct {
-	newest   map[events.Topic]map[string]events.Event
-	deleting map[events.Topic]map[string]bool // whose newest is a delete
-	refused  int
-	keys     map[events.Topic]map[string]string // key -> project of the newest upsert before a delete
+	newest  map[events.Topic]map[string]events.Event
+	refused int
 }
 
 func newModel() *model {
-	return &model{newest: map[events.Topic]map[string]events.Event{}, keys: map[events.Topic]map[string]string{}}
+	return &model{newest: map[events.Topic]map[string]events.Event{}}
 }
 
 // take takes messages in the order of sending. Messages of one key must have been sent to one partition, or with versions that never
