@@ -79,6 +79,8 @@ func (s *session) Select(name string, _ *imap.SelectOptions) (*imap.SelectData, 
 
 // Unselect closes the mailbox.
 func (s *session) Unselect() error {
+	s.store.mutex.Lock() // an IDLE may still be at its end
+	defer s.store.mutex.Unlock()
 	if s.tracker != nil {
 		s.tracker.Close()
 	}
@@ -203,10 +205,13 @@ func (s *session) Append(name string, r imap.LiteralReader, o *imap.AppendOption
 
 // Poll writes what has changed.
 func (s *session) Poll(w *imapserver.UpdateWriter, allowExpunge bool) error {
-	if s.tracker == nil {
+	s.store.mutex.Lock()
+	tracker := s.tracker
+	s.store.mutex.Unlock()
+	if tracker == nil {
 		return nil
 	}
-	return s.tracker.Poll(w, allowExpunge)
+	return tracker.Poll(w, allowExpunge)
 }
 
 // Idle writes what changes, as it does.

@@ -44,7 +44,7 @@ func (s *Session) Mails(ctx context.Context, uids []UID) ([]Mail, error) {
 	var all []Mail
 	err := s.do(ctx, "fetch headers", s.options.Patience+time.Duration(len(uids))*time.Second, func() error {
 		return s.fetch(s.client.Fetch(imap.UIDSetNum(uids...), options), func(m *imapclient.FetchMessageData) error {
-			mail, err := readMail(m)
+			mail, err := s.readMail(m)
 			if err == nil && slices.Contains(uids, mail.UID) {
 				all = append(all, mail)
 			}
@@ -55,7 +55,7 @@ func (s *Session) Mails(ctx context.Context, uids []UID) ([]Mail, error) {
 	return all, err
 }
 
-func readMail(m *imapclient.FetchMessageData) (Mail, error) {
+func (s *Session) readMail(m *imapclient.FetchMessageData) (Mail, error) {
 	var mail Mail
 	for item := m.Next(); item != nil; item = m.Next() {
 		switch item := item.(type) {
@@ -69,7 +69,7 @@ func readMail(m *imapclient.FetchMessageData) (Mail, error) {
 		case imapclient.FetchItemDataInternalDate:
 			mail.Arrived = item.Time.UTC()
 		case imapclient.FetchItemDataBodySection:
-			header, err := bounded(item.Literal, HeaderBytes)
+			header, err := s.literal(item.Literal, HeaderBytes)
 			if err != nil {
 				return mail, err
 			}
@@ -92,7 +92,7 @@ func (s *Session) Body(ctx context.Context, m Mail, limit int64) ([]byte, error)
 			for item := m.Next(); item != nil; item = m.Next() {
 				if section, ok := item.(imapclient.FetchItemDataBodySection); ok && section.MatchCommand(whole) {
 					var err error
-					if body, err = bounded(section.Literal, limit+1); err != nil {
+					if body, err = s.literal(section.Literal, limit+1); err != nil {
 						return err
 					}
 					found = true
@@ -112,29 +112,30 @@ func (s *Session) Body(ctx context.Context, m Mail, limit int64) ([]byte, error)
 	return body, nil
 }
 
-// fetch reads all that a command gives. After an error the connection is closed: what the server still sends isn't wanted, but the client stands still until it
-// is taken.
+// fetch reads all that a command gives. After an error the connection is closed. Then nothing may be taken from the command any more: the client goes on by
+// itself as soon as a literal ends in an error, and both would read the connection.
 func (s *Session) fetch(command *imapclient.FetchCommand, each func(*imapclient.FetchMessageData) error) error {
 	for m := command.Next(); m != nil; m = command.Next() {
 		if err := each(m); err != nil {
-			go s.client.Close() // waits for the client, which waits for the next line
-			_ = command.Close()
+			go s.client.Close() // it waits for the client, which may wait for us
 			return err
 		}
 	}
 	return command.Close()
 }
 
-// bounded reads a literal: the client would take any length that a server names.
-func bounded(literal imap.LiteralReader, limit int64) ([]byte, error) {
-	if literal == nil {
+// literal reads a literal of at most limit bytes: the client would take any length that a server names.
+func (s *Session) literal(l imap.LiteralReader, limit int64) ([]byte, error) {
+	if l == nil {
 		return nil, nil
 	}
-	if literal.Size() > limit {
-		return nil, fmt.Errorf("the server sends %d bytes where it was asked for %d", literal.Size(), limit)
+	if l.Size() > limit {
+		go s.client.Close()
+		_, _ = io.Copy(io.Discard, l) // until it breaks: the client stands still before
+		return nil, fmt.Errorf("the server sends %d bytes where it was asked for %d", l.Size(), limit)
 	}
-	b := make([]byte, literal.Size())
-	if _, err := io.ReadFull(literal, b); err != nil {
+	b := make([]byte, l.Size())
+	if _, err := io.ReadFull(l, b); err != nil {
 		return nil, fmt.Errorf("the server broke off: %w", err)
 	}
 	return b, nil

@@ -114,7 +114,7 @@ func (s *Session) Claim(ctx context.Context, uid UID, overrule bool) (bool, erro
 	err := s.do(ctx, "claim", s.options.Patience, func() error {
 		store := &imap.StoreFlags{Op: imap.StoreFlagsAdd, Flags: []imap.Flag{s.claim()}}
 		return s.fetch(s.client.Store(imap.UIDSetNum(uid), store, nil), func(m *imapclient.FetchMessageData) error {
-			mail, err := readMail(m)
+			mail, err := s.readMail(m)
 			flags, found = mail.keywords, true
 			return err
 		})
