@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -283,6 +284,10 @@ func (w *world) behind() string {
 				}
 			}
 		}
+	}
+	// A message that was sent on meanwhile made a log longer, before its old partition's position passed it.
+	if len(all) == 0 && !maps.Equal(ends, w.ends()) {
+		return "the logs grow"
 	}
 	return strings.Join(all, "; ")
 }

@@ -14,13 +14,13 @@ import (
 
 var allPartitions = []int32{0, 1, 2}
 
-// hold takes a hold on all partitions.
-func (s *stage) hold(holder string) *fence.Hold {
+// hold takes a hold on all partitions; a writer that recovers at the same moment may be quicker, then it tries again.
+func (s *stage) hold(holder string) (h *fence.Hold) {
 	s.t.Helper()
-	h, err := fence.Take(context.Background(), s.db, scenePartition.topic, allPartitions, holder)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	patiently(s.t, func() (err error) {
+		h, err = fence.Take(context.Background(), s.db, scenePartition.topic, allPartitions, holder)
+		return err
+	})
 	return h
 }
 
