@@ -28,7 +28,7 @@ func (s *Server) CursorBehind(path, raw, key, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	operation, names, _ := match(s.operations, path)
+	operation, names, _ := s.routes.match(path)
 	values, _ := query.Parse(raw, operation.params)
 	c := &call{operation: operation, caller: caller, path: names, values: values}
 	return s.cursors.Seal(placeOf(id), c.binding())

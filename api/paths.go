@@ -1,57 +1,47 @@
 package api
 
 import (
+	"net/http"
 	"net/url"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-chi/chi/v5"
 )
 
-// match finds the operation of a path as it came over the wire, and the values of its path parameters, decoded once. Paths are
-// compared exactly: another case, a slash more or less is another path.
-func match(operations []operation, escapedPath string) (*operation, map[string]string, bool) {
-	given, ok := segments(escapedPath)
-	if !ok {
+// routes find the operation of a path. They only find it: what it answers, and what other methods get, is decided in one place for all.
+type routes struct {
+	mux        *chi.Mux
+	operations map[string]*operation // by path
+}
+
+func newRoutes(operations []operation) *routes {
+	r := &routes{mux: chi.NewMux(), operations: map[string]*operation{}}
+	for i := range operations {
+		o := &operations[i]
+		r.operations[o.path] = o
+		r.mux.Get(o.path, http.NotFound)
+	}
+	return r
+}
+
+// match finds the operation of a path as it came over the wire, and the values of its path parameters, decoded once: a slash in an id
+// travels as %2F. Paths are compared exactly: another case, a slash more or less is another path.
+func (r *routes) match(escapedPath string) (*operation, map[string]string, bool) {
+	found := chi.NewRouteContext()
+	o := r.operations[r.mux.Find(found, http.MethodGet, escapedPath)]
+	if o == nil {
 		return nil, nil, false
 	}
-	for i := range operations {
-		if values, ok := matches(operations[i].path, given); ok {
-			return &operations[i], values, true
-		}
-	}
-	return nil, nil, false
-}
-
-// segments are the parts of a path between its slashes, each decoded once: a slash in an id travels as %2F.
-func segments(escapedPath string) ([]string, bool) {
-	parts := strings.Split(escapedPath, "/")
-	for i, part := range parts {
-		decoded, err := url.PathUnescape(part)
-		if err != nil || !utf8.ValidString(decoded) {
-			return nil, false
-		}
-		parts[i] = decoded
-	}
-	return parts, true
-}
-
-// matches compares a path with an operation's; every segment of the path has been decoded.
-func matches(pattern string, given []string) (map[string]string, bool) {
-	wanted := strings.Split(pattern, "/")
-	if len(wanted) != len(given) {
-		return nil, false
-	}
 	values := make(map[string]string)
-	for i, segment := range wanted {
-		if name, ok := parameter(segment); ok {
-			if given[i] == "" {
-				return nil, false
-			}
-			values[name] = given[i]
-		} else if segment != given[i] {
-			return nil, false
+	for i, name := range found.URLParams.Keys {
+		value, err := url.PathUnescape(found.URLParams.Values[i])
+		if err != nil || value == "" || !utf8.ValidString(value) {
+			return nil, nil, false
 		}
+		values[name] = value
 	}
-	return values, true
+	return o, values, true
 }
 
 // parameter is the name in a {name} of a path.

@@ -27,7 +27,7 @@ func (s *Server) serveData(ctx context.Context, r *http.Request, path string, se
 		seen.operation = "getDescription"
 		return s.serveDescription(r)
 	}
-	operation, values, ok := match(s.operations, path)
+	operation, values, ok := s.routes.match(path)
 	if !ok {
 		return reply{}, &problem.Error{Kind: problem.NotFound, Detail: "There is no such path."}
 	}

@@ -68,6 +68,7 @@ type Server struct {
 	cursors     *cursor.Ring
 	database    probe
 	operations  []operation
+	routes      *routes
 	description []byte // the OpenAPI document
 	environment string
 	basePath    string
@@ -108,6 +109,7 @@ func New(o Options) (*Server, error) {
 		clock:       o.Clock,
 		log:         o.Log,
 	}
+	s.routes = newRoutes(s.operations)
 	var err error
 	if o.CursorKeyFile != "" {
 		if s.cursors, err = cursor.FromFile(o.CursorKeyFile); err != nil {
