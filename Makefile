@@ -1,4 +1,5 @@
-# `make dev` runs everything on this machine, `make test` checks everything. Go is all that both need.
+# `make dev` runs everything on this machine, `make test` checks everything. Both need Go and npm, which fetches the database engine; the tests
+# install an IMAP server if there is none.
 
 GO   ?= go
 TEST ?= $(GO) test -timeout 30m
@@ -15,6 +16,7 @@ build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/tallyhouse ./cmd/tallyhouse
 
 test: lint
+	@.ci/install
 	$(TEST) ./...
 
 lint:
