@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
-	"sort"
-	"testing"
+	"slices"
+	"strings"
 	"time"
 
 	"tallyhouse/ingest/database"
-	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
 
@@ -30,7 +29,7 @@ func newModel() *model {
 func (m *model) take(messages ...message) {
 	for _, msg := range messages {
 		e, err := events.Decode(msg.topic, []byte(msg.key), msg.value)
-		if err != nil {
+		if err != nil || e.Data != nil && naive[msg.topic].says(e.ID, e.Data).refused {
 			m.refused++
 			continue
 		}
@@ -44,112 +43,55 @@ func (m *model) take(messages ...message) {
 	}
 }
 
-// rollups are the sums of the naive model, by view and key.
-func (m *model) rollups() map[string]map[string][5]string {
-	sums := map[string]map[string]*[5]big.Int{"record_sums": {}, "record_months": {}}
-	add := func(view, key string, values ...int64) {
-		if sums[view][key] == nil {
-			sums[view][key] = new([5]big.Int)
-		}
-		for i, v := range values {
-			sums[view][key][i].Add(&sums[view][key][i], big.NewInt(v))
+// live are the entities that the tables must show, and what they say.
+func (m *model) live(topic events.Topic, each func(key string, e events.Event, s said)) {
+	for key, e := range m.newest[topic] {
+		if e.Op != events.Delete {
+			each(key, e, naive[topic].says(e.ID, e.Data))
 		}
 	}
-	status := map[string]string{"setup": "setup", "approval": "approvalPending", "payment": "paymentPending", "paid": "paid", "rejected": "rejected"}
-	for _, e := range m.newest[events.Records] {
-		if e.Op == events.Delete {
-			continue
-		}
-		r := e.Data.(*events.Record)
-		allocations := r.Allocations
-		if len(allocations) == 0 {
-			allocations = []events.RecordAllocation{{Net: r.Net}}
-		}
-		currency, tax, cash, recognized := "", int64(0), "", ""
-		gross := make([]int64, len(allocations))
-		if r.Net.Ok {
-			currency, tax = r.Currency.V, r.Tax.V
-			total := r.Net.V + r.Tax.V
-			if r.Gross.Ok {
-				total = r.Gross.V
-			}
-			gross = naiveShares(total, allocations)
-		}
-		if r.StepKind == "paid" {
-			if r.CashDate.Ok {
-				cash = r.CashDate.V.String()[:7]
-			} else {
-				cash = calendar.ViennaDate(r.PaidAt.V).String()[:7]
-			}
-		}
-		if r.RecognitionDate.Ok {
-			recognized = r.RecognitionDate.V.String()[:7]
-		}
-		for i, a := range allocations {
-			first := int64(0)
-			if i == 0 {
-				first = 1
-			}
-			net := a.Net.V
-			if !r.Net.Ok {
-				net = 0
-			}
-			st := status[r.StepKind]
-			add("record_sums", fmt.Sprint([]string{e.TenantID, r.ProjectID, r.ContractID.V, r.ContractorID.V, a.NodeID.V, currency, st, r.Source, cash}), net, tax*first, gross[i], first, 1)
-			add("record_months", fmt.Sprint([]string{e.TenantID, r.ProjectID, a.NodeID.V, currency, st, r.Source, recognized}), net, tax*first, gross[i], first, 1)
-		}
-	}
-	out := map[string]map[string][5]string{}
-	for view, keys := range sums {
-		out[view] = map[string][5]string{}
-		for key, v := range keys {
-			text := [5]string{v[0].String(), v[1].String(), v[2].String(), v[3].String(), v[4].String()}
-			if text != [5]string{"0", "0", "0", "0", "0"} {
-				out[view][key] = text
-			}
-		}
-	}
-	return out
 }
 
-// naiveShares is the largest remainder with exact fractions.
-func naiveShares(total int64, allocations []events.RecordAllocation) []int64 {
-	shares := make([]int64, len(allocations))
-	sum := new(big.Rat)
-	for _, a := range allocations {
-		sum.Add(sum, new(big.Rat).SetInt64(a.Net.V))
+// facts are what is to be said of an entity or of a key of a view, one by one, like "net 500".
+type facts []string
+
+// rollups are the sums of the naive model, by view and key, without the keys where all are 0.
+func (m *model) rollups() map[string]map[string]facts {
+	sums := map[string]map[string][]*big.Int{}
+	for topic := range naive {
+		m.live(topic, func(_ string, e events.Event, s said) {
+			for _, add := range s.sums {
+				if sums[add.view] == nil {
+					sums[add.view] = map[string][]*big.Int{}
+				}
+				key := rollupKey(append([]string{e.TenantID, s.project}, add.key...))
+				if sums[add.view][key] == nil {
+					sums[add.view][key] = make([]*big.Int, len(add.sums))
+				}
+				for i, v := range add.sums {
+					if sums[add.view][key][i] == nil {
+						sums[add.view][key][i] = new(big.Int)
+					}
+					sums[add.view][key][i].Add(sums[add.view][key][i], big.NewInt(v))
+				}
+			}
+		})
 	}
-	if sum.Sign() == 0 || len(allocations) == 1 {
-		shares[0] = total
-		return shares
+	all := map[string]map[string]facts{}
+	for view, keys := range sums {
+		all[view] = map[string]facts{}
+		for key, of := range keys {
+			if slices.ContainsFunc(of, func(v *big.Int) bool { return v.Sign() != 0 }) {
+				for i, name := range rollups[view].sums {
+					all[view][key] = append(all[view][key], name+" "+of[i].String())
+				}
+			}
+		}
 	}
-	sign := int64(1)
-	if total < 0 {
-		sign, total = -1, -total
-	}
-	left := total
-	type rest struct {
-		i    int
-		part *big.Rat
-	}
-	var rests []rest
-	for i, a := range allocations {
-		exact := new(big.Rat).SetInt64(total)
-		exact.Mul(exact, new(big.Rat).SetInt64(a.Net.V)).Quo(exact, sum)
-		floor := new(big.Int).Div(exact.Num(), exact.Denom()) // Euclidean; the denominator is positive
-		shares[i] = floor.Int64()
-		left -= shares[i]
-		rests = append(rests, rest{i, exact.Sub(exact, new(big.Rat).SetInt(floor))})
-	}
-	sort.SliceStable(rests, func(a, b int) bool { return rests[a].part.Cmp(rests[b].part) > 0 })
-	for i := range left {
-		shares[rests[i].i]++
-	}
-	for i := range shares {
-		shares[i] *= sign
-	}
-	return shares
+	return all
 }
+
+func rollupKey(key []string) string { return fmt.Sprintf("%q", key) }
 
 // check compares the database with the model: every entity, every roll-up, nothing more and nothing less.
 func (w *world) check(m *model) {
@@ -167,114 +109,102 @@ func (w *world) drift(m *model) (all []string) {
 			all = append(all, fmt.Sprintf(format, args...))
 		}
 	}
-	tables := map[events.Topic]string{events.Records: "records", events.Projects: "projects", events.Contractors: "contractors", events.Memberships: "memberships"}
-	for topic, table := range tables {
-		stored := map[string]string{}
-		w.rows("SELECT tenant, project, id, intDiv(row_version, 1024), deleted, toString(at) FROM "+table+" FINAL WHERE tenant != '' AND NOT moved", func(scan func(...any) error) error {
-			var tenant, project, id, at string
-			var version uint64
-			var deleted bool
-			if err := scan(&tenant, &project, &id, &version, &deleted, &at); err != nil {
-				return err
-			}
-			if _, twice := stored[tenant+"/"+id]; twice {
-				say("%s %s/%s is there twice", table, tenant, id)
-			}
-			stored[tenant+"/"+id] = fmt.Sprint(version, deleted, at)
-			return nil
-		})
-		for key, e := range m.newest[topic] {
-			want := fmt.Sprint(e.Version, e.Op == events.Delete, e.At.UTC().Format("2006-01-02 15:04:05.000000"))
-			if stored[key] != want {
-				say("%s %s is %q, the model says %q", table, key, stored[key], want)
-			}
-			delete(stored, key)
-		}
-		for key, what := range stored {
-			say("%s %s is %q, the model knows nothing of it", table, key, what)
-		}
+	for topic := range naive {
+		w.compareRows(m, topic, say)
 	}
-	w.compareRecords(m, say)
-	for view, want := range m.rollups() {
-		got := w.rollup(view)
-		for key, sums := range want {
-			if got[key] != sums {
-				say("%s %s is %v, the model says %v", view, key, got[key], sums)
-			}
-			delete(got, key)
-		}
-		for key, sums := range got {
-			say("%s %s is %v, the model says nothing", view, key, sums)
-		}
+	want := m.rollups()
+	for view := range rollups {
+		differ(view, want[view], w.rollup(view), say)
 	}
 	return all
 }
 
-// compareRecords compares what the API will show of live records.
-func (w *world) compareRecords(m *model, say func(string, ...any)) {
+// compareRows compares the newest row of every entity of a topic: which version it is, and what it shows if it lives.
+func (w *world) compareRows(m *model, topic events.Topic, say func(string, ...any)) {
 	w.t.Helper()
-	live := map[string]string{}
-	w.rows(`SELECT tenant, id, project, source, status, toString(net), toString(tax), toString(gross), currency, toString(cash_date), contract_id, toString(allocation_node), toString(allocation_net)
-		FROM records FINAL WHERE tenant != '' AND NOT deleted`, func(scan func(...any) error) error {
-		var tenant, id, project, source, status, currency, contract, nodes, nets string
-		var net, tax, gross, cash *string
-		if err := scan(&tenant, &id, &project, &source, &status, &net, &tax, &gross, &currency, &cash, &contract, &nodes, &nets); err != nil {
+	kind := naive[topic]
+	want, got := map[string]facts{}, map[string]facts{}
+	for key, e := range m.newest[topic] {
+		want[key] = headFacts(e.Version, e.Op == events.Delete, e.At.UTC().Format("2006-01-02 15:04:05.000000"))
+	}
+	m.live(topic, func(key string, _ events.Event, s said) {
+		want[key] = append(want[key], "project "+s.project)
+		for _, c := range kind.columns {
+			want[key] = append(want[key], c+" "+asJSON(s.row[c]))
+		}
+	})
+	columns := "ifNull(toJSONString(" + strings.Join(kind.columns, "), 'null'), ifNull(toJSONString(") + "), 'null')"
+	w.rows("SELECT tenant, project, id, toInt64(intDiv(row_version, 1024)), deleted, toString(at), ["+columns+"] FROM "+kind.table+
+		" FINAL WHERE tenant != '' AND NOT moved", func(scan func(...any) error) error {
+		var tenant, project, id, at string
+		var version int64
+		var deleted bool
+		var values []string
+		if err := scan(&tenant, &project, &id, &version, &deleted, &at, &values); err != nil {
 			return err
 		}
-		live[tenant+"/"+id] = fmt.Sprint(project, source, status, text(net), text(tax), text(gross), currency, text(cash), contract, nodes, nets)
+		key := tenant + "/" + id
+		if _, twice := got[key]; twice {
+			say("%s %s is there twice", kind.table, key)
+		}
+		got[key] = headFacts(version, deleted, at)
+		if deleted { // a delete names no project: it goes by what the writers knew
+			return nil
+		}
+		got[key] = append(got[key], "project "+project)
+		for i, c := range kind.columns {
+			var value any
+			d := json.NewDecoder(strings.NewReader(values[i]))
+			d.UseNumber()
+			if err := d.Decode(&value); err != nil {
+				return fmt.Errorf("%s of %s: %w", c, key, err)
+			}
+			got[key] = append(got[key], c+" "+asJSON(value))
+		}
 		return nil
 	})
-	status := map[string]string{"setup": "setup", "approval": "approvalPending", "payment": "paymentPending", "paid": "paid", "rejected": "rejected"}
-	for key, e := range m.newest[events.Records] {
-		if e.Op == events.Delete {
-			continue
+	differ(kind.table, want, got, say)
+}
+
+func headFacts(version int64, deleted bool, at string) facts {
+	return facts{fmt.Sprint("version ", version), fmt.Sprint("deleted ", deleted), "at " + at}
+}
+
+// differ tells what one side has otherwise than the other.
+func differ(table string, want, got map[string]facts, say func(string, ...any)) {
+	for key, wanted := range want {
+		has, ok := got[key]
+		if !ok {
+			say("%s %s is missing, the model says %q", table, key, wanted)
+		} else if !slices.Equal(has, wanted) {
+			say("%s %s has %q, the model says %q", table, key, has.without(wanted), wanted.without(has))
 		}
-		r := e.Data.(*events.Record)
-		cash := "-"
-		if r.StepKind == "paid" {
-			cash = r.CashDate.V.String()
-			if !r.CashDate.Ok {
-				cash = calendar.ViennaDate(r.PaidAt.V).String()
-			}
-		}
-		nodes, nets := []string{}, []int64{}
-		for _, a := range r.Allocations {
-			nodes, nets = append(nodes, a.NodeID.V), append(nets, a.Net.V)
-		}
-		nodeText, netText := "[", "["
-		for i := range nodes {
-			if i > 0 {
-				nodeText, netText = nodeText+",", netText+","
-			}
-			nodeText, netText = nodeText+"'"+nodes[i]+"'", netText+fmt.Sprint(nets[i])
-		}
-		want := fmt.Sprint(r.ProjectID, r.Source, status[r.StepKind], optional(r.Net), optional(r.Tax), optional(r.Gross), r.Currency.V, cash, r.ContractID.V, nodeText+"]", netText+"]")
-		if live[key] != want {
-			say("record %s shows %q, the model says %q", key, live[key], want)
-		}
-		delete(live, key)
 	}
-	for key := range live {
-		say("record %s is shown, the model says it isn't", key)
+	for key, has := range got {
+		if _, known := want[key]; !known {
+			say("%s %s has %q, the model knows nothing of it", table, key, has)
+		}
 	}
 }
 
-func (w *world) rollup(view string) map[string][5]string {
+func (f facts) without(others facts) facts {
+	return slices.DeleteFunc(slices.Clone(f), func(fact string) bool { return slices.Contains(others, fact) })
+}
+
+// rollup is what a view holds, by key, without the keys where all sums are 0.
+func (w *world) rollup(view string) map[string]facts {
 	w.t.Helper()
-	keys := map[string]string{
-		"record_sums":   "tenant, project, contract, contractor, node, currency, status, source, cash_month",
-		"record_months": "tenant, project, node, currency, status, source, recognition_month",
-	}[view]
-	got := map[string][5]string{}
-	w.rows("SELECT ["+keys+"], toString(sum(net)), toString(sum(tax)), toString(sum(gross)), toString(sum(count)), toString(sum(allocations)) FROM "+view+
-		" WHERE tenant != '' GROUP BY "+keys, func(scan func(...any) error) error {
-		var key []string
-		var v [5]string
-		if err := scan(&key, &v[0], &v[1], &v[2], &v[3], &v[4]); err != nil {
+	of := rollups[view]
+	key := strings.Join(append([]string{"tenant", "project"}, of.keys...), ", ")
+	got := map[string]facts{}
+	w.rows("SELECT ["+key+"], [toString(sum("+strings.Join(of.sums, ")), toString(sum(")+"))] AS sums FROM "+view+
+		" WHERE tenant != '' GROUP BY "+key+" HAVING arrayExists(s -> s != '0', sums)", func(scan func(...any) error) error {
+		var key, sums []string
+		if err := scan(&key, &sums); err != nil {
 			return err
 		}
-		if v != [5]string{"0", "0", "0", "0", "0"} {
-			got[fmt.Sprint(key)] = v
+		for i, name := range of.sums {
+			got[rollupKey(key)] = append(got[rollupKey(key)], name+" "+sums[i])
 		}
 		return nil
 	})
@@ -292,20 +222,6 @@ func (w *world) count(sql string) (n uint64) {
 	w.t.Helper()
 	w.rows(sql, func(scan func(...any) error) error { return scan(&n) })
 	return n
-}
-
-func text(s *string) string {
-	if s == nil {
-		return "-"
-	}
-	return *s
-}
-
-func optional(o events.Opt[int64]) string {
-	if !o.Ok {
-		return "-"
-	}
-	return fmt.Sprint(o.V)
 }
 
 // record builds messages of records: given members replace the default ones, nil takes them out.
@@ -337,11 +253,4 @@ func event(topic events.Topic, id string, version int, data map[string]any) mess
 		panic(err)
 	}
 	return message{topic: topic, partition: -1, key: "demo/" + id, value: b}
-}
-
-func TestNaiveSharesMatchTheWorkedExample(t *testing.T) {
-	three := []events.RecordAllocation{{Net: events.Some[int64](1)}, {Net: events.Some[int64](1)}, {Net: events.Some[int64](1)}}
-	if got := fmt.Sprint(naiveShares(100, three), naiveShares(-100, three)); got != "[34 33 33] [-34 -33 -33]" {
-		t.Error(got)
-	}
 }
