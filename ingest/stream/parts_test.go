@@ -18,7 +18,7 @@ import (
 // Given an insert whose table is written and whose view failed, when the partition recovers, then the view gets that batch, once.
 func TestATornInsertIsMended(t *testing.T) {
 	t.Parallel()
-	for bit, view := range []string{"record_sums", "record_months"} {
+	for _, view := range []string{"record_sums", "record_months"} {
 		t.Run(view, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
@@ -26,9 +26,7 @@ func TestATornInsertIsMended(t *testing.T) {
 			a, b := s.enter("a"), s.enter("b")
 			a.own()
 			s.awaitAll(3)
-			bomb := [2]int{}
-			bomb[bit] = 1
-			s.exec(fmt.Sprintf("INSERT INTO bomb VALUES (%d, %d)", bomb[0], bomb[1]))
+			s.exec("INSERT INTO bomb VALUES ('" + view + "')")
 			failed := a.db.failure()
 			a.once(StepInserted, a.lose) // it is not the one that mends
 			for _, id := range ids(0, 2) {

@@ -200,7 +200,7 @@ func TestSceneMending(t *testing.T) {
 			}
 		}
 		messages := some(5)
-		s.exec("INSERT INTO bomb VALUES (0, 1)")
+		s.exec("INSERT INTO bomb VALUES ('record_months')")
 		s.send(messages[:3]...)
 		a := s.enter("a")
 		failed := a.db.failure()

@@ -76,6 +76,18 @@ func TestWritersThatFightOverPartitionsStayExact(t *testing.T) {
 	t.Logf("%d rounds, %d kills of the server, first seed %d", rounds, kills.Load(), seed)
 }
 
+// fought are the topics that the writers fight over: with several views, with lines that come and go, with one summand.
+var fought = []events.Topic{events.Records, events.Contracts, events.BudgetRows}
+
+func foughtOver() (all []topicPartition) {
+	for _, topic := range fought {
+		for p := range int32(testPartitions) {
+			all = append(all, topicPartition{string(topic), p})
+		}
+	}
+	return all
+}
+
 // round is one database that several writers fight over.
 type round struct {
 	*world
@@ -121,7 +133,7 @@ func playRound(t *testing.T, engineAddr, name string, seed uint64, checking *syn
 	w := joinWorldWith(t, engineAddr, name, kafkatest.Start(t).Addr(), trapped)
 	r := &round{world: w, t: t, rnd: rnd}
 	m := newModel()
-	chaos := newChaos(rnd, events.Records)
+	chaos := newChaos(rnd, fought...)
 	actors := 2 + rnd.IntN(3)
 	for i := range actors {
 		a := &actor{round: r, name: fmt.Sprint("a", i), proxy: newProxy(t, engineAddr, rand.New(rand.NewPCG(seed, uint64(i)+10)), 5+rnd.IntN(25)), owns: map[topicPartition]bool{}}
@@ -152,14 +164,14 @@ func playRound(t *testing.T, engineAddr, name string, seed uint64, checking *syn
 	r.actors = append(r.actors, last)
 	last.live()
 	r.calm.Store(true)
-	for p := range int32(testPartitions) {
-		last.own(topicPartition{string(events.Records), p}, true)
+	for _, tp := range foughtOver() {
+		last.own(tp, true)
 	}
 	r.sleepUpTo(500 * time.Millisecond)
 	for _, a := range r.actors[:len(r.actors)-1] {
 		a.proxy.calm.Store(true)
-		for p := range int32(testPartitions) {
-			a.own(topicPartition{string(events.Records), p}, false)
+		for _, tp := range foughtOver() {
+			a.own(tp, false)
 		}
 	}
 	for _, a := range r.actors {
@@ -177,18 +189,23 @@ func playRound(t *testing.T, engineAddr, name string, seed uint64, checking *syn
 	w.checkLetters(chaos.poison)
 }
 
-// trapped makes the roll-ups fail when there is a bomb, the second one sleep when there is a nap; while the insert runs, not when it
-// is planned.
+// trappedViews fail when there is a bomb for them; those that doze sleep when there is a nap.
+var trappedViews = []struct {
+	name  string
+	dozes bool
+}{{"record_sums", false}, {"record_months", true}, {"contract_sums", true}, {"budget_sums", false}}
+
+// trapped lays the traps: they act while the insert runs, not when it is planned.
 func trapped(statement string) []string {
-	for bit, view := range []string{"record_sums_view", "record_months_view"} {
-		if strings.HasPrefix(statement, "CREATE MATERIALIZED VIEW IF NOT EXISTS "+view+" ") {
-			trap := fmt.Sprintf("\nWHERE throwIf((SELECT max(bit%d) FROM bomb) > 0 AND one_node != 'x') = 0", bit)
-			if bit == 1 {
+	for _, view := range trappedViews {
+		if strings.HasPrefix(statement, "CREATE MATERIALIZED VIEW IF NOT EXISTS "+view.name+"_view ") {
+			trap := "\nWHERE throwIf((SELECT count() FROM bomb WHERE view = '" + view.name + "') > 0 AND one_node != 'x') = 0"
+			if view.dozes {
 				trap += " AND sleep((SELECT max(seconds) FROM nap)) = 0"
 			}
 			before, after, _ := strings.Cut(statement, "\nGROUP BY")
 			return []string{
-				"CREATE TABLE IF NOT EXISTS bomb (bit0 UInt8, bit1 UInt8) ENGINE = MergeTree ORDER BY tuple()",
+				"CREATE TABLE IF NOT EXISTS bomb (view String) ENGINE = MergeTree ORDER BY tuple()",
 				"CREATE TABLE IF NOT EXISTS nap (seconds Float64) ENGINE = MergeTree ORDER BY tuple()",
 				before + trap + "\nGROUP BY" + after,
 			}
@@ -223,6 +240,7 @@ func patiently(t testing.TB, try func() error) {
 
 // disturb breaks and mends the views and has the tables merged, at random.
 func (r *round) disturb(stop <-chan struct{}) {
+	merged := []string{"records", "record_sums", "record_months", "contracts", "contract_sums", "budget_rows", "budget_sums"}
 	for {
 		select {
 		case <-stop:
@@ -232,14 +250,14 @@ func (r *round) disturb(stop <-chan struct{}) {
 		sql := "TRUNCATE TABLE bomb"
 		switch x := r.n(10); {
 		case x < 2:
-			sql = fmt.Sprintf("INSERT INTO bomb VALUES (%d, %d)", r.n(2), r.n(2))
+			sql = "INSERT INTO bomb VALUES ('" + trappedViews[r.n(len(trappedViews))].name + "')"
 		case x < 5:
 		case x < 6:
 			sql = fmt.Sprintf("INSERT INTO nap VALUES (0.%03d)", r.n(250))
 		case x < 8:
 			sql = "TRUNCATE TABLE nap"
 		default:
-			sql = "OPTIMIZE TABLE " + []string{"records", "record_sums", "record_months"}[r.n(3)]
+			sql = "OPTIMIZE TABLE " + merged[r.n(len(merged))]
 		}
 		_ = r.db.Exec(context.Background(), database.Statement{SQL: sql}) // the server may be dead just now
 	}
@@ -247,7 +265,8 @@ func (r *round) disturb(stop <-chan struct{}) {
 
 // reassign gives a partition to an actor; the one who had it hears of it now, later or never.
 func (r *round) reassign() {
-	tp := topicPartition{string(events.Records), int32(r.n(testPartitions))}
+	all := foughtOver()
+	tp := all[r.n(len(all))]
 	to := r.actors[r.n(len(r.actors))]
 	for _, a := range r.actors {
 		if a == to {
@@ -322,8 +341,12 @@ func (a *actor) live() {
 		a.round.t.Error(err)
 		return
 	}
+	var entities []*entity.Entity
+	for _, topic := range fought {
+		entities = append(entities, entity.Of(topic))
+	}
 	w, err := New(Options{
-		Cluster: a.round.cluster, Servers: []Database{db}, Heads: store, Group: "none", Entities: []*entity.Entity{entity.Of(events.Records)},
+		Cluster: a.round.cluster, Servers: []Database{db}, Heads: store, Group: "none", Entities: entities,
 		Freshness: time.Millisecond, Log: a.round.log.With("actor", a.name), Metrics: prometheus.NewRegistry(),
 	})
 	if err != nil {
