@@ -57,14 +57,14 @@ func TestNothingIsLostOrCountedTwiceWhateverIsKilled(t *testing.T) {
 	}
 	start("")
 	for kill := range kills {
-		messages := chaos.messages(60)
+		messages := chaos.messages(100)
 		w.produce(messages...)
 		m.take(messages...)
 		switch {
 		case kill < len(everyStep):
 			start(everyStep[kill])
 			for deadline := time.Now().Add(20 * time.Second); !workers[len(workers)-1].dead() && time.Now().Before(deadline); {
-				more := chaos.messages(10)
+				more := chaos.messages(15)
 				w.produce(more...)
 				m.take(more...)
 				time.Sleep(100 * time.Millisecond)
@@ -85,7 +85,7 @@ func TestNothingIsLostOrCountedTwiceWhateverIsKilled(t *testing.T) {
 			start("")
 		}
 	}
-	last := chaos.messages(100)
+	last := chaos.messages(150)
 	w.produce(last...)
 	m.take(last...)
 	if len(workers) < 2 {

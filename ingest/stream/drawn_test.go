@@ -179,7 +179,7 @@ func drawContract(c *chaos) map[string]any {
 		"allocations": c.list(4, func(int) map[string]any { return map[string]any{"nodeId": c.node(), "value": c.value()} }),
 		"amendments": c.list(5, func(i int) map[string]any {
 			return map[string]any{
-				"id": fmt.Sprint("a", (i+3)%5), "nodeId": c.nodeOrNone(), "value": c.value(), "status": c.pick("approved", "approved", "pending", "pending", "draft", "rejected"),
+				"id": fmt.Sprint("a", (i+3)%5), "nodeId": c.nodeOrNone(), "value": c.value() * c.pick(1, 1, -1).(int), "status": c.pick("approved", "approved", "pending", "pending", "draft", "rejected"),
 				"date": c.pick(c.month()+"-01", "2026-06-15", nil), "title": c.pick("More of it", nil),
 			}
 		}),
