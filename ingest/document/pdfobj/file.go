@@ -46,8 +46,10 @@ type File struct {
 	trailer Dict
 	crypt   *crypt
 	budget  *Budget
-	cancel  func() error
+	spend   func(operations int64) error
 	mended  bool
+	odd     bool     // its cross-references are fit for our own parser alone
+	library *library // nil: our own parser reads all objects
 }
 
 type packedObject struct {
@@ -55,15 +57,28 @@ type packedObject struct {
 	body   []byte
 }
 
-// Open reads the structure of data; objects are read when asked for. Work is
-// charged to budget and ends with ctx.
+// Open reads the structure of data; objects are read when asked for, by the
+// library (see library) or, where it cannot, by our own parser. Work is charged
+// to budget and ends with ctx.
 func Open(ctx context.Context, data []byte, budget *Budget) (*File, error) {
+	f, err := open(ctx, data, budget)
+	if err != nil {
+		return nil, err
+	}
+	f.useLibrary()
+	if err := f.budget.Err(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func open(ctx context.Context, data []byte, budget *Budget) (*File, error) {
 	start := bytes.Index(data[:min(len(data), headerWithin)], []byte("%PDF-"))
 	if start < 0 {
 		return nil, fmt.Errorf("reading header: %w", ErrNotPDF)
 	}
 	data = data[start:]
-	f := &File{data: data, budget: budget, cancel: func() error { return budget.Spend(ctx, 1) }}
+	f := &File{data: data, budget: budget, spend: func(n int64) error { return budget.Spend(ctx, n) }}
 	f.reset()
 	tail := data[max(0, len(data)-tailWithin):]
 	at := bytes.LastIndex(tail, []byte("startxref"))
@@ -111,6 +126,9 @@ func (f *File) reset() {
 	f.trailer = Dict{}
 }
 
+// cancel takes one operation and tells whether the work is over.
+func (f *File) cancel() error { return f.spend(1) }
+
 func (f *File) hasPages() bool { return f.Dict(f.Root()["Pages"]) != nil }
 
 // Root is the document catalog, nil when there is none.
@@ -124,9 +142,24 @@ func (f *File) Resolve(o Object) Object {
 		if !ok {
 			return o
 		}
+		if ref.library {
+			return f.fromLibrary(ref)
+		}
 		o = f.object(ref)
 	}
 	return nil
+}
+
+// Place is one and the same for all references that lead to the same object.
+func (f *File) Place(ref Ref) Ref {
+	if !ref.library {
+		return Ref{Number: ref.Number}
+	}
+	f.Resolve(ref)
+	if first, known := f.library.first[ref]; known {
+		return first
+	}
+	return ref
 }
 
 // Dict resolves o to a dictionary, a stream's included; nil when it is none.
@@ -247,8 +280,7 @@ func (f *File) objectAt(offset int, ref Ref) (Object, bool) {
 	return o, true
 }
 
-// streamBody returns the bytes behind the dictionary that l has just read. A
-// wrong /Length is mended by looking for endstream.
+// streamBody returns the bytes behind the dictionary that l has just read.
 func (f *File) streamBody(l *Lexer, d Dict) ([]byte, bool) {
 	l.skipSpace()
 	if !bytes.HasPrefix(l.data[min(l.pos, len(l.data)):], []byte("stream")) {
@@ -261,28 +293,29 @@ func (f *File) streamBody(l *Lexer, d Dict) ([]byte, bool) {
 	if p < len(l.data) && l.data[p] == '\n' {
 		p++
 	}
+	return f.body(p, d), true
+}
+
+// body returns the bytes of the stream that begins at p. A wrong /Length is
+// mended by looking for endstream.
+func (f *File) body(p int, d Dict) []byte {
 	length := f.Int(d["Length"], -1)
-	if length >= 0 && length <= int64(len(l.data)-p) {
+	if length >= 0 && length <= int64(len(f.data)-p) {
 		end := p + int(length)
-		after := l.data[end:min(end+20, len(l.data))]
+		after := f.data[end:min(end+20, len(f.data))]
 		if bytes.HasPrefix(bytes.TrimLeft(after, "\r\n \t"), []byte("endstream")) {
-			return l.data[p:end], true
+			return f.data[p:end]
 		}
 	}
-	end := bytes.Index(l.data[p:], []byte("endstream"))
+	end := bytes.Index(f.data[p:], []byte("endstream"))
 	if end < 0 {
-		return l.data[p:], true
+		return f.data[p:]
 	}
-	return bytes.TrimSuffix(bytes.TrimSuffix(l.data[p:p+end], []byte("\n")), []byte("\r")), true
+	return bytes.TrimSuffix(bytes.TrimSuffix(f.data[p:p+end], []byte("\n")), []byte("\r"))
 }
 
 func (f *File) fromObjectStream(stream, number uint32) Object {
-	packed, ok := f.packed[stream]
-	if !ok {
-		packed = f.unpackObjects(stream)
-		f.packed[stream] = packed
-	}
-	for _, p := range packed {
+	for _, p := range f.packedIn(stream) {
 		if p.number == number {
 			l := &Lexer{data: p.body, refs: true}
 			o, err := l.Next()
@@ -293,6 +326,15 @@ func (f *File) fromObjectStream(stream, number uint32) Object {
 		}
 	}
 	return nil
+}
+
+func (f *File) packedIn(stream uint32) []packedObject {
+	packed, ok := f.packed[stream]
+	if !ok {
+		packed = f.unpackObjects(stream)
+		f.packed[stream] = packed
+	}
+	return packed
 }
 
 func (f *File) unpackObjects(stream uint32) []packedObject {

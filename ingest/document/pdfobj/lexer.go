@@ -152,21 +152,19 @@ func number(w []byte) (Object, bool) {
 		i++
 	}
 	var whole int64
-	var fraction, scale float64 = 0, 1
-	overflow := false
+	scale, overflow := 1.0, false
 	for ; i < len(w); i++ {
 		switch c := w[i]; {
-		case c >= '0' && c <= '9' && !dot:
-			if whole > (1<<62)/10 {
-				overflow = true
-			} else {
-				whole = whole*10 + int64(c-'0')
-			}
-			digits++
 		case c >= '0' && c <= '9':
-			scale /= 10
-			fraction += float64(c-'0') * scale
 			digits++
+			if whole > (1<<62)/10 {
+				overflow = overflow || !dot
+				continue // a fraction's further digits
+			}
+			whole = whole*10 + int64(c-'0')
+			if dot {
+				scale *= 10
+			}
 		case c == '.' && !dot:
 			dot = true
 		case c == '-' && digits > 0:
@@ -183,7 +181,7 @@ func number(w []byte) (Object, bool) {
 		return f, err == nil
 	}
 	if dot {
-		f := float64(whole) + fraction
+		f := float64(whole) / scale
 		if negative {
 			f = -f
 		}
@@ -385,9 +383,7 @@ func (l *Lexer) dict() (Object, error) {
 		if l.items++; l.items > maxItems {
 			return nil, ErrSyntax
 		}
-		if _, twice := out[name]; !twice {
-			out[name] = value
-		}
+		out[name] = value
 	}
 }
 

@@ -1,6 +1,11 @@
 // Package pdfobj reads the object structure of a PDF file held in memory:
 // cross-references, objects, streams and their filters (ISO 32000-1, 7).
 //
+// Objects are parsed by github.com/ledongthuc/pdf (library.go) once our own
+// reader of cross-references (xref.go) has found that the file cannot make it
+// loop or eat memory. Encrypted, hybrid and damaged files, and single objects
+// that the library cannot parse, are read by our own parser (file.go).
+//
 // Files are untrusted. Every read is charged to a Budget, nesting has a fixed
 // depth, cycles are cut, and nothing panics: what cannot be read is null.
 package pdfobj
@@ -24,10 +29,12 @@ type Array []Object
 // Dict is a PDF dictionary; its values may be references.
 type Dict map[Name]Object
 
-// Ref points at an indirect object.
+// Ref points at an object to resolve: an indirect one by its number, or a place
+// in a container that the library has read.
 type Ref struct {
 	Number     uint32
 	Generation uint16
+	library    bool
 }
 
 // Stream is a dictionary with bytes, still packed by its filters.

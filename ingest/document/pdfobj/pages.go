@@ -20,17 +20,18 @@ var ErrTooManyPages = fmt.Errorf("more pages than allowed")
 // read once.
 func (f *File) Pages(limit int) ([]Page, error) {
 	var pages []Page
-	seen := map[uint32]bool{}
+	seen := map[Ref]bool{}
 	var walk func(node Object, inherited Dict, depth int) error
 	walk = func(node Object, inherited Dict, depth int) error {
 		if err := f.cancel(); err != nil {
 			return err
 		}
 		if ref, ok := node.(Ref); ok {
-			if seen[ref.Number] {
+			place := f.Place(ref)
+			if seen[place] {
 				return nil
 			}
-			seen[ref.Number] = true
+			seen[place] = true
 		}
 		d := f.Dict(node)
 		if d == nil || depth > maxTreeDepth {
@@ -135,14 +136,15 @@ func (f *File) Attachments(limit int) []Attachment {
 			}
 		}
 	}
-	nodes := map[uint32]bool{}
+	nodes := map[Ref]bool{}
 	var walk func(node Object, depth int)
 	walk = func(node Object, depth int) {
 		if ref, ok := node.(Ref); ok {
-			if nodes[ref.Number] {
+			place := f.Place(ref)
+			if nodes[place] {
 				return
 			}
-			nodes[ref.Number] = true
+			nodes[place] = true
 		}
 		d := f.Dict(node)
 		if d == nil || depth > maxTreeDepth || len(out) >= limit || f.cancel() != nil {

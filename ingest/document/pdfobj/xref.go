@@ -18,11 +18,13 @@ func (f *File) readReferences(offset int64) bool {
 		at := queue[0]
 		queue = queue[1:]
 		if seen[at] || at < 0 || at >= int64(len(f.data)) {
+			f.odd = true
 			continue
 		}
 		seen[at] = true
 		d, ok := f.section(int(at))
 		if !ok {
+			f.odd = true
 			return len(seen) > 1 && len(f.places) > 0
 		}
 		for k, v := range d {
@@ -30,6 +32,7 @@ func (f *File) readReferences(offset int64) bool {
 				f.trailer[k] = v
 			}
 		}
+		f.odd = f.odd || odd(d)
 		if n, isInt := d["XRefStm"].(int64); isInt {
 			queue = append(queue, n)
 		}
@@ -38,6 +41,17 @@ func (f *File) readReferences(offset int64) bool {
 		}
 	}
 	return len(f.places) > 0
+}
+
+// odd tells whether the library must not see a section with this dictionary: it
+// asks for memory as /Size and /Columns say, and knows no hybrid files.
+func odd(d Dict) bool {
+	if size, isInt := d["Size"].(int64); !isInt || size < 0 || size > maxObjects || d["XRefStm"] != nil {
+		return true
+	}
+	params, isDict := d["DecodeParms"].(Dict)
+	columns, isInt := params["Columns"].(int64)
+	return d["DecodeParms"] != nil && (!isDict || !isInt || columns < 1 || columns > 64)
 }
 
 func (f *File) section(at int) (Dict, bool) {
@@ -51,7 +65,9 @@ func (f *File) section(at int) (Dict, bool) {
 }
 
 func (f *File) add(number int64, p place) bool {
+	f.odd = f.odd || number > maxObjects
 	if number < 0 || number > maxObjects<<4 || len(f.places) > maxObjects {
+		f.odd = true
 		return false
 	}
 	if _, known := f.places[uint32(number)]; !known {

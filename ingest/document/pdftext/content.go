@@ -55,7 +55,7 @@ type graphicsState struct {
 type interpreter struct {
 	file   *pdfobj.File
 	budget *pdfobj.Budget
-	fonts  map[uint32]*font
+	fonts  map[pdfobj.Ref]*font
 	marks  []mark
 	// unmapped counts glyphs whose character no table tells.
 	unmapped int
@@ -312,7 +312,8 @@ func (in *interpreter) font(resources pdfobj.Dict, name pdfobj.Name) *font {
 func (in *interpreter) loadFont(o pdfobj.Object) *font {
 	ref, isRef := o.(pdfobj.Ref)
 	if isRef {
-		if ft, ok := in.fonts[ref.Number]; ok {
+		ref = in.file.Place(ref)
+		if ft, ok := in.fonts[ref]; ok {
 			return ft
 		}
 	}
@@ -322,7 +323,7 @@ func (in *interpreter) loadFont(o pdfobj.Object) *font {
 	}
 	ft := readFont(in.file, d)
 	if isRef {
-		in.fonts[ref.Number] = ft
+		in.fonts[ref] = ft
 	}
 	return ft
 }

@@ -38,7 +38,7 @@ type Document struct {
 // Read reads the text of the given pages. On an error the pages read so far
 // are returned with it.
 func Read(ctx context.Context, f *pdfobj.File, budget *pdfobj.Budget, pages []pdfobj.Page) (Document, error) {
-	in := &interpreter{file: f, budget: budget, fonts: map[uint32]*font{}}
+	in := &interpreter{file: f, budget: budget, fonts: map[pdfobj.Ref]*font{}}
 	var doc Document
 	for i, p := range pages {
 		in.marks, in.pictures = in.marks[:0], nil
