@@ -81,12 +81,15 @@ func (s *sheet) currency(all []sum, gross *sum) *fields.Text {
 var homeCurrencies = map[string]string{
 	"AT": "EUR", "BE": "EUR", "CY": "EUR", "DE": "EUR", "EE": "EUR", "EL": "EUR", "ES": "EUR", "FI": "EUR", "FR": "EUR", "HR": "EUR", "IE": "EUR", "IT": "EUR",
 	"LT": "EUR", "LU": "EUR", "LV": "EUR", "MT": "EUR", "NL": "EUR", "PT": "EUR", "SI": "EUR", "SK": "EUR", "CH": "CHF", "GB": "GBP", "PL": "PLN", "CZ": "CZK",
-	"DK": "DKK", "HU": "HUF", "RO": "RON", "SE": "SEK", "BG": "EUR",
+	"DK": "DKK", "HU": "HUF", "RO": "RON", "SE": "SEK", "BG": "EUR", "NO": "NOK",
 }
 
 // homeCurrency is the currency of the country of a certain VAT id.
 func (s *sheet) homeCurrency(taxID *fields.Text, at *item) *fields.Text {
-	if taxID == nil || taxID.Confidence < fields.Certain || len(taxID.Value) < 9 || !checkVAT(taxID.Value) {
+	if taxID == nil || taxID.Confidence < fields.Certain || len(taxID.Value) < 9 {
+		return nil
+	}
+	if valid, _ := checkVAT(taxID.Value); !valid {
 		return nil
 	}
 	code, known := homeCurrencies[taxID.Value[:2]]
