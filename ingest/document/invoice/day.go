@@ -10,14 +10,14 @@ import (
 // dateLabels announce the day of issue, the clearest first.
 var dateLabels = append(append(
 	labels(0.97, "date label", true,
-		`\b(?:rechnungs?|gutschrifts?|beleg|ausstellungs|faktura|dokument)[ -]*datum\b`, `\bdatum der (?:rechnung|ausstellung)\b`, `\bausgestellt am\b`,
+		`\b(?:rechnungs?|gutschrifts?|beleg|ausstellungs|faktura|dokument)[ -]*datum\b`, `\b(?:rg|re|rechn)\.?[ -]*datum\b`, `\bdatum der (?:rechnung|ausstellung)\b`, `\bausgestellt am\b`,
 		`\b(?:invoice|inv|bill|billing|issue|issued|document|credit (?:note|memo)|tax invoice)[ -]*date\b`, `\bdate (?:of )?(?:the )?(?:invoice|issue|issued|issuing|billed|of bill|of document)\b`,
 		`\bissued(?: on)?\b`, `\bcreated(?: on| at)?\b`,
-		`\bdate (?:de |d'|du |de la |de l')*(?:facture|facturation|emission|avoir|document|piece)\b`, `\b(?:facture|avoir) (?:du|emise? le|etablie? le)\b`, `\bemise? le\b`, `\bdate facture\b`,
+		`\bdate (?:de |d'|du |de la |de l')*(?:facture|facturation|emission|avoir|document|piece)\b`, `\b(?:facture|avoir) (?:du|emise? le|etablie? le)\b`, `\bemise? le\b`, `\bdate facture\b`, `\ben date du\b`,
 		`\bdata (?:di |della |del |d'|de |da )?(?:fattura|emissione|documento|fatura|emissao|nota)\b`, `\bemess[ao] il\b`,
 		`\bfecha (?:de |de la |del )?(?:factura|emision|expedicion|documento|abono)\b`, `\bfecha factura\b`,
 		`\bfactuur[ -]?datum\b`, `\bdata wystawienia\b`, `\bdatum vystaveni\b`, `\bfaktura(?:dato|dag)\b`, `\bszamla kelte\b`),
-	append(labels(0.93, "place and date", false, `^[a-z][a-z .-]{2,30},? den\b`), labels(0.93, "date behind the number", false,
+	append(append(labels(0.91, "date label", true, `^rechnung vom\b`, `^(?:invoice|bill) (?:dated|of)\b`, `^fattura del\b`, `^factura del?\b`), labels(0.93, "place and date", false, `^[a-z][a-z .-]{2,30},? den\b`)...), labels(0.93, "date behind the number", false,
 		`\b(?:vom|von|dated|du|del|of|dtd|datata|de fecha|z dnia|van|am|le|il)\b`)...)...),
 	labels(0.9, "plain date label", true, `^(?:[a-z]+ ?/ ?)?(?:datum|date|data|fecha|dato|le|tag)\b`, `\b(?:datum|date|data|fecha) ?:`)...)
 

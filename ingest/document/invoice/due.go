@@ -10,11 +10,11 @@ import (
 // dueLabels announce the day by which to pay.
 var dueLabels = append(append(
 	labels(0.97, "due label", true,
-		`\bfallig(?:keit|keitsdatum|keitstag)?\b(?: am| per| bis| zum| seit)?`, `\bzahlungsziel\b`, `\bzahlbar (?:bis|am|per|netto bis|ohne abzug bis|ohne abschlag bis)(?: zum| spatestens)?\b`, `\bzahlungstermin\b`, `\bzu zahlen bis\b`, `\bvaluta\b`,
+		`\bfallig(?:keit|keitsdatum|keitstag)?\b(?: am| per| bis| zum| seit)?`, `\bzahlungs(?:ziel|frist)\b`, `\bzahlbar (?:bis|am|per|netto bis|ohne abzug bis|ohne abschlag bis)(?: zum| spatestens)?\b`, `\bzahlungstermin\b`, `\bzu zahlen bis\b`, `\bvaluta\b`,
 		`\b(?:payment )?due(?: date| on| by)?\b`, `\bdate due\b`, `\bpay(?:ment|able)? (?:by|until|before)\b`,
 		`\b(?:date )?(?:d'|de )?echeance\b`, `\b(?:a payer|a regler|payable) (?:avant )?(?:le|au|jusqu'au|au plus tard le)\b`, `\bdate limite (?:de )?(?:paiement|reglement)\b`,
-		`\b(?:data )?(?:di )?scadenza\b`, `\bda pagare entro(?: il)?\b`, `\bscade il\b`,
-		`\b(?:fecha (?:de )?)?vencimiento\b`, `\bfecha (?:limite )?de pago\b`,
+		`\b(?:data )?(?:di )?scadenza\b`, `\b(?:da )?pagare entro(?: il)?\b`, `\bscade il\b`,
+		`\b(?:fecha (?:de )?)?vencimiento\b`, `\bfecha (?:limite )?de pago\b`, `\bvence(?: el)?\b`, `\bpagar antes del?\b`,
 		`\bverval[ -]?datum\b`, `\b(?:te )?betalen voor\b`, `\btermin platnosci\b`, `\bforfald(?:sdato)?\b`, `\bforfallo?(?:sdag|datum)\b`, `\bsplatnost\w*\b`, `\bdata de vencimento\b`, `\bfizetesi hatarido\b`),
 	labels(0.93, "pay until", false, `\bnetto bis(?: zum)?\b`,
 		`\b(?:uberweisen|bezahlen|begleichen|zahlen|einzahlen|zahlung|rechnungsbetrag)\b[a-z ,]{0,60}\bbis(?: spatestens)?(?: zum| zu| am)?\b`, `\bbis(?: spatestens)?(?: zum)\b`, `\bpay\b[a-z ,]{0,40}\b(?:by|before|until)\b`, `\b(?:payer|regler)\b[a-z ,']{0,40}\b(?:avant le|au plus tard le)\b`,
@@ -67,6 +67,7 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 			}
 		}
 	})
+	all = append(all, s.dueBehindDates()...)
 	if len(all) > 0 {
 		best := all[0]
 		for _, c := range all[1:] {
@@ -89,6 +90,39 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 		return nil
 	}
 	return s.dueByTerms(day)
+}
+
+var (
+	untilDate = compile(`\b(?:am|zum|per|bis|le|il|el)(?: spatestens| zum| am)* $`)
+	thenDue   = compile(`^(?: ist| sind| ohne abzug| netto| auf unser konto| zur zahlung)* ?,?(?:(?:zur zahlung )?fallig|zahlbar|zu (?:be)?zahlen|zur zahlung|zu begleichen|zu uberweisen)`)
+)
+
+// dueBehindDates reads "am 15.04.2026 fällig", also when the line breaks before the word.
+func (s *sheet) dueBehindDates() []candidate {
+	var out []candidate
+	for _, row := range s.rows {
+		for _, it := range row {
+			for _, d := range it.dates {
+				rest := it.folded[d.end:]
+				if strings.Trim(rest, " ") == "" {
+					for _, below := range s.below(it, 1.6) {
+						if absFloat(below.x0-it.x0) < 3 {
+							rest = " " + below.folded
+							break
+						}
+					}
+				}
+				before := it.folded[:d.start]
+				if !untilDate.MatchString(before) || !thenDue.MatchString(rest) || conditional.MatchString(it.folded) || earlyPayment.MatchString(sentence(before)) || earlyPayment.MatchString(rest) {
+					continue
+				}
+				if day, exists := d.in(s.order); exists {
+					out = append(out, candidate{value: day.String(), key: day.String(), at: it, rule: "due behind the date", score: 0.93})
+				}
+			}
+		}
+	}
+	return out
 }
 
 // sentence is the part of a text behind its last full stop or semicolon.
@@ -124,14 +158,24 @@ func (s *sheet) columnDate(header, under *item) *item {
 var netTerms = []*pattern{
 	compile(`\b(\d{1,3}) ?tage?n? ?(?:ohne abzug|netto|rein netto|ab rechnungs|nach rechnungs|nach erhalt|ab erhalt|zahlbar)`),
 	compile(`\b(?:zahlbar|zahlung|zahlungsziel|zahlungsbedingung(?:en)?|netto|begleichen|uberweisen|uberweisung|bezahlen)\b[a-z ,:]{0,70}?(?:innerhalb(?: von)?|binnen|innert|in)? ?(\d{1,3}) ?tagen?\b`),
-	compile(`\b(?:zahlungsziel|zahlungsbedingung(?:en)?|zahlungskonditionen?) ?:? ?(\d{1,3}) ?tage?\b`),
+	compile(`\b(?:zahlungsziel|zahlungsfrist|zahlungsbedingung(?:en)?|(?:zahlungs)?konditionen?) ?:? ?(\d{1,3}) ?tage?\b`),
 	compile(`\bnet ?(\d{1,3})(?: days)?\b`),
 	compile(`\b(?:pay(?:ment|able)?s?|due|settle)\b[a-z ,:]{0,50}?\b(?:within|in|terms?:?) (\d{1,3}) ?(?:calendar )?days?\b`),
 	compile(`\b(?:paiement|reglement|payable|echeance)\b[a-z ,:']{0,40}?\b(?:a|sous|dans(?: les)?) (\d{1,3}) ?jours?\b`),
+	compile(`\b(\d{1,3}) ?jours ?(?:nets?|a reception|(?:de la |a )?date de (?:la )?facture|apres)`),
+	compile(`\b(?:conditions|delai|modalites)(?: de (?:paiement|reglement))? ?: ?(\d{1,3}) ?jours?\b`),
+	compile(`\b(\d{1,3}) ?(?:gg|giorni)\.? ?(?:d\.? ?f\b|data (?:fattura|documento|ft)|dalla data|netto)`),
+	compile(`\b(?:pagamento|condizioni)\b[a-z ,']{0,30}: ?(\d{1,3}) ?(?:giorni|gg)\b`),
+	compile(`\b(?:plazo|condiciones|forma) de pago ?:? ?(\d{1,3}) ?dias\b`),
+	compile(`\bterms ?:? ?(\d{1,3}) ?days\b`),
 	compile(`\b(?:pagamento|pagare|scadenza)\b[a-z ,:']{0,40}?\b(?:a|entro|in) (\d{1,3}) ?(?:giorni|gg)\b`),
 	compile(`\b(?:pago|vencimiento|pagar)\b[a-z ,:']{0,40}?\b(?:a|en) (\d{1,3}) ?dias\b`),
 	compile(`\b(?:betaling|betalen|betalingstermijn)\b[a-z ,:']{0,40}?\b(?:binnen|:) ?(\d{1,3}) ?dagen\b`),
 }
+
+// openTerms are terms whose day their wording does not settle: the end of a
+// month, instalments.
+var openTerms = compile(`fin (?:de |du |d')?m(?:oi)?(?:s|es)\b|fine mese|\bf\.? ?m\b|monatsende|end of (?:the )?month|\beom\b|\d ?[/+] ?\d{2,3} ?(?:tage|days|jours|gg|giorni|dias)|\b(?:raten|instal?ments|rate mensili)\b`)
 
 // dueByTerms counts the days of terms such as "30 Tage netto". Several
 // different terms say nothing certain.
@@ -144,7 +188,7 @@ func (s *sheet) dueByTerms(day time.Time) *fields.Text {
 			if n < 0 || n > 365 {
 				continue
 			}
-			if days >= 0 && n != days {
+			if days >= 0 && n != days || openTerms.MatchString(it.folded) {
 				return nil
 			}
 			days = n

@@ -19,7 +19,8 @@ func labels(weight float64, rule string, below bool, patterns ...string) []label
 var numberLabels = append(append(append(
 	labels(0.97, "number label", true,
 		`\b[a-z-]*(?:rechnungs?|gutschrifts?|rechnungskorrektur|storno(?:rechnungs?)?|faktura|fakturen|belegs?|dokument(?:en)?)(?: ?\(\d+\))?[ -]*(?:nummer|number|nr|no|num|id)\b\.?`,
-		`\b(?:(?:tax|vat|sales|commercial) )?(?:invoice|inv|bill|credit (?:note|memo)|document|receipt)[ -]*(?:number|num|nbr|no|nr|id|ref|reference)\b\.?`,
+		`\b(?:rg|re|rechn)\.?[ -]*(?:nummer|nr|no)\b\.?`,
+		`\b(?:(?:tax|vat|sales|commercial) )?(?:invoice|inv\.?|bill|credit (?:note|memo)|document|receipt)[ -]*(?:number|num|nbr|no|nr|id|ref|reference)\b\.?`,
 		`\b(?:invoice|inv|bill|credit (?:note|memo)|rechnung|facture|factura|fattura|receipt)[ -]*#(?: ?no\b)?\.?`,
 		`\b(?:facture|avoir|piece|document)[ -]*(?:no|nr|n|num(?:ero)?|ref(?:erence)?|#)(?:\b\.?|o\b)`,
 		`\b(?:no|nr|n|num(?:ero)?|ref(?:erence)?)\.? ?(?:de |d'|du )?(?:la |l')?(?:facture|avoir|piece)\b`,
@@ -83,6 +84,8 @@ func (s *sheet) number() (*fields.Text, *item) {
 			score := f.label.weight * p.near
 			if f.label.rule == "plain number label" && s.besideTitle(f.item) {
 				score = 0.95 * p.near
+			} else if f.label.rule == "plain number label" && s.besideDateLabel(f.item) {
+				score = 0.9 * p.near
 			}
 			if plain && p.item != f.item {
 				score -= 0.03
@@ -117,6 +120,26 @@ func (s *sheet) number() (*fields.Text, *item) {
 func (s *sheet) besideTitle(it *item) bool {
 	left := s.left(it)
 	return left != nil && (titleOnly.MatchString(strings.Trim(left.folded, " .:")) || titleWord.MatchString(left.folded))
+}
+
+// besideDateLabel tells whether a label of the day of issue stands right above,
+// below or, as another heading, beside an item: the block that tells what
+// document this is.
+func (s *sheet) besideDateLabel(it *item) bool {
+	for r := max(0, it.row-1); r <= min(it.row+1, len(s.rows)-1); r++ {
+		for _, other := range s.rows[r] {
+			near := r != it.row && absFloat(other.x0-it.x0) < 3 || r == it.row && len(s.rows[r]) <= 4 && !s.headsItems(it)
+			if other == it || other.page != it.page || !near {
+				continue
+			}
+			for _, l := range dateLabels {
+				if loc := l.pattern.FindStringIndex(other.folded); loc != nil && loc[0] == 0 && l.rule != "date behind the number" && !otherDate.MatchString(other.folded) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // several tells whether the file holds more than one invoice: pages with numbers

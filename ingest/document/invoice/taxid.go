@@ -55,6 +55,7 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 	if best < 0 || all[best].score < 0.5 {
 		return nil, nil
 	}
+	best = s.rather(all, best)
 	score := all[best].score
 	for _, c := range all {
 		if c.kind == all[best].kind && c.id.value != all[best].id.value && c.score > score-0.04 && !own.isID(c.id.value) {
@@ -64,6 +65,32 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 	}
 	c := all[best]
 	return &fields.Text{Value: c.id.value, Evidence: s.evidence(c.it, c.kind, min(score, 0.99))}, c.it
+}
+
+// rather is another candidate than the best one, when that one's check digit is
+// wrong and the block under a seller's label holds one that is not.
+func (s *sheet) rather(all []identified, best int) int {
+	if !all[best].id.wrong {
+		return best
+	}
+	sellers := map[*item]bool{}
+	for _, row := range s.rows {
+		for _, it := range row {
+			if sellerLabel.MatchString(it.folded) {
+				s.markBlock(it, sellers)
+			}
+		}
+	}
+	within := func(it *item) bool { return sellers[it] || sellers[s.left(it)] }
+	if within(all[best].it) {
+		return best
+	}
+	for i, c := range all {
+		if within(c.it) && !c.id.wrong && c.score >= 0.8 {
+			return i
+		}
+	}
+	return best
 }
 
 // owner is whose block of lines an identifier stands in.

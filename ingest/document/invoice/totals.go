@@ -128,12 +128,21 @@ func (s *sheet) total() (totals, []sum) {
 }
 
 // plainTotals are totals that a line of tax follows: "Total 100, VAT 20 % 20,
-// Total 120". The printed rate must lead from them to the tax.
+// Total 120". The printed rate must lead from them to the tax, or the three
+// stand right below one another.
 func (s *sheet) plainTotals(grosses, taxes []sum) []sum {
 	var out []sum
 	for _, g := range grosses {
 		for _, t := range taxes {
-			if g.column || t.column || !t.rate || t.item.row <= g.item.row || t.value == 0 {
+			if g.column || t.column || t.item.row <= g.item.row || t.value == 0 {
+				continue
+			}
+			if len(out) < maxSums && stacked(g, t, grosses) {
+				g.role, g.weight = roleNet, 1
+				out = append(out, g)
+				continue
+			}
+			if !t.rate {
 				continue
 			}
 			for _, it := range s.rows[t.item.row] {
@@ -147,6 +156,17 @@ func (s *sheet) plainTotals(grosses, taxes []sum) []sum {
 		}
 	}
 	return out
+}
+
+// stacked tells whether a total, a tax and the sum of both follow one another,
+// row by row.
+func stacked(total, tax sum, grosses []sum) bool {
+	for _, g := range grosses {
+		if g.value == total.value+tax.value && !g.column && g.item.page == total.item.page && tax.item.row-total.item.row <= 2 && g.item.row > tax.item.row && g.item.row-tax.item.row <= 2 {
+			return true
+		}
+	}
+	return false
 }
 
 // needs lists what the tax must be: gross less net, also with a printed rounding.
