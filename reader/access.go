@@ -18,10 +18,10 @@ type head struct {
 	tenant, project, id string
 	rowVersion          uint64
 	deleted             bool
-	at                  time.Time
+	at                  int64 // microseconds: see instant
 }
 
-const headColumns = "tenant, project, id, row_version, deleted, at"
+const headColumns = "tenant, project, id, row_version, deleted, toUnixTimestamp64Micro(at)"
 
 func (h *head) dest() []any {
 	return []any{&h.tenant, &h.project, &h.id, &h.rowVersion, &h.deleted, &h.at}
@@ -40,7 +40,7 @@ func (h *head) position() (partition int32, next int64, ok bool, err error) {
 }
 
 func (h *head) event(data any) events.Event {
-	e := events.Event{Envelope: events.Envelope{ID: h.id, TenantID: h.tenant, Version: int64(h.rowVersion / versionStep), Op: events.Upsert, At: h.at}, Data: data}
+	e := events.Event{Envelope: events.Envelope{ID: h.id, TenantID: h.tenant, Version: int64(h.rowVersion / versionStep), Op: events.Upsert, At: time.UnixMicro(h.at).UTC()}, Data: data}
 	if h.deleted {
 		e.Op, e.Data = events.Delete, nil
 	}
@@ -80,17 +80,17 @@ var accessTables = map[events.Topic]stateTable{
 			return &events.Membership{UserID: user, Scope: events.Scope{ProjectID: opt(project), WorkspaceID: opt(workspace), Tenant: tenant}, Role: role}
 		}
 	}},
-	events.Keys: {"keys", "owner_user_id, environment, prefix, secret_sha256, financial, has_groups, groups, has_project_ids, project_ids, expires_at, revoked_at", func() ([]any, func() any) {
+	events.Keys: {"keys", "owner_user_id, environment, prefix, secret_sha256, financial, has_groups, groups, has_project_ids, project_ids, toUnixTimestamp64Micro(expires_at), toUnixTimestamp64Micro(revoked_at)", func() ([]any, func() any) {
 		var owner, environment, prefix, sum string
 		var financial, hasGroups, hasProjects bool
 		var groups, projects []string
-		var expires, revoked *time.Time
+		var expires, revoked *int64
 		return []any{&owner, &environment, &prefix, &sum, &financial, &hasGroups, &groups, &hasProjects, &projects, &expires, &revoked}, func() any {
 			return &events.Key{
 				OwnerUserID: owner, Environment: environment, Prefix: prefix, SecretSHA256: sum, Financial: financial,
 				Groups:     events.Opt[[]string]{V: groups, Ok: hasGroups},
 				ProjectIDs: events.Opt[[]string]{V: projects, Ok: hasProjects},
-				ExpiresAt:  opt(expires), RevokedAt: opt(revoked),
+				ExpiresAt:  instant(expires), RevokedAt: instant(revoked),
 			}
 		}
 	}},
@@ -135,4 +135,13 @@ func opt[T any](p *T) events.Opt[T] {
 		return events.Opt[T]{}
 	}
 	return events.Some(*p)
+}
+
+// instant is the value of a nullable column of instants, which are read in microseconds: the driver's own conversion counts
+// nanoseconds, which 64 bits hold only until 2262.
+func instant(micros *int64) events.Opt[time.Time] {
+	if micros == nil {
+		return events.Opt[time.Time]{}
+	}
+	return events.Some(time.UnixMicro(*micros).UTC())
 }

@@ -247,3 +247,47 @@ func TestTheFirstCursorKeyIsMadeOnce(t *testing.T) {
 		t.Errorf("got %v, %v", keys, err)
 	}
 }
+
+// Given instants at the ends of what an event may carry, far beyond what nanoseconds reach, then they read as they were delivered.
+func TestInstantsReadOverTheirWholeRange(t *testing.T) {
+	db := database(t)
+	ctx := context.Background()
+	r := New(db, 10*time.Second)
+	for i, at := range []time.Time{
+		time.Date(1900, 1, 1, 0, 0, 0, 1000, time.UTC), time.Date(1969, 12, 31, 23, 59, 59, 999_999_000, time.UTC),
+		time.Date(2263, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2299, 12, 31, 23, 59, 59, 0, time.UTC),
+	} {
+		id, micros := fmt.Sprint("I", i), at.UnixMicro()
+		for _, into := range []struct{ columns, values string }{
+			{"records (tenant, project, id, row_version, at, received_at", "at"},
+			{"keys (tenant, project, id, row_version, at, expires_at", "at"},
+			{"forecast_snapshots (tenant, project, id, row_version, at, submitted_at, month", "at, '2026-04'"},
+		} {
+			err := db.Exec(ctx, `INSERT INTO `+into.columns+`)
+WITH fromUnixTimestamp64Micro(toInt64(?), 'UTC') AS at SELECT 'acme', 'P1', ?, 1024, at, `+into.values, micros, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		record, err := r.Record(ctx, "acme", id, RecordIntake, func(string) (ProjectRef, bool) { return ProjectRef{ID: "P1"}, true })
+		if err != nil || !record.Intake.ReceivedAt.V.Equal(at) {
+			t.Errorf("received %v, read %v, %v", at, record.Intake.ReceivedAt.V, err)
+		}
+		if _, err = r.LoadAccess(ctx, events.Keys, func(e events.Event) {
+			if expires := e.Data.(*events.Key).ExpiresAt.V; e.ID == id && !(expires.Equal(at) && e.At.Equal(at)) {
+				t.Errorf("a key that expires at %v, delivered then, reads as %v and %v", at, expires, e.At)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		heads, _, err := r.snapshotHeads(ctx, "acme", "P1")
+		if err != nil || len(heads) != i+1 {
+			t.Fatal(len(heads), err)
+		}
+		for _, s := range heads {
+			if s.ID == id && !s.SubmittedAt.V.Equal(at) {
+				t.Errorf("submitted %v, read %v", at, s.SubmittedAt.V)
+			}
+		}
+	}
+}

@@ -2,7 +2,6 @@ package reader
 
 import (
 	"strings"
-	"time"
 
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/calendar"
@@ -75,10 +74,10 @@ type recordRow struct {
 	certified                                     bool
 	certifiedCodes, documents                     string
 	channel, intakeStatus                         string
-	receivedAt                                    *time.Time
+	receivedAt                                    *int64
 }
 
-// recordColumns says which columns of the table each thing needs and where they are scanned to. Dates travel as days.
+// recordColumns says which columns of the table each thing needs and where they are scanned to. Dates travel as days, instants as microseconds.
 var recordColumns = []struct {
 	of   RecordColumns // read when any of these is asked for; 0: always
 	sql  string
@@ -107,7 +106,7 @@ var recordColumns = []struct {
 	{RecordDocuments, "documents", func(r *recordRow) any { return &r.documents }},
 	{RecordIntake, "channel", func(r *recordRow) any { return &r.channel }},
 	{RecordIntake, "intake_status", func(r *recordRow) any { return &r.intakeStatus }},
-	{RecordIntake, "received_at", func(r *recordRow) any { return &r.receivedAt }},
+	{RecordIntake, "toUnixTimestamp64Micro(received_at)", func(r *recordRow) any { return &r.receivedAt }},
 }
 
 // needsStructure tells whether any of the columns is made with the budget structure.
@@ -145,7 +144,7 @@ func (r *recordRow) record(columns RecordColumns) (Record, *events.Record, error
 		WorkflowStep: opt(r.workflowStep), ContractorID: none(r.contractorID), CounterpartyName: opt(r.counterpartyName),
 		InvoiceNumber: opt(r.invoiceNumber), RecognitionDate: date(r.recognitionDate), DueDate: date(r.dueDate), CashDate: date(r.cashDate),
 		Currency: r.currency, Net: opt(r.net), Tax: opt(r.tax),
-		Intake: events.Intake{Channel: r.channel, Status: none(r.intakeStatus), ReceivedAt: opt(r.receivedAt)},
+		Intake: events.Intake{Channel: r.channel, Status: none(r.intakeStatus), ReceivedAt: instant(r.receivedAt)},
 	}
 	delivered := &events.Record{Net: shown.Net, Tax: shown.Tax, Gross: opt(r.gross)}
 	if columns&RecordGross != 0 {

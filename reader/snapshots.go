@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/calendar"
@@ -41,7 +40,7 @@ type SnapshotPage struct {
 // snapshotHeadsQuery reads a project's snapshots without their lines.
 func snapshotHeadsQuery(tenant, project string) Query {
 	return Query{
-		SQL: `SELECT id, row_version, month, version, status, submitted_at, decided_at
+		SQL: `SELECT id, row_version, month, version, status, toUnixTimestamp64Micro(submitted_at), toUnixTimestamp64Micro(decided_at)
 FROM forecast_snapshots FINAL
 WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted`,
 		Args: map[string]any{"tenant": tenant, "project": project},
@@ -164,7 +163,7 @@ func (r *Reader) snapshotHeads(ctx context.Context, tenant, project string) (hea
 	var s analytics.Snapshot
 	var rowVersion uint64
 	var month string
-	var submitted, decided *time.Time
+	var submitted, decided *int64
 	err = r.each(ctx, snapshotHeadsQuery(tenant, project), pageSettings, func(scan func(...any) error) (err error) {
 		if err := scan(&s.ID, &rowVersion, &month, &s.Version, &s.Status, &submitted, &decided); err != nil {
 			return err
@@ -172,7 +171,7 @@ func (r *Reader) snapshotHeads(ctx context.Context, tenant, project string) (hea
 		if s.Month, err = calendar.ParseMonth(month); err != nil {
 			return fmt.Errorf("month of snapshot %q: %w", s.ID, err)
 		}
-		s.ProjectID, s.SubmittedAt, s.DecidedAt = project, opt(submitted), opt(decided)
+		s.ProjectID, s.SubmittedAt, s.DecidedAt = project, instant(submitted), instant(decided)
 		heads, versions[s.ID] = append(heads, s), rowVersion
 		return nil
 	})
