@@ -118,6 +118,19 @@ func TestTrapsBesideTheTotals(t *testing.T) {
 	}
 }
 
+// Given a VAT id whose check digit is wrong in a note, and a seller's block with a tax number, then the block's is the supplier's.
+func TestTheSellersBlockOutdoesAWrongVATID(t *testing.T) {
+	v := pdfmake.Sample()
+	v.TaxID = ""
+	p := v.Page()
+	p.Texts = append(p.Texts, pdfmake.Text{X: 60, Y: 500, Text: "Verkäufer"}, pdfmake.Text{X: 60, Y: 514, Text: "Bauwerk Donau GmbH"}, pdfmake.Text{X: 60, Y: 528, Text: "Steuernummer: 201/113/40209"},
+		pdfmake.Text{X: 60, Y: 700, Text: "Bauwerk Donau GmbH, Geschäftsführung: M. Muster, USt-IdNr: DE123456789"})
+	r := read(pdfmake.Document{Pages: []pdfmake.Page{p}}.Bytes(), document.Options{})
+	if got := (text{r.SupplierTaxID}).show(); got != "201/113/40209" {
+		t.Errorf("tax id = %s", got)
+	}
+}
+
 func TestTheOwnCompanyIsNeverTheSupplier(t *testing.T) {
 	own := document.Options{Own: invoice.Own{Names: []string{"Bauwerk Donau"}, VATIDs: []string{"ATU 12345675"}}}
 	r := read(pdfmake.Sample().PDF(), own)

@@ -1,6 +1,7 @@
 package invoice
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,7 +17,7 @@ var dueLabels = append(append(
 		`\b(?:data )?(?:di )?scadenza\b`, `\b(?:da )?pagare entro(?: il)?\b`, `\bscade il\b`,
 		`\b(?:fecha (?:de )?)?vencimiento\b`, `\bfecha (?:limite )?de pago\b`, `\bvence(?: el)?\b`, `\bpagar antes del?\b`,
 		`\bverval[ -]?datum\b`, `\b(?:te )?betalen voor\b`, `\btermin platnosci\b`, `\bforfald(?:sdato)?\b`, `\bforfallo?(?:sdag|datum)\b`, `\bsplatnost\w*\b`, `\bdata de vencimento\b`, `\bfizetesi hatarido\b`),
-	labels(0.93, "pay until", false, `\bnetto bis(?: zum)?\b`,
+	labels(0.93, "pay until", false, `\bnetto(?:frist)? bis(?: zum)?\b`,
 		`\b(?:uberweisen|bezahlen|begleichen|zahlen|einzahlen|zahlung|rechnungsbetrag)\b[a-z ,]{0,60}\bbis(?: spatestens)?(?: zum| zu| am)?\b`, `\bbis(?: spatestens)?(?: zum)\b`, `\bpay\b[a-z ,]{0,40}\b(?:by|before|until)\b`, `\b(?:payer|regler)\b[a-z ,']{0,40}\b(?:avant le|au plus tard le)\b`,
 		`\bpagar[ei]?\b[a-z ,]{0,40}\b(?:entro il|antes del?)\b`)...),
 	nil...)
@@ -56,6 +57,11 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 			if ok && p.item != f.item && s.earlyRow(p.item) {
 				continue
 			}
+			if ok && untilEarly(p.item, d) {
+				if d, ok = afterEarly(p.item, d); !ok {
+					return
+				}
+			}
 			if ok {
 				if d, exists := d.in(s.order); exists {
 					all = append(all, candidate{value: d.String(), key: d.String(), at: p.item, rule: f.label.rule, score: f.label.weight * p.near})
@@ -90,6 +96,29 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 		return nil
 	}
 	return s.dueByTerms(day)
+}
+
+// untilEarly tells whether a date is the last day of a discount: "bis 24.04. mit
+// 2 % Skonto".
+func untilEarly(it *item, d date) bool {
+	rest := it.folded[d.end:]
+	if i := strings.IndexAny(rest, ",;"); i >= 0 {
+		rest = rest[:i]
+	}
+	rest, _, _ = strings.Cut(rest, ". ")
+	return earlyPayment.MatchString(rest)
+}
+
+var fullPayment = compile(`netto|ohne (?:abzug|skonto)|danach|sonst|\bnet\b|sans escompte|afterwards|in full`)
+
+// afterEarly finds the day for the whole sum behind that of a discount.
+func afterEarly(it *item, early date) (date, bool) {
+	for _, d := range it.dates {
+		if d.start > early.end && fullPayment.MatchString(it.folded[early.end:]) && !untilEarly(it, d) {
+			return d, true
+		}
+	}
+	return date{}, false
 }
 
 var (
@@ -198,10 +227,32 @@ func (s *sheet) dueByTerms(day time.Time) *fields.Text {
 	return best
 }
 
+var (
+	weeks      = compile(`\b(\d{1,2}) ?(wochen?|weeks?|semaines?|settimane|semanas|weken)\b`)
+	spelled    = compile(`\b(?:sieben|acht|zehn|vierzehn|dreis(?:s)?ig|sechzig|seven|ten|fourteen|thirty|sixty|huit|dix|quinze|trente|soixante|quindici|trenta|sessanta|quince|treinta|sesenta) (?:tag|day|jour|giorn|dia|calendar day|kalendertag)`)
+	dayWords   = map[string]string{"woc": "tagen", "wee": "days", "sem": "jours", "set": "giorni", "wek": "dagen"} // by how weeks begin
+	spelledOut = map[string]string{
+		"sieben": "7", "acht": "8", "zehn": "10", "vierzehn": "14", "dreissig": "30", "dreisig": "30", "sechzig": "60", "seven": "7", "ten": "10", "fourteen": "14", "thirty": "30", "sixty": "60",
+		"huit": "8", "dix": "10", "quinze": "15", "trente": "30", "soixante": "60", "quindici": "15", "trenta": "30", "sessanta": "60", "quince": "15", "treinta": "30", "sesenta": "60",
+	}
+)
+
+// inDays writes terms with their days in figures.
+func inDays(folded string) string {
+	if m := weeks.FindStringSubmatchIndex(folded); m != nil {
+		folded = folded[:m[0]] + strconv.Itoa(7*atoi(folded[m[2]:m[3]])) + " " + dayWords[folded[m[4]:m[4]+3]] + folded[m[1]:]
+	}
+	if m := spelled.FindStringIndex(folded); m != nil {
+		word, _, _ := strings.Cut(folded[m[0]:m[1]], " ")
+		folded = folded[:m[0]] + spelledOut[word] + folded[m[0]+len(word):]
+	}
+	return folded
+}
+
 // termDays returns the days that a text gives for paying in full, -1 when none.
 func termDays(folded string) int {
 	days := -1
-	for part := range strings.SplitSeq(strings.NewReplacer(";", "\n", ". ", "\n", ", ", "\n").Replace(folded), "\n") {
+	for part := range strings.SplitSeq(strings.NewReplacer(";", "\n", ". ", "\n", ", ", "\n").Replace(inDays(folded)), "\n") {
 		if earlyPayment.MatchString(part) && !strings.Contains(part, "netto") && !strings.Contains(part, "net ") {
 			continue
 		}

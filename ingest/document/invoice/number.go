@@ -25,7 +25,7 @@ var numberLabels = append(append(append(
 		`\b(?:facture|avoir|piece|document)[ -]*(?:no|nr|n|num(?:ero)?|ref(?:erence)?|#)(?:\b\.?|o\b)`,
 		`\b(?:no|nr|n|num(?:ero)?|ref(?:erence)?)\.? ?(?:de |d'|du )?(?:la |l')?(?:facture|avoir|piece)\b`,
 		`\b(?:fattura|nota di credito|documento)[ -]*(?:no|nr|n|num(?:ero)?)\b\.?`,
-		`\b(?:no|nr|n|num(?:ero)?)\.? ?(?:di |della |del |de |de la )?(?:fattura|factura|fatura|documento|nota di credito|abono|nota de credito)\b`,
+		`\b(?:no|nr|n\.?o?|num(?:ero)?)\.? ?(?:di |della |del |de |de la )?(?:fattura|factura|fatura|documento|nota di credito|abono|nota de credito)\b`,
 		`\b(?:factura|fatura|abono|nota de credito)[ -]*(?:no|nr|n|num(?:ero)?|#)\b\.?`,
 		`\b(?:factuur|creditnota|creditfactuur|kreditnota)[ -]*(?:nummer|nr|no)\b\.?`,
 		`\b(?:numer|nr) (?:faktury|dokumentu|korekty)\b`,

@@ -73,24 +73,41 @@ func (s *sheet) rather(all []identified, best int) int {
 	if !all[best].id.wrong {
 		return best
 	}
-	sellers := map[*item]bool{}
-	for _, row := range s.rows {
-		for _, it := range row {
-			if sellerLabel.MatchString(it.folded) {
-				s.markBlock(it, sellers)
-			}
-		}
-	}
-	within := func(it *item) bool { return sellers[it] || sellers[s.left(it)] }
-	if within(all[best].it) {
+	if s.underSellerLabel(all[best].it) {
 		return best
 	}
 	for i, c := range all {
-		if within(c.it) && !c.id.wrong && c.score >= 0.8 {
+		if !c.id.wrong && c.score >= 0.8 && s.underSellerLabel(c.it) {
 			return i
 		}
 	}
 	return best
+}
+
+// underSellerLabel tells whether an item, or the label left of it, stands in the
+// block of lines under a seller's label.
+func (s *sheet) underSellerLabel(it *item) bool {
+	left := s.left(it)
+	last := it
+	for r := it.row; r >= max(0, it.row-12); r-- {
+		row := s.rows[r]
+		if row[0].page != it.page || last.y-row[0].y > 2.9*maxFloat(it.size, 7) {
+			return false
+		}
+		last = row[0]
+		for _, c := range row {
+			if absFloat(c.x0-it.x0) > 12 && (left == nil || absFloat(c.x0-left.x0) > 12) {
+				continue
+			}
+			if sellerLabel.MatchString(c.folded) {
+				return true
+			}
+			if buyerLabel.MatchString(c.folded) {
+				return false
+			}
+		}
+	}
+	return false
 }
 
 // owner is whose block of lines an identifier stands in.

@@ -124,7 +124,7 @@ func (s *sheet) total() (totals, []sum) {
 	if t := s.totalRow(); t.gross != nil {
 		return t, all
 	}
-	return s.partial(nets, taxes, within, grosses), all
+	return s.partial(nets, taxes, within, grosses, pick(roleOther)), all
 }
 
 // plainTotals are totals that a line of tax follows: "Total 100, VAT 20 % 20,
@@ -235,17 +235,20 @@ func taxOf(need int64, taxes []sum, g, n *sum) (*sum, int) {
 }
 
 var (
-	noTax    = compile(`keine umsatzsteuer|kleinunternehmer|steuerfrei|umsatzsteuerfrei|reverse[ -]charge|steuerschuldnerschaft|autoliquidation|tva non applicable|not subject to vat|vat exempt|exempt|inversione contabile|non applicable|inversion del sujeto|art(?:icle|\.)? ?293|no vat|steuerbefreit|innergemeinschaftliche|exoner|esente|zero rated|kein ausweis`)
+	noTax    = compile(`keine umsatzsteuer|kleinunternehmer|steuerfrei|umsatzsteuerfrei|reverse[ -]charge|steuerschuldnerschaft|autoliquidation|tva non applicable|not subject to vat|vat exempt|exempt|inversione contabile|non applicable|inversion del sujeto|art(?:icle|\.)? ?293|no vat|steuerbefreit|innergemeinschaftliche|exoner|esente|forfett|senza applicazione|non imponibile|non soggett[ao]|franchigia|ubergang der steuerschuld|steuerschuld\b.{0,70}leistungsempfanger|\b19 (?:abs\. ?1a? )?ustg|no sujet[ao]|btw verlegd|omvendt betaling|zero rated|kein ausweis`)
 	anyTax   = compile(`\b` + taxWord)
 	zeroRate = compile(`(?:^|[^\d.,])0(?:[.,]0+)? ?%`)
 )
 
 // partial reads what is left when the three do not agree: no tax, a tax within
 // the gross sum, or the gross sum alone.
-func (s *sheet) partial(nets, taxes, within, grosses []sum) totals {
+func (s *sheet) partial(nets, taxes, within, grosses, others []sum) totals {
 	g := clearest(grosses)
 	if g == nil {
 		return totals{}
+	}
+	if t := withUntaxed(nets, taxes, grosses, others); t.gross != nil {
+		return t
 	}
 	out := totals{gross: g, grossValue: g.value, rule: "gross label", confidence: 0.9}
 	if g.role == rolePayable {
@@ -259,6 +262,9 @@ func (s *sheet) partial(nets, taxes, within, grosses []sum) totals {
 			out.confidence -= 0.12
 			break
 		}
+	}
+	if unexplained(g, grosses, others) {
+		out.confidence -= 0.15
 	}
 	positive := 0
 	for _, t := range taxes {
@@ -314,6 +320,47 @@ func (s *sheet) partial(nets, taxes, within, grosses []sum) totals {
 		out.confidence -= 0.15
 	}
 	return out
+}
+
+// unexplained tells whether more is to pay than the total g, and nothing printed
+// makes up the difference: then it is the total of something else.
+func unexplained(g *sum, grosses, others []sum) bool {
+	for _, p := range grosses {
+		if p.role != rolePayable || p.column || absolute(p.value) <= absolute(g.value) {
+			continue
+		}
+		made := false
+		for _, o := range others {
+			made = made || absolute(o.value) == absolute(p.value-g.value)
+		}
+		if !made {
+			return true
+		}
+	}
+	return false
+}
+
+// withUntaxed finds net + tax + a charge beside the tax = gross: a stamp duty, a
+// tourist tax, expenses laid out. Whether the charge belongs to the net sum
+// nobody says.
+func withUntaxed(nets, taxes, grosses, others []sum) totals {
+	for gi := range grosses {
+		g := &grosses[gi]
+		for ni := range nets {
+			for ti := range taxes {
+				n, t := &nets[ni], &taxes[ti]
+				if g.role != roleGross || g.column || n.column || t.column || t.value <= 0 || n.value <= t.value || n.item.row >= g.item.row || t.item.row >= g.item.row {
+					continue
+				}
+				for _, o := range others {
+					if o.value > 0 && !o.column && o.item.row > n.item.row && o.item.row < g.item.row && n.value+t.value+o.value == g.value {
+						return totals{tax: t, gross: g, taxValue: t.value, grossValue: g.value, hasTax: true, rule: "net + tax + charge = gross", confidence: 0.9}
+					}
+				}
+			}
+		}
+	}
+	return totals{}
 }
 
 // ratedNet finds a labelled net sum from which a printed rate leads to g.
