@@ -230,7 +230,7 @@ func (s *sheet) dueByTerms(day time.Time) *fields.Text {
 var (
 	weeks      = compile(`\b(\d{1,2}) ?(wochen?|weeks?|semaines?|settimane|semanas|weken)\b`)
 	spelled    = compile(`\b(?:sieben|acht|zehn|vierzehn|dreis(?:s)?ig|sechzig|seven|ten|fourteen|thirty|sixty|huit|dix|quinze|trente|soixante|quindici|trenta|sessanta|quince|treinta|sesenta) (?:tag|day|jour|giorn|dia|calendar day|kalendertag)`)
-	dayWords   = map[string]string{"woc": "tagen", "wee": "days", "sem": "jours", "set": "giorni", "wek": "dagen"} // by how weeks begin
+	dayWords   = map[string]string{"woche": "tagen", "wochen": "tagen", "week": "days", "weeks": "days", "semaine": "jours", "semaines": "jours", "settimane": "giorni", "semanas": "dias", "weken": "dagen"}
 	spelledOut = map[string]string{
 		"sieben": "7", "acht": "8", "zehn": "10", "vierzehn": "14", "dreissig": "30", "dreisig": "30", "sechzig": "60", "seven": "7", "ten": "10", "fourteen": "14", "thirty": "30", "sixty": "60",
 		"huit": "8", "dix": "10", "quinze": "15", "trente": "30", "soixante": "60", "quindici": "15", "trenta": "30", "sessanta": "60", "quince": "15", "treinta": "30", "sesenta": "60",
@@ -240,7 +240,7 @@ var (
 // inDays writes terms with their days in figures.
 func inDays(folded string) string {
 	if m := weeks.FindStringSubmatchIndex(folded); m != nil {
-		folded = folded[:m[0]] + strconv.Itoa(7*atoi(folded[m[2]:m[3]])) + " " + dayWords[folded[m[4]:m[4]+3]] + folded[m[1]:]
+		folded = folded[:m[0]] + strconv.Itoa(7*atoi(folded[m[2]:m[3]])) + " " + dayWords[folded[m[4]:m[5]]] + folded[m[1]:]
 	}
 	if m := spelled.FindStringIndex(folded); m != nil {
 		word, _, _ := strings.Cut(folded[m[0]:m[1]], " ")

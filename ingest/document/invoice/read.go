@@ -94,10 +94,10 @@ func keepCertain(f *fields.Invoice) {
 
 var (
 	invoiceTitle = compile(`\b(?:[a-z-]*rechnung(?:s(?:nummer|nr|datum|betrag)?)?|invoices?|tax invoice|facture|fattura|factura|factuur\w*|faktura|fatura|bill|beitragsrechnung|honorarnote|gebuhrenbescheid|receipt|rechnungs\w*|inv#?|quittung|szamla|factua)\b`)
-	creditTitle  = compile(`^\W*(?:(?:kopie|copy|duplikat|original) )?(?:gutschrift|rechnungskorrektur|stornorechnung|storno|credit note|credit memo|credit invoice|creditnota|creditfactuur|avoir|note de credit|facture d'avoir|nota di credito|nota di accredito|nota de credito|factura rectificativa|abono|kreditnota|rechnungskorrektur \(384\)|korrekturrechnung|wertgutschrift)\b`)
-	otherTitle   = compile(`^\W*(?:kopie |\d\. ?|(?:erste|zweite|dritte|letzte|first|second|third|final) )?(?:angebot|offerte?|kostenvoranschlag|auftragsbestatigung|bestellung|bestellbestatigung|lieferschein|mahnung|zahlungserinnerung|kontoauszug|vertrag|mietvertrag|rahmenvertrag|memo|memorandum|aktennotiz|protokoll|gesprachsprotokoll|speditionsauftrag|frachtbrief|packliste|quote|quotation|estimate|proposal|purchase order|order confirmation|order|delivery note|packing (?:list|slip)|remittance advice|reminder|payment reminder|dunning|statement of account|contract|agreement|service agreement|report|minutes|devis|bon de commande|bon de livraison|commande|relance|contrat|pro[ -]?forma(?:[- ]?(?:invoice|rechnung))?|preventivo|ordine|conferma d'ordine|documento di trasporto|ddt|sollecito|contratto|presupuesto|pedido|albaran|contrato|forwarding order|forwarding instruction|offerta|orden de compra|order change|order ?response|order-x|purchase order change|urzedowe poswiadczenie odbioru|upo|bordereau|cahier|certificate|zertifikat|curriculum|lebenslauf|newsletter|agenda|manual|handbuch|payslip|gehaltsabrechnung|lohnabrechnung|leihschein|quotazione|cotizacion|offert|orcamento)\b`)
+	creditTitle  = compile(`^\W*(?:(?:kopie|copy|duplikat|original) )?(?:gutschrift|rechnungskorrektur|stornorechnung|storno|credit note|credit memo|credit invoice|creditnota|creditfactuur|avoir|note de credit|facture d'avoir|nota (?:di )?credito|nota di accredito|nota de (?:credito|abono)|factura rectificativa|factura de abono|abono|kreditnota|rechnungskorrektur \(384\)|korrekturrechnung|wertgutschrift)\b`)
+	otherTitle   = compile(`^\W*(?:kopie |\d\. ?|(?:erste|zweite|dritte|letzte|first|second|third|final) )?(?:angebot|(?:vertrags|ver)angebot|auftrag|reisekostenabrechnung|spesenabrechnung|bid|tender|estratto conto|extracto|(?:facture|fattura|factura) pro ?-?forma|offerte?|kostenvoranschlag|auftragsbestatigung|bestellung|bestellbestatigung|lieferschein|mahnung|zahlungserinnerung|kontoauszug|vertrag|mietvertrag|rahmenvertrag|memo|memorandum|aktennotiz|protokoll|gesprachsprotokoll|speditionsauftrag|frachtbrief|packliste|quote|quotation|estimate|proposal|purchase order|order confirmation|order|delivery note|packing (?:list|slip)|remittance advice|reminder|payment reminder|dunning|statement of account|contract|agreement|service agreement|report|minutes|devis|bon de commande|bon de livraison|commande|relance|contrat|pro[ -]?forma(?:[- ]?(?:invoice|rechnung))?|preventivo|ordine|conferma d'ordine|documento di trasporto|ddt|sollecito|contratto|presupuesto|pedido|albaran|contrato|forwarding order|forwarding instruction|offerta|orden de compra|order change|order ?response|order-x|purchase order change|urzedowe poswiadczenie odbioru|upo|bordereau|cahier|certificate|zertifikat|curriculum|lebenslauf|newsletter|agenda|manual|handbuch|payslip|gehaltsabrechnung|lohnabrechnung|leihschein|quotazione|cotizacion|offert|orcamento)\b`)
 	// hardTitle names what quotes invoices, with their numbers and sums.
-	hardTitle = compile(`^\W*(?:\d\. ?|(?:erste|zweite|dritte|letzte|first|second|third|final) )?(?:mahnung|zahlungserinnerung|kontoauszug|saldenbestatigung|(?:payment )?reminder|dunning|statement of account|account statement|remittance advice|relance|sollecito|pro ?-?forma)`)
+	hardTitle = compile(`^\W*(?:\d\. ?|(?:erste|zweite|dritte|letzte|first|second|third|final) )?(?:mahnung|zahlungserinnerung|kontoauszug|saldenbestatigung|(?:payment )?reminder|dunning|statement of account|account statement|remittance advice|relance|sollecito|estratto conto|extracto|(?:(?:facture|fattura|factura) )?pro ?-?forma)`)
 	titleTail = compile(`^[ :.]*(?:(?:nr|no|n|num|number|nummer|#)[ :.#]*)?(?:[a-z]{0,5}[-/ ]?\d[\w./-]*)?[ .]*$`)
 )
 
@@ -105,7 +105,7 @@ var (
 // an invoice must: a number or date and a sum to pay.
 func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
 	const never = 1 << 30
-	credit, title, other, hard := false, false, false, false
+	credit, title, sumOnly, other, hard := false, false, false, false, false
 	titleRow, otherRow, ownRow := never, never, never
 	for _, row := range s.rows {
 		for _, it := range row {
@@ -117,8 +117,12 @@ func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
 				credit = true
 			}
 			if loc := invoiceTitle.FindStringIndex(text); loc != nil && len(text) < 80 && (loc[0] < 20 && len(text) < 45 || loc[0] == 0) {
-				title = true
-				titleRow = min(titleRow, it.row)
+				if r, _ := roleOf(text); number != nil || r == roleNone {
+					title = true
+					titleRow = min(titleRow, it.row)
+				} else {
+					sumOnly = true
+				}
 			}
 			if it.page == 1 && it.row < otherRow && it.y < s.heights[0]*0.5 && s.otherHeading(it, text) {
 				other, otherRow = true, it.row
@@ -129,6 +133,8 @@ func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
 			}
 		}
 	}
+	// "Rechnungsbetrag" beside a sum is a title where nothing says otherwise.
+	title = title || sumOnly && !other
 	sure := number != nil && number.Rule == "number label"
 	switch {
 	case t.gross == nil && !(sure && date != nil && title):
