@@ -4,11 +4,14 @@
 package heads
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/sstable"
 
 	"tallyhouse/analytics"
 )
@@ -35,13 +38,18 @@ type Store struct{ db *pebble.DB }
 func Open(dir string) (*Store, error) {
 	cache := pebble.NewCache(32 << 20)
 	defer cache.Unref()
-	db, err := pebble.Open(dir, &pebble.Options{
+	options := &pebble.Options{
 		Cache:                       cache,
 		MemTableSize:                16 << 20,
 		MemTableStopWritesThreshold: 3,
 		MaxOpenFiles:                500,
 		Logger:                      quiet{},
-	})
+	}
+	for i := range options.Levels {
+		// A look-up reads a whole block for one head: unpacking it would cost more than reading it.
+		options.Levels[i].Compression = func() *sstable.CompressionProfile { return sstable.NoCompression }
+	}
+	db, err := pebble.Open(dir, options)
 	if err != nil {
 		return nil, fmt.Errorf("open the heads in %s (one worker per --data-dir; a damaged directory may be deleted, it is a cache): %w", dir, err)
 	}
@@ -86,21 +94,34 @@ func (p *Partition) Mark() (m Mark, ok bool, err error) {
 	return Mark{Life: string(value[8:]), Position: binary.BigEndian.Uint64(value)}, true, nil
 }
 
-// Get reads the head of an entity by its key tenant/id.
-func (p *Partition) Get(key string) (h Head, ok bool, err error) {
-	value, closer, err := p.db.Get(p.key(headKey, key))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return Head{}, false, nil
-	}
+// Get reads the heads of entities by their keys tenant/id, which it sorts; what is not in the answer has none. Many at once cost less
+// than one by one.
+func (p *Partition) Get(keys ...string) (_ map[string]Head, err error) {
+	slices.Sort(keys)
+	rows, err := p.db.NewIter(&pebble.IterOptions{LowerBound: p.key(headKey, ""), UpperBound: p.key(headKey+1, "")})
 	if err != nil {
-		return Head{}, false, fmt.Errorf("read a head: %w", err)
+		return nil, fmt.Errorf("read heads: %w", err)
 	}
-	defer closer.Close()
-	h, err = decode(value)
-	if err != nil {
-		return Head{}, false, fmt.Errorf("read a head: %w", err)
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	found := make(map[string]Head, len(keys))
+	var at []byte
+	for _, key := range keys {
+		at = append(append(append(at[:0], p.prefix...), headKey), key...)
+		if !rows.SeekGE(at) || !bytes.Equal(rows.Key(), at) {
+			continue
+		}
+		value, err := rows.ValueAndErr()
+		if err != nil {
+			return nil, fmt.Errorf("read a head: %w", err)
+		}
+		if found[key], err = decode(value); err != nil {
+			return nil, fmt.Errorf("read a head: %w", err)
+		}
 	}
-	return h, true, nil
+	if err := rows.Error(); err != nil {
+		return nil, fmt.Errorf("read heads: %w", err)
+	}
+	return found, nil
 }
 
 // Clear throws the partition's heads away.

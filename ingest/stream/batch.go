@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -61,9 +60,6 @@ func newBatch(first uint64, measures int) *batch {
 	return &batch{first: first, next: first, changes: map[string]*change{}, absolute: make([]int64, measures), begun: time.Now()}
 }
 
-// errFull says that a record is for the next batch.
-var errFull = errors.New("the batch is full")
-
 // digester turns records into a batch: what is newer than its head becomes a change; the rest is dropped and counted, sent on, or
 // becomes a dead letter.
 type digester struct {
@@ -71,7 +67,23 @@ type digester struct {
 	tp         topicPartition
 	partitions int
 	heads      *heads.Partition
-	rows       int // most rows of a batch, now
+	rows       int                   // most rows of a batch, now
+	known      map[string]heads.Head // of the records that are being digested: see know
+}
+
+// together is how many records have their heads looked up at once.
+const together = 1024
+
+// know looks up the heads of the records that are digested next.
+func (g *digester) know(b *batch, records []*kgo.Record) (err error) {
+	keys := make([]string, 0, len(records))
+	for _, r := range records {
+		if _, pending := b.changes[string(r.Key)]; !pending {
+			keys = append(keys, string(r.Key))
+		}
+	}
+	g.known, err = g.heads.Get(keys...)
+	return err
 }
 
 // full tells whether nothing more fits.
@@ -80,88 +92,76 @@ func (g *digester) full(b *batch) bool {
 	return len(b.changes) >= g.rows || b.contributions >= maxContributions/2 || b.bytes >= maxBytes || b.records >= 4*maxRows
 }
 
-// digest adds a record to the batch. errFull: it doesn't fit, and the batch is as before. Any other error is the heads'.
-func (g *digester) digest(b *batch, r *kgo.Record) error {
-	err := g.accept(b, r)
-	if errors.Is(err, errFull) {
-		return err
+// digest adds a record, whose head is known, to the batch; false when it is for the next one, and the batch is as before.
+func (g *digester) digest(b *batch, r *kgo.Record) bool {
+	if !g.accept(b, r) {
+		return false
 	}
-	if err == nil {
-		b.records++
-		b.bytes += size(r)
-		b.next = uint64(r.Offset) + 1
-	}
-	return err
+	b.records++
+	b.bytes += size(r)
+	b.next = uint64(r.Offset) + 1
+	return true
 }
 
-func (g *digester) accept(b *batch, r *kgo.Record) error {
+func (g *digester) accept(b *batch, r *kgo.Record) bool {
 	if r.Attrs.IsControl() {
-		return nil
+		return true
 	}
 	if r.Value == nil {
-		return g.tombstone(b, r)
+		g.tombstone(b, r)
+		return true
 	}
 	e, err := events.Decode(g.entity.Topic, r.Key, r.Value)
 	if err != nil {
 		b.refuse(g.tp, r, err.Error())
-		return nil
+		return true
 	}
 	hash := topics.Hash(r.Key) & 0x7fffffff
 	if right := int32(int(hash) % g.partitions); right != g.tp.partition {
 		b.sendOn(g.tp, r)
-		return nil
+		return true
 	}
 	return g.upsert(b, r, e, hash)
 }
 
 // tombstone judges a null value: it has no version, so it can't delete. After a delete it is compaction's housekeeping.
-func (g *digester) tombstone(b *batch, r *kgo.Record) error {
+func (g *digester) tombstone(b *batch, r *kgo.Record) {
 	if topics.Partition(r.Key, g.partitions) != int(g.tp.partition) {
 		b.refuse(g.tp, r, "the value is null and its key belongs to another partition")
-		return nil
+		return
 	}
+	deleted := g.known[string(r.Key)].Deleted
 	if c, ok := b.changes[string(r.Key)]; ok {
-		if c.event.Op != events.Delete {
-			b.refuse(g.tp, r, nullValue)
-		}
-		return nil
+		deleted = c.event.Op == events.Delete
 	}
-	h, ok, err := g.heads.Get(string(r.Key))
-	if err != nil {
-		return err
-	}
-	if !ok || !h.Deleted {
+	if !deleted {
 		b.refuse(g.tp, r, nullValue)
 	}
-	return nil
 }
 
 const nullValue = "the value is null: it has no version, so it can't delete; send an event with op delete"
 
-func (g *digester) upsert(b *batch, r *kgo.Record, e events.Event, hash uint32) error {
+func (g *digester) upsert(b *batch, r *kgo.Record, e events.Event, hash uint32) bool {
 	key := e.Key()
 	content := e.ContentHash()
 	c := &change{event: e, offset: uint64(r.Offset), keyHash: hash, contentHash: content}
 	pending, ok := b.changes[key]
 	if ok {
 		if g.notNewer(b, e.Version, content, pending.event.Version, pending.contentHash) {
-			return nil
+			return true
 		}
 		c.before, c.existed = pending.before, pending.existed
 	} else {
-		h, existed, err := g.heads.Get(key)
-		if err != nil {
-			return err
-		}
+		h, existed := g.known[key]
 		if existed && g.notNewer(b, e.Version, content, entity.Version(h.RowVersion), h.ContentHash) {
-			return nil
+			return true
 		}
 		c.before, c.existed = h, existed
 	}
 	var err error
 	if c.contributions, err = g.entity.Contributions(e.ID, e.Data); err != nil {
 		b.refuse(g.tp, r, err.Error())
-		return nil
+		return true
 	}
 	switch {
 	case e.Data != nil:
@@ -186,7 +186,7 @@ func (g *digester) notNewer(b *batch, version int64, content uint64, known int64
 }
 
 // put takes a change in, unless the batch would grow beyond what one insert may hold.
-func (b *batch) put(key string, c *change) error {
+func (b *batch) put(key string, c *change) bool {
 	s := len(b.absolute)
 	grown := append(b.scratch[:0], b.absolute...)
 	if s > 0 {
@@ -194,7 +194,7 @@ func (b *batch) put(key string, c *change) error {
 			for i, v := range part {
 				sum := grown[i%s] + max(v, -v)
 				if sum < 0 || sum >= maxAbsolute {
-					return errFull
+					return false
 				}
 				grown[i%s] = sum
 			}
@@ -202,13 +202,13 @@ func (b *batch) put(key string, c *change) error {
 	}
 	n := entries(c.contributions, s) + entries(c.before.Contributions, s)
 	if len(b.changes) > 0 && b.contributions+n > maxContributions {
-		return errFull
+		return false
 	}
 	// What an older change of the same entity took stays counted: a bound may be early, never late.
 	b.absolute, b.scratch = grown, b.absolute
 	b.contributions += n
 	b.changes[key] = c
-	return nil
+	return true
 }
 
 func entries(c analytics.Contributions, measures int) int {

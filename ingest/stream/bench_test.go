@@ -35,8 +35,13 @@ func BenchmarkBatch(b *testing.B) {
 		bt := newBatch(first, len(e.Shape.Sums))
 		for i, r := range log {
 			r.Offset = int64(first) + int64(i)
-			if err := g.digest(bt, r); err != nil {
-				b.Fatal(err)
+			if i%together == 0 {
+				if err := g.know(bt, log[i:min(i+together, len(log))]); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if !g.digest(bt, r) {
+				b.Fatal("the batch is full")
 			}
 		}
 		return bt

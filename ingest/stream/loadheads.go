@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -162,13 +164,13 @@ func (d *desk) fill(ctx context.Context, q database.Query, of map[int32]*stand, 
 
 // keepNewest writes the heads that are newer than what the store has.
 func keepNewest(store *heads.Partition, news map[string]heads.Head) error {
+	known, err := store.Get(slices.Collect(maps.Keys(news))...)
+	if err != nil {
+		return err
+	}
 	u := store.Update()
 	for key, h := range news {
-		old, ok, err := store.Get(key)
-		if err != nil {
-			return err
-		}
-		if ok && old.RowVersion >= h.RowVersion {
+		if old, ok := known[key]; ok && old.RowVersion >= h.RowVersion {
 			continue
 		}
 		if err := u.Set(key, h); err != nil {

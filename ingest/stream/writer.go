@@ -263,19 +263,18 @@ func (w *writer) cut(ctx context.Context, s *stand) (*batch, error) {
 			return nil, fmt.Errorf("read from Kafka: %w", err)
 		}
 		for i, r := range taken {
+			if i%together == 0 {
+				if err := g.know(b, taken[i:min(i+together, len(taken))]); err != nil {
+					return nil, err
+				}
+				w.state.progress()
+			}
 			if uint64(r.Offset) < b.next {
 				return nil, fmt.Errorf("offset %d came again: the partition stands at %d", r.Offset, b.next)
 			}
-			err := g.digest(b, r)
-			if errors.Is(err, errFull) {
+			if !g.digest(b, r) {
 				s.feed.putBack(taken[i:])
 				return b, nil
-			}
-			if err != nil {
-				return nil, err
-			}
-			if i%1024 == 1023 {
-				w.state.progress()
 			}
 			if g.full(b) {
 				s.feed.putBack(taken[i+1:])
