@@ -159,7 +159,7 @@ func TestListKnowsTheNewestOfLogAndTable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	expires := time.Date(2027, 1, 2, 3, 4, 5, 678000, time.UTC)
+	expires := time.Date(2299, 1, 2, 3, 4, 5, 678000, time.UTC)
 	server := stored(t, event("both", 2, owner("old")), event("deleted", 1, owner("d")), event("table", 7, func(k *events.Key) {
 		k.OwnerUserID, k.Groups, k.ExpiresAt = "a", events.Some([]string{"core"}), events.Some(expires)
 	}), event("gone", 2, nil))

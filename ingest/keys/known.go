@@ -105,7 +105,7 @@ func add(newest map[string]Known, k Known) {
 }
 
 const tableQuery = `SELECT id, row_version, deleted, owner_user_id, environment, prefix, secret_sha256, financial,
-	has_groups, groups, has_project_ids, project_ids, expires_at, revoked_at
+	has_groups, groups, has_project_ids, project_ids, toUnixTimestamp64Micro(expires_at), toUnixTimestamp64Micro(revoked_at)
 FROM keys FINAL
 WHERE tenant = {tenant:String} AND project = ''`
 
@@ -122,14 +122,14 @@ func (s Sources) tables(ctx context.Context, tenant string, newest map[string]Kn
 		err = shard.Rows(ctx, database.Query{SQL: tableQuery, Params: database.Params{"tenant": database.Text(tenant)}}, func(scan func(...any) error) error {
 			var k Known
 			var rowVersion uint64
-			var expires, revoked *time.Time
+			var expires, revoked *int64
 			err := scan(&k.ID, &rowVersion, &k.deleted, &k.OwnerUserID, &k.Environment, &k.Prefix, &k.SecretSHA256, &k.Financial,
 				&k.Groups.Ok, &k.Groups.V, &k.ProjectIDs.Ok, &k.ProjectIDs.V, &expires, &revoked)
 			if err != nil {
 				return err
 			}
 			k.Version = entity.Version(rowVersion)
-			k.ExpiresAt, k.RevokedAt = optional(expires), optional(revoked)
+			k.ExpiresAt, k.RevokedAt = instant(expires), instant(revoked)
 			add(newest, k)
 			return nil
 		})
@@ -140,9 +140,10 @@ func (s Sources) tables(ctx context.Context, tenant string, newest map[string]Kn
 	return nil
 }
 
-func optional(t *time.Time) events.Opt[time.Time] {
-	if t == nil {
+// instant is read in microseconds: the driver's own conversion counts nanoseconds, which 64 bits hold only until 2262.
+func instant(micros *int64) events.Opt[time.Time] {
+	if micros == nil {
 		return events.Opt[time.Time]{}
 	}
-	return events.Some(t.UTC())
+	return events.Some(time.UnixMicro(*micros).UTC())
 }

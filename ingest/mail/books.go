@@ -146,7 +146,7 @@ type head struct {
 	receivedAt time.Time
 }
 
-const headColumns = `SELECT project, id, row_version, deleted, channel, intake_status, received_at FROM records FINAL
+const headColumns = `SELECT project, id, row_version, deleted, channel, intake_status, toUnixTimestamp64Micro(received_at) FROM records FINAL
 WHERE tenant = {tenant:String} AND NOT moved AND `
 
 // newest gives the versions of records that the table knows, by id.
@@ -174,13 +174,13 @@ func (b books) heads(ctx context.Context, where string, p database.Params, each 
 	err := b.each(ctx, headColumns+where, p, func(scan func(...any) error) error {
 		var h head
 		var rowVersion uint64
-		var received *time.Time
+		var received *int64 // microseconds: the driver's own instants end in 2262
 		if err := scan(&h.project, &h.id, &rowVersion, &h.deleted, &h.channel, &h.status, &received); err != nil {
 			return err
 		}
 		h.version = entity.Version(rowVersion)
 		if received != nil {
-			h.receivedAt = received.UTC()
+			h.receivedAt = time.UnixMicro(*received).UTC()
 		}
 		each(h)
 		return nil

@@ -2,13 +2,20 @@ package mail
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"tallyhouse/deploy/embedded/kafka/kafkatest"
+	"tallyhouse/ingest/database"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/mailbox/mailboxtest"
 )
@@ -195,24 +202,99 @@ func TestAMailboxWithoutKeywordsIsRefused(t *testing.T) {
 	}
 }
 
-// Given Kafka or ClickHouse away, then the mail waits without a mark, and comes in when they are back.
+// Given something that mail needs away, then the mail waits without a mark, and comes in when it is back.
 func TestMailsWaitForWhatIsAway(t *testing.T) {
-	w := newWorld(t)
-	in := w.intake([]mailbox.Options{w.box()}, func(in *Intake) {
-		in.options.Reader.Command = []string{"/nowhere/tallyhouse"}
-	})
-	w.deliver(letter{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{invoice("1")}}.raw(), "quartier@intake.example")
-	eventually(t, "it waits for the reader", func() error {
-		if n := count(in.metrics.waits.WithLabelValues("reader")); n < 2 {
-			return fmt.Errorf("%d times", n)
-		}
-		return nil
-	})
-	if err := unhandled(w.box()); err == nil {
-		t.Error("the mail is marked though it wasn't read")
+	for _, away := range []struct {
+		what string
+		// take takes it away from the intake, before it starts, and gives what brings it back
+		take func(w *world, in *Intake) (giveBack func())
+	}{
+		{"clickhouse", func(w *world, in *Intake) func() {
+			addr := freeAddr(w.t)
+			in.books = books{[]*database.Server{openDatabase(w.t, database.Options{Addr: addr, Database: w.where.Database, User: "default"})}}
+			return func() { relay(w.t, addr, w.where.Addr) }
+		}},
+		{"kafka", func(w *world, in *Intake) func() {
+			addr := w.broker.Addr()
+			if err := w.broker.Stop(context.Background()); err != nil {
+				w.t.Fatal(err)
+			}
+			return func() { kafkatest.StartIn(w.t, w.brokerDir, addr) }
+		}},
+		{"reader", func(w *world, in *Intake) func() {
+			program := filepath.Join(w.t.TempDir(), "tallyhouse")
+			in.options.Reader.Command = []string{program, "read", "--isolated"}
+			return func() {
+				this, err := os.Executable()
+				if err == nil {
+					err = os.Symlink(this, program)
+				}
+				if err != nil {
+					w.t.Fatal(err)
+				}
+			}
+		}},
+	} {
+		t.Run(away.what, func(t *testing.T) {
+			w := newWorld(t)
+			var giveBack func()
+			in := w.intake([]mailbox.Options{w.box()}, func(in *Intake) { giveBack = away.take(w, in) })
+			pdf := invoice("1")
+			w.deliver(letter{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{pdf}}.raw(), "quartier@intake.example")
+			eventually(t, "the mail waits", func() error {
+				if count(in.metrics.waits.WithLabelValues(away.what)) == 0 {
+					return errors.New("it doesn't")
+				}
+				return nil
+			})
+			if err := unhandled(w.box()); err == nil {
+				t.Error("the mail is marked though it isn't handled")
+			}
+			giveBack()
+			if _, ok := w.settled(1)[recordOf("m1", pdf)]; !ok {
+				t.Error("another record came in")
+			}
+			marked(t, w.box(), mailbox.Done, 1)
+		})
 	}
-	in.end()
-	w.intake([]mailbox.Options{w.box()})
-	w.settled(1)
-	marked(t, w.box(), mailbox.Done, 1)
+}
+
+// freeAddr is where nobody listens.
+func freeAddr(t testing.TB) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// relay listens at one address for what listens at another, until the test is over.
+func relay(t testing.TB, addr, to string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", to)
+			if err != nil {
+				client.Close()
+				continue
+			}
+			for _, way := range [][2]net.Conn{{client, server}, {server, client}} {
+				go func() {
+					_, _ = io.Copy(way[0], way[1])
+					way[0].Close()
+				}()
+			}
+		}
+	}()
 }

@@ -19,6 +19,8 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
+	embeddedkafka "tallyhouse/deploy/embedded/kafka"
+	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	embeddedmail "tallyhouse/deploy/embedded/mail"
 	"tallyhouse/ingest/database"
 	"tallyhouse/ingest/document/isolate"
@@ -58,19 +60,23 @@ const (
 
 // world is a database, a broker, a worker of the stream and a mail server, all real.
 type world struct {
-	t       testing.TB
-	cluster topics.Cluster
-	where   database.Options
-	db      *database.Server
-	server  *embeddedmail.Server
-	writer  *kafka.Writer
-	version int64
+	t         testing.TB
+	broker    *embeddedkafka.Broker
+	brokerDir string
+	cluster   topics.Cluster
+	where     database.Options
+	db        *database.Server
+	server    *embeddedmail.Server
+	writer    *kafka.Writer
+	version   int64
 }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	addr, name := clickhousetest.Database(t)
-	w := &world{t: t, cluster: topicstest.Cluster(t, 2), where: database.Options{Addr: addr, Database: name, User: "default"}}
+	w := &world{t: t, brokerDir: t.TempDir(), where: database.Options{Addr: addr, Database: name, User: "default"}}
+	w.broker = kafkatest.StartIn(t, w.brokerDir, "127.0.0.1:0")
+	w.cluster = topicstest.On(t, w.broker, 2)
 	if _, err := migrate.Up(t.Context(), []database.Options{w.where}, migrate.Options{Target: clickhouse.Target{}, Log: testLog(t)}); err != nil {
 		t.Fatal(err)
 	}

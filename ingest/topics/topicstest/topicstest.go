@@ -7,6 +7,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"tallyhouse/deploy/embedded/kafka"
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/ingest/topics"
 	"tallyhouse/schemas/events"
@@ -15,7 +16,12 @@ import (
 // Empty connects to a broker of the test's own that has no topic yet.
 func Empty(t testing.TB) topics.Cluster {
 	t.Helper()
-	c, err := topics.Connect(topics.Access{Addrs: []string{kafkatest.Start(t).Addr()}})
+	return connect(t, kafkatest.Start(t))
+}
+
+func connect(t testing.TB, broker *kafka.Broker) topics.Cluster {
+	t.Helper()
+	c, err := topics.Connect(topics.Access{Addrs: []string{broker.Addr()}})
 	if err != nil {
 		t.Fatalf("topicstest: %v", err)
 	}
@@ -26,7 +32,13 @@ func Empty(t testing.TB) topics.Cluster {
 // Cluster is a broker of the test's own with all topics, each of so many partitions.
 func Cluster(t testing.TB, partitions int) topics.Cluster {
 	t.Helper()
-	c := Empty(t)
+	return On(t, kafkatest.Start(t), partitions)
+}
+
+// On is a broker that the test has started, with all topics, each of so many partitions.
+func On(t testing.TB, broker *kafka.Broker, partitions int) topics.Cluster {
+	t.Helper()
+	c := connect(t, broker)
 	if _, err := topics.Ensure(context.Background(), c, topics.Wish{Partitions: partitions}); err != nil {
 		t.Fatalf("topicstest: %v", err)
 	}
