@@ -204,7 +204,16 @@ func TestTheEInvoiceWinsOverThePage(t *testing.T) {
 	if r = read(file(good, pdfmake.FacturXMetadata, "Alternative"), document.Options{NoXML: true}); r.Number.Value != "2026-0417" {
 		t.Errorf("page alone: %s", values(r))
 	}
+	other := pdfmake.SampleCII()
+	other.Number = "FX-2"
+	two := func(second []byte) []byte {
+		return pdfmake.Document{Pages: []pdfmake.Page{pdfmake.Sample().Page()}, Attachments: []pdfmake.Attachment{{Name: "factur-x.xml", Data: good, Relationship: "Data"}, {Name: "second.xml", Data: second, Relationship: "Data"}}}.Bytes()
+	}
+	if r := read(two(good), document.Options{}); r.Status != document.OK {
+		t.Errorf("attached twice: %s %s", r.Reason, r.Detail)
+	}
 	for name, data := range map[string][]byte{
+		"two invoices":    two(pdfmake.CII(other)),
 		"contradiction":   file(bytes.Replace(good, []byte("14880.00</ram:Grand"), []byte("14881.00</ram:Grand"), 1), "", "Data"),
 		"no relationship": file(good, pdfmake.FacturXMetadata, ""),
 		"claimed only":    pdfmake.Document{Pages: []pdfmake.Page{pdfmake.Sample().Page()}, Metadata: pdfmake.FacturXMetadata}.Bytes(),

@@ -32,6 +32,7 @@ type embedded struct {
 // without an error: there is none.
 func (r *reader) embedded() (*embedded, error) {
 	claimed := r.claimsEInvoice()
+	var found *embedded
 	for _, a := range r.file.Attachments(maxAttachments) {
 		data, err := r.file.Unpack(a.Stream, maxAttachment)
 		if err != nil {
@@ -47,24 +48,51 @@ func (r *reader) embedded() (*embedded, error) {
 			continue
 		}
 		doc, err := einvoice.Read(data)
-		if errors.Is(err, einvoice.ErrNoInvoice) {
+		if errors.Is(err, einvoice.ErrNoInvoice) || err != nil && found != nil {
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("attachment %q: %w", a.Name, err)
 		}
 		e := &embedded{Document: doc, name: a.Name, warnings: doc.Warnings}
-		if claimed {
-			if err := r.checkContainer(e, a); err != nil {
-				return nil, err
+		if found != nil {
+			if !sameInvoice(found, e) {
+				return nil, fmt.Errorf("%w: attachments %q and %q are different invoices", errContainer, found.name, e.name)
 			}
+			continue
 		}
-		return e, nil
+		found = e
+		if !claimed {
+			continue
+		}
+		if err := r.checkContainer(e, a); err != nil {
+			return nil, err
+		}
+		if !standardName(a.Name) {
+			e.warnings = append(e.warnings, fmt.Sprintf("attachment %q is due to be called factur-x.xml, xrechnung.xml or zugferd-invoice.xml", a.Name))
+		}
+	}
+	if found != nil {
+		return found, nil
 	}
 	if claimed {
 		return nil, fmt.Errorf("%w: there is no xml", errContainer)
 	}
 	return nil, r.budget.Err()
+}
+
+// sameInvoice tells whether two e-invoices state the same, as when a file is
+// attached in two formats.
+func sameInvoice(a, b *embedded) bool {
+	return a.Number.Value == b.Number.Value && a.Gross.Value == b.Gross.Value
+}
+
+func standardName(name string) bool {
+	switch strings.ToLower(name) {
+	case "factur-x.xml", "xrechnung.xml", "zugferd-invoice.xml":
+		return true
+	}
+	return false
 }
 
 func (r *reader) attachmentReason(err error) Reason {

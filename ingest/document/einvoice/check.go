@@ -3,7 +3,10 @@ package einvoice
 import (
 	"fmt"
 	"math/big"
+	"regexp"
 	"strings"
+
+	"golang.org/x/text/currency"
 
 	"tallyhouse/ingest/document/fields"
 )
@@ -54,6 +57,8 @@ func (c *checker) warn(format string, args ...any) {
 	c.warnings = append(c.warnings, fmt.Sprintf(format, args...))
 }
 
+var countryPrefix = regexp.MustCompile(`^[A-Z]{2}`)
+
 // document checks the raw values by the rules of EN 16931 (BR-…) that decide
 // whether the fields can be believed.
 func (r raw) document() (Document, error) {
@@ -79,9 +84,15 @@ func (r raw) document() (Document, error) {
 	if doc.SupplierTaxID == nil {
 		doc.SupplierTaxID = text(r.seller.taxNumber, rule)
 	}
+	if r.kind == "" {
+		r.deviation(&c, "no type code (BR-04)")
+	}
+	if id := r.seller.vatID; id != "" && !countryPrefix.MatchString(id) {
+		r.deviation(&c, "seller VAT id %q begins with no country (BR-CO-09)", id)
+	}
 	r.checkDates(&c, &doc, rule)
 	exponent := fields.Exponent(r.currency)
-	if len(r.currency) == 3 && strings.ToUpper(r.currency) == r.currency {
+	if _, err := currency.ParseISO(r.currency); err == nil && strings.ToUpper(r.currency) == r.currency {
 		doc.Currency = text(r.currency, rule)
 	} else if r.currency != "" {
 		c.fault("currency %q is no ISO 4217 code (BR-CL-04)", r.currency)
@@ -213,6 +224,19 @@ func (r raw) checkTaxes(c *checker) {
 }
 
 func (r raw) checkItems(c *checker) {
+	total := new(big.Rat)
+	complete := len(r.items) > 0
+	for _, item := range r.items {
+		if net := decimal(item.net); net != nil {
+			total.Add(total, net)
+		} else {
+			complete = false
+		}
+	}
+	// In the extended profile lines may be groups of others, or mere notes.
+	if lines := decimal(r.lines); complete && lines != nil && total.Cmp(lines) != 0 && !strings.Contains(r.guideline, "extended") {
+		r.deviation(c, "net amounts of the lines are not line total %s (BR-CO-10)", r.lines)
+	}
 	for i, item := range r.items {
 		if price := decimal(item.price); price != nil && price.Sign() < 0 {
 			c.fault("line %d: net price %s is negative (BR-27)", i+1, item.price)

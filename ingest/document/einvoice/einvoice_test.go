@@ -90,6 +90,10 @@ func TestFaultsAreRefused(t *testing.T) {
 		{"no tax id", change(func(c *pdfmake.CrossIndustryInvoice) { c.TaxID = "" }), "BR-S-02"},
 		{"negative price", change(func(c *pdfmake.CrossIndustryInvoice) { c.Price = "-5" }), "BR-27"},
 		{"half cents", change(func(c *pdfmake.CrossIndustryInvoice) { c.LineNet = "12400.005" }), "BR-DEC-23"},
+		{"no type code", change(func(c *pdfmake.CrossIndustryInvoice) { c.TypeCode = "" }), "BR-04"},
+		{"a line more", change(func(c *pdfmake.CrossIndustryInvoice) { c.LineNet = "12300.00" }), "BR-CO-10"},
+		{"vat id without country", change(func(c *pdfmake.CrossIndustryInvoice) { c.TaxID = "123456789" }), "BR-CO-09"},
+		{"no currency of this world", change(func(c *pdfmake.CrossIndustryInvoice) { c.Currency = "EUX" }), "BR-CL-04"},
 		{"currency in words", change(func(c *pdfmake.CrossIndustryInvoice) { c.Currency = "Euro" }), "BR-CL-04"},
 		{"french and due before", change(func(c *pdfmake.CrossIndustryInvoice) {
 			c.TaxID, c.Due = "FR40392809137", []string{"20260101"}
