@@ -22,7 +22,13 @@ import (
 	schema "tallyhouse/schemas/clickhouse"
 )
 
-func TestMain(m *testing.M) { clickhousetest.Main(m) }
+// The test binary is also the engine and the isolated reader.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "read" {
+		os.Exit(run(&shell{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.LookupEnv}, os.Args[1:]))
+	}
+	clickhousetest.Main(m)
+}
 
 // process is worker and API in this process, on an engine and a broker of the test's own.
 type process struct {

@@ -375,10 +375,11 @@ func (s *system) engineCPU() float64 {
 	return sum
 }
 
-func free(b *testing.B) string {
+// free is an address where nobody listens.
+func free(t testing.TB) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	defer l.Close()
 	return l.Addr().String()
