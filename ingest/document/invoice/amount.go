@@ -132,10 +132,12 @@ func parseNumber(s []rune, at int) (a amount, end int, ok bool) {
 	}
 	a.grouped = len(groups) > 0
 	a.spaced = a.grouped && groups[0].separator == ' '
-	// "5.–" and "12,-" are whole amounts.
+	// "5.–", "5.--" and "12,-" are whole amounts.
 	if fraction == "" && i+1 < len(s) && (s[i] == '.' || s[i] == ',') && (s[i+1] == '-' || s[i+1] == '–' || s[i+1] == '—') {
 		fraction = "00"
-		i += 2
+		for i++; i < len(s) && (s[i] == '-' || s[i] == '–' || s[i] == '—'); {
+			i++
+		}
 		a.end = i
 	}
 	if len(whole) > maxDigits || len(fraction) > scale && strings.Trim(fraction[scale:], "0") != "" {

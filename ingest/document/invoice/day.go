@@ -53,7 +53,7 @@ func (s *sheet) date(numberAt *item) (*fields.Text, time.Time) {
 			if s.headsItems(f.item) {
 				return
 			}
-			if otherDate.MatchString(f.item.folded[:min(len(f.item.folded), f.end+18)]) || strings.Trim(before, " ") != "" && otherWord.MatchString(before) {
+			if otherDate.MatchString(f.item.folded[:min(len(f.item.folded), f.end+18)]) || strings.Trim(before, " ") != "" && otherWord.MatchString(before) && (otherDate.MatchString(before) || !hasDigit(lastWord(before))) {
 				return
 			}
 		default:
@@ -92,6 +92,12 @@ func (s *sheet) date(numberAt *item) (*fields.Text, time.Time) {
 	}
 	day, _ := time.Parse(time.DateOnly, best.value)
 	return &fields.Text{Value: best.value, Evidence: s.evidence(best.at, best.rule, best.score)}, day
+}
+
+// lastWord of a text; a number there ends what stands before a label.
+func lastWord(s string) string {
+	s = strings.TrimRight(s, " ,;|")
+	return s[strings.LastIndexByte(s, ' ')+1:]
 }
 
 // headsItems tells whether an item is a heading of the table of items.

@@ -40,11 +40,11 @@ var numberLabels = append(append(append(
 		`^(?:nr|no|nummer|number|numero|num|n|beleg|receipt|referencia|statement)\b[ .:#]*(?:no\b)?[ .:#]*`)...)
 
 // otherNumber stands before a number label that names another document.
-var otherNumber = compile(`(?:ursprung\w*|original\w*|\bzu(?:r| der)?|bezug\w*|betreff\w*|vorherige\w*|\bauf|previous|preceding|related|against|for|referenced|to|associee?|initiale?|origine|rectifi\w*|riferimento|\brif\.?|di riferimento|korrig\w*|\bref(?:erence)?\.?|stornier\w*|letzte\w*|kunden|your|ihre|votre|vostra|su)[ :.]*$`)
+var otherNumber = compile(`(?:ursprung\w*|original\w*|\bzu(?:r| der)?|bezug\w*|betreff\w*|vorherige\w*|\bauf|previous|preceding|related|against|for|referenced|to|associee?|initiale?|origine|rectifi\w*|riferimento|\brif\.?|di riferimento|korrig\w*|\bref(?:erence)?\.?|stornier\w*|letzte\w*|kunden|your|ihre|votre|vostra|su|ersetzt|ersatz fur|replac\w*|supersed\w*|remplace|annule|sostituisce|sustituye)[ :.]*$`)
 
 // otherNumberAfter follows a number label within its wording: the number of
 // another thing, or another document's.
-var otherNumberAfter = compile(`^\W{0,3}(?:associee?|initiale?|d'origine|origine|originale?|rectificada|datum|date|data|fecha|vom|betrag|amount|total|adresse|address|to\b|from\b|period|empfanger|a\b)`)
+var otherNumberAfter = compile(`^\W{0,3}(?:associee?|initiale?|d'origine|origine|originale?|rectificada|datum|date|data|fecha|vom|betrag|amount|total|adresse|address|to\b|from\b|period|empfanger|a )`)
 
 type candidate struct {
 	value string
