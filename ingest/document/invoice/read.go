@@ -95,6 +95,7 @@ func keepCertain(f *fields.Invoice) {
 var (
 	invoiceTitle = compile(`\b(?:[a-z-]*rechnung(?:s(?:nummer|nr|datum|betrag)?)?|invoices?|tax invoice|facture|fattura|factura|factuur\w*|faktura|fatura|bill|beitragsrechnung|honorarnote|gebuhrenbescheid|receipt|rechnungs\w*|inv#?|quittung|szamla|factua)\b`)
 	creditTitle  = compile(`^\W*(?:(?:kopie|copy|duplikat|original) )?(?:gutschrift|rechnungskorrektur|stornorechnung|storno|credit note|credit memo|credit invoice|creditnota|creditfactuur|avoir|note de credit|facture d'avoir|nota (?:di )?credito|nota di accredito|nota de (?:credito|abono)|factura rectificativa|factura de abono|abono|kreditnota|rechnungskorrektur \(384\)|korrekturrechnung|wertgutschrift)\b`)
+	plainTitle   = compile(`^(?:rechnung|invoice|tax invoice|vat invoice|facture|fattura|factura|factuur|faktura|fatura)\b`)
 	otherTitle   = compile(`^\W*(?:kopie |\d\. ?|(?:erste|zweite|dritte|letzte|first|second|third|final) )?(?:angebot|(?:vertrags|ver)angebot|auftrag|reisekostenabrechnung|spesenabrechnung|bid|tender|estratto conto|extracto|(?:facture|fattura|factura) pro ?-?forma|offerte?|kostenvoranschlag|auftragsbestatigung|bestellung|bestellbestatigung|lieferschein|mahnung|zahlungserinnerung|kontoauszug|vertrag|mietvertrag|rahmenvertrag|memo|memorandum|aktennotiz|protokoll|gesprachsprotokoll|speditionsauftrag|frachtbrief|packliste|quote|quotation|estimate|proposal|purchase order|order confirmation|order|delivery note|packing (?:list|slip)|remittance advice|reminder|payment reminder|dunning|statement of account|contract|agreement|service agreement|report|minutes|devis|bon de commande|bon de livraison|commande|relance|contrat|pro[ -]?forma(?:[- ]?(?:invoice|rechnung))?|preventivo|ordine|conferma d'ordine|documento di trasporto|ddt|sollecito|contratto|presupuesto|pedido|albaran|contrato|forwarding order|forwarding instruction|offerta|orden de compra|order change|order ?response|order-x|purchase order change|urzedowe poswiadczenie odbioru|upo|bordereau|cahier|certificate|zertifikat|curriculum|lebenslauf|newsletter|agenda|manual|handbuch|payslip|gehaltsabrechnung|lohnabrechnung|leihschein|quotazione|cotizacion|offert|orcamento)\b`)
 	// hardTitle names what quotes invoices, with their numbers and sums.
 	hardTitle = compile(`^\W*(?:\d\. ?|(?:erste|zweite|dritte|letzte|first|second|third|final) )?(?:mahnung|zahlungserinnerung|kontoauszug|saldenbestatigung|(?:payment )?reminder|dunning|statement of account|account statement|remittance advice|relance|sollecito|estratto conto|extracto|(?:(?:facture|fattura|factura) )?pro ?-?forma)`)
@@ -106,6 +107,7 @@ var (
 func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
 	const never = 1 << 30
 	credit, title, sumOnly, other, hard := false, false, false, false, false
+	invoiceFirst := false
 	titleRow, otherRow, ownRow := never, never, never
 	for _, row := range s.rows {
 		for _, it := range row {
@@ -113,8 +115,10 @@ func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
 				break
 			}
 			text := strings.Trim(it.folded, " .:#")
-			if creditTitle.MatchString(text) && len(text) < 60 && it.page == 1 && row[0].y < s.heights[0]*0.6 {
+			if creditTitle.MatchString(text) && len(text) < 60 && it.page == 1 && row[0].y < s.heights[0]*0.6 && !invoiceFirst && moneyIn(row) == 0 {
 				credit = true
+			} else if loc := plainTitle.FindStringIndex(text); loc != nil && it.page == 1 && (loc[1] == len(text) || hasDigit(text) && titleTail.MatchString(text[loc[1]:])) {
+				invoiceFirst = true // what is called a credit below is an item of it
 			}
 			if loc := invoiceTitle.FindStringIndex(text); loc != nil && len(text) < 80 && (loc[0] < 20 && len(text) < 45 || loc[0] == 0) {
 				if r, _ := roleOf(text); number != nil || r == roleNone {
@@ -154,6 +158,14 @@ func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
 		return CreditNote
 	}
 	return Invoice
+}
+
+func moneyIn(row []*item) int {
+	n := 0
+	for _, it := range row {
+		n += moneyCount(it)
+	}
+	return n
 }
 
 var invoiceNumberLabel = compile(`rechnung|invoice|facture|fattura|factura|faktu`)
