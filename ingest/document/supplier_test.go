@@ -30,6 +30,7 @@ func TestSuppliersWhereverTheyStand(t *testing.T) {
 		{"partnership", "Steiner & Partner Ziviltechniker OG", "340 50 11 Steiner & Partner Ziviltechniker OG|340 64 9 Ringstraße 9|340 76 9 6020 Innsbruck|340 88 9 ATU12345675"},
 		{"domain", "Kaffeerösterei Blum", "60 50 18 Kaffeerösterei Blum|60 70 9 Marktplatz 2|60 82 9 8010 Graz|60 94 9 www.kaffeeroesterei-blum.at|60 790 8 UID ATU12345675"},
 		{"association", "Verein Stadtgarten e.V.", "60 50 14 Verein Stadtgarten e.V.|60 66 9 Parkweg 1|60 78 9 50667 Köln|60 790 8 Steuernummer 214/5876/1234"},
+		{"contact within the block", "Elektro Bauer GmbH", "340 50 11 Elektro Bauer GmbH|340 64 9 Hauptplatz 1|340 76 9 8010 Graz|340 88 9 Contact: Frau Huber, 0316 123456|340 100 9 office@elektro-bauer.at|340 112 9 UID: ATU12345675"},
 		{"foreign", "Van der Berg Installaties B.V.", "60 50 14 Van der Berg Installaties B.V.|60 66 9 Kerkstraat 10|60 78 9 1017 GC Amsterdam|60 90 9 BTW-nr. NL004495445B01"},
 	}
 	for _, c := range cases {
@@ -60,6 +61,9 @@ func TestSuppliersWhereverTheyStand(t *testing.T) {
 				r := read(pdfmake.Document{Pages: []pdfmake.Page{p}}.Bytes(), document.Options{})
 				if got := (text{r.SupplierName}).show(); got != c.want {
 					t.Errorf("%s %s: supplier %s, want %s", r.Status, r.Detail, got, c.want)
+				}
+				if r.SupplierTaxID == nil {
+					t.Error("no tax id")
 				}
 			})
 		}

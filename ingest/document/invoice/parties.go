@@ -47,7 +47,10 @@ func (s *sheet) buyers() map[*item]bool {
 		for _, it := range row {
 			if loc := buyerLabel.FindStringIndex(it.folded); loc != nil && !sellerLabel.MatchString(it.folded) {
 				out[it] = true
-				s.markBlock(it, out)
+				// "Contact: Mrs Miller, 0123 456" is a line of whatever block it stands in.
+				if !contactLine.MatchString(it.folded) {
+					s.markBlock(it, out)
+				}
 			}
 		}
 	}
@@ -69,6 +72,8 @@ func (s *sheet) buyers() map[*item]bool {
 	}
 	return out
 }
+
+var contactLine = compile(`^\W*(?:contact|kontaktperson|ansprechpartner(?:in)?|attention|attn)\b[^:]*: *[a-z\d]`)
 
 var attention = compile(`^(?:z\. ?hd\.?|zu handen|z\. ?h\.|attn\.?|att\.?:|attention|a l'attention|alla c\.?a\.?|c\.a\.|t\.?a\.?v\.?|a la atencion|f\.?a\.?o\.?)\b`)
 
