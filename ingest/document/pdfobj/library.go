@@ -14,6 +14,7 @@ import (
 const (
 	maxCall   = 4 << 20 // bytes of the file that it may read
 	maxPacked = 4 << 20 // bytes of an object stream, unpacked
+	callCost  = 100     // operations, besides those for the bytes read
 )
 
 // library reads objects by github.com/ledongthuc/pdf, the first parser of every
@@ -81,7 +82,7 @@ func (f *File) useLibrary() {
 }
 
 // charge takes the operations that reading n bytes of syntax is worth.
-func (f *File) charge(n int) error { return f.spend(int64(n/32 + 1)) }
+func (f *File) charge(n int) error { return f.spend(int64(n/8 + 1)) }
 
 // maxExtends bounds the chain of object streams that extend one another.
 const maxExtends = 8
@@ -131,7 +132,7 @@ func (f *File) fromLibrary(ref Ref) Object {
 	if o, known := l.read[ref]; known {
 		return o
 	}
-	if f.cancel() != nil {
+	if f.spend(callCost) != nil {
 		return nil
 	}
 	o, err := f.parse(ref)
