@@ -71,7 +71,9 @@ func newSystem(b *testing.B) *system {
 	b.Helper()
 	s := &system{b: b, dir: b.TempDir()}
 	s.binary = filepath.Join(s.dir, "tallyhouse")
-	if out, err := exec.Command("go", "build", "-o", s.binary, ".").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-trimpath", "-o", s.binary, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as the Makefile builds it
+	if out, err := build.CombinedOutput(); err != nil {
 		b.Fatalf("build: %v\n%s", err, out)
 	}
 	ctx := context.Background()

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/sstable"
 
 	"tallyhouse/analytics"
@@ -36,18 +37,20 @@ type Store struct{ db *pebble.DB }
 
 // Open opens the store in a directory, made if it isn't there.
 func Open(dir string) (*Store, error) {
-	cache := pebble.NewCache(32 << 20)
+	// What has not been flushed yet takes its memory from the cache: up to three of the tables below.
+	cache := pebble.NewCache(48 << 20)
 	defer cache.Unref()
 	options := &pebble.Options{
 		Cache:                       cache,
-		MemTableSize:                16 << 20,
+		MemTableSize:                8 << 20,
 		MemTableStopWritesThreshold: 3,
 		MaxOpenFiles:                500,
 		Logger:                      quiet{},
 	}
 	for i := range options.Levels {
-		// A look-up reads a whole block for one head: unpacking it would cost more than reading it.
+		// A look-up reads a whole block for one head, and none where there is no head: unpacking blocks would cost more than reading them.
 		options.Levels[i].Compression = func() *sstable.CompressionProfile { return sstable.NoCompression }
+		options.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 	}
 	db, err := pebble.Open(dir, options)
 	if err != nil {
@@ -98,7 +101,7 @@ func (p *Partition) Mark() (m Mark, ok bool, err error) {
 // than one by one.
 func (p *Partition) Get(keys ...string) (_ map[string]Head, err error) {
 	slices.Sort(keys)
-	rows, err := p.db.NewIter(&pebble.IterOptions{LowerBound: p.key(headKey, ""), UpperBound: p.key(headKey+1, "")})
+	rows, err := p.db.NewIter(&pebble.IterOptions{LowerBound: p.key(headKey, ""), UpperBound: p.key(headKey+1, ""), UseL6Filters: true})
 	if err != nil {
 		return nil, fmt.Errorf("read heads: %w", err)
 	}
@@ -107,7 +110,7 @@ func (p *Partition) Get(keys ...string) (_ map[string]Head, err error) {
 	var at []byte
 	for _, key := range keys {
 		at = append(append(append(at[:0], p.prefix...), headKey), key...)
-		if !rows.SeekGE(at) || !bytes.Equal(rows.Key(), at) {
+		if !rows.SeekPrefixGE(at) || !bytes.Equal(rows.Key(), at) {
 			continue
 		}
 		value, err := rows.ValueAndErr()
