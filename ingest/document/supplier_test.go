@@ -30,6 +30,8 @@ func TestSuppliersWhereverTheyStand(t *testing.T) {
 		{"partnership", "Steiner & Partner Ziviltechniker OG", "340 50 11 Steiner & Partner Ziviltechniker OG|340 64 9 Ringstraße 9|340 76 9 6020 Innsbruck|340 88 9 ATU12345675"},
 		{"domain", "Kaffeerösterei Blum", "60 50 18 Kaffeerösterei Blum|60 70 9 Marktplatz 2|60 82 9 8010 Graz|60 94 9 www.kaffeeroesterei-blum.at|60 790 8 UID ATU12345675"},
 		{"association", "Verein Stadtgarten e.V.", "60 50 14 Verein Stadtgarten e.V.|60 66 9 Parkweg 1|60 78 9 50667 Köln|60 790 8 Steuernummer 214/5876/1234"},
+		{"foot with headings", "Schreinerei Holzer GmbH", "60 50 14 Schreinerei Holzer GmbH|60 66 9 Industriestraße 4|60 78 9 84028 Landshut|60 760 8 Postanschrift|60 770 8 Industriestraße 4|60 780 8 84028 Landshut|220 760 8 Bankverbindung|220 770 8 IBAN DE02120300000000202051|380 770 8 USt-IdNr. DE136695976"},
+		{"swiss payment slip", "Alpenbau Zürich AG", "60 50 12 Alpenbau Zürich AG|60 64 9 Seestrasse 40|60 76 9 8001 Zürich|60 88 9 MWST-Nr. CHE-116.281.710|60 700 8 Empfangsschein|60 715 7 Konto / Zahlbar an|60 725 8 CH4431999123000889012|60 735 8 Alpenbau Zürich AG|60 745 8 Seestrasse 40|60 755 8 8001 Zürich|60 775 7 Zahlbar durch|60 785 8 Wohnpark Nord Projekt GmbH|60 795 8 Am Tabor 3|60 805 8 1020 Wien"},
 		{"contact within the block", "Elektro Bauer GmbH", "340 50 11 Elektro Bauer GmbH|340 64 9 Hauptplatz 1|340 76 9 8010 Graz|340 88 9 Contact: Frau Huber, 0316 123456|340 100 9 office@elektro-bauer.at|340 112 9 UID: ATU12345675"},
 		{"foreign", "Van der Berg Installaties B.V.", "60 50 14 Van der Berg Installaties B.V.|60 66 9 Kerkstraat 10|60 78 9 1017 GC Amsterdam|60 90 9 BTW-nr. NL004495445B01"},
 	}

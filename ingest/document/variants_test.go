@@ -109,7 +109,7 @@ var wordings = []wording{
 
 func pick[T any](list []T, i int) T { return list[i%len(list)] }
 
-// variant sets the i-th combination of a wording on a page in one of three
+// variant sets the i-th combination of a wording on a page in one of five
 // layouts, and tells what is to be read.
 func (w wording) variant(i, layout int, byTerms, trapped bool) ([]byte, string) {
 	rate := map[string]int64{"de": 200, "ch": 81, "en": 200, "fr": 200, "it": 220, "es": 210}[w.name]
@@ -143,6 +143,7 @@ func (w wording) variant(i, layout int, byTerms, trapped bool) ([]byte, string) 
 		customer = append(append([]string{}, customer...), w.customerTax)
 	}
 	sums := [][2]string{{pick(w.nets, i), money(net)}, {taxLabel, money(tax)}, {pick(w.grosses, i), money(net + tax)}}
+	labelAt := 300.0
 	item := [4]string{"Position A", "1", money(net), money(net)}
 	switch layout {
 	case 0: // a letter: head, window, labels on the right, foot
@@ -171,6 +172,35 @@ func (w wording) variant(i, layout int, byTerms, trapped bool) ([]byte, string) 
 			at(x, y, 9, strings.TrimRight(pair[0], " :"))
 			at(x, y+14, 9, pair[1])
 		}
+	case 3: // all labels with their values along the page, the seller in the foot alone
+		at(60, 60, 18, pick(w.titles, i))
+		for k, line := range customer {
+			at(340, 90+14*float64(k), 10, line)
+		}
+		for k, pair := range pairs {
+			at(60+180*float64(k%3), 200+16*float64(k/3), 8, strings.TrimSpace(pair[0]+" "+pair[1]))
+		}
+		for k, line := range []string{w.supplier, w.street, w.city} {
+			at(60, 770+10*float64(k), 8, line)
+		}
+		at(240, 770, 8, pick(w.taxLabels, i)+" "+w.tax)
+		at(420, 770, 8, "IBAN AT61 1904 3002 3457 3201")
+	case 4: // capitals, leaders of dots, the sums' labels at the left
+		labelAt = 60
+		for k, line := range []string{w.supplier, w.street + ", " + w.city, "info@example.org", pick(w.taxLabels, i) + " " + w.tax} {
+			at(220, 50+13*float64(k), 9, line)
+		}
+		for k, line := range customer {
+			at(60, 120+13*float64(k), 10, line)
+		}
+		at(60, 195, 14, strings.ToUpper(pick(w.titles, i)))
+		for k, pair := range pairs {
+			label := strings.ToUpper(strings.TrimRight(pair[0], " :"))
+			if label != "" {
+				at(60, 210+13*float64(k), 8, label+" "+strings.Repeat(".", 40-len([]rune(label))))
+				at(330, 210+13*float64(k), 8, pair[1])
+			}
+		}
 	case 2: // label and value in one text
 		for k, line := range []string{w.supplier, w.street, w.city, pick(w.taxLabels, i) + " " + w.tax} {
 			at(340, 60+14*float64(k), 10, line)
@@ -188,7 +218,7 @@ func (w wording) variant(i, layout int, byTerms, trapped bool) ([]byte, string) 
 		at(x, 318, 10, item[k])
 	}
 	for k, pair := range sums {
-		at(300, 360+16*float64(k), 10, pair[0])
+		at(labelAt, 360+16*float64(k), 10, pair[0])
 		at(470, 360+16*float64(k), 10, pair[1])
 	}
 	at(60, 440, 10, terms)
@@ -200,7 +230,7 @@ func (w wording) variant(i, layout int, byTerms, trapped bool) ([]byte, string) 
 func TestWordingsAndLayouts(t *testing.T) {
 	for _, w := range wordings {
 		for i := range 44 {
-			for layout := range 3 {
+			for layout := range 5 {
 				trapped := i >= 22
 				t.Run(fmt.Sprintf("%s/%d/%d", w.name, layout, i), func(t *testing.T) {
 					data, want := w.variant(i, layout, i%2 == 1, trapped)

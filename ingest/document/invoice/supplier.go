@@ -11,7 +11,7 @@ import (
 var (
 	// notAName holds words of addresses, labels and notes; neverAName those that
 	// no company has in its name either.
-	notAName   = compile(`\b(?:bank|konto|swift|blz|datum|date|sparkasse|customer|nummer|number|total|summe|betrag|amount|payment|description|beschreibung|menge|lieferschein|bestellung|order|herrn?|frau|abteilung|attn|c/o|zugferd|factur-x|beispiel\w*|version|adresse|address|deutschland|germany|osterreich|austria|france|schweiz|switzerland|united states|kopie|original|duplikat|logo|ihre?|your (?:ref\w*|order|customer|vat|number|contact|account|invoice)|dear|bonjour|thank|steuer\w*|umsatzsteuer|tax|vat|iva|currency|wahrung|status|paid|draft|bill|statement|account|kontakt|contact|bemerkung|entwurf|sample|specimen|project|subtotal|capital|ecke|fn|fon|phone|mobile|telephone|receipt|quittung|buchhaltung)\b`)
+	notAName   = compile(`\b(?:bank|konto|swift|blz|datum|date|sparkasse|customer|nummer|number|total|summe|betrag|amount|payment|description|beschreibung|menge|lieferschein|bestellung|order|herrn?|frau|abteilung|attn|c/o|zugferd|factur-x|beispiel\w*|version|adresse|address|deutschland|germany|osterreich|austria|france|schweiz|switzerland|united states|kopie|original|duplikat|logo|ihre?|your (?:ref\w*|order|customer|vat|number|contact|account|invoice)|dear|bonjour|thank|steuer\w*|umsatzsteuer|tax|vat|iva|currency|wahrung|status|paid|draft|bill|statement|account|kontakt|contact|bemerkung|entwurf|sample|specimen|project|subtotal|capital|ecke|fn|fon|phone|mobile|telephone|receipt|quittung|buchhaltung|(?:post|haus|firmen|geschafts)?anschrift|bankverbindung|firmensitz|impressum|head office|registered office|sede legale|domicilio)\b`)
 	neverAName = compile(`@|www\.|https?:|\b(?:tel|fax|telefon|iban|bic|seite|page|pagina|rechnung\w*|invoice|facture|fattura|factura|factuur|faktura|gutschrift|avoir|credit note|kundennummer|kundennr|ust|uid|tva|btw|nip|siret|rcs|hrb|hra|registergericht|amtsgericht|geschaftsfuhr\w*|vorstand|zahlbar|z\. ?hd|stylesheet|visualisierung|codelisten\w*|copyright|mo\.?-fr|powered by|gln|sehr geehrte|vielen dank|siege|siren)\b`)
 	returnSep  = regexp.MustCompile(` ?[·•|●∙▪◦◆♦*⋅・] ?|, | [-–—] |  +`)
 	letterWord = regexp.MustCompile(`[\p{L}]{2,}`)
@@ -60,6 +60,7 @@ func (s *sheet) supplierNamed(own Own, buyers map[*item]bool, idAt *item) *named
 	s.letterhead(buyers, addressed, add)
 	s.accountHolder(add)
 	s.legalNotice(buyers, add)
+	s.footBlock(buyers, add)
 	best := -1
 	single := append([]named{}, all...)
 	for i := range all {
@@ -392,6 +393,39 @@ func (s *sheet) legalNotice(buyers map[*item]bool, add func(string, *item, strin
 			}
 		}
 	}
+}
+
+var footMark = compile(`\biban\b|\bhrb?\b|\bfn \d|handelsregister|registergericht|amtsgericht|\brcs\b|siret|\brea\b|registro mercantil|company no|registered`)
+
+// footBlock reads the name over an address at the foot of a page, when bank or
+// tax or register stand beside it: letters without a head say there who writes.
+func (s *sheet) footBlock(buyers map[*item]bool, add func(string, *item, string, float64)) {
+	for _, row := range s.rows {
+		it := row[0]
+		if it.y < s.heights[it.page-1]*0.85 || buyers[it] || !s.addressBelow(it) {
+			continue
+		}
+		for r := max(0, it.row-3); r <= min(it.row+4, len(s.rows)-1); r++ {
+			if s.marked(s.rows[r], it) {
+				score := 0.93
+				if !legalForm.MatchString(it.folded) {
+					score = 0.87
+				}
+				add(firstPart(it.text()), it, "block at the foot", score)
+				break
+			}
+		}
+	}
+}
+
+// marked tells whether a row beside a foot's name holds what only its owner prints.
+func (s *sheet) marked(row []*item, name *item) bool {
+	for _, it := range row {
+		if it.page == name.page && it != name && (footMark.MatchString(it.folded) || vatLabel.MatchString(it.folded) || taxNumber.MatchString(it.folded)) && !buyerWord.MatchString(it.folded) {
+			return true
+		}
+	}
+	return false
 }
 
 // contactBelow tells whether a mail address or telephone number follows.
