@@ -379,7 +379,9 @@ func (s *sheet) legalNotice(buyers map[*item]bool, add func(string, *item, strin
 			if name, _, ok := strings.Cut(it.text(), " au capital"); ok {
 				add(firstPart(name), it, "legal notice", 0.76)
 			}
-			add(firstPart(it.text()), it, "legal notice", 0.7)
+			// "Harrow & Lane Ltd. Company No. 01234567."
+			first, _, _ := strings.Cut(firstPart(it.text()), ". ")
+			add(first, it, "legal notice", 0.7)
 			for r := it.row - 1; r >= max(0, it.row-3); r-- {
 				above := s.rows[r]
 				if above[0].page != it.page || it.y-above[0].y > 5*maxFloat(it.size, 7) {
