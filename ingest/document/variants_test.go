@@ -117,10 +117,10 @@ func (w wording) variant(i, layout int, byTerms, trapped bool) ([]byte, string) 
 	tax := net * rate / 1000
 	money := pick(w.moneys, i)
 	number := []string{"2026-0417", "RE-10293", "4711", "F2026/118", "20260315"}[i%5]
-	due, dueDay := pick(w.dues, i), pick(w.dueDays, i)
+	due, dueDay := pick(w.dues, i/2), pick(w.dueDays, i)
 	terms := ""
 	if byTerms {
-		due, dueDay, terms = "", "", pick(w.terms, i)
+		due, dueDay, terms = "", "", pick(w.terms, i/2)
 	}
 	taxLabel := strings.ReplaceAll(pick(w.taxes, i), "{net}", money(net))
 	var p pdfmake.Page
@@ -229,14 +229,14 @@ func (w wording) variant(i, layout int, byTerms, trapped bool) ([]byte, string) 
 // Given the labels, formats and layouts that invoices of six countries use, each with others in turn, then all is read.
 func TestWordingsAndLayouts(t *testing.T) {
 	for _, w := range wordings {
-		for i := range 44 {
+		for i := range 36 {
 			for layout := range 5 {
 				trapped := i >= 22
 				t.Run(fmt.Sprintf("%s/%d/%d", w.name, layout, i), func(t *testing.T) {
 					data, want := w.variant(i, layout, i%2 == 1, trapped)
 					r := read(data, document.Options{})
 					if got := values(r); r.Status != document.OK || got != want {
-						t.Errorf("%s %s, labels %q %q %q %q %q %q %q\n got %s\nwant %s", r.Status, r.Detail, pick(w.numbers, i), pick(w.dates, i), pick(w.dues, i), pick(w.terms, i), pick(w.nets, i), pick(w.taxes, i), pick(w.grosses, i), got, want)
+						t.Errorf("%s %s, labels %q %q %q %q %q %q %q\n got %s\nwant %s", r.Status, r.Detail, pick(w.numbers, i), pick(w.dates, i), pick(w.dues, i/2), pick(w.terms, i/2), pick(w.nets, i), pick(w.taxes, i), pick(w.grosses, i), got, want)
 					}
 				})
 			}
