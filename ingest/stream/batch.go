@@ -235,7 +235,8 @@ func (b *batch) sendOn(tp topicPartition, r *kgo.Record) {
 	b.rerouted = append(b.rerouted, m)
 }
 
-// fill lays the batch out as rows of the state table, in the order of its key. A change of project makes two rows.
+// fill lays the batch out as rows of the state table, in the order of its key. A change of project makes two rows. It can be done once:
+// what only the rows need is let go, because a batch spends most of its life in its insert.
 func (b *batch) fill(block *entity.Block, tp topicPartition) {
 	block.Append(entity.PositionRow(tp.partition, b.first, b.next, b.begun))
 	for _, key := range b.keys() {
@@ -253,6 +254,7 @@ func (b *batch) fill(block *entity.Block, tp topicPartition) {
 			row.Before = c.before.Contributions
 		}
 		block.Append(row)
+		c.event.Data, c.before = nil, heads.Head{}
 	}
 }
 
