@@ -22,7 +22,7 @@ type wording struct {
 	weight  int
 }
 
-const taxWord = `(?:mwst|mw-?st|m\.?w\.?st|ust\b|u\.?st\b|umsatzsteuer|mehrwertsteuer|[a-z]*steuer\b|steuern\b|steuerbetrag|vat\b|v\.a\.t|t\.?v\.?a\b|iva\b|i\.v\.a|btw\b|tax(?:es)?\b|gst\b|hst\b|pst\b|igic\b|moms\b|dph\b|afa\b|podatk\w*|podatek|impuestos?|imposta|iva:)`
+const taxWord = `(?:mwst|mw-?st|m\.?w\.?st|ust\b|u\.?st\b|umsatzsteuer|mehrwertsteuer|[a-z]*steuer\b|steuern\b|steuerbetrag|vat\b|v\.a\.t|t\.?v\.?a\b|iva\b|i\.v\.a|btw\b|tax(?:es)?\b|gst\b|hst\b|pst\b|qst\b|tvq\b|tps\b|igic\b|moms\b|dph\b|afa\b|podatk\w*|podatek|impuestos?|imposta|iva:)`
 
 // wordings are looked at in order; the first that matches decides.
 var wordings = []wording{
@@ -36,7 +36,7 @@ var wordings = []wording{
 	{compile(`(?:davon|darin|enthalt\w*|enthaltene\w*|of which|dont|di cui|de los cuales|hiervan|inbegriffen|includes?|^inkl\w*\.?|^incl\w*\.?)[a-z0-9 .,:%()]*` + taxWord), roleTaxWithin, 2},
 	{compile(taxWord + `[a-z0-9 .,:%()]*(?:enthalten|inbegriffen|included\b)`), roleTaxWithin, 2},
 	{compile(`(?:inkl|incl|inclu|inklus|incluid|compris|compresa|einschl|with|mit|including|con)\w*\.? ?(?:\d+[.,]?\d* ?% ?)?(?:gesetzl\w*\.? ?|der |the |la |l')?` + taxWord + `|` + taxWord + `[ .,]*(?:inkl|incl|inclu|compris|inclus)|\bttc\b|t\.t\.c|toutes taxes|brutt?o|iva incluid|ivato|incl\.? btw|przed|inc\.? vat|ati\b`), roleGross, 3},
-	{compile(`net(?:to)? (?:a|to|ter|a') ?(?:payer|pay|pagare|betalen)|zahlbetrag|restbetrag|restsumme|restschuld|amount (?:due|payable|outstanding|owed|to pay)|balance|\bdue\b(?: now)?$|amount due|offener? (?:betrag|rechnungsbetrag)|(?:a|reste a|restant a|total a) payer|a pagar|da pagare|saldo|zu (?:be)?zahlen|noch zu|zahllast|verbleib|do zaplaty|te betalen|total due|to be paid|pay this|still due|auszahlungs|uberweisungsbetrag|reglement|att betala|at betale|a betale`), rolePayable, 2},
+	{compile(`net(?:to)? (?:a|to|ter|a') ?(?:payer|pay|pagare|betalen)|zahlbetrag|restbetrag|restsumme|restschuld|amount (?:due|payable|outstanding|owed|to pay)|balance|\bdue\b(?: now)?$|amount due|offener? (?:betrag|rechnungsbetrag)|(?:a|reste a|restant a|total a) payer|a pagar|da pagare|saldo|zu (?:be)?zahlen|noch zu|zahllast|verbleib|do zaplaty|te betalen|total due|to be paid|total to pay|pay this|still due|auszahlungs|uberweisungsbetrag|reglement|att betala|at betale|a betale`), rolePayable, 2},
 	{compile(`netto|\bnet\b|\bht\b|h\.t\.|hors (?:taxe|tva)|imponibile|base imponible|\bbase\b|taxable|(?:ohne|exkl\w*\.?|excl\w*\.?|\bex\b\.?|exclusief|exclusive of|excluding|vor|before|without|sin|senza|sans) ?(?:der |gesetzl\w*\.? ?|\d+[.,]?\d* ?% ?|impuestos? ?)?` + taxWord + `|neto\b|bemessung|steuerbasis|basisbetrag|grondslag|grundlag|warenwert|steuerpflichtig|entgelt|\bvatable|bez vat|zaklad`), roleNet, 3},
 	{compile(taxWord + `|versicherungsteuer`), roleTax, 3},
 	{compile(`sub-? ?total|zwischensumme|zwischentotal|sous-? ?total|subtotale|subtotaal|subsuma|delsumma`), roleNet, 2},

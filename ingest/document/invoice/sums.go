@@ -93,6 +93,9 @@ func (s *sheet) rowSum(it *item, a amount, last bool) (sum, bool) {
 	}
 	label = strings.TrimSpace(label)
 	r, w := roleOf(label)
+	if after := it.folded[a.end:]; containedAfter.MatchString(after) || hasLetters(own) && containedBefore.MatchString(own) && taxFollows.MatchString(after) {
+		r, w = roleTaxWithin, 2
+	}
 	if r == roleNone || len(label) > 90 {
 		return sum{}, false
 	}
@@ -110,6 +113,13 @@ func (s *sheet) rowSum(it *item, a amount, last bool) (sum, bool) {
 	}
 	return sum{value: a.value, role: r, weight: w, item: it, rate: strings.Contains(label, "%"), amount: a}, true
 }
+
+// "Im Gesamtbetrag sind 200,00 € MwSt. enthalten", "dont 200,00 € de TVA".
+var (
+	containedAfter  = compile(`^[ ~]*(?:eur|chf)? ?(?:de |di |of )?` + taxWord + `[a-z0-9 .,:%()]*(?:enthalten|inbegriffen|included|inclus|compres)`)
+	containedBefore = compile(`(?:davon|darin|dont|di cui|of which|inkl\.?|incl\.?|including|inclusive|enthalt|includes)[ :(]*$`)
+	taxFollows      = compile(`^[ ~]*(?:eur|chf)? ?(?:de |di |of )?` + taxWord)
+)
 
 func moneyCount(it *item) int {
 	n := 0

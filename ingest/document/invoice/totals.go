@@ -263,7 +263,7 @@ func (s *sheet) partial(nets, taxes, within, grosses, others []sum) totals {
 			break
 		}
 	}
-	if unexplained(g, grosses, others) {
+	if unexplained(g, grosses, others) || g.role == rolePayable && settled(others) {
 		out.confidence -= 0.15
 	}
 	positive := 0
@@ -320,6 +320,17 @@ func (s *sheet) partial(nets, taxes, within, grosses, others []sum) totals {
 		out.confidence -= 0.15
 	}
 	return out
+}
+
+// settled tells whether prepayments or balances brought forward are printed: what
+// is left to pay is then another sum than the invoice's.
+func settled(others []sum) bool {
+	for _, o := range others {
+		if o.weight == 3 && o.value != 0 && !o.column {
+			return true
+		}
+	}
+	return false
 }
 
 // unexplained tells whether more is to pay than the total g, and nothing printed
