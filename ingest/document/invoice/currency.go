@@ -18,7 +18,7 @@ var currencyCodes = map[string]bool{
 var currencyWords = []struct{ text, code string }{
 	{"US$", "USD"}, {"A$", "AUD"}, {"C$", "CAD"}, {"NZ$", "NZD"}, {"HK$", "HKD"}, {"S$", "SGD"}, {"R$", "BRL"}, {"CA$", "CAD"}, {"AU$", "AUD"},
 	{"SFr.", "CHF"}, {"sFr.", "CHF"}, {"Fr.", "CHF"}, {"Euro", "EUR"}, {"EURO", "EUR"}, {"euro", "EUR"}, {"euros", "EUR"}, {"Euros", "EUR"}, {"zł", "PLN"}, {"zl", "PLN"},
-	{"Rs.", "INR"}, {"Kč", "CZK"}, {"€", "EUR"}, {"£", "GBP"}, {"$", "USD"}, {"¥", "JPY"}, {"₹", "INR"}, {"₺", "TRY"}, {"₽", "RUB"}, {"₴", "UAH"}, {"₪", "ILS"},
+	{"Rs.", "INR"}, {"Rs", "INR"}, {"Ft", "HUF"}, {"lei", "RON"}, {"Lei", "RON"}, {"Kč", "CZK"}, {"€", "EUR"}, {"£", "GBP"}, {"$", "USD"}, {"¥", "JPY"}, {"₹", "INR"}, {"₺", "TRY"}, {"₽", "RUB"}, {"₴", "UAH"}, {"₪", "ILS"},
 }
 
 // currencyAt returns the currency written at s[i] and its length.
