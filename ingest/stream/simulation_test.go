@@ -133,7 +133,7 @@ func playRound(t *testing.T, engineAddr, name string, seed uint64, checking *syn
 	w := joinWorldWith(t, engineAddr, name, kafkatest.Start(t).Addr(), trapped)
 	r := &round{world: w, t: t, rnd: rnd}
 	m := newModel()
-	chaos := newChaos(rnd, fought...)
+	chaos := newChaos(rand.New(rand.NewPCG(seed, 4)), fought...)
 	actors := 2 + rnd.IntN(3)
 	for i := range actors {
 		a := &actor{round: r, name: fmt.Sprint("a", i), proxy: newProxy(t, engineAddr, rand.New(rand.NewPCG(seed, uint64(i)+10)), 5+rnd.IntN(25)), owns: map[topicPartition]bool{}}
