@@ -30,7 +30,7 @@ import (
 const concurrentInserts = 4
 
 // workerMemory is what a worker's memory is kept under, unless GOMEMLIMIT says otherwise: room for two batches a topic in flight, twice.
-const workerMemory = 256 << 20
+const workerMemory = 240 << 20
 
 // ingestFlags are what a worker needs to know beside its servers.
 type ingestFlags struct {
