@@ -38,11 +38,11 @@ type Store struct{ db *pebble.DB }
 // Open opens the store in a directory, made if it isn't there.
 func Open(dir string) (*Store, error) {
 	// What has not been flushed yet takes its memory from the cache: up to three of the tables below.
-	cache := pebble.NewCache(48 << 20)
+	cache := pebble.NewCache(32 << 20)
 	defer cache.Unref()
 	options := &pebble.Options{
 		Cache:                       cache,
-		MemTableSize:                8 << 20,
+		MemTableSize:                4 << 20,
 		MemTableStopWritesThreshold: 3,
 		MaxOpenFiles:                500,
 		Logger:                      quiet{},

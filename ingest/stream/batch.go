@@ -22,7 +22,8 @@ import (
 const (
 	maxRows          = 50_000
 	maxContributions = 400_000
-	maxBytes         = 8 << 20
+	maxBytes         = 10 << 20
+	smallBytes       = 1 << 20 // up to here a batch grows without a block
 	maxAbsolute      = 1 << 62 // of one measure, exclusive: the views sum in 64 bits
 )
 
@@ -51,7 +52,8 @@ type batch struct {
 
 	contributions int
 	bytes         int
-	absolute      []int64 // per measure
+	block         *entity.Block // to lay it out in; nil until it is large, or whole
+	absolute      []int64       // per measure
 	scratch       []int64
 	begun         time.Time
 }

@@ -63,41 +63,50 @@ type desk struct {
 	metrics  *metrics
 	requests chan request
 	observe  observer
-	blocks   chan *entity.Block // as many as inserts of the topic may be in flight; nil where none is made yet
+	blocks   chan *entity.Block // as many as there may be large batches of the topic; nil where none is made yet
 }
 
-// concurrentInserts is how many inserts of one topic are in flight at a server: more would only wait for its cores, with full blocks.
-const concurrentInserts = 2
+// concurrentBatches is how many large batches of one topic there are at a time, from cutting to their insert: more would only wait for
+// the server's cores, and take memory meanwhile.
+const concurrentBatches = 2
 
 func newDesk(d desk) *desk {
 	d.requests = make(chan request)
-	d.blocks = make(chan *entity.Block, concurrentInserts)
-	for range concurrentInserts {
+	d.blocks = make(chan *entity.Block, concurrentBatches)
+	for range concurrentBatches {
 		d.blocks <- nil
 	}
 	return &d
 }
 
-// block waits for an empty block; giveBack returns it.
-func (d *desk) block(ctx context.Context) (*entity.Block, error) {
+// lend waits for an empty block for the batch, unless it has one; takeBack has it returned.
+func (d *desk) lend(ctx context.Context, b *batch) error {
+	if b.block != nil {
+		return nil
+	}
 	select {
-	case block := <-d.blocks:
-		if block == nil {
-			block = d.entity.NewBlock()
+	case b.block = <-d.blocks:
+		if b.block == nil {
+			b.block = d.entity.NewBlock()
 		}
-		return block, nil
+		return nil
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 }
 
-func (d *desk) giveBack(block *entity.Block, failed error) {
-	if failed != nil {
-		d.blocks <- nil
+// takeBack gets the batch's block back. One whose insert failed may still be read by the connection: it is not used again.
+func (d *desk) takeBack(b *batch, failed error) {
+	if b == nil || b.block == nil {
 		return
 	}
-	block.Reset()
-	d.blocks <- block
+	if failed != nil {
+		b.block = nil
+	} else {
+		b.block.Reset()
+	}
+	d.blocks <- b.block
+	b.block = nil
 }
 
 // ask has a partition recovered. It waits for the outcome.

@@ -35,7 +35,7 @@ const (
 	// list of aborted transactions. A larger message comes alone.
 	fetchBytes = 512 << 10
 	// feedBytes is where a partition's reading pauses; it goes on at half of it.
-	feedBytes = 4 << 20
+	feedBytes = 2 << 20
 )
 
 func newSource(cluster topics.Cluster) (*source, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/ClickHouse/ch-go"
 	"github.com/ClickHouse/ch-go/proto"
 	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"tallyhouse/ingest/database"
 	"tallyhouse/ingest/entity"
@@ -85,6 +86,7 @@ func (w *writer) run(ctx context.Context) {
 		w.last = s.claim
 		if err = w.crossGap(ctx, s); err == nil {
 			err = w.write(ctx, s)
+			w.desk.takeBack(s.pending, nil) // what was not laid out yet, and waits for the next generation at most
 		}
 		switch {
 		case errors.Is(err, errNewGeneration):
@@ -162,22 +164,21 @@ func (w *writer) batch(ctx context.Context, s *stand, b *batch) error {
 	}
 	defer done()
 	w.state.step(StepInsert)
-	block, err := w.desk.block(ctx)
-	if err != nil {
+	if err := w.desk.lend(ctx, b); err != nil {
 		return err
 	}
-	b.fill(block, w.tp)
-	rows, began := block.Rows(), time.Now()
+	b.fill(b.block, w.tp)
+	rows, began := b.block.Rows(), time.Now()
 	written, err := w.desk.db.Insert(ctx, database.Statement{
 		ID:    fence.WriterID(w.desk.db, w.tp.topic, w.tp.partition),
 		SQL:   w.desk.entity.Insert(insertCondition(w.desk.entity)),
-		Batch: block.Batch(),
+		Batch: b.block.Batch(),
 		Limit: w.limit,
 		Params: s.claim.Params(w.tp.partition).With(database.Params{
 			"first": number(b.first), "key": entity.PositionKey(w.tp.partition), "server": s.server,
 		}),
 	})
-	w.desk.giveBack(block, err)
+	w.desk.takeBack(b, err)
 	w.state.step(StepInserted)
 	if err == nil && written == 0 {
 		err = position.ErrNotWritten
@@ -249,44 +250,40 @@ func (w *writer) sendOn(ctx context.Context, s *stand, b *batch) error {
 	return nil
 }
 
-// poll is how often an idle partition looks up.
-const poll = time.Second
+const (
+	poll       = time.Second // how often an idle partition looks up
+	mostLinger = time.Second // how long a batch waits for records that the log is known to have
+)
 
 // cut waits for records and makes a batch of them: at once when much has come, after a while when little has.
-func (w *writer) cut(ctx context.Context, s *stand) (*batch, error) {
+func (w *writer) cut(ctx context.Context, s *stand) (_ *batch, err error) {
 	b := newBatch(s.position, len(w.desk.entity.Shape.Sums))
+	defer func() {
+		if err != nil {
+			w.desk.takeBack(b, nil)
+		}
+	}()
 	g := &digester{entity: w.desk.entity, tp: w.tp, partitions: s.partitions, heads: w.heads, rows: w.rows}
 	var until <-chan time.Time
+	var latest time.Time
 	for {
 		taken, err := s.feed.take(max(1, w.rows-len(b.changes)))
 		if err != nil {
 			return nil, fmt.Errorf("read from Kafka: %w", err)
 		}
-		for i, r := range taken {
-			if i%together == 0 {
-				if err := g.know(b, taken[i:min(i+together, len(taken))]); err != nil {
-					return nil, err
-				}
-				w.state.progress()
-			}
-			if uint64(r.Offset) < b.next {
-				return nil, fmt.Errorf("offset %d came again: the partition stands at %d", r.Offset, b.next)
-			}
-			if !g.digest(b, r) {
-				s.feed.putBack(taken[i:])
-				return b, nil
-			}
-			if g.full(b) {
-				s.feed.putBack(taken[i+1:])
-				return b, nil
-			}
+		if whole, err := w.digest(ctx, g, b, s.feed, taken); whole || err != nil {
+			return b, err
 		}
 		if len(taken) > 0 && until == nil {
-			until = time.After(w.pace.linger(w.tp, time.Now()))
+			until, latest = time.After(w.pace.linger(w.tp, time.Now())), time.Now().Add(mostLinger)
 		}
 		select {
 		case <-s.feed.signal:
 		case <-until:
+			if s.feed.lag(b.next) > together && time.Now().Before(latest) {
+				until = time.After(leastWait) // much more is on its way from Kafka
+				continue
+			}
 			return b, nil
 		case <-time.After(poll):
 			w.state.progress()
@@ -299,6 +296,35 @@ func (w *writer) cut(ctx context.Context, s *stand) (*batch, error) {
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// digest adds records to the batch and tells whether it is whole; what is for the next one goes back to the feed.
+func (w *writer) digest(ctx context.Context, g *digester, b *batch, feed *feed, taken []*kgo.Record) (whole bool, err error) {
+	for i, r := range taken {
+		if i%together == 0 {
+			if err := g.know(b, taken[i:min(i+together, len(taken))]); err != nil {
+				return false, err
+			}
+			if b.bytes > smallBytes {
+				if err := w.desk.lend(ctx, b); err != nil {
+					return false, err
+				}
+			}
+			w.state.progress()
+		}
+		if uint64(r.Offset) < b.next {
+			return false, fmt.Errorf("offset %d came again: the partition stands at %d", r.Offset, b.next)
+		}
+		if !g.digest(b, r) {
+			feed.putBack(taken[i:])
+			return true, nil
+		}
+		if g.full(b) {
+			feed.putBack(taken[i+1:])
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // crossGap passes offsets that the log no longer has: noted, then crossed by a batch of the position row alone.

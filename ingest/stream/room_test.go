@@ -1,0 +1,51 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"tallyhouse/ingest/entity"
+	"tallyhouse/schemas/events"
+)
+
+// Given as many large batches as there may be, then one more waits until one of them gives its block back, once, and nobody gets a block
+// whose insert failed.
+func TestRoomForLargeBatchesIsLentAndTakenBack(t *testing.T) {
+	d := newDesk(desk{entity: entity.Of(events.Records)})
+	over, stop := context.WithCancel(t.Context())
+	stop()
+	var held []*batch
+	for range concurrentBatches {
+		b := newBatch(0, 0)
+		if err := d.lend(t.Context(), b); err != nil || b.block == nil {
+			t.Fatal(b.block, err)
+		}
+		held = append(held, b)
+	}
+	if err := d.lend(over, held[0]); err != nil {
+		t.Errorf("a batch that has a block waits for another: %v", err)
+	}
+	waits := newBatch(0, 0)
+	if err := d.lend(over, waits); !errors.Is(err, context.Canceled) {
+		t.Fatalf("one batch too many got room: %v", err)
+	}
+
+	used := held[0].block
+	used.Append(entity.PositionRow(0, 0, 1, waits.begun))
+	d.takeBack(held[0], nil)
+	d.takeBack(held[0], nil)
+	if err := d.lend(t.Context(), waits); err != nil || waits.block != used || used.Rows() != 0 {
+		t.Errorf("the block came back as %p with %d rows, want %p and none: %v", waits.block, waits.block.Rows(), used, err)
+	}
+	if err := d.lend(over, newBatch(0, 0)); err == nil {
+		t.Error("a block that was given back twice counts twice")
+	}
+
+	d.takeBack(waits, errors.New("cut off"))
+	if err := d.lend(t.Context(), waits); err != nil || waits.block == used {
+		t.Errorf("a block is lent that a failed insert may still read: %v", err)
+	}
+	d.takeBack(nil, nil)
+	d.takeBack(newBatch(0, 0), nil)
+}
