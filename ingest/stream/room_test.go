@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"tallyhouse/ingest/entity"
+	"tallyhouse/ingest/fence"
 	"tallyhouse/schemas/events"
 )
 
@@ -48,4 +50,38 @@ func TestRoomForLargeBatchesIsLentAndTakenBack(t *testing.T) {
 	}
 	d.takeBack(nil, nil)
 	d.takeBack(newBatch(0, 0), nil)
+}
+
+// Given large batches whose partition goes to somebody else before their insert, one more than there may be at a time, then none keeps
+// the room that the next one needs.
+func TestALargeBatchThatLosesItsPartitionLeavesItsRoom(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	const records = 4 * smallBytes / 500 // of more than 500 bytes each, with what they cost beside
+	var messages []message
+	for _, id := range ids(0, records) {
+		messages = append(messages, record(id, 1, nil))
+	}
+	s.send(messages...)
+	a := s.enter("a")
+	for range concurrentBatches + 1 {
+		cut := make(chan struct{})
+		a.once(StepSend, func() {
+			a.members.pause(0) // so it gets no further
+			close(cut)
+		})
+		a.own()
+		select {
+		case <-cut:
+		case <-time.After(time.Minute):
+			t.Fatal("no batch is cut: there is no room for one")
+		}
+		a.lose()
+		if _, _, err := fence.Put(t.Context(), s.db, scenePartition.topic, []int32{scenePartition.partition}); err != nil { // what was cut counts no more
+			t.Fatal(err)
+		}
+	}
+	a.own()
+	s.awaitAll(records)
+	s.check(s.model)
 }

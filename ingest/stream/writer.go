@@ -251,8 +251,11 @@ func (w *writer) sendOn(ctx context.Context, s *stand, b *batch) error {
 }
 
 const (
-	poll       = time.Second // how often an idle partition looks up
-	mostLinger = time.Second // how long a batch waits for records that the log is known to have
+	poll = time.Second // how often an idle partition looks up
+
+	// A batch whose time is over still waits for records that the log is known to have: a moment, and again, up to mostLinger.
+	moment     = 100 * time.Millisecond
+	mostLinger = time.Second
 )
 
 // cut waits for records and makes a batch of them: at once when much has come, after a while when little has.
@@ -281,7 +284,7 @@ func (w *writer) cut(ctx context.Context, s *stand) (_ *batch, err error) {
 		case <-s.feed.signal:
 		case <-until:
 			if s.feed.lag(b.next) > together && time.Now().Before(latest) {
-				until = time.After(leastWait) // much more is on its way from Kafka
+				until = time.After(moment)
 				continue
 			}
 			return b, nil
