@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/ingest/database"
 	"tallyhouse/ingest/mail/mailbox"
@@ -210,9 +209,10 @@ func TestMailsWaitForWhatIsAway(t *testing.T) {
 		take func(w *world, in *Intake) (giveBack func())
 	}{
 		{"clickhouse", func(w *world, in *Intake) func() {
-			addr := freeAddr(w.t)
-			in.books = books{[]*database.Server{openDatabase(w.t, database.Options{Addr: addr, Database: w.where.Database, User: "default"})}}
-			return func() { relay(w.t, addr, w.where.Addr) }
+			valve := clickhousetest.NewValve(w.t, w.where.Addr)
+			valve.Turn(true)
+			in.books = books{[]*database.Server{openDatabase(w.t, database.Options{Addr: valve.Addr(), Database: w.where.Database, User: "default"})}}
+			return func() { valve.Turn(false) }
 		}},
 		{"kafka", func(w *world, in *Intake) func() {
 			addr := w.broker.Addr()
@@ -257,44 +257,4 @@ func TestMailsWaitForWhatIsAway(t *testing.T) {
 			marked(t, w.box(), mailbox.Done, 1)
 		})
 	}
-}
-
-// freeAddr is where nobody listens.
-func freeAddr(t testing.TB) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
-}
-
-// relay listens at one address for what listens at another, until the test is over.
-func relay(t testing.TB, addr, to string) {
-	t.Helper()
-	listener, err := net.Listen("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			server, err := net.Dial("tcp", to)
-			if err != nil {
-				client.Close()
-				continue
-			}
-			for _, way := range [][2]net.Conn{{client, server}, {server, client}} {
-				go func() {
-					_, _ = io.Copy(way[0], way[1])
-					way[0].Close()
-				}()
-			}
-		}
-	}()
 }

@@ -3,10 +3,7 @@ package stream
 import (
 	"context"
 	"fmt"
-	"io"
-	"net"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,67 +14,6 @@ import (
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/ingest/database"
 )
-
-// valve stands between a worker and the engine and shuts it off.
-type valve struct {
-	listener net.Listener
-	mu       sync.Mutex
-	shut     bool
-	conns    map[net.Conn]bool
-}
-
-func newValve(t *testing.T, engine string) *valve {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	v := &valve{listener: listener, conns: map[net.Conn]bool{}}
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			v.mu.Lock()
-			shut := v.shut
-			v.conns[client] = true
-			v.mu.Unlock()
-			if shut {
-				client.Close()
-				continue
-			}
-			go func() {
-				defer client.Close()
-				server, err := net.Dial("tcp", engine)
-				if err != nil {
-					return
-				}
-				defer server.Close()
-				go func() {
-					_, _ = io.Copy(client, server)
-					client.Close()
-				}()
-				_, _ = io.Copy(server, client)
-			}()
-		}
-	}()
-	t.Cleanup(func() { listener.Close(); v.turn(true) })
-	return v
-}
-
-// turn opens or shuts it; shut, it ends all connections and takes no new ones.
-func (v *valve) turn(shut bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.shut = shut
-	if shut {
-		for c := range v.conns {
-			c.Close()
-		}
-		v.conns = map[net.Conn]bool{}
-	}
-}
 
 // eventually waits until something is so.
 func (w *world) eventually(what string, is func() bool) {
@@ -94,8 +30,8 @@ func TestTheWorkerWaitsForClickHouse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	m := newModel()
-	valve := newValve(t, w.addr)
-	through, err := database.Open(database.Options{Addr: valve.listener.Addr().String(), Database: w.name, User: "default"}, 4)
+	valve := clickhousetest.NewValve(t, w.addr)
+	through, err := database.Open(database.Options{Addr: valve.Addr(), Database: w.name, User: "default"}, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +43,7 @@ func TestTheWorkerWaitsForClickHouse(t *testing.T) {
 	w.settled()
 	w.eventually("the worker is ready", func() bool { return a.Ready() == nil })
 
-	valve.turn(true)
+	valve.Turn(true)
 	const messages = 20_000 // of more than a feed keeps
 	for i := 0; i < messages; i += 1000 {
 		var some []message
@@ -131,7 +67,7 @@ func TestTheWorkerWaitsForClickHouse(t *testing.T) {
 	}
 	a.source.mu.Unlock()
 
-	valve.turn(false)
+	valve.Turn(false)
 	w.settled()
 	w.eventually("the worker is ready again", func() bool { return a.Ready() == nil })
 	w.check(m)

@@ -62,8 +62,8 @@ func TestSceneARebuildWhoseHolderDies(t *testing.T) {
 	if len(s.drift(s.model)) == 0 {
 		t.Fatal("the view is right: there is nothing to rebuild")
 	}
-	valve := newValve(t, s.addr)
-	dying, err := database.Open(database.Options{Addr: valve.listener.Addr().String(), Database: s.name, User: "default"}, 1)
+	valve := clickhousetest.NewValve(t, s.addr)
+	dying, err := database.Open(database.Options{Addr: valve.Addr(), Database: s.name, User: "default"}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestSceneARebuildWhoseHolderDies(t *testing.T) {
 	steps := 0
 	o.Progress = func(upkeep.Progress) {
 		if steps++; steps == 2 { // a range is corrected, the positions are not yet looked at
-			valve.turn(true)
+			valve.Turn(true)
 		}
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
