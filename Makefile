@@ -34,7 +34,7 @@ bench:
 
 # make read-accuracy DIR=folder: PDFs with their true values beside them, NAME.pdf and NAME.json.
 read-accuracy:
-	$(GO) run ./ingest/document/accuracy $(DIR)
+	$(GO) run ./ingest/invoice/accuracy $(DIR)
 
 # Much more of what make test does a little of: kills, rounds of fighting writers.
 nightly:

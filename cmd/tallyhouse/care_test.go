@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
-	"tallyhouse/ingest/audit"
-	"tallyhouse/ingest/fence"
+	"tallyhouse/ingest/admin/verify"
 	"tallyhouse/ingest/ingesttest"
-	"tallyhouse/ingest/topics/topicstest"
+	"tallyhouse/ingest/kafka/topicstest"
+	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/schemas/events"
 )
 
@@ -28,7 +28,7 @@ func TestVerifyFindsDriftAndRebuildEndsIt(t *testing.T) {
 	if drifting.code != exitFailed || !strings.Contains(drifting.err, "drift: 1 ") || !strings.Contains(drifting.err, "tallyhouse rebuild") {
 		t.Fatalf("%+v", drifting)
 	}
-	var reports []audit.Report
+	var reports []verify.Report
 	if err := json.Unmarshal([]byte(drifting.out), &reports); err != nil || len(reports) != 1 || reports[0].Drift() != 1 {
 		t.Fatalf("%v: %s", err, drifting.out)
 	}

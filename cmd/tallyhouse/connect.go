@@ -15,8 +15,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/spf13/pflag"
 
-	"tallyhouse/ingest/database"
-	"tallyhouse/ingest/topics"
+	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/store/database"
 )
 
 // connection is where a command finds Kafka and ClickHouse. Passwords stay in it: it is never printed.
@@ -52,7 +52,7 @@ func (c *connection) credentialFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&k.ca, "kafka-tls-ca", "", "PEM file with the authorities of Kafka's certificate instead of the system's")
 	flags.StringVar(&k.user, "kafka-user", "", "user at Kafka, for SASL")
 	flags.StringVar(&k.password, "kafka-password", "", "password at Kafka; better given as the variable")
-	flags.StringVar(&k.sasl, "kafka-sasl", "", "SASL mechanism: "+strings.Join(topics.Mechanisms(), ", ")+" (with a user: PLAIN)")
+	flags.StringVar(&k.sasl, "kafka-sasl", "", "SASL mechanism: "+strings.Join(kafka.Mechanisms(), ", ")+" (with a user: PLAIN)")
 	flags.BoolVar(&h.tls, "clickhouse-tls", false, "connect to ClickHouse by TLS")
 	flags.StringVar(&h.ca, "clickhouse-tls-ca", "", "PEM file with the authorities of ClickHouse's certificate instead of the system's")
 	flags.StringVar(&h.user, "clickhouse-user", "default", "user at ClickHouse")
@@ -67,7 +67,7 @@ func addressFlag(flags *pflag.FlagSet, value *string, name, def, short, usage st
 
 // servers are the two systems, found and checked.
 type servers struct {
-	kafka  topics.Cluster
+	kafka  kafka.Cluster
 	shards []database.Options // one ClickHouse server of each shard
 }
 
@@ -81,7 +81,7 @@ func (c *connection) open() (servers, error) {
 	return servers{kafka: kafka, shards: shards}, nil
 }
 
-func (f *kafkaFlags) open() (topics.Cluster, error) {
+func (f *kafkaFlags) open() (kafka.Cluster, error) {
 	addrs, err := addresses("--kafka-addr", f.addr)
 	wrong := []error{err}
 	config, err := tlsConfig("kafka", f.tls, f.ca)
@@ -91,8 +91,8 @@ func (f *kafkaFlags) open() (topics.Cluster, error) {
 		sasl = "PLAIN"
 	}
 	switch {
-	case sasl != "" && !slices.Contains(topics.Mechanisms(), sasl):
-		wrong = append(wrong, fmt.Errorf("--kafka-sasl must be one of %s, not %q", strings.Join(topics.Mechanisms(), ", "), sasl))
+	case sasl != "" && !slices.Contains(kafka.Mechanisms(), sasl):
+		wrong = append(wrong, fmt.Errorf("--kafka-sasl must be one of %s, not %q", strings.Join(kafka.Mechanisms(), ", "), sasl))
 	case sasl != "" && f.user == "":
 		wrong = append(wrong, errors.New("--kafka-sasl needs --kafka-user"))
 	case f.user == "" && f.password != "":
@@ -101,9 +101,9 @@ func (f *kafkaFlags) open() (topics.Cluster, error) {
 		wrong = append(wrong, errors.New("--kafka-user needs --kafka-password (or the variable TALLYHOUSE_KAFKA_PASSWORD)"))
 	}
 	if err := errors.Join(wrong...); err != nil {
-		return topics.Cluster{}, err
+		return kafka.Cluster{}, err
 	}
-	return topics.Connect(topics.Access{Addrs: addrs, TLS: config, SASL: sasl, User: f.user, Password: f.password})
+	return kafka.Connect(kafka.Access{Addrs: addrs, TLS: config, SASL: sasl, User: f.user, Password: f.password})
 }
 
 func (f *clickhouseFlags) open() ([]database.Options, error) {

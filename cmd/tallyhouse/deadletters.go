@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tallyhouse/ingest/deadletters"
-	"tallyhouse/ingest/entity"
-	"tallyhouse/ingest/load"
+	"tallyhouse/ingest/admin/deadletters"
+	"tallyhouse/ingest/admin/load"
+	"tallyhouse/ingest/store"
 	"tallyhouse/schemas/events"
 )
 
@@ -132,7 +132,7 @@ func replayDeadLetter(s *shell, to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		partition, offset, err := deadletters.Replay(cmd.Context(), servers.kafka, load.StoredBy(entity.All()), l, corrected, force)
+		partition, offset, err := deadletters.Replay(cmd.Context(), servers.kafka, load.StoredBy(store.All()), l, corrected, force)
 		if err != nil {
 			return err
 		}

@@ -14,20 +14,20 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/segmentio/kafka-go"
+	kafkago "github.com/segmentio/kafka-go"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"tallyhouse/deploy/demo"
 	"tallyhouse/deploy/embedded/clickhouse"
 	embeddedkafka "tallyhouse/deploy/embedded/kafka"
 	embeddedmail "tallyhouse/deploy/embedded/mail"
-	"tallyhouse/ingest/database"
-	"tallyhouse/ingest/entity"
-	"tallyhouse/ingest/keys"
-	"tallyhouse/ingest/load"
-	"tallyhouse/ingest/migrate"
-	"tallyhouse/ingest/sample"
-	"tallyhouse/ingest/topics"
+	"tallyhouse/ingest/admin/keys"
+	"tallyhouse/ingest/admin/load"
+	"tallyhouse/ingest/admin/migrate"
+	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
 	schema "tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 )
@@ -103,7 +103,7 @@ func (d *dev) run(ctx context.Context) (err error) {
 	target := schema.Target{Durable: !embedded.database}
 	prepare, preparing := errgroup.WithContext(ctx)
 	prepare.Go(func() error {
-		_, err := topics.Ensure(preparing, servers.kafka, topics.Wish{})
+		_, err := kafka.Ensure(preparing, servers.kafka, kafka.Wish{})
 		return err
 	})
 	prepare.Go(func() error {
@@ -150,7 +150,7 @@ func (d *dev) serve(ctx context.Context, servers servers, target schema.Target, 
 }
 
 // ready waits until all of it serves, brings the sample in, and says so.
-func (d *dev) ready(ctx context.Context, w *worker, servers servers, key string, addr <-chan string) error {
+func (d *dev) ready(ctx context.Context, w *runningWorker, servers servers, key string, addr <-chan string) error {
 	waiting, stop := context.WithTimeout(ctx, devReady)
 	defer stop()
 	if err := until(waiting, w.Ready); err != nil {
@@ -287,7 +287,7 @@ type adminKey struct {
 }
 
 // admin makes an admin of tenant demo with a key, the same at every start, and sees to it that Kafka knows them.
-func (d *dev) admin(ctx context.Context, cluster topics.Cluster) (key string, err error) {
+func (d *dev) admin(ctx context.Context, cluster kafka.Cluster) (key string, err error) {
 	file := filepath.Join(d.dataDir, "key.json")
 	var kept adminKey
 	switch content, err := os.ReadFile(file); {
@@ -315,7 +315,7 @@ func (d *dev) admin(ctx context.Context, cluster topics.Cluster) (key string, er
 }
 
 // sendAdmin sends the admin, its membership and its key. Equal versions with equal content change nothing.
-func sendAdmin(ctx context.Context, cluster topics.Cluster, key []byte) error {
+func sendAdmin(ctx context.Context, cluster kafka.Cluster, key []byte) error {
 	envelope := events.Envelope{ID: devUser, TenantID: devTenant, Version: 1, Op: events.Upsert, At: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)}
 	user, err := events.Encode(events.Users, events.Event{Envelope: envelope, Data: &events.User{Name: "Development", Active: true}})
 	if err != nil {
@@ -329,14 +329,14 @@ func sendAdmin(ctx context.Context, cluster topics.Cluster, key []byte) error {
 	if err := json.Unmarshal(key, &of); err != nil {
 		return fmt.Errorf("read the key of dev: %w", err)
 	}
-	w := topics.NewWriter(cluster, topics.Sending{})
+	w := kafka.NewWriter(cluster, kafka.Sending{})
 	defer w.Close()
 	ctx, stop := context.WithTimeout(ctx, time.Minute)
 	defer stop()
 	err = w.WriteMessages(ctx,
-		kafka.Message{Topic: string(events.Users), Key: []byte(envelope.Key()), Value: user},
-		kafka.Message{Topic: string(events.Memberships), Key: []byte(envelope.Key()), Value: membership},
-		kafka.Message{Topic: string(events.Keys), Key: []byte(of.TenantID + "/" + of.ID), Value: key})
+		kafkago.Message{Topic: string(events.Users), Key: []byte(envelope.Key()), Value: user},
+		kafkago.Message{Topic: string(events.Memberships), Key: []byte(envelope.Key()), Value: membership},
+		kafkago.Message{Topic: string(events.Keys), Key: []byte(of.TenantID + "/" + of.ID), Value: key})
 	if err != nil {
 		return fmt.Errorf("send the admin of dev: %w", err)
 	}
@@ -351,9 +351,9 @@ func (d *dev) loadSample(ctx context.Context, servers servers, shards []*databas
 	}
 	lines, written := io.Pipe()
 	go func() {
-		written.CloseWithError(sample.Write(written, sample.Options{Tenant: devTenant, Topics: entity.Topics()}))
+		written.CloseWithError(demo.Write(written, demo.Options{Tenant: devTenant, Topics: store.Topics()}))
 	}()
-	l := &load.Load{Entities: entity.All(), Stdin: lines, Progress: load.NewProgress(d.err, isTerminal(d.err)), Log: d.log}
+	l := &load.Load{Entities: store.All(), Stdin: lines, Progress: load.NewProgress(d.err, isTerminal(d.err)), Log: d.log}
 	defer l.Close()
 	found, err := l.Check(ctx, []string{"-"})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"tallyhouse/ingest/entity"
+	"tallyhouse/ingest/store"
 	"tallyhouse/schemas/events"
 )
 
@@ -112,7 +112,7 @@ func TestGoldenCases(t *testing.T) {
 	s := newProcess(t)
 	var lines strings.Builder
 	for _, c := range cases {
-		lines.WriteString(c.lines(t, entity.Topics()))
+		lines.WriteString(c.lines(t, store.Topics()))
 	}
 	s.load(lines.String())
 	apis := make(map[string]string) // by their clock

@@ -17,12 +17,12 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
-	"tallyhouse/ingest/database"
-	"tallyhouse/ingest/entity"
-	"tallyhouse/ingest/heads"
-	"tallyhouse/ingest/migrate"
-	"tallyhouse/ingest/stream"
-	"tallyhouse/ingest/topics"
+	"tallyhouse/ingest/admin/migrate"
+	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/worker"
+	"tallyhouse/ingest/worker/heads"
 	"tallyhouse/schemas/clickhouse"
 )
 
@@ -104,21 +104,21 @@ func ingestCommand(s *shell) *cobra.Command {
 	return cmd
 }
 
-// worker is a worker with what it stands on.
-type worker struct {
-	*stream.Worker
+// runningWorker is a worker with what it stands on.
+type runningWorker struct {
+	*worker.Worker
 	heads  *heads.Store
 	shards []*database.Server
 }
 
-func (w *worker) close() {
+func (w *runningWorker) close() {
 	closeAll(w.shards)
 	_ = w.heads.Close() // a cache: what isn't flushed is caught up
 }
 
 // openWorker checks everything that a worker stands on and prepares it.
-func (s *shell) openWorker(ctx context.Context, f ingestFlags, servers servers, target clickhouse.Target, metrics prometheus.Registerer) (_ *worker, err error) {
-	w := &worker{}
+func (s *shell) openWorker(ctx context.Context, f ingestFlags, servers servers, target clickhouse.Target, metrics prometheus.Registerer) (_ *runningWorker, err error) {
+	w := &runningWorker{}
 	defer func() {
 		if err != nil {
 			closeAll(w.shards)
@@ -127,7 +127,7 @@ func (s *shell) openWorker(ctx context.Context, f ingestFlags, servers servers, 
 			}
 		}
 	}()
-	var databases []stream.Database
+	var databases []worker.Database
 	for _, o := range servers.shards {
 		server, err := database.Open(o, concurrentInserts)
 		if err != nil {
@@ -151,8 +151,8 @@ func (s *shell) openWorker(ctx context.Context, f ingestFlags, servers servers, 
 	if w.heads, err = heads.Open(filepath.Join(f.dataDir, "heads")); err != nil {
 		return nil, err
 	}
-	w.Worker, err = stream.New(stream.Options{
-		Cluster: servers.kafka, Servers: databases, Heads: w.heads, Group: f.group, Entities: entity.All(), Freshness: f.freshness, Log: s.log, Metrics: metrics,
+	w.Worker, err = worker.New(worker.Options{
+		Cluster: servers.kafka, Servers: databases, Heads: w.heads, Group: f.group, Entities: store.All(), Freshness: f.freshness, Log: s.log, Metrics: metrics,
 	})
 	return w, err
 }
@@ -180,8 +180,8 @@ func (s *shell) awaitServer(ctx context.Context, server *database.Server) error 
 }
 
 // checkTopics warns about topics that work, but not as they should. Missing ones are made: a group cannot join without them.
-func (s *shell) checkTopics(ctx context.Context, kafka topics.Cluster) error {
-	found, err := topics.Ensure(ctx, kafka, topics.Wish{})
+func (s *shell) checkTopics(ctx context.Context, cluster kafka.Cluster) error {
+	found, err := kafka.Ensure(ctx, cluster, kafka.Wish{})
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (s *shell) checkTopics(ctx context.Context, kafka topics.Cluster) error {
 }
 
 // serveWorker serves a worker's metrics and health until the context ends.
-func serveWorker(ctx context.Context, listener net.Listener, w *worker, from prometheus.Gatherer) error {
+func serveWorker(ctx context.Context, listener net.Listener, w *runningWorker, from prometheus.Gatherer) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(from, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", health(w.Alive))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tallyhouse/ingest/keys"
+	"tallyhouse/ingest/admin/keys"
 	"tallyhouse/schemas/events"
 )
 

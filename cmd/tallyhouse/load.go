@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tallyhouse/ingest/entity"
-	"tallyhouse/ingest/load"
+	"tallyhouse/ingest/admin/load"
+	"tallyhouse/ingest/store"
 )
 
 func loadCommand(s *shell) *cobra.Command {
@@ -35,7 +35,7 @@ func loadCommand(s *shell) *cobra.Command {
 			return err
 		}
 		defer servers.kafka.Close()
-		l := &load.Load{Entities: entity.All(), Stdin: s.in, Progress: load.NewProgress(s.err, isTerminal(s.err)), Log: s.log}
+		l := &load.Load{Entities: store.All(), Stdin: s.in, Progress: load.NewProgress(s.err, isTerminal(s.err)), Log: s.log}
 		defer l.Close()
 		found, err := l.Check(ctx, names)
 		if err != nil {

@@ -17,12 +17,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"tallyhouse/ingest/database"
-	"tallyhouse/ingest/document"
-	"tallyhouse/ingest/document/isolate"
+	"tallyhouse/ingest/invoice"
+	"tallyhouse/ingest/invoice/sandbox"
+	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/mail"
 	"tallyhouse/ingest/mail/mailbox"
-	"tallyhouse/ingest/topics"
+	"tallyhouse/ingest/store/database"
 )
 
 // mailFlags say which mailboxes there are and how their mails are taken.
@@ -35,7 +35,7 @@ type mailFlags struct {
 	poll       time.Duration
 	maxBytes   int64
 	maxPDFs    int
-	reader     document.Options
+	reader     invoice.Options
 }
 
 // add adds the flags; boxes and tenant are the mailboxes' defaults.
@@ -66,7 +66,7 @@ func (f *mailFlags) addReading(flags *pflag.FlagSet) {
 func (f *mailFlags) options(worker string) (mail.Options, error) {
 	o := mail.Options{
 		Recipients: f.recipients,
-		Reader:     isolate.Options{Options: f.reader},
+		Reader:     sandbox.Options{Options: f.reader},
 	}
 	o.Limits.Bytes, o.Limits.PDFs = f.maxBytes, f.maxPDFs
 	var wrong []error
@@ -114,12 +114,12 @@ func slot(worker string) int {
 }
 
 // openMail makes the intake of mail, nil when there is no mailbox.
-func (s *shell) openMail(f mailFlags, worker string, kafka topics.Cluster, shards []*database.Server, metrics prometheus.Registerer) (*mail.Intake, error) {
+func (s *shell) openMail(f mailFlags, worker string, cluster kafka.Cluster, shards []*database.Server, metrics prometheus.Registerer) (*mail.Intake, error) {
 	o, err := f.options(worker)
 	if err != nil || len(o.Mailboxes) == 0 {
 		return nil, err
 	}
-	o.Cluster, o.Shards, o.Log, o.Metrics = kafka, shards, s.log, metrics
+	o.Cluster, o.Shards, o.Log, o.Metrics = cluster, shards, s.log, metrics
 	return mail.New(o)
 }
 

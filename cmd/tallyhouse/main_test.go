@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"tallyhouse/ingest/deadletters"
-	"tallyhouse/ingest/topics"
-	"tallyhouse/ingest/topics/topicstest"
+	"tallyhouse/ingest/admin/deadletters"
+	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/schemas/events"
 )
 
@@ -34,7 +34,7 @@ func tallyhouse(t *testing.T, env map[string]string, stdin string, args ...strin
 	return outcome{code, out.String(), errs.String()}
 }
 
-func broker(c topics.Cluster) map[string]string {
+func broker(c kafka.Cluster) map[string]string {
 	return map[string]string{"TALLYHOUSE_KAFKA": c.Addrs[0]}
 }
 
@@ -168,7 +168,7 @@ func TestADeadLetterIsListedShownAndReplayed(t *testing.T) {
 	}
 	value := `{"id":"C1","tenantId":"demo","version":2,"op":"upsert","at":"2026-03-01T10:15:00Z","data":{"nmae":"Bau <b>"}}`
 	l := deadletters.Letter{Topic: "ledger.contractors", Partition: 1, Offset: 7, Key: []byte("demo/C1"), Reason: "data.nmae is not a member", Value: []byte(value)}
-	if _, _, err := topics.Send(context.Background(), c, l.Message()); err != nil {
+	if _, _, err := kafka.Send(context.Background(), c, l.Message()); err != nil {
 		t.Fatal(err)
 	}
 	if o := tallyhouse(t, env, "", "deadletters", "list"); !strings.Contains(o.out, "ledger.contractors/1/7 ") || !strings.Contains(o.out, "data.nmae is not a member") {

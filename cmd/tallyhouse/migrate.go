@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tallyhouse/ingest/migrate"
+	"tallyhouse/ingest/admin/migrate"
 	"tallyhouse/schemas/clickhouse"
 )
 

@@ -14,11 +14,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
-	"tallyhouse/ingest/database"
-	"tallyhouse/ingest/entity"
-	"tallyhouse/ingest/load"
-	"tallyhouse/ingest/migrate"
-	"tallyhouse/ingest/topics/topicstest"
+	"tallyhouse/ingest/admin/load"
+	"tallyhouse/ingest/admin/migrate"
+	"tallyhouse/ingest/kafka/topicstest"
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
 	schema "tallyhouse/schemas/clickhouse"
 )
 
@@ -35,7 +35,7 @@ type process struct {
 	testing.TB
 	*shell
 	servers servers
-	worker  *worker
+	worker  *runningWorker
 }
 
 const startsWithin = time.Minute
@@ -89,7 +89,7 @@ func (s *process) must(err error) {
 // load brings lines as `tallyhouse load --wait` does.
 func (s *process) load(lines string) {
 	s.Helper()
-	l := &load.Load{Entities: entity.All(), Stdin: strings.NewReader(lines), Progress: load.NewProgress(io.Discard, false), Log: s.log}
+	l := &load.Load{Entities: store.All(), Stdin: strings.NewReader(lines), Progress: load.NewProgress(io.Discard, false), Log: s.log}
 	defer l.Close()
 	found, err := l.Check(s.Context(), []string{"-"})
 	s.must(err)

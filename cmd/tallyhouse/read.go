@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tallyhouse/ingest/document"
-	"tallyhouse/ingest/document/isolate"
+	"tallyhouse/ingest/invoice"
+	"tallyhouse/ingest/invoice/sandbox"
 )
 
 func readCommand(s *shell) *cobra.Command {
-	var opts document.Options
+	var opts invoice.Options
 	var isolated bool
 	cmd := &cobra.Command{
 		Use:     "read FILE.pdf...",
@@ -46,19 +46,19 @@ func readCommand(s *shell) *cobra.Command {
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if isolated {
-			return isolate.Child(cmd.Context(), s.in, s.out)
+			return sandbox.Child(cmd.Context(), s.in, s.out)
 		}
 		var faults []error
 		for _, name := range args {
 			if err := cmd.Context().Err(); err != nil {
 				return errors.Join(append(faults, fmt.Errorf("reading %s: %w", name, err))...)
 			}
-			data, err := readBounded(name, document.DefaultBytes)
+			data, err := readBounded(name, invoice.DefaultBytes)
 			if err != nil {
 				faults = append(faults, err)
 				continue
 			}
-			result := document.Read(cmd.Context(), data, opts)
+			result := invoice.Read(cmd.Context(), data, opts)
 			result.File = name
 			line, err := result.JSON()
 			if err != nil {

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tallyhouse/ingest/fence"
-	"tallyhouse/ingest/upkeep"
+	"tallyhouse/ingest/admin"
+	"tallyhouse/ingest/worker/fence"
 )
 
 func rebuildCommand(s *shell) *cobra.Command {
@@ -26,9 +26,9 @@ func rebuildCommand(s *shell) *cobra.Command {
 			return err
 		}
 		defer stop()
-		o := upkeep.Options{Holder: fence.NewHolder("tallyhouse rebuild"), Log: s.log, Progress: s.progress()}
+		o := admin.Options{Holder: fence.NewHolder("tallyhouse rebuild"), Log: s.log, Progress: s.progress()}
 		for _, shard := range shards {
-			r, err := upkeep.Rebuild(cmd.Context(), shard, args[0], o)
+			r, err := admin.Rebuild(cmd.Context(), shard, args[0], o)
 			if err != nil {
 				return fmt.Errorf("rebuild %s at %s: %w", args[0], shard.Addr(), err)
 			}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tallyhouse/ingest/fence"
+	"tallyhouse/ingest/worker/fence"
 )
 
 func releaseCommand(s *shell) *cobra.Command {

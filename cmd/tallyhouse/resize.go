@@ -6,10 +6,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"tallyhouse/ingest/entity"
-	"tallyhouse/ingest/fence"
-	"tallyhouse/ingest/topics"
-	"tallyhouse/ingest/upkeep"
+	"tallyhouse/ingest/admin"
+	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/worker/fence"
 )
 
 // resizeCommand is a subcommand of topics, which has the flags of the connection.
@@ -40,22 +40,22 @@ func resizeCommand(s *shell, to *connection) *cobra.Command {
 			}
 			defer asking.Close()
 			var names []string
-			for _, topic := range entity.Topics() {
+			for _, topic := range store.Topics() {
 				names = append(names, string(topic))
 			}
-			ids, err := topics.Identities(ctx, asking, names...)
+			ids, err := kafka.Identities(ctx, asking, names...)
 			if err != nil {
 				return err
 			}
-			o := upkeep.Options{Holder: fence.NewHolder("tallyhouse topics resize"), Log: s.log}
+			o := admin.Options{Holder: fence.NewHolder("tallyhouse topics resize"), Log: s.log}
 			resized := 0
-			for _, e := range entity.All() {
+			for _, e := range store.All() {
 				id := ids[string(e.Topic)]
 				if id.Partitions%len(shards) != 0 {
 					return fmt.Errorf("%s has %d partitions, which %d shards do not share evenly: make them a multiple", e.Topic, id.Partitions, len(shards))
 				}
 				for _, shard := range shards {
-					r, err := upkeep.Resize(ctx, shard, e, id, o)
+					r, err := admin.Resize(ctx, shard, e, id, o)
 					if err != nil {
 						return err
 					}

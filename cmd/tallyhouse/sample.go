@@ -9,14 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tallyhouse/ingest/entity"
-	"tallyhouse/ingest/load"
-	"tallyhouse/ingest/sample"
+	"tallyhouse/deploy/demo"
+	"tallyhouse/ingest/admin/load"
+	"tallyhouse/ingest/store"
 	"tallyhouse/schemas/events"
 )
 
 func sampleCommand(s *shell) *cobra.Command {
-	var o sample.Options
+	var o demo.Options
 	var only []string
 	var now string
 	cmd := &cobra.Command{
@@ -32,11 +32,11 @@ func sampleCommand(s *shell) *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Tenant, "tenant", sample.DefaultTenant, "tenant whose data they are")
-	f.IntVar(&o.Projects, "projects", sample.DefaultProjects, "number of projects")
-	f.Int64Var(&o.Records, "records", sample.DefaultRecords, "number of invoices and accruals, each in one to five versions")
+	f.StringVar(&o.Tenant, "tenant", demo.DefaultTenant, "tenant whose data they are")
+	f.IntVar(&o.Projects, "projects", demo.DefaultProjects, "number of projects")
+	f.Int64Var(&o.Records, "records", demo.DefaultRecords, "number of invoices and accruals, each in one to five versions")
 	f.Uint64Var(&o.Seed, "seed", 0, "another seed gives another company")
-	f.StringVar(&now, "now", sample.Now().Format(time.RFC3339), "instant in UTC: the books end with the day before and go five years back")
+	f.StringVar(&now, "now", demo.Now().Format(time.RFC3339), "instant in UTC: the books end with the day before and go five years back")
 	f.StringSliceVar(&only, "topics", nil, "topics to write (default: those of a sample's that this binary stores)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		var err error
@@ -46,7 +46,7 @@ func sampleCommand(s *shell) *cobra.Command {
 		if o.Projects == 0 || o.Records == 0 { // which mean the defaults to the package
 			return usageError{errors.New("--projects and --records must be at least 1")}
 		}
-		o.Topics = entity.Topics()
+		o.Topics = store.Topics()
 		if len(only) > 0 {
 			o.Topics = nil
 		}
@@ -58,8 +58,8 @@ func sampleCommand(s *shell) *cobra.Command {
 			defer shown.End()
 			o.Progress = sampleProgress(shown, o.Records)
 		}
-		err = sample.Write(untilDone{cmd.Context(), s.out}, o)
-		if invalid := (*sample.InvalidOptions)(nil); errors.As(err, &invalid) {
+		err = demo.Write(untilDone{cmd.Context(), s.out}, o)
+		if invalid := (*demo.InvalidOptions)(nil); errors.As(err, &invalid) {
 			return usageError{err}
 		}
 		return err
@@ -68,10 +68,10 @@ func sampleCommand(s *shell) *cobra.Command {
 }
 
 // sampleProgress shows how far a sample is: first the records are counted for the budgets, then written.
-func sampleProgress(shown load.Progress, records int64) func(sample.Progress) {
+func sampleProgress(shown load.Progress, records int64) func(demo.Progress) {
 	writing := false
 	shown.Stage("adding up", records, "records")
-	return func(p sample.Progress) {
+	return func(p demo.Progress) {
 		if p.Lines > 0 && !writing {
 			writing = true
 			shown.Stage("writing", records, "records")

@@ -22,9 +22,9 @@ import (
 
 	"tallyhouse/deploy/embedded/clickhouse"
 	"tallyhouse/deploy/embedded/kafka"
-	"tallyhouse/ingest/database"
-	"tallyhouse/ingest/entity"
-	"tallyhouse/ingest/position"
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
@@ -193,7 +193,7 @@ func benchRecord(i int, paid bool) *events.Record {
 // awaitRecords waits until state and views have all changes and tells how long that took from the first position on, and the most
 // memory that the worker had.
 func (s *system) awaitRecords(worker *exec.Cmd, changes int) (took time.Duration, most int64) {
-	e := entity.Of(events.Records)
+	e := store.Of(events.Records)
 	var first time.Time
 	for deadline := time.Now().Add(time.Hour); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		most = max(most, memoryOf(worker.Process.Pid))

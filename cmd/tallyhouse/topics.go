@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tallyhouse/ingest/topics"
+	"tallyhouse/ingest/kafka"
 )
 
 func topicsCommand(s *shell) *cobra.Command {
-	var wish topics.Wish
+	var wish kafka.Wish
 	cmd := &cobra.Command{
 		Use:     "topics",
 		GroupID: groupRun,
@@ -23,7 +23,7 @@ func topicsCommand(s *shell) *cobra.Command {
 	}
 	to := connectionFlags(cmd.PersistentFlags())
 	cmd.AddCommand(resizeCommand(s, to))
-	cmd.Flags().IntVar(&wish.Partitions, "partitions", 0, fmt.Sprintf("partitions of every topic; 0: as they are, %d where they are made", topics.DefaultPartitions))
+	cmd.Flags().IntVar(&wish.Partitions, "partitions", 0, fmt.Sprintf("partitions of every topic; 0: as they are, %d where they are made", kafka.DefaultPartitions))
 	cmd.Flags().IntVar(&wish.Replicas, "replicas", 0, "replicas of a topic that is made; 0: the cluster's default")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		servers, err := to.open()
@@ -31,7 +31,7 @@ func topicsCommand(s *shell) *cobra.Command {
 			return err
 		}
 		defer servers.kafka.Close()
-		found, err := topics.Ensure(cmd.Context(), servers.kafka, wish)
+		found, err := kafka.Ensure(cmd.Context(), servers.kafka, wish)
 		table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 		for _, t := range found {
 			state := "ok"

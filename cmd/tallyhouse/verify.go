@@ -11,18 +11,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tallyhouse/ingest/audit"
-	"tallyhouse/ingest/database"
-	"tallyhouse/ingest/fence"
-	"tallyhouse/ingest/load"
-	"tallyhouse/ingest/migrate"
-	"tallyhouse/ingest/position"
-	"tallyhouse/ingest/upkeep"
+	"tallyhouse/ingest/admin"
+	"tallyhouse/ingest/admin/load"
+	"tallyhouse/ingest/admin/migrate"
+	"tallyhouse/ingest/admin/verify"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/worker/fence"
+	"tallyhouse/ingest/worker/position"
 )
 
 func verifyCommand(s *shell) *cobra.Command {
 	var asJSON bool
-	var o audit.Options
+	var o verify.Options
 	cmd := &cobra.Command{
 		Use:     "verify",
 		GroupID: groupCare,
@@ -47,9 +47,9 @@ func verifyCommand(s *shell) *cobra.Command {
 		}
 		defer stop()
 		o.Holder, o.Log, o.Progress = fence.NewHolder("tallyhouse verify"), s.log, s.progress()
-		reports := []*audit.Report{}
+		reports := []*verify.Report{}
 		for _, shard := range shards {
-			r, err := audit.Run(cmd.Context(), shard, o)
+			r, err := verify.Run(cmd.Context(), shard, o)
 			if isKeptOut(err) {
 				return unsettledError{fmt.Errorf("verify %s at %s: %w", shard.Name(), shard.Addr(), err)}
 			}
@@ -75,7 +75,7 @@ func verifyCommand(s *shell) *cobra.Command {
 }
 
 // verdict is the command's error: drift goes before what could not be compared.
-func verdict(reports []*audit.Report) error {
+func verdict(reports []*verify.Report) error {
 	var drift uint64
 	uncompared := 0
 	for _, r := range reports {
@@ -98,7 +98,7 @@ func isKeptOut(err error) bool {
 	return errors.As(err, &held) || errors.As(err, &refusal)
 }
 
-func (s *shell) printReport(r *audit.Report) {
+func (s *shell) printReport(r *verify.Report) {
 	for _, t := range r.Topics {
 		held := ""
 		if t.Held {
@@ -137,7 +137,7 @@ func tornText(torn bool) string {
 	return ""
 }
 
-func (s *shell) printFindings(f audit.Findings) {
+func (s *shell) printFindings(f verify.Findings) {
 	for _, one := range f.First {
 		var key []string
 		for _, name := range slices.Sorted(maps.Keys(one.Key)) {
@@ -170,10 +170,10 @@ func (s *shell) currentDatabases(ctx context.Context, to *connection) (shards []
 }
 
 // progress shows how far work on tables has come, one piece after the other.
-func (s *shell) progress() func(upkeep.Progress) {
+func (s *shell) progress() func(admin.Progress) {
 	shown := load.NewProgress(s.err, isTerminal(s.err))
 	work := ""
-	return func(p upkeep.Progress) {
+	return func(p admin.Progress) {
 		if p.Work != work {
 			work = p.Work
 			shown.Stage(p.Work, int64(p.Total), "rows")

@@ -16,12 +16,12 @@ import (
 
 	"tallyhouse/analytics"
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
-	"tallyhouse/ingest/database"
-	"tallyhouse/ingest/entity"
-	"tallyhouse/ingest/fence"
-	"tallyhouse/ingest/migrate"
-	"tallyhouse/ingest/position"
-	"tallyhouse/ingest/topics"
+	"tallyhouse/ingest/admin/migrate"
+	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/worker/fence"
+	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/events"
 )
 
@@ -35,7 +35,7 @@ const (
 type Ledger struct {
 	DB         *database.Server
 	Where      database.Options
-	Entity     *entity.Entity
+	Entity     *store.Entity
 	Partitions int
 	Newest     map[string]events.Event // by tenant/id: the naive model
 	// Formula, if not nil, is what rows carry instead of what they should: a formula of another release.
@@ -69,7 +69,7 @@ func Open(t testing.TB, where database.Options, topic events.Topic, partitions i
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	l := &Ledger{
-		DB: db, Where: where, Entity: entity.Of(topic), Partitions: partitions, Newest: map[string]events.Event{},
+		DB: db, Where: where, Entity: store.Of(topic), Partitions: partitions, Newest: map[string]events.Event{},
 		t: t, before: map[string]events.Event{}, pending: map[int32]*sent{}, next: make([]uint64, partitions),
 	}
 	l.server, err = position.ServerUUID(t.Context(), db)
@@ -78,7 +78,7 @@ func Open(t testing.TB, where database.Options, topic events.Topic, partitions i
 	}
 	l.Fence()
 	l.Stream(position.Stream{
-		Revision: 1, ClusterID: Cluster, TopicID: TopicID, Partitions: uint32(partitions), Server: l.server, Formula: entity.Formula, Life: position.NewLife(),
+		Revision: 1, ClusterID: Cluster, TopicID: TopicID, Partitions: uint32(partitions), Server: l.server, Formula: store.Formula, Life: position.NewLife(),
 	})
 	return l
 }
@@ -177,7 +177,7 @@ func (l *Ledger) Write(changes ...events.Event) {
 func (l *Ledger) byPartition(changes []events.Event) map[int32][]events.Event {
 	of := map[int32][]events.Event{}
 	for _, e := range changes {
-		p := int32(topics.Partition([]byte(e.Key()), l.Partitions))
+		p := int32(kafka.Partition([]byte(e.Key()), l.Partitions))
 		of[p] = append(of[p], e)
 	}
 	return of
@@ -193,7 +193,7 @@ func (l *Ledger) Try(p int32, changes ...events.Event) (written uint64, err erro
 		SQL:   e.Insert(fence.Counts + " AND " + position.StateIs(e.Table) + " AND " + position.SameServer),
 		Batch: block.Batch(),
 		Params: l.claim.Params(p).With(database.Params{
-			"first": strconv.FormatUint(l.next[p], 10), "key": entity.PositionKey(p), "server": l.server,
+			"first": strconv.FormatUint(l.next[p], 10), "key": store.PositionKey(p), "server": l.server,
 		}),
 	})
 	if err == nil && written > 0 {
@@ -213,15 +213,15 @@ func (l *Ledger) Took(p int32, next uint64, changes ...events.Event) {
 // Next is the position of a partition.
 func (l *Ledger) Next(p int32) uint64 { return l.next[p] }
 
-func (l *Ledger) block(p int32, changes []events.Event) (*entity.Block, uint64) {
+func (l *Ledger) block(p int32, changes []events.Event) (*store.Block, uint64) {
 	l.t.Helper()
 	block := l.Entity.NewBlock()
 	first := l.next[p]
 	next := first
 	for _, c := range changes {
-		row := entity.Row{
-			Tenant: c.TenantID, ID: c.ID, RowVersion: entity.RowVersion(c.Version), Deleted: c.Op == events.Delete, At: c.At, Data: c.Data, SrcOffset: next,
-			KeyHash: topics.Hash([]byte(c.Key())) & 0x7fffffff, ContentHash: c.ContentHash(), After: l.contributions(c),
+		row := store.Row{
+			Tenant: c.TenantID, ID: c.ID, RowVersion: store.RowVersion(c.Version), Deleted: c.Op == events.Delete, At: c.At, Data: c.Data, SrcOffset: next,
+			KeyHash: kafka.Hash([]byte(c.Key())) & 0x7fffffff, ContentHash: c.ContentHash(), After: l.contributions(c),
 		}
 		next += 2 // logs have gaps
 		old, existed := l.before[c.Key()]
@@ -237,7 +237,7 @@ func (l *Ledger) block(p int32, changes []events.Event) (*entity.Block, uint64) 
 		block.Append(row)
 	}
 	next = max(next, first+1)
-	block.Append(entity.PositionRow(p, first, next, time.Now()))
+	block.Append(store.PositionRow(p, first, next, time.Now()))
 	return block, next
 }
 
@@ -264,7 +264,7 @@ func (l *Ledger) contributions(c events.Event) analytics.Contributions {
 }
 
 // Follow tells the database that its topic is the one that this cluster has.
-func (l *Ledger) Follow(t testing.TB, c topics.Cluster) {
+func (l *Ledger) Follow(t testing.TB, c kafka.Cluster) {
 	t.Helper()
 	asking, err := kgo.NewClient(c.Reading...)
 	if err != nil {
@@ -272,7 +272,7 @@ func (l *Ledger) Follow(t testing.TB, c topics.Cluster) {
 	}
 	defer asking.Close()
 	name := string(l.Entity.Topic)
-	ids, err := topics.Identities(t.Context(), asking, name)
+	ids, err := kafka.Identities(t.Context(), asking, name)
 	if err != nil {
 		t.Fatal(err)
 	}

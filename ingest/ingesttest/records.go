@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"tallyhouse/ingest/database"
+	"tallyhouse/ingest/store/database"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )

@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"tallyhouse/ingest/database"
 	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/store/database"
 )
 
 // BenchmarkBacklog is how fast a mailbox full of invoices comes in: one PDF a mail, each read in a process of its own, to the mark in the mailbox.
 func BenchmarkBacklog(b *testing.B) {
 	w := newWorld(b)
-	pdf := invoice("1")
+	pdf := invoicePDF("1")
 	for i := range b.N {
 		w.deliver(letter{to: "quartier@intake.example", id: fmt.Sprint("m", i), pdfs: [][]byte{pdf}}.raw(), "quartier@intake.example")
 	}
@@ -35,7 +35,7 @@ func BenchmarkArrival(b *testing.B) {
 	w.intake([]mailbox.Options{w.box()})
 	handed := map[string]time.Time{} // by the PDF's record
 	seen := map[string]bool{}
-	pdf := invoice("1")
+	pdf := invoicePDF("1")
 	var took []time.Duration
 	look := func() {
 		books := books{[]*database.Server{w.db}}

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"tallyhouse/ingest/database"
-	"tallyhouse/ingest/entity"
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
 )
 
 // books are the state tables, asked for what a mail needs to know of them.
@@ -178,7 +178,7 @@ func (b books) heads(ctx context.Context, where string, p database.Params, each 
 		if err := scan(&h.project, &h.id, &rowVersion, &h.deleted, &h.channel, &h.status, &received); err != nil {
 			return err
 		}
-		h.version = entity.Version(rowVersion)
+		h.version = store.Version(rowVersion)
 		if received != nil {
 			h.receivedAt = time.UnixMicro(*received).UTC()
 		}

@@ -15,9 +15,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"tallyhouse/ingest/database"
+	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/mail/mailbox"
-	"tallyhouse/ingest/topics"
+	"tallyhouse/ingest/store/database"
 )
 
 // intakeChild is the environment variable that makes the test binary an intake in a process of its own, which dies by its own hand. Its value is a childWork.
@@ -40,7 +40,7 @@ func runIntakeChild() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(3)
 	}()
-	cluster, err := topics.Connect(topics.Access{Addrs: []string{work.Kafka}})
+	cluster, err := kafka.Connect(kafka.Access{Addrs: []string{work.Kafka}})
 	if err != nil {
 		childFails(err)
 	}
@@ -119,7 +119,7 @@ func TestAKilledWorkerLosesNothingAndDoublesNothing(t *testing.T) {
 			}
 			t.Run(fmt.Sprint(death.at, " ", death.after, folder), func(t *testing.T) {
 				name := fmt.Sprintf("%s-%d-%s", death.at, death.after, folder)
-				w.deliver(letter{to: "quartier@intake.example, tower@intake.example", id: name, pdfs: [][]byte{invoice(name + "-1"), invoice(name + "-2")}}.raw(), "quartier@intake.example")
+				w.deliver(letter{to: "quartier@intake.example, tower@intake.example", id: name, pdfs: [][]byte{invoicePDF(name + "-1"), invoicePDF(name + "-2")}}.raw(), "quartier@intake.example")
 				runUntilDead(t, childWork{Kafka: w.cluster.Addrs[0], ClickHouse: w.where.Addr, Database: w.where.Database, Mailbox: w.server.URL(), DoneFolder: folder, DieAt: death.at, DieAfter: death.after})
 
 				o := w.box()

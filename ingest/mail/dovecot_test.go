@@ -222,7 +222,7 @@ func TestDovecot(t *testing.T) {
 			d := startDovecot(t)
 			before := w.stored()
 			o := mailbox.Options{Address: address(t, d.url(c.scheme)), DoneFolder: c.folder}
-			pdf := invoice(c.name)
+			pdf := invoicePDF(c.name)
 			d.deliver(letter{to: "quartier@intake.example", id: c.name + "1", pdfs: [][]byte{pdf}}.raw())
 			in := w.intake([]mailbox.Options{o})
 			records++

@@ -14,9 +14,9 @@ import (
 
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
-	"tallyhouse/ingest/database"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/mailbox/mailboxtest"
+	"tallyhouse/ingest/store/database"
 )
 
 // scripted is a mailbox of a server that misbehaves.
@@ -88,11 +88,11 @@ func TestWhateverTheServerDoesEachMailBecomesOneRecord(t *testing.T) {
 					s.Fault = c.fault
 				}
 				id := strings.ReplaceAll(t.Name(), "/", "-")
-				s.Deliver(string(letter{to: "quartier@intake.example", id: id + "1", pdfs: [][]byte{invoice("1")}}.raw()))
+				s.Deliver(string(letter{to: "quartier@intake.example", id: id + "1", pdfs: [][]byte{invoicePDF("1")}}.raw()))
 				in := w.intake([]mailbox.Options{scripted(t, s)})
 				// And one that comes while the mailbox is watched.
 				eventually(t, "the first is marked", func() error { return firstDone(s) })
-				s.Deliver(string(letter{to: "quartier@intake.example", id: id + "2", pdfs: [][]byte{invoice("2")}}.raw()))
+				s.Deliver(string(letter{to: "quartier@intake.example", id: id + "2", pdfs: [][]byte{invoicePDF("2")}}.raw()))
 				records += 2
 				w.settled(records)
 				eventually(t, "all are marked and no claim is left", func() error { return settledMarks(s, 2) })
@@ -128,7 +128,7 @@ func TestNewUIDsMakeNoSecondRecord(t *testing.T) {
 	s := mailboxtest.Start(t)
 	const mails = 3
 	for i := range mails {
-		s.Deliver(string(letter{to: "quartier@intake.example", id: fmt.Sprint("m", i), pdfs: [][]byte{invoice(fmt.Sprint(i))}}.raw()))
+		s.Deliver(string(letter{to: "quartier@intake.example", id: fmt.Sprint("m", i), pdfs: [][]byte{invoicePDF(fmt.Sprint(i))}}.raw()))
 	}
 	in := w.intake([]mailbox.Options{scripted(t, s)})
 	w.settled(mails)
@@ -157,7 +157,7 @@ func TestAMailThatGoesAwayMeanwhileStopsNobody(t *testing.T) {
 			before := len(w.stored())
 			s := mailboxtest.Start(t)
 			s.Fault = often(1, "UID FETCH 1 ", at, mailboxtest.Expunge)
-			s.Deliver(string(letter{to: "quartier@intake.example", id: name + "1", pdfs: [][]byte{invoice("1")}}.raw()))
+			s.Deliver(string(letter{to: "quartier@intake.example", id: name + "1", pdfs: [][]byte{invoicePDF("1")}}.raw()))
 			in := w.intake([]mailbox.Options{scripted(t, s)})
 			eventually(t, "it is gone", func() error {
 				if n := len(s.Flags()); n != 0 {
@@ -165,7 +165,7 @@ func TestAMailThatGoesAwayMeanwhileStopsNobody(t *testing.T) {
 				}
 				return nil
 			})
-			s.Deliver(string(letter{to: "quartier@intake.example", id: name + "2", pdfs: [][]byte{invoice("2")}}.raw()))
+			s.Deliver(string(letter{to: "quartier@intake.example", id: name + "2", pdfs: [][]byte{invoicePDF("2")}}.raw()))
 			w.settled(before + 1)
 			eventually(t, "it is marked", func() error { return allDone(s, 1) })
 			in.end()
@@ -179,7 +179,7 @@ func TestAMailThatBreaksEveryConnectionHoldsNobodyUp(t *testing.T) {
 	s := mailboxtest.Start(t)
 	s.Fault = often(1<<30, "UID FETCH 1 ", "[]", mailboxtest.Cut)
 	for i := range 3 {
-		s.Deliver(string(letter{to: "quartier@intake.example", id: fmt.Sprint("m", i), pdfs: [][]byte{invoice(fmt.Sprint(i))}}.raw()))
+		s.Deliver(string(letter{to: "quartier@intake.example", id: fmt.Sprint("m", i), pdfs: [][]byte{invoicePDF(fmt.Sprint(i))}}.raw()))
 	}
 	in := w.intake([]mailbox.Options{scripted(t, s)}, func(in *Intake) { in.options.Parallel = 1 })
 	w.settled(2)
@@ -239,7 +239,7 @@ func TestMailsWaitForWhatIsAway(t *testing.T) {
 			w := newWorld(t)
 			var giveBack func()
 			in := w.intake([]mailbox.Options{w.box()}, func(in *Intake) { giveBack = away.take(w, in) })
-			pdf := invoice("1")
+			pdf := invoicePDF("1")
 			w.deliver(letter{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{pdf}}.raw(), "quartier@intake.example")
 			eventually(t, "the mail waits", func() error {
 				if count(in.metrics.waits.WithLabelValues(away.what)) == 0 {

@@ -16,22 +16,22 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
-	"github.com/segmentio/kafka-go"
+	kafkago "github.com/segmentio/kafka-go"
 
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	embeddedkafka "tallyhouse/deploy/embedded/kafka"
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	embeddedmail "tallyhouse/deploy/embedded/mail"
-	"tallyhouse/ingest/database"
-	"tallyhouse/ingest/document/isolate"
-	"tallyhouse/ingest/document/pdfmake"
-	"tallyhouse/ingest/entity"
-	"tallyhouse/ingest/heads"
+	"tallyhouse/ingest/admin/migrate"
+	"tallyhouse/ingest/invoice/pdf/pdftest"
+	"tallyhouse/ingest/invoice/sandbox"
+	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/ingest/mail/mailbox"
-	"tallyhouse/ingest/migrate"
-	"tallyhouse/ingest/stream"
-	"tallyhouse/ingest/topics"
-	"tallyhouse/ingest/topics/topicstest"
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/worker"
+	"tallyhouse/ingest/worker/heads"
 	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 )
@@ -39,7 +39,7 @@ import (
 // The test binary is also the engine, the isolated reader and a worker that can be killed.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "read" {
-		if err := isolate.Child(context.Background(), os.Stdin, os.Stdout); err != nil {
+		if err := sandbox.Child(context.Background(), os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -63,11 +63,11 @@ type world struct {
 	t         testing.TB
 	broker    *embeddedkafka.Broker
 	brokerDir string
-	cluster   topics.Cluster
+	cluster   kafka.Cluster
 	where     database.Options
 	db        *database.Server
 	server    *embeddedmail.Server
-	writer    *kafka.Writer
+	writer    *kafkago.Writer
 	version   int64
 }
 
@@ -83,7 +83,7 @@ func newWorld(t testing.TB) *world {
 	w.db = openDatabase(t, w.where)
 	w.startStream()
 	w.server = startMail(t, t.TempDir())
-	w.writer = topics.NewWriter(w.cluster, topics.Sending{})
+	w.writer = kafka.NewWriter(w.cluster, kafka.Sending{})
 	t.Cleanup(func() { _ = w.writer.Close() })
 	w.project("P1", "Quartier@Intake.example")
 	w.project("P2", "tower@intake.example")
@@ -114,12 +114,12 @@ func startMail(t testing.TB, dir string) *embeddedmail.Server {
 // startStream runs a worker that brings the records into the table.
 func (w *world) startStream() {
 	w.t.Helper()
-	store, err := heads.Open(w.t.TempDir())
+	latest, err := heads.Open(w.t.TempDir())
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	worker, err := stream.New(stream.Options{
-		Cluster: w.cluster, Servers: []stream.Database{w.db}, Heads: store, Group: "tallyhouse", Entities: entity.All(), Freshness: 10 * time.Millisecond,
+	ingest, err := worker.New(worker.Options{
+		Cluster: w.cluster, Servers: []worker.Database{w.db}, Heads: latest, Group: "tallyhouse", Entities: store.All(), Freshness: 10 * time.Millisecond,
 		Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
 	})
 	if err != nil {
@@ -127,13 +127,13 @@ func (w *world) startStream() {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- worker.Run(ctx) }()
+	go func() { done <- ingest.Run(ctx) }()
 	w.t.Cleanup(func() {
 		stop()
 		if err := <-done; err != nil {
 			w.t.Errorf("the stream's worker: %v", err)
 		}
-		_ = store.Close()
+		_ = latest.Close()
 	})
 }
 
@@ -157,7 +157,7 @@ func (w *world) sendEvent(topic events.Topic, e events.Event) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if err := w.writer.WriteMessages(w.t.Context(), kafka.Message{Topic: string(topic), Key: []byte(e.Key()), Value: value}); err != nil {
+	if err := w.writer.WriteMessages(w.t.Context(), kafkago.Message{Topic: string(topic), Key: []byte(e.Key()), Value: value}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -198,7 +198,7 @@ func (w *world) intake(boxes []mailbox.Options, change ...func(*Intake)) *runnin
 	registry := prometheus.NewRegistry()
 	in, err := New(Options{
 		Mailboxes: boxes, Cluster: w.cluster, Shards: []*database.Server{w.db}, Log: testLog(w.t), Metrics: registry,
-		Reader: isolate.Options{}, Parallel: 2,
+		Reader: sandbox.Options{}, Parallel: 2,
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -299,11 +299,11 @@ func (l letter) raw() []byte {
 	return b.Bytes()
 }
 
-// invoice is a PDF of an invoice with a number.
-func invoice(number string) []byte {
-	v := pdfmake.Sample()
+// invoicePDF is a PDF of an invoice with a number.
+func invoicePDF(number string) []byte {
+	v := pdftest.Sample()
 	v.Number = number
-	return pdfmake.Document{Pages: []pdfmake.Page{v.Page()}}.Bytes()
+	return pdftest.Document{Pages: []pdftest.Page{v.Page()}}.Bytes()
 }
 
 // sent are the record events in Kafka, by id, each version's distinct contents.

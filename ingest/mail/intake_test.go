@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"tallyhouse/ingest/database"
 	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/store/database"
 	"tallyhouse/schemas/events"
 )
 
@@ -21,7 +21,7 @@ import (
 func TestAMailedInvoiceBecomesARecord(t *testing.T) {
 	w := newWorld(t)
 	w.intake([]mailbox.Options{w.box()})
-	w.deliver(letter{to: "QUARTIER+rohbau@intake.EXAMPLE", id: "m1", pdfs: [][]byte{invoice("2026-0417")}}.raw(), "catchall@b.example")
+	w.deliver(letter{to: "QUARTIER+rohbau@intake.EXAMPLE", id: "m1", pdfs: [][]byte{invoicePDF("2026-0417")}}.raw(), "catchall@b.example")
 	stored := w.settled(1)
 	sent := w.sent()
 	for id, h := range stored {
@@ -56,7 +56,7 @@ func TestMailsThatBecomeNoRecordStayAndSayWhy(t *testing.T) {
 	w.project("P3", "shared@intake.example")
 	w.project("P4", "Shared@intake.example")
 	in := w.intake([]mailbox.Options{w.box()}, func(in *Intake) { in.options.Limits.Bytes = 20000; in.options.Limits.PDFs = 3 })
-	pdf := invoice("1")
+	pdf := invoicePDF("1")
 	many := [][]byte{pdf, pdf, pdf, pdf}
 	for _, m := range []struct {
 		raw  []byte
@@ -110,7 +110,7 @@ func TestMailsThatBecomeNoRecordStayAndSayWhy(t *testing.T) {
 func TestAnAddressThatBecomesKnownBringsItsMailsIn(t *testing.T) {
 	w := newWorld(t)
 	in := w.intake([]mailbox.Options{w.box()})
-	w.deliver(letter{to: "late@intake.example", id: "m1", pdfs: [][]byte{invoice("1")}}.raw(), "catchall@b.example")
+	w.deliver(letter{to: "late@intake.example", id: "m1", pdfs: [][]byte{invoicePDF("1")}}.raw(), "catchall@b.example")
 	marked(t, w.box(), mailbox.Failed, 1)
 	w.project("P9", "late@intake.example")
 	w.settled(1)
@@ -126,7 +126,7 @@ func TestAPDFThatCannotBeReadIsAFailedRecord(t *testing.T) {
 	w := newWorld(t)
 	w.intake([]mailbox.Options{w.box()})
 	broken := []byte("%PDF-1.7\nnothing that could be read")
-	w.deliver(letter{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{broken, invoice("2")}}.raw(), "catchall@b.example")
+	w.deliver(letter{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{broken, invoicePDF("2")}}.raw(), "catchall@b.example")
 	w.settled(2)
 	statuses := map[string]string{}
 	sent := w.sent()
@@ -147,7 +147,7 @@ func TestAPDFThatCannotBeReadIsAFailedRecord(t *testing.T) {
 func TestEveryProjectThatIsAddressedGetsItsRecordsOnce(t *testing.T) {
 	w := newWorld(t)
 	w.intake([]mailbox.Options{w.box()})
-	w.deliver(letter{to: "quartier@intake.example, Quartier <Quartier+x@intake.example>, unknown@z.example", id: "m1", pdfs: [][]byte{invoice("1"), invoice("2")}}.raw(),
+	w.deliver(letter{to: "quartier@intake.example, Quartier <Quartier+x@intake.example>, unknown@z.example", id: "m1", pdfs: [][]byte{invoicePDF("1"), invoicePDF("2")}}.raw(),
 		"tower@intake.example", "quartier@intake.example")
 	projects := map[string]int{}
 	for _, h := range w.settled(4) {
@@ -178,7 +178,7 @@ func TestWorkersShareAMailbox(t *testing.T) {
 		})
 	}
 	for i := range mails {
-		w.deliver(letter{to: "quartier@intake.example", id: fmt.Sprint("m", i), pdfs: [][]byte{invoice(fmt.Sprint(i))}}.raw(), "quartier@intake.example")
+		w.deliver(letter{to: "quartier@intake.example", id: fmt.Sprint("m", i), pdfs: [][]byte{invoicePDF(fmt.Sprint(i))}}.raw(), "quartier@intake.example")
 	}
 	w.settled(mails)
 	marked(t, w.box(), mailbox.Done, mails)
@@ -198,7 +198,7 @@ func TestAClaimOfADeadWorkerIsOverruled(t *testing.T) {
 	w := newWorld(t)
 	dead := w.box()
 	dead.Slot = 1
-	w.deliver(letter{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{invoice("1")}}.raw(), "quartier@intake.example")
+	w.deliver(letter{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{invoicePDF("1")}}.raw(), "quartier@intake.example")
 	box, err := mailbox.Open(t.Context(), dead)
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +223,7 @@ func TestRetryReadsAgainUntilTheApplicationTakesOver(t *testing.T) {
 			o.DoneFolder = folder
 			// A reader that isn't good enough yet.
 			in := w.intake([]mailbox.Options{o}, func(in *Intake) { in.options.Reader.Limits.Operations = 1 })
-			w.deliver(letter{to: "quartier@intake.example", pdfs: [][]byte{invoice("6"), invoice("7")}}.raw(), "quartier@intake.example")
+			w.deliver(letter{to: "quartier@intake.example", pdfs: [][]byte{invoicePDF("6"), invoicePDF("7")}}.raw(), "quartier@intake.example")
 			var id string
 			for id = range w.settled(2) {
 			}

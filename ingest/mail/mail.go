@@ -18,11 +18,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
-	"tallyhouse/ingest/database"
-	"tallyhouse/ingest/document/isolate"
+	"tallyhouse/ingest/invoice/sandbox"
+	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
-	"tallyhouse/ingest/topics"
+	"tallyhouse/ingest/store/database"
 )
 
 // Limits bound what is taken of a mail. The zero value of a field stands for its default.
@@ -43,9 +43,9 @@ type Options struct {
 	Mailboxes  []mailbox.Options // each Address with its tenant
 	Recipients []string          // header fields, in the order in which they are looked at; default Recipients()
 	Limits     Limits
-	Reader     isolate.Options // how PDFs are read
+	Reader     sandbox.Options // how PDFs are read
 	Parallel   int             // mails read at the same time, per mailbox; default: as many as there are processors
-	Cluster    topics.Cluster
+	Cluster    kafka.Cluster
 	Shards     []*database.Server
 	Log        *slog.Logger
 	Metrics    prometheus.Registerer

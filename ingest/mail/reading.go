@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"tallyhouse/ingest/document"
-	"tallyhouse/ingest/document/fields"
-	"tallyhouse/ingest/document/isolate"
+	"tallyhouse/ingest/invoice"
+	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/sandbox"
 )
 
 // reading is what a PDF says, as far as it is certain: "" and nil are not known.
@@ -25,12 +25,12 @@ type reading struct {
 }
 
 // readPDF reads a PDF in a process of its own. An error says that it can't be read now, not that the PDF is at fault.
-func readPDF(ctx context.Context, pdf []byte, o isolate.Options) (reading, error) {
-	result, err := isolate.Run(ctx, pdf, o)
+func readPDF(ctx context.Context, pdf []byte, o sandbox.Options) (reading, error) {
+	result, err := sandbox.Run(ctx, pdf, o)
 	if err != nil {
 		return reading{}, fmt.Errorf("read a PDF: %w", err)
 	}
-	if result.Status != document.OK {
+	if result.Status != invoice.OK {
 		return reading{failed: result.Detail, reason: string(result.Reason)}, nil
 	}
 	return reading{

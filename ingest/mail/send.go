@@ -5,37 +5,37 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/segmentio/kafka-go"
+	kafkago "github.com/segmentio/kafka-go"
 
-	"tallyhouse/ingest/topics"
+	"tallyhouse/ingest/kafka"
 	"tallyhouse/schemas/events"
 )
 
 // sender sends records to Kafka.
 type sender struct {
-	writer *kafka.Writer
+	writer *kafkago.Writer
 }
 
 // sendLimit bounds one try: the writer itself tries on for minutes.
 const sendLimit = 30 * time.Second
 
-func newSender(c topics.Cluster, log *slog.Logger) *sender {
-	return &sender{topics.NewWriter(c, topics.Sending{Log: log})}
+func newSender(c kafka.Cluster, log *slog.Logger) *sender {
+	return &sender{kafka.NewWriter(c, kafka.Sending{Log: log})}
 }
 
 func (s *sender) close() { _ = s.writer.Close() } // everything was waited for
 
 // try sends and returns when Kafka has acknowledged all of it.
-func (s *sender) try(ctx context.Context, messages []kafka.Message) error {
+func (s *sender) try(ctx context.Context, messages []kafkago.Message) error {
 	bounded, stop := context.WithTimeout(ctx, sendLimit)
 	defer stop()
 	return s.writer.WriteMessages(bounded, messages...)
 }
 
-func messageOf(e events.Event) (kafka.Message, error) {
+func messageOf(e events.Event) (kafkago.Message, error) {
 	value, err := events.Encode(events.Records, e)
 	if err != nil {
-		return kafka.Message{}, err
+		return kafkago.Message{}, err
 	}
-	return kafka.Message{Topic: string(events.Records), Key: []byte(e.Key()), Value: value}, nil
+	return kafkago.Message{Topic: string(events.Records), Key: []byte(e.Key()), Value: value}, nil
 }

@@ -1,0 +1,112 @@
+package deadletters
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"tallyhouse/ingest/admin/load"
+	"tallyhouse/ingest/kafka"
+	"tallyhouse/schemas/events"
+)
+
+// ErrNotFound says that there is no letter of this key.
+var ErrNotFound = errors.New("no such dead letter; `tallyhouse deadletters list` shows their keys")
+
+// ErrOtherEntity says that a corrected message would change another entity than the refused one named.
+var ErrOtherEntity = errors.New("the message is about another entity than the refused one; if that is meant, repeat with --force")
+
+// List hands every letter to each, once, up to the end that the topic has at the call. It tells how many messages in the topic
+// are no letters.
+func List(ctx context.Context, c kafka.Cluster, each func(Letter) error) (foreign int, err error) {
+	type id struct {
+		topic     string
+		partition int32
+		offset    int64
+	}
+	told := map[id]struct{}{}
+	err = kafka.Read(ctx, c, string(events.DeadLetters), func(r *kgo.Record) error {
+		l, err := parse(r)
+		if err != nil {
+			foreign++
+			return nil
+		}
+		key := id{l.Topic, l.Partition, l.Offset}
+		if _, ok := told[key]; ok {
+			return nil
+		}
+		told[key] = struct{}{}
+		return each(l)
+	})
+	if err != nil {
+		return foreign, fmt.Errorf("read the dead letters: %w", err)
+	}
+	return foreign, nil
+}
+
+// errFound ends a search.
+var errFound = errors.New("found")
+
+// Find reads the letter of this key; ErrNotFound when there is none.
+func Find(ctx context.Context, c kafka.Cluster, id string) (Letter, error) {
+	var found Letter
+	_, err := List(ctx, c, func(l Letter) error {
+		if l.ID() != id {
+			return nil
+		}
+		found = l
+		return errFound
+	})
+	switch {
+	case errors.Is(err, errFound):
+		return found, nil
+	case err != nil:
+		return Letter{}, err
+	}
+	return Letter{}, fmt.Errorf("%s: %w", id, ErrNotFound)
+}
+
+// Replay sends a refused message to its topic once more: corrected, or as it was when corrected is nil (what was refused may be
+// taken by a newer version). It is validated first, by what the worker would say. The message must be about the entity that the
+// refused one's key names, unless other entities are allowed. The letter stays.
+func Replay(ctx context.Context, c kafka.Cluster, stored load.Stored, l Letter, corrected []byte, allowOther bool) (partition int, offset int64, err error) {
+	value := corrected
+	if value == nil {
+		if !l.Whole() {
+			return 0, 0, fmt.Errorf("replay %s: the letter holds the first MiB of %d bytes alone; give the whole message, corrected, with --file", l.ID(), l.Length)
+		}
+		value = l.Value
+	}
+	key := l.Key
+	if entity, ok := entityKey(value); ok && !bytes.Equal(entity, key) {
+		if !allowOther {
+			return 0, 0, fmt.Errorf("replay %s: it names %q, and the refused message's key was %q: %w", l.ID(), entity, key, ErrOtherEntity)
+		}
+		key = entity
+	}
+	if err := stored.Validate(events.Topic(l.Topic), key, value); err != nil {
+		return 0, 0, fmt.Errorf("replay %s: it would be refused again: %w; correct it and give it with --file", l.ID(), err)
+	}
+	partition, offset, err = kafka.Send(ctx, c, kafkago.Message{Topic: l.Topic, Key: key, Value: value})
+	if err != nil {
+		return 0, 0, fmt.Errorf("replay %s: %w", l.ID(), err)
+	}
+	return partition, offset, nil
+}
+
+// entityKey is the key that a value asks for, when so much of it can be read.
+func entityKey(value []byte) ([]byte, bool) {
+	var of struct {
+		ID       string `json:"id"`
+		TenantID string `json:"tenantId"`
+	}
+	if err := json.Unmarshal(value, &of); err != nil || of.ID == "" || of.TenantID == "" {
+		return nil, false
+	}
+	return []byte(events.Envelope{ID: of.ID, TenantID: of.TenantID}.Key()), true
+}

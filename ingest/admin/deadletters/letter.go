@@ -1,0 +1,133 @@
+// Package deadletters keeps the messages that were refused: it writes them, finds them again, and sends them once more when they have
+// been corrected.
+package deadletters
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"tallyhouse/ingest/kafka"
+	"tallyhouse/schemas/events"
+)
+
+// Letter is a refused message, and why it was refused.
+type Letter struct {
+	Topic     string
+	Partition int32
+	Offset    int64
+	Key       []byte
+	Reason    string // one sentence naming member and rule
+	At        time.Time
+	Value     []byte // as it came; nil for a null value
+
+	// Of a message too large for a letter: its whole length and SHA-256 in hex. Value then is its first MiB.
+	Length int64
+	SHA256 string
+}
+
+// The headers of a letter.
+const (
+	headerTopic     = "topic"
+	headerPartition = "partition"
+	headerOffset    = "offset"
+	headerKey       = "key"
+	headerReason    = "reason"
+	headerAt        = "at"
+	headerLength    = "length"
+	headerSHA256    = "sha256"
+)
+
+const (
+	// largestWhole is the largest key and value together that a letter holds.
+	largestWhole = kafka.MaxLetterBytes - room
+	room         = 64 << 10 // for the headers, the reason among them
+	partOfValue  = 1 << 20
+	partOfKey    = 16 << 10
+	longestCause = 4 << 10
+)
+
+// ID is the letter's key: topic/partition/offset of the refused message. However often a letter was written, it is one.
+func (l Letter) ID() string { return fmt.Sprintf("%s/%d/%d", l.Topic, l.Partition, l.Offset) }
+
+// Whole tells whether Value is the complete message.
+func (l Letter) Whole() bool { return l.SHA256 == "" }
+
+// Size is the length of the refused message's value.
+func (l Letter) Size() int64 {
+	if l.Whole() {
+		return int64(len(l.Value))
+	}
+	return l.Length
+}
+
+// Message is the letter as it is sent. Of a message too large for a letter it holds the first MiB, the length and the SHA-256; the whole of
+// it stays where it was found.
+func (l Letter) Message() kafkago.Message {
+	key, value, reason := l.Key, l.Value, l.Reason
+	if len(reason) > longestCause {
+		reason = reason[:longestCause]
+	}
+	var more []kafkago.Header
+	if len(key)+len(value) > largestWhole {
+		sum := sha256.Sum256(value)
+		more = []kafkago.Header{
+			{Key: headerLength, Value: strconv.AppendInt(nil, int64(len(value)), 10)},
+			{Key: headerSHA256, Value: []byte(hex.EncodeToString(sum[:]))},
+		}
+		reason += fmt.Sprintf(" (too large for a dead letter, which holds the first MiB of %d bytes: the whole message stands in %s partition %d at offset %d)",
+			len(value), l.Topic, l.Partition, l.Offset)
+		key, value = key[:min(len(key), partOfKey)], value[:min(len(value), partOfValue)]
+	}
+	return kafkago.Message{
+		Topic: string(events.DeadLetters),
+		Key:   []byte(l.ID()),
+		Value: value,
+		Headers: append([]kafkago.Header{
+			{Key: headerTopic, Value: []byte(l.Topic)},
+			{Key: headerPartition, Value: strconv.AppendInt(nil, int64(l.Partition), 10)},
+			{Key: headerOffset, Value: strconv.AppendInt(nil, l.Offset, 10)},
+			{Key: headerKey, Value: key},
+			{Key: headerReason, Value: []byte(reason)},
+			{Key: headerAt, Value: l.At.UTC().AppendFormat(nil, time.RFC3339Nano)},
+		}, more...),
+	}
+}
+
+// parse reads a letter from its message.
+func parse(r *kgo.Record) (Letter, error) {
+	headers := map[string]string{}
+	for _, h := range r.Headers {
+		headers[h.Key] = string(h.Value)
+	}
+	partition, err1 := strconv.ParseInt(headers[headerPartition], 10, 32)
+	offset, err2 := strconv.ParseInt(headers[headerOffset], 10, 64)
+	at, err3 := time.Parse(time.RFC3339Nano, headers[headerAt])
+	l := Letter{
+		Topic:     headers[headerTopic],
+		Partition: int32(partition),
+		Offset:    offset,
+		Key:       []byte(headers[headerKey]),
+		Reason:    headers[headerReason],
+		At:        at,
+		Value:     r.Value,
+		SHA256:    headers[headerSHA256],
+	}
+	var err4 error
+	if !l.Whole() {
+		l.Length, err4 = strconv.ParseInt(headers[headerLength], 10, 64)
+	}
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		return Letter{}, err
+	}
+	if l.ID() != string(r.Key) {
+		return Letter{}, fmt.Errorf("its key %q is not the place %s that its headers name", r.Key, l.ID())
+	}
+	return l, nil
+}

@@ -1,0 +1,64 @@
+package keyrange_test
+
+import (
+	"fmt"
+	"testing"
+
+	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
+	"tallyhouse/ingest/admin/keyrange"
+	"tallyhouse/ingest/store/database"
+)
+
+func TestMain(m *testing.M) { clickhousetest.Main(m) }
+
+func TestEveryRowLiesInExactlyOneRange(t *testing.T) {
+	addr, name := clickhousetest.Database(t)
+	db, err := database.Open(database.Options{Addr: addr, Database: name, User: "default"}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, s := range []string{
+		"CREATE TABLE a (tenant LowCardinality(String), project String) ENGINE = MergeTree ORDER BY (tenant, project)",
+		"CREATE TABLE b AS a",
+		"INSERT INTO a SELECT ['T', 'ü/', 'tab\\t\\'\\\\'][1 + number % 3], concat('p', toString(intDiv(number, 3) % 7)) FROM numbers(210)",
+		"INSERT INTO a SELECT 'T', '' FROM numbers(3)",
+		"INSERT INTO a SELECT 'T', 'large' FROM numbers(500)",
+		"INSERT INTO a SELECT 'T', 'a\\tb\\nc\\'d\\\\e\\0f' FROM numbers(4)",
+		"INSERT INTO b SELECT 'only in b', '\U0001F3D7' FROM numbers(5)",
+		"INSERT INTO a SELECT '', concat('#', toString(number)) FROM numbers(6)",
+	} {
+		if err := db.Exec(t.Context(), database.Statement{SQL: s}); err != nil {
+			t.Fatal(s, err)
+		}
+	}
+	const rows = 30
+	ranges, err := keyrange.Cut(t.Context(), db, rows, "a", "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := func(r keyrange.Range) (n uint64) {
+		q := fmt.Sprintf("SELECT (SELECT count() FROM a WHERE %s) + (SELECT count() FROM b WHERE %[1]s)", keyrange.Where)
+		if err := db.Row(t.Context(), database.Query{SQL: q, Params: r.Params()}, &n); err != nil {
+			t.Fatal(r, err)
+		}
+		return n
+	}
+	total := uint64(0)
+	for _, r := range ranges {
+		n := count(r)
+		if n != r.Rows || n == 0 {
+			t.Errorf("%+v holds %d rows", r, n)
+		}
+		if r.From != r.To && n > rows {
+			t.Errorf("%+v holds %d rows of several projects, more than %d", r, n, rows)
+		}
+		total += n
+	}
+	if total != 210+3+500+4+5 || len(ranges) < 10 {
+		t.Fatalf("%d ranges hold %d rows", len(ranges), total)
+	}
+	if n := count(keyrange.Positions()); n != 6 {
+		t.Fatalf("%d position rows", n)
+	}
+}

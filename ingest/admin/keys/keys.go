@@ -1,0 +1,107 @@
+// Package keys makes, lists and revokes the keys of the API. They are entities like all others: a key is known to every instance as soon as
+// its event is in Kafka. Its secret is stored nowhere.
+package keys
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"tallyhouse/ingest/kafka"
+	"tallyhouse/schemas/events"
+)
+
+// Wish says what a new key may do. Its holder never gets more than its owner.
+type Wish struct {
+	Tenant      string
+	Owner       string // id of the user for whom it acts
+	Environment string // test, live
+	Financial   bool   // whether it may see the financial field group
+	Groups      []string
+	ProjectIDs  []string  // nil: all of the owner's; likewise Groups
+	Expires     time.Time // zero: never
+}
+
+// New makes a key: the text that its holder presents, and the event that makes it known.
+func New(w Wish, now time.Time) (text string, e events.Event) {
+	// rand.Text is base32: no underscore, which separates the parts. The secret may have any character.
+	id, prefix := rand.Text(), rand.Text()[:8]
+	var random [32]byte
+	_, _ = rand.Read(random[:]) // never fails
+	secret := base64.RawURLEncoding.EncodeToString(random[:])
+	sum := sha256.Sum256([]byte(secret))
+	k := &events.Key{
+		OwnerUserID:  w.Owner,
+		Environment:  w.Environment,
+		Prefix:       prefix,
+		SecretSHA256: hex.EncodeToString(sum[:]),
+		Financial:    w.Financial,
+	}
+	if w.Groups != nil {
+		k.Groups = events.Some(w.Groups)
+	}
+	if w.ProjectIDs != nil {
+		k.ProjectIDs = events.Some(w.ProjectIDs)
+	}
+	if !w.Expires.IsZero() {
+		k.ExpiresAt = events.Some(w.Expires.UTC())
+	}
+	return "pk_" + w.Environment + "_" + prefix + "_" + secret, event(w.Tenant, id, 1, now, k)
+}
+
+// Create makes a key and has Kafka acknowledge it.
+func Create(ctx context.Context, c kafka.Cluster, w Wish) (text string, e events.Event, err error) {
+	now := time.Now()
+	if !w.Expires.IsZero() && !w.Expires.After(now) {
+		return "", events.Event{}, fmt.Errorf("create a key: it would have expired at %s", w.Expires.Format(time.RFC3339))
+	}
+	text, e = New(w, now)
+	if err := send(ctx, c, e); err != nil {
+		return "", events.Event{}, fmt.Errorf("create a key: %w", err)
+	}
+	return text, e, nil
+}
+
+func event(tenant, id string, version int64, at time.Time, k *events.Key) events.Event {
+	return events.Event{
+		Envelope: events.Envelope{ID: id, TenantID: tenant, Version: version, Op: events.Upsert, At: at.UTC().Truncate(time.Microsecond)},
+		Data:     k,
+	}
+}
+
+func send(ctx context.Context, c kafka.Cluster, e events.Event) error {
+	value, err := events.Encode(events.Keys, e)
+	if err != nil {
+		return err
+	}
+	_, _, err = kafka.Send(ctx, c, kafkago.Message{Topic: string(events.Keys), Key: []byte(e.Key()), Value: value})
+	return err
+}
+
+// ErrNotFound says that a tenant has no key of this id.
+var ErrNotFound = errors.New("no such key; `tallyhouse keys list` shows them")
+
+// Revoke ends a key at once and for all. One that is revoked already stays as it is.
+func Revoke(ctx context.Context, s Sources, tenant, id string) (Known, error) {
+	k, err := s.find(ctx, tenant, id)
+	if err != nil {
+		return Known{}, fmt.Errorf("revoke key %s: %w", id, err)
+	}
+	if k.RevokedAt.Ok {
+		return k, nil
+	}
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	k.Version++
+	k.RevokedAt = events.Some(now)
+	if err := send(ctx, s.Kafka, event(tenant, id, k.Version, now, &k.Key)); err != nil {
+		return Known{}, fmt.Errorf("revoke key %s: %w", id, err)
+	}
+	return k, nil
+}

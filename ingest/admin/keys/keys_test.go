@@ -1,0 +1,230 @@
+package keys_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
+	"tallyhouse/ingest/admin/keys"
+	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/kafka/topicstest"
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/schemas/clickhouse"
+	"tallyhouse/schemas/events"
+)
+
+func TestMain(m *testing.M) { clickhousetest.Main(m) }
+
+var wish = keys.Wish{Tenant: "demo", Owner: "U1", Environment: "test", Financial: true}
+
+func create(t *testing.T, c kafka.Cluster, w keys.Wish) (string, events.Event) {
+	t.Helper()
+	text, e, err := keys.Create(context.Background(), c, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text, e
+}
+
+func TestCreatePrintsAKeyAndStoresItsHashAlone(t *testing.T) {
+	c := topicstest.Cluster(t, 2)
+	full := wish
+	full.Groups, full.ProjectIDs = []string{"core", "amounts"}, []string{}
+	full.Expires = time.Now().Add(time.Hour)
+	text, _ := create(t, c, full)
+	parts := regexp.MustCompile(`^pk_(test)_([A-Z0-9]{8})_(.{43})$`).FindStringSubmatch(text)
+	if parts == nil {
+		t.Fatalf("the key is %s", text)
+	}
+	sent := topicstest.Messages(t, c, events.Keys)
+	if len(sent) != 1 {
+		t.Fatalf("%d messages were sent", len(sent))
+	}
+	e, err := events.Decode(events.Keys, sent[0].Key, sent[0].Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := e.Data.(*events.Key)
+	sum := sha256.Sum256([]byte(parts[3]))
+	if e.TenantID != "demo" || e.Version != 1 || k.OwnerUserID != "U1" || k.Environment != "test" || k.Prefix != parts[2] || k.SecretSHA256 != hex.EncodeToString(sum[:]) || !k.Financial {
+		t.Errorf("the event is %+v %+v", e, k)
+	}
+	if !k.Groups.Ok || len(k.Groups.V) != 2 || !k.ProjectIDs.Ok || len(k.ProjectIDs.V) != 0 || !k.ExpiresAt.Ok || k.RevokedAt.Ok {
+		t.Errorf("its ceilings are %+v", k)
+	}
+	if strings.Contains(string(sent[0].Value), parts[3]) {
+		t.Error("the secret was sent")
+	}
+	if again, other := create(t, c, wish); again == text || other.ID == e.ID {
+		t.Error("two keys are the same")
+	}
+}
+
+func TestCreateRefusesWhatNoKeyMayBe(t *testing.T) {
+	c := topicstest.Cluster(t, 1)
+	for name, change := range map[string]func(*keys.Wish){
+		"data.environment": func(w *keys.Wish) { w.Environment = "prod" },
+		"data.ownerUserId": func(w *keys.Wish) { w.Owner = "" },
+		"tenantId":         func(w *keys.Wish) { w.Tenant = "a/b" },
+		"data.groups[0]":   func(w *keys.Wish) { w.Groups = []string{"money"} },
+		"have expired":     func(w *keys.Wish) { w.Expires = time.Now().Add(-time.Second) },
+	} {
+		w := wish
+		change(&w)
+		if _, _, err := keys.Create(context.Background(), c, w); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("err = %v, want one of %s", err, name)
+		}
+	}
+	if sent := topicstest.Messages(t, c, events.Keys); len(sent) != 0 {
+		t.Errorf("%d messages were sent", len(sent))
+	}
+}
+
+// stored is a database with the schema and these keys.
+func stored(t *testing.T, all ...events.Event) *database.Server {
+	t.Helper()
+	ctx := context.Background()
+	addr, name := clickhousetest.Database(t)
+	server, err := database.Open(database.Options{Addr: addr, Database: name, User: "default"}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	migrations, err := clickhouse.Migrations(clickhouse.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range migrations {
+		for _, sql := range m.Statements {
+			if err := server.Exec(ctx, database.Statement{SQL: sql}); err != nil {
+				t.Fatalf("%s: %v", m.Name, err)
+			}
+		}
+	}
+	e := store.Of(events.Keys)
+	block := e.NewBlock()
+	for _, k := range all {
+		block.Append(store.Row{Tenant: k.TenantID, ID: k.ID, RowVersion: store.RowVersion(k.Version), At: k.At, Data: k.Data, Deleted: k.Data == nil})
+	}
+	block.Append(store.PositionRow(0, 0, uint64(len(all)), time.Now()))
+	_, err = server.Insert(ctx, database.Statement{SQL: e.Insert("1"), Params: database.Params{"partition": "0", "first": "0"}, Batch: block.Batch()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
+func event(id string, version int64, change func(*events.Key)) events.Event {
+	_, e := keys.New(wish, time.Now())
+	e.ID, e.Version = id, version
+	if change == nil {
+		e.Op, e.Data = events.Delete, nil
+	} else {
+		change(e.Data.(*events.Key))
+	}
+	return e
+}
+
+func sendEvent(t *testing.T, c kafka.Cluster, e events.Event) {
+	t.Helper()
+	value, err := events.Encode(events.Keys, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := kafka.Send(context.Background(), c, kafkago.Message{Topic: string(events.Keys), Key: []byte(e.Key()), Value: value}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Given keys in the table alone, in the log alone and in both, the newest state of each is told, and what isn't a key is passed over.
+func TestListKnowsTheNewestOfLogAndTable(t *testing.T) {
+	owner := func(name string) func(*events.Key) { return func(k *events.Key) { k.OwnerUserID = name } }
+	c := topicstest.Cluster(t, 2)
+	other := event("X", 1, owner("a"))
+	other.TenantID = "demo2"
+	for _, e := range []events.Event{event("log", 1, owner("b")), event("both", 3, owner("c")), event("both", 2, owner("old")), event("deleted", 2, nil), other} {
+		sendEvent(t, c, e)
+	}
+	for _, value := range [][]byte{[]byte("no JSON"), nil} {
+		if _, _, err := kafka.Send(context.Background(), c, kafkago.Message{Topic: string(events.Keys), Key: []byte("demo/log"), Value: value}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expires := time.Date(2299, 1, 2, 3, 4, 5, 678000, time.UTC)
+	server := stored(t, event("both", 2, owner("old")), event("deleted", 1, owner("d")), event("table", 7, func(k *events.Key) {
+		k.OwnerUserID, k.Groups, k.ExpiresAt = "a", events.Some([]string{"core"}), events.Some(expires)
+	}), event("gone", 2, nil))
+	all, err := keys.List(context.Background(), keys.Sources{Kafka: c, Shards: []*database.Server{server}}, "demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, k := range all {
+		told = append(told, k.OwnerUserID+":"+k.ID)
+	}
+	if got := strings.Join(told, " "); got != "a:table b:log c:both" {
+		t.Fatalf("keys %s", got)
+	}
+	k := all[0]
+	if k.Version != 7 || k.Environment != "test" || !k.Financial || !k.Groups.Ok || k.Groups.V[0] != "core" || k.ProjectIDs.Ok || !k.ExpiresAt.V.Equal(expires) || k.RevokedAt.Ok {
+		t.Errorf("the key of the table is %+v", k)
+	}
+}
+
+func TestRevokeEndsAKeyForAll(t *testing.T) {
+	c := topicstest.Cluster(t, 2)
+	ctx := context.Background()
+	_, e := create(t, c, wish)
+	inLog := keys.Sources{Kafka: c} // the database isn't needed
+	k, err := keys.Revoke(ctx, inLog, "demo", e.ID)
+	if err != nil || !k.RevokedAt.Ok {
+		t.Fatalf("%+v, %v", k, err)
+	}
+	again, err := keys.Revoke(ctx, inLog, "demo", e.ID)
+	if err != nil || !again.RevokedAt.V.Equal(k.RevokedAt.V) {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+	sent := topicstest.Messages(t, c, events.Keys)
+	if len(sent) != 2 {
+		t.Fatalf("%d messages were sent", len(sent))
+	}
+	last, err := events.Decode(events.Keys, sent[1].Key, sent[1].Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	revoked := *last.Data.(*events.Key)
+	if last.Version != 2 || !revoked.RevokedAt.Ok {
+		t.Errorf("the second event is %+v %+v", last, revoked)
+	}
+	if revoked.RevokedAt = (events.Opt[time.Time]{}); revoked.SecretSHA256 != e.Data.(*events.Key).SecretSHA256 || !revoked.Financial {
+		t.Errorf("revoking changed the key to %+v", revoked)
+	}
+
+	server := stored(t, event("table", 7, func(*events.Key) {}), event("gone", 2, nil))
+	sources := keys.Sources{Kafka: c, Shards: []*database.Server{server}}
+	if k, err := keys.Revoke(ctx, sources, "demo", "table"); err != nil || k.Version != 8 {
+		t.Errorf("a key that only the table has: %+v, %v", k, err)
+	}
+	nowhere, err := database.Open(database.Options{Addr: server.Addr(), Database: "nowhere", User: "default"}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nowhere.Close()
+	if _, err := keys.Revoke(ctx, keys.Sources{Kafka: c, Shards: []*database.Server{nowhere}}, "demo", "gone"); err == nil || !strings.Contains(err.Error(), "tallyhouse migrate") {
+		t.Errorf("without the database: %v", err)
+	}
+	for _, id := range []string{"none", "gone"} {
+		if _, err := keys.Revoke(ctx, sources, "demo", id); !errors.Is(err, keys.ErrNotFound) {
+			t.Errorf("key %s: %v", id, err)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+// Package load brings files of change events into Kafka: all lines are validated before the first message is sent, and whoever wants to
+// wait does so until the database holds what was sent.
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/store"
+)
+
+// Load is a number of files on their way.
+type Load struct {
+	Entities []*store.Entity // what this installation stores; other topics are refused
+	Stdin    io.Reader       // what the file name "-" means
+	Progress Progress
+	Log      *slog.Logger // hears of attempts to send that are repeated
+
+	sources []*source
+}
+
+// Progress hears how far a load is. Its methods are called one at a time, now and then.
+type Progress interface {
+	// Stage begins a part of the work, of total units.
+	Stage(name string, total int64, unit Unit)
+	// Done tells how many units of the stage are done.
+	Done(units int64)
+	// End ends the last stage.
+	End()
+}
+
+// Unit is what a stage's progress is counted in.
+type Unit string
+
+// The units of progress.
+const (
+	Bytes    Unit = "bytes"
+	Messages Unit = "messages"
+)
+
+// Checked is what was found in files without a bad line.
+type Checked struct {
+	Messages int64
+	ByTopic  map[string]int64
+}
+
+// Sent is what Kafka acknowledged.
+type Sent struct {
+	Messages int64
+	// Next is the offset behind the last message of this load, by topic and partition.
+	Next map[string]map[int]uint64
+	Took time.Duration
+}
+
+// Check opens the files and validates every line. Lines that break a rule are a *BadLines. Close afterwards, whatever it returned.
+func (l *Load) Check(ctx context.Context, names []string) (Checked, error) {
+	for i, name := range names {
+		if name == "-" {
+			for _, other := range names[:i] {
+				if other == "-" {
+					return Checked{}, errors.New("standard input can be loaded once: give - once")
+				}
+			}
+		}
+		s, err := open(name, l.Stdin)
+		if err != nil {
+			return Checked{}, err
+		}
+		l.sources = append(l.sources, s)
+	}
+	return l.check(ctx)
+}
+
+// Send sends what Check found good, each entity's messages in the order of the files. After an error some may have been sent: sending all
+// of it again is harmless, because versions decide.
+func (l *Load) Send(ctx context.Context, c kafka.Cluster, found Checked) (Sent, error) {
+	partitions, err := kafka.Partitions(ctx, c)
+	if err != nil {
+		return Sent{}, err
+	}
+	var missing []error
+	for topic := range found.ByTopic {
+		if partitions[topic] == 0 {
+			missing = append(missing, fmt.Errorf("%s: %w", topic, kafka.ErrUnknown))
+		}
+	}
+	if len(missing) > 0 {
+		return Sent{}, errors.Join(missing...)
+	}
+	return l.send(ctx, c, partitions, found)
+}
+
+// Close lets go of the files.
+func (l *Load) Close() {
+	for _, s := range l.sources {
+		s.close()
+	}
+	l.sources = nil
+}
+
+func (l *Load) bytes() (n int64) {
+	for _, s := range l.sources {
+		n += s.size
+	}
+	return n
+}

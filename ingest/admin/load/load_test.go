@@ -1,0 +1,252 @@
+package load_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
+	"tallyhouse/ingest/admin/load"
+	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/kafka/topicstest"
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/schemas/clickhouse"
+	"tallyhouse/schemas/events"
+)
+
+func TestMain(m *testing.M) { clickhousetest.Main(m) }
+
+func send(t *testing.T, l *load.Load, c kafka.Cluster, names ...string) load.Sent {
+	t.Helper()
+	found, err := l.Check(context.Background(), names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent, err := l.Send(context.Background(), c, found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sent
+}
+
+// Given versions of many entities in a file, each message stands where its key belongs, byte for byte, and those of a key in order.
+func TestSendKeepsEachKeysOrder(t *testing.T) {
+	c := topicstest.Cluster(t, 3)
+	const entities, versions = 300, 20
+	var lines []string
+	for v := range versions {
+		for i := range entities {
+			lines = append(lines, contractor(fmt.Sprint("C", i), v+1))
+		}
+	}
+	sent := send(t, newLoad(t, ""), c, file(t, "a.ndjson", lines...))
+	if sent.Messages != entities*versions {
+		t.Errorf("%d messages were sent", sent.Messages)
+	}
+	next := map[string]int{}
+	ends := map[int]uint64{}
+	for _, r := range topicstest.Messages(t, c, events.Contractors) {
+		ends[int(r.Partition)] = uint64(r.Offset) + 1
+		id := strings.TrimPrefix(string(r.Key), "demo/")
+		next[id]++
+		line := contractor(id, next[id])
+		if want := line[strings.Index(line, `"value": `)+9 : len(line)-1]; string(r.Value) != want {
+			t.Errorf("%s: %s, want %s", id, r.Value, want)
+		}
+		if want := kafka.Partition(r.Key, 3); int(r.Partition) != want {
+			t.Errorf("%s is in partition %d, not %d", id, r.Partition, want)
+		}
+		if time.Since(r.Timestamp) > time.Minute {
+			t.Errorf("%s has time %s", id, r.Timestamp)
+		}
+	}
+	if len(next) != entities {
+		t.Errorf("%d entities came through", len(next))
+	}
+	if fmt.Sprint(ends) != fmt.Sprint(sent.Next[string(events.Contractors)]) {
+		t.Errorf("acknowledged up to %v, read up to %v", sent.Next, ends)
+	}
+}
+
+func TestSendNamesTopicsThatAreMissing(t *testing.T) {
+	c := topicstest.Empty(t)
+	l := newLoad(t, contractor("C1", 1))
+	found, err := l.Check(context.Background(), []string{"-"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Send(context.Background(), c, found); !errors.Is(err, kafka.ErrUnknown) || !strings.Contains(err.Error(), "ledger.contractors") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestSendRefusesAFileThatChanged(t *testing.T) {
+	c := topicstest.Cluster(t, 1)
+	path := file(t, "a.ndjson", contractor("C1", 1))
+	l := newLoad(t, "")
+	found, err := l.Check(context.Background(), []string{path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("not checked\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Send(context.Background(), c, found); err == nil || !strings.Contains(err.Error(), "changed while it was loaded") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+// stored is a database with the schema and nothing in it.
+func stored(t *testing.T) *database.Server {
+	t.Helper()
+	addr, name := clickhousetest.Database(t)
+	server, err := database.Open(database.Options{Addr: addr, Database: name, User: "default"}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	migrations, err := clickhouse.Migrations(clickhouse.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range migrations {
+		for _, sql := range m.Statements {
+			if err := server.Exec(context.Background(), database.Statement{SQL: sql}); err != nil {
+				t.Fatalf("%s: %v", m.Name, err)
+			}
+		}
+	}
+	return server
+}
+
+// arrive brings a partition's position in the table and its views from first to next, as the worker's batches do.
+func arrive(t *testing.T, server *database.Server, topic events.Topic, partition int, first, next uint64) {
+	t.Helper()
+	e := store.Of(topic)
+	block := e.NewBlock()
+	block.Append(store.PositionRow(int32(partition), first, next, time.Now()))
+	params := database.Params{"partition": strconv.Itoa(partition), "first": strconv.FormatUint(first, 10)}
+	_, err := server.Insert(context.Background(), database.Statement{SQL: e.Insert("1"), Params: params, Batch: block.Batch()})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWaitReturnsWhenTableAndViewsHaveCome(t *testing.T) {
+	server := stored(t)
+	l := newLoad(t, "")
+	sent := load.Sent{Messages: 10, Next: map[string]map[int]uint64{
+		string(events.Records):     {0: 5, 3: 7},
+		string(events.Contractors): {1: 2},
+	}}
+	wait := func(patience time.Duration) error {
+		return l.Wait(context.Background(), []*database.Server{server}, sent, patience)
+	}
+	stands := func(err error) string {
+		var stalled *load.Stalled
+		if !errors.As(err, &stalled) {
+			t.Fatalf("err = %v", err)
+		}
+		var all []string
+		for _, b := range stalled.Behind {
+			all = append(all, fmt.Sprintf("%s/%d %s %d/%d", b.Topic, b.Partition, b.Place, b.At, b.Want))
+		}
+		return strings.Join(all, ", ")
+	}
+
+	// every is how a partition of the records stands, in the table and each view.
+	every := func(partition int, at string) string {
+		places := []string{"records"}
+		for _, v := range store.Of(events.Records).Views() {
+			places = append(places, v.Name)
+		}
+		slices.Sort(places)
+		for i, place := range places {
+			places[i] = fmt.Sprintf("ledger.records/%d %s %s", partition, place, at)
+		}
+		return strings.Join(places, ", ")
+	}
+
+	err := wait(100 * time.Millisecond)
+	if got, want := stands(err), "ledger.contractors/1 contractors 0/2, "+every(0, "0/5")+", "+every(3, "0/7"); got != want {
+		t.Errorf("at first it stands at\n%s, want\n%s", got, want)
+	}
+	if !strings.Contains(err.Error(), "ledger.records partition 3: record_sums stands at 0 of 7") {
+		t.Errorf("the message is %q", err)
+	}
+
+	arrive(t, server, events.Contractors, 1, 0, 2)
+	arrive(t, server, events.Records, 0, 0, 3)
+	arrive(t, server, events.Records, 0, 3, 9)
+	arrive(t, server, events.Records, 3, 0, 6)
+	if got, want := stands(wait(100*time.Millisecond)), every(3, "6/7"); got != want {
+		t.Errorf("then it stands at %s, want %s", got, want)
+	}
+
+	// A view that missed the last batch holds the wait up although the table has come.
+	lag := "ALTER TABLE record_sums DELETE WHERE project = '#3' SETTINGS mutations_sync = 2"
+	if err := server.Exec(context.Background(), database.Statement{SQL: lag}); err != nil {
+		t.Fatal(err)
+	}
+	arrive(t, server, events.Records, 3, 6, 7)
+	if got := stands(wait(100 * time.Millisecond)); got != "ledger.records/3 record_sums 1/7" {
+		t.Errorf("with a view behind it stands at %s", got)
+	}
+	mended := make(chan error)
+	go func() { mended <- wait(time.Minute) }()
+	fill := "INSERT INTO record_sums (tenant, project, position) VALUES ('', '#3', 6)"
+	if err := server.Exec(context.Background(), database.Statement{SQL: fill}); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-mended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWaitTellsWhyPositionsCannotBeRead(t *testing.T) {
+	addr, name := clickhousetest.Database(t)
+	server, err := database.Open(database.Options{Addr: addr, Database: name, User: "default"}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	sent := load.Sent{Messages: 1, Next: map[string]map[int]uint64{string(events.Contractors): {0: 1}}}
+	err = newLoad(t, "").Wait(context.Background(), []*database.Server{server}, sent, 50*time.Millisecond)
+	var stalled *load.Stalled
+	if !errors.As(err, &stalled) || !strings.Contains(err.Error(), "contractors") || stalled.Err == nil {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestWaitDoesNotWaitForADatabaseThatIsNotThere(t *testing.T) {
+	addr, _ := clickhousetest.Database(t)
+	server, err := database.Open(database.Options{Addr: addr, Database: "nowhere", User: "default"}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	sent := load.Sent{Messages: 1, Next: map[string]map[int]uint64{string(events.Contractors): {0: 1}}}
+	err = newLoad(t, "").Wait(context.Background(), []*database.Server{server}, sent, time.Minute)
+	if !errors.Is(err, load.ErrNoDatabase) || !strings.Contains(err.Error(), "nowhere at "+addr) {
+		t.Errorf("err = %v", err)
+	}
+}
+
+// The largest message that a file may hold goes through, between others.
+func TestTheLargestLineIsSent(t *testing.T) {
+	c := topicstest.Cluster(t, 1)
+	ext := strings.Repeat("x", events.MaxMessageBytes-len(recordValue(`"ext":"",`+invoice)))
+	path := file(t, "large.ndjson", contractor("C1", 1), record(`"ext":"`+ext+`",`+invoice), contractor("C2", 1))
+	sent := send(t, newLoad(t, ""), c, path)
+	large := topicstest.Messages(t, c, events.Records)
+	if sent.Messages != 3 || len(large) != 1 || len(large[0].Value) != events.MaxMessageBytes {
+		t.Errorf("%d messages were sent, %d of them records", sent.Messages, len(large))
+	}
+}

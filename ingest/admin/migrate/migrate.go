@@ -1,0 +1,271 @@
+// Package migrate brings a database to the schema of this binary, and tells whether it is there: schemas/clickhouse says what the
+// steps are, this package takes them, once each, one process at a time.
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"tallyhouse/ingest/admin"
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/worker/fence"
+	"tallyhouse/ingest/worker/position"
+	"tallyhouse/schemas/clickhouse"
+)
+
+// topic is the pseudo-topic under whose hold the schema changes.
+const topic = "migrations"
+
+// DefaultPatience is how long Up waits for another process that migrates.
+const DefaultPatience = 2 * time.Minute
+
+const (
+	askAgain = 250 * time.Millisecond // while another process migrates
+	ddlLimit = 5 * time.Minute        // of one statement
+	release  = 30 * time.Second       // for taking a hold down when the caller has no more time
+)
+
+// Options say how to migrate.
+type Options struct {
+	Target   clickhouse.Target
+	Patience time.Duration // for another process that migrates; 0 is DefaultPatience
+	Log      *slog.Logger
+	Progress func(admin.Progress) // of work on rows, where a step or a new formula needs any; may be nil
+}
+
+func (o Options) work() admin.Options {
+	return admin.Options{Holder: fence.NewHolder("tallyhouse migrate"), Log: o.Log, Progress: o.Progress}
+}
+
+// Up brings the database of each shard to this binary's schema, and its rows to what this binary's formula says that they contribute.
+// It returns the names of the steps that were taken, none when all were.
+// It makes a database that is missing. Two at once do no harm: the second waits for the first. It refuses a database that is newer
+// than this binary, or whose steps are other than this binary's.
+func Up(ctx context.Context, shards []database.Options, o Options) (taken []string, err error) {
+	if o.Patience == 0 {
+		o.Patience = DefaultPatience
+	}
+	steps, err := clickhouse.Migrations(o.Target)
+	if err != nil {
+		return nil, err
+	}
+	for _, shard := range shards {
+		more, err := migrateShard(ctx, shard, steps, o)
+		if err != nil {
+			return taken, fmt.Errorf("migrate database %s at %s: %w", shard.Database, shard.Addr, err)
+		}
+		taken = append(taken, more...)
+	}
+	return taken, nil
+}
+
+func migrateShard(ctx context.Context, shard database.Options, steps []clickhouse.Migration, o Options) ([]string, error) {
+	if err := database.Create(ctx, shard, o.Target.OnCluster()); err != nil {
+		return nil, err
+	}
+	db, err := database.Open(shard, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	// What a hold stands on can't wait for a hold.
+	for _, s := range steps[0].Statements {
+		if err := db.Exec(ctx, database.Statement{SQL: s, Limit: ddlLimit}); err != nil {
+			return nil, fmt.Errorf("prepare for migrations: %w", err)
+		}
+	}
+	left, err := pending(ctx, db, steps)
+	if err != nil {
+		return nil, err
+	}
+	var taken []string
+	if len(left) > 0 {
+		if taken, err = underHold(ctx, db, steps, o); err != nil {
+			return nil, err
+		}
+	}
+	for _, e := range store.All() {
+		r, err := admin.Restate(ctx, db, e, o.work())
+		if err != nil {
+			return taken, fmt.Errorf("re-state %s: %w", e.Table, err)
+		}
+		if r.Rows > 0 {
+			o.Log.Info("rows contribute by this release's formula", "table", e.Table, "re-stated", r.Rows)
+		}
+	}
+	if o.Target.Cluster != "" {
+		if err := distribute(ctx, db, o.Target); err != nil {
+			return nil, err
+		}
+	}
+	return taken, nil
+}
+
+// underHold takes the steps that are left while nobody else does.
+func underHold(ctx context.Context, db *database.Server, steps []clickhouse.Migration, o Options) (taken []string, err error) {
+	hold, err := await(ctx, db, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		ending, stop := context.WithTimeout(context.WithoutCancel(ctx), release)
+		defer stop()
+		err = errors.Join(err, hold.Release(ending, db))
+	}()
+	work := o.work()
+	left, err := pending(ctx, db, steps) // another process may have been first
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range left {
+		o.Log.Info("migrating the database", "version", m.Version, "step", m.Name)
+		if err := take(ctx, db, hold, m, work); err != nil {
+			return taken, fmt.Errorf("step %04d_%s: %w", m.Version, m.Name, err)
+		}
+		taken = append(taken, fmt.Sprintf("%04d_%s", m.Version, m.Name))
+	}
+	return taken, nil
+}
+
+// await takes the hold, waiting for whoever has it.
+func await(ctx context.Context, db *database.Server, o Options) (*fence.Hold, error) {
+	holder := fence.NewHolder("tallyhouse migrate")
+	patience := time.After(o.Patience)
+	told := ""
+	for {
+		hold, err := fence.Take(ctx, db, topic, []int32{0}, holder)
+		var other *fence.Held
+		switch {
+		case err == nil:
+			return hold, nil
+		case errors.As(err, &other):
+			if told != other.Owner {
+				o.Log.Info("another process migrates this database: waiting for it", "holder", fence.Holder(other.Owner), "since", other.Since)
+				told = other.Owner
+			}
+		case !errors.Is(err, fence.ErrOutrun):
+			return nil, err
+		}
+		select {
+		case <-time.After(askAgain):
+		case <-patience:
+			return nil, fmt.Errorf("waited %s: %w; when that process is dead, run `tallyhouse release %s`", o.Patience, err, topic)
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for another migration: %w", ctx.Err())
+		}
+	}
+}
+
+const noteStep = `
+INSERT INTO migrations (version, name, sha256, applied_at)
+SELECT {version:UInt32}, {name:String}, {sha256:String}, now64(3) WHERE ` + fence.HoldCounts
+
+// take takes one step and writes it down. DDL can't be conditional: each statement does nothing when it was run before, and the hold
+// is read again after each.
+func take(ctx context.Context, db *database.Server, hold *fence.Hold, m clickhouse.Migration, work admin.Options) error {
+	for _, s := range m.Statements {
+		run := func() error {
+			return db.Exec(ctx, database.Statement{SQL: s, ID: hold.StatementID(db), Limit: ddlLimit})
+		}
+		if v, ok := clickhouse.CreatedView(s); ok {
+			run = func() error { return admin.AddView(ctx, db, v, s, work) } // its table may hold rows
+		}
+		if err := run(); err != nil {
+			return err
+		}
+		if err := hold.Check(ctx, db); err != nil {
+			return err
+		}
+	}
+	n, err := db.Insert(ctx, database.Statement{SQL: noteStep, ID: hold.StatementID(db), Params: hold.Params().With(database.Params{
+		"version": strconv.Itoa(m.Version), "name": m.Name, "sha256": m.SHA256,
+	})})
+	if err == nil && n == 0 {
+		err = position.ErrNotWritten
+	}
+	if err != nil {
+		return fmt.Errorf("write it down: %w", err)
+	}
+	return nil
+}
+
+// Database is what Check asks.
+type Database interface {
+	Name() string
+	Exists(ctx context.Context) (bool, error)
+	Rows(ctx context.Context, q database.Query, each func(scan func(...any) error) error) error
+}
+
+// ErrOutdated says that a database lacks steps of this binary's schema.
+var ErrOutdated = errors.New("run `tallyhouse migrate`")
+
+// Check tells whether the database is exactly at this binary's schema. It changes nothing.
+func Check(ctx context.Context, db Database) error {
+	steps, err := clickhouse.Migrations(clickhouse.Target{})
+	if err != nil {
+		return err
+	}
+	exists, err := db.Exists(ctx)
+	if err != nil {
+		return err
+	}
+	if !exists {
+		return fmt.Errorf("there is no database %s yet: %w", db.Name(), ErrOutdated)
+	}
+	left, err := pending(ctx, db, steps)
+	switch {
+	case isMissing(err):
+		return fmt.Errorf("database %s has no schema yet: %w", db.Name(), ErrOutdated)
+	case err != nil:
+		return err
+	case len(left) > 0:
+		var names []string
+		for _, m := range left {
+			names = append(names, fmt.Sprintf("%04d_%s", m.Version, m.Name))
+		}
+		return fmt.Errorf("database %s lacks %s: %w", db.Name(), strings.Join(names, ", "), ErrOutdated)
+	}
+	return nil
+}
+
+// pending are the steps that the database has not taken yet. The others must be what this binary knows them as.
+func pending(ctx context.Context, db Database, steps []clickhouse.Migration) ([]clickhouse.Migration, error) {
+	have := map[int]clickhouse.Migration{}
+	var strange []error
+	err := db.Rows(ctx, database.Query{SQL: "SELECT version, name, sha256 FROM migrations FINAL ORDER BY version"}, func(scan func(...any) error) error {
+		var version uint32
+		var m clickhouse.Migration
+		if err := scan(&version, &m.Name, &m.SHA256); err != nil {
+			return err
+		}
+		m.Version = int(version)
+		have[m.Version] = m
+		switch {
+		case m.Version >= len(steps):
+			strange = append(strange, fmt.Errorf("the database has step %04d_%s, which this binary does not know: it was migrated by a newer release, use that one", m.Version, m.Name))
+		case m.SHA256 != steps[m.Version].SHA256:
+			strange = append(strange, fmt.Errorf("step %04d_%s was taken in another form than this binary's %04[1]d_%[3]s: a released step never changes; use the release that made the database",
+				m.Version, m.Name, steps[m.Version].Name))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the steps that the database has taken: %w", err)
+	}
+	if len(strange) > 0 {
+		return nil, errors.Join(strange...)
+	}
+	var left []clickhouse.Migration
+	for _, m := range steps {
+		if _, ok := have[m.Version]; !ok {
+			left = append(left, m)
+		}
+	}
+	return left, nil
+}

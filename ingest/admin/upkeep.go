@@ -1,0 +1,211 @@
+// Package admin is the work on tables that keeps their writers out: filling a view anew, adding one, re-stating what every row
+// contributes, following a topic that got more partitions. All of it is done under a hold, by conditional statements, so that
+// whoever works may die at any point: the same work, done again, ends it right.
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/worker/fence"
+	"tallyhouse/ingest/worker/position"
+)
+
+// Options say who works and who hears of it.
+type Options struct {
+	Holder   string // fence.NewHolder; whoever is kept out reads it
+	Log      *slog.Logger
+	Progress func(Progress) // may be nil
+}
+
+// Progress tells how far a piece of work has come.
+type Progress struct {
+	Work        string
+	Done, Total uint64 // rows
+}
+
+func (o Options) progress(p Progress) {
+	if o.Progress != nil {
+		o.Progress(p)
+	}
+}
+
+const (
+	holdTries = 20 // against writers that put up fences at the same moment
+	holdPause = 200 * time.Millisecond
+	doubts    = 5 // statements in doubt, in a row, before the work is given up
+	workLimit = 10 * time.Minute
+	ending    = time.Minute // for taking the hold down when the caller has no more time
+)
+
+// Session is a hold on all partitions of a topic, with which its tables are worked on.
+type Session struct {
+	db         *database.Server
+	entity     *store.Entity
+	options    Options
+	partitions []int32
+	hold       *fence.Hold
+	server     string
+	stream     position.Stream
+}
+
+// Begin holds all partitions that the database knows of the entity's topic, and those of more, mends the views that missed a batch,
+// and returns when the tables stand still. It returns nil when nothing was ever written there: there is nothing to hold. End it.
+//
+// The session's own work is the name under which streams says what is in progress; any other work in progress is refused.
+func Begin(ctx context.Context, db *database.Server, e *store.Entity, own string, more []int32, o Options) (*Session, error) {
+	stream, known, err := position.ReadStream(ctx, db, string(e.Topic))
+	if err != nil || !known {
+		return nil, err
+	}
+	s := &Session{db: db, entity: e, options: o, partitions: partitions(int(stream.Partitions), more)}
+	if s.server, err = position.ServerUUID(ctx, db); err != nil {
+		return nil, err
+	}
+	if err := s.take(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.prepare(ctx, own); err != nil {
+		return nil, errors.Join(err, s.End(ctx))
+	}
+	return s, nil
+}
+
+func partitions(n int, more []int32) []int32 {
+	all := slices.Clone(more)
+	for p := range int32(n) {
+		all = append(all, p)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// take puts up the hold, again when writers were quicker.
+func (s *Session) take(ctx context.Context) error {
+	for try := 1; ; try++ {
+		hold, err := fence.Take(ctx, s.db, string(s.entity.Topic), s.partitions, s.options.Holder)
+		if err == nil {
+			s.hold = hold
+			return nil
+		}
+		if !errors.Is(err, fence.ErrOutrun) || try == holdTries {
+			return err
+		}
+		select {
+		case <-time.After(holdPause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// prepare finds the tables as a writer would, once it is certain that nobody writes.
+func (s *Session) prepare(ctx context.Context, own string) error {
+	var err error
+	if s.stream, _, err = position.ReadStream(ctx, s.db, string(s.entity.Topic)); err != nil {
+		return err
+	}
+	switch {
+	case s.stream.Work != "" && s.stream.Work != own:
+		return position.Refuse("%s on %s is in progress since %s by %s: run it again, to its end, before anything else", s.stream.Work, s.entity.Topic,
+			s.stream.Since.UTC().Format(time.RFC3339), s.stream.Worker)
+	case s.stream.Server != s.server:
+		return position.Refuse("this database was written by ClickHouse server %s, this one is %s: connect to that server", s.stream.Server, s.server)
+	}
+	if err := s.mend(ctx); err != nil {
+		return err
+	}
+	return s.hold.Check(ctx, s.db)
+}
+
+// mend gives the views the batches that they missed. A view that stands strangely is left as it is: rebuild is the answer to that.
+func (s *Session) mend(ctx context.Context) error {
+	at, err := position.Read(ctx, s.db, s.entity, s.partitions)
+	if err != nil {
+		return err
+	}
+	for p, stands := range at {
+		for _, v := range s.entity.Views() {
+			if !stands.Missed(v) {
+				continue
+			}
+			s.options.Log.Warn("a view missed the last batch: it is mended", "view", v.Name, "partition", p, "from", stands.First, "to", stands.State)
+			err := s.statement(ctx, func() error {
+				now, err := position.Read(ctx, s.db, s.entity, []int32{p})
+				if err != nil || !now[p].Missed(v) {
+					return err // a statement in doubt has landed
+				}
+				return position.Mend(ctx, s.db, v, s.hold.StatementID(s.db), p, now[p], s.server, fence.HoldCounts, s.hold.Params())
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Settled is nil when all views stand where their table does, in every partition; a *position.Strange otherwise.
+func (s *Session) Settled(ctx context.Context) error {
+	at, err := position.Read(ctx, s.db, s.entity, s.partitions)
+	if err != nil {
+		return err
+	}
+	for _, p := range s.partitions {
+		for _, v := range s.entity.Views() {
+			if at[p].Views[v.Name] != int64(at[p].State) {
+				return &position.Strange{Topic: string(s.entity.Topic), Partition: p, What: fmt.Sprintf("%s is at %d, its table at %d", v.Name, at[p].Views[v.Name], at[p].State)}
+			}
+		}
+	}
+	return nil
+}
+
+// statement does a step of the work that ends in one conditional statement. When that is in doubt, the hold is put up anew, which
+// kills what may still run, and the step is computed anew. A hold that was lost ends the work.
+func (s *Session) statement(ctx context.Context, step func() error) error {
+	for doubt := 1; ; doubt++ {
+		err := step()
+		if err == nil {
+			return nil
+		}
+		if lost := s.hold.Check(ctx, s.db); lost != nil {
+			return errors.Join(lost, err)
+		}
+		if ctx.Err() != nil || doubt == doubts {
+			return err
+		}
+		s.options.Log.Warn("a statement is in doubt: the hold is put up anew and the step done again", "topic", s.entity.Topic, "error", err)
+		if err := s.take(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// insert runs one statement of the work: conditional on the hold and the server. It tells whether rows were written; that none were
+// says that there were none to write, for the hold still counts afterwards.
+func (s *Session) insert(ctx context.Context, st database.Statement) (written bool, err error) {
+	st.ID, st.Limit = s.hold.StatementID(s.db), workLimit
+	st.Params = st.Params.With(s.hold.Params(), database.Params{"server": s.server})
+	n, err := s.db.Insert(ctx, st)
+	if err != nil || n > 0 {
+		return n > 0, err
+	}
+	return false, s.hold.Check(ctx, s.db)
+}
+
+// conditions are what each of the work's statements stands on. insert gives their parameters.
+const conditions = fence.HoldCounts + " AND " + position.SameServer
+
+// End takes the hold down, after what may still run is dead, also when the context is over.
+func (s *Session) End(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), ending)
+	defer stop()
+	return s.hold.Release(ctx, s.db)
+}

@@ -1,0 +1,128 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
+)
+
+// Warning is something that is stored as it came and makes no sense beside the rest, or that an operator should know. It is no drift:
+// what reads the data handles it.
+type Warning struct {
+	What  string   `json:"what"`
+	Count uint64   `json:"count"`
+	First []string `json:"first,omitempty"`
+}
+
+const warningLimit = 5 * time.Minute
+
+// warning is how one kind of warning is found: a query whose rows are one text each.
+type warning struct {
+	what   string
+	tables []string // it is asked only where this binary stores them all
+	query  string
+}
+
+const (
+	liveProjects = `(SELECT tenant, project FROM projects FINAL WHERE tenant != '' AND NOT deleted)`
+	live         = `tenant != '' AND NOT deleted AND NOT moved`
+)
+
+// ofProjects are the tables whose entities belong to a project.
+func ofProjects() []string {
+	var tables []string
+	for _, e := range store.All() {
+		if e.Table != "projects" {
+			tables = append(tables, e.Table)
+		}
+	}
+	return tables
+}
+
+func allWarnings() []warning {
+	all := []warning{
+		{
+			what:   "offsets that the log no longer had when a writer came to them: ingest those messages again from their source",
+			tables: nil,
+			query:  `SELECT concat(topic, ' partition ', toString(partition), ': ', toString(from_offset), ' to ', toString(to_offset)) FROM gaps FINAL ORDER BY 1`,
+		},
+		{
+			what:  "work in progress, which only the same work, done again, ends",
+			query: `SELECT concat(topic, ': ', newest.3, ' by ', newest.4, ' since ', toString(newest.5)) FROM (SELECT topic, max((revision, life, work, worker, since)) AS newest FROM streams GROUP BY topic) WHERE newest.3 != '' ORDER BY 1`,
+		},
+		{
+			what:  "holds: writers are kept out; when the holder is dead, `tallyhouse release TOPIC` ends it",
+			query: `SELECT concat(topic, ' partition ', toString(partition), ': ', splitByChar('/', newest.2)[1], ' since ', toString(newest.4)) FROM (SELECT topic, partition, max((epoch, owner, held, since)) AS newest FROM fences GROUP BY topic, partition) WHERE newest.3 ORDER BY 1`,
+		},
+		{
+			what:   "memberships of users who do not exist or are not active: they give nothing",
+			tables: []string{"memberships", "users"},
+			query:  `SELECT concat(tenant, ' ', id) FROM memberships FINAL WHERE ` + live + ` AND (tenant, user_id) NOT IN (SELECT tenant, id FROM users FINAL WHERE ` + live + ` AND active) ORDER BY 1`,
+		},
+		{
+			what:   "memberships of projects that do not exist: they give nothing",
+			tables: []string{"memberships", "projects"},
+			query:  `SELECT concat(tenant, ' ', id) FROM memberships FINAL WHERE ` + live + ` AND scope_project_id IS NOT NULL AND (tenant, assumeNotNull(scope_project_id)) NOT IN ` + liveProjects + ` ORDER BY 1`,
+		},
+		{
+			what:   "several uncommitted entries on one node of a project: the one with the byte-wise greatest id counts",
+			tables: []string{"uncommitted_entries"},
+			query:  `SELECT concat(tenant, ' ', project, ' node ', node_id, ': ', arrayStringConcat(groupArraySorted(5)(id), ', ')) FROM uncommitted_entries FINAL WHERE ` + live + ` GROUP BY tenant, project, node_id HAVING count() > 1 ORDER BY 1`,
+		},
+	}
+	for _, table := range ofProjects() {
+		all = append(all, warning{
+			what:   table + " in projects that do not exist or were deleted: they are invisible",
+			tables: []string{table, "projects"},
+			query:  `SELECT concat(tenant, ' ', project, ': ', toString(count())) FROM ` + table + ` FINAL WHERE ` + live + ` AND project != '' AND (tenant, project) NOT IN ` + liveProjects + ` GROUP BY tenant, project ORDER BY 1`,
+		})
+	}
+	for _, table := range []string{"budget_rows", "budget_transfers", "uncommitted_entries"} {
+		all = append(all, warning{
+			what:   table + " in another currency than their project's: they never count",
+			tables: []string{table, "projects"},
+			query: `SELECT concat(tenant, ' ', id, ': ', currency) FROM ` + table + ` FINAL WHERE ` + live + ` AND currency != ''
+				AND (tenant, project) IN ` + liveProjects + ` AND (tenant, project, currency) NOT IN (SELECT tenant, project, currency FROM projects FINAL WHERE ` + live + `) ORDER BY 1`,
+		})
+	}
+	return all
+}
+
+// warnings asks for everything that concerns what this binary stores.
+func warnings(ctx context.Context, db *database.Server, most int) ([]Warning, error) {
+	var stored []string
+	for _, e := range store.All() {
+		stored = append(stored, e.Table)
+	}
+	found := []Warning{}
+	for _, w := range allWarnings() {
+		if slices.ContainsFunc(w.tables, func(t string) bool { return !slices.Contains(stored, t) }) {
+			continue
+		}
+		is := Warning{What: w.what}
+		err := db.Rows(ctx, database.Query{SQL: w.query, Limit: warningLimit}, func(scan func(...any) error) error {
+			var line string
+			err := scan(&line)
+			if is.Count++; len(is.First) < most {
+				is.First = append(is.First, line)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("look for %s: %w", strings.SplitN(w.what, ":", 2)[0], err)
+		}
+		if is.Count > 0 {
+			found = append(found, is)
+		}
+	}
+	nodes, err := ineffectiveNodes(ctx, db, most)
+	if err != nil {
+		return nil, err
+	}
+	return append(found, nodes...), nil
+}

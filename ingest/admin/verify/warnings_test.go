@@ -1,0 +1,122 @@
+package verify_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tallyhouse/ingest/admin/verify"
+	"tallyhouse/ingest/ingesttest"
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/worker/fence"
+	"tallyhouse/ingest/worker/position"
+	"tallyhouse/schemas/events"
+)
+
+// put writes entities as they are, whatever their topic.
+func put(t *testing.T, l *ingesttest.Ledger, topic events.Topic, of map[string]any) {
+	t.Helper()
+	e := store.Of(topic)
+	block := e.NewBlock()
+	for id, data := range of {
+		after, err := e.Contributions(id, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		block.Append(store.Row{Tenant: "T", Project: e.Project(id, data), ID: id, RowVersion: store.RowVersion(1), At: time.Unix(0, 0), Data: data, After: after})
+	}
+	if _, err := l.DB.Insert(t.Context(), database.Statement{SQL: e.Insert("1"), Batch: block.Batch(), Params: database.Params{"partition": "0", "first": "0"}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWhatMakesNoSenseBesideTheRestIsWarnedAbout(t *testing.T) {
+	l := ingesttest.New(t, events.Records, 2)
+	some := events.Some[string]
+	record := func(project string) *events.Record {
+		return &events.Record{ProjectID: project, Source: "invoice", Direction: "in", StepKind: "setup", Intake: events.Intake{Channel: "api"}}
+	}
+	node := func(structure, parent string) *events.BudgetNode {
+		n := &events.BudgetNode{StructureID: some(structure), Level: "budget", Active: true}
+		if parent != "" {
+			n.ParentID = some(parent)
+		}
+		return n
+	}
+	put(t, l, events.Projects, map[string]any{"P": &events.Project{Name: "P", Currency: "EUR", BudgetStructureID: some("S")}})
+	put(t, l, events.Records, map[string]any{"good": record("P"), "lost1": record("Q"), "lost2": record("Q")})
+	put(t, l, events.BudgetNodes, map[string]any{
+		"top": node("S", ""), "below": node("S", "top"), "orphan": node("S", "nobody"), "foreign": node("other", "top"),
+		"circle1": node("S", "circle2"), "circle2": node("S", "circle1"), "into": node("S", "circle1"),
+		"own":    &events.BudgetNode{ProjectID: some("P"), ParentID: some("top"), Level: "costItem"},
+		"misled": &events.BudgetNode{ProjectID: some("Z"), ParentID: some("own"), Level: "costItem"},
+	})
+	put(t, l, events.BudgetRows, map[string]any{
+		"r1": &events.BudgetRow{ProjectID: "P", Kind: "initial", Amount: events.Amount{Value: 1, Currency: "EUR"}, Status: "approved"},
+		"r2": &events.BudgetRow{ProjectID: "P", Kind: "initial", Amount: events.Amount{Value: 1, Currency: "USD"}, Status: "approved"},
+	})
+	put(t, l, events.UncommittedEntries, map[string]any{
+		"u1": &events.UncommittedEntry{ProjectID: "P", NodeID: "top"}, "u2": &events.UncommittedEntry{ProjectID: "P", NodeID: "top"},
+		"u3": &events.UncommittedEntry{ProjectID: "P", NodeID: "below"},
+	})
+	put(t, l, events.Users, map[string]any{"on": &events.User{Name: "x", Active: true}, "off": &events.User{Name: "x"}})
+	put(t, l, events.Memberships, map[string]any{
+		"m1": &events.Membership{UserID: "on", Scope: events.Scope{ProjectID: some("P")}, Role: "user"},
+		"m2": &events.Membership{UserID: "off", Scope: events.Scope{Tenant: true}, Role: "user"},
+		"m3": &events.Membership{UserID: "on", Scope: events.Scope{ProjectID: some("Q")}, Role: "user"},
+	})
+	l.Exec("INSERT INTO gaps SELECT 'ledger.claims', 3, 5, 9, now64(3)")
+	if _, err := fence.Take(t.Context(), l.DB, string(events.Users), []int32{1}, "somebody"); err != nil {
+		t.Fatal(err)
+	}
+	l.Stream(position.Stream{Revision: 7, Partitions: 2, Work: "some work", Worker: "somebody"})
+
+	o := options()
+	o.NoHold = true
+	report, err := verify.Run(t.Context(), l.DB, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{ // the beginning of the warning -> what it lists
+		"offsets that the log":            {"ledger.claims partition 3: 5 to 9"},
+		"work in progress":                {"ledger.records: some work by somebody"},
+		"holds":                           {"access.users partition 1: somebody"},
+		"memberships of users":            {"T m2"},
+		"memberships of projects":         {"T m3"},
+		"several uncommitted entries":     {"T P node top: u1, u2"},
+		"records in projects":             {"T Q: 2"},
+		"budget_nodes in projects":        {"T Z: 1"},
+		"budget_rows in another":          {"T r2: USD"},
+		"budget nodes whose parent":       {"T foreign", "T misled", "T orphan"},
+		"budget nodes that are their own": {"T circle1", "T circle2"},
+	}
+	for begin, lines := range want {
+		found := false
+		for _, w := range report.Warnings {
+			if !strings.HasPrefix(w.What, begin) {
+				continue
+			}
+			found = true
+			got := slices.Clone(w.First)
+			slices.Sort(got)
+			if int(w.Count) != len(lines) || len(got) != len(lines) {
+				t.Errorf("%s: %v, want %v", begin, got, lines)
+				continue
+			}
+			for i := range lines {
+				if !strings.HasPrefix(got[i], lines[i]) {
+					t.Errorf("%s: %v, want %v", begin, got, lines)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("no warning %q", begin)
+		}
+	}
+	if len(report.Warnings) != len(want) {
+		t.Errorf("%d warnings, want %d: %s", len(report.Warnings), len(want), fmt.Sprintf("%+v", report.Warnings))
+	}
+}

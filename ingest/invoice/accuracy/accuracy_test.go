@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tallyhouse/ingest/invoice"
+	"tallyhouse/ingest/invoice/pdf/pdftest"
+)
+
+// folder writes the sample invoice with a truth beside it.
+func folder(t *testing.T, truth string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, data := range map[string][]byte{"a.pdf": pdftest.Sample().PDF(), "a.json": []byte(truth)} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+const visible = `"visible":{"invoiceNumber":true,"invoiceDate":true,"dueDate":true,"supplierName":true,"supplierTaxId":true,"currency":true,"net":true,"tax":true,"gross":true}`
+
+func TestRightWrongMissingAndInventedAreToldApart(t *testing.T) {
+	dir := folder(t, `{"file":"a.pdf","kind":"invoice","expect":"fields","source":"hand",`+visible+`,
+		"invoiceNumber":"2026-0417","invoiceDate":"2026-04-18","dueDate":null,"supplierName":"BAUWERK DONAU","supplierTaxId":"ATU 12345675","currency":"EUR","net":1240000,"tax":248000,"gross":1488000}`)
+	truths, err := readTruths(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := invoice.Read(t.Context(), pdftest.Sample().PDF(), invoice.Options{NoXML: true})
+	r.Net = nil
+	tally := newTally(true)
+	tally.add(truths[0], r)
+	for name, want := range map[string]count{"invoiceNumber": {right: 1}, "invoiceDate": {wrong: 1}, "dueDate": {invented: 1}, "supplierName": {right: 1}, "supplierTaxId": {right: 1}, "net": {missing: 1}, "gross": {right: 1}} {
+		if *tally.fields[name] != want {
+			t.Errorf("%s = %+v, want %+v", name, *tally.fields[name], want)
+		}
+	}
+	if tally.core != [2]int{0, 1} {
+		t.Errorf("all right together = %v, want none of one: the date is wrong", tally.core)
+	}
+	var out bytes.Buffer
+	tally.print(&out)
+	if !strings.Contains(out.String(), "invoiceNumber        1      0        0         0  100.0 %") {
+		t.Errorf("table:\n%s", out.String())
+	}
+}
+
+func TestRefusalsAreCounted(t *testing.T) {
+	dir := folder(t, `{"file":"a.pdf","kind":"non-invoice","expect":"none"}`)
+	truths, err := readTruths(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tally := newTally(true)
+	tally.add(truths[0], invoice.Result{Status: invoice.Failed})
+	tally.add(truths[0], invoice.Result{Status: invoice.OK})
+	if *tally.refused["non-invoice"] != [2]int{1, 2} || len(tally.misses) != 1 {
+		t.Errorf("%v, %q", tally.refused["non-invoice"], tally.misses)
+	}
+}
+
+func TestAFolderWithoutTruthsIsAnError(t *testing.T) {
+	if err := measure(t.TempDir(), false, false); err == nil {
+		t.Error("an empty folder was measured")
+	}
+}

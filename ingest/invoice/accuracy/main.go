@@ -1,0 +1,78 @@
+// Command accuracy measures the reading of invoices on a folder of PDFs with
+// their true values beside them (NAME.pdf and NAME.json), once with the embedded
+// e-invoices and once from the pages alone.
+//
+//	go run ./ingest/invoice/accuracy FOLDER
+//
+// A truth file holds kind, expect, visible (is the value printed?) and the
+// fields by the names of the JSON line, null where the invoice states none.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"tallyhouse/ingest/invoice"
+)
+
+func main() {
+	wrong := flag.Bool("wrong", false, "list what is wrong or missing")
+	scans := flag.Bool("ocr", false, "read scans, too")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: accuracy [--wrong] [--ocr] FOLDER")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if flag.NArg() != 1 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := measure(flag.Arg(0), *wrong, *scans); err != nil {
+		fmt.Fprintln(os.Stderr, "accuracy:", err)
+		os.Exit(1)
+	}
+}
+
+func measure(folder string, list, scans bool) error {
+	truths, err := readTruths(folder)
+	if err != nil {
+		return err
+	}
+	for _, mode := range []struct {
+		name  string
+		noXML bool
+	}{{"With e-invoices (files that hold one)", false}, {"Pages alone", true}} {
+		tally := newTally(mode.noXML)
+		var times []time.Duration
+		for i, t := range truths {
+			data, err := os.ReadFile(filepath.Join(folder, t.File))
+			if err != nil {
+				return fmt.Errorf("reading invoice: %w", err)
+			}
+			start := time.Now()
+			r := invoice.Read(context.Background(), data, invoice.Options{NoXML: mode.noXML, NoOCR: !scans})
+			times = append(times, time.Since(start))
+			tally.add(t, r)
+			if (i+1)%50 == 0 {
+				fmt.Fprintf(os.Stderr, "%d of %d files\n", i+1, len(truths))
+			}
+		}
+		slices.Sort(times)
+		fmt.Printf("\n%s\n", mode.name)
+		tally.print(os.Stdout)
+		if len(times) > 0 {
+			fmt.Printf("time per file: median %s, longest %s, %d files\n", times[len(times)/2].Round(100*time.Microsecond), times[len(times)-1].Round(time.Millisecond), len(times))
+		}
+		if list {
+			for _, miss := range tally.misses {
+				fmt.Println("  ", miss)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,266 @@
+package einvoice
+
+import (
+	"fmt"
+	"math/big"
+	"regexp"
+	"strings"
+
+	"golang.org/x/text/currency"
+
+	"tallyhouse/ingest/invoice/fields"
+)
+
+// decimal reads an XML decimal exactly; nil when it is none.
+func decimal(s string) *big.Rat {
+	s = strings.TrimSpace(s)
+	if s == "" || len(s) > 40 || strings.Trim(s, "+-.0123456789") != "" {
+		return nil
+	}
+	r, ok := new(big.Rat).SetString(s)
+	if !ok {
+		return nil
+	}
+	return r
+}
+
+// maxMinor bounds an amount in minor units: a quadrillion.
+const maxMinor = 1_000_000_000_000_000
+
+// minor returns an amount in minor units; false when it does not fit exactly.
+func minor(s string, exponent int) (int64, bool) {
+	r := decimal(s)
+	if r == nil {
+		return 0, false
+	}
+	for range exponent {
+		r.Mul(r, big.NewRat(10, 1))
+	}
+	if !r.IsInt() || !r.Num().IsInt64() {
+		return 0, false
+	}
+	n := r.Num().Int64()
+	return n, n <= maxMinor && n >= -maxMinor
+}
+
+// checker collects what is wrong with an e-invoice.
+type checker struct {
+	faults   []string
+	warnings []string
+}
+
+func (c *checker) fault(format string, args ...any) {
+	c.faults = append(c.faults, fmt.Sprintf(format, args...))
+}
+
+func (c *checker) warn(format string, args ...any) {
+	c.warnings = append(c.warnings, fmt.Sprintf(format, args...))
+}
+
+var countryPrefix = regexp.MustCompile(`^[A-Z]{2}`)
+
+// document checks the raw values by the rules of EN 16931 (BR-…) that decide
+// whether the fields can be believed.
+func (r raw) document() (Document, error) {
+	var c checker
+	doc := Document{Format: r.format, TypeCode: r.kind}
+	text := func(value, rule string) *fields.Text {
+		if value == "" {
+			return nil
+		}
+		return &fields.Text{Value: value, Evidence: fields.Evidence{Text: value, Rule: rule, Confidence: 1}}
+	}
+	rule := "embedded " + string(r.format)
+	if r.guideline == "" && r.format != UBL {
+		c.fault("no guideline id (BR-01)")
+	}
+	for _, must := range []struct{ value, name string }{{r.number, "number (BR-02)"}, {r.issued, "issue date (BR-03)"}, {r.currency, "currency (BR-05)"}, {r.seller.name, "seller name (BR-06)"}, {r.gross, "gross total (BR-14)"}} {
+		if must.value == "" {
+			c.fault("no %s", must.name)
+		}
+	}
+	doc.Number, doc.SupplierName = text(r.number, rule), text(r.seller.name, rule)
+	doc.SupplierTaxID = text(strings.ReplaceAll(r.seller.vatID, " ", ""), rule)
+	if doc.SupplierTaxID == nil {
+		doc.SupplierTaxID = text(r.seller.taxNumber, rule)
+	}
+	if r.kind == "" {
+		r.deviation(&c, "no type code (BR-04)")
+	}
+	if id := r.seller.vatID; id != "" && !countryPrefix.MatchString(id) {
+		r.deviation(&c, "seller VAT id %q begins with no country (BR-CO-09)", id)
+	}
+	r.checkDates(&c, &doc, rule)
+	exponent := fields.Exponent(r.currency)
+	if _, err := currency.ParseISO(r.currency); err == nil && strings.ToUpper(r.currency) == r.currency {
+		doc.Currency = text(r.currency, rule)
+	} else if r.currency != "" {
+		c.fault("currency %q is no ISO 4217 code (BR-CL-04)", r.currency)
+	}
+	r.checkSums(&c, &doc, exponent, rule)
+	r.checkTaxes(&c)
+	r.checkItems(&c)
+	doc.Warnings = c.warnings
+	if len(c.faults) > 0 {
+		return Document{}, fmt.Errorf("%s: %w", strings.Join(c.faults, "; "), ErrFaulty)
+	}
+	r.sign(&doc)
+	return doc, nil
+}
+
+func (r raw) checkDates(c *checker, doc *Document, rule string) {
+	set := func(s, name string) *fields.Text {
+		if s == "" {
+			return nil
+		}
+		d, ok := day(s)
+		if !ok || r.format != UBL && strings.Contains(s, "-") {
+			c.fault("%s %q is no date of format 102 (CII-DT-097)", name, s)
+			return nil
+		}
+		return &fields.Text{Value: d, Evidence: fields.Evidence{Text: s, Rule: rule, Confidence: 1}}
+	}
+	doc.Date, doc.DueDate = set(r.issued, "issue date"), set(r.dueDay, "due date")
+	if doc.Date != nil && doc.DueDate != nil && doc.DueDate.Value < doc.Date.Value {
+		// A fault by the French rules only; elsewhere a debit may have come first.
+		if strings.HasPrefix(r.seller.vatID, "FR") {
+			c.fault("due date %s is before the issue date %s (BR-FR-CO-07)", doc.DueDate.Value, doc.Date.Value)
+		} else {
+			c.warn("due date %s is before the issue date %s", doc.DueDate.Value, doc.Date.Value)
+		}
+	}
+}
+
+func (r raw) checkSums(c *checker, doc *Document, exponent int, rule string) {
+	set := func(s, name string) *fields.Amount {
+		if s == "" {
+			return nil
+		}
+		v, ok := minor(s, exponent)
+		if !ok {
+			c.fault("%s %q is no amount of %s (BR-DEC)", name, s, r.currency)
+			return nil
+		}
+		return &fields.Amount{Value: v, Evidence: fields.Evidence{Text: s, Rule: rule, Confidence: 1}}
+	}
+	doc.Net, doc.Tax, doc.Gross = set(r.net, "net total"), set(r.tax, "tax total"), set(r.gross, "gross total")
+	if doc.Tax == nil && doc.Net != nil && doc.Gross != nil && doc.Net.Value == doc.Gross.Value {
+		doc.Tax = &fields.Amount{Evidence: fields.Evidence{Rule: rule, Confidence: 1}}
+	}
+	if doc.Net != nil && doc.Tax != nil && doc.Gross != nil && doc.Net.Value+doc.Tax.Value != doc.Gross.Value {
+		c.fault("net %s + tax %s is not gross %s (BR-CO-15)", r.net, r.tax, r.gross)
+	}
+	if net, lines := decimal(r.net), decimal(r.lines); net != nil && lines != nil && (len(r.items) > 0 || r.format == ZUGFeRD) {
+		want := new(big.Rat).Set(lines)
+		if v := decimal(r.charges); v != nil {
+			want.Add(want, v)
+		}
+		if v := decimal(r.allowances); v != nil {
+			want.Sub(want, v)
+		}
+		if want.Cmp(net) != 0 {
+			r.deviation(c, "lines %s less allowances plus charges are not net %s (BR-CO-13)", r.lines, r.net)
+		}
+	}
+	if gross, payable := decimal(r.gross), decimal(r.payable); gross != nil && payable != nil && (len(r.items) > 0 || r.prepaid != "") {
+		want := new(big.Rat).Set(gross)
+		if v := decimal(r.prepaid); v != nil {
+			want.Sub(want, v)
+		}
+		if v := decimal(r.rounding); v != nil {
+			want.Add(want, v)
+		}
+		if want.Cmp(payable) != 0 {
+			r.deviation(c, "gross %s less prepaid is not payable %s (BR-CO-16)", r.gross, r.payable)
+		}
+	}
+}
+
+// deviation is a fault by EN 16931; ZUGFeRD 1 did not demand it yet.
+func (r raw) deviation(c *checker, format string, args ...any) {
+	if r.format == ZUGFeRD {
+		c.warn(format, args...)
+	} else {
+		c.fault(format, args...)
+	}
+}
+
+// cent is how far a tax may be from base times rate, per line of the breakdown.
+var cent = big.NewRat(1, 100)
+
+func (r raw) checkTaxes(c *checker) {
+	seen := map[string]bool{}
+	total := new(big.Rat)
+	complete := len(r.breakdown) > 0
+	for _, t := range r.breakdown {
+		rate, base, tax := decimal(t.rate), decimal(t.base), decimal(t.tax)
+		if tax != nil {
+			total.Add(total, tax)
+		} else {
+			complete = false
+		}
+		if rate != nil {
+			key := t.category + " " + rate.RatString()
+			if seen[key] && r.format != ZUGFeRD {
+				c.fault("rate %s %s%% twice in the breakdown (BR-S-08)", t.category, t.rate)
+			}
+			seen[key] = true
+		}
+		if rate != nil && base != nil && tax != nil {
+			want := new(big.Rat).Mul(base, rate)
+			want.Quo(want, big.NewRat(100, 1))
+			diff := want.Sub(want, tax)
+			if diff.Abs(diff).Cmp(cent) > 0 {
+				r.deviation(c, "tax %s is not %s%% of %s (BR-CO-17)", t.tax, t.rate, t.base)
+			}
+		}
+		if t.category == "S" && r.seller.vatID == "" && r.seller.taxNumber == "" {
+			r.deviation(c, "taxed, but the seller has no tax id (BR-S-02)")
+		}
+	}
+	if tax := decimal(r.tax); complete && tax != nil && total.Cmp(tax) != 0 {
+		r.deviation(c, "taxes of the breakdown are not tax %s (BR-CO-14)", r.tax)
+	}
+}
+
+func (r raw) checkItems(c *checker) {
+	total := new(big.Rat)
+	complete := len(r.items) > 0
+	for _, item := range r.items {
+		if net := decimal(item.net); net != nil {
+			total.Add(total, net)
+		} else {
+			complete = false
+		}
+	}
+	// In the extended profile lines may be groups of others, or mere notes.
+	if lines := decimal(r.lines); complete && lines != nil && total.Cmp(lines) != 0 && !strings.Contains(r.guideline, "extended") {
+		r.deviation(c, "net amounts of the lines are not line total %s (BR-CO-10)", r.lines)
+	}
+	for i, item := range r.items {
+		if price := decimal(item.price); price != nil && price.Sign() < 0 {
+			c.fault("line %d: net price %s is negative (BR-27)", i+1, item.price)
+		}
+		if item.net == "" {
+			continue
+		}
+		if _, ok := minor(item.net, max(2, fields.Exponent(r.currency))); !ok {
+			c.fault("line %d: net amount %q has more than two decimals (BR-DEC-23)", i+1, item.net)
+		}
+	}
+}
+
+// sign makes credit notes negative: type 381 states positive amounts.
+func (r raw) sign(doc *Document) {
+	switch r.kind {
+	case "381", "261", "262", "296", "308", "420", "458", "532", "396", "83":
+		for _, a := range []*fields.Amount{doc.Net, doc.Tax, doc.Gross} {
+			if a != nil && doc.Gross != nil && doc.Gross.Value >= 0 && a != doc.Gross {
+				a.Value = -a.Value
+			}
+		}
+		if doc.Gross != nil && doc.Gross.Value > 0 {
+			doc.Gross.Value = -doc.Gross.Value
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package invoice
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"tallyhouse/ingest/invoice/einvoice"
+	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/page"
+	"tallyhouse/ingest/invoice/pdf"
+	"tallyhouse/ingest/invoice/text"
+)
+
+const (
+	maxAttachments = 64       // looked at
+	maxAttachment  = 16 << 20 // bytes of one, unpacked
+	maxMetadata    = 4 << 20
+)
+
+var errContainer = errors.New("the pdf says it carries an e-invoice, its container is faulty")
+
+// embedded is the e-invoice of a file.
+type embedded struct {
+	einvoice.Document
+	name     string
+	warnings []string
+}
+
+// embedded finds the e-invoice among the attachments by its root element. nil
+// without an error: there is none.
+func (r *reader) embedded() (*embedded, error) {
+	claimed := r.claimsEInvoice()
+	var found *embedded
+	for _, a := range r.file.Attachments(maxAttachments) {
+		data, err := r.file.Unpack(a.Stream, maxAttachment)
+		if err != nil {
+			if errors.Is(err, pdf.ErrBudget) {
+				return nil, fmt.Errorf("unpacking attachment %q: %w", a.Name, err)
+			}
+			continue
+		}
+		if head := bytes.TrimLeft(data[:min(len(data), 64)], "\xEF\xBB\xBF \r\n\t"); len(head) == 0 || head[0] != '<' && head[0] != 0xFE && head[0] != 0xFF {
+			continue
+		}
+		if !einvoice.Is(data) {
+			continue
+		}
+		doc, err := einvoice.Read(data)
+		if errors.Is(err, einvoice.ErrNoInvoice) || err != nil && found != nil {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("attachment %q: %w", a.Name, err)
+		}
+		e := &embedded{Document: doc, name: a.Name, warnings: doc.Warnings}
+		if found != nil {
+			if !sameInvoice(found, e) {
+				return nil, fmt.Errorf("%w: attachments %q and %q are different invoices", errContainer, found.name, e.name)
+			}
+			continue
+		}
+		found = e
+		if !claimed {
+			continue
+		}
+		if err := r.checkContainer(e, a); err != nil {
+			return nil, err
+		}
+		if !standardName(a.Name) {
+			e.warnings = append(e.warnings, fmt.Sprintf("attachment %q is due to be called factur-x.xml, xrechnung.xml or zugferd-invoice.xml", a.Name))
+		}
+	}
+	if found != nil {
+		return found, nil
+	}
+	if claimed {
+		return nil, fmt.Errorf("%w: there is no xml", errContainer)
+	}
+	return nil, r.budget.Err()
+}
+
+// sameInvoice tells whether two e-invoices state the same, as when a file is
+// attached in two formats.
+func sameInvoice(a, b *embedded) bool {
+	return a.Number.Value == b.Number.Value && a.Gross.Value == b.Gross.Value
+}
+
+func standardName(name string) bool {
+	switch strings.ToLower(name) {
+	case "factur-x.xml", "xrechnung.xml", "zugferd-invoice.xml":
+		return true
+	}
+	return false
+}
+
+func (r *reader) attachmentReason(err error) Reason {
+	if errors.Is(err, einvoice.ErrFaulty) || errors.Is(err, errContainer) {
+		return FaultyEInvoice
+	}
+	return reasonOf(err)
+}
+
+// claimsEInvoice tells by the XMP metadata that the file is a Factur-X or
+// ZUGFeRD 2 invoice. ZUGFeRD 1 and other uses of PDF/A-3 claim nothing here.
+func (r *reader) claimsEInvoice() bool {
+	s := r.file.Stream(r.file.Root()["Metadata"])
+	if s == nil {
+		return false
+	}
+	xmp, err := r.file.Unpack(s, maxMetadata)
+	if err != nil {
+		return false
+	}
+	text := string(xmp)
+	return strings.Contains(text, "urn:factur-x:pdfa:CrossIndustryDocument:invoice") && strings.Contains(text, "DocumentType") && !strings.Contains(text, ">ORDER")
+}
+
+// checkContainer checks how the XML hangs in the PDF (Factur-X 1.0, 6.2): it
+// must be an associated file of the document with a relationship.
+func (r *reader) checkContainer(e *embedded, a pdf.Attachment) error {
+	root := r.file.Root()
+	if r.file.Resolve(root["AF"]) == nil {
+		return fmt.Errorf("%w: the catalog has no /AF", errContainer)
+	}
+	relationship := r.file.Name(a.Spec["AFRelationship"])
+	switch relationship {
+	case "":
+		return fmt.Errorf("%w: attachment %q has no /AFRelationship", errContainer, a.Name)
+	case "Data", "Alternative":
+	default:
+		e.warnings = append(e.warnings, fmt.Sprintf("attachment %q has the relationship %s, Data or Alternative is due", a.Name, relationship))
+	}
+	if len(r.file.Array(root["OutputIntents"])) == 0 {
+		e.warnings = append(e.warnings, "the pdf is no pdf/a-3: it has no output intent")
+	}
+	return nil
+}
+
+// withXML gives the e-invoice's values and tells where the page differs.
+func (r *reader) withXML(e *embedded, doc text.Document, pageRead bool) Result {
+	out := Result{Status: OK, Invoice: e.Invoice, Warnings: e.warnings}
+	if !pageRead || doc.Glyphs < minGlyphs {
+		return out
+	}
+	kind, seen := page.Read(doc, r.opts.Own)
+	if kind == page.NotAnInvoice || kind == page.SeveralInvoices {
+		return out
+	}
+	text := func(name string, x, p *fields.Text) {
+		if x != nil && p != nil && !sameText(x.Value, p.Value) {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("%s is %q in the e-invoice and %q on page %d", name, x.Value, p.Value, p.Page))
+		}
+	}
+	text("invoiceNumber", e.Number, seen.Number)
+	text("invoiceDate", e.Date, seen.Date)
+	text("dueDate", e.DueDate, seen.DueDate)
+	text("currency", e.Currency, seen.Currency)
+	amount := func(name string, x, p *fields.Amount) {
+		if x != nil && p != nil && x.Value != p.Value && x.Value != -p.Value {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("%s is %d in the e-invoice and %d on page %d", name, x.Value, p.Value, p.Page))
+		}
+	}
+	amount("net", e.Net, seen.Net)
+	amount("tax", e.Tax, seen.Tax)
+	amount("gross", e.Gross, seen.Gross)
+	return out
+}
+
+func sameText(a, b string) bool {
+	strip := func(s string) string {
+		return strings.Map(func(c rune) rune {
+			if strings.ContainsRune(" .-/_", c) {
+				return -1
+			}
+			return c
+		}, strings.ToLower(s))
+	}
+	return strip(a) == strip(b)
+}

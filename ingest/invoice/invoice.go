@@ -1,0 +1,326 @@
+// Package invoice reads invoice PDFs into fields: the embedded e-invoice first,
+// else the text of the pages, else, for scans, what tesseract makes of them.
+//
+// PDFs come by mail from anybody. Read bounds its work by Limits; what must not
+// be able to harm the caller at all is read in a child process (package isolate).
+package invoice
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/ocr"
+	"tallyhouse/ingest/invoice/page"
+	"tallyhouse/ingest/invoice/pdf"
+	"tallyhouse/ingest/invoice/text"
+)
+
+// Status tells whether the file was read.
+type Status string
+
+// The states of a Result.
+const (
+	OK     Status = "ok"
+	Failed Status = "failed"
+)
+
+// Reason tells why a file was not read.
+type Reason string
+
+// The reasons of failed results.
+const (
+	NotAPDF         Reason = "not-a-pdf"        // no %PDF header
+	Encrypted       Reason = "encrypted"        // a password is needed
+	Broken          Reason = "broken"           // cut off or without a readable structure
+	NoPages         Reason = "no-pages"         // a PDF without pages
+	NoText          Reason = "no-text"          // neither text nor a picture to read
+	NotAnInvoice    Reason = "not-an-invoice"   // a quote, an order, a letter …
+	SeveralInvoices Reason = "several-invoices" // one after the other in one file
+	FaultyEInvoice  Reason = "faulty-einvoice"  // the e-invoice contradicts itself or its container
+	TooLarge        Reason = "too-large"        // more bytes than Limits.Bytes
+	TooManyPages    Reason = "too-many-pages"   // more pages than Limits.Pages
+	TooMuchWork     Reason = "too-much-work"    // more operations, glyphs or unpacked bytes than allowed
+	Timeout         Reason = "timeout"          // not read within Limits.Time
+	OCRMissing      Reason = "ocr-missing"      // a scan, and tesseract is not installed
+	OCROff          Reason = "ocr-off"          // a scan, and OCR is turned off
+	OCRFailed       Reason = "ocr-failed"       // a scan that tesseract cannot read
+	Crashed         Reason = "crashed"          // the reader panicked, or its isolated child ended without a result
+)
+
+// Limits bound the work on one file. The zero value of a field stands for its
+// default.
+type Limits struct {
+	Bytes      int64         // of the file; default 25 MiB
+	Pages      int           // default 100
+	Operations int64         // objects, operators and glyphs; default 20 million
+	Unpacked   int64         // bytes unpacked in all; default 192 MiB
+	Time       time.Duration // without OCR, which has its own; default 10 s
+}
+
+// Options steer Read.
+type Options struct {
+	// Own is the company that receives the invoices.
+	Own page.Own
+	// NoXML reads the page alone.
+	NoXML bool
+	// NoOCR leaves scans unread.
+	NoOCR bool
+	// OCR is how tesseract is called.
+	OCR    ocr.Options
+	Limits Limits
+}
+
+// Defaults of Limits that others need to know.
+const (
+	DefaultBytes = 25 << 20
+	DefaultTime  = 10 * time.Second
+)
+
+func (l Limits) withDefaults() Limits {
+	if l.Bytes == 0 {
+		l.Bytes = DefaultBytes
+	}
+	if l.Pages == 0 {
+		l.Pages = 100
+	}
+	if l.Operations == 0 {
+		l.Operations = 20_000_000
+	}
+	if l.Unpacked == 0 {
+		l.Unpacked = 192 << 20
+	}
+	if l.Time == 0 {
+		l.Time = DefaultTime
+	}
+	return l
+}
+
+// Result is what was read of one file. Fields that are not certain are nil.
+type Result struct {
+	File   string
+	Status Status
+	Reason Reason // of a failed result
+	Detail string // the reason in words
+	fields.Invoice
+	// Warnings tell what is worth a look though the file was read, such as
+	// values that differ between the e-invoice and the page.
+	Warnings []string
+}
+
+// Read reads one PDF. It always returns a Result; see Reason for what can fail.
+func Read(ctx context.Context, data []byte, opts Options) (result Result) {
+	defer func() {
+		// A fault of ours that a file has found must not end the program.
+		if fault := recover(); fault != nil {
+			result = failed(Crashed, fmt.Errorf("reader panicked: %v", fault))
+		}
+	}()
+	limits := opts.Limits.withDefaults()
+	if int64(len(data)) > limits.Bytes {
+		return failed(TooLarge, fmt.Errorf("file has %d bytes, %d are allowed", len(data), limits.Bytes))
+	}
+	budget := pdf.NewBudget(limits.Unpacked, limits.Operations)
+	reading, cancel := context.WithTimeout(ctx, limits.Time)
+	defer cancel()
+	file, err := pdf.Open(reading, data, budget)
+	if err != nil {
+		return failed(reasonOf(err), err)
+	}
+	r := reader{file: file, budget: budget, opts: opts, limits: limits}
+	out, scan := r.read(reading)
+	if scan == nil {
+		return out
+	}
+	// OCR has a time limit of its own; the file's structure was read by now.
+	return r.scan(ctx, *scan)
+}
+
+func failed(reason Reason, err error) Result {
+	return Result{Status: Failed, Reason: reason, Detail: err.Error()}
+}
+
+func reasonOf(err error) Reason {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return Timeout
+	case errors.Is(err, pdf.ErrBudget):
+		return TooMuchWork
+	case errors.Is(err, pdf.ErrNotPDF):
+		return NotAPDF
+	case errors.Is(err, pdf.ErrEncrypted):
+		return Encrypted
+	case errors.Is(err, pdf.ErrTooManyPages):
+		return TooManyPages
+	case errors.Is(err, ocr.ErrMissing):
+		return OCRMissing
+	case errors.Is(err, ocr.ErrNoPicture):
+		return NoText
+	case errors.Is(err, ocr.ErrFailed):
+		return OCRFailed
+	}
+	return Broken
+}
+
+type reader struct {
+	file   *pdf.File
+	budget *pdf.Budget
+	opts   Options
+	limits Limits
+}
+
+// minGlyphs is the least text that can be an invoice.
+const minGlyphs = 40
+
+// scanned is what OCR needs of a file without text.
+type scanned struct {
+	pages []pdf.Page
+	texts []text.Page
+}
+
+func (r *reader) read(ctx context.Context) (Result, *scanned) {
+	var xml *embedded
+	if !r.opts.NoXML {
+		var err error
+		if xml, err = r.embedded(); err != nil {
+			return failed(r.attachmentReason(err), err), nil
+		}
+	}
+	pages, err := r.file.Pages(r.limits.Pages)
+	if err != nil && xml == nil {
+		return failed(reasonOf(err), err), nil
+	}
+	if len(pages) == 0 && xml == nil {
+		return failed(NoPages, errors.New("the page tree has no page")), nil
+	}
+	doc, err := text.Read(ctx, r.file, r.budget, pages)
+	if err != nil && xml == nil {
+		return failed(reasonOf(err), err), nil
+	}
+	if xml != nil {
+		return r.withXML(xml, doc, err == nil), nil
+	}
+	if doc.Glyphs < minGlyphs || doc.Unmapped > doc.Glyphs {
+		return Result{}, &scanned{pages: pages, texts: doc.Pages}
+	}
+	return r.page(doc), nil
+}
+
+// page reads the text of the pages.
+func (r *reader) page(doc text.Document) Result {
+	kind, values := page.Read(doc, r.opts.Own)
+	if kind == page.NotAnInvoice {
+		return failed(NotAnInvoice, errors.New("the text has no title, number and total of an invoice"))
+	}
+	if kind == page.SeveralInvoices {
+		return failed(SeveralInvoices, errors.New("the pages hold several invoices; each needs a file of its own"))
+	}
+	return Result{Status: OK, Invoice: values}
+}
+
+// scan reads pictures of pages by OCR.
+func (r *reader) scan(ctx context.Context, s scanned) Result {
+	pictures := 0
+	for _, p := range s.texts {
+		pictures += len(p.Pictures)
+	}
+	if pictures == 0 {
+		return failed(NoText, ocr.ErrNoPicture)
+	}
+	if r.opts.NoOCR {
+		return failed(OCROff, errors.New("the pages are pictures and ocr is turned off"))
+	}
+	doc, err := ocr.Read(ctx, r.file, s.pages, s.texts, r.opts.OCR)
+	if err != nil {
+		return failed(reasonOf(err), err)
+	}
+	return r.page(doc)
+}
+
+type evidenceJSON map[string]fields.Evidence
+
+type resultJSON struct {
+	File          string       `json:"file"`
+	Status        Status       `json:"status"`
+	Reason        Reason       `json:"reason,omitempty"`
+	Detail        string       `json:"detail,omitempty"`
+	Number        *string      `json:"invoiceNumber"`
+	Date          *string      `json:"invoiceDate"`
+	DueDate       *string      `json:"dueDate"`
+	SupplierName  *string      `json:"supplierName"`
+	SupplierTaxID *string      `json:"supplierTaxId"`
+	Currency      *string      `json:"currency"`
+	Net           *int64       `json:"net"`
+	Tax           *int64       `json:"tax"`
+	Gross         *int64       `json:"gross"`
+	Evidence      evidenceJSON `json:"evidence"`
+	Warnings      []string     `json:"warnings,omitempty"`
+}
+
+// JSON is the result as one line: the file, status, reason and fields, null
+// where not certain, with the evidence of each.
+func (r Result) JSON() ([]byte, error) {
+	out := resultJSON{File: r.File, Status: r.Status, Reason: r.Reason, Detail: r.Detail, Evidence: evidenceJSON{}, Warnings: r.Warnings}
+	for name, f := range map[string]struct {
+		from *fields.Text
+		to   **string
+	}{
+		"invoiceNumber": {r.Number, &out.Number}, "invoiceDate": {r.Date, &out.Date}, "dueDate": {r.DueDate, &out.DueDate},
+		"supplierName": {r.SupplierName, &out.SupplierName}, "supplierTaxId": {r.SupplierTaxID, &out.SupplierTaxID}, "currency": {r.Currency, &out.Currency},
+	} {
+		if f.from != nil {
+			*f.to = &f.from.Value
+			out.Evidence[name] = f.from.Evidence
+		}
+	}
+	for name, f := range map[string]struct {
+		from *fields.Amount
+		to   **int64
+	}{"net": {r.Net, &out.Net}, "tax": {r.Tax, &out.Tax}, "gross": {r.Gross, &out.Gross}} {
+		if f.from != nil {
+			*f.to = &f.from.Value
+			out.Evidence[name] = f.from.Evidence
+		}
+	}
+	var line bytes.Buffer
+	encoder := json.NewEncoder(&line)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(out); err != nil {
+		return nil, fmt.Errorf("writing result: %w", err)
+	}
+	return bytes.TrimRight(line.Bytes(), "\n"), nil
+}
+
+// ParseJSON reads a line that JSON wrote.
+func ParseJSON(line []byte) (Result, error) {
+	var in resultJSON
+	if err := json.Unmarshal(line, &in); err != nil {
+		return Result{}, fmt.Errorf("reading result: %w", err)
+	}
+	if in.Status != OK && in.Status != Failed {
+		return Result{}, fmt.Errorf("reading result: unknown status %q", in.Status)
+	}
+	out := Result{File: in.File, Status: in.Status, Reason: in.Reason, Detail: in.Detail, Warnings: in.Warnings}
+	text := func(v *string, name string) *fields.Text {
+		if v == nil {
+			return nil
+		}
+		return &fields.Text{Value: *v, Evidence: in.Evidence[name]}
+	}
+	amount := func(v *int64, name string) *fields.Amount {
+		if v == nil {
+			return nil
+		}
+		return &fields.Amount{Value: *v, Evidence: in.Evidence[name]}
+	}
+	out.Invoice = fields.Invoice{
+		Number: text(in.Number, "invoiceNumber"), Date: text(in.Date, "invoiceDate"), DueDate: text(in.DueDate, "dueDate"),
+		SupplierName: text(in.SupplierName, "supplierName"), SupplierTaxID: text(in.SupplierTaxID, "supplierTaxId"), Currency: text(in.Currency, "currency"),
+		Net: amount(in.Net, "net"), Tax: amount(in.Tax, "tax"), Gross: amount(in.Gross, "gross"),
+	}
+	return out, nil
+}

@@ -1,0 +1,189 @@
+// Package ocr reads scanned pages by the tesseract program. The pictures are
+// taken out of the PDF here, so that nothing but tesseract need be installed,
+// and set on a canvas as the page places them: strips, rotations and flips need
+// no care by then.
+package ocr
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"tallyhouse/ingest/invoice/pdf"
+	"tallyhouse/ingest/invoice/text"
+)
+
+// Errors of Read, wrapped.
+var (
+	// ErrMissing: the program or one of its languages is not installed.
+	ErrMissing = errors.New("tesseract is not installed")
+	// ErrNoPicture: there is nothing to read on the pages.
+	ErrNoPicture = errors.New("the pages hold neither text nor a picture")
+	// ErrFailed: the pictures cannot be unpacked or tesseract ends with an error.
+	ErrFailed = errors.New("the scan cannot be read")
+)
+
+// Options steer how tesseract is called. The zero value of a field stands for
+// its default.
+type Options struct {
+	Tesseract string        // its path; default: tesseract in PATH
+	Languages string        // default deu+eng
+	Pages     int           // read at most; default 3: the first ones and the last
+	Time      time.Duration // for all pages of a file; default 30 s
+}
+
+func (o Options) withDefaults() Options {
+	if o.Tesseract == "" {
+		o.Tesseract = "tesseract"
+	}
+	if o.Languages == "" {
+		o.Languages = "deu+eng"
+	}
+	if o.Pages == 0 {
+		o.Pages = 3
+	}
+	if o.Time == 0 {
+		o.Time = DefaultTime
+	}
+	return o
+}
+
+// DefaultTime bounds the OCR of one file.
+const DefaultTime = 30 * time.Second
+
+// maxOutput bounds what tesseract may print for a page.
+const maxOutput = 8 << 20
+
+// dpi is the resolution pages are read at: enough for tesseract, and 4 million
+// pixels for A4.
+const dpi = 200
+
+// Read reads the pictures of the given pages as text with its places.
+func Read(ctx context.Context, f *pdf.File, pages []pdf.Page, texts []text.Page, o Options) (text.Document, error) {
+	o = o.withDefaults()
+	path, err := exec.LookPath(o.Tesseract)
+	if err != nil {
+		return text.Document{}, fmt.Errorf("looking for %s: %w", o.Tesseract, ErrMissing)
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.Time)
+	defer cancel()
+	var doc text.Document
+	seen := false
+	for i := range texts {
+		if i >= len(pages) || len(texts[i].Pictures) == 0 {
+			continue
+		}
+		if len(doc.Pages) >= o.Pages-1 && i < len(texts)-1 {
+			continue // room for the last page alone, where totals stand
+		}
+		seen = true
+		canvas, err := compose(f, pages[i], texts[i].Pictures)
+		if err != nil {
+			return doc, fmt.Errorf("taking the pictures of page %d: %w", i+1, err)
+		}
+		words, err := recognize(ctx, path, o.Languages, canvas)
+		if err != nil && len(doc.Pages) > 0 && errors.Is(err, context.DeadlineExceeded) {
+			break // what the time allowed is read
+		}
+		if err != nil {
+			return doc, fmt.Errorf("reading page %d: %w", i+1, err)
+		}
+		for _, w := range words {
+			doc.Glyphs += len([]rune(w.Text))
+		}
+		doc.Pages = append(doc.Pages, text.FromWords(i+1, texts[i].Width, texts[i].Height, words))
+	}
+	if !seen {
+		return doc, ErrNoPicture
+	}
+	return doc, nil
+}
+
+// recognize runs tesseract on a picture, given and taken through pipes.
+func recognize(ctx context.Context, path, languages string, picture *image.Gray) ([]text.Word, error) {
+	cmd := exec.CommandContext(ctx, path, "stdin", "stdout", "-l", languages, "--dpi", strconv.Itoa(dpi), "--psm", "4", "tsv")
+	cmd.Env = append(os.Environ(), "OMP_THREAD_LIMIT=1")
+	cmd.Stdin = bytes.NewReader(pgm(picture))
+	out, problems := &bounded{limit: maxOutput}, &bounded{limit: 4 << 10}
+	cmd.Stdout, cmd.Stderr = out, problems
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("tesseract: %w", ctx.Err())
+		}
+		said := strings.TrimSpace(problems.String())
+		if strings.Contains(said, "loading language") || strings.Contains(said, "load any languages") {
+			return nil, fmt.Errorf("languages %s: %w", languages, ErrMissing)
+		}
+		return nil, fmt.Errorf("tesseract: %s: %w", said, ErrFailed)
+	}
+	return parseTSV(out.String()), nil
+}
+
+// bounded keeps the first limit bytes written to it.
+type bounded struct {
+	bytes.Buffer
+	limit int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if room := b.limit - b.Len(); room > 0 {
+		b.Buffer.Write(p[:min(len(p), room)])
+	}
+	return len(p), nil
+}
+
+func pgm(g *image.Gray) []byte {
+	out := fmt.Appendf(nil, "P5\n%d %d\n255\n", g.Rect.Dx(), g.Rect.Dy())
+	for y := range g.Rect.Dy() {
+		out = append(out, g.Pix[y*g.Stride:y*g.Stride+g.Rect.Dx()]...)
+	}
+	return out
+}
+
+// minConfidence is tesseract's own, of 100, below which a word is noise.
+const minConfidence = 25
+
+// parseTSV reads tesseract's table: level, page, block, paragraph, line, word,
+// left, top, width, height, confidence, text. Words stand on their line's foot.
+func parseTSV(table string) []text.Word {
+	const points = 72.0 / dpi
+	var words []text.Word
+	var lineTop, lineHeight float64
+	for row := range strings.Lines(table) {
+		cols := strings.Split(strings.TrimRight(row, "\r\n"), "\t")
+		if len(cols) < 12 {
+			continue
+		}
+		n := func(i int) float64 {
+			v, err := strconv.ParseFloat(cols[i], 64)
+			if err != nil {
+				return 0
+			}
+			return v
+		}
+		switch cols[0] {
+		case "4":
+			lineTop, lineHeight = n(7), n(9)
+		case "5":
+			word := strings.TrimSpace(cols[11])
+			if word == "" || n(10) < minConfidence || strings.Trim(word, "|_-—~=.,'`‘’“”\"[]{}!") == "" {
+				continue
+			}
+			size := min(lineHeight, 2*n(9)) * points
+			foot := min(lineTop+lineHeight, n(7)+n(9)+0.25*n(9))
+			words = append(words, text.Word{Text: word, X0: n(6) * points, X1: (n(6) + n(8)) * points, Y: foot * points, Size: size})
+		}
+	}
+	return words
+}

@@ -1,0 +1,80 @@
+package page
+
+import (
+	"strings"
+	"unicode"
+)
+
+// currencyCodes are the ISO 4217 codes that are read as words.
+var currencyCodes = map[string]bool{
+	"EUR": true, "USD": true, "GBP": true, "CHF": true, "PLN": true, "CZK": true, "HUF": true, "SEK": true, "NOK": true, "DKK": true, "RON": true,
+	"BGN": true, "INR": true, "JPY": true, "CNY": true, "CAD": true, "AUD": true, "NZD": true, "SGD": true, "HKD": true, "ZAR": true, "BRL": true,
+	"MXN": true, "TRY": true, "ILS": true, "AED": true, "SAR": true, "THB": true, "KRW": true, "ISK": true, "RUB": true, "UAH": true, "RSD": true,
+	"KWD": true, "BHD": true, "TND": true, "MAD": true, "EGP": true, "MYR": true, "IDR": true, "PHP": true, "VND": true, "CLP": true, "COP": true,
+	"ARS": true, "PEN": true, "BAM": true, "HRK": true, "ALL": false,
+}
+
+// currencyWords are spellings other than codes.
+var currencyWords = []struct{ text, code string }{
+	{"US$", "USD"}, {"A$", "AUD"}, {"C$", "CAD"}, {"NZ$", "NZD"}, {"HK$", "HKD"}, {"S$", "SGD"}, {"R$", "BRL"}, {"CA$", "CAD"}, {"AU$", "AUD"},
+	{"SFr.", "CHF"}, {"sFr.", "CHF"}, {"Fr.", "CHF"}, {"Euro", "EUR"}, {"EURO", "EUR"}, {"euro", "EUR"}, {"euros", "EUR"}, {"Euros", "EUR"}, {"zł", "PLN"}, {"zl", "PLN"},
+	{"Rs.", "INR"}, {"Rs", "INR"}, {"Ft", "HUF"}, {"lei", "RON"}, {"Lei", "RON"}, {"Kč", "CZK"}, {"€", "EUR"}, {"£", "GBP"}, {"$", "USD"}, {"¥", "JPY"}, {"₹", "INR"}, {"₺", "TRY"}, {"₽", "RUB"}, {"₴", "UAH"}, {"₪", "ILS"},
+}
+
+// currencyAt returns the currency written at s[i] and its length.
+func currencyAt(s []rune, i int) (code string, length int) {
+	if i+3 <= len(s) && (i+3 == len(s) || !unicode.IsLetter(s[i+3])) {
+		if word := string(s[i : i+3]); currencyCodes[word] {
+			return word, 3
+		}
+	}
+	for _, w := range currencyWords {
+		n := len([]rune(w.text))
+		if i+n <= len(s) && string(s[i:i+n]) == w.text && (!unicode.IsLetter(s[i+n-1]) || i+n == len(s) || !unicode.IsLetter(s[i+n])) {
+			return w.code, n
+		}
+	}
+	return "", 0
+}
+
+func currencyStartsAt(s []rune, i int) bool {
+	code, _ := currencyAt(s, i)
+	return code != ""
+}
+
+// currencyBefore returns the currency that ends at s[end], exclusive.
+func currencyBefore(s []rune, end int) (code string, length int) {
+	for n := 5; n >= 1; n-- {
+		if end-n < 0 {
+			continue
+		}
+		if end-n > 0 && unicode.IsLetter(s[end-n]) && unicode.IsLetter(s[end-n-1]) {
+			continue
+		}
+		if code, length := currencyAt(s[:end], end-n); code != "" && length == n {
+			return code, n
+		}
+	}
+	return "", 0
+}
+
+func currencyEndsAt(s []rune, end int) bool {
+	code, _ := currencyBefore(s, end)
+	return code != ""
+}
+
+// currencyIn returns the first currency code or symbol in s.
+func currencyIn(s []rune) string {
+	for i := range s {
+		if i > 0 && unicode.IsLetter(s[i]) && (unicode.IsLetter(s[i-1]) || isDigit(s[i-1]) && s[i] == 'e') {
+			continue
+		}
+		if code, n := currencyAt(s, i); code != "" {
+			if strings.HasPrefix(string(s[i:]), "Fr.") && (i+n >= len(s) || !isDigit(s[min(i+n+1, len(s)-1)])) {
+				continue // "Fr." is also Friday and Mrs.
+			}
+			return code
+		}
+	}
+	return ""
+}

@@ -1,0 +1,246 @@
+package page
+
+import (
+	"math"
+	"strings"
+
+	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/text"
+)
+
+// item is a cell of a page with what the rules ask of it.
+type item struct {
+	page, row, col int // row counts through all pages
+	x0, x1, y      float64
+	size           float64
+	runes          []rune
+	folded         string // one byte per rune
+	key            string // letters and digits alone, for comparison
+	amounts        []amount
+	dates          []date
+}
+
+func (it *item) text() string { return string(it.runes) }
+
+// words tells whether the item holds a letter or digit.
+func (it *item) words() bool {
+	for i := range len(it.folded) {
+		if c := it.folded[i]; c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
+			return true
+		}
+	}
+	return false
+}
+
+// sheet is a document as the rules see it: rows of items from top to bottom.
+type sheet struct {
+	rows    [][]*item
+	heights []float64 // of the pages
+	order   dateOrder
+}
+
+// maxRows bounds the rows looked at; totals of long invoices stand at their
+// end, so the middle is left out.
+const maxRows = 4000
+
+// maxRunes bounds a cell; paragraphs set in one line are shorter.
+const maxRunes = 800
+
+func newSheet(doc text.Document) *sheet {
+	s := &sheet{}
+	total := 0
+	for _, p := range doc.Pages {
+		total += len(p.Lines)
+	}
+	n := 0
+	for _, p := range doc.Pages {
+		s.heights = append(s.heights, p.Height)
+		for _, line := range p.Lines {
+			if n++; total > maxRows && n > maxRows/2 && n <= total-maxRows/2 {
+				continue
+			}
+			var row []*item
+			for _, c := range line.Cells {
+				it := &item{page: p.Number, row: len(s.rows), col: len(row), x0: c.X0, x1: c.X1, y: c.Y, size: c.Size, runes: []rune(c.Text)}
+				it.runes = it.runes[:min(len(it.runes), maxRunes)]
+				it.folded = fold(it.runes)
+				it.key = compact(it.folded)
+				it.amounts = amounts(it.runes)
+				it.dates = dates(it.folded)
+				if it.words() || len(row) == 0 {
+					row = append(row, it)
+				}
+			}
+			if len(row) > 0 {
+				s.rows = append(s.rows, row)
+			}
+		}
+	}
+	s.order = orderOf(s.allDates(), s.american())
+	return s
+}
+
+func (s *sheet) allDates() []date {
+	var all []date
+	for _, row := range s.rows {
+		for _, it := range row {
+			all = append(all, it.dates...)
+		}
+	}
+	return all
+}
+
+var americanCue = compile(`\b[a-z]{2},? \d{5}(-\d{4})?$|\busa\b|united states|\bzip\b`)
+
+// american tells whether the document comes from where months are written first.
+func (s *sheet) american() bool {
+	dollars, cues := 0, 0
+	for _, row := range s.rows {
+		for _, it := range row {
+			for _, a := range it.amounts {
+				switch a.currency {
+				case "USD":
+					dollars++
+				case "":
+				default:
+					dollars--
+				}
+			}
+			if americanCue.MatchString(it.folded) {
+				cues++
+			}
+		}
+	}
+	return dollars > 0 || dollars == 0 && cues > 1
+}
+
+// right is the next item on the row with a letter or digit.
+func (s *sheet) right(it *item) *item {
+	row := s.rows[it.row]
+	for i := it.col + 1; i < len(row); i++ {
+		if row[i].words() {
+			return row[i]
+		}
+	}
+	return nil
+}
+
+// beside is the item to the right whose baseline is slightly lower, as when
+// labels and values are set in different sizes.
+func (s *sheet) beside(it *item) *item {
+	for r := it.row + 1; r < len(s.rows) && r <= it.row+2; r++ {
+		row := s.rows[r]
+		if row[0].page != it.page || row[0].y-it.y > 0.8*it.size {
+			return nil
+		}
+		for _, other := range row {
+			if other.x0 >= it.x1 && other.words() {
+				return other
+			}
+		}
+	}
+	return nil
+}
+
+// below returns the items under it, nearest first, within rows lines of its size.
+func (s *sheet) below(it *item, lines float64) []*item {
+	var out []*item
+	for r := it.row + 1; r < len(s.rows) && len(out) < 4; r++ {
+		row := s.rows[r]
+		if row[0].page != it.page || row[0].y-it.y > lines*1.6*math.Max(it.size, 6) {
+			break
+		}
+		for _, other := range row {
+			if other.words() && aligned(it, other) {
+				out = append(out, other)
+			}
+		}
+	}
+	return out
+}
+
+// aligned tells whether two items stand in one column.
+func aligned(a, b *item) bool {
+	overlap := math.Min(a.x1, b.x1) - math.Max(a.x0, b.x0)
+	return overlap > 0.4*math.Min(a.x1-a.x0, b.x1-b.x0) || math.Abs(a.x0-b.x0) < 4 || math.Abs(a.x1-b.x1) < 4
+}
+
+// label is a wording that announces a value.
+type label struct {
+	pattern *pattern
+	weight  float64
+	rule    string
+	below   bool // the value may stand under it
+}
+
+// found is a label met on the sheet.
+type found struct {
+	item  *item
+	start int // of the label in the item
+	end   int
+	label label
+}
+
+// each calls f for every place a label stands. Labels later in the list do not
+// match where an earlier one has.
+func (s *sheet) each(labels []label, f func(found)) {
+	for _, row := range s.rows {
+		for _, it := range row {
+			var taken [][]int
+			for _, l := range labels {
+				for _, m := range l.pattern.FindAllStringIndex(it.folded, 8) {
+					if !overlaps(taken, m) {
+						taken = append(taken, m)
+						f(found{item: it, start: m[0], end: m[1], label: l})
+					}
+				}
+			}
+		}
+	}
+}
+
+func overlaps(taken [][]int, m []int) bool {
+	for _, t := range taken {
+		if m[0] < t[1] && t[0] < m[1] {
+			return true
+		}
+	}
+	return false
+}
+
+// place is where a value may stand: in an item from an offset on.
+type place struct {
+	item *item
+	from int
+	near float64 // 1 beside the label, less under it
+}
+
+// places lists where the value of a label may stand, likeliest first: behind it
+// in its item, in the item to the right, under it.
+func (s *sheet) places(f found) []place {
+	rest := strings.Trim(f.item.folded[f.end:], " :.#*-~")
+	if rest != "" && !strings.HasPrefix(rest, "(") {
+		return []place{{f.item, f.end, 1}}
+	}
+	var out []place
+	if r := s.right(f.item); r != nil {
+		out = append(out, place{r, 0, 1})
+	}
+	if r := s.beside(f.item); r != nil {
+		out = append(out, place{r, 0, 0.99})
+	}
+	if f.label.below {
+		for i, b := range s.below(f.item, 2.2) {
+			out = append(out, place{b, 0, 0.97 - 0.05*float64(i)})
+		}
+	}
+	return out
+}
+
+func (s *sheet) evidence(it *item, rule string, confidence float64) fields.Evidence {
+	text := it.text()
+	if r := []rune(text); len(r) > 160 {
+		text = string(r[:160])
+	}
+	return fields.Evidence{Page: it.page, Text: text, Rule: rule, Confidence: math.Round(confidence*100) / 100}
+}

@@ -1,0 +1,214 @@
+package page
+
+import (
+	"regexp"
+	"strings"
+)
+
+// sum is an amount of money with the role its label gives it.
+type sum struct {
+	value  int64 // 1/10,000
+	role   role
+	weight int
+	item   *item
+	// rate tells that the label names a percentage: one of several taxes.
+	rate bool
+	// column tells that the label heads the amount's column.
+	column bool
+	amount amount
+}
+
+// sums collects the labelled amounts.
+func (s *sheet) sums() []sum {
+	var out []sum
+	for _, row := range s.rows {
+		for _, it := range row {
+			for i, a := range it.amounts {
+				// "3.800" is money, too; "044 241 601" is a number of something.
+				if !a.money() && !(a.grouped && !a.spaced || a.value == 0) || a.percent || a.unit {
+					continue
+				}
+				if insideDate(it, a) {
+					continue
+				}
+				last := i == len(it.amounts)-1
+				if sm, ok := s.rowSum(it, a, last); ok {
+					out = append(out, sm)
+				}
+				if sm, ok := s.columnSum(it, a); ok {
+					out = append(out, sm)
+				}
+			}
+		}
+	}
+	return out
+}
+
+func insideDate(it *item, a amount) bool {
+	for _, d := range it.dates {
+		if a.start < d.end && d.start < a.end {
+			return true
+		}
+	}
+	return false
+}
+
+// rowSum reads the label before an amount: in its item, else in the nearest
+// item with words to its left.
+func (s *sheet) rowSum(it *item, a amount, last bool) (sum, bool) {
+	label := ""
+	from := 0
+	for _, other := range it.amounts {
+		if other.end <= a.start && other.money() && !other.percent {
+			from = other.end
+		}
+	}
+	own := withoutCurrency(it.folded[from:a.start])
+	passed := 0
+	switch {
+	case hasLetters(own):
+		label = own
+	case from > 0 && hasLetters(it.folded[:from]):
+		// "MwSt 19 % auf 100,00 = 19,00": the last amount is the label's.
+		label = it.folded[:a.start]
+		passed++
+	default:
+		row := s.rows[it.row]
+		for c := it.col - 1; c >= 0 && label == ""; c-- {
+			left := row[c]
+			words := withoutCurrency(left.folded)
+			if hasLetters(words) {
+				label = left.folded
+				if n := len(left.amounts); n > 0 && !hasLetters(withoutCurrency(left.folded[left.amounts[n-1].end:])) && moneyCount(left) > 0 && left.amounts[n-1].end >= len(left.folded)-2 && !strings.Contains(left.folded, "%") {
+					// The left item is a label with its own amount.
+					return sum{}, false
+				}
+			} else if moneyCount(left) > 0 {
+				passed++
+			}
+		}
+		if label == "" {
+			return sum{}, false
+		}
+	}
+	label = strings.TrimSpace(label)
+	r, w := roleOf(label)
+	if after := it.folded[a.end:]; containedAfter.MatchString(after) || hasLetters(own) && containedBefore.MatchString(own) && taxFollows.MatchString(after) {
+		r, w = roleTaxWithin, 2
+	}
+	if r == roleNone || len(label) > 90 {
+		return sum{}, false
+	}
+	following := s.moneyRight(it, a)
+	switch {
+	case following > 0 && (r == roleTax || r == roleTaxWithin):
+		// "USt. 7 %  275,00  19,25": the base comes before the tax.
+		r, w = roleNet, 1
+	case following > 0:
+		w = 1
+	case passed == 1 && r == roleNet && strings.Contains(label, "%") && anyTax.MatchString(label):
+		r, w = roleTax, 2
+	case passed > 0 && r != roleTax:
+		w = min(w, 2)
+	}
+	return sum{value: a.value, role: r, weight: w, item: it, rate: strings.Contains(label, "%"), amount: a}, true
+}
+
+// "Im Gesamtbetrag sind 200,00 € MwSt. enthalten", "dont 200,00 € de TVA".
+var (
+	containedAfter  = compile(`^[ ~]*(?:eur|chf)? ?(?:de |di |of )?` + taxWord + `[a-z0-9 .,:%()]*(?:enthalten|inbegriffen|included|inclus|compres)`)
+	containedBefore = compile(`(?:davon|darin|dont|di cui|of which|inkl\.?|incl\.?|including|inclusive|enthalt|includes)[ :(]*$`)
+	taxFollows      = compile(`^[ ~]*(?:eur|chf)? ?(?:de |di |of )?` + taxWord)
+)
+
+func moneyCount(it *item) int {
+	n := 0
+	for _, a := range it.amounts {
+		if a.money() && !insideDate(it, a) {
+			n++
+		}
+	}
+	return n
+}
+
+// moneyRight counts the amounts that follow in the row without words between.
+func (s *sheet) moneyRight(it *item, a amount) int {
+	n := 0
+	for _, other := range it.amounts {
+		if other.start >= a.end && other.money() {
+			n++
+		}
+	}
+	row := s.rows[it.row]
+	for c := it.col + 1; c < len(row); c++ {
+		if hasLetters(withoutCurrency(row[c].folded)) {
+			break
+		}
+		n += moneyCount(row[c])
+	}
+	return n
+}
+
+var currencyNames = regexp.MustCompile(`\b(?:eur|euros?|usd|gbp|chf|pln|czk|huf|sek|nok|dkk|inr|fr|sfr|rs|zl)\b\.?|[$~]`)
+
+func withoutCurrency(folded string) string { return currencyNames.ReplaceAllString(folded, " ") }
+
+func hasLetters(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 'a' && s[i] <= 'z' {
+			return true
+		}
+	}
+	return false
+}
+
+// maxHeaderDistance is how many rows above an amount its column's heading may
+// stand.
+const maxHeaderDistance = 9
+
+var itemHeading = compile(`\b(?:pos\.?|menge|qty|quantity|anzahl|stuck|beschreibung|description|bezeichnung|einzelpreis|unit price|p\.? ?u\.?|designation|descrizione|descripcion|cantidad|quantite|hoeveelheid|artikel|omschrijving|item|produkt|product|ilosc|concepto|articulo|hours|rate|price|prijs|prezzo|precio|ansatz|leistung)\b`)
+
+// columnSum reads the heading above an amount, unless it heads the items.
+func (s *sheet) columnSum(it *item, a amount) (sum, bool) {
+	for r := it.row - 1; r >= 0 && r >= it.row-maxHeaderDistance; r-- {
+		row := s.rows[r]
+		if row[0].page != it.page || it.y-row[0].y > 16*it.size {
+			return sum{}, false
+		}
+		for i, head := range row {
+			// Heads stand over their column, or are as many as the row's items.
+			inColumn := aligned(head, it) || len(row) == len(s.rows[it.row]) && len(row) >= 3 && i == it.col && it.row-r <= 3 && lettersIn(row) == len(row)
+			if !inColumn || !hasLetters(withoutCurrency(head.folded)) {
+				continue
+			}
+			if moneyCount(head) > 0 || len(head.folded) > 45 {
+				return sum{}, false
+			}
+			headings := 0
+			for _, other := range row {
+				if itemHeading.MatchString(other.folded) {
+					headings++
+				}
+			}
+			if headings > 0 {
+				return sum{}, false
+			}
+			role, w := roleOf(strings.TrimSpace(head.folded))
+			if role == roleNone || len(row) < 2 && it.row-r > 1 {
+				return sum{}, false
+			}
+			return sum{value: a.value, role: role, weight: min(w, 2), item: it, rate: true, column: true, amount: a}, true
+		}
+	}
+	return sum{}, false
+}
+
+func lettersIn(row []*item) int {
+	n := 0
+	for _, it := range row {
+		if hasLetters(it.folded) {
+			n++
+		}
+	}
+	return n
+}

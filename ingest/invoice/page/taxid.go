@@ -1,0 +1,250 @@
+package page
+
+import (
+	"strings"
+
+	"tallyhouse/ingest/invoice/fields"
+)
+
+var (
+	vatLabel   = compile(`\b(?:u\.?st\.?-?[ -]?id(?:ent)?\.?[ -]*(?:nr|nummer|no)?|ust-?id|uid(?:[ -]*(?:nr|nummer|no))?|umsatzsteuer-?[ -]?(?:id|ident)[a-z-]*(?:[ -]*nr)?|mwst[. -]*(?:nr|nummer|no|id)|vat(?:[ /-]*(?:tin|id|reg(?:istration)?|no|number|nr|code|identification))*|tva(?:[ -]*(?:intra\w*|no|id))*|no ?tva(?: intra\w*)?|p\.? ?iva|partita iva|c\.?i\.?f|n\.?i\.?f(?:[/. -]*iva)?|nif-iva|btw(?:[ -]*(?:nr|nummer|id))*|nip|moms(?:nr|reg)?|dic|cvr|gst(?:in)?|abn|tax (?:id|number|no|reg)\w*|tin|ein|oss vat|id fiscal|rut|siren tva)\b[. :#-]*(?:(?:no|nr|nummer|number|id|identification)\b[. :]*){0,2}`)
+	taxNumber  = compile(`\b(?:steuer-?(?:nr|nummer|no)|st\.?-?nr|tax number|tax no|codice fiscale|fiscal code)\b[. :]*`)
+	idShape    = compile(`^[ :.#-]*([a-z]{0,4}[ .-]?(?:\d[a-z\d .\-/]{5,18}\d[a-z]?\d?|[a-z]\d{7,8}[a-z]?))(?:$|[ ,;|)\]~·•-])`)
+	numberOnly = compile(`^[ :.#-]*(\d[\d /]{6,16}\d)`)
+)
+
+// identified is a tax id on the sheet with what speaks for its owner.
+type identified struct {
+	id    taxID
+	it    *item
+	row   int
+	score float64
+	kind  string
+}
+
+// taxID reads the supplier's VAT id, else his tax number.
+func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
+	var all []identified
+	for _, row := range s.rows {
+		for _, it := range row {
+			all = append(all, s.idsIn(it, buyers)...)
+		}
+	}
+	var key string
+	if supplier := s.supplierNamed(own, buyers, nil); supplier != nil && supplier.score >= 0.7 {
+		key = compact(foldText(supplier.name))
+	}
+	best := -1
+	for i := range all {
+		c := &all[i]
+		if own.isID(c.id.value) {
+			continue
+		}
+		if c.score > 0.5 && key != "" {
+			switch s.blockOwner(c.it, key) {
+			case ownSeller:
+				c.score += 0.05
+			case ownOther:
+				c.score -= 0.15
+			}
+		}
+		if best < 0 || c.score > all[best].score+0.001 {
+			best = i
+		}
+	}
+	if best < 0 || all[best].score < 0.5 {
+		return nil, nil
+	}
+	best = s.rather(all, best)
+	score := all[best].score
+	for _, c := range all {
+		if c.kind == all[best].kind && c.id.value != all[best].id.value && c.score > score-0.04 && !own.isID(c.id.value) {
+			score -= 0.2
+			break
+		}
+	}
+	c := all[best]
+	return &fields.Text{Value: c.id.value, Evidence: s.evidence(c.it, c.kind, min(score, 0.99))}, c.it
+}
+
+// rather is another candidate than the best one, when that one's check digit is
+// wrong and the block under a seller's label holds one that is not.
+func (s *sheet) rather(all []identified, best int) int {
+	if !all[best].id.wrong {
+		return best
+	}
+	if s.underSellerLabel(all[best].it) {
+		return best
+	}
+	for i, c := range all {
+		if !c.id.wrong && c.score >= 0.8 && s.underSellerLabel(c.it) {
+			return i
+		}
+	}
+	return best
+}
+
+// underSellerLabel tells whether an item, or the label left of it, stands in the
+// block of lines under a seller's label.
+func (s *sheet) underSellerLabel(it *item) bool {
+	left := s.left(it)
+	last := it
+	for r := it.row; r >= max(0, it.row-12); r-- {
+		row := s.rows[r]
+		if row[0].page != it.page || last.y-row[0].y > 2.9*maxFloat(it.size, 7) {
+			return false
+		}
+		last = row[0]
+		for _, c := range row {
+			if absFloat(c.x0-it.x0) > 12 && (left == nil || absFloat(c.x0-left.x0) > 12) {
+				continue
+			}
+			if sellerLabel.MatchString(c.folded) {
+				return true
+			}
+			if buyerLabel.MatchString(c.folded) {
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// owner is whose block of lines an identifier stands in.
+type owner int
+
+const (
+	ownUnknown owner = iota
+	ownSeller
+	ownOther // another company's
+)
+
+// blockOwner looks at the rows right above an item, in its column and, in the
+// foot of a page, at the beginning of the row: is it the block of the supplier,
+// whose name is given in its comparable form, or of another company?
+func (s *sheet) blockOwner(it *item, key string) owner {
+	last := it
+	other := ownUnknown
+	foot := it.y > s.heights[it.page-1]*0.7
+	for r, n := it.row, 0; r >= 0 && n < 10; r-- {
+		row := s.rows[r]
+		if row[0].page != it.page || last.y-row[0].y > 2.6*maxFloat(last.size, 7) {
+			break
+		}
+		n++
+		for _, c := range row {
+			if !aligned(c, it) && !(c.col == 0 && foot) && c != it {
+				continue
+			}
+			if strings.Contains(c.key, key) || len(c.key) >= 6 && strings.Contains(key, c.key) {
+				return ownSeller
+			}
+			if aligned(c, it) && legalForm.MatchString(c.folded) && nameLike(cleanName(firstPart(c.text()))) {
+				other = ownOther
+			}
+		}
+		last = row[0]
+	}
+	return other
+}
+
+// idsIn finds tax ids in an item: by their shape, or by a label before them.
+func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
+	var out []identified
+	left := s.left(it)
+	context := func(start int) string {
+		c := it.folded[:start]
+		if strings.Trim(c, " :.") == "" && left != nil {
+			c = left.folded
+		}
+		if strings.Trim(it.folded[:start], " :.") == "" && !vatLabel.MatchString(c) && it.row > 0 {
+			for _, above := range s.rows[it.row-1] {
+				if above.page == it.page && aligned(above, it) && vatLabel.MatchString(above.folded) {
+					c = above.folded
+				}
+			}
+		}
+		return c
+	}
+	judge := func(id taxID, base float64, kind string) {
+		before := context(id.start)
+		c := identified{id: id, it: it, row: it.row, score: base, kind: kind}
+		if id.valid {
+			c.score += 0.04
+		}
+		if buyerWord.MatchString(lastWords(before)) || buyers[it] || left != nil && buyers[left] && strings.Trim(it.folded[:id.start], " :.") == "" {
+			c.score = 0.3
+		}
+		out = append(out, c)
+	}
+	ibanHere := strings.Contains(it.folded, "iban") && !strings.Contains(it.folded, "vat")
+	for _, id := range vatIDs(it.folded) {
+		labelled := vatLabel.MatchString(context(id.start))
+		if !labelled && ibanHere && !id.valid {
+			continue
+		}
+		switch {
+		case labelled:
+			judge(id, 0.93, "labelled vat id")
+		case id.valid:
+			judge(id, 0.86, "vat id")
+		default:
+			judge(id, 0.6, "vat id without label")
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, m := range vatLabel.FindAllStringIndex(it.folded, 4) {
+		if id, at, ok := s.labelledID(it, m[1], idShape); ok {
+			id.start = m[0]
+			before := it.folded[:m[0]]
+			c := identified{id: id, it: at, row: at.row, score: 0.88, kind: "labelled tax id"}
+			if buyerWord.MatchString(lastWords(before)) || buyerWord.MatchString(lastWords(it.folded[m[0]:m[1]])) || buyers[it] || buyers[at] {
+				c.score = 0.3
+			}
+			out = append(out, c)
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	if m := taxNumber.FindStringIndex(it.folded); m != nil {
+		if id, at, ok := s.labelledID(it, m[1], numberOnly); ok && !buyers[it] && !buyerWord.MatchString(lastWords(it.folded[:m[0]])) {
+			out = append(out, identified{id: id, it: at, row: at.row, score: 0.82, kind: "tax number"})
+		}
+	}
+	return out
+}
+
+// labelledID reads the identifier behind a label or in the item to its right.
+func (s *sheet) labelledID(it *item, from int, shape *pattern) (taxID, *item, bool) {
+	at := it
+	rest := it.folded[from:]
+	if strings.Trim(rest, " :.#-") == "" {
+		if at = s.right(it); at == nil {
+			return taxID{}, nil, false
+		}
+		from, rest = 0, at.folded
+	}
+	m := shape.FindStringSubmatchIndex(rest)
+	if m == nil {
+		return taxID{}, nil, false
+	}
+	value := strings.TrimSpace(strings.ToUpper(string(at.runes[from+m[2] : from+m[3]])))
+	c := compact(value)
+	if len(c) < 8 || len(c) > 16 || looksLikeDate(value) {
+		return taxID{}, nil, false
+	}
+	if !strings.Contains(value, "/") {
+		value = c
+	}
+	return taxID{start: from + m[2], end: from + m[3], value: value}, at, true
+}
+
+func lastWords(s string) string {
+	if len(s) > 40 {
+		s = s[len(s)-40:]
+	}
+	return s
+}

@@ -1,0 +1,437 @@
+package page
+
+import (
+	"strings"
+)
+
+// totals is what the labelled sums of a document say together.
+type totals struct {
+	net, tax, gross *sum
+	netValue        int64
+	taxValue        int64
+	grossValue      int64
+	hasNet, hasTax  bool
+	rule            string
+	confidence      float64
+}
+
+// maxSums bounds the sums of one role that are combined.
+const maxSums = 60
+
+// totalRow finds a row "Total … net tax gross" that adds up under headings that
+// name the tax: the foot of an item table.
+func (s *sheet) totalRow() totals {
+	for r := len(s.rows) - 1; r >= 0; r-- {
+		row := s.rows[r]
+		named, _ := roleOf(strings.TrimSpace(row[0].folded))
+		if named != roleGross && named != roleNet || len(row) < 3 {
+			continue
+		}
+		var cells []*item
+		for _, it := range row[1:] {
+			if len(it.amounts) == 1 && it.amounts[0].money() && !hasLetters(withoutCurrency(it.folded)) {
+				cells = append(cells, it)
+			}
+		}
+		if len(cells) < 3 {
+			continue
+		}
+		n, t, g := cells[len(cells)-3], cells[len(cells)-2], cells[len(cells)-1]
+		nv, tv, gv := n.amounts[0].value, t.amounts[0].value, g.amounts[0].value
+		if nv+tv != gv || tv == 0 || absolute(tv)*5 > absolute(nv)*2 || !s.headedTax(t) {
+			continue
+		}
+		sumOf := func(it *item, r role) *sum {
+			return &sum{value: it.amounts[0].value, role: r, weight: 2, item: it, amount: it.amounts[0]}
+		}
+		return totals{net: sumOf(n, roleNet), tax: sumOf(t, roleTax), gross: sumOf(g, roleGross), netValue: nv, taxValue: tv, grossValue: gv, hasNet: true, hasTax: true, rule: "row of totals", confidence: 0.95}
+	}
+	return totals{}
+}
+
+// headedTax tells whether the nearest heading above an amount names a tax.
+func (s *sheet) headedTax(it *item) bool {
+	for r := it.row - 1; r >= 0 && r >= it.row-80; r-- {
+		row := s.rows[r]
+		for _, head := range row {
+			if head.page == it.page && aligned(head, it) && hasLetters(withoutCurrency(head.folded)) && len(head.amounts) == 0 {
+				return anyTax.MatchString(head.folded)
+			}
+		}
+	}
+	return false
+}
+
+// total finds the sums that agree: net + tax = gross, each with its own label.
+func (s *sheet) total() (totals, []sum) {
+	all := s.sums()
+	pick := func(want ...role) []sum {
+		var out []sum
+		for _, sm := range all {
+			for _, r := range want {
+				if sm.role == r && len(out) < maxSums {
+					out = append(out, sm)
+				}
+			}
+		}
+		return out
+	}
+	nets, taxes, grosses, rounding := pick(roleNet), pick(roleTax), pick(roleGross, rolePayable), pick(roleRounding)
+	nets = append(nets, s.plainTotals(grosses, taxes)...)
+	within := pick(roleTaxWithin)
+	best, bestScore := totals{}, 0
+	for gi := range grosses {
+		g := &grosses[gi]
+		if g.value == 0 {
+			continue
+		}
+		for ni := range nets {
+			n := &nets[ni]
+			if n.item == g.item && n.amount.start == g.amount.start || (n.value < 0) != (g.value < 0) || n.value == 0 {
+				continue
+			}
+			if g.column && n.column && g.item.row != n.item.row || g.value == n.value && g.column != n.column {
+				continue // different lines of a table
+			}
+			for _, need := range needs(g.value, n.value, rounding) {
+				if absolute(need) > absolute(n.value)*2/5 || need != 0 && (need < 0) != (g.value < 0) {
+					continue
+				}
+				t, score := taxOf(need, taxes, g, n)
+				if score == 0 {
+					continue
+				}
+				score += g.weight*3 + n.weight*3
+				if g.role == rolePayable {
+					score -= 4
+				}
+				if need == 0 {
+					score -= 4
+				}
+				if score > bestScore+2 || score > bestScore-3 && absolute(g.value) > absolute(best.grossValue) || score > bestScore && absolute(g.value) == absolute(best.grossValue) {
+					bestScore = score
+					best = totals{net: n, tax: t, gross: g, netValue: n.value, taxValue: need, grossValue: g.value, hasNet: true, hasTax: true, rule: "net + tax = gross", confidence: 0.98}
+					if need != g.value-n.value {
+						best.rule = "net + tax + rounding = gross"
+					}
+				}
+			}
+		}
+	}
+	if bestScore > 0 {
+		return best, all
+	}
+	if t := s.totalRow(); t.gross != nil {
+		return t, all
+	}
+	return s.partial(nets, taxes, within, grosses, pick(roleOther)), all
+}
+
+// plainTotals are totals that a line of tax follows: "Total 100, VAT 20 % 20,
+// Total 120". The printed rate must lead from them to the tax, or the three
+// stand right below one another.
+func (s *sheet) plainTotals(grosses, taxes []sum) []sum {
+	var out []sum
+	for _, g := range grosses {
+		for _, t := range taxes {
+			if g.column || t.column || t.item.row <= g.item.row || t.value == 0 {
+				continue
+			}
+			if len(out) < maxSums && stacked(g, t, grosses) {
+				g.role, g.weight = roleNet, 1
+				out = append(out, g)
+				continue
+			}
+			if !t.rate {
+				continue
+			}
+			for _, it := range s.rows[t.item.row] {
+				for _, a := range it.amounts {
+					if a.percent && absolute(g.value*a.value-t.value*1_000_000) <= 1_000_000*60 && len(out) < maxSums {
+						g.role, g.weight = roleNet, 1
+						out = append(out, g)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// stacked tells whether a total, a tax and the sum of both follow one another,
+// row by row.
+func stacked(total, tax sum, grosses []sum) bool {
+	for _, g := range grosses {
+		if g.value == total.value+tax.value && !g.column && g.item.page == total.item.page && tax.item.row-total.item.row <= 2 && g.item.row > tax.item.row && g.item.row-tax.item.row <= 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// needs lists what the tax must be: gross less net, also with a printed rounding.
+func needs(g, n int64, rounding []sum) []int64 {
+	out := []int64{g - n}
+	for _, r := range rounding {
+		if absolute(r.value) <= 500 && r.value != 0 {
+			out = append(out, g-n-r.value, g-n+r.value)
+		}
+	}
+	return out
+}
+
+func absolute(v int64) int64 {
+	if v < 0 {
+		return -v
+	}
+	return v
+}
+
+// taxOf finds a labelled tax, or several of different rates, that make need.
+func taxOf(need int64, taxes []sum, g, n *sum) (*sum, int) {
+	same := func(t *sum, other *sum) bool { return t.item == other.item && t.amount.start == other.amount.start }
+	for i := range taxes {
+		t := &taxes[i]
+		if g.column && n.column && t.column && t.item.row != g.item.row {
+			continue
+		}
+		// Some credit notes print the tax without its sign.
+		if (t.value == need || need < 0 && t.value == -need) && !same(t, g) && !same(t, n) {
+			return t, t.weight*3 + 3
+		}
+	}
+	// Taxes of several rates, each once.
+	var rates []*sum
+	for i := range taxes {
+		t := &taxes[i]
+		if t.value == 0 || !t.rate || same(t, g) || same(t, n) {
+			continue
+		}
+		repeated := false
+		for _, other := range rates {
+			repeated = repeated || same(other, t) || other.value == t.value && other.item.row == t.item.row
+		}
+		if !repeated && len(rates) < 12 {
+			rates = append(rates, t)
+		}
+	}
+	for mask := 3; mask < 1<<len(rates); mask++ {
+		total, count := int64(0), 0
+		for i, t := range rates {
+			if mask>>i&1 == 1 {
+				total += t.value
+				count++
+			}
+		}
+		if count >= 2 && count <= 5 && total == need {
+			for i, t := range rates {
+				if mask>>i&1 == 1 {
+					return t, 6 + 1
+				}
+			}
+		}
+	}
+	return nil, 0
+}
+
+var (
+	noTax    = compile(`keine umsatzsteuer|kleinunternehmer|steuerfrei|umsatzsteuerfrei|reverse[ -]charge|steuerschuldnerschaft|autoliquidation|tva non applicable|not subject to vat|vat exempt|exempt|inversione contabile|non applicable|inversion del sujeto|art(?:icle|\.)? ?293|no vat|steuerbefreit|innergemeinschaftliche|exoner|esente|forfett|senza applicazione|non imponibile|non soggett[ao]|franchigia|ubergang der steuerschuld|steuerschuld\b.{0,70}leistungsempfanger|\b19 (?:abs\. ?1a? )?ustg|no sujet[ao]|btw verlegd|omvendt betaling|zero rated|kein ausweis`)
+	anyTax   = compile(`\b` + taxWord)
+	zeroRate = compile(`(?:^|[^\d.,])0(?:[.,]0+)? ?%`)
+)
+
+// partial reads what is left when the three do not agree: no tax, a tax within
+// the gross sum, or the gross sum alone.
+func (s *sheet) partial(nets, taxes, within, grosses, others []sum) totals {
+	g := clearest(grosses)
+	if g == nil {
+		return totals{}
+	}
+	if t := withUntaxed(nets, taxes, grosses, others); t.gross != nil {
+		return t
+	}
+	out := totals{gross: g, grossValue: g.value, rule: "gross label", confidence: 0.9}
+	if g.role == rolePayable {
+		out.confidence = 0.86
+	}
+	if g.weight == 1 {
+		out.confidence = 0.8
+	}
+	for _, other := range grosses {
+		if other.value != g.value && other.role == roleGross && other.weight >= g.weight && !other.column {
+			out.confidence -= 0.12
+			break
+		}
+	}
+	if unexplained(g, grosses, others) || g.role == rolePayable && settled(others) {
+		out.confidence -= 0.15
+	}
+	positive := 0
+	for _, t := range taxes {
+		if t.value != 0 && !t.column {
+			positive++
+		}
+	}
+	var equal *sum
+	for i := range nets {
+		if nets[i].value == g.value {
+			equal = &nets[i]
+		}
+	}
+	var zero *sum
+	for i := range taxes {
+		if taxes[i].value == 0 {
+			zero = &taxes[i]
+		}
+	}
+	exempt := s.mentions(noTax)
+	switch {
+	case len(within) > 0:
+		for i := range within {
+			if t := &within[i]; t.value != 0 && absolute(t.value)*10 < absolute(g.value)*3 && (t.value < 0) == (g.value < 0) {
+				out.tax, out.taxValue, out.hasTax = t, t.value, true
+				out.net, out.netValue, out.hasNet = g, g.value-t.value, true
+				out.rule, out.confidence = "tax within gross", 0.88
+				return out
+			}
+		}
+	case positive == 0 && (equal != nil || exempt) && (zero != nil || exempt || s.mentions(zeroRate) || equal != nil && !s.mentions(anyTax)):
+		out.net, out.netValue, out.hasNet = equal, g.value, true
+		if out.net == nil {
+			out.net = g
+		}
+		if out.tax = zero; zero == nil {
+			out.tax = out.net
+		}
+		out.hasTax = zero != nil || exempt
+		out.rule = "no tax"
+		if out.confidence < 0.9 && equal != nil {
+			out.confidence = 0.92
+		}
+		return out
+	}
+	if rated := s.ratedNet(g, nets); rated != nil && positive == 0 {
+		out.net, out.netValue, out.hasNet = rated, rated.value, true
+		out.rule, out.confidence = "net and rate give gross", 0.93
+		return out
+	}
+	if positive > 0 && len(nets) > 0 {
+		// Net and tax are printed and do not add up to it: something is misread.
+		out.confidence -= 0.15
+	}
+	return out
+}
+
+// settled tells whether prepayments or balances brought forward are printed: what
+// is left to pay is then another sum than the invoice's.
+func settled(others []sum) bool {
+	for _, o := range others {
+		if o.weight == 3 && o.value != 0 && !o.column {
+			return true
+		}
+	}
+	return false
+}
+
+// unexplained tells whether more is to pay than the total g, and nothing printed
+// makes up the difference: then it is the total of something else.
+func unexplained(g *sum, grosses, others []sum) bool {
+	for _, p := range grosses {
+		if p.role != rolePayable || p.column || absolute(p.value) <= absolute(g.value) {
+			continue
+		}
+		made := false
+		for _, o := range others {
+			made = made || absolute(o.value) == absolute(p.value-g.value)
+		}
+		if !made {
+			return true
+		}
+	}
+	return false
+}
+
+// withUntaxed finds net + tax + a charge beside the tax = gross: a stamp duty, a
+// tourist tax, expenses laid out. Whether the charge belongs to the net sum
+// nobody says.
+func withUntaxed(nets, taxes, grosses, others []sum) totals {
+	for gi := range grosses {
+		g := &grosses[gi]
+		for ni := range nets {
+			for ti := range taxes {
+				n, t := &nets[ni], &taxes[ti]
+				if g.role != roleGross || g.column || n.column || t.column || t.value <= 0 || n.value <= t.value || n.item.row >= g.item.row || t.item.row >= g.item.row {
+					continue
+				}
+				for _, o := range others {
+					if o.value > 0 && !o.column && o.item.row > n.item.row && o.item.row < g.item.row && n.value+t.value+o.value == g.value {
+						return totals{tax: t, gross: g, taxValue: t.value, grossValue: g.value, hasTax: true, rule: "net + tax + charge = gross", confidence: 0.9}
+					}
+				}
+			}
+		}
+	}
+	return totals{}
+}
+
+// ratedNet finds a labelled net sum from which a printed rate leads to g.
+func (s *sheet) ratedNet(g *sum, nets []sum) *sum {
+	for i := range nets {
+		n := &nets[i]
+		for _, row := range s.rows {
+			for _, it := range row {
+				if !anyTax.MatchString(it.folded) {
+					continue
+				}
+				for _, other := range row {
+					for _, a := range other.amounts {
+						if a.percent && a.value > 0 && g.value > n.value && absolute((g.value-n.value)*1_000_000-n.value*a.value) <= 5_000_000*10 {
+							return n
+						}
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (s *sheet) mentions(re *pattern) bool {
+	for _, row := range s.rows {
+		for _, it := range row {
+			if re.MatchString(it.folded) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// clearest picks the gross sum with the plainest label; of equals the last,
+// for totals stand at the end.
+func clearest(grosses []sum) *sum {
+	var best *sum
+	rank := func(g *sum) int {
+		r := g.weight * 4
+		if g.role == rolePayable {
+			r -= 5
+		}
+		if g.column {
+			r -= 2
+		}
+		if g.amount.currency != "" {
+			r++
+		}
+		return r
+	}
+	for i := range grosses {
+		g := &grosses[i]
+		if g.value == 0 {
+			continue
+		}
+		if best == nil || rank(g) >= rank(best) {
+			best = g
+		}
+	}
+	return best
+}

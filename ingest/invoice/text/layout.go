@@ -1,0 +1,266 @@
+package text
+
+import (
+	"math"
+	"sort"
+	"strings"
+	"unicode"
+)
+
+// Gaps in parts of the font size.
+const (
+	wordGap = 0.16 // a wider gap parts words
+	cellGap = 0.85 // a wider gap parts cells: columns, labels from values
+)
+
+// Word is text without a space inside.
+type Word struct {
+	Text   string
+	X0, X1 float64
+	Y      float64 // baseline from the page's top, in points
+	Size   float64
+}
+
+// Cell is a run of words with ordinary spaces between them.
+type Cell struct {
+	Text   string
+	X0, X1 float64
+	Y      float64
+	Size   float64
+}
+
+// Line is what stands on one baseline, from left to right.
+type Line struct {
+	Y     float64
+	Cells []Cell
+}
+
+// Text joins the line's cells by two spaces.
+func (l Line) Text() string {
+	parts := make([]string, len(l.Cells))
+	for i, c := range l.Cells {
+		parts[i] = c.Text
+	}
+	return strings.Join(parts, "  ")
+}
+
+// lines sets the glyphs of a page in words, cells and lines.
+func lines(marks []mark, box [4]float64, rotate int) []Line {
+	upright := turn(marks, box, rotate)
+	words := splitWords(upright)
+	rows := group(words)
+	out := make([]Line, 0, len(rows))
+	for _, row := range rows {
+		if cells := splitCells(row); len(cells) > 0 {
+			out = append(out, Line{Y: row[0].Y, Cells: cells})
+		}
+	}
+	return out
+}
+
+// turn makes the main direction of writing run left to right, y from the top,
+// and drops glyphs of other directions and those off the page.
+func turn(marks []mark, box [4]float64, rotate int) []mark {
+	var count [4]int
+	quarter := func(m mark) int {
+		dx, dy := m.endX-m.x, m.endY-m.y
+		switch {
+		case math.Abs(dy) <= 0.2*math.Abs(dx) && dx >= 0:
+			return 0
+		case math.Abs(dy) <= 0.2*math.Abs(dx):
+			return 2
+		case dy > 0:
+			return 1
+		}
+		return 3
+	}
+	for _, m := range marks {
+		count[quarter(m)]++
+	}
+	main := rotate / 90 % 4
+	for q, n := range count {
+		if n > 2*count[main] {
+			main = q
+		}
+	}
+	x0, y0, x1, y1 := math.Min(box[0], box[2]), math.Min(box[1], box[3]), math.Max(box[0], box[2]), math.Max(box[1], box[3])
+	out := make([]mark, 0, len(marks))
+	for _, m := range marks {
+		if quarter(m) != main || m.size <= 0 || m.size > 2000 || m.x < x0-5 || m.x > x1+5 || m.y < y0-5 || m.y > y1+5 {
+			continue
+		}
+		switch main {
+		case 0:
+			m.y, m.endY = y1-m.y, y1-m.endY
+		case 1:
+			m.x, m.y, m.endX, m.endY = m.y, m.x-x0, m.endY, m.endX-x0
+		case 2:
+			m.x, m.y, m.endX, m.endY = x1-m.x, m.y-y0, x1-m.endX, m.endY-y0
+		case 3:
+			m.x, m.y, m.endX, m.endY = y1-m.y, x1-m.x, y1-m.endY, x1-m.endX
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// splitWords joins glyphs that follow each other, in the order shown.
+func splitWords(marks []mark) []Word {
+	var words []Word
+	var text strings.Builder
+	var current Word
+	flush := func() {
+		if current.Text = strings.TrimSpace(text.String()); current.Text != "" {
+			words = append(words, current)
+		}
+		text.Reset()
+	}
+	for _, m := range marks {
+		clean := cleanText(m.text)
+		if strings.TrimSpace(clean) == "" {
+			flush()
+			continue
+		}
+		follows := text.Len() > 0 && math.Abs(m.y-current.Y) < 0.1*current.Size &&
+			m.x-current.X1 < wordGap*m.size && m.x-current.X1 > -0.4*m.size && math.Abs(m.size-current.Size) < 0.35*current.Size
+		if !follows {
+			flush()
+			current = Word{X0: m.x, Y: m.y, Size: m.size, X1: m.x}
+		}
+		if strings.ContainsRune(clean, ' ') {
+			// A glyph, or /ActualText, of several words.
+			for i, part := range strings.Fields(clean) {
+				if i > 0 {
+					flush()
+					current = Word{X0: m.x, Y: m.y, Size: m.size, X1: m.endX}
+				}
+				text.WriteString(part)
+			}
+		} else {
+			text.WriteString(clean)
+		}
+		current.X1 = math.Max(current.X1, m.endX)
+	}
+	flush()
+	return words
+}
+
+// cleanText maps ligatures, odd spaces and hyphens to plain characters.
+func cleanText(s string) string {
+	plain := true
+	for _, r := range s {
+		if r < 32 || r > 126 {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return s
+	}
+	var out strings.Builder
+	for _, r := range s {
+		switch {
+		case r == 'ﬁ':
+			out.WriteString("fi")
+		case r == 'ﬂ':
+			out.WriteString("fl")
+		case r == 'ﬀ':
+			out.WriteString("ff")
+		case r == 'ﬃ':
+			out.WriteString("ffi")
+		case r == 'ﬄ':
+			out.WriteString("ffl")
+		case r == '\u00AD' || r == '\u2010' || r == '\u2011' || r == '\u2212':
+			out.WriteByte('-')
+		case r == '\u200B' || r == '\uFEFF' || r == '\uFFFD' || r == 0x2060:
+		case unicode.IsSpace(r) || r < 32:
+			out.WriteByte(' ')
+		case r >= 0xE000 && r <= 0xF8FF: // private use: bullets and logos
+			out.WriteRune('•')
+		default:
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}
+
+// group sets words in rows by their baselines, rows from top to bottom.
+func group(words []Word) [][]Word {
+	sort.SliceStable(words, func(i, k int) bool { return words[i].Y < words[k].Y })
+	var rows [][]Word
+	for _, w := range words {
+		placed := false
+		// Rows are in order of their baselines: only the last few can match.
+		for i := len(rows) - 1; i >= 0 && i >= len(rows)-4 && !placed; i-- {
+			row := rows[i]
+			size := math.Min(w.Size, row[0].Size)
+			if math.Abs(w.Y-row[0].Y) <= 0.35*size || math.Abs(w.Y-row[len(row)-1].Y) <= 0.2*size {
+				rows[i] = append(row, w)
+				placed = true
+			}
+		}
+		if !placed {
+			rows = append(rows, []Word{w})
+		}
+	}
+	for _, row := range rows {
+		sort.SliceStable(row, func(i, k int) bool { return row[i].X0 < row[k].X0 })
+	}
+	return rows
+}
+
+// splitCells joins the words of a row to cells. A word drawn twice at one place,
+// as for bold print, counts once.
+func splitCells(row []Word) []Cell {
+	var cells []Cell
+	var last Word
+	for i, w := range row {
+		if i > 0 {
+			if w.Text == last.Text && math.Abs(w.X0-last.X0) < 0.25*w.Size {
+				continue
+			}
+			gap, size := w.X0-last.X1, math.Max(math.Min(w.Size, last.Size), 1)
+			c := &cells[len(cells)-1]
+			if gap < cellGap*size {
+				if gap >= wordGap*size || gap < -0.4*size {
+					c.Text += " "
+				}
+				c.Text += w.Text
+				c.X1 = math.Max(c.X1, w.X1)
+				c.Size = math.Max(c.Size, w.Size)
+				last = w
+				continue
+			}
+		}
+		cells = append(cells, Cell(w))
+		last = w
+	}
+	for i := range cells {
+		cells[i].Text = joinLetters(cells[i].Text)
+	}
+	return cells
+}
+
+// joinLetters closes up spaced-out titles: "I N V O I C E" is INVOICE.
+func joinLetters(s string) string {
+	fields := strings.Split(s, " ")
+	single := func(f string) bool {
+		r := []rune(f)
+		return len(r) == 1 && unicode.IsLetter(r[0])
+	}
+	var out []string
+	for i := 0; i < len(fields); {
+		k := i
+		for k < len(fields) && single(fields[k]) {
+			k++
+		}
+		if k-i >= 4 {
+			out = append(out, strings.Join(fields[i:k], ""))
+			i = k
+			continue
+		}
+		out = append(out, fields[i])
+		i++
+	}
+	return strings.Join(out, " ")
+}

@@ -1,0 +1,72 @@
+// Package text reads the text of PDF pages with its place: an interpreter of
+// content streams (ISO 32000-1, 8 and 9) that follows fonts, matrices and forms,
+// and a layout of the glyphs in words, cells and lines.
+package text
+
+import (
+	"context"
+	"fmt"
+
+	"tallyhouse/ingest/invoice/pdf"
+)
+
+// Page is the text of one page.
+type Page struct {
+	Number int // from 1
+	Lines  []Line
+	Width  float64 // in points, after rotation
+	Height float64
+	// Pictures are the images drawn, in the order drawn.
+	Pictures []Picture
+}
+
+// Picture is an image on a page. Matrix maps the unit square, its first row of
+// pixels on top, to the page before rotation.
+type Picture struct {
+	Stream *pdf.Stream
+	Matrix [6]float64
+}
+
+// Document is the text of a file's pages.
+type Document struct {
+	Pages []Page
+	// Glyphs counts the characters read, Unmapped those shown by fonts that do
+	// not tell what characters they are.
+	Glyphs, Unmapped int
+}
+
+// Read reads the text of the given pages. On an error the pages read so far
+// are returned with it.
+func Read(ctx context.Context, f *pdf.File, budget *pdf.Budget, pages []pdf.Page) (Document, error) {
+	in := &interpreter{file: f, budget: budget, fonts: map[pdf.Ref]*font{}}
+	var doc Document
+	for i, p := range pages {
+		in.marks, in.pictures = in.marks[:0], nil
+		if err := in.page(ctx, p); err != nil {
+			return doc, fmt.Errorf("reading page %d: %w", i+1, err)
+		}
+		page := Page{Number: i + 1, Lines: lines(in.marks, p.MediaBox, p.Rotate), Pictures: in.pictures}
+		page.Width, page.Height = p.MediaBox[2]-p.MediaBox[0], p.MediaBox[3]-p.MediaBox[1]
+		if p.Rotate%180 != 0 {
+			page.Width, page.Height = page.Height, page.Width
+		}
+		doc.Glyphs += len(in.marks)
+		if doc.Glyphs > maxGlyphs {
+			return doc, fmt.Errorf("reading page %d: %d glyphs: %w", i+1, doc.Glyphs, pdf.ErrBudget)
+		}
+		doc.Pages = append(doc.Pages, page)
+	}
+	doc.Unmapped = in.unmapped
+	return doc, nil
+}
+
+// FromWords lays out words whose places are known, as OCR finds them.
+func FromWords(number int, width, height float64, words []Word) Page {
+	p := Page{Number: number, Width: width, Height: height}
+	for _, row := range group(words) {
+		if cells := splitCells(row); len(cells) > 0 {
+			p.Lines = append(p.Lines, Line{Y: row[0].Y, Cells: cells})
+		}
+	}
+	return p
+}

@@ -1,0 +1,284 @@
+// Package kafka knows the Kafka topics: what each must be, which partition a key belongs to, and how they are written and read.
+// Whoever sends or reads a message of the ledger does it through this package.
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"tallyhouse/schemas/events"
+)
+
+// Limits of what is sent in one batch, the value with everything around it. The broker's limit leaves room for the batch's own
+// header above them.
+const (
+	// MaxBatchBytes is for the topics of change events: a value of events.MaxMessageBytes with its key.
+	MaxBatchBytes = events.MaxMessageBytes + 128<<10
+	// MaxLetterBytes is for dead letters, which carry a message and say what was wrong with it.
+	MaxLetterBytes = 17<<20 - batchHeader
+
+	batchHeader = 4 << 10
+)
+
+// DefaultPartitions is the number of partitions of a topic made without another wish.
+const DefaultPartitions = 4
+
+const (
+	requestTimeout = 30 * time.Second // of one question or order to the cluster
+	createTimeout  = time.Minute      // of all topics together
+)
+
+// ErrPartitions says that a topic has another number of partitions than was asked for.
+var ErrPartitions = errors.New("another number of partitions")
+
+// Names are all topics: those of events.Topics and the dead letters.
+func Names() []string {
+	var names []string
+	for _, t := range events.Topics() {
+		names = append(names, string(t))
+	}
+	return append(names, string(events.DeadLetters))
+}
+
+// Wish says what topics should be like.
+type Wish struct {
+	Partitions int // 0: as they are, DefaultPartitions where they are made
+	Replicas   int // of topics that are made; 0: the cluster's default
+}
+
+// Status is what was found, or made, of one topic.
+type Status struct {
+	Topic      string
+	Created    bool
+	Partitions int
+	Warnings   []string // it works, but not as it should
+}
+
+// Ensure creates the topics that are missing and checks the others: what can be lived with is a warning, another number of
+// partitions than wished is an ErrPartitions. Two at once do no harm.
+func Ensure(ctx context.Context, c Cluster, w Wish) ([]Status, error) {
+	ctx, stop := context.WithTimeout(ctx, createTimeout)
+	defer stop()
+	found, err := partitions(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	created, err := create(ctx, c, w, found)
+	if err != nil {
+		return nil, err
+	}
+	if len(created) > 0 {
+		if found, err = awaitAll(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	all, err := check(ctx, c, found)
+	if err != nil {
+		return nil, err
+	}
+	var wrong []error
+	for i := range all {
+		s := &all[i]
+		s.Created = slices.Contains(created, s.Topic)
+		if w.Partitions > 0 && s.Partitions != w.Partitions {
+			wrong = append(wrong, s.otherPartitions(w.Partitions))
+		}
+	}
+	return all, errors.Join(wrong...)
+}
+
+// Check looks at the topics that exist, and makes none.
+func Check(ctx context.Context, c Cluster) ([]Status, error) {
+	ctx, stop := context.WithTimeout(ctx, requestTimeout)
+	defer stop()
+	found, err := partitions(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return check(ctx, c, found)
+}
+
+func check(ctx context.Context, c Cluster, found map[string]int) ([]Status, error) {
+	settings, err := describe(ctx, c, found)
+	if err != nil {
+		return nil, err
+	}
+	var all []Status
+	for _, name := range Names() {
+		if n, ok := found[name]; ok {
+			all = append(all, Status{Topic: name, Partitions: n, Warnings: warnings(name, settings[name])})
+		}
+	}
+	return all, nil
+}
+
+func (s Status) otherPartitions(want int) error {
+	next := "ask for " + strconv.Itoa(s.Partitions)
+	if s.Partitions < want {
+		next = "add partitions with your Kafka tools, then run `tallyhouse topics resize`"
+	}
+	return fmt.Errorf("%s: %w: it has %d, not %d; %s", s.Topic, ErrPartitions, s.Partitions, want, next)
+}
+
+// Partitions are the numbers of partitions of the topics that exist.
+func Partitions(ctx context.Context, c Cluster) (map[string]int, error) {
+	ctx, stop := context.WithTimeout(ctx, requestTimeout)
+	defer stop()
+	return partitions(ctx, c)
+}
+
+func partitions(ctx context.Context, c Cluster) (map[string]int, error) {
+	r, err := c.Client().Metadata(ctx, &kafka.MetadataRequest{Topics: Names()})
+	if err != nil {
+		return nil, c.unreachable(err)
+	}
+	found := map[string]int{}
+	for _, t := range r.Topics {
+		switch {
+		case t.Error == nil:
+			found[t.Name] = len(t.Partitions)
+		case !errors.Is(t.Error, kafka.UnknownTopicOrPartition):
+			return nil, fmt.Errorf("ask Kafka for topic %s: %w", t.Name, t.Error)
+		}
+	}
+	return found, nil
+}
+
+// create makes the missing topics and tells which it made.
+func create(ctx context.Context, c Cluster, w Wish, found map[string]int) ([]string, error) {
+	n, replicas := w.Partitions, w.Replicas
+	if n == 0 {
+		n = DefaultPartitions
+	}
+	if replicas == 0 {
+		replicas = -1
+	}
+	var missing []kafka.TopicConfig
+	for _, name := range Names() {
+		if _, ok := found[name]; !ok {
+			missing = append(missing, kafka.TopicConfig{Topic: name, NumPartitions: n, ReplicationFactor: replicas, ConfigEntries: settingsOf(name)})
+		}
+	}
+	if len(missing) == 0 {
+		return nil, nil
+	}
+	r, err := c.Client().CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: missing})
+	if err != nil {
+		return nil, fmt.Errorf("create %d topics: %w", len(missing), err)
+	}
+	var created []string
+	var failed []error
+	for _, t := range missing {
+		switch err := r.Errors[t.Topic]; {
+		case err == nil:
+			created = append(created, t.Topic)
+		case !errors.Is(err, kafka.TopicAlreadyExists): // else somebody else was faster
+			failed = append(failed, fmt.Errorf("create topic %s: %w", t.Topic, err))
+		}
+	}
+	return created, errors.Join(failed...)
+}
+
+// awaitAll waits until the whole cluster knows of the topics; the context bounds it.
+func awaitAll(ctx context.Context, c Cluster) (map[string]int, error) {
+	for {
+		found, err := partitions(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == len(Names()) {
+			return found, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for the new topics: %d of %d are known: %w; run `tallyhouse topics` again", len(found), len(Names()), ctx.Err())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// The settings of a topic that matter here.
+const (
+	cleanupPolicy   = "cleanup.policy"
+	retentionTime   = "retention.ms"
+	retentionBytes  = "retention.bytes"
+	maxMessageBytes = "max.message.bytes"
+)
+
+func settingsOf(topic string) []kafka.ConfigEntry {
+	return []kafka.ConfigEntry{
+		{ConfigName: cleanupPolicy, ConfigValue: "delete"},
+		{ConfigName: retentionTime, ConfigValue: "-1"},
+		{ConfigName: retentionBytes, ConfigValue: "-1"},
+		{ConfigName: maxMessageBytes, ConfigValue: strconv.Itoa(limitOf(topic))},
+	}
+}
+
+// limitOf is the broker's limit of a batch in the topic.
+func limitOf(topic string) int {
+	if topic == string(events.DeadLetters) {
+		return MaxLetterBytes + batchHeader
+	}
+	return MaxBatchBytes + batchHeader
+}
+
+// describe reads the settings of the topics that exist.
+func describe(ctx context.Context, c Cluster, found map[string]int) (map[string]map[string]string, error) {
+	req := &kafka.DescribeConfigsRequest{}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	for name := range found {
+		req.Resources = append(req.Resources, kafka.DescribeConfigRequestResource{
+			ResourceType: kafka.ResourceTypeTopic,
+			ResourceName: name,
+			ConfigNames:  []string{cleanupPolicy, retentionTime, retentionBytes, maxMessageBytes},
+		})
+	}
+	r, err := c.Client().DescribeConfigs(ctx, req)
+	if err != nil {
+		return nil, fmt.Errorf("ask Kafka for the topics' settings: %w", err)
+	}
+	all := map[string]map[string]string{}
+	for _, t := range r.Resources {
+		if t.Error != nil {
+			return nil, fmt.Errorf("ask Kafka for the settings of topic %s: %w", t.ResourceName, t.Error)
+		}
+		of := map[string]string{}
+		for _, s := range t.ConfigEntries {
+			of[s.ConfigName] = s.ConfigValue
+		}
+		all[t.ResourceName] = of
+	}
+	return all, nil
+}
+
+// warnings say what is other than it should be, and what follows from that.
+func warnings(topic string, settings map[string]string) []string {
+	var w []string
+	if strings.Contains(settings[cleanupPolicy], "compact") {
+		w = append(w, "it is compacted, and compaction keeps the last message of a key, not its highest version: a re-ingest may end up with older states; set cleanup.policy=delete")
+	}
+	for _, name := range []string{retentionTime, retentionBytes} {
+		if v := settings[name]; v != "-1" {
+			w = append(w, fmt.Sprintf("%s is %s: a re-ingest finds only what the log still holds; set it to -1 to keep everything", name, v))
+		}
+	}
+	want := limitOf(topic)
+	switch limit, err := strconv.Atoi(settings[maxMessageBytes]); {
+	case err != nil:
+		w = append(w, fmt.Sprintf("max.message.bytes is %q, not a number", settings[maxMessageBytes]))
+	case limit < want:
+		w = append(w, fmt.Sprintf("max.message.bytes is %d: larger messages are refused by the broker; set it to %d", limit, want))
+	case limit > want:
+		w = append(w, fmt.Sprintf("max.message.bytes is %d: values above %d bytes become dead letters; set it to %d", limit, events.MaxMessageBytes, want))
+	}
+	return w
+}

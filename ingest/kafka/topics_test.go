@@ -1,0 +1,249 @@
+package kafka_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/kafka/topicstest"
+	"tallyhouse/schemas/events"
+)
+
+func ensure(t *testing.T, c kafka.Cluster, w kafka.Wish) []kafka.Status {
+	t.Helper()
+	all, err := kafka.Ensure(context.Background(), c, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func create(t *testing.T, c kafka.Cluster, topic string, partitions int, settings map[string]string) {
+	t.Helper()
+	config := kafkago.TopicConfig{Topic: topic, NumPartitions: partitions, ReplicationFactor: 1}
+	for k, v := range settings {
+		config.ConfigEntries = append(config.ConfigEntries, kafkago.ConfigEntry{ConfigName: k, ConfigValue: v})
+	}
+	r, err := c.Client().CreateTopics(context.Background(), &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{config}})
+	if err = errors.Join(err, r.Errors[topic]); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestEnsureMakesEveryTopicAsItMustBe(t *testing.T) {
+	c := topicstest.Empty(t)
+	for _, s := range ensure(t, c, kafka.Wish{}) {
+		if !s.Created || s.Partitions != kafka.DefaultPartitions || len(s.Warnings) > 0 {
+			t.Errorf("at first %+v", s)
+		}
+	}
+	again := ensure(t, c, kafka.Wish{})
+	for _, s := range again {
+		if s.Created || s.Partitions != kafka.DefaultPartitions || len(s.Warnings) > 0 {
+			t.Errorf("again %+v", s)
+		}
+	}
+	if len(again) != len(events.Topics())+1 || again[len(again)-1].Topic != string(events.DeadLetters) {
+		t.Errorf("the topics are %v", again)
+	}
+}
+
+func TestEnsureWarnsOfWhatIsOther(t *testing.T) {
+	c := topicstest.Empty(t)
+	create(t, c, string(events.Records), 4, map[string]string{
+		"cleanup.policy": "compact", "retention.ms": "86400000", "retention.bytes": "-1", "max.message.bytes": "1048576",
+	})
+	all := ensure(t, c, kafka.Wish{})
+	i := slices.IndexFunc(all, func(s kafka.Status) bool { return s.Topic == string(events.Records) })
+	told := strings.Join(all[i].Warnings, "\n")
+	for _, want := range []string{"compacted", "retention.ms is 86400000", "max.message.bytes is 1048576"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("nothing of %q in %q", want, told)
+		}
+	}
+	if all[i].Created || len(all[i].Warnings) != 3 {
+		t.Errorf("records: %+v", all[i])
+	}
+}
+
+func TestCheckMakesNothing(t *testing.T) {
+	c := topicstest.Empty(t)
+	check := func() []kafka.Status {
+		all, err := kafka.Check(context.Background(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	if all := check(); len(all) != 0 {
+		t.Errorf("an empty broker has %v", all)
+	}
+	create(t, c, string(events.Records), 3, map[string]string{"cleanup.policy": "compact"})
+	all := check()
+	if len(all) != 1 || all[0].Topic != string(events.Records) || all[0].Created || all[0].Partitions != 3 || !strings.Contains(strings.Join(all[0].Warnings, "\n"), "compacted") {
+		t.Errorf("found %+v", all)
+	}
+}
+
+func TestEnsureRefusesAnotherNumberOfPartitions(t *testing.T) {
+	c := topicstest.Empty(t)
+	create(t, c, string(events.Records), 3, nil)
+	_, err := kafka.Ensure(context.Background(), c, kafka.Wish{Partitions: 6})
+	if !errors.Is(err, kafka.ErrPartitions) || !strings.Contains(err.Error(), "ledger.records") || !strings.Contains(err.Error(), "topics resize") {
+		t.Errorf("err = %v", err)
+	}
+	if strings.Contains(err.Error(), "ledger.projects") {
+		t.Errorf("complains of a topic that it made: %v", err)
+	}
+}
+
+// A value of the largest size comes through, and two that don't fit in one batch together go in two.
+func TestLargestMessagesComeThrough(t *testing.T) {
+	c := topicstest.Empty(t)
+	ensure(t, c, kafka.Wish{Partitions: 1})
+	ctx := context.Background()
+	value := bytes.Repeat([]byte("x"), events.MaxMessageBytes)
+	half := value[:events.MaxMessageBytes*51/100]
+	key := []byte("demo/" + strings.Repeat("ü", events.MaxIDLength))
+	w := kafka.NewWriter(c, kafka.Sending{Batch: 10})
+	defer w.Close()
+	var messages []kafkago.Message
+	for _, v := range [][]byte{value, half, half} {
+		messages = append(messages, kafkago.Message{Topic: string(events.Records), Key: key, Value: v})
+	}
+	if err := w.WriteMessages(ctx, messages...); err != nil {
+		t.Fatal(err)
+	}
+	letters := kafka.NewWriter(c, kafka.Sending{Letters: true})
+	defer letters.Close()
+	letter := bytes.Repeat([]byte("x"), kafka.MaxLetterBytes-100)
+	if err := letters.WriteMessages(ctx, kafkago.Message{Topic: string(events.DeadLetters), Key: []byte("k"), Value: letter}); err != nil {
+		t.Fatal(err)
+	}
+	var sizes []int
+	for _, topic := range []events.Topic{events.Records, events.DeadLetters} {
+		err := kafka.Read(ctx, c, string(topic), func(r *kgo.Record) error {
+			sizes = append(sizes, len(r.Value))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []int{len(value), len(half), len(half), len(letter)}; !slices.Equal(sizes, want) {
+		t.Errorf("read values of %v bytes, want %v", sizes, want)
+	}
+}
+
+func TestReadGivesCommittedMessagesAlone(t *testing.T) {
+	c := topicstest.Empty(t)
+	ensure(t, c, kafka.Wish{Partitions: 2})
+	ctx := context.Background()
+	topic := string(events.Records)
+	producer, err := kgo.NewClient(append(c.Reading, kgo.TransactionalID("a"), kgo.DefaultProduceTopic(topic))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer producer.Close()
+	for i, commit := range []kgo.TransactionEndTry{kgo.TryCommit, kgo.TryAbort, kgo.TryCommit, kgo.TryAbort} {
+		if err := producer.BeginTransaction(); err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []string{"a", "b", "c", "d", "e", "f"} {
+			producer.Produce(ctx, &kgo.Record{Key: []byte(key), Value: []byte{byte('0' + i)}}, func(_ *kgo.Record, err error) {
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		if err := errors.Join(producer.Flush(ctx), producer.EndTransaction(ctx, commit)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var open []kgo.Opt
+	open = append(append(open, c.Reading...), kgo.TransactionalID("b"), kgo.DefaultProduceTopic(topic))
+	pending, err := kgo.NewClient(open...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pending.Close()
+	if err := pending.BeginTransaction(); err != nil {
+		t.Fatal(err)
+	}
+	if err := pending.ProduceSync(ctx, &kgo.Record{Key: []byte("a"), Value: []byte("open")}).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+
+	got := map[string]int{}
+	err = kafka.Read(ctx, c, topic, func(r *kgo.Record) error {
+		got[string(r.Value)]++
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 2 || got["0"] != 6 || got["2"] != 6 {
+		t.Errorf("read %v", got)
+	}
+}
+
+func TestIdentitiesTellATopicFromOneMadeAnew(t *testing.T) {
+	c := topicstest.Empty(t)
+	client, err := kgo.NewClient(c.Reading...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	ctx := context.Background()
+	topic := string(events.Records)
+	if _, err := kafka.Identities(ctx, client, topic); !errors.Is(err, kafka.ErrUnknown) {
+		t.Fatalf("of a topic that isn't there: %v", err)
+	}
+	var ids []kafka.Identity
+	for range 2 {
+		create(t, c, topic, 3, nil)
+		id, err := kafka.Identities(ctx, client, topic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id[topic])
+		if _, err := c.Client().DeleteTopics(ctx, &kafkago.DeleteTopicsRequest{Topics: []string{topic}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ids[0].Cluster == "" || ids[0].Cluster != ids[1].Cluster || ids[0].Partitions != 3 {
+		t.Errorf("identities %+v", ids)
+	}
+	if ids[0].Topic == ids[1].Topic {
+		t.Errorf("a topic made anew has the old id %s", ids[0].Topic)
+	}
+}
+
+func TestSendTellsWhereTheMessageStands(t *testing.T) {
+	c := topicstest.Empty(t)
+	m := kafkago.Message{Topic: string(events.Contractors), Key: []byte("demo/C1"), Value: []byte("{}")}
+	if _, _, err := kafka.Send(context.Background(), c, m); !errors.Is(err, kafka.ErrUnknown) {
+		t.Errorf("without the topic: %v", err)
+	}
+	ensure(t, c, kafka.Wish{Partitions: 3})
+	for want := range int64(2) {
+		partition, offset, err := kafka.Send(context.Background(), c, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if partition != kafka.Partition(m.Key, 3) || offset != want {
+			t.Errorf("sent to partition %d, offset %d", partition, offset)
+		}
+	}
+	sent := topicstest.Messages(t, c, events.Contractors)
+	if len(sent) != 2 || string(sent[0].Value) != "{}" {
+		t.Errorf("the topic holds %v", sent)
+	}
+}

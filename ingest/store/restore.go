@@ -1,0 +1,65 @@
+package store
+
+import (
+	"time"
+
+	"github.com/ClickHouse/ch-go/proto"
+
+	"tallyhouse/analytics"
+	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/events"
+)
+
+// What an entity's columns are made of is read back from them here, as far as it contributes to views: a column that takes up another
+// member, or a formula that asks for one, is followed here. A test draws entities and holds the contributions of what is read back to
+// those of what was written.
+
+func restoreRecord(m image) any {
+	r := &events.Record{
+		ProjectID:       m.project(),
+		Source:          read[string](m, "source"),
+		Direction:       read[string](m, "direction"),
+		StepKind:        stepOf(analytics.RecordStatus(read[string](m, "status"))),
+		ContractorID:    idOrNone(read[string](m, "contractor_id")),
+		RecognitionDate: dateOf(read[proto.Nullable[time.Time]](m, "recognition_date")),
+		PaidAt:          optionOf(read[proto.Nullable[time.Time]](m, "paid_at")),
+		CashDate:        dateOf(read[proto.Nullable[time.Time]](m, "given_cash_date")),
+		Currency:        idOrNone(read[string](m, "currency")),
+		Net:             optionOf(read[proto.Nullable[int64]](m, "net")),
+		Tax:             optionOf(read[proto.Nullable[int64]](m, "tax")),
+		Gross:           optionOf(read[proto.Nullable[int64]](m, "gross")),
+		ContractID:      idOrNone(read[string](m, "contract_id")),
+	}
+	nets := read[[]int64](m, "allocation_net")
+	for i, node := range read[[]string](m, "allocation_node") {
+		r.Allocations = append(r.Allocations, events.RecordAllocation{NodeID: idOrNone(node), Net: events.Opt[int64]{V: nets[i], Ok: r.Net.Ok}})
+	}
+	return r
+}
+
+// stepOf is the step that collapses into a status.
+func stepOf(s analytics.RecordStatus) string {
+	for _, step := range []string{"setup", "approval", "payment", "paid", "rejected"} {
+		if analytics.StatusOf(step) == s {
+			return step
+		}
+	}
+	return ""
+}
+
+// idOrNone reads a text that is empty when there is none.
+func idOrNone(s string) events.Opt[string] { return events.Opt[string]{V: s, Ok: s != ""} }
+
+func optionOf[T any](n proto.Nullable[T]) events.Opt[T] {
+	if !n.Set {
+		return events.Opt[T]{}
+	}
+	return events.Some(n.Value)
+}
+
+func dateOf(n proto.Nullable[time.Time]) events.Opt[calendar.Date] {
+	if !n.Set {
+		return events.Opt[calendar.Date]{}
+	}
+	return events.Some(calendar.FromTime(n.Value))
+}

@@ -1,0 +1,107 @@
+package worker
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// balancer spreads the partitions of all topics over the members, evenly and sticky: a member keeps what it has, up to its share.
+// kafka-go's own balancers go topic by topic, which gives every topic's partition 0 to the same member.
+type balancer struct {
+	// has lists what this member writes now.
+	has func() []topicPartition
+}
+
+var _ kafka.GroupBalancer = balancer{}
+
+// ProtocolName implements kafka.GroupBalancer.
+func (balancer) ProtocolName() string { return "tallyhouse-sticky" }
+
+// UserData implements kafka.GroupBalancer: it tells the leader what this member has.
+func (b balancer) UserData() ([]byte, error) {
+	has := map[string][]int32{}
+	for _, tp := range b.has() {
+		has[tp.topic] = append(has[tp.topic], tp.partition)
+	}
+	data, err := json.Marshal(has)
+	if err != nil {
+		return nil, fmt.Errorf("tell the group what this worker has: %w", err)
+	}
+	return data, nil
+}
+
+// AssignGroups implements kafka.GroupBalancer; the leader's is called.
+func (balancer) AssignGroups(members []kafka.GroupMember, partitions []kafka.Partition) kafka.GroupMemberAssignments {
+	members = slices.Clone(members)
+	slices.SortFunc(members, func(a, b kafka.GroupMember) int { return strings.Compare(a.ID, b.ID) })
+	free := map[topicPartition]bool{}
+	for _, p := range partitions {
+		free[topicPartition{p.Topic, int32(p.ID)}] = true
+	}
+	given := make([][]topicPartition, len(members))
+	least, more := len(free)/max(1, len(members)), len(free)%max(1, len(members))
+	for i, m := range members {
+		for _, tp := range hadBefore(m) {
+			most := least
+			if more > 0 {
+				most++
+			}
+			if free[tp] && len(given[i]) < most {
+				given[i] = append(given[i], tp)
+				delete(free, tp)
+				if len(given[i]) > least {
+					more--
+				}
+			}
+		}
+	}
+	rest := make([]topicPartition, 0, len(free))
+	for tp := range free {
+		rest = append(rest, tp)
+	}
+	slices.SortFunc(rest, compare)
+	for _, tp := range rest {
+		poorest := 0
+		for i := range given {
+			if len(given[i]) < len(given[poorest]) {
+				poorest = i
+			}
+		}
+		given[poorest] = append(given[poorest], tp)
+	}
+	all := kafka.GroupMemberAssignments{}
+	for i, m := range members {
+		all[m.ID] = map[string][]int{}
+		for _, tp := range given[i] {
+			all[m.ID][tp.topic] = append(all[m.ID][tp.topic], int(tp.partition))
+		}
+	}
+	return all
+}
+
+// hadBefore is what the member said it has, in a fixed order; nothing when it can't be read.
+func hadBefore(m kafka.GroupMember) []topicPartition {
+	var has map[string][]int32
+	if json.Unmarshal(m.UserData, &has) != nil {
+		return nil
+	}
+	var all []topicPartition
+	for topic, partitions := range has {
+		for _, p := range partitions {
+			all = append(all, topicPartition{topic, p})
+		}
+	}
+	slices.SortFunc(all, compare)
+	return all
+}
+
+func compare(a, b topicPartition) int {
+	if c := strings.Compare(a.topic, b.topic); c != 0 {
+		return c
+	}
+	return int(a.partition - b.partition)
+}

@@ -1,0 +1,151 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/worker/fence"
+	"tallyhouse/ingest/worker/heads"
+	"tallyhouse/ingest/worker/position"
+	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/events"
+)
+
+// BenchmarkBatch splits the cost of a batch of 10,000 changes of records, every one an update: decoding it, looking up heads and computing
+// contributions, laying it out in columns, the insert with its views and without them, remembering the heads. One operation is a
+// whole batch.
+func BenchmarkBatch(b *testing.B) {
+	const rows = 10_000
+	latest, err := heads.Open(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer latest.Close()
+	e := store.Of(events.Records)
+	tp := topicPartition{string(events.Records), 0}
+	g := &digester{entity: e, tp: tp, partitions: 1, heads: latest.Of(tp.topic, 0), rows: 2 * rows}
+	logs := [2][]*kgo.Record{benchLog(rows, 1), benchLog(rows, 2)}
+	cut := func(log []*kgo.Record, first uint64) *batch {
+		bt := newBatch(first, len(e.Shape.Sums))
+		for i, r := range log {
+			r.Offset = int64(first) + int64(i)
+			if i%together == 0 {
+				if err := g.know(bt, log[i:min(i+together, len(log))]); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if !g.digest(bt, r) {
+				b.Fatal("the batch is full")
+			}
+		}
+		return bt
+	}
+	if err := cut(logs[0], 0).remember(g.heads, "life"); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("decode", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			for _, r := range logs[1] {
+				if _, err := events.Decode(events.Records, r.Key, r.Value); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+	b.Run("digest", func(b *testing.B) { // decoding, heads and contributions together
+		b.ReportAllocs()
+		for b.Loop() {
+			cut(logs[1], rows)
+		}
+	})
+	bt := cut(logs[1], rows)
+	fresh := func(b *testing.B, first uint64) *batch { // a batch is laid out once
+		b.StopTimer()
+		defer b.StartTimer()
+		return cut(logs[1], first)
+	}
+	b.Run("columns", func(b *testing.B) {
+		b.ReportAllocs()
+		block := e.NewBlock()
+		for b.Loop() {
+			bt := fresh(b, rows)
+			block.Reset()
+			bt.fill(block, tp)
+		}
+	})
+	b.Run("remember", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := bt.remember(g.heads, "life"); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	for _, views := range []bool{true, false} {
+		w := newWorld(b)
+		name := "insert"
+		if !views {
+			name = "insert without views"
+			for _, v := range e.Views() {
+				w.exec("DROP TABLE " + v.Trigger() + " SYNC")
+			}
+		}
+		claim, _, err := fence.Put(context.Background(), w.db, tp.topic, []int32{0})
+		if err != nil {
+			b.Fatal(err)
+		}
+		server, err := position.ServerUUID(context.Background(), w.db)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(name, func(b *testing.B) {
+			first := uint64(0)
+			block := e.NewBlock()
+			for b.Loop() {
+				bt := fresh(b, first)
+				block.Reset()
+				bt.fill(block, tp)
+				n, err := w.db.Insert(context.Background(), database.Statement{
+					ID: fence.WriterID(w.db, tp.topic, 0), SQL: e.Insert(insertCondition(e)), Batch: block.Batch(),
+					Params: claim.Params(0).With(database.Params{"first": number(first), "key": store.PositionKey(0), "server": server}),
+				})
+				if err != nil || n == 0 {
+					b.Fatal(n, err)
+				}
+				first += rows
+			}
+		})
+	}
+}
+
+// benchLog are records as they are in Kafka.
+func benchLog(n int, version int64) []*kgo.Record {
+	log := make([]*kgo.Record, n)
+	for i := range log {
+		net := int64(10_000 + i%977*1_000)
+		day := calendar.NewDate(2022, 1, 1) + calendar.Date(i%1500)
+		e := events.Event{
+			Envelope: events.Envelope{ID: fmt.Sprintf("record-%08d", i), TenantID: "bench", Version: version, Op: events.Upsert, At: time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)},
+			Data: &events.Record{
+				ProjectID: "P1", Source: "invoice", Direction: "out", StepKind: "approval", WorkflowStep: events.Some("Site manager"), ContractorID: events.Some(fmt.Sprintf("contractor-%04d", i%200)),
+				InvoiceNumber: events.Some(fmt.Sprint("RE-", i)), RecognitionDate: events.Some(day), DueDate: events.Some(day + 30), Currency: events.Some("EUR"),
+				Net: events.Some(net), Tax: events.Some(net / 5), Gross: events.Some(net + net/5), Allocations: []events.RecordAllocation{{NodeID: events.Some(fmt.Sprintf("node-%04d", i%200)), Net: events.Some(net)}},
+				Documents: []events.Document{{Name: fmt.Sprint("RE-", i, ".pdf"), Kind: "original"}},
+				Intake:    events.Intake{Channel: "email", Status: events.Some("completed"), ReceivedAt: events.Some(day.Time())},
+			},
+		}
+		value, err := events.Append(nil, events.Records, e)
+		if err != nil {
+			panic(err)
+		}
+		log[i] = &kgo.Record{Topic: string(events.Records), Key: []byte(e.Key()), Value: value}
+	}
+	return log
+}

@@ -1,0 +1,144 @@
+package worker
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/worker/heads"
+)
+
+// workerChild is the environment variable that makes the test binary a worker in a process of its own, which a test can kill. Its
+// value is a childWork.
+const workerChild = "TALLYHOUSE_TEST_WORKER"
+
+// childWork says what the child works on and where it dies.
+type childWork struct {
+	Kafka, ClickHouse, Database, Heads, Name string
+	DieAt                                    Step  // SIGKILL by its own hand at this step
+	DieAfter                                 int64 // passes of that step
+}
+
+func runWorkerChild() {
+	var work childWork
+	if err := json.Unmarshal([]byte(os.Getenv(workerChild)), &work); err != nil {
+		childFails(err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	go func() { // no orphan: the parent holds this open
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(3)
+	}()
+	cluster, err := kafka.Connect(kafka.Access{Addrs: []string{work.Kafka}})
+	if err != nil {
+		childFails(err)
+	}
+	db, err := database.Open(database.Options{Addr: work.ClickHouse, Database: work.Database, User: "default"}, 4)
+	if err != nil {
+		childFails(err)
+	}
+	latest, err := heads.Open(work.Heads)
+	if err != nil {
+		childFails(err)
+	}
+	w := &world{cluster: cluster, log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	var passed atomic.Int64
+	worker, err := newWorker(w, work.Name, db, latest, quickGroup, func(w *Worker) {
+		w.observe = func(_ topicPartition, s Step) {
+			if s == work.DieAt && passed.Add(1) == work.DieAfter {
+				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+				select {}
+			}
+		}
+	})
+	if err != nil {
+		childFails(err)
+	}
+	fmt.Println("started")
+	<-ctx.Done()
+	worker.stop()
+	if err := <-worker.done; err != nil {
+		childFails(err)
+	}
+	_ = latest.Close()
+	os.Exit(0)
+}
+
+func childFails(err error) {
+	fmt.Fprintln(os.Stderr, "worker child:", err)
+	os.Exit(1)
+}
+
+// quickGroup makes a dead member noticed soon.
+func quickGroup(w *Worker) {
+	w.timings = timings{session: 2 * time.Second, heartbeat: 200 * time.Millisecond}
+}
+
+// child is a worker in a process of its own.
+type child struct {
+	cmd  *exec.Cmd
+	done chan struct{}
+}
+
+func startChild(t testing.TB, work childWork) *child {
+	t.Helper()
+	value, err := json.Marshal(work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &child{exec.Command(executable), make(chan struct{})}
+	c.cmd.Env = append(os.Environ(), workerChild+"="+string(value))
+	if testing.Verbose() {
+		c.cmd.Stderr = os.Stderr
+	}
+	_, err = c.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	bufio.NewScanner(out).Scan() // started, or dead
+	go func() {
+		defer close(c.done)
+		_, _ = io.Copy(io.Discard, out)
+		_ = c.cmd.Wait()
+	}()
+	t.Cleanup(c.kill)
+	return c
+}
+
+func (c *child) dead() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (c *child) kill() {
+	_ = c.cmd.Process.Kill()
+	<-c.done
+}

@@ -1,0 +1,240 @@
+// Package fence decides who may write a partition. A fence is a row; of a partition's rows the greatest (epoch, owner) counts. Every
+// insert is conditional on its writer's fence, so whoever puts up a new one and then kills what still runs knows that nothing older
+// can land any more (docs/architecture.md). A hold is a fence that other writers do not override.
+package fence
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"tallyhouse/ingest/store/database"
+)
+
+// Database is what fences need of the server that they stand on.
+type Database interface {
+	Name() string
+	Rows(ctx context.Context, q database.Query, each func(scan func(...any) error) error) error
+	Exec(ctx context.Context, st database.Statement) error
+}
+
+// Claim is one attempt's fences on partitions of a topic.
+type Claim struct {
+	Topic  string
+	Owner  string
+	Epochs map[int32]uint64 // of the partitions that were got
+}
+
+// Held tells who keeps a partition from being claimed.
+type Held struct {
+	Partition int32
+	Owner     string
+	Since     time.Time
+}
+
+func (h *Held) Error() string {
+	return fmt.Sprintf("partition %d is held by %s since %s", h.Partition, Holder(h.Owner), h.Since.UTC().Format(time.RFC3339))
+}
+
+// Holder is the part of a hold's owner that names the holder.
+func Holder(owner string) string {
+	holder, _, _ := strings.Cut(owner, "/")
+	return holder
+}
+
+// Counts is the condition under which a partition's fence is the one that counts. Its parameters are those of Claim.Params.
+const Counts = `(SELECT max((epoch, owner)) FROM fences WHERE topic = {topic:String} AND partition = {partition:UInt32}) = ({epoch:UInt64}, {owner:String})`
+
+// Params are the parameters of Counts for a partition of the claim.
+func (c *Claim) Params(partition int32) database.Params {
+	return database.Params{
+		"topic": c.Topic, "partition": number(partition), "epoch": strconv.FormatUint(c.Epochs[partition], 10), "owner": c.Owner,
+	}
+}
+
+// Has tells whether the claim got the partition.
+func (c *Claim) Has(partition int32) bool { _, ok := c.Epochs[partition]; return ok }
+
+const newest = `
+SELECT partition, max(epoch), argMax(owner, (epoch, owner)), argMax(held, (epoch, owner)), argMax(since, (epoch, owner))
+FROM fences WHERE topic = {topic:String} GROUP BY partition`
+
+// Only on top of what was read: a statement that arrives late, after others, writes nothing. A partition without a row has epoch 0.
+const raise = `
+INSERT INTO fences (topic, partition, epoch, owner, held, since)
+SELECT {topic:String}, asked.partition, asked.epoch + {step:UInt64}, {owner:String}, {held:Bool}, now64(3)
+FROM (SELECT arrayJoin({asked:Array(Tuple(UInt32, UInt64))}) AS pair, pair.1 AS partition, pair.2 AS epoch) AS asked
+LEFT JOIN (
+    SELECT partition, max(epoch) AS top, argMax(held, (epoch, owner)) AS is_held, argMax(owner, (epoch, owner)) AS keeper
+    FROM fences WHERE topic = {topic:String} GROUP BY partition
+) AS standing ON standing.partition = asked.partition
+WHERE standing.top = asked.epoch AND (NOT standing.is_held OR startsWith(standing.keeper, {holder:String}) AND {holder:String} != '')`
+
+const mine = `SELECT partition, epoch FROM fences WHERE topic = {topic:String} AND owner = {owner:String}`
+
+// holdStep makes a hold's epoch so much greater that no fence computed before it can outrank it.
+const holdStep = 1_000_000
+
+// Standing is what counts on a partition.
+type Standing struct {
+	Epoch uint64
+	Owner string
+	Held  bool
+	Since time.Time
+}
+
+// Read tells what counts on each partition of the topic that has a fence.
+func Read(ctx context.Context, db Database, topic string) (map[int32]Standing, error) {
+	all := map[int32]Standing{}
+	err := db.Rows(ctx, database.Query{SQL: newest, Params: database.Params{"topic": topic}}, func(scan func(...any) error) error {
+		var p uint32
+		var s Standing
+		if err := scan(&p, &s.Epoch, &s.Owner, &s.Held, &s.Since); err != nil {
+			return err
+		}
+		all[int32(p)] = s
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the fences of %s: %w", topic, err)
+	}
+	return all, nil
+}
+
+// Put puts up a new fence on each of the partitions. The claim names those that were got; held tells of those that somebody holds.
+// The others lost a race: ask again.
+func Put(ctx context.Context, db Database, topic string, partitions []int32) (claim *Claim, held map[int32]*Held, err error) {
+	return put(ctx, db, topic, partitions, randomID(), "", 1, false)
+}
+
+func put(ctx context.Context, db Database, topic string, partitions []int32, owner, holder string, step uint64, hold bool) (*Claim, map[int32]*Held, error) {
+	standing, err := Read(ctx, db, topic)
+	if err != nil {
+		return nil, nil, err
+	}
+	held := map[int32]*Held{}
+	var asked []string
+	for _, p := range partitions {
+		s := standing[p]
+		if s.Held && (holder == "" || Holder(s.Owner) != holder) {
+			held[p] = &Held{Partition: p, Owner: s.Owner, Since: s.Since}
+			continue
+		}
+		asked = append(asked, fmt.Sprintf("(%d,%d)", p, s.Epoch))
+	}
+	claim := &Claim{Topic: topic, Owner: owner, Epochs: map[int32]uint64{}}
+	if len(asked) == 0 {
+		return claim, held, nil
+	}
+	prefix := holder
+	if prefix != "" {
+		prefix += "/"
+	}
+	err = db.Exec(ctx, database.Statement{
+		SQL: raise,
+		ID:  fencePrefix(db, topic) + randomID(),
+		Params: database.Params{
+			"topic": topic, "owner": owner, "holder": prefix, "step": strconv.FormatUint(step, 10), "held": strconv.FormatBool(hold),
+			"asked": "[" + strings.Join(asked, ",") + "]",
+		},
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("put up fences on %s: %w", topic, err)
+	}
+	err = db.Rows(ctx, database.Query{SQL: mine, Params: database.Params{"topic": topic, "owner": owner}}, func(scan func(...any) error) error {
+		var p uint32
+		var epoch uint64
+		if err := scan(&p, &epoch); err != nil {
+			return err
+		}
+		claim.Epochs[int32(p)] = epoch
+		return nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read back the fences of %s: %w", topic, err)
+	}
+	return claim, held, nil
+}
+
+// Counting tells for which partitions of the claim its fence is the one that counts.
+func (c *Claim) Counting(ctx context.Context, db Database) (map[int32]bool, error) {
+	standing, err := Read(ctx, db, c.Topic)
+	if err != nil {
+		return nil, err
+	}
+	counts := map[int32]bool{}
+	for p, epoch := range c.Epochs {
+		counts[p] = standing[p].Epoch == epoch && standing[p].Owner == c.Owner
+	}
+	return counts, nil
+}
+
+// WriterID is a fresh query id for an insert of the partition; PartitionPrefix begins all of them.
+func WriterID(db Database, topic string, partition int32) string {
+	return PartitionPrefix(db, topic, partition) + randomID()
+}
+
+// PartitionPrefix begins the ids of all inserts into a partition.
+func PartitionPrefix(db Database, topic string, partition int32) string {
+	return TopicPrefix(db, topic) + number(partition) + "/"
+}
+
+// TopicPrefix begins the ids of all inserts of a topic, its holders' too.
+func TopicPrefix(db Database, topic string) string { return db.Name() + "/" + topic + "/" }
+
+// fencePrefix begins the ids of the statements that put up fences on a topic. A kill does not end them: they are conditional on what
+// they read.
+func fencePrefix(db Database, topic string) string { return db.Name() + "/fence/" + topic + "/" }
+
+const (
+	killAll  = `KILL QUERY WHERE arrayExists(prefix -> startsWith(query_id, prefix), {prefixes:Array(String)}) SYNC`
+	stillRun = `SELECT count() FROM system.processes WHERE arrayExists(prefix -> startsWith(query_id, prefix), {prefixes:Array(String)})`
+)
+
+// killTries bounds how often Kill asks again: at 20 ms each it is longer than the server waits for data that do not come.
+const killTries = 1500
+
+// Kill ends the statements whose ids begin with one of the prefixes, one's own too, and waits until none runs. What starts after it
+// finds the fence.
+func Kill(ctx context.Context, db Database, prefixes ...string) error {
+	params := database.Params{"prefixes": texts(prefixes)}
+	for range killTries {
+		var running uint64
+		err := db.Rows(ctx, database.Query{SQL: stillRun, Params: params}, func(scan func(...any) error) error { return scan(&running) })
+		if err != nil {
+			return fmt.Errorf("see which inserts still run: %w", err)
+		}
+		if running == 0 {
+			return nil
+		}
+		if err := db.Exec(ctx, database.Statement{SQL: killAll, Params: params, Limit: 20 * time.Second}); err != nil {
+			return fmt.Errorf("kill inserts in doubt: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return fmt.Errorf("inserts under %s do not end: restart the ClickHouse server", strings.Join(prefixes, ", "))
+}
+
+func texts(all []string) string {
+	quoted := make([]string, len(all))
+	for i, s := range all {
+		quoted[i] = "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
+	}
+	return "[" + strings.Join(quoted, ",") + "]"
+}
+
+func number(partition int32) string { return strconv.Itoa(int(partition)) }
+
+func randomID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}

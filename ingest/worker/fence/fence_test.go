@@ -1,0 +1,322 @@
+package fence_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/worker/fence"
+	"tallyhouse/schemas/clickhouse"
+)
+
+func TestMain(m *testing.M) { clickhousetest.Main(m) }
+
+const topic = "ledger.records"
+
+// server is a database with fences and a table whose rows only the writer may write whose fence counts.
+func server(t *testing.T) *database.Server {
+	t.Helper()
+	addr, name := clickhousetest.Database(t)
+	db, err := database.Open(database.Options{Addr: addr, Database: name, User: "default"}, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	steps, err := clickhouse.Migrations(clickhouse.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range append(steps[0].Statements, "CREATE TABLE written (who String, partition UInt32) ENGINE = MergeTree ORDER BY who") {
+		if err := db.Exec(t.Context(), database.Statement{SQL: s}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return db
+}
+
+func put(t *testing.T, db fence.Database, partitions ...int32) *fence.Claim {
+	t.Helper()
+	claim, held, err := fence.Put(t.Context(), db, topic, partitions)
+	if err != nil || len(held) > 0 || len(claim.Epochs) != len(partitions) {
+		t.Fatalf("got %+v, held %v, %v", claim, held, err)
+	}
+	return claim
+}
+
+func take(t *testing.T, db fence.Database, holder string, partitions ...int32) *fence.Hold {
+	t.Helper()
+	hold, err := fence.Take(t.Context(), db, topic, partitions, holder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hold
+}
+
+// writes tells whether a conditional insert wrote.
+func writes(t *testing.T, db *database.Server, condition string, params database.Params) bool {
+	t.Helper()
+	n, err := db.Insert(t.Context(), database.Statement{SQL: "INSERT INTO written SELECT 'x', 0 WHERE " + condition, ID: db.Name() + "/" + topic + "/0/x", Params: params})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n == 1
+}
+
+func mayWrite(t *testing.T, db *database.Server, c *fence.Claim, p int32) bool {
+	t.Helper()
+	return writes(t, db, fence.Counts, c.Params(p))
+}
+
+func holds(t *testing.T, db *database.Server, h *fence.Hold) bool {
+	t.Helper()
+	by := writes(t, db, fence.HoldCounts, h.Params())
+	if err := h.Check(t.Context(), db); (err == nil) != by {
+		t.Fatalf("the condition says %v, the check %v", by, err)
+	}
+	return by
+}
+
+func TestOnlyTheNewestFenceCounts(t *testing.T) {
+	db := server(t)
+	first := put(t, db, 0, 1)
+	if !mayWrite(t, db, first, 0) || !mayWrite(t, db, first, 1) {
+		t.Fatal("the first writer can't write")
+	}
+	second := put(t, db, 1)
+	if !mayWrite(t, db, first, 0) || mayWrite(t, db, first, 1) || !mayWrite(t, db, second, 1) {
+		t.Fatal("the newest fence of each partition must count, and no other")
+	}
+	counts, err := first.Counting(t.Context(), db)
+	if err != nil || !counts[0] || counts[1] {
+		t.Fatal(counts, err)
+	}
+}
+
+func TestOfManyAtOnceOneCounts(t *testing.T) {
+	db := server(t)
+	claims := make([]*fence.Claim, 6)
+	var racing sync.WaitGroup
+	for i := range claims {
+		racing.Go(func() { claims[i], _, _ = fence.Put(t.Context(), db, topic, []int32{0, 1, 2}) })
+	}
+	racing.Wait()
+	for p := range int32(3) {
+		winners := 0
+		for _, c := range claims {
+			if c == nil {
+				t.Fatal("a claim failed")
+			}
+			if c.Has(p) && mayWrite(t, db, c, p) {
+				winners++
+			}
+		}
+		if winners != 1 {
+			t.Errorf("%d writers may write partition %d", winners, p)
+		}
+	}
+}
+
+func TestARestartOfTheServerTakesAllFencesDown(t *testing.T) {
+	db := server(t)
+	c := put(t, db, 0)
+	if err := db.Exec(t.Context(), database.Statement{SQL: "DETACH TABLE fences"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Exec(t.Context(), database.Statement{SQL: "ATTACH TABLE fences"}); err != nil {
+		t.Fatal(err)
+	}
+	if mayWrite(t, db, c, 0) {
+		t.Fatal("a fence outlived the memory of the server")
+	}
+}
+
+func TestAHoldKeepsWritersAndOtherHoldersOut(t *testing.T) {
+	db := server(t)
+	writer := put(t, db, 0, 1)
+	hold := take(t, db, "holder", 0)
+	if mayWrite(t, db, writer, 0) || !mayWrite(t, db, writer, 1) || !holds(t, db, hold) {
+		t.Fatal("a hold must take the place of the writer's fence, on its partition")
+	}
+	claim, held, err := fence.Put(t.Context(), db, topic, []int32{0, 1})
+	if err != nil || claim.Has(0) || !claim.Has(1) || held[0] == nil || fence.Holder(held[0].Owner) != "holder" {
+		t.Fatalf("%+v, held %v, %v", claim, held, err)
+	}
+	_, err = fence.Take(t.Context(), db, topic, []int32{0, 1}, "another")
+	var other *fence.Held
+	if !errors.As(err, &other) || !strings.Contains(err.Error(), "holder") {
+		t.Fatal(err)
+	}
+	if !holds(t, db, hold) {
+		t.Fatal("an attempt of another took the hold down")
+	}
+	if next := put(t, db, 1); !mayWrite(t, db, next, 1) {
+		t.Fatal("the other left partition 1 held")
+	}
+	again := take(t, db, "holder", 0)
+	if holds(t, db, hold) || !holds(t, db, again) {
+		t.Fatal("the same holder's new attempt must take the place of its old one")
+	}
+	if err := again.Release(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	if holds(t, db, again) || !mayWrite(t, db, put(t, db, 0), 0) {
+		t.Fatal("released, and yet held")
+	}
+}
+
+func TestAHoldOfEveryPartitionOrOfNone(t *testing.T) {
+	db := server(t)
+	hold := take(t, db, "holder", 0, 1, 2)
+	if _, err := fence.Break(t.Context(), db, topic, "the test"); err != nil {
+		t.Fatal(err)
+	}
+	put(t, db, 1)
+	if holds(t, db, hold) {
+		t.Fatal("it lost a partition and still counts")
+	}
+}
+
+// late lets a database lose the connection when fences are put up: the statement arrives later, or never.
+type late struct {
+	fence.Database
+	arrive []func() error
+}
+
+func (l *late) Exec(ctx context.Context, st database.Statement) error {
+	if !strings.Contains(st.SQL, "INSERT INTO fences") {
+		return l.Database.Exec(ctx, st)
+	}
+	l.arrive = append(l.arrive, func() error { return l.Database.Exec(context.WithoutCancel(ctx), st) })
+	return errors.New("connection cut")
+}
+
+func TestAFenceThatArrivesLateDoesNotCount(t *testing.T) {
+	db := server(t)
+	// Both are one above what stood: which of two equals would win is chance, so it is tried often.
+	for p := range int32(8) {
+		slow := &late{Database: db}
+		if _, _, err := fence.Put(t.Context(), slow, topic, []int32{p}); err == nil {
+			t.Fatal("cut, and no error")
+		}
+		quick := put(t, db, p)
+		slow.arrives(t)
+		if !mayWrite(t, db, quick, p) {
+			t.Fatal("what was computed before a fence went over it")
+		}
+	}
+}
+
+func TestAHoldThatArrivesAfterItWasGivenUpHoldsNothing(t *testing.T) {
+	db := server(t)
+	put(t, db, 0)
+	slow := &late{Database: db}
+	if _, err := fence.Take(t.Context(), slow, topic, []int32{0}, "holder"); err == nil {
+		t.Fatal("cut, and no error")
+	}
+	writer := put(t, db, 0)
+	slow.arrives(t)
+	if !mayWrite(t, db, writer, 0) {
+		t.Fatal("a hold that nobody has any more keeps the writer out for ever")
+	}
+}
+
+// arrives lets the statements through that were cut off.
+func (l *late) arrives(t *testing.T) {
+	t.Helper()
+	if len(l.arrive) == 0 {
+		t.Fatal("nothing was cut off")
+	}
+	for _, arrive := range l.arrive {
+		if err := arrive(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAReleaseThatArrivesLateDoesNotReleaseAnother(t *testing.T) {
+	db := server(t)
+	hold := take(t, db, "first", 0)
+	slow := &late{Database: db}
+	if err := hold.Release(t.Context(), slow); err == nil {
+		t.Fatal("cut, and no error")
+	}
+	if _, err := fence.Break(t.Context(), db, topic, "the test"); err != nil {
+		t.Fatal(err)
+	}
+	second := take(t, db, "second", 0)
+	slow.arrives(t)
+	if !holds(t, db, second) {
+		t.Fatal("the first holder's release took the second's hold down")
+	}
+}
+
+func TestBreakEndsADeadHoldersHoldAndWhatItLeftRunning(t *testing.T) {
+	db := server(t)
+	if broken, err := fence.Break(t.Context(), db, topic, "the test"); err != nil || broken != nil {
+		t.Fatalf("nobody held: %+v, %v", broken, err)
+	}
+	hold := take(t, db, "the dead", 0, 1)
+	ended := running(t, db, hold.StatementID(db))
+	broken, err := fence.Break(t.Context(), db, topic, "the test")
+	if err != nil || len(broken) != 2 || fence.Holder(broken[0].Owner) != "the dead" || broken[0].Since.IsZero() {
+		t.Fatalf("%+v, %v", broken, err)
+	}
+	if err := <-ended; err == nil {
+		t.Fatal("what the dead holder had begun ended by itself")
+	}
+	if holds(t, db, hold) || !mayWrite(t, db, put(t, db, 0), 0) {
+		t.Fatal("it still holds")
+	}
+}
+
+func TestKillEndsWhatItsPrefixNamesAndNothingElse(t *testing.T) {
+	db := server(t)
+	mine := running(t, db, fence.WriterID(db, topic, 1))
+	longer := running(t, db, fence.WriterID(db, topic, 12))
+	if err := fence.Kill(t.Context(), db, fence.PartitionPrefix(db, topic, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-mine; err == nil {
+		t.Fatal("partition 1's insert was not killed")
+	}
+	select {
+	case err := <-longer:
+		t.Fatalf("partition 12's insert was killed too: %v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	if err := fence.Kill(t.Context(), db, fence.TopicPrefix(db, topic)); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-longer; err == nil {
+		t.Fatal("the topic's inserts were not killed")
+	}
+}
+
+// running starts an insert that takes long and returns when the server runs it; the channel gives how it ended.
+func running(t *testing.T, db *database.Server, id string) <-chan error {
+	t.Helper()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := db.Insert(context.Background(), database.Statement{ID: id, Limit: 20 * time.Second,
+			SQL: "INSERT INTO written SELECT toString(sleepEachRow(0.05)), 0 FROM numbers(400) SETTINGS max_block_size = 1"})
+		ended <- err
+	}()
+	for range 1000 {
+		var n uint64
+		q := database.Query{SQL: "SELECT count() FROM system.processes WHERE query_id = {id:String}", Params: database.Params{"id": id}}
+		if err := db.Row(t.Context(), q, &n); err != nil {
+			t.Fatal(err)
+		}
+		if n == 1 {
+			return ended
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%s never ran", id)
+	return nil
+}

@@ -1,0 +1,293 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	kafkago "github.com/segmentio/kafka-go"
+
+	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
+	"tallyhouse/deploy/embedded/kafka/kafkatest"
+	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/worker/heads"
+	"tallyhouse/ingest/worker/position"
+	"tallyhouse/schemas/clickhouse"
+	"tallyhouse/schemas/events"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(workerChild) != "" {
+		runWorkerChild()
+		return
+	}
+	clickhousetest.Main(m)
+}
+
+// world is a database, a broker and whatever workers a test starts, all real.
+type world struct {
+	t       testing.TB
+	dir     string
+	cluster kafka.Cluster
+	db      *database.Server
+	addr    string
+	name    string
+	log     *slog.Logger
+}
+
+const testPartitions = 3
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	addr, name := clickhousetest.Database(t)
+	broker := kafkatest.Start(t)
+	return joinWorld(t, addr, name, broker.Addr())
+}
+
+// joinWorld is a world around an engine and a broker that the test has.
+func joinWorld(t testing.TB, clickhouseAddr, name, kafkaAddr string) *world {
+	t.Helper()
+	return joinWorldWith(t, clickhouseAddr, name, kafkaAddr, func(s string) []string { return []string{s} })
+}
+
+// joinWorldWith is joinWorld with other statements instead of those that make the tables.
+func joinWorldWith(t testing.TB, clickhouseAddr, name, kafkaAddr string, instead func(string) []string) *world {
+	t.Helper()
+	w := &world{t: t, dir: t.TempDir(), addr: clickhouseAddr, name: name, log: testLog(t)}
+	var err error
+	if w.cluster, err = kafka.Connect(kafka.Access{Addrs: []string{kafkaAddr}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = kafka.Ensure(t.Context(), w.cluster, kafka.Wish{Partitions: testPartitions}); err != nil {
+		t.Fatal(err)
+	}
+	if w.db, err = database.Open(database.Options{Addr: clickhouseAddr, Database: name, User: "default"}, 4); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.db.Close() })
+	steps, err := clickhouse.Migrations(clickhouse.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range steps {
+		for _, s := range m.Statements {
+			for _, s := range instead(s) {
+				patiently(t, func() error { return w.db.Exec(context.Background(), database.Statement{SQL: s}) })
+			}
+		}
+	}
+	return w
+}
+
+// testLog shows the log of a test that is run with -v, else nothing.
+func testLog(t testing.TB) *slog.Logger {
+	if !testing.Verbose() {
+		return slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})).With("test", t.Name())
+}
+
+func (w *world) exec(sql string) {
+	w.t.Helper()
+	if err := w.db.Exec(context.Background(), database.Statement{SQL: sql}); err != nil {
+		w.t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// worker is one that runs until it is stopped.
+type worker struct {
+	*Worker
+	t    testing.TB
+	stop context.CancelFunc
+	done chan error
+}
+
+// start starts a worker with heads of its own in the world's directory.
+func (w *world) start(name string, change ...func(*Worker)) *worker {
+	w.t.Helper()
+	return w.startOn(name, w.db, change...)
+}
+
+func (w *world) startOn(name string, db Database, change ...func(*Worker)) *worker {
+	w.t.Helper()
+	latest, err := heads.Open(filepath.Join(w.dir, name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	worker, err := newWorker(w, name, db, latest, change...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	done := worker.done
+	w.t.Cleanup(func() {
+		worker.stop()
+		if err, open := <-done; open && err != nil {
+			w.t.Errorf("worker %s: %v", name, err)
+		}
+		latest.Close()
+	})
+	return worker
+}
+
+func newWorker(w *world, name string, db Database, latest *heads.Store, change ...func(*Worker)) (*worker, error) {
+	inner, err := New(Options{
+		Cluster: w.cluster, Servers: []Database{db}, Heads: latest, Group: "tallyhouse", Entities: store.All(), Freshness: 20 * time.Millisecond,
+		Log: w.log.With("worker", name), Metrics: prometheus.NewRegistry(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range change {
+		c(inner)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- inner.Run(ctx); close(done) }()
+	return &worker{inner, w.t, stop, done}, nil
+}
+
+// end stops a worker and waits until it has drained.
+func (w *worker) end() {
+	w.t.Helper()
+	w.stop()
+	if err := <-w.done; err != nil {
+		w.t.Errorf("drain: %v", err)
+	}
+}
+
+// message is one Kafka message of a test.
+type message struct {
+	topic     events.Topic
+	partition int // -1: where the key belongs
+	key       string
+	value     []byte
+}
+
+// produce sends messages in order and waits until Kafka has them.
+func (w *world) produce(messages ...message) {
+	w.t.Helper()
+	if err := produce(w.cluster, messages); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func produce(cluster kafka.Cluster, messages []message) error {
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
+	byTarget := map[string][]message{}
+	for _, m := range messages {
+		if m.partition < 0 {
+			m.partition = kafka.Partition([]byte(m.key), testPartitions)
+		}
+		id := fmt.Sprint(m.topic, "/", m.partition)
+		byTarget[id] = append(byTarget[id], m)
+	}
+	for _, group := range byTarget {
+		var records []kafkago.Record
+		for _, m := range group {
+			r := kafkago.Record{Key: kafkago.NewBytes([]byte(m.key))}
+			if m.value != nil {
+				r.Value = kafkago.NewBytes(m.value)
+			}
+			records = append(records, r)
+		}
+		r, err := cluster.Client().Produce(ctx, &kafkago.ProduceRequest{Topic: string(group[0].topic), Partition: group[0].partition, RequiredAcks: kafkago.RequireAll, Records: kafkago.NewRecordReader(records...)})
+		if err != nil {
+			return err
+		}
+		if r.Error != nil {
+			return r.Error
+		}
+	}
+	return nil
+}
+
+// ends are the ends of all logs, by topic and partition.
+func (w *world) ends() map[topicPartition]int64 {
+	w.t.Helper()
+	all := map[topicPartition]int64{}
+	client, err := newAsking(w.cluster)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer client.Close()
+	for _, e := range store.All() {
+		ranges, err := kafka.Ranges(context.Background(), client, string(e.Topic))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for p, r := range ranges {
+			all[topicPartition{string(e.Topic), int32(p)}] = r.End
+		}
+	}
+	return all
+}
+
+// settled waits until every partition's table and views stand at the log's end.
+func (w *world) settled() {
+	w.t.Helper()
+	w.settledWithin(time.Minute)
+}
+
+func (w *world) settledWithin(patience time.Duration) {
+	w.t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		behind := w.behind()
+		if behind == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("after %s still: %s", patience, behind)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// behind tells what does not yet stand at the log's end, "" when all does.
+func (w *world) behind() string {
+	w.t.Helper()
+	var all []string
+	ends := w.ends() // re-routed messages make logs longer: asked for each time
+	for _, e := range store.All() {
+		var partitions []int32
+		for p := range int32(testPartitions) {
+			if ends[topicPartition{string(e.Topic), p}] > 0 {
+				partitions = append(partitions, p)
+			}
+		}
+		if len(partitions) == 0 {
+			continue // nothing was sent
+		}
+		at, err := position.Read(context.Background(), w.db, e, partitions)
+		if err != nil {
+			return err.Error()
+		}
+		for _, p := range partitions {
+			end := ends[topicPartition{string(e.Topic), p}]
+			if at[p].State != uint64(end) {
+				all = append(all, fmt.Sprintf("%s/%d at %d of %d", e.Table, p, at[p].State, end))
+			}
+			for v, n := range at[p].Views {
+				if n != end {
+					all = append(all, fmt.Sprintf("view %s/%d at %d of %d", v, p, n, end))
+				}
+			}
+		}
+	}
+	// A message that was sent on meanwhile made a log longer, before its old partition's position passed it.
+	if len(all) == 0 && !maps.Equal(ends, w.ends()) {
+		return "the logs grow"
+	}
+	return strings.Join(all, "; ")
+}

@@ -1,0 +1,135 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// membership is what this worker knows of its place in the consumer group: a hint about which partitions it should write, no
+// guarantee. Between generations nothing new is inserted, but writers stay: a partition that comes back needs no recovery.
+type membership struct {
+	mu         sync.Mutex
+	generation int32 // 0 between generations
+	assigned   map[topicPartition]bool
+	share      float64 // of all partitions
+	inserting  int
+	changed    chan struct{} // closed and replaced with every change
+}
+
+var (
+	errLost          = errors.New("the partition is no longer this worker's")
+	errNewGeneration = errors.New("another generation of the group began")
+)
+
+func newMembership() *membership { return &membership{changed: make(chan struct{})} }
+
+// begin enters a generation with its partitions, out of total.
+func (m *membership) begin(generation int32, assigned []topicPartition, total int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.generation = generation
+	m.assigned = map[topicPartition]bool{}
+	for _, tp := range assigned {
+		m.assigned[tp] = true
+	}
+	m.share = float64(len(assigned)) / float64(max(1, total))
+	m.tell()
+}
+
+// pause leaves the generation: no insert begins any more, and it returns when none is in flight, or when patience ends.
+func (m *membership) pause(patience time.Duration) {
+	m.mu.Lock()
+	m.generation = 0
+	m.tell()
+	m.mu.Unlock()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	for {
+		m.mu.Lock()
+		idle, changed := m.inserting == 0, m.changed
+		m.mu.Unlock()
+		if idle {
+			return
+		}
+		select {
+		case <-changed:
+		case <-deadline.C:
+			return
+		}
+	}
+}
+
+// tell wakes whoever waits; the caller has the lock.
+func (m *membership) tell() {
+	close(m.changed)
+	m.changed = make(chan struct{})
+}
+
+// current waits until the worker is in a generation and tells which, or errLost when the partition isn't this worker's there.
+func (m *membership) current(ctx context.Context, tp topicPartition) (int32, error) {
+	for {
+		m.mu.Lock()
+		generation, assigned, changed := m.generation, m.assigned[tp], m.changed
+		m.mu.Unlock()
+		switch {
+		case generation != 0 && assigned:
+			return generation, nil
+		case generation != 0:
+			return 0, errLost
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+}
+
+// insert lets an insert begin in the generation that the writer knows; done ends it. It waits between generations.
+func (m *membership) insert(ctx context.Context, tp topicPartition, known int32) (done func(), err error) {
+	generation, err := m.current(ctx, tp)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if generation != known || m.generation != known {
+		return nil, errNewGeneration
+	}
+	m.inserting++
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.inserting--
+		m.tell()
+	}, nil
+}
+
+// between tells whether the worker is in no generation at the moment.
+func (m *membership) between() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.generation == 0
+}
+
+// has lists the partitions of the last generation.
+func (m *membership) has() []topicPartition {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := make([]topicPartition, 0, len(m.assigned))
+	for tp := range m.assigned {
+		all = append(all, tp)
+	}
+	slices.SortFunc(all, compare)
+	return all
+}
+
+// portion is this worker's part of all partitions, and so, as the group is even, of what the live members share.
+func (m *membership) portion() float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.share
+}

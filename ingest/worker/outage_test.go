@@ -1,0 +1,211 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
+	"tallyhouse/deploy/embedded/kafka"
+	"tallyhouse/deploy/embedded/kafka/kafkatest"
+	"tallyhouse/ingest/store/database"
+)
+
+// eventually waits until something is so.
+func (w *world) eventually(what string, is func() bool) {
+	w.t.Helper()
+	for deadline := time.Now().Add(90 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+// ClickHouse goes away under load and comes back: the worker says so, keeps little in memory, and goes on by itself.
+func TestTheWorkerWaitsForClickHouse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := newModel()
+	valve := clickhousetest.NewValve(t, w.addr)
+	through, err := database.Open(database.Options{Addr: valve.Addr(), Database: w.name, User: "default"}, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = through.Close() })
+	a := w.startOn("a", through)
+	first := record("R-first", 1, nil)
+	w.produce(first)
+	m.take(first)
+	w.settled()
+	w.eventually("the worker is ready", func() bool { return a.Ready() == nil })
+
+	valve.Turn(true)
+	const messages = 20_000 // of more than a feed keeps
+	for i := 0; i < messages; i += 1000 {
+		var some []message
+		for j := range 1000 {
+			some = append(some, record(fmt.Sprint("R", i+j), 1, map[string]any{"comment": strings.Repeat("x", 600)}))
+		}
+		w.produce(some...)
+		m.take(some...)
+	}
+	w.eventually("the worker says that it waits", func() bool { return a.Ready() != nil && strings.Contains(a.Ready().Error(), string(Waiting)) })
+	if err := a.Alive(); err != nil {
+		t.Errorf("waiting is alive: %v", err)
+	}
+	a.source.mu.Lock()
+	for tp, f := range a.source.feeds {
+		f.mu.Lock()
+		if f.bytes > feedBytes+4*fetchBytes {
+			t.Errorf("%s keeps %d bytes", tp, f.bytes)
+		}
+		f.mu.Unlock()
+	}
+	a.source.mu.Unlock()
+
+	valve.Turn(false)
+	w.settled()
+	w.eventually("the worker is ready again", func() bool { return a.Ready() == nil })
+	w.check(m)
+}
+
+// The same when the server dies and is started again by its supervisor, which takes all fences down.
+func TestTheWorkerOutlivesAServerThatIsRestarted(t *testing.T) {
+	t.Parallel()
+	engine, err := clickhousetest.StartIn(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = engine.Stop(context.Background()) })
+	w := joinWorld(t, engine.Addr(), "default", kafkatest.Start(t).Addr())
+	m := newModel()
+	w.start("a")
+	for i := range 60 {
+		some := []message{record(fmt.Sprint("R", i%20), i+1, map[string]any{"net": i, "allocations": []any{}}), record(fmt.Sprint("O", i), 1, nil)}
+		w.produce(some...)
+		m.take(some...)
+		if i%20 == 10 {
+			engine.Kill()
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	w.settled()
+	w.check(m)
+}
+
+// Kafka goes away under load and comes back.
+func TestTheWorkerWaitsForKafka(t *testing.T) {
+	t.Parallel()
+	addr, name := clickhousetest.Database(t)
+	dir := t.TempDir()
+	startBroker := func(addr string) *kafka.Broker {
+		ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+		defer stop()
+		b, err := kafka.Start(ctx, kafka.Options{DataDir: dir, Addr: addr})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	stopBroker := func(b *kafka.Broker) {
+		ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+		defer stop()
+		if err := b.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	broker := startBroker("127.0.0.1:0")
+	kafkaAddr := broker.Addr()
+	t.Cleanup(func() { stopBroker(broker) })
+	w := joinWorld(t, addr, name, kafkaAddr)
+	m := newModel()
+	a := w.start("a", quickGroup)
+	send := func(from int) {
+		for i := from; i < from+200; i += 20 {
+			var some []message
+			for j := range 20 {
+				some = append(some, record(fmt.Sprint("R", i+j), 1, nil))
+			}
+			patiently(t, func() error { return produce(w.cluster, some) }) // sent twice does no harm
+			m.take(some...)
+		}
+	}
+	send(0)
+	w.settled()
+	w.eventually("the worker is ready", func() bool { return a.Ready() == nil })
+	send(200) // some of it is in flight
+	stopBroker(broker)
+	w.eventually("the worker says that it waits", func() bool { return a.Ready() != nil })
+	if err := a.Alive(); err != nil {
+		t.Errorf("waiting is alive: %v", err)
+	}
+	broker = startBroker(kafkaAddr)
+	send(400)
+	w.settled()
+	w.eventually("the worker is ready again", func() bool { return a.Ready() == nil })
+	w.check(m)
+}
+
+// A worker that is told to end under load finishes what is in flight, notes its positions, leaves the group, and loses nothing.
+func TestDrainingUnderLoadLosesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := newModel()
+	a := w.start("a", quickGroup)
+	w.produce(record("R-first", 1, nil))
+	m.take(record("R-first", 1, nil))
+	w.settled()
+	all := make(chan []message)
+	go func() {
+		defer close(all)
+		for i := range 100 {
+			var some []message
+			for j := range 20 {
+				some = append(some, record(fmt.Sprint("R", j), 2+i, map[string]any{"net": i, "allocations": []any{}}), record(fmt.Sprint("O", i, "-", j), 1, nil))
+			}
+			if err := produce(w.cluster, some); err != nil {
+				t.Error(err)
+			}
+			all <- some
+		}
+	}()
+	n := 0
+	for some := range all {
+		m.take(some...)
+		if n++; n == 30 {
+			a.end()
+		}
+	}
+	if members := w.members(); members != 0 {
+		t.Errorf("the group still has %d members", members)
+	}
+	if w.behind() == "" {
+		t.Error("it had everything before it ended: the test tests nothing")
+	}
+	w.start("b", quickGroup)
+	w.settled()
+	w.check(m)
+}
+
+// members counts the members of the consumer group.
+func (w *world) members() int {
+	w.t.Helper()
+	client, err := newAsking(w.cluster)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer client.Close()
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
+	req := kmsg.NewPtrDescribeGroupsRequest()
+	req.Groups = []string{"tallyhouse"}
+	r, err := req.RequestWith(ctx, client)
+	if err != nil || len(r.Groups) != 1 {
+		w.t.Fatal(r, err)
+	}
+	return len(r.Groups[0].Members)
+}

@@ -1,0 +1,75 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"tallyhouse/ingest/kafka"
+)
+
+// producer sends what the stream itself has to send.
+type producer struct {
+	cluster kafka.Cluster
+	log     *slog.Logger
+	dead    *kafkago.Writer
+
+	mu   sync.Mutex
+	on   map[string]*kafkago.Writer // by topic and number of partitions
+	told map[string]time.Time       // by topic, when re-routing was last warned about
+}
+
+func newProducer(c kafka.Cluster, log *slog.Logger) *producer {
+	return &producer{
+		cluster: c, log: log, dead: kafka.NewWriter(c, kafka.Sending{Letters: true, Log: log}), on: map[string]*kafkago.Writer{}, told: map[string]time.Time{},
+	}
+}
+
+// sendPatience bounds one send; the batch is cut again after a failure, and what was sent is sent again, which does no harm.
+const sendPatience = 40 * time.Second
+
+// letters implements sender.
+func (p *producer) letters(ctx context.Context, messages []kafkago.Message) error {
+	ctx, stop := context.WithTimeout(ctx, sendPatience)
+	defer stop()
+	return p.dead.WriteMessages(ctx, messages...)
+}
+
+// reroute implements sender: each message goes to exactly the partition computed with the number of partitions that the database
+// knows. Live metadata may know of more, and a message that follows them would come round again.
+func (p *producer) reroute(ctx context.Context, partitions int, messages []kafkago.Message) error {
+	topic := messages[0].Topic
+	p.mu.Lock()
+	key := fmt.Sprint(topic, "/", partitions)
+	w := p.on[key]
+	if w == nil {
+		w = kafka.NewWriter(p.cluster, kafka.Sending{Partitions: kafka.Balancer{topic: partitions}, Log: p.log})
+		p.on[key] = w
+	}
+	warn := time.Since(p.told[topic]) > time.Minute
+	if warn {
+		p.told[topic] = time.Now()
+	}
+	p.mu.Unlock()
+	if warn {
+		p.log.Warn("messages came in another partition than their key's and are sent on: a producer doesn't hash keys by murmur2", "topic", topic, "messages", len(messages))
+	}
+	ctx, stop := context.WithTimeout(ctx, sendPatience)
+	defer stop()
+	return w.WriteMessages(ctx, messages...)
+}
+
+func (p *producer) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := p.dead.Close()
+	for _, w := range p.on {
+		err = errors.Join(err, w.Close())
+	}
+	return err
+}

@@ -1,0 +1,310 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"testing"
+	"time"
+
+	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
+	"tallyhouse/deploy/embedded/kafka/kafkatest"
+	"tallyhouse/ingest/admin"
+	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/worker/fence"
+	"tallyhouse/ingest/worker/position"
+	"tallyhouse/schemas/events"
+)
+
+func (s *stage) upkeep() admin.Options {
+	return admin.Options{Holder: fence.NewHolder("the scene"), Log: s.log}
+}
+
+// identity is what the cluster says of the topic.
+func (s *stage) identity() kafka.Identity {
+	s.t.Helper()
+	client, err := newAsking(s.cluster)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer client.Close()
+	all, err := kafka.Identities(context.Background(), client, scenePartition.topic)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return all[scenePartition.topic]
+}
+
+// versions are next versions of some(n), each over several lines.
+func versions(n, version int) (all []message) {
+	for i, id := range ids(0, n) {
+		all = append(all, record(id, version, map[string]any{"net": 100 * (i + version), "allocations": []any{
+			map[string]any{"nodeId": "n1", "net": 60 * (i + version)}, map[string]any{"nodeId": "n2", "net": 40 * (i + version)},
+		}}))
+	}
+	return all
+}
+
+// A rebuild's holder dies in the middle. The writer waits, the operator releases the hold, the writer goes on with what the view is by
+// then, and a second rebuild ends it.
+func TestSceneARebuildWhoseHolderDies(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.send(some(8)...)
+	a := s.enter("a")
+	a.own()
+	s.awaitAll(8)
+	s.exec("INSERT INTO record_sums SELECT * REPLACE (toInt128(1000) AS net) FROM record_sums WHERE tenant != ''")
+	if len(s.drift(s.model)) == 0 {
+		t.Fatal("the view is right: there is nothing to rebuild")
+	}
+	valve := clickhousetest.NewValve(t, s.addr)
+	dying, err := database.Open(database.Options{Addr: valve.Addr(), Database: s.name, User: "default"}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dying.Close()
+	o := s.upkeep()
+	steps := 0
+	o.Progress = func(admin.Progress) {
+		if steps++; steps == 2 { // a range is corrected, the positions are not yet looked at
+			valve.Turn(true)
+		}
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	if _, err := admin.Rebuild(ctx, dying, "record_sums", o); err == nil {
+		t.Fatal("the holder did not die")
+	}
+	s.send(versions(8, 2)...)
+	a.awaitCondition(HeldBack)
+	if _, err := fence.Break(t.Context(), s.db, scenePartition.topic, "release"); err != nil {
+		t.Fatal(err)
+	}
+	s.awaitAll(16)
+	if _, err := admin.Rebuild(t.Context(), s.db, "record_sums", s.upkeep()); err != nil {
+		t.Fatal(err)
+	}
+	s.send(versions(8, 3)...)
+	s.awaitAll(24)
+	s.check(s.model)
+}
+
+// The topic grows while old workers are about: one stands, one sleeps with a batch cut by the old number. Keys change partitions; what
+// lies in the old ones is sent on.
+func TestSceneResizeWithOldWorkersAbout(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.send(some(8)...)
+	a, zombie := s.enter("a"), s.enter("zombie")
+	a.own(0, 1, 2)
+	s.awaitAll(8)
+	a.lose()
+	asleep, awake := make(chan struct{}), make(chan struct{})
+	wake := sync.OnceFunc(func() { close(awake) })
+	defer wake()
+	zombie.once(StepInsert, func() { close(asleep); <-awake })
+	zombie.own()
+	s.send(versions(8, 2)...) // in the old partition, cut by the zombie
+	<-asleep
+	const now = 5
+	s.addPartitions(now)
+	for _, m := range versions(8, 3) { // by the new number
+		m.partition = kafka.Partition([]byte(m.key), now)
+		patiently(t, func() error { return produce(s.cluster, []message{m}) }) // until the client knows of the new partitions
+		s.model.take(m)
+	}
+	if r, err := admin.Resize(t.Context(), s.db, store.Of(events.Records), s.identity(), s.upkeep()); err != nil || r != (admin.Resized{From: testPartitions, To: now}) {
+		t.Fatal(r, err)
+	}
+	wake()
+	a.own(0, 1, 2)
+	b := s.enter("b")
+	b.own(3, 4)
+	settled := func() bool {
+		for tp, end := range s.ends() {
+			if tp.topic == scenePartition.topic && !s.stands(tp.partition, uint64(end)) {
+				return false
+			}
+		}
+		return true
+	}
+	s.await("all five partitions are at the end", settled)
+	s.check(s.model)
+	zombie.lose()
+	for _, m := range versions(8, 4) { // some of them still by the old number, from a producer that hasn't noticed
+		if kafka.Partition([]byte(m.key), now)%2 == 0 {
+			m.partition = kafka.Partition([]byte(m.key), now)
+		}
+		s.send(m)
+	}
+	s.await("all five partitions are at the end", settled)
+	s.check(s.model)
+}
+
+// formerFormula makes the tables what a release with another formula would have left: it counted every net twice.
+func (s *stage) formerFormula() {
+	s.t.Helper()
+	s.exec("ALTER TABLE records UPDATE `after.net` = arrayMap(net -> 2 * net, `after.net`) WHERE tenant != '' SETTINGS mutations_sync = 2")
+	for _, v := range store.Of(events.Records).Views() {
+		if _, err := admin.Rebuild(context.Background(), s.db, v.Name, s.upkeep()); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	s.stream(func(next *position.Stream) { next.Formula = store.Formula - 1 })
+	if len(s.drift(s.model)) == 0 {
+		s.t.Fatal("the former formula summed the same")
+	}
+}
+
+// A release sums something new: its workers refuse until the rows are re-stated, then go on with heads of the new life.
+func TestSceneRestatementBesideWorkers(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.send(some(8)...)
+	a := s.enter("a")
+	a.own()
+	s.awaitAll(8)
+	a.lose()
+	s.formerFormula()
+	s.send(versions(8, 2)[:4]...)
+	b := s.enter("b")
+	b.own()
+	b.awaitRefusal("formula")
+	b.lose()
+	if r, err := admin.Restate(t.Context(), s.db, store.Of(events.Records), s.upkeep()); err != nil || r.Rows != 8 {
+		t.Fatal(r, err)
+	}
+	a.own() // with heads of the former life
+	s.awaitAll(12)
+	s.check(s.model)
+}
+
+// The server is restarted in the middle of a piece of work, which takes its hold down: the work notices, a worker goes on or refuses,
+// and the same work, done again, ends it.
+func TestSceneAServerRestartInTheMiddle(t *testing.T) {
+	engine, err := clickhousetest.StartIn(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = engine.Stop(context.Background()) })
+	records := store.Of(events.Records)
+	tests := []struct {
+		name    string
+		prepare func(*stage)
+		work    func(*stage, admin.Options) error
+		killAt  int // which progress
+	}{
+		{"of a rebuild", func(s *stage) {
+			s.exec("INSERT INTO record_sums SELECT * REPLACE (toInt128(1000) AS net) FROM record_sums WHERE tenant != ''")
+		}, func(s *stage, o admin.Options) error {
+			_, err := admin.Rebuild(context.Background(), s.db, "record_sums", o)
+			return err
+		}, 2},
+		{"of a re-statement", (*stage).formerFormula, func(s *stage, o admin.Options) error {
+			_, err := admin.Restate(context.Background(), s.db, records, o)
+			return err
+		}, 3},
+		{"of a resize", func(s *stage) { s.addPartitions(5) }, func(s *stage, o admin.Options) error {
+			_, err := admin.Resize(context.Background(), s.db, records, s.identity(), o)
+			return err
+		}, 0},
+		{"of a hold", func(*stage) {}, func(s *stage, o admin.Options) error {
+			h, err := fence.Take(context.Background(), s.db, scenePartition.topic, allPartitions, o.Holder)
+			if err != nil {
+				return err
+			}
+			o.Progress(admin.Progress{})
+			if err := h.Check(context.Background(), s.db); err != nil {
+				return err
+			}
+			return h.Release(context.Background(), s.db)
+		}, 1},
+	}
+	for i, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			server, err := database.Open(database.Options{Addr: engine.Addr(), Database: "default", User: "default"}, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer server.Close()
+			name := fmt.Sprint("restart", i)
+			patiently(t, func() error {
+				return server.Exec(t.Context(), database.Statement{SQL: "CREATE DATABASE IF NOT EXISTS " + name})
+			})
+			s := newStageOn(t, engine.Addr(), name, kafkatest.Start(t).Addr())
+			s.send(some(8)...)
+			a := s.enter("a")
+			a.own(0, 1, 2)
+			s.awaitAll(8)
+			a.lose()
+			test.prepare(s)
+			a.own(0, 1, 2)
+			s.send(versions(8, 2)...)
+
+			o, steps, killed := s.upkeep(), 0, false
+			o.Progress = func(admin.Progress) {
+				if steps++; steps == test.killAt && !killed {
+					killed = true
+					engine.Kill()
+				}
+			}
+			if test.killAt == 0 { // it tells of no progress
+				kill := time.AfterFunc(20*time.Millisecond, engine.Kill)
+				_ = test.work(s, o)
+				if !kill.Stop() {
+					killed = true
+				}
+			} else if err := test.work(s, o); err == nil {
+				t.Fatal("it went on over a server that died")
+			} else if killed == false {
+				t.Fatal(err)
+			}
+			patiently(t, func() error { return s.db.Ping(t.Context()) })
+			patiently(t, func() error {
+				again := s.upkeep()
+				again.Progress = func(admin.Progress) {}
+				return test.work(s, again)
+			})
+			a.die()
+			b := s.enter("b")
+			b.own(0, 1, 2, 3, 4)
+			s.await("everything is at the end", func() bool {
+				all, err := s.everywhere()
+				return err == nil && all
+			})
+			s.check(s.model)
+		})
+	}
+}
+
+// everywhere tells whether all partitions of the topic are at the end of the log.
+func (s *stage) everywhere() (bool, error) {
+	ends := s.ends()
+	for tp, end := range ends {
+		if tp.topic != scenePartition.topic {
+			continue
+		}
+		at, err := position.Read(context.Background(), s.db, store.Of(events.Records), []int32{tp.partition})
+		if err != nil {
+			return false, err
+		}
+		if at[tp.partition].State != uint64(end) {
+			return false, nil
+		}
+		for _, v := range at[tp.partition].Views {
+			if v != end {
+				return false, nil
+			}
+		}
+	}
+	if len(ends) == 0 {
+		return false, errors.New("no partitions")
+	}
+	// A message that was sent on meanwhile made a log longer, before its old partition's position passed it.
+	return maps.Equal(ends, s.ends()), nil
+}

@@ -1,0 +1,103 @@
+package worker
+
+import (
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"tallyhouse/ingest/worker/fence"
+	"tallyhouse/ingest/worker/position"
+)
+
+// Condition says what a partition's writer is doing.
+type Condition string
+
+// The conditions of a partition. Only Standing is ready; all are alive.
+const (
+	Recovering Condition = "recovering"
+	Standing   Condition = "standing"
+	HeldBack   Condition = "held"    // somebody works on the tables
+	Stopped    Condition = "stopped" // the tables stand strangely: rebuild
+	Refused    Condition = "refused" // this isn't its database, or not its binary
+	Waiting    Condition = "waiting" // a server is away
+)
+
+// Status is what is to be said of a partition.
+type Status struct {
+	Topic     string
+	Partition int32
+	Condition Condition
+	Reason    string // of everything but Standing
+	Position  uint64
+	Lag       int64
+	Step      Step
+	Progress  time.Time // when it last completed a step or a bounded wait
+}
+
+// state is a writer's status, told to whoever asks.
+type state struct {
+	observe observer
+	tp      topicPartition
+	mu      sync.Mutex
+	is      Status
+}
+
+func newState(tp topicPartition, observe observer) *state {
+	return &state{observe: observe, tp: tp, is: Status{Topic: tp.topic, Partition: tp.partition, Condition: Recovering, Progress: time.Now()}}
+}
+
+func (s *state) change(f func(*Status)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(&s.is)
+	s.is.Progress = time.Now()
+}
+
+func (s *state) status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.is
+}
+
+func (s *state) step(step Step) {
+	s.change(func(is *Status) { is.Step = step })
+	s.observe(s.tp, step)
+}
+
+func (s *state) progress() { s.change(func(*Status) {}) }
+
+func (s *state) recovering() {
+	s.change(func(is *Status) {
+		if is.Condition == Standing {
+			is.Condition = Recovering
+		}
+	})
+}
+
+func (s *state) standing(position uint64) {
+	s.change(func(is *Status) { is.Condition, is.Reason, is.Position = Standing, "", position })
+}
+
+func (s *state) stored(position uint64, lag int64) {
+	s.change(func(is *Status) { is.Position, is.Lag = position, lag })
+}
+
+// waiting says why the partition can't be written.
+func (s *state) waiting(err error) {
+	var held *fence.Held
+	var strange *position.Strange
+	var refusal *position.Refusal
+	condition := Waiting
+	switch {
+	case errors.As(err, &held):
+		condition = HeldBack
+	case errors.As(err, &strange):
+		condition = Stopped
+	case errors.As(err, &refusal):
+		condition = Refused
+	}
+	s.change(func(is *Status) { is.Condition, is.Reason = condition, err.Error() })
+}
+
+func number(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -1,0 +1,26 @@
+package worker
+
+// Step is a named point of the protocol, in the order in which a partition passes them.
+type Step string
+
+// The steps of a recovery and of a batch.
+const (
+	StepFence     Step = "fence"     // before a new fence is put up
+	StepKill      Step = "kill"      // before older inserts are killed
+	StepIdentity  Step = "identity"  // before cluster, topic and server are compared
+	StepPositions Step = "positions" // before the positions are read
+	StepMend      Step = "mend"      // before a view is mended
+	StepHeads     Step = "heads"     // before the heads are loaded or caught up
+	StepStand     Step = "stand"     // before reading begins
+	StepCut       Step = "cut"       // before a batch is cut
+	StepSend      Step = "send"      // before dead letters and re-routed messages are sent
+	StepInsert    Step = "insert"    // before the insert
+	StepInserted  Step = "inserted"  // after the insert, before it is judged
+	StepRemember  Step = "remember"  // before the heads are committed
+	StepCommit    Step = "commit"    // before Kafka's offset is noted
+)
+
+// observer hears of every step of every partition. The worker's own does nothing; tests pause, kill and tear there.
+type observer func(topicPartition, Step)
+
+func ignore(topicPartition, Step) {}
