@@ -5,68 +5,77 @@ import (
 	"fmt"
 
 	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 )
 
-// Shape names the members of an entity's contributions: what they are keyed by and what they sum.
-type Shape struct {
-	Keys []string
-	Sums []string
+// Summand is one entry of what an entity puts into the sums: amounts under a key of a roll, within the entity's tenant and project.
+type Summand struct {
+	Roll    clickhouse.RollID
+	Keys    [clickhouse.MaxRollKeys]string   // in the order of the roll's Keys
+	Amounts [clickhouse.MaxRollAmounts]int64 // in the order of the roll's Amounts
 }
 
-// Contributions are the summands that one entity puts into the roll-up views, entry by entry: entry i has the keys
-// Keys[i*k:(i+1)*k] and the sums Sums[i*s:(i+1)*s], in the order of its Shape. Flat, because a stream makes millions of them.
-type Contributions struct {
-	Keys []string
-	Sums []int64
-}
+// A Contribution is all that one entity puts into the sums, a pure function of the columns that its row stores. Several summands may
+// have one key: they add up.
+type Contribution []Summand
 
-// Limits of one entity's contributions, so that a batch of them can be summed in 64 bits.
+// Limits of one entity's contribution, so that a batch of them can be summed in 64 bits.
 const (
-	MaxContributions = 10_000
-	MaxContributed   = 1 << 61 // absolute amounts of one measure together, exclusive
+	MaxContribution = 10_000  // entries of the payload that contribute, like allocations
+	MaxContributed  = 1 << 61 // absolute amounts of one measure together, exclusive
 )
 
 // ErrTooMuch reports an entity that contributes beyond the limits. Its message says which.
-var ErrTooMuch = errors.New("contributes more than the views can hold")
+var ErrTooMuch = errors.New("contributes more than the sums can hold")
 
-// RecordShape is the shape of a record's contributions. Each entry is an allocation; tax and count are on the first.
-func RecordShape() Shape {
-	return Shape{
-		Keys: []string{"node", "contract", "contractor", "currency", "status", "source", "direction", "cash_month", "recognition_month"},
-		Sums: []string{"net", "tax", "gross", "count", "allocations"},
-	}
+// add appends a summand.
+func (c Contribution) add(roll clickhouse.RollID, keys [clickhouse.MaxRollKeys]string, amounts ...int64) Contribution {
+	s := Summand{Roll: roll, Keys: keys}
+	copy(s.Amounts[:], amounts)
+	return append(c, s)
 }
 
-// RecordContributions are what a record adds to the views: one entry per allocation, one for a record without any. A record whose
-// net is not known counts in no amount, so it has no currency there and sums of 0; it is counted all the same.
-func RecordContributions(r *events.Record) (Contributions, error) {
+type rollKeys = [clickhouse.MaxRollKeys]string
+
+// RecordContribution appends to c what a record adds to the sums of its project (docs/calculations.md#contributions). Accruals and
+// rejected records count in no amount. A record whose net is not known counts in no amount either: it has the currency ” and sums of
+// 0, and is counted all the same.
+func RecordContribution(c Contribution, id string, r *events.Record) (Contribution, error) {
 	entries := max(1, len(r.Allocations))
-	if entries > MaxContributions {
-		return Contributions{}, fmt.Errorf("data.allocations has %d entries, at most %d are taken: %w", entries, MaxContributions, ErrTooMuch)
+	if entries > MaxContribution {
+		return c, fmt.Errorf("data.allocations has %d entries, at most %d are taken: %w", entries, MaxContribution, ErrTooMuch)
 	}
-	nets := make([]int64, entries)
+	var few [8]int64 // most records have few allocations: no memory is asked for
+	nets := few[:min(entries, len(few))]
+	if entries > len(few) {
+		nets = make([]int64, entries)
+	}
 	nets[0] = r.Net.Or(0)
 	for i, a := range r.Allocations {
 		nets[i] = a.Net.Or(0)
 	}
-	gross, tax, currency := nets, int64(0), ""
+	gross, currency := nets, ""
 	if r.Net.Ok {
 		var err error
 		if gross, err = SplitGross(Gross(r).V, nets); err != nil {
-			return Contributions{}, fmt.Errorf("data.gross cannot be split over the allocations: %w", ErrTooMuch)
+			return c, fmt.Errorf("data.gross cannot be split over the allocations: %w", ErrTooMuch)
 		}
-		tax, currency = r.Tax.Or(0), r.Currency.V
+		currency = r.Currency.V
 	}
 	if !withinLimit(nets) || !withinLimit(gross) {
-		return Contributions{}, fmt.Errorf("the absolute amounts of data.allocations reach 2^61: %w", ErrTooMuch)
+		return c, fmt.Errorf("the absolute amounts of data.allocations reach 2^61: %w", ErrTooMuch)
 	}
 	var (
-		status      = string(StatusOf(r.StepKind))
-		cashMonth   = monthOf(CashDate(r))
-		recognition = monthOf(r.RecognitionDate)
-		c           = Contributions{Keys: make([]string, 0, entries*9), Sums: make([]int64, 0, entries*5)}
+		status          = StatusOf(r.StepKind)
+		counting        = counts(status, r.Source)
+		contract        = r.ContractID.V
+		cashMonth       = monthOf(CashDate(r))
+		recognizedMonth = monthOf(r.RecognitionDate)
 	)
+	if r.ContractorID.V != "" {
+		c = c.add(clickhouse.RollContractors, rollKeys{r.ContractorID.V}, 1)
+	}
 	for i := range entries {
 		node, first := "", int64(0)
 		if i < len(r.Allocations) {
@@ -75,8 +84,22 @@ func RecordContributions(r *events.Record) (Contributions, error) {
 		if i == 0 {
 			first = 1
 		}
-		c.Keys = append(c.Keys, node, r.ContractID.V, r.ContractorID.V, currency, status, r.Source, r.Direction, cashMonth, recognition)
-		c.Sums = append(c.Sums, nets[i], tax*first, gross[i], first, 1)
+		if recognizedMonth != "" && node != "" && status != Rejected {
+			c = c.add(clickhouse.RollRecognized, rollKeys{node, recognizedMonth}, 1)
+		}
+		if !counting {
+			continue
+		}
+		c = c.add(clickhouse.RollLines, rollKeys{contract, node, currency, string(status)}, first, nets[i], gross[i])
+		if currency == "" {
+			continue
+		}
+		if cashMonth != "" {
+			c = c.add(clickhouse.RollCash, rollKeys{node, currency, cashMonth}, nets[i])
+		}
+		if contract != "" && node != "" {
+			c = c.add(clickhouse.RollLinks, rollKeys{contract, node, currency, id}, 1)
+		}
 	}
 	return c, nil
 }
@@ -95,7 +118,7 @@ func withinLimit(amounts []int64) bool {
 	return true
 }
 
-// monthOf is the month as the views hold it: YYYY-MM, "" when there is none.
+// monthOf is the month as the sums hold it: YYYY-MM, "" when there is none.
 func monthOf(d events.Opt[calendar.Date]) string {
 	if !d.Ok {
 		return ""

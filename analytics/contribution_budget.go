@@ -1,55 +1,37 @@
 package analytics
 
-import "tallyhouse/schemas/events"
+import (
+	"tallyhouse/schemas/clickhouse"
+	"tallyhouse/schemas/events"
+)
 
-// Budget rows, transfers and claims contribute what BudgetSum and ClaimSum add
-// up: amounts on a node, "" where none is named, in their own currency. What
-// counts in no figure contributes nothing.
+// Budget rows, transfers and claims contribute what BudgetSum and ClaimSum add up: amounts on a node, "" where none is named, in their
+// own currency. What counts in no figure contributes nothing.
 
 const budgetApproved = "approved"
 
-// BudgetRowShape is the shape of a budget row's contributions.
-func BudgetRowShape() Shape {
-	return Shape{Keys: []string{"node", "currency"}, Sums: []string{"value", "count"}}
-}
-
-// BudgetRowContributions are what a budget row adds to the views while it is
-// approved (calculations 3.2).
-func BudgetRowContributions(r *events.BudgetRow) Contributions {
+// BudgetRowContribution appends to c what a budget row adds to the sums while it is approved (docs/calculations.md#budget).
+func BudgetRowContribution(c Contribution, r *events.BudgetRow) Contribution {
 	if r.Status != budgetApproved {
-		return Contributions{}
+		return c
 	}
-	return Contributions{Keys: []string{r.NodeID.V, r.Amount.Currency}, Sums: []int64{r.Amount.Value, 1}}
+	return c.add(clickhouse.RollBudget, rollKeys{r.NodeID.V, r.Amount.Currency}, r.Amount.Value)
 }
 
-// BudgetTransferShape is the shape of a transfer's contributions, one entry for
-// each of its sides.
-func BudgetTransferShape() Shape {
-	return Shape{Keys: []string{"node", "currency"}, Sums: []string{"value", "count"}}
-}
-
-// BudgetTransferContributions are what a transfer takes from one node and gives to
-// another while it is approved. A side that names no node moves the unallocated
-// budget (calculations 3.2).
-func BudgetTransferContributions(t *events.BudgetTransfer) Contributions {
+// BudgetTransferContribution appends to c what a transfer takes from one node and gives to another while it is approved. A side that
+// names no node moves the unallocated budget (docs/calculations.md#budget).
+func BudgetTransferContribution(c Contribution, t *events.BudgetTransfer) Contribution {
 	if t.Status != budgetApproved {
-		return Contributions{}
+		return c
 	}
-	return Contributions{
-		Keys: []string{t.FromNodeID.V, t.Amount.Currency, t.ToNodeID.V, t.Amount.Currency},
-		Sums: []int64{-t.Amount.Value, 1, t.Amount.Value, 1},
-	}
+	c = c.add(clickhouse.RollTransfers, rollKeys{t.FromNodeID.V, t.Amount.Currency}, -t.Amount.Value)
+	return c.add(clickhouse.RollTransfers, rollKeys{t.ToNodeID.V, t.Amount.Currency}, t.Amount.Value)
 }
 
-// ClaimShape is the shape of a claim's contributions.
-func ClaimShape() Shape {
-	return Shape{Keys: []string{"node", "currency"}, Sums: []string{"pending", "count"}}
-}
-
-// ClaimContributions are what a claim adds to the views while it is open.
-func ClaimContributions(c *events.Claim) Contributions {
-	if c.Status != claimOpen {
-		return Contributions{}
+// ClaimContribution appends to c what a claim adds to the sums while it is open.
+func ClaimContribution(c Contribution, claim *events.Claim) Contribution {
+	if claim.Status != claimOpen {
+		return c
 	}
-	return Contributions{Keys: []string{c.NodeID.V, c.Amount.Currency}, Sums: []int64{ClaimPending(c), 1}}
+	return c.add(clickhouse.RollClaims, rollKeys{claim.NodeID.V, claim.Amount.Currency}, ClaimPending(claim))
 }

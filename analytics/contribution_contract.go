@@ -3,53 +3,39 @@ package analytics
 import (
 	"fmt"
 
+	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 )
 
-// ContractShape is the shape of a contract's contributions. Each entry is one of
-// its lines, or what is pending on a node: then line is "".
-func ContractShape() Shape {
-	return Shape{
-		Keys: []string{"contract", "line", "node", "currency", "status"},
-		Sums: []string{"base", "committed", "pending", "lines"},
+// ContractContribution appends to c what a contract adds to the sums: its lines, each with its place among them, 00001 and on, because
+// shares of what is coded outside go by it (docs/calculations.md#contracts); and the increases of its pending amendments. Contracts of
+// every status contribute: which of them count is asked of the sums.
+func ContractContribution(c Contribution, id ContractID, data *events.Contract) (Contribution, error) {
+	contract := Contract{ID: id, Contract: *data}
+	if err := contract.withinLimits(); err != nil {
+		return c, err
 	}
-}
-
-// ContractContributions are what a contract adds to the views: its lines, each
-// with its place among them, 00001 and on, because shares of what is coded outside
-// go by it (calculations 4.3); and the increases of its pending amendments.
-// Contracts of every status contribute: which of them count is asked of the sums.
-func ContractContributions(id ContractID, data *events.Contract) (Contributions, error) {
-	c := Contract{ID: id, Contract: *data}
-	if err := c.withinLimits(); err != nil {
-		return Contributions{}, err
-	}
-	var all Contributions
-	add := func(line string, node NodeID, base, committed, pending, lines int64) {
-		all.Keys = append(all.Keys, string(id), line, string(node), c.Currency, c.Status)
-		all.Sums = append(all.Sums, base, committed, pending, lines)
-	}
-	for i, line := range c.Lines() {
+	for i, line := range contract.Lines() {
 		// Within the limits, so 64 bits hold them.
 		base, _ := line.Base.Int64()
 		committed, _ := line.Committed.Int64()
-		add(fmt.Sprintf("%05d", i+1), line.NodeID, base, committed, 0, 1)
+		c = c.add(clickhouse.RollContracts, rollKeys{string(id), fmt.Sprintf("%05d", i+1), string(line.NodeID), data.Currency, data.Status}, 1, base, committed)
 	}
-	for i := range c.Amendments {
-		if increase := pendingIncrease(&c.Amendments[i]); !increase.IsZero() {
+	for i := range data.Amendments {
+		if increase := pendingIncrease(&data.Amendments[i]); !increase.IsZero() {
 			pending, _ := increase.Int64()
-			add("", NodeID(c.Amendments[i].NodeID.V), 0, 0, pending, 0)
+			c = c.add(clickhouse.RollContracts, rollKeys{string(id), "", data.Amendments[i].NodeID.V, data.Currency, data.Status}, 0, 0, 0, pending)
 		}
 	}
-	return all, nil
+	return c, nil
 }
 
 // withinLimits bounds what is booked on the contract, draft amendments too: they
 // may be approved.
 func (c *Contract) withinLimits() error {
 	booked := len(c.Allocations) + len(c.Amendments)
-	if booked > MaxContributions {
-		return fmt.Errorf("data.allocations and data.amendments have %d entries, at most %d are taken: %w", booked, MaxContributions, ErrTooMuch)
+	if booked > MaxContribution {
+		return fmt.Errorf("data.allocations and data.amendments have %d entries, at most %d are taken: %w", booked, MaxContribution, ErrTooMuch)
 	}
 	amounts := make([]int64, 0, booked)
 	for _, a := range c.Allocations {

@@ -15,18 +15,19 @@ type RecordSum struct {
 	ContractID ContractID // empty where no contract is linked
 	Currency   string     // empty for records without a net, which add nothing but their count
 	Status     RecordStatus
-	Source     string
+	Source     string // "" where sums hold records that count alone
 	Net        Int128
 	Gross      Int128
 	Count      int64 // records whose first allocation is in this sum
 }
 
-// counts reports whether these records count in any figure: they are no accruals
-// and not rejected (calculations 3.2).
-func (r *RecordSum) counts() bool {
-	switch r.Status {
+// counts reports whether these records count in any figure: they are no accruals and not rejected (docs/calculations.md#counting).
+func (r *RecordSum) counts() bool { return counts(r.Status, r.Source) }
+
+func counts(status RecordStatus, source string) bool {
+	switch status {
 	case Setup, ApprovalPending, PaymentPending, Paid:
-		return r.Source != sourceAccrual
+		return source != sourceAccrual
 	}
 	return false
 }

@@ -9,8 +9,11 @@ CREATE TABLE IF NOT EXISTS streams {{onCluster}}
     topic_id   String,                -- Kafka's UUID: a topic made anew has another
     partitions UInt32,
     server     String,                -- serverUUID() of the ClickHouse server that holds this database
-    formula    UInt32,                -- number of the rule by which contributions are computed
-    life       String,                -- random; new with every resize, restore and change of contributions
+    shard      UInt32,                -- this shard's number, from 0
+    shards     UInt32,
+    schema     UInt32,                -- the newest migration when this was written
+    formula    String,                -- digest of the rule by which contributions are computed, '' for a table without any
+    life       String,                -- random; new with every rebuild, resize, adoption and change of formula
     work       String,                -- the command in progress, '' when none
     worker     String,                -- whose
     since      DateTime64(3, 'UTC')   -- since when

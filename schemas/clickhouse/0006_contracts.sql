@@ -1,4 +1,4 @@
--- Contracts with their change orders. What a contract puts into the views are its lines and what is pending.
+-- Contracts with their change orders. What a contract puts into the sums are its lines and what is pending.
 
 CREATE TABLE IF NOT EXISTS contracts {{onCluster}}
 (
@@ -28,91 +28,36 @@ CREATE TABLE IF NOT EXISTS contracts {{onCluster}}
     key_hash         UInt32,
     content_hash     UInt64,
     moved            Bool,
-    `before.position`   Array(Int64),
-    `before.contract`   Array(String),
-    `before.line`       Array(String),
-    `before.node`       Array(String),
-    `before.currency`   Array(String),
-    `before.status`     Array(String),
-    `before.base`       Array(Int64),
-    `before.committed`  Array(Int64),
-    `before.pending`    Array(Int64),
-    `before.lines`      Array(Int64),
-    `after.position`    Array(Int64),
-    `after.contract`    Array(String),
-    `after.line`        Array(String),
-    `after.node`        Array(String),
-    `after.currency`    Array(String),
-    `after.status`      Array(String),
-    `after.base`        Array(Int64),
-    `after.committed`   Array(Int64),
-    `after.pending`     Array(Int64),
-    `after.lines`       Array(Int64),
-    INDEX id_bloom id TYPE bloom_filter(0.01) GRANULARITY 1
+    delta Array(Tuple(
+        roll String, tenant String, project String,
+        contract String, contractor String, line String, node String, currency String, status String, month String, record String,
+        count Int64, net Int64, gross Int64, value Int64, committed Int64, pending Int64)),
+    PROJECTION by_id (SELECT tenant, id, project, row_version ORDER BY tenant, id),
+    CONSTRAINT position_row_moves_its_view CHECK tenant != '' OR notEmpty(delta) AND delta[1].project = concat('#contracts/', substring(project, 2)),
+    CONSTRAINT only_position_rows_carry_sums CHECK tenant = '' OR empty(delta)
 )
 ENGINE = {{engine "ReplacingMergeTree" "row_version"}}
 ORDER BY (tenant, project, id)
-SETTINGS {{durable}}, {{small}}, index_granularity = 1024;
+SETTINGS {{durable}}, old_parts_lifetime = 60, max_parts_to_merge_at_once = 15, index_granularity = 1024, deduplicate_merge_projection_mode = 'rebuild';
 
--- The lines of contracts, and what is pending on nodes.
-CREATE TABLE IF NOT EXISTS contract_sums {{onCluster}}
-(
-    tenant    LowCardinality(String),
-    project   String,
-    contract  String,
-    line      String,                          -- place among the contract's lines, 00001 and on; '' for what is pending
-    node      String,                          -- '' when none
-    currency  LowCardinality(String),
-    status    LowCardinality(String),          -- of the contract
-    position  Int128,
-    base      Int128,                          -- base allocations
-    committed Int128,                          -- base allocations and approved amendments
-    pending   Int128,                          -- increases of pending amendments
-    lines     Int128                           -- 1 for a line, also when its sums are 0
-)
-ENGINE = {{engine "SummingMergeTree" "(position, base, committed, pending, lines)"}}
-ORDER BY (tenant, project, contract, line, node, currency, status)
-SETTINGS {{durable}}, {{small}};
-
-{{view "contract_sums"}}
-
--- What a contract is invoiced, and what is invoiced on a budget line: the same for 10,000 and 1,000,000 records.
-CREATE TABLE IF NOT EXISTS record_lines {{onCluster}}
-(
-    tenant      LowCardinality(String),
-    project     String,
-    contract    String,                        -- '' when none
-    node        String,                        -- '' when none
-    currency    LowCardinality(String),        -- '' without a net
-    status      LowCardinality(String),
-    source      LowCardinality(String),
-    position    Int128,
-    net         Int128,
-    tax         Int128,
-    gross       Int128,
-    count       Int128,                        -- records, each on its first allocation
-    allocations Int128                         -- allocations, or 1 for a record without any
-)
-ENGINE = {{engine "SummingMergeTree" "(position, net, tax, gross, count, allocations)"}}
-ORDER BY (tenant, project, contract, node, currency, status, source)
-SETTINGS {{durable}}, {{small}};
-
-{{view "record_lines"}}
-
--- Which contractors records refer to.
-CREATE TABLE IF NOT EXISTS record_contractors {{onCluster}}
-(
-    tenant     LowCardinality(String),
-    project    String,
-    contractor String,                         -- '' when none
-    position   Int128,
-    count      Int128                          -- records
-)
-ENGINE = {{engine "SummingMergeTree" "(position, count)"}}
-ORDER BY (tenant, project, contractor)
-SETTINGS {{durable}}, {{small}};
-
-{{view "record_contractors"}}
-
--- Finds the records of one contract.
-ALTER TABLE records {{onCluster}} ADD INDEX IF NOT EXISTS contract_bloom contract_id TYPE bloom_filter(0.01) GRANULARITY 1;
+CREATE MATERIALIZED VIEW IF NOT EXISTS contracts_sums {{onCluster}} TO sums AS
+SELECT
+    d.roll AS roll,
+    d.tenant AS tenant,
+    d.project AS project,
+    d.contract AS contract,
+    d.contractor AS contractor,
+    d.line AS line,
+    d.node AS node,
+    d.currency AS currency,
+    d.status AS status,
+    d.month AS month,
+    d.record AS record,
+    if(d.tenant = '', toInt64(row_version) - toInt64(batch_first), 0) AS position,
+    d.count AS count,
+    d.net AS net,
+    d.gross AS gross,
+    d.value AS value,
+    d.committed AS committed,
+    d.pending AS pending
+FROM (SELECT row_version, batch_first, arrayJoin(delta) AS d FROM contracts WHERE tenant = '');

@@ -20,37 +20,16 @@ CREATE TABLE IF NOT EXISTS claims {{onCluster}}
     key_hash       UInt32,
     content_hash   UInt64,
     moved          Bool,
-    `before.position` Array(Int64),
-    `before.node`     Array(String),
-    `before.currency` Array(String),
-    `before.pending`  Array(Int64),
-    `before.count`    Array(Int64),
-    `after.position`  Array(Int64),
-    `after.node`      Array(String),
-    `after.currency`  Array(String),
-    `after.pending`   Array(Int64),
-    `after.count`     Array(Int64)
+    delta Array(Tuple(
+        roll String, tenant String, project String,
+        contract String, contractor String, line String, node String, currency String, status String, month String, record String,
+        count Int64, net Int64, gross Int64, value Int64, committed Int64, pending Int64)),
+    CONSTRAINT position_row_moves_its_view CHECK tenant != '' OR notEmpty(delta) AND delta[1].project = concat('#claims/', substring(project, 2)),
+    CONSTRAINT only_position_rows_carry_sums CHECK tenant = '' OR empty(delta)
 )
 ENGINE = {{engine "ReplacingMergeTree" "row_version"}}
 ORDER BY (tenant, project, id)
-SETTINGS {{durable}}, {{small}};
-
--- Open claims.
-CREATE TABLE IF NOT EXISTS claim_sums {{onCluster}}
-(
-    tenant   LowCardinality(String),
-    project  String,
-    node     String,                        -- '' when none
-    currency LowCardinality(String),
-    position Int128,
-    pending  Int128,                        -- amount times probability, rounded claim by claim
-    count    Int128                         -- claims
-)
-ENGINE = {{engine "SummingMergeTree" "(position, pending, count)"}}
-ORDER BY (tenant, project, node, currency)
-SETTINGS {{durable}}, {{small}};
-
-{{view "claim_sums"}}
+SETTINGS {{durable}}, old_parts_lifetime = 60, max_parts_to_merge_at_once = 15;
 
 -- Lists read the heads of a project's snapshots; only the lines of those that are shown.
 CREATE TABLE IF NOT EXISTS forecast_snapshots {{onCluster}}
@@ -89,4 +68,26 @@ CREATE TABLE IF NOT EXISTS forecast_snapshots {{onCluster}}
 )
 ENGINE = {{engine "ReplacingMergeTree" "row_version"}}
 ORDER BY (tenant, project, id)
-SETTINGS {{durable}}, {{small}};
+SETTINGS {{durable}}, old_parts_lifetime = 60;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS claims_sums {{onCluster}} TO sums AS
+SELECT
+    d.roll AS roll,
+    d.tenant AS tenant,
+    d.project AS project,
+    d.contract AS contract,
+    d.contractor AS contractor,
+    d.line AS line,
+    d.node AS node,
+    d.currency AS currency,
+    d.status AS status,
+    d.month AS month,
+    d.record AS record,
+    if(d.tenant = '', toInt64(row_version) - toInt64(batch_first), 0) AS position,
+    d.count AS count,
+    d.net AS net,
+    d.gross AS gross,
+    d.value AS value,
+    d.committed AS committed,
+    d.pending AS pending
+FROM (SELECT row_version, batch_first, arrayJoin(delta) AS d FROM claims WHERE tenant = '');

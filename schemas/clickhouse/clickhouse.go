@@ -1,5 +1,6 @@
-// Package clickhouse holds the database's schema: the migrations as SQL files, in the order of their numbers, and the roll-up views.
-// A migration that has been released never changes; what changes gets a file of its own.
+// Package clickhouse holds what writer and reader both know of the database: the migrations as SQL files, in the order of their
+// numbers, the rolls, and the parts that all stored rows share. A migration that has been released is frozen text, its hash pinned by a
+// test; what changes gets a file of its own.
 package clickhouse
 
 import (
@@ -29,7 +30,7 @@ type Migration struct {
 	Version    int
 	Name       string
 	Statements []string
-	SHA256     string // of the statements as they are for one server, views and all, to notice a released migration that was edited
+	SHA256     string // of the file, hex, to notice a released migration that was edited
 }
 
 var (
@@ -62,11 +63,7 @@ func Migrations(t Target) ([]Migration, error) {
 		if err != nil {
 			return nil, err
 		}
-		plain, err := Target{}.statements(name, string(text))
-		if err != nil {
-			return nil, err
-		}
-		sum := sha256.Sum256([]byte(strings.Join(plain, ";\n")))
+		sum := sha256.Sum256(text)
 		steps = append(steps, Migration{Version: version, Name: m[2], Statements: statements, SHA256: hex.EncodeToString(sum[:])})
 	}
 	return steps, nil
@@ -74,7 +71,7 @@ func Migrations(t Target) ([]Migration, error) {
 
 func (t Target) statements(name, text string) ([]string, error) {
 	parsed, err := template.New(name).Funcs(template.FuncMap{
-		"onCluster": t.OnCluster, "engine": t.engine, "durable": t.durable, "small": small, "view": t.view,
+		"onCluster": t.OnCluster, "engine": t.engine, "durable": t.durable,
 	}).Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("parse migration %s: %w", name, err)
@@ -120,19 +117,6 @@ func (t Target) durable() string {
 // DurableSettings are the settings of a table whose rows survive a power loss from the moment on that their insert counts.
 func DurableSettings() []string {
 	return []string{"fsync_after_insert = 1", "fsync_part_directory = 1", "min_rows_to_fsync_after_merge = 1"}
-}
-
-// small are the settings of tables that get many small batches: merged parts go soon.
-func small() string { return "old_parts_lifetime = 60" }
-
-const createView = "CREATE MATERIALIZED VIEW IF NOT EXISTS "
-
-func (t Target) view(name string) (string, error) {
-	v, ok := ViewNamed(name)
-	if !ok {
-		return "", fmt.Errorf("no view named %s", name)
-	}
-	return fmt.Sprintf(createView+"%s %s TO %s AS\n%s;\n", v.Trigger(), t.OnCluster(), v.Name, v.Select(v.Table)), nil
 }
 
 // Quote writes an identifier so that it is one, whatever it contains.

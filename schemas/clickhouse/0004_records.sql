@@ -1,5 +1,4 @@
--- Records (invoices and accruals). before.* and after.* are what the record put into the views before this change (sums negated) and
--- what it puts there after it: one entry per allocation, one for a record that is not allocated.
+-- Records (invoices and accruals).
 
 CREATE TABLE IF NOT EXISTS records {{onCluster}}
 (
@@ -41,39 +40,38 @@ CREATE TABLE IF NOT EXISTS records {{onCluster}}
     key_hash            UInt32,
     content_hash        UInt64,
     moved               Bool,
-    `before.position`          Array(Int64),
-    `before.node`              Array(String),
-    `before.contract`          Array(String),
-    `before.contractor`        Array(String),
-    `before.currency`          Array(String),
-    `before.status`            Array(String),
-    `before.source`            Array(String),
-    `before.direction`         Array(String),
-    `before.cash_month`        Array(String),   -- YYYY-MM, '' when none
-    `before.recognition_month` Array(String),   -- YYYY-MM, '' when none
-    `before.net`               Array(Int64),
-    `before.tax`               Array(Int64),
-    `before.gross`             Array(Int64),
-    `before.count`             Array(Int64),
-    `before.allocations`       Array(Int64),
-    `after.position`           Array(Int64),
-    `after.node`               Array(String),
-    `after.contract`           Array(String),
-    `after.contractor`         Array(String),
-    `after.currency`           Array(String),
-    `after.status`             Array(String),
-    `after.source`             Array(String),
-    `after.direction`          Array(String),
-    `after.cash_month`         Array(String),
-    `after.recognition_month`  Array(String),
-    `after.net`                Array(Int64),
-    `after.tax`                Array(Int64),
-    `after.gross`              Array(Int64),
-    `after.count`              Array(Int64),
-    `after.allocations`        Array(Int64),
-    INDEX id_bloom id TYPE bloom_filter(0.01) GRANULARITY 1,
-    INDEX invoice_number_bloom invoice_number TYPE bloom_filter(0.01) GRANULARITY 1
+    delta Array(Tuple(
+        roll String, tenant String, project String,
+        contract String, contractor String, line String, node String, currency String, status String, month String, record String,
+        count Int64, net Int64, gross Int64, value Int64, committed Int64, pending Int64)),
+    INDEX invoice_number_bloom invoice_number TYPE bloom_filter(0.01) GRANULARITY 1,
+    PROJECTION by_id (SELECT tenant, id, project, row_version ORDER BY tenant, id),
+    CONSTRAINT position_row_moves_its_view CHECK tenant != '' OR notEmpty(delta) AND delta[1].project = concat('#records/', substring(project, 2)),
+    CONSTRAINT only_position_rows_carry_sums CHECK tenant = '' OR empty(delta)
 )
 ENGINE = {{engine "ReplacingMergeTree" "row_version"}}
 ORDER BY (tenant, project, id)
-SETTINGS {{durable}}, {{small}}, index_granularity = 1024;
+SETTINGS {{durable}}, old_parts_lifetime = 60, max_parts_to_merge_at_once = 15, index_granularity = 1024, min_bytes_for_wide_part = 268435456, merge_selector_base = 10,
+    deduplicate_merge_projection_mode = 'rebuild';
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS records_sums {{onCluster}} TO sums AS
+SELECT
+    d.roll AS roll,
+    d.tenant AS tenant,
+    d.project AS project,
+    d.contract AS contract,
+    d.contractor AS contractor,
+    d.line AS line,
+    d.node AS node,
+    d.currency AS currency,
+    d.status AS status,
+    d.month AS month,
+    d.record AS record,
+    if(d.tenant = '', toInt64(row_version) - toInt64(batch_first), 0) AS position,
+    d.count AS count,
+    d.net AS net,
+    d.gross AS gross,
+    d.value AS value,
+    d.committed AS committed,
+    d.pending AS pending
+FROM (SELECT row_version, batch_first, arrayJoin(delta) AS d FROM records WHERE tenant = '');

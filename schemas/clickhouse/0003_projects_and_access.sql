@@ -1,6 +1,7 @@
 -- Every state table begins and ends with the same columns. tenant, project, id: the sorting key; project is '' for entities of no
--- project. row_version: version * 1024 + restatement. moved: the entity went to another project, its row is there.
--- The position row of partition p has tenant '', project '#p', id '' and row_version = the next offset.
+-- project. row_version: the entity's version. moved: the entity went to another project, its row is there.
+-- The position row of partition p has tenant '', project '#p', id '' and row_version = the next offset. In a table whose entities
+-- contribute to sums it carries in delta what its batch changed in them.
 
 CREATE TABLE IF NOT EXISTS projects {{onCluster}}
 (
@@ -24,7 +25,7 @@ CREATE TABLE IF NOT EXISTS projects {{onCluster}}
 )
 ENGINE = {{engine "ReplacingMergeTree" "row_version"}}
 ORDER BY (tenant, project, id)
-SETTINGS {{durable}}, {{small}};
+SETTINGS {{durable}}, old_parts_lifetime = 60;
 
 CREATE TABLE IF NOT EXISTS budget_nodes {{onCluster}}
 (
@@ -51,7 +52,7 @@ CREATE TABLE IF NOT EXISTS budget_nodes {{onCluster}}
 )
 ENGINE = {{engine "ReplacingMergeTree" "row_version"}}
 ORDER BY (tenant, project, id)
-SETTINGS {{durable}}, {{small}};
+SETTINGS {{durable}}, old_parts_lifetime = 60;
 
 CREATE TABLE IF NOT EXISTS contractors {{onCluster}}
 (
@@ -75,7 +76,7 @@ CREATE TABLE IF NOT EXISTS contractors {{onCluster}}
 )
 ENGINE = {{engine "ReplacingMergeTree" "row_version"}}
 ORDER BY (tenant, project, id)
-SETTINGS {{durable}}, {{small}};
+SETTINGS {{durable}}, old_parts_lifetime = 60;
 
 CREATE TABLE IF NOT EXISTS users {{onCluster}}
 (
@@ -97,7 +98,7 @@ CREATE TABLE IF NOT EXISTS users {{onCluster}}
 )
 ENGINE = {{engine "ReplacingMergeTree" "row_version"}}
 ORDER BY (tenant, project, id)
-SETTINGS {{durable}}, {{small}};
+SETTINGS {{durable}}, old_parts_lifetime = 60;
 
 CREATE TABLE IF NOT EXISTS memberships {{onCluster}}
 (
@@ -121,7 +122,7 @@ CREATE TABLE IF NOT EXISTS memberships {{onCluster}}
 )
 ENGINE = {{engine "ReplacingMergeTree" "row_version"}}
 ORDER BY (tenant, project, id)
-SETTINGS {{durable}}, {{small}};
+SETTINGS {{durable}}, old_parts_lifetime = 60;
 
 CREATE TABLE IF NOT EXISTS keys {{onCluster}}
 (
@@ -151,4 +152,4 @@ CREATE TABLE IF NOT EXISTS keys {{onCluster}}
 )
 ENGINE = {{engine "ReplacingMergeTree" "row_version"}}
 ORDER BY (tenant, project, id)
-SETTINGS {{durable}}, {{small}};
+SETTINGS {{durable}}, old_parts_lifetime = 60;

@@ -1,8 +1,0 @@
-package analytics
-
-import "slices"
-
-// Equal tells whether both are the same summands in the same order.
-func (c Contributions) Equal(other Contributions) bool {
-	return slices.Equal(c.Keys, other.Keys) && slices.Equal(c.Sums, other.Sums)
-}

@@ -1,0 +1,28 @@
+-- All that adds up, in one table: the rolls (rolls.go) of every state table. A key that a roll does not have is '' in its rows, an amount
+-- 0. Of each state table and partition there is one row more, tenant '', project '#table/partition', whose position says how far the sums
+-- have come.
+
+CREATE TABLE IF NOT EXISTS sums {{onCluster}}
+(
+    tenant     LowCardinality(String),
+    project    String,
+    roll       LowCardinality(String),
+    contract   String,
+    contractor String,
+    line       String,
+    node       String,
+    currency   LowCardinality(String),
+    status     LowCardinality(String),
+    month      LowCardinality(String),
+    record     String,
+    position   Int128, -- rows of tenant '' alone, which have no other amount
+    count      Int128, -- what is counted: records, allocations, lines; see the rolls
+    net        Int128,
+    gross      Int128,
+    value      Int128, -- of budget rows, transfers and base contracts
+    committed  Int128, -- base contract and approved amendments
+    pending    Int128  -- increases that are not decided yet
+)
+ENGINE = {{engine "SummingMergeTree" "(position, count, net, gross, value, committed, pending)"}}
+ORDER BY (tenant, project, roll, contract, contractor, line, node, currency, status, month, record)
+SETTINGS {{durable}}, old_parts_lifetime = 60, index_granularity = 1024, min_bytes_for_wide_part = 268435456, merge_selector_base = 15;

@@ -1,0 +1,89 @@
+package clickhouse
+
+import "slices"
+
+// Roll is a named kind of sum: the amounts that the entities of one state table add up to, by tenant, project and Keys. Its rows lie in
+// the table sums under its name. A roll holds what endpoints ask for and nothing else, and never changes its keys or its meaning: that
+// would be another roll.
+type Roll struct {
+	Name    string
+	Table   string   // the state table whose entities contribute to it
+	Keys    []string // columns of sums, besides tenant and project, that tell its sums apart; '' in the others
+	Amounts []string // columns of sums that it adds up; 0 in the others
+}
+
+// RollID numbers the rolls within this binary: a contribution names its roll by it. What is stored names it by Name.
+type RollID uint8
+
+// The rolls.
+const (
+	// RollLines is what records that count come to under each contract, budget line and status: neither accruals nor rejected ones.
+	// count has each record once, on its first allocation. A record without a net is counted under the currency '', with amounts of 0.
+	RollLines RollID = iota
+	// RollCash is what was paid on a budget line in a month.
+	RollCash
+	// RollRecognized is how many allocations of records, rejected ones apart, are recognized on a budget line in a month.
+	RollRecognized
+	// RollContractors is how many records refer to a contractor.
+	RollContractors
+	// RollLinks lists the records that count on a contract's money, by the budget line on which they are coded: count is above 0.
+	RollLinks
+	// RollBudget is the approved budget booked on a line.
+	RollBudget
+	// RollTransfers is what approved transfers take from a line or give to it.
+	RollTransfers
+	// RollContracts are the lines of contracts, each under its place 00001 and on: value of the base contract, committed with the
+	// approved amendments, count 1. What is pending on a node has the line ''.
+	RollContracts
+	// RollClaims is what open claims add to the pending changes of a line, rounded claim by claim.
+	RollClaims
+)
+
+var rolls = [...]Roll{
+	RollLines:       {Name: "lines", Table: "records", Keys: []string{"contract", "node", "currency", "status"}, Amounts: []string{"count", "net", "gross"}},
+	RollCash:        {Name: "cash", Table: "records", Keys: []string{"node", "currency", "month"}, Amounts: []string{"net"}},
+	RollRecognized:  {Name: "recognized", Table: "records", Keys: []string{"node", "month"}, Amounts: []string{"count"}},
+	RollContractors: {Name: "contractors", Table: "records", Keys: []string{"contractor"}, Amounts: []string{"count"}},
+	RollLinks:       {Name: "links", Table: "records", Keys: []string{"contract", "node", "currency", "record"}, Amounts: []string{"count"}},
+	RollBudget:      {Name: "budget", Table: "budget_rows", Keys: []string{"node", "currency"}, Amounts: []string{"value"}},
+	RollTransfers:   {Name: "transfers", Table: "budget_transfers", Keys: []string{"node", "currency"}, Amounts: []string{"value"}},
+	RollContracts:   {Name: "contracts", Table: "contracts", Keys: []string{"contract", "line", "node", "currency", "status"}, Amounts: []string{"count", "value", "committed", "pending"}},
+	RollClaims:      {Name: "claims", Table: "claims", Keys: []string{"node", "currency"}, Amounts: []string{"pending"}},
+}
+
+// Bounds of every roll.
+const (
+	MaxRollKeys    = 5
+	MaxRollAmounts = 4
+)
+
+// Roll is what the number stands for.
+func (id RollID) Roll() *Roll { return &rolls[id] }
+
+// Rolls are the numbers of all rolls.
+func Rolls() []RollID {
+	all := make([]RollID, len(rolls))
+	for i := range rolls {
+		all[i] = RollID(i)
+	}
+	return all
+}
+
+// RollsOf are the rolls to which the entities of a state table contribute, none for one without sums.
+func RollsOf(table string) []RollID {
+	return slices.DeleteFunc(Rolls(), func(id RollID) bool { return id.Roll().Table != table })
+}
+
+// RollNamed finds a roll by its name.
+func RollNamed(name string) (RollID, bool) {
+	i := slices.IndexFunc(rolls[:], func(r Roll) bool { return r.Name == name })
+	return RollID(max(i, 0)), i >= 0
+}
+
+// SumKeys are the columns of sums that tell its rows apart, in the order of its sorting key.
+func SumKeys() []string {
+	return []string{"tenant", "project", "roll", "contract", "contractor", "line", "node", "currency", "status", "month", "record"}
+}
+
+// SumAmounts are the columns of sums that are added up, besides position.
+func SumAmounts() []string { return []string{"count", "net", "gross", "value", "committed", "pending"} }
