@@ -4,8 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ClickHouse/ch-go/proto"
-
 	"tallyhouse/schemas/events"
 )
 
@@ -16,7 +14,7 @@ func users() *Entity {
 		Table: "users",
 		Columns: []Column{
 			textColumn("name", func(u *user) string { return u.Name }),
-			textOrNull("email", func(u *user) proto.Nullable[string] { return nullable(u.Email) }),
+			textOrNull("email", func(u *user) events.Opt[string] { return u.Email }),
 			boolColumn("active", func(u *user) bool { return u.Active }),
 		},
 		project: noProject,
@@ -30,8 +28,8 @@ func memberships() *Entity {
 		Table: "memberships",
 		Columns: []Column{
 			textColumn("user_id", func(m *membership) string { return m.UserID }),
-			textOrNull("scope_project_id", func(m *membership) proto.Nullable[string] { return nullable(m.Scope.ProjectID) }),
-			textOrNull("scope_workspace_id", func(m *membership) proto.Nullable[string] { return nullable(m.Scope.WorkspaceID) }),
+			textOrNull("scope_project_id", func(m *membership) events.Opt[string] { return m.Scope.ProjectID }),
+			textOrNull("scope_workspace_id", func(m *membership) events.Opt[string] { return m.Scope.WorkspaceID }),
 			boolColumn("scope_tenant", func(m *membership) bool { return m.Scope.Tenant }),
 			textColumn("role", func(m *membership) string { return m.Role }),
 		},
@@ -51,11 +49,11 @@ func keys() *Entity {
 			textColumn("secret_sha256", func(k *key) string { return strings.ToLower(k.SecretSHA256) }),
 			boolColumn("financial", func(k *key) bool { return k.Financial }),
 			boolColumn("has_groups", func(k *key) bool { return k.Groups.Ok }),
-			textsColumn("groups", func(k *key) []string { return k.Groups.V }),
+			textsColumn("groups", func(k *key) []string { return k.Groups.V }, itself),
 			boolColumn("has_project_ids", func(k *key) bool { return k.ProjectIDs.Ok }),
-			textsColumn("project_ids", func(k *key) []string { return k.ProjectIDs.V }),
-			instantOrNull("expires_at", func(k *key) proto.Nullable[time.Time] { return nullable(k.ExpiresAt) }),
-			instantOrNull("revoked_at", func(k *key) proto.Nullable[time.Time] { return nullable(k.RevokedAt) }),
+			textsColumn("project_ids", func(k *key) []string { return k.ProjectIDs.V }, itself),
+			instantOrNull("expires_at", func(k *key) events.Opt[time.Time] { return k.ExpiresAt }),
+			instantOrNull("revoked_at", func(k *key) events.Opt[time.Time] { return k.RevokedAt }),
 		},
 		project: noProject,
 	}

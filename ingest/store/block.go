@@ -1,112 +1,184 @@
 package store
 
 import (
+	"bytes"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
 
-	"tallyhouse/analytics"
 	"tallyhouse/ingest/store/database"
+	"tallyhouse/schemas/clickhouse"
 )
 
-// PositionKey is the project of a partition's position row.
-func PositionKey(partition int32) string { return "#" + strconv.Itoa(int(partition)) }
+// Row is one line for the state table.
+type Row struct {
+	Tenant      string
+	Project     string
+	ID          string
+	Version     uint64 // of the entity; of a position row the position
+	Deleted     bool
+	At          time.Time
+	Data        any // the payload; nil for a deleted or moved entity and for a position row
+	SrcOffset   uint64
+	KeyHash     uint32
+	ContentHash uint64
+	Moved       bool
+}
 
-// Block collects rows for one insert, column by column.
+// Block collects the rows of one insert, column by column, in the form in which they are sent. It asks for no memory once it has
+// grown, and is used again after Reset.
 type Block struct {
-	entity      *Entity
-	tenant      *proto.ColStr
-	project     *proto.ColStr
-	id          *proto.ColStr
-	rowVersion  *proto.ColUInt64
-	deleted     *proto.ColBool
-	at          instants
-	image       []filler
-	srcOffset   *proto.ColUInt64
-	keyHash     *proto.ColUInt32
-	contentHash *proto.ColUInt64
-	moved       *proto.ColBool
-	before      group
-	after       group
-	columns     database.Batch
+	entity *Entity
+	rows   uint32
+	order  []uint32 // in which rows are sent
+	gone   []uint32 // rows that a later one of the same entity replaced
+
+	tenant, project, id, rowVersion, deleted, at *wire
+	image                                        []*wire
+	srcOffset, keyHash, contentHash, moved       *wire
+	deltas                                       *deltas
+	columns                                      database.Batch
+	all                                          []*wire
 }
 
 // NewBlock makes an empty block for rows of the entity.
 func (e *Entity) NewBlock() *Block {
-	b := &Block{
-		entity: e, tenant: new(proto.ColStr), project: new(proto.ColStr), id: new(proto.ColStr), rowVersion: new(proto.ColUInt64), deleted: new(proto.ColBool),
-		at: newInstants(), srcOffset: new(proto.ColUInt64), keyHash: new(proto.ColUInt32), contentHash: new(proto.ColUInt64), moved: new(proto.ColBool),
-	}
-	b.add("tenant", b.tenant)
-	b.add("project", b.project)
-	b.add("id", b.id)
-	b.add("row_version", b.rowVersion)
-	b.add("deleted", b.deleted)
-	b.add("at", b.at)
+	b := &Block{entity: e}
+	b.tenant = b.add("tenant", textKind)
+	b.project = b.add("project", textKind)
+	b.id = b.add("id", textKind)
+	b.rowVersion = b.add("row_version", uint64Kind)
+	b.deleted = b.add("deleted", boolKind)
+	b.at = b.add("at", instantKind)
 	for _, c := range e.Columns {
-		f := c.fill()
-		b.image = append(b.image, f)
-		b.add(c.Name, f.column())
+		b.image = append(b.image, b.add(c.Name, c.kind))
 	}
-	b.add("src_offset", b.srcOffset)
-	b.add("key_hash", b.keyHash)
-	b.add("content_hash", b.contentHash)
-	b.add("moved", b.moved)
+	b.srcOffset = b.add("src_offset", uint64Kind)
+	b.keyHash = b.add("key_hash", uint32Kind)
+	b.contentHash = b.add("content_hash", uint64Kind)
+	b.moved = b.add("moved", boolKind)
 	if e.Contributes() {
-		b.before = newGroup(e.Shape)
-		b.after = newGroup(e.Shape)
-		b.before.addTo(b, "before")
-		b.after.addTo(b, "after")
+		b.deltas = newDeltas(&b.order)
+		b.columns = append(b.columns, proto.InputColumn{Name: "delta", Data: b.deltas})
 	}
 	return b
 }
 
-func (b *Block) add(name string, c proto.ColInput) {
-	b.columns = append(b.columns, proto.InputColumn{Name: name, Data: c})
+func (b *Block) add(name string, k *columnKind) *wire {
+	w := newWire(k, &b.order)
+	b.all = append(b.all, w)
+	b.columns = append(b.columns, proto.InputColumn{Name: name, Data: w})
+	return w
 }
 
-// Rows is how many rows the block holds.
-func (b *Block) Rows() int { return b.tenant.Rows() }
+// Rows is how many rows will be sent, once Sort has put them in order.
+func (b *Block) Rows() int { return int(b.rows) - len(b.gone) }
+
+// Bytes is how many bytes the rows take.
+func (b *Block) Bytes() (n int) {
+	for _, w := range b.all {
+		n += len(w.values.data) + len(w.nulls.data)
+	}
+	return n
+}
 
 // Reset empties the block, which keeps its memory for the next rows. A block whose insert failed is not used again.
 func (b *Block) Reset() {
-	for _, c := range b.columns {
-		c.Data.(interface{ Reset() }).Reset()
+	for _, w := range b.all {
+		w.reset()
 	}
+	if b.deltas != nil {
+		b.deltas.reset()
+	}
+	b.rows, b.order, b.gone = 0, b.order[:0], b.gone[:0]
+}
+
+// Append adds a row and returns its number.
+func (b *Block) Append(r *Row) (number uint32) {
+	b.tenant.values.text(r.Tenant)
+	b.project.values.text(r.Project)
+	b.id.values.text(r.ID)
+	b.rowVersion.values.uint64(r.Version)
+	b.deleted.values.bool(r.Deleted)
+	b.at.values.instant(r.At)
+	for _, w := range []*wire{b.tenant, b.project, b.id} {
+		w.values.endRow()
+	}
+	for i := range b.entity.Columns {
+		b.entity.Columns[i].put(b.image[i], r.Data)
+	}
+	b.srcOffset.values.uint64(r.SrcOffset)
+	b.keyHash.values.uint32(r.KeyHash)
+	b.contentHash.values.uint64(r.ContentHash)
+	b.moved.values.bool(r.Moved)
+	b.rows++
+	return b.rows - 1
+}
+
+// Drop leaves a row out: a later one replaces it.
+func (b *Block) Drop(number uint32) { b.gone = append(b.gone, number) }
+
+// AppendPosition adds the position row of a batch that brings a partition from first to next. It is the first of the batch's summands,
+// too: a batch whose changes add nothing still moves the view.
+func (b *Block) AppendPosition(partition int32, next uint64, at time.Time) {
+	b.Append(&Row{Project: clickhouse.PositionProject(partition), Version: next, SrcOffset: next - 1, At: at})
+	if b.deltas != nil {
+		b.deltas.position(clickhouse.ViewPositionProject(b.entity.Table, partition))
+	}
+}
+
+// AddDelta adds what the batch changes in one sum. keys and amounts are in the order of the roll's.
+func (b *Block) AddDelta(roll clickhouse.RollID, tenant, project []byte, keys [][]byte, amounts []int64) {
+	b.deltas.add(roll, tenant, project, keys, amounts)
+}
+
+// Deltas is how many summands the position row carries.
+func (b *Block) Deltas() int {
+	if b.deltas == nil {
+		return 0
+	}
+	return b.deltas.rows
+}
+
+// Sort puts the rows in the order of the table's key, which the server would have to do otherwise.
+func (b *Block) Sort() {
+	b.order = b.order[:0]
+	slices.Sort(b.gone)
+	gone := b.gone
+	for i := range b.rows {
+		if len(gone) > 0 && gone[0] == i {
+			gone = gone[1:]
+			continue
+		}
+		b.order = append(b.order, i)
+	}
+	slices.SortFunc(b.order, b.compare)
+}
+
+func (b *Block) compare(x, y uint32) int {
+	for _, w := range []*wire{b.tenant, b.project, b.id} {
+		if c := bytes.Compare(textOf(w.values.row(x)), textOf(w.values.row(y))); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// textOf is a text without its length in front.
+func textOf(sent []byte) []byte {
+	for i, c := range sent {
+		if c < 0x80 {
+			return sent[i+1:]
+		}
+	}
+	return nil
 }
 
 // Batch is the block as an insert brings it along.
 func (b *Block) Batch() database.Batch { return b.columns }
-
-// Append adds a row.
-func (b *Block) Append(r Row) {
-	b.tenant.Append(r.Tenant)
-	b.project.Append(r.Project)
-	b.id.Append(r.ID)
-	b.rowVersion.Append(r.RowVersion)
-	b.deleted.Append(r.Deleted)
-	b.at.Append(r.At)
-	for _, f := range b.image {
-		f.append(r.Data)
-	}
-	b.srcOffset.Append(r.SrcOffset)
-	b.keyHash.Append(r.KeyHash)
-	b.contentHash.Append(r.ContentHash)
-	b.moved.Append(r.Moved)
-	if !b.entity.Contributes() {
-		return
-	}
-	if r.position {
-		b.before.position(-int64(r.first))
-		b.after.position(int64(r.next))
-		return
-	}
-	b.before.append(r.Before, -1)
-	b.after.append(r.After, 1)
-}
 
 // Insert is the statement that moves the block into the state table, under a condition. Its parameters are partition and first, the
 // position at which the batch begins, besides those of the condition.
@@ -116,159 +188,10 @@ func (e *Entity) Insert(condition string) string {
 		into = append(into, c.Name)
 	}
 	into = append(into, "src_offset", "key_hash", "content_hash", "moved")
-	from := strings.Join(into, ", ")
-	for _, when := range []string{"before", "after"} {
-		for _, m := range e.members() {
-			into = append(into, "`"+when+"."+m+"`")
-			from += ", " + when + "_" + m
-		}
+	if e.Contributes() {
+		into = append(into, "delta")
 	}
+	columns := strings.Join(into, ", ")
 	return fmt.Sprintf("INSERT INTO %s (%s, src_partition, batch_first) SELECT %s, {partition:UInt32}, {first:UInt64} FROM batch WHERE %s",
-		e.Table, strings.Join(into, ", "), from, condition)
-}
-
-// members of a contribution, position first.
-func (e *Entity) members() []string {
-	if !e.Contributes() {
-		return nil
-	}
-	all := append([]string{"position"}, e.Shape.Keys...)
-	return append(all, e.Shape.Sums...)
-}
-
-// group is before.* or after.*: arrays of one length per row.
-type group struct {
-	shape analytics.Shape
-	at    *proto.ColArr[int64] // position
-	keys  []*proto.ColArr[string]
-	sums  []*proto.ColArr[int64]
-}
-
-func newGroup(s analytics.Shape) group {
-	g := group{shape: s, at: proto.NewArray[int64](new(proto.ColInt64))}
-	for range s.Keys {
-		g.keys = append(g.keys, proto.NewArray[string](new(proto.ColStr)))
-	}
-	for range s.Sums {
-		g.sums = append(g.sums, proto.NewArray[int64](new(proto.ColInt64)))
-	}
-	return g
-}
-
-func (g *group) addTo(b *Block, when string) {
-	b.add(when+"_position", g.at)
-	for i, k := range g.shape.Keys {
-		b.add(when+"_"+k, g.keys[i])
-	}
-	for i, s := range g.shape.Sums {
-		b.add(when+"_"+s, g.sums[i])
-	}
-}
-
-// append adds one row's entries, their sums times sign.
-func (g *group) append(c analytics.Contributions, sign int64) {
-	k, s := len(g.keys), len(g.sums)
-	for i := range len(c.Sums) / s {
-		g.at.Data.Append(0)
-		for j := range k {
-			g.keys[j].Data.Append(c.Keys[i*k+j])
-		}
-		for j := range s {
-			g.sums[j].Data.Append(sign * c.Sums[i*s+j])
-		}
-	}
-	g.endRow()
-}
-
-// position adds a row whose one entry is a position and nothing else.
-func (g *group) position(p int64) {
-	g.at.Data.Append(p)
-	for _, key := range g.keys {
-		key.Data.Append("")
-	}
-	for _, sum := range g.sums {
-		sum.Data.Append(0)
-	}
-	g.endRow()
-}
-
-func (g *group) endRow() {
-	end := uint64(g.at.Data.Rows())
-	g.at.Offsets.Append(end)
-	for _, key := range g.keys {
-		key.Offsets.Append(end)
-	}
-	for _, sum := range g.sums {
-		sum.Offsets.Append(end)
-	}
-}
-
-// Column is a column of the after image and how a payload fills it.
-type Column struct {
-	Name string
-	fill func() filler
-}
-
-type filler interface {
-	column() proto.ColInput
-	append(data any)
-}
-
-type fillerOf[P, V any] struct {
-	values interface {
-		proto.ColInput
-		Append(V)
-	}
-	of func(*P) V
-}
-
-func (f fillerOf[P, V]) column() proto.ColInput { return f.values }
-
-func (f fillerOf[P, V]) append(data any) {
-	if data == nil {
-		var none V
-		f.values.Append(none)
-		return
-	}
-	f.values.Append(f.of(data.(*P)))
-}
-
-func textColumn[P any](name string, of func(*P) string) Column {
-	return Column{name, func() filler { return fillerOf[P, string]{new(proto.ColStr), of} }}
-}
-
-func boolColumn[P any](name string, of func(*P) bool) Column {
-	return Column{name, func() filler { return fillerOf[P, bool]{new(proto.ColBool), of} }}
-}
-
-func textOrNull[P any](name string, of func(*P) proto.Nullable[string]) Column {
-	return Column{name, func() filler {
-		return fillerOf[P, proto.Nullable[string]]{proto.NewColNullable[string](new(proto.ColStr)), of}
-	}}
-}
-
-func integerOrNull[P any](name string, of func(*P) proto.Nullable[int64]) Column {
-	return Column{name, func() filler {
-		return fillerOf[P, proto.Nullable[int64]]{proto.NewColNullable[int64](new(proto.ColInt64)), of}
-	}}
-}
-
-func dateOrNull[P any](name string, of func(*P) proto.Nullable[time.Time]) Column {
-	return Column{name, func() filler {
-		return fillerOf[P, proto.Nullable[time.Time]]{proto.NewColNullable[time.Time](new(proto.ColDate32)), of}
-	}}
-}
-
-func instantOrNull[P any](name string, of func(*P) proto.Nullable[time.Time]) Column {
-	return Column{name, func() filler {
-		return fillerOf[P, proto.Nullable[time.Time]]{proto.NewColNullable[time.Time](newInstants()), of}
-	}}
-}
-
-func textsColumn[P any](name string, of func(*P) []string) Column {
-	return Column{name, func() filler { return fillerOf[P, []string]{proto.NewArray[string](new(proto.ColStr)), of} }}
-}
-
-func integersColumn[P any](name string, of func(*P) []int64) Column {
-	return Column{name, func() filler { return fillerOf[P, []int64]{proto.NewArray[int64](new(proto.ColInt64)), of} }}
+		e.Table, columns, columns, condition)
 }

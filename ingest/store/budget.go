@@ -1,8 +1,6 @@
 package store
 
 import (
-	"github.com/ClickHouse/ch-go/proto"
-
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/events"
 )
@@ -19,12 +17,13 @@ func budgetRows() *Entity {
 			integerColumn("value", func(r *row) int64 { return r.Amount.Value }),
 			textColumn("status", func(r *row) string { return r.Status }),
 		},
-		restore: restoreBudgetRow,
-		Shape:   analytics.BudgetRowShape(),
+		Formula: "budget_rows-1",
 		project: func(_ string, data any) string { return data.(*row).ProjectID },
-		contribute: func(_ string, data any) (analytics.Contributions, error) {
-			return analytics.BudgetRowContributions(data.(*row)), nil
+		contribute: func(c analytics.Contribution, _ string, data any) (analytics.Contribution, error) {
+			return analytics.BudgetRowContribution(c, data.(*row)), nil
 		},
+		restore:  restoreBudgetRow,
+		restored: []string{"node_id", "currency", "value", "status"},
 	}
 }
 
@@ -48,12 +47,13 @@ func budgetTransfers() *Entity {
 			integerColumn("value", func(t *transfer) int64 { return t.Amount.Value }),
 			textColumn("status", func(t *transfer) string { return t.Status }),
 		},
-		restore: restoreBudgetTransfer,
-		Shape:   analytics.BudgetTransferShape(),
+		Formula: "budget_transfers-1",
 		project: func(_ string, data any) string { return data.(*transfer).ProjectID },
-		contribute: func(_ string, data any) (analytics.Contributions, error) {
-			return analytics.BudgetTransferContributions(data.(*transfer)), nil
+		contribute: func(c analytics.Contribution, _ string, data any) (analytics.Contribution, error) {
+			return analytics.BudgetTransferContribution(c, data.(*transfer)), nil
 		},
+		restore:  restoreBudgetTransfer,
+		restored: []string{"from_node_id", "to_node_id", "currency", "value", "status"},
 	}
 }
 
@@ -72,9 +72,7 @@ func uncommittedEntries() *Entity {
 		Columns: []Column{
 			textColumn("node_id", func(e *entry) string { return e.NodeID }),
 			textColumn("currency", func(e *entry) string { return e.Amount.V.Currency }),
-			integerOrNull("value", func(e *entry) proto.Nullable[int64] {
-				return proto.Nullable[int64]{Value: e.Amount.V.Value, Set: e.Amount.Ok}
-			}),
+			integerOrNull("value", func(e *entry) events.Opt[int64] { return events.Opt[int64]{V: e.Amount.V.Value, Ok: e.Amount.Ok} }),
 		},
 		project: func(_ string, data any) string { return data.(*entry).ProjectID },
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 
 	"tallyhouse/analytics"
+	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
 
@@ -15,46 +16,35 @@ func contracts() *Entity {
 		allocation = events.ContractAllocation
 		amendment  = events.Amendment
 	)
+	allocations := func(c *contract) []allocation { return c.Allocations }
+	amendments := func(c *contract) []amendment { return c.Amendments }
 	return &Entity{
 		Topic: events.Contracts,
 		Table: "contracts",
 		Columns: []Column{
-			textOrNull("name", func(c *contract) proto.Nullable[string] { return nullable(c.Name) }),
+			textOrNull("name", func(c *contract) events.Opt[string] { return c.Name }),
 			textColumn("contractor_id", func(c *contract) string { return c.ContractorID.V }),
 			textColumn("status", func(c *contract) string { return c.Status }),
-			dateOrNull("start_date", func(c *contract) proto.Nullable[time.Time] { return nullableDate(c.StartDate) }),
-			dateOrNull("end_date", func(c *contract) proto.Nullable[time.Time] { return nullableDate(c.EndDate) }),
+			dateOrNull("start_date", func(c *contract) events.Opt[calendar.Date] { return c.StartDate }),
+			dateOrNull("end_date", func(c *contract) events.Opt[calendar.Date] { return c.EndDate }),
 			textColumn("currency", func(c *contract) string { return c.Currency }),
-			textsColumn("allocation_node", func(c *contract) []string {
-				return each(c.Allocations, func(a *allocation) string { return a.NodeID })
-			}),
-			integersColumn("allocation_value", func(c *contract) []int64 {
-				return each(c.Allocations, func(a *allocation) int64 { return a.Value })
-			}),
-			textsColumn("amendment_id", func(c *contract) []string {
-				return each(c.Amendments, func(a *amendment) string { return a.ID })
-			}),
-			textsColumn("amendment_node", func(c *contract) []string {
-				return each(c.Amendments, func(a *amendment) string { return a.NodeID.V })
-			}),
-			integersColumn("amendment_value", func(c *contract) []int64 {
-				return each(c.Amendments, func(a *amendment) int64 { return a.Value })
-			}),
-			textsColumn("amendment_status", func(c *contract) []string {
-				return each(c.Amendments, func(a *amendment) string { return a.Status })
-			}),
-			datesOrNull("amendment_date", func(c *contract) []proto.Nullable[time.Time] {
-				return each(c.Amendments, func(a *amendment) proto.Nullable[time.Time] { return nullableDate(a.Date) })
-			}),
-			textsOrNull("amendment_title", func(c *contract) []proto.Nullable[string] {
-				return each(c.Amendments, func(a *amendment) proto.Nullable[string] { return nullable(a.Title) })
-			}),
+			textsColumn("allocation_node", allocations, func(a *allocation) string { return a.NodeID }),
+			integersColumn("allocation_value", allocations, func(a *allocation) int64 { return a.Value }),
+			textsColumn("amendment_id", amendments, func(a *amendment) string { return a.ID }),
+			textsColumn("amendment_node", amendments, func(a *amendment) string { return a.NodeID.V }),
+			integersColumn("amendment_value", amendments, func(a *amendment) int64 { return a.Value }),
+			textsColumn("amendment_status", amendments, func(a *amendment) string { return a.Status }),
+			datesOrNull("amendment_date", amendments, func(a *amendment) events.Opt[calendar.Date] { return a.Date }),
+			textsOrNull("amendment_title", amendments, func(a *amendment) events.Opt[string] { return a.Title }),
+		},
+		Formula: "contracts-1",
+		project: func(_ string, data any) string { return data.(*contract).ProjectID },
+		contribute: func(c analytics.Contribution, id string, data any) (analytics.Contribution, error) {
+			return analytics.ContractContribution(c, analytics.ContractID(id), data.(*contract))
 		},
 		restore: restoreContract,
-		Shape:   analytics.ContractShape(),
-		project: func(_ string, data any) string { return data.(*contract).ProjectID },
-		contribute: func(id string, data any) (analytics.Contributions, error) {
-			return analytics.ContractContributions(analytics.ContractID(id), data.(*contract))
+		restored: []string{
+			"status", "currency", "allocation_node", "allocation_value", "amendment_id", "amendment_node", "amendment_value", "amendment_status", "amendment_date",
 		},
 	}
 }

@@ -1,30 +1,28 @@
 // Package store says, once for each kind of entity, what its events are in the database: the state table, its columns, the
-// contributions to the views. The stream, the audit and the rebuild know no entity by name.
+// contribution to the sums. The worker, verify and rebuild know no entity by name.
 package store
 
 import (
 	"slices"
-	"time"
 
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 )
 
-// Formula is the number of the rule by which this binary computes contributions. It rises whenever a release sums something new; the
-// rows are then re-stated before the new binary writes.
-const Formula = 1
-
 // Entity describes how the events of one topic are stored.
 type Entity struct {
 	Topic   events.Topic
 	Table   string
-	Columns []Column        // of the after image, between the common columns
-	Shape   analytics.Shape // of the contributions; no keys: the entity is in no view
+	Columns []Column // of the after image, between the common columns
+	// Formula names the rule by which this binary computes contributions, "" where there are none: the digest of what a golden set of
+	// rows contributes, which a test computes. With another one the table's rolls have to be rebuilt.
+	Formula string
 
 	project    func(id string, data any) string
-	contribute func(id string, data any) (analytics.Contributions, error)
+	contribute func(c analytics.Contribution, id string, data any) (analytics.Contribution, error)
 	restore    func(image) any // as much of the payload as contributes, read back from a row
+	restored   []string        // the columns that restore reads
 }
 
 // All lists the entities that this binary stores.
@@ -54,55 +52,20 @@ func Topics() []events.Topic {
 	return topics
 }
 
-// Views are the roll-ups of the entity's table.
-func (e *Entity) Views() []clickhouse.View { return clickhouse.ViewsOf(e.Table) }
+// Rolls are the rolls that the entity contributes to.
+func (e *Entity) Rolls() []clickhouse.RollID { return clickhouse.RollsOf(e.Table) }
 
-// Contributes tells whether the entity puts anything into views.
-func (e *Entity) Contributes() bool { return len(e.Shape.Keys) > 0 }
+// Contributes reports whether the entity puts anything into the sums.
+func (e *Entity) Contributes() bool { return e.contribute != nil }
 
 // Project is the project under which the entity is sorted, "" when it has none.
 func (e *Entity) Project(id string, data any) string { return e.project(id, data) }
 
-// Contributions are what the entity's state adds to the views; nothing for data nil, a deleted entity. The error wraps
+// Contribution appends to c what the entity's state adds to the sums; nothing for data nil, a deleted entity. The error wraps
 // analytics.ErrTooMuch: such an event is refused.
-func (e *Entity) Contributions(id string, data any) (analytics.Contributions, error) {
+func (e *Entity) Contribution(c analytics.Contribution, id string, data any) (analytics.Contribution, error) {
 	if data == nil || !e.Contributes() {
-		return analytics.Contributions{}, nil
+		return c, nil
 	}
-	return e.contribute(id, data)
-}
-
-// Row is one line for the state table.
-type Row struct {
-	Tenant      string
-	Project     string
-	ID          string
-	RowVersion  uint64 // version * 1024 + restatement; of a position row the position
-	Deleted     bool
-	At          time.Time
-	Data        any // the payload; nil for a deleted or moved entity and for a position row
-	SrcOffset   uint64
-	KeyHash     uint32
-	ContentHash uint64
-	Moved       bool
-	Before      analytics.Contributions // as they were; the block negates them
-	After       analytics.Contributions
-
-	// Of a position row alone: where the batch begins and ends.
-	position bool
-	first    uint64
-	next     uint64
-}
-
-// RowVersion is the version of an entity as its row carries it, before any restatement.
-func RowVersion(version int64) uint64 { return uint64(version) * restatements }
-
-// Version is the version of the entity in a row.
-func Version(rowVersion uint64) int64 { return int64(rowVersion / restatements) }
-
-const restatements = 1024
-
-// PositionRow is the row that brings a partition's position from first to next, in the state table and in each of its views.
-func PositionRow(partition int32, first, next uint64, at time.Time) Row {
-	return Row{Project: PositionKey(partition), RowVersion: next, SrcOffset: next - 1, At: at, position: true, first: first, next: next}
+	return e.contribute(c, id, data)
 }

@@ -3,8 +3,6 @@ package store
 import (
 	"time"
 
-	"github.com/ClickHouse/ch-go/proto"
-
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/events"
 )
@@ -22,12 +20,13 @@ func claims() *Entity {
 			textColumn("probability_bp", func(c *claim) string { return c.ProbabilityBp.String() }),
 			textColumn("status", func(c *claim) string { return c.Status }),
 		},
-		restore: restoreClaim,
-		Shape:   analytics.ClaimShape(),
+		Formula: "claims-1",
 		project: func(_ string, data any) string { return data.(*claim).ProjectID },
-		contribute: func(_ string, data any) (analytics.Contributions, error) {
-			return analytics.ClaimContributions(data.(*claim)), nil
+		contribute: func(c analytics.Contribution, _ string, data any) (analytics.Contribution, error) {
+			return analytics.ClaimContribution(c, data.(*claim)), nil
 		},
+		restore:  restoreClaim,
+		restored: []string{"node_id", "currency", "value", "probability_bp", "status"},
 	}
 }
 
@@ -43,15 +42,10 @@ func restoreClaim(m image) any {
 
 func forecastSnapshots() *Entity {
 	type snapshot = events.ForecastSnapshot
-	text := func(name string, of func(*events.SnapshotLine) string) Column {
-		return textsColumn(name, func(s *snapshot) []string { return each(s.Lines, of) })
-	}
-	amount := func(name string, of func(*events.SnapshotLine) int64) Column {
-		return integersColumn(name, func(s *snapshot) []int64 { return each(s.Lines, of) })
-	}
-	reason := func(name string, of func(*events.Explanation) string) Column {
-		return textsColumn(name, func(s *snapshot) []string { return each(s.Explanations, of) })
-	}
+	lines := func(s *snapshot) []events.SnapshotLine { return s.Lines }
+	explanations := func(s *snapshot) []events.Explanation { return s.Explanations }
+	text := func(name string, of func(*events.SnapshotLine) string) Column { return textsColumn(name, lines, of) }
+	amount := func(name string, of func(*events.SnapshotLine) int64) Column { return integersColumn(name, lines, of) }
 	return &Entity{
 		Topic: events.ForecastSnapshots,
 		Table: "forecast_snapshots",
@@ -59,8 +53,8 @@ func forecastSnapshots() *Entity {
 			textColumn("month", func(s *snapshot) string { return s.Month.String() }),
 			integerColumn("version", func(s *snapshot) int64 { return s.Version }),
 			textColumn("status", func(s *snapshot) string { return s.Status }),
-			instantOrNull("submitted_at", func(s *snapshot) proto.Nullable[time.Time] { return nullable(s.SubmittedAt) }),
-			instantOrNull("decided_at", func(s *snapshot) proto.Nullable[time.Time] { return nullable(s.DecidedAt) }),
+			instantOrNull("submitted_at", func(s *snapshot) events.Opt[time.Time] { return s.SubmittedAt }),
+			instantOrNull("decided_at", func(s *snapshot) events.Opt[time.Time] { return s.DecidedAt }),
 			text("line_node", func(l *events.SnapshotLine) string { return l.NodeID }),
 			text("line_parent", func(l *events.SnapshotLine) string { return l.ParentID.V }),
 			text("line_level", func(l *events.SnapshotLine) string { return l.Level }),
@@ -70,13 +64,11 @@ func forecastSnapshots() *Entity {
 			amount("line_committed", func(l *events.SnapshotLine) int64 { return l.Committed }),
 			amount("line_pending_changes", func(l *events.SnapshotLine) int64 { return l.PendingChanges }),
 			amount("line_uncommitted", func(l *events.SnapshotLine) int64 { return l.Uncommitted }),
-			boolsColumn("line_uncommitted_defaulted", func(s *snapshot) []bool {
-				return each(s.Lines, func(l *events.SnapshotLine) bool { return l.UncommittedDefaulted })
-			}),
+			boolsColumn("line_uncommitted_defaulted", lines, func(l *events.SnapshotLine) bool { return l.UncommittedDefaulted }),
 			amount("line_invoiced", func(l *events.SnapshotLine) int64 { return l.Invoiced }),
 			amount("line_paid", func(l *events.SnapshotLine) int64 { return l.Paid }),
-			reason("explanation_node", func(e *events.Explanation) string { return e.NodeID }),
-			reason("explanation_reason", func(e *events.Explanation) string { return e.Reason }),
+			textsColumn("explanation_node", explanations, func(e *events.Explanation) string { return e.NodeID }),
+			textsColumn("explanation_reason", explanations, func(e *events.Explanation) string { return e.Reason }),
 		},
 		project: func(_ string, data any) string { return data.(*snapshot).ProjectID },
 	}

@@ -9,56 +9,57 @@ import (
 	"tallyhouse/analytics"
 )
 
-// Images are rows of the state table, read back: what each contributes as it is stored, and what its image says that it should. They
-// hold one block of a result at a time.
+// Images are rows of a state table, read back: what identifies them, and what they contribute. They hold one block of a result at a
+// time.
 type Images struct {
-	entity     *Entity
-	tenant     proto.ColStr
-	project    proto.ColStr
-	id         proto.ColStr
-	rowVersion proto.ColUInt64
-	deleted    proto.ColBool
-	fields     map[string]proto.Column
-	after      group
+	entity       *Entity
+	tenant       proto.ColStr
+	project      proto.ColStr
+	id           proto.ColStr
+	rowVersion   proto.ColUInt64
+	deleted      proto.ColBool
+	contentHash  proto.ColUInt64
+	keyHash      proto.ColUInt32
+	srcPartition proto.ColUInt32
+	fields       map[string]proto.Column // those that the contribution is computed from
 }
 
-// NewImages makes room for rows of an entity that contributes to views.
+// NewImages makes room for rows of an entity.
 func (e *Entity) NewImages() *Images {
-	m := &Images{entity: e, fields: map[string]proto.Column{}, after: newGroup(e.Shape)}
+	m := &Images{entity: e, fields: map[string]proto.Column{}}
 	for _, c := range e.Columns {
-		m.fields[c.Name] = c.fill().column().(proto.Column) // every column type of ch-go reads as it writes
+		for _, name := range e.restored {
+			if c.Name == name {
+				m.fields[name] = c.kind.result()
+			}
+		}
 	}
 	return m
 }
 
-// Select is the statement that reads the newest rows, in the order of the key, under a condition.
-func (m *Images) Select(where string) string {
-	columns := []string{"CAST(tenant, 'String') AS of", "project", "id", "row_version", "deleted"}
-	for _, c := range m.entity.Columns {
+// Select is the statement that reads rows under a condition. FINAL reads the newest of each entity alone. They come in no order.
+func (m *Images) Select(final bool, where string) string {
+	columns := []string{"CAST(tenant, 'String') AS of", "project", "id", "row_version", "deleted", "content_hash", "key_hash", "src_partition"}
+	for _, name := range m.entity.restored {
 		// As the type that the block has: without LowCardinality.
-		columns = append(columns, fmt.Sprintf("CAST(%s, '%s') AS image_%[1]s", c.Name, m.fields[c.Name].Type()))
+		columns = append(columns, fmt.Sprintf("CAST(%s, '%s') AS image_%[1]s", name, m.fields[name].Type()))
 	}
-	for _, member := range m.entity.members() {
-		columns = append(columns, fmt.Sprintf("`after.%s` AS after_%[1]s", member))
+	from := m.entity.Table
+	if final {
+		from += " FINAL"
 	}
-	return "SELECT " + strings.Join(columns, ", ") + " FROM " + m.entity.Table + " FINAL WHERE " + where + " ORDER BY tenant, project, id"
+	return "SELECT " + strings.Join(columns, ", ") + " FROM " + from + " WHERE " + where
 }
 
 // Results are the columns that a result of Select is read into.
 func (m *Images) Results() proto.Results {
 	all := proto.Results{
 		{Name: "of", Data: &m.tenant}, {Name: "project", Data: &m.project}, {Name: "id", Data: &m.id}, {Name: "row_version", Data: &m.rowVersion},
-		{Name: "deleted", Data: &m.deleted},
+		{Name: "deleted", Data: &m.deleted}, {Name: "content_hash", Data: &m.contentHash}, {Name: "key_hash", Data: &m.keyHash},
+		{Name: "src_partition", Data: &m.srcPartition},
 	}
-	for _, c := range m.entity.Columns {
-		all = append(all, proto.ResultColumn{Name: "image_" + c.Name, Data: m.fields[c.Name]})
-	}
-	all = append(all, proto.ResultColumn{Name: "after_position", Data: m.after.at})
-	for i, k := range m.entity.Shape.Keys {
-		all = append(all, proto.ResultColumn{Name: "after_" + k, Data: m.after.keys[i]})
-	}
-	for i, s := range m.entity.Shape.Sums {
-		all = append(all, proto.ResultColumn{Name: "after_" + s, Data: m.after.sums[i]})
+	for _, name := range m.entity.restored {
+		all = append(all, proto.ResultColumn{Name: "image_" + name, Data: m.fields[name]})
 	}
 	return all
 }
@@ -66,44 +67,31 @@ func (m *Images) Results() proto.Results {
 // Rows is how many rows the block has.
 func (m *Images) Rows() int { return m.tenant.Rows() }
 
-// Row is the identity of row i.
-func (m *Images) Row(i int) (tenant, project, id string, rowVersion uint64) {
-	return m.tenant.Row(i), m.project.Row(i), m.id.Row(i), m.rowVersion.Row(i)
+// Image is what a row says of an entity's newest state, or of a partition's position.
+type Image struct {
+	Tenant, Project, ID string // parts of the block: good until the next
+	Version             uint64 // of a position row the position
+	Deleted             bool
+	ContentHash         uint64
+	KeyHash             uint32
+	Partition           int32 // that the row was read from
 }
 
-// Stored are the contributions that row i carries.
-func (m *Images) Stored(i int) analytics.Contributions { return m.after.row(i) }
-
-// Computed are the contributions that row i should carry: none for a deleted entity, or one that went to another project.
-func (m *Images) Computed(i int) (analytics.Contributions, error) {
-	if m.deleted.Row(i) {
-		return analytics.Contributions{}, nil
+// Row is row i.
+func (m *Images) Row(i int) Image {
+	return Image{
+		Tenant: m.tenant.Row(i), Project: m.project.Row(i), ID: m.id.Row(i), Version: m.rowVersion.Row(i), Deleted: m.deleted.Row(i),
+		ContentHash: m.contentHash.Row(i), KeyHash: m.keyHash.Row(i), Partition: int32(m.srcPartition.Row(i)),
 	}
-	return m.entity.Contributions(m.id.Row(i), m.entity.restore(image{m, i}))
 }
 
-// row is what one row's group has, entry by entry.
-func (g *group) row(i int) (c analytics.Contributions) {
-	keys := make([][]string, len(g.keys))
-	for j, k := range g.keys {
-		keys[j] = k.Row(i)
+// Contribution appends what row i contributes by this binary's formula: nothing for a deleted entity, or one that went to another
+// project.
+func (m *Images) Contribution(c analytics.Contribution, i int) (analytics.Contribution, error) {
+	if m.deleted.Row(i) || !m.entity.Contributes() {
+		return c, nil
 	}
-	sums := make([][]int64, len(g.sums))
-	for j, s := range g.sums {
-		sums[j] = s.Row(i)
-	}
-	if len(sums) == 0 || len(sums[0]) == 0 {
-		return c
-	}
-	for entry := range sums[0] {
-		for j := range keys {
-			c.Keys = append(c.Keys, keys[j][entry])
-		}
-		for j := range sums {
-			c.Sums = append(c.Sums, sums[j][entry])
-		}
-	}
-	return c
+	return m.entity.Contribution(c, m.id.Row(i), m.entity.restore(image{m, i}))
 }
 
 // image is one row's after image, of which an entity restores as much of its payload as contributes.

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"github.com/ClickHouse/ch-go/proto"
-
 	"tallyhouse/schemas/events"
 )
 
@@ -15,10 +13,10 @@ func projects() *Entity {
 		Table: "projects",
 		Columns: []Column{
 			textColumn("name", func(p *project) string { return p.Name }),
-			textOrNull("workspace_id", func(p *project) proto.Nullable[string] { return nullable(p.WorkspaceID) }),
+			textOrNull("workspace_id", func(p *project) events.Opt[string] { return p.WorkspaceID }),
 			textColumn("currency", func(p *project) string { return p.Currency }),
-			textOrNull("budget_structure_id", func(p *project) proto.Nullable[string] { return nullable(p.BudgetStructureID) }),
-			textOrNull("inbound_email", func(p *project) proto.Nullable[string] { return nullable(p.InboundEmail) }),
+			textOrNull("budget_structure_id", func(p *project) events.Opt[string] { return p.BudgetStructureID }),
+			textOrNull("inbound_email", func(p *project) events.Opt[string] { return p.InboundEmail }),
 		},
 		project: func(id string, _ any) string { return id },
 	}
@@ -30,14 +28,14 @@ func budgetNodes() *Entity {
 		Topic: events.BudgetNodes,
 		Table: "budget_nodes",
 		Columns: []Column{
-			textOrNull("structure_id", func(n *node) proto.Nullable[string] { return nullable(n.StructureID) }),
-			textOrNull("parent_id", func(n *node) proto.Nullable[string] { return nullable(n.ParentID) }),
+			textOrNull("structure_id", func(n *node) events.Opt[string] { return n.StructureID }),
+			textOrNull("parent_id", func(n *node) events.Opt[string] { return n.ParentID }),
 			textColumn("level", func(n *node) string { return n.Level }),
 			textColumn("code", func(n *node) string { return n.Code }),
 			textColumn("name", func(n *node) string { return n.Name }),
-			textOrNull("description", func(n *node) proto.Nullable[string] { return nullable(n.Description) }),
+			textOrNull("description", func(n *node) events.Opt[string] { return n.Description }),
 			boolColumn("active", func(n *node) bool { return n.Active }),
-			textColumn("accounting_codes", func(n *node) string { return codesJSON(n.AccountingCodes) }),
+			jsonColumn("accounting_codes", func(b []byte, n *node) []byte { return appendCodes(b, n.AccountingCodes) }),
 		},
 		project: func(_ string, data any) string { return data.(*node).ProjectID.V },
 	}
@@ -49,11 +47,11 @@ func contractors() *Entity {
 		Topic: events.Contractors,
 		Table: "contractors",
 		Columns: []Column{
-			textOrNull("name", func(c *contractor) proto.Nullable[string] { return nullable(c.Name) }),
-			textOrNull("city", func(c *contractor) proto.Nullable[string] { return nullable(c.City) }),
-			textOrNull("country", func(c *contractor) proto.Nullable[string] { return nullable(c.Country) }),
-			textOrNull("tax_id", func(c *contractor) proto.Nullable[string] { return nullable(c.TaxID) }),
-			textOrNull("registration_number", func(c *contractor) proto.Nullable[string] { return nullable(c.RegistrationNumber) }),
+			textOrNull("name", func(c *contractor) events.Opt[string] { return c.Name }),
+			textOrNull("city", func(c *contractor) events.Opt[string] { return c.City }),
+			textOrNull("country", func(c *contractor) events.Opt[string] { return c.Country }),
+			textOrNull("tax_id", func(c *contractor) events.Opt[string] { return c.TaxID }),
+			textOrNull("registration_number", func(c *contractor) events.Opt[string] { return c.RegistrationNumber }),
 		},
 		project: noProject,
 	}

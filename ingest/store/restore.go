@@ -18,12 +18,10 @@ func restoreRecord(m image) any {
 	r := &events.Record{
 		ProjectID:       m.project(),
 		Source:          read[string](m, "source"),
-		Direction:       read[string](m, "direction"),
 		StepKind:        stepOf(analytics.RecordStatus(read[string](m, "status"))),
 		ContractorID:    idOrNone(read[string](m, "contractor_id")),
 		RecognitionDate: dateOf(read[proto.Nullable[time.Time]](m, "recognition_date")),
-		PaidAt:          optionOf(read[proto.Nullable[time.Time]](m, "paid_at")),
-		CashDate:        dateOf(read[proto.Nullable[time.Time]](m, "given_cash_date")),
+		CashDate:        dateOf(read[proto.Nullable[time.Time]](m, "cash_date")), // as it was computed then, whatever clocks say now
 		Currency:        idOrNone(read[string](m, "currency")),
 		Net:             optionOf(read[proto.Nullable[int64]](m, "net")),
 		Tax:             optionOf(read[proto.Nullable[int64]](m, "tax")),

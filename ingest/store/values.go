@@ -1,80 +1,53 @@
 package store
 
 import (
-	"time"
-
-	"github.com/ClickHouse/ch-go/proto"
 	"github.com/go-faster/jx"
 
-	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
 
-func nullable[T any](o events.Opt[T]) proto.Nullable[T] {
-	return proto.Nullable[T]{Value: o.V, Set: o.Ok}
-}
-
-func nullableDate(o events.Opt[calendar.Date]) proto.Nullable[time.Time] {
-	if !o.Ok {
-		return proto.Nullable[time.Time]{}
-	}
-	return proto.NewNullable(o.V.Time())
-}
-
-// codesJSON writes accounting codes as the API shows them, so that a reader may pass them on.
-func codesJSON(codes []events.AccountingCode) string {
-	if len(codes) == 0 {
-		return "[]"
-	}
-	w := jx.GetWriter()
-	defer jx.PutWriter(w)
-	w.ArrStart()
+// appendCodes writes accounting codes as the API shows them, so that a reader may pass them on.
+func appendCodes(b []byte, codes []events.AccountingCode) []byte {
+	b = append(b, '[')
 	for i, c := range codes {
 		if i > 0 {
-			w.Comma()
+			b = append(b, ',')
 		}
-		w.RawStr(`{"system":`)
-		w.Str(c.System)
-		w.RawStr(`,"code":`)
-		w.Str(c.Code)
-		w.RawStr(`,"name":`)
-		textOrNullJSON(w, c.Name)
-		w.RawStr(`,"taxKey":`)
-		textOrNullJSON(w, c.TaxKey)
-		w.RawStr(`,"inherited":`)
-		w.Bool(c.Inherited)
-		w.ObjEnd()
+		b = appendText(append(b, `{"system":`...), c.System)
+		b = appendText(append(b, `,"code":`...), c.Code)
+		b = appendTextOrNull(append(b, `,"name":`...), c.Name)
+		b = appendTextOrNull(append(b, `,"taxKey":`...), c.TaxKey)
+		if c.Inherited {
+			b = append(b, `,"inherited":true}`...)
+		} else {
+			b = append(b, `,"inherited":false}`...)
+		}
 	}
-	w.ArrEnd()
-	return w.String()
+	return append(b, ']')
 }
 
-// documentsJSON writes documents as the API shows them.
-func documentsJSON(documents []events.Document) string {
-	if len(documents) == 0 {
-		return "[]"
-	}
-	w := jx.GetWriter()
-	defer jx.PutWriter(w)
-	w.ArrStart()
+// appendDocuments writes documents as the API shows them.
+func appendDocuments(b []byte, documents []events.Document) []byte {
+	b = append(b, '[')
 	for i, d := range documents {
 		if i > 0 {
-			w.Comma()
+			b = append(b, ',')
 		}
-		w.RawStr(`{"name":`)
-		w.Str(d.Name)
-		w.RawStr(`,"kind":`)
-		w.Str(d.Kind)
-		w.ObjEnd()
+		b = appendText(append(b, `{"name":`...), d.Name)
+		b = append(appendText(append(b, `,"kind":`...), d.Kind), '}')
 	}
-	w.ArrEnd()
-	return w.String()
+	return append(b, ']')
 }
 
-func textOrNullJSON(w *jx.Writer, o events.Opt[string]) {
+func appendTextOrNull(b []byte, o events.Opt[string]) []byte {
 	if !o.Ok {
-		w.Null()
-		return
+		return append(b, "null"...)
 	}
-	w.Str(o.V)
+	return appendText(b, o.V)
+}
+
+func appendText(b []byte, s string) []byte {
+	w := jx.Writer{Buf: b}
+	w.Str(s)
+	return w.Buf
 }
