@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	kafkago "github.com/segmentio/kafka-go"
+	"github.com/sethvargo/go-retry"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
@@ -175,17 +177,12 @@ func (d *dev) ready(ctx context.Context, w *runningWorker, servers servers, key 
 
 // until asks again and again until there is no error, or the context ends; then it returns the last one.
 func until(ctx context.Context, ask func() error) error {
-	for {
-		err := ask()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+	var last error
+	err := retry.Constant(ctx, 20*time.Millisecond, func(context.Context) error {
+		last = ask()
+		return retry.RetryableError(last)
+	})
+	return cmp.Or(last, err)
 }
 
 func answers(ctx context.Context, url, key string) error {
