@@ -10,6 +10,7 @@ import (
 
 	"tallyhouse/api/problem"
 	"tallyhouse/api/resource"
+	"tallyhouse/schemas/jsontext"
 )
 
 // explain is the page of a kind of problem, as HTML, JSON or Markdown, whichever the reader likes best.
@@ -21,13 +22,13 @@ func explain(k *problem.Kind, accept string) reply {
 		return reply{status: http.StatusOK, contentType: typeMarkdown, body: fmt.Appendf(nil, "# %s\n\n`%s`, status %d\n\n%s\n", k.Title, k.Type(), k.Status, k.Meaning)}
 	}
 	b := append([]byte(nil), `{"type":`...)
-	b = resource.AppendString(b, k.Type())
+	b = jsontext.AppendString(b, k.Type())
 	b = append(b, `,"title":`...)
-	b = resource.AppendString(b, k.Title)
+	b = jsontext.AppendString(b, k.Title)
 	b = append(b, `,"status":`...)
 	b = resource.AppendInt(b, int64(k.Status))
 	b = append(b, `,"meaning":`...)
-	b = resource.AppendString(b, k.Meaning)
+	b = jsontext.AppendString(b, k.Meaning)
 	return reply{status: http.StatusOK, contentType: typeJSON, body: append(b, '}')}
 }
 

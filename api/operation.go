@@ -11,6 +11,7 @@ import (
 	"tallyhouse/api/query"
 	"tallyhouse/api/resource"
 	"tallyhouse/reader"
+	"tallyhouse/schemas/jsontext"
 )
 
 // operation is one call of the API: all that routing, checks, documentation and answering need to know about it.
@@ -131,7 +132,7 @@ func (c *call) binding() []byte {
 		}
 	}
 	for _, p := range parts {
-		b = append(resource.AppendString(b, p), '\n')
+		b = append(jsontext.AppendString(b, p), '\n')
 	}
 	return b
 }

@@ -11,6 +11,7 @@ import (
 	"tallyhouse/api/query"
 	"tallyhouse/api/resource"
 	"tallyhouse/reader"
+	"tallyhouse/schemas/jsontext"
 )
 
 const (
@@ -110,7 +111,7 @@ func (p *page) append(e *resource.Encoder) {
 	if p.next == "" {
 		e.B = append(e.B, "null"...)
 	} else {
-		e.B = resource.AppendString(e.B, p.next)
+		e.B = jsontext.AppendString(e.B, p.next)
 	}
 	e.B = append(e.B, `,"limit":`...)
 	e.B = resource.AppendInt(e.B, int64(p.limit))

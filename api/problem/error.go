@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"tallyhouse/api/resource"
+	"tallyhouse/schemas/jsontext"
 )
 
 // Error is a problem as it happened.
@@ -46,17 +47,17 @@ const (
 // Append writes the problem document behind b.
 func (e *Error) Append(b []byte, requestID string) []byte {
 	b = append(b, `{"type":`...)
-	b = resource.AppendString(b, e.Kind.Type())
+	b = jsontext.AppendString(b, e.Kind.Type())
 	b = append(b, `,"title":`...)
-	b = resource.AppendString(b, e.Kind.Title)
+	b = jsontext.AppendString(b, e.Kind.Title)
 	b = append(b, `,"status":`...)
 	b = resource.AppendInt(b, int64(e.Kind.Status))
 	if e.Detail != "" {
 		b = append(b, `,"detail":`...)
-		b = resource.AppendString(b, cut(e.Detail, maxText))
+		b = jsontext.AppendString(b, cut(e.Detail, maxText))
 	}
 	b = append(b, `,"requestId":`...)
-	b = resource.AppendString(b, requestID)
+	b = jsontext.AppendString(b, requestID)
 	if len(e.Parameters) > 0 {
 		b = append(b, `,"errors":[`...)
 		b = appendParameters(b, e.Parameters)
@@ -88,22 +89,22 @@ func appendParameters(b []byte, all []Parameter) []byte {
 
 func (p Parameter) append(b []byte) []byte {
 	b = append(b, `{"name":`...)
-	b = resource.AppendString(b, cut(p.Name, maxName))
+	b = jsontext.AppendString(b, cut(p.Name, maxName))
 	b = append(b, `,"reason":`...)
-	b = resource.AppendString(b, cut(p.Reason, maxText))
+	b = jsontext.AppendString(b, cut(p.Reason, maxText))
 	if len(p.Allowed) > 0 {
 		b = append(b, `,"allowed":[`...)
 		for i, value := range p.Allowed {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = resource.AppendString(b, value)
+			b = jsontext.AppendString(b, value)
 		}
 		b = append(b, ']')
 	}
 	if p.Suggestion != "" {
 		b = append(b, `,"suggestion":`...)
-		b = resource.AppendString(b, p.Suggestion)
+		b = jsontext.AppendString(b, p.Suggestion)
 	}
 	return append(b, '}')
 }

@@ -12,6 +12,7 @@ import (
 	"tallyhouse/api/problem"
 	"tallyhouse/api/resource"
 	"tallyhouse/schemas/events"
+	"tallyhouse/schemas/jsontext"
 )
 
 // Param is a query parameter of an operation.
@@ -60,8 +61,8 @@ func (v Values) Filters(params []Param) string {
 	sort.Strings(names)
 	var b []byte
 	for _, name := range names {
-		b = append(resource.AppendString(b, name), '=')
-		b = append(resource.AppendString(b, v.texts[name]), '&')
+		b = append(jsontext.AppendString(b, name), '=')
+		b = append(jsontext.AppendString(b, v.texts[name]), '&')
 	}
 	return string(b)
 }

@@ -7,6 +7,7 @@ import (
 	"tallyhouse/api/access"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
+	"tallyhouse/schemas/jsontext"
 )
 
 // Figure is a sum of money with its currency. One beyond the range of amounts fails the encoder: it is never shown wrapped or clamped.
@@ -91,7 +92,7 @@ func Texts[T any](get func(v *T) []string) Value[T] {
 			if i > 0 {
 				e.B = append(e.B, ',')
 			}
-			e.B = AppendString(e.B, text)
+			e.B = jsontext.AppendString(e.B, text)
 		}
 		e.B = append(e.B, ']')
 	}}

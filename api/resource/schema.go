@@ -3,6 +3,8 @@ package resource
 import (
 	"encoding/json"
 	"fmt"
+
+	"tallyhouse/schemas/jsontext"
 )
 
 // Schema is a JSON Schema as the OpenAPI document shows it.
@@ -58,7 +60,7 @@ func (p *Properties) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(AppendString(b, name), ':')
+		b = append(jsontext.AppendString(b, name), ':')
 		schema, err := json.Marshal(p.Schemas[i])
 		if err != nil {
 			return nil, fmt.Errorf("write the schema of %s: %w", name, err)

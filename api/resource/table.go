@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"tallyhouse/api/access"
+	"tallyhouse/schemas/jsontext"
 )
 
 // Field is one member of a resource made from a T.
@@ -37,7 +38,7 @@ type Table[T any] struct {
 func NewTable[T any](name, description string, fields ...Field[T]) *Table[T] {
 	t := &Table[T]{name: name, description: description, fields: fields}
 	for _, f := range fields {
-		t.keys = append(t.keys, string(append(AppendString([]byte{','}, f.Name), ':')))
+		t.keys = append(t.keys, string(append(jsontext.AppendString([]byte{','}, f.Name), ':')))
 	}
 	for groups := range t.visible {
 		for i, f := range fields {

@@ -5,6 +5,7 @@ import (
 
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
+	"tallyhouse/schemas/jsontext"
 )
 
 // Value is how a member is made from a T: its type and its JSON.
@@ -15,7 +16,7 @@ type Value[T any] struct {
 
 // Text is a string.
 func Text[T any](get func(v *T) string) Value[T] {
-	return Value[T]{&Schema{Type: "string"}, func(e *Encoder, v *T) { e.B = AppendString(e.B, get(v)) }}
+	return Value[T]{&Schema{Type: "string"}, func(e *Encoder, v *T) { e.B = jsontext.AppendString(e.B, get(v)) }}
 }
 
 // NullText is a string or null.
@@ -25,7 +26,7 @@ func NullText[T any](get func(v *T) events.Opt[string]) Value[T] {
 
 // Const is the same string always, one of an extensible enumeration.
 func Const[T any](value string, known ...string) Value[T] {
-	json := AppendString(nil, value)
+	json := jsontext.AppendString(nil, value)
 	return Value[T]{&Schema{Type: "string", KnownValues: known}, func(e *Encoder, _ *T) { e.B = append(e.B, json...) }}
 }
 
@@ -132,7 +133,7 @@ func (e *Encoder) nullText(s events.Opt[string]) {
 		e.null()
 		return
 	}
-	e.B = AppendString(e.B, s.V)
+	e.B = jsontext.AppendString(e.B, s.V)
 }
 
 func (e *Encoder) amount(value int64, currency string) {
@@ -142,7 +143,7 @@ func (e *Encoder) amount(value int64, currency string) {
 	e.B = append(e.B, `{"value":`...)
 	e.B = AppendInt(e.B, value)
 	e.B = append(e.B, `,"currency":`...)
-	e.B = AppendString(e.B, currency)
+	e.B = jsontext.AppendString(e.B, currency)
 	e.B = append(e.B, '}')
 }
 

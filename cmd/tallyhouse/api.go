@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/sethvargo/go-retry"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
@@ -105,14 +106,10 @@ func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, registr
 	work.Go(func() error { return server.Run(ctx, listener) })
 	work.Go(func() error { return serveMetrics(ctx, metrics, registry) })
 	work.Go(func() error {
-		for server.Ready() != nil {
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-time.After(readyPoll):
-			}
+		asked := func(context.Context) error { return retry.RetryableError(server.Ready()) }
+		if err := retry.Constant(ctx, readyPoll, asked); err == nil {
+			ready(listener.Addr().String())
 		}
-		ready(listener.Addr().String())
 		return nil
 	})
 	return work.Wait()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	kafkago "github.com/segmentio/kafka-go"
+	"github.com/sethvargo/go-retry"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
@@ -103,7 +105,7 @@ func (d *dev) run(ctx context.Context) (err error) {
 	target := schema.Target{Durable: !embedded.database}
 	prepare, preparing := errgroup.WithContext(ctx)
 	prepare.Go(func() error {
-		_, err := kafka.Ensure(preparing, servers.kafka, kafka.Wish{})
+		_, err := kafka.Ensure(preparing, servers.kafka, kafka.TopicSpec{})
 		return err
 	})
 	prepare.Go(func() error {
@@ -175,17 +177,12 @@ func (d *dev) ready(ctx context.Context, w *runningWorker, servers servers, key 
 
 // until asks again and again until there is no error, or the context ends; then it returns the last one.
 func until(ctx context.Context, ask func() error) error {
-	for {
-		err := ask()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+	var last error
+	err := retry.Constant(ctx, 20*time.Millisecond, func(context.Context) error {
+		last = ask()
+		return retry.RetryableError(last)
+	})
+	return cmp.Or(last, err)
 }
 
 func answers(ctx context.Context, url, key string) error {
@@ -296,7 +293,7 @@ func (d *dev) admin(ctx context.Context, cluster kafka.Cluster) (key string, err
 			return "", fmt.Errorf("read the key of dev in %s (delete the file to get another): %w", file, err)
 		}
 	case errors.Is(err, os.ErrNotExist):
-		text, event := keys.New(keys.Wish{Tenant: devTenant, Owner: devUser, Environment: d.api.environment, Financial: true}, time.Now())
+		text, event := keys.New(keys.Request{Tenant: devTenant, Owner: devUser, Environment: d.api.environment, Financial: true}, time.Now())
 		kept.Key = text
 		if kept.Event, err = events.Encode(events.Keys, event); err != nil {
 			return "", fmt.Errorf("make a key for dev: %w", err)
@@ -329,7 +326,7 @@ func sendAdmin(ctx context.Context, cluster kafka.Cluster, key []byte) error {
 	if err := json.Unmarshal(key, &of); err != nil {
 		return fmt.Errorf("read the key of dev: %w", err)
 	}
-	w := kafka.NewWriter(cluster, kafka.Sending{})
+	w := kafka.NewWriter(cluster, kafka.WriterOptions{})
 	defer w.Close()
 	ctx, stop := context.WithTimeout(ctx, time.Minute)
 	defer stop()

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/sethvargo/go-retry"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
@@ -160,28 +161,25 @@ func (s *shell) openWorker(ctx context.Context, f ingestFlags, servers servers, 
 // awaitServer waits, for a bounded time, until ClickHouse answers: a worker is often started beside it. Whether it has the database is
 // another question, which the check of the schema answers.
 func (s *shell) awaitServer(ctx context.Context, server *database.Server) error {
-	const tries, between = 60, time.Second
-	for try := 1; ; try++ {
+	pauses := retry.WithMaxRetries(60, retry.NewConstant(time.Second))
+	waited := false
+	err := retry.Do(ctx, pauses, func(ctx context.Context) error {
 		_, err := server.Exists(ctx)
-		if err == nil {
-			return nil
-		}
-		if try == tries || ctx.Err() != nil {
-			return fmt.Errorf("ClickHouse at %s does not answer (--clickhouse-addr): %w", server.Addr(), err)
-		}
-		if try == 1 {
+		if err != nil && !waited {
 			s.log.Warn("waiting for ClickHouse", "addr", server.Addr(), "error", err)
+			waited = true
 		}
-		select {
-		case <-time.After(between):
-		case <-ctx.Done():
-		}
+		return retry.RetryableError(err)
+	})
+	if err != nil {
+		return fmt.Errorf("ClickHouse at %s does not answer (--clickhouse-addr): %w", server.Addr(), err)
 	}
+	return nil
 }
 
 // checkTopics warns about topics that work, but not as they should. Missing ones are made: a group cannot join without them.
 func (s *shell) checkTopics(ctx context.Context, cluster kafka.Cluster) error {
-	found, err := kafka.Ensure(ctx, cluster, kafka.Wish{})
+	found, err := kafka.Ensure(ctx, cluster, kafka.TopicSpec{})
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,12 @@
 package demo
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
 
 	"tallyhouse/schemas/events"
+	"tallyhouse/schemas/jsontext"
 )
 
 // Time goes by in ticks: one for each record, or a million where the records are fewer. A version that is due more than the horizon
@@ -48,10 +48,7 @@ type waiting struct {
 func newStream(w *world, out io.Writer) *stream {
 	s := &stream{world: w, out: out, buf: make([]byte, 0, flushAt+16<<10), waiting: make([]waiting, 1), prefix: map[events.Topic]string{}, each: max(1, leastTicks/w.Records)}
 	s.ticks = s.each * w.Records
-	tenant, err := json.Marshal(w.Tenant)
-	if err != nil { // cannot be: any string has JSON
-		tenant = []byte(`""`)
-	}
+	tenant := jsontext.AppendString(nil, w.Tenant)
 	for _, t := range Topics() {
 		s.prefix[t] = `{"topic":"` + string(t) + `","key":` + string(tenant[:len(tenant)-1]) + "/"
 	}

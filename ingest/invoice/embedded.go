@@ -81,7 +81,7 @@ func (r *reader) embedded() (*embedded, error) {
 	return nil, r.budget.Err()
 }
 
-// sameInvoice tells whether two e-invoices state the same, as when a file is
+// sameInvoice reports whether two e-invoices state the same, as when a file is
 // attached in two formats.
 func sameInvoice(a, b *embedded) bool {
 	return a.Number.Value == b.Number.Value && a.Gross.Value == b.Gross.Value
@@ -102,7 +102,7 @@ func (r *reader) attachmentReason(err error) Reason {
 	return reasonOf(err)
 }
 
-// claimsEInvoice tells by the XMP metadata that the file is a Factur-X or
+// claimsEInvoice reports whether the XMP metadata calls the file a Factur-X or
 // ZUGFeRD 2 invoice. ZUGFeRD 1 and other uses of PDF/A-3 claim nothing here.
 func (r *reader) claimsEInvoice() bool {
 	s := r.file.Stream(r.file.Root()["Metadata"])
@@ -117,8 +117,8 @@ func (r *reader) claimsEInvoice() bool {
 	return strings.Contains(text, "urn:factur-x:pdfa:CrossIndustryDocument:invoice") && strings.Contains(text, "DocumentType") && !strings.Contains(text, ">ORDER")
 }
 
-// checkContainer checks how the XML hangs in the PDF (Factur-X 1.0, 6.2): it
-// must be an associated file of the document with a relationship.
+// checkContainer checks how the XML is attached (Factur-X 1.0, 6.2): as an
+// associated file of the PDF, with a relationship.
 func (r *reader) checkContainer(e *embedded, a pdf.Attachment) error {
 	root := r.file.Root()
 	if r.file.Resolve(root["AF"]) == nil {
@@ -138,7 +138,7 @@ func (r *reader) checkContainer(e *embedded, a pdf.Attachment) error {
 	return nil
 }
 
-// withXML gives the e-invoice's values and tells where the page differs.
+// withXML returns the values of the e-invoice and warns where the page differs.
 func (r *reader) withXML(e *embedded, doc text.Document, pageRead bool) Result {
 	out := Result{Status: OK, Invoice: e.Invoice, Warnings: e.warnings}
 	if !pageRead || doc.Glyphs < minGlyphs {

@@ -1,8 +1,8 @@
 // Package invoice reads invoice PDFs into fields: the embedded e-invoice first,
 // else the text of the pages, else, for scans, what tesseract makes of them.
 //
-// PDFs come by mail from anybody. Read bounds its work by Limits; what must not
-// be able to harm the caller at all is read in a child process (package isolate).
+// PDFs come by mail from anybody. Read bounds its work by Limits. Package sandbox
+// reads a file in a child process, where it cannot harm the caller at all.
 package invoice
 
 import (
@@ -20,7 +20,7 @@ import (
 	"tallyhouse/ingest/invoice/text"
 )
 
-// Status tells whether the file was read.
+// Status says whether the file was read.
 type Status string
 
 // The states of a Result.
@@ -29,7 +29,7 @@ const (
 	Failed Status = "failed"
 )
 
-// Reason tells why a file was not read.
+// Reason says why a file was not read.
 type Reason string
 
 // The reasons of failed results.
@@ -49,7 +49,7 @@ const (
 	OCRMissing      Reason = "ocr-missing"      // a scan, and tesseract is not installed
 	OCROff          Reason = "ocr-off"          // a scan, and OCR is turned off
 	OCRFailed       Reason = "ocr-failed"       // a scan that tesseract cannot read
-	Crashed         Reason = "crashed"          // the reader panicked, or its isolated child ended without a result
+	Crashed         Reason = "crashed"          // the reader panicked, or its child process ended without a result
 )
 
 // Limits bound the work on one file. The zero value of a field stands for its
@@ -62,7 +62,7 @@ type Limits struct {
 	Time       time.Duration // without OCR, which has its own; default 10 s
 }
 
-// Options steer Read.
+// Options configure Read.
 type Options struct {
 	// Own is the company that receives the invoices.
 	Own page.Own
@@ -107,7 +107,7 @@ type Result struct {
 	Reason Reason // of a failed result
 	Detail string // the reason in words
 	fields.Invoice
-	// Warnings tell what is worth a look though the file was read, such as
+	// Warnings name what is worth a look although the file was read, such as
 	// values that differ between the e-invoice and the page.
 	Warnings []string
 }
@@ -115,7 +115,7 @@ type Result struct {
 // Read reads one PDF. It always returns a Result; see Reason for what can fail.
 func Read(ctx context.Context, data []byte, opts Options) (result Result) {
 	defer func() {
-		// A fault of ours that a file has found must not end the program.
+		// A fault of the reader that a file triggers must not end the program.
 		if fault := recover(); fault != nil {
 			result = failed(Crashed, fmt.Errorf("reader panicked: %v", fault))
 		}

@@ -110,7 +110,7 @@ var wordings = []wording{
 func pick[T any](list []T, i int) T { return list[i%len(list)] }
 
 // variant sets the i-th combination of a wording on a page in one of five
-// layouts, and tells what is to be read.
+// layouts, and returns what is to be read.
 func (w wording) variant(i, layout int, byTerms, trapped bool) ([]byte, string) {
 	rate := map[string]int64{"de": 200, "ch": 81, "en": 200, "fr": 200, "it": 220, "es": 210}[w.name]
 	net := int64(1_240_000 + 1000*(i%7))

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/jsontext"
 )
 
 // The kinds of values that payloads are made of.
@@ -292,38 +293,4 @@ func writeInstant(b []byte, v *time.Time) []byte {
 	return append(v.UTC().AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
 }
 
-// writeText writes a JSON string; bytes that are no UTF-8 become U+FFFD.
-func writeText(b []byte, v *string) []byte {
-	const hex = "0123456789abcdef"
-	s := *v
-	b = append(b, '"')
-	done := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if ordinary[c] && c < utf8.RuneSelf {
-			i++
-			continue
-		}
-		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && n == 1 {
-				b = append(append(b, s[done:i]...), "\uFFFD"...)
-				done = i + 1
-			}
-			i += n
-			continue
-		}
-		b = append(b, s[done:i]...)
-		switch c {
-		case '"', '\\':
-			b = append(b, '\\', c)
-		case '\n':
-			b = append(b, '\\', 'n')
-		default:
-			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		}
-		i++
-		done = i
-	}
-	return append(append(b, s[done:]...), '"')
-}
+func writeText(b []byte, v *string) []byte { return jsontext.AppendString(b, *v) }

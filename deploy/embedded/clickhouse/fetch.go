@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/sethvargo/go-retry"
+
 	"tallyhouse/deploy/embedded/supervise"
 )
 
@@ -76,20 +78,22 @@ func fetchLibrary(ctx context.Context, o Options, r release) (string, error) {
 
 // lock waits for the lock file at path.
 func lock(ctx context.Context, path string, log *slog.Logger) (unlock func(), err error) {
-	for waited := false; ; waited = true {
-		unlock, free, err := supervise.TryLock(path)
-		if err != nil || free {
-			return unlock, err
+	waited := false
+	err = retry.Constant(ctx, 200*time.Millisecond, func(context.Context) (err error) {
+		var free bool
+		if unlock, free, err = supervise.TryLock(path); err != nil || free {
+			return err
 		}
 		if !waited {
 			log.Info("another process is fetching the engine library: waiting for it")
+			waited = true
 		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for the lock file %s: %w", path, ctx.Err())
-		case <-time.After(200 * time.Millisecond):
-		}
+		return retry.RetryableError(errors.New("another process holds it"))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("take the lock file %s: %w", path, err)
 	}
+	return unlock, nil
 }
 
 // pack has the npm client fetch the release's tarball into dir, and returns its

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/sethvargo/go-retry"
 
 	"tallyhouse/deploy/embedded/supervise"
 )
@@ -100,26 +101,23 @@ func startLocked(cmd *exec.Cmd, ended chan<- error) error {
 
 // awaitAnswer returns when the child answers; an error when it ended or ctx did.
 func (p *process) awaitAnswer(ctx context.Context) error {
-	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
+	pauses := retry.WithCappedDuration(100*time.Millisecond, retry.NewExponential(5*time.Millisecond))
+	var last error
+	err := retry.Do(ctx, pauses, func(ctx context.Context) error {
 		asking, cancel := context.WithTimeout(ctx, 10*time.Second)
-		err := p.Ping(asking)
-		cancel()
+		defer cancel()
+		last = p.Ping(asking)
 		select {
 		case <-p.done:
 			return p.err
 		default:
+			return retry.RetryableError(last)
 		}
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w; last answer: %w", ctx.Err(), err)
-		case <-p.done:
-			return p.err
-		case <-time.After(pause):
-		}
+	})
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("%w; last answer: %w", err, last)
 	}
+	return err
 }
 
 // startError finds the reason in what the child wrote.
@@ -183,22 +181,19 @@ func (p *process) Stop(ctx context.Context) error {
 // killIdleQuery returns when the idle query was there to be killed: the engine
 // listens a moment before it comes to that query.
 func (p *process) killIdleQuery(ctx context.Context) error {
-	for {
+	err := retry.Constant(ctx, 20*time.Millisecond, func(ctx context.Context) error {
 		var running uint64
 		count := "SELECT count() FROM system.processes WHERE startsWith(query, ?)"
 		if err := p.conn.QueryRow(ctx, count, idleQuery).Scan(&running); err != nil {
 			return fmt.Errorf("look for the engine's idle query: %w", err)
 		}
-		if running > 0 {
-			break
+		if running == 0 {
+			return retry.RetryableError(errors.New("the engine does not run its idle query"))
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-p.done:
-			return nil
-		case <-time.After(20 * time.Millisecond):
-		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if err := p.conn.Exec(ctx, "KILL QUERY WHERE startsWith(query, ?) ASYNC", idleQuery); err != nil {
 		return fmt.Errorf("kill the engine's idle query: %w", err)

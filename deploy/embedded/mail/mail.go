@@ -1,11 +1,11 @@
-// Package mail runs a mail server inside the process that starts it: an SMTP door that takes mail for every address, and an IMAP server with the one mailbox
-// in which all of it lands. It is for development: who reaches the door may send, and the password is no secret.
+// Package mail runs a mail server inside the process that starts it: SMTP that accepts mail for every address, and IMAP with the one mailbox that all of it
+// is delivered to. It is for development: whoever reaches the SMTP port may send, and the password is no secret.
 //
-// What the door has acknowledged is on the file system and survives a kill; so do the mails' keywords and folders.
+// Each mail is a file, on the disk before SMTP acknowledges it. At start the files are replayed into go-imap's memory server. Flags, folders and what else
+// a mail program changes last as long as the server: the mail intake gives the same records for a mail that it reads again.
 package mail
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,10 +17,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/emersion/go-imap/v2"
 	"github.com/emersion/go-imap/v2/imapserver"
+	"github.com/emersion/go-imap/v2/imapserver/imapmemserver"
 	"github.com/emersion/go-smtp"
 
 	"tallyhouse/deploy/embedded/supervise"
@@ -30,11 +32,13 @@ import (
 const (
 	User     = "demo"
 	Password = "demo"
-	// MaxBytes is the largest mail that the door takes.
+	// MaxBytes is the largest mail that is accepted.
 	MaxBytes = 64 << 20
 
-	maxRecipients = 500
-	serviceName   = "embedded mail"
+	maxRecipients  = 500
+	maxConnections = 200 // of IMAP, and as many of SMTP
+	inbox          = "INBOX"
+	serviceName    = "embedded mail"
 )
 
 // Options say where mails are kept and where the servers listen. DataDir, IMAP and SMTP are required.
@@ -47,7 +51,6 @@ type Options struct {
 
 // Server is a running mail server.
 type Server struct {
-	store     *store
 	imap      *imapserver.Server
 	smtp      *smtp.Server
 	imapAddr  string
@@ -74,16 +77,21 @@ func Start(o Options) (_ *Server, err error) {
 		return nil, fmt.Errorf("%s: %w", serviceName, err)
 	}
 	if !free {
-		return nil, fmt.Errorf("%s: %s: %w; end that one, or choose another directory with --data-dir DIR", serviceName, o.DataDir, ErrDataDirInUse)
+		return nil, fmt.Errorf("%s: %s: %w; end that one, or choose another directory with --data-dir DIR",
+			serviceName, o.DataDir, ErrDataDirInUse)
 	}
 	defer func() {
 		if err != nil {
 			unlock()
 		}
 	}()
-	kept, err := openStore(o.DataDir)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", serviceName, err)
+	user := imapmemserver.NewUser(User, Password)
+	if err := user.Create(inbox, nil); err != nil {
+		return nil, fmt.Errorf("%s: create the mailbox: %w", serviceName, err)
+	}
+	spool := &spool{dir: o.DataDir, user: user}
+	if err := spool.replay(); err != nil {
+		return nil, fmt.Errorf("%s: read the mails of %s: %w", serviceName, o.DataDir, err)
 	}
 	imapListener, err := listen(o.IMAP, "--imap-addr")
 	if err != nil {
@@ -93,23 +101,12 @@ func Start(o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, errors.Join(err, imapListener.Close())
 	}
-	logger := slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn)
-	s := &Server{store: kept, imapAddr: imapListener.Addr().String(), smtpAddr: smtpListener.Addr().String(), unlock: unlock, listeners: []net.Listener{imapListener, smtpListener}}
-	s.imap = imapserver.New(&imapserver.Options{
-		NewSession: func(*imapserver.Conn) (imapserver.Session, *imapserver.GreetingData, error) {
-			return &session{store: kept}, nil, nil
-		},
-		Caps:   imap.CapSet{imap.CapIMAP4rev1: {}, imap.CapNamespace: {}, imap.CapUIDPlus: {}, imap.CapMove: {}},
-		Logger: logger, InsecureAuth: true,
-	})
-	s.smtp = smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &delivery{store: kept, log: o.Log}, nil }))
-	s.smtp.Domain = "localhost"
-	s.smtp.MaxMessageBytes, s.smtp.MaxRecipients = MaxBytes, maxRecipients
-	s.smtp.ReadTimeout, s.smtp.WriteTimeout = time.Minute, time.Minute
-	s.smtp.MaxLineLength = 1 << 20 // binary PDFs have long lines
-	s.smtp.EnableSMTPUTF8 = true
-	s.smtp.ErrorLog = logger
-	// Both end, without a word, when they are stopped; nothing else ends them.
+	s := &Server{
+		imap: newIMAP(user, o.Log), smtp: newSMTP(spool, o.Log),
+		imapAddr: imapListener.Addr().String(), smtpAddr: smtpListener.Addr().String(),
+		unlock: unlock, listeners: []net.Listener{imapListener, smtpListener},
+	}
+	// Both end without an error when they are stopped, and by nothing else.
 	s.serving.Go(func() { _ = s.imap.Serve(imapListener) })
 	s.serving.Go(func() { _ = s.smtp.Serve(smtpListener) })
 	o.Log.Info("embedded mail serves", "imap", s.imapAddr, "smtp", s.smtpAddr, "data", o.DataDir)
@@ -130,14 +127,16 @@ func listen(addr, flag string) (net.Listener, error) {
 
 // URL is the mailbox for the intake of mail.
 func (s *Server) URL() string {
-	u := url.URL{Scheme: "imap", User: url.UserPassword(User, Password), Host: s.imapAddr, Path: "/" + inbox, RawQuery: "tls=off"}
+	u := url.URL{
+		Scheme: "imap", User: url.UserPassword(User, Password), Host: s.imapAddr, Path: "/" + inbox, RawQuery: "tls=off",
+	}
 	return u.String()
 }
 
-// SMTP is where mail is taken in, host:port.
+// SMTP is where mail is sent to, host:port.
 func (s *Server) SMTP() string { return s.smtpAddr }
 
-// Stop ends both servers, mails that are being given in first, for a moment. What the door acknowledged is stored. Later calls do nothing.
+// Stop ends both servers, giving mails that are being sent a moment to arrive. What SMTP acknowledged is stored. Later calls do nothing.
 func (s *Server) Stop(ctx context.Context) error {
 	var err error
 	s.stop.Do(func() {
@@ -160,19 +159,91 @@ func (s *Server) Stop(ctx context.Context) error {
 	return nil
 }
 
-// delivery is one connection at the door.
+func newIMAP(user *imapmemserver.User, log *slog.Logger) *imapserver.Server {
+	var open atomic.Int64
+	validity := uint32(time.Now().Unix()) // replayed mails have new UIDs
+	return imapserver.New(&imapserver.Options{
+		NewSession: func(*imapserver.Conn) (imapserver.Session, *imapserver.GreetingData, error) {
+			if open.Add(1) > maxConnections {
+				open.Add(-1)
+				return nil, nil, &imap.Error{Type: imap.StatusResponseTypeBye, Text: "too many connections"}
+			}
+			return &session{user: user, validity: validity, closed: func() { open.Add(-1) }}, nil, nil
+		},
+		Caps: imap.CapSet{
+			imap.CapIMAP4rev1: {}, imap.CapNamespace: {}, imap.CapUIDPlus: {}, imap.CapMove: {},
+		},
+		Logger: slog.NewLogLogger(log.Handler(), slog.LevelWarn), InsecureAuth: true,
+	})
+}
+
+// session is one IMAP connection: the memory server's, with a UIDVALIDITY of this start.
+type session struct {
+	*imapmemserver.UserSession // nil until the login
+	user                       *imapmemserver.User
+	validity                   uint32
+	closed                     func()
+}
+
+// Login checks the password.
+func (s *session) Login(name, password string) error {
+	if err := s.user.Login(name, password); err != nil {
+		return err
+	}
+	s.UserSession = imapmemserver.NewUserSession(s.user)
+	return nil
+}
+
+// Close ends the connection.
+func (s *session) Close() error {
+	s.closed()
+	return s.UserSession.Close()
+}
+
+// Select opens a mailbox.
+func (s *session) Select(name string, o *imap.SelectOptions) (*imap.SelectData, error) {
+	data, err := s.UserSession.Select(name, o)
+	if err == nil {
+		data.UIDValidity = s.validity
+	}
+	return data, err
+}
+
+func newSMTP(spool *spool, log *slog.Logger) *smtp.Server {
+	var open atomic.Int64
+	s := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) {
+		if open.Add(1) > maxConnections {
+			open.Add(-1)
+			return nil, &smtp.SMTPError{Code: 421, EnhancedCode: smtp.EnhancedCode{4, 7, 0}, Message: "too many connections"}
+		}
+		return &delivery{spool: spool, log: log, closed: func() { open.Add(-1) }}, nil
+	}))
+	s.Domain = "localhost"
+	s.MaxMessageBytes, s.MaxRecipients = MaxBytes, maxRecipients
+	s.ReadTimeout, s.WriteTimeout = time.Minute, time.Minute
+	s.MaxLineLength = 1 << 20 // binary PDFs have long lines
+	s.EnableSMTPUTF8 = true
+	s.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
+	return s
+}
+
+// delivery is one SMTP connection.
 type delivery struct {
-	store *store
-	log   *slog.Logger
-	from  string
-	to    []string
+	spool  *spool
+	log    *slog.Logger
+	closed func()
+	from   string
+	to     []string
 }
 
 // Reset forgets the mail that was begun.
 func (d *delivery) Reset() { d.from, d.to = "", nil }
 
-// Logout has nothing to free.
-func (d *delivery) Logout() error { return nil }
+// Logout ends the connection.
+func (d *delivery) Logout() error {
+	d.closed()
+	return nil
+}
 
 // Mail notes the sender.
 func (d *delivery) Mail(from string, _ *smtp.MailOptions) error {
@@ -189,21 +260,29 @@ func (d *delivery) Rcpt(to string, _ *smtp.RcptOptions) error {
 	return nil
 }
 
-// Data stores the mail, with its recipients in Delivered-To: nobody else knows them when they aren't in To.
+// Data stores the mail, below trace fields as a delivering server writes them: only it knows the recipients that aren't in To.
 func (d *delivery) Data(r io.Reader) error {
-	var mail bytes.Buffer
-	fmt.Fprintf(&mail, "Return-Path: <%s>\r\n", d.from)
-	for _, to := range d.to {
-		fmt.Fprintf(&mail, "Delivered-To: %s\r\n", to)
-	}
-	if _, err := mail.ReadFrom(r); err != nil {
+	raw, err := io.ReadAll(io.MultiReader(strings.NewReader(d.trace()), r))
+	if err != nil {
 		return err
 	}
-	uid, err := d.store.deliver(mail.Bytes(), time.Now())
-	if err != nil {
+	err = d.spool.deliver(raw)
+	switch {
+	case errors.Is(err, errUnreadable):
+		return &smtp.SMTPError{Code: 554, EnhancedCode: smtp.EnhancedCode{5, 6, 0}, Message: err.Error()}
+	case err != nil:
 		d.log.Error("a mail could not be stored", "error", err)
 		return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 3, 0}, Message: "the mail could not be stored"}
 	}
-	d.log.Info("mail taken in", "uid", uid, "to", d.to, "size", mail.Len())
+	d.log.Info("mail accepted", "to", d.to, "size", len(raw))
 	return nil
+}
+
+func (d *delivery) trace() string {
+	var lines strings.Builder
+	fmt.Fprintf(&lines, "Return-Path: <%s>\r\n", d.from)
+	for _, to := range d.to {
+		fmt.Fprintf(&lines, "Delivered-To: %s\r\n", to)
+	}
+	return lines.String()
 }

@@ -1,11 +1,13 @@
 package mail_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/smtp"
+	"net/textproto"
 	"net/url"
 	"slices"
 	"strings"
@@ -91,7 +93,7 @@ func fetch(t *testing.T, c *imapclient.Client) map[imap.UID]*imapclient.FetchMes
 // Given mail for any address, then it lands in the one mailbox, byte by byte, with the recipients of its envelope before it.
 func TestMailForAnyAddressLandsInTheMailbox(t *testing.T) {
 	s := start(t, t.TempDir())
-	raw := "Subject: x\r\nno field\r\n\r\n.a dot\r\n" + strings.Repeat("\xff\x00", 3000) + "\r\n"
+	raw := "Subject: x\r\nX-Folded: a\r\n\tb\r\n\r\n.a dot\r\n" + strings.Repeat("\xff\x00", 3000) + "\r\n"
 	send(t, s, raw, "one@intake.example", "two@intake.example")
 	c := login(t, s, nil)
 	if d := enter(t, c, "INBOX"); d.NumMessages != 1 || !slices.Contains(d.PermanentFlags, imap.FlagWildcard) {
@@ -104,16 +106,43 @@ func TestMailForAnyAddressLandsInTheMailbox(t *testing.T) {
 	}
 }
 
-// Given mails with keywords and in folders, when the server starts again, then everything is as it was, and no UID is given twice.
-func TestMailsKeywordsAndFoldersStay(t *testing.T) {
+// Given accepted mails, when the server starts again, then each is in the mailbox as it arrived, under a new UIDVALIDITY where flags were lost.
+func TestMailsOutliveTheServer(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, dir)
 	for i := range 3 {
 		send(t, s, fmt.Sprintf("Subject: %d\r\n\r\nx\r\n", i), "p@intake.example")
 	}
 	c := login(t, s, nil)
-	validity := enter(t, c, "INBOX").UIDValidity
-	arrived := fetch(t, c)[3].InternalDate
+	enter(t, c, "INBOX")
+	before := fetch(t, c)
+	stop(t, s)
+
+	s = start(t, dir)
+	c = login(t, s, nil)
+	enter(t, c, "INBOX")
+	after := fetch(t, c)
+	for uid := range imap.UID(4) {
+		if was, is := before[uid], after[uid]; uid > 0 && (!is.InternalDate.Equal(was.InternalDate) || !bytes.Equal(is.BodySection[0].Bytes, was.BodySection[0].Bytes)) {
+			t.Errorf("mail %d is %+v, was %+v", uid, is, was)
+		}
+	}
+	if len(after) != 3 {
+		t.Errorf("%d mails are there", len(after))
+	}
+}
+
+// The intake and mail programs find mails by flags and days, mark them and move them.
+func TestMailsAreFoundMarkedAndMoved(t *testing.T) {
+	s := start(t, t.TempDir())
+	for i := range 3 {
+		send(t, s, fmt.Sprintf("Subject: %d\r\n\r\nx\r\n", i), "p@intake.example")
+	}
+	told := make(chan uint32, 10)
+	other := login(t, s, &imapclient.Options{UnilateralDataHandler: &imapclient.UnilateralDataHandler{Expunge: func(n uint32) { told <- n }}})
+	enter(t, other, "INBOX")
+	c := login(t, s, nil)
+	enter(t, c, "INBOX")
 	if err := c.Store(imap.UIDSetNum(2), &imap.StoreFlags{Op: imap.StoreFlagsAdd, Silent: true, Flags: []imap.Flag{"$TallyhouseDone", imap.FlagSeen}}, nil).Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -121,17 +150,16 @@ func TestMailsKeywordsAndFoldersStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	moved, err := c.Move(imap.UIDSetNum(3), "Done/2026").Wait()
-	if err != nil || moved.SourceUIDs.String() != "3" {
+	if err != nil || moved.SourceUIDs.String() != "3" || moved.DestUIDs.String() != "1" {
 		t.Fatalf("moved %+v, %v", moved, err)
 	}
-	stop(t, s)
-
-	s = start(t, dir)
-	c = login(t, s, nil)
-	if d := enter(t, c, "INBOX"); d.UIDValidity != validity || d.NumMessages != 2 || d.UIDNext != 4 {
-		t.Errorf("got %+v", d)
+	if err := other.Noop().Wait(); err != nil {
+		t.Fatal(err)
 	}
-	if flags := fetch(t, c)[2].Flags; len(flags) != 2 || !slices.Contains(flags, imap.Flag("$TallyhouseDone")) {
+	if n := <-told; n != 3 {
+		t.Errorf("another client was told that mail %d went", n)
+	}
+	if flags := fetch(t, c)[2].Flags; len(flags) != 2 || !slices.Contains(flags, "$tallyhousedone") {
 		t.Errorf("its flags are %v", flags)
 	}
 	for criteria, want := range map[*imap.SearchCriteria]string{
@@ -145,14 +173,20 @@ func TestMailsKeywordsAndFoldersStay(t *testing.T) {
 			t.Errorf("%+v: got %v, %v, want %s", criteria, d.All, err, want)
 		}
 	}
-	send(t, s, "Subject: 4\r\n\r\n", "p@intake.example")
-	enter(t, c, "INBOX")
-	if fetch(t, c)[4] == nil {
-		t.Error("the new mail did not get UID 4")
-	}
 	enter(t, c, "Done/2026")
-	if m := fetch(t, c)[1]; m == nil || !m.InternalDate.Equal(arrived) || !strings.Contains(string(m.BodySection[0].Bytes), "Subject: 2") {
+	if m := fetch(t, c)[1]; m == nil || !strings.Contains(string(m.BodySection[0].Bytes), "Subject: 2") {
 		t.Errorf("the moved mail is %+v", m)
+	}
+}
+
+// What the IMAP server could not show is refused when it is sent.
+func TestAMalformedHeaderIsRefused(t *testing.T) {
+	s := start(t, t.TempDir())
+	for _, raw := range []string{"Subject: x\r\nno field\r\n\r\nx\r\n", strings.Repeat("A: b\r\n", 200_000) + "\r\nx\r\n"} {
+		err := smtp.SendMail(s.SMTP(), nil, "a@b.example", []string{"p@intake.example"}, []byte(raw))
+		if refused := (*textproto.Error)(nil); !errors.As(err, &refused) || refused.Code != 554 {
+			t.Errorf("%.40q: got %v", raw, err)
+		}
 	}
 }
 

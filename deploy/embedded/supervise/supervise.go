@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/sethvargo/go-retry"
 )
 
 // ErrStopped is what Healthy returns after Stop.
@@ -132,26 +134,43 @@ func (s *Supervisor[R]) Stop(ctx context.Context) error {
 	return nil
 }
 
+// supervise watches the runs, one after the other, until ctx ends.
 func (s *Supervisor[R]) supervise(ctx context.Context) {
 	defer close(s.ended)
-	pause := s.service.Patience.PauseMin
-	for {
-		began := time.Now()
-		reason := s.watch(ctx)
-		if ctx.Err() != nil {
-			return
+	patience := s.service.Patience
+	pauses := patience.pauses()
+	var reason error
+	var lasted time.Duration
+	next := retry.BackoffFunc(func() (time.Duration, bool) {
+		if lasted >= patience.Settled {
+			pauses = patience.pauses()
 		}
-		if time.Since(began) >= s.service.Patience.Settled {
-			pause = s.service.Patience.PauseMin
+		pause, stop := pauses.Next()
+		s.service.Log.Warn("restarting "+s.service.Name, "reason", reason, "pause", pause)
+		return pause, stop
+	})
+	started := true // by Start
+	_ = retry.Do(ctx, next, func(ctx context.Context) error {
+		lasted = 0
+		if !started {
+			reason = s.restart(ctx)
+		}
+		if started || reason == nil {
+			began := time.Now()
+			reason = s.watch(ctx)
+			started, lasted = false, time.Since(began)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 		s.setDown(reason)
-		s.service.Log.Warn("restarting "+s.service.Name, "reason", reason, "pause", pause)
-		for !s.restart(ctx, &pause) {
-			if ctx.Err() != nil {
-				return
-			}
-		}
-	}
+		return retry.RetryableError(reason)
+	})
+}
+
+// pauses are those before each try to restart.
+func (p Patience) pauses() retry.Backoff {
+	return retry.WithCappedDuration(p.PauseMax, retry.NewExponential(p.PauseMin))
 }
 
 // watch returns when the current run has ended, or was killed because it hung,
@@ -196,32 +215,20 @@ func (s *Supervisor[R]) watch(ctx context.Context) error {
 	}
 }
 
-// restart waits for pause and tries one start; each try doubles the pause.
-func (s *Supervisor[R]) restart(ctx context.Context, pause *time.Duration) bool {
-	wait := time.NewTimer(*pause)
-	defer wait.Stop()
-	*pause = min(2**pause, s.service.Patience.PauseMax)
-	select {
-	case <-ctx.Done():
-		return false
-	case <-wait.C:
-	}
+// restart starts the next run.
+func (s *Supervisor[R]) restart(ctx context.Context) error {
 	starting, cancel := context.WithTimeout(ctx, s.service.Patience.Starting)
 	defer cancel()
 	run, err := s.service.Start(starting)
 	if err != nil {
-		if ctx.Err() == nil {
-			s.setDown(err)
-			s.service.Log.Error("restart of "+s.service.Name+" failed", "error", err, "pause", *pause)
-		}
-		return false
+		return fmt.Errorf("start again: %w", err)
 	}
 	s.mu.Lock()
 	s.run, s.down = run, nil
 	s.mu.Unlock()
 	s.restarts.Add(1)
 	s.service.Log.Info(s.service.Name+" serves again", "restarts", s.Restarts())
-	return true
+	return nil
 }
 
 func (s *Supervisor[R]) setDown(reason error) {

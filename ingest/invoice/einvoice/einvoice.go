@@ -38,7 +38,7 @@ type node struct {
 	children []*node
 }
 
-// Is tells by the root element whether data can be an invoice that Read knows.
+// Is reports whether the root element is that of an invoice that Read knows.
 func Is(data []byte) bool {
 	d := decoder(data)
 	for range 64 {
@@ -160,7 +160,7 @@ func declaredCharset(data []byte) string {
 	return value
 }
 
-// looksUTF8 tells whether bytes beyond ASCII form UTF-8 throughout.
+// looksUTF8 reports whether bytes beyond ASCII form UTF-8 throughout.
 func looksUTF8(data []byte) bool {
 	beyond := false
 	for _, c := range data {

@@ -25,7 +25,7 @@ type Document struct {
 	fields.Invoice
 	// TypeCode is the UNTDID 1001 code, 381 for a credit note.
 	TypeCode string
-	// Warnings tell what is unusual and does not change the values.
+	// Warnings name what is unusual and does not change the values.
 	Warnings []string
 }
 

@@ -2,7 +2,7 @@
 // evidence for it. It is the common term of the readers of e-invoices and pages.
 package fields
 
-// Evidence tells where a value stands and why it is believed.
+// Evidence says where a value stands and why it is believed.
 type Evidence struct {
 	// Page counts from 1; 0 is the embedded e-invoice.
 	Page int `json:"page"`

@@ -10,14 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"tallyhouse/ingest/invoice/pdf"
+	"tallyhouse/ingest/invoice/process"
 	"tallyhouse/ingest/invoice/text"
 )
 
@@ -109,38 +108,22 @@ func Read(ctx context.Context, f *pdf.File, pages []pdf.Page, texts []text.Page,
 
 // recognize runs tesseract on a picture, given and taken through pipes.
 func recognize(ctx context.Context, path, languages string, picture *image.Gray) ([]text.Word, error) {
-	cmd := exec.CommandContext(ctx, path, "stdin", "stdout", "-l", languages, "--dpi", strconv.Itoa(dpi), "--psm", "4", "tsv")
-	cmd.Env = append(os.Environ(), "OMP_THREAD_LIMIT=1")
-	cmd.Stdin = bytes.NewReader(pgm(picture))
-	out, problems := &bounded{limit: maxOutput}, &bounded{limit: 4 << 10}
-	cmd.Stdout, cmd.Stderr = out, problems
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	if err := cmd.Run(); err != nil {
+	out, errorText, err := process.Run(ctx, process.Child{
+		Command: []string{path, "stdin", "stdout", "-l", languages, "--dpi", strconv.Itoa(dpi), "--psm", "4", "tsv"},
+		Env:     []string{"OMP_THREAD_LIMIT=1"},
+		Stdin:   bytes.NewReader(pgm(picture)), MaxOutput: maxOutput, MaxErrors: 4 << 10,
+	})
+	if err != nil {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("tesseract: %w", ctx.Err())
 		}
-		said := strings.TrimSpace(problems.String())
+		said := strings.TrimSpace(errorText)
 		if strings.Contains(said, "loading language") || strings.Contains(said, "load any languages") {
 			return nil, fmt.Errorf("languages %s: %w", languages, ErrMissing)
 		}
 		return nil, fmt.Errorf("tesseract: %s: %w", said, ErrFailed)
 	}
-	return parseTSV(out.String()), nil
-}
-
-// bounded keeps the first limit bytes written to it.
-type bounded struct {
-	bytes.Buffer
-	limit int
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if room := b.limit - b.Len(); room > 0 {
-		b.Buffer.Write(p[:min(len(p), room)])
-	}
-	return len(p), nil
+	return parseTSV(string(out)), nil
 }
 
 func pgm(g *image.Gray) []byte {

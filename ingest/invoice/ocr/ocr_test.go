@@ -75,7 +75,9 @@ func TestAScanIsReadWhereTesseractIs(t *testing.T) {
 	}
 	var all []string
 	for _, l := range doc.Pages[0].Lines {
-		all = append(all, l.Text())
+		for _, c := range l.Cells {
+			all = append(all, c.Text)
+		}
 	}
 	text := strings.Join(all, "\n")
 	if !strings.Contains(text, "4711") || !strings.Contains(text, "EUR") || len(doc.Pages[0].Lines) != 2 {

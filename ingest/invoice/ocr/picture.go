@@ -197,7 +197,7 @@ func fax(f *pdf.File, params pdf.Dict, data []byte, w, h int, inverted bool) (*i
 	return g, nil
 }
 
-// invertedSamples tells whether /Decode turns the samples around.
+// invertedSamples reports whether /Decode turns the samples around.
 func invertedSamples(f *pdf.File, s *pdf.Stream) bool {
 	d := f.Array(s.Dict["Decode"])
 	return len(d) >= 2 && f.Float(d[0], 0) > f.Float(d[1], 1)

@@ -20,7 +20,7 @@ type amount struct {
 	spaced     bool // grouped by spaces
 }
 
-// money tells whether the number can be a sum of money as totals print it.
+// money reports whether the number can be a sum of money as totals print it.
 func (a amount) money() bool {
 	return !a.percent && !a.unit && (a.decimals == 2 || a.currency != "" && a.decimals <= 2)
 }
@@ -216,7 +216,7 @@ func (a *amount) surroundings(s []rune) {
 	}
 }
 
-// unitAt tells whether a unit of measure stands at s[i].
+// unitAt reports whether a unit of measure stands at s[i].
 func unitAt(s []rune, i int) bool {
 	end := i
 	for end < len(s) && (unicode.IsLetter(s[end]) || s[end] == '²' || s[end] == '³') && end-i < 12 {

@@ -18,8 +18,8 @@ const (
 type date struct {
 	start, end       int // in runes
 	year, month, day int
-	// figures tells that day and month are both written in figures, year last,
-	// with slashes or hyphens, so that their order is a matter of the document.
+	// figures: day and month are both written in figures, year last,
+	// with slashes or hyphens, so that the document decides their order.
 	figures bool
 	// compact is YYYYMMDD, which only a label makes a date.
 	compact bool
@@ -30,7 +30,7 @@ func (d date) String() string {
 	return time.Date(d.year, time.Month(d.month), d.day, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
 }
 
-// read returns the date in the document's order; false when it does not exist.
+// in returns the date in the document's order; false when it does not exist.
 func (d date) in(order dateOrder) (date, bool) {
 	if d.figures && order == monthFirst {
 		d.day, d.month = d.month, d.day
@@ -130,7 +130,7 @@ func dates(folded string) []date {
 
 func bounded(m [][]int) [][]int { return m[:min(len(m), 64)] }
 
-// clear tells that the date is no piece of a longer number or identifier.
+// clear reports whether the date is no piece of a longer number or identifier.
 func clear(s string, m []int) bool {
 	if m[0] > 0 {
 		if c := s[m[0]-1]; c == '.' || c == '/' || c == '-' && m[0] > 1 && s[m[0]-2] != ' ' || c == '_' || c >= 'a' && c <= 'z' {

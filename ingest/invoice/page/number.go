@@ -115,15 +115,15 @@ func (s *sheet) number() (*fields.Text, *item) {
 	return &fields.Text{Value: best.value, Evidence: s.evidence(best.at, best.rule, best.score)}, best.at
 }
 
-// besideTitle tells whether the item to the left is the document's title, as in
+// besideTitle reports whether the item to the left is the document's title, as in
 // "Rechnung | Nr: 7".
 func (s *sheet) besideTitle(it *item) bool {
 	left := s.left(it)
 	return left != nil && (titleOnly.MatchString(strings.Trim(left.folded, " .:")) || titleWord.MatchString(left.folded))
 }
 
-// besideDateLabel tells whether a label of the day of issue stands right above,
-// below or, as another heading, beside an item: the block that tells what
+// besideDateLabel reports whether a label of the day of issue stands right above,
+// below or, as another heading, beside an item: the block that says what
 // document this is.
 func (s *sheet) besideDateLabel(it *item) bool {
 	for r := max(0, it.row-1); r <= min(it.row+1, len(s.rows)-1); r++ {
@@ -142,7 +142,7 @@ func (s *sheet) besideDateLabel(it *item) bool {
 	return false
 }
 
-// several tells whether the file holds more than one invoice: pages with numbers
+// several reports whether the file holds more than one invoice: pages with numbers
 // of their own, clearly labelled in their upper half, and sums of their own.
 func (s *sheet) several(all []sum) bool {
 	numbers := map[string]int{} // to the page they stand on first

@@ -93,7 +93,7 @@ func (s *sheet) markBlock(from *item, out map[*item]bool) {
 	s.column(from, out)
 }
 
-// columnBelow tells whether something stands close under an item.
+// columnBelow reports whether something stands close under an item.
 func (s *sheet) columnBelow(it *item) bool {
 	return len(s.below(it, 1.6)) > 0
 }

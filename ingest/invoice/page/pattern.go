@@ -93,13 +93,6 @@ func (p *pattern) ReplaceAllString(s, with string) string {
 	return p.re.ReplaceAllString(s, with)
 }
 
-func (p *pattern) FindString(s string) string {
-	if !p.possible(s) {
-		return ""
-	}
-	return p.re.FindString(s)
-}
-
 func (p *pattern) FindStringIndex(s string) []int {
 	if !p.possible(s) {
 		return nil

@@ -102,7 +102,7 @@ var (
 	titleTail = compile(`^[ :.]*(?:(?:nr|no|n|num|number|nummer|#)[ :.#]*)?(?:[a-z]{0,5}[-/ ]?\d[\w./-]*)?[ .]*$`)
 )
 
-// kind tells what the document is. An invoice calls itself one and carries what
+// kind decides what the document is. An invoice calls itself one and carries what
 // an invoice must: a number or date and a sum to pay.
 func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
 	const never = 1 << 30
@@ -170,7 +170,7 @@ func moneyIn(row []*item) int {
 
 var invoiceNumberLabel = compile(`rechnung|invoice|facture|fattura|factura|faktu`)
 
-// otherHeading tells whether an item is the title of another kind of document:
+// otherHeading reports whether an item is the title of another kind of document:
 // a quote, an order … Its words stand alone or with a number, large or last in
 // their row; with a value beside it, or in a row of headings, it is a label.
 func (s *sheet) otherHeading(it *item, text string) bool {
@@ -192,7 +192,7 @@ func (s *sheet) otherHeading(it *item, text string) bool {
 	return right == nil && len(s.rows[it.row]) <= 2 && !s.valueBelow(it)
 }
 
-// valueBelow tells whether a number stands right under an item, as under a label.
+// valueBelow reports whether a number stands right under an item, as under a label.
 func (s *sheet) valueBelow(it *item) bool {
 	for _, b := range s.below(it, 1.2) {
 		if hasDigit(b.folded) && len(b.runes) < 24 && !strings.Contains(b.folded, ":") {

@@ -22,7 +22,7 @@ type item struct {
 
 func (it *item) text() string { return string(it.runes) }
 
-// words tells whether the item holds a letter or digit.
+// words reports whether the item holds a letter or digit.
 func (it *item) words() bool {
 	for i := range len(it.folded) {
 		if c := it.folded[i]; c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
@@ -92,7 +92,7 @@ func (s *sheet) allDates() []date {
 
 var americanCue = compile(`\b[a-z]{2},? \d{5}(-\d{4})?$|\busa\b|united states|\bzip\b`)
 
-// american tells whether the document comes from where months are written first.
+// american reports whether the document comes from where months are written first.
 func (s *sheet) american() bool {
 	dollars, cues := 0, 0
 	for _, row := range s.rows {
@@ -159,7 +159,7 @@ func (s *sheet) below(it *item, lines float64) []*item {
 	return out
 }
 
-// aligned tells whether two items stand in one column.
+// aligned reports whether two items stand in one column.
 func aligned(a, b *item) bool {
 	overlap := math.Min(a.x1, b.x1) - math.Max(a.x0, b.x0)
 	return overlap > 0.4*math.Min(a.x1-a.x0, b.x1-b.x0) || math.Abs(a.x0-b.x0) < 4 || math.Abs(a.x1-b.x1) < 4

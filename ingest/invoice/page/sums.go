@@ -11,9 +11,9 @@ type sum struct {
 	role   role
 	weight int
 	item   *item
-	// rate tells that the label names a percentage: one of several taxes.
+	// rate: the label names a percentage: one of several taxes.
 	rate bool
-	// column tells that the label heads the amount's column.
+	// column: the label heads the amount's column.
 	column bool
 	amount amount
 }

@@ -353,7 +353,7 @@ func (s *sheet) letterhead(buyers, addressed map[*item]bool, add func(string, *i
 	}
 }
 
-// addressBelow tells whether a street or a city follows in the column.
+// addressBelow reports whether a street or a city follows in the column.
 func (s *sheet) addressBelow(it *item) bool {
 	for _, b := range s.below(it, 3.2) {
 		if absFloat(b.x0-it.x0) > 12 && absFloat(b.x1-it.x1) > 12 {
@@ -368,7 +368,7 @@ func (s *sheet) addressBelow(it *item) bool {
 
 var notice = compile(`\b(?:siege social|au capital|capital social|r\.?c\.?s\b|registergericht|handelsregister|amtsgericht|hrb? ?[ab]? ?\d|sitz der gesellschaft|firmenbuch\w*|registered (?:in|office)|company (?:no|number|registration)|reg\.? ?no|kvk|rea\b|registro mercantil|siret)\b`)
 
-// legalNotice reads the name on or right above the line that tells seat,
+// legalNotice reads the name on or right above the line that states seat,
 // capital or register at the foot of a page.
 func (s *sheet) legalNotice(buyers map[*item]bool, add func(string, *item, string, float64)) {
 	for _, row := range s.rows {
@@ -400,7 +400,7 @@ func (s *sheet) legalNotice(buyers map[*item]bool, add func(string, *item, strin
 var footMark = compile(`\biban\b|\bhrb?\b|\bfn \d|handelsregister|registergericht|amtsgericht|\brcs\b|siret|\brea\b|registro mercantil|company no|registered`)
 
 // footBlock reads the name over an address at the foot of a page, when bank or
-// tax or register stand beside it: letters without a head say there who writes.
+// tax or register stand beside it: letters without a letterhead name their sender there.
 func (s *sheet) footBlock(buyers map[*item]bool, add func(string, *item, string, float64)) {
 	for _, row := range s.rows {
 		it := row[0]
@@ -420,7 +420,7 @@ func (s *sheet) footBlock(buyers map[*item]bool, add func(string, *item, string,
 	}
 }
 
-// marked tells whether a row beside a foot's name holds what only its owner prints.
+// marked reports whether a row beside a foot's name holds what only its owner prints.
 func (s *sheet) marked(row []*item, name *item) bool {
 	for _, it := range row {
 		if it.page == name.page && it != name && (footMark.MatchString(it.folded) || vatLabel.MatchString(it.folded) || taxNumber.MatchString(it.folded)) && !buyerWord.MatchString(it.folded) {
@@ -430,7 +430,7 @@ func (s *sheet) marked(row []*item, name *item) bool {
 	return false
 }
 
-// contactBelow tells whether a mail address or telephone number follows.
+// contactBelow reports whether a mail address or telephone number follows.
 func (s *sheet) contactBelow(it *item) bool {
 	for _, b := range s.below(it, 2.2) {
 		if strings.Contains(b.folded, "@") || strings.HasPrefix(b.folded, "tel") {
@@ -536,7 +536,7 @@ func cleanName(s string) string {
 	return strings.Trim(s, " ,;:|·•●-–*")
 }
 
-// nameLike tells whether a text can name a company or a person.
+// nameLike reports whether a text can name a company or a person.
 func nameLike(s string) bool {
 	r := []rune(s)
 	if len(r) < 2 || len(r) > 70 || !letterWord.MatchString(s) {

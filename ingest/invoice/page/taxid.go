@@ -84,7 +84,7 @@ func (s *sheet) rather(all []identified, best int) int {
 	return best
 }
 
-// underSellerLabel tells whether an item, or the label left of it, stands in the
+// underSellerLabel reports whether an item, or the label left of it, stands in the
 // block of lines under a seller's label.
 func (s *sheet) underSellerLabel(it *item) bool {
 	left := s.left(it)

@@ -49,7 +49,7 @@ func (s *sheet) totalRow() totals {
 	return totals{}
 }
 
-// headedTax tells whether the nearest heading above an amount names a tax.
+// headedTax reports whether the nearest heading above an amount names a tax.
 func (s *sheet) headedTax(it *item) bool {
 	for r := it.row - 1; r >= 0 && r >= it.row-80; r-- {
 		row := s.rows[r]
@@ -158,7 +158,7 @@ func (s *sheet) plainTotals(grosses, taxes []sum) []sum {
 	return out
 }
 
-// stacked tells whether a total, a tax and the sum of both follow one another,
+// stacked reports whether a total, a tax and the sum of both follow one another,
 // row by row.
 func stacked(total, tax sum, grosses []sum) bool {
 	for _, g := range grosses {
@@ -322,7 +322,7 @@ func (s *sheet) partial(nets, taxes, within, grosses, others []sum) totals {
 	return out
 }
 
-// settled tells whether prepayments or balances brought forward are printed: what
+// settled reports whether prepayments or balances brought forward are printed: what
 // is left to pay is then another sum than the invoice's.
 func settled(others []sum) bool {
 	for _, o := range others {
@@ -333,7 +333,7 @@ func settled(others []sum) bool {
 	return false
 }
 
-// unexplained tells whether more is to pay than the total g, and nothing printed
+// unexplained reports whether more is to pay than the total g, and nothing printed
 // makes up the difference: then it is the total of something else.
 func unexplained(g *sum, grosses, others []sum) bool {
 	for _, p := range grosses {

@@ -25,7 +25,7 @@ func NewBudget(bytes, operations int64) *Budget {
 // checkEvery is the number of operations between two looks at the clock.
 const checkEvery = 512
 
-// Spend takes n operations and tells whether any are left; it also ends the
+// Spend takes n operations and reports whether any are left; it also ends the
 // work when ctx is done.
 func (b *Budget) Spend(ctx context.Context, n int64) error {
 	if b.err != nil {

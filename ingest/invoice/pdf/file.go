@@ -126,7 +126,7 @@ func (f *File) reset() {
 	f.trailer = Dict{}
 }
 
-// cancel takes one operation and tells whether the work is over.
+// cancel takes one operation and reports whether the work is over.
 func (f *File) cancel() error { return f.spend(1) }
 
 func (f *File) hasPages() bool { return f.Dict(f.Root()["Pages"]) != nil }

@@ -20,7 +20,7 @@ var ErrSyntax = errors.New("bytes are no pdf object")
 type Lexer struct {
 	data []byte
 	pos  int
-	// refs tells whether "1 0 R" is a reference (file) or three operands (content).
+	// refs says whether "1 0 R" is a reference (file) or three operands (content).
 	refs  bool
 	depth int
 	items int

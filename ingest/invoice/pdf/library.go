@@ -87,7 +87,7 @@ func (f *File) charge(n int) error { return f.spend(int64(n/8 + 1)) }
 // maxExtends bounds the chain of object streams that extend one another.
 const maxExtends = 8
 
-// safeObjectStreams tells whether every object stream is as the library takes
+// safeObjectStreams reports whether every object stream is as the library takes
 // for granted: it follows /Extends and streams within streams without bound,
 // counts to whatever /N says, and waits for ever for the end of a hexadecimal
 // string.

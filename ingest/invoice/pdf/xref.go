@@ -43,7 +43,7 @@ func (f *File) readReferences(offset int64) bool {
 	return len(f.places) > 0
 }
 
-// odd tells whether the library must not see a section with this dictionary: it
+// odd reports whether the library must not see a section with this dictionary: it
 // asks for memory as /Size and /Columns say, and knows no hybrid files.
 func odd(d Dict) bool {
 	if size, isInt := d["Size"].(int64); !isInt || size < 0 || size > maxObjects || d["XRefStm"] != nil {

@@ -57,7 +57,7 @@ type interpreter struct {
 	budget *pdf.Budget
 	fonts  map[pdf.Ref]*font
 	marks  []mark
-	// unmapped counts glyphs whose character no table tells.
+	// unmapped counts glyphs whose character no table gives.
 	unmapped int
 	pictures []Picture
 

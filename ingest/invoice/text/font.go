@@ -152,7 +152,7 @@ func (ft *font) differences(f *pdf.File, list pdf.Array) {
 	}
 }
 
-// namedByCode tells whether a glyph is only named after its code, as TeX's type
+// namedByCode reports whether a glyph is only named after its code, as TeX's type
 // 3 fonts do: "a163".
 func namedByCode(name string, code int64) bool {
 	return code > 32 && strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == strconv.FormatInt(code, 10)

@@ -35,15 +35,6 @@ type Line struct {
 	Cells []Cell
 }
 
-// Text joins the line's cells by two spaces.
-func (l Line) Text() string {
-	parts := make([]string, len(l.Cells))
-	for i, c := range l.Cells {
-		parts[i] = c.Text
-	}
-	return strings.Join(parts, "  ")
-}
-
 // lines sets the glyphs of a page in words, cells and lines.
 func lines(marks []mark, box [4]float64, rotate int) []Line {
 	upright := turn(marks, box, rotate)

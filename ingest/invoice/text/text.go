@@ -31,7 +31,7 @@ type Picture struct {
 type Document struct {
 	Pages []Page
 	// Glyphs counts the characters read, Unmapped those shown by fonts that do
-	// not tell what characters they are.
+	// not say what characters they are.
 	Glyphs, Unmapped int
 }
 

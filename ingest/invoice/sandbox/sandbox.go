@@ -11,19 +11,18 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"runtime/debug"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"tallyhouse/ingest/invoice"
 	"tallyhouse/ingest/invoice/ocr"
+	"tallyhouse/ingest/invoice/process"
 )
 
-// Options steer Run. The zero value of a field stands for its default.
+// Options configure Run. The zero value of a field stands for its default.
 type Options struct {
 	invoice.Options
 	// Command starts the child; default: this program with "read --isolated".
@@ -40,13 +39,15 @@ const (
 	grace = 2 * time.Second
 	// maxAnswer bounds what the child may write.
 	maxAnswer = 1 << 20
+	// maxErrors bounds what is kept of the child's complaints.
+	maxErrors = 8 << 10
 	// maxRequest bounds the options' part of what the child reads.
 	maxRequest = 64 << 10
 )
 
 // ErrStart is wrapped by Run when the child cannot be started at all: the
 // installation is at fault, not the file.
-var ErrStart = errors.New("isolated reader cannot be started")
+var ErrStart = errors.New("sandboxed reader cannot be started")
 
 // request precedes the file's bytes on the child's standard input, on a line.
 type request struct {
@@ -76,34 +77,28 @@ func Run(ctx context.Context, data []byte, o Options) (invoice.Result, error) {
 	limit := timeLimit(o.Options)
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	cmd := exec.CommandContext(bounded, command[0], command[1:]...)
-	cmd.Stdin = io.MultiReader(bytes.NewReader(append(head, '\n')), bytes.NewReader(data))
-	answer, problems := &capped{limit: maxAnswer}, &capped{limit: 8 << 10}
-	cmd.Stdout, cmd.Stderr = answer, problems
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	if err := cmd.Start(); err != nil {
-		return invoice.Result{}, fmt.Errorf("starting %s: %w: %w", command[0], err, ErrStart)
-	}
-	err = cmd.Wait()
-	// What the child may have left behind ends with it.
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	answer, errorText, err := process.Run(bounded, process.Child{
+		Command:   command,
+		Stdin:     io.MultiReader(bytes.NewReader(append(head, '\n')), bytes.NewReader(data)),
+		MaxOutput: maxAnswer, MaxErrors: maxErrors,
+	})
 	switch {
+	case errors.Is(err, process.ErrStart):
+		return invoice.Result{}, fmt.Errorf("%w: %w", err, ErrStart)
 	case ctx.Err() != nil:
-		return invoice.Result{}, fmt.Errorf("reading in isolation: %w", ctx.Err())
+		return invoice.Result{}, fmt.Errorf("reading in the sandbox: %w", ctx.Err())
 	case bounded.Err() != nil:
 		return failed(invoice.Timeout, fmt.Sprintf("the reader was ended after %s", limit)), nil
 	}
-	result, parseErr := invoice.ParseJSON(bytes.TrimSpace(answer.Bytes()))
+	result, parseErr := invoice.ParseJSON(bytes.TrimSpace(answer))
 	if parseErr == nil {
 		return result, nil
 	}
-	said, _, _ := strings.Cut(strings.TrimSpace(problems.String()), "\n")
+	said, _, _ := strings.Cut(strings.TrimSpace(errorText), "\n")
 	if err == nil {
 		err = parseErr
 	}
-	if strings.Contains(problems.String(), "out of memory") || strings.Contains(problems.String(), "cannot allocate memory") {
+	if strings.Contains(errorText, "out of memory") || strings.Contains(errorText, "cannot allocate memory") {
 		return failed(invoice.TooMuchWork, fmt.Sprintf("the reader needs more than %d bytes of memory", o.Memory)), nil
 	}
 	return failed(invoice.Crashed, fmt.Sprintf("the reader ended without a result: %v: %s", err, said)), nil
@@ -128,7 +123,7 @@ func timeLimit(o invoice.Options) time.Duration {
 	return limit + grace
 }
 
-// Child is the isolated process's side: it limits itself, reads the options
+// Child is the side of the sandboxed process: it limits itself, reads the options
 // and the file from stdin and writes the result to stdout as one line.
 func Child(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	line, err := firstLine(stdin, maxRequest)
@@ -186,17 +181,4 @@ func firstLine(r io.Reader, limit int) ([]byte, error) {
 		out = append(out, b[0])
 	}
 	return nil, fmt.Errorf("longer than %d bytes", limit)
-}
-
-// capped keeps the first limit bytes written to it.
-type capped struct {
-	bytes.Buffer
-	limit int
-}
-
-func (c *capped) Write(p []byte) (int, error) {
-	if room := c.limit - c.Len(); room > 0 {
-		c.Buffer.Write(p[:min(len(p), room)])
-	}
-	return len(p), nil
 }

@@ -100,7 +100,7 @@ func lastWord(s string) string {
 	return s[strings.LastIndexByte(s, ' ')+1:]
 }
 
-// headsItems tells whether an item is a heading of the table of items.
+// headsItems reports whether an item is a heading of the table of items.
 func (s *sheet) headsItems(it *item) bool {
 	n := 0
 	for _, other := range s.rows[it.row] {

@@ -14,7 +14,7 @@ const (
 	roleRounding       // Swiss rounding
 )
 
-// wording tells a role by a label's folded text; weight orders roles that
+// wording gives a role to a label by its folded text; weight orders roles that
 // several labels claim: 3 says so plainly, 2 by custom, 1 at best.
 type wording struct {
 	pattern *pattern
@@ -44,7 +44,7 @@ var wordings = []wording{
 	{compile(`^(?:summe|betrag|amount|importe|importo|montant|summe gesamt|kosten|bedrag|kwota)\b`), roleGross, 1},
 }
 
-// roleOf tells what a label names; the amounts in it do not count.
+// roleOf returns what a label names; the amounts in it do not count.
 func roleOf(folded string) (role, int) {
 	for _, w := range wordings {
 		if w.pattern.MatchString(folded) {

@@ -98,7 +98,7 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 	return s.dueByTerms(day)
 }
 
-// untilEarly tells whether a date is the last day of a discount: "bis 24.04. mit
+// untilEarly reports whether a date is the last day of a discount: "bis 24.04. mit
 // 2 % Skonto".
 func untilEarly(it *item, d date) bool {
 	rest := it.folded[d.end:]
