@@ -23,7 +23,7 @@ type deltas struct {
 }
 
 func newDeltas(order *[]uint32) *deltas {
-	keys, amounts := deltaKeys(), clickhouse.SumAmounts()
+	keys, amounts := clickhouse.DeltaKeys(), clickhouse.SumAmounts()
 	d := &deltas{order: order, texts: make([]stream, len(keys)), sums: make([]stream, len(amounts))}
 	var members []string
 	for _, k := range keys {
@@ -44,12 +44,6 @@ func newDeltas(order *[]uint32) *deltas {
 		d.keyAt, d.amountAt = append(d.keyAt, keyAt), append(d.amountAt, amountAt)
 	}
 	return d
-}
-
-// deltaKeys are the texts of the tuple, in its order.
-func deltaKeys() []string {
-	keys := []string{"roll", "tenant", "project"}
-	return append(keys, clickhouse.SumKeys()[len(keys):]...)
 }
 
 func (d *deltas) reset() {

@@ -18,6 +18,9 @@ import (
 //go:embed *.sql
 var files embed.FS
 
+// Version is the number of the newest migration.
+const Version = 7
+
 // Target says what kind of installation the statements are for.
 type Target struct {
 	Cluster    string // name of the ClickHouse cluster, as remote_servers lists it; "" for one server

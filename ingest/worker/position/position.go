@@ -1,11 +1,12 @@
-// Package position reads and mends how far the tables of a database have come: every table knows, in the same block as its rows, the
-// next offset that it expects of every partition. It also knows which topic, cluster and server belong together (table streams).
+// Package position knows how far a state table and its view have come in each partition, and which stream a database follows. A
+// position is the next offset that is expected; it is written in the same block as the rows before it (docs/architecture.md#positions).
 package position
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"strconv"
 	"strings"
 
@@ -14,32 +15,36 @@ import (
 	"tallyhouse/schemas/clickhouse"
 )
 
-// Database is what this package needs of a server.
+// Database is what positions need of their server.
 type Database interface {
+	Name() string
 	Rows(ctx context.Context, q database.Query, each func(scan func(...any) error) error) error
 	Insert(ctx context.Context, st database.Statement) (written uint64, err error)
 }
 
-// ErrNotWritten says that a conditional insert found its conditions unmet. Nothing was written, by it.
-var ErrNotWritten = errors.New("its conditions did not hold, nothing was written")
+// ErrNotWritten says that a conditional statement found its conditions not to hold.
+var ErrNotWritten = errors.New("nothing was written: another writer took over, or the partition is elsewhere")
 
-// Positions say how far one partition has come in the tables of an entity.
+// Positions is how far a partition has come in a state table, and in the sums that the table's view fills.
 type Positions struct {
-	State uint64           // next offset of the state table
-	First uint64           // where its last batch began
-	Views map[string]int64 // next offset of each view
+	State uint64 // of the state table
+	First uint64 // where its last batch began
+
+	Contributes bool     // whether the table has a view
+	View        *big.Int // the view's position: how many offsets the batches have that reached it
+	Squares     *big.Int // and what their ends come to, squared, less their beginnings, squared
 }
 
-// Inconsistent says that the tables' positions are such as no killed process can have left: a power loss, a restored backup, an edit by
-// hand.
+// Inconsistent says that a table and its view are where no kill can have left them: a power loss, a restored backup, a hand in the
+// tables.
 type Inconsistent struct {
 	Topic     string
 	Partition int32
 	What      string
 }
 
-func (i *Inconsistent) Error() string {
-	return fmt.Sprintf("partition %d of %s is inconsistent: %s; run `tallyhouse verify`, then `tallyhouse rebuild` for the views it names", i.Partition, i.Topic, i.What)
+func (e *Inconsistent) Error() string {
+	return fmt.Sprintf("%s partition %d is inconsistent: %s; stop, find out what happened, then run `tallyhouse rebuild`", e.Topic, e.Partition, e.What)
 }
 
 const (
@@ -47,75 +52,89 @@ const (
 SELECT project, max(row_version), argMax(batch_first, row_version)
 FROM %s WHERE tenant = '' AND project IN {keys:Array(String)} GROUP BY project`
 	viewPositions = `
-SELECT project, toInt64(sum(position))
-FROM %s WHERE tenant = '' AND project IN {keys:Array(String)} GROUP BY project`
-	viewPosition = `(SELECT toInt64(sum(position)) FROM %s WHERE tenant = '' AND project = {key:String})`
+SELECT project, toString(sum(position)), toString(sum(squares))
+FROM sums WHERE tenant = '' AND project IN {keys:Array(String)} GROUP BY project`
+	viewPosition = `(SELECT sum(position) FROM sums WHERE tenant = '' AND project = {view_key:String})`
 )
 
-// Read reads the positions of an entity's partitions. A partition without any row is at 0.
+// Read reads how far partitions of an entity have come. A partition without any row is at 0.
 func Read(ctx context.Context, db Database, e *store.Entity, partitions []int32) (map[int32]Positions, error) {
 	all := map[int32]Positions{}
-	var keys []string
-	of := map[string]int32{}
 	for _, p := range partitions {
-		all[p] = Positions{Views: map[string]int64{}}
-		keys = append(keys, "'"+store.PositionKey(p)+"'")
-		of[store.PositionKey(p)] = p
+		all[p] = Positions{Contributes: e.Contributes(), View: new(big.Int), Squares: new(big.Int)}
 	}
-	params := database.Params{"keys": "[" + strings.Join(keys, ",") + "]"}
+	params, of := keys(partitions, clickhouse.PositionProject)
 	err := db.Rows(ctx, database.Query{SQL: fmt.Sprintf(statePositions, e.Table), Params: params}, func(scan func(...any) error) error {
 		var key string
 		var state, first uint64
 		if err := scan(&key, &state, &first); err != nil {
 			return err
 		}
-		all[of[key]] = Positions{State: state, First: first, Views: map[string]int64{}}
+		at := all[of[key]]
+		at.State, at.First = state, first
+		all[of[key]] = at
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the positions of %s: %w", e.Table, err)
 	}
-	for _, v := range e.Views() {
-		for _, p := range partitions {
-			all[p].Views[v.Name] = 0
+	if !e.Contributes() {
+		return all, nil
+	}
+	params, of = keys(partitions, func(p int32) string { return clickhouse.ViewPositionProject(e.Table, p) })
+	err = db.Rows(ctx, database.Query{SQL: viewPositions, Params: params}, func(scan func(...any) error) error {
+		var key, view, squares string
+		if err := scan(&key, &view, &squares); err != nil {
+			return err
 		}
-		err := db.Rows(ctx, database.Query{SQL: fmt.Sprintf(viewPositions, v.Name), Params: params}, func(scan func(...any) error) error {
-			var key string
-			var at int64
-			if err := scan(&key, &at); err != nil {
-				return err
-			}
-			all[of[key]].Views[v.Name] = at
-			return nil
-		})
-		if err != nil {
-			return nil, fmt.Errorf("read the positions of %s: %w", v.Name, err)
+		at := all[of[key]]
+		_, ok := at.View.SetString(view, 10)
+		if _, fits := at.Squares.SetString(squares, 10); !ok || !fits {
+			return fmt.Errorf("%s has come to %q, %q", key, view, squares)
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the positions of the view of %s: %w", e.Table, err)
 	}
 	return all, nil
 }
 
-// Torn lists the views that missed the last batch; inconsistency says which positions cannot be, "" when all can.
-func (p Positions) Torn(views []clickhouse.View) (missed []clickhouse.View, inconsistency string) {
-	for _, v := range views {
-		switch at := p.Views[v.Name]; {
-		case at == int64(p.State):
-		case p.Missed(v):
-			missed = append(missed, v)
-		default:
-			return nil, fmt.Sprintf("%s is at %d, its table at %d (last batch from %d)", v.Name, at, p.State, p.First)
-		}
+// keys binds the names of position rows, and finds a partition by them.
+func keys(partitions []int32, name func(int32) string) (params database.Params, of map[string]int32) {
+	of = map[string]int32{}
+	var quoted []string
+	for _, p := range partitions {
+		of[name(p)] = p
+		quoted = append(quoted, "'"+name(p)+"'")
 	}
-	return missed, ""
+	return database.Params{"keys": "[" + strings.Join(quoted, ",") + "]"}, of
 }
 
-// Missed reports whether the view missed the last batch, and nothing else.
-func (p Positions) Missed(v clickhouse.View) bool {
-	return p.Views[v.Name] == int64(p.First) && p.First < p.State
+// Level reports whether the view has all that the table has.
+func (p Positions) Level() bool { return !p.Contributes || p.viewIsAt(p.State) }
+
+// Missed reports whether the view lacks the last batch, and nothing else: what a kill between two parts of an insert leaves.
+func (p Positions) Missed() bool { return p.Contributes && p.First < p.State && p.viewIsAt(p.First) }
+
+// viewIsAt reports whether the view has exactly the batches up to an offset. Batches follow on each other, so their lengths add up to
+// the offset; and so do the differences of squares to its square, which another missing batch of the same length would not do: it
+// lies further down.
+func (p Positions) viewIsAt(offset uint64) bool {
+	at := new(big.Int).SetUint64(offset)
+	return p.View.Cmp(at) == 0 && p.Squares.Cmp(at.Mul(at, at)) == 0
+}
+
+// Inconsistency says what cannot be, "" when the view is level or lacks the last batch alone.
+func (p Positions) Inconsistency() string {
+	if p.Level() || p.Missed() {
+		return ""
+	}
+	return fmt.Sprintf("its view is at %s (squares %s), its table at %d (last batch from %d)", p.View, p.Squares, p.State, p.First)
 }
 
 // StateIs is the condition that the partition's position in the table is the parameter first; its other parameter is key, the
-// partition's position key.
+// project of the partition's position row.
 func StateIs(table string) string {
 	return "(SELECT max(row_version) FROM " + table + " WHERE tenant = '' AND project = {key:String}) = {first:UInt64}"
 }
@@ -123,26 +142,35 @@ func StateIs(table string) string {
 // SameServer is the condition that the server still is the one whose fences were read, the parameter server.
 const SameServer = `toString(serverUUID()) = {server:String}`
 
-// mendFrom are the rows of a partition's last batch.
-const mendFrom = `(SELECT * FROM %s WHERE src_partition = {partition:UInt32} AND batch_first = {first:UInt64} AND src_offset < {state:UInt64})`
+// lastBatch is the position row that carries a partition's last batch.
+const lastBatch = `FROM %s WHERE tenant = '' AND project = {key:String} AND row_version = {state:UInt64} AND batch_first = {first:UInt64}`
 
-// Mend gives a view the batch that it missed: by the view's own SELECT over that batch's rows, under the same conditions as an insert.
-func Mend(ctx context.Context, db Database, v clickhouse.View, id string, partition int32, at Positions, server, condition string, params database.Params) error {
-	columns := strings.Join(v.Columns(), ", ")
+// Mend gives a view the batch that it missed, by what the view does with the batch's position row, under the same conditions as an
+// insert.
+func Mend(ctx context.Context, db Database, e *store.Entity, id string, partition int32, at Positions, server, condition string, params database.Params) error {
+	from := fmt.Sprintf(lastBatch, e.Table)
+	params = params.With(database.Params{
+		"key": clickhouse.PositionProject(partition), "view_key": clickhouse.ViewPositionProject(e.Table, partition), "server": server,
+		"first": strconv.FormatUint(at.First, 10), "state": strconv.FormatUint(at.State, 10),
+	})
+	var rows uint64
+	if err := db.Rows(ctx, database.Query{SQL: "SELECT count() " + from, Params: params}, func(scan func(...any) error) error { return scan(&rows) }); err != nil {
+		return fmt.Errorf("look for the last batch of %s: %w", e.Table, err)
+	}
+	if rows != 1 {
+		return fmt.Errorf("mend the view of %s: %d rows carry the last batch of partition %d", e.Table, rows, partition)
+	}
 	n, err := db.Insert(ctx, database.Statement{
 		ID: id,
-		SQL: fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM (%s) WHERE %s AND %s = toInt64({first:UInt64}) AND %s",
-			v.Name, columns, columns, v.Select(fmt.Sprintf(mendFrom, v.Table)), condition, fmt.Sprintf(viewPosition, v.Name), SameServer),
-		Params: params.With(database.Params{
-			"partition": strconv.Itoa(int(partition)), "first": strconv.FormatUint(at.First, 10), "state": strconv.FormatUint(at.State, 10),
-			"key": store.PositionKey(partition), "server": server,
-		}),
+		SQL: fmt.Sprintf("INSERT INTO sums (%s) SELECT * FROM (%s) WHERE %s AND %s = toInt128({first:UInt64}) AND %s",
+			strings.Join(clickhouse.SumColumns(), ", "), clickhouse.ViewSelect("(SELECT * "+from+")"), condition, viewPosition, SameServer),
+		Params: params,
 	})
 	if err == nil && n == 0 {
 		err = ErrNotWritten
 	}
 	if err != nil {
-		return fmt.Errorf("mend %s: %w", v.Name, err)
+		return fmt.Errorf("mend the view of %s: %w", e.Table, err)
 	}
 	return nil
 }
