@@ -50,7 +50,7 @@ func (balancer) AssignGroups(members []kafka.GroupMember, partitions []kafka.Par
 			if more > 0 {
 				most++
 			}
-			if free[tp] && len(given[i]) < most {
+			if free[tp] && knows(m, tp.topic) && len(given[i]) < most {
 				given[i] = append(given[i], tp)
 				delete(free, tp)
 				if len(given[i]) > least {
@@ -65,13 +65,15 @@ func (balancer) AssignGroups(members []kafka.GroupMember, partitions []kafka.Par
 	}
 	slices.SortFunc(rest, compare)
 	for _, tp := range rest {
-		poorest := 0
+		poorest := -1
 		for i := range given {
-			if len(given[i]) < len(given[poorest]) {
+			if knows(members[i], tp.topic) && (poorest < 0 || len(given[i]) < len(given[poorest])) {
 				poorest = i
 			}
 		}
-		given[poorest] = append(given[poorest], tp)
+		if poorest >= 0 {
+			given[poorest] = append(given[poorest], tp)
+		}
 	}
 	all := kafka.GroupMemberAssignments{}
 	for i, m := range members {
@@ -82,6 +84,9 @@ func (balancer) AssignGroups(members []kafka.GroupMember, partitions []kafka.Par
 	}
 	return all
 }
+
+// knows reports whether the member subscribes to the topic: an older binary doesn't know a newer one's.
+func knows(m kafka.GroupMember, topic string) bool { return slices.Contains(m.Topics, topic) }
 
 // hadBefore is what the member said it has, in a fixed order; nothing when it can't be read.
 func hadBefore(m kafka.GroupMember) []topicPartition {

@@ -2,8 +2,6 @@ package worker
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"time"
 
@@ -13,211 +11,290 @@ import (
 	"tallyhouse/analytics"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
-	"tallyhouse/ingest/worker/heads"
+	"tallyhouse/ingest/worker/latest"
+	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 )
 
-// Limits of a batch. Rows x contributions stay below the block size that the inserts ask for.
+// Limits of a batch.
 const (
-	maxRows          = 50_000
-	maxContributions = 400_000
-	maxBytes         = 10 << 20
-	smallBytes       = 1 << 20 // up to here a batch grows without a block
-	maxAbsolute      = 1 << 62 // of one measure, exclusive: the views sum in 64 bits
+	maxRows     = 50_000
+	maxDeltas   = 20_000   // sums that it changes: merges carry those of every partition's last batch
+	maxBytes    = 32 << 20 // of messages
+	smallBytes  = 1 << 20  // up to here a batch grows without leave
+	maxAbsolute = 1 << 62  // of one measure, without the signs, exclusive: deltas travel in 64 bits
 )
 
-// change is an entity's newest state in a batch, and the head that it replaces.
-type change struct {
-	event         events.Event
-	offset        uint64
-	keyHash       uint32
-	contentHash   uint64
-	project       string
-	contributions analytics.Contributions
-	before        heads.Head
-	existed       bool
-}
-
-// batch is what is cut from a partition's records for one insert.
+// batch is what is cut from a partition's records for one insert. It is used again and again, and keeps its memory.
 type batch struct {
 	first, next uint64 // offsets: from first up to, but without, next
+	begun       time.Time
 	records     int
-	changes     map[string]*change
-	sorted      []string
+	bytes       int // of messages
 	deadLetters []kafka.DeadLetter
-	rerouted    []kafkago.Message
+	rerouted    []rerouted
 	stale       int
 	conflicts   int
 
-	contributions int
-	bytes         int
-	block         *store.Block // to lay it out in; nil until it is large, or whole
-	absolute      []int64      // per measure
-	scratch       []int64
-	begun         time.Time
+	block    *store.Block
+	changes  []change
+	changed  map[latest.Key]int // where in changes an entity's is
+	arena    []byte             // of the contributions in changes
+	sums     *sums
+	absolute [][clickhouse.MaxRollAmounts]uint64 // by roll
 }
 
-func newBatch(first uint64, measures int) *batch {
-	return &batch{first: first, next: first, changes: map[string]*change{}, absolute: make([]int64, measures), begun: time.Now()}
+// rerouted is a message that was found in another partition than its key's.
+type rerouted struct {
+	offset  uint64
+	message kafkago.Message
 }
 
-// assembler turns records into a batch: what is newer than its head becomes a change; the rest is dropped and counted, re-routed, or
+// change is an entity's newest state in a batch: its head, once the batch is stored.
+type change struct {
+	key         latest.Key
+	version     int64
+	contentHash uint64
+	project     uint32
+	deleted     bool
+	row         uint32 // in the block
+	from, to    int    // its contribution, in the arena
+}
+
+func newBatch(e *store.Entity) *batch {
+	return &batch{block: e.NewBlock(), changed: map[latest.Key]int{}, sums: newSums(), absolute: make([][clickhouse.MaxRollAmounts]uint64, len(clickhouse.Rolls()))}
+}
+
+// reset empties the batch, which begins at an offset then.
+func (b *batch) reset(first uint64) {
+	b.block.Reset()
+	clear(b.changed)
+	clear(b.absolute)
+	b.sums.reset()
+	*b = batch{
+		first: first, next: first, begun: time.Now(), deadLetters: b.deadLetters[:0], rerouted: b.rerouted[:0], block: b.block, changes: b.changes[:0],
+		changed: b.changed, arena: b.arena[:0], sums: b.sums, absolute: b.absolute,
+	}
+}
+
+// assembler turns records into a batch: what is newer than its head becomes a row; the rest is dropped and counted, re-routed, or
 // becomes a dead letter.
 type assembler struct {
 	entity     *store.Entity
 	tp         topicPartition
 	partitions int
-	heads      *heads.Partition
-	rows       int                   // most rows of a batch, now
-	prefetched map[string]heads.Head // heads of the records that are applied next, see prefetch
-}
+	heads      *heads
+	rows       int // most rows of a batch, now
 
-// prefetchSize is how many records have their heads looked up at once.
-const prefetchSize = 1024
-
-// prefetch looks up the heads of the records that are applied next.
-func (a *assembler) prefetch(b *batch, records []*kgo.Record) (err error) {
-	keys := make([]string, 0, len(records))
-	for _, r := range records {
-		if _, pending := b.changes[string(r.Key)]; !pending {
-			keys = append(keys, string(r.Key))
-		}
-	}
-	a.prefetched, err = a.heads.Get(keys...)
-	return err
+	contribution analytics.Contribution
+	encoded      []byte
+	key          []byte
+	keys         [][]byte
 }
 
 // full reports whether nothing more fits.
 func (a *assembler) full(b *batch) bool {
-	// A record that becomes a dead letter or is re-routed takes its bytes too.
-	return len(b.changes) >= a.rows || b.contributions >= maxContributions/2 || b.bytes >= maxBytes || b.records >= 4*maxRows
+	// A record that is only a dead letter or re-routed takes its bytes too.
+	return b.block.Rows() >= a.rows || b.sums.len() >= maxDeltas || b.bytes >= maxBytes || b.records >= 4*maxRows
 }
 
-// apply adds a record, whose head was prefetched, to the batch. It returns false when the record is for the next batch; this one is then
-// unchanged.
-func (a *assembler) apply(b *batch, r *kgo.Record) bool {
-	if !a.accept(b, r) {
-		return false
+// apply adds a record to the batch; false when it is for the next one, and the batch is as before. An error means that the heads can
+// take no more: they are good for nothing then.
+func (a *assembler) apply(b *batch, r *kgo.Record) (bool, error) {
+	fits, err := a.accept(b, r)
+	if !fits || err != nil {
+		return false, err
 	}
 	b.records++
 	b.bytes += size(r)
 	b.next = uint64(r.Offset) + 1
-	return true
+	return true, nil
 }
 
-func (a *assembler) accept(b *batch, r *kgo.Record) bool {
+func (a *assembler) accept(b *batch, r *kgo.Record) (bool, error) {
 	if r.Attrs.IsControl() {
-		return true
+		return true, nil
 	}
 	if r.Value == nil {
 		a.tombstone(b, r)
-		return true
+		return true, nil
 	}
 	e, err := events.Decode(a.entity.Topic, r.Key, r.Value)
 	if err != nil {
 		b.refuse(a.tp, r, err.Error())
-		return true
+		return true, nil
 	}
 	hash := kafka.Hash(r.Key) & 0x7fffffff
 	if right := int32(int(hash) % a.partitions); right != a.tp.partition {
 		b.reroute(a.tp, r)
-		return true
+		return true, nil
 	}
-	return a.upsert(b, r, e, hash)
+	return a.change(b, r, e, hash)
 }
 
-// tombstone handles a null value: it has no version, so it can't delete. After a delete it is what compaction needs, and is dropped.
+// tombstone judges a null value: it has no version, so it can't delete. After a delete it is compaction's housekeeping.
 func (a *assembler) tombstone(b *batch, r *kgo.Record) {
 	if kafka.Partition(r.Key, a.partitions) != int(a.tp.partition) {
 		b.refuse(a.tp, r, "the value is null and its key belongs to another partition")
 		return
 	}
-	deleted := a.prefetched[string(r.Key)].Deleted
-	if c, ok := b.changes[string(r.Key)]; ok {
-		deleted = c.event.Op == events.Delete
-	}
-	if !deleted {
+	tenant, id, _ := cutKey(r.Key)
+	if head, ok := a.head(b, a.heads.hasher.Key(tenant, id)); !ok || !head.Deleted {
 		b.refuse(a.tp, r, nullValue)
 	}
 }
 
 const nullValue = "the value is null: it has no version, so it can't delete; send an event with op delete"
 
-func (a *assembler) upsert(b *batch, r *kgo.Record, e events.Event, hash uint32) bool {
-	key := e.Key()
-	content := e.ContentHash()
-	c := &change{event: e, offset: uint64(r.Offset), keyHash: hash, contentHash: content}
-	pending, ok := b.changes[key]
-	if ok {
-		if a.notNewer(b, e.Version, content, pending.event.Version, pending.contentHash) {
-			return true
+// cutKey takes a message's key apart: a tenant has no slash.
+func cutKey(key []byte) (tenant, id []byte, ok bool) {
+	for i, c := range key {
+		if c == '/' {
+			return key[:i], key[i+1:], true
 		}
-		c.before, c.existed = pending.before, pending.existed
-	} else {
-		h, existed := a.prefetched[key]
-		if existed && a.notNewer(b, e.Version, content, store.Version(h.RowVersion), h.ContentHash) {
-			return true
+	}
+	return nil, nil, false
+}
+
+// head is an entity's latest state: as the batch has it, else as it is stored. Its contribution is good until the next change.
+func (a *assembler) head(b *batch, key latest.Key) (latest.Head, bool) {
+	if i, ok := b.changed[key]; ok {
+		c := &b.changes[i]
+		return b.headOf(c), true
+	}
+	return a.heads.table.Get(key)
+}
+
+func (b *batch) headOf(c *change) latest.Head {
+	return latest.Head{Version: c.version, ContentHash: c.contentHash, Project: c.project, Deleted: c.deleted, Contribution: b.arena[c.from:c.to]}
+}
+
+// change takes in an entity's new state, unless what is known is as new.
+func (a *assembler) change(b *batch, r *kgo.Record, e events.Event, hash uint32) (bool, error) {
+	key, content := a.heads.hasher.KeyString(e.TenantID, e.ID), e.ContentHash()
+	before, existed := a.head(b, key)
+	if existed && e.Version <= before.Version {
+		if e.Version == before.Version && content != before.ContentHash {
+			b.conflicts++
+		} else {
+			b.stale++
 		}
-		c.before, c.existed = h, existed
+		return true, nil
 	}
 	var err error
-	if c.contributions, err = a.entity.Contributions(e.ID, e.Data); err != nil {
+	if a.contribution, err = a.entity.Contribution(a.contribution[:0], e.ID, e.Data); err != nil {
 		b.refuse(a.tp, r, err.Error())
-		return true
+		return true, nil
 	}
-	switch {
-	case e.Data != nil:
-		c.project = a.entity.Project(e.ID, e.Data)
-	case c.existed:
-		c.project = c.before.Project // a delete carries no project
+	if a.encoded, err = a.heads.encode(a.encoded[:0], e.ID, a.contribution); err != nil {
+		return false, err
 	}
-	return b.put(key, c)
+	tenant, err := a.heads.texts.NumberString(e.TenantID)
+	if err != nil {
+		return false, err
+	}
+	row := store.Row{
+		Tenant: e.TenantID, ID: e.ID, Version: uint64(e.Version), Deleted: e.Op == events.Delete, At: e.At, Data: e.Data, SrcOffset: uint64(r.Offset),
+		KeyHash: hash, ContentHash: content,
+	}
+	project := before.Project // a delete carries no project
+	if e.Data != nil {
+		row.Project = a.entity.Project(e.ID, e.Data)
+		if project, err = a.heads.texts.NumberString(row.Project); err != nil {
+			return false, err
+		}
+	} else {
+		row.Project = string(a.heads.texts.Text(project))
+	}
+	now := summands{rest: a.encoded, id: e.ID}
+	was := summands{rest: before.Contribution, id: e.ID}
+	unchanged := existed && project == before.Project && string(a.encoded) == string(before.Contribution)
+	if !unchanged {
+		if len(b.changes) > 0 && b.sums.len()+now.count()+was.count() > maxDeltas || !a.fits(b, now, was) {
+			return false, nil
+		}
+		a.sum(b, now, tenant, project, 1)
+		a.sum(b, was, tenant, before.Project, -1)
+	}
+	at, again := b.changed[key]
+	if again {
+		b.block.Drop(b.changes[at].row)
+	}
+	if existed && project != before.Project {
+		gone := row
+		gone.Project, gone.Deleted, gone.Moved, gone.Data = string(a.heads.texts.Text(before.Project)), true, true, nil
+		b.block.Append(&gone)
+	}
+	c := change{key: key, version: e.Version, contentHash: content, project: project, deleted: row.Deleted, row: b.block.Append(&row), from: len(b.arena)}
+	b.arena = append(b.arena, a.encoded...)
+	c.to = len(b.arena)
+	if again {
+		b.changes[at] = c
+	} else {
+		b.changed[key] = len(b.changes)
+		b.changes = append(b.changes, c)
+	}
+	return true, nil
 }
 
-// notNewer reports whether a version adds nothing to the existing one, and counts why.
-func (a *assembler) notNewer(b *batch, version int64, content uint64, existing int64, existingContent uint64) bool {
-	switch {
-	case version > existing:
-		return false
-	case version == existing && content != existingContent:
-		b.conflicts++
-	default:
-		b.stale++
-	}
-	return true
-}
-
-// put takes a change in, unless the batch would grow beyond what one insert may hold.
-func (b *batch) put(key string, c *change) bool {
-	s := len(b.absolute)
-	grown := append(b.scratch[:0], b.absolute...)
-	if s > 0 {
-		for _, part := range [][]int64{c.contributions.Sums, c.before.Contributions.Sums} {
-			for i, v := range part {
-				sum := grown[i%s] + max(v, -v)
-				if sum < 0 || sum >= maxAbsolute {
-					return false
+// fits reports whether the absolute amounts stay within what a delta can hold, and takes them in if they do. What an older change of
+// the same entity took stays counted: the bound may be early, never late.
+func (a *assembler) fits(b *batch, both ...summands) bool {
+	for _, sign := range []int64{1, -1} { // taken in first, given back when they don't fit
+		beyond := false
+		for _, s := range both {
+			for {
+				var ok bool
+				if a.key, ok = s.next(a.key[:0]); !ok {
+					break
 				}
-				grown[i%s] = sum
+				for i, v := range s.amounts {
+					of := &b.absolute[s.roll][i]
+					*of += uint64(sign * max(v, -v))
+					beyond = beyond || *of >= maxAbsolute
+				}
 			}
 		}
+		if !beyond {
+			return sign == 1
+		}
 	}
-	n := entries(c.contributions, s) + entries(c.before.Contributions, s)
-	if len(b.changes) > 0 && b.contributions+n > maxContributions {
-		return false
-	}
-	// What an older change of the same entity took stays counted: a bound may be early, never late.
-	b.absolute, b.scratch = grown, b.absolute
-	b.contributions += n
-	b.changes[key] = c
-	return true
+	return false
 }
 
-func entries(c analytics.Contributions, measures int) int {
-	if measures == 0 {
-		return 0
+// sum adds a contribution's amounts to the batch's sums.
+func (a *assembler) sum(b *batch, s summands, tenant, project uint32, sign int64) {
+	prefix := len(sumKey(a.key[:0], tenant, project))
+	for {
+		var ok bool
+		if a.key, ok = s.next(sumKey(a.key[:0], tenant, project)[:prefix]); !ok {
+			return
+		}
+		b.sums.add(a.key, &s.amounts, sign)
 	}
-	return len(c.Sums) / measures
+}
+
+// finish adds the position row with all that the batch changes in the sums, and puts the rows in the table's order.
+func (a *assembler) finish(b *batch) {
+	b.block.AppendPosition(a.tp.partition, b.next, b.begun)
+	b.sums.each(func(key []byte, of *amounts) {
+		roll, tenant, project, keys := a.heads.spell(key, a.keys[:0])
+		b.block.AddDelta(roll, tenant, project, keys, of[:])
+		a.keys = keys
+	})
+	b.block.Sort()
+}
+
+// updateHeads makes the batch's newest states the heads, which have its position from now on.
+func (b *batch) updateHeads(h *heads, life string) error {
+	h.life = "" // until all are there
+	for i := range b.changes {
+		if err := h.table.Put(b.changes[i].key, b.headOf(&b.changes[i])); err != nil {
+			return fmt.Errorf("remember a batch: %w", err)
+		}
+	}
+	h.life, h.position = life, b.next
+	return nil
 }
 
 func (b *batch) refuse(tp topicPartition, r *kgo.Record, reason string) {
@@ -226,7 +303,7 @@ func (b *batch) refuse(tp topicPartition, r *kgo.Record, reason string) {
 	})
 }
 
-// reroute sends a message to the partition that its key belongs to. It isn't applied here; versions make the detour harmless.
+// reroute passes a message to the partition that its key belongs to. It isn't applied here; versions make the detour harmless.
 func (b *batch) reroute(tp topicPartition, r *kgo.Record) {
 	m := kafkago.Message{Topic: tp.topic, Key: r.Key, Value: r.Value}
 	for _, h := range r.Headers {
@@ -234,55 +311,5 @@ func (b *batch) reroute(tp topicPartition, r *kgo.Record) {
 	}
 	from := strconv.Itoa(int(tp.partition)) + "/" + strconv.FormatInt(r.Offset, 10)
 	m.Headers = append(m.Headers, kafkago.Header{Key: "rerouted-from", Value: []byte(from)})
-	b.rerouted = append(b.rerouted, m)
-}
-
-// fill lays the batch out as rows of the state table, in the order of its key. A change of project makes two rows. It can be done once:
-// what only the rows need is let go, because a batch spends most of its life in its insert.
-func (b *batch) fill(block *store.Block, tp topicPartition) {
-	block.Append(store.PositionRow(tp.partition, b.first, b.next, b.begun))
-	for _, key := range b.keys() {
-		c := b.changes[key]
-		row := store.Row{
-			Tenant: c.event.TenantID, Project: c.project, ID: c.event.ID, RowVersion: store.RowVersion(c.event.Version), Deleted: c.event.Op == events.Delete,
-			At: c.event.At, Data: c.event.Data, SrcOffset: c.offset, KeyHash: c.keyHash, ContentHash: c.contentHash, After: c.contributions,
-		}
-		if c.existed && c.before.Project != c.project {
-			gone := row
-			gone.Project, gone.Deleted, gone.Moved, gone.Data = c.before.Project, true, true, nil
-			gone.Before, gone.After = c.before.Contributions, analytics.Contributions{}
-			block.Append(gone)
-		} else if c.existed {
-			row.Before = c.before.Contributions
-		}
-		block.Append(row)
-		c.event.Data, c.before = nil, heads.Head{}
-	}
-}
-
-// keys are those of the batch's changes in order, which both the table and the heads take in faster.
-func (b *batch) keys() []string {
-	if len(b.sorted) != len(b.changes) {
-		b.sorted = slices.Sorted(maps.Keys(b.changes))
-	}
-	return b.sorted
-}
-
-// updateHeads writes the batch's newest states into the heads, with the position that they have reached.
-func (b *batch) updateHeads(latest *heads.Partition, life string) error {
-	u := latest.Update()
-	for _, key := range b.keys() {
-		c := b.changes[key]
-		h := heads.Head{
-			RowVersion: store.RowVersion(c.event.Version), Project: c.project, Deleted: c.event.Op == events.Delete,
-			ContentHash: c.contentHash, Contributions: c.contributions,
-		}
-		if err := u.Set(key, h); err != nil {
-			return err
-		}
-	}
-	if err := u.Commit(heads.Checkpoint{Life: life, Position: b.next}); err != nil {
-		return fmt.Errorf("update the heads: %w", err)
-	}
-	return nil
+	b.rerouted = append(b.rerouted, rerouted{uint64(r.Offset), m})
 }

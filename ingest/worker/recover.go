@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"maps"
+	"slices"
 	"time"
-
-	"github.com/twmb/franz-go/pkg/kgo"
 
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
@@ -16,443 +15,314 @@ import (
 	"tallyhouse/ingest/worker/position"
 )
 
-// Database is what the protocol needs of the server that holds a shard.
-type Database interface {
-	fence.Database
-	Insert(ctx context.Context, st database.Statement) (written uint64, err error)
-	scanner
+// recovery is the one answer to every doubt (docs/architecture.md#recovery), for all partitions of a topic that are in doubt at one
+// moment. It goes phase by phase; a partition that cannot go on is answered and leaves, the others go on without it.
+type recovery struct {
+	*coordinator
+	members map[int32]request
+	claim   *fence.Claim // new fences
+	in      position.Installation
+	stream  position.Stream
+	found   map[int32]*assignment
 }
 
-var _ Database = (*database.Server)(nil)
-
-// assignment is what a recovery gives a partition's writer: its fence, its position, and the records from there on. It is valid for as
-// long as every insert made under it succeeded. (Kafka's own assignment is a hint, see membership.)
-type assignment struct {
-	claim      *fence.Claim
-	generation int32
-	server     string // serverUUID()
-	life       string
-	partitions int // of the topic, by which keys are hashed
-	position   uint64
-	buffer     *buffer
-	pending    *batch // cut and not yet inserted: its records are no longer in the buffer
-	gap        bool   // the log begins behind the position: a batch of the position row alone crosses over
-	start      uint64
-}
-
-// request asks a coordinator to recover one partition.
-type request struct {
-	w       *writer
-	confirm *assignment // the writer's assignment, if all it needs is that it still counts; nil when in doubt
-	answer  chan answer
-}
-
-type answer struct {
-	assignment *assignment
-	err        error
-}
-
-// coordinator recovers the partitions of one topic that are kept on one server. Those that are in doubt at the same moment are recovered
-// together: a fence for many costs what one costs.
-type coordinator struct {
-	entity   *store.Entity
-	db       Database
-	log      *slog.Logger
-	admin    *kgo.Client // for questions about the log
-	source   *source
-	members  *membership
-	metrics  *metrics
-	requests chan request
-	observe  observer
-	blocks   chan *store.Block // as many as there may be large batches of the topic; nil where none is made yet
-}
-
-// concurrentBatches is how many large batches of one topic there are at a time, from cutting to their insert: more would only wait for
-// the server's cores, and take memory meanwhile.
-const concurrentBatches = 2
-
-func newCoordinator(c coordinator) *coordinator {
-	c.requests = make(chan request)
-	c.blocks = make(chan *store.Block, concurrentBatches)
-	for range concurrentBatches {
-		c.blocks <- nil
+func (c *coordinator) recover(ctx context.Context, requests []request) {
+	r := &recovery{coordinator: c, members: map[int32]request{}, found: map[int32]*assignment{}}
+	for _, q := range requests {
+		r.members[q.w.tp.partition] = q
 	}
-	return &c
-}
-
-// acquireBlock waits for an empty block for the batch, unless it has one; releaseBlock returns it.
-func (c *coordinator) acquireBlock(ctx context.Context, b *batch) error {
-	if b.block != nil {
-		return nil
-	}
-	select {
-	case b.block = <-c.blocks:
-		if b.block == nil {
-			b.block = c.entity.NewBlock()
-		}
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// releaseBlock returns the batch's block. One whose insert failed may still be read by the connection: it is not used again.
-func (c *coordinator) releaseBlock(b *batch, failed error) {
-	if b == nil || b.block == nil {
-		return
-	}
-	if failed != nil {
-		b.block = nil
-	} else {
-		b.block.Reset()
-	}
-	c.blocks <- b.block
-	b.block = nil
-}
-
-// recoverPartition queues a partition's recovery and waits for its outcome.
-func (c *coordinator) recoverPartition(ctx context.Context, w *writer, previous *assignment) (*assignment, error) {
-	r := request{w, previous, make(chan answer, 1)}
-	select {
-	case c.requests <- r:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	select {
-	case a := <-r.answer:
-		return a.assignment, a.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// gather is how long a coordinator waits for further partitions that are in doubt for the same reason.
-const gather = 5 * time.Millisecond
-
-// run recovers until the context ends.
-func (c *coordinator) run(ctx context.Context) {
-	for {
-		var requests []request
-		select {
-		case r := <-c.requests:
-			requests = append(requests, r)
-		case <-ctx.Done():
+	for _, phase := range []struct {
+		step Step
+		run  func(context.Context) error
+	}{
+		{StepMember, r.stillMember},
+		{StepFence, r.putFences},
+		{StepKill, r.killOlder},
+		{StepIdentity, r.checkIdentity},
+		{StepPositions, r.reconcile},
+		{StepLog, r.compareLog},
+		{StepHeads, r.loadHeads},
+		{StepRead, r.startReading},
+	} {
+		if len(r.members) == 0 {
 			return
 		}
-		for more := time.After(gather); more != nil; {
-			select {
-			case r := <-c.requests:
-				requests = append(requests, r)
-			case <-more:
-				more = nil
+		r.step(phase.step)
+		if err := phase.run(ctx); err != nil {
+			for p := range r.members {
+				r.leave(p, err)
 			}
-		}
-		c.serve(ctx, requests)
-	}
-}
-
-func (c *coordinator) serve(ctx context.Context, requests []request) {
-	doubtful, err := c.confirm(ctx, requests)
-	if err == nil && len(doubtful) > 0 {
-		err = c.recover(ctx, doubtful)
-	}
-	if err != nil {
-		for _, r := range doubtful {
-			r.reply(nil, err)
+			return
 		}
 	}
 }
 
-// reply answers once; later answers are dropped.
-func (r request) reply(a *assignment, err error) {
-	select {
-	case r.answer <- answer{a, err}:
-	default:
+func (r *recovery) step(s Step) {
+	r.beat.now()
+	for _, q := range r.members {
+		r.observe(q.w.tp, s)
+		q.w.state.progress()
 	}
 }
 
-// confirm answers the requests whose assignments are still valid, because their fences still count; it returns the others.
-func (c *coordinator) confirm(ctx context.Context, requests []request) (doubtful []request, err error) {
-	var current map[int32]fence.Current
-	for _, r := range requests {
-		if r.confirm == nil {
-			doubtful = append(doubtful, r)
-			continue
-		}
-		if current == nil {
-			if current, err = fence.Read(ctx, c.db, string(c.entity.Topic)); err != nil {
-				return requests, err
-			}
-		}
-		p := r.w.tp.partition
-		generation, err := c.members.current(ctx, r.w.tp)
-		if err != nil {
-			r.reply(nil, err)
-			continue
-		}
-		if current[p].Owner != r.confirm.claim.Owner || current[p].Epoch != r.confirm.claim.Epochs[p] {
-			doubtful = append(doubtful, r)
-			continue
-		}
-		confirmed := *r.confirm
-		confirmed.generation = generation
-		r.reply(&confirmed, nil)
-	}
-	return doubtful, nil
+// leave answers a partition that cannot go on.
+func (r *recovery) leave(p int32, err error) {
+	r.members[p].reply(nil, err)
+	delete(r.members, p)
 }
 
-// recover is the one answer to every doubt (docs/architecture.md, Recover): fence, kill, identity, positions, heads. What it cannot
-// answer for a single partition is that partition's error; its own error is that of all.
-func (c *coordinator) recover(ctx context.Context, requests []request) error {
-	topic := string(c.entity.Topic)
-	members := map[int32]request{}
-	for _, r := range requests {
-		c.metrics.recoveries.WithLabelValues(topic).Inc()
-		if _, err := c.members.current(ctx, r.w.tp); err != nil {
-			r.reply(nil, err)
-			continue
+func (r *recovery) topic() string { return string(r.entity.Topic) }
+
+func (r *recovery) partitions() []int32 { return slices.Sorted(maps.Keys(r.members)) }
+
+// stillMember waits until the worker is in a generation of its group, and lets go of partitions that are another member's there.
+func (r *recovery) stillMember(ctx context.Context) error {
+	for p, q := range r.members {
+		r.metrics.recoveries.WithLabelValues(r.topic()).Inc()
+		if _, err := r.membership.current(ctx, q.w.tp, func() { r.step(StepMember) }); err != nil {
+			r.leave(p, err)
 		}
-		members[r.w.tp.partition] = r
-	}
-	c.step(members, StepFence)
-	c.countLostFences(ctx, members)
-	claim, held, err := fence.Put(ctx, c.db, topic, partitionsOf(members))
-	if err != nil {
-		return err
-	}
-	for p, h := range held {
-		members[p].reply(nil, h)
-		delete(members, p)
-	}
-	for p, r := range members {
-		if !claim.Has(p) {
-			r.reply(nil, errors.New("another writer put up its fence at the same moment"))
-			delete(members, p)
-		}
-	}
-	if len(members) == 0 {
-		return nil
-	}
-	c.step(members, StepKill)
-	var prefixes []string
-	for p := range members {
-		prefixes = append(prefixes, fence.PartitionPrefix(c.db, topic, p))
-	}
-	if err := fence.Kill(ctx, c.db, prefixes...); err != nil {
-		return err
-	}
-	c.step(members, StepIdentity)
-	common, ranges, err := c.identify(ctx, claim, members)
-	if err != nil {
-		return err
-	}
-	c.step(members, StepPositions)
-	at, err := c.reconcile(ctx, claim, common.server, members)
-	if err != nil {
-		return err
-	}
-	assignments := map[int32]*assignment{}
-	for p, r := range members {
-		if int(p) >= len(ranges) { // the group knew of more partitions than the broker that was asked
-			r.reply(nil, fmt.Errorf("partition %d is not among the %d that %s has", p, len(ranges), topic))
-			delete(members, p)
-			continue
-		}
-		a := *common
-		a.claim, a.position = claim, at[p].State
-		switch log := ranges[p]; {
-		case a.position > uint64(log.End):
-			members[p].reply(nil, position.Refuse("partition %d of %s stands at offset %d, but its log ends at %d: this is another log than the one that was ingested; "+
-				"connect the right cluster, or ingest into an empty database", p, topic, a.position, log.End))
-			delete(members, p)
-			continue
-		case a.position < uint64(log.Start) && a.position > 0:
-			a.gap, a.start = true, uint64(log.Start)
-		case a.position == 0:
-			a.start = uint64(log.Start)
-		}
-		assignments[p] = &a
-	}
-	c.step(members, StepHeads)
-	if err := c.restoreHeads(ctx, assignments, members); err != nil {
-		return err
-	}
-	c.step(members, StepRead)
-	for p, r := range members {
-		a := assignments[p]
-		generation, err := c.members.current(ctx, r.w.tp)
-		if err != nil {
-			r.reply(nil, err)
-			continue
-		}
-		a.generation = generation
-		a.buffer = c.source.open(r.w.tp, max(a.position, a.start))
-		c.log.Info("partition recovered", "topic", topic, "partition", p, "position", a.position)
-		r.reply(a, nil)
 	}
 	return nil
 }
 
-// identify compares what the database knows of the topic with the topic, the server and this binary. The first writer of all writes
-// it down.
-func (c *coordinator) identify(ctx context.Context, claim *fence.Claim, members map[int32]request) (*assignment, []kafka.Range, error) {
-	topic := string(c.entity.Topic)
-	ids, err := kafka.Identities(ctx, c.admin, topic)
+// putFences puts up new fences. One that still counts, and under which no statement was sent, is as good as a new one.
+func (r *recovery) putFences(ctx context.Context) error {
+	current, err := fence.Read(ctx, r.db, r.topic())
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	server, err := position.ServerUUID(ctx, c.db)
-	if err != nil {
-		return nil, nil, err
-	}
-	known, ok, err := position.ReadStream(ctx, c.db, topic)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !ok {
-		if known, err = c.register(ctx, claim, partitionsOf(members)[0], ids[topic], server); err != nil {
-			return nil, nil, err
+	var asked []int32
+	for p, q := range r.members {
+		now, w := current[p], q.w
+		switch {
+		case w.claim == nil || !w.claim.Has(p):
+			asked = append(asked, p)
+		case now.Owner == w.claim.Owner && now.Epoch == w.claim.Epochs[p]:
+			if w.used {
+				asked = append(asked, p)
+			}
+		default:
+			asked = append(asked, p)
+			if !now.Held && now.Owner != "" && fence.Writer(now.Owner) != r.name {
+				r.metrics.fencesLost.WithLabelValues(r.topic()).Inc()
+				w.lostFence(time.Now())
+			}
 		}
 	}
-	if err := known.Check(topic, ids[topic], server); err != nil {
-		return nil, nil, err
+	if len(asked) == 0 {
+		return nil
 	}
-	ranges, err := kafka.Ranges(ctx, c.admin, topic)
+	slices.Sort(asked)
+	claim, held, err := fence.Put(ctx, r.db, r.topic(), asked, r.name)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	if len(ranges) != int(known.Partitions) {
-		return nil, nil, errors.New("the topic's partitions changed meanwhile")
+	for _, p := range asked {
+		switch h := held[p]; {
+		case h != nil:
+			r.leave(p, h)
+		case !claim.Has(p):
+			r.leave(p, errors.New("another writer put up its fence at the same moment"))
+		default:
+			r.members[p].w.claim, r.members[p].w.used = claim, false
+		}
 	}
-	return &assignment{server: server, life: known.Life, partitions: int(known.Partitions)}, ranges, nil
+	return nil
 }
 
-// register records which topic this database follows from now on.
-func (c *coordinator) register(ctx context.Context, claim *fence.Claim, partition int32, id kafka.Identity, server string) (position.Stream, error) {
-	topic := string(c.entity.Topic)
-	var rows uint64
-	err := c.db.Rows(ctx, database.Query{SQL: "SELECT count() FROM " + c.entity.Table + " WHERE tenant = ''"}, func(scan func(...any) error) error { return scan(&rows) })
+// killOlder ends what older fences still have under way: what ran is over then, and what starts late finds the new one.
+func (r *recovery) killOlder(ctx context.Context) error {
+	var prefixes []string
+	for p := range r.members {
+		prefixes = append(prefixes, fence.PartitionPrefix(r.db, r.topic(), p))
+	}
+	r.beat.within(killTimeout)
+	return fence.Kill(ctx, r.db, prefixes...)
+}
+
+// killTimeout bounds how long a kill may take: as long as the server waits for data that don't come, and some more.
+const killTimeout = 2 * time.Minute
+
+// checkIdentity compares what the database knows of the topic with the topic, the server and this binary. The first writer of all
+// writes it down.
+func (r *recovery) checkIdentity(ctx context.Context) error {
+	ids, err := kafka.Identities(ctx, r.admin, r.topic())
 	if err != nil {
-		return position.Stream{}, fmt.Errorf("see whether %s is empty: %w", c.entity.Table, err)
+		return err
+	}
+	server, err := position.ServerUUID(ctx, r.db)
+	if err != nil {
+		return err
+	}
+	r.in = position.Installation{Log: ids[r.topic()], Server: server, Shard: r.shard, Shards: r.shards}
+	known := false
+	if r.stream, known, err = position.ReadStream(ctx, r.db, r.topic()); err != nil {
+		return err
+	}
+	if !known {
+		if err := r.register(ctx); err != nil {
+			return err
+		}
+	}
+	return r.stream.Check(r.entity, r.in)
+}
+
+// register writes down which topic this database follows from now on.
+func (r *recovery) register(ctx context.Context) error {
+	var rows uint64
+	err := r.db.Rows(ctx, database.Query{SQL: "SELECT count() FROM " + r.entity.Table + " WHERE tenant = ''"}, func(scan func(...any) error) error { return scan(&rows) })
+	if err != nil {
+		return fmt.Errorf("see whether %s is empty: %w", r.entity.Table, err)
 	}
 	if rows > 0 {
-		return position.Stream{}, position.Refuse("%s holds data, but nothing says of which topic: restore the table streams, or ingest into an empty database", c.entity.Table)
+		return position.Refuse("%s holds data, but nothing says of which topic: restore the table streams, or ingest into an empty database", r.entity.Table)
 	}
-	s := position.Stream{Revision: 1, ClusterID: id.Cluster, TopicID: id.Topic, Partitions: uint32(id.Partitions), Server: server, Formula: store.Formula, Life: position.NewLife()}
-	if err := position.WriteStream(ctx, c.db, topic, fence.WriterID(c.db, topic, partition), s, fence.Counts, claim.Params(partition)); err != nil {
-		return position.Stream{}, err
+	stream := position.NewStream(r.entity, r.in)
+	if stream.Begins, err = r.begins(ctx); err != nil {
+		return err
 	}
-	s, _, err = position.ReadStream(ctx, c.db, topic) // another worker's may be the one that counts
-	return s, err
+	p := r.partitions()[0]
+	w := r.members[p].w
+	w.used = true
+	err = position.WriteStream(ctx, r.db, r.topic(), fence.WriterID(r.db, r.topic(), p), stream, fence.Counts, w.claim.Params(p))
+	if err != nil {
+		return err
+	}
+	r.stream, _, err = position.ReadStream(ctx, r.db, r.topic()) // another worker's may be the one that counts
+	return err
 }
 
-// reconcile brings the views of the partitions to their table's position and returns it. A partition whose positions are inconsistent
-// leaves members.
-func (c *coordinator) reconcile(ctx context.Context, claim *fence.Claim, server string, members map[int32]request) (map[int32]position.Positions, error) {
-	mended := map[int32]bool{}
-	for {
-		at, err := position.Read(ctx, c.db, c.entity, partitionsOf(members))
-		if err != nil {
+// begins are the offsets at which the logs of all partitions begin.
+func (r *recovery) begins(ctx context.Context) ([]uint64, error) {
+	partitions := make([]int32, r.in.Log.Partitions)
+	for i := range partitions {
+		partitions[i] = int32(i)
+	}
+	logs := kafka.Logs(ctx, r.admin, r.topic(), partitions)
+	begins := make([]uint64, len(partitions))
+	for i, p := range partitions {
+		if err := logs[p].Err; err != nil {
 			return nil, err
 		}
-		broken, err := brokenParts(ctx, c.db, c.entity)
-		if err != nil {
-			return nil, err
+		begins[i] = uint64(logs[p].Start)
+	}
+	return begins, nil
+}
+
+// reconcile finds where the partitions are, and gives a view the batch that a kill between two parts took from it. A partition whose
+// tables are inconsistent leaves.
+func (r *recovery) reconcile(ctx context.Context) error {
+	at, err := position.Read(ctx, r.db, r.entity, r.partitions())
+	if err != nil {
+		return err
+	}
+	broken, err := brokenParts(ctx, r.db, r.entity)
+	if err != nil {
+		return err
+	}
+	for _, p := range r.partitions() {
+		inconsistency := at[p].Inconsistency()
+		if inconsistency == "" {
+			inconsistency = broken
 		}
-		again := false
-		for p, r := range members {
-			missed, inconsistency := at[p].Torn(c.entity.Views())
-			if inconsistency == "" && broken != "" {
-				inconsistency = broken
-			}
-			if inconsistency != "" || mended[p] && len(missed) > 0 {
-				if err := c.classify(ctx, claim, p, inconsistency); err != nil {
-					r.reply(nil, err)
-					delete(members, p)
-				}
+		switch {
+		case inconsistency != "":
+			r.leave(p, r.classify(ctx, p, inconsistency))
+		case at[p].Level():
+			r.found[p] = &assignment{position: at[p].State}
+		default:
+			if err := r.mend(ctx, p, at[p]); err != nil {
+				r.leave(p, err)
 				continue
 			}
-			for _, v := range missed {
-				c.step(map[int32]request{p: r}, StepMend)
-				c.log.Warn("a view missed the last batch: it is mended", "view", v.Name, "partition", p, "from", at[p].First, "to", at[p].State)
-				id := fence.WriterID(c.db, claim.Topic, p)
-				if err := position.Mend(ctx, c.db, v, id, p, at[p], server, fence.Counts, claim.Params(p)); err != nil {
-					return nil, err
-				}
-				c.metrics.mended.WithLabelValues(v.Name).Inc()
-				mended[p], again = true, true
-			}
-		}
-		if !again {
-			return at, nil
+			r.found[p] = &assignment{position: at[p].State}
 		}
 	}
+	return nil
 }
 
-// classify returns the error behind positions that cannot be. Several tables are not read in one snapshot: their positions mean
-// something only if the fence, read after them, still counts.
-func (c *coordinator) classify(ctx context.Context, claim *fence.Claim, p int32, inconsistency string) error {
-	counts, err := claim.Counting(ctx, c.db)
+// mend gives the view the last batch of a partition, and looks whether it is level then.
+func (r *recovery) mend(ctx context.Context, p int32, at position.Positions) error {
+	q := r.members[p]
+	r.observe(q.w.tp, StepMend)
+	r.log.Warn("a view missed the last batch: it is mended", "topic", r.topic(), "partition", p, "from", at.First, "to", at.State)
+	q.w.used = true
+	id := fence.WriterID(r.db, r.topic(), p)
+	if err := position.Mend(ctx, r.db, r.entity, id, p, at, r.in.Server, fence.Counts, q.w.claim.Params(p)); err != nil {
+		return err
+	}
+	r.metrics.mended.WithLabelValues(r.entity.Table).Inc()
+	now, err := position.Read(ctx, r.db, r.entity, []int32{p})
+	if err == nil && (!now[p].Level() || now[p].State != at.State) {
+		err = r.classify(ctx, p, "a view that was mended still misses the last batch")
+	}
+	return err
+}
+
+// classify says what positions that cannot be are. Several tables are no one snapshot: only while the fence still counts, read after
+// the positions, do they say anything.
+func (r *recovery) classify(ctx context.Context, p int32, inconsistency string) error {
+	counts, err := r.members[p].w.claim.Counting(ctx, r.db)
 	switch {
 	case err != nil:
 		return err
 	case !counts[p]:
 		return errors.New("another writer took over while the positions were read")
-	case inconsistency == "":
-		return errors.New("a view that was mended still misses the last batch")
 	}
-	return &position.Inconsistent{Topic: claim.Topic, Partition: p, What: inconsistency}
+	return &position.Inconsistent{Topic: r.topic(), Partition: p, What: inconsistency}
 }
 
-// countLostFences counts members in good standing whose fence another writer outbid.
-func (c *coordinator) countLostFences(ctx context.Context, members map[int32]request) {
-	var current map[int32]fence.Current
-	for p, r := range members {
-		last := r.w.last
-		if last == nil {
-			continue
-		}
-		if current == nil {
-			var err error
-			if current, err = fence.Read(ctx, c.db, string(c.entity.Topic)); err != nil {
-				return // the recovery itself meets the same error
-			}
-		}
-		if s, ok := current[p]; ok && s.Owner != last.Owner && !s.Held {
-			c.metrics.fencesLost.WithLabelValues(string(c.entity.Topic)).Inc()
-			r.w.lostFence(time.Now())
+// compareLog compares the positions with what the log holds.
+func (r *recovery) compareLog(ctx context.Context) error {
+	logs := kafka.Logs(ctx, r.admin, r.topic(), r.partitions())
+	for _, p := range r.partitions() {
+		a := r.found[p]
+		switch log := logs[p]; {
+		case log.Err != nil:
+			r.leave(p, log.Err)
+		case a.position > uint64(log.End):
+			r.leave(p, position.Refuse("partition %d of %s is at offset %d, but its log ends at %d: this is another log than the one that was ingested; "+
+				"connect the right cluster, or ingest into an empty database", p, r.topic(), a.position, log.End))
+		default:
+			a.start = uint64(log.Start)
+			// A log may begin above 0 when the database begins to follow it: that is no gap.
+			a.gap = a.position < a.start && (a.position > 0 || a.start > r.stream.Began(p))
 		}
 	}
+	return nil
+}
+
+// startReading has the partitions read from where they are, each by a buffer of its own: what was read for an older one vanishes with it.
+func (r *recovery) startReading(ctx context.Context) error {
+	for p, q := range r.members {
+		generation, err := r.membership.current(ctx, q.w.tp, func() { r.step(StepRead) })
+		if err != nil {
+			r.leave(p, err)
+			continue
+		}
+		a := r.found[p]
+		a.claim, a.generation, a.server, a.life, a.partitions = q.w.claim, generation, r.in.Server, r.stream.Life, int(r.stream.Partitions)
+		a.buffer = r.source.open(q.w.tp, max(a.position, a.start))
+		r.log.Info("partition recovered", "topic", r.topic(), "partition", p, "position", a.position)
+		q.reply(a, nil)
+	}
+	return nil
 }
 
 const detached = `
 SELECT concat(table, ': part ', name, ' is detached as ', reason)
 FROM system.detached_parts WHERE database = {database:String} AND table IN {tables:Array(String)} AND startsWith(reason, 'broken') ORDER BY table, name LIMIT 1`
 
-// brokenParts names a part that the server detached as broken, "" when there is none: positions are maxima and would not show it.
+// brokenParts names a part that the server put aside: a position is a maximum, or a sum, and would not always show it.
 func brokenParts(ctx context.Context, db Database, e *store.Entity) (what string, err error) {
-	tables := "['" + e.Table + "'"
-	for _, v := range e.Views() {
-		tables += ",'" + v.Name + "'"
+	tables := "['" + e.Table + "']"
+	if e.Contributes() {
+		tables = "['" + e.Table + "','sums']"
 	}
-	q := database.Query{SQL: detached, Params: database.Params{"database": db.Name(), "tables": tables + "]"}}
+	q := database.Query{SQL: detached, Params: database.Params{"database": db.Name(), "tables": tables}}
 	if err := db.Rows(ctx, q, func(scan func(...any) error) error { return scan(&what) }); err != nil {
 		return "", fmt.Errorf("look for broken parts of %s: %w", e.Table, err)
 	}
 	return what, nil
-}
-
-func (c *coordinator) step(members map[int32]request, s Step) {
-	for _, r := range members {
-		c.observe(r.w.tp, s)
-		r.w.state.progress()
-	}
-}
-
-func partitionsOf(members map[int32]request) []int32 {
-	all := make([]int32, 0, len(members))
-	for p := range members {
-		all = append(all, p)
-	}
-	return all
 }

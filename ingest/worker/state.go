@@ -33,6 +33,7 @@ type Status struct {
 	Lag       int64
 	Step      Step
 	Progress  time.Time // when it last completed a step or a bounded wait
+	Due       time.Time // when it is stuck if it doesn't until then
 }
 
 // state is a writer's status.
@@ -44,7 +45,7 @@ type state struct {
 }
 
 func newState(tp topicPartition, observe observer) *state {
-	return &state{observe: observe, tp: tp, is: Status{Topic: tp.topic, Partition: tp.partition, Condition: Recovering, Progress: time.Now()}}
+	return &state{observe: observe, tp: tp, is: Status{Topic: tp.topic, Partition: tp.partition, Condition: Recovering, Progress: time.Now(), Due: time.Now().Add(livenessTimeout)}}
 }
 
 func (s *state) change(f func(*Status)) {
@@ -52,6 +53,7 @@ func (s *state) change(f func(*Status)) {
 	defer s.mu.Unlock()
 	f(&s.is)
 	s.is.Progress = time.Now()
+	s.is.Due = s.is.Progress.Add(livenessTimeout)
 }
 
 func (s *state) status() Status {
@@ -63,6 +65,14 @@ func (s *state) status() Status {
 func (s *state) step(step Step) {
 	s.change(func(is *Status) { is.Step = step })
 	s.observe(s.tp, step)
+}
+
+// within announces a step that may take that long.
+func (s *state) within(d time.Duration) {
+	s.progress()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.is.Due = s.is.Due.Add(d)
 }
 
 func (s *state) progress() { s.change(func(*Status) {}) }

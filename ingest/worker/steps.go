@@ -5,11 +5,13 @@ type Step string
 
 // The steps of a recovery and of a batch.
 const (
+	StepMember      Step = "member"       // before the worker's place in the group is asked
 	StepFence       Step = "fence"        // before a new fence is put up
 	StepKill        Step = "kill"         // before older inserts are killed
 	StepIdentity    Step = "identity"     // before cluster, topic and server are compared
 	StepPositions   Step = "positions"    // before the positions are read
 	StepMend        Step = "mend"         // before a view is mended
+	StepLog         Step = "log"          // before the positions are compared with the log
 	StepHeads       Step = "heads"        // before the heads are loaded or caught up
 	StepRead        Step = "read"         // before reading begins
 	StepCut         Step = "cut"          // before a batch is cut

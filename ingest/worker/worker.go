@@ -4,6 +4,7 @@ package worker
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -17,14 +18,14 @@ import (
 
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
-	"tallyhouse/ingest/worker/heads"
+	"tallyhouse/ingest/worker/latest"
 )
 
 // Options say what a worker works on.
 type Options struct {
 	Cluster   kafka.Cluster
-	Servers   []Database // one per shard: a partition is kept on server (partition mod shards)
-	Heads     *heads.Store
+	Servers   []Database     // one per shard: a partition is kept on server (partition mod shards)
+	Heads     latest.Options // where the heads are kept while the worker runs
 	Group     string
 	Entities  []*store.Entity
 	Freshness time.Duration // how long a batch lingers at least
@@ -35,6 +36,7 @@ type Options struct {
 // Worker writes the partitions that its consumer group gives it.
 type Worker struct {
 	options      Options
+	name         string // random: tells its fences from another worker's
 	log          *slog.Logger
 	members      *membership
 	source       *source
@@ -80,7 +82,7 @@ func New(o Options) (*Worker, error) {
 	}
 	members := newMembership()
 	w := &Worker{
-		options: o, log: o.Log, members: members, source: source, admin: admin, sender: newProducer(o.Cluster, o.Log), pace: newPace(o.Freshness, members),
+		options: o, name: rand.Text(), log: o.Log, members: members, source: source, admin: admin, sender: newProducer(o.Cluster, o.Log), pace: newPace(o.Freshness, members),
 		metrics: newMetrics(o.Metrics), coordinators: map[string][]*coordinator{}, observe: noObserver, timings: timings{10 * time.Second, time.Second}, writers: map[topicPartition]*runningWriter{},
 	}
 	o.Metrics.MustRegister(newPartitionMetrics(w))
@@ -132,8 +134,11 @@ func (w *Worker) Run(ctx context.Context) error {
 func (w *Worker) startParts(parts context.Context, working *sync.WaitGroup) {
 	working.Go(func() { w.source.run(parts) })
 	for _, e := range w.options.Entities {
-		for _, db := range w.options.Servers {
-			c := newCoordinator(coordinator{entity: e, db: db, log: w.log, admin: w.admin, source: w.source, members: w.members, metrics: w.metrics, observe: w.observe})
+		for shard, db := range w.options.Servers {
+			c := newCoordinator(coordinator{
+				name: w.name, entity: e, db: db, shard: shard, shards: len(w.options.Servers), log: w.log, admin: w.admin, source: w.source, membership: w.members,
+				metrics: w.metrics, observe: w.observe,
+			})
 			w.coordinators[string(e.Topic)] = append(w.coordinators[string(e.Topic)], c)
 			working.Go(func() { c.run(parts) })
 		}
@@ -168,11 +173,15 @@ func (w *Worker) join() (*kafkago.ConsumerGroup, error) {
 }
 
 // beginGeneration adopts the partitions that a new generation assigns: writers of partitions that went to other members stop, writers of
-// new ones start, and the others have their assignment confirmed.
+// new ones start, and the others recover. A topic that this binary doesn't know is left to members that know it.
 func (w *Worker) beginGeneration(parts context.Context, g *kafkago.Generation) {
 	var assigned []topicPartition
 	mine := map[topicPartition]bool{}
 	for topic, partitions := range g.Assignments {
+		if w.coordinators[topic] == nil {
+			w.log.Warn("the group assigns a topic that this binary doesn't know: a newer one has to write it", "topic", topic)
+			continue
+		}
 		for _, p := range partitions {
 			tp := topicPartition{topic, int32(p.ID)}
 			assigned = append(assigned, tp)
@@ -237,9 +246,9 @@ func (w *Worker) startWriter(parts context.Context, tp topicPartition) {
 	ctx, stop := context.WithCancel(parts)
 	coordinators := w.coordinators[tp.topic]
 	writer := &writer{
-		tp: tp, coordinator: coordinators[int(tp.partition)%len(coordinators)], heads: w.options.Heads.Of(tp.topic, tp.partition), members: w.members, pace: w.pace,
+		tp: tp, coordinator: coordinators[int(tp.partition)%len(coordinators)], members: w.members, pace: w.pace,
 		sender: w.sender, metrics: w.metrics, log: w.log.With("topic", tp.topic, "partition", tp.partition), state: newState(tp, w.observe),
-		rows: maxRows, limit: minLimit,
+		memory: w.options.Heads, rows: maxRows, limit: minLimit,
 	}
 	r := &runningWriter{writer, stop, make(chan struct{})}
 	w.writers[tp] = r
@@ -315,12 +324,12 @@ func (w *Worker) Ready() error {
 	return errors.Join(waiting...)
 }
 
-// Alive is nil when every partition completed a step or a bounded wait within the last minute. Waiting is alive.
+// Alive is nil when every partition completed a step within the last minute, or within the bound of the step. Waiting is alive.
 func (w *Worker) Alive() error {
 	var stuck []error
 	for _, s := range w.Status() {
-		if silent := time.Since(s.Progress); silent > livenessTimeout {
-			stuck = append(stuck, fmt.Errorf("%s partition %d has not moved for %s since step %s", s.Topic, s.Partition, silent.Round(time.Second), s.Step))
+		if time.Now().After(s.Due) {
+			stuck = append(stuck, fmt.Errorf("%s partition %d has not moved for %s since step %s", s.Topic, s.Partition, time.Since(s.Progress).Round(time.Second), s.Step))
 		}
 	}
 	return errors.Join(stuck...)

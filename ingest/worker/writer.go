@@ -17,23 +17,25 @@ import (
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
-	"tallyhouse/ingest/worker/heads"
+	"tallyhouse/ingest/worker/latest"
 	"tallyhouse/ingest/worker/position"
+	"tallyhouse/schemas/clickhouse"
 )
 
 // writer is the one goroutine of this worker that writes a partition. Its life:
 //
-//	    ┌─────────── any doubt ◀────────────┐
-//	    ▼                                   │
-//	 recover ──▶ cut ──▶ send ──▶ insert ──┴▶ update heads ──▶ cut …
-//	  ▲   │                        ▲
-//	  └───┤                        └─ between generations it waits here; in a new one its assignment is confirmed
+//	    ┌────────── any doubt, a new generation ◀────────┐
+//	    ▼                                                │
+//	 recover ──▶ cut ──▶ send ──▶ insert ──▶ update heads ──▶ cut …
+//	  ▲   │
+//	  └───┤
 //	      ▼
 //	held, inconsistent, refused, database away: it waits, reports why, and tries again
 type writer struct {
 	tp          topicPartition
 	coordinator *coordinator
-	heads       *heads.Partition
+	memory      latest.Options
+	heads       *heads // once there is memory for them
 	members     *membership
 	pace        *pace
 	sender      sender
@@ -41,10 +43,13 @@ type writer struct {
 	log         *slog.Logger
 	state       *state
 
-	rows  int           // most rows of a batch: halved by a time-out, doubled again by success
+	batch *batch        // used again and again, while it is small
+	leave bool          // to let it be large: see coordinator.large
+	rows  int           // most rows of a batch: halved by a time-out or a lack of memory, doubled again by success
 	limit time.Duration // of an insert: doubled by a time-out
-	last  *fence.Claim  // of the last assignment
-	lost  []time.Time   // when the fence was outbid, within the last minute
+	doubt doubt
+	claim *fence.Claim // of the last recovery
+	used  bool         // a statement was sent under the claim: it may land late, so another fence is needed
 }
 
 // sender sends dead letters and re-routed messages and returns when Kafka has acknowledged them.
@@ -57,133 +62,102 @@ const (
 	minLimit = 15 * time.Second
 	maxLimit = 60 * time.Second
 	minRows  = 100
-
-	heldWait         = time.Second
-	inconsistentWait = 30 * time.Second
-	minWait          = 100 * time.Millisecond // after an error, doubled up to mostWait
-	maxWait          = 10 * time.Second
 )
 
 // run writes the partition until the context ends or another member has it.
 func (w *writer) run(ctx context.Context) {
-	var previous *assignment
-	wait := minWait
+	defer w.closeHeads()
 	for ctx.Err() == nil {
 		w.state.recovering()
-		a, err := w.coordinator.recoverPartition(ctx, w, previous)
-		previous = nil
-		if err != nil {
-			if errors.Is(err, errLost) || ctx.Err() != nil {
-				return
-			}
-			pause := w.backoff(err, &wait)
-			w.state.waiting(err)
-			w.log.Warn("the partition can't be written yet", "error", err, "again in", pause)
-			w.sleep(ctx, pause)
+		err := w.attempt(ctx)
+		switch {
+		case errors.Is(err, errLost), ctx.Err() != nil:
+			return
+		case errors.Is(err, errNewGeneration):
 			continue
 		}
-		wait = minWait
-		w.last = a.claim
-		if err = w.crossGap(ctx, a); err == nil {
-			err = w.write(ctx, a)
-			w.coordinator.releaseBlock(a.pending, nil) // what was not laid out yet, and waits for the next generation at most
-		}
-		switch {
-		case errors.Is(err, errNewGeneration):
-			previous = a
-		case errors.Is(err, errLost), ctx.Err() != nil:
-			a.buffer.close()
-			return
-		default:
-			a.buffer.close()
-			w.log.Warn("in doubt: the partition recovers", "error", err)
-			w.sleep(ctx, w.penalty(time.Now()))
+		pause := w.doubt.pause(err, time.Now())
+		w.state.waiting(err)
+		w.log.Warn("the partition can't be written for now: it recovers", "error", err, "in", pause)
+		w.sleep(ctx, pause)
+	}
+}
+
+// attempt recovers the partition and writes it until there is a doubt.
+func (w *writer) attempt(ctx context.Context) (err error) {
+	if w.heads == nil {
+		if w.heads, err = newHeads(w.memory); err != nil {
+			return err
 		}
 	}
-}
-
-// backoff is how long to wait after a recovery that failed.
-func (w *writer) backoff(err error, wait *time.Duration) time.Duration {
-	var held *fence.Held
-	var inconsistent *position.Inconsistent
-	var refusal *position.Refusal
-	switch {
-	case errors.As(err, &held):
-		return heldWait
-	case errors.As(err, &inconsistent), errors.As(err, &refusal):
-		return inconsistentWait
+	a, err := w.coordinator.recoverPartition(ctx, w)
+	if err != nil {
+		return err
 	}
-	defer func() { *wait = min(2**wait, maxWait) }()
-	return *wait
-}
-
-// lostFence records that another writer outbid the fence of this member in good standing.
-func (w *writer) lostFence(now time.Time) {
-	w.lost = append(w.lost, now)
-}
-
-// penalty is how long to wait before outbidding somebody again: nothing at first, longer each time once it happens three times in a
-// minute. Two installations that write to one database are safe, but nobody's intention.
-func (w *writer) penalty(now time.Time) time.Duration {
-	w.lost = slices.DeleteFunc(w.lost, func(t time.Time) bool { return now.Sub(t) > time.Minute })
-	if len(w.lost) < 3 {
-		return 0
+	defer a.buffer.close()
+	defer w.giveLeaveBack()
+	if err := w.crossGap(ctx, a); err != nil {
+		return err
 	}
-	w.log.Error("this partition's fence was outbid three times in a minute: another group or installation writes to this database; stop one of the two", "times", len(w.lost))
-	return min(time.Second<<min(len(w.lost)-3, 5), 30*time.Second)
+	return w.write(ctx, a)
+}
+
+func (w *writer) closeHeads() {
+	if w.heads == nil {
+		return
+	}
+	if err := w.heads.close(); err != nil {
+		w.log.Warn("the memory of the heads was not given back", "error", err)
+	}
 }
 
 // write moves batch after batch into the database until there is a doubt.
 func (w *writer) write(ctx context.Context, a *assignment) error {
 	w.state.running(a.position)
 	for {
-		if a.pending == nil {
-			w.state.step(StepCut)
-			b, err := w.cut(ctx, a)
-			if err != nil {
-				return err
-			}
-			a.pending = b
-		}
-		if err := w.flush(ctx, a, a.pending); err != nil {
+		w.state.step(StepCut)
+		assembler, err := w.cut(ctx, a)
+		if err != nil {
 			return err
 		}
-		a.pending = nil
+		if err := w.flush(ctx, a, assembler); err != nil {
+			return err
+		}
 	}
 }
 
-// flush writes one batch: dead letters and re-routed messages first, then the insert, then the heads.
-func (w *writer) flush(ctx context.Context, a *assignment, b *batch) error {
+// flush writes the batch: dead letters and re-routed messages first, then the insert, then the heads.
+func (w *writer) flush(ctx context.Context, a *assignment, assembler *assembler) error {
+	b := w.batch
 	w.state.step(StepSend)
 	if err := w.sendSideOutputs(ctx, a, b); err != nil {
 		return err
 	}
-	done, err := w.members.beginInsert(ctx, w.tp, a.generation)
+	done, err := w.members.beginInsert(ctx, w.tp, a.generation, w.state.progress)
 	if err != nil {
 		return err
 	}
 	defer done()
 	w.state.step(StepInsert)
-	if err := w.coordinator.acquireBlock(ctx, b); err != nil {
-		return err
-	}
-	b.fill(b.block, w.tp)
+	assembler.finish(b)
 	rows, began := b.block.Rows(), time.Now()
+	w.used = true
+	w.state.within(w.limit)
 	written, err := w.coordinator.db.Insert(ctx, database.Statement{
 		ID:    fence.WriterID(w.coordinator.db, w.tp.topic, w.tp.partition),
 		SQL:   w.coordinator.entity.Insert(insertCondition(w.coordinator.entity)),
 		Batch: b.block.Batch(),
 		Limit: w.limit,
 		Params: a.claim.Params(w.tp.partition).With(database.Params{
-			"first": number(b.first), "key": store.PositionKey(w.tp.partition), "server": a.server,
+			"first": number(b.first), "key": clickhouse.PositionProject(w.tp.partition), "server": a.server,
 		}),
 	})
-	w.coordinator.releaseBlock(b, err)
 	w.state.step(StepInserted)
 	if err == nil && written == 0 {
 		err = position.ErrNotWritten
 	}
 	if err != nil {
+		w.batch = nil // the connection may still read it
 		w.adapt(err)
 		return fmt.Errorf("insert offsets %d to %d: %w", b.first, b.next, err)
 	}
@@ -194,6 +168,7 @@ func (w *writer) flush(ctx context.Context, a *assignment, b *batch) error {
 	}
 	w.state.step(StepCommit)
 	a.position = b.next
+	w.doubt.progressed()
 	w.state.stored(b.next, a.buffer.lag(b.next))
 	w.metrics.observeBatch(w.tp.topic, b, rows, time.Since(began))
 	w.report(b)
@@ -206,11 +181,17 @@ func insertCondition(e *store.Entity) string {
 	return fence.Counts + " AND " + position.StateIs(e.Table) + " AND " + position.SameServer
 }
 
-// adapt makes the next batches smaller and gives them more time, when it was time that this one lacked.
+// adapt makes the next batches smaller when this one was too much for the server, and gives them more time when it was time that it
+// lacked.
 func (w *writer) adapt(err error) {
 	var exception *ch.Exception
-	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &exception) && exception.IsCode(proto.ErrTimeoutExceeded) {
-		w.rows, w.limit = max(w.rows/2, minRows), min(2*w.limit, maxLimit)
+	errors.As(err, &exception)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), exception != nil && exception.IsCode(proto.ErrTimeoutExceeded):
+		w.limit = min(2*w.limit, maxLimit)
+		fallthrough
+	case exception != nil && exception.IsCode(proto.ErrMemoryLimitExceeded):
+		w.rows = max(w.rows/2, minRows)
 	}
 }
 
@@ -223,30 +204,40 @@ func (w *writer) report(b *batch) {
 	}
 }
 
-// sendSideOutputs has Kafka acknowledge the batch's dead letters and re-routed messages, before its position passes them.
+// sendSideOutputs has Kafka acknowledge the batch's dead letters and re-routed messages, before its position passes them. What was
+// acknowledged once is not sent again when the batch is cut anew.
 func (w *writer) sendSideOutputs(ctx context.Context, a *assignment, b *batch) error {
-	if len(b.deadLetters) > 0 {
-		messages := make([]kafkago.Message, len(b.deadLetters))
-		for i, l := range b.deadLetters {
-			messages[i] = l.Message()
+	var letters []kafkago.Message
+	for _, l := range b.deadLetters {
+		if uint64(l.Offset) >= w.doubt.sent {
+			letters = append(letters, l.Message())
 		}
-		if err := w.sender.sendDeadLetters(ctx, messages); err != nil {
+	}
+	if len(letters) > 0 {
+		if err := w.sender.sendDeadLetters(ctx, letters); err != nil {
 			return fmt.Errorf("send dead letters: %w", err)
 		}
 	}
-	if len(b.rerouted) > 0 {
+	var rerouted []kafkago.Message
+	for _, r := range b.rerouted {
+		if r.offset >= w.doubt.sent {
+			rerouted = append(rerouted, r.message)
+		}
+	}
+	if len(rerouted) > 0 {
 		// Two workers that know of different numbers would send a message to and fro: the recovery refuses, and names the remedy.
 		ids, err := kafka.Identities(ctx, w.coordinator.admin, w.tp.topic)
 		if err != nil {
 			return err
 		}
 		if now := ids[w.tp.topic].Partitions; now != a.partitions {
-			return fmt.Errorf("%d messages belong to other partitions, but the topic has %d partitions and the database knows of %d: they are not re-routed", len(b.rerouted), now, a.partitions)
+			return fmt.Errorf("%d messages belong to other partitions, but the topic has %d partitions and the database knows of %d: they are not re-routed", len(rerouted), now, a.partitions)
 		}
-		if err := w.sender.reroute(ctx, a.partitions, b.rerouted); err != nil {
+		if err := w.sender.reroute(ctx, a.partitions, rerouted); err != nil {
 			return fmt.Errorf("re-route messages: %w", err)
 		}
 	}
+	w.doubt.sent = max(w.doubt.sent, b.next)
 	return nil
 }
 
@@ -256,69 +247,81 @@ const (
 	// A batch whose time is over still waits for records that the log is known to have, tick by tick, up to maxLinger.
 	tick      = 100 * time.Millisecond
 	maxLinger = time.Second
+	manyMore  = 1024 // offsets
 )
 
+// begin makes the batch ready for records from an offset on.
+func (w *writer) begin(first uint64) *batch {
+	if w.batch == nil {
+		w.batch = newBatch(w.coordinator.entity)
+	}
+	w.batch.reset(first)
+	return w.batch
+}
+
 // cut waits for records and makes a batch of them: at once when much has come, after a while when little has.
-func (w *writer) cut(ctx context.Context, a *assignment) (_ *batch, err error) {
-	b := newBatch(a.position, len(w.coordinator.entity.Shape.Sums))
-	defer func() {
-		if err != nil {
-			w.coordinator.releaseBlock(b, nil)
-		}
-	}()
+func (w *writer) cut(ctx context.Context, a *assignment) (_ *assembler, err error) {
+	w.giveLeaveBack() // of the batch before
+	b := w.begin(a.position)
 	assembler := &assembler{entity: w.coordinator.entity, tp: w.tp, partitions: a.partitions, heads: w.heads, rows: w.rows}
 	var until <-chan time.Time
-	var latest time.Time
+	var last time.Time
+	changes := w.members.changes()
 	for {
-		taken, err := a.buffer.take(max(1, w.rows-len(b.changes)))
+		taken, err := a.buffer.take(max(1, w.rows-b.block.Rows()))
 		if err != nil {
 			return nil, fmt.Errorf("read from Kafka: %w", err)
 		}
 		if whole, err := w.apply(ctx, assembler, b, a.buffer, taken); whole || err != nil {
-			return b, err
+			return assembler, err
 		}
 		if len(taken) > 0 && until == nil {
-			until, latest = time.After(w.pace.linger(w.tp, time.Now())), time.Now().Add(maxLinger)
+			until, last = time.After(w.pace.linger(w.tp, time.Now())), time.Now().Add(maxLinger)
 		}
 		select {
 		case <-a.buffer.signal:
 		case <-until:
-			if a.buffer.lag(b.next) > prefetchSize && time.Now().Before(latest) {
+			if a.buffer.lag(b.next) > manyMore && time.Now().Before(last) {
 				until = time.After(tick)
 				continue
 			}
-			return b, nil
+			return assembler, nil
 		case <-time.After(poll):
 			w.state.progress()
-			if generation, err := w.members.current(ctx, w.tp); err != nil {
+		case <-changes:
+			if generation, err := w.members.current(ctx, w.tp, w.state.progress); err != nil {
 				return nil, err
-			} else if generation != a.generation && b.records == 0 {
+			} else if generation != a.generation {
 				return nil, errNewGeneration
 			}
+			changes = w.members.changes()
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
 }
 
+// between is how many records are applied between two looks at whether the batch may go on growing.
+const between = 1024
+
 // apply adds records to the batch and reports whether it is complete; what is for the next one goes back to the buffer.
 func (w *writer) apply(ctx context.Context, assembler *assembler, b *batch, buffer *buffer, taken []*kgo.Record) (whole bool, err error) {
 	for i, r := range taken {
-		if i%prefetchSize == 0 {
-			if err := assembler.prefetch(b, taken[i:min(i+prefetchSize, len(taken))]); err != nil {
+		if i%between == 0 {
+			if err := w.askLeave(ctx); err != nil {
 				return false, err
-			}
-			if b.bytes > smallBytes {
-				if err := w.coordinator.acquireBlock(ctx, b); err != nil {
-					return false, err
-				}
 			}
 			w.state.progress()
 		}
 		if uint64(r.Offset) < b.next {
 			return false, fmt.Errorf("offset %d came again: the position is %d", r.Offset, b.next)
 		}
-		if !assembler.apply(b, r) {
+		fits, err := assembler.apply(b, r)
+		if err != nil {
+			w.heads.forget()
+			return false, err
+		}
+		if !fits {
 			buffer.putBack(taken[i:])
 			return true, nil
 		}
@@ -330,28 +333,51 @@ func (w *writer) apply(ctx context.Context, assembler *assembler, b *batch, buff
 	return false, nil
 }
 
+// askLeave waits for leave to let the batch grow large, once it would: few are large at a time.
+func (w *writer) askLeave(ctx context.Context) error {
+	if w.leave || w.batch.bytes <= smallBytes {
+		return nil
+	}
+	select {
+	case w.coordinator.large <- struct{}{}:
+		w.leave = true
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// giveLeaveBack lets another batch be large. The memory of this one goes with it.
+func (w *writer) giveLeaveBack() {
+	if w.leave {
+		w.batch, w.leave = nil, false
+		<-w.coordinator.large
+	}
+}
+
 // crossGap passes offsets that the log no longer has: the gap is recorded, then crossed by a batch of the position row alone.
 func (w *writer) crossGap(ctx context.Context, a *assignment) error {
 	if !a.gap {
 		return nil
 	}
 	w.log.Error("the log begins behind the position: messages are lost to this database, ingest them again from their source", "from", a.position, "to", a.start)
+	w.used = true
 	if err := recordGap(ctx, w.coordinator.db, w.tp, a); err != nil {
 		return err
 	}
 	w.metrics.gaps.WithLabelValues(w.tp.topic).Inc()
-	b := newBatch(a.position, len(w.coordinator.entity.Shape.Sums))
+	b := w.begin(a.position)
 	b.next = a.start
-	return w.flush(ctx, a, b)
+	return w.flush(ctx, a, &assembler{entity: w.coordinator.entity, tp: w.tp, partitions: a.partitions, heads: w.heads, rows: w.rows})
 }
 
-const insertGap = `
+const addGap = `
 INSERT INTO gaps (topic, partition, from_offset, to_offset, found_at)
 SELECT {topic:String}, {partition:UInt32}, {from:UInt64}, {to:UInt64}, now64(3) WHERE ` + fence.Counts
 
 func recordGap(ctx context.Context, db Database, tp topicPartition, a *assignment) error {
 	n, err := db.Insert(ctx, database.Statement{
-		ID: fence.WriterID(db, tp.topic, tp.partition), SQL: insertGap,
+		ID: fence.WriterID(db, tp.topic, tp.partition), SQL: addGap,
 		Params: a.claim.Params(tp.partition).With(database.Params{"from": number(a.position), "to": number(a.start)}),
 	})
 	if err == nil && n == 0 {
@@ -364,9 +390,55 @@ func recordGap(ctx context.Context, db Database, tp topicPartition, a *assignmen
 }
 
 func (w *writer) sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
+	for d > 0 && ctx.Err() == nil { // a long pause is alive all the time
+		part := min(d, livenessTimeout/4)
+		sleep(ctx, part)
+		w.state.progress()
+		d -= part
 	}
-	w.state.progress()
+}
+
+// lostFence records that another writer outbid the fence of this member in good standing.
+func (w *writer) lostFence(now time.Time) { w.doubt.lost = append(w.doubt.lost, now) }
+
+// doubt is the one back-off of a writer, for all that can go wrong.
+type doubt struct {
+	repeated int         // in a row, without progress
+	lost     []time.Time // when the fence was outbid, within the last minute
+	sent     uint64      // offsets whose dead letters and re-routed messages Kafka has
+}
+
+const (
+	heldWait         = time.Second
+	inconsistentWait = 30 * time.Second
+	minWait          = 100 * time.Millisecond // after a doubt that repeats, doubled up to maxWait
+	maxWait          = 10 * time.Second
+)
+
+// progressed ends the doubts.
+func (d *doubt) progressed() { d.repeated = 0 }
+
+// pause is how long to wait before the partition recovers again: not at all after a first doubt, then longer each time. Where somebody
+// holds or has to act it is a look now and then. Somebody who outbids this writer again and again is given way to longer and longer:
+// two installations that write to one database are safe, but nobody's intention.
+func (d *doubt) pause(err error, now time.Time) time.Duration {
+	var held *fence.Held
+	var inconsistent *position.Inconsistent
+	var refusal *position.Refusal
+	switch {
+	case errors.As(err, &held):
+		return heldWait
+	case errors.As(err, &inconsistent), errors.As(err, &refusal):
+		return inconsistentWait
+	}
+	d.repeated++
+	d.lost = slices.DeleteFunc(d.lost, func(t time.Time) bool { return now.Sub(t) > time.Minute })
+	wait := time.Duration(0)
+	if d.repeated > 1 {
+		wait = min(minWait<<min(d.repeated-2, 16), maxWait)
+	}
+	if len(d.lost) >= 3 {
+		wait = max(wait, min(time.Second<<min(len(d.lost)-3, 5), inconsistentWait))
+	}
+	return wait
 }

@@ -8,6 +8,7 @@ CREATE TABLE IF NOT EXISTS streams {{onCluster}}
     cluster_id String,                -- of the Kafka cluster
     topic_id   String,                -- Kafka's UUID: a topic made anew has another
     partitions UInt32,
+    begins     Array(UInt64),         -- where each partition's log began when the database began to follow it
     server     String,                -- serverUUID() of the ClickHouse server that holds this database
     shard      UInt32,                -- this shard's number, from 0
     shards     UInt32,

@@ -105,10 +105,20 @@ func Read(ctx context.Context, db Database, topic string) (map[int32]Current, er
 	return all, nil
 }
 
-// Put puts up a new fence on each of the partitions. The claim names those that were got; held, those that somebody holds.
-// The others lost a race: ask again.
-func Put(ctx context.Context, db Database, topic string, partitions []int32) (claim *Claim, held map[int32]*Held, err error) {
-	return put(ctx, db, topic, partitions, randomID(), "", 1, false)
+// Put puts up a new fence on each of the partitions for a writer, whose name is part of the owner's. The claim names those that were got;
+// held, those that somebody holds. The others lost a race: ask again.
+func Put(ctx context.Context, db Database, topic string, partitions []int32, writer string) (claim *Claim, held map[int32]*Held, err error) {
+	claim, held, err = put(ctx, db, topic, partitions, writer+":"+randomID(), "", 1, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	return claim, held, trim(ctx, db, claim)
+}
+
+// Writer is the part of a fence's owner that names the writer.
+func Writer(owner string) string {
+	writer, _, _ := strings.Cut(owner, ":")
+	return writer
 }
 
 func put(ctx context.Context, db Database, topic string, partitions []int32, owner, holder string, step uint64, hold bool) (*Claim, map[int32]*Held, error) {
@@ -158,6 +168,37 @@ func put(ctx context.Context, db Database, topic string, partitions []int32, own
 		return nil, nil, fmt.Errorf("read back the fences of %s: %w", topic, err)
 	}
 	return claim, held, nil
+}
+
+// Superseded rows are taken out by the one that superseded them, by numbers that it knows: a row that arrives meanwhile has a greater
+// epoch, or counts for nothing. Each would be a block that every insert's condition scans.
+const (
+	countRows = `SELECT count() FROM fences WHERE topic = {topic:String}`
+	trimRows  = `ALTER TABLE fences DELETE WHERE topic = {topic:String} AND arrayExists(mine -> partition = mine.1 AND epoch < mine.2, {mine:Array(Tuple(UInt32, UInt64))})
+SETTINGS mutations_sync = 1`
+)
+
+// sparedRows is how many rows a topic may have beyond those that a claim has: trimming is a mutation, which costs more than a few rows.
+const sparedRows = 32
+
+func trim(ctx context.Context, db Database, c *Claim) error {
+	var rows uint64
+	params := database.Params{"topic": c.Topic}
+	if err := db.Rows(ctx, database.Query{SQL: countRows, Params: params}, func(scan func(...any) error) error { return scan(&rows) }); err != nil {
+		return fmt.Errorf("count the fences of %s: %w", c.Topic, err)
+	}
+	if rows <= uint64(len(c.Epochs))+sparedRows || len(c.Epochs) == 0 {
+		return nil
+	}
+	var mine []string
+	for p, epoch := range c.Epochs {
+		mine = append(mine, fmt.Sprintf("(%d,%d)", p, epoch))
+	}
+	err := db.Exec(ctx, database.Statement{SQL: trimRows, Params: params.With(database.Params{"mine": "[" + strings.Join(mine, ",") + "]"})})
+	if err != nil {
+		return fmt.Errorf("trim the fences of %s: %w", c.Topic, err)
+	}
+	return nil
 }
 
 // Counting reports for each partition of the claim whether its fence is the one that counts.

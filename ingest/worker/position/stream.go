@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"tallyhouse/ingest/kafka"
@@ -19,8 +20,9 @@ type Stream struct {
 	ClusterID  string
 	TopicID    string
 	Partitions uint32
-	Server     string // serverUUID()
-	Shard      uint32 // of this server, from 0
+	Begins     []uint64 // where each partition's log began when the database began to follow it; 0 for those added later
+	Server     string   // serverUUID()
+	Shard      uint32   // of this server, from 0
 	Shards     uint32
 	Schema     uint32 // number of the newest migration
 	Formula    string // of the entity's contributions
@@ -45,7 +47,7 @@ func (r *Refusal) Error() string { return r.Reason }
 // Refuse makes a Refusal.
 func Refuse(format string, args ...any) error { return &Refusal{fmt.Sprintf(format, args...)} }
 
-const streamColumns = "revision, cluster_id, topic_id, partitions, server, shard, shards, schema, formula, life, work, worker, since"
+const streamColumns = "revision, cluster_id, topic_id, partitions, begins, server, shard, shards, schema, formula, life, work, worker, since"
 
 const newestStream = `SELECT ` + streamColumns + `
 FROM streams WHERE topic = {topic:String} ORDER BY revision DESC, life DESC LIMIT 1`
@@ -54,7 +56,7 @@ FROM streams WHERE topic = {topic:String} ORDER BY revision DESC, life DESC LIMI
 func ReadStream(ctx context.Context, db Database, topic string) (s Stream, ok bool, err error) {
 	err = db.Rows(ctx, database.Query{SQL: newestStream, Params: database.Params{"topic": topic}}, func(scan func(...any) error) error {
 		ok = true
-		return scan(&s.Revision, &s.ClusterID, &s.TopicID, &s.Partitions, &s.Server, &s.Shard, &s.Shards, &s.Schema, &s.Formula, &s.Life, &s.Work, &s.Worker, &s.Since)
+		return scan(&s.Revision, &s.ClusterID, &s.TopicID, &s.Partitions, &s.Begins, &s.Server, &s.Shard, &s.Shards, &s.Schema, &s.Formula, &s.Life, &s.Work, &s.Worker, &s.Since)
 	})
 	if err != nil {
 		return Stream{}, false, fmt.Errorf("read what the database knows of %s: %w", topic, err)
@@ -64,14 +66,14 @@ func ReadStream(ctx context.Context, db Database, topic string) (s Stream, ok bo
 
 const addStream = `
 INSERT INTO streams (topic, ` + streamColumns + `)
-SELECT {topic:String}, {revision:UInt64}, {cluster:String}, {topic_id:String}, {partitions:UInt32}, {server:String}, {shard:UInt32}, {shards:UInt32},
+SELECT {topic:String}, {revision:UInt64}, {cluster:String}, {topic_id:String}, {partitions:UInt32}, {begins:Array(UInt64)}, {server:String}, {shard:UInt32}, {shards:UInt32},
     {schema:UInt32}, {formula:String}, {life:String}, {work:String}, {worker:String}, now64(3)
 WHERE `
 
 // WriteStream writes the topic's next revision, if the condition holds then.
 func WriteStream(ctx context.Context, db Database, topic, id string, s Stream, condition string, params database.Params) error {
 	n, err := db.Insert(ctx, database.Statement{SQL: addStream + condition, ID: id, Params: params.With(database.Params{
-		"topic": topic, "revision": strconv.FormatUint(s.Revision, 10), "cluster": s.ClusterID, "topic_id": s.TopicID, "partitions": number(s.Partitions),
+		"topic": topic, "revision": strconv.FormatUint(s.Revision, 10), "cluster": s.ClusterID, "topic_id": s.TopicID, "partitions": number(s.Partitions), "begins": list(s.Begins),
 		"server": s.Server, "shard": number(s.Shard), "shards": number(s.Shards), "schema": number(s.Schema), "formula": s.Formula, "life": s.Life,
 		"work": s.Work, "worker": s.Worker,
 	})})
@@ -85,6 +87,22 @@ func WriteStream(ctx context.Context, db Database, topic, id string, s Stream, c
 }
 
 func number(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
+
+func list(offsets []uint64) string {
+	all := make([]string, len(offsets))
+	for i, o := range offsets {
+		all[i] = strconv.FormatUint(o, 10)
+	}
+	return "[" + strings.Join(all, ",") + "]"
+}
+
+// Began is where the log of a partition began when the database began to follow it.
+func (s Stream) Began(partition int32) uint64 {
+	if int(partition) >= len(s.Begins) {
+		return 0
+	}
+	return s.Begins[partition]
+}
 
 // NewLife names a life of a stream: heads of another one are worth nothing.
 func NewLife() string { return rand.Text() }

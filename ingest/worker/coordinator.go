@@ -1,0 +1,152 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/ClickHouse/ch-go/proto"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/worker/fence"
+)
+
+// Database is what the protocol needs of the server that holds a shard.
+type Database interface {
+	fence.Database
+	Insert(ctx context.Context, st database.Statement) (written uint64, err error)
+	// Scan reads a large result block by block.
+	Scan(ctx context.Context, q database.Query, into proto.Results, each func() error) error
+}
+
+var _ Database = (*database.Server)(nil)
+
+// assignment is what a recovery gives a partition's writer: its fence, its position, and the records from there on. It is valid for as
+// long as every insert made under it succeeded. (Kafka's own assignment is a hint, see membership.)
+type assignment struct {
+	claim      *fence.Claim
+	generation int32
+	server     string // serverUUID()
+	life       string
+	partitions int // of the topic, by which keys are hashed
+	position   uint64
+	buffer     *buffer
+	gap        bool   // the log begins behind the position: a batch of the position row alone crosses over
+	start      uint64 // of the log
+}
+
+// request asks a coordinator to recover one partition. Until it is answered the writer waits, and the coordinator may change what it has.
+type request struct {
+	w      *writer
+	answer chan answer
+}
+
+type answer struct {
+	assignment *assignment
+	err        error
+}
+
+// reply answers once; later answers are dropped.
+func (r request) reply(a *assignment, err error) {
+	select {
+	case r.answer <- answer{a, err}:
+	default:
+	}
+}
+
+// coordinator recovers the partitions of one topic that are kept on one server. Those that are in doubt at the same moment are recovered
+// together: a fence for many costs what one costs.
+type coordinator struct {
+	name          string // of the worker, random
+	entity        *store.Entity
+	db            Database
+	shard, shards int
+	log           *slog.Logger
+	admin         *kgo.Client // for questions about the log
+	source        *source
+	membership    *membership
+	metrics       *metrics
+	observe       observer
+	requests      chan request
+	large         chan struct{} // leaves to let a batch be large
+	beat          *beat
+}
+
+// largeBatches is how many large batches of one topic there are at a time, from cutting to their insert: more would only wait for the
+// server's cores, and take memory meanwhile.
+const largeBatches = 2
+
+func newCoordinator(c coordinator) *coordinator {
+	c.requests = make(chan request)
+	c.large = make(chan struct{}, largeBatches)
+	c.beat = new(beat)
+	return &c
+}
+
+// recoverPartition queues a partition's recovery and waits for its outcome.
+func (c *coordinator) recoverPartition(ctx context.Context, w *writer) (*assignment, error) {
+	r := request{w, make(chan answer, 1)}
+	requests := c.requests
+	look := time.NewTicker(poll)
+	defer look.Stop()
+	for {
+		select {
+		case requests <- r:
+			requests = nil
+		case a := <-r.answer:
+			return a.assignment, a.err
+		case <-look.C:
+			if c.beat.alive() { // it works on others, or waits within a bound
+				w.state.progress()
+			}
+		case <-ctx.Done():
+			if requests == nil {
+				<-r.answer // the coordinator has the writer's heads until then
+			}
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// gather is how long a coordinator waits for further partitions that are in doubt for the same reason.
+const gather = 5 * time.Millisecond
+
+// run recovers until the context ends.
+func (c *coordinator) run(ctx context.Context) {
+	for {
+		var together []request
+		select {
+		case r := <-c.requests:
+			together = append(together, r)
+		case <-ctx.Done():
+			return
+		}
+		for more := time.After(gather); more != nil; {
+			select {
+			case r := <-c.requests:
+				together = append(together, r)
+			case <-more:
+				more = nil
+			}
+		}
+		c.recover(ctx, together)
+	}
+}
+
+// beat says when somebody last completed a step, or until when a bounded one may take.
+type beat struct{ until atomic.Int64 }
+
+func (b *beat) now() { b.within(0) }
+
+// within announces a step that may take that long.
+func (b *beat) within(d time.Duration) {
+	b.until.Store(time.Now().Add(d + livenessTimeout).UnixNano())
+}
+
+func (b *beat) alive() bool {
+	until := b.until.Load()
+	return until == 0 || time.Now().UnixNano() < until
+}

@@ -1,0 +1,185 @@
+package latest
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// benchHeads is how many heads the benchmarks have: a million, or LATEST_HEADS.
+func benchHeads(b *testing.B) int {
+	s := os.Getenv("LATEST_HEADS")
+	if s == "" {
+		return 1_000_000
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		b.Fatalf("LATEST_HEADS=%q is no number of heads", s)
+	}
+	return n
+}
+
+// drawn is the key of an entity, as evenly spread as a hasher's.
+func drawn(i int) Key {
+	mix := func(x uint64) uint64 {
+		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+		x = (x ^ x>>27) * 0x94d049bb133111eb
+		return x ^ x>>31
+	}
+	return Key{mix(uint64(i) * 0x9e3779b97f4a7c15), mix(uint64(i)*0x9e3779b97f4a7c15 + 1)}
+}
+
+// scattered is an order in which neighbours don't follow each other.
+func scattered(i, n int) int { return i * 7919 % n }
+
+func fillTable(b *testing.B, table *Table, heads int, contribution []byte) {
+	for i := range heads {
+		if err := table.Put(drawn(i), Head{Version: int64(i), ContentHash: uint64(i), Project: 1, Contribution: contribution}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// perHead reports the time since a start, of the clock and of the processor: on a busy machine only the second means anything.
+func perHead(b *testing.B, heads int, wall time.Time, cpu time.Duration) {
+	b.ReportMetric(float64(time.Since(wall).Nanoseconds())/float64(heads), "ns/head")
+	b.ReportMetric(float64((cpuTime()-cpu).Nanoseconds())/float64(heads), "cpu-ns/head")
+}
+
+// BenchmarkPutNew fills a table, from an empty file on.
+func BenchmarkPutNew(b *testing.B) {
+	heads, contribution := benchHeads(b), make([]byte, 60)
+	b.ReportAllocs()
+	start, cpu := time.Now(), cpuTime()
+	var taken, used int64
+	var longest time.Duration
+	var heap int64
+	for b.Loop() {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		table, err := New(Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		const some = 1000
+		last := time.Now()
+		for first := 0; first < heads; first += some {
+			for i := first; i < min(first+some, heads); i++ {
+				if err := table.Put(drawn(i), Head{Version: int64(i), ContentHash: uint64(i), Project: 1, Contribution: contribution}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			now := time.Now()
+			longest, last = max(longest, now.Sub(last)), now
+		}
+		used, taken = table.Bytes()
+		runtime.ReadMemStats(&after)
+		heap = int64(after.HeapAlloc) - int64(before.HeapAlloc)
+		if err := table.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	perHead(b, heads*b.N, start, cpu)
+	b.ReportMetric(float64(used)/float64(heads), "used-B/head")
+	b.ReportMetric(float64(taken)/float64(heads), "taken-B/head")
+	b.ReportMetric(float64(longest.Microseconds()), "longest-µs/1000")
+	b.ReportMetric(float64(heap)/1024, "heap-KiB")
+}
+
+// BenchmarkTable asks for heads and replaces them, 1,000 at a time, in no order.
+func BenchmarkTable(b *testing.B) {
+	const some = 1000
+	heads, contribution := benchHeads(b), make([]byte, 60)
+	table := newTable(b, Options{})
+	fillTable(b, table, heads, contribution)
+	keys := make([]Key, some)
+	next := 0
+	draw := func(from int) {
+		for i := range keys {
+			keys[i] = drawn(from + scattered(next, heads))
+			next++
+		}
+	}
+	get := func(b *testing.B, want bool) {
+		var sum int64
+		for i := range keys {
+			h, ok := table.Get(keys[i])
+			if ok != want {
+				b.Fatal("found:", ok)
+			}
+			if ok {
+				sum += h.Version + int64(h.Contribution[49])
+			}
+		}
+		table.sink += uint64(sum)
+	}
+	for _, prefetched := range []bool{false, true} {
+		run := func(name string, from int, work func(*testing.B)) {
+			b.Run(fmt.Sprintf("%s/prefetched=%v", name, prefetched), func(b *testing.B) {
+				b.ReportAllocs()
+				start, cpu := time.Now(), cpuTime()
+				for b.Loop() {
+					draw(from)
+					if prefetched {
+						table.Prefetch(keys)
+					}
+					work(b)
+				}
+				perHead(b, some*b.N, start, cpu)
+			})
+		}
+		run("hit", 0, func(b *testing.B) { get(b, true) })
+		run("miss", heads, func(b *testing.B) { get(b, false) })
+		run("replace", 0, func(b *testing.B) {
+			for i := range keys {
+				if err := table.Put(keys[i], Head{Version: int64(i), Contribution: contribution[:50+i%10]}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkKey(b *testing.B) {
+	hasher, tenant, id := NewHasher(), []byte("tenant-1"), []byte("record-00001234")
+	b.ReportAllocs()
+	for b.Loop() {
+		hasher.Key(tenant, id)
+	}
+}
+
+func BenchmarkTexts(b *testing.B) {
+	for _, texts := range []int{1000, 100_000} {
+		b.Run(fmt.Sprint("known=", texts), func(b *testing.B) {
+			x := newTexts(b, Options{})
+			all := make([][]byte, texts)
+			for i := range all {
+				all[i] = fmt.Appendf(nil, "node-%06d", i)
+				if _, err := x.Number(all[i]); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			for i := 0; b.Loop(); i++ {
+				if _, err := x.Number(all[scattered(i, texts)]); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("new", func(b *testing.B) {
+		x := newTexts(b, Options{})
+		text := []byte("node-00000000000000")
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			strconv.AppendInt(text[:5], int64(i)+1e13, 10)
+			if _, err := x.Number(text); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,134 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"tallyhouse/analytics"
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/worker/latest"
+	"tallyhouse/schemas/clickhouse"
+)
+
+// loadHeads brings the heads of the partitions to where they are. Those of this life at the position are good; those behind it take in
+// what came since; the others are loaded anew, all that need it in one scan.
+func (r *recovery) loadHeads(ctx context.Context) error {
+	var anew []int32
+	for _, p := range r.partitions() {
+		h, at := r.members[p].w.heads, r.found[p].position
+		switch {
+		case h.life == r.stream.Life && h.position == at:
+		case h.life == r.stream.Life && h.position < at:
+			r.metrics.heads.WithLabelValues("caught up").Inc()
+			if err := r.load(ctx, []int32{p}, caughtUp, database.Params{"partition": strconv.Itoa(int(p)), "position": number(h.position)}); err != nil {
+				return err
+			}
+		default:
+			r.metrics.heads.WithLabelValues("loaded").Inc()
+			h.forget()
+			anew = append(anew, p)
+		}
+	}
+	if len(anew) == 0 {
+		return nil
+	}
+	var numbers, keys []string
+	for _, p := range anew {
+		numbers = append(numbers, strconv.Itoa(int(p)))
+		keys = append(keys, "'"+clickhouse.PositionProject(p)+"'")
+	}
+	return r.load(ctx, anew, ofPartitions, database.Params{
+		"partitions": number(uint64(r.stream.Partitions)), "load": "[" + strings.Join(numbers, ",") + "]", "keys": "[" + strings.Join(keys, ",") + "]",
+	})
+}
+
+// The rows and the position row come in one SELECT, which is one snapshot and says where it stands. A row belongs to the partition of its
+// key, whatever partition it came from.
+const (
+	caughtUp     = `src_partition = {partition:UInt32} AND NOT moved AND src_offset >= {position:UInt64}`
+	ofPartitions = `NOT moved AND (tenant != '' AND key_hash % {partitions:UInt32} IN {load:Array(UInt32)} OR tenant = '' AND project IN {keys:Array(String)})`
+)
+
+// load streams rows into the heads of some partitions, the greatest version of each entity winning. A partition whose position moved
+// meanwhile leaves, and is loaded again alone.
+func (r *recovery) load(ctx context.Context, partitions []int32, where string, params database.Params) error {
+	into := map[int32]*headLoader{}
+	for _, p := range partitions {
+		h := r.members[p].w.heads
+		h.life = ""
+		into[p] = &headLoader{heads: h}
+	}
+	images := r.entity.NewImages()
+	rows, told := 0, time.Now()
+	err := r.db.Scan(ctx, database.Query{SQL: images.Select(false, where), Params: params}, images.Results(), func() error {
+		for i := range images.Rows() {
+			row := images.Row(i)
+			if row.Tenant == "" {
+				if l := into[row.Partition]; l != nil {
+					l.position = max(l.position, row.Version)
+				}
+				continue
+			}
+			l := into[int32(row.KeyHash%r.stream.Partitions)]
+			if l == nil {
+				continue // a row that this partition took before a resize: its id has moved to another
+			}
+			if err := l.take(images, i, row); err != nil {
+				return err
+			}
+		}
+		rows += images.Rows()
+		r.beat.now()
+		if time.Since(told) > 5*time.Second {
+			told = time.Now()
+			r.log.Info("loading heads", "topic", r.entity.Topic, "rows", rows)
+			r.step(StepHeads)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("load the heads of %s: %w", r.entity.Topic, err)
+	}
+	for p, l := range into {
+		if l.position != r.found[p].position {
+			r.leave(p, errors.New("the position moved while the heads were loaded"))
+			continue
+		}
+		l.heads.life, l.heads.position = r.stream.Life, l.position
+	}
+	return nil
+}
+
+// headLoader fills a partition's heads.
+type headLoader struct {
+	heads        *heads
+	position     uint64 // as the same snapshot shows it
+	contribution analytics.Contribution
+	encoded      []byte
+}
+
+func (l *headLoader) take(images *store.Images, i int, row store.Image) error {
+	key := l.heads.hasher.KeyString(row.Tenant, row.ID)
+	if known, ok := l.heads.table.Get(key); ok && known.Version >= int64(row.Version) {
+		return nil
+	}
+	var err error
+	if l.contribution, err = images.Contribution(l.contribution[:0], i); err != nil {
+		return fmt.Errorf("compute what %q of tenant %q contributes: %w", row.ID, row.Tenant, err)
+	}
+	if l.encoded, err = l.heads.encode(l.encoded[:0], row.ID, l.contribution); err != nil {
+		return err
+	}
+	project, err := l.heads.texts.NumberString(row.Project)
+	if err != nil {
+		return err
+	}
+	return l.heads.table.Put(key, latest.Head{
+		Version: int64(row.Version), ContentHash: row.ContentHash, Project: project, Deleted: row.Deleted, Contribution: l.encoded,
+	})
+}
