@@ -173,14 +173,6 @@ func (e *Engine) Healthy() error { return e.supervisor.Healthy() }
 // Restarts counts how often the engine was started again after it died or hung.
 func (e *Engine) Restarts() int { return e.supervisor.Restarts() }
 
-// Kill ends the engine with SIGKILL, as a crash would; it is restarted. It
-// returns when the process is gone.
-func (e *Engine) Kill() {
-	run := e.supervisor.Current()
-	run.Kill()
-	<-run.Done()
-}
-
 // Stop ends the engine: gently first, with SIGKILL when ctx or 20 s end before
 // that. No process is left when it returns.
 func (e *Engine) Stop(ctx context.Context) error {

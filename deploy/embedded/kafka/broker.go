@@ -105,12 +105,6 @@ func start(ctx context.Context, o Options, patience supervise.Patience) (*Broker
 // Addr is the host:port that clients connect to.
 func (b *Broker) Addr() string { return b.addr }
 
-// Healthy is nil while the broker answers, and says otherwise why it does not.
-func (b *Broker) Healthy() error { return b.supervisor.Healthy() }
-
-// Restarts counts how often the broker was started again.
-func (b *Broker) Restarts() int { return b.supervisor.Restarts() }
-
 // Stop writes everything to the disk and ends the broker. Where ctx ends before
 // that the data directory stays locked: the broker may still write.
 func (b *Broker) Stop(ctx context.Context) error {
