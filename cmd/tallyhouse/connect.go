@@ -71,7 +71,7 @@ type servers struct {
 	shards []database.Options // one ClickHouse server of each shard
 }
 
-// open checks everything that was given, and tells all that is wrong at once. It doesn't dial.
+// open checks everything that was given, and reports all that is wrong at once. It doesn't dial.
 func (c *connection) open() (servers, error) {
 	kafka, err := c.kafka.open()
 	shards, err2 := c.clickhouse.open()

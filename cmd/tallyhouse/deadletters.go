@@ -12,6 +12,7 @@ import (
 
 	"tallyhouse/ingest/admin/deadletters"
 	"tallyhouse/ingest/admin/load"
+	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/schemas/events"
 )
@@ -22,7 +23,7 @@ func deadLettersCommand(s *shell) *cobra.Command {
 		GroupID: groupCare,
 		Short:   "List, show and replay messages that were refused",
 		Long: "A message that breaks a rule of its topic is kept in the topic ledger.dead-letters, under the key topic/partition/offset, and the\n" +
-			"stream goes on without it.",
+			"worker goes on without it.",
 		Example: "  tallyhouse deadletters list\n" +
 			"  tallyhouse deadletters show ledger.records/2/4711 > corrected.json\n" +
 			"  tallyhouse deadletters replay ledger.records/2/4711 --file corrected.json",
@@ -46,7 +47,7 @@ func listDeadLetters(s *shell, to *connection) *cobra.Command {
 		lines.SetEscapeHTML(false)
 		const columns = "%-36s  %-20s  %10v  %s\n"
 		count := 0
-		foreign, err := deadletters.List(cmd.Context(), servers.kafka, func(l deadletters.Letter) error {
+		foreign, err := deadletters.List(cmd.Context(), servers.kafka, func(l kafka.DeadLetter) error {
 			if asJSON {
 				return lines.Encode(struct {
 					Key    string    `json:"key"`

@@ -105,7 +105,7 @@ func (d *dev) run(ctx context.Context) (err error) {
 	target := schema.Target{Durable: !embedded.database}
 	prepare, preparing := errgroup.WithContext(ctx)
 	prepare.Go(func() error {
-		_, err := kafka.Ensure(preparing, servers.kafka, kafka.Wish{})
+		_, err := kafka.Ensure(preparing, servers.kafka, kafka.TopicSpec{})
 		return err
 	})
 	prepare.Go(func() error {
@@ -293,7 +293,7 @@ func (d *dev) admin(ctx context.Context, cluster kafka.Cluster) (key string, err
 			return "", fmt.Errorf("read the key of dev in %s (delete the file to get another): %w", file, err)
 		}
 	case errors.Is(err, os.ErrNotExist):
-		text, event := keys.New(keys.Wish{Tenant: devTenant, Owner: devUser, Environment: d.api.environment, Financial: true}, time.Now())
+		text, event := keys.New(keys.Request{Tenant: devTenant, Owner: devUser, Environment: d.api.environment, Financial: true}, time.Now())
 		kept.Key = text
 		if kept.Event, err = events.Encode(events.Keys, event); err != nil {
 			return "", fmt.Errorf("make a key for dev: %w", err)
@@ -326,7 +326,7 @@ func sendAdmin(ctx context.Context, cluster kafka.Cluster, key []byte) error {
 	if err := json.Unmarshal(key, &of); err != nil {
 		return fmt.Errorf("read the key of dev: %w", err)
 	}
-	w := kafka.NewWriter(cluster, kafka.Sending{})
+	w := kafka.NewWriter(cluster, kafka.WriterOptions{})
 	defer w.Close()
 	ctx, stop := context.WithTimeout(ctx, time.Minute)
 	defer stop()

@@ -119,7 +119,7 @@ func rational(n json.Number) *big.Rat {
 	return r
 }
 
-// present tells whether a JSON pointer leads anywhere. A step name=value picks the element whose member has that value.
+// present reports whether a JSON pointer leads anywhere. A step name=value picks the element whose member has that value.
 func present(body any, pointer string) bool {
 	for step := range strings.SplitSeq(strings.Trim(pointer, "/"), "/") {
 		switch at := body.(type) {

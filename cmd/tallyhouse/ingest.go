@@ -179,7 +179,7 @@ func (s *shell) awaitServer(ctx context.Context, server *database.Server) error 
 
 // checkTopics warns about topics that work, but not as they should. Missing ones are made: a group cannot join without them.
 func (s *shell) checkTopics(ctx context.Context, cluster kafka.Cluster) error {
-	found, err := kafka.Ensure(ctx, cluster, kafka.Wish{})
+	found, err := kafka.Ensure(ctx, cluster, kafka.TopicSpec{})
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func keysCommand(s *shell) *cobra.Command {
 }
 
 func createKey(s *shell, to *connection) *cobra.Command {
-	var w keys.Wish
+	var w keys.Request
 	var expires string
 	cmd := &cobra.Command{
 		Use:   "create",

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"tallyhouse/ingest/admin/deadletters"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/schemas/events"
@@ -167,7 +166,7 @@ func TestADeadLetterIsListedShownAndReplayed(t *testing.T) {
 		t.Errorf("list of none: %+v", o)
 	}
 	value := `{"id":"C1","tenantId":"demo","version":2,"op":"upsert","at":"2026-03-01T10:15:00Z","data":{"nmae":"Bau <b>"}}`
-	l := deadletters.Letter{Topic: "ledger.contractors", Partition: 1, Offset: 7, Key: []byte("demo/C1"), Reason: "data.nmae is not a member", Value: []byte(value)}
+	l := kafka.DeadLetter{Topic: "ledger.contractors", Partition: 1, Offset: 7, Key: []byte("demo/C1"), Reason: "data.nmae is not a member", Value: []byte(value)}
 	if _, _, err := kafka.Send(context.Background(), c, l.Message()); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func topicsCommand(s *shell) *cobra.Command {
-	var wish kafka.Wish
+	var wish kafka.TopicSpec
 	cmd := &cobra.Command{
 		Use:     "topics",
 		GroupID: groupRun,

@@ -91,7 +91,7 @@ func verdict(reports []*verify.Report) error {
 	return nil
 }
 
-// isKeptOut tells that somebody else works on the tables.
+// isKeptOut reports whether somebody else works on the tables.
 func isKeptOut(err error) bool {
 	var held *fence.Held
 	var refusal *position.Refusal

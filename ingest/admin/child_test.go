@@ -108,7 +108,7 @@ func mark(l *ingesttest.Ledger) {
 	l.Exec("INSERT INTO alive VALUES (1)")
 }
 
-// alive tells whether the engine still is the one that was marked.
+// alive reports whether the engine still is the one that was marked.
 func alive(t *testing.T, l *ingesttest.Ledger) bool {
 	t.Helper()
 	var here uint64

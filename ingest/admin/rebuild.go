@@ -15,7 +15,7 @@ import (
 // rangeRows is how many rows of table and view together one statement takes up, unless a single project has more.
 const rangeRows = 500_000
 
-// Rebuilt tells what a rebuild found.
+// Rebuilt says what a rebuild found.
 type Rebuilt struct {
 	View      string
 	Ranges    int // of the key

@@ -15,7 +15,7 @@ import (
 type Resized struct{ From, To int }
 
 // Resize lets a database follow its topic to another number of partitions: it holds the old and the new ones, mends, and writes the
-// new number down with a new life, in one statement. Writers then send on what lies in the wrong partition. It does nothing when the
+// new number down with a new life, in one statement. Writers then re-route what lies in the wrong partition. It does nothing when the
 // number is right, or when the database knows nothing of the topic yet.
 func Resize(ctx context.Context, db *database.Server, e *store.Entity, log kafka.Identity, o Options) (r Resized, err error) {
 	stream, known, err := position.ReadStream(ctx, db, string(e.Topic))
@@ -40,7 +40,7 @@ func Resize(ctx context.Context, db *database.Server, e *store.Entity, log kafka
 	if log.Partitions < r.From {
 		return r, position.Refuse("%s has %d partitions, fewer than the %d that the database knows of: Kafka never takes partitions away, so this is another topic", e.Topic, log.Partitions, r.From)
 	}
-	if err := s.Settled(ctx); err != nil {
+	if err := s.Consistent(ctx); err != nil {
 		return r, err
 	}
 	if err := s.write(ctx, func(next *position.Stream) { next.Partitions, next.Life = uint32(log.Partitions), position.NewLife() }); err != nil {

@@ -17,7 +17,7 @@ import (
 // restating is the name of the work in streams, and the command that does it again.
 const restating = "the re-statement by `tallyhouse migrate`"
 
-// Restated tells what a re-statement did.
+// Restated says what a re-statement did.
 type Restated struct {
 	Rows  uint64 // that contribute something else by the new formula
 	Views []Rebuilt
@@ -43,7 +43,7 @@ func Restate(ctx context.Context, db *database.Server, e *store.Entity, o Option
 		return Restated{}, nil // another process was first
 	}
 	if s.stream.Work == "" {
-		if err := s.Settled(ctx); err != nil {
+		if err := s.Consistent(ctx); err != nil {
 			return Restated{}, err
 		}
 	}

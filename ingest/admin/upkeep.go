@@ -24,7 +24,7 @@ type Options struct {
 	Progress func(Progress) // may be nil
 }
 
-// Progress tells how far a piece of work has come.
+// Progress says how far a piece of work has come.
 type Progress struct {
 	Work        string
 	Done, Total uint64 // rows
@@ -56,7 +56,7 @@ type Session struct {
 }
 
 // Begin holds all partitions that the database knows of the entity's topic, and those of more, mends the views that missed a batch,
-// and returns when the tables stand still. It returns nil when nothing was ever written there: there is nothing to hold. End it.
+// and returns when nothing writes to the tables any more. It returns nil when nothing was ever written there: there is nothing to hold. End it.
 //
 // The session's own work is the name under which streams says what is in progress; any other work in progress is refused.
 func Begin(ctx context.Context, db *database.Server, e *store.Entity, own string, more []int32, o Options) (*Session, error) {
@@ -94,7 +94,7 @@ func (s *Session) take(ctx context.Context) error {
 			s.hold = hold
 			return nil
 		}
-		if !errors.Is(err, fence.ErrOutrun) || try == holdTries {
+		if !errors.Is(err, fence.ErrLostRace) || try == holdTries {
 			return err
 		}
 		select {
@@ -124,7 +124,7 @@ func (s *Session) prepare(ctx context.Context, own string) error {
 	return s.hold.Check(ctx, s.db)
 }
 
-// mend gives the views the batches that they missed. A view that stands strangely is left as it is: rebuild is the answer to that.
+// mend gives the views the batches that they missed. A view whose position is inconsistent is left as it is: rebuild mends that.
 func (s *Session) mend(ctx context.Context) error {
 	at, err := position.Read(ctx, s.db, s.entity, s.partitions)
 	if err != nil {
@@ -151,8 +151,8 @@ func (s *Session) mend(ctx context.Context) error {
 	return nil
 }
 
-// Settled is nil when all views stand where their table does, in every partition; a *position.Strange otherwise.
-func (s *Session) Settled(ctx context.Context) error {
+// Consistent is nil when all views are at their table's position, in every partition; a *position.Inconsistent otherwise.
+func (s *Session) Consistent(ctx context.Context) error {
 	at, err := position.Read(ctx, s.db, s.entity, s.partitions)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (s *Session) Settled(ctx context.Context) error {
 	for _, p := range s.partitions {
 		for _, v := range s.entity.Views() {
 			if at[p].Views[v.Name] != int64(at[p].State) {
-				return &position.Strange{Topic: string(s.entity.Topic), Partition: p, What: fmt.Sprintf("%s is at %d, its table at %d", v.Name, at[p].Views[v.Name], at[p].State)}
+				return &position.Inconsistent{Topic: string(s.entity.Topic), Partition: p, What: fmt.Sprintf("%s is at %d, its table at %d", v.Name, at[p].Views[v.Name], at[p].State)}
 			}
 		}
 	}
@@ -188,8 +188,8 @@ func (s *Session) statement(ctx context.Context, step func() error) error {
 	}
 }
 
-// insert runs one statement of the work: conditional on the hold and the server. It tells whether rows were written; that none were
-// says that there were none to write, for the hold still counts afterwards.
+// insert runs one statement of the work: conditional on the hold and the server. It reports whether rows were written; none means that
+// there were none to write, because the hold still counts afterwards.
 func (s *Session) insert(ctx context.Context, st database.Statement) (written bool, err error) {
 	st.ID, st.Limit = s.hold.StatementID(s.db), workLimit
 	st.Params = st.Params.With(s.hold.Params(), database.Params{"server": s.server})
@@ -200,7 +200,7 @@ func (s *Session) insert(ctx context.Context, st database.Statement) (written bo
 	return false, s.hold.Check(ctx, s.db)
 }
 
-// conditions are what each of the work's statements stands on. insert gives their parameters.
+// conditions are those of each of the work's statements. insert gives their parameters.
 const conditions = fence.HoldCounts + " AND " + position.SameServer
 
 // End takes the hold down, after what may still run is dead, also when the context is over.

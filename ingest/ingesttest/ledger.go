@@ -110,7 +110,7 @@ func (l *Ledger) Fence() {
 	l.claim = claim
 }
 
-// TryFence puts up new fences and tells whether it got all; mends what a kill left torn, as a recovery does.
+// TryFence puts up new fences and reports whether it got all; mends what a kill left torn, as a recovery does.
 func (l *Ledger) TryFence() bool {
 	var all []int32
 	for p := range l.Partitions {

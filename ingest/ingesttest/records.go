@@ -86,7 +86,7 @@ func (d *Records) record() *events.Record {
 	return r
 }
 
-// Truth compares the roll-ups of records with sums over the naive model that share no code with them. It tells how many sums it saw.
+// Truth compares the roll-ups of records with sums over the naive model that share no code with them. It returns how many sums it saw.
 func (l *Ledger) Truth(t testing.TB) int {
 	t.Helper()
 	perNode, perMonth := map[string]int64{}, map[string]int64{}

@@ -71,7 +71,7 @@ func TestConnectAuthenticatesBothClients(t *testing.T) {
 	for i, mechanism := range kafka.Mechanisms() {
 		t.Run(mechanism, func(t *testing.T) {
 			c := connect(t, mechanism, "secret")
-			ensure(t, c, kafka.Wish{Partitions: 1})
+			ensure(t, c, kafka.TopicSpec{Partitions: 1})
 			m := kafkago.Message{Topic: string(events.Contractors), Key: []byte("demo/C1"), Value: []byte("{}")}
 			if _, _, err := kafka.Send(context.Background(), c, m); err != nil {
 				t.Fatal(err)

@@ -99,19 +99,19 @@ func offset(ctx context.Context, client *kgo.Client, topic string, partition int
 }
 
 const (
-	readPatience   = 30 * time.Second // without anything new
+	readTimeout    = 30 * time.Second // without anything new
 	partitionFetch = 1 << 20          // bytes fetched of a partition at a time; a larger message comes alone
 )
 
 // Read hands each committed message of a topic to each, up to the end that the log has at the call, in the order of each
 // partition. It keeps no message.
 func Read(ctx context.Context, c Cluster, topic string, each func(*kgo.Record) error) error {
-	asking, err := kgo.NewClient(c.Reading...)
+	admin, err := kgo.NewClient(c.Reading...)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", topic, err)
 	}
-	ranges, err := Ranges(ctx, asking, topic)
-	asking.Close()
+	ranges, err := Ranges(ctx, admin, topic)
+	admin.Close()
 	switch {
 	case errors.Is(err, ErrUnknown):
 		return err
@@ -170,7 +170,7 @@ func (c Cluster) reader(from map[string]map[int32]kgo.Offset) (*kgo.Client, erro
 }
 
 func poll(ctx context.Context, client *kgo.Client) (kgo.Fetches, error) {
-	ctx, stop := context.WithTimeout(ctx, readPatience)
+	ctx, stop := context.WithTimeout(ctx, readTimeout)
 	defer stop()
 	fetched := client.PollFetches(ctx)
 	return fetched, fetched.Err()

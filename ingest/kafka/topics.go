@@ -21,13 +21,13 @@ import (
 const (
 	// MaxBatchBytes is for the topics of change events: a value of events.MaxMessageBytes with its key.
 	MaxBatchBytes = events.MaxMessageBytes + 128<<10
-	// MaxLetterBytes is for dead letters, which carry a message and say what was wrong with it.
-	MaxLetterBytes = 17<<20 - batchHeader
+	// MaxDeadLetterBytes is for dead letters, which carry a message and say what was wrong with it.
+	MaxDeadLetterBytes = 17<<20 - batchHeader
 
 	batchHeader = 4 << 10
 )
 
-// DefaultPartitions is the number of partitions of a topic made without another wish.
+// DefaultPartitions is the number of partitions of a topic that is created without TopicSpec.Partitions.
 const DefaultPartitions = 4
 
 const (
@@ -47,8 +47,8 @@ func Names() []string {
 	return append(names, string(events.DeadLetters))
 }
 
-// Wish says what topics should be like.
-type Wish struct {
+// TopicSpec says what topics should be like.
+type TopicSpec struct {
 	Partitions int // 0: as they are, DefaultPartitions where they are made
 	Replicas   int // of topics that are made; 0: the cluster's default
 }
@@ -62,15 +62,15 @@ type Status struct {
 }
 
 // Ensure creates the topics that are missing and checks the others: what can be lived with is a warning, another number of
-// partitions than wished is an ErrPartitions. Two at once do no harm.
-func Ensure(ctx context.Context, c Cluster, w Wish) ([]Status, error) {
+// partitions than specified is an ErrPartitions. Two at once do no harm.
+func Ensure(ctx context.Context, c Cluster, spec TopicSpec) ([]Status, error) {
 	ctx, stop := context.WithTimeout(ctx, createTimeout)
 	defer stop()
 	found, err := partitions(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	created, err := create(ctx, c, w, found)
+	created, err := create(ctx, c, spec, found)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +87,8 @@ func Ensure(ctx context.Context, c Cluster, w Wish) ([]Status, error) {
 	for i := range all {
 		s := &all[i]
 		s.Created = slices.Contains(created, s.Topic)
-		if w.Partitions > 0 && s.Partitions != w.Partitions {
-			wrong = append(wrong, s.otherPartitions(w.Partitions))
+		if spec.Partitions > 0 && s.Partitions != spec.Partitions {
+			wrong = append(wrong, s.otherPartitions(spec.Partitions))
 		}
 	}
 	return all, errors.Join(wrong...)
@@ -151,9 +151,9 @@ func partitions(ctx context.Context, c Cluster) (map[string]int, error) {
 	return found, nil
 }
 
-// create makes the missing topics and tells which it made.
-func create(ctx context.Context, c Cluster, w Wish, found map[string]int) ([]string, error) {
-	n, replicas := w.Partitions, w.Replicas
+// create creates the missing topics and returns their names.
+func create(ctx context.Context, c Cluster, spec TopicSpec, found map[string]int) ([]string, error) {
+	n, replicas := spec.Partitions, spec.Replicas
 	if n == 0 {
 		n = DefaultPartitions
 	}
@@ -224,7 +224,7 @@ func settingsOf(topic string) []kafka.ConfigEntry {
 // limitOf is the broker's limit of a batch in the topic.
 func limitOf(topic string) int {
 	if topic == string(events.DeadLetters) {
-		return MaxLetterBytes + batchHeader
+		return MaxDeadLetterBytes + batchHeader
 	}
 	return MaxBatchBytes + batchHeader
 }

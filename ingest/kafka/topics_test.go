@@ -16,7 +16,7 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-func ensure(t *testing.T, c kafka.Cluster, w kafka.Wish) []kafka.Status {
+func ensure(t *testing.T, c kafka.Cluster, w kafka.TopicSpec) []kafka.Status {
 	t.Helper()
 	all, err := kafka.Ensure(context.Background(), c, w)
 	if err != nil {
@@ -39,12 +39,12 @@ func create(t *testing.T, c kafka.Cluster, topic string, partitions int, setting
 
 func TestEnsureMakesEveryTopicAsItMustBe(t *testing.T) {
 	c := topicstest.Empty(t)
-	for _, s := range ensure(t, c, kafka.Wish{}) {
+	for _, s := range ensure(t, c, kafka.TopicSpec{}) {
 		if !s.Created || s.Partitions != kafka.DefaultPartitions || len(s.Warnings) > 0 {
 			t.Errorf("at first %+v", s)
 		}
 	}
-	again := ensure(t, c, kafka.Wish{})
+	again := ensure(t, c, kafka.TopicSpec{})
 	for _, s := range again {
 		if s.Created || s.Partitions != kafka.DefaultPartitions || len(s.Warnings) > 0 {
 			t.Errorf("again %+v", s)
@@ -60,7 +60,7 @@ func TestEnsureWarnsOfWhatIsOther(t *testing.T) {
 	create(t, c, string(events.Records), 4, map[string]string{
 		"cleanup.policy": "compact", "retention.ms": "86400000", "retention.bytes": "-1", "max.message.bytes": "1048576",
 	})
-	all := ensure(t, c, kafka.Wish{})
+	all := ensure(t, c, kafka.TopicSpec{})
 	i := slices.IndexFunc(all, func(s kafka.Status) bool { return s.Topic == string(events.Records) })
 	told := strings.Join(all[i].Warnings, "\n")
 	for _, want := range []string{"compacted", "retention.ms is 86400000", "max.message.bytes is 1048576"} {
@@ -95,7 +95,7 @@ func TestCheckMakesNothing(t *testing.T) {
 func TestEnsureRefusesAnotherNumberOfPartitions(t *testing.T) {
 	c := topicstest.Empty(t)
 	create(t, c, string(events.Records), 3, nil)
-	_, err := kafka.Ensure(context.Background(), c, kafka.Wish{Partitions: 6})
+	_, err := kafka.Ensure(context.Background(), c, kafka.TopicSpec{Partitions: 6})
 	if !errors.Is(err, kafka.ErrPartitions) || !strings.Contains(err.Error(), "ledger.records") || !strings.Contains(err.Error(), "topics resize") {
 		t.Errorf("err = %v", err)
 	}
@@ -107,12 +107,12 @@ func TestEnsureRefusesAnotherNumberOfPartitions(t *testing.T) {
 // A value of the largest size comes through, and two that don't fit in one batch together go in two.
 func TestLargestMessagesComeThrough(t *testing.T) {
 	c := topicstest.Empty(t)
-	ensure(t, c, kafka.Wish{Partitions: 1})
+	ensure(t, c, kafka.TopicSpec{Partitions: 1})
 	ctx := context.Background()
 	value := bytes.Repeat([]byte("x"), events.MaxMessageBytes)
 	half := value[:events.MaxMessageBytes*51/100]
 	key := []byte("demo/" + strings.Repeat("ü", events.MaxIDLength))
-	w := kafka.NewWriter(c, kafka.Sending{Batch: 10})
+	w := kafka.NewWriter(c, kafka.WriterOptions{Batch: 10})
 	defer w.Close()
 	var messages []kafkago.Message
 	for _, v := range [][]byte{value, half, half} {
@@ -121,9 +121,9 @@ func TestLargestMessagesComeThrough(t *testing.T) {
 	if err := w.WriteMessages(ctx, messages...); err != nil {
 		t.Fatal(err)
 	}
-	letters := kafka.NewWriter(c, kafka.Sending{Letters: true})
+	letters := kafka.NewWriter(c, kafka.WriterOptions{DeadLetters: true})
 	defer letters.Close()
-	letter := bytes.Repeat([]byte("x"), kafka.MaxLetterBytes-100)
+	letter := bytes.Repeat([]byte("x"), kafka.MaxDeadLetterBytes-100)
 	if err := letters.WriteMessages(ctx, kafkago.Message{Topic: string(events.DeadLetters), Key: []byte("k"), Value: letter}); err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestLargestMessagesComeThrough(t *testing.T) {
 
 func TestReadGivesCommittedMessagesAlone(t *testing.T) {
 	c := topicstest.Empty(t)
-	ensure(t, c, kafka.Wish{Partitions: 2})
+	ensure(t, c, kafka.TopicSpec{Partitions: 2})
 	ctx := context.Background()
 	topic := string(events.Records)
 	producer, err := kgo.NewClient(append(c.Reading, kgo.TransactionalID("a"), kgo.DefaultProduceTopic(topic))...)
@@ -232,7 +232,7 @@ func TestSendTellsWhereTheMessageStands(t *testing.T) {
 	if _, _, err := kafka.Send(context.Background(), c, m); !errors.Is(err, kafka.ErrUnknown) {
 		t.Errorf("without the topic: %v", err)
 	}
-	ensure(t, c, kafka.Wish{Partitions: 3})
+	ensure(t, c, kafka.TopicSpec{Partitions: 3})
 	for want := range int64(2) {
 		partition, offset, err := kafka.Send(context.Background(), c, m)
 		if err != nil {

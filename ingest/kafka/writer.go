@@ -12,16 +12,16 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Sending says how a writer sends. The zero value is for single messages that somebody waits for.
-type Sending struct {
-	Partitions Balancer      // number of partitions by topic; the cluster's number for topics that aren't in it
-	Letters    bool          // the writer is for dead letters alone, which may be larger
-	Batch      int           // most messages of one request to a partition; 0 is 100
-	Linger     time.Duration // how long a batch waits to fill; 0 is 1 ms
-	// Sent hears of every batch. With it WriteMessages returns at once and never tells of a failure; the messages carry partition and
+// WriterOptions say how a writer sends. The zero value is for single messages that somebody waits for.
+type WriterOptions struct {
+	Partitions  Balancer      // number of partitions by topic; the cluster's number for topics that aren't in it
+	DeadLetters bool          // the writer is for dead letters alone, which may be larger
+	Batch       int           // most messages of one request to a partition; 0 is 100
+	Linger      time.Duration // how long a batch waits to fill; 0 is 1 ms
+	// Sent is called with every batch. With it WriteMessages returns at once and never reports a failure; the messages carry partition and
 	// offset when err is nil.
 	Sent func(messages []kafka.Message, err error)
-	Log  *slog.Logger // hears of attempts that failed and are repeated; nil: nobody
+	Log  *slog.Logger // for attempts that failed and are repeated; may be nil
 }
 
 const (
@@ -33,42 +33,42 @@ const (
 // needs Topic, Key and Value; its Time stays unset, because retention deletes by the time of sending. What the writer reports as failed may have
 // been written all the same, and its repetitions may come twice: versions make that harmless. It tries for some 20 seconds while a
 // broker is away, and for minutes while one doesn't answer. The caller closes it.
-func NewWriter(c Cluster, s Sending) *kafka.Writer {
+func NewWriter(c Cluster, o WriterOptions) *kafka.Writer {
 	w := &kafka.Writer{
 		Addr:            c.Addr(),
 		Transport:       c.Transport,
-		Balancer:        s.Partitions,
+		Balancer:        o.Partitions,
 		RequiredAcks:    kafka.RequireAll,
-		BatchSize:       s.Batch,
+		BatchSize:       o.Batch,
 		BatchBytes:      MaxBatchBytes,
-		BatchTimeout:    s.Linger,
-		Async:           s.Sent != nil,
-		Completion:      s.Sent,
+		BatchTimeout:    o.Linger,
+		Async:           o.Sent != nil,
+		Completion:      o.Sent,
 		MaxAttempts:     20,
 		WriteBackoffMin: 100 * time.Millisecond,
 		WriteBackoffMax: time.Second,
 		ReadTimeout:     10 * time.Second,
 		WriteTimeout:    15 * time.Second,
 	}
-	if s.Letters {
-		w.BatchBytes = MaxLetterBytes
+	if o.DeadLetters {
+		w.BatchBytes = MaxDeadLetterBytes
 	}
-	if s.Batch == 0 {
+	if o.Batch == 0 {
 		w.BatchSize = defaultBatch
 	}
-	if s.Linger == 0 {
+	if o.Linger == 0 {
 		w.BatchTimeout = defaultLinger
 	}
-	if s.Log != nil {
-		w.ErrorLogger = kafka.LoggerFunc(func(text string, args ...any) { s.Log.Warn("kafka: " + fmt.Sprintf(text, args...)) })
+	if o.Log != nil {
+		w.ErrorLogger = kafka.LoggerFunc(func(text string, args ...any) { o.Log.Warn("kafka: " + fmt.Sprintf(text, args...)) })
 	}
 	return w
 }
 
-// Send sends one message and tells where it stands.
+// Send sends one message and returns where it is stored.
 func Send(ctx context.Context, c Cluster, m kafka.Message) (partition int, offset int64, err error) {
 	var sent kafka.Message
-	w := NewWriter(c, Sending{Letters: m.Topic == string(events.DeadLetters), Sent: func(messages []kafka.Message, failed error) {
+	w := NewWriter(c, WriterOptions{DeadLetters: m.Topic == string(events.DeadLetters), Sent: func(messages []kafka.Message, failed error) {
 		sent, err = messages[0], failed
 	}})
 	queued := w.WriteMessages(ctx, m)

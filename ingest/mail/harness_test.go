@@ -83,7 +83,7 @@ func newWorld(t testing.TB) *world {
 	w.db = openDatabase(t, w.where)
 	w.startStream()
 	w.server = startMail(t, t.TempDir())
-	w.writer = kafka.NewWriter(w.cluster, kafka.Sending{})
+	w.writer = kafka.NewWriter(w.cluster, kafka.WriterOptions{})
 	t.Cleanup(func() { _ = w.writer.Close() })
 	w.project("P1", "Quartier@Intake.example")
 	w.project("P2", "tower@intake.example")

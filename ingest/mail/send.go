@@ -20,7 +20,7 @@ type sender struct {
 const sendLimit = 30 * time.Second
 
 func newSender(c kafka.Cluster, log *slog.Logger) *sender {
-	return &sender{kafka.NewWriter(c, kafka.Sending{Log: log})}
+	return &sender{kafka.NewWriter(c, kafka.WriterOptions{Log: log})}
 }
 
 func (s *sender) close() { _ = s.writer.Close() } // everything was waited for

@@ -57,7 +57,7 @@ func Topics() []events.Topic {
 // Views are the roll-ups of the entity's table.
 func (e *Entity) Views() []clickhouse.View { return clickhouse.ViewsOf(e.Table) }
 
-// Contributes tells whether the entity puts anything into views.
+// Contributes reports whether the entity puts anything into views.
 func (e *Entity) Contributes() bool { return len(e.Shape.Keys) > 0 }
 
 // Project is the project under which the entity is sorted, "" when it has none.

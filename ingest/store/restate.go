@@ -13,7 +13,7 @@ import (
 // MaxRestatement is how often an entity's version can be re-stated.
 const MaxRestatement = restatements - 1
 
-// Restatement tells how often the row's version was re-stated.
+// Restatement returns how often the row's version was re-stated.
 func Restatement(rowVersion uint64) int { return int(rowVersion % restatements) }
 
 // Restated collects what rows contribute by another formula, for one insert that re-states them.

@@ -12,8 +12,8 @@ import (
 // balancer spreads the partitions of all topics over the members, evenly and sticky: a member keeps what it has, up to its share.
 // kafka-go's own balancers go topic by topic, which gives every topic's partition 0 to the same member.
 type balancer struct {
-	// has lists what this member writes now.
-	has func() []topicPartition
+	// owned lists what this member writes now.
+	owned func() []topicPartition
 }
 
 var _ kafka.GroupBalancer = balancer{}
@@ -21,15 +21,15 @@ var _ kafka.GroupBalancer = balancer{}
 // ProtocolName implements kafka.GroupBalancer.
 func (balancer) ProtocolName() string { return "tallyhouse-sticky" }
 
-// UserData implements kafka.GroupBalancer: it tells the leader what this member has.
+// UserData implements kafka.GroupBalancer: what this member owns, for the leader.
 func (b balancer) UserData() ([]byte, error) {
 	has := map[string][]int32{}
-	for _, tp := range b.has() {
+	for _, tp := range b.owned() {
 		has[tp.topic] = append(has[tp.topic], tp.partition)
 	}
 	data, err := json.Marshal(has)
 	if err != nil {
-		return nil, fmt.Errorf("tell the group what this worker has: %w", err)
+		return nil, fmt.Errorf("encode the partitions that this worker owns: %w", err)
 	}
 	return data, nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"tallyhouse/analytics"
-	"tallyhouse/ingest/admin/deadletters"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/worker/heads"
@@ -45,7 +44,7 @@ type batch struct {
 	records     int
 	changes     map[string]*change
 	sorted      []string
-	letters     []deadletters.Letter
+	deadLetters []kafka.DeadLetter
 	rerouted    []kafkago.Message
 	stale       int
 	conflicts   int
@@ -62,41 +61,42 @@ func newBatch(first uint64, measures int) *batch {
 	return &batch{first: first, next: first, changes: map[string]*change{}, absolute: make([]int64, measures), begun: time.Now()}
 }
 
-// digester turns records into a batch: what is newer than its head becomes a change; the rest is dropped and counted, sent on, or
+// assembler turns records into a batch: what is newer than its head becomes a change; the rest is dropped and counted, re-routed, or
 // becomes a dead letter.
-type digester struct {
+type assembler struct {
 	entity     *store.Entity
 	tp         topicPartition
 	partitions int
 	heads      *heads.Partition
 	rows       int                   // most rows of a batch, now
-	known      map[string]heads.Head // of the records that are being digested: see know
+	prefetched map[string]heads.Head // heads of the records that are applied next, see prefetch
 }
 
-// together is how many records have their heads looked up at once.
-const together = 1024
+// prefetchSize is how many records have their heads looked up at once.
+const prefetchSize = 1024
 
-// know looks up the heads of the records that are digested next.
-func (g *digester) know(b *batch, records []*kgo.Record) (err error) {
+// prefetch looks up the heads of the records that are applied next.
+func (a *assembler) prefetch(b *batch, records []*kgo.Record) (err error) {
 	keys := make([]string, 0, len(records))
 	for _, r := range records {
 		if _, pending := b.changes[string(r.Key)]; !pending {
 			keys = append(keys, string(r.Key))
 		}
 	}
-	g.known, err = g.heads.Get(keys...)
+	a.prefetched, err = a.heads.Get(keys...)
 	return err
 }
 
-// full tells whether nothing more fits.
-func (g *digester) full(b *batch) bool {
-	// A record that is only a letter or sent on takes its bytes too.
-	return len(b.changes) >= g.rows || b.contributions >= maxContributions/2 || b.bytes >= maxBytes || b.records >= 4*maxRows
+// full reports whether nothing more fits.
+func (a *assembler) full(b *batch) bool {
+	// A record that becomes a dead letter or is re-routed takes its bytes too.
+	return len(b.changes) >= a.rows || b.contributions >= maxContributions/2 || b.bytes >= maxBytes || b.records >= 4*maxRows
 }
 
-// digest adds a record, whose head is known, to the batch; false when it is for the next one, and the batch is as before.
-func (g *digester) digest(b *batch, r *kgo.Record) bool {
-	if !g.accept(b, r) {
+// apply adds a record, whose head was prefetched, to the batch. It returns false when the record is for the next batch; this one is then
+// unchanged.
+func (a *assembler) apply(b *batch, r *kgo.Record) bool {
+	if !a.accept(b, r) {
 		return false
 	}
 	b.records++
@@ -105,81 +105,81 @@ func (g *digester) digest(b *batch, r *kgo.Record) bool {
 	return true
 }
 
-func (g *digester) accept(b *batch, r *kgo.Record) bool {
+func (a *assembler) accept(b *batch, r *kgo.Record) bool {
 	if r.Attrs.IsControl() {
 		return true
 	}
 	if r.Value == nil {
-		g.tombstone(b, r)
+		a.tombstone(b, r)
 		return true
 	}
-	e, err := events.Decode(g.entity.Topic, r.Key, r.Value)
+	e, err := events.Decode(a.entity.Topic, r.Key, r.Value)
 	if err != nil {
-		b.refuse(g.tp, r, err.Error())
+		b.refuse(a.tp, r, err.Error())
 		return true
 	}
 	hash := kafka.Hash(r.Key) & 0x7fffffff
-	if right := int32(int(hash) % g.partitions); right != g.tp.partition {
-		b.sendOn(g.tp, r)
+	if right := int32(int(hash) % a.partitions); right != a.tp.partition {
+		b.reroute(a.tp, r)
 		return true
 	}
-	return g.upsert(b, r, e, hash)
+	return a.upsert(b, r, e, hash)
 }
 
-// tombstone judges a null value: it has no version, so it can't delete. After a delete it is compaction's housekeeping.
-func (g *digester) tombstone(b *batch, r *kgo.Record) {
-	if kafka.Partition(r.Key, g.partitions) != int(g.tp.partition) {
-		b.refuse(g.tp, r, "the value is null and its key belongs to another partition")
+// tombstone handles a null value: it has no version, so it can't delete. After a delete it is what compaction needs, and is dropped.
+func (a *assembler) tombstone(b *batch, r *kgo.Record) {
+	if kafka.Partition(r.Key, a.partitions) != int(a.tp.partition) {
+		b.refuse(a.tp, r, "the value is null and its key belongs to another partition")
 		return
 	}
-	deleted := g.known[string(r.Key)].Deleted
+	deleted := a.prefetched[string(r.Key)].Deleted
 	if c, ok := b.changes[string(r.Key)]; ok {
 		deleted = c.event.Op == events.Delete
 	}
 	if !deleted {
-		b.refuse(g.tp, r, nullValue)
+		b.refuse(a.tp, r, nullValue)
 	}
 }
 
 const nullValue = "the value is null: it has no version, so it can't delete; send an event with op delete"
 
-func (g *digester) upsert(b *batch, r *kgo.Record, e events.Event, hash uint32) bool {
+func (a *assembler) upsert(b *batch, r *kgo.Record, e events.Event, hash uint32) bool {
 	key := e.Key()
 	content := e.ContentHash()
 	c := &change{event: e, offset: uint64(r.Offset), keyHash: hash, contentHash: content}
 	pending, ok := b.changes[key]
 	if ok {
-		if g.notNewer(b, e.Version, content, pending.event.Version, pending.contentHash) {
+		if a.notNewer(b, e.Version, content, pending.event.Version, pending.contentHash) {
 			return true
 		}
 		c.before, c.existed = pending.before, pending.existed
 	} else {
-		h, existed := g.known[key]
-		if existed && g.notNewer(b, e.Version, content, store.Version(h.RowVersion), h.ContentHash) {
+		h, existed := a.prefetched[key]
+		if existed && a.notNewer(b, e.Version, content, store.Version(h.RowVersion), h.ContentHash) {
 			return true
 		}
 		c.before, c.existed = h, existed
 	}
 	var err error
-	if c.contributions, err = g.entity.Contributions(e.ID, e.Data); err != nil {
-		b.refuse(g.tp, r, err.Error())
+	if c.contributions, err = a.entity.Contributions(e.ID, e.Data); err != nil {
+		b.refuse(a.tp, r, err.Error())
 		return true
 	}
 	switch {
 	case e.Data != nil:
-		c.project = g.entity.Project(e.ID, e.Data)
+		c.project = a.entity.Project(e.ID, e.Data)
 	case c.existed:
 		c.project = c.before.Project // a delete carries no project
 	}
 	return b.put(key, c)
 }
 
-// notNewer tells that a version adds nothing to the one that is known, and counts why.
-func (g *digester) notNewer(b *batch, version int64, content uint64, known int64, knownContent uint64) bool {
+// notNewer reports whether a version adds nothing to the existing one, and counts why.
+func (a *assembler) notNewer(b *batch, version int64, content uint64, existing int64, existingContent uint64) bool {
 	switch {
-	case version > known:
+	case version > existing:
 		return false
-	case version == known && content != knownContent:
+	case version == existing && content != existingContent:
 		b.conflicts++
 	default:
 		b.stale++
@@ -221,13 +221,13 @@ func entries(c analytics.Contributions, measures int) int {
 }
 
 func (b *batch) refuse(tp topicPartition, r *kgo.Record, reason string) {
-	b.letters = append(b.letters, deadletters.Letter{
+	b.deadLetters = append(b.deadLetters, kafka.DeadLetter{
 		Topic: tp.topic, Partition: tp.partition, Offset: r.Offset, Key: r.Key, Reason: reason, At: time.Now().UTC(), Value: r.Value,
 	})
 }
 
-// sendOn passes a message to the partition that its key belongs to. It isn't applied here; versions make the detour harmless.
-func (b *batch) sendOn(tp topicPartition, r *kgo.Record) {
+// reroute sends a message to the partition that its key belongs to. It isn't applied here; versions make the detour harmless.
+func (b *batch) reroute(tp topicPartition, r *kgo.Record) {
 	m := kafkago.Message{Topic: tp.topic, Key: r.Key, Value: r.Value}
 	for _, h := range r.Headers {
 		m.Headers = append(m.Headers, kafkago.Header{Key: h.Key, Value: h.Value})
@@ -268,8 +268,8 @@ func (b *batch) keys() []string {
 	return b.sorted
 }
 
-// remember writes the batch's newest states into the heads, with the position that they now stand at.
-func (b *batch) remember(latest *heads.Partition, life string) error {
+// updateHeads writes the batch's newest states into the heads, with the position that they have reached.
+func (b *batch) updateHeads(latest *heads.Partition, life string) error {
 	u := latest.Update()
 	for _, key := range b.keys() {
 		c := b.changes[key]
@@ -281,8 +281,8 @@ func (b *batch) remember(latest *heads.Partition, life string) error {
 			return err
 		}
 	}
-	if err := u.Commit(heads.Mark{Life: life, Position: b.next}); err != nil {
-		return fmt.Errorf("remember a batch: %w", err)
+	if err := u.Commit(heads.Checkpoint{Life: life, Position: b.next}); err != nil {
+		return fmt.Errorf("update the heads: %w", err)
 	}
 	return nil
 }

@@ -29,24 +29,24 @@ func BenchmarkBatch(b *testing.B) {
 	defer latest.Close()
 	e := store.Of(events.Records)
 	tp := topicPartition{string(events.Records), 0}
-	g := &digester{entity: e, tp: tp, partitions: 1, heads: latest.Of(tp.topic, 0), rows: 2 * rows}
+	g := &assembler{entity: e, tp: tp, partitions: 1, heads: latest.Of(tp.topic, 0), rows: 2 * rows}
 	logs := [2][]*kgo.Record{benchLog(rows, 1), benchLog(rows, 2)}
 	cut := func(log []*kgo.Record, first uint64) *batch {
 		bt := newBatch(first, len(e.Shape.Sums))
 		for i, r := range log {
 			r.Offset = int64(first) + int64(i)
-			if i%together == 0 {
-				if err := g.know(bt, log[i:min(i+together, len(log))]); err != nil {
+			if i%prefetchSize == 0 {
+				if err := g.prefetch(bt, log[i:min(i+prefetchSize, len(log))]); err != nil {
 					b.Fatal(err)
 				}
 			}
-			if !g.digest(bt, r) {
+			if !g.apply(bt, r) {
 				b.Fatal("the batch is full")
 			}
 		}
 		return bt
 	}
-	if err := cut(logs[0], 0).remember(g.heads, "life"); err != nil {
+	if err := cut(logs[0], 0).updateHeads(g.heads, "life"); err != nil {
 		b.Fatal(err)
 	}
 	b.Run("decode", func(b *testing.B) {
@@ -59,7 +59,7 @@ func BenchmarkBatch(b *testing.B) {
 			}
 		}
 	})
-	b.Run("digest", func(b *testing.B) { // decoding, heads and contributions together
+	b.Run("apply", func(b *testing.B) { // decoding, heads and contributions together
 		b.ReportAllocs()
 		for b.Loop() {
 			cut(logs[1], rows)
@@ -80,10 +80,10 @@ func BenchmarkBatch(b *testing.B) {
 			bt.fill(block, tp)
 		}
 	})
-	b.Run("remember", func(b *testing.B) {
+	b.Run("updateHeads", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := bt.remember(g.heads, "life"); err != nil {
+			if err := bt.updateHeads(g.heads, "life"); err != nil {
 				b.Fatal(err)
 			}
 		}

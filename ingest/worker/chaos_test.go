@@ -131,7 +131,7 @@ func (c *chaos) bad(k drawnKind) message {
 		m = event(k.topic, id, 1, data)
 	case 2:
 		k.spoil(c, id, data)
-		// At home: whether an entity is more than the views can hold is asked there, and one that is sent on twice is refused twice.
+		// At home: whether an entity is more than the views can hold is asked there, and one that is re-routed twice is refused twice.
 		m = atHome(event(k.topic, id, 1, data))
 	case 3:
 		m.key = "demo/another-" + id

@@ -20,7 +20,7 @@ import (
 )
 
 // everyStep is where a worker can be killed.
-var everyStep = []Step{StepFence, StepKill, StepIdentity, StepPositions, StepHeads, StepStand, StepCut, StepSend, StepInsert, StepInserted, StepRemember, StepCommit}
+var everyStep = []Step{StepFence, StepKill, StepIdentity, StepPositions, StepHeads, StepRead, StepCut, StepSend, StepInsert, StepInserted, StepHeadsUpdate, StepCommit}
 
 // Workers and engine are killed at random points and at every step of the protocol, while a stream with everything that a stream can
 // hold runs. TALLYHOUSE_CRASHES sets the number of kills: the nightly target asks for more.
@@ -91,16 +91,16 @@ func TestNothingIsLostOrCountedTwiceWhateverIsKilled(t *testing.T) {
 	if len(workers) < 2 {
 		start("")
 	}
-	w.settledWithin(2 * time.Minute)
+	w.awaitAllWrittenWithin(2 * time.Minute)
 	w.check(m)
-	w.checkLetters(chaos.poison)
+	w.checkDeadLetters(chaos.poison)
 	if t.Failed() {
 		t.Logf("again with TALLYHOUSE_SEED=%d", seed)
 	}
 }
 
 // checkLetters compares the dead letters with the messages that had to be refused: each once.
-func (w *world) checkLetters(refused map[string]int) {
+func (w *world) checkDeadLetters(refused map[string]int) {
 	w.t.Helper()
 	byID := map[string]string{}
 	err := kafka.Read(context.Background(), w.cluster, string(events.DeadLetters), func(r *kgo.Record) error {

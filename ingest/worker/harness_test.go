@@ -68,7 +68,7 @@ func joinWorldWith(t testing.TB, clickhouseAddr, name, kafkaAddr string, instead
 	if w.cluster, err = kafka.Connect(kafka.Access{Addrs: []string{kafkaAddr}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = kafka.Ensure(t.Context(), w.cluster, kafka.Wish{Partitions: testPartitions}); err != nil {
+	if _, err = kafka.Ensure(t.Context(), w.cluster, kafka.TopicSpec{Partitions: testPartitions}); err != nil {
 		t.Fatal(err)
 	}
 	if w.db, err = database.Open(database.Options{Addr: clickhouseAddr, Database: name, User: "default"}, 4); err != nil {
@@ -82,7 +82,7 @@ func joinWorldWith(t testing.TB, clickhouseAddr, name, kafkaAddr string, instead
 	for _, m := range steps {
 		for _, s := range m.Statements {
 			for _, s := range instead(s) {
-				patiently(t, func() error { return w.db.Exec(context.Background(), database.Statement{SQL: s}) })
+				retry(t, func() error { return w.db.Exec(context.Background(), database.Statement{SQL: s}) })
 			}
 		}
 	}
@@ -216,7 +216,7 @@ func produce(cluster kafka.Cluster, messages []message) error {
 func (w *world) ends() map[topicPartition]int64 {
 	w.t.Helper()
 	all := map[topicPartition]int64{}
-	client, err := newAsking(w.cluster)
+	client, err := newAdminClient(w.cluster)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -234,27 +234,27 @@ func (w *world) ends() map[topicPartition]int64 {
 }
 
 // settled waits until every partition's table and views stand at the log's end.
-func (w *world) settled() {
+func (w *world) awaitAllWritten() {
 	w.t.Helper()
-	w.settledWithin(time.Minute)
+	w.awaitAllWrittenWithin(time.Minute)
 }
 
-func (w *world) settledWithin(patience time.Duration) {
+func (w *world) awaitAllWrittenWithin(timeout time.Duration) {
 	w.t.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(timeout)
 	for {
 		behind := w.behind()
 		if behind == "" {
 			return
 		}
 		if time.Now().After(deadline) {
-			w.t.Fatalf("after %s still: %s", patience, behind)
+			w.t.Fatalf("after %s still: %s", timeout, behind)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 }
 
-// behind tells what does not yet stand at the log's end, "" when all does.
+// behind says what does not yet stand at the log's end, "" when all does.
 func (w *world) behind() string {
 	w.t.Helper()
 	var all []string
@@ -285,7 +285,7 @@ func (w *world) behind() string {
 			}
 		}
 	}
-	// A message that was sent on meanwhile made a log longer, before its old partition's position passed it.
+	// A message that was re-routed meanwhile made a log longer, before its old partition's position passed it.
 	if len(all) == 0 && !maps.Equal(ends, w.ends()) {
 		return "the logs grow"
 	}

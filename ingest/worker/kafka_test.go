@@ -16,7 +16,7 @@ import (
 )
 
 // sender is a producer of franz-go, which knows transactions and sends to the partition that a record says.
-func (s *stage) sender(o ...kgo.Opt) *kgo.Client {
+func (s *scenario) sender(o ...kgo.Opt) *kgo.Client {
 	s.t.Helper()
 	o = append(o, kgo.SeedBrokers(s.cluster.Addrs...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerBatchMaxBytes(17<<20), kgo.BrokerMaxWriteBytes(64<<20))
 	client, err := kgo.NewClient(o...)
@@ -28,7 +28,7 @@ func (s *stage) sender(o ...kgo.Opt) *kgo.Client {
 }
 
 // sendBy sends messages by a producer, in one batch, and waits until Kafka has them.
-func (s *stage) sendBy(client *kgo.Client, messages ...message) {
+func (s *scenario) sendBy(client *kgo.Client, messages ...message) {
 	s.t.Helper()
 	var all []*kgo.Record
 	for _, m := range messages {
@@ -40,12 +40,12 @@ func (s *stage) sendBy(client *kgo.Client, messages ...message) {
 }
 
 // end is where the committed part of partition 0's log ends.
-func (s *stage) end() uint64 { return uint64(s.ends()[scenePartition]) }
+func (s *scenario) end() uint64 { return uint64(s.ends()[scenePartition]) }
 
 func TestOnlyCommittedMessagesCount(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	m := some(7)
+	s := newScenario(t)
+	m := someRecords(7)
 	transaction := func(id string, end kgo.TransactionEndTry, messages ...message) {
 		t.Helper()
 		client := s.sender(kgo.TransactionalID(id))
@@ -57,8 +57,8 @@ func TestOnlyCommittedMessagesCount(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := s.enter("a")
-	a.own()
+	a := s.join("a")
+	a.assign()
 
 	transaction("first", kgo.TryCommit, m[0])
 	transaction("second", kgo.TryAbort, m[1])
@@ -74,7 +74,7 @@ func TestOnlyCommittedMessagesCount(t *testing.T) {
 	s.sendBy(open, m[3])
 	s.sendBy(s.sender(), m[4])
 	later := message{topic: events.Records, partition: 1, key: "demo/" + ids(1, 1)[0], value: record(ids(1, 1)[0], 1, nil).value}
-	a.own(0, 1)
+	a.assign(0, 1)
 	s.send(later)
 	s.await("what comes later elsewhere is written", func() bool { return s.stands(1, 1) })
 	if end := s.end(); end != 5 || s.at(0).State != 5 {
@@ -92,8 +92,8 @@ func TestOnlyCommittedMessagesCount(t *testing.T) {
 		transaction("fourth", kgo.TryAbort, m[5])
 		transaction("fifth", kgo.TryCommit, m[6])
 		s.model.take(m[6])
-		b := s.enter("b")
-		b.own()
+		b := s.join("b")
+		b.assign()
 		s.awaitAll(s.end())
 		s.check(s.model)
 	})
@@ -107,34 +107,34 @@ func TestOnlyCommittedMessagesCount(t *testing.T) {
 // Batches that hold nothing but what was aborted are passed however long they are.
 func TestALongAbortedTransactionIsPassed(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newScenario(t)
 	client := s.sender(kgo.TransactionalID("long"))
 	if err := client.BeginTransaction(); err != nil {
 		t.Fatal(err)
 	}
-	all := some(300)
+	all := someRecords(300)
 	for i := 0; i < len(all); i += 50 {
 		s.sendBy(client, all[i:i+50]...)
 	}
 	if err := client.EndTransaction(t.Context(), kgo.TryAbort); err != nil {
 		t.Fatal(err)
 	}
-	a := s.enter("a")
-	a.own()
+	a := s.join("a")
+	a.assign()
 	s.awaitAll(301)
 	s.check(s.model)
 }
 
 func TestEveryCompressionIsRead(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	all := some(50)
+	s := newScenario(t)
+	all := someRecords(50)
 	for i, codec := range []kgo.CompressionCodec{kgo.NoCompression(), kgo.GzipCompression(), kgo.SnappyCompression(), kgo.Lz4Compression(), kgo.ZstdCompression()} {
 		s.sendBy(s.sender(kgo.ProducerBatchCompression(codec)), all[10*i:10*i+10]...)
 	}
 	s.model.take(all...)
-	a := s.enter("a")
-	a.own()
+	a := s.join("a")
+	a.assign()
 	s.awaitAll(50)
 	s.check(s.model)
 }
@@ -148,7 +148,7 @@ func TestACompactedTopic(t *testing.T) {
 	}
 	t.Cleanup(broker.Close)
 	addr, name := clickhousetest.Database(t)
-	s := newStageOn(t, addr, name, broker.ListenAddrs()[0])
+	s := newScenarioOn(t, addr, name, broker.ListenAddrs()[0])
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	r, err := s.cluster.Client().AlterConfigs(ctx, &kafka.AlterConfigsRequest{Resources: []kafka.AlterConfigRequestResource{{
@@ -169,14 +169,14 @@ func TestACompactedTopic(t *testing.T) {
 	for _, m := range append([]message{record(first, 1, nil), record(second, 1, nil), record(first, 2, nil), record(gone, 1, nil)}, last...) {
 		s.sendBy(client, m) // a batch each
 	}
-	a := s.enter("a")
+	a := s.join("a")
 	broker.Compact()
-	a.own()
+	a.assign()
 	s.awaitAll(9)
 	// Of the deleted one its null value alone is left, which says nothing to who never knew it.
 	s.model.take(last[0], last[1], last[4])
 	s.check(s.model)
-	s.checkLetters(map[string]int{"": 1})
+	s.checkDeadLetters(map[string]int{"": 1})
 
 	t.Run("under a worker that reads it", func(t *testing.T) {
 		for v := 4; v < 10; v++ {
@@ -192,21 +192,21 @@ func TestACompactedTopic(t *testing.T) {
 // The log begins behind the position: what lies between is lost to this database. It is noted, crossed, and goes on.
 func TestALogThatBeginsBehindThePosition(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	m := some(6)
+	s := newScenario(t)
+	m := someRecords(6)
 	s.send(m[:2]...)
-	a := s.enter("a")
-	a.own()
+	a := s.join("a")
+	a.assign()
 	s.awaitAll(2)
-	a.die()
+	a.crash()
 	s.produce(m[2:4]...) // never read
 	s.deleteRecords(0, 4)
 	s.send(m[4:]...)
-	b := s.enter("b")
-	b.own()
+	b := s.join("b")
+	b.assign()
 	s.awaitAll(6)
 	s.check(s.model)
-	if n := b.counted("gaps_total"); n != 1 {
+	if n := b.counter("gaps_total"); n != 1 {
 		t.Errorf("%v gaps counted", n)
 	}
 	if n := s.count("SELECT count() FROM gaps FINAL WHERE topic = 'ledger.records' AND partition = 0 AND from_offset = 2 AND to_offset = 4"); n != 1 {
@@ -226,15 +226,15 @@ func TestALogThatBeginsBehindThePosition(t *testing.T) {
 		s.check(s.model)
 	})
 	t.Run("a log that begins late is no gap for who comes first", func(t *testing.T) {
-		s := newStage(t)
+		s := newScenario(t)
 		s.produce(m[:2]...)
 		s.deleteRecords(0, 2)
 		s.send(m[2:]...)
-		a := s.enter("a")
-		a.own()
+		a := s.join("a")
+		a.assign()
 		s.awaitAll(6)
 		s.check(s.model)
-		if n := a.counted("gaps_total"); n != 0 {
+		if n := a.counter("gaps_total"); n != 0 {
 			t.Errorf("%v gaps counted", n)
 		}
 	})
@@ -243,19 +243,19 @@ func TestALogThatBeginsBehindThePosition(t *testing.T) {
 // The position lies beyond the log's end: this is another log.
 func TestALogThatEndsBeforeThePosition(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	s.send(some(3)...)
-	a := s.enter("a")
-	a.own()
+	s := newScenario(t)
+	s.send(someRecords(3)...)
+	a := s.join("a")
+	a.assign()
 	s.awaitAll(3)
-	a.die()
+	a.crash()
 	s.exec("INSERT INTO records SELECT * REPLACE (toUInt64(9) AS row_version, toUInt64(3) AS batch_first, [toInt64(-3)] AS `before.position`, [toInt64(9)] AS `after.position`)" +
 		" FROM records WHERE tenant = '' ORDER BY row_version DESC LIMIT 1") // as if a batch had brought it there
 	if !s.stands(0, 9) {
 		t.Fatalf("the tables stand at %+v", s.at(0))
 	}
-	b := s.enter("b")
-	b.own()
+	b := s.join("b")
+	b.assign()
 	b.awaitRefusal("stands at offset 9", "ends at 3", "another log")
 }
 
@@ -288,10 +288,10 @@ func TestNullValues(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newScenario(t)
 			s.send(test.before...)
-			a := s.enter("a")
-			a.own(0, 1, 2)
+			a := s.join("a")
+			a.assign(0, 1, 2)
 			s.awaitAll(uint64(len(test.before)))
 			s.send(test.then...)
 			s.await("all is passed", func() bool {
@@ -307,7 +307,7 @@ func TestNullValues(t *testing.T) {
 			if test.refused > 0 {
 				refused[""] = test.refused
 			}
-			s.checkLetters(refused)
+			s.checkDeadLetters(refused)
 		})
 	}
 }
@@ -316,10 +316,10 @@ func TestNullValues(t *testing.T) {
 func TestConflictsAreCountedAndTheFirstWins(t *testing.T) {
 	t.Parallel()
 	id := ids(0, 1)[0]
-	s := newStage(t)
+	s := newScenario(t)
 	other := func(net int) message { return record(id, 2, map[string]any{"net": net, "allocations": []any{}}) }
-	a := s.enter("a")
-	a.own()
+	a := s.join("a")
+	a.assign()
 	s.sendBy(s.sender(), record(id, 1, nil), other(1), other(2), other(1)) // in one batch: 2 conflicts, 1 duplicate
 	s.model.take(other(1))
 	s.awaitAll(4)
@@ -327,23 +327,23 @@ func TestConflictsAreCountedAndTheFirstWins(t *testing.T) {
 	s.send(other(3), other(1)) // against the heads
 	s.awaitAll(6)
 	s.check(s.model)
-	s.await("all is counted", func() bool { return a.counted("stale_total") >= 2 })
-	if conflicts, stale := a.counted("conflicts_total"), a.counted("stale_total"); conflicts != 2 || stale != 2 {
+	s.await("all is counted", func() bool { return a.counter("stale_total") >= 2 })
+	if conflicts, stale := a.counter("conflicts_total"), a.counter("stale_total"); conflicts != 2 || stale != 2 {
 		t.Errorf("%v conflicts, %v stale, want 2 and 2", conflicts, stale)
 	}
-	a.lose()
-	b := s.enter("b") // with heads loaded from the table
-	b.own()
+	a.revoke()
+	b := s.join("b") // with heads loaded from the table
+	b.assign()
 	s.send(other(4), other(1))
 	s.awaitAll(8)
 	s.check(s.model)
-	s.await("all is counted", func() bool { return b.counted("stale_total") == 1 && b.counted("conflicts_total") == 1 })
+	s.await("all is counted", func() bool { return b.counter("stale_total") == 1 && b.counter("conflicts_total") == 1 })
 }
 
 // A value of the largest size is stored; one byte more is a dead letter. Neither stops the partition.
 func TestTheLargestMessage(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newScenario(t)
 	padded := func(m message, size int) message {
 		m.value = append(m.value, bytes.Repeat([]byte(" "), size-len(m.value))...)
 		return m
@@ -353,11 +353,11 @@ func TestTheLargestMessage(t *testing.T) {
 	s.send(largest)
 	s.send(beyond)
 	s.send(record(of[2], 1, nil))
-	a := s.enter("a")
-	a.own()
+	a := s.join("a")
+	a.assign()
 	s.awaitAll(3)
 	s.check(s.model)
-	s.checkLetters(map[string]int{string(beyond.value): 1})
+	s.checkDeadLetters(map[string]int{string(beyond.value): 1})
 	if s.model.refused != 1 {
 		t.Fatal(fmt.Sprint("the model refused ", s.model.refused))
 	}

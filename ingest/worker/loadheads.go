@@ -23,21 +23,21 @@ type scanner interface {
 	Scan(ctx context.Context, q database.Query, into proto.Results, each func() error) error
 }
 
-// prepareHeads brings the heads of the partitions to where they stand: used when they are of this life and at the position, caught up
-// when behind, else loaded anew, all that need it in one scan.
-func (d *desk) prepareHeads(ctx context.Context, stands map[int32]*stand, members map[int32]request) error {
+// restoreHeads brings the heads of the partitions to their positions: used as they are when they are of this life and at the position,
+// caught up when behind, else loaded anew, all that need it in one scan.
+func (c *coordinator) restoreHeads(ctx context.Context, assignments map[int32]*assignment, members map[int32]request) error {
 	var load []int32
-	for p, s := range stands {
+	for p, a := range assignments {
 		store := members[p].w.heads
-		mark, ok, err := store.Mark()
+		checkpoint, ok, err := store.Checkpoint()
 		if err != nil {
 			return err
 		}
 		switch {
-		case ok && mark.Life == s.life && mark.Position == s.position:
+		case ok && checkpoint.Life == a.life && checkpoint.Position == a.position:
 			continue
-		case ok && mark.Life == s.life && mark.Position < s.position:
-			if err := d.catchUp(ctx, p, s, store, mark.Position); err != nil {
+		case ok && checkpoint.Life == a.life && checkpoint.Position < a.position:
+			if err := c.catchUp(ctx, p, a, store, checkpoint.Position); err != nil {
 				return err
 			}
 		default:
@@ -47,70 +47,70 @@ func (d *desk) prepareHeads(ctx context.Context, stands map[int32]*stand, member
 	if len(load) == 0 {
 		return nil
 	}
-	return d.load(ctx, load, stands, members)
+	return c.load(ctx, load, assignments, members)
 }
 
-// The rows and the position row come in one SELECT, which is one snapshot and says where it stands.
+// The rows and the position row come in one SELECT, which is one snapshot and gives its position.
 const (
 	caughtUpRows = `src_partition = {partition:UInt32} AND NOT moved AND src_offset >= {position:UInt64}`
 	loadedRows   = `NOT moved AND (tenant != '' AND key_hash % {partitions:UInt32} IN {load:Array(UInt32)} OR tenant = '' AND project IN {keys:Array(String)})`
 )
 
-func (d *desk) catchUp(ctx context.Context, p int32, s *stand, store *heads.Partition, from uint64) error {
-	d.metrics.heads.WithLabelValues("caught up").Inc()
-	q := database.Query{SQL: d.headRows(caughtUpRows), Params: database.Params{"partition": strconv.Itoa(int(p)), "position": strconv.FormatUint(from, 10)}}
-	return d.fill(ctx, q, map[int32]*stand{p: s}, map[int32]*heads.Partition{p: store})
+func (c *coordinator) catchUp(ctx context.Context, p int32, a *assignment, store *heads.Partition, from uint64) error {
+	c.metrics.heads.WithLabelValues("caught up").Inc()
+	q := database.Query{SQL: c.headRows(caughtUpRows), Params: database.Params{"partition": strconv.Itoa(int(p)), "position": strconv.FormatUint(from, 10)}}
+	return c.loadRows(ctx, q, map[int32]*assignment{p: a}, map[int32]*heads.Partition{p: store})
 }
 
-func (d *desk) load(ctx context.Context, load []int32, stands map[int32]*stand, members map[int32]request) error {
+func (c *coordinator) load(ctx context.Context, load []int32, assignments map[int32]*assignment, members map[int32]request) error {
 	var numbers, keys []string
-	of, stores := map[int32]*stand{}, map[int32]*heads.Partition{}
+	selected, stores := map[int32]*assignment{}, map[int32]*heads.Partition{}
 	for _, p := range load {
-		d.metrics.heads.WithLabelValues("loaded").Inc()
-		of[p], stores[p] = stands[p], members[p].w.heads
+		c.metrics.heads.WithLabelValues("loaded").Inc()
+		selected[p], stores[p] = assignments[p], members[p].w.heads
 		if err := stores[p].Clear(); err != nil {
 			return err
 		}
 		numbers = append(numbers, strconv.Itoa(int(p)))
 		keys = append(keys, "'"+store.PositionKey(p)+"'")
 	}
-	partitions := of[load[0]].partitions
-	q := database.Query{SQL: d.headRows(loadedRows), Params: database.Params{
+	partitions := selected[load[0]].partitions
+	q := database.Query{SQL: c.headRows(loadedRows), Params: database.Params{
 		"partitions": strconv.Itoa(partitions), "load": "[" + strings.Join(numbers, ",") + "]", "keys": "[" + strings.Join(keys, ",") + "]",
 	}}
-	return d.fill(ctx, q, of, stores)
+	return c.loadRows(ctx, q, selected, stores)
 }
 
-func (d *desk) headRows(where string) string {
+func (c *coordinator) headRows(where string) string {
 	columns := "CAST(tenant AS String) AS tenant_id, project, id, row_version, deleted, content_hash, key_hash, src_partition"
-	if d.entity.Contributes() {
-		for _, m := range append(append([]string{}, d.entity.Shape.Keys...), d.entity.Shape.Sums...) {
+	if c.entity.Contributes() {
+		for _, m := range append(append([]string{}, c.entity.Shape.Keys...), c.entity.Shape.Sums...) {
 			columns += ", `after." + m + "` AS after_" + m
 		}
 	}
-	return "SELECT " + columns + " FROM " + d.entity.Table + " WHERE " + where
+	return "SELECT " + columns + " FROM " + c.entity.Table + " WHERE " + where
 }
 
-// fillBytes is how many bytes of heads are gathered before they are written.
-const fillBytes = 4 << 20
+// loadBytes is how many bytes of heads are collected before they are written.
+const loadBytes = 4 << 20
 
-// fill streams rows into the heads, the greatest row_version of each id winning, and marks them with the position that the same
-// snapshot shows.
-func (d *desk) fill(ctx context.Context, q database.Query, of map[int32]*stand, stores map[int32]*heads.Partition) error {
-	rows := newHeadRows(d.entity)
+// loadRows streams rows into the heads, the greatest row_version of each id winning, and writes the checkpoint at the position that the
+// same snapshot shows.
+func (c *coordinator) loadRows(ctx context.Context, q database.Query, assignments map[int32]*assignment, stores map[int32]*heads.Partition) error {
+	rows := newHeadRows(c.entity)
 	at := map[int32]uint64{}
 	gathered := map[int32]map[string]heads.Head{}
-	bytes, total, told := 0, 0, time.Now()
+	bytes, total, logged := 0, 0, time.Now()
 	flush := func() error {
-		for p, news := range gathered {
-			if err := keepNewest(stores[p], news); err != nil {
+		for p, newer := range gathered {
+			if err := keepNewest(stores[p], newer); err != nil {
 				return err
 			}
 		}
 		bytes, gathered = 0, map[int32]map[string]heads.Head{}
 		return nil
 	}
-	err := d.db.Scan(ctx, q, rows.results(), func() error {
+	err := c.db.Scan(ctx, q, rows.results(), func() error {
 		for i := range rows.tenant.Rows() {
 			tenant, project := rows.tenant.Row(i), rows.project.Row(i)
 			if tenant == "" {
@@ -118,7 +118,7 @@ func (d *desk) fill(ctx context.Context, q database.Query, of map[int32]*stand, 
 				at[p] = max(at[p], rows.rowVersion.Row(i))
 				continue
 			}
-			p := int32(int(rows.keyHash.Row(i)) % anyOf(of).partitions)
+			p := int32(int(rows.keyHash.Row(i)) % anyOf(assignments).partitions)
 			if stores[p] == nil {
 				// A row that this partition took before a resize: its id has moved to another.
 				continue
@@ -133,29 +133,29 @@ func (d *desk) fill(ctx context.Context, q database.Query, of map[int32]*stand, 
 			bytes += 200 + len(key)
 			total++
 		}
-		if time.Since(told) > 5*time.Second {
-			d.log.Info("loading heads", "topic", d.entity.Topic, "rows", total)
-			told = time.Now()
-			for p := range of {
-				d.observe(topicPartition{string(d.entity.Topic), p}, StepHeads)
+		if time.Since(logged) > 5*time.Second {
+			c.log.Info("loading heads", "topic", c.entity.Topic, "rows", total)
+			logged = time.Now()
+			for p := range assignments {
+				c.observe(topicPartition{string(c.entity.Topic), p}, StepHeads)
 			}
 		}
-		if bytes > fillBytes {
+		if bytes > loadBytes {
 			return flush()
 		}
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("load the heads of %s: %w", d.entity.Topic, err)
+		return fmt.Errorf("load the heads of %s: %w", c.entity.Topic, err)
 	}
 	if err := flush(); err != nil {
 		return err
 	}
-	for p, s := range of {
-		if at[p] != s.position && !(at[p] == 0 && s.position == 0) {
+	for p, a := range assignments {
+		if at[p] != a.position && !(at[p] == 0 && a.position == 0) {
 			return errors.New("the position moved while the heads were loaded")
 		}
-		if err := stores[p].Update().Commit(heads.Mark{Life: s.life, Position: s.position}); err != nil {
+		if err := stores[p].Update().Commit(heads.Checkpoint{Life: a.life, Position: a.position}); err != nil {
 			return err
 		}
 	}
@@ -163,13 +163,13 @@ func (d *desk) fill(ctx context.Context, q database.Query, of map[int32]*stand, 
 }
 
 // keepNewest writes the heads that are newer than what the store has.
-func keepNewest(store *heads.Partition, news map[string]heads.Head) error {
-	known, err := store.Get(slices.Collect(maps.Keys(news))...)
+func keepNewest(store *heads.Partition, newer map[string]heads.Head) error {
+	known, err := store.Get(slices.Collect(maps.Keys(newer))...)
 	if err != nil {
 		return err
 	}
 	u := store.Update()
-	for key, h := range news {
+	for key, h := range newer {
 		if old, ok := known[key]; ok && old.RowVersion >= h.RowVersion {
 			continue
 		}
@@ -177,12 +177,12 @@ func keepNewest(store *heads.Partition, news map[string]heads.Head) error {
 			return err
 		}
 	}
-	return u.CommitUnmarked()
+	return u.CommitPartial()
 }
 
-func anyOf(of map[int32]*stand) *stand {
-	for _, s := range of {
-		return s
+func anyOf(assignments map[int32]*assignment) *assignment {
+	for _, a := range assignments {
+		return a
 	}
 	return nil
 }

@@ -36,16 +36,16 @@ func (m *membership) begin(generation int32, assigned []topicPartition, total in
 		m.assigned[tp] = true
 	}
 	m.share = float64(len(assigned)) / float64(max(1, total))
-	m.tell()
+	m.notify()
 }
 
-// pause leaves the generation: no insert begins any more, and it returns when none is in flight, or when patience ends.
-func (m *membership) pause(patience time.Duration) {
+// pause leaves the generation: no insert begins any more, and it returns when none is in flight, or after the timeout.
+func (m *membership) pause(timeout time.Duration) {
 	m.mu.Lock()
 	m.generation = 0
-	m.tell()
+	m.notify()
 	m.mu.Unlock()
-	deadline := time.NewTimer(patience)
+	deadline := time.NewTimer(timeout)
 	defer deadline.Stop()
 	for {
 		m.mu.Lock()
@@ -62,13 +62,13 @@ func (m *membership) pause(patience time.Duration) {
 	}
 }
 
-// tell wakes whoever waits; the caller has the lock.
-func (m *membership) tell() {
+// notify wakes whoever waits; the caller holds the lock.
+func (m *membership) notify() {
 	close(m.changed)
 	m.changed = make(chan struct{})
 }
 
-// current waits until the worker is in a generation and tells which, or errLost when the partition isn't this worker's there.
+// current waits until the worker is in a generation and returns it, or errLost when the partition isn't this worker's there.
 func (m *membership) current(ctx context.Context, tp topicPartition) (int32, error) {
 	for {
 		m.mu.Lock()
@@ -88,15 +88,15 @@ func (m *membership) current(ctx context.Context, tp topicPartition) (int32, err
 	}
 }
 
-// insert lets an insert begin in the generation that the writer knows; done ends it. It waits between generations.
-func (m *membership) insert(ctx context.Context, tp topicPartition, known int32) (done func(), err error) {
+// beginInsert lets an insert begin in the generation that the writer expects; done ends it. It waits between generations.
+func (m *membership) beginInsert(ctx context.Context, tp topicPartition, expected int32) (done func(), err error) {
 	generation, err := m.current(ctx, tp)
 	if err != nil {
 		return nil, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if generation != known || m.generation != known {
+	if generation != expected || m.generation != expected {
 		return nil, errNewGeneration
 	}
 	m.inserting++
@@ -104,19 +104,19 @@ func (m *membership) insert(ctx context.Context, tp topicPartition, known int32)
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.inserting--
-		m.tell()
+		m.notify()
 	}, nil
 }
 
-// between tells whether the worker is in no generation at the moment.
-func (m *membership) between() bool {
+// rebalancing reports whether the worker is in no generation at the moment.
+func (m *membership) rebalancing() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.generation == 0
 }
 
-// has lists the partitions of the last generation.
-func (m *membership) has() []topicPartition {
+// owned lists the partitions of the last generation.
+func (m *membership) owned() []topicPartition {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all := make([]topicPartition, 0, len(m.assigned))

@@ -36,9 +36,9 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		stale:      counter("stale_total", "Messages dropped because a newer or the same version was there.", "topic"),
 		conflicts:  counter("conflicts_total", "Messages dropped because their version was taken with other content: a producer's fault.", "topic"),
 		dead:       counter("dead_letters_total", "Messages refused; see tallyhouse deadletters.", "topic"),
-		rerouted:   counter("rerouted_total", "Messages found in another partition than their key's and sent on: a producer doesn't hash by murmur2.", "topic"),
+		rerouted:   counter("rerouted_total", "Messages found in another partition than their key's and re-routed: a producer doesn't hash by murmur2.", "topic"),
 		gaps:       counter("gaps_total", "Times that the log began behind a position: messages were lost to retention.", "topic"),
-		recoveries: counter("recoveries_total", "Times that a partition's writer made sure where it stands.", "topic"),
+		recoveries: counter("recoveries_total", "Recoveries of a partition's writer: fence, positions, heads.", "topic"),
 		fencesLost: counter("fences_lost_total", "Times that another writer outbid this one: rises when two installations share a database.", "topic"),
 		mended:     counter("views_mended_total", "Batches that a view had missed and was given.", "view"),
 		heads:      counter("heads_total", "Times that heads were caught up or loaded anew, by how.", "how"),
@@ -50,7 +50,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 }
 
 // batch counts a batch that is stored.
-func (m *metrics) batch(topic string, b *batch, rows int, took time.Duration) {
+func (m *metrics) observeBatch(topic string, b *batch, rows int, took time.Duration) {
 	add := func(c *prometheus.CounterVec, n int) {
 		if n > 0 {
 			c.WithLabelValues(topic).Add(float64(n))
@@ -61,7 +61,7 @@ func (m *metrics) batch(topic string, b *batch, rows int, took time.Duration) {
 	add(m.records, b.records)
 	add(m.stale, b.stale)
 	add(m.conflicts, b.conflicts)
-	add(m.dead, len(b.letters))
+	add(m.dead, len(b.deadLetters))
 	add(m.rerouted, len(b.rerouted))
 	m.latency.WithLabelValues(topic).Observe(took.Seconds())
 }
@@ -79,7 +79,7 @@ func newPartitionMetrics(w *Worker) *partitionMetrics {
 	return &partitionMetrics{w,
 		desc("lag", "Offsets between a partition's position and the end of its log."),
 		desc("position", "Next offset of a partition."),
-		desc("partition_condition", "1 for what a partition's writer is doing: recovering, standing, held, stopped, refused, waiting.", "condition"),
+		desc("partition_condition", "1 for what a partition's writer is doing: recovering, running, held, stopped, refused, waiting.", "condition"),
 	}
 }
 

@@ -170,7 +170,7 @@ func headFacts(version int64, deleted bool, at string) facts {
 	return facts{fmt.Sprint("version ", version), fmt.Sprint("deleted ", deleted), "at " + at}
 }
 
-// differ tells what one side has otherwise than the other.
+// differ says what one side has otherwise than the other.
 func differ(table string, want, got map[string]facts, say func(string, ...any)) {
 	for key, wanted := range want {
 		has, ok := got[key]

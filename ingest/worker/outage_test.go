@@ -40,11 +40,11 @@ func TestTheWorkerWaitsForClickHouse(t *testing.T) {
 	first := record("R-first", 1, nil)
 	w.produce(first)
 	m.take(first)
-	w.settled()
+	w.awaitAllWritten()
 	w.eventually("the worker is ready", func() bool { return a.Ready() == nil })
 
 	valve.Turn(true)
-	const messages = 20_000 // of more than a feed keeps
+	const messages = 20_000 // of more than a buffer keeps
 	for i := 0; i < messages; i += 1000 {
 		var some []message
 		for j := range 1000 {
@@ -58,9 +58,9 @@ func TestTheWorkerWaitsForClickHouse(t *testing.T) {
 		t.Errorf("waiting is alive: %v", err)
 	}
 	a.source.mu.Lock()
-	for tp, f := range a.source.feeds {
+	for tp, f := range a.source.buffers {
 		f.mu.Lock()
-		if f.bytes > feedBytes+4*fetchBytes {
+		if f.bytes > bufferBytes+4*fetchBytes {
 			t.Errorf("%s keeps %d bytes", tp, f.bytes)
 		}
 		f.mu.Unlock()
@@ -68,7 +68,7 @@ func TestTheWorkerWaitsForClickHouse(t *testing.T) {
 	a.source.mu.Unlock()
 
 	valve.Turn(false)
-	w.settled()
+	w.awaitAllWritten()
 	w.eventually("the worker is ready again", func() bool { return a.Ready() == nil })
 	w.check(m)
 }
@@ -93,7 +93,7 @@ func TestTheWorkerOutlivesAServerThatIsRestarted(t *testing.T) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	w.settled()
+	w.awaitAllWritten()
 	w.check(m)
 }
 
@@ -130,12 +130,12 @@ func TestTheWorkerWaitsForKafka(t *testing.T) {
 			for j := range 20 {
 				some = append(some, record(fmt.Sprint("R", i+j), 1, nil))
 			}
-			patiently(t, func() error { return produce(w.cluster, some) }) // sent twice does no harm
+			retry(t, func() error { return produce(w.cluster, some) }) // sent twice does no harm
 			m.take(some...)
 		}
 	}
 	send(0)
-	w.settled()
+	w.awaitAllWritten()
 	w.eventually("the worker is ready", func() bool { return a.Ready() == nil })
 	send(200) // some of it is in flight
 	stopBroker(broker)
@@ -145,7 +145,7 @@ func TestTheWorkerWaitsForKafka(t *testing.T) {
 	}
 	broker = startBroker(kafkaAddr)
 	send(400)
-	w.settled()
+	w.awaitAllWritten()
 	w.eventually("the worker is ready again", func() bool { return a.Ready() == nil })
 	w.check(m)
 }
@@ -158,7 +158,7 @@ func TestDrainingUnderLoadLosesNothing(t *testing.T) {
 	a := w.start("a", quickGroup)
 	w.produce(record("R-first", 1, nil))
 	m.take(record("R-first", 1, nil))
-	w.settled()
+	w.awaitAllWritten()
 	all := make(chan []message)
 	go func() {
 		defer close(all)
@@ -187,14 +187,14 @@ func TestDrainingUnderLoadLosesNothing(t *testing.T) {
 		t.Error("it had everything before it ended: the test tests nothing")
 	}
 	w.start("b", quickGroup)
-	w.settled()
+	w.awaitAllWritten()
 	w.check(m)
 }
 
 // members counts the members of the consumer group.
 func (w *world) members() int {
 	w.t.Helper()
-	client, err := newAsking(w.cluster)
+	client, err := newAdminClient(w.cluster)
 	if err != nil {
 		w.t.Fatal(err)
 	}

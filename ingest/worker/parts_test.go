@@ -21,14 +21,14 @@ func TestATornInsertIsMended(t *testing.T) {
 	for _, view := range []string{"record_sums", "record_months"} {
 		t.Run(view, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
-			s.send(some(3)...)
-			a, b := s.enter("a"), s.enter("b")
-			a.own()
+			s := newScenario(t)
+			s.send(someRecords(3)...)
+			a, b := s.join("a"), s.join("b")
+			a.assign()
 			s.awaitAll(3)
 			s.exec("INSERT INTO bomb VALUES ('" + view + "')")
 			failed := a.db.failure()
-			a.once(StepInserted, a.lose) // it is not the one that mends
+			a.onStep(StepInserted, a.revoke) // it is not the one that mends
 			for _, id := range ids(0, 2) {
 				s.send(record(id, 2, map[string]any{"projectId": "P2", "net": 77, "allocations": []any{}}))
 			}
@@ -37,10 +37,10 @@ func TestATornInsertIsMended(t *testing.T) {
 				t.Fatalf("nothing is torn: %+v", at)
 			}
 			s.exec("TRUNCATE TABLE bomb")
-			b.own()
+			b.assign()
 			s.awaitAll(5)
 			s.check(s.model)
-			if b.counted("views_mended_total") == 0 {
+			if b.counter("views_mended_total") == 0 {
 				t.Error("no view was mended")
 			}
 		})
@@ -61,7 +61,7 @@ func TestAnInsertMakesOnePartInEachTable(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			s := newStage(t)
+			s := newScenario(t)
 			e := store.Of(events.Records)
 			tables := []string{e.Table}
 			for _, v := range e.Views() {
@@ -136,7 +136,7 @@ func largest(e *store.Entity, rows, each, keys int) *batch {
 }
 
 // parts counts the active parts of a table.
-func (s *stage) parts(table string) (n uint64) {
+func (s *scenario) parts(table string) (n uint64) {
 	s.t.Helper()
 	err := s.db.Rows(context.Background(), database.Query{
 		SQL: "SELECT count() FROM system.parts WHERE active AND database = currentDatabase() AND table = {table:String}", Params: database.Params{"table": table},

@@ -13,31 +13,31 @@ import (
 	"tallyhouse/ingest/kafka"
 )
 
-// producer sends what the stream itself has to send.
+// producer sends what the worker itself sends: dead letters and re-routed messages.
 type producer struct {
-	cluster kafka.Cluster
-	log     *slog.Logger
-	dead    *kafkago.Writer
+	cluster     kafka.Cluster
+	log         *slog.Logger
+	deadLetters *kafkago.Writer
 
-	mu   sync.Mutex
-	on   map[string]*kafkago.Writer // by topic and number of partitions
-	told map[string]time.Time       // by topic, when re-routing was last warned about
+	mu        sync.Mutex
+	rerouting map[string]*kafkago.Writer // by topic and number of partitions
+	warned    map[string]time.Time       // by topic, when re-routing was last warned about
 }
 
 func newProducer(c kafka.Cluster, log *slog.Logger) *producer {
 	return &producer{
-		cluster: c, log: log, dead: kafka.NewWriter(c, kafka.Sending{Letters: true, Log: log}), on: map[string]*kafkago.Writer{}, told: map[string]time.Time{},
+		cluster: c, log: log, deadLetters: kafka.NewWriter(c, kafka.WriterOptions{DeadLetters: true, Log: log}), rerouting: map[string]*kafkago.Writer{}, warned: map[string]time.Time{},
 	}
 }
 
 // sendPatience bounds one send; the batch is cut again after a failure, and what was sent is sent again, which does no harm.
-const sendPatience = 40 * time.Second
+const sendTimeout = 40 * time.Second
 
-// letters implements sender.
-func (p *producer) letters(ctx context.Context, messages []kafkago.Message) error {
-	ctx, stop := context.WithTimeout(ctx, sendPatience)
+// sendDeadLetters implements sender.
+func (p *producer) sendDeadLetters(ctx context.Context, messages []kafkago.Message) error {
+	ctx, stop := context.WithTimeout(ctx, sendTimeout)
 	defer stop()
-	return p.dead.WriteMessages(ctx, messages...)
+	return p.deadLetters.WriteMessages(ctx, messages...)
 }
 
 // reroute implements sender: each message goes to exactly the partition computed with the number of partitions that the database
@@ -46,20 +46,20 @@ func (p *producer) reroute(ctx context.Context, partitions int, messages []kafka
 	topic := messages[0].Topic
 	p.mu.Lock()
 	key := fmt.Sprint(topic, "/", partitions)
-	w := p.on[key]
+	w := p.rerouting[key]
 	if w == nil {
-		w = kafka.NewWriter(p.cluster, kafka.Sending{Partitions: kafka.Balancer{topic: partitions}, Log: p.log})
-		p.on[key] = w
+		w = kafka.NewWriter(p.cluster, kafka.WriterOptions{Partitions: kafka.Balancer{topic: partitions}, Log: p.log})
+		p.rerouting[key] = w
 	}
-	warn := time.Since(p.told[topic]) > time.Minute
+	warn := time.Since(p.warned[topic]) > time.Minute
 	if warn {
-		p.told[topic] = time.Now()
+		p.warned[topic] = time.Now()
 	}
 	p.mu.Unlock()
 	if warn {
-		p.log.Warn("messages came in another partition than their key's and are sent on: a producer doesn't hash keys by murmur2", "topic", topic, "messages", len(messages))
+		p.log.Warn("messages came in another partition than their key's and are re-routed: a producer doesn't hash keys by murmur2", "topic", topic, "messages", len(messages))
 	}
-	ctx, stop := context.WithTimeout(ctx, sendPatience)
+	ctx, stop := context.WithTimeout(ctx, sendTimeout)
 	defer stop()
 	return w.WriteMessages(ctx, messages...)
 }
@@ -67,8 +67,8 @@ func (p *producer) reroute(ctx context.Context, partitions int, messages []kafka
 func (p *producer) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	err := p.dead.Close()
-	for _, w := range p.on {
+	err := p.deadLetters.Close()
+	for _, w := range p.rerouting {
 		err = errors.Join(err, w.Close())
 	}
 	return err

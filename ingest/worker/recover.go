@@ -25,39 +25,40 @@ type Database interface {
 
 var _ Database = (*database.Server)(nil)
 
-// stand is where a recovered partition's writer stands. It is good for as long as every insert made from it counted.
-type stand struct {
+// assignment is what a recovery gives a partition's writer: its fence, its position, and the records from there on. It is valid for as
+// long as every insert made under it succeeded. (Kafka's own assignment is a hint, see membership.)
+type assignment struct {
 	claim      *fence.Claim
 	generation int32
 	server     string // serverUUID()
 	life       string
 	partitions int // of the topic, by which keys are hashed
 	position   uint64
-	feed       *feed
-	pending    *batch // cut and not yet inserted: its records are no longer in the feed
+	buffer     *buffer
+	pending    *batch // cut and not yet inserted: its records are no longer in the buffer
 	gap        bool   // the log begins behind the position: a batch of the position row alone crosses over
 	start      uint64
 }
 
-// request asks a desk for one partition's recovery.
+// request asks a coordinator to recover one partition.
 type request struct {
-	w      *writer
-	known  *stand // what the writer stands on and only wants confirmed, nil when in doubt
-	answer chan answer
+	w       *writer
+	confirm *assignment // the writer's assignment, if all it needs is that it still counts; nil when in doubt
+	answer  chan answer
 }
 
 type answer struct {
-	stand *stand
-	err   error
+	assignment *assignment
+	err        error
 }
 
-// desk recovers the partitions of one topic that are kept on one server. Those that are in doubt at the same moment are recovered
+// coordinator recovers the partitions of one topic that are kept on one server. Those that are in doubt at the same moment are recovered
 // together: a fence for many costs what one costs.
-type desk struct {
+type coordinator struct {
 	entity   *store.Entity
 	db       Database
 	log      *slog.Logger
-	asking   *kgo.Client // for questions about the log
+	admin    *kgo.Client // for questions about the log
 	source   *source
 	members  *membership
 	metrics  *metrics
@@ -70,24 +71,24 @@ type desk struct {
 // the server's cores, and take memory meanwhile.
 const concurrentBatches = 2
 
-func newDesk(d desk) *desk {
-	d.requests = make(chan request)
-	d.blocks = make(chan *store.Block, concurrentBatches)
+func newCoordinator(c coordinator) *coordinator {
+	c.requests = make(chan request)
+	c.blocks = make(chan *store.Block, concurrentBatches)
 	for range concurrentBatches {
-		d.blocks <- nil
+		c.blocks <- nil
 	}
-	return &d
+	return &c
 }
 
-// lend waits for an empty block for the batch, unless it has one; takeBack has it returned.
-func (d *desk) lend(ctx context.Context, b *batch) error {
+// acquireBlock waits for an empty block for the batch, unless it has one; releaseBlock returns it.
+func (c *coordinator) acquireBlock(ctx context.Context, b *batch) error {
 	if b.block != nil {
 		return nil
 	}
 	select {
-	case b.block = <-d.blocks:
+	case b.block = <-c.blocks:
 		if b.block == nil {
-			b.block = d.entity.NewBlock()
+			b.block = c.entity.NewBlock()
 		}
 		return nil
 	case <-ctx.Done():
@@ -95,8 +96,8 @@ func (d *desk) lend(ctx context.Context, b *batch) error {
 	}
 }
 
-// takeBack gets the batch's block back. One whose insert failed may still be read by the connection: it is not used again.
-func (d *desk) takeBack(b *batch, failed error) {
+// releaseBlock returns the batch's block. One whose insert failed may still be read by the connection: it is not used again.
+func (c *coordinator) releaseBlock(b *batch, failed error) {
 	if b == nil || b.block == nil {
 		return
 	}
@@ -105,55 +106,55 @@ func (d *desk) takeBack(b *batch, failed error) {
 	} else {
 		b.block.Reset()
 	}
-	d.blocks <- b.block
+	c.blocks <- b.block
 	b.block = nil
 }
 
-// ask has a partition recovered. It waits for the outcome.
-func (d *desk) ask(ctx context.Context, w *writer, known *stand) (*stand, error) {
-	r := request{w, known, make(chan answer, 1)}
+// recoverPartition queues a partition's recovery and waits for its outcome.
+func (c *coordinator) recoverPartition(ctx context.Context, w *writer, previous *assignment) (*assignment, error) {
+	r := request{w, previous, make(chan answer, 1)}
 	select {
-	case d.requests <- r:
+	case c.requests <- r:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	select {
 	case a := <-r.answer:
-		return a.stand, a.err
+		return a.assignment, a.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-// gather is how long a desk waits for further partitions that are in doubt for the same reason.
+// gather is how long a coordinator waits for further partitions that are in doubt for the same reason.
 const gather = 5 * time.Millisecond
 
 // run recovers until the context ends.
-func (d *desk) run(ctx context.Context) {
+func (c *coordinator) run(ctx context.Context) {
 	for {
-		var together []request
+		var requests []request
 		select {
-		case r := <-d.requests:
-			together = append(together, r)
+		case r := <-c.requests:
+			requests = append(requests, r)
 		case <-ctx.Done():
 			return
 		}
 		for more := time.After(gather); more != nil; {
 			select {
-			case r := <-d.requests:
-				together = append(together, r)
+			case r := <-c.requests:
+				requests = append(requests, r)
 			case <-more:
 				more = nil
 			}
 		}
-		d.answer(ctx, together)
+		c.serve(ctx, requests)
 	}
 }
 
-func (d *desk) answer(ctx context.Context, together []request) {
-	doubtful, err := d.confirm(ctx, together)
+func (c *coordinator) serve(ctx context.Context, requests []request) {
+	doubtful, err := c.confirm(ctx, requests)
 	if err == nil && len(doubtful) > 0 {
-		err = d.recover(ctx, doubtful)
+		err = c.recover(ctx, doubtful)
 	}
 	if err != nil {
 		for _, r := range doubtful {
@@ -163,37 +164,37 @@ func (d *desk) answer(ctx context.Context, together []request) {
 }
 
 // reply answers once; later answers are dropped.
-func (r request) reply(s *stand, err error) {
+func (r request) reply(a *assignment, err error) {
 	select {
-	case r.answer <- answer{s, err}:
+	case r.answer <- answer{a, err}:
 	default:
 	}
 }
 
-// confirm answers those that know where they stand and whose fences still are the ones that count; it returns the others.
-func (d *desk) confirm(ctx context.Context, together []request) (doubtful []request, err error) {
-	var standing map[int32]fence.Standing
-	for _, r := range together {
-		if r.known == nil {
+// confirm answers the requests whose assignments are still valid, because their fences still count; it returns the others.
+func (c *coordinator) confirm(ctx context.Context, requests []request) (doubtful []request, err error) {
+	var current map[int32]fence.Current
+	for _, r := range requests {
+		if r.confirm == nil {
 			doubtful = append(doubtful, r)
 			continue
 		}
-		if standing == nil {
-			if standing, err = fence.Read(ctx, d.db, string(d.entity.Topic)); err != nil {
-				return together, err
+		if current == nil {
+			if current, err = fence.Read(ctx, c.db, string(c.entity.Topic)); err != nil {
+				return requests, err
 			}
 		}
 		p := r.w.tp.partition
-		generation, err := d.members.current(ctx, r.w.tp)
+		generation, err := c.members.current(ctx, r.w.tp)
 		if err != nil {
 			r.reply(nil, err)
 			continue
 		}
-		if standing[p].Owner != r.known.claim.Owner || standing[p].Epoch != r.known.claim.Epochs[p] {
+		if current[p].Owner != r.confirm.claim.Owner || current[p].Epoch != r.confirm.claim.Epochs[p] {
 			doubtful = append(doubtful, r)
 			continue
 		}
-		confirmed := *r.known
+		confirmed := *r.confirm
 		confirmed.generation = generation
 		r.reply(&confirmed, nil)
 	}
@@ -202,20 +203,20 @@ func (d *desk) confirm(ctx context.Context, together []request) (doubtful []requ
 
 // recover is the one answer to every doubt (docs/architecture.md, Recover): fence, kill, identity, positions, heads. What it cannot
 // answer for a single partition is that partition's error; its own error is that of all.
-func (d *desk) recover(ctx context.Context, together []request) error {
-	topic := string(d.entity.Topic)
+func (c *coordinator) recover(ctx context.Context, requests []request) error {
+	topic := string(c.entity.Topic)
 	members := map[int32]request{}
-	for _, r := range together {
-		d.metrics.recoveries.WithLabelValues(topic).Inc()
-		if _, err := d.members.current(ctx, r.w.tp); err != nil {
+	for _, r := range requests {
+		c.metrics.recoveries.WithLabelValues(topic).Inc()
+		if _, err := c.members.current(ctx, r.w.tp); err != nil {
 			r.reply(nil, err)
 			continue
 		}
 		members[r.w.tp.partition] = r
 	}
-	d.step(members, StepFence)
-	d.countLostFences(ctx, members)
-	claim, held, err := fence.Put(ctx, d.db, topic, partitionsOf(members))
+	c.step(members, StepFence)
+	c.countLostFences(ctx, members)
+	claim, held, err := fence.Put(ctx, c.db, topic, partitionsOf(members))
 	if err != nil {
 		return err
 	}
@@ -232,153 +233,153 @@ func (d *desk) recover(ctx context.Context, together []request) error {
 	if len(members) == 0 {
 		return nil
 	}
-	d.step(members, StepKill)
+	c.step(members, StepKill)
 	var prefixes []string
 	for p := range members {
-		prefixes = append(prefixes, fence.PartitionPrefix(d.db, topic, p))
+		prefixes = append(prefixes, fence.PartitionPrefix(c.db, topic, p))
 	}
-	if err := fence.Kill(ctx, d.db, prefixes...); err != nil {
+	if err := fence.Kill(ctx, c.db, prefixes...); err != nil {
 		return err
 	}
-	d.step(members, StepIdentity)
-	common, ranges, err := d.identify(ctx, claim, members)
+	c.step(members, StepIdentity)
+	common, ranges, err := c.identify(ctx, claim, members)
 	if err != nil {
 		return err
 	}
-	d.step(members, StepPositions)
-	at, err := d.settle(ctx, claim, common.server, members)
+	c.step(members, StepPositions)
+	at, err := c.reconcile(ctx, claim, common.server, members)
 	if err != nil {
 		return err
 	}
-	stands := map[int32]*stand{}
+	assignments := map[int32]*assignment{}
 	for p, r := range members {
 		if int(p) >= len(ranges) { // the group knew of more partitions than the broker that was asked
 			r.reply(nil, fmt.Errorf("partition %d is not among the %d that %s has", p, len(ranges), topic))
 			delete(members, p)
 			continue
 		}
-		s := *common
-		s.claim, s.position = claim, at[p].State
+		a := *common
+		a.claim, a.position = claim, at[p].State
 		switch log := ranges[p]; {
-		case s.position > uint64(log.End):
+		case a.position > uint64(log.End):
 			members[p].reply(nil, position.Refuse("partition %d of %s stands at offset %d, but its log ends at %d: this is another log than the one that was ingested; "+
-				"connect the right cluster, or ingest into an empty database", p, topic, s.position, log.End))
+				"connect the right cluster, or ingest into an empty database", p, topic, a.position, log.End))
 			delete(members, p)
 			continue
-		case s.position < uint64(log.Start) && s.position > 0:
-			s.gap, s.start = true, uint64(log.Start)
-		case s.position == 0:
-			s.start = uint64(log.Start)
+		case a.position < uint64(log.Start) && a.position > 0:
+			a.gap, a.start = true, uint64(log.Start)
+		case a.position == 0:
+			a.start = uint64(log.Start)
 		}
-		stands[p] = &s
+		assignments[p] = &a
 	}
-	d.step(members, StepHeads)
-	if err := d.prepareHeads(ctx, stands, members); err != nil {
+	c.step(members, StepHeads)
+	if err := c.restoreHeads(ctx, assignments, members); err != nil {
 		return err
 	}
-	d.step(members, StepStand)
+	c.step(members, StepRead)
 	for p, r := range members {
-		s := stands[p]
-		generation, err := d.members.current(ctx, r.w.tp)
+		a := assignments[p]
+		generation, err := c.members.current(ctx, r.w.tp)
 		if err != nil {
 			r.reply(nil, err)
 			continue
 		}
-		s.generation = generation
-		s.feed = d.source.open(r.w.tp, max(s.position, s.start))
-		d.log.Info("partition stands", "topic", topic, "partition", p, "position", s.position)
-		r.reply(s, nil)
+		a.generation = generation
+		a.buffer = c.source.open(r.w.tp, max(a.position, a.start))
+		c.log.Info("partition recovered", "topic", topic, "partition", p, "position", a.position)
+		r.reply(a, nil)
 	}
 	return nil
 }
 
 // identify compares what the database knows of the topic with the topic, the server and this binary. The first writer of all writes
 // it down.
-func (d *desk) identify(ctx context.Context, claim *fence.Claim, members map[int32]request) (*stand, []kafka.Range, error) {
-	topic := string(d.entity.Topic)
-	ids, err := kafka.Identities(ctx, d.asking, topic)
+func (c *coordinator) identify(ctx context.Context, claim *fence.Claim, members map[int32]request) (*assignment, []kafka.Range, error) {
+	topic := string(c.entity.Topic)
+	ids, err := kafka.Identities(ctx, c.admin, topic)
 	if err != nil {
 		return nil, nil, err
 	}
-	server, err := position.ServerUUID(ctx, d.db)
+	server, err := position.ServerUUID(ctx, c.db)
 	if err != nil {
 		return nil, nil, err
 	}
-	known, ok, err := position.ReadStream(ctx, d.db, topic)
+	known, ok, err := position.ReadStream(ctx, c.db, topic)
 	if err != nil {
 		return nil, nil, err
 	}
 	if !ok {
-		if known, err = d.introduce(ctx, claim, partitionsOf(members)[0], ids[topic], server); err != nil {
+		if known, err = c.register(ctx, claim, partitionsOf(members)[0], ids[topic], server); err != nil {
 			return nil, nil, err
 		}
 	}
 	if err := known.Check(topic, ids[topic], server); err != nil {
 		return nil, nil, err
 	}
-	ranges, err := kafka.Ranges(ctx, d.asking, topic)
+	ranges, err := kafka.Ranges(ctx, c.admin, topic)
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(ranges) != int(known.Partitions) {
 		return nil, nil, errors.New("the topic's partitions changed meanwhile")
 	}
-	return &stand{server: server, life: known.Life, partitions: int(known.Partitions)}, ranges, nil
+	return &assignment{server: server, life: known.Life, partitions: int(known.Partitions)}, ranges, nil
 }
 
-// introduce writes down which topic this database follows from now on.
-func (d *desk) introduce(ctx context.Context, claim *fence.Claim, partition int32, id kafka.Identity, server string) (position.Stream, error) {
-	topic := string(d.entity.Topic)
+// register records which topic this database follows from now on.
+func (c *coordinator) register(ctx context.Context, claim *fence.Claim, partition int32, id kafka.Identity, server string) (position.Stream, error) {
+	topic := string(c.entity.Topic)
 	var rows uint64
-	err := d.db.Rows(ctx, database.Query{SQL: "SELECT count() FROM " + d.entity.Table + " WHERE tenant = ''"}, func(scan func(...any) error) error { return scan(&rows) })
+	err := c.db.Rows(ctx, database.Query{SQL: "SELECT count() FROM " + c.entity.Table + " WHERE tenant = ''"}, func(scan func(...any) error) error { return scan(&rows) })
 	if err != nil {
-		return position.Stream{}, fmt.Errorf("see whether %s is empty: %w", d.entity.Table, err)
+		return position.Stream{}, fmt.Errorf("see whether %s is empty: %w", c.entity.Table, err)
 	}
 	if rows > 0 {
-		return position.Stream{}, position.Refuse("%s holds data, but nothing says of which topic: restore the table streams, or ingest into an empty database", d.entity.Table)
+		return position.Stream{}, position.Refuse("%s holds data, but nothing says of which topic: restore the table streams, or ingest into an empty database", c.entity.Table)
 	}
 	s := position.Stream{Revision: 1, ClusterID: id.Cluster, TopicID: id.Topic, Partitions: uint32(id.Partitions), Server: server, Formula: store.Formula, Life: position.NewLife()}
-	if err := position.WriteStream(ctx, d.db, topic, fence.WriterID(d.db, topic, partition), s, fence.Counts, claim.Params(partition)); err != nil {
+	if err := position.WriteStream(ctx, c.db, topic, fence.WriterID(c.db, topic, partition), s, fence.Counts, claim.Params(partition)); err != nil {
 		return position.Stream{}, err
 	}
-	s, _, err = position.ReadStream(ctx, d.db, topic) // another worker's may be the one that counts
+	s, _, err = position.ReadStream(ctx, c.db, topic) // another worker's may be the one that counts
 	return s, err
 }
 
-// settle brings the views of the partitions to where their table is and returns where that is. A partition that stands strangely
+// reconcile brings the views of the partitions to their table's position and returns it. A partition whose positions are inconsistent
 // leaves members.
-func (d *desk) settle(ctx context.Context, claim *fence.Claim, server string, members map[int32]request) (map[int32]position.Positions, error) {
+func (c *coordinator) reconcile(ctx context.Context, claim *fence.Claim, server string, members map[int32]request) (map[int32]position.Positions, error) {
 	mended := map[int32]bool{}
 	for {
-		at, err := position.Read(ctx, d.db, d.entity, partitionsOf(members))
+		at, err := position.Read(ctx, c.db, c.entity, partitionsOf(members))
 		if err != nil {
 			return nil, err
 		}
-		broken, err := brokenParts(ctx, d.db, d.entity)
+		broken, err := brokenParts(ctx, c.db, c.entity)
 		if err != nil {
 			return nil, err
 		}
 		again := false
 		for p, r := range members {
-			missed, strange := at[p].Torn(d.entity.Views())
-			if strange == "" && broken != "" {
-				strange = broken
+			missed, inconsistency := at[p].Torn(c.entity.Views())
+			if inconsistency == "" && broken != "" {
+				inconsistency = broken
 			}
-			if strange != "" || mended[p] && len(missed) > 0 {
-				if err := d.judge(ctx, claim, p, strange); err != nil {
+			if inconsistency != "" || mended[p] && len(missed) > 0 {
+				if err := c.classify(ctx, claim, p, inconsistency); err != nil {
 					r.reply(nil, err)
 					delete(members, p)
 				}
 				continue
 			}
 			for _, v := range missed {
-				d.step(map[int32]request{p: r}, StepMend)
-				d.log.Warn("a view missed the last batch: it is mended", "view", v.Name, "partition", p, "from", at[p].First, "to", at[p].State)
-				id := fence.WriterID(d.db, claim.Topic, p)
-				if err := position.Mend(ctx, d.db, v, id, p, at[p], server, fence.Counts, claim.Params(p)); err != nil {
+				c.step(map[int32]request{p: r}, StepMend)
+				c.log.Warn("a view missed the last batch: it is mended", "view", v.Name, "partition", p, "from", at[p].First, "to", at[p].State)
+				id := fence.WriterID(c.db, claim.Topic, p)
+				if err := position.Mend(ctx, c.db, v, id, p, at[p], server, fence.Counts, claim.Params(p)); err != nil {
 					return nil, err
 				}
-				d.metrics.mended.WithLabelValues(v.Name).Inc()
+				c.metrics.mended.WithLabelValues(v.Name).Inc()
 				mended[p], again = true, true
 			}
 		}
@@ -388,37 +389,37 @@ func (d *desk) settle(ctx context.Context, claim *fence.Claim, server string, me
 	}
 }
 
-// judge tells what to make of positions that cannot be. Several tables are no one snapshot: only while the fence still counts, read
-// after the positions, do they say anything.
-func (d *desk) judge(ctx context.Context, claim *fence.Claim, p int32, strange string) error {
-	counts, err := claim.Counting(ctx, d.db)
+// classify returns the error behind positions that cannot be. Several tables are not read in one snapshot: their positions mean
+// something only if the fence, read after them, still counts.
+func (c *coordinator) classify(ctx context.Context, claim *fence.Claim, p int32, inconsistency string) error {
+	counts, err := claim.Counting(ctx, c.db)
 	switch {
 	case err != nil:
 		return err
 	case !counts[p]:
 		return errors.New("another writer took over while the positions were read")
-	case strange == "":
+	case inconsistency == "":
 		return errors.New("a view that was mended still misses the last batch")
 	}
-	return &position.Strange{Topic: claim.Topic, Partition: p, What: strange}
+	return &position.Inconsistent{Topic: claim.Topic, Partition: p, What: inconsistency}
 }
 
-// countLostFences notices members in good standing whose fence somebody else outbid.
-func (d *desk) countLostFences(ctx context.Context, members map[int32]request) {
-	var standing map[int32]fence.Standing
+// countLostFences counts members in good standing whose fence another writer outbid.
+func (c *coordinator) countLostFences(ctx context.Context, members map[int32]request) {
+	var current map[int32]fence.Current
 	for p, r := range members {
 		last := r.w.last
 		if last == nil {
 			continue
 		}
-		if standing == nil {
+		if current == nil {
 			var err error
-			if standing, err = fence.Read(ctx, d.db, string(d.entity.Topic)); err != nil {
+			if current, err = fence.Read(ctx, c.db, string(c.entity.Topic)); err != nil {
 				return // the recovery itself meets the same error
 			}
 		}
-		if s, ok := standing[p]; ok && s.Owner != last.Owner && !s.Held {
-			d.metrics.fencesLost.WithLabelValues(string(d.entity.Topic)).Inc()
+		if s, ok := current[p]; ok && s.Owner != last.Owner && !s.Held {
+			c.metrics.fencesLost.WithLabelValues(string(c.entity.Topic)).Inc()
 			r.w.lostFence(time.Now())
 		}
 	}
@@ -428,7 +429,7 @@ const detached = `
 SELECT concat(table, ': part ', name, ' is detached as ', reason)
 FROM system.detached_parts WHERE database = {database:String} AND table IN {tables:Array(String)} AND startsWith(reason, 'broken') ORDER BY table, name LIMIT 1`
 
-// brokenParts tells of a part that the server put aside: a position is a maximum and would not show it.
+// brokenParts names a part that the server detached as broken, "" when there is none: positions are maxima and would not show it.
 func brokenParts(ctx context.Context, db Database, e *store.Entity) (what string, err error) {
 	tables := "['" + e.Table + "'"
 	for _, v := range e.Views() {
@@ -441,9 +442,9 @@ func brokenParts(ctx context.Context, db Database, e *store.Entity) (what string
 	return what, nil
 }
 
-func (d *desk) step(members map[int32]request, s Step) {
+func (c *coordinator) step(members map[int32]request, s Step) {
 	for _, r := range members {
-		d.observe(r.w.tp, s)
+		c.observe(r.w.tp, s)
 		r.w.state.progress()
 	}
 }

@@ -25,20 +25,20 @@ import (
 
 // A scene is one interleaving, played step by step on the real engine and broker. It is played twice: with all rules of the protocol it
 // must show no symptom, with one rule left out it must show one, or it tests nothing.
-func playTwice(t *testing.T, play func(s *stage, without bool) (symptoms []string, met bool)) {
+func proveRule(t *testing.T, play func(s *scenario, omitRule bool) (symptoms []string, overlapped bool)) {
 	t.Parallel()
-	for _, without := range []bool{false, true} {
+	for _, omitRule := range []bool{false, true} {
 		name := "with the rule nothing drifts"
-		if without {
+		if omitRule {
 			name = "without it something does"
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			symptoms := playUntilMet(t, func(s *stage) ([]string, bool) { return play(s, without) })
+			symptoms := playUntilOverlap(t, func(s *scenario) ([]string, bool) { return play(s, omitRule) })
 			switch {
-			case !without && len(symptoms) > 0:
+			case !omitRule && len(symptoms) > 0:
 				t.Errorf("symptoms: %s", strings.Join(symptoms, "\n"))
-			case without && len(symptoms) == 0:
+			case omitRule && len(symptoms) == 0:
 				t.Error("no symptom: the scene tests nothing")
 			}
 		})
@@ -46,10 +46,10 @@ func playTwice(t *testing.T, play func(s *stage, without bool) (symptoms []strin
 }
 
 // playUntilMet plays again when two statements that had to run at the same moment did not, as happens on a crowded machine.
-func playUntilMet(t *testing.T, play func(*stage) ([]string, bool)) []string {
+func playUntilOverlap(t *testing.T, play func(*scenario) ([]string, bool)) []string {
 	t.Helper()
 	for range 5 {
-		if symptoms, met := play(newStage(t)); met {
+		if symptoms, overlapped := play(newScenario(t)); overlapped {
 			return symptoms
 		}
 	}
@@ -59,25 +59,25 @@ func playUntilMet(t *testing.T, play func(*stage) ([]string, bool)) []string {
 
 // stage is a world whose writers have no consumer group: the scene says who believes to own what. It plays with records, in partition 0
 // where it doesn't say otherwise.
-type stage struct {
+type scenario struct {
 	*world
 	t          testing.TB
 	model      *model
 	generation int32
-	tamper     func(*tampered) // with the database of every player, if not nil
+	intercept  func(*interceptor) // with the database of every member, if not nil
 }
 
 var scenePartition = topicPartition{string(events.Records), 0}
 
-func newStage(t testing.TB) *stage {
+func newScenario(t testing.TB) *scenario {
 	t.Helper()
 	addr, name := clickhousetest.Database(t)
-	return newStageOn(t, addr, name, kafkatest.Start(t).Addr())
+	return newScenarioOn(t, addr, name, kafkatest.Start(t).Addr())
 }
 
-func newStageOn(t testing.TB, clickhouseAddr, name, kafkaAddr string) *stage {
+func newScenarioOn(t testing.TB, clickhouseAddr, name, kafkaAddr string) *scenario {
 	t.Helper()
-	return &stage{world: joinWorldWith(t, clickhouseAddr, name, kafkaAddr, trapped), t: t, model: newModel()}
+	return &scenario{world: joinWorldWith(t, clickhouseAddr, name, kafkaAddr, trapped), t: t, model: newModel()}
 }
 
 // ids are names of records whose keys belong to the partition.
@@ -92,7 +92,7 @@ func ids(partition int32, n int) (all []string) {
 }
 
 // some are first versions of n records of partition 0, all different.
-func some(n int) (all []message) {
+func someRecords(n int) (all []message) {
 	for i, id := range ids(0, n) {
 		all = append(all, record(id, 1, map[string]any{"net": 1000 + i, "tax": nil, "gross": nil, "allocations": []any{}}))
 	}
@@ -100,14 +100,14 @@ func some(n int) (all []message) {
 }
 
 // send produces messages that the tables must show in the end.
-func (s *stage) send(messages ...message) {
+func (s *scenario) send(messages ...message) {
 	s.t.Helper()
 	s.produce(messages...)
 	s.model.take(messages...)
 }
 
 // await waits until something is so.
-func (s *stage) await(what string, is func() bool) {
+func (s *scenario) await(what string, is func() bool) {
 	s.t.Helper()
 	for deadline := time.Now().Add(90 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -117,7 +117,7 @@ func (s *stage) await(what string, is func() bool) {
 }
 
 // at reads where a partition's table and views are.
-func (s *stage) at(partition int32) position.Positions {
+func (s *scenario) at(partition int32) position.Positions {
 	s.t.Helper()
 	all, err := position.Read(context.Background(), s.db, store.Of(events.Records), []int32{partition})
 	if err != nil {
@@ -127,19 +127,19 @@ func (s *stage) at(partition int32) position.Positions {
 }
 
 // awaitState waits until the state table of partition 0 has come to a position.
-func (s *stage) awaitState(at uint64) {
+func (s *scenario) awaitState(at uint64) {
 	s.t.Helper()
 	s.await(fmt.Sprint("the table stands at ", at), func() bool { return s.at(0).State == at })
 }
 
 // awaitAll waits until the table and all its views have come to a position of partition 0.
-func (s *stage) awaitAll(at uint64) {
+func (s *scenario) awaitAll(at uint64) {
 	s.t.Helper()
 	s.await(fmt.Sprint("table and views stand at ", at), func() bool { return s.stands(0, at) })
 }
 
-// stands tells whether the table and all its views are at a position.
-func (s *stage) stands(partition int32, at uint64) bool {
+// stands reports whether the table and all its views are at a position.
+func (s *scenario) stands(partition int32, at uint64) bool {
 	s.t.Helper()
 	p := s.at(partition)
 	for _, view := range p.Views {
@@ -150,38 +150,38 @@ func (s *stage) stands(partition int32, at uint64) bool {
 	return p.State == at
 }
 
-// player is a worker without a group.
-type player struct {
+// member is a worker without a group.
+type member struct {
 	*Worker
-	stage  *stage
-	name   string
-	db     *tampered
-	latest *heads.Store
-	stop   context.CancelFunc
-	parts  sync.WaitGroup
+	scenario *scenario
+	name     string
+	db       *interceptor
+	latest   *heads.Store
+	stop     context.CancelFunc
+	parts    sync.WaitGroup
 
 	registry *prometheus.Registry
 
-	mu    sync.Mutex
-	hooks map[Step]func()
-	dead  bool
+	mu      sync.Mutex
+	hooks   map[Step]func()
+	crashed bool
 }
 
-// enter brings a player on the stage, with the heads that its name left there.
-func (s *stage) enter(name string) *player {
+// enter brings a member on the stage, with the heads that its name left there.
+func (s *scenario) join(name string) *member {
 	s.t.Helper()
-	return s.enterOn(name, s.db)
+	return s.joinOn(name, s.db)
 }
 
-func (s *stage) enterOn(name string, db Database) *player {
+func (s *scenario) joinOn(name string, db Database) *member {
 	s.t.Helper()
 	latest, err := heads.Open(filepath.Join(s.dir, name))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	p := &player{stage: s, name: name, db: &tampered{Database: db}, latest: latest, registry: prometheus.NewRegistry(), hooks: map[Step]func(){}}
-	if s.tamper != nil {
-		s.tamper(p.db)
+	p := &member{scenario: s, name: name, db: &interceptor{Database: db}, latest: latest, registry: prometheus.NewRegistry(), hooks: map[Step]func(){}}
+	if s.intercept != nil {
+		s.intercept(p.db)
 	}
 	p.Worker, err = New(Options{
 		Cluster: s.cluster, Servers: []Database{p.db}, Heads: latest, Group: "none", Entities: []*store.Entity{store.Of(events.Records)},
@@ -194,30 +194,30 @@ func (s *stage) enterOn(name string, db Database) *player {
 	p.pace.budget = 10_000
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
-	p.begin(ctx, &p.parts)
-	s.t.Cleanup(p.die)
+	p.startParts(ctx, &p.parts)
+	s.t.Cleanup(p.crash)
 	return p
 }
 
-func (p *player) step(_ topicPartition, step Step) {
-	p.mu.Lock()
-	hook := p.hooks[step]
-	delete(p.hooks, step)
-	p.mu.Unlock()
+func (m *member) step(_ topicPartition, step Step) {
+	m.mu.Lock()
+	hook := m.hooks[step]
+	delete(m.hooks, step)
+	m.mu.Unlock()
 	if hook != nil {
 		hook()
 	}
 }
 
-// once has something happen when the player next comes to a step; the player waits for it.
-func (p *player) once(step Step, f func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.hooks[step] = f
+// once has something happen when the member next comes to a step; the member waits for it.
+func (m *member) onStep(step Step, f func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.hooks[step] = f
 }
 
-// own makes the player believe that it owns partitions, by default partition 0.
-func (p *player) own(partitions ...int32) {
+// own makes the member believe that it owns partitions, by default partition 0.
+func (m *member) assign(partitions ...int32) {
 	if len(partitions) == 0 {
 		partitions = []int32{0}
 	}
@@ -225,41 +225,41 @@ func (p *player) own(partitions ...int32) {
 	for _, n := range partitions {
 		all = append(all, topicPartition{string(events.Records), n})
 	}
-	p.stage.generation++
-	p.members.pause(0)
-	p.members.begin(p.stage.generation, all, testPartitions)
+	m.scenario.generation++
+	m.members.pause(0)
+	m.members.begin(m.scenario.generation, all, testPartitions)
 	for _, tp := range all {
-		p.startWriter(context.Background(), tp)
+		m.startWriter(context.Background(), tp)
 	}
 }
 
-// lose tells the player that it owns nothing any more.
-func (p *player) lose() {
-	p.stage.generation++
-	p.members.pause(0)
-	p.members.begin(p.stage.generation, nil, testPartitions)
+// lose tells the member that it owns nothing any more.
+func (m *member) revoke() {
+	m.scenario.generation++
+	m.members.pause(0)
+	m.members.begin(m.scenario.generation, nil, testPartitions)
 }
 
-// die ends the player without any farewell.
-func (p *player) die() {
-	p.mu.Lock()
-	dead := p.dead
-	p.dead = true
-	p.mu.Unlock()
-	if dead {
+// die ends the member without any farewell.
+func (m *member) crash() {
+	m.mu.Lock()
+	crashed := m.crashed
+	m.crashed = true
+	m.mu.Unlock()
+	if crashed {
 		return
 	}
-	p.stopWriters(func(topicPartition) bool { return true })
-	p.stop()
-	p.parts.Wait()
-	_ = p.latest.Close()
-	_ = p.sender.close()
-	p.asking.Close()
+	m.stopWriters(func(topicPartition) bool { return true })
+	m.stop()
+	m.parts.Wait()
+	_ = m.latest.Close()
+	_ = m.sender.close()
+	m.admin.Close()
 }
 
-// is tells what the player says of a partition.
-func (p *player) is(partition int32) Status {
-	for _, s := range p.Status() {
+// is says what the member says of a partition.
+func (m *member) statusOf(partition int32) Status {
+	for _, s := range m.Status() {
 		if s.Partition == partition {
 			return s
 		}
@@ -267,12 +267,12 @@ func (p *player) is(partition int32) Status {
 	return Status{}
 }
 
-// awaitCondition waits until the player says one of these of partition 0.
-func (p *player) awaitCondition(conditions ...Condition) Condition {
-	p.stage.t.Helper()
+// awaitCondition waits until the member says one of these of partition 0.
+func (m *member) awaitCondition(conditions ...Condition) Condition {
+	m.scenario.t.Helper()
 	var is Status
-	p.stage.await(fmt.Sprint(p.name, " is one of ", conditions), func() bool {
-		is = p.is(0)
+	m.scenario.await(fmt.Sprint(m.name, " is one of ", conditions), func() bool {
+		is = m.statusOf(0)
 		for _, c := range conditions {
 			if is.Condition == c {
 				return true
@@ -283,18 +283,18 @@ func (p *player) awaitCondition(conditions ...Condition) Condition {
 	return is.Condition
 }
 
-// refusal says why a player does not write, "" when it does.
-func (p *player) refusal() []string {
-	if s := p.is(0); s.Condition != Standing {
-		return []string{fmt.Sprintf("%s is %s: %s", p.name, s.Condition, s.Reason)}
+// refusal says why a member does not write, "" when it does.
+func (m *member) refusal() []string {
+	if s := m.statusOf(0); s.Condition != Running {
+		return []string{fmt.Sprintf("%s is %s: %s", m.name, s.Condition, s.Reason)}
 	}
 	return nil
 }
 
-// counted adds up what the player's metrics of a name say, whatever their labels.
-func (p *player) counted(name string) float64 { return counted(p.stage.t, p.registry, name) }
+// counted adds up what the member's metrics of a name say, whatever their labels.
+func (m *member) counter(name string) float64 { return counter(m.scenario.t, m.registry, name) }
 
-func counted(t testing.TB, registry prometheus.Gatherer, name string) (n float64) {
+func counter(t testing.TB, registry prometheus.Gatherer, name string) (n float64) {
 	t.Helper()
 	families, err := registry.Gather()
 	if err != nil {
@@ -312,26 +312,26 @@ func counted(t testing.TB, registry prometheus.Gatherer, name string) (n float64
 
 // tampered is a database whose statements a scene sees, changes, loses or holds back on their way. It is where rules are left out: the
 // worker has no switch for that.
-type tampered struct {
+type interceptor struct {
 	Database
 	mu     sync.Mutex
-	insert []func(st database.Statement, next inserting) (uint64, error)
-	exec   []func(st database.Statement, next execing) error
-	rows   []func(q database.Query, each eaching, next asking) error
+	insert []func(st database.Statement, next insertFunc) (uint64, error)
+	exec   []func(st database.Statement, next execFunc) error
+	rows   []func(q database.Query, each rowFunc, next queryFunc) error
 }
 
 type (
-	inserting func(database.Statement) (uint64, error)
-	execing   func(database.Statement) error
-	eaching   func(scan func(...any) error) error
-	asking    func(database.Query, eaching) error
+	insertFunc func(database.Statement) (uint64, error)
+	execFunc   func(database.Statement) error
+	rowFunc    func(scan func(...any) error) error
+	queryFunc  func(database.Query, rowFunc) error
 )
 
-func (d *tampered) Insert(ctx context.Context, st database.Statement) (uint64, error) {
-	d.mu.Lock()
-	layers := d.insert
-	d.mu.Unlock()
-	do := func(st database.Statement) (uint64, error) { return d.Database.Insert(ctx, st) }
+func (i *interceptor) Insert(ctx context.Context, st database.Statement) (uint64, error) {
+	i.mu.Lock()
+	layers := i.insert
+	i.mu.Unlock()
+	do := func(st database.Statement) (uint64, error) { return i.Database.Insert(ctx, st) }
 	for _, layer := range layers {
 		inner := do
 		do = func(st database.Statement) (uint64, error) { return layer(st, inner) }
@@ -339,11 +339,11 @@ func (d *tampered) Insert(ctx context.Context, st database.Statement) (uint64, e
 	return do(st)
 }
 
-func (d *tampered) Exec(ctx context.Context, st database.Statement) error {
-	d.mu.Lock()
-	layers := d.exec
-	d.mu.Unlock()
-	do := func(st database.Statement) error { return d.Database.Exec(ctx, st) }
+func (i *interceptor) Exec(ctx context.Context, st database.Statement) error {
+	i.mu.Lock()
+	layers := i.exec
+	i.mu.Unlock()
+	do := func(st database.Statement) error { return i.Database.Exec(ctx, st) }
 	for _, layer := range layers {
 		inner := do
 		do = func(st database.Statement) error { return layer(st, inner) }
@@ -351,34 +351,34 @@ func (d *tampered) Exec(ctx context.Context, st database.Statement) error {
 	return do(st)
 }
 
-func (d *tampered) Rows(ctx context.Context, q database.Query, each func(scan func(...any) error) error) error {
-	d.mu.Lock()
-	layers := d.rows
-	d.mu.Unlock()
-	do := func(q database.Query, each eaching) error { return d.Database.Rows(ctx, q, each) }
+func (i *interceptor) Rows(ctx context.Context, q database.Query, each func(scan func(...any) error) error) error {
+	i.mu.Lock()
+	layers := i.rows
+	i.mu.Unlock()
+	do := func(q database.Query, each rowFunc) error { return i.Database.Rows(ctx, q, each) }
 	for _, layer := range layers {
 		inner := do
-		do = func(q database.Query, each eaching) error { return layer(q, each, inner) }
+		do = func(q database.Query, each rowFunc) error { return layer(q, each, inner) }
 	}
 	return do(q, each)
 }
 
-func (d *tampered) onInsert(f func(database.Statement, inserting) (uint64, error)) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.insert = append(d.insert[:len(d.insert):len(d.insert)], f)
+func (i *interceptor) onInsert(f func(database.Statement, insertFunc) (uint64, error)) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.insert = append(i.insert[:len(i.insert):len(i.insert)], f)
 }
 
-func (d *tampered) onExec(f func(database.Statement, execing) error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.exec = append(d.exec[:len(d.exec):len(d.exec)], f)
+func (i *interceptor) onExec(f func(database.Statement, execFunc) error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.exec = append(i.exec[:len(i.exec):len(i.exec)], f)
 }
 
-func (d *tampered) onRows(f func(database.Query, eaching, asking) error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.rows = append(d.rows[:len(d.rows):len(d.rows)], f)
+func (i *interceptor) onRows(f func(database.Query, rowFunc, queryFunc) error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.rows = append(i.rows[:len(i.rows):len(i.rows)], f)
 }
 
 // Which statement is it?
@@ -394,17 +394,17 @@ func readsView(q database.Query, view string) bool {
 var errLostOnTheWay = errors.New("the connection broke")
 
 // late is a statement whose sender believes that the connection broke, and that comes all the same.
-type late struct {
+type delayed struct {
 	st      database.Statement
 	sent    chan struct{}
 	deliver func() (written uint64, err error)
 }
 
 // loseBatch loses the next batch on its way. Its sender hears of a broken connection, after then was called.
-func (d *tampered) loseBatch(then func()) *late {
-	l := &late{sent: make(chan struct{})}
+func (i *interceptor) loseBatch(then func()) *delayed {
+	l := &delayed{sent: make(chan struct{})}
 	var once sync.Once
-	d.onInsert(func(st database.Statement, next inserting) (uint64, error) {
+	i.onInsert(func(st database.Statement, next insertFunc) (uint64, error) {
 		mine := false
 		if isBatch(st) {
 			once.Do(func() { mine = true })
@@ -424,10 +424,10 @@ func (d *tampered) loseBatch(then func()) *late {
 }
 
 // failure is closed when the next batch has come back with an error.
-func (d *tampered) failure() <-chan struct{} {
+func (i *interceptor) failure() <-chan struct{} {
 	failed := make(chan struct{})
 	var once sync.Once
-	d.onInsert(func(st database.Statement, next inserting) (uint64, error) {
+	i.onInsert(func(st database.Statement, next insertFunc) (uint64, error) {
 		written, err := next(st)
 		if isBatch(st) && err != nil {
 			once.Do(func() { close(failed) })
@@ -439,22 +439,22 @@ func (d *tampered) failure() <-chan struct{} {
 
 // slow is a batch that takes its time between seeing its conditions hold and writing.
 type slow struct {
-	stage *stage
-	id    string
-	sent  chan struct{}
+	scenario *scenario
+	id       string
+	sent     chan struct{}
 }
 
-const slowly = 2500 * time.Millisecond
+const slowTime = 2500 * time.Millisecond
 
 // slowBatch makes the next batch slow.
-func (d *tampered) slowBatch(s *stage) *slow {
-	l := &slow{stage: s, sent: make(chan struct{})}
+func (i *interceptor) slowBatch(s *scenario) *slow {
+	l := &slow{scenario: s, sent: make(chan struct{})}
 	var once sync.Once
-	d.onInsert(func(st database.Statement, next inserting) (uint64, error) {
+	i.onInsert(func(st database.Statement, next insertFunc) (uint64, error) {
 		if isBatch(st) {
 			once.Do(func() {
 				l.id = st.ID
-				st.SQL += fmt.Sprintf(" AND sleep(%.1f) = 0", slowly.Seconds())
+				st.SQL += fmt.Sprintf(" AND sleep(%.1f) = 0", slowTime.Seconds())
 				close(l.sent)
 			})
 		}
@@ -466,18 +466,18 @@ func (d *tampered) slowBatch(s *stage) *slow {
 // begun waits until the slow batch has seen its conditions hold.
 func (l *slow) begun() {
 	<-l.sent
-	l.stage.await("the slow insert runs", func() bool {
-		return l.stage.count("SELECT count() FROM system.processes WHERE query_id = '"+l.id+"' AND elapsed > 0.3") > 0
+	l.scenario.await("the slow insert runs", func() bool {
+		return l.scenario.count("SELECT count() FROM system.processes WHERE query_id = '"+l.id+"' AND elapsed > 0.3") > 0
 	})
 }
 
-// runs tells whether it still does.
+// runs reports whether it still does.
 func (l *slow) runs() bool {
-	return l.stage.count("SELECT count() FROM system.processes WHERE query_id = '"+l.id+"'") > 0
+	return l.scenario.count("SELECT count() FROM system.processes WHERE query_id = '"+l.id+"'") > 0
 }
 
 // fenceOf is a partition's fence that counts.
-func (s *stage) fenceOf(partition int32) fence.Standing {
+func (s *scenario) fenceOf(partition int32) fence.Current {
 	s.t.Helper()
 	all, err := fence.Read(context.Background(), s.db, string(events.Records))
 	if err != nil {

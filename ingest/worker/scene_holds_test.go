@@ -15,16 +15,16 @@ import (
 var allPartitions = []int32{0, 1, 2}
 
 // hold takes a hold on all partitions; a writer that recovers at the same moment may be quicker, then it tries again.
-func (s *stage) hold(holder string) (h *fence.Hold) {
+func (s *scenario) hold(holder string) (h *fence.Hold) {
 	s.t.Helper()
-	patiently(s.t, func() (err error) {
+	retry(s.t, func() (err error) {
 		h, err = fence.Take(context.Background(), s.db, scenePartition.topic, allPartitions, holder)
 		return err
 	})
 	return h
 }
 
-func (s *stage) release(h *fence.Hold) {
+func (s *scenario) release(h *fence.Hold) {
 	s.t.Helper()
 	if err := h.Release(context.Background(), s.db); err != nil {
 		s.t.Fatal(err)
@@ -34,15 +34,15 @@ func (s *stage) release(h *fence.Hold) {
 // Somebody replaces a view's content under a hold, by statements that no condition can guard, while messages come. The writer waits;
 // without the rule it outbids the hold, and its batches get lost with the old content.
 func TestSceneNoFenceDuringAHold(t *testing.T) {
-	playTwice(t, func(s *stage, without bool) ([]string, bool) {
-		messages := some(6)
+	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
+		messages := someRecords(6)
 		s.send(messages[0])
-		a := s.enter("a")
-		a.own()
+		a := s.join("a")
+		a.assign()
 		s.awaitAll(1)
 		s.send(messages[1])
 		s.awaitAll(2)
-		if without {
+		if omitRule {
 			ignoreHolds(a.db)
 		}
 		h := s.hold("a replacement")
@@ -50,26 +50,28 @@ func TestSceneNoFenceDuringAHold(t *testing.T) {
 		s.exec("INSERT INTO content SELECT * FROM record_sums")
 		for n, m := range messages[2:5] {
 			s.send(m)
-			s.await("the message is held back, or not", func() bool { return a.is(0).Condition == HeldBack || s.at(0).State == uint64(n)+3 })
+			s.await("the message is held back, or not", func() bool { return a.statusOf(0).Condition == HeldBack || s.at(0).State == uint64(n)+3 })
 		}
 		s.exec("TRUNCATE TABLE record_sums")
 		s.exec("INSERT INTO record_sums SELECT * FROM content")
 		s.release(h)
 		s.send(messages[5])
-		s.await("the writer has come to the end, or stopped", func() bool { return a.is(0).Condition == Stopped || s.at(0).State == 6 && a.is(0).Position == 6 })
+		s.await("the writer has come to the end, or stopped", func() bool {
+			return a.statusOf(0).Condition == Stopped || s.at(0).State == 6 && a.statusOf(0).Position == 6
+		})
 		return append(s.drift(s.model), a.refusal()...), true
 	})
 }
 
 // ignoreHolds neither sees a hold nor refuses to write over one.
-func ignoreHolds(d *tampered) {
-	d.onRows(func(q database.Query, each eaching, next asking) error {
+func ignoreHolds(d *interceptor) {
+	d.onRows(func(q database.Query, each rowFunc, next queryFunc) error {
 		if readsFences(q) {
 			q.SQL = strings.Replace(q.SQL, "argMax(held, (epoch, owner))", "false", 1)
 		}
 		return next(q, each)
 	})
-	d.onExec(func(st database.Statement, next execing) error {
+	d.onExec(func(st database.Statement, next execFunc) error {
 		if isRaise(st) {
 			st.SQL, _, _ = strings.Cut(st.SQL, "AND (NOT standing.is_held")
 		}
@@ -80,16 +82,16 @@ func ignoreHolds(d *tampered) {
 // A holder's hold is lost on the way; the holder gives up and takes back what it asked for. Then the hold arrives. On top of what was
 // read is nothing any more, so it writes nothing; written blindly it would hold for ever.
 func TestSceneFencesOnlyOnTopOfWhatWasRead(t *testing.T) {
-	playTwice(t, func(s *stage, without bool) ([]string, bool) {
-		messages := some(4)
+	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
+		messages := someRecords(4)
 		s.send(messages[:2]...)
-		a := s.enter("a")
-		a.own()
+		a := s.join("a")
+		a.assign()
 		s.awaitAll(2)
-		holder := &tampered{Database: s.db}
+		holder := &interceptor{Database: s.db}
 		lost := holder.loseRaise()
-		if without {
-			holder.onExec(func(st database.Statement, next execing) error {
+		if omitRule {
+			holder.onExec(func(st database.Statement, next execFunc) error {
 				if isRaise(st) {
 					st.SQL = strings.Replace(st.SQL, "standing.top = asked.epoch", "1", 1)
 				}
@@ -103,7 +105,9 @@ func TestSceneFencesOnlyOnTopOfWhatWasRead(t *testing.T) {
 			s.t.Fatal(err)
 		}
 		s.send(messages[2:]...)
-		s.await("the writer goes on, or is held", func() bool { return a.is(0).Condition == HeldBack && s.fenceOf(0).Held || a.is(0).Position == 4 })
+		s.await("the writer goes on, or is held", func() bool {
+			return a.statusOf(0).Condition == HeldBack && s.fenceOf(0).Held || a.statusOf(0).Position == 4
+		})
 		if s.fenceOf(0).Held {
 			return a.refusal(), true
 		}
@@ -113,10 +117,10 @@ func TestSceneFencesOnlyOnTopOfWhatWasRead(t *testing.T) {
 }
 
 // loseRaise loses the next statement that puts up fences.
-func (d *tampered) loseRaise() *late {
-	l := &late{sent: make(chan struct{})}
+func (i *interceptor) loseRaise() *delayed {
+	l := &delayed{sent: make(chan struct{})}
 	var once sync.Once
-	d.onExec(func(st database.Statement, next execing) error {
+	i.onExec(func(st database.Statement, next execFunc) error {
 		mine := false
 		if isRaise(st) {
 			once.Do(func() { mine = true })
@@ -135,54 +139,54 @@ func (d *tampered) loseRaise() *late {
 // A writer's fence is being put up, computed before the hold, written after it. The hold's epoch is so far ahead that it counts all the
 // same; without the jump the writer's outranks it, and the holder never gets through.
 func TestSceneHoldJumpsAhead(t *testing.T) {
-	playTwice(t, func(s *stage, without bool) ([]string, bool) {
-		messages := some(3)
+	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
+		messages := someRecords(3)
 		s.send(messages[:2]...)
-		a, b := s.enter("a"), s.enter("b")
-		a.own()
+		a, b := s.join("a"), s.join("b")
+		a.assign()
 		s.awaitAll(2)
-		a.lose()
+		a.revoke()
 		slow := b.db.slowRaise(s)
-		b.own()
+		b.assign()
 		slow.begun()
-		holder := &tampered{Database: s.db}
-		if without {
-			holder.onExec(func(st database.Statement, next execing) error {
+		holder := &interceptor{Database: s.db}
+		if omitRule {
+			holder.onExec(func(st database.Statement, next execFunc) error {
 				if isRaise(st) {
 					st.Params = st.Params.With(database.Params{"step": "1"})
 				}
 				return next(st)
 			})
 		}
-		met := false
-		holder.onExec(func(st database.Statement, next execing) error {
+		overlapped := false
+		holder.onExec(func(st database.Statement, next execFunc) error {
 			err := next(st)
-			met = met || isRaise(st) && slow.runs()
+			overlapped = overlapped || isRaise(st) && slow.runs()
 			return err
 		})
 		h, err := fence.Take(context.Background(), holder, scenePartition.topic, allPartitions, "!") // sorts before every writer's
 		if err != nil {
-			if !errors.Is(err, fence.ErrOutrun) {
+			if !errors.Is(err, fence.ErrLostRace) {
 				s.t.Fatal(err)
 			}
-			return []string{err.Error()}, met
+			return []string{err.Error()}, overlapped
 		}
 		s.release(h)
 		s.send(messages[2])
 		s.awaitAll(3)
-		return s.drift(s.model), met
+		return s.drift(s.model), overlapped
 	})
 }
 
 // slowRaise makes the next fence slow: it takes its time between reading what stands and writing.
-func (d *tampered) slowRaise(s *stage) *slow {
-	l := &slow{stage: s, sent: make(chan struct{})}
+func (i *interceptor) slowRaise(s *scenario) *slow {
+	l := &slow{scenario: s, sent: make(chan struct{})}
 	var once sync.Once
-	d.onExec(func(st database.Statement, next execing) error {
+	i.onExec(func(st database.Statement, next execFunc) error {
 		if isRaise(st) {
 			once.Do(func() {
 				l.id = st.ID
-				st.SQL += fmt.Sprintf(" AND sleep(%.1f) = 0", slowly.Seconds())
+				st.SQL += fmt.Sprintf(" AND sleep(%.1f) = 0", slowTime.Seconds())
 				close(l.sent)
 			})
 		}
@@ -194,7 +198,7 @@ func (d *tampered) slowRaise(s *stage) *slow {
 // Of a fence for many partitions those are got that nobody holds. The held one waits, says by whom, and goes on when it is free.
 func TestSceneAFenceForManyPartitionsWithSomeHeld(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newScenario(t)
 	h, err := fence.Take(t.Context(), s.db, scenePartition.topic, []int32{1}, "somebody")
 	if err != nil {
 		t.Fatal(err)
@@ -204,12 +208,12 @@ func TestSceneAFenceForManyPartitionsWithSomeHeld(t *testing.T) {
 			s.send(record(id, 1, nil))
 		}
 	}
-	a := s.enter("a")
-	a.own(0, 1, 2)
+	a := s.join("a")
+	a.assign(0, 1, 2)
 	s.awaitAll(3)
 	s.await("the other free partition is written", func() bool { return s.stands(2, 3) })
-	s.await("the held one says so", func() bool { return a.is(1).Condition == HeldBack })
-	if is := a.is(1); !strings.Contains(is.Reason, "somebody") {
+	s.await("the held one says so", func() bool { return a.statusOf(1).Condition == HeldBack })
+	if is := a.statusOf(1); !strings.Contains(is.Reason, "somebody") {
 		t.Errorf("it doesn't say who holds it: %q", is.Reason)
 	}
 	if ready := a.Ready(); ready == nil {
@@ -222,18 +226,18 @@ func TestSceneAFenceForManyPartitionsWithSomeHeld(t *testing.T) {
 		t.Errorf("the held partition was written: it stands at %d", at)
 	}
 	s.release(h)
-	s.await("the held one goes on", func() bool { return s.stands(1, 3) && a.is(1).Condition == Standing })
+	s.await("the held one goes on", func() bool { return s.stands(1, 3) && a.statusOf(1).Condition == Running })
 	s.check(s.model)
 }
 
 // A hold whose holder died is taken over by release; the writers go on by themselves.
 func TestSceneAHoldWhoseHolderDied(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	messages := some(4)
+	s := newScenario(t)
+	messages := someRecords(4)
 	s.send(messages[:2]...)
-	a := s.enter("a")
-	a.own()
+	a := s.join("a")
+	a.assign()
 	s.awaitAll(2)
 	s.hold("a rebuild that died")
 	s.send(messages[2:]...)

@@ -19,7 +19,7 @@ import (
 )
 
 // stream changes what the database knows of the topic, as work under a hold does.
-func (s *stage) stream(change func(*position.Stream)) (before position.Stream) {
+func (s *scenario) stream(change func(*position.Stream)) (before position.Stream) {
 	s.t.Helper()
 	ctx := context.Background()
 	h := s.hold("a change of the stream")
@@ -37,40 +37,40 @@ func (s *stage) stream(change func(*position.Stream)) (before position.Stream) {
 	return before
 }
 
-// awaitRefusal waits until the player refuses to write and compares the words in which it does.
-func (p *player) awaitRefusal(words ...string) {
-	p.stage.t.Helper()
-	p.awaitCondition(Refused)
+// awaitRefusal waits until the member refuses to write and compares the words in which it does.
+func (m *member) awaitRefusal(words ...string) {
+	m.scenario.t.Helper()
+	m.awaitCondition(Refused)
 	for _, word := range words {
-		if reason := p.is(0).Reason; !strings.Contains(reason, word) {
-			p.stage.t.Errorf("%s refuses with %q, which doesn't say %q", p.name, reason, word)
+		if reason := m.statusOf(0).Reason; !strings.Contains(reason, word) {
+			m.scenario.t.Errorf("%s refuses with %q, which doesn't say %q", m.name, reason, word)
 		}
 	}
-	if p.Ready() == nil {
-		p.stage.t.Errorf("%s refuses and is ready", p.name)
+	if m.Ready() == nil {
+		m.scenario.t.Errorf("%s refuses and is ready", m.name)
 	}
 }
 
 // The tables got another content at the same position, as by a restore, and with it another life: heads of the old life are worth
 // nothing although they stand at the very position.
 func TestSceneHeadsOfALifeThatEnded(t *testing.T) {
-	playTwice(t, func(s *stage, without bool) ([]string, bool) {
+	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		id := ids(0, 1)[0]
 		s.send(record(id, 1, map[string]any{"net": 1000, "allocations": []any{}}))
-		a := s.enter("a")
-		a.own()
+		a := s.join("a")
+		a.assign()
 		s.awaitAll(1)
-		a.die()
+		a.crash()
 		s.send(record(id, 2, map[string]any{"net": 2000, "allocations": []any{}}))
-		b := s.enter("b")
-		b.own()
+		b := s.join("b")
+		b.assign()
 		s.awaitAll(2)
-		b.die()
-		s.mark("a", func(m heads.Mark) heads.Mark { return heads.Mark{Life: m.Life, Position: 2} })
+		b.crash()
+		s.checkpoint("a", func(m heads.Checkpoint) heads.Checkpoint { return heads.Checkpoint{Life: m.Life, Position: 2} })
 		old := s.stream(func(next *position.Stream) { next.Life = position.NewLife() })
-		if without {
-			s.tamper = func(d *tampered) {
-				d.onRows(func(q database.Query, each eaching, next asking) error {
+		if omitRule {
+			s.intercept = func(d *interceptor) {
+				d.onRows(func(q database.Query, each rowFunc, next queryFunc) error {
 					if strings.Contains(q.SQL, "FROM streams") {
 						q.SQL = strings.Replace(q.SQL, "formula, life, work", "formula, {old:String}, work", 1)
 						q.Params = q.Params.With(database.Params{"old": old.Life})
@@ -80,8 +80,8 @@ func TestSceneHeadsOfALifeThatEnded(t *testing.T) {
 			}
 		}
 		s.send(record(id, 3, map[string]any{"net": 4000, "allocations": []any{}}))
-		c := s.enter("a")
-		c.own()
+		c := s.join("a")
+		c.assign()
 		s.awaitAll(3)
 		return s.drift(s.model), true
 	})
@@ -90,10 +90,10 @@ func TestSceneHeadsOfALifeThatEnded(t *testing.T) {
 // A topic that was made anew begins at 0 again: its offsets mean other messages. Whoever reads already notices it, and so does who comes.
 func TestSceneATopicMadeAnew(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	s.send(some(3)...)
-	a := s.enter("a")
-	a.own()
+	s := newScenario(t)
+	s.send(someRecords(3)...)
+	a := s.join("a")
+	a.assign()
 	s.awaitAll(3)
 	s.remakeTopic()
 	var other []message
@@ -101,10 +101,10 @@ func TestSceneATopicMadeAnew(t *testing.T) {
 		other = append(other, record(id, 1, nil))
 	}
 	s.produce(other...)
-	b := s.enter("b")
-	b.own()
+	b := s.join("b")
+	b.assign()
 	b.awaitRefusal("made anew", "empty database")
-	a.own() // it takes part again
+	a.assign() // it takes part again
 	a.awaitRefusal("made anew")
 	if at := s.at(0).State; at != 3 {
 		t.Errorf("the table went on to %d", at)
@@ -115,10 +115,10 @@ func TestSceneATopicMadeAnew(t *testing.T) {
 // The same for a worker that nobody wakes: it reads on in what it takes for its topic, and must not believe what it gets.
 func TestSceneATopicMadeAnewUnderAWorker(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	s.send(some(3)...)
-	a := s.enter("a")
-	a.own()
+	s := newScenario(t)
+	s.send(someRecords(3)...)
+	a := s.join("a")
+	a.assign()
 	s.awaitAll(3)
 	s.remakeTopic()
 	var other []message
@@ -131,7 +131,7 @@ func TestSceneATopicMadeAnewUnderAWorker(t *testing.T) {
 }
 
 // remakeTopic deletes the topic and makes it again.
-func (s *stage) remakeTopic() {
+func (s *scenario) remakeTopic() {
 	s.t.Helper()
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
@@ -140,7 +140,7 @@ func (s *stage) remakeTopic() {
 		s.t.Fatal(err, deleted)
 	}
 	s.await("the topic is there again", func() bool {
-		_, err = kafka.Ensure(ctx, s.cluster, kafka.Wish{Partitions: testPartitions})
+		_, err = kafka.Ensure(ctx, s.cluster, kafka.TopicSpec{Partitions: testPartitions})
 		return err == nil
 	})
 }
@@ -148,11 +148,11 @@ func (s *stage) remakeTopic() {
 // A binary that computes contributions by another formula than the rows carry refuses, the old one and the new one alike.
 func TestSceneAnotherFormula(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	messages := some(4)
+	s := newScenario(t)
+	messages := someRecords(4)
 	s.send(messages[:3]...)
-	old := s.enter("old")
-	old.own()
+	old := s.join("old")
+	old.assign()
 	s.awaitAll(3)
 	s.stream(func(next *position.Stream) { next.Formula, next.Life = store.Formula+1, position.NewLife() })
 	s.send(messages[3])
@@ -161,8 +161,8 @@ func TestSceneAnotherFormula(t *testing.T) {
 		t.Errorf("it wrote up to %d all the same", at)
 	}
 	s.stream(func(next *position.Stream) { next.Formula = store.Formula })
-	fitting := s.enter("fitting")
-	fitting.own()
+	fitting := s.join("fitting")
+	fitting.assign()
 	s.awaitAll(4)
 	s.check(s.model)
 }
@@ -170,29 +170,29 @@ func TestSceneAnotherFormula(t *testing.T) {
 // Work in progress keeps writers out after its hold is gone, as it is when the server was restarted.
 func TestSceneWorkInProgressOutlastsItsHold(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	s.send(some(3)...)
-	a := s.enter("a")
-	a.own()
+	s := newScenario(t)
+	s.send(someRecords(3)...)
+	a := s.join("a")
+	a.assign()
 	s.awaitAll(3)
 	s.stream(func(next *position.Stream) { next.Work, next.Worker = "some work", "somebody" })
 	s.send(record(ids(0, 1)[0], 2, nil))
 	s.exec("TRUNCATE TABLE fences") // what a restart of the server does
-	b := s.enter("b")
-	b.own()
+	b := s.join("b")
+	b.assign()
 	b.awaitRefusal("some work", "somebody", "same command")
 	s.stream(func(next *position.Stream) { next.Work, next.Worker = "", "" })
-	c := s.enter("c")
-	c.own()
+	c := s.join("c")
+	c.assign()
 	s.awaitAll(4)
 	s.check(s.model)
 }
 
 // What was read before a recovery never gets into a later batch: it would jump over offsets. A fetch of the older attempt comes after the
-// newer attempt has begun; it belongs to the older one's feed, which nobody reads any more.
+// newer attempt has begun; it belongs to the older one's buffer, which nobody reads any more.
 func TestSceneRecordsReadBeforeARecovery(t *testing.T) {
-	playTwice(t, func(s *stage, without bool) ([]string, bool) {
-		s.send(some(6)...)
+	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
+		s.send(someRecords(6)...)
 		var read []*kgo.Record
 		err := kafka.Read(t.Context(), s.cluster, scenePartition.topic, func(r *kgo.Record) error {
 			if r.Partition == 0 && r.Offset >= 3 {
@@ -203,16 +203,16 @@ func TestSceneRecordsReadBeforeARecovery(t *testing.T) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		a := s.enter("a")
-		reading := func() *feed {
+		a := s.join("a")
+		reading := func() *buffer {
 			a.source.mu.Lock()
 			defer a.source.mu.Unlock()
-			return a.source.feeds[scenePartition]
+			return a.source.buffers[scenePartition]
 		}
 		a.db.loseBatch(func() {
 			older := reading()
-			a.once(StepCut, func() {
-				var newer *feed
+			a.onStep(StepCut, func() {
+				var newer *buffer
 				s.await("the newer attempt has read everything", func() bool {
 					newer = reading()
 					if newer == nil || newer == older {
@@ -223,14 +223,14 @@ func TestSceneRecordsReadBeforeARecovery(t *testing.T) {
 					return len(newer.records) == 6
 				})
 				f := older
-				if without { // what came for the older attempt comes instead of what the newer one asked for
+				if omitRule { // what came for the older attempt comes instead of what the newer one asked for
 					f = newer
 					_, _ = f.take(1000)
 				}
 				f.add(read, 6, nil)
 			})
 		})
-		a.own()
+		a.assign()
 		s.awaitAll(6)
 		return s.drift(s.model), true
 	})
@@ -239,17 +239,17 @@ func TestSceneRecordsReadBeforeARecovery(t *testing.T) {
 // Many recoveries while much is read: every other insert gets lost.
 func TestSceneManyRecoveriesWhileMuchIsRead(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	a := s.enter("a")
+	s := newScenario(t)
+	a := s.join("a")
 	n := 0
-	a.db.onInsert(func(st database.Statement, next inserting) (uint64, error) {
+	a.db.onInsert(func(st database.Statement, next insertFunc) (uint64, error) {
 		if n++; isBatch(st) && n%2 == 0 && n < 30 {
 			return 0, errLostOnTheWay
 		}
 		return next(st)
 	})
-	a.own()
-	all := some(400)
+	a.assign()
+	all := someRecords(400)
 	for len(all) > 0 {
 		s.send(all[:20]...)
 		all = all[20:]
@@ -258,16 +258,16 @@ func TestSceneManyRecoveriesWhileMuchIsRead(t *testing.T) {
 	s.check(s.model)
 }
 
-// A message in another partition than its key's is sent on, says where from, and is applied once, there.
+// A message in another partition than its key's is re-routed, says where from, and is applied once, there.
 func TestSceneRerouting(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newScenario(t)
 	astray := record(ids(0, 1)[0], 1, nil)
 	astray.partition = 1
 	null := message{topic: events.Records, partition: 2, key: "demo/" + ids(0, 2)[1]}
 	s.send(astray, null)
-	a := s.enter("a")
-	a.own(0, 1, 2)
+	a := s.join("a")
+	a.assign(0, 1, 2)
 	s.awaitAll(1)
 	s.await("the wrong partitions pass it", func() bool { return s.stands(1, 1) && s.stands(2, 1) })
 	s.check(s.model)
@@ -283,19 +283,19 @@ func TestSceneRerouting(t *testing.T) {
 	if err != nil || from != "1/0" {
 		t.Errorf("sent on from %q, want 1/0: %v", from, err)
 	}
-	s.checkLetters(map[string]int{"": 1})
-	if n := a.counted("rerouted_total"); n != 1 {
+	s.checkDeadLetters(map[string]int{"": 1})
+	if n := a.counter("rerouted_total"); n != 1 {
 		t.Errorf("%v messages counted as sent on", n)
 	}
 }
 
-// The topic has more partitions than the database knows of: nothing is sent on, and the worker names the remedy.
+// The topic has more partitions than the database knows of: nothing is re-routed, and the worker names the remedy.
 func TestSceneNothingIsSentOnWhileTheNumbersDiffer(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	s.send(some(2)...)
-	a := s.enter("a")
-	a.own(0, 1, 2)
+	s := newScenario(t)
+	s.send(someRecords(2)...)
+	a := s.join("a")
+	a.assign(0, 1, 2)
 	s.awaitAll(2)
 	s.addPartitions(testPartitions + 2)
 	astray := record(ids(1, 1)[0], 1, nil)
@@ -317,17 +317,17 @@ func TestSceneNothingIsSentOnWhileTheNumbersDiffer(t *testing.T) {
 // waits; the others are written.
 func TestSceneAPartitionThatTheBrokerDoesNotHave(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	s.send(some(2)...)
-	a := s.enter("a")
-	a.own(0, testPartitions)
+	s := newScenario(t)
+	s.send(someRecords(2)...)
+	a := s.join("a")
+	a.assign(0, testPartitions)
 	s.awaitAll(2)
-	s.await("the other one waits", func() bool { return a.is(testPartitions).Condition == Waiting })
+	s.await("the other one waits", func() bool { return a.statusOf(testPartitions).Condition == Waiting })
 	s.check(s.model)
 }
 
 // addPartitions makes the topic larger.
-func (s *stage) addPartitions(n int) {
+func (s *scenario) addPartitions(n int) {
 	s.t.Helper()
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()

@@ -21,9 +21,9 @@ import (
 )
 
 // replaced leaves out what a statement that brings a batch says.
-func replaced(what, by string) func(*tampered) {
-	return func(d *tampered) {
-		d.onInsert(func(st database.Statement, next inserting) (uint64, error) {
+func replaced(what, by string) func(*interceptor) {
+	return func(d *interceptor) {
+		d.onInsert(func(st database.Statement, next insertFunc) (uint64, error) {
 			if isBatch(st) {
 				if !strings.Contains(st.SQL, what) {
 					return 0, fmt.Errorf("the insert does not say %q", what)
@@ -38,58 +38,58 @@ func replaced(what, by string) func(*tampered) {
 // An insert whose sender gave up arrives while the next owner's insert of the same offsets runs: both see the position where they
 // expect it. Only the fence tells them apart.
 func TestSceneFence(t *testing.T) {
-	playTwice(t, func(s *stage, without bool) ([]string, bool) {
-		if without {
-			s.tamper = replaced(fence.Counts, "1")
+	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
+		if omitRule {
+			s.intercept = replaced(fence.Counts, "1")
 		}
-		s.send(some(3)...)
-		a, b := s.enter("a"), s.enter("b")
-		lost := a.db.loseBatch(a.lose)
-		a.own()
+		s.send(someRecords(3)...)
+		a, b := s.join("a"), s.join("b")
+		lost := a.db.loseBatch(a.revoke)
+		a.assign()
 		<-lost.sent
 		slow := b.db.slowBatch(s)
-		b.own()
+		b.assign()
 		slow.begun()
-		if written, err := lost.deliver(); err != nil || (written > 0) != without {
+		if written, err := lost.deliver(); err != nil || (written > 0) != omitRule {
 			s.t.Fatalf("the late insert wrote %d rows: %v", written, err)
 		}
-		met := slow.runs()
-		b.awaitCondition(Standing)
+		overlapped := slow.runs()
+		b.awaitCondition(Running)
 		s.await("the slow insert has ended", func() bool { return !slow.runs() })
 		s.awaitState(3)
-		return s.drift(s.model), met
+		return s.drift(s.model), overlapped
 	})
 }
 
 // A writer loses its own insert, recovers and inserts the same offsets again; then the lost one arrives.
 func TestSceneFreshFenceAfterOnesOwnFailure(t *testing.T) {
-	playTwice(t, func(s *stage, without bool) ([]string, bool) {
-		if without {
-			s.tamper = keepClaim
+	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
+		if omitRule {
+			s.intercept = keepClaim
 		}
-		s.send(some(3)...)
-		a := s.enter("a")
+		s.send(someRecords(3)...)
+		a := s.join("a")
 		slow := a.db.slowBatch(s) // the second one: the first is lost before it comes here
 		lost := a.db.loseBatch(nil)
-		a.own()
+		a.assign()
 		<-lost.sent
 		slow.begun()
 		written, err := lost.deliver()
-		if err != nil || (written > 0) != without {
+		if err != nil || (written > 0) != omitRule {
 			s.t.Fatalf("the late insert wrote %d rows: %v", written, err)
 		}
-		met := slow.runs()
+		overlapped := slow.runs()
 		s.await("the slow insert has ended", func() bool { return !slow.runs() })
 		s.awaitState(3)
-		return s.drift(s.model), met
+		return s.drift(s.model), overlapped
 	})
 }
 
 // keepClaim keeps the fence that a writer put up first.
-func keepClaim(d *tampered) {
+func keepClaim(d *interceptor) {
 	var mu sync.Mutex
 	first := ""
-	d.onExec(func(st database.Statement, next execing) error {
+	d.onExec(func(st database.Statement, next execFunc) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if isRaise(st) {
@@ -105,13 +105,13 @@ func keepClaim(d *tampered) {
 		defer mu.Unlock()
 		return p.With(database.Params{"owner": first})
 	}
-	d.onRows(func(q database.Query, each eaching, next asking) error {
+	d.onRows(func(q database.Query, each rowFunc, next queryFunc) error {
 		if readsBack(q) {
 			q.Params = old(q.Params)
 		}
 		return next(q, each)
 	})
-	d.onInsert(func(st database.Statement, next inserting) (uint64, error) {
+	d.onInsert(func(st database.Statement, next insertFunc) (uint64, error) {
 		if _, ok := st.Params["owner"]; ok {
 			st.Params = old(st.Params)
 		}
@@ -121,16 +121,16 @@ func keepClaim(d *tampered) {
 
 // An insert has written its rows and still works on a view when another owner takes over.
 func TestSceneKill(t *testing.T) {
-	playTwice(t, func(s *stage, without bool) ([]string, bool) {
-		if without {
-			s.tamper = func(d *tampered) {
-				d.onExec(func(st database.Statement, next execing) error {
+	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
+		if omitRule {
+			s.intercept = func(d *interceptor) {
+				d.onExec(func(st database.Statement, next execFunc) error {
 					if isKill(st) {
 						return nil
 					}
 					return next(st)
 				})
-				d.onRows(func(q database.Query, each eaching, next asking) error {
+				d.onRows(func(q database.Query, each rowFunc, next queryFunc) error {
 					if strings.Contains(q.SQL, "count() FROM system.processes") {
 						q.SQL = "SELECT toUInt64(0)"
 					}
@@ -142,36 +142,36 @@ func TestSceneKill(t *testing.T) {
 			return s.count("SELECT count() FROM system.processes WHERE startsWith(query_id, '"+fence.TopicPrefix(s.db, scenePartition.topic)+"')") > 0
 		}
 		s.exec("INSERT INTO nap VALUES (2.9)")
-		s.send(some(3)...)
-		a, b := s.enter("a"), s.enter("b")
-		a.own()
+		s.send(someRecords(3)...)
+		a, b := s.join("a"), s.join("b")
+		a.assign()
 		s.awaitState(3)
 		s.exec("TRUNCATE TABLE nap")
-		a.lose()
-		met := false
+		a.revoke()
+		overlapped := false
 		look := StepKill
-		if without {
+		if omitRule {
 			look = StepMend
 		}
-		b.once(look, func() { met = runs() })
-		b.own()
-		b.awaitCondition(Standing)
+		b.onStep(look, func() { overlapped = runs() })
+		b.assign()
+		b.awaitCondition(Running)
 		s.await("nothing runs any more", func() bool { return !runs() })
-		return s.drift(s.model), met
+		return s.drift(s.model), overlapped
 	})
 }
 
 // The tables are taken back to an older state while a worker runs, as a restored backup does.
 func TestScenePositionCondition(t *testing.T) {
-	playTwice(t, func(s *stage, without bool) ([]string, bool) {
+	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		e := store.Of(events.Records)
-		if without {
-			s.tamper = replaced(position.StateIs(e.Table), "1")
+		if omitRule {
+			s.intercept = replaced(position.StateIs(e.Table), "1")
 		}
-		messages := some(5)
+		messages := someRecords(5)
 		s.send(messages[:3]...)
-		a := s.enter("a")
-		a.own()
+		a := s.join("a")
+		a.assign()
 		s.awaitAll(3)
 		s.exec("TRUNCATE TABLE records")
 		for _, v := range e.Views() {
@@ -179,7 +179,7 @@ func TestScenePositionCondition(t *testing.T) {
 		}
 		s.send(messages[3:]...)
 		s.awaitState(5)
-		if !without {
+		if !omitRule {
 			s.awaitAll(5)
 		}
 		return s.drift(s.model), true
@@ -188,10 +188,10 @@ func TestScenePositionCondition(t *testing.T) {
 
 // An insert fails in a view, after its rows are written.
 func TestSceneMending(t *testing.T) {
-	playTwice(t, func(s *stage, without bool) ([]string, bool) {
-		if without {
-			s.tamper = func(d *tampered) {
-				d.onRows(func(q database.Query, each eaching, next asking) error {
+	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
+		if omitRule {
+			s.intercept = func(d *interceptor) {
+				d.onRows(func(q database.Query, each rowFunc, next queryFunc) error {
 					if readsView(q, "record_months") {
 						q.SQL = "SELECT project, toInt64(max(row_version)) FROM records WHERE tenant = '' AND project IN {keys:Array(String)} GROUP BY project"
 					}
@@ -199,18 +199,18 @@ func TestSceneMending(t *testing.T) {
 				})
 			}
 		}
-		messages := some(5)
+		messages := someRecords(5)
 		s.exec("INSERT INTO bomb VALUES ('record_months')")
 		s.send(messages[:3]...)
-		a := s.enter("a")
+		a := s.join("a")
 		failed := a.db.failure()
-		a.own()
+		a.assign()
 		<-failed
 		s.exec("TRUNCATE TABLE bomb")
 		s.send(messages[3:]...)
 		s.awaitState(5)
-		s.await("what the insert does is done", func() bool { return a.is(0).Position == 5 })
-		if !without && a.counted("views_mended_total") == 0 {
+		s.await("what the insert does is done", func() bool { return a.statusOf(0).Position == 5 })
+		if !omitRule && a.counter("views_mended_total") == 0 {
 			s.t.Error("no view was mended")
 		}
 		return s.drift(s.model), true
@@ -219,41 +219,41 @@ func TestSceneMending(t *testing.T) {
 
 // A writer comes back with heads of an older day. Their mark says so; without the rule it lies.
 func TestSceneHeadsPosition(t *testing.T) {
-	playTwice(t, func(s *stage, without bool) ([]string, bool) {
+	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		id := ids(0, 1)[0]
 		s.send(record(id, 1, map[string]any{"net": 1000, "allocations": []any{}}))
-		a := s.enter("a")
-		a.own()
+		a := s.join("a")
+		a.assign()
 		s.awaitAll(1)
-		a.die()
+		a.crash()
 		if err := os.CopyFS(filepath.Join(s.dir, "an older day"), os.DirFS(filepath.Join(s.dir, "a"))); err != nil {
 			s.t.Fatal(err)
 		}
 		s.send(record(id, 2, map[string]any{"net": 2000, "allocations": []any{}}))
-		b := s.enter("a")
-		b.own()
+		b := s.join("a")
+		b.assign()
 		s.awaitAll(2)
-		b.die()
-		if without {
-			s.mark("an older day", func(m heads.Mark) heads.Mark { return heads.Mark{Life: m.Life, Position: 2} })
+		b.crash()
+		if omitRule {
+			s.checkpoint("an older day", func(m heads.Checkpoint) heads.Checkpoint { return heads.Checkpoint{Life: m.Life, Position: 2} })
 		}
 		s.send(record(id, 3, map[string]any{"net": 4000, "allocations": []any{}}))
-		c := s.enter("an older day")
-		c.own()
+		c := s.join("an older day")
+		c.assign()
 		s.awaitAll(3)
 		return s.drift(s.model), true
 	})
 }
 
 // mark changes what the heads of partition 0 in a directory say that they are good for.
-func (s *stage) mark(dir string, change func(heads.Mark) heads.Mark) {
+func (s *scenario) checkpoint(dir string, change func(heads.Checkpoint) heads.Checkpoint) {
 	s.t.Helper()
 	latest, err := heads.Open(filepath.Join(s.dir, dir))
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	p := latest.Of(scenePartition.topic, 0)
-	m, ok, err := p.Mark()
+	m, ok, err := p.Checkpoint()
 	if err != nil || !ok {
 		s.t.Fatal(ok, err)
 	}
@@ -268,10 +268,10 @@ func (s *stage) mark(dir string, change func(heads.Mark) heads.Mark) {
 // A writer about to insert is overtaken by one that reads the log when its first message is gone already. Both batches end at the same
 // position; the position alone does not say whose it is.
 func TestSceneAnInsertCountsOnlyWhenItWrote(t *testing.T) {
-	playTwice(t, func(s *stage, without bool) ([]string, bool) {
-		if without {
-			s.tamper = func(d *tampered) {
-				d.onInsert(func(st database.Statement, next inserting) (uint64, error) {
+	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
+		if omitRule {
+			s.intercept = func(d *interceptor) {
+				d.onInsert(func(st database.Statement, next insertFunc) (uint64, error) {
 					written, err := next(st)
 					if first, _ := strconv.ParseUint(st.Params["first"], 10, 64); isBatch(st) && err == nil && written == 0 && s.at(0).State > first {
 						return 1, nil
@@ -280,20 +280,20 @@ func TestSceneAnInsertCountsOnlyWhenItWrote(t *testing.T) {
 				})
 			}
 		}
-		messages := some(3)
+		messages := someRecords(3)
 		id := ids(0, 1)[0]
 		s.produce(messages[0])
 		s.send(messages[1:]...)
-		a, b := s.enter("a"), s.enter("b")
+		a, b := s.join("a"), s.join("b")
 		overtaken := make(chan struct{})
-		a.once(StepInsert, func() {
+		a.onStep(StepInsert, func() {
 			defer close(overtaken)
 			s.deleteRecords(0, 1)
-			b.own()
+			b.assign()
 			s.awaitAll(3)
-			b.lose()
+			b.revoke()
 		})
-		a.own()
+		a.assign()
 		<-overtaken
 		s.send(record(id, 2, map[string]any{"net": 500, "allocations": []any{}}))
 		s.awaitAll(4)
@@ -302,9 +302,9 @@ func TestSceneAnInsertCountsOnlyWhenItWrote(t *testing.T) {
 }
 
 // deleteRecords makes the log of a partition begin later.
-func (s *stage) deleteRecords(partition int32, start int64) {
+func (s *scenario) deleteRecords(partition int32, start int64) {
 	s.t.Helper()
-	client, err := newAsking(s.cluster)
+	client, err := newAdminClient(s.cluster)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -326,27 +326,27 @@ func (s *stage) deleteRecords(partition int32, start int64) {
 // Between a recovery's look at the table and its look at the views another writer takes over and brings a batch in: together the
 // positions are strange, but they are no one snapshot.
 func TestSceneStopOnlyWhileTheFenceIsOnesOwn(t *testing.T) {
-	playTwice(t, func(s *stage, without bool) ([]string, bool) {
-		messages := some(4)
+	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
+		messages := someRecords(4)
 		s.send(messages[:3]...)
-		a, b := s.enter("a"), s.enter("b")
+		a, b := s.join("a"), s.join("b")
 		var once sync.Once
 		strange := false
-		a.db.onRows(func(q database.Query, each eaching, next asking) error {
+		a.db.onRows(func(q database.Query, each rowFunc, next queryFunc) error {
 			if readsView(q, "record_sums") {
 				once.Do(func() {
-					b.own()
+					b.assign()
 					s.awaitAll(3)
-					b.lose()
+					b.revoke()
 					strange = true
 				})
 			}
 			return next(q, each)
 		})
-		if without { // the look whether the fence still counts finds that it does
+		if omitRule { // the look whether the fence still counts finds that it does
 			var mu sync.Mutex
 			claim := database.Params{}
-			a.db.onExec(func(st database.Statement, next execing) error {
+			a.db.onExec(func(st database.Statement, next execFunc) error {
 				if isRaise(st) {
 					mu.Lock()
 					claim = st.Params
@@ -354,7 +354,7 @@ func TestSceneStopOnlyWhileTheFenceIsOnesOwn(t *testing.T) {
 				}
 				return next(st)
 			})
-			a.db.onRows(func(q database.Query, each eaching, next asking) error {
+			a.db.onRows(func(q database.Query, each rowFunc, next queryFunc) error {
 				if readsFences(q) && strange {
 					mu.Lock()
 					q.SQL = "SELECT toUInt32(0), toUInt64(1), {owner:String}, false, now64(3)"
@@ -365,8 +365,8 @@ func TestSceneStopOnlyWhileTheFenceIsOnesOwn(t *testing.T) {
 				return next(q, each)
 			})
 		}
-		a.own()
-		if a.awaitCondition(Standing, Stopped) == Stopped {
+		a.assign()
+		if a.awaitCondition(Running, Stopped) == Stopped {
 			return a.refusal(), true
 		}
 		s.send(messages[3])
@@ -378,10 +378,10 @@ func TestSceneStopOnlyWhileTheFenceIsOnesOwn(t *testing.T) {
 // An insert that comes in several blocks fails between two of them: half of it is there, and no position shows that. One block is there
 // or isn't.
 func TestSceneSingleBlock(t *testing.T) {
-	playTwice(t, func(s *stage, without bool) ([]string, bool) {
-		if without {
-			s.tamper = func(d *tampered) {
-				d.onInsert(func(st database.Statement, next inserting) (uint64, error) {
+	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
+		if omitRule {
+			s.intercept = func(d *interceptor) {
+				d.onInsert(func(st database.Statement, next insertFunc) (uint64, error) {
 					if isBatch(st) {
 						st.SQL += " SETTINGS use_strict_insert_block_limits = 1, max_insert_block_size = 1, min_insert_block_size_rows = 1"
 					}
@@ -389,15 +389,15 @@ func TestSceneSingleBlock(t *testing.T) {
 				})
 			}
 		}
-		messages := some(8)
+		messages := someRecords(8)
 		s.send(messages[:6]...)
 		// One row is refused, so that the position row, which comes last, is never reached.
 		s.exec("ALTER TABLE records ADD CONSTRAINT refused CHECK id != '" + ids(0, 1)[0] + "'")
-		a := s.enter("a")
+		a := s.join("a")
 		failed := a.db.failure()
-		a.own()
+		a.assign()
 		<-failed
-		if without {
+		if omitRule {
 			s.await("a part of the batch is written", func() bool { return s.count("SELECT count() FROM record_sums") > 0 })
 		} else if n := s.count("SELECT count() FROM records"); n > 0 {
 			s.t.Errorf("%d rows of a batch that failed are there", n)
@@ -406,7 +406,7 @@ func TestSceneSingleBlock(t *testing.T) {
 		s.awaitState(6)
 		s.send(messages[6:]...)
 		s.awaitState(8)
-		s.await("what the insert does is done", func() bool { return a.is(0).Position == 8 })
+		s.await("what the insert does is done", func() bool { return a.statusOf(0).Position == 8 })
 		return s.drift(s.model), true
 	})
 }

@@ -20,14 +20,14 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-func (s *stage) upkeep() admin.Options {
+func (s *scenario) adminOptions() admin.Options {
 	return admin.Options{Holder: fence.NewHolder("the scene"), Log: s.log}
 }
 
 // identity is what the cluster says of the topic.
-func (s *stage) identity() kafka.Identity {
+func (s *scenario) identity() kafka.Identity {
 	s.t.Helper()
-	client, err := newAsking(s.cluster)
+	client, err := newAdminClient(s.cluster)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -53,10 +53,10 @@ func versions(n, version int) (all []message) {
 // then, and a second rebuild ends it.
 func TestSceneARebuildWhoseHolderDies(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	s.send(some(8)...)
-	a := s.enter("a")
-	a.own()
+	s := newScenario(t)
+	s.send(someRecords(8)...)
+	a := s.join("a")
+	a.assign()
 	s.awaitAll(8)
 	s.exec("INSERT INTO record_sums SELECT * REPLACE (toInt128(1000) AS net) FROM record_sums WHERE tenant != ''")
 	if len(s.drift(s.model)) == 0 {
@@ -68,7 +68,7 @@ func TestSceneARebuildWhoseHolderDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dying.Close()
-	o := s.upkeep()
+	o := s.adminOptions()
 	steps := 0
 	o.Progress = func(admin.Progress) {
 		if steps++; steps == 2 { // a range is corrected, the positions are not yet looked at
@@ -86,7 +86,7 @@ func TestSceneARebuildWhoseHolderDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.awaitAll(16)
-	if _, err := admin.Rebuild(t.Context(), s.db, "record_sums", s.upkeep()); err != nil {
+	if _, err := admin.Rebuild(t.Context(), s.db, "record_sums", s.adminOptions()); err != nil {
 		t.Fatal(err)
 	}
 	s.send(versions(8, 3)...)
@@ -95,36 +95,36 @@ func TestSceneARebuildWhoseHolderDies(t *testing.T) {
 }
 
 // The topic grows while old workers are about: one stands, one sleeps with a batch cut by the old number. Keys change partitions; what
-// lies in the old ones is sent on.
+// lies in the old ones is re-routed.
 func TestSceneResizeWithOldWorkersAbout(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	s.send(some(8)...)
-	a, zombie := s.enter("a"), s.enter("zombie")
-	a.own(0, 1, 2)
+	s := newScenario(t)
+	s.send(someRecords(8)...)
+	a, zombie := s.join("a"), s.join("zombie")
+	a.assign(0, 1, 2)
 	s.awaitAll(8)
-	a.lose()
+	a.revoke()
 	asleep, awake := make(chan struct{}), make(chan struct{})
 	wake := sync.OnceFunc(func() { close(awake) })
 	defer wake()
-	zombie.once(StepInsert, func() { close(asleep); <-awake })
-	zombie.own()
+	zombie.onStep(StepInsert, func() { close(asleep); <-awake })
+	zombie.assign()
 	s.send(versions(8, 2)...) // in the old partition, cut by the zombie
 	<-asleep
 	const now = 5
 	s.addPartitions(now)
 	for _, m := range versions(8, 3) { // by the new number
 		m.partition = kafka.Partition([]byte(m.key), now)
-		patiently(t, func() error { return produce(s.cluster, []message{m}) }) // until the client knows of the new partitions
+		retry(t, func() error { return produce(s.cluster, []message{m}) }) // until the client knows of the new partitions
 		s.model.take(m)
 	}
-	if r, err := admin.Resize(t.Context(), s.db, store.Of(events.Records), s.identity(), s.upkeep()); err != nil || r != (admin.Resized{From: testPartitions, To: now}) {
+	if r, err := admin.Resize(t.Context(), s.db, store.Of(events.Records), s.identity(), s.adminOptions()); err != nil || r != (admin.Resized{From: testPartitions, To: now}) {
 		t.Fatal(r, err)
 	}
 	wake()
-	a.own(0, 1, 2)
-	b := s.enter("b")
-	b.own(3, 4)
+	a.assign(0, 1, 2)
+	b := s.join("b")
+	b.assign(3, 4)
 	settled := func() bool {
 		for tp, end := range s.ends() {
 			if tp.topic == scenePartition.topic && !s.stands(tp.partition, uint64(end)) {
@@ -135,7 +135,7 @@ func TestSceneResizeWithOldWorkersAbout(t *testing.T) {
 	}
 	s.await("all five partitions are at the end", settled)
 	s.check(s.model)
-	zombie.lose()
+	zombie.revoke()
 	for _, m := range versions(8, 4) { // some of them still by the old number, from a producer that hasn't noticed
 		if kafka.Partition([]byte(m.key), now)%2 == 0 {
 			m.partition = kafka.Partition([]byte(m.key), now)
@@ -147,11 +147,11 @@ func TestSceneResizeWithOldWorkersAbout(t *testing.T) {
 }
 
 // formerFormula makes the tables what a release with another formula would have left: it counted every net twice.
-func (s *stage) formerFormula() {
+func (s *scenario) formerFormula() {
 	s.t.Helper()
 	s.exec("ALTER TABLE records UPDATE `after.net` = arrayMap(net -> 2 * net, `after.net`) WHERE tenant != '' SETTINGS mutations_sync = 2")
 	for _, v := range store.Of(events.Records).Views() {
-		if _, err := admin.Rebuild(context.Background(), s.db, v.Name, s.upkeep()); err != nil {
+		if _, err := admin.Rebuild(context.Background(), s.db, v.Name, s.adminOptions()); err != nil {
 			s.t.Fatal(err)
 		}
 	}
@@ -164,22 +164,22 @@ func (s *stage) formerFormula() {
 // A release sums something new: its workers refuse until the rows are re-stated, then go on with heads of the new life.
 func TestSceneRestatementBesideWorkers(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	s.send(some(8)...)
-	a := s.enter("a")
-	a.own()
+	s := newScenario(t)
+	s.send(someRecords(8)...)
+	a := s.join("a")
+	a.assign()
 	s.awaitAll(8)
-	a.lose()
+	a.revoke()
 	s.formerFormula()
 	s.send(versions(8, 2)[:4]...)
-	b := s.enter("b")
-	b.own()
+	b := s.join("b")
+	b.assign()
 	b.awaitRefusal("formula")
-	b.lose()
-	if r, err := admin.Restate(t.Context(), s.db, store.Of(events.Records), s.upkeep()); err != nil || r.Rows != 8 {
+	b.revoke()
+	if r, err := admin.Restate(t.Context(), s.db, store.Of(events.Records), s.adminOptions()); err != nil || r.Rows != 8 {
 		t.Fatal(r, err)
 	}
-	a.own() // with heads of the former life
+	a.assign() // with heads of the former life
 	s.awaitAll(12)
 	s.check(s.model)
 }
@@ -195,25 +195,25 @@ func TestSceneAServerRestartInTheMiddle(t *testing.T) {
 	records := store.Of(events.Records)
 	tests := []struct {
 		name    string
-		prepare func(*stage)
-		work    func(*stage, admin.Options) error
+		prepare func(*scenario)
+		work    func(*scenario, admin.Options) error
 		killAt  int // which progress
 	}{
-		{"of a rebuild", func(s *stage) {
+		{"of a rebuild", func(s *scenario) {
 			s.exec("INSERT INTO record_sums SELECT * REPLACE (toInt128(1000) AS net) FROM record_sums WHERE tenant != ''")
-		}, func(s *stage, o admin.Options) error {
+		}, func(s *scenario, o admin.Options) error {
 			_, err := admin.Rebuild(context.Background(), s.db, "record_sums", o)
 			return err
 		}, 2},
-		{"of a re-statement", (*stage).formerFormula, func(s *stage, o admin.Options) error {
+		{"of a re-statement", (*scenario).formerFormula, func(s *scenario, o admin.Options) error {
 			_, err := admin.Restate(context.Background(), s.db, records, o)
 			return err
 		}, 3},
-		{"of a resize", func(s *stage) { s.addPartitions(5) }, func(s *stage, o admin.Options) error {
+		{"of a resize", func(s *scenario) { s.addPartitions(5) }, func(s *scenario, o admin.Options) error {
 			_, err := admin.Resize(context.Background(), s.db, records, s.identity(), o)
 			return err
 		}, 0},
-		{"of a hold", func(*stage) {}, func(s *stage, o admin.Options) error {
+		{"of a hold", func(*scenario) {}, func(s *scenario, o admin.Options) error {
 			h, err := fence.Take(context.Background(), s.db, scenePartition.topic, allPartitions, o.Holder)
 			if err != nil {
 				return err
@@ -233,27 +233,27 @@ func TestSceneAServerRestartInTheMiddle(t *testing.T) {
 			}
 			defer server.Close()
 			name := fmt.Sprint("restart", i)
-			patiently(t, func() error {
+			retry(t, func() error {
 				return server.Exec(t.Context(), database.Statement{SQL: "CREATE DATABASE IF NOT EXISTS " + name})
 			})
-			s := newStageOn(t, engine.Addr(), name, kafkatest.Start(t).Addr())
-			s.send(some(8)...)
-			a := s.enter("a")
-			a.own(0, 1, 2)
+			s := newScenarioOn(t, engine.Addr(), name, kafkatest.Start(t).Addr())
+			s.send(someRecords(8)...)
+			a := s.join("a")
+			a.assign(0, 1, 2)
 			s.awaitAll(8)
-			a.lose()
+			a.revoke()
 			test.prepare(s)
-			a.own(0, 1, 2)
+			a.assign(0, 1, 2)
 			s.send(versions(8, 2)...)
 
-			o, steps, killed := s.upkeep(), 0, false
+			o, steps, killed := s.adminOptions(), 0, false
 			o.Progress = func(admin.Progress) {
 				if steps++; steps == test.killAt && !killed {
 					killed = true
 					engine.Kill()
 				}
 			}
-			if test.killAt == 0 { // it tells of no progress
+			if test.killAt == 0 { // it reports no progress
 				kill := time.AfterFunc(20*time.Millisecond, engine.Kill)
 				_ = test.work(s, o)
 				if !kill.Stop() {
@@ -264,15 +264,15 @@ func TestSceneAServerRestartInTheMiddle(t *testing.T) {
 			} else if killed == false {
 				t.Fatal(err)
 			}
-			patiently(t, func() error { return s.db.Ping(t.Context()) })
-			patiently(t, func() error {
-				again := s.upkeep()
+			retry(t, func() error { return s.db.Ping(t.Context()) })
+			retry(t, func() error {
+				again := s.adminOptions()
 				again.Progress = func(admin.Progress) {}
 				return test.work(s, again)
 			})
-			a.die()
-			b := s.enter("b")
-			b.own(0, 1, 2, 3, 4)
+			a.crash()
+			b := s.join("b")
+			b.assign(0, 1, 2, 3, 4)
 			s.await("everything is at the end", func() bool {
 				all, err := s.everywhere()
 				return err == nil && all
@@ -282,8 +282,8 @@ func TestSceneAServerRestartInTheMiddle(t *testing.T) {
 	}
 }
 
-// everywhere tells whether all partitions of the topic are at the end of the log.
-func (s *stage) everywhere() (bool, error) {
+// everywhere reports whether all partitions of the topic are at the end of the log.
+func (s *scenario) everywhere() (bool, error) {
 	ends := s.ends()
 	for tp, end := range ends {
 		if tp.topic != scenePartition.topic {
@@ -305,6 +305,6 @@ func (s *stage) everywhere() (bool, error) {
 	if len(ends) == 0 {
 		return false, errors.New("no partitions")
 	}
-	// A message that was sent on meanwhile made a log longer, before its old partition's position passed it.
+	// A message that was re-routed meanwhile made a log longer, before its old partition's position passed it.
 	return maps.Equal(ends, s.ends()), nil
 }

@@ -79,7 +79,7 @@ func TestWritersThatFightOverPartitionsStayExact(t *testing.T) {
 // fought are the topics that the writers fight over: with several views, with lines that come and go, with one summand.
 var fought = []events.Topic{events.Records, events.Contracts, events.BudgetRows}
 
-func foughtOver() (all []topicPartition) {
+func contested() (all []topicPartition) {
 	for _, topic := range fought {
 		for p := range int32(testPartitions) {
 			all = append(all, topicPartition{string(topic), p})
@@ -127,7 +127,7 @@ func playRound(t *testing.T, engineAddr, name string, seed uint64, checking *syn
 		t.Fatal(err)
 	}
 	defer admin.Close()
-	patiently(t, func() error {
+	retry(t, func() error {
 		return admin.Exec(context.Background(), database.Statement{SQL: "CREATE DATABASE IF NOT EXISTS " + name})
 	})
 	w := joinWorldWith(t, engineAddr, name, kafkatest.Start(t).Addr(), trapped)
@@ -164,13 +164,13 @@ func playRound(t *testing.T, engineAddr, name string, seed uint64, checking *syn
 	r.actors = append(r.actors, last)
 	last.live()
 	r.calm.Store(true)
-	for _, tp := range foughtOver() {
+	for _, tp := range contested() {
 		last.own(tp, true)
 	}
 	r.sleepUpTo(500 * time.Millisecond)
 	for _, a := range r.actors[:len(r.actors)-1] {
 		a.proxy.calm.Store(true)
-		for _, tp := range foughtOver() {
+		for _, tp := range contested() {
 			a.own(tp, false)
 		}
 	}
@@ -185,11 +185,11 @@ func playRound(t *testing.T, engineAddr, name string, seed uint64, checking *syn
 	}
 	checking.RLock()
 	defer checking.RUnlock()
-	w.settledWithin(2 * time.Minute)
+	w.awaitAllWrittenWithin(2 * time.Minute)
 	for _, d := range w.drift(m) {
 		t.Errorf("%s (again with TALLYHOUSE_SEED=%d TALLYHOUSE_ROUNDS=1)", d, seed)
 	}
-	w.checkLetters(chaos.poison)
+	w.checkDeadLetters(chaos.poison)
 }
 
 // trappedViews fail when there is a bomb for them; those that doze sleep when there is a nap.
@@ -227,10 +227,10 @@ func (r *round) sleepUpTo(d time.Duration) { time.Sleep(time.Duration(r.n(int(d)
 
 // quiet runs a statement until it succeeds: the server may be dead just now.
 func (r *round) quiet(sql string) {
-	patiently(r.t, func() error { return r.db.Exec(context.Background(), database.Statement{SQL: sql}) })
+	retry(r.t, func() error { return r.db.Exec(context.Background(), database.Statement{SQL: sql}) })
 }
 
-func patiently(t testing.TB, try func() error) {
+func retry(t testing.TB, try func() error) {
 	t.Helper()
 	var err error
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
@@ -268,7 +268,7 @@ func (r *round) disturb(stop <-chan struct{}) {
 
 // reassign gives a partition to an actor; the one who had it hears of it now, later or never.
 func (r *round) reassign() {
-	all := foughtOver()
+	all := contested()
 	tp := all[r.n(len(all))]
 	to := r.actors[r.n(len(r.actors))]
 	for _, a := range r.actors {
@@ -361,7 +361,7 @@ func (a *actor) live() {
 	s := &simulated{Worker: w, db: db, latest: latest}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
-	w.begin(ctx, &s.parts)
+	w.startParts(ctx, &s.parts)
 	a.alive = s
 	a.tell()
 }
@@ -425,6 +425,6 @@ func (a *actor) die() bool {
 	_ = s.db.Close()
 	_ = s.latest.Close()
 	_ = s.sender.close()
-	s.asking.Close()
+	s.admin.Close()
 	return true
 }

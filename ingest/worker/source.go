@@ -12,15 +12,15 @@ import (
 	"tallyhouse/ingest/kafka"
 )
 
-// source reads the records of all partitions that the worker writes, committed ones only, and keeps each partition's in a feed of
-// bounded size. One goroutine alone polls and changes what is read, so that a record is never delivered to another feed than the one
-// that it was read for: a feed is one attempt's reading, and what was read under an older attempt vanishes with its feed.
+// source reads the records of all partitions that the worker writes, committed ones only, and keeps each partition's in a buffer of
+// bounded size. One goroutine alone polls and changes what is read, so that a record is never delivered to another buffer than the one
+// that it was read for: a buffer is one attempt's reading, and what was read under an older attempt vanishes with its buffer.
 type source struct {
-	client *kgo.Client
-	mu     sync.Mutex
-	feeds  map[topicPartition]*feed
-	orders []func()
-	wake   context.CancelFunc
+	client  *kgo.Client
+	mu      sync.Mutex
+	buffers map[topicPartition]*buffer
+	queue   []func()
+	wake    context.CancelFunc
 }
 
 type topicPartition struct {
@@ -35,7 +35,7 @@ const (
 	// list of aborted transactions. A larger message comes alone.
 	fetchBytes = 512 << 10
 	// feedBytes is where a partition's reading pauses; it goes on at half of it.
-	feedBytes = 2 << 20
+	bufferBytes = 2 << 20
 )
 
 func newSource(cluster kafka.Cluster) (*source, error) {
@@ -53,7 +53,7 @@ func newSource(cluster kafka.Cluster) (*source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare to read from Kafka: %w", err)
 	}
-	return &source{client: client, feeds: map[topicPartition]*feed{}}, nil
+	return &source{client: client, buffers: map[topicPartition]*buffer{}}, nil
 }
 
 // run delivers until the context ends.
@@ -61,11 +61,11 @@ func (s *source) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		polling, wake := context.WithCancel(ctx)
 		s.mu.Lock()
-		orders := s.orders
-		s.orders, s.wake = nil, wake
+		queue := s.queue
+		s.queue, s.wake = nil, wake
 		s.mu.Unlock()
-		for _, order := range orders {
-			order()
+		for _, f := range queue {
+			f()
 		}
 		fetches := s.client.PollFetches(polling)
 		wake()
@@ -77,71 +77,71 @@ func (s *source) run(ctx context.Context) {
 func (s *source) deliver(p kgo.FetchTopicPartition) {
 	tp := topicPartition{p.Topic, p.Partition}
 	s.mu.Lock()
-	f := s.feeds[tp]
+	b := s.buffers[tp]
 	s.mu.Unlock()
-	if f == nil {
+	if b == nil {
 		return
 	}
-	if f.add(p.Records, p.LastStableOffset, p.Err) {
+	if b.add(p.Records, p.LastStableOffset, p.Err) {
 		s.client.PauseFetchPartitions(map[string][]int32{tp.topic: {tp.partition}})
 	}
 }
 
-// order has f done by the goroutine that polls.
-func (s *source) order(f func()) {
+// do queues f for the goroutine that polls.
+func (s *source) do(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.orders = append(s.orders, f)
+	s.queue = append(s.queue, f)
 	if s.wake != nil {
 		s.wake()
 	}
 }
 
-// open begins to read a partition at an offset, in a feed of its own; an older feed of the partition ends.
-func (s *source) open(tp topicPartition, offset uint64) *feed {
-	f := &feed{source: s, tp: tp, signal: make(chan struct{}, 1)}
-	s.order(func() {
+// open begins to read a partition at an offset, in a buffer of its own; an older buffer of the partition ends.
+func (s *source) open(tp topicPartition, offset uint64) *buffer {
+	b := &buffer{source: s, tp: tp, signal: make(chan struct{}, 1)}
+	s.do(func() {
 		of := map[string][]int32{tp.topic: {tp.partition}}
 		s.client.RemoveConsumePartitions(of)
 		s.client.ResumeFetchPartitions(of)
 		s.mu.Lock()
-		s.feeds[tp] = f
+		s.buffers[tp] = b
 		s.mu.Unlock()
 		s.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{tp.topic: {tp.partition: kgo.NewOffset().At(int64(offset))}})
 	})
-	return f
+	return b
 }
 
-// close ends the reading of a partition, unless a newer feed took it over.
-func (f *feed) close() {
-	s := f.source
-	s.order(func() {
+// close ends the reading of a partition, unless a newer buffer took it over.
+func (b *buffer) close() {
+	s := b.source
+	s.do(func() {
 		s.mu.Lock()
-		current := s.feeds[f.tp] == f
+		current := s.buffers[b.tp] == b
 		if current {
-			delete(s.feeds, f.tp)
+			delete(s.buffers, b.tp)
 		}
 		s.mu.Unlock()
 		if current {
-			s.client.RemoveConsumePartitions(map[string][]int32{f.tp.topic: {f.tp.partition}})
+			s.client.RemoveConsumePartitions(map[string][]int32{b.tp.topic: {b.tp.partition}})
 		}
 	})
 }
 
-// resume goes on reading a partition, if this still is its feed.
-func (s *source) resume(f *feed) {
-	s.order(func() {
+// resume goes on reading a partition, if this still is its buffer.
+func (s *source) resume(b *buffer) {
+	s.do(func() {
 		s.mu.Lock()
-		current := s.feeds[f.tp] == f
+		current := s.buffers[b.tp] == b
 		s.mu.Unlock()
 		if current {
-			s.client.ResumeFetchPartitions(map[string][]int32{f.tp.topic: {f.tp.partition}})
+			s.client.ResumeFetchPartitions(map[string][]int32{b.tp.topic: {b.tp.partition}})
 		}
 	})
 }
 
-// feed is what was read of one partition and not yet written.
-type feed struct {
+// buffer is what was read of one partition and not yet written.
+type buffer struct {
 	source *source
 	tp     topicPartition
 	signal chan struct{}
@@ -154,75 +154,75 @@ type feed struct {
 	err     error
 }
 
-// add queues what was fetched and tells whether the reading must pause.
-func (f *feed) add(records []*kgo.Record, end int64, err error) (pause bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.records = append(f.records, records...)
+// add queues what was fetched and reports whether reading must pause.
+func (b *buffer) add(records []*kgo.Record, end int64, err error) (pause bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.records = append(b.records, records...)
 	for _, r := range records {
-		f.bytes += size(r)
+		b.bytes += size(r)
 	}
 	if end > 0 {
-		f.end = end
+		b.end = end
 	}
-	if err != nil && f.err == nil && !errors.Is(err, context.Canceled) {
-		f.err = err
+	if err != nil && b.err == nil && !errors.Is(err, context.Canceled) {
+		b.err = err
 	}
 	select {
-	case f.signal <- struct{}{}:
+	case b.signal <- struct{}{}:
 	default:
 	}
-	pause = f.bytes > feedBytes && !f.paused
-	f.paused = f.paused || pause
+	pause = b.bytes > bufferBytes && !b.paused
+	b.paused = b.paused || pause
 	return pause
 }
 
 // take gives what has been read, at most most records, or an error with which the reading ended. It doesn't wait.
-func (f *feed) take(most int) ([]*kgo.Record, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.records) == 0 {
-		return nil, f.err
+func (b *buffer) take(limit int) ([]*kgo.Record, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.records) == 0 {
+		return nil, b.err
 	}
-	n := min(most, len(f.records))
-	taken := f.records[:n:n]
-	f.records = f.records[n:]
+	n := min(limit, len(b.records))
+	taken := b.records[:n:n]
+	b.records = b.records[n:]
 	for _, r := range taken {
-		f.bytes -= size(r)
+		b.bytes -= size(r)
 	}
-	if len(f.records) == 0 {
-		f.records = nil // lets the taken ones go with their reader
+	if len(b.records) == 0 {
+		b.records = nil // lets the taken ones go with their reader
 	}
-	if f.paused && f.bytes < feedBytes/2 {
-		f.paused = false
-		f.source.resume(f)
+	if b.paused && b.bytes < bufferBytes/2 {
+		b.paused = false
+		b.source.resume(b)
 	}
 	return taken, nil
 }
 
 // lag is how many offsets lie between a position and the log's end.
-func (f *feed) lag(position uint64) int64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return max(0, f.end-int64(position))
+func (b *buffer) lag(position uint64) int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return max(0, b.end-int64(position))
 }
 
 // size is what a record takes in memory, roughly.
 func size(r *kgo.Record) int { return len(r.Key) + len(r.Value) + 200 }
 
 // putBack returns records that were taken and did not fit.
-func (f *feed) putBack(records []*kgo.Record) {
+func (b *buffer) putBack(records []*kgo.Record) {
 	if len(records) == 0 {
 		return
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.records = append(records[:len(records):len(records)], f.records...)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.records = append(records[:len(records):len(records)], b.records...)
 	for _, r := range records {
-		f.bytes += size(r)
+		b.bytes += size(r)
 	}
 	select {
-	case f.signal <- struct{}{}:
+	case b.signal <- struct{}{}:
 	default:
 	}
 }

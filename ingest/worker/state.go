@@ -13,29 +13,29 @@ import (
 // Condition says what a partition's writer is doing.
 type Condition string
 
-// The conditions of a partition. Only Standing is ready; all are alive.
+// The conditions of a partition. Only Running is ready; all are alive.
 const (
 	Recovering Condition = "recovering"
-	Standing   Condition = "standing"
+	Running    Condition = "running"
 	HeldBack   Condition = "held"    // somebody works on the tables
-	Stopped    Condition = "stopped" // the tables stand strangely: rebuild
+	Stopped    Condition = "stopped" // the tables are inconsistent: rebuild
 	Refused    Condition = "refused" // this isn't its database, or not its binary
 	Waiting    Condition = "waiting" // a server is away
 )
 
-// Status is what is to be said of a partition.
+// Status describes a partition.
 type Status struct {
 	Topic     string
 	Partition int32
 	Condition Condition
-	Reason    string // of everything but Standing
+	Reason    string // of every condition but Running
 	Position  uint64
 	Lag       int64
 	Step      Step
 	Progress  time.Time // when it last completed a step or a bounded wait
 }
 
-// state is a writer's status, told to whoever asks.
+// state is a writer's status.
 type state struct {
 	observe observer
 	tp      topicPartition
@@ -69,14 +69,14 @@ func (s *state) progress() { s.change(func(*Status) {}) }
 
 func (s *state) recovering() {
 	s.change(func(is *Status) {
-		if is.Condition == Standing {
+		if is.Condition == Running {
 			is.Condition = Recovering
 		}
 	})
 }
 
-func (s *state) standing(position uint64) {
-	s.change(func(is *Status) { is.Condition, is.Reason, is.Position = Standing, "", position })
+func (s *state) running(position uint64) {
+	s.change(func(is *Status) { is.Condition, is.Reason, is.Position = Running, "", position })
 }
 
 func (s *state) stored(position uint64, lag int64) {
@@ -86,13 +86,13 @@ func (s *state) stored(position uint64, lag int64) {
 // waiting says why the partition can't be written.
 func (s *state) waiting(err error) {
 	var held *fence.Held
-	var strange *position.Strange
+	var inconsistent *position.Inconsistent
 	var refusal *position.Refusal
 	condition := Waiting
 	switch {
 	case errors.As(err, &held):
 		condition = HeldBack
-	case errors.As(err, &strange):
+	case errors.As(err, &inconsistent):
 		condition = Stopped
 	case errors.As(err, &refusal):
 		condition = Refused

@@ -5,22 +5,22 @@ type Step string
 
 // The steps of a recovery and of a batch.
 const (
-	StepFence     Step = "fence"     // before a new fence is put up
-	StepKill      Step = "kill"      // before older inserts are killed
-	StepIdentity  Step = "identity"  // before cluster, topic and server are compared
-	StepPositions Step = "positions" // before the positions are read
-	StepMend      Step = "mend"      // before a view is mended
-	StepHeads     Step = "heads"     // before the heads are loaded or caught up
-	StepStand     Step = "stand"     // before reading begins
-	StepCut       Step = "cut"       // before a batch is cut
-	StepSend      Step = "send"      // before dead letters and re-routed messages are sent
-	StepInsert    Step = "insert"    // before the insert
-	StepInserted  Step = "inserted"  // after the insert, before it is judged
-	StepRemember  Step = "remember"  // before the heads are committed
-	StepCommit    Step = "commit"    // before Kafka's offset is noted
+	StepFence       Step = "fence"        // before a new fence is put up
+	StepKill        Step = "kill"         // before older inserts are killed
+	StepIdentity    Step = "identity"     // before cluster, topic and server are compared
+	StepPositions   Step = "positions"    // before the positions are read
+	StepMend        Step = "mend"         // before a view is mended
+	StepHeads       Step = "heads"        // before the heads are loaded or caught up
+	StepRead        Step = "read"         // before reading begins
+	StepCut         Step = "cut"          // before a batch is cut
+	StepSend        Step = "send"         // before dead letters and re-routed messages are sent
+	StepInsert      Step = "insert"       // before the insert
+	StepInserted    Step = "inserted"     // after the insert, before its outcome is checked
+	StepHeadsUpdate Step = "heads-update" // before the heads are committed
+	StepCommit      Step = "commit"       // before Kafka's offset is committed
 )
 
-// observer hears of every step of every partition. The worker's own does nothing; tests pause, kill and tear there.
+// observer is called at every step of every partition. The worker's own does nothing; tests pause, kill and tear there.
 type observer func(topicPartition, Step)
 
-func ignore(topicPartition, Step) {}
+func noObserver(topicPartition, Step) {}

@@ -16,21 +16,21 @@ func TestAMessageBecomesARowAndItsSums(t *testing.T) {
 	}
 	w.produce(first...)
 	m.take(first...)
-	w.settled()
+	w.awaitAllWritten()
 	w.check(m)
 
 	t.Run("a newer version replaces it", func(t *testing.T) {
 		next := []message{record("R1", 2, map[string]any{"stepKind": "paid", "cashDate": "2026-02-01"}), record("R2", 3, map[string]any{"projectId": "P2"}), record("R2", 2, nil)}
 		w.produce(next...)
 		m.take(next...)
-		w.settled()
+		w.awaitAllWritten()
 		w.check(m)
 	})
 	t.Run("a delete takes its sums away, and an older version can't revive it", func(t *testing.T) {
 		next := []message{event("ledger.records", "R1", 5, nil), record("R1", 4, nil)}
 		w.produce(next...)
 		m.take(next...)
-		w.settled()
+		w.awaitAllWritten()
 		w.check(m)
 	})
 }
@@ -43,7 +43,7 @@ func TestABatchThatWaitsForTheNextGenerationIsNotLost(t *testing.T) {
 	a := w.start("a")
 	w.produce(record("R0", 1, nil))
 	m.take(record("R0", 1, nil))
-	w.settled()
+	w.awaitAllWritten()
 
 	a.members.mu.Lock()
 	generation := a.members.generation
@@ -55,7 +55,7 @@ func TestABatchThatWaitsForTheNextGenerationIsNotLost(t *testing.T) {
 		m.take(waiting)
 	}
 	time.Sleep(300 * time.Millisecond) // the batches are cut and wait
-	a.members.begin(generation+1000, a.members.has(), len(a.members.has()))
-	w.settled()
+	a.members.begin(generation+1000, a.members.owned(), len(a.members.owned()))
+	w.awaitAllWritten()
 	w.check(m)
 }

@@ -34,24 +34,24 @@ type Options struct {
 
 // Worker writes the partitions that its consumer group gives it.
 type Worker struct {
-	options Options
-	log     *slog.Logger
-	members *membership
-	source  *source
-	asking  *kgo.Client
-	sender  *producer
-	pace    *pace
-	metrics *metrics
-	desks   map[string][]*desk // by topic, one per shard
-	observe observer
-	timings timings
+	options      Options
+	log          *slog.Logger
+	members      *membership
+	source       *source
+	admin        *kgo.Client
+	sender       *producer
+	pace         *pace
+	metrics      *metrics
+	coordinators map[string][]*coordinator // by topic, one per shard
+	observe      observer
+	timings      timings
 
 	mu      sync.Mutex
-	writers map[topicPartition]*running
+	writers map[topicPartition]*runningWriter
 	joined  bool
 }
 
-type running struct {
+type runningWriter struct {
 	*writer
 	stop context.CancelFunc
 	done chan struct{}
@@ -61,37 +61,37 @@ type running struct {
 type timings struct{ session, heartbeat time.Duration }
 
 const (
-	rebalance     = 30 * time.Second
-	drainPatience = 8 * time.Second // within the session, for heartbeats stop meanwhile
-	commitEvery   = time.Second
-	// alive is how long a partition may go without completing a step or a bounded wait.
-	alive = time.Minute
+	rebalance    = 30 * time.Second
+	drainTimeout = 8 * time.Second // within the session, for heartbeats stop meanwhile
+	commitEvery  = time.Second
+	// livenessTimeout is how long a partition may go without completing a step or a bounded wait.
+	livenessTimeout = time.Minute
 )
 
-// New prepares a worker; Run sets it to work.
+// New prepares a worker; Run starts it.
 func New(o Options) (*Worker, error) {
 	source, err := newSource(o.Cluster)
 	if err != nil {
 		return nil, err
 	}
-	asking, err := newAsking(o.Cluster)
+	admin, err := newAdminClient(o.Cluster)
 	if err != nil {
 		return nil, err
 	}
 	members := newMembership()
 	w := &Worker{
-		options: o, log: o.Log, members: members, source: source, asking: asking, sender: newProducer(o.Cluster, o.Log), pace: newPace(o.Freshness, members),
-		metrics: newMetrics(o.Metrics), desks: map[string][]*desk{}, observe: ignore, timings: timings{10 * time.Second, time.Second}, writers: map[topicPartition]*running{},
+		options: o, log: o.Log, members: members, source: source, admin: admin, sender: newProducer(o.Cluster, o.Log), pace: newPace(o.Freshness, members),
+		metrics: newMetrics(o.Metrics), coordinators: map[string][]*coordinator{}, observe: noObserver, timings: timings{10 * time.Second, time.Second}, writers: map[topicPartition]*runningWriter{},
 	}
 	o.Metrics.MustRegister(newPartitionMetrics(w))
 	return w, nil
 }
 
-// newAsking is a client for questions about topics and their logs.
-func newAsking(c kafka.Cluster) (*kgo.Client, error) {
+// newAdminClient returns a client that asks for topics and their logs.
+func newAdminClient(c kafka.Cluster) (*kgo.Client, error) {
 	client, err := kgo.NewClient(append(c.Reading[:len(c.Reading):len(c.Reading)], kgo.MetadataMinAge(250*time.Millisecond))...)
 	if err != nil {
-		return nil, fmt.Errorf("prepare to ask Kafka: %w", err)
+		return nil, fmt.Errorf("create the Kafka admin client: %w", err)
 	}
 	return client, nil
 }
@@ -106,36 +106,36 @@ func (w *Worker) Run(ctx context.Context) error {
 	// The parts outlive ctx: writers still finish their inserts when it ends.
 	parts, stopParts := context.WithCancel(context.WithoutCancel(ctx))
 	var working sync.WaitGroup
-	w.begin(parts, &working)
+	w.startParts(parts, &working)
 	for ctx.Err() == nil {
 		generation, err := group.Next(ctx)
 		if err != nil {
 			if ctx.Err() == nil && !errors.Is(err, io.EOF) {
 				w.log.Warn("the consumer group has no generation yet", "error", err)
-				sleep(ctx, leastWait)
+				sleep(ctx, minWait)
 			}
 			continue
 		}
-		w.enter(parts, generation)
+		w.beginGeneration(parts, generation)
 	}
 	w.log.Info("draining")
-	w.members.pause(drainPatience)
+	w.members.pause(drainTimeout)
 	w.stopWriters(func(topicPartition) bool { return true })
-	err = group.Close() // commits what the last generation noted, and leaves
+	err = group.Close() // commits the last offsets and leaves the group
 	stopParts()
 	working.Wait()
-	w.asking.Close()
+	w.admin.Close()
 	return errors.Join(err, w.sender.close())
 }
 
-// begin sets the parts to work that serve the writers: the reading, and a desk for each topic on each shard.
-func (w *Worker) begin(parts context.Context, working *sync.WaitGroup) {
+// startParts starts what the writers share: the source of records, and a coordinator for each topic on each shard.
+func (w *Worker) startParts(parts context.Context, working *sync.WaitGroup) {
 	working.Go(func() { w.source.run(parts) })
 	for _, e := range w.options.Entities {
 		for _, db := range w.options.Servers {
-			d := newDesk(desk{entity: e, db: db, log: w.log, asking: w.asking, source: w.source, members: w.members, metrics: w.metrics, observe: w.observe})
-			w.desks[string(e.Topic)] = append(w.desks[string(e.Topic)], d)
-			working.Go(func() { d.run(parts) })
+			c := newCoordinator(coordinator{entity: e, db: db, log: w.log, admin: w.admin, source: w.source, members: w.members, metrics: w.metrics, observe: w.observe})
+			w.coordinators[string(e.Topic)] = append(w.coordinators[string(e.Topic)], c)
+			working.Go(func() { c.run(parts) })
 		}
 	}
 }
@@ -150,7 +150,7 @@ func (w *Worker) join() (*kafkago.ConsumerGroup, error) {
 		Brokers:                w.options.Cluster.Addrs,
 		Dialer:                 w.options.Cluster.Dialer,
 		Topics:                 names,
-		GroupBalancers:         []kafkago.GroupBalancer{balancer{w.members.has}},
+		GroupBalancers:         []kafkago.GroupBalancer{balancer{w.members.owned}},
 		HeartbeatInterval:      w.timings.heartbeat,
 		SessionTimeout:         w.timings.session,
 		RebalanceTimeout:       rebalance,
@@ -167,9 +167,9 @@ func (w *Worker) join() (*kafkago.ConsumerGroup, error) {
 	return group, nil
 }
 
-// enter goes into a generation: writers of partitions that went elsewhere end, those of new ones begin, the others have their stand
-// confirmed.
-func (w *Worker) enter(parts context.Context, g *kafkago.Generation) {
+// beginGeneration adopts the partitions that a new generation assigns: writers of partitions that went to other members stop, writers of
+// new ones start, and the others have their assignment confirmed.
+func (w *Worker) beginGeneration(parts context.Context, g *kafkago.Generation) {
 	var assigned []topicPartition
 	mine := map[topicPartition]bool{}
 	for topic, partitions := range g.Assignments {
@@ -181,7 +181,7 @@ func (w *Worker) enter(parts context.Context, g *kafkago.Generation) {
 	}
 	w.log.Info("a generation of the group began", "generation", g.ID, "partitions", len(assigned))
 	w.stopWriters(func(tp topicPartition) bool { return !mine[tp] })
-	w.members.begin(g.ID, assigned, w.total(assigned))
+	w.members.begin(g.ID, assigned, w.totalPartitions(assigned))
 	for _, tp := range assigned {
 		w.startWriter(parts, tp)
 	}
@@ -191,29 +191,29 @@ func (w *Worker) enter(parts context.Context, g *kafkago.Generation) {
 	g.Start(func(ctx context.Context) {
 		every := time.NewTicker(commitEvery)
 		defer every.Stop()
-		noted := map[topicPartition]uint64{}
+		committed := map[topicPartition]uint64{}
 		for {
 			select {
 			case <-every.C:
-				w.noteOffsets(g, noted)
+				w.commitOffsets(g, committed)
 			case <-ctx.Done():
-				w.members.pause(drainPatience)
-				w.noteOffsets(g, noted)
+				w.members.pause(drainTimeout)
+				w.commitOffsets(g, committed)
 				return
 			}
 		}
 	})
 }
 
-// total is the number of partitions of all topics, or at least of those assigned when it can't be learnt.
-func (w *Worker) total(assigned []topicPartition) int {
+// totalPartitions is the number of partitions of all topics; of the assigned ones when Kafka doesn't answer.
+func (w *Worker) totalPartitions(assigned []topicPartition) int {
 	ctx, stop := context.WithTimeout(context.Background(), 2*time.Second)
 	defer stop()
 	var names []string
 	for _, e := range w.options.Entities {
 		names = append(names, string(e.Topic))
 	}
-	all, err := kafka.Identities(ctx, w.asking, names...)
+	all, err := kafka.Identities(ctx, w.admin, names...)
 	if err != nil {
 		return len(assigned)
 	}
@@ -235,13 +235,13 @@ func (w *Worker) startWriter(parts context.Context, tp topicPartition) {
 		}
 	}
 	ctx, stop := context.WithCancel(parts)
-	desks := w.desks[tp.topic]
+	coordinators := w.coordinators[tp.topic]
 	writer := &writer{
-		tp: tp, desk: desks[int(tp.partition)%len(desks)], heads: w.options.Heads.Of(tp.topic, tp.partition), members: w.members, pace: w.pace,
+		tp: tp, coordinator: coordinators[int(tp.partition)%len(coordinators)], heads: w.options.Heads.Of(tp.topic, tp.partition), members: w.members, pace: w.pace,
 		sender: w.sender, metrics: w.metrics, log: w.log.With("topic", tp.topic, "partition", tp.partition), state: newState(tp, w.observe),
-		rows: maxRows, limit: leastLimit,
+		rows: maxRows, limit: minLimit,
 	}
-	r := &running{writer, stop, make(chan struct{})}
+	r := &runningWriter{writer, stop, make(chan struct{})}
 	w.writers[tp] = r
 	go func() {
 		defer close(r.done)
@@ -251,7 +251,7 @@ func (w *Worker) startWriter(parts context.Context, tp topicPartition) {
 
 func (w *Worker) stopWriters(which func(topicPartition) bool) {
 	w.mu.Lock()
-	var stopping []*running
+	var stopping []*runningWriter
 	for tp, r := range w.writers {
 		if which(tp) {
 			r.stop()
@@ -265,26 +265,26 @@ func (w *Worker) stopWriters(which func(topicPartition) bool) {
 	}
 }
 
-// noteOffsets tells Kafka the positions. They serve those who watch the lag, nothing else.
-func (w *Worker) noteOffsets(g *kafkago.Generation, noted map[topicPartition]uint64) {
+// commitOffsets commits the positions to Kafka, for lag monitoring alone: recovery reads the positions from the database.
+func (w *Worker) commitOffsets(g *kafkago.Generation, committed map[topicPartition]uint64) {
 	offsets := map[string]map[int]int64{}
 	for _, s := range w.Status() {
 		tp := topicPartition{s.Topic, s.Partition}
-		if s.Condition != Standing || noted[tp] == s.Position {
+		if s.Condition != Running || committed[tp] == s.Position {
 			continue
 		}
-		noted[tp] = s.Position
+		committed[tp] = s.Position
 		if offsets[s.Topic] == nil {
 			offsets[s.Topic] = map[int]int64{}
 		}
 		offsets[s.Topic][int(s.Partition)] = int64(s.Position)
 	}
 	if err := g.CommitOffsets(offsets); err != nil {
-		w.log.Debug("positions not noted in Kafka", "error", err)
+		w.log.Debug("positions not committed to Kafka", "error", err)
 	}
 }
 
-// Status tells of every partition that this worker writes.
+// Status reports every partition that this worker writes.
 func (w *Worker) Status() []Status {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -295,7 +295,7 @@ func (w *Worker) Status() []Status {
 	return all
 }
 
-// Ready is nil when the worker is in a generation of its group and every partition that it was given stands.
+// Ready is nil when the worker is in a generation of its group and every partition assigned to it is running.
 func (w *Worker) Ready() error {
 	w.mu.Lock()
 	joined := w.joined
@@ -304,11 +304,11 @@ func (w *Worker) Ready() error {
 		return errors.New("not yet in the consumer group")
 	}
 	var waiting []error
-	if w.members.between() {
+	if w.members.rebalancing() {
 		waiting = append(waiting, errors.New("between generations of the consumer group: it rebalances, or Kafka is away"))
 	}
 	for _, s := range w.Status() {
-		if s.Condition != Standing {
+		if s.Condition != Running {
 			waiting = append(waiting, fmt.Errorf("%s partition %d is %s: %s", s.Topic, s.Partition, s.Condition, s.Reason))
 		}
 	}
@@ -319,7 +319,7 @@ func (w *Worker) Ready() error {
 func (w *Worker) Alive() error {
 	var stuck []error
 	for _, s := range w.Status() {
-		if silent := time.Since(s.Progress); silent > alive {
+		if silent := time.Since(s.Progress); silent > livenessTimeout {
 			stuck = append(stuck, fmt.Errorf("%s partition %d has not moved for %s since step %s", s.Topic, s.Partition, silent.Round(time.Second), s.Step))
 		}
 	}

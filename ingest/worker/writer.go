@@ -23,101 +23,101 @@ import (
 
 // writer is the one goroutine of this worker that writes a partition. Its life:
 //
-//	    ┌──────────────── any doubt ◀────────────────┐
-//	    ▼                                            │
-//	 recover ──▶ stand ──▶ cut ──▶ send ──▶ insert ──┴▶ remember ──▶ cut …
-//	  ▲   │                 ▲
-//	  └───┤                 └─ between generations it waits before the insert; in a new one its stand is confirmed
+//	    ┌─────────── any doubt ◀────────────┐
+//	    ▼                                   │
+//	 recover ──▶ cut ──▶ send ──▶ insert ──┴▶ update heads ──▶ cut …
+//	  ▲   │                        ▲
+//	  └───┤                        └─ between generations it waits here; in a new one its assignment is confirmed
 //	      ▼
-//	held, strange, refused, database away: it waits, says so, and asks again
+//	held, inconsistent, refused, database away: it waits, reports why, and tries again
 type writer struct {
-	tp      topicPartition
-	desk    *desk
-	heads   *heads.Partition
-	members *membership
-	pace    *pace
-	sender  sender
-	metrics *metrics
-	log     *slog.Logger
-	state   *state
+	tp          topicPartition
+	coordinator *coordinator
+	heads       *heads.Partition
+	members     *membership
+	pace        *pace
+	sender      sender
+	metrics     *metrics
+	log         *slog.Logger
+	state       *state
 
 	rows  int           // most rows of a batch: halved by a time-out, doubled again by success
 	limit time.Duration // of an insert: doubled by a time-out
-	last  *fence.Claim  // the one that the last stand was on
+	last  *fence.Claim  // of the last assignment
 	lost  []time.Time   // when the fence was outbid, within the last minute
 }
 
 // sender sends dead letters and re-routed messages and returns when Kafka has acknowledged them.
 type sender interface {
-	letters(ctx context.Context, messages []kafkago.Message) error
+	sendDeadLetters(ctx context.Context, messages []kafkago.Message) error
 	reroute(ctx context.Context, partitions int, messages []kafkago.Message) error
 }
 
 const (
-	leastLimit = 15 * time.Second
-	mostLimit  = 60 * time.Second
-	leastRows  = 100
+	minLimit = 15 * time.Second
+	maxLimit = 60 * time.Second
+	minRows  = 100
 
-	heldWait    = time.Second
-	strangeWait = 30 * time.Second
-	leastWait   = 100 * time.Millisecond // after an error, doubled up to mostWait
-	mostWait    = 10 * time.Second
+	heldWait         = time.Second
+	inconsistentWait = 30 * time.Second
+	minWait          = 100 * time.Millisecond // after an error, doubled up to mostWait
+	maxWait          = 10 * time.Second
 )
 
 // run writes the partition until the context ends or another member has it.
 func (w *writer) run(ctx context.Context) {
-	var known *stand
-	wait := leastWait
+	var previous *assignment
+	wait := minWait
 	for ctx.Err() == nil {
 		w.state.recovering()
-		s, err := w.desk.ask(ctx, w, known)
-		known = nil
+		a, err := w.coordinator.recoverPartition(ctx, w, previous)
+		previous = nil
 		if err != nil {
 			if errors.Is(err, errLost) || ctx.Err() != nil {
 				return
 			}
-			pause := w.patience(err, &wait)
+			pause := w.backoff(err, &wait)
 			w.state.waiting(err)
 			w.log.Warn("the partition can't be written yet", "error", err, "again in", pause)
 			w.sleep(ctx, pause)
 			continue
 		}
-		wait = leastWait
-		w.last = s.claim
-		if err = w.crossGap(ctx, s); err == nil {
-			err = w.write(ctx, s)
-			w.desk.takeBack(s.pending, nil) // what was not laid out yet, and waits for the next generation at most
+		wait = minWait
+		w.last = a.claim
+		if err = w.crossGap(ctx, a); err == nil {
+			err = w.write(ctx, a)
+			w.coordinator.releaseBlock(a.pending, nil) // what was not laid out yet, and waits for the next generation at most
 		}
 		switch {
 		case errors.Is(err, errNewGeneration):
-			known = s
+			previous = a
 		case errors.Is(err, errLost), ctx.Err() != nil:
-			s.feed.close()
+			a.buffer.close()
 			return
 		default:
-			s.feed.close()
+			a.buffer.close()
 			w.log.Warn("in doubt: the partition recovers", "error", err)
 			w.sleep(ctx, w.penalty(time.Now()))
 		}
 	}
 }
 
-// patience is how long to wait after an error of a recovery.
-func (w *writer) patience(err error, wait *time.Duration) time.Duration {
+// backoff is how long to wait after a recovery that failed.
+func (w *writer) backoff(err error, wait *time.Duration) time.Duration {
 	var held *fence.Held
-	var strange *position.Strange
+	var inconsistent *position.Inconsistent
 	var refusal *position.Refusal
 	switch {
 	case errors.As(err, &held):
 		return heldWait
-	case errors.As(err, &strange), errors.As(err, &refusal):
-		return strangeWait
+	case errors.As(err, &inconsistent), errors.As(err, &refusal):
+		return inconsistentWait
 	}
-	defer func() { *wait = min(2**wait, mostWait) }()
+	defer func() { *wait = min(2**wait, maxWait) }()
 	return *wait
 }
 
-// lostFence notes that somebody outbid the fence of this member in good standing.
+// lostFence records that another writer outbid the fence of this member in good standing.
 func (w *writer) lostFence(now time.Time) {
 	w.lost = append(w.lost, now)
 }
@@ -134,51 +134,51 @@ func (w *writer) penalty(now time.Time) time.Duration {
 }
 
 // write moves batch after batch into the database until there is a doubt.
-func (w *writer) write(ctx context.Context, s *stand) error {
-	w.state.standing(s.position)
+func (w *writer) write(ctx context.Context, a *assignment) error {
+	w.state.running(a.position)
 	for {
-		if s.pending == nil {
+		if a.pending == nil {
 			w.state.step(StepCut)
-			b, err := w.cut(ctx, s)
+			b, err := w.cut(ctx, a)
 			if err != nil {
 				return err
 			}
-			s.pending = b
+			a.pending = b
 		}
-		if err := w.batch(ctx, s, s.pending); err != nil {
+		if err := w.flush(ctx, a, a.pending); err != nil {
 			return err
 		}
-		s.pending = nil
+		a.pending = nil
 	}
 }
 
-// batch brings one batch through: dead letters and re-routed messages first, then the insert, then what the worker remembers of it.
-func (w *writer) batch(ctx context.Context, s *stand, b *batch) error {
+// flush writes one batch: dead letters and re-routed messages first, then the insert, then the heads.
+func (w *writer) flush(ctx context.Context, a *assignment, b *batch) error {
 	w.state.step(StepSend)
-	if err := w.sendOn(ctx, s, b); err != nil {
+	if err := w.sendSideOutputs(ctx, a, b); err != nil {
 		return err
 	}
-	done, err := w.members.insert(ctx, w.tp, s.generation)
+	done, err := w.members.beginInsert(ctx, w.tp, a.generation)
 	if err != nil {
 		return err
 	}
 	defer done()
 	w.state.step(StepInsert)
-	if err := w.desk.lend(ctx, b); err != nil {
+	if err := w.coordinator.acquireBlock(ctx, b); err != nil {
 		return err
 	}
 	b.fill(b.block, w.tp)
 	rows, began := b.block.Rows(), time.Now()
-	written, err := w.desk.db.Insert(ctx, database.Statement{
-		ID:    fence.WriterID(w.desk.db, w.tp.topic, w.tp.partition),
-		SQL:   w.desk.entity.Insert(insertCondition(w.desk.entity)),
+	written, err := w.coordinator.db.Insert(ctx, database.Statement{
+		ID:    fence.WriterID(w.coordinator.db, w.tp.topic, w.tp.partition),
+		SQL:   w.coordinator.entity.Insert(insertCondition(w.coordinator.entity)),
 		Batch: b.block.Batch(),
 		Limit: w.limit,
-		Params: s.claim.Params(w.tp.partition).With(database.Params{
-			"first": number(b.first), "key": store.PositionKey(w.tp.partition), "server": s.server,
+		Params: a.claim.Params(w.tp.partition).With(database.Params{
+			"first": number(b.first), "key": store.PositionKey(w.tp.partition), "server": a.server,
 		}),
 	})
-	w.desk.takeBack(b, err)
+	w.coordinator.releaseBlock(b, err)
 	w.state.step(StepInserted)
 	if err == nil && written == 0 {
 		err = position.ErrNotWritten
@@ -187,15 +187,15 @@ func (w *writer) batch(ctx context.Context, s *stand, b *batch) error {
 		w.adapt(err)
 		return fmt.Errorf("insert offsets %d to %d: %w", b.first, b.next, err)
 	}
-	w.rows, w.limit = min(2*w.rows, maxRows), leastLimit
-	w.state.step(StepRemember)
-	if err := b.remember(w.heads, s.life); err != nil {
+	w.rows, w.limit = min(2*w.rows, maxRows), minLimit
+	w.state.step(StepHeadsUpdate)
+	if err := b.updateHeads(w.heads, a.life); err != nil {
 		return err
 	}
 	w.state.step(StepCommit)
-	s.position = b.next
-	w.state.stored(b.next, s.feed.lag(b.next))
-	w.metrics.batch(w.tp.topic, b, rows, time.Since(began))
+	a.position = b.next
+	w.state.stored(b.next, a.buffer.lag(b.next))
+	w.metrics.observeBatch(w.tp.topic, b, rows, time.Since(began))
 	w.report(b)
 	return nil
 }
@@ -210,7 +210,7 @@ func insertCondition(e *store.Entity) string {
 func (w *writer) adapt(err error) {
 	var exception *ch.Exception
 	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &exception) && exception.IsCode(proto.ErrTimeoutExceeded) {
-		w.rows, w.limit = max(w.rows/2, leastRows), min(2*w.limit, mostLimit)
+		w.rows, w.limit = max(w.rows/2, minRows), min(2*w.limit, maxLimit)
 	}
 }
 
@@ -218,33 +218,33 @@ func (w *writer) report(b *batch) {
 	if b.conflicts > 0 {
 		w.log.Warn("messages carried a version that is already taken, with other content: the first counts", "conflicts", b.conflicts, "before offset", b.next)
 	}
-	for _, l := range b.letters {
+	for _, l := range b.deadLetters {
 		w.log.Warn("a message was refused: see `tallyhouse deadletters show`", "offset", l.Offset, "reason", l.Reason)
 	}
 }
 
-// sendOn has Kafka acknowledge the batch's dead letters and re-routed messages, before its position passes them.
-func (w *writer) sendOn(ctx context.Context, s *stand, b *batch) error {
-	if len(b.letters) > 0 {
-		messages := make([]kafkago.Message, len(b.letters))
-		for i, l := range b.letters {
+// sendSideOutputs has Kafka acknowledge the batch's dead letters and re-routed messages, before its position passes them.
+func (w *writer) sendSideOutputs(ctx context.Context, a *assignment, b *batch) error {
+	if len(b.deadLetters) > 0 {
+		messages := make([]kafkago.Message, len(b.deadLetters))
+		for i, l := range b.deadLetters {
 			messages[i] = l.Message()
 		}
-		if err := w.sender.letters(ctx, messages); err != nil {
+		if err := w.sender.sendDeadLetters(ctx, messages); err != nil {
 			return fmt.Errorf("send dead letters: %w", err)
 		}
 	}
 	if len(b.rerouted) > 0 {
 		// Two workers that know of different numbers would send a message to and fro: the recovery refuses, and names the remedy.
-		ids, err := kafka.Identities(ctx, w.desk.asking, w.tp.topic)
+		ids, err := kafka.Identities(ctx, w.coordinator.admin, w.tp.topic)
 		if err != nil {
 			return err
 		}
-		if now := ids[w.tp.topic].Partitions; now != s.partitions {
-			return fmt.Errorf("%d messages belong to other partitions, but the topic has %d partitions and the database knows of %d: they are not sent on", len(b.rerouted), now, s.partitions)
+		if now := ids[w.tp.topic].Partitions; now != a.partitions {
+			return fmt.Errorf("%d messages belong to other partitions, but the topic has %d partitions and the database knows of %d: they are not re-routed", len(b.rerouted), now, a.partitions)
 		}
-		if err := w.sender.reroute(ctx, s.partitions, b.rerouted); err != nil {
-			return fmt.Errorf("send messages on to their partitions: %w", err)
+		if err := w.sender.reroute(ctx, a.partitions, b.rerouted); err != nil {
+			return fmt.Errorf("re-route messages: %w", err)
 		}
 	}
 	return nil
@@ -253,38 +253,38 @@ func (w *writer) sendOn(ctx context.Context, s *stand, b *batch) error {
 const (
 	poll = time.Second // how often an idle partition looks up
 
-	// A batch whose time is over still waits for records that the log is known to have: a moment, and again, up to mostLinger.
-	moment     = 100 * time.Millisecond
-	mostLinger = time.Second
+	// A batch whose time is over still waits for records that the log is known to have, tick by tick, up to maxLinger.
+	tick      = 100 * time.Millisecond
+	maxLinger = time.Second
 )
 
 // cut waits for records and makes a batch of them: at once when much has come, after a while when little has.
-func (w *writer) cut(ctx context.Context, s *stand) (_ *batch, err error) {
-	b := newBatch(s.position, len(w.desk.entity.Shape.Sums))
+func (w *writer) cut(ctx context.Context, a *assignment) (_ *batch, err error) {
+	b := newBatch(a.position, len(w.coordinator.entity.Shape.Sums))
 	defer func() {
 		if err != nil {
-			w.desk.takeBack(b, nil)
+			w.coordinator.releaseBlock(b, nil)
 		}
 	}()
-	g := &digester{entity: w.desk.entity, tp: w.tp, partitions: s.partitions, heads: w.heads, rows: w.rows}
+	assembler := &assembler{entity: w.coordinator.entity, tp: w.tp, partitions: a.partitions, heads: w.heads, rows: w.rows}
 	var until <-chan time.Time
 	var latest time.Time
 	for {
-		taken, err := s.feed.take(max(1, w.rows-len(b.changes)))
+		taken, err := a.buffer.take(max(1, w.rows-len(b.changes)))
 		if err != nil {
 			return nil, fmt.Errorf("read from Kafka: %w", err)
 		}
-		if whole, err := w.digest(ctx, g, b, s.feed, taken); whole || err != nil {
+		if whole, err := w.apply(ctx, assembler, b, a.buffer, taken); whole || err != nil {
 			return b, err
 		}
 		if len(taken) > 0 && until == nil {
-			until, latest = time.After(w.pace.linger(w.tp, time.Now())), time.Now().Add(mostLinger)
+			until, latest = time.After(w.pace.linger(w.tp, time.Now())), time.Now().Add(maxLinger)
 		}
 		select {
-		case <-s.feed.signal:
+		case <-a.buffer.signal:
 		case <-until:
-			if s.feed.lag(b.next) > together && time.Now().Before(latest) {
-				until = time.After(moment)
+			if a.buffer.lag(b.next) > prefetchSize && time.Now().Before(latest) {
+				until = time.After(tick)
 				continue
 			}
 			return b, nil
@@ -292,7 +292,7 @@ func (w *writer) cut(ctx context.Context, s *stand) (_ *batch, err error) {
 			w.state.progress()
 			if generation, err := w.members.current(ctx, w.tp); err != nil {
 				return nil, err
-			} else if generation != s.generation && b.records == 0 {
+			} else if generation != a.generation && b.records == 0 {
 				return nil, errNewGeneration
 			}
 		case <-ctx.Done():
@@ -301,64 +301,64 @@ func (w *writer) cut(ctx context.Context, s *stand) (_ *batch, err error) {
 	}
 }
 
-// digest adds records to the batch and tells whether it is whole; what is for the next one goes back to the feed.
-func (w *writer) digest(ctx context.Context, g *digester, b *batch, feed *feed, taken []*kgo.Record) (whole bool, err error) {
+// apply adds records to the batch and reports whether it is complete; what is for the next one goes back to the buffer.
+func (w *writer) apply(ctx context.Context, assembler *assembler, b *batch, buffer *buffer, taken []*kgo.Record) (whole bool, err error) {
 	for i, r := range taken {
-		if i%together == 0 {
-			if err := g.know(b, taken[i:min(i+together, len(taken))]); err != nil {
+		if i%prefetchSize == 0 {
+			if err := assembler.prefetch(b, taken[i:min(i+prefetchSize, len(taken))]); err != nil {
 				return false, err
 			}
 			if b.bytes > smallBytes {
-				if err := w.desk.lend(ctx, b); err != nil {
+				if err := w.coordinator.acquireBlock(ctx, b); err != nil {
 					return false, err
 				}
 			}
 			w.state.progress()
 		}
 		if uint64(r.Offset) < b.next {
-			return false, fmt.Errorf("offset %d came again: the partition stands at %d", r.Offset, b.next)
+			return false, fmt.Errorf("offset %d came again: the position is %d", r.Offset, b.next)
 		}
-		if !g.digest(b, r) {
-			feed.putBack(taken[i:])
+		if !assembler.apply(b, r) {
+			buffer.putBack(taken[i:])
 			return true, nil
 		}
-		if g.full(b) {
-			feed.putBack(taken[i+1:])
+		if assembler.full(b) {
+			buffer.putBack(taken[i+1:])
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// crossGap passes offsets that the log no longer has: noted, then crossed by a batch of the position row alone.
-func (w *writer) crossGap(ctx context.Context, s *stand) error {
-	if !s.gap {
+// crossGap passes offsets that the log no longer has: the gap is recorded, then crossed by a batch of the position row alone.
+func (w *writer) crossGap(ctx context.Context, a *assignment) error {
+	if !a.gap {
 		return nil
 	}
-	w.log.Error("the log begins behind the position: messages are lost to this database, ingest them again from their source", "from", s.position, "to", s.start)
-	if err := noteGap(ctx, w.desk.db, w.tp, s); err != nil {
+	w.log.Error("the log begins behind the position: messages are lost to this database, ingest them again from their source", "from", a.position, "to", a.start)
+	if err := recordGap(ctx, w.coordinator.db, w.tp, a); err != nil {
 		return err
 	}
 	w.metrics.gaps.WithLabelValues(w.tp.topic).Inc()
-	b := newBatch(s.position, len(w.desk.entity.Shape.Sums))
-	b.next = s.start
-	return w.batch(ctx, s, b)
+	b := newBatch(a.position, len(w.coordinator.entity.Shape.Sums))
+	b.next = a.start
+	return w.flush(ctx, a, b)
 }
 
-const addGap = `
+const insertGap = `
 INSERT INTO gaps (topic, partition, from_offset, to_offset, found_at)
 SELECT {topic:String}, {partition:UInt32}, {from:UInt64}, {to:UInt64}, now64(3) WHERE ` + fence.Counts
 
-func noteGap(ctx context.Context, db Database, tp topicPartition, s *stand) error {
+func recordGap(ctx context.Context, db Database, tp topicPartition, a *assignment) error {
 	n, err := db.Insert(ctx, database.Statement{
-		ID: fence.WriterID(db, tp.topic, tp.partition), SQL: addGap,
-		Params: s.claim.Params(tp.partition).With(database.Params{"from": number(s.position), "to": number(s.start)}),
+		ID: fence.WriterID(db, tp.topic, tp.partition), SQL: insertGap,
+		Params: a.claim.Params(tp.partition).With(database.Params{"from": number(a.position), "to": number(a.start)}),
 	})
 	if err == nil && n == 0 {
 		err = position.ErrNotWritten
 	}
 	if err != nil {
-		return fmt.Errorf("note a gap: %w", err)
+		return fmt.Errorf("record a gap: %w", err)
 	}
 	return nil
 }

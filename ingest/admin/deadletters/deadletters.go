@@ -1,3 +1,5 @@
+// Package deadletters finds the messages that were refused and sends them again when they have been corrected. The worker writes them
+// (kafka.DeadLetter).
 package deadletters
 
 import (
@@ -15,15 +17,15 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// ErrNotFound says that there is no letter of this key.
+// ErrNotFound says that there is no dead letter of this key.
 var ErrNotFound = errors.New("no such dead letter; `tallyhouse deadletters list` shows their keys")
 
 // ErrOtherEntity says that a corrected message would change another entity than the refused one named.
 var ErrOtherEntity = errors.New("the message is about another entity than the refused one; if that is meant, repeat with --force")
 
-// List hands every letter to each, once, up to the end that the topic has at the call. It tells how many messages in the topic
-// are no letters.
-func List(ctx context.Context, c kafka.Cluster, each func(Letter) error) (foreign int, err error) {
+// List calls each with every dead letter, once, up to the end that the topic has at the call. It returns how many messages in the topic
+// are not dead letters.
+func List(ctx context.Context, c kafka.Cluster, each func(kafka.DeadLetter) error) (foreign int, err error) {
 	type id struct {
 		topic     string
 		partition int32
@@ -31,7 +33,7 @@ func List(ctx context.Context, c kafka.Cluster, each func(Letter) error) (foreig
 	}
 	told := map[id]struct{}{}
 	err = kafka.Read(ctx, c, string(events.DeadLetters), func(r *kgo.Record) error {
-		l, err := parse(r)
+		l, err := kafka.ParseDeadLetter(r)
 		if err != nil {
 			foreign++
 			return nil
@@ -52,10 +54,10 @@ func List(ctx context.Context, c kafka.Cluster, each func(Letter) error) (foreig
 // errFound ends a search.
 var errFound = errors.New("found")
 
-// Find reads the letter of this key; ErrNotFound when there is none.
-func Find(ctx context.Context, c kafka.Cluster, id string) (Letter, error) {
-	var found Letter
-	_, err := List(ctx, c, func(l Letter) error {
+// Find reads the dead letter of this key; ErrNotFound when there is none.
+func Find(ctx context.Context, c kafka.Cluster, id string) (kafka.DeadLetter, error) {
+	var found kafka.DeadLetter
+	_, err := List(ctx, c, func(l kafka.DeadLetter) error {
 		if l.ID() != id {
 			return nil
 		}
@@ -66,19 +68,19 @@ func Find(ctx context.Context, c kafka.Cluster, id string) (Letter, error) {
 	case errors.Is(err, errFound):
 		return found, nil
 	case err != nil:
-		return Letter{}, err
+		return kafka.DeadLetter{}, err
 	}
-	return Letter{}, fmt.Errorf("%s: %w", id, ErrNotFound)
+	return kafka.DeadLetter{}, fmt.Errorf("%s: %w", id, ErrNotFound)
 }
 
 // Replay sends a refused message to its topic once more: corrected, or as it was when corrected is nil (what was refused may be
 // taken by a newer version). It is validated first, by what the worker would say. The message must be about the entity that the
-// refused one's key names, unless other entities are allowed. The letter stays.
-func Replay(ctx context.Context, c kafka.Cluster, stored load.Stored, l Letter, corrected []byte, allowOther bool) (partition int, offset int64, err error) {
+// refused one's key names, unless other entities are allowed. The dead letter stays.
+func Replay(ctx context.Context, c kafka.Cluster, stored load.Stored, l kafka.DeadLetter, corrected []byte, allowOther bool) (partition int, offset int64, err error) {
 	value := corrected
 	if value == nil {
 		if !l.Whole() {
-			return 0, 0, fmt.Errorf("replay %s: the letter holds the first MiB of %d bytes alone; give the whole message, corrected, with --file", l.ID(), l.Length)
+			return 0, 0, fmt.Errorf("replay %s: the dead letter holds the first MiB of %d bytes alone; give the whole message, corrected, with --file", l.ID(), l.Length)
 		}
 		value = l.Value
 	}

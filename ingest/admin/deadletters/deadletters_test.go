@@ -31,9 +31,9 @@ func send(t *testing.T, c kafka.Cluster, messages ...kafkago.Message) {
 	}
 }
 
-func list(t *testing.T, c kafka.Cluster) (all []deadletters.Letter, foreign int) {
+func list(t *testing.T, c kafka.Cluster) (all []kafka.DeadLetter, foreign int) {
 	t.Helper()
-	foreign, err := deadletters.List(context.Background(), c, func(l deadletters.Letter) error {
+	foreign, err := deadletters.List(context.Background(), c, func(l kafka.DeadLetter) error {
 		all = append(all, l)
 		return nil
 	})
@@ -43,8 +43,8 @@ func list(t *testing.T, c kafka.Cluster) (all []deadletters.Letter, foreign int)
 	return all, foreign
 }
 
-func letter(value string) deadletters.Letter {
-	l := deadletters.Letter{Topic: "ledger.contractors", Partition: 2, Offset: 4711, Key: []byte("demo/C1"), Reason: "data.nmae is not a member", At: at}
+func letter(value string) kafka.DeadLetter {
+	l := kafka.DeadLetter{Topic: "ledger.contractors", Partition: 2, Offset: 4711, Key: []byte("demo/C1"), Reason: "data.nmae is not a member", At: at}
 	if value != "" {
 		l.Value = []byte(value)
 	}
@@ -59,7 +59,7 @@ const (
 
 func TestLettersComeBackAsTheyWere(t *testing.T) {
 	c := topicstest.Cluster(t, 3)
-	for name, l := range map[string]deadletters.Letter{
+	for name, l := range map[string]kafka.DeadLetter{
 		"text":        letter("\xffno JSON\x00"),
 		"null value":  {Topic: "ledger.records", Partition: 1, Offset: 1, Key: []byte("demo/R1"), Reason: "a null value", At: at},
 		"empty key":   {Topic: "ledger.records", Partition: 1, Offset: 2, Reason: "no key", At: at, Value: []byte("{}")},
@@ -125,7 +125,7 @@ func TestReplaySendsWhatTheWorkerWouldTake(t *testing.T) {
 	stored := load.StoredBy([]*store.Entity{store.Of(events.Contractors)})
 	wrongKey := letter(another)
 	for name, c := range map[string]struct {
-		letter    deadletters.Letter
+		letter    kafka.DeadLetter
 		corrected string
 		force     bool
 		wantErr   string
@@ -140,7 +140,7 @@ func TestReplaySendsWhatTheWorkerWouldTake(t *testing.T) {
 		"another entity meant": {letter: letter(misspelt), corrected: another, force: true, wantKey: "demo/C2", wantValue: another},
 		"wrong key":            {letter: wrongKey, force: true, wantKey: "demo/C2", wantValue: another},
 		"null value":           {letter: letter(""), wantErr: "a null value is no change event"},
-		"topic not stored":     {letter: deadletters.Letter{Topic: "ledger.units", Key: []byte("demo/C1"), At: at, Value: []byte(corrected)}, wantErr: "not stored by this version"},
+		"topic not stored":     {letter: kafka.DeadLetter{Topic: "ledger.units", Key: []byte("demo/C1"), At: at, Value: []byte(corrected)}, wantErr: "not stored by this version"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster := topicstest.Cluster(t, 3)

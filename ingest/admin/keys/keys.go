@@ -18,8 +18,8 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Wish says what a new key may do. Its holder never gets more than its owner.
-type Wish struct {
+// Request says what a new key may do. Its holder never gets more than its owner.
+type Request struct {
 	Tenant      string
 	Owner       string // id of the user for whom it acts
 	Environment string // test, live
@@ -30,7 +30,7 @@ type Wish struct {
 }
 
 // New makes a key: the text that its holder presents, and the event that makes it known.
-func New(w Wish, now time.Time) (text string, e events.Event) {
+func New(r Request, now time.Time) (text string, e events.Event) {
 	// rand.Text is base32: no underscore, which separates the parts. The secret may have any character.
 	id, prefix := rand.Text(), rand.Text()[:8]
 	var random [32]byte
@@ -38,31 +38,31 @@ func New(w Wish, now time.Time) (text string, e events.Event) {
 	secret := base64.RawURLEncoding.EncodeToString(random[:])
 	sum := sha256.Sum256([]byte(secret))
 	k := &events.Key{
-		OwnerUserID:  w.Owner,
-		Environment:  w.Environment,
+		OwnerUserID:  r.Owner,
+		Environment:  r.Environment,
 		Prefix:       prefix,
 		SecretSHA256: hex.EncodeToString(sum[:]),
-		Financial:    w.Financial,
+		Financial:    r.Financial,
 	}
-	if w.Groups != nil {
-		k.Groups = events.Some(w.Groups)
+	if r.Groups != nil {
+		k.Groups = events.Some(r.Groups)
 	}
-	if w.ProjectIDs != nil {
-		k.ProjectIDs = events.Some(w.ProjectIDs)
+	if r.ProjectIDs != nil {
+		k.ProjectIDs = events.Some(r.ProjectIDs)
 	}
-	if !w.Expires.IsZero() {
-		k.ExpiresAt = events.Some(w.Expires.UTC())
+	if !r.Expires.IsZero() {
+		k.ExpiresAt = events.Some(r.Expires.UTC())
 	}
-	return "pk_" + w.Environment + "_" + prefix + "_" + secret, event(w.Tenant, id, 1, now, k)
+	return "pk_" + r.Environment + "_" + prefix + "_" + secret, event(r.Tenant, id, 1, now, k)
 }
 
 // Create makes a key and has Kafka acknowledge it.
-func Create(ctx context.Context, c kafka.Cluster, w Wish) (text string, e events.Event, err error) {
+func Create(ctx context.Context, c kafka.Cluster, r Request) (text string, e events.Event, err error) {
 	now := time.Now()
-	if !w.Expires.IsZero() && !w.Expires.After(now) {
-		return "", events.Event{}, fmt.Errorf("create a key: it would have expired at %s", w.Expires.Format(time.RFC3339))
+	if !r.Expires.IsZero() && !r.Expires.After(now) {
+		return "", events.Event{}, fmt.Errorf("create a key: it would have expired at %s", r.Expires.Format(time.RFC3339))
 	}
-	text, e = New(w, now)
+	text, e = New(r, now)
 	if err := send(ctx, c, e); err != nil {
 		return "", events.Event{}, fmt.Errorf("create a key: %w", err)
 	}

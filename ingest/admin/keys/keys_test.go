@@ -24,11 +24,11 @@ import (
 
 func TestMain(m *testing.M) { clickhousetest.Main(m) }
 
-var wish = keys.Wish{Tenant: "demo", Owner: "U1", Environment: "test", Financial: true}
+var wish = keys.Request{Tenant: "demo", Owner: "U1", Environment: "test", Financial: true}
 
-func create(t *testing.T, c kafka.Cluster, w keys.Wish) (string, events.Event) {
+func create(t *testing.T, c kafka.Cluster, r keys.Request) (string, events.Event) {
 	t.Helper()
-	text, e, err := keys.Create(context.Background(), c, w)
+	text, e, err := keys.Create(context.Background(), c, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,16 +71,16 @@ func TestCreatePrintsAKeyAndStoresItsHashAlone(t *testing.T) {
 
 func TestCreateRefusesWhatNoKeyMayBe(t *testing.T) {
 	c := topicstest.Cluster(t, 1)
-	for name, change := range map[string]func(*keys.Wish){
-		"data.environment": func(w *keys.Wish) { w.Environment = "prod" },
-		"data.ownerUserId": func(w *keys.Wish) { w.Owner = "" },
-		"tenantId":         func(w *keys.Wish) { w.Tenant = "a/b" },
-		"data.groups[0]":   func(w *keys.Wish) { w.Groups = []string{"money"} },
-		"have expired":     func(w *keys.Wish) { w.Expires = time.Now().Add(-time.Second) },
+	for name, change := range map[string]func(*keys.Request){
+		"data.environment": func(r *keys.Request) { r.Environment = "prod" },
+		"data.ownerUserId": func(r *keys.Request) { r.Owner = "" },
+		"tenantId":         func(r *keys.Request) { r.Tenant = "a/b" },
+		"data.groups[0]":   func(r *keys.Request) { r.Groups = []string{"money"} },
+		"have expired":     func(r *keys.Request) { r.Expires = time.Now().Add(-time.Second) },
 	} {
-		w := wish
-		change(&w)
-		if _, _, err := keys.Create(context.Background(), c, w); err == nil || !strings.Contains(err.Error(), name) {
+		r := wish
+		change(&r)
+		if _, _, err := keys.Create(context.Background(), c, r); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("err = %v, want one of %s", err, name)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// mostShown bounds the bad lines that are told one by one.
-const mostShown = 100
+// maxShown bounds the bad lines that are told one by one.
+const maxShown = 100
 
 // BadLine is a line that breaks a rule.
 type BadLine struct {
@@ -107,7 +107,7 @@ func (c *checker) check(file int, b block) {
 	var bad []BadLine
 	var count int64
 	refuse := func(line int, err error) {
-		if count++; len(bad) < mostShown {
+		if count++; len(bad) < maxShown {
 			bad = append(bad, BadLine{File: b.source.name, Line: line, Reason: err.Error(), file: file})
 		}
 	}
@@ -133,7 +133,7 @@ func (c *checker) check(file int, b block) {
 		c.found.Messages += n
 	}
 	c.badCount += count
-	if c.bad = append(c.bad, bad...); len(c.bad) > 2*mostShown {
+	if c.bad = append(c.bad, bad...); len(c.bad) > 2*maxShown {
 		c.shorten()
 	}
 	c.done += int64(len(b.text))
@@ -157,7 +157,7 @@ func (c *checker) shorten() {
 		}
 		return a.Line - b.Line
 	})
-	c.bad = c.bad[:min(len(c.bad), mostShown)]
+	c.bad = c.bad[:min(len(c.bad), maxShown)]
 }
 
 var _ error = (*BadLines)(nil)

@@ -28,7 +28,7 @@ type Load struct {
 type Progress interface {
 	// Stage begins a part of the work, of total units.
 	Stage(name string, total int64, unit Unit)
-	// Done tells how many units of the stage are done.
+	// Done returns how many units of the stage are done.
 	Done(units int64)
 	// End ends the last stage.
 	End()

@@ -47,7 +47,7 @@ func (l *Load) send(ctx context.Context, c kafka.Cluster, partitions map[string]
 	}
 	l.Progress.Stage("sending", found.Messages, Messages)
 	defer l.Progress.End()
-	w := kafka.NewWriter(c, kafka.Sending{Partitions: partitions, Batch: sendBatch, Linger: sendLinger, Sent: s.acknowledged, Log: l.Log})
+	w := kafka.NewWriter(c, kafka.WriterOptions{Partitions: partitions, Batch: sendBatch, Linger: sendLinger, Sent: s.acknowledged, Log: l.Log})
 	var err error
 	for _, source := range l.sources {
 		if err = source.unchanged(); err != nil {

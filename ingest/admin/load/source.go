@@ -88,7 +88,7 @@ func (s *source) close() {
 	}
 }
 
-// unchanged tells whether the file still is what was validated.
+// unchanged reports whether the file still is what was validated.
 func (s *source) unchanged() error {
 	info, err := s.file.Stat()
 	if err != nil {

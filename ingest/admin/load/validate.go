@@ -19,7 +19,7 @@ func StoredBy(entities []*store.Entity) Stored {
 	return s
 }
 
-// Validate tells whether the worker would take a message, by all rules that depend on the message alone: what it takes becomes no
+// Validate reports whether the worker would take a message, by all rules that depend on the message alone: what it takes becomes no
 // dead letter.
 func (s Stored) Validate(topic events.Topic, key, value []byte) error {
 	e := s[topic]

@@ -41,7 +41,7 @@ func (s *Stalled) Error() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "everything was sent, but the database made no progress for %s:", s.After)
 	for i, b := range s.Behind {
-		if i == mostShown {
+		if i == maxShown {
 			fmt.Fprintf(&text, "\nand %d more", len(s.Behind)-i)
 			break
 		}

@@ -1,4 +1,4 @@
-// Package migrate brings a database to the schema of this binary, and tells whether it is there: schemas/clickhouse says what the
+// Package migrate brings a database to the schema of this binary, and reports whether it is there: schemas/clickhouse says what the
 // steps are, this package takes them, once each, one process at a time.
 package migrate
 
@@ -149,7 +149,7 @@ func await(ctx context.Context, db *database.Server, o Options) (*fence.Hold, er
 				o.Log.Info("another process migrates this database: waiting for it", "holder", fence.Holder(other.Owner), "since", other.Since)
 				told = other.Owner
 			}
-		case !errors.Is(err, fence.ErrOutrun):
+		case !errors.Is(err, fence.ErrLostRace):
 			return nil, err
 		}
 		select {
@@ -205,7 +205,7 @@ type Database interface {
 // ErrOutdated says that a database lacks steps of this binary's schema.
 var ErrOutdated = errors.New("run `tallyhouse migrate`")
 
-// Check tells whether the database is exactly at this binary's schema. It changes nothing.
+// Check reports whether the database is exactly at this binary's schema. It changes nothing.
 func Check(ctx context.Context, db Database) error {
 	steps, err := clickhouse.Migrations(clickhouse.Target{})
 	if err != nil {

@@ -26,7 +26,7 @@ func isMissing(err error) bool {
 const tables = `SELECT name, engine, engine_full FROM system.tables WHERE database = {database:String}`
 
 // CheckServer finds out whether a server does what the protocol stands on: its release, its settings, the engines of the tables and,
-// where the target is durable, that an insert reaches the disk before it counts. The database is at this binary's schema. It tells all
+// where the target is durable, that an insert reaches the disk before it counts. The database is at this binary's schema. It reports all
 // that is wrong at once.
 func CheckServer(ctx context.Context, db *database.Server, t clickhouse.Target) error {
 	wrong := []error{db.CheckSettings(ctx)}

@@ -152,7 +152,7 @@ func (a *auditor) run(ctx context.Context) (err error) {
 	return a.statements(ctx)
 }
 
-// hold keeps the topic's writers out from here on, unless that is not wanted. It tells whether it does.
+// hold keeps the topic's writers out from here on, unless that is not wanted. It reports whether it does.
 func (a *auditor) hold(ctx context.Context) (bool, error) {
 	if a.options.NoHold || a.held != nil {
 		return a.held != nil, nil

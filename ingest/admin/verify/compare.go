@@ -26,8 +26,8 @@ const (
 	compareLimit = 10 * time.Minute
 )
 
-// stand reads where all partitions of the topic stand.
-func (a *auditor) stand(ctx context.Context) (map[int32]position.Positions, error) {
+// readPositions reads the positions of all partitions of the topic.
+func (a *auditor) readPositions(ctx context.Context) (map[int32]position.Positions, error) {
 	stream, _, err := position.ReadStream(ctx, a.db, string(a.entity.Topic))
 	if err != nil {
 		return nil, err
@@ -39,11 +39,11 @@ func (a *auditor) stand(ctx context.Context) (map[int32]position.Positions, erro
 	return position.Read(ctx, a.db, a.entity, partitions)
 }
 
-// still runs a look at the tables such that nothing is written meanwhile: the positions are the same before and after, and level
-// accepts them. It tells whether it came to that.
-func (a *auditor) still(ctx context.Context, level func(map[int32]position.Positions) bool, look func() error) (bool, error) {
+// whileQuiet runs a look at the tables such that nothing is written meanwhile: the positions are the same before and after, and level
+// accepts them. It reports whether it came to that.
+func (a *auditor) whileQuiet(ctx context.Context, level func(map[int32]position.Positions) bool, look func() error) (bool, error) {
 	for try := 1; ; try++ {
-		before, err := a.stand(ctx)
+		before, err := a.readPositions(ctx)
 		if err != nil {
 			return false, err
 		}
@@ -51,7 +51,7 @@ func (a *auditor) still(ctx context.Context, level func(map[int32]position.Posit
 			if err := look(); err != nil {
 				return false, err
 			}
-			after, err := a.stand(ctx)
+			after, err := a.readPositions(ctx)
 			if err != nil {
 				return false, err
 			}
@@ -81,7 +81,7 @@ func (a *auditor) still(ctx context.Context, level func(map[int32]position.Posit
 // positions compares where each view and its table stand. A batch on its way is in the table before it is in the views: only what
 // stays wrong while nothing is on its way is wrong.
 func (a *auditor) positions(ctx context.Context) error {
-	at, err := a.stand(ctx)
+	at, err := a.readPositions(ctx)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (a *auditor) positions(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if at, err = a.stand(ctx); err != nil {
+		if at, err = a.readPositions(ctx); err != nil {
 			return err
 		}
 		wrong = slices.DeleteFunc(a.wrongPositions(at), func(p Position) bool { return !slices.Contains(wrong, p) })
@@ -150,7 +150,7 @@ func (a *auditor) view(ctx context.Context, v clickhouse.View) error {
 			findings = &found.Stray
 		}
 		before := *findings
-		compared, err := a.still(ctx, level, func() error {
+		compared, err := a.whileQuiet(ctx, level, func() error {
 			*findings = before
 			return a.compare(ctx, v, part, findings)
 		})
@@ -169,7 +169,7 @@ func (a *auditor) view(ctx context.Context, v clickhouse.View) error {
 	return nil
 }
 
-// knownWrong tells that the view's positions were found wrong: then it is compared as it is.
+// knownWrong reports whether the view's positions were found wrong: then it is compared as it is.
 func (a *auditor) knownWrong(v clickhouse.View) bool {
 	return slices.ContainsFunc(a.found.Positions, func(p Position) bool { return p.View == v.Name })
 }

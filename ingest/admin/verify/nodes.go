@@ -29,7 +29,7 @@ func ineffectiveNodes(ctx context.Context, db *database.Server, most int) ([]War
 			w.First = append(w.First, of+" "+id)
 		}
 	}
-	judge := func() {
+	check := func() {
 		for id, n := range nodes {
 			switch {
 			case n.parent == "":
@@ -47,7 +47,7 @@ func ineffectiveNodes(ctx context.Context, db *database.Server, most int) ([]War
 			return err
 		}
 		if tenant != of {
-			judge()
+			check()
 			of, nodes = tenant, map[string]node{}
 		}
 		if n.project != "" {
@@ -59,7 +59,7 @@ func ineffectiveNodes(ctx context.Context, db *database.Server, most int) ([]War
 	if err != nil {
 		return nil, fmt.Errorf("look for budget nodes without a place: %w", err)
 	}
-	judge()
+	check()
 	var found []Warning
 	for _, w := range []Warning{orphans, circles} {
 		if w.Count > 0 {
@@ -69,7 +69,7 @@ func ineffectiveNodes(ctx context.Context, db *database.Server, most int) ([]War
 	return found, nil
 }
 
-// isParent tells whether there is a node of that id that can be the parent of another.
+// isParent reports whether there is a node of that id that can be the parent of another.
 func isParent(id string, child node, nodes map[string]node) bool {
 	n, ok := nodes[id]
 	if !ok || n.project != "" {

@@ -39,7 +39,7 @@ func Cluster(t testing.TB, partitions int) kafka.Cluster {
 func On(t testing.TB, broker *embeddedkafka.Broker, partitions int) kafka.Cluster {
 	t.Helper()
 	c := connect(t, broker)
-	if _, err := kafka.Ensure(context.Background(), c, kafka.Wish{Partitions: partitions}); err != nil {
+	if _, err := kafka.Ensure(context.Background(), c, kafka.TopicSpec{Partitions: partitions}); err != nil {
 		t.Fatalf("topicstest: %v", err)
 	}
 	return c

@@ -16,7 +16,7 @@ func without(o Options) (*Server, error) {
 
 const exists = `SELECT count() > 0 FROM system.databases WHERE name = {name:String}`
 
-// Exists tells whether the server has the database.
+// Exists reports whether the server has the database.
 func (s *Server) Exists(ctx context.Context) (found bool, err error) {
 	asking, err := without(s.options)
 	if err != nil {

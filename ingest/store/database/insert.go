@@ -44,7 +44,7 @@ func insertSettings() map[string]string {
 	}
 }
 
-// Insert runs a statement with the settings that the protocol stands on and tells how many rows it wrote, those of the views
+// Insert runs a statement with the settings that the protocol stands on and returns how many rows it wrote, those of the views
 // included; 0 when its conditions did not hold. After an error nobody knows whether it wrote.
 func (s *Server) Insert(ctx context.Context, st Statement) (written uint64, err error) {
 	if err := ctx.Err(); err != nil {

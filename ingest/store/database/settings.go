@@ -19,7 +19,7 @@ const LeastVersion = 26
 const effectiveSettings = `SELECT name, value FROM system.settings WHERE name IN {names:Array(String)}`
 
 // CheckSettings finds out whether the server is new enough and whether the settings that every insert is sent with are taken and take
-// effect: a profile or a constraint may refuse, change or ignore them. It tells all that is wrong at once.
+// effect: a profile or a constraint may refuse, change or ignore them. It reports all that is wrong at once.
 func (s *Server) CheckSettings(ctx context.Context) error {
 	var version string
 	if err := s.Row(ctx, Query{SQL: "SELECT version()"}, &version); err != nil {

@@ -15,7 +15,7 @@ import (
 	"tallyhouse/ingest/store/database"
 )
 
-// Database is what fences need of the server that they stand on.
+// Database is what fences need of their server.
 type Database interface {
 	Name() string
 	Rows(ctx context.Context, q database.Query, each func(scan func(...any) error) error) error
@@ -29,7 +29,7 @@ type Claim struct {
 	Epochs map[int32]uint64 // of the partitions that were got
 }
 
-// Held tells who keeps a partition from being claimed.
+// Held says who keeps a partition from being claimed.
 type Held struct {
 	Partition int32
 	Owner     string
@@ -56,7 +56,7 @@ func (c *Claim) Params(partition int32) database.Params {
 	}
 }
 
-// Has tells whether the claim got the partition.
+// Has reports whether the claim got the partition.
 func (c *Claim) Has(partition int32) bool { _, ok := c.Epochs[partition]; return ok }
 
 const newest = `
@@ -79,20 +79,20 @@ const mine = `SELECT partition, epoch FROM fences WHERE topic = {topic:String} A
 // holdStep makes a hold's epoch so much greater that no fence computed before it can outrank it.
 const holdStep = 1_000_000
 
-// Standing is what counts on a partition.
-type Standing struct {
+// Current is the fence that counts on a partition.
+type Current struct {
 	Epoch uint64
 	Owner string
 	Held  bool
 	Since time.Time
 }
 
-// Read tells what counts on each partition of the topic that has a fence.
-func Read(ctx context.Context, db Database, topic string) (map[int32]Standing, error) {
-	all := map[int32]Standing{}
+// Read returns the fence that counts on each partition of the topic that has one.
+func Read(ctx context.Context, db Database, topic string) (map[int32]Current, error) {
+	all := map[int32]Current{}
 	err := db.Rows(ctx, database.Query{SQL: newest, Params: database.Params{"topic": topic}}, func(scan func(...any) error) error {
 		var p uint32
-		var s Standing
+		var s Current
 		if err := scan(&p, &s.Epoch, &s.Owner, &s.Held, &s.Since); err != nil {
 			return err
 		}
@@ -105,21 +105,21 @@ func Read(ctx context.Context, db Database, topic string) (map[int32]Standing, e
 	return all, nil
 }
 
-// Put puts up a new fence on each of the partitions. The claim names those that were got; held tells of those that somebody holds.
+// Put puts up a new fence on each of the partitions. The claim names those that were got; held, those that somebody holds.
 // The others lost a race: ask again.
 func Put(ctx context.Context, db Database, topic string, partitions []int32) (claim *Claim, held map[int32]*Held, err error) {
 	return put(ctx, db, topic, partitions, randomID(), "", 1, false)
 }
 
 func put(ctx context.Context, db Database, topic string, partitions []int32, owner, holder string, step uint64, hold bool) (*Claim, map[int32]*Held, error) {
-	standing, err := Read(ctx, db, topic)
+	current, err := Read(ctx, db, topic)
 	if err != nil {
 		return nil, nil, err
 	}
 	held := map[int32]*Held{}
 	var asked []string
 	for _, p := range partitions {
-		s := standing[p]
+		s := current[p]
 		if s.Held && (holder == "" || Holder(s.Owner) != holder) {
 			held[p] = &Held{Partition: p, Owner: s.Owner, Since: s.Since}
 			continue
@@ -160,15 +160,15 @@ func put(ctx context.Context, db Database, topic string, partitions []int32, own
 	return claim, held, nil
 }
 
-// Counting tells for which partitions of the claim its fence is the one that counts.
+// Counting reports for each partition of the claim whether its fence is the one that counts.
 func (c *Claim) Counting(ctx context.Context, db Database) (map[int32]bool, error) {
-	standing, err := Read(ctx, db, c.Topic)
+	current, err := Read(ctx, db, c.Topic)
 	if err != nil {
 		return nil, err
 	}
 	counts := map[int32]bool{}
 	for p, epoch := range c.Epochs {
-		counts[p] = standing[p].Epoch == epoch && standing[p].Owner == c.Owner
+		counts[p] = current[p].Epoch == epoch && current[p].Owner == c.Owner
 	}
 	return counts, nil
 }
@@ -201,7 +201,7 @@ const killTries = 1500
 // Kill ends the statements whose ids begin with one of the prefixes, one's own too, and waits until none runs. What starts after it
 // finds the fence.
 func Kill(ctx context.Context, db Database, prefixes ...string) error {
-	params := database.Params{"prefixes": texts(prefixes)}
+	params := database.Params{"prefixes": quoteAll(prefixes)}
 	for range killTries {
 		var running uint64
 		err := db.Rows(ctx, database.Query{SQL: stillRun, Params: params}, func(scan func(...any) error) error { return scan(&running) })
@@ -223,7 +223,7 @@ func Kill(ctx context.Context, db Database, prefixes ...string) error {
 	return fmt.Errorf("inserts under %s do not end: restart the ClickHouse server", strings.Join(prefixes, ", "))
 }
 
-func texts(all []string) string {
+func quoteAll(all []string) string {
 	quoted := make([]string, len(all))
 	for i, s := range all {
 		quoted[i] = "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"

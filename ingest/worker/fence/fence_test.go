@@ -57,7 +57,7 @@ func take(t *testing.T, db fence.Database, holder string, partitions ...int32) *
 	return hold
 }
 
-// writes tells whether a conditional insert wrote.
+// writes reports whether a conditional insert wrote.
 func writes(t *testing.T, db *database.Server, condition string, params database.Params) bool {
 	t.Helper()
 	n, err := db.Insert(t.Context(), database.Statement{SQL: "INSERT INTO written SELECT 'x', 0 WHERE " + condition, ID: db.Name() + "/" + topic + "/0/x", Params: params})

@@ -14,8 +14,8 @@ import (
 	"tallyhouse/ingest/store/database"
 )
 
-// ErrOutrun says that others put up fences in the moment between a holder's reading and its writing.
-var ErrOutrun = errors.New("others were quicker on some partitions: try again")
+// ErrLostRace says that others put up fences between a holder's read and its write.
+var ErrLostRace = errors.New("others were quicker on some partitions: try again")
 
 // Hold keeps all writers of a topic out while somebody works on its tables.
 type Hold struct {
@@ -35,7 +35,7 @@ func NewHolder(command string) string {
 
 // Take puts up a hold on all the partitions and kills what runs; a hold of the same holder is replaced, which is how a holder goes on
 // after a statement in doubt. When it does not get every partition, or fails, it gives all back; the error is then a *Held that names
-// the other holder, or wraps ErrOutrun: try again; or it is the server's.
+// the other holder, or wraps ErrLostRace: try again; or it is the server's.
 func Take(ctx context.Context, db Database, topic string, partitions []int32, holder string) (*Hold, error) {
 	h := &Hold{Claim: &Claim{Topic: topic}, holder: holder, partitions: partitions}
 	err := h.take(ctx, db)
@@ -43,13 +43,13 @@ func Take(ctx context.Context, db Database, topic string, partitions []int32, ho
 		return h, nil
 	}
 	// Even a statement that failed may have landed, or may yet: a fence on top of what stands now keeps it from ever counting.
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), givingUp)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer stop()
 	return nil, errors.Join(err, h.Release(ctx, db))
 }
 
-// givingUp bounds the release of a hold that could not be taken.
-const givingUp = time.Minute
+// releaseTimeout bounds the release of a hold that could not be taken.
+const releaseTimeout = time.Minute
 
 func (h *Hold) take(ctx context.Context, db Database) error {
 	topic := h.Topic
@@ -60,7 +60,7 @@ func (h *Hold) take(ctx context.Context, db Database) error {
 	h.Claim = claim
 	// Two that wrote at the same moment both find their own rows. What was under way then has landed when this returns, and what
 	// comes later finds a hold.
-	if err := settle(ctx, db, topic); err != nil {
+	if err := awaitFences(ctx, db, topic); err != nil {
 		return err
 	}
 	err = h.Check(ctx, db)
@@ -68,7 +68,7 @@ func (h *Hold) take(ctx context.Context, db Database) error {
 		for _, other := range held {
 			return fmt.Errorf("hold %s: %w", topic, other)
 		}
-		return fmt.Errorf("hold %s: %w", topic, ErrOutrun)
+		return fmt.Errorf("hold %s: %w", topic, ErrLostRace)
 	}
 	if err != nil {
 		return err
@@ -82,13 +82,13 @@ func (h *Hold) take(ctx context.Context, db Database) error {
 const (
 	fencesUnderWay  = `SELECT query_id FROM system.processes WHERE startsWith(query_id, {prefix:String})`
 	fencesStillRun  = `SELECT count() FROM system.processes WHERE query_id IN {ids:Array(String)}`
-	settleTries     = 3000
-	settleEvery     = 10 * time.Millisecond
+	awaitTries      = 3000
+	awaitEvery      = 10 * time.Millisecond
 	fencesDoNotStop = "statements that put up fences on %s do not end: restart the ClickHouse server"
 )
 
-// settle waits until the statements that put up fences on the topic, and run now, have ended.
-func settle(ctx context.Context, db Database, topic string) error {
+// awaitFences waits until the statements that put up fences on the topic, and run now, have ended.
+func awaitFences(ctx context.Context, db Database, topic string) error {
 	var ids []string
 	params := database.Params{"prefix": fencePrefix(db, topic)}
 	err := db.Rows(ctx, database.Query{SQL: fencesUnderWay, Params: params}, func(scan func(...any) error) error {
@@ -103,8 +103,8 @@ func settle(ctx context.Context, db Database, topic string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	params = database.Params{"ids": texts(ids)}
-	for range settleTries {
+	params = database.Params{"ids": quoteAll(ids)}
+	for range awaitTries {
 		var running uint64
 		if err := db.Rows(ctx, database.Query{SQL: fencesStillRun, Params: params}, func(scan func(...any) error) error { return scan(&running) }); err != nil {
 			return fmt.Errorf("see which fences are being put up: %w", err)
@@ -115,7 +115,7 @@ func settle(ctx context.Context, db Database, topic string) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(settleEvery):
+		case <-time.After(awaitEvery):
 		}
 	}
 	return fmt.Errorf(fencesDoNotStop, topic)
@@ -131,7 +131,7 @@ func (l *Lost) Error() string {
 	return fmt.Sprintf("the hold on partition %d of %s no longer counts: the server was restarted or somebody released it; start again", l.Partition, l.Topic)
 }
 
-// Check tells whether the hold still counts on every partition it asked for; a *Lost when not.
+// Check reports whether the hold still counts on every partition it asked for; a *Lost when not.
 func (h *Hold) Check(ctx context.Context, db Database) error {
 	counts, err := h.Counting(ctx, db)
 	if err != nil {
@@ -175,11 +175,11 @@ func (h *Hold) Release(ctx context.Context, db Database) error {
 // Break ends a hold whose holder died: it takes the hold over with one of its own, which kills whatever the dead holder left running,
 // and releases that. It returns who had it; nothing when nobody had. command says who does it.
 func Break(ctx context.Context, db Database, topic string, command string) (broken []Held, err error) {
-	standing, err := Read(ctx, db, topic)
+	current, err := Read(ctx, db, topic)
 	if err != nil {
 		return nil, err
 	}
-	for p, s := range standing {
+	for p, s := range current {
 		if s.Held {
 			broken = append(broken, Held{Partition: p, Owner: s.Owner, Since: s.Since})
 		}
@@ -215,7 +215,7 @@ func override(ctx context.Context, db Database, topic string, partition int32, h
 	case held[partition] != nil:
 		return fmt.Errorf("release %s: meanwhile %w", topic, held[partition])
 	case !claim.Has(partition):
-		return fmt.Errorf("release %s: %w: %s may still be alive", topic, ErrOutrun, holder)
+		return fmt.Errorf("release %s: %w: %s may still be alive", topic, ErrLostRace, holder)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func BenchmarkGet(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		if err := u.Commit(Mark{Position: uint64(first)}); err != nil {
+		if err := u.Commit(Checkpoint{Position: uint64(first)}); err != nil {
 			b.Fatal(err)
 		}
 	}

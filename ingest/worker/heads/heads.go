@@ -1,4 +1,4 @@
-// Package heads remembers, on the writer's own disk, the newest state of every entity of the partitions that it writes: enough to see
+// Package heads is the worker's local state store: it keeps, on the worker's own disk, the newest state of every entity of the partitions that it writes: enough to see
 // whether a message is newer, and what to take back from the views when it is. It is a cache: whatever it holds can be loaded from
 // the state tables again, and is, when it belongs to another life of the stream.
 package heads
@@ -17,7 +17,7 @@ import (
 	"tallyhouse/analytics"
 )
 
-// Head is what is known of an entity.
+// Head is the newest state of an entity, as far as the worker needs it.
 type Head struct {
 	RowVersion    uint64
 	Project       string
@@ -26,8 +26,8 @@ type Head struct {
 	Contributions analytics.Contributions
 }
 
-// Mark says what a partition's heads are good for.
-type Mark struct {
+// Checkpoint says how far a partition's heads have come.
+type Checkpoint struct {
 	Life     string // of the stream that they were made in
 	Position uint64 // the next offset: they know everything before it
 }
@@ -74,27 +74,27 @@ func (s *Store) Of(topic string, partition int32) *Partition {
 	return &Partition{s.db, binary.BigEndian.AppendUint32(prefix, uint32(partition))}
 }
 
-// Keys: prefix + markKey holds the mark, prefix + headKey + tenant/id a head.
+// Keys: prefix + checkpointKey holds the checkpoint, prefix + headKey + tenant/id a head.
 const (
-	markKey = 'a'
-	headKey = 'h'
-	endKey  = 'z'
+	checkpointKey = 'a'
+	headKey       = 'h'
+	endKey        = 'z'
 )
 
-// Mark reads the partition's mark; ok is false when there are no heads.
-func (p *Partition) Mark() (m Mark, ok bool, err error) {
-	value, closer, err := p.db.Get(p.key(markKey, ""))
+// Checkpoint reads the partition's checkpoint; ok is false when there are no heads.
+func (p *Partition) Checkpoint() (m Checkpoint, ok bool, err error) {
+	value, closer, err := p.db.Get(p.key(checkpointKey, ""))
 	if errors.Is(err, pebble.ErrNotFound) {
-		return Mark{}, false, nil
+		return Checkpoint{}, false, nil
 	}
 	if err != nil {
-		return Mark{}, false, fmt.Errorf("read the mark of the heads: %w", err)
+		return Checkpoint{}, false, fmt.Errorf("read the checkpoint of the heads: %w", err)
 	}
 	defer closer.Close()
 	if len(value) < 8 {
-		return Mark{}, false, nil
+		return Checkpoint{}, false, nil
 	}
-	return Mark{Life: string(value[8:]), Position: binary.BigEndian.Uint64(value)}, true, nil
+	return Checkpoint{Life: string(value[8:]), Position: binary.BigEndian.Uint64(value)}, true, nil
 }
 
 // Get reads the heads of entities by their keys tenant/id, which it sorts; what is not in the answer has none. Many at once cost less
@@ -129,7 +129,7 @@ func (p *Partition) Get(keys ...string) (_ map[string]Head, err error) {
 
 // Clear throws the partition's heads away.
 func (p *Partition) Clear() error {
-	if err := p.db.DeleteRange(p.key(markKey, ""), p.key(endKey, ""), pebble.NoSync); err != nil {
+	if err := p.db.DeleteRange(p.key(checkpointKey, ""), p.key(endKey, ""), pebble.NoSync); err != nil {
 		return fmt.Errorf("throw heads away: %w", err)
 	}
 	return nil
@@ -157,18 +157,18 @@ func (u *Update) Set(key string, h Head) error {
 // Len is the size of the changes in bytes.
 func (u *Update) Len() int { return u.batch.Len() }
 
-// Commit writes the changes and the mark at once. It is not synced: after a power loss the heads stand behind, never ahead of what
-// they say, and are caught up.
-func (u *Update) Commit(m Mark) error {
+// Commit writes the changes and the checkpoint at once. It is not synced: after a power loss the heads are behind, never ahead of their
+// checkpoint, and are caught up.
+func (u *Update) Commit(m Checkpoint) error {
 	value := append(binary.BigEndian.AppendUint64(nil, m.Position), m.Life...)
-	if err := u.batch.Set(u.p.key(markKey, ""), value, nil); err != nil {
-		return fmt.Errorf("write the mark of the heads: %w", err)
+	if err := u.batch.Set(u.p.key(checkpointKey, ""), value, nil); err != nil {
+		return fmt.Errorf("write the checkpoint of the heads: %w", err)
 	}
-	return u.CommitUnmarked()
+	return u.CommitPartial()
 }
 
-// CommitUnmarked writes the changes without a mark: a part of a load that is not yet complete.
-func (u *Update) CommitUnmarked() error {
+// CommitPartial writes the changes without a checkpoint: a part of a load that is not yet complete.
+func (u *Update) CommitPartial() error {
 	if err := u.batch.Commit(pebble.NoSync); err != nil {
 		return fmt.Errorf("commit heads: %w", err)
 	}

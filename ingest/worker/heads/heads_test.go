@@ -21,7 +21,7 @@ func TestHeadsOfAPartitionAreItsOwnAndSurvive(t *testing.T) {
 	if err := u.Set("demo/R1", head); err != nil {
 		t.Fatal(err)
 	}
-	if err := u.Commit(Mark{"life", 42}); err != nil {
+	if err := u.Commit(Checkpoint{"life", 42}); err != nil {
 		t.Fatal(err)
 	}
 	if err := store.Close(); err != nil {
@@ -38,14 +38,14 @@ func TestHeadsOfAPartitionAreItsOwnAndSurvive(t *testing.T) {
 			t.Errorf("asked for %q after reopening: %+v %v", asked, got, err)
 		}
 	}
-	if m, ok, err := one.Mark(); err != nil || !ok || m != (Mark{"life", 42}) {
+	if m, ok, err := one.Checkpoint(); err != nil || !ok || m != (Checkpoint{"life", 42}) {
 		t.Errorf("mark %+v %v %v", m, ok, err)
 	}
 	for _, p := range []*Partition{other, longer} {
 		if got, _ := p.Get("demo/R1"); len(got) > 0 {
 			t.Error("another partition shows the head")
 		}
-		if _, ok, _ := p.Mark(); ok {
+		if _, ok, _ := p.Checkpoint(); ok {
 			t.Error("another partition shows the mark")
 		}
 		if err := p.Clear(); err != nil {
@@ -61,7 +61,7 @@ func TestHeadsOfAPartitionAreItsOwnAndSurvive(t *testing.T) {
 	if got, _ := one.Get("demo/R1"); len(got) > 0 {
 		t.Error("a cleared partition still shows its head")
 	}
-	if _, ok, _ := one.Mark(); ok {
+	if _, ok, _ := one.Checkpoint(); ok {
 		t.Error("a cleared partition still shows its mark")
 	}
 }

@@ -30,15 +30,16 @@ type Positions struct {
 	Views map[string]int64 // next offset of each view
 }
 
-// Strange says that the tables stand where no kill can have left them: a power loss, a restored backup, a hand in the tables.
-type Strange struct {
+// Inconsistent says that the tables' positions are such as no killed process can have left: a power loss, a restored backup, an edit by
+// hand.
+type Inconsistent struct {
 	Topic     string
 	Partition int32
 	What      string
 }
 
-func (s *Strange) Error() string {
-	return fmt.Sprintf("partition %d of %s stands where it cannot: %s; run `tallyhouse verify`, then `tallyhouse rebuild` for the views it names", s.Partition, s.Topic, s.What)
+func (i *Inconsistent) Error() string {
+	return fmt.Sprintf("partition %d of %s is inconsistent: %s; run `tallyhouse verify`, then `tallyhouse rebuild` for the views it names", i.Partition, i.Topic, i.What)
 }
 
 const (
@@ -51,7 +52,7 @@ FROM %s WHERE tenant = '' AND project IN {keys:Array(String)} GROUP BY project`
 	viewPosition = `(SELECT toInt64(sum(position)) FROM %s WHERE tenant = '' AND project = {key:String})`
 )
 
-// Read reads where partitions of an entity stand. A partition without any row stands at 0.
+// Read reads the positions of an entity's partitions. A partition without any row is at 0.
 func Read(ctx context.Context, db Database, e *store.Entity, partitions []int32) (map[int32]Positions, error) {
 	all := map[int32]Positions{}
 	var keys []string
@@ -94,8 +95,8 @@ func Read(ctx context.Context, db Database, e *store.Entity, partitions []int32)
 	return all, nil
 }
 
-// Torn lists the views that missed the last batch; strange says what cannot be, "" when nothing.
-func (p Positions) Torn(views []clickhouse.View) (missed []clickhouse.View, strange string) {
+// Torn lists the views that missed the last batch; inconsistency says which positions cannot be, "" when all can.
+func (p Positions) Torn(views []clickhouse.View) (missed []clickhouse.View, inconsistency string) {
 	for _, v := range views {
 		switch at := p.Views[v.Name]; {
 		case at == int64(p.State):
@@ -108,7 +109,7 @@ func (p Positions) Torn(views []clickhouse.View) (missed []clickhouse.View, stra
 	return missed, ""
 }
 
-// Missed tells whether the view missed the last batch, and nothing else.
+// Missed reports whether the view missed the last batch, and nothing else.
 func (p Positions) Missed(v clickhouse.View) bool {
 	return p.Views[v.Name] == int64(p.First) && p.First < p.State
 }

@@ -47,8 +47,8 @@ func mend(t *testing.T, l *ingesttest.Ledger, v clickhouse.View, at position.Pos
 func TestAPartitionWithoutRowsStandsAtZero(t *testing.T) {
 	l := ingesttest.New(t, events.Records, 2)
 	at := read(t, l, 1)
-	if missed, strange := at.Torn(l.Entity.Views()); at.State != 0 || len(missed) > 0 || strange != "" {
-		t.Fatalf("%+v, missed %v, %s", at, missed, strange)
+	if missed, inconsistency := at.Torn(l.Entity.Views()); at.State != 0 || len(missed) > 0 || inconsistency != "" {
+		t.Fatalf("%+v, missed %v, %s", at, missed, inconsistency)
 	}
 }
 
@@ -64,9 +64,9 @@ func TestATornInsertIsSeenAndMendedOnce(t *testing.T) {
 	c := claim(t, l)
 	for p := range int32(2) {
 		at := read(t, l, p)
-		missed, strange := at.Torn(l.Entity.Views())
-		if strange != "" || len(missed) != 1 || missed[0].Name != "record_months" || at.State != l.Next(p) {
-			t.Fatalf("%+v, missed %v, %s", at, missed, strange)
+		missed, inconsistency := at.Torn(l.Entity.Views())
+		if inconsistency != "" || len(missed) != 1 || missed[0].Name != "record_months" || at.State != l.Next(p) {
+			t.Fatalf("%+v, missed %v, %s", at, missed, inconsistency)
 		}
 	}
 	months, _ := clickhouse.ViewNamed("record_months")
@@ -85,8 +85,8 @@ func TestATornInsertIsSeenAndMendedOnce(t *testing.T) {
 	l.TryFence() // the other partition, by the routine of a recovery
 	l.Truth(t)
 	for p := range int32(2) {
-		if missed, strange := read(t, l, p).Torn(l.Entity.Views()); len(missed) > 0 || strange != "" {
-			t.Fatalf("partition %d misses %v, %s", p, missed, strange)
+		if missed, inconsistency := read(t, l, p).Torn(l.Entity.Views()); len(missed) > 0 || inconsistency != "" {
+			t.Fatalf("partition %d misses %v, %s", p, missed, inconsistency)
 		}
 	}
 }
@@ -94,10 +94,10 @@ func TestATornInsertIsSeenAndMendedOnce(t *testing.T) {
 func TestWhatNoKillCanLeaveIsStrange(t *testing.T) {
 	v := clickhouse.View{Name: "v"}
 	tests := []struct {
-		name    string
-		at      position.Positions
-		missed  int
-		strange bool
+		name          string
+		at            position.Positions
+		missed        int
+		inconsistency bool
 	}{
 		{"level", position.Positions{State: 10, First: 5, Views: map[string]int64{"v": 10}}, 0, false},
 		{"the last batch is missing", position.Positions{State: 10, First: 5, Views: map[string]int64{"v": 5}}, 1, false},
@@ -109,9 +109,9 @@ func TestWhatNoKillCanLeaveIsStrange(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			missed, strange := test.at.Torn([]clickhouse.View{v})
-			if len(missed) != test.missed || (strange != "") != test.strange {
-				t.Fatalf("missed %v, %q", missed, strange)
+			missed, inconsistency := test.at.Torn([]clickhouse.View{v})
+			if len(missed) != test.missed || (inconsistency != "") != test.inconsistency {
+				t.Fatalf("missed %v, %q", missed, inconsistency)
 			}
 		})
 	}

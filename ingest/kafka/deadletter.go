@@ -1,6 +1,4 @@
-// Package deadletters keeps the messages that were refused: it writes them, finds them again, and sends them once more when they have
-// been corrected.
-package deadletters
+package kafka
 
 import (
 	"crypto/sha256"
@@ -10,15 +8,14 @@ import (
 	"strconv"
 	"time"
 
-	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"tallyhouse/ingest/kafka"
 	"tallyhouse/schemas/events"
 )
 
-// Letter is a refused message, and why it was refused.
-type Letter struct {
+// DeadLetter is a refused message, and why it was refused.
+type DeadLetter struct {
 	Topic     string
 	Partition int32
 	Offset    int64
@@ -27,12 +24,12 @@ type Letter struct {
 	At        time.Time
 	Value     []byte // as it came; nil for a null value
 
-	// Of a message too large for a letter: its whole length and SHA-256 in hex. Value then is its first MiB.
+	// Of a message too large for a dead letter: its whole length and SHA-256 in hex. Value then is its first MiB.
 	Length int64
 	SHA256 string
 }
 
-// The headers of a letter.
+// The headers of a dead letter.
 const (
 	headerTopic     = "topic"
 	headerPartition = "partition"
@@ -45,39 +42,39 @@ const (
 )
 
 const (
-	// largestWhole is the largest key and value together that a letter holds.
-	largestWhole = kafka.MaxLetterBytes - room
+	// largestWhole is the largest key and value together that a dead letter holds.
+	largestWhole = MaxDeadLetterBytes - room
 	room         = 64 << 10 // for the headers, the reason among them
 	partOfValue  = 1 << 20
 	partOfKey    = 16 << 10
 	longestCause = 4 << 10
 )
 
-// ID is the letter's key: topic/partition/offset of the refused message. However often a letter was written, it is one.
-func (l Letter) ID() string { return fmt.Sprintf("%s/%d/%d", l.Topic, l.Partition, l.Offset) }
+// ID is the dead letter's key: topic/partition/offset of the refused message. However often it was written, it is one.
+func (l DeadLetter) ID() string { return fmt.Sprintf("%s/%d/%d", l.Topic, l.Partition, l.Offset) }
 
-// Whole tells whether Value is the complete message.
-func (l Letter) Whole() bool { return l.SHA256 == "" }
+// Whole reports whether Value is the complete message.
+func (l DeadLetter) Whole() bool { return l.SHA256 == "" }
 
 // Size is the length of the refused message's value.
-func (l Letter) Size() int64 {
+func (l DeadLetter) Size() int64 {
 	if l.Whole() {
 		return int64(len(l.Value))
 	}
 	return l.Length
 }
 
-// Message is the letter as it is sent. Of a message too large for a letter it holds the first MiB, the length and the SHA-256; the whole of
-// it stays where it was found.
-func (l Letter) Message() kafkago.Message {
+// Message is the dead letter as it is sent. Of a message too large for one it holds the first MiB, the length and the SHA-256; the whole
+// message stays where it was found.
+func (l DeadLetter) Message() kafka.Message {
 	key, value, reason := l.Key, l.Value, l.Reason
 	if len(reason) > longestCause {
 		reason = reason[:longestCause]
 	}
-	var more []kafkago.Header
+	var more []kafka.Header
 	if len(key)+len(value) > largestWhole {
 		sum := sha256.Sum256(value)
-		more = []kafkago.Header{
+		more = []kafka.Header{
 			{Key: headerLength, Value: strconv.AppendInt(nil, int64(len(value)), 10)},
 			{Key: headerSHA256, Value: []byte(hex.EncodeToString(sum[:]))},
 		}
@@ -85,11 +82,11 @@ func (l Letter) Message() kafkago.Message {
 			len(value), l.Topic, l.Partition, l.Offset)
 		key, value = key[:min(len(key), partOfKey)], value[:min(len(value), partOfValue)]
 	}
-	return kafkago.Message{
+	return kafka.Message{
 		Topic: string(events.DeadLetters),
 		Key:   []byte(l.ID()),
 		Value: value,
-		Headers: append([]kafkago.Header{
+		Headers: append([]kafka.Header{
 			{Key: headerTopic, Value: []byte(l.Topic)},
 			{Key: headerPartition, Value: strconv.AppendInt(nil, int64(l.Partition), 10)},
 			{Key: headerOffset, Value: strconv.AppendInt(nil, l.Offset, 10)},
@@ -100,8 +97,8 @@ func (l Letter) Message() kafkago.Message {
 	}
 }
 
-// parse reads a letter from its message.
-func parse(r *kgo.Record) (Letter, error) {
+// ParseDeadLetter reads a dead letter from its message.
+func ParseDeadLetter(r *kgo.Record) (DeadLetter, error) {
 	headers := map[string]string{}
 	for _, h := range r.Headers {
 		headers[h.Key] = string(h.Value)
@@ -109,7 +106,7 @@ func parse(r *kgo.Record) (Letter, error) {
 	partition, err1 := strconv.ParseInt(headers[headerPartition], 10, 32)
 	offset, err2 := strconv.ParseInt(headers[headerOffset], 10, 64)
 	at, err3 := time.Parse(time.RFC3339Nano, headers[headerAt])
-	l := Letter{
+	l := DeadLetter{
 		Topic:     headers[headerTopic],
 		Partition: int32(partition),
 		Offset:    offset,
@@ -124,10 +121,10 @@ func parse(r *kgo.Record) (Letter, error) {
 		l.Length, err4 = strconv.ParseInt(headers[headerLength], 10, 64)
 	}
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
-		return Letter{}, err
+		return DeadLetter{}, err
 	}
 	if l.ID() != string(r.Key) {
-		return Letter{}, fmt.Errorf("its key %q is not the place %s that its headers name", r.Key, l.ID())
+		return DeadLetter{}, fmt.Errorf("its key %q is not the place %s that its headers name", r.Key, l.ID())
 	}
 	return l, nil
 }

@@ -14,74 +14,74 @@ import (
 // Given as many large batches as there may be, then one more waits until one of them gives its block back, once, and nobody gets a block
 // whose insert failed.
 func TestRoomForLargeBatchesIsLentAndTakenBack(t *testing.T) {
-	d := newDesk(desk{entity: store.Of(events.Records)})
+	d := newCoordinator(coordinator{entity: store.Of(events.Records)})
 	over, stop := context.WithCancel(t.Context())
 	stop()
 	var held []*batch
 	for range concurrentBatches {
 		b := newBatch(0, 0)
-		if err := d.lend(t.Context(), b); err != nil || b.block == nil {
+		if err := d.acquireBlock(t.Context(), b); err != nil || b.block == nil {
 			t.Fatal(b.block, err)
 		}
 		held = append(held, b)
 	}
-	if err := d.lend(over, held[0]); err != nil {
+	if err := d.acquireBlock(over, held[0]); err != nil {
 		t.Errorf("a batch that has a block waits for another: %v", err)
 	}
 	waits := newBatch(0, 0)
-	if err := d.lend(over, waits); !errors.Is(err, context.Canceled) {
+	if err := d.acquireBlock(over, waits); !errors.Is(err, context.Canceled) {
 		t.Fatalf("one batch too many got room: %v", err)
 	}
 
 	used := held[0].block
 	used.Append(store.PositionRow(0, 0, 1, waits.begun))
-	d.takeBack(held[0], nil)
-	d.takeBack(held[0], nil)
-	if err := d.lend(t.Context(), waits); err != nil || waits.block != used || used.Rows() != 0 {
+	d.releaseBlock(held[0], nil)
+	d.releaseBlock(held[0], nil)
+	if err := d.acquireBlock(t.Context(), waits); err != nil || waits.block != used || used.Rows() != 0 {
 		t.Errorf("the block came back as %p with %d rows, want %p and none: %v", waits.block, waits.block.Rows(), used, err)
 	}
-	if err := d.lend(over, newBatch(0, 0)); err == nil {
+	if err := d.acquireBlock(over, newBatch(0, 0)); err == nil {
 		t.Error("a block that was given back twice counts twice")
 	}
 
-	d.takeBack(waits, errors.New("cut off"))
-	if err := d.lend(t.Context(), waits); err != nil || waits.block == used {
+	d.releaseBlock(waits, errors.New("cut off"))
+	if err := d.acquireBlock(t.Context(), waits); err != nil || waits.block == used {
 		t.Errorf("a block is lent that a failed insert may still read: %v", err)
 	}
-	d.takeBack(nil, nil)
-	d.takeBack(newBatch(0, 0), nil)
+	d.releaseBlock(nil, nil)
+	d.releaseBlock(newBatch(0, 0), nil)
 }
 
 // Given large batches whose partition goes to somebody else before their insert, one more than there may be at a time, then none keeps
 // the room that the next one needs.
 func TestALargeBatchThatLosesItsPartitionLeavesItsRoom(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newScenario(t)
 	const records = 4 * smallBytes / 500 // of more than 500 bytes each, with what they cost beside
 	var messages []message
 	for _, id := range ids(0, records) {
 		messages = append(messages, record(id, 1, nil))
 	}
 	s.send(messages...)
-	a := s.enter("a")
+	a := s.join("a")
 	for range concurrentBatches + 1 {
 		cut := make(chan struct{})
-		a.once(StepSend, func() {
+		a.onStep(StepSend, func() {
 			a.members.pause(0) // so it gets no further
 			close(cut)
 		})
-		a.own()
+		a.assign()
 		select {
 		case <-cut:
 		case <-time.After(time.Minute):
 			t.Fatal("no batch is cut: there is no room for one")
 		}
-		a.lose()
+		a.revoke()
 		if _, _, err := fence.Put(t.Context(), s.db, scenePartition.topic, []int32{scenePartition.partition}); err != nil { // what was cut counts no more
 			t.Fatal(err)
 		}
 	}
-	a.own()
+	a.assign()
 	s.awaitAll(records)
 	s.check(s.model)
 }
