@@ -4,7 +4,7 @@
 GO   ?= go
 TEST ?= $(GO) test -timeout 30m
 
-# How many cases each property is held against: some for every change, many in the night.
+# How many random cases each property is tested with: few for every change, many in the night.
 export RAPID_CHECKS ?= 30
 
 .PHONY: dev build test lint deadcode race bench read-accuracy nightly
