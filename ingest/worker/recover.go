@@ -9,11 +9,11 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // Database is what the protocol needs of the server that holds a shard.
@@ -295,9 +295,9 @@ func (c *coordinator) recover(ctx context.Context, requests []request) error {
 
 // identify compares what the database knows of the topic with the topic, the server and this binary. The first writer of all writes
 // it down.
-func (c *coordinator) identify(ctx context.Context, claim *fence.Claim, members map[int32]request) (*assignment, []kafka.Range, error) {
+func (c *coordinator) identify(ctx context.Context, claim *fence.Claim, members map[int32]request) (*assignment, []kafkalog.Range, error) {
 	topic := string(c.entity.Topic)
-	ids, err := kafka.Identities(ctx, c.admin, topic)
+	ids, err := kafkalog.Identities(ctx, c.admin, topic)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -317,18 +317,15 @@ func (c *coordinator) identify(ctx context.Context, claim *fence.Claim, members 
 	if err := known.Check(topic, ids[topic], server); err != nil {
 		return nil, nil, err
 	}
-	ranges, err := kafka.Ranges(ctx, c.admin, topic)
+	ranges, err := kafkalog.Ranges(ctx, c.admin, ids)
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(ranges) != int(known.Partitions) {
-		return nil, nil, errors.New("the topic's partitions changed meanwhile")
-	}
-	return &assignment{server: server, life: known.Life, partitions: int(known.Partitions)}, ranges, nil
+	return &assignment{server: server, life: known.Life, partitions: int(known.Partitions)}, ranges[topic], nil
 }
 
 // register records which topic this database follows from now on.
-func (c *coordinator) register(ctx context.Context, claim *fence.Claim, partition int32, id kafka.Identity, server string) (position.Stream, error) {
+func (c *coordinator) register(ctx context.Context, claim *fence.Claim, partition int32, id kafkalog.Identity, server string) (position.Stream, error) {
 	topic := string(c.entity.Topic)
 	var rows uint64
 	err := c.db.Rows(ctx, database.Query{SQL: "SELECT count() FROM " + c.entity.Table + " WHERE tenant = ''"}, func(scan func(...any) error) error { return scan(&rows) })

@@ -13,12 +13,12 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/heads"
 	"tallyhouse/ingest/worker/position"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // writer is the one goroutine of this worker that writes a partition. Its life:
@@ -236,7 +236,7 @@ func (w *writer) sendSideOutputs(ctx context.Context, a *assignment, b *batch) e
 	}
 	if len(b.rerouted) > 0 {
 		// Two workers that know of different numbers would send a message to and fro: the recovery refuses, and names the remedy.
-		ids, err := kafka.Identities(ctx, w.coordinator.admin, w.tp.topic)
+		ids, err := kafkalog.Identities(ctx, w.coordinator.admin, w.tp.topic)
 		if err != nil {
 			return err
 		}

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // Stream is what a database knows of a topic that it follows (table streams).
@@ -74,7 +74,7 @@ func WriteStream(ctx context.Context, db Database, topic, id string, s Stream, c
 func NewLife() string { return rand.Text() }
 
 // Check holds what the database knows of a topic against the Kafka cluster, the server and this binary.
-func (s Stream) Check(topic string, log kafka.Identity, server string) error {
+func (s Stream) Check(topic string, log kafkalog.Identity, server string) error {
 	switch {
 	case s.Work != "":
 		return Refuse("%s on %s is in progress since %s by %s; when it died, run the same command again", s.Work, topic, s.Since.UTC().Format(time.RFC3339), s.Worker)
