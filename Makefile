@@ -4,10 +4,10 @@
 GO   ?= go
 TEST ?= $(GO) test -timeout 30m
 
-# How many cases each property is held against: some for every change, many in the night.
+# How many random cases each property is tested with: few for every change, many in the night.
 export RAPID_CHECKS ?= 30
 
-.PHONY: dev build test lint race bench read-accuracy nightly
+.PHONY: dev build test lint deadcode race bench read-accuracy nightly
 
 dev: build
 	./bin/tallyhouse dev
@@ -23,6 +23,11 @@ lint:
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:" $$unformatted; exit 1; fi
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+
+# Functions that no binary reaches; helpers of tests live in packages named ...test.
+deadcode:
+	@found="$$($(GO) tool deadcode ./...)" || exit 1; \
+	dead="$$(echo "$$found" | grep -v 'test/[^/]*\.go:')"; if [ -n "$$dead" ]; then echo "reached by no binary:"; echo "$$dead"; exit 1; fi
 
 race:
 	$(TEST) -race ./...

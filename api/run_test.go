@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -23,6 +24,7 @@ import (
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	schema "tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
+	"tallyhouse/schemas/kafka"
 )
 
 func TestOptionsThatAreWrongAreAllTold(t *testing.T) {
@@ -198,7 +200,7 @@ func TestMissingTopicsAreNamed(t *testing.T) {
 	// Then it says which, and what to do
 	for deadline := time.Now().Add(readyWithin); ; time.Sleep(10 * time.Millisecond) {
 		_, err := follower.Store()
-		if err != nil && strings.Contains(err.Error(), "`tallyhouse topics`") && strings.Contains(err.Error(), "UNKNOWN_TOPIC") {
+		if errors.Is(err, kafka.ErrUnknown) && strings.Contains(err.Error(), "ledger.projects") && strings.Contains(err.Error(), "`tallyhouse topics`") {
 			break
 		}
 		if time.Now().After(deadline) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tallyhouse/schemas/events"
+	"tallyhouse/schemas/kafka"
 )
 
 const (
@@ -20,7 +22,6 @@ const (
 	confirmedFor   = 10 * time.Second // how long what is known counts without being confirmed
 	pauseMin       = 200 * time.Millisecond
 	pauseMax       = 5 * time.Second
-	maxPoll        = 10_000 // records handed over at once
 )
 
 // ErrUnconfirmed says that it is not certain who may see what: the topics have not been read to their end lately. No request is
@@ -127,27 +128,22 @@ func (f *Follower) follow(ctx context.Context) error {
 		return fmt.Errorf("connect to Kafka: %w", err)
 	}
 	defer asking.Close()
-	shape, err := describe(ctx, asking)
+	topics, err := describe(ctx, asking)
 	if err != nil {
 		return err
 	}
-	s := &session{follower: f, store: NewStore(), asking: asking, shape: shape, positions: make(map[partition]int64)}
+	s := &session{follower: f, store: NewStore(), asking: asking, topics: topics, positions: make(map[kafka.Partition]int64)}
 	if err := s.load(ctx); err != nil {
 		return err
 	}
-	reading, err := kgo.NewClient(append(f.options[:len(f.options):len(f.options)],
-		kgo.ConsumePartitions(s.offsets()),
-		kgo.ConsumeResetOffset(kgo.NoResetOffset()),
-		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
-		kgo.KeepControlRecords(), // so that a position passes every marker
-	)...)
+	reader, err := kafka.NewReader(f.options, s.positions)
 	if err != nil {
-		return fmt.Errorf("connect to Kafka: %w", err)
+		return err
 	}
-	defer reading.Close()
+	defer reader.Close()
 
 	work, ctx := errgroup.WithContext(ctx)
-	work.Go(func() error { return s.read(ctx, reading) })
+	work.Go(func() error { return s.read(ctx, reader) })
 	work.Go(func() error { return s.check(ctx) })
 	return work.Wait()
 }
@@ -157,17 +153,17 @@ type session struct {
 	follower *Follower
 	store    *Store
 	asking   *kgo.Client
-	shape    shape
+	topics   identities
 
 	mu        sync.Mutex
-	positions map[partition]int64 // next offset
-	goal      *goal               // what has to be reached to confirm the next instant
+	positions map[kafka.Partition]int64 // next offset
+	goal      *goal                     // what has to be reached to confirm the next instant
 }
 
-// goal are the ends of all partitions as they were at an instant.
+// goal is what all partitions held at an instant.
 type goal struct {
 	at   time.Time
-	ends map[partition]int64
+	logs map[kafka.Partition]kafka.Range
 }
 
 // load fills the store from the stored state and decides where reading begins.
@@ -178,29 +174,26 @@ func (s *session) load(ctx context.Context) error {
 			return fmt.Errorf("load the state of %s: %w", topic, err)
 		}
 		for number, next := range stored {
-			s.positions[partition{string(topic), number}] = next
+			s.positions[kafka.Partition{Topic: string(topic), Number: number}] = next
 		}
 	}
-	starts, err := offsets(ctx, s.asking, s.shape, earliest)
-	if err != nil {
-		return err
-	}
-	ends, err := offsets(ctx, s.asking, s.shape, lastStable)
+	logs, err := s.topics.ranges(ctx, s.asking)
 	if err != nil {
 		return err
 	}
 	for p := range s.positions {
-		if _, ok := ends[p]; !ok {
-			return fmt.Errorf("%s has no partition %d, but the database holds its changes: the database belongs to another cluster or topic", p.topic, p.number)
+		if _, ok := logs[p]; !ok {
+			return fmt.Errorf("%s has no partition %d, but the database holds its changes: the database belongs to another cluster or topic", p.Topic, p.Number)
 		}
 	}
-	for p, end := range ends {
+	for p, log := range logs {
 		switch at := s.positions[p]; {
-		case at > end:
-			return fmt.Errorf("partition %d of %s ends at %d, but the database holds its changes up to %d: the database belongs to another cluster or topic", p.number, p.topic, end, at)
-		case at < starts[p]:
-			s.follower.log.Warn("access: changes below the log's start are not known", "topic", p.topic, "partition", p.number, "from", at, "start", starts[p])
-			s.positions[p] = starts[p]
+		case at > log.End:
+			return fmt.Errorf("partition %d of %s ends at %d, but the database holds its changes up to %d: the database belongs to another cluster or topic",
+				p.Number, p.Topic, log.End, at)
+		case at < log.Start:
+			s.follower.log.Warn("access: changes below the log's start are not known", "topic", p.Topic, "partition", p.Number, "from", at, "start", log.Start)
+			s.positions[p] = log.Start
 		default:
 			s.positions[p] = at
 		}
@@ -208,45 +201,24 @@ func (s *session) load(ctx context.Context) error {
 	return nil
 }
 
-func (s *session) offsets() map[string]map[int32]kgo.Offset {
-	from := make(map[string]map[int32]kgo.Offset)
-	for p, next := range s.positions {
-		if from[p.topic] == nil {
-			from[p.topic] = make(map[int32]kgo.Offset)
-		}
-		from[p.topic][p.number] = kgo.NewOffset().At(next)
-	}
-	return from
-}
-
 // read applies what comes in. A message that the ledger refuses is none: the worker puts it aside as well.
-func (s *session) read(ctx context.Context, reading *kgo.Client) error {
+func (s *session) read(ctx context.Context, reader *kafka.Reader) error {
 	for {
-		fetches := reading.PollRecords(ctx, maxPoll)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		for _, failed := range fetches.Errors() {
-			return fmt.Errorf("read partition %d of %s: %w", failed.Partition, failed.Topic, failed.Err)
-		}
-		next := make(map[partition]int64)
-		fetches.EachRecord(func(r *kgo.Record) {
-			next[partition{r.Topic, r.Partition}] = r.Offset + 1
-			if r.Attrs.IsControl() {
-				return
-			}
+		next, err := reader.Poll(ctx, func(r *kgo.Record) error {
 			topic := events.Topic(r.Topic)
 			e, err := events.Decode(topic, r.Key, r.Value)
 			if err != nil {
 				s.follower.log.Debug("access: a refused message", "topic", r.Topic, "partition", r.Partition, "offset", r.Offset, "error", err)
-				return
+				return nil
 			}
 			s.store.Apply(topic, e)
+			return nil
 		})
-		s.mu.Lock()
-		for p, offset := range next {
-			s.positions[p] = offset
+		if err != nil {
+			return err
 		}
+		s.mu.Lock()
+		maps.Copy(s.positions, next)
 		s.mu.Unlock()
 		s.arrive()
 	}
@@ -282,18 +254,18 @@ func (s *session) aim(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.shape.same(now); err != nil {
+	if err := s.topics.same(now); err != nil {
 		return err
 	}
 	if busy {
 		return nil
 	}
-	ends, err := offsets(ctx, s.asking, s.shape, lastStable)
+	logs, err := s.topics.ranges(ctx, s.asking)
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
-	s.goal = &goal{at: at, ends: ends}
+	s.goal = &goal{at: at, logs: logs}
 	s.mu.Unlock()
 	return nil
 }
@@ -305,8 +277,8 @@ func (s *session) arrive() {
 	if s.goal == nil {
 		return
 	}
-	for p, end := range s.goal.ends {
-		if s.positions[p] < end {
+	for p, log := range s.goal.logs {
+		if s.positions[p] < log.End {
 			return
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"tallyhouse/ingest/admin"
-	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/worker/fence"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // resizeCommand is a subcommand of topics, which has the flags of the connection.
@@ -43,7 +43,7 @@ func resizeCommand(s *shell, to *connection) *cobra.Command {
 			for _, topic := range store.Topics() {
 				names = append(names, string(topic))
 			}
-			ids, err := kafka.Identities(ctx, asking, names...)
+			ids, err := kafkalog.Identities(ctx, asking, names...)
 			if err != nil {
 				return err
 			}

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/position"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // Resized tells from which number of partitions to which a database followed its topic.
@@ -17,7 +17,7 @@ type Resized struct{ From, To int }
 // Resize lets a database follow its topic to another number of partitions: it holds the old and the new ones, mends, and writes the
 // new number down with a new life, in one statement. Writers then re-route what lies in the wrong partition. It does nothing when the
 // number is right, or when the database knows nothing of the topic yet.
-func Resize(ctx context.Context, db *database.Server, e *store.Entity, log kafka.Identity, o Options) (r Resized, err error) {
+func Resize(ctx context.Context, db *database.Server, e *store.Entity, log kafkalog.Identity, o Options) (r Resized, err error) {
 	stream, known, err := position.ReadStream(ctx, db, string(e.Topic))
 	r = Resized{From: int(stream.Partitions), To: log.Partitions}
 	if err != nil || !known {

@@ -7,10 +7,10 @@ import (
 	"tallyhouse/analytics"
 	"tallyhouse/ingest/admin"
 	"tallyhouse/ingest/ingesttest"
-	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // olderFormula knew no tax, counted twice, and put everything on one more entry that is no longer there.
@@ -54,8 +54,8 @@ func stream(t *testing.T, l *ingesttest.Ledger) position.Stream {
 }
 
 // identity is the topic's as the database was told.
-func identity(n int) kafka.Identity {
-	return kafka.Identity{Cluster: ingesttest.Cluster, Topic: ingesttest.TopicID, Partitions: n}
+func identity(n int) kafkalog.Identity {
+	return kafkalog.Identity{Cluster: ingesttest.Cluster, Topic: ingesttest.TopicID, Partitions: n}
 }
 
 // newerRelease writes by this binary's formula from here on.
@@ -152,7 +152,7 @@ func TestAResizeIsRefused(t *testing.T) {
 	other.Topic = "made anew"
 	tests := []struct {
 		name string
-		log  kafka.Identity
+		log  kafkalog.Identity
 		want string
 	}{
 		{"to another topic", other, "made anew"},

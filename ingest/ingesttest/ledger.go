@@ -23,6 +23,7 @@ import (
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // Cluster and TopicID are what the database is told of Kafka.
@@ -272,7 +273,7 @@ func (l *Ledger) Follow(t testing.TB, c kafka.Cluster) {
 	}
 	defer asking.Close()
 	name := string(l.Entity.Topic)
-	ids, err := kafka.Identities(t.Context(), asking, name)
+	ids, err := kafkalog.Identities(t.Context(), asking, name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 func ensure(t *testing.T, c kafka.Cluster, w kafka.TopicSpec) []kafka.Status {
@@ -194,42 +195,10 @@ func TestReadGivesCommittedMessagesAlone(t *testing.T) {
 	}
 }
 
-func TestIdentitiesTellATopicFromOneMadeAnew(t *testing.T) {
-	c := topicstest.Empty(t)
-	client, err := kgo.NewClient(c.Reading...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	ctx := context.Background()
-	topic := string(events.Records)
-	if _, err := kafka.Identities(ctx, client, topic); !errors.Is(err, kafka.ErrUnknown) {
-		t.Fatalf("of a topic that isn't there: %v", err)
-	}
-	var ids []kafka.Identity
-	for range 2 {
-		create(t, c, topic, 3, nil)
-		id, err := kafka.Identities(ctx, client, topic)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, id[topic])
-		if _, err := c.Client().DeleteTopics(ctx, &kafkago.DeleteTopicsRequest{Topics: []string{topic}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if ids[0].Cluster == "" || ids[0].Cluster != ids[1].Cluster || ids[0].Partitions != 3 {
-		t.Errorf("identities %+v", ids)
-	}
-	if ids[0].Topic == ids[1].Topic {
-		t.Errorf("a topic made anew has the old id %s", ids[0].Topic)
-	}
-}
-
 func TestSendTellsWhereTheMessageStands(t *testing.T) {
 	c := topicstest.Empty(t)
 	m := kafkago.Message{Topic: string(events.Contractors), Key: []byte("demo/C1"), Value: []byte("{}")}
-	if _, _, err := kafka.Send(context.Background(), c, m); !errors.Is(err, kafka.ErrUnknown) {
+	if _, _, err := kafka.Send(context.Background(), c, m); !errors.Is(err, kafkalog.ErrUnknown) {
 		t.Errorf("without the topic: %v", err)
 	}
 	ensure(t, c, kafka.TopicSpec{Partitions: 3})

@@ -10,6 +10,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // WriterOptions say how a writer sends. The zero value is for single messages that somebody waits for.
@@ -74,7 +75,7 @@ func Send(ctx context.Context, c Cluster, m kafka.Message) (partition int, offse
 	queued := w.WriteMessages(ctx, m)
 	closed := w.Close() // waits until the message is acknowledged or given up
 	if errors.Is(queued, kafka.UnknownTopicOrPartition) {
-		queued = ErrUnknown
+		queued = kafkalog.ErrUnknown
 	}
 	if err = errors.Join(queued, err, closed); err != nil {
 		return 0, 0, fmt.Errorf("send a message to %s: %w", m.Topic, err)

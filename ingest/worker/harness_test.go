@@ -24,6 +24,7 @@ import (
 	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 func TestMain(m *testing.M) {
@@ -222,11 +223,15 @@ func (w *world) ends() map[topicPartition]int64 {
 	}
 	defer client.Close()
 	for _, e := range store.All() {
-		ranges, err := kafka.Ranges(context.Background(), client, string(e.Topic))
+		ids, err := kafkalog.Identities(context.Background(), client, string(e.Topic))
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		for p, r := range ranges {
+		ranges, err := kafkalog.Ranges(context.Background(), client, ids)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for p, r := range ranges[string(e.Topic)] {
 			all[topicPartition{string(e.Topic), int32(p)}] = r.End
 		}
 	}

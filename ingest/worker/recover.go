@@ -8,11 +8,11 @@ import (
 	"slices"
 	"time"
 
-	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // recovery is the one answer to every doubt (docs/architecture.md#recovery), for all partitions of a topic that are in doubt at one
@@ -147,7 +147,7 @@ const killTimeout = 2 * time.Minute
 // checkIdentity compares what the database knows of the topic with the topic, the server and this binary. The first writer of all
 // writes it down.
 func (r *recovery) checkIdentity(ctx context.Context) error {
-	ids, err := kafka.Identities(ctx, r.admin, r.topic())
+	ids, err := kafkalog.Identities(ctx, r.admin, r.topic())
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (r *recovery) begins(ctx context.Context) ([]uint64, error) {
 	for i := range partitions {
 		partitions[i] = int32(i)
 	}
-	logs := kafka.Logs(ctx, r.admin, r.topic(), partitions)
+	logs := kafkalog.Logs(ctx, r.admin, r.topic(), partitions)
 	begins := make([]uint64, len(partitions))
 	for i, p := range partitions {
 		if err := logs[p].Err; err != nil {
@@ -275,7 +275,7 @@ func (r *recovery) classify(ctx context.Context, p int32, inconsistency string) 
 
 // compareLog compares the positions with what the log holds.
 func (r *recovery) compareLog(ctx context.Context) error {
-	logs := kafka.Logs(ctx, r.admin, r.topic(), r.partitions())
+	logs := kafkalog.Logs(ctx, r.admin, r.topic(), r.partitions())
 	for _, p := range r.partitions() {
 		a := r.found[p]
 		switch log := logs[p]; {

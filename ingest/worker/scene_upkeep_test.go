@@ -18,6 +18,7 @@ import (
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 func (s *scenario) adminOptions() admin.Options {
@@ -25,14 +26,14 @@ func (s *scenario) adminOptions() admin.Options {
 }
 
 // identity is what the cluster says of the topic.
-func (s *scenario) identity() kafka.Identity {
+func (s *scenario) identity() kafkalog.Identity {
 	s.t.Helper()
 	client, err := newAdminClient(s.cluster)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	defer client.Close()
-	all, err := kafka.Identities(context.Background(), client, scenePartition.topic)
+	all, err := kafkalog.Identities(context.Background(), client, scenePartition.topic)
 	if err != nil {
 		s.t.Fatal(err)
 	}

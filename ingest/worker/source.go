@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"tallyhouse/ingest/kafka"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // source reads the records of all partitions that the worker writes, committed ones only, and keeps each partition's in a buffer of
@@ -39,10 +40,7 @@ const (
 )
 
 func newSource(cluster kafka.Cluster) (*source, error) {
-	client, err := kgo.NewClient(append(cluster.Reading[:len(cluster.Reading):len(cluster.Reading)],
-		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
-		kgo.KeepControlRecords(), // a position passes every marker
-		kgo.ConsumeResetOffset(kgo.NoResetOffset()),
+	client, err := kgo.NewClient(append(append(cluster.Reading[:len(cluster.Reading):len(cluster.Reading)], kafkalog.ReadCommitted()...),
 		kgo.FetchMaxPartitionBytes(fetchBytes),
 		kgo.FetchMaxBytes(512<<20),
 		kgo.BrokerMaxReadBytes(1<<30),

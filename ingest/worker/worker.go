@@ -19,6 +19,7 @@ import (
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/worker/latest"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // Options say what a worker works on.
@@ -222,7 +223,7 @@ func (w *Worker) totalPartitions(assigned []topicPartition) int {
 	for _, e := range w.options.Entities {
 		names = append(names, string(e.Topic))
 	}
-	all, err := kafka.Identities(ctx, w.admin, names...)
+	all, err := kafkalog.Identities(ctx, w.admin, names...)
 	if err != nil {
 		return len(assigned)
 	}

@@ -13,13 +13,13 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/latest"
 	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/clickhouse"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // writer is the one goroutine of this worker that writes a partition. Its life:
@@ -226,7 +226,7 @@ func (w *writer) sendSideOutputs(ctx context.Context, a *assignment, b *batch) e
 	}
 	if len(rerouted) > 0 {
 		// Two workers that know of different numbers would send a message to and fro: the recovery refuses, and names the remedy.
-		ids, err := kafka.Identities(ctx, w.coordinator.admin, w.tp.topic)
+		ids, err := kafkalog.Identities(ctx, w.coordinator.admin, w.tp.topic)
 		if err != nil {
 			return err
 		}

@@ -35,8 +35,8 @@ func RunChild(args []string) error {
 }
 
 func runLibraryChild(library string, args []string) error {
-	// At the end of its standard input the library spins, and the parent's end
-	// is for us to see: the library gets a pipe that stays open.
+	// The library spins when its standard input ends, so it gets a pipe that
+	// stays open; the end of the parent is watched here.
 	parent, keep, err := replaceStdin()
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ const (
 	stopTimeout = 20 * time.Second
 )
 
-// Options say where the engine keeps its data, where it listens and what it may
+// Options configure an engine: where it keeps its data and listens, and how much it may
 // use. DataDir and Addr are required.
 type Options struct {
 	// DataDir holds tables, configuration and the engine's log (engine.log, at
@@ -56,11 +56,11 @@ type Options struct {
 	MemoryLimit int64
 	// Threads is the most threads of one query; by default one per core.
 	Threads int
-	// Log takes what happens to the engine; by default nothing is logged.
+	// Log receives the engine's starts, ends and restarts; by default nothing is logged.
 	Log *slog.Logger
-	// Progress takes the progress bar of a first fetch; by default none is drawn.
+	// Progress receives the progress bar of a first fetch; by default none is drawn.
 	Progress io.Writer
-	// Metrics takes up and restarts of the engine; by default none are kept.
+	// Metrics registers whether the engine is up, and its restarts; by default there are no metrics.
 	Metrics prometheus.Registerer
 }
 
@@ -108,7 +108,7 @@ type Engine struct {
 
 // Start starts the engine and returns when it answers queries. On a machine's
 // first start it fetches the library. The context bounds the start alone; the
-// engine runs until Stop. What a person can put right is a *StartError or a
+// engine runs until Stop. A failure that the user can fix is a *StartError or a
 // *supervise.PortTakenError.
 func Start(ctx context.Context, o Options) (*Engine, error) {
 	return start(ctx, o, supervise.Usual())
@@ -167,19 +167,11 @@ func startAt(ctx context.Context, o Options, addr string, p program, patience su
 // Addr is the host:port of the native protocol.
 func (e *Engine) Addr() string { return e.addr }
 
-// Healthy is nil while the engine answers, and says otherwise why it does not.
+// Healthy returns nil while the engine answers, and otherwise the reason why it does not.
 func (e *Engine) Healthy() error { return e.supervisor.Healthy() }
 
 // Restarts counts how often the engine was started again after it died or hung.
 func (e *Engine) Restarts() int { return e.supervisor.Restarts() }
-
-// Kill ends the engine with SIGKILL, as a crash would; it is restarted. It
-// returns when the process is gone.
-func (e *Engine) Kill() {
-	run := e.supervisor.Current()
-	run.Kill()
-	<-run.Done()
-}
 
 // Stop ends the engine: gently first, with SIGKILL when ctx or 20 s end before
 // that. No process is left when it returns.

@@ -113,7 +113,14 @@ func await(t *testing.T, what string, holds func() bool) {
 	t.Fatalf("still not so after a minute: %s", what)
 }
 
-// gone says that no process has the id, or only one whose parent has not asked yet.
+// kill ends the engine's process as a crash would, and returns when it is gone.
+func kill(e *Engine) {
+	run := e.supervisor.Current()
+	run.Kill()
+	<-run.Done()
+}
+
+// gone reports that no process has the id, or only one whose parent has not asked yet.
 func gone(pid int) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -132,7 +139,7 @@ func TestDataSurviveAKill(t *testing.T) {
 	execute(t, conn,
 		"CREATE DATABASE d", "CREATE TABLE d.t (x Int64) ENGINE = MergeTree ORDER BY x", "INSERT INTO d.t VALUES (42)")
 	// when it is killed
-	e.Kill()
+	kill(e)
 	if e.Healthy() == nil {
 		t.Error("a killed engine calls itself healthy")
 	}

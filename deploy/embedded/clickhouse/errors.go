@@ -18,7 +18,7 @@ var (
 	ErrNotServing          = errors.New("the engine ended or fell silent before it served")
 )
 
-// StartError says why the engine did not start and what to do about it.
+// StartError is the reason why the engine did not start, with what to do about it.
 type StartError struct {
 	Reason error  // one of this package's Err values
 	Detail string // what was seen, may be empty
@@ -45,5 +45,5 @@ func (e *StartError) Unwrap() []error {
 	return []error{e.Reason, e.Cause}
 }
 
-// elsewhere is the advice that holds whatever is wrong with the library here.
+// elsewhere is the advice for every failure to get or load the library.
 const elsewhere = "put a clickhouse binary (26 or newer) on PATH or name a server with TALLYHOUSE_CLICKHOUSE=host:port"

@@ -67,7 +67,7 @@ func fetchLibrary(ctx context.Context, o Options, r release) (string, error) {
 	if err := unpack(tarball, r, filepath.Join(unpacked, libraryFile), o.Progress); err != nil {
 		return "", err
 	}
-	if err := os.RemoveAll(home); err != nil { // what is there has no library
+	if err := os.RemoveAll(home); err != nil { // left by a fetch that failed
 		return "", diskError("clear the cache's place", home, err)
 	}
 	if err := os.Rename(unpacked, home); err != nil {
@@ -143,7 +143,7 @@ var (
 	}
 )
 
-// packError finds the reason in what the npm client wrote; warnings say nothing.
+// packError finds the reason in what the npm client wrote; warnings are ignored.
 func packError(ctx context.Context, r release, complaint string, err error) error {
 	failed := &StartError{Reason: ErrFetch, Detail: "npm pack " + r.spec(), Cause: err,
 		Advice: "run that command to see more, or " + elsewhere}
@@ -171,7 +171,7 @@ func packError(ctx context.Context, r release, complaint string, err error) erro
 	return failed
 }
 
-// verify holds the tarball against the hash in the source.
+// verify compares the tarball's hash with the one pinned in the source.
 func verify(tarball string, r release) error {
 	file, err := os.Open(tarball)
 	if err != nil {

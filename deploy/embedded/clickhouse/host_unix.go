@@ -15,7 +15,7 @@ import (
 
 // killGroup ends a child and what it started.
 func killGroup(pid int) {
-	_ = syscall.Kill(-pid, syscall.SIGKILL) // gone already is as good
+	_ = syscall.Kill(-pid, syscall.SIGKILL) // not an error: it has ended already
 }
 
 func killSelf() {
@@ -41,7 +41,7 @@ func replaceStdin() (moved, keep *os.File, err error) {
 }
 
 // runLibrary runs clickhouse-local's main function in the chDB library. It
-// returns when that does, which a server's listening query puts off for ever.
+// returns when that does: with a listening query, when the query is killed.
 func runLibrary(path string, args []string) error {
 	library, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {

@@ -99,7 +99,7 @@ func startLocked(cmd *exec.Cmd, ended chan<- error) error {
 	return <-started
 }
 
-// awaitAnswer returns when the child answers; an error when it ended or ctx did.
+// awaitAnswer returns when the child answers, and fails when the child or ctx ends before that.
 func (p *process) awaitAnswer(ctx context.Context) error {
 	pauses := retry.WithCappedDuration(100*time.Millisecond, retry.NewExponential(5*time.Millisecond))
 	var last error
@@ -148,7 +148,7 @@ func (p *process) Ping(ctx context.Context) error {
 // Done is closed when the child has ended.
 func (p *process) Done() <-chan struct{} { return p.done }
 
-// Err says how the child ended.
+// Err is how the child ended.
 func (p *process) Err() error {
 	if output := lastLines(p.output.String()); output != "" {
 		return fmt.Errorf("%w: %s", p.err, output)
@@ -178,8 +178,8 @@ func (p *process) Stop(ctx context.Context) error {
 	}
 }
 
-// killIdleQuery returns when the idle query was there to be killed: the engine
-// listens a moment before it comes to that query.
+// killIdleQuery waits for the idle query and kills it: the engine listens a moment
+// before it runs that query.
 func (p *process) killIdleQuery(ctx context.Context) error {
 	err := retry.Constant(ctx, 20*time.Millisecond, func(ctx context.Context) error {
 		var running uint64
@@ -210,7 +210,7 @@ func (p *process) Kill() {
 	}
 }
 
-// end makes sure that nothing of the run is left.
+// end kills the child if it still runs, and closes what the run has open.
 func (p *process) end() {
 	p.Kill()
 	<-p.done
@@ -243,7 +243,7 @@ func (t *tail) String() string {
 	return string(t.bytes)
 }
 
-// lastLines makes one line of the last three of output.
+// lastLines joins the last three lines of output into one.
 func lastLines(output string) string {
 	lines := strings.Split(strings.TrimSpace(output), "\n")
 	return strings.Join(lines[max(0, len(lines)-3):], " | ")

@@ -49,7 +49,7 @@ func TestABinaryOnPathIsUsed(t *testing.T) {
 		t.Errorf("a cache was made: %v", err)
 	}
 	// and it ends with a kill, with nothing left of it
-	e.Kill()
+	kill(e)
 	await(t, "the engine is healthy again", func() bool { return e.Healthy() == nil })
 	if e.Restarts() != 1 {
 		t.Errorf("%d restarts, 1 was due", e.Restarts())

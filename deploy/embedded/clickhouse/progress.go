@@ -9,7 +9,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// bar shows how much of some bytes has arrived. One that cannot be drawn is no failure.
+// bar shows how much of some bytes has arrived. It is not an error if it can't be drawn.
 type bar struct {
 	w     io.Writer
 	shown *progressbar.ProgressBar
@@ -29,7 +29,7 @@ func newBar(w io.Writer, what string, total int64) *bar {
 	return b
 }
 
-// watch takes the growth of dir for progress, until stop is called.
+// watch shows the growth of dir as progress, until stop is called.
 func (b *bar) watch(dir string) (stop func()) {
 	over, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -49,7 +49,7 @@ func (b *bar) watch(dir string) (stop func()) {
 	return func() { close(over); <-ended }
 }
 
-// Write takes bytes that arrived.
+// Write counts bytes that arrived.
 func (b *bar) Write(arrived []byte) (int, error) {
 	_ = b.shown.Add(len(arrived))
 	return len(arrived), nil
@@ -66,7 +66,7 @@ func (b *bar) close() {
 }
 
 // size is the length of all files under dir. Files come and go meanwhile, so
-// what cannot be looked at counts nothing.
+// those that can't be read count as empty.
 func size(dir string) int64 {
 	var total int64
 	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {

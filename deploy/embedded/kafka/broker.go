@@ -37,7 +37,7 @@ const (
 	MaxMessageBytes = 18 << 20
 )
 
-// Options say where the broker keeps its data and where it listens. DataDir and
+// Options configure a broker: where it keeps its data and where it listens. DataDir and
 // Addr are required.
 type Options struct {
 	// DataDir holds topics, groups and transactions. One broker at a time uses it.
@@ -45,7 +45,7 @@ type Options struct {
 	// Addr is the host:port to serve on, which clients are told too; port 0 takes
 	// a free one.
 	Addr string
-	// Log takes what happens to the broker; by default nothing is logged.
+	// Log receives what kfake finds wrong and the broker's restarts; by default nothing is logged.
 	Log *slog.Logger
 }
 
@@ -105,12 +105,6 @@ func start(ctx context.Context, o Options, patience supervise.Patience) (*Broker
 // Addr is the host:port that clients connect to.
 func (b *Broker) Addr() string { return b.addr }
 
-// Healthy is nil while the broker answers, and says otherwise why it does not.
-func (b *Broker) Healthy() error { return b.supervisor.Healthy() }
-
-// Restarts counts how often the broker was started again.
-func (b *Broker) Restarts() int { return b.supervisor.Restarts() }
-
 // Stop writes everything to the disk and ends the broker. Where ctx ends before
 // that the data directory stays locked: the broker may still write.
 func (b *Broker) Stop(ctx context.Context) error {
@@ -124,7 +118,7 @@ func (b *Broker) Stop(ctx context.Context) error {
 // run is one kfake cluster of one broker; it implements supervise.Run.
 type run struct {
 	cluster *kfake.Cluster
-	client  *kgo.Client // asks for signs of life
+	client  *kgo.Client // pings the cluster
 	closing sync.Once
 	done    chan struct{}
 }
@@ -176,7 +170,7 @@ func startRun(ctx context.Context, o Options, addr string) (*run, error) {
 	return r, nil
 }
 
-// Ping asks the broker for a sign of life.
+// Ping asks the broker for its metadata.
 func (r *run) Ping(ctx context.Context) error {
 	if err := r.client.Ping(ctx); err != nil {
 		return fmt.Errorf("ask the broker for its metadata: %w", err)
@@ -187,7 +181,7 @@ func (r *run) Ping(ctx context.Context) error {
 // Done is closed when the cluster is.
 func (r *run) Done() <-chan struct{} { return r.done }
 
-// Err says how the run ended.
+// Err is how the run ended.
 func (r *run) Err() error { return errors.New("the broker was closed") }
 
 // Stop closes the cluster, which writes and synchronises its files.
@@ -213,7 +207,7 @@ func (r *run) Kill() {
 	})
 }
 
-// logger passes on what kfake finds wrong; it tells about every request below that.
+// logger passes kfake's errors and warnings on; below that kfake logs every request.
 type logger struct{ log *slog.Logger }
 
 func (l logger) Logf(level kfake.LogLevel, format string, args ...any) {

@@ -204,7 +204,7 @@ func TestAStoppedBrokerStartsAgainWithItsData(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop(t, first)
-	if first.Healthy() == nil {
+	if first.supervisor.Healthy() == nil {
 		t.Error("a stopped broker calls itself healthy")
 	}
 	// when it is started again on the same address
@@ -299,7 +299,7 @@ func TestABrokerThatFallsSilentIsReplaced(t *testing.T) {
 	// when the cluster is closed beneath its supervisor
 	b.supervisor.Current().cluster.Close()
 	// then another one serves the same data on the same address
-	await(t, "the broker was replaced", func() bool { return b.Restarts() == 1 && b.Healthy() == nil })
+	await(t, "the broker was replaced", func() bool { return b.supervisor.Restarts() == 1 && b.supervisor.Healthy() == nil })
 	if got := values(read(t, b.Addr(), "a")); got != "before" {
 		t.Errorf("read %q", got)
 	}
@@ -330,7 +330,7 @@ func TestADataDirectoryServesOneBroker(t *testing.T) {
 	if !errors.Is(err, ErrDataDirInUse) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "--data-dir") {
 		t.Fatalf("got %v", err)
 	}
-	if err := first.Healthy(); err != nil {
+	if err := first.supervisor.Healthy(); err != nil {
 		t.Errorf("the first broker suffered: %v", err)
 	}
 }

@@ -24,10 +24,10 @@ func (e *PortTakenError) Error() string {
 // another program may take one.
 const freePorts = 5
 
-// OnAddr runs start with the definite form of addr. With port 0, which leaves the
-// choice to us, it tries another port when the chosen one was taken meanwhile.
+// OnAddr runs start with addr, whose port 0 becomes a free one. It then
+// tries another port when that one was taken meanwhile.
 func OnAddr[T any](service, addr, flag string, start func(addr string) (T, error)) (T, error) {
-	_, port, _ := net.SplitHostPort(addr) // what is wrong with it, ListenAddr says
+	_, port, _ := net.SplitHostPort(addr) // ListenAddr reports an address that is wrong
 	for try := 1; ; try++ {
 		definite, err := ListenAddr(service, addr, flag)
 		if err != nil {
@@ -42,7 +42,7 @@ func OnAddr[T any](service, addr, flag string, start func(addr string) (T, error
 	}
 }
 
-// ListenAddr makes addr definite: port 0 becomes a port that is free now. It
+// ListenAddr returns addr, with a port that is free now instead of port 0. It
 // returns a *PortTakenError when another program listens there.
 func ListenAddr(service, addr, flag string) (string, error) {
 	listener, err := net.Listen("tcp", addr)

@@ -1,5 +1,5 @@
-// Package supervise keeps one embedded service alive: it asks for signs of
-// life, ends a run that hangs, and starts a new one with a growing pause.
+// Package supervise keeps one embedded service alive: it pings it, kills a run
+// that hangs, and starts the next one after a growing pause.
 package supervise
 
 import (
@@ -19,20 +19,20 @@ var ErrStopped = errors.New("stopped")
 
 // Run is one run of a service, from its start to its end.
 type Run interface {
-	// Ping asks for a sign of life; ctx bounds the wait for it.
+	// Ping checks that the run answers; ctx bounds the wait for it.
 	Ping(ctx context.Context) error
 	// Done is closed when the run has ended, whatever ended it.
 	Done() <-chan struct{}
-	// Err says why the run ended; it is asked after Done is closed.
+	// Err is the reason why the run ended; it is called after Done is closed.
 	Err() error
-	// Stop ends the run gently, and by force when ctx ends before that; the
-	// error says what was not gentle.
+	// Stop ends the run gently, and by force when ctx ends before that, which is
+	// an error.
 	Stop(ctx context.Context) error
 	// Kill ends the run by force. It may return before the run has ended.
 	Kill()
 }
 
-// Service says how a service is started and how patiently it is watched.
+// Service is what to supervise: how it is started and how patiently it is watched.
 type Service[R Run] struct {
 	// Name is the service's name in logs and errors.
 	Name string
@@ -42,7 +42,7 @@ type Service[R Run] struct {
 	Patience Patience
 }
 
-// Patience says when a service counts as hung and how soon it is started again.
+// Patience decides when a service counts as hung and how soon it is started again.
 type Patience struct {
 	// Every Interval the run is pinged, for at most Timeout; Failures pings in
 	// a row without an answer mean that it hangs.
@@ -97,7 +97,7 @@ func (s *Supervisor[R]) Current() R {
 	return s.run
 }
 
-// Healthy is nil while the service serves and says otherwise why it does not.
+// Healthy returns nil while the service serves, and otherwise the reason why it does not.
 func (s *Supervisor[R]) Healthy() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,7 +174,7 @@ func (p Patience) pauses() retry.Backoff {
 }
 
 // watch returns when the current run has ended, or was killed because it hung,
-// and says why; or when ctx ends.
+// with the reason; or when ctx ends.
 func (s *Supervisor[R]) watch(ctx context.Context) error {
 	run := s.Current()
 	tick := time.NewTicker(s.service.Patience.Interval)
@@ -201,7 +201,7 @@ func (s *Supervisor[R]) watch(ctx context.Context) error {
 			return ctx.Err()
 		default:
 			failures++
-			s.setDown(fmt.Errorf("no sign of life (%d of %d): %w", failures, s.service.Patience.Failures, err))
+			s.setDown(fmt.Errorf("no answer (%d of %d): %w", failures, s.service.Patience.Failures, err))
 		}
 		if failures >= s.service.Patience.Failures {
 			run.Kill()

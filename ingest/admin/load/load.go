@@ -12,6 +12,7 @@ import (
 
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // Load is a number of files on their way.
@@ -86,7 +87,7 @@ func (l *Load) Send(ctx context.Context, c kafka.Cluster, found Checked) (Sent, 
 	var missing []error
 	for topic := range found.ByTopic {
 		if partitions[topic] == 0 {
-			missing = append(missing, fmt.Errorf("%s: %w", topic, kafka.ErrUnknown))
+			missing = append(missing, fmt.Errorf("%s: %w", topic, kafkalog.ErrUnknown))
 		}
 	}
 	if len(missing) > 0 {

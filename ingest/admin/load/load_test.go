@@ -19,6 +19,7 @@ import (
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 func TestMain(m *testing.M) { clickhousetest.Main(m) }
@@ -82,7 +83,7 @@ func TestSendNamesTopicsThatAreMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Send(context.Background(), c, found); !errors.Is(err, kafka.ErrUnknown) || !strings.Contains(err.Error(), "ledger.contractors") {
+	if _, err := l.Send(context.Background(), c, found); !errors.Is(err, kafkalog.ErrUnknown) || !strings.Contains(err.Error(), "ledger.contractors") {
 		t.Errorf("err = %v", err)
 	}
 }

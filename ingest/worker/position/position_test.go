@@ -7,12 +7,12 @@ import (
 
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/ingest/ingesttest"
-	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 func TestMain(m *testing.M) { clickhousetest.Main(m) }
@@ -119,7 +119,7 @@ func TestWhatNoKillCanLeaveIsStrange(t *testing.T) {
 
 func TestAStreamIsRefusedByWhatDiffers(t *testing.T) {
 	good := position.Stream{ClusterID: "c", TopicID: "t", Partitions: 4, Server: "s", Formula: store.Formula}
-	log := kafka.Identity{Cluster: "c", Topic: "t", Partitions: 4}
+	log := kafkalog.Identity{Cluster: "c", Topic: "t", Partitions: 4}
 	tests := []struct {
 		name   string
 		change func(*position.Stream)

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/schemas/clickhouse"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // Stream is what a database knows of a topic that it follows (table streams).
@@ -34,7 +34,7 @@ type Stream struct {
 
 // Installation is what a binary and its connections are: a stream must have been written by its like.
 type Installation struct {
-	Log           kafka.Identity
+	Log           kafkalog.Identity
 	Server        string // serverUUID()
 	Shard, Shards int
 }

@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,7 +36,7 @@ const child = "engine"
 // number of tests that call Engine: only a package variable joins them.
 var shared struct {
 	once   sync.Once
-	engine *clickhouse.Engine
+	engine *Process
 	dir    string
 	err    error
 	names  atomic.Int64
@@ -60,7 +62,7 @@ func Main(m *testing.M) {
 
 // Engine returns the test binary's engine and starts it where it is the first to
 // ask. The test fails when there is none: it is never skipped.
-func Engine(t testing.TB) *clickhouse.Engine {
+func Engine(t testing.TB) *Process {
 	t.Helper()
 	shared.once.Do(start)
 	if shared.err != nil {
@@ -92,8 +94,8 @@ func start() {
 
 // StartIn starts an engine of its own on dir, as small as the shared one, for a
 // test that kills or stops it. The caller stops it.
-func StartIn(dir string) (*clickhouse.Engine, error) {
-	return clickhouse.Start(context.Background(), clickhouse.Options{
+func StartIn(dir string) (*Process, error) {
+	engine, err := clickhouse.Start(context.Background(), clickhouse.Options{
 		DataDir:     dir,
 		Addr:        "127.0.0.1:0",
 		MemoryLimit: memoryLimit,
@@ -101,6 +103,37 @@ func StartIn(dir string) (*clickhouse.Engine, error) {
 		Log:         slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Progress:    os.Stderr,
 	})
+	if err != nil {
+		return nil, err
+	}
+	return &Process{Engine: engine, status: filepath.Join(dir, "data", "status")}, nil
+}
+
+// Process is an engine that a test may kill.
+type Process struct {
+	*clickhouse.Engine
+	status string // the file in which the engine names its process
+}
+
+// Kill ends the engine's process with SIGKILL, as a crash would, and returns when it is gone; the engine is then restarted. Where it
+// is between two processes there is nothing to kill.
+func (p *Process) Kill() {
+	before := p.Restarts()
+	text, err := os.ReadFile(p.status)
+	if err != nil {
+		return
+	}
+	var pid int
+	if _, err := fmt.Sscanf(string(text), "PID: %d", &pid); err != nil {
+		return
+	}
+	process, err := os.FindProcess(pid)
+	if err != nil || process.Kill() != nil {
+		return
+	}
+	for process.Signal(syscall.Signal(0)) == nil || p.Healthy() == nil && p.Restarts() == before {
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // stop kills the engine: its data are thrown away, there is nothing to be gentle with.

@@ -1,7 +1,9 @@
 package clickhousetest_test
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 )
@@ -19,5 +21,32 @@ func TestEachDatabaseIsItsOwn(t *testing.T) {
 	}
 	if err := clickhousetest.Engine(t).Healthy(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestAKilledEngineIsRestarted(t *testing.T) {
+	// given an engine
+	engine, err := clickhousetest.StartIn(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := engine.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	// when it is killed
+	engine.Kill()
+	// then that shows at once, and it serves again
+	if engine.Healthy() == nil && engine.Restarts() == 0 {
+		t.Error("the engine lives")
+	}
+	for deadline := time.Now().Add(time.Minute); engine.Healthy() != nil; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal(engine.Healthy())
+		}
+	}
+	if restarts := engine.Restarts(); restarts != 1 {
+		t.Errorf("%d restarts, 1 was due", restarts)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Valve stands between a client and a server and shuts the server off.
+// Valve is a proxy before a server that a test can shut.
 type Valve struct {
 	listener net.Listener
 	mu       sync.Mutex
@@ -15,7 +15,7 @@ type Valve struct {
 	conns    map[net.Conn]bool
 }
 
-// NewValve is an open valve before a server, until the test is over.
+// NewValve returns an open valve before a server, closed at the end of the test.
 func NewValve(t testing.TB, server string) *Valve {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -43,7 +43,7 @@ func NewValve(t testing.TB, server string) *Valve {
 // Addr is where clients connect to.
 func (v *Valve) Addr() string { return v.listener.Addr().String() }
 
-// Turn opens or shuts it; shut, it ends all connections and takes no new ones.
+// Turn opens or shuts the valve. A shut one ends all connections and takes no new ones.
 func (v *Valve) Turn(shut bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

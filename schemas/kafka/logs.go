@@ -20,7 +20,7 @@ type Log struct {
 // Logs asks for the logs of some partitions of a topic, all at once.
 func Logs(ctx context.Context, client *kgo.Client, topic string, partitions []int32) map[int32]Log {
 	const first, end = -2, -1 // Kafka's special timestamps
-	starts, ends := offsets(ctx, client, topic, partitions, first), offsets(ctx, client, topic, partitions, end)
+	starts, ends := partitionOffsets(ctx, client, topic, partitions, first), partitionOffsets(ctx, client, topic, partitions, end)
 	all := make(map[int32]Log, len(partitions))
 	for _, p := range partitions {
 		log := Log{Range: Range{Start: starts[p].offset, End: ends[p].offset}}
@@ -37,7 +37,7 @@ type offsetOrError struct {
 	err    error
 }
 
-func offsets(ctx context.Context, client *kgo.Client, topic string, partitions []int32, at int64) map[int32]offsetOrError {
+func partitionOffsets(ctx context.Context, client *kgo.Client, topic string, partitions []int32, at int64) map[int32]offsetOrError {
 	ctx, stop := context.WithTimeout(ctx, requestTimeout)
 	defer stop()
 	const readCommitted = 1

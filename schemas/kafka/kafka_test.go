@@ -1,0 +1,203 @@
+package kafka_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"tallyhouse/deploy/embedded/kafka/kafkatest"
+	"tallyhouse/schemas/kafka"
+)
+
+// cluster is a broker of the test's own.
+type cluster struct {
+	testing.TB
+	options []kgo.Opt
+	client  *kgo.Client
+}
+
+func newCluster(t *testing.T) *cluster {
+	c := &cluster{TB: t, options: []kgo.Opt{kgo.SeedBrokers(kafkatest.Start(t).Addr())}}
+	c.client = c.connect()
+	return c
+}
+
+func (c *cluster) connect(more ...kgo.Opt) *kgo.Client {
+	c.Helper()
+	client, err := kgo.NewClient(append(more, c.options...)...)
+	c.must(err)
+	c.Cleanup(client.Close)
+	return client
+}
+
+func (c *cluster) must(err error) {
+	c.Helper()
+	if err != nil {
+		c.Fatal(err)
+	}
+}
+
+func (c *cluster) create(topic string, partitions int) {
+	c.Helper()
+	request := kmsg.NewPtrCreateTopicsRequest()
+	t := kmsg.NewCreateTopicsRequestTopic()
+	t.Topic, t.NumPartitions, t.ReplicationFactor = topic, int32(partitions), 1
+	request.Topics = append(request.Topics, t)
+	_, err := request.RequestWith(c.Context(), c.client)
+	c.must(err)
+}
+
+func (c *cluster) remove(topic string) {
+	c.Helper()
+	request := kmsg.NewPtrDeleteTopicsRequest()
+	t := kmsg.NewDeleteTopicsRequestTopic()
+	t.Topic = kmsg.StringPtr(topic)
+	request.Topics, request.TopicNames = append(request.Topics, t), append(request.TopicNames, topic)
+	_, err := request.RequestWith(c.Context(), c.client)
+	c.must(err)
+}
+
+// transaction sends the values to partition 0 of the topic in one transaction.
+func (c *cluster) transaction(topic string, end kgo.TransactionEndTry, values ...string) {
+	c.Helper()
+	producer := c.begin(topic, values...)
+	c.must(producer.EndTransaction(c.Context(), end))
+}
+
+// begin sends the values in a transaction that stays open.
+func (c *cluster) begin(topic string, values ...string) *kgo.Client {
+	c.Helper()
+	producer := c.connect(kgo.TransactionalID(c.Name()+values[0]), kgo.DefaultProduceTopic(topic), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	c.must(producer.BeginTransaction())
+	for _, v := range values {
+		c.must(producer.ProduceSync(c.Context(), &kgo.Record{Value: []byte(v)}).FirstErr())
+	}
+	return producer
+}
+
+func (c *cluster) identity(topic string) kafka.Identity {
+	c.Helper()
+	ids, err := kafka.Identities(c.Context(), c.client, topic)
+	c.must(err)
+	return ids[topic]
+}
+
+func TestATopicThatIsMadeAnewHasAnotherIdentity(t *testing.T) {
+	// Given a topic
+	c := newCluster(t)
+	if _, err := kafka.Identities(t.Context(), c.client, "a"); !errors.Is(err, kafka.ErrUnknown) {
+		t.Fatalf("of a topic that isn't there: %v", err)
+	}
+	c.create("a", 3)
+	before := c.identity("a")
+	// When it is removed and made anew
+	c.remove("a")
+	c.create("a", 3)
+	// Then it is another one, of the same cluster
+	after := c.identity("a")
+	if before.Cluster == "" || before.Cluster != after.Cluster || before.Partitions != 3 || after.Partitions != 3 {
+		t.Errorf("before %+v, after %+v", before, after)
+	}
+	if before.Topic == after.Topic {
+		t.Errorf("a topic made anew has the old id %s", before.Topic)
+	}
+}
+
+func TestAPartitionEndsWhereTheFirstOpenTransactionBegins(t *testing.T) {
+	// Given two topics, one with two committed messages and an open transaction
+	c := newCluster(t)
+	c.create("a", 2)
+	c.create("b", 1)
+	c.transaction("a", kgo.TryCommit, "1", "2")
+	open := c.begin("a", "3", "4")
+	ids := map[string]kafka.Identity{"a": c.identity("a"), "b": c.identity("b")}
+	// When their logs are asked for
+	ranges, err := kafka.Ranges(t.Context(), c.client, ids)
+	c.must(err)
+	// Then they end before it: two messages and the mark of their commit
+	if !slices.Equal(ranges["a"], []kafka.Range{{0, 3}, {0, 0}}) || !slices.Equal(ranges["b"], []kafka.Range{{0, 0}}) {
+		t.Errorf("ranges %+v", ranges)
+	}
+	// And behind it once it is committed
+	c.must(open.EndTransaction(t.Context(), kgo.TryCommit))
+	ranges, err = kafka.Ranges(t.Context(), c.client, ids)
+	c.must(err)
+	if ranges["a"][0] != (kafka.Range{Start: 0, End: 6}) {
+		t.Errorf("ranges %+v", ranges)
+	}
+}
+
+func TestAReaderGivesCommittedMessagesAndPassesTheOthers(t *testing.T) {
+	// Given a log whose last entry is the mark of an aborted transaction
+	c := newCluster(t)
+	c.create("a", 1)
+	c.transaction("a", kgo.TryCommit, "1", "2")
+	c.transaction("a", kgo.TryAbort, "3", "4")
+	c.transaction("a", kgo.TryCommit, "5")
+	c.transaction("a", kgo.TryAbort, "6")
+	partition := kafka.Partition{Topic: "a", Number: 0}
+	ranges, err := kafka.Ranges(t.Context(), c.client, map[string]kafka.Identity{"a": c.identity("a")})
+	c.must(err)
+	end := ranges["a"][0].End
+	for from, want := range map[int64][]string{0: {"1", "2", "5"}, 1: {"2", "5"}, 7: nil} {
+		// When it is read from an offset on
+		reader, err := kafka.NewReader(c.options, map[kafka.Partition]int64{partition: from})
+		c.must(err)
+		var got []string
+		for at := from; at < end; {
+			next, err := reader.Poll(t.Context(), func(r *kgo.Record) error {
+				got = append(got, string(r.Value))
+				return nil
+			})
+			c.must(err)
+			at = next[partition]
+		}
+		reader.Close()
+		// Then the committed messages come, and the position reaches the log's end
+		if !slices.Equal(got, want) {
+			t.Errorf("from %d: got %q, want %q", from, got, want)
+		}
+	}
+}
+
+func TestAReaderNeverBeginsElsewhere(t *testing.T) {
+	// Given an offset behind the log's end
+	c := newCluster(t)
+	c.create("a", 1)
+	c.transaction("a", kgo.TryCommit, "1")
+	reader, err := kafka.NewReader(c.options, map[kafka.Partition]int64{{Topic: "a"}: 100})
+	c.must(err)
+	defer reader.Close()
+	// When it is read, then that is an error, and nothing is handed over
+	_, err = reader.Poll(t.Context(), func(r *kgo.Record) error {
+		t.Errorf("got %q", r.Value)
+		return nil
+	})
+	if err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestAReaderStopsWhenItIsTold(t *testing.T) {
+	c := newCluster(t)
+	c.create("a", 1)
+	c.transaction("a", kgo.TryCommit, "1")
+	reader, err := kafka.NewReader(c.options, map[kafka.Partition]int64{{Topic: "a"}: 0})
+	c.must(err)
+	defer reader.Close()
+	// When the one who takes the messages fails, then reading fails with the same
+	refused := errors.New("refused")
+	if _, err := reader.Poll(t.Context(), func(*kgo.Record) error { return refused }); !errors.Is(err, refused) {
+		t.Errorf("got %v", err)
+	}
+	// And when the context ends, with its error
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := reader.Poll(ctx, func(*kgo.Record) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}

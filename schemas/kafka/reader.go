@@ -1,0 +1,75 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+const (
+	partitionFetch = 1 << 20 // bytes fetched of a partition at a time; a larger message comes alone
+	maxPoll        = 10_000  // records handed over at once
+)
+
+// Partition names one partition of a topic.
+type Partition struct {
+	Topic  string
+	Number int32
+}
+
+// ReadCommitted are the options of a client that reads committed messages alone, and never begins anywhere by itself. Control records
+// come along, so that a position passes them.
+func ReadCommitted() []kgo.Opt {
+	return []kgo.Opt{
+		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
+		kgo.ConsumeResetOffset(kgo.NoResetOffset()),
+		kgo.KeepControlRecords(),
+	}
+}
+
+// Reader reads the committed messages of some partitions. It is for one goroutine.
+type Reader struct{ client *kgo.Client }
+
+// NewReader makes a reader that begins with these offsets, on the cluster that the options name. It must be closed.
+func NewReader(options []kgo.Opt, from map[Partition]int64) (*Reader, error) {
+	offsets := make(map[string]map[int32]kgo.Offset)
+	for p, offset := range from {
+		if offsets[p.Topic] == nil {
+			offsets[p.Topic] = make(map[int32]kgo.Offset)
+		}
+		offsets[p.Topic][p.Number] = kgo.NewOffset().At(offset)
+	}
+	all := append(options[:len(options):len(options)], ReadCommitted()...)
+	client, err := kgo.NewClient(append(all, kgo.ConsumePartitions(offsets), kgo.FetchMaxPartitionBytes(partitionFetch))...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to Kafka: %w", err)
+	}
+	return &Reader{client}, nil
+}
+
+// Close ends the reader's connections.
+func (r *Reader) Close() { r.client.Close() }
+
+// Poll waits for messages, hands each to take, in the order of each partition, and returns how far that brought the partitions: their
+// next offsets. It keeps no message, and fails with the context's error when that ends first.
+func (r *Reader) Poll(ctx context.Context, take func(*kgo.Record) error) (map[Partition]int64, error) {
+	fetched := r.client.PollRecords(ctx, maxPoll)
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("read from Kafka: %w", err)
+	}
+	for _, failed := range fetched.Errors() {
+		return nil, fmt.Errorf("read partition %d of %s: %w", failed.Partition, failed.Topic, failed.Err)
+	}
+	next := make(map[Partition]int64)
+	for records := fetched.RecordIter(); !records.Done(); {
+		record := records.Next()
+		if !record.Attrs.IsControl() {
+			if err := take(record); err != nil {
+				return nil, err
+			}
+		}
+		next[Partition{record.Topic, record.Partition}] = record.Offset + 1
+	}
+	return next, nil
+}
