@@ -22,6 +22,7 @@ import (
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
+	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 	kafkalog "tallyhouse/schemas/kafka"
 )
@@ -40,7 +41,7 @@ type Ledger struct {
 	Partitions int
 	Newest     map[string]events.Event // by tenant/id: the naive model
 	// Formula, if not nil, is what rows carry instead of what they should: a formula of another release.
-	Formula func(analytics.Contributions) analytics.Contributions
+	Formula func(analytics.Contribution) analytics.Contribution
 
 	t      testing.TB
 	before map[string]events.Event // as the last row of each has it
@@ -78,9 +79,9 @@ func Open(t testing.TB, where database.Options, topic events.Topic, partitions i
 		t.Fatal(err)
 	}
 	l.Fence()
-	l.Stream(position.Stream{
-		Revision: 1, ClusterID: Cluster, TopicID: TopicID, Partitions: uint32(partitions), Server: l.server, Formula: store.Formula, Life: position.NewLife(),
-	})
+	l.Stream(position.NewStream(l.Entity, position.Installation{
+		Log: kafkalog.Identity{Cluster: Cluster, Topic: TopicID, Partitions: partitions}, Server: l.server, Shards: 1,
+	}))
 	return l
 }
 
@@ -104,7 +105,7 @@ func (l *Ledger) Fence() {
 	for p := range l.Partitions {
 		all = append(all, int32(p))
 	}
-	claim, held, err := fence.Put(l.t.Context(), l.DB, string(l.Entity.Topic), all)
+	claim, held, err := fence.Put(l.t.Context(), l.DB, string(l.Entity.Topic), all, "ledger")
 	if err != nil || len(held) > 0 || len(claim.Epochs) != l.Partitions {
 		l.t.Fatalf("fences: got %v, held %v, %v", claim, held, err)
 	}
@@ -118,7 +119,7 @@ func (l *Ledger) TryFence() bool {
 		all = append(all, int32(p))
 	}
 	ctx := context.Background()
-	claim, _, err := fence.Put(ctx, l.DB, string(l.Entity.Topic), all)
+	claim, _, err := fence.Put(ctx, l.DB, string(l.Entity.Topic), all, "ledger")
 	if err != nil || len(claim.Epochs) != l.Partitions {
 		return false
 	}
@@ -128,14 +129,11 @@ func (l *Ledger) TryFence() bool {
 	}
 	l.claim = claim
 	for p, stands := range at {
-		missed, strange := stands.Torn(l.Entity.Views())
-		if strange != "" {
+		if stands.Inconsistency() != "" {
 			return false
 		}
-		for _, v := range missed {
-			if position.Mend(ctx, l.DB, v, fence.WriterID(l.DB, claim.Topic, p), p, stands, l.server, fence.Counts, claim.Params(p)) != nil {
-				return false
-			}
+		if stands.Missed() && position.Mend(ctx, l.DB, l.Entity, fence.WriterID(l.DB, claim.Topic, p), p, stands, l.server, fence.Counts, claim.Params(p)) != nil {
+			return false
 		}
 		if l.pending[p] != nil && stands.State == l.pending[p].next {
 			l.Took(p, l.pending[p].next, l.pending[p].changes...)
@@ -194,7 +192,7 @@ func (l *Ledger) Try(p int32, changes ...events.Event) (written uint64, err erro
 		SQL:   e.Insert(fence.Counts + " AND " + position.StateIs(e.Table) + " AND " + position.SameServer),
 		Batch: block.Batch(),
 		Params: l.claim.Params(p).With(database.Params{
-			"first": strconv.FormatUint(l.next[p], 10), "key": store.PositionKey(p), "server": l.server,
+			"first": strconv.FormatUint(l.next[p], 10), "key": clickhouse.PositionProject(p), "server": l.server,
 		}),
 	})
 	if err == nil && written > 0 {
@@ -217,28 +215,33 @@ func (l *Ledger) Next(p int32) uint64 { return l.next[p] }
 func (l *Ledger) block(p int32, changes []events.Event) (*store.Block, uint64) {
 	l.t.Helper()
 	block := l.Entity.NewBlock()
+	deltas := Deltas{}
 	first := l.next[p]
 	next := first
 	for _, c := range changes {
 		row := store.Row{
-			Tenant: c.TenantID, ID: c.ID, RowVersion: store.RowVersion(c.Version), Deleted: c.Op == events.Delete, At: c.At, Data: c.Data, SrcOffset: next,
-			KeyHash: kafka.Hash([]byte(c.Key())) & 0x7fffffff, ContentHash: c.ContentHash(), After: l.contributions(c),
+			Tenant: c.TenantID, ID: c.ID, Version: uint64(c.Version), Deleted: c.Op == events.Delete, At: c.At, Data: c.Data, SrcOffset: next,
+			KeyHash: kafka.Hash([]byte(c.Key())) & 0x7fffffff, ContentHash: c.ContentHash(),
 		}
 		next += 2 // logs have gaps
 		old, existed := l.before[c.Key()]
 		row.Project = l.project(c, old)
-		if existed && l.project(old, old) != row.Project {
-			gone := row
-			gone.Project, gone.Deleted, gone.Moved, gone.Data = l.project(old, old), true, true, nil
-			gone.Before, gone.After = l.contributions(old), analytics.Contributions{}
-			block.Append(gone)
-		} else if existed {
-			row.Before = l.contributions(old)
+		if existed {
+			was := l.project(old, old)
+			deltas.Add(c.TenantID, was, l.contribution(old), -1)
+			if was != row.Project {
+				gone := row
+				gone.Project, gone.Deleted, gone.Moved, gone.Data = was, true, true, nil
+				block.Append(&gone)
+			}
 		}
-		block.Append(row)
+		deltas.Add(c.TenantID, row.Project, l.contribution(c), 1)
+		block.Append(&row)
 	}
 	next = max(next, first+1)
-	block.Append(store.PositionRow(p, first, next, time.Now()))
+	block.AppendPosition(p, next, time.Now())
+	deltas.AddTo(block)
+	block.Sort()
 	return block, next
 }
 
@@ -252,9 +255,9 @@ func (l *Ledger) project(c, old events.Event) string {
 	return l.Entity.Project(c.ID, c.Data)
 }
 
-func (l *Ledger) contributions(c events.Event) analytics.Contributions {
+func (l *Ledger) contribution(c events.Event) analytics.Contribution {
 	l.t.Helper()
-	all, err := l.Entity.Contributions(c.ID, c.Data)
+	all, err := l.Entity.Contribution(nil, c.ID, c.Data)
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -86,47 +86,61 @@ func (d *Records) record() *events.Record {
 	return r
 }
 
-// Truth compares the roll-ups of records with sums over the naive model that share no code with them. It returns how many sums it saw.
+// Truth compares the sums of records with those of a naive model that shares no code with them. It reports how many sums it saw.
 func (l *Ledger) Truth(t testing.TB) int {
 	t.Helper()
-	perNode, perMonth := map[string]int64{}, map[string]int64{}
+	lines, cash, recognized, contractors, links := map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{}
 	status := map[string]string{"setup": "setup", "approval": "approvalPending", "payment": "paymentPending", "paid": "paid", "rejected": "rejected"}
 	for _, e := range l.Newest {
 		r, ok := e.Data.(*events.Record)
 		if !ok || r == nil {
 			continue
 		}
-		common := fmt.Sprintf("%s|%s|%s", e.TenantID, r.ProjectID, status[r.StepKind])
-		perNode[common+"|count"]++
-		month := ""
-		if r.RecognitionDate.Ok {
-			month = r.RecognitionDate.V.String()[:7]
-		}
-		if !r.Net.Ok {
-			continue
+		of := e.TenantID + "|" + r.ProjectID
+		if r.ContractorID.Ok {
+			contractors[of+"|"+r.ContractorID.V]++
 		}
 		nodes := r.Allocations
 		if len(nodes) == 0 {
 			nodes = []events.RecordAllocation{{Net: r.Net}}
 		}
 		for _, a := range nodes {
-			perNode[fmt.Sprintf("%s|%s|%s|net", common, r.Currency.V, a.NodeID.V)] += a.Net.V
+			if r.RecognitionDate.Ok && a.NodeID.Ok && r.StepKind != "rejected" {
+				recognized[of+"|"+a.NodeID.V+"|"+r.RecognitionDate.V.String()[:7]]++
+			}
+		}
+		if r.Source == "accrual" || r.StepKind == "rejected" {
+			continue
+		}
+		line := of + "|" + r.ContractID.V + "|" + status[r.StepKind]
+		lines[line+"|count"]++
+		if !r.Net.Ok {
+			continue
 		}
 		gross := r.Net.V + r.Tax.V
 		if r.Gross.Ok {
 			gross = r.Gross.V
 		}
-		perMonth[fmt.Sprintf("%s|%s|%s|gross", common, r.Currency.V, month)] += gross
-		perMonth[fmt.Sprintf("%s|%s|%s|tax", common, r.Currency.V, month)] += r.Tax.V
+		lines[line+"|gross"] += gross
+		for _, a := range nodes {
+			lines[line+"|"+r.Currency.V+"|"+a.NodeID.V+"|net"] += a.Net.V
+			if r.PaidAt.Ok {
+				cash[of+"|"+a.NodeID.V+"|"+r.Currency.V+"|"+r.PaidAt.V.Format("2006-01")] += a.Net.V
+			}
+			if r.ContractID.Ok && a.NodeID.Ok {
+				links[of+"|"+r.ContractID.V+"|"+a.NodeID.V+"|"+r.Currency.V+"|"+e.ID]++
+			}
+		}
 	}
-	n := same(t, "record_sums", perNode, l.sums(t, `
-		SELECT concat(tenant, '|', project, '|', status, '|count') AS k, toInt64(sum(count)) AS v FROM record_sums WHERE tenant != '' GROUP BY k
-		UNION ALL
-		SELECT concat(tenant, '|', project, '|', status, '|', currency, '|', node, '|net') AS k, toInt64(sum(net)) AS v FROM record_sums WHERE tenant != '' GROUP BY k`))
-	return n + same(t, "record_months", perMonth, l.sums(t, `
-		SELECT concat(tenant, '|', project, '|', status, '|', currency, '|', recognition_month, '|gross') AS k, toInt64(sum(gross)) AS v FROM record_months WHERE tenant != '' GROUP BY k
-		UNION ALL
-		SELECT concat(tenant, '|', project, '|', status, '|', currency, '|', recognition_month, '|tax') AS k, toInt64(sum(tax)) AS v FROM record_months WHERE tenant != '' GROUP BY k`))
+	const of = "concat(tenant, '|', project, '|', "
+	seen := same(t, "lines", lines, l.sums(t, `
+		SELECT `+of+`contract, '|', status, '|count') AS k, toInt64(sum(count)) AS v FROM sums WHERE roll = 'lines' GROUP BY k
+		UNION ALL SELECT `+of+`contract, '|', status, '|gross') AS k, toInt64(sum(gross)) AS v FROM sums WHERE roll = 'lines' GROUP BY k
+		UNION ALL SELECT `+of+`contract, '|', status, '|', currency, '|', node, '|net') AS k, toInt64(sum(net)) AS v FROM sums WHERE roll = 'lines' GROUP BY k`))
+	seen += same(t, "cash", cash, l.sums(t, `SELECT `+of+`node, '|', currency, '|', month) AS k, toInt64(sum(net)) AS v FROM sums WHERE roll = 'cash' GROUP BY k`))
+	seen += same(t, "recognized", recognized, l.sums(t, `SELECT `+of+`node, '|', month) AS k, toInt64(sum(count)) AS v FROM sums WHERE roll = 'recognized' GROUP BY k`))
+	seen += same(t, "contractors", contractors, l.sums(t, `SELECT `+of+`contractor) AS k, toInt64(sum(count)) AS v FROM sums WHERE roll = 'contractors' GROUP BY k`))
+	return seen + same(t, "links", links, l.sums(t, `SELECT `+of+`contract, '|', node, '|', currency, '|', record) AS k, toInt64(sum(count)) AS v FROM sums WHERE roll = 'links' GROUP BY k`))
 }
 
 func (l *Ledger) sums(t testing.TB, query string) map[string]int64 {

@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 )
 
@@ -178,7 +177,7 @@ func (b books) heads(ctx context.Context, where string, p database.Params, each 
 		if err := scan(&h.project, &h.id, &rowVersion, &h.deleted, &h.channel, &h.status, &received); err != nil {
 			return err
 		}
-		h.version = store.Version(rowVersion)
+		h.version = int64(rowVersion)
 		if received != nil {
 			h.receivedAt = time.UnixMicro(*received).UTC()
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"tallyhouse/ingest/kafka"
-	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/schemas/events"
 )
@@ -128,7 +127,7 @@ func (s Sources) tables(ctx context.Context, tenant string, newest map[string]Kn
 			if err != nil {
 				return err
 			}
-			k.Version = store.Version(rowVersion)
+			k.Version = int64(rowVersion)
 			k.ExpiresAt, k.RevokedAt = instant(expires), instant(revoked)
 			add(newest, k)
 			return nil

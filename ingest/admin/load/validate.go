@@ -33,6 +33,6 @@ func (s Stored) Validate(topic events.Topic, key, value []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = e.Contributions(event.ID, event.Data)
+	_, err = e.Contribution(nil, event.ID, event.Data)
 	return err
 }

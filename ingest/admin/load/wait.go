@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/worker/position"
 )
 
 // DefaultPatience is how long Wait bears that nothing moves.
@@ -18,7 +19,6 @@ const DefaultPatience = 60 * time.Second
 const (
 	firstPause   = 20 * time.Millisecond // between two looks at the positions
 	longestPause = 250 * time.Millisecond
-	lookLimit    = 10 * time.Second
 )
 
 // Behind is a table or view that a partition's messages haven't reached yet.
@@ -123,24 +123,26 @@ func (l *Load) behind(ctx context.Context, shards []*database.Server, sent Sent)
 	for _, e := range l.Entities {
 		wants := sent.Next[string(e.Topic)]
 		for i, shard := range shards {
-			mine := map[int]uint64{}
+			mine := map[int32]uint64{}
 			for p, want := range wants {
 				if p%len(shards) == i {
-					mine[p] = want
+					mine[int32(p)] = want
 				}
 			}
 			if len(mine) == 0 {
 				continue
 			}
-			found, err := positions(ctx, shard, e, mine)
+			found, err := position.Read(ctx, shard, e, slices.Sorted(maps.Keys(mine)))
 			if err != nil {
 				failed = append(failed, fmt.Errorf("%s at %s: %w", e.Table, shard.Addr(), err))
+				continue
 			}
-			for _, place := range places(e) {
-				for p, want := range mine {
-					if got := found[place][p]; got < want {
-						all = append(all, Behind{Topic: string(e.Topic), Partition: p, Place: place, At: got, Want: want})
-					}
+			for p, want := range mine {
+				at := found[p]
+				if at.State < want {
+					all = append(all, Behind{Topic: string(e.Topic), Partition: int(p), Place: e.Table, At: at.State, Want: want})
+				} else if !at.Level() {
+					all = append(all, Behind{Topic: string(e.Topic), Partition: int(p), Place: "sums", At: at.Seen(), Want: want})
 				}
 			}
 		}
@@ -149,52 +151,4 @@ func (l *Load) behind(ctx context.Context, shards []*database.Server, sent Sent)
 		return strings.Compare(fmt.Sprintf("%s %6d %s", a.Topic, a.Partition, a.Place), fmt.Sprintf("%s %6d %s", b.Topic, b.Partition, b.Place))
 	})
 	return all, errors.Join(failed...)
-}
-
-// places are the state table and its views.
-func places(e *store.Entity) []string {
-	all := []string{e.Table}
-	for _, v := range e.Views() {
-		all = append(all, v.Name)
-	}
-	return all
-}
-
-// positions reads where the state table and its views stand in some partitions, by the keys of the position rows.
-func positions(ctx context.Context, server *database.Server, e *store.Entity, partitions map[int]uint64) (map[string]map[int]uint64, error) {
-	number := map[string]int{}
-	var keys []string
-	for p := range partitions {
-		key := store.PositionKey(int32(p))
-		number[key] = p
-		keys = append(keys, "'"+key+"'")
-	}
-	var asks []string
-	for _, place := range places(e) {
-		position := "toUInt64(greatest(sum(position), 0))" // negative while a view is being filled
-		if place == e.Table {
-			position = "max(row_version)"
-		}
-		asks = append(asks, "SELECT '"+place+"' AS place, project, "+position+" AS position FROM "+place+
-			" WHERE tenant = '' AND project IN {projects:Array(String)} GROUP BY project")
-	}
-	found := map[string]map[int]uint64{}
-	query := database.Query{
-		SQL:    strings.Join(asks, " UNION ALL "),
-		Params: database.Params{"projects": "[" + strings.Join(keys, ",") + "]"},
-		Limit:  lookLimit,
-	}
-	err := server.Rows(ctx, query, func(scan func(...any) error) error {
-		var place, key string
-		var position uint64
-		if err := scan(&place, &key, &position); err != nil {
-			return err
-		}
-		if found[place] == nil {
-			found[place] = map[int]uint64{}
-		}
-		found[place][number[key]] = position
-		return nil
-	})
-	return found, err
 }

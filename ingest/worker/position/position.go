@@ -114,6 +114,14 @@ func keys(partitions []int32, name func(int32) string) (params database.Params, 
 // Level reports whether the view has all that the table has.
 func (p Positions) Level() bool { return !p.Contributes || p.viewIsAt(p.State) }
 
+// Seen is the view's position, 0 while it is being filled.
+func (p Positions) Seen() uint64 {
+	if !p.View.IsUint64() {
+		return 0
+	}
+	return p.View.Uint64()
+}
+
 // Missed reports whether the view lacks the last batch, and nothing else: what a kill between two parts of an insert leaves.
 func (p Positions) Missed() bool { return p.Contributes && p.First < p.State && p.viewIsAt(p.First) }
 
