@@ -28,6 +28,9 @@ type Int128 struct {
 // clients deliver them.
 func NewInt128(hi int64, lo uint64) Int128 { return Int128{hi: hi, lo: lo} }
 
+// Words returns the two's complement halves that NewInt128 takes.
+func (a Int128) Words() (hi int64, lo uint64) { return a.hi, a.lo }
+
 // Int returns v as an Int128.
 func Int(v int64) Int128 { return Int128{hi: v >> 63, lo: uint64(v)} }
 

@@ -22,6 +22,7 @@ type Options struct {
 	Holder   string // fence.NewHolder; whoever is kept out reads it
 	Log      *slog.Logger
 	Progress func(Progress) // may be nil
+	Moves    bool           // the database was moved or restored: what it says of its server and its view's positions is not believed
 }
 
 // Progress says how far a piece of work has come.
@@ -55,21 +56,32 @@ type Session struct {
 	stream     position.Stream
 }
 
-// Begin holds all partitions that the database knows of the entity's topic, and those of more, mends the views that missed a batch,
-// and returns when nothing writes to the tables any more. It returns nil when nothing was ever written there: there is nothing to hold. End it.
+// Begin holds all partitions that the database knows of the entity's topic, and those of more, gives the view a batch that it missed,
+// and returns when nothing writes to the tables any more. It returns nil when nothing was ever written there: there is nothing to hold.
+// End it.
 //
-// The session's own work is the name under which streams says what is in progress; any other work in progress is refused.
+// What the database knows of the topic counts as it is under the hold: a resize that came before it has partitions held that nobody
+// asked for. own is the name of the session's work under which streams says what is in progress; any other work is refused.
 func Begin(ctx context.Context, db *database.Server, e *store.Entity, own string, more []int32, o Options) (*Session, error) {
 	stream, known, err := position.ReadStream(ctx, db, string(e.Topic))
 	if err != nil || !known {
 		return nil, err
 	}
-	s := &Session{db: db, entity: e, options: o, partitions: partitions(int(stream.Partitions), more)}
+	s := &Session{db: db, entity: e, options: o}
 	if s.server, err = position.ServerUUID(ctx, db); err != nil {
 		return nil, err
 	}
-	if err := s.take(ctx); err != nil {
-		return nil, err
+	for wanted := partitions(int(stream.Partitions), more); ; wanted = partitions(int(s.stream.Partitions), more) {
+		s.partitions = wanted
+		if err := s.take(ctx); err != nil {
+			return nil, err
+		}
+		if s.stream, _, err = position.ReadStream(ctx, db, string(e.Topic)); err != nil {
+			return nil, errors.Join(err, s.End(ctx))
+		}
+		if slices.Equal(partitions(int(s.stream.Partitions), more), wanted) {
+			break
+		}
 	}
 	if err := s.prepare(ctx, own); err != nil {
 		return nil, errors.Join(err, s.End(ctx))
@@ -107,16 +119,16 @@ func (s *Session) take(ctx context.Context) error {
 
 // prepare finds the tables as a writer would, once it is certain that nobody writes.
 func (s *Session) prepare(ctx context.Context, own string) error {
-	var err error
-	if s.stream, _, err = position.ReadStream(ctx, s.db, string(s.entity.Topic)); err != nil {
-		return err
-	}
-	switch {
-	case s.stream.Work != "" && s.stream.Work != own:
+	if s.stream.Work != "" && s.stream.Work != own {
 		return position.Refuse("%s on %s is in progress since %s by %s: run it again, to its end, before anything else", s.stream.Work, s.entity.Topic,
 			s.stream.Since.UTC().Format(time.RFC3339), s.stream.Worker)
-	case s.stream.Server != s.server:
-		return position.Refuse("this database was written by ClickHouse server %s, this one is %s: connect to that server", s.stream.Server, s.server)
+	}
+	if s.options.Moves {
+		return nil
+	}
+	if s.stream.Server != s.server {
+		return position.Refuse("this database was written by ClickHouse server %s, this one is %s: connect to that server, or run `tallyhouse adopt` if it was moved or restored",
+			s.stream.Server, s.server)
 	}
 	if err := s.mend(ctx); err != nil {
 		return err
@@ -124,44 +136,40 @@ func (s *Session) prepare(ctx context.Context, own string) error {
 	return s.hold.Check(ctx, s.db)
 }
 
-// mend gives the views the batches that they missed. A view whose position is inconsistent is left as it is: rebuild mends that.
+// mend gives the view the batches that it missed. One whose position is inconsistent is left as it is: rebuild mends that.
 func (s *Session) mend(ctx context.Context) error {
 	at, err := position.Read(ctx, s.db, s.entity, s.partitions)
 	if err != nil {
 		return err
 	}
-	for p, stands := range at {
-		for _, v := range s.entity.Views() {
-			if !stands.Missed(v) {
-				continue
+	for _, p := range s.partitions {
+		if !at[p].Missed() {
+			continue
+		}
+		s.options.Log.Warn("a view missed the last batch: it is mended", "table", s.entity.Table, "partition", p, "from", at[p].First, "to", at[p].State)
+		err := s.statement(ctx, func() error {
+			now, err := position.Read(ctx, s.db, s.entity, []int32{p})
+			if err != nil || !now[p].Missed() {
+				return err // a statement in doubt has landed
 			}
-			s.options.Log.Warn("a view missed the last batch: it is mended", "view", v.Name, "partition", p, "from", stands.First, "to", stands.State)
-			err := s.statement(ctx, func() error {
-				now, err := position.Read(ctx, s.db, s.entity, []int32{p})
-				if err != nil || !now[p].Missed(v) {
-					return err // a statement in doubt has landed
-				}
-				return position.Mend(ctx, s.db, v, s.hold.StatementID(s.db), p, now[p], s.server, fence.HoldCounts, s.hold.Params())
-			})
-			if err != nil {
-				return err
-			}
+			return position.Mend(ctx, s.db, s.entity, s.hold.StatementID(s.db), p, now[p], s.server, fence.HoldCounts, s.hold.Params())
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// Consistent is nil when all views are at their table's position, in every partition; a *position.Inconsistent otherwise.
+// Consistent is nil when the view has what its table has, in every partition; a *position.Inconsistent otherwise.
 func (s *Session) Consistent(ctx context.Context) error {
 	at, err := position.Read(ctx, s.db, s.entity, s.partitions)
 	if err != nil {
 		return err
 	}
 	for _, p := range s.partitions {
-		for _, v := range s.entity.Views() {
-			if at[p].Views[v.Name] != int64(at[p].State) {
-				return &position.Inconsistent{Topic: string(s.entity.Topic), Partition: p, What: fmt.Sprintf("%s is at %d, its table at %d", v.Name, at[p].Views[v.Name], at[p].State)}
-			}
+		if what := at[p].Inconsistency(); what != "" {
+			return &position.Inconsistent{Topic: string(s.entity.Topic), Partition: p, What: what}
 		}
 	}
 	return nil
@@ -208,4 +216,30 @@ func (s *Session) End(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), ending)
 	defer stop()
 	return s.hold.Release(ctx, s.db)
+}
+
+// write writes the topic's next revision in streams.
+func (s *Session) write(ctx context.Context, change func(*position.Stream)) error {
+	next := s.stream
+	change(&next)
+	err := s.statement(ctx, func() error {
+		now, _, err := position.ReadStream(ctx, s.db, string(s.entity.Topic))
+		if err != nil {
+			return err
+		}
+		if now.Revision > s.stream.Revision && now.Life == next.Life && now.Work == next.Work {
+			s.stream = now // a statement in doubt has landed
+			return nil
+		}
+		next.Revision = now.Revision + 1
+		if err := position.WriteStream(ctx, s.db, string(s.entity.Topic), s.hold.StatementID(s.db), next, fence.HoldCounts, s.hold.Params()); err != nil {
+			return err
+		}
+		s.stream = next
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("note the work on %s: %w", s.entity.Topic, err)
+	}
+	return nil
 }

@@ -1,0 +1,95 @@
+package recompute
+
+import (
+	"slices"
+
+	"github.com/ClickHouse/ch-go/proto"
+
+	"tallyhouse/analytics"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/schemas/clickhouse"
+)
+
+// Batch collects rows for sums, for one insert.
+type Batch struct {
+	texts    []*proto.ColStr    // of clickhouse.DeltaKeys
+	position [2]proto.ColInt128 // and squares
+	amounts  []*proto.ColInt128 // of clickhouse.SumAmounts
+}
+
+// NewBatch makes an empty batch.
+func NewBatch() *Batch {
+	b := new(Batch)
+	for range clickhouse.DeltaKeys() {
+		b.texts = append(b.texts, new(proto.ColStr))
+	}
+	for range clickhouse.SumAmounts() {
+		b.amounts = append(b.amounts, new(proto.ColInt128))
+	}
+	return b
+}
+
+// Rows is how many rows the batch has.
+func (b *Batch) Rows() int { return b.position[0].Rows() }
+
+// Add adds what a sum lacks.
+func (b *Batch) Add(d *Difference) {
+	roll, lacks := d.Roll.Roll(), d.Lacks()
+	for i, column := range clickhouse.DeltaKeys() {
+		text := ""
+		switch at := slices.Index(roll.Keys, column); {
+		case column == "roll":
+			text = roll.Name
+		case column == "tenant":
+			text = d.Tenant
+		case column == "project":
+			text = d.Project
+		case at >= 0:
+			text = d.Keys[at]
+		}
+		b.texts[i].Append(text)
+	}
+	b.position[0].Append(proto.Int128{})
+	b.position[1].Append(proto.Int128{})
+	for i, column := range clickhouse.SumAmounts() {
+		var v analytics.Int128
+		if at := slices.Index(roll.Amounts, column); at >= 0 {
+			v = lacks[at]
+		}
+		b.amounts[i].Append(wide(v))
+	}
+}
+
+// AddPosition adds what the position of a partition's view lacks.
+func (b *Batch) AddPosition(table string, partition int32, position, squares analytics.Int128) {
+	for i, column := range clickhouse.DeltaKeys() {
+		text := ""
+		if column == "project" {
+			text = clickhouse.ViewPositionProject(table, partition)
+		}
+		b.texts[i].Append(text)
+	}
+	b.position[0].Append(wide(position))
+	b.position[1].Append(wide(squares))
+	for _, a := range b.amounts {
+		a.Append(proto.Int128{})
+	}
+}
+
+func wide(v analytics.Int128) proto.Int128 {
+	high, low := v.Words()
+	return proto.Int128{High: uint64(high), Low: low}
+}
+
+// Columns are the batch as an insert brings it along.
+func (b *Batch) Columns() database.Batch {
+	var all database.Batch
+	for i, name := range clickhouse.DeltaKeys() {
+		all = append(all, proto.InputColumn{Name: name, Data: b.texts[i]})
+	}
+	all = append(all, proto.InputColumn{Name: "position", Data: &b.position[0]}, proto.InputColumn{Name: "squares", Data: &b.position[1]})
+	for i, name := range clickhouse.SumAmounts() {
+		all = append(all, proto.InputColumn{Name: name, Data: b.amounts[i]})
+	}
+	return all
+}
