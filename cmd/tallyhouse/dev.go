@@ -88,7 +88,6 @@ func (d *dev) run(ctx context.Context) (err error) {
 	if err := os.MkdirAll(d.dataDir, 0o700); err != nil {
 		return fmt.Errorf("--data-dir: %w", err)
 	}
-	d.ingest.dataDir = d.dataDir
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	began := time.Now()

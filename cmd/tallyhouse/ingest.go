@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -23,7 +22,6 @@ import (
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker"
-	"tallyhouse/ingest/worker/heads"
 	"tallyhouse/schemas/clickhouse"
 )
 
@@ -35,7 +33,6 @@ const workerMemory = 240 << 20
 
 // ingestFlags are what a worker needs to know beside its servers.
 type ingestFlags struct {
-	dataDir   string
 	group     string
 	freshness time.Duration
 }
@@ -56,12 +53,12 @@ func ingestCommand(s *shell) *cobra.Command {
 		Short:   "Run the worker that moves change events from Kafka into ClickHouse, exactly once",
 		Long: "Runs a worker: a member of the consumer group that writes its share of the partitions. Give it one ClickHouse address per shard,\n" +
 			"in the same order everywhere. With --imap it also makes records of the invoices that are mailed there. It serves /metrics, /healthz\n" +
-			"and /readyz on its metrics address.",
-		Example: "  tallyhouse ingest --data-dir /var/lib/tallyhouse --kafka-addr kafka:9092 --clickhouse-addr clickhouse:9000",
+			"and /readyz on its metrics address. It keeps nothing on disk: the latest states lie in memory that is backed by a file without a\n" +
+			"name in TMPDIR.",
+		Example: "  tallyhouse ingest --kafka-addr kafka:9092 --clickhouse-addr clickhouse:9000",
 		Args:    cobra.NoArgs,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.dataDir, "data-dir", "./.tallyhouse", "directory of this worker's heads, a cache of the newest states; one worker per directory")
 	f.add(flags)
 	flags.StringVar(&metricsAddr, "metrics-addr", "127.0.0.1:9090", "where /metrics, /healthz and /readyz are served, host:port")
 	flags.BoolVar(&volatile, "allow-volatile", false, "also write to tables that do not write through to the disk, as dev makes them; a power loss may tear them")
@@ -69,7 +66,7 @@ func ingestCommand(s *shell) *cobra.Command {
 	from := connectionFlags(flags)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		servers, err := from.open()
-		if _, mailErr := invoices.options(f.dataDir); mailErr != nil {
+		if _, mailErr := invoices.options(metricsAddr); mailErr != nil {
 			err = errors.Join(err, mailErr)
 		}
 		if err != nil {
@@ -90,7 +87,7 @@ func ingestCommand(s *shell) *cobra.Command {
 			return errors.Join(err, listener.Close())
 		}
 		defer w.close()
-		intake, err := s.openMail(invoices, f.dataDir, servers.kafka, w.shards, registry)
+		intake, err := s.openMail(invoices, metricsAddr, servers.kafka, w.shards, registry)
 		if err != nil {
 			return errors.Join(err, listener.Close())
 		}
@@ -108,13 +105,11 @@ func ingestCommand(s *shell) *cobra.Command {
 // runningWorker is a worker with what it stands on.
 type runningWorker struct {
 	*worker.Worker
-	heads  *heads.Store
 	shards []*database.Server
 }
 
 func (w *runningWorker) close() {
 	closeAll(w.shards)
-	_ = w.heads.Close() // a cache: what isn't flushed is caught up
 }
 
 // openWorker checks everything that a worker stands on and prepares it.
@@ -123,9 +118,6 @@ func (s *shell) openWorker(ctx context.Context, f ingestFlags, servers servers, 
 	defer func() {
 		if err != nil {
 			closeAll(w.shards)
-			if w.heads != nil {
-				_ = w.heads.Close()
-			}
 		}
 	}()
 	var databases []worker.Database
@@ -149,11 +141,8 @@ func (s *shell) openWorker(ctx context.Context, f ingestFlags, servers servers, 
 	if err := s.checkTopics(ctx, servers.kafka); err != nil {
 		return nil, err
 	}
-	if w.heads, err = heads.Open(filepath.Join(f.dataDir, "heads")); err != nil {
-		return nil, err
-	}
 	w.Worker, err = worker.New(worker.Options{
-		Cluster: servers.kafka, Servers: databases, Heads: w.heads, Group: f.group, Entities: store.All(), Freshness: f.freshness, Log: s.log, Metrics: metrics,
+		Cluster: servers.kafka, Servers: databases, Group: f.group, Entities: store.All(), Freshness: f.freshness, Log: s.log, Metrics: metrics,
 	})
 	return w, err
 }

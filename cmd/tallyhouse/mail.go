@@ -7,8 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"os"
-	"path/filepath"
-	"strings"
+		"strings"
 	"text/tabwriter"
 	"time"
 	"unicode"
@@ -104,10 +103,7 @@ func (f *mailFlags) options(worker string) (mail.Options, error) {
 
 // slot is a worker's own among those that share a mailbox, the same after a restart, so that it goes on with what it had begun.
 func slot(worker string) int {
-	host, _ := os.Hostname() // without one the directory alone tells workers apart
-	if whole, err := filepath.Abs(worker); err == nil {
-		worker = whole
-	}
+	host, _ := os.Hostname() // without one the worker's own part alone tells them apart
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%s\x00%s", host, worker)
 	return int(h.Sum32() % mailbox.Slots)

@@ -2,25 +2,34 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"tallyhouse/ingest/admin"
+	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/worker/fence"
+	"tallyhouse/schemas/clickhouse"
 )
 
 func rebuildCommand(s *shell) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "rebuild VIEW",
+		Use:     "rebuild ROLL|TABLE|all ...",
 		GroupID: groupCare,
-		Short:   "Correct a roll-up from its table",
-		Long: "Makes a roll-up hold exactly what a recomputation gives: adds, range by range, what it lacks or has too much. Readers go on meanwhile,\n" +
-			"writers of the topic are kept out. It can be interrupted at any point and run again.",
-		Example: "  tallyhouse rebuild record_sums",
-		Args:    cobra.ExactArgs(1),
+		Short:   "Correct sums from their table",
+		Long: "Makes the sums of a table hold exactly what its rows contribute: adds, project by project, what they lack or have too much. Readers\n" +
+			"go on meanwhile, writers of the topic are kept out. It can be interrupted at any point; until it is run again, to its end,\n" +
+			"nobody writes to the table. A roll is rebuilt together with the others of its table.\n\n" + rollsOfTables(),
+		Example: "  tallyhouse rebuild lines\n  tallyhouse rebuild all",
+		Args:    cobra.MinimumNArgs(1),
 	}
 	to := connectionFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		entities, err := contributors(args)
+		if err != nil {
+			return err
+		}
 		shards, stop, err := s.currentDatabases(cmd.Context(), to)
 		if err != nil {
 			return err
@@ -28,13 +37,51 @@ func rebuildCommand(s *shell) *cobra.Command {
 		defer stop()
 		o := admin.Options{Holder: fence.NewHolder("tallyhouse rebuild"), Log: s.log, Progress: s.progress()}
 		for _, shard := range shards {
-			r, err := admin.Rebuild(cmd.Context(), shard, args[0], o)
-			if err != nil {
-				return fmt.Errorf("rebuild %s at %s: %w", args[0], shard.Addr(), err)
+			for _, e := range entities {
+				r, err := admin.Rebuild(cmd.Context(), shard, e, o)
+				if err != nil {
+					return fmt.Errorf("rebuild the sums of %s at %s: %w", e.Table, shard.Addr(), err)
+				}
+				fmt.Fprintf(s.out, "%s at %s: %d sums were corrected\n", r.Table, shard.Addr(), r.Corrected)
 			}
-			fmt.Fprintf(s.out, "%s at %s: %d of %d ranges were corrected\n", r.View, shard.Addr(), r.Corrected, r.Ranges)
 		}
 		return nil
 	}
 	return cmd
+}
+
+// rollsOfTables lists the rolls that there are.
+func rollsOfTables() string {
+	text := "Tables and their rolls:\n"
+	for _, e := range store.All() {
+		var rolls []string
+		for _, id := range e.Rolls() {
+			rolls = append(rolls, id.Roll().Name)
+		}
+		if len(rolls) > 0 {
+			text += fmt.Sprintf("  %-17s %s\n", e.Table, strings.Join(rolls, ", "))
+		}
+	}
+	return strings.TrimSuffix(text, "\n")
+}
+
+// contributors are the entities whose sums are named, by a roll, a table, or all.
+func contributors(names []string) (entities []*store.Entity, err error) {
+	for _, name := range names {
+		found := false
+		for _, e := range store.All() {
+			isRoll := slices.ContainsFunc(e.Rolls(), func(id clickhouse.RollID) bool { return id.Roll().Name == name })
+			if !e.Contributes() || name != "all" && name != e.Table && !isRoll {
+				continue
+			}
+			found = true
+			if !slices.ContainsFunc(entities, func(other *store.Entity) bool { return other.Table == e.Table }) {
+				entities = append(entities, e)
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("there is no roll or table %q. %s", name, rollsOfTables())
+		}
+	}
+	return entities, nil
 }

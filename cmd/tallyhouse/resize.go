@@ -9,6 +9,7 @@ import (
 	"tallyhouse/ingest/admin"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/worker/fence"
+	"tallyhouse/ingest/worker/position"
 	kafkalog "tallyhouse/schemas/kafka"
 )
 
@@ -54,8 +55,8 @@ func resizeCommand(s *shell, to *connection) *cobra.Command {
 				if id.Partitions%len(shards) != 0 {
 					return fmt.Errorf("%s has %d partitions, which %d shards do not share evenly: make them a multiple", e.Topic, id.Partitions, len(shards))
 				}
-				for _, shard := range shards {
-					r, err := admin.Resize(ctx, shard, e, id, o)
+				for i, shard := range shards {
+					r, err := admin.Resize(ctx, shard, e, position.Installation{Log: id, Shard: i, Shards: len(shards)}, o)
 					if err != nil {
 						return err
 					}

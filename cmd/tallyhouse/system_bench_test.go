@@ -46,7 +46,7 @@ func BenchmarkSystem(b *testing.B) {
 	bytes := s.fill(records)
 	fmt.Fprintf(out, "log filled\t%d changes of %d bytes on average\t%.0f/s\n", 2*records, bytes/(2*records), float64(2*records)/time.Since(began).Seconds())
 
-	worker := s.start("ingest", "--allow-volatile", "--data-dir", filepath.Join(s.dir, "worker"), "--metrics-addr", free(b))
+	worker := s.start("ingest", "--allow-volatile", "--metrics-addr", free(b))
 	took, most := s.awaitRecords(worker, 2*records)
 	fmt.Fprintf(out, "ingest\t%.0f changes/s\tworker at most %d MB\n", float64(2*records)/took.Seconds(), most>>20)
 	fmt.Fprintf(out, "\tworker %.1f s of CPU, engine %.1f s\tfor %.1f s\n", cpuOf(worker.Process.Pid), s.engineCPU(), took.Seconds())

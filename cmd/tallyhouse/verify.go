@@ -26,9 +26,9 @@ func verifyCommand(s *shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "verify",
 		GroupID: groupCare,
-		Short:   "Recompute every roll-up and compare",
-		Long: "Compares the positions of tables and roll-ups, every roll-up with a recomputation from its table, key by key, and what every row\n" +
-			"contributes with what its own image says. Nothing may differ, ever: drift is exit code 1, and `tallyhouse rebuild` corrects it.\n" +
+		Short:   "Recompute every sum and compare",
+		Long: "Compares the positions of tables and their views, and every sum with what the rows of its table contribute. Nothing may differ,\n" +
+			"ever: drift is exit code 1, and `tallyhouse rebuild` corrects it.\n" +
 			"On a system that is written to all the time it keeps the writers of a topic out while it compares; with --no-hold it never does,\n" +
 			"and exits with 3 when something could not be compared. What makes no sense beside the rest (a record whose project does not\n" +
 			"exist) is a warning, on standard error, and no drift.",
@@ -39,7 +39,7 @@ func verifyCommand(s *shell) *cobra.Command {
 	to := connectionFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was found as JSON, warnings included")
 	cmd.Flags().BoolVar(&o.NoHold, "no-hold", false, "never keep writers out")
-	cmd.Flags().IntVar(&o.Most, "most", 100, "findings listed of each roll-up, table and kind of warning; the others are counted")
+	cmd.Flags().IntVar(&o.Most, "most", 100, "findings listed of each roll and kind of warning; the others are counted")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		shards, stop, err := s.currentDatabases(cmd.Context(), to)
 		if err != nil {
@@ -84,9 +84,9 @@ func verdict(reports []*verify.Report) error {
 	}
 	switch {
 	case drift > 0:
-		return fmt.Errorf("drift: %d keys, rows or positions are not what they should be; run `tallyhouse rebuild` for the roll-ups named", drift)
+		return fmt.Errorf("drift: %d sums or positions are not what they should be; run `tallyhouse rebuild` for the rolls named", drift)
 	case uncompared > 0:
-		return unsettledError{fmt.Errorf("%d ranges could not be compared, writers were busy: run it without --no-hold, or when less comes in", uncompared)}
+		return unsettledError{fmt.Errorf("%d slices could not be compared, writers were busy: run it without --no-hold, or when less comes in", uncompared)}
 	}
 	return nil
 }
@@ -104,23 +104,22 @@ func (s *shell) printReport(r *verify.Report) {
 		if t.Held {
 			held = ", compared under a hold"
 		}
-		fmt.Fprintf(s.out, "%s: %d rows, %d of them contribute something wrong%s\n", t.Topic, t.Rows, t.Statements.Count, held)
-		s.printFindings(t.Statements)
+		if t.Uncompared > 0 {
+			held += fmt.Sprintf(", %d of %d slices not compared", t.Uncompared, t.Slices)
+		}
+		fmt.Fprintf(s.out, "%s: %d rows%s\n", t.Topic, t.Rows, held)
 		for _, p := range t.Positions {
-			fmt.Fprintf(s.out, "  partition %d: %s stands at %d, its table at %d%s\n", p.Partition, p.View, p.Have, p.Table, tornText(p.Torn))
+			fmt.Fprintf(s.out, "  partition %d: the view is at %s, its table at %d%s\n", p.Partition, p.View, p.Table, tornText(p.Torn))
 		}
-		for _, v := range t.Views {
+		for _, roll := range t.Rolls {
 			state := "no drift"
-			if n := v.Drift.Count + v.Stray.Count; n > 0 {
-				state = fmt.Sprintf("%d keys differ", n)
+			if n := roll.Drift.Count; n > 0 {
+				state = fmt.Sprintf("%d sums differ", n)
 			}
-			if v.Uncompared > 0 {
-				state += fmt.Sprintf(", %d of %d ranges not compared", v.Uncompared, v.Ranges)
-			}
-			fmt.Fprintf(s.out, "  %s: %s\n", v.View, state)
-			s.printFindings(v.Drift)
-			s.printFindings(v.Stray)
+			fmt.Fprintf(s.out, "  %s: %s\n", roll.Roll, state)
+			s.printFindings(roll.Drift)
 		}
+		s.printFindings(t.Stray)
 	}
 	for _, w := range r.Warnings {
 		fmt.Fprintf(s.err, "warning: %d %s\n", w.Count, w.What)

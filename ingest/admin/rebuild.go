@@ -70,15 +70,10 @@ func (s *Session) stateIsWhole(ctx context.Context) error {
 // done changes, and takes the work out.
 func (s *Session) rebuild(ctx context.Context, work string, done func(*position.Stream)) (Rebuilt, error) {
 	r := Rebuilt{Table: s.entity.Table}
-	ranges, err := keyrange.Cut(ctx, s.db, rangeRows, s.entity.Table)
+	ranges, err := recompute.Ranges(ctx, s.db, s.entity, rangeRows)
 	if err != nil {
 		return r, err
 	}
-	summed, err := keyrange.CutWhere(ctx, s.db, rangeRows, "sums", "roll IN {rolls:Array(String)}", database.Params{"rolls": rollNames(s.entity)})
-	if err != nil {
-		return r, err
-	}
-	ranges = keyrange.Union(ranges, summed)
 	p := Progress{Work: "rebuild " + s.entity.Table}
 	for _, part := range ranges {
 		p.Total += part.Rows
@@ -114,14 +109,6 @@ func (s *Session) rebuild(ctx context.Context, work string, done func(*position.
 		next.Work, next.Worker, next.Formula, next.Schema = "", "", s.entity.Formula, clickhouse.Version
 		done(next)
 	})
-}
-
-func rollNames(e *store.Entity) string {
-	var names []string
-	for _, id := range e.Rolls() {
-		names = append(names, "'"+id.Roll().Name+"'")
-	}
-	return "[" + strings.Join(names, ",") + "]"
 }
 
 // correct adds to the sums of a slice what they lack. After a doubt the slice is computed anew: what landed is then as it should be.

@@ -43,7 +43,7 @@ func (o Options) work() admin.Options {
 	return admin.Options{Holder: fence.NewHolder("tallyhouse migrate"), Log: o.Log, Progress: o.Progress}
 }
 
-// Up brings the database of each shard to this binary's schema, and its rows to what this binary's formula says that they contribute.
+// Up brings the database of each shard to this binary's schema, and its sums to this binary's formulas.
 // It returns the names of the steps that were taken, none when all were.
 // It makes a database that is missing. Two at once do no harm: the second waits for the first. It refuses a database that is newer
 // than this binary, or whose steps are other than this binary's.
@@ -91,12 +91,12 @@ func migrateShard(ctx context.Context, shard database.Options, steps []clickhous
 		}
 	}
 	for _, e := range store.All() {
-		r, err := admin.Restate(ctx, db, e, o.work())
+		r, err := admin.Reform(ctx, db, e, o.work())
 		if err != nil {
-			return taken, fmt.Errorf("re-state %s: %w", e.Table, err)
+			return taken, fmt.Errorf("rebuild the sums of %s: %w", e.Table, err)
 		}
-		if r.Rows > 0 {
-			o.Log.Info("rows contribute by this release's formula", "table", e.Table, "re-stated", r.Rows)
+		if r.Slices > 0 {
+			o.Log.Info("the sums are by this release's formula", "table", e.Table, "corrected", r.Corrected)
 		}
 	}
 	if o.Target.Cluster != "" {
@@ -173,8 +173,8 @@ func take(ctx context.Context, db *database.Server, hold *fence.Hold, m clickhou
 		run := func() error {
 			return db.Exec(ctx, database.Statement{SQL: s, ID: hold.StatementID(db), Limit: ddlLimit})
 		}
-		if v, ok := clickhouse.CreatedView(s); ok {
-			run = func() error { return admin.AddView(ctx, db, v, s, work) } // its table may hold rows
+		if e := viewOf(s); e != nil {
+			run = func() error { return admin.AddView(ctx, db, e, s, work) } // its table may hold rows
 		}
 		if err := run(); err != nil {
 			return err
@@ -191,6 +191,16 @@ func take(ctx context.Context, db *database.Server, hold *fence.Hold, m clickhou
 	}
 	if err != nil {
 		return fmt.Errorf("write it down: %w", err)
+	}
+	return nil
+}
+
+// viewOf is the entity whose view a statement creates, nil when it creates none.
+func viewOf(statement string) *store.Entity {
+	for _, e := range store.All() {
+		if e.Contributes() && strings.HasPrefix(statement, "CREATE MATERIALIZED VIEW IF NOT EXISTS "+clickhouse.Trigger(e.Table)+" ") {
+			return e
+		}
 	}
 	return nil
 }

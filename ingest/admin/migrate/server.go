@@ -62,12 +62,12 @@ func expectedEngines(t clickhouse.Target) map[string]string {
 	if t.Replicated {
 		family = "Replicated"
 	}
-	want := map[string]string{"fences": "Memory", "migrations": family + "ReplacingMergeTree", "streams": family + "MergeTree"}
+	want := map[string]string{"fences": "Memory", "migrations": family + "ReplacingMergeTree", "streams": family + "MergeTree", "sums": family + "SummingMergeTree"}
 	for _, e := range store.All() {
 		want[e.Table] = family + "ReplacingMergeTree"
-	}
-	for _, v := range clickhouse.Views() {
-		want[v.Name], want[v.Trigger()] = family+"SummingMergeTree", "MaterializedView"
+		if e.Contributes() {
+			want[clickhouse.Trigger(e.Table)] = "MaterializedView"
+		}
 	}
 	return want
 }

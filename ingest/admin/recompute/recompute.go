@@ -46,6 +46,28 @@ type Database interface {
 	Scan(ctx context.Context, q database.Query, into proto.Results, each func() error) error
 }
 
+// Ranges cuts all that the table and its sums hold into ranges of about so many rows, more where a single project has more.
+func Ranges(ctx context.Context, db keyrange.Database, e *store.Entity, rows uint64) ([]keyrange.Range, error) {
+	ranges, err := keyrange.Cut(ctx, db, rows, e.Table)
+	if err != nil {
+		return nil, err
+	}
+	summed, err := keyrange.CutWhere(ctx, db, rows, "sums", "roll IN {rolls:Array(String)}", database.Params{"rolls": rollNames(e)})
+	if err != nil {
+		return nil, err
+	}
+	return keyrange.Union(ranges, summed), nil
+}
+
+// rollNames are the names of the entity's rolls, as a parameter.
+func rollNames(e *store.Entity) string {
+	var names []string
+	for _, id := range e.Rolls() {
+		names = append(names, "'"+id.Roll().Name+"'")
+	}
+	return "[" + strings.Join(names, ",") + "]"
+}
+
 // scanLimit bounds one scan of a slice.
 const scanLimit = time.Hour
 
@@ -117,10 +139,6 @@ func (s *slice) expect(ctx context.Context, db Database, e *store.Entity, part k
 
 // found reads what the sums hold.
 func (s *slice) found(ctx context.Context, db Database, e *store.Entity, part keyrange.Range) error {
-	var names []string
-	for _, id := range e.Rolls() {
-		names = append(names, "'"+id.Roll().Name+"'")
-	}
 	keys, amounts := clickhouse.SumKeys()[1:], clickhouse.SumAmounts() // without the tenant
 	texts, sums := make([]proto.ColStr, len(keys)), make([]proto.ColInt128, len(amounts))
 	var results proto.Results
@@ -137,7 +155,7 @@ func (s *slice) found(ctx context.Context, db Database, e *store.Entity, part ke
 	q := database.Query{
 		SQL: "SELECT " + strings.Join(columns, ", ") + " FROM sums WHERE " + keyrange.Where + " AND roll IN {rolls:Array(String)} GROUP BY " +
 			strings.Join(keys, ", "),
-		Params: part.Params().With(database.Params{"rolls": "[" + strings.Join(names, ",") + "]"}), Limit: scanLimit,
+		Params: part.Params().With(database.Params{"rolls": rollNames(e)}), Limit: scanLimit,
 	}
 	err := db.Scan(ctx, q, results, func() error {
 		for i := range texts[0].Rows() {

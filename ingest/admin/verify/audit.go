@@ -1,5 +1,5 @@
-// Package verify finds out whether the roll-ups hold exactly what they should: it recomputes every one from its table, and what every
-// row contributes from the row's own image. It changes nothing but, for as long as it must, who may write.
+// Package verify finds out whether the sums hold exactly what they should: it recomputes every one from the rows of its table. It changes
+// nothing but, for as long as it must, who may write.
 package verify
 
 import (
@@ -30,33 +30,31 @@ type Report struct {
 	Warnings []Warning `json:"warnings"`
 }
 
-// Topic is what was found in the table and the views of one topic.
+// Topic is what was found in the table of one topic, and in its sums.
 type Topic struct {
 	Topic      string     `json:"topic"`
 	Table      string     `json:"table"`
 	Held       bool       `json:"held"` // writers were kept out for a part of it
 	Rows       uint64     `json:"rows"`
 	Positions  []Position `json:"positions"`  // that are wrong
-	Views      []View     `json:"views"`      // all of them
-	Statements Findings   `json:"statements"` // rows whose contributions are not those of their image
+	Slices     int        `json:"slices"`     // of the key that were compared
+	Uncompared int        `json:"uncompared"` // of the key that could not be: writers were busy there
+	Rolls      []Roll     `json:"rolls"`      // all of them
+	Stray      Findings   `json:"stray"`      // position rows in sums that hold anything but a position
 }
 
-// Position is a partition's position where a view and its table disagree.
+// Position is a partition's position where the view and its table disagree.
 type Position struct {
 	Partition int32  `json:"partition"`
-	View      string `json:"view"`
 	Table     uint64 `json:"table"`
-	Have      int64  `json:"have"`
+	View      string `json:"view"`
 	Torn      bool   `json:"torn"` // the view missed the last batch alone: the next recovery mends it
 }
 
-// View is what was found in one view.
-type View struct {
-	View       string   `json:"view"`
-	Ranges     int      `json:"ranges"`     // of the key that were compared
-	Uncompared int      `json:"uncompared"` // of the key that could not be: writers were busy there
-	Drift      Findings `json:"drift"`
-	Stray      Findings `json:"stray"` // position rows that hold anything but positions, or a wrong one
+// Roll is what was found in one roll.
+type Roll struct {
+	Roll  string   `json:"roll"`
+	Drift Findings `json:"drift"`
 }
 
 // Findings are what is wrong, the first of them listed.
@@ -65,7 +63,7 @@ type Findings struct {
 	First []Finding `json:"first,omitempty"`
 }
 
-// Finding is one key of a view, or one row of a table, that is not what it should be.
+// Finding is one sum that is not what it should be.
 type Finding struct {
 	Key  map[string]string `json:"key"`
 	Want string            `json:"want"`
@@ -79,23 +77,21 @@ func (f *Findings) add(most int, key map[string]string, want, have string) {
 	}
 }
 
-// Drift counts what is wrong: keys, rows and positions.
+// Drift counts what is wrong: sums and positions.
 func (r *Report) Drift() (n uint64) {
 	for _, t := range r.Topics {
-		n += uint64(len(t.Positions)) + t.Statements.Count
-		for _, v := range t.Views {
-			n += v.Drift.Count + v.Stray.Count
+		n += uint64(len(t.Positions)) + t.Stray.Count
+		for _, roll := range t.Rolls {
+			n += roll.Drift.Count
 		}
 	}
 	return n
 }
 
-// Uncompared counts the ranges of views that could not be compared.
+// Uncompared counts the slices that could not be compared.
 func (r *Report) Uncompared() (n int) {
 	for _, t := range r.Topics {
-		for _, v := range t.Views {
-			n += v.Uncompared
-		}
+		n += t.Uncompared
 	}
 	return n
 }
@@ -144,12 +140,10 @@ func (a *auditor) run(ctx context.Context) (err error) {
 	if err := a.positions(ctx); err != nil {
 		return err
 	}
-	for _, v := range a.entity.Views() {
-		if err := a.view(ctx, v); err != nil {
-			return err
-		}
+	if err := a.sums(ctx); err != nil {
+		return err
 	}
-	return a.statements(ctx)
+	return a.stray(ctx)
 }
 
 // hold keeps the topic's writers out from here on, unless that is not wanted. It reports whether it does.

@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math/big"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"tallyhouse/ingest/admin"
-	"tallyhouse/ingest/admin/keyrange"
+	"tallyhouse/ingest/admin/recompute"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
@@ -22,7 +21,7 @@ const (
 	tries        = 3 // of a comparison, against writers
 	pause        = 150 * time.Millisecond
 	patience     = 400 // pauses, for a batch on its way
-	rangeRows    = 500_000
+	rangeRows    = 200_000
 	compareLimit = 10 * time.Minute
 )
 
@@ -112,112 +111,20 @@ func (a *auditor) positions(ctx context.Context) error {
 
 func (a *auditor) wrongPositions(at map[int32]position.Positions) (wrong []Position) {
 	for _, p := range slices.Sorted(maps.Keys(at)) {
-		for _, v := range a.entity.Views() {
-			if stands := at[p]; stands.Views[v.Name] != int64(stands.State) {
-				wrong = append(wrong, Position{Partition: p, View: v.Name, Table: stands.State, Have: stands.Views[v.Name], Torn: stands.Missed(v)})
-			}
+		if stands := at[p]; !stands.Level() {
+			wrong = append(wrong, Position{Partition: p, Table: stands.State, View: stands.View.String(), Torn: stands.Missed()})
 		}
 	}
 	return wrong
 }
 
-// view compares a view with its recomputation, range by range.
-func (a *auditor) view(ctx context.Context, v clickhouse.View) error {
-	found := View{View: v.Name}
-	ranges, err := keyrange.Cut(ctx, a.db, rangeRows, v.Table, v.Name)
-	if err != nil {
-		return err
+// sums compares the sums with what the rows contribute, slice by slice.
+func (a *auditor) sums(ctx context.Context) error {
+	drift := map[clickhouse.RollID]*Findings{}
+	for _, id := range a.entity.Rolls() {
+		drift[id] = new(Findings)
 	}
-	p := admin.Progress{Work: "compare " + v.Name}
-	for _, part := range ranges {
-		p.Total += part.Rows
-	}
-	a.options.Progress(p)
-	level := func(at map[int32]position.Positions) bool {
-		for _, stands := range at {
-			if stands.Views[v.Name] != int64(stands.State) {
-				return false
-			}
-		}
-		return true
-	}
-	if a.knownWrong(v) {
-		level = func(map[int32]position.Positions) bool { return true }
-	}
-	for _, part := range append(ranges, keyrange.Positions()) {
-		findings := &found.Drift
-		if part.Tenant == "" {
-			findings = &found.Stray
-		}
-		before := *findings
-		compared, err := a.whileQuiet(ctx, level, func() error {
-			*findings = before
-			return a.compare(ctx, v, part, findings)
-		})
-		if err != nil {
-			return fmt.Errorf("%s, tenant %q, projects %q to %q: %w", v.Name, part.Tenant, part.From, part.To, err)
-		}
-		found.Ranges++
-		if !compared {
-			*findings = before
-			found.Uncompared++
-		}
-		p.Done += part.Rows
-		a.options.Progress(p)
-	}
-	a.found.Views = append(a.found.Views, found)
-	return nil
-}
-
-// knownWrong reports whether the view's positions were found wrong: then it is compared as it is.
-func (a *auditor) knownWrong(v clickhouse.View) bool {
-	return slices.ContainsFunc(a.found.Positions, func(p Position) bool { return p.View == v.Name })
-}
-
-// compare lists the keys of a range whose sums are not those of the recomputation.
-func (a *auditor) compare(ctx context.Context, v clickhouse.View, part keyrange.Range, into *Findings) error {
-	key, measures := v.Key(), v.Measures()
-	var columns []string
-	for _, k := range key {
-		columns = append(columns, "toString("+k+")")
-	}
-	for _, m := range measures {
-		columns = append(columns, "want_"+m, "have_"+m)
-	}
-	q := database.Query{
-		SQL:    "SELECT " + strings.Join(columns, ", ") + " FROM (" + v.Comparison(keyrange.Where) + ")",
-		Params: part.Params(), Limit: compareLimit,
-	}
-	keys, sums := make([]string, len(key)), make([]big.Int, 2*len(measures))
-	var fields []any
-	for i := range keys {
-		fields = append(fields, &keys[i])
-	}
-	for i := range sums {
-		fields = append(fields, &sums[i])
-	}
-	return a.db.Rows(ctx, q, func(scan func(...any) error) error {
-		if err := scan(fields...); err != nil {
-			return err
-		}
-		named := map[string]string{}
-		for i, k := range key {
-			named[k] = keys[i]
-		}
-		var want, have []string
-		for i, m := range measures {
-			if w, h := &sums[2*i], &sums[2*i+1]; w.Cmp(h) != 0 {
-				want, have = append(want, m+" "+w.String()), append(have, m+" "+h.String())
-			}
-		}
-		into.add(a.options.Most, named, strings.Join(want, ", "), strings.Join(have, ", "))
-		return nil
-	})
-}
-
-// statements compares what each row contributes with what its image says. A row is one insert's: no writer can be half-way through it.
-func (a *auditor) statements(ctx context.Context) error {
-	ranges, err := keyrange.Cut(ctx, a.db, rangeRows, a.entity.Table)
+	ranges, err := recompute.Ranges(ctx, a.db, a.entity, rangeRows)
 	if err != nil {
 		return err
 	}
@@ -226,31 +133,91 @@ func (a *auditor) statements(ctx context.Context) error {
 		p.Total += part.Rows
 	}
 	a.options.Progress(p)
-	rows := a.entity.NewImages()
-	for _, part := range ranges {
-		q := database.Query{SQL: rows.Select(keyrange.Where), Params: part.Params(), Limit: compareLimit}
-		err := a.db.Scan(ctx, q, rows.Results(), func() error {
-			for i := range rows.Rows() {
-				a.found.Rows++
-				stored := rows.Stored(i)
-				computed, err := rows.Computed(i)
-				if err == nil && stored.Equal(computed) {
-					continue
-				}
-				tenant, project, id, _ := rows.Row(i)
-				want := fmt.Sprint(computed.Keys, computed.Sums)
-				if err != nil {
-					want = err.Error()
-				}
-				a.found.Statements.add(a.options.Most, map[string]string{"tenant": tenant, "project": project, "id": id}, want, fmt.Sprint(stored.Keys, stored.Sums))
+	level := func(at map[int32]position.Positions) bool {
+		for _, stands := range at {
+			if !stands.Level() {
+				return false
 			}
-			p.Done += uint64(rows.Rows())
-			a.options.Progress(p)
-			return nil
+		}
+		return true
+	}
+	if len(a.found.Positions) > 0 { // it is compared as it is
+		level = func(map[int32]position.Positions) bool { return true }
+	}
+	for _, part := range ranges {
+		var differing []*recompute.Difference
+		var rows, more uint64
+		compared, err := a.whileQuiet(ctx, level, func() (err error) {
+			differing, more = nil, 0
+			rows, err = recompute.Slice(ctx, a.db, a.entity, part, func(d *recompute.Difference) error {
+				if len(differing) < a.options.Most {
+					differing = append(differing, d)
+				} else {
+					more++
+				}
+				return nil
+			})
+			return err
 		})
 		if err != nil {
-			return fmt.Errorf("recompute %s, tenant %q, projects %q to %q: %w", a.entity.Table, part.Tenant, part.From, part.To, err)
+			return fmt.Errorf("%s, tenant %q, projects %q to %q: %w", a.entity.Table, part.Tenant, part.From, part.To, err)
 		}
+		a.found.Slices++
+		if compared {
+			a.found.Rows += rows
+			a.note(drift, differing, more)
+		} else {
+			a.found.Uncompared++
+		}
+		p.Done += part.Rows
+		a.options.Progress(p)
+	}
+	for _, id := range a.entity.Rolls() {
+		a.found.Rolls = append(a.found.Rolls, Roll{Roll: id.Roll().Name, Drift: *drift[id]})
+	}
+	return nil
+}
+
+// note takes in what differs; more is how many others do.
+func (a *auditor) note(drift map[clickhouse.RollID]*Findings, differing []*recompute.Difference, more uint64) {
+	for _, d := range differing {
+		roll := d.Roll.Roll()
+		key := map[string]string{"tenant": d.Tenant, "project": d.Project}
+		for i, k := range roll.Keys {
+			key[k] = d.Keys[i]
+		}
+		var want, have []string
+		for i, amount := range roll.Amounts {
+			if d.Want[i] != d.Have[i] {
+				want, have = append(want, amount+" "+d.Want[i].String()), append(have, amount+" "+d.Have[i].String())
+			}
+		}
+		drift[d.Roll].add(a.options.Most, key, strings.Join(want, ", "), strings.Join(have, ", "))
+	}
+	if more > 0 {
+		drift[differing[0].Roll].Count += more
+	}
+}
+
+// strayRows are rows of sums beside the positions of a table's view.
+const strayRows = `
+SELECT project, toString(roll), sum(count) != 0 OR sum(net) != 0 OR sum(gross) != 0 OR sum(value) != 0 OR sum(committed) != 0 OR sum(pending) != 0 OR toString(roll) != '' AS stray
+FROM sums WHERE tenant = '' AND startsWith(project, {table:String}) GROUP BY project, roll HAVING stray ORDER BY project, roll`
+
+// stray lists position rows that hold anything but a position.
+func (a *auditor) stray(ctx context.Context) error {
+	q := database.Query{SQL: strayRows, Params: database.Params{"table": "#" + a.entity.Table + "/"}, Limit: compareLimit}
+	err := a.db.Rows(ctx, q, func(scan func(...any) error) error {
+		var project, roll string
+		var is bool
+		if err := scan(&project, &roll, &is); err != nil {
+			return err
+		}
+		a.found.Stray.add(a.options.Most, map[string]string{"project": project, "roll": roll}, "a position alone", "amounts, or a roll")
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("look at the position rows of the view of %s: %w", a.entity.Table, err)
 	}
 	return nil
 }
