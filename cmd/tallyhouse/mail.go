@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"os"
-		"strings"
+	"strings"
 	"text/tabwriter"
 	"time"
 	"unicode"

@@ -11,42 +11,39 @@ import (
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
-	"tallyhouse/ingest/worker/heads"
+	"tallyhouse/ingest/worker/latest"
 	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 )
 
-// BenchmarkBatch splits the cost of a batch of 10,000 changes of records, every one an update: decoding it, looking up heads and computing
-// contributions, laying it out in columns, the insert with its views and without them, remembering the heads. One operation is a
-// whole batch.
+// BenchmarkBatch splits the cost of a batch of 10,000 changes of records, every one an update: decoding it; applying it, which is decoding,
+// looking up heads, summing and laying out in columns; putting rows in order and sending them; the insert; updating the heads. One
+// operation is a whole batch.
 func BenchmarkBatch(b *testing.B) {
 	const rows = 10_000
-	latest, err := heads.Open(b.TempDir())
+	e := store.Of(events.Records)
+	tp := topicPartition{string(events.Records), 0}
+	known, err := newHeads(latest.Options{Dir: b.TempDir()})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer latest.Close()
-	e := store.Of(events.Records)
-	tp := topicPartition{string(events.Records), 0}
-	g := &assembler{entity: e, tp: tp, partitions: 1, heads: latest.Of(tp.topic, 0), rows: 2 * rows}
+	defer known.close()
+	a := &assembler{entity: e, tp: tp, partitions: 1, heads: known, rows: 2 * rows}
 	logs := [2][]*kgo.Record{benchLog(rows, 1), benchLog(rows, 2)}
-	cut := func(log []*kgo.Record, first uint64) *batch {
-		bt := newBatch(first, len(e.Shape.Sums))
+	bt := newBatch(e)
+	cut := func(b *testing.B, log []*kgo.Record, first uint64) {
+		bt.reset(first)
 		for i, r := range log {
 			r.Offset = int64(first) + int64(i)
-			if i%prefetchSize == 0 {
-				if err := g.prefetch(bt, log[i:min(i+prefetchSize, len(log))]); err != nil {
-					b.Fatal(err)
-				}
-			}
-			if !g.apply(bt, r) {
-				b.Fatal("the batch is full")
+			if fits, err := a.apply(bt, r); !fits || err != nil {
+				b.Fatal("the batch is full", err)
 			}
 		}
-		return bt
 	}
-	if err := cut(logs[0], 0).updateHeads(g.heads, "life"); err != nil {
+	cut(b, logs[0], 0)
+	if err := bt.updateHeads(known, "life"); err != nil {
 		b.Fatal(err)
 	}
 	b.Run("decode", func(b *testing.B) {
@@ -59,70 +56,56 @@ func BenchmarkBatch(b *testing.B) {
 			}
 		}
 	})
-	b.Run("apply", func(b *testing.B) { // decoding, heads and contributions together
+	b.Run("apply", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			cut(logs[1], rows)
+			cut(b, logs[1], rows)
 		}
 	})
-	bt := cut(logs[1], rows)
-	fresh := func(b *testing.B, first uint64) *batch { // a batch is laid out once
-		b.StopTimer()
-		defer b.StartTimer()
-		return cut(logs[1], first)
-	}
-	b.Run("columns", func(b *testing.B) {
+	b.Run("finish", func(b *testing.B) {
 		b.ReportAllocs()
-		block := e.NewBlock()
 		for b.Loop() {
-			bt := fresh(b, rows)
-			block.Reset()
-			bt.fill(block, tp)
+			b.StopTimer()
+			cut(b, logs[1], rows)
+			b.StartTimer()
+			a.finish(bt)
 		}
 	})
-	b.Run("updateHeads", func(b *testing.B) {
+	cut(b, logs[1], rows)
+	b.Run("update heads", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := bt.updateHeads(g.heads, "life"); err != nil {
+			if err := bt.updateHeads(known, "life"); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
-	for _, views := range []bool{true, false} {
-		w := newWorld(b)
-		name := "insert"
-		if !views {
-			name = "insert without views"
-			for _, v := range e.Views() {
-				w.exec("DROP TABLE " + v.Trigger() + " SYNC")
-			}
-		}
-		claim, _, err := fence.Put(context.Background(), w.db, tp.topic, []int32{0})
-		if err != nil {
-			b.Fatal(err)
-		}
-		server, err := position.ServerUUID(context.Background(), w.db)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(name, func(b *testing.B) {
-			first := uint64(0)
-			block := e.NewBlock()
-			for b.Loop() {
-				bt := fresh(b, first)
-				block.Reset()
-				bt.fill(block, tp)
-				n, err := w.db.Insert(context.Background(), database.Statement{
-					ID: fence.WriterID(w.db, tp.topic, 0), SQL: e.Insert(insertCondition(e)), Batch: block.Batch(),
-					Params: claim.Params(0).With(database.Params{"first": number(first), "key": store.PositionKey(0), "server": server}),
-				})
-				if err != nil || n == 0 {
-					b.Fatal(n, err)
-				}
-				first += rows
-			}
-		})
+	w := newWorld(b)
+	claim, _, err := fence.Put(context.Background(), w.db, tp.topic, []int32{0}, "bench")
+	if err != nil {
+		b.Fatal(err)
 	}
+	server, err := position.ServerUUID(context.Background(), w.db)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("insert", func(b *testing.B) {
+		first := uint64(0)
+		for b.Loop() {
+			b.StopTimer()
+			cut(b, logs[1], first)
+			a.finish(bt)
+			b.StartTimer()
+			n, err := w.db.Insert(context.Background(), database.Statement{
+				ID: fence.WriterID(w.db, tp.topic, 0), SQL: e.Insert(insertCondition(e)), Batch: bt.block.Batch(),
+				Params: claim.Params(0).With(database.Params{"first": number(first), "key": clickhouse.PositionProject(0), "server": server}),
+			})
+			if err != nil || n == 0 {
+				b.Fatal(n, err)
+			}
+			first += rows
+		}
+	})
 }
 
 // benchLog are records as they are in Kafka.

@@ -11,45 +11,46 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Given as many large batches as there may be, then one more waits until one of them gives its block back, once, and nobody gets a block
-// whose insert failed.
-func TestRoomForLargeBatchesIsLentAndTakenBack(t *testing.T) {
-	d := newCoordinator(coordinator{entity: store.Of(events.Records)})
+// Given as many large batches as there may be, then one more waits for leave until one of them gives its own back, once.
+func TestLargeBatchesNeedLeave(t *testing.T) {
+	c := newCoordinator(coordinator{entity: store.Of(events.Records)})
 	over, stop := context.WithCancel(t.Context())
 	stop()
-	var held []*batch
-	for range concurrentBatches {
-		b := newBatch(0, 0)
-		if err := d.acquireBlock(t.Context(), b); err != nil || b.block == nil {
-			t.Fatal(b.block, err)
+	writing := func() *writer {
+		w := &writer{coordinator: c}
+		w.begin(0).bytes = smallBytes + 1
+		return w
+	}
+	var large []*writer
+	for range largeBatches {
+		w := writing()
+		if err := w.askLeave(t.Context()); err != nil || !w.leave {
+			t.Fatal(w.leave, err)
 		}
-		held = append(held, b)
+		large = append(large, w)
 	}
-	if err := d.acquireBlock(over, held[0]); err != nil {
-		t.Errorf("a batch that has a block waits for another: %v", err)
+	if err := large[0].askLeave(over); err != nil {
+		t.Errorf("a batch that has leave asks for another: %v", err)
 	}
-	waits := newBatch(0, 0)
-	if err := d.acquireBlock(over, waits); !errors.Is(err, context.Canceled) {
-		t.Fatalf("one batch too many got room: %v", err)
+	waits, small := writing(), writing()
+	if err := waits.askLeave(over); !errors.Is(err, context.Canceled) {
+		t.Fatalf("one batch too many got leave: %v", err)
 	}
-
-	used := held[0].block
-	used.Append(store.PositionRow(0, 0, 1, waits.begun))
-	d.releaseBlock(held[0], nil)
-	d.releaseBlock(held[0], nil)
-	if err := d.acquireBlock(t.Context(), waits); err != nil || waits.block != used || used.Rows() != 0 {
-		t.Errorf("the block came back as %p with %d rows, want %p and none: %v", waits.block, waits.block.Rows(), used, err)
+	small.batch.bytes = smallBytes
+	if err := small.askLeave(over); err != nil || small.leave {
+		t.Errorf("a small batch asks for leave: %v", err)
 	}
-	if err := d.acquireBlock(over, newBatch(0, 0)); err == nil {
-		t.Error("a block that was given back twice counts twice")
+	large[0].giveLeaveBack()
+	large[0].giveLeaveBack()
+	if large[0].batch != nil {
+		t.Error("the memory of a large batch is kept")
 	}
-
-	d.releaseBlock(waits, errors.New("cut off"))
-	if err := d.acquireBlock(t.Context(), waits); err != nil || waits.block == used {
-		t.Errorf("a block is lent that a failed insert may still read: %v", err)
+	if err := waits.askLeave(over); err != nil {
+		t.Errorf("leave that was given back is not given: %v", err)
 	}
-	d.releaseBlock(nil, nil)
-	d.releaseBlock(newBatch(0, 0), nil)
+	if err := writing().askLeave(over); err == nil {
+		t.Error("leave that was given back twice counts twice")
+	}
 }
 
 // Given large batches whose partition goes to somebody else before their insert, one more than there may be at a time, then none keeps
@@ -64,7 +65,7 @@ func TestALargeBatchThatLosesItsPartitionLeavesItsRoom(t *testing.T) {
 	}
 	s.send(messages...)
 	a := s.join("a")
-	for range concurrentBatches + 1 {
+	for range largeBatches + 1 {
 		cut := make(chan struct{})
 		a.onStep(StepSend, func() {
 			a.members.pause(0) // so it gets no further
@@ -77,7 +78,7 @@ func TestALargeBatchThatLosesItsPartitionLeavesItsRoom(t *testing.T) {
 			t.Fatal("no batch is cut: there is no room for one")
 		}
 		a.revoke()
-		if _, _, err := fence.Put(t.Context(), s.db, scenePartition.topic, []int32{scenePartition.partition}); err != nil { // what was cut counts no more
+		if _, _, err := fence.Put(t.Context(), s.db, scenePartition.topic, []int32{scenePartition.partition}, "test"); err != nil { // what was cut counts no more
 			t.Fatal(err)
 		}
 	}

@@ -17,7 +17,6 @@ import (
 
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store/database"
-	"tallyhouse/ingest/worker/heads"
 )
 
 // workerChild is the environment variable that makes the test binary a worker in a process of its own, which a test can kill. Its
@@ -26,9 +25,9 @@ const workerChild = "TALLYHOUSE_TEST_WORKER"
 
 // childWork says what the child works on and where it dies.
 type childWork struct {
-	Kafka, ClickHouse, Database, Heads, Name string
-	DieAt                                    Step  // SIGKILL by its own hand at this step
-	DieAfter                                 int64 // passes of that step
+	Kafka, ClickHouse, Database, Name string
+	DieAt                             Step  // SIGKILL by its own hand at this step
+	DieAfter                          int64 // passes of that step
 }
 
 func runWorkerChild() {
@@ -50,13 +49,9 @@ func runWorkerChild() {
 	if err != nil {
 		childFails(err)
 	}
-	latest, err := heads.Open(work.Heads)
-	if err != nil {
-		childFails(err)
-	}
-	w := &world{cluster: cluster, log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	w := &world{dir: os.TempDir(), cluster: cluster, log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
 	var passed atomic.Int64
-	worker, err := newWorker(w, work.Name, db, latest, quickGroup, func(w *Worker) {
+	worker, err := newWorker(w, work.Name, db, quickGroup, func(w *Worker) {
 		w.observe = func(_ topicPartition, s Step) {
 			if s == work.DieAt && passed.Add(1) == work.DieAfter {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -73,7 +68,6 @@ func runWorkerChild() {
 	if err := <-worker.done; err != nil {
 		childFails(err)
 	}
-	_ = latest.Close()
 	os.Exit(0)
 }
 

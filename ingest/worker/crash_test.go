@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
@@ -20,7 +19,7 @@ import (
 )
 
 // everyStep is where a worker can be killed.
-var everyStep = []Step{StepFence, StepKill, StepIdentity, StepPositions, StepHeads, StepRead, StepCut, StepSend, StepInsert, StepInserted, StepHeadsUpdate, StepCommit}
+var everyStep = []Step{StepMember, StepFence, StepKill, StepIdentity, StepPositions, StepLog, StepHeads, StepRead, StepCut, StepSend, StepInsert, StepInserted, StepHeadsUpdate, StepCommit}
 
 // Workers and engine are killed at random points and at every step of the protocol, while a stream with everything that a stream can
 // hold runs. TALLYHOUSE_CRASHES sets the number of kills: the nightly target asks for more.
@@ -51,7 +50,7 @@ func TestNothingIsLostOrCountedTwiceWhateverIsKilled(t *testing.T) {
 		named++
 		// The names, and so the heads, come round again: heads of an older day are part of it.
 		workers = append(workers, startChild(t, childWork{
-			Kafka: w.cluster.Addrs[0], ClickHouse: w.addr, Database: w.name, Heads: filepath.Join(w.dir, fmt.Sprint("heads", named%3)), Name: fmt.Sprint("w", named),
+			Kafka: w.cluster.Addrs[0], ClickHouse: w.addr, Database: w.name, Name: fmt.Sprint("w", named),
 			DieAt: dieAt, DieAfter: 1 + rnd.Int64N(6),
 		}))
 	}

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"maps"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +19,7 @@ import (
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
-	"tallyhouse/ingest/worker/heads"
+	"tallyhouse/ingest/worker/latest"
 	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
@@ -113,7 +112,7 @@ type worker struct {
 	done chan error
 }
 
-// start starts a worker with heads of its own in the world's directory.
+// start starts a worker.
 func (w *world) start(name string, change ...func(*Worker)) *worker {
 	w.t.Helper()
 	return w.startOn(name, w.db, change...)
@@ -121,11 +120,7 @@ func (w *world) start(name string, change ...func(*Worker)) *worker {
 
 func (w *world) startOn(name string, db Database, change ...func(*Worker)) *worker {
 	w.t.Helper()
-	latest, err := heads.Open(filepath.Join(w.dir, name))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	worker, err := newWorker(w, name, db, latest, change...)
+	worker, err := newWorker(w, name, db, change...)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -135,14 +130,13 @@ func (w *world) startOn(name string, db Database, change ...func(*Worker)) *work
 		if err, open := <-done; open && err != nil {
 			w.t.Errorf("worker %s: %v", name, err)
 		}
-		latest.Close()
 	})
 	return worker
 }
 
-func newWorker(w *world, name string, db Database, latest *heads.Store, change ...func(*Worker)) (*worker, error) {
+func newWorker(w *world, name string, db Database, change ...func(*Worker)) (*worker, error) {
 	inner, err := New(Options{
-		Cluster: w.cluster, Servers: []Database{db}, Heads: latest, Group: "tallyhouse", Entities: store.All(), Freshness: 20 * time.Millisecond,
+		Cluster: w.cluster, Servers: []Database{db}, Heads: latest.Options{Dir: w.dir}, Group: "tallyhouse", Entities: store.All(), Freshness: 20 * time.Millisecond,
 		Log: w.log.With("worker", name), Metrics: prometheus.NewRegistry(),
 	})
 	if err != nil {
@@ -283,10 +277,8 @@ func (w *world) behind() string {
 			if at[p].State != uint64(end) {
 				all = append(all, fmt.Sprintf("%s/%d at %d of %d", e.Table, p, at[p].State, end))
 			}
-			for v, n := range at[p].Views {
-				if n != end {
-					all = append(all, fmt.Sprintf("view %s/%d at %d of %d", v, p, n, end))
-				}
+			if !at[p].Level() {
+				all = append(all, fmt.Sprintf("the view of %s/%d at %s of %d", e.Table, p, at[p].View, end))
 			}
 		}
 	}

@@ -61,18 +61,18 @@ func (m *model) rollups() map[string]map[string]facts {
 	for topic := range naive {
 		m.live(topic, func(_ string, e events.Event, s said) {
 			for _, add := range s.sums {
-				if sums[add.view] == nil {
-					sums[add.view] = map[string][]*big.Int{}
+				if sums[add.roll] == nil {
+					sums[add.roll] = map[string][]*big.Int{}
 				}
 				key := rollupKey(append([]string{e.TenantID, s.project}, add.key...))
-				if sums[add.view][key] == nil {
-					sums[add.view][key] = make([]*big.Int, len(add.sums))
+				if sums[add.roll][key] == nil {
+					sums[add.roll][key] = make([]*big.Int, len(add.sums))
 				}
 				for i, v := range add.sums {
-					if sums[add.view][key][i] == nil {
-						sums[add.view][key][i] = new(big.Int)
+					if sums[add.roll][key][i] == nil {
+						sums[add.roll][key][i] = new(big.Int)
 					}
-					sums[add.view][key][i].Add(sums[add.view][key][i], big.NewInt(v))
+					sums[add.roll][key][i].Add(sums[add.roll][key][i], big.NewInt(v))
 				}
 			}
 		})
@@ -134,7 +134,7 @@ func (w *world) compareRows(m *model, topic events.Topic, say func(string, ...an
 		}
 	})
 	columns := "ifNull(toJSONString(" + strings.Join(kind.columns, "), 'null'), ifNull(toJSONString(") + "), 'null')"
-	w.rows("SELECT tenant, project, id, toInt64(intDiv(row_version, 1024)), deleted, toString(at), ["+columns+"] FROM "+kind.table+
+	w.rows("SELECT tenant, project, id, toInt64(row_version), deleted, toString(at), ["+columns+"] FROM "+kind.table+
 		" FINAL WHERE tenant != '' AND NOT moved", func(scan func(...any) error) error {
 		var tenant, project, id, at string
 		var version int64
@@ -197,8 +197,7 @@ func (w *world) rollup(view string) map[string]facts {
 	of := rollups[view]
 	key := strings.Join(append([]string{"tenant", "project"}, of.keys...), ", ")
 	got := map[string]facts{}
-	w.rows("SELECT ["+key+"], [toString(sum("+strings.Join(of.sums, ")), toString(sum(")+"))] AS sums FROM "+view+
-		" WHERE tenant != '' GROUP BY "+key+" HAVING arrayExists(s -> s != '0', sums)", func(scan func(...any) error) error {
+	w.rows("SELECT ["+key+"], [toString(sum("+strings.Join(of.sums, ")), toString(sum(")+"))] AS amounts FROM sums WHERE roll = '"+view+"' GROUP BY "+key+" HAVING arrayExists(s -> s != '0', amounts)", func(scan func(...any) error) error {
 		var key, sums []string
 		if err := scan(&key, &sums); err != nil {
 			return err

@@ -17,40 +17,39 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// rollup is a view as the model computes it: what it is keyed by behind tenant and project, and what it sums.
+// rollup is a roll as the model computes it: what it is keyed by behind tenant and project, and what it sums.
 type rollup struct{ keys, sums []string }
 
-var recordSums = []string{"net", "tax", "gross", "count", "allocations"}
-
 var rollups = map[string]rollup{
-	"record_sums":        {[]string{"contract", "contractor", "node", "currency", "status", "source", "cash_month"}, recordSums},
-	"record_months":      {[]string{"node", "currency", "status", "source", "recognition_month"}, recordSums},
-	"record_lines":       {[]string{"contract", "node", "currency", "status", "source"}, recordSums},
-	"record_contractors": {[]string{"contractor"}, []string{"count"}},
-	"budget_sums":        {[]string{"node", "currency"}, []string{"value", "count"}},
-	"transfer_sums":      {[]string{"node", "currency"}, []string{"value", "count"}},
-	"contract_sums":      {[]string{"contract", "line", "node", "currency", "status"}, []string{"base", "committed", "pending", "lines"}},
-	"claim_sums":         {[]string{"node", "currency"}, []string{"pending", "count"}},
+	"lines":       {[]string{"contract", "node", "currency", "status"}, []string{"count", "net", "gross"}},
+	"cash":        {[]string{"node", "currency", "month"}, []string{"net"}},
+	"recognized":  {[]string{"node", "month"}, []string{"count"}},
+	"contractors": {[]string{"contractor"}, []string{"count"}},
+	"links":       {[]string{"contract", "node", "currency", "record"}, []string{"count"}},
+	"budget":      {[]string{"node", "currency"}, []string{"value"}},
+	"transfers":   {[]string{"node", "currency"}, []string{"value"}},
+	"contracts":   {[]string{"contract", "line", "node", "currency", "status"}, []string{"count", "value", "committed", "pending"}},
+	"claims":      {[]string{"node", "currency"}, []string{"pending"}},
 }
 
 // said is what an entity's newest version says that the tables must hold, computed from the decoded message alone.
 type said struct {
 	project string
-	row     row       // its columns
-	sums    []summand // what it adds to views
-	refused bool      // more than the views can hold: a dead letter
+	row     row            // its columns
+	sums    []naiveSummand // what it adds to rolls
+	refused bool           // more than the sums can hold: a dead letter
 }
 
 type row map[string]any
 
-type summand struct {
-	view string
+type naiveSummand struct {
+	roll string
 	key  []string // behind tenant and project
 	sums []int64
 }
 
-func (s *said) add(view string, key []string, sums ...int64) {
-	s.sums = append(s.sums, summand{view, key, sums})
+func (s *said) add(roll string, key []string, sums ...int64) {
+	s.sums = append(s.sums, naiveSummand{roll, key, sums})
 }
 
 // kind is one kind of entity: its table and what a version of it says.
@@ -84,7 +83,7 @@ var naive = map[events.Topic]kind{
 			"kind": r.Kind, "node_id": r.NodeID.V, "currency": r.Amount.Currency, "value": r.Amount.Value, "status": r.Status,
 		}}
 		if r.Status == "approved" {
-			s.add("budget_sums", []string{r.NodeID.V, r.Amount.Currency}, r.Amount.Value, 1)
+			s.add("budget", []string{r.NodeID.V, r.Amount.Currency}, r.Amount.Value)
 		}
 		return s
 	}),
@@ -93,8 +92,8 @@ var naive = map[events.Topic]kind{
 			"from_node_id": t.FromNodeID.V, "to_node_id": t.ToNodeID.V, "currency": t.Amount.Currency, "value": t.Amount.Value, "status": t.Status,
 		}}
 		if t.Status == "approved" {
-			s.add("transfer_sums", []string{t.FromNodeID.V, t.Amount.Currency}, -t.Amount.Value, 1)
-			s.add("transfer_sums", []string{t.ToNodeID.V, t.Amount.Currency}, t.Amount.Value, 1)
+			s.add("transfers", []string{t.FromNodeID.V, t.Amount.Currency}, -t.Amount.Value)
+			s.add("transfers", []string{t.ToNodeID.V, t.Amount.Currency}, t.Amount.Value)
 		}
 		return s
 	}),
@@ -125,7 +124,7 @@ var naive = map[events.Topic]kind{
 			"amendment_title":  each(c.Amendments, func(a events.Amendment) any { return orNull(a.Title) }),
 		}}
 		for i, l := range naiveLines(c) {
-			s.add("contract_sums", []string{id, fmt.Sprintf("%05d", i+1), l.node, c.Currency, c.Status}, l.base, l.base+l.approved, 0, 1)
+			s.add("contracts", []string{id, fmt.Sprintf("%05d", i+1), l.node, c.Currency, c.Status}, 1, l.base, l.base+l.approved, 0)
 		}
 		booked := new(big.Int)
 		for _, a := range c.Allocations {
@@ -134,7 +133,7 @@ var naive = map[events.Topic]kind{
 		for _, a := range c.Amendments {
 			booked.Add(booked, new(big.Int).Abs(big.NewInt(a.Value)))
 			if a.Status == "pending" && a.Value > 0 {
-				s.add("contract_sums", []string{id, "", a.NodeID.V, c.Currency, c.Status}, 0, 0, a.Value, 0)
+				s.add("contracts", []string{id, "", a.NodeID.V, c.Currency, c.Status}, 0, 0, 0, a.Value)
 			}
 		}
 		s.refused = booked.BitLen() > 61
@@ -146,11 +145,11 @@ var naive = map[events.Topic]kind{
 			"probability_bp": c.ProbabilityBp.String(), "status": c.Status,
 		}}
 		if c.Status == "open" {
-			s.add("claim_sums", []string{c.NodeID.V, c.Amount.Currency}, naiveExpectation(c.Amount.Value, c.ProbabilityBp), 1)
+			s.add("claims", []string{c.NodeID.V, c.Amount.Currency}, naiveExpectation(c.Amount.Value, c.ProbabilityBp))
 		}
 		return s
 	}),
-	events.Records: kindOf("records", func(_ string, r *events.Record) said {
+	events.Records: kindOf("records", func(id string, r *events.Record) said {
 		status := map[string]string{"setup": "setup", "approval": "approvalPending", "payment": "paymentPending", "paid": "paid", "rejected": "rejected"}[r.StepKind]
 		var cashDate events.Opt[calendar.Date]
 		if r.StepKind == "paid" {
@@ -174,25 +173,36 @@ var naive = map[events.Topic]kind{
 		if len(allocations) == 0 {
 			allocations = []events.RecordAllocation{{Net: r.Net}}
 		}
-		currency, tax, gross := "", int64(0), make([]int64, len(allocations))
+		currency, gross := "", make([]int64, len(allocations))
 		if r.Net.Ok {
-			currency, tax = r.Currency.V, r.Tax.V
+			currency = r.Currency.V
 			total := r.Net.V + r.Tax.V
 			if r.Gross.Ok {
 				total = r.Gross.V
 			}
 			gross = naiveShares(total, allocations)
 		}
+		if r.ContractorID.Ok && r.ContractorID.V != "" {
+			s.add("contractors", []string{r.ContractorID.V}, 1)
+		}
 		for i, a := range allocations {
+			if r.RecognitionDate.Ok && a.NodeID.V != "" && status != "rejected" {
+				s.add("recognized", []string{a.NodeID.V, naiveMonth(r.RecognitionDate)}, 1)
+			}
+			if r.Source == "accrual" || status == "rejected" {
+				continue
+			}
 			first := int64(0)
 			if i == 0 {
 				first = 1
-				s.add("record_contractors", []string{r.ContractorID.V}, 1)
 			}
-			sums := []int64{a.Net.V, tax * first, gross[i], first, 1}
-			s.add("record_sums", []string{r.ContractID.V, r.ContractorID.V, a.NodeID.V, currency, status, r.Source, naiveMonth(cashDate)}, sums...)
-			s.add("record_months", []string{a.NodeID.V, currency, status, r.Source, naiveMonth(r.RecognitionDate)}, sums...)
-			s.add("record_lines", []string{r.ContractID.V, a.NodeID.V, currency, status, r.Source}, sums...)
+			s.add("lines", []string{r.ContractID.V, a.NodeID.V, currency, status}, first, a.Net.V, gross[i])
+			if r.Net.Ok && status == "paid" {
+				s.add("cash", []string{a.NodeID.V, currency, naiveMonth(cashDate)}, a.Net.V)
+			}
+			if r.Net.Ok && r.ContractID.V != "" && a.NodeID.V != "" {
+				s.add("links", []string{r.ContractID.V, a.NodeID.V, currency, id}, 1)
+			}
 		}
 		return s
 	}),
@@ -380,8 +390,8 @@ func asJSON(v any) string {
 	return string(b)
 }
 
-// Whoever adds an entity or a view tells the model of it, and the stream of the crash test.
-func TestTheModelKnowsEveryEntityAndEveryView(t *testing.T) {
+// Whoever adds an entity or a roll tells the model of it, and the stream of the crash test.
+func TestTheModelKnowsEveryEntityAndEveryRoll(t *testing.T) {
 	for _, e := range store.All() {
 		if naive[e.Topic].table != e.Table {
 			t.Errorf("of %s the model knows the table %q, not %q", e.Topic, naive[e.Topic].table, e.Table)
@@ -395,9 +405,10 @@ func TestTheModelKnowsEveryEntityAndEveryView(t *testing.T) {
 			t.Errorf("nothing on %s is drawn for the crash test", e.Topic)
 		}
 	}
-	for _, v := range clickhouse.Views() {
-		if of := rollups[v.Name]; !slices.Equal(of.keys, v.Keys) || !slices.Equal(of.sums, v.Sums) {
-			t.Errorf("the model knows %s as sums of %q by %q, not of %q by %q", v.Name, of.sums, of.keys, v.Sums, v.Keys)
+	for _, id := range clickhouse.Rolls() {
+		roll := id.Roll()
+		if of := rollups[roll.Name]; !slices.Equal(of.keys, roll.Keys) || !slices.Equal(of.sums, roll.Amounts) {
+			t.Errorf("the model knows %s as sums of %q by %q, not of %q by %q", roll.Name, of.sums, of.keys, roll.Amounts, roll.Keys)
 		}
 	}
 }

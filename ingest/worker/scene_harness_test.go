@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +17,7 @@ import (
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
-	"tallyhouse/ingest/worker/heads"
+	"tallyhouse/ingest/worker/latest"
 	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/events"
 )
@@ -142,12 +141,7 @@ func (s *scenario) awaitAll(at uint64) {
 func (s *scenario) stands(partition int32, at uint64) bool {
 	s.t.Helper()
 	p := s.at(partition)
-	for _, view := range p.Views {
-		if view != int64(at) {
-			return false
-		}
-	}
-	return p.State == at
+	return p.State == at && p.Level()
 }
 
 // member is a worker without a group.
@@ -156,7 +150,6 @@ type member struct {
 	scenario *scenario
 	name     string
 	db       *interceptor
-	latest   *heads.Store
 	stop     context.CancelFunc
 	parts    sync.WaitGroup
 
@@ -167,7 +160,7 @@ type member struct {
 	crashed bool
 }
 
-// enter brings a member on the stage, with the heads that its name left there.
+// join brings a member into the scenario.
 func (s *scenario) join(name string) *member {
 	s.t.Helper()
 	return s.joinOn(name, s.db)
@@ -175,16 +168,13 @@ func (s *scenario) join(name string) *member {
 
 func (s *scenario) joinOn(name string, db Database) *member {
 	s.t.Helper()
-	latest, err := heads.Open(filepath.Join(s.dir, name))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	p := &member{scenario: s, name: name, db: &interceptor{Database: db}, latest: latest, registry: prometheus.NewRegistry(), hooks: map[Step]func(){}}
+	var err error
+	p := &member{scenario: s, name: name, db: &interceptor{Database: db}, registry: prometheus.NewRegistry(), hooks: map[Step]func(){}}
 	if s.intercept != nil {
 		s.intercept(p.db)
 	}
 	p.Worker, err = New(Options{
-		Cluster: s.cluster, Servers: []Database{p.db}, Heads: latest, Group: "none", Entities: []*store.Entity{store.Of(events.Records)},
+		Cluster: s.cluster, Servers: []Database{p.db}, Heads: latest.Options{Dir: s.dir}, Group: "none", Entities: []*store.Entity{store.Of(events.Records)},
 		Freshness: time.Millisecond, Log: s.log.With("player", name), Metrics: p.registry,
 	})
 	if err != nil {
@@ -252,7 +242,6 @@ func (m *member) crash() {
 	m.stopWriters(func(topicPartition) bool { return true })
 	m.stop()
 	m.parts.Wait()
-	_ = m.latest.Close()
 	_ = m.sender.close()
 	m.admin.Close()
 }
@@ -387,9 +376,7 @@ func isRaise(st database.Statement) bool { return strings.Contains(st.SQL, "INSE
 func isKill(st database.Statement) bool  { return strings.Contains(st.SQL, "KILL QUERY") }
 func readsFences(q database.Query) bool  { return strings.Contains(q.SQL, "argMax(since") }
 func readsBack(q database.Query) bool    { return strings.Contains(q.SQL, "AND owner = {owner:String}") }
-func readsView(q database.Query, view string) bool {
-	return strings.Contains(q.SQL, "toInt64(sum(position))\nFROM "+view+" ")
-}
+func readsView(q database.Query) bool    { return strings.Contains(q.SQL, "toString(sum(squares))") }
 
 var errLostOnTheWay = errors.New("the connection broke")
 

@@ -46,14 +46,14 @@ func TestSceneNoFenceDuringAHold(t *testing.T) {
 			ignoreHolds(a.db)
 		}
 		h := s.hold("a replacement")
-		s.exec("CREATE TABLE content AS record_sums")
-		s.exec("INSERT INTO content SELECT * FROM record_sums")
+		s.exec("CREATE TABLE content AS sums")
+		s.exec("INSERT INTO content SELECT * FROM sums")
 		for n, m := range messages[2:5] {
 			s.send(m)
 			s.await("the message is held back, or not", func() bool { return a.statusOf(0).Condition == HeldBack || s.at(0).State == uint64(n)+3 })
 		}
-		s.exec("TRUNCATE TABLE record_sums")
-		s.exec("INSERT INTO record_sums SELECT * FROM content")
+		s.exec("TRUNCATE TABLE sums")
+		s.exec("INSERT INTO sums SELECT * FROM content")
 		s.release(h)
 		s.send(messages[5])
 		s.await("the writer has come to the end, or stopped", func() bool {

@@ -40,6 +40,12 @@ func (s *scenario) identity() kafkalog.Identity {
 	return all[scenePartition.topic]
 }
 
+// installation is what a worker of the scenario takes itself for.
+func (s *scenario) installation() position.Installation {
+	s.t.Helper()
+	return position.Installation{Log: s.identity(), Shards: 1}
+}
+
 // versions are next versions of some(n), each over several lines.
 func versions(n, version int) (all []message) {
 	for i, id := range ids(0, n) {
@@ -50,8 +56,8 @@ func versions(n, version int) (all []message) {
 	return all
 }
 
-// A rebuild's holder dies in the middle. The writer waits, the operator releases the hold, the writer goes on with what the view is by
-// then, and a second rebuild ends it.
+// A rebuild's holder dies in the middle. The writer waits, the operator releases the hold, the writer still refuses, because the work has
+// not ended, and a second rebuild ends it.
 func TestSceneARebuildWhoseHolderDies(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -59,7 +65,7 @@ func TestSceneARebuildWhoseHolderDies(t *testing.T) {
 	a := s.join("a")
 	a.assign()
 	s.awaitAll(8)
-	s.exec("INSERT INTO record_sums SELECT * REPLACE (toInt128(1000) AS net) FROM record_sums WHERE tenant != ''")
+	s.exec("INSERT INTO sums (roll, tenant, project, net) SELECT roll, tenant, project, 1000 FROM sums WHERE roll = 'lines'")
 	if len(s.drift(s.model)) == 0 {
 		t.Fatal("the view is right: there is nothing to rebuild")
 	}
@@ -78,7 +84,7 @@ func TestSceneARebuildWhoseHolderDies(t *testing.T) {
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
 	defer stop()
-	if _, err := admin.Rebuild(ctx, dying, "record_sums", o); err == nil {
+	if _, err := admin.Rebuild(ctx, dying, store.Of(events.Records), o); err == nil {
 		t.Fatal("the holder did not die")
 	}
 	s.send(versions(8, 2)...)
@@ -86,10 +92,15 @@ func TestSceneARebuildWhoseHolderDies(t *testing.T) {
 	if _, err := fence.Break(t.Context(), s.db, scenePartition.topic, "release"); err != nil {
 		t.Fatal(err)
 	}
-	s.awaitAll(16)
-	if _, err := admin.Rebuild(t.Context(), s.db, "record_sums", s.adminOptions()); err != nil {
+	a.awaitRefusal("rebuild", "same command")
+	if at := s.at(0).State; at != 8 {
+		t.Errorf("it wrote up to %d before the work was ended", at)
+	}
+	if _, err := admin.Rebuild(t.Context(), s.db, store.Of(events.Records), s.adminOptions()); err != nil {
 		t.Fatal(err)
 	}
+	b := s.join("b")
+	b.assign()
 	s.send(versions(8, 3)...)
 	s.awaitAll(24)
 	s.check(s.model)
@@ -119,7 +130,7 @@ func TestSceneResizeWithOldWorkersAbout(t *testing.T) {
 		retry(t, func() error { return produce(s.cluster, []message{m}) }) // until the client knows of the new partitions
 		s.model.take(m)
 	}
-	if r, err := admin.Resize(t.Context(), s.db, store.Of(events.Records), s.identity(), s.adminOptions()); err != nil || r != (admin.Resized{From: testPartitions, To: now}) {
+	if r, err := admin.Resize(t.Context(), s.db, store.Of(events.Records), s.installation(), s.adminOptions()); err != nil || r != (admin.Resized{From: testPartitions, To: now}) {
 		t.Fatal(r, err)
 	}
 	wake()
@@ -147,23 +158,18 @@ func TestSceneResizeWithOldWorkersAbout(t *testing.T) {
 	s.check(s.model)
 }
 
-// formerFormula makes the tables what a release with another formula would have left: it counted every net twice.
+// formerFormula makes the sums what a release with another formula would have left: it counted more.
 func (s *scenario) formerFormula() {
 	s.t.Helper()
-	s.exec("ALTER TABLE records UPDATE `after.net` = arrayMap(net -> 2 * net, `after.net`) WHERE tenant != '' SETTINGS mutations_sync = 2")
-	for _, v := range store.Of(events.Records).Views() {
-		if _, err := admin.Rebuild(context.Background(), s.db, v.Name, s.adminOptions()); err != nil {
-			s.t.Fatal(err)
-		}
-	}
-	s.stream(func(next *position.Stream) { next.Formula = store.Formula - 1 })
+	s.exec("INSERT INTO sums (roll, tenant, project, net) SELECT roll, tenant, project, 1000 FROM sums WHERE roll = 'lines'")
+	s.stream(func(next *position.Stream) { next.Formula, next.Life = "former", position.NewLife() })
 	if len(s.drift(s.model)) == 0 {
 		s.t.Fatal("the former formula summed the same")
 	}
 }
 
-// A release sums something new: its workers refuse until the rows are re-stated, then go on with heads of the new life.
-func TestSceneRestatementBesideWorkers(t *testing.T) {
+// A release sums something new: its workers refuse until the sums are rebuilt, then go on with heads of the new life.
+func TestSceneAnotherFormulaBesideWorkers(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	s.send(someRecords(8)...)
@@ -177,7 +183,7 @@ func TestSceneRestatementBesideWorkers(t *testing.T) {
 	b.assign()
 	b.awaitRefusal("formula")
 	b.revoke()
-	if r, err := admin.Restate(t.Context(), s.db, store.Of(events.Records), s.adminOptions()); err != nil || r.Rows != 8 {
+	if r, err := admin.Reform(t.Context(), s.db, store.Of(events.Records), s.adminOptions()); err != nil || r.Corrected == 0 {
 		t.Fatal(r, err)
 	}
 	a.assign() // with heads of the former life
@@ -201,17 +207,17 @@ func TestSceneAServerRestartInTheMiddle(t *testing.T) {
 		killAt  int // which progress
 	}{
 		{"of a rebuild", func(s *scenario) {
-			s.exec("INSERT INTO record_sums SELECT * REPLACE (toInt128(1000) AS net) FROM record_sums WHERE tenant != ''")
+			s.exec("INSERT INTO sums (roll, tenant, project, net) SELECT roll, tenant, project, 1000 FROM sums WHERE roll = 'lines'")
 		}, func(s *scenario, o admin.Options) error {
-			_, err := admin.Rebuild(context.Background(), s.db, "record_sums", o)
+			_, err := admin.Rebuild(context.Background(), s.db, records, o)
 			return err
 		}, 2},
-		{"of a re-statement", (*scenario).formerFormula, func(s *scenario, o admin.Options) error {
-			_, err := admin.Restate(context.Background(), s.db, records, o)
+		{"of a rebuild by another formula", (*scenario).formerFormula, func(s *scenario, o admin.Options) error {
+			_, err := admin.Reform(context.Background(), s.db, records, o)
 			return err
-		}, 3},
+		}, 2},
 		{"of a resize", func(s *scenario) { s.addPartitions(5) }, func(s *scenario, o admin.Options) error {
-			_, err := admin.Resize(context.Background(), s.db, records, s.identity(), o)
+			_, err := admin.Resize(context.Background(), s.db, records, s.installation(), o)
 			return err
 		}, 0},
 		{"of a hold", func(*scenario) {}, func(s *scenario, o admin.Options) error {
@@ -294,13 +300,8 @@ func (s *scenario) everywhere() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if at[tp.partition].State != uint64(end) {
+		if at[tp.partition].State != uint64(end) || !at[tp.partition].Level() {
 			return false, nil
-		}
-		for _, v := range at[tp.partition].Views {
-			if v != end {
-				return false, nil
-			}
 		}
 	}
 	if len(ends) == 0 {

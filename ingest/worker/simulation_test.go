@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,12 +18,12 @@ import (
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
-	"tallyhouse/ingest/worker/heads"
+	"tallyhouse/ingest/worker/latest"
+	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 )
 
-// Several writers that all believe to own the same partitions, that pause and die at every step and come back with the heads of an
-// older day; views that fail or stall; connections that are cut in an insert; inserts that arrive after their sender gave up; a server
+// Several writers that all believe to own the same partitions, that pause, die at every step and come back; views that fail or stall; connections that are cut in an insert; inserts that arrive after their sender gave up; a server
 // that is killed. TALLYHOUSE_ROUNDS sets the number of rounds: the nightly target asks for more.
 func TestWritersThatFightOverPartitionsStayExact(t *testing.T) {
 	rounds, seed := 20, uint64(time.Now().UnixNano())
@@ -106,18 +105,15 @@ type actor struct {
 	proxy *proxy
 	mu    sync.Mutex
 	alive *simulated
-	dirs  []string // of heads, the newest last
-	times int
 	owns  map[topicPartition]bool
 }
 
 // simulated is one life of an actor: a worker without a group, whose membership the round decides.
 type simulated struct {
 	*Worker
-	db     *database.Server
-	latest *heads.Store
-	stop   context.CancelFunc
-	parts  sync.WaitGroup
+	db    *database.Server
+	stop  context.CancelFunc
+	parts sync.WaitGroup
 }
 
 func playRound(t *testing.T, engineAddr, name string, seed uint64, checking *sync.RWMutex) {
@@ -192,25 +188,24 @@ func playRound(t *testing.T, engineAddr, name string, seed uint64, checking *syn
 	w.checkDeadLetters(chaos.poison)
 }
 
-// trappedViews fail when there is a bomb for them; those that doze sleep when there is a nap.
+// trappedViews fail when there is a bomb for them; those that doze sleep when there is a nap. They are named by their tables.
 var trappedViews = []struct {
 	name  string
 	dozes bool
-}{{"record_sums", false}, {"record_months", true}, {"contract_sums", true}, {"budget_sums", false}}
+}{{"records", true}, {"contracts", true}, {"budget_rows", false}}
 
 // trapped lays the traps: they act while the insert runs, not when it is planned.
 func trapped(statement string) []string {
 	for _, view := range trappedViews {
-		if strings.HasPrefix(statement, "CREATE MATERIALIZED VIEW IF NOT EXISTS "+view.name+"_view ") {
-			trap := "\nWHERE throwIf((SELECT count() FROM bomb WHERE view = '" + view.name + "') > 0 AND one_node != 'x') = 0"
+		if strings.HasPrefix(statement, "CREATE MATERIALIZED VIEW IF NOT EXISTS "+clickhouse.Trigger(view.name)+" ") {
+			trap := "\nWHERE throwIf((SELECT count() FROM bomb WHERE view = '" + view.name + "') > 0 AND d.node != 'x') = 0"
 			if view.dozes {
 				trap += " AND sleep((SELECT max(seconds) FROM nap)) = 0"
 			}
-			before, after, _ := strings.Cut(statement, "\nGROUP BY")
 			return []string{
 				"CREATE TABLE IF NOT EXISTS bomb (view String) ENGINE = MergeTree ORDER BY tuple()",
 				"CREATE TABLE IF NOT EXISTS nap (seconds Float64) ENGINE = MergeTree ORDER BY tuple()",
-				before + trap + "\nGROUP BY" + after,
+				statement + trap,
 			}
 		}
 	}
@@ -243,7 +238,7 @@ func retry(t testing.TB, try func() error) {
 
 // disturb breaks and mends the views and has the tables merged, at random.
 func (r *round) disturb(stop <-chan struct{}) {
-	merged := []string{"records", "record_sums", "record_months", "contracts", "contract_sums", "budget_rows", "budget_sums"}
+	merged := []string{"records", "contracts", "budget_rows", "sums"}
 	for {
 		select {
 		case <-stop:
@@ -321,24 +316,10 @@ func (a *actor) tell() {
 	}
 }
 
-// live begins a life, at times with heads of an older day.
+// live begins a life.
 func (a *actor) live() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.times++
-	dir := filepath.Join(a.round.dir, fmt.Sprint(a.name, "-", a.times))
-	if n := len(a.dirs); n > 0 {
-		from := a.dirs[n-1-a.round.n(min(n, 4))]
-		if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
-			a.round.t.Error(err)
-		}
-	}
-	a.dirs = append(a.dirs, dir)
-	latest, err := heads.Open(dir)
-	if err != nil {
-		a.round.t.Error(err)
-		return
-	}
 	db, err := database.Open(database.Options{Addr: a.proxy.addr(), Database: a.round.name, User: "default"}, 4)
 	if err != nil {
 		a.round.t.Error(err)
@@ -349,7 +330,7 @@ func (a *actor) live() {
 		entities = append(entities, store.Of(topic))
 	}
 	w, err := New(Options{
-		Cluster: a.round.cluster, Servers: []Database{db}, Heads: latest, Group: "none", Entities: entities,
+		Cluster: a.round.cluster, Servers: []Database{db}, Heads: latest.Options{Dir: a.round.dir}, Group: "none", Entities: entities,
 		Freshness: time.Millisecond, Log: a.round.log.With("actor", a.name), Metrics: prometheus.NewRegistry(),
 	})
 	if err != nil {
@@ -358,7 +339,7 @@ func (a *actor) live() {
 	}
 	w.observe = a.observe
 	w.pace.budget = 10_000
-	s := &simulated{Worker: w, db: db, latest: latest}
+	s := &simulated{Worker: w, db: db}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	w.startParts(ctx, &s.parts)
@@ -423,7 +404,6 @@ func (a *actor) die() bool {
 	s.stop()
 	s.parts.Wait()
 	_ = s.db.Close()
-	_ = s.latest.Close()
 	_ = s.sender.close()
 	s.admin.Close()
 	return true
