@@ -51,6 +51,12 @@ func perHead(b *testing.B, heads int, wall time.Time, cpu time.Duration) {
 
 // BenchmarkPutNew fills a table, from an empty file on.
 func BenchmarkPutNew(b *testing.B) {
+	for _, prefetched := range []bool{false, true} {
+		b.Run(fmt.Sprint("prefetched=", prefetched), func(b *testing.B) { benchPutNew(b, prefetched) })
+	}
+}
+
+func benchPutNew(b *testing.B, prefetched bool) {
 	heads, contribution := benchHeads(b), make([]byte, 60)
 	b.ReportAllocs()
 	start, cpu := time.Now(), cpuTime()
@@ -59,6 +65,7 @@ func BenchmarkPutNew(b *testing.B) {
 	var heap int64
 	for b.Loop() {
 		var before, after runtime.MemStats
+		runtime.GC()
 		runtime.ReadMemStats(&before)
 		table, err := New(Options{})
 		if err != nil {
@@ -66,7 +73,14 @@ func BenchmarkPutNew(b *testing.B) {
 		}
 		const some = 1000
 		last := time.Now()
+		keys := make([]Key, some)
 		for first := 0; first < heads; first += some {
+			if prefetched {
+				for i := range keys {
+					keys[i] = drawn(first + i)
+				}
+				table.Prefetch(keys)
+			}
 			for i := first; i < min(first+some, heads); i++ {
 				if err := table.Put(drawn(i), Head{Version: int64(i), ContentHash: uint64(i), Project: 1, Contribution: contribution}); err != nil {
 					b.Fatal(err)
@@ -76,6 +90,7 @@ func BenchmarkPutNew(b *testing.B) {
 			longest, last = max(longest, now.Sub(last)), now
 		}
 		used, taken = table.Bytes()
+		runtime.GC()
 		runtime.ReadMemStats(&after)
 		heap = int64(after.HeapAlloc) - int64(before.HeapAlloc)
 		if err := table.Close(); err != nil {

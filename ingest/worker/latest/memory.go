@@ -15,8 +15,9 @@ var ErrClosed = errors.New("closed")
 
 // Options say where the memory lies and how much of it there may be. The zero value is good.
 type Options struct {
-	// Dir is where the scratch file is made; os.TempDir if empty. The file has no name, so it vanishes with the process.
-	// Only Linux uses it: elsewhere the memory is the Go heap's.
+	// Dir is where the scratch file is made; os.TempDir if empty. The file has no name, so it vanishes with the process. A file system that
+	// copies on write (btrfs, ZFS) cannot promise the space that it allocated: there, and if its disk fails, the process may end
+	// by a signal. Only Linux uses a file: elsewhere the memory is the Go heap's.
 	Dir string
 	// Limit is the most that may be taken, in bytes; 32 GiB if 0, and at most.
 	Limit int64
@@ -27,7 +28,7 @@ const (
 	unit     = 8
 	maxBytes = unit << 32
 
-	firstStep, lastStep = 256 << 10, 16 << 20 // how much is taken at a time
+	firstStep, lastStep = 64 << 10, 16 << 20 // how much is taken at a time
 )
 
 func (o Options) limit() (int64, error) {

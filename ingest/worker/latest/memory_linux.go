@@ -9,8 +9,8 @@ import (
 )
 
 // memory is the mapping of a scratch file without a name. The mapping is as long as the memory can become, which costs address space
-// alone, so nothing moves when it grows; the file's space is allocated before bytes reaches there, so a full disk is an error of
-// grow and never a signal.
+// alone, so nothing moves when it grows; the file's space is allocated and written before bytes reaches there, so a full disk is an
+// error of grow and never a signal.
 type memory struct {
 	bytes   []byte // what may be used
 	mapping []byte
@@ -49,6 +49,13 @@ func (m *memory) grow(size int64) error {
 	}
 	if err != nil {
 		return fmt.Errorf("allocate %d more bytes of the scratch file %s: %w", size-taken, m.file.Name(), err)
+	}
+	// Written zeros are the same zeros in larger pages: filling a table takes half the time that it takes page by page.
+	zeros := make([]byte, min(size-taken, 256<<10))
+	for at := taken; at < size; at += int64(len(zeros)) {
+		if _, err := m.file.WriteAt(zeros[:min(int64(len(zeros)), size-at)], at); err != nil {
+			return fmt.Errorf("fill %d more bytes of the scratch file: %w", size-taken, err)
+		}
 	}
 	m.bytes = m.mapping[:size]
 	return nil
