@@ -1,0 +1,225 @@
+// Package delta sums what a batch changes: each changed entity's contribution now, less the one that its head gave before.
+package delta
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"iter"
+	"slices"
+)
+
+const (
+	// Measures is how many amounts an entry can have.
+	Measures = 4
+	// MaxKey is how long a key can be, in bytes.
+	MaxKey = 1 << 10
+	// MaxEntries is the greatest limit that New takes.
+	MaxEntries = 1 << 22
+
+	maxMagnitude = 1<<62 - 1
+)
+
+// What Add refuses, each without having added anything.
+var (
+	ErrOverflow = errors.New("the absolute amounts of a measure reach 2^62")
+	ErrFull     = errors.New("the limit of entries is reached")
+	ErrInvalid  = errors.New("not a key and amounts that can be summed")
+)
+
+// Magnitudes are the absolute amounts of each measure together, whatever their keys and signs. They stop at the greatest number.
+type Magnitudes [Measures]uint64
+
+// Add counts amounts in; those beyond Measures are not looked at.
+func (m *Magnitudes) Add(amounts []int64) {
+	for i, a := range amounts[:min(len(amounts), Measures)] {
+		u := uint64(a)
+		if a < 0 {
+			u = -u
+		}
+		if m[i] += u; m[i] < u {
+			m[i] = ^uint64(0)
+		}
+	}
+}
+
+// Sums are the sums of a batch by key. A key is what the caller encoded: roll, project and keys as numbers. No sum can overflow, because the
+// absolute amounts of each measure stay below 2^62 over the whole batch. Sums may not be used by two goroutines at the same time.
+type Sums struct {
+	limit   int
+	seed    maphash.Seed
+	slots   []uint64 // open-addressed: the upper half of the key's hash, the entry's number + 1; 0 is free
+	entries []entry
+	keys    []byte // of all entries, one behind the other
+	live    int    // entries that aren't zero
+	summed  Magnitudes
+	order   []place // scratch of Entries
+}
+
+type entry struct {
+	amounts [Measures]int64
+	key     uint32 // where it begins in keys
+	length  uint32
+}
+
+// place is an entry with the beginning of its key, which decides most comparisons.
+type place struct {
+	prefix uint64
+	entry  uint32
+}
+
+const firstSlots = 1 << 8
+
+// New makes empty sums of at most so many entries, those with them that came to zero.
+func New(limit int) (*Sums, error) {
+	if limit < 1 || limit > MaxEntries {
+		return nil, fmt.Errorf("a limit of %d entries is not between 1 and %d", limit, MaxEntries)
+	}
+	return &Sums{limit: limit, seed: maphash.MakeSeed(), slots: make([]uint64, firstSlots)}, nil
+}
+
+// Fits reports whether so many more entries can be added, with keys and amounts that Add takes, and amounts of these magnitudes together. An
+// empty batch has room for every entity: before and after, each below 2^61.
+func (s *Sums) Fits(entries int, more Magnitudes) bool {
+	if entries > s.limit-len(s.entries) {
+		return false
+	}
+	for i, m := range more {
+		if m > maxMagnitude-s.summed[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Add adds amounts to a key's, or takes them away: sign is 1 or -1. Missing amounts are zero. The errors are ErrOverflow, ErrFull and
+// ErrInvalid (a sign, key or number of amounts that cannot be).
+func (s *Sums) Add(key []byte, amounts []int64, sign int64) error {
+	if len(key) > MaxKey || len(amounts) > Measures || sign != 1 && sign != -1 {
+		return ErrInvalid
+	}
+	var magnitudes Magnitudes
+	magnitudes.Add(amounts)
+	if magnitudes == (Magnitudes{}) {
+		return nil
+	}
+	if !s.Fits(0, magnitudes) {
+		return ErrOverflow
+	}
+	n, err := s.entry(key)
+	if err != nil {
+		return err
+	}
+	e := &s.entries[n]
+	if e.amounts != ([Measures]int64{}) {
+		s.live--
+	}
+	for i, a := range amounts {
+		e.amounts[i] += sign * a
+		s.summed[i] += magnitudes[i]
+	}
+	if e.amounts != ([Measures]int64{}) {
+		s.live++
+	}
+	return nil
+}
+
+// entry is the number of a key's entry, a new one if the key is new.
+func (s *Sums) entry(key []byte) (uint32, error) {
+	tag := uint32(maphash.Bytes(s.seed, key) >> 32)
+	i := int(tag) & (len(s.slots) - 1)
+	for ; s.slots[i] != 0; i = (i + 1) & (len(s.slots) - 1) {
+		if uint32(s.slots[i]>>32) != tag {
+			continue
+		}
+		if n := uint32(s.slots[i]) - 1; string(s.key(n)) == string(key) {
+			return n, nil
+		}
+	}
+
+	if len(s.entries) == s.limit {
+		return 0, ErrFull
+	}
+	n := uint32(len(s.entries))
+	s.entries = append(s.entries, entry{key: uint32(len(s.keys)), length: uint32(len(key))})
+	s.keys = append(s.keys, key...)
+	s.slots[i] = uint64(tag)<<32 | uint64(n+1)
+	if len(s.entries)*4 > len(s.slots)*3 {
+		s.grow()
+	}
+	return n, nil
+}
+
+// grow doubles the slots, which leaves at least a quarter of them free at any time.
+func (s *Sums) grow() {
+	slots := make([]uint64, 2*len(s.slots))
+	for _, slot := range s.slots {
+		if slot == 0 {
+			continue
+		}
+		i := int(slot>>32) & (len(slots) - 1)
+		for slots[i] != 0 {
+			i = (i + 1) & (len(slots) - 1)
+		}
+		slots[i] = slot
+	}
+	s.slots = slots
+}
+
+func (s *Sums) key(n uint32) []byte {
+	e := &s.entries[n]
+	end := e.key + e.length
+	return s.keys[e.key:end:end]
+}
+
+// Len is how many keys have an amount that isn't zero.
+func (s *Sums) Len() int { return s.live }
+
+// Entries are the keys that have an amount that isn't zero, in the order of their bytes, each with its Measures amounts. Both lie in the sums'
+// own memory: they must not be changed, and are good until the next Add or Reset, which must not come before the end of the loop.
+func (s *Sums) Entries() iter.Seq2[[]byte, []int64] {
+	return func(yield func([]byte, []int64) bool) {
+		s.sort()
+		for _, p := range s.order {
+			if !yield(s.key(p.entry), s.entries[p.entry].amounts[:]) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Sums) sort() {
+	s.order = s.order[:0]
+	for n := range s.entries {
+		if s.entries[n].amounts == ([Measures]int64{}) {
+			continue
+		}
+		var prefix [8]byte
+		copy(prefix[:], s.key(uint32(n)))
+		s.order = append(s.order, place{binary.BigEndian.Uint64(prefix[:]), uint32(n)})
+	}
+	slices.SortFunc(s.order, func(a, b place) int {
+		switch {
+		case a.prefix < b.prefix:
+			return -1
+		case a.prefix > b.prefix:
+			return 1
+		}
+		return bytes.Compare(s.key(a.entry), s.key(b.entry))
+	})
+}
+
+// Reset forgets all entries and keeps the memory for others.
+func (s *Sums) Reset() {
+	clear(s.slots)
+	s.entries, s.keys, s.order = s.entries[:0], s.keys[:0], s.order[:0]
+	s.live, s.summed = 0, Magnitudes{}
+}
+
+// Bytes is how much memory is held, whether in use or not.
+func (s *Sums) Bytes() int64 {
+	const slotBytes, entryBytes, placeBytes = 8, 8*Measures + 8, 16
+	return int64(cap(s.slots))*slotBytes + int64(cap(s.entries))*entryBytes + int64(cap(s.order))*placeBytes + int64(cap(s.keys))
+}

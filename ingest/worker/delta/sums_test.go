@@ -1,0 +1,235 @@
+package delta
+
+import (
+	"encoding/binary"
+	"errors"
+	"maps"
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func newSums(t interface{ Fatal(...any) }, limit int) *Sums {
+	s, err := New(limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// mustGive fails unless the sums' entries are these, without those that are all zero, in the order of their keys.
+func mustGive(t interface{ Fatalf(string, ...any) }, s *Sums, want map[string][Measures]int64) {
+	keys := slices.Sorted(maps.Keys(want))
+	keys = slices.DeleteFunc(keys, func(k string) bool { return want[k] == [Measures]int64{} })
+	if s.Len() != len(keys) {
+		t.Fatalf("%d live entries, want %d", s.Len(), len(keys))
+	}
+	i := 0
+	for key, amounts := range s.Entries() {
+		if i == len(keys) || string(key) != keys[i] || [Measures]int64(amounts) != want[keys[i]] {
+			t.Fatalf("entry %d: %x %v, want %x", i, key, amounts, keys)
+		}
+		i++
+	}
+	if i != len(keys) {
+		t.Fatalf("%d entries, want %d", i, len(keys))
+	}
+}
+
+// TestSumsAreNaiveSums: whatever is added, taken away and refused, the entries are those that a map of large numbers sums up; Fits says
+// beforehand what Add will refuse, and what is refused leaves no trace.
+func TestSumsAreNaiveSums(t *testing.T) {
+	amount := rapid.OneOf(rapid.Int64Range(-3, 3), rapid.Int64(), rapid.SampledFrom([]int64{math.MinInt64, 1<<61 - 1, 1 - 1<<61, 1 << 62, math.MaxInt64}),
+		rapid.Int64Range(-1e12, 1e12))
+	key := rapid.OneOf(
+		rapid.SliceOfN(rapid.ByteRange(0, 2), 0, 4),
+		rapid.Map(rapid.IntRange(0, 200), func(n int) []byte { return binary.AppendUvarint([]byte("a common beginning"), uint64(n)) }),
+		rapid.Map(rapid.IntRange(0, MaxKey+2), func(n int) []byte { return make([]byte, n) }),
+	)
+	rapid.Check(t, func(t *rapid.T) {
+		limit := rapid.SampledFrom([]int{1, 5, 1000}).Draw(t, "limit")
+		s := newSums(t, limit)
+		sums, magnitudes := map[string][Measures]int64{}, [Measures]*big.Int{}
+		reset := func() {
+			clear(sums)
+			for i := range magnitudes {
+				magnitudes[i] = new(big.Int)
+			}
+		}
+		reset()
+		most := new(big.Int).Lsh(big.NewInt(1), 62)
+		t.Repeat(map[string]func(*rapid.T){
+			"add": func(t *rapid.T) {
+				k, sign := key.Draw(t, "key"), rapid.SampledFrom([]int64{1, -1, -1, 1, 1, 0, 2}).Draw(t, "sign")
+				amounts := rapid.SliceOfN(amount, 0, Measures+1).Draw(t, "amounts")
+				var want error
+				zero := true
+				for i, a := range amounts {
+					zero = zero && a == 0
+					if i < Measures && new(big.Int).Add(magnitudes[i], new(big.Int).Abs(big.NewInt(a))).Cmp(most) >= 0 {
+						want = ErrOverflow
+					}
+				}
+				before, known := sums[string(k)]
+				var m Magnitudes
+				m.Add(amounts)
+				fits := s.Fits(1, m)
+				switch {
+				case len(k) > MaxKey, len(amounts) > Measures, sign*sign != 1:
+					want = ErrInvalid
+				case want == ErrOverflow && fits:
+					t.Fatalf("%v fits, though it overflows", amounts)
+				case want == nil && !zero && !known && len(sums) == limit:
+					want = ErrFull
+				case want == nil && !fits && len(sums) < limit:
+					t.Fatalf("%v doesn't fit, though it could be added", amounts)
+				}
+				if err := s.Add(k, amounts, sign); !errors.Is(err, want) {
+					t.Fatalf("add %x %v: %v, want %v", k, amounts, err, want)
+				}
+				if want == nil && !zero {
+					for i, a := range amounts {
+						before[i] += sign * a
+						magnitudes[i].Add(magnitudes[i], new(big.Int).Abs(big.NewInt(a)))
+					}
+					sums[string(k)] = before
+				}
+			},
+			"take away what is there": func(t *rapid.T) {
+				if len(sums) == 0 {
+					return
+				}
+				k := rapid.SampledFrom(slices.Sorted(maps.Keys(sums))).Draw(t, "key")
+				amounts := sums[k]
+				if s.Add([]byte(k), amounts[:], -1) == nil {
+					sums[k] = [Measures]int64{}
+					for i, a := range amounts {
+						magnitudes[i].Add(magnitudes[i], new(big.Int).Abs(big.NewInt(a)))
+					}
+				}
+			},
+			"reset": func(t *rapid.T) {
+				if rapid.IntRange(0, 9).Draw(t, "seldom") == 0 {
+					s.Reset()
+					reset()
+				}
+			},
+			"": func(t *rapid.T) { mustGive(t, s, sums) },
+		})
+	})
+}
+
+func TestSumsGrow(t *testing.T) {
+	s, want := newSums(t, 100_000), map[string][Measures]int64{}
+	for round := range 2 {
+		for i := range 100_000 {
+			key := binary.AppendUvarint(nil, uint64(i))
+			sign, amounts := int64(1), []int64{int64(i), -7}
+			if round == 1 && i%3 == 0 {
+				sign = -1 // comes to zero
+			}
+			if err := s.Add(key, amounts, sign); err != nil {
+				t.Fatal(err)
+			}
+			sum := want[string(key)]
+			sum[0] += sign * amounts[0]
+			sum[1] += sign * amounts[1]
+			want[string(key)] = sum
+		}
+	}
+	mustGive(t, s, want)
+	for range s.Entries() {
+		break // a loop may end early
+	}
+	if err := s.Add([]byte("one more"), []int64{1}, 1); !errors.Is(err, ErrFull) {
+		t.Errorf("one more: %v, want ErrFull", err)
+	}
+}
+
+// TestEveryEntityFitsInAnEmptyBatch: before and after are below 2^61 each, so a batch of one entity can always be made.
+func TestEveryEntityFitsInAnEmptyBatch(t *testing.T) {
+	s := newSums(t, 2)
+	for _, sign := range []int64{-1, 1} {
+		if err := s.Add([]byte{byte(sign)}, []int64{1<<61 - 1, 1 - 1<<61, 0, 1}, sign); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.Fits(0, Magnitudes{2}) || !s.Fits(0, Magnitudes{1}) || s.Fits(1, Magnitudes{}) {
+		t.Error("2^62 - 2 are summed in 2 entries: one more fits, neither two nor another entry do")
+	}
+}
+
+func TestLimitsOfEntries(t *testing.T) {
+	for _, limit := range []int{-1, 0, MaxEntries + 1} {
+		if _, err := New(limit); err == nil {
+			t.Errorf("a limit of %d entries is accepted", limit)
+		}
+	}
+}
+
+func TestNothingIsAllocatedForAnEntry(t *testing.T) {
+	s := newSums(t, 10_000)
+	key := make([]byte, 0, 100)
+	batch := func() {
+		s.Reset()
+		for i := range 5000 {
+			key = binary.AppendUvarint(key[:0], uint64(i))
+			if err := s.Add(key[:min(len(key)+i%70, cap(key))], []int64{1, 2, 3, 4}, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range s.Entries() {
+		}
+	}
+	batch()
+	held := s.Bytes()
+	if n := testing.AllocsPerRun(10, batch); n != 0 {
+		t.Errorf("%v allocations, want none", n)
+	}
+	if s.Bytes() != held {
+		t.Errorf("%d bytes held, %d after equal batches", held, s.Bytes())
+	}
+}
+
+// BenchmarkBatch sums 50,000 changes, half of them updates, with three entries a state: 225,000 adds, of which some 20,000 entries remain.
+func BenchmarkBatch(b *testing.B) {
+	s := newSums(b, 1<<20)
+	var keys [][]byte
+	for i := range 20_000 {
+		key := binary.AppendUvarint(nil, uint64(i%300)) // project
+		key = append(key, byte(i%7))                    // roll
+		for _, part := range []int{i, i % 1000, 3, i % 64} {
+			key = binary.AppendUvarint(key, uint64(part))
+		}
+		keys = append(keys, key)
+	}
+	const adds = 225_000
+	amounts := []int64{100, 20, 1}
+	b.Run("add", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			s.Reset()
+			for i := range adds {
+				if err := s.Add(keys[i*7919%len(keys)], amounts, 1-int64(i%3)/2*2); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/adds/float64(b.N), "ns/add")
+	})
+	b.Run("sorted entries", func(b *testing.B) {
+		b.ReportAllocs()
+		n := 0
+		for b.Loop() {
+			n = 0
+			for range s.Entries() {
+				n++
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n*b.N), "ns/entry")
+		b.ReportMetric(float64(n), "entries")
+	})
+}
