@@ -81,7 +81,8 @@ func (a *arena) take(n, align int64) (at int64, err error) {
 	}
 	if end, taken := at+n, int64(len(a.bytes)); end > taken {
 		step := min(max(taken/8, firstStep), lastStep)
-		if err := a.grow(min(max(end, taken+step), a.limit)); err != nil {
+		size := (max(end, taken+step) + firstStep - 1) / firstStep * firstStep
+		if err := a.grow(min(size, a.limit)); err != nil {
 			return 0, err
 		}
 	}

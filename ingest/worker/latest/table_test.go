@@ -109,8 +109,17 @@ func TestATableIsAMap(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				mustHold(t, table, model)
-				if used, taken := table.Bytes(); used > taken || limit > 0 && taken > limit {
+				used, taken := table.Bytes()
+				if used > taken || limit > 0 && taken > limit {
 					t.Fatalf("%d bytes used of %d taken, limit %d", used, taken, limit)
+				}
+				segments := int64(len(table.index.segments))
+				want := unit + segments*segmentBytes
+				for k := range model {
+					want += roomOf(table.classAt(table.find(k)))
+				}
+				if used < want || used > want+segments*cacheLine {
+					t.Fatalf("%d bytes used, but heads and index have %d", used, want)
 				}
 			},
 		})
@@ -171,15 +180,20 @@ func TestFreedRoomIsUsedAgain(t *testing.T) {
 		t.Errorf("%d bytes used after they became longer again, want %d", again, long)
 	}
 	round(4000)
-	_, taken := table.Bytes()
+	end := table.arena.used
+	before, _ := table.Bytes()
 	// The rooms that the first thousand left are there for others.
 	for i := range 1000 {
 		if err := table.Put(hasher.KeyString("other", fmt.Sprint(i)), Head{Contribution: contribution[:200]}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, now := table.Bytes(); now != taken {
-		t.Errorf("the file grew from %d to %d bytes", taken, now)
+	if table.arena.used != end {
+		t.Errorf("%d bytes of new memory were taken", table.arena.used-end)
+	}
+	after, taken := table.Bytes()
+	if want := 1000 * roomOf(classOf(contributionAt+200)); after-before != want {
+		t.Errorf("%d more bytes are used, want %d", after-before, want)
 	}
 	for range 10 {
 		table.Reset()
@@ -247,6 +261,9 @@ func TestThousandsOfEqualTags(t *testing.T) {
 	}
 	if !errors.Is(err, ErrFull) || len(model) != segmentFull {
 		t.Errorf("%v after %d heads, want ErrFull after %d", err, len(model), segmentFull)
+	}
+	if entries := len(table.index.directory); entries > 1<<maxDepth {
+		t.Errorf("the directory has %d entries", entries)
 	}
 	mustHold(t, table, model)
 	k, h := NewHasher().KeyString("tenant", "id"), Head{Version: 1}
