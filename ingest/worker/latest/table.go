@@ -3,7 +3,8 @@
 // without a name: the kernel may write pages that nobody asks for to disk. Nothing of it outlives the process.
 //
 // A slice that a table or a dictionary gives out lies in that memory. It must not be changed, and must not be kept: see Table.Get and
-// Texts.Text. Neither type may be used by two goroutines at the same time.
+// Texts.Text. What was kept may show other bytes, and reading it after Close ends the process. Neither type may be used by two
+// goroutines at the same time.
 package latest
 
 import (
@@ -118,7 +119,7 @@ func (t *Table) Put(k Key, h Head) error {
 }
 
 // Prefetch brings what Get needs for the keys into the processor's caches. Waiting for memory is most of what Get costs in a large
-// table; here the waits for several keys overlap. It changes nothing, and pays from some ten keys on.
+// table; here the waits for several keys overlap. It pays before runs of new heads as well, and changes nothing.
 func (t *Table) Prefetch(keys []Key) {
 	if t.heads == 0 {
 		return
