@@ -15,9 +15,11 @@ const (
 	// Measures is how many amounts an entry can have.
 	Measures = 4
 	// MaxKey is how long a key can be, in bytes.
-	MaxKey = 1 << 10
+	MaxKey = 1 << 12
 	// MaxEntries is the greatest limit that New takes.
-	MaxEntries = 1 << 22
+	MaxEntries = 1 << 20
+	// MaxRolls is the greatest number of rolls that New takes.
+	MaxRolls = 1 << 8
 
 	maxMagnitude = 1<<62 - 1
 )
@@ -26,10 +28,10 @@ const (
 var (
 	ErrOverflow = errors.New("the absolute amounts of a measure reach 2^62")
 	ErrFull     = errors.New("the limit of entries is reached")
-	ErrInvalid  = errors.New("not a key and amounts that can be summed")
+	ErrInvalid  = errors.New("not a roll, key and amounts that can be summed")
 )
 
-// Magnitudes are the absolute amounts of each measure together, whatever their keys and signs. They stop at the greatest number.
+// Magnitudes are the absolute amounts of each measure of a roll together, whatever their keys and signs. They stop at the greatest number.
 type Magnitudes [Measures]uint64
 
 // Add counts amounts in; those beyond Measures are not looked at.
@@ -46,16 +48,17 @@ func (m *Magnitudes) Add(amounts []int64) {
 }
 
 // Sums are the sums of a batch by key. A key is what the caller encoded: roll, project and keys as numbers. No sum can overflow, because the
-// absolute amounts of each measure stay below 2^62 over the whole batch. Sums may not be used by two goroutines at the same time.
+// absolute amounts of each measure of a roll stay below 2^62 over the whole batch. Sums may not be used by two goroutines at the same
+// time.
 type Sums struct {
 	limit   int
 	seed    maphash.Seed
 	slots   []uint64 // open-addressed: the upper half of the key's hash, the entry's number + 1; 0 is free
 	entries []entry
-	keys    []byte // of all entries, one behind the other
-	live    int    // entries that aren't zero
-	summed  Magnitudes
-	order   []place // scratch of Entries
+	keys    []byte       // of all entries, one behind the other
+	live    int          // entries that aren't zero
+	summed  []Magnitudes // by roll
+	order   []place      // scratch of Entries
 }
 
 type entry struct {
@@ -72,32 +75,44 @@ type place struct {
 
 const firstSlots = 1 << 8
 
-// New makes empty sums of at most so many entries, those with them that came to zero.
-func New(limit int) (*Sums, error) {
+// New makes empty sums of rolls numbered from 0, with at most so many entries, those included that came to zero.
+func New(rolls, limit int) (*Sums, error) {
+	if rolls < 1 || rolls > MaxRolls {
+		return nil, fmt.Errorf("%d rolls are not between 1 and %d", rolls, MaxRolls)
+	}
 	if limit < 1 || limit > MaxEntries {
 		return nil, fmt.Errorf("a limit of %d entries is not between 1 and %d", limit, MaxEntries)
 	}
-	return &Sums{limit: limit, seed: maphash.MakeSeed(), slots: make([]uint64, firstSlots)}, nil
+	return &Sums{limit: limit, seed: maphash.MakeSeed(), slots: make([]uint64, firstSlots), summed: make([]Magnitudes, rolls)}, nil
 }
 
-// Fits reports whether so many more entries can be added, with keys and amounts that Add takes, and amounts of these magnitudes together. An
-// empty batch has room for every entity: before and after, each below 2^61.
-func (s *Sums) Fits(entries int, more Magnitudes) bool {
-	if entries > s.limit-len(s.entries) {
+// Fits reports whether so many more entries can be added, with keys and amounts that Add takes, and amounts of these magnitudes together, by
+// roll; missing ones are zero. An empty batch has room for every entity: before and after, each below 2^61.
+func (s *Sums) Fits(entries int, more []Magnitudes) bool {
+	if entries > s.limit-len(s.entries) || len(more) > len(s.summed) {
 		return false
 	}
-	for i, m := range more {
-		if m > maxMagnitude-s.summed[i] {
+	for roll := range more {
+		if !s.bears(roll, &more[roll]) {
 			return false
 		}
 	}
 	return true
 }
 
-// Add adds amounts to a key's, or takes them away: sign is 1 or -1. Missing amounts are zero. The errors are ErrOverflow, ErrFull and
-// ErrInvalid (a sign, key or number of amounts that cannot be).
-func (s *Sums) Add(key []byte, amounts []int64, sign int64) error {
-	if len(key) > MaxKey || len(amounts) > Measures || sign != 1 && sign != -1 {
+func (s *Sums) bears(roll int, more *Magnitudes) bool {
+	for i, m := range more {
+		if m > maxMagnitude-s.summed[roll][i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Add adds amounts to a key's, or takes them away: sign is 1 or -1. The key must be one of this roll alone. Missing amounts are zero. The errors
+// are ErrOverflow, ErrFull and ErrInvalid (a sign, roll, key or number of amounts that cannot be).
+func (s *Sums) Add(roll int, key []byte, amounts []int64, sign int64) error {
+	if len(key) > MaxKey || len(amounts) > Measures || roll < 0 || roll >= len(s.summed) || sign != 1 && sign != -1 {
 		return ErrInvalid
 	}
 	var magnitudes Magnitudes
@@ -105,7 +120,7 @@ func (s *Sums) Add(key []byte, amounts []int64, sign int64) error {
 	if magnitudes == (Magnitudes{}) {
 		return nil
 	}
-	if !s.Fits(0, magnitudes) {
+	if !s.bears(roll, &magnitudes) {
 		return ErrOverflow
 	}
 	n, err := s.entry(key)
@@ -118,7 +133,7 @@ func (s *Sums) Add(key []byte, amounts []int64, sign int64) error {
 	}
 	for i, a := range amounts {
 		e.amounts[i] += sign * a
-		s.summed[i] += magnitudes[i]
+		s.summed[roll][i] += magnitudes[i]
 	}
 	if e.amounts != ([Measures]int64{}) {
 		s.live++
@@ -215,11 +230,12 @@ func (s *Sums) sort() {
 func (s *Sums) Reset() {
 	clear(s.slots)
 	s.entries, s.keys, s.order = s.entries[:0], s.keys[:0], s.order[:0]
-	s.live, s.summed = 0, Magnitudes{}
+	clear(s.summed)
+	s.live = 0
 }
 
 // Bytes is how much memory is held, whether in use or not.
 func (s *Sums) Bytes() int64 {
 	const slotBytes, entryBytes, placeBytes = 8, 8*Measures + 8, 16
-	return int64(cap(s.slots))*slotBytes + int64(cap(s.entries))*entryBytes + int64(cap(s.order))*placeBytes + int64(cap(s.keys))
+	return int64(cap(s.slots))*slotBytes + int64(cap(s.entries))*entryBytes + int64(cap(s.order))*placeBytes + int64(cap(s.keys)+8*Measures*cap(s.summed))
 }

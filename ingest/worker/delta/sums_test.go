@@ -12,8 +12,10 @@ import (
 	"pgregory.net/rapid"
 )
 
+const rolls = 3
+
 func newSums(t interface{ Fatal(...any) }, limit int) *Sums {
-	s, err := New(limit)
+	s, err := New(rolls, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,33 +54,38 @@ func TestSumsAreNaiveSums(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.SampledFrom([]int{1, 5, 1000}).Draw(t, "limit")
 		s := newSums(t, limit)
-		sums, magnitudes := map[string][Measures]int64{}, [Measures]*big.Int{}
+		sums, magnitudes := map[string][Measures]int64{}, [rolls][Measures]*big.Int{}
 		reset := func() {
 			clear(sums)
-			for i := range magnitudes {
-				magnitudes[i] = new(big.Int)
+			for roll := range magnitudes {
+				for i := range magnitudes[roll] {
+					magnitudes[roll][i] = new(big.Int)
+				}
 			}
 		}
 		reset()
 		most := new(big.Int).Lsh(big.NewInt(1), 62)
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
-				k, sign := key.Draw(t, "key"), rapid.SampledFrom([]int64{1, -1, -1, 1, 1, 0, 2}).Draw(t, "sign")
+				k, sign := append([]byte{0}, key.Draw(t, "key")...), rapid.SampledFrom([]int64{1, -1, -1, 1, 1, 0, 2}).Draw(t, "sign")
 				amounts := rapid.SliceOfN(amount, 0, Measures+1).Draw(t, "amounts")
+				roll := rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2, rolls, -1}).Draw(t, "roll")
+				k[0] = byte(roll)
+				counted := magnitudes[min(max(roll, 0), rolls-1)]
 				var want error
 				zero := true
 				for i, a := range amounts {
 					zero = zero && a == 0
-					if i < Measures && new(big.Int).Add(magnitudes[i], new(big.Int).Abs(big.NewInt(a))).Cmp(most) >= 0 {
+					if i < Measures && new(big.Int).Add(counted[i], new(big.Int).Abs(big.NewInt(a))).Cmp(most) >= 0 {
 						want = ErrOverflow
 					}
 				}
 				before, known := sums[string(k)]
-				var m Magnitudes
-				m.Add(amounts)
-				fits := s.Fits(1, m)
+				more := make([]Magnitudes, max(roll+1, 1))
+				more[len(more)-1].Add(amounts)
+				fits := s.Fits(1, more)
 				switch {
-				case len(k) > MaxKey, len(amounts) > Measures, sign*sign != 1:
+				case len(k) > MaxKey, len(amounts) > Measures, roll < 0, roll == rolls, sign*sign != 1:
 					want = ErrInvalid
 				case want == ErrOverflow && fits:
 					t.Fatalf("%v fits, though it overflows", amounts)
@@ -87,13 +94,13 @@ func TestSumsAreNaiveSums(t *testing.T) {
 				case want == nil && !fits && len(sums) < limit:
 					t.Fatalf("%v doesn't fit, though it could be added", amounts)
 				}
-				if err := s.Add(k, amounts, sign); !errors.Is(err, want) {
-					t.Fatalf("add %x %v: %v, want %v", k, amounts, err, want)
+				if err := s.Add(roll, k, amounts, sign); !errors.Is(err, want) {
+					t.Fatalf("add to roll %d %x %v: %v, want %v", roll, k, amounts, err, want)
 				}
 				if want == nil && !zero {
 					for i, a := range amounts {
 						before[i] += sign * a
-						magnitudes[i].Add(magnitudes[i], new(big.Int).Abs(big.NewInt(a)))
+						counted[i].Add(counted[i], new(big.Int).Abs(big.NewInt(a)))
 					}
 					sums[string(k)] = before
 				}
@@ -104,10 +111,11 @@ func TestSumsAreNaiveSums(t *testing.T) {
 				}
 				k := rapid.SampledFrom(slices.Sorted(maps.Keys(sums))).Draw(t, "key")
 				amounts := sums[k]
-				if s.Add([]byte(k), amounts[:], -1) == nil {
+				if s.Add(int(k[0]), []byte(k), amounts[:], -1) == nil {
 					sums[k] = [Measures]int64{}
 					for i, a := range amounts {
-						magnitudes[i].Add(magnitudes[i], new(big.Int).Abs(big.NewInt(a)))
+						counted := magnitudes[k[0]][i]
+						counted.Add(counted, new(big.Int).Abs(big.NewInt(a)))
 					}
 				}
 			},
@@ -131,7 +139,7 @@ func TestSumsGrow(t *testing.T) {
 			if round == 1 && i%3 == 0 {
 				sign = -1 // comes to zero
 			}
-			if err := s.Add(key, amounts, sign); err != nil {
+			if err := s.Add(0, key, amounts, sign); err != nil {
 				t.Fatal(err)
 			}
 			sum := want[string(key)]
@@ -144,7 +152,7 @@ func TestSumsGrow(t *testing.T) {
 	for range s.Entries() {
 		break // a loop may end early
 	}
-	if err := s.Add([]byte("one more"), []int64{1}, 1); !errors.Is(err, ErrFull) {
+	if err := s.Add(0, []byte("one more"), []int64{1}, 1); !errors.Is(err, ErrFull) {
 		t.Errorf("one more: %v, want ErrFull", err)
 	}
 }
@@ -153,18 +161,26 @@ func TestSumsGrow(t *testing.T) {
 func TestEveryEntityFitsInAnEmptyBatch(t *testing.T) {
 	s := newSums(t, 2)
 	for _, sign := range []int64{-1, 1} {
-		if err := s.Add([]byte{byte(sign)}, []int64{1<<61 - 1, 1 - 1<<61, 0, 1}, sign); err != nil {
+		if err := s.Add(1, []byte{byte(sign)}, []int64{1<<61 - 1, 1 - 1<<61, 0, 1}, sign); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if s.Fits(0, Magnitudes{2}) || !s.Fits(0, Magnitudes{1}) || s.Fits(1, Magnitudes{}) {
+	if s.Fits(0, []Magnitudes{{}, {2}}) || !s.Fits(0, []Magnitudes{{}, {1}}) || s.Fits(1, nil) {
 		t.Error("2^62 - 2 are summed in 2 entries: one more fits, neither two nor another entry do")
+	}
+	if !s.Fits(0, []Magnitudes{{2}, {}, {2}}) || s.Fits(0, make([]Magnitudes, rolls+1)) {
+		t.Error("the other rolls have room, and there are no more than these")
 	}
 }
 
-func TestLimitsOfEntries(t *testing.T) {
+func TestLimits(t *testing.T) {
+	for _, n := range []int{-1, 0, MaxRolls + 1} {
+		if _, err := New(n, 1); err == nil {
+			t.Errorf("%d rolls are accepted", n)
+		}
+	}
 	for _, limit := range []int{-1, 0, MaxEntries + 1} {
-		if _, err := New(limit); err == nil {
+		if _, err := New(1, limit); err == nil {
 			t.Errorf("a limit of %d entries is accepted", limit)
 		}
 	}
@@ -177,7 +193,7 @@ func TestNothingIsAllocatedForAnEntry(t *testing.T) {
 		s.Reset()
 		for i := range 5000 {
 			key = binary.AppendUvarint(key[:0], uint64(i))
-			if err := s.Add(key[:min(len(key)+i%70, cap(key))], []int64{1, 2, 3, 4}, 1); err != nil {
+			if err := s.Add(2, key[:min(len(key)+i%70, cap(key))], []int64{1, 2, 3, 4}, 1); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -213,7 +229,7 @@ func BenchmarkBatch(b *testing.B) {
 		for b.Loop() {
 			s.Reset()
 			for i := range adds {
-				if err := s.Add(keys[i*7919%len(keys)], amounts, 1-int64(i%3)/2*2); err != nil {
+				if err := s.Add(0, keys[i*7919%len(keys)], amounts, 1-int64(i%3)/2*2); err != nil {
 					b.Fatal(err)
 				}
 			}
