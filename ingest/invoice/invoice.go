@@ -1,7 +1,7 @@
 // Package invoice reads invoice PDFs into fields: the embedded e-invoice first,
 // else the text of the pages, else, for scans, what tesseract makes of them.
 //
-// PDFs come by mail from anybody. Read bounds its work by Limits. Package sandbox
+// PDFs come by mail from anybody. Read bounds its work by Limits. Package isolated
 // reads a file in a child process, where it cannot harm the caller at all.
 package invoice
 

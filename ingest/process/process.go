@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"syscall"
 	"time"
@@ -20,8 +19,10 @@ var ErrStart = errors.New("process cannot be started")
 // Child describes a process to run.
 type Child struct {
 	Command []string
-	Env     []string // added to that of this process
-	Stdin   io.Reader
+	// Env is its whole environment: nothing of this process is handed down,
+	// which holds passwords.
+	Env   []string
+	Stdin io.Reader
 	// MaxOutput and MaxErrors bound what is kept of standard output and standard
 	// error, in bytes; the rest is dropped.
 	MaxOutput, MaxErrors int
@@ -32,7 +33,7 @@ type Child struct {
 // child has ended is killed then.
 func Run(ctx context.Context, c Child) (output []byte, errorText string, err error) {
 	cmd := exec.CommandContext(ctx, c.Command[0], c.Command[1:]...)
-	cmd.Env = append(os.Environ(), c.Env...)
+	cmd.Env = append([]string{}, c.Env...) // nil would be this process's own
 	cmd.Stdin = c.Stdin
 	stdout, stderr := &bounded{limit: c.MaxOutput}, &bounded{limit: c.MaxErrors}
 	cmd.Stdout, cmd.Stderr = stdout, stderr

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"tallyhouse/ingest/invoice/process"
+	"tallyhouse/ingest/process"
 )
 
 func shell(script string) process.Child {
@@ -20,6 +20,19 @@ func TestAChildReadsItsInputAndItsOutputIsBounded(t *testing.T) {
 	out, errorText, err := process.Run(t.Context(), c)
 	if err != nil || string(out) != "invoice more\n" || len(errorText) != 10 {
 		t.Errorf("output %q, %d bytes of errors, %v", out, len(errorText), err)
+	}
+}
+
+// The environment holds passwords: a child has what it is given alone.
+func TestAChildInheritsNoEnvironment(t *testing.T) {
+	t.Setenv("TALLYHOUSE_IMAP", "imaps://user:secret@mail.example")
+	for _, env := range [][]string{nil, {"EXTRA=more"}} {
+		c := shell("exec env")
+		c.Env, c.MaxOutput = env, 1000
+		out, _, err := process.Run(t.Context(), c)
+		if err != nil || strings.Contains(string(out), "secret") || strings.Contains(string(out), "HOME=") {
+			t.Errorf("environment %q, %v", out, err)
+		}
 	}
 }
 
