@@ -360,7 +360,7 @@ func (d *dev) loadSample(ctx context.Context, servers servers, shards []*databas
 	if err != nil {
 		return fmt.Errorf("load the sample: %w", err)
 	}
-	if err := l.Wait(ctx, shards, sent, load.DefaultPatience); err != nil {
+	if err := l.Wait(ctx, shards, sent, load.DefaultStallTimeout); err != nil {
 		return fmt.Errorf("load the sample: %w", err)
 	}
 	if err := os.WriteFile(done, nil, 0o600); err != nil {

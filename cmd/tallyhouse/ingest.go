@@ -30,7 +30,7 @@ import (
 // concurrentInserts is how many inserts a worker has in flight at one server.
 const concurrentInserts = 4
 
-// workerMemory is what a worker's memory is kept under, unless GOMEMLIMIT says otherwise: room for two batches a topic in flight, twice.
+// workerMemory bounds a worker's heap unless GOMEMLIMIT is set: twice the room of two batches of each topic in flight.
 const workerMemory = 240 << 20
 
 // ingestFlags are what a worker needs to know beside its servers.
@@ -105,7 +105,7 @@ func ingestCommand(s *shell) *cobra.Command {
 	return cmd
 }
 
-// runningWorker is a worker with what it stands on.
+// runningWorker is a worker with the connections and the heads that it uses.
 type runningWorker struct {
 	*worker.Worker
 	heads  *heads.Store
@@ -117,7 +117,7 @@ func (w *runningWorker) close() {
 	_ = w.heads.Close() // a cache: what isn't flushed is caught up
 }
 
-// openWorker checks everything that a worker stands on and prepares it.
+// openWorker checks everything that a worker relies on, and prepares it.
 func (s *shell) openWorker(ctx context.Context, f ingestFlags, servers servers, target clickhouse.Target, metrics prometheus.Registerer) (_ *runningWorker, err error) {
 	w := &runningWorker{}
 	defer func() {

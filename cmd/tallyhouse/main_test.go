@@ -216,7 +216,7 @@ func TestKeysCreatePrintsTheKeyAlone(t *testing.T) {
 }
 
 // Neither the help nor a failure tells a password.
-func TestPasswordsAreNeverTold(t *testing.T) {
+func TestPasswordsAreNeverShown(t *testing.T) {
 	env := map[string]string{
 		"TALLYHOUSE_KAFKA": "127.0.0.1:1", "TALLYHOUSE_KAFKA_USER": "u", "TALLYHOUSE_KAFKA_PASSWORD": "s3cret-kafka",
 		"TALLYHOUSE_CLICKHOUSE": "127.0.0.1:1", "TALLYHOUSE_CLICKHOUSE_PASSWORD": "s3cret-clickhouse", "TALLYHOUSE_LOG_LEVEL": "DEBUG",

@@ -95,7 +95,7 @@ func (s *process) load(lines string) {
 	s.must(err)
 	sent, err := l.Send(s.Context(), s.servers.kafka, found)
 	s.must(err)
-	s.must(l.Wait(s.Context(), s.worker.shards, sent, load.DefaultPatience))
+	s.must(l.Wait(s.Context(), s.worker.shards, sent, load.DefaultStallTimeout))
 }
 
 // api starts the API at an instant and returns its address when it is ready.

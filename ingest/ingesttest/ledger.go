@@ -26,7 +26,7 @@ import (
 	kafkalog "tallyhouse/schemas/kafka"
 )
 
-// Cluster and TopicID are what the database is told of Kafka.
+// Cluster and TopicID are what the database knows of Kafka.
 const (
 	Cluster = "the test's cluster"
 	TopicID = "the test's topic"
@@ -128,8 +128,8 @@ func (l *Ledger) TryFence() bool {
 	}
 	l.claim = claim
 	for p, stands := range at {
-		missed, strange := stands.Torn(l.Entity.Views())
-		if strange != "" {
+		missed, inconsistency := stands.Torn(l.Entity.Views())
+		if inconsistency != "" {
 			return false
 		}
 		for _, v := range missed {
@@ -145,7 +145,7 @@ func (l *Ledger) TryFence() bool {
 	return true
 }
 
-// TryWrite is Write that takes a failure for a doubt, which TryFence settles.
+// TryWrite is Write, but a failure leaves the batch in doubt until TryFence finds out.
 func (l *Ledger) TryWrite(changes ...events.Event) {
 	for p, of := range l.byPartition(changes) {
 		_, next := l.block(p, of)
@@ -203,7 +203,7 @@ func (l *Ledger) Try(p int32, changes ...events.Event) (written uint64, err erro
 	return written, err
 }
 
-// Took notes that a batch was written.
+// Took records that a batch was written.
 func (l *Ledger) Took(p int32, next uint64, changes ...events.Event) {
 	l.next[p] = next
 	for _, c := range changes {
@@ -264,7 +264,7 @@ func (l *Ledger) contributions(c events.Event) analytics.Contributions {
 	return all
 }
 
-// Follow tells the database that its topic is the one that this cluster has.
+// Follow makes the database follow the topic of this cluster.
 func (l *Ledger) Follow(t testing.TB, c kafka.Cluster) {
 	t.Helper()
 	asking, err := kgo.NewClient(c.Reading...)
@@ -313,7 +313,7 @@ func (l *Ledger) Exec(statement string, args ...any) {
 	}
 }
 
-// Number asks for one number.
+// Number reads one number.
 func (l *Ledger) Number(query string, args ...any) (n int64) {
 	l.t.Helper()
 	if err := l.DB.Row(l.t.Context(), database.Query{SQL: "SELECT toInt64((" + fmt.Sprintf(query, args...) + "))"}, &n); err != nil {

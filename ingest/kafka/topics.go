@@ -1,5 +1,5 @@
-// Package kafka knows the Kafka topics: what each must be, which partition a key belongs to, and how they are written and read.
-// Whoever sends or reads a message of the ledger does it through this package.
+// Package kafka knows the Kafka topics: their settings, which partition a key belongs to, how they are written and read, and the form of
+// a dead letter. Every message of the ledger is sent and read through this package.
 package kafka
 
 import (
@@ -31,7 +31,7 @@ const (
 const DefaultPartitions = 4
 
 const (
-	requestTimeout = 30 * time.Second // of one question or order to the cluster
+	requestTimeout = 30 * time.Second // of one request to the cluster
 	createTimeout  = time.Minute      // of all topics together
 )
 
@@ -179,7 +179,7 @@ func create(ctx context.Context, c Cluster, spec TopicSpec, found map[string]int
 		switch err := r.Errors[t.Topic]; {
 		case err == nil:
 			created = append(created, t.Topic)
-		case !errors.Is(err, kafka.TopicAlreadyExists): // else somebody else was faster
+		case !errors.Is(err, kafka.TopicAlreadyExists): // another process was faster
 			failed = append(failed, fmt.Errorf("create topic %s: %w", t.Topic, err))
 		}
 	}
@@ -260,7 +260,7 @@ func describe(ctx context.Context, c Cluster, found map[string]int) (map[string]
 	return all, nil
 }
 
-// warnings say what is other than it should be, and what follows from that.
+// warnings name settings that differ from what they should be, and the consequences.
 func warnings(topic string, settings map[string]string) []string {
 	var w []string
 	if strings.Contains(settings[cleanupPolicy], "compact") {

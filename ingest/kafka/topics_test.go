@@ -63,10 +63,10 @@ func TestEnsureWarnsOfWhatIsOther(t *testing.T) {
 	})
 	all := ensure(t, c, kafka.TopicSpec{})
 	i := slices.IndexFunc(all, func(s kafka.Status) bool { return s.Topic == string(events.Records) })
-	told := strings.Join(all[i].Warnings, "\n")
+	warnings := strings.Join(all[i].Warnings, "\n")
 	for _, want := range []string{"compacted", "retention.ms is 86400000", "max.message.bytes is 1048576"} {
-		if !strings.Contains(told, want) {
-			t.Errorf("nothing of %q in %q", want, told)
+		if !strings.Contains(warnings, want) {
+			t.Errorf("nothing of %q in %q", want, warnings)
 		}
 	}
 	if all[i].Created || len(all[i].Warnings) != 3 {

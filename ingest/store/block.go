@@ -78,7 +78,7 @@ func (b *Block) Reset() {
 	}
 }
 
-// Batch is the block as an insert brings it along.
+// Batch is the block as the data of an insert.
 func (b *Block) Batch() database.Batch { return b.columns }
 
 // Append adds a row.

@@ -1,5 +1,5 @@
 // Package store says, once for each kind of entity, what its events are in the database: the state table, its columns, the
-// contributions to the views. The stream, the audit and the rebuild know no entity by name.
+// contributions to the views. The worker, verify and rebuild know no entity by name.
 package store
 
 import (

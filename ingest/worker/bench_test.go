@@ -18,7 +18,7 @@ import (
 )
 
 // BenchmarkBatch splits the cost of a batch of 10,000 changes of records, every one an update: decoding it, looking up heads and computing
-// contributions, laying it out in columns, the insert with its views and without them, remembering the heads. One operation is a
+// contributions, laying it out in columns, the insert with its views and without them, updating the heads. One operation is a
 // whole batch.
 func BenchmarkBatch(b *testing.B) {
 	const rows = 10_000

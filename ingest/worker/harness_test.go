@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	clickhousetest.Main(m)
 }
 
-// world is a database, a broker and whatever workers a test starts, all real.
+// world is a database, a broker and whatever workers a test starts, all real. The scenarios build on it, see scenario_harness_test.go.
 type world struct {
 	t       testing.TB
 	dir     string
@@ -105,7 +105,7 @@ func (w *world) exec(sql string) {
 	}
 }
 
-// worker is one that runs until it is stopped.
+// worker is a worker that runs until it is stopped.
 type worker struct {
 	*Worker
 	t    testing.TB
@@ -238,7 +238,7 @@ func (w *world) ends() map[topicPartition]int64 {
 	return all
 }
 
-// settled waits until every partition's table and views stand at the log's end.
+// awaitAllWritten waits until every partition's table and views have reached the log's end.
 func (w *world) awaitAllWritten() {
 	w.t.Helper()
 	w.awaitAllWrittenWithin(time.Minute)
@@ -259,7 +259,7 @@ func (w *world) awaitAllWrittenWithin(timeout time.Duration) {
 	}
 }
 
-// behind says what does not yet stand at the log's end, "" when all does.
+// behind lists what has not yet reached the log's end, "" when all has.
 func (w *world) behind() string {
 	w.t.Helper()
 	var all []string

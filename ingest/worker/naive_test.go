@@ -380,7 +380,7 @@ func asJSON(v any) string {
 	return string(b)
 }
 
-// Whoever adds an entity or a view tells the model of it, and the stream of the crash test.
+// A new entity or view is added to the model, too, and to the stream of the crash test.
 func TestTheModelKnowsEveryEntityAndEveryView(t *testing.T) {
 	for _, e := range store.All() {
 		if naive[e.Topic].table != e.Table {

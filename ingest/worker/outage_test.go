@@ -15,7 +15,7 @@ import (
 	"tallyhouse/ingest/store/database"
 )
 
-// eventually waits until something is so.
+// eventually waits until the condition holds.
 func (w *world) eventually(what string, is func() bool) {
 	w.t.Helper()
 	for deadline := time.Now().Add(90 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
@@ -150,7 +150,7 @@ func TestTheWorkerWaitsForKafka(t *testing.T) {
 	w.check(m)
 }
 
-// A worker that is told to end under load finishes what is in flight, notes its positions, leaves the group, and loses nothing.
+// A worker that is told to end under load finishes what is in flight, commits its offsets, leaves the group, and loses nothing.
 func TestDrainingUnderLoadLosesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

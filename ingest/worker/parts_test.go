@@ -70,7 +70,7 @@ func TestAnInsertMakesOnePartInEachTable(t *testing.T) {
 			for _, table := range tables {
 				s.exec("SYSTEM STOP MERGES " + table)
 			}
-			claim, _, err := fence.Put(t.Context(), s.db, scenePartition.topic, []int32{0})
+			claim, _, err := fence.Put(t.Context(), s.db, scenarioPartition.topic, []int32{0})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,12 +80,12 @@ func TestAnInsertMakesOnePartInEachTable(t *testing.T) {
 			}
 			b := largest(e, test.rows, test.contributions, test.keys)
 			block := e.NewBlock()
-			b.fill(block, scenePartition)
+			b.fill(block, scenarioPartition)
 			if want := test.rows + 1; block.Rows() != want {
 				t.Fatalf("the batch has %d rows, want %d", block.Rows(), want)
 			}
 			written, err := s.db.Insert(t.Context(), database.Statement{
-				ID: fence.WriterID(s.db, scenePartition.topic, 0), SQL: e.Insert(insertCondition(e)), Batch: block.Batch(), Limit: 4 * time.Minute,
+				ID: fence.WriterID(s.db, scenarioPartition.topic, 0), SQL: e.Insert(insertCondition(e)), Batch: block.Batch(), Limit: 4 * time.Minute,
 				Params: claim.Params(0).With(database.Params{"first": "0", "key": store.PositionKey(0), "server": server}),
 			})
 			if err != nil || written == 0 {
@@ -96,7 +96,7 @@ func TestAnInsertMakesOnePartInEachTable(t *testing.T) {
 					t.Errorf("%s has %d parts after one insert of %d rows and %d contributions", table, parts, block.Rows(), b.contributions)
 				}
 			}
-			if at := s.at(0); !s.stands(0, b.next) {
+			if at := s.at(0); !s.reached(0, b.next) {
 				t.Errorf("table and views stand at %+v, want %d", at, b.next)
 			}
 		})

@@ -289,7 +289,7 @@ func (r *round) reassign() {
 	to.own(tp, true)
 }
 
-// own tells an actor what it owns from now on.
+// own lets an actor own a partition, or not, from now on.
 func (a *actor) own(tp topicPartition, owns bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -303,7 +303,7 @@ func (a *actor) own(tp topicPartition, owns bool) {
 	}
 }
 
-// tell begins a generation in which the actor has what it owns; the caller has the lock.
+// tell begins a generation in which the actor is assigned what it owns; the caller holds the lock.
 func (a *actor) tell() {
 	a.round.rndMu.Lock()
 	a.round.epoch++

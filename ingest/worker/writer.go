@@ -60,7 +60,7 @@ const (
 
 	heldWait         = time.Second
 	inconsistentWait = 30 * time.Second
-	minWait          = 100 * time.Millisecond // after an error, doubled up to mostWait
+	minWait          = 100 * time.Millisecond // after an error, doubled up to maxWait
 	maxWait          = 10 * time.Second
 )
 
@@ -86,7 +86,7 @@ func (w *writer) run(ctx context.Context) {
 		w.last = a.claim
 		if err = w.crossGap(ctx, a); err == nil {
 			err = w.write(ctx, a)
-			w.coordinator.releaseBlock(a.pending, nil) // what was not laid out yet, and waits for the next generation at most
+			w.coordinator.releaseBlock(a.pending, nil) // a batch that was not laid out yet; at most it waits for the next generation
 		}
 		switch {
 		case errors.Is(err, errNewGeneration):
@@ -122,8 +122,8 @@ func (w *writer) lostFence(now time.Time) {
 	w.lost = append(w.lost, now)
 }
 
-// penalty is how long to wait before outbidding somebody again: nothing at first, longer each time once it happens three times in a
-// minute. Two installations that write to one database are safe, but nobody's intention.
+// penalty is how long to wait before outbidding another writer again: nothing at first, longer each time once it happened three times in
+// a minute. Two installations that write to one database are safe, but nobody wants them.
 func (w *writer) penalty(now time.Time) time.Duration {
 	w.lost = slices.DeleteFunc(w.lost, func(t time.Time) bool { return now.Sub(t) > time.Minute })
 	if len(w.lost) < 3 {
@@ -200,13 +200,13 @@ func (w *writer) flush(ctx context.Context, a *assignment, b *batch) error {
 	return nil
 }
 
-// insertCondition is what every insert of a writer stands on: its fence counts, the partition is where the batch begins, the server is
+// insertCondition is the condition of every insert of a writer: its fence counts, the partition is where the batch begins, the server is
 // the one whose fences were read.
 func insertCondition(e *store.Entity) string {
 	return fence.Counts + " AND " + position.StateIs(e.Table) + " AND " + position.SameServer
 }
 
-// adapt makes the next batches smaller and gives them more time, when it was time that this one lacked.
+// adapt makes the next batches smaller and their time limit longer after a time-out.
 func (w *writer) adapt(err error) {
 	var exception *ch.Exception
 	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &exception) && exception.IsCode(proto.ErrTimeoutExceeded) {
@@ -235,7 +235,7 @@ func (w *writer) sendSideOutputs(ctx context.Context, a *assignment, b *batch) e
 		}
 	}
 	if len(b.rerouted) > 0 {
-		// Two workers that know of different numbers would send a message to and fro: the recovery refuses, and names the remedy.
+		// Two workers that know of different numbers would send a message to and fro: the recovery then refuses, and names the remedy.
 		ids, err := kafkalog.Identities(ctx, w.coordinator.admin, w.tp.topic)
 		if err != nil {
 			return err
@@ -251,14 +251,14 @@ func (w *writer) sendSideOutputs(ctx context.Context, a *assignment, b *batch) e
 }
 
 const (
-	poll = time.Second // how often an idle partition looks up
+	poll = time.Second // how often an idle partition reports progress and checks its generation
 
 	// A batch whose time is over still waits for records that the log is known to have, tick by tick, up to maxLinger.
 	tick      = 100 * time.Millisecond
 	maxLinger = time.Second
 )
 
-// cut waits for records and makes a batch of them: at once when much has come, after a while when little has.
+// cut waits for records and makes a batch of them: at once when many have come, after the linger time when few have.
 func (w *writer) cut(ctx context.Context, a *assignment) (_ *batch, err error) {
 	b := newBatch(a.position, len(w.coordinator.entity.Shape.Sums))
 	defer func() {

@@ -31,7 +31,7 @@ func List(ctx context.Context, c kafka.Cluster, each func(kafka.DeadLetter) erro
 		partition int32
 		offset    int64
 	}
-	told := map[id]struct{}{}
+	seen := map[id]struct{}{}
 	err = kafka.Read(ctx, c, string(events.DeadLetters), func(r *kgo.Record) error {
 		l, err := kafka.ParseDeadLetter(r)
 		if err != nil {
@@ -39,10 +39,10 @@ func List(ctx context.Context, c kafka.Cluster, each func(kafka.DeadLetter) erro
 			return nil
 		}
 		key := id{l.Topic, l.Partition, l.Offset}
-		if _, ok := told[key]; ok {
+		if _, ok := seen[key]; ok {
 			return nil
 		}
-		told[key] = struct{}{}
+		seen[key] = struct{}{}
 		return each(l)
 	})
 	if err != nil {

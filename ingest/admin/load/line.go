@@ -17,8 +17,8 @@ type message struct {
 	value []byte // nil: null
 }
 
-// parse reads one line: an object of topic, key and value. Only the value's extent is found here; events.Decode holds it to the
-// grammar.
+// parse reads one line: an object of topic, key and value. Only the value's extent is found here; events.Decode validates
+// it.
 func parse(line []byte) (message, error) {
 	l := scanner{rest: line}
 	var m message
@@ -94,7 +94,7 @@ func (l *scanner) take(c byte) bool {
 	return true
 }
 
-// here shows what stands at this place.
+// here quotes the text at this place, for messages.
 func (l *scanner) here() string {
 	if l.space(); len(l.rest) == 0 {
 		return "the end"

@@ -147,8 +147,8 @@ func TestWaitReturnsWhenTableAndViewsHaveCome(t *testing.T) {
 		string(events.Records):     {0: 5, 3: 7},
 		string(events.Contractors): {1: 2},
 	}}
-	wait := func(patience time.Duration) error {
-		return l.Wait(context.Background(), []*database.Server{server}, sent, patience)
+	wait := func(timeout time.Duration) error {
+		return l.Wait(context.Background(), []*database.Server{server}, sent, timeout)
 	}
 	stands := func(err error) string {
 		var stalled *load.Stalled

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// mostInFlight bounds what is sent and not yet acknowledged, in bytes.
-	mostInFlight = 24 << 20
-	// perWrite is how much is handed over at a time; with the largest line on top it must fit into mostInFlight.
+	// maxInFlight bounds what is sent and not yet acknowledged, in bytes.
+	maxInFlight = 24 << 20
+	// perWrite is how much is handed over at a time; with the largest line on top it must fit into maxInFlight.
 	perWrite = 1 << 20
 	// perMessage is what a message takes beside key and value.
 	perMessage = 256
@@ -24,7 +24,7 @@ const (
 	sendLinger = 10 * time.Millisecond
 )
 
-// sending keeps count of what Kafka acknowledges.
+// sending counts what Kafka acknowledges.
 type sending struct {
 	inFlight *semaphore.Weighted
 	progress Progress
@@ -40,7 +40,7 @@ func (l *Load) send(ctx context.Context, c kafka.Cluster, partitions map[string]
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	s := &sending{
-		inFlight: semaphore.NewWeighted(mostInFlight),
+		inFlight: semaphore.NewWeighted(maxInFlight),
 		progress: l.Progress,
 		stop:     stop,
 		sent:     Sent{Next: map[string]map[int]uint64{}},
@@ -116,7 +116,7 @@ func (s *sending) write(ctx context.Context, w *kafkago.Writer, messages []kafka
 
 func weigh(m kafkago.Message) int64 { return int64(len(m.Key) + len(m.Value) + perMessage) }
 
-// acknowledged hears of every batch, from several goroutines.
+// acknowledged is called with every batch, by several goroutines.
 func (s *sending) acknowledged(messages []kafkago.Message, err error) {
 	var weight int64
 	for _, m := range messages {

@@ -42,7 +42,7 @@ func Take(ctx context.Context, db Database, topic string, partitions []int32, ho
 	if err == nil {
 		return h, nil
 	}
-	// Even a statement that failed may have landed, or may yet: a fence on top of what stands now keeps it from ever counting.
+	// Even a statement that failed may have landed, or may yet: a fence on top of the current one keeps it from ever counting.
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer stop()
 	return nil, errors.Join(err, h.Release(ctx, db))
@@ -58,8 +58,8 @@ func (h *Hold) take(ctx context.Context, db Database) error {
 		return err
 	}
 	h.Claim = claim
-	// Two that wrote at the same moment both find their own rows. What was under way then has landed when this returns, and what
-	// comes later finds a hold.
+	// Two that wrote at the same moment both find their own rows. When this returns, whatever was under way has landed; whatever comes
+	// later finds a hold.
 	if err := awaitFences(ctx, db, topic); err != nil {
 		return err
 	}

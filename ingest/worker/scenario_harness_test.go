@@ -23,8 +23,28 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// A scene is one interleaving, played step by step on the real engine and broker. It is played twice: with all rules of the protocol it
-// must show no symptom, with one rule left out it must show one, or it tests nothing.
+// # How the scenarios work
+//
+// A scenario is one interleaving of workers, holders and servers that could break exactly-once, produced step by step on the real engine
+// and broker. What there is to know:
+//
+//   - world (harness_test.go) is a database, a broker and whatever workers a test starts in a consumer group.
+//   - scenario is a world without a consumer group: the test decides which member believes to own which partition. It uses the topic of
+//     records, and partition 0 unless it says otherwise.
+//   - model (model_test.go) is told every message that is sent, and computes naively what the tables must hold. drift lists the
+//     differences; check fails on any.
+//   - member is a worker of a scenario. assign and revoke change what it believes to own, crash ends it without any clean-up, onStep runs
+//     code when it next comes to a Step of the protocol (steps.go) and blocks it there.
+//   - interceptor stands between a member and the database: it sees, changes, delays or drops statements (loseBatch, slowBatch, loseRaise,
+//     slowRaise). Rules of the protocol are left out here, by changing the statement that carries the rule; the worker has no switches.
+//   - proveRule runs a scenario twice: with all rules it must end without a symptom, with one rule left out (omitRule) it must end with one,
+//     or it proves nothing. A symptom is drift from the model, or a member that refuses to write.
+//   - Some scenarios need two statements to run at the same moment. They return whether they did (overlapped); proveRule repeats those that
+//     didn't.
+//
+// A new scenario begins with newScenario or proveRule, sends messages, joins members, and ends with check or drift.
+
+// proveRule runs the scenario with all rules of the protocol, where it must show no symptom, and with one rule left out, where it must.
 func proveRule(t *testing.T, play func(s *scenario, omitRule bool) (symptoms []string, overlapped bool)) {
 	t.Parallel()
 	for _, omitRule := range []bool{false, true} {
@@ -39,13 +59,13 @@ func proveRule(t *testing.T, play func(s *scenario, omitRule bool) (symptoms []s
 			case !omitRule && len(symptoms) > 0:
 				t.Errorf("symptoms: %s", strings.Join(symptoms, "\n"))
 			case omitRule && len(symptoms) == 0:
-				t.Error("no symptom: the scene tests nothing")
+				t.Error("no symptom: the scenario proves nothing")
 			}
 		})
 	}
 }
 
-// playUntilMet plays again when two statements that had to run at the same moment did not, as happens on a crowded machine.
+// playUntilOverlap repeats a scenario in which two statements that had to run at the same moment did not, as happens on a busy machine.
 func playUntilOverlap(t *testing.T, play func(*scenario) ([]string, bool)) []string {
 	t.Helper()
 	for range 5 {
@@ -53,21 +73,21 @@ func playUntilOverlap(t *testing.T, play func(*scenario) ([]string, bool)) []str
 			return symptoms
 		}
 	}
-	t.Fatal("the statements of the scene never met")
+	t.Fatal("the statements of the scenario never overlapped")
 	return nil
 }
 
-// stage is a world whose writers have no consumer group: the scene says who believes to own what. It plays with records, in partition 0
-// where it doesn't say otherwise.
+// scenario is a world whose members have no consumer group: the test decides who believes to own what. It uses the topic of records, and
+// partition 0 unless it says otherwise.
 type scenario struct {
 	*world
 	t          testing.TB
 	model      *model
 	generation int32
-	intercept  func(*interceptor) // with the database of every member, if not nil
+	intercept  func(*interceptor) // called with the database of every member; may be nil
 }
 
-var scenePartition = topicPartition{string(events.Records), 0}
+var scenarioPartition = topicPartition{string(events.Records), 0}
 
 func newScenario(t testing.TB) *scenario {
 	t.Helper()
@@ -91,7 +111,7 @@ func ids(partition int32, n int) (all []string) {
 	return all
 }
 
-// some are first versions of n records of partition 0, all different.
+// someRecords are first versions of n records of partition 0, all different.
 func someRecords(n int) (all []message) {
 	for i, id := range ids(0, n) {
 		all = append(all, record(id, 1, map[string]any{"net": 1000 + i, "tax": nil, "gross": nil, "allocations": []any{}}))
@@ -106,7 +126,7 @@ func (s *scenario) send(messages ...message) {
 	s.model.take(messages...)
 }
 
-// await waits until something is so.
+// await waits until the condition holds, and fails the test after a time that only bounds a hang.
 func (s *scenario) await(what string, is func() bool) {
 	s.t.Helper()
 	for deadline := time.Now().Add(90 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
@@ -116,7 +136,7 @@ func (s *scenario) await(what string, is func() bool) {
 	}
 }
 
-// at reads where a partition's table and views are.
+// at reads the positions of a partition's table and views.
 func (s *scenario) at(partition int32) position.Positions {
 	s.t.Helper()
 	all, err := position.Read(context.Background(), s.db, store.Of(events.Records), []int32{partition})
@@ -126,20 +146,20 @@ func (s *scenario) at(partition int32) position.Positions {
 	return all[partition]
 }
 
-// awaitState waits until the state table of partition 0 has come to a position.
-func (s *scenario) awaitState(at uint64) {
+// awaitTable waits until the state table has reached a position in partition 0.
+func (s *scenario) awaitTable(at uint64) {
 	s.t.Helper()
 	s.await(fmt.Sprint("the table stands at ", at), func() bool { return s.at(0).State == at })
 }
 
-// awaitAll waits until the table and all its views have come to a position of partition 0.
+// awaitAll waits until the table and all its views have reached a position in partition 0.
 func (s *scenario) awaitAll(at uint64) {
 	s.t.Helper()
-	s.await(fmt.Sprint("table and views stand at ", at), func() bool { return s.stands(0, at) })
+	s.await(fmt.Sprint("table and views stand at ", at), func() bool { return s.reached(0, at) })
 }
 
-// stands reports whether the table and all its views are at a position.
-func (s *scenario) stands(partition int32, at uint64) bool {
+// reached reports whether the table and all its views are at a position.
+func (s *scenario) reached(partition int32, at uint64) bool {
 	s.t.Helper()
 	p := s.at(partition)
 	for _, view := range p.Views {
@@ -150,7 +170,7 @@ func (s *scenario) stands(partition int32, at uint64) bool {
 	return p.State == at
 }
 
-// member is a worker without a group.
+// member is a worker without a consumer group.
 type member struct {
 	*Worker
 	scenario *scenario
@@ -167,7 +187,7 @@ type member struct {
 	crashed bool
 }
 
-// enter brings a member on the stage, with the heads that its name left there.
+// join starts a member, with the heads that an earlier member of that name left.
 func (s *scenario) join(name string) *member {
 	s.t.Helper()
 	return s.joinOn(name, s.db)
@@ -185,7 +205,7 @@ func (s *scenario) joinOn(name string, db Database) *member {
 	}
 	p.Worker, err = New(Options{
 		Cluster: s.cluster, Servers: []Database{p.db}, Heads: latest, Group: "none", Entities: []*store.Entity{store.Of(events.Records)},
-		Freshness: time.Millisecond, Log: s.log.With("player", name), Metrics: p.registry,
+		Freshness: time.Millisecond, Log: s.log.With("member", name), Metrics: p.registry,
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -209,14 +229,14 @@ func (m *member) step(_ topicPartition, step Step) {
 	}
 }
 
-// once has something happen when the member next comes to a step; the member waits for it.
+// onStep runs f when the member next comes to a step; the member waits for it.
 func (m *member) onStep(step Step, f func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.hooks[step] = f
 }
 
-// own makes the member believe that it owns partitions, by default partition 0.
+// assign makes the member believe that it owns partitions, by default partition 0.
 func (m *member) assign(partitions ...int32) {
 	if len(partitions) == 0 {
 		partitions = []int32{0}
@@ -233,14 +253,14 @@ func (m *member) assign(partitions ...int32) {
 	}
 }
 
-// lose tells the member that it owns nothing any more.
+// revoke makes the member learn that it owns nothing any more.
 func (m *member) revoke() {
 	m.scenario.generation++
 	m.members.pause(0)
 	m.members.begin(m.scenario.generation, nil, testPartitions)
 }
 
-// die ends the member without any farewell.
+// crash ends the member without draining or releasing anything.
 func (m *member) crash() {
 	m.mu.Lock()
 	crashed := m.crashed
@@ -257,7 +277,7 @@ func (m *member) crash() {
 	m.admin.Close()
 }
 
-// is says what the member says of a partition.
+// statusOf is what the member reports of a partition.
 func (m *member) statusOf(partition int32) Status {
 	for _, s := range m.Status() {
 		if s.Partition == partition {
@@ -267,7 +287,7 @@ func (m *member) statusOf(partition int32) Status {
 	return Status{}
 }
 
-// awaitCondition waits until the member says one of these of partition 0.
+// awaitCondition waits until the member reports one of these conditions of partition 0.
 func (m *member) awaitCondition(conditions ...Condition) Condition {
 	m.scenario.t.Helper()
 	var is Status
@@ -291,7 +311,7 @@ func (m *member) refusal() []string {
 	return nil
 }
 
-// counted adds up what the member's metrics of a name say, whatever their labels.
+// counter is the sum of the member's counters of a name over all labels.
 func (m *member) counter(name string) float64 { return counter(m.scenario.t, m.registry, name) }
 
 func counter(t testing.TB, registry prometheus.Gatherer, name string) (n float64) {
@@ -310,8 +330,7 @@ func counter(t testing.TB, registry prometheus.Gatherer, name string) (n float64
 	return n
 }
 
-// tampered is a database whose statements a scene sees, changes, loses or holds back on their way. It is where rules are left out: the
-// worker has no switch for that.
+// interceptor is a database whose statements a scenario sees, changes, loses or delays on their way.
 type interceptor struct {
 	Database
 	mu     sync.Mutex
@@ -393,14 +412,14 @@ func readsView(q database.Query, view string) bool {
 
 var errLostOnTheWay = errors.New("the connection broke")
 
-// late is a statement whose sender believes that the connection broke, and that comes all the same.
+// delayed is a statement whose sender believes that the connection broke, and that arrives all the same.
 type delayed struct {
 	st      database.Statement
 	sent    chan struct{}
 	deliver func() (written uint64, err error)
 }
 
-// loseBatch loses the next batch on its way. Its sender hears of a broken connection, after then was called.
+// loseBatch loses the next batch on its way. Its sender gets a broken connection, after then was called.
 func (i *interceptor) loseBatch(then func()) *delayed {
 	l := &delayed{sent: make(chan struct{})}
 	var once sync.Once

@@ -88,9 +88,9 @@ func TestRebuildCorrectsWhateverIsWrong(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for p, stands := range at {
-				if stands.State != l.Next(p) || stands.Views["record_sums"] != int64(l.Next(p)) {
-					t.Errorf("partition %d stands at %+v, want %d", p, stands, l.Next(p))
+			for p, pos := range at {
+				if pos.State != l.Next(p) || pos.Views["record_sums"] != int64(l.Next(p)) {
+					t.Errorf("partition %d stands at %+v, want %d", p, pos, l.Next(p))
 				}
 			}
 			if n := l.Number("SELECT sum(net) FROM record_sums WHERE tenant = ''"); n != 0 {

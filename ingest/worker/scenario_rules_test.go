@@ -37,7 +37,7 @@ func replaced(what, by string) func(*interceptor) {
 
 // An insert whose sender gave up arrives while the next owner's insert of the same offsets runs: both see the position where they
 // expect it. Only the fence tells them apart.
-func TestSceneFence(t *testing.T) {
+func TestScenarioFence(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		if omitRule {
 			s.intercept = replaced(fence.Counts, "1")
@@ -56,13 +56,13 @@ func TestSceneFence(t *testing.T) {
 		overlapped := slow.runs()
 		b.awaitCondition(Running)
 		s.await("the slow insert has ended", func() bool { return !slow.runs() })
-		s.awaitState(3)
+		s.awaitTable(3)
 		return s.drift(s.model), overlapped
 	})
 }
 
 // A writer loses its own insert, recovers and inserts the same offsets again; then the lost one arrives.
-func TestSceneFreshFenceAfterOnesOwnFailure(t *testing.T) {
+func TestScenarioFreshFenceAfterOnesOwnFailure(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		if omitRule {
 			s.intercept = keepClaim
@@ -80,7 +80,7 @@ func TestSceneFreshFenceAfterOnesOwnFailure(t *testing.T) {
 		}
 		overlapped := slow.runs()
 		s.await("the slow insert has ended", func() bool { return !slow.runs() })
-		s.awaitState(3)
+		s.awaitTable(3)
 		return s.drift(s.model), overlapped
 	})
 }
@@ -120,7 +120,7 @@ func keepClaim(d *interceptor) {
 }
 
 // An insert has written its rows and still works on a view when another owner takes over.
-func TestSceneKill(t *testing.T) {
+func TestScenarioKill(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		if omitRule {
 			s.intercept = func(d *interceptor) {
@@ -139,13 +139,13 @@ func TestSceneKill(t *testing.T) {
 			}
 		}
 		runs := func() bool {
-			return s.count("SELECT count() FROM system.processes WHERE startsWith(query_id, '"+fence.TopicPrefix(s.db, scenePartition.topic)+"')") > 0
+			return s.count("SELECT count() FROM system.processes WHERE startsWith(query_id, '"+fence.TopicPrefix(s.db, scenarioPartition.topic)+"')") > 0
 		}
 		s.exec("INSERT INTO nap VALUES (2.9)")
 		s.send(someRecords(3)...)
 		a, b := s.join("a"), s.join("b")
 		a.assign()
-		s.awaitState(3)
+		s.awaitTable(3)
 		s.exec("TRUNCATE TABLE nap")
 		a.revoke()
 		overlapped := false
@@ -162,7 +162,7 @@ func TestSceneKill(t *testing.T) {
 }
 
 // The tables are taken back to an older state while a worker runs, as a restored backup does.
-func TestScenePositionCondition(t *testing.T) {
+func TestScenarioPositionCondition(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		e := store.Of(events.Records)
 		if omitRule {
@@ -178,7 +178,7 @@ func TestScenePositionCondition(t *testing.T) {
 			s.exec("TRUNCATE TABLE " + v.Name)
 		}
 		s.send(messages[3:]...)
-		s.awaitState(5)
+		s.awaitTable(5)
 		if !omitRule {
 			s.awaitAll(5)
 		}
@@ -187,7 +187,7 @@ func TestScenePositionCondition(t *testing.T) {
 }
 
 // An insert fails in a view, after its rows are written.
-func TestSceneMending(t *testing.T) {
+func TestScenarioMending(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		if omitRule {
 			s.intercept = func(d *interceptor) {
@@ -208,7 +208,7 @@ func TestSceneMending(t *testing.T) {
 		<-failed
 		s.exec("TRUNCATE TABLE bomb")
 		s.send(messages[3:]...)
-		s.awaitState(5)
+		s.awaitTable(5)
 		s.await("what the insert does is done", func() bool { return a.statusOf(0).Position == 5 })
 		if !omitRule && a.counter("views_mended_total") == 0 {
 			s.t.Error("no view was mended")
@@ -217,8 +217,8 @@ func TestSceneMending(t *testing.T) {
 	})
 }
 
-// A writer comes back with heads of an older day. Their mark says so; without the rule it lies.
-func TestSceneHeadsPosition(t *testing.T) {
+// A writer comes back with heads of an older day. Their checkpoint says so; without the rule it lies.
+func TestScenarioHeadsPosition(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		id := ids(0, 1)[0]
 		s.send(record(id, 1, map[string]any{"net": 1000, "allocations": []any{}}))
@@ -245,14 +245,14 @@ func TestSceneHeadsPosition(t *testing.T) {
 	})
 }
 
-// mark changes what the heads of partition 0 in a directory say that they are good for.
+// checkpoint changes the checkpoint of the heads of partition 0 in a directory.
 func (s *scenario) checkpoint(dir string, change func(heads.Checkpoint) heads.Checkpoint) {
 	s.t.Helper()
 	latest, err := heads.Open(filepath.Join(s.dir, dir))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	p := latest.Of(scenePartition.topic, 0)
+	p := latest.Of(scenarioPartition.topic, 0)
 	m, ok, err := p.Checkpoint()
 	if err != nil || !ok {
 		s.t.Fatal(ok, err)
@@ -267,7 +267,7 @@ func (s *scenario) checkpoint(dir string, change func(heads.Checkpoint) heads.Ch
 
 // A writer about to insert is overtaken by one that reads the log when its first message is gone already. Both batches end at the same
 // position; the position alone does not say whose it is.
-func TestSceneAnInsertCountsOnlyWhenItWrote(t *testing.T) {
+func TestScenarioAnInsertCountsOnlyWhenItWrote(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		if omitRule {
 			s.intercept = func(d *interceptor) {
@@ -312,7 +312,7 @@ func (s *scenario) deleteRecords(partition int32, start int64) {
 	req := kmsg.NewPtrDeleteRecordsRequest()
 	req.TimeoutMillis = 10_000
 	topic := kmsg.NewDeleteRecordsRequestTopic()
-	topic.Topic = scenePartition.topic
+	topic.Topic = scenarioPartition.topic
 	p := kmsg.NewDeleteRecordsRequestTopicPartition()
 	p.Partition, p.Offset = partition, start
 	topic.Partitions = append(topic.Partitions, p)
@@ -324,8 +324,8 @@ func (s *scenario) deleteRecords(partition int32, start int64) {
 }
 
 // Between a recovery's look at the table and its look at the views another writer takes over and brings a batch in: together the
-// positions are strange, but they are no one snapshot.
-func TestSceneStopOnlyWhileTheFenceIsOnesOwn(t *testing.T) {
+// positions look inconsistent, but they were not read in one snapshot.
+func TestScenarioStopOnlyWhileTheFenceIsOnesOwn(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		messages := someRecords(4)
 		s.send(messages[:3]...)
@@ -343,7 +343,7 @@ func TestSceneStopOnlyWhileTheFenceIsOnesOwn(t *testing.T) {
 			}
 			return next(q, each)
 		})
-		if omitRule { // the look whether the fence still counts finds that it does
+		if omitRule { // the check whether the fence still counts finds that it does
 			var mu sync.Mutex
 			claim := database.Params{}
 			a.db.onExec(func(st database.Statement, next execFunc) error {
@@ -377,7 +377,7 @@ func TestSceneStopOnlyWhileTheFenceIsOnesOwn(t *testing.T) {
 
 // An insert that comes in several blocks fails between two of them: half of it is there, and no position shows that. One block is there
 // or isn't.
-func TestSceneSingleBlock(t *testing.T) {
+func TestScenarioSingleBlock(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		if omitRule {
 			s.intercept = func(d *interceptor) {
@@ -403,9 +403,9 @@ func TestSceneSingleBlock(t *testing.T) {
 			s.t.Errorf("%d rows of a batch that failed are there", n)
 		}
 		s.exec("ALTER TABLE records DROP CONSTRAINT refused")
-		s.awaitState(6)
+		s.awaitTable(6)
 		s.send(messages[6:]...)
-		s.awaitState(8)
+		s.awaitTable(8)
 		s.await("what the insert does is done", func() bool { return a.statusOf(0).Position == 8 })
 		return s.drift(s.model), true
 	})

@@ -1,6 +1,6 @@
 // Package admin is the work on tables that keeps their writers out: filling a view anew, adding one, re-stating what every row
-// contributes, following a topic that got more partitions. All of it is done under a hold, by conditional statements, so that
-// whoever works may die at any point: the same work, done again, ends it right.
+// contributes, following a topic that got more partitions. All of it is done under a hold, by conditional statements, so that the
+// process may die at any point: the same command, run again, completes the work.
 package admin
 
 import (
@@ -17,7 +17,7 @@ import (
 	"tallyhouse/ingest/worker/position"
 )
 
-// Options say who works and who hears of it.
+// Options say who works, and who is told of it.
 type Options struct {
 	Holder   string // fence.NewHolder; whoever is kept out reads it
 	Log      *slog.Logger
@@ -86,7 +86,7 @@ func partitions(n int, more []int32) []int32 {
 	return slices.Compact(all)
 }
 
-// take puts up the hold, again when writers were quicker.
+// take puts up the hold, and tries again when writers were quicker.
 func (s *Session) take(ctx context.Context) error {
 	for try := 1; ; try++ {
 		hold, err := fence.Take(ctx, s.db, string(s.entity.Topic), s.partitions, s.options.Holder)
@@ -105,7 +105,7 @@ func (s *Session) take(ctx context.Context) error {
 	}
 }
 
-// prepare finds the tables as a writer would, once it is certain that nobody writes.
+// prepare checks and mends the tables as a writer would, once it is certain that nobody writes.
 func (s *Session) prepare(ctx context.Context, own string) error {
 	var err error
 	if s.stream, _, err = position.ReadStream(ctx, s.db, string(s.entity.Topic)); err != nil {
@@ -130,12 +130,12 @@ func (s *Session) mend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for p, stands := range at {
+	for p, pos := range at {
 		for _, v := range s.entity.Views() {
-			if !stands.Missed(v) {
+			if !pos.Missed(v) {
 				continue
 			}
-			s.options.Log.Warn("a view missed the last batch: it is mended", "view", v.Name, "partition", p, "from", stands.First, "to", stands.State)
+			s.options.Log.Warn("a view missed the last batch: it is mended", "view", v.Name, "partition", p, "from", pos.First, "to", pos.State)
 			err := s.statement(ctx, func() error {
 				now, err := position.Read(ctx, s.db, s.entity, []int32{p})
 				if err != nil || !now[p].Missed(v) {

@@ -18,7 +18,7 @@ var allPartitions = []int32{0, 1, 2}
 func (s *scenario) hold(holder string) (h *fence.Hold) {
 	s.t.Helper()
 	retry(s.t, func() (err error) {
-		h, err = fence.Take(context.Background(), s.db, scenePartition.topic, allPartitions, holder)
+		h, err = fence.Take(context.Background(), s.db, scenarioPartition.topic, allPartitions, holder)
 		return err
 	})
 	return h
@@ -33,7 +33,7 @@ func (s *scenario) release(h *fence.Hold) {
 
 // Somebody replaces a view's content under a hold, by statements that no condition can guard, while messages come. The writer waits;
 // without the rule it outbids the hold, and its batches get lost with the old content.
-func TestSceneNoFenceDuringAHold(t *testing.T) {
+func TestScenarioNoFenceDuringAHold(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		messages := someRecords(6)
 		s.send(messages[0])
@@ -81,7 +81,7 @@ func ignoreHolds(d *interceptor) {
 
 // A holder's hold is lost on the way; the holder gives up and takes back what it asked for. Then the hold arrives. On top of what was
 // read is nothing any more, so it writes nothing; written blindly it would hold for ever.
-func TestSceneFencesOnlyOnTopOfWhatWasRead(t *testing.T) {
+func TestScenarioFencesOnlyOnTopOfWhatWasRead(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		messages := someRecords(4)
 		s.send(messages[:2]...)
@@ -98,7 +98,7 @@ func TestSceneFencesOnlyOnTopOfWhatWasRead(t *testing.T) {
 				return next(st)
 			})
 		}
-		if _, err := fence.Take(context.Background(), holder, scenePartition.topic, allPartitions, "a holder"); !errors.Is(err, errLostOnTheWay) {
+		if _, err := fence.Take(context.Background(), holder, scenarioPartition.topic, allPartitions, "a holder"); !errors.Is(err, errLostOnTheWay) {
 			s.t.Fatalf("the hold: %v", err)
 		}
 		if _, err := lost.deliver(); err != nil {
@@ -138,7 +138,7 @@ func (i *interceptor) loseRaise() *delayed {
 
 // A writer's fence is being put up, computed before the hold, written after it. The hold's epoch is so far ahead that it counts all the
 // same; without the jump the writer's outranks it, and the holder never gets through.
-func TestSceneHoldJumpsAhead(t *testing.T) {
+func TestScenarioHoldJumpsAhead(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		messages := someRecords(3)
 		s.send(messages[:2]...)
@@ -164,7 +164,7 @@ func TestSceneHoldJumpsAhead(t *testing.T) {
 			overlapped = overlapped || isRaise(st) && slow.runs()
 			return err
 		})
-		h, err := fence.Take(context.Background(), holder, scenePartition.topic, allPartitions, "!") // sorts before every writer's
+		h, err := fence.Take(context.Background(), holder, scenarioPartition.topic, allPartitions, "!") // sorts before every writer's
 		if err != nil {
 			if !errors.Is(err, fence.ErrLostRace) {
 				s.t.Fatal(err)
@@ -196,10 +196,10 @@ func (i *interceptor) slowRaise(s *scenario) *slow {
 }
 
 // Of a fence for many partitions those are got that nobody holds. The held one waits, says by whom, and goes on when it is free.
-func TestSceneAFenceForManyPartitionsWithSomeHeld(t *testing.T) {
+func TestScenarioAFenceForManyPartitionsWithSomeHeld(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	h, err := fence.Take(t.Context(), s.db, scenePartition.topic, []int32{1}, "somebody")
+	h, err := fence.Take(t.Context(), s.db, scenarioPartition.topic, []int32{1}, "somebody")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestSceneAFenceForManyPartitionsWithSomeHeld(t *testing.T) {
 	a := s.join("a")
 	a.assign(0, 1, 2)
 	s.awaitAll(3)
-	s.await("the other free partition is written", func() bool { return s.stands(2, 3) })
+	s.await("the other free partition is written", func() bool { return s.reached(2, 3) })
 	s.await("the held one says so", func() bool { return a.statusOf(1).Condition == HeldBack })
 	if is := a.statusOf(1); !strings.Contains(is.Reason, "somebody") {
 		t.Errorf("it doesn't say who holds it: %q", is.Reason)
@@ -226,12 +226,12 @@ func TestSceneAFenceForManyPartitionsWithSomeHeld(t *testing.T) {
 		t.Errorf("the held partition was written: it stands at %d", at)
 	}
 	s.release(h)
-	s.await("the held one goes on", func() bool { return s.stands(1, 3) && a.statusOf(1).Condition == Running })
+	s.await("the held one goes on", func() bool { return s.reached(1, 3) && a.statusOf(1).Condition == Running })
 	s.check(s.model)
 }
 
 // A hold whose holder died is taken over by release; the writers go on by themselves.
-func TestSceneAHoldWhoseHolderDied(t *testing.T) {
+func TestScenarioAHoldWhoseHolderDied(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	messages := someRecords(4)
@@ -242,7 +242,7 @@ func TestSceneAHoldWhoseHolderDied(t *testing.T) {
 	s.hold("a rebuild that died")
 	s.send(messages[2:]...)
 	a.awaitCondition(HeldBack)
-	broken, err := fence.Break(t.Context(), s.db, scenePartition.topic, "release")
+	broken, err := fence.Break(t.Context(), s.db, scenarioPartition.topic, "release")
 	if err != nil || len(broken) != len(allPartitions) || fence.Holder(broken[0].Owner) != "a rebuild that died" {
 		t.Fatalf("released %v: %v", broken, err)
 	}

@@ -22,7 +22,7 @@ import (
 )
 
 func (s *scenario) adminOptions() admin.Options {
-	return admin.Options{Holder: fence.NewHolder("the scene"), Log: s.log}
+	return admin.Options{Holder: fence.NewHolder("the scenario"), Log: s.log}
 }
 
 // identity is what the cluster says of the topic.
@@ -33,14 +33,14 @@ func (s *scenario) identity() kafkalog.Identity {
 		s.t.Fatal(err)
 	}
 	defer client.Close()
-	all, err := kafkalog.Identities(context.Background(), client, scenePartition.topic)
+	all, err := kafkalog.Identities(context.Background(), client, scenarioPartition.topic)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return all[scenePartition.topic]
+	return all[scenarioPartition.topic]
 }
 
-// versions are next versions of some(n), each over several lines.
+// versions are next versions of someRecords(n), each over several lines.
 func versions(n, version int) (all []message) {
 	for i, id := range ids(0, n) {
 		all = append(all, record(id, version, map[string]any{"net": 100 * (i + version), "allocations": []any{
@@ -52,7 +52,7 @@ func versions(n, version int) (all []message) {
 
 // A rebuild's holder dies in the middle. The writer waits, the operator releases the hold, the writer goes on with what the view is by
 // then, and a second rebuild ends it.
-func TestSceneARebuildWhoseHolderDies(t *testing.T) {
+func TestScenarioARebuildWhoseHolderDies(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	s.send(someRecords(8)...)
@@ -83,7 +83,7 @@ func TestSceneARebuildWhoseHolderDies(t *testing.T) {
 	}
 	s.send(versions(8, 2)...)
 	a.awaitCondition(HeldBack)
-	if _, err := fence.Break(t.Context(), s.db, scenePartition.topic, "release"); err != nil {
+	if _, err := fence.Break(t.Context(), s.db, scenarioPartition.topic, "release"); err != nil {
 		t.Fatal(err)
 	}
 	s.awaitAll(16)
@@ -95,9 +95,9 @@ func TestSceneARebuildWhoseHolderDies(t *testing.T) {
 	s.check(s.model)
 }
 
-// The topic grows while old workers are about: one stands, one sleeps with a batch cut by the old number. Keys change partitions; what
+// The topic grows while old workers are about: one is running, one sleeps with a batch cut by the old number. Keys change partitions; what
 // lies in the old ones is re-routed.
-func TestSceneResizeWithOldWorkersAbout(t *testing.T) {
+func TestScenarioResizeWithOldWorkersAbout(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	s.send(someRecords(8)...)
@@ -128,7 +128,7 @@ func TestSceneResizeWithOldWorkersAbout(t *testing.T) {
 	b.assign(3, 4)
 	settled := func() bool {
 		for tp, end := range s.ends() {
-			if tp.topic == scenePartition.topic && !s.stands(tp.partition, uint64(end)) {
+			if tp.topic == scenarioPartition.topic && !s.reached(tp.partition, uint64(end)) {
 				return false
 			}
 		}
@@ -163,7 +163,7 @@ func (s *scenario) formerFormula() {
 }
 
 // A release sums something new: its workers refuse until the rows are re-stated, then go on with heads of the new life.
-func TestSceneRestatementBesideWorkers(t *testing.T) {
+func TestScenarioRestatementBesideWorkers(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	s.send(someRecords(8)...)
@@ -187,7 +187,7 @@ func TestSceneRestatementBesideWorkers(t *testing.T) {
 
 // The server is restarted in the middle of a piece of work, which takes its hold down: the work notices, a worker goes on or refuses,
 // and the same work, done again, ends it.
-func TestSceneAServerRestartInTheMiddle(t *testing.T) {
+func TestScenarioAServerRestartInTheMiddle(t *testing.T) {
 	engine, err := clickhousetest.StartIn(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -215,7 +215,7 @@ func TestSceneAServerRestartInTheMiddle(t *testing.T) {
 			return err
 		}, 0},
 		{"of a hold", func(*scenario) {}, func(s *scenario, o admin.Options) error {
-			h, err := fence.Take(context.Background(), s.db, scenePartition.topic, allPartitions, o.Holder)
+			h, err := fence.Take(context.Background(), s.db, scenarioPartition.topic, allPartitions, o.Holder)
 			if err != nil {
 				return err
 			}
@@ -287,7 +287,7 @@ func TestSceneAServerRestartInTheMiddle(t *testing.T) {
 func (s *scenario) everywhere() (bool, error) {
 	ends := s.ends()
 	for tp, end := range ends {
-		if tp.topic != scenePartition.topic {
+		if tp.topic != scenarioPartition.topic {
 			continue
 		}
 		at, err := position.Read(context.Background(), s.db, store.Of(events.Records), []int32{tp.partition})

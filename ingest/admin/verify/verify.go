@@ -1,4 +1,4 @@
-// Package verify finds out whether the roll-ups hold exactly what they should: it recomputes every one from its table, and what every
+// Package verify checks that the roll-ups hold exactly what they should: it recomputes every one from its table, and what every
 // row contributes from the row's own image. It changes nothing but, for as long as it must, who may write.
 package verify
 
@@ -15,7 +15,7 @@ import (
 
 // Options say how to look.
 type Options struct {
-	NoHold   bool   // never keep writers out: what they don't leave still is not compared
+	NoHold   bool   // never keep writers out: what they change meanwhile is not compared
 	Holder   string // fence.NewHolder; whoever is kept out reads it
 	Most     int    // findings listed per view and table, the others counted; 0 is 100
 	Log      *slog.Logger
@@ -152,7 +152,7 @@ func (a *auditor) run(ctx context.Context) (err error) {
 	return a.statements(ctx)
 }
 
-// hold keeps the topic's writers out from here on, unless that is not wanted. It reports whether it does.
+// hold keeps the topic's writers out from here on, unless Options.NoHold. It reports whether it does.
 func (a *auditor) hold(ctx context.Context) (bool, error) {
 	if a.options.NoHold || a.held != nil {
 		return a.held != nil, nil

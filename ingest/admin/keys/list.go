@@ -17,7 +17,7 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Known is a key as it stands.
+// Known is the current state of a key.
 type Known struct {
 	ID      string
 	Version int64

@@ -23,21 +23,21 @@ func (s *scenario) stream(change func(*position.Stream)) (before position.Stream
 	s.t.Helper()
 	ctx := context.Background()
 	h := s.hold("a change of the stream")
-	before, ok, err := position.ReadStream(ctx, s.db, scenePartition.topic)
+	before, ok, err := position.ReadStream(ctx, s.db, scenarioPartition.topic)
 	if err != nil || !ok {
 		s.t.Fatal(ok, err)
 	}
 	now := before
 	now.Revision++
 	change(&now)
-	if err := position.WriteStream(ctx, s.db, scenePartition.topic, h.StatementID(s.db), now, fence.HoldCounts, h.Params()); err != nil {
+	if err := position.WriteStream(ctx, s.db, scenarioPartition.topic, h.StatementID(s.db), now, fence.HoldCounts, h.Params()); err != nil {
 		s.t.Fatal(err)
 	}
 	s.release(h)
 	return before
 }
 
-// awaitRefusal waits until the member refuses to write and compares the words in which it does.
+// awaitRefusal waits until the member refuses to write and compares what it says.
 func (m *member) awaitRefusal(words ...string) {
 	m.scenario.t.Helper()
 	m.awaitCondition(Refused)
@@ -52,8 +52,8 @@ func (m *member) awaitRefusal(words ...string) {
 }
 
 // The tables got another content at the same position, as by a restore, and with it another life: heads of the old life are worth
-// nothing although they stand at the very position.
-func TestSceneHeadsOfALifeThatEnded(t *testing.T) {
+// nothing although they are at the very same position.
+func TestScenarioHeadsOfALifeThatEnded(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		id := ids(0, 1)[0]
 		s.send(record(id, 1, map[string]any{"net": 1000, "allocations": []any{}}))
@@ -88,7 +88,7 @@ func TestSceneHeadsOfALifeThatEnded(t *testing.T) {
 }
 
 // A topic that was made anew begins at 0 again: its offsets mean other messages. Whoever reads already notices it, and so does who comes.
-func TestSceneATopicMadeAnew(t *testing.T) {
+func TestScenarioATopicMadeAnew(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	s.send(someRecords(3)...)
@@ -113,7 +113,7 @@ func TestSceneATopicMadeAnew(t *testing.T) {
 }
 
 // The same for a worker that nobody wakes: it reads on in what it takes for its topic, and must not believe what it gets.
-func TestSceneATopicMadeAnewUnderAWorker(t *testing.T) {
+func TestScenarioATopicMadeAnewUnderAWorker(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	s.send(someRecords(3)...)
@@ -135,8 +135,8 @@ func (s *scenario) remakeTopic() {
 	s.t.Helper()
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
-	deleted, err := s.cluster.Client().DeleteTopics(ctx, &kafkago.DeleteTopicsRequest{Topics: []string{scenePartition.topic}})
-	if err != nil || deleted.Errors[scenePartition.topic] != nil {
+	deleted, err := s.cluster.Client().DeleteTopics(ctx, &kafkago.DeleteTopicsRequest{Topics: []string{scenarioPartition.topic}})
+	if err != nil || deleted.Errors[scenarioPartition.topic] != nil {
 		s.t.Fatal(err, deleted)
 	}
 	s.await("the topic is there again", func() bool {
@@ -146,7 +146,7 @@ func (s *scenario) remakeTopic() {
 }
 
 // A binary that computes contributions by another formula than the rows carry refuses, the old one and the new one alike.
-func TestSceneAnotherFormula(t *testing.T) {
+func TestScenarioAnotherFormula(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	messages := someRecords(4)
@@ -168,7 +168,7 @@ func TestSceneAnotherFormula(t *testing.T) {
 }
 
 // Work in progress keeps writers out after its hold is gone, as it is when the server was restarted.
-func TestSceneWorkInProgressOutlastsItsHold(t *testing.T) {
+func TestScenarioWorkInProgressOutlastsItsHold(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	s.send(someRecords(3)...)
@@ -190,11 +190,11 @@ func TestSceneWorkInProgressOutlastsItsHold(t *testing.T) {
 
 // What was read before a recovery never gets into a later batch: it would jump over offsets. A fetch of the older attempt comes after the
 // newer attempt has begun; it belongs to the older one's buffer, which nobody reads any more.
-func TestSceneRecordsReadBeforeARecovery(t *testing.T) {
+func TestScenarioRecordsReadBeforeARecovery(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		s.send(someRecords(6)...)
 		var read []*kgo.Record
-		err := kafka.Read(t.Context(), s.cluster, scenePartition.topic, func(r *kgo.Record) error {
+		err := kafka.Read(t.Context(), s.cluster, scenarioPartition.topic, func(r *kgo.Record) error {
 			if r.Partition == 0 && r.Offset >= 3 {
 				read = append(read, r)
 			}
@@ -207,7 +207,7 @@ func TestSceneRecordsReadBeforeARecovery(t *testing.T) {
 		reading := func() *buffer {
 			a.source.mu.Lock()
 			defer a.source.mu.Unlock()
-			return a.source.buffers[scenePartition]
+			return a.source.buffers[scenarioPartition]
 		}
 		a.db.loseBatch(func() {
 			older := reading()
@@ -237,7 +237,7 @@ func TestSceneRecordsReadBeforeARecovery(t *testing.T) {
 }
 
 // Many recoveries while much is read: every other insert gets lost.
-func TestSceneManyRecoveriesWhileMuchIsRead(t *testing.T) {
+func TestScenarioManyRecoveriesWhileMuchIsRead(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	a := s.join("a")
@@ -259,7 +259,7 @@ func TestSceneManyRecoveriesWhileMuchIsRead(t *testing.T) {
 }
 
 // A message in another partition than its key's is re-routed, says where from, and is applied once, there.
-func TestSceneRerouting(t *testing.T) {
+func TestScenarioRerouting(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	astray := record(ids(0, 1)[0], 1, nil)
@@ -269,10 +269,10 @@ func TestSceneRerouting(t *testing.T) {
 	a := s.join("a")
 	a.assign(0, 1, 2)
 	s.awaitAll(1)
-	s.await("the wrong partitions pass it", func() bool { return s.stands(1, 1) && s.stands(2, 1) })
+	s.await("the wrong partitions pass it", func() bool { return s.reached(1, 1) && s.reached(2, 1) })
 	s.check(s.model)
 	from := ""
-	err := kafka.Read(t.Context(), s.cluster, scenePartition.topic, func(r *kgo.Record) error {
+	err := kafka.Read(t.Context(), s.cluster, scenarioPartition.topic, func(r *kgo.Record) error {
 		for _, h := range r.Headers {
 			if r.Partition == 0 && h.Key == "rerouted-from" {
 				from = string(h.Value)
@@ -290,7 +290,7 @@ func TestSceneRerouting(t *testing.T) {
 }
 
 // The topic has more partitions than the database knows of: nothing is re-routed, and the worker names the remedy.
-func TestSceneNothingIsSentOnWhileTheNumbersDiffer(t *testing.T) {
+func TestScenarioNothingIsSentOnWhileTheNumbersDiffer(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	s.send(someRecords(2)...)
@@ -307,7 +307,7 @@ func TestSceneNothingIsSentOnWhileTheNumbersDiffer(t *testing.T) {
 			t.Errorf("partition %d stands at %d, want %d", p, at, want)
 		}
 	}
-	if end := s.ends()[topicPartition{scenePartition.topic, 1}]; end != 0 {
+	if end := s.ends()[topicPartition{scenarioPartition.topic, 1}]; end != 0 {
 		t.Errorf("%d messages were sent on", end)
 	}
 	s.check(s.model)
@@ -315,7 +315,7 @@ func TestSceneNothingIsSentOnWhileTheNumbersDiffer(t *testing.T) {
 
 // The group gives a partition that the broker, when asked, doesn't have: its news of a larger topic came from another broker. That one
 // waits; the others are written.
-func TestSceneAPartitionThatTheBrokerDoesNotHave(t *testing.T) {
+func TestScenarioAPartitionThatTheBrokerDoesNotHave(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	s.send(someRecords(2)...)
@@ -332,9 +332,9 @@ func (s *scenario) addPartitions(n int) {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
 	r, err := s.cluster.Client().CreatePartitions(ctx, &kafkago.CreatePartitionsRequest{
-		Topics: []kafkago.TopicPartitionsConfig{{Name: scenePartition.topic, Count: int32(n)}},
+		Topics: []kafkago.TopicPartitionsConfig{{Name: scenarioPartition.topic, Count: int32(n)}},
 	})
-	if err != nil || r.Errors[scenePartition.topic] != nil {
+	if err != nil || r.Errors[scenarioPartition.topic] != nil {
 		s.t.Fatal(err, r)
 	}
 }

@@ -18,7 +18,7 @@ func resizeCommand(s *shell, to *connection) *cobra.Command {
 		Use:   "resize",
 		Short: "Follow topics that got more partitions",
 		Long: "After partitions were added with Kafka's own tools, this lets the database follow: it keeps the writers of each such topic out for a\n" +
-			"moment and writes the new number down. Messages that lie in a partition that is no longer their key's are then sent on by the\n" +
+			"moment and writes the new number down. Messages that lie in a partition that is no longer their key's are then re-routed by the\n" +
 			"worker. With several shards the number must be a multiple of theirs.",
 		Example: "  tallyhouse topics resize",
 		Args:    cobra.NoArgs,
