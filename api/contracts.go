@@ -17,7 +17,7 @@ var listContracts = operation{
 		{Name: "projectId", Type: query.Text(), Description: "Only contracts of this project."},
 	}),
 	lists:   reader.ContractsTable,
-	returns: list(contractTable.Name()),
+	returns: list(contractTable.Reference()),
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
 		projects, err := c.reach()
 		if err != nil {
@@ -50,7 +50,7 @@ var getContract = operation{
 	id: "getContract", path: "/v0/contracts/{contractId}",
 	summary:     "Get a contract",
 	description: "One contract with its budget lines and amendments.",
-	returns:     single(contractTable.Name()),
+	returns:     contractTable.Reference(),
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
 		var groups access.Groups
 		visible := func(id string) (reader.ProjectRef, reader.ContractParts, bool) {

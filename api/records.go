@@ -41,7 +41,7 @@ var listRecords = operation{
 	check:       checkRecords,
 	maxProjects: maxSpannedProjects,
 	lists:       reader.RecordsTable,
-	returns:     countedList(partialRecord),
+	returns:     countedList(recordTable.PartialReference("PartialRecord", "id")),
 	answer:      answerRecords,
 }
 
@@ -49,7 +49,7 @@ var getRecord = operation{
 	id: "getRecord", path: "/v0/records/{recordId}",
 	summary:     "Get a record",
 	description: "One record.",
-	returns:     single(recordTable.Name()),
+	returns:     recordTable.Reference(),
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
 		var groups access.Groups
 		visible := func(id string) (reader.ProjectRef, bool) {

@@ -83,7 +83,7 @@ var listForecastSnapshots = operation{
 	params:      paging,
 	lists:       reader.SnapshotsTable,
 	rank:        snapshotRankSize,
-	returns:     list(snapshotTable.Name()),
+	returns:     list(snapshotTable.Reference()),
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
 		project, ok := c.caller.Project(c.path["projectId"])
 		if !ok {
@@ -123,7 +123,7 @@ var getForecastSnapshot = operation{
 	summary:     "Get a forecast snapshot",
 	description: "The approved snapshot that counts for the month, with what changed since the previous approved month.",
 	pathTypes:   map[string]query.Type{"month": query.Month()},
-	returns:     single(snapshotTable.Name()),
+	returns:     snapshotTable.Reference(),
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
 		month, err := calendar.ParseMonth(c.path["month"])
 		if err != nil {

@@ -12,12 +12,12 @@ import (
 
 // Figure is a sum of money with its currency. One beyond the range of amounts fails the encoder: it is never shown wrapped or clamped.
 func Figure[T any](get func(v *T) (sum analytics.Int128, currency string)) Value[T] {
-	return Value[T]{Reference("Amount"), func(e *Encoder, v *T) { e.figure(get(v)) }}
+	return Value[T]{amountReference(), func(e *Encoder, v *T) { e.figure(get(v)) }}
 }
 
 // NullFigure is Figure or null.
 func NullFigure[T any](get func(v *T) (sum events.Opt[analytics.Int128], currency string)) Value[T] {
-	return Value[T]{Reference("Amount").OrNull(), func(e *Encoder, v *T) {
+	return Value[T]{amountReference().OrNull(), func(e *Encoder, v *T) {
 		sum, currency := get(v)
 		if !sum.Ok {
 			e.null()

@@ -3,8 +3,10 @@ package resource_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -143,7 +145,7 @@ func TestTablesWriteWhatEncodingJSONWrites(t *testing.T) {
 			in := inners.Draw(t, "inner")
 			v.inner = &in
 		}
-		groups := access.Groups(rapid.IntRange(0, 255).Draw(t, "groups")) | access.Core
+		groups := access.Groups(rapid.IntRange(0, int(access.All)).Draw(t, "groups")) | access.Core
 
 		e := &resource.Encoder{Groups: groups}
 		thingTable.Append(e, thingTable.Visible(groups), &v)
@@ -191,5 +193,51 @@ func TestWhatIsReadFollowsFromWhatIsShown(t *testing.T) {
 	}
 	if got := thingTable.Reads(thingTable.Visible(access.All)); got != 15 {
 		t.Errorf("reads %b", got)
+	}
+}
+
+// manyFields are n fields of different names.
+func manyFields(n int) []resource.Field[thing] {
+	var fields []resource.Field[thing]
+	for i := range n {
+		fields = append(fields, resource.Field[thing]{Name: fmt.Sprint("f", i), Groups: access.Core, Value: resource.Text(func(v *thing) string { return v.id })})
+	}
+	return fields
+}
+
+func TestATableWithAMistakeMakesNoDocument(t *testing.T) {
+	twice := append(manyFields(1), manyFields(1)...)
+	inside := resource.Field[thing]{Name: "inside", Groups: access.Core, Value: resource.List(resource.NewTable("Bad", "", twice...), func(*thing) []thing { return nil })}
+	for name, c := range map[string]struct {
+		schemas []*resource.Schema
+		wrong   string
+	}{
+		"as many fields as a mask holds": {[]*resource.Schema{resource.NewTable("A", "", manyFields(64)...).Reference()}, ""},
+		"one more":                       {[]*resource.Schema{resource.NewTable("A", "", manyFields(65)...).Reference()}, "resource A has 65 fields"},
+		"a name twice":                   {[]*resource.Schema{resource.NewTable("A", "", twice...).Reference()}, "two fields named f0"},
+		"inside another":                 {[]*resource.Schema{resource.NewTable("A", "", inside).Reference().OrNull()}, "resource Bad has two fields"},
+		"one name, the same twice":       {[]*resource.Schema{innerTable.Reference(), innerTable.Reference()}, ""},
+		"one name for different schemas": {[]*resource.Schema{innerTable.Reference(), resource.NewTable("Inner", "", manyFields(1)...).Reference()}, "two schemas named Inner"},
+	} {
+		_, err := resource.Components(c.schemas...)
+		if got := fmt.Sprint(err); (err == nil) != (c.wrong == "") || !strings.Contains(got, c.wrong) && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestTheLastFieldOfAFullTableIsShown(t *testing.T) {
+	table := resource.NewTable("A", "", manyFields(64)...)
+	e := &resource.Encoder{}
+	table.Append(e, table.Visible(access.Core)&table.Named([]string{"f63"}), &thing{id: "x"})
+	if string(e.B) != `{"f63":"x"}` {
+		t.Errorf("got %s", e.B)
+	}
+}
+
+func TestComponentsAreAllThatSchemasReferTo(t *testing.T) {
+	found, err := resource.Components(&resource.Schema{Type: "array", Items: thingTable.Reference()})
+	if err != nil || !slices.Equal(found.Names, []string{"Thing", "Amount", "Inner"}) {
+		t.Errorf("got %v, %v", found.Names, err)
 	}
 }

@@ -3,6 +3,8 @@ package resource
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"slices"
 
 	"tallyhouse/schemas/jsontext"
 )
@@ -29,6 +31,7 @@ type Schema struct {
 	AdditionalProperties *bool       `json:"additionalProperties,omitempty"`
 	AnyOf                []*Schema   `json:"anyOf,omitempty"`
 	Group                []string    `json:"x-field-groups,omitempty"` // what a caller needs to see the member
+	component            *Component  // what Ref names
 }
 
 // OrNull is the schema, or null.
@@ -41,8 +44,58 @@ func (s *Schema) OrNull() *Schema {
 	return &Schema{AnyOf: []*Schema{s, {Type: "null"}}}
 }
 
-// Reference points at a schema among the document's components.
-func Reference(name string) *Schema { return &Schema{Ref: "#/components/schemas/" + name} }
+// Component is a schema that others refer to by its name.
+type Component struct {
+	Name   string
+	Schema *Schema
+	err    error // what is wrong with it
+}
+
+// Reference is a schema that refers to a component, which Components finds through it.
+func Reference(c Component) *Schema {
+	return &Schema{Ref: "#/components/schemas/" + c.Name, component: &c}
+}
+
+// Components are all components that the schemas refer to, directly or through others, in the order in which they are met. It is an
+// error when two of one name differ, or when a table that one comes from has a mistake.
+func Components(schemas ...*Schema) (*Properties, error) {
+	found := &Properties{}
+	for _, s := range schemas {
+		if err := found.collect(s); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func (p *Properties) collect(s *Schema) error {
+	if s == nil {
+		return nil
+	}
+	if c := s.component; c != nil {
+		if c.err != nil {
+			return c.err
+		}
+		if i := slices.Index(p.Names, c.Name); i >= 0 {
+			if !reflect.DeepEqual(p.Schemas[i], c.Schema) {
+				return fmt.Errorf("two schemas named %s differ", c.Name)
+			}
+			return nil
+		}
+		p.Names, p.Schemas = append(p.Names, c.Name), append(p.Schemas, c.Schema)
+		return p.collect(c.Schema)
+	}
+	parts := append([]*Schema{s.Items}, s.AnyOf...)
+	if s.Properties != nil {
+		parts = append(parts, s.Properties.Schemas...)
+	}
+	for _, part := range parts {
+		if err := p.collect(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // Number is a pointer to n, for the bounds of a schema.
 func Number[N int | int64](n N) *N { return &n }

@@ -84,7 +84,7 @@ func NullInstant[T any](get func(v *T) events.Opt[time.Time]) Value[T] {
 
 // NullAmount is an amount of money in minor units with its currency, or null.
 func NullAmount[T any](get func(v *T) (value events.Opt[int64], currency string)) Value[T] {
-	return Value[T]{Reference("Amount").OrNull(), func(e *Encoder, v *T) {
+	return Value[T]{amountReference().OrNull(), func(e *Encoder, v *T) {
 		value, currency := get(v)
 		if !value.Ok {
 			e.null()
@@ -96,12 +96,12 @@ func NullAmount[T any](get func(v *T) (value events.Opt[int64], currency string)
 
 // Object is an object with members of its own.
 func Object[T, U any](table *Table[U], get func(v *T) *U) Value[T] {
-	return Value[T]{Reference(table.name), func(e *Encoder, v *T) { table.Append(e, table.Visible(e.Groups), get(v)) }}
+	return Value[T]{table.Reference(), func(e *Encoder, v *T) { table.Append(e, table.Visible(e.Groups), get(v)) }}
 }
 
 // NullObject is an object, or null where get returns nil.
 func NullObject[T, U any](table *Table[U], get func(v *T) *U) Value[T] {
-	return Value[T]{Reference(table.name).OrNull(), func(e *Encoder, v *T) {
+	return Value[T]{table.Reference().OrNull(), func(e *Encoder, v *T) {
 		u := get(v)
 		if u == nil {
 			e.null()
@@ -113,7 +113,7 @@ func NullObject[T, U any](table *Table[U], get func(v *T) *U) Value[T] {
 
 // List is an array of objects; an empty one is [].
 func List[T, U any](table *Table[U], get func(v *T) []U) Value[T] {
-	return Value[T]{&Schema{Type: "array", Items: Reference(table.name)}, func(e *Encoder, v *T) {
+	return Value[T]{&Schema{Type: "array", Items: table.Reference()}, func(e *Encoder, v *T) {
 		e.B = append(e.B, '[')
 		m, list := table.Visible(e.Groups), get(v)
 		for i := range list {
@@ -147,10 +147,10 @@ func (e *Encoder) amount(value int64, currency string) {
 	e.B = append(e.B, '}')
 }
 
-// AmountSchema is the schema of every amount (spec section 2.1).
-func AmountSchema() *Schema {
+// amountReference is the schema of every amount.
+func amountReference() *Schema {
 	closed := false
-	return &Schema{
+	return Reference(Component{Name: "Amount", Schema: &Schema{
 		Type:        "object",
 		Description: "Money: a whole number of the currency's smallest unit. Amounts in different currencies are never added together.",
 		Properties: &Properties{
@@ -162,5 +162,5 @@ func AmountSchema() *Schema {
 		},
 		Required:             []string{"value", "currency"},
 		AdditionalProperties: &closed,
-	}
+	}})
 }
