@@ -7,7 +7,7 @@ TEST ?= $(GO) test -timeout 30m
 # How many random cases each property is tested with: few for every change, many in the night.
 export RAPID_CHECKS ?= 30
 
-.PHONY: dev build test lint deadcode race bench read-accuracy nightly
+.PHONY: dev build test lint deadcode generate race bench read-accuracy nightly
 
 dev: build
 	./bin/tallyhouse dev
@@ -28,6 +28,11 @@ lint:
 deadcode:
 	@found="$$($(GO) tool deadcode ./...)" || exit 1; \
 	dead="$$(echo "$$found" | grep -v 'test/[^/]*\.go:')"; if [ -n "$$dead" ]; then echo "reached by no binary:"; echo "$$dead"; exit 1; fi
+
+# What is made from the code and checked in: the tests that compare it write it anew.
+generate:
+	$(GO) test ./api -run TestTheDocumentIsWrittenDown -update
+	$(GO) test ./reader -run TestStatementsAreAsWrittenDown -update
 
 race:
 	$(TEST) -race ./...

@@ -113,7 +113,7 @@ func TestStatementsAreAsWrittenDown(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := q.text(); got != string(want) {
-			t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
+			t.Errorf("%s: got\n%s\nwant\n%s\nif that is meant: make generate", path, got, want)
 		}
 	}
 }
