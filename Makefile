@@ -19,6 +19,14 @@ test: lint
 	@.ci/install
 	$(TEST) ./...
 
+# Where tests meet Kafka: they pass on the embedded broker and on Apache Kafka.
+KAFKA_TESTS = ./schemas/kafka ./ingest/kafka ./ingest/worker ./ingest/admin/load ./ingest/admin/deadletters ./ingest/admin/keys ./ingest/mail ./api ./cmd/tallyhouse
+
+# Those tests against Apache Kafka. It needs Java and Maven, which fetches the broker's jars.
+.PHONY: test-kafka
+test-kafka:
+	jars="$$(deploy/embedded/kafka/apachetest/fetch)" && TALLYHOUSE_TEST_KAFKA="$$jars" $(TEST) -p 1 $(KAFKA_TESTS)
+
 lint:
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:" $$unformatted; exit 1; fi
 	$(GO) vet ./...

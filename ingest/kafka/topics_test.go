@@ -11,6 +11,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/schemas/events"
@@ -36,6 +37,7 @@ func create(t *testing.T, c kafka.Cluster, topic string, partitions int, setting
 	if err = errors.Join(err, r.Errors[topic]); err != nil {
 		t.Fatal(err)
 	}
+	kafkatest.AwaitTopic(t, c.Addrs[0], topic, partitions)
 }
 
 func TestEnsureMakesEveryTopicAsItMustBe(t *testing.T) {

@@ -19,7 +19,6 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
-	embeddedkafka "tallyhouse/deploy/embedded/kafka"
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	embeddedmail "tallyhouse/deploy/embedded/mail"
 	"tallyhouse/ingest/admin/migrate"
@@ -62,7 +61,7 @@ const (
 // world is a database, a broker, a worker of the stream and a mail server, all real.
 type world struct {
 	t         testing.TB
-	broker    *embeddedkafka.Broker
+	broker    kafkatest.Broker
 	brokerDir string
 	cluster   kafka.Cluster
 	where     database.Options

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -194,6 +195,16 @@ func produce(cluster kafka.Cluster, messages []message) error {
 		byTarget[id] = append(byTarget[id], m)
 	}
 	for _, group := range byTarget {
+		if err := produceGroup(ctx, cluster, group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// produceGroup sends messages to one partition in one batch. A broker may need a moment to lead a partition that has just been made.
+func produceGroup(ctx context.Context, cluster kafka.Cluster, group []message) error {
+	for {
 		var records []kafkago.Record
 		for _, m := range group {
 			r := kafkago.Record{Key: kafkago.NewBytes([]byte(m.key))}
@@ -203,14 +214,14 @@ func produce(cluster kafka.Cluster, messages []message) error {
 			records = append(records, r)
 		}
 		r, err := cluster.Client().Produce(ctx, &kafkago.ProduceRequest{Topic: string(group[0].topic), Partition: group[0].partition, RequiredAcks: kafkago.RequireAll, Records: kafkago.NewRecordReader(records...)})
-		if err != nil {
+		if err == nil {
+			err = r.Error
+		}
+		if !errors.Is(err, kafkago.NotLeaderForPartition) {
 			return err
 		}
-		if r.Error != nil {
-			return r.Error
-		}
+		time.Sleep(20 * time.Millisecond)
 	}
-	return nil
 }
 
 // ends are the ends of all logs, by topic and partition.
