@@ -42,7 +42,8 @@ type ingestFlags struct {
 
 func (f *ingestFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.group, "group", "tallyhouse", "consumer group: its members share the partitions")
-	flags.DurationVar(&f.freshness, "freshness", 100*time.Millisecond, "how long a batch waits for more: longer means fewer, larger inserts")
+	flags.DurationVar(&f.freshness, "freshness", 100*time.Millisecond,
+		"how long a batch waits for more: longer means fewer, larger inserts")
 }
 
 func ingestCommand(s *shell) *cobra.Command {
@@ -61,10 +62,12 @@ func ingestCommand(s *shell) *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.dataDir, "data-dir", "./.tallyhouse", "directory of this worker's heads, a cache of the newest states; one worker per directory")
+	flags.StringVar(&f.dataDir, "data-dir", "./.tallyhouse",
+		"directory of this worker's heads, a cache of the newest states; one worker per directory")
 	f.add(flags)
 	flags.StringVar(&metricsAddr, "metrics-addr", "127.0.0.1:9090", "where /metrics, /healthz and /readyz are served, host:port")
-	flags.BoolVar(&volatile, "allow-volatile", false, "also write to tables that do not write through to the disk, as dev makes them; a power loss may tear them")
+	flags.BoolVar(&volatile, "allow-volatile", false, "also write to tables that do not write through to the disk, "+
+		"as dev makes them; a power loss may tear them")
 	invoices.add(flags, nil, "")
 	from := connectionFlags(flags)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -118,7 +121,8 @@ func (w *runningWorker) close() {
 }
 
 // openWorker checks everything that a worker relies on, and prepares it.
-func (s *shell) openWorker(ctx context.Context, f ingestFlags, servers servers, target clickhouse.Target, metrics prometheus.Registerer) (_ *runningWorker, err error) {
+func (s *shell) openWorker(ctx context.Context, f ingestFlags, servers servers, target clickhouse.Target,
+	metrics prometheus.Registerer) (_ *runningWorker, err error) {
 	w := &runningWorker{}
 	defer func() {
 		if err != nil {

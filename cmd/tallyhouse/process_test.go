@@ -73,8 +73,8 @@ func (s *process) background(what string, run func(context.Context) error) {
 }
 
 // within is a context that ends after a time that is a bound for a hung test, not an assertion.
-func (s *process) within(patience time.Duration) context.Context {
-	ctx, stop := context.WithTimeout(context.Background(), patience)
+func (s *process) within(timeout time.Duration) context.Context {
+	ctx, stop := context.WithTimeout(context.Background(), timeout)
 	s.Cleanup(stop)
 	return ctx
 }

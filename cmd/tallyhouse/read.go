@@ -22,7 +22,8 @@ func readCommand(s *shell) *cobra.Command {
 		GroupID: groupCare,
 		Short:   "Read invoice PDFs and print their fields",
 		Long: "Prints one JSON line per file: its status, the reason when it could not be read, the fields (amounts in minor units, credit notes\n" +
-			"negative, null where not certain) and the evidence of each. A file that is no invoice is an answer, not a failure of the command.",
+			"negative, null where not certain) and the evidence of each. A file that is no invoice is an answer, not " +
+			"a failure of the command.",
 		Example: "  tallyhouse read invoice.pdf\n" +
 			"  tallyhouse read --no-xml --own-company 'Muster Bau GmbH' --own-vat-id ATU12345675 inbox/*.pdf",
 	}

@@ -21,8 +21,9 @@ const (
 	exitFailed       = 1
 	exitUsage        = 2
 	exitInconclusive = 3 // what was asked for is neither done nor failed: load --wait without progress, verify without comparison
-	exitCodesLong    = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 inconclusive (load --wait without progress, verify without comparison)."
-	environmentDoc   = "Every flag can also be given as an environment variable, shown behind it in [brackets]; the flag wins."
+	exitCodesLong    = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 inconclusive (load --wait without progress, " +
+		"verify without comparison)."
+	environmentDoc = "Every flag can also be given as an environment variable, shown behind it in [brackets]; the flag wins."
 )
 
 // shell is what a command gets from the process: streams, environment and log. log is set before a command runs.

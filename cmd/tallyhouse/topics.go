@@ -23,7 +23,8 @@ func topicsCommand(s *shell) *cobra.Command {
 	}
 	to := connectionFlags(cmd.PersistentFlags())
 	cmd.AddCommand(resizeCommand(s, to))
-	cmd.Flags().IntVar(&spec.Partitions, "partitions", 0, fmt.Sprintf("partitions of every topic; 0: as they are, %d where they are made", kafka.DefaultPartitions))
+	cmd.Flags().IntVar(&spec.Partitions, "partitions", 0,
+		fmt.Sprintf("partitions of every topic; 0: as they are, %d where they are made", kafka.DefaultPartitions))
 	cmd.Flags().IntVar(&spec.Replicas, "replicas", 0, "replicas of a topic that is made; 0: the cluster's default")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		servers, err := to.open()

@@ -52,7 +52,8 @@ func resizeCommand(s *shell, to *connection) *cobra.Command {
 			for _, e := range store.All() {
 				id := ids[string(e.Topic)]
 				if id.Partitions%len(shards) != 0 {
-					return fmt.Errorf("%s has %d partitions, which %d shards do not share evenly: make them a multiple", e.Topic, id.Partitions, len(shards))
+					return fmt.Errorf("%s has %d partitions, which %d shards do not share evenly: make them a multiple",
+						e.Topic, id.Partitions, len(shards))
 				}
 				for _, shard := range shards {
 					r, err := admin.Resize(ctx, shard, e, id, o)

@@ -84,9 +84,11 @@ func verdict(reports []*verify.Report) error {
 	}
 	switch {
 	case drift > 0:
-		return fmt.Errorf("drift: %d keys, rows or positions are not what they should be; run `tallyhouse rebuild` for the roll-ups named", drift)
+		return fmt.Errorf("drift: %d keys, rows or positions are not what they should be; run `tallyhouse rebuild` "+
+			"for the roll-ups named", drift)
 	case uncompared > 0:
-		return inconclusiveError{fmt.Errorf("%d ranges could not be compared, writers were busy: run it without --no-hold, or when less comes in", uncompared)}
+		return inconclusiveError{fmt.Errorf("%d ranges could not be compared, writers were busy: run it without "+
+			"--no-hold, or when less comes in", uncompared)}
 	}
 	return nil
 }
@@ -107,7 +109,7 @@ func (s *shell) printReport(r *verify.Report) {
 		fmt.Fprintf(s.out, "%s: %d rows, %d of them contribute something wrong%s\n", t.Topic, t.Rows, t.Statements.Count, held)
 		s.printFindings(t.Statements)
 		for _, p := range t.Positions {
-			fmt.Fprintf(s.out, "  partition %d: %s stands at %d, its table at %d%s\n", p.Partition, p.View, p.Have, p.Table, tornText(p.Torn))
+			fmt.Fprintf(s.out, "  partition %d: %s is at %d, its table at %d%s\n", p.Partition, p.View, p.Have, p.Table, tornText(p.Torn))
 		}
 		for _, v := range t.Views {
 			state := "no drift"

@@ -90,7 +90,7 @@ func TestRebuildCorrectsWhateverIsWrong(t *testing.T) {
 			}
 			for p, pos := range at {
 				if pos.State != l.Next(p) || pos.Views["record_sums"] != int64(l.Next(p)) {
-					t.Errorf("partition %d stands at %+v, want %d", p, pos, l.Next(p))
+					t.Errorf("partition %d is at %+v, want %d", p, pos, l.Next(p))
 				}
 			}
 			if n := l.Number("SELECT sum(net) FROM record_sums WHERE tenant = ''"); n != 0 {

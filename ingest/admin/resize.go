@@ -11,7 +11,7 @@ import (
 	kafkalog "tallyhouse/schemas/kafka"
 )
 
-// Resized tells from which number of partitions to which a database followed its topic.
+// Resized says from which number of partitions to which a database followed its topic.
 type Resized struct{ From, To int }
 
 // Resize lets a database follow its topic to another number of partitions: it holds the old and the new ones, mends, and writes the

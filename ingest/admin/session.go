@@ -56,7 +56,8 @@ type Session struct {
 }
 
 // Begin holds all partitions that the database knows of the entity's topic, and those of more, mends the views that missed a batch,
-// and returns when nothing writes to the tables any more. It returns nil when nothing was ever written there: there is nothing to hold. End it.
+// and returns when nothing writes to the tables any more. It returns nil when nothing was ever written there: there is nothing to hold.
+// The caller ends it.
 //
 // The session's own work is the name under which streams says what is in progress; any other work in progress is refused.
 func Begin(ctx context.Context, db *database.Server, e *store.Entity, own string, more []int32, o Options) (*Session, error) {

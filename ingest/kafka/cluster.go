@@ -89,7 +89,8 @@ func (c Cluster) Addr() net.Addr { return kafka.TCP(c.Addrs...) }
 
 // unreachable is the error when not even a first request is answered: it says what to do.
 func (c Cluster) unreachable(err error) error {
-	return fmt.Errorf("ask Kafka at %s for its topics: %w; see that it runs there and takes this login, or name another with --kafka-addr", strings.Join(c.Addrs, ","), err)
+	return fmt.Errorf("ask Kafka at %s for its topics: %w; see that it runs there and takes this login, or name "+
+		"another with --kafka-addr", strings.Join(c.Addrs, ","), err)
 }
 
 // Close ends the transport's idle connections.

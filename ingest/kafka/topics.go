@@ -163,7 +163,8 @@ func create(ctx context.Context, c Cluster, spec TopicSpec, found map[string]int
 	var missing []kafka.TopicConfig
 	for _, name := range Names() {
 		if _, ok := found[name]; !ok {
-			missing = append(missing, kafka.TopicConfig{Topic: name, NumPartitions: n, ReplicationFactor: replicas, ConfigEntries: settingsOf(name)})
+			missing = append(missing, kafka.TopicConfig{Topic: name, NumPartitions: n, ReplicationFactor: replicas,
+				ConfigEntries: settingsOf(name)})
 		}
 	}
 	if len(missing) == 0 {
@@ -198,7 +199,8 @@ func awaitAll(ctx context.Context, c Cluster) (map[string]int, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for the new topics: %d of %d are known: %w; run `tallyhouse topics` again", len(found), len(Names()), ctx.Err())
+			return nil, fmt.Errorf("wait for the new topics: %d of %d are known: %w; run `tallyhouse topics` again",
+				len(found), len(Names()), ctx.Err())
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
@@ -264,11 +266,13 @@ func describe(ctx context.Context, c Cluster, found map[string]int) (map[string]
 func warnings(topic string, settings map[string]string) []string {
 	var w []string
 	if strings.Contains(settings[cleanupPolicy], "compact") {
-		w = append(w, "it is compacted, and compaction keeps the last message of a key, not its highest version: a re-ingest may end up with older states; set cleanup.policy=delete")
+		w = append(w, "it is compacted, and compaction keeps the last message of a key, not its highest version: a "+
+			"re-ingest may end up with older states; set cleanup.policy=delete")
 	}
 	for _, name := range []string{retentionTime, retentionBytes} {
 		if v := settings[name]; v != "-1" {
-			w = append(w, fmt.Sprintf("%s is %s: a re-ingest finds only what the log still holds; set it to -1 to keep everything", name, v))
+			w = append(w, fmt.Sprintf("%s is %s: a re-ingest finds only what the log still holds; set it to -1 to "+
+				"keep everything", name, v))
 		}
 	}
 	want := limitOf(topic)
@@ -278,7 +282,8 @@ func warnings(topic string, settings map[string]string) []string {
 	case limit < want:
 		w = append(w, fmt.Sprintf("max.message.bytes is %d: larger messages are refused by the broker; set it to %d", limit, want))
 	case limit > want:
-		w = append(w, fmt.Sprintf("max.message.bytes is %d: values above %d bytes become dead letters; set it to %d", limit, events.MaxMessageBytes, want))
+		w = append(w, fmt.Sprintf("max.message.bytes is %d: values above %d bytes become dead letters; set it to %d",
+			limit, events.MaxMessageBytes, want))
 	}
 	return w
 }

@@ -124,10 +124,10 @@ func TestLargestMessagesComeThrough(t *testing.T) {
 	if err := w.WriteMessages(ctx, messages...); err != nil {
 		t.Fatal(err)
 	}
-	letters := kafka.NewWriter(c, kafka.WriterOptions{DeadLetters: true})
-	defer letters.Close()
-	letter := bytes.Repeat([]byte("x"), kafka.MaxDeadLetterBytes-100)
-	if err := letters.WriteMessages(ctx, kafkago.Message{Topic: string(events.DeadLetters), Key: []byte("k"), Value: letter}); err != nil {
+	writer := kafka.NewWriter(c, kafka.WriterOptions{DeadLetters: true})
+	defer writer.Close()
+	deadLetter := bytes.Repeat([]byte("x"), kafka.MaxDeadLetterBytes-100)
+	if err := writer.WriteMessages(ctx, kafkago.Message{Topic: string(events.DeadLetters), Key: []byte("k"), Value: deadLetter}); err != nil {
 		t.Fatal(err)
 	}
 	var sizes []int
@@ -140,7 +140,7 @@ func TestLargestMessagesComeThrough(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := []int{len(value), len(half), len(half), len(letter)}; !slices.Equal(sizes, want) {
+	if want := []int{len(value), len(half), len(half), len(deadLetter)}; !slices.Equal(sizes, want) {
 		t.Errorf("read values of %v bytes, want %v", sizes, want)
 	}
 }

@@ -252,11 +252,11 @@ func TestALogThatEndsBeforeThePosition(t *testing.T) {
 	s.exec("INSERT INTO records SELECT * REPLACE (toUInt64(9) AS row_version, toUInt64(3) AS batch_first, [toInt64(-3)] AS `before.position`, [toInt64(9)] AS `after.position`)" +
 		" FROM records WHERE tenant = '' ORDER BY row_version DESC LIMIT 1") // as if a batch had brought it there
 	if !s.reached(0, 9) {
-		t.Fatalf("the tables stand at %+v", s.at(0))
+		t.Fatalf("the tables are at %+v", s.at(0))
 	}
 	b := s.join("b")
 	b.assign()
-	b.awaitRefusal("stands at offset 9", "ends at 3", "another log")
+	b.awaitRefusal("is at offset 9", "ends at 3", "another log")
 }
 
 // A null value has no version: it can't delete. After a delete it is what compaction needs and is dropped, else it is refused.

@@ -97,7 +97,7 @@ func TestAnInsertMakesOnePartInEachTable(t *testing.T) {
 				}
 			}
 			if at := s.at(0); !s.reached(0, b.next) {
-				t.Errorf("table and views stand at %+v, want %d", at, b.next)
+				t.Errorf("table and views are at %+v, want %d", at, b.next)
 			}
 		})
 	}

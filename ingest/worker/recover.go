@@ -262,7 +262,7 @@ func (c *coordinator) recover(ctx context.Context, requests []request) error {
 		a.claim, a.position = claim, at[p].State
 		switch log := ranges[p]; {
 		case a.position > uint64(log.End):
-			members[p].reply(nil, position.Refuse("partition %d of %s stands at offset %d, but its log ends at %d: this is another log than the one that was ingested; "+
+			members[p].reply(nil, position.Refuse("partition %d of %s is at offset %d, but its log ends at %d: this is another log than the one that was ingested; "+
 				"connect the right cluster, or ingest into an empty database", p, topic, a.position, log.End))
 			delete(members, p)
 			continue

@@ -37,8 +37,8 @@ import (
 //     code when it next comes to a Step of the protocol (steps.go) and blocks it there.
 //   - interceptor stands between a member and the database: it sees, changes, delays or drops statements (loseBatch, slowBatch, loseRaise,
 //     slowRaise). Rules of the protocol are left out here, by changing the statement that carries the rule; the worker has no switches.
-//   - proveRule runs a scenario twice: with all rules it must end without a symptom, with one rule left out (omitRule) it must end with one,
-//     or it proves nothing. A symptom is drift from the model, or a member that refuses to write.
+//   - proveRule runs a scenario twice: with all rules it must end without a symptom, with one rule left out (omitRule) it must end
+//     with one, or it proves nothing. A symptom is drift from the model, or a member that refuses to write.
 //   - Some scenarios need two statements to run at the same moment. They return whether they did (overlapped); proveRule repeats those that
 //     didn't.
 //
@@ -149,13 +149,13 @@ func (s *scenario) at(partition int32) position.Positions {
 // awaitTable waits until the state table has reached a position in partition 0.
 func (s *scenario) awaitTable(at uint64) {
 	s.t.Helper()
-	s.await(fmt.Sprint("the table stands at ", at), func() bool { return s.at(0).State == at })
+	s.await(fmt.Sprint("the table is at ", at), func() bool { return s.at(0).State == at })
 }
 
 // awaitAll waits until the table and all its views have reached a position in partition 0.
 func (s *scenario) awaitAll(at uint64) {
 	s.t.Helper()
-	s.await(fmt.Sprint("table and views stand at ", at), func() bool { return s.reached(0, at) })
+	s.await(fmt.Sprint("table and views are at ", at), func() bool { return s.reached(0, at) })
 }
 
 // reached reports whether the table and all its views are at a position.

@@ -223,7 +223,7 @@ func TestScenarioAFenceForManyPartitionsWithSomeHeld(t *testing.T) {
 		t.Errorf("waiting is alive: %v", err)
 	}
 	if at := s.at(1).State; at != 0 {
-		t.Errorf("the held partition was written: it stands at %d", at)
+		t.Errorf("the held partition was written: it is at %d", at)
 	}
 	s.release(h)
 	s.await("the held one goes on", func() bool { return s.reached(1, 3) && a.statusOf(1).Condition == Running })

@@ -304,7 +304,7 @@ func TestScenarioNothingIsSentOnWhileTheNumbersDiffer(t *testing.T) {
 	a.awaitRefusal("topics resize", "5 partitions")
 	for p, want := range map[int32]uint64{0: 2, 1: 0, 2: 0} {
 		if at := s.at(p).State; at != want {
-			t.Errorf("partition %d stands at %d, want %d", p, at, want)
+			t.Errorf("partition %d is at %d, want %d", p, at, want)
 		}
 	}
 	if end := s.ends()[topicPartition{scenarioPartition.topic, 1}]; end != 0 {

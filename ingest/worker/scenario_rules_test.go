@@ -331,14 +331,14 @@ func TestScenarioStopOnlyWhileTheFenceIsOnesOwn(t *testing.T) {
 		s.send(messages[:3]...)
 		a, b := s.join("a"), s.join("b")
 		var once sync.Once
-		strange := false
+		inconsistent := false
 		a.db.onRows(func(q database.Query, each rowFunc, next queryFunc) error {
 			if readsView(q, "record_sums") {
 				once.Do(func() {
 					b.assign()
 					s.awaitAll(3)
 					b.revoke()
-					strange = true
+					inconsistent = true
 				})
 			}
 			return next(q, each)
@@ -355,11 +355,11 @@ func TestScenarioStopOnlyWhileTheFenceIsOnesOwn(t *testing.T) {
 				return next(st)
 			})
 			a.db.onRows(func(q database.Query, each rowFunc, next queryFunc) error {
-				if readsFences(q) && strange {
+				if readsFences(q) && inconsistent {
 					mu.Lock()
 					q.SQL = "SELECT toUInt32(0), toUInt64(1), {owner:String}, false, now64(3)"
 					q.Params = database.Params{"owner": claim["owner"]}
-					strange = false
+					inconsistent = false
 					mu.Unlock()
 				}
 				return next(q, each)

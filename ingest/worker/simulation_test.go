@@ -299,12 +299,12 @@ func (a *actor) own(tp topicPartition, owns bool) {
 		delete(a.owns, tp)
 	}
 	if a.alive != nil {
-		a.tell()
+		a.announce()
 	}
 }
 
-// tell begins a generation in which the actor is assigned what it owns; the caller holds the lock.
-func (a *actor) tell() {
+// announce begins a generation in which the actor is assigned what it owns; the caller holds the lock.
+func (a *actor) announce() {
 	a.round.rndMu.Lock()
 	a.round.epoch++
 	generation := a.round.epoch
@@ -363,7 +363,7 @@ func (a *actor) live() {
 	s.stop = stop
 	w.startParts(ctx, &s.parts)
 	a.alive = s
-	a.tell()
+	a.announce()
 }
 
 // observe pauses at a step, or dies there.

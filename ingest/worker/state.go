@@ -44,7 +44,8 @@ type state struct {
 }
 
 func newState(tp topicPartition, observe observer) *state {
-	return &state{observe: observe, tp: tp, is: Status{Topic: tp.topic, Partition: tp.partition, Condition: Recovering, Progress: time.Now()}}
+	return &state{observe: observe, tp: tp, is: Status{Topic: tp.topic, Partition: tp.partition, Condition: Recovering,
+		Progress: time.Now()}}
 }
 
 func (s *state) change(f func(*Status)) {

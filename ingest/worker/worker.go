@@ -81,8 +81,18 @@ func New(o Options) (*Worker, error) {
 	}
 	members := newMembership()
 	w := &Worker{
-		options: o, log: o.Log, members: members, source: source, admin: admin, sender: newProducer(o.Cluster, o.Log), pace: newPace(o.Freshness, members),
-		metrics: newMetrics(o.Metrics), coordinators: map[string][]*coordinator{}, observe: noObserver, timings: timings{10 * time.Second, time.Second}, writers: map[topicPartition]*runningWriter{},
+		options:      o,
+		log:          o.Log,
+		members:      members,
+		source:       source,
+		admin:        admin,
+		sender:       newProducer(o.Cluster, o.Log),
+		pace:         newPace(o.Freshness, members),
+		metrics:      newMetrics(o.Metrics),
+		coordinators: map[string][]*coordinator{},
+		observe:      noObserver,
+		timings:      timings{10 * time.Second, time.Second},
+		writers:      map[topicPartition]*runningWriter{},
 	}
 	o.Metrics.MustRegister(newPartitionMetrics(w))
 	return w, nil
@@ -134,7 +144,8 @@ func (w *Worker) startParts(parts context.Context, working *sync.WaitGroup) {
 	working.Go(func() { w.source.run(parts) })
 	for _, e := range w.options.Entities {
 		for _, db := range w.options.Servers {
-			c := newCoordinator(coordinator{entity: e, db: db, log: w.log, admin: w.admin, source: w.source, members: w.members, metrics: w.metrics, observe: w.observe})
+			c := newCoordinator(coordinator{entity: e, db: db, log: w.log, admin: w.admin, source: w.source,
+				members: w.members, metrics: w.metrics, observe: w.observe})
 			w.coordinators[string(e.Topic)] = append(w.coordinators[string(e.Topic)], c)
 			working.Go(func() { c.run(parts) })
 		}
@@ -238,9 +249,17 @@ func (w *Worker) startWriter(parts context.Context, tp topicPartition) {
 	ctx, stop := context.WithCancel(parts)
 	coordinators := w.coordinators[tp.topic]
 	writer := &writer{
-		tp: tp, coordinator: coordinators[int(tp.partition)%len(coordinators)], heads: w.options.Heads.Of(tp.topic, tp.partition), members: w.members, pace: w.pace,
-		sender: w.sender, metrics: w.metrics, log: w.log.With("topic", tp.topic, "partition", tp.partition), state: newState(tp, w.observe),
-		rows: maxRows, limit: minLimit,
+		tp:          tp,
+		coordinator: coordinators[int(tp.partition)%len(coordinators)],
+		heads:       w.options.Heads.Of(tp.topic, tp.partition),
+		members:     w.members,
+		pace:        w.pace,
+		sender:      w.sender,
+		metrics:     w.metrics,
+		log:         w.log.With("topic", tp.topic, "partition", tp.partition),
+		state:       newState(tp, w.observe),
+		rows:        maxRows,
+		limit:       minLimit,
 	}
 	r := &runningWriter{writer, stop, make(chan struct{})}
 	w.writers[tp] = r
@@ -321,7 +340,8 @@ func (w *Worker) Alive() error {
 	var stuck []error
 	for _, s := range w.Status() {
 		if silent := time.Since(s.Progress); silent > livenessTimeout {
-			stuck = append(stuck, fmt.Errorf("%s partition %d has not moved for %s since step %s", s.Topic, s.Partition, silent.Round(time.Second), s.Step))
+			stuck = append(stuck, fmt.Errorf("%s partition %d has not moved for %s since step %s", s.Topic, s.Partition,
+				silent.Round(time.Second), s.Step))
 		}
 	}
 	return errors.Join(stuck...)

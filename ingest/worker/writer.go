@@ -129,7 +129,8 @@ func (w *writer) penalty(now time.Time) time.Duration {
 	if len(w.lost) < 3 {
 		return 0
 	}
-	w.log.Error("this partition's fence was outbid three times in a minute: another group or installation writes to this database; stop one of the two", "times", len(w.lost))
+	w.log.Error("this partition's fence was outbid three times in a minute: another group or installation writes to "+
+		"this database; stop one of the two", "times", len(w.lost))
 	return min(time.Second<<min(len(w.lost)-3, 5), 30*time.Second)
 }
 
@@ -216,7 +217,8 @@ func (w *writer) adapt(err error) {
 
 func (w *writer) report(b *batch) {
 	if b.conflicts > 0 {
-		w.log.Warn("messages carried a version that is already taken, with other content: the first counts", "conflicts", b.conflicts, "before offset", b.next)
+		w.log.Warn("messages carried a version that is already taken, with other content: the first counts",
+			"conflicts", b.conflicts, "before offset", b.next)
 	}
 	for _, l := range b.deadLetters {
 		w.log.Warn("a message was refused: see `tallyhouse deadletters show`", "offset", l.Offset, "reason", l.Reason)
@@ -241,7 +243,8 @@ func (w *writer) sendSideOutputs(ctx context.Context, a *assignment, b *batch) e
 			return err
 		}
 		if now := ids[w.tp.topic].Partitions; now != a.partitions {
-			return fmt.Errorf("%d messages belong to other partitions, but the topic has %d partitions and the database knows of %d: they are not re-routed", len(b.rerouted), now, a.partitions)
+			return fmt.Errorf("%d messages belong to other partitions, but the topic has %d partitions and the "+
+				"database knows of %d: they are not re-routed", len(b.rerouted), now, a.partitions)
 		}
 		if err := w.sender.reroute(ctx, a.partitions, b.rerouted); err != nil {
 			return fmt.Errorf("re-route messages: %w", err)
@@ -335,7 +338,8 @@ func (w *writer) crossGap(ctx context.Context, a *assignment) error {
 	if !a.gap {
 		return nil
 	}
-	w.log.Error("the log begins behind the position: messages are lost to this database, ingest them again from their source", "from", a.position, "to", a.start)
+	w.log.Error("the log begins behind the position: messages are lost to this database, ingest them again from "+
+		"their source", "from", a.position, "to", a.start)
 	if err := recordGap(ctx, w.coordinator.db, w.tp, a); err != nil {
 		return err
 	}

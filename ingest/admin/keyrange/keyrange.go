@@ -42,7 +42,8 @@ type Database interface {
 func Cut(ctx context.Context, db Database, rows uint64, tables ...string) ([]Range, error) {
 	var counts []string
 	for _, t := range tables {
-		counts = append(counts, "SELECT toString(tenant) AS of, project, count() AS rows FROM "+t+" WHERE tenant != '' GROUP BY of, project")
+		counts = append(counts, "SELECT toString(tenant) AS of, project, count() AS rows FROM "+t+
+			" WHERE tenant != '' GROUP BY of, project")
 	}
 	q := "SELECT of, project, sum(rows) FROM (" + strings.Join(counts, " UNION ALL ") + ") GROUP BY of, project ORDER BY of, project"
 	var all []Range

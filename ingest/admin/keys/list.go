@@ -117,22 +117,24 @@ func (s Sources) tables(ctx context.Context, tenant string, newest map[string]Kn
 			return err
 		}
 		if !found {
-			return fmt.Errorf("read the keys from ClickHouse at %s: database %s does not exist; run `tallyhouse migrate`, or name another with --clickhouse-database", shard.Addr(), shard.Name())
+			return fmt.Errorf("read the keys from ClickHouse at %s: database %s does not exist; run `tallyhouse "+
+				"migrate`, or name another with --clickhouse-database", shard.Addr(), shard.Name())
 		}
-		err = shard.Rows(ctx, database.Query{SQL: tableQuery, Params: database.Params{"tenant": database.Text(tenant)}}, func(scan func(...any) error) error {
-			var k Known
-			var rowVersion uint64
-			var expires, revoked *int64
-			err := scan(&k.ID, &rowVersion, &k.deleted, &k.OwnerUserID, &k.Environment, &k.Prefix, &k.SecretSHA256, &k.Financial,
-				&k.Groups.Ok, &k.Groups.V, &k.ProjectIDs.Ok, &k.ProjectIDs.V, &expires, &revoked)
-			if err != nil {
-				return err
-			}
-			k.Version = store.Version(rowVersion)
-			k.ExpiresAt, k.RevokedAt = instant(expires), instant(revoked)
-			add(newest, k)
-			return nil
-		})
+		err = shard.Rows(ctx, database.Query{SQL: tableQuery, Params: database.Params{"tenant": database.Text(tenant)}},
+			func(scan func(...any) error) error {
+				var k Known
+				var rowVersion uint64
+				var expires, revoked *int64
+				err := scan(&k.ID, &rowVersion, &k.deleted, &k.OwnerUserID, &k.Environment, &k.Prefix, &k.SecretSHA256, &k.Financial,
+					&k.Groups.Ok, &k.Groups.V, &k.ProjectIDs.Ok, &k.ProjectIDs.V, &expires, &revoked)
+				if err != nil {
+					return err
+				}
+				k.Version = store.Version(rowVersion)
+				k.ExpiresAt, k.RevokedAt = instant(expires), instant(revoked)
+				add(newest, k)
+				return nil
+			})
 		if err != nil {
 			return fmt.Errorf("read the keys from ClickHouse at %s: %w", shard.Addr(), err)
 		}

@@ -28,14 +28,14 @@ func parse(line []byte) (message, error) {
 	}
 	for first := true; !l.take('}'); first = false {
 		if !first && !l.take(',') {
-			return m, fmt.Errorf("holds no JSON: %s stands where a comma or the closing brace should", l.here())
+			return m, fmt.Errorf("holds no JSON: %s instead of a comma or the closing brace", l.here())
 		}
 		name, err := l.text()
 		if err != nil {
 			return m, err
 		}
 		if !l.take(':') {
-			return m, fmt.Errorf("holds no JSON: %s stands where a colon should", l.here())
+			return m, fmt.Errorf("holds no JSON: %s instead of a colon", l.here())
 		}
 		i := memberIndex(string(name))
 		if i < 0 {
@@ -65,7 +65,7 @@ func parse(line []byte) (message, error) {
 		}
 	}
 	if l.space(); len(l.rest) > 0 {
-		return m, fmt.Errorf("holds no JSON: %s stands behind the closing brace", l.here())
+		return m, fmt.Errorf("holds no JSON: %s follows the closing brace", l.here())
 	}
 	return m, nil
 }

@@ -47,7 +47,8 @@ func (l *Load) send(ctx context.Context, c kafka.Cluster, partitions map[string]
 	}
 	l.Progress.Stage("sending", found.Messages, Messages)
 	defer l.Progress.End()
-	w := kafka.NewWriter(c, kafka.WriterOptions{Partitions: partitions, Batch: sendBatch, Linger: sendLinger, Sent: s.acknowledged, Log: l.Log})
+	w := kafka.NewWriter(c, kafka.WriterOptions{Partitions: partitions, Batch: sendBatch, Linger: sendLinger,
+		Sent: s.acknowledged, Log: l.Log})
 	var err error
 	for _, source := range l.sources {
 		if err = source.unchanged(); err != nil {
@@ -65,7 +66,8 @@ func (l *Load) send(ctx context.Context, c kafka.Cluster, partitions map[string]
 		err = s.failed // rather than the cancellation that followed from it
 	}
 	if err = errors.Join(err, closed); err != nil {
-		return s.sent, fmt.Errorf("%d of %d messages were sent: %w; load all of it again, which harms nothing", s.sent.Messages, found.Messages, err)
+		return s.sent, fmt.Errorf("%d of %d messages were sent: %w; load all of it again, which harms nothing",
+			s.sent.Messages, found.Messages, err)
 	}
 	return s.sent, nil
 }

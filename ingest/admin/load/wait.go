@@ -45,7 +45,7 @@ func (s *Stalled) Error() string {
 			fmt.Fprintf(&text, "\nand %d more", len(s.Behind)-i)
 			break
 		}
-		fmt.Fprintf(&text, "\n%s partition %d: %s stands at %d of %d", b.Topic, b.Partition, b.Place, b.At, b.Want)
+		fmt.Fprintf(&text, "\n%s partition %d: %s is at %d of %d", b.Topic, b.Partition, b.Place, b.At, b.Want)
 	}
 	if s.Err != nil {
 		fmt.Fprintf(&text, "\nthe positions could not be read: %v", s.Err)
@@ -146,7 +146,8 @@ func (l *Load) behind(ctx context.Context, shards []*database.Server, sent Sent)
 		}
 	}
 	slices.SortFunc(all, func(a, b Behind) int {
-		return strings.Compare(fmt.Sprintf("%s %6d %s", a.Topic, a.Partition, a.Place), fmt.Sprintf("%s %6d %s", b.Topic, b.Partition, b.Place))
+		return strings.Compare(fmt.Sprintf("%s %6d %s", a.Topic, a.Partition, a.Place),
+			fmt.Sprintf("%s %6d %s", b.Topic, b.Partition, b.Place))
 	})
 	return all, errors.Join(failed...)
 }
@@ -161,7 +162,8 @@ func places(e *store.Entity) []string {
 }
 
 // positions reads the positions of the state table and its views in some partitions, by the keys of the position rows.
-func positions(ctx context.Context, server *database.Server, e *store.Entity, partitions map[int]uint64) (map[string]map[int]uint64, error) {
+func positions(ctx context.Context, server *database.Server, e *store.Entity,
+	partitions map[int]uint64) (map[string]map[int]uint64, error) {
 	number := map[string]int{}
 	var keys []string
 	for p := range partitions {

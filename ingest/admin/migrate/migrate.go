@@ -146,7 +146,8 @@ func await(ctx context.Context, db *database.Server, o Options) (*fence.Hold, er
 			return hold, nil
 		case errors.As(err, &other):
 			if reported != other.Owner {
-				o.Log.Info("another process migrates this database: waiting for it", "holder", fence.Holder(other.Owner), "since", other.Since)
+				o.Log.Info("another process migrates this database: waiting for it", "holder",
+					fence.Holder(other.Owner), "since", other.Since)
 				reported = other.Owner
 			}
 		case !errors.Is(err, fence.ErrLostRace):
@@ -238,23 +239,26 @@ func Check(ctx context.Context, db Database) error {
 func pending(ctx context.Context, db Database, steps []clickhouse.Migration) ([]clickhouse.Migration, error) {
 	have := map[int]clickhouse.Migration{}
 	var mismatches []error
-	err := db.Rows(ctx, database.Query{SQL: "SELECT version, name, sha256 FROM migrations FINAL ORDER BY version"}, func(scan func(...any) error) error {
-		var version uint32
-		var m clickhouse.Migration
-		if err := scan(&version, &m.Name, &m.SHA256); err != nil {
-			return err
-		}
-		m.Version = int(version)
-		have[m.Version] = m
-		switch {
-		case m.Version >= len(steps):
-			mismatches = append(mismatches, fmt.Errorf("the database has step %04d_%s, which this binary does not know: it was migrated by a newer release, use that one", m.Version, m.Name))
-		case m.SHA256 != steps[m.Version].SHA256:
-			mismatches = append(mismatches, fmt.Errorf("step %04d_%s was taken in another form than this binary's %04[1]d_%[3]s: a released step never changes; use the release that made the database",
-				m.Version, m.Name, steps[m.Version].Name))
-		}
-		return nil
-	})
+	err := db.Rows(ctx, database.Query{SQL: "SELECT version, name, sha256 FROM migrations FINAL ORDER BY version"},
+		func(scan func(...any) error) error {
+			var version uint32
+			var m clickhouse.Migration
+			if err := scan(&version, &m.Name, &m.SHA256); err != nil {
+				return err
+			}
+			m.Version = int(version)
+			have[m.Version] = m
+			switch {
+			case m.Version >= len(steps):
+				mismatches = append(mismatches, fmt.Errorf("the database has step %04d_%s, which this binary does not "+
+					"know: it was migrated by a newer release, use that one", m.Version, m.Name))
+			case m.SHA256 != steps[m.Version].SHA256:
+				mismatches = append(mismatches, fmt.Errorf("step %04d_%s was taken in another form than this binary's "+
+					"%04[1]d_%[3]s: a released step never changes; use the release that made the database",
+					m.Version, m.Name, steps[m.Version].Name))
+			}
+			return nil
+		})
 	if err != nil {
 		return nil, fmt.Errorf("read the steps that the database has taken: %w", err)
 	}

@@ -45,11 +45,13 @@ func CheckServer(ctx context.Context, db *database.Server, t clickhouse.Target) 
 	want := expectedEngines(t)
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if engine[name] != want[name] {
-			wrong = append(wrong, fmt.Errorf("table %s of database %s has engine %q where %s is needed: restore the database, or ingest into an empty one", name, db.Name(), engine[name], want[name]))
+			wrong = append(wrong, fmt.Errorf("table %s of database %s has engine %q where %s is needed: restore the "+
+				"database, or ingest into an empty one", name, db.Name(), engine[name], want[name]))
 			continue
 		}
 		if missing := notDurable(full[name]); t.Durable && strings.HasSuffix(want[name], "MergeTree") && missing != "" {
-			wrong = append(wrong, fmt.Errorf("table %s of database %s does not write through to the disk, a power loss would tear it: run ALTER TABLE %s.%s MODIFY SETTING %s",
+			wrong = append(wrong, fmt.Errorf("table %s of database %s does not write through to the disk, a power "+
+				"loss would tear it: run ALTER TABLE %s.%s MODIFY SETTING %s",
 				name, db.Name(), clickhouse.Quote(db.Name()), name, missing))
 		}
 	}

@@ -115,7 +115,7 @@ func Run(ctx context.Context, db *database.Server, o Options) (*Report, error) {
 		}
 		a := &auditor{db: db, entity: e, options: o, found: Topic{Topic: string(e.Topic), Table: e.Table}}
 		if err := a.run(ctx); err != nil {
-			return nil, fmt.Errorf("audit %s: %w", e.Topic, err)
+			return nil, fmt.Errorf("verify %s: %w", e.Topic, err)
 		}
 		r.Topics = append(r.Topics, a.found)
 	}

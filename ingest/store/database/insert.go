@@ -95,9 +95,10 @@ func (s *Server) Scan(ctx context.Context, q Query, into proto.Results, each fun
 	return client.Do(ctx, ch.Query{
 		Body:       q.SQL,
 		Parameters: parameters(q.Params),
-		Settings:   []ch.Setting{ch.SettingInt("max_execution_time", seconds(limit)), ch.SettingInt("max_threads", 2), ch.SettingInt("max_block_size", 8192)},
-		Result:     into,
-		OnResult:   func(context.Context, proto.Block) error { return each() },
+		Settings: []ch.Setting{ch.SettingInt("max_execution_time", seconds(limit)), ch.SettingInt("max_threads", 2),
+			ch.SettingInt("max_block_size", 8192)},
+		Result:   into,
+		OnResult: func(context.Context, proto.Block) error { return each() },
 	})
 }
 

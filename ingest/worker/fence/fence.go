@@ -111,7 +111,8 @@ func Put(ctx context.Context, db Database, topic string, partitions []int32) (cl
 	return put(ctx, db, topic, partitions, randomID(), "", 1, false)
 }
 
-func put(ctx context.Context, db Database, topic string, partitions []int32, owner, holder string, step uint64, hold bool) (*Claim, map[int32]*Held, error) {
+func put(ctx context.Context, db Database, topic string, partitions []int32, owner, holder string, step uint64,
+	hold bool) (*Claim, map[int32]*Held, error) {
 	current, err := Read(ctx, db, topic)
 	if err != nil {
 		return nil, nil, err
@@ -145,15 +146,16 @@ func put(ctx context.Context, db Database, topic string, partitions []int32, own
 	if err != nil {
 		return nil, nil, fmt.Errorf("put up fences on %s: %w", topic, err)
 	}
-	err = db.Rows(ctx, database.Query{SQL: mine, Params: database.Params{"topic": topic, "owner": owner}}, func(scan func(...any) error) error {
-		var p uint32
-		var epoch uint64
-		if err := scan(&p, &epoch); err != nil {
-			return err
-		}
-		claim.Epochs[int32(p)] = epoch
-		return nil
-	})
+	err = db.Rows(ctx, database.Query{SQL: mine, Params: database.Params{"topic": topic, "owner": owner}},
+		func(scan func(...any) error) error {
+			var p uint32
+			var epoch uint64
+			if err := scan(&p, &epoch); err != nil {
+				return err
+			}
+			claim.Epochs[int32(p)] = epoch
+			return nil
+		})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read back the fences of %s: %w", topic, err)
 	}

@@ -106,7 +106,8 @@ func awaitFences(ctx context.Context, db Database, topic string) error {
 	params = database.Params{"ids": quoteAll(ids)}
 	for range awaitTries {
 		var running uint64
-		if err := db.Rows(ctx, database.Query{SQL: fencesStillRun, Params: params}, func(scan func(...any) error) error { return scan(&running) }); err != nil {
+		if err := db.Rows(ctx, database.Query{SQL: fencesStillRun, Params: params},
+			func(scan func(...any) error) error { return scan(&running) }); err != nil {
 			return fmt.Errorf("see which fences are being put up: %w", err)
 		}
 		if running == 0 {
@@ -128,7 +129,8 @@ type Lost struct {
 }
 
 func (l *Lost) Error() string {
-	return fmt.Sprintf("the hold on partition %d of %s no longer counts: the server was restarted or somebody released it; start again", l.Partition, l.Topic)
+	return fmt.Sprintf("the hold on partition %d of %s no longer counts: the server was restarted or somebody "+
+		"released it; start again", l.Partition, l.Topic)
 }
 
 // Check reports whether the hold still counts on every partition it asked for; a *Lost when not.

@@ -1,6 +1,6 @@
-// Package heads is the worker's local state store: it keeps, on the worker's own disk, the newest state of every entity of the partitions that it writes: enough to see
-// whether a message is newer, and what to take back from the views when it is. It is a cache: whatever it holds can be loaded from
-// the state tables again, and is, when it belongs to another life of the stream.
+// Package heads is the worker's local state store: it keeps, on the worker's own disk, the newest state of every entity of the
+// partitions that it writes: enough to see whether a message is newer, and what to take back from the views when it is. It is a
+// cache: whatever it holds can be loaded from the state tables again, and is, when it belongs to another life of the stream.
 package heads
 
 import (
@@ -54,7 +54,8 @@ func Open(dir string) (*Store, error) {
 	}
 	db, err := pebble.Open(dir, options)
 	if err != nil {
-		return nil, fmt.Errorf("open the heads in %s (one worker per --data-dir; a damaged directory may be deleted, it is a cache): %w", dir, err)
+		return nil, fmt.Errorf("open the heads in %s (one worker per --data-dir; a damaged directory may be deleted, "+
+			"it is a cache): %w", dir, err)
 	}
 	return &Store{db}, nil
 }
