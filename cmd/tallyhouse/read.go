@@ -51,6 +51,10 @@ func readCommand(s *shell) *cobra.Command {
 			return sandbox.Serve(cmd.Context(), s.in, s.out, map[string]sandbox.Task{isolated.TaskName: isolated.Task})
 		}
 		opts.OCR.Data = os.Getenv(tesseractData)
+		reader, err := invoice.NewReader()
+		if err != nil {
+			return err
+		}
 		var faults []error
 		for _, name := range args {
 			if err := cmd.Context().Err(); err != nil {
@@ -61,7 +65,7 @@ func readCommand(s *shell) *cobra.Command {
 				faults = append(faults, err)
 				continue
 			}
-			result := invoice.Read(cmd.Context(), data, opts)
+			result := reader.Read(cmd.Context(), data, opts)
 			result.File = name
 			line, err := result.JSON()
 			if err != nil {

@@ -30,7 +30,7 @@ type embedded struct {
 
 // embedded finds the e-invoice among the attachments by its root element. nil
 // without an error: there is none.
-func (r *reader) embedded() (*embedded, error) {
+func (r *reading) embedded() (*embedded, error) {
 	claimed := r.claimsEInvoice()
 	var found *embedded
 	for _, a := range r.file.Attachments(maxAttachments) {
@@ -95,7 +95,7 @@ func standardName(name string) bool {
 	return false
 }
 
-func (r *reader) attachmentReason(err error) Reason {
+func (r *reading) attachmentReason(err error) Reason {
 	if errors.Is(err, einvoice.ErrFaulty) || errors.Is(err, errContainer) {
 		return FaultyEInvoice
 	}
@@ -104,7 +104,7 @@ func (r *reader) attachmentReason(err error) Reason {
 
 // claimsEInvoice reports whether the XMP metadata calls the file a Factur-X or
 // ZUGFeRD 2 invoice. ZUGFeRD 1 and other uses of PDF/A-3 claim nothing here.
-func (r *reader) claimsEInvoice() bool {
+func (r *reading) claimsEInvoice() bool {
 	s := r.file.Stream(r.file.Root()["Metadata"])
 	if s == nil {
 		return false
@@ -119,7 +119,7 @@ func (r *reader) claimsEInvoice() bool {
 
 // checkContainer checks how the XML is attached (Factur-X 1.0, 6.2): as an
 // associated file of the PDF, with a relationship.
-func (r *reader) checkContainer(e *embedded, a pdf.Attachment) error {
+func (r *reading) checkContainer(e *embedded, a pdf.Attachment) error {
 	root := r.file.Root()
 	if r.file.Resolve(root["AF"]) == nil {
 		return fmt.Errorf("%w: the catalog has no /AF", errContainer)
@@ -139,12 +139,12 @@ func (r *reader) checkContainer(e *embedded, a pdf.Attachment) error {
 }
 
 // withXML returns the values of the e-invoice and warns where the page differs.
-func (r *reader) withXML(e *embedded, doc text.Document, pageRead bool) Result {
+func (r *reading) withXML(e *embedded, doc text.Document, pageRead bool) Result {
 	out := Result{Status: OK, Invoice: e.Invoice, Warnings: e.warnings}
 	if !pageRead || doc.Glyphs < minGlyphs {
 		return out
 	}
-	kind, seen := page.Read(doc, r.opts.Own)
+	kind, seen := r.pages.Read(doc, r.opts.Own)
 	if kind == page.NotAnInvoice || kind == page.SeveralInvoices {
 		return out
 	}

@@ -112,8 +112,21 @@ type Result struct {
 	Warnings []string
 }
 
+// Reader reads invoices. It may be used by several goroutines.
+type Reader struct{ pages *page.Reader }
+
+// NewReader returns a Reader of all languages. An error means that the words
+// built into the program are faulty.
+func NewReader() (*Reader, error) {
+	pages, err := page.NewReader()
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{pages: pages}, nil
+}
+
 // Read reads one PDF. It always returns a Result; see Reason for what can fail.
-func Read(ctx context.Context, data []byte, opts Options) (result Result) {
+func (r *Reader) Read(ctx context.Context, data []byte, opts Options) (result Result) {
 	defer func() {
 		// A fault of the reader that a file triggers must not end the program.
 		if fault := recover(); fault != nil {
@@ -125,19 +138,19 @@ func Read(ctx context.Context, data []byte, opts Options) (result Result) {
 		return failed(TooLarge, fmt.Errorf("file has %d bytes, %d are allowed", len(data), limits.Bytes))
 	}
 	budget := pdf.NewBudget(limits.Unpacked, limits.Operations)
-	reading, cancel := context.WithTimeout(ctx, limits.Time)
+	limited, cancel := context.WithTimeout(ctx, limits.Time)
 	defer cancel()
-	file, err := pdf.Open(reading, data, budget)
+	file, err := pdf.Open(limited, data, budget)
 	if err != nil {
 		return failed(reasonOf(err), err)
 	}
-	r := reader{file: file, budget: budget, opts: opts, limits: limits}
-	out, scan := r.read(reading)
+	one := reading{pages: r.pages, file: file, budget: budget, opts: opts, limits: limits}
+	out, scan := one.read(limited)
 	if scan == nil {
 		return out
 	}
 	// OCR has a time limit of its own; the file's structure was read by now.
-	return r.scan(ctx, *scan)
+	return one.scan(ctx, *scan)
 }
 
 func failed(reason Reason, err error) Result {
@@ -166,7 +179,9 @@ func reasonOf(err error) Reason {
 	return Broken
 }
 
-type reader struct {
+// reading is the reading of one file.
+type reading struct {
+	pages  *page.Reader
 	file   *pdf.File
 	budget *pdf.Budget
 	opts   Options
@@ -182,7 +197,7 @@ type scanned struct {
 	texts []text.Page
 }
 
-func (r *reader) read(ctx context.Context) (Result, *scanned) {
+func (r *reading) read(ctx context.Context) (Result, *scanned) {
 	var xml *embedded
 	if !r.opts.NoXML {
 		var err error
@@ -211,8 +226,8 @@ func (r *reader) read(ctx context.Context) (Result, *scanned) {
 }
 
 // page reads the text of the pages.
-func (r *reader) page(doc text.Document) Result {
-	kind, values := page.Read(doc, r.opts.Own)
+func (r *reading) page(doc text.Document) Result {
+	kind, values := r.pages.Read(doc, r.opts.Own)
 	if kind == page.NotAnInvoice {
 		return failed(NotAnInvoice, errors.New("the text has no title, number and total of an invoice"))
 	}
@@ -223,7 +238,7 @@ func (r *reader) page(doc text.Document) Result {
 }
 
 // scan reads pictures of pages by OCR.
-func (r *reader) scan(ctx context.Context, s scanned) Result {
+func (r *reading) scan(ctx context.Context, s scanned) Result {
 	pictures := 0
 	for _, p := range s.texts {
 		pictures += len(p.Pictures)

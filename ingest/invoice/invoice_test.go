@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,8 +17,15 @@ import (
 	"tallyhouse/ingest/invoice/pdf/pdftest"
 )
 
+// reader is made once: its words take as long to compile as many pages to read.
+var reader = sync.OnceValues(invoice.NewReader)
+
 func read(data []byte, o invoice.Options) invoice.Result {
-	return invoice.Read(context.Background(), data, o)
+	r, err := reader()
+	if err != nil {
+		return invoice.Result{Detail: err.Error()}
+	}
+	return r.Read(context.Background(), data, o)
 }
 
 // values are the fields of a result as one line, "-" where null.

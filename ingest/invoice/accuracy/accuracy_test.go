@@ -32,7 +32,11 @@ func TestRightWrongMissingAndInventedAreToldApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := invoice.Read(t.Context(), pdftest.Sample().PDF(), invoice.Options{NoXML: true})
+	reader, err := invoice.NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := reader.Read(t.Context(), pdftest.Sample().PDF(), invoice.Options{NoXML: true})
 	r.Net = nil
 	tally := newTally(true)
 	tally.add(truths[0], r)

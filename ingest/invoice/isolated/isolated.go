@@ -119,7 +119,11 @@ func Task(ctx context.Context, options json.RawMessage, in io.Reader, out io.Wri
 	if err != nil {
 		return fmt.Errorf("reading file: %w", err)
 	}
-	line, err := invoice.Read(ctx, data, o).JSON()
+	reader, err := invoice.NewReader()
+	if err != nil {
+		return err
+	}
+	line, err := reader.Read(ctx, data, o).JSON()
 	if err != nil {
 		return err
 	}

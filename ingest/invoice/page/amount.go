@@ -29,7 +29,7 @@ func (a amount) money() bool {
 const maxDigits = 12
 
 // amounts finds the numbers in s from left to right.
-func amounts(s []rune) []amount {
+func (v *vocabulary) amounts(s []rune) []amount {
 	var out []amount
 	for i := 0; i < len(s); {
 		if !isDigit(s[i]) {
@@ -40,12 +40,12 @@ func amounts(s []rune) []amount {
 			i = skipToken(s, i)
 			continue
 		}
-		a, end, ok := parseNumber(s, i)
+		a, end, ok := v.parseNumber(s, i)
 		if !ok {
 			i = max(end, i+1)
 			continue
 		}
-		a.surroundings(s)
+		v.addSurroundings(&a, s)
 		out = append(out, a)
 		i = max(end, a.end)
 	}
@@ -65,7 +65,7 @@ func skipToken(s []rune, i int) int {
 
 // parseNumber reads the number that starts at s[at]; end is where reading
 // stopped, also when it is none.
-func parseNumber(s []rune, at int) (a amount, end int, ok bool) {
+func (v *vocabulary) parseNumber(s []rune, at int) (a amount, end int, ok bool) {
 	type part struct {
 		separator rune // before the part; 0 for the first
 		digits    string
@@ -105,7 +105,7 @@ func parseNumber(s []rune, at int) (a amount, end int, ok bool) {
 	if i < len(s) && (s[i] == '/' || s[i] == ':' || s[i] == '-' || s[i] == '–') && i+1 < len(s) && isDigit(s[i+1]) {
 		return a, skipToken(s, i), false // a date, a time, an identifier
 	}
-	if i < len(s) && unicode.IsLetter(s[i]) && !currencyStartsAt(s, i) && !unitAt(s, i) {
+	if i < len(s) && unicode.IsLetter(s[i]) && !currencyStartsAt(s, i) && !v.unitAt(s, i) {
 		return a, skipToken(s, i), false
 	}
 	whole, fraction := parts[0].digits, ""
@@ -162,9 +162,8 @@ func groupOf(s []rune, i int) int {
 	return n
 }
 
-// surroundings reads sign, currency, percent and unit next to the
-// number.
-func (a *amount) surroundings(s []rune) {
+// addSurroundings reads sign, currency, percent and unit next to the number.
+func (v *vocabulary) addSurroundings(a *amount, s []rune) {
 	i := a.end
 	for i < len(s) && unicode.IsSpace(s[i]) && i-a.end < 3 {
 		i++
@@ -181,7 +180,7 @@ func (a *amount) surroundings(s []rune) {
 		default:
 			if code, n := currencyAt(s, i); code != "" {
 				a.currency, a.end = code, i+n
-			} else if unitAt(s, i) {
+			} else if v.unitAt(s, i) {
 				a.unit = true
 			}
 		}
@@ -217,16 +216,10 @@ func (a *amount) surroundings(s []rune) {
 }
 
 // unitAt reports whether a unit of measure stands at s[i].
-func unitAt(s []rune, i int) bool {
+func (v *vocabulary) unitAt(s []rune, i int) bool {
 	end := i
 	for end < len(s) && (unicode.IsLetter(s[end]) || s[end] == '²' || s[end] == '³') && end-i < 12 {
 		end++
 	}
-	switch strings.ToLower(string(s[i:end])) {
-	case "h", "std", "stunden", "hrs", "hours", "stk", "stück", "st", "pcs", "pce", "kg", "g", "km", "m", "m²", "m³", "cm", "mm", "l", "kwh",
-		"days", "tage", "tagen", "tag", "jours", "giorni", "días", "dias", "dagen", "gb", "tb", "mb", "kb", "units", "x", "mio", "jahre", "monate",
-		"pages", "min", "szt", "ml":
-		return true
-	}
-	return false
+	return v.units[fold(s[i:end])]
 }

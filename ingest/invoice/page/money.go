@@ -1,20 +1,19 @@
 package page
 
 import (
+	"regexp"
+
 	"tallyhouse/ingest/invoice/fields"
 )
 
-var (
-	usDollar      = compile(`\bUSD\b|US\$`)
-	currencyStart = compile(`^(?:rechnungs|invoice |document |beleg)?(?:wahrung|currency|devise|valuta|divisa|moneda|kod waluty|monnaie)\b`)
-)
+var usDollar = regexp.MustCompile(`\bUSD\b|US\$`)
 
 // currency reads the invoice's currency: named by a label, else the one its
 // sums carry, else the only one printed.
 func (s *sheet) currency(all []sum, gross *sum) *fields.Text {
 	for _, row := range s.rows {
 		for _, it := range row {
-			loc := currencyStart.FindStringIndex(it.folded)
+			loc := s.currencyLabel.FindStringIndex(it.folded)
 			if loc == nil {
 				continue
 			}

@@ -2,6 +2,8 @@ package page
 
 import (
 	"strings"
+
+	"tallyhouse/ingest/invoice/page/words"
 )
 
 // totals is what the labelled sums of a document say together.
@@ -23,7 +25,7 @@ const maxSums = 60
 func (s *sheet) totalRow() totals {
 	for r := len(s.rows) - 1; r >= 0; r-- {
 		row := s.rows[r]
-		named, _ := roleOf(strings.TrimSpace(row[0].folded))
+		named, _ := s.roleOf(strings.TrimSpace(row[0].folded))
 		if named != roleGross && named != roleNet || len(row) < 3 {
 			continue
 		}
@@ -55,7 +57,7 @@ func (s *sheet) headedTax(it *item) bool {
 		row := s.rows[r]
 		for _, head := range row {
 			if head.page == it.page && aligned(head, it) && hasLetters(withoutCurrency(head.folded)) && len(head.amounts) == 0 {
-				return anyTax.MatchString(head.folded)
+				return s.anyTax.MatchString(head.folded)
 			}
 		}
 	}
@@ -234,12 +236,6 @@ func taxOf(need int64, taxes []sum, g, n *sum) (*sum, int) {
 	return nil, 0
 }
 
-var (
-	noTax    = compile(`keine umsatzsteuer|kleinunternehmer|steuerfrei|umsatzsteuerfrei|reverse[ -]charge|steuerschuldnerschaft|autoliquidation|tva non applicable|not subject to vat|vat exempt|exempt|inversione contabile|non applicable|inversion del sujeto|art(?:icle|\.)? ?293|no vat|steuerbefreit|innergemeinschaftliche|exoner|esente|forfett|senza applicazione|non imponibile|non soggett[ao]|franchigia|ubergang der steuerschuld|steuerschuld\b.{0,70}leistungsempfanger|\b19 (?:abs\. ?1a? )?ustg|no sujet[ao]|btw verlegd|omvendt betaling|zero rated|kein ausweis`)
-	anyTax   = compile(`\b` + taxWord)
-	zeroRate = compile(`(?:^|[^\d.,])0(?:[.,]0+)? ?%`)
-)
-
 // partial reads what is left when the three do not agree: no tax, a tax within
 // the gross sum, or the gross sum alone.
 func (s *sheet) partial(nets, taxes, within, grosses, others []sum) totals {
@@ -284,7 +280,7 @@ func (s *sheet) partial(nets, taxes, within, grosses, others []sum) totals {
 			zero = &taxes[i]
 		}
 	}
-	exempt := s.mentions(noTax)
+	exempt := s.mentions(s.noTax)
 	switch {
 	case len(within) > 0:
 		for i := range within {
@@ -295,7 +291,7 @@ func (s *sheet) partial(nets, taxes, within, grosses, others []sum) totals {
 				return out
 			}
 		}
-	case positive == 0 && (equal != nil || exempt) && (zero != nil || exempt || s.mentions(zeroRate) || equal != nil && !s.mentions(anyTax)):
+	case positive == 0 && (equal != nil || exempt) && (zero != nil || exempt || s.mentions(s.zeroRate) || equal != nil && !s.mentions(s.anyTax)):
 		out.net, out.netValue, out.hasNet = equal, g.value, true
 		if out.net == nil {
 			out.net = g
@@ -380,7 +376,7 @@ func (s *sheet) ratedNet(g *sum, nets []sum) *sum {
 		n := &nets[i]
 		for _, row := range s.rows {
 			for _, it := range row {
-				if !anyTax.MatchString(it.folded) {
+				if !s.anyTax.MatchString(it.folded) {
 					continue
 				}
 				for _, other := range row {
@@ -396,10 +392,10 @@ func (s *sheet) ratedNet(g *sum, nets []sum) *sum {
 	return nil
 }
 
-func (s *sheet) mentions(re *pattern) bool {
+func (s *sheet) mentions(p *words.Pattern) bool {
 	for _, row := range s.rows {
 		for _, it := range row {
-			if re.MatchString(it.folded) {
+			if p.MatchString(it.folded) {
 				return true
 			}
 		}
