@@ -25,7 +25,7 @@ var snapshotTable = resource.NewTable("ForecastSnapshot", "A forecast as it was 
 		Value:       resource.Whole(func(s *reader.Snapshot) int64 { return s.Version }),
 		Description: "1, or higher for a correction or resubmission."},
 	snapshotField{Name: "status", Groups: access.Amounts,
-		Value: resource.Enum(func(s *reader.Snapshot) string { return s.Status }, "submitted", "approved", "rejected")},
+		Value: resource.Text(func(s *reader.Snapshot) string { return s.Status }).OneOf("submitted", "approved", "rejected")},
 	snapshotField{Name: "official", Groups: access.Amounts,
 		Value:       resource.Flag(func(s *reader.Snapshot) bool { return s.Official }),
 		Description: "True for the one approved version that counts for the month."},

@@ -12,12 +12,12 @@ import (
 
 // Figure is a sum of money with its currency. One beyond the range of amounts fails the encoder: it is never shown wrapped or clamped.
 func Figure[T any](get func(v *T) (sum analytics.Int128, currency string)) Value[T] {
-	return Value[T]{amountReference(), func(e *Encoder, v *T) { e.figure(get(v)) }}
+	return Value[T]{schema: amountReference(), append: func(e *Encoder, v *T) { e.figure(get(v)) }}
 }
 
 // NullFigure is Figure or null.
 func NullFigure[T any](get func(v *T) (sum events.Opt[analytics.Int128], currency string)) Value[T] {
-	return Value[T]{amountReference().OrNull(), func(e *Encoder, v *T) {
+	return Value[T]{schema: amountReference().OrNull(), append: func(e *Encoder, v *T) {
 		sum, currency := get(v)
 		if !sum.Ok {
 			e.null()
@@ -29,12 +29,12 @@ func NullFigure[T any](get func(v *T) (sum events.Opt[analytics.Int128], currenc
 
 // Units is a sum of money in minor units, without its currency.
 func Units[T any](get func(v *T) analytics.Int128) Value[T] {
-	return Value[T]{unitsSchema(), func(e *Encoder, v *T) { e.units(get(v)) }}
+	return Value[T]{schema: unitsSchema(), append: func(e *Encoder, v *T) { e.units(get(v)) }}
 }
 
 // NullUnits is Units or null.
 func NullUnits[T any](get func(v *T) events.Opt[analytics.Int128]) Value[T] {
-	return Value[T]{unitsSchema().OrNull(), func(e *Encoder, v *T) {
+	return Value[T]{schema: unitsSchema().OrNull(), append: func(e *Encoder, v *T) {
 		sum := get(v)
 		if !sum.Ok {
 			e.null()
@@ -50,12 +50,12 @@ func unitsSchema() *Schema {
 
 // Whole is a whole number.
 func Whole[T any](get func(v *T) int64) Value[T] {
-	return Value[T]{&Schema{Type: "integer"}, func(e *Encoder, v *T) { e.B = AppendInt(e.B, get(v)) }}
+	return Value[T]{schema: &Schema{Type: "integer"}, append: func(e *Encoder, v *T) { e.B = AppendInt(e.B, get(v)) }}
 }
 
 // NullFlag is a boolean or null.
 func NullFlag[T any](get func(v *T) events.Opt[bool]) Value[T] {
-	return Value[T]{(&Schema{Type: "boolean"}).OrNull(), func(e *Encoder, v *T) {
+	return Value[T]{schema: (&Schema{Type: "boolean"}).OrNull(), append: func(e *Encoder, v *T) {
 		flag := get(v)
 		if !flag.Ok {
 			e.null()
@@ -74,7 +74,7 @@ func Currency[T any](get func(v *T) string) Value[T] {
 
 // Month is a calendar month.
 func Month[T any](get func(v *T) calendar.Month) Value[T] {
-	return Value[T]{MonthSchema(), func(e *Encoder, v *T) {
+	return Value[T]{schema: MonthSchema(), append: func(e *Encoder, v *T) {
 		e.B = append(e.B, '"')
 		e.B = get(v).Append(e.B)
 		e.B = append(e.B, '"')
@@ -86,7 +86,7 @@ func MonthSchema() *Schema { return &Schema{Type: "string", Pattern: `^\d{4}-(0[
 
 // Texts is an array of strings; an empty one is [].
 func Texts[T any](get func(v *T) []string) Value[T] {
-	return Value[T]{&Schema{Type: "array", Items: &Schema{Type: "string"}}, func(e *Encoder, v *T) {
+	return Value[T]{schema: &Schema{Type: "array", Items: &Schema{Type: "string"}}, append: func(e *Encoder, v *T) {
 		e.B = append(e.B, '[')
 		for i, text := range get(v) {
 			if i > 0 {
@@ -100,13 +100,15 @@ func Texts[T any](get func(v *T) []string) Value[T] {
 
 // OrNullWithout is the value, which may be null anyway, but null for whoever lacks these groups.
 func (value Value[T]) OrNullWithout(groups access.Groups) Value[T] {
-	return Value[T]{value.schema, func(e *Encoder, v *T) {
+	shown := value.append
+	value.append = func(e *Encoder, v *T) {
 		if !e.Groups.Has(groups) {
 			e.null()
 			return
 		}
-		value.append(e, v)
-	}}
+		shown(e, v)
+	}
+	return value
 }
 
 func (e *Encoder) figure(sum analytics.Int128, currency string) {

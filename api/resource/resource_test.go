@@ -43,11 +43,11 @@ var innerTable = resource.NewTable("Inner", "",
 var thingTable = resource.NewTable("Thing", "",
 	resource.Field[thing]{Name: "id", Groups: access.Core, Required: true, Value: resource.Text(func(v *thing) string { return v.id })},
 	resource.Field[thing]{Name: "kind", Groups: access.Core, Value: resource.Const[thing]("constant")},
-	resource.Field[thing]{Name: "text", Groups: access.Tax, Reads: 1, Value: resource.NullText(func(v *thing) events.Opt[string] { return v.text })},
-	resource.Field[thing]{Name: "flag", Groups: access.Budget, Reads: 2, Value: resource.Flag(func(v *thing) bool { return v.flag })},
-	resource.Field[thing]{Name: "day", Groups: access.Payment, Reads: 4, Value: resource.NullDate(func(v *thing) events.Opt[calendar.Date] { return v.day })},
+	resource.Field[thing]{Name: "text", Groups: access.Tax, Value: resource.NullText(func(v *thing) events.Opt[string] { return v.text })},
+	resource.Field[thing]{Name: "flag", Groups: access.Budget, Value: resource.Flag(func(v *thing) bool { return v.flag })},
+	resource.Field[thing]{Name: "day", Groups: access.Payment, Value: resource.NullDate(func(v *thing) events.Opt[calendar.Date] { return v.day })},
 	resource.Field[thing]{Name: "instant", Groups: access.Core, Value: resource.NullInstant(func(v *thing) events.Opt[time.Time] { return v.instant })},
-	resource.Field[thing]{Name: "money", Groups: access.Amounts | access.Budget, Reads: 8, Value: resource.NullAmount(func(v *thing) (events.Opt[int64], string) { return v.money, "EUR" })},
+	resource.Field[thing]{Name: "money", Groups: access.Amounts | access.Budget, Value: resource.NullAmount(func(v *thing) (events.Opt[int64], string) { return v.money, "EUR" })},
 	resource.Field[thing]{Name: "inner", Groups: access.Documents, Value: resource.NullObject(innerTable, func(v *thing) *inner { return v.inner })},
 	resource.Field[thing]{Name: "list", Groups: access.Core, Value: resource.List(innerTable, func(v *thing) []inner { return v.list })},
 )
@@ -183,16 +183,6 @@ func TestAnAmountOutsideTheRangeIsAnError(t *testing.T) {
 		if (e.Err != nil) != fails {
 			t.Errorf("%d: %v", value, e.Err)
 		}
-	}
-}
-
-func TestWhatIsReadFollowsFromWhatIsShown(t *testing.T) {
-	m := thingTable.Visible(access.Core | access.Amounts | access.Budget)
-	if got := thingTable.Reads(m & thingTable.Named([]string{"money", "text", "id"})); got != 8 {
-		t.Errorf("reads %b", got)
-	}
-	if got := thingTable.Reads(thingTable.Visible(access.All)); got != 15 {
-		t.Errorf("reads %b", got)
 	}
 }
 

@@ -9,15 +9,16 @@ import (
 	"slices"
 
 	"tallyhouse/api/access"
+	"tallyhouse/reader"
 	"tallyhouse/schemas/jsontext"
 )
 
 // Field is one member of a resource made from a T.
 type Field[T any] struct {
 	Name        string
-	Groups      access.Groups // all of them are needed to see it
-	Required    bool          // present whenever it may be seen
-	Reads       uint32        // what a query must read for it
+	Groups      access.Groups  // all of them are needed to see it
+	Required    bool           // present whenever it may be seen
+	Reads       reader.Part[T] // what a query must read for it, beside what its Value reads
 	Value       Value[T]
 	Description string
 }
@@ -90,14 +91,14 @@ func (t *Table[T]) Named(names []string) Mask {
 }
 
 // Reads is what a query must read for these fields.
-func (t *Table[T]) Reads(m Mask) uint32 {
-	var reads uint32
+func (t *Table[T]) Reads(m Mask) reader.Part[T] {
+	var parts []reader.Part[T]
 	for i, f := range t.fields {
 		if m&(1<<i) != 0 {
-			reads |= f.Reads
+			parts = append(parts, f.Value.reads, f.Reads)
 		}
 	}
-	return reads
+	return reader.Parts(parts...)
 }
 
 // Append writes the members of v that the mask holds as one JSON object.
