@@ -41,7 +41,8 @@ func (r *reading) embedded() (*embedded, error) {
 			}
 			continue
 		}
-		if head := bytes.TrimLeft(data[:min(len(data), 64)], "\xEF\xBB\xBF \r\n\t"); len(head) == 0 || head[0] != '<' && head[0] != 0xFE && head[0] != 0xFF {
+		if head := bytes.TrimLeft(data[:min(len(data), 64)], "\xEF\xBB\xBF \r\n\t"); len(head) == 0 ||
+			head[0] != '<' && head[0] != 0xFE && head[0] != 0xFF {
 			continue
 		}
 		if !einvoice.Is(data) {
@@ -57,7 +58,8 @@ func (r *reading) embedded() (*embedded, error) {
 		e := &embedded{Document: doc, name: a.Name, warnings: doc.Warnings}
 		if found != nil {
 			if !sameInvoice(found, e) {
-				return nil, fmt.Errorf("%w: attachments %q and %q are different invoices", errContainer, found.name, e.name)
+				return nil, fmt.Errorf("%w: attachments %q and %q are different invoices", errContainer, found.name,
+					e.name)
 			}
 			continue
 		}
@@ -69,7 +71,9 @@ func (r *reading) embedded() (*embedded, error) {
 			return nil, err
 		}
 		if !standardName(a.Name) {
-			e.warnings = append(e.warnings, fmt.Sprintf("attachment %q is due to be called factur-x.xml, xrechnung.xml or zugferd-invoice.xml", a.Name))
+			e.warnings = append(e.warnings,
+				fmt.Sprintf("attachment %q should be called factur-x.xml, xrechnung.xml or zugferd-invoice.xml",
+					a.Name))
 		}
 	}
 	if found != nil {
@@ -114,7 +118,8 @@ func (r *reading) claimsEInvoice() bool {
 		return false
 	}
 	text := string(xmp)
-	return strings.Contains(text, "urn:factur-x:pdfa:CrossIndustryDocument:invoice") && strings.Contains(text, "DocumentType") && !strings.Contains(text, ">ORDER")
+	return strings.Contains(text, "urn:factur-x:pdfa:CrossIndustryDocument:invoice") &&
+		strings.Contains(text, "DocumentType") && !strings.Contains(text, ">ORDER")
 }
 
 // checkContainer checks how the XML is attached (Factur-X 1.0, 6.2): as an
@@ -130,7 +135,8 @@ func (r *reading) checkContainer(e *embedded, a pdf.Attachment) error {
 		return fmt.Errorf("%w: attachment %q has no /AFRelationship", errContainer, a.Name)
 	case "Data", "Alternative":
 	default:
-		e.warnings = append(e.warnings, fmt.Sprintf("attachment %q has the relationship %s, Data or Alternative is due", a.Name, relationship))
+		e.warnings = append(e.warnings,
+			fmt.Sprintf("attachment %q has the relationship %s, it should be Data or Alternative", a.Name, relationship))
 	}
 	if len(r.file.Array(root["OutputIntents"])) == 0 {
 		e.warnings = append(e.warnings, "the pdf is no pdf/a-3: it has no output intent")
@@ -150,7 +156,8 @@ func (r *reading) withXML(e *embedded, doc text.Document, pageRead bool) Result 
 	}
 	text := func(name string, x, p *fields.Text) {
 		if x != nil && p != nil && !sameText(x.Value, p.Value) {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("%s is %q in the e-invoice and %q on page %d", name, x.Value, p.Value, p.Page))
+			out.Warnings = append(out.Warnings, fmt.Sprintf("%s is %q in the e-invoice and %q on page %d", name,
+				x.Value, p.Value, p.Page))
 		}
 	}
 	text("invoiceNumber", e.Number, seen.Number)
@@ -159,7 +166,8 @@ func (r *reading) withXML(e *embedded, doc text.Document, pageRead bool) Result 
 	text("currency", e.Currency, seen.Currency)
 	amount := func(name string, x, p *fields.Amount) {
 		if x != nil && p != nil && x.Value != p.Value && x.Value != -p.Value {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("%s is %d in the e-invoice and %d on page %d", name, x.Value, p.Value, p.Page))
+			out.Warnings = append(out.Warnings, fmt.Sprintf("%s is %d in the e-invoice and %d on page %d", name,
+				x.Value, p.Value, p.Page))
 		}
 	}
 	amount("net", e.Net, seen.Net)

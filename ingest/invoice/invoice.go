@@ -279,13 +279,16 @@ type resultJSON struct {
 // JSON is the result as one line: the file, status, reason and fields, null
 // where not certain, with the evidence of each.
 func (r Result) JSON() ([]byte, error) {
-	out := resultJSON{File: r.File, Status: r.Status, Reason: r.Reason, Detail: r.Detail, Evidence: evidenceJSON{}, Warnings: r.Warnings}
+	out := resultJSON{File: r.File, Status: r.Status, Reason: r.Reason, Detail: r.Detail, Evidence: evidenceJSON{},
+		Warnings: r.Warnings}
 	for name, f := range map[string]struct {
 		from *fields.Text
 		to   **string
 	}{
-		"invoiceNumber": {r.Number, &out.Number}, "invoiceDate": {r.Date, &out.Date}, "dueDate": {r.DueDate, &out.DueDate},
-		"supplierName": {r.SupplierName, &out.SupplierName}, "supplierTaxId": {r.SupplierTaxID, &out.SupplierTaxID}, "currency": {r.Currency, &out.Currency},
+		"invoiceNumber": {r.Number, &out.Number}, "invoiceDate": {r.Date, &out.Date},
+		"dueDate":      {r.DueDate, &out.DueDate},
+		"supplierName": {r.SupplierName, &out.SupplierName}, "supplierTaxId": {r.SupplierTaxID, &out.SupplierTaxID},
+		"currency": {r.Currency, &out.Currency},
 	} {
 		if f.from != nil {
 			*f.to = &f.from.Value
@@ -333,9 +336,11 @@ func ParseJSON(line []byte) (Result, error) {
 		return &fields.Amount{Value: *v, Evidence: in.Evidence[name]}
 	}
 	out.Invoice = fields.Invoice{
-		Number: text(in.Number, "invoiceNumber"), Date: text(in.Date, "invoiceDate"), DueDate: text(in.DueDate, "dueDate"),
-		SupplierName: text(in.SupplierName, "supplierName"), SupplierTaxID: text(in.SupplierTaxID, "supplierTaxId"), Currency: text(in.Currency, "currency"),
-		Net: amount(in.Net, "net"), Tax: amount(in.Tax, "tax"), Gross: amount(in.Gross, "gross"),
+		Number: text(in.Number, "invoiceNumber"), Date: text(in.Date, "invoiceDate"),
+		DueDate:      text(in.DueDate, "dueDate"),
+		SupplierName: text(in.SupplierName, "supplierName"), SupplierTaxID: text(in.SupplierTaxID, "supplierTaxId"),
+		Currency: text(in.Currency, "currency"),
+		Net:      amount(in.Net, "net"), Tax: amount(in.Tax, "tax"), Gross: amount(in.Gross, "gross"),
 	}
 	return out, nil
 }

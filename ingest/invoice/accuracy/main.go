@@ -70,7 +70,9 @@ func measure(folder string, list, scans bool) error {
 		fmt.Printf("\n%s\n", mode.name)
 		tally.print(os.Stdout)
 		if len(times) > 0 {
-			fmt.Printf("time per file: median %s, longest %s, %d files\n", times[len(times)/2].Round(100*time.Microsecond), times[len(times)-1].Round(time.Millisecond), len(times))
+			fmt.Printf("time per file: median %s, longest %s, %d files\n",
+				times[len(times)/2].Round(100*time.Microsecond), times[len(times)-1].Round(time.Millisecond),
+				len(times))
 		}
 		if list {
 			for _, miss := range tally.misses {

@@ -19,7 +19,8 @@ import (
 // The test binary is its own child.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "read" {
-		if err := sandbox.Serve(context.Background(), os.Stdin, os.Stdout, map[string]sandbox.Task{isolated.TaskName: isolated.Task}); err != nil {
+		if err := sandbox.Serve(context.Background(), os.Stdin, os.Stdout,
+			map[string]sandbox.Task{isolated.TaskName: isolated.Task}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -36,7 +36,8 @@ func (v *vocabulary) amounts(s []rune) []amount {
 			i++
 			continue
 		}
-		if i > 0 && (isLetterOrDigit(s[i-1]) && !currencyEndsAt(s, i) || s[i-1] == '/' || s[i-1] == '_' || s[i-1] == '#') {
+		if i > 0 && (isLetterOrDigit(s[i-1]) && !currencyEndsAt(s, i) || s[i-1] == '/' || s[i-1] == '_' ||
+			s[i-1] == '#') {
 			i = skipToken(s, i)
 			continue
 		}
@@ -51,6 +52,8 @@ func (v *vocabulary) amounts(s []rune) []amount {
 	}
 	return out
 }
+
+func isMinus(r rune) bool { return r == '-' || r == '−' || r == '–' }
 
 func isDigit(r rune) bool { return r >= '0' && r <= '9' }
 
@@ -89,7 +92,8 @@ func (v *vocabulary) parseNumber(s []rune, at int) (a amount, end int, ok bool) 
 		case ' ', 0xA0, 0x202F, 0x2009:
 			sep = ' '
 			// A space groups three digits only, after at most three.
-			if groupOf(s, i+1) != 3 || len(parts[len(parts)-1].digits) > 3 || parts[len(parts)-1].separator == ',' || parts[len(parts)-1].separator == '.' {
+			if last := parts[len(parts)-1]; groupOf(s, i+1) != 3 || len(last.digits) > 3 ||
+				last.separator == ',' || last.separator == '.' {
 				sep = 0
 			}
 		default:
@@ -118,7 +122,8 @@ func (v *vocabulary) parseNumber(s []rune, at int) (a amount, end int, ok bool) 
 				same++
 			}
 		}
-		decimal := (last.separator == '.' || last.separator == ',') && same == 1 && (len(last.digits) != 3 || len(groups) > 1 || whole == "0" || len(whole) > 3)
+		decimal := (last.separator == '.' || last.separator == ',') && same == 1 &&
+			(len(last.digits) != 3 || len(groups) > 1 || whole == "0" || len(whole) > 3)
 		if decimal {
 			fraction = last.digits
 			groups = groups[:len(groups)-1]
@@ -169,7 +174,7 @@ func (v *vocabulary) addSurroundings(a *amount, s []rune) {
 		i++
 	}
 	negative := false
-	if a.end < len(s) && (s[a.end] == '-' || s[a.end] == '−' || s[a.end] == '–') && (a.end+1 >= len(s) || !isLetterOrDigit(s[a.end+1])) {
+	if a.end < len(s) && isMinus(s[a.end]) && (a.end+1 >= len(s) || !isLetterOrDigit(s[a.end+1])) {
 		negative = true
 		a.end++
 	}
@@ -200,7 +205,8 @@ func (v *vocabulary) addSurroundings(a *amount, s []rune) {
 		a.start = p
 		back()
 	}
-	if p > 0 && (s[p-1] == '-' || s[p-1] == '−' || s[p-1] == '–') && (p < 2 || !isLetterOrDigit(s[p-2]) && (p < 3 || s[p-2] != ' ' || !isDigit(s[p-3]))) {
+	if p > 0 && isMinus(s[p-1]) &&
+		(p < 2 || !isLetterOrDigit(s[p-2]) && (p < 3 || s[p-2] != ' ' || !isDigit(s[p-3]))) {
 		negative = true
 		p--
 		a.start = p

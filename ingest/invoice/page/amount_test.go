@@ -16,12 +16,19 @@ func TestAmountsOfEveryHabit(t *testing.T) {
 		currency string
 		money    bool
 	}{
-		{"1.234,56", 12345600, "", true}, {"1,234.56", 12345600, "", true}, {"1 234,56", 12345600, "", true}, {"1'234.56", 12345600, "", true},
-		{"1’234.56", 12345600, "", true}, {"12,00-", -120000, "", true}, {"CHF 1'081.--", 10810000, "CHF", true}, {"5.–", 50000, "", true}, {"Rs -40.00", -400000, "INR", true}, {"1.250,00 lei", 12500000, "RON", true}, {"12 500 Ft", 125000000, "HUF", true}, {"-12,00", -120000, "", true}, {"−12,00 €", -120000, "EUR", true},
-		{"-€ 9,32", -93200, "EUR", true}, {"€ -9,32", -93200, "EUR", true}, {"$20.00 USD", 200000, "USD", true}, {"CHF 1'234.50", 12345000, "CHF", true},
-		{"-CHF 2'105.22", -21052200, "CHF", true}, {"£300", 3000000, "GBP", true}, {"3,500", 35000000, "", false}, {"$3,500", 35000000, "USD", true},
-		{"Fr. 12.50", 125000, "CHF", true}, {"17 115,45PLN", 171154500, "PLN", true}, {"5.–", 50000, "", true}, {"41,1765", 411765, "", false},
-		{"19 %", 190000, "", false}, {"7,5 kg", 75000, "", false}, {"0,00", 0, "", true}, {"1.000.000,00", 10000000000, "", true}, {"EUR 25", 250000, "EUR", true},
+		{"1.234,56", 12345600, "", true}, {"1,234.56", 12345600, "", true}, {"1 234,56", 12345600, "", true},
+		{"1'234.56", 12345600, "", true},
+		{"1’234.56", 12345600, "", true}, {"12,00-", -120000, "", true}, {"CHF 1'081.--", 10810000, "CHF", true},
+		{"5.–", 50000, "", true}, {"Rs -40.00", -400000, "INR", true}, {"1.250,00 lei", 12500000, "RON", true},
+		{"12 500 Ft", 125000000, "HUF", true}, {"-12,00", -120000, "", true}, {"−12,00 €", -120000, "EUR", true},
+		{"-€ 9,32", -93200, "EUR", true}, {"€ -9,32", -93200, "EUR", true}, {"$20.00 USD", 200000, "USD", true},
+		{"CHF 1'234.50", 12345000, "CHF", true},
+		{"-CHF 2'105.22", -21052200, "CHF", true}, {"£300", 3000000, "GBP", true}, {"3,500", 35000000, "", false},
+		{"$3,500", 35000000, "USD", true},
+		{"Fr. 12.50", 125000, "CHF", true}, {"17 115,45PLN", 171154500, "PLN", true}, {"5.–", 50000, "", true},
+		{"41,1765", 411765, "", false},
+		{"19 %", 190000, "", false}, {"7,5 kg", 75000, "", false}, {"0,00", 0, "", true}, {"1.000.000,00", 10000000000, "", true},
+		{"EUR 25", 250000, "EUR", true},
 	}
 	for _, c := range cases {
 		got := v.amounts([]rune(c.in))
@@ -47,7 +54,8 @@ func TestEveryFormatOfEveryAmountIsReadBack(t *testing.T) {
 	v := testVocabulary(t)
 	rapid.Check(t, func(t *rapid.T) {
 		cents := rapid.Int64Range(0, 99_999_999_999).Draw(t, "cents")
-		style := rapid.SampledFrom([][2]string{{".", ","}, {",", "."}, {" ", ","}, {"'", "."}, {"\u00a0", ","}, {"\u202f", ","}, {"", ","}, {"", "."}}).Draw(t, "style")
+		style := rapid.SampledFrom([][2]string{{".", ","}, {",", "."}, {" ", ","}, {"'", "."}, {"\u00a0", ","}, {"\u202f", ","},
+			{"", ","}, {"", "."}}).Draw(t, "style")
 		negative := rapid.Bool().Draw(t, "negative")
 		text := format(cents, style[0], style[1])
 		want := cents * 100

@@ -84,7 +84,8 @@ func (v *vocabulary) dates(folded string) []date {
 		add(m, d, ok)
 	}
 	for _, m := range v.dayMonthWord.FindAllStringSubmatchIndex(folded, 64) {
-		d := date{day: atoi(text(m, 1)), month: v.months[text(m, 2)], year: fullYear(strings.TrimPrefix(text(m, 3), "'"))}
+		d := date{day: atoi(text(m, 1)), month: v.months[text(m, 2)],
+			year: fullYear(strings.TrimPrefix(text(m, 3), "'"))}
 		add(m, d, d.month > 0 && exists(d.year, d.month, d.day))
 	}
 	for _, m := range v.monthWordDay.FindAllStringSubmatchIndex(folded, 64) {
@@ -108,7 +109,8 @@ func bounded(m [][]int) [][]int { return m[:min(len(m), 64)] }
 // clear reports whether the date is no piece of a longer number or identifier.
 func clear(s string, m []int) bool {
 	if m[0] > 0 {
-		if c := s[m[0]-1]; c == '.' || c == '/' || c == '-' && m[0] > 1 && s[m[0]-2] != ' ' || c == '_' || c >= 'a' && c <= 'z' {
+		if c := s[m[0]-1]; c == '.' || c == '/' || c == '-' && m[0] > 1 && s[m[0]-2] != ' ' || c == '_' ||
+			c >= 'a' && c <= 'z' {
 			return false
 		}
 	}
@@ -118,7 +120,8 @@ func clear(s string, m []int) bool {
 		if m[1]+1 < len(s) {
 			next = s[m[1]+1]
 		}
-		if (c == '.' || c == '/' || c == '-' || c == ',') && next >= '0' && next <= '9' || c >= 'a' && c <= 'z' && c != 't' || c == '_' {
+		if (c == '.' || c == '/' || c == '-' || c == ',') && next >= '0' && next <= '9' ||
+			c >= 'a' && c <= 'z' && c != 't' || c == '_' {
 			return false
 		}
 	}

@@ -16,7 +16,8 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 		if f.label.rule == "pay until" && s.period.MatchString(before) {
 			return
 		}
-		if s.earlyPayment.MatchString(sentence(before)) || s.conditional.MatchString(f.item.folded) || strings.Contains(before, "amount ") && strings.Trim(f.item.folded[f.end:], " :") == "" {
+		if s.earlyPayment.MatchString(sentence(before)) || s.conditional.MatchString(f.item.folded) ||
+			strings.Contains(before, "amount ") && strings.Trim(f.item.folded[f.end:], " :") == "" {
 			return
 		}
 		for _, p := range s.places(f) {
@@ -41,7 +42,8 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 			}
 			if ok {
 				if d, exists := d.in(s.order); exists {
-					all = append(all, candidate{value: d.String(), key: d.String(), at: p.item, rule: f.label.rule, score: f.label.weight * p.near})
+					all = append(all, candidate{value: d.String(), key: d.String(), at: p.item, rule: f.label.rule,
+						score: f.label.weight * p.near})
 				}
 				return
 			}
@@ -64,7 +66,8 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 				break
 			}
 		}
-		if d, err := time.Parse(time.DateOnly, best.value); err == nil && !day.IsZero() && (d.Before(day.AddDate(-1, 0, 0)) || d.After(day.AddDate(3, 0, 0))) {
+		if d, err := time.Parse(time.DateOnly, best.value); err == nil && !day.IsZero() &&
+			(d.Before(day.AddDate(-1, 0, 0)) || d.After(day.AddDate(3, 0, 0))) {
 			best.score -= 0.3
 		}
 		return &fields.Text{Value: best.value, Evidence: s.evidence(best.at, best.rule, best.score)}
@@ -112,11 +115,14 @@ func (s *sheet) dueBehindDates() []candidate {
 					}
 				}
 				before := it.folded[:d.start]
-				if !s.untilDate.MatchString(before) || !s.fallsDue.MatchString(rest) || s.conditional.MatchString(it.folded) || s.earlyPayment.MatchString(sentence(before)) || s.earlyPayment.MatchString(rest) {
+				if !s.untilDate.MatchString(before) || !s.fallsDue.MatchString(rest) ||
+					s.conditional.MatchString(it.folded) || s.earlyPayment.MatchString(sentence(before)) ||
+					s.earlyPayment.MatchString(rest) {
 					continue
 				}
 				if day, exists := d.in(s.order); exists {
-					out = append(out, candidate{value: day.String(), key: day.String(), at: it, rule: "due behind the date", score: 0.93})
+					out = append(out, candidate{value: day.String(), key: day.String(), at: it,
+						rule: "due behind the date", score: 0.93})
 				}
 			}
 		}
@@ -146,7 +152,8 @@ func (s *sheet) earlyRow(it *item) bool {
 
 func (s *sheet) columnDate(header, under *item) *item {
 	for _, other := range s.rows[under.row] {
-		if other != header && aligned(header, other) && len(other.dates) == 1 && other.dates[0].start == 0 && other.row > header.row {
+		if other != header && aligned(header, other) && len(other.dates) == 1 && other.dates[0].start == 0 &&
+			other.row > header.row {
 			return other
 		}
 	}
@@ -168,7 +175,8 @@ func (s *sheet) dueByTerms(day time.Time) *fields.Text {
 				return nil
 			}
 			days = n
-			best = &fields.Text{Value: day.AddDate(0, 0, n).Format(time.DateOnly), Evidence: s.evidence(it, "payment terms", 0.88)}
+			best = &fields.Text{Value: day.AddDate(0, 0, n).Format(time.DateOnly),
+				Evidence: s.evidence(it, "payment terms", 0.88)}
 		}
 	}
 	return best
@@ -189,7 +197,8 @@ func (v *vocabulary) inDays(folded string) string {
 // termDays returns the days that a text gives for paying in full, -1 when none.
 func (v *vocabulary) termDays(folded string) int {
 	days := -1
-	for part := range strings.SplitSeq(strings.NewReplacer(";", "\n", ". ", "\n", ", ", "\n").Replace(v.inDays(folded)), "\n") {
+	clauses := strings.NewReplacer(";", "\n", ". ", "\n", ", ", "\n").Replace(v.inDays(folded))
+	for part := range strings.SplitSeq(clauses, "\n") {
 		if v.earlyPayment.MatchString(part) && !v.fullPayment.MatchString(part) {
 			continue
 		}

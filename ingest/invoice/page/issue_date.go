@@ -23,11 +23,13 @@ func (s *sheet) date(numberAt *item) (*fields.Text, time.Time) {
 		case "date behind the number":
 			// Only between the number and a date: "Rechnung Nr. 7 vom 1.2.2024".
 			for _, d := range f.item.dates {
-				if !d.compact && d.start >= f.end && d.start-f.end <= 2 && numberAt == f.item && !s.otherDate.MatchString(before) {
+				if !d.compact && d.start >= f.end && d.start-f.end <= 2 && numberAt == f.item &&
+					!s.otherDate.MatchString(before) {
 					add(d, f.item, f.label.rule, f.label.weight, f.item.row)
 				}
 			}
-			if next := s.nextRow(f.item); numberAt == f.item && f.end == len(f.item.folded) && next != nil && len(next.dates) > 0 && next.dates[0].start == 0 {
+			if next := s.nextRow(f.item); numberAt == f.item && f.end == len(f.item.folded) && next != nil &&
+				len(next.dates) > 0 && next.dates[0].start == 0 {
 				add(next.dates[0], next, f.label.rule, f.label.weight-0.03, f.item.row)
 			}
 			return
@@ -35,11 +37,14 @@ func (s *sheet) date(numberAt *item) (*fields.Text, time.Time) {
 			if s.headsItems(f.item) {
 				return
 			}
-			if s.otherDate.MatchString(f.item.folded[:min(len(f.item.folded), f.end+18)]) || strings.Trim(before, " ") != "" && longWord.MatchString(before) && (s.otherDate.MatchString(before) || !hasDigit(lastWord(before))) {
+			if s.otherDate.MatchString(f.item.folded[:min(len(f.item.folded), f.end+18)]) ||
+				strings.Trim(before, " ") != "" && longWord.MatchString(before) &&
+					(s.otherDate.MatchString(before) || !hasDigit(lastWord(before))) {
 				return
 			}
 		default:
-			if s.otherDate.MatchString(before) && !s.bothDates.MatchString(before) || s.otherDateAfter.MatchString(f.item.folded[f.end:]) {
+			if s.otherDate.MatchString(before) && !s.bothDates.MatchString(before) ||
+				s.otherDateAfter.MatchString(f.item.folded[f.end:]) {
 				return
 			}
 		}
@@ -144,7 +149,8 @@ func (s *sheet) unlabelledDates(numberAt *item, add func(date, *item, string, fl
 				continue
 			case before != "" && s.placeAndDate.MatchString(it.folded[:d.start]) && d.end >= len(it.folded)-1:
 				h.rule, h.c = "place and date", 0.9
-			case before == "" && d.end >= len(it.folded)-1 && s.left(it) != nil && strings.HasSuffix(strings.Trim(s.left(it).folded, " :"), ", den"):
+			case before == "" && d.end >= len(it.folded)-1 && s.left(it) != nil &&
+				s.endsInPlace.MatchString(strings.Trim(s.left(it).folded, " :")):
 				h.rule, h.c = "place and date", 0.9
 			case before == "" && d.end >= len(it.folded)-1:
 				h.rule, h.c = "date alone", 0.84
@@ -190,7 +196,9 @@ func (v *vocabulary) dateAt(it *item, from int) (date, bool) {
 		}
 		between := strings.Trim(it.folded[from:d.start], " :.,-*#()~")
 		colon := strings.HasSuffix(strings.TrimRight(it.folded[from:d.start], " "), ":")
-		if len(between) <= 14 && !v.otherDate.MatchString(between) && !hasDigit(between) || colon && len(between) <= 60 && !v.otherDate.MatchString(between) && strings.Count(it.folded[from:d.start], ":") == 1 {
+		if len(between) <= 14 && !v.otherDate.MatchString(between) && !hasDigit(between) ||
+			colon && len(between) <= 60 && !v.otherDate.MatchString(between) &&
+				strings.Count(it.folded[from:d.start], ":") == 1 {
 			return d, true
 		}
 		return date{}, false

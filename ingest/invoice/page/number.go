@@ -20,7 +20,8 @@ type candidate struct {
 func (s *sheet) number() (*fields.Text, *item) {
 	var all []candidate
 	s.each(s.numberLabels, func(f found) {
-		if s.otherNumberBefore.MatchString(f.item.folded[:f.start]) || s.otherNumberAfter.MatchString(f.item.folded[f.end:]) {
+		if s.otherNumberBefore.MatchString(f.item.folded[:f.start]) ||
+			s.otherNumberAfter.MatchString(f.item.folded[f.end:]) {
 			return
 		}
 		for i, p := range s.places(f) {
@@ -54,7 +55,8 @@ func (s *sheet) number() (*fields.Text, *item) {
 			if s.looksLikeDate(value) {
 				score -= 0.05
 			}
-			all = append(all, candidate{value: value, key: compact(value), at: p.item, rule: f.label.rule, score: score, row: f.item.row})
+			all = append(all, candidate{value: value, key: compact(value), at: p.item, rule: f.label.rule,
+				score: score, row: f.item.row})
 			return
 		}
 	})
@@ -63,12 +65,14 @@ func (s *sheet) number() (*fields.Text, *item) {
 	}
 	best := all[0]
 	for _, c := range all[1:] {
-		if c.score > best.score+0.001 || c.score > best.score-0.001 && c.row < best.row && c.at.page == 1 && best.at.page > 1 {
+		if c.score > best.score+0.001 || c.score > best.score-0.001 && c.row < best.row && c.at.page == 1 &&
+			best.at.page > 1 {
 			best = c
 		}
 	}
 	for _, c := range all {
-		if c.key != best.key && c.score >= best.score-0.005 && !strings.Contains(best.key, c.key) && c.row < best.row+3 && c.row > best.row-3 {
+		if c.key != best.key && c.score >= best.score-0.005 && !strings.Contains(best.key, c.key) &&
+			c.row < best.row+3 && c.row > best.row-3 {
 			best.score -= 0.2
 			break
 		}
@@ -80,7 +84,8 @@ func (s *sheet) number() (*fields.Text, *item) {
 // "Rechnung | Nr: 7".
 func (s *sheet) besideTitle(it *item) bool {
 	left := s.left(it)
-	return left != nil && (s.titleAlone.MatchString(strings.Trim(left.folded, " .:")) || s.invoiceTitleAlone.MatchString(left.folded))
+	return left != nil && (s.titleAlone.MatchString(strings.Trim(left.folded, " .:")) ||
+		s.invoiceTitleAlone.MatchString(left.folded))
 }
 
 // besideDateLabel reports whether a label of the day of issue stands right above,
@@ -89,12 +94,14 @@ func (s *sheet) besideTitle(it *item) bool {
 func (s *sheet) besideDateLabel(it *item) bool {
 	for r := max(0, it.row-1); r <= min(it.row+1, len(s.rows)-1); r++ {
 		for _, other := range s.rows[r] {
-			near := r != it.row && absFloat(other.x0-it.x0) < 3 || r == it.row && len(s.rows[r]) <= 4 && !s.headsItems(it)
+			near := r != it.row && absFloat(other.x0-it.x0) < 3 ||
+				r == it.row && len(s.rows[r]) <= 4 && !s.headsItems(it)
 			if other == it || other.page != it.page || !near {
 				continue
 			}
 			for _, l := range s.dateLabels {
-				if loc := l.pattern.FindStringIndex(other.folded); loc != nil && loc[0] == 0 && l.rule != "date behind the number" && !s.otherDate.MatchString(other.folded) {
+				if loc := l.pattern.FindStringIndex(other.folded); loc != nil && loc[0] == 0 &&
+					l.rule != "date behind the number" && !s.otherDate.MatchString(other.folded) {
 					return true
 				}
 			}
@@ -108,7 +115,9 @@ func (s *sheet) besideDateLabel(it *item) bool {
 func (s *sheet) several(all []sum) bool {
 	numbers := map[string]int{} // to the page they stand on first
 	s.each(s.numberLabels, func(f found) {
-		if f.label.rule != "number label" || f.item.y > s.heights[f.item.page-1]*0.6 || s.otherNumberBefore.MatchString(f.item.folded[:f.start]) || s.otherNumberAfter.MatchString(f.item.folded[f.end:]) {
+		if f.label.rule != "number label" || f.item.y > s.heights[f.item.page-1]*0.6 ||
+			s.otherNumberBefore.MatchString(f.item.folded[:f.start]) ||
+			s.otherNumberAfter.MatchString(f.item.folded[f.end:]) {
 			return
 		}
 		for _, p := range s.places(f) {
@@ -142,8 +151,10 @@ func (s *sheet) numberAtTitle() (*fields.Text, *item) {
 			for r := max(0, it.row-2); r <= min(it.row+2, len(s.rows)-1); r++ {
 				for _, other := range s.rows[r] {
 					value, ok := s.numberAt(other, 0, false)
-					if ok && other.page == 1 && wholeNumber(other, value) && len(value) >= 4 && !s.looksLikeDate(value) && strings.ContainsAny(value, "-/_") && other.x0 > s.width(1)/3 {
-						return &fields.Text{Value: value, Evidence: s.evidence(other, "number beside the title", 0.82)}, other
+					if ok && other.page == 1 && wholeNumber(other, value) && len(value) >= 4 &&
+						!s.looksLikeDate(value) && strings.ContainsAny(value, "-/_") && other.x0 > s.width(1)/3 {
+						return &fields.Text{Value: value, Evidence: s.evidence(other, "number beside the title",
+							0.82)}, other
 					}
 				}
 			}
@@ -185,7 +196,8 @@ func (v *vocabulary) numberAt(it *item, from int, clear bool) (string, bool) {
 	}
 	skip()
 	for _, word := range v.numberWords {
-		if strings.HasPrefix(it.folded[i:], word) && i+len(word) < len(r) && strings.ContainsRune(".: °º", r[i+len(word)]) {
+		if strings.HasPrefix(it.folded[i:], word) && i+len(word) < len(r) &&
+			strings.ContainsRune(".: °º", r[i+len(word)]) {
 			i += len(word)
 			skip()
 			break
@@ -206,17 +218,20 @@ func (v *vocabulary) numberAt(it *item, from int, clear bool) (string, bool) {
 		switch {
 		case isPrefix(value) && hasDigit(following) && v.numberShape.MatchString(following):
 			value += " " + following
-		case allDigits(value) && value != "" && allDigits(strings.ReplaceAll(string(r[end:]), " ", "")) && end < len(r)-1 && clear:
+		case allDigits(value) && value != "" && allDigits(strings.ReplaceAll(string(r[end:]), " ", "")) &&
+			end < len(r)-1 && clear:
 			value = strings.TrimSpace(string(r[i:]))
 		}
 	}
 	if !v.numberShape.MatchString(strings.ReplaceAll(value, " ", "")) || !hasDigit(value) || len(value) > 40 {
 		return "", false
 	}
-	if a := v.amounts([]rune(value)); len(a) == 1 && (a[0].percent || a[0].currency != "" || a[0].decimals == 2 && a[0].end-a[0].start == len([]rune(value))) {
+	if a := v.amounts([]rune(value)); len(a) == 1 && (a[0].percent || a[0].currency != "" || a[0].decimals == 2 &&
+		a[0].end-a[0].start == len([]rune(value))) {
 		return "", false
 	}
-	if !clear && (len(value) < 3 || v.looksLikeDate(value) || v.phoneShape.MatchString(value) || v.months[strings.ToLower(value)] > 0) {
+	if !clear && (len(value) < 3 || v.looksLikeDate(value) || v.phoneShape.MatchString(value) ||
+		v.months[strings.ToLower(value)] > 0) {
 		return "", false
 	}
 	if v.looksLikeDate(value) && !strings.Contains(value, "/") {

@@ -23,7 +23,8 @@ func (o Own) isName(name string) bool {
 
 func (o Own) isID(id string) bool {
 	for _, own := range o.VATIDs {
-		if compact(own) != "" && (compact(own) == compact(id) || strings.HasSuffix(compact(own), compact(id)) && len(compact(id)) >= 8) {
+		if compact(own) != "" && (compact(own) == compact(id) || strings.HasSuffix(compact(own), compact(id)) &&
+			len(compact(id)) >= 8) {
 			return true
 		}
 	}
@@ -53,7 +54,8 @@ func (s *sheet) buyers() map[*item]bool {
 			}
 			for r := it.row - 1; r >= max(0, it.row-3); r-- {
 				for _, above := range s.rows[r] {
-					if above.page == it.page && absFloat(above.x0-it.x0) < 3 && it.y-above.y < 1.9*maxFloat(it.size, 7) {
+					if above.page == it.page && absFloat(above.x0-it.x0) < 3 &&
+						it.y-above.y < 1.9*maxFloat(it.size, 7) {
 						out[above] = true
 					}
 				}

@@ -120,12 +120,15 @@ func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
 				break
 			}
 			text := strings.Trim(it.folded, " .:#")
-			if s.creditTitle.MatchString(text) && len(text) < 60 && it.page == 1 && row[0].y < s.heights[0]*0.6 && !invoiceFirst && moneyIn(row) == 0 {
+			if s.creditTitle.MatchString(text) && len(text) < 60 && it.page == 1 && row[0].y < s.heights[0]*0.6 &&
+				!invoiceFirst && moneyIn(row) == 0 {
 				credit = true
-			} else if loc := s.invoiceTitle.FindStringIndex(text); loc != nil && it.page == 1 && (loc[1] == len(text) || hasDigit(text) && s.titleTail.MatchString(text[loc[1]:])) {
+			} else if loc := s.invoiceTitle.FindStringIndex(text); loc != nil && it.page == 1 &&
+				(loc[1] == len(text) || hasDigit(text) && s.titleTail.MatchString(text[loc[1]:])) {
 				invoiceFirst = true // what is called a credit below is an item of it
 			}
-			if loc := s.invoiceWord.FindStringIndex(text); loc != nil && len(text) < 80 && (loc[0] < 20 && len(text) < 45 || loc[0] == 0) {
+			if loc := s.invoiceWord.FindStringIndex(text); loc != nil && len(text) < 80 &&
+				(loc[0] < 20 && len(text) < 45 || loc[0] == 0) {
 				if r, _ := s.roleOf(text); number != nil || r == roleNone {
 					title = true
 					titleRow = min(titleRow, it.row)

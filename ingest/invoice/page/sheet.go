@@ -63,7 +63,8 @@ func newSheet(v *vocabulary, doc text.Document) *sheet {
 			}
 			var row []*item
 			for _, c := range line.Cells {
-				it := &item{page: p.Number, row: len(s.rows), col: len(row), x0: c.X0, x1: c.X1, y: c.Y, size: c.Size, runes: []rune(c.Text)}
+				it := &item{page: p.Number, row: len(s.rows), col: len(row), x0: c.X0, x1: c.X1, y: c.Y, size: c.Size,
+					runes: []rune(c.Text)}
 				it.runes = it.runes[:min(len(it.runes), maxRunes)]
 				it.folded = fold(it.runes)
 				it.key = compact(it.folded)

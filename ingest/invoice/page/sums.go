@@ -79,7 +79,9 @@ func (s *sheet) rowSum(it *item, a amount, last bool) (sum, bool) {
 			words := withoutCurrency(left.folded)
 			if hasLetters(words) {
 				label = left.folded
-				if n := len(left.amounts); n > 0 && !hasLetters(withoutCurrency(left.folded[left.amounts[n-1].end:])) && moneyCount(left) > 0 && left.amounts[n-1].end >= len(left.folded)-2 && !strings.Contains(left.folded, "%") {
+				if n := len(left.amounts); n > 0 &&
+					!hasLetters(withoutCurrency(left.folded[left.amounts[n-1].end:])) && moneyCount(left) > 0 &&
+					left.amounts[n-1].end >= len(left.folded)-2 && !strings.Contains(left.folded, "%") {
 					// The left item is a label with its own amount.
 					return sum{}, false
 				}
@@ -93,7 +95,8 @@ func (s *sheet) rowSum(it *item, a amount, last bool) (sum, bool) {
 	}
 	label = strings.TrimSpace(label)
 	r, w := s.roleOf(label)
-	if after := it.folded[a.end:]; s.containedAfter.MatchString(after) || hasLetters(own) && s.containedBefore.MatchString(own) && s.taxFollows.MatchString(after) {
+	if after := it.folded[a.end:]; s.containedAfter.MatchString(after) ||
+		hasLetters(own) && s.containedBefore.MatchString(own) && s.taxFollows.MatchString(after) {
 		r, w = roleTaxWithin, 2
 	}
 	if r == roleNone || len(label) > 90 {
@@ -168,7 +171,8 @@ func (s *sheet) columnSum(it *item, a amount) (sum, bool) {
 		}
 		for i, head := range row {
 			// Heads stand over their column, or are as many as the row's items.
-			inColumn := aligned(head, it) || len(row) == len(s.rows[it.row]) && len(row) >= 3 && i == it.col && it.row-r <= 3 && lettersIn(row) == len(row)
+			inColumn := aligned(head, it) || len(row) == len(s.rows[it.row]) && len(row) >= 3 && i == it.col &&
+				it.row-r <= 3 && lettersIn(row) == len(row)
 			if !inColumn || !hasLetters(withoutCurrency(head.folded)) {
 				continue
 			}
@@ -188,7 +192,8 @@ func (s *sheet) columnSum(it *item, a amount) (sum, bool) {
 			if role == roleNone || len(row) < 2 && it.row-r > 1 {
 				return sum{}, false
 			}
-			return sum{value: a.value, role: role, weight: min(w, 2), item: it, rate: true, column: true, amount: a}, true
+			return sum{value: a.value, role: role, weight: min(w, 2), item: it, rate: true, column: true,
+				amount: a}, true
 		}
 	}
 	return sum{}, false

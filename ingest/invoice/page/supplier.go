@@ -71,7 +71,9 @@ func (s *sheet) supplierNamed(own Own, buyers map[*item]bool, idAt *item) *named
 	c := all[best]
 	for _, other := range all {
 		// The full name rather than a short form of it.
-		if other.score >= 0.7 && len(other.name) > len(c.name) && len(other.name) < 3*len(c.name)+12 && s.legalForm.MatchString(foldText(other.name)) && !s.legalForm.MatchString(foldText(c.name)) && strings.HasPrefix(compact(foldText(other.name)), compact(foldText(c.name))) {
+		if other.score >= 0.7 && len(other.name) > len(c.name) && len(other.name) < 3*len(c.name)+12 &&
+			s.legalForm.MatchString(foldText(other.name)) && !s.legalForm.MatchString(foldText(c.name)) &&
+			strings.HasPrefix(compact(foldText(other.name)), compact(foldText(c.name))) {
 			c.name, c.it = other.name, other.it
 		}
 	}
@@ -148,14 +150,16 @@ func (s *sheet) sellerBlock(label *item, add func(string, *item, string, float64
 			if s.buyerLabel.MatchString(it.folded) {
 				return false
 			}
-			if loc := s.nameLabel.FindStringIndex(it.folded); loc != nil && (strings.Contains(it.folded[:loc[1]], ":") || loc[1] == len(it.folded)) {
+			if loc := s.nameLabel.FindStringIndex(it.folded); loc != nil &&
+				(strings.Contains(it.folded[:loc[1]], ":") || loc[1] == len(it.folded)) {
 				if rest := strings.TrimSpace(string(it.runes[loc[1]:])); rest != "" {
 					add(rest, it, "seller label", 0.97)
 					return true
 				}
 				if r := s.right(it); r != nil {
 					name := r.text()
-					if next := s.wrapped(r); next != nil && s.legalForm.MatchString(next.folded) && !s.legalForm.MatchString(r.folded) {
+					if next := s.wrapped(r); next != nil && s.legalForm.MatchString(next.folded) &&
+						!s.legalForm.MatchString(r.folded) {
 						name += " " + next.text()
 					}
 					add(name, r, "seller label", 0.97)
@@ -166,7 +170,8 @@ func (s *sheet) sellerBlock(label *item, add func(string, *item, string, float64
 				break
 			}
 			name := it.text()
-			if next := s.wrapped(it); next != nil && !s.legalForm.MatchString(it.folded) && s.legalForm.MatchString(next.folded) {
+			if next := s.wrapped(it); next != nil && !s.legalForm.MatchString(it.folded) &&
+				s.legalForm.MatchString(next.folded) {
 				name += " " + next.text()
 			}
 			if s.nameLike(s.cleanName(name)) {
@@ -183,7 +188,8 @@ func (s *sheet) sellerBlock(label *item, add func(string, *item, string, float64
 // the rest of a long name.
 func (s *sheet) wrapped(it *item) *item {
 	for _, b := range s.below(it, 1.1) {
-		if absFloat(b.x0-it.x0) < 3 && !strings.Contains(b.folded, ":") && !hasDigit(b.folded) && absFloat(b.size-it.size) < 1 {
+		if absFloat(b.x0-it.x0) < 3 && !strings.Contains(b.folded, ":") && !hasDigit(b.folded) &&
+			absFloat(b.size-it.size) < 1 {
 			return b
 		}
 	}
@@ -225,7 +231,9 @@ func (s *sheet) returnAddress(add func(string, *item, string, float64), buyers m
 			if city < 0 {
 				continue
 			}
-			if s.street.MatchString(strings.TrimSpace(fold([]rune(name)))) && !s.legalForm.MatchString(fold([]rune(name))) || hasDigit(name) && !s.legalForm.MatchString(fold([]rune(name))) {
+			if s.street.MatchString(strings.TrimSpace(fold([]rune(name)))) &&
+				!s.legalForm.MatchString(fold([]rune(name))) ||
+				hasDigit(name) && !s.legalForm.MatchString(fold([]rune(name))) {
 				continue
 			}
 			street := false
@@ -407,7 +415,9 @@ func (s *sheet) footBlock(buyers map[*item]bool, add func(string, *item, string,
 // marked reports whether a row beside a foot's name holds what only its owner prints.
 func (s *sheet) marked(row []*item, name *item) bool {
 	for _, it := range row {
-		if it.page == name.page && it != name && (s.footMark.MatchString(it.folded) || s.vatLabel.MatchString(it.folded) || s.taxNumberLabel.MatchString(it.folded)) && !s.buyerWord.MatchString(it.folded) {
+		if it.page == name.page && it != name && (s.footMark.MatchString(it.folded) ||
+			s.vatLabel.MatchString(it.folded) || s.taxNumberLabel.MatchString(it.folded)) &&
+			!s.buyerWord.MatchString(it.folded) {
 			return true
 		}
 	}
@@ -455,7 +465,9 @@ func (s *sheet) support(c named) float64 {
 			if it != c.it && strings.Contains(k, key) && !s.buyerLabel.MatchString(it.folded) {
 				again++
 			}
-			if word != "" && domain == 0 && (strings.Contains(it.folded, "@") || strings.Contains(it.folded, "www.") || strings.Contains(it.folded, "http")) && strings.Contains(strings.NewReplacer("-", "", " ", "").Replace(it.folded), word) {
+			if word != "" && domain == 0 && (strings.Contains(it.folded, "@") || strings.Contains(it.folded,
+				"www.") || strings.Contains(it.folded, "http")) &&
+				strings.Contains(strings.NewReplacer("-", "", " ", "").Replace(it.folded), word) {
 				domain = 0.08
 			}
 		}
@@ -474,7 +486,8 @@ func (s *sheet) support(c named) float64 {
 func (v *vocabulary) domainWord(name string) string {
 	best := ""
 	for _, w := range letterWord.FindAllString(name, -1) {
-		if f := fold([]rune(w)); len(f) > len(best) && len(f) >= 4 && !strings.Contains(f, "~") && !v.legalForm.MatchString(f) {
+		if f := fold([]rune(w)); len(f) > len(best) && len(f) >= 4 && !strings.Contains(f, "~") &&
+			!v.legalForm.MatchString(f) {
 			best = f
 		}
 	}
@@ -537,7 +550,8 @@ func (v *vocabulary) nameLike(s string) bool {
 			digits++
 		}
 	}
-	if letters*2 < len(r) || digits > 6 || strings.HasSuffix(strings.TrimSpace(s), ":") || strings.Contains(s, ": ") || strings.Contains(s, " :") {
+	if letters*2 < len(r) || digits > 6 || strings.HasSuffix(strings.TrimSpace(s), ":") ||
+		strings.Contains(s, ": ") || strings.Contains(s, " :") {
 		return false
 	}
 	company := v.legalForm.MatchString(f)

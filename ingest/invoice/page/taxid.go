@@ -52,7 +52,8 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 	best = s.rather(all, best)
 	score := all[best].score
 	for _, c := range all {
-		if c.kind == all[best].kind && c.id.value != all[best].id.value && c.score > score-0.04 && !own.isID(c.id.value) {
+		if c.kind == all[best].kind && c.id.value != all[best].id.value && c.score > score-0.04 &&
+			!own.isID(c.id.value) {
 			score -= 0.2
 			break
 		}
@@ -166,7 +167,8 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 		if id.valid {
 			c.score += 0.04
 		}
-		if s.buyerWord.MatchString(lastWords(before)) || buyers[it] || left != nil && buyers[left] && strings.Trim(it.folded[:id.start], " :.") == "" {
+		if s.buyerWord.MatchString(lastWords(before)) || buyers[it] ||
+			left != nil && buyers[left] && strings.Trim(it.folded[:id.start], " :.") == "" {
 			c.score = 0.3
 		}
 		out = append(out, c)
@@ -194,7 +196,8 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 			id.start = m[0]
 			before := it.folded[:m[0]]
 			c := identified{id: id, it: at, row: at.row, score: 0.88, kind: "labelled tax id"}
-			if s.buyerWord.MatchString(lastWords(before)) || s.buyerWord.MatchString(lastWords(it.folded[m[0]:m[1]])) || buyers[it] || buyers[at] {
+			if s.buyerWord.MatchString(lastWords(before)) ||
+				s.buyerWord.MatchString(lastWords(it.folded[m[0]:m[1]])) || buyers[it] || buyers[at] {
 				c.score = 0.3
 			}
 			out = append(out, c)
@@ -204,7 +207,8 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 		return out
 	}
 	if m := s.taxNumberLabel.FindStringIndex(it.folded); m != nil {
-		if id, at, ok := s.labelledID(it, m[1], s.digitsShape); ok && !buyers[it] && !s.buyerWord.MatchString(lastWords(it.folded[:m[0]])) {
+		if id, at, ok := s.labelledID(it, m[1], s.digitsShape); ok && !buyers[it] &&
+			!s.buyerWord.MatchString(lastWords(it.folded[:m[0]])) {
 			out = append(out, identified{id: id, it: at, row: at.row, score: 0.82, kind: "tax number"})
 		}
 	}

@@ -46,7 +46,8 @@ func (s *sheet) totalRow() totals {
 		sumOf := func(it *item, r role) *sum {
 			return &sum{value: it.amounts[0].value, role: r, weight: 2, item: it, amount: it.amounts[0]}
 		}
-		return totals{net: sumOf(n, roleNet), tax: sumOf(t, roleTax), gross: sumOf(g, roleGross), netValue: nv, taxValue: tv, grossValue: gv, hasNet: true, hasTax: true, rule: "row of totals", confidence: 0.95}
+		return totals{net: sumOf(n, roleNet), tax: sumOf(t, roleTax), gross: sumOf(g, roleGross), netValue: nv,
+			taxValue: tv, grossValue: gv, hasNet: true, hasTax: true, rule: "row of totals", confidence: 0.95}
 	}
 	return totals{}
 }
@@ -56,7 +57,8 @@ func (s *sheet) headedTax(it *item) bool {
 	for r := it.row - 1; r >= 0 && r >= it.row-80; r-- {
 		row := s.rows[r]
 		for _, head := range row {
-			if head.page == it.page && aligned(head, it) && hasLetters(withoutCurrency(head.folded)) && len(head.amounts) == 0 {
+			if head.page == it.page && aligned(head, it) && hasLetters(withoutCurrency(head.folded)) &&
+				len(head.amounts) == 0 {
 				return s.anyTax.MatchString(head.folded)
 			}
 		}
@@ -110,9 +112,11 @@ func (s *sheet) total() (totals, []sum) {
 				if need == 0 {
 					score -= 4
 				}
-				if score > bestScore+2 || score > bestScore-3 && absolute(g.value) > absolute(best.grossValue) || score > bestScore && absolute(g.value) == absolute(best.grossValue) {
+				if score > bestScore+2 || score > bestScore-3 && absolute(g.value) > absolute(best.grossValue) ||
+					score > bestScore && absolute(g.value) == absolute(best.grossValue) {
 					bestScore = score
-					best = totals{net: n, tax: t, gross: g, netValue: n.value, taxValue: need, grossValue: g.value, hasNet: true, hasTax: true, rule: "net + tax = gross", confidence: 0.98}
+					best = totals{net: n, tax: t, gross: g, netValue: n.value, taxValue: need, grossValue: g.value,
+						hasNet: true, hasTax: true, rule: "net + tax = gross", confidence: 0.98}
 					if need != g.value-n.value {
 						best.rule = "net + tax + rounding = gross"
 					}
@@ -164,7 +168,8 @@ func (s *sheet) plainTotals(grosses, taxes []sum) []sum {
 // row by row.
 func stacked(total, tax sum, grosses []sum) bool {
 	for _, g := range grosses {
-		if g.value == total.value+tax.value && !g.column && g.item.page == total.item.page && tax.item.row-total.item.row <= 2 && g.item.row > tax.item.row && g.item.row-tax.item.row <= 2 {
+		if g.value == total.value+tax.value && !g.column && g.item.page == total.item.page &&
+			tax.item.row-total.item.row <= 2 && g.item.row > tax.item.row && g.item.row-tax.item.row <= 2 {
 			return true
 		}
 	}
@@ -284,14 +289,16 @@ func (s *sheet) partial(nets, taxes, within, grosses, others []sum) totals {
 	switch {
 	case len(within) > 0:
 		for i := range within {
-			if t := &within[i]; t.value != 0 && absolute(t.value)*10 < absolute(g.value)*3 && (t.value < 0) == (g.value < 0) {
+			if t := &within[i]; t.value != 0 && absolute(t.value)*10 < absolute(g.value)*3 &&
+				(t.value < 0) == (g.value < 0) {
 				out.tax, out.taxValue, out.hasTax = t, t.value, true
 				out.net, out.netValue, out.hasNet = g, g.value-t.value, true
 				out.rule, out.confidence = "tax within gross", 0.88
 				return out
 			}
 		}
-	case positive == 0 && (equal != nil || exempt) && (zero != nil || exempt || s.mentions(s.zeroRate) || equal != nil && !s.mentions(s.anyTax)):
+	case positive == 0 && (equal != nil || exempt) && (zero != nil || exempt || s.mentions(s.zeroRate) ||
+		equal != nil && !s.mentions(s.anyTax)):
 		out.net, out.netValue, out.hasNet = equal, g.value, true
 		if out.net == nil {
 			out.net = g
@@ -356,12 +363,15 @@ func withUntaxed(nets, taxes, grosses, others []sum) totals {
 		for ni := range nets {
 			for ti := range taxes {
 				n, t := &nets[ni], &taxes[ti]
-				if g.role != roleGross || g.column || n.column || t.column || t.value <= 0 || n.value <= t.value || n.item.row >= g.item.row || t.item.row >= g.item.row {
+				if g.role != roleGross || g.column || n.column || t.column || t.value <= 0 || n.value <= t.value ||
+					n.item.row >= g.item.row || t.item.row >= g.item.row {
 					continue
 				}
 				for _, o := range others {
-					if o.value > 0 && !o.column && o.item.row > n.item.row && o.item.row < g.item.row && n.value+t.value+o.value == g.value {
-						return totals{tax: t, gross: g, taxValue: t.value, grossValue: g.value, hasTax: true, rule: "net + tax + charge = gross", confidence: 0.9}
+					if o.value > 0 && !o.column && o.item.row > n.item.row && o.item.row < g.item.row &&
+						n.value+t.value+o.value == g.value {
+						return totals{tax: t, gross: g, taxValue: t.value, grossValue: g.value, hasTax: true,
+							rule: "net + tax + charge = gross", confidence: 0.9}
 					}
 				}
 			}
@@ -381,7 +391,8 @@ func (s *sheet) ratedNet(g *sum, nets []sum) *sum {
 				}
 				for _, other := range row {
 					for _, a := range other.amounts {
-						if a.percent && a.value > 0 && g.value > n.value && absolute((g.value-n.value)*1_000_000-n.value*a.value) <= 5_000_000*10 {
+						if a.percent && a.value > 0 && g.value > n.value &&
+							absolute((g.value-n.value)*1_000_000-n.value*a.value) <= 5_000_000*10 {
 							return n
 						}
 					}

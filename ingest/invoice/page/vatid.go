@@ -35,12 +35,14 @@ func (v *vocabulary) vatIDs(folded string) []taxID {
 	var out []taxID
 	for _, m := range v.vatShape.FindAllStringIndex(folded, 32) {
 		// An IBAN starts alike: its letters are followed by more figures.
-		if rest := folded[m[1]:]; len(rest) > 1 && (rest[0] == ' ' || rest[0] == '-') && rest[1] >= '0' && rest[1] <= '9' && strings.HasPrefix(folded[m[0]:], "de") {
+		if rest := folded[m[1]:]; len(rest) > 1 && (rest[0] == ' ' || rest[0] == '-') && rest[1] >= '0' &&
+			rest[1] <= '9' && strings.HasPrefix(folded[m[0]:], "de") {
 			continue
 		}
 		value := compact(folded[m[0]:m[1]])
 		valid, known := checkVAT(value)
-		out = append(out, taxID{start: m[0], end: m[1], value: value, country: value[:2], valid: valid, wrong: known && !valid})
+		out = append(out, taxID{start: m[0], end: m[1], value: value, country: value[:2], valid: valid,
+			wrong: known && !valid})
 	}
 	return out
 }
@@ -186,15 +188,7 @@ func checkAustria(s string) bool {
 	if len(s) != 8 || !allDigits(s) {
 		return false
 	}
-	sum := 4
-	for i := range 7 {
-		d := int(s[i] - '0')
-		if i%2 == 1 {
-			d = d*2/10 + d*2%10
-		}
-		sum += d
-	}
-	return (10-sum%10)%10 == int(s[7]-'0')
+	return (10-(4+doubledSum(s[:7], 1))%10)%10 == int(s[7]-'0')
 }
 
 // checkMod1110 is ISO 7064 mod 11,10.
@@ -210,18 +204,21 @@ func checkMod1110(s string) bool {
 	return (11-product)%10 == int(s[len(s)-1]-'0')
 }
 
-func luhn(s string) bool {
+// luhn doubles every second digit from the right.
+func luhn(s string) bool { return doubledSum(s, len(s)%2)%10 == 0 }
+
+// doubledSum adds up digits, every second of them, from the index start on,
+// doubled and its own digits added.
+func doubledSum(digits string, start int) int {
 	sum := 0
-	for i := range len(s) {
-		d := int(s[len(s)-1-i] - '0')
-		if i%2 == 1 {
-			if d *= 2; d > 9 {
-				d -= 9
-			}
+	for i := range len(digits) {
+		d := int(digits[i] - '0')
+		if i%2 == start {
+			d = d*2/10 + d*2%10
 		}
 		sum += d
 	}
-	return sum%10 == 0
+	return sum
 }
 
 func checkBritain(body string) bool {
@@ -244,15 +241,7 @@ func checkSpain(body string) bool {
 	case first == 'X' || first == 'Y' || first == 'Z':
 		return letters[(int(first-'X')*10_000_000+atoi(middle))%23] == last
 	}
-	sum := 0
-	for i := range 7 {
-		d := int(middle[i] - '0')
-		if i%2 == 0 {
-			d = d*2/10 + d*2%10
-		}
-		sum += d
-	}
-	check := (10 - sum%10) % 10
+	check := (10 - doubledSum(middle, 0)%10) % 10
 	return last == byte('0'+check) || last == "JABCDEFGHI"[check]
 }
 

@@ -26,7 +26,7 @@ type vocabulary struct {
 	dateLabels                                                   []label
 	months                                                       map[string]int
 	otherDate, otherDateAfter, bothDates                         *words.Pattern
-	beforeDate, placeAndDate                                     *words.Pattern
+	beforeDate, placeAndDate, endsInPlace                        *words.Pattern
 	yearFirst, yearLast, dayMonthWord, monthWordDay, compactDate *words.Pattern
 	americanCue                                                  *words.Pattern
 
@@ -36,7 +36,7 @@ type vocabulary struct {
 	netTerms                                                            []*words.Pattern
 	openTerms, latePayment                                              *words.Pattern
 	weeks, numberInWords                                                *words.Pattern
-	dayWords                                                            map[string]string // of a week's word, the days of its language
+	dayWords                                                            map[string]string // of a week's word, the word for days of its language
 	numbers                                                             map[string]string // in figures
 
 	// Sums.
@@ -92,7 +92,8 @@ func (v *vocabulary) addNumbers(w *words.Words) {
 		{pattern: w.Compile(`<invoice number>`), weight: 0.97, rule: "number label", below: true},
 		{pattern: w.Compile(`<number in title>`), weight: 0.93, rule: "number label within title"},
 		{pattern: w.Compile(`<*invoice>|<*credit note>`), weight: 0.9, rule: "title before number", below: true},
-		{pattern: w.Compile(`^(?:<number>|<plain number label>)[ .:#]*(?:no\b)?[ .:#]*`), weight: 0.81, rule: "plain number label", below: true},
+		{pattern: w.Compile(`^(?:<number>|<plain number label>)[ .:#]*(?:no\b)?[ .:#]*`), weight: 0.81,
+			rule: "plain number label", below: true},
 	}
 	for _, word := range w.Entries("number") {
 		v.numberWords = append(v.numberWords, foldText(word))
@@ -109,7 +110,8 @@ func (v *vocabulary) addDates(w *words.Words) {
 		{pattern: w.Compile(`^<invoice of>`), weight: 0.91, rule: "date label", below: true},
 		{pattern: w.Compile(`^[a-z][a-z .-]{2,30},? <day after place>`), weight: 0.93, rule: "place and date"},
 		{pattern: w.Compile(`<date behind number>`), weight: 0.93, rule: "date behind the number"},
-		{pattern: w.Compile(`^(?:[a-z]+ ?/ ?)?(?:<date>|<day>)|<date> ?:`), weight: 0.9, rule: "plain date label", below: true},
+		{pattern: w.Compile(`^(?:[a-z]+ ?/ ?)?(?:<date>|<day>)|<date> ?:`), weight: 0.9, rule: "plain date label",
+			below: true},
 	}
 	v.months = map[string]int{}
 	for _, language := range w.Languages() {
@@ -128,9 +130,11 @@ func (v *vocabulary) addDates(w *words.Words) {
 	v.bothDates = w.Compile(`<*delivery*>[- ]*(?:<and>|[/&=]) ?$`)
 	v.beforeDate = w.Compile(`^<before a date>$`)
 	v.placeAndDate = w.Compile(`^[a-z][a-z .()/'-]{1,40},? ?(?:,|<on>)? ?(?:<on> )?$`)
+	v.endsInPlace = w.Compile(`, <day after place>$`)
 	v.yearFirst = w.Compile(`\b((?:19|20)\d\d) ?([-/.]) ?(\d\d?) ?([-/.]) ?(\d\d?)\b`)
 	v.yearLast = w.Compile(`\b(\d\d?) ?([-/.]) ?(\d\d?) ?([-/.]) ?((?:19|20)\d\d|\d\d)\b`)
-	v.dayMonthWord = w.Compile(`\b(\d\d?)(?:\.|er|st|nd|rd|th|o)?[ \-/.]{0,2}(?:de |di |of |do )?([a-z]{3,12})\.?,?[ \-/.]{0,2}(?:de |del )?((?:19|20)\d\d|'?\d\d\b)`)
+	v.dayMonthWord = w.Compile(`\b(\d\d?)(?:\.|er|st|nd|rd|th|o)?[ \-/.]{0,2}(?:de |di |of |do )?` +
+		`([a-z]{3,12})\.?,?[ \-/.]{0,2}(?:de |del )?((?:19|20)\d\d|'?\d\d\b)`)
 	v.compactDate = w.Compile(`\b(20\d\d)([01]\d)([0-3]\d)\b`)
 	v.monthWordDay = w.Compile(`\b([a-z]{3,12})\.? (\d\d?)(?:st|nd|rd|th)? ?,? ?((?:19|20)\d\d)\b`)
 	v.americanCue = w.Compile(`\b[a-z]{2},? \d{5}(-\d{4})?$|\busa\b|united states|\bzip\b`)
@@ -225,9 +229,11 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.contactLine = w.Compile(`^\W*<contact>[^:]*: *[a-z\d]`)
 	v.attention = w.Compile(`^<attention>`)
 	v.legalForm = w.Compile(`(?:^|[ ,.&])<=legal form>\.?(?:$|[ ,.)])`)
-	v.street = w.Compile(`<=street>\.? ?\d|\d+[a-z]?,? <street behind number>|^<street first>|^\d+[a-z]? [a-z]|[a-z]{4,} \d{1,4} ?[a-z]?(?:[/-]\d+)*$`)
-	v.postalCity = w.Compile(`(?:^|[ ,·•|~-])(?:[a-z]{1,2}[ -])?\d{4,5}(?: [a-z]{2})? +[a-z]{2}[a-z~.'() /-]+$|\b[a-z]{2},? \d{5}(?:-\d{4})?$` +
-		`|\b[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}$|\b\d{2}-\d{3} [a-z]+|^\d{4,5} [a-z]+|\b[a-z]+,? \d{5}\b`)
+	v.street = w.Compile(`<=street>\.? ?\d|\d+[a-z]?,? <street behind number>|^<street first>` +
+		`|^\d+[a-z]? [a-z]|[a-z]{4,} \d{1,4} ?[a-z]?(?:[/-]\d+)*$`)
+	v.postalCity = w.Compile(`(?:^|[ ,·•|~-])(?:[a-z]{1,2}[ -])?\d{4,5}(?: [a-z]{2})? +[a-z]{2}[a-z~.'() /-]+$` +
+		`|\b[a-z]{2},? \d{5}(?:-\d{4})?$|\b[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}$` +
+		`|\b\d{2}-\d{3} [a-z]+|^\d{4,5} [a-z]+|\b[a-z]+,? \d{5}\b`)
 	v.townLine = w.Compile(`^[a-z][a-z .'-]+, [a-z]{2},? \d{5}`)
 	v.nameLabel = w.Compile(`^<name>\s*:?\s*`)
 	v.blockLabel = w.Compile(`^<block label>`)

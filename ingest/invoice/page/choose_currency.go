@@ -75,12 +75,33 @@ func (s *sheet) currency(all []sum, gross *sum) *fields.Text {
 	return &fields.Text{Value: s.dollar(best), Evidence: s.evidence(at[best], "currency of the amounts", confidence)}
 }
 
-// homeCurrencies are the currencies of the countries that VAT ids name. An
+// currencyOf is the currency of a country as VAT ids name it, empty if unknown. An
 // invoice that prints no currency is in that of its supplier's country.
-var homeCurrencies = map[string]string{
-	"AT": "EUR", "BE": "EUR", "CY": "EUR", "DE": "EUR", "EE": "EUR", "EL": "EUR", "ES": "EUR", "FI": "EUR", "FR": "EUR", "HR": "EUR", "IE": "EUR", "IT": "EUR",
-	"LT": "EUR", "LU": "EUR", "LV": "EUR", "MT": "EUR", "NL": "EUR", "PT": "EUR", "SI": "EUR", "SK": "EUR", "CH": "CHF", "GB": "GBP", "PL": "PLN", "CZ": "CZK",
-	"DK": "DKK", "HU": "HUF", "RO": "RON", "SE": "SEK", "BG": "EUR", "NO": "NOK",
+func currencyOf(country string) string {
+	switch country {
+	case "AT", "BE", "CY", "DE", "EE", "EL", "ES", "FI", "FR", "HR", "IE", "IT", "LT", "LU", "LV",
+		"MT", "NL", "PT", "SI", "SK", "BG":
+		return "EUR"
+	case "CH":
+		return "CHF"
+	case "GB":
+		return "GBP"
+	case "PL":
+		return "PLN"
+	case "CZ":
+		return "CZK"
+	case "DK":
+		return "DKK"
+	case "HU":
+		return "HUF"
+	case "RO":
+		return "RON"
+	case "SE":
+		return "SEK"
+	case "NO":
+		return "NOK"
+	}
+	return ""
 }
 
 // homeCurrency is the currency of the country of a certain VAT id.
@@ -91,8 +112,8 @@ func (s *sheet) homeCurrency(taxID *fields.Text, at *item) *fields.Text {
 	if valid, _ := checkVAT(taxID.Value); !valid {
 		return nil
 	}
-	code, known := homeCurrencies[taxID.Value[:2]]
-	if !known {
+	code := currencyOf(taxID.Value[:2])
+	if code == "" {
 		return nil
 	}
 	return &fields.Text{Value: code, Evidence: s.evidence(at, "currency of the supplier's country", 0.85)}
