@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sethvargo/go-retry"
+
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
@@ -89,21 +91,14 @@ func partitions(n int, more []int32) []int32 {
 
 // take puts up the hold, and tries again when writers were quicker.
 func (s *Session) take(ctx context.Context) error {
-	for try := 1; ; try++ {
-		hold, err := fence.Take(ctx, s.db, string(s.entity.Topic), s.partitions, s.options.Holder)
-		if err == nil {
-			s.hold = hold
-			return nil
+	pauses := retry.WithMaxRetries(holdTries, retry.NewConstant(holdPause))
+	return retry.Do(ctx, pauses, func(ctx context.Context) (err error) {
+		s.hold, err = fence.Take(ctx, s.db, string(s.entity.Topic), s.partitions, s.options.Holder)
+		if errors.Is(err, fence.ErrLostRace) {
+			return retry.RetryableError(err)
 		}
-		if !errors.Is(err, fence.ErrLostRace) || try == holdTries {
-			return err
-		}
-		select {
-		case <-time.After(holdPause):
-		case <-ctx.Done():
-			return err
-		}
-	}
+		return err
+	})
 }
 
 // prepare checks and mends the tables as a writer would, once it is certain that nobody writes.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+	"github.com/sethvargo/go-retry"
 
 	"tallyhouse/schemas/events"
 )
@@ -188,22 +189,20 @@ func create(ctx context.Context, c Cluster, spec TopicSpec, found map[string]int
 }
 
 // awaitAll waits until the whole cluster knows of the topics; the context bounds it.
-func awaitAll(ctx context.Context, c Cluster) (map[string]int, error) {
-	for {
-		found, err := partitions(ctx, c)
-		if err != nil {
-			return nil, err
+func awaitAll(ctx context.Context, c Cluster) (found map[string]int, err error) {
+	err = retry.Constant(ctx, 100*time.Millisecond, func(ctx context.Context) (err error) {
+		if found, err = partitions(ctx, c); err != nil {
+			return err
 		}
-		if len(found) == len(Names()) {
-			return found, nil
+		if len(found) < len(Names()) {
+			return retry.RetryableError(errors.New("some are not known yet"))
 		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for the new topics: %d of %d are known: %w; run `tallyhouse topics` again",
-				len(found), len(Names()), ctx.Err())
-		case <-time.After(100 * time.Millisecond):
-		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("wait for the new topics: %d of %d are known: %w; run `tallyhouse topics` again", len(found), len(Names()), err)
 	}
+	return found, nil
 }
 
 // The settings of a topic that matter here.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sethvargo/go-retry"
+
 	"tallyhouse/ingest/admin"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
@@ -136,14 +138,13 @@ func underHold(ctx context.Context, db *database.Server, steps []clickhouse.Migr
 // await takes the hold, waiting for whoever has it.
 func await(ctx context.Context, db *database.Server, o Options) (*fence.Hold, error) {
 	holder := fence.NewHolder("tallyhouse migrate")
-	timeout := time.After(o.Timeout)
 	reported := ""
-	for {
-		hold, err := fence.Take(ctx, db, topic, []int32{0}, holder)
+	var hold *fence.Hold
+	pauses := retry.WithMaxDuration(o.Timeout, retry.NewConstant(askAgain))
+	err := retry.Do(ctx, pauses, func(ctx context.Context) (err error) {
+		hold, err = fence.Take(ctx, db, topic, []int32{0}, holder)
 		var other *fence.Held
 		switch {
-		case err == nil:
-			return hold, nil
 		case errors.As(err, &other):
 			if reported != other.Owner {
 				o.Log.Info("another process migrates this database: waiting for it", "holder",
@@ -151,16 +152,14 @@ func await(ctx context.Context, db *database.Server, o Options) (*fence.Hold, er
 				reported = other.Owner
 			}
 		case !errors.Is(err, fence.ErrLostRace):
-			return nil, err
+			return err
 		}
-		select {
-		case <-time.After(askAgain):
-		case <-timeout:
-			return nil, fmt.Errorf("waited %s: %w; when that process is dead, run `tallyhouse release %s`", o.Timeout, err, topic)
-		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for another migration: %w", ctx.Err())
-		}
+		return retry.RetryableError(fmt.Errorf("waited %s: %w; when that process is dead, run `tallyhouse release %s`", o.Timeout, err, topic))
+	})
+	if err != nil && ctx.Err() != nil {
+		return nil, fmt.Errorf("wait for another migration: %w", err)
 	}
+	return hold, err
 }
 
 const noteStep = `

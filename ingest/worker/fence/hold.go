@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sethvargo/go-retry"
+
 	"tallyhouse/ingest/store/database"
 )
 
@@ -80,11 +82,10 @@ func (h *Hold) take(ctx context.Context, db Database) error {
 }
 
 const (
-	fencesUnderWay  = `SELECT query_id FROM system.processes WHERE startsWith(query_id, {prefix:String})`
-	fencesStillRun  = `SELECT count() FROM system.processes WHERE query_id IN {ids:Array(String)}`
-	awaitTries      = 3000
-	awaitEvery      = 10 * time.Millisecond
-	fencesDoNotStop = "statements that put up fences on %s do not end: restart the ClickHouse server"
+	fencesUnderWay = `SELECT query_id FROM system.processes WHERE startsWith(query_id, {prefix:String})`
+	fencesStillRun = `SELECT count() FROM system.processes WHERE query_id IN {ids:Array(String)}`
+	awaitTries     = 3000
+	awaitEvery     = 10 * time.Millisecond
 )
 
 // awaitFences waits until the statements that put up fences on the topic, and run now, have ended.
@@ -104,22 +105,18 @@ func awaitFences(ctx context.Context, db Database, topic string) error {
 		return nil
 	}
 	params = database.Params{"ids": quoteAll(ids)}
-	for range awaitTries {
+	pauses := retry.WithMaxRetries(awaitTries, retry.NewConstant(awaitEvery))
+	return retry.Do(ctx, pauses, func(ctx context.Context) error {
 		var running uint64
-		if err := db.Rows(ctx, database.Query{SQL: fencesStillRun, Params: params},
-			func(scan func(...any) error) error { return scan(&running) }); err != nil {
+		err := db.Rows(ctx, database.Query{SQL: fencesStillRun, Params: params}, func(scan func(...any) error) error { return scan(&running) })
+		if err != nil {
 			return fmt.Errorf("see which fences are being put up: %w", err)
 		}
-		if running == 0 {
-			return nil
+		if running > 0 {
+			return retry.RetryableError(fmt.Errorf("statements that put up fences on %s do not end: restart the ClickHouse server", topic))
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(awaitEvery):
-		}
-	}
-	return fmt.Errorf(fencesDoNotStop, topic)
+		return nil
+	})
 }
 
 // Lost says that a hold does not count on a partition.
