@@ -9,6 +9,7 @@ import (
 	"tallyhouse/api/problem"
 	"tallyhouse/api/query"
 	"tallyhouse/api/resource"
+	"tallyhouse/schemas/jsonschema"
 )
 
 // documentVersion is the version of the API's description (spec section 9).
@@ -37,7 +38,7 @@ func countedList(item *resource.Schema) *resource.Schema {
 	page := pageSchema()
 	page.Properties.Names = append(page.Properties.Names, "total")
 	page.Properties.Schemas = append(page.Properties.Schemas, &resource.Schema{
-		Type: "integer", Minimum: resource.Number(int64(0)), Description: "How many items match across all pages; only with count=true.",
+		Type: "integer", Minimum: jsonschema.Number(int64(0)), Description: "How many items match across all pages; only with count=true.",
 	})
 	return object([]string{"data", "page"}, &resource.Schema{Type: "array", Items: item}, page)
 }
@@ -45,7 +46,7 @@ func countedList(item *resource.Schema) *resource.Schema {
 func pageSchema() *resource.Schema {
 	return object([]string{"nextCursor", "limit"},
 		&resource.Schema{Type: []string{"string", "null"}, Description: "Send it as cursor for the next page; null on the last one."},
-		&resource.Schema{Type: "integer", Minimum: resource.Number(int64(1)), Maximum: resource.Number(int64(maxLimit))})
+		&resource.Schema{Type: "integer", Minimum: jsonschema.Number(int64(1)), Maximum: jsonschema.Number(int64(maxLimit))})
 }
 
 // errorReference is the schema of every problem document.
@@ -141,7 +142,7 @@ func describe(operations []operation, basePath string) ([]byte, error) {
 	for i := range operations {
 		responses = append(responses, operations[i].returns)
 	}
-	schemas, err := resource.Components(append(responses, errorReference())...)
+	schemas, err := jsonschema.Definitions(append(responses, errorReference())...)
 	if err != nil {
 		return nil, fmt.Errorf("collect the schemas of the OpenAPI document: %w", err)
 	}

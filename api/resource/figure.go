@@ -7,6 +7,7 @@ import (
 	"tallyhouse/api/access"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
+	"tallyhouse/schemas/jsonschema"
 	"tallyhouse/schemas/jsontext"
 )
 
@@ -45,7 +46,7 @@ func NullUnits[T any](get func(v *T) events.Opt[analytics.Int128]) Value[T] {
 }
 
 func unitsSchema() *Schema {
-	return &Schema{Type: "integer", Minimum: Number(int64(-maxAmount)), Maximum: Number(int64(maxAmount)), Description: "In the currency's smallest unit."}
+	return &Schema{Type: "integer", Minimum: jsonschema.Number(int64(-maxAmount)), Maximum: jsonschema.Number(int64(maxAmount)), Description: "In the currency's smallest unit."}
 }
 
 // Whole is a whole number.
@@ -68,7 +69,7 @@ func NullFlag[T any](get func(v *T) events.Opt[bool]) Value[T] {
 // Currency is an ISO 4217 code.
 func Currency[T any](get func(v *T) string) Value[T] {
 	value := Text(get)
-	value.schema.MinLength, value.schema.MaxLength = Number(3), Number(3)
+	value.schema.MinLength, value.schema.MaxLength = jsonschema.Number(3), jsonschema.Number(3)
 	return value
 }
 

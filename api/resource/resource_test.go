@@ -16,6 +16,7 @@ import (
 	"tallyhouse/api/resource"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
+	"tallyhouse/schemas/jsonschema"
 )
 
 // inner and thing are resources with members of every type.
@@ -209,7 +210,7 @@ func TestATableWithAMistakeMakesNoDocument(t *testing.T) {
 		"one name, the same twice":       {[]*resource.Schema{innerTable.Reference(), innerTable.Reference()}, ""},
 		"one name for different schemas": {[]*resource.Schema{innerTable.Reference(), resource.NewTable("Inner", "", manyFields(1)...).Reference()}, "two schemas named Inner"},
 	} {
-		_, err := resource.Components(c.schemas...)
+		_, err := jsonschema.Definitions(c.schemas...)
 		if got := fmt.Sprint(err); (err == nil) != (c.wrong == "") || !strings.Contains(got, c.wrong) && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -226,7 +227,7 @@ func TestTheLastFieldOfAFullTableIsShown(t *testing.T) {
 }
 
 func TestComponentsAreAllThatSchemasReferTo(t *testing.T) {
-	found, err := resource.Components(&resource.Schema{Type: "array", Items: thingTable.Reference()})
+	found, err := jsonschema.Definitions(&resource.Schema{Type: "array", Items: thingTable.Reference()})
 	if err != nil || !slices.Equal(found.Names, []string{"Thing", "Amount", "Inner"}) {
 		t.Errorf("got %v, %v", found.Names, err)
 	}

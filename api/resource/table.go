@@ -118,7 +118,7 @@ func (t *Table[T]) Append(e *Encoder, m Mask, v *T) {
 
 // Reference is the schema of a member or response that is one of these resources.
 func (t *Table[T]) Reference() *Schema {
-	return Reference(Component{Name: t.name, Schema: t.schema(), err: t.err})
+	return Reference(Component{Name: t.name, Schema: t.schema(), Err: t.err})
 }
 
 // schema is the resource's schema. Members are required only of a caller who may see everything, so a member that needs more than the
@@ -147,7 +147,7 @@ func (t *Table[T]) PartialReference(name, always string) *Schema {
 	s := t.schema()
 	s.Description += " Only the members that were asked for."
 	s.Required = []string{always}
-	return Reference(Component{Name: name, Schema: s, err: t.err})
+	return Reference(Component{Name: name, Schema: s, Err: t.err})
 }
 
 // Encoder collects JSON. What it may show of an object inside another is decided by Groups, set for every object of a list.

@@ -6,6 +6,7 @@ import (
 	"tallyhouse/reader"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
+	"tallyhouse/schemas/jsonschema"
 	"tallyhouse/schemas/jsontext"
 )
 
@@ -152,8 +153,8 @@ func amountReference() *Schema {
 		Properties: &Properties{
 			Names: []string{"value", "currency"},
 			Schemas: []*Schema{
-				{Type: "integer", Minimum: Number(int64(-maxAmount)), Maximum: Number(int64(maxAmount)), Description: "In the currency's smallest unit, cents for EUR."},
-				{Type: "string", MinLength: Number(3), MaxLength: Number(3), Description: "ISO 4217."},
+				{Type: "integer", Minimum: jsonschema.Number(int64(-maxAmount)), Maximum: jsonschema.Number(int64(maxAmount)), Description: "In the currency's smallest unit, cents for EUR."},
+				{Type: "string", MinLength: jsonschema.Number(3), MaxLength: jsonschema.Number(3), Description: "ISO 4217."},
 			},
 		},
 		Required:             []string{"value", "currency"},
