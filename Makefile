@@ -37,8 +37,9 @@ deadcode:
 	@found="$$($(GO) tool deadcode ./...)" || exit 1; \
 	dead="$$(echo "$$found" | grep -v 'test/[^/]*\.go:')"; if [ -n "$$dead" ]; then echo "reached by no binary:"; echo "$$dead"; exit 1; fi
 
-# What is made from the code and checked in: the tests that compare it write it anew.
+# What is made from the code and checked in; tests compare it.
 generate:
+	$(GO) run ./schemas/events/generate
 	$(GO) test ./api -run TestTheDocumentIsWrittenDown -update
 	$(GO) test ./reader -run TestStatementsAreAsWrittenDown -update
 
