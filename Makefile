@@ -1,5 +1,5 @@
-# `make dev` runs everything on this machine, `make test` checks everything. Both need Go and npm, which fetches the database engine; the tests
-# install an IMAP server if there is none.
+# `make dev` runs everything on this machine, `make test` checks everything. Both need Go and npm, which fetches the database
+# engine; the tests install an IMAP server if there is none.
 
 GO   ?= go
 TEST ?= $(GO) test -timeout 30m
@@ -7,7 +7,7 @@ TEST ?= $(GO) test -timeout 30m
 # How many random cases each property is tested with: few for every change, many in the night.
 export RAPID_CHECKS ?= 30
 
-.PHONY: dev build test lint deadcode race bench read-accuracy nightly
+.PHONY: dev build test lint deadcode generate race bench read-accuracy nightly
 
 dev: build
 	./bin/tallyhouse dev
@@ -19,6 +19,14 @@ test: lint
 	@.ci/install
 	$(TEST) ./...
 
+# Where tests meet Kafka: they pass on the embedded broker and on Apache Kafka.
+KAFKA_TESTS = ./schemas/kafka ./ingest/kafka ./ingest/worker ./ingest/admin/load ./ingest/admin/deadletters ./ingest/admin/keys ./ingest/mail ./api ./cmd/tallyhouse
+
+# Those tests against Apache Kafka. It needs Java and Maven, which fetches the broker's jars.
+.PHONY: test-kafka
+test-kafka:
+	jars="$$(deploy/embedded/kafka/apachetest/fetch)" && TALLYHOUSE_TEST_KAFKA="$$jars" $(TEST) -p 1 $(KAFKA_TESTS)
+
 lint:
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:" $$unformatted; exit 1; fi
 	$(GO) vet ./...
@@ -28,6 +36,12 @@ lint:
 deadcode:
 	@found="$$($(GO) tool deadcode ./...)" || exit 1; \
 	dead="$$(echo "$$found" | grep -v 'test/[^/]*\.go:')"; if [ -n "$$dead" ]; then echo "reached by no binary:"; echo "$$dead"; exit 1; fi
+
+# What is made from the code and checked in; tests compare it.
+generate:
+	$(GO) run ./schemas/events/generate
+	$(GO) test ./api -run TestTheDocumentIsWrittenDown -update
+	$(GO) test ./reader -run TestStatementsAreAsWrittenDown -update
 
 race:
 	$(TEST) -race ./...

@@ -19,7 +19,7 @@ var getProjectBudget = operation{
 		{Name: "level", Type: query.Enum(nodeLevels...), Description: "The deepest level to return: budget are the top lines only, subBudget two levels. Amounts stay the same."},
 		{Name: "asOf", Type: query.Month(), Groups: access.Amounts, Description: "A month: the approved month-end snapshot of it, exactly as approved; 404 when there is none."},
 	},
-	returns: single(budgetTable.Name()),
+	returns: budgetTable.Reference(),
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
 		project, ok := c.caller.Project(c.path["projectId"])
 		if !ok {

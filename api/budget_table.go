@@ -19,7 +19,7 @@ var budgetNodeTable = resource.NewTable("BudgetNode", "A line of the budget. Amo
 		Value:       resource.Text(func(n *reader.BudgetNode) string { return n.ID }),
 		Description: "Stable and never recycled. Projects of the same structure share it: combine projects by projectId and nodeId."},
 	nodeField{Name: "level", Groups: access.Budget,
-		Value: resource.Enum(func(n *reader.BudgetNode) string { return n.Level }, nodeLevels...)},
+		Value: resource.Text(func(n *reader.BudgetNode) string { return n.Level }).OneOf(nodeLevels...)},
 	nodeField{Name: "code", Groups: access.Budget,
 		Value:       resource.Text(func(n *reader.BudgetNode) string { return n.Code }),
 		Description: "For people: a company may change it. Keep nodeId instead."},

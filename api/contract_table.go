@@ -11,7 +11,7 @@ import (
 
 type contractField = resource.Field[reader.Contract]
 
-// contractTable is spec section 2.8. Its queries read reader.ContractParts.
+// contractTable is spec section 2.8.
 var contractTable = resource.NewTable("Contract", "A contract with a contractor. Amounts are net, in the contract's currency.",
 	contractField{Name: "id", Groups: access.Core, Required: true,
 		Value: resource.Text(func(c *reader.Contract) string { return string(c.ID) })},
@@ -20,14 +20,13 @@ var contractTable = resource.NewTable("Contract", "A contract with a contractor.
 	contractField{Name: "name", Groups: access.Core, Required: true,
 		Value: resource.NullText(func(c *reader.Contract) events.Opt[string] { return c.Name })},
 	contractField{Name: "status", Groups: access.Core,
-		Value: resource.NullEnum(func(c *reader.Contract) events.Opt[string] { return events.Some(c.Status) },
-			"setup", "signed", "completed", "cancelled"),
+		Value:       resource.NullText(func(c *reader.Contract) events.Opt[string] { return events.Some(c.Status) }).OneOf("setup", "signed", "completed", "cancelled"),
 		Description: "Signed and completed contracts count as committed in the budget; setup and cancelled ones do not."},
 	contractField{Name: "startDate", Groups: access.Core, Required: true,
 		Value: resource.NullDate(func(c *reader.Contract) events.Opt[calendar.Date] { return c.StartDate })},
 	contractField{Name: "endDate", Groups: access.Core, Required: true,
 		Value: resource.NullDate(func(c *reader.Contract) events.Opt[calendar.Date] { return c.EndDate })},
-	contractField{Name: "counterparty", Groups: access.Amounts, Reads: parts(reader.ContractCounterparty),
+	contractField{Name: "counterparty", Groups: access.Amounts, Reads: reader.ContractCounterparty,
 		Value: resource.NullObject(contractCounterpartyTable, func(c *reader.Contract) *reader.Contract {
 			if !c.ContractorID.Ok {
 				return nil
@@ -47,10 +46,10 @@ var contractTable = resource.NewTable("Contract", "A contract with a contractor.
 		func(f *analytics.ContractFigures) analytics.Int128 { return f.OverInvoiced }),
 	contractFigure("pendingChanges", "Increases by amendments that await approval.",
 		func(f *analytics.ContractFigures) analytics.Int128 { return f.PendingChanges }),
-	contractField{Name: "reclassRecordIds", Groups: access.Amounts, Reads: parts(reader.ContractFigures | reader.ContractReclass),
+	contractField{Name: "reclassRecordIds", Groups: access.Amounts, Reads: reader.ContractReclass,
 		Value:       resource.Texts(func(c *reader.Contract) []string { return c.ReclassRecordIDs }),
 		Description: "Linked records that are coded to a budget line outside the contract's: they count pro rata on its lines and should be re-coded."},
-	contractField{Name: "locked", Groups: access.Amounts, Reads: parts(reader.ContractFigures),
+	contractField{Name: "locked", Groups: access.Amounts, Reads: reader.ContractFigures,
 		Value:       resource.Flag(func(c *reader.Contract) bool { return c.Figures.Locked }),
 		Description: "True after the first approved amendment or linked invoice: from then on only amendments change amount and lines."},
 	contractField{Name: "allocations", Groups: access.Budget,
@@ -61,10 +60,8 @@ var contractTable = resource.NewTable("Contract", "A contract with a contractor.
 		Description: "Change orders, oldest first. Drafts are not listed."},
 )
 
-func parts(p reader.ContractParts) uint32 { return uint32(p) }
-
 func contractFigure(name, description string, get func(f *analytics.ContractFigures) analytics.Int128) contractField {
-	return contractField{Name: name, Groups: access.Amounts, Reads: parts(reader.ContractFigures), Description: description,
+	return contractField{Name: name, Groups: access.Amounts, Reads: reader.ContractFigures, Description: description,
 		Value: resource.NullFigure(func(c *reader.Contract) (events.Opt[analytics.Int128], string) {
 			return events.Some(get(&c.Figures)), c.Currency
 		})}
@@ -72,7 +69,7 @@ func contractFigure(name, description string, get func(f *analytics.ContractFigu
 
 // allocatedFigure is null while the contract has no budget line.
 func allocatedFigure(name, description string, get func(f *analytics.ContractFigures) analytics.Int128) contractField {
-	return contractField{Name: name, Groups: access.Amounts, Reads: parts(reader.ContractFigures), Description: description,
+	return contractField{Name: name, Groups: access.Amounts, Reads: reader.ContractFigures, Description: description,
 		Value: resource.NullFigure(func(c *reader.Contract) (events.Opt[analytics.Int128], string) {
 			return events.Opt[analytics.Int128]{V: get(&c.Figures), Ok: c.Figures.Allocated}, c.Currency
 		})}
@@ -130,7 +127,7 @@ var amendmentTable = resource.NewTable("Amendment", "A change order of a contrac
 	resource.Field[contractAmendment]{Name: "amount", Groups: access.Amounts, Required: true,
 		Value: resource.Figure(func(a *contractAmendment) (analytics.Int128, string) { return analytics.Int(a.Value), a.currency })},
 	resource.Field[contractAmendment]{Name: "status", Groups: access.Amounts, Required: true,
-		Value: resource.Enum(func(a *contractAmendment) string { return a.Status }, "draft", "pending", "approved", "rejected")},
+		Value: resource.Text(func(a *contractAmendment) string { return a.Status }).OneOf("draft", "pending", "approved", "rejected")},
 	resource.Field[contractAmendment]{Name: "date", Groups: access.Amounts, Required: true,
 		Value: resource.NullDate(func(a *contractAmendment) events.Opt[calendar.Date] { return a.Date })},
 	resource.Field[contractAmendment]{Name: "title", Groups: access.Amounts, Required: true,

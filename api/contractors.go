@@ -33,7 +33,7 @@ var listContractors = operation{
 	description: "The contractors that a record or contract of a project refers to which the caller may see, ascending by id.",
 	params:      paging,
 	lists:       reader.ContractorsTable,
-	returns:     list(contractorTable.Name()),
+	returns:     list(contractorTable.Reference()),
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
 		wanted := reader.ContractorPage{Tenant: c.caller.Tenant(), After: c.after, Limit: c.limit()}
 		for _, p := range c.caller.Projects() {

@@ -6,6 +6,7 @@ import (
 
 	"tallyhouse/api/access"
 	"tallyhouse/api/query"
+	"tallyhouse/api/resource"
 	"tallyhouse/reader"
 )
 
@@ -17,7 +18,7 @@ var listContracts = operation{
 		{Name: "projectId", Type: query.Text(), Description: "Only contracts of this project."},
 	}),
 	lists:   reader.ContractsTable,
-	returns: list(contractTable.Name()),
+	returns: list(contractTable.Reference()),
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
 		projects, err := c.reach()
 		if err != nil {
@@ -25,11 +26,13 @@ var listContracts = operation{
 		}
 		wanted := reader.ContractPage{Tenant: c.caller.Tenant(), After: c.after, Limit: c.limit()}
 		groups := make(map[string]access.Groups, len(projects))
+		var shown resource.Mask
 		for _, p := range projects {
 			wanted.Projects = append(wanted.Projects, projectRef(p))
-			wanted.Parts |= contractParts(p.Groups)
+			shown |= contractTable.Visible(p.Groups)
 			groups[p.ID] = p.Groups
 		}
+		wanted.Read = contractTable.Reads(shown)
 		contracts, more, err := s.reader.Contracts(ctx, wanted)
 		if err != nil {
 			return nil, err
@@ -50,20 +53,15 @@ var getContract = operation{
 	id: "getContract", path: "/v0/contracts/{contractId}",
 	summary:     "Get a contract",
 	description: "One contract with its budget lines and amendments.",
-	returns:     single(contractTable.Name()),
+	returns:     contractTable.Reference(),
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
 		var groups access.Groups
-		visible := func(id string) (reader.ProjectRef, reader.ContractParts, bool) {
+		visible := func(id string) (reader.ProjectRef, reader.Part[reader.Contract], bool) {
 			p, ok := c.caller.Project(id)
 			groups = p.Groups
-			return projectRef(p), contractParts(p.Groups), ok
+			return projectRef(p), contractTable.Reads(contractTable.Visible(p.Groups)), ok
 		}
 		contract, err := s.reader.Contract(ctx, c.caller.Tenant(), c.path["contractId"], visible)
 		return writeOne(contractTable, groups, &contract), err
 	},
-}
-
-// contractParts is what must be read for what the groups show.
-func contractParts(groups access.Groups) reader.ContractParts {
-	return reader.ContractParts(contractTable.Reads(contractTable.Visible(groups)))
 }

@@ -27,13 +27,17 @@ func typicalRecords(n int) []reader.Record {
 			allocations = append(allocations, allocations[0])
 		}
 		records[i] = reader.Record{
-			ID: fmt.Sprintf("%016x", i*7919), ProjectID: "project-1", Direction: "out", Source: "invoice", Status: "paid", WorkflowStep: events.Some("Paid"),
-			ContractorID: events.Some(fmt.Sprintf("contractor-%d", i)), CounterpartyName: events.Some("Müller Bau GmbH & Co KG"), InvoiceNumber: events.Some(fmt.Sprintf("RE-2026-%d", i)),
-			RecognitionDate: events.Some(calendar.NewDate(2026, 3, 2)), DueDate: events.Some(calendar.NewDate(2026, 4, 1)), CashDate: events.Some(calendar.NewDate(2026, 4, 1)),
-			Currency: "EUR", Net: events.Some(net), Tax: events.Some(net / 5), Gross: events.Some(net + net/5), Allocations: allocations,
-			AccountingCodes: []events.AccountingCode{{System: "datev", Code: "0700-00", Name: events.Some("Assets"), Inherited: true}},
-			Documents:       []events.Document{{Name: "invoice.pdf", Kind: "original"}},
-			Intake:          events.Intake{Channel: "email", Status: events.Some("completed"), ReceivedAt: events.Some(time.Date(2026, 3, 1, 10, 15, 0, 0, time.UTC))},
+			ID: fmt.Sprintf("%016x", i*7919), Status: "paid", PaidOn: events.Some(calendar.NewDate(2026, 4, 1)), Bookings: allocations,
+			Codes: []events.AccountingCode{{System: "datev", Code: "0700-00", Name: events.Some("Assets"), Inherited: true}},
+			Record: events.Record{
+				ProjectID: "project-1", Direction: "out", Source: "invoice", WorkflowStep: events.Some("Paid"),
+				ContractorID: events.Some(fmt.Sprintf("contractor-%d", i)), CounterpartyName: events.Some("Müller Bau GmbH & Co KG"),
+				InvoiceNumber:   events.Some(fmt.Sprintf("RE-2026-%d", i)),
+				RecognitionDate: events.Some(calendar.NewDate(2026, 3, 2)), DueDate: events.Some(calendar.NewDate(2026, 4, 1)),
+				Currency: events.Some("EUR"), Net: events.Some(net), Tax: events.Some(net / 5), Gross: events.Some(net + net/5),
+				Documents: []events.Document{{Name: "invoice.pdf", Kind: "original"}},
+				Intake:    events.Intake{Channel: "email", Status: events.Some("completed"), ReceivedAt: events.Some(time.Date(2026, 3, 1, 10, 15, 0, 0, time.UTC))},
+			},
 		}
 	}
 	return records

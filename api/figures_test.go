@@ -64,6 +64,18 @@ func TestARecordIsShownInFull(t *testing.T) {
 	if list := w.get(adminKey, "/v0/records"); string(list.body) != `{"data":[`+want+`],"page":{"nextCursor":null,"limit":50}}` {
 		t.Errorf("list %s", list.body)
 	}
+	// And each member that is asked for alone is as in the whole.
+	var whole map[string]json.RawMessage
+	w.must(json.Unmarshal(got.body, &whole))
+	for name, value := range whole {
+		one := `{"id":"R1","` + name + `":` + string(value) + `}`
+		if name == "id" {
+			one = `{"id":"R1"}`
+		}
+		if list := w.get(adminKey, "/v0/records?fields="+name); string(list.body) != `{"data":[`+one+`],"page":{"nextCursor":null,"limit":50}}` {
+			t.Errorf("%s alone: %s", name, list.body)
+		}
+	}
 }
 
 func TestFiguresOfARecord(t *testing.T) {

@@ -9,15 +9,13 @@ import (
 	"tallyhouse/api/problem"
 	"tallyhouse/api/query"
 	"tallyhouse/api/resource"
+	"tallyhouse/schemas/jsonschema"
 )
 
 // documentVersion is the version of the API's description (spec section 9).
 const documentVersion = "0.1.4"
 
 const descriptionPath = "/v0/openapi.json"
-
-// single is the response of one resource, which is not wrapped.
-func single(name string) *resource.Schema { return resource.Reference(name) }
 
 // object is a schema of an object that has all of these members.
 func object(names []string, schemas ...*resource.Schema) *resource.Schema {
@@ -26,67 +24,33 @@ func object(names []string, schemas ...*resource.Schema) *resource.Schema {
 }
 
 // plainList is the response of a list that is always one page.
-func plainList(item string) *resource.Schema {
-	return object([]string{"data"}, &resource.Schema{Type: "array", Items: resource.Reference(item)})
+func plainList(item *resource.Schema) *resource.Schema {
+	return object([]string{"data"}, &resource.Schema{Type: "array", Items: item})
 }
 
 // list is the response of a paginated list.
-func list(item string) *resource.Schema {
-	return object([]string{"data", "page"}, &resource.Schema{Type: "array", Items: resource.Reference(item)}, pageSchema())
+func list(item *resource.Schema) *resource.Schema {
+	return object([]string{"data", "page"}, &resource.Schema{Type: "array", Items: item}, pageSchema())
 }
 
-// countedList is the response of a paginated list that can tell its length.
-func countedList(item string) *resource.Schema {
+// countedList is the response of a paginated list that can count its items.
+func countedList(item *resource.Schema) *resource.Schema {
 	page := pageSchema()
 	page.Properties.Names = append(page.Properties.Names, "total")
 	page.Properties.Schemas = append(page.Properties.Schemas, &resource.Schema{
-		Type: "integer", Minimum: resource.Number(int64(0)), Description: "How many items match across all pages; only with count=true.",
+		Type: "integer", Minimum: jsonschema.Number(int64(0)), Description: "How many items match across all pages; only with count=true.",
 	})
-	return object([]string{"data", "page"}, &resource.Schema{Type: "array", Items: resource.Reference(item)}, page)
+	return object([]string{"data", "page"}, &resource.Schema{Type: "array", Items: item}, page)
 }
 
 func pageSchema() *resource.Schema {
 	return object([]string{"nextCursor", "limit"},
 		&resource.Schema{Type: []string{"string", "null"}, Description: "Send it as cursor for the next page; null on the last one."},
-		&resource.Schema{Type: "integer", Minimum: resource.Number(int64(1)), Maximum: resource.Number(int64(maxLimit))})
+		&resource.Schema{Type: "integer", Minimum: jsonschema.Number(int64(1)), Maximum: jsonschema.Number(int64(maxLimit))})
 }
 
-// partialRecord is what listRecords returns: the parameter fields leaves members out.
-const partialRecord = "PartialRecord"
-
-// components are the schemas of all resources, by name.
-func components() *resource.Properties {
-	all := &resource.Properties{}
-	add := func(name string, schema *resource.Schema) {
-		all.Names, all.Schemas = append(all.Names, name), append(all.Schemas, schema)
-	}
-	add("Amount", resource.AmountSchema())
-	add(projectTable.Name(), projectTable.Schema())
-	add(recordTable.Name(), recordTable.Schema())
-	add(partialRecord, recordTable.PartialSchema("id"))
-	add(counterpartyTable.Name(), counterpartyTable.Schema())
-	add(intakeTable.Name(), intakeTable.Schema())
-	add(allocationTable.Name(), allocationTable.Schema())
-	add(nodeRefTable.Name(), nodeRefTable.Schema())
-	add(accountingCodeTable.Name(), accountingCodeTable.Schema())
-	add(documentTable.Name(), documentTable.Schema())
-	add(budgetTable.Name(), budgetTable.Schema())
-	add(budgetNodeTable.Name(), budgetNodeTable.Schema())
-	add(invoicedByStatusTable.Name(), invoicedByStatusTable.Schema())
-	add(excludedTable.Name(), excludedTable.Schema())
-	add(contractTable.Name(), contractTable.Schema())
-	add(contractCounterpartyTable.Name(), contractCounterpartyTable.Schema())
-	add(contractAllocationTable.Name(), contractAllocationTable.Schema())
-	add(amendmentTable.Name(), amendmentTable.Schema())
-	add(contractorTable.Name(), contractorTable.Schema())
-	add(snapshotTable.Name(), snapshotTable.Schema())
-	add(snapshotTotalsTable.Name(), snapshotTotalsTable.Schema())
-	add(eacChangeTable.Name(), eacChangeTable.Schema())
-	add("Error", errorSchema())
-	return all
-}
-
-func errorSchema() *resource.Schema {
+// errorReference is the schema of every problem document.
+func errorReference() *resource.Schema {
 	text := func(description string) *resource.Schema {
 		return &resource.Schema{Type: "string", Description: description}
 	}
@@ -108,7 +72,7 @@ func errorSchema() *resource.Schema {
 	s.Properties.Names = append(s.Properties.Names, "detail", "errors")
 	s.Properties.Schemas = append(s.Properties.Schemas, text("What was wrong this time."),
 		&resource.Schema{Type: "array", Items: parameter, Description: "Of invalid-query and invalid-body: every offending parameter or member."})
-	return s
+	return resource.Reference(resource.Component{Name: "Error", Schema: s})
 }
 
 // Parts of the OpenAPI document, in the order in which they are written.
@@ -174,13 +138,21 @@ type (
 
 // describe makes the OpenAPI document from the operations and the tables of the resources.
 func describe(operations []operation, basePath string) ([]byte, error) {
+	var responses []*resource.Schema
+	for i := range operations {
+		responses = append(responses, operations[i].returns)
+	}
+	schemas, err := jsonschema.Definitions(append(responses, errorReference())...)
+	if err != nil {
+		return nil, fmt.Errorf("collect the schemas of the OpenAPI document: %w", err)
+	}
 	d := document{
 		OpenAPI: "3.1.0",
 		Info: documentInfo{
 			Title:       "Tallyhouse",
 			Version:     documentVersion,
 			Description: "Read access to projects, their budgets and the records ledger: the money that moves on a project.",
-			License:     map[string]string{"name": "Proprietary", "identifier": "LicenseRef-Proprietary"},
+			License:     map[string]string{"name": "Apache 2.0", "identifier": "Apache-2.0"},
 		},
 		Servers:  []documentServer{{URL: "/" + strings.TrimPrefix(basePath, "/")}},
 		Security: []map[string][]string{{"token": {}}},
@@ -191,7 +163,7 @@ func describe(operations []operation, basePath string) ([]byte, error) {
 				"type": "http", "scheme": "bearer",
 				"description": "An API key, pk_<environment>_<prefix>_<secret>, or a session token.",
 			}},
-			Schemas:   components(),
+			Schemas:   schemas,
 			Responses: problemResponses(),
 		},
 	}
@@ -225,7 +197,7 @@ func problemResponses() map[string]documentResponse {
 			headers["Retry-After"] = documentHeader{Description: "Seconds to wait.", Schema: &resource.Schema{Type: "integer"}}
 		}
 		all[p.name] = documentResponse{Description: p.description, Headers: headers,
-			Content: map[string]documentContent{typeProblem: {Schema: resource.Reference("Error")}}}
+			Content: map[string]documentContent{typeProblem: {Schema: errorReference()}}}
 	}
 	return all
 }

@@ -169,7 +169,7 @@ func TestTheDocumentIsWrittenDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(written) != string(served) {
-		t.Errorf("%s is not what is served: go test ./api -run WrittenDown -update", path)
+		t.Errorf("%s is not what is served: make generate", path)
 	}
 }
 

@@ -30,7 +30,7 @@ var listProjects = operation{
 	id: "listProjects", path: "/v0/projects",
 	summary:     "List projects",
 	description: "All projects that the caller may see, ascending by id, always in one page.",
-	returns:     plainList(projectTable.Name()),
+	returns:     plainList(projectTable.Reference()),
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
 		visible := c.caller.Projects()
 		ids := make([]string, len(visible))
@@ -59,7 +59,7 @@ var getProject = operation{
 	id: "getProject", path: "/v0/projects/{projectId}",
 	summary:     "Get a project",
 	description: "One project.",
-	returns:     single(projectTable.Name()),
+	returns:     projectTable.Reference(),
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
 		shown, ok := c.caller.Project(c.path["projectId"])
 		if !ok {

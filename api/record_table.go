@@ -7,76 +7,73 @@ import (
 	"tallyhouse/api/access"
 	"tallyhouse/api/resource"
 	"tallyhouse/reader"
-	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
 
 type recordField = resource.Field[reader.Record]
 
-// recordTable is spec section 2.6. Its queries read reader.RecordColumns.
+// recordTable is spec section 2.6.
 var recordTable = resource.NewTable("Record", "Money that moves on a project: an invoice, or an accrual booked before the invoice exists.",
 	recordField{Name: "id", Groups: access.Core, Required: true,
 		Value: resource.Text(func(r *reader.Record) string { return r.ID })},
 	recordField{Name: "projectId", Groups: access.Core, Required: true,
 		Value: resource.Text(func(r *reader.Record) string { return r.ProjectID })},
 	recordField{Name: "systemKind", Groups: access.Core, Required: true,
-		Value:       resource.Const[reader.Record]("cost", "cost", "income", "financing", "tax"),
+		Value:       resource.Const[reader.Record]("cost").OneOf("cost", "income", "financing", "tax"),
 		Description: "Version 0 returns cost."},
-	recordField{Name: "direction", Groups: access.Core, Required: true, Reads: reads(reader.RecordDirection),
-		Value: resource.Enum(func(r *reader.Record) string { return r.Direction }, "in", "out")},
+	recordField{Name: "direction", Groups: access.Core, Required: true,
+		Value: resource.Stored(reader.RecordDirection, resource.Text).OneOf("in", "out")},
 	recordField{Name: "basis", Groups: access.Core, Required: true,
-		Value:       resource.Const[reader.Record]("actual", "actual", "forecast"),
+		Value:       resource.Const[reader.Record]("actual").OneOf("actual", "forecast"),
 		Description: "Version 0 returns actual."},
-	recordField{Name: "source", Groups: access.Core, Required: true, Reads: reads(reader.RecordSource),
-		Value:       resource.Enum(func(r *reader.Record) string { return r.Source }, "invoice", "accrual", "rentRoll", "loan", "contract", "manual", "bankMatched"),
+	recordField{Name: "source", Groups: access.Core, Required: true,
+		Value:       resource.Stored(reader.RecordSource, resource.Text).OneOf("invoice", "accrual", "rentRoll", "loan", "contract", "manual", "bankMatched"),
 		Description: "An accrual is expected cost, booked before the invoice exists."},
-	recordField{Name: "status", Groups: access.Core, Required: true, Reads: reads(reader.RecordStatus),
-		Value:       resource.Enum(func(r *reader.Record) string { return r.Status }, recordStatuses...),
+	recordField{Name: "status", Groups: access.Core, Required: true,
+		Value:       resource.Stored(reader.RecordStatus, resource.Text).OneOf(recordStatuses...),
 		Description: "All approval steps are approvalPending."},
-	recordField{Name: "workflowStep", Groups: access.Core, Required: true, Reads: reads(reader.RecordWorkflowStep),
-		Value:       resource.NullText(func(r *reader.Record) events.Opt[string] { return r.WorkflowStep }),
+	recordField{Name: "workflowStep", Groups: access.Core, Required: true,
+		Value:       resource.Stored(reader.RecordWorkflowStep, resource.NullText),
 		Description: "The project's own name of the step."},
-	recordField{Name: "counterparty", Groups: access.Core, Required: true, Reads: reads(reader.RecordCounterparty),
+	recordField{Name: "counterparty", Groups: access.Core, Required: true, Reads: reader.RecordCounterparty,
 		Value: resource.Object(counterpartyTable, func(r *reader.Record) *reader.Record { return r })},
-	recordField{Name: "invoiceNumber", Groups: access.Core, Required: true, Reads: reads(reader.RecordInvoiceNumber),
-		Value: resource.NullText(func(r *reader.Record) events.Opt[string] { return r.InvoiceNumber })},
-	recordField{Name: "recognitionDate", Groups: access.Core, Required: true, Reads: reads(reader.RecordRecognitionDate),
-		Value:       resource.NullDate(func(r *reader.Record) events.Opt[calendar.Date] { return r.RecognitionDate }),
+	recordField{Name: "invoiceNumber", Groups: access.Core, Required: true,
+		Value: resource.Stored(reader.RecordInvoiceNumber, resource.NullText)},
+	recordField{Name: "recognitionDate", Groups: access.Core, Required: true,
+		Value:       resource.Stored(reader.RecordRecognitionDate, resource.NullDate),
 		Description: "The invoice date."},
-	recordField{Name: "dueDate", Groups: access.Payment, Reads: reads(reader.RecordDueDate),
-		Value: resource.NullDate(func(r *reader.Record) events.Opt[calendar.Date] { return r.DueDate })},
-	recordField{Name: "cashDate", Groups: access.Payment, Reads: reads(reader.RecordCashDate),
-		Value:       resource.NullDate(func(r *reader.Record) events.Opt[calendar.Date] { return r.CashDate }),
+	recordField{Name: "dueDate", Groups: access.Payment,
+		Value: resource.Stored(reader.RecordDueDate, resource.NullDate)},
+	recordField{Name: "cashDate", Groups: access.Payment,
+		Value:       resource.Stored(reader.RecordPaidOn, resource.NullDate),
 		Description: "The payment date, when paid."},
-	recordField{Name: "net", Groups: access.Amounts, Reads: reads(reader.RecordNet),
-		Value: resource.NullAmount(func(r *reader.Record) (events.Opt[int64], string) { return r.Net, r.Currency })},
-	recordField{Name: "tax", Groups: access.Amounts, Reads: reads(reader.RecordTax),
-		Value: resource.NullAmount(func(r *reader.Record) (events.Opt[int64], string) { return r.Tax, r.Currency })},
-	recordField{Name: "gross", Groups: access.Amounts, Reads: reads(reader.RecordGross),
-		Value:       resource.NullAmount(func(r *reader.Record) (events.Opt[int64], string) { return r.Gross, r.Currency }),
+	recordField{Name: "net", Groups: access.Amounts, Reads: reader.RecordNet,
+		Value: resource.NullAmount(func(r *reader.Record) (events.Opt[int64], string) { return r.Net, r.Currency.V })},
+	recordField{Name: "tax", Groups: access.Amounts, Reads: reader.RecordTax,
+		Value: resource.NullAmount(func(r *reader.Record) (events.Opt[int64], string) { return r.Tax, r.Currency.V })},
+	recordField{Name: "gross", Groups: access.Amounts, Reads: reader.RecordGross,
+		Value:       resource.NullAmount(func(r *reader.Record) (events.Opt[int64], string) { return analytics.Gross(&r.Record), r.Currency.V }),
 		Description: "As on the invoice, else net and tax."},
-	recordField{Name: "allocations", Groups: access.Budget, Reads: reads(reader.RecordAllocations),
-		Value:       resource.List(allocationTable, func(r *reader.Record) []reader.RecordAllocation { return r.Allocations }),
+	recordField{Name: "allocations", Groups: access.Budget, Reads: reader.RecordAllocations,
+		Value:       resource.List(allocationTable, func(r *reader.Record) []reader.RecordAllocation { return r.Bookings }),
 		Description: "Where the amount is booked: at least one entry; several add up to net."},
-	recordField{Name: "budgetNode", Groups: access.Budget, Reads: reads(reader.RecordAllocations),
+	recordField{Name: "budgetNode", Groups: access.Budget, Reads: reader.RecordAllocations,
 		Value: resource.NullObject(nodeRefTable, func(r *reader.Record) *analytics.NodeRef {
-			if len(r.Allocations) != 1 {
+			if len(r.Bookings) != 1 {
 				return nil
 			}
-			return &r.Allocations[0].BudgetNode
+			return &r.Bookings[0].BudgetNode
 		}),
 		Description: "The budget line of the only allocation; null when the record is split across several lines."},
-	recordField{Name: "accountingCodes", Groups: access.Accounting, Reads: reads(reader.RecordCodes),
-		Value:       resource.List(accountingCodeTable, func(r *reader.Record) []events.AccountingCode { return r.AccountingCodes }),
+	recordField{Name: "accountingCodes", Groups: access.Accounting, Reads: reader.RecordCodes,
+		Value:       resource.List(accountingCodeTable, func(r *reader.Record) []events.AccountingCode { return r.Codes }),
 		Description: "As certified at approval, else derived from the budget lines."},
-	recordField{Name: "documents", Groups: access.Documents, Reads: reads(reader.RecordDocuments),
-		Value:       resource.List(documentTable, func(r *reader.Record) []events.Document { return r.Documents }),
+	recordField{Name: "documents", Groups: access.Documents, Reads: reader.RecordDocuments.Part(),
+		Value:       resource.List(documentTable, reader.RecordDocuments.Get),
 		Description: "Names only: files are not served."},
-	recordField{Name: "intake", Groups: access.Core, Required: true, Reads: reads(reader.RecordIntake),
+	recordField{Name: "intake", Groups: access.Core, Required: true, Reads: reader.RecordIntake,
 		Value: resource.Object(intakeTable, func(r *reader.Record) *events.Intake { return &r.Intake })},
 )
-
-func reads(c reader.RecordColumns) uint32 { return uint32(c) }
 
 // recordStatuses is spec section 3.1.
 var recordStatuses = []string{"setup", "approvalPending", "paymentPending", "paid", "rejected"}
@@ -91,9 +88,9 @@ var counterpartyTable = resource.NewTable("Counterparty", "The other side of a r
 
 var intakeTable = resource.NewTable("Intake", "How a record came in.",
 	resource.Field[events.Intake]{Name: "channel", Groups: access.Core, Required: true,
-		Value: resource.Enum(func(i *events.Intake) string { return i.Channel }, intakeChannels...)},
+		Value: resource.Text(func(i *events.Intake) string { return i.Channel }).OneOf(intakeChannels...)},
 	resource.Field[events.Intake]{Name: "status", Groups: access.Core, Required: true,
-		Value:       resource.NullEnum(func(i *events.Intake) events.Opt[string] { return i.Status }, "queued", "processing", "completed", "failed"),
+		Value:       resource.NullText(func(i *events.Intake) events.Opt[string] { return i.Status }).OneOf("queued", "processing", "completed", "failed"),
 		Description: "Of reading the document; null when nothing needed processing."},
 	resource.Field[events.Intake]{Name: "receivedAt", Groups: access.Core, Required: true,
 		Value: resource.NullInstant(func(i *events.Intake) events.Opt[time.Time] { return i.ReceivedAt })},
@@ -105,13 +102,13 @@ var documentTable = resource.NewTable("Document", "The label of a file that belo
 	resource.Field[events.Document]{Name: "name", Groups: access.Documents, Required: true,
 		Value: resource.Text(func(d *events.Document) string { return d.Name })},
 	resource.Field[events.Document]{Name: "kind", Groups: access.Documents, Required: true,
-		Value: resource.Enum(func(d *events.Document) string { return d.Kind }, "original", "approved", "other")},
+		Value: resource.Text(func(d *events.Document) string { return d.Kind }).OneOf("original", "approved", "other")},
 )
 
 // accountingCodeTable is spec section 2.3.
 var accountingCodeTable = resource.NewTable("AccountingCode", "A code in an accounting system.",
 	resource.Field[events.AccountingCode]{Name: "system", Groups: access.Accounting, Required: true,
-		Value: resource.Enum(func(c *events.AccountingCode) string { return c.System }, "yardi", "datev", "sap", "bmd", "other")},
+		Value: resource.Text(func(c *events.AccountingCode) string { return c.System }).OneOf("yardi", "datev", "sap", "bmd", "other")},
 	resource.Field[events.AccountingCode]{Name: "code", Groups: access.Accounting, Required: true,
 		Value: resource.Text(func(c *events.AccountingCode) string { return c.Code })},
 	resource.Field[events.AccountingCode]{Name: "name", Groups: access.Accounting, Required: true,

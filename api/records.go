@@ -41,7 +41,7 @@ var listRecords = operation{
 	check:       checkRecords,
 	maxProjects: maxSpannedProjects,
 	lists:       reader.RecordsTable,
-	returns:     countedList(partialRecord),
+	returns:     countedList(recordTable.PartialReference("PartialRecord", "id")),
 	answer:      answerRecords,
 }
 
@@ -49,7 +49,7 @@ var getRecord = operation{
 	id: "getRecord", path: "/v0/records/{recordId}",
 	summary:     "Get a record",
 	description: "One record.",
-	returns:     single(recordTable.Name()),
+	returns:     recordTable.Reference(),
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
 		var groups access.Groups
 		visible := func(id string) (reader.ProjectRef, bool) {
@@ -57,7 +57,7 @@ var getRecord = operation{
 			groups = p.Groups
 			return projectRef(p), ok
 		}
-		all := reader.RecordColumns(recordTable.Reads(recordTable.Visible(access.All)))
+		all := recordTable.Reads(recordTable.Visible(access.All))
 		record, err := s.reader.Record(ctx, c.caller.Tenant(), c.path["recordId"], all, visible)
 		if err != nil {
 			return nil, err
@@ -98,7 +98,7 @@ func answerRecords(ctx context.Context, s *Server, c *call) (writer, error) {
 	counted := query.Value[bool](c.values, "count").V
 	if len(projects) > 0 {
 		found, err = s.reader.Records(ctx, reader.RecordPage{
-			Filter: recordFilter(c, projects), After: c.after, Limit: c.limit(), Columns: shown.columns(), Count: counted,
+			Filter: recordFilter(c, projects), After: c.after, Limit: c.limit(), Read: shown.reads(), Count: counted,
 		})
 		if err != nil {
 			return nil, err
@@ -161,13 +161,13 @@ func newRecordView(projects []access.Project, fields []string) recordView {
 	return view
 }
 
-// columns is what has to be read for all projects together.
-func (v recordView) columns() reader.RecordColumns {
+// reads is what has to be read for all projects together.
+func (v recordView) reads() reader.Part[reader.Record] {
 	var all resource.Mask
 	for _, m := range v.masks {
 		all |= m
 	}
-	return reader.RecordColumns(recordTable.Reads(all))
+	return recordTable.Reads(all)
 }
 
 // append writes the beginning of a list: its items.

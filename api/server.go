@@ -17,6 +17,7 @@ import (
 
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/sethvargo/go-retry"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/sync/errgroup"
 
@@ -231,13 +232,11 @@ func (s *Server) watchDatabase(ctx context.Context) {
 }
 
 func (s *Server) loadCursorKeys(ctx context.Context) {
-	for !s.cursors.Loaded() && ctx.Err() == nil {
-		if err := s.cursors.Load(ctx); err != nil {
+	_ = retry.Constant(ctx, retryEvery, func(ctx context.Context) error {
+		err := s.cursors.Load(ctx)
+		if err != nil {
 			s.log.Warn("the keys of cursors could not be loaded", "error", err)
-			select {
-			case <-ctx.Done():
-			case <-time.After(retryEvery):
-			}
 		}
-	}
+		return retry.RetryableError(err)
+	})
 }

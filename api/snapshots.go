@@ -25,7 +25,7 @@ var snapshotTable = resource.NewTable("ForecastSnapshot", "A forecast as it was 
 		Value:       resource.Whole(func(s *reader.Snapshot) int64 { return s.Version }),
 		Description: "1, or higher for a correction or resubmission."},
 	snapshotField{Name: "status", Groups: access.Amounts,
-		Value: resource.Enum(func(s *reader.Snapshot) string { return s.Status }, "submitted", "approved", "rejected")},
+		Value: resource.Text(func(s *reader.Snapshot) string { return s.Status }).OneOf("submitted", "approved", "rejected")},
 	snapshotField{Name: "official", Groups: access.Amounts,
 		Value:       resource.Flag(func(s *reader.Snapshot) bool { return s.Official }),
 		Description: "True for the one approved version that counts for the month."},
@@ -83,7 +83,7 @@ var listForecastSnapshots = operation{
 	params:      paging,
 	lists:       reader.SnapshotsTable,
 	rank:        snapshotRankSize,
-	returns:     list(snapshotTable.Name()),
+	returns:     list(snapshotTable.Reference()),
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
 		project, ok := c.caller.Project(c.path["projectId"])
 		if !ok {
@@ -123,7 +123,7 @@ var getForecastSnapshot = operation{
 	summary:     "Get a forecast snapshot",
 	description: "The approved snapshot that counts for the month, with what changed since the previous approved month.",
 	pathTypes:   map[string]query.Type{"month": query.Month()},
-	returns:     single(snapshotTable.Name()),
+	returns:     snapshotTable.Reference(),
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
 		month, err := calendar.ParseMonth(c.path["month"])
 		if err != nil {

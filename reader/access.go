@@ -3,8 +3,7 @@ package reader
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
+	"slices"
 	"time"
 
 	"tallyhouse/schemas/events"
@@ -13,135 +12,100 @@ import (
 // versionStep is what a version counts in row_version: version * 1024 + restatement.
 const versionStep = 1024
 
-// head are the columns that every state table begins with.
-type head struct {
-	tenant, project, id string
-	rowVersion          uint64
-	deleted             bool
-	at                  int64 // microseconds: see instant
+// stored is a row of a state table: what every table begins with, and the entity's payload.
+type stored[P any] struct {
+	position
+	id      string
+	deleted bool
+	at      time.Time
+	payload P
 }
 
-const headColumns = "tenant, project, id, row_version, deleted, toUnixTimestamp64Micro(at)"
-
-func (h *head) dest() []any {
-	return []any{&h.tenant, &h.project, &h.id, &h.rowVersion, &h.deleted, &h.at}
+// storedColumns are the columns of a table whose payload has these.
+func storedColumns[P any](payload columns[P]) columns[stored[P]] {
+	type row = stored[P]
+	return slices.Concat(positionColumns(func(r *row) *position { return &r.position }), columns[row]{
+		member("id", plain, func(r *row) *string { return &r.id }),
+		member("deleted", plain, func(r *row) *bool { return &r.deleted }),
+		member("toUnixTimestamp64Micro(at)", instant, func(r *row) *time.Time { return &r.at }),
+	}, inside(func(r *row) *P { return &r.payload }, payload))
 }
 
-// position reads a position row: the partition and its next offset. ok is false for the row of an entity.
-func (h *head) position() (partition int32, next int64, ok bool, err error) {
-	if h.tenant != "" {
-		return 0, 0, false, nil
-	}
-	number, err := strconv.ParseInt(strings.TrimPrefix(h.project, "#"), 10, 32)
-	if err != nil {
-		return 0, 0, true, fmt.Errorf("the position row of %q names no partition", h.project)
-	}
-	return int32(number), int64(h.rowVersion), true, nil
-}
-
-func (h *head) event(data any) events.Event {
-	e := events.Event{Envelope: events.Envelope{ID: h.id, TenantID: h.tenant, Version: int64(h.rowVersion / versionStep), Op: events.Upsert, At: time.UnixMicro(h.at).UTC()}, Data: data}
-	if h.deleted {
-		e.Op, e.Data = events.Delete, nil
+// event is the last event of the row's entity.
+func (r *stored[P]) event() events.Event {
+	e := events.Event{Envelope: events.Envelope{ID: r.id, TenantID: r.tenant, Version: int64(r.rowVersion / versionStep), Op: events.Delete, At: r.at}}
+	if !r.deleted {
+		payload := r.payload
+		e.Op, e.Data = events.Upsert, &payload
 	}
 	return e
 }
 
-// stateTable says how the entities of a topic are read from their table: the columns beside the head, where they are scanned to,
-// and the payload made of them.
-type stateTable struct {
-	name    string
-	columns string
-	scanner func() (dest []any, payload func() any)
-}
-
-// accessTables are the tables of the entities that decide about access.
-var accessTables = map[events.Topic]stateTable{
-	events.Projects: {"projects", "name, workspace_id, currency, budget_structure_id, inbound_email", func() ([]any, func() any) {
-		var name, currency string
-		var workspace, structure, email *string
-		return []any{&name, &workspace, &currency, &structure, &email}, func() any {
-			return &events.Project{Name: name, WorkspaceID: opt(workspace), Currency: currency, BudgetStructureID: opt(structure), InboundEmail: opt(email)}
-		}
-	}},
-	events.Users: {"users", "name, email, active", func() ([]any, func() any) {
-		var name string
-		var email *string
-		var active bool
-		return []any{&name, &email, &active}, func() any {
-			return &events.User{Name: name, Email: opt(email), Active: active}
-		}
-	}},
-	events.Memberships: {"memberships", "user_id, scope_project_id, scope_workspace_id, scope_tenant, role", func() ([]any, func() any) {
-		var user, role string
-		var project, workspace *string
-		var tenant bool
-		return []any{&user, &project, &workspace, &tenant, &role}, func() any {
-			return &events.Membership{UserID: user, Scope: events.Scope{ProjectID: opt(project), WorkspaceID: opt(workspace), Tenant: tenant}, Role: role}
-		}
-	}},
-	events.Keys: {"keys", "owner_user_id, environment, prefix, secret_sha256, financial, has_groups, groups, has_project_ids, project_ids, toUnixTimestamp64Micro(expires_at), toUnixTimestamp64Micro(revoked_at)", func() ([]any, func() any) {
-		var owner, environment, prefix, sum string
-		var financial, hasGroups, hasProjects bool
-		var groups, projects []string
-		var expires, revoked *int64
-		return []any{&owner, &environment, &prefix, &sum, &financial, &hasGroups, &groups, &hasProjects, &projects, &expires, &revoked}, func() any {
-			return &events.Key{
-				OwnerUserID: owner, Environment: environment, Prefix: prefix, SecretSHA256: sum, Financial: financial,
-				Groups:     events.Opt[[]string]{V: groups, Ok: hasGroups},
-				ProjectIDs: events.Opt[[]string]{V: projects, Ok: hasProjects},
-				ExpiresAt:  instant(expires), RevokedAt: instant(revoked),
-			}
-		}
-	}},
-}
+// The payloads of the entities that decide about access.
+var (
+	projectColumns = columns[events.Project]{
+		member("name", plain, func(p *events.Project) *string { return &p.Name }),
+		member("workspace_id", nullable, func(p *events.Project) *events.Opt[string] { return &p.WorkspaceID }),
+		member("currency", plain, func(p *events.Project) *string { return &p.Currency }),
+		member("budget_structure_id", nullable, func(p *events.Project) *events.Opt[string] { return &p.BudgetStructureID }),
+		member("inbound_email", nullable, func(p *events.Project) *events.Opt[string] { return &p.InboundEmail }),
+	}
+	userColumns = columns[events.User]{
+		member("name", plain, func(u *events.User) *string { return &u.Name }),
+		member("email", nullable, func(u *events.User) *events.Opt[string] { return &u.Email }),
+		member("active", plain, func(u *events.User) *bool { return &u.Active }),
+	}
+	membershipColumns = columns[events.Membership]{
+		member("user_id", plain, func(m *events.Membership) *string { return &m.UserID }),
+		member("scope_project_id", nullable, func(m *events.Membership) *events.Opt[string] { return &m.Scope.ProjectID }),
+		member("scope_workspace_id", nullable, func(m *events.Membership) *events.Opt[string] { return &m.Scope.WorkspaceID }),
+		member("scope_tenant", plain, func(m *events.Membership) *bool { return &m.Scope.Tenant }),
+		member("role", plain, func(m *events.Membership) *string { return &m.Role }),
+	}
+	keyColumns = columns[events.Key]{
+		member("owner_user_id", plain, func(k *events.Key) *string { return &k.OwnerUserID }),
+		member("environment", plain, func(k *events.Key) *string { return &k.Environment }),
+		member("prefix", plain, func(k *events.Key) *string { return &k.Prefix }),
+		member("secret_sha256", plain, func(k *events.Key) *string { return &k.SecretSHA256 }),
+		member("financial", plain, func(k *events.Key) *bool { return &k.Financial }),
+		member("has_groups", plain, func(k *events.Key) *bool { return &k.Groups.Ok }),
+		member("groups", plain, func(k *events.Key) *[]string { return &k.Groups.V }),
+		member("has_project_ids", plain, func(k *events.Key) *bool { return &k.ProjectIDs.Ok }),
+		member("project_ids", plain, func(k *events.Key) *[]string { return &k.ProjectIDs.V }),
+		member("toUnixTimestamp64Micro(expires_at)", optionalInstant, func(k *events.Key) *events.Opt[time.Time] { return &k.ExpiresAt }),
+		member("toUnixTimestamp64Micro(revoked_at)", optionalInstant, func(k *events.Key) *events.Opt[time.Time] { return &k.RevokedAt }),
+	}
+)
 
 // LoadAccess hands every stored entity of the topic to apply, deleted ones too, and returns how far each partition of the topic has
 // been stored: its next offset. Both are one snapshot.
 func (r *Reader) LoadAccess(ctx context.Context, topic events.Topic, apply func(events.Event)) (map[int32]int64, error) {
-	table, ok := accessTables[topic]
-	if !ok {
-		return nil, fmt.Errorf("load %s: it has nothing to do with access", topic)
+	switch topic {
+	case events.Projects:
+		return loadStored(ctx, r, "projects", projectColumns, apply)
+	case events.Users:
+		return loadStored(ctx, r, "users", userColumns, apply)
+	case events.Memberships:
+		return loadStored(ctx, r, "memberships", membershipColumns, apply)
+	case events.Keys:
+		return loadStored(ctx, r, "keys", keyColumns, apply)
 	}
-	positions := make(map[int32]int64)
-	query := Query{SQL: "SELECT " + headColumns + ", " + table.columns + "\nFROM " + table.name + " FINAL"}
-	var h head
-	columns, payload := table.scanner()
-	dest := append(h.dest(), columns...)
-	err := r.each(ctx, query, nil, func(scan func(...any) error) error {
-		if err := scan(dest...); err != nil {
-			return err
-		}
-		partition, next, isPosition, err := h.position()
-		switch {
-		case err != nil:
-			return err
-		case isPosition:
-			positions[partition] = next
-		default:
-			apply(h.event(payload()))
+	return nil, fmt.Errorf("load %s: its entities don't decide about access", topic)
+}
+
+// loadStored is LoadAccess for one table.
+func loadStored[P any](ctx context.Context, r *Reader, table string, payload columns[P], apply func(events.Event)) (map[int32]int64, error) {
+	at := make(positions)
+	columns := storedColumns(payload)
+	query := Query{SQL: "SELECT " + columns.String() + "\nFROM " + table + " FINAL"}
+	err := columns.read(ctx, r, query, nil, func(row *stored[P]) error {
+		if !at.note(&row.position) {
+			apply(row.event())
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("load %s: %w", table.name, err)
+		return nil, fmt.Errorf("load %s: %w", table, err)
 	}
-	return positions, nil
-}
-
-// opt is the value of a nullable column.
-func opt[T any](p *T) events.Opt[T] {
-	if p == nil {
-		return events.Opt[T]{}
-	}
-	return events.Some(*p)
-}
-
-// instant is the value of a nullable column of instants, which are read in microseconds: the driver's own conversion counts
-// nanoseconds, which 64 bits hold only until 2262.
-func instant(micros *int64) events.Opt[time.Time] {
-	if micros == nil {
-		return events.Opt[time.Time]{}
-	}
-	return events.Some(time.UnixMicro(*micros).UTC())
+	return at.byPartition()
 }

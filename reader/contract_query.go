@@ -11,11 +11,38 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-const contractColumns = `id, project, name, contractor_id, status, toInt32(start_date), toInt32(end_date), currency, allocation_node, allocation_value,
-  amendment_id, amendment_node, amendment_value, amendment_status, arrayMap(d -> ifNull(toInt32(d), toInt32({undated:Int32})), amendment_date), amendment_title`
-
 // undated stands for no date in an array of days; no date of the ledger is it.
 const undated = int32(calendar.MaxDate) + 1
+
+// contractColumns are all that contracts store; undated is a parameter of their statements.
+var contractColumns = columns[Contract]{
+	member("id", text, func(c *Contract) *analytics.ContractID { return &c.ID }),
+	member("project", plain, func(c *Contract) *string { return &c.ProjectID }),
+	member("name", nullable, func(c *Contract) *events.Opt[string] { return &c.Name }),
+	member("contractor_id", optional, func(c *Contract) *events.Opt[string] { return &c.ContractorID }),
+	member("status", plain, func(c *Contract) *string { return &c.Status }),
+	member("toInt32(start_date)", day, func(c *Contract) *events.Opt[calendar.Date] { return &c.StartDate }),
+	member("toInt32(end_date)", day, func(c *Contract) *events.Opt[calendar.Date] { return &c.EndDate }),
+	member("currency", plain, func(c *Contract) *string { return &c.Currency }),
+	elements("allocation_node", contractAllocations, func(a *events.ContractAllocation, node string) { a.NodeID = node }),
+	elements("allocation_value", contractAllocations, func(a *events.ContractAllocation, value int64) { a.Value = value }),
+	elements("amendment_id", contractAmendments, func(a *events.Amendment, id string) { a.ID = id }),
+	elements("amendment_node", contractAmendments, func(a *events.Amendment, node string) { a.NodeID = textOrNone(node) }),
+	elements("amendment_value", contractAmendments, func(a *events.Amendment, value int64) { a.Value = value }),
+	elements("amendment_status", contractAmendments, func(a *events.Amendment, status string) { a.Status = status }),
+	elements("arrayMap(d -> ifNull(toInt32(d), toInt32({undated:Int32})), amendment_date)", contractAmendments, func(a *events.Amendment, d int32) {
+		a.Date = events.Opt[calendar.Date]{V: calendar.Date(d), Ok: d != undated}
+	}),
+	elements("amendment_title", contractAmendments, func(a *events.Amendment, title *string) {
+		if title != nil {
+			a.Title = events.Some(*title)
+		}
+	}),
+}
+
+func contractAllocations(c *Contract) *[]events.ContractAllocation { return &c.Allocations }
+
+func contractAmendments(c *Contract) *[]events.Amendment { return &c.Amendments }
 
 // query reads one contract more than the page holds, to learn whether others follow.
 func (p ContractPage) query() Query {
@@ -24,7 +51,7 @@ func (p ContractPage) query() Query {
 		ids[i] = project.ID
 	}
 	return Query{
-		SQL: "SELECT " + contractColumns + `
+		SQL: "SELECT " + contractColumns.String() + `
 FROM contracts FINAL
 WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND id > {after:String} AND NOT deleted
 ORDER BY id, project
@@ -36,7 +63,7 @@ LIMIT {limit:UInt32}`,
 // contractQuery finds a contract by its id alone, in whatever project it is.
 func contractQuery(tenant, id string) Query {
 	return Query{
-		SQL: "SELECT " + contractColumns + `
+		SQL: "SELECT " + contractColumns.String() + `
 FROM contracts FINAL
 WHERE tenant = {tenant:String} AND id = {id:String} AND NOT deleted
 LIMIT 1`,
@@ -83,38 +110,3 @@ ORDER BY id`,
 }
 
 func keys(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
-
-// contractRow is a row as it is scanned.
-type contractRow struct {
-	id, project, contractor, status, currency   string
-	name                                        *string
-	start, end                                  *int32
-	allocationNode                              []string
-	allocationValue                             []int64
-	amendmentID, amendmentNode, amendmentStatus []string
-	amendmentValue                              []int64
-	amendmentDate                               []int32
-	amendmentTitle                              []*string
-}
-
-func (r *contractRow) dest() []any {
-	return []any{&r.id, &r.project, &r.name, &r.contractor, &r.status, &r.start, &r.end, &r.currency, &r.allocationNode, &r.allocationValue,
-		&r.amendmentID, &r.amendmentNode, &r.amendmentValue, &r.amendmentStatus, &r.amendmentDate, &r.amendmentTitle}
-}
-
-func (r *contractRow) contract() analytics.Contract {
-	c := analytics.Contract{ID: analytics.ContractID(r.id), Contract: events.Contract{
-		ProjectID: r.project, Name: opt(r.name), ContractorID: none(r.contractor), Status: r.status, StartDate: date(r.start), EndDate: date(r.end), Currency: r.currency,
-	}}
-	for i := range r.allocationNode {
-		c.Allocations = append(c.Allocations, events.ContractAllocation{NodeID: r.allocationNode[i], Value: r.allocationValue[i]})
-	}
-	for i := range r.amendmentID {
-		a := events.Amendment{ID: r.amendmentID[i], NodeID: none(r.amendmentNode[i]), Value: r.amendmentValue[i], Status: r.amendmentStatus[i], Title: opt(r.amendmentTitle[i])}
-		if d := r.amendmentDate[i]; d != undated {
-			a.Date = events.Some(calendar.Date(d))
-		}
-		c.Amendments = append(c.Amendments, a)
-	}
-	return c
-}

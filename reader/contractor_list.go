@@ -3,20 +3,29 @@ package reader
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"tallyhouse/schemas/events"
 )
 
-// Contractor is a contractor as the API shows it (spec section 2.7).
+// Contractor is a company that records and contracts refer to.
 type Contractor struct {
-	ID                 string
-	Name               events.Opt[string]
-	City               events.Opt[string]
-	Country            events.Opt[string]
-	TaxID              events.Opt[string]
-	RegistrationNumber events.Opt[string]
-	Marked             bool // a marked project refers to it
+	ID string
+	events.Contractor
+	Marked bool // a marked project refers to it
 }
+
+var (
+	contractorColumns = columns[Contractor]{
+		member("id", plain, func(c *Contractor) *string { return &c.ID }),
+		member("name", nullable, func(c *Contractor) *events.Opt[string] { return &c.Name }),
+		member("city", nullable, func(c *Contractor) *events.Opt[string] { return &c.City }),
+		member("country", nullable, func(c *Contractor) *events.Opt[string] { return &c.Country }),
+		member("tax_id", nullable, func(c *Contractor) *events.Opt[string] { return &c.TaxID }),
+		member("registration_number", nullable, func(c *Contractor) *events.Opt[string] { return &c.RegistrationNumber }),
+	}
+	contractorRow = append(slices.Clone(contractorColumns), member("marked", plain, func(c *Contractor) *bool { return &c.Marked }))
+)
 
 // ContractorPage says which contractors are wanted: those that a record or contract of one of the projects refers to.
 type ContractorPage struct {
@@ -31,9 +40,9 @@ type ContractorPage struct {
 // first, so that the page is cut in their order.
 func (p ContractorPage) query() Query {
 	return Query{
-		SQL: `SELECT id, name, city, country, tax_id, registration_number, marked
+		SQL: "SELECT " + contractorRow.String() + `
 FROM (
-  SELECT id, name, city, country, tax_id, registration_number
+  SELECT ` + contractorColumns.String() + `
   FROM contractors FINAL
   WHERE tenant = {tenant:String} AND project = '' AND id > {after:String} AND NOT deleted
 ) AS contractor
@@ -63,16 +72,8 @@ func (r *Reader) Contractors(ctx context.Context, p ContractorPage) (page []Cont
 	if len(p.Projects) == 0 {
 		return nil, false, nil
 	}
-	var c Contractor
-	var name, city, country, tax, registration *string
-	var marked uint8
-	err = r.each(ctx, p.query(), budgetSettings, func(scan func(...any) error) error {
-		if err := scan(&c.ID, &name, &city, &country, &tax, &registration, &marked); err != nil {
-			return err
-		}
-		c.Name, c.City, c.Country, c.TaxID, c.RegistrationNumber = opt(name), opt(city), opt(country), opt(tax), opt(registration)
-		c.Marked = marked != 0
-		page = append(page, c)
+	err = contractorRow.read(ctx, r, p.query(), budgetSettings, func(row *Contractor) error {
+		page = append(page, *row)
 		return nil
 	})
 	if err != nil {

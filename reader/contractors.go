@@ -16,10 +16,22 @@ const nameOverhead = 200
 // contractorKey names a contractor.
 type contractorKey struct{ tenant, id string }
 
+// nameRow is a contractor's name, or a position row.
+type nameRow struct {
+	position
+	id   string
+	name events.Opt[string]
+}
+
+var nameColumns = append(positionColumns(func(r *nameRow) *position { return &r.position }),
+	member("id", plain, func(r *nameRow) *string { return &r.id }),
+	member("name", nullable, func(r *nameRow) *events.Opt[string] { return &r.name }),
+)
+
 // contractorNamesQuery finds the names of these contractors, and beside them the position rows: one statement, so both are one snapshot.
 func contractorNamesQuery(tenant string, ids []string) Query {
 	return Query{
-		SQL: `SELECT tenant, project, row_version, id, name
+		SQL: "SELECT " + nameColumns.String() + `
 FROM contractors FINAL
 WHERE tenant = ''
    OR (tenant = {tenant:String} AND project = '' AND id IN {ids:Array(String)} AND NOT deleted)`,
@@ -60,17 +72,9 @@ func (r *Reader) contractorNames(ctx context.Context, state, tenant string, ids 
 // readNames reads names and the state that they are of.
 func (r *Reader) readNames(ctx context.Context, tenant string, ids []string) (map[string]events.Opt[string], string, error) {
 	names, at := make(map[string]events.Opt[string], len(ids)), make(positions)
-	var of, project, id string
-	var version uint64
-	var name *string
-	err := r.each(ctx, contractorNamesQuery(tenant, ids), pageSettings, func(scan func(...any) error) error {
-		if err := scan(&of, &project, &version, &id, &name); err != nil {
-			return err
-		}
-		if of == "" {
-			at[project] = version
-		} else {
-			names[id] = opt(name)
+	err := nameColumns.read(ctx, r, contractorNamesQuery(tenant, ids), pageSettings, func(row *nameRow) error {
+		if !at.note(&row.position) {
+			names[row.id] = row.name
 		}
 		return nil
 	})

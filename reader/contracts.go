@@ -8,14 +8,11 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// ContractParts is a set of things that a contract is shown with, beside its row.
-type ContractParts uint32
-
-// What can be read.
-const (
-	ContractFigures      ContractParts = 1 << iota // sums of the linked records
-	ContractReclass                                // ids of records that are to be re-coded; needs the figures and the budget structure
-	ContractCounterparty                           // the contractor's name
+// What can be read of a contract, beside its own columns.
+var (
+	ContractFigures      = lookedUp[Contract](linkedSums)
+	ContractReclass      = lookedUp[Contract](linkedSums | miscoded)
+	ContractCounterparty = lookedUp[Contract](ownNames)
 )
 
 // Contract is a contract as the API shows it (spec section 2.8).
@@ -33,7 +30,7 @@ type ContractPage struct {
 	Projects []ProjectRef
 	After    string // id
 	Limit    int
-	Parts    ContractParts
+	Read     Part[Contract]
 }
 
 // Contracts returns a page of contracts, ascending by id, and whether others follow.
@@ -41,7 +38,7 @@ func (r *Reader) Contracts(ctx context.Context, p ContractPage) (page []Contract
 	if len(p.Projects) == 0 {
 		return nil, false, nil
 	}
-	find := contractFinder{reader: r, tenant: p.Tenant, parts: p.Parts}
+	find := contractFinder{reader: r, tenant: p.Tenant, part: p.Read}
 	if more, err = find.page(ctx, p); err != nil {
 		return nil, false, fmt.Errorf("read contracts: %w", err)
 	}
@@ -53,7 +50,7 @@ func (r *Reader) Contracts(ctx context.Context, p ContractPage) (page []Contract
 
 // Contract returns the contract with this id, whatever its project, or ErrNotFound. Visible decides by the project whether the
 // contract exists for the one who asks, and what is read of it; it is asked once.
-func (r *Reader) Contract(ctx context.Context, tenant, id string, visible func(project string) (ProjectRef, ContractParts, bool)) (Contract, error) {
+func (r *Reader) Contract(ctx context.Context, tenant, id string, visible func(project string) (ProjectRef, Part[Contract], bool)) (Contract, error) {
 	find := contractFinder{reader: r, tenant: tenant}
 	if err := find.read(ctx, contractQuery(tenant, id)); err != nil {
 		return Contract{}, fmt.Errorf("read a contract: %w", err)
@@ -61,11 +58,11 @@ func (r *Reader) Contract(ctx context.Context, tenant, id string, visible func(p
 	if len(find.contracts) == 0 {
 		return Contract{}, ErrNotFound
 	}
-	project, parts, ok := visible(find.contracts[0].ProjectID)
+	project, part, ok := visible(find.contracts[0].ProjectID)
 	if !ok {
 		return Contract{}, ErrNotFound
 	}
-	find.parts = parts
+	find.part = part
 	if err := find.complete(ctx, []ProjectRef{project}); err != nil {
 		return Contract{}, fmt.Errorf("read a contract: %w", err)
 	}
@@ -77,7 +74,7 @@ func (r *Reader) Contract(ctx context.Context, tenant, id string, visible func(p
 type contractFinder struct {
 	reader *Reader
 	tenant string
-	parts  ContractParts
+	part   Part[Contract]
 
 	rows      int
 	contracts []Contract
@@ -97,24 +94,20 @@ func (f *contractFinder) page(ctx context.Context, p ContractPage) (more bool, e
 }
 
 func (f *contractFinder) read(ctx context.Context, q Query) error {
-	var row contractRow
-	return f.reader.each(ctx, q, pageSettings, func(scan func(...any) error) error {
-		if err := scan(row.dest()...); err != nil {
-			return err
-		}
+	return contractColumns.read(ctx, f.reader, q, pageSettings, func(row *Contract) error {
 		f.rows++
-		if last := len(f.contracts) - 1; last >= 0 && string(f.contracts[last].ID) == row.id {
+		if last := len(f.contracts) - 1; last >= 0 && f.contracts[last].ID == row.ID {
 			// It went to another project while the projects were read, on several servers.
 			return nil
 		}
-		f.contracts = append(f.contracts, Contract{Contract: row.contract()})
+		f.contracts = append(f.contracts, *row)
 		return nil
 	})
 }
 
 // complete fills in what the parts ask for.
 func (f *contractFinder) complete(ctx context.Context, projects []ProjectRef) error {
-	if f.parts == 0 || len(f.contracts) == 0 {
+	if f.part.lookups == 0 || len(f.contracts) == 0 {
 		return nil
 	}
 	var at states
@@ -122,24 +115,24 @@ func (f *contractFinder) complete(ctx context.Context, projects []ProjectRef) er
 		at, err = f.reader.states(ctx)
 		return err
 	}}
-	if f.parts&ContractFigures != 0 {
+	if f.part.needs(linkedSums) {
 		tasks = append(tasks, func() error { return f.linkedRecords(ctx) })
 	}
 	if err := together(tasks...); err != nil {
 		return err
 	}
-	if f.parts&ContractFigures != 0 {
+	if f.part.needs(linkedSums) {
 		for i := range f.contracts {
 			c := &f.contracts[i]
 			c.Figures = c.Contract.Figures(c.linked)
 		}
 	}
-	if f.parts&ContractReclass != 0 {
+	if f.part.needs(miscoded) {
 		if err := f.toRecode(ctx, at.nodes, projects); err != nil {
 			return err
 		}
 	}
-	if f.parts&ContractCounterparty != 0 {
+	if f.part.needs(ownNames) {
 		return f.counterparties(ctx, at.contractors)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -18,6 +19,43 @@ func (p positions) String() string {
 	}
 	slices.Sort(parts)
 	return strings.Join(parts, ";")
+}
+
+// position is what a row says about itself beside its payload: of a position row, how far the table has got.
+type position struct {
+	tenant, project string // a position row has no tenant, and names its partition as project
+	rowVersion      uint64
+}
+
+// positionColumns are the columns of the position of rows that hold one.
+func positionColumns[T any](at func(row *T) *position) columns[T] {
+	return inside(at, columns[position]{
+		member("tenant", plain, func(p *position) *string { return &p.tenant }),
+		member("project", plain, func(p *position) *string { return &p.project }),
+		member("row_version", plain, func(p *position) *uint64 { return &p.rowVersion }),
+	})
+}
+
+// note takes up a position row, and reports whether it is one.
+func (p positions) note(row *position) bool {
+	if row.tenant != "" {
+		return false
+	}
+	p[row.project] = row.rowVersion
+	return true
+}
+
+// byPartition are the next offsets by the number of the partition.
+func (p positions) byPartition() (map[int32]int64, error) {
+	offsets := make(map[int32]int64, len(p))
+	for name, next := range p {
+		number, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 32)
+		if err != nil {
+			return nil, fmt.Errorf("the position row of %q names no partition", name)
+		}
+		offsets[int32(number)] = int64(next)
+	}
+	return offsets, nil
 }
 
 // states are the states of the tables whose rows are kept between requests.

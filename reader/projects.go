@@ -7,19 +7,20 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Project is a project as the API shows it (spec section 2.2).
+// Project is a project.
 type Project struct {
-	ID                string
-	Name              string
-	WorkspaceID       events.Opt[string]
-	BudgetStructureID events.Opt[string]
-	InboundEmail      events.Opt[string]
+	ID string
+	events.Project
 }
+
+var projectRow = append(columns[Project]{
+	member("id", plain, func(p *Project) *string { return &p.ID }),
+}, inside(func(p *Project) *events.Project { return &p.Project }, projectColumns)...)
 
 // projectsQuery finds the projects with these ids, ascending.
 func projectsQuery(tenant string, ids []string) Query {
 	return Query{
-		SQL: `SELECT id, name, workspace_id, budget_structure_id, inbound_email
+		SQL: "SELECT " + projectRow.String() + `
 FROM projects FINAL
 WHERE tenant = {tenant:String} AND project IN {ids:Array(String)} AND NOT deleted
 ORDER BY id`,
@@ -33,14 +34,8 @@ func (r *Reader) Projects(ctx context.Context, tenant string, ids []string) ([]P
 		return nil, nil
 	}
 	var projects []Project
-	var p Project
-	var workspace, structure, email *string
-	err := r.each(ctx, projectsQuery(tenant, ids), pageSettings, func(scan func(...any) error) error {
-		if err := scan(&p.ID, &p.Name, &workspace, &structure, &email); err != nil {
-			return err
-		}
-		p.WorkspaceID, p.BudgetStructureID, p.InboundEmail = opt(workspace), opt(structure), opt(email)
-		projects = append(projects, p)
+	err := projectRow.read(ctx, r, projectsQuery(tenant, ids), pageSettings, func(row *Project) error {
+		projects = append(projects, *row)
 		return nil
 	})
 	if err != nil {

@@ -1,58 +1,22 @@
 package reader
 
 import (
-	"strings"
+	"time"
 
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
 
-// RecordColumns is a set of things that a query of records reads, beside id and project.
-type RecordColumns uint32
-
-// What can be read. A column that is not asked for leaves its member empty.
-const (
-	RecordDirection RecordColumns = 1 << iota
-	RecordSource
-	RecordStatus
-	RecordWorkflowStep
-	RecordCounterparty // needs the contractors' names
-	RecordInvoiceNumber
-	RecordRecognitionDate
-	RecordDueDate
-	RecordCashDate
-	RecordNet
-	RecordTax
-	RecordGross
-	RecordAllocations // needs the budget structure
-	RecordCodes       // needs the budget structure
-	RecordDocuments
-	RecordIntake
-)
-
-// Record is an invoice or accrual as the API shows it (spec section 2.6, calculations section 5).
+// Record is an invoice or accrual (docs/api.md#records). Its payload is as delivered, as far as its columns were read; what the API shows
+// beyond that follows.
 type Record struct {
-	ID               string
-	ProjectID        string
-	Direction        string
-	Source           string
-	Status           string
-	WorkflowStep     events.Opt[string]
-	ContractorID     events.Opt[string]
-	CounterpartyName events.Opt[string]
-	InvoiceNumber    events.Opt[string]
-	RecognitionDate  events.Opt[calendar.Date]
-	DueDate          events.Opt[calendar.Date]
-	CashDate         events.Opt[calendar.Date]
-	Currency         string // "" when there is none, and so no amount
-	Net              events.Opt[int64]
-	Tax              events.Opt[int64]
-	Gross            events.Opt[int64]
-	Allocations      []RecordAllocation // at least one
-	AccountingCodes  []events.AccountingCode
-	Documents        []events.Document
-	Intake           events.Intake
+	ID string
+	events.Record
+	Status   string                    // stands for the payload's step
+	PaidOn   events.Opt[calendar.Date] // the payment date in Vienna, only when paid
+	Bookings []RecordAllocation        // where it is booked, at least one
+	Codes    []events.AccountingCode   // as certified, else those of the budget lines
 }
 
 // RecordAllocation is the share of a record on one budget line, in the record's currency.
@@ -61,123 +25,53 @@ type RecordAllocation struct {
 	Currency string
 }
 
-// recordRow is a row as it is scanned.
-type recordRow struct {
-	id, project, direction, source, status        string
-	workflowStep, counterpartyName, invoiceNumber *string
-	contractorID                                  string
-	recognitionDate, dueDate, cashDate            *int32
-	currency                                      string
-	net, tax, gross                               *int64
-	allocationNode                                []string
-	allocationNet                                 []int64
-	certified                                     bool
-	certifiedCodes, documents                     string
-	channel, intakeStatus                         string
-	receivedAt                                    *int64
-}
+// The columns that every statement of records reads, and those that only serve others.
+var (
+	recordID      = member("id", plain, func(r *Record) *string { return &r.ID })
+	recordProject = member("project", plain, func(r *Record) *string { return &r.ProjectID })
 
-// recordColumns says which columns of the table each thing needs and where they are scanned to. Dates travel as days, instants as microseconds.
-var recordColumns = []struct {
-	of   RecordColumns // read when any of these is asked for; 0: always
-	sql  string
-	dest func(r *recordRow) any
-}{
-	{0, "id", func(r *recordRow) any { return &r.id }},
-	{0, "project", func(r *recordRow) any { return &r.project }},
-	{RecordDirection, "direction", func(r *recordRow) any { return &r.direction }},
-	{RecordSource, "source", func(r *recordRow) any { return &r.source }},
-	{RecordStatus, "status", func(r *recordRow) any { return &r.status }},
-	{RecordWorkflowStep, "workflow_step", func(r *recordRow) any { return &r.workflowStep }},
-	{RecordCounterparty, "contractor_id", func(r *recordRow) any { return &r.contractorID }},
-	{RecordCounterparty, "counterparty_name", func(r *recordRow) any { return &r.counterpartyName }},
-	{RecordInvoiceNumber, "invoice_number", func(r *recordRow) any { return &r.invoiceNumber }},
-	{RecordRecognitionDate, "toInt32(recognition_date)", func(r *recordRow) any { return &r.recognitionDate }},
-	{RecordDueDate, "toInt32(due_date)", func(r *recordRow) any { return &r.dueDate }},
-	{RecordCashDate, "toInt32(cash_date)", func(r *recordRow) any { return &r.cashDate }},
-	{RecordNet | RecordTax | RecordGross | RecordAllocations, "currency", func(r *recordRow) any { return &r.currency }},
-	{RecordNet | RecordGross | RecordAllocations, "net", func(r *recordRow) any { return &r.net }},
-	{RecordTax | RecordGross, "tax", func(r *recordRow) any { return &r.tax }},
-	{RecordGross, "gross", func(r *recordRow) any { return &r.gross }},
-	{RecordAllocations | RecordCodes, "allocation_node", func(r *recordRow) any { return &r.allocationNode }},
-	{RecordAllocations, "allocation_net", func(r *recordRow) any { return &r.allocationNet }},
-	{RecordCodes, "certified", func(r *recordRow) any { return &r.certified }},
-	{RecordCodes, "certified_codes", func(r *recordRow) any { return &r.certifiedCodes }},
-	{RecordDocuments, "documents", func(r *recordRow) any { return &r.documents }},
-	{RecordIntake, "channel", func(r *recordRow) any { return &r.channel }},
-	{RecordIntake, "intake_status", func(r *recordRow) any { return &r.intakeStatus }},
-	{RecordIntake, "toUnixTimestamp64Micro(received_at)", func(r *recordRow) any { return &r.receivedAt }},
-}
+	recordContractor     = member("contractor_id", optional, func(r *Record) *events.Opt[string] { return &r.ContractorID })
+	recordCapturedName   = member("counterparty_name", nullable, func(r *Record) *events.Opt[string] { return &r.CounterpartyName })
+	recordCurrency       = member("currency", optional, func(r *Record) *events.Opt[string] { return &r.Currency })
+	recordNet            = member("net", nullable, func(r *Record) *events.Opt[int64] { return &r.Net })
+	recordTax            = member("tax", nullable, func(r *Record) *events.Opt[int64] { return &r.Tax })
+	recordGross          = member("gross", nullable, func(r *Record) *events.Opt[int64] { return &r.Gross })
+	recordCertified      = member("certified", plain, func(r *Record) *bool { return &r.CertifiedCodes.Ok })
+	recordCertifiedCodes = member("certified_codes", parsed(parseCodes), func(r *Record) *[]events.AccountingCode { return &r.CertifiedCodes.V })
 
-// needsStructure tells whether any of the columns is made with the budget structure.
-func (c RecordColumns) needsStructure() bool { return c&(RecordAllocations|RecordCodes) != 0 }
+	recordAllocationNode = Part[Record]{columns: columns[Record]{elements("allocation_node", recordAllocations,
+		func(a *events.RecordAllocation, node string) { a.NodeID = textOrNone(node) })}}
+	recordAllocationNet = Part[Record]{columns: columns[Record]{elements("allocation_net", recordAllocations,
+		func(a *events.RecordAllocation, net int64) { a.Net.V = net })}}
 
-// needsStates tells whether any of the columns is made with rows of other tables.
-func (c RecordColumns) needsStates() bool { return c.needsStructure() || c&RecordCounterparty != 0 }
+	recordChannel      = member("channel", plain, func(r *Record) *string { return &r.Intake.Channel })
+	recordIntakeStatus = member("intake_status", optional, func(r *Record) *events.Opt[string] { return &r.Intake.Status })
+	recordReceivedAt   = member("toUnixTimestamp64Micro(received_at)", optionalInstant, func(r *Record) *events.Opt[time.Time] { return &r.Intake.ReceivedAt })
+)
 
-// selected is the list of columns for the statement.
-func (c RecordColumns) selected() string {
-	var names []string
-	for _, column := range recordColumns {
-		if column.of == 0 || column.of&c != 0 {
-			names = append(names, column.sql)
-		}
-	}
-	return strings.Join(names, ", ")
-}
+func recordAllocations(r *Record) *[]events.RecordAllocation { return &r.Allocations }
 
-// into lists where the columns are scanned to.
-func (c RecordColumns) into(row *recordRow) []any {
-	var dest []any
-	for _, column := range recordColumns {
-		if column.of == 0 || column.of&c != 0 {
-			dest = append(dest, column.dest(row))
-		}
-	}
-	return dest
-}
+// What can be read of a record, beside its id and project. A member whose column is not read stays empty.
+var (
+	RecordDirection       = member("direction", plain, func(r *Record) *string { return &r.Direction })
+	RecordSource          = member("source", plain, func(r *Record) *string { return &r.Source })
+	RecordStatus          = member("status", plain, func(r *Record) *string { return &r.Status })
+	RecordWorkflowStep    = member("workflow_step", nullable, func(r *Record) *events.Opt[string] { return &r.WorkflowStep })
+	RecordCounterparty    = lookedUp(ownNames, recordContractor.Part(), recordCapturedName.Part())
+	RecordInvoiceNumber   = member("invoice_number", nullable, func(r *Record) *events.Opt[string] { return &r.InvoiceNumber })
+	RecordRecognitionDate = member("toInt32(recognition_date)", day, func(r *Record) *events.Opt[calendar.Date] { return &r.RecognitionDate })
+	RecordDueDate         = member("toInt32(due_date)", day, func(r *Record) *events.Opt[calendar.Date] { return &r.DueDate })
+	RecordPaidOn          = member("toInt32(cash_date)", day, func(r *Record) *events.Opt[calendar.Date] { return &r.PaidOn })
+	RecordNet             = Parts(recordCurrency.Part(), recordNet.Part())
+	RecordTax             = Parts(recordCurrency.Part(), recordTax.Part())
+	RecordGross           = Parts(recordCurrency.Part(), recordNet.Part(), recordTax.Part(), recordGross.Part())
+	RecordAllocations     = lookedUp(bookedLines, recordCurrency.Part(), recordNet.Part(), recordAllocationNode, recordAllocationNet)
+	RecordCodes           = lookedUp(derivedCodes, recordAllocationNode, recordCertified.Part(), recordCertifiedCodes.Part())
+	RecordDocuments       = member("documents", parsed(parseDocuments), func(r *Record) *[]events.Document { return &r.Documents })
+	RecordIntake          = Parts(recordChannel.Part(), recordIntakeStatus.Part(), recordReceivedAt.Part())
+)
 
-// record makes the record of a scanned row; names and budget lines are found later.
-func (r *recordRow) record(columns RecordColumns) (Record, *events.Record, error) {
-	shown := Record{
-		ID: r.id, ProjectID: r.project, Direction: r.direction, Source: r.source, Status: r.status,
-		WorkflowStep: opt(r.workflowStep), ContractorID: none(r.contractorID), CounterpartyName: opt(r.counterpartyName),
-		InvoiceNumber: opt(r.invoiceNumber), RecognitionDate: date(r.recognitionDate), DueDate: date(r.dueDate), CashDate: date(r.cashDate),
-		Currency: r.currency, Net: opt(r.net), Tax: opt(r.tax),
-		Intake: events.Intake{Channel: r.channel, Status: none(r.intakeStatus), ReceivedAt: instant(r.receivedAt)},
-	}
-	delivered := &events.Record{Net: shown.Net, Tax: shown.Tax, Gross: opt(r.gross)}
-	if columns&RecordGross != 0 {
-		shown.Gross = analytics.Gross(delivered)
-	}
-	var err error
-	if columns&RecordDocuments != 0 {
-		if shown.Documents, err = parseDocuments(r.documents); err != nil {
-			return Record{}, nil, err
-		}
-	}
-	if columns&RecordCodes != 0 && r.certified {
-		delivered.CertifiedCodes.Ok = true
-		if delivered.CertifiedCodes.V, err = parseCodes(r.certifiedCodes); err != nil {
-			return Record{}, nil, err
-		}
-	}
-	for i, node := range r.allocationNode {
-		a := events.RecordAllocation{NodeID: none(node)}
-		if i < len(r.allocationNet) {
-			a.Net = events.Opt[int64]{V: r.allocationNet[i], Ok: shown.Net.Ok}
-		}
-		delivered.Allocations = append(delivered.Allocations, a)
-	}
-	return shown, delivered, nil
-}
-
-// none is the value of a column that is empty when there is none.
-func none(s string) events.Opt[string] { return events.Opt[string]{V: s, Ok: s != ""} }
-
-func date(days *int32) events.Opt[calendar.Date] {
-	if days == nil {
-		return events.Opt[calendar.Date]{}
-	}
-	return events.Some(calendar.Date(*days))
+// recordColumns are the columns that a statement reads for the part.
+func recordColumns(p Part[Record]) columns[Record] {
+	return Parts(recordID.Part(), recordProject.Part(), p).columns
 }

@@ -139,11 +139,11 @@ func (f *RecordFilter) withCode(c *conditions, structures map[string]*analytics.
 
 // RecordPage asks for the records that match, ascending by id, from behind one of them.
 type RecordPage struct {
-	Filter  RecordFilter
-	After   string // id; "" for the first page
-	Limit   int
-	Columns RecordColumns
-	Count   bool // also count all that match
+	Filter RecordFilter
+	After  string // id; "" for the first page
+	Limit  int
+	Read   Part[Record] // beside id and project
+	Count  bool         // also count all that match
 }
 
 // query asks each project for its own records in the order of the key, and takes the least of them: so it reads as many rows as the
@@ -159,7 +159,7 @@ func (p *RecordPage) query(c *conditions) Query {
 		name := fmt.Sprintf("project%d", i)
 		args[name] = project.ID
 		where := append([]string{"tenant = {tenant:String}", "project = {" + name + ":String}", "id > {after:String}", "NOT deleted"}, c.sql...)
-		branches = append(branches, "SELECT "+p.Columns.selected()+"\nFROM records FINAL\nWHERE "+strings.Join(where, " AND ")+
+		branches = append(branches, "SELECT "+recordColumns(p.Read).String()+"\nFROM records FINAL\nWHERE "+strings.Join(where, " AND ")+
 			"\nORDER BY tenant, project, id\nLIMIT {limit:UInt32}")
 	}
 	sql := branches[0]
@@ -185,9 +185,9 @@ func (f *RecordFilter) countQuery(c *conditions) Query {
 }
 
 // recordQuery finds a record by its id alone, in whatever project it is.
-func recordQuery(tenant, id string, columns RecordColumns) Query {
+func recordQuery(tenant, id string, read Part[Record]) Query {
 	return Query{
-		SQL: "SELECT " + columns.selected() + `
+		SQL: "SELECT " + recordColumns(read).String() + `
 FROM records FINAL
 WHERE tenant = {tenant:String} AND id = {id:String} AND NOT deleted
 LIMIT 1`,

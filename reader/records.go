@@ -17,7 +17,7 @@ type Page struct {
 
 // Records returns a page. It may hold fewer records than its limit although more follow, when they are very large.
 func (r *Reader) Records(ctx context.Context, p RecordPage) (page Page, err error) {
-	find := &recordFinder{reader: r, tenant: p.Filter.Tenant, columns: p.Columns, projects: p.Filter.Projects}
+	find := &recordFinder{reader: r, tenant: p.Filter.Tenant, part: p.Read, projects: p.Filter.Projects}
 	if p.Filter.needsStructure() {
 		if err := find.loadStructures(ctx); err != nil {
 			return Page{}, err
@@ -31,7 +31,7 @@ func (r *Reader) Records(ctx context.Context, p RecordPage) (page Page, err erro
 		page.More, err = find.page(ctx, p, where)
 		return err
 	}}
-	if p.Columns.needsStates() && find.at == nil {
+	if find.part.needs(otherTables) && find.at == nil {
 		tasks = append(tasks, func() error { return find.loadStates(ctx) })
 	}
 	if p.Count {
@@ -58,9 +58,9 @@ func (r *Reader) countRecords(ctx context.Context, q Query) (int64, error) {
 
 // Record returns the record with this id, whatever its project, or ErrNotFound. Visible decides by the project whether the record
 // exists for the one who asks, and what is read of it; it is asked once.
-func (r *Reader) Record(ctx context.Context, tenant, id string, columns RecordColumns, visible func(project string) (ProjectRef, bool)) (Record, error) {
-	find := &recordFinder{reader: r, tenant: tenant, columns: columns}
-	if err := find.read(ctx, recordQuery(tenant, id, columns)); err != nil {
+func (r *Reader) Record(ctx context.Context, tenant, id string, read Part[Record], visible func(project string) (ProjectRef, bool)) (Record, error) {
+	find := &recordFinder{reader: r, tenant: tenant, part: read}
+	if err := find.read(ctx, recordQuery(tenant, id, read)); err != nil {
 		return Record{}, fmt.Errorf("read a record: %w", err)
 	}
 	if len(find.records) == 0 {
@@ -71,7 +71,7 @@ func (r *Reader) Record(ctx context.Context, tenant, id string, columns RecordCo
 		return Record{}, ErrNotFound
 	}
 	find.projects = []ProjectRef{project}
-	if columns.needsStates() {
+	if read.needs(otherTables) {
 		if err := find.loadStates(ctx); err != nil {
 			return Record{}, err
 		}
@@ -83,18 +83,20 @@ func (r *Reader) Record(ctx context.Context, tenant, id string, columns RecordCo
 	return records[0], nil
 }
 
+// otherTables are the lookups of records that need other tables than theirs.
+const otherTables = ownNames | bookedLines | derivedCodes
+
 // recordFinder gathers what records are made of.
 type recordFinder struct {
 	reader   *Reader
 	tenant   string
-	columns  RecordColumns
+	part     Part[Record]
 	projects []ProjectRef
 
 	at         *states // of the tables beside the records, once read
 	structures map[string]*analytics.Structure
 	rows       int
 	records    []Record
-	delivered  []*events.Record // beside records
 }
 
 func (f *recordFinder) loadStates(ctx context.Context) error {
@@ -122,7 +124,7 @@ func (f *recordFinder) page(ctx context.Context, p RecordPage, where *conditions
 	for limit := p.Limit; ; limit /= 2 {
 		ask := p
 		ask.Limit = limit + 1
-		f.rows, f.records, f.delivered = 0, make([]Record, 0, ask.Limit), make([]*events.Record, 0, ask.Limit)
+		f.rows, f.records = 0, make([]Record, 0, ask.Limit)
 		err := f.read(ctx, ask.query(where))
 		if tooLarge(err) && limit > 1 {
 			continue
@@ -130,45 +132,37 @@ func (f *recordFinder) page(ctx context.Context, p RecordPage, where *conditions
 		if err != nil {
 			return false, err
 		}
-		if len(f.records) > limit {
-			f.records, f.delivered = f.records[:limit], f.delivered[:limit]
-		}
+		f.records = f.records[:min(len(f.records), limit)]
 		return f.rows > limit, nil
 	}
 }
 
 func (f *recordFinder) read(ctx context.Context, q Query) error {
-	var row recordRow
-	dest := f.columns.into(&row)
-	return f.reader.each(ctx, q, pageSettings, func(scan func(...any) error) error {
-		if err := scan(dest...); err != nil {
-			return err
-		}
+	return recordColumns(f.part).read(ctx, f.reader, q, pageSettings, func(row *Record) error {
 		f.rows++
-		record, delivered, err := row.record(f.columns)
-		if err != nil {
-			return fmt.Errorf("record %q: %w", row.id, err)
-		}
-		if last := len(f.records) - 1; last >= 0 && f.records[last].ID == record.ID {
+		if last := len(f.records) - 1; last >= 0 && f.records[last].ID == row.ID {
 			// It went to another project while the projects were read, on several servers.
 			return nil
 		}
-		f.records, f.delivered = append(f.records, record), append(f.delivered, delivered)
+		for i := range row.Allocations {
+			row.Allocations[i].Net.Ok = row.Net.Ok
+		}
+		f.records = append(f.records, *row)
 		return nil
 	})
 }
 
 // complete fills in what is found elsewhere: budget lines, accounting codes and contractors' names.
 func (f *recordFinder) complete(ctx context.Context) ([]Record, error) {
-	if f.columns.needsStructure() && len(f.records) > 0 {
+	if f.part.needs(bookedLines|derivedCodes) && len(f.records) > 0 {
 		if err := f.loadStructures(ctx); err != nil {
 			return nil, err
 		}
 		for i := range f.records {
-			f.bookings(&f.records[i], f.delivered[i])
+			f.book(&f.records[i])
 		}
 	}
-	if f.columns&RecordCounterparty != 0 {
+	if f.part.needs(ownNames) {
 		if err := f.counterparties(ctx); err != nil {
 			return nil, err
 		}
@@ -176,15 +170,16 @@ func (f *recordFinder) complete(ctx context.Context) ([]Record, error) {
 	return f.records, nil
 }
 
-func (f *recordFinder) bookings(shown *Record, delivered *events.Record) {
-	structure := f.structures[shown.ProjectID]
-	if f.columns&RecordAllocations != 0 {
-		for _, a := range structure.Allocations(delivered) {
-			shown.Allocations = append(shown.Allocations, RecordAllocation{a, shown.Currency})
+// book finds the budget lines and accounting codes of a record.
+func (f *recordFinder) book(r *Record) {
+	structure := f.structures[r.ProjectID]
+	if f.part.needs(bookedLines) {
+		for _, a := range structure.Allocations(&r.Record) {
+			r.Bookings = append(r.Bookings, RecordAllocation{a, r.Currency.V})
 		}
 	}
-	if f.columns&RecordCodes != 0 {
-		shown.AccountingCodes = structure.RecordCodes(delivered)
+	if f.part.needs(derivedCodes) {
+		r.Codes = structure.RecordCodes(&r.Record)
 	}
 }
 

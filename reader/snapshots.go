@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"time"
 
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/calendar"
@@ -37,10 +37,52 @@ type SnapshotPage struct {
 	Limit     int
 }
 
+// storedSnapshot is a snapshot and the version of its row.
+type storedSnapshot struct {
+	analytics.Snapshot
+	rowVersion uint64
+}
+
+// A snapshot without its lines, and its lines.
+var (
+	snapshotHead = columns[storedSnapshot]{
+		member("id", plain, func(s *storedSnapshot) *string { return &s.ID }),
+		member("row_version", plain, func(s *storedSnapshot) *uint64 { return &s.rowVersion }),
+		member("month", month, func(s *storedSnapshot) *calendar.Month { return &s.Month }),
+		member("version", plain, func(s *storedSnapshot) *int64 { return &s.Version }),
+		member("status", plain, func(s *storedSnapshot) *string { return &s.Status }),
+		member("toUnixTimestamp64Micro(submitted_at)", optionalInstant, func(s *storedSnapshot) *events.Opt[time.Time] { return &s.SubmittedAt }),
+		member("toUnixTimestamp64Micro(decided_at)", optionalInstant, func(s *storedSnapshot) *events.Opt[time.Time] { return &s.DecidedAt }),
+	}
+	snapshotLines = columns[analytics.Snapshot]{
+		elements("line_node", linesOf, func(l *events.SnapshotLine, node string) { l.NodeID = node }),
+		elements("line_parent", linesOf, func(l *events.SnapshotLine, parent string) { l.ParentID = textOrNone(parent) }),
+		elements("line_level", linesOf, func(l *events.SnapshotLine, level string) { l.Level = level }),
+		elements("line_code", linesOf, func(l *events.SnapshotLine, code string) { l.Code = code }),
+		elements("line_name", linesOf, func(l *events.SnapshotLine, name string) { l.Name = name }),
+		elements("line_budget", linesOf, func(l *events.SnapshotLine, value int64) { l.Budget = value }),
+		elements("line_committed", linesOf, func(l *events.SnapshotLine, value int64) { l.Committed = value }),
+		elements("line_pending_changes", linesOf, func(l *events.SnapshotLine, value int64) { l.PendingChanges = value }),
+		elements("line_uncommitted", linesOf, func(l *events.SnapshotLine, value int64) { l.Uncommitted = value }),
+		elements("line_uncommitted_defaulted", linesOf, func(l *events.SnapshotLine, defaulted bool) { l.UncommittedDefaulted = defaulted }),
+		elements("line_invoiced", linesOf, func(l *events.SnapshotLine, value int64) { l.Invoiced = value }),
+		elements("line_paid", linesOf, func(l *events.SnapshotLine, value int64) { l.Paid = value }),
+	}
+	snapshotID           = columns[analytics.Snapshot]{member("id", plain, func(s *analytics.Snapshot) *string { return &s.ID })}
+	snapshotExplanations = columns[analytics.Snapshot]{
+		elements("explanation_node", explanationsOf, func(e *events.Explanation, node string) { e.NodeID = node }),
+		elements("explanation_reason", explanationsOf, func(e *events.Explanation, reason string) { e.Reason = reason }),
+	}
+)
+
+func linesOf(s *analytics.Snapshot) *[]events.SnapshotLine { return &s.Lines }
+
+func explanationsOf(s *analytics.Snapshot) *[]events.Explanation { return &s.Explanations }
+
 // snapshotHeadsQuery reads a project's snapshots without their lines.
 func snapshotHeadsQuery(tenant, project string) Query {
 	return Query{
-		SQL: `SELECT id, row_version, month, version, status, toUnixTimestamp64Micro(submitted_at), toUnixTimestamp64Micro(decided_at)
+		SQL: "SELECT " + snapshotHead.String() + `
 FROM forecast_snapshots FINAL
 WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted`,
 		Args: map[string]any{"tenant": tenant, "project": project},
@@ -55,14 +97,15 @@ const (
 	topLines lineScope = "arrayFilter((value, parent) -> parent = '', %, line_parent)" // those that totals add up
 )
 
+// columns are what is read of the snapshots beside their heads.
+func (s lineScope) columns() columns[analytics.Snapshot] {
+	return slices.Concat(snapshotID, snapshotLines.wrapped(string(s)), snapshotExplanations)
+}
+
 // snapshotLinesQuery reads the lines of some snapshots, each in the version that its head was read in.
 func snapshotLinesQuery(tenant, project string, ids []string, versions []uint64, scope lineScope) Query {
-	columns := []string{"id"}
-	for _, name := range []string{"node", "parent", "level", "code", "name", "budget", "committed", "pending_changes", "uncommitted", "uncommitted_defaulted", "invoiced", "paid"} {
-		columns = append(columns, strings.ReplaceAll(string(scope), "%", "line_"+name))
-	}
 	return Query{
-		SQL: "SELECT " + strings.Join(columns, ", ") + `, explanation_node, explanation_reason
+		SQL: "SELECT " + scope.columns().String() + `
 FROM forecast_snapshots FINAL
 WHERE tenant = {tenant:String} AND project = {project:String} AND id IN {ids:Array(String)}
   AND row_version = {versions:Array(UInt64)}[indexOf({ids:Array(String)}, id)]`,
@@ -160,19 +203,9 @@ func (r *Reader) snapshots(ctx context.Context, tenant, project string, scope li
 
 func (r *Reader) snapshotHeads(ctx context.Context, tenant, project string) (heads []analytics.Snapshot, versions map[string]uint64, err error) {
 	versions = make(map[string]uint64)
-	var s analytics.Snapshot
-	var rowVersion uint64
-	var month string
-	var submitted, decided *int64
-	err = r.each(ctx, snapshotHeadsQuery(tenant, project), pageSettings, func(scan func(...any) error) (err error) {
-		if err := scan(&s.ID, &rowVersion, &month, &s.Version, &s.Status, &submitted, &decided); err != nil {
-			return err
-		}
-		if s.Month, err = calendar.ParseMonth(month); err != nil {
-			return fmt.Errorf("month of snapshot %q: %w", s.ID, err)
-		}
-		s.ProjectID, s.SubmittedAt, s.DecidedAt = project, instant(submitted), instant(decided)
-		heads, versions[s.ID] = append(heads, s), rowVersion
+	err = snapshotHead.read(ctx, r, snapshotHeadsQuery(tenant, project), pageSettings, func(row *storedSnapshot) error {
+		row.ProjectID = project
+		heads, versions[row.ID] = append(heads, row.Snapshot), row.rowVersion
 		return nil
 	})
 	return heads, versions, err
@@ -185,45 +218,12 @@ func (r *Reader) readLines(ctx context.Context, tenant, project string, scope li
 	for i, s := range picked {
 		byID[s.ID], ids[i], want[i] = s, s.ID, versions[s.ID]
 	}
-	var row snapshotRow
 	read := 0
-	err = r.each(ctx, snapshotLinesQuery(tenant, project, ids, want, scope), pageSettings, func(scan func(...any) error) error {
-		if err := scan(row.dest()...); err != nil {
-			return err
-		}
+	err = scope.columns().read(ctx, r, snapshotLinesQuery(tenant, project, ids, want, scope), pageSettings, func(row *analytics.Snapshot) error {
 		read++
-		row.fill(byID[row.id])
+		s := byID[row.ID]
+		s.Lines, s.Explanations = row.Lines, row.Explanations
 		return nil
 	})
 	return read == len(picked), err
-}
-
-// snapshotRow are the lines of a snapshot as they are scanned.
-type snapshotRow struct {
-	id                                             string
-	node, parent, level, code, name                []string
-	budget, committed, pendingChanges, uncommitted []int64
-	uncommittedDefaulted                           []bool
-	invoiced, paid                                 []int64
-	explanationNode, explanationReason             []string
-}
-
-func (r *snapshotRow) dest() []any {
-	return []any{&r.id, &r.node, &r.parent, &r.level, &r.code, &r.name, &r.budget, &r.committed, &r.pendingChanges, &r.uncommitted,
-		&r.uncommittedDefaulted, &r.invoiced, &r.paid, &r.explanationNode, &r.explanationReason}
-}
-
-func (r *snapshotRow) fill(s *analytics.Snapshot) {
-	s.Lines = make([]events.SnapshotLine, len(r.node))
-	for i := range r.node {
-		s.Lines[i] = events.SnapshotLine{
-			NodeID: r.node[i], ParentID: none(r.parent[i]), Level: r.level[i], Code: r.code[i], Name: r.name[i],
-			Budget: r.budget[i], Committed: r.committed[i], PendingChanges: r.pendingChanges[i], Uncommitted: r.uncommitted[i],
-			UncommittedDefaulted: r.uncommittedDefaulted[i], Invoiced: r.invoiced[i], Paid: r.paid[i],
-		}
-	}
-	s.Explanations = make([]events.Explanation, len(r.explanationNode))
-	for i := range r.explanationNode {
-		s.Explanations[i] = events.Explanation{NodeID: r.explanationNode[i], Reason: r.explanationReason[i]}
-	}
 }

@@ -24,11 +24,29 @@ type structureKey struct {
 	project ProjectRef
 }
 
+// nodeRow is a budget node, or a position row.
+type nodeRow struct {
+	position
+	analytics.Node
+}
+
+var nodeColumns = append(positionColumns(func(r *nodeRow) *position { return &r.position }),
+	member("id", text, func(r *nodeRow) *analytics.NodeID { return &r.ID }),
+	member("structure_id", nullable, func(r *nodeRow) *events.Opt[string] { return &r.StructureID }),
+	member("parent_id", nullable, func(r *nodeRow) *events.Opt[string] { return &r.ParentID }),
+	member("level", plain, func(r *nodeRow) *string { return &r.Level }),
+	member("code", plain, func(r *nodeRow) *string { return &r.Code }),
+	member("name", plain, func(r *nodeRow) *string { return &r.Name }),
+	member("description", nullable, func(r *nodeRow) *events.Opt[string] { return &r.Description }),
+	member("active", plain, func(r *nodeRow) *bool { return &r.Active }),
+	member("accounting_codes", parsed(parseCodes), func(r *nodeRow) *[]events.AccountingCode { return &r.AccountingCodes }),
+)
+
 // nodesQuery finds the nodes that exist only in these projects and those of these structures, and beside them the position rows: one
 // statement, so both are one snapshot.
 func nodesQuery(tenant string, projects, structures []string) Query {
 	return Query{
-		SQL: `SELECT tenant, project, row_version, id, structure_id, parent_id, level, code, name, description, active, accounting_codes
+		SQL: "SELECT " + nodeColumns.String() + `
 FROM budget_nodes FINAL
 WHERE tenant = ''
    OR (tenant = {tenant:String} AND NOT deleted
@@ -80,25 +98,11 @@ func (r *Reader) nodes(ctx context.Context, tenant string, projects []ProjectRef
 	}
 	at := make(positions)
 	var nodes []analytics.Node
-	var of, project, id, codes string
-	var version uint64
-	var n events.BudgetNode
-	var structure, parent, description *string
-	err := r.each(ctx, nodesQuery(tenant, ids, structures), pageSettings, func(scan func(...any) error) error {
-		if err := scan(&of, &project, &version, &id, &structure, &parent, &n.Level, &n.Code, &n.Name, &description, &n.Active, &codes); err != nil {
-			return err
+	err := nodeColumns.read(ctx, r, nodesQuery(tenant, ids, structures), pageSettings, func(row *nodeRow) error {
+		if !at.note(&row.position) {
+			row.Node.ProjectID = events.Opt[string]{V: row.project, Ok: row.project != ""}
+			nodes = append(nodes, row.Node)
 		}
-		if of == "" {
-			at[project] = version
-			return nil
-		}
-		n.StructureID, n.ParentID, n.Description = opt(structure), opt(parent), opt(description)
-		n.ProjectID = events.Opt[string]{V: project, Ok: project != ""}
-		var err error
-		if n.AccountingCodes, err = parseCodes(codes); err != nil {
-			return fmt.Errorf("accounting codes of node %q: %w", id, err)
-		}
-		nodes = append(nodes, analytics.Node{ID: analytics.NodeID(id), BudgetNode: n})
 		return nil
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sethvargo/go-retry"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/sync/errgroup"
 
@@ -78,26 +79,27 @@ func (f *Follower) Confirmed() time.Time {
 	return f.confirmed
 }
 
-// Run follows the topics until the context ends. After a failure it begins anew, with growing pauses.
+// Run follows the topics until the context ends. After a failure it begins anew, with pauses that grow until it worked for a while.
 func (f *Follower) Run(ctx context.Context) {
-	pause := pauseMin
-	for ctx.Err() == nil {
+	growing := func() retry.Backoff { return retry.WithCappedDuration(pauseMax, retry.NewExponential(pauseMin)) }
+	pauses, lasted := growing(), time.Duration(0)
+	next := retry.BackoffFunc(func() (time.Duration, bool) {
+		if lasted > pauseMax {
+			pauses = growing()
+		}
+		return pauses.Next()
+	})
+	_ = retry.Do(ctx, next, func(ctx context.Context) error {
 		began := time.Now()
 		err := f.follow(ctx)
+		lasted = time.Since(began)
 		if ctx.Err() != nil {
-			return
+			return ctx.Err()
 		}
 		f.failed(err)
-		f.log.Warn("access: begin anew", "error", err, "pause", pause)
-		if time.Since(began) > pauseMax {
-			pause = pauseMin
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
-		pause = min(2*pause, pauseMax)
-	}
+		f.log.Warn("access: begin anew", "error", err)
+		return retry.RetryableError(err)
+	})
 }
 
 // failed notes why. A changed topic takes effect at once: what is known may lack what is in it.

@@ -8,7 +8,7 @@ import (
 )
 
 // Groups is a set of field groups (spec section 5.7).
-type Groups uint8
+type Groups uint32
 
 // The field groups, each a set of one.
 const (
@@ -25,7 +25,7 @@ const (
 	All         = Core | Amounts | Budget | Payment | Documents | Accounting | Tax | Financial
 )
 
-// groupNames are the groups' names in the order of their bits.
+// groupNames are the groups' names in the order of their bits. A test holds them against All.
 var groupNames = [...]string{"core", "amounts", "budget", "payment", "documents", "accounting", "tax", "financial"}
 
 // Has tells whether all groups of the other set are in this one.
@@ -33,7 +33,7 @@ func (g Groups) Has(other Groups) bool { return g&other == other }
 
 // Names lists the groups of the set by name.
 func (g Groups) Names() []string {
-	names := make([]string, 0, bits.OnesCount8(uint8(g)))
+	names := make([]string, 0, bits.OnesCount32(uint32(g)))
 	for i, name := range groupNames {
 		if g&(1<<i) != 0 {
 			names = append(names, name)

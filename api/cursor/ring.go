@@ -93,6 +93,9 @@ func (r *Ring) Load(ctx context.Context) error {
 		if stored, err = r.store.CursorKeys(ctx); err != nil {
 			return err
 		}
+		if len(stored) == 0 {
+			return errors.New("the key of cursors that was added can't be read yet")
+		}
 	}
 	keys := make([]*Key, 0, len(stored))
 	for _, s := range stored {

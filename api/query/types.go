@@ -10,12 +10,13 @@ import (
 	"tallyhouse/api/resource"
 	"tallyhouse/reader"
 	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/jsonschema"
 )
 
 // Text is any string that is not empty.
 func Text() Type {
 	return Type{
-		Schema: &resource.Schema{Type: "string", MinLength: resource.Number(1)},
+		Schema: &resource.Schema{Type: "string", MinLength: jsonschema.Number(1)},
 		Parse:  func(text string) (any, string) { return text, "" },
 	}
 }
@@ -23,7 +24,7 @@ func Text() Type {
 // Cursor is a place in a list.
 func Cursor() Type {
 	return Type{
-		Schema: &resource.Schema{Type: "string", MinLength: resource.Number(1), MaxLength: resource.Number(cursor.MaxLength)},
+		Schema: &resource.Schema{Type: "string", MinLength: jsonschema.Number(1), MaxLength: jsonschema.Number(cursor.MaxLength)},
 		Parse:  func(text string) (any, string) { return text, "" },
 	}
 }
@@ -108,7 +109,7 @@ const listStyle = "form"
 // List is a set of the values, separated by commas: a []string, sorted, each once.
 func List(values ...string) Type {
 	return Type{
-		Schema:  &resource.Schema{Type: "array", Items: &resource.Schema{Type: "string", Enum: values}, MinItems: resource.Number(1)},
+		Schema:  &resource.Schema{Type: "array", Items: &resource.Schema{Type: "string", Enum: values}, MinItems: jsonschema.Number(1)},
 		Style:   listStyle,
 		Allowed: values,
 		Parse: func(text string) (any, string) {

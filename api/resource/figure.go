@@ -7,17 +7,18 @@ import (
 	"tallyhouse/api/access"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
+	"tallyhouse/schemas/jsonschema"
 	"tallyhouse/schemas/jsontext"
 )
 
 // Figure is a sum of money with its currency. One beyond the range of amounts fails the encoder: it is never shown wrapped or clamped.
 func Figure[T any](get func(v *T) (sum analytics.Int128, currency string)) Value[T] {
-	return Value[T]{Reference("Amount"), func(e *Encoder, v *T) { e.figure(get(v)) }}
+	return Value[T]{schema: amountReference(), append: func(e *Encoder, v *T) { e.figure(get(v)) }}
 }
 
 // NullFigure is Figure or null.
 func NullFigure[T any](get func(v *T) (sum events.Opt[analytics.Int128], currency string)) Value[T] {
-	return Value[T]{Reference("Amount").OrNull(), func(e *Encoder, v *T) {
+	return Value[T]{schema: amountReference().OrNull(), append: func(e *Encoder, v *T) {
 		sum, currency := get(v)
 		if !sum.Ok {
 			e.null()
@@ -29,12 +30,12 @@ func NullFigure[T any](get func(v *T) (sum events.Opt[analytics.Int128], currenc
 
 // Units is a sum of money in minor units, without its currency.
 func Units[T any](get func(v *T) analytics.Int128) Value[T] {
-	return Value[T]{unitsSchema(), func(e *Encoder, v *T) { e.units(get(v)) }}
+	return Value[T]{schema: unitsSchema(), append: func(e *Encoder, v *T) { e.units(get(v)) }}
 }
 
 // NullUnits is Units or null.
 func NullUnits[T any](get func(v *T) events.Opt[analytics.Int128]) Value[T] {
-	return Value[T]{unitsSchema().OrNull(), func(e *Encoder, v *T) {
+	return Value[T]{schema: unitsSchema().OrNull(), append: func(e *Encoder, v *T) {
 		sum := get(v)
 		if !sum.Ok {
 			e.null()
@@ -45,17 +46,17 @@ func NullUnits[T any](get func(v *T) events.Opt[analytics.Int128]) Value[T] {
 }
 
 func unitsSchema() *Schema {
-	return &Schema{Type: "integer", Minimum: Number(int64(-maxAmount)), Maximum: Number(int64(maxAmount)), Description: "In the currency's smallest unit."}
+	return &Schema{Type: "integer", Minimum: jsonschema.Number(int64(-maxAmount)), Maximum: jsonschema.Number(int64(maxAmount)), Description: "In the currency's smallest unit."}
 }
 
 // Whole is a whole number.
 func Whole[T any](get func(v *T) int64) Value[T] {
-	return Value[T]{&Schema{Type: "integer"}, func(e *Encoder, v *T) { e.B = AppendInt(e.B, get(v)) }}
+	return Value[T]{schema: &Schema{Type: "integer"}, append: func(e *Encoder, v *T) { e.B = AppendInt(e.B, get(v)) }}
 }
 
 // NullFlag is a boolean or null.
 func NullFlag[T any](get func(v *T) events.Opt[bool]) Value[T] {
-	return Value[T]{(&Schema{Type: "boolean"}).OrNull(), func(e *Encoder, v *T) {
+	return Value[T]{schema: (&Schema{Type: "boolean"}).OrNull(), append: func(e *Encoder, v *T) {
 		flag := get(v)
 		if !flag.Ok {
 			e.null()
@@ -68,13 +69,13 @@ func NullFlag[T any](get func(v *T) events.Opt[bool]) Value[T] {
 // Currency is an ISO 4217 code.
 func Currency[T any](get func(v *T) string) Value[T] {
 	value := Text(get)
-	value.schema.MinLength, value.schema.MaxLength = Number(3), Number(3)
+	value.schema.MinLength, value.schema.MaxLength = jsonschema.Number(3), jsonschema.Number(3)
 	return value
 }
 
 // Month is a calendar month.
 func Month[T any](get func(v *T) calendar.Month) Value[T] {
-	return Value[T]{MonthSchema(), func(e *Encoder, v *T) {
+	return Value[T]{schema: MonthSchema(), append: func(e *Encoder, v *T) {
 		e.B = append(e.B, '"')
 		e.B = get(v).Append(e.B)
 		e.B = append(e.B, '"')
@@ -86,7 +87,7 @@ func MonthSchema() *Schema { return &Schema{Type: "string", Pattern: `^\d{4}-(0[
 
 // Texts is an array of strings; an empty one is [].
 func Texts[T any](get func(v *T) []string) Value[T] {
-	return Value[T]{&Schema{Type: "array", Items: &Schema{Type: "string"}}, func(e *Encoder, v *T) {
+	return Value[T]{schema: &Schema{Type: "array", Items: &Schema{Type: "string"}}, append: func(e *Encoder, v *T) {
 		e.B = append(e.B, '[')
 		for i, text := range get(v) {
 			if i > 0 {
@@ -100,13 +101,15 @@ func Texts[T any](get func(v *T) []string) Value[T] {
 
 // OrNullWithout is the value, which may be null anyway, but null for whoever lacks these groups.
 func (value Value[T]) OrNullWithout(groups access.Groups) Value[T] {
-	return Value[T]{value.schema, func(e *Encoder, v *T) {
+	shown := value.append
+	value.append = func(e *Encoder, v *T) {
 		if !e.Groups.Has(groups) {
 			e.null()
 			return
 		}
-		value.append(e, v)
-	}}
+		shown(e, v)
+	}
+	return value
 }
 
 func (e *Encoder) figure(sum analytics.Int128, currency string) {

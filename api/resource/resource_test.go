@@ -3,8 +3,10 @@ package resource_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"tallyhouse/api/resource"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
+	"tallyhouse/schemas/jsonschema"
 )
 
 // inner and thing are resources with members of every type.
@@ -41,11 +44,11 @@ var innerTable = resource.NewTable("Inner", "",
 var thingTable = resource.NewTable("Thing", "",
 	resource.Field[thing]{Name: "id", Groups: access.Core, Required: true, Value: resource.Text(func(v *thing) string { return v.id })},
 	resource.Field[thing]{Name: "kind", Groups: access.Core, Value: resource.Const[thing]("constant")},
-	resource.Field[thing]{Name: "text", Groups: access.Tax, Reads: 1, Value: resource.NullText(func(v *thing) events.Opt[string] { return v.text })},
-	resource.Field[thing]{Name: "flag", Groups: access.Budget, Reads: 2, Value: resource.Flag(func(v *thing) bool { return v.flag })},
-	resource.Field[thing]{Name: "day", Groups: access.Payment, Reads: 4, Value: resource.NullDate(func(v *thing) events.Opt[calendar.Date] { return v.day })},
+	resource.Field[thing]{Name: "text", Groups: access.Tax, Value: resource.NullText(func(v *thing) events.Opt[string] { return v.text })},
+	resource.Field[thing]{Name: "flag", Groups: access.Budget, Value: resource.Flag(func(v *thing) bool { return v.flag })},
+	resource.Field[thing]{Name: "day", Groups: access.Payment, Value: resource.NullDate(func(v *thing) events.Opt[calendar.Date] { return v.day })},
 	resource.Field[thing]{Name: "instant", Groups: access.Core, Value: resource.NullInstant(func(v *thing) events.Opt[time.Time] { return v.instant })},
-	resource.Field[thing]{Name: "money", Groups: access.Amounts | access.Budget, Reads: 8, Value: resource.NullAmount(func(v *thing) (events.Opt[int64], string) { return v.money, "EUR" })},
+	resource.Field[thing]{Name: "money", Groups: access.Amounts | access.Budget, Value: resource.NullAmount(func(v *thing) (events.Opt[int64], string) { return v.money, "EUR" })},
 	resource.Field[thing]{Name: "inner", Groups: access.Documents, Value: resource.NullObject(innerTable, func(v *thing) *inner { return v.inner })},
 	resource.Field[thing]{Name: "list", Groups: access.Core, Value: resource.List(innerTable, func(v *thing) []inner { return v.list })},
 )
@@ -143,7 +146,7 @@ func TestTablesWriteWhatEncodingJSONWrites(t *testing.T) {
 			in := inners.Draw(t, "inner")
 			v.inner = &in
 		}
-		groups := access.Groups(rapid.IntRange(0, 255).Draw(t, "groups")) | access.Core
+		groups := access.Groups(rapid.IntRange(0, int(access.All)).Draw(t, "groups")) | access.Core
 
 		e := &resource.Encoder{Groups: groups}
 		thingTable.Append(e, thingTable.Visible(groups), &v)
@@ -184,12 +187,48 @@ func TestAnAmountOutsideTheRangeIsAnError(t *testing.T) {
 	}
 }
 
-func TestWhatIsReadFollowsFromWhatIsShown(t *testing.T) {
-	m := thingTable.Visible(access.Core | access.Amounts | access.Budget)
-	if got := thingTable.Reads(m & thingTable.Named([]string{"money", "text", "id"})); got != 8 {
-		t.Errorf("reads %b", got)
+// manyFields are n fields of different names.
+func manyFields(n int) []resource.Field[thing] {
+	var fields []resource.Field[thing]
+	for i := range n {
+		fields = append(fields, resource.Field[thing]{Name: fmt.Sprint("f", i), Groups: access.Core, Value: resource.Text(func(v *thing) string { return v.id })})
 	}
-	if got := thingTable.Reads(thingTable.Visible(access.All)); got != 15 {
-		t.Errorf("reads %b", got)
+	return fields
+}
+
+func TestATableWithAMistakeMakesNoDocument(t *testing.T) {
+	twice := append(manyFields(1), manyFields(1)...)
+	inside := resource.Field[thing]{Name: "inside", Groups: access.Core, Value: resource.List(resource.NewTable("Bad", "", twice...), func(*thing) []thing { return nil })}
+	for name, c := range map[string]struct {
+		schemas []*resource.Schema
+		wrong   string
+	}{
+		"as many fields as a mask holds": {[]*resource.Schema{resource.NewTable("A", "", manyFields(64)...).Reference()}, ""},
+		"one more":                       {[]*resource.Schema{resource.NewTable("A", "", manyFields(65)...).Reference()}, "resource A has 65 fields"},
+		"a name twice":                   {[]*resource.Schema{resource.NewTable("A", "", twice...).Reference()}, "two fields named f0"},
+		"inside another":                 {[]*resource.Schema{resource.NewTable("A", "", inside).Reference().OrNull()}, "resource Bad has two fields"},
+		"one name, the same twice":       {[]*resource.Schema{innerTable.Reference(), innerTable.Reference()}, ""},
+		"one name for different schemas": {[]*resource.Schema{innerTable.Reference(), resource.NewTable("Inner", "", manyFields(1)...).Reference()}, "two schemas named Inner"},
+	} {
+		_, err := jsonschema.Definitions(c.schemas...)
+		if got := fmt.Sprint(err); (err == nil) != (c.wrong == "") || !strings.Contains(got, c.wrong) && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestTheLastFieldOfAFullTableIsShown(t *testing.T) {
+	table := resource.NewTable("A", "", manyFields(64)...)
+	e := &resource.Encoder{}
+	table.Append(e, table.Visible(access.Core)&table.Named([]string{"f63"}), &thing{id: "x"})
+	if string(e.B) != `{"f63":"x"}` {
+		t.Errorf("got %s", e.B)
+	}
+}
+
+func TestComponentsAreAllThatSchemasReferTo(t *testing.T) {
+	found, err := jsonschema.Definitions(&resource.Schema{Type: "array", Items: thingTable.Reference()})
+	if err != nil || !slices.Equal(found.Names, []string{"Thing", "Amount", "Inner"}) {
+		t.Errorf("got %v, %v", found.Names, err)
 	}
 }

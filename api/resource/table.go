@@ -9,15 +9,16 @@ import (
 	"slices"
 
 	"tallyhouse/api/access"
+	"tallyhouse/reader"
 	"tallyhouse/schemas/jsontext"
 )
 
 // Field is one member of a resource made from a T.
 type Field[T any] struct {
 	Name        string
-	Groups      access.Groups // all of them are needed to see it
-	Required    bool          // present whenever it may be seen
-	Reads       uint32        // what a query must read for it
+	Groups      access.Groups  // all of them are needed to see it
+	Required    bool           // present whenever it may be seen
+	Reads       reader.Part[T] // what a query must read for it, beside what its Value reads
 	Value       Value[T]
 	Description string
 }
@@ -25,33 +26,40 @@ type Field[T any] struct {
 // Mask is a set of fields of one table, by their positions.
 type Mask uint64
 
+// maxFields is how many fields a Mask holds.
+const maxFields = 64
+
 // Table is a resource.
 type Table[T any] struct {
 	name        string
 	description string
 	fields      []Field[T]
-	keys        []string                  // `,"name":` of each field
-	visible     [int(access.All) + 1]Mask // by the groups that the caller has
+	keys        []string // `,"name":` of each field
+	all         Mask     // every field
+	needs       []Mask   // by the bit of a field group: the fields that need it
+	err         error    // what is wrong with the table; Components returns it
 }
 
-// NewTable makes the table of a resource, named as in the OpenAPI document.
+// NewTable makes the table of a resource, named as in the OpenAPI document. A table with a mistake, like more fields than a Mask holds,
+// is an error of Components, so that no server starts with it.
 func NewTable[T any](name, description string, fields ...Field[T]) *Table[T] {
-	t := &Table[T]{name: name, description: description, fields: fields}
-	for _, f := range fields {
-		t.keys = append(t.keys, string(append(jsontext.AppendString([]byte{','}, f.Name), ':')))
+	t := &Table[T]{name: name, description: description, fields: fields, needs: make([]Mask, bits.Len32(uint32(access.All)))}
+	if len(fields) > maxFields {
+		t.err = fmt.Errorf("resource %s has %d fields, more than the %d of a mask", name, len(fields), maxFields)
+		return t
 	}
-	for groups := range t.visible {
-		for i, f := range fields {
-			if access.Groups(groups).Has(f.Groups) {
-				t.visible[groups] |= 1 << i
-			}
+	for i, f := range fields {
+		if slices.ContainsFunc(fields[:i], func(other Field[T]) bool { return other.Name == f.Name }) {
+			t.err = fmt.Errorf("resource %s has two fields named %s", name, f.Name)
+		}
+		t.keys = append(t.keys, string(append(jsontext.AppendString([]byte{','}, f.Name), ':')))
+		t.all |= 1 << i
+		for group := f.Groups; group != 0; group &= group - 1 {
+			t.needs[bits.TrailingZeros32(uint32(group))] |= 1 << i
 		}
 	}
 	return t
 }
-
-// Name is the resource's name.
-func (t *Table[T]) Name() string { return t.name }
 
 // Names lists the members.
 func (t *Table[T]) Names() []string {
@@ -63,7 +71,13 @@ func (t *Table[T]) Names() []string {
 }
 
 // Visible is the set of fields that these groups show.
-func (t *Table[T]) Visible(groups access.Groups) Mask { return t.visible[groups] }
+func (t *Table[T]) Visible(groups access.Groups) Mask {
+	m := t.all
+	for missing := access.All &^ groups; missing != 0; missing &= missing - 1 {
+		m &^= t.needs[bits.TrailingZeros32(uint32(missing))]
+	}
+	return m
+}
 
 // Named is the set of the fields with these names; other names are left out.
 func (t *Table[T]) Named(names []string) Mask {
@@ -77,14 +91,14 @@ func (t *Table[T]) Named(names []string) Mask {
 }
 
 // Reads is what a query must read for these fields.
-func (t *Table[T]) Reads(m Mask) uint32 {
-	var reads uint32
+func (t *Table[T]) Reads(m Mask) reader.Part[T] {
+	var parts []reader.Part[T]
 	for i, f := range t.fields {
 		if m&(1<<i) != 0 {
-			reads |= f.Reads
+			parts = append(parts, f.Value.reads, f.Reads)
 		}
 	}
-	return reads
+	return reader.Parts(parts...)
 }
 
 // Append writes the members of v that the mask holds as one JSON object.
@@ -102,9 +116,14 @@ func (t *Table[T]) Append(e *Encoder, m Mask, v *T) {
 	e.B = append(e.B, '}')
 }
 
-// Schema is the resource's schema. Members are required only of a caller who may see everything, so a member that needs more than
-// the core group is never among the required ones.
-func (t *Table[T]) Schema() *Schema {
+// Reference is the schema of a member or response that is one of these resources.
+func (t *Table[T]) Reference() *Schema {
+	return Reference(Component{Name: t.name, Schema: t.schema(), Err: t.err})
+}
+
+// schema is the resource's schema. Members are required only of a caller who may see everything, so a member that needs more than the
+// core group is never among the required ones.
+func (t *Table[T]) schema() *Schema {
 	closed := false
 	s := &Schema{Type: "object", Description: t.description, Properties: &Properties{}, AdditionalProperties: &closed}
 	for _, f := range t.fields {
@@ -122,12 +141,13 @@ func (t *Table[T]) Schema() *Schema {
 	return s
 }
 
-// PartialSchema is the schema of the resource where the caller has asked for some of its members: only the one named is always there.
-func (t *Table[T]) PartialSchema(always string) *Schema {
-	s := t.Schema()
+// PartialReference is the schema of the resource where the caller has asked for some of its members, under a name of its own: only one
+// member is always there.
+func (t *Table[T]) PartialReference(name, always string) *Schema {
+	s := t.schema()
 	s.Description += " Only the members that were asked for."
 	s.Required = []string{always}
-	return s
+	return Reference(Component{Name: name, Schema: s, Err: t.err})
 }
 
 // Encoder collects JSON. What it may show of an object inside another is decided by Groups, set for every object of a list.

@@ -3,62 +3,59 @@ package resource
 import (
 	"time"
 
+	"tallyhouse/reader"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
+	"tallyhouse/schemas/jsonschema"
 	"tallyhouse/schemas/jsontext"
 )
 
-// Value is how a member is made from a T: its type and its JSON.
+// Value is how a member is made from a T: its type, its JSON, and what a query must read for it.
 type Value[T any] struct {
 	schema *Schema
 	append func(e *Encoder, v *T)
+	reads  reader.Part[T]
+}
+
+// Stored is the value of a member that is a column of its table, shown as one of the types below: Stored(reader.RecordStatus, Text).
+func Stored[T, V any](member reader.Member[T, V], as func(get func(v *T) V) Value[T]) Value[T] {
+	value := as(member.Get)
+	value.reads = member.Part()
+	return value
+}
+
+// OneOf says which strings the value may be. More may come.
+func (value Value[T]) OneOf(known ...string) Value[T] {
+	schema := *value.schema
+	schema.KnownValues = known
+	value.schema = &schema
+	return value
 }
 
 // Text is a string.
 func Text[T any](get func(v *T) string) Value[T] {
-	return Value[T]{&Schema{Type: "string"}, func(e *Encoder, v *T) { e.B = jsontext.AppendString(e.B, get(v)) }}
+	return Value[T]{schema: &Schema{Type: "string"}, append: func(e *Encoder, v *T) { e.B = jsontext.AppendString(e.B, get(v)) }}
 }
 
 // NullText is a string or null.
 func NullText[T any](get func(v *T) events.Opt[string]) Value[T] {
-	return Value[T]{(&Schema{Type: "string"}).OrNull(), func(e *Encoder, v *T) { e.nullText(get(v)) }}
+	return Value[T]{schema: (&Schema{Type: "string"}).OrNull(), append: func(e *Encoder, v *T) { e.nullText(get(v)) }}
 }
 
-// Const is the same string always, one of an extensible enumeration.
-func Const[T any](value string, known ...string) Value[T] {
+// Const is the same string always.
+func Const[T any](value string) Value[T] {
 	json := jsontext.AppendString(nil, value)
-	return Value[T]{&Schema{Type: "string", KnownValues: known}, func(e *Encoder, _ *T) { e.B = append(e.B, json...) }}
-}
-
-// Enum is one of a list of strings to which more may come.
-func Enum[T any](get func(v *T) string, known ...string) Value[T] {
-	value := Text(get)
-	value.schema.KnownValues = known
-	return value
-}
-
-// NullEnum is Enum or null.
-func NullEnum[T any](get func(v *T) events.Opt[string], known ...string) Value[T] {
-	value := NullText(get)
-	value.schema.KnownValues = known
-	return value
-}
-
-// ClosedEnum is one of a fixed list of strings.
-func ClosedEnum[T any](get func(v *T) string, values ...string) Value[T] {
-	value := Text(get)
-	value.schema.Enum = values
-	return value
+	return Value[T]{schema: &Schema{Type: "string"}, append: func(e *Encoder, _ *T) { e.B = append(e.B, json...) }}
 }
 
 // Flag is a boolean.
 func Flag[T any](get func(v *T) bool) Value[T] {
-	return Value[T]{&Schema{Type: "boolean"}, func(e *Encoder, v *T) { e.B = AppendBool(e.B, get(v)) }}
+	return Value[T]{schema: &Schema{Type: "boolean"}, append: func(e *Encoder, v *T) { e.B = AppendBool(e.B, get(v)) }}
 }
 
 // NullDate is a calendar date or null.
 func NullDate[T any](get func(v *T) events.Opt[calendar.Date]) Value[T] {
-	return Value[T]{(&Schema{Type: "string", Format: "date"}).OrNull(), func(e *Encoder, v *T) {
+	return Value[T]{schema: (&Schema{Type: "string", Format: "date"}).OrNull(), append: func(e *Encoder, v *T) {
 		d := get(v)
 		if !d.Ok {
 			e.null()
@@ -72,7 +69,7 @@ func NullDate[T any](get func(v *T) events.Opt[calendar.Date]) Value[T] {
 
 // NullInstant is an instant or null.
 func NullInstant[T any](get func(v *T) events.Opt[time.Time]) Value[T] {
-	return Value[T]{(&Schema{Type: "string", Format: "date-time"}).OrNull(), func(e *Encoder, v *T) {
+	return Value[T]{schema: (&Schema{Type: "string", Format: "date-time"}).OrNull(), append: func(e *Encoder, v *T) {
 		t := get(v)
 		if !t.Ok {
 			e.null()
@@ -84,7 +81,7 @@ func NullInstant[T any](get func(v *T) events.Opt[time.Time]) Value[T] {
 
 // NullAmount is an amount of money in minor units with its currency, or null.
 func NullAmount[T any](get func(v *T) (value events.Opt[int64], currency string)) Value[T] {
-	return Value[T]{Reference("Amount").OrNull(), func(e *Encoder, v *T) {
+	return Value[T]{schema: amountReference().OrNull(), append: func(e *Encoder, v *T) {
 		value, currency := get(v)
 		if !value.Ok {
 			e.null()
@@ -96,12 +93,12 @@ func NullAmount[T any](get func(v *T) (value events.Opt[int64], currency string)
 
 // Object is an object with members of its own.
 func Object[T, U any](table *Table[U], get func(v *T) *U) Value[T] {
-	return Value[T]{Reference(table.name), func(e *Encoder, v *T) { table.Append(e, table.Visible(e.Groups), get(v)) }}
+	return Value[T]{schema: table.Reference(), append: func(e *Encoder, v *T) { table.Append(e, table.Visible(e.Groups), get(v)) }}
 }
 
 // NullObject is an object, or null where get returns nil.
 func NullObject[T, U any](table *Table[U], get func(v *T) *U) Value[T] {
-	return Value[T]{Reference(table.name).OrNull(), func(e *Encoder, v *T) {
+	return Value[T]{schema: table.Reference().OrNull(), append: func(e *Encoder, v *T) {
 		u := get(v)
 		if u == nil {
 			e.null()
@@ -113,7 +110,7 @@ func NullObject[T, U any](table *Table[U], get func(v *T) *U) Value[T] {
 
 // List is an array of objects; an empty one is [].
 func List[T, U any](table *Table[U], get func(v *T) []U) Value[T] {
-	return Value[T]{&Schema{Type: "array", Items: Reference(table.name)}, func(e *Encoder, v *T) {
+	return Value[T]{schema: &Schema{Type: "array", Items: table.Reference()}, append: func(e *Encoder, v *T) {
 		e.B = append(e.B, '[')
 		m, list := table.Visible(e.Groups), get(v)
 		for i := range list {
@@ -147,20 +144,20 @@ func (e *Encoder) amount(value int64, currency string) {
 	e.B = append(e.B, '}')
 }
 
-// AmountSchema is the schema of every amount (spec section 2.1).
-func AmountSchema() *Schema {
+// amountReference is the schema of every amount.
+func amountReference() *Schema {
 	closed := false
-	return &Schema{
+	return Reference(Component{Name: "Amount", Schema: &Schema{
 		Type:        "object",
 		Description: "Money: a whole number of the currency's smallest unit. Amounts in different currencies are never added together.",
 		Properties: &Properties{
 			Names: []string{"value", "currency"},
 			Schemas: []*Schema{
-				{Type: "integer", Minimum: Number(int64(-maxAmount)), Maximum: Number(int64(maxAmount)), Description: "In the currency's smallest unit, cents for EUR."},
-				{Type: "string", MinLength: Number(3), MaxLength: Number(3), Description: "ISO 4217."},
+				{Type: "integer", Minimum: jsonschema.Number(int64(-maxAmount)), Maximum: jsonschema.Number(int64(maxAmount)), Description: "In the currency's smallest unit, cents for EUR."},
+				{Type: "string", MinLength: jsonschema.Number(3), MaxLength: jsonschema.Number(3), Description: "ISO 4217."},
 			},
 		},
 		Required:             []string{"value", "currency"},
 		AdditionalProperties: &closed,
-	}
+	}})
 }

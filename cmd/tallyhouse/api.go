@@ -43,7 +43,8 @@ func (f *apiFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.environment, "environment", "test", "test or live: keys of the other environment do not work")
 	flags.StringVar(&f.basePath, "base-path", "", "path in front of all others, like /ledger")
 	flags.StringSliceVar(&f.corsOrigins, "cors-origin", nil, "origins whose pages may call the API from a browser (default: none)")
-	flags.StringVar(&f.cursorKeyFile, "cursor-key-file", "", "file with the keys that seal cursors, one a line in hex, the first seals (default: kept in the database)")
+	flags.StringVar(&f.cursorKeyFile, "cursor-key-file", "",
+		"file with the keys that seal cursors, one a line in hex, the first seals (default: kept in the database)")
 }
 
 func apiCommand(s *shell) *cobra.Command {

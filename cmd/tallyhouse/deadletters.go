@@ -138,7 +138,8 @@ func replayDeadLetter(s *shell, to *connection) *cobra.Command {
 			return err
 		}
 		fmt.Fprintf(s.err, "sent to %s, partition %d, offset %d\n"+
-			"It counts once the worker has read it, unless the entity has that version or a newer one already; then raise \"version\" and replay again.\n"+
+			"It counts once the worker has read it, unless the entity has that version or a newer one already; then "+
+			"raise \"version\" and replay again.\n"+
 			"The dead letter stays in the list.\n", l.Topic, partition, offset)
 		return nil
 	}

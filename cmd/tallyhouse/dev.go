@@ -244,7 +244,8 @@ func (d *dev) startEngines(ctx context.Context, metrics prometheus.Registerer) (
 		d.external.kafka.addr = addr
 	} else {
 		starting.Go(func() error {
-			broker, err := embeddedkafka.Start(starts, embeddedkafka.Options{DataDir: filepath.Join(d.dataDir, "kafka"), Addr: d.kafkaAddr, Log: d.log})
+			broker, err := embeddedkafka.Start(starts, embeddedkafka.Options{DataDir: filepath.Join(d.dataDir, "kafka"),
+				Addr: d.kafkaAddr, Log: d.log})
 			if err != nil {
 				return fmt.Errorf("start the embedded broker (--kafka-addr): %w", err)
 			}
@@ -258,7 +259,8 @@ func (d *dev) startEngines(ctx context.Context, metrics prometheus.Registerer) (
 		d.mail.boxes = strings.Split(box, ",")
 	} else {
 		starting.Go(func() error {
-			server, err := embeddedmail.Start(embeddedmail.Options{DataDir: filepath.Join(d.dataDir, "mail"), IMAP: d.imapAddr, SMTP: d.smtpAddr, Log: d.log})
+			server, err := embeddedmail.Start(embeddedmail.Options{DataDir: filepath.Join(d.dataDir, "mail"),
+				IMAP: d.imapAddr, SMTP: d.smtpAddr, Log: d.log})
 			if err != nil {
 				return fmt.Errorf("start the embedded mail server (--imap-addr, --smtp-addr): %w", err)
 			}
@@ -292,7 +294,8 @@ func (d *dev) admin(ctx context.Context, cluster kafka.Cluster) (key string, err
 			return "", fmt.Errorf("read the key of dev in %s (delete the file to get another): %w", file, err)
 		}
 	case errors.Is(err, os.ErrNotExist):
-		text, event := keys.New(keys.Request{Tenant: devTenant, Owner: devUser, Environment: d.api.environment, Financial: true}, time.Now())
+		text, event := keys.New(keys.Request{Tenant: devTenant, Owner: devUser, Environment: d.api.environment,
+			Financial: true}, time.Now())
 		kept.Key = text
 		if kept.Event, err = events.Encode(events.Keys, event); err != nil {
 			return "", fmt.Errorf("make a key for dev: %w", err)
@@ -312,12 +315,14 @@ func (d *dev) admin(ctx context.Context, cluster kafka.Cluster) (key string, err
 
 // sendAdmin sends the admin, its membership and its key. Equal versions with equal content change nothing.
 func sendAdmin(ctx context.Context, cluster kafka.Cluster, key []byte) error {
-	envelope := events.Envelope{ID: devUser, TenantID: devTenant, Version: 1, Op: events.Upsert, At: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)}
+	envelope := events.Envelope{ID: devUser, TenantID: devTenant, Version: 1, Op: events.Upsert,
+		At: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)}
 	user, err := events.Encode(events.Users, events.Event{Envelope: envelope, Data: &events.User{Name: "Development", Active: true}})
 	if err != nil {
 		return fmt.Errorf("make the admin of dev: %w", err)
 	}
-	membership, err := events.Encode(events.Memberships, events.Event{Envelope: envelope, Data: &events.Membership{UserID: devUser, Scope: events.Scope{Tenant: true}, Role: "admin"}})
+	membership, err := events.Encode(events.Memberships,
+		events.Event{Envelope: envelope, Data: &events.Membership{UserID: devUser, Scope: events.Scope{Tenant: true}, Role: "admin"}})
 	if err != nil {
 		return fmt.Errorf("make the admin of dev: %w", err)
 	}
@@ -359,7 +364,7 @@ func (d *dev) loadSample(ctx context.Context, servers servers, shards []*databas
 	if err != nil {
 		return fmt.Errorf("load the sample: %w", err)
 	}
-	if err := l.Wait(ctx, shards, sent, load.DefaultPatience); err != nil {
+	if err := l.Wait(ctx, shards, sent, load.DefaultStallTimeout); err != nil {
 		return fmt.Errorf("load the sample: %w", err)
 	}
 	if err := os.WriteFile(done, nil, 0o600); err != nil {

@@ -51,7 +51,7 @@ func TestDevTakesAMailedInvoiceIn(t *testing.T) {
 	}
 }
 
-// startDev runs dev without sample data until the test is over and returns what its first line tells.
+// startDev runs dev without sample data until the test is over and returns what its first line says.
 func startDev(t *testing.T, args ...string) (api, key string) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)

@@ -20,7 +20,7 @@ var (
 	sets = []string{"reclassRecordIds", "unitIds", "flags", "projectIds"}
 )
 
-// differences tells where an answer is not as expected. Members that are not expected may be there; numbers compare by their value.
+// differences lists where an answer is not as expected. Members that are not expected may be there; numbers compare by their value.
 func differences(want, got any) []string { return differ(want, got, "$", "") }
 
 func differ(want, got any, path, name string) (all []string) {

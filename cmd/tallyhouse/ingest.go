@@ -28,7 +28,7 @@ import (
 // concurrentInserts is how many inserts a worker has in flight at one server.
 const concurrentInserts = 4
 
-// workerMemory is what a worker's memory is kept under, unless GOMEMLIMIT says otherwise: room for two batches a topic in flight, twice.
+// workerMemory bounds a worker's heap unless GOMEMLIMIT is set: twice the room of two batches of each topic in flight.
 const workerMemory = 240 << 20
 
 // ingestFlags are what a worker needs to know beside its servers.
@@ -39,7 +39,8 @@ type ingestFlags struct {
 
 func (f *ingestFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.group, "group", "tallyhouse", "consumer group: its members share the partitions")
-	flags.DurationVar(&f.freshness, "freshness", 100*time.Millisecond, "how long a batch waits for more: longer means fewer, larger inserts")
+	flags.DurationVar(&f.freshness, "freshness", 100*time.Millisecond,
+		"how long a batch waits for more: longer means fewer, larger inserts")
 }
 
 func ingestCommand(s *shell) *cobra.Command {
@@ -61,7 +62,8 @@ func ingestCommand(s *shell) *cobra.Command {
 	flags := cmd.Flags()
 	f.add(flags)
 	flags.StringVar(&metricsAddr, "metrics-addr", "127.0.0.1:9090", "where /metrics, /healthz and /readyz are served, host:port")
-	flags.BoolVar(&volatile, "allow-volatile", false, "also write to tables that do not write through to the disk, as dev makes them; a power loss may tear them")
+	flags.BoolVar(&volatile, "allow-volatile", false, "also write to tables that do not write through to the disk, "+
+		"as dev makes them; a power loss may tear them")
 	invoices.add(flags, nil, "")
 	from := connectionFlags(flags)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -102,7 +104,7 @@ func ingestCommand(s *shell) *cobra.Command {
 	return cmd
 }
 
-// runningWorker is a worker with what it stands on.
+// runningWorker is a worker with the connections and the heads that it uses.
 type runningWorker struct {
 	*worker.Worker
 	shards []*database.Server
@@ -112,8 +114,9 @@ func (w *runningWorker) close() {
 	closeAll(w.shards)
 }
 
-// openWorker checks everything that a worker stands on and prepares it.
-func (s *shell) openWorker(ctx context.Context, f ingestFlags, servers servers, target clickhouse.Target, metrics prometheus.Registerer) (_ *runningWorker, err error) {
+// openWorker checks everything that a worker relies on, and prepares it.
+func (s *shell) openWorker(ctx context.Context, f ingestFlags, servers servers, target clickhouse.Target,
+	metrics prometheus.Registerer) (_ *runningWorker, err error) {
 	w := &runningWorker{}
 	defer func() {
 		if err != nil {

@@ -29,7 +29,7 @@ func keysCommand(s *shell) *cobra.Command {
 }
 
 func createKey(s *shell, to *connection) *cobra.Command {
-	var w keys.Request
+	var request keys.Request
 	var expires string
 	cmd := &cobra.Command{
 		Use:   "create",
@@ -39,12 +39,12 @@ func createKey(s *shell, to *connection) *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	f := cmd.Flags()
-	tenantFlag(cmd, &w.Tenant)
-	f.StringVar(&w.Owner, "owner", "", "id of the user for whom the key acts")
-	f.StringVar(&w.Environment, "environment", "", "test or live")
-	f.BoolVar(&w.Financial, "financial", false, "grant the financial field group")
-	f.StringSliceVar(&w.Groups, "groups", nil, "at most these field groups (default: all that the owner has)")
-	f.StringSliceVar(&w.ProjectIDs, "projects", nil, "at most these projects (default: all that the owner has)")
+	tenantFlag(cmd, &request.Tenant)
+	f.StringVar(&request.Owner, "owner", "", "id of the user for whom the key acts")
+	f.StringVar(&request.Environment, "environment", "", "test or live")
+	f.BoolVar(&request.Financial, "financial", false, "grant the financial field group")
+	f.StringSliceVar(&request.Groups, "groups", nil, "at most these field groups (default: all that the owner has)")
+	f.StringSliceVar(&request.ProjectIDs, "projects", nil, "at most these projects (default: all that the owner has)")
 	f.StringVar(&expires, "expires", "", "instant in UTC from which the key is void, like 2027-01-01T00:00:00Z (default: never)")
 	require(cmd, "owner", "environment")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -54,18 +54,18 @@ func createKey(s *shell, to *connection) *cobra.Command {
 		}
 		defer servers.kafka.Close()
 		if expires != "" {
-			if w.Expires, err = time.Parse(time.RFC3339, expires); err != nil {
+			if request.Expires, err = time.Parse(time.RFC3339, expires); err != nil {
 				return usageError{fmt.Errorf("--expires must be an instant like 2027-01-01T00:00:00Z, not %q", expires)}
 			}
 		}
-		text, e, err := keys.Create(cmd.Context(), servers.kafka, w)
+		text, e, err := keys.Create(cmd.Context(), servers.kafka, request)
 		if invalid := (*events.Invalid)(nil); errors.As(err, &invalid) {
 			return usageError{err}
 		}
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(s.err, "key %s of user %s was created\n", e.ID, w.Owner)
+		fmt.Fprintf(s.err, "key %s of user %s was created\n", e.ID, request.Owner)
 		fmt.Fprintln(s.out, text)
 		return nil
 	}

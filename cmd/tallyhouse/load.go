@@ -17,7 +17,7 @@ func loadCommand(s *shell) *cobra.Command {
 		GroupID: groupData,
 		Short:   "Bring files of change events into Kafka",
 		Long: "Sends change events from files, one line each: {\"topic\": ..., \"key\": ..., \"value\": {...}}. All lines are validated before the\n" +
-			"first is sent; bad ones are told as file:line: reason, and then nothing is sent. A file named - is standard input, which is\n" +
+			"first is sent; bad ones are listed as file:line: reason, and then nothing is sent. A file named - is standard input, which is\n" +
 			"copied to a temporary file first. Loading the same file again is harmless.",
 		Example: "  tallyhouse load --check events.ndjson\n" +
 			"  tallyhouse load --wait events.ndjson\n" +
@@ -26,7 +26,8 @@ func loadCommand(s *shell) *cobra.Command {
 	}
 	to := connectionFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&check, "check", false, "validate only; no server is needed")
-	cmd.Flags().BoolVar(&wait, "wait", false, "return once the tables and roll-ups hold what was sent; exit code 3 after 60 s without progress")
+	cmd.Flags().BoolVar(&wait, "wait", false, "return once the tables and roll-ups hold what was sent; exit code 3 "+
+		"after 60 s without progress")
 	cmd.MarkFlagsMutuallyExclusive("check", "wait")
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
 		ctx := cmd.Context()
@@ -58,9 +59,9 @@ func loadCommand(s *shell) *cobra.Command {
 			return err
 		}
 		defer closeAll(shards)
-		err = l.Wait(ctx, shards, sent, load.DefaultPatience)
+		err = l.Wait(ctx, shards, sent, load.DefaultStallTimeout)
 		if stalled := (*load.Stalled)(nil); errors.As(err, &stalled) {
-			return unsettledError{err}
+			return inconclusiveError{err}
 		}
 		return err
 	}

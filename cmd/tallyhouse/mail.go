@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tallyhouse/ingest/invoice"
-	"tallyhouse/ingest/invoice/sandbox"
+	"tallyhouse/ingest/invoice/isolated"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/mail"
 	"tallyhouse/ingest/mail/mailbox"
@@ -65,9 +65,10 @@ func (f *mailFlags) addReading(flags *pflag.FlagSet) {
 func (f *mailFlags) options(worker string) (mail.Options, error) {
 	o := mail.Options{
 		Recipients: f.recipients,
-		Reader:     sandbox.Options{Options: f.reader},
+		Reader:     isolated.Options{Options: f.reader},
 	}
 	o.Limits.Bytes, o.Limits.PDFs = f.maxBytes, f.maxPDFs
+	o.Reader.OCR.Data = os.Getenv(tesseractData)
 	var wrong []error
 	folder := ""
 	switch {
@@ -118,6 +119,9 @@ func (s *shell) openMail(f mailFlags, worker string, cluster kafka.Cluster, shar
 	o.Cluster, o.Shards, o.Log, o.Metrics = cluster, shards, s.log, metrics
 	return mail.New(o)
 }
+
+// tesseractData is the variable by which tesseract finds its language data. Sandboxed, it is told by a flag.
+const tesseractData = "TESSDATA_PREFIX"
 
 // devMailbox is the mailbox of dev, which the commands look at unless told otherwise.
 const devMailbox = "imap://demo:demo@127.0.0.1:1143/INBOX"

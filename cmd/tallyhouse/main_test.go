@@ -215,8 +215,8 @@ func TestKeysCreatePrintsTheKeyAlone(t *testing.T) {
 	}
 }
 
-// Neither the help nor a failure tells a password.
-func TestPasswordsAreNeverTold(t *testing.T) {
+// Neither the help nor a failure shows a password.
+func TestPasswordsAreNeverShown(t *testing.T) {
 	env := map[string]string{
 		"TALLYHOUSE_KAFKA": "127.0.0.1:1", "TALLYHOUSE_KAFKA_USER": "u", "TALLYHOUSE_KAFKA_PASSWORD": "s3cret-kafka",
 		"TALLYHOUSE_CLICKHOUSE": "127.0.0.1:1", "TALLYHOUSE_CLICKHOUSE_PASSWORD": "s3cret-clickhouse", "TALLYHOUSE_LOG_LEVEL": "DEBUG",
@@ -224,7 +224,7 @@ func TestPasswordsAreNeverTold(t *testing.T) {
 	for _, args := range [][]string{{"load", "--help"}, {"topics"}, {"keys", "list", "--tenant", "demo"}} {
 		o := tallyhouse(t, env, "", args...)
 		if strings.Contains(o.out+o.err, "s3cret") {
-			t.Errorf("%v tells a password: %s%s", args, o.out, o.err)
+			t.Errorf("%v shows a password: %s%s", args, o.out, o.err)
 		}
 	}
 }

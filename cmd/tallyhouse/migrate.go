@@ -24,7 +24,8 @@ func migrateCommand(s *shell) *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	to := connectionFlags(cmd.Flags())
-	cmd.Flags().StringVar(&target.Cluster, "cluster", "", "name of the ClickHouse cluster: tables are then replicated, and distributed over its shards")
+	cmd.Flags().StringVar(&target.Cluster, "cluster", "",
+		"name of the ClickHouse cluster: tables are then replicated, and distributed over its shards")
 	cmd.Flags().BoolVar(&alone, "no-replicas", false, "the shards of the cluster have no replicas: tables are only distributed")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		target.Replicated = target.Cluster != "" && !alone

@@ -73,8 +73,8 @@ func (s *process) background(what string, run func(context.Context) error) {
 }
 
 // within is a context that ends after a time that is a bound for a hung test, not an assertion.
-func (s *process) within(patience time.Duration) context.Context {
-	ctx, stop := context.WithTimeout(context.Background(), patience)
+func (s *process) within(timeout time.Duration) context.Context {
+	ctx, stop := context.WithTimeout(context.Background(), timeout)
 	s.Cleanup(stop)
 	return ctx
 }
@@ -95,7 +95,7 @@ func (s *process) load(lines string) {
 	s.must(err)
 	sent, err := l.Send(s.Context(), s.servers.kafka, found)
 	s.must(err)
-	s.must(l.Wait(s.Context(), s.worker.shards, sent, load.DefaultPatience))
+	s.must(l.Wait(s.Context(), s.worker.shards, sent, load.DefaultStallTimeout))
 }
 
 // api starts the API at an instant and returns its address when it is ready.

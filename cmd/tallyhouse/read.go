@@ -10,18 +10,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"tallyhouse/ingest/invoice"
-	"tallyhouse/ingest/invoice/sandbox"
+	"tallyhouse/ingest/invoice/isolated"
+	"tallyhouse/ingest/sandbox"
 )
 
 func readCommand(s *shell) *cobra.Command {
 	var opts invoice.Options
-	var isolated bool
+	var sandboxed bool
 	cmd := &cobra.Command{
 		Use:     "read FILE.pdf...",
 		GroupID: groupCare,
 		Short:   "Read invoice PDFs and print their fields",
 		Long: "Prints one JSON line per file: its status, the reason when it could not be read, the fields (amounts in minor units, credit notes\n" +
-			"negative, null where not certain) and the evidence of each. A file that is no invoice is an answer, not a failure of the command.",
+			"negative, null where not certain) and the evidence of each. A file that is no invoice is an answer, not " +
+			"a failure of the command.",
 		Example: "  tallyhouse read invoice.pdf\n" +
 			"  tallyhouse read --no-xml --own-company 'Muster Bau GmbH' --own-vat-id ATU12345675 inbox/*.pdf",
 	}
@@ -34,19 +36,24 @@ func readCommand(s *shell) *cobra.Command {
 	flags.StringSliceVar(&opts.Own.VATIDs, "own-vat-id", nil, "VAT id of the receiving company; repeatable")
 	flags.IntVar(&opts.Limits.Pages, "max-pages", 100, "most pages of a file; a file with more fails")
 	flags.DurationVar(&opts.Limits.Time, "timeout", 10*time.Second, "most time for a file, OCR apart")
-	flags.BoolVar(&isolated, "isolated", false, "read one file from standard input under a memory limit, as the mail's reader starts this program")
+	flags.BoolVar(&sandboxed, "isolated", false, "do one job from standard input in a sandbox, as the mail intake starts this program")
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		switch {
-		case isolated && len(args) > 0:
+		case sandboxed && len(args) > 0:
 			return errors.New("--isolated reads standard input and takes no files")
-		case !isolated && len(args) == 0:
+		case !sandboxed && len(args) == 0:
 			return errors.New("name at least one PDF file")
 		}
 		return nil
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if isolated {
-			return sandbox.Child(cmd.Context(), s.in, s.out)
+		if sandboxed {
+			return sandbox.Serve(cmd.Context(), s.in, s.out, map[string]sandbox.Task{isolated.TaskName: isolated.Task})
+		}
+		opts.OCR.Data = os.Getenv(tesseractData)
+		reader, err := invoice.NewReader()
+		if err != nil {
+			return err
 		}
 		var faults []error
 		for _, name := range args {
@@ -58,7 +65,7 @@ func readCommand(s *shell) *cobra.Command {
 				faults = append(faults, err)
 				continue
 			}
-			result := invoice.Read(cmd.Context(), data, opts)
+			result := reader.Read(cmd.Context(), data, opts)
 			result.File = name
 			line, err := result.JSON()
 			if err != nil {

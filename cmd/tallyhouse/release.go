@@ -46,7 +46,8 @@ func releaseCommand(s *shell) *cobra.Command {
 			}
 			for _, h := range broken {
 				found = true
-				fmt.Fprintf(s.out, "%s partition %d was held by %s since %s\n", args[0], h.Partition, fence.Holder(h.Owner), h.Since.Format(time.RFC3339))
+				fmt.Fprintf(s.out, "%s partition %d was held by %s since %s\n", args[0], h.Partition,
+					fence.Holder(h.Owner), h.Since.Format(time.RFC3339))
 			}
 		}
 		if !found && len(failed) == 0 {

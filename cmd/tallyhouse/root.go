@@ -17,15 +17,16 @@ import (
 
 // Exit codes, the same for all commands.
 const (
-	exitDone       = 0
-	exitFailed     = 1
-	exitUsage      = 2
-	exitUnsettled  = 3 // what was asked for is neither done nor failed: load --wait without progress, verify without comparison
-	exitCodesLong  = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 unsettled (load --wait without progress, verify without comparison)."
+	exitDone         = 0
+	exitFailed       = 1
+	exitUsage        = 2
+	exitInconclusive = 3 // what was asked for is neither done nor failed: load --wait without progress, verify without comparison
+	exitCodesLong    = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 inconclusive (load --wait without progress, " +
+		"verify without comparison)."
 	environmentDoc = "Every flag can also be given as an environment variable, shown behind it in [brackets]; the flag wins."
 )
 
-// shell is what a command has from outside. log is set before a command runs.
+// shell is what a command gets from the process: streams, environment and log. log is set before a command runs.
 type shell struct {
 	in       io.Reader
 	out, err io.Writer
@@ -40,10 +41,10 @@ type usageError struct{ error }
 func (e usageError) Unwrap() error { return e.error }
 
 // unsettledError is the outcome behind exit code 3.
-type unsettledError struct{ error }
+type inconclusiveError struct{ error }
 
 // Unwrap gives the outcome itself.
-func (e unsettledError) Unwrap() error { return e.error }
+func (e inconclusiveError) Unwrap() error { return e.error }
 
 // run runs one command line and returns the process's exit code.
 func run(s *shell, args []string) int {
@@ -59,11 +60,11 @@ func run(s *shell, args []string) int {
 		return exitDone
 	}
 	var usage usageError
-	var unsettled unsettledError
+	var inconclusive inconclusiveError
 	switch {
-	case errors.As(err, &unsettled):
+	case errors.As(err, &inconclusive):
 		s.complain(err)
-		return exitUnsettled
+		return exitInconclusive
 	case !*started || errors.As(err, &usage):
 		s.complain(err)
 		fmt.Fprintf(s.err, "Run `%s --help` for usage.\n", cmd.CommandPath())
@@ -141,7 +142,7 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 	return root, started
 }
 
-// prepare gives every command what all have in common.
+// prepare adds to every command what all have in common.
 func prepare(cmd *cobra.Command, started *bool) {
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), "Flags.FlagUsages ", "Flags.FlagUsagesWrapped 120 "))
 	nameVariables(cmd.LocalNonPersistentFlags())

@@ -50,7 +50,7 @@ func BenchmarkSystem(b *testing.B) {
 	took, most := s.awaitRecords(worker, 2*records)
 	fmt.Fprintf(out, "ingest\t%.0f changes/s\tworker at most %d MB\n", float64(2*records)/took.Seconds(), most>>20)
 	fmt.Fprintf(out, "\tworker %.1f s of CPU, engine %.1f s\tfor %.1f s\n", cpuOf(worker.Process.Pid), s.engineCPU(), took.Seconds())
-	s.tellDoubts(out)
+	s.reportDoubts(out)
 	s.walk(out, records)
 	out.Flush()
 	b.Log("\n" + table.String())
@@ -219,8 +219,8 @@ func (s *system) awaitRecords(worker *exec.Cmd, changes int) (took time.Duration
 	return 0, 0
 }
 
-// tellDoubts says what disturbed the worker: on a quiet machine nothing does.
-func (s *system) tellDoubts(out io.Writer) {
+// reportDoubts says what disturbed the worker: on a quiet machine nothing does.
+func (s *system) reportDoubts(out io.Writer) {
 	log, err := os.ReadFile(filepath.Join(s.dir, "ingest.log"))
 	if err != nil {
 		s.b.Fatal(err)

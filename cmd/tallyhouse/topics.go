@@ -10,7 +10,7 @@ import (
 )
 
 func topicsCommand(s *shell) *cobra.Command {
-	var wish kafka.TopicSpec
+	var spec kafka.TopicSpec
 	cmd := &cobra.Command{
 		Use:     "topics",
 		GroupID: groupRun,
@@ -23,15 +23,16 @@ func topicsCommand(s *shell) *cobra.Command {
 	}
 	to := connectionFlags(cmd.PersistentFlags())
 	cmd.AddCommand(resizeCommand(s, to))
-	cmd.Flags().IntVar(&wish.Partitions, "partitions", 0, fmt.Sprintf("partitions of every topic; 0: as they are, %d where they are made", kafka.DefaultPartitions))
-	cmd.Flags().IntVar(&wish.Replicas, "replicas", 0, "replicas of a topic that is made; 0: the cluster's default")
+	cmd.Flags().IntVar(&spec.Partitions, "partitions", 0,
+		fmt.Sprintf("partitions of every topic; 0: as they are, %d where they are made", kafka.DefaultPartitions))
+	cmd.Flags().IntVar(&spec.Replicas, "replicas", 0, "replicas of a topic that is made; 0: the cluster's default")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		servers, err := to.open()
 		if err != nil {
 			return err
 		}
 		defer servers.kafka.Close()
-		found, err := kafka.Ensure(cmd.Context(), servers.kafka, wish)
+		found, err := kafka.Ensure(cmd.Context(), servers.kafka, spec)
 		table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 		for _, t := range found {
 			state := "ok"

@@ -51,7 +51,7 @@ func verifyCommand(s *shell) *cobra.Command {
 		for _, shard := range shards {
 			r, err := verify.Run(cmd.Context(), shard, o)
 			if isKeptOut(err) {
-				return unsettledError{fmt.Errorf("verify %s at %s: %w", shard.Name(), shard.Addr(), err)}
+				return inconclusiveError{fmt.Errorf("verify %s at %s: %w", shard.Name(), shard.Addr(), err)}
 			}
 			if err != nil {
 				return fmt.Errorf("verify %s at %s: %w", shard.Name(), shard.Addr(), err)
@@ -86,7 +86,7 @@ func verdict(reports []*verify.Report) error {
 	case drift > 0:
 		return fmt.Errorf("drift: %d sums or positions are not what they should be; run `tallyhouse rebuild` for the rolls named", drift)
 	case uncompared > 0:
-		return unsettledError{fmt.Errorf("%d slices could not be compared, writers were busy: run it without --no-hold, or when less comes in", uncompared)}
+		return inconclusiveError{fmt.Errorf("%d slices could not be compared, writers were busy: run it without --no-hold, or when less comes in", uncompared)}
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"tallyhouse/ingest/worker/position"
 )
 
-// Resized tells from which number of partitions to which a database followed its topic.
+// Resized says from which number of partitions to which a database followed its topic.
 type Resized struct{ From, To int }
 
 // Resize lets a database follow its topic to another number of partitions: it holds the old and the new ones, mends, and writes the

@@ -1,6 +1,6 @@
 // Package admin is the work on tables that keeps their writers out: filling a view anew, adding one, re-stating what every row
-// contributes, following a topic that got more partitions. All of it is done under a hold, by conditional statements, so that
-// whoever works may die at any point: the same work, done again, ends it right.
+// contributes, following a topic that got more partitions. All of it is done under a hold, by conditional statements, so that the
+// process may die at any point: the same command, run again, completes the work.
 package admin
 
 import (
@@ -11,13 +11,15 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sethvargo/go-retry"
+
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
 )
 
-// Options say who works and who hears of it.
+// Options say who works, and who is told of it.
 type Options struct {
 	Holder   string // fence.NewHolder; whoever is kept out reads it
 	Log      *slog.Logger
@@ -98,26 +100,19 @@ func partitions(n int, more []int32) []int32 {
 	return slices.Compact(all)
 }
 
-// take puts up the hold, again when writers were quicker.
+// take puts up the hold, and tries again when writers were quicker.
 func (s *Session) take(ctx context.Context) error {
-	for try := 1; ; try++ {
-		hold, err := fence.Take(ctx, s.db, string(s.entity.Topic), s.partitions, s.options.Holder)
-		if err == nil {
-			s.hold = hold
-			return nil
+	pauses := retry.WithMaxRetries(holdTries, retry.NewConstant(holdPause))
+	return retry.Do(ctx, pauses, func(ctx context.Context) (err error) {
+		s.hold, err = fence.Take(ctx, s.db, string(s.entity.Topic), s.partitions, s.options.Holder)
+		if errors.Is(err, fence.ErrLostRace) {
+			return retry.RetryableError(err)
 		}
-		if !errors.Is(err, fence.ErrLostRace) || try == holdTries {
-			return err
-		}
-		select {
-		case <-time.After(holdPause):
-		case <-ctx.Done():
-			return err
-		}
-	}
+		return err
+	})
 }
 
-// prepare finds the tables as a writer would, once it is certain that nobody writes.
+// prepare checks and mends the tables as a writer would, once it is certain that nobody writes.
 func (s *Session) prepare(ctx context.Context, own string) error {
 	if s.stream.Work != "" && s.stream.Work != own {
 		return position.Refuse("%s on %s is in progress since %s by %s: run it again, to its end, before anything else", s.stream.Work, s.entity.Topic,

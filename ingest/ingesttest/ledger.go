@@ -27,7 +27,7 @@ import (
 	kafkalog "tallyhouse/schemas/kafka"
 )
 
-// Cluster and TopicID are what the database is told of Kafka.
+// Cluster and TopicID are what the database knows of Kafka.
 const (
 	Cluster = "the test's cluster"
 	TopicID = "the test's topic"
@@ -143,7 +143,7 @@ func (l *Ledger) TryFence() bool {
 	return true
 }
 
-// TryWrite is Write that takes a failure for a doubt, which TryFence settles.
+// TryWrite is Write, but a failure leaves the batch in doubt until TryFence finds out.
 func (l *Ledger) TryWrite(changes ...events.Event) {
 	for p, of := range l.byPartition(changes) {
 		_, next := l.block(p, of)
@@ -201,7 +201,7 @@ func (l *Ledger) Try(p int32, changes ...events.Event) (written uint64, err erro
 	return written, err
 }
 
-// Took notes that a batch was written.
+// Took records that a batch was written.
 func (l *Ledger) Took(p int32, next uint64, changes ...events.Event) {
 	l.next[p] = next
 	for _, c := range changes {
@@ -267,7 +267,7 @@ func (l *Ledger) contribution(c events.Event) analytics.Contribution {
 	return all
 }
 
-// Follow tells the database that its topic is the one that this cluster has.
+// Follow makes the database follow the topic of this cluster.
 func (l *Ledger) Follow(t testing.TB, c kafka.Cluster) {
 	t.Helper()
 	asking, err := kgo.NewClient(c.Reading...)
@@ -316,7 +316,7 @@ func (l *Ledger) Exec(statement string, args ...any) {
 	}
 }
 
-// Number asks for one number.
+// Number reads one number.
 func (l *Ledger) Number(query string, args ...any) (n int64) {
 	l.t.Helper()
 	if err := l.DB.Row(l.t.Context(), database.Query{SQL: "SELECT toInt64((" + fmt.Sprintf(query, args...) + "))"}, &n); err != nil {

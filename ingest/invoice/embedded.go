@@ -30,7 +30,7 @@ type embedded struct {
 
 // embedded finds the e-invoice among the attachments by its root element. nil
 // without an error: there is none.
-func (r *reader) embedded() (*embedded, error) {
+func (r *reading) embedded() (*embedded, error) {
 	claimed := r.claimsEInvoice()
 	var found *embedded
 	for _, a := range r.file.Attachments(maxAttachments) {
@@ -41,7 +41,8 @@ func (r *reader) embedded() (*embedded, error) {
 			}
 			continue
 		}
-		if head := bytes.TrimLeft(data[:min(len(data), 64)], "\xEF\xBB\xBF \r\n\t"); len(head) == 0 || head[0] != '<' && head[0] != 0xFE && head[0] != 0xFF {
+		if head := bytes.TrimLeft(data[:min(len(data), 64)], "\xEF\xBB\xBF \r\n\t"); len(head) == 0 ||
+			head[0] != '<' && head[0] != 0xFE && head[0] != 0xFF {
 			continue
 		}
 		if !einvoice.Is(data) {
@@ -57,7 +58,8 @@ func (r *reader) embedded() (*embedded, error) {
 		e := &embedded{Document: doc, name: a.Name, warnings: doc.Warnings}
 		if found != nil {
 			if !sameInvoice(found, e) {
-				return nil, fmt.Errorf("%w: attachments %q and %q are different invoices", errContainer, found.name, e.name)
+				return nil, fmt.Errorf("%w: attachments %q and %q are different invoices", errContainer, found.name,
+					e.name)
 			}
 			continue
 		}
@@ -69,7 +71,9 @@ func (r *reader) embedded() (*embedded, error) {
 			return nil, err
 		}
 		if !standardName(a.Name) {
-			e.warnings = append(e.warnings, fmt.Sprintf("attachment %q is due to be called factur-x.xml, xrechnung.xml or zugferd-invoice.xml", a.Name))
+			e.warnings = append(e.warnings,
+				fmt.Sprintf("attachment %q should be called factur-x.xml, xrechnung.xml or zugferd-invoice.xml",
+					a.Name))
 		}
 	}
 	if found != nil {
@@ -95,7 +99,7 @@ func standardName(name string) bool {
 	return false
 }
 
-func (r *reader) attachmentReason(err error) Reason {
+func (r *reading) attachmentReason(err error) Reason {
 	if errors.Is(err, einvoice.ErrFaulty) || errors.Is(err, errContainer) {
 		return FaultyEInvoice
 	}
@@ -104,7 +108,7 @@ func (r *reader) attachmentReason(err error) Reason {
 
 // claimsEInvoice reports whether the XMP metadata calls the file a Factur-X or
 // ZUGFeRD 2 invoice. ZUGFeRD 1 and other uses of PDF/A-3 claim nothing here.
-func (r *reader) claimsEInvoice() bool {
+func (r *reading) claimsEInvoice() bool {
 	s := r.file.Stream(r.file.Root()["Metadata"])
 	if s == nil {
 		return false
@@ -114,12 +118,13 @@ func (r *reader) claimsEInvoice() bool {
 		return false
 	}
 	text := string(xmp)
-	return strings.Contains(text, "urn:factur-x:pdfa:CrossIndustryDocument:invoice") && strings.Contains(text, "DocumentType") && !strings.Contains(text, ">ORDER")
+	return strings.Contains(text, "urn:factur-x:pdfa:CrossIndustryDocument:invoice") &&
+		strings.Contains(text, "DocumentType") && !strings.Contains(text, ">ORDER")
 }
 
 // checkContainer checks how the XML is attached (Factur-X 1.0, 6.2): as an
 // associated file of the PDF, with a relationship.
-func (r *reader) checkContainer(e *embedded, a pdf.Attachment) error {
+func (r *reading) checkContainer(e *embedded, a pdf.Attachment) error {
 	root := r.file.Root()
 	if r.file.Resolve(root["AF"]) == nil {
 		return fmt.Errorf("%w: the catalog has no /AF", errContainer)
@@ -130,7 +135,8 @@ func (r *reader) checkContainer(e *embedded, a pdf.Attachment) error {
 		return fmt.Errorf("%w: attachment %q has no /AFRelationship", errContainer, a.Name)
 	case "Data", "Alternative":
 	default:
-		e.warnings = append(e.warnings, fmt.Sprintf("attachment %q has the relationship %s, Data or Alternative is due", a.Name, relationship))
+		e.warnings = append(e.warnings,
+			fmt.Sprintf("attachment %q has the relationship %s, it should be Data or Alternative", a.Name, relationship))
 	}
 	if len(r.file.Array(root["OutputIntents"])) == 0 {
 		e.warnings = append(e.warnings, "the pdf is no pdf/a-3: it has no output intent")
@@ -139,18 +145,19 @@ func (r *reader) checkContainer(e *embedded, a pdf.Attachment) error {
 }
 
 // withXML returns the values of the e-invoice and warns where the page differs.
-func (r *reader) withXML(e *embedded, doc text.Document, pageRead bool) Result {
+func (r *reading) withXML(e *embedded, doc text.Document, pageRead bool) Result {
 	out := Result{Status: OK, Invoice: e.Invoice, Warnings: e.warnings}
 	if !pageRead || doc.Glyphs < minGlyphs {
 		return out
 	}
-	kind, seen := page.Read(doc, r.opts.Own)
+	kind, seen := r.pages.Read(doc, r.opts.Own)
 	if kind == page.NotAnInvoice || kind == page.SeveralInvoices {
 		return out
 	}
 	text := func(name string, x, p *fields.Text) {
 		if x != nil && p != nil && !sameText(x.Value, p.Value) {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("%s is %q in the e-invoice and %q on page %d", name, x.Value, p.Value, p.Page))
+			out.Warnings = append(out.Warnings, fmt.Sprintf("%s is %q in the e-invoice and %q on page %d", name,
+				x.Value, p.Value, p.Page))
 		}
 	}
 	text("invoiceNumber", e.Number, seen.Number)
@@ -159,7 +166,8 @@ func (r *reader) withXML(e *embedded, doc text.Document, pageRead bool) Result {
 	text("currency", e.Currency, seen.Currency)
 	amount := func(name string, x, p *fields.Amount) {
 		if x != nil && p != nil && x.Value != p.Value && x.Value != -p.Value {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("%s is %d in the e-invoice and %d on page %d", name, x.Value, p.Value, p.Page))
+			out.Warnings = append(out.Warnings, fmt.Sprintf("%s is %d in the e-invoice and %d on page %d", name,
+				x.Value, p.Value, p.Page))
 		}
 	}
 	amount("net", e.Net, seen.Net)

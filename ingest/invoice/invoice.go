@@ -1,7 +1,7 @@
 // Package invoice reads invoice PDFs into fields: the embedded e-invoice first,
 // else the text of the pages, else, for scans, what tesseract makes of them.
 //
-// PDFs come by mail from anybody. Read bounds its work by Limits. Package sandbox
+// PDFs come by mail from anybody. Read bounds its work by Limits. Package isolated
 // reads a file in a child process, where it cannot harm the caller at all.
 package invoice
 
@@ -112,8 +112,21 @@ type Result struct {
 	Warnings []string
 }
 
+// Reader reads invoices. It may be used by several goroutines.
+type Reader struct{ pages *page.Reader }
+
+// NewReader returns a Reader of all languages. An error means that the words
+// built into the program are faulty.
+func NewReader() (*Reader, error) {
+	pages, err := page.NewReader()
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{pages: pages}, nil
+}
+
 // Read reads one PDF. It always returns a Result; see Reason for what can fail.
-func Read(ctx context.Context, data []byte, opts Options) (result Result) {
+func (r *Reader) Read(ctx context.Context, data []byte, opts Options) (result Result) {
 	defer func() {
 		// A fault of the reader that a file triggers must not end the program.
 		if fault := recover(); fault != nil {
@@ -125,19 +138,19 @@ func Read(ctx context.Context, data []byte, opts Options) (result Result) {
 		return failed(TooLarge, fmt.Errorf("file has %d bytes, %d are allowed", len(data), limits.Bytes))
 	}
 	budget := pdf.NewBudget(limits.Unpacked, limits.Operations)
-	reading, cancel := context.WithTimeout(ctx, limits.Time)
+	limited, cancel := context.WithTimeout(ctx, limits.Time)
 	defer cancel()
-	file, err := pdf.Open(reading, data, budget)
+	file, err := pdf.Open(limited, data, budget)
 	if err != nil {
 		return failed(reasonOf(err), err)
 	}
-	r := reader{file: file, budget: budget, opts: opts, limits: limits}
-	out, scan := r.read(reading)
+	one := reading{pages: r.pages, file: file, budget: budget, opts: opts, limits: limits}
+	out, scan := one.read(limited)
 	if scan == nil {
 		return out
 	}
 	// OCR has a time limit of its own; the file's structure was read by now.
-	return r.scan(ctx, *scan)
+	return one.scan(ctx, *scan)
 }
 
 func failed(reason Reason, err error) Result {
@@ -166,7 +179,9 @@ func reasonOf(err error) Reason {
 	return Broken
 }
 
-type reader struct {
+// reading is the reading of one file.
+type reading struct {
+	pages  *page.Reader
 	file   *pdf.File
 	budget *pdf.Budget
 	opts   Options
@@ -182,7 +197,7 @@ type scanned struct {
 	texts []text.Page
 }
 
-func (r *reader) read(ctx context.Context) (Result, *scanned) {
+func (r *reading) read(ctx context.Context) (Result, *scanned) {
 	var xml *embedded
 	if !r.opts.NoXML {
 		var err error
@@ -211,8 +226,8 @@ func (r *reader) read(ctx context.Context) (Result, *scanned) {
 }
 
 // page reads the text of the pages.
-func (r *reader) page(doc text.Document) Result {
-	kind, values := page.Read(doc, r.opts.Own)
+func (r *reading) page(doc text.Document) Result {
+	kind, values := r.pages.Read(doc, r.opts.Own)
 	if kind == page.NotAnInvoice {
 		return failed(NotAnInvoice, errors.New("the text has no title, number and total of an invoice"))
 	}
@@ -223,7 +238,7 @@ func (r *reader) page(doc text.Document) Result {
 }
 
 // scan reads pictures of pages by OCR.
-func (r *reader) scan(ctx context.Context, s scanned) Result {
+func (r *reading) scan(ctx context.Context, s scanned) Result {
 	pictures := 0
 	for _, p := range s.texts {
 		pictures += len(p.Pictures)
@@ -264,13 +279,16 @@ type resultJSON struct {
 // JSON is the result as one line: the file, status, reason and fields, null
 // where not certain, with the evidence of each.
 func (r Result) JSON() ([]byte, error) {
-	out := resultJSON{File: r.File, Status: r.Status, Reason: r.Reason, Detail: r.Detail, Evidence: evidenceJSON{}, Warnings: r.Warnings}
+	out := resultJSON{File: r.File, Status: r.Status, Reason: r.Reason, Detail: r.Detail, Evidence: evidenceJSON{},
+		Warnings: r.Warnings}
 	for name, f := range map[string]struct {
 		from *fields.Text
 		to   **string
 	}{
-		"invoiceNumber": {r.Number, &out.Number}, "invoiceDate": {r.Date, &out.Date}, "dueDate": {r.DueDate, &out.DueDate},
-		"supplierName": {r.SupplierName, &out.SupplierName}, "supplierTaxId": {r.SupplierTaxID, &out.SupplierTaxID}, "currency": {r.Currency, &out.Currency},
+		"invoiceNumber": {r.Number, &out.Number}, "invoiceDate": {r.Date, &out.Date},
+		"dueDate":      {r.DueDate, &out.DueDate},
+		"supplierName": {r.SupplierName, &out.SupplierName}, "supplierTaxId": {r.SupplierTaxID, &out.SupplierTaxID},
+		"currency": {r.Currency, &out.Currency},
 	} {
 		if f.from != nil {
 			*f.to = &f.from.Value
@@ -318,9 +336,11 @@ func ParseJSON(line []byte) (Result, error) {
 		return &fields.Amount{Value: *v, Evidence: in.Evidence[name]}
 	}
 	out.Invoice = fields.Invoice{
-		Number: text(in.Number, "invoiceNumber"), Date: text(in.Date, "invoiceDate"), DueDate: text(in.DueDate, "dueDate"),
-		SupplierName: text(in.SupplierName, "supplierName"), SupplierTaxID: text(in.SupplierTaxID, "supplierTaxId"), Currency: text(in.Currency, "currency"),
-		Net: amount(in.Net, "net"), Tax: amount(in.Tax, "tax"), Gross: amount(in.Gross, "gross"),
+		Number: text(in.Number, "invoiceNumber"), Date: text(in.Date, "invoiceDate"),
+		DueDate:      text(in.DueDate, "dueDate"),
+		SupplierName: text(in.SupplierName, "supplierName"), SupplierTaxID: text(in.SupplierTaxID, "supplierTaxId"),
+		Currency: text(in.Currency, "currency"),
+		Net:      amount(in.Net, "net"), Tax: amount(in.Tax, "tax"), Gross: amount(in.Gross, "gross"),
 	}
 	return out, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,14 +17,22 @@ import (
 	"tallyhouse/ingest/invoice/pdf/pdftest"
 )
 
+// reader is made once: its words take as long to compile as many pages to read.
+var reader = sync.OnceValues(invoice.NewReader)
+
 func read(data []byte, o invoice.Options) invoice.Result {
-	return invoice.Read(context.Background(), data, o)
+	r, err := reader()
+	if err != nil {
+		return invoice.Result{Detail: err.Error()}
+	}
+	return r.Read(context.Background(), data, o)
 }
 
 // values are the fields of a result as one line, "-" where null.
 func values(r invoice.Result) string {
 	var out []string
-	for _, f := range []interface{ show() string }{text{r.Number}, text{r.Date}, text{r.DueDate}, text{r.SupplierName}, text{r.SupplierTaxID}, text{r.Currency}, amount{r.Net}, amount{r.Tax}, amount{r.Gross}} {
+	for _, f := range []interface{ show() string }{text{r.Number}, text{r.Date}, text{r.DueDate}, text{r.SupplierName},
+		text{r.SupplierTaxID}, text{r.Currency}, amount{r.Net}, amount{r.Tax}, amount{r.Gross}} {
 		out = append(out, f.show())
 	}
 	return strings.Join(out, " | ")
@@ -36,34 +45,44 @@ func TestInvoicesOfFiveLanguages(t *testing.T) {
 		change func(*pdftest.Invoice)
 		want   string
 	}{
-		{"austrian", func(*pdftest.Invoice) {}, "2026-0417 | 2026-04-17 | 2026-05-17 | Bauwerk Donau GmbH | ATU12345675 | EUR | 1240000 | 248000 | 1488000"},
+		{"austrian", func(*pdftest.Invoice) {},
+			"2026-0417 | 2026-04-17 | 2026-05-17 | Bauwerk Donau GmbH | ATU12345675 | EUR | 1240000 | 248000 | 1488000"},
 		{"swiss", func(v *pdftest.Invoice) {
 			v.City, v.TaxIDLabel, v.TaxID = "8001 Zürich", "MWST-Nr.", "CHE-116.281.710"
-			v.NetLabel, v.Net, v.TaxLabel, v.Tax, v.GrossLabel, v.Gross = "Zwischentotal", "CHF 7'789.90", "MWST 8.1 %", "CHF 630.98", "Total inkl. MWST", "CHF 8'420.88"
+			v.NetLabel, v.Net, v.TaxLabel, v.Tax, v.GrossLabel, v.Gross = "Zwischentotal", "CHF 7'789.90", "MWST 8.1 %", "CHF 630.98",
+				"Total inkl. MWST", "CHF 8'420.88"
 		}, "2026-0417 | 2026-04-17 | 2026-05-17 | Bauwerk Donau GmbH | CHE116281710 | CHF | 778990 | 63098 | 842088"},
 		{"english", func(v *pdftest.Invoice) {
 			v.Title, v.NumberLabel, v.DateLabel, v.DueLabel = "INVOICE", "Invoice No.", "Invoice date", "Due date"
 			v.Date, v.Due, v.Terms = "17 April 2026", "17 May 2026", "Thank you."
-			v.Supplier, v.Street, v.City, v.TaxIDLabel, v.TaxID = "Harrow & Lane Ltd", "12 High Street", "London EC1A 1BB", "VAT Reg No", "GB980780684"
-			v.NetLabel, v.Net, v.TaxLabel, v.Tax, v.GrossLabel, v.Gross = "Subtotal", "£1,000.00", "VAT 20%", "£200.00", "Total", "£1,200.00"
+			v.Supplier, v.Street, v.City, v.TaxIDLabel, v.TaxID = "Harrow & Lane Ltd", "12 High Street", "London EC1A 1BB", "VAT Reg No",
+				"GB980780684"
+			v.NetLabel, v.Net, v.TaxLabel, v.Tax, v.GrossLabel, v.Gross = "Subtotal", "£1,000.00", "VAT 20%", "£200.00", "Total",
+				"£1,200.00"
 		}, "2026-0417 | 2026-04-17 | 2026-05-17 | Harrow & Lane Ltd | GB980780684 | GBP | 100000 | 20000 | 120000"},
 		{"french", func(v *pdftest.Invoice) {
 			v.Title, v.NumberLabel, v.DateLabel, v.DueLabel = "Facture", "Facture n°", "Date de facture", "Date d'échéance"
 			v.Date, v.Due, v.Terms = "17/04/2026", "17/05/2026", "Paiement à 30 jours."
-			v.Supplier, v.Street, v.City, v.TaxIDLabel, v.TaxID = "Traiteur Rivière SAS", "4 place du Marché", "33000 Bordeaux", "N° TVA intracommunautaire", "FR40303265045"
-			v.NetLabel, v.Net, v.TaxLabel, v.Tax, v.GrossLabel, v.Gross = "Total HT", "14 592,30 €", "TVA 20 %", "2 918,46 €", "Total TTC", "17 510,76 €"
+			v.Supplier, v.Street, v.City, v.TaxIDLabel, v.TaxID = "Traiteur Rivière SAS", "4 place du Marché", "33000 Bordeaux",
+				"N° TVA intracommunautaire", "FR40303265045"
+			v.NetLabel, v.Net, v.TaxLabel, v.Tax, v.GrossLabel, v.Gross = "Total HT", "14 592,30 €", "TVA 20 %", "2 918,46 €",
+				"Total TTC", "17 510,76 €"
 		}, "2026-0417 | 2026-04-17 | 2026-05-17 | Traiteur Rivière SAS | FR40303265045 | EUR | 1459230 | 291846 | 1751076"},
 		{"italian", func(v *pdftest.Invoice) {
 			v.Title, v.NumberLabel, v.DateLabel, v.DueLabel = "FATTURA", "Fattura n.", "Data fattura", "Scadenza"
 			v.Date, v.Due, v.Terms = "17/04/2026", "17/05/2026", "Pagamento a 30 giorni."
-			v.Supplier, v.Street, v.City, v.TaxIDLabel, v.TaxID = "Officine Perrone S.r.l.", "Via Roma 21", "20121 Milano", "P. IVA", "IT00743110157"
-			v.NetLabel, v.Net, v.TaxLabel, v.Tax, v.GrossLabel, v.Gross = "Imponibile", "100,00 €", "IVA 22 %", "22,00 €", "Totale fattura", "122,00 €"
+			v.Supplier, v.Street, v.City, v.TaxIDLabel, v.TaxID = "Officine Perrone S.r.l.", "Via Roma 21", "20121 Milano", "P. IVA",
+				"IT00743110157"
+			v.NetLabel, v.Net, v.TaxLabel, v.Tax, v.GrossLabel, v.Gross = "Imponibile", "100,00 €", "IVA 22 %", "22,00 €",
+				"Totale fattura", "122,00 €"
 		}, "2026-0417 | 2026-04-17 | 2026-05-17 | Officine Perrone S.r.l. | IT00743110157 | EUR | 10000 | 2200 | 12200"},
 		{"spanish", func(v *pdftest.Invoice) {
 			v.Title, v.NumberLabel, v.DateLabel, v.DueLabel = "FACTURA", "Factura nº", "Fecha de factura", "Vencimiento"
 			v.Date, v.Due, v.Terms = "17/04/2026", "17/05/2026", "Pago a 30 días."
-			v.Supplier, v.Street, v.City, v.TaxIDLabel, v.TaxID = "Suministros Muñoz S.L.", "Calle Mayor 15", "28013 Madrid", "NIF", "ESB58378431"
-			v.NetLabel, v.Net, v.TaxLabel, v.Tax, v.GrossLabel, v.Gross = "Base imponible", "1.000,00 €", "IVA 21 %", "210,00 €", "Total factura", "1.210,00 €"
+			v.Supplier, v.Street, v.City, v.TaxIDLabel, v.TaxID = "Suministros Muñoz S.L.", "Calle Mayor 15", "28013 Madrid", "NIF",
+				"ESB58378431"
+			v.NetLabel, v.Net, v.TaxLabel, v.Tax, v.GrossLabel, v.Gross = "Base imponible", "1.000,00 €", "IVA 21 %", "210,00 €",
+				"Total factura", "1.210,00 €"
 		}, "2026-0417 | 2026-04-17 | 2026-05-17 | Suministros Muñoz S.L. | ESB58378431 | EUR | 100000 | 21000 | 121000"},
 		{"due by terms", func(v *pdftest.Invoice) {
 			v.DueLabel, v.Terms = "", "Innerhalb von 14 Tagen 2 % Skonto, 30 Tage netto."
@@ -102,9 +121,10 @@ func row(y float64, label, value string) []pdftest.Text {
 func TestTrapsBesideTheTotals(t *testing.T) {
 	const want = "2026-0417 | 2026-04-17 | 2026-05-17 | Bauwerk Donau GmbH | ATU12345675 | EUR | 1240000 | 248000 | 1488000"
 	cases := map[string][]pdftest.Text{
-		"prepayment":       append(row(408, "abzüglich Anzahlung", "-4.880,00 €"), row(424, "Zahlbetrag", "10.000,00 €")...),
-		"skonto":           append(row(408, "2 % Skonto", "-297,60 €"), row(424, "Zahlbar mit Skonto bis 27.04.2026", "14.582,40 €")...),
-		"other numbers":    {{X: 340, Y: 190, Text: "Bestellnummer: B-753182"}, {X: 340, Y: 204, Text: "Kundennummer: 50444"}, {X: 340, Y: 218, Text: "Zu Rechnungsnummer: 2025-9999"}},
+		"prepayment": append(row(408, "abzüglich Anzahlung", "-4.880,00 €"), row(424, "Zahlbetrag", "10.000,00 €")...),
+		"skonto":     append(row(408, "2 % Skonto", "-297,60 €"), row(424, "Zahlbar mit Skonto bis 27.04.2026", "14.582,40 €")...),
+		"other numbers": {{X: 340, Y: 190, Text: "Bestellnummer: B-753182"}, {X: 340, Y: 204, Text: "Kundennummer: 50444"},
+			{X: 340, Y: 218, Text: "Zu Rechnungsnummer: 2025-9999"}},
 		"other dates":      {{X: 340, Y: 190, Text: "Leistungsdatum: 01.03.2026"}, {X: 340, Y: 204, Text: "Bestelldatum: 02.02.2026"}},
 		"the customer's":   {{X: 60, Y: 205, Text: "Ihre UID-Nr.: ATU57477929"}},
 		"a balance before": append(row(408, "Saldovortrag", "500,00 €"), row(424, "Offener Betrag", "15.380,00 €")...),
@@ -123,7 +143,8 @@ func TestTheSellersBlockOutdoesAWrongVATID(t *testing.T) {
 	v := pdftest.Sample()
 	v.TaxID = ""
 	p := v.Page()
-	p.Texts = append(p.Texts, pdftest.Text{X: 60, Y: 500, Text: "Verkäufer"}, pdftest.Text{X: 60, Y: 514, Text: "Bauwerk Donau GmbH"}, pdftest.Text{X: 60, Y: 528, Text: "Steuernummer: 201/113/40209"},
+	p.Texts = append(p.Texts, pdftest.Text{X: 60, Y: 500, Text: "Verkäufer"}, pdftest.Text{X: 60, Y: 514, Text: "Bauwerk Donau GmbH"},
+		pdftest.Text{X: 60, Y: 528, Text: "Steuernummer: 201/113/40209"},
 		pdftest.Text{X: 60, Y: 700, Text: "Bauwerk Donau GmbH, Geschäftsführung: M. Muster, USt-IdNr: DE123456789"})
 	r := read(pdftest.Document{Pages: []pdftest.Page{p}}.Bytes(), invoice.Options{})
 	if got := (text{r.SupplierTaxID}).show(); got != "201/113/40209" {
@@ -176,8 +197,10 @@ func TestWhatIsNoInvoiceIsRefused(t *testing.T) {
 		"reminder":       retitled("Mahnung", "Mahnnummer"),
 		"english quote":  retitled("Quotation", "Quote number"),
 		"french quote":   retitled("Devis", "Devis n°"),
-		"memo":           letter("MEMO", "To all colleagues", "The invoice process changes on 1 May 2026.", "Please send invoices to the new address from then on."),
-		"contract":       letter("MIETVERTRAG", "zwischen Anna Muster und Bert Beispiel", "Die Miete beträgt 900,00 € im Monat, zahlbar bis zum 5. des Monats.", "Wien, 01.02.2026"),
+		"memo": letter("MEMO", "To all colleagues", "The invoice process changes on 1 May 2026.",
+			"Please send invoices to the new address from then on."),
+		"contract": letter("MIETVERTRAG", "zwischen Anna Muster und Bert Beispiel",
+			"Die Miete beträgt 900,00 € im Monat, zahlbar bis zum 5. des Monats.", "Wien, 01.02.2026"),
 		"two words only": letter("Rechnung", "folgt in Kürze mit gesonderter Post, wir danken für Ihre Geduld"),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -191,7 +214,8 @@ func TestWhatIsNoInvoiceIsRefused(t *testing.T) {
 func TestTheEInvoiceWinsOverThePage(t *testing.T) {
 	file := func(xml []byte, metadata, relationship string) []byte {
 		return pdftest.Document{Pages: []pdftest.Page{pdftest.Sample().Page()}, Metadata: metadata,
-			Attachments: []pdftest.Attachment{{Name: "anything.bin", Data: []byte("no xml")}, {Name: "some name.xml", Data: xml, Relationship: relationship}}, ObjectStreams: true}.Bytes()
+			Attachments: []pdftest.Attachment{{Name: "anything.bin", Data: []byte("no xml")},
+				{Name: "some name.xml", Data: xml, Relationship: relationship}}, ObjectStreams: true}.Bytes()
 	}
 	good := pdftest.CII(pdftest.SampleCII())
 	r := read(file(good, pdftest.FacturXMetadata, "Alternative"), invoice.Options{})
@@ -207,7 +231,9 @@ func TestTheEInvoiceWinsOverThePage(t *testing.T) {
 	other := pdftest.SampleCII()
 	other.Number = "FX-2"
 	two := func(second []byte) []byte {
-		return pdftest.Document{Pages: []pdftest.Page{pdftest.Sample().Page()}, Attachments: []pdftest.Attachment{{Name: "factur-x.xml", Data: good, Relationship: "Data"}, {Name: "second.xml", Data: second, Relationship: "Data"}}}.Bytes()
+		return pdftest.Document{Pages: []pdftest.Page{pdftest.Sample().Page()},
+			Attachments: []pdftest.Attachment{{Name: "factur-x.xml", Data: good, Relationship: "Data"},
+				{Name: "second.xml", Data: second, Relationship: "Data"}}}.Bytes()
 	}
 	if r := read(two(good), invoice.Options{}); r.Status != invoice.OK {
 		t.Errorf("attached twice: %s %s", r.Reason, r.Detail)
@@ -222,7 +248,8 @@ func TestTheEInvoiceWinsOverThePage(t *testing.T) {
 			t.Errorf("%s: %s %s", name, r.Status, r.Reason)
 		}
 	}
-	if r := read(file(good, pdftest.FacturXMetadata, "Source"), invoice.Options{}); r.Status != invoice.OK || !strings.Contains(strings.Join(r.Warnings, " "), "Source") {
+	if r := read(file(good, pdftest.FacturXMetadata, "Source"), invoice.Options{}); r.Status != invoice.OK ||
+		!strings.Contains(strings.Join(r.Warnings, " "), "Source") {
 		t.Errorf("another relationship is a warning: %s %q", r.Status, r.Warnings)
 	}
 }
@@ -231,7 +258,8 @@ func TestFailuresHaveTheirReason(t *testing.T) {
 	blank := pdftest.Document{Pages: []pdftest.Page{{}}}.Bytes()
 	scan := pdftest.Document{Pages: []pdftest.Page{{Picture: &pdftest.Picture{Width: 8, Height: 8, Gray: make([]byte, 64)}}}}.Bytes()
 	long := pdftest.Document{Pages: make([]pdftest.Page, 12)}.Bytes()
-	bomb := pdftest.Document{Pages: []pdftest.Page{{}}, Attachments: []pdftest.Attachment{{Name: "factur-x.xml", Data: bytes.Repeat([]byte("<a>"), 10<<20)}}}.Bytes()
+	bomb := pdftest.Document{Pages: []pdftest.Page{{}},
+		Attachments: []pdftest.Attachment{{Name: "factur-x.xml", Data: bytes.Repeat([]byte("<a>"), 10<<20)}}}.Bytes()
 	cases := []struct {
 		name string
 		data []byte
@@ -246,7 +274,8 @@ func TestFailuresHaveTheirReason(t *testing.T) {
 		{"too many pages", long, invoice.Options{Limits: invoice.Limits{Pages: 11}}, invoice.TooManyPages},
 		{"too much work", pdftest.Sample().PDF(), invoice.Options{Limits: invoice.Limits{Operations: 50}}, invoice.TooMuchWork},
 		{"attachment bomb", bomb, invoice.Options{}, invoice.TooMuchWork},
-		{"no time", pdftest.Sample().PDF(), invoice.Options{Limits: invoice.Limits{Time: time.Nanosecond, Operations: 1 << 40}}, invoice.Timeout},
+		{"no time", pdftest.Sample().PDF(), invoice.Options{Limits: invoice.Limits{Time: time.Nanosecond, Operations: 1 << 40}},
+			invoice.Timeout},
 		{"ocr off", scan, invoice.Options{NoOCR: true}, invoice.OCROff},
 		{"ocr missing", scan, invoice.Options{OCR: ocr.Options{Tesseract: "no-such-program-anywhere"}}, invoice.OCRMissing},
 	}
@@ -267,7 +296,8 @@ func TestTheJSONLineSaysWhatTheResultSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{`{"file":"a & b.pdf","status":"ok","invoiceNumber":"2026-0417","invoiceDate":"2026-04-17"`, `"net":1240000`, `"gross":{"page":1,"text":"14.880,00 €","rule":"net + tax = gross","confidence":0.98}`} {
+	for _, part := range []string{`{"file":"a & b.pdf","status":"ok","invoiceNumber":"2026-0417","invoiceDate":"2026-04-17"`,
+		`"net":1240000`, `"gross":{"page":1,"text":"14.880,00 €","rule":"net + tax = gross","confidence":0.98}`} {
 		if !bytes.Contains(line, []byte(part)) {
 			t.Errorf("%s lacks %s", line, part)
 		}
@@ -277,7 +307,8 @@ func TestTheJSONLineSaysWhatTheResultSays(t *testing.T) {
 		t.Errorf("read back %s, %v", values(back), err)
 	}
 	failed, err := read(nil, invoice.Options{}).JSON()
-	if err != nil || !bytes.Contains(failed, []byte(`"status":"failed","reason":"not-a-pdf"`)) || !bytes.Contains(failed, []byte(`"gross":null,"evidence":{}`)) {
+	if err != nil || !bytes.Contains(failed, []byte(`"status":"failed","reason":"not-a-pdf"`)) ||
+		!bytes.Contains(failed, []byte(`"gross":null,"evidence":{}`)) {
 		t.Errorf("%s, %v", failed, err)
 	}
 	if _, err := invoice.ParseJSON([]byte(`{"status":"maybe"}`)); err == nil {
@@ -307,7 +338,8 @@ func TestAmountsAreRightOrNull(t *testing.T) {
 		}
 		lines = append(lines, struct{ label, value string }{"Gesamtbetrag", euro(printed)})
 		for i, l := range lines {
-			p.Texts = append(p.Texts, pdftest.Text{X: 300, Y: 360 + 16*float64(i), Text: l.label}, pdftest.Text{X: 480, Y: 360 + 16*float64(i), Text: l.value})
+			p.Texts = append(p.Texts, pdftest.Text{X: 300, Y: 360 + 16*float64(i), Text: l.label},
+				pdftest.Text{X: 480, Y: 360 + 16*float64(i), Text: l.value})
 		}
 		r := read(pdftest.Document{Pages: []pdftest.Page{p}}.Bytes(), invoice.Options{})
 		if r.Status != invoice.OK {
@@ -335,7 +367,9 @@ func euro(cents int64) string {
 
 func FuzzRead(f *testing.F) {
 	f.Add(pdftest.Sample().PDF())
-	f.Add(pdftest.Document{Pages: []pdftest.Page{pdftest.Sample().Page()}, Attachments: []pdftest.Attachment{{Name: "x", Data: pdftest.CII(pdftest.SampleCII()), Relationship: "Data"}}, ObjectStreams: true}.Bytes())
+	f.Add(pdftest.Document{Pages: []pdftest.Page{pdftest.Sample().Page()},
+		Attachments:   []pdftest.Attachment{{Name: "x", Data: pdftest.CII(pdftest.SampleCII()), Relationship: "Data"}},
+		ObjectStreams: true}.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := read(data, invoice.Options{NoOCR: true, Limits: invoice.Limits{Operations: 200_000, Unpacked: 8 << 20}})
 		if r.Reason == invoice.Crashed {

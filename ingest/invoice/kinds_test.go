@@ -10,18 +10,31 @@ import (
 // Given documents that are laid out as invoices are, with numbers, dates, taxes and totals, but call themselves something else, then none is read as an invoice.
 func TestOtherDocumentsOfBusinessAreRefused(t *testing.T) {
 	titles := map[string][]string{
-		"de": {"Angebot|Angebotsnummer", "Kostenvoranschlag|Nr.", "Auftragsbestätigung|Auftragsnummer", "Bestellung|Bestellnummer", "Lieferschein|Lieferschein-Nr.", "Mahnung|Mahnung Nr.", "Zahlungserinnerung|Kundennummer", "Kontoauszug|Kontonummer", "Proforma-Rechnung|Proforma Nr.", "Auftrag|Auftrags-Nr.",
-			"Offerte|Offert-Nr.", "Mietvertrag|Vertragsnummer", "Reisekostenabrechnung|Personalnummer", "Gehaltsabrechnung|Personal-Nr.", "Vertragsangebot|Angebots-Nr.", "Bestellbestätigung|Bestell-Nr.", "Rücksendeschein|RMA-Nr.", "Saldenbestätigung|Konto-Nr.", "Kassenbericht|Bericht Nr.", "Zahlungsavis|Avis-Nr."},
-		"en": {"Quotation|Quote No.", "Estimate|Estimate #", "Purchase Order|PO Number", "Order Confirmation|Order No.", "Delivery Note|Delivery note no.", "Statement of Account|Account number", "Payment Reminder|Customer No.", "Remittance Advice|Payment reference", "Pro forma invoice|Proforma No.", "Packing Slip|Shipment no.", "Sales Order|Sales order no.", "Payslip|Employee no.", "Service Agreement|Contract no.", "Bid|Bid number", "Work Order|Work order no."},
-		"fr": {"Devis|Devis n°", "Bon de commande|Commande n°", "Bon de livraison|BL n°", "Relance|N° client", "Facture pro forma|Pro forma n°", "Confirmation de commande|Commande n°", "Relevé de compte|N° de compte", "Proposition commerciale|Proposition n°", "Bulletin de paie|Matricule"},
-		"it": {"Preventivo|Preventivo n.", "Ordine|Ordine n.", "Documento di trasporto|DDT n.", "Sollecito di pagamento|Cliente n.", "Conferma d'ordine|Conferma n.", "Offerta|Offerta n.", "Estratto conto|Conto n.", "Fattura proforma|Proforma n."},
-		"es": {"Presupuesto|Presupuesto nº", "Pedido|Pedido nº", "Albarán|Albarán nº", "Factura proforma|Proforma nº", "Orden de compra|Orden nº", "Recordatorio de pago|Cliente nº", "Nómina|Empleado nº", "Extracto de cuenta|Cuenta nº"},
+		"de": {"Angebot|Angebotsnummer", "Kostenvoranschlag|Nr.", "Auftragsbestätigung|Auftragsnummer", "Bestellung|Bestellnummer",
+			"Lieferschein|Lieferschein-Nr.", "Mahnung|Mahnung Nr.", "Zahlungserinnerung|Kundennummer", "Kontoauszug|Kontonummer",
+			"Proforma-Rechnung|Proforma Nr.", "Auftrag|Auftrags-Nr.",
+			"Offerte|Offert-Nr.", "Mietvertrag|Vertragsnummer", "Reisekostenabrechnung|Personalnummer", "Gehaltsabrechnung|Personal-Nr.",
+			"Vertragsangebot|Angebots-Nr.", "Bestellbestätigung|Bestell-Nr.", "Rücksendeschein|RMA-Nr.",
+			"Saldenbestätigung|Konto-Nr.", "Kassenbericht|Bericht Nr.", "Zahlungsavis|Avis-Nr."},
+		"en": {"Quotation|Quote No.", "Estimate|Estimate #", "Purchase Order|PO Number", "Order Confirmation|Order No.",
+			"Delivery Note|Delivery note no.", "Statement of Account|Account number", "Payment Reminder|Customer No.",
+			"Remittance Advice|Payment reference", "Pro forma invoice|Proforma No.", "Packing Slip|Shipment no.",
+			"Sales Order|Sales order no.", "Payslip|Employee no.", "Service Agreement|Contract no.", "Bid|Bid number",
+			"Work Order|Work order no."},
+		"fr": {"Devis|Devis n°", "Bon de commande|Commande n°", "Bon de livraison|BL n°", "Relance|N° client",
+			"Facture pro forma|Pro forma n°", "Confirmation de commande|Commande n°", "Relevé de compte|N° de compte",
+			"Proposition commerciale|Proposition n°", "Bulletin de paie|Matricule"},
+		"it": {"Preventivo|Preventivo n.", "Ordine|Ordine n.", "Documento di trasporto|DDT n.", "Sollecito di pagamento|Cliente n.",
+			"Conferma d'ordine|Conferma n.", "Offerta|Offerta n.", "Estratto conto|Conto n.", "Fattura proforma|Proforma n."},
+		"es": {"Presupuesto|Presupuesto nº", "Pedido|Pedido nº", "Albarán|Albarán nº", "Factura proforma|Proforma nº",
+			"Orden de compra|Orden nº", "Recordatorio de pago|Cliente nº", "Nómina|Empleado nº", "Extracto de cuenta|Cuenta nº"},
 	}
 	for _, w := range wordings {
 		for i, title := range titles[w.name] {
 			name, number, _ := strings.Cut(title, "|")
 			w.titles, w.numbers = []string{name}, []string{number}
-			w.dates, w.dues = []string{map[string]string{"de": "Datum", "en": "Date", "fr": "Date", "it": "Data", "es": "Fecha"}[w.name]}, []string{""}
+			w.dates, w.dues = []string{map[string]string{"de": "Datum", "en": "Date", "fr": "Date", "it": "Data", "es": "Fecha"}[w.name]},
+				[]string{""}
 			for layout := range 3 {
 				data, _ := w.variant(i, layout, true, false)
 				if r := read(data, invoice.Options{}); r.Status != invoice.Failed || r.Reason != invoice.NotAnInvoice {
@@ -35,11 +48,13 @@ func TestOtherDocumentsOfBusinessAreRefused(t *testing.T) {
 // Given credit notes as five countries call them, then the sums are negative.
 func TestCreditNotesOfFiveLanguages(t *testing.T) {
 	titles := map[string][]string{
-		"de": {"Gutschrift|Gutschriftsnummer", "Rechnungskorrektur|Korrektur-Nr.", "Stornorechnung|Storno-Nr.", "Gutschrift|Gutschrift Nr.", "Korrekturrechnung|Rechnungsnummer", "Stornorechnung|Rechnungsnummer"},
+		"de": {"Gutschrift|Gutschriftsnummer", "Rechnungskorrektur|Korrektur-Nr.", "Stornorechnung|Storno-Nr.",
+			"Gutschrift|Gutschrift Nr.", "Korrekturrechnung|Rechnungsnummer", "Stornorechnung|Rechnungsnummer"},
 		"en": {"Credit Note|Credit Note No.", "CREDIT NOTE|Credit note number", "Credit Memo|Credit Memo #", "Credit Invoice|Invoice No."},
 		"fr": {"Avoir|Avoir n°", "AVOIR|N° d'avoir", "Facture d'avoir|Facture n°", "Note de crédit|Note de crédit n°"},
 		"it": {"Nota di credito|Nota di credito n.", "NOTA DI CREDITO|Numero documento", "Nota credito|Nota credito n."},
-		"es": {"Factura rectificativa|Factura nº", "Abono|Abono nº", "Nota de crédito|Nota de crédito nº", "FACTURA RECTIFICATIVA|Factura rectificativa nº"},
+		"es": {"Factura rectificativa|Factura nº", "Abono|Abono nº", "Nota de crédito|Nota de crédito nº",
+			"FACTURA RECTIFICATIVA|Factura rectificativa nº"},
 	}
 	for _, w := range wordings {
 		for i, title := range titles[w.name] {
@@ -54,7 +69,8 @@ func TestCreditNotesOfFiveLanguages(t *testing.T) {
 				}
 				r := read(data, invoice.Options{})
 				if got := values(r); got != strings.Join(parts, " | ") {
-					t.Errorf("%s %s, layout %d: %s %s\n got %s\nwant %s", name, number, layout, r.Status, r.Reason, got, strings.Join(parts, " | "))
+					t.Errorf("%s %s, layout %d: %s %s\n got %s\nwant %s", name, number, layout, r.Status, r.Reason, got,
+						strings.Join(parts, " | "))
 				}
 			}
 		}

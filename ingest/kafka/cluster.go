@@ -58,7 +58,7 @@ func Connect(a Access) (Cluster, error) {
 			ClientID:    clientID,
 			DialTimeout: dialTimeout,
 			TLS:         a.TLS,
-			// A new topic or leader is seen within this time; only the topics that concern us are asked for.
+			// A new topic or leader is seen within this time; only our own topics are asked for.
 			MetadataTTL:    time.Second,
 			MetadataTopics: Names(),
 		},
@@ -87,9 +87,10 @@ func (c Cluster) Client() *kafka.Client {
 // Addr is the cluster's address in kafka-go's form.
 func (c Cluster) Addr() net.Addr { return kafka.TCP(c.Addrs...) }
 
-// unreachable says what to do when not even a first question is answered.
+// unreachable is the error when not even a first request is answered: it says what to do.
 func (c Cluster) unreachable(err error) error {
-	return fmt.Errorf("ask Kafka at %s for its topics: %w; see that it runs there and takes this login, or name another with --kafka-addr", strings.Join(c.Addrs, ","), err)
+	return fmt.Errorf("ask Kafka at %s for its topics: %w; see that it runs there and takes this login, or name "+
+		"another with --kafka-addr", strings.Join(c.Addrs, ","), err)
 }
 
 // Close ends the transport's idle connections.

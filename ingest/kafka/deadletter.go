@@ -78,7 +78,8 @@ func (l DeadLetter) Message() kafka.Message {
 			{Key: headerLength, Value: strconv.AppendInt(nil, int64(len(value)), 10)},
 			{Key: headerSHA256, Value: []byte(hex.EncodeToString(sum[:]))},
 		}
-		reason += fmt.Sprintf(" (too large for a dead letter, which holds the first MiB of %d bytes: the whole message stands in %s partition %d at offset %d)",
+		reason += fmt.Sprintf(" (too large for a dead letter, which holds the first MiB of %d bytes: the whole "+
+			"message is in %s partition %d at offset %d)",
 			len(value), l.Topic, l.Partition, l.Offset)
 		key, value = key[:min(len(key), partOfKey)], value[:min(len(value), partOfValue)]
 	}

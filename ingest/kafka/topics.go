@@ -1,5 +1,5 @@
-// Package kafka knows the Kafka topics: what each must be, which partition a key belongs to, and how they are written and read.
-// Whoever sends or reads a message of the ledger does it through this package.
+// Package kafka knows the Kafka topics: their settings, which partition a key belongs to, how they are written and read, and the form of
+// a dead letter. Every message of the ledger is sent and read through this package.
 package kafka
 
 import (
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+	"github.com/sethvargo/go-retry"
 
 	"tallyhouse/schemas/events"
 )
@@ -31,7 +32,7 @@ const (
 const DefaultPartitions = 4
 
 const (
-	requestTimeout = 30 * time.Second // of one question or order to the cluster
+	requestTimeout = 30 * time.Second // of one request to the cluster
 	createTimeout  = time.Minute      // of all topics together
 )
 
@@ -163,7 +164,8 @@ func create(ctx context.Context, c Cluster, spec TopicSpec, found map[string]int
 	var missing []kafka.TopicConfig
 	for _, name := range Names() {
 		if _, ok := found[name]; !ok {
-			missing = append(missing, kafka.TopicConfig{Topic: name, NumPartitions: n, ReplicationFactor: replicas, ConfigEntries: settingsOf(name)})
+			missing = append(missing, kafka.TopicConfig{Topic: name, NumPartitions: n, ReplicationFactor: replicas,
+				ConfigEntries: settingsOf(name)})
 		}
 	}
 	if len(missing) == 0 {
@@ -179,7 +181,7 @@ func create(ctx context.Context, c Cluster, spec TopicSpec, found map[string]int
 		switch err := r.Errors[t.Topic]; {
 		case err == nil:
 			created = append(created, t.Topic)
-		case !errors.Is(err, kafka.TopicAlreadyExists): // else somebody else was faster
+		case !errors.Is(err, kafka.TopicAlreadyExists): // another process was faster
 			failed = append(failed, fmt.Errorf("create topic %s: %w", t.Topic, err))
 		}
 	}
@@ -187,21 +189,20 @@ func create(ctx context.Context, c Cluster, spec TopicSpec, found map[string]int
 }
 
 // awaitAll waits until the whole cluster knows of the topics; the context bounds it.
-func awaitAll(ctx context.Context, c Cluster) (map[string]int, error) {
-	for {
-		found, err := partitions(ctx, c)
-		if err != nil {
-			return nil, err
+func awaitAll(ctx context.Context, c Cluster) (found map[string]int, err error) {
+	err = retry.Constant(ctx, 100*time.Millisecond, func(ctx context.Context) (err error) {
+		if found, err = partitions(ctx, c); err != nil {
+			return err
 		}
-		if len(found) == len(Names()) {
-			return found, nil
+		if len(found) < len(Names()) {
+			return retry.RetryableError(errors.New("some are not known yet"))
 		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for the new topics: %d of %d are known: %w; run `tallyhouse topics` again", len(found), len(Names()), ctx.Err())
-		case <-time.After(100 * time.Millisecond):
-		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("wait for the new topics: %d of %d are known: %w; run `tallyhouse topics` again", len(found), len(Names()), err)
 	}
+	return found, nil
 }
 
 // The settings of a topic that matter here.
@@ -260,15 +261,17 @@ func describe(ctx context.Context, c Cluster, found map[string]int) (map[string]
 	return all, nil
 }
 
-// warnings say what is other than it should be, and what follows from that.
+// warnings name settings that differ from what they should be, and the consequences.
 func warnings(topic string, settings map[string]string) []string {
 	var w []string
 	if strings.Contains(settings[cleanupPolicy], "compact") {
-		w = append(w, "it is compacted, and compaction keeps the last message of a key, not its highest version: a re-ingest may end up with older states; set cleanup.policy=delete")
+		w = append(w, "it is compacted, and compaction keeps the last message of a key, not its highest version: a "+
+			"re-ingest may end up with older states; set cleanup.policy=delete")
 	}
 	for _, name := range []string{retentionTime, retentionBytes} {
 		if v := settings[name]; v != "-1" {
-			w = append(w, fmt.Sprintf("%s is %s: a re-ingest finds only what the log still holds; set it to -1 to keep everything", name, v))
+			w = append(w, fmt.Sprintf("%s is %s: a re-ingest finds only what the log still holds; set it to -1 to "+
+				"keep everything", name, v))
 		}
 	}
 	want := limitOf(topic)
@@ -278,7 +281,8 @@ func warnings(topic string, settings map[string]string) []string {
 	case limit < want:
 		w = append(w, fmt.Sprintf("max.message.bytes is %d: larger messages are refused by the broker; set it to %d", limit, want))
 	case limit > want:
-		w = append(w, fmt.Sprintf("max.message.bytes is %d: values above %d bytes become dead letters; set it to %d", limit, events.MaxMessageBytes, want))
+		w = append(w, fmt.Sprintf("max.message.bytes is %d: values above %d bytes become dead letters; set it to %d",
+			limit, events.MaxMessageBytes, want))
 	}
 	return w
 }

@@ -11,6 +11,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/schemas/events"
@@ -36,6 +37,7 @@ func create(t *testing.T, c kafka.Cluster, topic string, partitions int, setting
 	if err = errors.Join(err, r.Errors[topic]); err != nil {
 		t.Fatal(err)
 	}
+	kafkatest.AwaitTopic(t, c.Addrs[0], topic, partitions)
 }
 
 func TestEnsureMakesEveryTopicAsItMustBe(t *testing.T) {
@@ -63,10 +65,10 @@ func TestEnsureWarnsOfWhatIsOther(t *testing.T) {
 	})
 	all := ensure(t, c, kafka.TopicSpec{})
 	i := slices.IndexFunc(all, func(s kafka.Status) bool { return s.Topic == string(events.Records) })
-	told := strings.Join(all[i].Warnings, "\n")
+	warnings := strings.Join(all[i].Warnings, "\n")
 	for _, want := range []string{"compacted", "retention.ms is 86400000", "max.message.bytes is 1048576"} {
-		if !strings.Contains(told, want) {
-			t.Errorf("nothing of %q in %q", want, told)
+		if !strings.Contains(warnings, want) {
+			t.Errorf("nothing of %q in %q", want, warnings)
 		}
 	}
 	if all[i].Created || len(all[i].Warnings) != 3 {
@@ -122,10 +124,10 @@ func TestLargestMessagesComeThrough(t *testing.T) {
 	if err := w.WriteMessages(ctx, messages...); err != nil {
 		t.Fatal(err)
 	}
-	letters := kafka.NewWriter(c, kafka.WriterOptions{DeadLetters: true})
-	defer letters.Close()
-	letter := bytes.Repeat([]byte("x"), kafka.MaxDeadLetterBytes-100)
-	if err := letters.WriteMessages(ctx, kafkago.Message{Topic: string(events.DeadLetters), Key: []byte("k"), Value: letter}); err != nil {
+	writer := kafka.NewWriter(c, kafka.WriterOptions{DeadLetters: true})
+	defer writer.Close()
+	deadLetter := bytes.Repeat([]byte("x"), kafka.MaxDeadLetterBytes-100)
+	if err := writer.WriteMessages(ctx, kafkago.Message{Topic: string(events.DeadLetters), Key: []byte("k"), Value: deadLetter}); err != nil {
 		t.Fatal(err)
 	}
 	var sizes []int
@@ -138,7 +140,7 @@ func TestLargestMessagesComeThrough(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := []int{len(value), len(half), len(half), len(letter)}; !slices.Equal(sizes, want) {
+	if want := []int{len(value), len(half), len(half), len(deadLetter)}; !slices.Equal(sizes, want) {
 		t.Errorf("read values of %v bytes, want %v", sizes, want)
 	}
 }

@@ -31,9 +31,9 @@ const (
 )
 
 // NewWriter returns a writer that has Kafka acknowledge each message on all replicas, and puts it where its key belongs. A message
-// needs Topic, Key and Value; its Time stays unset, because retention deletes by the time of sending. What the writer reports as failed may have
-// been written all the same, and its repetitions may come twice: versions make that harmless. It tries for some 20 seconds while a
-// broker is away, and for minutes while one doesn't answer. The caller closes it.
+// needs Topic, Key and Value; its Time stays unset, because retention deletes by the time of sending. What the writer reports as failed
+// may have been written all the same, and its repetitions may come twice: versions make that harmless. It tries for some 20 seconds
+// while a broker is away, and for minutes while one doesn't answer. The caller closes it.
 func NewWriter(c Cluster, o WriterOptions) *kafka.Writer {
 	w := &kafka.Writer{
 		Addr:            c.Addr(),

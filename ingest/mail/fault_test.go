@@ -223,7 +223,7 @@ func TestMailsWaitForWhatIsAway(t *testing.T) {
 		}},
 		{"reader", func(w *world, in *Intake) func() {
 			program := filepath.Join(w.t.TempDir(), "tallyhouse")
-			in.options.Reader.Command = []string{program, "read", "--isolated"}
+			in.options.Reader.Sandbox.Command = []string{program, "read", "--isolated"}
 			return func() {
 				this, err := os.Executable()
 				if err == nil {

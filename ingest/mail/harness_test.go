@@ -19,15 +19,15 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
-	embeddedkafka "tallyhouse/deploy/embedded/kafka"
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	embeddedmail "tallyhouse/deploy/embedded/mail"
 	"tallyhouse/ingest/admin/migrate"
+	"tallyhouse/ingest/invoice/isolated"
 	"tallyhouse/ingest/invoice/pdf/pdftest"
-	"tallyhouse/ingest/invoice/sandbox"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/sandbox"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker"
@@ -39,7 +39,7 @@ import (
 // The test binary is also the engine, the isolated reader and a worker that can be killed.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "read" {
-		if err := sandbox.Child(context.Background(), os.Stdin, os.Stdout); err != nil {
+		if err := sandbox.Serve(context.Background(), os.Stdin, os.Stdout, map[string]sandbox.Task{isolated.TaskName: isolated.Task}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -61,7 +61,7 @@ const (
 // world is a database, a broker, a worker of the stream and a mail server, all real.
 type world struct {
 	t         testing.TB
-	broker    *embeddedkafka.Broker
+	broker    kafkatest.Broker
 	brokerDir string
 	cluster   kafka.Cluster
 	where     database.Options
@@ -198,7 +198,7 @@ func (w *world) intake(boxes []mailbox.Options, change ...func(*Intake)) *runnin
 	registry := prometheus.NewRegistry()
 	in, err := New(Options{
 		Mailboxes: boxes, Cluster: w.cluster, Shards: []*database.Server{w.db}, Log: testLog(w.t), Metrics: registry,
-		Reader: sandbox.Options{}, Parallel: 2,
+		Parallel: 2,
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
-	"tallyhouse/ingest/invoice/sandbox"
+	"tallyhouse/ingest/invoice/isolated"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
@@ -43,8 +43,8 @@ type Options struct {
 	Mailboxes  []mailbox.Options // each Address with its tenant
 	Recipients []string          // header fields, in the order in which they are looked at; default Recipients()
 	Limits     Limits
-	Reader     sandbox.Options // how PDFs are read
-	Parallel   int             // mails read at the same time, per mailbox; default: as many as there are processors
+	Reader     isolated.Options // how PDFs are read
+	Parallel   int              // mails read at the same time, per mailbox; default: as many as there are processors
 	Cluster    kafka.Cluster
 	Shards     []*database.Server
 	Log        *slog.Logger

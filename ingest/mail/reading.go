@@ -6,7 +6,7 @@ import (
 
 	"tallyhouse/ingest/invoice"
 	"tallyhouse/ingest/invoice/fields"
-	"tallyhouse/ingest/invoice/sandbox"
+	"tallyhouse/ingest/invoice/isolated"
 )
 
 // reading is what a PDF says, as far as it is certain: "" and nil are not known.
@@ -25,8 +25,8 @@ type reading struct {
 }
 
 // readPDF reads a PDF in a process of its own. An error says that it can't be read now, not that the PDF is at fault.
-func readPDF(ctx context.Context, pdf []byte, o sandbox.Options) (reading, error) {
-	result, err := sandbox.Run(ctx, pdf, o)
+func readPDF(ctx context.Context, pdf []byte, o isolated.Options) (reading, error) {
+	result, err := isolated.Read(ctx, pdf, o)
 	if err != nil {
 		return reading{}, fmt.Errorf("read a PDF: %w", err)
 	}

@@ -86,7 +86,7 @@ func BenchmarkInsertRecords(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(rows)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
-			// On a busy machine this tells more: what the engine computes, merges included.
+			// On a busy machine this says more: what the engine computes, merges included.
 			b.ReportMetric(float64((engineTime(b, db)-began).Milliseconds())/float64(rows*b.N)*100_000, "engine-ms/100000-rows")
 		})
 	}

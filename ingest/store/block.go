@@ -177,7 +177,7 @@ func textOf(sent []byte) []byte {
 	return nil
 }
 
-// Batch is the block as an insert brings it along.
+// Batch is the block as the data of an insert.
 func (b *Block) Batch() database.Batch { return b.columns }
 
 // Insert is the statement that moves the block into the state table, under a condition. Its parameters are partition and first, the

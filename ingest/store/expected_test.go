@@ -40,7 +40,7 @@ func through(v any, path string, as func(any) any) any {
 	return values
 }
 
-// member is what stands at a path of names; null where nothing does.
+// member is what is at a path of names; null where nothing does.
 func member(v any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		o, _ := v.(map[string]any)

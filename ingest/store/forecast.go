@@ -33,7 +33,7 @@ func claims() *Entity {
 func restoreClaim(m image) any {
 	probability, err := events.ParseDecimal(read[string](m, "probability_bp"))
 	if err != nil {
-		probability = events.Decimal{} // no message can have said so: the audit finds that too little is expected
+		probability = events.Decimal{} // no message can have said so: verify finds that too little is expected
 	}
 	return &events.Claim{
 		NodeID: idOrNone(read[string](m, "node_id")), Amount: restoreAmount(m), ProbabilityBp: probability, Status: read[string](m, "status"),

@@ -16,7 +16,7 @@ func newInstants() instants {
 
 func (c instants) Append(t time.Time) {
 	if t.IsZero() {
-		t = time.Unix(0, 0) // stands for none
+		t = time.Unix(0, 0) // none
 	}
 	c.AppendRaw(proto.DateTime64(t.UnixMicro()))
 }

@@ -54,8 +54,8 @@ func TestLargeBatchesNeedLeave(t *testing.T) {
 }
 
 // Given large batches whose partition goes to somebody else before their insert, one more than there may be at a time, then none keeps
-// the room that the next one needs.
-func TestALargeBatchThatLosesItsPartitionLeavesItsRoom(t *testing.T) {
+// the block that the next one needs.
+func TestALargeBatchThatLosesItsPartitionReleasesItsBlock(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	const records = 4 * smallBytes / 500 // of more than 500 bytes each, with what they cost beside
@@ -78,7 +78,7 @@ func TestALargeBatchThatLosesItsPartitionLeavesItsRoom(t *testing.T) {
 			t.Fatal("no batch is cut: there is no room for one")
 		}
 		a.revoke()
-		if _, _, err := fence.Put(t.Context(), s.db, scenePartition.topic, []int32{scenePartition.partition}, "test"); err != nil { // what was cut counts no more
+		if _, _, err := fence.Put(t.Context(), s.db, scenarioPartition.topic, []int32{scenarioPartition.partition}, "test"); err != nil { // what was cut counts no more
 			t.Fatal(err)
 		}
 	}

@@ -98,7 +98,7 @@ func TestNothingIsLostOrCountedTwiceWhateverIsKilled(t *testing.T) {
 	}
 }
 
-// checkLetters compares the dead letters with the messages that had to be refused: each once.
+// checkDeadLetters compares the dead letters with the messages that had to be refused: each once.
 func (w *world) checkDeadLetters(refused map[string]int) {
 	w.t.Helper()
 	byID := map[string]string{}

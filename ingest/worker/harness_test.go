@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 	clickhousetest.Main(m)
 }
 
-// world is a database, a broker and whatever workers a test starts, all real.
+// world is a database, a broker and whatever workers a test starts, all real. The scenarios build on it, see scenario_harness_test.go.
 type world struct {
 	t       testing.TB
 	dir     string
@@ -104,7 +105,7 @@ func (w *world) exec(sql string) {
 	}
 }
 
-// worker is one that runs until it is stopped.
+// worker is a worker that runs until it is stopped.
 type worker struct {
 	*Worker
 	t    testing.TB
@@ -188,6 +189,16 @@ func produce(cluster kafka.Cluster, messages []message) error {
 		byTarget[id] = append(byTarget[id], m)
 	}
 	for _, group := range byTarget {
+		if err := produceGroup(ctx, cluster, group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// produceGroup sends messages to one partition in one batch. A broker may need a moment to lead a partition that has just been made.
+func produceGroup(ctx context.Context, cluster kafka.Cluster, group []message) error {
+	for {
 		var records []kafkago.Record
 		for _, m := range group {
 			r := kafkago.Record{Key: kafkago.NewBytes([]byte(m.key))}
@@ -197,14 +208,14 @@ func produce(cluster kafka.Cluster, messages []message) error {
 			records = append(records, r)
 		}
 		r, err := cluster.Client().Produce(ctx, &kafkago.ProduceRequest{Topic: string(group[0].topic), Partition: group[0].partition, RequiredAcks: kafkago.RequireAll, Records: kafkago.NewRecordReader(records...)})
-		if err != nil {
+		if err == nil {
+			err = r.Error
+		}
+		if !errors.Is(err, kafkago.NotLeaderForPartition) {
 			return err
 		}
-		if r.Error != nil {
-			return r.Error
-		}
+		time.Sleep(20 * time.Millisecond)
 	}
-	return nil
 }
 
 // ends are the ends of all logs, by topic and partition.
@@ -232,7 +243,7 @@ func (w *world) ends() map[topicPartition]int64 {
 	return all
 }
 
-// settled waits until every partition's table and views stand at the log's end.
+// awaitAllWritten waits until every partition's table and views have reached the log's end.
 func (w *world) awaitAllWritten() {
 	w.t.Helper()
 	w.awaitAllWrittenWithin(time.Minute)
@@ -253,7 +264,7 @@ func (w *world) awaitAllWrittenWithin(timeout time.Duration) {
 	}
 }
 
-// behind says what does not yet stand at the log's end, "" when all does.
+// behind lists what has not yet reached the log's end, "" when all has.
 func (w *world) behind() string {
 	w.t.Helper()
 	var all []string

@@ -30,20 +30,24 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		return c
 	}
 	m := &metrics{
-		rows:       counter("rows_total", "Rows written to state tables, position rows included.", "topic"),
-		batches:    counter("batches_total", "Inserts that counted.", "topic"),
-		records:    counter("records_total", "Kafka records that the positions have passed.", "topic"),
-		stale:      counter("stale_total", "Messages dropped because a newer or the same version was there.", "topic"),
-		conflicts:  counter("conflicts_total", "Messages dropped because their version was taken with other content: a producer's fault.", "topic"),
-		dead:       counter("dead_letters_total", "Messages refused; see tallyhouse deadletters.", "topic"),
-		rerouted:   counter("rerouted_total", "Messages found in another partition than their key's and re-routed: a producer doesn't hash by murmur2.", "topic"),
+		rows:    counter("rows_total", "Rows written to state tables, position rows included.", "topic"),
+		batches: counter("batches_total", "Inserts that counted.", "topic"),
+		records: counter("records_total", "Kafka records that the positions have passed.", "topic"),
+		stale:   counter("stale_total", "Messages dropped because a newer or the same version was there.", "topic"),
+		conflicts: counter("conflicts_total", "Messages dropped because their version was taken with other content: "+
+			"a producer's fault.", "topic"),
+		dead: counter("dead_letters_total", "Messages refused; see tallyhouse deadletters.", "topic"),
+		rerouted: counter("rerouted_total", "Messages found in another partition than their key's and re-routed: a "+
+			"producer doesn't hash by murmur2.", "topic"),
 		gaps:       counter("gaps_total", "Times that the log began behind a position: messages were lost to retention.", "topic"),
 		recoveries: counter("recoveries_total", "Recoveries of a partition's writer: fence, positions, heads.", "topic"),
-		fencesLost: counter("fences_lost_total", "Times that another writer outbid this one: rises when two installations share a database.", "topic"),
-		mended:     counter("views_mended_total", "Batches that a view had missed and was given.", "view"),
-		heads:      counter("heads_total", "Times that heads were caught up or loaded anew, by how.", "how"),
+		fencesLost: counter("fences_lost_total", "Times that another writer outbid this one: rises when two "+
+			"installations share a database.", "topic"),
+		mended: counter("views_mended_total", "Batches that a view had missed and was given.", "view"),
+		heads:  counter("heads_total", "Times that heads were caught up or loaded anew, by how.", "how"),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "tallyhouse", Subsystem: "ingest", Name: "insert_seconds",
-			Help: "Time of an insert that counted, with its views.", Buckets: prometheus.ExponentialBuckets(0.005, 2, 14)}, []string{"topic"}),
+			Help:    "Time of an insert that counted, with its views.",
+			Buckets: prometheus.ExponentialBuckets(0.005, 2, 14)}, []string{"topic"}),
 	}
 	r.MustRegister(m.latency)
 	return m
@@ -79,7 +83,8 @@ func newPartitionMetrics(w *Worker) *partitionMetrics {
 	return &partitionMetrics{w,
 		desc("lag", "Offsets between a partition's position and the end of its log."),
 		desc("position", "Next offset of a partition."),
-		desc("partition_condition", "1 for what a partition's writer is doing: recovering, running, held, stopped, refused, waiting.", "condition"),
+		desc("partition_condition", "1 for what a partition's writer is doing: recovering, running, held, stopped, "+
+			"refused, waiting.", "condition"),
 	}
 }
 

@@ -52,7 +52,7 @@ func (m *model) live(topic events.Topic, each func(key string, e events.Event, s
 	}
 }
 
-// facts are what is to be said of an entity or of a key of a view, one by one, like "net 500".
+// facts are what an entity or a key of a view holds, one by one, like "net 500".
 type facts []string
 
 // rollups are the sums of the naive model, by view and key, without the keys where all are 0.
@@ -170,7 +170,7 @@ func headFacts(version int64, deleted bool, at string) facts {
 	return facts{fmt.Sprint("version ", version), fmt.Sprint("deleted ", deleted), "at " + at}
 }
 
-// differ says what one side has otherwise than the other.
+// differ reports what the two sides have not in common.
 func differ(table string, want, got map[string]facts, say func(string, ...any)) {
 	for key, wanted := range want {
 		has, ok := got[key]

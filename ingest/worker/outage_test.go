@@ -10,12 +10,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
-	"tallyhouse/deploy/embedded/kafka"
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/ingest/store/database"
 )
 
-// eventually waits until something is so.
+// eventually waits until the condition holds.
 func (w *world) eventually(what string, is func() bool) {
 	w.t.Helper()
 	for deadline := time.Now().Add(90 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
@@ -102,25 +101,8 @@ func TestTheWorkerWaitsForKafka(t *testing.T) {
 	t.Parallel()
 	addr, name := clickhousetest.Database(t)
 	dir := t.TempDir()
-	startBroker := func(addr string) *kafka.Broker {
-		ctx, stop := context.WithTimeout(context.Background(), time.Minute)
-		defer stop()
-		b, err := kafka.Start(ctx, kafka.Options{DataDir: dir, Addr: addr})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
-	}
-	stopBroker := func(b *kafka.Broker) {
-		ctx, stop := context.WithTimeout(context.Background(), time.Minute)
-		defer stop()
-		if err := b.Stop(ctx); err != nil {
-			t.Error(err)
-		}
-	}
-	broker := startBroker("127.0.0.1:0")
+	broker := kafkatest.StartIn(t, dir, "127.0.0.1:0")
 	kafkaAddr := broker.Addr()
-	t.Cleanup(func() { stopBroker(broker) })
 	w := joinWorld(t, addr, name, kafkaAddr)
 	m := newModel()
 	a := w.start("a", quickGroup)
@@ -138,19 +120,21 @@ func TestTheWorkerWaitsForKafka(t *testing.T) {
 	w.awaitAllWritten()
 	w.eventually("the worker is ready", func() bool { return a.Ready() == nil })
 	send(200) // some of it is in flight
-	stopBroker(broker)
+	if err := broker.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	w.eventually("the worker says that it waits", func() bool { return a.Ready() != nil })
 	if err := a.Alive(); err != nil {
 		t.Errorf("waiting is alive: %v", err)
 	}
-	broker = startBroker(kafkaAddr)
+	kafkatest.StartIn(t, dir, kafkaAddr)
 	send(400)
 	w.awaitAllWritten()
 	w.eventually("the worker is ready again", func() bool { return a.Ready() == nil })
 	w.check(m)
 }
 
-// A worker that is told to end under load finishes what is in flight, notes its positions, leaves the group, and loses nothing.
+// A worker that is told to end under load finishes what is in flight, commits its offsets, leaves the group, and loses nothing.
 func TestDrainingUnderLoadLosesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -26,7 +26,11 @@ type producer struct {
 
 func newProducer(c kafka.Cluster, log *slog.Logger) *producer {
 	return &producer{
-		cluster: c, log: log, deadLetters: kafka.NewWriter(c, kafka.WriterOptions{DeadLetters: true, Log: log}), rerouting: map[string]*kafkago.Writer{}, warned: map[string]time.Time{},
+		cluster:     c,
+		log:         log,
+		deadLetters: kafka.NewWriter(c, kafka.WriterOptions{DeadLetters: true, Log: log}),
+		rerouting:   map[string]*kafkago.Writer{},
+		warned:      map[string]time.Time{},
 	}
 }
 
@@ -57,7 +61,8 @@ func (p *producer) reroute(ctx context.Context, partitions int, messages []kafka
 	}
 	p.mu.Unlock()
 	if warn {
-		p.log.Warn("messages came in another partition than their key's and are re-routed: a producer doesn't hash keys by murmur2", "topic", topic, "messages", len(messages))
+		p.log.Warn("messages came in another partition than their key's and are re-routed: a producer doesn't hash "+
+			"keys by murmur2", "topic", topic, "messages", len(messages))
 	}
 	ctx, stop := context.WithTimeout(ctx, sendTimeout)
 	defer stop()

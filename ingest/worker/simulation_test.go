@@ -284,7 +284,7 @@ func (r *round) reassign() {
 	to.own(tp, true)
 }
 
-// own tells an actor what it owns from now on.
+// own lets an actor own a partition, or not, from now on.
 func (a *actor) own(tp topicPartition, owns bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -294,12 +294,12 @@ func (a *actor) own(tp topicPartition, owns bool) {
 		delete(a.owns, tp)
 	}
 	if a.alive != nil {
-		a.tell()
+		a.announce()
 	}
 }
 
-// tell begins a generation in which the actor has what it owns; the caller has the lock.
-func (a *actor) tell() {
+// announce begins a generation in which the actor is assigned what it owns; the caller holds the lock.
+func (a *actor) announce() {
 	a.round.rndMu.Lock()
 	a.round.epoch++
 	generation := a.round.epoch
@@ -344,7 +344,7 @@ func (a *actor) live() {
 	s.stop = stop
 	w.startParts(ctx, &s.parts)
 	a.alive = s
-	a.tell()
+	a.announce()
 }
 
 // observe pauses at a step, or dies there.

@@ -35,7 +35,7 @@ const (
 	// fetchBytes bounds a fetch by what each partition adds to it: a bound on the whole response makes the embedded broker lose the
 	// list of aborted transactions. A larger message comes alone.
 	fetchBytes = 512 << 10
-	// feedBytes is where a partition's reading pauses; it goes on at half of it.
+	// bufferBytes is where a partition's reading pauses; it goes on at half of it.
 	bufferBytes = 2 << 20
 )
 
@@ -175,7 +175,7 @@ func (b *buffer) add(records []*kgo.Record, end int64, err error) (pause bool) {
 	return pause
 }
 
-// take gives what has been read, at most most records, or an error with which the reading ended. It doesn't wait.
+// take returns what has been read, at most limit records, or the error with which reading ended. It doesn't wait.
 func (b *buffer) take(limit int) ([]*kgo.Record, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -189,7 +189,7 @@ func (b *buffer) take(limit int) ([]*kgo.Record, error) {
 		b.bytes -= size(r)
 	}
 	if len(b.records) == 0 {
-		b.records = nil // lets the taken ones go with their reader
+		b.records = nil // so that the taken ones can be freed
 	}
 	if b.paused && b.bytes < bufferBytes/2 {
 		b.paused = false

@@ -19,8 +19,8 @@ const (
 	Running    Condition = "running"
 	HeldBack   Condition = "held"    // somebody works on the tables
 	Stopped    Condition = "stopped" // the tables are inconsistent: rebuild
-	Refused    Condition = "refused" // this isn't its database, or not its binary
-	Waiting    Condition = "waiting" // a server is away
+	Refused    Condition = "refused" // the database belongs to another topic, server or release
+	Waiting    Condition = "waiting" // a server does not answer
 )
 
 // Status describes a partition.
@@ -93,7 +93,7 @@ func (s *state) stored(position uint64, lag int64) {
 	s.change(func(is *Status) { is.Position, is.Lag = position, lag })
 }
 
-// waiting says why the partition can't be written.
+// waiting records why the partition can't be written.
 func (s *state) waiting(err error) {
 	var held *fence.Held
 	var inconsistent *position.Inconsistent

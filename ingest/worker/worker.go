@@ -65,7 +65,7 @@ type timings struct{ session, heartbeat time.Duration }
 
 const (
 	rebalance    = 30 * time.Second
-	drainTimeout = 8 * time.Second // within the session, for heartbeats stop meanwhile
+	drainTimeout = 8 * time.Second // shorter than the session: no heartbeats are sent meanwhile
 	commitEvery  = time.Second
 	// livenessTimeout is how long a partition may go without completing a step or a bounded wait.
 	livenessTimeout = time.Minute
@@ -106,7 +106,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The parts outlive ctx: writers still finish their inserts when it ends.
+	// The parts outlive ctx: writers still finish their inserts after it ends.
 	parts, stopParts := context.WithCancel(context.WithoutCancel(ctx))
 	var working sync.WaitGroup
 	w.startParts(parts, &working)
@@ -239,7 +239,7 @@ func (w *Worker) startWriter(parts context.Context, tp topicPartition) {
 	defer w.mu.Unlock()
 	if r := w.writers[tp]; r != nil {
 		select {
-		case <-r.done: // it ended by itself, in the belief that the partition was lost
+		case <-r.done: // it ended by itself, believing that the partition was lost
 		default:
 			return
 		}

@@ -175,7 +175,7 @@ func (w *writer) flush(ctx context.Context, a *assignment, assembler *assembler)
 	return nil
 }
 
-// insertCondition is what every insert of a writer stands on: its fence counts, the partition is where the batch begins, the server is
+// insertCondition is the condition of every insert of a writer: its fence counts, the partition is where the batch begins, the server is
 // the one whose fences were read.
 func insertCondition(e *store.Entity) string {
 	return fence.Counts + " AND " + position.StateIs(e.Table) + " AND " + position.SameServer
@@ -197,7 +197,8 @@ func (w *writer) adapt(err error) {
 
 func (w *writer) report(b *batch) {
 	if b.conflicts > 0 {
-		w.log.Warn("messages carried a version that is already taken, with other content: the first counts", "conflicts", b.conflicts, "before offset", b.next)
+		w.log.Warn("messages carried a version that is already taken, with other content: the first counts",
+			"conflicts", b.conflicts, "before offset", b.next)
 	}
 	for _, l := range b.deadLetters {
 		w.log.Warn("a message was refused: see `tallyhouse deadletters show`", "offset", l.Offset, "reason", l.Reason)
@@ -242,7 +243,7 @@ func (w *writer) sendSideOutputs(ctx context.Context, a *assignment, b *batch) e
 }
 
 const (
-	poll = time.Second // how often an idle partition looks up
+	poll = time.Second // how often an idle partition reports progress and checks its generation
 
 	// A batch whose time is over still waits for records that the log is known to have, tick by tick, up to maxLinger.
 	tick      = 100 * time.Millisecond

@@ -1,4 +1,4 @@
-SELECT id, name, workspace_id, budget_structure_id, inbound_email
+SELECT id, name, workspace_id, currency, budget_structure_id, inbound_email
 FROM projects FINAL
 WHERE tenant = {tenant:String} AND project IN {ids:Array(String)} AND NOT deleted
 ORDER BY id

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"regexp"
-	"strings"
 	"testing"
 
 	"tallyhouse/schemas/events"
@@ -40,65 +39,4 @@ func TestEveryExampleOfTheDocumentationIsTaken(t *testing.T) {
 			t.Errorf("%s has no example", topic)
 		}
 	}
-}
-
-func TestTheDocumentationNamesEveryMemberAndValue(t *testing.T) {
-	text := documentation(t)
-	for _, topic := range events.Topics() {
-		_, section, found := strings.Cut(text, "\n### "+string(topic)+"\n")
-		if !found {
-			t.Errorf("%s has no section", topic)
-			continue
-		}
-		section, _, _ = strings.Cut(section, "\n### ")
-		schema, err := events.Schema(topic)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var parsed struct {
-			Defs map[string]any `json:"$defs"`
-		}
-		if err := json.Unmarshal(schema, &parsed); err != nil {
-			t.Fatal(err)
-		}
-		for name, def := range parsed.Defs {
-			if name == "amount" { // described once, under Values
-				continue
-			}
-			for _, word := range words(def, nil) {
-				if !regexp.MustCompile(`\b` + regexp.QuoteMeta(word) + `\b`).MatchString(section) {
-					t.Errorf("%s: its section doesn't name %s", topic, word)
-				}
-			}
-		}
-	}
-}
-
-// words are the members and the values of closed lists that a schema names.
-func words(schema any, found []string) []string {
-	switch schema := schema.(type) {
-	case map[string]any:
-		if members, ok := schema["properties"].(map[string]any); ok {
-			for name := range members {
-				if name != "ext" {
-					found = append(found, name)
-				}
-			}
-		}
-		if values, ok := schema["enum"].([]any); ok {
-			for _, v := range values {
-				if s, ok := v.(string); ok {
-					found = append(found, s)
-				}
-			}
-		}
-		for _, v := range schema {
-			found = words(v, found)
-		}
-	case []any:
-		for _, v := range schema {
-			found = words(v, found)
-		}
-	}
-	return found
 }

@@ -1,41 +1,77 @@
 package events
 
 import (
+	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/jsonschema"
 	"tallyhouse/schemas/jsontext"
 )
 
-// The kinds of values that payloads are made of.
+// The kinds of values that payloads are made of; docs/events.md#values explains them to those who send events.
 var (
-	text      = kind[string]{readText, writeText}
-	id        = chars(1, MaxIDLength)
-	currency  = kind[string]{readCurrency, writeText}
-	boolean   = kind[bool]{readBool, func(b []byte, v *bool) []byte { return strconv.AppendBool(b, *v) }}
-	minor     = integer(-MaxAmount, MaxAmount)
-	amount    = amountObject.kind()
-	date      = kind[calendar.Date]{readDate, func(b []byte, v *calendar.Date) []byte { return append(v.Append(append(b, '"')), '"') }}
-	month     = kind[calendar.Month]{readMonth, func(b []byte, v *calendar.Month) []byte { return append(v.Append(append(b, '"')), '"') }}
-	instant   = kind[time.Time]{readInstant, writeInstant}
-	decimal   = decimals(MaxDecimals)
-	basisBp   = decimals(3)
-	sha256Hex = kind[string]{readSHA256, writeText}
-)
+	text    = kind[string]{read: readText, write: writeText, schema: &jsonschema.Schema{Type: "string"}}
+	boolean = kind[bool]{read: readBool, write: writeBool, schema: &jsonschema.Schema{Type: "boolean"}}
 
-var amountObject = table(
-	need("value", minor, func(a *Amount) *int64 { return &a.Value }),
-	need("currency", currency, func(a *Amount) *string { return &a.Currency }),
+	id       = chars(1, MaxIDLength).named("id", "1 to 200 characters")
+	currency = kind[string]{read: readCurrency, write: writeText, schema: &jsonschema.Schema{Type: "string", Pattern: "^[A-Z]{3}$"}}.
+			named("currency", "three capital letters (ISO 4217)")
+	minor = integer(-MaxAmount, MaxAmount).named("minorUnits", "money in the smallest unit of the entity's currency: a whole number in plain digits, "+
+		"-9007199254740991 to 9007199254740991; no `1e3`, no `10.0`")
+	amount = table("amount", "money with its currency, `{\"value\": 1999, \"currency\": \"EUR\"}`: exactly these two members, the value in minor units",
+		need("value", minor, func(a *Amount) *int64 { return &a.Value }),
+		need("currency", currency, func(a *Amount) *string { return &a.Currency }),
+	).kind()
+
+	date = kind[calendar.Date]{
+		read:  readDate,
+		write: func(b []byte, v *calendar.Date) []byte { return append(v.Append(append(b, '"')), '"') },
+		schema: &jsonschema.Schema{Type: "string", Format: "date",
+			Pattern: "^(19|2[0-2])[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$"},
+	}.named("date", "`YYYY-MM-DD` as in Vienna, 1900-01-01 to 2299-12-31")
+	month = kind[calendar.Month]{
+		read:   readMonth,
+		write:  func(b []byte, v *calendar.Month) []byte { return append(v.Append(append(b, '"')), '"') },
+		schema: &jsonschema.Schema{Type: "string", Pattern: "^(19|2[0-2])[0-9]{2}-(0[1-9]|1[0-2])$"},
+	}.named("month", "`YYYY-MM`, 1900-01 to 2299-12")
+	instant = kind[time.Time]{
+		read:  readInstant,
+		write: writeInstant,
+		schema: &jsonschema.Schema{Type: "string", Format: "date-time",
+			Pattern: "^(19|2[0-2])[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])" +
+				`T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?Z$`,
+			Not: &jsonschema.Schema{Pattern: "^" + lastHour}},
+	}.named("instant", "`2026-03-01T10:15:00Z`: UTC with a capital Z, at most nine digits behind the second, and a day in Vienna "+
+		"that is in the range of dates")
+	months = numberOfMonths(1).named("months", "a whole number of months, 1 to 4800")
+
+	decimal = decimals(MaxDecimals).named("decimal", "a decimal number as a string (`\"187.5\"`) or a number; at most 18 digits, "+
+		"at most 17 of them behind the point, as written")
+	unsignedDecimal = unsigned(decimal).named("unsignedDecimal", "a decimal, not below 0")
+	positiveDecimal = positive(decimal).named("positiveDecimal", "a decimal, above 0")
+	basisBp         = decimals(3).named("basisPoints", "hundredths of a percent: a decimal with at most 3 digits behind the point")
+	probabilityBp   = readProbability(basisBp).named("probability", "basis points, 0 to 10000")
+
+	sha256Hex = kind[string]{read: readSHA256, write: writeText,
+		schema: &jsonschema.Schema{Type: "string", Pattern: "^[0-9a-fA-F]{64}$"}}.named("sha256", "64 hexadecimal digits, large or small")
 )
 
 func readText(d *decoder, v *string) { *v = d.str() }
 
-// chars is a string of min to max characters.
+func writeText(b []byte, v *string) []byte { return jsontext.AppendString(b, *v) }
+
+// chars is a string of least to most characters.
 func chars(least, most int) kind[string] {
-	return kind[string]{write: writeText, read: func(d *decoder, v *string) {
+	schema := &jsonschema.Schema{Type: "string", MaxLength: &most}
+	if least > 0 {
+		schema.MinLength = &least
+	}
+	return kind[string]{schema: schema, write: writeText, read: func(d *decoder, v *string) {
 		*v = d.str()
 		if n := utf8.RuneCountInString(*v); d.err == nil && (n < least || n > most) {
 			d.fail("must have %d to %d characters, not %d", least, most, n)
@@ -43,9 +79,22 @@ func chars(least, most int) kind[string] {
 	}}
 }
 
+// without is k without the strings that contain a character; called names it.
+func without(k kind[string], character, called string) kind[string] {
+	schema := *k.schema
+	schema.Pattern = "^[^" + character + "]*$"
+	return kind[string]{schema: &schema, write: k.write, read: func(d *decoder, v *string) {
+		k.read(d, v)
+		if strings.Contains(*v, character) {
+			d.fail("must not contain %s, but is %s", called, quoted(*v))
+		}
+	}}
+}
+
 // enum is a closed list of strings.
 func enum(values ...string) kind[string] {
-	return kind[string]{write: writeText, read: func(d *decoder, v *string) {
+	schema := &jsonschema.Schema{Enum: values}
+	return kind[string]{schema: schema, write: writeText, read: func(d *decoder, v *string) {
 		s := d.str()
 		for _, known := range values {
 			if s == known {
@@ -61,7 +110,10 @@ const longestExtensible = 100 // characters of an unknown value of an extensible
 
 // extensible is an enum whose list may grow: any other non-empty string is taken as delivered.
 func extensible(values ...string) kind[string] {
-	return kind[string]{write: writeText, read: func(d *decoder, v *string) {
+	schema := &jsonschema.Schema{
+		Type: "string", KnownValues: values, MinLength: jsonschema.Number(1), MaxLength: jsonschema.Number(longestExtensible),
+	}
+	return kind[string]{schema: schema, write: writeText, read: func(d *decoder, v *string) {
 		s := d.str()
 		for _, known := range values {
 			if s == known {
@@ -101,21 +153,23 @@ func readBool(d *decoder, v *bool) {
 	}
 }
 
+func writeBool(b []byte, v *bool) []byte { return strconv.AppendBool(b, *v) }
+
 // integer is a whole number of a range, written in digits alone: 1e3 and 1.0 come from programs that keep money in floats.
 func integer(least, most int64) kind[int64] {
 	return kind[int64]{
-		read: func(d *decoder, v *int64) { *v = d.integer(least, most) },
-		write: func(b []byte, v *int64) []byte {
-			return strconv.AppendInt(b, *v, 10)
-		},
+		read:   func(d *decoder, v *int64) { *v = d.integer(least, most) },
+		write:  func(b []byte, v *int64) []byte { return strconv.AppendInt(b, *v, 10) },
+		schema: &jsonschema.Schema{Type: "integer", Minimum: &least, Maximum: &most},
 	}
 }
 
-// months is a number of months, at most those of the ledger's whole range.
-func months(least int64) kind[int] {
+// numberOfMonths is at most as many as the ledger's whole range of dates has.
+func numberOfMonths(least int64) kind[int] {
 	return kind[int]{
-		read:  func(d *decoder, v *int) { *v = int(d.integer(least, MaxMonths)) },
-		write: func(b []byte, v *int) []byte { return strconv.AppendInt(b, int64(*v), 10) },
+		read:   func(d *decoder, v *int) { *v = int(d.integer(least, MaxMonths)) },
+		write:  func(b []byte, v *int) []byte { return strconv.AppendInt(b, int64(*v), 10) },
+		schema: &jsonschema.Schema{Type: "integer", Minimum: &least, Maximum: jsonschema.Number(int64(MaxMonths))},
 	}
 }
 
@@ -183,10 +237,11 @@ func readInstant(d *decoder, v *time.Time) {
 	*v = t
 }
 
-// parseInstant reads YYYY-MM-DDTHH:MM:SS[.fraction of up to nine digits]Z. The last hour of the last day is refused: in Vienna it belongs to a
-// date outside the ledger's range.
+// lastHour is refused as an instant: in Vienna it belongs to a date outside the ledger's range.
+const lastHour = "2299-12-31T23"
+
+// parseInstant reads YYYY-MM-DDTHH:MM:SS[.fraction of up to nine digits]Z.
 func parseInstant(s string) (t time.Time, ok bool) {
-	const lastHour = "2299-12-31T23"
 	if len(s) < 20 || s[10] != 'T' || s[13] != ':' || s[16] != ':' || s[len(s)-1] != 'Z' || s[:13] == lastHour {
 		return t, false
 	}
@@ -221,7 +276,7 @@ func twoDigits(s string) (n int, ok bool) {
 	return int(a)*10 + int(b), a <= 9 && b <= 9
 }
 
-// decimals is a decimal number, as a string or a number, with so many digits behind the point.
+// decimals is a decimal number, as a string or a number, with at most so many digits behind the point.
 func decimals(behind int) kind[Decimal] {
 	return kind[Decimal]{
 		read: func(d *decoder, v *Decimal) {
@@ -242,34 +297,61 @@ func decimals(behind int) kind[Decimal] {
 				d.fail("must be a decimal number of at most %d digits, %d of them behind the point, not %s", MaxDecimals, behind, quoted(s))
 			}
 		},
-		write: func(b []byte, v *Decimal) []byte { return append(v.Append(append(b, '"')), '"') },
+		write:  func(b []byte, v *Decimal) []byte { return append(v.Append(append(b, '"')), '"') },
+		schema: decimalSchema(behind),
 	}
 }
 
-// within limits a decimal to a range of whole numbers.
-func within(k kind[Decimal], least, most int64) kind[Decimal] {
-	read := k.read
-	k.read = func(d *decoder, v *Decimal) {
-		if read(d, v); d.err == nil && (v.less(least) || Decimal{-v.Units, v.Scale}.less(-most)) {
-			d.fail("must lie in %d..%d, not %s", least, most, v)
+func decimalSchema(behind int) *jsonschema.Schema {
+	written := &jsonschema.Schema{
+		Type: "string", Pattern: fmt.Sprintf(`^-?(0|[1-9][0-9]*)(\.[0-9]{1,%d})?$`, min(behind, MaxDecimals-1)),
+		AnyOf: []*jsonschema.Schema{ // what is the number of digits without sign and point
+			{Pattern: fmt.Sprintf("^-?[0-9]{1,%d}$", MaxDecimals)},
+			{Pattern: `^[0-9.]+\.[0-9.]+$`, MaxLength: jsonschema.Number(MaxDecimals + 1)},
+			{Pattern: `^-[0-9.]+\.[0-9.]+$`, MaxLength: jsonschema.Number(MaxDecimals + 2)},
+		},
+	}
+	const most = int64(1e18 - 1) // of MaxDecimals digits
+	number := &jsonschema.Schema{Type: "number", Minimum: jsonschema.Number(-most), Maximum: jsonschema.Number(most)}
+	if behind < MaxDecimals-1 {
+		number.MultipleOf = json.Number("0." + strings.Repeat("0", behind-1) + "1")
+	}
+	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{written, number}}
+}
+
+// readProbability limits basis points to 0..10000.
+func readProbability(k kind[Decimal]) kind[Decimal] {
+	const most = 10_000
+	schema := *k.schema
+	schema.Pattern = `^(-?0(\.0{1,3})?|0\.[0-9]{1,3}|[1-9][0-9]{0,3}(\.[0-9]{1,3})?|10000(\.0{1,3})?)$` // of those that are strings
+	schema.Minimum, schema.Maximum = jsonschema.Number(int64(0)), jsonschema.Number(int64(most))        // of those that are numbers
+	return kind[Decimal]{write: k.write, schema: &schema, read: func(d *decoder, v *Decimal) {
+		if k.read(d, v); d.err == nil && (v.less(0) || Decimal{-v.Units, v.Scale}.less(-most)) {
+			d.fail("must lie in %d..%d, not %s", 0, most, v)
 		}
-	}
-	return k
+	}}
 }
 
-// from limits a decimal to zero and above, or to what is above zero.
-func from(k kind[Decimal], above bool) kind[Decimal] {
-	read := k.read
-	k.read = func(d *decoder, v *Decimal) {
-		switch read(d, v); {
-		case d.err != nil:
-		case above && v.Units <= 0:
-			d.fail("must be above 0, not %s", v)
-		case v.Units < 0:
+// unsigned limits decimals to 0 and above.
+func unsigned(k kind[Decimal]) kind[Decimal] {
+	schema := *k.schema
+	schema.Not = &jsonschema.Schema{Pattern: "^-.*[1-9]", ExclusiveMaximum: jsonschema.Number(int64(0))}
+	return kind[Decimal]{write: k.write, schema: &schema, read: func(d *decoder, v *Decimal) {
+		if k.read(d, v); d.err == nil && v.Units < 0 {
 			d.fail("must not be below 0, but is %s", v)
 		}
-	}
-	return k
+	}}
+}
+
+// positive limits decimals to what is above 0.
+func positive(k kind[Decimal]) kind[Decimal] {
+	schema := *k.schema
+	schema.Not = &jsonschema.Schema{Pattern: "^-|^[0.]*$", Maximum: jsonschema.Number(int64(0))}
+	return kind[Decimal]{write: k.write, schema: &schema, read: func(d *decoder, v *Decimal) {
+		if k.read(d, v); d.err == nil && v.Units <= 0 {
+			d.fail("must be above 0, not %s", v)
+		}
+	}}
 }
 
 func readSHA256(d *decoder, v *string) {
@@ -292,5 +374,3 @@ func readSHA256(d *decoder, v *string) {
 func writeInstant(b []byte, v *time.Time) []byte {
 	return append(v.UTC().AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
 }
-
-func writeText(b []byte, v *string) []byte { return jsontext.AppendString(b, *v) }

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
-	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
+
+	"tallyhouse/schemas/jsonschema"
 )
 
 // codec reads and writes the messages of one topic.
@@ -17,6 +18,7 @@ type codec struct {
 	decode func(d *decoder) Event
 	append func(b []byte, e Event) []byte // e.Data is of the topic's payload type
 	data   func(b []byte, data any) []byte
+	schema func() *jsonschema.Schema
 }
 
 // message is a change event as its JSON object has it.
@@ -25,22 +27,26 @@ type message[T any] struct {
 	data *T
 }
 
-// entity makes the codec of a topic from the table of its payload. The check holds the rules between members, seen from the
-// message's top; nil when there are none.
+// entity makes the codec of a topic from the table of its payload. The check holds rules between members, seen from the top of the
+// message; nil when there are none.
 func entity[T any](topic Topic, payload *object[T], check func(d *decoder, e *Envelope, data *T)) (codec, reflect.Type) {
 	payload = payload.open()
 	data := kind[*T]{
-		read:  func(d *decoder, v **T) { *v = new(T); payload.read(d, *v) },
-		write: func(b []byte, v **T) []byte { return payload.write(b, *v) },
+		read:   func(d *decoder, v **T) { *v = new(T); payload.read(d, *v) },
+		write:  func(b []byte, v **T) []byte { return payload.write(b, *v) },
+		schema: payload.kind().schema,
 	}
-	whole := table(
+	whole := table("event", "A change event. "+payload.description+" What is refused beside the schema: docs/events.md#beside-the-schema",
 		need("id", id, func(m *message[T]) *string { return &m.ID }),
 		need("tenantId", tenant, func(m *message[T]) *string { return &m.TenantID }),
-		need("version", integer(1, MaxVersion), func(m *message[T]) *int64 { return &m.Version }),
+		need("version", version, func(m *message[T]) *int64 { return &m.Version }).
+			doc("rises with every change of the entity"),
 		need("op", operation, func(m *message[T]) *Op { return &m.Op }),
-		need("at", instant, func(m *message[T]) *time.Time { return &m.At }),
-		optional(need("data", data, func(m *message[T]) **T { return &m.data }), func(m *message[T]) bool { return m.data != nil }),
-	).open().checked(func(d *decoder, m *message[T], _ uint64) {
+		need("at", instant, func(m *message[T]) *time.Time { return &m.At }).
+			doc("when the change happened"),
+		optional(need("data", data, func(m *message[T]) **T { return &m.data }), func(m *message[T]) bool { return m.data != nil }).
+			doc("the entity's complete state; null or absent when op is delete, and only then"),
+	).open().checked(func(d *decoder, m *message[T]) {
 		switch {
 		case m.Op == Delete && m.data != nil:
 			d.failAt("data", "must be absent when op is delete")
@@ -66,15 +72,31 @@ func entity[T any](topic Topic, payload *object[T], check func(d *decoder, e *En
 			return whole.write(b, &m)
 		},
 		data: func(b []byte, data any) []byte { return payload.write(b, data.(*T)) },
+		schema: func() *jsonschema.Schema {
+			s := whole.schema()
+			s.If, s.Then, s.Else = dataByOp()
+			return s
+		},
 	}, reflect.TypeFor[*T]()
 }
 
-var tenant = kind[string]{write: writeText, read: func(d *decoder, v *string) {
-	id.read(d, v)
-	if strings.Contains(*v, "/") {
-		d.fail("must not contain a slash, but is %s", quoted(*v))
+// dataByOp says in JSON Schema that an upsert has data and a delete has none.
+func dataByOp() (isDelete, then, otherwise *jsonschema.Schema) {
+	null := &jsonschema.Schema{Type: "null"}
+	with := func(name string, s *jsonschema.Schema) *jsonschema.Properties {
+		p := &jsonschema.Properties{}
+		p.Add(name, s)
+		return p
 	}
-}}
+	isDelete = &jsonschema.Schema{Required: []string{"op"}, Properties: with("op", &jsonschema.Schema{Const: "delete"})}
+	then = &jsonschema.Schema{Properties: with("data", null)}
+	otherwise = &jsonschema.Schema{Required: []string{"data"}, Properties: with("data", &jsonschema.Schema{Not: null})}
+	return isDelete, then, otherwise
+}
+
+var version = integer(1, MaxVersion).named("version", "1 to 9007199254740991")
+
+var tenant = without(chars(1, MaxIDLength), "/", "a slash").named("tenantId", "1 to 200 characters without a slash")
 
 var operation = kind[Op]{
 	read: func(d *decoder, v *Op) {
@@ -93,6 +115,7 @@ var operation = kind[Op]{
 		}
 		return append(b, `"upsert"`...)
 	},
+	schema: &jsonschema.Schema{Enum: []string{"upsert", "delete"}},
 }
 
 // Topics are the topics that carry entities, always in the same order: what others refer to comes first.

@@ -4,13 +4,25 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
+	"strings"
+
+	"tallyhouse/schemas/jsonschema"
 )
 
-// kind is how one sort of value is read from a message and written into one. Reading starts at the value's first byte, which is
-// never null's, and leaves its failure in the decoder.
+// kind says of one sort of value how it is read from a message, how it is written into one, and what its JSON Schema is. Reading
+// starts at the value's first byte, which is never that of null, and leaves a failure in the decoder.
 type kind[V any] struct {
-	read  func(d *decoder, v *V)
-	write func(b []byte, v *V) []byte
+	read   func(d *decoder, v *V)
+	write  func(b []byte, v *V) []byte
+	schema *jsonschema.Schema
+}
+
+// named is k with its schema as a definition of its own.
+func (k kind[V]) named(name, description string) kind[V] {
+	schema := *k.schema
+	schema.Description = description
+	k.schema = jsonschema.Reference("#/$defs/", jsonschema.Definition{Name: name, Schema: &schema})
+	return k
 }
 
 // member is one member of the JSON object that stands for a T.
@@ -21,44 +33,43 @@ type member[T any] struct {
 	read     func(d *decoder, t *T)
 	has      func(t *T) bool // whether to write it; nil: always
 	write    func(b []byte, t *T) []byte
+	only     *condition[T] // nil: every T can have the member
 
-	belongs func(t *T) bool // whether a T can have the member; nil: all can
-	where   string          // names the Ts that can
+	schema      *jsonschema.Schema // nil: always refused
+	description string
 }
 
 // need is a member that is always there.
 func need[T, V any](name string, k kind[V], at func(*T) *V) member[T] {
+	read, write := k.read, k.write
 	return member[T]{
 		name:     name,
 		required: true,
-		read:     func(d *decoder, t *T) { k.read(d, at(t)) },
-		write:    func(b []byte, t *T) []byte { return k.write(b, at(t)) },
+		read:     func(d *decoder, t *T) { read(d, at(t)) },
+		write:    func(b []byte, t *T) []byte { return write(b, at(t)) },
+		schema:   k.schema,
 	}
 }
 
 // may is a member that may be null or absent.
 func may[T, V any](name string, k kind[V], at func(*T) *Opt[V]) member[T] {
+	read, write := k.read, k.write
 	return member[T]{
 		name: name,
 		read: func(d *decoder, t *T) {
 			v := at(t)
-			k.read(d, &v.V)
+			read(d, &v.V)
 			v.Ok = true
 		},
-		has:   func(t *T) bool { return at(t).Ok },
-		write: func(b []byte, t *T) []byte { return k.write(b, &at(t).V) },
+		has:    func(t *T) bool { return at(t).Ok },
+		write:  func(b []byte, t *T) []byte { return write(b, &at(t).V) },
+		schema: k.schema,
 	}
 }
 
-// optional makes m one that may be null or absent, for a V whose zero value says that it isn't there.
+// optional makes m a member that may be null or absent, where has reports by the T's value whether it is there.
 func optional[T any](m member[T], has func(*T) bool) member[T] {
 	m.required, m.has = false, has
-	return m
-}
-
-// only makes m a member of some Ts alone; where names them.
-func only[T any](where string, belongs func(*T) bool, m member[T]) member[T] {
-	m.where, m.belongs = where, belongs
 	return m
 }
 
@@ -71,24 +82,56 @@ func never[T any](name, rule string) member[T] {
 	}
 }
 
-// object is the table of the members that a T has in JSON. The order is that of writing, and of ContentHash: new members go to
-// the end.
-type object[T any] struct {
-	members  []member[T]
-	required uint64 // a bit for each required member that all Ts have
-	partial  bool   // some members belong to some Ts alone
-	ext      bool   // a member ext of any content is taken and ignored
-	// check holds rules between members; given has a bit for each member that is there and not null.
-	check func(d *decoder, t *T, given uint64)
+// doc says what the member means, for the JSON Schema and docs/events.md.
+func (m member[T]) doc(description string) member[T] {
+	m.description = description
+	return m
 }
 
-func table[T any](members ...member[T]) *object[T] {
-	o := &object[T]{members: members}
+// condition selects the Ts that can have a member: those whose discriminator, a member that holds one of a closed list of strings,
+// has one of these values.
+type condition[T any] struct {
+	discriminator string
+	of            func(*T) string
+	values        []string
+}
+
+func (c *condition[T]) holds(t *T) bool { return slices.Contains(c.values, c.of(t)) }
+
+// String names the Ts: type fixed, types fixed and cpi.
+func (c *condition[T]) String() string {
+	if len(c.values) == 1 {
+		return c.discriminator + " " + c.values[0]
+	}
+	return c.discriminator + "s " + strings.Join(c.values, " and ")
+}
+
+// when makes m a member of the Ts alone that c selects.
+func when[T any](c condition[T], m member[T]) member[T] {
+	m.only = &c
+	return m
+}
+
+// object is the table of the members that a T has in JSON. Their order is the order of writing, and so part of every content hash:
+// a new member goes to the end.
+type object[T any] struct {
+	name        string // of its schema
+	description string
+	members     []member[T]
+	required    uint64                 // a bit for each required member that all Ts have
+	partial     bool                   // some members belong to some Ts alone
+	choice      bool                   // exactly one member is given
+	ext         bool                   // a member ext of any content is taken and ignored
+	check       func(d *decoder, t *T) // rules between members
+}
+
+func table[T any](name, description string, members ...member[T]) *object[T] {
+	o := &object[T]{name: name, description: description, members: members}
 	for i := range members {
 		m := &members[i]
 		m.opening = `"` + m.name + `":`
 		switch {
-		case m.belongs != nil:
+		case m.only != nil:
 			o.partial = true
 		case m.required:
 			o.required |= 1 << i
@@ -97,15 +140,22 @@ func table[T any](members ...member[T]) *object[T] {
 	return o
 }
 
-// and is the table with more members at the end.
-func (o *object[T]) and(members ...member[T]) *object[T] {
-	return table(slices.Concat(o.members, members)...)
+// and is a table of o's members and more behind them.
+func (o *object[T]) and(name string, members ...member[T]) *object[T] {
+	return table(name, o.description, slices.Concat(o.members, members)...)
 }
 
-// checked is the table with a check.
-func (o *object[T]) checked(check func(d *decoder, t *T, given uint64)) *object[T] {
+// checked is the table with rules between members.
+func (o *object[T]) checked(check func(d *decoder, t *T)) *object[T] {
 	c := *o
 	c.check = check
+	return &c
+}
+
+// exactlyOne is the table where exactly one of the members is given.
+func (o *object[T]) exactlyOne() *object[T] {
+	c := *o
+	c.choice = true
 	return &c
 }
 
@@ -116,7 +166,9 @@ func (o *object[T]) open() *object[T] {
 	return &c
 }
 
-func (o *object[T]) kind() kind[T] { return kind[T]{o.read, o.write} }
+func (o *object[T]) kind() kind[T] {
+	return kind[T]{o.read, o.write, o.schema()}.named(o.name, o.description)
+}
 
 func (o *object[T]) read(d *decoder, t *T) {
 	if d.next() != '{' {
@@ -124,7 +176,7 @@ func (o *object[T]) read(d *decoder, t *T) {
 		return
 	}
 	d.at++
-	var seen, given uint64
+	var seen, given uint64 // a bit for each member that occurred, and for each that isn't null
 	likely := 0
 	for first := true; d.more('}', first); first = false {
 		name := d.member()
@@ -146,7 +198,7 @@ func (o *object[T]) read(d *decoder, t *T) {
 			m.read(d, t)
 			given |= bit
 		case !d.literal("null"):
-		case m.required && m.belongs == nil:
+		case m.required && m.only == nil:
 			d.fail("is null, but required")
 		}
 		seen |= bit
@@ -155,34 +207,44 @@ func (o *object[T]) read(d *decoder, t *T) {
 			return
 		}
 	}
-	if d.err != nil {
-		return
+	if d.err == nil {
+		o.finish(d, t, seen, given)
 	}
+}
+
+// finish checks what only shows when all members are read.
+func (o *object[T]) finish(d *decoder, t *T, seen, given uint64) {
 	if missing := o.required &^ seen; missing != 0 {
 		d.failAt(o.members[bits.TrailingZeros64(missing)].name, "is missing")
 		return
 	}
-	if o.partial && !o.belong(d, t, given) {
+	if o.partial && !o.conditionsHold(d, t, given) {
+		return
+	}
+	if o.choice && bits.OnesCount64(given) != 1 {
+		names := o.names()
+		last := len(names) - 1
+		d.fail("must have exactly one of %s and %s", strings.Join(names[:last], ", "), names[last])
 		return
 	}
 	if o.check != nil {
-		o.check(d, t, given)
+		o.check(d, t)
 	}
 }
 
-// belong holds the members that some Ts alone have to this t.
-func (o *object[T]) belong(d *decoder, t *T, given uint64) bool {
+// conditionsHold checks that t has the members of its own condition and no others.
+func (o *object[T]) conditionsHold(d *decoder, t *T, given uint64) bool {
 	for i := range o.members {
 		m := &o.members[i]
-		if m.belongs == nil {
+		if m.only == nil {
 			continue
 		}
-		switch has, wanted := given&(1<<i) != 0, m.belongs(t); {
+		switch has, wanted := given&(1<<i) != 0, m.only.holds(t); {
 		case has && !wanted:
-			d.failAt(m.name, "has no place here: it belongs to %s alone", m.where)
+			d.failAt(m.name, "has no place here: it belongs to %s alone", m.only)
 			return false
 		case !has && wanted && m.required:
-			d.failAt(m.name, "is missing: it belongs to %s", m.where)
+			d.failAt(m.name, "is missing: it belongs to %s", m.only)
 			return false
 		}
 	}
@@ -202,6 +264,14 @@ func (o *object[T]) find(name string, likely int) int {
 	return -1
 }
 
+func (o *object[T]) names() []string {
+	names := make([]string, 0, len(o.members))
+	for i := range o.members {
+		names = append(names, o.members[i].name)
+	}
+	return names
+}
+
 const extBit = 1 << 63 // no object has so many members
 
 // other reads a member that isn't in the table.
@@ -215,12 +285,8 @@ func (o *object[T]) other(d *decoder, name string, seen *uint64) {
 			d.err.within(name)
 		}
 	default:
-		known := make([]string, 0, len(o.members))
-		for _, m := range o.members {
-			known = append(known, m.name)
-		}
 		hint := ""
-		if near := nearest(name, known); near != "" {
+		if near := nearest(name, o.names()); near != "" {
 			hint = " (did you mean " + near + "?)"
 		}
 		d.failAt(plainName(name), "is not a member of %s%s", d.topic, hint)
@@ -231,7 +297,7 @@ func (o *object[T]) write(b []byte, t *T) []byte {
 	open := byte('{')
 	for i := range o.members {
 		m := &o.members[i]
-		if m.has != nil && !m.has(t) || m.belongs != nil && !m.belongs(t) {
+		if m.has != nil && !m.has(t) || m.only != nil && !m.only.holds(t) {
 			continue
 		}
 		b = append(append(b, open), m.opening...)
@@ -272,16 +338,21 @@ func list[V any](k kind[V]) kind[[]V] {
 			}
 			return append(b, ']')
 		},
+		schema: &jsonschema.Schema{Type: "array", Items: k.schema},
 	}
 }
 
 // some is k without the empty array.
 func some[V any](k kind[[]V]) kind[[]V] {
-	read := k.read
-	k.read = func(d *decoder, vs *[]V) {
-		if read(d, vs); d.err == nil && len(*vs) == 0 {
-			d.fail("must not be empty")
-		}
+	schema := *k.schema
+	schema.MinItems = jsonschema.Number(1)
+	return kind[[]V]{
+		read: func(d *decoder, vs *[]V) {
+			if k.read(d, vs); d.err == nil && len(*vs) == 0 {
+				d.fail("must not be empty")
+			}
+		},
+		write:  k.write,
+		schema: &schema,
 	}
-	return k
 }

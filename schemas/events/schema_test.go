@@ -9,25 +9,41 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
 	"pgregory.net/rapid"
 
 	"tallyhouse/schemas/events"
 	"tallyhouse/schemas/events/eventstest"
+	"tallyhouse/schemas/jsonschema"
 )
 
-// compiled is the schema of a topic, formats asserted.
-func compiled(t *testing.T, topic events.Topic) *jsonschema.Schema {
+func schemaOf(t *testing.T, topic events.Topic) *jsonschema.Schema {
 	t.Helper()
-	text, err := events.Schema(topic)
+	schema, err := events.Schema(topic)
 	if err != nil {
 		t.Fatal(err)
 	}
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	return schema
+}
+
+// schemaText is the schema as a file holds it.
+func schemaText(t *testing.T, topic events.Topic) []byte {
+	t.Helper()
+	text, err := json.MarshalIndent(schemaOf(t, topic), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(text, '\n')
+}
+
+// compiled is the schema of a topic, formats asserted.
+func compiled(t *testing.T, topic events.Topic) *validator.Schema {
+	t.Helper()
+	document, err := validator.UnmarshalJSON(bytes.NewReader(schemaText(t, topic)))
 	if err != nil {
 		t.Fatalf("schema of %s: %v", topic, err)
 	}
-	c := jsonschema.NewCompiler()
+	c := validator.NewCompiler()
 	c.AssertFormat()
 	if err := c.AddResource("schema.json", document); err != nil {
 		t.Fatal(err)
@@ -39,8 +55,8 @@ func compiled(t *testing.T, topic events.Topic) *jsonschema.Schema {
 	return schema
 }
 
-func validate(schema *jsonschema.Schema, value []byte) error {
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
+func validate(schema *validator.Schema, value []byte) error {
+	v, err := validator.UnmarshalJSON(bytes.NewReader(value))
 	if err != nil {
 		return err
 	}
@@ -48,7 +64,7 @@ func validate(schema *jsonschema.Schema, value []byte) error {
 }
 
 // eachTopic runs a property for every topic.
-func eachTopic(t *testing.T, property func(t *rapid.T, topic events.Topic, schema *jsonschema.Schema)) {
+func eachTopic(t *testing.T, property func(t *rapid.T, topic events.Topic, schema *validator.Schema)) {
 	for _, topic := range events.Topics() {
 		t.Run(string(topic), func(t *testing.T) {
 			schema := compiled(t, topic)
@@ -58,7 +74,7 @@ func eachTopic(t *testing.T, property func(t *rapid.T, topic events.Topic, schem
 }
 
 func TestValidMessagesPassDecoderAndSchemaAndAreWrittenAsRead(t *testing.T) {
-	eachTopic(t, func(t *rapid.T, topic events.Topic, schema *jsonschema.Schema) {
+	eachTopic(t, func(t *rapid.T, topic events.Topic, schema *validator.Schema) {
 		m := eventstest.Draw(t, topic)
 		value := m.Value()
 		if err := validate(schema, value); err != nil {
@@ -83,7 +99,7 @@ func TestValidMessagesPassDecoderAndSchemaAndAreWrittenAsRead(t *testing.T) {
 }
 
 func TestDecoderAndSchemaAgreeOnChangedMessages(t *testing.T) {
-	eachTopic(t, func(t *rapid.T, topic events.Topic, schema *jsonschema.Schema) {
+	eachTopic(t, func(t *rapid.T, topic events.Topic, schema *validator.Schema) {
 		m, what := eventstest.Mutate(t, eventstest.Draw(t, topic))
 		value := m.Value()
 		_, err := events.Decode(topic, m.Key(), value)
@@ -101,7 +117,7 @@ func TestDecoderAndSchemaAgreeOnChangedMessages(t *testing.T) {
 	})
 }
 
-// besideSchema tells whether a refusal is one of the rules that a schema can't say.
+// besideSchema reports whether a refusal is one of the rules that a schema can't say.
 func besideSchema(topic events.Topic, err error) bool {
 	for _, r := range rulesBesideSchema {
 		if r.topic == topic && regexp.MustCompile(r.refusal).MatchString(err.Error()) {
@@ -289,32 +305,31 @@ func TestRulesOfTheSchemaRefuseAndTake(t *testing.T) {
 	}
 }
 
-// Each schema is complete in itself, so their shared definitions are repeated: they must not drift apart.
+// Each schema is complete in itself, so shared definitions are repeated: a name must mean the same everywhere.
 func TestDefinitionsOfTheSameNameAreTheSameInAllSchemas(t *testing.T) {
-	shared := []string{"id", "tenantId", "version", "currency", "minorUnits", "amount", "date", "month", "instant", "months", "basisPoints", "dateRange", "marginStep"}
-	first := map[string]any{}
+	first := map[string]*jsonschema.Schema{}
 	for _, topic := range events.Topics() {
-		text, err := events.Schema(topic)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var schema struct {
-			ID   string         `json:"$id"`
-			Defs map[string]any `json:"$defs"`
-		}
-		if err := json.Unmarshal(text, &schema); err != nil {
-			t.Fatal(err)
-		}
-		if schema.ID != "urn:tallyhouse:events:"+string(topic) {
-			t.Errorf("%s calls itself %s", topic, schema.ID)
-		}
-		for _, name := range shared {
-			switch def := schema.Defs[name]; {
-			case def == nil:
+		schema := schemaOf(t, topic)
+		for i, name := range schema.Defs.Names {
+			switch def := schema.Defs.Schemas[i]; {
 			case first[name] == nil:
 				first[name] = def
 			case !reflect.DeepEqual(first[name], def):
 				t.Errorf("%s defines %s otherwise than the schemas before it", topic, name)
+			}
+		}
+	}
+}
+
+// The decoder keeps a bit of 64 for each member, and one for ext.
+func TestNoObjectHasMoreMembersThanTheDecoderCanCount(t *testing.T) {
+	for _, topic := range events.Topics() {
+		schema := schemaOf(t, topic)
+		for _, s := range append(schema.Defs.Schemas, schema) {
+			for _, s := range append(s.OneOf, s) {
+				if s.Properties != nil && len(s.Properties.Names) > 63 {
+					t.Errorf("%s: an object with %d members", topic, len(s.Properties.Names))
+				}
 			}
 		}
 	}

@@ -16,12 +16,14 @@ import (
 // cluster is a broker of the test's own.
 type cluster struct {
 	testing.TB
+	addr    string
 	options []kgo.Opt
 	client  *kgo.Client
 }
 
 func newCluster(t *testing.T) *cluster {
-	c := &cluster{TB: t, options: []kgo.Opt{kgo.SeedBrokers(kafkatest.Start(t).Addr())}}
+	addr := kafkatest.Start(t).Addr()
+	c := &cluster{TB: t, addr: addr, options: []kgo.Opt{kgo.SeedBrokers(addr)}}
 	c.client = c.connect()
 	return c
 }
@@ -49,6 +51,7 @@ func (c *cluster) create(topic string, partitions int) {
 	request.Topics = append(request.Topics, t)
 	_, err := request.RequestWith(c.Context(), c.client)
 	c.must(err)
+	kafkatest.AwaitTopic(c, c.addr, topic, partitions)
 }
 
 func (c *cluster) remove(topic string) {
@@ -59,6 +62,7 @@ func (c *cluster) remove(topic string) {
 	request.Topics, request.TopicNames = append(request.Topics, t), append(request.TopicNames, topic)
 	_, err := request.RequestWith(c.Context(), c.client)
 	c.must(err)
+	kafkatest.AwaitTopic(c, c.addr, topic, 0)
 }
 
 // transaction sends the values to partition 0 of the topic in one transaction.

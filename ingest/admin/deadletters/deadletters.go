@@ -31,7 +31,7 @@ func List(ctx context.Context, c kafka.Cluster, each func(kafka.DeadLetter) erro
 		partition int32
 		offset    int64
 	}
-	told := map[id]struct{}{}
+	seen := map[id]struct{}{}
 	err = kafka.Read(ctx, c, string(events.DeadLetters), func(r *kgo.Record) error {
 		l, err := kafka.ParseDeadLetter(r)
 		if err != nil {
@@ -39,10 +39,10 @@ func List(ctx context.Context, c kafka.Cluster, each func(kafka.DeadLetter) erro
 			return nil
 		}
 		key := id{l.Topic, l.Partition, l.Offset}
-		if _, ok := told[key]; ok {
+		if _, ok := seen[key]; ok {
 			return nil
 		}
-		told[key] = struct{}{}
+		seen[key] = struct{}{}
 		return each(l)
 	})
 	if err != nil {
@@ -76,11 +76,13 @@ func Find(ctx context.Context, c kafka.Cluster, id string) (kafka.DeadLetter, er
 // Replay sends a refused message to its topic once more: corrected, or as it was when corrected is nil (what was refused may be
 // taken by a newer version). It is validated first, by what the worker would say. The message must be about the entity that the
 // refused one's key names, unless other entities are allowed. The dead letter stays.
-func Replay(ctx context.Context, c kafka.Cluster, stored load.Stored, l kafka.DeadLetter, corrected []byte, allowOther bool) (partition int, offset int64, err error) {
+func Replay(ctx context.Context, c kafka.Cluster, stored load.Stored, l kafka.DeadLetter, corrected []byte,
+	allowOther bool) (partition int, offset int64, err error) {
 	value := corrected
 	if value == nil {
 		if !l.Whole() {
-			return 0, 0, fmt.Errorf("replay %s: the dead letter holds the first MiB of %d bytes alone; give the whole message, corrected, with --file", l.ID(), l.Length)
+			return 0, 0, fmt.Errorf("replay %s: the dead letter holds the first MiB of %d bytes alone; give the "+
+				"whole message, corrected, with --file", l.ID(), l.Length)
 		}
 		value = l.Value
 	}

@@ -95,7 +95,7 @@ func TestALetterOfATooLargeMessageSaysWhatItLacks(t *testing.T) {
 	if got.Whole() || got.SHA256 != hex.EncodeToString(sum[:]) || got.Size() != 21<<20 || !bytes.Equal(got.Value, l.Value[:1<<20]) {
 		t.Errorf("whole %t, sha256 %s, size %d, %d bytes of value", got.Whole(), got.SHA256, got.Size(), len(got.Value))
 	}
-	if !strings.Contains(got.Reason, "the whole message stands in ledger.contractors partition 2 at offset 4711") {
+	if !strings.Contains(got.Reason, "the whole message is in ledger.contractors partition 2 at offset 4711") {
 		t.Errorf("the reason is %s", got.Reason)
 	}
 	if _, _, err := deadletters.Replay(context.Background(), c, load.StoredBy(store.All()), got, nil, false); err == nil || !strings.Contains(err.Error(), "--file") {

@@ -88,7 +88,7 @@ func send(ctx context.Context, c kafka.Cluster, e events.Event) error {
 // ErrNotFound says that a tenant has no key of this id.
 var ErrNotFound = errors.New("no such key; `tallyhouse keys list` shows them")
 
-// Revoke ends a key at once and for all. One that is revoked already stays as it is.
+// Revoke ends a key at once and for good. One that is revoked already stays as it is.
 func Revoke(ctx context.Context, s Sources, tenant, id string) (Known, error) {
 	k, err := s.find(ctx, tenant, id)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { clickhousetest.Main(m) }
 
-var wish = keys.Request{Tenant: "demo", Owner: "U1", Environment: "test", Financial: true}
+var request = keys.Request{Tenant: "demo", Owner: "U1", Environment: "test", Financial: true}
 
 func create(t *testing.T, c kafka.Cluster, r keys.Request) (string, events.Event) {
 	t.Helper()
@@ -37,7 +37,7 @@ func create(t *testing.T, c kafka.Cluster, r keys.Request) (string, events.Event
 
 func TestCreatePrintsAKeyAndStoresItsHashAlone(t *testing.T) {
 	c := topicstest.Cluster(t, 2)
-	full := wish
+	full := request
 	full.Groups, full.ProjectIDs = []string{"core", "amounts"}, []string{}
 	full.Expires = time.Now().Add(time.Hour)
 	text, _ := create(t, c, full)
@@ -64,7 +64,7 @@ func TestCreatePrintsAKeyAndStoresItsHashAlone(t *testing.T) {
 	if strings.Contains(string(sent[0].Value), parts[3]) {
 		t.Error("the secret was sent")
 	}
-	if again, other := create(t, c, wish); again == text || other.ID == e.ID {
+	if again, other := create(t, c, request); again == text || other.ID == e.ID {
 		t.Error("two keys are the same")
 	}
 }
@@ -78,7 +78,7 @@ func TestCreateRefusesWhatNoKeyMayBe(t *testing.T) {
 		"data.groups[0]":   func(r *keys.Request) { r.Groups = []string{"money"} },
 		"have expired":     func(r *keys.Request) { r.Expires = time.Now().Add(-time.Second) },
 	} {
-		r := wish
+		r := request
 		change(&r)
 		if _, _, err := keys.Create(context.Background(), c, r); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("err = %v, want one of %s", err, name)
@@ -124,7 +124,7 @@ func stored(t *testing.T, all ...events.Event) *database.Server {
 }
 
 func event(id string, version int64, change func(*events.Key)) events.Event {
-	_, e := keys.New(wish, time.Now())
+	_, e := keys.New(request, time.Now())
 	e.ID, e.Version = id, version
 	if change == nil {
 		e.Op, e.Data = events.Delete, nil
@@ -167,11 +167,11 @@ func TestListKnowsTheNewestOfLogAndTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told []string
+	var listed []string
 	for _, k := range all {
-		told = append(told, k.OwnerUserID+":"+k.ID)
+		listed = append(listed, k.OwnerUserID+":"+k.ID)
 	}
-	if got := strings.Join(told, " "); got != "a:table b:log c:both" {
+	if got := strings.Join(listed, " "); got != "a:table b:log c:both" {
 		t.Fatalf("keys %s", got)
 	}
 	k := all[0]
@@ -183,7 +183,7 @@ func TestListKnowsTheNewestOfLogAndTable(t *testing.T) {
 func TestRevokeEndsAKeyForAll(t *testing.T) {
 	c := topicstest.Cluster(t, 2)
 	ctx := context.Background()
-	_, e := create(t, c, wish)
+	_, e := create(t, c, request)
 	inLog := keys.Sources{Kafka: c} // the database isn't needed
 	k, err := keys.Revoke(ctx, inLog, "demo", e.ID)
 	if err != nil || !k.RevokedAt.Ok {

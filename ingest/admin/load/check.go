@@ -13,7 +13,7 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// maxShown bounds the bad lines that are told one by one.
+// maxShown bounds the bad lines that are listed one by one.
 const maxShown = 100
 
 // BadLine is a line that breaks a rule.
@@ -24,7 +24,7 @@ type BadLine struct {
 	file   int
 }
 
-// BadLines are the lines for whose sake nothing was sent.
+// BadLines are the reason that nothing was sent.
 type BadLines struct {
 	First []BadLine // at most 100, in the order of the files
 	Count int64     // all of them
@@ -101,7 +101,7 @@ func (l *Load) check(ctx context.Context) (Checked, error) {
 	return c.found, nil
 }
 
-// check validates one block and takes its outcome over.
+// check validates one block and adds its outcome.
 func (c *checker) check(file int, b block) {
 	byTopic := map[events.Topic]int64{}
 	var bad []BadLine
@@ -140,7 +140,7 @@ func (c *checker) check(file int, b block) {
 	c.progress.Done(c.done)
 }
 
-// checkLine validates one line and tells its topic.
+// checkLine validates one line and returns its topic.
 func (c *checker) checkLine(line []byte) (events.Topic, error) {
 	m, err := parse(line)
 	if err != nil {

@@ -91,7 +91,7 @@ func TestCheckNamesWhatIsWrongWithALine(t *testing.T) {
 		"member missing":       {`{"topic":"ledger.contractors","value":{}}`, "key is missing"},
 		"key no string":        {`{"topic":"ledger.contractors","key":1,"value":{}}`, `key: must be a string, but begins with "1,`},
 		"cut off":              {contractor("C1", 1)[:100], "value: holds no JSON: "},
-		"two in a line":        {contractor("C1", 1) + contractor("C2", 1), "stands behind the closing brace"},
+		"two in a line":        {contractor("C1", 1) + contractor("C2", 1), "follows the closing brace"},
 		"text for JSON":        {"hello", `but begins with "hello"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestCheckNamesWhatIsWrongWithALine(t *testing.T) {
 	}
 }
 
-// Lines too long for any message are told and passed over; what stands behind them keeps its number.
+// Lines too long for any message are listed and passed over; what follows them keeps its number.
 func TestCheckPassesOverLongLines(t *testing.T) {
 	long := func(bytes int) string {
 		return record(`"invoiceNumber":"` + strings.Repeat("1", bytes) + `",` + invoice)
@@ -148,7 +148,7 @@ func TestCheckTellsTheFirstBadLinesAndTheNumberOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if bad.Count != 20_000 || len(bad.First) != 100 {
-		t.Fatalf("%d bad lines, %d of them told", bad.Count, len(bad.First))
+		t.Fatalf("%d bad lines, %d of them listed", bad.Count, len(bad.First))
 	}
 	for i, l := range bad.First {
 		if l.Line != 2*(i+1) {
@@ -156,7 +156,7 @@ func TestCheckTellsTheFirstBadLinesAndTheNumberOfOthers(t *testing.T) {
 		}
 	}
 	if !strings.Contains(err.Error(), "and 19900 more bad lines") {
-		t.Error("the message tells no number")
+		t.Error("the message names no number")
 	}
 }
 

@@ -17,8 +17,8 @@ type message struct {
 	value []byte // nil: null
 }
 
-// parse reads one line: an object of topic, key and value. Only the value's extent is found here; events.Decode holds it to the
-// grammar.
+// parse reads one line: an object of topic, key and value. Only the value's extent is found here; events.Decode validates
+// it.
 func parse(line []byte) (message, error) {
 	l := scanner{rest: line}
 	var m message
@@ -28,14 +28,14 @@ func parse(line []byte) (message, error) {
 	}
 	for first := true; !l.take('}'); first = false {
 		if !first && !l.take(',') {
-			return m, fmt.Errorf("holds no JSON: %s stands where a comma or the closing brace should", l.here())
+			return m, fmt.Errorf("holds no JSON: %s instead of a comma or the closing brace", l.here())
 		}
 		name, err := l.text()
 		if err != nil {
 			return m, err
 		}
 		if !l.take(':') {
-			return m, fmt.Errorf("holds no JSON: %s stands where a colon should", l.here())
+			return m, fmt.Errorf("holds no JSON: %s instead of a colon", l.here())
 		}
 		i := memberIndex(string(name))
 		if i < 0 {
@@ -65,7 +65,7 @@ func parse(line []byte) (message, error) {
 		}
 	}
 	if l.space(); len(l.rest) > 0 {
-		return m, fmt.Errorf("holds no JSON: %s stands behind the closing brace", l.here())
+		return m, fmt.Errorf("holds no JSON: %s follows the closing brace", l.here())
 	}
 	return m, nil
 }
@@ -94,7 +94,7 @@ func (l *scanner) take(c byte) bool {
 	return true
 }
 
-// here shows what stands at this place.
+// here quotes the text at this place, for messages.
 func (l *scanner) here() string {
 	if l.space(); len(l.rest) == 0 {
 		return "the end"

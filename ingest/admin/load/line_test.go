@@ -49,7 +49,7 @@ func TestParseFindsWhatALineSays(t *testing.T) {
 	})
 }
 
-// Whatever stands in a line, parse neither panics nor takes what isn't an object with these members.
+// Whatever a line holds, parse neither panics nor takes what isn't an object with these members.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"topic":"ledger.records","key":"demo/R1","value":{"id":"R1"}}`))
 	f.Add([]byte(`{"topic":"a\"b","key":"\\","value":null}`))

@@ -1,5 +1,5 @@
-// Package load brings files of change events into Kafka: all lines are validated before the first message is sent, and whoever wants to
-// wait does so until the database holds what was sent.
+// Package load sends files of change events to Kafka: all lines are validated before the first message is sent. The caller can wait until
+// the database holds what was sent.
 package load
 
 import (
@@ -15,21 +15,21 @@ import (
 	kafkalog "tallyhouse/schemas/kafka"
 )
 
-// Load is a number of files on their way.
+// Load is a number of files that are being loaded.
 type Load struct {
 	Entities []*store.Entity // what this installation stores; other topics are refused
 	Stdin    io.Reader       // what the file name "-" means
 	Progress Progress
-	Log      *slog.Logger // hears of attempts to send that are repeated
+	Log      *slog.Logger // for attempts to send that are repeated
 
 	sources []*source
 }
 
-// Progress hears how far a load is. Its methods are called one at a time, now and then.
+// Progress is told how far a load is. Its methods are never called concurrently.
 type Progress interface {
 	// Stage begins a part of the work, of total units.
 	Stage(name string, total int64, unit Unit)
-	// Done returns how many units of the stage are done.
+	// Done is how many units of the stage are done.
 	Done(units int64)
 	// End ends the last stage.
 	End()
@@ -96,7 +96,7 @@ func (l *Load) Send(ctx context.Context, c kafka.Cluster, found Checked) (Sent, 
 	return l.send(ctx, c, partitions, found)
 }
 
-// Close lets go of the files.
+// Close closes the files.
 func (l *Load) Close() {
 	for _, s := range l.sources {
 		s.close()

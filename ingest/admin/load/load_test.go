@@ -37,7 +37,7 @@ func send(t *testing.T, l *load.Load, c kafka.Cluster, names ...string) load.Sen
 	return sent
 }
 
-// Given versions of many entities in a file, each message stands where its key belongs, byte for byte, and those of a key in order.
+// Given versions of many entities in a file, each message is where its key belongs, byte for byte, and those of a key in order.
 func TestSendKeepsEachKeysOrder(t *testing.T) {
 	c := topicstest.Cluster(t, 3)
 	const entities, versions = 300, 20
@@ -147,8 +147,8 @@ func TestWaitReturnsWhenTableAndViewsHaveCome(t *testing.T) {
 		string(events.Records):     {0: 5, 3: 7},
 		string(events.Contractors): {1: 2},
 	}}
-	wait := func(patience time.Duration) error {
-		return l.Wait(context.Background(), []*database.Server{server}, sent, patience)
+	wait := func(timeout time.Duration) error {
+		return l.Wait(context.Background(), []*database.Server{server}, sent, timeout)
 	}
 	stands := func(err error) string {
 		var stalled *load.Stalled
@@ -177,9 +177,9 @@ func TestWaitReturnsWhenTableAndViewsHaveCome(t *testing.T) {
 
 	err := wait(100 * time.Millisecond)
 	if got, want := stands(err), "ledger.contractors/1 contractors 0/2, "+every(0, "0/5")+", "+every(3, "0/7"); got != want {
-		t.Errorf("at first it stands at\n%s, want\n%s", got, want)
+		t.Errorf("at first it is at\n%s, want\n%s", got, want)
 	}
-	if !strings.Contains(err.Error(), "ledger.records partition 3: record_sums stands at 0 of 7") {
+	if !strings.Contains(err.Error(), "ledger.records partition 3: record_sums is at 0 of 7") {
 		t.Errorf("the message is %q", err)
 	}
 
@@ -188,7 +188,7 @@ func TestWaitReturnsWhenTableAndViewsHaveCome(t *testing.T) {
 	arrive(t, server, events.Records, 0, 3, 9)
 	arrive(t, server, events.Records, 3, 0, 6)
 	if got, want := stands(wait(100*time.Millisecond)), every(3, "6/7"); got != want {
-		t.Errorf("then it stands at %s, want %s", got, want)
+		t.Errorf("then it is at %s, want %s", got, want)
 	}
 
 	// A view that missed the last batch holds the wait up although the table has come.
@@ -198,7 +198,7 @@ func TestWaitReturnsWhenTableAndViewsHaveCome(t *testing.T) {
 	}
 	arrive(t, server, events.Records, 3, 6, 7)
 	if got := stands(wait(100 * time.Millisecond)); got != "ledger.records/3 record_sums 1/7" {
-		t.Errorf("with a view behind it stands at %s", got)
+		t.Errorf("with a view behind it is at %s", got)
 	}
 	mended := make(chan error)
 	go func() { mended <- wait(time.Minute) }()

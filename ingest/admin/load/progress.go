@@ -50,18 +50,18 @@ type ticker struct {
 	name  string
 	total int64
 	unit  Unit
-	told  time.Time
+	last  time.Time
 }
 
 // Stage implements Progress.
 func (t *ticker) Stage(name string, total int64, unit Unit) {
-	t.name, t.total, t.unit, t.told = name, total, unit, time.Now()
+	t.name, t.total, t.unit, t.last = name, total, unit, time.Now()
 }
 
 // Done implements Progress.
 func (t *ticker) Done(units int64) {
-	if now := time.Now(); now.Sub(t.told) >= every {
-		t.told = now
+	if now := time.Now(); now.Sub(t.last) >= every {
+		t.last = now
 		fmt.Fprintf(t.w, "%s: %d of %d %s\n", t.name, units, t.total, t.unit)
 	}
 }

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// mostInFlight bounds what is sent and not yet acknowledged, in bytes.
-	mostInFlight = 24 << 20
-	// perWrite is how much is handed over at a time; with the largest line on top it must fit into mostInFlight.
+	// maxInFlight bounds what is sent and not yet acknowledged, in bytes.
+	maxInFlight = 24 << 20
+	// perWrite is how much is handed over at a time; with the largest line on top it must fit into maxInFlight.
 	perWrite = 1 << 20
 	// perMessage is what a message takes beside key and value.
 	perMessage = 256
@@ -24,7 +24,7 @@ const (
 	sendLinger = 10 * time.Millisecond
 )
 
-// sending keeps count of what Kafka acknowledges.
+// sending counts what Kafka acknowledges.
 type sending struct {
 	inFlight *semaphore.Weighted
 	progress Progress
@@ -40,14 +40,15 @@ func (l *Load) send(ctx context.Context, c kafka.Cluster, partitions map[string]
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	s := &sending{
-		inFlight: semaphore.NewWeighted(mostInFlight),
+		inFlight: semaphore.NewWeighted(maxInFlight),
 		progress: l.Progress,
 		stop:     stop,
 		sent:     Sent{Next: map[string]map[int]uint64{}},
 	}
 	l.Progress.Stage("sending", found.Messages, Messages)
 	defer l.Progress.End()
-	w := kafka.NewWriter(c, kafka.WriterOptions{Partitions: partitions, Batch: sendBatch, Linger: sendLinger, Sent: s.acknowledged, Log: l.Log})
+	w := kafka.NewWriter(c, kafka.WriterOptions{Partitions: partitions, Batch: sendBatch, Linger: sendLinger,
+		Sent: s.acknowledged, Log: l.Log})
 	var err error
 	for _, source := range l.sources {
 		if err = source.unchanged(); err != nil {
@@ -65,7 +66,8 @@ func (l *Load) send(ctx context.Context, c kafka.Cluster, partitions map[string]
 		err = s.failed // rather than the cancellation that followed from it
 	}
 	if err = errors.Join(err, closed); err != nil {
-		return s.sent, fmt.Errorf("%d of %d messages were sent: %w; load all of it again, which harms nothing", s.sent.Messages, found.Messages, err)
+		return s.sent, fmt.Errorf("%d of %d messages were sent: %w; load all of it again, which harms nothing",
+			s.sent.Messages, found.Messages, err)
 	}
 	return s.sent, nil
 }
@@ -116,7 +118,7 @@ func (s *sending) write(ctx context.Context, w *kafkago.Writer, messages []kafka
 
 func weigh(m kafkago.Message) int64 { return int64(len(m.Key) + len(m.Value) + perMessage) }
 
-// acknowledged hears of every batch, from several goroutines.
+// acknowledged is called with every batch, by several goroutines.
 func (s *sending) acknowledged(messages []kafkago.Message, err error) {
 	var weight int64
 	for _, m := range messages {

@@ -13,11 +13,11 @@ import (
 	"tallyhouse/ingest/worker/position"
 )
 
-// DefaultPatience is how long Wait bears that nothing moves.
-const DefaultPatience = 60 * time.Second
+// DefaultStallTimeout is how long Wait goes on while no position moves.
+const DefaultStallTimeout = 60 * time.Second
 
 const (
-	firstPause   = 20 * time.Millisecond // between two looks at the positions
+	firstPause   = 20 * time.Millisecond // between two reads of the positions
 	longestPause = 250 * time.Millisecond
 )
 
@@ -29,14 +29,14 @@ type Behind struct {
 	At, Want  uint64 // positions: the next offset
 }
 
-// Stalled says that no position moved for as long as Wait has patience.
+// Stalled says that no position moved for Wait's timeout.
 type Stalled struct {
 	After  time.Duration
 	Behind []Behind
 	Err    error // why the last look at the positions failed, if it did
 }
 
-// Error names every partition that is behind, and where it stands.
+// Error names every partition that is behind, and its position.
 func (s *Stalled) Error() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "everything was sent, but the database made no progress for %s:", s.After)
@@ -45,7 +45,7 @@ func (s *Stalled) Error() string {
 			fmt.Fprintf(&text, "\nand %d more", len(s.Behind)-i)
 			break
 		}
-		fmt.Fprintf(&text, "\n%s partition %d: %s stands at %d of %d", b.Topic, b.Partition, b.Place, b.At, b.Want)
+		fmt.Fprintf(&text, "\n%s partition %d: %s is at %d of %d", b.Topic, b.Partition, b.Place, b.At, b.Want)
 	}
 	if s.Err != nil {
 		fmt.Fprintf(&text, "\nthe positions could not be read: %v", s.Err)
@@ -56,9 +56,9 @@ func (s *Stalled) Error() string {
 // Unwrap gives the failure of the last look.
 func (s *Stalled) Unwrap() error { return s.Err }
 
-// Wait returns once the state table and all its views stand behind every message that was sent. shards are the databases: partition
-// p is kept on shard p modulo their number. The failure is a *Stalled when nothing moved for as long as patience lasts.
-func (l *Load) Wait(ctx context.Context, shards []*database.Server, sent Sent, patience time.Duration) error {
+// Wait returns once the state table and all its views have passed every message that was sent. shards are the databases: partition
+// p is kept on shard p modulo their number. The failure is a *Stalled when nothing moved for the timeout.
+func (l *Load) Wait(ctx context.Context, shards []*database.Server, sent Sent, timeout time.Duration) error {
 	l.Progress.Stage("waiting for the database", sent.Messages, Messages)
 	defer l.Progress.End()
 	moved, pause := time.Now(), firstPause
@@ -89,8 +89,8 @@ func (l *Load) Wait(ctx context.Context, shards []*database.Server, sent Sent, p
 				at, moved = now, time.Now()
 			}
 		}
-		if quiet := time.Since(moved); quiet >= patience {
-			return &Stalled{After: patience, Behind: behind, Err: err}
+		if quiet := time.Since(moved); quiet >= timeout {
+			return &Stalled{After: timeout, Behind: behind, Err: err}
 		}
 		select {
 		case <-ctx.Done():
@@ -101,7 +101,7 @@ func (l *Load) Wait(ctx context.Context, shards []*database.Server, sent Sent, p
 	}
 }
 
-// ErrNoDatabase says that a server lacks the database: waiting for it is in vain.
+// ErrNoDatabase says that a server lacks the database: waiting does not help.
 var ErrNoDatabase = errors.New("the database does not exist; run `tallyhouse migrate`, or name another with --clickhouse-database")
 
 func exist(ctx context.Context, shards []*database.Server) error {
@@ -148,7 +148,8 @@ func (l *Load) behind(ctx context.Context, shards []*database.Server, sent Sent)
 		}
 	}
 	slices.SortFunc(all, func(a, b Behind) int {
-		return strings.Compare(fmt.Sprintf("%s %6d %s", a.Topic, a.Partition, a.Place), fmt.Sprintf("%s %6d %s", b.Topic, b.Partition, b.Place))
+		return strings.Compare(fmt.Sprintf("%s %6d %s", a.Topic, a.Partition, a.Place),
+			fmt.Sprintf("%s %6d %s", b.Topic, b.Partition, b.Place))
 	})
 	return all, errors.Join(failed...)
 }

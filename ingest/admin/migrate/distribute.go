@@ -18,16 +18,17 @@ const shardedTables = `SELECT name FROM system.tables WHERE database = {database
 func distribute(ctx context.Context, db *database.Server, t clickhouse.Target) error {
 	all := clickhouse.Quote(AllShards(db.Name()))
 	statements := []string{"CREATE DATABASE IF NOT EXISTS " + all + " " + t.OnCluster()}
-	err := db.Rows(ctx, database.Query{SQL: shardedTables, Params: database.Params{"database": db.Name()}}, func(scan func(...any) error) error {
-		var name string
-		if err := scan(&name); err != nil {
-			return err
-		}
-		own := clickhouse.Quote(db.Name()) + "." + clickhouse.Quote(name)
-		statements = append(statements, fmt.Sprintf("CREATE OR REPLACE TABLE %s.%s %s AS %s ENGINE = Distributed(%s, %s, %s)",
-			all, clickhouse.Quote(name), t.OnCluster(), own, clickhouse.Quote(t.Cluster), clickhouse.Quote(db.Name()), clickhouse.Quote(name)))
-		return nil
-	})
+	err := db.Rows(ctx, database.Query{SQL: shardedTables, Params: database.Params{"database": db.Name()}},
+		func(scan func(...any) error) error {
+			var name string
+			if err := scan(&name); err != nil {
+				return err
+			}
+			own := clickhouse.Quote(db.Name()) + "." + clickhouse.Quote(name)
+			statements = append(statements, fmt.Sprintf("CREATE OR REPLACE TABLE %s.%s %s AS %s ENGINE = Distributed(%s, %s, %s)",
+				all, clickhouse.Quote(name), t.OnCluster(), own, clickhouse.Quote(t.Cluster), clickhouse.Quote(db.Name()), clickhouse.Quote(name)))
+			return nil
+		})
 	if err != nil {
 		return fmt.Errorf("list the tables to distribute: %w", err)
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sethvargo/go-retry"
+
 	"tallyhouse/ingest/admin"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
@@ -22,8 +24,8 @@ import (
 // topic is the pseudo-topic under whose hold the schema changes.
 const topic = "migrations"
 
-// DefaultPatience is how long Up waits for another process that migrates.
-const DefaultPatience = 2 * time.Minute
+// DefaultTimeout is how long Up waits for another process that migrates.
+const DefaultTimeout = 2 * time.Minute
 
 const (
 	askAgain = 250 * time.Millisecond // while another process migrates
@@ -34,7 +36,7 @@ const (
 // Options say how to migrate.
 type Options struct {
 	Target   clickhouse.Target
-	Patience time.Duration // for another process that migrates; 0 is DefaultPatience
+	Timeout  time.Duration // for another process that migrates; 0 is DefaultTimeout
 	Log      *slog.Logger
 	Progress func(admin.Progress) // of work on rows, where a step or a new formula needs any; may be nil
 }
@@ -48,8 +50,8 @@ func (o Options) work() admin.Options {
 // It makes a database that is missing. Two at once do no harm: the second waits for the first. It refuses a database that is newer
 // than this binary, or whose steps are other than this binary's.
 func Up(ctx context.Context, shards []database.Options, o Options) (taken []string, err error) {
-	if o.Patience == 0 {
-		o.Patience = DefaultPatience
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
 	}
 	steps, err := clickhouse.Migrations(o.Target)
 	if err != nil {
@@ -74,7 +76,7 @@ func migrateShard(ctx context.Context, shard database.Options, steps []clickhous
 		return nil, err
 	}
 	defer db.Close()
-	// What a hold stands on can't wait for a hold.
+	// The tables that holds need can't be made under a hold.
 	for _, s := range steps[0].Statements {
 		if err := db.Exec(ctx, database.Statement{SQL: s, Limit: ddlLimit}); err != nil {
 			return nil, fmt.Errorf("prepare for migrations: %w", err)
@@ -136,30 +138,28 @@ func underHold(ctx context.Context, db *database.Server, steps []clickhouse.Migr
 // await takes the hold, waiting for whoever has it.
 func await(ctx context.Context, db *database.Server, o Options) (*fence.Hold, error) {
 	holder := fence.NewHolder("tallyhouse migrate")
-	patience := time.After(o.Patience)
-	told := ""
-	for {
-		hold, err := fence.Take(ctx, db, topic, []int32{0}, holder)
+	reported := ""
+	var hold *fence.Hold
+	pauses := retry.WithMaxDuration(o.Timeout, retry.NewConstant(askAgain))
+	err := retry.Do(ctx, pauses, func(ctx context.Context) (err error) {
+		hold, err = fence.Take(ctx, db, topic, []int32{0}, holder)
 		var other *fence.Held
 		switch {
-		case err == nil:
-			return hold, nil
 		case errors.As(err, &other):
-			if told != other.Owner {
-				o.Log.Info("another process migrates this database: waiting for it", "holder", fence.Holder(other.Owner), "since", other.Since)
-				told = other.Owner
+			if reported != other.Owner {
+				o.Log.Info("another process migrates this database: waiting for it", "holder",
+					fence.Holder(other.Owner), "since", other.Since)
+				reported = other.Owner
 			}
 		case !errors.Is(err, fence.ErrLostRace):
-			return nil, err
+			return err
 		}
-		select {
-		case <-time.After(askAgain):
-		case <-patience:
-			return nil, fmt.Errorf("waited %s: %w; when that process is dead, run `tallyhouse release %s`", o.Patience, err, topic)
-		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for another migration: %w", ctx.Err())
-		}
+		return retry.RetryableError(fmt.Errorf("waited %s: %w; when that process is dead, run `tallyhouse release %s`", o.Timeout, err, topic))
+	})
+	if err != nil && ctx.Err() != nil {
+		return nil, fmt.Errorf("wait for another migration: %w", err)
 	}
+	return hold, err
 }
 
 const noteStep = `
@@ -247,29 +247,32 @@ func Check(ctx context.Context, db Database) error {
 // pending are the steps that the database has not taken yet. The others must be what this binary knows them as.
 func pending(ctx context.Context, db Database, steps []clickhouse.Migration) ([]clickhouse.Migration, error) {
 	have := map[int]clickhouse.Migration{}
-	var strange []error
-	err := db.Rows(ctx, database.Query{SQL: "SELECT version, name, sha256 FROM migrations FINAL ORDER BY version"}, func(scan func(...any) error) error {
-		var version uint32
-		var m clickhouse.Migration
-		if err := scan(&version, &m.Name, &m.SHA256); err != nil {
-			return err
-		}
-		m.Version = int(version)
-		have[m.Version] = m
-		switch {
-		case m.Version >= len(steps):
-			strange = append(strange, fmt.Errorf("the database has step %04d_%s, which this binary does not know: it was migrated by a newer release, use that one", m.Version, m.Name))
-		case m.SHA256 != steps[m.Version].SHA256:
-			strange = append(strange, fmt.Errorf("step %04d_%s was taken in another form than this binary's %04[1]d_%[3]s: a released step never changes; use the release that made the database",
-				m.Version, m.Name, steps[m.Version].Name))
-		}
-		return nil
-	})
+	var mismatches []error
+	err := db.Rows(ctx, database.Query{SQL: "SELECT version, name, sha256 FROM migrations FINAL ORDER BY version"},
+		func(scan func(...any) error) error {
+			var version uint32
+			var m clickhouse.Migration
+			if err := scan(&version, &m.Name, &m.SHA256); err != nil {
+				return err
+			}
+			m.Version = int(version)
+			have[m.Version] = m
+			switch {
+			case m.Version >= len(steps):
+				mismatches = append(mismatches, fmt.Errorf("the database has step %04d_%s, which this binary does not "+
+					"know: it was migrated by a newer release, use that one", m.Version, m.Name))
+			case m.SHA256 != steps[m.Version].SHA256:
+				mismatches = append(mismatches, fmt.Errorf("step %04d_%s was taken in another form than this binary's "+
+					"%04[1]d_%[3]s: a released step never changes; use the release that made the database",
+					m.Version, m.Name, steps[m.Version].Name))
+			}
+			return nil
+		})
 	if err != nil {
 		return nil, fmt.Errorf("read the steps that the database has taken: %w", err)
 	}
-	if len(strange) > 0 {
-		return nil, errors.Join(strange...)
+	if len(mismatches) > 0 {
+		return nil, errors.Join(mismatches...)
 	}
 	var left []clickhouse.Migration
 	for _, m := range steps {

@@ -191,7 +191,7 @@ func TestADeadMigrationIsWaitedForAndNamed(t *testing.T) {
 	}
 
 	impatient := quiet()
-	impatient.Patience = time.Second
+	impatient.Timeout = time.Second
 	_, err := migrate.Up(t.Context(), []database.Options{o}, impatient)
 	mustSay(t, err, "another migration", "tallyhouse release migrations")
 

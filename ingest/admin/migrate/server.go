@@ -17,7 +17,7 @@ import (
 
 const codeUnknownTable = 60
 
-// isMissing tells an error about a table that does not exist.
+// isMissing reports whether the error is about a table that does not exist.
 func isMissing(err error) bool {
 	var exception *driver.Exception
 	return errors.As(err, &exception) && exception.Code == codeUnknownTable
@@ -25,7 +25,7 @@ func isMissing(err error) bool {
 
 const tables = `SELECT name, engine, engine_full FROM system.tables WHERE database = {database:String}`
 
-// CheckServer finds out whether a server does what the protocol stands on: its release, its settings, the engines of the tables and,
+// CheckServer checks what the protocol relies on: its release, its settings, the engines of the tables and,
 // where the target is durable, that an insert reaches the disk before it counts. The database is at this binary's schema. It reports all
 // that is wrong at once.
 func CheckServer(ctx context.Context, db *database.Server, t clickhouse.Target) error {
@@ -45,11 +45,13 @@ func CheckServer(ctx context.Context, db *database.Server, t clickhouse.Target) 
 	want := expectedEngines(t)
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if engine[name] != want[name] {
-			wrong = append(wrong, fmt.Errorf("table %s of database %s has engine %q where %s is needed: restore the database, or ingest into an empty one", name, db.Name(), engine[name], want[name]))
+			wrong = append(wrong, fmt.Errorf("table %s of database %s has engine %q where %s is needed: restore the "+
+				"database, or ingest into an empty one", name, db.Name(), engine[name], want[name]))
 			continue
 		}
 		if missing := notDurable(full[name]); t.Durable && strings.HasSuffix(want[name], "MergeTree") && missing != "" {
-			wrong = append(wrong, fmt.Errorf("table %s of database %s does not write through to the disk, a power loss would tear it: run ALTER TABLE %s.%s MODIFY SETTING %s",
+			wrong = append(wrong, fmt.Errorf("table %s of database %s does not write through to the disk, a power "+
+				"loss would tear it: run ALTER TABLE %s.%s MODIFY SETTING %s",
 				name, db.Name(), clickhouse.Quote(db.Name()), name, missing))
 		}
 	}

@@ -20,7 +20,7 @@ import (
 const (
 	tries        = 3 // of a comparison, against writers
 	pause        = 150 * time.Millisecond
-	patience     = 400 // pauses, for a batch on its way
+	maxPauses    = 400 // pauses, for a batch on its way
 	rangeRows    = 200_000
 	compareLimit = 10 * time.Minute
 )
@@ -39,7 +39,7 @@ func (a *auditor) readPositions(ctx context.Context) (map[int32]position.Positio
 }
 
 // whileQuiet runs a look at the tables such that nothing is written meanwhile: the positions are the same before and after, and level
-// accepts them. It reports whether it came to that.
+// accepts them. It reports whether that was so.
 func (a *auditor) whileQuiet(ctx context.Context, level func(map[int32]position.Positions) bool, look func() error) (bool, error) {
 	for try := 1; ; try++ {
 		before, err := a.readPositions(ctx)
@@ -77,7 +77,7 @@ func (a *auditor) whileQuiet(ctx context.Context, level func(map[int32]position.
 	}
 }
 
-// positions compares where each view and its table stand. A batch on its way is in the table before it is in the views: only what
+// positions compares the positions of each view and its table. A batch on its way is in the table before it is in the views: only what
 // stays wrong while nothing is on its way is wrong.
 func (a *auditor) positions(ctx context.Context) error {
 	at, err := a.readPositions(ctx)
@@ -87,7 +87,7 @@ func (a *auditor) positions(ctx context.Context) error {
 	wrong := a.wrongPositions(at)
 	underWay := database.Query{SQL: "SELECT count() FROM system.processes WHERE startsWith(query_id, {prefix:String})",
 		Params: database.Params{"prefix": fence.TopicPrefix(a.db, string(a.entity.Topic))}}
-	for asked, still := 0, 0; len(wrong) > 0 && still < tries && asked < patience; asked++ {
+	for asked, still := 0, 0; len(wrong) > 0 && still < tries && asked < maxPauses; asked++ {
 		var running uint64
 		if err := a.db.Row(ctx, underWay, &running); err != nil {
 			return fmt.Errorf("see which inserts run: %w", err)

@@ -32,11 +32,16 @@ func TestRightWrongMissingAndInventedAreToldApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := invoice.Read(t.Context(), pdftest.Sample().PDF(), invoice.Options{NoXML: true})
+	reader, err := invoice.NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := reader.Read(t.Context(), pdftest.Sample().PDF(), invoice.Options{NoXML: true})
 	r.Net = nil
 	tally := newTally(true)
 	tally.add(truths[0], r)
-	for name, want := range map[string]count{"invoiceNumber": {right: 1}, "invoiceDate": {wrong: 1}, "dueDate": {invented: 1}, "supplierName": {right: 1}, "supplierTaxId": {right: 1}, "net": {missing: 1}, "gross": {right: 1}} {
+	for name, want := range map[string]count{"invoiceNumber": {right: 1}, "invoiceDate": {wrong: 1}, "dueDate": {invented: 1},
+		"supplierName": {right: 1}, "supplierTaxId": {right: 1}, "net": {missing: 1}, "gross": {right: 1}} {
 		if *tally.fields[name] != want {
 			t.Errorf("%s = %+v, want %+v", name, *tally.fields[name], want)
 		}

@@ -43,6 +43,10 @@ func measure(folder string, list, scans bool) error {
 	if err != nil {
 		return err
 	}
+	reader, err := invoice.NewReader()
+	if err != nil {
+		return err
+	}
 	for _, mode := range []struct {
 		name  string
 		noXML bool
@@ -55,7 +59,7 @@ func measure(folder string, list, scans bool) error {
 				return fmt.Errorf("reading invoice: %w", err)
 			}
 			start := time.Now()
-			r := invoice.Read(context.Background(), data, invoice.Options{NoXML: mode.noXML, NoOCR: !scans})
+			r := reader.Read(context.Background(), data, invoice.Options{NoXML: mode.noXML, NoOCR: !scans})
 			times = append(times, time.Since(start))
 			tally.add(t, r)
 			if (i+1)%50 == 0 {
@@ -66,7 +70,9 @@ func measure(folder string, list, scans bool) error {
 		fmt.Printf("\n%s\n", mode.name)
 		tally.print(os.Stdout)
 		if len(times) > 0 {
-			fmt.Printf("time per file: median %s, longest %s, %d files\n", times[len(times)/2].Round(100*time.Microsecond), times[len(times)-1].Round(time.Millisecond), len(times))
+			fmt.Printf("time per file: median %s, longest %s, %d files\n",
+				times[len(times)/2].Round(100*time.Microsecond), times[len(times)-1].Round(time.Millisecond),
+				len(times))
 		}
 		if list {
 			for _, miss := range tally.misses {

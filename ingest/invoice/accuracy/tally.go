@@ -10,7 +10,8 @@ import (
 )
 
 // names are the fields in the order of the table.
-var names = []string{"invoiceNumber", "invoiceDate", "dueDate", "supplierName", "supplierTaxId", "currency", "net", "tax", "gross"}
+var names = []string{"invoiceNumber", "invoiceDate", "dueDate", "supplierName", "supplierTaxId", "currency", "net",
+	"tax", "gross"}
 
 // count is how often a field was right, wrong and missing; invented counts
 // values where the truth states none.
@@ -51,7 +52,8 @@ func (t *tally) add(want truth, r invoice.Result) {
 	case "xml-fault":
 		if !t.pageAlone && want.XMLFault != nil {
 			reject := want.XMLFault.Expected == "reject"
-			t.refuse("faulty e-invoice, expected "+want.XMLFault.Expected, want.File, reject == (r.Status == invoice.Failed))
+			t.refuse("faulty e-invoice, expected "+want.XMLFault.Expected, want.File,
+				reject == (r.Status == invoice.Failed))
 		}
 	default:
 		t.refuse(want.Kind, want.File, r.Status == invoice.Failed)
@@ -142,9 +144,12 @@ func verdicts(want truth, r invoice.Result) []verdict {
 	exact := func(a, b string) bool { return a == b }
 	loose := func(a, b string) bool { return plain(a) == plain(b) }
 	return []verdict{
-		text("invoiceNumber", want.Number, r.Number, loose), text("invoiceDate", want.Date, r.Date, exact), text("dueDate", want.Due, r.DueDate, exact),
-		text("supplierName", want.Supplier, r.SupplierName, sameName), text("supplierTaxId", want.TaxID, r.SupplierTaxID, func(_, b string) bool { return want.isTaxID(b) }),
-		text("currency", want.Currency, r.Currency, exact), amount("net", want.Net, r.Net), amount("tax", want.Tax, r.Tax), amount("gross", want.Gross, r.Gross),
+		text("invoiceNumber", want.Number, r.Number, loose), text("invoiceDate", want.Date, r.Date, exact),
+		text("dueDate", want.Due, r.DueDate, exact),
+		text("supplierName", want.Supplier, r.SupplierName, sameName),
+		text("supplierTaxId", want.TaxID, r.SupplierTaxID, func(_, b string) bool { return want.isTaxID(b) }),
+		text("currency", want.Currency, r.Currency, exact), amount("net", want.Net, r.Net),
+		amount("tax", want.Tax, r.Tax), amount("gross", want.Gross, r.Gross),
 	}
 }
 

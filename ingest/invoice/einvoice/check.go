@@ -74,7 +74,9 @@ func (r raw) document() (Document, error) {
 	if r.guideline == "" && r.format != UBL {
 		c.fault("no guideline id (BR-01)")
 	}
-	for _, must := range []struct{ value, name string }{{r.number, "number (BR-02)"}, {r.issued, "issue date (BR-03)"}, {r.currency, "currency (BR-05)"}, {r.seller.name, "seller name (BR-06)"}, {r.gross, "gross total (BR-14)"}} {
+	for _, must := range []struct{ value, name string }{{r.number, "number (BR-02)"},
+		{r.issued, "issue date (BR-03)"}, {r.currency, "currency (BR-05)"}, {r.seller.name, "seller name (BR-06)"},
+		{r.gross, "gross total (BR-14)"}} {
 		if must.value == "" {
 			c.fault("no %s", must.name)
 		}
@@ -150,30 +152,33 @@ func (r raw) checkSums(c *checker, doc *Document, exponent int, rule string) {
 	if doc.Net != nil && doc.Tax != nil && doc.Gross != nil && doc.Net.Value+doc.Tax.Value != doc.Gross.Value {
 		c.fault("net %s + tax %s is not gross %s (BR-CO-15)", r.net, r.tax, r.gross)
 	}
-	if net, lines := decimal(r.net), decimal(r.lines); net != nil && lines != nil && (len(r.items) > 0 || r.format == ZUGFeRD) {
-		want := new(big.Rat).Set(lines)
-		if v := decimal(r.charges); v != nil {
-			want.Add(want, v)
-		}
-		if v := decimal(r.allowances); v != nil {
-			want.Sub(want, v)
-		}
-		if want.Cmp(net) != 0 {
+	if len(r.items) > 0 || r.format == ZUGFeRD {
+		if differs(r.net, r.lines, r.charges, r.allowances) {
 			r.deviation(c, "lines %s less allowances plus charges are not net %s (BR-CO-13)", r.lines, r.net)
 		}
 	}
-	if gross, payable := decimal(r.gross), decimal(r.payable); gross != nil && payable != nil && (len(r.items) > 0 || r.prepaid != "") {
-		want := new(big.Rat).Set(gross)
-		if v := decimal(r.prepaid); v != nil {
-			want.Sub(want, v)
-		}
-		if v := decimal(r.rounding); v != nil {
-			want.Add(want, v)
-		}
-		if want.Cmp(payable) != 0 {
+	if len(r.items) > 0 || r.prepaid != "" {
+		if differs(r.payable, r.gross, r.rounding, r.prepaid) {
 			r.deviation(c, "gross %s less prepaid is not payable %s (BR-CO-16)", r.gross, r.payable)
 		}
 	}
+}
+
+// differs reports whether a total is stated and is not base + more - less, of
+// which the last two may be missing.
+func differs(total, base, more, less string) bool {
+	stated, sum := decimal(total), decimal(base)
+	if stated == nil || sum == nil {
+		return false
+	}
+	want := new(big.Rat).Set(sum)
+	if v := decimal(more); v != nil {
+		want.Add(want, v)
+	}
+	if v := decimal(less); v != nil {
+		want.Sub(want, v)
+	}
+	return want.Cmp(stated) != 0
 }
 
 // deviation is a fault by EN 16931; ZUGFeRD 1 did not demand it yet.
@@ -234,7 +239,8 @@ func (r raw) checkItems(c *checker) {
 		}
 	}
 	// In the extended profile lines may be groups of others, or mere notes.
-	if lines := decimal(r.lines); complete && lines != nil && total.Cmp(lines) != 0 && !strings.Contains(r.guideline, "extended") {
+	if lines := decimal(r.lines); complete && lines != nil && total.Cmp(lines) != 0 &&
+		!strings.Contains(r.guideline, "extended") {
 		r.deviation(c, "net amounts of the lines are not line total %s (BR-CO-10)", r.lines)
 	}
 	for i, item := range r.items {

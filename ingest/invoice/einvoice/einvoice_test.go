@@ -27,7 +27,8 @@ func TestTheThreeSyntaxesAreRead(t *testing.T) {
 		format                                   einvoice.Format
 		net, tax, gross                          int64
 	}{
-		{"cii", string(pdftest.CII(pdftest.SampleCII())), "FX-1", "2026-04-17", "Bauwerk Donau GmbH", "ATU12345675", einvoice.CII, 1240000, 248000, 1488000},
+		{"cii", string(pdftest.CII(pdftest.SampleCII())), "FX-1", "2026-04-17", "Bauwerk Donau GmbH", "ATU12345675", einvoice.CII,
+			1240000, 248000, 1488000},
 		{"ubl", ubl, "U-7", "2026-03-01", "Verkauf AG", "DE136695976", einvoice.UBL, 10000, 1900, 11900},
 		{"zugferd 1", zugferd, "Z-1", "2014-03-01", "Alt GmbH", "201/113/40209", einvoice.ZUGFeRD, 5000, 950, 5950},
 	}
@@ -40,7 +41,8 @@ func TestTheThreeSyntaxesAreRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d.Format != c.format || d.Number.Value != c.number || d.Date.Value != c.date || d.SupplierName.Value != c.supplier || d.SupplierTaxID.Value != c.taxID {
+			if d.Format != c.format || d.Number.Value != c.number || d.Date.Value != c.date || d.SupplierName.Value != c.supplier ||
+				d.SupplierTaxID.Value != c.taxID {
 				t.Errorf("read %s %s %s %s %s", d.Format, d.Number.Value, d.Date.Value, d.SupplierName.Value, d.SupplierTaxID.Value)
 			}
 			if d.Net.Value != c.net || d.Tax.Value != c.tax || d.Gross.Value != c.gross || d.Currency.Value != "EUR" {
@@ -101,7 +103,8 @@ func TestFaultsAreRefused(t *testing.T) {
 		{"cut off", good[:len(good)*2/3], "EOF"},
 		{"lying encoding", strings.Replace(good, "Donau", "Don\xE4u", 1), "encoding"},
 		{"entities", strings.Replace(good, "?>", `?><!DOCTYPE a [<!ENTITY b "boom">]>`, 1), "document type"},
-		{"deep", strings.Replace(good, "<rsm:ExchangedDocument>", strings.Repeat("<a>", 200)+strings.Repeat("</a>", 200)+"<rsm:ExchangedDocument>", 1), "deep"},
+		{"deep", strings.Replace(good, "<rsm:ExchangedDocument>", strings.Repeat("<a>", 200)+strings.Repeat("</a>",
+			200)+"<rsm:ExchangedDocument>", 1), "deep"},
 		{"two roots", good + good[strings.Index(good, "<rsm:"):], "two root"},
 	}
 	for _, c := range cases {

@@ -89,7 +89,8 @@ func readCII(root *node) raw {
 	r.settle(settlement, settlement.at("SpecifiedTradeSettlementHeaderMonetarySummation"))
 	for _, item := range trade.all("IncludedSupplyChainTradeLineItem") {
 		r.items = append(r.items, line{
-			net:   item.at("SpecifiedLineTradeSettlement", "SpecifiedTradeSettlementLineMonetarySummation", "LineTotalAmount").value(),
+			net: item.at("SpecifiedLineTradeSettlement", "SpecifiedTradeSettlementLineMonetarySummation",
+				"LineTotalAmount").value(),
 			price: item.at("SpecifiedLineTradeAgreement", "NetPriceProductTradePrice", "ChargeAmount").value(),
 		})
 	}
@@ -98,11 +99,13 @@ func readCII(root *node) raw {
 
 func readZUGFeRD(root *node) raw {
 	doc, trade := root.at("HeaderExchangedDocument"), root.at("SpecifiedSupplyChainTradeTransaction")
-	agreement, settlement := trade.at("ApplicableSupplyChainTradeAgreement"), trade.at("ApplicableSupplyChainTradeSettlement")
+	agreement, settlement := trade.at("ApplicableSupplyChainTradeAgreement"),
+		trade.at("ApplicableSupplyChainTradeSettlement")
 	r := raw{
-		format:    ZUGFeRD,
-		guideline: root.at("SpecifiedExchangedDocumentContext", "GuidelineSpecifiedDocumentContextParameter", "ID").value(),
-		number:    doc.at("ID").value(), kind: doc.at("TypeCode").value(),
+		format: ZUGFeRD,
+		guideline: root.at("SpecifiedExchangedDocumentContext", "GuidelineSpecifiedDocumentContextParameter",
+			"ID").value(),
+		number: doc.at("ID").value(), kind: doc.at("TypeCode").value(),
 		issued: ciiDate(doc.at("IssueDateTime")),
 		seller: ciiParty(agreement.at("SellerTradeParty")),
 	}
@@ -121,8 +124,10 @@ func (r *raw) settle(settlement, sum *node) {
 		}
 	}
 	r.net, r.gross = sum.at("TaxBasisTotalAmount").value(), sum.at("GrandTotalAmount").value()
-	r.lines, r.allowances, r.charges = sum.at("LineTotalAmount").value(), sum.at("AllowanceTotalAmount").value(), sum.at("ChargeTotalAmount").value()
-	r.prepaid, r.payable, r.rounding = sum.at("TotalPrepaidAmount").value(), sum.at("DuePayableAmount").value(), sum.at("RoundingAmount").value()
+	r.lines, r.allowances, r.charges = sum.at("LineTotalAmount").value(), sum.at("AllowanceTotalAmount").value(),
+		sum.at("ChargeTotalAmount").value()
+	r.prepaid, r.payable, r.rounding = sum.at("TotalPrepaidAmount").value(), sum.at("DuePayableAmount").value(),
+		sum.at("RoundingAmount").value()
 	for _, t := range sum.all("TaxTotalAmount") {
 		if c := t.attr("currencyID"); r.tax == "" || c == r.currency {
 			r.tax = t.value()
@@ -133,7 +138,8 @@ func (r *raw) settle(settlement, sum *node) {
 		if rate == "" {
 			rate = t.at("ApplicablePercent").value()
 		}
-		r.breakdown = append(r.breakdown, taxLine{t.at("CategoryCode").value(), rate, t.at("BasisAmount").value(), t.at("CalculatedAmount").value()})
+		r.breakdown = append(r.breakdown, taxLine{t.at("CategoryCode").value(), rate, t.at("BasisAmount").value(),
+			t.at("CalculatedAmount").value()})
 	}
 }
 
@@ -187,11 +193,14 @@ func readUBL(root *node) raw {
 	sum := root.at("LegalMonetaryTotal")
 	r := raw{
 		format: UBL, guideline: root.at("CustomizationID").value(), number: root.at("ID").value(),
-		kind: root.at("InvoiceTypeCode").value(), issued: root.at("IssueDate").value(), dueDay: root.at("DueDate").value(),
+		kind: root.at("InvoiceTypeCode").value(), issued: root.at("IssueDate").value(),
+		dueDay:   root.at("DueDate").value(),
 		currency: root.at("DocumentCurrencyCode").value(), taxCurrency: root.at("TaxCurrencyCode").value(),
 		net: sum.at("TaxExclusiveAmount").value(), gross: sum.at("TaxInclusiveAmount").value(),
-		lines: sum.at("LineExtensionAmount").value(), allowances: sum.at("AllowanceTotalAmount").value(), charges: sum.at("ChargeTotalAmount").value(),
-		prepaid: sum.at("PrepaidAmount").value(), payable: sum.at("PayableAmount").value(), rounding: sum.at("PayableRoundingAmount").value(),
+		lines: sum.at("LineExtensionAmount").value(), allowances: sum.at("AllowanceTotalAmount").value(),
+		charges: sum.at("ChargeTotalAmount").value(),
+		prepaid: sum.at("PrepaidAmount").value(), payable: sum.at("PayableAmount").value(),
+		rounding: sum.at("PayableRoundingAmount").value(),
 	}
 	if root.name == "CreditNote" {
 		if r.kind = root.at("CreditNoteTypeCode").value(); r.kind == "" {
@@ -218,12 +227,14 @@ func readUBL(root *node) raw {
 			r.tax = amount.value()
 		}
 		for _, t := range total.all("TaxSubtotal") {
-			r.breakdown = append(r.breakdown, taxLine{t.at("TaxCategory", "ID").value(), t.at("TaxCategory", "Percent").value(), t.at("TaxableAmount").value(), t.at("TaxAmount").value()})
+			r.breakdown = append(r.breakdown, taxLine{t.at("TaxCategory", "ID").value(),
+				t.at("TaxCategory", "Percent").value(), t.at("TaxableAmount").value(), t.at("TaxAmount").value()})
 		}
 	}
 	for _, name := range []string{"InvoiceLine", "CreditNoteLine"} {
 		for _, item := range root.all(name) {
-			r.items = append(r.items, line{item.at("LineExtensionAmount").value(), item.at("Price", "PriceAmount").value()})
+			r.items = append(r.items, line{item.at("LineExtensionAmount").value(),
+				item.at("Price", "PriceAmount").value()})
 		}
 	}
 	return r

@@ -11,13 +11,14 @@ import (
 	"fmt"
 	"image"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"tallyhouse/ingest/invoice/pdf"
-	"tallyhouse/ingest/invoice/process"
 	"tallyhouse/ingest/invoice/text"
+	"tallyhouse/ingest/process"
 )
 
 // Errors of Read, wrapped.
@@ -34,6 +35,7 @@ var (
 // its default.
 type Options struct {
 	Tesseract string        // its path; default: tesseract in PATH
+	Data      string        // directory of its language data; default: its own
 	Languages string        // default deu+eng
 	Pages     int           // read at most; default 3: the first ones and the last
 	Time      time.Duration // for all pages of a file; default 30 s
@@ -88,7 +90,7 @@ func Read(ctx context.Context, f *pdf.File, pages []pdf.Page, texts []text.Page,
 		if err != nil {
 			return doc, fmt.Errorf("taking the pictures of page %d: %w", i+1, err)
 		}
-		words, err := recognize(ctx, path, o.Languages, canvas)
+		words, err := recognize(ctx, path, o, canvas)
 		if err != nil && len(doc.Pages) > 0 && errors.Is(err, context.DeadlineExceeded) {
 			break // what the time allowed is read
 		}
@@ -107,9 +109,13 @@ func Read(ctx context.Context, f *pdf.File, pages []pdf.Page, texts []text.Page,
 }
 
 // recognize runs tesseract on a picture, given and taken through pipes.
-func recognize(ctx context.Context, path, languages string, picture *image.Gray) ([]text.Word, error) {
+func recognize(ctx context.Context, path string, o Options, picture *image.Gray) ([]text.Word, error) {
+	command := []string{path, "stdin", "stdout", "-l", o.Languages, "--dpi", strconv.Itoa(dpi), "--psm", "4", "tsv"}
+	if o.Data != "" {
+		command = slices.Insert(command, 3, "--tessdata-dir", o.Data)
+	}
 	out, errorText, err := process.Run(ctx, process.Child{
-		Command: []string{path, "stdin", "stdout", "-l", languages, "--dpi", strconv.Itoa(dpi), "--psm", "4", "tsv"},
+		Command: command,
 		Env:     []string{"OMP_THREAD_LIMIT=1"},
 		Stdin:   bytes.NewReader(pgm(picture)), MaxOutput: maxOutput, MaxErrors: 4 << 10,
 	})
@@ -119,7 +125,7 @@ func recognize(ctx context.Context, path, languages string, picture *image.Gray)
 		}
 		said := strings.TrimSpace(errorText)
 		if strings.Contains(said, "loading language") || strings.Contains(said, "load any languages") {
-			return nil, fmt.Errorf("languages %s: %w", languages, ErrMissing)
+			return nil, fmt.Errorf("languages %s: %w", o.Languages, ErrMissing)
 		}
 		return nil, fmt.Errorf("tesseract: %s: %w", said, ErrFailed)
 	}

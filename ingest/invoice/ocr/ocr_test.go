@@ -143,7 +143,8 @@ func TestPicturesOfAllKindsAreUnpacked(t *testing.T) {
 		"one bit":  object("/ColorSpace /DeviceGray /BitsPerComponent 1", half(0xFF, 0, 4)),
 		"inverted": object("/ColorSpace /DeviceGray /BitsPerComponent 1 /Decode [1 0]", half(0, 0xFF, 4)),
 		"palette":  object("/ColorSpace [/Indexed /DeviceRGB 1 <000000FFFFFF>] /BitsPerComponent 4", half(0x11, 0, 16)),
-		"fax":      object("/Filter /CCITTFaxDecode /DecodeParms << /K -1 /Columns 8 /Rows 8 >>", []byte{0xF2, 0x6A, 0x2F, 0xE0, 0x01, 0x00, 0x10}),
+		"fax": object("/Filter /CCITTFaxDecode /DecodeParms << /K -1 /Columns 8 /Rows 8 >>",
+			[]byte{0xF2, 0x6A, 0x2F, 0xE0, 0x01, 0x00, 0x10}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, err := pdf.Open(context.Background(), data, pdf.NewBudget(1<<20, 10_000))
@@ -166,7 +167,8 @@ func FuzzPicture(f *testing.F) {
 	f.Add("/Filter /CCITTFaxDecode /DecodeParms << /K -1 /Columns 8 >>", []byte{0x26, 0xA0})
 	f.Add("/ColorSpace [/Indexed /DeviceRGB 1 <00>] /BitsPerComponent 4", []byte{1, 2})
 	f.Fuzz(func(t *testing.T, dict string, data []byte) {
-		file, err := pdf.Open(context.Background(), []byte("%PDF-1.4\n1 0 obj\n<< /Pages 2 0 R /Type /Catalog >>\nendobj\n2 0 obj\n<< >>\nendobj\n3 0 obj\n<< /Width 8 /Height 8 "+dict+" >>\nstream\n"+string(data)+"\nendstream\nendobj\ntrailer\n<< /Root 1 0 R >>\nstartxref\n0\n%%EOF"), pdf.NewBudget(1<<20, 10_000))
+		file, err := pdf.Open(context.Background(),
+			[]byte("%PDF-1.4\n1 0 obj\n<< /Pages 2 0 R /Type /Catalog >>\nendobj\n2 0 obj\n<< >>\nendobj\n3 0 obj\n<< /Width 8 /Height 8 "+dict+" >>\nstream\n"+string(data)+"\nendstream\nendobj\ntrailer\n<< /Root 1 0 R >>\nstartxref\n0\n%%EOF"), pdf.NewBudget(1<<20, 10_000))
 		if err != nil {
 			return
 		}

@@ -29,28 +29,31 @@ func (a amount) money() bool {
 const maxDigits = 12
 
 // amounts finds the numbers in s from left to right.
-func amounts(s []rune) []amount {
+func (v *vocabulary) amounts(s []rune) []amount {
 	var out []amount
 	for i := 0; i < len(s); {
 		if !isDigit(s[i]) {
 			i++
 			continue
 		}
-		if i > 0 && (isLetterOrDigit(s[i-1]) && !currencyEndsAt(s, i) || s[i-1] == '/' || s[i-1] == '_' || s[i-1] == '#') {
+		if i > 0 && (isLetterOrDigit(s[i-1]) && !currencyEndsAt(s, i) || s[i-1] == '/' || s[i-1] == '_' ||
+			s[i-1] == '#') {
 			i = skipToken(s, i)
 			continue
 		}
-		a, end, ok := parseNumber(s, i)
+		a, end, ok := v.parseNumber(s, i)
 		if !ok {
 			i = max(end, i+1)
 			continue
 		}
-		a.surroundings(s)
+		v.addSurroundings(&a, s)
 		out = append(out, a)
 		i = max(end, a.end)
 	}
 	return out
 }
+
+func isMinus(r rune) bool { return r == '-' || r == '−' || r == '–' }
 
 func isDigit(r rune) bool { return r >= '0' && r <= '9' }
 
@@ -65,7 +68,7 @@ func skipToken(s []rune, i int) int {
 
 // parseNumber reads the number that starts at s[at]; end is where reading
 // stopped, also when it is none.
-func parseNumber(s []rune, at int) (a amount, end int, ok bool) {
+func (v *vocabulary) parseNumber(s []rune, at int) (a amount, end int, ok bool) {
 	type part struct {
 		separator rune // before the part; 0 for the first
 		digits    string
@@ -89,7 +92,8 @@ func parseNumber(s []rune, at int) (a amount, end int, ok bool) {
 		case ' ', 0xA0, 0x202F, 0x2009:
 			sep = ' '
 			// A space groups three digits only, after at most three.
-			if groupOf(s, i+1) != 3 || len(parts[len(parts)-1].digits) > 3 || parts[len(parts)-1].separator == ',' || parts[len(parts)-1].separator == '.' {
+			if last := parts[len(parts)-1]; groupOf(s, i+1) != 3 || len(last.digits) > 3 ||
+				last.separator == ',' || last.separator == '.' {
 				sep = 0
 			}
 		default:
@@ -105,7 +109,7 @@ func parseNumber(s []rune, at int) (a amount, end int, ok bool) {
 	if i < len(s) && (s[i] == '/' || s[i] == ':' || s[i] == '-' || s[i] == '–') && i+1 < len(s) && isDigit(s[i+1]) {
 		return a, skipToken(s, i), false // a date, a time, an identifier
 	}
-	if i < len(s) && unicode.IsLetter(s[i]) && !currencyStartsAt(s, i) && !unitAt(s, i) {
+	if i < len(s) && unicode.IsLetter(s[i]) && !currencyStartsAt(s, i) && !v.unitAt(s, i) {
 		return a, skipToken(s, i), false
 	}
 	whole, fraction := parts[0].digits, ""
@@ -118,7 +122,8 @@ func parseNumber(s []rune, at int) (a amount, end int, ok bool) {
 				same++
 			}
 		}
-		decimal := (last.separator == '.' || last.separator == ',') && same == 1 && (len(last.digits) != 3 || len(groups) > 1 || whole == "0" || len(whole) > 3)
+		decimal := (last.separator == '.' || last.separator == ',') && same == 1 &&
+			(len(last.digits) != 3 || len(groups) > 1 || whole == "0" || len(whole) > 3)
 		if decimal {
 			fraction = last.digits
 			groups = groups[:len(groups)-1]
@@ -162,15 +167,14 @@ func groupOf(s []rune, i int) int {
 	return n
 }
 
-// surroundings reads sign, currency, percent and unit next to the
-// number.
-func (a *amount) surroundings(s []rune) {
+// addSurroundings reads sign, currency, percent and unit next to the number.
+func (v *vocabulary) addSurroundings(a *amount, s []rune) {
 	i := a.end
 	for i < len(s) && unicode.IsSpace(s[i]) && i-a.end < 3 {
 		i++
 	}
 	negative := false
-	if a.end < len(s) && (s[a.end] == '-' || s[a.end] == '−' || s[a.end] == '–') && (a.end+1 >= len(s) || !isLetterOrDigit(s[a.end+1])) {
+	if a.end < len(s) && isMinus(s[a.end]) && (a.end+1 >= len(s) || !isLetterOrDigit(s[a.end+1])) {
 		negative = true
 		a.end++
 	}
@@ -181,7 +185,7 @@ func (a *amount) surroundings(s []rune) {
 		default:
 			if code, n := currencyAt(s, i); code != "" {
 				a.currency, a.end = code, i+n
-			} else if unitAt(s, i) {
+			} else if v.unitAt(s, i) {
 				a.unit = true
 			}
 		}
@@ -201,7 +205,8 @@ func (a *amount) surroundings(s []rune) {
 		a.start = p
 		back()
 	}
-	if p > 0 && (s[p-1] == '-' || s[p-1] == '−' || s[p-1] == '–') && (p < 2 || !isLetterOrDigit(s[p-2]) && (p < 3 || s[p-2] != ' ' || !isDigit(s[p-3]))) {
+	if p > 0 && isMinus(s[p-1]) &&
+		(p < 2 || !isLetterOrDigit(s[p-2]) && (p < 3 || s[p-2] != ' ' || !isDigit(s[p-3]))) {
 		negative = true
 		p--
 		a.start = p
@@ -217,16 +222,10 @@ func (a *amount) surroundings(s []rune) {
 }
 
 // unitAt reports whether a unit of measure stands at s[i].
-func unitAt(s []rune, i int) bool {
+func (v *vocabulary) unitAt(s []rune, i int) bool {
 	end := i
 	for end < len(s) && (unicode.IsLetter(s[end]) || s[end] == '²' || s[end] == '³') && end-i < 12 {
 		end++
 	}
-	switch strings.ToLower(string(s[i:end])) {
-	case "h", "std", "stunden", "hrs", "hours", "stk", "stück", "st", "pcs", "pce", "kg", "g", "km", "m", "m²", "m³", "cm", "mm", "l", "kwh",
-		"days", "tage", "tagen", "tag", "jours", "giorni", "días", "dias", "dagen", "gb", "tb", "mb", "kb", "units", "x", "mio", "jahre", "monate",
-		"pages", "min", "szt", "ml":
-		return true
-	}
-	return false
+	return v.units[fold(s[i:end])]
 }

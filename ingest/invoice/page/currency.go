@@ -5,32 +5,39 @@ import (
 	"unicode"
 )
 
-// currencyCodes are the ISO 4217 codes that are read as words.
-var currencyCodes = map[string]bool{
-	"EUR": true, "USD": true, "GBP": true, "CHF": true, "PLN": true, "CZK": true, "HUF": true, "SEK": true, "NOK": true, "DKK": true, "RON": true,
-	"BGN": true, "INR": true, "JPY": true, "CNY": true, "CAD": true, "AUD": true, "NZD": true, "SGD": true, "HKD": true, "ZAR": true, "BRL": true,
-	"MXN": true, "TRY": true, "ILS": true, "AED": true, "SAR": true, "THB": true, "KRW": true, "ISK": true, "RUB": true, "UAH": true, "RSD": true,
-	"KWD": true, "BHD": true, "TND": true, "MAD": true, "EGP": true, "MYR": true, "IDR": true, "PHP": true, "VND": true, "CLP": true, "COP": true,
-	"ARS": true, "PEN": true, "BAM": true, "HRK": true, "ALL": false,
+// isCurrency reports whether a word is one of the ISO 4217 codes that are read.
+func isCurrency(word string) bool {
+	switch word {
+	case "EUR", "USD", "GBP", "CHF", "PLN", "CZK", "HUF", "SEK", "NOK", "DKK", "RON", "BGN", "INR",
+		"JPY", "CNY", "CAD", "AUD", "NZD", "SGD", "HKD", "ZAR", "BRL", "MXN", "TRY", "ILS", "AED",
+		"SAR", "THB", "KRW", "ISK", "RUB", "UAH", "RSD", "KWD", "BHD", "TND", "MAD", "EGP", "MYR",
+		"IDR", "PHP", "VND", "CLP", "COP", "ARS", "PEN", "BAM", "HRK":
+		return true
+	}
+	return false
 }
 
 // currencyWords are spellings other than codes.
 var currencyWords = []struct{ text, code string }{
-	{"US$", "USD"}, {"A$", "AUD"}, {"C$", "CAD"}, {"NZ$", "NZD"}, {"HK$", "HKD"}, {"S$", "SGD"}, {"R$", "BRL"}, {"CA$", "CAD"}, {"AU$", "AUD"},
-	{"SFr.", "CHF"}, {"sFr.", "CHF"}, {"Fr.", "CHF"}, {"Euro", "EUR"}, {"EURO", "EUR"}, {"euro", "EUR"}, {"euros", "EUR"}, {"Euros", "EUR"}, {"zł", "PLN"}, {"zl", "PLN"},
-	{"Rs.", "INR"}, {"Rs", "INR"}, {"Ft", "HUF"}, {"lei", "RON"}, {"Lei", "RON"}, {"Kč", "CZK"}, {"€", "EUR"}, {"£", "GBP"}, {"$", "USD"}, {"¥", "JPY"}, {"₹", "INR"}, {"₺", "TRY"}, {"₽", "RUB"}, {"₴", "UAH"}, {"₪", "ILS"},
+	{"US$", "USD"}, {"A$", "AUD"}, {"C$", "CAD"}, {"NZ$", "NZD"}, {"HK$", "HKD"}, {"S$", "SGD"}, {"R$", "BRL"},
+	{"CA$", "CAD"}, {"AU$", "AUD"},
+	{"SFr.", "CHF"}, {"sFr.", "CHF"}, {"Fr.", "CHF"}, {"Euro", "EUR"}, {"EURO", "EUR"}, {"euro", "EUR"},
+	{"euros", "EUR"}, {"Euros", "EUR"}, {"zł", "PLN"}, {"zl", "PLN"},
+	{"Rs.", "INR"}, {"Rs", "INR"}, {"Ft", "HUF"}, {"lei", "RON"}, {"Lei", "RON"}, {"Kč", "CZK"}, {"€", "EUR"},
+	{"£", "GBP"}, {"$", "USD"}, {"¥", "JPY"}, {"₹", "INR"}, {"₺", "TRY"}, {"₽", "RUB"}, {"₴", "UAH"}, {"₪", "ILS"},
 }
 
 // currencyAt returns the currency written at s[i] and its length.
 func currencyAt(s []rune, i int) (code string, length int) {
 	if i+3 <= len(s) && (i+3 == len(s) || !unicode.IsLetter(s[i+3])) {
-		if word := string(s[i : i+3]); currencyCodes[word] {
+		if word := string(s[i : i+3]); isCurrency(word) {
 			return word, 3
 		}
 	}
 	for _, w := range currencyWords {
 		n := len([]rune(w.text))
-		if i+n <= len(s) && string(s[i:i+n]) == w.text && (!unicode.IsLetter(s[i+n-1]) || i+n == len(s) || !unicode.IsLetter(s[i+n])) {
+		if i+n <= len(s) && string(s[i:i+n]) == w.text && (!unicode.IsLetter(s[i+n-1]) || i+n == len(s) ||
+			!unicode.IsLetter(s[i+n])) {
 			return w.code, n
 		}
 	}

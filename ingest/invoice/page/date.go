@@ -45,33 +45,8 @@ func exists(y, m, d int) bool {
 	return time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC).Day() == d
 }
 
-// months maps the beginning of a month's folded name to its number; longer
-// beginnings are looked at first.
-var months = map[string]int{
-	"jan": 1, "jan.": 1, "janner": 1, "januar": 1, "january": 1, "janvier": 1, "janv": 1, "gennaio": 1, "gen": 1, "enero": 1, "ene": 1, "januari": 1, "jaenner": 1, "stycznia": 1, "janeiro": 1, "ianuarie": 1, "ledna": 1,
-	"feb": 2, "februar": 2, "feber": 2, "february": 2, "fevrier": 2, "fevr": 2, "fev": 2, "febbraio": 2, "febrero": 2, "februari": 2, "lutego": 2, "fevereiro": 2,
-	"mar": 3, "marz": 3, "maerz": 3, "mrz": 3, "march": 3, "mars": 3, "marzo": 3, "maart": 3, "mrt": 3, "marca": 3, "marco": 3,
-	"apr": 4, "april": 4, "avril": 4, "avr": 4, "aprile": 4, "abril": 4, "abr": 4, "kwietnia": 4,
-	"mai": 5, "may": 5, "maggio": 5, "mag": 5, "mayo": 5, "mei": 5, "maja": 5, "maio": 5, "maj": 5,
-	"jun": 6, "juni": 6, "june": 6, "juin": 6, "giugno": 6, "giu": 6, "junio": 6, "czerwca": 6, "junho": 6,
-	"jul": 7, "juli": 7, "july": 7, "juillet": 7, "juil": 7, "luglio": 7, "lug": 7, "julio": 7, "lipca": 7, "julho": 7,
-	"aug": 8, "august": 8, "aout": 8, "agosto": 8, "ago": 8, "augustus": 8, "sierpnia": 8, "augusti": 8,
-	"sep": 9, "sept": 9, "september": 9, "septembre": 9, "settembre": 9, "set": 9, "septiembre": 9, "wrzesnia": 9, "setembro": 9,
-	"oct": 10, "okt": 10, "oktober": 10, "october": 10, "octobre": 10, "ottobre": 10, "ott": 10, "octubre": 10, "pazdziernika": 10, "outubro": 10,
-	"nov": 11, "november": 11, "novembre": 11, "noviembre": 11, "listopada": 11, "novembro": 11,
-	"dec": 12, "dez": 12, "dezember": 12, "december": 12, "decembre": 12, "dicembre": 12, "dic": 12, "diciembre": 12, "grudnia": 12, "dezembro": 12, "desember": 12,
-}
-
-var (
-	yearFirst    = compile(`\b((?:19|20)\d\d) ?([-/.]) ?(\d\d?) ?([-/.]) ?(\d\d?)\b`)
-	yearLast     = compile(`\b(\d\d?) ?([-/.]) ?(\d\d?) ?([-/.]) ?((?:19|20)\d\d|\d\d)\b`)
-	dayMonthWord = compile(`\b(\d\d?)(?:\.|er|st|nd|rd|th|o)?[ \-/.]{0,2}(?:de |di |of |do )?([a-z]{3,12})\.?,?[ \-/.]{0,2}(?:de |del )?((?:19|20)\d\d|'?\d\d\b)`)
-	compactDate  = compile(`\b(20\d\d)([01]\d)([0-3]\d)\b`)
-	monthWordDay = compile(`\b([a-z]{3,12})\.? (\d\d?)(?:st|nd|rd|th)? ?,? ?((?:19|20)\d\d)\b`)
-)
-
 // dates finds the dates in a folded text.
-func dates(folded string) []date {
+func (v *vocabulary) dates(folded string) []date {
 	if digitsIn(folded) < 3 {
 		return nil
 	}
@@ -88,13 +63,13 @@ func dates(folded string) []date {
 		}
 	}
 	text := func(m []int, i int) string { return folded[m[2*i]:m[2*i+1]] }
-	for _, m := range bounded(yearFirst.FindAllStringSubmatchIndex(folded, 64)) {
+	for _, m := range bounded(v.yearFirst.FindAllStringSubmatchIndex(folded, 64)) {
 		if text(m, 2) == text(m, 4) && clear(folded, m) {
 			d := date{year: atoi(text(m, 1)), month: atoi(text(m, 3)), day: atoi(text(m, 5))}
 			add(m, d, exists(d.year, d.month, d.day))
 		}
 	}
-	for _, m := range bounded(yearLast.FindAllStringSubmatchIndex(folded, 64)) {
+	for _, m := range bounded(v.yearLast.FindAllStringSubmatchIndex(folded, 64)) {
 		if text(m, 2) != text(m, 4) || !clear(folded, m) {
 			continue
 		}
@@ -108,15 +83,16 @@ func dates(folded string) []date {
 		}
 		add(m, d, ok)
 	}
-	for _, m := range dayMonthWord.FindAllStringSubmatchIndex(folded, 64) {
-		d := date{day: atoi(text(m, 1)), month: months[text(m, 2)], year: fullYear(strings.TrimPrefix(text(m, 3), "'"))}
+	for _, m := range v.dayMonthWord.FindAllStringSubmatchIndex(folded, 64) {
+		d := date{day: atoi(text(m, 1)), month: v.months[text(m, 2)],
+			year: fullYear(strings.TrimPrefix(text(m, 3), "'"))}
 		add(m, d, d.month > 0 && exists(d.year, d.month, d.day))
 	}
-	for _, m := range monthWordDay.FindAllStringSubmatchIndex(folded, 64) {
-		d := date{month: months[text(m, 1)], day: atoi(text(m, 2)), year: atoi(text(m, 3))}
+	for _, m := range v.monthWordDay.FindAllStringSubmatchIndex(folded, 64) {
+		d := date{month: v.months[text(m, 1)], day: atoi(text(m, 2)), year: atoi(text(m, 3))}
 		add(m, d, d.month > 0 && exists(d.year, d.month, d.day))
 	}
-	for _, m := range bounded(compactDate.FindAllStringSubmatchIndex(folded, 64)) {
+	for _, m := range bounded(v.compactDate.FindAllStringSubmatchIndex(folded, 64)) {
 		d := date{year: atoi(text(m, 1)), month: atoi(text(m, 2)), day: atoi(text(m, 3)), compact: true}
 		add(m, d, clear(folded, m) && exists(d.year, d.month, d.day))
 	}
@@ -133,7 +109,8 @@ func bounded(m [][]int) [][]int { return m[:min(len(m), 64)] }
 // clear reports whether the date is no piece of a longer number or identifier.
 func clear(s string, m []int) bool {
 	if m[0] > 0 {
-		if c := s[m[0]-1]; c == '.' || c == '/' || c == '-' && m[0] > 1 && s[m[0]-2] != ' ' || c == '_' || c >= 'a' && c <= 'z' {
+		if c := s[m[0]-1]; c == '.' || c == '/' || c == '-' && m[0] > 1 && s[m[0]-2] != ' ' || c == '_' ||
+			c >= 'a' && c <= 'z' {
 			return false
 		}
 	}
@@ -143,7 +120,8 @@ func clear(s string, m []int) bool {
 		if m[1]+1 < len(s) {
 			next = s[m[1]+1]
 		}
-		if (c == '.' || c == '/' || c == '-' || c == ',') && next >= '0' && next <= '9' || c >= 'a' && c <= 'z' && c != 't' || c == '_' {
+		if (c == '.' || c == '/' || c == '-' || c == ',') && next >= '0' && next <= '9' ||
+			c >= 'a' && c <= 'z' && c != 't' || c == '_' {
 			return false
 		}
 	}

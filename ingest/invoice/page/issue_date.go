@@ -1,30 +1,12 @@
 package page
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
 	"tallyhouse/ingest/invoice/fields"
 )
-
-// dateLabels announce the day of issue, the clearest first.
-var dateLabels = append(append(
-	labels(0.97, "date label", true,
-		`\b(?:rechnungs?|gutschrifts?|beleg|ausstellungs|faktura|dokument)[ -]*datum\b`, `\b(?:rg|re|rechn)\.?[ -]*datum\b`, `\bdatum der (?:rechnung|ausstellung)\b`, `\bausgestellt am\b`,
-		`\b(?:invoice|inv|bill|billing|issue|issued|document|credit (?:note|memo)|tax invoice)[ -]*date\b`, `\bdate (?:of )?(?:the )?(?:invoice|issue|issued|issuing|billed|of bill|of document)\b`,
-		`\bissued(?: on)?\b`, `\bcreated(?: on| at)?\b`,
-		`\bdate (?:de |d'|du |de la |de l')*(?:facture|facturation|emission|avoir|document|piece)\b`, `\b(?:facture|avoir) (?:du|emise? le|etablie? le)\b`, `\bemise? le\b`, `\bdate facture\b`, `\ben date du\b`,
-		`\bdata (?:di |della |del |d'|de |da )?(?:fattura|emissione|documento|fatura|emissao|nota)\b`, `\bemess[ao] il\b`,
-		`\bfecha (?:de |de la |del )?(?:factura|emision|expedicion|documento|abono)\b`, `\bfecha factura\b`,
-		`\bfactuur[ -]?datum\b`, `\bdata wystawienia\b`, `\bdatum vystaveni\b`, `\bfaktura(?:dato|dag)\b`, `\bszamla kelte\b`),
-	append(append(labels(0.91, "date label", true, `^rechnung vom\b`, `^(?:invoice|bill) (?:dated|of)\b`, `^fattura del\b`, `^factura del?\b`), labels(0.93, "place and date", false, `^[a-z][a-z .-]{2,30},? den\b`)...), labels(0.93, "date behind the number", false,
-		`\b(?:vom|von|dated|du|del|of|dtd|datata|de fecha|z dnia|van|am|le|il)\b`)...)...),
-	labels(0.9, "plain date label", true, `^(?:[a-z]+ ?/ ?)?(?:datum|date|data|fecha|dato|le|tag)\b`, `\b(?:datum|date|data|fecha) ?:`)...)
-
-// otherDate marks a date that is not the day of issue.
-var otherDate = compile(`leistung|liefer|service|deliver|livraison|consegna|entrega|bestell|order|auftrag|fallig|due|zahl(?:bar|ung|ungs)|period|zeitraum|vertrag|angebot|offer|stand |print|druck|skonto|birth|geburt|kauf|versand|ship|associee|prestation|echeance|scadenza|vencimiento|verval|termin|valid|expir|gultig|commande|ordine|pedido|pagamento|pago|paiement|payment|supply|dokonania|zakonczenia|version|contract|contrat|performance|competenza|eingang|tax point|ausfuhr|zeit:|limite|reglement|debut|\bfin\b|delivery|orig(?:inal)?rechnung|lieferschein|training|sold|booking|check|reception|dostaw|sprzedaz`)
-
-var itemTable = compile(`\b(?:pos\.?|menge|qty|quantity|beschreibung|description|bezeichnung|einzelpreis|unit price|designation|descrizione|descripcion|cantidad|quantite|hoeveelheid|leistung|artikel|omschrijving)\b`)
 
 // date reads the day of issue. numberAt is the item that holds the number.
 func (s *sheet) date(numberAt *item) (*fields.Text, time.Time) {
@@ -35,17 +17,19 @@ func (s *sheet) date(numberAt *item) (*fields.Text, time.Time) {
 			all = append(all, candidate{value: d.String(), key: d.String(), at: at, rule: rule, score: score, row: row})
 		}
 	}
-	s.each(dateLabels, func(f found) {
+	s.each(s.dateLabels, func(f found) {
 		before := f.item.folded[:f.start]
 		switch f.label.rule {
 		case "date behind the number":
 			// Only between the number and a date: "Rechnung Nr. 7 vom 1.2.2024".
 			for _, d := range f.item.dates {
-				if !d.compact && d.start >= f.end && d.start-f.end <= 2 && numberAt == f.item && !otherDate.MatchString(before) {
+				if !d.compact && d.start >= f.end && d.start-f.end <= 2 && numberAt == f.item &&
+					!s.otherDate.MatchString(before) {
 					add(d, f.item, f.label.rule, f.label.weight, f.item.row)
 				}
 			}
-			if next := s.nextRow(f.item); numberAt == f.item && f.end == len(f.item.folded) && next != nil && len(next.dates) > 0 && next.dates[0].start == 0 {
+			if next := s.nextRow(f.item); numberAt == f.item && f.end == len(f.item.folded) && next != nil &&
+				len(next.dates) > 0 && next.dates[0].start == 0 {
 				add(next.dates[0], next, f.label.rule, f.label.weight-0.03, f.item.row)
 			}
 			return
@@ -53,16 +37,19 @@ func (s *sheet) date(numberAt *item) (*fields.Text, time.Time) {
 			if s.headsItems(f.item) {
 				return
 			}
-			if otherDate.MatchString(f.item.folded[:min(len(f.item.folded), f.end+18)]) || strings.Trim(before, " ") != "" && otherWord.MatchString(before) && (otherDate.MatchString(before) || !hasDigit(lastWord(before))) {
+			if s.otherDate.MatchString(f.item.folded[:min(len(f.item.folded), f.end+18)]) ||
+				strings.Trim(before, " ") != "" && longWord.MatchString(before) &&
+					(s.otherDate.MatchString(before) || !hasDigit(lastWord(before))) {
 				return
 			}
 		default:
-			if otherDate.MatchString(before) && !both.MatchString(before) || otherDateAfter.MatchString(f.item.folded[f.end:]) {
+			if s.otherDate.MatchString(before) && !s.bothDates.MatchString(before) ||
+				s.otherDateAfter.MatchString(f.item.folded[f.end:]) {
 				return
 			}
 		}
 		for _, p := range s.places(f) {
-			d, ok := dateAt(p.item, p.from)
+			d, ok := s.dateAt(p.item, p.from)
 			if ok {
 				add(d, p.item, f.label.rule, f.label.weight*p.near, f.item.row)
 				return
@@ -104,20 +91,14 @@ func lastWord(s string) string {
 func (s *sheet) headsItems(it *item) bool {
 	n := 0
 	for _, other := range s.rows[it.row] {
-		if itemHeading.MatchString(other.folded) {
+		if s.itemHeading.MatchString(other.folded) {
 			n++
 		}
 	}
 	return n >= 2
 }
 
-var (
-	both           = compile(`(?:liefer|leistung|delivery|service|livraison)[a-z]*[- ]*(?:und|/|&|and|et|=) ?$`)
-	otherWord      = compile(`[a-z]{4,}`)
-	otherDateAfter = compile(`^\W{0,3}(?:associee|d'echeance|originale?|initiale?)`)
-	connector      = compile(`^(?:am|den|vom|bis|zum|ab|seit|on|from|until|by|to|le|du|au|il|dal|al|el|de|a|van|tot|per|und|and|et|e|y)$`)
-	placeAndDate   = compile(`^[a-z][a-z .()/'-]{1,40},? ?(?:,|den|am|le|li|il|a|the|on)? ?(?:den |le |il )?$`)
-)
+var longWord = regexp.MustCompile(`[a-z]{4,}`)
 
 func (s *sheet) nextRow(it *item) *item {
 	if it.row+1 < len(s.rows) && s.rows[it.row+1][0].page == it.page {
@@ -143,7 +124,7 @@ func (s *sheet) unlabelledDates(numberAt *item, add func(date, *item, string, fl
 		}
 		headings := 0
 		for _, it := range row {
-			if itemTable.MatchString(it.folded) {
+			if s.itemHeading.MatchString(it.folded) {
 				headings++
 			}
 		}
@@ -151,24 +132,25 @@ func (s *sheet) unlabelledDates(numberAt *item, add func(date, *item, string, fl
 			break
 		}
 		for _, it := range row {
-			if len(it.dates) != 1 || it.dates[0].compact || otherDate.MatchString(it.folded) {
+			if len(it.dates) != 1 || it.dates[0].compact || s.otherDate.MatchString(it.folded) {
 				continue
 			}
 			if it == numberAt {
 				continue
 			}
-			if left := s.left(it); left != nil && otherDate.MatchString(left.folded) && !hasDigit(left.folded) {
+			if left := s.left(it); left != nil && s.otherDate.MatchString(left.folded) && !hasDigit(left.folded) {
 				continue
 			}
 			d := it.dates[0]
 			h := hit{d: d, it: it}
 			before := strings.TrimSpace(it.folded[:d.start])
 			switch {
-			case connector.MatchString(before):
+			case s.beforeDate.MatchString(before):
 				continue
-			case before != "" && placeAndDate.MatchString(it.folded[:d.start]) && d.end >= len(it.folded)-1:
+			case before != "" && s.placeAndDate.MatchString(it.folded[:d.start]) && d.end >= len(it.folded)-1:
 				h.rule, h.c = "place and date", 0.9
-			case before == "" && d.end >= len(it.folded)-1 && s.left(it) != nil && strings.HasSuffix(strings.Trim(s.left(it).folded, " :"), ", den"):
+			case before == "" && d.end >= len(it.folded)-1 && s.left(it) != nil &&
+				s.endsInPlace.MatchString(strings.Trim(s.left(it).folded, " :")):
 				h.rule, h.c = "place and date", 0.9
 			case before == "" && d.end >= len(it.folded)-1:
 				h.rule, h.c = "date alone", 0.84
@@ -207,14 +189,16 @@ func (s *sheet) left(it *item) *item {
 
 // dateAt reads the date that a label at an offset announces: the first behind
 // it with at most a short word between.
-func dateAt(it *item, from int) (date, bool) {
+func (v *vocabulary) dateAt(it *item, from int) (date, bool) {
 	for _, d := range it.dates {
 		if d.start < from {
 			continue
 		}
 		between := strings.Trim(it.folded[from:d.start], " :.,-*#()~")
 		colon := strings.HasSuffix(strings.TrimRight(it.folded[from:d.start], " "), ":")
-		if len(between) <= 14 && !otherDate.MatchString(between) && !hasDigit(between) || colon && len(between) <= 60 && !otherDate.MatchString(between) && strings.Count(it.folded[from:d.start], ":") == 1 {
+		if len(between) <= 14 && !v.otherDate.MatchString(between) && !hasDigit(between) ||
+			colon && len(between) <= 60 && !v.otherDate.MatchString(between) &&
+				strings.Count(it.folded[from:d.start], ":") == 1 {
 			return d, true
 		}
 		return date{}, false

@@ -7,45 +7,6 @@ import (
 	"tallyhouse/ingest/invoice/fields"
 )
 
-func labels(weight float64, rule string, below bool, patterns ...string) []label {
-	out := make([]label, len(patterns))
-	for i, p := range patterns {
-		out[i] = label{pattern: compile(p), weight: weight, rule: rule, below: below}
-	}
-	return out
-}
-
-// numberLabels announce the invoice's own number, the clearest first.
-var numberLabels = append(append(append(
-	labels(0.97, "number label", true,
-		`\b[a-z-]*(?:rechnungs?|gutschrifts?|(?:rechnungs)?korrektur|korrekturrechnungs?|storno(?:rechnungs?)?|faktura|fakturen|belegs?|dokument(?:en)?)(?: ?\(\d+\))?[ -]*(?:nummer|number|nr|no|num|id)\b\.?`,
-		`\b(?:rg|re|rechn)\.?[ -]*(?:nummer|nr|no)\b\.?`,
-		`\b(?:(?:tax|vat|sales|commercial) )?(?:invoice|inv\.?|bill|credit (?:note|memo)|document|receipt)[ -]*(?:number|num|nbr|no|nr|id|ref|reference)\b\.?`,
-		`\b(?:invoice|inv|bill|credit (?:note|memo)|rechnung|facture|factura|fattura|receipt)[ -]*#(?: ?no\b)?\.?`,
-		`\b(?:facture|avoir|piece|document|note de credit)[ -]*(?:no|nr|n|num(?:ero)?|ref(?:erence)?|#)(?:\b\.?|o\b)`,
-		`\b(?:no|nr|n|num(?:ero)?|ref(?:erence)?)\.? ?(?:de |d'|du )?(?:la |l')?(?:facture|avoir|piece)\b`,
-		`\b(?:fattura|nota (?:di )?credito|documento)[ -]*(?:no|nr|n|num(?:ero)?)\b\.?`,
-		`\b(?:no|nr|n\.?o?|num(?:ero)?)\.? ?(?:di |della |del |de |de la )?(?:fattura|factura|fatura|documento|nota di credito|abono|nota de credito)\b`,
-		`\b(?:factura(?: rectificativa)?|fatura|abono|nota de (?:credito|abono))[ -]*(?:no|nr|n|num(?:ero)?|#)\b\.?`,
-		`\b(?:factuur|creditnota|creditfactuur|kreditnota)[ -]*(?:nummer|nr|no)\b\.?`,
-		`\b(?:numer|nr) (?:faktury|dokumentu|korekty)\b`,
-		`\bfaktura(?: vat)? ?(?:nr|numer|no|c)\b\.?`,
-		`\b(?:faktura|faktur)(?:nummer|nr)\b\.?`, `\bcislo faktury\b`, `\bszamla ?sorszama?\b`),
-	labels(0.93, "number label within title", false,
-		`\b[a-z]*rechnung(?: [a-z]+){0,4}(?: ?\(\d+\))? nr\.?`,
-	)...),
-	labels(0.9, "title before number", true,
-		`\b(?:[a-z-]*rechnung|gutschrift|rechnungskorrektur|invoice|credit note|credit memo|facture|avoir|fattura|nota di credito|factura|abono|factuur|creditnota|faktura|fatura)\b`)...),
-	labels(0.81, "plain number label", true,
-		`^(?:nr|no|nummer|number|numero|num|n|beleg|receipt|referencia|statement)\b[ .:#]*(?:no\b)?[ .:#]*`)...)
-
-// otherNumber stands before a number label that names another document.
-var otherNumber = compile(`(?:ursprung\w*|original\w*|\bzu(?:r| der)?|bezug\w*|betreff\w*|vorherige\w*|\bauf|previous|preceding|related|against|for|referenced|to|associee?|initiale?|origine|rectifi\w*|riferimento|\brif\.?|di riferimento|korrig\w*|\bref(?:erence)?\.?|stornier\w*|letzte\w*|kunden|your|ihre|votre|vostra|su|ersetzt|ersatz fur|replac\w*|supersed\w*|remplace|annule|sostituisce|sustituye)[ :.]*$`)
-
-// otherNumberAfter follows a number label within its wording: the number of
-// another thing, or another document's.
-var otherNumberAfter = compile(`^\W{0,3}(?:associee?|initiale?|d'origine|origine|originale?|rectificada|datum|date|data|fecha|vom|betrag|amount|total|adresse|address|to\b|from\b|period|empfanger|a )`)
-
 type candidate struct {
 	value string
 	key   string
@@ -58,13 +19,14 @@ type candidate struct {
 // number reads the invoice's number.
 func (s *sheet) number() (*fields.Text, *item) {
 	var all []candidate
-	s.each(numberLabels, func(f found) {
-		if otherNumber.MatchString(f.item.folded[:f.start]) || otherNumberAfter.MatchString(f.item.folded[f.end:]) {
+	s.each(s.numberLabels, func(f found) {
+		if s.otherNumberBefore.MatchString(f.item.folded[:f.start]) ||
+			s.otherNumberAfter.MatchString(f.item.folded[f.end:]) {
 			return
 		}
 		for i, p := range s.places(f) {
 			plain := f.label.rule == "title before number" || f.label.rule == "plain number label"
-			value, ok := numberAt(p.item, p.from, !plain)
+			value, ok := s.numberAt(p.item, p.from, !plain)
 			if !ok && p.item == f.item {
 				return
 			}
@@ -90,10 +52,11 @@ func (s *sheet) number() (*fields.Text, *item) {
 			if plain && p.item != f.item {
 				score -= 0.03
 			}
-			if looksLikeDate(value) {
+			if s.looksLikeDate(value) {
 				score -= 0.05
 			}
-			all = append(all, candidate{value: value, key: compact(value), at: p.item, rule: f.label.rule, score: score, row: f.item.row})
+			all = append(all, candidate{value: value, key: compact(value), at: p.item, rule: f.label.rule,
+				score: score, row: f.item.row})
 			return
 		}
 	})
@@ -102,12 +65,14 @@ func (s *sheet) number() (*fields.Text, *item) {
 	}
 	best := all[0]
 	for _, c := range all[1:] {
-		if c.score > best.score+0.001 || c.score > best.score-0.001 && c.row < best.row && c.at.page == 1 && best.at.page > 1 {
+		if c.score > best.score+0.001 || c.score > best.score-0.001 && c.row < best.row && c.at.page == 1 &&
+			best.at.page > 1 {
 			best = c
 		}
 	}
 	for _, c := range all {
-		if c.key != best.key && c.score >= best.score-0.005 && !strings.Contains(best.key, c.key) && c.row < best.row+3 && c.row > best.row-3 {
+		if c.key != best.key && c.score >= best.score-0.005 && !strings.Contains(best.key, c.key) &&
+			c.row < best.row+3 && c.row > best.row-3 {
 			best.score -= 0.2
 			break
 		}
@@ -119,7 +84,8 @@ func (s *sheet) number() (*fields.Text, *item) {
 // "Rechnung | Nr: 7".
 func (s *sheet) besideTitle(it *item) bool {
 	left := s.left(it)
-	return left != nil && (titleOnly.MatchString(strings.Trim(left.folded, " .:")) || titleWord.MatchString(left.folded))
+	return left != nil && (s.titleAlone.MatchString(strings.Trim(left.folded, " .:")) ||
+		s.invoiceTitleAlone.MatchString(left.folded))
 }
 
 // besideDateLabel reports whether a label of the day of issue stands right above,
@@ -128,12 +94,14 @@ func (s *sheet) besideTitle(it *item) bool {
 func (s *sheet) besideDateLabel(it *item) bool {
 	for r := max(0, it.row-1); r <= min(it.row+1, len(s.rows)-1); r++ {
 		for _, other := range s.rows[r] {
-			near := r != it.row && absFloat(other.x0-it.x0) < 3 || r == it.row && len(s.rows[r]) <= 4 && !s.headsItems(it)
+			near := r != it.row && absFloat(other.x0-it.x0) < 3 ||
+				r == it.row && len(s.rows[r]) <= 4 && !s.headsItems(it)
 			if other == it || other.page != it.page || !near {
 				continue
 			}
-			for _, l := range dateLabels {
-				if loc := l.pattern.FindStringIndex(other.folded); loc != nil && loc[0] == 0 && l.rule != "date behind the number" && !otherDate.MatchString(other.folded) {
+			for _, l := range s.dateLabels {
+				if loc := l.pattern.FindStringIndex(other.folded); loc != nil && loc[0] == 0 &&
+					l.rule != "date behind the number" && !s.otherDate.MatchString(other.folded) {
 					return true
 				}
 			}
@@ -146,12 +114,14 @@ func (s *sheet) besideDateLabel(it *item) bool {
 // of their own, clearly labelled in their upper half, and sums of their own.
 func (s *sheet) several(all []sum) bool {
 	numbers := map[string]int{} // to the page they stand on first
-	s.each(numberLabels, func(f found) {
-		if f.label.rule != "number label" || f.item.y > s.heights[f.item.page-1]*0.6 || otherNumber.MatchString(f.item.folded[:f.start]) || otherNumberAfter.MatchString(f.item.folded[f.end:]) {
+	s.each(s.numberLabels, func(f found) {
+		if f.label.rule != "number label" || f.item.y > s.heights[f.item.page-1]*0.6 ||
+			s.otherNumberBefore.MatchString(f.item.folded[:f.start]) ||
+			s.otherNumberAfter.MatchString(f.item.folded[f.end:]) {
 			return
 		}
 		for _, p := range s.places(f) {
-			if value, ok := numberAt(p.item, p.from, true); ok {
+			if value, ok := s.numberAt(p.item, p.from, true); ok {
 				if _, known := numbers[compact(value)]; !known {
 					numbers[compact(value)] = f.item.page
 				}
@@ -175,14 +145,16 @@ func (s *sheet) several(all []sum) bool {
 func (s *sheet) numberAtTitle() (*fields.Text, *item) {
 	for _, row := range s.rows {
 		for _, it := range row {
-			if it.page != 1 || !titleOnly.MatchString(strings.Trim(it.folded, " .:")) {
+			if it.page != 1 || !s.titleAlone.MatchString(strings.Trim(it.folded, " .:")) {
 				continue
 			}
 			for r := max(0, it.row-2); r <= min(it.row+2, len(s.rows)-1); r++ {
 				for _, other := range s.rows[r] {
-					value, ok := numberAt(other, 0, false)
-					if ok && other.page == 1 && wholeNumber(other, value) && len(value) >= 4 && !looksLikeDate(value) && strings.ContainsAny(value, "-/_") && other.x0 > s.width(1)/3 {
-						return &fields.Text{Value: value, Evidence: s.evidence(other, "number beside the title", 0.82)}, other
+					value, ok := s.numberAt(other, 0, false)
+					if ok && other.page == 1 && wholeNumber(other, value) && len(value) >= 4 &&
+						!s.looksLikeDate(value) && strings.ContainsAny(value, "-/_") && other.x0 > s.width(1)/3 {
+						return &fields.Text{Value: value, Evidence: s.evidence(other, "number beside the title",
+							0.82)}, other
 					}
 				}
 			}
@@ -203,24 +175,18 @@ func (s *sheet) width(page int) float64 {
 	return w
 }
 
-var (
-	titleOnly = compile(`^(?:rechnung|invoice|facture|fattura|factura|factuur|faktura|fatura|gutschrift|credit note|avoir|nota di credito|abono)$`)
-	titleWord = compile(`^(?:[a-z]*(?:rechnung|faktura|invoice|gutschrift|korrektur)|facture|avoir|fattura|factura|factuur|fatura|nota (?:di|de) credito|abono|credit (?:note|memo))(?: vat)?(?: ?\([^)]*\))?$`)
-	phoneLike = compile(`^\+?\d{2,}[-/ ]\d{3,}[-/ ]\d{3,}`)
-)
-
 func wholeNumber(it *item, value string) bool {
 	return compact(string(it.runes)) == compact(value)
 }
 
-func looksLikeDate(v string) bool {
-	d := dates(fold([]rune(v)))
-	return len(d) == 1 && !d[0].compact && d[0].end-d[0].start >= len(v)-1
+func (v *vocabulary) looksLikeDate(value string) bool {
+	d := v.dates(fold([]rune(value)))
+	return len(d) == 1 && !d[0].compact && d[0].end-d[0].start >= len(value)-1
 }
 
 // numberAt reads an invoice number that starts at an offset of an item. Behind
 // a clear label short and date-like numbers are taken, too.
-func numberAt(it *item, from int, clear bool) (string, bool) {
+func (v *vocabulary) numberAt(it *item, from int, clear bool) (string, bool) {
 	r := it.runes
 	i := from
 	skip := func() {
@@ -229,8 +195,9 @@ func numberAt(it *item, from int, clear bool) (string, bool) {
 		}
 	}
 	skip()
-	for _, word := range []string{"nr", "no", "nummer", "number", "numero", "n"} {
-		if strings.HasPrefix(it.folded[i:], word) && i+len(word) < len(r) && strings.ContainsRune(".: °º", r[i+len(word)]) {
+	for _, word := range v.numberWords {
+		if strings.HasPrefix(it.folded[i:], word) && i+len(word) < len(r) &&
+			strings.ContainsRune(".: °º", r[i+len(word)]) {
 			i += len(word)
 			skip()
 			break
@@ -249,22 +216,25 @@ func numberAt(it *item, from int, clear bool) (string, bool) {
 		}
 		following := trimNumber(string(r[next:stop]))
 		switch {
-		case isPrefix(value) && hasDigit(following) && numberShape.MatchString(following):
+		case isPrefix(value) && hasDigit(following) && v.numberShape.MatchString(following):
 			value += " " + following
-		case allDigits(value) && value != "" && allDigits(strings.ReplaceAll(string(r[end:]), " ", "")) && end < len(r)-1 && clear:
+		case allDigits(value) && value != "" && allDigits(strings.ReplaceAll(string(r[end:]), " ", "")) &&
+			end < len(r)-1 && clear:
 			value = strings.TrimSpace(string(r[i:]))
 		}
 	}
-	if !numberShape.MatchString(strings.ReplaceAll(value, " ", "")) || !hasDigit(value) || len(value) > 40 {
+	if !v.numberShape.MatchString(strings.ReplaceAll(value, " ", "")) || !hasDigit(value) || len(value) > 40 {
 		return "", false
 	}
-	if a := amounts([]rune(value)); len(a) == 1 && (a[0].percent || a[0].currency != "" || a[0].decimals == 2 && a[0].end-a[0].start == len([]rune(value))) {
+	if a := v.amounts([]rune(value)); len(a) == 1 && (a[0].percent || a[0].currency != "" || a[0].decimals == 2 &&
+		a[0].end-a[0].start == len([]rune(value))) {
 		return "", false
 	}
-	if !clear && (len(value) < 3 || looksLikeDate(value) || phoneLike.MatchString(value) || months[strings.ToLower(value)] > 0) {
+	if !clear && (len(value) < 3 || v.looksLikeDate(value) || v.phoneShape.MatchString(value) ||
+		v.months[strings.ToLower(value)] > 0) {
 		return "", false
 	}
-	if looksLikeDate(value) && !strings.Contains(value, "/") {
+	if v.looksLikeDate(value) && !strings.Contains(value, "/") {
 		return "", false
 	}
 	if end < len(r) && !clear {
@@ -276,8 +246,6 @@ func numberAt(it *item, from int, clear bool) (string, bool) {
 	}
 	return value, true
 }
-
-var numberShape = compile(`^[\p{L}\p{N}][\p{L}\p{N}_./\\+*()#-]*$`)
 
 func trimNumber(s string) string {
 	s = strings.TrimRight(s, ".,;:)|]")

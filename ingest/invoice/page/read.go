@@ -4,6 +4,7 @@
 package page
 
 import (
+	"fmt"
 	"math"
 	"strings"
 
@@ -22,10 +23,24 @@ const (
 	CreditNote
 )
 
+// Reader reads invoices in the languages that it has words of. It holds no state
+// of what it reads and may be used by several goroutines.
+type Reader struct{ vocabulary *vocabulary }
+
+// NewReader returns a Reader of all languages. An error means that the words
+// built into the program are faulty.
+func NewReader() (*Reader, error) {
+	v, err := newVocabulary()
+	if err != nil {
+		return nil, fmt.Errorf("preparing the reader of pages: %w", err)
+	}
+	return &Reader{vocabulary: v}, nil
+}
+
 // Read reads the fields of the document. Fields that are not certain are nil;
 // a document that is no invoice has none.
-func Read(doc text.Document, own Own) (Kind, fields.Invoice) {
-	s := newSheet(doc)
+func (r *Reader) Read(doc text.Document, own Own) (Kind, fields.Invoice) {
+	s := newSheet(r.vocabulary, doc)
 	number, numberAt := s.number()
 	date, day := s.date(numberAt)
 	t, all := s.total()
@@ -92,16 +107,6 @@ func keepCertain(f *fields.Invoice) {
 	}
 }
 
-var (
-	invoiceTitle = compile(`\b(?:[a-z-]*rechnung(?:s(?:nummer|nr|datum|betrag)?)?|invoices?|tax invoice|facture|fattura|factura|factuur\w*|faktura|fatura|bill|beitragsrechnung|honorarnote|gebuhrenbescheid|receipt|rechnungs\w*|inv#?|quittung|szamla|factua)\b`)
-	creditTitle  = compile(`^\W*(?:(?:kopie|copy|duplikat|original) )?(?:gutschrift|rechnungskorrektur|stornorechnung|storno|credit note|credit memo|credit invoice|creditnota|creditfactuur|avoir|note de credit|facture d'avoir|nota (?:di )?credito|nota di accredito|nota de (?:credito|abono)|factura rectificativa|factura de abono|abono|kreditnota|rechnungskorrektur \(384\)|korrekturrechnung|wertgutschrift)\b`)
-	plainTitle   = compile(`^(?:rechnung|invoice|tax invoice|vat invoice|facture|fattura|factura|factuur|faktura|fatura)\b`)
-	otherTitle   = compile(`^\W*(?:kopie |\d\. ?|(?:erste|zweite|dritte|letzte|first|second|third|final) )?(?:angebot|(?:vertrags|ver)angebot|auftrag|reisekostenabrechnung|spesenabrechnung|bid|tender|estratto conto|extracto|(?:facture|fattura|factura) pro ?-?forma|offerte?|kostenvoranschlag|auftragsbestatigung|bestellung|bestellbestatigung|lieferschein|mahnung|zahlungserinnerung|kontoauszug|vertrag|mietvertrag|rahmenvertrag|memo|memorandum|aktennotiz|protokoll|gesprachsprotokoll|speditionsauftrag|frachtbrief|packliste|quote|quotation|estimate|proposal|purchase order|order confirmation|order|delivery note|packing (?:list|slip)|remittance advice|reminder|payment reminder|dunning|statement of account|contract|agreement|service agreement|report|minutes|devis|bon de commande|bon de livraison|commande|relance|contrat|pro[ -]?forma(?:[- ]?(?:invoice|rechnung))?|preventivo|ordine|conferma d'ordine|documento di trasporto|ddt|sollecito|contratto|presupuesto|pedido|albaran|contrato|forwarding order|forwarding instruction|offerta|orden de compra|order change|order ?response|order-x|purchase order change|urzedowe poswiadczenie odbioru|upo|bordereau|cahier|certificate|zertifikat|curriculum|lebenslauf|newsletter|agenda|manual|handbuch|payslip|gehaltsabrechnung|lohnabrechnung|leihschein|quotazione|cotizacion|offert|orcamento)\b`)
-	// hardTitle names what quotes invoices, with their numbers and sums.
-	hardTitle = compile(`^\W*(?:\d\. ?|(?:erste|zweite|dritte|letzte|first|second|third|final) )?(?:mahnung|zahlungserinnerung|kontoauszug|saldenbestatigung|(?:payment )?reminder|dunning|statement of account|account statement|remittance advice|relance|sollecito|estratto conto|extracto|(?:(?:facture|fattura|factura) )?pro ?-?forma)`)
-	titleTail = compile(`^[ :.]*(?:(?:nr|no|n|num|number|nummer|#)[ :.#]*)?(?:[a-z]{0,5}[-/ ]?\d[\w./-]*)?[ .]*$`)
-)
-
 // kind decides what the document is. An invoice calls itself one and carries what
 // an invoice must: a number or date and a sum to pay.
 func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
@@ -115,13 +120,16 @@ func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
 				break
 			}
 			text := strings.Trim(it.folded, " .:#")
-			if creditTitle.MatchString(text) && len(text) < 60 && it.page == 1 && row[0].y < s.heights[0]*0.6 && !invoiceFirst && moneyIn(row) == 0 {
+			if s.creditTitle.MatchString(text) && len(text) < 60 && it.page == 1 && row[0].y < s.heights[0]*0.6 &&
+				!invoiceFirst && moneyIn(row) == 0 {
 				credit = true
-			} else if loc := plainTitle.FindStringIndex(text); loc != nil && it.page == 1 && (loc[1] == len(text) || hasDigit(text) && titleTail.MatchString(text[loc[1]:])) {
+			} else if loc := s.invoiceTitle.FindStringIndex(text); loc != nil && it.page == 1 &&
+				(loc[1] == len(text) || hasDigit(text) && s.titleTail.MatchString(text[loc[1]:])) {
 				invoiceFirst = true // what is called a credit below is an item of it
 			}
-			if loc := invoiceTitle.FindStringIndex(text); loc != nil && len(text) < 80 && (loc[0] < 20 && len(text) < 45 || loc[0] == 0) {
-				if r, _ := roleOf(text); number != nil || r == roleNone {
+			if loc := s.invoiceWord.FindStringIndex(text); loc != nil && len(text) < 80 &&
+				(loc[0] < 20 && len(text) < 45 || loc[0] == 0) {
+				if r, _ := s.roleOf(text); number != nil || r == roleNone {
 					title = true
 					titleRow = min(titleRow, it.row)
 				} else {
@@ -130,9 +138,9 @@ func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
 			}
 			if it.page == 1 && it.row < otherRow && it.y < s.heights[0]*0.5 && s.otherHeading(it, text) {
 				other, otherRow = true, it.row
-				hard = hardTitle.MatchString(text)
+				hard = s.titleAboutInvoices.MatchString(text)
 			}
-			if titleOnly.MatchString(text) {
+			if s.titleAlone.MatchString(text) {
 				ownRow = min(ownRow, it.row)
 			}
 		}
@@ -148,7 +156,7 @@ func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
 	case hard && ownRow > otherRow && !credit:
 		return NotAnInvoice
 	case other && !(sure && title && !credit && titleRow < otherRow):
-		if !(credit || sure && title && t.hasTax && t.hasNet && invoiceNumberLabel.MatchString(fold([]rune(number.Text)))) {
+		if !(credit || sure && title && t.hasTax && t.hasNet && s.invoicePart.MatchString(fold([]rune(number.Text)))) {
 			return NotAnInvoice
 		}
 	case !title && !credit && !(sure && t.gross != nil):
@@ -168,13 +176,11 @@ func moneyIn(row []*item) int {
 	return n
 }
 
-var invoiceNumberLabel = compile(`rechnung|invoice|facture|fattura|factura|faktu`)
-
 // otherHeading reports whether an item is the title of another kind of document:
 // a quote, an order … Its words stand alone or with a number, large or last in
 // their row; with a value beside it, or in a row of headings, it is a label.
 func (s *sheet) otherHeading(it *item, text string) bool {
-	loc := otherTitle.FindStringIndex(text)
+	loc := s.otherTitle.FindStringIndex(text)
 	if loc == nil || len(text) > 60 || strings.HasSuffix(strings.TrimSpace(it.folded), ":") {
 		return false
 	}
@@ -182,7 +188,7 @@ func (s *sheet) otherHeading(it *item, text string) bool {
 		return true
 	}
 	rest := text[loc[1]:]
-	if !titleTail.MatchString(rest) || strings.Contains(rest, ":") {
+	if !s.titleTail.MatchString(rest) || strings.Contains(rest, ":") {
 		return false
 	}
 	right := s.right(it)

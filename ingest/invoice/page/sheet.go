@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/page/words"
 	"tallyhouse/ingest/invoice/text"
 )
 
@@ -34,6 +35,7 @@ func (it *item) words() bool {
 
 // sheet is a document as the rules see it: rows of items from top to bottom.
 type sheet struct {
+	*vocabulary
 	rows    [][]*item
 	heights []float64 // of the pages
 	order   dateOrder
@@ -46,8 +48,8 @@ const maxRows = 4000
 // maxRunes bounds a cell; paragraphs set in one line are shorter.
 const maxRunes = 800
 
-func newSheet(doc text.Document) *sheet {
-	s := &sheet{}
+func newSheet(v *vocabulary, doc text.Document) *sheet {
+	s := &sheet{vocabulary: v}
 	total := 0
 	for _, p := range doc.Pages {
 		total += len(p.Lines)
@@ -61,12 +63,13 @@ func newSheet(doc text.Document) *sheet {
 			}
 			var row []*item
 			for _, c := range line.Cells {
-				it := &item{page: p.Number, row: len(s.rows), col: len(row), x0: c.X0, x1: c.X1, y: c.Y, size: c.Size, runes: []rune(c.Text)}
+				it := &item{page: p.Number, row: len(s.rows), col: len(row), x0: c.X0, x1: c.X1, y: c.Y, size: c.Size,
+					runes: []rune(c.Text)}
 				it.runes = it.runes[:min(len(it.runes), maxRunes)]
 				it.folded = fold(it.runes)
 				it.key = compact(it.folded)
-				it.amounts = amounts(it.runes)
-				it.dates = dates(it.folded)
+				it.amounts = v.amounts(it.runes)
+				it.dates = v.dates(it.folded)
 				if it.words() || len(row) == 0 {
 					row = append(row, it)
 				}
@@ -90,8 +93,6 @@ func (s *sheet) allDates() []date {
 	return all
 }
 
-var americanCue = compile(`\b[a-z]{2},? \d{5}(-\d{4})?$|\busa\b|united states|\bzip\b`)
-
 // american reports whether the document comes from where months are written first.
 func (s *sheet) american() bool {
 	dollars, cues := 0, 0
@@ -106,7 +107,7 @@ func (s *sheet) american() bool {
 					dollars--
 				}
 			}
-			if americanCue.MatchString(it.folded) {
+			if s.americanCue.MatchString(it.folded) {
 				cues++
 			}
 		}
@@ -167,7 +168,7 @@ func aligned(a, b *item) bool {
 
 // label is a wording that announces a value.
 type label struct {
-	pattern *pattern
+	pattern *words.Pattern
 	weight  float64
 	rule    string
 	below   bool // the value may stand under it

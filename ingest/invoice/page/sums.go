@@ -79,7 +79,9 @@ func (s *sheet) rowSum(it *item, a amount, last bool) (sum, bool) {
 			words := withoutCurrency(left.folded)
 			if hasLetters(words) {
 				label = left.folded
-				if n := len(left.amounts); n > 0 && !hasLetters(withoutCurrency(left.folded[left.amounts[n-1].end:])) && moneyCount(left) > 0 && left.amounts[n-1].end >= len(left.folded)-2 && !strings.Contains(left.folded, "%") {
+				if n := len(left.amounts); n > 0 &&
+					!hasLetters(withoutCurrency(left.folded[left.amounts[n-1].end:])) && moneyCount(left) > 0 &&
+					left.amounts[n-1].end >= len(left.folded)-2 && !strings.Contains(left.folded, "%") {
 					// The left item is a label with its own amount.
 					return sum{}, false
 				}
@@ -92,8 +94,9 @@ func (s *sheet) rowSum(it *item, a amount, last bool) (sum, bool) {
 		}
 	}
 	label = strings.TrimSpace(label)
-	r, w := roleOf(label)
-	if after := it.folded[a.end:]; containedAfter.MatchString(after) || hasLetters(own) && containedBefore.MatchString(own) && taxFollows.MatchString(after) {
+	r, w := s.roleOf(label)
+	if after := it.folded[a.end:]; s.containedAfter.MatchString(after) ||
+		hasLetters(own) && s.containedBefore.MatchString(own) && s.taxFollows.MatchString(after) {
 		r, w = roleTaxWithin, 2
 	}
 	if r == roleNone || len(label) > 90 {
@@ -106,20 +109,13 @@ func (s *sheet) rowSum(it *item, a amount, last bool) (sum, bool) {
 		r, w = roleNet, 1
 	case following > 0:
 		w = 1
-	case passed == 1 && r == roleNet && strings.Contains(label, "%") && anyTax.MatchString(label):
+	case passed == 1 && r == roleNet && strings.Contains(label, "%") && s.anyTax.MatchString(label):
 		r, w = roleTax, 2
 	case passed > 0 && r != roleTax:
 		w = min(w, 2)
 	}
 	return sum{value: a.value, role: r, weight: w, item: it, rate: strings.Contains(label, "%"), amount: a}, true
 }
-
-// "Im Gesamtbetrag sind 200,00 € MwSt. enthalten", "dont 200,00 € de TVA".
-var (
-	containedAfter  = compile(`^[ ~]*(?:eur|chf)? ?(?:de |di |of )?` + taxWord + `[a-z0-9 .,:%()]*(?:enthalten|inbegriffen|included|inclus|compres)`)
-	containedBefore = compile(`(?:davon|darin|dont|di cui|of which|inkl\.?|incl\.?|including|inclusive|enthalt|includes)[ :(]*$`)
-	taxFollows      = compile(`^[ ~]*(?:eur|chf)? ?(?:de |di |of )?` + taxWord)
-)
 
 func moneyCount(it *item) int {
 	n := 0
@@ -166,8 +162,6 @@ func hasLetters(s string) bool {
 // stand.
 const maxHeaderDistance = 9
 
-var itemHeading = compile(`\b(?:pos\.?|menge|qty|quantity|anzahl|stuck|beschreibung|description|bezeichnung|einzelpreis|unit price|p\.? ?u\.?|designation|descrizione|descripcion|cantidad|quantite|hoeveelheid|artikel|omschrijving|item|produkt|product|ilosc|concepto|articulo|hours|rate|price|prijs|prezzo|precio|ansatz|leistung)\b`)
-
 // columnSum reads the heading above an amount, unless it heads the items.
 func (s *sheet) columnSum(it *item, a amount) (sum, bool) {
 	for r := it.row - 1; r >= 0 && r >= it.row-maxHeaderDistance; r-- {
@@ -177,7 +171,8 @@ func (s *sheet) columnSum(it *item, a amount) (sum, bool) {
 		}
 		for i, head := range row {
 			// Heads stand over their column, or are as many as the row's items.
-			inColumn := aligned(head, it) || len(row) == len(s.rows[it.row]) && len(row) >= 3 && i == it.col && it.row-r <= 3 && lettersIn(row) == len(row)
+			inColumn := aligned(head, it) || len(row) == len(s.rows[it.row]) && len(row) >= 3 && i == it.col &&
+				it.row-r <= 3 && lettersIn(row) == len(row)
 			if !inColumn || !hasLetters(withoutCurrency(head.folded)) {
 				continue
 			}
@@ -186,18 +181,19 @@ func (s *sheet) columnSum(it *item, a amount) (sum, bool) {
 			}
 			headings := 0
 			for _, other := range row {
-				if itemHeading.MatchString(other.folded) {
+				if s.itemHeading.MatchString(other.folded) {
 					headings++
 				}
 			}
 			if headings > 0 {
 				return sum{}, false
 			}
-			role, w := roleOf(strings.TrimSpace(head.folded))
+			role, w := s.roleOf(strings.TrimSpace(head.folded))
 			if role == roleNone || len(row) < 2 && it.row-r > 1 {
 				return sum{}, false
 			}
-			return sum{value: a.value, role: role, weight: min(w, 2), item: it, rate: true, column: true, amount: a}, true
+			return sum{value: a.value, role: role, weight: min(w, 2), item: it, rate: true, column: true,
+				amount: a}, true
 		}
 	}
 	return sum{}, false

@@ -9,15 +9,8 @@ import (
 )
 
 var (
-	// notAName holds words of addresses, labels and notes; neverAName those that
-	// no company has in its name either.
-	notAName   = compile(`\b(?:bank|konto|swift|blz|datum|date|sparkasse|customer|nummer|number|total|summe|betrag|amount|payment|description|beschreibung|menge|lieferschein|bestellung|order|herrn?|frau|abteilung|attn|c/o|zugferd|factur-x|beispiel\w*|version|adresse|address|deutschland|germany|osterreich|austria|france|schweiz|switzerland|united states|kopie|original|duplikat|logo|ihre?|your (?:ref\w*|order|customer|vat|number|contact|account|invoice)|dear|bonjour|thank|steuer\w*|umsatzsteuer|tax|vat|iva|currency|wahrung|status|paid|draft|bill|statement|account|kontakt|contact|bemerkung|entwurf|sample|specimen|project|subtotal|capital|ecke|fn|fon|phone|mobile|telephone|receipt|quittung|buchhaltung|(?:post|haus|firmen|geschafts)?anschrift|bankverbindung|firmensitz|impressum|head office|registered office|sede legale|domicilio)\b`)
-	neverAName = compile(`@|www\.|https?:|\b(?:tel|fax|telefon|iban|bic|seite|page|pagina|rechnung\w*|invoice|facture|fattura|factura|factuur|faktura|gutschrift|avoir|credit note|kundennummer|kundennr|ust|uid|tva|btw|nip|siret|rcs|hrb|hra|registergericht|amtsgericht|geschaftsfuhr\w*|vorstand|zahlbar|z\. ?hd|stylesheet|visualisierung|codelisten\w*|copyright|mo\.?-fr|powered by|gln|sehr geehrte|vielen dank|siege|siren)\b`)
 	returnSep  = regexp.MustCompile(` ?[·•|●∙▪◦◆♦*⋅・] ?|, | [-–—] |  +`)
 	letterWord = regexp.MustCompile(`[\p{L}]{2,}`)
-	subLabel   = compile(`^(?:name|nazwa|nom|nombre|naam|firma|company|firmenname|denominazione|razon social|raison sociale|ragione sociale)\s*:?\s*`)
-	skipLabel  = compile(`^(?:nummer|globale nummer|number|nip|gln|id|kennung|adres|ansprechpartner|steuernummer|ust|siret|siren|vat)\b`)
-	holder     = compile(`\b(?:kontoinhaber(?:in)?|inhaber|kontoname|account (?:holder|name)|titulaire(?: du compte)?|beneficiary|beneficiaire|intestatario(?: conto)?|beneficiario|titular|empfanger)\b ?: ?`)
 )
 
 // named is a candidate for the supplier's name.
@@ -44,13 +37,13 @@ const maxNames = 200
 func (s *sheet) supplierNamed(own Own, buyers map[*item]bool, idAt *item) *named {
 	var all []named
 	add := func(name string, it *item, rule string, score float64) {
-		name = cleanName(name)
+		name = s.cleanName(name)
 		// What a seller's label names is a name, however odd.
-		if townLine.MatchString(it.folded) {
+		if s.townLine.MatchString(it.folded) {
 			return
 		}
 		labelled := rule == "seller label" && score >= 0.97 && letterWord.MatchString(name) && len([]rune(name)) <= 70
-		if len(all) < maxNames && (labelled || nameLike(name)) && !own.isName(name) {
+		if len(all) < maxNames && (labelled || s.nameLike(name)) && !own.isName(name) {
 			all = append(all, named{name, it, rule, score})
 		}
 	}
@@ -78,7 +71,9 @@ func (s *sheet) supplierNamed(own Own, buyers map[*item]bool, idAt *item) *named
 	c := all[best]
 	for _, other := range all {
 		// The full name rather than a short form of it.
-		if other.score >= 0.7 && len(other.name) > len(c.name) && len(other.name) < 3*len(c.name)+12 && legalForm.MatchString(foldText(other.name)) && !legalForm.MatchString(foldText(c.name)) && strings.HasPrefix(compact(foldText(other.name)), compact(foldText(c.name))) {
+		if other.score >= 0.7 && len(other.name) > len(c.name) && len(other.name) < 3*len(c.name)+12 &&
+			s.legalForm.MatchString(foldText(other.name)) && !s.legalForm.MatchString(foldText(c.name)) &&
+			strings.HasPrefix(compact(foldText(other.name)), compact(foldText(c.name))) {
 			c.name, c.it = other.name, other.it
 		}
 	}
@@ -109,35 +104,30 @@ func sameName(a, b string) bool {
 	return x == y || strings.Contains(x, y) || strings.Contains(y, x)
 }
 
-var (
-	sellerPhrase = compile(`^(?:payable to|sold by|bill(?:ed)? from|invoice from|issued by|emis par|fatturato da) `)
-	townLine     = compile(`^[a-z][a-z .'-]+, [a-z]{2},? \d{5}`)
-)
-
 // sellerLabels reads the name behind, beside or under "Verkäufer", "Sold by" …
 func (s *sheet) sellerLabels(add func(string, *item, string, float64)) {
 	for _, row := range s.rows {
 		for _, it := range row {
-			loc := sellerLabel.FindStringIndex(it.folded)
+			loc := s.sellerLabel.FindStringIndex(it.folded)
 			if loc == nil {
-				loc = sellerPhrase.FindStringIndex(it.folded)
+				loc = s.sellerPhrase.FindStringIndex(it.folded)
 			}
 			if loc == nil {
 				continue
 			}
 			if rest := strings.TrimSpace(string(it.runes[loc[1]:])); rest != "" {
-				add(firstPart(rest), it, "seller label", 0.95)
+				add(s.firstPart(rest), it, "seller label", 0.95)
 				continue
 			}
 			if s.sellerBlock(it, add) {
 				continue
 			}
-			if r := s.right(it); r != nil && !buyerLabel.MatchString(r.folded) {
+			if r := s.right(it); r != nil && !s.buyerLabel.MatchString(r.folded) {
 				name := r.text()
 				if next := s.wrapped(r); next != nil {
 					name += " " + next.text()
 				}
-				add(firstPart(name), r, "seller label", 0.93)
+				add(s.firstPart(name), r, "seller label", 0.93)
 			}
 		}
 	}
@@ -157,31 +147,34 @@ func (s *sheet) sellerBlock(label *item, add func(string, *item, string, float64
 			}
 			last = it
 			n++
-			if buyerLabel.MatchString(it.folded) {
+			if s.buyerLabel.MatchString(it.folded) {
 				return false
 			}
-			if loc := subLabel.FindStringIndex(it.folded); loc != nil && (strings.Contains(it.folded[:loc[1]], ":") || loc[1] == len(it.folded)) {
+			if loc := s.nameLabel.FindStringIndex(it.folded); loc != nil &&
+				(strings.Contains(it.folded[:loc[1]], ":") || loc[1] == len(it.folded)) {
 				if rest := strings.TrimSpace(string(it.runes[loc[1]:])); rest != "" {
 					add(rest, it, "seller label", 0.97)
 					return true
 				}
 				if r := s.right(it); r != nil {
 					name := r.text()
-					if next := s.wrapped(r); next != nil && legalForm.MatchString(next.folded) && !legalForm.MatchString(r.folded) {
+					if next := s.wrapped(r); next != nil && s.legalForm.MatchString(next.folded) &&
+						!s.legalForm.MatchString(r.folded) {
 						name += " " + next.text()
 					}
 					add(name, r, "seller label", 0.97)
 					return true
 				}
 			}
-			if skipLabel.MatchString(it.folded) || strings.Contains(it.folded, ":") {
+			if s.blockLabel.MatchString(it.folded) || strings.Contains(it.folded, ":") {
 				break
 			}
 			name := it.text()
-			if next := s.wrapped(it); next != nil && !legalForm.MatchString(it.folded) && legalForm.MatchString(next.folded) {
+			if next := s.wrapped(it); next != nil && !s.legalForm.MatchString(it.folded) &&
+				s.legalForm.MatchString(next.folded) {
 				name += " " + next.text()
 			}
-			if nameLike(cleanName(name)) {
+			if s.nameLike(s.cleanName(name)) {
 				add(name, it, "seller label", 0.95)
 				return true
 			}
@@ -195,7 +188,8 @@ func (s *sheet) sellerBlock(label *item, add func(string, *item, string, float64
 // the rest of a long name.
 func (s *sheet) wrapped(it *item) *item {
 	for _, b := range s.below(it, 1.1) {
-		if absFloat(b.x0-it.x0) < 3 && !strings.Contains(b.folded, ":") && !hasDigit(b.folded) && absFloat(b.size-it.size) < 1 {
+		if absFloat(b.x0-it.x0) < 3 && !strings.Contains(b.folded, ":") && !hasDigit(b.folded) &&
+			absFloat(b.size-it.size) < 1 {
 			return b
 		}
 	}
@@ -230,14 +224,16 @@ func (s *sheet) returnAddress(add func(string, *item, string, float64), buyers m
 			name := parts[0]
 			city := -1
 			for k, p := range parts[1:] {
-				if postalCity.MatchString(strings.TrimSpace(fold([]rune(p)))) {
+				if s.postalCity.MatchString(strings.TrimSpace(fold([]rune(p)))) {
 					city = k + 1
 				}
 			}
 			if city < 0 {
 				continue
 			}
-			if streetLike.MatchString(strings.TrimSpace(fold([]rune(name)))) && !legalForm.MatchString(fold([]rune(name))) || hasDigit(name) && !legalForm.MatchString(fold([]rune(name))) {
+			if s.street.MatchString(strings.TrimSpace(fold([]rune(name)))) &&
+				!s.legalForm.MatchString(fold([]rune(name))) ||
+				hasDigit(name) && !s.legalForm.MatchString(fold([]rune(name))) {
 				continue
 			}
 			street := false
@@ -300,8 +296,8 @@ func (s *sheet) nearTaxID(id *item, buyers map[*item]bool, add func(string, *ite
 				continue
 			}
 			near := aligned(it, id)
-			company := legalForm.MatchString(it.folded)
-			first := firstPart(it.text())
+			company := s.legalForm.MatchString(it.folded)
+			first := s.firstPart(it.text())
 			switch {
 			case near && company && it != id:
 				add(first, it, "block of the tax id", 0.84)
@@ -329,9 +325,9 @@ func (s *sheet) letterhead(buyers, addressed map[*item]bool, add func(string, *i
 			if buyers[it] || addressed[it] {
 				continue
 			}
-			first := firstPart(it.text())
+			first := s.firstPart(it.text())
 			score := 0.6
-			if legalForm.MatchString(foldText(first)) {
+			if s.legalForm.MatchString(foldText(first)) {
 				score = 0.78
 			}
 			if lines > 5 {
@@ -359,28 +355,26 @@ func (s *sheet) addressBelow(it *item) bool {
 		if absFloat(b.x0-it.x0) > 12 && absFloat(b.x1-it.x1) > 12 {
 			continue
 		}
-		if streetLike.MatchString(b.folded) || postalCity.MatchString(b.folded) {
+		if s.street.MatchString(b.folded) || s.postalCity.MatchString(b.folded) {
 			return true
 		}
 	}
 	return false
 }
 
-var notice = compile(`\b(?:siege social|au capital|capital social|r\.?c\.?s\b|registergericht|handelsregister|amtsgericht|hrb? ?[ab]? ?\d|sitz der gesellschaft|firmenbuch\w*|registered (?:in|office)|company (?:no|number|registration)|reg\.? ?no|kvk|rea\b|registro mercantil|siret)\b`)
-
 // legalNotice reads the name on or right above the line that states seat,
 // capital or register at the foot of a page.
 func (s *sheet) legalNotice(buyers map[*item]bool, add func(string, *item, string, float64)) {
 	for _, row := range s.rows {
 		for _, it := range row {
-			if it.y < s.heights[it.page-1]*0.7 || !notice.MatchString(it.folded) || buyers[it] {
+			if it.y < s.heights[it.page-1]*0.7 || !s.register.MatchString(it.folded) || buyers[it] {
 				continue
 			}
-			if name, _, ok := strings.Cut(it.text(), " au capital"); ok {
-				add(firstPart(name), it, "legal notice", 0.76)
+			if loc := s.capital.FindStringIndex(it.folded); loc != nil {
+				add(s.firstPart(string(it.runes[:loc[0]])), it, "legal notice", 0.76)
 			}
 			// "Harrow & Lane Ltd. Company No. 01234567."
-			first, _, _ := strings.Cut(firstPart(it.text()), ". ")
+			first, _, _ := strings.Cut(s.firstPart(it.text()), ". ")
 			add(first, it, "legal notice", 0.7)
 			for r := it.row - 1; r >= max(0, it.row-3); r-- {
 				above := s.rows[r]
@@ -389,15 +383,13 @@ func (s *sheet) legalNotice(buyers map[*item]bool, add func(string, *item, strin
 				}
 				for _, other := range above {
 					if aligned(other, it) && !buyers[other] {
-						add(firstPart(other.text()), other, "legal notice", 0.8)
+						add(s.firstPart(other.text()), other, "legal notice", 0.8)
 					}
 				}
 			}
 		}
 	}
 }
-
-var footMark = compile(`\biban\b|\bhrb?\b|\bfn \d|handelsregister|registergericht|amtsgericht|\brcs\b|siret|\brea\b|registro mercantil|company no|registered`)
 
 // footBlock reads the name over an address at the foot of a page, when bank or
 // tax or register stand beside it: letters without a letterhead name their sender there.
@@ -410,10 +402,10 @@ func (s *sheet) footBlock(buyers map[*item]bool, add func(string, *item, string,
 		for r := max(0, it.row-3); r <= min(it.row+4, len(s.rows)-1); r++ {
 			if s.marked(s.rows[r], it) {
 				score := 0.93
-				if !legalForm.MatchString(it.folded) {
+				if !s.legalForm.MatchString(it.folded) {
 					score = 0.87
 				}
-				add(firstPart(it.text()), it, "block at the foot", score)
+				add(s.firstPart(it.text()), it, "block at the foot", score)
 				break
 			}
 		}
@@ -423,7 +415,9 @@ func (s *sheet) footBlock(buyers map[*item]bool, add func(string, *item, string,
 // marked reports whether a row beside a foot's name holds what only its owner prints.
 func (s *sheet) marked(row []*item, name *item) bool {
 	for _, it := range row {
-		if it.page == name.page && it != name && (footMark.MatchString(it.folded) || vatLabel.MatchString(it.folded) || taxNumber.MatchString(it.folded)) && !buyerWord.MatchString(it.folded) {
+		if it.page == name.page && it != name && (s.footMark.MatchString(it.folded) ||
+			s.vatLabel.MatchString(it.folded) || s.taxNumberLabel.MatchString(it.folded)) &&
+			!s.buyerWord.MatchString(it.folded) {
 			return true
 		}
 	}
@@ -443,14 +437,14 @@ func (s *sheet) contactBelow(it *item) bool {
 func (s *sheet) accountHolder(add func(string, *item, string, float64)) {
 	for _, row := range s.rows {
 		for _, it := range row {
-			if loc := holder.FindStringIndex(it.folded); loc != nil {
+			if loc := s.accountHolderLabel.FindStringIndex(it.folded); loc != nil {
 				name := string(it.runes[loc[1]:])
 				if strings.TrimSpace(name) == "" {
 					if r := s.right(it); r != nil {
 						name = r.text()
 					}
 				}
-				add(firstPart(name), it, "account holder", 0.66)
+				add(s.firstPart(name), it, "account holder", 0.66)
 			}
 		}
 	}
@@ -463,15 +457,17 @@ func (s *sheet) support(c named) float64 {
 	if len(key) < 4 {
 		return 0
 	}
-	word := domainWord(c.name)
+	word := s.domainWord(c.name)
 	again, domain := 0, 0.0
 	for _, row := range s.rows {
 		for _, it := range row {
 			k := it.key
-			if it != c.it && strings.Contains(k, key) && !buyerLabel.MatchString(it.folded) {
+			if it != c.it && strings.Contains(k, key) && !s.buyerLabel.MatchString(it.folded) {
 				again++
 			}
-			if word != "" && domain == 0 && (strings.Contains(it.folded, "@") || strings.Contains(it.folded, "www.") || strings.Contains(it.folded, "http")) && strings.Contains(strings.NewReplacer("-", "", " ", "").Replace(it.folded), word) {
+			if word != "" && domain == 0 && (strings.Contains(it.folded, "@") || strings.Contains(it.folded,
+				"www.") || strings.Contains(it.folded, "http")) &&
+				strings.Contains(strings.NewReplacer("-", "", " ", "").Replace(it.folded), word) {
 				domain = 0.08
 			}
 		}
@@ -480,17 +476,18 @@ func (s *sheet) support(c named) float64 {
 	if again > 0 {
 		score += 0.06 + 0.02*float64(min(again, 3))
 	}
-	if legalForm.MatchString(foldText(c.name)) {
+	if s.legalForm.MatchString(foldText(c.name)) {
 		score += 0.03
 	}
 	return score
 }
 
 // domainWord is the longest word of a name, as it would stand in a domain.
-func domainWord(name string) string {
+func (v *vocabulary) domainWord(name string) string {
 	best := ""
 	for _, w := range letterWord.FindAllString(name, -1) {
-		if f := fold([]rune(w)); len(f) > len(best) && len(f) >= 4 && !strings.Contains(f, "~") && !legalForm.MatchString(f) {
+		if f := fold([]rune(w)); len(f) > len(best) && len(f) >= 4 && !strings.Contains(f, "~") &&
+			!v.legalForm.MatchString(f) {
 			best = f
 		}
 	}
@@ -508,7 +505,7 @@ func (s *sheet) isBuyer(c named, buyers map[*item]bool) bool {
 }
 
 // firstPart cuts an address off behind the name.
-func firstPart(s string) string {
+func (v *vocabulary) firstPart(s string) string {
 	parts := splitReturn(s)
 	if len(parts) == 0 {
 		return s
@@ -517,7 +514,7 @@ func firstPart(s string) string {
 	for _, p := range parts[1:] {
 		// "Contoso, Ltd." and "Müller, Meier & Co. KG" are one name.
 		f := fold([]rune(p))
-		if !strings.Contains(s, name+", "+p) || hasDigit(p) || !legalForm.MatchString(f) || len(p) > 22 {
+		if !strings.Contains(s, name+", "+p) || hasDigit(p) || !v.legalForm.MatchString(f) || len(p) > 22 {
 			break
 		}
 		name += ", " + p
@@ -525,11 +522,13 @@ func firstPart(s string) string {
 	return name
 }
 
-func cleanName(s string) string {
+func (v *vocabulary) cleanName(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
-	s, _, _ = strings.Cut(s, " au capital")
+	if loc := v.capital.FindStringIndex(fold([]rune(s))); loc != nil {
+		s = string([]rune(s)[:loc[0]])
+	}
 	f := fold([]rune(s))
-	if loc := subLabel.FindStringIndex(f); loc != nil && strings.Contains(f[:loc[1]], ":") {
+	if loc := v.nameLabel.FindStringIndex(f); loc != nil && strings.Contains(f[:loc[1]], ":") {
 		s = string([]rune(s)[loc[1]:])
 	}
 	s = strings.TrimPrefix(s, "LOGO ")
@@ -537,7 +536,7 @@ func cleanName(s string) string {
 }
 
 // nameLike reports whether a text can name a company or a person.
-func nameLike(s string) bool {
+func (v *vocabulary) nameLike(s string) bool {
 	r := []rune(s)
 	if len(r) < 2 || len(r) > 70 || !letterWord.MatchString(s) {
 		return false
@@ -551,17 +550,18 @@ func nameLike(s string) bool {
 			digits++
 		}
 	}
-	if letters*2 < len(r) || digits > 6 || strings.HasSuffix(strings.TrimSpace(s), ":") || strings.Contains(s, ": ") || strings.Contains(s, " :") {
+	if letters*2 < len(r) || digits > 6 || strings.HasSuffix(strings.TrimSpace(s), ":") ||
+		strings.Contains(s, ": ") || strings.Contains(s, " :") {
 		return false
 	}
-	company := legalForm.MatchString(f)
-	if bare := legalForm.ReplaceAllString(" "+f+" ", " "); !letterWord.MatchString(bare) {
+	company := v.legalForm.MatchString(f)
+	if bare := v.legalForm.ReplaceAllString(" "+f+" ", " "); !letterWord.MatchString(bare) {
 		return false // a legal form alone
 	}
-	if len(dates(f)) > 0 || !company && (streetLike.MatchString(f) || postalCity.MatchString(f) || digits > 2) {
+	if len(v.dates(f)) > 0 || !company && (v.street.MatchString(f) || v.postalCity.MatchString(f) || digits > 2) {
 		return false
 	}
-	if neverAName.MatchString(f) || !company && notAName.MatchString(f) {
+	if v.neverAName.MatchString(f) || !company && v.notAName.MatchString(f) {
 		return false
 	}
 	if len(strings.Fields(s)) > 9 || unicode.IsLower(r[0]) && !company && len(strings.Fields(s)) > 2 {

@@ -4,13 +4,7 @@ import (
 	"strings"
 
 	"tallyhouse/ingest/invoice/fields"
-)
-
-var (
-	vatLabel   = compile(`\b(?:u\.?st\.?-?[ -]?id(?:ent)?\.?[ -]*(?:nr|nummer|no)?|ust-?id|uid(?:[ -]*(?:nr|nummer|no))?|umsatzsteuer-?[ -]?(?:id|ident)[a-z-]*(?:[ -]*nr)?|mwst[. -]*(?:nr|nummer|no|id)|vat(?:[ /-]*(?:tin|id|reg(?:istration)?|no|number|nr|code|identification))*|tva(?:[ -]*(?:intra\w*|no|id))*|no ?tva(?: intra\w*)?|p\.? ?iva|partita iva|c\.?i\.?f|n\.?i\.?f(?:[/. -]*iva)?|nif-iva|btw(?:[ -]*(?:nr|nummer|id))*|nip|moms(?:nr|reg)?|dic|cvr|gst(?:in)?|abn|tax (?:id|number|no|reg)\w*|tin|ein|oss vat|id fiscal|rut|siren tva)\b[. :#-]*(?:(?:no|nr|nummer|number|id|identification)\b[. :]*){0,2}`)
-	taxNumber  = compile(`\b(?:steuer-?(?:nr|nummer|no)|st\.?-?nr|tax number|tax no|codice fiscale|fiscal code)\b[. :]*`)
-	idShape    = compile(`^[ :.#-]*([a-z]{0,4}[ .-]?(?:\d[a-z\d .\-/]{5,18}\d[a-z]?\d?|[a-z]\d{7,8}[a-z]?))(?:$|[ ,;|)\]~·•-])`)
-	numberOnly = compile(`^[ :.#-]*(\d[\d /]{6,16}\d)`)
+	"tallyhouse/ingest/invoice/page/words"
 )
 
 // identified is a tax id on the sheet with what speaks for its owner.
@@ -58,7 +52,8 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 	best = s.rather(all, best)
 	score := all[best].score
 	for _, c := range all {
-		if c.kind == all[best].kind && c.id.value != all[best].id.value && c.score > score-0.04 && !own.isID(c.id.value) {
+		if c.kind == all[best].kind && c.id.value != all[best].id.value && c.score > score-0.04 &&
+			!own.isID(c.id.value) {
 			score -= 0.2
 			break
 		}
@@ -99,10 +94,10 @@ func (s *sheet) underSellerLabel(it *item) bool {
 			if absFloat(c.x0-it.x0) > 12 && (left == nil || absFloat(c.x0-left.x0) > 12) {
 				continue
 			}
-			if sellerLabel.MatchString(c.folded) {
+			if s.sellerLabel.MatchString(c.folded) {
 				return true
 			}
-			if buyerLabel.MatchString(c.folded) {
+			if s.buyerLabel.MatchString(c.folded) {
 				return false
 			}
 		}
@@ -139,7 +134,7 @@ func (s *sheet) blockOwner(it *item, key string) owner {
 			if strings.Contains(c.key, key) || len(c.key) >= 6 && strings.Contains(key, c.key) {
 				return ownSeller
 			}
-			if aligned(c, it) && legalForm.MatchString(c.folded) && nameLike(cleanName(firstPart(c.text()))) {
+			if aligned(c, it) && s.legalForm.MatchString(c.folded) && s.nameLike(s.cleanName(s.firstPart(c.text()))) {
 				other = ownOther
 			}
 		}
@@ -157,9 +152,9 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 		if strings.Trim(c, " :.") == "" && left != nil {
 			c = left.folded
 		}
-		if strings.Trim(it.folded[:start], " :.") == "" && !vatLabel.MatchString(c) && it.row > 0 {
+		if strings.Trim(it.folded[:start], " :.") == "" && !s.vatLabel.MatchString(c) && it.row > 0 {
 			for _, above := range s.rows[it.row-1] {
-				if above.page == it.page && aligned(above, it) && vatLabel.MatchString(above.folded) {
+				if above.page == it.page && aligned(above, it) && s.vatLabel.MatchString(above.folded) {
 					c = above.folded
 				}
 			}
@@ -172,14 +167,15 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 		if id.valid {
 			c.score += 0.04
 		}
-		if buyerWord.MatchString(lastWords(before)) || buyers[it] || left != nil && buyers[left] && strings.Trim(it.folded[:id.start], " :.") == "" {
+		if s.buyerWord.MatchString(lastWords(before)) || buyers[it] ||
+			left != nil && buyers[left] && strings.Trim(it.folded[:id.start], " :.") == "" {
 			c.score = 0.3
 		}
 		out = append(out, c)
 	}
 	ibanHere := strings.Contains(it.folded, "iban") && !strings.Contains(it.folded, "vat")
-	for _, id := range vatIDs(it.folded) {
-		labelled := vatLabel.MatchString(context(id.start))
+	for _, id := range s.vatIDs(it.folded) {
+		labelled := s.vatLabel.MatchString(context(id.start))
 		if !labelled && ibanHere && !id.valid {
 			continue
 		}
@@ -195,12 +191,13 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 	if len(out) > 0 {
 		return out
 	}
-	for _, m := range vatLabel.FindAllStringIndex(it.folded, 4) {
-		if id, at, ok := s.labelledID(it, m[1], idShape); ok {
+	for _, m := range s.vatLabel.FindAllStringIndex(it.folded, 4) {
+		if id, at, ok := s.labelledID(it, m[1], s.idShape); ok {
 			id.start = m[0]
 			before := it.folded[:m[0]]
 			c := identified{id: id, it: at, row: at.row, score: 0.88, kind: "labelled tax id"}
-			if buyerWord.MatchString(lastWords(before)) || buyerWord.MatchString(lastWords(it.folded[m[0]:m[1]])) || buyers[it] || buyers[at] {
+			if s.buyerWord.MatchString(lastWords(before)) ||
+				s.buyerWord.MatchString(lastWords(it.folded[m[0]:m[1]])) || buyers[it] || buyers[at] {
 				c.score = 0.3
 			}
 			out = append(out, c)
@@ -209,8 +206,9 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 	if len(out) > 0 {
 		return out
 	}
-	if m := taxNumber.FindStringIndex(it.folded); m != nil {
-		if id, at, ok := s.labelledID(it, m[1], numberOnly); ok && !buyers[it] && !buyerWord.MatchString(lastWords(it.folded[:m[0]])) {
+	if m := s.taxNumberLabel.FindStringIndex(it.folded); m != nil {
+		if id, at, ok := s.labelledID(it, m[1], s.digitsShape); ok && !buyers[it] &&
+			!s.buyerWord.MatchString(lastWords(it.folded[:m[0]])) {
 			out = append(out, identified{id: id, it: at, row: at.row, score: 0.82, kind: "tax number"})
 		}
 	}
@@ -218,7 +216,7 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 }
 
 // labelledID reads the identifier behind a label or in the item to its right.
-func (s *sheet) labelledID(it *item, from int, shape *pattern) (taxID, *item, bool) {
+func (s *sheet) labelledID(it *item, from int, shape *words.Pattern) (taxID, *item, bool) {
 	at := it
 	rest := it.folded[from:]
 	if strings.Trim(rest, " :.#-") == "" {
@@ -233,7 +231,7 @@ func (s *sheet) labelledID(it *item, from int, shape *pattern) (taxID, *item, bo
 	}
 	value := strings.TrimSpace(strings.ToUpper(string(at.runes[from+m[2] : from+m[3]])))
 	c := compact(value)
-	if len(c) < 8 || len(c) > 16 || looksLikeDate(value) {
+	if len(c) < 8 || len(c) > 16 || s.looksLikeDate(value) {
 		return taxID{}, nil, false
 	}
 	if !strings.Contains(value, "/") {

@@ -2,6 +2,8 @@ package page
 
 import (
 	"strings"
+
+	"tallyhouse/ingest/invoice/page/words"
 )
 
 // totals is what the labelled sums of a document say together.
@@ -23,7 +25,7 @@ const maxSums = 60
 func (s *sheet) totalRow() totals {
 	for r := len(s.rows) - 1; r >= 0; r-- {
 		row := s.rows[r]
-		named, _ := roleOf(strings.TrimSpace(row[0].folded))
+		named, _ := s.roleOf(strings.TrimSpace(row[0].folded))
 		if named != roleGross && named != roleNet || len(row) < 3 {
 			continue
 		}
@@ -44,7 +46,8 @@ func (s *sheet) totalRow() totals {
 		sumOf := func(it *item, r role) *sum {
 			return &sum{value: it.amounts[0].value, role: r, weight: 2, item: it, amount: it.amounts[0]}
 		}
-		return totals{net: sumOf(n, roleNet), tax: sumOf(t, roleTax), gross: sumOf(g, roleGross), netValue: nv, taxValue: tv, grossValue: gv, hasNet: true, hasTax: true, rule: "row of totals", confidence: 0.95}
+		return totals{net: sumOf(n, roleNet), tax: sumOf(t, roleTax), gross: sumOf(g, roleGross), netValue: nv,
+			taxValue: tv, grossValue: gv, hasNet: true, hasTax: true, rule: "row of totals", confidence: 0.95}
 	}
 	return totals{}
 }
@@ -54,8 +57,9 @@ func (s *sheet) headedTax(it *item) bool {
 	for r := it.row - 1; r >= 0 && r >= it.row-80; r-- {
 		row := s.rows[r]
 		for _, head := range row {
-			if head.page == it.page && aligned(head, it) && hasLetters(withoutCurrency(head.folded)) && len(head.amounts) == 0 {
-				return anyTax.MatchString(head.folded)
+			if head.page == it.page && aligned(head, it) && hasLetters(withoutCurrency(head.folded)) &&
+				len(head.amounts) == 0 {
+				return s.anyTax.MatchString(head.folded)
 			}
 		}
 	}
@@ -108,9 +112,11 @@ func (s *sheet) total() (totals, []sum) {
 				if need == 0 {
 					score -= 4
 				}
-				if score > bestScore+2 || score > bestScore-3 && absolute(g.value) > absolute(best.grossValue) || score > bestScore && absolute(g.value) == absolute(best.grossValue) {
+				if score > bestScore+2 || score > bestScore-3 && absolute(g.value) > absolute(best.grossValue) ||
+					score > bestScore && absolute(g.value) == absolute(best.grossValue) {
 					bestScore = score
-					best = totals{net: n, tax: t, gross: g, netValue: n.value, taxValue: need, grossValue: g.value, hasNet: true, hasTax: true, rule: "net + tax = gross", confidence: 0.98}
+					best = totals{net: n, tax: t, gross: g, netValue: n.value, taxValue: need, grossValue: g.value,
+						hasNet: true, hasTax: true, rule: "net + tax = gross", confidence: 0.98}
 					if need != g.value-n.value {
 						best.rule = "net + tax + rounding = gross"
 					}
@@ -162,7 +168,8 @@ func (s *sheet) plainTotals(grosses, taxes []sum) []sum {
 // row by row.
 func stacked(total, tax sum, grosses []sum) bool {
 	for _, g := range grosses {
-		if g.value == total.value+tax.value && !g.column && g.item.page == total.item.page && tax.item.row-total.item.row <= 2 && g.item.row > tax.item.row && g.item.row-tax.item.row <= 2 {
+		if g.value == total.value+tax.value && !g.column && g.item.page == total.item.page &&
+			tax.item.row-total.item.row <= 2 && g.item.row > tax.item.row && g.item.row-tax.item.row <= 2 {
 			return true
 		}
 	}
@@ -234,12 +241,6 @@ func taxOf(need int64, taxes []sum, g, n *sum) (*sum, int) {
 	return nil, 0
 }
 
-var (
-	noTax    = compile(`keine umsatzsteuer|kleinunternehmer|steuerfrei|umsatzsteuerfrei|reverse[ -]charge|steuerschuldnerschaft|autoliquidation|tva non applicable|not subject to vat|vat exempt|exempt|inversione contabile|non applicable|inversion del sujeto|art(?:icle|\.)? ?293|no vat|steuerbefreit|innergemeinschaftliche|exoner|esente|forfett|senza applicazione|non imponibile|non soggett[ao]|franchigia|ubergang der steuerschuld|steuerschuld\b.{0,70}leistungsempfanger|\b19 (?:abs\. ?1a? )?ustg|no sujet[ao]|btw verlegd|omvendt betaling|zero rated|kein ausweis`)
-	anyTax   = compile(`\b` + taxWord)
-	zeroRate = compile(`(?:^|[^\d.,])0(?:[.,]0+)? ?%`)
-)
-
 // partial reads what is left when the three do not agree: no tax, a tax within
 // the gross sum, or the gross sum alone.
 func (s *sheet) partial(nets, taxes, within, grosses, others []sum) totals {
@@ -284,18 +285,20 @@ func (s *sheet) partial(nets, taxes, within, grosses, others []sum) totals {
 			zero = &taxes[i]
 		}
 	}
-	exempt := s.mentions(noTax)
+	exempt := s.mentions(s.noTax)
 	switch {
 	case len(within) > 0:
 		for i := range within {
-			if t := &within[i]; t.value != 0 && absolute(t.value)*10 < absolute(g.value)*3 && (t.value < 0) == (g.value < 0) {
+			if t := &within[i]; t.value != 0 && absolute(t.value)*10 < absolute(g.value)*3 &&
+				(t.value < 0) == (g.value < 0) {
 				out.tax, out.taxValue, out.hasTax = t, t.value, true
 				out.net, out.netValue, out.hasNet = g, g.value-t.value, true
 				out.rule, out.confidence = "tax within gross", 0.88
 				return out
 			}
 		}
-	case positive == 0 && (equal != nil || exempt) && (zero != nil || exempt || s.mentions(zeroRate) || equal != nil && !s.mentions(anyTax)):
+	case positive == 0 && (equal != nil || exempt) && (zero != nil || exempt || s.mentions(s.zeroRate) ||
+		equal != nil && !s.mentions(s.anyTax)):
 		out.net, out.netValue, out.hasNet = equal, g.value, true
 		if out.net == nil {
 			out.net = g
@@ -360,12 +363,15 @@ func withUntaxed(nets, taxes, grosses, others []sum) totals {
 		for ni := range nets {
 			for ti := range taxes {
 				n, t := &nets[ni], &taxes[ti]
-				if g.role != roleGross || g.column || n.column || t.column || t.value <= 0 || n.value <= t.value || n.item.row >= g.item.row || t.item.row >= g.item.row {
+				if g.role != roleGross || g.column || n.column || t.column || t.value <= 0 || n.value <= t.value ||
+					n.item.row >= g.item.row || t.item.row >= g.item.row {
 					continue
 				}
 				for _, o := range others {
-					if o.value > 0 && !o.column && o.item.row > n.item.row && o.item.row < g.item.row && n.value+t.value+o.value == g.value {
-						return totals{tax: t, gross: g, taxValue: t.value, grossValue: g.value, hasTax: true, rule: "net + tax + charge = gross", confidence: 0.9}
+					if o.value > 0 && !o.column && o.item.row > n.item.row && o.item.row < g.item.row &&
+						n.value+t.value+o.value == g.value {
+						return totals{tax: t, gross: g, taxValue: t.value, grossValue: g.value, hasTax: true,
+							rule: "net + tax + charge = gross", confidence: 0.9}
 					}
 				}
 			}
@@ -380,12 +386,13 @@ func (s *sheet) ratedNet(g *sum, nets []sum) *sum {
 		n := &nets[i]
 		for _, row := range s.rows {
 			for _, it := range row {
-				if !anyTax.MatchString(it.folded) {
+				if !s.anyTax.MatchString(it.folded) {
 					continue
 				}
 				for _, other := range row {
 					for _, a := range other.amounts {
-						if a.percent && a.value > 0 && g.value > n.value && absolute((g.value-n.value)*1_000_000-n.value*a.value) <= 5_000_000*10 {
+						if a.percent && a.value > 0 && g.value > n.value &&
+							absolute((g.value-n.value)*1_000_000-n.value*a.value) <= 5_000_000*10 {
 							return n
 						}
 					}
@@ -396,10 +403,10 @@ func (s *sheet) ratedNet(g *sum, nets []sum) *sum {
 	return nil
 }
 
-func (s *sheet) mentions(re *pattern) bool {
+func (s *sheet) mentions(p *words.Pattern) bool {
 	for _, row := range s.rows {
 		for _, it := range row {
-			if re.MatchString(it.folded) {
+			if p.MatchString(it.folded) {
 				return true
 			}
 		}

@@ -13,23 +13,36 @@ type taxID struct {
 	wrong      bool   // it does not; neither, where none is known
 }
 
-// vatPattern finds VAT ids of Europe with optional spaces, dots and hyphens.
-var vatPattern = compile(`\b(at[ -]?u ?\d{2} ?\d{3} ?\d{3}|at[ -]?u ?\d{8}|be[ -]?[01]?\d{3}[ .]?\d{3}[ .]?\d{3}|bg ?\d{9,10}|che ?-? ?\d{3}[ .]?\d{3}[ .]?\d{3}|cy ?\d{8}[a-z]|cz ?\d{8,10}|de[ -]?\d{3} ?\d{3} ?\d{3}|de ?\d{2} ?\d{3} ?\d{4}|dk[ -]?\d{2} ?\d{2} ?\d{2} ?\d{2}|ee ?\d{9}|el ?\d{9}|es ?-? ?[a-z0-9]-?\d{7}-?[a-z0-9]|eu ?\d{9}|fi[ -]?\d{7}-?\d|fr ?[a-z0-9]{2} ?\d{3} ?\d{3} ?\d{3}|gb ?\d{3} ?(?:\d{4} ?\d{2}|\d{3} ?\d{3})(?: ?\d{3})?|hr ?\d{11}|hu ?\d{8}|ie ?\d[a-z0-9]\d{5}[a-z]{1,2}|it ?-?\d{11}|ix ?\d{9}|lt ?\d{9,12}|lu ?\d{8}|lv ?\d{11}|mt ?\d{8}|nl[ -]?\d{3}\.?\d{3}\.?\d{3}\.?b\.?\d{2}|nl ?\d{4}\.?\d{2}\.?\d{3}\.?b\.?\d{2}|no ?\d{3} ?\d{3} ?\d{3} ?mva|pl ?\d{10}|pl ?\d{3}[ -]\d{3}[ -]\d{2}[ -]\d{2}|pt ?\d{3} ?\d{3} ?\d{3}|ro ?\d{6,10}|se ?\d{6}-?\d{4} ?\d{2}|si ?\d{8}|sk ?\d{10}|xi ?\d{9}|li ?\d{5})\b`)
+// vatShape finds VAT ids of Europe, with the spaces, dots and hyphens that are printed.
+const vatShape = `\b(` +
+	`at[ -]?u ?\d{2} ?\d{3} ?\d{3}|at[ -]?u ?\d{8}|` +
+	`be[ -]?[01]?\d{3}[ .]?\d{3}[ .]?\d{3}|bg ?\d{9,10}|` +
+	`che ?-? ?\d{3}[ .]?\d{3}[ .]?\d{3}|cy ?\d{8}[a-z]|cz ?\d{8,10}|` +
+	`de[ -]?\d{3} ?\d{3} ?\d{3}|de ?\d{2} ?\d{3} ?\d{4}|dk[ -]?\d{2} ?\d{2} ?\d{2} ?\d{2}|` +
+	`ee ?\d{9}|el ?\d{9}|es ?-? ?[a-z0-9]-?\d{7}-?[a-z0-9]|eu ?\d{9}|` +
+	`fi[ -]?\d{7}-?\d|fr ?[a-z0-9]{2} ?\d{3} ?\d{3} ?\d{3}|` +
+	`gb ?\d{3} ?(?:\d{4} ?\d{2}|\d{3} ?\d{3})(?: ?\d{3})?|hr ?\d{11}|hu ?\d{8}|` +
+	`ie ?\d[a-z0-9]\d{5}[a-z]{1,2}|it ?-?\d{11}|ix ?\d{9}|lt ?\d{9,12}|lu ?\d{8}|lv ?\d{11}|mt ?\d{8}|` +
+	`nl[ -]?\d{3}\.?\d{3}\.?\d{3}\.?b\.?\d{2}|nl ?\d{4}\.?\d{2}\.?\d{3}\.?b\.?\d{2}|no ?\d{3} ?\d{3} ?\d{3} ?mva|` +
+	`pl ?\d{10}|pl ?\d{3}[ -]\d{3}[ -]\d{2}[ -]\d{2}|pt ?\d{3} ?\d{3} ?\d{3}|` +
+	`ro ?\d{6,10}|se ?\d{6}-?\d{4} ?\d{2}|si ?\d{8}|sk ?\d{10}|xi ?\d{9}|li ?\d{5})\b`
 
-// vatIDs finds VAT ids in the folded text of s.
-func vatIDs(folded string) []taxID {
+// vatIDs finds VAT ids in a folded text.
+func (v *vocabulary) vatIDs(folded string) []taxID {
 	if digitsIn(folded) < 6 {
 		return nil
 	}
 	var out []taxID
-	for _, m := range vatPattern.FindAllStringIndex(folded, 32) {
+	for _, m := range v.vatShape.FindAllStringIndex(folded, 32) {
 		// An IBAN starts alike: its letters are followed by more figures.
-		if rest := folded[m[1]:]; len(rest) > 1 && (rest[0] == ' ' || rest[0] == '-') && rest[1] >= '0' && rest[1] <= '9' && strings.HasPrefix(folded[m[0]:], "de") {
+		if rest := folded[m[1]:]; len(rest) > 1 && (rest[0] == ' ' || rest[0] == '-') && rest[1] >= '0' &&
+			rest[1] <= '9' && strings.HasPrefix(folded[m[0]:], "de") {
 			continue
 		}
 		value := compact(folded[m[0]:m[1]])
 		valid, known := checkVAT(value)
-		out = append(out, taxID{start: m[0], end: m[1], value: value, country: value[:2], valid: valid, wrong: known && !valid})
+		out = append(out, taxID{start: m[0], end: m[1], value: value, country: value[:2], valid: valid,
+			wrong: known && !valid})
 	}
 	return out
 }
@@ -175,15 +188,7 @@ func checkAustria(s string) bool {
 	if len(s) != 8 || !allDigits(s) {
 		return false
 	}
-	sum := 4
-	for i := range 7 {
-		d := int(s[i] - '0')
-		if i%2 == 1 {
-			d = d*2/10 + d*2%10
-		}
-		sum += d
-	}
-	return (10-sum%10)%10 == int(s[7]-'0')
+	return (10-(4+doubledSum(s[:7], 1))%10)%10 == int(s[7]-'0')
 }
 
 // checkMod1110 is ISO 7064 mod 11,10.
@@ -199,18 +204,21 @@ func checkMod1110(s string) bool {
 	return (11-product)%10 == int(s[len(s)-1]-'0')
 }
 
-func luhn(s string) bool {
+// luhn doubles every second digit from the right.
+func luhn(s string) bool { return doubledSum(s, len(s)%2)%10 == 0 }
+
+// doubledSum adds up digits, every second of them, from the index start on,
+// doubled and its own digits added.
+func doubledSum(digits string, start int) int {
 	sum := 0
-	for i := range len(s) {
-		d := int(s[len(s)-1-i] - '0')
-		if i%2 == 1 {
-			if d *= 2; d > 9 {
-				d -= 9
-			}
+	for i := range len(digits) {
+		d := int(digits[i] - '0')
+		if i%2 == start {
+			d = d*2/10 + d*2%10
 		}
 		sum += d
 	}
-	return sum%10 == 0
+	return sum
 }
 
 func checkBritain(body string) bool {
@@ -233,15 +241,7 @@ func checkSpain(body string) bool {
 	case first == 'X' || first == 'Y' || first == 'Z':
 		return letters[(int(first-'X')*10_000_000+atoi(middle))%23] == last
 	}
-	sum := 0
-	for i := range 7 {
-		d := int(middle[i] - '0')
-		if i%2 == 0 {
-			d = d*2/10 + d*2%10
-		}
-		sum += d
-	}
-	check := (10 - sum%10) % 10
+	check := (10 - doubledSum(middle, 0)%10) % 10
 	return last == byte('0'+check) || last == "JABCDEFGHI"[check]
 }
 

@@ -190,7 +190,8 @@ func (c *crypt) objectKey(ref Ref) []byte {
 	}
 	h := md5.New()
 	h.Write(c.key)
-	h.Write([]byte{byte(ref.Number), byte(ref.Number >> 8), byte(ref.Number >> 16), byte(ref.Generation), byte(ref.Generation >> 8)})
+	h.Write([]byte{byte(ref.Number), byte(ref.Number >> 8), byte(ref.Number >> 16), byte(ref.Generation),
+		byte(ref.Generation >> 8)})
 	if c.mode == modeAES128 {
 		h.Write([]byte("sAlT"))
 	}

@@ -39,7 +39,8 @@ func TestFilesWithoutUserPasswordAreOpened(t *testing.T) {
 		"3 0 obj\n<< /Length %d >>\nstream\n%s\nendstream\nendobj\n4 0 obj\n<< /Type /Page /Contents 3 0 R >>\nendobj\n"+
 		"5 0 obj\n<< /Filter /Standard /V 2 /R 3 /Length 128 /P %d /O <%s> /U <%s> >>\nendobj\n"+
 		"trailer\n<< /Root 1 0 R /Encrypt 5 0 R /ID [<%s> <%s>] >>\nstartxref\n0\n%%%%EOF",
-		len(secret), secret, permissions, hex.EncodeToString(owner), hex.EncodeToString(append(user[:], make([]byte, 16)...)), hex.EncodeToString(id), hex.EncodeToString(id))
+		len(secret), secret, permissions, hex.EncodeToString(owner), hex.EncodeToString(append(user[:], make([]byte, 16)...)),
+		hex.EncodeToString(id), hex.EncodeToString(id))
 	f, err := Open(context.Background(), []byte(file), NewBudget(1<<20, 100_000))
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +63,8 @@ func TestPredictorsAreUndone(t *testing.T) {
 	if got := f.unpredict(rows, params); !bytes.Equal(got, want) {
 		t.Errorf("png rows = %v, want %v", got, want)
 	}
-	if got := f.unpredict([]byte{1, 1, 1, 5, 1, 1}, Dict{"Predictor": int64(2), "Columns": int64(3)}); !bytes.Equal(got, []byte{1, 2, 3, 5, 6, 7}) {
+	if got := f.unpredict([]byte{1, 1, 1, 5, 1, 1}, Dict{"Predictor": int64(2), "Columns": int64(3)}); !bytes.Equal(got,
+		[]byte{1, 2, 3, 5, 6, 7}) {
 		t.Errorf("tiff rows = %v", got)
 	}
 }

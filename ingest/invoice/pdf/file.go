@@ -122,7 +122,8 @@ func open(ctx context.Context, data []byte, budget *Budget) (*File, error) {
 }
 
 func (f *File) reset() {
-	f.places, f.cache, f.loading, f.packed = map[uint32]place{}, map[uint32]Object{}, map[uint32]bool{}, map[uint32][]packedObject{}
+	f.places, f.cache, f.loading, f.packed = map[uint32]place{}, map[uint32]Object{}, map[uint32]bool{},
+		map[uint32][]packedObject{}
 	f.trailer = Dict{}
 }
 

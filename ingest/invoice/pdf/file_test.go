@@ -17,7 +17,8 @@ func open(data []byte) (*pdf.File, error) {
 }
 
 func sample(objectStreams bool) []byte {
-	d := pdftest.Document{Pages: []pdftest.Page{{Texts: []pdftest.Text{{X: 60, Y: 60, Text: "one"}}}, {Texts: []pdftest.Text{{X: 60, Y: 60, Text: "two"}}}}, ObjectStreams: objectStreams}
+	d := pdftest.Document{Pages: []pdftest.Page{{Texts: []pdftest.Text{{X: 60, Y: 60, Text: "one"}}},
+		{Texts: []pdftest.Text{{X: 60, Y: 60, Text: "two"}}}}, ObjectStreams: objectStreams}
 	return d.Bytes()
 }
 
@@ -144,7 +145,8 @@ func TestTooManyPagesAreToldWithTheFirstOnes(t *testing.T) {
 }
 
 func TestUnpackedBytesAreBounded(t *testing.T) {
-	bomb := pdftest.Document{Pages: []pdftest.Page{{}}, Attachments: []pdftest.Attachment{{Name: "a.xml", Data: make([]byte, 3<<20)}}}.Bytes()
+	bomb := pdftest.Document{Pages: []pdftest.Page{{}},
+		Attachments: []pdftest.Attachment{{Name: "a.xml", Data: make([]byte, 3<<20)}}}.Bytes()
 	f, err := open(bomb)
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,8 @@ func (f *File) UnpackImage(s *Stream, limit int64) ([]byte, ImageFilter, error) 
 	}
 	names, params := f.filters(s)
 	if len(names) > maxFilters {
-		return nil, ImageFilter{}, fmt.Errorf("unpacking stream %d: %d filters: %w", s.ref.Number, len(names), ErrBudget)
+		return nil, ImageFilter{}, fmt.Errorf("unpacking stream %d: %d filters: %w", s.ref.Number, len(names),
+			ErrBudget)
 	}
 	for i, name := range names {
 		var err error
@@ -80,7 +81,8 @@ func (f *File) UnpackImage(s *Stream, limit int64) ([]byte, ImageFilter, error) 
 }
 
 func (f *File) filters(s *Stream) (names []Name, params []Dict) {
-	filter, param := first(f.Resolve(s.Dict["Filter"]), f.Resolve(s.Dict["F"])), first(f.Resolve(s.Dict["DecodeParms"]), f.Resolve(s.Dict["DP"]))
+	filter, param := first(f.Resolve(s.Dict["Filter"]), f.Resolve(s.Dict["F"])),
+		first(f.Resolve(s.Dict["DecodeParms"]), f.Resolve(s.Dict["DP"]))
 	switch v := filter.(type) {
 	case Name:
 		return []Name{v}, []Dict{f.Dict(param)}
@@ -141,7 +143,8 @@ func (f *File) unpredict(data []byte, params Dict) []byte {
 	if predictor < 2 {
 		return data
 	}
-	colors, bits, columns := f.Int(params["Colors"], 1), f.Int(params["BitsPerComponent"], 8), f.Int(params["Columns"], 1)
+	colors, bits, columns := f.Int(params["Colors"], 1), f.Int(params["BitsPerComponent"], 8),
+		f.Int(params["Columns"], 1)
 	if colors < 1 || colors > 32 || bits < 1 || bits > 16 || columns < 1 || columns > 1<<20 {
 		return data
 	}

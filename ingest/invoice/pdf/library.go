@@ -65,7 +65,8 @@ func (f *File) useLibrary() {
 	if f.mended || f.odd || f.crypt != nil || !f.safeObjectStreams() {
 		return
 	}
-	l := &library{read: map[Ref]Object{}, same: map[uint64]Ref{}, first: map[Ref]Ref{}, seed: maphash.MakeSeed(), root: f.trailer["Root"]}
+	l := &library{read: map[Ref]Object{}, same: map[uint64]Ref{}, first: map[Ref]Ref{}, seed: maphash.MakeSeed(),
+		root: f.trailer["Root"]}
 	// It wants %%EOF within the last bytes; mail gateways append blanks and lines.
 	end := bytes.LastIndex(f.data, []byte("%%EOF"))
 	if end < 0 {
@@ -107,7 +108,8 @@ func (f *File) safeObjectStreams() bool {
 
 func (f *File) safeObjectStream(number uint32, depth int) bool {
 	s := f.Stream(Ref{Number: number})
-	if s == nil || f.places[number].stream != 0 || depth > maxExtends || s.Dict["DecodeParms"] != nil || s.Dict["Length"] != int64(len(s.raw)) {
+	if s == nil || f.places[number].stream != 0 || depth > maxExtends || s.Dict["DecodeParms"] != nil ||
+		s.Dict["Length"] != int64(len(s.raw)) {
 		return false
 	}
 	for k, v := range s.Dict {
@@ -116,7 +118,8 @@ func (f *File) safeObjectStream(number uint32, depth int) bool {
 		}
 	}
 	body, err := f.Unpack(s, maxPacked)
-	return err == nil && bytes.LastIndexByte(body, '<') <= bytes.LastIndexByte(body, '>') && s.Dict["N"] == int64(len(f.packedIn(number)))
+	return err == nil && bytes.LastIndexByte(body, '<') <= bytes.LastIndexByte(body, '>') &&
+		s.Dict["N"] == int64(len(f.packedIn(number)))
 }
 
 func (l *library) place(s spot) Ref {

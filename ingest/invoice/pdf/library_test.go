@@ -68,7 +68,8 @@ func plain(objects ...string) []byte {
 		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, o)
 	}
 	at := b.Len()
-	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n%strailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(objects)+1, table.String(), len(objects)+1, at)
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n%strailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(objects)+1,
+		table.String(), len(objects)+1, at)
 	return []byte(b.String())
 }
 
@@ -85,7 +86,8 @@ func content(dict, body string) string {
 // Given files that both parsers understand, then they see the same.
 func TestBothParsersSeeTheSame(t *testing.T) {
 	document := pdftest.Document{
-		Pages:       []pdftest.Page{{Texts: []pdftest.Text{{X: 60, Y: 60, Text: "one"}}}, {Texts: []pdftest.Text{{X: 60, Y: 60, Text: "zwei (2) \\ €"}}}},
+		Pages: []pdftest.Page{{Texts: []pdftest.Text{{X: 60, Y: 60, Text: "one"}}},
+			{Texts: []pdftest.Text{{X: 60, Y: 60, Text: "zwei (2) \\ €"}}}},
 		Attachments: []pdftest.Attachment{{Name: "factur-x.xml", Data: []byte("<x/>")}},
 	}
 	packed := document
@@ -96,11 +98,14 @@ func TestBothParsersSeeTheSame(t *testing.T) {
 		"object streams": packed.Bytes(),
 		"blanks after":   append(document.Bytes(), bytes.Repeat([]byte("\r\n "), 300)...),
 		"junk before":    append([]byte("mail gateway\r\n"), document.Bytes()...),
-		"values": plain(catalog, pages, "<< /A [1 -2.5 .5 4. +7 true false null (a\\)\\101\\n) <48 656> /N#41me] /B << /C 7 0 R /D [7 0 R] >> /E 99 0 R >>", page,
+		"values": plain(catalog, pages,
+			"<< /A [1 -2.5 .5 4. +7 true false null (a\\)\\101\\n) <48 656> /N#41me] /B << /C 7 0 R /D [7 0 R] >> /E 99 0 R >>", page,
 			content("/Length 7 0 R", "BT (a) Tj ET"), content("/Length 12", "BT (b) Tj ET"), "12"),
 		"filters": plain(catalog, pages, content("/Length 21 /Filter [/ASCIIHexDecode /RunLengthDecode]", "0161 62FE6380>       "), page,
-			content("/Length 14 /Filter /DCTDecode", "no real pixels"), content("/Length 9 /Filter /LZWDecode", "\x80\x0B\x60\x50\x22\x0C\x0C\x85\x01")),
-		"cycles": plain("<< /Type /Catalog /Pages 2 0 R /AA 3 0 R >>", "<< /Type /Pages /Kids [2 0 R 2 0 R 4 0 R] /Count 900000000 >>", "<< /Next 3 0 R >>", page, content("/Length 1", "q"), content("/Length 1", "Q")),
+			content("/Length 14 /Filter /DCTDecode", "no real pixels"),
+			content("/Length 9 /Filter /LZWDecode", "\x80\x0B\x60\x50\x22\x0C\x0C\x85\x01")),
+		"cycles": plain("<< /Type /Catalog /Pages 2 0 R /AA 3 0 R >>", "<< /Type /Pages /Kids [2 0 R 2 0 R 4 0 R] /Count 900000000 >>",
+			"<< /Next 3 0 R >>", page, content("/Length 1", "q"), content("/Length 1", "Q")),
 	}
 	for name, data := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -118,7 +123,8 @@ func TestBothParsersSeeTheSame(t *testing.T) {
 
 // Given objects that the library panics on or cuts short, then our parser reads just these.
 func TestWhatTheLibraryCannotReadIsReadByOurs(t *testing.T) {
-	data := plain(catalog, pages, "<< /A 7 0 R /B (fine) >>", page, content("/Length 3", "BT (whole) Tj ET"), content("/Length 1", "Q"), "<< /C (wrong \\q escape) /D --5 /K 8 0 R >>", "[1 2")
+	data := plain(catalog, pages, "<< /A 7 0 R /B (fine) >>", page, content("/Length 3", "BT (whole) Tj ET"), content("/Length 1", "Q"),
+		"<< /C (wrong \\q escape) /D --5 /K 8 0 R >>", "[1 2")
 	want, _ := sees(t, open, data)
 	got, f := sees(t, Open, data)
 	if f == nil || f.library == nil {
@@ -147,7 +153,8 @@ func TestTheLibraryNeverSeesWhatHarmsIt(t *testing.T) {
 		if entries == "" {
 			entries = row(0, 0, 0) + row(1, at[0], 0) + row(1, at[1], 0) + row(2, 4, 0) + row(1, at[2], 0) + row(1, start, 0)
 		}
-		fmt.Fprintf(&b, "5 0 obj\n<< /Type /XRef /Root 1 0 R %s /Length %d >>\nstream\n%s\nendstream\nendobj\nstartxref\n%d\n%%%%EOF", references, len(entries), entries, start)
+		fmt.Fprintf(&b, "5 0 obj\n<< /Type /XRef /Root 1 0 R %s /Length %d >>\nstream\n%s\nendstream\nendobj\nstartxref\n%d\n%%%%EOF",
+			references, len(entries), entries, start)
 		return []byte(b.String())
 	}
 	object := func(extra, body string) string {
@@ -160,18 +167,22 @@ func TestTheLibraryNeverSeesWhatHarmsIt(t *testing.T) {
 		data []byte
 		used bool
 	}{
-		"all is well":                    {with(object("/N 1", "3 0 << /A <48> >>"), fit, ""), true},
-		"open hexadecimal string":        {with(object("/N 1", "3 0 <48"), fit, ""), false},
-		"more objects than there are":    {with(object("/N 900000000000", "7 0 << >>"), fit, ""), false},
-		"extends itself":                 {with(object("/N 1 /Extends 4 0 R", "7 0 << >>"), fit, ""), false},
-		"its length within itself":       {with(content("/Type /ObjStm /N 1 /First 4 /Length 3 0 R", "3 0 9"), fit, ""), false},
-		"a stream within itself":         {with(object("/N 1", "3 0 << >>"), fit, "\x00\x00\x00\x00\x01\x00\x09\x00\x01\x00\x44\x00\x02\x00\x04\x00\x02\x00\x04\x00"), false},
-		"a size beyond memory":           {with(object("/N 1", "3 0 << >>"), "/Size 90000000000 /W [1 2 1] /Index [0 6]", ""), false},
-		"sizes one after the other":      {with(object("/N 1", "3 0 << >>"), "/Size 6 /Size 90000000000 /W [1 2 1] /Index [0 6]", ""), false},
-		"numbers beyond memory":          {with(object("/N 1", "3 0 << >>"), "/Size 6 /W [1 2 1] /Index [0 5 80000000 1]", ""), false},
-		"columns beyond memory":          {with(object("/N 1", "3 0 << >>"), fit+" /DecodeParms << /Predictor 1 /Columns 90000000000 >>", ""), false},
+		"all is well":                 {with(object("/N 1", "3 0 << /A <48> >>"), fit, ""), true},
+		"open hexadecimal string":     {with(object("/N 1", "3 0 <48"), fit, ""), false},
+		"more objects than there are": {with(object("/N 900000000000", "7 0 << >>"), fit, ""), false},
+		"extends itself":              {with(object("/N 1 /Extends 4 0 R", "7 0 << >>"), fit, ""), false},
+		"its length within itself":    {with(content("/Type /ObjStm /N 1 /First 4 /Length 3 0 R", "3 0 9"), fit, ""), false},
+		"a stream within itself": {with(object("/N 1", "3 0 << >>"), fit,
+			"\x00\x00\x00\x00\x01\x00\x09\x00\x01\x00\x44\x00\x02\x00\x04\x00\x02\x00\x04\x00"), false},
+		"a size beyond memory": {with(object("/N 1", "3 0 << >>"), "/Size 90000000000 /W [1 2 1] /Index [0 6]", ""), false},
+		"sizes one after the other": {with(object("/N 1", "3 0 << >>"), "/Size 6 /Size 90000000000 /W [1 2 1] /Index [0 6]", ""),
+			false},
+		"numbers beyond memory": {with(object("/N 1", "3 0 << >>"), "/Size 6 /W [1 2 1] /Index [0 5 80000000 1]", ""), false},
+		"columns beyond memory": {with(object("/N 1", "3 0 << >>"), fit+" /DecodeParms << /Predictor 1 /Columns 90000000000 >>",
+			""), false},
 		"sections that point in circles": {circle, false},
-		"a table from a great number on": {bytes.Replace(plain(catalog, "<< /Type /Pages /Kids [] >>"), []byte("trailer"), []byte("80000000 1\n0000000009 00000 n \ntrailer"), 1), false},
+		"a table from a great number on": {bytes.Replace(plain(catalog, "<< /Type /Pages /Kids [] >>"), []byte("trailer"),
+			[]byte("80000000 1\n0000000009 00000 n \ntrailer"), 1), false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -194,7 +205,8 @@ func TestTheLibraryNeverSeesWhatHarmsIt(t *testing.T) {
 
 // Given a page tree that the library reads and that leads back to itself, then walks end after each page.
 func TestCyclesAreCutInWhatTheLibraryReads(t *testing.T) {
-	data := plain("<< /Type /Catalog /Pages 2 0 R /Names << /EmbeddedFiles 3 0 R >> >>", "<< /Type /Pages /Kids [2 0 R 2 0 R 4 0 R] >>", "<< /Kids [3 0 R 3 0 R] >>", "<< /Type /Page /Parent 2 0 R >>")
+	data := plain("<< /Type /Catalog /Pages 2 0 R /Names << /EmbeddedFiles 3 0 R >> >>", "<< /Type /Pages /Kids [2 0 R 2 0 R 4 0 R] >>",
+		"<< /Kids [3 0 R 3 0 R] >>", "<< /Type /Page /Parent 2 0 R >>")
 	f, err := Open(context.Background(), data, NewBudget(1<<20, 100_000))
 	if err != nil || f.library == nil {
 		t.Fatalf("the library does not read it: %v", err)

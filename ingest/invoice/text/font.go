@@ -155,7 +155,8 @@ func (ft *font) differences(f *pdf.File, list pdf.Array) {
 // namedByCode reports whether a glyph is only named after its code, as TeX's type
 // 3 fonts do: "a163".
 func namedByCode(name string, code int64) bool {
-	return code > 32 && strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == strconv.FormatInt(code, 10)
+	return code > 32 && strings.TrimLeft(name,
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == strconv.FormatInt(code, 10)
 }
 
 func (ft *font) standardWidths(base string) {

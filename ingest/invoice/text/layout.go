@@ -74,7 +74,8 @@ func turn(marks []mark, box [4]float64, rotate int) []mark {
 			main = q
 		}
 	}
-	x0, y0, x1, y1 := math.Min(box[0], box[2]), math.Min(box[1], box[3]), math.Max(box[0], box[2]), math.Max(box[1], box[3])
+	x0, y0, x1, y1 := math.Min(box[0], box[2]), math.Min(box[1], box[3]), math.Max(box[0], box[2]),
+		math.Max(box[1], box[3])
 	out := make([]mark, 0, len(marks))
 	for _, m := range marks {
 		if quarter(m) != main || m.size <= 0 || m.size > 2000 || m.x < x0-5 || m.x > x1+5 || m.y < y0-5 || m.y > y1+5 {
@@ -113,7 +114,8 @@ func splitWords(marks []mark) []Word {
 			continue
 		}
 		follows := text.Len() > 0 && math.Abs(m.y-current.Y) < 0.1*current.Size &&
-			m.x-current.X1 < wordGap*m.size && m.x-current.X1 > -0.4*m.size && math.Abs(m.size-current.Size) < 0.35*current.Size
+			m.x-current.X1 < wordGap*m.size && m.x-current.X1 > -0.4*m.size &&
+			math.Abs(m.size-current.Size) < 0.35*current.Size
 		if !follows {
 			flush()
 			current = Word{X0: m.x, Y: m.y, Size: m.size, X1: m.x}

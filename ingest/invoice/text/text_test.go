@@ -61,7 +61,8 @@ func TestWordsCellsAndLinesFollowTheirPlace(t *testing.T) {
 func page(content, resources, rest string, rotate int) []byte {
 	return fmt.Appendf(nil, "%%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pages /Kids [3 0 R] >>\nendobj\n"+
 		"3 0 obj\n<< /Type /Page /MediaBox [0 0 600 800] /Rotate %d /Resources << %s >> /Contents 4 0 R >>\nendobj\n"+
-		"4 0 obj\n<< /Length %d >>\nstream\n%s\nendstream\nendobj\n%s\ntrailer\n<< /Root 1 0 R >>\nstartxref\n0\n%%%%EOF", rotate, resources, len(content), content, rest)
+		"4 0 obj\n<< /Length %d >>\nstream\n%s\nendstream\nendobj\n%s\ntrailer\n<< /Root 1 0 R >>\nstartxref\n0\n%%%%EOF", rotate,
+		resources, len(content), content, rest)
 }
 
 const helvetica = "/Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >>"
@@ -72,15 +73,21 @@ func TestContentIsInterpreted(t *testing.T) {
 		rotate                         int
 		want                           string
 	}{
-		{name: "kerning and gaps", content: "BT /F1 10 Tf 50 700 Td [(Rech) -20 (nung) -400 (Nr.) -3000 (7)] TJ ET", resources: helvetica, want: "Rechnung Nr.|7"},
-		{name: "lines", content: "BT /F1 10 Tf 12 TL 50 700 Td (one) Tj T* (two) Tj (three) ' ET", resources: helvetica, want: "one\ntwo\nthree"},
-		{name: "rotated page", content: "BT /F1 10 Tf 0 1 -1 0 100 50 Tm (upright) Tj ET", resources: helvetica, rotate: 90, want: "upright"},
-		{name: "actual text", content: "/Span << /ActualText <FEFF20AC> >> BDC BT /F1 10 Tf 50 700 Td (xyz) Tj ET EMC", resources: helvetica, want: "€"},
+		{name: "kerning and gaps", content: "BT /F1 10 Tf 50 700 Td [(Rech) -20 (nung) -400 (Nr.) -3000 (7)] TJ ET", resources: helvetica,
+			want: "Rechnung Nr.|7"},
+		{name: "lines", content: "BT /F1 10 Tf 12 TL 50 700 Td (one) Tj T* (two) Tj (three) ' ET", resources: helvetica,
+			want: "one\ntwo\nthree"},
+		{name: "rotated page", content: "BT /F1 10 Tf 0 1 -1 0 100 50 Tm (upright) Tj ET", resources: helvetica, rotate: 90,
+			want: "upright"},
+		{name: "actual text", content: "/Span << /ActualText <FEFF20AC> >> BDC BT /F1 10 Tf 50 700 Td (xyz) Tj ET EMC",
+			resources: helvetica, want: "€"},
 		{name: "form", content: "q 1 0 0 1 0 100 cm /X Do Q", resources: helvetica + " /XObject << /X 5 0 R >>",
 			rest: "5 0 obj\n<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Length 43 >>\nstream\nBT /F1 10 Tf 50 50 Td (in a form) Tj ET /X Do\nendstream\nendobj", want: "in a form"},
-		{name: "inline image", content: "BI /W 2 /H 2 /BPC 8 /CS /G ID \x01EI\x02 EI BT /F1 10 Tf 50 700 Td (after) Tj ET", resources: helvetica, want: "after"},
+		{name: "inline image", content: "BI /W 2 /H 2 /BPC 8 /CS /G ID \x01EI\x02 EI BT /F1 10 Tf 50 700 Td (after) Tj ET",
+			resources: helvetica, want: "after"},
 		{name: "differences", content: "BT /F1 10 Tf 50 700 Td (\\001\\002) Tj ET",
-			resources: "/Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Foo /Encoding << /Differences [1 /Euro /uni00DF] >> >> >>", want: "€ß"},
+			resources: "/Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Foo /Encoding << /Differences [1 /Euro /uni00DF] >> >> >>",
+			want:      "€ß"},
 		{name: "composite font", content: "BT /F1 10 Tf 50 700 Td <000100020003> Tj ET",
 			resources: "/Font << /F1 << /Type /Font /Subtype /Type0 /Encoding /Identity-H /ToUnicode 5 0 R /DescendantFonts [<< /Type /Font /Subtype /CIDFontType2 /DW 500 /W [1 [600 600] 3 3 2000] >>] >> >>",
 			rest:      "5 0 obj\n<< /Length 119 >>\nstream\n1 begincodespacerange <0000> <FFFF> endcodespacerange 1 beginbfrange <0001> <0003> <0041> endbfrange\nendstream\nendobj", want: "ABC"},
@@ -146,7 +153,8 @@ func FuzzFont(f *testing.F) {
 	f.Fuzz(func(t *testing.T, cmap, program []byte) {
 		rest := fmt.Sprintf("5 0 obj\n<< /Length %d >>\nstream\n%s\nendstream\nendobj\n6 0 obj\n<< /Length %d >>\nstream\n%s\nendstream\nendobj", len(cmap), cmap, len(program), program)
 		for _, font := range []string{"/ToUnicode 5 0 R", "/Encoding 5 0 R"} {
-			data := page("BT /F1 10 Tf (AB\\001\\002) Tj ET", "/Font << /F1 << /Type /Font /Subtype /Type0 "+font+" /DescendantFonts [<< /FontDescriptor << /FontFile2 6 0 R >> >>] >> >>", rest, 0)
+			data := page("BT /F1 10 Tf (AB\\001\\002) Tj ET",
+				"/Font << /F1 << /Type /Font /Subtype /Type0 "+font+" /DescendantFonts [<< /FontDescriptor << /FontFile2 6 0 R >> >>] >> >>", rest, 0)
 			budget := pdf.NewBudget(4<<20, 50_000)
 			file, err := pdf.Open(context.Background(), data, budget)
 			if err != nil {

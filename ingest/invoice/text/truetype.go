@@ -91,7 +91,8 @@ func readFormat12(t []byte, out map[uint32]string) {
 	budget := maxCMapEntries
 	for i := 0; i < n && i < 1<<16 && 16+12*i+12 <= len(t); i++ {
 		group := t[16+12*i:]
-		start, end, glyph := binary.BigEndian.Uint32(group), binary.BigEndian.Uint32(group[4:]), binary.BigEndian.Uint32(group[8:])
+		start, end, glyph := binary.BigEndian.Uint32(group), binary.BigEndian.Uint32(group[4:]),
+			binary.BigEndian.Uint32(group[8:])
 		for c := start; c >= start && c <= end && budget > 0; c++ {
 			budget--
 			keep(out, glyph+c-start, c)

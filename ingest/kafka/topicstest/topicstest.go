@@ -7,7 +7,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	embeddedkafka "tallyhouse/deploy/embedded/kafka"
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/schemas/events"
@@ -19,7 +18,7 @@ func Empty(t testing.TB) kafka.Cluster {
 	return connect(t, kafkatest.Start(t))
 }
 
-func connect(t testing.TB, broker *embeddedkafka.Broker) kafka.Cluster {
+func connect(t testing.TB, broker kafkatest.Broker) kafka.Cluster {
 	t.Helper()
 	c, err := kafka.Connect(kafka.Access{Addrs: []string{broker.Addr()}})
 	if err != nil {
@@ -36,7 +35,7 @@ func Cluster(t testing.TB, partitions int) kafka.Cluster {
 }
 
 // On is a broker that the test has started, with all topics, each of so many partitions.
-func On(t testing.TB, broker *embeddedkafka.Broker, partitions int) kafka.Cluster {
+func On(t testing.TB, broker kafkatest.Broker, partitions int) kafka.Cluster {
 	t.Helper()
 	c := connect(t, broker)
 	if _, err := kafka.Ensure(context.Background(), c, kafka.TopicSpec{Partitions: partitions}); err != nil {

@@ -1,5 +1,5 @@
-// Package database is the ingest's way to one ClickHouse server: questions by clickhouse-go, whole batches by ch-go on connections of
-// their own. No statement is ever cancelled: after a cancelled insert nobody knows what was written, and cancelling statements in
+// Package database connects the ingest to one ClickHouse server: queries by clickhouse-go, whole batches by ch-go on connections of their
+// own. No statement is ever cancelled: after a cancelled insert nobody knows what was written, and cancelling statements in
 // flight kills the embedded engine after some hundreds of times. The server bounds each statement by max_execution_time instead.
 package database
 
@@ -14,7 +14,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// Options say which server, and who asks.
+// Options say which server to connect to, and as whom.
 type Options struct {
 	Addr     string // host:port, the native protocol. One server, never a list: fences and processes are a server's own
 	Database string
@@ -27,7 +27,7 @@ type Options struct {
 // Text.
 type Params map[string]string
 
-// With is p and more, the later winning.
+// With returns p and more; later ones win.
 func (p Params) With(more ...Params) Params {
 	all := maps.Clone(p)
 	if all == nil {
@@ -46,7 +46,7 @@ type Query struct {
 	Limit  time.Duration // max_execution_time; 0 is 30 s
 }
 
-// Statement is one that writes: it may bring a batch, which its text calls batch.
+// Statement is a statement that writes. It may carry a batch, an external table by the name batch.
 type Statement struct {
 	SQL    string
 	Params Params
@@ -64,11 +64,11 @@ type Server struct {
 
 const (
 	defaultLimit = 30 * time.Second
-	// The server ends a statement at its limit; a client that waits a little longer hears of it.
+	// The server ends a statement at its limit; a client that waits a little longer learns of it.
 	grace = 5 * time.Second
 )
 
-// Open prepares the connections; it does not dial yet. At most inserts statements that bring a batch run at a time.
+// Open prepares the connections; it does not dial yet. At most inserts statements that carry a batch run at a time.
 func Open(o Options, inserts int) (*Server, error) {
 	control, err := clickhouse.Open(&clickhouse.Options{
 		Addr:         []string{o.Addr},
@@ -97,13 +97,13 @@ func (s *Server) Name() string { return s.options.Database }
 // Addr is the server's address.
 func (s *Server) Addr() string { return s.options.Addr }
 
-// Ping answers whether the server does.
+// Ping reports whether the server answers.
 func (s *Server) Ping(ctx context.Context) error {
 	var one uint8
 	return s.Row(ctx, Query{SQL: "SELECT 1", Limit: 5 * time.Second}, &one)
 }
 
-// Row reads the one row that the query gives.
+// Row reads the one row that the query returns.
 func (s *Server) Row(ctx context.Context, q Query, into ...any) error {
 	n := 0
 	err := s.Rows(ctx, q, func(scan func(...any) error) error {
@@ -116,7 +116,7 @@ func (s *Server) Row(ctx context.Context, q Query, into ...any) error {
 	return err
 }
 
-// Rows reads what the query gives, row by row.
+// Rows reads what the query returns, row by row.
 func (s *Server) Rows(ctx context.Context, q Query, each func(scan func(...any) error) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (s *Server) Rows(ctx context.Context, q Query, each func(scan func(...any) 
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// Exec runs a statement that brings no batch, on the connections of the questions: fences and kills must not wait behind inserts.
+// Exec runs a statement that carries no batch, on the connections of the queries: fences and kills must not wait behind inserts.
 func (s *Server) Exec(ctx context.Context, st Statement) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -12,10 +12,10 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 )
 
-// Batch is what an insert brings along: the columns of an external table that the statement reads, one block. A nil Batch brings none.
+// Batch is the data of an insert: the columns of an external table that the statement reads, one block. nil is no data.
 type Batch []proto.InputColumn
 
-// insertSettings are the settings that the protocol stands on (docs/architecture.md): a batch becomes one block in the state table and
+// insertSettings are the settings that the protocol relies on (docs/architecture.md): a batch becomes one block in the state table and
 // one in each view, the state table first; nothing is deduplicated, merged on the way or ignored.
 func insertSettings() map[string]string {
 	const unlimited = "100000000" // rows: above rows x contributions of the largest batch
@@ -44,7 +44,7 @@ func insertSettings() map[string]string {
 	}
 }
 
-// Insert runs a statement with the settings that the protocol stands on and returns how many rows it wrote, those of the views
+// Insert runs a statement with the settings that the protocol relies on and returns how many rows it wrote, those of the views
 // included; 0 when its conditions did not hold. After an error nobody knows whether it wrote.
 func (s *Server) Insert(ctx context.Context, st Statement) (written uint64, err error) {
 	if err := ctx.Err(); err != nil {
@@ -57,7 +57,7 @@ func (s *Server) Insert(ctx context.Context, st Statement) (written uint64, err 
 	// The bound lies behind the server's own: it ends a statement whose server is gone, not one that runs.
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), limit+grace)
 	defer stop()
-	client, err := s.writers.take(ctx)
+	client, err := s.writers.acquire(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -75,7 +75,7 @@ func (s *Server) Insert(ctx context.Context, st Statement) (written uint64, err 
 		q.ExternalTable, q.ExternalData = "batch", st.Batch
 	}
 	err = client.Do(ctx, q)
-	s.writers.put(client, err)
+	s.writers.release(client, err)
 	return written, err
 }
 
@@ -95,9 +95,10 @@ func (s *Server) Scan(ctx context.Context, q Query, into proto.Results, each fun
 	return client.Do(ctx, ch.Query{
 		Body:       q.SQL,
 		Parameters: parameters(q.Params),
-		Settings:   []ch.Setting{ch.SettingInt("max_execution_time", seconds(limit)), ch.SettingInt("max_threads", 2), ch.SettingInt("max_block_size", 8192)},
-		Result:     into,
-		OnResult:   func(context.Context, proto.Block) error { return each() },
+		Settings: []ch.Setting{ch.SettingInt("max_execution_time", seconds(limit)), ch.SettingInt("max_threads", 2),
+			ch.SettingInt("max_block_size", 8192)},
+		Result:   into,
+		OnResult: func(context.Context, proto.Block) error { return each() },
 	})
 }
 
@@ -151,7 +152,7 @@ func (w *writers) dial(ctx context.Context) (*ch.Client, error) {
 	return client, nil
 }
 
-func (w *writers) take(ctx context.Context) (*ch.Client, error) {
+func (w *writers) acquire(ctx context.Context) (*ch.Client, error) {
 	select {
 	case w.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -173,7 +174,7 @@ func (w *writers) take(ctx context.Context) (*ch.Client, error) {
 }
 
 // put gives a connection back; one whose statement failed is closed, whatever the failure was.
-func (w *writers) put(client *ch.Client, failed error) {
+func (w *writers) release(client *ch.Client, failed error) {
 	if failed != nil || client.IsClosed() {
 		_ = client.Close()
 	} else {

@@ -33,7 +33,8 @@ func (s *Server) CheckSettings(ctx context.Context) error {
 	wanted["max_execution_time"] = fmt.Sprint(seconds(limit))
 	effective, err := s.effective(ctx, slices.Collect(maps.Keys(wanted)), limit)
 	if err != nil {
-		return fmt.Errorf("ClickHouse at %s refuses the settings that inserts stand on, for user %q: %w; give the user a profile that is not readonly and has no constraints on them",
+		return fmt.Errorf("ClickHouse at %s refuses the settings that inserts rely on, for user %q: %w; give the "+
+			"user a profile that is not readonly and has no constraints on them",
 			s.Addr(), s.options.User, err)
 	}
 	return errors.Join(differences(fmt.Sprintf("ClickHouse at %s", s.Addr()), s.options.User, wanted, effective)...)
@@ -46,7 +47,8 @@ func differences(server, user string, wanted, effective map[string]string) (wron
 		case !ok:
 			wrong = append(wrong, fmt.Errorf("%s does not know the setting %s: use release %d or newer", server, name, LeastVersion))
 		case value != wanted[name]:
-			wrong = append(wrong, fmt.Errorf("%s runs with %s = %s where %s was asked for: take the constraint on it from the profile of user %q", server, name, value, wanted[name], user))
+			wrong = append(wrong, fmt.Errorf("%s runs with %s = %s where %s was asked for: take the constraint on it "+
+				"from the profile of user %q", server, name, value, wanted[name], user))
 		}
 	}
 	if value := effective["readonly"]; value != "0" {
@@ -58,7 +60,7 @@ func differences(server, user string, wanted, effective map[string]string) (wron
 func checkVersion(addr, version string) error {
 	var first int
 	if _, err := fmt.Sscanf(version, "%d.", &first); err != nil {
-		return fmt.Errorf("ClickHouse at %s has version %q, which tells no release: use release %d or newer", addr, version, LeastVersion)
+		return fmt.Errorf("ClickHouse at %s has version %q, which names no release: use release %d or newer", addr, version, LeastVersion)
 	}
 	if first < LeastVersion {
 		return fmt.Errorf("ClickHouse at %s has version %s: use release %d or newer", addr, version, LeastVersion)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sethvargo/go-retry"
+
 	"tallyhouse/ingest/store/database"
 )
 
@@ -121,7 +123,8 @@ func Writer(owner string) string {
 	return writer
 }
 
-func put(ctx context.Context, db Database, topic string, partitions []int32, owner, holder string, step uint64, hold bool) (*Claim, map[int32]*Held, error) {
+func put(ctx context.Context, db Database, topic string, partitions []int32, owner, holder string, step uint64,
+	hold bool) (*Claim, map[int32]*Held, error) {
 	current, err := Read(ctx, db, topic)
 	if err != nil {
 		return nil, nil, err
@@ -155,15 +158,16 @@ func put(ctx context.Context, db Database, topic string, partitions []int32, own
 	if err != nil {
 		return nil, nil, fmt.Errorf("put up fences on %s: %w", topic, err)
 	}
-	err = db.Rows(ctx, database.Query{SQL: mine, Params: database.Params{"topic": topic, "owner": owner}}, func(scan func(...any) error) error {
-		var p uint32
-		var epoch uint64
-		if err := scan(&p, &epoch); err != nil {
-			return err
-		}
-		claim.Epochs[int32(p)] = epoch
-		return nil
-	})
+	err = db.Rows(ctx, database.Query{SQL: mine, Params: database.Params{"topic": topic, "owner": owner}},
+		func(scan func(...any) error) error {
+			var p uint32
+			var epoch uint64
+			if err := scan(&p, &epoch); err != nil {
+				return err
+			}
+			claim.Epochs[int32(p)] = epoch
+			return nil
+		})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read back the fences of %s: %w", topic, err)
 	}
@@ -236,14 +240,18 @@ const (
 	stillRun = `SELECT count() FROM system.processes WHERE arrayExists(prefix -> startsWith(query_id, prefix), {prefixes:Array(String)})`
 )
 
-// killTries bounds how often Kill asks again: at 20 ms each it is longer than the server waits for data that do not come.
-const killTries = 1500
+// Kill asks again for longer than the server waits for data that do not come.
+const (
+	killTries = 1500
+	killEvery = 20 * time.Millisecond
+)
 
 // Kill ends the statements whose ids begin with one of the prefixes, one's own too, and waits until none runs. What starts after it
 // finds the fence.
 func Kill(ctx context.Context, db Database, prefixes ...string) error {
 	params := database.Params{"prefixes": quoteAll(prefixes)}
-	for range killTries {
+	pauses := retry.WithMaxRetries(killTries, retry.NewConstant(killEvery))
+	return retry.Do(ctx, pauses, func(ctx context.Context) error {
 		var running uint64
 		err := db.Rows(ctx, database.Query{SQL: stillRun, Params: params}, func(scan func(...any) error) error { return scan(&running) })
 		if err != nil {
@@ -255,13 +263,8 @@ func Kill(ctx context.Context, db Database, prefixes ...string) error {
 		if err := db.Exec(ctx, database.Statement{SQL: killAll, Params: params, Limit: 20 * time.Second}); err != nil {
 			return fmt.Errorf("kill inserts in doubt: %w", err)
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-	return fmt.Errorf("inserts under %s do not end: restart the ClickHouse server", strings.Join(prefixes, ", "))
+		return retry.RetryableError(fmt.Errorf("inserts under %s do not end: restart the ClickHouse server", strings.Join(prefixes, ", ")))
+	})
 }
 
 func quoteAll(all []string) string {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sethvargo/go-retry"
+
 	"tallyhouse/ingest/store/database"
 )
 
@@ -42,7 +44,7 @@ func Take(ctx context.Context, db Database, topic string, partitions []int32, ho
 	if err == nil {
 		return h, nil
 	}
-	// Even a statement that failed may have landed, or may yet: a fence on top of what stands now keeps it from ever counting.
+	// Even a statement that failed may have landed, or may yet: a fence on top of the current one keeps it from ever counting.
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer stop()
 	return nil, errors.Join(err, h.Release(ctx, db))
@@ -58,8 +60,8 @@ func (h *Hold) take(ctx context.Context, db Database) error {
 		return err
 	}
 	h.Claim = claim
-	// Two that wrote at the same moment both find their own rows. What was under way then has landed when this returns, and what
-	// comes later finds a hold.
+	// Two that wrote at the same moment both find their own rows. When this returns, whatever was under way has landed; whatever comes
+	// later finds a hold.
 	if err := awaitFences(ctx, db, topic); err != nil {
 		return err
 	}
@@ -80,11 +82,10 @@ func (h *Hold) take(ctx context.Context, db Database) error {
 }
 
 const (
-	fencesUnderWay  = `SELECT query_id FROM system.processes WHERE startsWith(query_id, {prefix:String})`
-	fencesStillRun  = `SELECT count() FROM system.processes WHERE query_id IN {ids:Array(String)}`
-	awaitTries      = 3000
-	awaitEvery      = 10 * time.Millisecond
-	fencesDoNotStop = "statements that put up fences on %s do not end: restart the ClickHouse server"
+	fencesUnderWay = `SELECT query_id FROM system.processes WHERE startsWith(query_id, {prefix:String})`
+	fencesStillRun = `SELECT count() FROM system.processes WHERE query_id IN {ids:Array(String)}`
+	awaitTries     = 3000
+	awaitEvery     = 10 * time.Millisecond
 )
 
 // awaitFences waits until the statements that put up fences on the topic, and run now, have ended.
@@ -104,21 +105,18 @@ func awaitFences(ctx context.Context, db Database, topic string) error {
 		return nil
 	}
 	params = database.Params{"ids": quoteAll(ids)}
-	for range awaitTries {
+	pauses := retry.WithMaxRetries(awaitTries, retry.NewConstant(awaitEvery))
+	return retry.Do(ctx, pauses, func(ctx context.Context) error {
 		var running uint64
-		if err := db.Rows(ctx, database.Query{SQL: fencesStillRun, Params: params}, func(scan func(...any) error) error { return scan(&running) }); err != nil {
+		err := db.Rows(ctx, database.Query{SQL: fencesStillRun, Params: params}, func(scan func(...any) error) error { return scan(&running) })
+		if err != nil {
 			return fmt.Errorf("see which fences are being put up: %w", err)
 		}
-		if running == 0 {
-			return nil
+		if running > 0 {
+			return retry.RetryableError(fmt.Errorf("statements that put up fences on %s do not end: restart the ClickHouse server", topic))
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(awaitEvery):
-		}
-	}
-	return fmt.Errorf(fencesDoNotStop, topic)
+		return nil
+	})
 }
 
 // Lost says that a hold does not count on a partition.
@@ -128,7 +126,8 @@ type Lost struct {
 }
 
 func (l *Lost) Error() string {
-	return fmt.Sprintf("the hold on partition %d of %s no longer counts: the server was restarted or somebody released it; start again", l.Partition, l.Topic)
+	return fmt.Sprintf("the hold on partition %d of %s no longer counts: the server was restarted or somebody "+
+		"released it; start again", l.Partition, l.Topic)
 }
 
 // Check reports whether the hold still counts on every partition it asked for; a *Lost when not.

@@ -20,13 +20,17 @@ type Invoice struct {
 // Sample is an Austrian invoice, which the README's walk-through mails.
 func Sample() Invoice {
 	return Invoice{
-		Title: "RECHNUNG", NumberLabel: "Rechnungsnummer", Number: "2026-0417", DateLabel: "Rechnungsdatum", Date: "17.04.2026",
+		Title: "RECHNUNG", NumberLabel: "Rechnungsnummer", Number: "2026-0417", DateLabel: "Rechnungsdatum",
+		Date:     "17.04.2026",
 		DueLabel: "Zahlbar bis", Due: "17.05.2026",
-		Supplier: "Bauwerk Donau GmbH", Street: "Uferstraße 7", City: "1020 Wien", TaxIDLabel: "UID-Nr.", TaxID: "ATU12345675",
+		Supplier: "Bauwerk Donau GmbH", Street: "Uferstraße 7", City: "1020 Wien", TaxIDLabel: "UID-Nr.",
+		TaxID:    "ATU12345675",
 		Customer: []string{"Wohnpark Nord Projekt GmbH", "z. Hd. Buchhaltung", "Am Tabor 3", "1020 Wien"},
-		NetLabel: "Nettobetrag", TaxLabel: "USt. 20 %", GrossLabel: "Gesamtbetrag", Net: "12.400,00 €", Tax: "2.480,00 €", Gross: "14.880,00 €",
-		Terms: "Zahlbar innerhalb von 30 Tagen ohne Abzug.", ItemLabels: [4]string{"Bezeichnung", "Menge", "Einzelpreis", "Gesamt"},
-		ItemText: "Rohbau, Abschnitt 2", ItemCount: "1", ItemSingle: "12.400,00",
+		NetLabel: "Nettobetrag", TaxLabel: "USt. 20 %", GrossLabel: "Gesamtbetrag", Net: "12.400,00 €",
+		Tax: "2.480,00 €", Gross: "14.880,00 €",
+		Terms:      "Zahlbar innerhalb von 30 Tagen ohne Abzug.",
+		ItemLabels: [4]string{"Bezeichnung", "Menge", "Einzelpreis", "Gesamt"},
+		ItemText:   "Rohbau, Abschnitt 2", ItemCount: "1", ItemSingle: "12.400,00",
 	}
 }
 

@@ -73,7 +73,8 @@ func (w *writer) set(number int, body string) { w.objects[number-1] = []byte(bod
 
 func (w *writer) stream(dict string, data []byte) int {
 	packed := pack(data)
-	return w.add(fmt.Sprintf("<< %s /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream", dict, len(packed), packed))
+	return w.add(fmt.Sprintf("<< %s /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream", dict, len(packed),
+		packed))
 }
 
 func pack(data []byte) []byte {
@@ -104,12 +105,14 @@ func (d Document) Bytes() []byte {
 		if a.Relationship != "" {
 			relationship = "/AFRelationship /" + a.Relationship
 		}
-		spec := w.add(fmt.Sprintf("<< /Type /Filespec /F (%s) /UF (%s) %s /EF << /F %d 0 R /UF %d 0 R >> >>", a.Name, a.Name, relationship, file, file))
+		spec := w.add(fmt.Sprintf("<< /Type /Filespec /F (%s) /UF (%s) %s /EF << /F %d 0 R /UF %d 0 R >> >>", a.Name,
+			a.Name, relationship, file, file))
 		names = append(names, fmt.Sprintf("(%s) %d 0 R", a.Name, spec))
 		files = append(files, fmt.Sprintf("%d 0 R", spec))
 	}
 	if len(names) > 0 {
-		extra += fmt.Sprintf(" /Names << /EmbeddedFiles << /Names [%s] >> >> /AF [%s]", strings.Join(names, " "), strings.Join(files, " "))
+		extra += fmt.Sprintf(" /Names << /EmbeddedFiles << /Names [%s] >> >> /AF [%s]", strings.Join(names, " "),
+			strings.Join(files, " "))
 	}
 	if d.Metadata != "" {
 		extra += fmt.Sprintf(" /Metadata %d 0 R", w.stream("/Type /Metadata /Subtype /XML", []byte(d.Metadata)))
@@ -180,7 +183,8 @@ func (w *writer) plain(catalog int) []byte {
 	for _, o := range offsets {
 		fmt.Fprintf(&out, "%010d 00000 n \n", o)
 	}
-	fmt.Fprintf(&out, "trailer\n<< /Size %d /Root %d 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(w.objects)+1, catalog, start)
+	fmt.Fprintf(&out, "trailer\n<< /Size %d /Root %d 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(w.objects)+1,
+		catalog, start)
 	return out.Bytes()
 }
 
@@ -210,7 +214,8 @@ func (w *writer) packed(catalog int) []byte {
 	places[container+1] = place{1, start, 0}
 	var table bytes.Buffer
 	for _, p := range places[:container+2] {
-		table.Write([]byte{byte(p.kind), byte(p.second >> 16), byte(p.second >> 8), byte(p.second), byte(p.third >> 8), byte(p.third)})
+		table.Write([]byte{byte(p.kind), byte(p.second >> 16), byte(p.second >> 8), byte(p.second),
+			byte(p.third >> 8), byte(p.third)})
 	}
 	data = pack(table.Bytes())
 	fmt.Fprintf(&out, "%d 0 obj\n<< /Type /XRef /Size %d /W [1 3 2] /Root %d 0 R /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream\nendobj\nstartxref\n%d\n%%%%EOF\n", container+1, container+2, catalog, len(data), data, start)

@@ -1,0 +1,107 @@
+package kafkatest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// AwaitTopic waits until the broker has so many partitions of a topic and leads them, none where the topic was deleted. A real broker
+// hears from its controller of what was done to a topic a moment after the one who did it got its answer.
+func AwaitTopic(t testing.TB, addr, topic string, partitions int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	client, err := kgo.NewClient(kgo.SeedBrokers(addr))
+	if err != nil {
+		t.Fatalf("kafkatest: %v", err)
+	}
+	defer client.Close()
+	for {
+		n, err := led(ctx, client, topic)
+		if err == nil && n == partitions {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("kafkatest: topic %s has %d partitions (%v), want %d", topic, n, err, partitions)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// led counts the partitions of a topic that the broker leads.
+func led(ctx context.Context, client *kgo.Client, topic string) (int, error) {
+	metadata := kmsg.NewPtrMetadataRequest()
+	asked := kmsg.NewMetadataRequestTopic()
+	asked.Topic = &topic
+	metadata.Topics = append(metadata.Topics, asked)
+	found, err := metadata.RequestWith(ctx, client)
+	if err != nil {
+		return 0, err
+	}
+	err = kerr.ErrorForCode(found.Topics[0].ErrorCode)
+	if errors.Is(err, kerr.UnknownTopicOrPartition) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	list := kmsg.NewPtrListOffsetsRequest()
+	of := kmsg.NewListOffsetsRequestTopic()
+	of.Topic = topic
+	for _, p := range found.Topics[0].Partitions {
+		one := kmsg.NewListOffsetsRequestTopicPartition()
+		one.Partition, one.Timestamp = p.Partition, -1
+		of.Partitions = append(of.Partitions, one)
+	}
+	list.Topics = append(list.Topics, of)
+	listed, err := list.RequestWith(ctx, client)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, topic := range listed.Topics {
+		for _, p := range topic.Partitions {
+			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
+				return n, fmt.Errorf("partition %d: %w", p.Partition, err)
+			}
+			n++
+		}
+	}
+	return n, nil
+}
+
+// CleanOften has retention and compaction of topics that are made afterwards come round several times a second. Without it the embedded
+// broker does them once an hour.
+func CleanOften(t testing.TB, b Broker) {
+	t.Helper()
+	if apacheJars() != "" {
+		return // it always does: apachetest's server.properties
+	}
+	client, err := kgo.NewClient(kgo.SeedBrokers(b.Addr()))
+	if err != nil {
+		t.Fatalf("kafkatest: %v", err)
+	}
+	defer client.Close()
+	request := kmsg.NewPtrIncrementalAlterConfigsRequest()
+	broker := kmsg.NewIncrementalAlterConfigsRequestResource()
+	broker.ResourceType, broker.ResourceName = kmsg.ConfigResourceTypeBroker, "0"
+	setting := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
+	setting.Name, setting.Value = "log.cleaner.backoff.ms", kmsg.StringPtr("100")
+	broker.Configs = append(broker.Configs, setting)
+	request.Resources = append(request.Resources, broker)
+	altered, err := request.RequestWith(t.Context(), client)
+	if err == nil {
+		err = kerr.ErrorForCode(altered.Resources[0].ErrorCode)
+	}
+	if err != nil {
+		t.Fatalf("kafkatest: have the broker clean often: %v", err)
+	}
+}

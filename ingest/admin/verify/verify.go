@@ -1,0 +1,161 @@
+// Package verify finds out whether the sums hold exactly what they should: it recomputes every one from the rows of its table. It changes
+// nothing but, for as long as it must, who may write.
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"tallyhouse/ingest/admin"
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
+)
+
+// Options say how to look.
+type Options struct {
+	NoHold   bool   // never keep writers out: what they change meanwhile is not compared
+	Holder   string // fence.NewHolder; whoever is kept out reads it
+	Most     int    // findings listed per view and table, the others counted; 0 is 100
+	Log      *slog.Logger
+	Progress func(admin.Progress) // may be nil
+}
+
+// Report is what was found in one database.
+type Report struct {
+	Database string    `json:"database"`
+	Address  string    `json:"address"`
+	Topics   []Topic   `json:"topics"`
+	Warnings []Warning `json:"warnings"`
+}
+
+// Topic is what was found in the table of one topic, and in its sums.
+type Topic struct {
+	Topic      string     `json:"topic"`
+	Table      string     `json:"table"`
+	Held       bool       `json:"held"` // writers were kept out for a part of it
+	Rows       uint64     `json:"rows"`
+	Positions  []Position `json:"positions"`  // that are wrong
+	Slices     int        `json:"slices"`     // of the key that were compared
+	Uncompared int        `json:"uncompared"` // of the key that could not be: writers were busy there
+	Rolls      []Roll     `json:"rolls"`      // all of them
+	Stray      Findings   `json:"stray"`      // position rows in sums that hold anything but a position
+}
+
+// Position is a partition's position where the view and its table disagree.
+type Position struct {
+	Partition int32  `json:"partition"`
+	Table     uint64 `json:"table"`
+	View      string `json:"view"`
+	Torn      bool   `json:"torn"` // the view missed the last batch alone: the next recovery mends it
+}
+
+// Roll is what was found in one roll.
+type Roll struct {
+	Roll  string   `json:"roll"`
+	Drift Findings `json:"drift"`
+}
+
+// Findings are what is wrong, the first of them listed.
+type Findings struct {
+	Count uint64    `json:"count"`
+	First []Finding `json:"first,omitempty"`
+}
+
+// Finding is one sum that is not what it should be.
+type Finding struct {
+	Key  map[string]string `json:"key"`
+	Want string            `json:"want"`
+	Have string            `json:"have"`
+}
+
+func (f *Findings) add(most int, key map[string]string, want, have string) {
+	f.Count++
+	if len(f.First) < most {
+		f.First = append(f.First, Finding{Key: key, Want: want, Have: have})
+	}
+}
+
+// Drift counts what is wrong: sums and positions.
+func (r *Report) Drift() (n uint64) {
+	for _, t := range r.Topics {
+		n += uint64(len(t.Positions)) + t.Stray.Count
+		for _, roll := range t.Rolls {
+			n += roll.Drift.Count
+		}
+	}
+	return n
+}
+
+// Uncompared counts the slices that could not be compared.
+func (r *Report) Uncompared() (n int) {
+	for _, t := range r.Topics {
+		n += t.Uncompared
+	}
+	return n
+}
+
+// Run audits all tables and views of a database.
+func Run(ctx context.Context, db *database.Server, o Options) (*Report, error) {
+	if o.Most == 0 {
+		o.Most = 100
+	}
+	if o.Progress == nil {
+		o.Progress = func(admin.Progress) {}
+	}
+	r := &Report{Database: db.Name(), Address: db.Addr()}
+	for _, e := range store.All() {
+		if !e.Contributes() {
+			continue
+		}
+		a := &auditor{db: db, entity: e, options: o, found: Topic{Topic: string(e.Topic), Table: e.Table}}
+		if err := a.run(ctx); err != nil {
+			return nil, fmt.Errorf("verify %s: %w", e.Topic, err)
+		}
+		r.Topics = append(r.Topics, a.found)
+	}
+	var err error
+	if r.Warnings, err = warnings(ctx, db, o.Most); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// auditor looks at one topic.
+type auditor struct {
+	db      *database.Server
+	entity  *store.Entity
+	options Options
+	held    *admin.Session // nil while writers may write
+	found   Topic
+}
+
+func (a *auditor) run(ctx context.Context) (err error) {
+	defer func() {
+		if a.held != nil {
+			err = errors.Join(err, a.held.End(ctx))
+		}
+	}()
+	if err := a.positions(ctx); err != nil {
+		return err
+	}
+	if err := a.sums(ctx); err != nil {
+		return err
+	}
+	return a.stray(ctx)
+}
+
+// hold keeps the topic's writers out from here on, unless Options.NoHold. It reports whether it does.
+func (a *auditor) hold(ctx context.Context) (bool, error) {
+	if a.options.NoHold || a.held != nil {
+		return a.held != nil, nil
+	}
+	a.options.Log.Info("the topic is written to all the time: its writers are kept out while it is compared", "topic", a.entity.Topic)
+	s, err := admin.Begin(ctx, a.db, a.entity, "", nil, admin.Options{Holder: a.options.Holder, Log: a.options.Log})
+	if err != nil {
+		return false, err
+	}
+	a.held, a.found.Held = s, s != nil
+	return s != nil, nil
+}

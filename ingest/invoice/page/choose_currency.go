@@ -1,0 +1,151 @@
+package page
+
+import (
+	"regexp"
+
+	"tallyhouse/ingest/invoice/fields"
+)
+
+var usDollar = regexp.MustCompile(`\bUSD\b|US\$`)
+
+// currency reads the invoice's currency: named by a label, else the one its
+// sums carry, else the only one printed.
+func (s *sheet) currency(all []sum, gross *sum) *fields.Text {
+	for _, row := range s.rows {
+		for _, it := range row {
+			loc := s.currencyLabel.FindStringIndex(it.folded)
+			if loc == nil {
+				continue
+			}
+			if code := currencyIn(it.runes[loc[1]:]); code != "" {
+				return &fields.Text{Value: code, Evidence: s.evidence(it, "currency label", 0.97)}
+			}
+			if r := s.right(it); r != nil && len(r.runes) < 24 {
+				if code := currencyIn(r.runes); code != "" {
+					return &fields.Text{Value: code, Evidence: s.evidence(r, "currency label", 0.97)}
+				}
+			}
+		}
+	}
+	if gross != nil {
+		if code := s.currencyBeside(gross); code != "" {
+			return &fields.Text{Value: s.dollar(code), Evidence: s.evidence(gross.item, "currency of the total", 0.97)}
+		}
+	}
+	votes, at := map[string]int{}, map[string]*item{}
+	vote := func(code string, it *item, weight int) {
+		if code != "" {
+			votes[code] += weight
+			if at[code] == nil {
+				at[code] = it
+			}
+		}
+	}
+	for _, sm := range all {
+		vote(sm.amount.currency, sm.item, 6)
+	}
+	for _, row := range s.rows {
+		for _, it := range row {
+			for _, a := range it.amounts {
+				vote(a.currency, it, 3)
+			}
+			if len(it.amounts) == 0 && len(it.runes) < 60 {
+				vote(currencyIn(it.runes), it, 1)
+			}
+		}
+	}
+	best, second := "", 0
+	for code, n := range votes {
+		if n > votes[best] || n == votes[best] && code < best {
+			best = code
+		}
+	}
+	for code, n := range votes {
+		if code != best && n > second {
+			second = n
+		}
+	}
+	if best == "" {
+		return nil
+	}
+	confidence := 0.92
+	if second*2 > votes[best] {
+		confidence = 0.6
+	}
+	return &fields.Text{Value: s.dollar(best), Evidence: s.evidence(at[best], "currency of the amounts", confidence)}
+}
+
+// currencyOf is the currency of a country as VAT ids name it, empty if unknown. An
+// invoice that prints no currency is in that of its supplier's country.
+func currencyOf(country string) string {
+	switch country {
+	case "AT", "BE", "CY", "DE", "EE", "EL", "ES", "FI", "FR", "HR", "IE", "IT", "LT", "LU", "LV",
+		"MT", "NL", "PT", "SI", "SK", "BG":
+		return "EUR"
+	case "CH":
+		return "CHF"
+	case "GB":
+		return "GBP"
+	case "PL":
+		return "PLN"
+	case "CZ":
+		return "CZK"
+	case "DK":
+		return "DKK"
+	case "HU":
+		return "HUF"
+	case "RO":
+		return "RON"
+	case "SE":
+		return "SEK"
+	case "NO":
+		return "NOK"
+	}
+	return ""
+}
+
+// homeCurrency is the currency of the country of a certain VAT id.
+func (s *sheet) homeCurrency(taxID *fields.Text, at *item) *fields.Text {
+	if taxID == nil || taxID.Confidence < fields.Certain || len(taxID.Value) < 9 {
+		return nil
+	}
+	if valid, _ := checkVAT(taxID.Value); !valid {
+		return nil
+	}
+	code := currencyOf(taxID.Value[:2])
+	if code == "" {
+		return nil
+	}
+	return &fields.Text{Value: code, Evidence: s.evidence(at, "currency of the supplier's country", 0.85)}
+}
+
+// currencyBeside looks at the total itself, its row, and its column's heading.
+func (s *sheet) currencyBeside(g *sum) string {
+	if g.amount.currency != "" {
+		return g.amount.currency
+	}
+	for _, it := range s.rows[g.item.row] {
+		if code := currencyIn(it.runes); code != "" {
+			return code
+		}
+	}
+	return ""
+}
+
+// dollar gives a plain dollar sign the country whose code the document names.
+func (s *sheet) dollar(code string) string {
+	if code != "USD" {
+		return code
+	}
+	for _, row := range s.rows {
+		for _, it := range row {
+			switch c := currencyIn(it.runes); c {
+			case "CAD", "AUD", "NZD", "SGD", "HKD", "USD":
+				if symbol := string(it.runes); c != "USD" || usDollar.MatchString(symbol) {
+					return c
+				}
+			}
+		}
+	}
+	return code
+}

@@ -1,0 +1,81 @@
+package page
+
+import (
+	"testing"
+	"time"
+)
+
+func TestDatesOfEveryHabit(t *testing.T) {
+	v := testVocabulary(t)
+	cases := []struct {
+		in    string
+		order dateOrder
+		want  string
+	}{
+		{"17.04.2026", dayFirst, "2026-04-17"}, {"7. Mai 2014", dayFirst, "2014-05-07"}, {"11. Juli 2014", dayFirst, "2014-07-11"},
+		{"3. März 2024", dayFirst, "2024-03-03"},
+		{"1. Jänner 2025", dayFirst, "2025-01-01"}, {"2026-04-17", dayFirst, "2026-04-17"}, {"2000/01/02", monthFirst, "2000-01-02"},
+		{"May 7, 2020", dayFirst, "2020-05-07"},
+		{"Jan 1, 2022", dayFirst, "2022-01-01"}, {"7 May 2020", dayFirst, "2020-05-07"}, {"1er janvier 2024", dayFirst, "2024-01-01"},
+		{"12 de febrero de 2024", dayFirst, "2024-02-12"},
+		{"15 agosto 2024", dayFirst, "2024-08-15"}, {"19 april 2014", dayFirst, "2014-04-19"}, {"03/04/2025", dayFirst, "2025-04-03"},
+		{"03/04/2025", monthFirst, "2025-03-04"},
+		{"13/04/2025", dayFirst, "2025-04-13"}, {"8-9-2022", dayFirst, "2022-09-08"}, {"21.05.14", dayFirst, "2014-05-21"},
+		{"15-Mar-2023", dayFirst, "2023-03-15"},
+	}
+	for _, c := range cases {
+		found := v.dates(fold([]rune(c.in)))
+		if len(found) != 1 {
+			t.Errorf("v.dates(%q) = %v, want one", c.in, found)
+			continue
+		}
+		if d, ok := found[0].in(c.order); !ok || d.String() != c.want {
+			t.Errorf("v.dates(%q) = %s %v, want %s", c.in, d, ok, c.want)
+		}
+	}
+}
+
+func TestNumbersThatAreNoDates(t *testing.T) {
+	v := testVocabulary(t)
+	for _, in := range []string{"31.02.2024", "192.168.10.12", "1.2.3", "AB-12-05-2024", "12.345,67", "2024-13-01", "32/12/2024",
+		"0123/45678", "Paragraph 19 Abs. 1"} {
+		if found := v.dates(fold([]rune(in))); len(found) != 0 {
+			t.Errorf("v.dates(%q) = %v, want none", in, found)
+		}
+	}
+}
+
+func TestTheOrderOfFiguresIsDecidedByTheDocument(t *testing.T) {
+	v := testVocabulary(t)
+	all := func(texts ...string) (out []date) {
+		for _, s := range texts {
+			out = append(out, v.dates(fold([]rune(s)))...)
+		}
+		return out
+	}
+	if orderOf(all("03/04/2025", "25/04/2025"), true) != dayFirst {
+		t.Error("a 25th in front means days first, also in America")
+	}
+	if orderOf(all("03/04/2025", "04/25/2025"), false) != monthFirst {
+		t.Error("a 25th behind means months first")
+	}
+	if orderOf(all("03/04/2025"), true) != monthFirst || orderOf(all("03/04/2025"), false) != dayFirst {
+		t.Error("else the country decides")
+	}
+}
+
+func FuzzDates(f *testing.F) {
+	v := testVocabulary(f)
+	f.Add("vom 3. März 2024 bis 04/25/2025, 2024-02-29")
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, d := range v.dates(fold([]rune(s))) {
+			for _, order := range []dateOrder{dayFirst, monthFirst} {
+				if read, ok := d.in(order); ok {
+					if _, err := time.Parse(time.DateOnly, read.String()); err != nil {
+						t.Fatalf("%q gives %s: %v", s, read, err)
+					}
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,251 @@
+package page
+
+import (
+	"fmt"
+	"strings"
+
+	"tallyhouse/ingest/invoice/page/words"
+)
+
+// vocabulary is how invoices speak, compiled from the words of all languages.
+// In its patterns "<section>" stands for the words of that section of the files
+// in words/; en.txt says there what each section means.
+type vocabulary struct {
+	// What the document is.
+	invoiceTitle, invoiceTitleAlone, titleAlone, titleTail *words.Pattern
+	invoiceWord, invoicePart, creditTitle                  *words.Pattern
+	otherTitle, titleAboutInvoices                         *words.Pattern
+
+	// Numbers.
+	numberLabels                        []label
+	numberWords                         []string
+	otherNumberBefore, otherNumberAfter *words.Pattern
+	numberShape, phoneShape             *words.Pattern
+
+	// Dates.
+	dateLabels                                                   []label
+	months                                                       map[string]int
+	otherDate, otherDateAfter, bothDates                         *words.Pattern
+	beforeDate, placeAndDate, endsInPlace                        *words.Pattern
+	yearFirst, yearLast, dayMonthWord, monthWordDay, compactDate *words.Pattern
+	americanCue                                                  *words.Pattern
+
+	// Terms of payment.
+	dueLabels                                                           []label
+	earlyPayment, period, conditional, fullPayment, untilDate, fallsDue *words.Pattern
+	netTerms                                                            []*words.Pattern
+	openTerms, latePayment                                              *words.Pattern
+	weeks, numberInWords                                                *words.Pattern
+	dayWords                                                            map[string]string // of a week's word, the word for days of its language
+	numbers                                                             map[string]string // in figures
+
+	// Sums.
+	roles                                                      []roleWording
+	anyTax, taxFollows, containedBefore, containedAfter, noTax *words.Pattern
+	zeroRate                                                   *words.Pattern
+	itemHeading                                                *words.Pattern
+	currencyLabel                                              *words.Pattern
+	units                                                      map[string]bool
+
+	// Seller and buyer.
+	sellerLabel, sellerPhrase, buyerLabel, buyerWord         *words.Pattern
+	contactLine, attention                                   *words.Pattern
+	legalForm, street, postalCity, townLine                  *words.Pattern
+	nameLabel, blockLabel, accountHolderLabel                *words.Pattern
+	register, footMark, capital                              *words.Pattern
+	notAName, neverAName                                     *words.Pattern
+	vatLabel, taxNumberLabel, vatShape, idShape, digitsShape *words.Pattern
+}
+
+func newVocabulary() (*vocabulary, error) {
+	w, err := words.Load()
+	if err != nil {
+		return nil, fmt.Errorf("loading words: %w", err)
+	}
+	v := &vocabulary{}
+	v.addTitles(w)
+	v.addNumbers(w)
+	v.addDates(w)
+	v.addTerms(w)
+	v.addSums(w)
+	v.addParties(w)
+	if err := w.Err(); err != nil {
+		return nil, fmt.Errorf("compiling words: %w", err)
+	}
+	return v, nil
+}
+
+func (v *vocabulary) addTitles(w *words.Words) {
+	v.invoiceTitle = w.Compile(`^<invoice>`)
+	v.invoiceTitleAlone = w.Compile(`^(?:<*invoice>|<*credit note>)(?: vat)?(?: ?\([^)]*\))?$`)
+	v.titleAlone = w.Compile(`^(?:<invoice>|<credit note>)$`)
+	v.titleTail = w.Compile(`^[ :.]*(?:(?:<number>|#)[ :.#]*)?(?:[a-z]{0,5}[-/ ]?\d[\w./-]*)?[ .]*$`)
+	v.invoiceWord = w.Any("invoice word")
+	v.invoicePart = w.Compile(`<=invoice>`)
+	v.creditTitle = w.Compile(`^\W*(?:<copy> )?<credit note>`)
+	v.otherTitle = w.Compile(`^\W*(?:\d\. ?|(?:<copy>|<ordinal>) )?(?:<other document>|<about invoices*>)`)
+	v.titleAboutInvoices = w.Compile(`^\W*(?:\d\. ?|(?:<copy>|<ordinal>) )?<about invoices*>`)
+}
+
+func (v *vocabulary) addNumbers(w *words.Words) {
+	v.numberLabels = []label{
+		{pattern: w.Compile(`<invoice number>`), weight: 0.97, rule: "number label", below: true},
+		{pattern: w.Compile(`<number in title>`), weight: 0.93, rule: "number label within title"},
+		{pattern: w.Compile(`<*invoice>|<*credit note>`), weight: 0.9, rule: "title before number", below: true},
+		{pattern: w.Compile(`^(?:<number>|<plain number label>)[ .:#]*(?:no\b)?[ .:#]*`), weight: 0.81,
+			rule: "plain number label", below: true},
+	}
+	for _, word := range w.Entries("number") {
+		v.numberWords = append(v.numberWords, foldText(word))
+	}
+	v.otherNumberBefore = w.Compile(`<other number>[ :.]*$`)
+	v.otherNumberAfter = w.Compile(`^\W{0,3}(?:<not the number>|a )`)
+	v.numberShape = w.Compile(`^[\p{L}\p{N}][\p{L}\p{N}_./\\+*()#-]*$`)
+	v.phoneShape = w.Compile(`^\+?\d{2,}[-/ ]\d{3,}[-/ ]\d{3,}`)
+}
+
+func (v *vocabulary) addDates(w *words.Words) {
+	v.dateLabels = []label{
+		{pattern: w.Compile(`<issue date>`), weight: 0.97, rule: "date label", below: true},
+		{pattern: w.Compile(`^<invoice of>`), weight: 0.91, rule: "date label", below: true},
+		{pattern: w.Compile(`^[a-z][a-z .-]{2,30},? <day after place>`), weight: 0.93, rule: "place and date"},
+		{pattern: w.Compile(`<date behind number>`), weight: 0.93, rule: "date behind the number"},
+		{pattern: w.Compile(`^(?:[a-z]+ ?/ ?)?(?:<date>|<day>)|<date> ?:`), weight: 0.9, rule: "plain date label",
+			below: true},
+	}
+	v.months = map[string]int{}
+	for _, language := range w.Languages() {
+		months := w.In(language, "months")
+		if len(months) != 0 && len(months) != 12 {
+			w.Fault(fmt.Errorf("language %s has %d months", language, len(months)))
+		}
+		for i, names := range months {
+			for _, name := range strings.Fields(names) {
+				v.months[foldText(name)] = i + 1
+			}
+		}
+	}
+	v.otherDate = w.Any("other date")
+	v.otherDateAfter = w.Compile(`^\W{0,3}<not the date>`)
+	v.bothDates = w.Compile(`<*delivery*>[- ]*(?:<and>|[/&=]) ?$`)
+	v.beforeDate = w.Compile(`^<before a date>$`)
+	v.placeAndDate = w.Compile(`^[a-z][a-z .()/'-]{1,40},? ?(?:,|<on>)? ?(?:<on> )?$`)
+	v.endsInPlace = w.Compile(`, <day after place>$`)
+	v.yearFirst = w.Compile(`\b((?:19|20)\d\d) ?([-/.]) ?(\d\d?) ?([-/.]) ?(\d\d?)\b`)
+	v.yearLast = w.Compile(`\b(\d\d?) ?([-/.]) ?(\d\d?) ?([-/.]) ?((?:19|20)\d\d|\d\d)\b`)
+	v.dayMonthWord = w.Compile(`\b(\d\d?)(?:\.|er|st|nd|rd|th|o)?[ \-/.]{0,2}(?:de |di |of |do )?` +
+		`([a-z]{3,12})\.?,?[ \-/.]{0,2}(?:de |del )?((?:19|20)\d\d|'?\d\d\b)`)
+	v.compactDate = w.Compile(`\b(20\d\d)([01]\d)([0-3]\d)\b`)
+	v.monthWordDay = w.Compile(`\b([a-z]{3,12})\.? (\d\d?)(?:st|nd|rd|th)? ?,? ?((?:19|20)\d\d)\b`)
+	v.americanCue = w.Compile(`\b[a-z]{2},? \d{5}(-\d{4})?$|\busa\b|united states|\bzip\b`)
+}
+
+func (v *vocabulary) addTerms(w *words.Words) {
+	v.dueLabels = []label{
+		{pattern: w.Compile(`<due>`), weight: 0.97, rule: "due label", below: true},
+		{pattern: w.Compile(`<pay until>`), weight: 0.93, rule: "pay until"},
+	}
+	v.earlyPayment = w.Any("early payment")
+	v.period = w.Any("from")
+	v.conditional = w.Any("conditional")
+	v.fullPayment = w.Any("in full")
+	v.untilDate = w.Compile(`<until>(?: <until>)* $`)
+	v.fallsDue = w.Compile(`^[ ,]*(?:<before due>[ ,]+)*<falls due*>`)
+	v.netTerms = w.CompileEach("payment terms")
+	v.openTerms = w.Compile(`<open terms>|\d ?[/+] ?\d{2,3} ?<days>`)
+	v.latePayment = w.Any("late")
+	v.weeks = w.Compile(`\b(\d{1,2}) ?(<weeks>)`)
+	v.dayWords, v.numbers = map[string]string{}, map[string]string{}
+	for _, language := range w.Languages() {
+		days := w.In(language, "days")
+		for _, week := range w.In(language, "weeks") {
+			if len(days) == 0 {
+				w.Fault(fmt.Errorf("language %s has weeks and no days", language))
+				break
+			}
+			v.dayWords[foldText(week)] = foldText(days[0])
+		}
+	}
+	var inWords []string
+	for _, entry := range w.Entries("numbers") {
+		figures, word, _ := strings.Cut(entry, " ")
+		v.numbers[foldText(word)] = figures
+		inWords = append(inWords, foldText(word))
+	}
+	v.numberInWords = w.Compile(`\b(?:` + strings.Join(inWords, "|") + `) <days*>`)
+}
+
+// roleWording gives a role to labels by their words; weight orders roles that
+// several labels claim: 3 says so plainly, 2 by custom, 1 at best.
+type roleWording struct {
+	pattern *words.Pattern
+	role    role
+	weight  int
+}
+
+// near stands between words of a label and those of a tax.
+const near = `[a-z0-9 .,:%()]*`
+
+func (v *vocabulary) addSums(w *words.Words) {
+	const rate = `(?:\d+[.,]?\d* ?% ?)?`
+	// The first that matches decides.
+	v.roles = []roleWording{
+		{w.Any("not a sum"), roleNone, 0},
+		{w.Any("rounding"), roleRounding, 3},
+		{w.Any("already paid"), roleOther, 3},
+		{w.Any("laid out"), roleOther, 2},
+		{w.Any("goods"), roleNet, 2},
+		{w.Any("charge"), roleOther, 2},
+		{w.Compile(`<of which>` + near + `<tax>|<tax>` + near + `<contained>`), roleTaxWithin, 2},
+		{w.Compile(`<with>\.? ?` + rate + `(?:<article>\.? ?)?<tax>|<tax>[ .,]*<inclusive>|<gross>`), roleGross, 3},
+		{w.Any("payable"), rolePayable, 2},
+		{w.Compile(`<net>|<without>\.? ?(?:<article>\.? ?)?` + rate + `<tax>`), roleNet, 3},
+		{w.Any("tax"), roleTax, 3},
+		{w.Any("subtotal"), roleNet, 2},
+		{w.Any("total"), roleGross, 2},
+		{w.Compile(`^<sum>`), roleGross, 1},
+	}
+	v.anyTax = w.Any("tax")
+	// "Im Gesamtbetrag sind 200,00 € MwSt. enthalten", "dont 200,00 € de TVA".
+	v.taxFollows = w.Compile(`^[ ~]*(?:eur|chf)? ?(?:<of> )?<tax>`)
+	v.containedBefore = w.Compile(`(?:<of which>|<with>)\.?[ :(]*$`)
+	v.containedAfter = w.Compile(`^[ ~]*(?:eur|chf)? ?(?:<of> )?<tax>` + near + `(?:<contained>|<contained behind>)`)
+	v.noTax = w.Any("no tax")
+	v.zeroRate = w.Compile(`(?:^|[^\d.,])0(?:[.,]0+)? ?%`)
+	v.itemHeading = w.Any("item heading")
+	v.currencyLabel = w.Compile(`^<currency>`)
+	v.units = map[string]bool{}
+	for _, unit := range w.Entries("units") {
+		v.units[foldText(unit)] = true
+	}
+}
+
+func (v *vocabulary) addParties(w *words.Words) {
+	const labelEnd = `(?: ?[(/][^:]*)?\W*(?::|$)`
+	v.sellerLabel = w.Compile(`^\W*<seller>` + labelEnd)
+	v.sellerPhrase = w.Compile(`^<sold by> `)
+	v.buyerLabel = w.Compile(`^\W*<buyer>` + labelEnd)
+	v.buyerWord = w.Any("buyer word")
+	v.contactLine = w.Compile(`^\W*<contact>[^:]*: *[a-z\d]`)
+	v.attention = w.Compile(`^<attention>`)
+	v.legalForm = w.Compile(`(?:^|[ ,.&])<=legal form>\.?(?:$|[ ,.)])`)
+	v.street = w.Compile(`<=street>\.? ?\d|\d+[a-z]?,? <street behind number>|^<street first>` +
+		`|^\d+[a-z]? [a-z]|[a-z]{4,} \d{1,4} ?[a-z]?(?:[/-]\d+)*$`)
+	v.postalCity = w.Compile(`(?:^|[ ,·•|~-])(?:[a-z]{1,2}[ -])?\d{4,5}(?: [a-z]{2})? +[a-z]{2}[a-z~.'() /-]+$` +
+		`|\b[a-z]{2},? \d{5}(?:-\d{4})?$|\b[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}$` +
+		`|\b\d{2}-\d{3} [a-z]+|^\d{4,5} [a-z]+|\b[a-z]+,? \d{5}\b`)
+	v.townLine = w.Compile(`^[a-z][a-z .'-]+, [a-z]{2},? \d{5}`)
+	v.nameLabel = w.Compile(`^<name>\s*:?\s*`)
+	v.blockLabel = w.Compile(`^<block label>`)
+	v.accountHolderLabel = w.Compile(`<account holder> ?: ?`)
+	v.register = w.Any("register")
+	v.footMark = w.Compile(`<register>|\biban\b|\bhrb?\b|\bfn \d`)
+	v.capital = w.Compile(` <capital>`)
+	v.notAName = w.Any("not a name")
+	v.neverAName = w.Any("never a name")
+	v.vatLabel = w.Compile(`<vat id>[. :#-]*(?:<id>[. :/#-]*){0,4}`)
+	v.taxNumberLabel = w.Compile(`<tax number>[. :]*`)
+	v.vatShape = w.Compile(vatShape)
+	v.idShape = w.Compile(`^[ :.#-]*([a-z]{0,4}[ .-]?(?:\d[a-z\d .\-/]{5,18}\d[a-z]?\d?|[a-z]\d{7,8}[a-z]?))(?:$|[ ,;|)\]~·•-])`)
+	v.digitsShape = w.Compile(`^[ :.#-]*(\d[\d /]{6,16}\d)`)
+}

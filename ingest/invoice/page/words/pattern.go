@@ -1,0 +1,176 @@
+package words
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+)
+
+// Pattern finds words in folded text. It is one regular expression or, for lists
+// of words, several of which any may match.
+type Pattern struct{ choices []choice }
+
+// choice is a regular expression with a filter before it: texts that hold none of
+// the literals of which every match must hold one are passed over at once. Most
+// of a page is such text.
+type choice struct {
+	re   *regexp.Regexp
+	need []string
+}
+
+func compile(expression string, longest bool) (choice, error) {
+	re, err := regexp.Compile(expression)
+	if err != nil {
+		return choice{}, fmt.Errorf("compiling pattern: %w", err)
+	}
+	if longest {
+		re.Longest()
+	}
+	c := choice{re: re}
+	if tree, err := syntax.Parse(expression, syntax.Perl); err == nil {
+		if need := required(tree.Simplify()); shortest(need) >= 2 {
+			c.need = need
+		}
+	}
+	return c, nil
+}
+
+func (c choice) possible(s string) bool {
+	if c.need == nil {
+		return true
+	}
+	for _, n := range c.need {
+		if strings.Contains(s, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// MatchString reports whether s holds a match.
+func (p *Pattern) MatchString(s string) bool {
+	for _, c := range p.choices {
+		if c.possible(s) && c.re.MatchString(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// FindStringIndex returns where the first match begins and ends, the longest of
+// several at one place; nil when there is none.
+func (p *Pattern) FindStringIndex(s string) []int {
+	var best []int
+	for _, c := range p.choices {
+		if !c.possible(s) {
+			continue
+		}
+		if m := c.re.FindStringIndex(s); m != nil && (best == nil || before(m, best) < 0) {
+			best = m
+		}
+	}
+	return best
+}
+
+// FindAllStringIndex returns the first n matches that do not overlap, from left
+// to right.
+func (p *Pattern) FindAllStringIndex(s string, n int) [][]int {
+	var all [][]int
+	for _, c := range p.choices {
+		if c.possible(s) {
+			all = append(all, c.re.FindAllStringIndex(s, n)...)
+		}
+	}
+	slices.SortFunc(all, before)
+	var out [][]int
+	for _, m := range all {
+		if len(out) < n && (len(out) == 0 || m[0] >= out[len(out)-1][1]) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// before orders matches: the leftmost first, of several there the longest.
+func before(a, b []int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(b[1], a[1])) }
+
+// ReplaceAllString replaces every match.
+func (p *Pattern) ReplaceAllString(s, with string) string {
+	for _, c := range p.choices {
+		if c.possible(s) {
+			s = c.re.ReplaceAllString(s, with)
+		}
+	}
+	return s
+}
+
+// FindStringSubmatchIndex returns where the first match and its groups begin and
+// end; nil when there is none.
+func (p *Pattern) FindStringSubmatchIndex(s string) []int {
+	if all := p.FindAllStringSubmatchIndex(s, 1); len(all) > 0 {
+		return all[0]
+	}
+	return nil
+}
+
+// FindAllStringSubmatchIndex is FindStringSubmatchIndex for the first n matches
+// of each choice.
+func (p *Pattern) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	var all [][]int
+	for _, c := range p.choices {
+		if c.possible(s) {
+			all = append(all, c.re.FindAllStringSubmatchIndex(s, n)...)
+		}
+	}
+	slices.SortStableFunc(all, before)
+	return all
+}
+
+// required returns literals of which every match of re contains at least one;
+// nil when there is no such set.
+func required(re *syntax.Regexp) []string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase == 0 {
+			return []string{string(re.Rune)}
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return required(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return required(re.Sub[0])
+		}
+	case syntax.OpConcat:
+		var best []string
+		for _, sub := range re.Sub {
+			if need := required(sub); shortest(need) > shortest(best) {
+				best = need
+			}
+		}
+		return best
+	case syntax.OpAlternate:
+		var all []string
+		for _, sub := range re.Sub {
+			need := required(sub)
+			if need == nil {
+				return nil
+			}
+			all = append(all, need...)
+		}
+		return all
+	}
+	return nil
+}
+
+func shortest(list []string) int {
+	n := 0
+	for i, s := range list {
+		if i == 0 || len(s) < n {
+			n = len(s)
+		}
+	}
+	return n
+}

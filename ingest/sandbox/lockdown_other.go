@@ -1,0 +1,6 @@
+//go:build !linux
+
+package sandbox
+
+// lockDown does nothing here: environment, memory and time are bounded, no more.
+func lockDown([]string) error { return nil }
