@@ -14,7 +14,7 @@ func BudgetRowShape() Shape {
 }
 
 // BudgetRowContributions are what a budget row adds to the views while it is
-// approved (calculations 3.2).
+// approved (docs/calculations.md#what-is-booked).
 func BudgetRowContributions(r *events.BudgetRow) Contributions {
 	if r.Status != budgetApproved {
 		return Contributions{}
@@ -30,7 +30,7 @@ func BudgetTransferShape() Shape {
 
 // BudgetTransferContributions are what a transfer takes from one node and gives to
 // another while it is approved. A side that names no node moves the unallocated
-// budget (calculations 3.2).
+// budget (docs/calculations.md#what-is-booked).
 func BudgetTransferContributions(t *events.BudgetTransfer) Contributions {
 	if t.Status != budgetApproved {
 		return Contributions{}

@@ -17,7 +17,7 @@ func ContractShape() Shape {
 
 // ContractContributions are what a contract adds to the views: its lines, each
 // with its place among them, 00001 and on, because shares of what is coded outside
-// go by it (calculations 4.3); and the increases of its pending amendments.
+// go by it (docs/calculations.md#coded-outside); and the increases of its pending amendments.
 // Contracts of every status contribute: which of them count is asked of the sums.
 func ContractContributions(id ContractID, data *events.Contract) (Contributions, error) {
 	c := Contract{ID: id, Contract: *data}

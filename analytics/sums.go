@@ -22,7 +22,7 @@ type RecordSum struct {
 }
 
 // counts reports whether these records count in any figure: they are no accruals
-// and not rejected (calculations 3.2).
+// and not rejected (docs/calculations.md#what-is-booked).
 func (r *RecordSum) counts() bool {
 	switch r.Status {
 	case Setup, ApprovalPending, PaymentPending, Paid:
@@ -51,7 +51,7 @@ const claimOpen = "open"
 
 // ClaimPending is what a claim adds to the pending changes of its node: while it
 // is open, its amount times its probability, rounded for this claim alone; a
-// negative claim adds nothing (calculations 3.2).
+// negative claim adds nothing (docs/calculations.md#where-it-leads).
 func ClaimPending(c *events.Claim) int64 {
 	if c.Status != claimOpen || c.Amount.Value <= 0 {
 		return 0
