@@ -19,7 +19,7 @@ type BudgetInput struct {
 	Entries   []UncommittedEntry
 }
 
-// ProjectBudget is a project's budget in its currency (spec 2.5).
+// ProjectBudget is a project's budget in its currency (docs/calculations.md#budget).
 type ProjectBudget struct {
 	Nodes             []BudgetNode // effective nodes, depth first
 	Unallocated       Int128
@@ -55,7 +55,7 @@ type Estimate struct {
 	Paid           Int128
 }
 
-// EAC is the estimate at completion (calculations 3.4).
+// EAC is the estimate at completion (docs/calculations.md#where-it-leads).
 func (e *Estimate) EAC() Int128 { return e.Committed.Add(e.PendingChanges).Add(e.Uncommitted) }
 
 // Variance is what the budget leaves beside the estimate; negative is an overrun.
@@ -73,7 +73,7 @@ type InvoicedByStatus struct {
 	Paid            Int128
 }
 
-// Figures are the amounts of a budget node with all below it (spec 2.4).
+// Figures are the amounts of a budget node with all below it (docs/calculations.md#budget).
 type Figures struct {
 	Estimate
 	InvoicedByStatus     InvoicedByStatus
@@ -84,7 +84,7 @@ type Figures struct {
 	UncommittedDefaulted bool
 }
 
-// Budget computes the budget of a project (calculations 3).
+// Budget computes the budget of a project (docs/calculations.md#budget).
 func Budget(in BudgetInput) ProjectBudget {
 	var b ProjectBudget
 	b.Nodes = make([]BudgetNode, len(in.Structure.lines))

@@ -12,7 +12,7 @@ var codeOrder = []string{"yardi", "datev", "sap", "bmd", "other"}
 
 // Codes returns a node's effective accounting codes, one per system in the order
 // of the systems: its own, else that of the nearest ancestor that has one, marked
-// as inherited (calculations 3.5). Inactive nodes give and take codes as well.
+// as inherited (docs/calculations.md#accounting-codes). Inactive nodes give and take codes as well.
 func (s *Structure) Codes(id NodeID) []events.AccountingCode {
 	var codes []events.AccountingCode
 	for _, i := range slices.Backward(s.wayUp(id)) {
@@ -23,7 +23,7 @@ func (s *Structure) Codes(id NodeID) []events.AccountingCode {
 
 // RecordCodes returns a record's accounting codes: as certified when it was
 // approved, else the effective codes of each line it is booked on, in allocation
-// order and each exactly equal one once (calculations 5.4).
+// order and each exactly equal one once (docs/calculations.md#codes-of-a-record).
 func (s *Structure) RecordCodes(r *events.Record) []events.AccountingCode {
 	if r.CertifiedCodes.Ok {
 		return r.CertifiedCodes.V

@@ -25,7 +25,7 @@ const (
 )
 
 // Counts reports whether the contract counts in the budget: signed and completed
-// ones do (calculations 4.1).
+// ones do (docs/calculations.md#lines-of-a-contract).
 func (c *Contract) Counts() bool { return c.Status == "signed" || c.Status == "completed" }
 
 // ContractFigures are the computed members of a contract, in its currency.
@@ -43,7 +43,7 @@ type ContractFigures struct {
 }
 
 // Figures computes the contract's members from the sums of the records that are
-// linked to it in its own project (calculations 4.1).
+// linked to it in its own project (docs/calculations.md#linked-invoices).
 func (c *Contract) Figures(linked []RecordSum) ContractFigures {
 	var f ContractFigures
 	lines := c.Lines()
@@ -84,7 +84,7 @@ func pendingIncrease(a *events.Amendment) Int128 {
 }
 
 // ListedAmendments returns the amendments that the API shows, all but drafts, in
-// amendment order: by date, undated last, then by id (calculations 4.1).
+// amendment order: by date, undated last, then by id (docs/calculations.md#contracts).
 func (c *Contract) ListedAmendments() []events.Amendment {
 	return c.amendments(func(status string) bool { return status != amendmentDraft })
 }

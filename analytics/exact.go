@@ -14,7 +14,7 @@ import (
 var ErrNoWeights = errors.New("analytics: the weights of the shares sum to 0")
 
 // LargestRemainder cuts total into one share per weight, in proportion to the
-// weights, so that the shares add up to total (calculations 1.3). Units lost by
+// weights, so that the shares add up to total (docs/calculations.md#spreading). Units lost by
 // rounding down go to the largest fractions, ties to the earlier position; the
 // shares of -total mirror those of total. Weights may have mixed signs; then
 // single shares may exceed total, and ErrOutOfRange says that one needs more
@@ -97,7 +97,7 @@ func byFraction(fractions []*big.Int) []int {
 }
 
 // HalfAway returns numerator / denominator rounded to the nearest integer,
-// halves away from zero (calculations 1.2). The denominator is positive.
+// halves away from zero (docs/calculations.md#rounding). The denominator is positive.
 func HalfAway(numerator, denominator *big.Int) *big.Int {
 	rounded := new(big.Int).Abs(numerator)
 	rounded.Lsh(rounded, 1).Add(rounded, denominator)

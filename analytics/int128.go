@@ -9,7 +9,7 @@ import (
 )
 
 // MaxAmount is the largest value, of either sign, that the API shows as an
-// amount (spec 2.1): the integers that every JSON reader holds exactly.
+// amount (docs/calculations.md#amounts): the integers that every JSON reader holds exactly.
 const MaxAmount = 1<<53 - 1
 
 // ErrOutOfRange reports a sum that no amount can show. The figure is not

@@ -10,7 +10,7 @@ type ContractLine struct {
 
 // Lines returns the contract's lines: the nodes of the base allocations in order,
 // then those that approved amendments add, in amendment order. Without a base
-// allocation there are none, whatever the amendments (calculations 4.1).
+// allocation there are none, whatever the amendments (docs/calculations.md#lines-of-a-contract).
 func (c *Contract) Lines() []ContractLine {
 	if len(c.Allocations) == 0 {
 		return nil
@@ -48,7 +48,7 @@ func committed(lines []ContractLine) Int128 {
 
 // invoicedOnLines returns what is invoiced on each line: the nets of linked
 // records coded on it or below it, and its share of the pool, which holds all
-// that is coded elsewhere or not at all (calculations 4.2, 4.3).
+// that is coded elsewhere or not at all (docs/calculations.md#coded-outside).
 func (f *lineFinder) invoicedOnLines(lines []ContractLine, linked []*RecordSum) []Int128 {
 	invoiced := make([]Int128, len(lines))
 	f.among(lines)

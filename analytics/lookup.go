@@ -21,7 +21,7 @@ func (s *Structure) Below(id NodeID) []NodeID {
 	return below
 }
 
-// WithCode returns the nodes whose effective code in an accounting system is this one (calculations 3.5), in no particular order.
+// WithCode returns the nodes whose effective code in an accounting system is this one (docs/calculations.md#accounting-codes), in no particular order.
 func (s *Structure) WithCode(system, code string) []NodeID {
 	of := func(i int) int {
 		return slices.IndexFunc(s.nodes[i].AccountingCodes, func(c events.AccountingCode) bool { return c.System == system })

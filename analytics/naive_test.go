@@ -321,7 +321,7 @@ func (n naive) entry(node string) *big.Int {
 	return big.NewInt(n.entries[greatest].Amount.V.Value)
 }
 
-// uncommitted is the recursion of section 3.3, asked anew for every line.
+// uncommitted is the recursion of docs/calculations.md#uncommitted, asked anew for every line.
 func (n naive) uncommitted(id string, own, totals figures) (u, d *big.Int, defaulted bool) {
 	below, needs, rest, defaulted := new(big.Int), new(big.Int), new(big.Int), true
 	for _, c := range n.children(id) {

@@ -1,7 +1,7 @@
 package analytics
 
 // ToRecode returns those of the sums of a contract's linked records that are coded outside its lines: their records count pro rata on
-// the lines and are to be re-coded (calculations 4.3). Rejected records, accruals and those in another currency are never among them.
+// the lines and are to be re-coded (docs/calculations.md#coded-outside). Rejected records, accruals and those in another currency are never among them.
 func (s *Structure) ToRecode(c *Contract, linked []RecordSum) []RecordSum {
 	lines := c.Lines()
 	if len(lines) == 0 {

@@ -7,7 +7,7 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// RecordStatus is where a record stands in its approval (spec 3.1).
+// RecordStatus is where a record stands in its approval (docs/calculations.md#status).
 type RecordStatus string
 
 // The statuses of a record.
@@ -22,7 +22,7 @@ const (
 // sourceAccrual marks cost booked before its invoice exists.
 const sourceAccrual = "accrual"
 
-// StatusOf collapses the upstream step into the status (calculations 5.1). A
+// StatusOf collapses the upstream step into the status (docs/calculations.md#status). A
 // step that the events do not know has no status and counts nowhere.
 func StatusOf(stepKind string) RecordStatus {
 	switch stepKind {
@@ -41,7 +41,7 @@ func StatusOf(stepKind string) RecordStatus {
 }
 
 // CashDate returns the day a paid record was paid: as delivered, else the Vienna
-// date of the payment instant (calculations 5.2). Other records have none.
+// date of the payment instant (docs/calculations.md#payment-date). Other records have none.
 func CashDate(r *events.Record) events.Opt[calendar.Date] {
 	switch {
 	case StatusOf(r.StepKind) != Paid:
@@ -55,7 +55,7 @@ func CashDate(r *events.Record) events.Opt[calendar.Date] {
 }
 
 // Gross returns the delivered gross, else net plus tax, a missing tax being 0
-// (calculations 3.2); none while the document has not been read. Net plus tax
+// (docs/calculations.md#gross); none while the document has not been read. Net plus tax
 // may lie beyond MaxAmount, never beyond 64 bits.
 func Gross(r *events.Record) events.Opt[int64] {
 	if r.Gross.Ok || !r.Net.Ok {
@@ -65,7 +65,7 @@ func Gross(r *events.Record) events.Opt[int64] {
 }
 
 // SplitGross spreads a record's gross over its allocations in proportion to
-// their nets (calculations 3.2): by LargestRemainder, or all on the first
+// their nets (docs/calculations.md#gross): by LargestRemainder, or all on the first
 // allocation when the nets sum to 0. Nets of mixed signs can make a share that
 // 64 bits do not hold: ErrOutOfRange. Without nets there are no shares.
 func SplitGross(gross int64, nets []int64) ([]int64, error) {
@@ -84,7 +84,7 @@ func SplitGross(gross int64, nets []int64) ([]int64, error) {
 	return shares, err
 }
 
-// NodeRef shows the budget line that an amount is booked on (spec 2.6). All its
+// NodeRef shows the budget line that an amount is booked on (docs/calculations.md#allocations). All its
 // members are null where nothing, or no line of the project, is coded.
 type NodeRef struct {
 	NodeID     events.Opt[string]
@@ -100,7 +100,7 @@ type Allocation struct {
 }
 
 // Allocations returns where the record is booked, at least one entry: a record
-// without coding has one that carries its whole net (calculations 5.3). Inactive
+// without coding has one that carries its whole net (docs/calculations.md#allocations). Inactive
 // lines are shown as coded.
 func (s *Structure) Allocations(r *events.Record) []Allocation {
 	if len(r.Allocations) == 0 {
@@ -114,7 +114,7 @@ func (s *Structure) Allocations(r *events.Record) []Allocation {
 }
 
 // SoleNode is the record's budgetNode: the line of its only allocation, none for
-// a split record (calculations 5.3).
+// a split record (docs/calculations.md#allocations).
 func SoleNode(allocations []Allocation) events.Opt[NodeRef] {
 	if len(allocations) != 1 {
 		return events.Opt[NodeRef]{}

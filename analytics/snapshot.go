@@ -18,7 +18,7 @@ type Snapshot struct {
 const snapshotApproved = "approved"
 
 // NewestFirst orders snapshots as they are listed: month, then version, then id,
-// all descending (calculations 6.3).
+// all descending (docs/calculations.md#month-end-snapshots).
 func NewestFirst(a, b *Snapshot) int {
 	return cmp.Or(
 		cmp.Compare(b.Month, a.Month),
@@ -28,7 +28,7 @@ func NewestFirst(a, b *Snapshot) int {
 }
 
 // Official returns the snapshot that counts for each month: the approved one with
-// the highest version (calculations 6.3), of equal versions the greatest id.
+// the highest version (docs/calculations.md#official-version), of equal versions the greatest id.
 func Official(snapshots []Snapshot) map[calendar.Month]*Snapshot {
 	official := make(map[calendar.Month]*Snapshot)
 	for i := range snapshots {
@@ -44,7 +44,7 @@ func Official(snapshots []Snapshot) map[calendar.Month]*Snapshot {
 }
 
 // Previous returns the official snapshot of the latest month before this one that
-// has any (calculations 6.5), nil when there is none.
+// has any (docs/calculations.md#changes), nil when there is none.
 func Previous(official map[calendar.Month]*Snapshot, month calendar.Month) *Snapshot {
 	var previous *Snapshot
 	for m, s := range official {
@@ -55,7 +55,7 @@ func Previous(official map[calendar.Month]*Snapshot, month calendar.Month) *Snap
 	return previous
 }
 
-// Totals adds up the snapshot's top lines (calculations 6.2).
+// Totals adds up the snapshot's top lines (docs/calculations.md#totals).
 func (s *Snapshot) Totals() Estimate {
 	var t Estimate
 	for i := range s.Lines {
@@ -81,7 +81,7 @@ type SnapshotNode struct {
 
 // NodesToLevel returns the budget as of the snapshot: its lines depth first, those
 // at or above the deepest level whose ancestors are shown; empty shows all
-// (calculations 6.4).
+// (docs/calculations.md#as-a-budget).
 func (s *Snapshot) NodesToLevel(deepest string) []SnapshotNode {
 	at := make(map[string]int, len(s.Lines))
 	for i := range s.Lines {
@@ -140,7 +140,7 @@ func frozen(l *events.SnapshotLine) Estimate {
 }
 
 // EACChange is how far a line's own estimate at completion moved since the
-// previous official snapshot (spec 2.9).
+// previous official snapshot (docs/calculations.md#changes).
 type EACChange struct {
 	NodeID    NodeID
 	Before    Int128
@@ -154,7 +154,7 @@ type EACChange struct {
 func (c *EACChange) Delta() Int128 { return c.After.Sub(c.Before) }
 
 // ChangesSince lists the lines whose own estimate differs from the previous
-// official snapshot, nil where there is none (calculations 6.5): those of s in its
+// official snapshot, nil where there is none (docs/calculations.md#changes): those of s in its
 // order, then those that it no longer has in the order of previous.
 func (s *Snapshot) ChangesSince(previous *Snapshot) []EACChange {
 	if previous == nil {

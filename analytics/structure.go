@@ -19,7 +19,7 @@ type Node struct {
 // ProjectSpecific reports whether the node exists in one project only.
 func (n *Node) ProjectSpecific() bool { return n.ProjectID.Ok }
 
-// Structure is the tree of one project's budget nodes (calculations 3.1). It is
+// Structure is the tree of one project's budget nodes (docs/calculations.md#lines). It is
 // immutable and safe for concurrent use.
 type Structure struct {
 	nodes  []*Node
@@ -221,7 +221,7 @@ func (s *Structure) wayUp(id NodeID) []int {
 var depths = map[string]int{"budget": 1, "subBudget": 2, "costItem": 3}
 
 // shownTo tells which positions a response down to the deepest level shows: those
-// at or above it whose ancestors are shown as well (calculations 3.1). Parents
+// at or above it whose ancestors are shown as well (docs/calculations.md#lines). Parents
 // come before their children. An empty or unknown deepest level shows all.
 func shownTo(deepest string, n int, level func(i int) string, parent func(i int) int) []bool {
 	limit, limited := depths[deepest]

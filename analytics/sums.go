@@ -52,7 +52,7 @@ const claimOpen = "open"
 
 // ClaimPending is what a claim adds to the pending changes of its node: while it
 // is open, its amount times its probability, rounded for this claim alone; a
-// negative claim adds nothing (calculations 3.2).
+// negative claim adds nothing (docs/calculations.md#where-it-leads).
 func ClaimPending(c *events.Claim) int64 {
 	if c.Status != claimOpen || c.Amount.Value <= 0 {
 		return 0

@@ -1,7 +1,7 @@
 package analytics
 
 // childNeeds is what the children of a line hand up to it when the
-// amounts still to be contracted are worked out (calculations 3.3).
+// amounts still to be contracted are worked out (docs/calculations.md#uncommitted).
 type childNeeds struct {
 	entered   Int128 // uncommitted of the children, without its defaulted part
 	defaulted Int128 // the defaulted part

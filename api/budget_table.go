@@ -10,10 +10,10 @@ import (
 
 type nodeField = resource.Field[reader.BudgetNode]
 
-// nodeLevels is spec section 2.4: more may come.
+// nodeLevels are the levels that are known; more may come.
 var nodeLevels = []string{"budget", "subBudget", "costItem"}
 
-// budgetNodeTable is spec section 2.4.
+// budgetNodeTable is what the API shows of a budget line: docs/calculations.md#budget says what each figure means.
 var budgetNodeTable = resource.NewTable("BudgetNode", "A line of the budget. Amounts are net unless stated and include everything below the line: total the top lines only.",
 	nodeField{Name: "nodeId", Groups: access.Budget,
 		Value:       resource.Text(func(n *reader.BudgetNode) string { return n.ID }),
@@ -106,10 +106,10 @@ func byStatus(name, description string, get func(n *reader.BudgetNode) analytics
 
 type budgetField = resource.Field[reader.Budget]
 
-// budgetTable is spec section 2.5, of a live budget.
+// budgetTable is what the API shows of a budget as it is now.
 var budgetTable = newBudgetTable(budgetNodeTable)
 
-// monthEndTable is a budget as a snapshot froze it (calculations section 6.4).
+// monthEndTable is a budget as a snapshot froze it (docs/calculations.md#as-a-budget).
 var monthEndTable = newBudgetTable(budgetNodeTable.Without("description", "projectSpecific", "accountingCodes")).Without("excluded", "excludedCommitted")
 
 func newBudgetTable(nodes *resource.Table[reader.BudgetNode]) *resource.Table[reader.Budget] {

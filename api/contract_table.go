@@ -11,7 +11,7 @@ import (
 
 type contractField = resource.Field[reader.Contract]
 
-// contractTable is spec section 2.8.
+// contractTable is what the API shows of a contract (docs/calculations.md#contracts).
 var contractTable = resource.NewTable("Contract", "A contract with a contractor. Amounts are net, in the contract's currency.",
 	contractField{Name: "id", Groups: access.Core, Required: true,
 		Value: resource.Text(func(c *reader.Contract) string { return string(c.ID) })},

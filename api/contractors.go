@@ -11,7 +11,7 @@ import (
 
 type contractorField = resource.Field[reader.Contractor]
 
-// contractorTable is spec section 2.7.
+// contractorTable is what the API shows of a contractor.
 var contractorTable = resource.NewTable("Contractor", "A company that records or contracts refer to. Bank data are never shown.",
 	contractorField{Name: "id", Groups: access.Core, Required: true,
 		Value: resource.Text(func(c *reader.Contractor) string { return c.ID })},

@@ -12,7 +12,7 @@ import (
 	"tallyhouse/schemas/jsonschema"
 )
 
-// documentVersion is the version of the API's description (spec section 9).
+// documentVersion is the version of the API's description (docs/api.md#versions).
 const documentVersion = "0.1.4"
 
 const descriptionPath = "/v0/openapi.json"
@@ -177,7 +177,7 @@ func describe(operations []operation, basePath string) ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// statuses that every operation may answer beside 200 (spec section 4), by the name of their response.
+// problemStatuses are what every operation may answer beside 200, by the name of their response.
 var problemStatuses = []struct{ status, name, description string }{
 	{"400", "BadRequest", "The query cannot be taken, or a filter, cursor or number of projects is not allowed."},
 	{"401", "Unauthorized", "The token is missing or gives no access."},

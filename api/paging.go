@@ -19,7 +19,7 @@ const (
 	maxLimit     = 200
 )
 
-// paging are the parameters that every paginated list takes (spec section 4.1).
+// paging are the parameters that every paginated list takes (docs/api.md#walking-a-list).
 var paging = []query.Param{
 	{Name: "limit", Type: query.Integer(1, maxLimit, defaultLimit), Paging: true, Description: "How many items a page may hold."},
 	{Name: "cursor", Type: query.Cursor(), Paging: true, Description: "The place to go on from: `page.nextCursor` of the page before."},

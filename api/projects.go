@@ -9,7 +9,7 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// projectTable is spec section 2.2.
+// projectTable is what the API shows of a project.
 var projectTable = resource.NewTable("Project", "A real-estate development project.",
 	resource.Field[reader.Project]{Name: "id", Groups: access.Core, Required: true,
 		Value: resource.Text(func(p *reader.Project) string { return p.ID })},

@@ -12,7 +12,7 @@ import (
 
 type recordField = resource.Field[reader.Record]
 
-// recordTable is spec section 2.6.
+// recordTable is what the API shows of a record (docs/calculations.md#records).
 var recordTable = resource.NewTable("Record", "Money that moves on a project: an invoice, or an accrual booked before the invoice exists.",
 	recordField{Name: "id", Groups: access.Core, Required: true,
 		Value: resource.Text(func(r *reader.Record) string { return r.ID })},
@@ -75,7 +75,7 @@ var recordTable = resource.NewTable("Record", "Money that moves on a project: an
 		Value: resource.Object(intakeTable, func(r *reader.Record) *events.Intake { return &r.Intake })},
 )
 
-// recordStatuses is spec section 3.1.
+// recordStatuses are the states of records (docs/calculations.md#status).
 var recordStatuses = []string{"setup", "approvalPending", "paymentPending", "paid", "rejected"}
 
 var counterpartyTable = resource.NewTable("Counterparty", "The other side of a record.",
@@ -105,7 +105,7 @@ var documentTable = resource.NewTable("Document", "The label of a file that belo
 		Value: resource.Text(func(d *events.Document) string { return d.Kind }).OneOf("original", "approved", "other")},
 )
 
-// accountingCodeTable is spec section 2.3.
+// accountingCodeTable is what the API shows of an accounting code (docs/calculations.md#accounting-codes).
 var accountingCodeTable = resource.NewTable("AccountingCode", "A code in an accounting system.",
 	resource.Field[events.AccountingCode]{Name: "system", Groups: access.Accounting, Required: true,
 		Value: resource.Text(func(c *events.AccountingCode) string { return c.System }).OneOf("yardi", "datev", "sap", "bmd", "other")},

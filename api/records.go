@@ -12,7 +12,7 @@ import (
 	"tallyhouse/schemas/calendar"
 )
 
-// maxSpannedProjects bounds the projects of a call across projects (spec section 8).
+// maxSpannedProjects bounds the projects of a call across projects (docs/api.md#limits).
 const maxSpannedProjects = 30
 
 var listRecords = operation{

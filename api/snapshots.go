@@ -17,7 +17,7 @@ import (
 
 type snapshotField = resource.Field[reader.Snapshot]
 
-// snapshotTable is spec section 2.9.
+// snapshotTable is what the API shows of a month-end snapshot (docs/calculations.md#month-end-snapshots).
 var snapshotTable = resource.NewTable("ForecastSnapshot", "A forecast as it was frozen at a month's end.",
 	snapshotField{Name: "month", Groups: access.Amounts,
 		Value: resource.Month(func(s *reader.Snapshot) calendar.Month { return s.Month })},

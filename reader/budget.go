@@ -14,7 +14,7 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Budget is a project's budget (spec section 2.5), as it is now or as a month-end snapshot froze it.
+// Budget is a project's budget (docs/calculations.md#budget), as it is now or as a month-end snapshot froze it.
 type Budget struct {
 	ProjectID         string
 	Currency          string
@@ -26,7 +26,7 @@ type Budget struct {
 	ExcludedCommitted []analytics.Excluded
 }
 
-// BudgetNode is a budget line with its figures (spec section 2.4).
+// BudgetNode is a budget line with its figures (docs/calculations.md#budget).
 type BudgetNode struct {
 	ID              string
 	Level           string
@@ -138,7 +138,7 @@ func (r *Reader) Budget(ctx context.Context, wish BudgetWish) (Budget, error) {
 	return shown, nil
 }
 
-// BudgetAsOf returns the budget as the month's official snapshot froze it (calculations section 6.4), or ErrNotFound.
+// BudgetAsOf returns the budget as the month's official snapshot froze it (docs/calculations.md#as-a-budget), or ErrNotFound.
 func (r *Reader) BudgetAsOf(ctx context.Context, wish BudgetWish, month calendar.Month) (Budget, error) {
 	official, err := r.snapshots(ctx, wish.Tenant, wish.Project.ID, allLines, func(heads []analytics.Snapshot) []*analytics.Snapshot {
 		if s, ok := analytics.Official(heads)[month]; ok {

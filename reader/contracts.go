@@ -15,7 +15,7 @@ var (
 	ContractCounterparty = lookedUp[Contract](ownNames)
 )
 
-// Contract is a contract as the API shows it (spec section 2.8).
+// Contract is a contract with its figures (docs/calculations.md#contracts).
 type Contract struct {
 	analytics.Contract
 	CounterpartyName events.Opt[string]

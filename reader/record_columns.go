@@ -8,7 +8,7 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Record is an invoice or accrual (docs/api.md#records). Its payload is as delivered, as far as its columns were read; what the API shows
+// Record is an invoice or accrual (docs/calculations.md#records). Its payload is as delivered, as far as its columns were read; what the API shows
 // beyond that follows.
 type Record struct {
 	ID string

@@ -14,7 +14,7 @@ import (
 // Code names a code in one accounting system.
 type Code struct{ System, Code string }
 
-// RecordFilter says which records are meant (spec section 4.2). What is not given does not restrict.
+// RecordFilter says which records are meant (docs/api.md#filters-of-records). What is not given does not restrict.
 type RecordFilter struct {
 	Tenant          string
 	Projects        []ProjectRef // at least one

@@ -12,7 +12,7 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Snapshot is a month-end forecast as the API shows it (spec section 2.9).
+// Snapshot is a month-end forecast with what is derived from it (docs/calculations.md#month-end-snapshots).
 type Snapshot struct {
 	analytics.Snapshot
 	Official bool

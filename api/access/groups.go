@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Groups is a set of field groups (spec section 5.7).
+// Groups is a set of field groups (docs/api.md#field-groups).
 type Groups uint32
 
 // The field groups, each a set of one.
@@ -53,7 +53,7 @@ func groupsNamed(names []string) Groups {
 	return g
 }
 
-// groupsOf are the groups that a role gives (spec section 5.7). Roles that are not known give nothing.
+// groupsOf are the groups that a role gives (docs/api.md#field-groups). Roles that are not known give nothing.
 func groupsOf(role string) Groups {
 	switch role {
 	case "admin", "user":

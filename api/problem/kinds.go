@@ -1,4 +1,4 @@
-// Package problem holds every kind of error that the API answers with (spec section 7), and writes them as problem documents
+// Package problem holds every kind of error that the API answers with (docs/api.md#problems), and writes them as problem documents
 // (RFC 9457).
 package problem
 

@@ -1,4 +1,4 @@
-// Package query reads the query part of a URL strictly (spec section 1.5): what is unknown, empty, repeated or malformed is refused,
+// Package query reads the query part of a URL strictly (docs/api.md#order-of-the-checks): what is unknown, empty, repeated or malformed is refused,
 // and everything that is wrong is told at once.
 package query
 

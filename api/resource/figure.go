@@ -82,7 +82,7 @@ func Month[T any](get func(v *T) calendar.Month) Value[T] {
 	}}
 }
 
-// MonthSchema is the schema of every month (spec section 2.1).
+// MonthSchema is the schema of every month (docs/api.md#conventions).
 func MonthSchema() *Schema { return &Schema{Type: "string", Pattern: `^\d{4}-(0[1-9]|1[0-2])$`} }
 
 // Texts is an array of strings; an empty one is [].

@@ -11,14 +11,14 @@ func AppendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }
 // AppendBool writes true or false behind b.
 func AppendBool(b []byte, v bool) []byte { return strconv.AppendBool(b, v) }
 
-// AppendInstant writes an instant in UTC behind b (spec section 2.1), with as many decimals as it has.
+// AppendInstant writes an instant in UTC behind b (docs/api.md#conventions), with as many decimals as it has.
 func AppendInstant(b []byte, t time.Time) []byte {
 	b = append(b, '"')
 	b = t.UTC().AppendFormat(b, "2006-01-02T15:04:05.999999999Z07:00")
 	return append(b, '"')
 }
 
-// maxAmount bounds every amount (spec section 2.1).
+// maxAmount bounds every amount (docs/api.md#limits).
 const maxAmount = 1<<53 - 1
 
 func inRange(value int64) bool { return value >= -maxAmount && value <= maxAmount }

@@ -163,7 +163,7 @@ func (e *Encoder) fail(err error) {
 	}
 }
 
-// RangeError says that an amount is outside the range that the API promises (spec section 2.1).
+// RangeError says that an amount is outside the range that the API promises (docs/api.md#limits).
 type RangeError struct{ Value int64 }
 
 func (e *RangeError) Error() string {
