@@ -50,7 +50,7 @@ func (c *Contract) withinLimits() error {
 	return nil
 }
 
-// ContractSum is what the view holds of a contract under one key: one of its
+// ContractSum is what the sums hold of a contract under one key: one of its
 // lines, or what is pending on a node.
 type ContractSum struct {
 	ContractID ContractID
