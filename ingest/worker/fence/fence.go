@@ -117,9 +117,12 @@ func Put(ctx context.Context, db Database, topic string, partitions []int32, wri
 	return claim, held, trim(ctx, db, claim)
 }
 
-// Writer is the part of a fence's owner that names the writer.
+// Writer is the part of a fence's owner that names the writer, "" for one that a holder left behind.
 func Writer(owner string) string {
-	writer, _, _ := strings.Cut(owner, ":")
+	writer, _, ok := strings.Cut(owner, ":")
+	if !ok {
+		return ""
+	}
 	return writer
 }
 

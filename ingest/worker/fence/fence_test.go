@@ -3,6 +3,7 @@ package fence_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -41,7 +42,7 @@ func server(t *testing.T) *database.Server {
 
 func put(t *testing.T, db fence.Database, partitions ...int32) *fence.Claim {
 	t.Helper()
-	claim, held, err := fence.Put(t.Context(), db, topic, partitions)
+	claim, held, err := fence.Put(t.Context(), db, topic, partitions, "writer")
 	if err != nil || len(held) > 0 || len(claim.Epochs) != len(partitions) {
 		t.Fatalf("got %+v, held %v, %v", claim, held, err)
 	}
@@ -102,7 +103,7 @@ func TestOfManyAtOnceOneCounts(t *testing.T) {
 	claims := make([]*fence.Claim, 6)
 	var racing sync.WaitGroup
 	for i := range claims {
-		racing.Go(func() { claims[i], _, _ = fence.Put(t.Context(), db, topic, []int32{0, 1, 2}) })
+		racing.Go(func() { claims[i], _, _ = fence.Put(t.Context(), db, topic, []int32{0, 1, 2}, "writer") })
 	}
 	racing.Wait()
 	for p := range int32(3) {
@@ -118,6 +119,99 @@ func TestOfManyAtOnceOneCounts(t *testing.T) {
 		if winners != 1 {
 			t.Errorf("%d writers may write partition %d", winners, p)
 		}
+	}
+}
+
+// rows is how many fences the topic has, on the partitions below.
+func rows(t *testing.T, db *database.Server, below int32) (n uint64) {
+	t.Helper()
+	q := database.Query{SQL: "SELECT count() FROM fences WHERE topic = {topic:String} AND partition < {below:UInt32}", Params: database.Params{"topic": topic, "below": strconv.Itoa(int(below))}}
+	if err := db.Row(t.Context(), q, &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Each row is a block that the condition of every insert scans.
+func TestRecoveriesWithoutEndLeaveFewFences(t *testing.T) {
+	db := server(t)
+	other := put(t, db, 3)
+	take(t, db, "holder", 4)
+	var mine *fence.Claim
+	for range 64 {
+		mine = put(t, db, 0, 1, 2)
+		if n := rows(t, db, 5); n > 3+2+32 {
+			t.Fatalf("%d rows", n)
+		}
+	}
+	for p := range int32(3) {
+		if !mayWrite(t, db, mine, p) {
+			t.Errorf("the newest fence of partition %d was trimmed", p)
+		}
+	}
+	if !mayWrite(t, db, other, 3) {
+		t.Error("another writer's fence was trimmed")
+	}
+	if _, held, err := fence.Put(t.Context(), db, topic, []int32{4}, "writer"); err != nil || held[4] == nil {
+		t.Errorf("the hold was trimmed: %v", err)
+	}
+}
+
+// Given so many rows that every writer trims them, when many put up fences at the same time, then each one's fence stands until another
+// takes its place.
+func TestAFenceThatArrivesWhileOthersAreTrimmedSurvives(t *testing.T) {
+	db := server(t)
+	fill := "INSERT INTO fences (topic, partition, epoch, owner) SELECT '" + topic + "', 1000, number, 'somebody:x' FROM numbers(100)"
+	if err := db.Exec(t.Context(), database.Statement{SQL: fill}); err != nil {
+		t.Fatal(err)
+	}
+	var writers sync.WaitGroup
+	for p := range int32(4) {
+		writers.Go(func() {
+			for range 12 {
+				claim, _, err := fence.Put(t.Context(), db, topic, []int32{p}, "writer")
+				if err != nil || !claim.Has(p) {
+					t.Errorf("partition %d: %+v, %v", p, claim, err)
+					return
+				}
+				// The others go on trimming.
+				if counts, err := claim.Counting(t.Context(), db); err != nil || !counts[p] {
+					t.Errorf("partition %d lost its fence: %v", p, err)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	if n := rows(t, db, 1000); n > 4*2 {
+		t.Errorf("%d rows are left", n)
+	}
+}
+
+func TestAFenceNamesItsWriter(t *testing.T) {
+	db := server(t)
+	owner := func() string {
+		current, err := fence.Read(t.Context(), db, topic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return current[0].Owner
+	}
+	first := put(t, db, 0)
+	if name := fence.Writer(owner()); name != "writer" {
+		t.Errorf("the writer is %q", name)
+	}
+	if again := put(t, db, 0); again.Owner == first.Owner {
+		t.Error("two attempts of a writer have one owner")
+	}
+	hold := take(t, db, "holder", 0)
+	if name := fence.Holder(owner()); name != "holder" {
+		t.Errorf("the holder is %q", name)
+	}
+	if err := hold.Release(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	if name := fence.Writer(owner()); name != "" {
+		t.Errorf("what a release left behind is taken for the fence of writer %q", name)
 	}
 }
 
@@ -142,7 +236,7 @@ func TestAHoldKeepsWritersAndOtherHoldersOut(t *testing.T) {
 	if mayWrite(t, db, writer, 0) || !mayWrite(t, db, writer, 1) || !holds(t, db, hold) {
 		t.Fatal("a hold must take the place of the writer's fence, on its partition")
 	}
-	claim, held, err := fence.Put(t.Context(), db, topic, []int32{0, 1})
+	claim, held, err := fence.Put(t.Context(), db, topic, []int32{0, 1}, "writer")
 	if err != nil || claim.Has(0) || !claim.Has(1) || held[0] == nil || fence.Holder(held[0].Owner) != "holder" {
 		t.Fatalf("%+v, held %v, %v", claim, held, err)
 	}
@@ -200,7 +294,7 @@ func TestAFenceThatArrivesLateDoesNotCount(t *testing.T) {
 	// Both are one above what stood: which of two equals would win is chance, so it is tried often.
 	for p := range int32(8) {
 		slow := &late{Database: db}
-		if _, _, err := fence.Put(t.Context(), slow, topic, []int32{p}); err == nil {
+		if _, _, err := fence.Put(t.Context(), slow, topic, []int32{p}, "slow"); err == nil {
 			t.Fatal("cut, and no error")
 		}
 		quick := put(t, db, p)
