@@ -2,6 +2,7 @@ package clickhouse_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,64 +69,187 @@ func line(t *testing.T, conn driver.Conn, query string, args ...any) string {
 	return all[0]
 }
 
+// contributing are the state tables that rolls belong to.
+func contributing() (tables []string) {
+	for _, id := range clickhouse.Rolls() {
+		if table := id.Roll().Table; !slices.Contains(tables, table) {
+			tables = append(tables, table)
+		}
+	}
+	slices.Sort(tables)
+	return tables
+}
+
 func TestEveryViewIsOnTheServerAsItIsDescribed(t *testing.T) {
 	conn, name := migrated(t, clickhouse.Target{})
 	const formatted = "SELECT formatQuery(?)"
-	for _, v := range clickhouse.Views() {
-		t.Run(v.Name, func(t *testing.T) {
-			made := line(t, conn, "SELECT as_select FROM system.tables WHERE database = ? AND name = ?", name, v.Trigger())
-			if got, want := line(t, conn, formatted, made), line(t, conn, formatted, v.Select(name+"."+v.Table)); got != want {
+	for _, table := range contributing() {
+		t.Run(table, func(t *testing.T) {
+			made := line(t, conn, "SELECT as_select FROM system.tables WHERE database = ? AND name = ?", name, clickhouse.Trigger(table))
+			if got, want := line(t, conn, formatted, made), line(t, conn, formatted, clickhouse.ViewSelect(name+"."+table)); got != want {
 				t.Errorf("the server has\n%s\nthe description says\n%s", got, want)
 			}
-			to := line(t, conn, "SELECT create_table_query FROM system.tables WHERE database = ? AND name = ?", name, v.Trigger())
-			if !strings.Contains(to, fmt.Sprintf(" TO %s.%s ", name, v.Name)) {
-				t.Errorf("it does not fill %s: %s", v.Name, to)
-			}
-			columns := lines(t, conn, "SELECT name FROM system.columns WHERE database = ? AND table = ? ORDER BY position", name, v.Name)
-			if !slices.Equal(columns, v.Columns()) {
-				t.Errorf("the target has the columns %q, the description says %q", columns, v.Columns())
-			}
-			key := line(t, conn, "SELECT sorting_key FROM system.tables WHERE database = ? AND name = ?", name, v.Name)
-			if key != strings.Join(v.Key(), ", ") {
-				t.Errorf("the target is sorted by %s, the description says %q", key, v.Key())
-			}
-			engine := line(t, conn, "SELECT engine_full FROM system.tables WHERE database = ? AND name = ?", name, v.Name)
-			if !strings.HasPrefix(engine, "SummingMergeTree(("+strings.Join(append([]string{"position"}, v.Sums...), ", ")+"))") {
-				t.Errorf("the target does not sum position and %q: %s", v.Sums, engine)
+			to := line(t, conn, "SELECT create_table_query FROM system.tables WHERE database = ? AND name = ?", name, clickhouse.Trigger(table))
+			if !strings.Contains(to, fmt.Sprintf(" TO %s.sums ", name)) {
+				t.Errorf("it does not fill the sums: %s", to)
 			}
 		})
 	}
 }
 
-func TestEveryMaterialisedViewIsDescribed(t *testing.T) {
+// One view for each state table with rolls, so that one insert makes one part of sums.
+func TestATableHasOneViewAtMost(t *testing.T) {
 	conn, name := migrated(t, clickhouse.Target{})
 	var want []string
-	for _, v := range clickhouse.Views() {
-		want = append(want, v.Trigger())
+	for _, table := range contributing() {
+		want = append(want, clickhouse.Trigger(table))
 	}
-	slices.Sort(want)
 	got := lines(t, conn, "SELECT name FROM system.tables WHERE database = ? AND engine = 'MaterializedView' ORDER BY name", name)
 	if !slices.Equal(got, want) {
 		t.Errorf("on the server are %q, described are %q", got, want)
 	}
 }
 
-func TestRecordsOfOneContractAreFoundWithoutReadingTheOthers(t *testing.T) {
+func TestSumsAreOnTheServerAsTheyAreDescribed(t *testing.T) {
+	conn, name := migrated(t, clickhouse.Target{})
+	columns := lines(t, conn, "SELECT name FROM system.columns WHERE database = ? AND table = 'sums' ORDER BY name", name)
+	if want := slices.Sorted(slices.Values(clickhouse.SumColumns())); !slices.Equal(columns, want) {
+		t.Errorf("the columns are %q, the description says %q", columns, want)
+	}
+	key := line(t, conn, "SELECT sorting_key FROM system.tables WHERE database = ? AND name = 'sums'", name)
+	if want := strings.Join(clickhouse.SumKeys(), ", "); key != want {
+		t.Errorf("they are sorted by %s, the description says %s", key, want)
+	}
+	amounts := strings.Join(slices.Concat([]string{"position", "squares"}, clickhouse.SumAmounts()), ", ")
+	engine := line(t, conn, "SELECT engine_full FROM system.tables WHERE database = ? AND name = 'sums'", name)
+	if !strings.HasPrefix(engine, "SummingMergeTree(("+amounts+"))") {
+		t.Errorf("what is added up is not %s: %s", amounts, engine)
+	}
+	for _, amount := range strings.Split(amounts, ", ") {
+		if got := line(t, conn, "SELECT type FROM system.columns WHERE database = ? AND table = 'sums' AND name = ?", name, amount); got != "Int128" {
+			t.Errorf("%s is an %s", amount, got)
+		}
+	}
+}
+
+// Members are only ever added at the end: rows that are there were written with those before.
+func TestTablesWithRollsHaveDeltasOfTheSumsColumns(t *testing.T) {
+	conn, name := migrated(t, clickhouse.Target{})
+	var members []string
+	for _, k := range clickhouse.DeltaKeys() {
+		members = append(members, k+" String")
+	}
+	for _, a := range clickhouse.SumAmounts() {
+		members = append(members, a+" Int64")
+	}
+	got := lines(t, conn, "SELECT concat(table, ' ', type) FROM system.columns WHERE database = ? AND name = 'delta' ORDER BY table", name)
+	var want []string
+	for _, table := range contributing() {
+		want = append(want, table+" Array(Tuple("+strings.Join(members, ", ")+"))")
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the server has\n%q, described are\n%q", got, want)
+	}
+}
+
+// A position row without deltas would leave the view behind, and its mend would write nothing, for ever; deltas on another row would
+// never reach the view.
+func TestDeltasStandOnPositionRowsAlone(t *testing.T) {
 	conn, _ := migrated(t, clickhouse.Target{})
-	ctx := context.Background()
-	// Given records of many contracts, each contract's together, as time brings them.
-	fill := "INSERT INTO records (tenant, project, id, contract_id) SELECT 't', 'P', leftPad(toString(number), 8, '0'), concat('C', toString(intDiv(number, 100))) FROM numbers(100000)"
-	if err := conn.Exec(ctx, fill); err != nil {
+	const empty = "'', '', '', '', '', '', '', '', 0, 0, 0, 0, 0, 0"
+	entry := func(project string) string { return fmt.Sprintf("[('', '', '%s', %s)]", project, empty) }
+	for _, table := range contributing() {
+		own := "#" + table + "/7"
+		for name, tc := range map[string]struct {
+			tenant, project, delta string
+			refused                bool
+		}{
+			"a position row":                {"", "#7", entry(own), false},
+			"an entity":                     {"t", "P", "[]", false},
+			"a position row without deltas": {"", "#7", "[]", true},
+			"one whose first entry is another partition's": {"", "#7", entry("#" + table + "/77"), true},
+			"one whose first entry is another table's":     {"", "#7", entry("#tables/7"), true},
+			"an entity with deltas":                        {"t", "P", entry(own), true},
+		} {
+			row := fmt.Sprintf("INSERT INTO %s (tenant, project, row_version, delta) VALUES ('%s', '%s', 10, %s)", table, tc.tenant, tc.project, tc.delta)
+			var refusal *driver.Exception
+			switch err := conn.Exec(context.Background(), row); {
+			case !tc.refused && err != nil:
+				t.Errorf("%s: %s: %v", table, name, err)
+			case tc.refused && (!errors.As(err, &refusal) || refusal.Code != violatedConstraint):
+				t.Errorf("%s: %s is not refused by a constraint: %v", table, name, err)
+			}
+		}
+	}
+}
+
+const violatedConstraint = 469 // the server's error code
+
+func TestRollsNameColumnsOfTheSums(t *testing.T) {
+	conn, name := migrated(t, clickhouse.Target{})
+	tables := lines(t, conn, "SELECT name FROM system.tables WHERE database = ?", name)
+	keys, amounts := clickhouse.SumKeys()[3:], clickhouse.SumAmounts() // behind tenant, project and roll
+	names := map[string]bool{}
+	for _, id := range clickhouse.Rolls() {
+		r := id.Roll()
+		if names[r.Name] {
+			t.Errorf("there are two rolls %s", r.Name)
+		}
+		names[r.Name] = true
+		if found, ok := clickhouse.RollNamed(r.Name); !ok || found != id {
+			t.Errorf("roll %s is number %d, found as %d, %v", r.Name, id, found, ok)
+		}
+		if !slices.Contains(tables, r.Table) || !slices.Contains(clickhouse.RollsOf(r.Table), id) {
+			t.Errorf("%s belongs to table %s, which is none or does not have it", r.Name, r.Table)
+		}
+		for _, of := range []struct{ has, among []string }{{r.Keys, keys}, {r.Amounts, amounts}} {
+			if slices.ContainsFunc(of.has, func(c string) bool { return !slices.Contains(of.among, c) }) || len(of.has) == 0 || repeats(of.has) {
+				t.Errorf("%s has %q, the sums have %q", r.Name, of.has, of.among)
+			}
+		}
+		if len(r.Keys) > clickhouse.MaxRollKeys || len(r.Amounts) > clickhouse.MaxRollAmounts {
+			t.Errorf("%s has more keys or amounts than a contribution has room for", r.Name)
+		}
+	}
+	if _, ok := clickhouse.RollNamed("position"); ok {
+		t.Error("a roll that nobody described is known")
+	}
+	if of := clickhouse.RollsOf("users"); len(of) > 0 {
+		t.Errorf("users have rolls %v", of)
+	}
+}
+
+func repeats(all []string) bool {
+	return len(slices.Compact(slices.Sorted(slices.Values(all)))) < len(all)
+}
+
+// A migration that a database has taken is frozen text: whatever changes gets a file of its own.
+func TestMigrationsAreAsTheyWereReleased(t *testing.T) {
+	released := map[string]string{
+		"0000_migrations":           "1e7aaf3fc2da6342e0149df24dcd704ac5abfeea660794846e084bf1e6634b00",
+		"0001_control":              "1ebadcb4db179b2f4785d705dd465ce9ac7457ff9e0b14b2cb15ea8b76a01ee8",
+		"0002_sums":                 "50433c6a6f03706cfcecab017fa47e23e7ad0060868def9c83b813d912d23453",
+		"0003_projects_and_access":  "f4b68064ece1e275cb89ec4a751b9bc8e207733ef37ce8293f0b1248b2b7e283",
+		"0004_records":              "eb6ef54ec55189283e73d0f12f04371078b88a71fb76cb1e2568e6cbf98a5155",
+		"0005_budget":               "6bbfcf3a1428745926f740b419e25855d340ce4df659d73b47c9c0e8b8121aa3",
+		"0006_contracts":            "a6c1bb97a4da5c1154ef341df9dd4a6abbd0e4653eef28b3ca055b73b436d1bb",
+		"0007_claims_and_forecasts": "97476f80a72d59a2373b1e099a926b268052955b1981140bd3e3b1829c046118",
+	}
+	steps, err := clickhouse.Migrations(clickhouse.Target{})
+	if err != nil {
 		t.Fatal(err)
 	}
-	// When those of one are asked for, then the index leaves a few granules of a hundred.
-	plan := strings.Join(lines(t, conn, "EXPLAIN indexes = 1 SELECT id FROM records WHERE tenant = 't' AND project = 'P' AND contract_id = 'C500'"), "\n")
-	_, index, used := strings.Cut(plan, "contract_bloom")
-	var granules, all int
-	if _, after, ok := strings.Cut(index, "Granules: "); !used || !ok {
-		t.Fatalf("the index is not used:\n%s", plan)
-	} else if _, err := fmt.Sscanf(after, "%d/%d", &granules, &all); err != nil || all < 90 || granules > 10 {
-		t.Errorf("%d of %d granules are read:\n%s", granules, all, plan)
+	for _, m := range steps {
+		name := fmt.Sprintf("%04d_%s", m.Version, m.Name)
+		if released[name] != m.SHA256 {
+			t.Errorf("%s has the hash %s, released was %q", name, m.SHA256, released[name])
+		}
+	}
+	if len(released) != len(steps) {
+		t.Errorf("%d migrations are there, %d are described", len(steps), len(released))
+	}
+	if last := steps[len(steps)-1].Version; last != clickhouse.Version {
+		t.Errorf("the newest migration is %d, this binary says that it knows %d", last, clickhouse.Version)
 	}
 }
 
