@@ -90,7 +90,7 @@ func RecordContribution(c Contribution, id string, r *events.Record) (Contributi
 		if !counting {
 			continue
 		}
-		c = c.add(clickhouse.RollLines, rollKeys{contract, node, currency, string(status)}, first, nets[i], gross[i])
+		c = c.add(clickhouse.RollLines, rollKeys{contract, node, currency, string(status)}, first, 1, nets[i], gross[i])
 		if currency == "" {
 			continue
 		}

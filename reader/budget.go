@@ -53,50 +53,35 @@ type BudgetWish struct {
 // budgetSettings are those of a statement over the sums of one project.
 var budgetSettings = clickhouse.Settings{"max_threads": 1, "enable_shared_storage_snapshot_in_query": 1}
 
-// Parts of the budget's statement.
+// Parts of the budget's statement, besides the rolls.
 const (
-	partNodes     = "nodes"
-	partBudget    = "budget"
-	partRecords   = "records"
-	partContracts = "contracts"
-	partClaims    = "claims"
-	partEntries   = "entries"
+	partNodes   = "nodes"
+	partEntries = "entries"
 )
 
+// budgetRolls are the rolls that a budget is made of. They lie together in sums, project by project.
+var budgetRolls = []string{"budget", "claims", "contracts", "lines", "transfers"}
+
 // budgetQuery reads all that the figures of a budget are made of, and beside it the positions of the table of nodes. It is one
-// statement, so every table is read as it stands at one moment, and no change is half in it: what an event changes in a view comes in
+// statement, so every table is read as it stands at one moment, and no change is half in it: what an event changes in the sums comes in
 // one block.
 func budgetQuery(tenant, project string) Query {
 	const of = "\nWHERE tenant = {tenant:String} AND project = {project:String}"
-	booked := func(view string) string {
-		return "SELECT '" + partBudget + "', node, '', '', toString(currency), '', " + packed("sum(value)") + "\nFROM " + view + of + "\nGROUP BY node, currency"
-	}
 	return Query{
 		SQL: "SELECT '" + partNodes + "' AS part, '' AS node, project AS id, '' AS line, '' AS currency, '' AS kind, " + packed("max(row_version)") + ` AS sums
 FROM budget_nodes
 WHERE tenant = ''
 GROUP BY project
 UNION ALL
-` + booked("budget_sums") + `
-UNION ALL
-` + booked("transfer_sums") + `
-UNION ALL
-SELECT '` + partRecords + `', node, contract, '', toString(currency), toString(source), ` + packed(sumsByStatus()...) + `
-FROM record_lines` + of + `
-GROUP BY contract, node, currency, source
-UNION ALL
-SELECT '` + partContracts + `', node, contract, line, toString(currency), toString(status), ` + packed("sum(base)", "sum(committed)", "sum(pending)") + `
-FROM contract_sums` + of + `
-GROUP BY contract, line, node, currency, status
-HAVING sum(lines) != 0 OR sum(pending) != 0
-UNION ALL
-SELECT '` + partClaims + `', node, '', '', toString(currency), '', ` + packed("sum(pending)") + `
-FROM claim_sums` + of + `
-GROUP BY node, currency
+SELECT toString(roll), node, contract, line, toString(currency), if(roll = 'contracts', toString(status), '') AS of_status,
+  if(roll = 'lines', ` + packed(sumsByStatus()...) + ", " + packed("sum(value)", "sum(committed)", "sum(pending)") + `)
+FROM sums` + of + ` AND roll IN {rolls:Array(String)}
+GROUP BY roll, contract, line, node, currency, of_status
+HAVING roll != 'contracts' OR sum(count) != 0 OR sum(pending) != 0
 UNION ALL
 SELECT '` + partEntries + `', node_id, id, '', toString(currency), '', ` + packed("ifNull(value, 0)") + `
 FROM uncommitted_entries FINAL` + of + ` AND NOT deleted AND value IS NOT NULL`,
-		Args: map[string]any{"tenant": tenant, "project": project},
+		Args: map[string]any{"tenant": tenant, "project": project, "rolls": budgetRolls},
 	}
 }
 
@@ -114,7 +99,7 @@ func sumsByStatus() []string {
 	return sums
 }
 
-// Budget returns a project's budget as it is now. No record is read for it: the sums come from the views.
+// Budget returns a project's budget as it is now. No record is read for it.
 func (r *Reader) Budget(ctx context.Context, wish BudgetWish) (Budget, error) {
 	in, err := r.budgetInput(ctx, wish)
 	if err != nil {
@@ -212,7 +197,7 @@ func (b *budgetRows) read(ctx context.Context, r *Reader, q Query) error {
 	return err
 }
 
-// budgetRow is a row of any part. Kind is the status of a contract, or the source of records.
+// budgetRow is a row of any part. Kind is the status of a contract.
 type budgetRow struct{ part, node, id, line, currency, kind, sums string }
 
 var errCount = errors.New("a sum of counts is out of range")
@@ -227,23 +212,25 @@ func (b *budgetRows) take(row *budgetRow) error {
 		}
 		next, _ := at.Int64() // an offset of Kafka
 		b.nodes[row.id] = uint64(next)
-	case partBudget:
+	case "budget", "transfers":
 		sum := analytics.BudgetSum{NodeID: node, Currency: row.currency}
-		if err := unpack(row.sums, &sum.Amount); err != nil {
+		var committed, pending analytics.Int128
+		if err := unpack(row.sums, &sum.Amount, &committed, &pending); err != nil {
 			return err
 		}
 		b.input.Budget = append(b.input.Budget, sum)
-	case partRecords:
+	case "lines":
 		return b.takeRecords(row)
-	case partContracts:
+	case "contracts":
 		sum := analytics.ContractSum{ContractID: analytics.ContractID(row.id), Line: row.line, NodeID: node, Currency: row.currency, Status: row.kind}
 		if err := unpack(row.sums, &sum.Base, &sum.Committed, &sum.Pending); err != nil {
 			return err
 		}
 		b.contracts = append(b.contracts, sum)
-	case partClaims:
+	case "claims":
 		sum := analytics.ClaimSum{NodeID: node, Currency: row.currency}
-		if err := unpack(row.sums, &sum.Pending); err != nil {
+		var value, committed analytics.Int128
+		if err := unpack(row.sums, &value, &committed, &sum.Pending); err != nil {
 			return err
 		}
 		b.input.Claims = append(b.input.Claims, sum)
@@ -267,7 +254,7 @@ func (b *budgetRows) takeRecords(row *budgetRow) error {
 		return fmt.Errorf("sums of records of %d bytes", len(row.sums))
 	}
 	for i, status := range budgetStatuses {
-		sum, err := recordSum(row.node, row.id, row.currency, string(status), row.kind, row.sums[i*each:(i+1)*each])
+		sum, err := recordSum(row.node, row.id, row.currency, string(status), row.sums[i*each:(i+1)*each])
 		if err != nil {
 			return err
 		}
@@ -279,9 +266,9 @@ func (b *budgetRows) takeRecords(row *budgetRow) error {
 }
 
 // recordSum makes net, gross and count of records under one key.
-func recordSum(node, contract, currency, status, source, sums string) (analytics.RecordSum, error) {
+func recordSum(node, contract, currency, status, sums string) (analytics.RecordSum, error) {
 	sum := analytics.RecordSum{
-		NodeID: analytics.NodeID(node), ContractID: analytics.ContractID(contract), Currency: currency, Status: analytics.RecordStatus(status), Source: source,
+		NodeID: analytics.NodeID(node), ContractID: analytics.ContractID(contract), Currency: currency, Status: analytics.RecordStatus(status),
 	}
 	var count analytics.Int128
 	if err := unpack(sums, &sum.Net, &sum.Gross, &count); err != nil {

@@ -60,12 +60,14 @@ LIMIT {limit:UInt32}`,
 	}
 }
 
-// contractQuery finds a contract by its id alone, in whatever project it is.
+// contractQuery finds a contract by its id alone, in whatever project it is: where it may be, the projection by_id knows; what it is now,
+// the table does.
 func contractQuery(tenant, id string) Query {
 	return Query{
 		SQL: "SELECT " + contractColumns.String() + `
 FROM contracts FINAL
 WHERE tenant = {tenant:String} AND id = {id:String} AND NOT deleted
+  AND project GLOBAL IN (SELECT project FROM contracts WHERE tenant = {tenant:String} AND id = {id:String})
 LIMIT 1`,
 		Args: map[string]any{"tenant": tenant, "id": id, "undated": undated},
 	}
@@ -74,19 +76,18 @@ LIMIT 1`,
 // linkedRecordsQuery sums up what is linked to these contracts in these projects.
 func linkedRecordsQuery(tenant string, projects, contracts []string) Query {
 	return Query{
-		SQL: "SELECT project, contract, node, toString(currency), toString(status), toString(source), " + packed("sum(net)", "sum(gross)", "sum(count)") + `
-FROM record_lines
-WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND contract IN {contracts:Array(String)}
-GROUP BY project, contract, node, currency, status, source
+		SQL: "SELECT project, contract, node, toString(currency), toString(status), " + packed("sum(net)", "sum(gross)", "sum(count)") + `
+FROM sums
+WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND roll = 'lines' AND contract IN {contracts:Array(String)}
+GROUP BY project, contract, node, currency, status
 HAVING sum(allocations) != 0`,
 		Args: map[string]any{"tenant": tenant, "projects": projects, "contracts": contracts},
 	}
 }
 
-// outsideRecordsQuery finds the records that are in some sums: (project, contract, node, currency, status, source). Candidates are
-// found by their contract with the help of an index, in whatever version; what counts is their newest one.
+// outsideRecordsQuery lists the records that are linked to a contract and coded on a node, for some (project, contract, node, currency).
 func outsideRecordsQuery(tenant string, sums [][]string) (Query, error) {
-	table, err := idTable("outside", []string{"project", "contract", "node", "currency", "status", "source"}, sums)
+	table, err := idTable("outside", []string{"project", "contract", "node", "currency"}, sums)
 	if err != nil {
 		return Query{}, err
 	}
@@ -95,15 +96,18 @@ func outsideRecordsQuery(tenant string, sums [][]string) (Query, error) {
 		projects[key[0]], contracts[key[1]] = true, true
 	}
 	return Query{
-		SQL: `SELECT project, contract_id, id
-FROM records FINAL
-WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND NOT deleted AND net IS NOT NULL
-  AND id GLOBAL IN (
-    SELECT id
-    FROM records
-    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND contract_id IN {contracts:Array(String)})
-  AND arrayExists(node -> (project, contract_id, node, toString(currency), toString(status), toString(source)) IN outside, allocation_node)
-ORDER BY id`,
+		SQL: `SELECT project, contract, record
+FROM (
+  SELECT project, contract, node, toString(currency) AS in_currency, record
+  FROM sums
+  WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND roll = 'links' AND contract IN {contracts:Array(String)}
+    AND contractor = '' AND line = '' AND node IN (SELECT node FROM outside)
+  GROUP BY project, contract, node, currency, record
+  HAVING sum(count) != 0
+)
+WHERE (project, contract, node, in_currency) IN outside
+GROUP BY project, contract, record
+ORDER BY record`,
 		Args:   map[string]any{"tenant": tenant, "projects": keys(projects), "contracts": keys(contracts)},
 		Tables: []*ext.Table{table},
 	}, nil

@@ -36,7 +36,7 @@ type ContractorPage struct {
 	Limit    int
 }
 
-// query joins the contractors with those that are referred to: of records a view knows them, contracts are few. The contractors go
+// query joins the contractors with those that are referred to: of records a roll knows them, contracts are few. The contractors go
 // first, so that the page is cut in their order.
 func (p ContractorPage) query() Query {
 	return Query{
@@ -50,8 +50,8 @@ INNER JOIN (
   SELECT referred, max(project IN {marked:Array(String)}) AS marked
   FROM (
     SELECT project, contractor AS referred
-    FROM record_contractors
-    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND contractor > {after:String}
+    FROM sums
+    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND roll = 'contractors' AND contract = '' AND contractor > {after:String}
     GROUP BY project, contractor
     HAVING sum(count) != 0
     UNION ALL

@@ -157,16 +157,16 @@ func (f *contractFinder) linkedRecords(ctx context.Context) error {
 		projects[key.project] = true
 		ids = append(ids, key.contract)
 	}
-	var project, contract, node, currency, status, source, sums string
+	var project, contract, node, currency, status, sums string
 	err := f.reader.each(ctx, linkedRecordsQuery(f.tenant, keys(projects), ids), budgetSettings, func(scan func(...any) error) error {
-		if err := scan(&project, &contract, &node, &currency, &status, &source, &sums); err != nil {
+		if err := scan(&project, &contract, &node, &currency, &status, &sums); err != nil {
 			return err
 		}
 		c, ok := contracts[inProject{project, contract}]
 		if !ok {
 			return nil
 		}
-		sum, err := recordSum(node, contract, currency, status, source, sums)
+		sum, err := recordSum(node, contract, currency, status, sums)
 		c.linked = append(c.linked, sum)
 		return err
 	})
@@ -176,8 +176,8 @@ func (f *contractFinder) linkedRecords(ctx context.Context) error {
 	return nil
 }
 
-// toRecode finds the records that are coded outside the lines of their contracts. The views tell whether there are any; only then
-// records are looked up, by their contracts.
+// toRecode finds the records that are coded outside the lines of their contracts. The sums tell whether there are any; only then
+// they are listed, by their contracts and nodes.
 func (f *contractFinder) toRecode(ctx context.Context, state string, projects []ProjectRef) error {
 	var used []ProjectRef
 	for _, p := range projects {
@@ -202,7 +202,7 @@ func (f *contractFinder) toRecode(ctx context.Context, state string, projects []
 			continue
 		}
 		for _, sum := range structures[c.ProjectID].ToRecode(&c.Contract, c.linked) {
-			outside = append(outside, []string{c.ProjectID, string(c.ID), string(sum.NodeID), sum.Currency, string(sum.Status), sum.Source})
+			outside = append(outside, []string{c.ProjectID, string(c.ID), string(sum.NodeID), sum.Currency})
 		}
 	}
 	if len(outside) == 0 {

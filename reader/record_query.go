@@ -184,13 +184,51 @@ func (f *RecordFilter) countQuery(c *conditions) Query {
 	return Query{SQL: "SELECT count()\nFROM records FINAL\nWHERE " + strings.Join(where, " AND "), Args: args, Tables: c.tables}
 }
 
-// recordQuery finds a record by its id alone, in whatever project it is.
+// recordQuery finds a record by its id alone, in whatever project it is: where it may be, the projection by_id knows; what it is now, the
+// table does.
 func recordQuery(tenant, id string, read Part[Record]) Query {
 	return Query{
 		SQL: "SELECT " + recordColumns(read).String() + `
 FROM records FINAL
 WHERE tenant = {tenant:String} AND id = {id:String} AND NOT deleted
+  AND project GLOBAL IN (SELECT project FROM records WHERE tenant = {tenant:String} AND id = {id:String})
 LIMIT 1`,
 		Args: map[string]any{"tenant": tenant, "id": id},
 	}
+}
+
+// candidatesQuery finds the next places where records of several projects may be, ascending by id, in whatever version: the projection
+// by_id has them in this order. It gives at most window of them.
+func (p *RecordPage) candidatesQuery(after string, window int) Query {
+	ids := make([]string, len(p.Filter.Projects))
+	for i, project := range p.Filter.Projects {
+		ids[i] = project.ID
+	}
+	return Query{
+		SQL: `SELECT id, project
+FROM records
+WHERE tenant = {tenant:String} AND id > {after:String} AND project IN {projects:Array(String)}
+ORDER BY tenant, id
+LIMIT {window:UInt32}`,
+		Args: map[string]any{"tenant": p.Filter.Tenant, "after": after, "projects": ids, "window": window},
+	}
+}
+
+// fromQuery reads the records that are at some places now.
+func (p *RecordPage) fromQuery(places [][]string) (Query, error) {
+	table, err := idTable("places", []string{"project", "id"}, places)
+	if err != nil {
+		return Query{}, err
+	}
+	projects := make(map[string]bool)
+	for _, place := range places {
+		projects[place[0]] = true
+	}
+	return Query{
+		SQL: "SELECT " + recordColumns(p.Read).String() + `
+FROM records FINAL
+WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND (project, id) IN places AND NOT deleted
+ORDER BY id, project`,
+		Args: map[string]any{"tenant": p.Filter.Tenant, "projects": keys(projects)}, Tables: []*ext.Table{table},
+	}, nil
 }

@@ -125,7 +125,12 @@ func (f *recordFinder) page(ctx context.Context, p RecordPage, where *conditions
 		ask := p
 		ask.Limit = limit + 1
 		f.rows, f.records = 0, make([]Record, 0, ask.Limit)
-		err := f.read(ctx, ask.query(where))
+		var err error
+		if len(p.Filter.Projects) > 1 && len(where.sql) == 0 {
+			err = f.readOver(ctx, ask)
+		} else {
+			err = f.read(ctx, ask.query(where))
+		}
 		if tooLarge(err) && limit > 1 {
 			continue
 		}
@@ -135,6 +140,60 @@ func (f *recordFinder) page(ctx context.Context, p RecordPage, where *conditions
 		f.records = f.records[:min(len(f.records), limit)]
 		return f.rows > limit, nil
 	}
+}
+
+// windows bounds how often readOver looks for more candidates: each window is twice as wide as the one before.
+const windows = 20
+
+// readOver reads records of several projects in the order of their ids, without asking each project for its own: the projection by_id
+// says where they may be, and only those places are read.
+func (f *recordFinder) readOver(ctx context.Context, p RecordPage) error {
+	after, window := p.After, p.Limit+p.Limit/4
+	for range windows {
+		places, whole, err := f.candidates(ctx, &p, after, window)
+		if err != nil {
+			return err
+		}
+		if len(places) > 0 {
+			query, err := p.fromQuery(places)
+			if err != nil {
+				return err
+			}
+			if err := f.read(ctx, query); err != nil || f.rows >= p.Limit {
+				return err
+			}
+			after = places[len(places)-1][1]
+		}
+		if whole {
+			return nil
+		}
+		window *= 2
+	}
+	return fmt.Errorf("no page of records within %d windows of candidates", windows)
+}
+
+// candidates are the next places, (project, id), of all ids that the window covers; whole when none follow. An id may have several
+// places, because records move: those of the last id may go on behind the window, so it is left to the next one.
+func (f *recordFinder) candidates(ctx context.Context, p *RecordPage, after string, window int) (places [][]string, whole bool, err error) {
+	var id, project string
+	rows := 0
+	err = f.reader.each(ctx, p.candidatesQuery(after, window), pageSettings, func(scan func(...any) error) error {
+		if err := scan(&id, &project); err != nil {
+			return err
+		}
+		rows++
+		if n := len(places); n == 0 || places[n-1][0] != project || places[n-1][1] != id {
+			places = append(places, []string{project, id})
+		}
+		return nil
+	})
+	if rows < window {
+		return places, true, err
+	}
+	for len(places) > 0 && places[len(places)-1][1] == id {
+		places = places[:len(places)-1]
+	}
+	return places, false, err
 }
 
 func (f *recordFinder) read(ctx context.Context, q Query) error {

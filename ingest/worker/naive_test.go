@@ -21,7 +21,7 @@ import (
 type rollup struct{ keys, sums []string }
 
 var rollups = map[string]rollup{
-	"lines":       {[]string{"contract", "node", "currency", "status"}, []string{"count", "net", "gross"}},
+	"lines":       {[]string{"contract", "node", "currency", "status"}, []string{"count", "allocations", "net", "gross"}},
 	"cash":        {[]string{"node", "currency", "month"}, []string{"net"}},
 	"recognized":  {[]string{"node", "month"}, []string{"count"}},
 	"contractors": {[]string{"contractor"}, []string{"count"}},
@@ -196,7 +196,7 @@ var naive = map[events.Topic]kind{
 			if i == 0 {
 				first = 1
 			}
-			s.add("lines", []string{r.ContractID.V, a.NodeID.V, currency, status}, first, a.Net.V, gross[i])
+			s.add("lines", []string{r.ContractID.V, a.NodeID.V, currency, status}, first, 1, a.Net.V, gross[i])
 			if r.Net.Ok && status == "paid" {
 				s.add("cash", []string{a.NodeID.V, currency, naiveMonth(cashDate)}, a.Net.V)
 			}

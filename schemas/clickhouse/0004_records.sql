@@ -43,7 +43,7 @@ CREATE TABLE IF NOT EXISTS records {{onCluster}}
     delta Array(Tuple(
         roll String, tenant String, project String,
         contract String, contractor String, line String, node String, currency String, status String, month String, record String,
-        count Int64, net Int64, gross Int64, value Int64, committed Int64, pending Int64)),
+        count Int64, allocations Int64, net Int64, gross Int64, value Int64, committed Int64, pending Int64)),
     INDEX invoice_number_bloom invoice_number TYPE bloom_filter(0.01) GRANULARITY 1,
     PROJECTION by_id (SELECT tenant, id, project, row_version ORDER BY tenant, id),
     CONSTRAINT position_row_moves_its_view CHECK tenant != '' OR notEmpty(delta) AND delta[1].project = concat('#records/', substring(project, 2)),
@@ -70,6 +70,7 @@ SELECT
     if(d.tenant = '', toInt128(row_version) - toInt128(batch_first), 0) AS position,
     if(d.tenant = '', toInt128(row_version) * row_version - toInt128(batch_first) * batch_first, 0) AS squares,
     d.count AS count,
+    d.allocations AS allocations,
     d.net AS net,
     d.gross AS gross,
     d.value AS value,

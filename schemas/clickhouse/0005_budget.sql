@@ -22,7 +22,7 @@ CREATE TABLE IF NOT EXISTS budget_rows {{onCluster}}
     delta Array(Tuple(
         roll String, tenant String, project String,
         contract String, contractor String, line String, node String, currency String, status String, month String, record String,
-        count Int64, net Int64, gross Int64, value Int64, committed Int64, pending Int64)),
+        count Int64, allocations Int64, net Int64, gross Int64, value Int64, committed Int64, pending Int64)),
     CONSTRAINT position_row_moves_its_view CHECK tenant != '' OR notEmpty(delta) AND delta[1].project = concat('#budget_rows/', substring(project, 2)),
     CONSTRAINT only_position_rows_carry_sums CHECK tenant = '' OR empty(delta)
 )
@@ -52,7 +52,7 @@ CREATE TABLE IF NOT EXISTS budget_transfers {{onCluster}}
     delta Array(Tuple(
         roll String, tenant String, project String,
         contract String, contractor String, line String, node String, currency String, status String, month String, record String,
-        count Int64, net Int64, gross Int64, value Int64, committed Int64, pending Int64)),
+        count Int64, allocations Int64, net Int64, gross Int64, value Int64, committed Int64, pending Int64)),
     CONSTRAINT position_row_moves_its_view CHECK tenant != '' OR notEmpty(delta) AND delta[1].project = concat('#budget_transfers/', substring(project, 2)),
     CONSTRAINT only_position_rows_carry_sums CHECK tenant = '' OR empty(delta)
 )
@@ -98,6 +98,7 @@ SELECT
     if(d.tenant = '', toInt128(row_version) - toInt128(batch_first), 0) AS position,
     if(d.tenant = '', toInt128(row_version) * row_version - toInt128(batch_first) * batch_first, 0) AS squares,
     d.count AS count,
+    d.allocations AS allocations,
     d.net AS net,
     d.gross AS gross,
     d.value AS value,
@@ -121,6 +122,7 @@ SELECT
     if(d.tenant = '', toInt128(row_version) - toInt128(batch_first), 0) AS position,
     if(d.tenant = '', toInt128(row_version) * row_version - toInt128(batch_first) * batch_first, 0) AS squares,
     d.count AS count,
+    d.allocations AS allocations,
     d.net AS net,
     d.gross AS gross,
     d.value AS value,

@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS contracts {{onCluster}}
     delta Array(Tuple(
         roll String, tenant String, project String,
         contract String, contractor String, line String, node String, currency String, status String, month String, record String,
-        count Int64, net Int64, gross Int64, value Int64, committed Int64, pending Int64)),
+        count Int64, allocations Int64, net Int64, gross Int64, value Int64, committed Int64, pending Int64)),
     PROJECTION by_id (SELECT tenant, id, project, row_version ORDER BY tenant, id),
     CONSTRAINT position_row_moves_its_view CHECK tenant != '' OR notEmpty(delta) AND delta[1].project = concat('#contracts/', substring(project, 2)),
     CONSTRAINT only_position_rows_carry_sums CHECK tenant = '' OR empty(delta)
@@ -56,6 +56,7 @@ SELECT
     if(d.tenant = '', toInt128(row_version) - toInt128(batch_first), 0) AS position,
     if(d.tenant = '', toInt128(row_version) * row_version - toInt128(batch_first) * batch_first, 0) AS squares,
     d.count AS count,
+    d.allocations AS allocations,
     d.net AS net,
     d.gross AS gross,
     d.value AS value,

@@ -18,7 +18,7 @@ type RollID uint8
 // The rolls.
 const (
 	// RollLines is what records that count come to under each contract, budget line and status: neither accruals nor rejected ones.
-	// count has each record once, on its first allocation. A record without a net is counted under the currency '', with amounts of 0.
+	// count has each record once, on its first allocation; allocations is 1 for each, and for a record without any. A record without a net is counted under the currency '', with amounts of 0.
 	RollLines RollID = iota
 	// RollCash is what was paid on a budget line in a month.
 	RollCash
@@ -40,7 +40,7 @@ const (
 )
 
 var rolls = [...]Roll{
-	RollLines:       {Name: "lines", Table: "records", Keys: []string{"contract", "node", "currency", "status"}, Amounts: []string{"count", "net", "gross"}},
+	RollLines:       {Name: "lines", Table: "records", Keys: []string{"contract", "node", "currency", "status"}, Amounts: []string{"count", "allocations", "net", "gross"}},
 	RollCash:        {Name: "cash", Table: "records", Keys: []string{"node", "currency", "month"}, Amounts: []string{"net"}},
 	RollRecognized:  {Name: "recognized", Table: "records", Keys: []string{"node", "month"}, Amounts: []string{"count"}},
 	RollContractors: {Name: "contractors", Table: "records", Keys: []string{"contractor"}, Amounts: []string{"count"}},
@@ -86,4 +86,6 @@ func SumKeys() []string {
 }
 
 // SumAmounts are the columns of sums that are added up, besides position.
-func SumAmounts() []string { return []string{"count", "net", "gross", "value", "committed", "pending"} }
+func SumAmounts() []string {
+	return []string{"count", "allocations", "net", "gross", "value", "committed", "pending"}
+}
