@@ -274,7 +274,7 @@ func TestStoredAccessIsLoadedWithItsPositions(t *testing.T) {
 	w.project("P1", events.Project{})
 	w.seen(guestKey, "P1")
 	head := func(id string) map[string]any {
-		return map[string]any{"tenant": tenant, "project": "", "id": id, "row_version": uint64(50 * 1024)}
+		return map[string]any{"tenant": tenant, "project": "", "id": id, "row_version": uint64(50)}
 	}
 	with := func(row, more map[string]any) map[string]any {
 		for k, v := range more {

@@ -34,16 +34,16 @@ func benchWorld(b *testing.B) *world {
 	defer filling.Close()
 	exec := func(sql string) { b.Helper(); w.must(filling.Exec(context.Background(), sql)) }
 	exec(fmt.Sprintf(`INSERT INTO budget_nodes (tenant, project, id, row_version, structure_id, parent_id, level, code, name, active, accounting_codes)
-SELECT '%s', '', 'node-' || number, 1024, 'S1', if(number < 20, NULL, 'node-' || if(number < 200, number %% 20, 20 + number %% 180)),
+SELECT '%s', '', 'node-' || number, 1, 'S1', if(number < 20, NULL, 'node-' || if(number < 200, number %% 20, 20 + number %% 180)),
   if(number < 20, 'budget', if(number < 200, 'subBudget', 'costItem')), leftPad(toString(number), 7, '0'), 'Budget line ' || number, true, if(number < 20, '[{"system":"datev","code":"0700-00"}]', '[]')
 FROM numbers(%d)`, tenant, benchNodes))
 	exec(`INSERT INTO budget_nodes (tenant, project, row_version) VALUES ('', '#0', 1)`)
-	exec(fmt.Sprintf(`INSERT INTO contractors (tenant, id, row_version, name) SELECT '%s', 'contractor-' || number, 1024, 'Contractor ' || number || ' GmbH' FROM numbers(5000)`, tenant))
+	exec(fmt.Sprintf(`INSERT INTO contractors (tenant, id, row_version, name) SELECT '%s', 'contractor-' || number, 1, 'Contractor ' || number || ' GmbH' FROM numbers(5000)`, tenant))
 	const slice = benchRecords / 20
 	for from := 0; from < benchRecords; from += slice {
 		exec(fmt.Sprintf(`INSERT INTO records (tenant, project, id, row_version, source, direction, status, workflow_step, contractor_id, invoice_number, recognition_date, due_date, cash_date,
   currency, net, tax, gross, allocation_node, allocation_net, certified_codes, documents, channel, intake_status, received_at)
-SELECT '%s', 'P1', lower(hex(sipHash64(number))), 1024, 'invoice', 'out', ['setup', 'approvalPending', 'paymentPending', 'paid', 'paid'][number %% 5 + 1], 'Step', 'contractor-' || number %% 5000,
+SELECT '%s', 'P1', lower(hex(sipHash64(number))), 1, 'invoice', 'out', ['setup', 'approvalPending', 'paymentPending', 'paid', 'paid'][number %% 5 + 1], 'Step', 'contractor-' || number %% 5000,
   'RE-' || number, toDate32('2021-01-01') + number %% 1800, toDate32('2021-02-01') + number %% 1800, if(number %% 5 >= 3, toDate32('2021-02-01') + number %% 1800, NULL),
   'EUR', number, intDiv(number, 5), number + intDiv(number, 5), if(number %% 5 = 0, ['node-' || 200 + number %% 1800, 'node-' || 200 + number %% 1700], ['node-' || 200 + number %% 1800]),
   if(number %% 5 = 0, [number - 1, 1], [number]), '[]', '[{"name":"invoice.pdf","kind":"original"}]', 'email', 'completed', toDateTime64('2021-01-01 10:00:00', 6, 'UTC') + number

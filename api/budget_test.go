@@ -166,11 +166,9 @@ func TestATotalBeyondTheRangeIsAFault(t *testing.T) {
 	}
 	// And with sums that even 64 bits do not hold.
 	sums := func(each int64) {
-		rows := make([]map[string]any, 1030)
-		for i := range rows {
-			rows[i] = map[string]any{"tenant": tenant, "project": "P1", "node": "k", "currency": "EUR", "value": each}
+		for range 1030 {
+			w.budgets(map[string]int64{"k": each})
 		}
-		w.insertInto("budget_sums", "value", rows)
 	}
 	sums(most)
 	w.get(adminKey, "/v0/projects/P1/budget").want(t, 500, "internal-error")
@@ -196,19 +194,20 @@ func TestADeepStructure(t *testing.T) {
 		}
 		return i - 1
 	}
-	var nodeRows, sums []map[string]any
+	var nodeRows []map[string]any
+	budgets := map[string]int64{}
 	for i := range nodes {
 		var above *string
 		if p := parent(i); p >= 0 {
 			id := fmt.Sprint("n", p)
 			above = &id
 		}
-		nodeRows = append(nodeRows, map[string]any{"tenant": tenant, "project": "", "id": fmt.Sprint("n", i), "row_version": uint64(1024), "structure_id": pointer(some("S1")), "parent_id": above,
+		nodeRows = append(nodeRows, map[string]any{"tenant": tenant, "project": "", "id": fmt.Sprint("n", i), "row_version": uint64(1), "structure_id": pointer(some("S1")), "parent_id": above,
 			"level": "costItem", "code": fmt.Sprintf("%06d", nodes-i), "name": "N", "active": true, "accounting_codes": "[]"})
-		sums = append(sums, map[string]any{"tenant": tenant, "project": "P1", "node": fmt.Sprint("n", i), "currency": "EUR", "value": int64(i)})
+		budgets[fmt.Sprint("n", i)] = int64(i)
 	}
 	w.insert("budget_nodes", nodeRows...)
-	w.insertInto("budget_sums", "value", sums)
+	w.budgets(budgets)
 	// When
 	r := w.get(adminKey, "/v0/projects/P1/budget").want(t, 200, "")
 	// Then every line is there once behind its parent, with the sum of those below it

@@ -77,7 +77,7 @@ func TestRecordsToRecode(t *testing.T) {
 		r.Net, r.Allocations = some(int64(0)), append(r.Allocations, events.RecordAllocation{NodeID: some("k"), Net: some(int64(-10))})
 	})
 	book("b-gone", "C1", "k", "setup", asIs)
-	w.gone("records", "b-gone", analytics.RecordShape())
+	w.gone("records", "b-gone")
 	book("b-relinked", "C1", "k", "setup", asIs)
 	book("b-relinked", "C2", "k", "setup", asIs)
 	book("b-recoded", "C1", "k", "setup", asIs)
@@ -131,7 +131,7 @@ func TestAContractMovesWithItsFigures(t *testing.T) {
 		t.Errorf("got %v", c)
 	}
 	// And when it goes, so do its figures; when its project is not known, it does not exist.
-	w.gone("contracts", "C1", analytics.ContractShape())
+	w.gone("contracts", "C1")
 	w.get(adminKey, "/v0/contracts/C1").want(t, 404, "not-found")
 	if p2 := committed("P2"); p2 != 0 {
 		t.Errorf("committed %v", p2)
@@ -185,7 +185,7 @@ func TestContractorsAreThoseThatProjectsReferTo(t *testing.T) {
 	refer("R4", "P1", "f-moved")
 	refer("R4", "P2", "f-moved")
 	refer("R5", "P1", "g-gone")
-	w.gone("records", "R5", analytics.RecordShape())
+	w.gone("records", "R5")
 	refer("R6", "P1", "h-unknown")
 	w.contractOf("C1", events.Contract{ProjectID: "P1", ContractorID: some("b-contract"), Status: "cancelled"})
 	w.contractOf("C2", events.Contract{ProjectID: "P1", ContractorID: some("c-both")})

@@ -227,7 +227,7 @@ func (w *world) project(id string, p events.Project) {
 	p.Currency = "EUR"
 	w.send(events.Projects, tenant, id, &p)
 	w.insert("projects", map[string]any{
-		"tenant": tenant, "project": id, "id": id, "row_version": uint64(w.version("state of projects", id)) * 1024, "name": p.Name,
+		"tenant": tenant, "project": id, "id": id, "row_version": uint64(w.version("state of projects", id)), "name": p.Name,
 		"workspace_id": pointer(p.WorkspaceID), "currency": p.Currency, "budget_structure_id": pointer(p.BudgetStructureID), "inbound_email": pointer(p.InboundEmail),
 	})
 }
@@ -249,14 +249,14 @@ func (w *world) node(id string, n events.BudgetNode) {
 		}
 	}
 	w.insert("budget_nodes",
-		row(tenant, n.ProjectID.V, id, uint64(w.version("state of nodes", id))*1024),
+		row(tenant, n.ProjectID.V, id, uint64(w.version("state of nodes", id))),
 		row("", "#0", "", uint64(w.version("position of nodes", ""))))
 }
 
 func (w *world) contractor(id string, name events.Opt[string]) {
 	w.Helper()
 	w.insert("contractors",
-		map[string]any{"tenant": tenant, "project": "", "id": id, "row_version": uint64(w.version("state of contractors", id)) * 1024, "name": pointer(name)},
+		map[string]any{"tenant": tenant, "project": "", "id": id, "row_version": uint64(w.version("state of contractors", id)), "name": pointer(name)},
 		map[string]any{"tenant": "", "project": "#0", "id": "", "row_version": uint64(w.version("position of contractors", "")), "name": nil})
 }
 

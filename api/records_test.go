@@ -44,7 +44,7 @@ func (r record) row(tenant string) map[string]any {
 		return &t
 	}
 	return map[string]any{
-		"tenant": tenant, "project": r.project, "id": r.id, "row_version": uint64(max(r.version, 1)) * 1024, "deleted": r.deleted,
+		"tenant": tenant, "project": r.project, "id": r.id, "row_version": uint64(max(r.version, 1)), "deleted": r.deleted,
 		"source": text(r.source, "invoice"), "direction": text(r.direction, "out"), "status": text(r.status, "setup"),
 		"workflow_step": null(r.workflowStep), "contractor_id": r.contractor, "counterparty_name": null(r.captured), "invoice_number": null(r.invoiceNumber),
 		"recognition_date": day(r.recognition), "due_date": day(r.due), "cash_date": day(r.cash),

@@ -6,68 +6,68 @@ import (
 
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 )
 
-// stored is an entity as its table holds it: where, and what it puts into the views.
+// stored is an entity as its table holds it: where, and what it puts into the sums.
 type stored struct {
-	project       string
-	contributions analytics.Contributions
-	row           map[string]any
+	project      string
+	contribution analytics.Contribution
+	row          map[string]any
 }
 
-// state stores the next version of an entity as the ingest does: the row takes out of the views what the one before put in. An entity
-// that goes to another project leaves a deleted row behind. A row nil deletes it.
-func (w *world) state(table, project, id string, row map[string]any, shape analytics.Shape, after analytics.Contributions) {
+// state stores the next version of an entity as the ingest does: the sums are taken what the one before put in. An entity that goes to
+// another project leaves a deleted row behind. A row nil deletes it.
+func (w *world) state(table, project, id string, row map[string]any, after analytics.Contribution) {
 	w.Helper()
 	if w.stored == nil {
 		w.stored = make(map[string]stored)
 	}
-	key, version := table+"/"+id, uint64(w.version(events.Topic("state of "+table), id))*1024
+	key, version := table+"/"+id, uint64(w.version(events.Topic("state of "+table), id))
 	before, known := w.stored[key]
 	deleted := row == nil
 	if deleted {
 		row, project = before.row, before.project
 	}
-	line := func(project string, deleted, moved bool, before, after analytics.Contributions) map[string]any {
+	line := func(project string, deleted, moved bool) map[string]any {
 		all := map[string]any{"tenant": tenant, "project": project, "id": id, "row_version": version, "deleted": deleted, "moved": moved}
 		for name, value := range row {
 			all[name] = value
 		}
-		columns(all, "before.", shape, before, -1)
-		columns(all, "after.", shape, after, 1)
 		return all
 	}
-	none := analytics.Contributions{}
 	if known && before.project != project {
-		w.insert(table, line(before.project, true, true, before.contributions, none))
-		before.contributions = none
+		w.insert(table, line(before.project, true, true))
 	}
-	w.insert(table, line(project, deleted, false, before.contributions, after))
+	w.insert(table, line(project, deleted, false))
+	w.sums(before.project, before.contribution, -1)
+	w.sums(project, after, 1)
 	w.stored[key] = stored{project, after, row}
 }
 
-// columns are the contributions as columns of the table; of an entity in no view there are none.
-func columns(row map[string]any, prefix string, shape analytics.Shape, c analytics.Contributions, sign int64) {
-	if len(shape.Keys) == 0 {
-		return
-	}
-	entries := len(c.Keys) / len(shape.Keys)
-	row[prefix+"position"] = make([]int64, entries)
-	for i, name := range shape.Keys {
-		values := []string{}
-		for e := range entries {
-			values = append(values, c.Keys[e*len(shape.Keys)+i])
+// sums adds a contribution to the sums of a project, sign times.
+func (w *world) sums(project string, c analytics.Contribution, sign int64) {
+	w.Helper()
+	rows := make([]map[string]any, 0, len(c))
+	for _, s := range c {
+		roll := s.Roll.Roll()
+		row := map[string]any{"tenant": tenant, "project": project, "roll": roll.Name}
+		for _, k := range clickhouse.SumKeys()[3:] {
+			row[k] = ""
 		}
-		row[prefix+name] = values
-	}
-	for i, name := range shape.Sums {
-		values := []int64{}
-		for e := range entries {
-			values = append(values, sign*c.Sums[e*len(shape.Sums)+i])
+		for _, a := range clickhouse.SumAmounts() {
+			row[a] = new(big.Int)
 		}
-		row[prefix+name] = values
+		for i, k := range roll.Keys {
+			row[k] = s.Keys[i]
+		}
+		for i, a := range roll.Amounts {
+			row[a] = big.NewInt(sign * s.Amounts[i])
+		}
+		rows = append(rows, row)
 	}
+	w.insert("sums", rows...)
 }
 
 func day(d events.Opt[calendar.Date]) *time.Time {
@@ -82,30 +82,30 @@ func (w *world) budgetRow(id, project, node string, value int64) {
 	w.Helper()
 	data := events.BudgetRow{ProjectID: project, Kind: "initial", NodeID: events.Opt[string]{V: node, Ok: node != ""}, Amount: events.Amount{Value: value, Currency: "EUR"}, Status: "approved"}
 	row := map[string]any{"kind": data.Kind, "node_id": node, "currency": "EUR", "value": value, "status": data.Status}
-	w.state("budget_rows", project, id, row, analytics.BudgetRowShape(), analytics.BudgetRowContributions(&data))
+	w.state("budget_rows", project, id, row, analytics.BudgetRowContribution(nil, &data))
 }
 
 func (w *world) transfer(id, project, from, to string, value int64) {
 	w.Helper()
 	data := events.BudgetTransfer{ProjectID: project, FromNodeID: some(from), ToNodeID: some(to), Amount: events.Amount{Value: value, Currency: "EUR"}, Status: "approved"}
 	row := map[string]any{"from_node_id": from, "to_node_id": to, "currency": "EUR", "value": value, "status": data.Status}
-	w.state("budget_transfers", project, id, row, analytics.BudgetTransferShape(), analytics.BudgetTransferContributions(&data))
+	w.state("budget_transfers", project, id, row, analytics.BudgetTransferContribution(nil, &data))
 }
 
 func (w *world) entry(id, project, node string, value events.Opt[int64]) {
 	w.Helper()
 	row := map[string]any{"node_id": node, "currency": "EUR", "value": pointer(value)}
-	w.state("uncommitted_entries", project, id, row, analytics.Shape{}, analytics.Contributions{})
+	w.state("uncommitted_entries", project, id, row, nil)
 }
 
 func (w *world) claim(id, project, node string, value, bp int64) {
 	w.Helper()
 	data := events.Claim{ProjectID: project, NodeID: some(node), Amount: events.Amount{Value: value, Currency: "EUR"}, ProbabilityBp: events.Decimal{Units: bp}, Status: "open"}
 	row := map[string]any{"node_id": node, "currency": "EUR", "value": value, "probability_bp": "", "status": "open"}
-	w.state("claims", project, id, row, analytics.ClaimShape(), analytics.ClaimContributions(&data))
+	w.state("claims", project, id, row, analytics.ClaimContribution(nil, &data))
 }
 
-// booked stores a record with what it puts into the views.
+// booked stores a record with what it puts into the sums.
 func (w *world) booked(id string, r events.Record) {
 	w.Helper()
 	if r.Source == "" {
@@ -121,9 +121,9 @@ func (w *world) booked(id string, r events.Record) {
 	for _, head := range []string{"tenant", "project", "id", "row_version", "deleted"} {
 		delete(row, head)
 	}
-	after, err := analytics.RecordContributions(&r)
+	after, err := analytics.RecordContribution(nil, id, &r)
 	w.must(err)
-	w.state("records", r.ProjectID, id, row, analytics.RecordShape(), after)
+	w.state("records", r.ProjectID, id, row, after)
 }
 
 // invoice is a record of one amount on one node, linked to a contract or not.
@@ -158,15 +158,15 @@ func (w *world) contractOf(id string, c events.Contract) {
 	}
 	row["amendment_id"], row["amendment_node"], row["amendment_status"] = ids, of, statuses
 	row["amendment_value"], row["amendment_date"], row["amendment_title"] = amounts, dates, titles
-	after, err := analytics.ContractContributions(analytics.ContractID(id), &c)
+	after, err := analytics.ContractContribution(nil, analytics.ContractID(id), &c)
 	w.must(err)
-	w.state("contracts", c.ProjectID, id, row, analytics.ContractShape(), after)
+	w.state("contracts", c.ProjectID, id, row, after)
 }
 
 // gone deletes a stored entity.
-func (w *world) gone(table, id string, shape analytics.Shape) {
+func (w *world) gone(table, id string) {
 	w.Helper()
-	w.state(table, "", id, nil, shape, analytics.Contributions{})
+	w.state(table, "", id, nil, nil)
 }
 
 func (w *world) snapshot(id string, s events.ForecastSnapshot) {
@@ -207,23 +207,23 @@ func (w *world) snapshot(id string, s events.ForecastSnapshot) {
 		nodes, reasons = append(nodes, e.NodeID), append(reasons, e.Reason)
 	}
 	row["explanation_node"], row["explanation_reason"] = nodes, reasons
-	w.state("forecast_snapshots", s.ProjectID, id, row, analytics.Shape{}, analytics.Contributions{})
+	w.state("forecast_snapshots", s.ProjectID, id, row, nil)
 }
 
 func (w *world) company(id string, c events.Contractor) {
 	w.Helper()
 	w.insert("contractors", map[string]any{
-		"tenant": tenant, "project": "", "id": id, "row_version": uint64(w.version("state of contractors", id)) * 1024, "name": pointer(c.Name), "city": pointer(c.City),
+		"tenant": tenant, "project": "", "id": id, "row_version": uint64(w.version("state of contractors", id)), "name": pointer(c.Name), "city": pointer(c.City),
 		"country": pointer(c.Country), "tax_id": pointer(c.TaxID), "registration_number": pointer(c.RegistrationNumber),
 	})
 }
 
-// insertInto puts rows with one sum into a view's table.
-func (w *world) insertInto(view, sum string, rows []map[string]any) {
+// budgets adds budgets to the sums of nodes of P1.
+func (w *world) budgets(values map[string]int64) {
 	w.Helper()
-	for _, row := range rows {
-		row["position"], row["count"] = big.NewInt(0), big.NewInt(1)
-		row[sum] = big.NewInt(row[sum].(int64))
+	var c analytics.Contribution
+	for node, value := range values {
+		c = append(c, analytics.Summand{Roll: clickhouse.RollBudget, Keys: [clickhouse.MaxRollKeys]string{node, "EUR"}, Amounts: [clickhouse.MaxRollAmounts]int64{value}})
 	}
-	w.insert(view, rows...)
+	w.sums("P1", c, 1)
 }

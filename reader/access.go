@@ -9,9 +9,6 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// versionStep is what a version counts in row_version: version * 1024 + restatement.
-const versionStep = 1024
-
 // stored is a row of a state table: what every table begins with, and the entity's payload.
 type stored[P any] struct {
 	position
@@ -33,7 +30,7 @@ func storedColumns[P any](payload columns[P]) columns[stored[P]] {
 
 // event is the last event of the row's entity.
 func (r *stored[P]) event() events.Event {
-	e := events.Event{Envelope: events.Envelope{ID: r.id, TenantID: r.tenant, Version: int64(r.rowVersion / versionStep), Op: events.Delete, At: r.at}}
+	e := events.Event{Envelope: events.Envelope{ID: r.id, TenantID: r.tenant, Version: int64(r.rowVersion), Op: events.Delete, At: r.at}}
 	if !r.deleted {
 		payload := r.payload
 		e.Op, e.Data = events.Upsert, &payload

@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+
+	"tallyhouse/schemas/clickhouse"
 )
 
 // positions are how far a state table has got, per partition. They change with every change in the table.
@@ -49,11 +50,11 @@ func (p positions) note(row *position) bool {
 func (p positions) byPartition() (map[int32]int64, error) {
 	offsets := make(map[int32]int64, len(p))
 	for name, next := range p {
-		number, err := strconv.ParseInt(strings.TrimPrefix(name, "#"), 10, 32)
-		if err != nil {
+		number, ok := clickhouse.PositionPartition(name)
+		if !ok {
 			return nil, fmt.Errorf("the position row of %q names no partition", name)
 		}
-		offsets[int32(number)] = int64(next)
+		offsets[number] = int64(next)
 	}
 	return offsets, nil
 }

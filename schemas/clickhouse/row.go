@@ -1,6 +1,9 @@
 package clickhouse
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Of every state table the rows of tenant '' are position rows, one for each partition that was written: project names the partition,
 // row_version is the position, the next offset that the table expects of it, and batch_first where the last batch began. No entity has
@@ -9,6 +12,13 @@ import "strconv"
 
 // PositionProject is the project of a partition's position row in a state table.
 func PositionProject(partition int32) string { return "#" + strconv.Itoa(int(partition)) }
+
+// PositionPartition is the partition that a position row of a state table names.
+func PositionPartition(project string) (partition int32, ok bool) {
+	number, found := strings.CutPrefix(project, "#")
+	n, err := strconv.ParseInt(number, 10, 32)
+	return int32(n), found && err == nil
+}
 
 // ViewPositionProject is the project of the row in sums that says how far the view of a state table has come in a partition.
 func ViewPositionProject(table string, partition int32) string {
