@@ -8,8 +8,8 @@ INNER JOIN (
   SELECT referred, max(project IN {marked:Array(String)}) AS marked
   FROM (
     SELECT project, contractor AS referred
-    FROM record_contractors
-    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND contractor > {after:String}
+    FROM sums
+    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND roll = 'contractors' AND contract = '' AND contractor > {after:String}
     GROUP BY project, contractor
     HAVING sum(count) != 0
     UNION ALL

@@ -5,4 +5,4 @@ WHERE tenant = {tenant:String} AND project = {project:String} AND id IN {ids:Arr
 -- ids = "[F1 F2]"
 -- project = "P1"
 -- tenant = "acme"
--- versions = "[1024 2048]"
+-- versions = "[1 2]"

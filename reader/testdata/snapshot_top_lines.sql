@@ -5,4 +5,4 @@ WHERE tenant = {tenant:String} AND project = {project:String} AND id IN {ids:Arr
 -- ids = "[F1]"
 -- project = "P1"
 -- tenant = "acme"
--- versions = "[1024]"
+-- versions = "[1]"
