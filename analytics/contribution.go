@@ -39,7 +39,7 @@ func (c Contribution) add(roll clickhouse.RollID, keys [clickhouse.MaxRollKeys]s
 type rollKeys = [clickhouse.MaxRollKeys]string
 
 // RecordContribution appends to c what a record adds to the sums of its project (docs/calculations.md#contributions). Accruals and
-// rejected records count in no amount. A record whose net is not known counts in no amount either: it has the currency ” and sums of
+// rejected records count in no amount. A record whose net is not known counts in no amount either: it has the currency "" and sums of
 // 0, and is counted all the same.
 func RecordContribution(c Contribution, id string, r *events.Record) (Contribution, error) {
 	entries := max(1, len(r.Allocations))

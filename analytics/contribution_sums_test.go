@@ -77,7 +77,7 @@ func (all contributed) records(t *rapid.T) (sums []analytics.RecordSum) {
 		}
 		sums = append(sums, analytics.RecordSum{
 			ContractID: analytics.ContractID(k[0]), NodeID: analytics.NodeID(k[1]), Currency: k[2], Status: analytics.RecordStatus(k[3]),
-			Count: count, Net: v[1], Gross: v[2],
+			Count: count, Net: v[2], Gross: v[3],
 		})
 	})
 	return sums

@@ -4,26 +4,26 @@
 
 CREATE TABLE IF NOT EXISTS sums {{onCluster}}
 (
-    tenant     LowCardinality(String),
-    project    String,
-    roll       LowCardinality(String),
-    contract   String,
-    contractor String,
-    line       String,
-    node       String,
-    currency   LowCardinality(String),
-    status     LowCardinality(String),
-    month      LowCardinality(String),
-    record     String,
-    position   Int128, -- rows of tenant '' alone, which have no other amount: the sum of the batches' lengths,
-    squares    Int128, -- and of next * next - first * first, which tells a missing batch from another one as long
-    count      Int128, -- what is counted: records, allocations, lines; see the rolls
-    allocations Int128,
-    net        Int128,
-    gross      Int128,
-    value      Int128, -- of budget rows, transfers and base contracts
-    committed  Int128, -- base contract and approved amendments
-    pending    Int128  -- increases that are not decided yet
+    tenant      LowCardinality(String),
+    project     String,
+    roll        LowCardinality(String),
+    contract    String,
+    contractor  String,
+    line        String,
+    node        String,
+    currency    LowCardinality(String),
+    status      LowCardinality(String),
+    month       LowCardinality(String),
+    record      String,
+    position    Int128, -- rows of tenant '' alone, which have no other amount: the sum of the batches' lengths,
+    squares     Int128, -- and of next * next - first * first, which tells a missing batch from another one as long
+    count       Int128, -- what is counted: records, allocations, lines; see the rolls
+    allocations Int128, -- of records, 1 for one without any
+    net         Int128,
+    gross       Int128,
+    value       Int128, -- of budget rows, transfers and base contracts
+    committed   Int128, -- base contract and approved amendments
+    pending     Int128  -- increases that are not decided yet
 )
 ENGINE = {{engine "SummingMergeTree" "(position, squares, count, allocations, net, gross, value, committed, pending)"}}
 ORDER BY (tenant, project, roll, contract, contractor, line, node, currency, status, month, record)

@@ -18,7 +18,8 @@ type RollID uint8
 // The rolls.
 const (
 	// RollLines is what records that count come to under each contract, budget line and status: neither accruals nor rejected ones.
-	// count has each record once, on its first allocation; allocations is 1 for each, and for a record without any. A record without a net is counted under the currency '', with amounts of 0.
+	// count has each record once, on its first allocation; allocations is 1 for each, and for a record without any. A record without a
+	// net is counted under the currency '', with amounts of 0.
 	RollLines RollID = iota
 	// RollCash is what was paid on a budget line in a month.
 	RollCash
