@@ -17,7 +17,7 @@ func TestLargeBatchesNeedLeave(t *testing.T) {
 	over, stop := context.WithCancel(t.Context())
 	stop()
 	writing := func() *writer {
-		w := &writer{coordinator: c}
+		w := &writer{coordinator: c, batch: nil}
 		w.begin(0).bytes = smallBytes + 1
 		return w
 	}
@@ -45,7 +45,7 @@ func TestLargeBatchesNeedLeave(t *testing.T) {
 	if large[0].batch != nil {
 		t.Error("the memory of a large batch is kept")
 	}
-	if err := waits.askLeave(over); err != nil {
+	if err := waits.askLeave(t.Context()); err != nil {
 		t.Errorf("leave that was given back is not given: %v", err)
 	}
 	if err := writing().askLeave(over); err == nil {

@@ -58,7 +58,7 @@ func versions(n, version int) (all []message) {
 
 // A rebuild's holder dies in the middle. The writer waits, the operator releases the hold, the writer still refuses, because the work has
 // not ended, and a second rebuild ends it.
-func TestSceneARebuildWhoseHolderDies(t *testing.T) {
+func TestScenarioARebuildWhoseHolderDies(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	s.send(someRecords(8)...)
@@ -169,7 +169,7 @@ func (s *scenario) formerFormula() {
 }
 
 // A release sums something new: its workers refuse until the sums are rebuilt, then go on with heads of the new life.
-func TestSceneAnotherFormulaBesideWorkers(t *testing.T) {
+func TestScenarioAnotherFormulaBesideWorkers(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	s.send(someRecords(8)...)
