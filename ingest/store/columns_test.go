@@ -18,11 +18,7 @@ func TestEveryColumnIsFilledAndNoneIsMissing(t *testing.T) {
 			}
 			want = append(want, "src_partition", "src_offset", "batch_first", "key_hash", "content_hash", "moved")
 			if e.Contributes() {
-				for _, when := range []string{"before.", "after."} {
-					for _, m := range slices.Concat([]string{"position"}, e.Shape.Keys, e.Shape.Sums) {
-						want = append(want, when+m)
-					}
-				}
+				want = append(want, "delta")
 			}
 			var got []string
 			for _, row := range texts(t, db, "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = {table:String} ORDER BY position",
@@ -36,22 +32,11 @@ func TestEveryColumnIsFilledAndNoneIsMissing(t *testing.T) {
 	}
 }
 
-func TestContributionsHaveWhatTheViewsSum(t *testing.T) {
+// A table has rolls if and only if its entities contribute to sums.
+func TestEntitiesContributeWhereThereAreRolls(t *testing.T) {
 	for _, e := range store.All() {
-		if e.Contributes() != (len(e.Views()) > 0) {
-			t.Errorf("%s contributes: %v, but has %d views", e.Table, e.Contributes(), len(e.Views()))
-		}
-		for _, v := range e.Views() {
-			for _, k := range v.Keys {
-				if !slices.Contains(e.Shape.Keys, k) {
-					t.Errorf("%s is keyed by %s, which %s does not contribute", v.Name, k, e.Table)
-				}
-			}
-			for _, s := range v.Sums {
-				if !slices.Contains(e.Shape.Sums, s) {
-					t.Errorf("%s sums %s, which %s does not contribute", v.Name, s, e.Table)
-				}
-			}
+		if e.Contributes() != (len(e.Rolls()) > 0) || e.Contributes() != (e.Formula != "") {
+			t.Errorf("%s contributes: %v, has %d rolls and formula %q", e.Table, e.Contributes(), len(e.Rolls()), e.Formula)
 		}
 	}
 }

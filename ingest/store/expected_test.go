@@ -2,7 +2,9 @@ package store_test
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -17,11 +19,16 @@ import (
 // image is a column of a table and the member of the message that it holds.
 type image struct {
 	column string
-	member string // a path; [] goes through a list
+	member string // a path; [] goes through a list; "" is the payload itself
 	as     func(v any) any
 }
 
-func (i image) value(data any) any { return through(data, i.member, i.as) }
+func (i image) value(data any) any {
+	if i.member == "" {
+		return i.as(data)
+	}
+	return through(data, i.member, i.as)
+}
 
 // through follows a path, list by list.
 func through(v any, path string, as func(any) any) any {
@@ -74,6 +81,82 @@ func micros(v any) any {
 	return at.UTC().Format("2006-01-02 15:04:05.000000")
 }
 
+// inJSON is a column's text that is JSON itself.
+var inJSON = map[string]bool{"certified_codes": true, "documents": true, "accounting_codes": true}
+
+// codes are accounting codes with all their members.
+func codes(v any) any {
+	all := []any{}
+	list, _ := v.([]any)
+	for _, c := range list {
+		inherited := member(c, "inherited")
+		if inherited == nil {
+			inherited = false
+		}
+		all = append(all, map[string]any{"system": member(c, "system"), "code": member(c, "code"), "name": member(c, "name"), "taxKey": member(c, "taxKey"), "inherited": inherited})
+	}
+	return all
+}
+
+func documents(v any) any {
+	all := []any{}
+	for _, d := range v.([]any) {
+		all = append(all, map[string]any{"name": member(d, "name"), "kind": member(d, "kind")})
+	}
+	return all
+}
+
+func given(v any) any { return v != nil }
+
+func orZero(v any) any {
+	if v == nil {
+		return json.Number("0")
+	}
+	return v
+}
+
+func listOrEmpty(v any) any {
+	if v == nil {
+		return []any{}
+	}
+	return v
+}
+
+// codeKeys are what a filter on accounting codes looks for.
+func codeKeys(v any) any {
+	all := []any{}
+	list, _ := v.([]any)
+	for _, c := range list {
+		all = append(all, member(c, "system").(string)+":"+member(c, "code").(string))
+	}
+	return all
+}
+
+// status is where the step leaves a record; nowhere, for one that nobody knows.
+func status(step any) any {
+	return map[any]string{"setup": "setup", "approval": "approvalPending", "payment": "paymentPending", "paid": "paid", "rejected": "rejected"}[step]
+}
+
+// cashDate is the day of payment: as given, else by the clocks of Vienna.
+func cashDate(data any) any {
+	given, at := member(data, "cashDate"), member(data, "paidAt")
+	switch {
+	case member(data, "stepKind") != "paid":
+		return nil
+	case given != nil || at == nil:
+		return given
+	}
+	vienna, err := time.LoadLocation("Europe/Vienna")
+	if err != nil {
+		return err.Error()
+	}
+	paid, err := time.Parse(time.RFC3339Nano, at.(string))
+	if err != nil {
+		return err.Error()
+	}
+	return paid.In(vienna).Format(time.DateOnly)
+}
+
 // plain is a decimal without zeros behind it.
 func plain(v any) any {
 	text := fmt.Sprint(v)
@@ -84,6 +167,37 @@ func plain(v any) any {
 }
 
 var images = map[events.Topic][]image{
+	events.Projects: {
+		{"name", "name", nil}, {"workspace_id", "workspaceId", nil}, {"currency", "currency", nil}, {"budget_structure_id", "budgetStructureId", nil},
+		{"inbound_email", "inboundEmail", nil},
+	},
+	events.BudgetNodes: {
+		{"structure_id", "structureId", nil}, {"parent_id", "parentId", nil}, {"level", "level", nil}, {"code", "code", nil}, {"name", "name", nil},
+		{"description", "description", nil}, {"active", "active", nil}, {"accounting_codes", "accountingCodes", codes},
+	},
+	events.Contractors: {
+		{"name", "name", nil}, {"city", "city", nil}, {"country", "country", nil}, {"tax_id", "taxId", nil}, {"registration_number", "registrationNumber", nil},
+	},
+	events.Users: {{"name", "name", nil}, {"email", "email", nil}, {"active", "active", nil}},
+	events.Memberships: {
+		{"user_id", "userId", nil}, {"scope_project_id", "scope.projectId", nil}, {"scope_workspace_id", "scope.workspaceId", nil}, {"scope_tenant", "scope.tenant", given},
+		{"role", "role", nil},
+	},
+	events.Keys: {
+		{"owner_user_id", "ownerUserId", nil}, {"environment", "environment", nil}, {"prefix", "prefix", nil},
+		{"secret_sha256", "secretSha256", func(v any) any { return strings.ToLower(v.(string)) }}, {"financial", "financial", nil}, {"has_groups", "groups", given},
+		{"groups", "groups", listOrEmpty}, {"has_project_ids", "projectIds", given}, {"project_ids", "projectIds", listOrEmpty}, {"expires_at", "expiresAt", micros},
+		{"revoked_at", "revokedAt", micros},
+	},
+	events.Records: {
+		{"source", "source", nil}, {"direction", "direction", nil}, {"status", "stepKind", status}, {"workflow_step", "workflowStep", nil},
+		{"contractor_id", "contractorId", orEmpty}, {"counterparty_name", "counterpartyName", nil}, {"invoice_number", "invoiceNumber", nil},
+		{"recognition_date", "recognitionDate", nil}, {"due_date", "dueDate", nil}, {"paid_at", "paidAt", micros}, {"given_cash_date", "cashDate", nil},
+		{"cash_date", "", cashDate}, {"currency", "currency", orEmpty}, {"net", "net", nil}, {"tax", "tax", nil}, {"gross", "gross", nil},
+		{"allocation_node", "allocations[].nodeId", orEmpty}, {"allocation_net", "allocations[].net", orZero}, {"contract_id", "contractId", orEmpty},
+		{"certified", "certifiedCodes", given}, {"certified_codes", "certifiedCodes", codes}, {"certified_keys", "certifiedCodes", codeKeys},
+		{"documents", "documents", documents}, {"channel", "intake.channel", nil}, {"intake_status", "intake.status", orEmpty}, {"received_at", "intake.receivedAt", micros},
+	},
 	events.BudgetRows: {
 		{"kind", "kind", nil}, {"node_id", "nodeId", orEmpty}, {"currency", "amount.currency", nil}, {"value", "amount.value", nil}, {"status", "status", nil},
 	},
@@ -114,27 +228,118 @@ var images = map[events.Topic][]image{
 	},
 }
 
-// rollups say what one live entity adds to a view, by the key behind tenant and project.
-var rollups = map[string]func(m eventstest.Message, add func(key []string, sums ...any)){
-	"budget_sums": func(m eventstest.Message, add func(key []string, sums ...any)) {
+// adder adds amounts to a sum of a roll; keys and amounts by the columns of sums.
+type adder func(roll string, keys map[string]string, amounts map[string]any)
+
+// contributes says what one live entity adds to the sums of its project.
+var contributes = map[events.Topic]func(m eventstest.Message, add adder){
+	events.BudgetRows: func(m eventstest.Message, add adder) {
 		if is(m, "status", "approved") {
-			add([]string{text(m, "nodeId"), text(m, "amount.currency")}, member(m["data"], "amount.value"), 1)
+			add("budget", keys{"node": text(m, "nodeId"), "currency": text(m, "amount.currency")}, amounts{"value": member(m["data"], "amount.value")})
 		}
 	},
-	"transfer_sums": func(m eventstest.Message, add func(key []string, sums ...any)) {
+	events.BudgetTransfers: func(m eventstest.Message, add adder) {
 		if is(m, "status", "approved") {
 			value := integer(member(m["data"], "amount.value"))
-			add([]string{text(m, "fromNodeId"), text(m, "amount.currency")}, new(big.Int).Neg(value), 1)
-			add([]string{text(m, "toNodeId"), text(m, "amount.currency")}, value, 1)
+			add("transfers", keys{"node": text(m, "fromNodeId"), "currency": text(m, "amount.currency")}, amounts{"value": new(big.Int).Neg(value)})
+			add("transfers", keys{"node": text(m, "toNodeId"), "currency": text(m, "amount.currency")}, amounts{"value": value})
 		}
 	},
-	"claim_sums": func(m eventstest.Message, add func(key []string, sums ...any)) {
+	events.Claims: func(m eventstest.Message, add adder) {
 		if is(m, "status", "open") {
-			add([]string{text(m, "nodeId"), text(m, "amount.currency")}, expectedClaim(m), 1)
+			add("claims", keys{"node": text(m, "nodeId"), "currency": text(m, "amount.currency")}, amounts{"pending": expectedClaim(m)})
 		}
 	},
-	"contract_sums": contractLines,
+	events.Contracts: contractLines,
+	events.Records:   recordSums,
 }
+
+type (
+	keys    = map[string]string
+	amounts = map[string]any
+)
+
+// recordSums: contractors count every record, recognized all but rejected ones, the others neither accruals nor rejected ones.
+func recordSums(m eventstest.Message, add adder) {
+	data, step := m["data"], text(m, "stepKind")
+	if contractor := text(m, "contractorId"); contractor != "" {
+		add("contractors", keys{"contractor": contractor}, amounts{"count": 1})
+	}
+	bookings := elements(data, "allocations")
+	if len(bookings) == 0 {
+		bookings = []any{map[string]any{"net": member(data, "net")}}
+	}
+	node := func(booking any) string { return orEmpty(member(booking, "nodeId")).(string) }
+	for _, b := range bookings {
+		if day := text(m, "recognitionDate"); day != "" && node(b) != "" && step != "rejected" {
+			add("recognized", keys{"node": node(b), "month": day[:len("2006-01")]}, amounts{"count": 1})
+		}
+	}
+	if is(m, "source", "accrual") || step == "rejected" || status(step) == "" {
+		return
+	}
+	currency, first := text(m, "currency"), 1
+	if member(data, "net") == nil {
+		currency = ""
+	}
+	for i, gross := range expectedGross(data, bookings) {
+		net := integer(orZero(member(bookings[i], "net")))
+		add("lines", keys{"contract": text(m, "contractId"), "node": node(bookings[i]), "currency": currency, "status": status(step).(string)},
+			amounts{"count": first, "allocations": 1, "net": net, "gross": gross})
+		first = 0
+		if currency == "" {
+			continue
+		}
+		if day, _ := cashDate(data).(string); day != "" {
+			add("cash", keys{"node": node(bookings[i]), "currency": currency, "month": day[:len("2006-01")]}, amounts{"net": net})
+		}
+		if contract := text(m, "contractId"); contract != "" && node(bookings[i]) != "" {
+			add("links", keys{"contract": contract, "node": node(bookings[i]), "currency": currency, "record": m["id"].(string)}, amounts{"count": 1})
+		}
+	}
+}
+
+// expectedGross spreads the gross by the nets, by fractions: what is lost by cutting goes to the greatest remainders, the first of equals.
+// Without a net there is no gross that counts; nets that cancel leave it on the first.
+func expectedGross(data any, bookings []any) []*big.Int {
+	shares := make([]*big.Int, len(bookings))
+	nets, sum := make([]*big.Int, len(bookings)), new(big.Int)
+	for i, b := range bookings {
+		shares[i], nets[i] = new(big.Int), integer(orZero(member(b, "net")))
+		sum.Add(sum, nets[i])
+	}
+	if member(data, "net") == nil {
+		return shares
+	}
+	gross := integer(member(data, "gross"))
+	if gross == nil {
+		gross = new(big.Int).Add(integer(member(data, "net")), integer(orZero(member(data, "tax"))))
+	}
+	if sum.Sign() == 0 {
+		shares[0] = gross
+		return shares
+	}
+	size, left := new(big.Int).Abs(gross), new(big.Int).Abs(gross)
+	remainders, order := make([]*big.Rat, len(nets)), make([]int, len(nets))
+	for i, net := range nets {
+		exact := new(big.Rat).SetFrac(new(big.Int).Mul(size, net), sum)
+		shares[i] = floor(exact)
+		remainders[i], order[i] = exact.Sub(exact, new(big.Rat).SetInt(shares[i])), i
+		left.Sub(left, shares[i])
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return remainders[b].Cmp(remainders[a]) })
+	for _, i := range order[:left.Int64()] {
+		shares[i].Add(shares[i], big.NewInt(1))
+	}
+	if gross.Sign() < 0 {
+		for _, s := range shares {
+			s.Neg(s)
+		}
+	}
+	return shares
+}
+
+func floor(r *big.Rat) *big.Int { return new(big.Int).Div(r.Num(), r.Denom()) }
 
 // expectedClaim is amount times probability, to the nearest unit, halves up; nothing for a negative amount.
 func expectedClaim(m eventstest.Message) *big.Int {
@@ -149,11 +354,14 @@ func expectedClaim(m eventstest.Message) *big.Int {
 }
 
 // contractLines: the nodes of the base contract in order, then those that approved amendments add, by date and id, undated last.
-func contractLines(m eventstest.Message, add func(key []string, sums ...any)) {
+func contractLines(m eventstest.Message, add adder) {
+	key := func(line, node string) keys {
+		return keys{"contract": m["id"].(string), "line": line, "node": node, "currency": text(m, "currency"), "status": text(m, "status")}
+	}
 	allocations, amendments := elements(m["data"], "allocations"), slices.Clone(elements(m["data"], "amendments"))
 	for _, a := range amendments {
 		if value := integer(member(a, "value")); member(a, "status") == "pending" && value.Sign() > 0 {
-			add([]string{m["id"].(string), "", orEmpty(member(a, "nodeId")).(string), text(m, "currency"), text(m, "status")}, 0, 0, value, 0)
+			add("contracts", key("", orEmpty(member(a, "nodeId")).(string)), amounts{"pending": value})
 		}
 	}
 	if len(allocations) == 0 {
@@ -184,7 +392,7 @@ func contractLines(m eventstest.Message, add func(key []string, sums ...any)) {
 		}
 	}
 	for i, node := range nodes {
-		add([]string{m["id"].(string), fmt.Sprintf("%05d", i+1), node, text(m, "currency"), text(m, "status")}, base[node], committed[node], 0, 1)
+		add("contracts", key(fmt.Sprintf("%05d", i+1), node), amounts{"count": 1, "value": base[node], "committed": committed[node]})
 	}
 }
 
@@ -200,36 +408,49 @@ func integer(v any) *big.Int {
 	return n
 }
 
-// sums are big numbers by key.
-type sums struct {
-	measures int
-	of       map[string][]*big.Int
-}
+// sums are big numbers by amount, by what tells a sum apart.
+type sums map[string]map[string]*big.Int
 
-func newSums(measures int) *sums { return &sums{measures, map[string][]*big.Int{}} }
-
-func (s *sums) add(key []string, values ...any) {
-	k := fmt.Sprintf("%q", key)
-	if s.of[k] == nil {
-		for range s.measures {
-			s.of[k] = append(s.of[k], new(big.Int))
-		}
+func (s sums) add(roll, project string, of keys, values amounts) {
+	key := sumName(roll, project, of)
+	if s[key] == nil {
+		s[key] = map[string]*big.Int{}
 	}
-	for i, v := range values {
+	for name, v := range values {
 		n, isBig := v.(*big.Int)
 		if !isBig {
 			n = integer(v)
 		}
-		s.of[k][i].Add(s.of[k][i], n)
+		if s[key][name] == nil {
+			s[key][name] = new(big.Int)
+		}
+		s[key][name].Add(s[key][name], n)
 	}
 }
 
-// texts are the sums in digits, without the keys where all are 0.
-func (s *sums) texts() map[string]string {
+// sumName names a sum by what it has of keys.
+func sumName(roll, project string, of keys) string {
+	name := fmt.Sprintf("%s of %q", roll, project)
+	for _, column := range slices.Sorted(maps.Keys(of)) {
+		if of[column] != "" {
+			name += fmt.Sprintf(", %s %q", column, of[column])
+		}
+	}
+	return name
+}
+
+// texts are the sums in digits, without what is 0.
+func (s sums) texts() map[string]string {
 	all := map[string]string{}
-	for key, values := range s.of {
-		if slices.ContainsFunc(values, func(v *big.Int) bool { return v.Sign() != 0 }) {
-			all[key] = fmt.Sprint(values)
+	for key, values := range s {
+		var has []string
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			if values[name].Sign() != 0 {
+				has = append(has, name+" "+values[name].String())
+			}
+		}
+		if len(has) > 0 {
+			all[key] = strings.Join(has, ", ")
 		}
 	}
 	return all
