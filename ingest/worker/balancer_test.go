@@ -63,9 +63,27 @@ func TestBalancerGivesPartitionZeroOfTopicsToDifferentMembers(t *testing.T) {
 	for topic := range 4 {
 		partitions = append(partitions, kafka.Partition{Topic: fmt.Sprint("t", topic)})
 	}
-	given := balancer{}.AssignGroups([]kafka.GroupMember{{ID: "a"}, {ID: "b"}}, partitions)
+	topics := []string{"t0", "t1", "t2", "t3"}
+	given := balancer{}.AssignGroups([]kafka.GroupMember{{ID: "a", Topics: topics}, {ID: "b", Topics: topics}}, partitions)
 	if len(given["a"]) != 2 || len(given["b"]) != 2 {
 		t.Errorf("four topics of one partition, two members: %v", given)
+	}
+}
+
+// Given a member of an older release, which doesn't know a topic, then the topic is left to the others, and the older one has its share of
+// what it knows.
+func TestBalancerLeavesATopicToThoseWhoKnowIt(t *testing.T) {
+	var partitions []kafka.Partition
+	for p := range 4 {
+		partitions = append(partitions, kafka.Partition{Topic: "known", ID: p}, kafka.Partition{Topic: "new", ID: p})
+	}
+	older := kafka.GroupMember{ID: "a", Topics: []string{"known"}, UserData: userData(map[string][]int{"new": {0, 1}})}
+	given := balancer{}.AssignGroups([]kafka.GroupMember{older, {ID: "b", Topics: []string{"known", "new"}}}, partitions)
+	if len(given["a"]["new"]) != 0 || len(given["b"]["new"]) != 4 {
+		t.Errorf("the new topic goes to %v", given)
+	}
+	if len(given["a"]["known"])+len(given["b"]["known"]) != 4 || len(given["a"]["known"]) < 3 {
+		t.Errorf("the known topic goes to %v", given)
 	}
 }
 
@@ -73,6 +91,11 @@ func drawMembers(t *rapid.T, partitions []kafka.Partition) []kafka.GroupMember {
 	members := make([]kafka.GroupMember, rapid.IntRange(1, 5).Draw(t, "members"))
 	for i := range members {
 		members[i].ID = fmt.Sprint("m", i)
+		for _, p := range partitions {
+			if !slices.Contains(members[i].Topics, p.Topic) {
+				members[i].Topics = append(members[i].Topics, p.Topic)
+			}
+		}
 		has := map[string][]int{}
 		for _, p := range partitions { // several may say that they have the same: zombies do
 			if rapid.IntRange(0, 3).Draw(t, "has") == 0 {

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"tallyhouse/analytics"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/worker/delta"
 	"tallyhouse/ingest/worker/latest"
 	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
@@ -18,11 +20,10 @@ import (
 
 // Limits of a batch.
 const (
-	maxRows     = 50_000
-	maxDeltas   = 20_000   // sums that it changes: merges carry those of every partition's last batch
-	maxBytes    = 32 << 20 // of messages
-	smallBytes  = 1 << 20  // up to here a batch grows without leave
-	maxAbsolute = 1 << 62  // of one measure, without the signs, exclusive: deltas travel in 64 bits
+	maxRows    = 50_000
+	maxDeltas  = 20_000   // sums that it changes: merges carry those of every partition's last batch
+	maxBytes   = 32 << 20 // of messages
+	smallBytes = 1 << 20  // up to here a batch grows without leave
 )
 
 // batch is what is cut from a partition's records for one insert. It is used again and again, and keeps its memory.
@@ -36,12 +37,11 @@ type batch struct {
 	stale       int
 	conflicts   int
 
-	block    *store.Block
-	changes  []change
-	changed  map[latest.Key]int // where in changes an entity's is
-	arena    []byte             // of the contributions in changes
-	sums     *sums
-	absolute [][clickhouse.MaxRollAmounts]uint64 // by roll
+	block   *store.Block
+	changes []change
+	changed map[latest.Key]int // where in changes an entity's is
+	arena   []byte             // of the contributions in changes
+	sums    *delta.Sums
 }
 
 // rerouted is a message that was found in another partition than its key's.
@@ -61,19 +61,22 @@ type change struct {
 	from, to    int    // its contribution, in the arena
 }
 
-func newBatch(e *store.Entity) *batch {
-	return &batch{block: e.NewBlock(), changed: map[latest.Key]int{}, sums: newSums(), absolute: make([][clickhouse.MaxRollAmounts]uint64, len(clickhouse.Rolls()))}
+func newBatch(e *store.Entity) (*batch, error) {
+	sums, err := delta.New(len(clickhouse.Rolls()), delta.MaxEntries) // one entity alone may have more than maxDeltas
+	if err != nil {
+		return nil, err
+	}
+	return &batch{block: e.NewBlock(), changed: map[latest.Key]int{}, sums: sums}, nil
 }
 
 // reset empties the batch, which begins at an offset then.
 func (b *batch) reset(first uint64) {
 	b.block.Reset()
 	clear(b.changed)
-	clear(b.absolute)
-	b.sums.reset()
+	b.sums.Reset()
 	*b = batch{
 		first: first, next: first, begun: time.Now(), deadLetters: b.deadLetters[:0], rerouted: b.rerouted[:0], block: b.block, changes: b.changes[:0],
-		changed: b.changed, arena: b.arena[:0], sums: b.sums, absolute: b.absolute,
+		changed: b.changed, arena: b.arena[:0], sums: b.sums,
 	}
 }
 
@@ -90,12 +93,13 @@ type assembler struct {
 	encoded      []byte
 	key          []byte
 	keys         [][]byte
+	magnitudes   []delta.Magnitudes // by roll
 }
 
 // full reports whether nothing more fits.
 func (a *assembler) full(b *batch) bool {
 	// A record that is only a dead letter or re-routed takes its bytes too.
-	return b.block.Rows() >= a.rows || b.sums.len() >= maxDeltas || b.bytes >= maxBytes || b.records >= 4*maxRows
+	return b.block.Rows() >= a.rows || b.sums.Len() >= maxDeltas || b.bytes >= maxBytes || b.records >= 4*maxRows
 }
 
 // apply adds a record to the batch; false when it is for the next one, and the batch is as before. An error means that the heads can
@@ -210,11 +214,12 @@ func (a *assembler) change(b *batch, r *kgo.Record, e events.Event, hash uint32)
 	was := summands{rest: before.Contribution, id: e.ID}
 	unchanged := existed && project == before.Project && string(a.encoded) == string(before.Contribution)
 	if !unchanged {
-		if len(b.changes) > 0 && b.sums.len()+now.count()+was.count() > maxDeltas || !a.fits(b, now, was) {
+		if !a.fits(b, now, was) {
 			return false, nil
 		}
-		a.sum(b, now, tenant, project, 1)
-		a.sum(b, was, tenant, before.Project, -1)
+		if err := errors.Join(a.sum(b, now, tenant, project, 1), a.sum(b, was, tenant, before.Project, -1)); err != nil {
+			return false, err
+		}
 	}
 	at, again := b.changed[key]
 	if again {
@@ -237,51 +242,49 @@ func (a *assembler) change(b *batch, r *kgo.Record, e events.Event, hash uint32)
 	return true, nil
 }
 
-// fits reports whether the absolute amounts stay within what a delta can hold, and takes them in if they do. What an older change of
-// the same entity took stays counted: the bound may be early, never late.
+// fits reports whether the batch has room for a change: for its entries, unless it would be the first, and for its amounts, which travel in
+// 64 bits. What an older change of the same entity took stays counted: the bounds may be early, never late.
 func (a *assembler) fits(b *batch, both ...summands) bool {
-	for _, sign := range []int64{1, -1} { // taken in first, given back when they don't fit
-		beyond := false
-		for _, s := range both {
-			for {
-				var ok bool
-				if a.key, ok = s.next(a.key[:0]); !ok {
-					break
-				}
-				for i, v := range s.amounts {
-					of := &b.absolute[s.roll][i]
-					*of += uint64(sign * max(v, -v))
-					beyond = beyond || *of >= maxAbsolute
-				}
+	if a.magnitudes == nil {
+		a.magnitudes = make([]delta.Magnitudes, len(clickhouse.Rolls()))
+	}
+	clear(a.magnitudes)
+	entries := 0
+	for _, s := range both {
+		for {
+			var ok bool
+			if a.key, ok = s.next(a.key[:0]); !ok {
+				break
 			}
-		}
-		if !beyond {
-			return sign == 1
+			entries++
+			a.magnitudes[s.roll].Add(s.amounts[:])
 		}
 	}
-	return false
+	return (len(b.changes) == 0 || b.sums.Len()+entries <= maxDeltas) && b.sums.Fits(entries, a.magnitudes)
 }
 
 // sum adds a contribution's amounts to the batch's sums.
-func (a *assembler) sum(b *batch, s summands, tenant, project uint32, sign int64) {
+func (a *assembler) sum(b *batch, s summands, tenant, project uint32, sign int64) error {
 	prefix := len(sumKey(a.key[:0], tenant, project))
 	for {
 		var ok bool
 		if a.key, ok = s.next(sumKey(a.key[:0], tenant, project)[:prefix]); !ok {
-			return
+			return nil
 		}
-		b.sums.add(a.key, &s.amounts, sign)
+		if err := b.sums.Add(int(s.roll), a.key, s.amounts[:len(s.roll.Roll().Amounts)], sign); err != nil {
+			return fmt.Errorf("sum up a batch: %w", err)
+		}
 	}
 }
 
 // finish adds the position row with all that the batch changes in the sums, and puts the rows in the table's order.
 func (a *assembler) finish(b *batch) {
 	b.block.AppendPosition(a.tp.partition, b.next, b.begun)
-	b.sums.each(func(key []byte, of *amounts) {
+	for key, amounts := range b.sums.Entries() {
 		roll, tenant, project, keys := a.heads.spell(key, a.keys[:0])
-		b.block.AddDelta(roll, tenant, project, keys, of[:])
+		b.block.AddDelta(roll, tenant, project, keys, amounts)
 		a.keys = keys
-	})
+	}
 	b.block.Sort()
 }
 

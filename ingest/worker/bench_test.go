@@ -32,7 +32,10 @@ func BenchmarkBatch(b *testing.B) {
 	defer known.close()
 	a := &assembler{entity: e, tp: tp, partitions: 1, heads: known, rows: 2 * rows}
 	logs := [2][]*kgo.Record{benchLog(rows, 1), benchLog(rows, 2)}
-	bt := newBatch(e)
+	bt, err := newBatch(e)
+	if err != nil {
+		b.Fatal(err)
+	}
 	cut := func(b *testing.B, log []*kgo.Record, first uint64) {
 		bt.reset(first)
 		for i, r := range log {

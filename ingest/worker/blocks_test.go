@@ -17,8 +17,12 @@ func TestLargeBatchesNeedLeave(t *testing.T) {
 	over, stop := context.WithCancel(t.Context())
 	stop()
 	writing := func() *writer {
-		w := &writer{coordinator: c, batch: nil}
-		w.begin(0).bytes = smallBytes + 1
+		w := &writer{coordinator: c}
+		b, err := w.begin(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.bytes = smallBytes + 1
 		return w
 	}
 	var large []*writer

@@ -111,17 +111,6 @@ func (s *summands) next(key []byte) (_ []byte, ok bool) {
 	return key, true
 }
 
-// count is how many summands are left.
-func (s summands) count() (n int) {
-	for {
-		var scratch [512]byte
-		if _, ok := s.next(scratch[:0]); !ok {
-			return n
-		}
-		n++
-	}
-}
-
 // sumKey appends the parts of a sum's key that all summands of an entity share.
 func sumKey(key []byte, tenant, project uint32) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(key, uint64(tenant)), uint64(project))

@@ -252,18 +252,23 @@ const (
 )
 
 // begin makes the batch ready for records from an offset on.
-func (w *writer) begin(first uint64) *batch {
+func (w *writer) begin(first uint64) (_ *batch, err error) {
 	if w.batch == nil {
-		w.batch = newBatch(w.coordinator.entity)
+		if w.batch, err = newBatch(w.coordinator.entity); err != nil {
+			return nil, err
+		}
 	}
 	w.batch.reset(first)
-	return w.batch
+	return w.batch, nil
 }
 
 // cut waits for records and makes a batch of them: at once when much has come, after a while when little has.
 func (w *writer) cut(ctx context.Context, a *assignment) (_ *assembler, err error) {
 	w.giveLeaveBack() // of the batch before
-	b := w.begin(a.position)
+	b, err := w.begin(a.position)
+	if err != nil {
+		return nil, err
+	}
 	assembler := &assembler{entity: w.coordinator.entity, tp: w.tp, partitions: a.partitions, heads: w.heads, rows: w.rows}
 	var until <-chan time.Time
 	var last time.Time
@@ -367,7 +372,10 @@ func (w *writer) crossGap(ctx context.Context, a *assignment) error {
 		return err
 	}
 	w.metrics.gaps.WithLabelValues(w.tp.topic).Inc()
-	b := w.begin(a.position)
+	b, err := w.begin(a.position)
+	if err != nil {
+		return err
+	}
 	b.next = a.start
 	return w.flush(ctx, a, &assembler{entity: w.coordinator.entity, tp: w.tp, partitions: a.partitions, heads: w.heads, rows: w.rows})
 }
