@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -63,7 +64,15 @@ func (balancer) AssignGroups(members []kafka.GroupMember, partitions []kafka.Par
 	for tp := range free {
 		rest = append(rest, tp)
 	}
-	slices.SortFunc(rest, compare)
+	know := map[string]int{}
+	for _, m := range members {
+		for _, topic := range m.Topics {
+			know[topic]++
+		}
+	}
+	slices.SortFunc(rest, func(a, b topicPartition) int { // what few members know goes first: the others make up for it
+		return cmp.Or(cmp.Compare(know[a.topic], know[b.topic]), compare(a, b))
+	})
 	for _, tp := range rest {
 		poorest := -1
 		for i := range given {
