@@ -234,7 +234,11 @@ func (r *reading) page(doc text.Document) Result {
 	if kind == page.SeveralInvoices {
 		return failed(SeveralInvoices, errors.New("the pages hold several invoices; each needs a file of its own"))
 	}
-	return Result{Status: OK, Invoice: values}
+	out := Result{Status: OK, Invoice: values}
+	if doc.Unseen > 0 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%d figures were not read: they cannot be seen on the pages", doc.Unseen))
+	}
+	return out
 }
 
 // scan reads pictures of pages by OCR.

@@ -138,6 +138,24 @@ func TestTrapsBesideTheTotals(t *testing.T) {
 	}
 }
 
+// Given another total that nobody sees, then the invoice is read without it, and
+// a warning says so.
+func TestATotalThatNobodySeesIsNoTotal(t *testing.T) {
+	plain := read(with(), invoice.Options{})
+	for name, texts := range map[string][]pdftest.Text{
+		"tiny":         {{X: 60, Y: 430, Size: 0.5, Text: "Rechnungsbetrag inkl. USt. 99.999,00 €"}},
+		"off the page": {{X: 60, Y: -40, Text: "Rechnungsbetrag inkl. USt. 99.999,00 €"}},
+	} {
+		r := read(with(texts...), invoice.Options{})
+		if values(r) != values(plain) || plain.Gross == nil || len(plain.Warnings) != 0 {
+			t.Errorf("%s:\n got %s\nwant %s", name, values(r), values(plain))
+		}
+		if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "7 figures") {
+			t.Errorf("%s: warnings %q", name, r.Warnings)
+		}
+	}
+}
+
 // Given a VAT id whose check digit is wrong in a note, and a seller's block with a tax number, then the block's is the supplier's.
 func TestTheSellersBlockOutdoesAWrongVATID(t *testing.T) {
 	v := pdftest.Sample()

@@ -82,7 +82,7 @@ func TestContentIsInterpreted(t *testing.T) {
 		{name: "actual text", content: "/Span << /ActualText <FEFF20AC> >> BDC BT /F1 10 Tf 50 700 Td (xyz) Tj ET EMC",
 			resources: helvetica, want: "€"},
 		{name: "form", content: "q 1 0 0 1 0 100 cm /X Do Q", resources: helvetica + " /XObject << /X 5 0 R >>",
-			rest: "5 0 obj\n<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Length 43 >>\nstream\nBT /F1 10 Tf 50 50 Td (in a form) Tj ET /X Do\nendstream\nendobj", want: "in a form"},
+			rest: "5 0 obj\n<< /Type /XObject /Subtype /Form /BBox [0 0 600 800] /Length 43 >>\nstream\nBT /F1 10 Tf 50 50 Td (in a form) Tj ET /X Do\nendstream\nendobj", want: "in a form"},
 		{name: "inline image", content: "BI /W 2 /H 2 /BPC 8 /CS /G ID \x01EI\x02 EI BT /F1 10 Tf 50 700 Td (after) Tj ET",
 			resources: helvetica, want: "after"},
 		{name: "differences", content: "BT /F1 10 Tf 50 700 Td (\\001\\002) Tj ET",
@@ -136,6 +136,7 @@ func TestEndlessOperandsAreBounded(t *testing.T) {
 func FuzzContent(f *testing.F) {
 	f.Add([]byte("BT /F1 10 Tf 50 700 Td [(Rech) -20 (nung)] TJ ET"))
 	f.Add([]byte("/Span << /ActualText (x) >> BDC q 1 0 0 1 0 0 cm /X Do Q EMC BI /W 1 ID x EI"))
+	f.Add([]byte("q 40 690 m 9 9 9 9 1 1 c h 40 690 100 30 re W* f Q 1 0 0 rg /Cs cs .5 scn /G gs 7 Tr BT /F1 10 Tf 50 700 Td (x) Tj ET /OC /L BDC /I Do sh"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		data := page(string(content), helvetica, "", 0)
 		budget := pdf.NewBudget(4<<20, 50_000)
