@@ -54,13 +54,33 @@ func TestTheThreeSyntaxesAreRead(t *testing.T) {
 
 func TestCreditNotesAreNegative(t *testing.T) {
 	c := pdftest.SampleCII()
-	c.TypeCode = "381"
-	d, err := einvoice.Read(pdftest.CII(c))
-	if err != nil {
-		t.Fatal(err)
+	for _, code := range []string{"381", "81", "83", "261", "296", "532"} {
+		c.TypeCode = code
+		d, err := einvoice.Read(pdftest.CII(c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Net.Value != -1240000 || d.Tax.Value != -248000 || d.Gross.Value != -1488000 {
+			t.Errorf("type %s: sums %d %d %d, want them negative", code, d.Net.Value, d.Tax.Value, d.Gross.Value)
+		}
 	}
-	if d.Net.Value != -1240000 || d.Tax.Value != -248000 || d.Gross.Value != -1488000 {
-		t.Errorf("sums %d %d %d, want them negative", d.Net.Value, d.Tax.Value, d.Gross.Value)
+}
+
+// Given an e-invoice of a type that EN 16931 knows, construction invoices among
+// them, then its sums keep their sign and nothing is remarked.
+func TestInvoicesOfAllTypesAreRead(t *testing.T) {
+	for _, code := range []string{"380", "326", "384", "386", "389", "875", "876", "877"} {
+		c := pdftest.SampleCII()
+		c.TypeCode = code
+		d, err := einvoice.Read(pdftest.CII(c))
+		if err != nil || d.TypeCode != code || d.Net.Value != 1240000 || d.Gross.Value != 1488000 || len(d.Warnings) != 0 {
+			t.Errorf("type %s: %+v, %v", code, d, err)
+		}
+	}
+	c := pdftest.SampleCII()
+	c.TypeCode = "351"
+	if d, err := einvoice.Read(pdftest.CII(c)); err != nil || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0], "BR-CL-01") {
+		t.Errorf("type of no invoice: warnings %q, %v", d.Warnings, err)
 	}
 }
 
