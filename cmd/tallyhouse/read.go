@@ -11,6 +11,7 @@ import (
 
 	"tallyhouse/ingest/invoice"
 	"tallyhouse/ingest/invoice/isolated"
+	"tallyhouse/ingest/mail/message"
 	"tallyhouse/ingest/sandbox"
 )
 
@@ -48,7 +49,7 @@ func readCommand(s *shell) *cobra.Command {
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if sandboxed {
-			return sandbox.Serve(cmd.Context(), s.in, s.out, map[string]sandbox.Task{isolated.TaskName: isolated.Task})
+			return sandbox.Serve(cmd.Context(), s.in, s.out, map[string]sandbox.Task{isolated.TaskName: isolated.Task, message.TaskName: message.Task})
 		}
 		opts.OCR.Data = os.Getenv(tesseractData)
 		reader, err := invoice.NewReader()

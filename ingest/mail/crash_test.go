@@ -119,7 +119,7 @@ func TestAKilledWorkerLosesNothingAndDoublesNothing(t *testing.T) {
 			}
 			t.Run(fmt.Sprint(death.at, " ", death.after, folder), func(t *testing.T) {
 				name := fmt.Sprintf("%s-%d-%s", death.at, death.after, folder)
-				w.deliver(letter{to: "quartier@intake.example, tower@intake.example", id: name, pdfs: [][]byte{invoicePDF(name + "-1"), invoicePDF(name + "-2")}}.raw(), "quartier@intake.example")
+				w.deliver(testMail{to: "quartier@intake.example, tower@intake.example", id: name, pdfs: [][]byte{invoicePDF(name + "-1"), invoicePDF(name + "-2")}}.raw(), "quartier@intake.example")
 				runUntilDead(t, childWork{Kafka: w.cluster.Addrs[0], ClickHouse: w.where.Addr, Database: w.where.Database, Mailbox: w.server.URL(), DoneFolder: folder, DieAt: death.at, DieAfter: death.after})
 
 				o := w.box()
@@ -142,14 +142,14 @@ func TestAKilledWorkerLosesNothingAndDoublesNothing(t *testing.T) {
 	}
 }
 
-// unhandled tells of mails without a mark.
+// unhandled gives an error about mails without a mark.
 func unhandled(o mailbox.Options) error {
 	box, err := mailbox.Open(context.Background(), o)
 	if err != nil {
 		return err
 	}
 	defer box.Close()
-	left, err := box.Unhandled(context.Background(), 1, false)
+	left, err := box.Marked(context.Background(), mailbox.Unmarked)
 	if err == nil && len(left) > 0 {
 		err = fmt.Errorf("mails %v have no mark", left)
 	}

@@ -284,5 +284,6 @@ func (d *delivery) trace() string {
 	for _, to := range d.to {
 		fmt.Fprintf(&lines, "Delivered-To: %s\r\n", to)
 	}
+	fmt.Fprintf(&lines, "Received: by localhost with SMTP; %s\r\n", time.Now().Format(time.RFC1123Z))
 	return lines.String()
 }

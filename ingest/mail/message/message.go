@@ -1,5 +1,7 @@
-// Package message finds the PDFs in a mail. Mails come from anybody's program: it takes what can be taken, tells PDFs by their content alone, and bounds its
-// work by Limits.
+// Package message finds the PDFs in a mail. Mails come from anybody's program: it takes what can be taken, recognizes PDFs by their content alone, and
+// bounds its work by Limits. Package go-message reads what is written by the rules; what it refuses is read leniently.
+//
+// Mails come from strangers, too: ReadSandboxed reads one where it can do no harm.
 package message
 
 import (
@@ -16,6 +18,10 @@ type Limits struct {
 	Parts int // of all kinds, in all depths; default 1000
 	Depth int // multiparts and mails within each other; default 20
 	PDFs  int // default 50
+	// Of each header, of the mail and of its parts:
+	HeaderBytes int // default 256 KiB
+	Lines       int // default 10000
+	Fields      int // default 2000
 }
 
 func (l Limits) withDefaults() Limits {
@@ -28,6 +34,15 @@ func (l Limits) withDefaults() Limits {
 	if l.PDFs == 0 {
 		l.PDFs = 50
 	}
+	if l.HeaderBytes == 0 {
+		l.HeaderBytes = 256 << 10
+	}
+	if l.Lines == 0 {
+		l.Lines = 10_000
+	}
+	if l.Fields == 0 {
+		l.Fields = 2000
+	}
 	return l
 }
 
@@ -35,7 +50,7 @@ func (l Limits) withDefaults() Limits {
 var (
 	// ErrBroken: the mail has no header, or its structure cannot be followed and no PDF was found.
 	ErrBroken = errors.New("the mail is broken")
-	// ErrTooMany: more parts, depth or PDFs than Limits allow.
+	// ErrTooMany: more of something than Limits allow.
 	ErrTooMany = errors.New("the mail is over the limits")
 )
 
@@ -47,23 +62,26 @@ type PDF struct {
 
 // Mail is what a mail holds.
 type Mail struct {
-	Header Header
-	PDFs   []PDF
-	// Missed tells, for a person, why there is no PDF or what could not be followed.
+	MessageID string
+	PDFs      []PDF
+	// Missed says, for a person, why there is no PDF or what could not be followed.
 	Missed string
 }
 
 // Read reads a mail. A structure that cannot be followed is an error only when no PDF was found.
 func Read(raw []byte, limits Limits) (Mail, error) {
-	h, body := ReadHeader(raw)
+	w := walk{limits: limits.withDefaults()}
+	h, body, err := w.header(withoutSeparator(raw))
+	if err != nil {
+		return Mail{}, err
+	}
 	if h.Empty() {
 		return Mail{}, fmt.Errorf("%w: it has no header", ErrBroken)
 	}
-	w := walk{limits: limits.withDefaults()}
 	if err := w.part(h, body, "text/plain", 0); err != nil {
 		return Mail{}, err
 	}
-	m := Mail{Header: h, PDFs: w.pdfs}
+	m := Mail{MessageID: h.MessageID(), PDFs: w.pdfs}
 	switch {
 	case len(w.pdfs) == 0 && w.fault != "":
 		return Mail{}, fmt.Errorf("%w: %s", ErrBroken, w.fault)
@@ -92,6 +110,22 @@ func (w *walk) missed(format string, args ...any) {
 	}
 }
 
+// header reads the header of a mail or a part, within the limits.
+func (w *walk) header(raw []byte) (Header, []byte, error) {
+	block, body := splitHeader(raw)
+	if len(block) > w.limits.HeaderBytes {
+		return Header{}, nil, fmt.Errorf("%w: a header has more than %d bytes", ErrTooMany, w.limits.HeaderBytes)
+	}
+	if n := bytes.Count(block, []byte{'\n'}); n > w.limits.Lines {
+		return Header{}, nil, fmt.Errorf("%w: a header has more than %d lines", ErrTooMany, w.limits.Lines)
+	}
+	h := readHeader(block, w.limits.Fields+1)
+	if len(h.fields) > w.limits.Fields {
+		return Header{}, nil, fmt.Errorf("%w: a header has more than %d fields", ErrTooMany, w.limits.Fields)
+	}
+	return h, body, nil
+}
+
 func (w *walk) part(h Header, body []byte, usual string, depth int) error {
 	if w.parts++; w.parts > w.limits.Parts {
 		return fmt.Errorf("%w: it has more than %d parts", ErrTooMany, w.limits.Parts)
@@ -112,7 +146,11 @@ func (w *walk) part(h Header, body []byte, usual string, depth int) error {
 	data, known := decoded(h.Get("Content-Transfer-Encoding"), body)
 	name := fileName(h, parameters)
 	if isMail := kind == "message/rfc822" || kind == "message/global"; isMail || strings.HasSuffix(strings.ToLower(name), ".eml") {
-		if inner, innerBody := ReadHeader(data); !inner.Empty() {
+		inner, innerBody, err := w.header(withoutSeparator(data))
+		if err != nil {
+			return err
+		}
+		if !inner.Empty() {
 			return w.part(inner, innerBody, "text/plain", depth+1)
 		}
 		if isMail {
@@ -161,7 +199,10 @@ func (w *walk) multipart(body []byte, boundary, kind string, depth int) error {
 			}
 			w.missed("part %d ends without its closing boundary: the mail may be cut off", w.parts)
 		}
-		h, inner := ReadHeader(b.before)
+		h, inner, err := w.header(b.before)
+		if err != nil {
+			return err
+		}
 		if err := w.part(h, inner, usual, depth+1); err != nil {
 			return err
 		}
@@ -181,23 +222,24 @@ type boundaries struct {
 }
 
 func (b *boundaries) next() bool {
-	for from := 0; ; {
-		i := bytes.Index(b.rest[from:], b.delimiter)
-		if i < 0 {
-			b.before, b.rest = b.rest, nil
-			return false
+	for at := 0; at < len(b.rest); {
+		line, after := b.rest[at:], len(b.rest)
+		if end := bytes.IndexByte(line, '\n'); end >= 0 {
+			line, after = line[:end], at+end+1
 		}
-		at := from + i
-		line, after, _ := bytes.Cut(b.rest[at+len(b.delimiter):], []byte{'\n'})
-		tail, closing := bytes.CutPrefix(line, []byte("--"))
-		if (at == 0 || b.rest[at-1] == '\n') && len(bytes.TrimSpace(tail)) == 0 {
-			before := bytes.TrimSuffix(b.rest[:at], []byte{'\n'})
-			b.before = bytes.TrimSuffix(before, []byte{'\r'})
-			b.rest, b.closed = after, closing
-			return true
+		if tail, found := bytes.CutPrefix(line, b.delimiter); found {
+			tail, closing := bytes.CutPrefix(tail, []byte("--"))
+			if len(bytes.TrimSpace(tail)) == 0 {
+				before := bytes.TrimSuffix(b.rest[:at], []byte{'\n'})
+				b.before = bytes.TrimSuffix(before, []byte{'\r'})
+				b.rest, b.closed = b.rest[after:], closing
+				return true
+			}
 		}
-		from = at + len(b.delimiter)
+		at = after
 	}
+	b.before, b.rest = b.rest, nil
+	return false
 }
 
 // isPDF goes by content: the mark of a PDF within the first KiB. In a text it must stand at the beginning: people write about PDFs, too.

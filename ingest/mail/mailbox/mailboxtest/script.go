@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"encoding/base64"
 	"fmt"
+	"math"
 	"net"
 	"regexp"
 	"slices"
@@ -358,11 +359,16 @@ func (c *conn) fetch(rest string, fault Fault) bool {
 	}
 	open := true
 	c.each(rest, func(sequence int, m *Mail) {
+		if !strings.Contains(rest, "BODY") {
+			c.say("* %d FETCH (UID %d FLAGS (%s))", sequence, m.UID, strings.Join(m.flags, " "))
+			return
+		}
 		section, body := "BODY[]<0>", m.Raw
 		if strings.Contains(rest, "[HEADER]") {
 			header, _, _ := strings.Cut(m.Raw, "\r\n\r\n")
 			section, body = "BODY[HEADER]<0>", header+"\r\n\r\n"
 		}
+		body = body[:min(len(body), most(rest))]
 		size := len(m.Raw)
 		if m.Size > 0 {
 			size = m.Size
@@ -381,6 +387,18 @@ func (c *conn) fetch(rest string, fault Fault) bool {
 		_, _ = c.Write([]byte(start + body + ")\r\n"))
 	})
 	return open
+}
+
+var partial = regexp.MustCompile(`<0\.(\d+)>`)
+
+// most is how many bytes of a mail a command asks for.
+func most(command string) int {
+	asked := partial.FindStringSubmatch(command)
+	if asked == nil {
+		return math.MaxInt
+	}
+	n, _ := strconv.Atoi(asked[1]) // digits
+	return n
 }
 
 var storing = regexp.MustCompile(`^\S+ ([+-])FLAGS(\.SILENT)? \(([^)]*)\)$`)
