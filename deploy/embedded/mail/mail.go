@@ -209,6 +209,25 @@ func (s *session) Select(name string, o *imap.SelectOptions) (*imap.SelectData, 
 	return data, err
 }
 
+// pollInterval is how soon a client in IDLE is told of new mail.
+const pollInterval = 20 * time.Millisecond
+
+// Idle tells of new mail. The memory server's own doesn't tell of what came after the command before and ahead of IDLE, until something else comes.
+func (s *session) Idle(w *imapserver.UpdateWriter, stop <-chan struct{}) error {
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	for {
+		if err := s.Poll(w, true); err != nil {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-stop:
+			return nil
+		}
+	}
+}
+
 func newSMTP(spool *spool, log *slog.Logger) *smtp.Server {
 	var open atomic.Int64
 	s := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) {

@@ -216,6 +216,29 @@ func TestNewMailIsTold(t *testing.T) {
 	}
 }
 
+// Given mail that comes ahead of IDLE and behind the command before, then IDLE tells of it.
+func TestMailAheadOfIDLEIsTold(t *testing.T) {
+	s := start(t, t.TempDir())
+	told := make(chan uint32, 1)
+	c := login(t, s, &imapclient.Options{UnilateralDataHandler: &imapclient.UnilateralDataHandler{Mailbox: func(d *imapclient.UnilateralDataMailbox) {
+		if d.NumMessages != nil {
+			told <- *d.NumMessages
+		}
+	}}})
+	enter(t, c, "INBOX")
+	send(t, s, "Subject: x\r\n\r\n", "p@intake.example")
+	idle, err := c.Idle()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := <-told; got != 1 {
+		t.Errorf("told of %d mails", got)
+	}
+	if err := errors.Join(idle.Close(), idle.Wait()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestAWrongPasswordIsRefused(t *testing.T) {
 	s := start(t, t.TempDir())
 	u, _ := url.Parse(s.URL())
