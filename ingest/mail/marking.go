@@ -28,7 +28,7 @@ func (s *session) fetchBody(ctx context.Context, m mailbox.Mail) ([]byte, error)
 	return raw, err
 }
 
-// fetchSmall reads the bodies of several mails at once; those that are gone, or larger than told, are missing. After a connection broke at them they are
+// fetchSmall reads the bodies of several mails at once; those that are gone are missing, those that are larger than told nil. After a connection broke at them they are
 // read one by one, so that the guilty one is found.
 func (s *session) fetchSmall(ctx context.Context, mails []mailbox.Mail) (map[mailbox.UID][]byte, error) {
 	bodies := map[mailbox.UID][]byte{}
@@ -41,13 +41,13 @@ func (s *session) fetchSmall(ctx context.Context, mails []mailbox.Mail) (map[mai
 	}
 	for _, m := range mails {
 		raw, err := s.fetchBody(ctx, m)
-		if errors.Is(err, mailbox.ErrGone) || errors.Is(err, mailbox.ErrTooLarge) {
-			continue
-		}
-		if err != nil {
+		switch {
+		case errors.Is(err, mailbox.ErrGone):
+		case err == nil, errors.Is(err, mailbox.ErrTooLarge):
+			bodies[m.UID] = raw
+		default:
 			return nil, err
 		}
-		bodies[m.UID] = raw
 	}
 	return bodies, nil
 }

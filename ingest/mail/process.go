@@ -86,7 +86,8 @@ func (s *session) readAlone(ctx context.Context, m mailbox.Mail, tried int) (*co
 	case errors.Is(err, mailbox.ErrGone):
 		return nil, s.gone(m)
 	case errors.Is(err, mailbox.ErrTooLarge):
-		return &content{err: err}, nil
+		s.attempts.set(m.UID, 0)
+		return &content{err: err}, s.box.EndAttempts(ctx, m.UID)
 	case err != nil:
 		return nil, err
 	}

@@ -121,7 +121,7 @@ type content struct {
 	message.Mail
 }
 
-// readSmall reads mails together, in one sandboxed process. Where that fails, they are read one by one.
+// readSmall reads mails together, in one sandboxed process. Where that fails, they are left to be read one by one; those that are gone are left out.
 func (s *session) readSmall(ctx context.Context, small []candidate) ([]candidate, error) {
 	if len(small) == 0 {
 		return nil, nil
@@ -134,10 +134,21 @@ func (s *session) readSmall(ctx context.Context, small []candidate) ([]candidate
 	if err != nil {
 		return nil, err
 	}
-	small = slices.DeleteFunc(small, func(c candidate) bool { return bodies[c.mail.UID] == nil }) // gone, or larger than told
-	raws := make([][]byte, len(small))
-	for i, c := range small {
-		raws[i] = bodies[c.mail.UID]
+	var there []candidate
+	var raws [][]byte
+	var of []int // the candidate of each
+	for _, c := range small {
+		raw, ok := bodies[c.mail.UID]
+		if !ok {
+			continue
+		}
+		there = append(there, c)
+		if raw != nil {
+			raws, of = append(raws, raw), append(of, len(there)-1)
+		}
+	}
+	if len(raws) == 0 {
+		return there, nil
 	}
 	read, err := s.readMails(ctx, raws)
 	if ctx.Err() != nil {
@@ -145,13 +156,14 @@ func (s *session) readSmall(ctx context.Context, small []candidate) ([]candidate
 	}
 	if err != nil {
 		s.log.Warn("mails could not be read together, so they are read one by one", "mails", len(raws), "error", err)
-		return small, nil
+		return there, nil
 	}
 	for i, r := range read {
-		small[i].read = &content{identity: mailIdentity(r.Mail.MessageID, raws[i]), err: r.Err, Mail: r.Mail}
-		small[i].decision = small[i].decision.opened(r.Mail, r.Err)
+		c := &there[of[i]]
+		c.read = &content{identity: mailIdentity(r.Mail.MessageID, raws[i]), err: r.Err, Mail: r.Mail}
+		c.decision = c.decision.opened(r.Mail, r.Err)
 	}
-	return small, nil
+	return there, nil
 }
 
 // withinQuota counts a mail of its sender, unless an operator released it.

@@ -96,7 +96,7 @@ func (s *Session) Body(ctx context.Context, m Mail, limit int64) ([]byte, error)
 	return body, nil
 }
 
-// Bodies reads whole small mails, by UID; those that are gone are missing, and those that turn out to be larger than limit, each.
+// Bodies reads whole small mails, by UID; those that are gone are missing, and those that turn out to be larger than limit are nil.
 func (s *Session) Bodies(ctx context.Context, mails []Mail, limit int64) (map[UID][]byte, error) {
 	var size int64
 	for _, m := range mails {
@@ -105,7 +105,7 @@ func (s *Session) Bodies(ctx context.Context, mails []Mail, limit int64) (map[UI
 	found, err := s.bodies(ctx, mails, size, limit)
 	for uid, body := range found {
 		if int64(len(body)) > limit {
-			delete(found, uid)
+			found[uid] = nil
 		}
 	}
 	return found, err

@@ -356,6 +356,7 @@ func (c *conn) fetch(rest string, fault Fault) bool {
 	if fault == Expunge {
 		c.each(rest, func(_ int, m *Mail) { m.UID = 0 })
 		c.mails = slices.DeleteFunc(c.mails, func(m *Mail) bool { return m.UID == 0 })
+		c.told = len(c.mails)
 	}
 	open := true
 	c.each(rest, func(sequence int, m *Mail) {
