@@ -18,6 +18,8 @@ type Limits struct {
 	Parts int // of all kinds, in all depths; default 1000
 	Depth int // multiparts and mails within each other; default 20
 	PDFs  int // default 50
+	// Unpacked is how many bytes the zips of a mail may unpack to; default 64 MiB.
+	Unpacked int
 	// Of each header, of the mail and of its parts:
 	HeaderBytes int // default 256 KiB
 	Lines       int // default 10000
@@ -33,6 +35,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.PDFs == 0 {
 		l.PDFs = 50
+	}
+	if l.Unpacked == 0 {
+		l.Unpacked = 64 << 20
 	}
 	if l.HeaderBytes == 0 {
 		l.HeaderBytes = 256 << 10
@@ -97,11 +102,12 @@ func Read(raw []byte, limits Limits) (Mail, error) {
 
 // walk goes through the parts of a mail, outer before inner, in their order.
 type walk struct {
-	limits  Limits
-	parts   int
-	pdfs    []PDF
-	fault   string // the first thing that could not be followed
-	claimed string // the first part that calls itself a PDF and is none
+	limits   Limits
+	parts    int
+	unpacked int // bytes, from zips
+	pdfs     []PDF
+	fault    string // the first thing that could not be followed
+	claimed  string // the first part that calls itself a PDF and is none
 }
 
 func (w *walk) missed(format string, args ...any) {
@@ -157,19 +163,33 @@ func (w *walk) part(h Header, body []byte, usual string, depth int) error {
 			w.missed("part %d should be a mail, but has no header", w.parts)
 		}
 	}
-	return w.leaf(kind, name, data, known, h)
+	return w.leaf(kind, name, data, known, h, depth)
 }
 
-func (w *walk) leaf(kind, name string, data []byte, known bool, h Header) error {
-	if isPDF(kind, data) {
-		if len(w.pdfs) == w.limits.PDFs {
-			return fmt.Errorf("%w: it has more than %d PDFs", ErrTooMany, w.limits.PDFs)
+func (w *walk) leaf(kind, name string, data []byte, known bool, h Header, depth int) error {
+	switch containerOf(kind, name, data) {
+	case zipFile:
+		return w.zip(name, data)
+	case tnef:
+		return w.tnef(data)
+	case signed:
+		content, ok := newBER(data).signedContent()
+		if !ok {
+			w.missed("part %d is signed (S/MIME), and what it signs cannot be found", w.parts)
+			return nil
 		}
-		if name == "" {
-			name = fmt.Sprintf("attachment-%d.pdf", len(w.pdfs)+1)
+		inner, body, err := w.header(content)
+		if err != nil {
+			return err
 		}
-		w.pdfs = append(w.pdfs, PDF{name, data})
+		return w.part(inner, body, "text/plain", depth+1)
+	case encrypted:
+		w.missed("part %d is encrypted (S/MIME)", w.parts)
 		return nil
+	case none:
+	}
+	if isPDF(kind, data) {
+		return w.found(name, data)
 	}
 	if !known {
 		w.missed("part %d is encoded as %q, which is not known", w.parts, shortened(h.Get("Content-Transfer-Encoding"), 40))
@@ -177,6 +197,18 @@ func (w *walk) leaf(kind, name string, data []byte, known bool, h Header) error 
 	if w.claimed == "" && (kind == "application/pdf" || strings.HasSuffix(strings.ToLower(name), ".pdf")) {
 		w.claimed = fmt.Sprintf("part %d (%s, named %q) calls itself a PDF, but is none", w.parts, kind, name)
 	}
+	return nil
+}
+
+// found takes a PDF.
+func (w *walk) found(name string, data []byte) error {
+	if len(w.pdfs) == w.limits.PDFs {
+		return fmt.Errorf("%w: it has more than %d PDFs", ErrTooMany, w.limits.PDFs)
+	}
+	if name == "" {
+		name = fmt.Sprintf("attachment-%d.pdf", len(w.pdfs)+1)
+	}
+	w.pdfs = append(w.pdfs, PDF{name, data})
 	return nil
 }
 
@@ -259,18 +291,26 @@ const longestName = 200 // characters
 func fileName(h Header, parameters map[string]string) string {
 	_, disposition := structured(h.Get("Content-Disposition"))
 	for _, name := range []string{disposition["filename"], parameters["name"]} {
-		name = strings.Map(func(r rune) rune {
-			if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) { // a right-to-left mark can make an .exe look like a .pdf
-				return -1
-			}
-			return r
-		}, name)
-		name = strings.TrimSpace(path.Base("/" + strings.ReplaceAll(name, `\`, "/")))
-		if name != "" && name != "/" && name != "." && name != ".." {
-			return shortened(name, longestName)
+		if name = cleanName(name); name != "" {
+			return name
 		}
 	}
 	return ""
+}
+
+// cleanName takes directories and what can't be seen from a name; "" when nothing is left.
+func cleanName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) { // a right-to-left mark can make an .exe look like a .pdf
+			return -1
+		}
+		return r
+	}, name)
+	name = strings.TrimSpace(path.Base("/" + strings.ReplaceAll(name, `\`, "/")))
+	if name == "/" || name == "." || name == ".." {
+		return ""
+	}
+	return shortened(name, longestName)
 }
 
 // shortened keeps the end of a name, where its type stands.

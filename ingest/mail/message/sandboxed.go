@@ -65,7 +65,7 @@ func ReadAllSandboxed(ctx context.Context, mails [][]byte, limits Limits, in san
 	}
 	input := bytes.Join(mails, nil)
 	output, err := in.Run(ctx, sandbox.Job{
-		Task: TaskName, Options: j, Input: input, Time: timeLimit, MaxOutput: len(input) + len(mails)*maxAnswer,
+		Task: TaskName, Options: j, Input: input, Time: timeLimit, MaxOutput: len(input) + len(mails)*(maxAnswer+limits.withDefaults().Unpacked),
 	})
 	if err != nil {
 		return nil, err

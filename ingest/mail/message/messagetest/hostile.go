@@ -2,6 +2,8 @@
 package messagetest
 
 import (
+	"archive/zip"
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"strings"
@@ -80,6 +82,19 @@ func Mails(to string, size int) []Hostile {
 		"blanks":                     {"Content-Type: application/pdf\r\nContent-Transfer-Encoding: quoted-printable\r\n", lines(" ")},
 		"unknown encoding":           {"Content-Type: application/pdf\r\nContent-Transfer-Encoding: x-gzip\r\n", lines("x")},
 	}
+	bomb, long := archives(size)
+	for name, content := range map[string]string{
+		"a zip bomb":             bomb,
+		"a zip of many files":    long,
+		"nested BER":             strings.Repeat("\x30\x80", 100_000),
+		"nested octet strings":   "\x30\x80\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02\xa0\x80\x30\x80\x02\x01\x01\x31\x00\x30\x80\x06\x01\x01\xa0\x80" + strings.Repeat("\x24\x80", 100_000),
+		"lengths that lie":       "\x30\x84\x7f\xff\xff\xff\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02",
+		"TNEF that lies":         "\x78\x9f\x3e\x22\x00\x00\x02\x0f\x80\x06\x00\xff\xff\xff\xff",
+		"TNEF of many":           "\x78\x9f\x3e\x22\x00\x00" + lines("\x02\x0f\x80\x06\x00\x00\x00\x00\x00\x00\x00"),
+		"a zip's end and no zip": "PK\x03\x04" + lines("PK\x05\x06"),
+	} {
+		bodies[name] = [2]string{mixed, "--B\r\nContent-Type: application/pkcs7-mime\r\nContent-Transfer-Encoding: base64\r\n\r\n" + base64.StdEncoding.EncodeToString([]byte(content)) + "\r\n--B--\r\n"}
+	}
 	nested := map[string][]byte{
 		"nested mails":      deep(to, 3000, "Content-Type: message/rfc822\r\n"),
 		"nested multiparts": deepMultiparts(to, 3000),
@@ -103,6 +118,25 @@ func Mails(to string, size int) []Hostile {
 		add(name, raw)
 	}
 	return all
+}
+
+// archives are a zip that unpacks to a thousand times its size, and one of many files.
+func archives(size int) (bomb, long string) {
+	var b, l bytes.Buffer
+	w := zip.NewWriter(&b)
+	for i := range 100 {
+		f, err := w.Create(fmt.Sprint(i, ".pdf"))
+		if err == nil {
+			_, _ = f.Write(append([]byte("%PDF-1.7\n"), make([]byte, size)...)) // into memory
+		}
+	}
+	_ = w.Close()
+	w = zip.NewWriter(&l)
+	for i := range size / 100 {
+		_, _ = w.Create(fmt.Sprint(i))
+	}
+	_ = w.Close()
+	return b.String(), l.String()
 }
 
 func deep(to string, levels int, header string) []byte {
