@@ -57,11 +57,13 @@ func (f *mailFlags) add(flags *pflag.FlagSet, boxes []string, tenant string) {
 func (f *mailFlags) addReading(flags *pflag.FlagSet) {
 	flags.StringVar(&f.done, "mail-done", "keyword", "what marks a done mail: a keyword, or a folder that it is moved to; keyword or folder")
 	flags.StringVar(&f.folder, "mail-folder", "Tallyhouse", "the folder of done mails, with --mail-done folder")
-	flags.StringSliceVar(&f.recipients, "mail-recipients", mail.Recipients(), "header fields in which intake addresses are looked for, in this order")
+	flags.StringSliceVar(&f.recipients, "mail-recipients", mail.Recipients(),
+		"header fields in which intake addresses are looked for, in this order")
 	flags.DurationVar(&f.poll, "mail-poll", 15*time.Second, "how often a mailbox is asked for new mail that can't tell of it (no IDLE)")
 	flags.Int64Var(&f.maxBytes, "mail-max-bytes", 50<<20, "largest mail that is read")
 	flags.IntVar(&f.maxPDFs, "mail-max-pdfs", 50, "most PDFs of a mail; one with more fails")
-	flags.Int64Var(&f.maxAmount, "mail-max-amount", mail.DefaultMaxAmount/minorUnits, "largest amount of an invoice that is taken as certain, in whole units of its currency")
+	flags.Int64Var(&f.maxAmount, "mail-max-amount", mail.DefaultMaxAmount/minorUnits,
+		"largest amount of an invoice that is taken as certain, in whole units of its currency")
 	flags.StringSliceVar(&f.reader.Own.Names, "own-company", nil, "name of the receiving company, never taken for the supplier; repeatable")
 	flags.StringSliceVar(&f.reader.Own.VATIDs, "own-vat-id", nil, "VAT id of the receiving company; repeatable")
 	flags.BoolVar(&f.reader.NoOCR, "no-ocr", false, "leave scans unread")
@@ -69,7 +71,8 @@ func (f *mailFlags) addReading(flags *pflag.FlagSet) {
 	flags.StringVar(&f.reader.OCR.Languages, "ocr-languages", "deu+eng", "tesseract's languages")
 }
 
-// options checks the flags; its error names all that is wrong. worker distinguishes this process from others that share a mailbox.
+// options checks the flags; its error names all that is wrong. worker distinguishes this process from others that share
+// a mailbox.
 func (f *mailFlags) options(worker string) (mail.Options, error) {
 	o := mail.Options{
 		Recipients: f.recipients,
@@ -113,7 +116,8 @@ func (f *mailFlags) options(worker string) (mail.Options, error) {
 	return o, nil
 }
 
-// slot is a worker's own among those that share a mailbox, the same after a restart, so that it goes on with what it had begun.
+// slot is a worker's own among those that share a mailbox, the same after a restart, so that it goes on with what it
+// had begun.
 func slot(worker string) int {
 	host, _ := os.Hostname() // without one the directory alone tells workers apart
 	if whole, err := filepath.Abs(worker); err == nil {
@@ -125,7 +129,9 @@ func slot(worker string) int {
 }
 
 // openMail makes the intake of mail, nil when there is no mailbox.
-func (s *shell) openMail(f mailFlags, worker string, cluster kafka.Cluster, shards []*database.Server, metrics prometheus.Registerer) (*mail.Intake, error) {
+func (s *shell) openMail(
+	f mailFlags, worker string, cluster kafka.Cluster, shards []*database.Server, metrics prometheus.Registerer,
+) (*mail.Intake, error) {
 	o, err := f.options(worker)
 	if err != nil || len(o.Mailboxes) == 0 {
 		return nil, err
@@ -146,7 +152,8 @@ func mailCommand(s *shell) *cobra.Command {
 		Use:     "mail",
 		GroupID: groupCare,
 		Short:   "Look after mails that became no record, and read a record's PDF again",
-		Example: "  tallyhouse mail failed\n  tallyhouse mail ignored --json\n  tallyhouse mail release 1767225600.17\n  tallyhouse mail retry mail-kjre67wdk2wvetca342pmnbxi6qsocdd",
+		Example: "  tallyhouse mail failed\n  tallyhouse mail ignored --json\n  tallyhouse mail release 1767225600.17\n" +
+			"  tallyhouse mail retry mail-kjre67wdk2wvetca342pmnbxi6qsocdd",
 	}
 	f.add(cmd.PersistentFlags(), []string{devMailbox}, devTenant)
 	to := connectionFlags(cmd.PersistentFlags())
@@ -166,7 +173,10 @@ func mailCommand(s *shell) *cobra.Command {
 	return cmd
 }
 
-func listMails(s *shell, to *connection, f *mailFlags, name, short, long string, list func(*mail.Intake, context.Context, func(mail.Listed)) error) *cobra.Command {
+func listMails(
+	s *shell, to *connection, f *mailFlags, name, short, long string,
+	list func(*mail.Intake, context.Context, func(mail.Listed)) error,
+) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{Use: name, Short: short, Long: long, Args: cobra.NoArgs}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object per line")
@@ -186,7 +196,8 @@ func listMails(s *shell, to *connection, f *mailFlags, name, short, long string,
 		table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "MAILBOX\tMAIL\tARRIVED\tFROM\tSUBJECT\tREASON")
 		err = list(intake, cmd.Context(), func(m mail.Listed) {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", m.Mailbox, m.ID, m.Arrived.Format(time.RFC3339), oneLine(m.From), oneLine(m.Subject), printable(m.Reason))
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n",
+				m.Mailbox, m.ID, m.Arrived.Format(time.RFC3339), oneLine(m.From), oneLine(m.Subject), printable(m.Reason))
 		})
 		return errors.Join(err, table.Flush())
 	}

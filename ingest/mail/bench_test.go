@@ -11,7 +11,8 @@ import (
 	"tallyhouse/ingest/store/database"
 )
 
-// BenchmarkBacklog is how fast a mailbox full of invoices comes in: one PDF a mail, each read in a process of its own, to the mark in the mailbox.
+// BenchmarkBacklog is how fast a mailbox full of invoices comes in: one PDF a mail, each read in a process of its own,
+// to the mark in the mailbox.
 func BenchmarkBacklog(b *testing.B) {
 	w := newWorld(b)
 	pdf := invoicePDF("1")
@@ -29,7 +30,8 @@ func BenchmarkBacklog(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "mails/s")
 }
 
-// BenchmarkArrival is the time from the door's acknowledgement of a mail to its read record in the table, at five mails a second.
+// BenchmarkArrival is the time from the door's acknowledgement of a mail to its read record in the table, at five mails
+// a second.
 func BenchmarkArrival(b *testing.B) {
 	w := newWorld(b)
 	w.intake([]mailbox.Options{w.box()})

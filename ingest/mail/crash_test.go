@@ -20,7 +20,8 @@ import (
 	"tallyhouse/ingest/store/database"
 )
 
-// intakeChild is the environment variable that makes the test binary an intake in a process of its own, which dies by its own hand. Its value is a childWork.
+// intakeChild is the environment variable that makes the test binary an intake in a process of its own, which dies by
+// its own hand. Its value is a childWork.
 const intakeChild = "TALLYHOUSE_TEST_INTAKE"
 
 // childWork says what the child works on and where it dies.
@@ -103,8 +104,8 @@ func runUntilDead(t *testing.T, work childWork) {
 	}
 }
 
-// Given a mail with two PDFs for two projects, when the worker is killed at any step and started again, then each PDF is one read record of each project,
-// the mail is marked, and no version was sent with two contents.
+// Given a mail with two PDFs for two projects, when the worker is killed at any step and started again, then each PDF
+// is one read record of each project, the mail is marked, and no version was sent with two contents.
 func TestAKilledWorkerLosesNothingAndDoublesNothing(t *testing.T) {
 	w := newWorld(t)
 	records := 0

@@ -12,8 +12,8 @@ import (
 	"tallyhouse/ingest/mail/message"
 )
 
-// decision is what is to become of a mail. It follows from the mail, the options and the projects' addresses alone, so that whoever lists the mails that
-// became no record finds the reason again.
+// decision is what is to become of a mail. It follows from the mail, the options and the projects' addresses alone, so
+// that whoever lists the mails that became no record finds the reason again.
 type decision struct {
 	mark     mailbox.Mark // Done: it gives records
 	reason   string       // why not
@@ -36,11 +36,12 @@ const maxRecipients = 100
 // recipient is an address that a mail was sent to, and the same without what stands behind a plus.
 type recipient struct{ full, plain string }
 
-// visible are the fields that a sender writes; all others are those of the envelope, which the mailbox's own server writes.
+// visible are the fields that a sender writes; all others are those of the envelope, which the mailbox's own server
+// writes.
 var visible = []string{"to", "cc", "resent-to", "resent-cc"}
 
-// recipients are a mail's, in the order of the fields. Fields of the envelope count where the mailbox's own server wrote them: a sender can write
-// them, too, but not above the server's trace.
+// recipients are a mail's, in the order of the fields. Fields of the envelope count where the mailbox's own server
+// wrote them: a sender can write them, too, but not above the server's trace.
 func recipients(h, trusted message.Header, fields []string) []recipient {
 	var all []recipient
 	for _, field := range fields {
@@ -66,7 +67,8 @@ func recipients(h, trusted message.Header, fields []string) []recipient {
 	return all
 }
 
-// decide decides about mails as far as their headers tell; Done is what is left to be read. An error says that the directory can't be asked.
+// decide decides about mails as far as their headers tell; Done is what is left to be read. An error says that the
+// directory can't be asked.
 func (in *Intake) decide(ctx context.Context, o mailbox.Options, mails []mailbox.Mail) ([]decision, error) {
 	decisions := make([]decision, len(mails))
 	to := make([][]recipient, len(mails))

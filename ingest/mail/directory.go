@@ -70,21 +70,24 @@ func (d directory) fingerprint(ctx context.Context, tenant string) (uint64, erro
 
 const (
 	taxIDQuery = `SELECT id FROM contractors FINAL
-WHERE tenant = {tenant:String} AND project = '' AND NOT deleted AND replaceRegexpAll(upperUTF8(assumeNotNull(tax_id)), '[^\\p{L}\\p{N}]', '') = {taxID:String}
+WHERE tenant = {tenant:String} AND project = '' AND NOT deleted
+  AND replaceRegexpAll(upperUTF8(assumeNotNull(tax_id)), '[^\\p{L}\\p{N}]', '') = {taxID:String}
 LIMIT 2`
 
 	nameQuery = `SELECT id, replaceRegexpAll(upperUTF8(ifNull(tax_id, '')), '[^\\p{L}\\p{N}]', '') FROM contractors FINAL
-WHERE tenant = {tenant:String} AND project = '' AND NOT deleted AND replaceRegexpAll(lowerUTF8(assumeNotNull(name)), '[^\\p{L}\\p{N}]', '') = {name:String}
+WHERE tenant = {tenant:String} AND project = '' AND NOT deleted
+  AND replaceRegexpAll(lowerUTF8(assumeNotNull(name)), '[^\\p{L}\\p{N}]', '') = {name:String}
 LIMIT 2`
 )
 
-// contractor gives the one contractor of a tax id, else the one of a name, "" when there is none or several. A name doesn't count when the contractor has
-// another VAT id of the same country: two companies may share a name.
+// contractor gives the one contractor of a tax id, else the one of a name, "" when there is none or several. A name
+// doesn't count when the contractor has another VAT id of the same country: two companies may share a name.
 func (d directory) contractor(ctx context.Context, tenant, taxID, name string) (string, error) {
 	taxID, name = strings.ToUpper(alphanumeric(taxID)), strings.ToLower(alphanumeric(name))
 	var found []string
 	if taxID != "" {
-		err := d.each(ctx, taxIDQuery, database.Params{"tenant": database.Text(tenant), "taxID": database.Text(taxID)}, func(scan func(...any) error) error {
+		params := database.Params{"tenant": database.Text(tenant), "taxID": database.Text(taxID)}
+		err := d.each(ctx, taxIDQuery, params, func(scan func(...any) error) error {
 			var id string
 			err := scan(&id)
 			found = append(found, id)
@@ -100,7 +103,8 @@ func (d directory) contractor(ctx context.Context, tenant, taxID, name string) (
 	if name == "" {
 		return "", nil
 	}
-	err := d.each(ctx, nameQuery, database.Params{"tenant": database.Text(tenant), "name": database.Text(name)}, func(scan func(...any) error) error {
+	params := database.Params{"tenant": database.Text(tenant), "name": database.Text(name)}
+	err := d.each(ctx, nameQuery, params, func(scan func(...any) error) error {
 		var id, known string
 		err := scan(&id, &known)
 		if !otherVATID(taxID, known) {
@@ -153,21 +157,23 @@ type recordState struct {
 	receivedAt time.Time
 }
 
-const stateColumns = `SELECT project, id, row_version, deleted, channel, intake_status, toUnixTimestamp64Micro(received_at) FROM records FINAL
+const stateColumns = `SELECT project, id, row_version, deleted, channel, intake_status, toUnixTimestamp64Micro(received_at)
+FROM records FINAL
 WHERE tenant = {tenant:String} AND NOT moved AND `
 
 // versions gives the versions of records that the table has, by id.
 func (d directory) versions(ctx context.Context, tenant, project string, ids []string) (map[string]int64, error) {
 	of := map[string]int64{}
-	err := d.states(ctx, "project = {project:String} AND id IN {ids:Array(String)}",
-		database.Params{"tenant": database.Text(tenant), "project": database.Text(project), "ids": database.Texts(ids)}, func(h recordState) { of[h.id] = h.version })
+	params := database.Params{"tenant": database.Text(tenant), "project": database.Text(project), "ids": database.Texts(ids)}
+	err := d.states(ctx, "project = {project:String} AND id IN {ids:Array(String)}", params, func(r recordState) { of[r.id] = r.version })
 	return of, err
 }
 
 // record finds a record in any project.
 func (d directory) record(ctx context.Context, tenant, id string) (recordState, error) {
 	var found []recordState
-	err := d.states(ctx, "id = {id:String} AND project NOT LIKE '#%'", database.Params{"tenant": database.Text(tenant), "id": database.Text(id)}, func(h recordState) { found = append(found, h) })
+	params := database.Params{"tenant": database.Text(tenant), "id": database.Text(id)}
+	err := d.states(ctx, "id = {id:String} AND project NOT LIKE '#%'", params, func(r recordState) { found = append(found, r) })
 	if err != nil {
 		return recordState{}, err
 	}

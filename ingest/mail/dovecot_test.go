@@ -210,7 +210,8 @@ func (d *dovecot) deliver(raw []byte) {
 	}
 }
 
-// A real server, both ways of encryption, both marks: mails that were there, that come while it is watched, that fail and that have no PDF.
+// A real server, both ways of encryption, both marks: mails that were there, that come while it is watched, that fail
+// and that have no PDF.
 func TestDovecot(t *testing.T) {
 	w := newWorld(t)
 	records := 0

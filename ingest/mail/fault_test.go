@@ -122,7 +122,8 @@ func settledMarks(s *mailboxtest.Server, n int) error {
 	return nil
 }
 
-// Given mails that are read, when the server gives all mails new UIDs and loses their marks, then they are read again and become no second record.
+// Given mails that are read, when the server gives all mails new UIDs and loses their marks, then they are read again
+// and become no second record.
 func TestNewUIDsMakeNoSecondRecord(t *testing.T) {
 	w := newWorld(t)
 	s := mailboxtest.Start(t)
@@ -188,7 +189,7 @@ func TestAMailThatBreaksEveryConnectionHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// Where a mailbox takes no keywords, mails must be moved, and who doesn't want that is told so.
+// Where a mailbox takes no keywords, mails must be moved, and an error says so.
 func TestAMailboxWithoutKeywordsIsRefused(t *testing.T) {
 	s := mailboxtest.Start(t)
 	s.NoKeywords = true

@@ -16,7 +16,8 @@ import (
 	"tallyhouse/ingest/mail/message/messagetest"
 )
 
-// How the sandboxed reader of a test behaves, as the first argument behind "read"; the second one is a file to which it adds a line for each such case.
+// How the sandboxed reader of a test behaves, as the first argument behind "read"; the second one is a file to which it
+// adds a line for each such case.
 const (
 	dieOfKiller = "--die-of-killer" // a mail with the word KILLER ends it
 	sleepOnPDF  = "--sleep-on-pdf"  // a PDF takes seconds
@@ -69,8 +70,8 @@ func behaving(t *testing.T, how string) (change func(*Intake), times func() int)
 		}
 }
 
-// Given the corpus of hostile mails in a mailbox, when an invoice comes behind them, then it becomes a record, and each of them gets a mark without a
-// connection, the reader or the worker ending.
+// Given the corpus of hostile mails in a mailbox, when an invoice comes behind them, then it becomes a record, and each
+// of them gets a mark without a connection, the reader or the worker ending.
 func TestAnInvoiceBehindHostileMailsArrives(t *testing.T) {
 	w := newWorld(t)
 	s := mailboxtest.Start(t)
@@ -104,8 +105,8 @@ func TestAnInvoiceBehindHostileMailsArrives(t *testing.T) {
 	}
 }
 
-// Given a mail that ends its reader each time, then it is tried three times and set aside: a restart does not try it again, an operator can have it
-// tried, and the other mails come in.
+// Given a mail that ends its reader each time, then it is tried three times and set aside: a restart does not try it
+// again, an operator can have it tried, and the other mails come in.
 func TestAMailThatEndsItsReaderIsSetAsideAfterThreeAttempts(t *testing.T) {
 	w := newWorld(t)
 	s := mailboxtest.Start(t)
@@ -167,8 +168,8 @@ func TestAMailAtWhichTheWorkerDiedIsSetAside(t *testing.T) {
 	}
 }
 
-// Given a flood of mails that are no invoices, then they are decided in bulk: the commands grow with the pages, not with the mails. After a restart none
-// of them is read again.
+// Given a flood of mails that are no invoices, then they are decided in bulk: the commands grow with the pages, not
+// with the mails. After a restart none of them is read again.
 func TestAFloodIsDecidedInBulk(t *testing.T) {
 	w := newWorld(t)
 	s := mailboxtest.Start(t)
@@ -206,7 +207,8 @@ func TestAFloodIsDecidedInBulk(t *testing.T) {
 	}
 }
 
-// Given a mail whose PDFs take longer to read than a claim counts, then its claim is renewed and no other worker reads it.
+// Given a mail whose PDFs take longer to read than a claim counts, then its claim is renewed and no other worker reads
+// it.
 func TestAClaimIsRenewedWhileItsWorkLasts(t *testing.T) {
 	w := newWorld(t)
 	change, times := behaving(t, sleepOnPDF)

@@ -16,8 +16,8 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Given a project's intake address, when an invoice is mailed to it, then the record goes through queued and processing to completed, with what the
-// invoice says.
+// Given a project's intake address, when an invoice is mailed to it, then the record goes through queued and processing
+// to completed, with what the invoice says.
 func TestAMailedInvoiceBecomesARecord(t *testing.T) {
 	w := newWorld(t)
 	w.intake([]mailbox.Options{w.box()})
@@ -193,7 +193,8 @@ func TestWorkersShareAMailbox(t *testing.T) {
 	t.Logf("%d mails were read %d times by %d workers", mails, fetched, workers)
 }
 
-// Given a mail that a worker claimed before it died, when another worker sees the claim for long enough, then it reads the mail.
+// Given a mail that a worker claimed before it died, when another worker sees the claim for long enough, then it reads
+// the mail.
 func TestAClaimOfADeadWorkerIsOverruled(t *testing.T) {
 	w := newWorld(t)
 	dead := w.box()
@@ -214,7 +215,8 @@ func TestAClaimOfADeadWorkerIsOverruled(t *testing.T) {
 	marked(t, alive, mailbox.Done, 1)
 }
 
-// Given a record whose PDF could not be read, when it can be, then retry writes the next version; and none when the application has taken over.
+// Given a record whose PDF could not be read, when it can be, then retry writes the next version; and none when the
+// application has taken over.
 func TestRetryReadsAgainUntilTheApplicationTakesOver(t *testing.T) {
 	for _, folder := range []string{"", "Done"} {
 		t.Run("folder "+folder, func(t *testing.T) {

@@ -27,7 +27,8 @@ type Listed struct {
 	Reason      string    `json:"reason"`
 }
 
-// Failed calls each with the mails that can't be handled as they are. The reason is found by reading them again: nothing but the mark is kept.
+// Failed calls each with the mails that can't be handled as they are. The reason is found by reading them again:
+// nothing but the mark is kept.
 func (in *Intake) Failed(ctx context.Context, each func(Listed)) error {
 	return in.list(ctx, mailbox.Failed, each)
 }
@@ -45,7 +46,8 @@ func (in *Intake) Quarantined(ctx context.Context, each func(Listed)) error {
 // ErrNotListed says that a mail to release waits in no mailbox.
 var ErrNotListed = errors.New("no such mail is quarantined or failed")
 
-// Release gives a mail back that is quarantined or failed: the worker reads it as one of an allowed sender. It is named as Listed does.
+// Release gives a mail back that is quarantined or failed: the worker reads it as one of an allowed sender. It is named
+// as Listed does.
 func (in *Intake) Release(ctx context.Context, id string) error {
 	var validity, uid uint32
 	if n, err := fmt.Sscanf(id, "%d.%d", &validity, &uid); n != 2 || err != nil {
@@ -119,8 +121,9 @@ func (in *Intake) listBox(ctx context.Context, o mailbox.Options, mark mailbox.M
 		}
 		h := message.ReadHeader(m.Header)
 		each(Listed{
-			Mailbox: o.String(), Tenant: o.Tenant, ID: fmt.Sprintf("%d.%d", box.UIDValidity, m.UID), UIDValidity: box.UIDValidity, UID: uint32(m.UID),
-			Arrived: m.Arrived, From: h.Text("From"), Subject: h.Text("Subject"), MessageID: h.MessageID(), Size: m.Size, Reason: d.reason,
+			Mailbox: o.String(), Tenant: o.Tenant, ID: fmt.Sprintf("%d.%d", box.UIDValidity, m.UID),
+			UIDValidity: box.UIDValidity, UID: uint32(m.UID), Arrived: m.Arrived, Size: m.Size,
+			From: h.Text("From"), Subject: h.Text("Subject"), MessageID: h.MessageID(), Reason: d.reason,
 		})
 		return nil
 	})

@@ -1,8 +1,10 @@
-// Package mail turns mailed invoices into records (docs/mail.md). It watches mailboxes, finds the project by the intake address and the PDFs by their
-// content, reads mails and PDFs in sandboxed processes, and sends a record's versions 1 (queued), 2 (processing) and 3 (completed or failed) to Kafka.
+// Package mail turns mailed invoices into records (docs/mail.md). It watches mailboxes, finds the project by the intake
+// address and the PDFs by their content, reads mails and PDFs in sandboxed processes, and sends a record's versions 1
+// (queued), 2 (processing) and 3 (completed or failed) to Kafka.
 //
-// Whenever a process dies: a mail is marked only after Kafka has acknowledged all its records; a mail without a mark is read again; a mail that is read
-// twice gives the same ids and versions, so it is one record. Nothing is ever deleted. The marks in the mailbox are the only state: there is no other store.
+// Whenever a process dies: a mail is marked only after Kafka has acknowledged all its records; a mail without a mark is
+// read again; a mail that is read twice gives the same ids and versions, so it is one record. Nothing is ever deleted.
+// The marks in the mailbox are the only state: there is no other store.
 package mail
 
 import (
@@ -49,7 +51,8 @@ type Options struct {
 	Recipients []string          // header fields, in the order in which they are looked at; default Recipients()
 	Limits     Limits
 	Reader     isolated.Options // how PDFs are read
-	// MaxAmount is the largest amount that is taken as certain, in minor units; default 100,000,000.00, at most events.MaxAmount.
+	// MaxAmount is the largest amount that is taken as certain, in minor units; default 100,000,000.00, at most
+	// events.MaxAmount.
 	MaxAmount int64
 	Parallel  int // mails read at the same time, per mailbox; default: as many as there are processors
 	Cluster   kafka.Cluster
@@ -115,7 +118,9 @@ func New(o Options) (*Intake, error) {
 	if o.Parallel == 0 {
 		o.Parallel = runtime.NumCPU()
 	}
-	return &Intake{options: o, directory: directory{o.Shards}, metrics: newMetrics(o.Metrics), timings: usualTimings(), observe: func(step) {}}, nil
+	return &Intake{
+		options: o, directory: directory{o.Shards}, metrics: newMetrics(o.Metrics), timings: usualTimings(), observe: func(step) {},
+	}, nil
 }
 
 // Run takes mail in until the context ends.

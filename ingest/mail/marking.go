@@ -10,7 +10,8 @@ import (
 	"tallyhouse/ingest/mail/message"
 )
 
-// fetchBody reads a mail's body. A mail at which the connection breaks again and again is left for later, so that the others come in.
+// fetchBody reads a mail's body. A mail at which the connection breaks again and again is left for later, so that the
+// others come in.
 func (s *session) fetchBody(ctx context.Context, m mailbox.Mail) ([]byte, error) {
 	s.fetching.Lock()
 	defer s.fetching.Unlock()
@@ -28,8 +29,8 @@ func (s *session) fetchBody(ctx context.Context, m mailbox.Mail) ([]byte, error)
 	return raw, err
 }
 
-// fetchSmall reads the bodies of several mails at once; those that are gone are missing, those that are larger than told nil. After a connection broke at them they are
-// read one by one, so that the guilty one is found.
+// fetchSmall reads the bodies of several mails at once; those that are gone are missing, those that are larger than
+// told nil. After a connection broke at them they are read one by one, so that the guilty one is found.
 func (s *session) fetchSmall(ctx context.Context, mails []mailbox.Mail) (map[mailbox.UID][]byte, error) {
 	bodies := map[mailbox.UID][]byte{}
 	if !s.failures.anySuspect(mails) {

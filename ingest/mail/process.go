@@ -78,7 +78,8 @@ func (s *session) handle(ctx context.Context, c candidate) error {
 // reasonSetAside is that of mails that are not read again by themselves.
 var reasonSetAside = fmt.Sprintf("reading it was begun %d times and never ended; tallyhouse mail release has it tried again", mailbox.MaxAttempts)
 
-// readAlone reads a mail in a sandboxed process of its own. Nothing read and no error say that the mail is left as it is, to be tried again, or finished.
+// readAlone reads a mail in a sandboxed process of its own. Nothing read and no error say that the mail is left as it
+// is, to be tried again, or finished.
 func (s *session) readAlone(ctx context.Context, m mailbox.Mail, tried int) (*content, error) {
 	s.attempts.set(m.UID, tried)
 	raw, err := s.fetchBody(ctx, m)
@@ -109,7 +110,8 @@ func (s *session) readAlone(ctx context.Context, m mailbox.Mail, tried int) (*co
 	return &content{identity: mailIdentity(read[0].Mail.MessageID, raw), err: read[0].Err, Mail: read[0].Mail}, nil
 }
 
-// readMails reads mails in one sandboxed process. Its error says that they, and not the installation, are at fault, or is the context's.
+// readMails reads mails in one sandboxed process. Its error says that they, and not the installation, are at fault, or
+// is the context's.
 func (in *Intake) readMails(ctx context.Context, raws [][]byte) (read []message.Result, err error) {
 	waited := in.retry(ctx, "reader", func() error {
 		read, err = message.ReadAllSandboxed(ctx, raws, in.options.Limits.Limits, in.options.Reader.Sandbox)
@@ -163,8 +165,8 @@ func (s *session) process(ctx context.Context, m mailbox.Mail, mail string, out 
 	return nil
 }
 
-// pending gives, for each PDF, the records that aren't read yet, one of each project. Those that the table has as read were written when the mail was
-// read before.
+// pending gives, for each PDF, the records that aren't read yet, one of each project. Those that the table has as read
+// were written when the mail was read before.
 func (w *watch) pending(ctx context.Context, m mailbox.Mail, mail string, out *outcome) ([][]draft, error) {
 	todo := make([][]draft, len(out.pdfs))
 	for _, project := range out.projects {

@@ -11,7 +11,8 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// The versions of a record that the intake writes. From ApplicationsOwn on they are the application's (docs/events.md#intake-of-mail).
+// The versions of a record that the intake writes. From ApplicationsOwn on they are the application's
+// (docs/events.md#intake-of-mail).
 const (
 	versionQueued     = 1
 	versionProcessing = 2
@@ -78,7 +79,8 @@ func (d draft) event(version int64, status string, now time.Time) events.Event {
 	}
 }
 
-// complete is the event of a read invoice. Values beyond the ledger's ranges are left out, as are amounts that no invoice is plausible with.
+// complete is the event of a read invoice. Values beyond the ledger's ranges are left out, as are amounts that no
+// invoice is plausible with.
 func (d draft) complete(version int64, f reading, contractor string, now time.Time) events.Event {
 	e := d.event(version, "completed", now)
 	r := e.Data.(*events.Record)
@@ -96,7 +98,8 @@ func (d draft) complete(version int64, f reading, contractor string, now time.Ti
 	return e
 }
 
-// plausible reports whether an amount may be an invoice's. The three of an invoice stand or fall together: they are read from one sum.
+// plausible reports whether an amount may be an invoice's. The three of an invoice stand or fall together: they are
+// read from one sum.
 func (d draft) plausible(n *int64) bool {
 	return n == nil || *n <= d.maxAmount && *n >= -d.maxAmount
 }

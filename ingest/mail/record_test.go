@@ -7,7 +7,8 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// An amount beyond what is plausible is not certain, and with it the sum that it is part of; the invoice's other fields are.
+// An amount beyond what is plausible is not certain, and with it the sum that it is part of; the invoice's other fields
+// are.
 func TestImplausibleAmountsAreNotCertain(t *testing.T) {
 	amount := func(n int64) *int64 { return &n }
 	const most = DefaultMaxAmount

@@ -101,7 +101,8 @@ func (in *Intake) findRecord(ctx context.Context, id string) (tenant string, h r
 	return "", recordState{}, errNoRecord
 }
 
-// otherDays bounds how many mails are opened that didn't arrive at the very second that the record tells: a mailbox that was moved may tell another.
+// otherDays bounds how many mails are opened that didn't arrive at the very second that the record tells: a mailbox
+// that was moved may tell another.
 const otherDays = 1000
 
 // findPDF finds the PDF behind a record by computing the ids of those that arrived when it did.

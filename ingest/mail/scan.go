@@ -15,8 +15,8 @@ const (
 	smallMails = 8 << 20
 )
 
-// scan decides about all mails that are open, marks those that give no record, and has the others handled. Those that failed before come after the open
-// ones, when intake addresses have changed since.
+// scan decides about all mails that are open, marks those that give no record, and has the others handled. Those that
+// failed before come after the open ones, when intake addresses have changed since.
 func (s *session) scan(ctx context.Context) error {
 	again, fingerprint, err := s.changedAddresses(ctx)
 	if err != nil {
@@ -121,7 +121,8 @@ type content struct {
 	message.Mail
 }
 
-// readSmall reads mails together, in one sandboxed process. Where that fails, they are left to be read one by one; those that are gone are left out.
+// readSmall reads mails together, in one sandboxed process. Where that fails, they are left to be read one by one;
+// those that are gone are left out.
 func (s *session) readSmall(ctx context.Context, small []candidate) ([]candidate, error) {
 	if len(small) == 0 {
 		return nil, nil

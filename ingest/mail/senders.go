@@ -14,8 +14,8 @@ import (
 // maxHops is how many servers a mail may have passed: one that passed more goes in circles.
 const maxHops = 50
 
-// automatic gives the reason when a mail was written by a program that answers mails, and by nobody who sends invoices (RFC 3834, RFC 3464).
-// Auto-generated alone is none: programs send invoices.
+// automatic gives the reason when a mail was written by a program that answers mails, and by nobody who sends invoices
+// (RFC 3834, RFC 3464). Auto-generated alone is none: programs send invoices.
 func automatic(h message.Header) string {
 	if n := len(h.All("Received")); n > maxHops {
 		return fmt.Sprintf("it passed %d servers, so it goes in circles", n)
@@ -75,8 +75,8 @@ func allowed(address string, among []string) bool {
 	return slices.Contains(among, address) || slices.Contains(among, domain)
 }
 
-// dmarc is the verdict of a server in its topmost Authentication-Results (RFC 8601), "none" without one. A server takes away those that claim to be its
-// own, and writes its own above what it was given.
+// dmarc is the verdict of a server in its topmost Authentication-Results (RFC 8601), "none" without one. A server takes
+// away those that claim to be its own, and writes its own above what it was given.
 func dmarc(h message.Header, server string) string {
 	for _, value := range h.All("Authentication-Results") {
 		results := strings.Split(withoutComments(value), ";")

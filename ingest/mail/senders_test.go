@@ -133,7 +133,8 @@ func TestSendersHaveAQuotaOfAnHour(t *testing.T) {
 	}
 }
 
-// Given a mailbox with allowed senders, when others send, then their mails wait in quarantine with the reason, until an operator releases them.
+// Given a mailbox with allowed senders, when others send, then their mails wait in quarantine with the reason, until an
+// operator releases them.
 func TestAQuarantinedMailIsListedAndReleased(t *testing.T) {
 	w := newWorld(t)
 	s := mailboxtest.Start(t)

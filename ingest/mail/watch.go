@@ -100,8 +100,8 @@ type session struct {
 	again time.Time // when all mails are looked at again
 }
 
-// session connects, and takes mails in until the connection breaks or the context ends. Mails that are being handled then are cut short: they have no mark,
-// so they come again.
+// session connects, and takes mails in until the connection breaks or the context ends. Mails that are being handled
+// then are cut short: they have no mark, so they come again.
 func (w *watch) session(ctx context.Context) error {
 	box, err := mailbox.Open(ctx, w.box)
 	if err != nil {
@@ -187,7 +187,8 @@ func (s *session) followAddresses(ctx context.Context) error {
 	}
 }
 
-// changedAddresses reports whether intake addresses changed since failed mails were last looked at, which is so at the start: then they get another chance.
+// changedAddresses reports whether intake addresses changed since failed mails were last looked at, which is so at the
+// start: then they get another chance.
 func (s *session) changedAddresses(ctx context.Context) (changed bool, fingerprint uint64, err error) {
 	err = s.retry(ctx, "clickhouse", func() (err error) {
 		fingerprint, err = s.directory.fingerprint(ctx, s.watch.box.Tenant)

@@ -1,8 +1,10 @@
-// Package mail runs a mail server inside the process that starts it: SMTP that accepts mail for every address, and IMAP with the one mailbox that all of it
-// is delivered to. It is for development: whoever reaches the SMTP port may send, and the password is no secret.
+// Package mail runs a mail server inside the process that starts it: SMTP that accepts mail for every address, and IMAP
+// with the one mailbox that all of it is delivered to. It is for development: whoever reaches the SMTP port may send,
+// and the password is no secret.
 //
-// Each mail is a file, on the disk before SMTP acknowledges it. At start the files are replayed into go-imap's memory server. Flags, folders and what else
-// a mail program changes last as long as the server: the mail intake gives the same records for a mail that it reads again.
+// Each mail is a file, on the disk before SMTP acknowledges it. At start the files are replayed into go-imap's memory
+// server. Flags, folders and what else a mail program changes last as long as the server: the mail intake gives the
+// same records for a mail that it reads again.
 package mail
 
 import (
@@ -136,7 +138,8 @@ func (s *Server) URL() string {
 // SMTP is where mail is sent to, host:port.
 func (s *Server) SMTP() string { return s.smtpAddr }
 
-// Stop ends both servers, giving mails that are being sent a moment to arrive. What SMTP acknowledged is stored. Later calls do nothing.
+// Stop ends both servers, giving mails that are being sent a moment to arrive. What SMTP acknowledged is stored. Later
+// calls do nothing.
 func (s *Server) Stop(ctx context.Context) error {
 	var err error
 	s.stop.Do(func() {
@@ -212,7 +215,8 @@ func (s *session) Select(name string, o *imap.SelectOptions) (*imap.SelectData, 
 // pollInterval is how soon a client in IDLE is told of new mail.
 const pollInterval = 20 * time.Millisecond
 
-// Idle tells of new mail. The memory server's own doesn't tell of what came after the command before and ahead of IDLE, until something else comes.
+// Idle tells of new mail. The memory server's own doesn't tell of what came after the command before and ahead of IDLE,
+// until something else comes.
 func (s *session) Idle(w *imapserver.UpdateWriter, stop <-chan struct{}) error {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
@@ -279,7 +283,8 @@ func (d *delivery) Rcpt(to string, _ *smtp.RcptOptions) error {
 	return nil
 }
 
-// Data stores the mail, below trace fields as a delivering server writes them: only it knows the recipients that aren't in To.
+// Data stores the mail, below trace fields as a delivering server writes them: only it knows the recipients that aren't
+// in To.
 func (d *delivery) Data(r io.Reader) error {
 	raw, err := io.ReadAll(io.MultiReader(strings.NewReader(d.trace()), r))
 	if err != nil {

@@ -90,7 +90,8 @@ func fetch(t *testing.T, c *imapclient.Client) map[imap.UID]*imapclient.FetchMes
 	return of
 }
 
-// Given mail for any address, then it lands in the one mailbox, byte by byte, with the recipients of its envelope before it.
+// Given mail for any address, then it lands in the one mailbox, byte by byte, with the recipients of its envelope
+// before it.
 func TestMailForAnyAddressLandsInTheMailbox(t *testing.T) {
 	s := start(t, t.TempDir())
 	raw := "Subject: x\r\nX-Folded: a\r\n\tb\r\n\r\n.a dot\r\n" + strings.Repeat("\xff\x00", 3000) + "\r\n"
@@ -107,7 +108,8 @@ func TestMailForAnyAddressLandsInTheMailbox(t *testing.T) {
 	}
 }
 
-// Given accepted mails, when the server starts again, then each is in the mailbox as it arrived, under a new UIDVALIDITY where flags were lost.
+// Given accepted mails, when the server starts again, then each is in the mailbox as it arrived, under a new
+// UIDVALIDITY where flags were lost.
 func TestMailsOutliveTheServer(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, dir)

@@ -1,5 +1,5 @@
-// Package mailbox reads one mailbox of an IMAP server and marks the mails in it. It addresses mails by UID alone, waits for no answer longer than a
-// bound, and deletes nothing.
+// Package mailbox reads one mailbox of an IMAP server and marks the mails in it. It addresses mails by UID alone, waits
+// for no answer longer than a bound, and deletes nothing.
 package mailbox
 
 import (
@@ -17,7 +17,8 @@ import (
 // Senders say who may send invoices to a mailbox. The zero value allows everybody.
 type Senders struct {
 	Allowed []string // addresses and domains, in lower case; empty: any
-	// AuthServer is the name under which the mailbox's server writes Authentication-Results; mails without its dmarc=pass are not allowed.
+	// AuthServer is the name under which the mailbox's server writes Authentication-Results; mails without its
+	// dmarc=pass are not allowed.
 	AuthServer string
 	PerHour    int // mails of a sender; 0: any number
 	// Hops is how many servers of the mailbox's owner a mail passes, each of which writes a Received; default 1.
@@ -49,12 +50,14 @@ const (
 
 // ParseAddress reads an address like imaps://user:password@host:port/Mailbox?tenant=demo. Its error never shows it.
 //
-// imaps is TLS from the beginning, imap is STARTTLS. Parameters: tenant; auth=xoauth2; password-file=F, read at each login, so that a token can be
-// renewed; ca=F, a PEM file with the authorities to trust instead of the system's; tls=off.
+// imaps is TLS from the beginning, imap is STARTTLS. Parameters: tenant; auth=xoauth2; password-file=F, read at each
+// login, so that a token can be renewed; ca=F, a PEM file with the authorities to trust instead of the system's;
+// tls=off.
 func ParseAddress(s string) (Address, error) {
 	u, err := url.Parse(s)
 	if err != nil {
-		return Address{}, errors.New("the mailbox is no URL like imaps://user:password@host/Mailbox (characters such as @ / : % in user and password are written as %40 %2F %3A %25)")
+		return Address{}, errors.New("the mailbox is no URL like imaps://user:password@host/Mailbox " +
+			"(characters such as @ / : % in user and password are written as %40 %2F %3A %25)")
 	}
 	a := Address{User: u.User.Username(), Mailbox: strings.TrimPrefix(u.Path, "/")}
 	var wrong []error
@@ -126,8 +129,8 @@ func (a *Address) parameters(query url.Values) error {
 				wrong = append(wrong, fmt.Errorf("ca: %s holds no PEM certificate", value))
 			}
 		default:
-			wrong = append(wrong, fmt.Errorf("parameter %s must be one of tenant=ID, auth=login or xoauth2, password-file=FILE, ca=FILE, tls=off (with imap), "+
-				"allow=ADDRESS or DOMAIN, dmarc=SERVER, per-hour=N, hops=N", name))
+			wrong = append(wrong, fmt.Errorf("parameter %s must be one of tenant=ID, auth=login or xoauth2, "+
+				"password-file=FILE, ca=FILE, tls=off (with imap), allow=ADDRESS or DOMAIN, dmarc=SERVER, per-hour=N, hops=N", name))
 		}
 	}
 	return errors.Join(wrong...)

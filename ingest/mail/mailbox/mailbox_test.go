@@ -98,7 +98,8 @@ func TestATokenIsReadAtEachLogin(t *testing.T) {
 	}
 }
 
-// Without encryption nothing is sent to a server elsewhere, unless that was asked for: the server here offers no STARTTLS, and is taken for local alone.
+// Without encryption nothing is sent to a server elsewhere, unless that was asked for: the server here offers no
+// STARTTLS, and is taken for local alone.
 func TestAServerWithoutSTARTTLSIsTakenOnThisMachineAlone(t *testing.T) {
 	s := mailboxtest.Start(t)
 	if _, err := open(t, strings.Replace(s.URL(), "?tls=off", "", 1)); err != nil {
@@ -112,7 +113,8 @@ func TestAServerWithoutSTARTTLSIsTakenOnThisMachineAlone(t *testing.T) {
 	t.Errorf("STARTTLS was not tried: %q", s.Log())
 }
 
-// Mails come page by page, by UID, with what is needed of them; larger ones than allowed are told apart without being read.
+// Mails come page by page, by UID, with what is needed of them; larger ones than allowed are recognized without being
+// read.
 func TestMailsAreReadByUID(t *testing.T) {
 	s := mailboxtest.Start(t)
 	const mails = mailbox.Page + 10

@@ -38,8 +38,12 @@ func (s *Session) Mails(ctx context.Context, uids []UID) ([]Mail, error) {
 	if len(uids) > Page {
 		return nil, fmt.Errorf("%d mails were asked for at a time, %d are allowed", len(uids), Page)
 	}
-	header := &imap.FetchItemBodySection{Specifier: imap.PartSpecifierHeader, Peek: true, Partial: &imap.SectionPartial{Size: HeaderBytes}}
-	options := &imap.FetchOptions{UID: true, Flags: true, RFC822Size: true, InternalDate: true, BodySection: []*imap.FetchItemBodySection{header}}
+	header := &imap.FetchItemBodySection{
+		Specifier: imap.PartSpecifierHeader, Peek: true, Partial: &imap.SectionPartial{Size: HeaderBytes},
+	}
+	options := &imap.FetchOptions{
+		UID: true, Flags: true, RFC822Size: true, InternalDate: true, BodySection: []*imap.FetchItemBodySection{header},
+	}
 	var all []Mail
 	err := s.do(ctx, "fetch headers", s.options.Timeout+time.Duration(len(uids))*time.Second, func() error {
 		return s.fetch(s.client.Fetch(imap.UIDSetNum(uids...), options), func(m *imapclient.FetchMessageData) error {
@@ -96,7 +100,8 @@ func (s *Session) Body(ctx context.Context, m Mail, limit int64) ([]byte, error)
 	return body, nil
 }
 
-// Bodies reads whole small mails, by UID; those that are gone are missing, and those that turn out to be larger than limit are nil.
+// Bodies reads whole small mails, by UID; those that are gone are missing, and those that turn out to be larger than
+// limit are nil.
 func (s *Session) Bodies(ctx context.Context, mails []Mail, limit int64) (map[UID][]byte, error) {
 	var size int64
 	for _, m := range mails {
@@ -155,8 +160,9 @@ func (s *Session) readBody(m *imapclient.FetchMessageData, section *imap.FetchIt
 	return uid, body, nil
 }
 
-// fetch reads all that a command gives. After an error the connection is closed. Then nothing may be taken from the command any more: the client goes on by
-// itself as soon as a literal ends in an error, and both would read the connection.
+// fetch reads all that a command gives. After an error the connection is closed. Then nothing may be taken from the
+// command any more: the client goes on by itself as soon as a literal ends in an error, and both would read the
+// connection.
 func (s *Session) fetch(command *imapclient.FetchCommand, each func(*imapclient.FetchMessageData) error) error {
 	for m := command.Next(); m != nil; m = command.Next() {
 		if err := each(m); err != nil {

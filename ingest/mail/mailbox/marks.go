@@ -90,11 +90,12 @@ func (s State) claims() []string {
 	return all
 }
 
-// Claims identifies who claims the mail, and when the claim was renewed last: the same text again means that nobody did anything.
+// Claims identifies who claims the mail, and when the claim was renewed last: the same text again means that nobody did
+// anything.
 func (s State) Claims() string { return strings.Join(s.claims(), " ") }
 
-// Keywords reports whether the mailbox takes keywords. Where it doesn't, ignored, failed and quarantined mails are flagged alike (the star of mail
-// programs), and attempts are not counted.
+// Keywords reports whether the mailbox takes keywords. Where it doesn't, ignored, failed and quarantined mails are
+// flagged alike (the star of mail programs), and attempts are not counted.
 func (s *Session) Keywords() bool { return s.keywords }
 
 func (s *Session) markOf(m Mark) imap.Flag {
@@ -118,8 +119,8 @@ type Listed struct {
 	State State
 }
 
-// List gives all mails from a UID on. Which of them are open is decided by their keywords and not by a search: servers are known whose search
-// for missing keywords finds nothing.
+// List gives all mails from a UID on. Which of them are open is decided by their keywords and not by a search: servers
+// are known whose search for missing keywords finds nothing.
 func (s *Session) List(ctx context.Context, from UID) ([]Listed, error) {
 	var above imap.UIDSet
 	above.AddRange(from, 0) // to the end
@@ -166,8 +167,9 @@ func (s *Session) claim() imap.Flag {
 	return imap.Flag(fmt.Sprint(keywordReading, s.options.Slot%Slots))
 }
 
-// Claim says that this worker reads a mail. It answers false, and withdraws, when another was there before; two that come at the same moment may both
-// withdraw. Overrule claims in any case. An attempt above zero is counted with the claim. Where there are no keywords all workers read all mails.
+// Claim says that this worker reads a mail. It answers false, and withdraws, when another was there before; two that
+// come at the same moment may both withdraw. Overrule claims in any case. An attempt above zero is counted with the
+// claim. Where there are no keywords all workers read all mails.
 func (s *Session) Claim(ctx context.Context, uid UID, tried int, overrule bool) (bool, error) {
 	if !s.keywords {
 		return true, nil
@@ -235,7 +237,8 @@ func attempts() []imap.Flag {
 	return all
 }
 
-// Release gives mails back that wait in quarantine or were set aside, as if they had just arrived from somebody who is allowed.
+// Release gives mails back that wait in quarantine or were set aside, as if they had just arrived from somebody who is
+// allowed.
 func (s *Session) Release(ctx context.Context, uids ...UID) error {
 	if !s.keywords {
 		return fmt.Errorf("the mailbox takes no keywords: %w", ErrRefused)

@@ -23,7 +23,8 @@ type Options struct {
 	Address
 	// DoneFolder is where mails go whose records are written; "": they stay and get a keyword.
 	DoneFolder string
-	// Slot tells this worker from others that share the mailbox, 0 to Slots-1. Two may have the same one: then they don't see each other's claims.
+	// Slot tells this worker from others that share the mailbox, 0 to Slots-1. Two may have the same one: then they
+	// don't see each other's claims.
 	Slot int
 	// Timeout bounds each answer but that to a mail's body, which has more by its size; default 30 s.
 	Timeout time.Duration
@@ -47,8 +48,8 @@ func (o Options) withDefaults() Options {
 // ErrRefused is wrapped when waiting cannot help: the login, the mailbox or what it can do is wrong.
 var ErrRefused = errors.New("see the mailbox's URL and rights")
 
-// Session is a connection with the mailbox selected. Its methods may be called concurrently; commands go one after the other. After any error it
-// is of no use: close it.
+// Session is a connection with the mailbox selected. Its methods may be called concurrently; commands go one after the
+// other. After any error it is of no use: close it.
 type Session struct {
 	// UIDValidity changes when the server gives its mails new UIDs.
 	UIDValidity uint32
@@ -215,7 +216,8 @@ func (s *Session) do(ctx context.Context, what string, limit time.Duration, comm
 	return s.run(ctx, what, limit, command)
 }
 
-// run runs a command and ends the connection when it takes too long or the context ends: the client itself waits forever.
+// run runs a command and ends the connection when it takes too long or the context ends: the client itself waits
+// forever.
 func (s *Session) run(ctx context.Context, what string, limit time.Duration, command func() error) error {
 	bounded, stop := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer within %s", limit))
 	defer stop()

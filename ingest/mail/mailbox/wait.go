@@ -11,8 +11,8 @@ import (
 	"github.com/emersion/go-imap/v2/imapclient"
 )
 
-// Wait returns when there may be new mail, at the latest after most. Where the server can't tell by itself it is asked. Commands from elsewhere may be given
-// meanwhile.
+// Wait returns when there may be new mail, at the latest after most. Where the server can't tell by itself it is asked.
+// Commands from elsewhere may be given meanwhile.
 func (s *Session) Wait(ctx context.Context, most time.Duration) error {
 	if !s.idle {
 		return s.poll(ctx, min(most, s.options.Poll))
@@ -85,7 +85,8 @@ func (s *Session) poll(ctx context.Context, after time.Duration) error {
 	return s.do(ctx, "noop", s.options.Timeout, func() error { return s.client.Noop().Wait() })
 }
 
-// On gives the mails that arrived on the day of an instant, the day before or after: servers don't agree on the time zone of a day.
+// On gives the mails that arrived on the day of an instant, the day before or after: servers don't agree on the time
+// zone of a day.
 func (s *Session) On(ctx context.Context, arrived time.Time) ([]UID, error) {
 	const day = 24 * time.Hour
 	var found []UID

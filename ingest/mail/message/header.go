@@ -23,8 +23,8 @@ type Header struct {
 
 type field struct{ name, value string }
 
-// ReadHeader reads the header at the beginning of raw, which may be cut off in it. It takes what can be taken, within the default limits: a line that is
-// no field is passed over.
+// ReadHeader reads the header at the beginning of raw, which may be cut off in it. It takes what can be taken, within
+// the default limits: a line that is no field is passed over.
 func ReadHeader(raw []byte) Header {
 	raw = withoutSeparator(raw)
 	limits := Limits{}.withDefaults()
@@ -56,7 +56,8 @@ func withoutSeparator(raw []byte) []byte {
 	return rest
 }
 
-// readHeader reads at most so many fields. The library reads what is written by the rules; what it refuses is read leniently.
+// readHeader reads at most so many fields. The library reads what is written by the rules; what it refuses is read
+// leniently.
 func readHeader(block []byte, most int) Header {
 	read, err := textproto.ReadHeader(bufio.NewReader(bytes.NewReader(block)))
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -25,7 +25,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Given mails that were made to exhaust their reader, then each is read or refused by its rules, within the sandbox's bounds of memory and time.
+// Given mails that were made to exhaust their reader, then each is read or refused by its rules, within the sandbox's
+// bounds of memory and time.
 func TestHostileMailsAreReadWithinTheBounds(t *testing.T) {
 	mails := messagetest.Mails("p@x.example", 2<<20)
 	if len(mails) < 60 {

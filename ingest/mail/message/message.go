@@ -1,5 +1,6 @@
-// Package message finds the PDFs in a mail. Mails come from anybody's program: it takes what can be taken, recognizes PDFs by their content alone, and
-// bounds its work by Limits. Package go-message reads what is written by the rules; what it refuses is read leniently.
+// Package message finds the PDFs in a mail. Mails come from anybody's program: it takes what can be taken, recognizes
+// PDFs by their content alone, and bounds its work by Limits. Package go-message reads what is written by the rules;
+// what it refuses is read leniently.
 //
 // Mails come from strangers, too: ReadSandboxed reads one where it can do no harm.
 package message
@@ -274,7 +275,8 @@ func (b *boundaries) next() bool {
 	return false
 }
 
-// isPDF goes by content: the mark of a PDF within the first KiB. In a text it must stand at the beginning: people write about PDFs, too.
+// isPDF goes by content: the mark of a PDF within the first KiB. In a text it must stand at the beginning: people write
+// about PDFs, too.
 func isPDF(kind string, data []byte) bool {
 	const within = 1 << 10
 	mark := []byte("%PDF-")

@@ -11,8 +11,9 @@ import (
 // Structured reads a field like Content-Type: its value in lower case, and its parameters by lower-case name.
 func Structured(s string) (value string, parameters map[string]string) { return structured(s) }
 
-// structured reads a field like Content-Type: its value in lower case, and its parameters by lower-case name, decoded. The library reads what is written by
-// the rules; quotes that don't close, blanks in values without quotes and bytes outside ASCII are common in the names of attachments, and are read leniently.
+// structured reads a field like Content-Type: its value in lower case, and its parameters by lower-case name, decoded.
+// The library reads what is written by the rules; quotes that don't close, blanks in values without quotes and bytes
+// outside ASCII are common in the names of attachments, and are read leniently.
 func structured(s string) (value string, parameters map[string]string) {
 	s = s[:min(len(s), longestStructured)]
 	// It knows no charset but UTF-8 behind a star (RFC 2231), and leaves a parameter in another one out.

@@ -57,7 +57,8 @@ func ReadSandboxed(ctx context.Context, raw []byte, limits Limits, in sandbox.Sa
 	return read[0].Mail, read[0].Err
 }
 
-// ReadAllSandboxed reads mails in one process of their own. Its errors are those of package sandbox: one mail can make the reading of all of them fail.
+// ReadAllSandboxed reads mails in one process of their own. Its errors are those of package sandbox: one mail can make
+// the reading of all of them fail.
 func ReadAllSandboxed(ctx context.Context, mails [][]byte, limits Limits, in sandbox.Sandbox) ([]Result, error) {
 	j := job{Limits: limits}
 	for _, raw := range mails {
@@ -88,9 +89,9 @@ func ReadAllSandboxed(ctx context.Context, mails [][]byte, limits Limits, in san
 func (a answer) result(rest []byte) (Result, []byte, error) {
 	switch {
 	case a.Broken != "":
-		return Result{Err: told{ErrBroken, a.Broken}}, rest, nil
+		return Result{Err: remote{ErrBroken, a.Broken}}, rest, nil
 	case a.TooMany != "":
-		return Result{Err: told{ErrTooMany, a.TooMany}}, rest, nil
+		return Result{Err: remote{ErrTooMany, a.TooMany}}, rest, nil
 	}
 	m := Mail{MessageID: a.MessageID, Missed: a.Missed}
 	for _, head := range a.PDFs {
@@ -103,14 +104,14 @@ func (a answer) result(rest []byte) (Result, []byte, error) {
 	return Result{Mail: m}, rest, nil
 }
 
-// told is an error of Read that another process has told.
-type told struct {
+// remote is an error of Read in the sandboxed process.
+type remote struct {
 	kind error
 	text string
 }
 
-func (t told) Error() string { return t.text }
-func (t told) Unwrap() error { return t.kind }
+func (r remote) Error() string { return r.text }
+func (r remote) Unwrap() error { return r.kind }
 
 // Task reads mails, as the sandboxed process.
 func Task(_ context.Context, options json.RawMessage, in io.Reader, out io.Writer) error {

@@ -1,5 +1,5 @@
-// Package mailboxtest is an IMAP server that misbehaves as a test wants it to: it hangs up in the middle of a mail, falls silent, loses mails, changes UIDs. Nothing
-// about it is right but what the tests need.
+// Package mailboxtest is an IMAP server that misbehaves as a test wants it to: it hangs up in the middle of a mail,
+// falls silent, loses mails, changes UIDs. Nothing about it is right but what the tests need.
 package mailboxtest
 
 import (
@@ -101,7 +101,8 @@ func (s *Server) Deliver(raw string) {
 	s.news = make(chan struct{})
 }
 
-// Renumber gives all mails new UIDs, without their keywords, as a server does that was restored, and ends all connections.
+// Renumber gives all mails new UIDs, without their keywords, as a server does that was restored, and ends all
+// connections.
 func (s *Server) Renumber() {
 	s.mutex.Lock()
 	s.valid++

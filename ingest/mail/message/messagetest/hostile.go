@@ -26,7 +26,8 @@ func encoded(inner []byte) string {
 
 const mixed = "Content-Type: multipart/mixed; boundary=B\r\n"
 
-// Mails gives the corpus: each fault in the mail itself and in a mail within it. Size is that of the large ones, in bytes.
+// Mails gives the corpus: each fault in the mail itself and in a mail within it. Size is that of the large ones, in
+// bytes.
 func Mails(to string, size int) []Hostile {
 	lines := func(line string) string { return strings.Repeat(line, size/len(line)) }
 	headers := map[string]string{
