@@ -11,17 +11,31 @@ import (
 
 func TestTheThreeSyntaxesAreRead(t *testing.T) {
 	ubl := `<?xml version="1.0" encoding="UTF-8"?><Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2">
-<CustomizationID>urn:cen.eu:en16931:2017</CustomizationID><ID>U-7</ID><IssueDate>2026-03-01</IssueDate><DueDate>2026-03-31</DueDate>
+<CustomizationID>urn:cen.eu:en16931:2017</CustomizationID><ID>U-7</ID><IssueDate>2026-03-01</IssueDate>
+<DueDate>2026-03-31</DueDate>
 <InvoiceTypeCode>380</InvoiceTypeCode><DocumentCurrencyCode>EUR</DocumentCurrencyCode>
-<AccountingSupplierParty><Party><PartyTaxScheme><CompanyID>DE136695976</CompanyID><TaxScheme><ID>VAT</ID></TaxScheme></PartyTaxScheme><PartyLegalEntity><RegistrationName>Verkauf AG</RegistrationName></PartyLegalEntity></Party></AccountingSupplierParty>
-<TaxTotal><TaxAmount currencyID="EUR">19.00</TaxAmount><TaxSubtotal><TaxableAmount>100.00</TaxableAmount><TaxAmount>19.00</TaxAmount><TaxCategory><ID>S</ID><Percent>19</Percent></TaxCategory></TaxSubtotal></TaxTotal>
-<LegalMonetaryTotal><LineExtensionAmount>100.00</LineExtensionAmount><TaxExclusiveAmount>100.00</TaxExclusiveAmount><TaxInclusiveAmount>119.00</TaxInclusiveAmount><PayableAmount>119.00</PayableAmount></LegalMonetaryTotal>
-<InvoiceLine><LineExtensionAmount>100.00</LineExtensionAmount><Price><PriceAmount>100.00</PriceAmount></Price></InvoiceLine></Invoice>`
+<AccountingSupplierParty><Party><PartyTaxScheme><CompanyID>DE136695976</CompanyID><TaxScheme><ID>VAT</ID></TaxScheme>
+</PartyTaxScheme><PartyLegalEntity><RegistrationName>Verkauf AG</RegistrationName></PartyLegalEntity></Party>
+</AccountingSupplierParty>
+<TaxTotal><TaxAmount currencyID="EUR">19.00</TaxAmount><TaxSubtotal><TaxableAmount>100.00</TaxableAmount>
+<TaxAmount>19.00</TaxAmount><TaxCategory><ID>S</ID><Percent>19</Percent></TaxCategory></TaxSubtotal></TaxTotal>
+<LegalMonetaryTotal><LineExtensionAmount>100.00</LineExtensionAmount><TaxExclusiveAmount>100.00</TaxExclusiveAmount>
+<TaxInclusiveAmount>119.00</TaxInclusiveAmount><PayableAmount>119.00</PayableAmount></LegalMonetaryTotal>
+<InvoiceLine><LineExtensionAmount>100.00</LineExtensionAmount><Price><PriceAmount>100.00</PriceAmount></Price></InvoiceLine>
+</Invoice>`
 	zugferd := `<?xml version="1.0"?><x:CrossIndustryDocument xmlns:x="urn:ferd:CrossIndustryDocument:invoice:1p0">
-<SpecifiedExchangedDocumentContext><GuidelineSpecifiedDocumentContextParameter><ID>urn:ferd:comfort</ID></GuidelineSpecifiedDocumentContextParameter></SpecifiedExchangedDocumentContext>
-<HeaderExchangedDocument><ID>Z-1</ID><TypeCode>380</TypeCode><IssueDateTime><DateTimeString format="102">20140301</DateTimeString></IssueDateTime></HeaderExchangedDocument>
-<SpecifiedSupplyChainTradeTransaction><ApplicableSupplyChainTradeAgreement><SellerTradeParty><Name>Alt GmbH</Name><SpecifiedTaxRegistration><ID schemeID="FC">201/113/40209</ID></SpecifiedTaxRegistration></SellerTradeParty></ApplicableSupplyChainTradeAgreement>
-<ApplicableSupplyChainTradeSettlement><InvoiceCurrencyCode>EUR</InvoiceCurrencyCode><SpecifiedTradeSettlementMonetarySummation><LineTotalAmount>50.00</LineTotalAmount><TaxBasisTotalAmount>50.00</TaxBasisTotalAmount><TaxTotalAmount>9.50</TaxTotalAmount><GrandTotalAmount>59.50</GrandTotalAmount></SpecifiedTradeSettlementMonetarySummation></ApplicableSupplyChainTradeSettlement></SpecifiedSupplyChainTradeTransaction></x:CrossIndustryDocument>`
+<SpecifiedExchangedDocumentContext><GuidelineSpecifiedDocumentContextParameter><ID>urn:ferd:comfort</ID>
+</GuidelineSpecifiedDocumentContextParameter></SpecifiedExchangedDocumentContext>
+<HeaderExchangedDocument><ID>Z-1</ID><TypeCode>380</TypeCode><IssueDateTime>
+<DateTimeString format="102">20140301</DateTimeString></IssueDateTime></HeaderExchangedDocument>
+<SpecifiedSupplyChainTradeTransaction><ApplicableSupplyChainTradeAgreement><SellerTradeParty><Name>Alt GmbH</Name>
+<SpecifiedTaxRegistration><ID schemeID="FC">201/113/40209</ID></SpecifiedTaxRegistration></SellerTradeParty>
+</ApplicableSupplyChainTradeAgreement>
+<ApplicableSupplyChainTradeSettlement><InvoiceCurrencyCode>EUR</InvoiceCurrencyCode>
+<SpecifiedTradeSettlementMonetarySummation><LineTotalAmount>50.00</LineTotalAmount>
+<TaxBasisTotalAmount>50.00</TaxBasisTotalAmount><TaxTotalAmount>9.50</TaxTotalAmount>
+<GrandTotalAmount>59.50</GrandTotalAmount></SpecifiedTradeSettlementMonetarySummation></ApplicableSupplyChainTradeSettlement>
+</SpecifiedSupplyChainTradeTransaction></x:CrossIndustryDocument>`
 	cases := []struct {
 		name, xml, number, date, supplier, taxID string
 		format                                   einvoice.Format

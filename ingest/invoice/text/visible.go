@@ -170,7 +170,8 @@ func figures(text string) int {
 func (in *interpreter) covered(i int, m mark) bool {
 	for k := len(in.areas) - 1; k >= 0 && in.areas[k].marks > i; k-- {
 		a := &in.areas[k]
-		if a.covers && !(a.picture && in.pictured >= scanned) && a.box.contains(m.midX, m.midY) && min(a.box.width(), a.box.height()) >= 0.6*m.size {
+		if a.covers && !(a.picture && in.pictured >= scanned) && a.box.contains(m.midX, m.midY) &&
+			min(a.box.width(), a.box.height()) >= 0.6*m.size {
 			return true
 		}
 	}

@@ -68,7 +68,8 @@ func TestWhatNobodySeesIsNotRead(t *testing.T) {
 
 		{name: "without ink", content: "3 Tr " + sum},
 		{name: "without ink, over a picture of the page", content: "q 600 0 0 800 0 0 cm /Photo Do Q 3 Tr " + sum, seen: true},
-		{name: "without ink, over strips", content: "q 600 0 0 400 0 0 cm /Photo Do Q q 600 0 0 400 0 400 cm /Photo Do Q 3 Tr " + sum, seen: true},
+		{name: "without ink, over strips", content: "q 600 0 0 400 0 0 cm /Photo Do Q q 600 0 0 400 0 400 cm" +
+			" /Photo Do Q 3 Tr " + sum, seen: true},
 		{name: "without ink, beside a logo", content: "q 60 0 0 60 0 0 cm /Photo Do Q 3 Tr " + sum},
 
 		{name: "layer on", content: "/OC /Off BDC " + sum + "EMC", seen: true},
@@ -88,12 +89,17 @@ func TestWhatNobodySeesIsNotRead(t *testing.T) {
 	resources := helvetica + " /XObject << /Photo 5 0 R /Stencil 6 0 R /Small 9 0 R /Layered 10 0 R >>" +
 		" /ExtGState << /Clear << /ca 0 >> /Half << /ca 0.5 >> /Multiply << /BM /Multiply >> >>" +
 		" /ColorSpace << /Icc [/ICCBased 11 0 R] /Spot [/Separation /Blue /DeviceCMYK 12 0 R] >>" +
-		" /Properties << /Off 7 0 R /On 8 0 R /Any << /Type /OCMD /OCGs [7 0 R 8 0 R] >> /All << /Type /OCMD /P /AllOn /OCGs [7 0 R 8 0 R] >> >>"
-	rest := "5 0 obj\n<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8 /Length 1 >>\nstream\nx\nendstream\nendobj\n" +
-		"6 0 obj\n<< /Type /XObject /Subtype /Image /ImageMask true /Width 1 /Height 1 /BitsPerComponent 1 /Length 1 >>\nstream\nx\nendstream\nendobj\n" +
+		" /Properties << /Off 7 0 R /On 8 0 R /Any << /Type /OCMD /OCGs [7 0 R 8 0 R] >> /All << /Type /OCMD /P /AllOn" +
+		" /OCGs [7 0 R 8 0 R] >> >>"
+	rest := "5 0 obj\n<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8" +
+		" /Length 1 >>\nstream\nx\nendstream\nendobj\n" +
+		"6 0 obj\n<< /Type /XObject /Subtype /Image /ImageMask true /Width 1 /Height 1 /BitsPerComponent 1" +
+		" /Length 1 >>\nstream\nx\nendstream\nendobj\n" +
 		"7 0 obj\n<< /Type /OCG /Name (off) >>\nendobj\n8 0 obj\n<< /Type /OCG /Name (on) >>\nendobj\n" +
-		fmt.Sprintf("9 0 obj\n<< /Type /XObject /Subtype /Form /BBox [0 0 40 40] /Length %d >>\nstream\n%s\nendstream\nendobj\n", len(form), form) +
-		fmt.Sprintf("10 0 obj\n<< /Type /XObject /Subtype /Form /OC 7 0 R /BBox [0 0 600 800] /Length %d >>\nstream\n%s\nendstream\nendobj\n", len(form), form) +
+		fmt.Sprintf("9 0 obj\n<< /Type /XObject /Subtype /Form /BBox [0 0 40 40] /Length %d >>\nstream\n%s\n"+
+			"endstream\nendobj\n", len(form), form) +
+		fmt.Sprintf("10 0 obj\n<< /Type /XObject /Subtype /Form /OC 7 0 R /BBox [0 0 600 800] /Length %d >>\nstream\n"+
+			"%s\nendstream\nendobj\n", len(form), form) +
 		"11 0 obj\n<< /N 3 /Length 1 >>\nstream\nx\nendstream\nendobj\n12 0 obj\n<< /FunctionType 2 /Domain [0 1] /N 1 >>\nendobj"
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
