@@ -21,7 +21,7 @@ func SampleCII() CrossIndustryInvoice {
 	return CrossIndustryInvoice{
 		Guideline: "urn:cen.eu:en16931:2017", Number: "FX-1", TypeCode: "380", Date: "20260417", Due: []string{"20260517"},
 		Supplier: "Bauwerk Donau GmbH", TaxID: "ATU12345675", Currency: "EUR", LineNet: "12400.00", Price: "12400.00",
-			Rate: "20.00",
+		Rate:  "20.00",
 		Lines: "12400.00", Net: "12400.00", Tax: "2480.00", Gross: "14880.00", Payable: "14880.00",
 	}
 }
@@ -70,7 +70,7 @@ xmlns:udt="urn:un:unece:uncefact:data:standard:UnqualifiedDataType:100">
 </rsm:SupplyChainTradeTransaction></rsm:CrossIndustryInvoice>
 `, text(c.Guideline), text(c.Number), text(c.TypeCode), text(c.Date), text(c.Price), text(c.LineNet), text(c.Supplier), registration,
 		text(c.Currency), text(c.Tax), text(c.Net), text(c.Rate), terms, text(c.Lines), text(c.Net), text(c.Currency),
-			text(c.Tax), text(c.Gross), text(c.Payable))
+		text(c.Tax), text(c.Gross), text(c.Payable))
 }
 
 // FacturXMetadata is the XMP packet by which a file says that it is Factur-X.
