@@ -26,8 +26,12 @@ func typicalRecords(n int) []reader.Record {
 		if i%5 == 0 {
 			allocations = append(allocations, allocations[0])
 		}
+		var sole events.Opt[analytics.NodeRef]
+		if len(allocations) == 1 {
+			sole = events.Some(allocations[0].BudgetNode)
+		}
 		records[i] = reader.Record{
-			ID: fmt.Sprintf("%016x", i*7919), Status: "paid", PaidOn: events.Some(calendar.NewDate(2026, 4, 1)), Bookings: allocations,
+			ID: fmt.Sprintf("%016x", i*7919), Status: "paid", PaidOn: events.Some(calendar.NewDate(2026, 4, 1)), Bookings: allocations, SoleLine: sole,
 			Codes: []events.AccountingCode{{System: "datev", Code: "0700-00", Name: events.Some("Assets"), Inherited: true}},
 			Record: events.Record{
 				ProjectID: "project-1", Direction: "out", Source: "invoice", WorkflowStep: events.Some("Paid"),

@@ -31,5 +31,5 @@ func (s *Server) CursorBehind(path, raw, key, id string) (string, error) {
 	operation, names, _ := s.routes.match(path)
 	values, _ := query.Parse(raw, operation.params)
 	c := &call{operation: operation, caller: caller, path: names, values: values}
-	return s.cursors.Seal(placeOf(id), c.binding())
+	return s.cursors.Seal(rankedPlace("", id), c.binding())
 }

@@ -33,9 +33,6 @@ const (
 	placeLongID = 'l'
 )
 
-// placeOf is the place behind an id.
-func placeOf(id string) []byte { return rankedPlace("", id) }
-
 // rankedPlace is the place behind an id in a list that is ordered by something else before it: a rank, which has one length in all
 // places of the list.
 func rankedPlace(rank, id string) []byte {

@@ -59,10 +59,10 @@ var recordTable = resource.NewTable("Record", "Money that moves on a project: an
 		Description: "Where the amount is booked: at least one entry; several add up to net."},
 	recordField{Name: "budgetNode", Groups: access.Budget, Reads: reader.RecordAllocations,
 		Value: resource.NullObject(nodeRefTable, func(r *reader.Record) *analytics.NodeRef {
-			if len(r.Bookings) != 1 {
+			if !r.SoleLine.Ok {
 				return nil
 			}
-			return &r.Bookings[0].BudgetNode
+			return &r.SoleLine.V
 		}),
 		Description: "The budget line of the only allocation; null when the record is split across several lines."},
 	recordField{Name: "accountingCodes", Groups: access.Accounting, Reads: reader.RecordCodes,

@@ -13,10 +13,11 @@ import (
 type Record struct {
 	ID string
 	events.Record
-	Status   string                    // stands for the payload's step
-	PaidOn   events.Opt[calendar.Date] // the payment date in Vienna, only when paid
-	Bookings []RecordAllocation        // where it is booked, at least one
-	Codes    []events.AccountingCode   // as certified, else those of the budget lines
+	Status   string                        // stands for the payload's step
+	PaidOn   events.Opt[calendar.Date]     // the payment date in Vienna, only when paid
+	Bookings []RecordAllocation            // where it is booked, at least one
+	SoleLine events.Opt[analytics.NodeRef] // the line of the only booking
+	Codes    []events.AccountingCode       // as certified, else those of the budget lines
 }
 
 // RecordAllocation is the share of a record on one budget line, in the record's currency.

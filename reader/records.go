@@ -174,7 +174,9 @@ func (f *recordFinder) complete(ctx context.Context) ([]Record, error) {
 func (f *recordFinder) book(r *Record) {
 	structure := f.structures[r.ProjectID]
 	if f.part.needs(bookedLines) {
-		for _, a := range structure.Allocations(&r.Record) {
+		allocations := structure.Allocations(&r.Record)
+		r.SoleLine = analytics.SoleNode(allocations)
+		for _, a := range allocations {
 			r.Bookings = append(r.Bookings, RecordAllocation{a, r.Currency.V})
 		}
 	}

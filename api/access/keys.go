@@ -18,9 +18,6 @@ var ErrCredentials = errors.New("the token gives no access")
 // key is an API key as it is written: pk_<environment>_<prefix>_<secret>.
 type key struct{ environment, prefix, secret string }
 
-// IsKey tells an API key from a session token by its first letters.
-func IsKey(token string) bool { return strings.HasPrefix(token, "pk_") }
-
 // parseKey splits at the first three underscores: the secret may hold more of them.
 func parseKey(token string) (key, bool) {
 	parts := strings.SplitN(token, "_", 4)
