@@ -15,7 +15,8 @@ type Shape struct {
 }
 
 // Contributions are the summands that one entity puts into the roll-up views, entry by entry: entry i has the keys
-// Keys[i*k:(i+1)*k] and the sums Sums[i*s:(i+1)*s], in the order of its Shape. Flat, because a stream makes millions of them.
+// Keys[i*k:(i+1)*k] and the sums Sums[i*s:(i+1)*s], in the order of its Shape. Flat, because a stream makes millions of
+// them.
 type Contributions struct {
 	Keys []string
 	Sums []int64
@@ -33,17 +34,20 @@ var ErrTooMuch = errors.New("contributes more than the views can hold")
 // RecordShape is the shape of a record's contributions. Each entry is an allocation; tax and count are on the first.
 func RecordShape() Shape {
 	return Shape{
-		Keys: []string{"node", "contract", "contractor", "currency", "status", "source", "direction", "cash_month", "recognition_month"},
+		Keys: []string{"node", "contract", "contractor", "currency", "status", "source", "direction", "cash_month",
+			"recognition_month"},
 		Sums: []string{"net", "tax", "gross", "count", "allocations"},
 	}
 }
 
-// RecordContributions are what a record adds to the views: one entry per allocation, one for a record without any. A record whose
-// net is not known counts in no amount, so it has no currency there and sums of 0; it is counted all the same.
+// RecordContributions are what a record adds to the views: one entry per allocation, one for a record without any. A
+// record whose net is not known counts in no amount, so it has no currency there and sums of 0; it is counted all the
+// same.
 func RecordContributions(r *events.Record) (Contributions, error) {
 	entries := max(1, len(r.Allocations))
 	if entries > MaxContributions {
-		return Contributions{}, fmt.Errorf("data.allocations has %d entries, at most %d are taken: %w", entries, MaxContributions, ErrTooMuch)
+		return Contributions{}, fmt.Errorf("data.allocations has %d entries, at most %d are taken: %w", entries,
+			MaxContributions, ErrTooMuch)
 	}
 	nets := make([]int64, entries)
 	nets[0] = r.Net.Or(0)
@@ -75,7 +79,8 @@ func RecordContributions(r *events.Record) (Contributions, error) {
 		if i == 0 {
 			first = 1
 		}
-		c.Keys = append(c.Keys, node, r.ContractID.V, r.ContractorID.V, currency, status, r.Source, r.Direction, cashMonth, recognition)
+		c.Keys = append(c.Keys, node, r.ContractID.V, r.ContractorID.V, currency, status, r.Source, r.Direction, cashMonth,
+			recognition)
 		c.Sums = append(c.Sums, nets[i], tax*first, gross[i], first, 1)
 	}
 	return c, nil

@@ -49,7 +49,8 @@ func ContractContributions(id ContractID, data *events.Contract) (Contributions,
 func (c *Contract) withinLimits() error {
 	booked := len(c.Allocations) + len(c.Amendments)
 	if booked > MaxContributions {
-		return fmt.Errorf("data.allocations and data.amendments have %d entries, at most %d are taken: %w", booked, MaxContributions, ErrTooMuch)
+		return fmt.Errorf("data.allocations and data.amendments have %d entries, at most %d are taken: %w", booked,
+			MaxContributions, ErrTooMuch)
 	}
 	amounts := make([]int64, 0, booked)
 	for _, a := range c.Allocations {
@@ -85,7 +86,8 @@ func ContractsOf(sums []ContractSum) ([]Contract, error) {
 	var contracts []Contract
 	for _, sum := range sums {
 		if last := len(contracts) - 1; last < 0 || contracts[last].ID != sum.ContractID {
-			contracts = append(contracts, Contract{ID: sum.ContractID, Contract: events.Contract{Currency: sum.Currency, Status: sum.Status}})
+			contracts = append(contracts,
+				Contract{ID: sum.ContractID, Contract: events.Contract{Currency: sum.Currency, Status: sum.Status}})
 		}
 		if err := contracts[len(contracts)-1].take(sum); err != nil {
 			return nil, fmt.Errorf("put contract %q together: %w", sum.ContractID, err)

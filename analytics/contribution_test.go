@@ -27,7 +27,8 @@ func entries(s analytics.Shape, c analytics.Contributions) (all []string) {
 func TestBudgetRowsAndTransfersContributeWhileApproved(t *testing.T) {
 	row := func(status, node string) analytics.Contributions {
 		return analytics.BudgetRowContributions(&events.BudgetRow{
-			NodeID: events.Opt[string]{V: node, Ok: node != ""}, Amount: events.Amount{Value: -7, Currency: "CHF"}, Status: status,
+			NodeID: events.Opt[string]{V: node, Ok: node != ""}, Amount: events.Amount{Value: -7, Currency: "CHF"},
+			Status: status,
 		})
 	}
 	transfer := func(status, from, to string) analytics.Contributions {
@@ -39,12 +40,15 @@ func TestBudgetRowsAndTransfersContributeWhileApproved(t *testing.T) {
 	for name, tc := range map[string]struct {
 		got, want []string
 	}{
-		"an approved row":              {entries(analytics.BudgetRowShape(), row("approved", "a")), []string{"[a CHF] [-7 1]"}},
-		"one without a node":           {entries(analytics.BudgetRowShape(), row("approved", "")), []string{"[ CHF] [-7 1]"}},
-		"a draft":                      {entries(analytics.BudgetRowShape(), row("draft", "a")), nil},
-		"a rejected row":               {entries(analytics.BudgetRowShape(), row("rejected", "a")), nil},
-		"an approved transfer":         {entries(analytics.BudgetTransferShape(), transfer("approved", "a", "b")), []string{"[a EUR] [-5 1]", "[b EUR] [5 1]"}},
-		"one from the unallocated":     {entries(analytics.BudgetTransferShape(), transfer("approved", "", "b")), []string{"[ EUR] [-5 1]", "[b EUR] [5 1]"}},
+		"an approved row": {entries(analytics.BudgetRowShape(), row("approved", "a")),
+			[]string{"[a CHF] [-7 1]"}},
+		"one without a node": {entries(analytics.BudgetRowShape(), row("approved", "")), []string{"[ CHF] [-7 1]"}},
+		"a draft":            {entries(analytics.BudgetRowShape(), row("draft", "a")), nil},
+		"a rejected row":     {entries(analytics.BudgetRowShape(), row("rejected", "a")), nil},
+		"an approved transfer": {entries(analytics.BudgetTransferShape(), transfer("approved", "a", "b")),
+			[]string{"[a EUR] [-5 1]", "[b EUR] [5 1]"}},
+		"one from the unallocated": {entries(analytics.BudgetTransferShape(), transfer("approved", "", "b")),
+			[]string{"[ EUR] [-5 1]", "[b EUR] [5 1]"}},
 		"a transfer that is no longer": {entries(analytics.BudgetTransferShape(), transfer("rejected", "a", "b")), nil},
 	} {
 		if !slices.Equal(tc.got, tc.want) {
@@ -55,9 +59,11 @@ func TestBudgetRowsAndTransfersContributeWhileApproved(t *testing.T) {
 
 func TestClaimsContributeWhileOpen(t *testing.T) {
 	claim := &events.Claim{
-		NodeID: events.Some("a"), Amount: events.Amount{Value: 333, Currency: "EUR"}, ProbabilityBp: events.Decimal{Units: 5000}, Status: "open",
+		NodeID: events.Some("a"), Amount: events.Amount{Value: 333, Currency: "EUR"},
+		ProbabilityBp: events.Decimal{Units: 5000}, Status: "open",
 	}
-	if got := entries(analytics.ClaimShape(), analytics.ClaimContributions(claim)); !slices.Equal(got, []string{"[a EUR] [167 1]"}) {
+	if got := entries(analytics.ClaimShape(), analytics.ClaimContributions(claim)); !slices.Equal(got,
+		[]string{"[a EUR] [167 1]"}) {
 		t.Errorf("half of 333 contributes %q", got)
 	}
 	claim.Status = "closed"
@@ -77,15 +83,20 @@ func TestContractsContributeTheirLinesInOrderAndWhatIsPending(t *testing.T) {
 			[]string{"[C 00001 b EUR signed] [15 15 0 1]", "[C 00002 a EUR signed] [0 0 0 1]"},
 		},
 		"approved amendments on a line and beside": {
-			contractOf([]events.ContractAllocation{onNode("a", 10)}, amendment("2", "", -3, "approved", 0), amendment("1", "z", 4, "approved", january), amendment("3", "a", 2, "approved", 0)),
-			[]string{"[C 00001 a EUR signed] [10 12 0 1]", "[C 00002 z EUR signed] [0 4 0 1]", "[C 00003  EUR signed] [0 -3 0 1]"},
+			contractOf([]events.ContractAllocation{onNode("a", 10)}, amendment("2", "", -3, "approved", 0),
+				amendment("1", "z", 4, "approved", january), amendment("3", "a", 2, "approved", 0)),
+			[]string{"[C 00001 a EUR signed] [10 12 0 1]", "[C 00002 z EUR signed] [0 4 0 1]",
+				"[C 00003  EUR signed] [0 -3 0 1]"},
 		},
 		"pending increases, on nodes or on none": {
-			contractOf([]events.ContractAllocation{onNode("a", 10)}, amendment("1", "a", 4, "pending", 0), amendment("2", "", 5, "pending", 0), amendment("3", "a", -6, "pending", 0)),
+			contractOf([]events.ContractAllocation{onNode("a", 10)}, amendment("1", "a", 4, "pending", 0),
+				amendment("2", "", 5, "pending", 0), amendment("3", "a", -6, "pending", 0)),
 			[]string{"[C 00001 a EUR signed] [10 10 0 1]", "[C  a EUR signed] [0 0 4 0]", "[C   EUR signed] [0 0 5 0]"},
 		},
-		"no line without a base": {contractOf(nil, amendment("1", "a", 4, "approved", 0), amendment("2", "a", 5, "pending", 0)), []string{"[C  a EUR signed] [0 0 5 0]"}},
-		"nothing of drafts":      {contractOf(nil, amendment("1", "a", 4, "draft", 0), amendment("2", "a", 5, "rejected", 0), amendment("3", "a", 5, "else", 0)), nil},
+		"no line without a base": {contractOf(nil, amendment("1", "a", 4, "approved", 0),
+			amendment("2", "a", 5, "pending", 0)), []string{"[C  a EUR signed] [0 0 5 0]"}},
+		"nothing of drafts": {contractOf(nil, amendment("1", "a", 4, "draft", 0), amendment("2", "a", 5, "rejected", 0),
+			amendment("3", "a", 5, "else", 0)), nil},
 	} {
 		got, err := analytics.ContractContributions("C", &tc.contract.Contract)
 		if err != nil || !slices.Equal(entries(analytics.ContractShape(), got), tc.want) {
@@ -140,13 +151,16 @@ func TestBudgetIsTheSameFromTheSumsOfContracts(t *testing.T) {
 				c.Allocations = append(c.Allocations, onNode(node.Draw(t, "node"), value.Draw(t, "value")))
 			}
 			for j := range rapid.IntRange(0, 6).Draw(t, "amendments") {
-				c.Amendments = append(c.Amendments, amendment(fmt.Sprint(j), rapid.SampledFrom(append(nodes, "")).Draw(t, "node"), value.Draw(t, "value"),
-					rapid.SampledFrom([]string{"approved", "approved", "pending", "draft"}).Draw(t, "status"), calendar.Date(rapid.Int32Range(0, 3).Draw(t, "date"))))
+				c.Amendments = append(c.Amendments,
+					amendment(fmt.Sprint(j), rapid.SampledFrom(append(nodes, "")).Draw(t, "node"), value.Draw(t, "value"),
+						rapid.SampledFrom([]string{"approved", "approved", "pending", "draft"}).Draw(t,
+							"status"), calendar.Date(rapid.Int32Range(0, 3).Draw(t, "date"))))
 			}
 			in.Contracts = append(in.Contracts, c)
 			in.Records = append(in.Records, analytics.RecordSum{
-				NodeID: analytics.NodeID(node.Draw(t, "coded")), ContractID: c.ID, Currency: "EUR", Status: analytics.Setup, Source: "invoice",
-				Net: analytics.Int(value.Draw(t, "net")), Count: 1,
+				NodeID: analytics.NodeID(node.Draw(t, "coded")), ContractID: c.ID, Currency: "EUR", Status: analytics.Setup,
+				Source: "invoice",
+				Net:    analytics.Int(value.Draw(t, "net")), Count: 1,
 			})
 			sums = append(sums, viewed(t, c)...)
 		}
@@ -172,8 +186,10 @@ func viewed(t *rapid.T, c analytics.Contract) []analytics.ContractSum {
 		key, sums := [5]string(contributions.Keys[i*5:i*5+5]), contributions.Sums[i*4:i*4+4]
 		sum := byKey[key]
 		byKey[key] = analytics.ContractSum{
-			ContractID: analytics.ContractID(key[0]), Line: key[1], NodeID: analytics.NodeID(key[2]), Currency: key[3], Status: key[4],
-			Base: sum.Base.Add(analytics.Int(sums[0])), Committed: sum.Committed.Add(analytics.Int(sums[1])), Pending: sum.Pending.Add(analytics.Int(sums[2])),
+			ContractID: analytics.ContractID(key[0]), Line: key[1], NodeID: analytics.NodeID(key[2]), Currency: key[3],
+			Status: key[4],
+			Base:   sum.Base.Add(analytics.Int(sums[0])), Committed: sum.Committed.Add(analytics.Int(sums[1])),
+			Pending: sum.Pending.Add(analytics.Int(sums[2])),
 		}
 	}
 	var keys [][5]string

@@ -18,7 +18,8 @@ func OperationIDs() []string {
 // Description is the OpenAPI document without a base path.
 func Description() ([]byte, error) { return describe(operations(), "") }
 
-// CursorBehind makes the cursor that a page ending with the id would have, for the request with this path, query and key.
+// CursorBehind makes the cursor that a page ending with the id would have, for the request with this path, query and
+// key.
 func (s *Server) CursorBehind(path, raw, key, id string) (string, error) {
 	store, err := s.access.Store()
 	if err != nil {

@@ -65,8 +65,8 @@ func operations() []operation {
 // methods that every operation takes.
 var dataMethods = []string{http.MethodGet}
 
-// spans are the projects that a call reaches into: the one that it names, if the caller may see it, else all that he may see. So the
-// name of a hidden project changes nothing.
+// spans are the projects that a call reaches into: the one that it names, if the caller may see it, else all that he
+// may see. So the name of a hidden project changes nothing.
 func (c *call) spans() []access.Project {
 	if id, ok := c.namedProject(); ok {
 		if p, ok := c.caller.Project(id); ok {
@@ -76,7 +76,8 @@ func (c *call) spans() []access.Project {
 	return c.caller.Projects()
 }
 
-// reach are the projects that a list is made from: the one that the call names, which must exist for the caller, else all that he may see.
+// reach are the projects that a list is made from: the one that the call names, which must exist for the caller, else
+// all that he may see.
 func (c *call) reach() ([]access.Project, error) {
 	id, named := c.namedProject()
 	if !named {
@@ -105,7 +106,8 @@ func (c *call) refused() error {
 	}
 	for _, p := range c.operation.params {
 		if c.values.Given(p.Name) && !granted.Has(p.Groups) {
-			return &problem.Error{Kind: problem.FilterNotAllowed, Detail: fmt.Sprintf("%s needs the field group %s.", p.Name, strings.Join(p.Groups.Names(), " and "))}
+			return &problem.Error{Kind: problem.FilterNotAllowed,
+				Detail: fmt.Sprintf("%s needs the field group %s.", p.Name, strings.Join(p.Groups.Names(), " and "))}
 		}
 	}
 	return nil
@@ -117,7 +119,9 @@ func (c *call) tooMany() error {
 		return nil
 	}
 	if n := len(c.caller.Projects()); n > c.operation.maxProjects {
-		return &problem.Error{Kind: problem.TooManyProjects, Detail: fmt.Sprintf("The call spans %d projects; at most %d are allowed. Name one with projectId.", n, c.operation.maxProjects)}
+		return &problem.Error{Kind: problem.TooManyProjects,
+			Detail: fmt.Sprintf("The call spans %d projects; at most %d are allowed. Name one with projectId.", n,
+				c.operation.maxProjects)}
 	}
 	return nil
 }

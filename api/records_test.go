@@ -44,14 +44,17 @@ func (r record) row(tenant string) map[string]any {
 		return &t
 	}
 	return map[string]any{
-		"tenant": tenant, "project": r.project, "id": r.id, "row_version": uint64(max(r.version, 1)) * 1024, "deleted": r.deleted,
-		"source": text(r.source, "invoice"), "direction": text(r.direction, "out"), "status": text(r.status, "setup"),
-		"workflow_step": null(r.workflowStep), "contractor_id": r.contractor, "counterparty_name": null(r.captured), "invoice_number": null(r.invoiceNumber),
+		"tenant": tenant, "project": r.project, "id": r.id, "row_version": uint64(max(r.version, 1)) * 1024,
+		"deleted": r.deleted,
+		"source":  text(r.source, "invoice"), "direction": text(r.direction, "out"), "status": text(r.status, "setup"),
+		"workflow_step": null(r.workflowStep), "contractor_id": r.contractor, "counterparty_name": null(r.captured),
+		"invoice_number":   null(r.invoiceNumber),
 		"recognition_date": day(r.recognition), "due_date": day(r.due), "cash_date": day(r.cash),
 		"currency": r.currency, "net": pointer(r.net), "tax": pointer(r.tax), "gross": pointer(r.gross),
 		"allocation_node": append([]string{}, r.nodes...), "allocation_net": append([]int64{}, r.nets...),
 		"certified": r.certified, "certified_codes": text(r.codes, "[]"), "certified_keys": append([]string{}, r.keys...),
-		"documents": text(r.documents, "[]"), "channel": text(r.channel, "manual"), "intake_status": r.intake, "received_at": pointer(r.receivedAt),
+		"documents": text(r.documents, "[]"), "channel": text(r.channel, "manual"), "intake_status": r.intake,
+		"received_at": pointer(r.receivedAt),
 	}
 }
 

@@ -100,8 +100,8 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, out reply) (sta
 	return out.status
 }
 
-// entityTag is weak: compression changes the bytes, not what they say. It need not withstand whoever makes collisions on purpose, who
-// would deceive himself alone, but must cost little for bodies of megabytes.
+// entityTag is weak: compression changes the bytes, not what they say. It need not withstand whoever makes collisions
+// on purpose, who would deceive himself alone, but must cost little for bodies of megabytes.
 func entityTag(body []byte) string {
 	sum := binary.BigEndian.AppendUint64(nil, xxhash.Sum64(body))
 	return `W/"` + base64.RawURLEncoding.EncodeToString(sum) + `"`

@@ -63,13 +63,14 @@ const (
 	partEntries   = "entries"
 )
 
-// budgetQuery reads all that the figures of a budget are made of, and beside it the positions of the table of nodes. It is one
-// statement, so every table is read as it stands at one moment, and no change is half in it: what an event changes in a view comes in
-// one block.
+// budgetQuery reads all that the figures of a budget are made of, and beside it the positions of the table of nodes. It
+// is one statement, so every table is read as it stands at one moment, and no change is half in it: what an event
+// changes in a view comes in one block.
 func budgetQuery(tenant, project string) Query {
 	const of = "\nWHERE tenant = {tenant:String} AND project = {project:String}"
 	booked := func(view string) string {
-		return "SELECT '" + partBudget + "', node, '', '', toString(currency), '', " + packed("sum(value)") + "\nFROM " + view + of + "\nGROUP BY node, currency"
+		return "SELECT '" + partBudget + "', node, '', '', toString(currency), '', " + packed("sum(value)") + "\nFROM " +
+			view + of + "\nGROUP BY node, currency"
 	}
 	return Query{
 		SQL: "SELECT '" + partNodes + "' AS part, '' AS node, project AS id, '' AS line, '' AS currency, '' AS kind, " + packed("max(row_version)") + ` AS sums
@@ -100,9 +101,10 @@ FROM uncommitted_entries FINAL` + of + ` AND NOT deleted AND value IS NOT NULL`,
 	}
 }
 
-// budgetStatuses are the statuses of records that count in a budget. Their sums travel beside each other: that makes a quarter of the
-// rows.
-var budgetStatuses = [...]analytics.RecordStatus{analytics.Setup, analytics.ApprovalPending, analytics.PaymentPending, analytics.Paid}
+// budgetStatuses are the statuses of records that count in a budget. Their sums travel beside each other: that makes a
+// quarter of the rows.
+var budgetStatuses = [...]analytics.RecordStatus{analytics.Setup, analytics.ApprovalPending, analytics.PaymentPending,
+	analytics.Paid}
 
 func sumsByStatus() []string {
 	var sums []string
@@ -132,20 +134,23 @@ func (r *Reader) Budget(ctx context.Context, wish BudgetWish) (Budget, error) {
 		n := nodes[i].Node
 		shown.Nodes[i] = BudgetNode{
 			ID: string(n.ID), Level: n.Level, Code: n.Code, Name: n.Name, Description: n.Description, ParentID: n.ParentID,
-			ProjectSpecific: n.ProjectSpecific(), AccountingCodes: nodes[i].AccountingCodes, Currency: wish.Currency, Figures: nodes[i].Figures,
+			ProjectSpecific: n.ProjectSpecific(), AccountingCodes: nodes[i].AccountingCodes, Currency: wish.Currency,
+			Figures: nodes[i].Figures,
 		}
 	}
 	return shown, nil
 }
 
-// BudgetAsOf returns the budget as the month's official snapshot froze it (docs/calculations.md#as-a-budget), or ErrNotFound.
+// BudgetAsOf returns the budget as the month's official snapshot froze it (docs/calculations.md#as-a-budget), or
+// ErrNotFound.
 func (r *Reader) BudgetAsOf(ctx context.Context, wish BudgetWish, month calendar.Month) (Budget, error) {
-	official, err := r.snapshots(ctx, wish.Tenant, wish.Project.ID, allLines, func(heads []analytics.Snapshot) []*analytics.Snapshot {
-		if s, ok := analytics.Official(heads)[month]; ok {
-			return []*analytics.Snapshot{s}
-		}
-		return nil
-	})
+	official, err := r.snapshots(ctx, wish.Tenant, wish.Project.ID, allLines,
+		func(heads []analytics.Snapshot) []*analytics.Snapshot {
+			if s, ok := analytics.Official(heads)[month]; ok {
+				return []*analytics.Snapshot{s}
+			}
+			return nil
+		})
 	if err != nil {
 		return Budget{}, fmt.Errorf("read a budget of a month's end: %w", err)
 	}
@@ -155,8 +160,9 @@ func (r *Reader) BudgetAsOf(ctx context.Context, wish BudgetWish, month calendar
 	shown := Budget{ProjectID: wish.Project.ID, Currency: wish.Currency, StructureID: wish.Project.StructureID}
 	for _, n := range official[0].NodesToLevel(wish.Level) {
 		shown.Nodes = append(shown.Nodes, BudgetNode{
-			ID: n.Line.NodeID, Level: n.Line.Level, Code: n.Line.Code, Name: n.Line.Name, ParentID: n.Line.ParentID, Currency: wish.Currency,
-			Figures: analytics.Figures{Estimate: n.Estimate, UncommittedDefaulted: n.Line.UncommittedDefaulted}, Frozen: true,
+			ID: n.Line.NodeID, Level: n.Line.Level, Code: n.Line.Code, Name: n.Line.Name, ParentID: n.Line.ParentID,
+			Currency: wish.Currency,
+			Figures:  analytics.Figures{Estimate: n.Estimate, UncommittedDefaulted: n.Line.UncommittedDefaulted}, Frozen: true,
 		})
 	}
 	return shown, nil
@@ -204,7 +210,8 @@ func (b *budgetRows) read(ctx context.Context, r *Reader, q Query) error {
 	if err != nil {
 		return err
 	}
-	// What the lines of a contract take of what is coded outside goes by their order, and parts of a statement come in any order.
+	// What the lines of a contract take of what is coded outside goes by their order, and parts of a statement come in any
+	// order.
 	slices.SortFunc(b.contracts, func(x, y analytics.ContractSum) int {
 		return cmp.Or(cmp.Compare(x.ContractID, y.ContractID), cmp.Compare(x.Line, y.Line))
 	})
@@ -236,7 +243,8 @@ func (b *budgetRows) take(row *budgetRow) error {
 	case partRecords:
 		return b.takeRecords(row)
 	case partContracts:
-		sum := analytics.ContractSum{ContractID: analytics.ContractID(row.id), Line: row.line, NodeID: node, Currency: row.currency, Status: row.kind}
+		sum := analytics.ContractSum{ContractID: analytics.ContractID(row.id), Line: row.line, NodeID: node,
+			Currency: row.currency, Status: row.kind}
 		if err := unpack(row.sums, &sum.Base, &sum.Committed, &sum.Pending); err != nil {
 			return err
 		}
@@ -281,7 +289,8 @@ func (b *budgetRows) takeRecords(row *budgetRow) error {
 // recordSum makes net, gross and count of records under one key.
 func recordSum(node, contract, currency, status, source, sums string) (analytics.RecordSum, error) {
 	sum := analytics.RecordSum{
-		NodeID: analytics.NodeID(node), ContractID: analytics.ContractID(contract), Currency: currency, Status: analytics.RecordStatus(status), Source: source,
+		NodeID: analytics.NodeID(node), ContractID: analytics.ContractID(contract), Currency: currency,
+		Status: analytics.RecordStatus(status), Source: source,
 	}
 	var count analytics.Int128
 	if err := unpack(sums, &sum.Net, &sum.Gross, &count); err != nil {

@@ -30,9 +30,10 @@ var contractColumns = columns[Contract]{
 	elements("amendment_node", contractAmendments, func(a *events.Amendment, node string) { a.NodeID = textOrNone(node) }),
 	elements("amendment_value", contractAmendments, func(a *events.Amendment, value int64) { a.Value = value }),
 	elements("amendment_status", contractAmendments, func(a *events.Amendment, status string) { a.Status = status }),
-	elements("arrayMap(d -> ifNull(toInt32(d), toInt32({undated:Int32})), amendment_date)", contractAmendments, func(a *events.Amendment, d int32) {
-		a.Date = events.Opt[calendar.Date]{V: calendar.Date(d), Ok: d != undated}
-	}),
+	elements("arrayMap(d -> ifNull(toInt32(d), toInt32({undated:Int32})), amendment_date)", contractAmendments,
+		func(a *events.Amendment, d int32) {
+			a.Date = events.Opt[calendar.Date]{V: calendar.Date(d), Ok: d != undated}
+		}),
 	elements("amendment_title", contractAmendments, func(a *events.Amendment, title *string) {
 		if title != nil {
 			a.Title = events.Some(*title)
@@ -83,8 +84,9 @@ HAVING sum(allocations) != 0`,
 	}
 }
 
-// outsideRecordsQuery finds the records that are in some sums: (project, contract, node, currency, status, source). Candidates are
-// found by their contract with the help of an index, in whatever version; what counts is their newest one.
+// outsideRecordsQuery finds the records that are in some sums: (project, contract, node, currency, status, source).
+// Candidates are found by their contract with the help of an index, in whatever version; what counts is their newest
+// one.
 func outsideRecordsQuery(tenant string, sums [][]string) (Query, error) {
 	table, err := idTable("outside", []string{"project", "contract", "node", "currency", "status", "source"}, sums)
 	if err != nil {

@@ -24,7 +24,8 @@ var (
 		member("tax_id", nullable, func(c *Contractor) *events.Opt[string] { return &c.TaxID }),
 		member("registration_number", nullable, func(c *Contractor) *events.Opt[string] { return &c.RegistrationNumber }),
 	}
-	contractorRow = append(slices.Clone(contractorColumns), member("marked", plain, func(c *Contractor) *bool { return &c.Marked }))
+	contractorRow = append(slices.Clone(contractorColumns),
+		member("marked", plain, func(c *Contractor) *bool { return &c.Marked }))
 )
 
 // ContractorPage says which contractors are wanted: those that a record or contract of one of the projects refers to.
@@ -36,8 +37,8 @@ type ContractorPage struct {
 	Limit    int
 }
 
-// query joins the contractors with those that are referred to: of records a view knows them, contracts are few. The contractors go
-// first, so that the page is cut in their order.
+// query joins the contractors with those that are referred to: of records a view knows them, contracts are few. The
+// contractors go first, so that the page is cut in their order.
 func (p ContractorPage) query() Query {
 	return Query{
 		SQL: "SELECT " + contractorRow.String() + `
@@ -63,7 +64,8 @@ INNER JOIN (
 ) AS reference ON contractor.id = reference.referred
 ORDER BY id
 LIMIT {limit:UInt32}`,
-		Args: map[string]any{"tenant": p.Tenant, "projects": p.Projects, "marked": p.Marked, "after": p.After, "limit": p.Limit + 1},
+		Args: map[string]any{"tenant": p.Tenant, "projects": p.Projects, "marked": p.Marked, "after": p.After,
+			"limit": p.Limit + 1},
 	}
 }
 

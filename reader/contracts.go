@@ -48,9 +48,10 @@ func (r *Reader) Contracts(ctx context.Context, p ContractPage) (page []Contract
 	return find.contracts, more, nil
 }
 
-// Contract returns the contract with this id, whatever its project, or ErrNotFound. Visible decides by the project whether the
-// contract exists for the one who asks, and what is read of it; it is asked once.
-func (r *Reader) Contract(ctx context.Context, tenant, id string, visible func(project string) (ProjectRef, Part[Contract], bool)) (Contract, error) {
+// Contract returns the contract with this id, whatever its project, or ErrNotFound. Visible decides by the project
+// whether the contract exists for the one who asks, and what is read of it; it is asked once.
+func (r *Reader) Contract(ctx context.Context, tenant, id string,
+	visible func(project string) (ProjectRef, Part[Contract], bool)) (Contract, error) {
 	find := contractFinder{reader: r, tenant: tenant}
 	if err := find.read(ctx, contractQuery(tenant, id)); err != nil {
 		return Contract{}, fmt.Errorf("read a contract: %w", err)
@@ -69,8 +70,8 @@ func (r *Reader) Contract(ctx context.Context, tenant, id string, visible func(p
 	return find.contracts[0], nil
 }
 
-// contractFinder gathers what contracts are made of. Their rows and the sums of their records are each as they stand at one moment,
-// the sums a little later.
+// contractFinder gathers what contracts are made of. Their rows and the sums of their records are each as they stand at
+// one moment, the sums a little later.
 type contractFinder struct {
 	reader *Reader
 	tenant string
@@ -158,26 +159,27 @@ func (f *contractFinder) linkedRecords(ctx context.Context) error {
 		ids = append(ids, key.contract)
 	}
 	var project, contract, node, currency, status, source, sums string
-	err := f.reader.each(ctx, linkedRecordsQuery(f.tenant, keys(projects), ids), budgetSettings, func(scan func(...any) error) error {
-		if err := scan(&project, &contract, &node, &currency, &status, &source, &sums); err != nil {
+	err := f.reader.each(ctx, linkedRecordsQuery(f.tenant, keys(projects), ids), budgetSettings,
+		func(scan func(...any) error) error {
+			if err := scan(&project, &contract, &node, &currency, &status, &source, &sums); err != nil {
+				return err
+			}
+			c, ok := contracts[inProject{project, contract}]
+			if !ok {
+				return nil
+			}
+			sum, err := recordSum(node, contract, currency, status, source, sums)
+			c.linked = append(c.linked, sum)
 			return err
-		}
-		c, ok := contracts[inProject{project, contract}]
-		if !ok {
-			return nil
-		}
-		sum, err := recordSum(node, contract, currency, status, source, sums)
-		c.linked = append(c.linked, sum)
-		return err
-	})
+		})
 	if err != nil {
 		return fmt.Errorf("sum up their records: %w", err)
 	}
 	return nil
 }
 
-// toRecode finds the records that are coded outside the lines of their contracts. The views tell whether there are any; only then
-// records are looked up, by their contracts.
+// toRecode finds the records that are coded outside the lines of their contracts. The views tell whether there are any;
+// only then records are looked up, by their contracts.
 func (f *contractFinder) toRecode(ctx context.Context, state string, projects []ProjectRef) error {
 	var used []ProjectRef
 	for _, p := range projects {
@@ -202,7 +204,8 @@ func (f *contractFinder) toRecode(ctx context.Context, state string, projects []
 			continue
 		}
 		for _, sum := range structures[c.ProjectID].ToRecode(&c.Contract, c.linked) {
-			outside = append(outside, []string{c.ProjectID, string(c.ID), string(sum.NodeID), sum.Currency, string(sum.Status), sum.Source})
+			outside = append(outside,
+				[]string{c.ProjectID, string(c.ID), string(sum.NodeID), sum.Currency, string(sum.Status), sum.Source})
 		}
 	}
 	if len(outside) == 0 {

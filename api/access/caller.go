@@ -81,13 +81,15 @@ func (c *Caller) Tenant() string { return c.tenant }
 // Principal names the key or the user within the tenant, the same for as long as it exists.
 func (c *Caller) Principal() string { return c.principal }
 
-// Project returns what the caller may see of a project, as it is at the first call that asks; false when it does not exist for him.
+// Project returns what the caller may see of a project, as it is at the first call that asks; false when it does not
+// exist for him.
 func (c *Caller) Project(id string) (Project, bool) {
 	if p, asked := c.asked[id]; asked {
 		return p, p.Groups != None
 	}
 	if c.listed {
-		at, found := slices.BinarySearchFunc(c.projects, id, func(p Project, id string) int { return strings.Compare(p.ID, id) })
+		at, found := slices.BinarySearchFunc(c.projects, id,
+			func(p Project, id string) int { return strings.Compare(p.ID, id) })
 		if !found {
 			return Project{}, false
 		}

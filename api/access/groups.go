@@ -1,5 +1,5 @@
-// Package access knows who may see what: it holds users, memberships, keys and projects in memory, follows their changes on Kafka,
-// turns a key into a Caller, and refuses to answer when it cannot be sure of what it knows.
+// Package access knows who may see what: it holds users, memberships, keys and projects in memory, follows their
+// changes on Kafka, turns a key into a Caller, and refuses to answer when it cannot be sure of what it knows.
 package access
 
 import (

@@ -11,8 +11,8 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// ErrCredentials says that a token gives no access: unknown, wrong, revoked, expired, of another environment, or of an owner who is
-// unknown or inactive. All of these look alike.
+// ErrCredentials says that a token gives no access: unknown, wrong, revoked, expired, of another environment, or of an
+// owner who is unknown or inactive. All of these look alike.
 var ErrCredentials = errors.New("the token gives no access")
 
 // key is an API key as it is written: pk_<environment>_<prefix>_<secret>.
@@ -27,8 +27,8 @@ func parseKey(token string) (key, bool) {
 	return key{environment: parts[1], prefix: parts[2], secret: parts[3]}, true
 }
 
-// CallerByKey finds who an API key acts for: every key of its prefix is compared, its owner must be known and active. Otherwise
-// ErrCredentials.
+// CallerByKey finds who an API key acts for: every key of its prefix is compared, its owner must be known and active.
+// Otherwise ErrCredentials.
 func (s *Store) CallerByKey(token, environment string, now time.Time) (*Caller, error) {
 	k, ok := parseKey(token)
 	if !ok || k.environment != environment {
@@ -60,7 +60,8 @@ func (s *Store) CallerByKey(token, environment string, now time.Time) (*Caller, 
 	return nil, ErrCredentials
 }
 
-// CallerByUser finds a signed-in user, whose session token has been verified. ErrCredentials when he is unknown or inactive.
+// CallerByUser finds a signed-in user, whose session token has been verified. ErrCredentials when he is unknown or
+// inactive.
 func (s *Store) CallerByUser(tenant, userID string) (*Caller, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
