@@ -324,10 +324,12 @@ func answerBudgetAsOf(l *ledger, project string, query map[string]string) any {
 		nodes = append(nodes, object{
 			"nodeId": n.Line.NodeID, "level": n.Line.Level, "code": n.Line.Code, "name": n.Line.Name,
 			"parentId": text(n.Line.ParentID),
-			"budget":   amount(n.Budget), "invoiced": amount(n.Invoiced), "paid": amount(n.Paid), "committed": amount(n.Committed),
+			"budget":   amount(n.Budget), "invoiced": amount(n.Invoiced), "paid": amount(n.Paid),
+			"committed":      amount(n.Committed),
 			"pendingChanges": amount(n.PendingChanges), "uncommitted": amount(n.Uncommitted),
 			"uncommittedDefaulted": n.Line.UncommittedDefaulted,
-			"eac":                  amount(n.EAC()), "variance": amount(n.Variance()), "costToComplete": amount(n.CostToComplete()),
+			"eac":                  amount(n.EAC()), "variance": amount(n.Variance()),
+			"costToComplete":   amount(n.CostToComplete()),
 			"invoicedByStatus": nil, "invoicedGross": nil, "paidGross": nil, "openCommitment": nil, "overInvoiced": nil,
 		})
 	}

@@ -28,16 +28,16 @@ var getProjectBudget = operation{
 		if !ok {
 			return nil, reader.ErrNotFound
 		}
-		wish := reader.BudgetWish{
+		request := reader.BudgetRequest{
 			Tenant: c.caller.Tenant(), Project: projectRef(project), Currency: project.Currency,
 			Level: query.Value[string](c.values, "level").V, Figures: project.Groups.Has(access.Amounts),
 		}
 		month := query.Value[calendar.Month](c.values, "asOf")
 		if !month.Ok {
-			budget, err := s.reader.Budget(ctx, wish)
+			budget, err := s.reader.Budget(ctx, request)
 			return writeOne(budgetTable, project.Groups, &budget), err
 		}
-		budget, err := s.reader.BudgetAsOf(ctx, wish, month.V)
+		budget, err := s.reader.BudgetAsOf(ctx, request, month.V)
 		return writeOne(monthEndTable, project.Groups, &budget), err
 	},
 }

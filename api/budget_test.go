@@ -138,7 +138,7 @@ func TestABudgetAsOfAMonthIsAsItWasApproved(t *testing.T) {
 	}
 }
 
-func TestASnapshotTellsWhatChanged(t *testing.T) {
+func TestASnapshotShowsWhatChanged(t *testing.T) {
 	w := budgeted(t)
 	totals := func(committed, eac int) string {
 		return fmt.Sprintf(`"totals":{"budget":100,"committed":%d,"pendingChanges":3,"uncommitted":30,"eac":%d,"variance":%d,"invoiced":2,"paid":1,"costToComplete":%d}`, committed, eac, 100-eac, eac-2)

@@ -277,7 +277,7 @@ func TestBasePathGoesInFront(t *testing.T) {
 	}
 }
 
-func TestPagesOfOtherOriginsMayCallOnlyWhenTold(t *testing.T) {
+func TestPagesOfOtherOriginsMayCallOnlyWhenAllowed(t *testing.T) {
 	preflight := http.Header{"Origin": {"https://app.example"}, "Access-Control-Request-Method": {"GET"},
 		"Access-Control-Request-Headers": {"authorization"}}
 

@@ -9,7 +9,7 @@ import (
 	"tallyhouse/api/access"
 )
 
-// metrics are what the API tells about itself.
+// metrics are the API's own.
 type metrics struct {
 	requests *prometheus.HistogramVec
 }

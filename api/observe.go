@@ -40,7 +40,7 @@ func clientID(r *http.Request) string {
 	return id
 }
 
-// ServeHTTP gives every request an id and the headers that every response has, answers it, and tells what happened.
+// ServeHTTP gives every request an id and the headers that every response has, answers it, and logs what happened.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	seen := &observation{requestID: newRequestID()}

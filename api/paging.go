@@ -70,7 +70,7 @@ func (s *Server) openCursor(ctx context.Context, c *call) error {
 	return nil
 }
 
-// idAt is the id that a place stands behind.
+// idAt is the id behind which a place is.
 func (s *Server) idAt(ctx context.Context, c *call, place []byte) (string, error) {
 	switch {
 	case len(place) > 0 && place[0] == placeID:

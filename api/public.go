@@ -67,12 +67,12 @@ func (s *Server) publicDescription(*http.Request, http.Header) (reply, error) {
 	return reply{status: http.StatusOK, contentType: typeJSON, body: s.description, tagged: true}, nil
 }
 
-// health tells that the process answers, whatever else is away.
+// health says that the process answers, whatever else is away.
 func (s *Server) health(*http.Request, http.Header) (reply, error) {
 	return reply{status: http.StatusOK, contentType: typeJSON, body: []byte(`{"status":"ok"}`)}, nil
 }
 
-// readiness tells whether requests can be answered. What is missing stands in the log: this page is public.
+// readiness reports whether requests can be answered. What is missing is in the log: this page is public.
 func (s *Server) readiness(*http.Request, http.Header) (reply, error) {
 	if err := s.Ready(); err != nil {
 		s.log.Warn("not ready", "error", err)

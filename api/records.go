@@ -83,7 +83,7 @@ func projectRef(p access.Project) reader.ProjectRef {
 	return reader.ProjectRef{ID: p.ID, StructureID: p.StructureID}
 }
 
-// checkRecords holds the rules between parameters.
+// checkRecords checks the rules between parameters.
 func checkRecords(v query.Values) []problem.Parameter {
 	var wrong []problem.Parameter
 	for _, name := range []string{"recognitionDate", "cashDate"} {

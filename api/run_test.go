@@ -27,7 +27,7 @@ import (
 	"tallyhouse/schemas/kafka"
 )
 
-func TestOptionsThatAreWrongAreAllTold(t *testing.T) {
+func TestAllWrongOptionsAreReported(t *testing.T) {
 	_, err := api.New(api.Options{Environment: "prod", BasePath: "x/"})
 	for _, part := range []string{"ClickHouse", "Kafka", `"prod"`, `"x/"`} {
 		if err == nil || !strings.Contains(err.Error(), part) {
@@ -219,7 +219,7 @@ func TestMissingTopicsAreNamed(t *testing.T) {
 	}
 }
 
-func TestTheLogTellsRequestsWithoutSecrets(t *testing.T) {
+func TestTheLogHasRequestsWithoutSecrets(t *testing.T) {
 	w := adminWorld(t)
 	w.get(adminKey, "/v0/records?invoiceNumber=pk_test_leaked_secret").want(t, 200, "")
 	w.get("pk_test_wrong_secret", "/v0/projects").want(t, 401, "")

@@ -55,7 +55,7 @@ type Options struct {
 	CursorKeyFile string
 	// QueryTimeout bounds each statement; 10 s by default.
 	QueryTimeout time.Duration
-	// Clock tells today and the current month of the calculations, and nothing else; the machine's by default.
+	// Clock decides what today and the current month are in calculations, and nothing else; the machine's by default.
 	Clock func() time.Time
 	// Log and Metrics take what happens; by default nothing is kept.
 	Log     *slog.Logger
@@ -81,7 +81,7 @@ type Server struct {
 	log         *slog.Logger
 }
 
-// New makes the API; Run lets it work. All that is wrong with the options is told at once.
+// New makes the API; Run lets it work. All that is wrong with the options is reported at once.
 func New(o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

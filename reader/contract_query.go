@@ -11,7 +11,7 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// undated stands for no date in an array of days; no date of the ledger is it.
+// undated is what an array of days has for no date; no date of the ledger equals it.
 const undated = int32(calendar.MaxDate) + 1
 
 // contractColumns are all that contracts store; undated is a parameter of their statements.

@@ -32,7 +32,7 @@ var (
 type ContractorPage struct {
 	Tenant   string
 	Projects []string
-	Marked   []string // those of the projects whose references are told apart
+	Marked   []string // those of the projects whose references are marked
 	After    string   // id
 	Limit    int
 }

@@ -81,7 +81,7 @@ type contractFinder struct {
 	contracts []Contract
 }
 
-// page reads a page and tells whether more follow. When the result is over its bound, it asks for half as many.
+// page reads a page and reports whether more follow. When the result is over its bound, it asks for half as many.
 func (f *contractFinder) page(ctx context.Context, p ContractPage) (more bool, err error) {
 	for ; ; p.Limit /= 2 {
 		f.rows, f.contracts = 0, nil
@@ -178,7 +178,7 @@ func (f *contractFinder) linkedRecords(ctx context.Context) error {
 	return nil
 }
 
-// toRecode finds the records that are coded outside the lines of their contracts. The views tell whether there are any;
+// toRecode finds the records that are coded outside the lines of their contracts. The views say whether there are any;
 // only then records are looked up, by their contracts.
 func (f *contractFinder) toRecode(ctx context.Context, state string, projects []ProjectRef) error {
 	var used []ProjectRef

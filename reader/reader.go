@@ -116,7 +116,7 @@ func (r *Reader) Ping(ctx context.Context) error {
 	return r.each(ctx, Query{SQL: "SELECT 1"}, nil, func(func(...any) error) error { return nil })
 }
 
-// tooLarge tells whether a result went over its bound.
+// tooLarge reports whether a result went over its bound.
 func tooLarge(err error) bool {
 	var refused *clickhouse.Exception
 	return errors.As(err, &refused) && refused.Code == codeResultLimit

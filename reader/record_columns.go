@@ -13,7 +13,7 @@ import (
 type Record struct {
 	ID string
 	events.Record
-	Status   string                        // stands for the payload's step
+	Status   string                        // of the payload's step
 	PaidOn   events.Opt[calendar.Date]     // the payment date in Vienna, only when paid
 	Bookings []RecordAllocation            // where it is booked, at least one
 	SoleLine events.Opt[analytics.NodeRef] // the line of the only booking

@@ -33,7 +33,7 @@ type RecordFilter struct {
 	Code            events.Opt[Code]   // certified, else derived from the nodes
 }
 
-// needsStructure tells whether the budget structures decide which records match.
+// needsStructure reports whether the budget structures decide which records match.
 func (f *RecordFilter) needsStructure() bool { return f.NodeID.Ok && f.Descendants || f.Code.Ok }
 
 // conditions are the filter's conditions as SQL with its parameters, without tenant and project, and the tables that

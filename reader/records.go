@@ -119,8 +119,8 @@ func (f *recordFinder) loadStructures(ctx context.Context) (err error) {
 	return err
 }
 
-// page reads a page and tells whether more follow: it asks for one record more than the page holds. When the result is
-// over its bound, it asks for half as many.
+// page reads a page and reports whether more follow: it asks for one record more than the page holds. When the result
+// is over its bound, it asks for half as many.
 func (f *recordFinder) page(ctx context.Context, p RecordPage, where *conditions) (more bool, err error) {
 	for limit := p.Limit; ; limit /= 2 {
 		ask := p

@@ -221,7 +221,7 @@ func (r *Reader) snapshotHeads(ctx context.Context, tenant,
 	return heads, versions, err
 }
 
-// readLines fills in the lines, and tells whether all snapshots still were as their heads say.
+// readLines fills in the lines, and reports whether all snapshots still were as their heads say.
 func (r *Reader) readLines(ctx context.Context, tenant, project string, scope lineScope, picked []*analytics.Snapshot,
 	versions map[string]uint64) (complete bool, err error) {
 	byID := make(map[string]*analytics.Snapshot, len(picked))

@@ -42,7 +42,7 @@ type Source interface {
 // Follower keeps a Store up to date: it loads the stored state and follows the topics from there.
 //
 // What it promises: the store that Store returns holds every change that was committed to the topics up to Confirmed,
-// which lies at most confirmedFor in the past. It learns that by asking for the ends of all partitions and reading up
+// which is at most confirmedFor in the past. It learns that by asking for the ends of all partitions and reading up
 // to them.
 type Follower struct {
 	source  Source
@@ -81,7 +81,7 @@ func (f *Follower) Confirmed() time.Time {
 	return f.confirmed
 }
 
-// Run follows the topics until the context ends. After a failure it begins anew, with pauses that grow until it worked
+// Run follows the topics until the context ends. After a failure it starts over, with pauses that grow until it worked
 // for a while.
 func (f *Follower) Run(ctx context.Context) {
 	growing := func() retry.Backoff { return retry.WithCappedDuration(pauseMax, retry.NewExponential(pauseMin)) }
@@ -100,7 +100,7 @@ func (f *Follower) Run(ctx context.Context) {
 			return ctx.Err()
 		}
 		f.failed(err)
-		f.log.Warn("access: begin anew", "error", err)
+		f.log.Warn("access: start over", "error", err)
 		return retry.RetryableError(err)
 	})
 }
@@ -128,16 +128,16 @@ func (f *Follower) confirm(store *Store, at time.Time) {
 
 // follow loads the state and reads the topics until something fails.
 func (f *Follower) follow(ctx context.Context) error {
-	asking, err := kgo.NewClient(append(f.options[:len(f.options):len(f.options)], kgo.MetadataMinAge(checkEvery/2))...)
+	admin, err := kgo.NewClient(append(f.options[:len(f.options):len(f.options)], kgo.MetadataMinAge(checkEvery/2))...)
 	if err != nil {
 		return fmt.Errorf("connect to Kafka: %w", err)
 	}
-	defer asking.Close()
-	topics, err := describe(ctx, asking)
+	defer admin.Close()
+	topics, err := describe(ctx, admin)
 	if err != nil {
 		return err
 	}
-	s := &session{follower: f, store: NewStore(), asking: asking, topics: topics,
+	s := &session{follower: f, store: NewStore(), admin: admin, topics: topics,
 		positions: make(map[kafka.Partition]int64)}
 	if err := s.load(ctx); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (f *Follower) follow(ctx context.Context) error {
 type session struct {
 	follower *Follower
 	store    *Store
-	asking   *kgo.Client
+	admin    *kgo.Client
 	topics   identities
 
 	mu        sync.Mutex
@@ -183,7 +183,7 @@ func (s *session) load(ctx context.Context) error {
 			s.positions[kafka.Partition{Topic: string(topic), Number: number}] = next
 		}
 	}
-	logs, err := s.topics.ranges(ctx, s.asking)
+	logs, err := s.topics.ranges(ctx, s.admin)
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (s *session) load(ctx context.Context) error {
 	return nil
 }
 
-// read applies what comes in. A message that the ledger refuses is none: the worker puts it aside as well.
+// read applies what comes in. Messages that the decoder refuses are skipped: the worker makes them dead letters.
 func (s *session) read(ctx context.Context, reader *kafka.Reader) error {
 	for {
 		next, err := reader.Poll(ctx, func(r *kgo.Record) error {
@@ -260,7 +260,7 @@ func (s *session) aim(ctx context.Context) error {
 	busy := s.goal != nil
 	s.mu.Unlock()
 	at := time.Now()
-	now, err := describe(ctx, s.asking)
+	now, err := describe(ctx, s.admin)
 	if err != nil {
 		return err
 	}
@@ -270,7 +270,7 @@ func (s *session) aim(ctx context.Context) error {
 	if busy {
 		return nil
 	}
-	logs, err := s.topics.ranges(ctx, s.asking)
+	logs, err := s.topics.ranges(ctx, s.admin)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (s *Store) CallerByKey(token, environment string, now time.Time) (*Caller, 
 	defer s.mu.RUnlock()
 	for id := range s.prefixes[k.prefix] {
 		stored := s.keys[id].data
-		// Every candidate is compared, in a time that tells nothing of how far it agrees.
+		// Every candidate is compared, in a time that says nothing about how much of it agrees.
 		if subtle.ConstantTimeCompare([]byte(strings.ToLower(stored.SecretSHA256)), given) != 1 {
 			continue
 		}
@@ -60,8 +60,8 @@ func (s *Store) CallerByKey(token, environment string, now time.Time) (*Caller, 
 	return nil, ErrCredentials
 }
 
-// CallerByUser finds a signed-in user, whose session token has been verified. ErrCredentials when he is unknown or
-// inactive.
+// CallerByUser finds a signed-in user, whose session token has been verified. ErrCredentials when the user is unknown
+// or inactive.
 func (s *Store) CallerByUser(tenant, userID string) (*Caller, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

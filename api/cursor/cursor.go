@@ -33,7 +33,7 @@ const (
 // instance that has the key. The nonce is a MAC over all that is sealed, so it repeats only where the whole cursor
 // does.
 type Key struct {
-	name [nameSize]byte // tells the keys apart
+	name [nameSize]byte // distinguishes the keys
 	aead cipher.AEAD
 	mac  []byte
 }

@@ -113,7 +113,7 @@ func (r *Ring) Load(ctx context.Context) error {
 	return nil
 }
 
-// Loaded tells whether there are keys.
+// Loaded reports whether there are keys.
 func (r *Ring) Loaded() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

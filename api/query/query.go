@@ -1,5 +1,5 @@
 // Package query reads the query part of a URL strictly (docs/api.md#order-of-the-checks): what is unknown, empty,
-// repeated or malformed is refused, and everything that is wrong is told at once.
+// repeated or malformed is refused, and everything that is wrong is reported at once.
 package query
 
 import (
@@ -44,7 +44,7 @@ func Value[T any](v Values, name string) events.Opt[T] {
 	return events.Opt[T]{V: value, Ok: ok}
 }
 
-// Given tells whether the parameter was given.
+// Given reports whether the parameter was given.
 func (v Values) Given(name string) bool {
 	_, ok := v.given[name]
 	return ok

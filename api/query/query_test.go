@@ -110,7 +110,7 @@ func TestWhatIsWrongIsRefusedByName(t *testing.T) {
 	}
 }
 
-func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
+func TestAllThatIsWrongIsReportedAtOnce(t *testing.T) {
 	_, wrong := query.Parse("limit=0&what=1&text=&status=paid&kind=fax", params)
 	var names []string
 	for _, p := range wrong {

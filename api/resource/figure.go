@@ -101,7 +101,7 @@ func Texts[T any](get func(v *T) []string) Value[T] {
 	}}
 }
 
-// OrNullWithout is the value, which may be null anyway, but null for whoever lacks these groups.
+// OrNullWithout is the value, which may be null anyway, but null for callers that lack these groups.
 func (value Value[T]) OrNullWithout(groups access.Groups) Value[T] {
 	shown := value.append
 	value.append = func(e *Encoder, v *T) {
