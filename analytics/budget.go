@@ -93,7 +93,8 @@ func Budget(in BudgetInput) ProjectBudget {
 		if line.parent >= 0 {
 			above = b.Nodes[line.parent].AccountingCodes
 		}
-		b.Nodes[i] = BudgetNode{Node: line.node, AccountingCodes: inherit(line.node.AccountingCodes, above), parent: line.parent}
+		b.Nodes[i] = BudgetNode{Node: line.node, AccountingCodes: inherit(line.node.AccountingCodes, above),
+			parent: line.parent}
 	}
 	b.bookBudget(in)
 	b.bookRecords(in)

@@ -20,7 +20,8 @@ func signed(node string, value int64) analytics.Contract {
 }
 
 func entered(node string, value int64) analytics.UncommittedEntry {
-	return analytics.UncommittedEntry{ID: "entry on " + node, NodeID: analytics.NodeID(node), Amount: events.Some(events.Amount{Value: value, Currency: "EUR"})}
+	return analytics.UncommittedEntry{ID: "entry on " + node, NodeID: analytics.NodeID(node),
+		Amount: events.Some(events.Amount{Value: value, Currency: "EUR"})}
 }
 
 func node(t *testing.T, b analytics.ProjectBudget, id string) analytics.BudgetNode {
@@ -45,29 +46,35 @@ func TestSection3_3_Uncommitted(t *testing.T) {
 		defaulted map[string]bool
 	}{
 		"budget on the parent pays for what a child commits": {
-			analytics.BudgetInput{Budget: []analytics.BudgetSum{budgetOn("p", 1000)}, Contracts: []analytics.Contract{signed("c1", 600)}},
+			analytics.BudgetInput{Budget: []analytics.BudgetSum{budgetOn("p", 1000)},
+				Contracts: []analytics.Contract{signed("c1", 600)}},
 			map[string]line{"p": {400, 1000, 0}, "c1": {0, 600, -600}}, map[string]bool{"p": true, "c1": true},
 		},
 		"a contract on the parent uses up defaults only": {
 			analytics.BudgetInput{Budget: []analytics.BudgetSum{budgetOn("c1", 300), budgetOn("c2", 400)},
 				Contracts: []analytics.Contract{signed("p", 500)}, Entries: []analytics.UncommittedEntry{entered("c2", 50)}},
-			map[string]line{"p": {50, 550, 150}, "c1": {300, 300, 0}, "c2": {50, 50, 350}}, map[string]bool{"p": false, "c1": true, "c2": false},
+			map[string]line{"p": {50, 550, 150}, "c1": {300, 300, 0}, "c2": {50, 50, 350}},
+			map[string]bool{"p": false, "c1": true, "c2": false},
 		},
 		"a contract on the parent leaves the rest of the defaults": {
-			analytics.BudgetInput{Budget: []analytics.BudgetSum{budgetOn("c1", 300), budgetOn("c2", 400)}, Contracts: []analytics.Contract{signed("p", 500)}},
+			analytics.BudgetInput{Budget: []analytics.BudgetSum{budgetOn("c1", 300), budgetOn("c2", 400)},
+				Contracts: []analytics.Contract{signed("p", 500)}},
 			map[string]line{"p": {200, 700, 0}, "c1": {300, 300, 0}, "c2": {400, 400, 0}}, map[string]bool{"p": true},
 		},
 		"an entered value stands for all below": {
 			analytics.BudgetInput{Budget: []analytics.BudgetSum{budgetOn("c1", 400), budgetOn("c2", 600)},
 				Contracts: []analytics.Contract{signed("c1", 300)}, Entries: []analytics.UncommittedEntry{entered("p", 650)}},
-			map[string]line{"p": {650, 950, 50}, "c1": {100, 400, 0}, "c2": {600, 600, 0}}, map[string]bool{"p": false, "c1": true},
+			map[string]line{"p": {650, 950, 50}, "c1": {100, 400, 0}, "c2": {600, 600, 0}},
+			map[string]bool{"p": false, "c1": true},
 		},
 		"one child's overrun is not covered by another's rest": {
-			analytics.BudgetInput{Budget: []analytics.BudgetSum{budgetOn("c1", 100), budgetOn("c2", 500)}, Contracts: []analytics.Contract{signed("c1", 250)}},
+			analytics.BudgetInput{Budget: []analytics.BudgetSum{budgetOn("c1", 100), budgetOn("c2", 500)},
+				Contracts: []analytics.Contract{signed("c1", 250)}},
 			map[string]line{"p": {500, 750, -150}, "c1": {0, 250, -150}, "c2": {500, 500, 0}}, map[string]bool{"p": true},
 		},
 		"an entry of 0 is an entry": {
-			analytics.BudgetInput{Budget: []analytics.BudgetSum{budgetOn("c1", 120)}, Entries: []analytics.UncommittedEntry{entered("c1", 0)}},
+			analytics.BudgetInput{Budget: []analytics.BudgetSum{budgetOn("c1", 120)},
+				Entries: []analytics.UncommittedEntry{entered("c1", 0)}},
 			map[string]line{"p": {0, 0, 120}, "c1": {0, 0, 120}}, map[string]bool{"p": false, "c1": false, "c2": true},
 		},
 		"a negative budget line has default 0": {
@@ -75,7 +82,8 @@ func TestSection3_3_Uncommitted(t *testing.T) {
 			map[string]line{"p": {0, 0, -70}, "c1": {0, 0, -70}}, map[string]bool{"p": true},
 		},
 		"an entry of a child beyond its budget takes from the parent's": {
-			analytics.BudgetInput{Budget: []analytics.BudgetSum{budgetOn("p", 100), budgetOn("c1", 50)}, Entries: []analytics.UncommittedEntry{entered("c1", 90)}},
+			analytics.BudgetInput{Budget: []analytics.BudgetSum{budgetOn("p", 100), budgetOn("c1", 50)},
+				Entries: []analytics.UncommittedEntry{entered("c1", 90)}},
 			map[string]line{"p": {150, 150, 0}, "c1": {90, 90, -40}}, map[string]bool{"p": false},
 		},
 	} {
@@ -113,11 +121,13 @@ func TestSection3_3_WhichEntryCounts(t *testing.T) {
 		"one in a foreign currency never counts": {[]analytics.UncommittedEntry{foreign, older}, 30},
 		"a withdrawn one is none":                {[]analytics.UncommittedEntry{withdrawn, older}, 30},
 		"without any, the default":               {[]analytics.UncommittedEntry{withdrawn, foreign}, 500},
-		"entries on other nodes are ignored":     {[]analytics.UncommittedEntry{entered("off", 7), entered("unknown", 8)}, 500},
+		"entries on other nodes are ignored": {[]analytics.UncommittedEntry{entered("off", 7), entered("unknown", 8)},
+			500},
 	} {
 		t.Run(name, func(t *testing.T) {
 			budget := analytics.Budget(analytics.BudgetInput{
-				Currency: "EUR", Structure: structureOf(tree("a -", "off a!")), Budget: []analytics.BudgetSum{budgetOn("a", 500)}, Entries: tc.entries,
+				Currency: "EUR", Structure: structureOf(tree("a -", "off a!")), Budget: []analytics.BudgetSum{budgetOn("a", 500)},
+				Entries: tc.entries,
 			})
 			if got := node(t, budget, "a").Uncommitted; got != analytics.Int(tc.want) {
 				t.Errorf("uncommitted %s, want %d", got, tc.want)
@@ -129,7 +139,8 @@ func TestSection3_3_WhichEntryCounts(t *testing.T) {
 func TestSection3_2_ATransferWithOneSideWithoutASeatMovesUnallocatedBudget(t *testing.T) {
 	budget := analytics.Budget(analytics.BudgetInput{
 		Currency: "EUR", Structure: structureOf(tree("a -")),
-		Budget: []analytics.BudgetSum{budgetOn("a", 100), budgetOn("unknown", -30), budgetOn("a", 30), {NodeID: "a", Currency: "CHF", Amount: analytics.Int(9)}},
+		Budget: []analytics.BudgetSum{budgetOn("a", 100), budgetOn("unknown", -30), budgetOn("a", 30),
+			{NodeID: "a", Currency: "CHF", Amount: analytics.Int(9)}},
 	})
 	if got := node(t, budget, "a").Budget; got != analytics.Int(130) {
 		t.Errorf("budget %s, want 130", got)
@@ -141,7 +152,8 @@ func TestSection3_2_ATransferWithOneSideWithoutASeatMovesUnallocatedBudget(t *te
 
 func TestSection3_2_ClaimsAreRoundedOneByOne(t *testing.T) {
 	claim := func(value, units int64, scale uint8, status string) *events.Claim {
-		return &events.Claim{Amount: events.Amount{Value: value}, ProbabilityBp: events.Decimal{Units: units, Scale: scale}, Status: status}
+		return &events.Claim{Amount: events.Amount{Value: value}, ProbabilityBp: events.Decimal{Units: units, Scale: scale},
+			Status: status}
 	}
 	for _, tc := range []struct {
 		claim *events.Claim
@@ -163,20 +175,24 @@ func TestSection3_2_ClaimsAreRoundedOneByOne(t *testing.T) {
 
 func TestSection3_6_Excluded(t *testing.T) {
 	record := func(currency string, net int64, status analytics.RecordStatus, source string) analytics.RecordSum {
-		return analytics.RecordSum{NodeID: "a", Currency: currency, Status: status, Source: source, Net: analytics.Int(net), Count: 1}
+		return analytics.RecordSum{NodeID: "a", Currency: currency, Status: status, Source: source, Net: analytics.Int(net),
+			Count: 1}
 	}
 	gone := record("DKK", 0, analytics.Setup, "invoice")
 	gone.Count = 0
 	budget := analytics.Budget(analytics.BudgetInput{
 		Currency: "EUR", Structure: structureOf(tree("a -")),
 		Records: []analytics.RecordSum{
-			record("USD", 5, analytics.Paid, "invoice"), record("CHF", 50, analytics.Setup, "invoice"), record("CHF", -50, analytics.Paid, "invoice"),
-			record("CHF", 9, analytics.Rejected, "invoice"), record("GBP", 9, analytics.Setup, "accrual"), record("EUR", 1, analytics.Setup, "invoice"),
+			record("USD", 5, analytics.Paid, "invoice"), record("CHF", 50, analytics.Setup, "invoice"),
+			record("CHF", -50, analytics.Paid, "invoice"),
+			record("CHF", 9, analytics.Rejected, "invoice"), record("GBP", 9, analytics.Setup, "accrual"),
+			record("EUR", 1, analytics.Setup, "invoice"),
 			record("", 0, analytics.Setup, "invoice"), gone,
 		},
 	})
 	if got, want := fmt.Sprint(budget.Excluded), "[{CHF 0 2} {USD 5 1}]"; got != want {
-		t.Errorf("excluded %s, want %s: no rejected ones, no accruals, none that were not read; CHF stays though it cancels", got, want)
+		t.Errorf("excluded %s, want %s: no rejected ones, no accruals, none that were not read; CHF stays though it cancels",
+			got, want)
 	}
 	if got := node(t, budget, "a").Invoiced; got != analytics.Int(1) {
 		t.Errorf("invoiced %s, want the one in project currency", got)
@@ -186,7 +202,8 @@ func TestSection3_6_Excluded(t *testing.T) {
 func TestSection3_6_ExcludedCommitted(t *testing.T) {
 	contract := func(currency, status string, values ...int64) analytics.Contract {
 		c := analytics.Contract{Contract: events.Contract{Status: status, Currency: currency,
-			Amendments: []events.Amendment{{ID: "A", Value: 3, Status: "approved"}, {ID: "B", NodeID: events.Some("a"), Value: 1000, Status: "pending"}}}}
+			Amendments: []events.Amendment{{ID: "A", Value: 3, Status: "approved"},
+				{ID: "B", NodeID: events.Some("a"), Value: 1000, Status: "pending"}}}}
 		for _, v := range values {
 			c.Allocations = append(c.Allocations, events.ContractAllocation{NodeID: "a", Value: v})
 		}
@@ -196,7 +213,8 @@ func TestSection3_6_ExcludedCommitted(t *testing.T) {
 		Currency: "EUR", Structure: structureOf(tree("a -")),
 		Contracts: []analytics.Contract{
 			contract("USD", "signed", 10), contract("CHF", "completed", 20, 30), contract("CHF", "signed", -60),
-			contract("CHF", "setup", 7), contract("CHF", "cancelled", 7), contract("CHF", "onHold", 7), contract("GBP", "signed"),
+			contract("CHF", "setup", 7), contract("CHF", "cancelled", 7), contract("CHF", "onHold", 7),
+			contract("GBP", "signed"),
 		},
 	})
 	if got, want := fmt.Sprint(budget.ExcludedCommitted), "[{CHF -4 2} {USD 13 1}]"; got != want {

@@ -23,11 +23,13 @@ func amendment(id, node string, value int64, status string, date calendar.Date) 
 }
 
 func contractOf(allocations []events.ContractAllocation, amendments ...events.Amendment) *analytics.Contract {
-	return &analytics.Contract{ID: "C", Contract: events.Contract{Status: "signed", Currency: "EUR", Allocations: allocations, Amendments: amendments}}
+	return &analytics.Contract{ID: "C",
+		Contract: events.Contract{Status: "signed", Currency: "EUR", Allocations: allocations, Amendments: amendments}}
 }
 
 func linkedOn(node string, net int64) analytics.RecordSum {
-	return analytics.RecordSum{NodeID: analytics.NodeID(node), ContractID: "C", Currency: "EUR", Status: analytics.Setup, Source: "invoice", Net: analytics.Int(net), Count: 1}
+	return analytics.RecordSum{NodeID: analytics.NodeID(node), ContractID: "C", Currency: "EUR", Status: analytics.Setup,
+		Source: "invoice", Net: analytics.Int(net), Count: 1}
 }
 
 func TestSection4_1_Lines(t *testing.T) {
@@ -40,12 +42,15 @@ func TestSection4_1_Lines(t *testing.T) {
 		},
 		"then those of approved amendments in amendment order": {
 			contractOf([]events.ContractAllocation{onNode("b", 10)},
-				amendment("1", "late", 1, "approved", 0), amendment("3", "y", 3, "approved", 20000), amendment("2", "x", 2, "approved", 20000),
-				amendment("0", "early", 9, "approved", 19999), amendment("4", "b", -12, "approved", 1), amendment("5", "p", 5, "pending", 1)),
+				amendment("1", "late", 1, "approved", 0), amendment("3", "y", 3, "approved", 20000),
+				amendment("2", "x", 2, "approved", 20000),
+				amendment("0", "early", 9, "approved", 19999), amendment("4", "b", -12, "approved", 1),
+				amendment("5", "p", 5, "pending", 1)),
 			"[{b 10 -2} {early 0 9} {x 0 2} {y 0 3} {late 0 1}]",
 		},
 		"amendments without a node form one line": {
-			contractOf([]events.ContractAllocation{onNode("b", 10)}, amendment("1", "", 1, "approved", 2), amendment("2", "c", 2, "approved", 3), amendment("3", "", 4, "approved", 4)),
+			contractOf([]events.ContractAllocation{onNode("b", 10)}, amendment("1", "", 1, "approved", 2),
+				amendment("2", "c", 2, "approved", 3), amendment("3", "", 4, "approved", 4)),
 			"[{b 10 10} { 0 5} {c 0 2}]",
 		},
 		"without a base allocation there are none": {contractOf(nil, amendment("1", "a", 5, "approved", 0)), "[]"},
@@ -59,8 +64,10 @@ func TestSection4_1_Lines(t *testing.T) {
 }
 
 func TestSection4_1_AmendmentsAreListedByDateUndatedLastThenID(t *testing.T) {
-	c := contractOf(nil, amendment("b", "", 1, "pending", 0), amendment("a", "", 1, "parked", 0), amendment("d", "", 1, "draft", 1),
-		amendment("c", "", 1, "rejected", 20001), amendment("f", "", 1, "approved", 20000), amendment("e", "", 1, "approved", 20000))
+	c := contractOf(nil, amendment("b", "", 1, "pending", 0), amendment("a", "", 1, "parked", 0),
+		amendment("d", "", 1, "draft", 1),
+		amendment("c", "", 1, "rejected", 20001), amendment("f", "", 1, "approved", 20000), amendment("e", "", 1, "approved",
+			20000))
 	var ids []string
 	for _, a := range c.ListedAmendments() {
 		ids = append(ids, a.ID)
@@ -96,7 +103,8 @@ func TestSection4_1_Figures(t *testing.T) {
 		},
 		"lines net on the whole contract": {
 			contractOf(base), []analytics.RecordSum{linkedOn("a", 550), paid},
-			analytics.ContractFigures{Allocated: true, Committed: n(600), Invoiced: n(650), Paid: n(100), OverInvoiced: n(50), Locked: true},
+			analytics.ContractFigures{Allocated: true, Committed: n(600), Invoiced: n(650), Paid: n(100), OverInvoiced: n(50),
+				Locked: true},
 		},
 		"no base allocation, nothing committed": {
 			contractOf(nil, amendment("1", "a", 10, "approved", 0)), []analytics.RecordSum{paid},
@@ -115,7 +123,8 @@ func TestSection4_1_Figures(t *testing.T) {
 			analytics.ContractFigures{Allocated: true, Committed: n(600), OpenCommitment: n(600), Locked: true},
 		},
 		"pending increases only, no reductions, no lock": {
-			contractOf(base, amendment("1", "a", 50, "pending", 0), amendment("2", "a", -20, "pending", 0), amendment("3", "", 8, "pending", 0), amendment("4", "a", 99, "draft", 0)), nil,
+			contractOf(base, amendment("1", "a", 50, "pending", 0), amendment("2", "a", -20, "pending", 0),
+				amendment("3", "", 8, "pending", 0), amendment("4", "a", 99, "draft", 0)), nil,
 			analytics.ContractFigures{Allocated: true, Committed: n(600), OpenCommitment: n(600), PendingChanges: n(58)},
 		},
 		"an approved amendment commits and locks": {
@@ -143,7 +152,9 @@ func TestSection4_2_and_4_3_LinesOfLinkedRecords(t *testing.T) {
 		over     map[string]int64
 	}{
 		"the pool goes pro rata, ties to the earlier line": {
-			contractOf(base, withD), []analytics.RecordSum{linkedOn("out", 100001), linkedOn("", 50000), linkedOn("r", 20000), linkedOn("unknown", -30000)},
+			contractOf(base, withD),
+			[]analytics.RecordSum{linkedOn("out", 100001), linkedOn("", 50000), linkedOn("r", 20000),
+				linkedOn("unknown", -30000)},
 			map[string]int64{"a": 529999, "b": 265000, "c": 88333, "d": 176667}, nil,
 		},
 		"below a line is inside it, inactive nodes included": {
@@ -151,23 +162,28 @@ func TestSection4_2_and_4_3_LinesOfLinkedRecords(t *testing.T) {
 			map[string]int64{"b": 299999, "c": 100000}, map[string]int64{"a": 100000},
 		},
 		"a line nearer to the coding takes it": {
-			contractOf([]events.ContractAllocation{onNode("a", 100), onNode("a2", 100)}), []analytics.RecordSum{linkedOn("a2", 150), linkedOn("a1", 30)},
+			contractOf([]events.ContractAllocation{onNode("a", 100), onNode("a2", 100)}),
+			[]analytics.RecordSum{linkedOn("a2", 150), linkedOn("a1", 30)},
 			map[string]int64{"a": 70}, map[string]int64{"a": 50}, // a2's seat is a; lines do not net
 		},
 		"a negative line takes no share": {
-			contractOf([]events.ContractAllocation{onNode("a", 100), onNode("b", -50)}), []analytics.RecordSum{linkedOn("out", 80)},
+			contractOf([]events.ContractAllocation{onNode("a", 100), onNode("b", -50)}),
+			[]analytics.RecordSum{linkedOn("out", 80)},
 			map[string]int64{"a": 20}, map[string]int64{"b": 50},
 		},
 		"all committed away: pro rata to the base": {
-			contractOf([]events.ContractAllocation{onNode("a", 30), onNode("b", 10)}, amendment("1", "a", -30, "approved", 0), amendment("2", "b", -10, "approved", 0)),
+			contractOf([]events.ContractAllocation{onNode("a", 30), onNode("b", 10)}, amendment("1", "a", -30, "approved", 0),
+				amendment("2", "b", -10, "approved", 0)),
 			[]analytics.RecordSum{linkedOn("out", 100)}, nil, map[string]int64{"a": 75, "b": 25},
 		},
 		"no base either: all on the first line": {
-			contractOf([]events.ContractAllocation{onNode("b", 0), onNode("a", -5)}), []analytics.RecordSum{linkedOn("out", 100)},
+			contractOf([]events.ContractAllocation{onNode("b", 0), onNode("a", -5)}),
+			[]analytics.RecordSum{linkedOn("out", 100)},
 			nil, map[string]int64{"b": 100, "a": 5},
 		},
 		"a line without a seat takes its share along": {
-			contractOf([]events.ContractAllocation{onNode("a", 50)}, amendment("1", "", 50, "approved", 0)), []analytics.RecordSum{linkedOn("", 60)},
+			contractOf([]events.ContractAllocation{onNode("a", 50)}, amendment("1", "", 50, "approved", 0)),
+			[]analytics.RecordSum{linkedOn("", 60)},
 			map[string]int64{"a": 20}, nil,
 		},
 	} {
@@ -187,7 +203,8 @@ func TestSection4_2_and_4_3_LinesOfLinkedRecords(t *testing.T) {
 
 func TestSection4_3_RecordsToRecode(t *testing.T) {
 	s := structureOf(tree("r -", "a r", "a1 a!", "out r", "x y", "y x"))
-	c := contractOf([]events.ContractAllocation{onNode("a", 1), onNode("gone line", 1)}, amendment("1", "", 1, "approved", 0))
+	c := contractOf([]events.ContractAllocation{onNode("a", 1), onNode("gone line", 1)},
+		amendment("1", "", 1, "approved", 0))
 	linked := func(change func(*analytics.RecordSum), nodes ...analytics.NodeID) (all []analytics.RecordSum) {
 		for _, id := range nodes {
 			sum := linkedOn(string(id), 1)

@@ -71,7 +71,8 @@ func ContractsOf(sums []ContractSum) ([]Contract, error) {
 	var contracts []Contract
 	for _, sum := range sums {
 		if last := len(contracts) - 1; last < 0 || contracts[last].ID != sum.ContractID {
-			contracts = append(contracts, Contract{ID: sum.ContractID, Contract: events.Contract{Currency: sum.Currency, Status: sum.Status}})
+			contracts = append(contracts,
+				Contract{ID: sum.ContractID, Contract: events.Contract{Currency: sum.Currency, Status: sum.Status}})
 		}
 		if err := contracts[len(contracts)-1].take(sum); err != nil {
 			return nil, fmt.Errorf("put contract %q together: %w", sum.ContractID, err)

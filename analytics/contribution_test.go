@@ -147,13 +147,16 @@ func TestBudgetIsTheSameFromTheSumsOfContracts(t *testing.T) {
 				c.Allocations = append(c.Allocations, onNode(node.Draw(t, "node"), value.Draw(t, "value")))
 			}
 			for j := range rapid.IntRange(0, 6).Draw(t, "amendments") {
-				c.Amendments = append(c.Amendments, amendment(fmt.Sprint(j), rapid.SampledFrom(append(nodes, "")).Draw(t, "node"), value.Draw(t, "value"),
-					rapid.SampledFrom([]string{"approved", "approved", "pending", "draft"}).Draw(t, "status"), calendar.Date(rapid.Int32Range(0, 3).Draw(t, "date"))))
+				c.Amendments = append(c.Amendments,
+					amendment(fmt.Sprint(j), rapid.SampledFrom(append(nodes, "")).Draw(t, "node"), value.Draw(t, "value"),
+						rapid.SampledFrom([]string{"approved", "approved", "pending", "draft"}).Draw(t,
+							"status"), calendar.Date(rapid.Int32Range(0, 3).Draw(t, "date"))))
 			}
 			in.Contracts = append(in.Contracts, c)
 			in.Records = append(in.Records, analytics.RecordSum{
-				NodeID: analytics.NodeID(node.Draw(t, "coded")), ContractID: c.ID, Currency: "EUR", Status: analytics.Setup, Source: "invoice",
-				Net: analytics.Int(value.Draw(t, "net")), Count: 1,
+				NodeID: analytics.NodeID(node.Draw(t, "coded")), ContractID: c.ID, Currency: "EUR", Status: analytics.Setup,
+				Source: "invoice",
+				Net:    analytics.Int(value.Draw(t, "net")), Count: 1,
 			})
 			sums = append(sums, summed(t, c)...)
 		}

@@ -13,7 +13,8 @@ import (
 
 const calculationsPage = "../docs/calculations.md"
 
-// documented are the cells of a table of the page, by the first cell of their row. The table is the one whose first heading is this.
+// documented are the cells of a table of the page, by the first cell of their row. The table is the one whose first
+// heading is this.
 func documented(t *testing.T, heading string) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(calculationsPage)
@@ -91,23 +92,31 @@ func house() (analytics.BudgetInput, map[string]*analytics.Contract) {
 	}
 	architect.Status = "setup"
 	record := func(node, contract string, net int64, status analytics.RecordStatus) analytics.RecordSum {
-		return analytics.RecordSum{NodeID: analytics.NodeID(node), ContractID: analytics.ContractID(contract), Currency: "EUR", Status: status, Source: "invoice",
+		return analytics.RecordSum{NodeID: analytics.NodeID(node), ContractID: analytics.ContractID(contract),
+			Currency: "EUR", Status: status, Source: "invoice",
 			Net: analytics.Int(net * euro), Gross: analytics.Int(net * euro * 6 / 5), Count: 1}
 	}
 	accrual := record("Shell", "Shell works", 10_000, analytics.ApprovalPending)
 	accrual.Source = "accrual"
 	return analytics.BudgetInput{
-		Currency: "EUR", Structure: structureOf(tree("Construction -", "Shell Construction", "Roof Construction", "Planning -")),
+		Currency: "EUR", Structure: structureOf(tree("Construction -", "Shell Construction", "Roof Construction",
+			"Planning -")),
 		Budget: []analytics.BudgetSum{
-			budgetOn("Construction", 200_000*euro), budgetOn("Shell", 900_000*euro), budgetOn("Shell", 100_000*euro), budgetOn("Roof", 250_000*euro), budgetOn("Planning", 150_000*euro),
+			budgetOn("Construction", 200_000*euro), budgetOn("Shell", 900_000*euro), budgetOn("Shell", 100_000*euro),
+			budgetOn("Roof", 250_000*euro), budgetOn("Planning", 150_000*euro),
 			budgetOn("Shell", -50_000*euro), budgetOn("Roof", 50_000*euro),
 		},
 		Records: []analytics.RecordSum{
-			record("Shell", "Shell works", 300_000, analytics.Paid), record("Shell", "Shell works", 200_000, analytics.PaymentPending),
-			record("Roof", "Roof works", 350_000, analytics.ApprovalPending), record("Planning", "Shell works", 50_000, analytics.Setup),
-			record("Shell", "", -20_000, analytics.Paid), record("", "", 5_000, analytics.Setup), record("Shell", "Shell works", 99_000, analytics.Rejected), accrual,
+			record("Shell", "Shell works", 300_000, analytics.Paid),
+			record("Shell", "Shell works", 200_000, analytics.PaymentPending),
+			record("Roof", "Roof works", 350_000, analytics.ApprovalPending),
+			record("Planning", "Shell works", 50_000, analytics.Setup),
+			record("Shell", "", -20_000, analytics.Paid), record("", "", 5_000, analytics.Setup),
+			record("Shell", "Shell works", 99_000, analytics.Rejected), accrual,
 		},
-		Claims:    []analytics.ClaimSum{{NodeID: "Shell", Currency: "EUR", Pending: analytics.Int(analytics.ClaimPending(&events.Claim{Status: "open", Amount: events.Amount{Value: 40_000 * euro, Currency: "EUR"}, ProbabilityBp: events.Decimal{Units: 2500}}))}},
+		Claims: []analytics.ClaimSum{{NodeID: "Shell", Currency: "EUR",
+			Pending: analytics.Int(analytics.ClaimPending(&events.Claim{Status: "open",
+				Amount: events.Amount{Value: 40_000 * euro, Currency: "EUR"}, ProbabilityBp: events.Decimal{Units: 2500}}))}},
 		Contracts: []analytics.Contract{*shell, *roof, *architect},
 		Entries:   []analytics.UncommittedEntry{entered("Planning", 130_000*euro)},
 	}, contracts
@@ -119,8 +128,10 @@ func TestThePageOfCalculationsCountsRight(t *testing.T) {
 	booked, estimated := make(map[string][]analytics.Int128), make(map[string][]analytics.Int128)
 	for _, n := range budget.Nodes {
 		id := string(n.Node.ID)
-		booked[id] = []analytics.Int128{n.Budget, n.Invoiced, n.Paid, n.InvoicedGross, n.PaidGross, n.Committed, n.OpenCommitment, n.OverInvoiced}
-		estimated[id] = []analytics.Int128{n.Budget, n.Committed, n.PendingChanges, n.Uncommitted, n.EAC(), n.Variance(), n.CostToComplete()}
+		booked[id] = []analytics.Int128{n.Budget, n.Invoiced, n.Paid, n.InvoicedGross, n.PaidGross, n.Committed,
+			n.OpenCommitment, n.OverInvoiced}
+		estimated[id] = []analytics.Int128{n.Budget, n.Committed, n.PendingChanges, n.Uncommitted, n.EAC(), n.Variance(),
+			n.CostToComplete()}
 	}
 	compareRows(t, documented(t, "Line: what is booked"), booked)
 	compareRows(t, documented(t, "Line: where it leads"), estimated)
@@ -136,8 +147,10 @@ func TestThePageOfCalculationsCountsRight(t *testing.T) {
 			}
 		}
 		f := c.Figures(linked)
-		figures[name] = []analytics.Int128{f.Committed, f.Invoiced, f.Paid, f.OpenCommitment, f.OverInvoiced, f.PendingChanges}
-		if outside := in.Structure.ToRecode(c, linked); name == "Shell works" && (len(outside) != 1 || outside[0].NodeID != "Planning") {
+		figures[name] = []analytics.Int128{f.Committed, f.Invoiced, f.Paid, f.OpenCommitment, f.OverInvoiced,
+			f.PendingChanges}
+		if outside := in.Structure.ToRecode(c, linked); name == "Shell works" &&
+			(len(outside) != 1 || outside[0].NodeID != "Planning") {
 			t.Errorf("to be re-coded: %v", outside)
 		}
 	}
@@ -164,7 +177,8 @@ func TestThePagesSharesAddUp(t *testing.T) {
 
 func TestThePagesSnapshotsDiffer(t *testing.T) {
 	at := func(shell, roof int64) *analytics.Snapshot {
-		return snapshot(line("Construction", "", "budget", (shell+roof+30_000)*euro), line("Shell", "Construction", "subBudget", shell*euro), line("Roof", "Construction", "subBudget", roof*euro))
+		return snapshot(line("Construction", "", "budget", (shell+roof+30_000)*euro),
+			line("Shell", "Construction", "subBudget", shell*euro), line("Roof", "Construction", "subBudget", roof*euro))
 	}
 	computed := make(map[string][]analytics.Int128)
 	for _, c := range at(905_000, 310_000).ChangesSince(at(895_000, 320_000)) {

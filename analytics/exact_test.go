@@ -18,17 +18,20 @@ func TestSection1_3_LargestRemainder(t *testing.T) {
 		weights []int64
 		want    []int64
 	}{
-		"ties go to the earlier position":           {100, []int64{1, 1, 1}, []int64{34, 33, 33}},
-		"a credit note mirrors the invoice":         {-100, []int64{1, 1, 1}, []int64{-34, -33, -33}},
-		"the largest fraction before the tie":       {140001, []int64{600000, 300000, 100000, 200000}, []int64{70001, 35000, 11667, 23333}},
+		"ties go to the earlier position":   {100, []int64{1, 1, 1}, []int64{34, 33, 33}},
+		"a credit note mirrors the invoice": {-100, []int64{1, 1, 1}, []int64{-34, -33, -33}},
+		"the largest fraction before the tie": {140001, []int64{600000, 300000, 100000, 200000},
+			[]int64{70001, 35000, 11667, 23333}},
 		"nothing to share":                          {0, []int64{3, 4}, []int64{0, 0}},
 		"a zero weight gets nothing":                {10, []int64{0, 3, 0}, []int64{0, 10, 0}},
 		"one share takes all":                       {-7, []int64{3}, []int64{-7}},
 		"mixed signs floor towards minus infinity":  {10, []int64{5, -2}, []int64{17, -7}},
 		"mixed signs of a negative total mirror":    {-10, []int64{5, -2}, []int64{-17, 7}},
 		"negative weights are ratios like positive": {10, []int64{-1, -2}, []int64{3, 7}},
-		"a product beyond 64 bits":                  {9007199254740991, []int64{9007199254740991, 9007199254740990}, []int64{4503599627370496, 4503599627370495}},
-		"the smallest total":                        {math.MinInt64, []int64{1, 1}, []int64{math.MinInt64 / 2, math.MinInt64 / 2}},
+		"a product beyond 64 bits": {9007199254740991, []int64{9007199254740991, 9007199254740990},
+			[]int64{4503599627370496, 4503599627370495}},
+		"the smallest total": {math.MinInt64, []int64{1, 1},
+			[]int64{math.MinInt64 / 2, math.MinInt64 / 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := analytics.LargestRemainder(tc.total, tc.weights)
@@ -157,7 +160,8 @@ func TestSection1_2_HalfAway(t *testing.T) {
 		{25, 10, 3}, {-25, 10, -3}, {24, 10, 2}, {-24, 10, -2}, {26, 10, 3}, {-26, 10, -3},
 		{5, 10, 1}, {-5, 10, -1}, {4, 10, 0}, {0, 7, 0}, {1, 3, 0}, {2, 3, 1}, {-2, 3, -1}, {7, 1, 7},
 	} {
-		if got := analytics.HalfAway(big.NewInt(tc.numerator), big.NewInt(tc.denominator)); got.Cmp(big.NewInt(tc.want)) != 0 {
+		if got := analytics.HalfAway(big.NewInt(tc.numerator),
+			big.NewInt(tc.denominator)); got.Cmp(big.NewInt(tc.want)) != 0 {
 			t.Errorf("HalfAway(%d/%d) = %s, want %d", tc.numerator, tc.denominator, got, tc.want)
 		}
 	}

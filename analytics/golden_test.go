@@ -136,12 +136,14 @@ func answerBudget(l *ledger, path, query map[string]string) any {
 			"committed": amount(n.Committed), "openCommitment": amount(n.OpenCommitment), "overInvoiced": amount(n.OverInvoiced),
 			"pendingChanges": amount(n.PendingChanges), "uncommitted": amount(n.Uncommitted),
 			"uncommittedDefaulted": n.UncommittedDefaulted,
-			"eac":                  amount(n.EAC()), "variance": amount(n.Variance()), "costToComplete": amount(n.CostToComplete()),
+			"eac":                  amount(n.EAC()), "variance": amount(n.Variance()),
+			"costToComplete":  amount(n.CostToComplete()),
 			"accountingCodes": shownCodes(n.AccountingCodes),
 		})
 	}
 	return object{
-		"projectId": project, "currency": currency, "structureId": text(l.projects[project].BudgetStructureID), "nodes": nodes,
+		"projectId": project, "currency": currency, "structureId": text(l.projects[project].BudgetStructureID),
+		"nodes":       nodes,
 		"unallocated": amount(budget.Unallocated), "unallocatedBudget": amount(budget.UnallocatedBudget),
 		"excluded": shownExcluded(budget.Excluded), "excludedCommitted": shownExcluded(budget.ExcludedCommitted),
 	}
@@ -158,7 +160,8 @@ func shownExcluded(excluded []analytics.Excluded) any {
 func shownCodes(codes []events.AccountingCode) any {
 	shown := []any{}
 	for _, c := range codes {
-		shown = append(shown, object{"system": c.System, "code": c.Code, "name": text(c.Name), "taxKey": text(c.TaxKey), "inherited": c.Inherited})
+		shown = append(shown, object{"system": c.System, "code": c.Code, "name": text(c.Name), "taxKey": text(c.TaxKey),
+			"inherited": c.Inherited})
 	}
 	return shown
 }
@@ -239,9 +242,11 @@ func answerRecord(l *ledger, path, _ map[string]string) any {
 	day := func(d calendar.Date) any { return d.String() }
 	return object{
 		"id": id, "projectId": r.ProjectID, "systemKind": "cost", "basis": "actual",
-		"direction": r.Direction, "source": r.Source, "status": analytics.StatusOf(r.StepKind), "workflowStep": text(r.WorkflowStep),
+		"direction": r.Direction, "source": r.Source, "status": analytics.StatusOf(r.StepKind),
+		"workflowStep":  text(r.WorkflowStep),
 		"counterparty":  object{"contractorId": text(r.ContractorID), "name": text(name)},
-		"invoiceNumber": text(r.InvoiceNumber), "recognitionDate": optional(r.RecognitionDate, day), "dueDate": optional(r.DueDate, day),
+		"invoiceNumber": text(r.InvoiceNumber), "recognitionDate": optional(r.RecognitionDate, day),
+		"dueDate":  optional(r.DueDate, day),
 		"cashDate": optional(analytics.CashDate(r), day),
 		"net":      optional(r.Net, amount), "tax": optional(r.Tax, amount), "gross": optional(analytics.Gross(r), amount),
 		"allocations": allocations, "budgetNode": optional(analytics.SoleNode(shown), node),
@@ -297,7 +302,9 @@ func answerSnapshot(l *ledger, path, _ map[string]string) any {
 		if c.HasBefore {
 			before = value(c.Before)
 		}
-		changes = append(changes, object{"budgetNodeId": c.NodeID, "eacBefore": before, "eacAfter": value(c.After), "eacDelta": value(c.Delta()), "explained": c.Explained})
+		changes = append(changes,
+			object{"budgetNodeId": c.NodeID, "eacBefore": before, "eacAfter": value(c.After), "eacDelta": value(c.Delta()),
+				"explained": c.Explained})
 	}
 	answer := snapshotHead(l, s, true)
 	answer["changesSincePrevious"] = changes
@@ -315,10 +322,14 @@ func answerBudgetAsOf(l *ledger, project string, query map[string]string) any {
 	nodes := []any{}
 	for _, n := range s.NodesToLevel(query["level"]) {
 		nodes = append(nodes, object{
-			"nodeId": n.Line.NodeID, "level": n.Line.Level, "code": n.Line.Code, "name": n.Line.Name, "parentId": text(n.Line.ParentID),
-			"budget": amount(n.Budget), "invoiced": amount(n.Invoiced), "paid": amount(n.Paid), "committed": amount(n.Committed),
-			"pendingChanges": amount(n.PendingChanges), "uncommitted": amount(n.Uncommitted), "uncommittedDefaulted": n.Line.UncommittedDefaulted,
-			"eac": amount(n.EAC()), "variance": amount(n.Variance()), "costToComplete": amount(n.CostToComplete()),
+			"nodeId": n.Line.NodeID, "level": n.Line.Level, "code": n.Line.Code, "name": n.Line.Name,
+			"parentId": text(n.Line.ParentID),
+			"budget":   amount(n.Budget), "invoiced": amount(n.Invoiced), "paid": amount(n.Paid),
+			"committed":      amount(n.Committed),
+			"pendingChanges": amount(n.PendingChanges), "uncommitted": amount(n.Uncommitted),
+			"uncommittedDefaulted": n.Line.UncommittedDefaulted,
+			"eac":                  amount(n.EAC()), "variance": amount(n.Variance()),
+			"costToComplete":   amount(n.CostToComplete()),
 			"invoicedByStatus": nil, "invoicedGross": nil, "paidGross": nil, "openCommitment": nil, "overInvoiced": nil,
 		})
 	}
@@ -343,7 +354,8 @@ func plain(t *testing.T, answer any) any {
 
 // keyed arrays compare by this member, whatever the order.
 var keyed = map[string]string{
-	"nodes": "nodeId", "excluded": "currency", "excludedCommitted": "currency", "amendments": "id", "changesSincePrevious": "budgetNodeId",
+	"nodes": "nodeId", "excluded": "currency", "excludedCommitted": "currency", "amendments": "id",
+	"changesSincePrevious": "budgetNodeId",
 }
 
 // differences tells what of want is missing or other in got.

@@ -13,7 +13,7 @@ import (
 const MaxAmount = 1<<53 - 1
 
 // ErrOutOfRange reports a sum that no amount can show. The figure is not
-// wrapped or clamped: whoever asked for it gets no answer at all.
+// wrapped or clamped: the request for it fails.
 var ErrOutOfRange = errors.New("analytics: amount beyond ±9007199254740991")
 
 // Int128 is a sum of amounts in minor units, exact where 64 bits would wrap.

@@ -231,7 +231,8 @@ func naiveClaim(c *events.Claim) *big.Int {
 		return new(big.Int)
 	}
 	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(c.ProbabilityBp.Scale)+4), nil)
-	expected := new(big.Rat).SetFrac(new(big.Int).Mul(big.NewInt(c.Amount.Value), big.NewInt(c.ProbabilityBp.Units)), scale)
+	expected := new(big.Rat).SetFrac(new(big.Int).Mul(big.NewInt(c.Amount.Value), big.NewInt(c.ProbabilityBp.Units)),
+		scale)
 	return floorOf(expected.Add(expected, big.NewRat(1, 2)))
 }
 
@@ -246,7 +247,8 @@ func (l *ledger) budgetInput(project string) analytics.BudgetInput {
 		Records:   l.sums(project),
 	}
 	book := func(node events.Opt[string], currency string, value int64) {
-		in.Budget = append(in.Budget, analytics.BudgetSum{NodeID: analytics.NodeID(node.V), Currency: currency, Amount: analytics.Int(value)})
+		in.Budget = append(in.Budget,
+			analytics.BudgetSum{NodeID: analytics.NodeID(node.V), Currency: currency, Amount: analytics.Int(value)})
 	}
 	for _, r := range l.rows {
 		if r.ProjectID == project && r.Status == "approved" {
@@ -261,7 +263,8 @@ func (l *ledger) budgetInput(project string) analytics.BudgetInput {
 	}
 	for _, c := range l.claims {
 		if c.ProjectID == project {
-			in.Claims = append(in.Claims, analytics.ClaimSum{NodeID: analytics.NodeID(c.NodeID.V), Currency: c.Amount.Currency, Pending: wide(naiveClaim(c))})
+			in.Claims = append(in.Claims,
+				analytics.ClaimSum{NodeID: analytics.NodeID(c.NodeID.V), Currency: c.Amount.Currency, Pending: wide(naiveClaim(c))})
 		}
 	}
 	for id, c := range l.contracts {
@@ -271,7 +274,8 @@ func (l *ledger) budgetInput(project string) analytics.BudgetInput {
 	}
 	for id, e := range l.entries {
 		if e.ProjectID == project {
-			in.Entries = append(in.Entries, analytics.UncommittedEntry{ID: id, NodeID: analytics.NodeID(e.NodeID), Amount: e.Amount})
+			in.Entries = append(in.Entries,
+				analytics.UncommittedEntry{ID: id, NodeID: analytics.NodeID(e.NodeID), Amount: e.Amount})
 		}
 	}
 	return in

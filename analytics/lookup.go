@@ -6,7 +6,8 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Below returns the nodes below a node, inactive ones too, in no particular order. Nodes that go in a circle are below each other.
+// Below returns the nodes below a node, inactive ones too, in no particular order. Nodes that go in a circle are below
+// each other.
 func (s *Structure) Below(id NodeID) []NodeID {
 	from, ok := s.index[id]
 	if !ok {
@@ -21,7 +22,8 @@ func (s *Structure) Below(id NodeID) []NodeID {
 	return below
 }
 
-// WithCode returns the nodes whose effective code in an accounting system is this one (docs/calculations.md#accounting-codes), in no particular order.
+// WithCode returns the nodes whose effective code in an accounting system is this one
+// (docs/calculations.md#accounting-codes), in no particular order.
 func (s *Structure) WithCode(system, code string) []NodeID {
 	of := func(i int) int {
 		return slices.IndexFunc(s.nodes[i].AccountingCodes, func(c events.AccountingCode) bool { return c.System == system })
@@ -36,7 +38,8 @@ func (s *Structure) WithCode(system, code string) []NodeID {
 	return with
 }
 
-// walk goes upwards from position i until it finds what it looks for, and returns where; -1 when the way ends or goes in a circle.
+// walk goes upwards from position i until it finds what it looks for, and returns where; -1 when the way ends or goes
+// in a circle.
 func (s *Structure) walk(i int, found func(i int) bool) int {
 	for range s.nodes {
 		if i < 0 || found(i) {

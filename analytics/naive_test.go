@@ -139,7 +139,8 @@ func (n naive) own() figures {
 			book(tr.ToNodeID.V, "budget", big.NewInt(tr.Amount.Value))
 		}
 	}
-	statuses := map[string]string{"setup": "setup", "approval": "approvalPending", "payment": "paymentPending", "paid": "paid"}
+	statuses := map[string]string{"setup": "setup", "approval": "approvalPending", "payment": "paymentPending",
+		"paid": "paid"}
 	for _, r := range n.records {
 		if r.ProjectID != n.project || !counting(r) || r.Currency.V != n.currency() {
 			continue
@@ -311,7 +312,8 @@ func naiveAmendments(c *events.Contract) []events.Amendment {
 func (n naive) entry(node string) *big.Int {
 	greatest := ""
 	for id, e := range n.entries {
-		if e.ProjectID == n.project && e.NodeID == node && e.Amount.Ok && e.Amount.V.Currency == n.currency() && id > greatest {
+		if e.ProjectID == n.project && e.NodeID == node && e.Amount.Ok && e.Amount.V.Currency == n.currency() &&
+			id > greatest {
 			greatest = id
 		}
 	}
@@ -351,7 +353,8 @@ func (n naive) codes(id string) []any {
 	for i, p := range path {
 		for _, c := range n.nodes[p].AccountingCodes {
 			if found[c.System] == nil {
-				found[c.System] = object{"system": c.System, "code": c.Code, "name": text(c.Name), "taxKey": text(c.TaxKey), "inherited": i > 0}
+				found[c.System] = object{"system": c.System, "code": c.Code, "name": text(c.Name), "taxKey": text(c.TaxKey),
+					"inherited": i > 0}
 				systems = append(systems, c.System)
 			}
 		}
@@ -396,7 +399,8 @@ func (n naive) budget(level string) any {
 				"paymentPending": amount(get("status paymentPending")), "paid": amount(get("status paid")),
 			},
 		}
-		for _, name := range []string{"budget", "invoiced", "invoicedGross", "paidGross", "committed", "openCommitment", "overInvoiced", "pendingChanges"} {
+		for _, name := range []string{"budget", "invoiced", "invoicedGross", "paidGross", "committed", "openCommitment",
+			"overInvoiced", "pendingChanges"} {
 			shown[name] = amount(get(name))
 		}
 		nodes = append(nodes, shown)
@@ -432,7 +436,8 @@ func (n naive) excluded() any {
 func (n naive) excludedCommitted() any {
 	values, counts := figures{}, figures{}
 	for id, c := range n.contracts {
-		if c.ProjectID != n.project || c.Currency == n.currency() || c.Status != "signed" && c.Status != "completed" || len(c.Allocations) == 0 {
+		if c.ProjectID != n.project || c.Currency == n.currency() || c.Status != "signed" && c.Status != "completed" ||
+			len(c.Allocations) == 0 {
 			continue
 		}
 		counts.add(c.Currency, "", big.NewInt(1))
@@ -469,7 +474,8 @@ func (n naive) contract(id string) any {
 		}
 	}
 	for _, r := range n.records {
-		locked = locked || r.ContractID.V == id && r.ProjectID == c.ProjectID && r.StepKind != "rejected" && r.Source != "accrual"
+		locked = locked || r.ContractID.V == id && r.ProjectID == c.ProjectID && r.StepKind != "rejected" &&
+			r.Source != "accrual"
 	}
 	amendments := []any{}
 	for _, a := range naiveAmendments(c) {
@@ -482,8 +488,9 @@ func (n naive) contract(id string) any {
 		}
 	}
 	answer := object{
-		"invoiced": amount(invoiced), "paid": amount(paid), "pendingChanges": amount(pending), "locked": locked, "amendments": amendments,
-		"committed": nil, "openCommitment": nil, "overInvoiced": nil, "reclassRecordIds": []any{},
+		"invoiced": amount(invoiced), "paid": amount(paid), "pendingChanges": amount(pending), "locked": locked,
+		"amendments": amendments,
+		"committed":  nil, "openCommitment": nil, "overInvoiced": nil, "reclassRecordIds": []any{},
 	}
 	lines := n.lines(id)
 	if len(lines) == 0 {
@@ -497,9 +504,10 @@ func (n naive) contract(id string) any {
 	answer["overInvoiced"] = amount(positive(minus(invoiced, committed)))
 	reclass := []any{}
 	for rid, r := range n.records {
-		if slices.Contains(n.linkedRecords(id), r) && slices.ContainsFunc(r.Allocations, func(a events.RecordAllocation) bool {
-			return a.NodeID.Ok && n.lineAbove(lines, a.NodeID) == nil
-		}) {
+		if slices.Contains(n.linkedRecords(id), r) &&
+			slices.ContainsFunc(r.Allocations, func(a events.RecordAllocation) bool {
+				return a.NodeID.Ok && n.lineAbove(lines, a.NodeID) == nil
+			}) {
 			reclass = append(reclass, rid)
 		}
 	}

@@ -65,16 +65,20 @@ func ledgers() *rapid.Generator[*ledger] {
 			l.nodes[id] = d.budgetNode(i)
 		}
 		l.rows = many(d, "b", 6, func() *events.BudgetRow {
-			return &events.BudgetRow{ProjectID: d.project(), NodeID: d.node(), Amount: d.amount(), Status: d.pick("status", "approved", "approved", "draft", "rejected")}
+			return &events.BudgetRow{ProjectID: d.project(), NodeID: d.node(), Amount: d.amount(),
+				Status: d.pick("status", "approved", "approved", "draft", "rejected")}
 		})
 		l.transfers = many(d, "t", 2, func() *events.BudgetTransfer {
-			return &events.BudgetTransfer{ProjectID: d.project(), FromNodeID: d.node(), ToNodeID: d.node(), Amount: d.amount(), Status: d.pick("status", "approved", "draft")}
+			return &events.BudgetTransfer{ProjectID: d.project(), FromNodeID: d.node(), ToNodeID: d.node(), Amount: d.amount(),
+				Status: d.pick("status", "approved", "draft")}
 		})
 		l.entries = many(d, "u", 2, func() *events.UncommittedEntry {
-			return &events.UncommittedEntry{ProjectID: d.project(), NodeID: d.node().V, Amount: events.Opt[events.Amount]{V: d.amount(), Ok: rapid.Bool().Draw(t, "entered")}}
+			return &events.UncommittedEntry{ProjectID: d.project(), NodeID: d.node().V,
+				Amount: events.Opt[events.Amount]{V: d.amount(), Ok: rapid.Bool().Draw(t, "entered")}}
 		})
 		l.claims = many(d, "x", 2, func() *events.Claim {
-			return &events.Claim{ProjectID: d.project(), NodeID: d.node(), Amount: d.amount(), Status: d.pick("status", "open", "closed"),
+			return &events.Claim{ProjectID: d.project(), NodeID: d.node(), Amount: d.amount(),
+				Status:        d.pick("status", "open", "closed"),
 				ProbabilityBp: events.Decimal{Units: rapid.Int64Range(0, 10000000).Draw(t, "probability"), Scale: 3}}
 		})
 		l.contracts = many(d, "C", 3, d.contract)
@@ -85,7 +89,8 @@ func ledgers() *rapid.Generator[*ledger] {
 
 func (d *drawLedger) budgetNode(i int) *events.BudgetNode {
 	n := &events.BudgetNode{
-		Level: d.pick("level", "budget", "subBudget", "costItem", "zone"), Code: d.pick("code", "1", "2", "10"), Name: fmt.Sprint("line ", i),
+		Level: d.pick("level", "budget", "subBudget", "costItem", "zone"), Code: d.pick("code", "1", "2", "10"),
+		Name:   fmt.Sprint("line ", i),
 		Active: rapid.IntRange(0, 5).Draw(d.t, "active") > 0,
 	}
 	switch parent := rapid.IntRange(-2, len(d.nodes)-1).Draw(d.t, "parent"); {
@@ -107,13 +112,16 @@ func (d *drawLedger) budgetNode(i int) *events.BudgetNode {
 		n.StructureID = events.Some("S1")
 	}
 	for range rapid.IntRange(0, 2).Draw(d.t, "codes") {
-		n.AccountingCodes = append(n.AccountingCodes, events.AccountingCode{System: d.pick("system", "yardi", "datev", "zeta", "alpha", "sap"), Code: d.pick("code", "01", "02")})
+		n.AccountingCodes = append(n.AccountingCodes,
+			events.AccountingCode{System: d.pick("system", "yardi", "datev", "zeta", "alpha", "sap"),
+				Code: d.pick("code", "01", "02")})
 	}
 	return n
 }
 
 func (d *drawLedger) contract() *events.Contract {
-	c := &events.Contract{ProjectID: d.project(), Currency: d.currency(), Status: d.pick("status", "signed", "signed", "completed", "setup", "cancelled", "onHold")}
+	c := &events.Contract{ProjectID: d.project(), Currency: d.currency(),
+		Status: d.pick("status", "signed", "signed", "completed", "setup", "cancelled", "onHold")}
 	for range rapid.IntRange(0, 3).Draw(d.t, "allocations") {
 		if node := d.node(); node.Ok {
 			c.Allocations = append(c.Allocations, events.ContractAllocation{NodeID: node.V, Value: d.value()})
@@ -121,8 +129,10 @@ func (d *drawLedger) contract() *events.Contract {
 	}
 	for i := range rapid.IntRange(0, 3).Draw(d.t, "amendments") {
 		c.Amendments = append(c.Amendments, events.Amendment{
-			ID: fmt.Sprint("A", i), NodeID: d.node(), Value: d.value(), Status: d.pick("status", "approved", "approved", "pending", "draft", "rejected", "parked"),
-			Date: events.Opt[calendar.Date]{V: calendar.Date(rapid.Int32Range(20000, 20003).Draw(d.t, "date")), Ok: rapid.Bool().Draw(d.t, "dated")},
+			ID: fmt.Sprint("A", i), NodeID: d.node(), Value: d.value(),
+			Status: d.pick("status", "approved", "approved", "pending", "draft", "rejected", "parked"),
+			Date: events.Opt[calendar.Date]{V: calendar.Date(rapid.Int32Range(20000, 20003).Draw(d.t, "date")),
+				Ok: rapid.Bool().Draw(d.t, "dated")},
 		})
 	}
 	return c
@@ -279,10 +289,12 @@ func TestSection3_6_NothingIsLost(t *testing.T) {
 				foreign = foreign.Add(analytics.Int(r.Net.V))
 			}
 		}
-		if got := topTotal(budget, func(n *analytics.BudgetNode) analytics.Int128 { return n.Budget }).Add(budget.UnallocatedBudget); got != booked {
+		if got := topTotal(budget,
+			func(n *analytics.BudgetNode) analytics.Int128 { return n.Budget }).Add(budget.UnallocatedBudget); got != booked {
 			t.Fatalf("budget and unallocated budget are %s, booked were %s\n%s", got, booked, show(l))
 		}
-		if got := topTotal(budget, func(n *analytics.BudgetNode) analytics.Int128 { return n.Invoiced }).Add(budget.Unallocated); got != net {
+		if got := topTotal(budget,
+			func(n *analytics.BudgetNode) analytics.Int128 { return n.Invoiced }).Add(budget.Unallocated); got != net {
 			t.Fatalf("invoiced and unallocated are %s, the records' nets %s\n%s", got, net, show(l))
 		}
 		var excluded analytics.Int128
@@ -366,7 +378,8 @@ func TestSection4_1_OpenLessOverIsCommittedLessInvoiced(t *testing.T) {
 				continue
 			}
 			if f.OpenCommitment.Sub(f.OverInvoiced) != f.Committed.Sub(f.Invoiced) {
-				t.Fatalf("%s: open %s, over %s, committed %s, invoiced %s", id, f.OpenCommitment, f.OverInvoiced, f.Committed, f.Invoiced)
+				t.Fatalf("%s: open %s, over %s, committed %s, invoiced %s", id, f.OpenCommitment, f.OverInvoiced, f.Committed,
+					f.Invoiced)
 			}
 			if contract.Counts() && c.ProjectID == "P1" && c.Currency == "EUR" {
 				rest = rest.Add(f.Committed).Sub(f.Invoiced)
@@ -385,8 +398,10 @@ func snapshots(label string) *rapid.Generator[*analytics.Snapshot] {
 	return rapid.Custom(func(t *rapid.T) *analytics.Snapshot {
 		s := &analytics.Snapshot{ID: label}
 		value := rapid.Int64Range(-3, 3)
-		for _, id := range rapid.Permutation([]string{"a", "b", "c", "d", "e"}).Draw(t, "lines")[:rapid.IntRange(0, 5).Draw(t, "number")] {
-			line := events.SnapshotLine{NodeID: id, Level: "budget", Committed: value.Draw(t, "committed"), PendingChanges: value.Draw(t, "pending"), Uncommitted: value.Draw(t, "uncommitted")}
+		for _, id := range rapid.Permutation([]string{"a", "b", "c", "d", "e"}).Draw(t,
+			"lines")[:rapid.IntRange(0, 5).Draw(t, "number")] {
+			line := events.SnapshotLine{NodeID: id, Level: "budget", Committed: value.Draw(t, "committed"),
+				PendingChanges: value.Draw(t, "pending"), Uncommitted: value.Draw(t, "uncommitted")}
 			if above := rapid.IntRange(0, len(s.Lines)).Draw(t, "parent"); above > 0 {
 				line.ParentID = events.Some(s.Lines[above-1].NodeID)
 			}

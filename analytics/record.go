@@ -56,7 +56,7 @@ func CashDate(r *events.Record) events.Opt[calendar.Date] {
 
 // Gross returns the delivered gross, else net plus tax, a missing tax being 0
 // (docs/calculations.md#gross); none while the document has not been read. Net plus tax
-// may lie beyond MaxAmount, never beyond 64 bits.
+// may be beyond MaxAmount, never beyond 64 bits.
 func Gross(r *events.Record) events.Opt[int64] {
 	if r.Gross.Ok || !r.Net.Ok {
 		return r.Gross

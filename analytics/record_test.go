@@ -14,7 +14,8 @@ import (
 
 func TestSection5_1_Status(t *testing.T) {
 	for step, want := range map[string]analytics.RecordStatus{
-		"setup": "setup", "approval": "approvalPending", "payment": "paymentPending", "paid": "paid", "rejected": "rejected", "mislaid": "",
+		"setup": "setup", "approval": "approvalPending", "payment": "paymentPending", "paid": "paid", "rejected": "rejected",
+		"mislaid": "",
 	} {
 		if got := analytics.StatusOf(step); got != want {
 			t.Errorf("status of step %s is %q, want %q", step, got, want)
@@ -35,14 +36,19 @@ func TestSection5_2_CashDate(t *testing.T) {
 		record events.Record
 		want   string
 	}{
-		"as delivered":                  {events.Record{StepKind: "paid", CashDate: delivered, PaidAt: paidAt("2026-03-31T22:30:00Z")}, "2026-03-05"},
-		"in Vienna's summer":            {events.Record{StepKind: "paid", PaidAt: paidAt("2026-03-31T22:30:00Z")}, "2026-04-01"},
-		"after summer time":             {events.Record{StepKind: "paid", PaidAt: paidAt("2026-10-31T22:30:00Z")}, "2026-10-31"},
-		"on the morning of the change":  {events.Record{StepKind: "paid", PaidAt: paidAt("2027-10-31T22:30:00Z")}, "2027-10-31"},
-		"none before it is paid":        {events.Record{StepKind: "payment", CashDate: delivered}, ""},
-		"none when rejected":            {events.Record{StepKind: "rejected", PaidAt: paidAt("2026-03-31T22:30:00Z")}, ""},
-		"none when nothing is known":    {events.Record{StepKind: "paid"}, ""},
-		"the last minute of a UTC date": {events.Record{StepKind: "paid", PaidAt: paidAt("2026-12-31T23:00:00Z")}, "2027-01-01"},
+		"as delivered": {events.Record{StepKind: "paid", CashDate: delivered,
+			PaidAt: paidAt("2026-03-31T22:30:00Z")}, "2026-03-05"},
+		"in Vienna's summer": {events.Record{StepKind: "paid", PaidAt: paidAt("2026-03-31T22:30:00Z")},
+			"2026-04-01"},
+		"after summer time": {events.Record{StepKind: "paid", PaidAt: paidAt("2026-10-31T22:30:00Z")},
+			"2026-10-31"},
+		"on the morning of the change": {events.Record{StepKind: "paid", PaidAt: paidAt("2027-10-31T22:30:00Z")},
+			"2027-10-31"},
+		"none before it is paid":     {events.Record{StepKind: "payment", CashDate: delivered}, ""},
+		"none when rejected":         {events.Record{StepKind: "rejected", PaidAt: paidAt("2026-03-31T22:30:00Z")}, ""},
+		"none when nothing is known": {events.Record{StepKind: "paid"}, ""},
+		"the last minute of a UTC date": {events.Record{StepKind: "paid", PaidAt: paidAt("2026-12-31T23:00:00Z")},
+			"2027-01-01"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := analytics.CashDate(&tc.record)
@@ -101,7 +107,8 @@ func TestSection5_3_Allocations(t *testing.T) {
 	s := structureOf(tree("top -", "leaf top!"))
 	net := events.Some[int64]
 	leaf := analytics.NodeRef{
-		NodeID: events.Some("leaf"), Code: events.Some("leaf"), Name: events.Some("name of leaf"), BudgetName: events.Some("name of top"),
+		NodeID: events.Some("leaf"), Code: events.Some("leaf"), Name: events.Some("name of leaf"),
+		BudgetName: events.Some("name of top"),
 	}
 	on := func(node string, value int64) events.RecordAllocation {
 		return events.RecordAllocation{NodeID: events.Opt[string]{V: node, Ok: node != ""}, Net: net(value)}
@@ -116,10 +123,12 @@ func TestSection5_3_Allocations(t *testing.T) {
 		},
 		"not read yet it has no net": {events.Record{}, []analytics.Allocation{{}}, events.Some(analytics.NodeRef{})},
 		"an inactive node is shown as coded": {
-			events.Record{Allocations: []events.RecordAllocation{on("leaf", 5)}}, []analytics.Allocation{{BudgetNode: leaf, Net: net(5)}}, events.Some(leaf),
+			events.Record{Allocations: []events.RecordAllocation{on("leaf", 5)}},
+			[]analytics.Allocation{{BudgetNode: leaf, Net: net(5)}}, events.Some(leaf),
 		},
 		"an unknown node is shown like none": {
-			events.Record{Allocations: []events.RecordAllocation{on("unknown", 5)}}, []analytics.Allocation{{Net: net(5)}}, events.Some(analytics.NodeRef{}),
+			events.Record{Allocations: []events.RecordAllocation{on("unknown", 5)}}, []analytics.Allocation{{Net: net(5)}},
+			events.Some(analytics.NodeRef{}),
 		},
 		"a split record has no sole node": {
 			events.Record{Allocations: []events.RecordAllocation{on("leaf", 5), on("", 6)}},
@@ -146,18 +155,21 @@ func TestSection5_4_RecordCodes(t *testing.T) {
 	nodes[0].AccountingCodes = []events.AccountingCode{code("datev", "1", false), code("yardi", "2", false)}
 	nodes[1].AccountingCodes = []events.AccountingCode{code("yardi", "3", false)}
 	s := structureOf(nodes)
-	split := []events.RecordAllocation{{NodeID: events.Some("a")}, {NodeID: events.Some("b")}, {}, {NodeID: events.Some("unknown")}}
+	split := []events.RecordAllocation{{NodeID: events.Some("a")}, {NodeID: events.Some("b")}, {},
+		{NodeID: events.Some("unknown")}}
 	certified := []events.AccountingCode{code("sap", "9", true), code("sap", "8", false)}
 	for name, tc := range map[string]struct {
 		record events.Record
 		want   []events.AccountingCode
 	}{
 		"derived in allocation order without exact duplicates": {
-			events.Record{Allocations: split}, []events.AccountingCode{code("yardi", "3", false), code("datev", "1", true), code("yardi", "2", true)},
+			events.Record{Allocations: split},
+			[]events.AccountingCode{code("yardi", "3", false), code("datev", "1", true), code("yardi", "2", true)},
 		},
 		"as certified when certified": {events.Record{Allocations: split, CertifiedCodes: events.Some(certified)}, certified},
-		"certified without any":       {events.Record{Allocations: split, CertifiedCodes: events.Some([]events.AccountingCode{})}, nil},
-		"not coded":                   {events.Record{}, nil},
+		"certified without any": {events.Record{Allocations: split,
+			CertifiedCodes: events.Some([]events.AccountingCode{})}, nil},
+		"not coded": {events.Record{}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := s.RecordCodes(&tc.record); !slices.Equal(got, tc.want) {

@@ -12,7 +12,8 @@ import (
 
 // line is a frozen line whose estimate is all uncommitted.
 func line(id, parent, level string, eac int64) events.SnapshotLine {
-	return events.SnapshotLine{NodeID: id, ParentID: events.Opt[string]{V: parent, Ok: parent != ""}, Level: level, Code: id, Uncommitted: eac}
+	return events.SnapshotLine{NodeID: id, ParentID: events.Opt[string]{V: parent, Ok: parent != ""}, Level: level,
+		Code: id, Uncommitted: eac}
 }
 
 func snapshot(lines ...events.SnapshotLine) *analytics.Snapshot {
@@ -20,7 +21,8 @@ func snapshot(lines ...events.SnapshotLine) *analytics.Snapshot {
 }
 
 func TestSection6_1_DerivedFiguresOfALine(t *testing.T) {
-	s := snapshot(events.SnapshotLine{NodeID: "a", Budget: 1000, Committed: 300, PendingChanges: 10, Uncommitted: 700, Invoiced: 100, Paid: 50})
+	s := snapshot(events.SnapshotLine{NodeID: "a", Budget: 1000, Committed: 300, PendingChanges: 10, Uncommitted: 700,
+		Invoiced: 100, Paid: 50})
 	e := s.NodesToLevel("")[0].Estimate
 	if got, want := fmt.Sprint(e.EAC(), e.Variance(), e.CostToComplete()), "1010 -10 910"; got != want {
 		t.Errorf("eac, variance, cost to complete %s, want %s", got, want)
@@ -28,7 +30,8 @@ func TestSection6_1_DerivedFiguresOfALine(t *testing.T) {
 }
 
 func TestSection6_2_TotalsAddTheTopLines(t *testing.T) {
-	top := events.SnapshotLine{NodeID: "a", Budget: analytics.MaxAmount, Committed: 1, PendingChanges: 2, Uncommitted: 3, Invoiced: 4, Paid: 5}
+	top := events.SnapshotLine{NodeID: "a", Budget: analytics.MaxAmount, Committed: 1, PendingChanges: 2, Uncommitted: 3,
+		Invoiced: 4, Paid: 5}
 	other, below := top, top
 	other.NodeID, below.NodeID, below.ParentID = "b", "c", events.Some("a")
 	totals := snapshot(top, below, other).Totals()
@@ -39,11 +42,13 @@ func TestSection6_2_TotalsAddTheTopLines(t *testing.T) {
 
 func TestSection6_3_Official(t *testing.T) {
 	version := func(id string, month calendar.Month, version int64, status string) analytics.Snapshot {
-		return analytics.Snapshot{ID: id, ForecastSnapshot: events.ForecastSnapshot{Month: month, Version: version, Status: status}}
+		return analytics.Snapshot{ID: id,
+			ForecastSnapshot: events.ForecastSnapshot{Month: month, Version: version, Status: status}}
 	}
 	all := []analytics.Snapshot{
 		version("jan1", 1, 1, "approved"), version("jan2", 1, 2, "approved"), version("jan3", 1, 3, "submitted"),
-		version("feb1", 2, 1, "rejected"), version("mar", 3, 1, "approved"), version("mar'", 3, 1, "approved"), version("may", 5, 1, "revoked"),
+		version("feb1", 2, 1, "rejected"), version("mar", 3, 1, "approved"), version("mar'", 3, 1, "approved"),
+		version("may", 5, 1, "revoked"),
 	}
 	official := analytics.Official(all)
 	var ids []string
@@ -70,9 +75,11 @@ func TestSection6_3_Official(t *testing.T) {
 }
 
 func TestSection6_4_AsOfShowsParentsFirstDownToALevel(t *testing.T) {
-	s := snapshot(line("c", "b", "costItem", 1), line("z", "", "budget", 1), line("b", "a", "subBudget", 1), line("a", "", "budget", 1),
+	s := snapshot(line("c", "b", "costItem", 1), line("z", "", "budget", 1), line("b", "a", "subBudget", 1),
+		line("a", "", "budget", 1),
 		line("e", "d", "budget", 1), line("d", "a", "zone", 1))
-	for level, want := range map[string]string{"": "a b c d e z", "budget": "a z", "subBudget": "a b z", "costItem": "a b c z"} {
+	for level, want := range map[string]string{"": "a b c d e z", "budget": "a z", "subBudget": "a b z",
+		"costItem": "a b c z"} {
 		var ids []string
 		for _, n := range s.NodesToLevel(level) {
 			ids = append(ids, n.Line.NodeID)
@@ -84,9 +91,12 @@ func TestSection6_4_AsOfShowsParentsFirstDownToALevel(t *testing.T) {
 }
 
 func TestSection6_5_Changes(t *testing.T) {
-	previous := snapshot(line("r", "", "budget", 100), line("a", "r", "subBudget", 60), line("b", "r", "subBudget", 40), line("zero", "", "budget", 0))
-	current := snapshot(line("new", "", "budget", 9), line("a", "r", "subBudget", 70), line("r", "", "budget", 75), line("idle", "", "budget", 0))
-	current.Explanations = []events.Explanation{{NodeID: "a", Reason: " \t"}, {NodeID: "a", Reason: "beams"}, {NodeID: "r", Reason: " "}, {NodeID: "b", Reason: "dropped"}}
+	previous := snapshot(line("r", "", "budget", 100), line("a", "r", "subBudget", 60), line("b", "r", "subBudget", 40),
+		line("zero", "", "budget", 0))
+	current := snapshot(line("new", "", "budget", 9), line("a", "r", "subBudget", 70), line("r", "", "budget", 75),
+		line("idle", "", "budget", 0))
+	current.Explanations = []events.Explanation{{NodeID: "a", Reason: " \t"}, {NodeID: "a", Reason: "beams"},
+		{NodeID: "r", Reason: " "}, {NodeID: "b", Reason: "dropped"}}
 
 	var listed []string
 	for _, c := range current.ChangesSince(previous) {

@@ -37,7 +37,7 @@ type structureLine struct {
 	parent int
 }
 
-// What stands for a parent where there is none to point to.
+// In the place of a parent where there is none.
 const (
 	top    = -1 // a top-level node
 	absent = -2 // its parent is missing, deleted or foreign
@@ -220,7 +220,7 @@ func (s *Structure) wayUp(id NodeID) []int {
 // deeper than all of them.
 var depths = map[string]int{"budget": 1, "subBudget": 2, "costItem": 3}
 
-// shownTo tells which positions a response down to the deepest level shows: those
+// shownTo returns which positions a response down to the deepest level shows: those
 // at or above it whose ancestors are shown as well (docs/calculations.md#lines). Parents
 // come before their children. An empty or unknown deepest level shows all.
 func shownTo(deepest string, n int, level func(i int) string, parent func(i int) int) []bool {

@@ -148,10 +148,13 @@ func TestSection3_1_ADeepAndWideStructureIsWalkedOnce(t *testing.T) {
 	}
 	contract := analytics.Contract{ID: "C", Contract: events.Contract{Status: "signed", Currency: "EUR",
 		Allocations: []events.ContractAllocation{{NodeID: "n0", Value: 100}}}}
-	in := analytics.BudgetInput{Currency: "EUR", Structure: structureOf(tree(slices.Concat(chain, circle)...)), Contracts: []analytics.Contract{contract}}
+	in := analytics.BudgetInput{Currency: "EUR", Structure: structureOf(tree(slices.Concat(chain, circle)...)),
+		Contracts: []analytics.Contract{contract}}
 	for i := range size {
 		for _, prefix := range []string{"n", "c"} {
-			in.Records = append(in.Records, analytics.RecordSum{NodeID: analytics.NodeID(fmt.Sprint(prefix, i)), ContractID: "C", Currency: "EUR", Status: analytics.Setup, Net: analytics.Int(1)})
+			in.Records = append(in.Records,
+				analytics.RecordSum{NodeID: analytics.NodeID(fmt.Sprint(prefix, i)), ContractID: "C", Currency: "EUR",
+					Status: analytics.Setup, Net: analytics.Int(1)})
 		}
 	}
 	budget := analytics.Budget(in)
@@ -165,7 +168,8 @@ func TestSection3_1_ADeepAndWideStructureIsWalkedOnce(t *testing.T) {
 
 func TestSection5_3_BudgetName(t *testing.T) {
 	s := structureOf(tree("a -!", "b a", "c b", "lost gone", "x y", "y x"))
-	for id, want := range map[analytics.NodeID]string{"a": "name of a", "c": "name of a", "lost": "", "x": "", "unknown": ""} {
+	for id, want := range map[analytics.NodeID]string{"a": "name of a", "c": "name of a", "lost": "", "x": "",
+		"unknown": ""} {
 		if got := s.BudgetName(id); got.V != want || got.Ok != (want != "") {
 			t.Errorf("budget name of %s is %+v, want %q", id, got, want)
 		}
@@ -177,7 +181,8 @@ func TestSection3_5_EffectiveCodes(t *testing.T) {
 		return events.AccountingCode{System: system, Code: code, Inherited: inherited}
 	}
 	nodes := tree("top -", "middle top!", "leaf middle", "bare leaf", "lost gone", "x y", "y x")
-	nodes[0].AccountingCodes = []events.AccountingCode{code("zeta", "z", false), code("other", "o", false), code("datev", "d", false), code("yardi", "y", false), code("datev", "second", false)}
+	nodes[0].AccountingCodes = []events.AccountingCode{code("zeta", "z", false), code("other", "o", false),
+		code("datev", "d", false), code("yardi", "y", false), code("datev", "second", false)}
 	nodes[1].AccountingCodes = []events.AccountingCode{code("alpha", "a", false), code("bmd", "b", false)}
 	nodes[2].AccountingCodes = []events.AccountingCode{code("yardi", "y2", false), code("sap", "s", false)}
 	nodes[5].AccountingCodes = []events.AccountingCode{code("sap", "x", false)}
@@ -185,9 +190,11 @@ func TestSection3_5_EffectiveCodes(t *testing.T) {
 	s := structureOf(nodes)
 	for id, want := range map[analytics.NodeID][]events.AccountingCode{
 		"top": {code("yardi", "y", false), code("datev", "d", false), code("other", "o", false), code("zeta", "z", false)},
-		"leaf": {code("yardi", "y2", false), code("datev", "d", true), code("sap", "s", false), code("bmd", "b", true), code("other", "o", true),
+		"leaf": {code("yardi", "y2", false), code("datev", "d", true), code("sap", "s", false), code("bmd", "b", true),
+			code("other", "o", true),
 			code("alpha", "a", true), code("zeta", "z", true)},
-		"bare": {code("yardi", "y2", true), code("datev", "d", true), code("sap", "s", true), code("bmd", "b", true), code("other", "o", true),
+		"bare": {code("yardi", "y2", true), code("datev", "d", true), code("sap", "s", true), code("bmd", "b", true),
+			code("other", "o", true),
 			code("alpha", "a", true), code("zeta", "z", true)},
 		"lost":    nil,
 		"x":       {code("sap", "x", false), code("bmd", "y", true)},

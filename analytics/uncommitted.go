@@ -18,7 +18,7 @@ type uncommitted struct {
 
 // uncommittedOf applies the general rule to a line whose children are done. free
 // is the line's own budget less its own commitments; entry is the value entered
-// on it, if any, which stands for everything below as well.
+// on it, if any, which counts for everything below as well.
 func uncommittedOf(entry *Int128, free Int128, children childNeeds) uncommitted {
 	if entry != nil {
 		return uncommitted{total: *entry, touched: true}

@@ -52,15 +52,18 @@ func without(object map[string]any, groups []string) map[string]any {
 	return left
 }
 
-// TestACallerSeesTheAdminsAnswerWithPartsRemoved is the access matrix: memberships, ceilings and projects are drawn, what should be
-// seen is computed anew here, and every answer must be the admin's without the rest.
+// TestACallerSeesTheAdminsAnswerWithPartsRemoved is the access matrix: memberships, ceilings and projects are drawn,
+// what should be seen is computed anew here, and every answer must be the admin's without the rest.
 func TestACallerSeesTheAdminsAnswerWithPartsRemoved(t *testing.T) {
 	w := structured(t)
 	workspaces := map[string]string{"P1": "", "P2": "W1", "P3": "W1", "P4": "W2"}
 	for id, workspace := range workspaces {
-		w.project(id, events.Project{WorkspaceID: events.Opt[string]{V: workspace, Ok: workspace != ""}, BudgetStructureID: some("S1"), InboundEmail: some(id + "@in.example")})
-		w.records(record{id: "R-" + id, project: id, status: "paid", contractor: "K1", currency: "EUR", net: some(int64(100)), nodes: []string{"i"}, nets: []int64{100},
-			due: some(calendar.NewDate(2026, 1, 2)), cash: some(calendar.NewDate(2026, 1, 3)), documents: `[{"name":"a","kind":"original"}]`})
+		w.project(id, events.Project{WorkspaceID: events.Opt[string]{V: workspace, Ok: workspace != ""},
+			BudgetStructureID: some("S1"), InboundEmail: some(id + "@in.example")})
+		w.records(record{id: "R-" + id, project: id, status: "paid", contractor: "K1", currency: "EUR", net: some(int64(100)),
+			nodes: []string{"i"}, nets: []int64{100},
+			due: some(calendar.NewDate(2026, 1, 2)), cash: some(calendar.NewDate(2026, 1,
+				3)), documents: `[{"name":"a","kind":"original"}]`})
 	}
 	w.seen(adminKey, "P1", "P2", "P3", "P4")
 	admin := make(map[string]map[string]any)
@@ -74,16 +77,19 @@ func TestACallerSeesTheAdminsAnswerWithPartsRemoved(t *testing.T) {
 		run++
 		user, secret := fmt.Sprintf("U%d", run), fmt.Sprintf("pk_test_k%d_secret", run)
 		// Given a user with drawn memberships, and a key with drawn ceilings
-		scopes := []events.Scope{{Tenant: true}, {ProjectID: some("P1")}, {ProjectID: some("P3")}, {WorkspaceID: some("W1")}, {WorkspaceID: some("W2")}, {ProjectID: some("P9")}}
+		scopes := []events.Scope{{Tenant: true}, {ProjectID: some("P1")}, {ProjectID: some("P3")}, {WorkspaceID: some("W1")},
+			{WorkspaceID: some("W2")}, {ProjectID: some("P9")}}
 		roles := make(map[string]string) // by project, the strongest
 		for i, scope := range scopes {
 			role := rapid.SampledFrom([]string{"", "", "guest", "user", "admin"}).Draw(rt, "role")
 			if role == "" {
 				continue
 			}
-			w.send(events.Memberships, tenant, fmt.Sprintf("M%d-%d", run, i), &events.Membership{UserID: user, Scope: scope, Role: role})
+			w.send(events.Memberships, tenant, fmt.Sprintf("M%d-%d", run, i),
+				&events.Membership{UserID: user, Scope: scope, Role: role})
 			for id, workspace := range workspaces {
-				if (scope.Tenant || scope.ProjectID.V == id || scope.WorkspaceID.Ok && scope.WorkspaceID.V == workspace) && roles[id] != "admin" && roles[id] != "user" {
+				if (scope.Tenant || scope.ProjectID.V == id || scope.WorkspaceID.Ok && scope.WorkspaceID.V == workspace) &&
+					roles[id] != "admin" && roles[id] != "user" {
 					roles[id] = role
 				}
 			}
@@ -95,7 +101,8 @@ func TestACallerSeesTheAdminsAnswerWithPartsRemoved(t *testing.T) {
 			ceiling = rapid.SliceOfDistinct(rapid.SampledFrom(all), rapid.ID).Draw(rt, "groups")
 		}
 		if hasOnly {
-			only = rapid.SliceOfDistinct(rapid.SampledFrom([]string{"P1", "P2", "P3", "P4", "P9"}), rapid.ID).Draw(rt, "projects")
+			only = rapid.SliceOfDistinct(rapid.SampledFrom([]string{"P1", "P2", "P3", "P4", "P9"}), rapid.ID).Draw(rt,
+				"projects")
 		}
 		w.send(events.Users, tenant, user, &events.User{Name: user, Active: true})
 		w.key(user, secret, func(k *events.Key) {
@@ -114,7 +121,8 @@ func TestACallerSeesTheAdminsAnswerWithPartsRemoved(t *testing.T) {
 			if roles[id] == "guest" {
 				groups = []string{"core"}
 			}
-			return slices.DeleteFunc(slices.Clone(groups), func(g string) bool { return hasCeiling && g != "core" && !slices.Contains(ceiling, g) })
+			return slices.DeleteFunc(slices.Clone(groups),
+				func(g string) bool { return hasCeiling && g != "core" && !slices.Contains(ceiling, g) })
 		}
 		matches := func() string {
 			list := w.get(secret, "/v0/projects")
@@ -143,8 +151,10 @@ func TestACallerSeesTheAdminsAnswerWithPartsRemoved(t *testing.T) {
 			}
 			// And a filter is taken if and only if its group is granted in every project that the call spans.
 			for filter, group := range map[string]string{
-				"budgetNodeId=i": "budget", "cashDateFrom=2026-01-01": "payment", "cashDateTo=2026-01-01": "payment", "hasCashDate=true": "payment", "accountingCode=datev:1": "accounting",
-				"channel=app": "core", "status=paid": "core", "invoiceNumber=1": "core", "source=invoice": "core", "contractorId=1": "core", "recognitionDateFrom=2026-01-01": "core",
+				"budgetNodeId=i": "budget", "cashDateFrom=2026-01-01": "payment", "cashDateTo=2026-01-01": "payment",
+				"hasCashDate=true": "payment", "accountingCode=datev:1": "accounting",
+				"channel=app": "core", "status=paid": "core", "invoiceNumber=1": "core", "source=invoice": "core",
+				"contractorId=1": "core", "recognitionDateFrom=2026-01-01": "core",
 			} {
 				for _, named := range []string{"", "&projectId=P1", "&projectId=P9"} {
 					spanned := visible
@@ -185,9 +195,11 @@ type subject struct{ user, key, membership, project, workspace string }
 
 func (w *world) subject(number int) subject {
 	w.Helper()
-	s := subject{fmt.Sprintf("U%d", number), fmt.Sprintf("pk_test_s%d_secret", number), fmt.Sprintf("M%d", number), fmt.Sprintf("P%d", number), fmt.Sprintf("W%d", number)}
+	s := subject{fmt.Sprintf("U%d", number), fmt.Sprintf("pk_test_s%d_secret", number), fmt.Sprintf("M%d", number),
+		fmt.Sprintf("P%d", number), fmt.Sprintf("W%d", number)}
 	w.send(events.Users, tenant, s.user, &events.User{Name: s.user, Active: true})
-	w.send(events.Memberships, tenant, s.membership, &events.Membership{UserID: s.user, Scope: events.Scope{WorkspaceID: some(s.workspace)}, Role: "guest"})
+	w.send(events.Memberships, tenant, s.membership,
+		&events.Membership{UserID: s.user, Scope: events.Scope{WorkspaceID: some(s.workspace)}, Role: "guest"})
 	w.key(s.user, s.key, func(*events.Key) {})
 	w.project(s.project, events.Project{WorkspaceID: some(s.workspace)})
 	w.seen(s.key, s.project)
@@ -199,8 +211,12 @@ func TestAccessChangesAtOnce(t *testing.T) {
 	elsewhere := events.Scope{WorkspaceID: some("empty")}
 	number := 0
 	for name, change := range map[string]func(s subject){
-		"the key is revoked":     func(s subject) { w.key(s.user, s.key, func(k *events.Key) { k.RevokedAt = some(time.Now().UTC()) }) },
-		"the key expires":        func(s subject) { w.key(s.user, s.key, func(k *events.Key) { k.ExpiresAt = some(time.Now().UTC()) }) },
+		"the key is revoked": func(s subject) {
+			w.key(s.user, s.key, func(k *events.Key) { k.RevokedAt = some(time.Now().UTC()) })
+		},
+		"the key expires": func(s subject) {
+			w.key(s.user, s.key, func(k *events.Key) { k.ExpiresAt = some(time.Now().UTC()) })
+		},
 		"the key is deleted":     func(s subject) { w.send(events.Keys, tenant, "key-"+strings.Split(s.key, "_")[2], nil) },
 		"the key goes to nobody": func(s subject) { w.key("nobody", s.key, func(*events.Key) {}) },
 		"the key goes live":      func(s subject) { w.key(s.user, s.key, func(k *events.Key) { k.Environment = "live" }) },
@@ -208,19 +224,23 @@ func TestAccessChangesAtOnce(t *testing.T) {
 			w.key(s.user, s.key, func(k *events.Key) { k.SecretSHA256 = strings.Repeat("0", 64) })
 		},
 		"the key gets another prefix": func(s subject) { w.key(s.user, s.key, func(k *events.Key) { k.Prefix = "other" }) },
-		"the key gets a ceiling":      func(s subject) { w.key(s.user, s.key, func(k *events.Key) { k.ProjectIDs = some([]string{"other"}) }) },
-		"the owner is set inactive":   func(s subject) { w.send(events.Users, tenant, s.user, &events.User{Name: s.user}) },
-		"the owner is deleted":        func(s subject) { w.send(events.Users, tenant, s.user, nil) },
-		"the project is deleted":      func(s subject) { w.send(events.Projects, tenant, s.project, nil) },
+		"the key gets a ceiling": func(s subject) {
+			w.key(s.user, s.key, func(k *events.Key) { k.ProjectIDs = some([]string{"other"}) })
+		},
+		"the owner is set inactive": func(s subject) { w.send(events.Users, tenant, s.user, &events.User{Name: s.user}) },
+		"the owner is deleted":      func(s subject) { w.send(events.Users, tenant, s.user, nil) },
+		"the project is deleted":    func(s subject) { w.send(events.Projects, tenant, s.project, nil) },
 		"the project leaves": func(s subject) {
-			w.send(events.Projects, tenant, s.project, &events.Project{Name: "P", Currency: "EUR", WorkspaceID: some("elsewhere")})
+			w.send(events.Projects, tenant, s.project,
+				&events.Project{Name: "P", Currency: "EUR", WorkspaceID: some("elsewhere")})
 		},
 		"the membership is deleted": func(s subject) { w.send(events.Memberships, tenant, s.membership, nil) },
 		"the membership goes elsewhere": func(s subject) {
 			w.send(events.Memberships, tenant, s.membership, &events.Membership{UserID: s.user, Scope: elsewhere, Role: "admin"})
 		},
 		"the membership goes to others": func(s subject) {
-			w.send(events.Memberships, tenant, s.membership, &events.Membership{UserID: "other", Scope: events.Scope{WorkspaceID: some(s.workspace)}, Role: "admin"})
+			w.send(events.Memberships, tenant, s.membership,
+				&events.Membership{UserID: "other", Scope: events.Scope{WorkspaceID: some(s.workspace)}, Role: "admin"})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -242,9 +262,11 @@ func TestAccessChangesAtOnce(t *testing.T) {
 func TestVersionsDecideWhateverThePartition(t *testing.T) {
 	// Given a key that has been revoked
 	w := adminWorld(t)
-	old := events.Event{Envelope: events.Envelope{ID: "key-admin", TenantID: tenant, Version: 1, Op: events.Upsert, At: time.Now().UTC()}}
+	old := events.Event{Envelope: events.Envelope{ID: "key-admin", TenantID: tenant, Version: 1, Op: events.Upsert,
+		At: time.Now().UTC()}}
 	w.key("U-admin", adminKey, func(k *events.Key) {
-		old.Data = &events.Key{OwnerUserID: k.OwnerUserID, Environment: k.Environment, Prefix: k.Prefix, SecretSHA256: k.SecretSHA256}
+		old.Data = &events.Key{OwnerUserID: k.OwnerUserID, Environment: k.Environment, Prefix: k.Prefix,
+			SecretSHA256: k.SecretSHA256}
 		k.RevokedAt = some(time.Now().UTC())
 	})
 	w.eventually(knownWithin, "the key is revoked", func() bool { return w.get(adminKey, "/v0/projects").status == 401 })
@@ -282,11 +304,14 @@ func TestStoredAccessIsLoadedWithItsPositions(t *testing.T) {
 		}
 		return row
 	}
-	w.insert("users", with(head("stored"), map[string]any{"name": "stored", "active": true, "deleted": false}), with(head("left"), map[string]any{"name": "left", "active": true, "deleted": true}))
-	w.insert("memberships", with(head("m1"), map[string]any{"user_id": "stored", "scope_tenant": true, "role": "guest"}), with(head("m2"), map[string]any{"user_id": "left", "scope_tenant": true, "role": "guest"}))
+	w.insert("users", with(head("stored"), map[string]any{"name": "stored", "active": true, "deleted": false}),
+		with(head("left"), map[string]any{"name": "left", "active": true, "deleted": true}))
+	w.insert("memberships", with(head("m1"), map[string]any{"user_id": "stored", "scope_tenant": true, "role": "guest"}),
+		with(head("m2"), map[string]any{"user_id": "left", "scope_tenant": true, "role": "guest"}))
 	sum := "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b" // of "secret"
 	key := func(id, prefix, owner string) map[string]any {
-		return with(head(id), map[string]any{"owner_user_id": owner, "environment": environment, "prefix": prefix, "secret_sha256": sum, "groups": []string{}, "project_ids": []string{}})
+		return with(head(id), map[string]any{"owner_user_id": owner, "environment": environment, "prefix": prefix,
+			"secret_sha256": sum, "groups": []string{}, "project_ids": []string{}})
 	}
 	w.insert("keys", key("k1", "stored", "stored"), key("k2", "left", "left"))
 
@@ -304,7 +329,8 @@ func TestStoredAccessIsLoadedWithItsPositions(t *testing.T) {
 	// And when the positions lie at the topics' ends, nothing before them is read again.
 	ends := w.ends(events.Keys)
 	for p, end := range ends {
-		w.insert("keys", with(key("", "", ""), map[string]any{"tenant": "", "project": fmt.Sprintf("#%d", p), "id": "", "row_version": uint64(end)}))
+		w.insert("keys", with(key("", "", ""),
+			map[string]any{"tenant": "", "project": fmt.Sprintf("#%d", p), "id": "", "row_version": uint64(end)}))
 	}
 	_, w.url = w.start()
 	w.get("pk_test_stored_secret", "/v0/projects").want(t, 200, "")
@@ -336,9 +362,11 @@ func (w *world) ends(topic events.Topic) map[int32]int64 {
 func TestAPositionBeyondTheLogsEndIsRefused(t *testing.T) {
 	// Given a database that belongs to another cluster
 	w := newWorld(t)
-	w.insert("users", map[string]any{"tenant": "", "project": "#0", "id": "", "row_version": uint64(1000), "name": "", "active": false})
+	w.insert("users", map[string]any{"tenant": "", "project": "#0", "id": "", "row_version": uint64(1000), "name": "",
+		"active": false})
 	// When an instance starts
-	server, err := api.New(api.Options{ClickHouse: w.db, Kafka: []kgo.Opt{kgo.SeedBrokers(w.broker)}, Environment: environment})
+	server, err := api.New(api.Options{ClickHouse: w.db, Kafka: []kgo.Opt{kgo.SeedBrokers(w.broker)},
+		Environment: environment})
 	w.must(err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -394,15 +422,19 @@ func TestNewPartitionsAreRead(t *testing.T) {
 	request.Topics, request.TimeoutMillis = append(request.Topics, topic), 5000
 	_, err := request.RequestWith(context.Background(), w.kafka)
 	w.must(err)
-	revoked := events.Event{Envelope: events.Envelope{ID: "key-admin", TenantID: tenant, Version: 99, Op: events.Delete, At: time.Now().UTC()}}
+	revoked := events.Event{Envelope: events.Envelope{ID: "key-admin", TenantID: tenant, Version: 99, Op: events.Delete,
+		At: time.Now().UTC()}}
 	value, err := events.Encode(events.Keys, revoked)
 	w.must(err)
 	exactly, err := kgo.NewClient(kgo.SeedBrokers(w.broker), kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	w.must(err)
 	defer exactly.Close()
-	w.must(exactly.ProduceSync(context.Background(), &kgo.Record{Topic: string(events.Keys), Partition: partitions + 1, Key: []byte(revoked.Key()), Value: value}).FirstErr())
+	w.must(exactly.ProduceSync(context.Background(),
+		&kgo.Record{Topic: string(events.Keys), Partition: partitions + 1, Key: []byte(revoked.Key()),
+			Value: value}).FirstErr())
 	// Then it is known, and requests are answered again.
-	w.eventually(knownWithin, "the key is gone", func() bool { return w.get(adminKey, "/v0/projects").status == http.StatusUnauthorized })
+	w.eventually(knownWithin, "the key is gone",
+		func() bool { return w.get(adminKey, "/v0/projects").status == http.StatusUnauthorized })
 	if w.server.Ready() != nil {
 		t.Error("not ready")
 	}

@@ -28,7 +28,8 @@ func benchWorld(b *testing.B) *world {
 	w.project("P1", events.Project{BudgetStructureID: some("S1")})
 	w.seen(adminKey, "P1")
 	filling, err := clickhouse.Open(&clickhouse.Options{
-		Addr: []string{clickhousetest.Engine(b).Addr()}, Auth: clickhouse.Auth{Database: w.database}, ReadTimeout: 5 * time.Minute,
+		Addr: []string{clickhousetest.Engine(b).Addr()}, Auth: clickhouse.Auth{Database: w.database},
+		ReadTimeout: 5 * time.Minute,
 	})
 	w.must(err)
 	defer filling.Close()
@@ -53,7 +54,8 @@ FROM numbers(%d, %d) SETTINGS optimize_on_insert = 0`, tenant, from, slice))
 	return w
 }
 
-// BenchmarkPage compares a page of the API with its own main statement, sent by the bare client, at three places of a long walk.
+// BenchmarkPage compares a page of the API with its own main statement, sent by the bare client, at three places of a
+// long walk.
 func BenchmarkPage(b *testing.B) {
 	w := benchWorld(b)
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true}}
@@ -64,8 +66,11 @@ func BenchmarkPage(b *testing.B) {
 			cursor, err := w.server.CursorBehind("/v0/records", "projectId=P1", adminKey, place.after)
 			w.must(err)
 			bare := func() {
-				ctx := clickhouse.Context(context.Background(), clickhouse.WithSettings(clickhouse.Settings{"max_threads": 1, "max_block_size": 1024}))
-				rows, err := w.db.Query(ctx, "SELECT "+columns+" FROM records FINAL WHERE tenant = {tenant:String} AND project = 'P1' AND id > {after:String} AND NOT deleted ORDER BY tenant, project, id LIMIT {limit:UInt32}",
+				ctx := clickhouse.Context(context.Background(),
+					clickhouse.WithSettings(clickhouse.Settings{"max_threads": 1, "max_block_size": 1024}))
+				rows, err := w.db.Query(ctx,
+					"SELECT "+columns+" FROM records FINAL WHERE tenant = {tenant:String} AND project = 'P1' AND id > "+
+						"{after:String} AND NOT deleted ORDER BY tenant, project, id LIMIT {limit:UInt32}",
 					clickhouse.Named("tenant", tenant), clickhouse.Named("after", place.after), clickhouse.Named("limit", limit+1))
 				w.must(err)
 				for rows.Next() {
@@ -74,7 +79,8 @@ func BenchmarkPage(b *testing.B) {
 				w.must(rows.Close())
 			}
 			page := func() {
-				request, err := http.NewRequest(http.MethodGet, fmt.Sprintf("%s/v0/records?projectId=P1&limit=%d&cursor=%s", w.url, limit, cursor), nil)
+				request, err := http.NewRequest(http.MethodGet,
+					fmt.Sprintf("%s/v0/records?projectId=P1&limit=%d&cursor=%s", w.url, limit, cursor), nil)
 				w.must(err)
 				request.Header.Set("Authorization", "Bearer "+adminKey)
 				answer, err := client.Do(request)

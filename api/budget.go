@@ -13,11 +13,14 @@ import (
 var getProjectBudget = operation{
 	id: "getProjectBudget", path: "/v0/projects/{projectId}/budget",
 	summary: "Get a project's budget",
-	description: "The lines of the project's budget with their figures. Every amount includes everything below its line. With asOf: as the " +
-		"approved month-end forecast snapshot of that month froze it.",
+	description: "The lines of the project's budget with their figures. Every amount includes everything below its " +
+		"line. With asOf: as the approved month-end forecast snapshot of that month froze it.",
 	params: []query.Param{
-		{Name: "level", Type: query.Enum(nodeLevels...), Description: "The deepest level to return: budget are the top lines only, subBudget two levels. Amounts stay the same."},
-		{Name: "asOf", Type: query.Month(), Groups: access.Amounts, Description: "A month: the approved month-end snapshot of it, exactly as approved; 404 when there is none."},
+		{Name: "level", Type: query.Enum(nodeLevels...),
+			Description: "The deepest level to return: budget are the top lines only, subBudget two levels. Amounts stay the " +
+				"same."},
+		{Name: "asOf", Type: query.Month(), Groups: access.Amounts,
+			Description: "A month: the approved month-end snapshot of it, exactly as approved; 404 when there is none."},
 	},
 	returns: budgetTable.Reference(),
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
@@ -25,16 +28,16 @@ var getProjectBudget = operation{
 		if !ok {
 			return nil, reader.ErrNotFound
 		}
-		wish := reader.BudgetWish{
+		request := reader.BudgetRequest{
 			Tenant: c.caller.Tenant(), Project: projectRef(project), Currency: project.Currency,
 			Level: query.Value[string](c.values, "level").V, Figures: project.Groups.Has(access.Amounts),
 		}
 		month := query.Value[calendar.Month](c.values, "asOf")
 		if !month.Ok {
-			budget, err := s.reader.Budget(ctx, wish)
+			budget, err := s.reader.Budget(ctx, request)
 			return writeOne(budgetTable, project.Groups, &budget), err
 		}
-		budget, err := s.reader.BudgetAsOf(ctx, wish, month.V)
+		budget, err := s.reader.BudgetAsOf(ctx, request, month.V)
 		return writeOne(monthEndTable, project.Groups, &budget), err
 	},
 }

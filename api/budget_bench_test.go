@@ -20,8 +20,8 @@ const (
 	budgetContracts = 400 // with five lines each
 )
 
-// budgetWorld has one project with so many records on a structure of 2,000 nodes, half of them linked to contracts, and the rows that
-// the views make of it. Records are there to be scanned by comparison, as far as their sums need.
+// budgetWorld has one project with so many records on a structure of 2,000 nodes, half of them linked to contracts, and
+// the rows that the views make of it. Records are there to be scanned by comparison, as far as their sums need.
 func budgetWorld(b *testing.B, records int) *world {
 	b.Helper()
 	w := newWorld(b)
@@ -71,7 +71,8 @@ FROM numbers(%d)`, tenant, budgetContracts)
 func (w *world) patient() clickhouse.Conn {
 	w.Helper()
 	db, err := clickhouse.Open(&clickhouse.Options{
-		Addr: []string{clickhousetest.Engine(w).Addr()}, Auth: clickhouse.Auth{Database: w.database}, ReadTimeout: 5 * time.Minute,
+		Addr: []string{clickhousetest.Engine(w).Addr()}, Auth: clickhouse.Auth{Database: w.database},
+		ReadTimeout: 5 * time.Minute,
 		Compression: &clickhouse.Compression{Method: clickhouse.CompressionLZ4},
 	})
 	w.must(err)
@@ -108,7 +109,8 @@ func (w *world) bare(sql string, args ...any) func() {
 	db := w.patient()
 	return func() {
 		ctx := clickhouse.Context(context.Background(), clickhouse.WithSettings(clickhouse.Settings{"max_threads": 1}))
-		rows, err := db.Query(ctx, sql, append(args, clickhouse.Named("tenant", tenant), clickhouse.Named("project", "P1"))...)
+		rows, err := db.Query(ctx, sql,
+			append(args, clickhouse.Named("tenant", tenant), clickhouse.Named("project", "P1"))...)
 		w.must(err)
 		for rows.Next() {
 		}
@@ -132,6 +134,7 @@ func BenchmarkBudget(b *testing.B) {
 func BenchmarkContracts(b *testing.B) {
 	w := budgetWorld(b, 10_000)
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true}}
-	main := w.bare(w.written("contracts"), clickhouse.Named("projects", []string{"P1"}), clickhouse.Named("after", ""), clickhouse.Named("limit", 51), clickhouse.Named("undated", 120530))
+	main := w.bare(w.written("contracts"), clickhouse.Named("projects", []string{"P1"}), clickhouse.Named("after", ""),
+		clickhouse.Named("limit", 51), clickhouse.Named("undated", 120530))
 	b.Run("page-of-50", func(b *testing.B) { compare(b, main, w.asked(client, "/v0/contracts?limit=50")) })
 }

@@ -14,10 +14,12 @@ type nodeField = resource.Field[reader.BudgetNode]
 var nodeLevels = []string{"budget", "subBudget", "costItem"}
 
 // budgetNodeTable is what the API shows of a budget line: docs/calculations.md#budget says what each figure means.
-var budgetNodeTable = resource.NewTable("BudgetNode", "A line of the budget. Amounts are net unless stated and include everything below the line: total the top lines only.",
+var budgetNodeTable = resource.NewTable("BudgetNode",
+	"A line of the budget. Amounts are net unless stated and include everything below the line: total the top lines only.",
 	nodeField{Name: "nodeId", Groups: access.Budget,
-		Value:       resource.Text(func(n *reader.BudgetNode) string { return n.ID }),
-		Description: "Stable and never recycled. Projects of the same structure share it: combine projects by projectId and nodeId."},
+		Value: resource.Text(func(n *reader.BudgetNode) string { return n.ID }),
+		Description: "Stable and never recycled. Projects of the same structure share it: combine projects by projectId " +
+			"and nodeId."},
 	nodeField{Name: "level", Groups: access.Budget,
 		Value: resource.Text(func(n *reader.BudgetNode) string { return n.Level }).OneOf(nodeLevels...)},
 	nodeField{Name: "code", Groups: access.Budget,
@@ -56,14 +58,18 @@ var budgetNodeTable = resource.NewTable("BudgetNode", "A line of the budget. Amo
 		func(n *reader.BudgetNode) analytics.Int128 { return n.Committed }),
 	liveFigure("openCommitment", "Committed, but not yet invoiced; never negative.",
 		func(n *reader.BudgetNode) analytics.Int128 { return n.OpenCommitment }),
-	liveFigure("overInvoiced", "Invoiced beyond what contracts commit; not netted against the open commitment of another contract or line.",
+	liveFigure("overInvoiced",
+		"Invoiced beyond what contracts commit; not netted against the open commitment of another contract or line.",
 		func(n *reader.BudgetNode) analytics.Int128 { return n.OverInvoiced }),
-	figure("pendingChanges", "Increases by amendments that await approval, and expected claims times their probability. Not part of committed.",
+	figure("pendingChanges",
+		"Increases by amendments that await approval, and expected claims times their probability. Not part of committed.",
 		func(n *reader.BudgetNode) analytics.Int128 { return n.PendingChanges }),
 	figure("uncommitted", "Still to be contracted: the value that was entered, or what the budget leaves beside committed.",
 		func(n *reader.BudgetNode) analytics.Int128 { return n.Uncommitted }),
 	nodeField{Name: "uncommittedDefaulted", Groups: access.Amounts,
-		Value:       resource.NullFlag(func(n *reader.BudgetNode) events.Opt[bool] { return events.Some(n.UncommittedDefaulted) }),
+		Value: resource.NullFlag(func(n *reader.BudgetNode) events.Opt[bool] {
+			return events.Some(n.UncommittedDefaulted)
+		}),
 		Description: "True when nobody entered an uncommitted value on the line or below it."},
 	figure("eac", "Estimate at completion: committed, pending changes and uncommitted.",
 		func(n *reader.BudgetNode) analytics.Int128 { return n.EAC() }),
@@ -72,7 +78,8 @@ var budgetNodeTable = resource.NewTable("BudgetNode", "A line of the budget. Amo
 	figure("costToComplete", "The estimate less what is invoiced; negative when more is invoiced than estimated.",
 		func(n *reader.BudgetNode) analytics.Int128 { return n.CostToComplete() }),
 	nodeField{Name: "accountingCodes", Groups: access.Accounting,
-		Value:       resource.List(accountingCodeTable, func(n *reader.BudgetNode) []events.AccountingCode { return n.AccountingCodes }),
+		Value: resource.List(accountingCodeTable,
+			func(n *reader.BudgetNode) []events.AccountingCode { return n.AccountingCodes }),
 		Description: "The effective codes, one of each system. Left out of a month-end view."},
 )
 
@@ -94,8 +101,10 @@ func liveFigure(name, description string, get func(n *reader.BudgetNode) analyti
 
 var invoicedByStatusTable = resource.NewTable("InvoicedByStatus", "Net of invoices by where they stand.",
 	byStatus("setup", "", func(n *reader.BudgetNode) analytics.Int128 { return n.InvoicedByStatus.Setup }),
-	byStatus("approvalPending", "All approval steps.", func(n *reader.BudgetNode) analytics.Int128 { return n.InvoicedByStatus.ApprovalPending }),
-	byStatus("paymentPending", "The payment queue.", func(n *reader.BudgetNode) analytics.Int128 { return n.InvoicedByStatus.PaymentPending }),
+	byStatus("approvalPending", "All approval steps.",
+		func(n *reader.BudgetNode) analytics.Int128 { return n.InvoicedByStatus.ApprovalPending }),
+	byStatus("paymentPending", "The payment queue.",
+		func(n *reader.BudgetNode) analytics.Int128 { return n.InvoicedByStatus.PaymentPending }),
 	byStatus("paid", "", func(n *reader.BudgetNode) analytics.Int128 { return n.InvoicedByStatus.Paid }),
 )
 
@@ -110,7 +119,8 @@ type budgetField = resource.Field[reader.Budget]
 var budgetTable = newBudgetTable(budgetNodeTable)
 
 // monthEndTable is a budget as a snapshot froze it (docs/calculations.md#as-a-budget).
-var monthEndTable = newBudgetTable(budgetNodeTable.Without("description", "projectSpecific", "accountingCodes")).Without("excluded", "excludedCommitted")
+var monthEndTable = newBudgetTable(budgetNodeTable.Without("description", "projectSpecific", "accountingCodes")).
+	Without("excluded", "excludedCommitted")
 
 func newBudgetTable(nodes *resource.Table[reader.BudgetNode]) *resource.Table[reader.Budget] {
 	return resource.NewTable("ProjectBudget", "A project's budget. All totals are in the project's currency.",
@@ -138,8 +148,10 @@ func newBudgetTable(nodes *resource.Table[reader.BudgetNode]) *resource.Table[re
 			Value:       resource.List(excludedTable, func(b *reader.Budget) []analytics.Excluded { return b.Excluded }),
 			Description: "Invoices in other currencies, which are in no total. Left out of a month-end view."},
 		budgetField{Name: "excludedCommitted", Groups: access.Amounts | access.Budget,
-			Value:       resource.List(excludedTable, func(b *reader.Budget) []analytics.Excluded { return b.ExcludedCommitted }),
-			Description: "What contracts in other currencies commit, which is not in committed; count is of contracts. Left out of a month-end view."},
+			Value: resource.List(excludedTable,
+				func(b *reader.Budget) []analytics.Excluded { return b.ExcludedCommitted }),
+			Description: "What contracts in other currencies commit, which is not in committed; count is of contracts. Left " +
+				"out of a month-end view."},
 	)
 }
 

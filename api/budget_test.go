@@ -19,14 +19,17 @@ func budgeted(t testing.TB) *world {
 	w.budgetRow("B3", "P1", "", 5)
 	w.transfer("T1", "P1", "k", "i", 100)
 	w.budgetRow("B4", "P1", "k", 100)
-	w.contractOf("C1", events.Contract{ProjectID: "P1", Name: some("Shell"), ContractorID: some("K1"), StartDate: some(calendar.NewDate(2026, 1, 7)),
+	w.contractOf("C1", events.Contract{ProjectID: "P1", Name: some("Shell"), ContractorID: some("K1"),
+		StartDate:   some(calendar.NewDate(2026, 1, 7)),
 		Allocations: []events.ContractAllocation{{NodeID: "i", Value: 450}},
 		Amendments: []events.Amendment{
 			{ID: "A2", NodeID: some("i"), Value: 30, Status: "pending"},
-			{ID: "A1", NodeID: some("i"), Value: 50, Status: "approved", Date: some(calendar.NewDate(2026, 2, 1)), Title: some("More")},
+			{ID: "A1", NodeID: some("i"), Value: 50, Status: "approved", Date: some(calendar.NewDate(2026, 2, 1)),
+				Title: some("More")},
 			{ID: "A3", NodeID: some("i"), Value: 1, Status: "draft"},
 		}})
-	w.contractOf("C2", events.Contract{ProjectID: "P1", Currency: "CHF", Allocations: []events.ContractAllocation{{NodeID: "k", Value: 9}}})
+	w.contractOf("C2", events.Contract{ProjectID: "P1", Currency: "CHF",
+		Allocations: []events.ContractAllocation{{NodeID: "k", Value: 9}}})
 	w.contractOf("C3", events.Contract{ProjectID: "P1", Status: "setup"})
 	w.booked("R1", invoice("P1", "i", "C1", "setup", 100))
 	outside := invoice("P1", "k", "C1", "payment", 20)
@@ -43,14 +46,17 @@ func budgeted(t testing.TB) *world {
 	w.entry("E1", "P1", "k", some(int64(40)))
 	w.entry("E2", "P1", "t", events.Opt[int64]{})
 	line := func(id, parent, level, code string, budget, committed, uncommitted int64) events.SnapshotLine {
-		return events.SnapshotLine{NodeID: id, ParentID: events.Opt[string]{V: parent, Ok: parent != ""}, Level: level, Code: code, Name: "Was " + id, Budget: budget, Committed: committed,
+		return events.SnapshotLine{NodeID: id, ParentID: events.Opt[string]{V: parent, Ok: parent != ""}, Level: level,
+			Code: code, Name: "Was " + id, Budget: budget, Committed: committed,
 			PendingChanges: 3, Uncommitted: uncommitted, UncommittedDefaulted: true, Invoiced: 2, Paid: 1}
 	}
 	month := calendar.NewDate(2026, 3, 1).Month()
 	w.snapshot("F1", events.ForecastSnapshot{ProjectID: "P1", Month: month, Version: 1, Status: "approved",
-		Lines: []events.SnapshotLine{line("s", "t", "subBudget", "2", 80, 70, 10), line("t", "", "budget", "1", 100, 70, 30)}})
+		Lines: []events.SnapshotLine{line("s", "t", "subBudget", "2", 80, 70, 10),
+			line("t", "", "budget", "1", 100, 70, 30)}})
 	w.snapshot("F2", events.ForecastSnapshot{ProjectID: "P1", Month: month + 1, Version: 1, Status: "approved",
-		Lines:        []events.SnapshotLine{line("t", "", "budget", "1", 100, 75, 30), line("s", "t", "subBudget", "2", 80, 75, 10)},
+		Lines: []events.SnapshotLine{line("t", "", "budget", "1", 100, 75, 30),
+			line("s", "t", "subBudget", "2", 80, 75, 10)},
 		Explanations: []events.Explanation{{NodeID: "s", Reason: "Steel"}}})
 	w.snapshot("F3", events.ForecastSnapshot{ProjectID: "P1", Month: month + 1, Version: 2, Status: "submitted"})
 	return w
@@ -64,25 +70,34 @@ func TestABudgetIsShownInFull(t *testing.T) {
 	// When
 	got := w.get(adminKey, "/v0/projects/P1/budget?level=subBudget").want(t, http.StatusOK, "")
 	// Then: the money of the inactive x is in s; what k entered comes on top of what the budget of t leaves.
-	node := func(head string, budget, invoiced, paid int, byStatus [4]int, committed, open, over, pending, uncommitted int, defaulted bool, codes string) string {
+	node := func(head string, budget, invoiced, paid int, byStatus [4]int, committed, open, over, pending, uncommitted int,
+		defaulted bool, codes string) string {
 		eac := committed + pending + uncommitted
 		return `{` + head + `,"budget":` + eur(budget) + `,"invoiced":` + eur(invoiced) + `,"paid":` + eur(paid) +
-			`,"invoicedByStatus":{"setup":` + eur(byStatus[0]) + `,"approvalPending":` + eur(byStatus[1]) + `,"paymentPending":` + eur(byStatus[2]) + `,"paid":` + eur(byStatus[3]) +
-			`},"invoicedGross":` + eur(invoiced) + `,"paidGross":` + eur(paid) + `,"committed":` + eur(committed) + `,"openCommitment":` + eur(open) + `,"overInvoiced":` + eur(over) +
-			`,"pendingChanges":` + eur(pending) + `,"uncommitted":` + eur(uncommitted) + fmt.Sprintf(`,"uncommittedDefaulted":%t`, defaulted) +
-			`,"eac":` + eur(eac) + `,"variance":` + eur(budget-eac) + `,"costToComplete":` + eur(eac-invoiced) + `,"accountingCodes":[` + codes + `]}`
+			`,"invoicedByStatus":{"setup":` + eur(byStatus[0]) + `,"approvalPending":` + eur(byStatus[1]) +
+			`,"paymentPending":` + eur(byStatus[2]) + `,"paid":` + eur(byStatus[3]) +
+			`},"invoicedGross":` + eur(invoiced) + `,"paidGross":` + eur(paid) + `,"committed":` + eur(committed) +
+			`,"openCommitment":` + eur(open) + `,"overInvoiced":` + eur(over) +
+			`,"pendingChanges":` + eur(pending) + `,"uncommitted":` + eur(uncommitted) +
+			fmt.Sprintf(`,"uncommittedDefaulted":%t`, defaulted) +
+			`,"eac":` + eur(eac) + `,"variance":` + eur(budget-eac) + `,"costToComplete":` + eur(eac-invoiced) +
+			`,"accountingCodes":[` + codes + `]}`
 	}
 	code := func(system, code string, inherited bool) string {
 		return fmt.Sprintf(`{"system":"%s","code":"%s","name":null,"taxKey":null,"inherited":%t}`, system, code, inherited)
 	}
 	want := `{"projectId":"P1","currency":"EUR","structureId":"S1","nodes":[` +
 		node(`"nodeId":"t","level":"budget","code":"1","name":"Construction","description":null,"parentId":null,"projectSpecific":false`,
-			1700, 170, 50, [4]int{100, 0, 20, 50}, 500, 380, 0, 280, 1200, false, code("yardi", "1-TOP", false)+","+code("datev", "0700-00", false)) + `,` +
+			1700, 170, 50, [4]int{100, 0, 20, 50}, 500, 380, 0, 280, 1200, false, code("yardi", "1-TOP", false)+","+code("datev",
+				"0700-00", false)) + `,` +
 		node(`"nodeId":"s","level":"subBudget","code":"01-0001","name":"Shell","description":null,"parentId":"t","projectSpecific":false`,
-			700, 150, 50, [4]int{100, 0, 0, 50}, 500, 380, 0, 30, 200, true, code("yardi", "1-SHELL", false)+","+code("datev", "0700-00", true)) + `,` +
+			700, 150, 50, [4]int{100, 0, 0, 50}, 500, 380, 0, 30, 200, true, code("yardi", "1-SHELL", false)+","+code("datev",
+				"0700-00", true)) + `,` +
 		node(`"nodeId":"k","level":"subBudget","code":"01-0002","name":"Roof","description":null,"parentId":"t","projectSpecific":false`,
-			0, 20, 0, [4]int{0, 0, 20, 0}, 0, 0, 0, 250, 40, false, code("yardi", "1-TOP", true)+","+code("datev", "0700-00", true)+","+code("sap", "47:11", false)) +
-		`],"unallocated":` + eur(7) + `,"unallocatedBudget":` + eur(5) + `,"excluded":[{"currency":"USD","value":8,"count":1}],"excludedCommitted":[{"currency":"CHF","value":9,"count":1}]}`
+			0, 20, 0, [4]int{0, 0, 20, 0}, 0, 0, 0, 250, 40, false, code("yardi", "1-TOP", true)+","+code("datev", "0700-00",
+				true)+","+code("sap", "47:11", false)) +
+		`],"unallocated":` + eur(7) + `,"unallocatedBudget":` + eur(5) +
+		`,"excluded":[{"currency":"USD","value":8,"count":1}],"excludedCommitted":[{"currency":"CHF","value":9,"count":1}]}`
 	if string(got.body) != want {
 		t.Errorf("got  %s\nwant %s", got.body, want)
 	}
@@ -91,19 +106,23 @@ func TestABudgetIsShownInFull(t *testing.T) {
 func TestABudgetAsOfAMonthIsAsItWasApproved(t *testing.T) {
 	// Given a snapshot, and a structure that has changed since
 	w := budgeted(t)
-	w.node("s", events.BudgetNode{StructureID: some("S1"), ParentID: some("t"), Level: "costItem", Code: "new", Name: "New"})
+	w.node("s", events.BudgetNode{StructureID: some("S1"), ParentID: some("t"), Level: "costItem", Code: "new",
+		Name: "New"})
 	// When
 	got := w.get(adminKey, "/v0/projects/P1/budget?asOf=2026-03").want(t, http.StatusOK, "")
 	// Then
 	node := func(head string, budget, committed, uncommitted int) string {
 		eac := committed + 3 + uncommitted
-		return `{` + head + `,"budget":` + eur(budget) + `,"invoiced":` + eur(2) + `,"paid":` + eur(1) + `,"invoicedByStatus":null,"invoicedGross":null,"paidGross":null,"committed":` + eur(committed) +
-			`,"openCommitment":null,"overInvoiced":null,"pendingChanges":` + eur(3) + `,"uncommitted":` + eur(uncommitted) + `,"uncommittedDefaulted":true,"eac":` + eur(eac) +
+		return `{` + head + `,"budget":` + eur(budget) + `,"invoiced":` + eur(2) + `,"paid":` + eur(1) +
+			`,"invoicedByStatus":null,"invoicedGross":null,"paidGross":null,"committed":` + eur(committed) +
+			`,"openCommitment":null,"overInvoiced":null,"pendingChanges":` + eur(3) + `,"uncommitted":` + eur(uncommitted) +
+			`,"uncommittedDefaulted":true,"eac":` + eur(eac) +
 			`,"variance":` + eur(budget-eac) + `,"costToComplete":` + eur(eac-2) + `}`
 	}
 	want := `{"projectId":"P1","currency":"EUR","structureId":"S1","nodes":[` +
 		node(`"nodeId":"t","level":"budget","code":"1","name":"Was t","parentId":null`, 100, 70, 30) + `,` +
-		node(`"nodeId":"s","level":"subBudget","code":"2","name":"Was s","parentId":"t"`, 80, 70, 10) + `],"unallocated":null,"unallocatedBudget":null}`
+		node(`"nodeId":"s","level":"subBudget","code":"2","name":"Was s","parentId":"t"`, 80, 70, 10) +
+		`],"unallocated":null,"unallocatedBudget":null}`
 	if string(got.body) != want {
 		t.Errorf("got  %s\nwant %s", got.body, want)
 	}
@@ -113,12 +132,13 @@ func TestABudgetAsOfAMonthIsAsItWasApproved(t *testing.T) {
 	for _, month := range []string{"2026-02", "2026-05", "1900-01", "2299-12"} {
 		w.get(adminKey, "/v0/projects/P1/budget?asOf="+month).want(t, 404, "not-found")
 	}
-	for _, query := range []string{"asOf=2026-13", "asOf=2026-3", "asOf=2026-03-01", "level=top", "level=Budget", "month=2026-03"} {
+	for _, query := range []string{"asOf=2026-13", "asOf=2026-3", "asOf=2026-03-01", "level=top", "level=Budget",
+		"month=2026-03"} {
 		w.get(adminKey, "/v0/projects/P1/budget?"+query).want(t, 400, "invalid-query")
 	}
 }
 
-func TestASnapshotTellsWhatChanged(t *testing.T) {
+func TestASnapshotShowsWhatChanged(t *testing.T) {
 	w := budgeted(t)
 	totals := func(committed, eac int) string {
 		return fmt.Sprintf(`"totals":{"budget":100,"committed":%d,"pendingChanges":3,"uncommitted":30,"eac":%d,"variance":%d,"invoiced":2,"paid":1,"costToComplete":%d}`, committed, eac, 100-eac, eac-2)
@@ -129,7 +149,8 @@ func TestASnapshotTellsWhatChanged(t *testing.T) {
 		t.Errorf("got %s", got.body)
 	}
 	march := `{"month":"2026-03","version":1,"status":"approved","official":true,"currency":"EUR","submittedAt":null,"decidedAt":null,` + totals(70, 103)
-	if got := w.get(adminKey, "/v0/projects/P1/forecast/snapshots/2026-03"); string(got.body) != march+`,"changesSincePrevious":[]}` {
+	if got := w.get(adminKey,
+		"/v0/projects/P1/forecast/snapshots/2026-03"); string(got.body) != march+`,"changesSincePrevious":[]}` {
 		t.Errorf("got %s", got.body)
 	}
 	submitted := `{"month":"2026-04","version":2,"status":"submitted","official":false,"currency":"EUR","submittedAt":null,"decidedAt":null,` +
@@ -139,7 +160,8 @@ func TestASnapshotTellsWhatChanged(t *testing.T) {
 		t.Errorf("got %s", got.body)
 	}
 	w.get(adminKey, "/v0/projects/P1/forecast/snapshots/2026-05").want(t, 404, "not-found")
-	if r := w.get(adminKey, "/v0/projects/P1/forecast/snapshots/2026-13").want(t, 400, "invalid-query"); r.wrong()["month"] == "" {
+	if r := w.get(adminKey, "/v0/projects/P1/forecast/snapshots/2026-13").want(t, 400,
+		"invalid-query"); r.wrong()["month"] == "" {
 		t.Errorf("got %s", r.body)
 	}
 	w.get(adminKey, "/v0/projects/P9/forecast/snapshots/2026-04").want(t, 404, "not-found")
@@ -176,7 +198,8 @@ func TestATotalBeyondTheRangeIsAFault(t *testing.T) {
 	w.get(adminKey, "/v0/projects/P2/budget").want(t, 200, "")
 	sums(-most)
 	w.budgetRow("B2", "P1", "k", -1)
-	if r := w.get(adminKey, "/v0/projects/P1/budget?level=budget").want(t, 200, ""); !strings.Contains(string(r.body), `"budget":{"value":9007199254740990,"currency":"EUR"}`) {
+	if r := w.get(adminKey, "/v0/projects/P1/budget?level=budget").want(t, 200, ""); !strings.Contains(string(r.body),
+		`"budget":{"value":9007199254740990,"currency":"EUR"}`) {
 		t.Errorf("got %s", r.body)
 	}
 }

@@ -12,7 +12,8 @@ import (
 type contractField = resource.Field[reader.Contract]
 
 // contractTable is what the API shows of a contract (docs/calculations.md#contracts).
-var contractTable = resource.NewTable("Contract", "A contract with a contractor. Amounts are net, in the contract's currency.",
+var contractTable = resource.NewTable("Contract",
+	"A contract with a contractor. Amounts are net, in the contract's currency.",
 	contractField{Name: "id", Groups: access.Core, Required: true,
 		Value: resource.Text(func(c *reader.Contract) string { return string(c.ID) })},
 	contractField{Name: "projectId", Groups: access.Core, Required: true,
@@ -20,7 +21,8 @@ var contractTable = resource.NewTable("Contract", "A contract with a contractor.
 	contractField{Name: "name", Groups: access.Core, Required: true,
 		Value: resource.NullText(func(c *reader.Contract) events.Opt[string] { return c.Name })},
 	contractField{Name: "status", Groups: access.Core,
-		Value:       resource.NullText(func(c *reader.Contract) events.Opt[string] { return events.Some(c.Status) }).OneOf("setup", "signed", "completed", "cancelled"),
+		Value: resource.NullText(func(c *reader.Contract) events.Opt[string] { return events.Some(c.Status) }).
+			OneOf("setup", "signed", "completed", "cancelled"),
 		Description: "Signed and completed contracts count as committed in the budget; setup and cancelled ones do not."},
 	contractField{Name: "startDate", Groups: access.Core, Required: true,
 		Value: resource.NullDate(func(c *reader.Contract) events.Opt[calendar.Date] { return c.StartDate })},
@@ -47,11 +49,13 @@ var contractTable = resource.NewTable("Contract", "A contract with a contractor.
 	contractFigure("pendingChanges", "Increases by amendments that await approval.",
 		func(f *analytics.ContractFigures) analytics.Int128 { return f.PendingChanges }),
 	contractField{Name: "reclassRecordIds", Groups: access.Amounts, Reads: reader.ContractReclass,
-		Value:       resource.Texts(func(c *reader.Contract) []string { return c.ReclassRecordIDs }),
-		Description: "Linked records that are coded to a budget line outside the contract's: they count pro rata on its lines and should be re-coded."},
+		Value: resource.Texts(func(c *reader.Contract) []string { return c.ReclassRecordIDs }),
+		Description: "Linked records that are coded to a budget line outside the contract's: they count pro rata on its " +
+			"lines and should be re-coded."},
 	contractField{Name: "locked", Groups: access.Amounts, Reads: reader.ContractFigures,
-		Value:       resource.Flag(func(c *reader.Contract) bool { return c.Figures.Locked }),
-		Description: "True after the first approved amendment or linked invoice: from then on only amendments change amount and lines."},
+		Value: resource.Flag(func(c *reader.Contract) bool { return c.Figures.Locked }),
+		Description: "True after the first approved amendment or linked invoice: from then on only amendments change " +
+			"amount and lines."},
 	contractField{Name: "allocations", Groups: access.Budget,
 		Value:       resource.List(contractAllocationTable, contractAllocations),
 		Description: "The budget lines of the base contract; empty while it is not allocated."},
@@ -96,11 +100,14 @@ func contractAllocations(c *reader.Contract) []contractAllocation {
 	return all
 }
 
-var contractAllocationTable = resource.NewTable("ContractAllocation", "What the base contract allocates to one budget line.",
+var contractAllocationTable = resource.NewTable("ContractAllocation",
+	"What the base contract allocates to one budget line.",
 	resource.Field[contractAllocation]{Name: "budgetNodeId", Groups: access.Budget, Required: true,
 		Value: resource.Text(func(a *contractAllocation) string { return a.NodeID })},
 	resource.Field[contractAllocation]{Name: "amount", Groups: access.Budget | access.Amounts,
-		Value: resource.NullAmount(func(a *contractAllocation) (events.Opt[int64], string) { return events.Some(a.Value), a.currency })},
+		Value: resource.NullAmount(func(a *contractAllocation) (events.Opt[int64], string) {
+			return events.Some(a.Value), a.currency
+		})},
 )
 
 // contractAmendment is a change order, in the contract's currency.
@@ -122,12 +129,16 @@ var amendmentTable = resource.NewTable("Amendment", "A change order of a contrac
 	resource.Field[contractAmendment]{Name: "id", Groups: access.Amounts, Required: true,
 		Value: resource.Text(func(a *contractAmendment) string { return a.ID })},
 	resource.Field[contractAmendment]{Name: "budgetNodeId", Groups: access.Amounts, Required: true,
-		Value:       resource.NullText(func(a *contractAmendment) events.Opt[string] { return a.NodeID }).OrNullWithout(access.Budget),
+		Value: resource.NullText(func(a *contractAmendment) events.Opt[string] { return a.NodeID }).
+			OrNullWithout(access.Budget),
 		Description: "Null also for who may not see the field group budget."},
 	resource.Field[contractAmendment]{Name: "amount", Groups: access.Amounts, Required: true,
-		Value: resource.Figure(func(a *contractAmendment) (analytics.Int128, string) { return analytics.Int(a.Value), a.currency })},
+		Value: resource.Figure(func(a *contractAmendment) (analytics.Int128, string) {
+			return analytics.Int(a.Value), a.currency
+		})},
 	resource.Field[contractAmendment]{Name: "status", Groups: access.Amounts, Required: true,
-		Value: resource.Text(func(a *contractAmendment) string { return a.Status }).OneOf("draft", "pending", "approved", "rejected")},
+		Value: resource.Text(func(a *contractAmendment) string { return a.Status }).
+			OneOf("draft", "pending", "approved", "rejected")},
 	resource.Field[contractAmendment]{Name: "date", Groups: access.Amounts, Required: true,
 		Value: resource.NullDate(func(a *contractAmendment) events.Opt[calendar.Date] { return a.Date })},
 	resource.Field[contractAmendment]{Name: "title", Groups: access.Amounts, Required: true,

@@ -12,7 +12,8 @@ import (
 type contractorField = resource.Field[reader.Contractor]
 
 // contractorTable is what the API shows of a contractor.
-var contractorTable = resource.NewTable("Contractor", "A company that records or contracts refer to. Bank data are never shown.",
+var contractorTable = resource.NewTable("Contractor",
+	"A company that records or contracts refer to. Bank data are never shown.",
 	contractorField{Name: "id", Groups: access.Core, Required: true,
 		Value: resource.Text(func(c *reader.Contractor) string { return c.ID })},
 	contractorField{Name: "name", Groups: access.Core, Required: true,
@@ -29,11 +30,12 @@ var contractorTable = resource.NewTable("Contractor", "A company that records or
 
 var listContractors = operation{
 	id: "listContractors", path: "/v0/contractors",
-	summary:     "List contractors",
-	description: "The contractors that a record or contract of a project refers to which the caller may see, ascending by id.",
-	params:      paging,
-	lists:       reader.ContractorsTable,
-	returns:     list(contractorTable.Reference()),
+	summary: "List contractors",
+	description: "The contractors that a record or contract of a project refers to which the caller may see, ascending " +
+		"by id.",
+	params:  paging,
+	lists:   reader.ContractorsTable,
+	returns: list(contractorTable.Reference()),
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
 		wanted := reader.ContractorPage{Tenant: c.caller.Tenant(), After: c.after, Limit: c.limit()}
 		for _, p := range c.caller.Projects() {

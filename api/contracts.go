@@ -45,7 +45,8 @@ var listContracts = operation{
 		if err != nil {
 			return nil, err
 		}
-		return writeList(contractTable, contracts, func(v *reader.Contract) access.Groups { return groups[v.ProjectID] }, end), nil
+		return writeList(contractTable, contracts,
+			func(v *reader.Contract) access.Groups { return groups[v.ProjectID] }, end), nil
 	},
 }
 

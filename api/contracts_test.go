@@ -17,9 +17,11 @@ func TestAContractIsShownInFull(t *testing.T) {
 	// Given a contract with a record that is booked outside its lines
 	w := budgeted(t)
 	want := `{"id":"C1","projectId":"P1","name":"Shell","status":"signed","startDate":"2026-01-07","endDate":null,"counterparty":{"id":"K1","name":"Bau GmbH"},` +
-		`"committed":` + eur(500) + `,"invoiced":` + eur(120) + `,"paid":` + eur(0) + `,"openCommitment":` + eur(380) + `,"overInvoiced":` + eur(0) + `,"pendingChanges":` + eur(30) +
+		`"committed":` + eur(500) + `,"invoiced":` + eur(120) + `,"paid":` + eur(0) + `,"openCommitment":` + eur(380) +
+		`,"overInvoiced":` + eur(0) + `,"pendingChanges":` + eur(30) +
 		`,"reclassRecordIds":["R2"],"locked":true,"allocations":[{"budgetNodeId":"i","amount":` + eur(450) + `}],` +
-		`"amendments":[{"id":"A1","budgetNodeId":"i","amount":` + eur(50) + `,"status":"approved","date":"2026-02-01","title":"More"},` +
+		`"amendments":[{"id":"A1","budgetNodeId":"i","amount":` + eur(50) +
+		`,"status":"approved","date":"2026-02-01","title":"More"},` +
 		`{"id":"A2","budgetNodeId":"i","amount":` + eur(30) + `,"status":"pending","date":null,"title":null}]}`
 	empty := func(id, status, currency, allocated string) string {
 		amount := func(n int) string { return fmt.Sprintf(`{"value":%d,"currency":"%s"}`, n, currency) }
@@ -28,8 +30,10 @@ func TestAContractIsShownInFull(t *testing.T) {
 			committed, open, over = amount(9), amount(9), amount(0)
 			allocated = `{"budgetNodeId":"k","amount":` + amount(9) + `}`
 		}
-		return `{"id":"` + id + `","projectId":"P1","name":null,"status":"` + status + `","startDate":null,"endDate":null,"counterparty":null,"committed":` + committed +
-			`,"invoiced":` + amount(0) + `,"paid":` + amount(0) + `,"openCommitment":` + open + `,"overInvoiced":` + over + `,"pendingChanges":` + amount(0) +
+		return `{"id":"` + id + `","projectId":"P1","name":null,"status":"` + status +
+			`","startDate":null,"endDate":null,"counterparty":null,"committed":` + committed +
+			`,"invoiced":` + amount(0) + `,"paid":` + amount(0) + `,"openCommitment":` + open + `,"overInvoiced":` + over +
+			`,"pendingChanges":` + amount(0) +
 			`,"reclassRecordIds":[],"locked":false,"allocations":[` + allocated + `],"amendments":[]}`
 	}
 	// When it is asked for, alone and in the list
@@ -39,7 +43,8 @@ func TestAContractIsShownInFull(t *testing.T) {
 	if string(one.body) != want {
 		t.Errorf("got  %s\nwant %s", one.body, want)
 	}
-	all := `{"data":[` + want + `,` + empty("C2", "signed", "CHF", "k") + `,` + empty("C3", "setup", "EUR", "") + `],"page":{"nextCursor":null,"limit":50}}`
+	all := `{"data":[` + want + `,` + empty("C2", "signed", "CHF", "k") + `,` + empty("C3", "setup", "EUR", "") +
+		`],"page":{"nextCursor":null,"limit":50}}`
 	if string(list.body) != all {
 		t.Errorf("got  %s\nwant %s", list.body, all)
 	}
@@ -53,8 +58,10 @@ func TestAContractIsShownInFull(t *testing.T) {
 func TestRecordsToRecode(t *testing.T) {
 	// Given a contract on s, of which i and the inactive x are below
 	w := structured(t)
-	w.contractOf("C1", events.Contract{ProjectID: "P1", Allocations: []events.ContractAllocation{{NodeID: "s", Value: 1000}}})
-	w.contractOf("C2", events.Contract{ProjectID: "P1", Allocations: []events.ContractAllocation{{NodeID: "k", Value: 1000}}})
+	w.contractOf("C1", events.Contract{ProjectID: "P1",
+		Allocations: []events.ContractAllocation{{NodeID: "s", Value: 1000}}})
+	w.contractOf("C2", events.Contract{ProjectID: "P1",
+		Allocations: []events.ContractAllocation{{NodeID: "k", Value: 1000}}})
 	book := func(id, contract, node, step string, change func(*events.Record)) {
 		r := invoice("P1", node, contract, step, 10)
 		change(&r)
@@ -72,9 +79,11 @@ func TestRecordsToRecode(t *testing.T) {
 	book("z-outside", "C1", "k", "paid", asIs)
 	book("a-above", "C1", "t", "setup", asIs)
 	book("m-unknown", "C1", "nowhere", "approval", asIs)
-	book("c-nothing", "C1", "k", "setup", func(r *events.Record) { r.Net, r.Allocations[0].Net = some(int64(0)), some(int64(0)) })
+	book("c-nothing", "C1", "k", "setup",
+		func(r *events.Record) { r.Net, r.Allocations[0].Net = some(int64(0)), some(int64(0)) })
 	book("n-split", "C1", "s", "setup", func(r *events.Record) {
-		r.Net, r.Allocations = some(int64(0)), append(r.Allocations, events.RecordAllocation{NodeID: some("k"), Net: some(int64(-10))})
+		r.Net, r.Allocations = some(int64(0)), append(r.Allocations,
+			events.RecordAllocation{NodeID: some("k"), Net: some(int64(-10))})
 	})
 	book("b-gone", "C1", "k", "setup", asIs)
 	w.gone("records", "b-gone")
@@ -82,7 +91,8 @@ func TestRecordsToRecode(t *testing.T) {
 	book("b-relinked", "C2", "k", "setup", asIs)
 	book("b-recoded", "C1", "k", "setup", asIs)
 	book("b-recoded", "C1", "s", "setup", asIs)
-	book("b-unread", "C1", "k", "setup", func(r *events.Record) { r.Net, r.Allocations[0].Net = events.Opt[int64]{}, events.Opt[int64]{} })
+	book("b-unread", "C1", "k", "setup",
+		func(r *events.Record) { r.Net, r.Allocations[0].Net = events.Opt[int64]{}, events.Opt[int64]{} })
 	// Then those that are coded elsewhere are told, in order
 	want := []any{"a-above", "c-nothing", "m-unknown", "n-split", "z-outside"}
 	if got := w.get(adminKey, "/v0/contracts/C1").json["reclassRecordIds"]; !same(got, want) {
@@ -109,13 +119,15 @@ func TestAContractMovesWithItsFigures(t *testing.T) {
 		t.Fatalf("committed %v", got)
 	}
 	// When it moves to P2, and its record stays
-	w.contractOf("C1", events.Contract{ProjectID: "P2", Allocations: []events.ContractAllocation{{NodeID: "i", Value: 300}}})
+	w.contractOf("C1", events.Contract{ProjectID: "P2",
+		Allocations: []events.ContractAllocation{{NodeID: "i", Value: 300}}})
 	// Then it counts there, without what is linked to it elsewhere
 	if p1, p2 := committed("P1"), committed("P2"); p1 != 0 || p2 != 300 {
 		t.Errorf("committed %v and %v", p1, p2)
 	}
 	c := w.get(adminKey, "/v0/contracts/C1").want(t, 200, "").json
-	if c["projectId"] != "P2" || c["locked"] != false || c["invoiced"].(map[string]any)["value"] != 0.0 || !same(c["reclassRecordIds"], []any{}) {
+	if c["projectId"] != "P2" || c["locked"] != false || c["invoiced"].(map[string]any)["value"] != 0.0 ||
+		!same(c["reclassRecordIds"], []any{}) {
 		t.Errorf("got %v", c)
 	}
 	if ids := w.get(adminKey, "/v0/contracts?projectId=P1").items("id"); !slices.Equal(ids, []string{"C2", "C3"}) {
@@ -136,7 +148,8 @@ func TestAContractMovesWithItsFigures(t *testing.T) {
 	if p2 := committed("P2"); p2 != 0 {
 		t.Errorf("committed %v", p2)
 	}
-	w.contractOf("C9", events.Contract{ProjectID: "P9", Allocations: []events.ContractAllocation{{NodeID: "i", Value: 300}}})
+	w.contractOf("C9", events.Contract{ProjectID: "P9",
+		Allocations: []events.ContractAllocation{{NodeID: "i", Value: 300}}})
 	w.get(adminKey, "/v0/contracts/C9").want(t, 404, "not-found")
 	if ids := w.get(adminKey, "/v0/contracts").items("id"); slices.Contains(ids, "C9") {
 		t.Errorf("all: %v", ids)
@@ -146,10 +159,12 @@ func TestAContractMovesWithItsFigures(t *testing.T) {
 func TestAWithdrawnAmendmentLeavesNothing(t *testing.T) {
 	w := structured(t)
 	contract := func(amendments ...events.Amendment) events.Contract {
-		return events.Contract{ProjectID: "P1", Allocations: []events.ContractAllocation{{NodeID: "i", Value: 100}}, Amendments: amendments}
+		return events.Contract{ProjectID: "P1", Allocations: []events.ContractAllocation{{NodeID: "i", Value: 100}},
+			Amendments: amendments}
 	}
 	w.contractOf("C1", contract(
-		events.Amendment{ID: "A1", NodeID: some("k"), Value: 7, Status: "approved"}, events.Amendment{ID: "A2", NodeID: some("k"), Value: 9, Status: "pending"}))
+		events.Amendment{ID: "A1", NodeID: some("k"), Value: 7, Status: "approved"}, events.Amendment{ID: "A2",
+			NodeID: some("k"), Value: 9, Status: "pending"}))
 	w.contractOf("C1", contract())
 	nodes := w.get(adminKey, "/v0/projects/P1/budget").want(t, 200, "").json["nodes"].([]any)
 	for _, item := range nodes {
@@ -172,7 +187,8 @@ func TestContractorsAreThoseThatProjectsReferTo(t *testing.T) {
 	w.key("U-admin", strangerKey, func(k *events.Key) { k.ProjectIDs = some([]string{"P1"}) })
 	w.seen(strangerKey, "P1")
 	for _, id := range []string{"a-record", "b-contract", "c-both", "d-hidden", "e-nobody", "f-moved", "g-gone"} {
-		w.company(id, events.Contractor{Name: some("Company " + id), City: some("Graz"), Country: some("AT"), TaxID: some("T" + id), RegistrationNumber: some("FN " + id)})
+		w.company(id, events.Contractor{Name: some("Company " + id), City: some("Graz"), Country: some("AT"),
+			TaxID: some("T" + id), RegistrationNumber: some("FN " + id)})
 	}
 	refer := func(record, project, contractor string) {
 		r := invoice(project, "", "", "rejected", 1)
@@ -190,7 +206,8 @@ func TestContractorsAreThoseThatProjectsReferTo(t *testing.T) {
 	w.contractOf("C1", events.Contract{ProjectID: "P1", ContractorID: some("b-contract"), Status: "cancelled"})
 	w.contractOf("C2", events.Contract{ProjectID: "P1", ContractorID: some("c-both")})
 	// Then
-	if got, want := w.get(adminKey, "/v0/contractors").items("id"), []string{"a-record", "b-contract", "c-both", "d-hidden", "f-moved"}; !slices.Equal(got, want) {
+	if got, want := w.get(adminKey, "/v0/contractors").items("id"), []string{"a-record", "b-contract", "c-both",
+		"d-hidden", "f-moved"}; !slices.Equal(got, want) {
 		t.Errorf("of both projects %v, want %v", got, want)
 	}
 	r := w.get(strangerKey, "/v0/contractors").want(t, 200, "")
@@ -219,7 +236,8 @@ func TestWalksMeetEverythingOnce(t *testing.T) {
 		project := []string{"P1", "P2"}[i%2]
 		w.company(id, events.Contractor{Name: some(fmt.Sprint(i))})
 		w.contractOf(id, events.Contract{ProjectID: project, ContractorID: some(id), Name: some(fmt.Sprint(i))})
-		s := events.ForecastSnapshot{ProjectID: "P1", Month: month + calendar.Month(i/7), Version: int64(1 + i%7/3), Status: "submitted"}
+		s := events.ForecastSnapshot{ProjectID: "P1", Month: month + calendar.Month(i/7), Version: int64(1 + i%7/3),
+			Status: "submitted"}
 		w.snapshot(id, s)
 		newest = append(newest, analytics.Snapshot{ID: id, ForecastSnapshot: s})
 	}
@@ -245,7 +263,8 @@ func TestWalksMeetEverythingOnce(t *testing.T) {
 	}
 	cursor := ""
 	for range 100 {
-		page := w.get(adminKey, fmt.Sprintf("/v0/projects/P1/forecast/snapshots?limit=%d%s", limit(), cursor)).want(t, 200, "")
+		page := w.get(adminKey, fmt.Sprintf("/v0/projects/P1/forecast/snapshots?limit=%d%s", limit(), cursor)).want(t, 200,
+			"")
 		for _, item := range page.json["data"].([]any) {
 			s := item.(map[string]any)
 			got = append(got, fmt.Sprintf("%s/%v", s["month"], s["version"]))

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// cors lets pages of the given origins call the API from a browser. Preflights are answered before authentication: browsers send no
-// token with them. Without origins it does nothing.
+// cors lets pages of the given origins call the API from a browser. Preflights are answered before authentication:
+// browsers send no token with them. Without origins it does nothing.
 func cors(origins []string, next http.Handler) http.Handler {
 	if len(origins) == 0 {
 		return next

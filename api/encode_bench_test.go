@@ -17,26 +17,35 @@ import (
 // typicalRecords are as a page holds them: most paid, some split.
 func typicalRecords(n int) []reader.Record {
 	node := func(i int) analytics.NodeRef {
-		return analytics.NodeRef{NodeID: events.Some(fmt.Sprintf("node-%d", i)), Code: events.Some("01-0001-01"), Name: events.Some("Concrete works"), BudgetName: events.Some("Construction")}
+		return analytics.NodeRef{NodeID: events.Some(fmt.Sprintf("node-%d", i)), Code: events.Some("01-0001-01"),
+			Name: events.Some("Concrete works"), BudgetName: events.Some("Construction")}
 	}
 	records := make([]reader.Record, n)
 	for i := range records {
 		net := int64(1_000_00 + i)
-		allocations := []reader.RecordAllocation{{Allocation: analytics.Allocation{BudgetNode: node(i), Net: events.Some(net)}, Currency: "EUR"}}
+		allocations := []reader.RecordAllocation{{Allocation: analytics.Allocation{BudgetNode: node(i),
+			Net: events.Some(net)}, Currency: "EUR"}}
 		if i%5 == 0 {
 			allocations = append(allocations, allocations[0])
 		}
+		var sole events.Opt[analytics.NodeRef]
+		if len(allocations) == 1 {
+			sole = events.Some(allocations[0].BudgetNode)
+		}
 		records[i] = reader.Record{
-			ID: fmt.Sprintf("%016x", i*7919), Status: "paid", PaidOn: events.Some(calendar.NewDate(2026, 4, 1)), Bookings: allocations,
+			ID: fmt.Sprintf("%016x", i*7919), Status: "paid", PaidOn: events.Some(calendar.NewDate(2026, 4, 1)),
+			Bookings: allocations, SoleLine: sole,
 			Codes: []events.AccountingCode{{System: "datev", Code: "0700-00", Name: events.Some("Assets"), Inherited: true}},
 			Record: events.Record{
 				ProjectID: "project-1", Direction: "out", Source: "invoice", WorkflowStep: events.Some("Paid"),
-				ContractorID: events.Some(fmt.Sprintf("contractor-%d", i)), CounterpartyName: events.Some("Müller Bau GmbH & Co KG"),
-				InvoiceNumber:   events.Some(fmt.Sprintf("RE-2026-%d", i)),
-				RecognitionDate: events.Some(calendar.NewDate(2026, 3, 2)), DueDate: events.Some(calendar.NewDate(2026, 4, 1)),
+				ContractorID:     events.Some(fmt.Sprintf("contractor-%d", i)),
+				CounterpartyName: events.Some("Müller Bau GmbH & Co KG"),
+				InvoiceNumber:    events.Some(fmt.Sprintf("RE-2026-%d", i)),
+				RecognitionDate:  events.Some(calendar.NewDate(2026, 3, 2)), DueDate: events.Some(calendar.NewDate(2026, 4, 1)),
 				Currency: events.Some("EUR"), Net: events.Some(net), Tax: events.Some(net / 5), Gross: events.Some(net + net/5),
 				Documents: []events.Document{{Name: "invoice.pdf", Kind: "original"}},
-				Intake:    events.Intake{Channel: "email", Status: events.Some("completed"), ReceivedAt: events.Some(time.Date(2026, 3, 1, 10, 15, 0, 0, time.UTC))},
+				Intake: events.Intake{Channel: "email", Status: events.Some("completed"),
+					ReceivedAt: events.Some(time.Date(2026, 3, 1, 10, 15, 0, 0, time.UTC))},
 			},
 		}
 	}

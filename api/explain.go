@@ -19,7 +19,8 @@ func explain(k *problem.Kind, accept string) reply {
 	case "text/html":
 		return reply{status: http.StatusOK, contentType: typeHTML, body: []byte(explainHTML(k))}
 	case "text/markdown":
-		return reply{status: http.StatusOK, contentType: typeMarkdown, body: fmt.Appendf(nil, "# %s\n\n`%s`, status %d\n\n%s\n", k.Title, k.Type(), k.Status, k.Meaning)}
+		return reply{status: http.StatusOK, contentType: typeMarkdown,
+			body: fmt.Appendf(nil, "# %s\n\n`%s`, status %d\n\n%s\n", k.Title, k.Type(), k.Status, k.Meaning)}
 	}
 	b := append([]byte(nil), `{"type":`...)
 	b = jsontext.AppendString(b, k.Type())
@@ -46,8 +47,8 @@ func explainHTML(k *problem.Kind) string {
 		"</p><p>" + text.String() + "</p></body></html>\n"
 }
 
-// preferred is the media type of the offers that an Accept header likes best, the first of equals, and the first of all when it
-// accepts none.
+// preferred is the media type of the offers that an Accept header likes best, the first of equals, and the first of all
+// when it accepts none.
 func preferred(accept string, offers ...string) string {
 	best, most := offers[0], 0.0
 	for _, offer := range offers {

@@ -18,7 +18,8 @@ func OperationIDs() []string {
 // Description is the OpenAPI document without a base path.
 func Description() ([]byte, error) { return describe(operations(), "") }
 
-// CursorBehind makes the cursor that a page ending with the id would have, for the request with this path, query and key.
+// CursorBehind makes the cursor that a page ending with the id would have, for the request with this path, query and
+// key.
 func (s *Server) CursorBehind(path, raw, key, id string) (string, error) {
 	store, err := s.access.Store()
 	if err != nil {
@@ -31,5 +32,5 @@ func (s *Server) CursorBehind(path, raw, key, id string) (string, error) {
 	operation, names, _ := s.routes.match(path)
 	values, _ := query.Parse(raw, operation.params)
 	c := &call{operation: operation, caller: caller, path: names, values: values}
-	return s.cursors.Seal(placeOf(id), c.binding())
+	return s.cursors.Seal(rankedPlace("", id), c.binding())
 }

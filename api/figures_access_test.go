@@ -9,28 +9,34 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// figureGroups are the groups that members need, by the resource that they are of: the test's own copy of spec sections 2.4 to 2.9.
-// What is not listed is core.
+// figureGroups are the groups that members need, by the resource that they are of: the test's own copy of spec sections
+// 2.4 to 2.9. What is not listed is core.
 var figureGroups = map[string]map[string][]string{
 	"budget": {
-		"structureId": {"budget"}, "nodes": {"budget"}, "unallocated": {"amounts", "budget"}, "unallocatedBudget": {"amounts", "budget"},
-		"excluded": {"amounts"}, "excludedCommitted": {"amounts", "budget"},
+		"structureId": {"budget"}, "nodes": {"budget"}, "unallocated": {"amounts", "budget"},
+		"unallocatedBudget": {"amounts", "budget"},
+		"excluded":          {"amounts"}, "excludedCommitted": {"amounts", "budget"},
 	},
 	"nodes": { // seen with budget alone
-		"budget": {"amounts"}, "invoiced": {"amounts"}, "paid": {"amounts"}, "invoicedByStatus": {"amounts"}, "invoicedGross": {"amounts"}, "paidGross": {"amounts"},
-		"committed": {"amounts"}, "openCommitment": {"amounts"}, "overInvoiced": {"amounts"}, "pendingChanges": {"amounts"}, "uncommitted": {"amounts"},
-		"uncommittedDefaulted": {"amounts"}, "eac": {"amounts"}, "variance": {"amounts"}, "costToComplete": {"amounts"}, "accountingCodes": {"accounting"},
+		"budget": {"amounts"}, "invoiced": {"amounts"}, "paid": {"amounts"}, "invoicedByStatus": {"amounts"},
+		"invoicedGross": {"amounts"}, "paidGross": {"amounts"},
+		"committed": {"amounts"}, "openCommitment": {"amounts"}, "overInvoiced": {"amounts"}, "pendingChanges": {"amounts"},
+		"uncommitted":          {"amounts"},
+		"uncommittedDefaulted": {"amounts"}, "eac": {"amounts"}, "variance": {"amounts"}, "costToComplete": {"amounts"},
+		"accountingCodes": {"accounting"},
 	},
 	"contract": {
-		"counterparty": {"amounts"}, "committed": {"amounts"}, "invoiced": {"amounts"}, "paid": {"amounts"}, "openCommitment": {"amounts"}, "overInvoiced": {"amounts"},
-		"pendingChanges": {"amounts"}, "reclassRecordIds": {"amounts"}, "locked": {"amounts"}, "allocations": {"budget"}, "amendments": {"amounts"},
+		"counterparty": {"amounts"}, "committed": {"amounts"}, "invoiced": {"amounts"}, "paid": {"amounts"},
+		"openCommitment": {"amounts"}, "overInvoiced": {"amounts"},
+		"pendingChanges": {"amounts"}, "reclassRecordIds": {"amounts"}, "locked": {"amounts"}, "allocations": {"budget"},
+		"amendments": {"amounts"},
 	},
 	"allocations": {"amount": {"amounts"}},
 	"contractor":  {"taxId": {"tax"}, "registrationNumber": {"tax"}},
 }
 
-// visible takes from what an admin sees what a caller with these groups may not see. The one value that changes is an amendment's
-// line, null for who may not see lines.
+// visible takes from what an admin sees what a caller with these groups may not see. The one value that changes is an
+// amendment's line, null for who may not see lines.
 func visible(resource string, admin map[string]any, groups []string) map[string]any {
 	left := make(map[string]any)
 	for name, value := range admin {
@@ -84,7 +90,8 @@ func TestEverySetOfGroupsSeesItsPartOfTheFigures(t *testing.T) {
 			contractors: data(contractors, "contractor", groups),
 		}
 		if amounts {
-			want[asOf], want[snapshots], want[snapshot] = visible("budget", admin[asOf], groups), admin[snapshots], admin[snapshot]
+			want[asOf], want[snapshots], want[snapshot] = visible("budget", admin[asOf],
+				groups), admin[snapshots], admin[snapshot]
 		} else {
 			w.get(key, asOf).want(t, 400, "filter-not-allowed")
 			w.get(key, "/v0/projects/P1/budget?asOf=1999-01").want(t, 400, "filter-not-allowed")
@@ -118,7 +125,8 @@ func TestEverySetOfGroupsSeesItsPartOfTheFigures(t *testing.T) {
 	if got := w.get(guestKey, budget); string(got.body) != `{"projectId":"P1","currency":"EUR"}` {
 		t.Errorf("a guest's budget: %s", got.body)
 	}
-	if got := w.get(guestKey, contract); string(got.body) != `{"id":"C1","projectId":"P1","name":"Shell","status":"signed","startDate":"2026-01-07","endDate":null}` {
+	if got := w.get(guestKey,
+		contract); string(got.body) != `{"id":"C1","projectId":"P1","name":"Shell","status":"signed","startDate":"2026-01-07","endDate":null}` {
 		t.Errorf("a guest's contract: %s", got.body)
 	}
 	// And a stranger nothing.
@@ -128,7 +136,8 @@ func TestEverySetOfGroupsSeesItsPartOfTheFigures(t *testing.T) {
 		w.get(strangerKey, path).want(t, 404, "not-found")
 	}
 	for _, path := range []string{contracts, contractors} {
-		if got := w.get(strangerKey, path).want(t, 200, ""); string(got.body) != `{"data":[],"page":{"nextCursor":null,"limit":50}}` {
+		if got := w.get(strangerKey, path).want(t, 200,
+			""); string(got.body) != `{"data":[],"page":{"nextCursor":null,"limit":50}}` {
 			t.Errorf("%s: %s", path, got.body)
 		}
 	}
@@ -146,7 +155,9 @@ func TestGroupsAreThoseOfTheObjectsProject(t *testing.T) {
 	for id, refers := range map[string][]string{"K-both": {"P1", "P2"}, "K-guest": {"P2"}} {
 		w.company(id, events.Contractor{TaxID: some("secret " + id)})
 		for _, project := range refers {
-			w.contractOf(id+project, events.Contract{ProjectID: project, ContractorID: some(id), Allocations: []events.ContractAllocation{{NodeID: "i", Value: 1}}})
+			w.contractOf(id+project,
+				events.Contract{ProjectID: project, ContractorID: some(id),
+					Allocations: []events.ContractAllocation{{NodeID: "i", Value: 1}}})
 		}
 	}
 	// When he lists contracts and contractors
@@ -168,7 +179,8 @@ func TestGroupsAreThoseOfTheObjectsProject(t *testing.T) {
 	}
 	w.get(guestKey, "/v0/projects/P2/budget?asOf=2026-03").want(t, 400, "filter-not-allowed")
 	w.get(guestKey, "/v0/projects/P1/budget?asOf=2026-03").want(t, 200, "")
-	if got := w.get(guestKey, "/v0/projects/P2/forecast/snapshots"); string(got.body) != `{"data":[],"page":{"nextCursor":null,"limit":50}}` {
+	if got := w.get(guestKey,
+		"/v0/projects/P2/forecast/snapshots"); string(got.body) != `{"data":[],"page":{"nextCursor":null,"limit":50}}` {
 		t.Errorf("got %s", got.body)
 	}
 }

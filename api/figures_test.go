@@ -10,8 +10,8 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// structured has a project P1 on structure S1: top line t with sub-lines s (its item i) and k, an inactive line x below s, and y of
-// another structure.
+// structured has a project P1 on structure S1: top line t with sub-lines s (its item i) and k, an inactive line x below
+// s, and y of another structure.
 func structured(t testing.TB) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -21,12 +21,18 @@ func structured(t testing.TB) *world {
 	code := func(system, code string) events.AccountingCode {
 		return events.AccountingCode{System: system, Code: code}
 	}
-	w.node("t", events.BudgetNode{StructureID: s1, Level: "budget", Code: "1", Name: "Construction", Active: true, AccountingCodes: []events.AccountingCode{code("datev", "0700-00"), code("yardi", "1-TOP")}})
-	w.node("s", events.BudgetNode{StructureID: s1, ParentID: events.Some("t"), Level: "subBudget", Code: "01-0001", Name: "Shell", Active: true, AccountingCodes: []events.AccountingCode{code("yardi", "1-SHELL")}})
-	w.node("i", events.BudgetNode{StructureID: s1, ParentID: events.Some("s"), Level: "costItem", Code: "01-0001-01", Name: "Concrete", Active: true})
-	w.node("x", events.BudgetNode{StructureID: s1, ParentID: events.Some("s"), Level: "costItem", Code: "01-0001-02", Name: "Bricks"})
-	w.node("k", events.BudgetNode{StructureID: s1, ParentID: events.Some("t"), Level: "subBudget", Code: "01-0002", Name: "Roof", Active: true, AccountingCodes: []events.AccountingCode{code("sap", "47:11")}})
-	w.node("y", events.BudgetNode{StructureID: events.Some("S2"), Level: "budget", Code: "9", Name: "Foreign", Active: true})
+	w.node("t", events.BudgetNode{StructureID: s1, Level: "budget", Code: "1", Name: "Construction", Active: true,
+		AccountingCodes: []events.AccountingCode{code("datev", "0700-00"), code("yardi", "1-TOP")}})
+	w.node("s", events.BudgetNode{StructureID: s1, ParentID: events.Some("t"), Level: "subBudget", Code: "01-0001",
+		Name: "Shell", Active: true, AccountingCodes: []events.AccountingCode{code("yardi", "1-SHELL")}})
+	w.node("i", events.BudgetNode{StructureID: s1, ParentID: events.Some("s"), Level: "costItem", Code: "01-0001-01",
+		Name: "Concrete", Active: true})
+	w.node("x", events.BudgetNode{StructureID: s1, ParentID: events.Some("s"), Level: "costItem", Code: "01-0001-02",
+		Name: "Bricks"})
+	w.node("k", events.BudgetNode{StructureID: s1, ParentID: events.Some("t"), Level: "subBudget", Code: "01-0002",
+		Name: "Roof", Active: true, AccountingCodes: []events.AccountingCode{code("sap", "47:11")}})
+	w.node("y", events.BudgetNode{StructureID: events.Some("S2"), Level: "budget", Code: "9", Name: "Foreign",
+		Active: true})
 	w.contractor("K1", events.Some("Bau GmbH"))
 	w.contractor("K2", events.Opt[string]{})
 	w.seen(adminKey, "P1")
@@ -39,10 +45,14 @@ func TestARecordIsShownInFull(t *testing.T) {
 	// Given a split invoice that has been paid
 	w := structured(t)
 	w.records(record{
-		id: "R1", project: "P1", direction: "in", status: "paid", workflowStep: "Paid", contractor: "K1", captured: "Baue GmbH", invoiceNumber: "RE-1",
-		recognition: some(calendar.NewDate(2026, 3, 2)), due: some(calendar.NewDate(2026, 4, 1)), cash: some(calendar.NewDate(2026, 4, 1)),
-		currency: "EUR", net: some(int64(100001)), tax: some(int64(20000)), gross: some(int64(120002)), nodes: []string{"i", "k"}, nets: []int64{33333, 66668},
-		documents: `[{"name":"RE \"1\".pdf","kind":"original"},{"name":"ok.pdf","kind":"approved"}]`, channel: "email", intake: "completed",
+		id: "R1", project: "P1", direction: "in", status: "paid", workflowStep: "Paid", contractor: "K1",
+		captured: "Baue GmbH", invoiceNumber: "RE-1",
+		recognition: some(calendar.NewDate(2026, 3, 2)), due: some(calendar.NewDate(2026, 4, 1)),
+		cash:     some(calendar.NewDate(2026, 4, 1)),
+		currency: "EUR", net: some(int64(100001)), tax: some(int64(20000)), gross: some(int64(120002)),
+		nodes: []string{"i", "k"}, nets: []int64{33333, 66668},
+		documents: `[{"name":"RE \"1\".pdf","kind":"original"},{"name":"ok.pdf","kind":"approved"}]`, channel: "email",
+		intake:     "completed",
 		receivedAt: some(time.Date(2026, 3, 1, 10, 15, 0, 250000000, time.UTC)),
 	})
 	// When
@@ -61,7 +71,8 @@ func TestARecordIsShownInFull(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got.body, want)
 	}
 	// And the list shows the same.
-	if list := w.get(adminKey, "/v0/records"); string(list.body) != `{"data":[`+want+`],"page":{"nextCursor":null,"limit":50}}` {
+	if list := w.get(adminKey,
+		"/v0/records"); string(list.body) != `{"data":[`+want+`],"page":{"nextCursor":null,"limit":50}}` {
 		t.Errorf("list %s", list.body)
 	}
 	// And each member that is asked for alone is as in the whole.
@@ -72,7 +83,8 @@ func TestARecordIsShownInFull(t *testing.T) {
 		if name == "id" {
 			one = `{"id":"R1"}`
 		}
-		if list := w.get(adminKey, "/v0/records?fields="+name); string(list.body) != `{"data":[`+one+`],"page":{"nextCursor":null,"limit":50}}` {
+		if list := w.get(adminKey,
+			"/v0/records?fields="+name); string(list.body) != `{"data":[`+one+`],"page":{"nextCursor":null,"limit":50}}` {
 			t.Errorf("%s alone: %s", name, list.body)
 		}
 	}
@@ -85,26 +97,43 @@ func TestFiguresOfARecord(t *testing.T) {
 		member string
 		want   string
 	}{
-		"gross is net and tax when it isn't delivered":     {record{currency: "EUR", net: some(int64(5000)), tax: some(int64(1000))}, "gross", `{"value":6000,"currency":"EUR"}`},
-		"gross is net without a tax":                       {record{currency: "EUR", net: some(int64(-5000))}, "gross", `{"value":-5000,"currency":"EUR"}`},
-		"no amounts until the document is read":            {record{}, "gross", `null`},
-		"an amount at the end of the range":                {record{currency: "EUR", net: some(int64(9007199254740991))}, "net", `{"value":9007199254740991,"currency":"EUR"}`},
-		"a record without coding has one allocation":       {record{currency: "EUR", net: some(int64(7))}, "allocations", `[{"budgetNode":{"nodeId":null,"code":null,"name":null,"budgetName":null},"net":{"value":7,"currency":"EUR"}}]`},
-		"a line of another structure is unknown":           {record{nodes: []string{"y"}, nets: []int64{0}}, "budgetNode", `{"nodeId":null,"code":null,"name":null,"budgetName":null}`},
-		"an allocation has no net before the record has":   {record{nodes: []string{"i"}, nets: []int64{0}}, "allocations", `[{"budgetNode":{"nodeId":"i","code":"01-0001-01","name":"Concrete","budgetName":"Construction"},"net":null}]`},
-		"an inactive line is shown as coded":               {record{nodes: []string{"x"}, nets: []int64{0}}, "budgetNode", `{"nodeId":"x","code":"01-0001-02","name":"Bricks","budgetName":"Construction"}`},
-		"no budgetNode when split":                         {record{nodes: []string{"x", "i"}, nets: []int64{0, 0}}, "budgetNode", `null`},
-		"certified codes count":                            {record{nodes: []string{"i"}, nets: []int64{0}, certified: true, codes: `[{"system":"bmd","code":"7","name":"N","taxKey":"V20","inherited":true},{"system":"x","code":"007"}]`}, "accountingCodes", `[{"system":"bmd","code":"7","name":"N","taxKey":"V20","inherited":true},{"system":"x","code":"007","name":null,"taxKey":null,"inherited":false}]`},
-		"certified without codes stays empty":              {record{nodes: []string{"i"}, nets: []int64{0}, certified: true}, "accountingCodes", `[]`},
-		"no codes without a line":                          {record{}, "accountingCodes", `[]`},
-		"the captured name when there is no contractor":    {record{captured: "Max"}, "counterparty", `{"contractorId":null,"name":"Max"}`},
-		"the captured name when the contractor has none":   {record{contractor: "K2", captured: "Max"}, "counterparty", `{"contractorId":"K2","name":"Max"}`},
-		"the captured name when the contractor is unknown": {record{contractor: "K3", captured: "Max"}, "counterparty", `{"contractorId":"K3","name":"Max"}`},
-		"no name at all":                                   {record{contractor: "K3"}, "counterparty", `{"contractorId":"K3","name":null}`},
-		"an enumeration may grow":                          {record{source: "bankMatched"}, "source", `"bankMatched"`},
-		"an old instant":                                   {record{receivedAt: some(time.Date(1950, 1, 1, 0, 0, 0, 0, time.UTC))}, "intake", `{"channel":"manual","status":null,"receivedAt":"1950-01-01T00:00:00Z"}`},
-		"the last day of the calendar":                     {record{recognition: some(calendar.MaxDate)}, "recognitionDate", `"2299-12-31"`},
-		"the first day of the calendar":                    {record{due: some(calendar.MinDate)}, "dueDate", `"1900-01-01"`},
+		"gross is net and tax when it isn't delivered": {record{currency: "EUR", net: some(int64(5000)),
+			tax: some(int64(1000))}, "gross", `{"value":6000,"currency":"EUR"}`},
+		"gross is net without a tax": {record{currency: "EUR", net: some(int64(-5000))}, "gross",
+			`{"value":-5000,"currency":"EUR"}`},
+		"no amounts until the document is read": {record{}, "gross", `null`},
+		"an amount at the end of the range": {record{currency: "EUR", net: some(int64(9007199254740991))},
+			"net", `{"value":9007199254740991,"currency":"EUR"}`},
+		"a record without coding has one allocation": {record{currency: "EUR", net: some(int64(7))}, "allocations",
+			`[{"budgetNode":{"nodeId":null,"code":null,"name":null,"budgetName":null},"net":{"value":7,"currency":"EUR"}}]`},
+		"a line of another structure is unknown": {record{nodes: []string{"y"}, nets: []int64{0}}, "budgetNode",
+			`{"nodeId":null,"code":null,"name":null,"budgetName":null}`},
+		"an allocation has no net before the record has": {record{nodes: []string{"i"}, nets: []int64{0}}, "allocations",
+			`[{"budgetNode":{"nodeId":"i","code":"01-0001-01","name":"Concrete","budgetName":"Construction"},"net":null}]`},
+		"an inactive line is shown as coded": {record{nodes: []string{"x"}, nets: []int64{0}}, "budgetNode",
+			`{"nodeId":"x","code":"01-0001-02","name":"Bricks","budgetName":"Construction"}`},
+		"no budgetNode when split": {record{nodes: []string{"x", "i"}, nets: []int64{0, 0}},
+			"budgetNode", `null`},
+		"certified codes count": {record{nodes: []string{"i"}, nets: []int64{0}, certified: true,
+			codes: `[{"system":"bmd","code":"7","name":"N","taxKey":"V20","inherited":true},{"system":"x","code":"007"}]`},
+			"accountingCodes", `[{"system":"bmd","code":"7","name":"N","taxKey":"V20","inherited":true},{"system":"x","code":"007","name":null,"taxKey":null,"inherited":false}]`},
+		"certified without codes stays empty": {record{nodes: []string{"i"}, nets: []int64{0}, certified: true},
+			"accountingCodes", `[]`},
+		"no codes without a line": {record{}, "accountingCodes", `[]`},
+		"the captured name when there is no contractor": {record{captured: "Max"}, "counterparty",
+			`{"contractorId":null,"name":"Max"}`},
+		"the captured name when the contractor has none": {record{contractor: "K2", captured: "Max"}, "counterparty",
+			`{"contractorId":"K2","name":"Max"}`},
+		"the captured name when the contractor is unknown": {record{contractor: "K3", captured: "Max"}, "counterparty",
+			`{"contractorId":"K3","name":"Max"}`},
+		"no name at all": {record{contractor: "K3"}, "counterparty",
+			`{"contractorId":"K3","name":null}`},
+		"an enumeration may grow": {record{source: "bankMatched"}, "source", `"bankMatched"`},
+		"an old instant": {record{receivedAt: some(time.Date(1950, 1, 1, 0, 0, 0, 0,
+			time.UTC))}, "intake", `{"channel":"manual","status":null,"receivedAt":"1950-01-01T00:00:00Z"}`},
+		"the last day of the calendar": {record{recognition: some(calendar.MaxDate)}, "recognitionDate",
+			`"2299-12-31"`},
+		"the first day of the calendar": {record{due: some(calendar.MinDate)}, "dueDate", `"1900-01-01"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.record.id, c.record.project = name, "P1"
@@ -134,7 +163,8 @@ func TestChangesShowAtOnce(t *testing.T) {
 	w.records(record{id: "R1", project: "P1", contractor: "K1", nodes: []string{"i"}, nets: []int64{0}})
 	w.get(adminKey, "/v0/records/R1").want(t, http.StatusOK, "")
 	// When they change
-	w.node("i", events.BudgetNode{StructureID: some("S1"), ParentID: some("k"), Level: "costItem", Code: "new", Name: "New", Active: true})
+	w.node("i", events.BudgetNode{StructureID: some("S1"), ParentID: some("k"), Level: "costItem", Code: "new",
+		Name: "New", Active: true})
 	w.contractor("K1", some("New GmbH"))
 	// Then the next answer knows
 	r := w.get(adminKey, "/v0/records/R1")
@@ -149,11 +179,13 @@ func TestWhatIsGoneDoesNotExist(t *testing.T) {
 	w := structured(t)
 	w.project("P2", events.Project{})
 	w.seen(adminKey, "P1", "P2")
-	w.records(record{id: "gone", project: "P1"}, record{id: "moved", project: "P1"}, record{id: "homeless", project: "P9"}, record{id: "stays", project: "P1"})
+	w.records(record{id: "gone", project: "P1"}, record{id: "moved", project: "P1"}, record{id: "homeless", project: "P9"},
+		record{id: "stays", project: "P1"})
 	unknown := w.get(adminKey, "/v0/records/never").want(t, 404, "not-found")
 
 	// When one is deleted, one moves to another project
-	w.records(record{id: "gone", project: "P1", version: 2, deleted: true}, record{id: "moved", project: "P1", version: 2, deleted: true}, record{id: "moved", project: "P2", version: 2})
+	w.records(record{id: "gone", project: "P1", version: 2, deleted: true},
+		record{id: "moved", project: "P1", version: 2, deleted: true}, record{id: "moved", project: "P2", version: 2})
 	// Then
 	for _, id := range []string{"gone", "homeless"} {
 		r := w.get(adminKey, "/v0/records/"+id).want(t, 404, "not-found")
@@ -165,7 +197,8 @@ func TestWhatIsGoneDoesNotExist(t *testing.T) {
 		t.Errorf("moved: %s", r.body)
 	}
 	list := w.get(adminKey, "/v0/records?count=true")
-	if got := list.items("id"); len(got) != 2 || got[0] != "moved" || got[1] != "stays" || list.json["page"].(map[string]any)["total"] != 2.0 {
+	if got := list.items("id"); len(got) != 2 || got[0] != "moved" || got[1] != "stays" ||
+		list.json["page"].(map[string]any)["total"] != 2.0 {
 		t.Errorf("list %s", list.body)
 	}
 	// And when the project is deleted, so are its records.

@@ -85,7 +85,8 @@ func newWorld(t testing.TB, change ...func(*api.Options)) *world {
 func connect(t testing.TB, addr, database string) clickhouse.Conn {
 	t.Helper()
 	db, err := clickhouse.Open(&clickhouse.Options{
-		Addr: []string{addr}, Auth: clickhouse.Auth{Database: database}, DialTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second,
+		Addr: []string{addr}, Auth: clickhouse.Auth{Database: database}, DialTimeout: 5 * time.Second,
+		ReadTimeout: 15 * time.Second,
 		Compression: &clickhouse.Compression{Method: clickhouse.CompressionLZ4},
 	})
 	if err != nil {
@@ -99,8 +100,9 @@ func connect(t testing.TB, addr, database string) clickhouse.Conn {
 func (w *world) start(change ...func(*api.Options)) (*api.Server, string) {
 	w.Helper()
 	options := api.Options{
-		ClickHouse: w.db, Kafka: []kgo.Opt{kgo.SeedBrokers(w.broker)}, Environment: environment, QueryTimeout: 10 * time.Second,
-		Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		ClickHouse: w.db, Kafka: []kgo.Opt{kgo.SeedBrokers(w.broker)}, Environment: environment,
+		QueryTimeout: 10 * time.Second,
+		Log:          slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, c := range change {
 		c(&options)
@@ -154,7 +156,8 @@ func (w *world) version(topic events.Topic, id string) int64 {
 // send puts a change of an entity on its topic; data nil deletes it.
 func (w *world) send(topic events.Topic, of, id string, data any) {
 	w.Helper()
-	e := events.Event{Envelope: events.Envelope{ID: id, TenantID: of, Version: w.version(topic, of+"/"+id), Op: events.Upsert, At: time.Now().UTC().Truncate(time.Second)}, Data: data}
+	e := events.Event{Envelope: events.Envelope{ID: id, TenantID: of, Version: w.version(topic, of+"/"+id),
+		Op: events.Upsert, At: time.Now().UTC().Truncate(time.Second)}, Data: data}
 	if data == nil {
 		e.Op = events.Delete
 	}
@@ -185,7 +188,8 @@ func (w *world) key(owner, key string, change func(*events.Key)) {
 	w.Helper()
 	parts := strings.SplitN(key, "_", 4)
 	sum := sha256.Sum256([]byte(parts[3]))
-	data := &events.Key{OwnerUserID: owner, Environment: parts[1], Prefix: parts[2], SecretSHA256: hex.EncodeToString(sum[:]), Financial: true}
+	data := &events.Key{OwnerUserID: owner, Environment: parts[1], Prefix: parts[2],
+		SecretSHA256: hex.EncodeToString(sum[:]), Financial: true}
 	change(data)
 	w.send(events.Keys, tenant, "key-"+parts[2], data)
 }
@@ -193,10 +197,12 @@ func (w *world) key(owner, key string, change func(*events.Key)) {
 // known waits until the key gives access.
 func (w *world) known(key string) {
 	w.Helper()
-	w.eventually(knownWithin, "the key is known", func() bool { return w.get(key, "/v0/projects").status == http.StatusOK })
+	w.eventually(knownWithin, "the key is known",
+		func() bool { return w.get(key, "/v0/projects").status == http.StatusOK })
 }
 
-// insert puts rows into a state table as the ingest does, in one block. The row's head and what is not given have their defaults.
+// insert puts rows into a state table as the ingest does, in one block. The row's head and what is not given have their
+// defaults.
 func (w *world) insert(table string, rows ...map[string]any) {
 	w.Helper()
 	if len(rows) == 0 {
@@ -244,8 +250,10 @@ func (w *world) node(id string, n events.BudgetNode) {
 	}
 	row := func(tenant, project, id string, version uint64) map[string]any {
 		return map[string]any{
-			"tenant": tenant, "project": project, "id": id, "row_version": version, "structure_id": pointer(n.StructureID), "parent_id": pointer(n.ParentID),
-			"level": n.Level, "code": n.Code, "name": n.Name, "description": pointer(n.Description), "active": n.Active, "accounting_codes": codes + "]",
+			"tenant": tenant, "project": project, "id": id, "row_version": version, "structure_id": pointer(n.StructureID),
+			"parent_id": pointer(n.ParentID),
+			"level":     n.Level, "code": n.Code, "name": n.Name, "description": pointer(n.Description), "active": n.Active,
+			"accounting_codes": codes + "]",
 		}
 	}
 	w.insert("budget_nodes",
@@ -308,7 +316,8 @@ func (w *world) roundTrip(request *http.Request) response {
 	body, err := io.ReadAll(answer.Body)
 	w.must(err)
 	out := response{status: answer.StatusCode, header: answer.Header, body: body}
-	if strings.Contains(answer.Header.Get("Content-Type"), "json") && answer.Header.Get("Content-Encoding") == "" && len(body) > 0 {
+	if strings.Contains(answer.Header.Get("Content-Type"), "json") && answer.Header.Get("Content-Encoding") == "" &&
+		len(body) > 0 {
 		w.must(json.Unmarshal(body, &out.json))
 	}
 	return out

@@ -43,7 +43,8 @@ func (w *world) seen(key string, projects ...string) {
 func TestEveryResponseSaysWhichRequestItAnswers(t *testing.T) {
 	w := adminWorld(t)
 	seen := make(map[string]bool)
-	for _, path := range []string{"/v0/projects", "/v0/projects/none", "/v0/none", "/none", "/healthz", "/readyz", "/openapi.json", "/problems/not-found", "/v0/records?x=1"} {
+	for _, path := range []string{"/v0/projects", "/v0/projects/none", "/v0/none", "/none", "/healthz", "/readyz",
+		"/openapi.json", "/problems/not-found", "/v0/records?x=1"} {
 		// When the client brings an id of its own
 		r := w.do(http.MethodGet, adminKey, path, http.Header{"X-Request-Id": {"mine"}})
 		// Then the response has a fresh one, the same as in a problem document
@@ -71,18 +72,22 @@ func TestEveryResponseSaysWhichRequestItAnswers(t *testing.T) {
 func TestPathsAreExactAndMethodsAreFew(t *testing.T) {
 	w := adminWorld(t)
 	for _, path := range []string{
-		"/v0", "/v0/", "/v0/projects/", "/v0//projects", "//v0/projects", "/v0/Projects", "/V0/projects", "/v0/projects/P1/", "/v0/projects/P1/none",
-		"/v0/records/", "/v0/records/R/x", "/v0/projects/%zz", "/v0/projects/%ff", "/none", "/problems/none", "/problems/", "/healthz/",
+		"/v0", "/v0/", "/v0/projects/", "/v0//projects", "//v0/projects", "/v0/Projects", "/V0/projects", "/v0/projects/P1/",
+		"/v0/projects/P1/none",
+		"/v0/records/", "/v0/records/R/x", "/v0/projects/%zz", "/v0/projects/%ff", "/none", "/problems/none", "/problems/",
+		"/healthz/",
 	} {
 		request, err := http.NewRequest(http.MethodGet, w.url, nil)
 		w.must(err)
 		request.URL.Opaque = path // as it is
 		request.Header.Set("Authorization", "Bearer "+adminKey)
-		if r := w.roundTrip(request); r.status != http.StatusNotFound && r.status != http.StatusBadRequest || r.status == http.StatusBadRequest && path != "/v0/projects/%zz" {
+		if r := w.roundTrip(request); r.status != http.StatusNotFound && r.status != http.StatusBadRequest ||
+			r.status == http.StatusBadRequest && path != "/v0/projects/%zz" {
 			t.Errorf("GET %s: %d %s", path, r.status, r.body)
 		}
 	}
-	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodHead, http.MethodOptions, "FANCY"} {
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodHead,
+		http.MethodOptions, "FANCY"} {
 		r := w.do(method, adminKey, "/v0/projects", nil)
 		if r.status != http.StatusMethodNotAllowed || r.header.Get("Allow") != "GET" {
 			t.Errorf("%s /v0/projects: %d, Allow %q", method, r.status, r.header.Get("Allow"))
@@ -94,7 +99,8 @@ func TestPathsAreExactAndMethodsAreFew(t *testing.T) {
 	if r := w.do(http.MethodHead, "", "/healthz", nil); r.status != http.StatusOK || len(r.body) > 0 {
 		t.Errorf("HEAD /healthz: %d %q", r.status, r.body)
 	}
-	if r := w.do(http.MethodPost, "", "/healthz", nil); r.status != http.StatusMethodNotAllowed || r.header.Get("Allow") != "GET, HEAD" {
+	if r := w.do(http.MethodPost, "", "/healthz", nil); r.status != http.StatusMethodNotAllowed ||
+		r.header.Get("Allow") != "GET, HEAD" {
 		t.Errorf("POST /healthz: %d, Allow %q", r.status, r.header.Get("Allow"))
 	}
 }
@@ -102,7 +108,8 @@ func TestPathsAreExactAndMethodsAreFew(t *testing.T) {
 func TestIdsInPathsAreOpaque(t *testing.T) {
 	// Given ids with everything that has a meaning in URLs, SQL or JSON
 	w := adminWorld(t)
-	for _, id := range []string{"a/b", "50%", "%2F", "a b", "ä€😀", `q"uo\te'`, "semi;colon?x=1#y", "..", ".", "tab\tline\nend", "+", "NULL", `\N`, "{tenant:String}", strings.Repeat("😀", 200)} {
+	for _, id := range []string{"a/b", "50%", "%2F", "a b", "ä€😀", `q"uo\te'`, "semi;colon?x=1#y", "..", ".",
+		"tab\tline\nend", "+", "NULL", `\N`, "{tenant:String}", strings.Repeat("😀", 200)} {
 		w.records(record{id: id, project: "P1", invoiceNumber: id, nodes: []string{id}, nets: []int64{0}})
 		// When it is asked for by its id, and found by a filter
 		one := w.get(adminKey, "/v0/records/"+url.PathEscape(id))
@@ -126,7 +133,8 @@ func TestOrderOfChecks(t *testing.T) {
 	for i := range 31 {
 		w.project(string(rune('a'+i%26))+string(rune('a'+i/26)), events.Project{})
 	}
-	w.eventually(knownWithin, "all projects are known", func() bool { return len(w.get(guestKey, "/v0/projects").items("id")) == 32 })
+	w.eventually(knownWithin, "all projects are known",
+		func() bool { return len(w.get(guestKey, "/v0/projects").items("id")) == 32 })
 
 	everything := "?limit=0&cashDateFrom=2026-01-01&cursor=x"
 	filter := "?cashDateFrom=2026-01-01&cursor=x"
@@ -140,11 +148,14 @@ func TestOrderOfChecks(t *testing.T) {
 		{"a wrong token too", "GET", "pk_test_x_y", "/v0/none" + everything, 401, "invalid-credentials"},
 		{"the path goes before the query", "GET", guestKey, "/v0/none" + everything, 404, "not-found"},
 		{"the method goes before the query", "POST", guestKey, "/v0/records" + everything, 405, "method-not-allowed"},
-		{"the query goes before the permission of filters", "GET", guestKey, "/v0/records" + everything, 400, "invalid-query"},
-		{"the permission goes before the number of projects", "GET", guestKey, "/v0/records" + filter, 400, "filter-not-allowed"},
+		{"the query goes before the permission of filters", "GET", guestKey, "/v0/records" + everything, 400,
+			"invalid-query"},
+		{"the permission goes before the number of projects", "GET", guestKey, "/v0/records" + filter, 400,
+			"filter-not-allowed"},
 		{"and before the look-up", "GET", guestKey, "/v0/records" + filter + "&projectId=none", 400, "filter-not-allowed"},
 		{"the number of projects goes before the cursor", "GET", adminKey, "/v0/records" + filter, 400, "too-many-projects"},
-		{"the cursor goes before the look-up", "GET", adminKey, "/v0/records" + filter + "&projectId=none", 400, "invalid-cursor"},
+		{"the cursor goes before the look-up", "GET", adminKey, "/v0/records" + filter + "&projectId=none", 400,
+			"invalid-cursor"},
 		{"the look-up goes last", "GET", adminKey, "/v0/records?projectId=none", 404, "not-found"},
 	} {
 		t.Run(step.name, func(t *testing.T) {
@@ -199,20 +210,23 @@ func TestUnchangedDataAreNotSentAgain(t *testing.T) {
 	if !strings.HasPrefix(tag, `W/"`) || first.header.Get("Cache-Control") != "private, no-cache" {
 		t.Fatalf("headers %v", first.header)
 	}
-	if vary := strings.Join(first.header.Values("Vary"), ", "); !strings.Contains(vary, "Authorization") || !strings.Contains(vary, "Accept-Encoding") {
+	if vary := strings.Join(first.header.Values("Vary"), ", "); !strings.Contains(vary, "Authorization") ||
+		!strings.Contains(vary, "Accept-Encoding") {
 		t.Errorf("Vary %q", vary)
 	}
 	for _, header := range []string{tag, strings.TrimPrefix(tag, "W/"), `"other", ` + tag, "*"} {
 		// When it is asked for again
 		r := w.do(http.MethodGet, adminKey, "/v0/records", http.Header{"If-None-Match": {header}})
 		// Then nothing is sent
-		if r.status != http.StatusNotModified || len(r.body) > 0 || r.header.Get("ETag") != tag || r.header.Get("X-Request-Id") == "" {
+		if r.status != http.StatusNotModified || len(r.body) > 0 || r.header.Get("ETag") != tag ||
+			r.header.Get("X-Request-Id") == "" {
 			t.Errorf("If-None-Match %s: %d %q %v", header, r.status, r.body, r.header)
 		}
 	}
 	// And when it has changed, it is.
 	w.records(record{id: "R2", project: "P1"})
-	if r := w.do(http.MethodGet, adminKey, "/v0/records", http.Header{"If-None-Match": {tag}}); r.status != 200 || r.header.Get("ETag") == tag {
+	if r := w.do(http.MethodGet, adminKey, "/v0/records", http.Header{"If-None-Match": {tag}}); r.status != 200 ||
+		r.header.Get("ETag") == tag {
 		t.Errorf("after a change: %d, ETag %s", r.status, r.header.Get("ETag"))
 	}
 }
@@ -229,7 +243,8 @@ func TestLargeAnswersAreCompressed(t *testing.T) {
 	}
 	for encoding, open := range decode {
 		r := w.do(http.MethodGet, adminKey, "/v0/records", http.Header{"Accept-Encoding": {encoding}})
-		if r.header.Get("Content-Encoding") != encoding || len(r.body) >= len(plain.body) || r.header.Get("ETag") != plain.header.Get("ETag") {
+		if r.header.Get("Content-Encoding") != encoding || len(r.body) >= len(plain.body) ||
+			r.header.Get("ETag") != plain.header.Get("ETag") {
 			t.Fatalf("%s: %d bytes, %v", encoding, len(r.body), r.header)
 		}
 		reading, err := open(strings.NewReader(string(r.body)))
@@ -237,7 +252,8 @@ func TestLargeAnswersAreCompressed(t *testing.T) {
 		if text, err := io.ReadAll(reading); err != nil || string(text) != string(plain.body) {
 			t.Errorf("%s: %v, %s", encoding, err, text)
 		}
-		if r := w.do(http.MethodGet, adminKey, "/v0/projects/P1", http.Header{"Accept-Encoding": {encoding}}); r.header.Get("Content-Encoding") != "" {
+		if r := w.do(http.MethodGet, adminKey, "/v0/projects/P1",
+			http.Header{"Accept-Encoding": {encoding}}); r.header.Get("Content-Encoding") != "" {
 			t.Error("a small answer is compressed")
 		}
 	}
@@ -246,7 +262,8 @@ func TestLargeAnswersAreCompressed(t *testing.T) {
 func TestBasePathGoesInFront(t *testing.T) {
 	w := newWorld(t, func(o *api.Options) { o.BasePath = "/ledger" })
 	w.user("U", adminKey, "admin")
-	w.eventually(knownWithin, "the key is known", func() bool { return w.get(adminKey, "/ledger/v0/projects").status == 200 })
+	w.eventually(knownWithin, "the key is known",
+		func() bool { return w.get(adminKey, "/ledger/v0/projects").status == 200 })
 
 	if link := w.get(adminKey, "/ledger/v0/projects").header.Get("Link"); link != `</ledger/v0/feedback>; rel="feedback"` {
 		t.Errorf("Link %q", link)
@@ -254,13 +271,15 @@ func TestBasePathGoesInFront(t *testing.T) {
 	for _, path := range []string{"/v0/projects", "/ledgerv0/projects", "/ledger", "/ledger/"} {
 		w.get(adminKey, path).want(t, 404, "not-found")
 	}
-	for _, path := range []string{"/problems/not-found", "/ledger/problems/not-found", "/healthz", "/ledger/readyz", "/ledger/openapi.json"} {
+	for _, path := range []string{"/problems/not-found", "/ledger/problems/not-found", "/healthz", "/ledger/readyz",
+		"/ledger/openapi.json"} {
 		w.get("", path).want(t, 200, "")
 	}
 }
 
-func TestPagesOfOtherOriginsMayCallOnlyWhenTold(t *testing.T) {
-	preflight := http.Header{"Origin": {"https://app.example"}, "Access-Control-Request-Method": {"GET"}, "Access-Control-Request-Headers": {"authorization"}}
+func TestPagesOfOtherOriginsMayCallOnlyWhenAllowed(t *testing.T) {
+	preflight := http.Header{"Origin": {"https://app.example"}, "Access-Control-Request-Method": {"GET"},
+		"Access-Control-Request-Headers": {"authorization"}}
 
 	t.Run("off", func(t *testing.T) {
 		w := adminWorld(t)
@@ -272,14 +291,17 @@ func TestPagesOfOtherOriginsMayCallOnlyWhenTold(t *testing.T) {
 	t.Run("on", func(t *testing.T) {
 		w := adminWorld(t, func(o *api.Options) { o.CORSOrigins = []string{"https://app.example"} })
 		r := w.do(http.MethodOptions, "", "/v0/projects", preflight)
-		if r.status != http.StatusNoContent || r.header.Get("Access-Control-Allow-Origin") != "https://app.example" || !strings.Contains(r.header.Get("Access-Control-Allow-Headers"), "Authorization") {
+		if r.status != http.StatusNoContent || r.header.Get("Access-Control-Allow-Origin") != "https://app.example" ||
+			!strings.Contains(r.header.Get("Access-Control-Allow-Headers"), "Authorization") {
 			t.Errorf("preflight: %d %v", r.status, r.header)
 		}
-		if r := w.do(http.MethodGet, adminKey, "/v0/projects", preflight); r.header.Get("Access-Control-Allow-Origin") != "https://app.example" {
+		if r := w.do(http.MethodGet, adminKey, "/v0/projects",
+			preflight); r.header.Get("Access-Control-Allow-Origin") != "https://app.example" {
 			t.Error("the origin isn't allowed")
 		}
 		other := http.Header{"Origin": {"https://evil.example"}, "Access-Control-Request-Method": {"GET"}}
-		if r := w.do(http.MethodOptions, "", "/v0/projects", other); r.status != 401 || r.header.Get("Access-Control-Allow-Origin") != "" {
+		if r := w.do(http.MethodOptions, "", "/v0/projects", other); r.status != 401 ||
+			r.header.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("another origin: %d %v", r.status, r.header)
 		}
 	})
@@ -290,11 +312,13 @@ func TestEveryProblemIsExplained(t *testing.T) {
 	for _, kind := range problem.Kinds() {
 		for accept, want := range map[string]string{
 			"": "application/json", "*/*": "application/json", "application/json": "application/json",
-			"text/html,application/xhtml+xml;q=0.9,*/*;q=0.8": "text/html; charset=utf-8", "text/markdown": "text/markdown; charset=utf-8",
+			"text/html,application/xhtml+xml;q=0.9,*/*;q=0.8": "text/html; charset=utf-8",
+			"text/markdown":                        "text/markdown; charset=utf-8",
 			"text/html;q=0.1, text/markdown;q=0.5": "text/markdown; charset=utf-8", "image/png": "application/json",
 		} {
 			r := w.do(http.MethodGet, "", kind.Type(), http.Header{"Accept": {accept}})
-			if r.status != 200 || r.header.Get("Content-Type") != want || !strings.Contains(string(r.body), kind.Title) || !strings.Contains(string(r.body), kind.Type()) {
+			if r.status != 200 || r.header.Get("Content-Type") != want || !strings.Contains(string(r.body), kind.Title) ||
+				!strings.Contains(string(r.body), kind.Type()) {
 				t.Errorf("%s as %q: %d %s %s", kind.Type(), accept, r.status, r.header.Get("Content-Type"), r.body)
 			}
 		}
@@ -327,7 +351,9 @@ func (s *switched) Query(ctx context.Context, q string, args ...any) (driver.Row
 }
 
 func TestFaultsOfTheServiceTellNothing(t *testing.T) {
-	for name, fault := range map[string]func(){"an error": func() {}, "a panic": func() { panic("acme_internal: index out of range") }} {
+	for name, fault := range map[string]func(){"an error": func() {
+
+	}, "a panic": func() { panic("acme_internal: index out of range") }} {
 		t.Run(name, func(t *testing.T) {
 			// Given a database that fails
 			connection := &switched{}

@@ -113,9 +113,10 @@ func TestACursorBelongsToItsQueryAndItsCaller(t *testing.T) {
 		key, path string
 		status    int
 	}{
-		"the same query":                {adminKey, path, 200},
-		"the filters in another order":  {adminKey, "/v0/records?source=invoice&status=setup,paid,paid&limit=2", 200},
-		"another limit, fields, count":  {adminKey, "/v0/records?source=invoice&status=setup,paid&limit=200&fields=net&count=true", 200},
+		"the same query":               {adminKey, path, 200},
+		"the filters in another order": {adminKey, "/v0/records?source=invoice&status=setup,paid,paid&limit=2", 200},
+		"another limit, fields, count": {adminKey,
+			"/v0/records?source=invoice&status=setup,paid&limit=200&fields=net&count=true", 200},
 		"another filter":                {adminKey, "/v0/records?source=invoice&status=paid", 400},
 		"one filter less":               {adminKey, "/v0/records?status=paid,setup", 400},
 		"one filter more":               {adminKey, path + "&projectId=P1", 400},
@@ -130,7 +131,8 @@ func TestACursorBelongsToItsQueryAndItsCaller(t *testing.T) {
 			}
 		})
 	}
-	for _, bad := range []string{"x", cursor + "A", cursor[1:], strings.ToUpper(cursor), url.QueryEscape("=" + cursor), strings.Repeat("A", 600)} {
+	for _, bad := range []string{"x", cursor + "A", cursor[1:], strings.ToUpper(cursor), url.QueryEscape("=" + cursor),
+		strings.Repeat("A", 600)} {
 		w.get(adminKey, path+"&cursor="+bad).want(t, 400, "invalid-cursor")
 	}
 	// And the same page has the same cursor and tag, on every instance, and after a restart.
@@ -172,12 +174,15 @@ func TestCallsAcrossProjectsHaveABound(t *testing.T) {
 		w.project(id, events.Project{})
 		w.records(record{id: "R" + id, project: id})
 	}
-	w.eventually(knownWithin, "30 projects are known", func() bool { return len(w.get(adminKey, "/v0/projects").items("id")) == 30 })
-	if got := w.walk(adminKey, "/v0/records?", func() int { return 7 }, func() {}); len(got) != 30 || !slices.IsSorted(got) {
+	w.eventually(knownWithin, "30 projects are known",
+		func() bool { return len(w.get(adminKey, "/v0/projects").items("id")) == 30 })
+	if got := w.walk(adminKey, "/v0/records?",
+		func() int { return 7 }, func() {}); len(got) != 30 || !slices.IsSorted(got) {
 		t.Errorf("got %v", got)
 	}
 	w.project("P30", events.Project{})
-	w.eventually(knownWithin, "31 projects are known", func() bool { return len(w.get(adminKey, "/v0/projects").items("id")) == 31 })
+	w.eventually(knownWithin, "31 projects are known",
+		func() bool { return len(w.get(adminKey, "/v0/projects").items("id")) == 31 })
 	w.get(adminKey, "/v0/records").want(t, 400, "too-many-projects")
 	w.get(adminKey, "/v0/records?projectId=P30").want(t, 200, "")
 }
@@ -190,7 +195,8 @@ func TestWhoSeesNothingGetsEmptyLists(t *testing.T) {
 	if r := w.get(guestKey, "/v0/projects").want(t, 200, ""); string(r.body) != `{"data":[]}` {
 		t.Errorf("projects %s", r.body)
 	}
-	if r := w.get(guestKey, "/v0/records?count=true&cashDateFrom=2026-01-01").want(t, 200, ""); string(r.body) != `{"data":[],"page":{"nextCursor":null,"limit":50,"total":0}}` {
+	if r := w.get(guestKey, "/v0/records?count=true&cashDateFrom=2026-01-01").want(t, 200,
+		""); string(r.body) != `{"data":[],"page":{"nextCursor":null,"limit":50,"total":0}}` {
 		t.Errorf("records %s", r.body)
 	}
 	w.get(guestKey, "/v0/records/R1").want(t, 404, "not-found")
@@ -210,14 +216,17 @@ func TestFieldsNarrowARecord(t *testing.T) {
 		"fields=counterparty":      `{"id":"R1","counterparty":{"contractorId":null,"name":null}}`,
 		"fields=gross,dueDate,tax": `{"id":"R1","dueDate":null,"tax":null,"gross":{"value":1,"currency":"EUR"}}`,
 	} {
-		if r := w.get(adminKey, "/v0/records?"+query); string(r.body) != `{"data":[`+want+`],"page":{"nextCursor":null,"limit":50}}` {
+		if r := w.get(adminKey,
+			"/v0/records?"+query); string(r.body) != `{"data":[`+want+`],"page":{"nextCursor":null,"limit":50}}` {
 			t.Errorf("%s: %s", query, r.body)
 		}
 	}
-	if r := w.get(guestKey, "/v0/records?fields=net,status"); r.items("status")[0] != "setup" || strings.Contains(string(r.body), "net") {
+	if r := w.get(guestKey, "/v0/records?fields=net,status"); r.items("status")[0] != "setup" ||
+		strings.Contains(string(r.body), "net") {
 		t.Errorf("a guest: %s", r.body)
 	}
-	if r := w.get(adminKey, "/v0/records?fields=Net,nte").want(t, 400, "invalid-query"); !strings.Contains(string(r.body), `"suggestion":"net"`) {
+	if r := w.get(adminKey, "/v0/records?fields=Net,nte").want(t, 400, "invalid-query"); !strings.Contains(string(r.body),
+		`"suggestion":"net"`) {
 		t.Errorf("got %s", r.body)
 	}
 }
@@ -247,15 +256,18 @@ func TestFiltersAreTheIntersectionOfTheirConditions(t *testing.T) {
 	statuses := []string{"setup", "approvalPending", "paymentPending", "paid", "rejected"}
 	below := map[string][]string{"t": {"s", "i", "x", "k"}, "s": {"i", "x"}} // in P1
 	codes := map[string][]string{                                            // of the lines of P1 and P2
-		"P1t": {"datev:0700-00", "yardi:1-TOP"}, "P1s": {"yardi:1-SHELL", "datev:0700-00"}, "P1i": {"yardi:1-SHELL", "datev:0700-00"}, "P1x": {"yardi:1-SHELL", "datev:0700-00"},
+		"P1t": {"datev:0700-00", "yardi:1-TOP"}, "P1s": {"yardi:1-SHELL", "datev:0700-00"},
+		"P1i": {"yardi:1-SHELL", "datev:0700-00"}, "P1x": {"yardi:1-SHELL", "datev:0700-00"},
 		"P1k": {"sap:47:11", "datev:0700-00", "yardi:1-TOP"},
 	}
 	day := func(n int) calendar.Date { return calendar.NewDate(2026, 1, 1) + calendar.Date(n) }
 	var all []record
 	for i := range 150 {
 		r := record{
-			id: "R" + strconv.Itoa(i), project: []string{"P1", "P2"}[i%7%2], status: statuses[i%5], source: []string{"invoice", "invoice", "accrual"}[i%3],
-			channel: []string{"email", "app", "chat", "api", "manual"}[i/2%5], contractor: []string{"", "K1", "K2"}[i/3%3], invoiceNumber: []string{"", "1", "01"}[i/4%3],
+			id: "R" + strconv.Itoa(i), project: []string{"P1", "P2"}[i%7%2], status: statuses[i%5],
+			source:  []string{"invoice", "invoice", "accrual"}[i%3],
+			channel: []string{"email", "app", "chat", "api", "manual"}[i/2%5], contractor: []string{"", "K1", "K2"}[i/3%3],
+			invoiceNumber: []string{"", "1", "01"}[i/4%3],
 		}
 		if i%6 != 0 {
 			r.recognition = some(day(i % 10))
@@ -290,7 +302,8 @@ func TestFiltersAreTheIntersectionOfTheirConditions(t *testing.T) {
 		}
 		from, to := func(a, b string) bool { return a >= b }, func(a, b string) bool { return a <= b }
 		add("projectId", []string{"P1", "P2"}, func(r record, v string) bool { return r.project == v })
-		add("status", []string{"paid", "setup,paid", "rejected,approvalPending,paymentPending"}, func(r record, v string) bool { return slices.Contains(strings.Split(v, ","), r.status) })
+		add("status", []string{"paid", "setup,paid", "rejected,approvalPending,paymentPending"},
+			func(r record, v string) bool { return slices.Contains(strings.Split(v, ","), r.status) })
 		add("invoiceNumber", []string{"1", "01", "none"}, func(r record, v string) bool { return r.invoiceNumber == v })
 		add("contractorId", []string{"K1", "K2", "K9"}, func(r record, v string) bool { return r.contractor == v })
 		add("channel", []string{"email", "manual"}, func(r record, v string) bool { return r.channel == v })
@@ -309,12 +322,13 @@ func TestFiltersAreTheIntersectionOfTheirConditions(t *testing.T) {
 		if descendants && query.Has("budgetNodeId") {
 			query.Set("includeDescendants", "true")
 		}
-		add("accountingCode", []string{"datev:0700-00", "yardi:1-SHELL", "sap:47:11", "bmd:1", "none:1"}, func(r record, v string) bool {
-			if r.certified {
-				return slices.Contains(r.keys, v)
-			}
-			return slices.ContainsFunc(r.nodes, func(n string) bool { return slices.Contains(codes[r.project+n], v) })
-		})
+		add("accountingCode", []string{"datev:0700-00", "yardi:1-SHELL", "sap:47:11", "bmd:1", "none:1"},
+			func(r record, v string) bool {
+				if r.certified {
+					return slices.Contains(r.keys, v)
+				}
+				return slices.ContainsFunc(r.nodes, func(n string) bool { return slices.Contains(codes[r.project+n], v) })
+			})
 
 		var want []string
 		for _, r := range all {

@@ -9,7 +9,7 @@ import (
 	"tallyhouse/api/access"
 )
 
-// metrics are what the API tells about itself.
+// metrics are the API's own.
 type metrics struct {
 	requests *prometheus.HistogramVec
 }
@@ -24,7 +24,8 @@ func newMetrics(registerer prometheus.Registerer, follower *access.Follower) (*m
 	}
 	confirmed := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "tallyhouse_api_access_confirmed_timestamp_seconds",
-		Help: "The instant up to which all changes of users, memberships, keys and projects are known. More than 10 s ago: nothing is answered.",
+		Help: "The instant up to which all changes of users, memberships, keys and projects are known. More than 10 s " +
+			"ago: nothing is answered.",
 	}, func() float64 {
 		if at := follower.Confirmed(); !at.IsZero() {
 			return float64(at.UnixMilli()) / 1000

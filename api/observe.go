@@ -40,7 +40,7 @@ func clientID(r *http.Request) string {
 	return id
 }
 
-// ServeHTTP gives every request an id and the headers that every response has, answers it, and tells what happened.
+// ServeHTTP gives every request an id and the headers that every response has, answers it, and logs what happened.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	seen := &observation{requestID: newRequestID()}
@@ -70,7 +70,8 @@ func (s *Server) answer(r *http.Request, header http.Header, seen *observation) 
 	return s.serve(r.Context(), r, header, seen)
 }
 
-// logRequest writes one line a request. Neither the query nor any header goes into it: both may hold secrets by mistake.
+// logRequest writes one line a request. Neither the query nor any header goes into it: both may hold secrets by
+// mistake.
 func (s *Server) logRequest(r *http.Request, seen *observation, status, size int, took time.Duration, err error) {
 	level, attributes := slog.LevelInfo, []slog.Attr{
 		slog.String("request", seen.requestID), slog.String("method", r.Method), slog.String("path", r.URL.EscapedPath()),

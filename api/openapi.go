@@ -20,7 +20,8 @@ const descriptionPath = "/v0/openapi.json"
 // object is a schema of an object that has all of these members.
 func object(names []string, schemas ...*resource.Schema) *resource.Schema {
 	closed := false
-	return &resource.Schema{Type: "object", Properties: &resource.Properties{Names: names, Schemas: schemas}, Required: names, AdditionalProperties: &closed}
+	return &resource.Schema{Type: "object", Properties: &resource.Properties{Names: names, Schemas: schemas},
+		Required: names, AdditionalProperties: &closed}
 }
 
 // plainList is the response of a list that is always one page.
@@ -38,14 +39,16 @@ func countedList(item *resource.Schema) *resource.Schema {
 	page := pageSchema()
 	page.Properties.Names = append(page.Properties.Names, "total")
 	page.Properties.Schemas = append(page.Properties.Schemas, &resource.Schema{
-		Type: "integer", Minimum: jsonschema.Number(int64(0)), Description: "How many items match across all pages; only with count=true.",
+		Type: "integer", Minimum: jsonschema.Number(int64(0)),
+		Description: "How many items match across all pages; only with count=true.",
 	})
 	return object([]string{"data", "page"}, &resource.Schema{Type: "array", Items: item}, page)
 }
 
 func pageSchema() *resource.Schema {
 	return object([]string{"nextCursor", "limit"},
-		&resource.Schema{Type: []string{"string", "null"}, Description: "Send it as cursor for the next page; null on the last one."},
+		&resource.Schema{Type: []string{"string", "null"},
+			Description: "Send it as cursor for the next page; null on the last one."},
 		&resource.Schema{Type: "integer", Minimum: jsonschema.Number(int64(1)), Maximum: jsonschema.Number(int64(maxLimit))})
 }
 
@@ -64,14 +67,16 @@ func errorReference() *resource.Schema {
 		types = append(types, k.Type())
 	}
 	s := object([]string{"type", "title", "status", "requestId"},
-		&resource.Schema{Type: "string", KnownValues: types, Description: "A relative URI that names the kind of problem and leads to its explanation."},
+		&resource.Schema{Type: "string", KnownValues: types,
+			Description: "A relative URI that names the kind of problem and leads to its explanation."},
 		text("The kind of problem in words."),
 		&resource.Schema{Type: "integer", Description: "The status of the response."},
 		text("The same as in the header x-request-id."))
 	s.Description = "A problem document (RFC 9457)."
 	s.Properties.Names = append(s.Properties.Names, "detail", "errors")
 	s.Properties.Schemas = append(s.Properties.Schemas, text("What was wrong this time."),
-		&resource.Schema{Type: "array", Items: parameter, Description: "Of invalid-query and invalid-body: every offending parameter or member."})
+		&resource.Schema{Type: "array", Items: parameter,
+			Description: "Of invalid-query and invalid-body: every offending parameter or member."})
 	return resource.Reference(resource.Component{Name: "Error", Schema: s})
 }
 
@@ -209,7 +214,8 @@ func (o *operation) describe() documentOperation {
 			Description: "The answer. Members that the caller may not see are left out.",
 			Headers: map[string]documentHeader{
 				"x-request-id": {Description: "Names this request in the service's log.", Schema: &resource.Schema{Type: "string"}},
-				"ETag":         {Description: "Send it as If-None-Match: unchanged data are answered by 304.", Schema: &resource.Schema{Type: "string"}},
+				"ETag": {Description: "Send it as If-None-Match: unchanged data are answered by 304.",
+					Schema: &resource.Schema{Type: "string"}},
 			},
 			Content: map[string]documentContent{typeJSON: {Schema: o.returns}},
 		}},
@@ -223,7 +229,8 @@ func (o *operation) describe() documentOperation {
 			if t, ok := o.pathTypes[name]; ok {
 				schema = t.Schema
 			}
-			described.Parameters = append(described.Parameters, documentParameter{Name: name, In: "path", Required: true, Schema: schema})
+			described.Parameters = append(described.Parameters,
+				documentParameter{Name: name, In: "path", Required: true, Schema: schema})
 		}
 	}
 	for _, p := range o.params {

@@ -101,7 +101,8 @@ func TestTheRouterAndTheDocumentAreInBijection(t *testing.T) {
 	w.known(adminKey)
 	doc := w.contract.doc
 
-	// Then every operation of the document is served: an id that doesn't exist is told by its own 404, after the query was read.
+	// Then every operation of the document is served: an id that doesn't exist is told by its own 404, after the query was
+	// read.
 	documented := make(map[string]bool)
 	for path, item := range doc.Paths.Map() {
 		for method, operation := range item.Operations() {
@@ -142,7 +143,8 @@ func TestEveryParameterOfTheDocumentIsTaken(t *testing.T) {
 				continue
 			}
 			// When it is sent empty
-			r := w.get(adminKey, strings.NewReplacer("{projectId}", "x", "{recordId}", "x", "{contractId}", "x", "{month}", "2026-01").Replace(path)+"?"+p.Value.Name+"=").want(t, http.StatusBadRequest, "invalid-query")
+			r := w.get(adminKey, strings.NewReplacer("{projectId}", "x", "{recordId}", "x", "{contractId}", "x", "{month}",
+				"2026-01").Replace(path)+"?"+p.Value.Name+"=").want(t, http.StatusBadRequest, "invalid-query")
 			// Then it is refused as empty, not as unknown
 			if wrong := r.wrong(); len(wrong) != 1 || wrong[p.Value.Name] != "is empty" {
 				t.Errorf("%s ?%s=: %v", path, p.Value.Name, wrong)

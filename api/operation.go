@@ -41,7 +41,7 @@ type call struct {
 	caller    *access.Caller
 	path      map[string]string
 	values    query.Values
-	// Where the cursor stands: behind this id, "" for the first page, of this rank where the list has ranks.
+	// Where the cursor is: behind this id, "" for the first page, of this rank where the list has ranks.
 	after string
 	rank  string
 }
@@ -65,8 +65,8 @@ func operations() []operation {
 // methods that every operation takes.
 var dataMethods = []string{http.MethodGet}
 
-// spans are the projects that a call reaches into: the one that it names, if the caller may see it, else all that he may see. So the
-// name of a hidden project changes nothing.
+// spans are the projects that a call reaches into: the one that it names, if the caller may see it, else all that
+// the caller may see. So the name of a hidden project changes nothing.
 func (c *call) spans() []access.Project {
 	if id, ok := c.namedProject(); ok {
 		if p, ok := c.caller.Project(id); ok {
@@ -76,7 +76,8 @@ func (c *call) spans() []access.Project {
 	return c.caller.Projects()
 }
 
-// reach are the projects that a list is made from: the one that the call names, which must exist for the caller, else all that he may see.
+// reach are the projects that a list is made from: the one that the call names, which must exist for the caller, else
+// all that the caller may see.
 func (c *call) reach() ([]access.Project, error) {
 	id, named := c.namedProject()
 	if !named {
@@ -97,7 +98,7 @@ func (c *call) namedProject() (string, bool) {
 	return id.V, id.Ok
 }
 
-// refused tells which filter concerns a group that the caller lacks in some project that the call spans.
+// refused returns the first filter that concerns a group that the caller lacks in some project that the call spans.
 func (c *call) refused() error {
 	granted := access.All
 	for _, p := range c.spans() {
@@ -105,19 +106,22 @@ func (c *call) refused() error {
 	}
 	for _, p := range c.operation.params {
 		if c.values.Given(p.Name) && !granted.Has(p.Groups) {
-			return &problem.Error{Kind: problem.FilterNotAllowed, Detail: fmt.Sprintf("%s needs the field group %s.", p.Name, strings.Join(p.Groups.Names(), " and "))}
+			return &problem.Error{Kind: problem.FilterNotAllowed,
+				Detail: fmt.Sprintf("%s needs the field group %s.", p.Name, strings.Join(p.Groups.Names(), " and "))}
 		}
 	}
 	return nil
 }
 
-// tooMany tells when a call that names no project would span too many.
+// tooMany is an error when a call that names no project would span too many.
 func (c *call) tooMany() error {
 	if _, named := c.namedProject(); named || c.operation.maxProjects == 0 {
 		return nil
 	}
 	if n := len(c.caller.Projects()); n > c.operation.maxProjects {
-		return &problem.Error{Kind: problem.TooManyProjects, Detail: fmt.Sprintf("The call spans %d projects; at most %d are allowed. Name one with projectId.", n, c.operation.maxProjects)}
+		return &problem.Error{Kind: problem.TooManyProjects,
+			Detail: fmt.Sprintf("The call spans %d projects; at most %d are allowed. Name one with projectId.", n,
+				c.operation.maxProjects)}
 	}
 	return nil
 }

@@ -21,8 +21,10 @@ const (
 
 // paging are the parameters that every paginated list takes (docs/api.md#walking-a-list).
 var paging = []query.Param{
-	{Name: "limit", Type: query.Integer(1, maxLimit, defaultLimit), Paging: true, Description: "How many items a page may hold."},
-	{Name: "cursor", Type: query.Cursor(), Paging: true, Description: "The place to go on from: `page.nextCursor` of the page before."},
+	{Name: "limit", Type: query.Integer(1, maxLimit, defaultLimit), Paging: true,
+		Description: "How many items a page may hold."},
+	{Name: "cursor", Type: query.Cursor(), Paging: true,
+		Description: "The place to go on from: `page.nextCursor` of the page before."},
 }
 
 func (c *call) limit() int { return int(query.Value[int64](c.values, "limit").Or(defaultLimit)) }
@@ -33,11 +35,8 @@ const (
 	placeLongID = 'l'
 )
 
-// placeOf is the place behind an id.
-func placeOf(id string) []byte { return rankedPlace("", id) }
-
-// rankedPlace is the place behind an id in a list that is ordered by something else before it: a rank, which has one length in all
-// places of the list.
+// rankedPlace is the place behind an id in a list that is ordered by something else before it: a rank, which has one
+// length in all places of the list.
 func rankedPlace(rank, id string) []byte {
 	place := []byte(rank)
 	if len(place)+1+len(id) <= cursor.MaxPlace {
@@ -71,13 +70,14 @@ func (s *Server) openCursor(ctx context.Context, c *call) error {
 	return nil
 }
 
-// idAt is the id that a place stands behind.
+// idAt is the id behind which a place is.
 func (s *Server) idAt(ctx context.Context, c *call, place []byte) (string, error) {
 	switch {
 	case len(place) > 0 && place[0] == placeID:
 		return string(place[1:]), nil
 	case len(place) > reader.DigestSize && place[0] == placeLongID:
-		id, err := s.reader.ID(ctx, c.operation.lists, c.caller.Tenant(), string(place[1+reader.DigestSize:]), place[1:1+reader.DigestSize])
+		id, err := s.reader.ID(ctx, c.operation.lists, c.caller.Tenant(), string(place[1+reader.DigestSize:]),
+			place[1:1+reader.DigestSize])
 		if errors.Is(err, reader.ErrNotFound) {
 			return "", cursor.ErrInvalid
 		}
@@ -94,7 +94,8 @@ type page struct {
 	count bool // whether the total is shown
 }
 
-// nextPage makes the page's cursor, where more items follow the last one. Rank is what the list is ordered by before the id.
+// nextPage makes the page's cursor, where more items follow the last one. Rank is what the list is ordered by before
+// the id.
 func (s *Server) nextPage(c *call, more bool, rank, last string) (page, error) {
 	p := page{limit: c.limit()}
 	if !more {

@@ -9,7 +9,8 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// routes find the operation of a path. They only find it: what it answers, and what other methods get, is decided in one place for all.
+// routes find the operation of a path. They only find it: what it answers, and what other methods get, is decided in
+// one place for all.
 type routes struct {
 	mux        *chi.Mux
 	operations map[string]*operation // by path
@@ -25,8 +26,8 @@ func newRoutes(operations []operation) *routes {
 	return r
 }
 
-// match finds the operation of a path as it came over the wire, and the values of its path parameters, decoded once: a slash in an id
-// travels as %2F. Paths are compared exactly: another case, a slash more or less is another path.
+// match finds the operation of a path as it came over the wire, and the values of its path parameters, decoded once: a
+// slash in an id travels as %2F. Paths are compared exactly: another case, a slash more or less is another path.
 func (r *routes) match(escapedPath string) (*operation, map[string]string, bool) {
 	found := chi.NewRouteContext()
 	o := r.operations[r.mux.Find(found, http.MethodGet, escapedPath)]

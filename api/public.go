@@ -33,7 +33,8 @@ func (s *Server) serve(ctx context.Context, r *http.Request, header http.Header,
 	return reply{}, &problem.Error{Kind: problem.NotFound, Detail: "There is no such page."}
 }
 
-func (s *Server) servePublic(r *http.Request, header http.Header, page func(r *http.Request, header http.Header) (reply, error)) (reply, error) {
+func (s *Server) servePublic(r *http.Request, header http.Header,
+	page func(r *http.Request, header http.Header) (reply, error)) (reply, error) {
 	if !slices.Contains(publicMethods, r.Method) {
 		return reply{}, &problem.Error{Kind: problem.MethodNotAllowed, Allow: publicMethods}
 	}
@@ -66,16 +67,17 @@ func (s *Server) publicDescription(*http.Request, http.Header) (reply, error) {
 	return reply{status: http.StatusOK, contentType: typeJSON, body: s.description, tagged: true}, nil
 }
 
-// health tells that the process answers, whatever else is away.
+// health says that the process answers, whatever else is away.
 func (s *Server) health(*http.Request, http.Header) (reply, error) {
 	return reply{status: http.StatusOK, contentType: typeJSON, body: []byte(`{"status":"ok"}`)}, nil
 }
 
-// readiness tells whether requests can be answered. What is missing stands in the log: this page is public.
+// readiness reports whether requests can be answered. What is missing is in the log: this page is public.
 func (s *Server) readiness(*http.Request, http.Header) (reply, error) {
 	if err := s.Ready(); err != nil {
 		s.log.Warn("not ready", "error", err)
-		return reply{status: http.StatusServiceUnavailable, contentType: typeJSON, body: []byte(`{"status":"not ready"}`)}, nil
+		return reply{status: http.StatusServiceUnavailable, contentType: typeJSON,
+			body: []byte(`{"status":"not ready"}`)}, nil
 	}
 	return reply{status: http.StatusOK, contentType: typeJSON, body: []byte(`{"status":"ready"}`)}, nil
 }

@@ -13,7 +13,8 @@ import (
 type recordField = resource.Field[reader.Record]
 
 // recordTable is what the API shows of a record (docs/calculations.md#records).
-var recordTable = resource.NewTable("Record", "Money that moves on a project: an invoice, or an accrual booked before the invoice exists.",
+var recordTable = resource.NewTable("Record",
+	"Money that moves on a project: an invoice, or an accrual booked before the invoice exists.",
 	recordField{Name: "id", Groups: access.Core, Required: true,
 		Value: resource.Text(func(r *reader.Record) string { return r.ID })},
 	recordField{Name: "projectId", Groups: access.Core, Required: true,
@@ -27,7 +28,8 @@ var recordTable = resource.NewTable("Record", "Money that moves on a project: an
 		Value:       resource.Const[reader.Record]("actual").OneOf("actual", "forecast"),
 		Description: "Version 0 returns actual."},
 	recordField{Name: "source", Groups: access.Core, Required: true,
-		Value:       resource.Stored(reader.RecordSource, resource.Text).OneOf("invoice", "accrual", "rentRoll", "loan", "contract", "manual", "bankMatched"),
+		Value: resource.Stored(reader.RecordSource, resource.Text).
+			OneOf("invoice", "accrual", "rentRoll", "loan", "contract", "manual", "bankMatched"),
 		Description: "An accrual is expected cost, booked before the invoice exists."},
 	recordField{Name: "status", Groups: access.Core, Required: true,
 		Value:       resource.Stored(reader.RecordStatus, resource.Text).OneOf(recordStatuses...),
@@ -52,17 +54,19 @@ var recordTable = resource.NewTable("Record", "Money that moves on a project: an
 	recordField{Name: "tax", Groups: access.Amounts, Reads: reader.RecordTax,
 		Value: resource.NullAmount(func(r *reader.Record) (events.Opt[int64], string) { return r.Tax, r.Currency.V })},
 	recordField{Name: "gross", Groups: access.Amounts, Reads: reader.RecordGross,
-		Value:       resource.NullAmount(func(r *reader.Record) (events.Opt[int64], string) { return analytics.Gross(&r.Record), r.Currency.V }),
+		Value: resource.NullAmount(func(r *reader.Record) (events.Opt[int64], string) {
+			return analytics.Gross(&r.Record), r.Currency.V
+		}),
 		Description: "As on the invoice, else net and tax."},
 	recordField{Name: "allocations", Groups: access.Budget, Reads: reader.RecordAllocations,
 		Value:       resource.List(allocationTable, func(r *reader.Record) []reader.RecordAllocation { return r.Bookings }),
 		Description: "Where the amount is booked: at least one entry; several add up to net."},
 	recordField{Name: "budgetNode", Groups: access.Budget, Reads: reader.RecordAllocations,
 		Value: resource.NullObject(nodeRefTable, func(r *reader.Record) *analytics.NodeRef {
-			if len(r.Bookings) != 1 {
+			if !r.SoleLine.Ok {
 				return nil
 			}
-			return &r.Bookings[0].BudgetNode
+			return &r.SoleLine.V
 		}),
 		Description: "The budget line of the only allocation; null when the record is split across several lines."},
 	recordField{Name: "accountingCodes", Groups: access.Accounting, Reads: reader.RecordCodes,
@@ -90,7 +94,8 @@ var intakeTable = resource.NewTable("Intake", "How a record came in.",
 	resource.Field[events.Intake]{Name: "channel", Groups: access.Core, Required: true,
 		Value: resource.Text(func(i *events.Intake) string { return i.Channel }).OneOf(intakeChannels...)},
 	resource.Field[events.Intake]{Name: "status", Groups: access.Core, Required: true,
-		Value:       resource.NullText(func(i *events.Intake) events.Opt[string] { return i.Status }).OneOf("queued", "processing", "completed", "failed"),
+		Value: resource.NullText(func(i *events.Intake) events.Opt[string] { return i.Status }).
+			OneOf("queued", "processing", "completed", "failed"),
 		Description: "Of reading the document; null when nothing needed processing."},
 	resource.Field[events.Intake]{Name: "receivedAt", Groups: access.Core, Required: true,
 		Value: resource.NullInstant(func(i *events.Intake) events.Opt[time.Time] { return i.ReceivedAt })},
@@ -108,7 +113,8 @@ var documentTable = resource.NewTable("Document", "The label of a file that belo
 // accountingCodeTable is what the API shows of an accounting code (docs/calculations.md#accounting-codes).
 var accountingCodeTable = resource.NewTable("AccountingCode", "A code in an accounting system.",
 	resource.Field[events.AccountingCode]{Name: "system", Groups: access.Accounting, Required: true,
-		Value: resource.Text(func(c *events.AccountingCode) string { return c.System }).OneOf("yardi", "datev", "sap", "bmd", "other")},
+		Value: resource.Text(func(c *events.AccountingCode) string { return c.System }).
+			OneOf("yardi", "datev", "sap", "bmd", "other")},
 	resource.Field[events.AccountingCode]{Name: "code", Groups: access.Accounting, Required: true,
 		Value: resource.Text(func(c *events.AccountingCode) string { return c.Code })},
 	resource.Field[events.AccountingCode]{Name: "name", Groups: access.Accounting, Required: true,
@@ -124,10 +130,13 @@ var allocationTable = resource.NewTable("Allocation", "The share of a record on 
 	resource.Field[reader.RecordAllocation]{Name: "budgetNode", Groups: access.Budget, Required: true,
 		Value: resource.Object(nodeRefTable, func(a *reader.RecordAllocation) *analytics.NodeRef { return &a.BudgetNode })},
 	resource.Field[reader.RecordAllocation]{Name: "net", Groups: access.Budget | access.Amounts,
-		Value: resource.NullAmount(func(a *reader.RecordAllocation) (events.Opt[int64], string) { return a.Net, a.Currency })},
+		Value: resource.NullAmount(func(a *reader.RecordAllocation) (events.Opt[int64], string) {
+			return a.Net, a.Currency
+		})},
 )
 
-var nodeRefTable = resource.NewTable("BudgetNodeRef", "The budget line that an amount is booked on; all members are null when it is booked on none.",
+var nodeRefTable = resource.NewTable("BudgetNodeRef",
+	"The budget line that an amount is booked on; all members are null when it is booked on none.",
 	resource.Field[analytics.NodeRef]{Name: "nodeId", Groups: access.Budget, Required: true,
 		Value: resource.NullText(func(n *analytics.NodeRef) events.Opt[string] { return n.NodeID })},
 	resource.Field[analytics.NodeRef]{Name: "code", Groups: access.Budget, Required: true,

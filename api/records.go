@@ -18,25 +18,35 @@ const maxSpannedProjects = 30
 var listRecords = operation{
 	id: "listRecords", path: "/v0/records",
 	summary: "List records",
-	description: "The records of one project, or of all projects that the caller may see, ascending by id. Follow `page.nextCursor` until it is " +
-		"null. The list is no frozen snapshot: records that are added while paging may or may not appear.",
+	description: "The records of one project, or of all projects that the caller may see, ascending by id. Follow " +
+		"`page.nextCursor` until it is null. The list is no frozen snapshot: records that are added while paging may or " +
+		"may not appear.",
 	params: slices.Concat(paging, []query.Param{
-		{Name: "projectId", Type: query.Text(), Description: "One project. Without it the call spans all projects that the caller may see, up to 30."},
+		{Name: "projectId", Type: query.Text(),
+			Description: "One project. Without it the call spans all projects that the caller may see, up to 30."},
 		{Name: "status", Type: query.List(recordStatuses...), Description: "Any of these."},
 		{Name: "invoiceNumber", Type: query.Text(), Description: "Exactly this one."},
 		{Name: "contractorId", Type: query.Text(), Description: "One counterparty."},
 		{Name: "recognitionDateFrom", Type: query.Date(), Description: "First invoice date, inclusive."},
 		{Name: "recognitionDateTo", Type: query.Date(), Description: "Last invoice date, inclusive."},
 		{Name: "budgetNodeId", Type: query.Text(), Groups: access.Budget, Description: "Records on exactly this node."},
-		{Name: "includeDescendants", Type: query.Boolean(), Groups: access.Budget, Description: "With budgetNodeId: also all nodes below it."},
+		{Name: "includeDescendants", Type: query.Boolean(), Groups: access.Budget,
+			Description: "With budgetNodeId: also all nodes below it."},
 		{Name: "channel", Type: query.Enum(intakeChannels...), Description: "How the record came in."},
-		{Name: "cashDateFrom", Type: query.Date(), Groups: access.Payment, Description: "First payment date, inclusive. Records without one are left out."},
-		{Name: "cashDateTo", Type: query.Date(), Groups: access.Payment, Description: "Last payment date, inclusive. Records without one are left out."},
-		{Name: "hasCashDate", Type: query.Boolean(), Groups: access.Payment, Description: "Only records with a payment date, or only those without."},
-		{Name: "source", Type: query.Enum("invoice", "accrual"), Description: "Supplier invoices only, or accrual entries only."},
-		{Name: "accountingCode", Type: query.Code(), Groups: access.Accounting, Description: "Records whose code in that accounting system is this one."},
-		{Name: "fields", Type: query.List(recordTable.Names()...), Paging: true, Description: "Only these members of each record; id is always there, and field groups still apply."},
-		{Name: "count", Type: query.Boolean(), Paging: true, Description: "Also tell how many records match across all pages, as `page.total`."},
+		{Name: "cashDateFrom", Type: query.Date(), Groups: access.Payment,
+			Description: "First payment date, inclusive. Records without one are left out."},
+		{Name: "cashDateTo", Type: query.Date(), Groups: access.Payment,
+			Description: "Last payment date, inclusive. Records without one are left out."},
+		{Name: "hasCashDate", Type: query.Boolean(), Groups: access.Payment,
+			Description: "Only records with a payment date, or only those without."},
+		{Name: "source", Type: query.Enum("invoice", "accrual"),
+			Description: "Supplier invoices only, or accrual entries only."},
+		{Name: "accountingCode", Type: query.Code(), Groups: access.Accounting,
+			Description: "Records whose code in that accounting system is this one."},
+		{Name: "fields", Type: query.List(recordTable.Names()...), Paging: true,
+			Description: "Only these members of each record; id is always there, and field groups still apply."},
+		{Name: "count", Type: query.Boolean(), Paging: true,
+			Description: "Also tell how many records match across all pages, as `page.total`."},
 	}),
 	check:       checkRecords,
 	maxProjects: maxSpannedProjects,
@@ -73,7 +83,7 @@ func projectRef(p access.Project) reader.ProjectRef {
 	return reader.ProjectRef{ID: p.ID, StructureID: p.StructureID}
 }
 
-// checkRecords holds the rules between parameters.
+// checkRecords checks the rules between parameters.
 func checkRecords(v query.Values) []problem.Parameter {
 	var wrong []problem.Parameter
 	for _, name := range []string{"recognitionDate", "cashDate"} {

@@ -51,7 +51,8 @@ func (r record) row(tenant string) map[string]any {
 		"currency": r.currency, "net": pointer(r.net), "tax": pointer(r.tax), "gross": pointer(r.gross),
 		"allocation_node": append([]string{}, r.nodes...), "allocation_net": append([]int64{}, r.nets...),
 		"certified": r.certified, "certified_codes": text(r.codes, "[]"), "certified_keys": append([]string{}, r.keys...),
-		"documents": text(r.documents, "[]"), "channel": text(r.channel, "manual"), "intake_status": r.intake, "received_at": pointer(r.receivedAt),
+		"documents": text(r.documents, "[]"), "channel": text(r.channel, "manual"), "intake_status": r.intake,
+		"received_at": pointer(r.receivedAt),
 	}
 }
 

@@ -38,7 +38,7 @@ const maxKeptBuffer = 8 << 20
 // buffers holds bodies for the next response.
 type buffers struct{ pool sync.Pool }
 
-func (b *buffers) take() *[]byte {
+func (b *buffers) get() *[]byte {
 	if kept, ok := b.pool.Get().(*[]byte); ok {
 		return kept
 	}
@@ -46,7 +46,7 @@ func (b *buffers) take() *[]byte {
 	return &fresh
 }
 
-func (b *buffers) give(buffer *[]byte) {
+func (b *buffers) put(buffer *[]byte) {
 	if buffer != nil && cap(*buffer) <= maxKeptBuffer {
 		b.pool.Put(buffer)
 	}
@@ -54,12 +54,12 @@ func (b *buffers) give(buffer *[]byte) {
 
 // encode makes the body of a data response.
 func (s *Server) encode(write writer) (reply, error) {
-	buffer := s.buffers.take()
+	buffer := s.buffers.get()
 	e := &resource.Encoder{B: (*buffer)[:0]}
 	write(e)
 	*buffer = e.B
 	if e.Err != nil {
-		s.buffers.give(buffer)
+		s.buffers.put(buffer)
 		return reply{}, fmt.Errorf("encode the response: %w", e.Err)
 	}
 	return reply{status: http.StatusOK, contentType: typeJSON, body: e.B, tagged: true, buffer: buffer}, nil
@@ -82,7 +82,7 @@ func problemReply(p *problem.Error, header http.Header, requestID string) reply 
 
 // respond writes a reply.
 func (s *Server) respond(w http.ResponseWriter, r *http.Request, out reply) (status int) {
-	defer s.buffers.give(out.buffer)
+	defer s.buffers.put(out.buffer)
 	header := w.Header()
 	if out.tagged {
 		tag := entityTag(out.body)
@@ -95,19 +95,19 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, out reply) (sta
 	header.Set("Content-Type", out.contentType)
 	header.Set("Content-Length", strconv.Itoa(len(out.body)))
 	w.WriteHeader(out.status)
-	// A client that has left is no matter of ours.
+	// The client may have left: there is nobody to report that to.
 	_, _ = w.Write(out.body)
 	return out.status
 }
 
-// entityTag is weak: compression changes the bytes, not what they say. It need not withstand whoever makes collisions on purpose, who
-// would deceive himself alone, but must cost little for bodies of megabytes.
+// entityTag is weak: compression changes the bytes, not what they say. Who makes collisions on
+// purpose deceives nobody else, so no cryptographic hash is needed; it must cost little for bodies of megabytes.
 func entityTag(body []byte) string {
 	sum := binary.BigEndian.AppendUint64(nil, xxhash.Sum64(body))
 	return `W/"` + base64.RawURLEncoding.EncodeToString(sum) + `"`
 }
 
-// matchesTag tells whether If-None-Match names the tag.
+// matchesTag reports whether If-None-Match names the tag.
 func matchesTag(headers []string, tag string) bool {
 	opaque := strings.TrimPrefix(tag, "W/")
 	for _, header := range headers {

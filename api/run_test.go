@@ -27,7 +27,7 @@ import (
 	"tallyhouse/schemas/kafka"
 )
 
-func TestOptionsThatAreWrongAreAllTold(t *testing.T) {
+func TestAllWrongOptionsAreReported(t *testing.T) {
 	_, err := api.New(api.Options{Environment: "prod", BasePath: "x/"})
 	for _, part := range []string{"ClickHouse", "Kafka", `"prod"`, `"x/"`} {
 		if err == nil || !strings.Contains(err.Error(), part) {
@@ -42,7 +42,8 @@ func TestRunServesUntilItIsToldToEnd(t *testing.T) {
 	keys := filepath.Join(t.TempDir(), "keys")
 	w.must(os.WriteFile(keys, []byte(strings.Repeat("ab", 32)), 0o600))
 	metrics := prometheus.NewRegistry()
-	server, err := api.New(api.Options{ClickHouse: w.db, Kafka: []kgo.Opt{kgo.SeedBrokers(w.broker)}, Environment: environment, CursorKeyFile: keys, Metrics: metrics})
+	server, err := api.New(api.Options{ClickHouse: w.db, Kafka: []kgo.Opt{kgo.SeedBrokers(w.broker)},
+		Environment: environment, CursorKeyFile: keys, Metrics: metrics})
 	w.must(err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	w.must(err)
@@ -60,7 +61,8 @@ func TestRunServesUntilItIsToldToEnd(t *testing.T) {
 	for _, family := range families {
 		series[family.GetName()] = len(family.GetMetric())
 	}
-	if series["tallyhouse_api_request_duration_seconds"] < 2 || series["tallyhouse_api_access_confirmed_timestamp_seconds"] != 1 {
+	if series["tallyhouse_api_request_duration_seconds"] < 2 ||
+		series["tallyhouse_api_access_confirmed_timestamp_seconds"] != 1 {
 		t.Errorf("metrics %v", series)
 	}
 	// And when it is told to end, it ends without an error.
@@ -84,7 +86,8 @@ func TestAnEngineThatIsKilledComesBack(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	db, err := clickhouse.Open(&clickhouse.Options{Addr: []string{engine.Addr()}, DialTimeout: time.Second, ReadTimeout: 5 * time.Second})
+	db, err := clickhouse.Open(&clickhouse.Options{Addr: []string{engine.Addr()}, DialTimeout: time.Second,
+		ReadTimeout: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +116,8 @@ func TestAnEngineThatIsKilledComesBack(t *testing.T) {
 	w.get(adminKey, "/v0/records").want(t, 200, "")
 }
 
-// proxy passes connections on, until it is told to hold everything back: then neither side hears of the other, and no connection ends.
+// proxy passes connections on, until it is told to hold everything back: then neither side hears of the other, and no
+// connection ends.
 type proxy struct {
 	net.Listener
 	hold chan struct{}
@@ -168,7 +172,8 @@ func TestADatabaseThatHangsIsAFaultInTime(t *testing.T) {
 	// Given a database that falls silent without ending connections
 	w := newWorld(t)
 	between := newProxy(t, clickhousetest.Engine(t).Addr())
-	db, err := clickhouse.Open(&clickhouse.Options{Addr: []string{between.Addr().String()}, Auth: clickhouse.Auth{Database: w.database}, DialTimeout: time.Second, ReadTimeout: 2 * time.Second})
+	db, err := clickhouse.Open(&clickhouse.Options{Addr: []string{between.Addr().String()},
+		Auth: clickhouse.Auth{Database: w.database}, DialTimeout: time.Second, ReadTimeout: 2 * time.Second})
 	w.must(err)
 	defer db.Close()
 	_, w.url = w.start(func(o *api.Options) { o.ClickHouse, o.QueryTimeout = db, time.Second })
@@ -192,7 +197,8 @@ func (nothingStored) LoadAccess(context.Context, events.Topic, func(events.Event
 func TestMissingTopicsAreNamed(t *testing.T) {
 	// Given a follower of a cluster whose topics are not there
 	broker := kafkatest.Start(t)
-	follower := access.NewFollower(nothingStored{}, []kgo.Opt{kgo.SeedBrokers(broker.Addr())}, slog.New(slog.DiscardHandler))
+	follower := access.NewFollower(nothingStored{}, []kgo.Opt{kgo.SeedBrokers(broker.Addr())},
+		slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { follower.Run(ctx); close(done) }()
@@ -200,7 +206,8 @@ func TestMissingTopicsAreNamed(t *testing.T) {
 	// Then it says which, and what to do
 	for deadline := time.Now().Add(readyWithin); ; time.Sleep(10 * time.Millisecond) {
 		_, err := follower.Store()
-		if errors.Is(err, kafka.ErrUnknown) && strings.Contains(err.Error(), "ledger.projects") && strings.Contains(err.Error(), "`tallyhouse topics`") {
+		if errors.Is(err, kafka.ErrUnknown) && strings.Contains(err.Error(), "ledger.projects") &&
+			strings.Contains(err.Error(), "`tallyhouse topics`") {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -212,7 +219,7 @@ func TestMissingTopicsAreNamed(t *testing.T) {
 	}
 }
 
-func TestTheLogTellsRequestsWithoutSecrets(t *testing.T) {
+func TestTheLogHasRequestsWithoutSecrets(t *testing.T) {
 	w := adminWorld(t)
 	w.get(adminKey, "/v0/records?invoiceNumber=pk_test_leaked_secret").want(t, 200, "")
 	w.get("pk_test_wrong_secret", "/v0/projects").want(t, 401, "")
@@ -222,7 +229,8 @@ func TestTheLogTellsRequestsWithoutSecrets(t *testing.T) {
 			t.Errorf("the log holds %q", secret)
 		}
 	}
-	for _, part := range []string{"operation=listRecords", "principal=acme/key:key-admin", "status=200", "status=401", "problem=invalid-credentials", "took="} {
+	for _, part := range []string{"operation=listRecords", "principal=acme/key:key-admin", "status=200", "status=401",
+		"problem=invalid-credentials", "took="} {
 		if !strings.Contains(log, part) {
 			t.Errorf("the log lacks %s", part)
 		}
@@ -237,7 +245,8 @@ func TestHugeRequestsAreRefused(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- w.server.Run(ctx, listener) }()
 	defer func() { cancel(); <-ended }()
-	request, err := http.NewRequest(http.MethodGet, "http://"+listener.Addr().String()+"/healthz", io.NopCloser(strings.NewReader("")))
+	request, err := http.NewRequest(http.MethodGet, "http://"+listener.Addr().String()+"/healthz",
+		io.NopCloser(strings.NewReader("")))
 	w.must(err)
 	for i := range 100 {
 		request.Header.Set(fmt.Sprintf("X-Large-%d", i), strings.Repeat("x", 1000))

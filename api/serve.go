@@ -15,7 +15,8 @@ import (
 	"tallyhouse/reader"
 )
 
-// serveData answers a request below /v0. The order of the checks is fixed: who does not get past one learns nothing of the next.
+// serveData answers a request below /v0. The order of the checks is fixed: who does not get past one learns nothing of
+// the next.
 func (s *Server) serveData(ctx context.Context, r *http.Request, path string, seen *observation) (reply, error) {
 	caller, err := s.authenticate(r)
 	if err != nil {
@@ -67,7 +68,8 @@ func (c *call) parse(raw string) error {
 		wrong = c.operation.check(values)
 	}
 	if len(wrong) > 0 {
-		return &problem.Error{Kind: problem.InvalidQuery, Detail: "The query of the request cannot be taken; errors lists why.", Parameters: wrong}
+		return &problem.Error{Kind: problem.InvalidQuery,
+			Detail: "The query of the request cannot be taken; errors lists why.", Parameters: wrong}
 	}
 	c.values = values
 	return nil
@@ -77,7 +79,8 @@ func (c *call) parse(raw string) error {
 func (s *Server) authenticate(r *http.Request) (*access.Caller, error) {
 	headers := r.Header.Values("Authorization")
 	if len(headers) == 0 || len(headers) == 1 && headers[0] == "" {
-		return nil, &problem.Error{Kind: problem.AuthenticationRequired, Detail: "Send the header Authorization: Bearer <token>."}
+		return nil, &problem.Error{Kind: problem.AuthenticationRequired,
+			Detail: "Send the header Authorization: Bearer <token>."}
 	}
 	scheme, token, _ := strings.Cut(headers[0], " ")
 	token = strings.TrimLeft(token, " ")
@@ -95,8 +98,8 @@ func (s *Server) authenticate(r *http.Request) (*access.Caller, error) {
 	return caller, err
 }
 
-// problemOf is the one place where errors become problems: what is not a problem already is the service's own fault, and its text
-// goes to the log alone.
+// problemOf is the one place where errors become problems: what is not a problem already is the service's own fault,
+// and its text goes to the log alone.
 func problemOf(err error) *problem.Error {
 	var p *problem.Error
 	switch {

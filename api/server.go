@@ -1,7 +1,7 @@
 // Package api is the read API over HTTP (docs/api.md).
 //
-// An operation is a value: its path, its parameters, what it returns and how it is answered. Handlers return values; one place
-// writes responses, one turns errors into problem documents, one keeps the order of the checks.
+// An operation is a value: its path, its parameters, what it returns and how it is answered. Handlers return values;
+// one place writes responses, one turns errors into problem documents, one keeps the order of the checks.
 package api
 
 import (
@@ -40,8 +40,8 @@ const (
 
 // Options say what the API needs. ClickHouse, Kafka and Environment are required.
 type Options struct {
-	// ClickHouse is a connection with the database of the tables set. Its read timeout bounds what a dead server can hold up, and
-	// should be somewhat longer than QueryTimeout.
+	// ClickHouse is a connection with the database of the tables set. Its read timeout bounds what a dead server can hold
+	// up, and should be somewhat longer than QueryTimeout.
 	ClickHouse reader.Conn
 	// Kafka are the options of a client of the cluster whose topics decide about access.
 	Kafka []kgo.Opt
@@ -55,7 +55,7 @@ type Options struct {
 	CursorKeyFile string
 	// QueryTimeout bounds each statement; 10 s by default.
 	QueryTimeout time.Duration
-	// Clock tells today and the current month of the calculations, and nothing else; the machine's by default.
+	// Clock decides what today and the current month are in calculations, and nothing else; the machine's by default.
 	Clock func() time.Time
 	// Log and Metrics take what happens; by default nothing is kept.
 	Log     *slog.Logger
@@ -81,7 +81,7 @@ type Server struct {
 	log         *slog.Logger
 }
 
-// New makes the API; Run lets it work. All that is wrong with the options is told at once.
+// New makes the API; Run lets it work. All that is wrong with the options is reported at once.
 func New(o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -142,7 +142,9 @@ func (o *Options) validate() error {
 	if o.Environment != "test" && o.Environment != "live" {
 		wrong = append(wrong, fmt.Errorf("the environment must be test or live, not %q", o.Environment))
 	}
-	if o.BasePath != "" && (!strings.HasPrefix(o.BasePath, "/") || strings.HasSuffix(o.BasePath, "/") || strings.ContainsAny(o.BasePath, "<>?#% ")) {
+	if o.BasePath != "" &&
+		(!strings.HasPrefix(o.BasePath, "/") || strings.HasSuffix(o.BasePath, "/") ||
+			strings.ContainsAny(o.BasePath, "<>?#% ")) {
 		wrong = append(wrong, fmt.Errorf("the base path must begin with a slash and not end with one, like /ledger, but is %q", o.BasePath))
 	}
 	return errors.Join(wrong...)
@@ -212,7 +214,8 @@ func (p *probe) failed() error {
 	return p.last
 }
 
-// watchDatabase asks the database for a sign of life, again and again. Requests are sent to it all the same: readiness alone hangs on this.
+// watchDatabase asks the database for a sign of life, again and again. Requests are sent to it all the same: readiness
+// alone hangs on this.
 func (s *Server) watchDatabase(ctx context.Context) {
 	tick := time.NewTicker(retryEvery)
 	defer tick.Stop()

@@ -36,11 +36,13 @@ var snapshotTable = resource.NewTable("ForecastSnapshot", "A forecast as it was 
 	snapshotField{Name: "decidedAt", Groups: access.Amounts,
 		Value: resource.NullInstant(func(s *reader.Snapshot) events.Opt[time.Time] { return s.DecidedAt })},
 	snapshotField{Name: "totals", Groups: access.Amounts,
-		Value:       resource.NullObject(snapshotTotalsTable, func(s *reader.Snapshot) *analytics.Estimate { return &s.Totals }),
+		Value: resource.NullObject(snapshotTotalsTable,
+			func(s *reader.Snapshot) *analytics.Estimate { return &s.Totals }),
 		Description: "Over the top lines."},
 	snapshotField{Name: "changesSincePrevious", Groups: access.Amounts,
-		Value:       resource.List(eacChangeTable, func(s *reader.Snapshot) []analytics.EACChange { return s.Changes }),
-		Description: "How far the estimate of each line moved since the previous approved month. Only getForecastSnapshot has it."},
+		Value: resource.List(eacChangeTable, func(s *reader.Snapshot) []analytics.EACChange { return s.Changes }),
+		Description: "How far the estimate of each line moved since the previous approved month. Only getForecastSnapshot " +
+			"has it."},
 )
 
 var snapshotTotalsTable = resource.NewTable("SnapshotTotals", "A snapshot's totals.",
@@ -56,10 +58,12 @@ var snapshotTotalsTable = resource.NewTable("SnapshotTotals", "A snapshot's tota
 )
 
 func total(name string, get func(t *analytics.Estimate) analytics.Int128) resource.Field[analytics.Estimate] {
-	return resource.Field[analytics.Estimate]{Name: name, Groups: access.Amounts, Required: true, Value: resource.Units(get)}
+	return resource.Field[analytics.Estimate]{Name: name, Groups: access.Amounts, Required: true,
+		Value: resource.Units(get)}
 }
 
-var eacChangeTable = resource.NewTable("EacChange", "How far a line's own estimate at completion moved, without those of the lines below it.",
+var eacChangeTable = resource.NewTable("EacChange",
+	"How far a line's own estimate at completion moved, without those of the lines below it.",
 	resource.Field[analytics.EACChange]{Name: "budgetNodeId", Groups: access.Amounts, Required: true,
 		Value: resource.Text(func(c *analytics.EACChange) string { return string(c.NodeID) })},
 	resource.Field[analytics.EACChange]{Name: "eacBefore", Groups: access.Amounts, Required: true,
@@ -89,7 +93,8 @@ var listForecastSnapshots = operation{
 		if !ok {
 			return nil, reader.ErrNotFound
 		}
-		wanted := reader.SnapshotPage{Tenant: c.caller.Tenant(), ProjectID: project.ID, Currency: project.Currency, Limit: c.limit()}
+		wanted := reader.SnapshotPage{Tenant: c.caller.Tenant(), ProjectID: project.ID, Currency: project.Currency,
+			Limit: c.limit()}
 		if c.rank != "" {
 			place, err := snapshotPlace(c.rank, c.after)
 			if err != nil {
@@ -114,7 +119,8 @@ var listForecastSnapshots = operation{
 		if err != nil {
 			return nil, err
 		}
-		return writeList(snapshotTable.Without("changesSincePrevious"), snapshots, func(*reader.Snapshot) access.Groups { return project.Groups }, end), nil
+		return writeList(snapshotTable.Without("changesSincePrevious"), snapshots,
+			func(*reader.Snapshot) access.Groups { return project.Groups }, end), nil
 	},
 }
 
@@ -151,6 +157,7 @@ func snapshotPlace(rank, id string) (reader.SnapshotPlace, error) {
 		return reader.SnapshotPlace{}, cursor.ErrInvalid
 	}
 	return reader.SnapshotPlace{
-		Month: calendar.Month(binary.BigEndian.Uint32([]byte(rank[:4]))), Version: int64(binary.BigEndian.Uint64([]byte(rank[4:]))), ID: id,
+		Month:   calendar.Month(binary.BigEndian.Uint32([]byte(rank[:4]))),
+		Version: int64(binary.BigEndian.Uint64([]byte(rank[4:]))), ID: id,
 	}, nil
 }

@@ -80,14 +80,16 @@ func day(d events.Opt[calendar.Date]) *time.Time {
 
 func (w *world) budgetRow(id, project, node string, value int64) {
 	w.Helper()
-	data := events.BudgetRow{ProjectID: project, Kind: "initial", NodeID: events.Opt[string]{V: node, Ok: node != ""}, Amount: events.Amount{Value: value, Currency: "EUR"}, Status: "approved"}
+	data := events.BudgetRow{ProjectID: project, Kind: "initial", NodeID: events.Opt[string]{V: node, Ok: node != ""},
+		Amount: events.Amount{Value: value, Currency: "EUR"}, Status: "approved"}
 	row := map[string]any{"kind": data.Kind, "node_id": node, "currency": "EUR", "value": value, "status": data.Status}
 	w.state("budget_rows", project, id, row, analytics.BudgetRowContribution(nil, &data))
 }
 
 func (w *world) transfer(id, project, from, to string, value int64) {
 	w.Helper()
-	data := events.BudgetTransfer{ProjectID: project, FromNodeID: some(from), ToNodeID: some(to), Amount: events.Amount{Value: value, Currency: "EUR"}, Status: "approved"}
+	data := events.BudgetTransfer{ProjectID: project, FromNodeID: some(from), ToNodeID: some(to),
+		Amount: events.Amount{Value: value, Currency: "EUR"}, Status: "approved"}
 	row := map[string]any{"from_node_id": from, "to_node_id": to, "currency": "EUR", "value": value, "status": data.Status}
 	w.state("budget_transfers", project, id, row, analytics.BudgetTransferContribution(nil, &data))
 }
@@ -100,7 +102,8 @@ func (w *world) entry(id, project, node string, value events.Opt[int64]) {
 
 func (w *world) claim(id, project, node string, value, bp int64) {
 	w.Helper()
-	data := events.Claim{ProjectID: project, NodeID: some(node), Amount: events.Amount{Value: value, Currency: "EUR"}, ProbabilityBp: events.Decimal{Units: bp}, Status: "open"}
+	data := events.Claim{ProjectID: project, NodeID: some(node), Amount: events.Amount{Value: value, Currency: "EUR"},
+		ProbabilityBp: events.Decimal{Units: bp}, Status: "open"}
 	row := map[string]any{"node_id": node, "currency": "EUR", "value": value, "probability_bp": "", "status": "open"}
 	w.state("claims", project, id, row, analytics.ClaimContribution(nil, &data))
 }
@@ -112,7 +115,8 @@ func (w *world) booked(id string, r events.Record) {
 		r.Source = "invoice"
 	}
 	status := string(analytics.StatusOf(r.StepKind))
-	plain := record{id: id, project: r.ProjectID, source: r.Source, status: status, contractor: r.ContractorID.V, currency: r.Currency.V, net: r.Net, tax: r.Tax, gross: r.Gross}
+	plain := record{id: id, project: r.ProjectID, source: r.Source, status: status, contractor: r.ContractorID.V,
+		currency: r.Currency.V, net: r.Net, tax: r.Tax, gross: r.Gross}
 	for _, a := range r.Allocations {
 		plain.nodes, plain.nets = append(plain.nodes, a.NodeID.V), append(plain.nets, a.Net.V)
 	}
@@ -128,7 +132,8 @@ func (w *world) booked(id string, r events.Record) {
 
 // invoice is a record of one amount on one node, linked to a contract or not.
 func invoice(project, node, contract, step string, net int64) events.Record {
-	r := events.Record{ProjectID: project, StepKind: step, Currency: some("EUR"), Net: some(net), ContractID: events.Opt[string]{V: contract, Ok: contract != ""}}
+	r := events.Record{ProjectID: project, StepKind: step, Currency: some("EUR"), Net: some(net),
+		ContractID: events.Opt[string]{V: contract, Ok: contract != ""}}
 	if node != "" {
 		r.Allocations = []events.RecordAllocation{{NodeID: some(node), Net: some(net)}}
 	}
@@ -144,7 +149,8 @@ func (w *world) contractOf(id string, c events.Contract) {
 		c.Currency = "EUR"
 	}
 	row := map[string]any{
-		"name": pointer(c.Name), "contractor_id": c.ContractorID.V, "status": c.Status, "start_date": day(c.StartDate), "end_date": day(c.EndDate), "currency": c.Currency,
+		"name": pointer(c.Name), "contractor_id": c.ContractorID.V, "status": c.Status, "start_date": day(c.StartDate),
+		"end_date": day(c.EndDate), "currency": c.Currency,
 	}
 	nodes, values := []string{}, []int64{}
 	for _, a := range c.Allocations {
@@ -171,7 +177,8 @@ func (w *world) gone(table, id string) {
 
 func (w *world) snapshot(id string, s events.ForecastSnapshot) {
 	w.Helper()
-	row := map[string]any{"month": s.Month.String(), "version": s.Version, "status": s.Status, "submitted_at": pointer(s.SubmittedAt), "decided_at": pointer(s.DecidedAt)}
+	row := map[string]any{"month": s.Month.String(), "version": s.Version, "status": s.Status,
+		"submitted_at": pointer(s.SubmittedAt), "decided_at": pointer(s.DecidedAt)}
 	texts := func(get func(l events.SnapshotLine) string) []string {
 		all := []string{}
 		for _, l := range s.Lines {

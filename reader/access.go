@@ -74,9 +74,10 @@ var (
 	}
 )
 
-// LoadAccess hands every stored entity of the topic to apply, deleted ones too, and returns how far each partition of the topic has
-// been stored: its next offset. Both are one snapshot.
-func (r *Reader) LoadAccess(ctx context.Context, topic events.Topic, apply func(events.Event)) (map[int32]int64, error) {
+// LoadAccess hands every stored entity of the topic to apply, deleted ones too, and returns how far each partition of
+// the topic has been stored: its next offset. Both are one snapshot.
+func (r *Reader) LoadAccess(ctx context.Context, topic events.Topic,
+	apply func(events.Event)) (map[int32]int64, error) {
 	switch topic {
 	case events.Projects:
 		return loadStored(ctx, r, "projects", projectColumns, apply)
@@ -91,7 +92,8 @@ func (r *Reader) LoadAccess(ctx context.Context, topic events.Topic, apply func(
 }
 
 // loadStored is LoadAccess for one table.
-func loadStored[P any](ctx context.Context, r *Reader, table string, payload columns[P], apply func(events.Event)) (map[int32]int64, error) {
+func loadStored[P any](ctx context.Context, r *Reader, table string, payload columns[P],
+	apply func(events.Event)) (map[int32]int64, error) {
 	at := make(positions)
 	columns := storedColumns(payload)
 	query := Query{SQL: "SELECT " + columns.String() + "\nFROM " + table + " FINAL"}

@@ -41,8 +41,8 @@ type BudgetNode struct {
 	Frozen bool // a snapshot holds the estimate alone; the other figures are not known
 }
 
-// BudgetWish says which budget is wanted, and what of it.
-type BudgetWish struct {
+// BudgetRequest says which budget is wanted, and what of it.
+type BudgetRequest struct {
 	Tenant   string
 	Project  ProjectRef
 	Currency string // of the project
@@ -85,9 +85,10 @@ FROM uncommitted_entries FINAL` + of + ` AND NOT deleted AND value IS NOT NULL`,
 	}
 }
 
-// budgetStatuses are the statuses of records that count in a budget. Their sums travel beside each other: that makes a quarter of the
-// rows.
-var budgetStatuses = [...]analytics.RecordStatus{analytics.Setup, analytics.ApprovalPending, analytics.PaymentPending, analytics.Paid}
+// budgetStatuses are the statuses of records that count in a budget. Their sums travel beside each other: that makes a
+// quarter of the rows.
+var budgetStatuses = [...]analytics.RecordStatus{analytics.Setup, analytics.ApprovalPending, analytics.PaymentPending,
+	analytics.Paid}
 
 func sumsByStatus() []string {
 	var sums []string
@@ -100,59 +101,63 @@ func sumsByStatus() []string {
 }
 
 // Budget returns a project's budget as it is now. No record is read for it.
-func (r *Reader) Budget(ctx context.Context, wish BudgetWish) (Budget, error) {
-	in, err := r.budgetInput(ctx, wish)
+func (r *Reader) Budget(ctx context.Context, request BudgetRequest) (Budget, error) {
+	in, err := r.budgetInput(ctx, request)
 	if err != nil {
 		return Budget{}, fmt.Errorf("read a budget: %w", err)
 	}
 	computed := analytics.Budget(in)
 	shown := Budget{
-		ProjectID: wish.Project.ID, Currency: wish.Currency, StructureID: wish.Project.StructureID,
+		ProjectID: request.Project.ID, Currency: request.Currency, StructureID: request.Project.StructureID,
 		Unallocated: events.Some(computed.Unallocated), UnallocatedBudget: events.Some(computed.UnallocatedBudget),
 		Excluded: computed.Excluded, ExcludedCommitted: computed.ExcludedCommitted,
 	}
-	nodes := computed.ToLevel(wish.Level)
+	nodes := computed.ToLevel(request.Level)
 	shown.Nodes = make([]BudgetNode, len(nodes))
 	for i := range nodes {
 		n := nodes[i].Node
 		shown.Nodes[i] = BudgetNode{
 			ID: string(n.ID), Level: n.Level, Code: n.Code, Name: n.Name, Description: n.Description, ParentID: n.ParentID,
-			ProjectSpecific: n.ProjectSpecific(), AccountingCodes: nodes[i].AccountingCodes, Currency: wish.Currency, Figures: nodes[i].Figures,
+			ProjectSpecific: n.ProjectSpecific(), AccountingCodes: nodes[i].AccountingCodes, Currency: request.Currency,
+			Figures: nodes[i].Figures,
 		}
 	}
 	return shown, nil
 }
 
-// BudgetAsOf returns the budget as the month's official snapshot froze it (docs/calculations.md#as-a-budget), or ErrNotFound.
-func (r *Reader) BudgetAsOf(ctx context.Context, wish BudgetWish, month calendar.Month) (Budget, error) {
-	official, err := r.snapshots(ctx, wish.Tenant, wish.Project.ID, allLines, func(heads []analytics.Snapshot) []*analytics.Snapshot {
-		if s, ok := analytics.Official(heads)[month]; ok {
-			return []*analytics.Snapshot{s}
-		}
-		return nil
-	})
+// BudgetAsOf returns the budget as the month's official snapshot froze it (docs/calculations.md#as-a-budget), or
+// ErrNotFound.
+func (r *Reader) BudgetAsOf(ctx context.Context, request BudgetRequest, month calendar.Month) (Budget, error) {
+	official, err := r.snapshots(ctx, request.Tenant, request.Project.ID, allLines,
+		func(heads []analytics.Snapshot) []*analytics.Snapshot {
+			if s, ok := analytics.Official(heads)[month]; ok {
+				return []*analytics.Snapshot{s}
+			}
+			return nil
+		})
 	if err != nil {
 		return Budget{}, fmt.Errorf("read a budget of a month's end: %w", err)
 	}
 	if len(official) == 0 {
 		return Budget{}, ErrNotFound
 	}
-	shown := Budget{ProjectID: wish.Project.ID, Currency: wish.Currency, StructureID: wish.Project.StructureID}
-	for _, n := range official[0].NodesToLevel(wish.Level) {
+	shown := Budget{ProjectID: request.Project.ID, Currency: request.Currency, StructureID: request.Project.StructureID}
+	for _, n := range official[0].NodesToLevel(request.Level) {
 		shown.Nodes = append(shown.Nodes, BudgetNode{
-			ID: n.Line.NodeID, Level: n.Line.Level, Code: n.Line.Code, Name: n.Line.Name, ParentID: n.Line.ParentID, Currency: wish.Currency,
-			Figures: analytics.Figures{Estimate: n.Estimate, UncommittedDefaulted: n.Line.UncommittedDefaulted}, Frozen: true,
+			ID: n.Line.NodeID, Level: n.Line.Level, Code: n.Line.Code, Name: n.Line.Name, ParentID: n.Line.ParentID,
+			Currency: request.Currency,
+			Figures:  analytics.Figures{Estimate: n.Estimate, UncommittedDefaulted: n.Line.UncommittedDefaulted}, Frozen: true,
 		})
 	}
 	return shown, nil
 }
 
 // budgetInput gathers what the budget is computed from.
-func (r *Reader) budgetInput(ctx context.Context, wish BudgetWish) (analytics.BudgetInput, error) {
-	rows := budgetRows{input: analytics.BudgetInput{Currency: wish.Currency}, nodes: make(positions)}
+func (r *Reader) budgetInput(ctx context.Context, request BudgetRequest) (analytics.BudgetInput, error) {
+	rows := budgetRows{input: analytics.BudgetInput{Currency: request.Currency}, nodes: make(positions)}
 	var state string
-	if wish.Figures {
-		if err := rows.read(ctx, r, budgetQuery(wish.Tenant, wish.Project.ID)); err != nil {
+	if request.Figures {
+		if err := rows.read(ctx, r, budgetQuery(request.Tenant, request.Project.ID)); err != nil {
 			return analytics.BudgetInput{}, err
 		}
 		state = rows.nodes.String()
@@ -163,11 +168,11 @@ func (r *Reader) budgetInput(ctx context.Context, wish BudgetWish) (analytics.Bu
 		}
 		state = at.nodes
 	}
-	structures, err := r.structuresAt(ctx, state, wish.Tenant, []ProjectRef{wish.Project})
+	structures, err := r.structuresAt(ctx, state, request.Tenant, []ProjectRef{request.Project})
 	if err != nil {
 		return analytics.BudgetInput{}, err
 	}
-	rows.input.Structure = structures[wish.Project.ID]
+	rows.input.Structure = structures[request.Project.ID]
 	return rows.input, nil
 }
 
@@ -189,7 +194,8 @@ func (b *budgetRows) read(ctx context.Context, r *Reader, q Query) error {
 	if err != nil {
 		return err
 	}
-	// What the lines of a contract take of what is coded outside goes by their order, and parts of a statement come in any order.
+	// What the lines of a contract take of what is coded outside goes by their order, and parts of a statement come in any
+	// order.
 	slices.SortFunc(b.contracts, func(x, y analytics.ContractSum) int {
 		return cmp.Or(cmp.Compare(x.ContractID, y.ContractID), cmp.Compare(x.Line, y.Line))
 	})

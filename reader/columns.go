@@ -13,14 +13,15 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// A column of a stored entity is described once: what is selected, how its value is scanned, and the member of the row's type that it
-// goes to. Lists of columns, scan targets and rows come from these descriptions.
+// A column of a stored entity is described once: what is selected, how its value is scanned, and the member of the
+// row's type that it goes to. Lists of columns, scan targets and rows come from these descriptions.
 
 // column is a column of the rows that Ts are made from.
 type column[T any] interface {
 	// expression is what is selected.
 	expression() string
-	// scan says where the driver puts the value. Where that isn't the place in row itself, done brings it there, else it is nil.
+	// scan says where the driver puts the value. Where that isn't the place in row itself, done brings it there, else it
+	// is nil.
 	scan(row *T) (dest any, done func() error)
 }
 
@@ -36,9 +37,10 @@ func (c columns[T]) String() string {
 	return strings.Join(expressions, ", ")
 }
 
-// read runs a statement that selects these columns, and hands every row to take. The row's memory is used again for the next one; what
-// it points to is not.
-func (c columns[T]) read(ctx context.Context, r *Reader, q Query, settings clickhouse.Settings, take func(row *T) error) error {
+// read runs a statement that selects these columns, and hands every row to take. The row's memory is used again for the
+// next one; what it points to is not.
+func (c columns[T]) read(ctx context.Context, r *Reader, q Query, settings clickhouse.Settings,
+	take func(row *T) error) error {
 	var row, empty T
 	dest := make([]any, len(c))
 	var finish []func() error
@@ -142,8 +144,8 @@ func month(into *calendar.Month) (any, func() error) {
 	}
 }
 
-// instant is an instant in microseconds: toUnixTimestamp64Micro(at). The driver's own conversion counts nanoseconds, which 64 bits hold
-// only until 2262.
+// instant is an instant in microseconds: toUnixTimestamp64Micro(at). The driver's own conversion counts nanoseconds,
+// which 64 bits hold only until 2262.
 func instant(into *time.Time) (any, func() error) {
 	scanned := new(int64)
 	return scanned, func() error {
@@ -174,7 +176,8 @@ func parsed[V any](parse func(text string) (V, error)) scanner[V] {
 	}
 }
 
-// element is a column of an array whose values are a member of each element of a list. All arrays of one list are of one length.
+// element is a column of an array whose values are a member of each element of a list. All arrays of one list are of
+// one length.
 type element[T, E, S any] struct {
 	sql  string
 	list func(row *T) *[]E

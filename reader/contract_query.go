@@ -11,7 +11,7 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// undated stands for no date in an array of days; no date of the ledger is it.
+// undated is what an array of days has for no date; no date of the ledger equals it.
 const undated = int32(calendar.MaxDate) + 1
 
 // contractColumns are all that contracts store; undated is a parameter of their statements.
@@ -30,9 +30,10 @@ var contractColumns = columns[Contract]{
 	elements("amendment_node", contractAmendments, func(a *events.Amendment, node string) { a.NodeID = textOrNone(node) }),
 	elements("amendment_value", contractAmendments, func(a *events.Amendment, value int64) { a.Value = value }),
 	elements("amendment_status", contractAmendments, func(a *events.Amendment, status string) { a.Status = status }),
-	elements("arrayMap(d -> ifNull(toInt32(d), toInt32({undated:Int32})), amendment_date)", contractAmendments, func(a *events.Amendment, d int32) {
-		a.Date = events.Opt[calendar.Date]{V: calendar.Date(d), Ok: d != undated}
-	}),
+	elements("arrayMap(d -> ifNull(toInt32(d), toInt32({undated:Int32})), amendment_date)", contractAmendments,
+		func(a *events.Amendment, d int32) {
+			a.Date = events.Opt[calendar.Date]{V: calendar.Date(d), Ok: d != undated}
+		}),
 	elements("amendment_title", contractAmendments, func(a *events.Amendment, title *string) {
 		if title != nil {
 			a.Title = events.Some(*title)

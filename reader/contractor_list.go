@@ -24,14 +24,15 @@ var (
 		member("tax_id", nullable, func(c *Contractor) *events.Opt[string] { return &c.TaxID }),
 		member("registration_number", nullable, func(c *Contractor) *events.Opt[string] { return &c.RegistrationNumber }),
 	}
-	contractorRow = append(slices.Clone(contractorColumns), member("marked", plain, func(c *Contractor) *bool { return &c.Marked }))
+	contractorRow = append(slices.Clone(contractorColumns),
+		member("marked", plain, func(c *Contractor) *bool { return &c.Marked }))
 )
 
 // ContractorPage says which contractors are wanted: those that a record or contract of one of the projects refers to.
 type ContractorPage struct {
 	Tenant   string
 	Projects []string
-	Marked   []string // those of the projects whose references are told apart
+	Marked   []string // those of the projects whose references are marked
 	After    string   // id
 	Limit    int
 }
@@ -63,7 +64,8 @@ INNER JOIN (
 ) AS reference ON contractor.id = reference.referred
 ORDER BY id
 LIMIT {limit:UInt32}`,
-		Args: map[string]any{"tenant": p.Tenant, "projects": p.Projects, "marked": p.Marked, "after": p.After, "limit": p.Limit + 1},
+		Args: map[string]any{"tenant": p.Tenant, "projects": p.Projects, "marked": p.Marked, "after": p.After,
+			"limit": p.Limit + 1},
 	}
 }
 

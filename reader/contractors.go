@@ -28,7 +28,8 @@ var nameColumns = append(positionColumns(func(r *nameRow) *position { return &r.
 	member("name", nullable, func(r *nameRow) *events.Opt[string] { return &r.name }),
 )
 
-// contractorNamesQuery finds the names of these contractors, and beside them the position rows: one statement, so both are one snapshot.
+// contractorNamesQuery finds the names of these contractors, and beside them the position rows: one statement, so both
+// are one snapshot.
 func contractorNamesQuery(tenant string, ids []string) Query {
 	return Query{
 		SQL: "SELECT " + nameColumns.String() + `
@@ -39,7 +40,8 @@ WHERE tenant = ''
 	}
 }
 
-// contractorNames returns the names of those contractors that exist and have one. State is that of the table, read just now.
+// contractorNames returns the names of those contractors that exist and have one. State is that of the table, read just
+// now.
 func (r *Reader) contractorNames(ctx context.Context, state, tenant string, ids []string) (map[string]string, error) {
 	names := make(map[string]string, len(ids))
 	var missing []string
@@ -70,7 +72,8 @@ func (r *Reader) contractorNames(ctx context.Context, state, tenant string, ids 
 }
 
 // readNames reads names and the state that they are of.
-func (r *Reader) readNames(ctx context.Context, tenant string, ids []string) (map[string]events.Opt[string], string, error) {
+func (r *Reader) readNames(ctx context.Context, tenant string,
+	ids []string) (map[string]events.Opt[string], string, error) {
 	names, at := make(map[string]events.Opt[string], len(ids)), make(positions)
 	err := nameColumns.read(ctx, r, contractorNamesQuery(tenant, ids), pageSettings, func(row *nameRow) error {
 		if !at.note(&row.position) {

@@ -48,9 +48,10 @@ func (r *Reader) Contracts(ctx context.Context, p ContractPage) (page []Contract
 	return find.contracts, more, nil
 }
 
-// Contract returns the contract with this id, whatever its project, or ErrNotFound. Visible decides by the project whether the
-// contract exists for the one who asks, and what is read of it; it is asked once.
-func (r *Reader) Contract(ctx context.Context, tenant, id string, visible func(project string) (ProjectRef, Part[Contract], bool)) (Contract, error) {
+// Contract returns the contract with this id, whatever its project, or ErrNotFound. Visible decides by the project
+// whether the contract exists for the one who asks, and what is read of it; it is asked once.
+func (r *Reader) Contract(ctx context.Context, tenant, id string,
+	visible func(project string) (ProjectRef, Part[Contract], bool)) (Contract, error) {
 	find := contractFinder{reader: r, tenant: tenant}
 	if err := find.read(ctx, contractQuery(tenant, id)); err != nil {
 		return Contract{}, fmt.Errorf("read a contract: %w", err)
@@ -69,8 +70,8 @@ func (r *Reader) Contract(ctx context.Context, tenant, id string, visible func(p
 	return find.contracts[0], nil
 }
 
-// contractFinder gathers what contracts are made of. Their rows and the sums of their records are each as they stand at one moment,
-// the sums a little later.
+// contractFinder gathers what contracts are made of. Their rows and the sums of their records are each as they stand at
+// one moment, the sums a little later.
 type contractFinder struct {
 	reader *Reader
 	tenant string
@@ -80,7 +81,7 @@ type contractFinder struct {
 	contracts []Contract
 }
 
-// page reads a page and tells whether more follow. When the result is over its bound, it asks for half as many.
+// page reads a page and reports whether more follow. When the result is over its bound, it asks for half as many.
 func (f *contractFinder) page(ctx context.Context, p ContractPage) (more bool, err error) {
 	for ; ; p.Limit /= 2 {
 		f.rows, f.contracts = 0, nil

@@ -12,8 +12,8 @@ type CursorKey struct {
 	Secret string // hex
 }
 
-// CursorKeys lists the keys: the first is the one to use, the others are still accepted. Two instances that made the first key at
-// the same time agree on the one whose secret is less.
+// CursorKeys lists the keys: the first is the one to use, the others are still accepted. Two instances that made the
+// first key at the same time agree on the one whose secret is less.
 func (r *Reader) CursorKeys(ctx context.Context) ([]CursorKey, error) {
 	var keys []CursorKey
 	var k CursorKey

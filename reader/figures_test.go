@@ -34,7 +34,8 @@ func TestNoStatementOfFiguresScansRecords(t *testing.T) {
 func TestSumsTravelExactly(t *testing.T) {
 	r := New(database(t), 10*time.Second)
 	for _, text := range []string{
-		"0", "1", "-1", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "18446744073709551615", "18446744073709551616", "-18446744073709551617",
+		"0", "1", "-1", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "18446744073709551615",
+		"18446744073709551616", "-18446744073709551617",
 		"170141183460469231731687303715884105727", "-170141183460469231731687303715884105728",
 	} {
 		query := Query{SQL: "SELECT " + packed("toInt128({sum:String})", "toInt128(-7)"), Args: map[string]any{"sum": text}}
@@ -80,7 +81,8 @@ SELECT 'acme', 'P1', 'F1', ?, '2026-04', 1, ?, ['t', 's'], ['', 't'], ['budget',
 		return []*analytics.Snapshot{&heads[0]}
 	})
 	// Then head and lines are of one version
-	if err != nil || tries != 2 || len(found) != 1 || found[0].Status != "approved" || len(found[0].Lines) != 1 || found[0].Lines[0].Budget != 20 {
+	if err != nil || tries != 2 || len(found) != 1 || found[0].Status != "approved" || len(found[0].Lines) != 1 ||
+		found[0].Lines[0].Budget != 20 {
 		t.Errorf("after %d tries: %+v, %v", tries, found, err)
 	}
 	// And when it never stops, that is told.
@@ -98,7 +100,8 @@ func TestPagesOfSnapshots(t *testing.T) {
 	snapshot := func(id string, month calendar.Month, version int64) analytics.Snapshot {
 		return analytics.Snapshot{ID: id, ForecastSnapshot: events.ForecastSnapshot{Month: month, Version: version}}
 	}
-	heads := []analytics.Snapshot{snapshot("a", 1, 1), snapshot("b", 2, 1), snapshot("c", 2, 2), snapshot("d", 2, 2), snapshot("e", 3, 1)}
+	heads := []analytics.Snapshot{snapshot("a", 1, 1), snapshot("b", 2, 1), snapshot("c", 2, 2), snapshot("d", 2, 2),
+		snapshot("e", 3, 1)}
 	var met string
 	p := SnapshotPage{Limit: 2}
 	for range 10 {
@@ -136,7 +139,8 @@ SELECT 'acme', 'P1', 'links', 'C' || number % 2000, 'out', 'EUR', leftPad(toStri
 	var read uint64
 	counting := clickhouse.Context(ctx, clickhouse.WithProgress(func(p *clickhouse.Progress) { read += p.Rows }))
 	found := 0
-	err = New(db, 10*time.Second).each(counting, query, pageSettings, func(func(...any) error) error { found++; return nil })
+	err = New(db, 10*time.Second).each(counting, query, pageSettings,
+		func(func(...any) error) error { found++; return nil })
 	// Then a small part of all is read.
 	if err != nil || found != 100 || read == 0 || read > all/20 {
 		t.Errorf("found %d, read %d of %d: %v", found, read, all, err)

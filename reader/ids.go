@@ -20,7 +20,8 @@ const (
 // DigestSize is how many bytes of an id's SHA-256 name it beside its beginning.
 const DigestSize = 16
 
-// idQuery finds an id by its beginning and its digest. Deleted entities keep their rows, so an id that was there is found.
+// idQuery finds an id by its beginning and its digest. Deleted entities keep their rows, so an id that was there is
+// found.
 func idQuery(table Table, tenant, prefix string, digest []byte) Query {
 	return Query{
 		SQL: "SELECT id\nFROM " + string(table) + `
@@ -30,7 +31,8 @@ LIMIT 1`,
 	}
 }
 
-// ID finds the id that begins with the prefix and has this digest, or ErrNotFound. It serves ids that are too long for a cursor.
+// ID finds the id that begins with the prefix and has this digest, or ErrNotFound. It serves ids that are too long for
+// a cursor.
 func (r *Reader) ID(ctx context.Context, table Table, tenant, prefix string, digest []byte) (string, error) {
 	id, found := "", false
 	err := r.each(ctx, idQuery(table, tenant, prefix, digest), pageSettings, func(scan func(...any) error) error {

@@ -62,7 +62,7 @@ func (p positions) byPartition() (map[int32]int64, error) {
 // states are the states of the tables whose rows are kept between requests.
 type states struct{ nodes, contractors string }
 
-// statesQuery reads the position rows of those tables. They lie at the beginning of the key.
+// statesQuery reads the position rows of those tables. They are at the beginning of the key.
 func statesQuery() Query {
 	return Query{SQL: `SELECT 'nodes', project, max(row_version)
 FROM budget_nodes

@@ -30,19 +30,25 @@ func queries(t *testing.T) map[string]Query {
 	t.Helper()
 	structure := events.Some("S1")
 	nodes := []analytics.Node{
-		{ID: "a", BudgetNode: events.BudgetNode{StructureID: structure, AccountingCodes: []events.AccountingCode{{System: "datev", Code: "0700"}}}},
+		{ID: "a", BudgetNode: events.BudgetNode{StructureID: structure,
+			AccountingCodes: []events.AccountingCode{{System: "datev", Code: "0700"}}}},
 		{ID: "b", BudgetNode: events.BudgetNode{StructureID: structure, ParentID: events.Some("a")}},
 	}
 	one, two := ProjectRef{ID: "P1", StructureID: structure}, ProjectRef{ID: "P2"}
-	structures := map[string]*analytics.Structure{"P1": analytics.NewStructure("P1", structure, nodes), "P2": analytics.NewStructure("P2", events.Opt[string]{}, nil)}
+	structures := map[string]*analytics.Structure{"P1": analytics.NewStructure("P1", structure, nodes),
+		"P2": analytics.NewStructure("P2", events.Opt[string]{}, nil)}
 	everything := RecordFilter{
-		Tenant: "acme", Projects: []ProjectRef{one, two}, Statuses: []string{"paid", "setup"}, InvoiceNumber: events.Some(`it's "1" \`), ContractorID: events.Some("K1"),
-		RecognitionFrom: events.Some(calendar.NewDate(2026, 1, 1)), RecognitionTo: events.Some(calendar.NewDate(2026, 12, 31)),
-		CashFrom: events.Some(calendar.MinDate), CashTo: events.Some(calendar.MaxDate), HasCashDate: events.Some(true), Channel: events.Some("email"), Source: events.Some("invoice"),
+		Tenant: "acme", Projects: []ProjectRef{one, two}, Statuses: []string{"paid", "setup"},
+		InvoiceNumber: events.Some(`it's "1" \`), ContractorID: events.Some("K1"),
+		RecognitionFrom: events.Some(calendar.NewDate(2026, 1, 1)),
+		RecognitionTo:   events.Some(calendar.NewDate(2026, 12, 31)),
+		CashFrom:        events.Some(calendar.MinDate), CashTo: events.Some(calendar.MaxDate), HasCashDate: events.Some(true),
+		Channel: events.Some("email"), Source: events.Some("invoice"),
 		NodeID: events.Some("a"), Descendants: true, Code: events.Some(Code{"datev", "0700"}),
 	}
 	unfiltered := RecordFilter{Tenant: "acme", Projects: []ProjectRef{one}}
-	node := RecordFilter{Tenant: "acme", Projects: []ProjectRef{one}, NodeID: events.Some("a"), HasCashDate: events.Some(false)}
+	node := RecordFilter{Tenant: "acme", Projects: []ProjectRef{one}, NodeID: events.Some("a"),
+		HasCashDate: events.Some(false)}
 	page := func(f RecordFilter, read Part[Record]) Query {
 		where, err := f.conditions(structures)
 		if err != nil {
@@ -58,8 +64,10 @@ func queries(t *testing.T) map[string]Query {
 		}
 		return f.countQuery(where)
 	}
-	all := Parts(RecordDirection.Part(), RecordSource.Part(), RecordStatus.Part(), RecordWorkflowStep.Part(), RecordCounterparty, RecordInvoiceNumber.Part(),
-		RecordRecognitionDate.Part(), RecordDueDate.Part(), RecordPaidOn.Part(), RecordNet, RecordTax, RecordGross, RecordAllocations, RecordCodes,
+	all := Parts(RecordDirection.Part(), RecordSource.Part(), RecordStatus.Part(), RecordWorkflowStep.Part(),
+		RecordCounterparty, RecordInvoiceNumber.Part(),
+		RecordRecognitionDate.Part(), RecordDueDate.Part(), RecordPaidOn.Part(), RecordNet, RecordTax, RecordGross,
+		RecordAllocations, RecordCodes,
 		RecordDocuments.Part(), RecordIntake)
 	outside, err := outsideRecordsQuery("acme", [][]string{{"P1", "C1", "n", "EUR"}, {"P1", "C2", "m", "EUR"}})
 	if err != nil {
@@ -153,7 +161,8 @@ func TestTheEngineTakesEveryStatement(t *testing.T) {
 	}
 }
 
-// TestAPageReadsWhatItShows holds the plan of a page: it follows the key and stops, in each project, whatever the number of records.
+// TestAPageReadsWhatItShows holds the plan of a page: it follows the key and stops, in each project, whatever the
+// number of records.
 func TestAPageReadsWhatItShows(t *testing.T) {
 	db := database(t)
 	ctx := context.Background()
@@ -163,8 +172,10 @@ func TestAPageReadsWhatItShows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, projects := range map[string][]ProjectRef{"one project": {{ID: "P1"}}, "two projects": {{ID: "P1"}, {ID: "P2"}}} {
-		p := RecordPage{Filter: RecordFilter{Tenant: "acme", Projects: projects}, After: "030000", Limit: 51, Read: RecordStatus.Part()}
+	for name, projects := range map[string][]ProjectRef{"one project": {{ID: "P1"}},
+		"two projects": {{ID: "P1"}, {ID: "P2"}}} {
+		p := RecordPage{Filter: RecordFilter{Tenant: "acme", Projects: projects}, After: "030000", Limit: 51,
+			Read: RecordStatus.Part()}
 		where, err := p.Filter.conditions(nil)
 		if err != nil {
 			t.Fatal(err)
@@ -172,7 +183,8 @@ func TestAPageReadsWhatItShows(t *testing.T) {
 		var read uint64
 		counting := clickhouse.Context(ctx, clickhouse.WithProgress(func(p *clickhouse.Progress) { read += p.Rows }))
 		rows := 0
-		err = New(db, 10*time.Second).each(counting, p.query(where), pageSettings, func(func(...any) error) error { rows++; return nil })
+		err = New(db, 10*time.Second).each(counting, p.query(where), pageSettings,
+			func(func(...any) error) error { rows++; return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +209,9 @@ func TestAResultOverItsBoundBecomesASmallerPage(t *testing.T) {
 	r.maxResult = 4 << 20
 	after, met := "", 0
 	for range 10 {
-		page, err := r.Records(ctx, RecordPage{Filter: RecordFilter{Tenant: "acme", Projects: []ProjectRef{{ID: "P1"}}}, After: after, Limit: 200, Read: RecordWorkflowStep.Part()})
+		page, err := r.Records(ctx,
+			RecordPage{Filter: RecordFilter{Tenant: "acme", Projects: []ProjectRef{{ID: "P1"}}}, After: after, Limit: 200,
+				Read: RecordWorkflowStep.Part()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +244,8 @@ func TestALostCallerDoesNotEndTheStatement(t *testing.T) {
 
 func TestAStatementEndsWithinItsTime(t *testing.T) {
 	r := New(database(t), time.Second)
-	err := r.each(context.Background(), Query{SQL: "SELECT sleepEachRow(1) FROM numbers(20) SETTINGS max_block_size = 1"}, nil, func(func(...any) error) error { return nil })
+	err := r.each(context.Background(), Query{SQL: "SELECT sleepEachRow(1) FROM numbers(20) SETTINGS max_block_size = 1"},
+		nil, func(func(...any) error) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "Timeout exceeded") {
 		t.Errorf("got %v", err)
 	}
@@ -250,7 +265,8 @@ func TestTheFirstCursorKeyIsMadeOnce(t *testing.T) {
 	}
 }
 
-// Given instants at the ends of what an event may carry, far beyond what nanoseconds reach, then they read as they were delivered.
+// Given instants at the ends of what an event may carry, far beyond what nanoseconds reach, then they read as they were
+// delivered.
 func TestInstantsReadOverTheirWholeRange(t *testing.T) {
 	db := database(t)
 	ctx := context.Background()
@@ -271,7 +287,8 @@ WITH fromUnixTimestamp64Micro(toInt64(?), 'UTC') AS at SELECT 'acme', 'P1', ?, 1
 				t.Fatal(err)
 			}
 		}
-		record, err := r.Record(ctx, "acme", id, RecordIntake, func(string) (ProjectRef, bool) { return ProjectRef{ID: "P1"}, true })
+		record, err := r.Record(ctx, "acme", id, RecordIntake,
+			func(string) (ProjectRef, bool) { return ProjectRef{ID: "P1"}, true })
 		if err != nil || !record.Intake.ReceivedAt.V.Equal(at) {
 			t.Errorf("received %v, read %v, %v", at, record.Intake.ReceivedAt.V, err)
 		}

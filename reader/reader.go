@@ -1,5 +1,5 @@
-// Package reader turns rows of the database into values of the ledger: one file per resource. Every query is a plain value, its SQL
-// with bound parameters, and every result has a bound.
+// Package reader turns rows of the database into values of the ledger: one file per resource. Every query is a plain
+// value, its SQL with bound parameters, and every result has a bound.
 package reader
 
 import (
@@ -52,19 +52,21 @@ func New(conn Conn, timeout time.Duration) *Reader {
 	}
 }
 
-// Query is a statement with the values of its parameters, {name:Type} in the text, and the tables of values that it looks into.
+// Query is a statement with the values of its parameters, {name:Type} in the text, and the tables of values that it
+// looks into.
 type Query struct {
 	SQL    string
 	Args   map[string]any
 	Tables []*ext.Table
 }
 
-// pageSettings are those of a page: one thread that reads little blocks in the order of the key reads the least, and all parts of
-// the statement see one state of a table, so that an entity that moves between projects is in one of them.
-var pageSettings = clickhouse.Settings{"max_threads": 1, "max_block_size": 1024, "enable_shared_storage_snapshot_in_query": 1}
+// pageSettings are those of a page: one thread that reads little blocks in the order of the key reads the least, and
+// all parts of the statement see one state of a table, so that an entity that moves between projects is in one of them.
+var pageSettings = clickhouse.Settings{"max_threads": 1, "max_block_size": 1024,
+	"enable_shared_storage_snapshot_in_query": 1}
 
-// prepare makes the context and the arguments of a statement. The statement is never cancelled half-way: a client that leaves must
-// not cost the server its connection; it ends by itself within the timeout.
+// prepare makes the context and the arguments of a statement. The statement is never cancelled half-way: a client that
+// leaves must not cost the server its connection; it ends by itself within the timeout.
 func (r *Reader) prepare(ctx context.Context, q Query, settings clickhouse.Settings) (context.Context, []any) {
 	bounds := clickhouse.Settings{
 		"max_execution_time":    int(math.Ceil(r.timeout.Seconds())),
@@ -78,11 +80,13 @@ func (r *Reader) prepare(ctx context.Context, q Query, settings clickhouse.Setti
 	for name, value := range q.Args {
 		args = append(args, clickhouse.Named(name, value))
 	}
-	return clickhouse.Context(context.WithoutCancel(ctx), clickhouse.WithSettings(bounds), clickhouse.WithExternalTable(q.Tables...)), args
+	return clickhouse.Context(context.WithoutCancel(ctx), clickhouse.WithSettings(bounds),
+		clickhouse.WithExternalTable(q.Tables...)), args
 }
 
 // each runs the query and calls row for every row of its result, to scan it.
-func (r *Reader) each(ctx context.Context, q Query, settings clickhouse.Settings, row func(scan func(dest ...any) error) error) (err error) {
+func (r *Reader) each(ctx context.Context, q Query, settings clickhouse.Settings,
+	row func(scan func(dest ...any) error) error) (err error) {
 	ctx, args := r.prepare(ctx, q, settings)
 	rows, err := r.conn.Query(ctx, q.SQL, args...)
 	if err != nil {
@@ -112,7 +116,7 @@ func (r *Reader) Ping(ctx context.Context) error {
 	return r.each(ctx, Query{SQL: "SELECT 1"}, nil, func(func(...any) error) error { return nil })
 }
 
-// tooLarge tells whether a result went over its bound.
+// tooLarge reports whether a result went over its bound.
 func tooLarge(err error) bool {
 	var refused *clickhouse.Exception
 	return errors.As(err, &refused) && refused.Code == codeResultLimit

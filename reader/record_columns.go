@@ -8,15 +8,16 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Record is an invoice or accrual (docs/calculations.md#records). Its payload is as delivered, as far as its columns were read; what the API shows
-// beyond that follows.
+// Record is an invoice or accrual (docs/calculations.md#records). Its payload is as delivered, as far as its columns
+// were read; what the API shows beyond that follows.
 type Record struct {
 	ID string
 	events.Record
-	Status   string                    // stands for the payload's step
-	PaidOn   events.Opt[calendar.Date] // the payment date in Vienna, only when paid
-	Bookings []RecordAllocation        // where it is booked, at least one
-	Codes    []events.AccountingCode   // as certified, else those of the budget lines
+	Status   string                        // of the payload's step
+	PaidOn   events.Opt[calendar.Date]     // the payment date in Vienna, only when paid
+	Bookings []RecordAllocation            // where it is booked, at least one
+	SoleLine events.Opt[analytics.NodeRef] // the line of the only booking
+	Codes    []events.AccountingCode       // as certified, else those of the budget lines
 }
 
 // RecordAllocation is the share of a record on one budget line, in the record's currency.
@@ -37,7 +38,8 @@ var (
 	recordTax            = member("tax", nullable, func(r *Record) *events.Opt[int64] { return &r.Tax })
 	recordGross          = member("gross", nullable, func(r *Record) *events.Opt[int64] { return &r.Gross })
 	recordCertified      = member("certified", plain, func(r *Record) *bool { return &r.CertifiedCodes.Ok })
-	recordCertifiedCodes = member("certified_codes", parsed(parseCodes), func(r *Record) *[]events.AccountingCode { return &r.CertifiedCodes.V })
+	recordCertifiedCodes = member("certified_codes", parsed(parseCodes),
+		func(r *Record) *[]events.AccountingCode { return &r.CertifiedCodes.V })
 
 	recordAllocationNode = Part[Record]{columns: columns[Record]{elements("allocation_node", recordAllocations,
 		func(a *events.RecordAllocation, node string) { a.NodeID = textOrNone(node) })}}
@@ -46,7 +48,8 @@ var (
 
 	recordChannel      = member("channel", plain, func(r *Record) *string { return &r.Intake.Channel })
 	recordIntakeStatus = member("intake_status", optional, func(r *Record) *events.Opt[string] { return &r.Intake.Status })
-	recordReceivedAt   = member("toUnixTimestamp64Micro(received_at)", optionalInstant, func(r *Record) *events.Opt[time.Time] { return &r.Intake.ReceivedAt })
+	recordReceivedAt   = member("toUnixTimestamp64Micro(received_at)", optionalInstant,
+		func(r *Record) *events.Opt[time.Time] { return &r.Intake.ReceivedAt })
 )
 
 func recordAllocations(r *Record) *[]events.RecordAllocation { return &r.Allocations }
@@ -65,10 +68,12 @@ var (
 	RecordNet             = Parts(recordCurrency.Part(), recordNet.Part())
 	RecordTax             = Parts(recordCurrency.Part(), recordTax.Part())
 	RecordGross           = Parts(recordCurrency.Part(), recordNet.Part(), recordTax.Part(), recordGross.Part())
-	RecordAllocations     = lookedUp(bookedLines, recordCurrency.Part(), recordNet.Part(), recordAllocationNode, recordAllocationNet)
-	RecordCodes           = lookedUp(derivedCodes, recordAllocationNode, recordCertified.Part(), recordCertifiedCodes.Part())
-	RecordDocuments       = member("documents", parsed(parseDocuments), func(r *Record) *[]events.Document { return &r.Documents })
-	RecordIntake          = Parts(recordChannel.Part(), recordIntakeStatus.Part(), recordReceivedAt.Part())
+	RecordAllocations     = lookedUp(bookedLines, recordCurrency.Part(), recordNet.Part(), recordAllocationNode,
+		recordAllocationNet)
+	RecordCodes = lookedUp(derivedCodes, recordAllocationNode, recordCertified.Part(),
+		recordCertifiedCodes.Part())
+	RecordDocuments = member("documents", parsed(parseDocuments), func(r *Record) *[]events.Document { return &r.Documents })
+	RecordIntake    = Parts(recordChannel.Part(), recordIntakeStatus.Part(), recordReceivedAt.Part())
 )
 
 // recordColumns are the columns that a statement reads for the part.

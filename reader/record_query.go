@@ -33,10 +33,11 @@ type RecordFilter struct {
 	Code            events.Opt[Code]   // certified, else derived from the nodes
 }
 
-// needsStructure tells whether the budget structures decide which records match.
+// needsStructure reports whether the budget structures decide which records match.
 func (f *RecordFilter) needsStructure() bool { return f.NodeID.Ok && f.Descendants || f.Code.Ok }
 
-// conditions are the filter's conditions as SQL with its parameters, without tenant and project, and the tables that they look into.
+// conditions are the filter's conditions as SQL with its parameters, without tenant and project, and the tables that
+// they look into.
 type conditions struct {
 	sql    []string
 	args   map[string]any
@@ -116,7 +117,8 @@ func (f *RecordFilter) onNode(c *conditions, structures map[string]*analytics.St
 	return nil
 }
 
-// withCode matches certified codes as certified; the codes of other records are those of the lines that they are booked on.
+// withCode matches certified codes as certified; the codes of other records are those of the lines that they are booked
+// on.
 func (f *RecordFilter) withCode(c *conditions, structures map[string]*analytics.Structure) error {
 	if !f.Code.Ok {
 		return nil
@@ -132,7 +134,8 @@ func (f *RecordFilter) withCode(c *conditions, structures map[string]*analytics.
 		return err
 	}
 	c.tables = append(c.tables, table)
-	c.where("if(certified, has(certified_keys, {code:String}), arrayExists(n -> (project, n) IN nodes_with_code, allocation_node))",
+	c.where("if(certified, has(certified_keys, {code:String}), arrayExists(n -> (project, n) IN nodes_with_code, "+
+		"allocation_node))",
 		"code", f.Code.V.System+":"+f.Code.V.Code)
 	return nil
 }
@@ -146,8 +149,8 @@ type RecordPage struct {
 	Count  bool         // also count all that match
 }
 
-// query asks each project for its own records in the order of the key, and takes the least of them: so it reads as many rows as the
-// page has, and not whole projects.
+// query asks each project for its own records in the order of the key, and takes the least of them: so it reads as many
+// rows as the page has, and not whole projects.
 func (p *RecordPage) query(c *conditions) Query {
 	args := make(map[string]any, len(c.args)+len(p.Filter.Projects)+2)
 	for name, value := range c.args {
@@ -158,13 +161,16 @@ func (p *RecordPage) query(c *conditions) Query {
 	for i, project := range p.Filter.Projects {
 		name := fmt.Sprintf("project%d", i)
 		args[name] = project.ID
-		where := append([]string{"tenant = {tenant:String}", "project = {" + name + ":String}", "id > {after:String}", "NOT deleted"}, c.sql...)
-		branches = append(branches, "SELECT "+recordColumns(p.Read).String()+"\nFROM records FINAL\nWHERE "+strings.Join(where, " AND ")+
-			"\nORDER BY tenant, project, id\nLIMIT {limit:UInt32}")
+		where := append([]string{"tenant = {tenant:String}", "project = {" + name + ":String}", "id > {after:String}",
+			"NOT deleted"}, c.sql...)
+		branches = append(branches,
+			"SELECT "+recordColumns(p.Read).String()+"\nFROM records FINAL\nWHERE "+strings.Join(where, " AND ")+
+				"\nORDER BY tenant, project, id\nLIMIT {limit:UInt32}")
 	}
 	sql := branches[0]
 	if len(branches) > 1 {
-		sql = "SELECT * FROM (\n" + strings.Join(branches, "\nUNION ALL\n") + "\n)\nORDER BY id, project\nLIMIT {limit:UInt32}"
+		sql = "SELECT * FROM (\n" + strings.Join(branches, "\nUNION ALL\n") +
+			"\n)\nORDER BY id, project\nLIMIT {limit:UInt32}"
 	}
 	return Query{SQL: sql, Args: args, Tables: c.tables}
 }
@@ -181,7 +187,8 @@ func (f *RecordFilter) countQuery(c *conditions) Query {
 	}
 	args["projects"] = ids
 	where := append([]string{"tenant = {tenant:String}", "project IN {projects:Array(String)}", "NOT deleted"}, c.sql...)
-	return Query{SQL: "SELECT count()\nFROM records FINAL\nWHERE " + strings.Join(where, " AND "), Args: args, Tables: c.tables}
+	return Query{SQL: "SELECT count()\nFROM records FINAL\nWHERE " + strings.Join(where, " AND "), Args: args,
+		Tables: c.tables}
 }
 
 // recordQuery finds a record by its id alone, in whatever project it is: where it may be, the projection by_id knows; what it is now, the

@@ -56,9 +56,10 @@ func (r *Reader) countRecords(ctx context.Context, q Query) (int64, error) {
 	return int64(count), nil
 }
 
-// Record returns the record with this id, whatever its project, or ErrNotFound. Visible decides by the project whether the record
-// exists for the one who asks, and what is read of it; it is asked once.
-func (r *Reader) Record(ctx context.Context, tenant, id string, read Part[Record], visible func(project string) (ProjectRef, bool)) (Record, error) {
+// Record returns the record with this id, whatever its project, or ErrNotFound. Visible decides by the project whether
+// the record exists for the one who asks, and what is read of it; it is asked once.
+func (r *Reader) Record(ctx context.Context, tenant, id string, read Part[Record],
+	visible func(project string) (ProjectRef, bool)) (Record, error) {
 	find := &recordFinder{reader: r, tenant: tenant, part: read}
 	if err := find.read(ctx, recordQuery(tenant, id, read)); err != nil {
 		return Record{}, fmt.Errorf("read a record: %w", err)
@@ -118,8 +119,8 @@ func (f *recordFinder) loadStructures(ctx context.Context) (err error) {
 	return err
 }
 
-// page reads a page and tells whether more follow: it asks for one record more than the page holds. When the result is over its
-// bound, it asks for half as many.
+// page reads a page and reports whether more follow: it asks for one record more than the page holds. When the result
+// is over its bound, it asks for half as many.
 func (f *recordFinder) page(ctx context.Context, p RecordPage, where *conditions) (more bool, err error) {
 	for limit := p.Limit; ; limit /= 2 {
 		ask := p
@@ -233,7 +234,9 @@ func (f *recordFinder) complete(ctx context.Context) ([]Record, error) {
 func (f *recordFinder) book(r *Record) {
 	structure := f.structures[r.ProjectID]
 	if f.part.needs(bookedLines) {
-		for _, a := range structure.Allocations(&r.Record) {
+		allocations := structure.Allocations(&r.Record)
+		r.SoleLine = analytics.SoleNode(allocations)
+		for _, a := range allocations {
 			r.Bookings = append(r.Bookings, RecordAllocation{a, r.Currency.V})
 		}
 	}

@@ -64,11 +64,13 @@ var (
 		elements("line_committed", linesOf, func(l *events.SnapshotLine, value int64) { l.Committed = value }),
 		elements("line_pending_changes", linesOf, func(l *events.SnapshotLine, value int64) { l.PendingChanges = value }),
 		elements("line_uncommitted", linesOf, func(l *events.SnapshotLine, value int64) { l.Uncommitted = value }),
-		elements("line_uncommitted_defaulted", linesOf, func(l *events.SnapshotLine, defaulted bool) { l.UncommittedDefaulted = defaulted }),
+		elements("line_uncommitted_defaulted", linesOf,
+			func(l *events.SnapshotLine, defaulted bool) { l.UncommittedDefaulted = defaulted }),
 		elements("line_invoiced", linesOf, func(l *events.SnapshotLine, value int64) { l.Invoiced = value }),
 		elements("line_paid", linesOf, func(l *events.SnapshotLine, value int64) { l.Paid = value }),
 	}
-	snapshotID           = columns[analytics.Snapshot]{member("id", plain, func(s *analytics.Snapshot) *string { return &s.ID })}
+	snapshotID = columns[analytics.Snapshot]{member("id", plain,
+		func(s *analytics.Snapshot) *string { return &s.ID })}
 	snapshotExplanations = columns[analytics.Snapshot]{
 		elements("explanation_node", explanationsOf, func(e *events.Explanation, node string) { e.NodeID = node }),
 		elements("explanation_reason", explanationsOf, func(e *events.Explanation, reason string) { e.Reason = reason }),
@@ -116,17 +118,19 @@ WHERE tenant = {tenant:String} AND project = {project:String} AND id IN {ids:Arr
 // Snapshots returns a page of a project's snapshots, newest first, and whether others follow.
 func (r *Reader) Snapshots(ctx context.Context, p SnapshotPage) (shown []Snapshot, more bool, err error) {
 	var official map[calendar.Month]*analytics.Snapshot
-	found, err := r.snapshots(ctx, p.Tenant, p.ProjectID, topLines, func(heads []analytics.Snapshot) []*analytics.Snapshot {
-		official = analytics.Official(heads)
-		var page []*analytics.Snapshot
-		page, more = p.of(heads)
-		return page
-	})
+	found, err := r.snapshots(ctx, p.Tenant, p.ProjectID, topLines,
+		func(heads []analytics.Snapshot) []*analytics.Snapshot {
+			official = analytics.Official(heads)
+			var page []*analytics.Snapshot
+			page, more = p.of(heads)
+			return page
+		})
 	if err != nil {
 		return nil, false, fmt.Errorf("read forecast snapshots: %w", err)
 	}
 	for _, s := range found {
-		shown = append(shown, Snapshot{Snapshot: *s, Official: official[s.Month] == s, Currency: p.Currency, Totals: s.Totals()})
+		shown = append(shown, Snapshot{Snapshot: *s, Official: official[s.Month] == s, Currency: p.Currency,
+			Totals: s.Totals()})
 	}
 	return shown, more, nil
 }
@@ -135,7 +139,8 @@ func (r *Reader) Snapshots(ctx context.Context, p SnapshotPage) (shown []Snapsho
 func (p SnapshotPage) of(heads []analytics.Snapshot) (page []*analytics.Snapshot, more bool) {
 	var after *analytics.Snapshot
 	if place := p.After.V; p.After.Ok {
-		after = &analytics.Snapshot{ID: place.ID, ForecastSnapshot: events.ForecastSnapshot{Month: place.Month, Version: place.Version}}
+		after = &analytics.Snapshot{ID: place.ID,
+			ForecastSnapshot: events.ForecastSnapshot{Month: place.Month, Version: place.Version}}
 	}
 	for i := range heads {
 		if after == nil || analytics.NewestFirst(after, &heads[i]) < 0 {
@@ -149,8 +154,10 @@ func (p SnapshotPage) of(heads []analytics.Snapshot) (page []*analytics.Snapshot
 	return page, more
 }
 
-// OfficialSnapshot returns the approved snapshot that counts for the month, with what changed since the one before, or ErrNotFound.
-func (r *Reader) OfficialSnapshot(ctx context.Context, tenant, project, currency string, month calendar.Month) (Snapshot, error) {
+// OfficialSnapshot returns the approved snapshot that counts for the month, with what changed since the one before, or
+// ErrNotFound.
+func (r *Reader) OfficialSnapshot(ctx context.Context, tenant, project, currency string,
+	month calendar.Month) (Snapshot, error) {
 	found, err := r.snapshots(ctx, tenant, project, allLines, func(heads []analytics.Snapshot) []*analytics.Snapshot {
 		official := analytics.Official(heads)
 		if official[month] == nil {
@@ -173,7 +180,8 @@ func (r *Reader) OfficialSnapshot(ctx context.Context, tenant, project, currency
 		previous = found[1]
 	}
 	s := found[0]
-	return Snapshot{Snapshot: *s, Official: true, Currency: currency, Totals: s.Totals(), Changes: s.ChangesSince(previous)}, nil
+	return Snapshot{Snapshot: *s, Official: true, Currency: currency, Totals: s.Totals(),
+		Changes: s.ChangesSince(previous)}, nil
 }
 
 // snapshotTries bounds how often snapshots are read again because they changed between their heads and their lines.
@@ -181,9 +189,10 @@ const snapshotTries = 5
 
 var errUnsteady = errors.New("they keep changing while they are read")
 
-// snapshots reads the heads of all snapshots of a project, lets pick choose, and reads the lines of those. Heads and lines are of the
-// same versions: when one changed in between, both are read again.
-func (r *Reader) snapshots(ctx context.Context, tenant, project string, scope lineScope, pick func(heads []analytics.Snapshot) []*analytics.Snapshot) ([]*analytics.Snapshot, error) {
+// snapshots reads the heads of all snapshots of a project, lets pick choose, and reads the lines of those. Heads and
+// lines are of the same versions: when one changed in between, both are read again.
+func (r *Reader) snapshots(ctx context.Context, tenant, project string, scope lineScope,
+	pick func(heads []analytics.Snapshot) []*analytics.Snapshot) ([]*analytics.Snapshot, error) {
 	for range snapshotTries {
 		heads, versions, err := r.snapshotHeads(ctx, tenant, project)
 		if err != nil {
@@ -201,7 +210,8 @@ func (r *Reader) snapshots(ctx context.Context, tenant, project string, scope li
 	return nil, errUnsteady
 }
 
-func (r *Reader) snapshotHeads(ctx context.Context, tenant, project string) (heads []analytics.Snapshot, versions map[string]uint64, err error) {
+func (r *Reader) snapshotHeads(ctx context.Context, tenant,
+	project string) (heads []analytics.Snapshot, versions map[string]uint64, err error) {
 	versions = make(map[string]uint64)
 	err = snapshotHead.read(ctx, r, snapshotHeadsQuery(tenant, project), pageSettings, func(row *storedSnapshot) error {
 		row.ProjectID = project
@@ -211,19 +221,21 @@ func (r *Reader) snapshotHeads(ctx context.Context, tenant, project string) (hea
 	return heads, versions, err
 }
 
-// readLines fills in the lines, and tells whether all snapshots still were as their heads say.
-func (r *Reader) readLines(ctx context.Context, tenant, project string, scope lineScope, picked []*analytics.Snapshot, versions map[string]uint64) (complete bool, err error) {
+// readLines fills in the lines, and reports whether all snapshots still were as their heads say.
+func (r *Reader) readLines(ctx context.Context, tenant, project string, scope lineScope, picked []*analytics.Snapshot,
+	versions map[string]uint64) (complete bool, err error) {
 	byID := make(map[string]*analytics.Snapshot, len(picked))
 	ids, want := make([]string, len(picked)), make([]uint64, len(picked))
 	for i, s := range picked {
 		byID[s.ID], ids[i], want[i] = s, s.ID, versions[s.ID]
 	}
 	read := 0
-	err = scope.columns().read(ctx, r, snapshotLinesQuery(tenant, project, ids, want, scope), pageSettings, func(row *analytics.Snapshot) error {
-		read++
-		s := byID[row.ID]
-		s.Lines, s.Explanations = row.Lines, row.Explanations
-		return nil
-	})
+	err = scope.columns().read(ctx, r, snapshotLinesQuery(tenant, project, ids, want, scope), pageSettings,
+		func(row *analytics.Snapshot) error {
+			read++
+			s := byID[row.ID]
+			s.Lines, s.Explanations = row.Lines, row.Explanations
+			return nil
+		})
 	return read == len(picked), err
 }

@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// stateCache keeps values that were made from one state of a table, named by its positions. With another state nothing of what is
-// kept counts: so a value is never older than the state that its user has just read. The least recently used go first.
+// stateCache keeps values that were made from one state of a table, named by its positions. With another state nothing
+// of what is kept counts: so a value is never older than the state that its user has just read. The least recently used
+// go first.
 type stateCache[K comparable, V any] struct {
 	limit int // of all sizes together
 

@@ -42,8 +42,8 @@ var nodeColumns = append(positionColumns(func(r *nodeRow) *position { return &r.
 	member("accounting_codes", parsed(parseCodes), func(r *nodeRow) *[]events.AccountingCode { return &r.AccountingCodes }),
 )
 
-// nodesQuery finds the nodes that exist only in these projects and those of these structures, and beside them the position rows: one
-// statement, so both are one snapshot.
+// nodesQuery finds the nodes that exist only in these projects and those of these structures, and beside them the
+// position rows: one statement, so both are one snapshot.
 func nodesQuery(tenant string, projects, structures []string) Query {
 	return Query{
 		SQL: "SELECT " + nodeColumns.String() + `
@@ -55,8 +55,10 @@ WHERE tenant = ''
 	}
 }
 
-// structuresAt returns the budget structure of each project by its id. State is that of the table of nodes, read just now.
-func (r *Reader) structuresAt(ctx context.Context, state, tenant string, projects []ProjectRef) (map[string]*analytics.Structure, error) {
+// structuresAt returns the budget structure of each project by its id. State is that of the table of nodes, read just
+// now.
+func (r *Reader) structuresAt(ctx context.Context, state, tenant string,
+	projects []ProjectRef) (map[string]*analytics.Structure, error) {
 	found := make(map[string]*analytics.Structure, len(projects))
 	var missing []ProjectRef
 	for _, p := range projects {

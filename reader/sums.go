@@ -11,8 +11,8 @@ import (
 // sumSize is how many bytes of a row's sums one Int128 takes.
 const sumSize = 16
 
-// packed is the expression of several Int128 as one string, the least significant byte first. Thousands of rows of sums travel and are
-// scanned several times faster as one string each than as big integers.
+// packed is the expression of several Int128 as one string, the least significant byte first. Thousands of rows of sums
+// travel and are scanned several times faster as one string each than as big integers.
 func packed(sums ...string) string {
 	bytes := make([]string, len(sums))
 	for i, s := range sums {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// together runs the tasks at the same time and waits for all of them. A panic of one becomes an error, as it would in the caller's
-// own goroutine, where whoever answers the request takes care of it: here it would end the process.
+// together runs the tasks at the same time and waits for all of them. A panic of one becomes an error, as it would in
+// the caller's own goroutine, where the handler of the request takes care of it: here it would end the process.
 func together(tasks ...func() error) error {
 	failed := make([]error, len(tasks))
 	var wait sync.WaitGroup

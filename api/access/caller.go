@@ -7,7 +7,7 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Caller is who sent a request and what he may see at that moment. It does not change, and belongs to one request.
+// Caller is who sent a request and what they may see at that moment. It does not change, and belongs to one request.
 type Caller struct {
 	tenant    string
 	principal string
@@ -20,7 +20,7 @@ type Caller struct {
 
 	ceiling  Groups              // of a key; All for a user
 	only     map[string]struct{} // a key's projects; nil when it has no such ceiling
-	asked    map[string]Project  // what Project has told, empty where there was none
+	asked    map[string]Project  // what Project has returned, empty where there was none
 	projects []Project
 	listed   bool
 }
@@ -59,7 +59,7 @@ func include(in map[string]Groups, at string, groups Groups) map[string]Groups {
 	return in
 }
 
-// limit takes from a caller what his key does not give: core stays, financial must have been granted to the key.
+// limit takes from a caller what their key does not give: core stays, financial must have been granted to the key.
 func (c *Caller) limit(k *events.Key) {
 	if k.Groups.Ok {
 		c.ceiling = groupsNamed(k.Groups.V) | Core
@@ -81,13 +81,15 @@ func (c *Caller) Tenant() string { return c.tenant }
 // Principal names the key or the user within the tenant, the same for as long as it exists.
 func (c *Caller) Principal() string { return c.principal }
 
-// Project returns what the caller may see of a project, as it is at the first call that asks; false when it does not exist for him.
+// Project returns what the caller may see of a project, as it is at the first call that asks; false when it does not
+// exist for them.
 func (c *Caller) Project(id string) (Project, bool) {
 	if p, asked := c.asked[id]; asked {
 		return p, p.Groups != None
 	}
 	if c.listed {
-		at, found := slices.BinarySearchFunc(c.projects, id, func(p Project, id string) int { return strings.Compare(p.ID, id) })
+		at, found := slices.BinarySearchFunc(c.projects, id,
+			func(p Project, id string) int { return strings.Compare(p.ID, id) })
 		if !found {
 			return Project{}, false
 		}

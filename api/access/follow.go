@@ -25,8 +25,8 @@ const (
 	pauseMax       = 5 * time.Second
 )
 
-// ErrUnconfirmed says that it is not certain who may see what: the topics have not been read to their end lately. No request is
-// answered then.
+// ErrUnconfirmed says that it is not certain who may see what: the topics have not been read to their end lately. No
+// request is answered then.
 var ErrUnconfirmed = errors.New("access cannot be confirmed")
 
 // errChanged says that a topic is not the one that was being followed.
@@ -34,15 +34,16 @@ var errChanged = errors.New("the topic has changed")
 
 // Source is where the state of the entities that decide about access is loaded from.
 type Source interface {
-	// LoadAccess hands every stored entity of the topic to apply, deleted ones too, and returns how far each partition of the topic
-	// has been stored: its next offset. Both are one snapshot.
+	// LoadAccess hands every stored entity of the topic to apply, deleted ones too, and returns how far each partition of
+	// the topic has been stored: its next offset. Both are one snapshot.
 	LoadAccess(ctx context.Context, topic events.Topic, apply func(events.Event)) (map[int32]int64, error)
 }
 
 // Follower keeps a Store up to date: it loads the stored state and follows the topics from there.
 //
-// What it promises: the store that Store returns holds every change that was committed to the topics up to Confirmed, which lies at
-// most confirmedFor in the past. It learns that by asking for the ends of all partitions and reading up to them.
+// What it promises: the store that Store returns holds every change that was committed to the topics up to Confirmed,
+// which is at most confirmedFor in the past. It learns that by asking for the ends of all partitions and reading up
+// to them.
 type Follower struct {
 	source  Source
 	options []kgo.Opt
@@ -67,7 +68,8 @@ func (f *Follower) Store() (*Store, error) {
 		if f.why != nil {
 			return nil, fmt.Errorf("%w: %w", ErrUnconfirmed, f.why)
 		}
-		return nil, fmt.Errorf("%w: nothing could be read from the topics since %s", ErrUnconfirmed, f.confirmed.UTC().Format(time.RFC3339))
+		return nil, fmt.Errorf("%w: nothing could be read from the topics since %s", ErrUnconfirmed,
+			f.confirmed.UTC().Format(time.RFC3339))
 	}
 	return f.store, nil
 }
@@ -79,7 +81,8 @@ func (f *Follower) Confirmed() time.Time {
 	return f.confirmed
 }
 
-// Run follows the topics until the context ends. After a failure it begins anew, with pauses that grow until it worked for a while.
+// Run follows the topics until the context ends. After a failure it starts over, with pauses that grow until it worked
+// for a while.
 func (f *Follower) Run(ctx context.Context) {
 	growing := func() retry.Backoff { return retry.WithCappedDuration(pauseMax, retry.NewExponential(pauseMin)) }
 	pauses, lasted := growing(), time.Duration(0)
@@ -97,7 +100,7 @@ func (f *Follower) Run(ctx context.Context) {
 			return ctx.Err()
 		}
 		f.failed(err)
-		f.log.Warn("access: begin anew", "error", err)
+		f.log.Warn("access: start over", "error", err)
 		return retry.RetryableError(err)
 	})
 }
@@ -125,16 +128,17 @@ func (f *Follower) confirm(store *Store, at time.Time) {
 
 // follow loads the state and reads the topics until something fails.
 func (f *Follower) follow(ctx context.Context) error {
-	asking, err := kgo.NewClient(append(f.options[:len(f.options):len(f.options)], kgo.MetadataMinAge(checkEvery/2))...)
+	admin, err := kgo.NewClient(append(f.options[:len(f.options):len(f.options)], kgo.MetadataMinAge(checkEvery/2))...)
 	if err != nil {
 		return fmt.Errorf("connect to Kafka: %w", err)
 	}
-	defer asking.Close()
-	topics, err := describe(ctx, asking)
+	defer admin.Close()
+	topics, err := describe(ctx, admin)
 	if err != nil {
 		return err
 	}
-	s := &session{follower: f, store: NewStore(), asking: asking, topics: topics, positions: make(map[kafka.Partition]int64)}
+	s := &session{follower: f, store: NewStore(), admin: admin, topics: topics,
+		positions: make(map[kafka.Partition]int64)}
 	if err := s.load(ctx); err != nil {
 		return err
 	}
@@ -154,7 +158,7 @@ func (f *Follower) follow(ctx context.Context) error {
 type session struct {
 	follower *Follower
 	store    *Store
-	asking   *kgo.Client
+	admin    *kgo.Client
 	topics   identities
 
 	mu        sync.Mutex
@@ -179,22 +183,25 @@ func (s *session) load(ctx context.Context) error {
 			s.positions[kafka.Partition{Topic: string(topic), Number: number}] = next
 		}
 	}
-	logs, err := s.topics.ranges(ctx, s.asking)
+	logs, err := s.topics.ranges(ctx, s.admin)
 	if err != nil {
 		return err
 	}
 	for p := range s.positions {
 		if _, ok := logs[p]; !ok {
-			return fmt.Errorf("%s has no partition %d, but the database holds its changes: the database belongs to another cluster or topic", p.Topic, p.Number)
+			return fmt.Errorf("%s has no partition %d, but the database holds its changes: the database belongs to another "+
+				"cluster or topic", p.Topic, p.Number)
 		}
 	}
 	for p, log := range logs {
 		switch at := s.positions[p]; {
 		case at > log.End:
-			return fmt.Errorf("partition %d of %s ends at %d, but the database holds its changes up to %d: the database belongs to another cluster or topic",
+			return fmt.Errorf("partition %d of %s ends at %d, but the database holds its changes up to %d: the database "+
+				"belongs to another cluster or topic",
 				p.Number, p.Topic, log.End, at)
 		case at < log.Start:
-			s.follower.log.Warn("access: changes below the log's start are not known", "topic", p.Topic, "partition", p.Number, "from", at, "start", log.Start)
+			s.follower.log.Warn("access: changes below the log's start are not known", "topic", p.Topic, "partition", p.Number,
+				"from", at, "start", log.Start)
 			s.positions[p] = log.Start
 		default:
 			s.positions[p] = at
@@ -203,14 +210,15 @@ func (s *session) load(ctx context.Context) error {
 	return nil
 }
 
-// read applies what comes in. A message that the ledger refuses is none: the worker puts it aside as well.
+// read applies what comes in. Messages that the decoder refuses are skipped: the worker makes them dead letters.
 func (s *session) read(ctx context.Context, reader *kafka.Reader) error {
 	for {
 		next, err := reader.Poll(ctx, func(r *kgo.Record) error {
 			topic := events.Topic(r.Topic)
 			e, err := events.Decode(topic, r.Key, r.Value)
 			if err != nil {
-				s.follower.log.Debug("access: a refused message", "topic", r.Topic, "partition", r.Partition, "offset", r.Offset, "error", err)
+				s.follower.log.Debug("access: a refused message", "topic", r.Topic, "partition", r.Partition, "offset", r.Offset,
+					"error", err)
 				return nil
 			}
 			s.store.Apply(topic, e)
@@ -252,7 +260,7 @@ func (s *session) aim(ctx context.Context) error {
 	busy := s.goal != nil
 	s.mu.Unlock()
 	at := time.Now()
-	now, err := describe(ctx, s.asking)
+	now, err := describe(ctx, s.admin)
 	if err != nil {
 		return err
 	}
@@ -262,7 +270,7 @@ func (s *session) aim(ctx context.Context) error {
 	if busy {
 		return nil
 	}
-	logs, err := s.topics.ranges(ctx, s.asking)
+	logs, err := s.topics.ranges(ctx, s.admin)
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,5 @@
-// Package access knows who may see what: it holds users, memberships, keys and projects in memory, follows their changes on Kafka,
-// turns a key into a Caller, and refuses to answer when it cannot be sure of what it knows.
+// Package access knows who may see what: it holds users, memberships, keys and projects in memory, follows their
+// changes on Kafka, turns a key into a Caller, and refuses to answer when it cannot be sure of what it knows.
 package access
 
 import (
@@ -25,10 +25,10 @@ const (
 	All         = Core | Amounts | Budget | Payment | Documents | Accounting | Tax | Financial
 )
 
-// groupNames are the groups' names in the order of their bits. A test holds them against All.
+// groupNames are the groups' names in the order of their bits. A test compares them with All.
 var groupNames = [...]string{"core", "amounts", "budget", "payment", "documents", "accounting", "tax", "financial"}
 
-// Has tells whether all groups of the other set are in this one.
+// Has reports whether all groups of the other set are in this one.
 func (g Groups) Has(other Groups) bool { return g&other == other }
 
 // Names lists the groups of the set by name.

@@ -11,15 +11,12 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// ErrCredentials says that a token gives no access: unknown, wrong, revoked, expired, of another environment, or of an owner who is
-// unknown or inactive. All of these look alike.
+// ErrCredentials says that a token gives no access: unknown, wrong, revoked, expired, of another environment, or of an
+// owner who is unknown or inactive. All of these look alike.
 var ErrCredentials = errors.New("the token gives no access")
 
 // key is an API key as it is written: pk_<environment>_<prefix>_<secret>.
 type key struct{ environment, prefix, secret string }
-
-// IsKey tells an API key from a session token by its first letters.
-func IsKey(token string) bool { return strings.HasPrefix(token, "pk_") }
 
 // parseKey splits at the first three underscores: the secret may hold more of them.
 func parseKey(token string) (key, bool) {
@@ -30,8 +27,8 @@ func parseKey(token string) (key, bool) {
 	return key{environment: parts[1], prefix: parts[2], secret: parts[3]}, true
 }
 
-// CallerByKey finds who an API key acts for: every key of its prefix is compared, its owner must be known and active. Otherwise
-// ErrCredentials.
+// CallerByKey finds who an API key acts for: every key of its prefix is compared, its owner must be known and active.
+// Otherwise ErrCredentials.
 func (s *Store) CallerByKey(token, environment string, now time.Time) (*Caller, error) {
 	k, ok := parseKey(token)
 	if !ok || k.environment != environment {
@@ -44,7 +41,7 @@ func (s *Store) CallerByKey(token, environment string, now time.Time) (*Caller, 
 	defer s.mu.RUnlock()
 	for id := range s.prefixes[k.prefix] {
 		stored := s.keys[id].data
-		// Every candidate is compared, in a time that tells nothing of how far it agrees.
+		// Every candidate is compared, in a time that says nothing about how much of it agrees.
 		if subtle.ConstantTimeCompare([]byte(strings.ToLower(stored.SecretSHA256)), given) != 1 {
 			continue
 		}
@@ -63,7 +60,8 @@ func (s *Store) CallerByKey(token, environment string, now time.Time) (*Caller, 
 	return nil, ErrCredentials
 }
 
-// CallerByUser finds a signed-in user, whose session token has been verified. ErrCredentials when he is unknown or inactive.
+// CallerByUser finds a signed-in user, whose session token has been verified. ErrCredentials when the user is unknown
+// or inactive.
 func (s *Store) CallerByUser(tenant, userID string) (*Caller, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -6,13 +6,14 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Topics are the topics whose entities decide about access: projects, because a membership may hold for a workspace's projects and
-// because nothing is visible before its project exists.
+// Topics are the topics whose entities decide about access: projects, because a membership may hold for a workspace's
+// projects and because nothing is visible before its project exists.
 func Topics() []events.Topic {
 	return []events.Topic{events.Projects, events.Users, events.Memberships, events.Keys}
 }
 
-// Store holds the newest state of every entity that decides about access. Its methods may be called from several goroutines.
+// Store holds the newest state of every entity that decides about access. Its methods may be called from several
+// goroutines.
 type Store struct {
 	mu sync.RWMutex
 
@@ -49,8 +50,8 @@ func NewStore() *Store {
 	}
 }
 
-// Apply takes one change of an entity. Versions decide: what is not newer than what is known changes nothing, so changes may come in
-// any order and from any partition. Changes of other topics are ignored.
+// Apply takes one change of an entity. Versions decide: what is not newer than what is known changes nothing, so
+// changes may come in any order and from any partition. Changes of other topics are ignored.
 func (s *Store) Apply(topic events.Topic, e events.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,7 +26,8 @@ func upsert(topic events.Topic, tenant, id string, version int64, data any) chan
 	if data == nil {
 		op = events.Delete
 	}
-	return changed{topic, events.Event{Envelope: events.Envelope{ID: id, TenantID: tenant, Version: version, Op: op}, Data: data}}
+	return changed{topic, events.Event{Envelope: events.Envelope{ID: id, TenantID: tenant, Version: version, Op: op},
+		Data: data}}
 }
 
 func hash(secret string) string {
@@ -50,10 +51,15 @@ func TestTheOrderOfChangesDoesNotMatter(t *testing.T) {
 			case 1:
 				c = upsert(events.Users, "t", id, version, &events.User{Active: other == "1"})
 			case 2:
-				scope := rapid.SampledFrom([]events.Scope{{Tenant: true}, {ProjectID: events.Some(other)}, {WorkspaceID: events.Some("w" + other)}}).Draw(t, "scope")
-				c = upsert(events.Memberships, "t", id, version, &events.Membership{UserID: rapid.SampledFrom(ids).Draw(t, "user"), Scope: scope, Role: rapid.SampledFrom([]string{"guest", "admin"}).Draw(t, "role")})
+				scope := rapid.SampledFrom([]events.Scope{{Tenant: true}, {ProjectID: events.Some(other)},
+					{WorkspaceID: events.Some("w" + other)}}).Draw(t, "scope")
+				c = upsert(events.Memberships, "t", id, version,
+					&events.Membership{UserID: rapid.SampledFrom(ids).Draw(t, "user"), Scope: scope,
+						Role: rapid.SampledFrom([]string{"guest", "admin"}).Draw(t, "role")})
 			case 3:
-				c = upsert(events.Keys, "t", id, version, &events.Key{OwnerUserID: other, Environment: "test", Prefix: "p" + rapid.SampledFrom(ids).Draw(t, "prefix"), SecretSHA256: hash("s" + id)})
+				c = upsert(events.Keys, "t", id, version,
+					&events.Key{OwnerUserID: other, Environment: "test", Prefix: "p" + rapid.SampledFrom(ids).Draw(t, "prefix"),
+						SecretSHA256: hash("s" + id)})
 			}
 			if deleted {
 				c.event.Op, c.event.Data = events.Delete, nil
@@ -105,8 +111,10 @@ func TestACallerDoesNotChangeDuringARequest(t *testing.T) {
 	// Given a caller who has been told of a project
 	s := NewStore()
 	for _, c := range []changed{
-		upsert(events.Projects, "t", "P", 1, &events.Project{}), upsert(events.Users, "t", "U", 1, &events.User{Active: true}),
-		upsert(events.Memberships, "t", "M", 1, &events.Membership{UserID: "U", Scope: events.Scope{Tenant: true}, Role: "admin"}),
+		upsert(events.Projects, "t", "P", 1, &events.Project{}),
+		upsert(events.Users, "t", "U", 1, &events.User{Active: true}),
+		upsert(events.Memberships, "t", "M", 1,
+			&events.Membership{UserID: "U", Scope: events.Scope{Tenant: true}, Role: "admin"}),
 	} {
 		s.Apply(c.topic, c.event)
 	}
@@ -136,12 +144,14 @@ func TestKeysOfOnePrefixAreAllCompared(t *testing.T) {
 		user := fmt.Sprint("U", i)
 		for _, c := range []changed{
 			upsert(events.Users, "t", user, 1, &events.User{Active: true}),
-			upsert(events.Keys, "t", fmt.Sprint("K", i), 1, &events.Key{OwnerUserID: user, Environment: "live", Prefix: "same", SecretSHA256: hash(secret)}),
+			upsert(events.Keys, "t", fmt.Sprint("K", i), 1,
+				&events.Key{OwnerUserID: user, Environment: "live", Prefix: "same", SecretSHA256: hash(secret)}),
 		} {
 			s.Apply(c.topic, c.event)
 		}
 	}
-	for token, want := range map[string]string{"pk_live_same_one": "key:K0", "pk_live_same_two_with_underscore": "key:K1", "pk_live_same_three": "key:K2", "pk_live_same_four": "", "pk_live_same_": "", "pk_live_same": "", "pk_test_same_one": "", "": "", "pk": ""} {
+	for token, want := range map[string]string{"pk_live_same_one": "key:K0", "pk_live_same_two_with_underscore": "key:K1",
+		"pk_live_same_three": "key:K2", "pk_live_same_four": "", "pk_live_same_": "", "pk_live_same": "", "pk_test_same_one": "", "": "", "pk": ""} {
 		caller, err := s.CallerByKey(token, "live", time.Now())
 		if want == "" {
 			if !errors.Is(err, ErrCredentials) {

@@ -23,7 +23,7 @@ func describe(ctx context.Context, client *kgo.Client) (identities, error) {
 	return kafka.Identities(ctx, client, names...)
 }
 
-// ranges asks where all partitions of the topics begin and end.
+// ranges are where all partitions of the topics begin and end.
 func (i identities) ranges(ctx context.Context, client *kgo.Client) (map[kafka.Partition]kafka.Range, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -40,12 +40,12 @@ func (i identities) ranges(ctx context.Context, client *kgo.Client) (map[kafka.P
 	return all, nil
 }
 
-// same is errChanged when a topic was made anew or has another number of partitions.
+// same is errChanged when a topic was created again or has another number of partitions.
 func (i identities) same(now identities) error {
 	for topic, was := range i {
 		is := now[topic]
 		if was.Topic != is.Topic {
-			return fmt.Errorf("%w: %s was made anew", errChanged, topic)
+			return fmt.Errorf("%w: %s was created again", errChanged, topic)
 		}
 		if was.Partitions != is.Partitions {
 			return fmt.Errorf("%w: %s has %d partitions instead of %d", errChanged, topic, is.Partitions, was.Partitions)

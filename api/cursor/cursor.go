@@ -1,5 +1,5 @@
-// Package cursor seals the place in a list at which the next page begins, so that a client can neither read nor change it, nor use
-// it with another request than the one it was made for.
+// Package cursor seals the place in a list at which the next page begins, so that a client can neither read nor change
+// it, nor use it with another request than the one it was made for.
 package cursor
 
 import (
@@ -29,10 +29,11 @@ const (
 	tagSize   = 16
 )
 
-// Key seals cursors. Sealing is deterministic: the same place of the same request gives the same cursor, on every instance that has
-// the key. The nonce is a MAC over all that is sealed, so it repeats only where the whole cursor does.
+// Key seals cursors. Sealing is deterministic: the same place of the same request gives the same cursor, on every
+// instance that has the key. The nonce is a MAC over all that is sealed, so it repeats only where the whole cursor
+// does.
 type Key struct {
-	name [nameSize]byte // tells the keys apart
+	name [nameSize]byte // distinguishes the keys
 	aead cipher.AEAD
 	mac  []byte
 }

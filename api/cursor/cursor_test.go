@@ -86,7 +86,9 @@ func TestACursorOpensForItsRequestAlone(t *testing.T) {
 		}
 		at := rapid.IntRange(0, len(sealed)-1).Draw(t, "at")
 		changed := []byte(sealed)
-		changed[at] = rapid.SampledFrom([]byte("ABCxyz019-_")).Filter(func(b byte) bool { return b != sealed[at] }).Draw(t, "letter")
+		changed[at] = rapid.SampledFrom([]byte("ABCxyz019-_")).Filter(func(b byte) bool {
+			return b != sealed[at]
+		}).Draw(t, "letter")
 		if _, err := ring.Open(context.Background(), string(changed), request); !errors.Is(err, cursor.ErrInvalid) {
 			t.Fatalf("a changed cursor: %v", err)
 		}
@@ -156,12 +158,14 @@ func TestKeysRotateWithAnOverlap(t *testing.T) {
 }
 
 func TestABadKeyFileIsRefusedWithoutShowingIt(t *testing.T) {
-	for name, text := range map[string]string{"empty": "\n", "no hex": strings.Repeat("secret", 12), "too short": strings.Repeat("ab", 31)} {
+	for name, text := range map[string]string{"empty": "\n", "no hex": strings.Repeat("secret", 12),
+		"too short": strings.Repeat("ab", 31)} {
 		path := filepath.Join(t.TempDir(), "keys")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := cursor.FromFile(path); err == nil || strings.Contains(err.Error(), "secret") && name == "no hex" && strings.Contains(err.Error(), "secretsecret") {
+		if _, err := cursor.FromFile(path); err == nil || strings.Contains(err.Error(), "secret") && name == "no hex" &&
+			strings.Contains(err.Error(), "secretsecret") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -38,15 +38,16 @@ type Ring struct {
 // FromStore makes a ring whose keys are in the store; Load reads them.
 func FromStore(store Store) *Ring { return &Ring{store: store} }
 
-// FromFile makes a ring of the keys in a file, one secret a line, 32 or more bytes in hex; the first seals. So a new key goes in
-// front, and an old one is taken out when its cursors are no longer in use.
+// FromFile makes a ring of the keys in a file, one secret a line, 32 or more bytes in hex; the first seals. So a new
+// key goes in front, and an old one is taken out when its cursors are no longer in use.
 func FromFile(path string) (*Ring, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the keys of cursors: %w", err)
 	}
 	if len(text) > maxKeyFile {
-		return nil, fmt.Errorf("read the keys of cursors: %s has %d bytes; at most %d are allowed", path, len(text), maxKeyFile)
+		return nil, fmt.Errorf("read the keys of cursors: %s has %d bytes; at most %d are allowed", path, len(text),
+			maxKeyFile)
 	}
 	r := &Ring{}
 	for i, line := range strings.Split(string(text), "\n") {
@@ -74,8 +75,8 @@ func fromHex(text string) (*Key, error) {
 	return NewKey(secret)
 }
 
-// Load reads the keys, and makes the first one when there is none. Instances that do so at the same time all read both keys
-// afterwards and agree on which one seals.
+// Load reads the keys, and makes the first one when there is none. Instances that do so at the same time all read both
+// keys afterwards and agree on which one seals.
 func (r *Ring) Load(ctx context.Context) error {
 	if r.store == nil {
 		return nil
@@ -87,7 +88,8 @@ func (r *Ring) Load(ctx context.Context) error {
 	if len(stored) == 0 {
 		secret := make([]byte, 32)
 		rand.Read(secret) // never fails
-		if err := r.store.AddCursorKey(ctx, reader.CursorKey{ID: 1, Secret: hex.EncodeToString(secret)}, time.Now()); err != nil {
+		if err := r.store.AddCursorKey(ctx, reader.CursorKey{ID: 1, Secret: hex.EncodeToString(secret)},
+			time.Now()); err != nil {
 			return err
 		}
 		if stored, err = r.store.CursorKeys(ctx); err != nil {
@@ -111,7 +113,7 @@ func (r *Ring) Load(ctx context.Context) error {
 	return nil
 }
 
-// Loaded tells whether there are keys.
+// Loaded reports whether there are keys.
 func (r *Ring) Loaded() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,8 +130,8 @@ func (r *Ring) Seal(place, request []byte) (string, error) {
 	return r.keys[0].Seal(place, request), nil
 }
 
-// Open returns the place that a cursor holds, or ErrInvalid when it is not one that was made for this request. A cursor of a key that
-// is not known may be of another instance's new key: the keys are read again, at most once a second.
+// Open returns the place that a cursor holds, or ErrInvalid when it is not one that was made for this request. A cursor
+// of a key that is not known may be of another instance's new key: the keys are read again, at most once a second.
 func (r *Ring) Open(ctx context.Context, text string, request []byte) ([]byte, error) {
 	name, nonce, sealed, ok := split(text)
 	if !ok {

@@ -1,5 +1,5 @@
-// Package query reads the query part of a URL strictly (docs/api.md#order-of-the-checks): what is unknown, empty, repeated or malformed is refused,
-// and everything that is wrong is told at once.
+// Package query reads the query part of a URL strictly (docs/api.md#order-of-the-checks): what is unknown, empty,
+// repeated or malformed is refused, and everything that is wrong is reported at once.
 package query
 
 import (
@@ -44,13 +44,14 @@ func Value[T any](v Values, name string) events.Opt[T] {
 	return events.Opt[T]{V: value, Ok: ok}
 }
 
-// Given tells whether the parameter was given.
+// Given reports whether the parameter was given.
 func (v Values) Given(name string) bool {
 	_, ok := v.given[name]
 	return ok
 }
 
-// Filters is a text that is the same for requests that ask for the same list: all parameters but those of paging, whatever their order.
+// Filters is a text that is the same for requests that ask for the same list: all parameters but those of paging,
+// whatever their order.
 func (v Values) Filters(params []Param) string {
 	var names []string
 	for _, p := range params {
@@ -95,7 +96,8 @@ func Parse(raw string, params []Param) (Values, []problem.Parameter) {
 		}
 		at := slices.IndexFunc(params, func(p Param) bool { return p.Name == name })
 		if at < 0 {
-			wrong = append(wrong, problem.Parameter{Name: name, Reason: "is not a parameter of this operation", Suggestion: closest(name, params)})
+			wrong = append(wrong, problem.Parameter{Name: name, Reason: "is not a parameter of this operation",
+				Suggestion: closest(name, params)})
 			continue
 		}
 		text, reason := unescape(rawText)
@@ -110,7 +112,8 @@ func Parse(raw string, params []Param) (Values, []problem.Parameter) {
 			value, reason = params[at].Type.Parse(text)
 		}
 		if reason != "" {
-			wrong = append(wrong, problem.Parameter{Name: name, Reason: reason, Allowed: params[at].Type.Allowed, Suggestion: params[at].Type.suggest(text)})
+			wrong = append(wrong, problem.Parameter{Name: name, Reason: reason, Allowed: params[at].Type.Allowed,
+				Suggestion: params[at].Type.suggest(text)})
 			continue
 		}
 		v.given[name] = value
@@ -191,7 +194,8 @@ func closest(name string, params []Param) string {
 // maxTypos is how many letters a word may differ from what was meant.
 const maxTypos = 3
 
-// suggest finds what may have been meant: the same but for the case of letters, or the word that takes the fewest changes.
+// suggest finds what may have been meant: the same but for the case of letters, or the word that takes the fewest
+// changes.
 func suggest(word string, candidates []string) string {
 	if len(word) > 60 {
 		return ""

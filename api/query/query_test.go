@@ -26,11 +26,15 @@ var params = []query.Param{
 
 func TestValuesAreTakenAsWritten(t *testing.T) {
 	for raw, want := range map[string]any{
-		"limit=1": int64(1), "limit=200": int64(200), "text=a": "a", "text=a%20b": "a b", "text=a+b": "a b", "text=%2B": "+", "text=%26%3D%3B%25": "&=;%", "text=a=b": "a=b",
-		"text=%C3%A4": "ä", "text=ä": "ä", "text=+": " ", "flag=true": true, "flag=false": false, "kind=email": "email", "%6Bind=app": "app",
+		"limit=1": int64(1), "limit=200": int64(200), "text=a": "a", "text=a%20b": "a b", "text=a+b": "a b", "text=%2B": "+",
+		"text=%26%3D%3B%25": "&=;%", "text=a=b": "a=b",
+		"text=%C3%A4": "ä", "text=ä": "ä", "text=+": " ", "flag=true": true, "flag=false": false, "kind=email": "email",
+		"%6Bind=app":      "app",
 		"date=2024-02-29": calendar.NewDate(2024, 2, 29), "date=2299-12-31": calendar.MaxDate,
-		"status=paid": []string{"paid"}, "status=setup,paid": []string{"paid", "setup"}, "status=paid,paid": []string{"paid"}, "status=paid%2Csetup": []string{"paid", "setup"},
-		"code=datev:0700-00": reader.Code{System: "datev", Code: "0700-00"}, "code=sap:4:7": reader.Code{System: "sap", Code: "4:7"},
+		"status=paid": []string{"paid"}, "status=setup,paid": []string{"paid", "setup"}, "status=paid,paid": []string{"paid"},
+		"status=paid%2Csetup": []string{"paid", "setup"},
+		"code=datev:0700-00":  reader.Code{System: "datev", Code: "0700-00"},
+		"code=sap:4:7":        reader.Code{System: "sap", Code: "4:7"},
 	} {
 		t.Run(raw, func(t *testing.T) {
 			values, wrong := query.Parse(raw, params)
@@ -98,14 +102,15 @@ func TestWhatIsWrongIsRefusedByName(t *testing.T) {
 				t.Fatal("taken")
 			}
 			got := wrong[0]
-			if got.Name != want.name || !strings.HasPrefix(got.Reason, want.reason) || want.suggestion != "" && got.Suggestion != want.suggestion {
+			if got.Name != want.name || !strings.HasPrefix(got.Reason, want.reason) || want.suggestion != "" &&
+				got.Suggestion != want.suggestion {
 				t.Errorf("got %+v", got)
 			}
 		})
 	}
 }
 
-func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
+func TestAllThatIsWrongIsReportedAtOnce(t *testing.T) {
 	_, wrong := query.Parse("limit=0&what=1&text=&status=paid&kind=fax", params)
 	var names []string
 	for _, p := range wrong {
@@ -130,7 +135,8 @@ func TestFiltersAreASet(t *testing.T) {
 	if parse("text=a&status=setup,paid&limit=3") != parse("limit=9&status=paid,setup,paid&text=a") {
 		t.Error("the same filters in another order are others")
 	}
-	for _, other := range []string{"text=b&status=setup,paid", "text=a", "status=setup,paid", "text=a&status=setup", "text=a&status=setup,paid&flag=true"} {
+	for _, other := range []string{"text=b&status=setup,paid", "text=a", "status=setup,paid", "text=a&status=setup",
+		"text=a&status=setup,paid&flag=true"} {
 		if parse("text=a&status=setup,paid") == parse(other) {
 			t.Errorf("%s is the same", other)
 		}
@@ -138,7 +144,8 @@ func TestFiltersAreASet(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, raw := range []string{"", "limit=1", "text=%41&flag=true", "a=b&a=b", "status=paid,setup", "%", "&&", "text=%ff%00", "date=2026-01-01&code=a:b"} {
+	for _, raw := range []string{"", "limit=1", "text=%41&flag=true", "a=b&a=b", "status=paid,setup", "%", "&&",
+		"text=%ff%00", "date=2026-01-01&code=a:b"} {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {

@@ -24,8 +24,9 @@ func Text() Type {
 // Cursor is a place in a list.
 func Cursor() Type {
 	return Type{
-		Schema: &resource.Schema{Type: "string", MinLength: jsonschema.Number(1), MaxLength: jsonschema.Number(cursor.MaxLength)},
-		Parse:  func(text string) (any, string) { return text, "" },
+		Schema: &resource.Schema{Type: "string", MinLength: jsonschema.Number(1),
+			MaxLength: jsonschema.Number(cursor.MaxLength)},
+		Parse: func(text string) (any, string) { return text, "" },
 	}
 }
 
@@ -68,7 +69,8 @@ func Date() Type {
 		Parse: func(text string) (any, string) {
 			d, err := calendar.ParseDate(text)
 			if err != nil {
-				return nil, "must be a date YYYY-MM-DD that exists, from " + calendar.MinDate.String() + " to " + calendar.MaxDate.String()
+				return nil, "must be a date YYYY-MM-DD that exists, from " + calendar.MinDate.String() + " to " +
+					calendar.MaxDate.String()
 			}
 			return d, ""
 		},
@@ -109,7 +111,8 @@ const listStyle = "form"
 // List is a set of the values, separated by commas: a []string, sorted, each once.
 func List(values ...string) Type {
 	return Type{
-		Schema:  &resource.Schema{Type: "array", Items: &resource.Schema{Type: "string", Enum: values}, MinItems: jsonschema.Number(1)},
+		Schema: &resource.Schema{Type: "array", Items: &resource.Schema{Type: "string", Enum: values},
+			MinItems: jsonschema.Number(1)},
 		Style:   listStyle,
 		Allowed: values,
 		Parse: func(text string) (any, string) {

@@ -11,7 +11,8 @@ import (
 	"tallyhouse/schemas/jsontext"
 )
 
-// Figure is a sum of money with its currency. One beyond the range of amounts fails the encoder: it is never shown wrapped or clamped.
+// Figure is a sum of money with its currency. One beyond the range of amounts fails the encoder: it is never shown
+// wrapped or clamped.
 func Figure[T any](get func(v *T) (sum analytics.Int128, currency string)) Value[T] {
 	return Value[T]{schema: amountReference(), append: func(e *Encoder, v *T) { e.figure(get(v)) }}
 }
@@ -46,7 +47,8 @@ func NullUnits[T any](get func(v *T) events.Opt[analytics.Int128]) Value[T] {
 }
 
 func unitsSchema() *Schema {
-	return &Schema{Type: "integer", Minimum: jsonschema.Number(int64(-maxAmount)), Maximum: jsonschema.Number(int64(maxAmount)), Description: "In the currency's smallest unit."}
+	return &Schema{Type: "integer", Minimum: jsonschema.Number(int64(-maxAmount)),
+		Maximum: jsonschema.Number(int64(maxAmount)), Description: "In the currency's smallest unit."}
 }
 
 // Whole is a whole number.
@@ -99,7 +101,7 @@ func Texts[T any](get func(v *T) []string) Value[T] {
 	}}
 }
 
-// OrNullWithout is the value, which may be null anyway, but null for whoever lacks these groups.
+// OrNullWithout is the value, which may be null anyway, but null for callers that lack these groups.
 func (value Value[T]) OrNullWithout(groups access.Groups) Value[T] {
 	shown := value.append
 	value.append = func(e *Encoder, v *T) {

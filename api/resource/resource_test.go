@@ -37,20 +37,30 @@ type thing struct {
 }
 
 var innerTable = resource.NewTable("Inner", "",
-	resource.Field[inner]{Name: "name", Groups: access.Core, Required: true, Value: resource.Text(func(i *inner) string { return i.Name })},
-	resource.Field[inner]{Name: "value", Groups: access.Amounts, Value: resource.NullAmount(func(i *inner) (events.Opt[int64], string) { return events.Some(i.Value), "CHF" })},
+	resource.Field[inner]{Name: "name", Groups: access.Core, Required: true,
+		Value: resource.Text(func(i *inner) string { return i.Name })},
+	resource.Field[inner]{Name: "value", Groups: access.Amounts,
+		Value: resource.NullAmount(func(i *inner) (events.Opt[int64], string) { return events.Some(i.Value), "CHF" })},
 )
 
 var thingTable = resource.NewTable("Thing", "",
-	resource.Field[thing]{Name: "id", Groups: access.Core, Required: true, Value: resource.Text(func(v *thing) string { return v.id })},
+	resource.Field[thing]{Name: "id", Groups: access.Core, Required: true,
+		Value: resource.Text(func(v *thing) string { return v.id })},
 	resource.Field[thing]{Name: "kind", Groups: access.Core, Value: resource.Const[thing]("constant")},
-	resource.Field[thing]{Name: "text", Groups: access.Tax, Value: resource.NullText(func(v *thing) events.Opt[string] { return v.text })},
-	resource.Field[thing]{Name: "flag", Groups: access.Budget, Value: resource.Flag(func(v *thing) bool { return v.flag })},
-	resource.Field[thing]{Name: "day", Groups: access.Payment, Value: resource.NullDate(func(v *thing) events.Opt[calendar.Date] { return v.day })},
-	resource.Field[thing]{Name: "instant", Groups: access.Core, Value: resource.NullInstant(func(v *thing) events.Opt[time.Time] { return v.instant })},
-	resource.Field[thing]{Name: "money", Groups: access.Amounts | access.Budget, Value: resource.NullAmount(func(v *thing) (events.Opt[int64], string) { return v.money, "EUR" })},
-	resource.Field[thing]{Name: "inner", Groups: access.Documents, Value: resource.NullObject(innerTable, func(v *thing) *inner { return v.inner })},
-	resource.Field[thing]{Name: "list", Groups: access.Core, Value: resource.List(innerTable, func(v *thing) []inner { return v.list })},
+	resource.Field[thing]{Name: "text", Groups: access.Tax,
+		Value: resource.NullText(func(v *thing) events.Opt[string] { return v.text })},
+	resource.Field[thing]{Name: "flag", Groups: access.Budget,
+		Value: resource.Flag(func(v *thing) bool { return v.flag })},
+	resource.Field[thing]{Name: "day", Groups: access.Payment,
+		Value: resource.NullDate(func(v *thing) events.Opt[calendar.Date] { return v.day })},
+	resource.Field[thing]{Name: "instant", Groups: access.Core,
+		Value: resource.NullInstant(func(v *thing) events.Opt[time.Time] { return v.instant })},
+	resource.Field[thing]{Name: "money", Groups: access.Amounts | access.Budget,
+		Value: resource.NullAmount(func(v *thing) (events.Opt[int64], string) { return v.money, "EUR" })},
+	resource.Field[thing]{Name: "inner", Groups: access.Documents,
+		Value: resource.NullObject(innerTable, func(v *thing) *inner { return v.inner })},
+	resource.Field[thing]{Name: "list", Groups: access.Core,
+		Value: resource.List(innerTable, func(v *thing) []inner { return v.list })},
 )
 
 // The same as encoding/json would write it: a member that may not be seen is a nil pointer.
@@ -132,15 +142,19 @@ func optional[T any](t *rapid.T, g *rapid.Generator[T], name string) events.Opt[
 
 func TestTablesWriteWhatEncodingJSONWrites(t *testing.T) {
 	amounts := rapid.Int64Range(-9007199254740991, 9007199254740991)
-	inners := rapid.Custom(func(t *rapid.T) inner { return inner{rapid.String().Draw(t, "name"), amounts.Draw(t, "value")} })
+	inners := rapid.Custom(func(t *rapid.T) inner {
+		return inner{rapid.String().Draw(t, "name"), amounts.Draw(t, "value")}
+	})
 	rapid.Check(t, func(t *rapid.T) {
 		v := thing{
 			id: rapid.String().Draw(t, "id"), text: optional(t, rapid.String(), "text"), flag: rapid.Bool().Draw(t, "flag"),
 			day: optional(t, rapid.Custom(func(t *rapid.T) calendar.Date {
 				return calendar.Date(rapid.Int32Range(int32(calendar.MinDate), int32(calendar.MaxDate)).Draw(t, "day"))
 			}), "day"),
-			instant: optional(t, rapid.Custom(func(t *rapid.T) time.Time { return time.UnixMicro(rapid.Int64Range(-2e15, 9e15).Draw(t, "instant")) }), "instant"),
-			money:   optional(t, amounts, "money"), list: rapid.SliceOfN(inners, 0, 3).Draw(t, "list"),
+			instant: optional(t, rapid.Custom(func(t *rapid.T) time.Time {
+				return time.UnixMicro(rapid.Int64Range(-2e15, 9e15).Draw(t, "instant"))
+			}), "instant"),
+			money: optional(t, amounts, "money"), list: rapid.SliceOfN(inners, 0, 3).Draw(t, "list"),
 		}
 		if rapid.Bool().Draw(t, "inner?") {
 			in := inners.Draw(t, "inner")
@@ -178,7 +192,8 @@ func tokens(t *rapid.T, text []byte) (all []json.Token) {
 }
 
 func TestAnAmountOutsideTheRangeIsAnError(t *testing.T) {
-	for value, fails := range map[int64]bool{9007199254740991: false, -9007199254740991: false, 9007199254740992: true, -9007199254740992: true, -1 << 63: true} {
+	for value, fails := range map[int64]bool{9007199254740991: false, -9007199254740991: false, 9007199254740992: true,
+		-9007199254740992: true, -1 << 63: true} {
 		e := &resource.Encoder{Groups: access.All}
 		thingTable.Append(e, thingTable.Visible(access.All), &thing{money: events.Some(value)})
 		if (e.Err != nil) != fails {
@@ -191,24 +206,31 @@ func TestAnAmountOutsideTheRangeIsAnError(t *testing.T) {
 func manyFields(n int) []resource.Field[thing] {
 	var fields []resource.Field[thing]
 	for i := range n {
-		fields = append(fields, resource.Field[thing]{Name: fmt.Sprint("f", i), Groups: access.Core, Value: resource.Text(func(v *thing) string { return v.id })})
+		fields = append(fields,
+			resource.Field[thing]{Name: fmt.Sprint("f", i), Groups: access.Core,
+				Value: resource.Text(func(v *thing) string { return v.id })})
 	}
 	return fields
 }
 
 func TestATableWithAMistakeMakesNoDocument(t *testing.T) {
 	twice := append(manyFields(1), manyFields(1)...)
-	inside := resource.Field[thing]{Name: "inside", Groups: access.Core, Value: resource.List(resource.NewTable("Bad", "", twice...), func(*thing) []thing { return nil })}
+	inside := resource.Field[thing]{Name: "inside", Groups: access.Core,
+		Value: resource.List(resource.NewTable("Bad", "", twice...), func(*thing) []thing { return nil })}
 	for name, c := range map[string]struct {
 		schemas []*resource.Schema
 		wrong   string
 	}{
 		"as many fields as a mask holds": {[]*resource.Schema{resource.NewTable("A", "", manyFields(64)...).Reference()}, ""},
-		"one more":                       {[]*resource.Schema{resource.NewTable("A", "", manyFields(65)...).Reference()}, "resource A has 65 fields"},
-		"a name twice":                   {[]*resource.Schema{resource.NewTable("A", "", twice...).Reference()}, "two fields named f0"},
-		"inside another":                 {[]*resource.Schema{resource.NewTable("A", "", inside).Reference().OrNull()}, "resource Bad has two fields"},
-		"one name, the same twice":       {[]*resource.Schema{innerTable.Reference(), innerTable.Reference()}, ""},
-		"one name for different schemas": {[]*resource.Schema{innerTable.Reference(), resource.NewTable("Inner", "", manyFields(1)...).Reference()}, "two schemas named Inner"},
+		"one more": {[]*resource.Schema{resource.NewTable("A", "", manyFields(65)...).Reference()},
+			"resource A has 65 fields"},
+		"a name twice": {[]*resource.Schema{resource.NewTable("A", "", twice...).Reference()},
+			"two fields named f0"},
+		"inside another": {[]*resource.Schema{resource.NewTable("A", "", inside).Reference().OrNull()},
+			"resource Bad has two fields"},
+		"one name, the same twice": {[]*resource.Schema{innerTable.Reference(), innerTable.Reference()}, ""},
+		"one name for different schemas": {[]*resource.Schema{innerTable.Reference(),
+			resource.NewTable("Inner", "", manyFields(1)...).Reference()}, "two schemas named Inner"},
 	} {
 		_, err := jsonschema.Definitions(c.schemas...)
 		if got := fmt.Sprint(err); (err == nil) != (c.wrong == "") || !strings.Contains(got, c.wrong) && err != nil {

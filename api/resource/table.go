@@ -1,6 +1,6 @@
-// Package resource describes the things that the API shows. A Table lists the members of one resource: name, field group, type and
-// how its value is written. From it come the JSON, the schema in the OpenAPI document, the columns that a query reads, and the names
-// that the parameter `fields` takes, so that these cannot disagree.
+// Package resource describes the things that the API shows. A Table lists the members of one resource: name, field
+// group, type and how its value is written. From it come the JSON, the schema in the OpenAPI document, the columns that
+// a query reads, and the names that the parameter `fields` takes, so that these cannot disagree.
 package resource
 
 import (
@@ -40,10 +40,11 @@ type Table[T any] struct {
 	err         error    // what is wrong with the table; Components returns it
 }
 
-// NewTable makes the table of a resource, named as in the OpenAPI document. A table with a mistake, like more fields than a Mask holds,
-// is an error of Components, so that no server starts with it.
+// NewTable makes the table of a resource, named as in the OpenAPI document. A table with a mistake, like more fields
+// than a Mask holds, is an error of Components, so that no server starts with it.
 func NewTable[T any](name, description string, fields ...Field[T]) *Table[T] {
-	t := &Table[T]{name: name, description: description, fields: fields, needs: make([]Mask, bits.Len32(uint32(access.All)))}
+	t := &Table[T]{name: name, description: description, fields: fields,
+		needs: make([]Mask, bits.Len32(uint32(access.All)))}
 	if len(fields) > maxFields {
 		t.err = fmt.Errorf("resource %s has %d fields, more than the %d of a mask", name, len(fields), maxFields)
 		return t
@@ -121,8 +122,8 @@ func (t *Table[T]) Reference() *Schema {
 	return Reference(Component{Name: t.name, Schema: t.schema(), Err: t.err})
 }
 
-// schema is the resource's schema. Members are required only of a caller who may see everything, so a member that needs more than the
-// core group is never among the required ones.
+// schema is the resource's schema. Members are required only of a caller who may see everything, so a member that needs
+// more than the core group is never among the required ones.
 func (t *Table[T]) schema() *Schema {
 	closed := false
 	s := &Schema{Type: "object", Description: t.description, Properties: &Properties{}, AdditionalProperties: &closed}
@@ -141,8 +142,8 @@ func (t *Table[T]) schema() *Schema {
 	return s
 }
 
-// PartialReference is the schema of the resource where the caller has asked for some of its members, under a name of its own: only one
-// member is always there.
+// PartialReference is the schema of the resource where the caller has asked for some of its members, under a name of
+// its own: only one member is always there.
 func (t *Table[T]) PartialReference(name, always string) *Schema {
 	s := t.schema()
 	s.Description += " Only the members that were asked for."
@@ -150,7 +151,8 @@ func (t *Table[T]) PartialReference(name, always string) *Schema {
 	return Reference(Component{Name: name, Schema: s, Err: t.err})
 }
 
-// Encoder collects JSON. What it may show of an object inside another is decided by Groups, set for every object of a list.
+// Encoder collects JSON. What it may show of an object inside another is decided by Groups, set for every object of a
+// list.
 type Encoder struct {
 	B      []byte
 	Groups access.Groups

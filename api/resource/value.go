@@ -17,7 +17,8 @@ type Value[T any] struct {
 	reads  reader.Part[T]
 }
 
-// Stored is the value of a member that is a column of its table, shown as one of the types below: Stored(reader.RecordStatus, Text).
+// Stored is the value of a member that is a column of its table, shown as one of the types below:
+// Stored(reader.RecordStatus, Text).
 func Stored[T, V any](member reader.Member[T, V], as func(get func(v *T) V) Value[T]) Value[T] {
 	value := as(member.Get)
 	value.reads = member.Part()
@@ -34,7 +35,8 @@ func (value Value[T]) OneOf(known ...string) Value[T] {
 
 // Text is a string.
 func Text[T any](get func(v *T) string) Value[T] {
-	return Value[T]{schema: &Schema{Type: "string"}, append: func(e *Encoder, v *T) { e.B = jsontext.AppendString(e.B, get(v)) }}
+	return Value[T]{schema: &Schema{Type: "string"},
+		append: func(e *Encoder, v *T) { e.B = jsontext.AppendString(e.B, get(v)) }}
 }
 
 // NullText is a string or null.
@@ -93,7 +95,8 @@ func NullAmount[T any](get func(v *T) (value events.Opt[int64], currency string)
 
 // Object is an object with members of its own.
 func Object[T, U any](table *Table[U], get func(v *T) *U) Value[T] {
-	return Value[T]{schema: table.Reference(), append: func(e *Encoder, v *T) { table.Append(e, table.Visible(e.Groups), get(v)) }}
+	return Value[T]{schema: table.Reference(),
+		append: func(e *Encoder, v *T) { table.Append(e, table.Visible(e.Groups), get(v)) }}
 }
 
 // NullObject is an object, or null where get returns nil.
@@ -148,12 +151,14 @@ func (e *Encoder) amount(value int64, currency string) {
 func amountReference() *Schema {
 	closed := false
 	return Reference(Component{Name: "Amount", Schema: &Schema{
-		Type:        "object",
-		Description: "Money: a whole number of the currency's smallest unit. Amounts in different currencies are never added together.",
+		Type: "object",
+		Description: "Money: a whole number of the currency's smallest unit. Amounts in different currencies are never " +
+			"added together.",
 		Properties: &Properties{
 			Names: []string{"value", "currency"},
 			Schemas: []*Schema{
-				{Type: "integer", Minimum: jsonschema.Number(int64(-maxAmount)), Maximum: jsonschema.Number(int64(maxAmount)), Description: "In the currency's smallest unit, cents for EUR."},
+				{Type: "integer", Minimum: jsonschema.Number(int64(-maxAmount)), Maximum: jsonschema.Number(int64(maxAmount)),
+					Description: "In the currency's smallest unit, cents for EUR."},
 				{Type: "string", MinLength: jsonschema.Number(3), MaxLength: jsonschema.Number(3), Description: "ISO 4217."},
 			},
 		},

@@ -22,6 +22,7 @@ import (
 	"tallyhouse/ingest/mail"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/store/database"
+	"tallyhouse/schemas/events"
 )
 
 // mailFlags say which mailboxes there are and how their mails are taken.
@@ -34,14 +35,19 @@ type mailFlags struct {
 	poll       time.Duration
 	maxBytes   int64
 	maxPDFs    int
+	maxAmount  int64
 	reader     invoice.Options
 }
+
+// minorUnits are those of a whole unit of a currency.
+const minorUnits = 100
 
 // add adds the flags; boxes and tenant are the mailboxes' defaults.
 func (f *mailFlags) add(flags *pflag.FlagSet, boxes []string, tenant string) {
 	flags.StringSliceVar(&f.boxes, "imap", boxes,
 		"mailbox that invoices are sent to, imaps://user:password@host/Mailbox?tenant=ID, repeatable; imap:// is STARTTLS; more parameters:\n"+
-			"auth=xoauth2, password-file=FILE, ca=FILE, tls=off. Better given as the variable: it holds a password")
+			"auth=xoauth2, password-file=FILE, ca=FILE, tls=off; who may send: allow=ADDRESS or DOMAIN, dmarc=SERVER, per-hour=N, hops=N.\n"+
+			"Better given as the variable: it holds a password")
 	flags.StringVar(&f.tenant, "mail-tenant", tenant, "tenant of the mailboxes that don't name one")
 	f.addReading(flags)
 }
@@ -50,10 +56,13 @@ func (f *mailFlags) add(flags *pflag.FlagSet, boxes []string, tenant string) {
 func (f *mailFlags) addReading(flags *pflag.FlagSet) {
 	flags.StringVar(&f.done, "mail-done", "keyword", "what marks a done mail: a keyword, or a folder that it is moved to; keyword or folder")
 	flags.StringVar(&f.folder, "mail-folder", "Tallyhouse", "the folder of done mails, with --mail-done folder")
-	flags.StringSliceVar(&f.recipients, "mail-recipients", mail.Recipients(), "header fields in which intake addresses are looked for, in this order")
+	flags.StringSliceVar(&f.recipients, "mail-recipients", mail.Recipients(),
+		"header fields in which intake addresses are looked for, in this order")
 	flags.DurationVar(&f.poll, "mail-poll", 15*time.Second, "how often a mailbox is asked for new mail that can't tell of it (no IDLE)")
 	flags.Int64Var(&f.maxBytes, "mail-max-bytes", 50<<20, "largest mail that is read")
 	flags.IntVar(&f.maxPDFs, "mail-max-pdfs", 50, "most PDFs of a mail; one with more fails")
+	flags.Int64Var(&f.maxAmount, "mail-max-amount", mail.DefaultMaxAmount/minorUnits,
+		"largest amount of an invoice that is taken as certain, in whole units of its currency")
 	flags.StringSliceVar(&f.reader.Own.Names, "own-company", nil, "name of the receiving company, never taken for the supplier; repeatable")
 	flags.StringSliceVar(&f.reader.Own.VATIDs, "own-vat-id", nil, "VAT id of the receiving company; repeatable")
 	flags.BoolVar(&f.reader.NoOCR, "no-ocr", false, "leave scans unread")
@@ -61,13 +70,14 @@ func (f *mailFlags) addReading(flags *pflag.FlagSet) {
 	flags.StringVar(&f.reader.OCR.Languages, "ocr-languages", "deu+eng", "tesseract's languages")
 }
 
-// options checks the flags, and tells all that is wrong at once. worker tells this process from others that share a mailbox.
+// options checks the flags; its error names all that is wrong. worker distinguishes this process from others that share
+// a mailbox.
 func (f *mailFlags) options(worker string) (mail.Options, error) {
 	o := mail.Options{
 		Recipients: f.recipients,
 		Reader:     isolated.Options{Options: f.reader},
 	}
-	o.Limits.Bytes, o.Limits.PDFs = f.maxBytes, f.maxPDFs
+	o.Limits.Bytes, o.Limits.PDFs, o.MaxAmount = f.maxBytes, f.maxPDFs, f.maxAmount*minorUnits
 	o.Reader.OCR.Data = os.Getenv(tesseractData)
 	var wrong []error
 	folder := ""
@@ -81,6 +91,9 @@ func (f *mailFlags) options(worker string) (mail.Options, error) {
 	}
 	if f.maxBytes <= 0 || f.maxPDFs <= 0 || f.poll <= 0 {
 		wrong = append(wrong, errors.New("--mail-max-bytes, --mail-max-pdfs and --mail-poll must be above zero"))
+	}
+	if f.maxAmount <= 0 || f.maxAmount > events.MaxAmount/minorUnits {
+		wrong = append(wrong, fmt.Errorf("--mail-max-amount must be above zero and at most %d", int64(events.MaxAmount/minorUnits)))
 	}
 	for i, text := range f.boxes {
 		a, err := mailbox.ParseAddress(text)
@@ -102,7 +115,8 @@ func (f *mailFlags) options(worker string) (mail.Options, error) {
 	return o, nil
 }
 
-// slot is a worker's own among those that share a mailbox, the same after a restart, so that it goes on with what it had begun.
+// slot is a worker's own among those that share a mailbox, the same after a restart, so that it goes on with what it
+// had begun.
 func slot(worker string) int {
 	host, _ := os.Hostname() // without one the worker's own part alone tells them apart
 	h := fnv.New32a()
@@ -111,7 +125,9 @@ func slot(worker string) int {
 }
 
 // openMail makes the intake of mail, nil when there is no mailbox.
-func (s *shell) openMail(f mailFlags, worker string, cluster kafka.Cluster, shards []*database.Server, metrics prometheus.Registerer) (*mail.Intake, error) {
+func (s *shell) openMail(
+	f mailFlags, worker string, cluster kafka.Cluster, shards []*database.Server, metrics prometheus.Registerer,
+) (*mail.Intake, error) {
 	o, err := f.options(worker)
 	if err != nil || len(o.Mailboxes) == 0 {
 		return nil, err
@@ -132,7 +148,8 @@ func mailCommand(s *shell) *cobra.Command {
 		Use:     "mail",
 		GroupID: groupCare,
 		Short:   "Look after mails that became no record, and read a record's PDF again",
-		Example: "  tallyhouse mail failed\n  tallyhouse mail ignored --json\n  tallyhouse mail retry mail-kjre67wdk2wvetca342pmnbxi6qsocdd",
+		Example: "  tallyhouse mail failed\n  tallyhouse mail ignored --json\n  tallyhouse mail release 1767225600.17\n" +
+			"  tallyhouse mail retry mail-kjre67wdk2wvetca342pmnbxi6qsocdd",
 	}
 	f.add(cmd.PersistentFlags(), []string{devMailbox}, devTenant)
 	to := connectionFlags(cmd.PersistentFlags())
@@ -141,13 +158,21 @@ func mailCommand(s *shell) *cobra.Command {
 			"Lists the mails that can't be handled as they are: to an address of no project, too large, broken. They stay where they are. When an\n"+
 				"intake address is added, and when a worker starts, they are looked at again.", (*mail.Intake).Failed),
 		listMails(s, to, &f, "ignored", "List the mails without a PDF, with what they have instead",
-			"Lists the mails to intake addresses that have no PDF. They stay where they are and become no record.", (*mail.Intake).Ignored),
+			"Lists the mails to intake addresses that have no PDF, or are automatic replies. They stay where they are and become no record.",
+			(*mail.Intake).Ignored),
+		listMails(s, to, &f, "quarantined", "List the mails whose senders are not allowed to send invoices",
+			"Lists the mails whose senders the mailbox's URL doesn't allow, or that are over their senders' limit, with the reason. They stay where\n"+
+				"they are until they are released.", (*mail.Intake).Quarantined),
+		releaseMail(s, to, &f),
 		retryMail(s, to, &f),
 	)
 	return cmd
 }
 
-func listMails(s *shell, to *connection, f *mailFlags, name, short, long string, list func(*mail.Intake, context.Context, func(mail.Listed)) error) *cobra.Command {
+func listMails(
+	s *shell, to *connection, f *mailFlags, name, short, long string,
+	list func(*mail.Intake, context.Context, func(mail.Listed)) error,
+) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{Use: name, Short: short, Long: long, Args: cobra.NoArgs}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object per line")
@@ -165,11 +190,32 @@ func listMails(s *shell, to *connection, f *mailFlags, name, short, long string,
 			return errors.Join(err, written)
 		}
 		table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "MAILBOX\tUID\tARRIVED\tFROM\tSUBJECT\tREASON")
+		fmt.Fprintln(table, "MAILBOX\tMAIL\tARRIVED\tFROM\tSUBJECT\tREASON")
 		err = list(intake, cmd.Context(), func(m mail.Listed) {
-			fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\n", m.Mailbox, m.UID, m.Arrived.Format(time.RFC3339), oneLine(m.From), oneLine(m.Subject), printable(m.Reason))
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n",
+				m.Mailbox, m.ID, m.Arrived.Format(time.RFC3339), oneLine(m.From), oneLine(m.Subject), printable(m.Reason))
 		})
 		return errors.Join(err, table.Flush())
+	}
+	return cmd
+}
+
+func releaseMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "release MAIL",
+		Short: "Have a quarantined or failed mail read as one of an allowed sender",
+		Long: "Takes a mail out of quarantine, or gives one that failed or was set aside another chance. The worker reads it within minutes, as if its\n" +
+			"sender were allowed. MAIL is what the lists show.",
+		Example: "  tallyhouse mail release 1767225600.17",
+		Args:    cobra.ExactArgs(1),
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		intake, done, err := s.mailFor(to, f)
+		if err != nil {
+			return err
+		}
+		defer done()
+		return intake.Release(cmd.Context(), args[0])
 	}
 	return cmd
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tallyhouse/ingest/mail"
 	"tallyhouse/ingest/mail/mailbox"
 )
 
@@ -26,7 +27,7 @@ func TestMailboxesHaveTheirTenantAndMark(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(o.Mailboxes) != 2 || o.Mailboxes[0].Tenant != "one" || o.Mailboxes[1].Tenant != "two" || o.Mailboxes[1].DoneFolder != "Tallyhouse" || o.Reader.Own.Names[0] != "Acme" {
+	if len(o.Mailboxes) != 2 || o.Mailboxes[0].Tenant != "one" || o.Mailboxes[1].Tenant != "two" || o.Mailboxes[1].DoneFolder != "Tallyhouse" || o.MaxAmount != mail.DefaultMaxAmount || o.Reader.Own.Names[0] != "Acme" {
 		t.Errorf("got %+v", o)
 	}
 	if n := o.Mailboxes[0].Slot; n != slot("worker") || n < 0 || n >= mailbox.Slots {
@@ -38,11 +39,11 @@ func TestMailboxesHaveTheirTenantAndMark(t *testing.T) {
 }
 
 func TestWrongMailFlagsAreToldAllAtOnceWithoutPasswords(t *testing.T) {
-	_, err := mailFlagsOf(t, "--imap", "imaps://u:hush@a.example,pop://u:hush@b.example,://u:hush@c", "--mail-done", "delete", "--mail-max-bytes", "0").options("")
+	_, err := mailFlagsOf(t, "--imap", "imaps://u:hush@a.example,pop://u:hush@b.example,://u:hush@c", "--mail-done", "delete", "--mail-max-bytes", "0", "--mail-max-amount", "0").options("")
 	if err == nil {
 		t.Fatal("they were taken")
 	}
-	for _, want := range []string{"needs a tenant", "number 2", "number 3", "--mail-done must be keyword or folder", "--mail-max-bytes"} {
+	for _, want := range []string{"needs a tenant", "number 2", "number 3", "--mail-done must be keyword or folder", "--mail-max-bytes", "--mail-max-amount"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in %v", want, err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"tallyhouse/ingest/invoice"
 	"tallyhouse/ingest/invoice/isolated"
+	"tallyhouse/ingest/mail/message"
 	"tallyhouse/ingest/sandbox"
 )
 
@@ -18,9 +19,9 @@ func readCommand(s *shell) *cobra.Command {
 	var opts invoice.Options
 	var sandboxed bool
 	cmd := &cobra.Command{
-		Use:     "read FILE.pdf...",
+		Use:     "read FILE...",
 		GroupID: groupCare,
-		Short:   "Read invoice PDFs and print their fields",
+		Short:   "Read invoices, PDF or e-invoice XML, and print their fields",
 		Long: "Prints one JSON line per file: its status, the reason when it could not be read, the fields (amounts in minor units, credit notes\n" +
 			"negative, null where not certain) and the evidence of each. A file that is no invoice is an answer, not " +
 			"a failure of the command.",
@@ -42,13 +43,13 @@ func readCommand(s *shell) *cobra.Command {
 		case sandboxed && len(args) > 0:
 			return errors.New("--isolated reads standard input and takes no files")
 		case !sandboxed && len(args) == 0:
-			return errors.New("name at least one PDF file")
+			return errors.New("name at least one file")
 		}
 		return nil
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if sandboxed {
-			return sandbox.Serve(cmd.Context(), s.in, s.out, map[string]sandbox.Task{isolated.TaskName: isolated.Task})
+			return sandbox.Serve(cmd.Context(), s.in, s.out, map[string]sandbox.Task{isolated.TaskName: isolated.Task, message.TaskName: message.Task})
 		}
 		opts.OCR.Data = os.Getenv(tesseractData)
 		reader, err := invoice.NewReader()

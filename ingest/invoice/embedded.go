@@ -41,11 +41,7 @@ func (r *reading) embedded() (*embedded, error) {
 			}
 			continue
 		}
-		if head := bytes.TrimLeft(data[:min(len(data), 64)], "\xEF\xBB\xBF \r\n\t"); len(head) == 0 ||
-			head[0] != '<' && head[0] != 0xFE && head[0] != 0xFF {
-			continue
-		}
-		if !einvoice.Is(data) {
+		if !beginsAsXML(data) || !einvoice.Is(data) {
 			continue
 		}
 		doc, err := einvoice.Read(data)
@@ -83,6 +79,12 @@ func (r *reading) embedded() (*embedded, error) {
 		return nil, fmt.Errorf("%w: there is no xml", errContainer)
 	}
 	return nil, r.budget.Err()
+}
+
+// beginsAsXML reports whether data may be XML: a quick look before it is parsed.
+func beginsAsXML(data []byte) bool {
+	head := bytes.TrimLeft(data[:min(len(data), 64)], "\xEF\xBB\xBF \r\n\t")
+	return len(head) > 0 && (head[0] == '<' || head[0] == 0xFE || head[0] == 0xFF)
 }
 
 // sameInvoice reports whether two e-invoices state the same, as when a file is

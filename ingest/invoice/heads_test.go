@@ -8,7 +8,8 @@ import (
 	"tallyhouse/ingest/invoice/pdf/pdftest"
 )
 
-// Given what invoices say of number, day and currency at their head, in sentences, titles, tables and two calendars, then these are read, or null where they are not certain.
+// Given what invoices say of number, day and currency at their head, in sentences, titles, tables and
+// two calendars, then these are read, or null where they are not certain.
 func TestNumbersDaysAndCurrenciesAtTheHead(t *testing.T) {
 	const euros = "Nettobetrag|1.000,00 €|USt. 20 %|200,00 €|Gesamtbetrag|1.200,00 €"
 	cases := []struct{ name, city, head, sums, want string }{

@@ -1,7 +1,8 @@
-// Package invoice reads invoice PDFs into fields: the embedded e-invoice first,
-// else the text of the pages, else, for scans, what tesseract makes of them.
+// Package invoice reads invoices into fields: of PDFs the embedded e-invoice first,
+// else the text of the pages, else, for scans, what tesseract makes of them; and
+// e-invoices that are XML alone.
 //
-// PDFs come by mail from anybody. Read bounds its work by Limits. Package isolated
+// They come by mail from anybody. Read bounds its work by Limits. Package isolated
 // reads a file in a child process, where it cannot harm the caller at all.
 package invoice
 
@@ -13,6 +14,7 @@ import (
 	"fmt"
 	"time"
 
+	"tallyhouse/ingest/invoice/einvoice"
 	"tallyhouse/ingest/invoice/fields"
 	"tallyhouse/ingest/invoice/ocr"
 	"tallyhouse/ingest/invoice/page"
@@ -34,7 +36,7 @@ type Reason string
 
 // The reasons of failed results.
 const (
-	NotAPDF         Reason = "not-a-pdf"        // no %PDF header
+	NotAPDF         Reason = "not-a-pdf"        // no %PDF header, and no e-invoice
 	Encrypted       Reason = "encrypted"        // a password is needed
 	Broken          Reason = "broken"           // cut off or without a readable structure
 	NoPages         Reason = "no-pages"         // a PDF without pages
@@ -125,7 +127,8 @@ func NewReader() (*Reader, error) {
 	return &Reader{pages: pages}, nil
 }
 
-// Read reads one PDF. It always returns a Result; see Reason for what can fail.
+// Read reads one file: a PDF or, unless Options.NoXML says otherwise, the XML of an
+// e-invoice. It always returns a Result; see Reason for what can fail.
 func (r *Reader) Read(ctx context.Context, data []byte, opts Options) (result Result) {
 	defer func() {
 		// A fault of the reader that a file triggers must not end the program.
@@ -136,6 +139,9 @@ func (r *Reader) Read(ctx context.Context, data []byte, opts Options) (result Re
 	limits := opts.Limits.withDefaults()
 	if int64(len(data)) > limits.Bytes {
 		return failed(TooLarge, fmt.Errorf("file has %d bytes, %d are allowed", len(data), limits.Bytes))
+	}
+	if !opts.NoXML && beginsAsXML(data) && einvoice.Is(data) {
+		return readXML(data)
 	}
 	budget := pdf.NewBudget(limits.Unpacked, limits.Operations)
 	limited, cancel := context.WithTimeout(ctx, limits.Time)
@@ -151,6 +157,18 @@ func (r *Reader) Read(ctx context.Context, data []byte, opts Options) (result Re
 	}
 	// OCR has a time limit of its own; the file's structure was read by now.
 	return one.scan(ctx, *scan)
+}
+
+// readXML reads an e-invoice that no PDF goes with.
+func readXML(data []byte) Result {
+	doc, err := einvoice.Read(data)
+	switch {
+	case errors.Is(err, einvoice.ErrNoInvoice):
+		return failed(NotAnInvoice, err)
+	case err != nil:
+		return failed(FaultyEInvoice, err)
+	}
+	return Result{Status: OK, Invoice: doc.Invoice, Warnings: doc.Warnings}
 }
 
 func failed(reason Reason, err error) Result {
@@ -234,7 +252,11 @@ func (r *reading) page(doc text.Document) Result {
 	if kind == page.SeveralInvoices {
 		return failed(SeveralInvoices, errors.New("the pages hold several invoices; each needs a file of its own"))
 	}
-	return Result{Status: OK, Invoice: values}
+	out := Result{Status: OK, Invoice: values}
+	if doc.Unseen > 0 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%d figures were not read: they cannot be seen on the pages", doc.Unseen))
+	}
+	return out
 }
 
 // scan reads pictures of pages by OCR.

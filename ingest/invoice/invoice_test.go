@@ -138,6 +138,24 @@ func TestTrapsBesideTheTotals(t *testing.T) {
 	}
 }
 
+// Given another total that nobody sees, then the invoice is read without it, and
+// a warning says so.
+func TestATotalThatNobodySeesIsNoTotal(t *testing.T) {
+	plain := read(with(), invoice.Options{})
+	for name, texts := range map[string][]pdftest.Text{
+		"tiny":         {{X: 60, Y: 430, Size: 0.5, Text: "Rechnungsbetrag inkl. USt. 99.999,00 €"}},
+		"off the page": {{X: 60, Y: -40, Text: "Rechnungsbetrag inkl. USt. 99.999,00 €"}},
+	} {
+		r := read(with(texts...), invoice.Options{})
+		if values(r) != values(plain) || plain.Gross == nil || len(plain.Warnings) != 0 {
+			t.Errorf("%s:\n got %s\nwant %s", name, values(r), values(plain))
+		}
+		if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "7 figures") {
+			t.Errorf("%s: warnings %q", name, r.Warnings)
+		}
+	}
+}
+
 // Given a VAT id whose check digit is wrong in a note, and a seller's block with a tax number, then the block's is the supplier's.
 func TestTheSellersBlockOutdoesAWrongVATID(t *testing.T) {
 	v := pdftest.Sample()
@@ -251,6 +269,55 @@ func TestTheEInvoiceWinsOverThePage(t *testing.T) {
 	if r := read(file(good, pdftest.FacturXMetadata, "Source"), invoice.Options{}); r.Status != invoice.OK ||
 		!strings.Contains(strings.Join(r.Warnings, " "), "Source") {
 		t.Errorf("another relationship is a warning: %s %q", r.Status, r.Warnings)
+	}
+}
+
+// Given an e-invoice that no PDF goes with, then it is read as one within a PDF is.
+func TestAnEInvoiceOfXMLAloneIsRead(t *testing.T) {
+	cii := pdftest.CII(pdftest.SampleCII())
+	ubl := []byte(`<?xml version="1.0" encoding="UTF-8"?><ubl:Invoice xmlns:ubl="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2">
+<CustomizationID>urn:cen.eu:en16931:2017</CustomizationID><ID>U-7</ID><IssueDate>2026-03-01</IssueDate>
+<InvoiceTypeCode>875</InvoiceTypeCode><DocumentCurrencyCode>EUR</DocumentCurrencyCode>
+<AccountingSupplierParty><Party><PartyTaxScheme><CompanyID>DE136695976</CompanyID><TaxScheme><ID>VAT</ID></TaxScheme>
+</PartyTaxScheme><PartyLegalEntity><RegistrationName>Rohbau AG</RegistrationName></PartyLegalEntity></Party></AccountingSupplierParty>
+<TaxTotal><TaxAmount currencyID="EUR">19.00</TaxAmount><TaxSubtotal><TaxableAmount>100.00</TaxableAmount><TaxAmount>19.00</TaxAmount>
+<TaxCategory><ID>S</ID><Percent>19</Percent></TaxCategory></TaxSubtotal></TaxTotal>
+<LegalMonetaryTotal><LineExtensionAmount>100.00</LineExtensionAmount><TaxExclusiveAmount>100.00</TaxExclusiveAmount>
+<TaxInclusiveAmount>119.00</TaxInclusiveAmount><PayableAmount>119.00</PayableAmount></LegalMonetaryTotal>
+<InvoiceLine><LineExtensionAmount>100.00</LineExtensionAmount><Price><PriceAmount>100.00</PriceAmount></Price></InvoiceLine></ubl:Invoice>`)
+	const (
+		wantCII = "FX-1 | 2026-04-17 | 2026-05-17 | Bauwerk Donau GmbH | ATU12345675 | EUR | 1240000 | 248000 | 1488000"
+		wantUBL = "U-7 | 2026-03-01 | - | Rohbau AG | DE136695976 | EUR | 10000 | 1900 | 11900"
+	)
+	cases := []struct {
+		name string
+		data []byte
+		o    invoice.Options
+		want string
+	}{
+		{"cii", cii, invoice.Options{}, wantCII},
+		{"cii behind a byte order mark and blanks", append([]byte("\xEF\xBB\xBF\n "),
+			bytes.TrimPrefix(cii, []byte(`<?xml version="1.0" encoding="UTF-8"?>`))...), invoice.Options{}, wantCII},
+		{"ubl, a partial construction invoice", ubl, invoice.Options{}, wantUBL},
+		{"sums that contradict each other", bytes.Replace(ubl, []byte(">119.00</TaxInc"), []byte(">120.00</TaxInc"), 1),
+			invoice.Options{}, "faulty-einvoice"},
+		{"cut off", cii[:len(cii)/2], invoice.Options{}, "faulty-einvoice"},
+		{"other xml", []byte(`<?xml version="1.0"?><Order><ID>7</ID></Order>`), invoice.Options{}, "not-a-pdf"},
+		{"an invoice of another kind", []byte(`<Invoice><Number>1</Number></Invoice>`), invoice.Options{}, "not-an-invoice"},
+		{"not asked for", cii, invoice.Options{NoXML: true}, "not-a-pdf"},
+		{"too large", cii, invoice.Options{Limits: invoice.Limits{Bytes: 100}}, "too-large"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := read(c.data, c.o)
+			got := string(r.Reason)
+			if r.Status == invoice.OK {
+				got = values(r)
+			}
+			if got != c.want {
+				t.Errorf("\n got %s (%s)\nwant %s", got, r.Detail, c.want)
+			}
+		})
 	}
 }
 

@@ -7,7 +7,8 @@ import (
 	"tallyhouse/ingest/invoice"
 )
 
-// Given documents that are laid out as invoices are, with numbers, dates, taxes and totals, but call themselves something else, then none is read as an invoice.
+// Given documents that are laid out as invoices are, with numbers, dates, taxes and totals, but call
+// themselves something else, then none is read as an invoice.
 func TestOtherDocumentsOfBusinessAreRefused(t *testing.T) {
 	titles := map[string][]string{
 		"de": {"Angebot|Angebotsnummer", "Kostenvoranschlag|Nr.", "Auftragsbestätigung|Auftragsnummer", "Bestellung|Bestellnummer",
@@ -50,7 +51,8 @@ func TestCreditNotesOfFiveLanguages(t *testing.T) {
 	titles := map[string][]string{
 		"de": {"Gutschrift|Gutschriftsnummer", "Rechnungskorrektur|Korrektur-Nr.", "Stornorechnung|Storno-Nr.",
 			"Gutschrift|Gutschrift Nr.", "Korrekturrechnung|Rechnungsnummer", "Stornorechnung|Rechnungsnummer"},
-		"en": {"Credit Note|Credit Note No.", "CREDIT NOTE|Credit note number", "Credit Memo|Credit Memo #", "Credit Invoice|Invoice No."},
+		"en": {"Credit Note|Credit Note No.", "CREDIT NOTE|Credit note number", "Credit Memo|" +
+			"Credit Memo #", "Credit Invoice|Invoice No."},
 		"fr": {"Avoir|Avoir n°", "AVOIR|N° d'avoir", "Facture d'avoir|Facture n°", "Note de crédit|Note de crédit n°"},
 		"it": {"Nota di credito|Nota di credito n.", "NOTA DI CREDITO|Numero documento", "Nota credito|Nota credito n."},
 		"es": {"Factura rectificativa|Factura nº", "Abono|Abono nº", "Nota de crédito|Nota de crédito nº",

@@ -39,7 +39,8 @@ func foot(title string, rows ...string) []byte {
 	return pdftest.Document{Pages: []pdftest.Page{p}}.Bytes()
 }
 
-// Given the foot of an invoice, then its sums are net, tax and gross of the whole, whatever else stands there; what is not certain is null.
+// Given the foot of an invoice, then its sums are net, tax and gross of the whole, whatever else
+// stands there; what is not certain is null.
 func TestSumsAtTheFoot(t *testing.T) {
 	var cases []struct{ name, want, rows string }
 	add := func(name, want string, rows ...string) {
@@ -91,7 +92,8 @@ func TestSumsAtTheFoot(t *testing.T) {
 		"Steuerschuldnerschaft des Leistungsempfängers gemäß § 13b UStG")
 	add("reverse charge, austrian", "500000 | 0 | 500000", "Gesamtbetrag|5.000,00 €",
 		"Die Steuerschuld geht gemäß § 19 Abs. 1a UStG auf den Leistungsempfänger über.")
-	add("reverse charge, english", "500000 | 0 | 500000", "Total|EUR 5,000.00", "Reverse charge: VAT to be accounted for by the recipient")
+	add("reverse charge, english", "500000 | 0 | 500000", "Total|"+
+		"EUR 5,000.00", "Reverse charge: VAT to be accounted for by the recipient")
 	add("reverse charge, spanish", "500000 | 0 | 500000", "Total|5.000,00 €", "Inversión del sujeto pasivo")
 	add("tax within", "10000 | 2000 | 12000", "Gesamtbetrag|120,00 €", "darin enthalten 20 % USt.|20,00 €")
 	add("tax within, english", "10000 | 2000 | 12000", "Total|£120.00", "Includes VAT of|£20.00")

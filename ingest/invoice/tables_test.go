@@ -9,7 +9,8 @@ import (
 	"tallyhouse/ingest/invoice/pdf/pdftest"
 )
 
-// Given tables of items with taxes, discounts and sums of their own, over one page or several, then the sums are those of the whole invoice.
+// Given tables of items with taxes, discounts and sums of their own, over one page or several, then
+// the sums are those of the whole invoice.
 func TestSumsBelowTablesOfItems(t *testing.T) {
 	const foot = "=Nettobetrag|||1.000,00 €\n=USt. 20 %|||200,00 €\n=Gesamtbetrag|||1.200,00 €"
 	cases := []struct{ name, table, want string }{
@@ -17,12 +18,18 @@ func TestSumsBelowTablesOfItems(t *testing.T) {
 			"100000 20000 120000"},
 		{"rate per item", "#Bezeichnung|Menge|USt. %|Gesamt\nFenster|2|20 %|600,00\nTür|1|20 %|400,00\n" + foot, "100000 20000 120000"},
 		{"one item as dear as all", "#Bezeichnung|Menge|Einzelpreis|Gesamt\nFenster|1|1.000,00|1.000,00\n" + foot, "100000 20000 120000"},
-		{"discount per item", "#Description|Price|Discount|Total\nWindow|700.00|-100.00|600.00\nDoor|400.00|0.00|400.00\n=Subtotal|||1,000.00 €\n=VAT 20 %|||200.00 €\n=Total|||1,200.00 €", "100000 20000 120000"},
-		{"groups", "#Bezeichnung|Menge|Einzelpreis|Gesamt\nErdgeschoss\nFenster|1|600,00|600,00\n=Summe Erdgeschoss|||600,00\nObergeschoss\nTür|1|400,00|400,00\n=Summe Obergeschoss|||400,00\n" + foot, "100000 20000 120000"},
-		{"carried over", "#Bezeichnung|Menge|Einzelpreis|Gesamt\nFenster|1|600,00|600,00\n=Übertrag|||600,00 €\n\f\n=Übertrag|||600,00 €\nTür|1|400,00|400,00\n" + foot, "100000 20000 120000"},
+		{"discount per item", "#Description|Price|Discount|Total\nWindow|700.00|-100.00|600.00\nDoor|400.00|0.00|" +
+			"400.00\n=Subtotal|||1,000.00 €\n=VAT 20 %|||200.00 €\n=Total|||1,200.00 €", "100000 20000 120000"},
+		{"groups", "#Bezeichnung|Menge|Einzelpreis|Gesamt\nErdgeschoss\nFenster|1|600,00|600,00\n=Summe Erdgeschoss|||" +
+			"600,00\nObergeschoss\nTür|1|400,00|400,00\n=Summe Obergeschoss|||400,00\n" + foot, "100000 20000 120000"},
+		{"carried over", "#Bezeichnung|Menge|Einzelpreis|Gesamt\nFenster|1|600,00|600,00\n=Übertrag|||600,00 €\n\f\n" +
+			"=Übertrag|||600,00 €\nTür|1|400,00|400,00\n" + foot, "100000 20000 120000"},
 		{"carried over, french",
-			"#Désignation|Qté|P.U. HT|Montant HT\nFenêtre|1|600,00|600,00\n=À reporter|||600,00 €\n\f\n=Report|||600,00 €\nPorte|1|400,00|400,00\n=Total HT|||1 000,00 €\n=TVA 20 %|||200,00 €\n=Total TTC|||1 200,00 €", "100000 20000 120000"},
-		{"sum of the page", "#Bezeichnung|Menge|Einzelpreis|Gesamt\nFenster|1|600,00|600,00\n=Zwischensumme Seite 1|||600,00 €\n\f\nTür|1|400,00|400,00\n" + foot, "100000 20000 120000"},
+			"#Désignation|Qté|P.U. HT|Montant HT\nFenêtre|1|600,00|600,00\n=À reporter|||600,00 €\n\f\n=Report|||" +
+				"600,00 €\nPorte|1|400,00|400,00\n=Total HT|||1 000,00 €\n=TVA 20 %|||200,00 €\n=Total TTC|||" +
+				"1 200,00 €", "100000 20000 120000"},
+		{"sum of the page", "#Bezeichnung|Menge|Einzelpreis|Gesamt\nFenster|1|600,00|600,00\n=Zwischensumme Seite 1|||" +
+			"600,00 €\n\f\nTür|1|400,00|400,00\n" + foot, "100000 20000 120000"},
 		{"totals on a page of their own",
 			"#Bezeichnung|Menge|Einzelpreis|Gesamt\nFenster|1|600,00|600,00\nTür|1|400,00|400,00\n\f\n" + foot, "100000 20000 120000"},
 		{"total row of the table",
@@ -34,15 +41,21 @@ func TestSumsBelowTablesOfItems(t *testing.T) {
 			"#Bezeichnung|Menge|Einzelpreis|Gesamt\nFenster|2|600,00|1.200,00\nGutschrift Transportschaden|1|-200,00|-200,00\n" + foot,
 			"100000 20000 120000"},
 		{"whole numbers", "#Bezeichnung|Menge|Einzelpreis|Gesamt\nFenster|1|600|600\nTür|1|400|400\n" + foot, "100000 20000 120000"},
-		{"two rates by item", "#Artikel|MwSt|Einzel|Gesamt\nBuch|7 %|100,00|100,00\nLampe|19 %|900,00|900,00\n=Summe netto|||1.000,00 €\n=MwSt. 7 %|||7,00 €\n=MwSt. 19 %|||171,00 €\n=Gesamtsumme|||1.178,00 €", "100000 17800 117800"},
+		{"two rates by item", "#Artikel|MwSt|Einzel|Gesamt\nBuch|7 %|100,00|100,00\nLampe|19 %|900,00|900,00\n" +
+			"=Summe netto|||1.000,00 €\n=MwSt. 7 %|||7,00 €\n=MwSt. 19 %|||171,00 €\n=Gesamtsumme|||1.178,00 €", "100000 17800 117800"},
 		{"tax table before the total",
-			"#Artikel|Menge|Einzel|Gesamt\nLampe|1|1.000,00|1.000,00\n#USt-Satz|Netto|USt|Brutto\n20 %|1.000,00|200,00|1.200,00\n=Rechnungsbetrag|||1.200,00 €", "100000 20000 120000"},
-		{"prices with tax", "#Article|Qty|Price incl. VAT|Total incl. VAT\nLamp|1|1,200.00|1,200.00\n=Total|||1,200.00 €\n=of which VAT 20 %|||200.00 €", "100000 20000 120000"},
-		{"retained", "#Leistung|||Betrag\nBauteil A|||1.000,00\n" + foot + "\n=Haftrücklass 5 %|||-60,00 €\n=Überweisungsbetrag|||1.140,00 €", "100000 20000 120000"},
+			"#Artikel|Menge|Einzel|Gesamt\nLampe|1|1.000,00|1.000,00\n#USt-Satz|Netto|USt|Brutto\n20 %|1.000,00|" +
+				"200,00|1.200,00\n=Rechnungsbetrag|||1.200,00 €", "100000 20000 120000"},
+		{"prices with tax", "#Article|Qty|Price incl. VAT|Total incl. VAT\nLamp|1|1,200.00|1,200.00\n=Total|||" +
+			"1,200.00 €\n=of which VAT 20 %|||200.00 €", "100000 20000 120000"},
+		{"retained", "#Leistung|||Betrag\nBauteil A|||1.000,00\n" + foot + "\n=Haftrücklass 5 %|||-60,00 €\n" +
+			"=Überweisungsbetrag|||1.140,00 €", "100000 20000 120000"},
 		{"earlier instalments",
 			"#Leistung|||Betrag\nGesamtleistung bisher|||5.000,00\nabzüglich 1. Abschlagsrechnung|||-4.000,00\n" + foot,
 			"100000 20000 120000"},
-		{"final invoice", "=Gesamtleistung netto|||10.000,00 €\n=USt. 20 %|||2.000,00 €\n=Gesamtleistung brutto|||12.000,00 €\n=abzügl. 1. Abschlagszahlung brutto|||-6.000,00 €\n=abzügl. 2. Abschlagszahlung brutto|||-4.800,00 €\n=Restforderung|||1.200,00 €", "1000000 200000 1200000"},
+		{"final invoice", "=Gesamtleistung netto|||10.000,00 €\n=USt. 20 %|||2.000,00 €\n=Gesamtleistung brutto|||" +
+			"12.000,00 €\n=abzügl. 1. Abschlagszahlung brutto|||-6.000,00 €\n=abzügl. 2. Abschlagszahlung brutto|||" +
+			"-4.800,00 €\n=Restforderung|||1.200,00 €", "1000000 200000 1200000"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

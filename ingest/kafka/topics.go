@@ -95,17 +95,6 @@ func Ensure(ctx context.Context, c Cluster, spec TopicSpec) ([]Status, error) {
 	return all, errors.Join(wrong...)
 }
 
-// Check looks at the topics that exist, and makes none.
-func Check(ctx context.Context, c Cluster) ([]Status, error) {
-	ctx, stop := context.WithTimeout(ctx, requestTimeout)
-	defer stop()
-	found, err := partitions(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return check(ctx, c, found)
-}
-
 func check(ctx context.Context, c Cluster, found map[string]int) ([]Status, error) {
 	settings, err := describe(ctx, c, found)
 	if err != nil {

@@ -76,25 +76,6 @@ func TestEnsureWarnsOfWhatIsOther(t *testing.T) {
 	}
 }
 
-func TestCheckMakesNothing(t *testing.T) {
-	c := topicstest.Empty(t)
-	check := func() []kafka.Status {
-		all, err := kafka.Check(context.Background(), c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return all
-	}
-	if all := check(); len(all) != 0 {
-		t.Errorf("an empty broker has %v", all)
-	}
-	create(t, c, string(events.Records), 3, map[string]string{"cleanup.policy": "compact"})
-	all := check()
-	if len(all) != 1 || all[0].Topic != string(events.Records) || all[0].Created || all[0].Partitions != 3 || !strings.Contains(strings.Join(all[0].Warnings, "\n"), "compacted") {
-		t.Errorf("found %+v", all)
-	}
-}
-
 func TestEnsureRefusesAnotherNumberOfPartitions(t *testing.T) {
 	c := topicstest.Empty(t)
 	create(t, c, string(events.Records), 3, nil)

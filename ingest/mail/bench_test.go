@@ -11,12 +11,13 @@ import (
 	"tallyhouse/ingest/store/database"
 )
 
-// BenchmarkBacklog is how fast a mailbox full of invoices comes in: one PDF a mail, each read in a process of its own, to the mark in the mailbox.
+// BenchmarkBacklog is how fast a mailbox full of invoices comes in: one PDF a mail, each read in a process of its own,
+// to the mark in the mailbox.
 func BenchmarkBacklog(b *testing.B) {
 	w := newWorld(b)
 	pdf := invoicePDF("1")
 	for i := range b.N {
-		w.deliver(letter{to: "quartier@intake.example", id: fmt.Sprint("m", i), pdfs: [][]byte{pdf}}.raw(), "quartier@intake.example")
+		w.deliver(testMail{to: "quartier@intake.example", id: fmt.Sprint("m", i), pdfs: [][]byte{pdf}}.raw(), "quartier@intake.example")
 	}
 	b.ResetTimer()
 	in := w.intake([]mailbox.Options{w.box()})
@@ -29,7 +30,8 @@ func BenchmarkBacklog(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "mails/s")
 }
 
-// BenchmarkArrival is the time from the door's acknowledgement of a mail to its read record in the table, at five mails a second.
+// BenchmarkArrival is the time from the door's acknowledgement of a mail to its read record in the table, at five mails
+// a second.
 func BenchmarkArrival(b *testing.B) {
 	w := newWorld(b)
 	w.intake([]mailbox.Options{w.box()})
@@ -38,14 +40,14 @@ func BenchmarkArrival(b *testing.B) {
 	pdf := invoicePDF("1")
 	var took []time.Duration
 	look := func() {
-		books := books{[]*database.Server{w.db}}
+		directory := directory{[]*database.Server{w.db}}
 		var ids []string
 		for id := range handed {
 			if !seen[id] {
 				ids = append(ids, id)
 			}
 		}
-		known, err := books.newest(context.Background(), tenant, "P1", ids)
+		known, err := directory.versions(context.Background(), tenant, "P1", ids)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -62,7 +64,7 @@ func BenchmarkArrival(b *testing.B) {
 			look()
 			time.Sleep(5 * time.Millisecond)
 		}
-		l := letter{to: "quartier@intake.example", id: fmt.Sprint("m", i), pdfs: [][]byte{pdf}}
+		l := testMail{to: "quartier@intake.example", id: fmt.Sprint("m", i), pdfs: [][]byte{pdf}}
 		w.deliver(l.raw(), "quartier@intake.example")
 		handed[recordOf(l.id, pdf)] = time.Now()
 	}

@@ -20,7 +20,8 @@ import (
 	"tallyhouse/ingest/store/database"
 )
 
-// intakeChild is the environment variable that makes the test binary an intake in a process of its own, which dies by its own hand. Its value is a childWork.
+// intakeChild is the environment variable that makes the test binary an intake in a process of its own, which dies by
+// its own hand. Its value is a childWork.
 const intakeChild = "TALLYHOUSE_TEST_INTAKE"
 
 // childWork says what the child works on and where it dies.
@@ -103,8 +104,8 @@ func runUntilDead(t *testing.T, work childWork) {
 	}
 }
 
-// Given a mail with two PDFs for two projects, when the worker is killed at any step and started again, then each PDF is one read record of each project,
-// the mail is marked, and no version was sent with two contents.
+// Given a mail with two PDFs for two projects, when the worker is killed at any step and started again, then each PDF
+// is one read record of each project, the mail is marked, and no version was sent with two contents.
 func TestAKilledWorkerLosesNothingAndDoublesNothing(t *testing.T) {
 	w := newWorld(t)
 	records := 0
@@ -119,7 +120,7 @@ func TestAKilledWorkerLosesNothingAndDoublesNothing(t *testing.T) {
 			}
 			t.Run(fmt.Sprint(death.at, " ", death.after, folder), func(t *testing.T) {
 				name := fmt.Sprintf("%s-%d-%s", death.at, death.after, folder)
-				w.deliver(letter{to: "quartier@intake.example, tower@intake.example", id: name, pdfs: [][]byte{invoicePDF(name + "-1"), invoicePDF(name + "-2")}}.raw(), "quartier@intake.example")
+				w.deliver(testMail{to: "quartier@intake.example, tower@intake.example", id: name, pdfs: [][]byte{invoicePDF(name + "-1"), invoicePDF(name + "-2")}}.raw(), "quartier@intake.example")
 				runUntilDead(t, childWork{Kafka: w.cluster.Addrs[0], ClickHouse: w.where.Addr, Database: w.where.Database, Mailbox: w.server.URL(), DoneFolder: folder, DieAt: death.at, DieAfter: death.after})
 
 				o := w.box()
@@ -142,14 +143,14 @@ func TestAKilledWorkerLosesNothingAndDoublesNothing(t *testing.T) {
 	}
 }
 
-// unhandled tells of mails without a mark.
+// unhandled gives an error about mails without a mark.
 func unhandled(o mailbox.Options) error {
 	box, err := mailbox.Open(context.Background(), o)
 	if err != nil {
 		return err
 	}
 	defer box.Close()
-	left, err := box.Unhandled(context.Background(), 1, false)
+	left, err := box.Marked(context.Background(), mailbox.Unmarked)
 	if err == nil && len(left) > 0 {
 		err = fmt.Errorf("mails %v have no mark", left)
 	}

@@ -210,7 +210,8 @@ func (d *dovecot) deliver(raw []byte) {
 	}
 }
 
-// A real server, both ways of encryption, both marks: mails that were there, that come while it is watched, that fail and that have no PDF.
+// A real server, both ways of encryption, both marks: mails that were there, that come while it is watched, that fail
+// and that have no PDF.
 func TestDovecot(t *testing.T) {
 	w := newWorld(t)
 	records := 0
@@ -223,13 +224,13 @@ func TestDovecot(t *testing.T) {
 			before := w.stored()
 			o := mailbox.Options{Address: address(t, d.url(c.scheme)), DoneFolder: c.folder}
 			pdf := invoicePDF(c.name)
-			d.deliver(letter{to: "quartier@intake.example", id: c.name + "1", pdfs: [][]byte{pdf}}.raw())
+			d.deliver(testMail{to: "quartier@intake.example", id: c.name + "1", pdfs: [][]byte{pdf}}.raw())
 			in := w.intake([]mailbox.Options{o})
 			records++
 			w.settled(records)
-			d.deliver(letter{to: "quartier@intake.example, tower@intake.example", id: c.name + "2", pdfs: [][]byte{pdf, pdf}}.raw())
-			d.deliver(letter{to: "nobody@intake.example", id: c.name + "3", pdfs: [][]byte{pdf}}.raw())
-			d.deliver(letter{to: "quartier@intake.example", id: c.name + "4"}.raw())
+			d.deliver(testMail{to: "quartier@intake.example, tower@intake.example", id: c.name + "2", pdfs: [][]byte{pdf, pdf}}.raw())
+			d.deliver(testMail{to: "nobody@intake.example", id: c.name + "3", pdfs: [][]byte{pdf}}.raw())
+			d.deliver(testMail{to: "quartier@intake.example", id: c.name + "4"}.raw())
 			records += 4
 			w.settled(records)
 			marked(t, o, mailbox.Failed, 1)

@@ -27,6 +27,7 @@ import (
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/mail/message"
 	"tallyhouse/ingest/sandbox"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
@@ -39,7 +40,12 @@ import (
 // The test binary is also the engine, the isolated reader and a worker that can be killed.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "read" {
-		if err := sandbox.Serve(context.Background(), os.Stdin, os.Stdout, map[string]sandbox.Task{isolated.TaskName: isolated.Task}); err != nil {
+		in, err := behave(os.Args[2:], os.Stdin)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+		if err := sandbox.Serve(context.Background(), in, os.Stdout, map[string]sandbox.Task{isolated.TaskName: isolated.Task, message.TaskName: message.Task}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -54,8 +60,8 @@ func TestMain(m *testing.M) {
 
 const (
 	tenant = "demo"
-	// patienceOfTests is how long a test waits for what takes moments on a quiet machine.
-	patienceOfTests = 30 * time.Second
+	// testTimeout is how long a test waits for what takes moments on a quiet machine.
+	testTimeout = 30 * time.Second
 )
 
 // world is a database, a broker, a worker of the stream and a mail server, all real.
@@ -165,7 +171,7 @@ func (w *world) sendEvent(topic events.Topic, e events.Event) {
 func (w *world) project(id, address string) {
 	w.t.Helper()
 	w.send(events.Projects, id, &events.Project{Name: id, Currency: "EUR", InboundEmail: events.Some(address)})
-	b := books{[]*database.Server{w.db}}
+	b := directory{[]*database.Server{w.db}}
 	eventually(w.t, "the project is in the table", func() error {
 		known, err := b.projects(context.Background(), tenant, []string{strings.ToLower(address)})
 		if err == nil && !slices.Contains(known[strings.ToLower(address)], id) {
@@ -206,6 +212,7 @@ func (w *world) intake(boxes []mailbox.Options, change ...func(*Intake)) *runnin
 	in.timings.backOffFirst = 10 * time.Millisecond
 	in.timings.backOffMost = 50 * time.Millisecond
 	in.timings.addresses = 100 * time.Millisecond
+	in.timings.attempts = 50 * time.Millisecond
 	for _, c := range change {
 		c(in)
 	}
@@ -271,22 +278,22 @@ func (w *world) deliver(raw []byte, to ...string) {
 	}
 }
 
-// letter is a mail with PDFs.
-type letter struct {
+// testMail is a mail with PDFs.
+type testMail struct {
 	to   string
 	id   string // Message-ID
 	pdfs [][]byte
 	text string
 }
 
-func (l letter) raw() []byte {
+func (m testMail) raw() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "From: Supplier <supplier@b.example>\r\nTo: %s\r\nSubject: Rechnung\r\n", l.to)
-	if l.id != "" {
-		fmt.Fprintf(&b, "Message-ID: <%s>\r\n", l.id)
+	fmt.Fprintf(&b, "From: Supplier <supplier@b.example>\r\nTo: %s\r\nSubject: Rechnung\r\n", m.to)
+	if m.id != "" {
+		fmt.Fprintf(&b, "Message-ID: <%s>\r\n", m.id)
 	}
-	fmt.Fprintf(&b, "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=B\r\n\r\n--B\r\nContent-Type: text/plain\r\n\r\nAnbei. %s\r\n", l.text)
-	for i, pdf := range l.pdfs {
+	fmt.Fprintf(&b, "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=B\r\n\r\n--B\r\nContent-Type: text/plain\r\n\r\nAnbei. %s\r\n", m.text)
+	for i, pdf := range m.pdfs {
 		fmt.Fprintf(&b, "--B\r\nContent-Type: application/pdf; name=\"invoice-%d.pdf\"\r\nContent-Transfer-Encoding: base64\r\n\r\n", i+1)
 		encoded := base64.StdEncoding.EncodeToString(pdf)
 		for len(encoded) > 76 {
@@ -347,20 +354,20 @@ func (s sent) consistent() error {
 }
 
 // stored are the records of mails in the table.
-func (w *world) stored() map[string]head {
+func (w *world) stored() map[string]recordState {
 	w.t.Helper()
-	all := map[string]head{}
-	b := books{[]*database.Server{w.db}}
-	if err := b.heads(context.Background(), "channel = 'email'", database.Params{"tenant": tenant}, func(h head) { all[h.id] = h }); err != nil {
+	all := map[string]recordState{}
+	b := directory{[]*database.Server{w.db}}
+	if err := b.states(context.Background(), "channel = 'email'", database.Params{"tenant": tenant}, func(h recordState) { all[h.id] = h }); err != nil {
 		w.t.Fatal(err)
 	}
 	return all
 }
 
 // settled waits until so many records of mails are in the table, each read.
-func (w *world) settled(records int) map[string]head {
+func (w *world) settled(records int) map[string]recordState {
 	w.t.Helper()
-	var all map[string]head
+	var all map[string]recordState
 	eventually(w.t, fmt.Sprintf("%d records are read", records), func() error {
 		all = w.stored()
 		if len(all) < records {
@@ -381,14 +388,14 @@ func (w *world) settled(records int) map[string]head {
 
 func eventually(t testing.TB, what string, ask func() error) {
 	t.Helper()
-	deadline := time.Now().Add(patienceOfTests)
+	deadline := time.Now().Add(testTimeout)
 	for {
 		err := ask()
 		if err == nil {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("after %s it still is not so that %s: %v", patienceOfTests, what, err)
+			t.Fatalf("after %s it still is not so that %s: %v", testTimeout, what, err)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

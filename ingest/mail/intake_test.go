@@ -16,12 +16,12 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Given a project's intake address, when an invoice is mailed to it, then the record goes through queued and processing to completed, with what the
-// invoice says.
+// Given a project's intake address, when an invoice is mailed to it, then the record goes through queued and processing
+// to completed, with what the invoice says.
 func TestAMailedInvoiceBecomesARecord(t *testing.T) {
 	w := newWorld(t)
 	w.intake([]mailbox.Options{w.box()})
-	w.deliver(letter{to: "QUARTIER+rohbau@intake.EXAMPLE", id: "m1", pdfs: [][]byte{invoicePDF("2026-0417")}}.raw(), "catchall@b.example")
+	w.deliver(testMail{to: "QUARTIER+rohbau@intake.EXAMPLE", id: "m1", pdfs: [][]byte{invoicePDF("2026-0417")}}.raw(), "catchall@b.example")
 	stored := w.settled(1)
 	sent := w.sent()
 	for id, h := range stored {
@@ -63,13 +63,13 @@ func TestMailsThatBecomeNoRecordStayAndSayWhy(t *testing.T) {
 		mark mailbox.Mark
 		why  string
 	}{
-		{letter{to: "nobody@intake.example", id: "f1", pdfs: [][]byte{pdf}}.raw(), mailbox.Failed, "no project has an intake address among the recipients nobody@intake.example"},
-		{letter{to: "shared@intake.example", id: "f2", pdfs: [][]byte{pdf}}.raw(), mailbox.Failed, "belongs to several projects: P3, P4"},
-		{letter{to: "quartier@intake.example", id: "f3", text: strings.Repeat("long ", 5000)}.raw(), mailbox.Failed, "20000 are allowed"},
-		{letter{to: "quartier@intake.example", id: "f4", pdfs: many}.raw(), mailbox.Failed, "more than 3 PDFs"},
-		{bytes.Replace(letter{to: "quartier@intake.example", id: "f5"}.raw(), []byte("; boundary=B"), nil, 1), mailbox.Failed, "has no boundary"},
-		{letter{to: "quartier@intake.example", id: "i1"}.raw(), mailbox.Ignored, "none of its 2 parts is a PDF"},
-		{letter{to: "quartier@intake.example", id: "i2", pdfs: [][]byte{[]byte("<Invoice/>")}}.raw(), mailbox.Ignored, "calls itself a PDF, but is none"},
+		{testMail{to: "nobody@intake.example", id: "f1", pdfs: [][]byte{pdf}}.raw(), mailbox.Failed, "no project has an intake address among the recipients nobody@intake.example"},
+		{testMail{to: "shared@intake.example", id: "f2", pdfs: [][]byte{pdf}}.raw(), mailbox.Failed, "belongs to several projects: P3, P4"},
+		{testMail{to: "quartier@intake.example", id: "f3", text: strings.Repeat("long ", 5000)}.raw(), mailbox.Failed, "20000 are allowed"},
+		{testMail{to: "quartier@intake.example", id: "f4", pdfs: many}.raw(), mailbox.Failed, "more than 3 PDFs"},
+		{bytes.Replace(testMail{to: "quartier@intake.example", id: "f5"}.raw(), []byte("; boundary=B"), nil, 1), mailbox.Failed, "has no boundary"},
+		{testMail{to: "quartier@intake.example", id: "i1"}.raw(), mailbox.Ignored, "none of its 2 parts is a PDF"},
+		{testMail{to: "quartier@intake.example", id: "i2", pdfs: [][]byte{[]byte("<Invoice/>")}}.raw(), mailbox.Ignored, "calls itself a PDF, but is none"},
 	} {
 		w.deliver(m.raw, "catchall@b.example")
 		list := in.Failed
@@ -110,7 +110,7 @@ func TestMailsThatBecomeNoRecordStayAndSayWhy(t *testing.T) {
 func TestAnAddressThatBecomesKnownBringsItsMailsIn(t *testing.T) {
 	w := newWorld(t)
 	in := w.intake([]mailbox.Options{w.box()})
-	w.deliver(letter{to: "late@intake.example", id: "m1", pdfs: [][]byte{invoicePDF("1")}}.raw(), "catchall@b.example")
+	w.deliver(testMail{to: "late@intake.example", id: "m1", pdfs: [][]byte{invoicePDF("1")}}.raw(), "catchall@b.example")
 	marked(t, w.box(), mailbox.Failed, 1)
 	w.project("P9", "late@intake.example")
 	w.settled(1)
@@ -126,7 +126,7 @@ func TestAPDFThatCannotBeReadIsAFailedRecord(t *testing.T) {
 	w := newWorld(t)
 	w.intake([]mailbox.Options{w.box()})
 	broken := []byte("%PDF-1.7\nnothing that could be read")
-	w.deliver(letter{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{broken, invoicePDF("2")}}.raw(), "catchall@b.example")
+	w.deliver(testMail{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{broken, invoicePDF("2")}}.raw(), "catchall@b.example")
 	w.settled(2)
 	statuses := map[string]string{}
 	sent := w.sent()
@@ -147,7 +147,7 @@ func TestAPDFThatCannotBeReadIsAFailedRecord(t *testing.T) {
 func TestEveryProjectThatIsAddressedGetsItsRecordsOnce(t *testing.T) {
 	w := newWorld(t)
 	w.intake([]mailbox.Options{w.box()})
-	w.deliver(letter{to: "quartier@intake.example, Quartier <Quartier+x@intake.example>, unknown@z.example", id: "m1", pdfs: [][]byte{invoicePDF("1"), invoicePDF("2")}}.raw(),
+	w.deliver(testMail{to: "quartier@intake.example, Quartier <Quartier+x@intake.example>, unknown@z.example", id: "m1", pdfs: [][]byte{invoicePDF("1"), invoicePDF("2")}}.raw(),
 		"tower@intake.example", "quartier@intake.example")
 	projects := map[string]int{}
 	for _, h := range w.settled(4) {
@@ -178,7 +178,7 @@ func TestWorkersShareAMailbox(t *testing.T) {
 		})
 	}
 	for i := range mails {
-		w.deliver(letter{to: "quartier@intake.example", id: fmt.Sprint("m", i), pdfs: [][]byte{invoicePDF(fmt.Sprint(i))}}.raw(), "quartier@intake.example")
+		w.deliver(testMail{to: "quartier@intake.example", id: fmt.Sprint("m", i), pdfs: [][]byte{invoicePDF(fmt.Sprint(i))}}.raw(), "quartier@intake.example")
 	}
 	w.settled(mails)
 	marked(t, w.box(), mailbox.Done, mails)
@@ -193,17 +193,18 @@ func TestWorkersShareAMailbox(t *testing.T) {
 	t.Logf("%d mails were read %d times by %d workers", mails, fetched, workers)
 }
 
-// Given a mail that a worker claimed before it died, when another worker sees the claim for long enough, then it reads the mail.
+// Given a mail that a worker claimed before it died, when another worker sees the claim for long enough, then it reads
+// the mail.
 func TestAClaimOfADeadWorkerIsOverruled(t *testing.T) {
 	w := newWorld(t)
 	dead := w.box()
 	dead.Slot = 1
-	w.deliver(letter{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{invoicePDF("1")}}.raw(), "quartier@intake.example")
+	w.deliver(testMail{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{invoicePDF("1")}}.raw(), "quartier@intake.example")
 	box, err := mailbox.Open(t.Context(), dead)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if mine, err := box.Claim(t.Context(), 1, false); err != nil || !mine {
+	if mine, err := box.Claim(t.Context(), 1, 0, false); err != nil || !mine {
 		t.Fatalf("the claim: %t, %v", mine, err)
 	}
 	box.Close()
@@ -214,7 +215,8 @@ func TestAClaimOfADeadWorkerIsOverruled(t *testing.T) {
 	marked(t, alive, mailbox.Done, 1)
 }
 
-// Given a record whose PDF could not be read, when it can be, then retry writes the next version; and none when the application has taken over.
+// Given a record whose PDF could not be read, when it can be, then retry writes the next version; and none when the
+// application has taken over.
 func TestRetryReadsAgainUntilTheApplicationTakesOver(t *testing.T) {
 	for _, folder := range []string{"", "Done"} {
 		t.Run("folder "+folder, func(t *testing.T) {
@@ -223,7 +225,7 @@ func TestRetryReadsAgainUntilTheApplicationTakesOver(t *testing.T) {
 			o.DoneFolder = folder
 			// A reader that isn't good enough yet.
 			in := w.intake([]mailbox.Options{o}, func(in *Intake) { in.options.Reader.Limits.Operations = 1 })
-			w.deliver(letter{to: "quartier@intake.example", pdfs: [][]byte{invoicePDF("6"), invoicePDF("7")}}.raw(), "quartier@intake.example")
+			w.deliver(testMail{to: "quartier@intake.example", pdfs: [][]byte{invoicePDF("6"), invoicePDF("7")}}.raw(), "quartier@intake.example")
 			var id string
 			for id = range w.settled(2) {
 			}
@@ -292,7 +294,7 @@ func TestContractorsAreMatchedWithoutGuessing(t *testing.T) {
 	w.contractor("C4", "ZWILLING GmbH.", "")
 	w.contractor("C5", "Same Tax A", "DE 1")
 	w.contractor("C6", "Same Tax B", "de1")
-	b := books{[]*database.Server{w.db}}
+	b := directory{[]*database.Server{w.db}}
 	for _, c := range []struct{ taxID, name, want string }{
 		{"ATU12345675", "Another Name", "C1"},
 		{"atu 123 456 75", "", "C1"},

@@ -4,16 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
+	"tallyhouse/ingest/sandbox"
 )
 
 // Listed is a mail that became no record.
 type Listed struct {
 	Mailbox     string    `json:"mailbox"`
 	Tenant      string    `json:"tenant"`
+	ID          string    `json:"id"` // for Release
 	UIDValidity uint32    `json:"uidValidity"`
 	UID         uint32    `json:"uid"`
 	Arrived     time.Time `json:"arrived"`
@@ -24,14 +27,63 @@ type Listed struct {
 	Reason      string    `json:"reason"`
 }
 
-// Failed calls each with the mails that can't be handled as they are. The reason is found by looking at them again: nothing but the mark is kept.
+// Failed calls each with the mails that can't be handled as they are. The reason is found by reading them again:
+// nothing but the mark is kept.
 func (in *Intake) Failed(ctx context.Context, each func(Listed)) error {
 	return in.list(ctx, mailbox.Failed, each)
 }
 
-// Ignored calls each with the mails that have no PDF.
+// Ignored calls each with the mails that hold no invoice.
 func (in *Intake) Ignored(ctx context.Context, each func(Listed)) error {
 	return in.list(ctx, mailbox.Ignored, each)
+}
+
+// Quarantined calls each with the mails whose senders are not allowed to send invoices.
+func (in *Intake) Quarantined(ctx context.Context, each func(Listed)) error {
+	return in.list(ctx, mailbox.Quarantined, each)
+}
+
+// ErrNotListed says that a mail to release waits in no mailbox.
+var ErrNotListed = errors.New("no such mail is quarantined or failed")
+
+// Release gives a mail back that is quarantined or failed: the worker reads it as one of an allowed sender. It is named
+// as Listed does.
+func (in *Intake) Release(ctx context.Context, id string) error {
+	var validity, uid uint32
+	if n, err := fmt.Sscanf(id, "%d.%d", &validity, &uid); n != 2 || err != nil {
+		return fmt.Errorf("release mail %q: %w: its id is two numbers with a dot between them", id, ErrNotListed)
+	}
+	for _, o := range in.options.Mailboxes {
+		found, err := in.releaseFrom(ctx, o, validity, mailbox.UID(uid))
+		if err != nil {
+			return fmt.Errorf("release mail %s: %w", id, err)
+		}
+		if found {
+			return nil
+		}
+	}
+	return fmt.Errorf("release mail %s: %w", id, ErrNotListed)
+}
+
+func (in *Intake) releaseFrom(ctx context.Context, o mailbox.Options, validity uint32, uid mailbox.UID) (bool, error) {
+	box, err := mailbox.Open(ctx, o)
+	if err != nil {
+		return false, err
+	}
+	defer box.Close()
+	if box.UIDValidity != validity {
+		return false, nil
+	}
+	for _, mark := range []mailbox.Mark{mailbox.Quarantined, mailbox.Failed} {
+		uids, err := box.Marked(ctx, mark)
+		if err != nil {
+			return false, err
+		}
+		if slices.Contains(uids, uid) {
+			return true, box.Release(ctx, uid)
+		}
+	}
+	return false, nil
 }
 
 func (in *Intake) list(ctx context.Context, mark mailbox.Mark, each func(Listed)) error {
@@ -54,61 +106,71 @@ func (in *Intake) listBox(ctx context.Context, o mailbox.Options, mark mailbox.M
 		return err
 	}
 	return pages(ctx, box, uids, func(m mailbox.Mail) error {
-		v, err := in.judge(ctx, box, o.Tenant, m)
+		d, err := in.decideWhole(ctx, box, o, m)
 		if errors.Is(err, mailbox.ErrGone) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if !box.Keywords() && (v.mark == mailbox.Ignored) != (mark == mailbox.Ignored) {
-			return nil // flags don't tell the two apart
+		if !box.Keywords() && d.mark != mark {
+			return nil // their mark doesn't say which it is
 		}
-		if v.mark != mark {
-			v.reason = fmt.Sprintf("looked at now, it would be %s: take its mark away, or start the worker again, and it is", v.fate())
+		if d.mark != mark {
+			d.reason = d.otherwise(mark)
 		}
-		h, _ := message.ReadHeader(m.Header)
+		h := message.ReadHeader(m.Header)
 		each(Listed{
-			Mailbox: o.String(), Tenant: o.Tenant, UIDValidity: box.UIDValidity, UID: uint32(m.UID), Arrived: m.Arrived,
-			From: h.Text("From"), Subject: h.Text("Subject"), MessageID: h.MessageID(), Size: m.Size, Reason: v.reason,
+			Mailbox: o.String(), Tenant: o.Tenant, ID: fmt.Sprintf("%d.%d", box.UIDValidity, m.UID),
+			UIDValidity: box.UIDValidity, UID: uint32(m.UID), Arrived: m.Arrived, Size: m.Size,
+			From: h.Text("From"), Subject: h.Text("Subject"), MessageID: h.MessageID(), Reason: d.reason,
 		})
 		return nil
 	})
 }
 
-// fate is what becomes of a mail, in words.
-func (v verdict) fate() string {
-	switch v.mark {
-	case mailbox.Done:
-		return fmt.Sprintf("read: it has %d PDFs", len(v.pdfs))
-	case mailbox.Ignored:
-		return "ignored: " + v.reason
+// otherwise is the reason of a mail that has one mark and would get another one now.
+func (d decision) otherwise(mark mailbox.Mark) string {
+	if mark == mailbox.Quarantined && d.mark == mailbox.Done {
+		return "its sender had sent more mails within an hour than are allowed"
 	}
-	return "failed: " + v.reason
+	return fmt.Sprintf("read now, it would be %s: take its mark away, or start the worker again, and it is", d)
 }
 
-// judge finds a mail's verdict as the worker does.
-func (in *Intake) judge(ctx context.Context, box *mailbox.Session, tenant string, m mailbox.Mail) (verdict, error) {
-	v, err := in.route(ctx, tenant, m)
-	if err != nil || v.mark != mailbox.Done {
-		return v, err
+// String is what becomes of a mail, in words.
+func (d decision) String() string {
+	if d.mark == mailbox.Done {
+		return fmt.Sprintf("done: it has %d PDFs", len(d.pdfs))
+	}
+	return outcomes[d.mark] + ": " + d.reason
+}
+
+// decideWhole decides about a mail as the worker does.
+func (in *Intake) decideWhole(ctx context.Context, box *mailbox.Session, o mailbox.Options, m mailbox.Mail) (decision, error) {
+	if m.State.SetAside() {
+		return failed("%s", reasonSetAside), nil
+	}
+	decisions, err := in.decide(ctx, o, []mailbox.Mail{m})
+	if err != nil || decisions[0].mark != mailbox.Done {
+		return append(decisions, decision{})[0], err
 	}
 	raw, err := box.Body(ctx, m, in.options.Limits.Bytes)
 	if errors.Is(err, mailbox.ErrTooLarge) {
 		return failed("%s", err), nil
 	}
 	if err != nil {
-		return v, err
+		return decision{}, err
 	}
-	v, _ = in.open(v, raw)
-	return v, nil
+	mail, err := message.ReadSandboxed(ctx, raw, in.options.Limits.Limits, in.options.Reader.Sandbox)
+	if errors.Is(err, sandbox.ErrStart) || ctx.Err() != nil {
+		return decision{}, err
+	}
+	return decisions[0].opened(mail, err), nil
 }
 
 // pages goes through mails page by page.
 func pages(ctx context.Context, box *mailbox.Session, uids []mailbox.UID, each func(mailbox.Mail) error) error {
-	for len(uids) > 0 {
-		page := uids[:min(len(uids), mailbox.Page)]
-		uids = uids[len(page):]
+	for page := range slices.Chunk(uids, mailbox.Page) {
 		mails, err := box.Mails(ctx, page)
 		if err != nil {
 			return err

@@ -1,9 +1,10 @@
-// Package mail turns mailed invoices into records. It watches mailboxes, finds the project by the intake address and the PDFs by their content, reads each PDF
-// in a process of its own, and sends a record's versions 1 (queued), 2 (processing) and 3 (completed or failed) to Kafka (spec 1.7 and 3.2; events.md, "Intake
-// of mail").
+// Package mail turns mailed invoices into records (docs/mail.md). It watches mailboxes, finds the project by the intake
+// address and the PDFs by their content, reads mails and PDFs in sandboxed processes, and sends a record's versions 1
+// (queued), 2 (processing) and 3 (completed or failed) to Kafka.
 //
-// What holds whatever dies: a mail is marked only after Kafka has acknowledged all its records; a mail without a mark is read again; a mail read twice gives
-// the same ids and versions, so it is one record. Nothing is ever deleted. The marks in the mailbox are all that is remembered: there is no other store.
+// Whenever a process dies: a mail is marked only after Kafka has acknowledged all its records; a mail without a mark is
+// read again; a mail that is read twice gives the same ids and versions, so it is one record. Nothing is ever deleted.
+// The marks in the mailbox are the only state: there is no other store.
 package mail
 
 import (
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/sethvargo/go-retry"
 	"golang.org/x/sync/errgroup"
 
 	"tallyhouse/ingest/invoice/isolated"
@@ -23,6 +25,7 @@ import (
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
 	"tallyhouse/ingest/store/database"
+	"tallyhouse/schemas/events"
 )
 
 // Limits bound what is taken of a mail. The zero value of a field stands for its default.
@@ -31,7 +34,11 @@ type Limits struct {
 	message.Limits
 }
 
-const defaultBytes = 50 << 20
+const (
+	defaultBytes = 50 << 20
+	// DefaultMaxAmount is 100,000,000.00.
+	DefaultMaxAmount = 100_000_000_00
+)
 
 // Recipients are the header fields in which an intake address is looked for, by default.
 func Recipients() []string {
@@ -44,20 +51,23 @@ type Options struct {
 	Recipients []string          // header fields, in the order in which they are looked at; default Recipients()
 	Limits     Limits
 	Reader     isolated.Options // how PDFs are read
-	Parallel   int              // mails read at the same time, per mailbox; default: as many as there are processors
-	Cluster    kafka.Cluster
-	Shards     []*database.Server
-	Log        *slog.Logger
-	Metrics    prometheus.Registerer
+	// MaxAmount is the largest amount that is taken as certain, in minor units; default 100,000,000.00, at most
+	// events.MaxAmount.
+	MaxAmount int64
+	Parallel  int // mails read at the same time, per mailbox; default: as many as there are processors
+	Cluster   kafka.Cluster
+	Shards    []*database.Server
+	Log       *slog.Logger
+	Metrics   prometheus.Registerer
 }
 
 // Intake watches mailboxes. Several, in as many processes, may watch the same one.
 type Intake struct {
-	options Options
-	books   books
-	metrics *metrics
-	timings timings
-	observe func(step) // for tests: what was just done
+	options   Options
+	directory directory
+	metrics   *metrics
+	timings   timings
+	observe   func(step) // for tests: what was just done
 }
 
 // step is a point at which a worker may die.
@@ -74,7 +84,7 @@ const (
 	stepMarked     step = "marked"
 )
 
-// New checks the options, and tells all that is wrong with them at once. It does not connect.
+// New checks the options; its error names all that is wrong with them. It does not connect.
 func New(o Options) (*Intake, error) {
 	var wrong []error
 	if len(o.Mailboxes) == 0 {
@@ -90,6 +100,9 @@ func New(o Options) (*Intake, error) {
 		}
 		seen[m.String()] = true
 	}
+	if o.MaxAmount < 0 || o.MaxAmount > events.MaxAmount {
+		wrong = append(wrong, fmt.Errorf("the largest amount must be within 0 and %d, not %d", int64(events.MaxAmount), o.MaxAmount))
+	}
 	if err := errors.Join(wrong...); err != nil {
 		return nil, fmt.Errorf("intake of mail: %w", err)
 	}
@@ -99,10 +112,15 @@ func New(o Options) (*Intake, error) {
 	if o.Limits.Bytes == 0 {
 		o.Limits.Bytes = defaultBytes
 	}
+	if o.MaxAmount == 0 {
+		o.MaxAmount = DefaultMaxAmount
+	}
 	if o.Parallel == 0 {
 		o.Parallel = runtime.NumCPU()
 	}
-	return &Intake{options: o, books: books{o.Shards}, metrics: newMetrics(o.Metrics), timings: usualTimings(), observe: func(step) {}}, nil
+	return &Intake{
+		options: o, directory: directory{o.Shards}, metrics: newMetrics(o.Metrics), timings: usualTimings(), observe: func(step) {},
+	}, nil
 }
 
 // Run takes mail in until the context ends.
@@ -117,20 +135,16 @@ func (in *Intake) Run(ctx context.Context) error {
 	return work.Wait()
 }
 
-// patiently tries until it works or the context ends: what mail needs is away, so it waits, and nothing is marked.
-func (in *Intake) patiently(ctx context.Context, what string, try func() error) error {
+// retry tries until it works or the context ends: what mail needs is away, so it waits, and nothing is marked.
+func (in *Intake) retry(ctx context.Context, what string, try func() error) error {
 	const first, most = 200 * time.Millisecond, 15 * time.Second
-	for wait := first; ; wait = min(2*wait, most) {
+	pauses := retry.WithCappedDuration(most, retry.NewExponential(first))
+	return retry.Do(ctx, pauses, func(ctx context.Context) error {
 		err := try()
-		if err == nil || ctx.Err() != nil {
-			return errors.Join(err, ctx.Err())
+		if err != nil && ctx.Err() == nil {
+			in.metrics.waits.WithLabelValues(what).Inc()
+			in.options.Log.Warn("mail waits", "for", what, "error", err)
 		}
-		in.metrics.waits.WithLabelValues(what).Inc()
-		in.options.Log.Warn("mail waits", "for", what, "again_in", wait, "error", err)
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+		return retry.RetryableError(err)
+	})
 }

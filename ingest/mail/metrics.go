@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics tell an operator how the intake of mail is doing.
+// metrics show an operator how the intake of mail is doing.
 type metrics struct {
 	mails     *prometheus.CounterVec
 	records   *prometheus.CounterVec

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"tallyhouse/ingest/mail/message"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
 
-// The versions of a record that the intake writes. From ApplicationsOwn on they are the application's (events.md, "Intake of mail").
+// The versions of a record that the intake writes. From ApplicationsOwn on they are the application's
+// (docs/events.md#intake-of-mail).
 const (
 	versionQueued     = 1
 	versionProcessing = 2
@@ -44,20 +44,21 @@ func (i identity) id() string {
 	return "mail-" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:20]))
 }
 
-// mailIdentity is the mail's Message-ID, or else a hash of all of it.
-func mailIdentity(h message.Header, raw []byte) string {
-	if id := h.MessageID(); id != "" {
-		return id
+// mailIdentity is a mail's Message-ID, or else a hash of all of it.
+func mailIdentity(messageID string, raw []byte) string {
+	if messageID != "" {
+		return messageID
 	}
 	sum := sha256.Sum256(raw)
 	return "sha256:" + string(sum[:])
 }
 
-// draft is a record as far as the mail alone tells it.
+// draft is a record as far as the mail alone says it.
 type draft struct {
 	tenant, project, id string
 	name                string // of the PDF
 	arrived             time.Time
+	maxAmount           int64 // minor units; a reading with more than that in it isn't certain
 }
 
 func (d draft) event(version int64, status string, now time.Time) events.Event {
@@ -78,7 +79,8 @@ func (d draft) event(version int64, status string, now time.Time) events.Event {
 	}
 }
 
-// complete is the event of a read invoice. What isn't within the ledger's ranges stays away.
+// complete is the event of a read invoice. Values beyond the ledger's ranges are left out, as are amounts that no
+// invoice is plausible with.
 func (d draft) complete(version int64, f reading, contractor string, now time.Time) events.Event {
 	e := d.event(version, "completed", now)
 	r := e.Data.(*events.Record)
@@ -89,9 +91,17 @@ func (d draft) complete(version int64, f reading, contractor string, now time.Ti
 	r.DueDate = date(f.due)
 	if len(f.currency) == 3 {
 		r.Currency = events.Some(f.currency)
-		r.Net, r.Tax, r.Gross = amount(f.net), amount(f.tax), amount(f.gross)
+		if d.plausible(f.net) && d.plausible(f.tax) && d.plausible(f.gross) {
+			r.Net, r.Tax, r.Gross = amount(f.net), amount(f.tax), amount(f.gross)
+		}
 	}
 	return e
+}
+
+// plausible reports whether an amount may be an invoice's. The three of an invoice stand or fall together: they are
+// read from one sum.
+func (d draft) plausible(n *int64) bool {
+	return n == nil || *n <= d.maxAmount && *n >= -d.maxAmount
 }
 
 func text(s string) events.Opt[string] {
@@ -110,7 +120,7 @@ func date(s string) events.Opt[calendar.Date] {
 }
 
 func amount(n *int64) events.Opt[int64] {
-	if n == nil || *n > events.MaxAmount || *n < -events.MaxAmount {
+	if n == nil {
 		return events.Opt[int64]{}
 	}
 	return events.Some(*n)

@@ -2,12 +2,12 @@ package mail
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"time"
 
+	"github.com/sethvargo/go-retry"
 	"golang.org/x/sync/errgroup"
 
 	"tallyhouse/ingest/mail/mailbox"
@@ -21,11 +21,12 @@ type watch struct {
 	name string
 	log  *slog.Logger
 
-	validity  uint32    // UIDVALIDITY of the connection before
-	addresses uint64    // fingerprint of the intake addresses when failed mails were last looked at
-	looked    bool      // whether they were
-	patience  patience  // with mails that break connections
-	started   time.Time // of the connection
+	validity  uint32 // UIDVALIDITY of the connection before
+	addresses uint64 // fingerprint of the intake addresses when failed mails were last looked at
+	looked    bool   // whether they were
+	failures  fetchFailures
+	attempts  attempts
+	quota     quota
 }
 
 // timings are how long the intake waits for what.
@@ -37,42 +38,49 @@ type timings struct {
 	refreshLeast, refreshMost time.Duration
 	// A changed intake address brings failed mails in within this.
 	addresses time.Duration
-	// Claims of other workers count so long, from when they were first seen here: longer than most mails take.
+	// Claims of other workers count so long after they were made or renewed, which is seen here.
 	claims time.Duration
 	// A mail at which connections break is left alone for so long.
 	deferral time.Duration
+	// A mail whose reading ended without a result is read again after this.
+	attempts time.Duration
 }
 
 func usualTimings() timings {
 	return timings{
 		backOffFirst: 500 * time.Millisecond, backOffMost: time.Minute, steady: time.Minute, refreshLeast: 5 * time.Minute, refreshMost: 9 * time.Minute,
 		addresses: 30 * time.Second, claims: 2 * time.Minute, deferral: 15 * time.Minute,
+		attempts: 20 * time.Second,
 	}
 }
 
 // run connects again and again until the context ends.
 func (w *watch) run(ctx context.Context) error {
-	wait := w.timings.backOffFirst
-	for {
-		w.started = time.Now()
+	pauses := w.pauses()
+	var lasted time.Duration
+	next := retry.BackoffFunc(func() (time.Duration, bool) {
+		if lasted > w.timings.steady {
+			pauses = w.pauses()
+		}
+		return pauses.Next()
+	})
+	_ = retry.Do(ctx, next, func(ctx context.Context) error {
+		began := time.Now()
 		err := w.session(ctx)
+		lasted = time.Since(began)
 		w.metrics.connected.WithLabelValues(w.name).Set(0)
-		if ctx.Err() != nil {
-			return nil
+		if ctx.Err() == nil {
+			w.metrics.lost.WithLabelValues(w.name).Inc()
+			w.log.Warn("the connection to the mailbox ended by a fault; another is made", "error", err)
 		}
-		w.metrics.lost.WithLabelValues(w.name).Inc()
-		if time.Since(w.started) > w.timings.steady {
-			wait = w.timings.backOffFirst
-		}
-		pause := wait/2 + rand.N(wait)
-		w.log.Warn("the mailbox is connected again after a fault", "in", pause.Round(time.Millisecond), "error", err)
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return nil
-		}
-		wait = min(2*wait, w.timings.backOffMost)
-	}
+		return retry.RetryableError(err)
+	})
+	return nil // the context has ended
+}
+
+// pauses are those between connections.
+func (w *watch) pauses() retry.Backoff {
+	return retry.WithJitterPercent(50, retry.WithCappedDuration(w.timings.backOffMost, retry.NewExponential(w.timings.backOffFirst)))
 }
 
 // session is what lasts as long as one connection.
@@ -81,8 +89,8 @@ type session struct {
 	box  *mailbox.Session
 	work *errgroup.Group // the loop, and the mails that are being handled
 	next mailbox.UID     // mails before it were looked at
-	// since is when another worker's claim on a mail was first seen.
-	since map[mailbox.UID]time.Time
+	// since is when another worker's claim on a mail was first seen as it is.
+	since map[mailbox.UID]seen
 
 	fetching sync.Mutex // one body at a time, so that it's known whose the fault is
 	broken   bool       // by a fetch; under fetching
@@ -92,8 +100,8 @@ type session struct {
 	again time.Time // when all mails are looked at again
 }
 
-// session connects, and takes mails in until the connection breaks or the context ends. Mails that are being handled then are cut short: they have no mark,
-// so they come again.
+// session connects, and takes mails in until the connection breaks or the context ends. Mails that are being handled
+// then are cut short: they have no mark, so they come again.
 func (w *watch) session(ctx context.Context) error {
 	box, err := mailbox.Open(ctx, w.box)
 	if err != nil {
@@ -106,12 +114,14 @@ func (w *watch) session(ctx context.Context) error {
 	if w.validity != 0 && w.validity != box.UIDValidity {
 		w.metrics.validity.WithLabelValues(w.name).Inc()
 		w.log.Warn("the server gave all mails new UIDs; those without a mark are read again, and become no second record", "before", w.validity, "now", box.UIDValidity)
-		w.patience.clear()
+		w.failures.clear()
+		w.attempts.clear()
+		w.quota.clear()
 	}
 	w.validity = box.UIDValidity
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(w.options.Parallel + 2) // and the two below
-	s := &session{watch: w, box: box, work: work, busy: map[mailbox.UID]bool{}, since: map[mailbox.UID]time.Time{}, next: 1}
+	s := &session{watch: w, box: box, work: work, busy: map[mailbox.UID]bool{}, since: map[mailbox.UID]seen{}, next: 1}
 	work.Go(func() error { return s.loop(ctx) })
 	work.Go(func() error { return s.followAddresses(ctx) })
 	return work.Wait()
@@ -132,7 +142,7 @@ func (s *session) loop(ctx context.Context) error {
 	}
 }
 
-// due tells whether all mails are to be looked at again, and sets the next time.
+// due reports whether all mails are to be looked at again, and sets the next time.
 func (s *session) due() bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -159,42 +169,6 @@ func (s *session) lookAgain(after time.Duration) {
 	}
 }
 
-// scan starts the handling of all mails that are there for it.
-func (s *session) scan(ctx context.Context) error {
-	failedToo, fingerprint, err := s.changedAddresses(ctx)
-	if err != nil {
-		return err
-	}
-	from := s.next
-	if failedToo {
-		from = 1
-	}
-	found, err := s.box.Unhandled(ctx, from, failedToo)
-	if err != nil {
-		return err
-	}
-	for len(found) > 0 {
-		page := found[:min(len(found), mailbox.Page)]
-		found = found[len(page):]
-		mails, err := s.box.Mails(ctx, page)
-		if err != nil {
-			return err
-		}
-		for _, m := range mails {
-			if err := s.start(ctx, m); err != nil {
-				return err
-			}
-		}
-		s.next = max(s.next, page[len(page)-1]+1)
-	}
-	if failedToo {
-		s.mutex.Lock()
-		defer s.mutex.Unlock()
-		s.watch.addresses, s.looked = fingerprint, true
-	}
-	return nil
-}
-
 // followAddresses wakes the loop when intake addresses change.
 func (s *session) followAddresses(ctx context.Context) error {
 	tick := time.NewTicker(s.timings.addresses)
@@ -213,81 +187,14 @@ func (s *session) followAddresses(ctx context.Context) error {
 	}
 }
 
-// changedAddresses tells whether intake addresses changed since failed mails were last looked at, which is so at the start: then they get another chance.
+// changedAddresses reports whether intake addresses changed since failed mails were last looked at, which is so at the
+// start: then they get another chance.
 func (s *session) changedAddresses(ctx context.Context) (changed bool, fingerprint uint64, err error) {
-	err = s.patiently(ctx, "clickhouse", func() (err error) {
-		fingerprint, err = s.books.addresses(ctx, s.watch.box.Tenant)
+	err = s.retry(ctx, "clickhouse", func() (err error) {
+		fingerprint, err = s.directory.fingerprint(ctx, s.watch.box.Tenant)
 		return err
 	})
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return !s.looked || fingerprint != s.watch.addresses, fingerprint, err
-}
-
-// start has a mail handled as soon as one of the handlers is free, unless it can't be or isn't this worker's.
-func (s *session) start(ctx context.Context, m mailbox.Mail) error {
-	if s.isBusy(m.UID) {
-		return nil
-	}
-	if s.patience.deferred(m.UID) {
-		return nil
-	}
-	overrule := false
-	if s.box.ClaimedByOther(m) {
-		if overrule = s.overdue(m.UID); !overrule {
-			s.lookAgain(s.timings.claims / 4)
-			return nil
-		}
-	}
-	var v verdict
-	err := s.patiently(ctx, "clickhouse", func() (err error) {
-		v, err = s.route(ctx, s.watch.box.Tenant, m)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if v.mark != mailbox.Done {
-		return s.refuse(ctx, m, v)
-	}
-	s.setBusy(m.UID, true)
-	s.work.Go(func() error { // waits for a free one: only so many mails are in memory
-		defer s.setBusy(m.UID, false)
-		return s.take(ctx, m, v, overrule)
-	})
-	return nil
-}
-
-// take fetches a mail, handles and marks it.
-func (s *session) take(ctx context.Context, m mailbox.Mail, v verdict, overrule bool) error {
-	began := time.Now()
-	mine, err := s.box.Claim(ctx, m.UID, overrule)
-	if errors.Is(err, mailbox.ErrGone) {
-		return s.gone(m)
-	}
-	if err != nil {
-		return err
-	}
-	if !mine {
-		s.lookAgain(time.Second + rand.N(3*time.Second))
-		return nil
-	}
-	s.observe(stepClaimed)
-	raw, err := s.fetch(ctx, m)
-	switch {
-	case errors.Is(err, mailbox.ErrGone):
-		return s.gone(m)
-	case errors.Is(err, mailbox.ErrTooLarge):
-		return s.finish(ctx, m, outcome{verdict: failed("%s", err)}, began)
-	case err != nil:
-		return err
-	}
-	s.observe(stepFetched)
-	out, err := s.handle(ctx, m, v, raw)
-	if errors.Is(err, errUnfit) {
-		out.verdict = failed("%s", err)
-	} else if err != nil {
-		return err
-	}
-	return s.finish(ctx, m, out, began)
 }

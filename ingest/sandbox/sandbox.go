@@ -1,5 +1,6 @@
-// Package sandbox works on what strangers send in a child process that can harm nothing but itself: it has no environment, no network and no file
-// system, another user where this process may choose one, and bounds of memory and time. What the platform enforces is said in docs/security.md#sandbox.
+// Package sandbox works on what strangers send in a child process that can harm nothing but itself: it has no
+// environment, no network and no file system, another user where this process may choose one, and bounds of memory and
+// time. What the platform enforces is said in docs/security.md#sandbox.
 package sandbox
 
 import (
@@ -21,7 +22,8 @@ import (
 
 // Sandbox starts children. Its zero value is ready for use.
 type Sandbox struct {
-	// Command starts a child, which must call Serve on its standard input and output; default: this program with "read --isolated".
+	// Command starts a child, which must call Serve on its standard input and output; default: this program with "read
+	// --isolated".
 	Command []string
 	// Memory is the most that a child, and each program it starts, may use, in bytes; default 512 MiB.
 	Memory int64
@@ -36,7 +38,8 @@ type Job struct {
 	Time time.Duration
 	// MaxOutput bounds the output, in bytes.
 	MaxOutput int
-	// Programs are directories and files that the child may read and execute. Without any it sees no file system and starts no program.
+	// Programs are directories and files that the child may read and execute. Without any it sees no file system and
+	// starts no program.
 	Programs []string
 }
 
@@ -119,7 +122,8 @@ func (s Sandbox) Run(ctx context.Context, j Job) ([]byte, error) {
 // Task works on input, in the child, and writes output. It must bound what it reads; its error ends the child.
 type Task func(ctx context.Context, options json.RawMessage, input io.Reader, output io.Writer) error
 
-// Serve is the child's side. It gives up what the job needs not, irrevocably and before it reads any input, and does the job.
+// Serve is the child's side. It gives up what the job needs not, irrevocably and before it reads any input, and does
+// the job.
 func Serve(ctx context.Context, stdin io.Reader, stdout io.Writer, tasks map[string]Task) error {
 	line, err := firstLine(stdin, maxRequest)
 	if err != nil {
@@ -142,8 +146,8 @@ func Serve(ctx context.Context, stdin io.Reader, stdout io.Writer, tasks map[str
 	return task(ctx, r.Options, stdin, stdout)
 }
 
-// limit bounds this process and those it starts. RLIMIT_DATA is used and not RLIMIT_AS, because Go reserves address space that it never fills; the
-// collector works harder before the limit is met.
+// limit bounds this process and those it starts. RLIMIT_DATA is used and not RLIMIT_AS, because Go reserves address
+// space that it never fills; the collector works harder before the limit is met.
 func limit(r request) error {
 	if r.Memory <= 0 {
 		return errors.New("a limit of memory above zero is needed")

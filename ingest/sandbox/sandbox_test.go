@@ -161,8 +161,8 @@ func TestAChildDoesItsJob(t *testing.T) {
 // system are the programs of this machine, which a child may be given.
 var system = []string{"/bin", "/usr", "/lib", "/lib64", "/etc/ld.so.cache"}
 
-// Given secrets in the environment, in files, in other processes and behind the network, then a child that was taken over reaches none of them, whether it
-// may start programs or not.
+// Given secrets in the environment, in files, in other processes and behind the network, then a child that was taken
+// over reaches none of them, whether it may start programs or not.
 func TestAChildThatWasTakenOverReachesNothing(t *testing.T) {
 	t.Setenv("TALLYHOUSE_IMAP", "imaps://user:secret@mail.example")
 	dir := t.TempDir()

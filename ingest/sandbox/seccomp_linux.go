@@ -16,7 +16,8 @@ const (
 	offsetArgument = 16
 )
 
-// threadsAlone leaves what a Go program needs that computes and talks through its open files: memory, threads, time. All else fails with EPERM.
+// threadsAlone leaves what a Go program needs that computes and talks through its open files: memory, threads, time.
+// All else fails with EPERM.
 func threadsAlone() error {
 	f := newFilter()
 	for _, number := range append(archCalls(),
@@ -38,8 +39,8 @@ func threadsAlone() error {
 	return f.install(unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM))
 }
 
-// withoutNetwork leaves what programs need that read their input and write their output: no sockets, no look at other processes, none of what makes
-// a kernel larger. What they may read is landlock's.
+// withoutNetwork leaves what programs need that read their input and write their output: no sockets, no look at other
+// processes, none of what makes a kernel larger. What they may read is landlock's.
 func withoutNetwork() error {
 	f := newFilter()
 	for _, number := range []uintptr{
@@ -100,7 +101,8 @@ func (f *filter) onArgument(number uintptr, test uint16, k uint32) {
 	f.answer(unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM))
 }
 
-// install has the kernel use the filter for all threads; usual answers all other calls. A kernel without seccomp leaves things as they are.
+// install has the kernel use the filter for all threads; usual answers all other calls. A kernel without seccomp leaves
+// things as they are.
 func (f *filter) install(usual uint32) error {
 	f.answer(usual)
 	runtime.LockOSThread() // the thread that may not gain privileges installs it for the others

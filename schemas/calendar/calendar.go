@@ -1,5 +1,5 @@
-// Package calendar holds the two calendar values of the ledger: the date and the month, both as the clocks of Vienna
-// show them (spec 2.1, calculations 1.4). They are plain numbers, so that they compare, subtract and store cheaply.
+// Package calendar has the two calendar values of the ledger: the date and the month, both as the clocks of Vienna show
+// them (docs/events.md#values). They are plain numbers, so that they compare, subtract and store cheaply.
 package calendar
 
 import (
@@ -14,7 +14,7 @@ type Date int32
 // Month is a calendar month, as year*12 + month - 1.
 type Month int32
 
-// The range of dates that the ledger takes (events: "all within 1900-01-01..2299-12-31").
+// The range of dates that the ledger takes: 1900-01-01 to 2299-12-31.
 const (
 	MinDate  Date  = -25567
 	MaxDate  Date  = 120529
@@ -26,13 +26,13 @@ var vienna = mustLoad("Europe/Vienna")
 
 func mustLoad(name string) *time.Location {
 	l, err := time.LoadLocation(name)
-	if err != nil { // cannot be: the zone data are compiled in
+	if err != nil { // impossible: the zone data are compiled in
 		panic(err)
 	}
 	return l
 }
 
-// NewDate is the date of a year, month and day that exist.
+// NewDate is the date of a year, month and day that exist; others are normalised, as time.Date does.
 func NewDate(year, month, day int) Date {
 	return Date(time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Unix() / 86400)
 }
@@ -43,7 +43,7 @@ func ViennaDate(t time.Time) Date {
 	return NewDate(y, int(m), d)
 }
 
-// ParseDate reads YYYY-MM-DD, a date that exists and lies in the ledger's range.
+// ParseDate reads YYYY-MM-DD, a date that exists and is in the ledger's range.
 func ParseDate(s string) (Date, error) {
 	if len(s) != 10 || s[4] != '-' || s[7] != '-' {
 		return 0, fmt.Errorf("%q is not a date YYYY-MM-DD", clip(s))
@@ -55,7 +55,7 @@ func ParseDate(s string) (Date, error) {
 		return 0, fmt.Errorf("%q is not a date YYYY-MM-DD", clip(s))
 	}
 	if y < 1900 || y > 2299 {
-		return 0, fmt.Errorf("%q lies outside 1900-01-01..2299-12-31", s)
+		return 0, fmt.Errorf("%q is outside 1900-01-01..2299-12-31", s)
 	}
 	return NewDate(y, m, d), nil
 }
@@ -71,7 +71,7 @@ func ParseMonth(s string) (Month, error) {
 		return 0, fmt.Errorf("%q is not a month YYYY-MM", clip(s))
 	}
 	if y < 1900 || y > 2299 {
-		return 0, fmt.Errorf("%q lies outside 1900-01..2299-12", s)
+		return 0, fmt.Errorf("%q is outside 1900-01..2299-12", s)
 	}
 	return Month(y*12 + m - 1), nil
 }
@@ -94,7 +94,7 @@ func (d Date) Month() Month {
 // String writes YYYY-MM-DD.
 func (d Date) String() string { return string(d.Append(nil)) }
 
-// Append writes YYYY-MM-DD behind b.
+// Append appends YYYY-MM-DD to b.
 func (d Date) Append(b []byte) []byte {
 	y, m, day := d.Time().Date()
 	return append(Month(y*12+int(m)-1).Append(b), '-', byte('0'+day/10), byte('0'+day%10))
@@ -109,10 +109,11 @@ func (m Month) Last() Date { return (m + 1).First() - 1 }
 // String writes YYYY-MM.
 func (m Month) String() string { return string(m.Append(nil)) }
 
-// Append writes YYYY-MM behind b.
+// Append appends YYYY-MM to b.
 func (m Month) Append(b []byte) []byte {
 	y, mm := int(m)/12, int(m)%12+1
-	return append(b, byte('0'+y/1000), byte('0'+y/100%10), byte('0'+y/10%10), byte('0'+y%10), '-', byte('0'+mm/10), byte('0'+mm%10))
+	b = append(b, byte('0'+y/1000), byte('0'+y/100%10), byte('0'+y/10%10), byte('0'+y%10))
+	return append(b, '-', byte('0'+mm/10), byte('0'+mm%10))
 }
 
 func digits(s string) (n int, ok bool) {
@@ -139,7 +140,7 @@ func daysIn(year, month int) int {
 	return 31
 }
 
-// clip keeps an echoed value short: it may come from a stranger.
+// clip keeps a value from outside short where an error quotes it.
 func clip(s string) string {
 	if len(s) > 40 {
 		return s[:40] + "…"

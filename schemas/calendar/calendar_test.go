@@ -12,8 +12,10 @@ func TestParseDateTakesOnlyRealDatesInRange(t *testing.T) {
 		in string
 		ok bool
 	}{
-		{"2024-02-29", true}, {"2023-02-29", false}, {"2000-02-29", true}, {"1900-02-29", false}, {"1900-01-01", true}, {"2299-12-31", true},
-		{"1899-12-31", false}, {"2300-01-01", false}, {"2024-4-01", false}, {"2024-04-31", false}, {"2024-13-01", false}, {"2024-00-10", false},
+		{"2024-02-29", true}, {"2023-02-29", false}, {"2000-02-29", true}, {"1900-02-29", false}, {"1900-01-01",
+			true}, {"2299-12-31", true},
+		{"1899-12-31", false}, {"2300-01-01", false}, {"2024-4-01", false}, {"2024-04-31", false}, {"2024-13-01",
+			false}, {"2024-00-10", false},
 		{"2024-01-00", false}, {"+024-01-01", false}, {"2024-01-01T", false}, {"", false}, {"٢٠٢٤-01", false},
 	} {
 		d, err := ParseDate(c.in)
@@ -30,7 +32,8 @@ func TestParseDateTakesOnlyRealDatesInRange(t *testing.T) {
 }
 
 func TestParseMonthTakesOnlyRealMonthsInRange(t *testing.T) {
-	for in, ok := range map[string]bool{"2024-02": true, "2024-2": false, "2024-00": false, "2024-13": false, "1899-12": false, "2300-01": false, "2299-12": true, "2024-02-01": false} {
+	for in, ok := range map[string]bool{"2024-02": true, "2024-2": false, "2024-00": false, "2024-13": false,
+		"1899-12": false, "2300-01": false, "2299-12": true, "2024-02-01": false} {
 		if _, err := ParseMonth(in); (err == nil) != ok {
 			t.Errorf("ParseMonth(%q): %v", in, err)
 		}
@@ -41,9 +44,13 @@ func TestParseMonthTakesOnlyRealMonthsInRange(t *testing.T) {
 }
 
 func TestViennaDateFollowsTheClocksOfVienna(t *testing.T) {
-	for in, want := range map[string]string{ // calculations 1.4
-		"2026-03-31T22:30:00Z": "2026-04-01", "2026-10-31T22:30:00Z": "2026-10-31", "2027-10-31T22:30:00Z": "2027-10-31", "2026-10-31T23:30:00Z": "2026-11-01",
-		"1969-12-31T23:30:00Z": "1970-01-01", "1950-05-05T12:00:00Z": "1950-05-05",
+	for in, want := range map[string]string{
+		"2026-03-31T22:30:00Z": "2026-04-01", // summer
+		"2026-10-31T22:30:00Z": "2026-10-31", // winter
+		"2027-10-31T22:30:00Z": "2027-10-31", // the day on which summer time ends
+		"2026-10-31T23:30:00Z": "2026-11-01",
+		"1969-12-31T23:30:00Z": "1970-01-01",
+		"1950-05-05T12:00:00Z": "1950-05-05",
 	} {
 		at, err := time.Parse(time.RFC3339, in)
 		if err != nil {

@@ -19,10 +19,12 @@ func benchmarkInvoice(b *testing.B) (value []byte, e Event) {
 }
 
 // plainInvoice is a record as most are: about 500 bytes, one allocation, nothing escaped.
-const plainInvoice = `{"id":"R000017","tenantId":"demo","version":3,"op":"upsert","at":"2026-03-01T10:15:00Z","data":{"projectId":"P1","source":"invoice",` +
-	`"direction":"out","stepKind":"payment","workflowStep":"Payment","contractorId":"C0042","counterpartyName":"Bau GmbH","invoiceNumber":"2026/0017",` +
+const plainInvoice = `{"id":"R000017","tenantId":"demo","version":3,"op":"upsert","at":"2026-03-01T10:15:00Z","data":` +
+	`{"projectId":"P1","source":"invoice","direction":"out","stepKind":"payment","workflowStep":"Payment",` +
+	`"contractorId":"C0042","counterpartyName":"Bau GmbH","invoiceNumber":"2026/0017",` +
 	`"recognitionDate":"2026-02-01","dueDate":"2026-03-03","currency":"EUR","net":1000000,"tax":200000,"gross":1200000,` +
-	`"allocations":[{"nodeId":"N0123","net":1000000}],"documents":[{"name":"invoice.pdf","kind":"original"}],"intake":{"channel":"email","status":"completed"}}}`
+	`"allocations":[{"nodeId":"N0123","net":1000000}],"documents":[{"name":"invoice.pdf","kind":"original"}],` +
+	`"intake":{"channel":"email","status":"completed"}}}`
 
 func BenchmarkDecodePlainRecord(b *testing.B) {
 	key, value := []byte("demo/R000017"), []byte(plainInvoice)

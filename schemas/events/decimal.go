@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// ParseDecimal reads a decimal number of at most MaxDecimals digits, like -12.5: no plus, no leading zeros, no exponent. Zeros at
-// the end behind the point are dropped, so that equal numbers are equal values.
+// ParseDecimal reads a decimal number of at most MaxDecimals digits, like -12.5: no plus, no leading zeros, no exponent.
+// Trailing zeros after the point are dropped, so that equal numbers are equal values.
 func ParseDecimal(s string) (Decimal, error) {
 	v, ok := parseDecimal(s, MaxDecimals)
 	if !ok {
@@ -15,8 +15,8 @@ func ParseDecimal(s string) (Decimal, error) {
 	return v, nil
 }
 
-// parseDecimal takes at most behind digits behind the point, as written.
-func parseDecimal(s string, behind int) (v Decimal, ok bool) {
+// parseDecimal takes at most so many decimal places, as written.
+func parseDecimal(s string, places int) (v Decimal, ok bool) {
 	digits := s
 	negative := s != "" && s[0] == '-'
 	if negative {
@@ -38,7 +38,7 @@ func parseDecimal(s string, behind int) (v Decimal, ok bool) {
 		}
 	}
 	fraction := max(len(digits)-point-1, 0)
-	if point == 0 || point == len(digits)-1 || point > 1 && digits[0] == '0' || fraction > behind {
+	if point == 0 || point == len(digits)-1 || point > 1 && digits[0] == '0' || fraction > places {
 		return Decimal{}, false
 	}
 	for v.Scale = uint8(fraction); v.Scale > 0 && v.Units%10 == 0; v.Scale-- {
@@ -50,7 +50,7 @@ func parseDecimal(s string, behind int) (v Decimal, ok bool) {
 	return v, true
 }
 
-// less tells whether the number is below a whole one; n*10^Scale must fit into 64 bits where Scale is at most 3.
+// less reports whether the number is below a whole one; n*10^Scale must fit into 64 bits where Scale is at most 3.
 func (d Decimal) less(n int64) bool {
 	whole, rest := d.Units, int64(0)
 	for range d.Scale {
@@ -63,7 +63,7 @@ func (d Decimal) less(n int64) bool {
 // String writes the number as ParseDecimal reads it.
 func (d Decimal) String() string { return string(d.Append(nil)) }
 
-// Append writes the number behind b.
+// Append appends the number to b.
 func (d Decimal) Append(b []byte) []byte {
 	if d.Scale == 0 {
 		return strconv.AppendInt(b, d.Units, 10)

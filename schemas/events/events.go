@@ -1,6 +1,10 @@
-// Package events holds every change event of the ledger: the topics, the envelope that all of them share, one Go type for each
-// payload, and the strict decoder that decides whether a message is taken (see docs/events.md). Whether a message is refused
-// depends on that message alone.
+// Package events has every change event of the ledger: the topics, the envelope that all of them share, one Go type for
+// each payload, and the strict decoder that decides whether a message is taken (docs/events.md). Whether a message is
+// refused depends on that message alone.
+//
+// Below each payload type stands its table of members. Reading, writing, the content hash, the JSON Schema and the
+// tables of docs/events.md all come from it, so a new member is a field of the type and an entry at the end of the
+// table.
 package events
 
 import (
@@ -64,8 +68,8 @@ type Envelope struct {
 	At       time.Time
 }
 
-// Event is one decoded change: the envelope and the entity's complete state. Data is a pointer to the payload type of the topic
-// (*Record on Records, and so on), nil when Op is Delete.
+// Event is one decoded change: the envelope and the entity's complete state. Data is a pointer to the payload type of
+// the topic (*Record on Records, and so on), nil when Op is Delete.
 type Event struct {
 	Envelope
 	Data any
@@ -94,8 +98,8 @@ type Amount struct {
 	Currency string
 }
 
-// Decimal is an exact decimal number: Units * 10^-Scale, without zeros at the end behind the point, so that equal numbers are equal
-// values. Basis points, areas and index values use it.
+// Decimal is an exact decimal number: Units * 10^-Scale, without trailing zeros after the point, so that equal numbers
+// are equal values. Basis points, areas and index values use it.
 type Decimal struct {
 	Units int64
 	Scale uint8

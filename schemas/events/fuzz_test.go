@@ -10,14 +10,17 @@ import (
 	"tallyhouse/schemas/events/eventstest"
 )
 
-// FuzzDecode: whatever comes, Decode answers an event or an *Invalid; what it takes is JSON, and is written and read again as the same event.
+// FuzzDecode: Decode returns an event or an *Invalid for any input; what it takes is JSON, and is written and read again
+// as the same event.
 func FuzzDecode(f *testing.F) {
 	topics := events.Topics()
 	for i, topic := range topics {
-		f.Add(byte(i), eventstest.New(topic, "demo", idFor(topic), 1).With("ext", []any{1, "x", nil, true, map[string]any{}}).Value())
+		f.Add(byte(i), eventstest.New(topic, "demo", idFor(topic), 1).With("ext", []any{1, "x", nil, true,
+			map[string]any{}}).Value())
 		f.Add(byte(i), eventstest.Delete("demo", "X1", 1).Value())
 	}
-	f.Add(byte(0), []byte(`{"id":"\ud83d\ude00\u0000\n","tenantId":"t","version":-0,"op":"upsert","at":"2026-01-01T00:00:00.000000001Z","data":{}}`))
+	f.Add(byte(0),
+		[]byte(`{"id":"\ud83d\ude00\u0000\n","tenantId":"t","version":-0,"op":"upsert","at":"2026-01-01T00:00:00.000000001Z","data":{}}`))
 	f.Fuzz(func(t *testing.T, n byte, value []byte) {
 		topic := topics[int(n)%len(topics)]
 		if value == nil {
@@ -32,7 +35,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			var invalid *events.Invalid
 			if !errors.As(err, &invalid) {
-				t.Fatalf("%v is no *Invalid", err)
+				t.Fatalf("%v is not an *Invalid", err)
 			}
 			if len(err.Error()) > 2000 {
 				t.Fatalf("a refusal of %d bytes", len(err.Error()))
@@ -40,7 +43,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		if !isJSON {
-			t.Fatalf("%q is taken and no JSON", value)
+			t.Fatalf("%q is taken, but not JSON", value)
 		}
 		written, err := events.Encode(topic, e)
 		if err != nil {

@@ -7,20 +7,23 @@ import (
 	"unicode/utf8"
 )
 
-// ErrTombstone is what Decode answers to a null message value: it is no event but compaction's housekeeping, and the caller decides
-// about it from what it knows of the entity.
+// ErrTombstone is what Decode returns for a null message value. Log compaction leaves such messages after deletes; the
+// caller decides, from what it knows of the entity, whether this is one.
 var ErrTombstone = errors.New("a null value is no change event: it has no version; send a delete instead")
 
-// ErrUnknownTopic is what Decode and Encode answer for a topic that carries no entity.
+// ErrUnknownTopic is what Decode, Encode and Schema return for a topic that carries no entity.
 var ErrUnknownTopic = errors.New("not a topic of change events; see docs/events.md for the topics")
 
 // Invalid is the refusal of a message: one rule that one member breaks.
 type Invalid struct {
-	Member string // path from the message's top, like data.allocations[2].net; "key" for the message's key; empty for the message as a whole
-	Rule   string // the rest of the sentence that begins with the member
+	// Member is a path from the message's top, like data.allocations[2].net; "key" for the message's key, "" for the message as
+	// a whole.
+	Member string
+	// Rule is the rest of the sentence that begins with the member.
+	Rule string
 }
 
-// Error is one sentence on one line, with at most some hundred characters of what was delivered.
+// Error is one sentence on one line, with at most a few hundred characters of the message.
 func (e *Invalid) Error() string {
 	if e.Member == "" {
 		return "the message " + e.Rule
@@ -28,7 +31,7 @@ func (e *Invalid) Error() string {
 	return e.Member + " " + e.Rule
 }
 
-// within puts the name or index of the enclosing member before the path.
+// within puts the name or index of the enclosing member in front of the path.
 func (e *Invalid) within(name string) {
 	if e.Member != "" && e.Member[0] != '[' {
 		name += "."
@@ -51,10 +54,10 @@ func clip(s string) string {
 	return s[:end] + "…"
 }
 
-// quoted is a delivered value fit to be shown: short, on one line.
+// quoted is a delivered value as it can be shown: short, on one line.
 func quoted(s string) string { return fmt.Sprintf("%q", clip(s)) }
 
-// plainName is a delivered member name fit to be shown in a path.
+// plainName is a delivered member name as it can be shown in a path.
 func plainName(name string) string {
 	for _, r := range name {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-' && r != '$' {
@@ -67,22 +70,22 @@ func plainName(name string) string {
 	return clip(name)
 }
 
-// nearest is the known name that a misspelt one most likely means, or "".
+// nearest is the known name that a misspelt one most likely means; "" when none is close.
 func nearest(name string, known []string) string {
-	best, least := "", 3 // more than two slips is another word
+	best, least := "", 3 // more than two edits make another word
 	for _, k := range known {
 		if strings.EqualFold(k, name) {
 			return k
 		}
-		if d := slips(clip(name), k); d < least && d*2 <= len(k) {
+		if d := editDistance(clip(name), k); d < least && d*2 <= len(k) {
 			best, least = k, d
 		}
 	}
 	return best
 }
 
-// slips counts the letters to insert, delete, change or swap between neighbours that make b of a.
-func slips(a, b string) int {
+// editDistance is how many letters must be inserted, deleted, changed or swapped with their neighbour to turn a into b.
+func editDistance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j

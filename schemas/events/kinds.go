@@ -19,11 +19,14 @@ var (
 	boolean = kind[bool]{read: readBool, write: writeBool, schema: &jsonschema.Schema{Type: "boolean"}}
 
 	id       = chars(1, MaxIDLength).named("id", "1 to 200 characters")
-	currency = kind[string]{read: readCurrency, write: writeText, schema: &jsonschema.Schema{Type: "string", Pattern: "^[A-Z]{3}$"}}.
-			named("currency", "three capital letters (ISO 4217)")
-	minor = integer(-MaxAmount, MaxAmount).named("minorUnits", "money in the smallest unit of the entity's currency: a whole number in plain digits, "+
-		"-9007199254740991 to 9007199254740991; no `1e3`, no `10.0`")
-	amount = table("amount", "money with its currency, `{\"value\": 1999, \"currency\": \"EUR\"}`: exactly these two members, the value in minor units",
+	currency = kind[string]{
+		read: readCurrency, write: writeText,
+		schema: &jsonschema.Schema{Type: "string", Pattern: "^[A-Z]{3}$"},
+	}.named("currency", "three capital letters (ISO 4217)")
+	minor = integer(-MaxAmount, MaxAmount).named("minorUnits", "money in the smallest unit of the entity's currency: "+
+		"a whole number in plain digits, -9007199254740991 to 9007199254740991; no `1e3`, no `10.0`")
+	amount = table("amount", "money with its currency, `{\"value\": 1999, \"currency\": \"EUR\"}`: "+
+		"exactly these two members, the value in minor units",
 		need("value", minor, func(a *Amount) *int64 { return &a.Value }),
 		need("currency", currency, func(a *Amount) *string { return &a.Currency }),
 	).kind()
@@ -46,19 +49,22 @@ var (
 			Pattern: "^(19|2[0-2])[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])" +
 				`T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?Z$`,
 			Not: &jsonschema.Schema{Pattern: "^" + lastHour}},
-	}.named("instant", "`2026-03-01T10:15:00Z`: UTC with a capital Z, at most nine digits behind the second, and a day in Vienna "+
-		"that is in the range of dates")
+	}.named("instant", "`2026-03-01T10:15:00Z`: UTC with a capital Z, at most nine digits after the second, "+
+		"and a day in Vienna that is in the range of dates")
 	months = numberOfMonths(1).named("months", "a whole number of months, 1 to 4800")
 
-	decimal = decimals(MaxDecimals).named("decimal", "a decimal number as a string (`\"187.5\"`) or a number; at most 18 digits, "+
-		"at most 17 of them behind the point, as written")
+	decimal = decimals(MaxDecimals).named("decimal", "a decimal number as a string (`\"187.5\"`) or a number; "+
+		"at most 18 digits, at most 17 of them after the point, as written")
 	unsignedDecimal = unsigned(decimal).named("unsignedDecimal", "a decimal, not below 0")
 	positiveDecimal = positive(decimal).named("positiveDecimal", "a decimal, above 0")
-	basisBp         = decimals(3).named("basisPoints", "hundredths of a percent: a decimal with at most 3 digits behind the point")
-	probabilityBp   = readProbability(basisBp).named("probability", "basis points, 0 to 10000")
+	basisBp         = decimals(3).named("basisPoints",
+		"hundredths of a percent: a decimal with at most 3 digits after the point")
+	probabilityBp = probability(basisBp).named("probability", "basis points, 0 to 10000")
 
-	sha256Hex = kind[string]{read: readSHA256, write: writeText,
-		schema: &jsonschema.Schema{Type: "string", Pattern: "^[0-9a-fA-F]{64}$"}}.named("sha256", "64 hexadecimal digits, large or small")
+	sha256Hex = kind[string]{
+		read: readSHA256, write: writeText,
+		schema: &jsonschema.Schema{Type: "string", Pattern: "^[0-9a-fA-F]{64}$"},
+	}.named("sha256", "64 hexadecimal digits, upper or lower case")
 )
 
 func readText(d *decoder, v *string) { *v = d.str() }
@@ -155,7 +161,8 @@ func readBool(d *decoder, v *bool) {
 
 func writeBool(b []byte, v *bool) []byte { return strconv.AppendBool(b, *v) }
 
-// integer is a whole number of a range, written in digits alone: 1e3 and 1.0 come from programs that keep money in floats.
+// integer is a whole number of a range, written in digits alone: 1e3 and 1.0 come from programs that keep money in
+// floats.
 func integer(least, most int64) kind[int64] {
 	return kind[int64]{
 		read:   func(d *decoder, v *int64) { *v = d.integer(least, most) },
@@ -276,8 +283,8 @@ func twoDigits(s string) (n int, ok bool) {
 	return int(a)*10 + int(b), a <= 9 && b <= 9
 }
 
-// decimals is a decimal number, as a string or a number, with at most so many digits behind the point.
-func decimals(behind int) kind[Decimal] {
+// decimals is a decimal number, as a string or a number, with at most so many decimal places.
+func decimals(places int) kind[Decimal] {
 	return kind[Decimal]{
 		read: func(d *decoder, v *Decimal) {
 			var s string
@@ -293,19 +300,20 @@ func decimals(behind int) kind[Decimal] {
 				return
 			}
 			var ok bool
-			if *v, ok = parseDecimal(s, behind); !ok {
-				d.fail("must be a decimal number of at most %d digits, %d of them behind the point, not %s", MaxDecimals, behind, quoted(s))
+			if *v, ok = parseDecimal(s, places); !ok {
+				d.fail("must be a decimal number of at most %d digits, %d of them after the point, not %s",
+					MaxDecimals, places, quoted(s))
 			}
 		},
 		write:  func(b []byte, v *Decimal) []byte { return append(v.Append(append(b, '"')), '"') },
-		schema: decimalSchema(behind),
+		schema: decimalSchema(places),
 	}
 }
 
-func decimalSchema(behind int) *jsonschema.Schema {
+func decimalSchema(places int) *jsonschema.Schema {
 	written := &jsonschema.Schema{
-		Type: "string", Pattern: fmt.Sprintf(`^-?(0|[1-9][0-9]*)(\.[0-9]{1,%d})?$`, min(behind, MaxDecimals-1)),
-		AnyOf: []*jsonschema.Schema{ // what is the number of digits without sign and point
+		Type: "string", Pattern: fmt.Sprintf(`^-?(0|[1-9][0-9]*)(\.[0-9]{1,%d})?$`, min(places, MaxDecimals-1)),
+		AnyOf: []*jsonschema.Schema{ // the number of digits, without sign and point
 			{Pattern: fmt.Sprintf("^-?[0-9]{1,%d}$", MaxDecimals)},
 			{Pattern: `^[0-9.]+\.[0-9.]+$`, MaxLength: jsonschema.Number(MaxDecimals + 1)},
 			{Pattern: `^-[0-9.]+\.[0-9.]+$`, MaxLength: jsonschema.Number(MaxDecimals + 2)},
@@ -313,18 +321,19 @@ func decimalSchema(behind int) *jsonschema.Schema {
 	}
 	const most = int64(1e18 - 1) // of MaxDecimals digits
 	number := &jsonschema.Schema{Type: "number", Minimum: jsonschema.Number(-most), Maximum: jsonschema.Number(most)}
-	if behind < MaxDecimals-1 {
-		number.MultipleOf = json.Number("0." + strings.Repeat("0", behind-1) + "1")
+	if places < MaxDecimals-1 {
+		number.MultipleOf = json.Number("0." + strings.Repeat("0", places-1) + "1")
 	}
 	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{written, number}}
 }
 
-// readProbability limits basis points to 0..10000.
-func readProbability(k kind[Decimal]) kind[Decimal] {
+// probability limits basis points to 0..10000.
+func probability(k kind[Decimal]) kind[Decimal] {
 	const most = 10_000
 	schema := *k.schema
-	schema.Pattern = `^(-?0(\.0{1,3})?|0\.[0-9]{1,3}|[1-9][0-9]{0,3}(\.[0-9]{1,3})?|10000(\.0{1,3})?)$` // of those that are strings
-	schema.Minimum, schema.Maximum = jsonschema.Number(int64(0)), jsonschema.Number(int64(most))        // of those that are numbers
+	// The pattern limits those that are strings, the rest those that are numbers.
+	schema.Pattern = `^(-?0(\.0{1,3})?|0\.[0-9]{1,3}|[1-9][0-9]{0,3}(\.[0-9]{1,3})?|10000(\.0{1,3})?)$`
+	schema.Minimum, schema.Maximum = jsonschema.Number(int64(0)), jsonschema.Number(int64(most))
 	return kind[Decimal]{write: k.write, schema: &schema, read: func(d *decoder, v *Decimal) {
 		if k.read(d, v); d.err == nil && (v.less(0) || Decimal{-v.Units, v.Scale}.less(-most)) {
 			d.fail("must lie in %d..%d, not %s", 0, most, v)

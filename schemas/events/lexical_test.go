@@ -10,43 +10,58 @@ import (
 	"testing"
 )
 
-// What a schema can't see: it judges values, these are rules about how they are written.
+// A schema sees values; these are rules about how they are written.
 func TestRefusalsOfWhatIsWrittenWrongly(t *testing.T) {
 	// given a valid message, when one piece of its text is replaced, then it is refused with this sentence
 	for _, c := range []struct{ name, old, new, want string }{
 		{"exponent", `"net":10000`, `"net":1e4`, `data.net must be a whole number in plain digits, not 1e4`},
 		{"fraction of zero", `"net":10000`, `"net":10000.0`, `data.net must be a whole number in plain digits, not 10000.0`},
-		{"number beyond 64 bits", `"net":10000`, `"net":123456789012345678901234567890`, `data.net must lie in -9007199254740991..9007199254740991, not 123456789012345678901234567890`},
-		{"number that would wrap into range", `"net":10000`, `"net":18446744073709561616`, `data.net must lie in -9007199254740991..9007199254740991, not 18446744073709561616`},
-		{"leading zero", `"net":10000`, `"net":010000`, `data.net holds no JSON: at byte 368 stands '1' where a number without leading zeros should`},
-		{"two zeros", `"net":10000`, `"net":00`, `data.net holds no JSON: at byte 368 stands '0' where a number without leading zeros should`},
-		{"plus", `"net":10000`, `"net":+1`, `data.net holds no JSON: at byte 367 stands '+' where a value should`},
-		{"not a number", `"net":10000`, `"net":NaN`, `data.net holds no JSON: at byte 367 stands 'N' where a value should`},
-		{"bare minus", `"net":10000`, `"net":-`, `data.net holds no JSON: at byte 368 stands ',' where a digit should`},
+		{"number beyond 64 bits", `"net":10000`, `"net":123456789012345678901234567890`,
+			`data.net must lie in -9007199254740991..9007199254740991, not 123456789012345678901234567890`},
+		{"number that would wrap into range", `"net":10000`, `"net":18446744073709561616`,
+			`data.net must lie in -9007199254740991..9007199254740991, not 18446744073709561616`},
+		{"leading zero", `"net":10000`, `"net":010000`,
+			`data.net is not JSON: byte 368 is '1', expected a number without leading zeros`},
+		{"two zeros", `"net":10000`, `"net":00`,
+			`data.net is not JSON: byte 368 is '0', expected a number without leading zeros`},
+		{"plus", `"net":10000`, `"net":+1`, `data.net is not JSON: byte 367 is '+', expected a value`},
+		{"not a number", `"net":10000`, `"net":NaN`, `data.net is not JSON: byte 367 is 'N', expected a value`},
+		{"bare minus", `"net":10000`, `"net":-`, `data.net is not JSON: byte 368 is ',', expected a digit`},
 		{"twice", `"net":10000`, `"net":10000,"net":10000`, `data.net appears twice`},
 		{"twice, once null", `"net":10000`, `"net":null,"net":10000`, `data.net appears twice`},
 		{"twice, once escaped", `"net":10000`, `"net":10000,"n\u0065t":10000`, `data.net appears twice`},
 		{"ext twice", `"ext":{"any"`, `"ext":1,"ext":{"any"`, `data.ext appears twice`},
-		{"trailing comma", `"gross":12000`, `"gross":12000,`, `data holds no JSON: at byte 400 stands ',' where the name of a member should`},
-		{"missing comma", `"gross":12000,`, `"gross":12000`, `data holds no JSON: at byte 399 stands '"' where a comma or '}' should`},
-		{"missing colon", `"gross":12000`, `"gross" 12000`, `data holds no JSON: at byte 394 stands '1' where a colon should`},
-		{"second value", `"ext":{"any":[1,{"x":null}]}}}`, `"ext":{"any":[1,{"x":null}]}}} {}`, `the message holds no JSON: at byte 633 stands '{' where the end should`},
-		{"cut off", `,"ext":{"any":[1,{"x":null}]}}}`, ``, `data holds no complete JSON: it ends after 601 bytes where a comma or '}' should follow`},
-		{"cut off in a string", `email"},"ext":{"any":[1,{"x":null}]}}}`, `em`, `data.intake.channel holds no complete JSON: it ends after 596 bytes where the closing quote of a string should follow`},
-		{"lone half of a surrogate pair", `M\u00fcller`, `\ud83d`, `data.counterpartyName holds no JSON: at byte 227 stands '\\' where an escape of four hexadecimal digits that is a character should`},
-		{"halves in the wrong order", `\ud83d\ude00`, `\ude00\ud83d`, `data.counterpartyName holds no JSON: at byte 239 stands '\\' where an escape of four hexadecimal digits that is a character should`},
-		{"bad escape", `M\u00fcller`, `\x41`, `data.counterpartyName holds no JSON: at byte 227 stands '\\' where a known escape should`},
-		{"raw control character", `M\u00fcller`, "a\tb", `data.counterpartyName holds no JSON: at byte 228 stands '\t' where an escaped control character should`},
+		{"trailing comma", `"gross":12000`, `"gross":12000,`, `data is not JSON: byte 400 is ',', expected the name of a member`},
+		{"missing comma", `"gross":12000,`, `"gross":12000`, `data is not JSON: byte 399 is '"', expected a comma or '}'`},
+		{"missing colon", `"gross":12000`, `"gross" 12000`, `data is not JSON: byte 394 is '1', expected a colon`},
+		{"second value", `"ext":{"any":[1,{"x":null}]}}}`, `"ext":{"any":[1,{"x":null}]}}} {}`,
+			`the message is not JSON: byte 633 is '{', expected the end`},
+		{"cut off", `,"ext":{"any":[1,{"x":null}]}}}`, ``,
+			`data is not complete JSON: the text ends after 601 bytes, expected a comma or '}'`},
+		{"cut off in a string", `email"},"ext":{"any":[1,{"x":null}]}}}`, `em`,
+			`data.intake.channel is not complete JSON: the text ends after 596 bytes, expected the closing quote of a string`},
+		{"lone half of a surrogate pair", `M\u00fcller`, `\ud83d`,
+			`data.counterpartyName is not JSON: byte 227 is '\\', expected an escape of four hexadecimal digits that is a character`},
+		{"halves in the wrong order", `\ud83d\ude00`, `\ude00\ud83d`,
+			`data.counterpartyName is not JSON: byte 239 is '\\', expected an escape of four hexadecimal digits that is a character`},
+		{"bad escape", `M\u00fcller`, `\x41`, `data.counterpartyName is not JSON: byte 227 is '\\', expected a known escape`},
+		{"raw control character", `M\u00fcller`, "a\tb",
+			`data.counterpartyName is not JSON: byte 228 is '\t', expected an escaped control character`},
 		{"not UTF-8", `M\u00fcller`, "M\xfcller", `the message is not UTF-8 at byte 228`},
-		{"not UTF-8 behind U+FFFD", `M\u00fcller`, "\uFFFD\xfc", `the message is not UTF-8 at byte 230`},
+		{"not UTF-8 after U+FFFD", `M\u00fcller`, "\uFFFD\xfc", `the message is not UTF-8 at byte 230`},
 		{"UTF-8 of a surrogate", `M\u00fcller`, "\xed\xa0\x80", `the message is not UTF-8 at byte 227`},
 		{"byte order mark", `{"id"`, "\uFEFF{\"id\"", `the message begins with a byte order mark; send UTF-8 without one`},
 		{"another JSON value", invoice, `[]`, `the message must be an object, not an array`},
-		{"nothing", invoice, ``, `the message holds no complete JSON: it ends after 0 bytes where a value should follow`},
-		{"white space alone", invoice, " \n", `the message holds no complete JSON: it ends after 2 bytes where a value should follow`},
-		{"unknown member with an odd name", `"net":10000`, `"ne\u001b[31m":10000`, `data."ne\x1b[31m" is not a member of ledger.records`},
-		{"unknown member with a long name", `"net":10000`, `"` + strings.Repeat("x", 5000) + `":1`, `data.` + strings.Repeat("x", 60) + `… is not a member of ledger.records`},
-		{"long value", `"stepKind":"paid"`, `"stepKind":"` + strings.Repeat("ä", 5000) + `"`, `data.stepKind must be one of setup, approval, payment, paid, rejected, not "` + strings.Repeat("ä", 60) + `…"`},
+		{"nothing", invoice, ``, `the message is not complete JSON: the text ends after 0 bytes, expected a value`},
+		{"white space alone", invoice, " \n",
+			`the message is not complete JSON: the text ends after 2 bytes, expected a value`},
+		{"unknown member with an odd name", `"net":10000`, `"ne\u001b[31m":10000`,
+			`data."ne\x1b[31m" is not a member of ledger.records`},
+		{"unknown member with a long name", `"net":10000`, `"` + strings.Repeat("x", 5000) + `":1`,
+			`data.` + strings.Repeat("x", 60) + `… is not a member of ledger.records`},
+		{"long value", `"stepKind":"paid"`, `"stepKind":"` + strings.Repeat("ä", 5000) + `"`,
+			`data.stepKind must be one of setup, approval, payment, paid, rejected, not "` + strings.Repeat("ä",
+				60) + `…"`},
 	} {
 		value := strings.Replace(invoice, c.old, c.new, 1)
 		if value == invoice {
@@ -55,9 +70,9 @@ func TestRefusalsOfWhatIsWrittenWrongly(t *testing.T) {
 		if _, err := decoded(Records, "demo/R1", value); err == nil || err.Error() != c.want {
 			t.Errorf("%s:\n got %v\nwant %s", c.name, err, c.want)
 		}
-		if place := regexp.MustCompile(`byte (\d+) stands '(.)'`).FindStringSubmatch(c.want); place != nil {
+		if place := regexp.MustCompile(`byte (\d+) is '(.)'`).FindStringSubmatch(c.want); place != nil {
 			if at, err := strconv.Atoi(place[1]); err != nil || value[at] != place[2][0] {
-				t.Errorf("%s: at byte %s stands %q, not %q", c.name, place[1], value[at], place[2])
+				t.Errorf("%s: byte %s is %q, not %q", c.name, place[1], value[at], place[2])
 			}
 		}
 	}
@@ -66,19 +81,24 @@ func TestRefusalsOfWhatIsWrittenWrongly(t *testing.T) {
 func TestDecimalsKeepToTheirDigits(t *testing.T) {
 	for _, c := range []struct {
 		in     string
-		behind int
+		places int
 		want   Decimal
 		ok     bool
 	}{
-		{"0", 3, Decimal{}, true}, {"-0.000", 3, Decimal{}, true}, {"12.500", 3, Decimal{125, 1}, true}, {"-0.001", 3, Decimal{-1, 3}, true}, {"100", 3, Decimal{100, 0}, true},
-		{"999999999999999999", 3, Decimal{999999999999999999, 0}, true}, {"1000000000000000000", 3, Decimal{}, false}, {"123456789012345.678", 3, Decimal{123456789012345678, 3}, true},
-		{"1234567890123456.789", 3, Decimal{}, false}, {"0.0001", 3, Decimal{}, false}, {"1.0000", 3, Decimal{}, false}, {"0.0001", 18, Decimal{1, 4}, true},
-		{"", 3, Decimal{}, false}, {"-", 3, Decimal{}, false}, {".", 3, Decimal{}, false}, {"1.", 3, Decimal{}, false}, {".5", 3, Decimal{}, false}, {"01", 3, Decimal{}, false}, {"00", 3, Decimal{}, false},
-		{"+1", 3, Decimal{}, false}, {"1e3", 3, Decimal{}, false}, {"1.2.3", 3, Decimal{}, false}, {"1,5", 3, Decimal{}, false}, {" 1", 3, Decimal{}, false}, {"--1", 3, Decimal{}, false}, {"٣", 3, Decimal{}, false},
+		{"0", 3, Decimal{}, true}, {"-0.000", 3, Decimal{}, true}, {"12.500", 3, Decimal{125, 1}, true}, {"-0.001", 3,
+			Decimal{-1, 3}, true}, {"100", 3, Decimal{100, 0}, true},
+		{"999999999999999999", 3, Decimal{999999999999999999, 0}, true}, {"1000000000000000000", 3, Decimal{},
+			false}, {"123456789012345.678", 3, Decimal{123456789012345678, 3}, true},
+		{"1234567890123456.789", 3, Decimal{}, false}, {"0.0001", 3, Decimal{}, false}, {"1.0000", 3, Decimal{},
+			false}, {"0.0001", 18, Decimal{1, 4}, true},
+		{"", 3, Decimal{}, false}, {"-", 3, Decimal{}, false}, {".", 3, Decimal{}, false}, {"1.", 3, Decimal{},
+			false}, {".5", 3, Decimal{}, false}, {"01", 3, Decimal{}, false}, {"00", 3, Decimal{}, false},
+		{"+1", 3, Decimal{}, false}, {"1e3", 3, Decimal{}, false}, {"1.2.3", 3, Decimal{}, false}, {"1,5", 3, Decimal{},
+			false}, {" 1", 3, Decimal{}, false}, {"--1", 3, Decimal{}, false}, {"٣", 3, Decimal{}, false},
 	} {
-		got, ok := parseDecimal(c.in, c.behind)
+		got, ok := parseDecimal(c.in, c.places)
 		if ok != c.ok || ok && got != c.want {
-			t.Errorf("%q with %d digits behind the point: %v %v, want %v %v", c.in, c.behind, got, ok, c.want, c.ok)
+			t.Errorf("%q with %d decimal places: %v %v, want %v %v", c.in, c.places, got, ok, c.want, c.ok)
 		}
 		if again, err := ParseDecimal(got.String()); ok && (err != nil || again != got) {
 			t.Errorf("%q writes %q", c.in, got.String())
@@ -95,7 +115,8 @@ func TestStringAndNumberFormOfADecimalAreTheSame(t *testing.T) {
 		}
 	}
 	for _, form := range []string{`1e1`, `15.5000`, `1.0005`, `"1.0005"`, `"1e1"`, `""`, `"015"`, `true`} {
-		if _, err := decoded(Fixings, "demo/X", strings.Replace(fixing, "@", form, 1)); err == nil || !strings.HasPrefix(err.Error(), "data.referenceBp must be a decimal number") {
+		if _, err := decoded(Fixings, "demo/X", strings.Replace(fixing, "@", form,
+			1)); err == nil || !strings.HasPrefix(err.Error(), "data.referenceBp must be a decimal number") {
 			t.Errorf("%s: %v", form, err)
 		}
 	}
@@ -114,7 +135,8 @@ func TestNestingIsBounded(t *testing.T) {
 			t.Errorf("%d levels under ext: %v", depth, err)
 		}
 	}
-	if _, err := decoded(Records, "demo/R1", strings.Repeat(`{"id":`, 1<<20)); err == nil || err.Error() != "id must be a string, not an object" {
+	if _, err := decoded(Records, "demo/R1", strings.Repeat(`{"id":`,
+		1<<20)); err == nil || err.Error() != "id must be a string, not an object" {
 		t.Errorf("a bomb of objects: %v", err)
 	}
 }
@@ -126,7 +148,8 @@ func TestMessagesAreBoundedInSize(t *testing.T) {
 	if _, err := Decode(Records, []byte("demo/R1"), pad(MaxMessageBytes)); err != nil {
 		t.Errorf("16 MiB: %v", err)
 	}
-	if _, err := Decode(Records, []byte("demo/R1"), pad(20<<20)); err == nil || err.Error() != "the message has 20971520 bytes; at most 16777216 are allowed" {
+	if _, err := Decode(Records, []byte("demo/R1"),
+		pad(20<<20)); err == nil || err.Error() != "the message has 20971520 bytes; at most 16777216 are allowed" {
 		t.Errorf("20 MiB: %v", err)
 	}
 }
@@ -167,10 +190,12 @@ func TestDeleteHasNoData(t *testing.T) {
 		}
 	}
 	upsert := strings.Replace(envelope, "delete", "upsert", 1) + `}`
-	if _, err := decoded(Records, "demo/R1", upsert); err == nil || err.Error() != "data is missing: an upsert carries the entity's complete state" {
+	if _, err := decoded(Records, "demo/R1",
+		upsert); err == nil || err.Error() != "data is missing: an upsert carries the entity's complete state" {
 		t.Errorf("an upsert without data: %v", err)
 	}
-	if _, err := decoded(Users, "demo/R1", envelope+`,"data":{"name":"","active":true}}`); err == nil || err.Error() != "data must be absent when op is delete" {
+	if _, err := decoded(Users, "demo/R1",
+		envelope+`,"data":{"name":"","active":true}}`); err == nil || err.Error() != "data must be absent when op is delete" {
 		t.Errorf("a delete with data: %v", err)
 	}
 }
@@ -184,18 +209,21 @@ func TestAppendRefusesDataOfAnotherTopic(t *testing.T) {
 		t.Errorf("a user as a dead letter: %v", err)
 	}
 	var invalid *Invalid
-	if _, err := Encode(Users, Event{Envelope: Envelope{ID: "", TenantID: "demo", Version: 1, Op: Upsert}, Data: &User{}}); !errors.As(err, &invalid) || invalid.Member != "id" {
+	if _, err := Encode(Users, Event{Envelope: Envelope{ID: "", TenantID: "demo", Version: 1, Op: Upsert},
+		Data: &User{}}); !errors.As(err, &invalid) || invalid.Member != "id" {
 		t.Errorf("an event without id: %v", err)
 	}
 }
 
 func TestTextsThatAreNoUTF8AreMendedInWriting(t *testing.T) {
-	e := Event{Envelope: Envelope{ID: "1", TenantID: "demo", Version: 1, Op: Upsert}, Data: &User{Name: "a\xffb\xed\xa0\x80\x00\x1f\"\\/\n"}}
+	e := Event{Envelope: Envelope{ID: "1", TenantID: "demo", Version: 1, Op: Upsert},
+		Data: &User{Name: "a\xffb\xed\xa0\x80\x00\x1f\"\\/\n"}}
 	value, err := Append([]byte("before "), Users, e)
 	if err != nil || !bytes.Contains(value, []byte(`before {"id":"1"`)) {
 		t.Fatalf("%s, %v", value, err)
 	}
-	back, err := decoded(Users, "demo/1", strings.Replace(strings.TrimPrefix(string(value), "before "), "0001-01-01", "2026-01-01", 1))
+	back, err := decoded(Users, "demo/1", strings.Replace(strings.TrimPrefix(string(value), "before "), "0001-01-01",
+		"2026-01-01", 1))
 	if err != nil || back.Data.(*User).Name != "a\uFFFDb\uFFFD\uFFFD\uFFFD\x00\x1f\"\\/\n" {
 		t.Errorf("%s: %+v, %v", value, back.Data, err)
 	}

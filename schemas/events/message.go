@@ -27,8 +27,8 @@ type message[T any] struct {
 	data *T
 }
 
-// entity makes the codec of a topic from the table of its payload. The check holds rules between members, seen from the top of the
-// message; nil when there are none.
+// entity makes the codec of a topic from the table of its payload. check has the rules between members, also those of
+// the envelope; nil when there are none.
 func entity[T any](topic Topic, payload *object[T], check func(d *decoder, e *Envelope, data *T)) (codec, reflect.Type) {
 	payload = payload.open()
 	data := kind[*T]{
@@ -36,7 +36,8 @@ func entity[T any](topic Topic, payload *object[T], check func(d *decoder, e *En
 		write:  func(b []byte, v **T) []byte { return payload.write(b, *v) },
 		schema: payload.kind().schema,
 	}
-	whole := table("event", "A change event. "+payload.description+" What is refused beside the schema: docs/events.md#beside-the-schema",
+	const beside = " What is refused beside the schema: docs/events.md#beside-the-schema"
+	whole := table("event", "A change event. "+payload.description+beside,
 		need("id", id, func(m *message[T]) *string { return &m.ID }),
 		need("tenantId", tenant, func(m *message[T]) *string { return &m.TenantID }),
 		need("version", version, func(m *message[T]) *int64 { return &m.Version }).
@@ -44,7 +45,8 @@ func entity[T any](topic Topic, payload *object[T], check func(d *decoder, e *En
 		need("op", operation, func(m *message[T]) *Op { return &m.Op }),
 		need("at", instant, func(m *message[T]) *time.Time { return &m.At }).
 			doc("when the change happened"),
-		optional(need("data", data, func(m *message[T]) **T { return &m.data }), func(m *message[T]) bool { return m.data != nil }).
+		optional(need("data", data, func(m *message[T]) **T { return &m.data }),
+			func(m *message[T]) bool { return m.data != nil }).
 			doc("the entity's complete state; null or absent when op is delete, and only then"),
 	).open().checked(func(d *decoder, m *message[T]) {
 		switch {
@@ -127,17 +129,18 @@ func Topics() []Topic {
 	return topics
 }
 
-// Valid tells whether the topic carries an entity.
+// Valid reports whether the topic carries an entity.
 func (t Topic) Valid() bool { return codecs.of(t) != nil }
 
 // Key is the key that a message with this envelope must have.
 func (e Envelope) Key() string { return e.TenantID + "/" + e.ID }
 
-// Decode reads one message of a topic, and refuses what breaks any rule of docs/events.md: the error is then an *Invalid. It answers
-// ErrTombstone for a null value and an error that is ErrUnknownTopic for a topic without entities.
+// Decode reads one message of a topic. The error is an *Invalid for a message that breaks a rule of
+// docs/events.md#what-is-refused, ErrTombstone for a null value, and wraps ErrUnknownTopic for a topic that carries no
+// entity.
 //
-// The event doesn't share memory with key and value. Its strings are parts of one copy of the message, which stays in memory as
-// long as one of them does.
+// The event doesn't share memory with key and value. Its strings are parts of one copy of the message, which stays in
+// memory as long as one of them does.
 func Decode(topic Topic, key, value []byte) (Event, error) {
 	c := codecs.of(topic)
 	switch {
@@ -152,26 +155,27 @@ func Decode(topic Topic, key, value []byte) (Event, error) {
 	}
 	d := &decoder{text: string(value), topic: topic}
 	if !utf8.ValidString(d.text) {
-		return Event{}, refuse("is not UTF-8 at byte %d", firstNoUTF8(value))
+		return Event{}, refuse("is not UTF-8 at byte %d", firstInvalid(value))
 	}
 	d.space()
 	e := c.decode(d)
 	d.space()
 	if d.err == nil && d.at < len(d.text) {
-		d.noJSON("the end")
+		d.notJSON("the end")
 	}
 	if d.err != nil {
 		return Event{}, d.err
 	}
 	if len(key) != len(e.TenantID)+1+len(e.ID) || string(key[:len(e.TenantID)]) != e.TenantID || key[len(e.TenantID)] != '/' ||
 		string(key[len(e.TenantID)+1:]) != e.ID {
-		return Event{}, &Invalid{Member: "key", Rule: fmt.Sprintf("must be tenantId/id, here %s, not %s", quoted(e.Key()), quoted(string(key)))}
+		rule := fmt.Sprintf("must be tenantId/id, here %s, not %s", quoted(e.Key()), quoted(string(key)))
+		return Event{}, &Invalid{Member: "key", Rule: rule}
 	}
 	return e, nil
 }
 
-// firstNoUTF8 is the place of the first byte that is no part of a character.
-func firstNoUTF8(b []byte) (at int) {
+// firstInvalid is the position of the first byte that is not part of a UTF-8 character.
+func firstInvalid(b []byte) (at int) {
 	for at < len(b) {
 		r, n := utf8.DecodeRune(b[at:])
 		if r == utf8.RuneError && n == 1 {
@@ -184,8 +188,8 @@ func firstNoUTF8(b []byte) (at int) {
 
 func refuse(rule string, args ...any) *Invalid { return &Invalid{Rule: fmt.Sprintf(rule, args...)} }
 
-// Encode writes the value of the message for an event, and holds it against all rules of Decode: what it returns is taken by
-// Decode under the event's Key, and gives the same event.
+// Encode writes the value of the message for an event and checks it by all rules of Decode: Decode takes what it returns
+// under the event's Key, and returns the same event.
 func Encode(topic Topic, e Event) ([]byte, error) {
 	value, err := Append(nil, topic, e)
 	if err != nil {
@@ -197,8 +201,8 @@ func Encode(topic Topic, e Event) ([]byte, error) {
 	return value, nil
 }
 
-// Append writes the value of the message for an event behind b, without holding it against the rules. It fails when the event's
-// data are not the topic's.
+// Append appends the value of the message for an event to b, without checking it by the rules. It fails when the event's
+// data are not of the topic's type.
 func Append(b []byte, topic Topic, e Event) ([]byte, error) {
 	c := codecs.of(topic)
 	if c == nil {
@@ -210,10 +214,10 @@ func Append(b []byte, topic Topic, e Event) ([]byte, error) {
 	return c.append(b, e), nil
 }
 
-// ContentHash is a fingerprint of what the event says of its entity: op and data. Two messages of one entity and version with equal
-// fingerprints are repetitions of each other, others conflict. Order of members, white space, null instead of absent, the way a number
-// is written, ext and the envelope's at make no difference. It stays the same over releases: an optional member that is added later
-// changes it only where it is given.
+// ContentHash is a hash of what the event says of its entity: op and data. Two messages of one entity and version with
+// equal hashes are repetitions of each other, others conflict. Order of members, white space, null instead of absent,
+// the way a number is written, ext and the envelope's at make no difference. It stays the same over releases: an
+// optional member that is added later changes it only where it is given.
 func (e Event) ContentHash() uint64 {
 	if e.Data == nil {
 		return xxhash.Sum64String("delete")

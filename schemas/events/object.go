@@ -9,8 +9,8 @@ import (
 	"tallyhouse/schemas/jsonschema"
 )
 
-// kind says of one sort of value how it is read from a message, how it is written into one, and what its JSON Schema is. Reading
-// starts at the value's first byte, which is never that of null, and leaves a failure in the decoder.
+// kind says of one sort of value how it is read from a message, how it is written into one, and what its JSON Schema is.
+// Reading starts at the value's first byte, which is never that of null, and leaves a failure in the decoder.
 type kind[V any] struct {
 	read   func(d *decoder, v *V)
 	write  func(b []byte, v *V) []byte
@@ -88,8 +88,8 @@ func (m member[T]) doc(description string) member[T] {
 	return m
 }
 
-// condition selects the Ts that can have a member: those whose discriminator, a member that holds one of a closed list of strings,
-// has one of these values.
+// condition selects the Ts that can have a member: those whose discriminator, a member that holds one of a closed list
+// of strings, has one of these values.
 type condition[T any] struct {
 	discriminator string
 	of            func(*T) string
@@ -112,8 +112,8 @@ func when[T any](c condition[T], m member[T]) member[T] {
 	return m
 }
 
-// object is the table of the members that a T has in JSON. Their order is the order of writing, and so part of every content hash:
-// a new member goes to the end.
+// object is the table of the members that a T has in JSON. Their order is the order of writing, and so part of every
+// content hash: a new member goes to the end.
 type object[T any] struct {
 	name        string // of its schema
 	description string

@@ -51,7 +51,8 @@ type Contract struct {
 	Amendments   []Amendment
 }
 
-var contract = table("contract", "A contract with its change orders. All its money is in its own currency; amendments have none of their own.",
+var contract = table("contract", "A contract with its change orders. All its money is in its own currency; "+
+	"amendments have none of their own.",
 	need("projectId", id, func(c *Contract) *string { return &c.ProjectID }),
 	may("name", text, func(c *Contract) *Opt[string] { return &c.Name }),
 	may("contractorId", id, func(c *Contract) *Opt[string] { return &c.ContractorID }),

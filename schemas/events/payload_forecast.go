@@ -43,12 +43,14 @@ type LinePlan struct {
 
 const defaultMethod = "linearDays"
 
+var phasing = enum(defaultMethod, "linearMonths", "sCurve", "custom")
+
 var linePlan = table("linePlan", "How the money of one budget line is spread over time.",
 	need("projectId", id, func(p *LinePlan) *string { return &p.ProjectID }),
 	need("nodeId", id, func(p *LinePlan) *string { return &p.NodeID }),
 	may("startDate", date, func(p *LinePlan) *Opt[calendar.Date] { return &p.StartDate }),
 	may("endDate", date, func(p *LinePlan) *Opt[calendar.Date] { return &p.EndDate }),
-	optional(need("method", enum(defaultMethod, "linearMonths", "sCurve", "custom"), func(p *LinePlan) *string { return &p.Method }),
+	optional(need("method", phasing, func(p *LinePlan) *string { return &p.Method }),
 		func(p *LinePlan) bool { return p.Method != "" }).
 		doc("`"+defaultMethod+"` when there is none"),
 	need("customMonths", list(monthValue.kind()), func(p *LinePlan) *[]MonthValue { return &p.CustomMonths }).

@@ -57,7 +57,8 @@ var facility = table("facility", "A loan; its `id` is the facilityId.",
 	need("projectIds", some(list(id)), func(f *Facility) *[]string { return &f.ProjectIDs }).
 		doc("the projects that it finances, at least one"),
 	need("lender", text, func(f *Facility) *string { return &f.Lender }),
-	need("type", extensible("construction", "investment", "bridge", "shareholder"), func(f *Facility) *string { return &f.Type }),
+	need("type", extensible("construction", "investment", "bridge", "shareholder"),
+		func(f *Facility) *string { return &f.Type }),
 	need("currency", currency, func(f *Facility) *string { return &f.Currency }),
 	need("commitment", minor, func(f *Facility) *int64 { return &f.Commitment }),
 	need("revolving", boolean, func(f *Facility) *bool { return &f.Revolving }).
@@ -107,7 +108,8 @@ type FacilityEntry struct {
 	Value      int64
 }
 
-var facilityEntry = table("facilityEntry", "A movement of a loan: a drawdown, a repayment, or interest that is capitalised; its `id` is the entryId.",
+var facilityEntry = table("facilityEntry", "A movement of a loan: a drawdown, a repayment, or interest that is capitalised; "+
+	"its `id` is the entryId.",
 	need("facilityId", id, func(e *FacilityEntry) *string { return &e.FacilityID }),
 	need("kind", extensible("drawdown", "interest", "repayment"), func(e *FacilityEntry) *string { return &e.Kind }),
 	need("status", extensible("planned", "requested", "funded"), func(e *FacilityEntry) *string { return &e.Status }),

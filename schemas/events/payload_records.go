@@ -62,7 +62,8 @@ var intake = table("intake", "how the record came in",
 )
 
 var certifiedCode = accountingCode.and("certifiedCode",
-	optional(need("inherited", boolean, func(c *AccountingCode) *bool { return &c.Inherited }), func(c *AccountingCode) bool { return c.Inherited }).
+	optional(need("inherited", boolean, func(c *AccountingCode) *bool { return &c.Inherited }),
+		func(c *AccountingCode) bool { return c.Inherited }).
 		doc("taken over from the budget line"),
 )
 
@@ -91,8 +92,8 @@ type Record struct {
 	Intake           Intake
 }
 
-var record = table("record", "An invoice, or an accrual: cost that is expected before its invoice is there. All its money is in its own currency; "+
-	"a credit note is negative.",
+var record = table("record", "An invoice, or an accrual: cost that is expected before its invoice is there. "+
+	"All its money is in its own currency; a credit note is negative.",
 	need("projectId", id, func(r *Record) *string { return &r.ProjectID }),
 	need("source", extensible("invoice", "accrual"), func(r *Record) *string { return &r.Source }),
 	need("direction", extensible("in", "out"), func(r *Record) *string { return &r.Direction }),
@@ -135,7 +136,8 @@ func checkRecord(d *decoder, _ *Envelope, r *Record) {
 	}
 }
 
-// checkRecordAllocations checks the allocations against the net: they add up to it, and have amounts exactly when it is there.
+// checkRecordAllocations checks the allocations against the net: they add up to it, and have amounts exactly when it is
+// there.
 func checkRecordAllocations(d *decoder, r *Record) {
 	var high, low int64 // the sum is high * 2^32 + low: that of the longest message fits
 	for i, a := range r.Allocations {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// decoder walks over the text of one message. The first failure is kept, and with it every reading function returns at once; what
-// encloses the failing value adds its name on the way out, so that a good message pays nothing for paths.
+// decoder walks over the text of one message. It keeps the first failure, and every reading function then returns at
+// once; what encloses the failing value adds its name on the way out, so that paths cost nothing while all is well.
 type decoder struct {
 	text  string // the whole message; decoded strings are parts of it
 	at    int    // the next byte
@@ -26,14 +26,14 @@ func (d *decoder) failAt(member, rule string, args ...any) {
 	}
 }
 
-// noJSON refuses a message that breaks the grammar.
-func (d *decoder) noJSON(wanted string) {
+// notJSON refuses a message that breaks the grammar.
+func (d *decoder) notJSON(wanted string) {
 	if d.at >= len(d.text) {
-		d.fail("holds no complete JSON: it ends after %d bytes where %s should follow", len(d.text), wanted)
+		d.fail("is not complete JSON: the text ends after %d bytes, expected %s", len(d.text), wanted)
 		return
 	}
 	r, _ := utf8.DecodeRuneInString(d.text[d.at:])
-	d.fail("holds no JSON: at byte %d stands %q where %s should", d.at, r, wanted)
+	d.fail("is not JSON: byte %d is %q, expected %s", d.at, r, wanted)
 }
 
 // next is the byte at hand, 0 at the end.
@@ -63,7 +63,7 @@ func (d *decoder) longSpace() {
 	}
 }
 
-// more tells whether another element of an object or array follows, and steps over what separates it.
+// more reports whether another element of an object or array follows, and steps over what separates it.
 func (d *decoder) more(closing byte, first bool) bool {
 	if d.err != nil {
 		return false
@@ -80,20 +80,20 @@ func (d *decoder) more(closing byte, first bool) bool {
 		d.space()
 		return true
 	}
-	d.noJSON(fmt.Sprintf("a comma or %q", closing))
+	d.notJSON(fmt.Sprintf("a comma or %q", closing))
 	return false
 }
 
 // member reads the name of an object's member and stops at its value.
 func (d *decoder) member() (name string) {
 	if d.next() != '"' {
-		d.noJSON("the name of a member")
+		d.notJSON("the name of a member")
 		return ""
 	}
 	name = d.characters()
 	d.space()
 	if d.err == nil && d.next() != ':' {
-		d.noJSON("a colon")
+		d.notJSON("a colon")
 		return ""
 	}
 	d.at++
@@ -104,7 +104,7 @@ func (d *decoder) member() (name string) {
 // literal steps over null, true or false.
 func (d *decoder) literal(word string) bool {
 	if !strings.HasPrefix(d.text[d.at:], word) {
-		d.noJSON(word)
+		d.notJSON(word)
 		return false
 	}
 	d.at += len(word)
@@ -126,11 +126,11 @@ func (d *decoder) wrongType(want string) {
 		word := map[byte]string{'t': "true", 'f': "false", 'n': "null"}[c]
 		d.fail("must be %s, not %s", want, word)
 	default:
-		d.noJSON("a value")
+		d.notJSON("a value")
 	}
 }
 
-// ordinary marks the bytes that stand for themselves in a JSON string.
+// ordinary marks the bytes of a JSON string that neither end it nor are escaped.
 var ordinary = ordinaryBytes()
 
 func ordinaryBytes() (marks [256]bool) {
@@ -165,11 +165,11 @@ func (d *decoder) characters() string {
 			return d.unescaped(begin, i)
 		}
 		d.at = i
-		d.noJSON("an escaped control character")
+		d.notJSON("an escaped control character")
 		return ""
 	}
 	d.at = len(text)
-	d.noJSON("the closing quote of a string")
+	d.notJSON("the closing quote of a string")
 	return ""
 }
 
@@ -186,7 +186,7 @@ func (d *decoder) unescaped(begin, i int) string {
 			return out.String()
 		case c < ' ':
 			d.at = i
-			d.noJSON("an escaped control character")
+			d.notJSON("an escaped control character")
 			return ""
 		case c != '\\':
 			out.WriteByte(c)
@@ -214,22 +214,23 @@ func (d *decoder) unescaped(begin, i int) string {
 		case 'u':
 			r, n := escapedRune(d.text[i:])
 			if n == 0 {
-				d.noJSON("an escape of four hexadecimal digits that is a character")
+				d.notJSON("an escape of four hexadecimal digits that is a character")
 				return ""
 			}
 			out.WriteRune(r)
 			i += n
 		default:
-			d.noJSON("a known escape")
+			d.notJSON("a known escape")
 			return ""
 		}
 	}
 	d.at = len(d.text)
-	d.noJSON("the closing quote of a string")
+	d.notJSON("the closing quote of a string")
 	return ""
 }
 
-// escapedRune reads what follows \u: one escape, or the two of a surrogate pair. A lone half is no character: n is 0.
+// escapedRune reads what follows \u: one escape, or the two of a surrogate pair. n is 0 for half a pair, which is not a
+// character.
 func escapedRune(s string) (r rune, n int) {
 	r, ok := hex4(s)
 	if !ok {
@@ -278,7 +279,7 @@ func (d *decoder) number() string {
 	whole := d.digits()
 	if whole > 1 && d.text[d.at-whole] == '0' {
 		d.at -= whole - 1
-		d.noJSON("a number without leading zeros")
+		d.notJSON("a number without leading zeros")
 	}
 	if d.err == nil && d.next() == '.' {
 		d.at++
@@ -294,14 +295,14 @@ func (d *decoder) number() string {
 	return d.text[begin:d.at]
 }
 
-// digits steps over at least one digit and tells how many there are.
+// digits steps over at least one digit and returns how many there are.
 func (d *decoder) digits() (n int) {
 	for c := d.next(); c >= '0' && c <= '9'; c = d.next() {
 		d.at++
 		n++
 	}
 	if n == 0 && d.err == nil {
-		d.noJSON("a digit")
+		d.notJSON("a digit")
 	}
 	return n
 }
@@ -338,6 +339,6 @@ func (d *decoder) skip(depth int) {
 	case c == 'n':
 		d.literal("null")
 	default:
-		d.noJSON("a value")
+		d.notJSON("a value")
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"tallyhouse/schemas/jsonschema"
 )
 
-// Schema is the JSON Schema of a topic's messages, made from the same tables of members as Decode and complete in itself. It says all
-// that a schema can say; Decode refuses more, see docs/events.md#beside-the-schema. The error is ErrUnknownTopic for a topic that
-// carries no entity.
+// Schema is the JSON Schema of a topic's messages, made from the same tables of members as Decode and complete in
+// itself. It says all that a schema can say; Decode refuses more, see docs/events.md#beside-the-schema. The error is
+// ErrUnknownTopic for a topic that carries no entity.
 func Schema(topic Topic) (*jsonschema.Schema, error) {
 	c := codecs.of(topic)
 	if c == nil {

@@ -26,7 +26,7 @@ func schemaOf(t *testing.T, topic events.Topic) *jsonschema.Schema {
 	return schema
 }
 
-// schemaText is the schema as a file holds it.
+// schemaText is the schema as it is written.
 func schemaText(t *testing.T, topic events.Topic) []byte {
 	t.Helper()
 	text, err := json.MarshalIndent(schemaOf(t, topic), "", "  ")
@@ -105,7 +105,7 @@ func TestDecoderAndSchemaAgreeOnChangedMessages(t *testing.T) {
 		_, err := events.Decode(topic, m.Key(), value)
 		var invalid *events.Invalid
 		if err != nil && !errors.As(err, &invalid) {
-			t.Fatalf("%s: %v is no *Invalid", value, err)
+			t.Fatalf("%s: %v is not an *Invalid", value, err)
 		}
 		bySchema := validate(schema, value)
 		switch {
@@ -127,8 +127,8 @@ func besideSchema(topic events.Topic, err error) bool {
 	return false
 }
 
-// rulesBesideSchema are the refusals that docs/events.md lists beside the schema, each with a message that breaks the rule and its
-// nearest neighbour that doesn't.
+// rulesBesideSchema are the refusals of docs/events.md#beside-the-schema, each with a message that breaks the rule and
+// the nearest one that doesn't.
 var rulesBesideSchema = []struct {
 	topic          events.Topic
 	refusal        string // of the whole error
@@ -139,13 +139,15 @@ var rulesBesideSchema = []struct {
 		smallest(events.BudgetNodes, "N1").With("data.parentId", "N2")},
 	{events.Records, `^data.allocations add up to -?\d+, not to net -?\d+$`,
 		smallest(events.Records, "R1").With("data.allocations[1]", map[string]any{"nodeId": "N2", "net": 1}),
-		smallest(events.Records, "R1").With("data.allocations[1]", map[string]any{"nodeId": "N2", "net": 1}).With("data.net", 101)},
+		smallest(events.Records, "R1").With("data.allocations[1]",
+			map[string]any{"nodeId": "N2", "net": 1}).With("data.net", 101)},
 	{events.Records, `^data.allocations add up to more than an amount holds, not to net -?\d+$`,
 		smallest(events.Records, "R1").With("data.allocations", wrapping()).With("data.net", 0),
 		smallest(events.Records, "R1").With("data.allocations", wrapping()[:1]).With("data.net", 9007199254740991)},
 	{events.Records, `^data.allocations add up to 4294967396, not to net 100$`, // equal in the lower 32 bits
 		smallest(events.Records, "R1").With("data.allocations[1]", map[string]any{"net": 4294967296}),
-		smallest(events.Records, "R1").With("data.allocations[1]", map[string]any{"net": 4294967296}).With("data.allocations[2]", map[string]any{"net": -4294967296})},
+		smallest(events.Records, "R1").With("data.allocations[1]",
+			map[string]any{"net": 4294967296}).With("data.allocations[2]", map[string]any{"net": -4294967296})},
 	{events.Records, `^data.allocations\[\d+\].net is null, but data.net is not$`,
 		smallest(events.Records, "R1").With("data.allocations[0].net", nil),
 		smallest(events.Records, "R1").With("data.allocations", []any{})},
@@ -174,8 +176,10 @@ var rulesBesideSchema = []struct {
 		smallest(events.ForecastSnapshots, "S1").With("data.lines", []any{line("N1", nil), line("N2", "N3")}),
 		smallest(events.ForecastSnapshots, "S1").With("data.lines", []any{line("N2", "N1"), line("N1", nil)})},
 	{events.ForecastSnapshots, `^data.lines\[\d+\].parentId leads in a circle back to .*$`,
-		smallest(events.ForecastSnapshots, "S1").With("data.lines", []any{line("N1", nil), line("N2", "N3"), line("N3", "N4"), line("N4", "N2")}),
-		smallest(events.ForecastSnapshots, "S1").With("data.lines", []any{line("N1", nil), line("N2", "N3"), line("N3", "N4"), line("N4", "N1")})},
+		smallest(events.ForecastSnapshots, "S1").With("data.lines",
+			[]any{line("N1", nil), line("N2", "N3"), line("N3", "N4"), line("N4", "N2")}),
+		smallest(events.ForecastSnapshots, "S1").With("data.lines",
+			[]any{line("N1", nil), line("N2", "N3"), line("N3", "N4"), line("N4", "N1")})},
 	{events.ForecastSnapshots, `^data.lines\[\d+\].parentId leads in a circle back to .*$`,
 		smallest(events.ForecastSnapshots, "S1").With("data.lines", []any{line("N1", "N1")}),
 		smallest(events.ForecastSnapshots, "S1").With("data.lines", []any{line("N1", nil), line("N2", "N1"), line("N3", "N1")})},
@@ -201,7 +205,8 @@ func change(id string) map[string]any {
 }
 
 func line(node string, parent any) map[string]any {
-	return map[string]any{"nodeId": node, "parentId": parent, "level": "budget", "code": "1", "name": "", "budget": 0, "committed": 0, "pendingChanges": 0,
+	return map[string]any{"nodeId": node, "parentId": parent, "level": "budget", "code": "1", "name": "", "budget": 0,
+		"committed": 0, "pendingChanges": 0,
 		"uncommitted": 0, "uncommittedDefaulted": true, "invoiced": 0, "paid": 0}
 }
 
@@ -222,7 +227,8 @@ func TestRulesBesideTheSchemaRefuseAndTake(t *testing.T) {
 				t.Errorf("%s: the schema refuses %s: %v", r.refusal, m.Value(), err)
 			}
 		}
-		if _, err := events.Decode(r.topic, r.refused.Key(), r.refused.Value()); err == nil || !regexp.MustCompile(r.refusal).MatchString(err.Error()) {
+		if _, err := events.Decode(r.topic, r.refused.Key(),
+			r.refused.Value()); err == nil || !regexp.MustCompile(r.refusal).MatchString(err.Error()) {
 			t.Errorf("%s: Decode says %v", r.refusal, err)
 		}
 		if _, err := events.Decode(r.topic, r.taken.Key(), r.taken.Value()); err != nil {
@@ -244,18 +250,25 @@ func TestRulesOfTheSchemaRefuseAndTake(t *testing.T) {
 		{events.Facilities, "data.ipdEveryMonths", 0, 1, "data.ipdEveryMonths"},
 		{events.Facilities, "data.interestTreatment", "", "swapped", "data.interestTreatment"},
 		{events.Facilities, "data.dayCount", "ACT/ACT", "30/360", "data.dayCount"},
-		{events.LinePlans, "data.recurring", map[string]any{"everyMonths": 0, "from": "2026-01"}, map[string]any{"everyMonths": 1, "from": "2026-01"}, "data.recurring.everyMonths"},
-		{events.Leases, "data.indexation", map[string]any{"type": "fixed", "rateBp": "200", "firstOn": "2026-01-01", "everyMonths": 0},
-			map[string]any{"type": "fixed", "rateBp": "200", "firstOn": "2026-01-01", "everyMonths": 12}, "data.indexation.everyMonths"},
-		{events.Leases, "data.indexation", map[string]any{"type": "fixed", "firstOn": "2026-01-01", "everyMonths": 12}, map[string]any{"type": "none", "rateBp": nil}, "data.indexation.rateBp"},
+		{events.LinePlans, "data.recurring", map[string]any{"everyMonths": 0, "from": "2026-01"},
+			map[string]any{"everyMonths": 1, "from": "2026-01"}, "data.recurring.everyMonths"},
+		{events.Leases, "data.indexation", map[string]any{"type": "fixed", "rateBp": "200", "firstOn": "2026-01-01",
+			"everyMonths": 0},
+			map[string]any{"type": "fixed", "rateBp": "200", "firstOn": "2026-01-01",
+				"everyMonths": 12}, "data.indexation.everyMonths"},
+		{events.Leases, "data.indexation", map[string]any{"type": "fixed", "firstOn": "2026-01-01", "everyMonths": 12},
+			map[string]any{"type": "none", "rateBp": nil}, "data.indexation.rateBp"},
 		{events.Leases, "data.indexation", map[string]any{"type": "none", "rateBp": "200"}, nil, "data.indexation.rateBp"},
 		{events.FacilityEntries, "data.value", 0, 1, "data.value"},
 		{events.FacilityEntries, "data.kind", strings.Repeat("ä", 101), strings.Repeat("ä", 100), "data.kind"},
 		{events.BudgetRows, "data.kind", "Initial", "addendum", "data.kind"},
 		{events.BudgetRows, "data.amount.currency", "eur", "CHF", "data.amount.currency"},
-		{events.Contracts, "data.amendments", []any{map[string]any{"id": "A", "value": 1, "status": "draft", "currency": "EUR"}}, []any{change("A")}, "data.amendments[0].currency"},
-		{events.Memberships, "data.scope", map[string]any{"tenant": false}, map[string]any{"tenant": true, "projectId": nil}, "data.scope.tenant"},
-		{events.Memberships, "data.scope", map[string]any{"projectId": "P1", "workspaceId": "W1"}, map[string]any{"workspaceId": "W1"}, "data.scope"},
+		{events.Contracts, "data.amendments", []any{map[string]any{"id": "A", "value": 1, "status": "draft",
+			"currency": "EUR"}}, []any{change("A")}, "data.amendments[0].currency"},
+		{events.Memberships, "data.scope", map[string]any{"tenant": false},
+			map[string]any{"tenant": true, "projectId": nil}, "data.scope.tenant"},
+		{events.Memberships, "data.scope", map[string]any{"projectId": "P1", "workspaceId": "W1"},
+			map[string]any{"workspaceId": "W1"}, "data.scope"},
 		{events.Memberships, "data.scope", map[string]any{}, map[string]any{"projectId": "P1"}, "data.scope"},
 		{events.Keys, "data.prefix", "a_b", "a-b", "data.prefix"},
 		{events.Keys, "data.groups", []any{"amount"}, []any{}, "data.groups[0]"},

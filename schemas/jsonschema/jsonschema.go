@@ -1,5 +1,5 @@
-// Package jsonschema holds JSON Schemas (draft 2020-12) as values that are built, walked through and written: those of the change
-// events, and those in the OpenAPI document.
+// Package jsonschema holds JSON Schemas (draft 2020-12) as values that are built, walked through and written: those of
+// the change events, and those in the OpenAPI document.
 package jsonschema
 
 import (
@@ -84,7 +84,8 @@ type Definition struct {
 	Err    error // what is wrong with it; Definitions returns it
 }
 
-// Reference is a schema that refers to a definition below a path of its document, like #/$defs/. Definitions finds it there.
+// Reference is a schema that refers to a definition below a path of its document, like #/$defs/. Definitions finds it
+// there.
 func Reference(path string, d Definition) *Schema {
 	return &Schema{Ref: path + d.Name, definition: &d}
 }
@@ -100,8 +101,8 @@ func (s *Schema) Resolved() *Schema {
 	return s
 }
 
-// Definitions are all definitions that the schemas refer to, directly or through others, in the order in which they are met. It is an
-// error when two of one name differ, and when there is something wrong with one.
+// Definitions are all definitions that the schemas refer to, directly or through others, in the order in which they are
+// met. It is an error when two of one name differ, and when there is something wrong with one.
 func Definitions(schemas ...*Schema) (*Properties, error) {
 	found := &Properties{}
 	for _, s := range schemas {

@@ -20,10 +20,11 @@ func text(t *testing.T, v any) string {
 
 func TestNotNullUndoesOrNull(t *testing.T) {
 	for name, s := range map[string]*jsonschema.Schema{
-		"of one type":  {Type: "string", MaxLength: jsonschema.Number(3)},
-		"closed list":  {Enum: []string{"a", "b"}},
-		"constant":     {Const: true},
-		"a definition": jsonschema.Reference("#/$defs/", jsonschema.Definition{Name: "id", Schema: &jsonschema.Schema{Type: "string"}}),
+		"of one type": {Type: "string", MaxLength: jsonschema.Number(3)},
+		"closed list": {Enum: []string{"a", "b"}},
+		"constant":    {Const: true},
+		"a definition": jsonschema.Reference("#/$defs/", jsonschema.Definition{Name: "id",
+			Schema: &jsonschema.Schema{Type: "string"}}),
 	} {
 		if got, want := text(t, s.OrNull().NotNull()), text(t, s); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
@@ -41,8 +42,10 @@ func TestDefinitionsAreFoundWhereverASchemaRefersToThem(t *testing.T) {
 	id := define("id", &jsonschema.Schema{Type: "string"})
 	properties := &jsonschema.Properties{}
 	properties.Add("z", id.OrNull())
-	properties.Add("a", &jsonschema.Schema{Type: "array", Items: define("line", &jsonschema.Schema{OneOf: []*jsonschema.Schema{define("amount", &jsonschema.Schema{}), id}})})
-	whole := &jsonschema.Schema{Properties: properties, Else: &jsonschema.Schema{Not: define("none", &jsonschema.Schema{Type: "null"})}}
+	properties.Add("a", &jsonschema.Schema{Type: "array", Items: define("line",
+		&jsonschema.Schema{OneOf: []*jsonschema.Schema{define("amount", &jsonschema.Schema{}), id}})})
+	whole := &jsonschema.Schema{Properties: properties, Else: &jsonschema.Schema{Not: define("none",
+		&jsonschema.Schema{Type: "null"})}}
 
 	found, err := jsonschema.Definitions(whole)
 	if err != nil {

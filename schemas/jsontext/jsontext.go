@@ -1,10 +1,11 @@
-// Package jsontext writes JSON strings for everything that writes JSON without encoding/json: change events and answers of the API.
+// Package jsontext writes JSON strings for everything that writes JSON without encoding/json: change events and answers
+// of the API.
 package jsontext
 
 import "unicode/utf8"
 
-// AppendString appends s to b as a JSON string. It escapes what JSON demands and nothing else: the quote, the backslash and the
-// control characters, a newline as \n and the others as \u00XX. Bytes that are not UTF-8 become U+FFFD.
+// AppendString appends s to b as a JSON string. It escapes what JSON demands and nothing else: the quote, the backslash
+// and the control characters, a newline as \n and the others as \u00XX. Bytes that are not UTF-8 become U+FFFD.
 //
 // The output must not change: the content hashes of stored entities are computed from it (events.Event.ContentHash).
 func AppendString(b []byte, s string) []byte {

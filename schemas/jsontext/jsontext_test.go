@@ -9,7 +9,8 @@ import (
 
 // FuzzAppendString: what AppendString writes is read as what encoding/json writes for the same string.
 func FuzzAppendString(f *testing.F) {
-	for _, s := range []string{"", "a", `"\`, "\x00\x1f\x7f", "\b\f\n\r\t", "ä€😀", "\u2028\u2029\u202a", "a\xffb\xc3", "\xed\xa0\x80", "<&>", "\ufffd"} {
+	for _, s := range []string{"", "a", `"\`, "\x00\x1f\x7f", "\b\f\n\r\t", "ä€😀", "\u2028\u2029\u202a", "a\xffb\xc3",
+		"\xed\xa0\x80", "<&>", "\ufffd"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -1,8 +1,10 @@
-// Package mail runs a mail server inside the process that starts it: SMTP that accepts mail for every address, and IMAP with the one mailbox that all of it
-// is delivered to. It is for development: whoever reaches the SMTP port may send, and the password is no secret.
+// Package mail runs a mail server inside the process that starts it: SMTP that accepts mail for every address, and IMAP
+// with the one mailbox that all of it is delivered to. It is for development: whoever reaches the SMTP port may send,
+// and the password is no secret.
 //
-// Each mail is a file, on the disk before SMTP acknowledges it. At start the files are replayed into go-imap's memory server. Flags, folders and what else
-// a mail program changes last as long as the server: the mail intake gives the same records for a mail that it reads again.
+// Each mail is a file, on the disk before SMTP acknowledges it. At start the files are replayed into go-imap's memory
+// server. Flags, folders and what else a mail program changes last as long as the server: the mail intake gives the
+// same records for a mail that it reads again.
 package mail
 
 import (
@@ -136,7 +138,8 @@ func (s *Server) URL() string {
 // SMTP is where mail is sent to, host:port.
 func (s *Server) SMTP() string { return s.smtpAddr }
 
-// Stop ends both servers, giving mails that are being sent a moment to arrive. What SMTP acknowledged is stored. Later calls do nothing.
+// Stop ends both servers, giving mails that are being sent a moment to arrive. What SMTP acknowledged is stored. Later
+// calls do nothing.
 func (s *Server) Stop(ctx context.Context) error {
 	var err error
 	s.stop.Do(func() {
@@ -209,6 +212,26 @@ func (s *session) Select(name string, o *imap.SelectOptions) (*imap.SelectData, 
 	return data, err
 }
 
+// pollInterval is how soon a client in IDLE is told of new mail.
+const pollInterval = 20 * time.Millisecond
+
+// Idle tells of new mail. The memory server's own doesn't tell of what came after the command before and ahead of IDLE,
+// until something else comes.
+func (s *session) Idle(w *imapserver.UpdateWriter, stop <-chan struct{}) error {
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	for {
+		if err := s.Poll(w, true); err != nil {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-stop:
+			return nil
+		}
+	}
+}
+
 func newSMTP(spool *spool, log *slog.Logger) *smtp.Server {
 	var open atomic.Int64
 	s := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) {
@@ -260,7 +283,8 @@ func (d *delivery) Rcpt(to string, _ *smtp.RcptOptions) error {
 	return nil
 }
 
-// Data stores the mail, below trace fields as a delivering server writes them: only it knows the recipients that aren't in To.
+// Data stores the mail, below trace fields as a delivering server writes them: only it knows the recipients that aren't
+// in To.
 func (d *delivery) Data(r io.Reader) error {
 	raw, err := io.ReadAll(io.MultiReader(strings.NewReader(d.trace()), r))
 	if err != nil {
@@ -284,5 +308,6 @@ func (d *delivery) trace() string {
 	for _, to := range d.to {
 		fmt.Fprintf(&lines, "Delivered-To: %s\r\n", to)
 	}
+	fmt.Fprintf(&lines, "Received: by localhost with SMTP; %s\r\n", time.Now().Format(time.RFC1123Z))
 	return lines.String()
 }

@@ -70,7 +70,7 @@ func (r raw) document() (Document, error) {
 		}
 		return &fields.Text{Value: value, Evidence: fields.Evidence{Text: value, Rule: rule, Confidence: 1}}
 	}
-	rule := "embedded " + string(r.format)
+	rule := string(r.format) + " e-invoice"
 	if r.guideline == "" && r.format != UBL {
 		c.fault("no guideline id (BR-01)")
 	}
@@ -88,6 +88,8 @@ func (r raw) document() (Document, error) {
 	}
 	if r.kind == "" {
 		r.deviation(&c, "no type code (BR-04)")
+	} else if !invoiceType(r.kind) {
+		c.warn("type code %q is none of invoices (BR-CL-01)", r.kind)
 	}
 	if id := r.seller.vatID; id != "" && !countryPrefix.MatchString(id) {
 		r.deviation(&c, "seller VAT id %q begins with no country (BR-CO-09)", id)
@@ -181,6 +183,20 @@ func differs(total, base, more, less string) bool {
 	return want.Cmp(stated) != 0
 }
 
+// invoiceType reports whether a code of UNTDID 1001 is one that EN 16931 allows for
+// invoices and credit notes. 875, 876 and 877 are partial, partial final and final
+// construction invoices, 389 is what a buyer issues for the seller.
+func invoiceType(code string) bool {
+	switch code {
+	case "71", "80", "81", "82", "83", "84", "102", "130", "202", "203", "204", "211", "218", "219", "261", "262", "295",
+		"296", "308", "325", "326", "331", "380", "381", "382", "383", "384", "385", "386", "387", "388", "389", "390",
+		"393", "394", "395", "396", "420", "456", "457", "458", "471", "472", "473", "500", "501", "502", "503", "527",
+		"532", "553", "575", "623", "633", "751", "780", "817", "870", "875", "876", "877", "935":
+		return true
+	}
+	return false
+}
+
 // deviation is a fault by EN 16931; ZUGFeRD 1 did not demand it yet.
 func (r raw) deviation(c *checker, format string, args ...any) {
 	if r.format == ZUGFeRD {
@@ -256,10 +272,10 @@ func (r raw) checkItems(c *checker) {
 	}
 }
 
-// sign makes credit notes negative: type 381 states positive amounts.
+// sign makes credit notes negative: their types state positive amounts.
 func (r raw) sign(doc *Document) {
 	switch r.kind {
-	case "381", "261", "262", "296", "308", "420", "458", "532", "396", "83":
+	case "381", "81", "261", "262", "296", "308", "420", "458", "532", "396", "83":
 		for _, a := range []*fields.Amount{doc.Net, doc.Tax, doc.Gross} {
 			if a != nil && doc.Gross != nil && doc.Gross.Value >= 0 && a != doc.Gross {
 				a.Value = -a.Value

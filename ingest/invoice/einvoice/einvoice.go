@@ -1,5 +1,5 @@
-// Package einvoice reads the XML of electronic invoices that is embedded in
-// PDF/A-3 files: CII (ZUGFeRD 2, Factur-X, XRechnung), ZUGFeRD 1 and UBL Invoice
+// Package einvoice reads the XML of electronic invoices, embedded in PDF/A-3 files
+// or alone: CII (ZUGFeRD 2, Factur-X, XRechnung), ZUGFeRD 1 and UBL Invoice
 // and CreditNote. Values are exact; what contradicts itself is refused.
 package einvoice
 

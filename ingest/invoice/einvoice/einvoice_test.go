@@ -11,17 +11,31 @@ import (
 
 func TestTheThreeSyntaxesAreRead(t *testing.T) {
 	ubl := `<?xml version="1.0" encoding="UTF-8"?><Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2">
-<CustomizationID>urn:cen.eu:en16931:2017</CustomizationID><ID>U-7</ID><IssueDate>2026-03-01</IssueDate><DueDate>2026-03-31</DueDate>
+<CustomizationID>urn:cen.eu:en16931:2017</CustomizationID><ID>U-7</ID><IssueDate>2026-03-01</IssueDate>
+<DueDate>2026-03-31</DueDate>
 <InvoiceTypeCode>380</InvoiceTypeCode><DocumentCurrencyCode>EUR</DocumentCurrencyCode>
-<AccountingSupplierParty><Party><PartyTaxScheme><CompanyID>DE136695976</CompanyID><TaxScheme><ID>VAT</ID></TaxScheme></PartyTaxScheme><PartyLegalEntity><RegistrationName>Verkauf AG</RegistrationName></PartyLegalEntity></Party></AccountingSupplierParty>
-<TaxTotal><TaxAmount currencyID="EUR">19.00</TaxAmount><TaxSubtotal><TaxableAmount>100.00</TaxableAmount><TaxAmount>19.00</TaxAmount><TaxCategory><ID>S</ID><Percent>19</Percent></TaxCategory></TaxSubtotal></TaxTotal>
-<LegalMonetaryTotal><LineExtensionAmount>100.00</LineExtensionAmount><TaxExclusiveAmount>100.00</TaxExclusiveAmount><TaxInclusiveAmount>119.00</TaxInclusiveAmount><PayableAmount>119.00</PayableAmount></LegalMonetaryTotal>
-<InvoiceLine><LineExtensionAmount>100.00</LineExtensionAmount><Price><PriceAmount>100.00</PriceAmount></Price></InvoiceLine></Invoice>`
+<AccountingSupplierParty><Party><PartyTaxScheme><CompanyID>DE136695976</CompanyID><TaxScheme><ID>VAT</ID></TaxScheme>
+</PartyTaxScheme><PartyLegalEntity><RegistrationName>Verkauf AG</RegistrationName></PartyLegalEntity></Party>
+</AccountingSupplierParty>
+<TaxTotal><TaxAmount currencyID="EUR">19.00</TaxAmount><TaxSubtotal><TaxableAmount>100.00</TaxableAmount>
+<TaxAmount>19.00</TaxAmount><TaxCategory><ID>S</ID><Percent>19</Percent></TaxCategory></TaxSubtotal></TaxTotal>
+<LegalMonetaryTotal><LineExtensionAmount>100.00</LineExtensionAmount><TaxExclusiveAmount>100.00</TaxExclusiveAmount>
+<TaxInclusiveAmount>119.00</TaxInclusiveAmount><PayableAmount>119.00</PayableAmount></LegalMonetaryTotal>
+<InvoiceLine><LineExtensionAmount>100.00</LineExtensionAmount><Price><PriceAmount>100.00</PriceAmount></Price></InvoiceLine>
+</Invoice>`
 	zugferd := `<?xml version="1.0"?><x:CrossIndustryDocument xmlns:x="urn:ferd:CrossIndustryDocument:invoice:1p0">
-<SpecifiedExchangedDocumentContext><GuidelineSpecifiedDocumentContextParameter><ID>urn:ferd:comfort</ID></GuidelineSpecifiedDocumentContextParameter></SpecifiedExchangedDocumentContext>
-<HeaderExchangedDocument><ID>Z-1</ID><TypeCode>380</TypeCode><IssueDateTime><DateTimeString format="102">20140301</DateTimeString></IssueDateTime></HeaderExchangedDocument>
-<SpecifiedSupplyChainTradeTransaction><ApplicableSupplyChainTradeAgreement><SellerTradeParty><Name>Alt GmbH</Name><SpecifiedTaxRegistration><ID schemeID="FC">201/113/40209</ID></SpecifiedTaxRegistration></SellerTradeParty></ApplicableSupplyChainTradeAgreement>
-<ApplicableSupplyChainTradeSettlement><InvoiceCurrencyCode>EUR</InvoiceCurrencyCode><SpecifiedTradeSettlementMonetarySummation><LineTotalAmount>50.00</LineTotalAmount><TaxBasisTotalAmount>50.00</TaxBasisTotalAmount><TaxTotalAmount>9.50</TaxTotalAmount><GrandTotalAmount>59.50</GrandTotalAmount></SpecifiedTradeSettlementMonetarySummation></ApplicableSupplyChainTradeSettlement></SpecifiedSupplyChainTradeTransaction></x:CrossIndustryDocument>`
+<SpecifiedExchangedDocumentContext><GuidelineSpecifiedDocumentContextParameter><ID>urn:ferd:comfort</ID>
+</GuidelineSpecifiedDocumentContextParameter></SpecifiedExchangedDocumentContext>
+<HeaderExchangedDocument><ID>Z-1</ID><TypeCode>380</TypeCode><IssueDateTime>
+<DateTimeString format="102">20140301</DateTimeString></IssueDateTime></HeaderExchangedDocument>
+<SpecifiedSupplyChainTradeTransaction><ApplicableSupplyChainTradeAgreement><SellerTradeParty><Name>Alt GmbH</Name>
+<SpecifiedTaxRegistration><ID schemeID="FC">201/113/40209</ID></SpecifiedTaxRegistration></SellerTradeParty>
+</ApplicableSupplyChainTradeAgreement>
+<ApplicableSupplyChainTradeSettlement><InvoiceCurrencyCode>EUR</InvoiceCurrencyCode>
+<SpecifiedTradeSettlementMonetarySummation><LineTotalAmount>50.00</LineTotalAmount>
+<TaxBasisTotalAmount>50.00</TaxBasisTotalAmount><TaxTotalAmount>9.50</TaxTotalAmount>
+<GrandTotalAmount>59.50</GrandTotalAmount></SpecifiedTradeSettlementMonetarySummation></ApplicableSupplyChainTradeSettlement>
+</SpecifiedSupplyChainTradeTransaction></x:CrossIndustryDocument>`
 	cases := []struct {
 		name, xml, number, date, supplier, taxID string
 		format                                   einvoice.Format
@@ -54,13 +68,33 @@ func TestTheThreeSyntaxesAreRead(t *testing.T) {
 
 func TestCreditNotesAreNegative(t *testing.T) {
 	c := pdftest.SampleCII()
-	c.TypeCode = "381"
-	d, err := einvoice.Read(pdftest.CII(c))
-	if err != nil {
-		t.Fatal(err)
+	for _, code := range []string{"381", "81", "83", "261", "296", "532"} {
+		c.TypeCode = code
+		d, err := einvoice.Read(pdftest.CII(c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Net.Value != -1240000 || d.Tax.Value != -248000 || d.Gross.Value != -1488000 {
+			t.Errorf("type %s: sums %d %d %d, want them negative", code, d.Net.Value, d.Tax.Value, d.Gross.Value)
+		}
 	}
-	if d.Net.Value != -1240000 || d.Tax.Value != -248000 || d.Gross.Value != -1488000 {
-		t.Errorf("sums %d %d %d, want them negative", d.Net.Value, d.Tax.Value, d.Gross.Value)
+}
+
+// Given an e-invoice of a type that EN 16931 knows, construction invoices among
+// them, then its sums keep their sign and nothing is remarked.
+func TestInvoicesOfAllTypesAreRead(t *testing.T) {
+	for _, code := range []string{"380", "326", "384", "386", "389", "875", "876", "877"} {
+		c := pdftest.SampleCII()
+		c.TypeCode = code
+		d, err := einvoice.Read(pdftest.CII(c))
+		if err != nil || d.TypeCode != code || d.Net.Value != 1240000 || d.Gross.Value != 1488000 || len(d.Warnings) != 0 {
+			t.Errorf("type %s: %+v, %v", code, d, err)
+		}
+	}
+	c := pdftest.SampleCII()
+	c.TypeCode = "351"
+	if d, err := einvoice.Read(pdftest.CII(c)); err != nil || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0], "BR-CL-01") {
+		t.Errorf("type of no invoice: warnings %q, %v", d.Warnings, err)
 	}
 }
 

@@ -91,7 +91,8 @@ echo x > NEW && echo "leaked a file" >&2
 exit 1
 `
 
-// Given a scan and a tesseract that was taken over, then it sees the picture and the language data, and neither environment nor files.
+// Given a scan and a tesseract that was taken over, then it sees the picture and the language data, and neither
+// environment nor files.
 func TestTesseractSeesItsInputAndItsDataAlone(t *testing.T) {
 	t.Setenv("TALLYHOUSE_IMAP", "imaps://user:secret@mail.example")
 	dir := t.TempDir()

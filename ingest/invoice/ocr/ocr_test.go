@@ -130,7 +130,9 @@ func TestPicturesOfAllKindsAreUnpacked(t *testing.T) {
 		t.Fatal(err)
 	}
 	object := func(dict string, data []byte) []byte {
-		return []byte("%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pages /Kids [] >>\nendobj\n3 0 obj\n<< /Width 8 /Height 8 " + dict + " >>\nstream\n" + string(data) + "\nendstream\nendobj\ntrailer\n<< /Root 1 0 R >>\nstartxref\n0\n%%EOF")
+		return []byte("%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pages" +
+			" /Kids [] >>\nendobj\n3 0 obj\n<< /Width 8 /Height 8 " + dict + " >>\nstream\n" + string(data) + "\n" +
+			"endstream\nendobj\ntrailer\n<< /Root 1 0 R >>\nstartxref\n0\n%%EOF")
 	}
 	half := func(white, black byte, n int) []byte {
 		return append(bytes.Repeat([]byte{white}, n), bytes.Repeat([]byte{black}, n)...)
@@ -168,7 +170,9 @@ func FuzzPicture(f *testing.F) {
 	f.Add("/ColorSpace [/Indexed /DeviceRGB 1 <00>] /BitsPerComponent 4", []byte{1, 2})
 	f.Fuzz(func(t *testing.T, dict string, data []byte) {
 		file, err := pdf.Open(context.Background(),
-			[]byte("%PDF-1.4\n1 0 obj\n<< /Pages 2 0 R /Type /Catalog >>\nendobj\n2 0 obj\n<< >>\nendobj\n3 0 obj\n<< /Width 8 /Height 8 "+dict+" >>\nstream\n"+string(data)+"\nendstream\nendobj\ntrailer\n<< /Root 1 0 R >>\nstartxref\n0\n%%EOF"), pdf.NewBudget(1<<20, 10_000))
+			[]byte("%PDF-1.4\n1 0 obj\n<< /Pages 2 0 R /Type /Catalog >>\nendobj\n2 0 obj\n<< >>\nendobj\n3 0 obj\n<<"+
+				" /Width 8 /Height 8 "+dict+" >>\nstream\n"+string(data)+"\nendstream\nendobj\ntrailer\n<<"+
+				" /Root 1 0 R >>\nstartxref\n0\n%%EOF"), pdf.NewBudget(1<<20, 10_000))
 		if err != nil {
 			return
 		}

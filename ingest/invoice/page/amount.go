@@ -219,6 +219,21 @@ func (v *vocabulary) addSurroundings(a *amount, s []rune) {
 	if negative {
 		a.value = -a.value
 	}
+	// "PHP 8 developers", "2 CAD stations": no sums of money.
+	if a.currency != "" && a.decimals == 0 && !a.grouped && !unmistakable(a.currency) && wordFollows(s[a.end:]) &&
+		strings.Contains(string(s[a.start:a.end]), a.currency) {
+		a.currency = ""
+	}
+}
+
+// wordFollows reports whether a text goes on with a word or another number.
+func wordFollows(s []rune) bool {
+	for _, c := range s {
+		if c != ' ' {
+			return isLetterOrDigit(c)
+		}
+	}
+	return false
 }
 
 // unitAt reports whether a unit of measure stands at s[i].

@@ -2,6 +2,7 @@ package page
 
 import (
 	"regexp"
+	"strings"
 
 	"tallyhouse/ingest/invoice/fields"
 )
@@ -9,8 +10,9 @@ import (
 var usDollar = regexp.MustCompile(`\bUSD\b|US\$`)
 
 // currency reads the invoice's currency: named by a label, else the one its
-// sums carry, else the only one printed.
-func (s *sheet) currency(all []sum, gross *sum) *fields.Text {
+// sums carry, else the one printed most, home rather than others. home is the
+// currency of the supplier's country.
+func (s *sheet) currency(all []sum, gross *sum, home string) *fields.Text {
 	for _, row := range s.rows {
 		for _, it := range row {
 			loc := s.currencyLabel.FindStringIndex(it.folded)
@@ -50,9 +52,12 @@ func (s *sheet) currency(all []sum, gross *sum) *fields.Text {
 				vote(a.currency, it, 3)
 			}
 			if len(it.amounts) == 0 && len(it.runes) < 60 {
-				vote(currencyIn(it.runes), it, 1)
+				vote(s.namedCurrency(it), it, 1)
 			}
 		}
+	}
+	if votes[home] > 0 {
+		votes[home]++
 	}
 	best, second := "", 0
 	for code, n := range votes {
@@ -106,17 +111,22 @@ func currencyOf(country string) string {
 
 // homeCurrency is the currency of the country of a certain VAT id.
 func (s *sheet) homeCurrency(taxID *fields.Text, at *item) *fields.Text {
-	if taxID == nil || taxID.Confidence < fields.Certain || len(taxID.Value) < 9 {
-		return nil
-	}
-	if valid, _ := checkVAT(taxID.Value); !valid {
-		return nil
-	}
-	code := currencyOf(taxID.Value[:2])
+	code := countryCurrency(taxID)
 	if code == "" {
 		return nil
 	}
 	return &fields.Text{Value: code, Evidence: s.evidence(at, "currency of the supplier's country", 0.85)}
+}
+
+// countryCurrency is the currency of the country of a certain VAT id, else empty.
+func countryCurrency(taxID *fields.Text) string {
+	if taxID == nil || taxID.Confidence < fields.Certain || len(taxID.Value) < 9 {
+		return ""
+	}
+	if valid, _ := checkVAT(taxID.Value); !valid {
+		return ""
+	}
+	return currencyOf(taxID.Value[:2])
 }
 
 // currencyBeside looks at the total itself, its row, and its column's heading.
@@ -125,9 +135,43 @@ func (s *sheet) currencyBeside(g *sum) string {
 		return g.amount.currency
 	}
 	for _, it := range s.rows[g.item.row] {
-		if code := currencyIn(it.runes); code != "" {
+		if code := s.printedCurrency(it); code != "" {
 			return code
 		}
+	}
+	return ""
+}
+
+// printedCurrency is the currency that an item names or an amount in it carries.
+func (s *sheet) printedCurrency(it *item) string {
+	for _, a := range it.amounts {
+		if a.currency != "" {
+			return a.currency
+		}
+	}
+	return s.namedCurrency(it)
+}
+
+// namedCurrency is the currency that an item names outside of its amounts: by a
+// symbol, or by a code that stands alone, in a label, or behind "in". A code in
+// other words is none: "BALLPOINT PEN", "CAD drawings", "TRY OUT".
+func (s *sheet) namedCurrency(it *item) string {
+	code, at, n := findCurrency(it.runes)
+	if code == "" || string(it.runes[at:at+n]) != code {
+		return code
+	}
+	before := strings.TrimRight(it.folded[:at], " (:[-")
+	behind := strings.Trim(it.folded[at+n:], " ):].,-")
+	if behind != "" && !unmistakable(code) {
+		return ""
+	}
+	rest := strings.TrimSpace(before + " " + behind)
+	role, _ := s.roleOf(rest)
+	switch {
+	case rest == "", role != roleNone, s.itemHeading.MatchString(rest), s.currencyLabel.MatchString(rest):
+		return code
+	case unmistakable(code) && s.inCurrency.MatchString(before):
+		return code
 	}
 	return ""
 }
@@ -139,9 +183,11 @@ func (s *sheet) dollar(code string) string {
 	}
 	for _, row := range s.rows {
 		for _, it := range row {
-			switch c := currencyIn(it.runes); c {
-			case "CAD", "AUD", "NZD", "SGD", "HKD", "USD":
-				if symbol := string(it.runes); c != "USD" || usDollar.MatchString(symbol) {
+			switch c := s.printedCurrency(it); c {
+			case "CAD", "AUD", "NZD", "SGD", "HKD":
+				return c
+			case "USD":
+				if usDollar.MatchString(it.text()) {
 					return c
 				}
 			}

@@ -17,6 +17,16 @@ func isCurrency(word string) bool {
 	return false
 }
 
+// unmistakable reports whether a code is hardly ever a word or another abbreviation.
+// CAD, PEN, PHP, TRY and others are.
+func unmistakable(code string) bool {
+	switch code {
+	case "EUR", "USD", "GBP", "CHF", "PLN", "CZK", "HUF", "NOK", "DKK", "BGN", "HRK", "RSD":
+		return true
+	}
+	return false
+}
+
 // currencyWords are spellings other than codes.
 var currencyWords = []struct{ text, code string }{
 	{"US$", "USD"}, {"A$", "AUD"}, {"C$", "CAD"}, {"NZ$", "NZD"}, {"HK$", "HKD"}, {"S$", "SGD"}, {"R$", "BRL"},
@@ -72,6 +82,13 @@ func currencyEndsAt(s []rune, end int) bool {
 
 // currencyIn returns the first currency code or symbol in s.
 func currencyIn(s []rune) string {
+	code, _, _ := findCurrency(s)
+	return code
+}
+
+// findCurrency returns the first currency code or symbol in s, where it stands
+// and its length.
+func findCurrency(s []rune) (code string, at, length int) {
 	for i := range s {
 		if i > 0 && unicode.IsLetter(s[i]) && (unicode.IsLetter(s[i-1]) || isDigit(s[i-1]) && s[i] == 'e') {
 			continue
@@ -80,8 +97,8 @@ func currencyIn(s []rune) string {
 			if strings.HasPrefix(string(s[i:]), "Fr.") && (i+n >= len(s) || !isDigit(s[min(i+n+1, len(s)-1)])) {
 				continue // "Fr." is also Friday and Mrs.
 			}
-			return code
+			return code, i, n
 		}
 	}
-	return ""
+	return "", 0, 0
 }

@@ -56,7 +56,7 @@ func (r *Reader) Read(doc text.Document, own Own) (Kind, fields.Invoice) {
 	out := fields.Invoice{
 		Number: number, Date: date, DueDate: s.due(date, day), SupplierTaxID: taxID,
 		SupplierName: s.supplier(own, buyers, idAt),
-		Currency:     s.currency(all, t.gross),
+		Currency:     s.currency(all, t.gross, countryCurrency(taxID)),
 	}
 	if out.Currency == nil {
 		out.Currency = s.homeCurrency(taxID, idAt)

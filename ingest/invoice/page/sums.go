@@ -147,7 +147,14 @@ func (s *sheet) moneyRight(it *item, a amount) int {
 
 var currencyNames = regexp.MustCompile(`\b(?:eur|euros?|usd|gbp|chf|pln|czk|huf|sek|nok|dkk|inr|fr|sfr|rs|zl)\b\.?|[$~]`)
 
-func withoutCurrency(folded string) string { return currencyNames.ReplaceAllString(folded, " ") }
+// withoutCurrency is a folded text without the names of currencies; rare codes
+// are words, too, unless they stand alone.
+func withoutCurrency(folded string) string {
+	if isCurrency(strings.ToUpper(strings.Trim(folded, " .:()"))) {
+		return ""
+	}
+	return currencyNames.ReplaceAllString(folded, " ")
+}
 
 func hasLetters(s string) bool {
 	for i := range len(s) {

@@ -44,7 +44,7 @@ type vocabulary struct {
 	anyTax, taxFollows, containedBefore, containedAfter, noTax *words.Pattern
 	zeroRate                                                   *words.Pattern
 	itemHeading                                                *words.Pattern
-	currencyLabel                                              *words.Pattern
+	currencyLabel, inCurrency                                  *words.Pattern
 	units                                                      map[string]bool
 
 	// Seller and buyer.
@@ -214,6 +214,7 @@ func (v *vocabulary) addSums(w *words.Words) {
 	v.zeroRate = w.Compile(`(?:^|[^\d.,])0(?:[.,]0+)? ?%`)
 	v.itemHeading = w.Any("item heading")
 	v.currencyLabel = w.Compile(`^<currency>`)
+	v.inCurrency = w.Compile(`<in currency>$`)
 	v.units = map[string]bool{}
 	for _, unit := range w.Entries("units") {
 		v.units[foldText(unit)] = true

@@ -78,7 +78,10 @@ func TestUnusableFilesAreRefusedWithAReason(t *testing.T) {
 		{"header and noise", append([]byte("%PDF-1.4\n"), bytes.Repeat([]byte{0x93, 0x11, 0xFE}, 400)...), pdf.ErrBroken},
 		{"no catalog", []byte("%PDF-1.4\n1 0 obj\n<< /Type /Font >>\nendobj\nstartxref\n0\n%%EOF"), pdf.ErrBroken},
 		{"nested arrays", nested(900_000), pdf.ErrBroken},
-		{"password", []byte("%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pages /Kids [] /Count 0 >>\nendobj\n3 0 obj\n<< /Filter /Standard /V 2 /R 3 /Length 128 /P -4 /O (" + strings.Repeat("o", 32) + ") /U (" + strings.Repeat("u", 32) + ") >>\nendobj\ntrailer\n<< /Root 1 0 R /Encrypt 3 0 R /ID [(x) (x)] >>\nstartxref\n0\n%%EOF"), pdf.ErrEncrypted},
+		{"password", []byte("%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pages" +
+			" /Kids [] /Count 0 >>\nendobj\n3 0 obj\n<< /Filter /Standard /V 2 /R 3 /Length 128 /P -4" +
+			" /O (" + strings.Repeat("o", 32) + ") /U (" + strings.Repeat("u", 32) + ") >>\nendobj\ntrailer\n<<" +
+			" /Root 1 0 R /Encrypt 3 0 R /ID [(x) (x)] >>\nstartxref\n0\n%%EOF"), pdf.ErrEncrypted},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -37,18 +37,25 @@ func (m matrix) after(n matrix) matrix {
 type mark struct {
 	text             string
 	x, y, endX, endY float64
+	midX, midY       float64
 	size             float64
+	invisible        bool // shown by a rendering mode without ink
 }
 
 type textState struct {
 	font                                *font
 	size, charSpace, wordSpace, leading float64
 	scale, rise                         float64
+	mode                                int // how glyphs are rendered (Tr)
 }
 
 type graphicsState struct {
-	ctm  matrix
-	text textState
+	ctm                                matrix
+	text                               textState
+	clip                               clip
+	fill, stroke                       paint
+	fillAlpha, strokeAlpha, groupAlpha float64
+	blended, masked                    bool // other than painted over what is below; by a soft mask
 }
 
 // interpreter runs content streams and collects the glyphs they show.
@@ -60,24 +67,43 @@ type interpreter struct {
 	// unmapped counts glyphs whose character no table gives.
 	unmapped int
 	pictures []Picture
+	// unseen counts figures that nobody sees.
+	unseen int
+
+	// Of the page: its box, the areas painted so far, whether they are too many,
+	// and the part of it that pictures cover.
+	paper    box
+	areas    []area
+	crowded  bool
+	pictured float64
+	path     path
+
+	layersOff map[pdf.Ref]bool
+	off       int // levels of marked content that are switched off
 
 	state      graphicsState
 	stack      []graphicsState
 	tm, line   matrix
-	replaced   []replacement
+	levels     []level
 	formsAbove map[pdf.Ref]bool
 }
 
-// replacement is a marked-content level; actual replaces its glyphs' text.
-type replacement struct {
-	actual string
-	active bool
-	shown  bool
+// level is a level of marked content. If it is replaced, actual stands for the
+// text of its glyphs.
+type level struct {
+	actual   string
+	replaced bool
+	shown    bool // actual was given out
+	off      bool // it is optional content that is switched off
 }
 
 func (in *interpreter) page(ctx context.Context, p pdf.Page) error {
-	in.state = graphicsState{ctm: identity, text: textState{scale: 1}}
-	in.stack, in.replaced, in.formsAbove = in.stack[:0], in.replaced[:0], map[pdf.Ref]bool{}
+	in.paper = identity.boxOf(p.MediaBox[0], p.MediaBox[1], p.MediaBox[2], p.MediaBox[3])
+	black := paint{space: spaceGray, color: gray(0)}
+	in.state = graphicsState{ctm: identity, text: textState{scale: 1}, clip: clip{box: in.paper, exact: true},
+		fill: black, stroke: black, fillAlpha: 1, strokeAlpha: 1, groupAlpha: 1}
+	in.stack, in.levels, in.formsAbove = in.stack[:0], in.levels[:0], map[pdf.Ref]bool{}
+	in.areas, in.crowded, in.pictured, in.path, in.off = in.areas[:0], false, 0, path{}, 0
 	parts, err := in.file.Content(p, maxContent)
 	if err != nil {
 		return fmt.Errorf("unpacking content: %w", err)
@@ -89,7 +115,7 @@ func (in *interpreter) page(ctx context.Context, p pdf.Page) error {
 			return err
 		}
 	}
-	return nil
+	return in.dropUnseen(ctx)
 }
 
 func (in *interpreter) run(ctx context.Context, content []byte, resources pdf.Dict, depth int) error {
@@ -117,12 +143,15 @@ func (in *interpreter) run(ctx context.Context, content []byte, resources pdf.Di
 		switch op {
 		case "ID":
 			l.SkipInlineImage()
+			in.addArea(area{box: in.state.ctm.boxOf(0, 0, 1, 1)})
 		case "Do":
 			if err := in.object(ctx, operands, resources, depth); err != nil {
 				return err
 			}
 		default:
-			in.operator(op, operands, resources)
+			if !in.paintOperator(op, operands, resources) {
+				in.operator(op, operands, resources)
+			}
 		}
 		if len(in.marks) > maxGlyphs {
 			return fmt.Errorf("interpreting content: %d glyphs: %w", len(in.marks), pdf.ErrBudget)
@@ -169,10 +198,10 @@ func (in *interpreter) operator(op pdf.Keyword, args []pdf.Object, resources pdf
 		}
 	case "gs":
 		if name, ok := first(args).(pdf.Name); ok {
-			if f := in.file.Array(in.file.Dict(in.file.Dict(resources["ExtGState"])[name])["Font"]); len(f) == 2 {
-				t.font, t.size = in.loadFont(f[0]), in.file.Float(f[1], t.size)
-			}
+			in.setState(in.file.Dict(in.file.Dict(resources["ExtGState"])[name]))
 		}
+	case "Tr":
+		t.mode = int(n(0))
 	case "Tc":
 		t.charSpace = n(0)
 	case "Tw":
@@ -212,12 +241,12 @@ func (in *interpreter) operator(op pdf.Keyword, args []pdf.Object, resources pdf
 			}
 		}
 	case "BMC":
-		in.begin(nil)
+		in.begin(nil, nil, resources)
 	case "BDC":
 		if len(args) >= 2 {
-			in.begin(in.properties(args[1], resources))
+			in.begin(args[0], args[1], resources)
 		} else {
-			in.begin(nil)
+			in.begin(nil, nil, resources)
 		}
 	case "EMC":
 		in.end()
@@ -240,40 +269,45 @@ func (in *interpreter) advance(x float64) {
 	in.tm = matrix{1, 0, 0, 1, x, 0}.after(in.tm)
 }
 
-func (in *interpreter) properties(o pdf.Object, resources pdf.Dict) pdf.Dict {
-	if name, ok := o.(pdf.Name); ok {
-		return in.file.Dict(in.file.Dict(resources["Properties"])[name])
-	}
-	return in.file.Dict(o)
-}
-
-func (in *interpreter) begin(properties pdf.Dict) {
-	if len(in.replaced) >= maxStateDepth {
+// begin opens a level of marked content with its properties, which may be named.
+func (in *interpreter) begin(tag, properties pdf.Object, resources pdf.Dict) {
+	if len(in.levels) >= maxStateDepth {
 		return
 	}
-	r := replacement{}
-	if s, ok := in.file.Resolve(properties["ActualText"]).(pdf.String); ok {
-		r = replacement{actual: pdf.Text(s), active: true}
+	if name, ok := properties.(pdf.Name); ok {
+		properties = in.file.Dict(resources["Properties"])[name]
 	}
-	in.replaced = append(in.replaced, r)
+	l := level{off: tag == pdf.Name("OC") && in.switchedOff(properties)}
+	if s, ok := in.file.Resolve(in.file.Dict(properties)["ActualText"]).(pdf.String); ok {
+		l.actual, l.replaced = pdf.Text(s), true
+	}
+	if l.off {
+		in.off++
+	}
+	in.levels = append(in.levels, l)
 }
 
 func (in *interpreter) end() {
-	if k := len(in.replaced); k > 0 {
-		in.replaced = in.replaced[:k-1]
+	k := len(in.levels)
+	if k == 0 {
+		return
 	}
+	if in.levels[k-1].off {
+		in.off--
+	}
+	in.levels = in.levels[:k-1]
 }
 
 // replace gives the text to record for a glyph under /ActualText: the whole of
 // it at the first glyph, nothing at the others.
 func (in *interpreter) replace(text string) string {
-	for i := range in.replaced {
-		if r := &in.replaced[i]; r.active {
-			if r.shown {
+	for i := range in.levels {
+		if l := &in.levels[i]; l.replaced {
+			if l.shown {
 				return ""
 			}
-			r.shown = true
-			return r.actual
+			l.shown = true
+			return l.actual
 		}
 	}
 	return text
@@ -295,11 +329,18 @@ func (in *interpreter) show(s string) {
 			in.unmapped++
 		}
 		if text != "" && len(in.marks) <= maxGlyphs {
-			in.marks = append(in.marks, mark{
+			m := mark{
 				text: text, x: at[4], y: at[5],
 				endX: at[4] + g.width*at[0], endY: at[5] + g.width*at[1],
-				size: math.Hypot(at[2], at[3]),
-			})
+				size: math.Hypot(at[2], at[3]), invisible: t.mode%4 == 3,
+			}
+			// Letters and figures reach about that far above their baseline.
+			m.midX, m.midY = (m.x+m.endX)/2+0.3*at[2], (m.y+m.endY)/2+0.3*at[3]
+			if in.seen(m.midX, m.midY, m.size) {
+				in.marks = append(in.marks, m)
+			} else {
+				in.unseen += figures(text)
+			}
 		}
 		in.advance(width * t.scale)
 	})
@@ -337,8 +378,13 @@ func (in *interpreter) object(ctx context.Context, args []pdf.Object, resources 
 	if s == nil {
 		return nil
 	}
+	if s.Dict["OC"] != nil && in.switchedOff(s.Dict["OC"]) {
+		in.off++
+		defer func() { in.off-- }()
+	}
 	if in.file.Name(s.Dict["Subtype"]) == "Image" {
-		if len(in.pictures) < maxPictures {
+		in.addPicture(s.Dict)
+		if len(in.pictures) < maxPictures && !in.hidden() {
 			in.pictures = append(in.pictures, Picture{Stream: s, Matrix: in.state.ctm})
 		}
 		return nil
@@ -354,7 +400,7 @@ func (in *interpreter) object(ctx context.Context, args []pdf.Object, resources 
 	if own == nil {
 		own = resources
 	}
-	saved, stack := in.state, len(in.stack)
+	saved, stack, levels := in.state, len(in.stack), len(in.levels)
 	if m := in.file.Array(s.Dict["Matrix"]); len(m) == 6 {
 		var form matrix
 		for i := range m {
@@ -362,9 +408,22 @@ func (in *interpreter) object(ctx context.Context, args []pdf.Object, resources 
 		}
 		in.state.ctm = form.after(in.state.ctm)
 	}
+	if b := in.file.Array(s.Dict["BBox"]); len(b) == 4 {
+		inside := in.state.ctm.boxOf(in.file.Float(b[0], 0), in.file.Float(b[1], 0), in.file.Float(b[2], 0),
+			in.file.Float(b[3], 0))
+		in.state.clip = in.state.clip.within(inside, in.state.ctm.upright())
+	}
+	if s.Dict["Group"] != nil {
+		// A group is painted as a whole in the state outside, and begins anew inside.
+		st := &in.state
+		st.groupAlpha, st.fillAlpha, st.strokeAlpha = st.groupAlpha*st.fillAlpha, 1, 1
+	}
 	in.formsAbove[s.ID()] = true
 	err = in.run(ctx, content, own, depth+1)
 	delete(in.formsAbove, s.ID())
 	in.state, in.stack = saved, in.stack[:min(stack, len(in.stack))]
+	for len(in.levels) > levels {
+		in.end() // the form left it open
+	}
 	return err
 }

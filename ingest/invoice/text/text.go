@@ -33,12 +33,15 @@ type Document struct {
 	// Glyphs counts the characters read, Unmapped those shown by fonts that do
 	// not say what characters they are.
 	Glyphs, Unmapped int
+	// Unseen counts the figures, 0 to 9, that were left out because nobody sees
+	// them on the page.
+	Unseen int
 }
 
 // Read reads the text of the given pages. On an error the pages read so far
 // are returned with it.
 func Read(ctx context.Context, f *pdf.File, budget *pdf.Budget, pages []pdf.Page) (Document, error) {
-	in := &interpreter{file: f, budget: budget, fonts: map[pdf.Ref]*font{}}
+	in := &interpreter{file: f, budget: budget, fonts: map[pdf.Ref]*font{}, layersOff: layersOff(f)}
 	var doc Document
 	for i, p := range pages {
 		in.marks, in.pictures = in.marks[:0], nil
@@ -56,7 +59,7 @@ func Read(ctx context.Context, f *pdf.File, budget *pdf.Budget, pages []pdf.Page
 		}
 		doc.Pages = append(doc.Pages, page)
 	}
-	doc.Unmapped = in.unmapped
+	doc.Unmapped, doc.Unseen = in.unmapped, in.unseen
 	return doc, nil
 }
 

@@ -59,7 +59,8 @@ func TestWordsCellsAndLinesFollowTheirPlace(t *testing.T) {
 
 // page wraps a content stream and resources into a file.
 func page(content, resources, rest string, rotate int) []byte {
-	return fmt.Appendf(nil, "%%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pages /Kids [3 0 R] >>\nendobj\n"+
+	return fmt.Appendf(nil, "%%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pages"+
+		" /Kids [3 0 R] >>\nendobj\n"+
 		"3 0 obj\n<< /Type /Page /MediaBox [0 0 600 800] /Rotate %d /Resources << %s >> /Contents 4 0 R >>\nendobj\n"+
 		"4 0 obj\n<< /Length %d >>\nstream\n%s\nendstream\nendobj\n%s\ntrailer\n<< /Root 1 0 R >>\nstartxref\n0\n%%%%EOF", rotate,
 		resources, len(content), content, rest)
@@ -82,15 +83,18 @@ func TestContentIsInterpreted(t *testing.T) {
 		{name: "actual text", content: "/Span << /ActualText <FEFF20AC> >> BDC BT /F1 10 Tf 50 700 Td (xyz) Tj ET EMC",
 			resources: helvetica, want: "€"},
 		{name: "form", content: "q 1 0 0 1 0 100 cm /X Do Q", resources: helvetica + " /XObject << /X 5 0 R >>",
-			rest: "5 0 obj\n<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Length 43 >>\nstream\nBT /F1 10 Tf 50 50 Td (in a form) Tj ET /X Do\nendstream\nendobj", want: "in a form"},
+			rest: "5 0 obj\n<< /Type /XObject /Subtype /Form /BBox [0 0 600 800] /Length 43 >>\nstream\nBT" +
+				" /F1 10 Tf 50 50 Td (in a form) Tj ET /X Do\nendstream\nendobj", want: "in a form"},
 		{name: "inline image", content: "BI /W 2 /H 2 /BPC 8 /CS /G ID \x01EI\x02 EI BT /F1 10 Tf 50 700 Td (after) Tj ET",
 			resources: helvetica, want: "after"},
 		{name: "differences", content: "BT /F1 10 Tf 50 700 Td (\\001\\002) Tj ET",
 			resources: "/Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Foo /Encoding << /Differences [1 /Euro /uni00DF] >> >> >>",
 			want:      "€ß"},
 		{name: "composite font", content: "BT /F1 10 Tf 50 700 Td <000100020003> Tj ET",
-			resources: "/Font << /F1 << /Type /Font /Subtype /Type0 /Encoding /Identity-H /ToUnicode 5 0 R /DescendantFonts [<< /Type /Font /Subtype /CIDFontType2 /DW 500 /W [1 [600 600] 3 3 2000] >>] >> >>",
-			rest:      "5 0 obj\n<< /Length 119 >>\nstream\n1 begincodespacerange <0000> <FFFF> endcodespacerange 1 beginbfrange <0001> <0003> <0041> endbfrange\nendstream\nendobj", want: "ABC"},
+			resources: "/Font << /F1 << /Type /Font /Subtype /Type0 /Encoding /Identity-H /ToUnicode 5 0 R" +
+				" /DescendantFonts [<< /Type /Font /Subtype /CIDFontType2 /DW 500 /W [1 [600 600] 3 3 2000] >>] >> >>",
+			rest: "5 0 obj\n<< /Length 119 >>\nstream\n" +
+				"1 begincodespacerange <0000> <FFFF> endcodespacerange 1 beginbfrange <0001> <0003> <0041> endbfrange\nendstream\nendobj", want: "ABC"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -104,7 +108,8 @@ func TestContentIsInterpreted(t *testing.T) {
 
 func TestFontsWithoutAnyMappingAreCounted(t *testing.T) {
 	doc := read(t, page("BT /F1 10 Tf 50 700 Td <00010002> Tj ET",
-		"/Font << /F1 << /Type /Font /Subtype /Type0 /Encoding /Identity-H /DescendantFonts [<< /Type /Font /Subtype /CIDFontType2 >>] >> >>", "", 0))
+		"/Font << /F1 << /Type /Font /Subtype /Type0 /Encoding /Identity-H /DescendantFonts [<< /Type /Font /Subtype"+
+			" /CIDFontType2 >>] >> >>", "", 0))
 	if doc.Glyphs != 0 || doc.Unmapped != 2 {
 		t.Errorf("%d glyphs, %d unmapped, want 0 and 2", doc.Glyphs, doc.Unmapped)
 	}
@@ -136,6 +141,8 @@ func TestEndlessOperandsAreBounded(t *testing.T) {
 func FuzzContent(f *testing.F) {
 	f.Add([]byte("BT /F1 10 Tf 50 700 Td [(Rech) -20 (nung)] TJ ET"))
 	f.Add([]byte("/Span << /ActualText (x) >> BDC q 1 0 0 1 0 0 cm /X Do Q EMC BI /W 1 ID x EI"))
+	f.Add([]byte("q 40 690 m 9 9 9 9 1 1 c h 40 690 100 30 re W* f Q 1 0 0 rg /Cs cs .5 scn /G gs 7 Tr BT" +
+		" /F1 10 Tf 50 700 Td (x) Tj ET /OC /L BDC /I Do sh"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		data := page(string(content), helvetica, "", 0)
 		budget := pdf.NewBudget(4<<20, 50_000)
@@ -151,10 +158,12 @@ func FuzzContent(f *testing.F) {
 func FuzzFont(f *testing.F) {
 	f.Add([]byte("1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfchar <41> <0042> endbfchar"), []byte{0, 1, 0, 0, 0, 1})
 	f.Fuzz(func(t *testing.T, cmap, program []byte) {
-		rest := fmt.Sprintf("5 0 obj\n<< /Length %d >>\nstream\n%s\nendstream\nendobj\n6 0 obj\n<< /Length %d >>\nstream\n%s\nendstream\nendobj", len(cmap), cmap, len(program), program)
+		rest := fmt.Sprintf("5 0 obj\n<< /Length %d >>\nstream\n%s\nendstream\nendobj\n6 0 obj\n<< /Length %d >>\n"+
+			"stream\n%s\nendstream\nendobj", len(cmap), cmap, len(program), program)
 		for _, font := range []string{"/ToUnicode 5 0 R", "/Encoding 5 0 R"} {
 			data := page("BT /F1 10 Tf (AB\\001\\002) Tj ET",
-				"/Font << /F1 << /Type /Font /Subtype /Type0 "+font+" /DescendantFonts [<< /FontDescriptor << /FontFile2 6 0 R >> >>] >> >>", rest, 0)
+				"/Font << /F1 << /Type /Font /Subtype /Type0 "+font+" /DescendantFonts [<< /FontDescriptor <<"+
+					" /FontFile2 6 0 R >> >>] >> >>", rest, 0)
 			budget := pdf.NewBudget(4<<20, 50_000)
 			file, err := pdf.Open(context.Background(), data, budget)
 			if err != nil {

@@ -1,5 +1,5 @@
-// Package mailbox reads one mailbox of an IMAP server and marks the mails in it. It addresses mails by UID alone, waits for no answer longer than a
-// bound, and deletes nothing.
+// Package mailbox reads one mailbox of an IMAP server and marks the mails in it. It addresses mails by UID alone, waits
+// for no answer longer than a bound, and deletes nothing.
 package mailbox
 
 import (
@@ -10,8 +10,20 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 )
+
+// Senders say who may send invoices to a mailbox. The zero value allows everybody.
+type Senders struct {
+	Allowed []string // addresses and domains, in lower case; empty: any
+	// AuthServer is the name under which the mailbox's server writes Authentication-Results; mails without its
+	// dmarc=pass are not allowed.
+	AuthServer string
+	PerHour    int // mails of a sender; 0: any number
+	// Hops is how many servers of the mailbox's owner a mail passes, each of which writes a Received; default 1.
+	Hops int
+}
 
 // Address is where a mailbox is and how to log in there. Its String has no password.
 type Address struct {
@@ -19,6 +31,7 @@ type Address struct {
 	User    string
 	Mailbox string
 	Tenant  string // for whom its mails are; "" when the address doesn't say
+	Senders Senders
 
 	password     string
 	passwordFile string
@@ -37,12 +50,14 @@ const (
 
 // ParseAddress reads an address like imaps://user:password@host:port/Mailbox?tenant=demo. Its error never shows it.
 //
-// imaps is TLS from the beginning, imap is STARTTLS. Parameters: tenant; auth=xoauth2; password-file=F, read at each login, so that a token can be
-// renewed; ca=F, a PEM file with the authorities to trust instead of the system's; tls=off.
+// imaps is TLS from the beginning, imap is STARTTLS. Parameters: tenant; auth=xoauth2; password-file=F, read at each
+// login, so that a token can be renewed; ca=F, a PEM file with the authorities to trust instead of the system's;
+// tls=off.
 func ParseAddress(s string) (Address, error) {
 	u, err := url.Parse(s)
 	if err != nil {
-		return Address{}, errors.New("the mailbox is no URL like imaps://user:password@host/Mailbox (characters such as @ / : % in user and password are written as %40 %2F %3A %25)")
+		return Address{}, errors.New("the mailbox is no URL like imaps://user:password@host/Mailbox " +
+			"(characters such as @ / : % in user and password are written as %40 %2F %3A %25)")
 	}
 	a := Address{User: u.User.Username(), Mailbox: strings.TrimPrefix(u.Path, "/")}
 	var wrong []error
@@ -91,6 +106,16 @@ func (a *Address) parameters(query url.Values) error {
 		case name == "auth" && value == "login":
 		case name == "password-file" && value != "":
 			a.passwordFile = value
+		case name == "allow" && value != "":
+			for _, allowed := range query[name] {
+				a.Senders.Allowed = append(a.Senders.Allowed, strings.ToLower(strings.TrimSpace(allowed)))
+			}
+		case name == "dmarc" && value != "":
+			a.Senders.AuthServer = value
+		case name == "per-hour":
+			wrong = append(wrong, positive(name, value, &a.Senders.PerHour))
+		case name == "hops":
+			wrong = append(wrong, positive(name, value, &a.Senders.Hops))
 		case name == "tls" && value == "off" && a.security == startTLS:
 			a.security = noEncryption
 		case name == "ca" && value != "":
@@ -104,10 +129,20 @@ func (a *Address) parameters(query url.Values) error {
 				wrong = append(wrong, fmt.Errorf("ca: %s holds no PEM certificate", value))
 			}
 		default:
-			wrong = append(wrong, fmt.Errorf("parameter %s must be one of tenant=ID, auth=login or xoauth2, password-file=FILE, ca=FILE, tls=off (with imap)", name))
+			wrong = append(wrong, fmt.Errorf("parameter %s must be one of tenant=ID, auth=login or xoauth2, "+
+				"password-file=FILE, ca=FILE, tls=off (with imap), allow=ADDRESS or DOMAIN, dmarc=SERVER, per-hour=N, hops=N", name))
 		}
 	}
 	return errors.Join(wrong...)
+}
+
+func positive(name, value string, to *int) error {
+	n, err := strconv.Atoi(value)
+	if err != nil || n <= 0 {
+		return fmt.Errorf("%s must be a number above zero, not %q", name, value)
+	}
+	*to = n
+	return nil
 }
 
 // String is user@host:port/Mailbox.
@@ -128,7 +163,7 @@ func (a Address) secret() (string, error) {
 	return strings.TrimRight(string(content), "\r\n"), nil
 }
 
-// local tells whether the server is on this machine, where nobody listens in between.
+// local reports whether the server is on this machine, where nobody listens in between.
 func (a Address) local() bool {
 	host, _, _ := net.SplitHostPort(a.Host)
 	ip := net.ParseIP(host)

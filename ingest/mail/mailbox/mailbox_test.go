@@ -32,6 +32,13 @@ func TestAddressesAreReadAndNeverShowTheirPassword(t *testing.T) {
 	}
 }
 
+func TestAddressesSayWhoMaySend(t *testing.T) {
+	a, err := mailbox.ParseAddress("imaps://u:hush@h?allow=Bauwerk.example&allow=boss@b.example&dmarc=mx.own.example&per-hour=20&hops=2")
+	if err != nil || fmt.Sprint(a.Senders) != "{[bauwerk.example boss@b.example] mx.own.example 20 2}" {
+		t.Errorf("got %v, %v", a.Senders, err)
+	}
+}
+
 func TestAWrongAddressIsRefusedWithoutShowingIt(t *testing.T) {
 	for url, want := range map[string]string{
 		"imaps://u:hush%ZZ@h":              "no URL",
@@ -43,6 +50,9 @@ func TestAWrongAddressIsRefusedWithoutShowingIt(t *testing.T) {
 		"imaps://u:hush@h?tls=off":         "parameter tls",
 		"imaps://u:hush@h?tenent=demo":     "parameter tenent",
 		"imaps://u:hush@h?ca=/nowhere.pem": "ca:",
+		"imaps://u:hush@h?per-hour=-1":     "per-hour must be a number above zero",
+		"imaps://u:hush@h?hops=x":          "hops must be a number above zero",
+		"imaps://u:hush@h?allow=":          "parameter allow",
 	} {
 		_, err := mailbox.ParseAddress(url)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush") {
@@ -57,7 +67,7 @@ func open(t *testing.T, url string, change ...func(*mailbox.Options)) (*mailbox.
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := mailbox.Options{Address: a, Patience: 5 * time.Second, Poll: 20 * time.Millisecond}
+	o := mailbox.Options{Address: a, Timeout: 5 * time.Second, Poll: 20 * time.Millisecond}
 	for _, c := range change {
 		c(&o)
 	}
@@ -88,7 +98,8 @@ func TestATokenIsReadAtEachLogin(t *testing.T) {
 	}
 }
 
-// Without encryption nothing is sent to a server elsewhere, unless that was asked for: the server here offers no STARTTLS, and is taken for local alone.
+// Without encryption nothing is sent to a server elsewhere, unless that was asked for: the server here offers no
+// STARTTLS, and is taken for local alone.
 func TestAServerWithoutSTARTTLSIsTakenOnThisMachineAlone(t *testing.T) {
 	s := mailboxtest.Start(t)
 	if _, err := open(t, strings.Replace(s.URL(), "?tls=off", "", 1)); err != nil {
@@ -102,7 +113,8 @@ func TestAServerWithoutSTARTTLSIsTakenOnThisMachineAlone(t *testing.T) {
 	t.Errorf("STARTTLS was not tried: %q", s.Log())
 }
 
-// Mails come page by page, by UID, with what is needed of them; larger ones than allowed are told apart without being read.
+// Mails come page by page, by UID, with what is needed of them; larger ones than allowed are recognized without being
+// read.
 func TestMailsAreReadByUID(t *testing.T) {
 	s := mailboxtest.Start(t)
 	const mails = mailbox.Page + 10
@@ -113,7 +125,11 @@ func TestMailsAreReadByUID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	uids, err := box.Unhandled(t.Context(), 5, false)
+	listed, err := box.List(t.Context(), 5)
+	var uids []mailbox.UID
+	for _, l := range listed {
+		uids = append(uids, l.UID)
+	}
 	if err != nil || len(uids) != mails-4 || uids[0] != 5 {
 		t.Fatalf("got %v, %v", uids, err)
 	}
@@ -140,7 +156,7 @@ func TestMailsAreReadByUID(t *testing.T) {
 	if _, err := box.Body(t.Context(), mailbox.Mail{UID: 9999}, 100); !errors.Is(err, mailbox.ErrGone) {
 		t.Errorf("a mail that isn't there: %v", err)
 	}
-	if past, err := box.Unhandled(t.Context(), mails+1, false); err != nil || len(past) != 0 {
+	if past, err := box.List(t.Context(), mails+1); err != nil || len(past) != 0 {
 		t.Errorf("behind the last: %v, %v", past, err)
 	}
 }
@@ -158,7 +174,7 @@ func TestCommandsInterruptTheWaiting(t *testing.T) {
 		waited := make(chan error, 1)
 		go func() { waited <- box.Wait(t.Context(), time.Hour) }()
 		for range 20 {
-			if err := box.Mark(t.Context(), 1, mailbox.Done); err != nil {
+			if err := box.Mark(t.Context(), mailbox.Done, 1); err != nil {
 				t.Fatalf("idle %t: %v", idle, err)
 			}
 		}

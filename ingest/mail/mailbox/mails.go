@@ -14,19 +14,18 @@ import (
 
 // Mail is what is known of a mail before its body is read.
 type Mail struct {
-	UID      UID
-	Size     int64     // bytes, as the server says
-	Arrived  time.Time // at the mailbox (INTERNALDATE)
-	Header   []byte    // at most HeaderBytes of it
-	Flagged  bool      // by a person, or by us where the mailbox takes no keywords
-	keywords []imap.Flag
+	UID     UID
+	Size    int64     // bytes, as the server says
+	Arrived time.Time // at the mailbox (INTERNALDATE)
+	Header  []byte    // at most HeaderBytes of it
+	State   State
 }
 
 // HeaderBytes is how much of a mail's header is read before its body.
 const HeaderBytes = 64 << 10
 
 // Page is how many mails are asked for at a time.
-const Page = 50
+const Page = 100
 
 // ErrTooLarge says that a mail is larger than allowed.
 var ErrTooLarge = errors.New("the mail is larger than allowed")
@@ -39,10 +38,14 @@ func (s *Session) Mails(ctx context.Context, uids []UID) ([]Mail, error) {
 	if len(uids) > Page {
 		return nil, fmt.Errorf("%d mails were asked for at a time, %d are allowed", len(uids), Page)
 	}
-	header := &imap.FetchItemBodySection{Specifier: imap.PartSpecifierHeader, Peek: true, Partial: &imap.SectionPartial{Size: HeaderBytes}}
-	options := &imap.FetchOptions{UID: true, Flags: true, RFC822Size: true, InternalDate: true, BodySection: []*imap.FetchItemBodySection{header}}
+	header := &imap.FetchItemBodySection{
+		Specifier: imap.PartSpecifierHeader, Peek: true, Partial: &imap.SectionPartial{Size: HeaderBytes},
+	}
+	options := &imap.FetchOptions{
+		UID: true, Flags: true, RFC822Size: true, InternalDate: true, BodySection: []*imap.FetchItemBodySection{header},
+	}
 	var all []Mail
-	err := s.do(ctx, "fetch headers", s.options.Patience+time.Duration(len(uids))*time.Second, func() error {
+	err := s.do(ctx, "fetch headers", s.options.Timeout+time.Duration(len(uids))*time.Second, func() error {
 		return s.fetch(s.client.Fetch(imap.UIDSetNum(uids...), options), func(m *imapclient.FetchMessageData) error {
 			mail, err := s.readMail(m)
 			if err == nil && slices.Contains(uids, mail.UID) {
@@ -62,8 +65,7 @@ func (s *Session) readMail(m *imapclient.FetchMessageData) (Mail, error) {
 		case imapclient.FetchItemDataUID:
 			mail.UID = item.UID
 		case imapclient.FetchItemDataFlags:
-			mail.keywords = item.Flags
-			mail.Flagged = slices.Contains(item.Flags, imap.FlagFlagged)
+			mail.State = s.stateOf(item.Flags)
 		case imapclient.FetchItemDataRFC822Size:
 			mail.Size = item.Size
 		case imapclient.FetchItemDataInternalDate:
@@ -79,32 +81,18 @@ func (s *Session) readMail(m *imapclient.FetchMessageData) (Mail, error) {
 	return mail, nil
 }
 
+// slowest is the least speed at which a server must send a mail, in bytes per second.
+const slowest = 32 << 10
+
 // Body reads a whole mail, at most limit bytes of it. The mail isn't marked as seen.
 func (s *Session) Body(ctx context.Context, m Mail, limit int64) ([]byte, error) {
-	const slowest = 32 << 10 // bytes per second
-	// One byte more than allowed tells that it is too large, whatever size the server told before.
-	whole := &imap.FetchItemBodySection{Peek: true, Partial: &imap.SectionPartial{Size: limit + 1}}
-	options := &imap.FetchOptions{UID: true, BodySection: []*imap.FetchItemBodySection{whole}}
-	var body []byte
-	found := false
-	err := s.do(ctx, "fetch a mail", s.options.Patience+time.Duration(min(m.Size, limit)/slowest)*time.Second, func() error {
-		return s.fetch(s.client.Fetch(imap.UIDSetNum(m.UID), options), func(m *imapclient.FetchMessageData) error {
-			for item := m.Next(); item != nil; item = m.Next() {
-				if section, ok := item.(imapclient.FetchItemDataBodySection); ok && section.MatchCommand(whole) {
-					var err error
-					if body, err = s.literal(section.Literal, limit+1); err != nil {
-						return err
-					}
-					found = true
-				}
-			}
-			return nil
-		})
-	})
-	switch {
-	case err != nil:
+	found, err := s.bodies(ctx, []Mail{m}, min(m.Size, limit), limit)
+	if err != nil {
 		return nil, err
-	case !found:
+	}
+	body, ok := found[m.UID]
+	switch {
+	case !ok:
 		return nil, ErrGone
 	case int64(len(body)) > limit:
 		return nil, fmt.Errorf("%w: over %d bytes", ErrTooLarge, limit)
@@ -112,8 +100,69 @@ func (s *Session) Body(ctx context.Context, m Mail, limit int64) ([]byte, error)
 	return body, nil
 }
 
-// fetch reads all that a command gives. After an error the connection is closed. Then nothing may be taken from the command any more: the client goes on by
-// itself as soon as a literal ends in an error, and both would read the connection.
+// Bodies reads whole small mails, by UID; those that are gone are missing, and those that turn out to be larger than
+// limit are nil.
+func (s *Session) Bodies(ctx context.Context, mails []Mail, limit int64) (map[UID][]byte, error) {
+	var size int64
+	for _, m := range mails {
+		size += m.Size
+	}
+	found, err := s.bodies(ctx, mails, size, limit)
+	for uid, body := range found {
+		if int64(len(body)) > limit {
+			found[uid] = nil
+		}
+	}
+	return found, err
+}
+
+func (s *Session) bodies(ctx context.Context, mails []Mail, size, limit int64) (map[UID][]byte, error) {
+	uids := make([]UID, len(mails))
+	for i, m := range mails {
+		uids[i] = m.UID
+	}
+	// One byte more than allowed shows that it is too large, whatever size the server told before.
+	whole := &imap.FetchItemBodySection{Peek: true, Partial: &imap.SectionPartial{Size: limit + 1}}
+	options := &imap.FetchOptions{UID: true, BodySection: []*imap.FetchItemBodySection{whole}}
+	found := map[UID][]byte{}
+	err := s.do(ctx, "fetch mails", s.options.Timeout+time.Duration(size/slowest)*time.Second, func() error {
+		return s.fetch(s.client.Fetch(imap.UIDSetNum(uids...), options), func(m *imapclient.FetchMessageData) error {
+			uid, body, err := s.readBody(m, whole, limit+1)
+			if err == nil && body != nil && slices.Contains(uids, uid) {
+				found[uid] = body
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+func (s *Session) readBody(m *imapclient.FetchMessageData, section *imap.FetchItemBodySection, limit int64) (uid UID, body []byte, err error) {
+	for item := m.Next(); item != nil; item = m.Next() {
+		switch item := item.(type) {
+		case imapclient.FetchItemDataUID:
+			uid = item.UID
+		case imapclient.FetchItemDataBodySection:
+			if !item.MatchCommand(section) {
+				continue
+			}
+			if body, err = s.literal(item.Literal, limit); err != nil {
+				return uid, nil, err
+			}
+			if body == nil { // an empty one
+				body = []byte{}
+			}
+		}
+	}
+	return uid, body, nil
+}
+
+// fetch reads all that a command gives. After an error the connection is closed. Then nothing may be taken from the
+// command any more: the client goes on by itself as soon as a literal ends in an error, and both would read the
+// connection.
 func (s *Session) fetch(command *imapclient.FetchCommand, each func(*imapclient.FetchMessageData) error) error {
 	for m := command.Next(); m != nil; m = command.Next() {
 		if err := each(m); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/emersion/go-imap/v2"
 	"github.com/emersion/go-imap/v2/imapclient"
@@ -15,87 +16,150 @@ type Mark uint8
 
 // The marks. Done mails are moved where Options name a folder; all others stay where they are.
 const (
-	Done    Mark = iota + 1 // all its records are in Kafka
-	Ignored                 // it has no PDF
-	Failed                  // it can't be handled as it is
+	Unmarked    Mark = iota
+	Done             // all its records are in Kafka
+	Ignored          // it has no PDF
+	Failed           // it can't be handled as it is
+	Quarantined      // its sender isn't allowed to send invoices
 )
 
-// The keywords of marks and claims.
+// The keywords of marks, claims and attempts.
 const (
-	keywordDone    imap.Flag = "$TallyhouseDone"
-	keywordIgnored imap.Flag = "$TallyhouseIgnored"
-	keywordFailed  imap.Flag = "$TallyhouseFailed"
-	keywordReading           = "$TallyhouseReading" // and a slot's number
+	keywordDone        imap.Flag = "$TallyhouseDone"
+	keywordIgnored     imap.Flag = "$TallyhouseIgnored"
+	keywordFailed      imap.Flag = "$TallyhouseFailed"
+	keywordQuarantined imap.Flag = "$TallyhouseQuarantined"
+	keywordReleased    imap.Flag = "$TallyhouseReleased"
+	keywordReading               = "$TallyhouseReading" // and a slot's number
+	keywordBeat        imap.Flag = "$TallyhouseBeat"    // comes and goes while a claim is renewed
+	keywordTried                 = "$TallyhouseTried"   // and the number of attempts
 )
 
-func (m Mark) keyword() imap.Flag {
-	switch m {
-	case Done:
-		return keywordDone
-	case Ignored:
-		return keywordIgnored
-	}
-	return keywordFailed
+// MaxAttempts is how often the reading of a mail is begun.
+const MaxAttempts = 3
+
+var keywords = map[Mark]imap.Flag{Done: keywordDone, Ignored: keywordIgnored, Failed: keywordFailed, Quarantined: keywordQuarantined}
+
+func attempt(n int) imap.Flag { return imap.Flag(fmt.Sprint(keywordTried, n)) }
+
+// State is what the keywords of a mail say.
+type State struct{ flags []imap.Flag }
+
+func (s State) has(flag imap.Flag) bool {
+	return slices.ContainsFunc(s.flags, func(f imap.Flag) bool { return strings.EqualFold(string(f), string(flag)) })
 }
 
-// Keywords tells whether the mailbox takes keywords. Where it doesn't, ignored and failed mails are flagged alike (the star of mail programs).
+// Mark is the mail's. Without keywords, ignored, failed and quarantined mails are flagged alike, which reads as Failed.
+func (s State) Mark() Mark {
+	for _, m := range []Mark{Done, Ignored, Quarantined, Failed} {
+		if s.has(keywords[m]) {
+			return m
+		}
+	}
+	if s.has(imap.FlagFlagged) && !s.has(keywordReleased) {
+		return flagged
+	}
+	return Unmarked
+}
+
+// flagged stands for a star, which means something only where there are no keywords.
+const flagged Mark = 100
+
+// Attempts is how often the mail's reading was begun and not ended.
+func (s State) Attempts() int {
+	for n := MaxAttempts; n > 0; n-- {
+		if s.has(attempt(n)) {
+			return n
+		}
+	}
+	return 0
+}
+
+// Released reports whether an operator released the mail from quarantine.
+func (s State) Released() bool { return s.has(keywordReleased) }
+
+// claims are the keywords by which workers claim the mail. They change whenever a claim is renewed.
+func (s State) claims() []string {
+	var all []string
+	for _, f := range s.flags {
+		if hasPrefixFold(string(f), keywordReading) || strings.EqualFold(string(f), string(keywordBeat)) {
+			all = append(all, strings.ToLower(string(f)))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Claims identifies who claims the mail, and when the claim was renewed last: the same text again means that nobody did
+// anything.
+func (s State) Claims() string { return strings.Join(s.claims(), " ") }
+
+// Keywords reports whether the mailbox takes keywords. Where it doesn't, ignored, failed and quarantined mails are
+// flagged alike (the star of mail programs), and attempts are not counted.
 func (s *Session) Keywords() bool { return s.keywords }
 
 func (s *Session) markOf(m Mark) imap.Flag {
 	if s.keywords {
-		return m.keyword()
+		return keywords[m]
 	}
 	return imap.FlagFlagged
 }
 
-// Unhandled gives the mails from a UID on that have no mark, and, when asked for, those that failed before.
-func (s *Session) Unhandled(ctx context.Context, from UID, failedToo bool) ([]UID, error) {
-	without := []imap.Flag{s.markOf(Ignored)}
+// stateOf leaves out what the mailbox's flags don't mean.
+func (s *Session) stateOf(flags []imap.Flag) State {
 	if s.keywords {
-		without = append(without, keywordDone)
-		if !failedToo {
-			without = append(without, keywordFailed)
-		}
+		flags = slices.DeleteFunc(slices.Clone(flags), func(f imap.Flag) bool { return strings.EqualFold(string(f), string(imap.FlagFlagged)) })
 	}
-	return s.search(ctx, from, &imap.SearchCriteria{NotFlag: without})
+	return State{flags}
 }
 
-// Marked gives the mails of a mark; where the mailbox takes no keywords, those that are ignored or failed.
-func (s *Session) Marked(ctx context.Context, m Mark) ([]UID, error) {
-	return s.search(ctx, 1, &imap.SearchCriteria{Flag: []imap.Flag{s.markOf(m)}})
+// Listed is a mail of a list.
+type Listed struct {
+	UID   UID
+	State State
 }
 
-// search gives the UIDs from one on, in their order.
-func (s *Session) search(ctx context.Context, from UID, criteria *imap.SearchCriteria) ([]UID, error) {
+// List gives all mails from a UID on. Which of them are open is decided by their keywords and not by a search: servers
+// are known whose search for missing keywords finds nothing.
+func (s *Session) List(ctx context.Context, from UID) ([]Listed, error) {
 	var above imap.UIDSet
 	above.AddRange(from, 0) // to the end
-	criteria.UID = append(criteria.UID, above)
-	var found []UID
-	err := s.do(ctx, "search", s.options.Patience, func() error {
-		data, err := s.client.UIDSearch(criteria, nil).Wait()
-		if err != nil {
+	var all []Listed
+	err := s.do(ctx, "list", s.options.Timeout+time.Minute, func() error {
+		return s.fetch(s.client.Fetch(above, &imap.FetchOptions{UID: true, Flags: true}), func(m *imapclient.FetchMessageData) error {
+			mail, err := s.readMail(m)
+			if err == nil && mail.UID >= from { // a range to the end always has the last mail in it
+				all = append(all, Listed{mail.UID, mail.State})
+			}
 			return err
-		}
-		found = data.AllUIDs()
-		return nil
+		})
 	})
-	// A range to the end always has the last mail in it, even when that is before its beginning.
-	found = slices.DeleteFunc(found, func(uid UID) bool { return uid < from })
-	slices.Sort(found)
-	return slices.Compact(found), err
+	slices.SortFunc(all, func(a, b Listed) int { return int(int64(a.UID) - int64(b.UID)) })
+	return slices.CompactFunc(all, func(a, b Listed) bool { return a.UID == b.UID }), err
 }
 
-// ClaimedByOther tells whether another worker said that it reads the mail.
-func (s *Session) ClaimedByOther(m Mail) bool { return s.foreignClaim(m.keywords) }
-
-// FailedBefore tells whether a mail has the mark of failed ones already.
-func (s *Session) FailedBefore(m Mail) bool {
-	return slices.ContainsFunc(m.keywords, func(f imap.Flag) bool { return strings.EqualFold(string(f), string(s.markOf(Failed))) })
+// Marked gives the mails of a mark; where the mailbox takes no keywords, those that are ignored, failed or quarantined.
+func (s *Session) Marked(ctx context.Context, m Mark) ([]UID, error) {
+	all, err := s.List(ctx, 1)
+	var found []UID
+	for _, l := range all {
+		if mark := l.State.Mark(); mark == m || mark == flagged && m != Done {
+			found = append(found, l.UID)
+		}
+	}
+	return found, err
 }
 
-func (s *Session) foreignClaim(flags []imap.Flag) bool {
-	return slices.ContainsFunc(flags, func(f imap.Flag) bool {
-		return hasPrefixFold(string(f), keywordReading) && !strings.EqualFold(string(f), string(s.claim()))
+// Open reports whether a mail waits to be handled.
+func (s State) Open() bool { return s.Mark() == Unmarked }
+
+// SetAside reports whether a failed mail is not to be read again by itself: each attempt ended without a result.
+func (s State) SetAside() bool { return s.Mark() == Failed && s.Attempts() == MaxAttempts }
+
+// ClaimedByOther reports whether another worker said that it reads the mail.
+func (s *Session) ClaimedByOther(state State) bool {
+	return slices.ContainsFunc(state.claims(), func(claim string) bool {
+		return hasPrefixFold(claim, keywordReading) && !strings.EqualFold(claim, string(s.claim()))
 	})
 }
 
@@ -103,19 +167,24 @@ func (s *Session) claim() imap.Flag {
 	return imap.Flag(fmt.Sprint(keywordReading, s.options.Slot%Slots))
 }
 
-// Claim says that this worker reads a mail. It answers false, and withdraws, when another was there before; two that come at the same moment may both
-// withdraw. Overrule claims in any case. Where there are no keywords all workers read all mails.
-func (s *Session) Claim(ctx context.Context, uid UID, overrule bool) (bool, error) {
+// Claim says that this worker reads a mail. It answers false, and withdraws, when another was there before; two that
+// come at the same moment may both withdraw. Overrule claims in any case. An attempt above zero is counted with the
+// claim. Where there are no keywords all workers read all mails.
+func (s *Session) Claim(ctx context.Context, uid UID, tried int, overrule bool) (bool, error) {
 	if !s.keywords {
 		return true, nil
 	}
-	var flags []imap.Flag
+	flags := []imap.Flag{s.claim()}
+	if tried > 0 {
+		flags = append(flags, attempt(tried))
+	}
+	var state State
 	found := false
-	err := s.do(ctx, "claim", s.options.Patience, func() error {
-		store := &imap.StoreFlags{Op: imap.StoreFlagsAdd, Flags: []imap.Flag{s.claim()}}
+	err := s.do(ctx, "claim", s.options.Timeout, func() error {
+		store := &imap.StoreFlags{Op: imap.StoreFlagsAdd, Flags: flags}
 		return s.fetch(s.client.Store(imap.UIDSetNum(uid), store, nil), func(m *imapclient.FetchMessageData) error {
 			mail, err := s.readMail(m)
-			flags, found = mail.keywords, true
+			state, found = mail.State, true
 			return err
 		})
 	})
@@ -125,56 +194,98 @@ func (s *Session) Claim(ctx context.Context, uid UID, overrule bool) (bool, erro
 	if !found {
 		return false, ErrGone
 	}
-	if s.handled(flags) || s.foreignClaim(flags) && !overrule {
-		return false, s.withdraw(ctx, uid)
+	mark := state.Mark()
+	if mark == Done || mark == Ignored || s.ClaimedByOther(state) && !overrule {
+		return false, s.Withdraw(ctx, uid)
 	}
 	return true, nil
 }
 
-func (s *Session) handled(flags []imap.Flag) bool {
-	return slices.ContainsFunc(flags, func(f imap.Flag) bool {
-		return strings.EqualFold(string(f), string(keywordDone)) || strings.EqualFold(string(f), string(keywordIgnored))
-	})
-}
-
-func (s *Session) withdraw(ctx context.Context, uid UID) error {
+// Renew shows other workers that the claim is alive. Each call must differ from the one before in beat.
+func (s *Session) Renew(ctx context.Context, uid UID, beat bool) error {
 	if !s.keywords {
 		return nil
 	}
-	return s.store(ctx, uid, imap.StoreFlagsDel, s.claim())
+	op := imap.StoreFlagsDel
+	if beat {
+		op = imap.StoreFlagsAdd
+	}
+	return s.store(ctx, op, []UID{uid}, keywordBeat)
 }
 
-// Mark marks a mail.
-func (s *Session) Mark(ctx context.Context, uid UID, m Mark) error {
+// Withdraw takes the claim back.
+func (s *Session) Withdraw(ctx context.Context, uid UID) error {
+	if !s.keywords {
+		return nil
+	}
+	return s.store(ctx, imap.StoreFlagsDel, []UID{uid}, s.claim())
+}
+
+// EndAttempts forgets the attempts to read a mail: it was read.
+func (s *Session) EndAttempts(ctx context.Context, uid UID) error {
+	if !s.keywords {
+		return nil
+	}
+	return s.store(ctx, imap.StoreFlagsDel, []UID{uid}, attempts()...)
+}
+
+func attempts() []imap.Flag {
+	var all []imap.Flag
+	for n := range MaxAttempts {
+		all = append(all, attempt(n+1))
+	}
+	return all
+}
+
+// Release gives mails back that wait in quarantine or were set aside, as if they had just arrived from somebody who is
+// allowed.
+func (s *Session) Release(ctx context.Context, uids ...UID) error {
+	if !s.keywords {
+		return fmt.Errorf("the mailbox takes no keywords: %w", ErrRefused)
+	}
+	if err := s.store(ctx, imap.StoreFlagsAdd, uids, keywordReleased); err != nil {
+		return err
+	}
+	return s.store(ctx, imap.StoreFlagsDel, uids, append(attempts(), keywordQuarantined, keywordFailed)...)
+}
+
+// Mark marks mails.
+func (s *Session) Mark(ctx context.Context, m Mark, uids ...UID) error {
 	if m != Done || s.options.DoneFolder == "" {
-		return s.store(ctx, uid, imap.StoreFlagsAdd, s.markOf(m))
+		return s.store(ctx, imap.StoreFlagsAdd, uids, s.markOf(m))
 	}
-	if err := s.Tidy(ctx, uid, Done); err != nil { // later it can't be found any more
+	if err := s.Tidy(ctx, Done, uids...); err != nil { // later they can't be found any more
 		return err
 	}
-	return s.do(ctx, "move", s.options.Patience, func() error {
-		_, err := s.client.Move(imap.UIDSetNum(uid), s.options.DoneFolder).Wait()
+	return s.do(ctx, "move", s.options.Timeout, func() error {
+		_, err := s.client.Move(imap.UIDSetNum(uids...), s.options.DoneFolder).Wait()
 		return err
 	})
 }
 
-// Tidy takes the claim and all marks but one off a mail.
-func (s *Session) Tidy(ctx context.Context, uid UID, but Mark) error {
+// Tidy takes the claim and all marks but one off mails. Failed ones keep their attempts.
+func (s *Session) Tidy(ctx context.Context, but Mark, uids ...UID) error {
 	if !s.keywords {
 		return nil
 	}
-	remove := []imap.Flag{s.claim()}
-	for _, m := range []Mark{Done, Ignored, Failed} {
+	remove := []imap.Flag{s.claim(), keywordBeat}
+	for m, keyword := range keywords {
 		if m != but {
-			remove = append(remove, m.keyword())
+			remove = append(remove, keyword)
 		}
 	}
-	return s.store(ctx, uid, imap.StoreFlagsDel, remove...)
+	if but != Failed {
+		remove = append(remove, attempts()...)
+	}
+	return s.store(ctx, imap.StoreFlagsDel, uids, remove...)
 }
 
-func (s *Session) store(ctx context.Context, uid UID, op imap.StoreFlagsOp, flags ...imap.Flag) error {
-	return s.do(ctx, "store flags", s.options.Patience, func() error {
-		return s.client.Store(imap.UIDSetNum(uid), &imap.StoreFlags{Op: op, Silent: true, Flags: flags}, nil).Close()
+func (s *Session) store(ctx context.Context, op imap.StoreFlagsOp, uids []UID, flags ...imap.Flag) error {
+	if len(uids) == 0 {
+		return nil
+	}
+	return s.do(ctx, "store flags", s.options.Timeout, func() error {
+		return s.client.Store(imap.UIDSetNum(uids...), &imap.StoreFlags{Op: op, Silent: true, Flags: flags}, nil).Close()
 	})
 }
 

@@ -23,10 +23,11 @@ type Options struct {
 	Address
 	// DoneFolder is where mails go whose records are written; "": they stay and get a keyword.
 	DoneFolder string
-	// Slot tells this worker from others that share the mailbox, 0 to Slots-1. Two may have the same one: then they don't see each other's claims.
+	// Slot tells this worker from others that share the mailbox, 0 to Slots-1. Two may have the same one: then they
+	// don't see each other's claims.
 	Slot int
-	// Patience bounds each answer but that to a mail's body, which has more by its size; default 30 s.
-	Patience time.Duration
+	// Timeout bounds each answer but that to a mail's body, which has more by its size; default 30 s.
+	Timeout time.Duration
 	// Poll is how often a server is asked that can't tell of new mail by itself (IDLE); default 15 s.
 	Poll time.Duration
 }
@@ -35,8 +36,8 @@ type Options struct {
 const Slots = 8
 
 func (o Options) withDefaults() Options {
-	if o.Patience == 0 {
-		o.Patience = 30 * time.Second
+	if o.Timeout == 0 {
+		o.Timeout = 30 * time.Second
 	}
 	if o.Poll == 0 {
 		o.Poll = 15 * time.Second
@@ -47,8 +48,8 @@ func (o Options) withDefaults() Options {
 // ErrRefused is wrapped when waiting cannot help: the login, the mailbox or what it can do is wrong.
 var ErrRefused = errors.New("see the mailbox's URL and rights")
 
-// Session is a connection with the mailbox selected. Its methods may be called concurrently; commands go one after the other. After any error it
-// is of no use: close it.
+// Session is a connection with the mailbox selected. Its methods may be called concurrently; commands go one after the
+// other. After any error it is of no use: close it.
 type Session struct {
 	// UIDValidity changes when the server gives its mails new UIDs.
 	UIDValidity uint32
@@ -80,7 +81,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 func (s *Session) Close() { _ = s.client.Close() }
 
 func (s *Session) open(ctx context.Context) error {
-	dialer := &net.Dialer{Timeout: s.options.Patience}
+	dialer := &net.Dialer{Timeout: s.options.Timeout}
 	conn, err := dialer.DialContext(ctx, "tcp", s.options.Host)
 	if err != nil {
 		return err
@@ -110,7 +111,7 @@ func (s *Session) greet(ctx context.Context, conn net.Conn) error {
 	}}
 	bounded := context.AfterFunc(ctx, func() { conn.Close() })
 	defer bounded()
-	if err := conn.SetDeadline(time.Now().Add(s.options.Patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(s.options.Timeout)); err != nil {
 		return err
 	}
 	switch a.security {
@@ -126,18 +127,18 @@ func (s *Session) greet(ctx context.Context, conn net.Conn) error {
 		client, err := imapclient.NewStartTLS(conn, options)
 		if err == nil {
 			s.client = client
-			return s.do(ctx, "greeting", s.options.Patience, client.WaitGreeting)
+			return s.do(ctx, "greeting", s.options.Timeout, client.WaitGreeting)
 		}
 		conn.Close()
 		if refused := (*imap.Error)(nil); !a.local() || !errors.As(err, &refused) {
 			return fmt.Errorf("STARTTLS: %w (add ?tls=off to go without encryption)", err)
 		}
-		if conn, err = net.DialTimeout("tcp", a.Host, s.options.Patience); err != nil {
+		if conn, err = net.DialTimeout("tcp", a.Host, s.options.Timeout); err != nil {
 			return err
 		}
 	}
 	s.client = imapclient.New(conn, options)
-	return s.do(ctx, "greeting", s.options.Patience, s.client.WaitGreeting)
+	return s.do(ctx, "greeting", s.options.Timeout, s.client.WaitGreeting)
 }
 
 func (s *Session) login(ctx context.Context) error {
@@ -145,7 +146,7 @@ func (s *Session) login(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = s.do(ctx, "login", s.options.Patience, func() error {
+	err = s.do(ctx, "login", s.options.Timeout, func() error {
 		if s.client.State() != imap.ConnStateNotAuthenticated {
 			return nil // the server knows who we are
 		}
@@ -162,7 +163,7 @@ func (s *Session) login(ctx context.Context) error {
 
 func (s *Session) selectMailbox(ctx context.Context) error {
 	var selected *imap.SelectData
-	err := s.do(ctx, "select", s.options.Patience, func() (err error) {
+	err := s.do(ctx, "select", s.options.Timeout, func() (err error) {
 		selected, err = s.client.Select(s.options.Mailbox, nil).Wait()
 		return err
 	})
@@ -175,7 +176,7 @@ func (s *Session) selectMailbox(ctx context.Context) error {
 	s.UIDValidity = selected.UIDValidity
 	s.keywords = slices.Contains(selected.PermanentFlags, imap.FlagWildcard)
 	var caps imap.CapSet
-	if err := s.do(ctx, "capability", s.options.Patience, func() error {
+	if err := s.do(ctx, "capability", s.options.Timeout, func() error {
 		if caps = s.client.Caps(); caps == nil {
 			return errors.New("the server does not tell what it can do")
 		}
@@ -193,7 +194,7 @@ func (s *Session) selectMailbox(ctx context.Context) error {
 	if !caps.Has(imap.CapMove) {
 		return fmt.Errorf("the server can't move mails (MOVE): mark them with --mail-done keyword: %w", ErrRefused)
 	}
-	return s.do(ctx, "create", s.options.Patience, func() error {
+	return s.do(ctx, "create", s.options.Timeout, func() error {
 		err := s.client.Create(s.options.DoneFolder, nil).Wait()
 		if refused := (*imap.Error)(nil); errors.As(err, &refused) {
 			return nil // it is there; if it isn't, the first move says so
@@ -215,7 +216,8 @@ func (s *Session) do(ctx context.Context, what string, limit time.Duration, comm
 	return s.run(ctx, what, limit, command)
 }
 
-// run runs a command and ends the connection when it takes too long or the context ends: the client itself waits forever.
+// run runs a command and ends the connection when it takes too long or the context ends: the client itself waits
+// forever.
 func (s *Session) run(ctx context.Context, what string, limit time.Duration, command func() error) error {
 	bounded, stop := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer within %s", limit))
 	defer stop()

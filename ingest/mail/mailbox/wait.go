@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/emersion/go-imap/v2"
 	"github.com/emersion/go-imap/v2/imapclient"
 )
 
-// Wait returns when there may be new mail, at the latest after most. Where the server can't tell by itself it is asked. Commands from elsewhere may be given
-// meanwhile.
+// Wait returns when there may be new mail, at the latest after most. Where the server can't tell by itself it is asked.
+// Commands from elsewhere may be given meanwhile.
 func (s *Session) Wait(ctx context.Context, most time.Duration) error {
 	if !s.idle {
 		return s.poll(ctx, min(most, s.options.Poll))
@@ -45,7 +46,7 @@ func (s *Session) idleOnce(ctx context.Context, most time.Duration) (news bool, 
 		return false, nil
 	}
 	var command *imapclient.IdleCommand
-	if err := s.run(ctx, "idle", s.options.Patience, func() (err error) {
+	if err := s.run(ctx, "idle", s.options.Timeout, func() (err error) {
 		command, err = s.client.Idle()
 		return err
 	}); err != nil {
@@ -64,7 +65,7 @@ func (s *Session) idleOnce(ctx context.Context, most time.Duration) (news bool, 
 	case <-ctx.Done():
 		return false, ctx.Err()
 	}
-	return news, s.run(ctx, "end idle", s.options.Patience, func() error {
+	return news, s.run(ctx, "end idle", s.options.Timeout, func() error {
 		if err := command.Close(); err != nil {
 			return err
 		}
@@ -81,11 +82,22 @@ func (s *Session) poll(ctx context.Context, after time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return s.do(ctx, "noop", s.options.Patience, func() error { return s.client.Noop().Wait() })
+	return s.do(ctx, "noop", s.options.Timeout, func() error { return s.client.Noop().Wait() })
 }
 
-// On gives the mails that arrived on the day of an instant, the day before or after: servers don't agree on the time zone of a day.
+// On gives the mails that arrived on the day of an instant, the day before or after: servers don't agree on the time
+// zone of a day.
 func (s *Session) On(ctx context.Context, arrived time.Time) ([]UID, error) {
 	const day = 24 * time.Hour
-	return s.search(ctx, 1, &imap.SearchCriteria{Since: arrived.Add(-day), Before: arrived.Add(2 * day)})
+	var found []UID
+	err := s.do(ctx, "search", s.options.Timeout, func() error {
+		data, err := s.client.UIDSearch(&imap.SearchCriteria{Since: arrived.Add(-day), Before: arrived.Add(2 * day)}, nil).Wait()
+		if err != nil {
+			return err
+		}
+		found = data.AllUIDs()
+		return nil
+	})
+	slices.Sort(found)
+	return found, err
 }

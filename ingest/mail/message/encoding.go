@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// decoded undoes a Content-Transfer-Encoding. What it cannot make sense of it passes over: a fault in one line must not cost an invoice. known is false
-// for an encoding that isn't known; the body is then given as it is.
+// decoded undoes a Content-Transfer-Encoding. What it cannot make sense of it passes over: a fault in one line must not
+// cost an invoice. known is false for an encoding that isn't known; the body is then given as it is.
 func decoded(encoding string, body []byte) (b []byte, known bool) {
 	name, _, _ := strings.Cut(encoding, ";")
 	switch strings.ToLower(strings.TrimSpace(name)) {
@@ -20,7 +20,8 @@ func decoded(encoding string, body []byte) (b []byte, known bool) {
 	return body, false
 }
 
-// base64Decoded passes over what isn't in the alphabet. Padding ends a group of four, not the text: some programs encode piece by piece.
+// base64Decoded passes over what isn't in the alphabet. Padding ends a group of four, not the text: some programs
+// encode piece by piece.
 func base64Decoded(body []byte) []byte {
 	out := make([]byte, 0, len(body)/4*3+3)
 	var bits uint32

@@ -1,5 +1,8 @@
-// Package message finds the PDFs in a mail. Mails come from anybody's program: it takes what can be taken, tells PDFs by their content alone, and bounds its
-// work by Limits.
+// Package message finds the PDFs in a mail. Mails come from anybody's program: it takes what can be taken, recognizes
+// PDFs by their content alone, and bounds its work by Limits. Package go-message reads what is written by the rules;
+// what it refuses is read leniently.
+//
+// Mails come from strangers, too: ReadSandboxed reads one where it can do no harm.
 package message
 
 import (
@@ -16,6 +19,12 @@ type Limits struct {
 	Parts int // of all kinds, in all depths; default 1000
 	Depth int // multiparts and mails within each other; default 20
 	PDFs  int // default 50
+	// Unpacked is how many bytes the zips of a mail may unpack to; default 64 MiB.
+	Unpacked int
+	// Of each header, of the mail and of its parts:
+	HeaderBytes int // default 256 KiB
+	Lines       int // default 10000
+	Fields      int // default 2000
 }
 
 func (l Limits) withDefaults() Limits {
@@ -28,6 +37,18 @@ func (l Limits) withDefaults() Limits {
 	if l.PDFs == 0 {
 		l.PDFs = 50
 	}
+	if l.Unpacked == 0 {
+		l.Unpacked = 64 << 20
+	}
+	if l.HeaderBytes == 0 {
+		l.HeaderBytes = 256 << 10
+	}
+	if l.Lines == 0 {
+		l.Lines = 10_000
+	}
+	if l.Fields == 0 {
+		l.Fields = 2000
+	}
 	return l
 }
 
@@ -35,7 +56,7 @@ func (l Limits) withDefaults() Limits {
 var (
 	// ErrBroken: the mail has no header, or its structure cannot be followed and no PDF was found.
 	ErrBroken = errors.New("the mail is broken")
-	// ErrTooMany: more parts, depth or PDFs than Limits allow.
+	// ErrTooMany: more of something than Limits allow.
 	ErrTooMany = errors.New("the mail is over the limits")
 )
 
@@ -47,23 +68,26 @@ type PDF struct {
 
 // Mail is what a mail holds.
 type Mail struct {
-	Header Header
-	PDFs   []PDF
-	// Missed tells, for a person, why there is no PDF or what could not be followed.
+	MessageID string
+	PDFs      []PDF
+	// Missed says, for a person, why there is no PDF or what could not be followed.
 	Missed string
 }
 
 // Read reads a mail. A structure that cannot be followed is an error only when no PDF was found.
 func Read(raw []byte, limits Limits) (Mail, error) {
-	h, body := ReadHeader(raw)
+	w := walk{limits: limits.withDefaults()}
+	h, body, err := w.header(withoutSeparator(raw))
+	if err != nil {
+		return Mail{}, err
+	}
 	if h.Empty() {
 		return Mail{}, fmt.Errorf("%w: it has no header", ErrBroken)
 	}
-	w := walk{limits: limits.withDefaults()}
 	if err := w.part(h, body, "text/plain", 0); err != nil {
 		return Mail{}, err
 	}
-	m := Mail{Header: h, PDFs: w.pdfs}
+	m := Mail{MessageID: h.MessageID(), PDFs: w.pdfs}
 	switch {
 	case len(w.pdfs) == 0 && w.fault != "":
 		return Mail{}, fmt.Errorf("%w: %s", ErrBroken, w.fault)
@@ -79,17 +103,34 @@ func Read(raw []byte, limits Limits) (Mail, error) {
 
 // walk goes through the parts of a mail, outer before inner, in their order.
 type walk struct {
-	limits  Limits
-	parts   int
-	pdfs    []PDF
-	fault   string // the first thing that could not be followed
-	claimed string // the first part that calls itself a PDF and is none
+	limits   Limits
+	parts    int
+	unpacked int // bytes, from zips
+	pdfs     []PDF
+	fault    string // the first thing that could not be followed
+	claimed  string // the first part that calls itself a PDF and is none
 }
 
 func (w *walk) missed(format string, args ...any) {
 	if w.fault == "" {
 		w.fault = fmt.Sprintf(format, args...)
 	}
+}
+
+// header reads the header of a mail or a part, within the limits.
+func (w *walk) header(raw []byte) (Header, []byte, error) {
+	block, body := splitHeader(raw)
+	if len(block) > w.limits.HeaderBytes {
+		return Header{}, nil, fmt.Errorf("%w: a header has more than %d bytes", ErrTooMany, w.limits.HeaderBytes)
+	}
+	if n := bytes.Count(block, []byte{'\n'}); n > w.limits.Lines {
+		return Header{}, nil, fmt.Errorf("%w: a header has more than %d lines", ErrTooMany, w.limits.Lines)
+	}
+	h := readHeader(block, w.limits.Fields+1)
+	if len(h.fields) > w.limits.Fields {
+		return Header{}, nil, fmt.Errorf("%w: a header has more than %d fields", ErrTooMany, w.limits.Fields)
+	}
+	return h, body, nil
 }
 
 func (w *walk) part(h Header, body []byte, usual string, depth int) error {
@@ -112,26 +153,44 @@ func (w *walk) part(h Header, body []byte, usual string, depth int) error {
 	data, known := decoded(h.Get("Content-Transfer-Encoding"), body)
 	name := fileName(h, parameters)
 	if isMail := kind == "message/rfc822" || kind == "message/global"; isMail || strings.HasSuffix(strings.ToLower(name), ".eml") {
-		if inner, innerBody := ReadHeader(data); !inner.Empty() {
+		inner, innerBody, err := w.header(withoutSeparator(data))
+		if err != nil {
+			return err
+		}
+		if !inner.Empty() {
 			return w.part(inner, innerBody, "text/plain", depth+1)
 		}
 		if isMail {
 			w.missed("part %d should be a mail, but has no header", w.parts)
 		}
 	}
-	return w.leaf(kind, name, data, known, h)
+	return w.leaf(kind, name, data, known, h, depth)
 }
 
-func (w *walk) leaf(kind, name string, data []byte, known bool, h Header) error {
-	if isPDF(kind, data) {
-		if len(w.pdfs) == w.limits.PDFs {
-			return fmt.Errorf("%w: it has more than %d PDFs", ErrTooMany, w.limits.PDFs)
+func (w *walk) leaf(kind, name string, data []byte, known bool, h Header, depth int) error {
+	switch containerOf(kind, name, data) {
+	case zipFile:
+		return w.zip(name, data)
+	case tnef:
+		return w.tnef(data)
+	case signed:
+		content, ok := newBER(data).signedContent()
+		if !ok {
+			w.missed("part %d is signed (S/MIME), and what it signs cannot be found", w.parts)
+			return nil
 		}
-		if name == "" {
-			name = fmt.Sprintf("attachment-%d.pdf", len(w.pdfs)+1)
+		inner, body, err := w.header(content)
+		if err != nil {
+			return err
 		}
-		w.pdfs = append(w.pdfs, PDF{name, data})
+		return w.part(inner, body, "text/plain", depth+1)
+	case encrypted:
+		w.missed("part %d is encrypted (S/MIME)", w.parts)
 		return nil
+	case none:
+	}
+	if isPDF(kind, data) {
+		return w.found(name, data)
 	}
 	if !known {
 		w.missed("part %d is encoded as %q, which is not known", w.parts, shortened(h.Get("Content-Transfer-Encoding"), 40))
@@ -139,6 +198,18 @@ func (w *walk) leaf(kind, name string, data []byte, known bool, h Header) error 
 	if w.claimed == "" && (kind == "application/pdf" || strings.HasSuffix(strings.ToLower(name), ".pdf")) {
 		w.claimed = fmt.Sprintf("part %d (%s, named %q) calls itself a PDF, but is none", w.parts, kind, name)
 	}
+	return nil
+}
+
+// found takes a PDF.
+func (w *walk) found(name string, data []byte) error {
+	if len(w.pdfs) == w.limits.PDFs {
+		return fmt.Errorf("%w: it has more than %d PDFs", ErrTooMany, w.limits.PDFs)
+	}
+	if name == "" {
+		name = fmt.Sprintf("attachment-%d.pdf", len(w.pdfs)+1)
+	}
+	w.pdfs = append(w.pdfs, PDF{name, data})
 	return nil
 }
 
@@ -161,7 +232,10 @@ func (w *walk) multipart(body []byte, boundary, kind string, depth int) error {
 			}
 			w.missed("part %d ends without its closing boundary: the mail may be cut off", w.parts)
 		}
-		h, inner := ReadHeader(b.before)
+		h, inner, err := w.header(b.before)
+		if err != nil {
+			return err
+		}
 		if err := w.part(h, inner, usual, depth+1); err != nil {
 			return err
 		}
@@ -181,26 +255,28 @@ type boundaries struct {
 }
 
 func (b *boundaries) next() bool {
-	for from := 0; ; {
-		i := bytes.Index(b.rest[from:], b.delimiter)
-		if i < 0 {
-			b.before, b.rest = b.rest, nil
-			return false
+	for at := 0; at < len(b.rest); {
+		line, after := b.rest[at:], len(b.rest)
+		if end := bytes.IndexByte(line, '\n'); end >= 0 {
+			line, after = line[:end], at+end+1
 		}
-		at := from + i
-		line, after, _ := bytes.Cut(b.rest[at+len(b.delimiter):], []byte{'\n'})
-		tail, closing := bytes.CutPrefix(line, []byte("--"))
-		if (at == 0 || b.rest[at-1] == '\n') && len(bytes.TrimSpace(tail)) == 0 {
-			before := bytes.TrimSuffix(b.rest[:at], []byte{'\n'})
-			b.before = bytes.TrimSuffix(before, []byte{'\r'})
-			b.rest, b.closed = after, closing
-			return true
+		if tail, found := bytes.CutPrefix(line, b.delimiter); found {
+			tail, closing := bytes.CutPrefix(tail, []byte("--"))
+			if len(bytes.TrimSpace(tail)) == 0 {
+				before := bytes.TrimSuffix(b.rest[:at], []byte{'\n'})
+				b.before = bytes.TrimSuffix(before, []byte{'\r'})
+				b.rest, b.closed = b.rest[after:], closing
+				return true
+			}
 		}
-		from = at + len(b.delimiter)
+		at = after
 	}
+	b.before, b.rest = b.rest, nil
+	return false
 }
 
-// isPDF goes by content: the mark of a PDF within the first KiB. In a text it must stand at the beginning: people write about PDFs, too.
+// isPDF goes by content: the mark of a PDF within the first KiB. In a text it must stand at the beginning: people write
+// about PDFs, too.
 func isPDF(kind string, data []byte) bool {
 	const within = 1 << 10
 	mark := []byte("%PDF-")
@@ -217,18 +293,26 @@ const longestName = 200 // characters
 func fileName(h Header, parameters map[string]string) string {
 	_, disposition := structured(h.Get("Content-Disposition"))
 	for _, name := range []string{disposition["filename"], parameters["name"]} {
-		name = strings.Map(func(r rune) rune {
-			if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) { // a right-to-left mark can make an .exe look like a .pdf
-				return -1
-			}
-			return r
-		}, name)
-		name = strings.TrimSpace(path.Base("/" + strings.ReplaceAll(name, `\`, "/")))
-		if name != "" && name != "/" && name != "." && name != ".." {
-			return shortened(name, longestName)
+		if name = cleanName(name); name != "" {
+			return name
 		}
 	}
 	return ""
+}
+
+// cleanName takes directories and what can't be seen from a name; "" when nothing is left.
+func cleanName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) { // a right-to-left mark can make an .exe look like a .pdf
+			return -1
+		}
+		return r
+	}, name)
+	name = strings.TrimSpace(path.Base("/" + strings.ReplaceAll(name, `\`, "/")))
+	if name == "/" || name == "." || name == ".." {
+		return ""
+	}
+	return shortened(name, longestName)
 }
 
 // shortened keeps the end of a name, where its type stands.

@@ -1,14 +1,36 @@
 package message
 
 import (
+	"mime"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
-// structured reads a field like Content-Type: its value in lower case, and its parameters by lower-case name, decoded. It is patient: quotes that don't
-// close, blanks in values without quotes and bytes outside ASCII are common in the names of attachments.
+// Structured reads a field like Content-Type: its value in lower case, and its parameters by lower-case name.
+func Structured(s string) (value string, parameters map[string]string) { return structured(s) }
+
+// structured reads a field like Content-Type: its value in lower case, and its parameters by lower-case name, decoded.
+// The library reads what is written by the rules; quotes that don't close, blanks in values without quotes and bytes
+// outside ASCII are common in the names of attachments, and are read leniently.
 func structured(s string) (value string, parameters map[string]string) {
+	s = s[:min(len(s), longestStructured)]
+	// It knows no charset but UTF-8 behind a star (RFC 2231), and leaves a parameter in another one out.
+	if value, parameters, err := mime.ParseMediaType(s); err == nil && ascii(s) && !strings.Contains(s, "*") {
+		for name, v := range parameters {
+			parameters[name] = text(v)
+		}
+		return value, parameters
+	}
+	return structuredLeniently(s)
+}
+
+func ascii(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+}
+
+func structuredLeniently(s string) (value string, parameters map[string]string) {
 	pieces := splitOutsideQuotes(s)
 	value = strings.ToLower(strings.TrimSpace(pieces[0]))
 	if i := strings.IndexAny(value, " \t("); i >= 0 {

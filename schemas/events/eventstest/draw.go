@@ -9,11 +9,12 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Draw is a random valid message of the topic, drawn from its JSON Schema: every member that may be missing sometimes is, texts are any
-// Unicode, numbers and dates reach to the ends of their ranges. One in eight is a delete.
+// Draw is a random valid message of the topic, drawn from its JSON Schema: every member that may be missing sometimes
+// is, texts are any Unicode, numbers and dates reach to the ends of their ranges. One in eight is a delete.
 func Draw(t *rapid.T, topic events.Topic) Message {
 	m := Message{
-		"id": id(t), "tenantId": enum("demo", "Größe", "t 1")(t), "version": integer(1, events.MaxVersion)(t), "op": "upsert", "at": instant(t),
+		"id": id(t), "tenantId": enum("demo", "Größe", "t 1")(t), "version": integer(1,
+			events.MaxVersion)(t), "op": "upsert", "at": instant(t),
 	}
 	if rapid.IntRange(0, 7).Draw(t, "delete") == 0 {
 		m["op"] = "delete"
@@ -35,7 +36,7 @@ func Draw(t *rapid.T, topic events.Topic) Message {
 	return m.copy()
 }
 
-// DrawUpsert is a Draw that is no delete.
+// DrawUpsert is a Draw that is not a delete.
 func DrawUpsert(t *rapid.T, topic events.Topic) Message {
 	return rapid.Custom(func(t *rapid.T) Message { return Draw(t, topic) }).
 		Filter(func(m Message) bool { return m["op"] == "upsert" }).Draw(t, string(topic))

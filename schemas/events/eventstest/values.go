@@ -140,14 +140,15 @@ func drawMonth(t *rapid.T) any {
 
 func drawInstant(t *rapid.T) any {
 	first, last := calendar.MinDate.Time(), calendar.MaxDate.Time().Add(23*time.Hour)
-	at := time.Unix(rapid.Int64Range(first.Unix(), last.Unix()-1).Draw(t, "second"), rapid.Int64Range(0, 999999999).Draw(t, "nanosecond"))
+	at := time.Unix(rapid.Int64Range(first.Unix(), last.Unix()-1).Draw(t, "second"),
+		rapid.Int64Range(0, 999999999).Draw(t, "nanosecond"))
 	return at.UTC().Format(time.RFC3339Nano)
 }
 
 // decimal draws a number of at most 18 digits within the range, as a string or a number.
-func decimal(behind int, least, most int64) gen {
+func decimal(places int, least, most int64) gen {
 	return func(t *rapid.T) any {
-		scale := rapid.IntRange(0, behind).Draw(t, "scale")
+		scale := rapid.IntRange(0, places).Draw(t, "scale")
 		factor := int64(1)
 		for range scale {
 			factor *= 10

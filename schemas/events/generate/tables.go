@@ -15,8 +15,8 @@ import (
 // amount is the one object that the page explains among the values, not member by member.
 const amount = "amount"
 
-// withTables is the page with its tables written anew: under Values what each named kind of value is, under each topic's heading the
-// members of its data. They stand between <!-- values --> or <!-- members --> and <!-- end -->.
+// withTables is the page with its tables written anew: under Values what each named kind of value is, under each topic's
+// heading the members of its data. The tables are between <!-- values --> or <!-- members --> and <!-- end -->.
 func withTables(page string) (string, error) {
 	kinds := map[string]*jsonschema.Schema{}
 	for _, topic := range events.Topics() {
@@ -75,8 +75,8 @@ func hasRows(s *jsonschema.Schema) bool {
 	return isObject(s.Resolved()) && (d == nil || d.Name != amount)
 }
 
-// rowsOf has a row for each member of an object and of the objects in it. Where the object has variants, each member says with which
-// of them it goes.
+// rowsOf has a row for each member of an object and of the objects in it. Where the object has variants, each member
+// says with which of them it goes.
 func rowsOf(path string, s *jsonschema.Schema) (rows []string) {
 	variants := s.OneOf
 	if variants == nil {

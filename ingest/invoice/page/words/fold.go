@@ -32,6 +32,8 @@ func FoldRune(r rune) byte {
 		return 's'
 	case 'ł', 'Ł':
 		return 'l'
+	case 'đ', 'Đ':
+		return 'd'
 	case 'ø', 'Ø':
 		return 'o'
 	case 'º', '°':

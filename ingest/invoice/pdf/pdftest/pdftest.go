@@ -128,7 +128,8 @@ func (w *writer) page(p Page, tree, regular, bold int) int {
 	var content bytes.Buffer
 	xobject := ""
 	if p.Picture != nil {
-		picture := w.stream(fmt.Sprintf("/Type /XObject /Subtype /Image /Width %d /Height %d /ColorSpace /DeviceGray /BitsPerComponent 8", p.Picture.Width, p.Picture.Height), p.Picture.Gray)
+		picture := w.stream(fmt.Sprintf("/Type /XObject /Subtype /Image /Width %d /Height %d /ColorSpace /DeviceGray"+
+			" /BitsPerComponent 8", p.Picture.Width, p.Picture.Height), p.Picture.Gray)
 		xobject = fmt.Sprintf("/XObject << /Im0 %d 0 R >>", picture)
 		fmt.Fprintf(&content, "q %.2f 0 0 %.2f 0 0 cm /Im0 Do Q\n", Width, Height)
 	}
@@ -144,7 +145,8 @@ func (w *writer) page(p Page, tree, regular, bold int) int {
 		fmt.Fprintf(&content, "BT /%s %.2f Tf %.2f %.2f Td (%s) Tj ET\n", font, size, t.X, Height-t.Y, escape(t.Text))
 	}
 	body := w.stream("", content.Bytes())
-	return w.add(fmt.Sprintf("<< /Type /Page /Parent %d 0 R /MediaBox [0 0 %.0f %.0f] /Rotate %d /Resources << /Font << /F1 %d 0 R /F2 %d 0 R >> %s >> /Contents %d 0 R >>",
+	return w.add(fmt.Sprintf("<< /Type /Page /Parent %d 0 R /MediaBox [0 0 %.0f %.0f] /Rotate %d /Resources <<"+
+		" /Font << /F1 %d 0 R /F2 %d 0 R >> %s >> /Contents %d 0 R >>",
 		tree, Width, Height, p.Rotate, regular, bold, xobject, body))
 }
 
@@ -209,7 +211,8 @@ func (w *writer) packed(catalog int) []byte {
 	}
 	places[container] = place{1, out.Len(), 0}
 	data := pack(append(index.Bytes(), bodies.Bytes()...))
-	fmt.Fprintf(&out, "%d 0 obj\n<< /Type /ObjStm /N %d /First %d /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream\nendobj\n", container, n, index.Len(), len(data), data)
+	fmt.Fprintf(&out, "%d 0 obj\n<< /Type /ObjStm /N %d /First %d /Filter /FlateDecode /Length %d >>\nstream\n%s\n"+
+		"endstream\nendobj\n", container, n, index.Len(), len(data), data)
 	start := out.Len()
 	places[container+1] = place{1, start, 0}
 	var table bytes.Buffer
@@ -218,6 +221,7 @@ func (w *writer) packed(catalog int) []byte {
 			byte(p.third >> 8), byte(p.third)})
 	}
 	data = pack(table.Bytes())
-	fmt.Fprintf(&out, "%d 0 obj\n<< /Type /XRef /Size %d /W [1 3 2] /Root %d 0 R /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream\nendobj\nstartxref\n%d\n%%%%EOF\n", container+1, container+2, catalog, len(data), data, start)
+	fmt.Fprintf(&out, "%d 0 obj\n<< /Type /XRef /Size %d /W [1 3 2] /Root %d 0 R /Filter /FlateDecode /Length %d >>\n"+
+		"stream\n%s\nendstream\nendobj\nstartxref\n%d\n%%%%EOF\n", container+1, container+2, catalog, len(data), data, start)
 	return out.Bytes()
 }

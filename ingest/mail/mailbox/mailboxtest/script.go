@@ -1,11 +1,12 @@
-// Package mailboxtest is an IMAP server that misbehaves as a test wants it to: it hangs up in the middle of a mail, falls silent, loses mails, changes UIDs. Nothing
-// about it is right but what the tests need.
+// Package mailboxtest is an IMAP server that misbehaves as a test wants it to: it hangs up in the middle of a mail,
+// falls silent, loses mails, changes UIDs. Nothing about it is right but what the tests need.
 package mailboxtest
 
 import (
 	"bufio"
 	"encoding/base64"
 	"fmt"
+	"math"
 	"net"
 	"regexp"
 	"slices"
@@ -100,7 +101,8 @@ func (s *Server) Deliver(raw string) {
 	s.news = make(chan struct{})
 }
 
-// Renumber gives all mails new UIDs, without their keywords, as a server does that was restored, and ends all connections.
+// Renumber gives all mails new UIDs, without their keywords, as a server does that was restored, and ends all
+// connections.
 func (s *Server) Renumber() {
 	s.mutex.Lock()
 	s.valid++
@@ -355,14 +357,20 @@ func (c *conn) fetch(rest string, fault Fault) bool {
 	if fault == Expunge {
 		c.each(rest, func(_ int, m *Mail) { m.UID = 0 })
 		c.mails = slices.DeleteFunc(c.mails, func(m *Mail) bool { return m.UID == 0 })
+		c.told = len(c.mails)
 	}
 	open := true
 	c.each(rest, func(sequence int, m *Mail) {
+		if !strings.Contains(rest, "BODY") {
+			c.say("* %d FETCH (UID %d FLAGS (%s))", sequence, m.UID, strings.Join(m.flags, " "))
+			return
+		}
 		section, body := "BODY[]<0>", m.Raw
 		if strings.Contains(rest, "[HEADER]") {
 			header, _, _ := strings.Cut(m.Raw, "\r\n\r\n")
 			section, body = "BODY[HEADER]<0>", header+"\r\n\r\n"
 		}
+		body = body[:min(len(body), most(rest))]
 		size := len(m.Raw)
 		if m.Size > 0 {
 			size = m.Size
@@ -381,6 +389,18 @@ func (c *conn) fetch(rest string, fault Fault) bool {
 		_, _ = c.Write([]byte(start + body + ")\r\n"))
 	})
 	return open
+}
+
+var partial = regexp.MustCompile(`<0\.(\d+)>`)
+
+// most is how many bytes of a mail a command asks for.
+func most(command string) int {
+	asked := partial.FindStringSubmatch(command)
+	if asked == nil {
+		return math.MaxInt
+	}
+	n, _ := strconv.Atoi(asked[1]) // digits
+	return n
 }
 
 var storing = regexp.MustCompile(`^\S+ ([+-])FLAGS(\.SILENT)? \(([^)]*)\)$`)

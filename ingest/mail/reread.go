@@ -11,6 +11,7 @@ import (
 
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
+	"tallyhouse/ingest/sandbox"
 )
 
 // Retried is what reading a record's PDF again gave.
@@ -33,14 +34,14 @@ var (
 
 // Retry reads the PDF of a record again and writes the record's next version.
 func (in *Intake) Retry(ctx context.Context, id string) (Retried, error) {
-	r, err := in.retry(ctx, id)
+	r, err := in.reread(ctx, id)
 	if err != nil {
 		return r, fmt.Errorf("read record %s again: %w", id, err)
 	}
 	return r, nil
 }
 
-func (in *Intake) retry(ctx context.Context, id string) (Retried, error) {
+func (in *Intake) reread(ctx context.Context, id string) (Retried, error) {
 	tenant, h, err := in.findRecord(ctx, id)
 	if err != nil {
 		return Retried{}, err
@@ -63,7 +64,7 @@ func (in *Intake) retry(ctx context.Context, id string) (Retried, error) {
 	}
 	contractor := ""
 	if f.failed == "" {
-		if contractor, err = in.books.contractor(ctx, tenant, f.taxID, f.supplier); err != nil {
+		if contractor, err = in.directory.contractor(ctx, tenant, f.taxID, f.supplier); err != nil {
 			return Retried{}, err
 		}
 	}
@@ -85,26 +86,27 @@ func (in *Intake) retry(ctx context.Context, id string) (Retried, error) {
 }
 
 // findRecord looks for a record in the tenants of all mailboxes.
-func (in *Intake) findRecord(ctx context.Context, id string) (tenant string, h head, err error) {
+func (in *Intake) findRecord(ctx context.Context, id string) (tenant string, h recordState, err error) {
 	asked := map[string]bool{}
 	for _, o := range in.options.Mailboxes {
 		if asked[o.Tenant] {
 			continue
 		}
 		asked[o.Tenant] = true
-		h, err = in.books.record(ctx, o.Tenant, id)
+		h, err = in.directory.record(ctx, o.Tenant, id)
 		if err == nil || !errors.Is(err, errNoRecord) {
 			return o.Tenant, h, err
 		}
 	}
-	return "", head{}, errNoRecord
+	return "", recordState{}, errNoRecord
 }
 
-// otherDays bounds how many mails are opened that didn't arrive at the very second that the record tells: a mailbox that was moved may tell another.
+// otherDays bounds how many mails are opened that didn't arrive at the very second that the record tells: a mailbox
+// that was moved may tell another.
 const otherDays = 1000
 
 // findPDF finds the PDF behind a record by computing the ids of those that arrived when it did.
-func (in *Intake) findPDF(ctx context.Context, tenant string, h head) ([]byte, draft, error) {
+func (in *Intake) findPDF(ctx context.Context, tenant string, h recordState) ([]byte, draft, error) {
 	for _, exact := range []bool{true, false} {
 		for _, o := range in.options.Mailboxes {
 			if o.Tenant != tenant {
@@ -127,7 +129,7 @@ func (in *Intake) findPDF(ctx context.Context, tenant string, h head) ([]byte, d
 }
 
 // findIn looks in one folder, at the mails of the record's second or at those of the days around it.
-func (in *Intake) findIn(ctx context.Context, o mailbox.Options, h head, exact bool) (pdf []byte, d draft, err error) {
+func (in *Intake) findIn(ctx context.Context, o mailbox.Options, h recordState, exact bool) (pdf []byte, d draft, err error) {
 	box, err := mailbox.Open(ctx, o)
 	if err != nil {
 		return nil, draft{}, err
@@ -150,14 +152,17 @@ func (in *Intake) findIn(ctx context.Context, o mailbox.Options, h head, exact b
 		if err != nil {
 			return err
 		}
-		mail, err := message.Read(raw, in.options.Limits.Limits)
+		mail, err := message.ReadSandboxed(ctx, raw, in.options.Limits.Limits, in.options.Reader.Sandbox)
+		if errors.Is(err, sandbox.ErrStart) || ctx.Err() != nil {
+			return err
+		}
 		if err != nil {
 			return nil // it became no record
 		}
 		for i, p := range mail.PDFs {
-			if (identity{o.Tenant, h.project, mailIdentity(mail.Header, raw), i, sha256.Sum256(p.Data)}).id() == h.id {
+			if (identity{o.Tenant, h.project, mailIdentity(mail.MessageID, raw), i, sha256.Sum256(p.Data)}).id() == h.id {
 				// As the record has it: an arrival that changed would be no correction.
-				pdf, d = p.Data, draft{o.Tenant, h.project, h.id, p.Name, h.receivedAt}
+				pdf, d = p.Data, draft{o.Tenant, h.project, h.id, p.Name, h.receivedAt, in.options.MaxAmount}
 			}
 		}
 		return nil

@@ -1,0 +1,53 @@
+package page
+
+import (
+	"strings"
+	"testing"
+)
+
+// Given an invoice with words that look like the codes of currencies, then its
+// currency is the one beside amounts and labels, else that of the supplier's country.
+func TestACodeCountsBesideAnAmountOrALabelOnly(t *testing.T) {
+	cases := []struct{ name, item, net, total, note, want string }{
+		{"pens", "BALLPOINT PEN", "1,000.00", "Total  1,200.00", "", "GBP"},
+		{"drawings", "CAD 3D-Modell", "1,000.00", "Total  1,200.00", "", "GBP"},
+		{"drawings, counted", "2 CAD stations", "1,000.00", "Total  1,200.00", "", "GBP"},
+		{"a model, counted", "2 CAD 3D-Modell", "1,000.00", "Total  1,200.00", "", "GBP"},
+		{"drawings in a format", "Drawings in CAD", "1,000.00", "Total  1,200.00", "", "GBP"},
+		{"a trial", "TRY OUT", "1,000.00", "Total  1,200.00", "", "GBP"},
+		{"a programming language", "PHP 8 developer", "1,000.00", "Total  1,200.00", "", "GBP"},
+		{"drawings in dollars", "CAD 3D-Modell", "$1,000.00", "Total  $1,200.00", "", "USD"},
+		{"drawings, total in euros", "CAD drawings", "€ 1,000.00", "Total  € 1,200.00", "", "EUR"},
+		{"a pallet", "EUR pallets", "1,000.00", "Total  1,200.00", "", "GBP"},
+
+		{"behind the total", "Masonry", "1,000.00", "Total  1,200.00 CAD", "", "CAD"},
+		{"before the total", "Masonry", "1,000.00", "Total  CAD 1,200.00", "", "CAD"},
+		{"in the total's label", "Masonry", "1,000.00", "Total CAD  1,200.00", "", "CAD"},
+		{"in brackets", "Masonry", "1,000.00", "Total (PEN)  1,200.00", "", "PEN"},
+		{"between label and total", "Masonry", "1,000.00", "Total  TRY  1,200.00", "", "TRY"},
+		{"in a sentence", "Masonry", "1,000.00", "Total  1,200.00", "All prices in EUR.", "EUR"},
+		{"a label", "Masonry", "1,000.00", "Total  1,200.00", "Currency: CAD", "CAD"},
+		{"dollars of a country", "Masonry", "$1,000.00", "Total  $1,200.00", "Currency  CAD", "CAD"},
+		{"dollars, of which a label says more", "Masonry", "$1,000.00", "Total  $1,200.00", "Amount (CAD)", "CAD"},
+	}
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			lines := []string{"Harrow & Lane Ltd", "12 High Street", "London EC1A 1BB", "VAT Reg No GB980780684", "", "Bill to:",
+				"Northern Homes plc", "5 Mill Lane", "Leeds LS1 4AP", "", "Invoice", "", "Invoice No.     2026-0417",
+				"Invoice date    17 April 2026", "", "Description                  Quantity  Amount",
+				c.item + strings.Repeat(" ", 29-len(c.item)) + "1         " + c.net, "", "        Subtotal  " + c.net,
+				"        VAT 20%   200.00", "        " + c.total, "", c.note}
+			_, got := reader.Read(typed(strings.Join(lines, "\n")), Own{})
+			if got.Currency == nil || got.Currency.Value != c.want {
+				t.Errorf("currency %+v, want %s", got.Currency, c.want)
+			}
+			if got.Gross == nil || got.Gross.Value != 120000 {
+				t.Errorf("gross %+v, want 120000", got.Gross)
+			}
+		})
+	}
+}

@@ -1,0 +1,103 @@
+package text
+
+import "tallyhouse/ingest/invoice/pdf"
+
+// paintOperator follows paths, colors and clipping, as far as they decide what of
+// the text is seen. It reports whether op was one of theirs.
+func (in *interpreter) paintOperator(op pdf.Keyword, args []pdf.Object, resources pdf.Dict) bool {
+	st := &in.state
+	var v [6]float64
+	for i := range min(len(args), len(v)) {
+		v[i], _ = pdf.Number(args[i])
+	}
+	at := func(i int) (float64, float64) { return st.ctm.point(v[i], v[i+1]) }
+	curve := func(points int) {
+		var all [3][2]float64
+		for i := range points {
+			all[i][0], all[i][1] = at(2 * i)
+		}
+		in.path.curve(all[:points]...)
+	}
+	switch op {
+	case "m":
+		in.path.move(at(0))
+	case "l":
+		in.path.line(at(0))
+	case "c":
+		curve(3)
+	case "v", "y":
+		curve(2)
+	case "h":
+	case "re":
+		in.path.move(at(0))
+		in.path.line(st.ctm.point(v[0]+v[2], v[1]))
+		in.path.line(st.ctm.point(v[0]+v[2], v[1]+v[3]))
+		in.path.line(st.ctm.point(v[0], v[1]+v[3]))
+	case "W", "W*":
+		in.path.clips = true
+	case "f", "F", "f*", "B", "B*", "b", "b*":
+		in.paintPath(true)
+	case "S", "s", "n":
+		in.paintPath(false)
+	case "sh":
+		in.addArea(area{box: st.clip.box})
+	case "g", "rg", "k", "cs", "sc", "scn":
+		in.setPaint(&st.fill, op, args, resources)
+	case "G":
+		in.setPaint(&st.stroke, "g", args, resources)
+	case "RG":
+		in.setPaint(&st.stroke, "rg", args, resources)
+	case "K":
+		in.setPaint(&st.stroke, "k", args, resources)
+	case "CS":
+		in.setPaint(&st.stroke, "cs", args, resources)
+	case "SC", "SCN":
+		in.setPaint(&st.stroke, "sc", args, resources)
+	default:
+		return false
+	}
+	return true
+}
+
+// setPaint follows an operator that sets a color or its space.
+func (in *interpreter) setPaint(p *paint, op pdf.Keyword, args []pdf.Object, resources pdf.Dict) {
+	switch op {
+	case "g":
+		p.space = spaceGray
+	case "rg":
+		p.space = spaceRGB
+	case "k":
+		p.space = spaceCMYK
+	case "cs":
+		p.space = in.spaceOf(first(args), resources)
+		p.color = p.space.initial()
+		return
+	}
+	var parts []float64
+	for _, a := range args {
+		if n, ok := pdf.Number(a); ok {
+			parts = append(parts, n)
+		}
+	}
+	p.color = p.space.colorOf(parts)
+}
+
+// setState follows the entries of a graphics state dictionary.
+func (in *interpreter) setState(d pdf.Dict) {
+	st := &in.state
+	if f := in.file.Array(d["Font"]); len(f) == 2 {
+		st.text.font, st.text.size = in.loadFont(f[0]), in.file.Float(f[1], st.text.size)
+	}
+	st.fillAlpha = in.file.Float(d["ca"], st.fillAlpha)
+	st.strokeAlpha = in.file.Float(d["CA"], st.strokeAlpha)
+	if mode := in.file.Resolve(d["BM"]); mode != nil {
+		if list := in.file.Array(mode); len(list) > 0 {
+			mode = list[0]
+		}
+		name := in.file.Name(mode)
+		st.blended = name != "Normal" && name != "Compatible"
+	}
+	if mask := in.file.Resolve(d["SMask"]); mask != nil {
+		st.masked = in.file.Name(mask) != "None"
+	}
+}

@@ -1,0 +1,168 @@
+package mail
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/mail/message"
+)
+
+// decision is what is to become of a mail. It follows from the mail, the options and the projects' addresses alone, so
+// that whoever lists the mails that became no record finds the reason again.
+type decision struct {
+	mark     mailbox.Mark // Done: it gives records
+	reason   string       // why not
+	projects []string
+	pdfs     []message.PDF
+	warning  string // what could not be followed though there are PDFs
+}
+
+func failed(format string, args ...any) decision {
+	return decision{mark: mailbox.Failed, reason: fmt.Sprintf(format, args...)}
+}
+
+func ignored(format string, args ...any) decision {
+	return decision{mark: mailbox.Ignored, reason: fmt.Sprintf(format, args...)}
+}
+
+// maxRecipients bounds the recipients of a mail that are looked up.
+const maxRecipients = 100
+
+// recipient is an address that a mail was sent to, and the same without what stands behind a plus.
+type recipient struct{ full, plain string }
+
+// visible are the fields that a sender writes; all others are those of the envelope, which the mailbox's own server
+// writes.
+var visible = []string{"to", "cc", "resent-to", "resent-cc"}
+
+// recipients are a mail's, in the order of the fields. Fields of the envelope count where the mailbox's own server
+// wrote them: a sender can write them, too, but not above the server's trace.
+func recipients(h, trusted message.Header, fields []string) []recipient {
+	var all []recipient
+	for _, field := range fields {
+		from := trusted
+		if slices.Contains(visible, strings.ToLower(field)) {
+			from = h
+		}
+		for _, address := range from.Addresses(field) {
+			full := strings.ToLower(strings.TrimSpace(address))
+			at := strings.LastIndexByte(full, '@')
+			if at <= 0 || strings.ContainsAny(full, "\n\r") {
+				continue
+			}
+			plain := full
+			if plus := strings.IndexByte(full[:at], '+'); plus > 0 {
+				plain = full[:plus] + full[at:]
+			}
+			if r := (recipient{full, plain}); !slices.Contains(all, r) && len(all) < maxRecipients {
+				all = append(all, r)
+			}
+		}
+	}
+	return all
+}
+
+// decide decides about mails as far as their headers tell; Done is what is left to be read. An error says that the
+// directory can't be asked.
+func (in *Intake) decide(ctx context.Context, o mailbox.Options, mails []mailbox.Mail) ([]decision, error) {
+	decisions := make([]decision, len(mails))
+	to := make([][]recipient, len(mails))
+	var reading errgroup.Group
+	reading.SetLimit(in.options.Parallel)
+	for i, m := range mails {
+		reading.Go(func() error {
+			to[i], decisions[i] = in.readHeader(o, m)
+			return nil
+		})
+	}
+	_ = reading.Wait() // none fails
+	var ask []string
+	for _, all := range to {
+		for _, r := range all {
+			ask = append(ask, r.full, r.plain)
+		}
+	}
+	if len(ask) == 0 {
+		return decisions, nil
+	}
+	slices.Sort(ask)
+	known, err := in.directory.projects(ctx, o.Tenant, slices.Compact(ask))
+	if err != nil {
+		return nil, err
+	}
+	for i, all := range to {
+		if len(all) == 0 {
+			continue
+		}
+		if d := choose(all, known); d.mark != mailbox.Done || decisions[i].mark == mailbox.Done {
+			decisions[i] = d // an unknown address says more than a sender who isn't allowed
+		}
+	}
+	return decisions, nil
+}
+
+// readHeader gives a mail's recipients, unless its header decides already.
+func (in *Intake) readHeader(o mailbox.Options, m mailbox.Mail) ([]recipient, decision) {
+	if m.Size > in.options.Limits.Bytes {
+		return nil, failed("the mail has %d bytes, %d are allowed", m.Size, in.options.Limits.Bytes)
+	}
+	h := message.ReadHeader(m.Header)
+	if h.Empty() {
+		return nil, failed("%s: it has no header", message.ErrBroken)
+	}
+	if reason := automatic(h); reason != "" {
+		return nil, ignored("%s", reason)
+	}
+	to := recipients(h, trusted(h, o.Senders), in.options.Recipients)
+	if len(to) == 0 {
+		return nil, failed("the mail names no recipient in %s", strings.Join(in.options.Recipients, ", "))
+	}
+	if !m.State.Released() {
+		if reason := disallowed(h, o.Senders); reason != "" {
+			return to, decision{mark: mailbox.Quarantined, reason: reason}
+		}
+	}
+	return to, decision{mark: mailbox.Done}
+}
+
+// choose picks the projects of the recipients. An address of several projects is nobody's: nothing is guessed.
+func choose(to []recipient, known map[string][]string) decision {
+	d := decision{mark: mailbox.Done}
+	for _, r := range to {
+		address := r.full
+		if len(known[address]) == 0 {
+			address = r.plain
+		}
+		switch projects := known[address]; {
+		case len(projects) > 1:
+			return failed("the address %s belongs to several projects: %s", address, strings.Join(projects, ", "))
+		case len(projects) == 1 && !slices.Contains(d.projects, projects[0]):
+			d.projects = append(d.projects, projects[0])
+		}
+	}
+	if len(d.projects) == 0 {
+		var names []string
+		for _, r := range to[:min(len(to), 5)] {
+			names = append(names, r.full)
+		}
+		return failed("no project has an intake address among the recipients %s", strings.Join(names, ", "))
+	}
+	return d
+}
+
+// opened completes a decision by what was read of the mail; err is one of package message.
+func (d decision) opened(m message.Mail, err error) decision {
+	switch {
+	case err != nil:
+		return failed("%s", err)
+	case len(m.PDFs) == 0:
+		return ignored("%s", m.Missed)
+	}
+	d.pdfs, d.warning = m.PDFs, m.Missed
+	return d
+}

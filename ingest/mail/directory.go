@@ -1,0 +1,215 @@
+package mail
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"tallyhouse/ingest/store/database"
+)
+
+// directory looks up projects, contractors and records in the state tables.
+type directory struct {
+	shards []*database.Server
+}
+
+// queryTime bounds each query.
+const queryTime = 10 * time.Second
+
+// queriedAddresses is how many addresses are looked up at a time.
+const queriedAddresses = 2000
+
+const projectsQuery = `SELECT id, lowerUTF8(trimBoth(assumeNotNull(inbound_email))) AS address
+FROM projects FINAL
+WHERE tenant = {tenant:String} AND NOT deleted AND NOT moved AND inbound_email IS NOT NULL AND has({addresses:Array(String)}, address)
+ORDER BY id LIMIT 10000`
+
+// projects gives the projects behind intake addresses, which are in lower case.
+func (d directory) projects(ctx context.Context, tenant string, addresses []string) (map[string][]string, error) {
+	of := map[string][]string{}
+	for page := range slices.Chunk(addresses, queriedAddresses) {
+		params := database.Params{"tenant": database.Text(tenant), "addresses": database.Texts(page)}
+		err := d.each(ctx, projectsQuery, params, func(scan func(...any) error) error {
+			var id, address string
+			if err := scan(&id, &address); err != nil {
+				return err
+			}
+			of[address] = append(of[address], id)
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("find the projects of intake addresses: %w", err)
+		}
+	}
+	return of, nil
+}
+
+const fingerprintQuery = `SELECT sum(cityHash64(id, assumeNotNull(inbound_email))) FROM projects FINAL
+WHERE tenant = {tenant:String} AND NOT deleted AND NOT moved AND inbound_email IS NOT NULL`
+
+// fingerprint is one of all intake addresses: when it changes, a mail to an unknown one may be known now.
+func (d directory) fingerprint(ctx context.Context, tenant string) (uint64, error) {
+	var sum uint64
+	err := d.each(ctx, fingerprintQuery, database.Params{"tenant": database.Text(tenant)}, func(scan func(...any) error) error {
+		var n uint64
+		err := scan(&n)
+		sum += n
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("read the fingerprint of the intake addresses: %w", err)
+	}
+	return sum, nil
+}
+
+const (
+	taxIDQuery = `SELECT id FROM contractors FINAL
+WHERE tenant = {tenant:String} AND project = '' AND NOT deleted
+  AND replaceRegexpAll(upperUTF8(assumeNotNull(tax_id)), '[^\\p{L}\\p{N}]', '') = {taxID:String}
+LIMIT 2`
+
+	nameQuery = `SELECT id, replaceRegexpAll(upperUTF8(ifNull(tax_id, '')), '[^\\p{L}\\p{N}]', '') FROM contractors FINAL
+WHERE tenant = {tenant:String} AND project = '' AND NOT deleted
+  AND replaceRegexpAll(lowerUTF8(assumeNotNull(name)), '[^\\p{L}\\p{N}]', '') = {name:String}
+LIMIT 2`
+)
+
+// contractor gives the one contractor of a tax id, else the one of a name, "" when there is none or several. A name
+// doesn't count when the contractor has another VAT id of the same country: two companies may share a name.
+func (d directory) contractor(ctx context.Context, tenant, taxID, name string) (string, error) {
+	taxID, name = strings.ToUpper(alphanumeric(taxID)), strings.ToLower(alphanumeric(name))
+	var found []string
+	if taxID != "" {
+		params := database.Params{"tenant": database.Text(tenant), "taxID": database.Text(taxID)}
+		err := d.each(ctx, taxIDQuery, params, func(scan func(...any) error) error {
+			var id string
+			err := scan(&id)
+			found = append(found, id)
+			return err
+		})
+		if err != nil {
+			return "", fmt.Errorf("find the contractor of a tax id: %w", err)
+		}
+		if len(found) > 0 {
+			return only(found), nil
+		}
+	}
+	if name == "" {
+		return "", nil
+	}
+	params := database.Params{"tenant": database.Text(tenant), "name": database.Text(name)}
+	err := d.each(ctx, nameQuery, params, func(scan func(...any) error) error {
+		var id, known string
+		err := scan(&id, &known)
+		if !otherVATID(taxID, known) {
+			found = append(found, id)
+		}
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("find the contractor of a name: %w", err)
+	}
+	return only(found), nil
+}
+
+func only(found []string) string {
+	if len(found) != 1 {
+		return ""
+	}
+	return found[0]
+}
+
+// otherVATID reports whether two ids are VAT ids of one country, but different ones.
+func otherVATID(a, b string) bool {
+	country := func(s string) string {
+		if len(s) > 4 && unicode.IsLetter(rune(s[0])) && unicode.IsLetter(rune(s[1])) {
+			return s[:2]
+		}
+		return ""
+	}
+	return a != b && country(a) != "" && country(a) == country(b)
+}
+
+// alphanumeric drops all but letters and digits, which is what two spellings of a name or an id differ by.
+func alphanumeric(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) {
+			return r
+		}
+		return -1
+	}, norm.NFC.String(s))
+}
+
+// recordState is the newest state of a record in the table.
+type recordState struct {
+	project    string
+	id         string
+	version    int64
+	deleted    bool
+	channel    string
+	status     string // of the intake
+	receivedAt time.Time
+}
+
+const stateColumns = `SELECT project, id, row_version, deleted, channel, intake_status, toUnixTimestamp64Micro(received_at)
+FROM records FINAL
+WHERE tenant = {tenant:String} AND NOT moved AND `
+
+// versions gives the versions of records that the table has, by id.
+func (d directory) versions(ctx context.Context, tenant, project string, ids []string) (map[string]int64, error) {
+	of := map[string]int64{}
+	params := database.Params{"tenant": database.Text(tenant), "project": database.Text(project), "ids": database.Texts(ids)}
+	err := d.states(ctx, "project = {project:String} AND id IN {ids:Array(String)}", params, func(r recordState) { of[r.id] = r.version })
+	return of, err
+}
+
+// record finds a record in any project.
+func (d directory) record(ctx context.Context, tenant, id string) (recordState, error) {
+	var found []recordState
+	params := database.Params{"tenant": database.Text(tenant), "id": database.Text(id)}
+	err := d.states(ctx, "id = {id:String} AND project NOT LIKE '#%'", params, func(r recordState) { found = append(found, r) })
+	if err != nil {
+		return recordState{}, err
+	}
+	if len(found) == 0 {
+		return recordState{}, fmt.Errorf("tenant %s: %w", tenant, errNoRecord)
+	}
+	return slices.MaxFunc(found, func(a, b recordState) int { return int(a.version - b.version) }), nil
+}
+
+// states calls each with the records that a condition matches.
+func (d directory) states(ctx context.Context, where string, p database.Params, each func(recordState)) error {
+	err := d.each(ctx, stateColumns+where, p, func(scan func(...any) error) error {
+		var h recordState
+		var rowVersion uint64
+		var received *int64 // microseconds: the driver's own instants end in 2262
+		if err := scan(&h.project, &h.id, &rowVersion, &h.deleted, &h.channel, &h.status, &received); err != nil {
+			return err
+		}
+		h.version = int64(rowVersion)
+		if received != nil {
+			h.receivedAt = time.UnixMicro(*received).UTC()
+		}
+		each(h)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read the states of records: %w", err)
+	}
+	return nil
+}
+
+// each asks all shards.
+func (d directory) each(ctx context.Context, sql string, p database.Params, row func(scan func(...any) error) error) error {
+	for _, shard := range d.shards {
+		if err := shard.Rows(ctx, database.Query{SQL: sql, Params: p, Limit: queryTime}, row); err != nil {
+			return fmt.Errorf("ClickHouse at %s: %w", shard.Addr(), err)
+		}
+	}
+	return nil
+}

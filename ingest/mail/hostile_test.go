@@ -1,0 +1,239 @@
+package mail
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/mail/mailbox/mailboxtest"
+	"tallyhouse/ingest/mail/message/messagetest"
+)
+
+// How the sandboxed reader of a test behaves, as the first argument behind "read"; the second one is a file to which it
+// adds a line for each such case.
+const (
+	dieOfKiller = "--die-of-killer" // a mail with the word KILLER ends it
+	sleepOnPDF  = "--sleep-on-pdf"  // a PDF takes seconds
+)
+
+// behave reads the input and does what the arguments say.
+func behave(args []string, in io.Reader) (io.Reader, error) {
+	if len(args) < 2 {
+		return in, nil
+	}
+	input, err := io.ReadAll(in)
+	if err != nil {
+		return nil, err
+	}
+	note := func() error {
+		f, err := os.OpenFile(args[1], os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = f.WriteString("x\n")
+		return errors.Join(err, f.Close())
+	}
+	switch {
+	case args[0] == dieOfKiller && bytes.Contains(input, []byte("KILLER")):
+		if err := note(); err != nil {
+			return nil, err
+		}
+		return nil, errors.New("killed")
+	case args[0] == sleepOnPDF && bytes.HasPrefix(input, []byte(`{"Task":"invoice"`)):
+		if err := note(); err != nil {
+			return nil, err
+		}
+		time.Sleep(3 * time.Second)
+	}
+	return bytes.NewReader(input), nil
+}
+
+// behaving makes the reader behave, and gives how often it did.
+func behaving(t *testing.T, how string) (change func(*Intake), times func() int) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := t.TempDir() + "/notes"
+	return func(in *Intake) { in.options.Reader.Sandbox.Command = []string{self, "read", how, notes} },
+		func() int {
+			content, _ := os.ReadFile(notes) // none yet
+			return bytes.Count(content, []byte{'\n'})
+		}
+}
+
+// Given the corpus of hostile mails in a mailbox, when an invoice comes behind them, then it becomes a record, and each
+// of them gets a mark without a connection, the reader or the worker ending.
+func TestAnInvoiceBehindHostileMailsArrives(t *testing.T) {
+	w := newWorld(t)
+	s := mailboxtest.Start(t)
+	hostile := messagetest.Mails("quartier@intake.example", 2<<20)
+	for len(hostile) < 100 {
+		hostile = append(hostile, hostile[len(hostile)%50])
+	}
+	for _, m := range hostile {
+		s.Deliver(string(m.Raw))
+	}
+	s.Deliver(string(testMail{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{invoicePDF("2026-1")}}.raw()))
+	began := time.Now()
+	o := scripted(t, s)
+	o.Timeout = 20 * time.Second
+	in := w.intake([]mailbox.Options{o})
+	eventually(t, "the invoice is read", func() error {
+		if w.stored()[recordOf("m1", invoicePDF("2026-1"))].version != versionRead {
+			return errors.New("it isn't")
+		}
+		return nil
+	})
+	t.Logf("the invoice behind %d hostile mails was read after %s", len(hostile), time.Since(began).Round(time.Millisecond))
+	eventually(t, "all mails have a mark", func() error { return unhandled(o) })
+	if n := count(in.metrics.lost.WithLabelValues(o.String())); n != 0 {
+		t.Errorf("%d connections were lost", n)
+	}
+	for _, flags := range s.Flags() {
+		if strings.Contains(strings.Join(flags, " "), "Tried") {
+			t.Errorf("a mail was tried in vain: %v", flags)
+		}
+	}
+}
+
+// Given a mail that ends its reader each time, then it is tried three times and set aside: a restart does not try it
+// again, an operator can have it tried, and the other mails come in.
+func TestAMailThatEndsItsReaderIsSetAsideAfterThreeAttempts(t *testing.T) {
+	w := newWorld(t)
+	s := mailboxtest.Start(t)
+	o := scripted(t, s)
+	s.Deliver(string(testMail{to: "quartier@intake.example", id: "killer", text: "KILLER", pdfs: [][]byte{invoicePDF("1")}}.raw()))
+	s.Deliver(string(testMail{to: "quartier@intake.example", id: "m2", pdfs: [][]byte{invoicePDF("2")}}.raw()))
+	change, times := behaving(t, dieOfKiller)
+	in := w.intake([]mailbox.Options{o}, change)
+	w.settled(1)
+	marked(t, o, mailbox.Done, 1)
+	marked(t, o, mailbox.Failed, 1)
+	const together = 1 // the first reading is with the others
+	if n := times(); n != together+mailbox.MaxAttempts {
+		t.Errorf("it was read %d times", n)
+	}
+	in.end()
+
+	again := w.intake([]mailbox.Options{o}, change)
+	s.Deliver(string(testMail{to: "quartier@intake.example", id: "m3", pdfs: [][]byte{invoicePDF("3")}}.raw()))
+	w.settled(2)
+	if n := times(); n != together+mailbox.MaxAttempts {
+		t.Errorf("after a restart it was read %d times", n)
+	}
+	var failed []Listed
+	if err := again.Failed(t.Context(), func(l Listed) { failed = append(failed, l) }); err != nil || len(failed) != 1 || !strings.Contains(failed[0].Reason, "begun 3 times") {
+		t.Fatalf("listed are %+v, %v", failed, err)
+	}
+	again.end()
+
+	if err := again.Release(t.Context(), failed[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	w.intake([]mailbox.Options{o}) // with a better reader
+	w.settled(3)
+	marked(t, o, mailbox.Failed, 0)
+	marked(t, o, mailbox.Done, 3)
+}
+
+// Given a mail at which the worker itself died in each of three attempts, then it is set aside without another one.
+func TestAMailAtWhichTheWorkerDiedIsSetAside(t *testing.T) {
+	w := newWorld(t)
+	s := mailboxtest.Start(t)
+	o := scripted(t, s)
+	s.Deliver(string(testMail{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{invoicePDF("1")}}.raw()))
+	for tried := range mailbox.MaxAttempts {
+		box, err := mailbox.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mine, err := box.Claim(t.Context(), 1, tried+1, false); err != nil || !mine {
+			t.Fatalf("the claim: %t, %v", mine, err)
+		}
+		box.Close()
+	}
+	w.intake([]mailbox.Options{o})
+	marked(t, o, mailbox.Failed, 1)
+	if n := len(w.sent()); n != 0 {
+		t.Errorf("%d records were sent", n)
+	}
+}
+
+// Given a flood of mails that are no invoices, then they are decided in bulk: the commands grow with the pages, not
+// with the mails. After a restart none of them is read again.
+func TestAFloodIsDecidedInBulk(t *testing.T) {
+	w := newWorld(t)
+	s := mailboxtest.Start(t)
+	o := scripted(t, s)
+	o.Timeout = 20 * time.Second
+	const each = 300
+	for i := range each {
+		s.Deliver(string(testMail{to: "nobody@intake.example", id: fmt.Sprint("a", i), pdfs: [][]byte{invoicePDF("1")}}.raw()))
+		s.Deliver(string(testMail{to: "quartier@intake.example", id: fmt.Sprint("b", i), text: "Buy this."}.raw()))
+	}
+	s.Deliver(string(testMail{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{invoicePDF("1")}}.raw()))
+	in := w.intake([]mailbox.Options{o})
+	w.settled(1)
+	marked(t, o, mailbox.Failed, each)
+	marked(t, o, mailbox.Ignored, each)
+	in.end()
+	const perPage = 10
+	if n, pages := len(s.Log()), 2*each/mailbox.Page+1; n > pages*perPage {
+		t.Errorf("%d commands for %d pages of mails", n, pages)
+	}
+	bodies := func() (n int) {
+		for _, command := range s.Log() {
+			if strings.Contains(command, "BODY.PEEK[]") {
+				n++
+			}
+		}
+		return n
+	}
+	before := bodies()
+	w.intake([]mailbox.Options{o})
+	s.Deliver(string(testMail{to: "quartier@intake.example", id: "m2", pdfs: [][]byte{invoicePDF("2")}}.raw()))
+	w.settled(2)
+	if n := bodies() - before; n > 1 {
+		t.Errorf("after a restart mails were read %d times", n)
+	}
+}
+
+// Given a mail whose PDFs take longer to read than a claim counts, then its claim is renewed and no other worker reads
+// it.
+func TestAClaimIsRenewedWhileItsWorkLasts(t *testing.T) {
+	w := newWorld(t)
+	change, times := behaving(t, sleepOnPDF)
+	const pdfs = 3
+	var overruled atomic.Int64
+	var all [][]byte
+	for i := range pdfs {
+		all = append(all, invoicePDF(fmt.Sprint(i)))
+	}
+	w.deliver(testMail{to: "quartier@intake.example", id: "m1", pdfs: all}.raw(), "quartier@intake.example")
+	for slot := range 2 {
+		o := w.box()
+		o.Slot = slot
+		w.intake([]mailbox.Options{o}, change, func(in *Intake) {
+			in.timings.claims = 3 * time.Second
+			in.observe = func(s step) {
+				if s == stepClaimed {
+					overruled.Add(1)
+				}
+			}
+		})
+	}
+	w.settled(pdfs)
+	marked(t, w.box(), mailbox.Done, 1)
+	if n := times(); n != pdfs || overruled.Load() != 1 {
+		t.Errorf("%d PDFs were read %d times, by %d workers", pdfs, n, overruled.Load())
+	}
+}

@@ -1,0 +1,296 @@
+package mail
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/mail/message"
+)
+
+// fetchBody reads a mail's body. A mail at which the connection breaks again and again is left for later, so that the
+// others come in.
+func (s *session) fetchBody(ctx context.Context, m mailbox.Mail) ([]byte, error) {
+	s.fetching.Lock()
+	defer s.fetching.Unlock()
+	if s.broken {
+		return nil, errBroken
+	}
+	raw, err := s.box.Body(ctx, m, s.options.Limits.Bytes)
+	switch {
+	case err == nil, errors.Is(err, mailbox.ErrGone), errors.Is(err, mailbox.ErrTooLarge):
+		s.failures.forget(m.UID)
+	case ctx.Err() == nil:
+		s.brokenBy(err, m)
+	}
+	s.metrics.deferred.WithLabelValues(s.name).Set(float64(s.failures.waiting()))
+	return raw, err
+}
+
+// fetchSmall reads the bodies of several mails at once; those that are gone are missing, those that are larger than
+// told nil. After a connection broke at them they are read one by one, so that the guilty one is found.
+func (s *session) fetchSmall(ctx context.Context, mails []mailbox.Mail) (map[mailbox.UID][]byte, error) {
+	bodies := map[mailbox.UID][]byte{}
+	if !s.failures.anySuspect(mails) {
+		bodies, err := s.box.Bodies(ctx, mails, smallMail)
+		if err != nil && ctx.Err() == nil {
+			s.failures.suspect(mails)
+		}
+		return bodies, err
+	}
+	for _, m := range mails {
+		raw, err := s.fetchBody(ctx, m)
+		switch {
+		case errors.Is(err, mailbox.ErrGone):
+		case err == nil, errors.Is(err, mailbox.ErrTooLarge):
+			bodies[m.UID] = raw
+		default:
+			return nil, err
+		}
+	}
+	return bodies, nil
+}
+
+// brokenBy counts a connection that broke while a mail was fetched.
+func (s *session) brokenBy(err error, m mailbox.Mail) {
+	s.broken = true
+	if s.failures.add(m.UID, s.timings.deferral) {
+		s.log.Warn("the connection broke each time a mail was fetched; it is left for later",
+			"uid", m.UID, "size", m.Size, "for", s.timings.deferral, "error", err)
+	}
+}
+
+var errBroken = errors.New("the connection broke while another mail was fetched")
+
+// batch are mails that are decided without being handled.
+type batch struct{ all []candidate }
+
+// add takes a mail, unless it has failed before: it stays what it is.
+func (b *batch) add(c candidate) {
+	if c.decision.mark != mailbox.Failed || c.mail.State.Mark() != mailbox.Failed {
+		b.all = append(b.all, c)
+	}
+}
+
+// finishBatch marks mails that give no record, all of a mark in one command.
+func (s *session) finishBatch(ctx context.Context, b batch) error {
+	began := time.Now()
+	for _, mark := range []mailbox.Mark{mailbox.Ignored, mailbox.Failed, mailbox.Quarantined} {
+		var uids, untidy []mailbox.UID
+		for _, c := range b.all {
+			if c.decision.mark != mark {
+				continue
+			}
+			uids = append(uids, c.mail.UID)
+			if c.mail.State.Mark() != mailbox.Unmarked || c.mail.State.Claims() != "" || c.mail.State.Attempts() > 0 {
+				untidy = append(untidy, c.mail.UID)
+			}
+		}
+		if len(uids) == 0 {
+			continue
+		}
+		if err := s.box.Mark(ctx, mark, uids...); err != nil {
+			return err
+		}
+		s.observe(stepMarked)
+		if err := s.box.Tidy(ctx, mark, untidy...); err != nil {
+			return err
+		}
+	}
+	for _, c := range b.all {
+		s.report(c.mail, outcome{decision: c.decision}, began)
+	}
+	return nil
+}
+
+// finish marks a mail, once Kafka has all that it gives.
+func (s *session) finish(ctx context.Context, m mailbox.Mail, out outcome, began time.Time) error {
+	if err := s.box.Mark(ctx, out.mark, m.UID); err != nil {
+		return err
+	}
+	s.observe(stepMarked)
+	if out.mark != mailbox.Failed || m.State.Mark() != mailbox.Failed {
+		s.report(m, out, began)
+	}
+	return s.box.Tidy(ctx, out.mark, m.UID)
+}
+
+var outcomes = map[mailbox.Mark]string{
+	mailbox.Done: "done", mailbox.Ignored: "ignored", mailbox.Failed: "failed", mailbox.Quarantined: "quarantined",
+}
+
+// report counts and logs what became of a mail.
+func (s *session) report(m mailbox.Mail, out outcome, began time.Time) {
+	s.metrics.mails.WithLabelValues(s.name, outcomes[out.mark]).Inc()
+	h := message.ReadHeader(m.Header)
+	attributes := []any{"outcome", outcomes[out.mark], "uid", m.UID, "uidvalidity", s.box.UIDValidity, "message_id", h.MessageID(),
+		"arrived", m.Arrived, "size", m.Size, "took", time.Since(began).Round(time.Millisecond)}
+	switch {
+	case out.reason != "":
+		attributes = append(attributes, "reason", out.reason)
+	case out.warning != "":
+		attributes = append(attributes, "warning", out.warning)
+	}
+	if out.mark == mailbox.Done {
+		attributes = append(attributes, "projects", out.projects, "records", out.records)
+	}
+	s.log.Info("mail", attributes...)
+}
+
+// gone notes a mail that somebody removed between being listed and being read.
+func (s *session) gone(m mailbox.Mail) error {
+	s.log.Info("mail", "outcome", "gone", "uid", m.UID, "uidvalidity", s.box.UIDValidity, "reason", mailbox.ErrGone.Error())
+	return nil
+}
+
+// seen is another worker's claim, and since when it is as it is.
+type seen struct {
+	claims string
+	since  time.Time
+}
+
+// overdue reports whether another worker's claim has not been renewed for so long that the worker must be dead.
+func (s *session) overdue(m mailbox.Mail) bool {
+	claims := m.State.Claims()
+	before, known := s.since[m.UID]
+	if !known || before.claims != claims {
+		s.since[m.UID] = seen{claims, time.Now()}
+		return false
+	}
+	return time.Since(before.since) >= s.timings.claims
+}
+
+func (s *session) isBusy(uid mailbox.UID) bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.busy[uid]
+}
+
+func (s *session) setBusy(uid mailbox.UID, busy bool) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if busy {
+		s.busy[uid] = true
+	} else {
+		delete(s.busy, uid)
+	}
+}
+
+// attempts counts the attempts to read mails whose mailbox can't: it takes no keywords.
+type attempts struct {
+	mutex sync.Mutex
+	of    map[mailbox.UID]int
+}
+
+func (a *attempts) count(uid mailbox.UID) int {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	return a.of[uid]
+}
+
+func (a *attempts) set(uid mailbox.UID, n int) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	if a.of == nil {
+		a.of = map[mailbox.UID]int{}
+	}
+	if a.of[uid] = n; n == 0 {
+		delete(a.of, uid)
+	}
+}
+
+func (a *attempts) clear() {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	clear(a.of)
+}
+
+// fetchFailures counts the connections that broke while a mail was fetched.
+type fetchFailures struct {
+	mutex sync.Mutex
+	of    map[mailbox.UID]*fetchFailure
+}
+
+type fetchFailure struct {
+	times int       // 0: it was among several
+	until time.Time // until then the mail is left alone
+}
+
+// maxFetchFailures is how many connections may break at a mail until it is left for later.
+const maxFetchFailures = 3
+
+// add counts one more; when it was one too many, the mail is left alone for a while.
+func (f *fetchFailures) add(uid mailbox.UID, deferral time.Duration) (deferred bool) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	one := f.get(uid)
+	if one.times++; one.times < maxFetchFailures {
+		return false
+	}
+	one.until = time.Now().Add(deferral)
+	return true
+}
+
+// suspect notes mails of which one broke a connection.
+func (f *fetchFailures) suspect(mails []mailbox.Mail) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	for _, m := range mails {
+		f.get(m.UID)
+	}
+}
+
+func (f *fetchFailures) anySuspect(mails []mailbox.Mail) bool {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	for _, m := range mails {
+		if f.of[m.UID] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *fetchFailures) get(uid mailbox.UID) *fetchFailure {
+	if f.of == nil {
+		f.of = map[mailbox.UID]*fetchFailure{}
+	}
+	if f.of[uid] == nil {
+		f.of[uid] = &fetchFailure{}
+	}
+	return f.of[uid]
+}
+
+func (f *fetchFailures) deferred(uid mailbox.UID) bool {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	one := f.of[uid]
+	return one != nil && time.Now().Before(one.until)
+}
+
+func (f *fetchFailures) forget(uid mailbox.UID) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	delete(f.of, uid)
+}
+
+// clear forgets all: the UIDs mean other mails now.
+func (f *fetchFailures) clear() {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	clear(f.of)
+}
+
+func (f *fetchFailures) waiting() int {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	n := 0
+	for _, one := range f.of {
+		if time.Now().Before(one.until) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,164 @@
+package message_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"tallyhouse/ingest/mail/message"
+)
+
+type zipped struct {
+	name    string
+	content string
+	method  uint16
+}
+
+func zipOf(t *testing.T, files ...zipped) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, f := range files {
+		to, err := w.CreateHeader(&zip.FileHeader{Name: f.name, Method: f.method})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := to.Write([]byte(f.content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// der is an element of DER.
+func der(tag byte, values ...string) string {
+	v := strings.Join(values, "")
+	if len(v) < 0x80 {
+		return string([]byte{tag, byte(len(v))}) + v
+	}
+	return string([]byte{tag, 0x84, byte(len(v) >> 24), byte(len(v) >> 16), byte(len(v) >> 8), byte(len(v))}) + v
+}
+
+// indefinite is an element whose end is marked.
+func indefinite(tag byte, values ...string) string {
+	return string([]byte{tag, 0x80}) + strings.Join(values, "") + "\x00\x00"
+}
+
+const (
+	oidSigned    = "\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02"
+	oidEnveloped = "\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x03"
+	oidData      = "\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x01"
+)
+
+func signedDER(content string) string {
+	return der(0x30, oidSigned, der(0xa0, der(0x30, der(0x02, "\x01"), der(0x31, der(0x30, "\x06\x01\x01", der(0x05))),
+		der(0x30, oidData, der(0xa0, der(0x04, content))), der(0x31, "signers"))))
+}
+
+// signedBER is as programs write it that don't know the length before.
+func signedBER(content string) string {
+	var segments []string
+	for piece := range slices.Chunk([]byte(content), 100) {
+		segments = append(segments, der(0x04, string(piece)))
+	}
+	return indefinite(0x30, oidSigned, indefinite(0xa0, indefinite(0x30, der(0x02, "\x01"), indefinite(0x31, der(0x30, "\x06\x01\x01", der(0x05))),
+		indefinite(0x30, oidData, indefinite(0xa0, indefinite(0x24, segments...))), der(0x31, "signers"))))
+}
+
+func tnefOf(attachments ...[2]string) string {
+	attribute := func(kind uint32, value string) string {
+		b := []byte{2}
+		b = binary.LittleEndian.AppendUint32(b, kind)
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(value)))
+		return string(b) + value + "\x00\x00"
+	}
+	s := "\x78\x9f\x3e\x22\x01\x00" + attribute(0x00089006, "\x00\x00\x01\x00")
+	for _, a := range attachments {
+		s += attribute(0x00069002, "rendering") + attribute(0x00018010, a[0]+"\x00") + attribute(0x0006800f, a[1])
+	}
+	return s
+}
+
+func carrying(kind, content string) []byte {
+	return multipart("mixed", hello, part("Content-Type: "+kind+"\nContent-Transfer-Encoding: base64\n", base64.StdEncoding.EncodeToString([]byte(content))))
+}
+
+// PDFs arrive in zips, signatures and what Outlook makes of mails; a zip with one in it is no PDF itself.
+func TestPDFsAreTakenOutOfContainers(t *testing.T) {
+	inner := string(multipart("mixed", hello, attachment("Content-Type: application/pdf; name=r.pdf\n")))
+	for _, c := range []struct {
+		name   string
+		mail   []byte
+		names  []string
+		missed string
+	}{
+		{"a stored zip", carrying("application/zip; name=a.zip", zipOf(t, zipped{"r.pdf", pdf, zip.Store})), []string{"r.pdf"}, ""},
+		{"a deflated zip", carrying("application/octet-stream; name=a", zipOf(t, zipped{"dir/r.pdf", pdf, zip.Deflate}, zipped{"note.txt", "hello", zip.Deflate}, zipped{"../../s.pdf", pdf, zip.Store})),
+			[]string{"r.pdf", "s.pdf"}, ""},
+		{"a zip that calls itself a PDF", carrying("application/pdf; name=r.pdf", zipOf(t, zipped{"r.pdf", pdf, zip.Store})), []string{"r.pdf"}, ""},
+		{"a zip in a zip", carrying("application/zip; name=a.zip", zipOf(t, zipped{"b.zip", zipOf(t, zipped{"r.pdf", pdf, zip.Store}), zip.Store})), nil, "none of its 4 parts is a PDF"},
+		{"an empty zip", carrying("application/zip; name=a.zip", zipOf(t)), nil, "none of its 3 parts is a PDF"},
+		{"a cut zip", carrying("application/zip; name=a.zip", zipOf(t, zipped{"r.pdf", pdf, zip.Store})[:60]), nil, "is a zip that is cut off"},
+		{"signed", carrying("application/pkcs7-mime; smime-type=signed-data; name=smime.p7m", signedDER(inner)), []string{"r.pdf"}, ""},
+		{"signed, of unknown length", carrying("application/x-pkcs7-mime; name=smime.p7m", signedBER(inner)), []string{"r.pdf"}, ""},
+		{"signed, as a file", carrying("application/octet-stream; name=smime.p7m", signedDER(inner)), []string{"r.pdf"}, ""},
+		{"encrypted", carrying("application/pkcs7-mime; smime-type=enveloped-data", der(0x30, oidEnveloped, der(0xa0, "secret"))), nil, "is encrypted (S/MIME)"},
+		{"signed and cut", carrying("application/pkcs7-mime", signedDER(inner)[:80]), nil, "none of its 3 parts is a PDF"},
+		{"winmail.dat", carrying("application/ms-tnef; name=winmail.dat", tnefOf([2]string{"r.pdf", pdf}, [2]string{"note.txt", "hello"}, [2]string{"s.pdf", pdf})), []string{"r.pdf", "s.pdf"}, ""},
+		{"a cut winmail.dat", carrying("application/ms-tnef; name=winmail.dat", tnefOf([2]string{"r.pdf", pdf}, [2]string{"s.pdf", pdf})[:150]), []string{"r.pdf"}, "winmail.dat that is cut off"},
+		{"octet-stream", carrying("application/octet-stream", pdf), []string{"attachment-1.pdf"}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := message.Read(c.mail, message.Limits{})
+			told := m.Missed
+			if errors.Is(err, message.ErrBroken) {
+				told = err.Error()
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, p := range m.PDFs {
+				names = append(names, p.Name)
+				if string(p.Data) != pdf {
+					t.Errorf("%s holds %q", p.Name, p.Data)
+				}
+			}
+			if !slices.Equal(names, c.names) || !strings.Contains(told, c.missed) {
+				t.Errorf("got %q, %q, want %q, %q", names, told, c.names, c.missed)
+			}
+		})
+	}
+}
+
+// What containers unpack to is bounded.
+func TestContainersAreBounded(t *testing.T) {
+	bomb := zipOf(t, zipped{"r.pdf", pdf + strings.Repeat("\x00", 3<<20), zip.Deflate})
+	var many []zipped
+	for i := range 2000 {
+		many = append(many, zipped{fmt.Sprint(i), "", zip.Store})
+	}
+	long := make([]zipped, 300)
+	for i := range long {
+		long[i] = zipped{strings.Repeat("x", 60_000) + fmt.Sprint(i), "", zip.Store}
+	}
+	for name, c := range map[string]struct{ content, want string }{
+		"a bomb":             {bomb, "unpack to more than 1048576 bytes"},
+		"many files":         {zipOf(t, many...), "more than 1000 parts"},
+		"a large directory":  {zipOf(t, long...), "directory of the zip"},
+		"a bomb of many":     {zipOf(t, slices.Repeat([]zipped{{"r.pdf", pdf + strings.Repeat("\x00", 1<<19), zip.Deflate}}, 5)...), "unpack to more than 1048576 bytes"},
+		"a mail of 60 in it": {zipOf(t, slices.Repeat([]zipped{{"r.pdf", pdf, zip.Deflate}}, 60)...), "more than 50 PDFs"},
+	} {
+		if m, err := message.Read(carrying("application/zip", c.content), message.Limits{Unpacked: 1 << 20}); !errors.Is(err, message.ErrTooMany) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %d PDFs, %v, want %q", name, len(m.PDFs), err, c.want)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package message
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"tallyhouse/ingest/sandbox"
+)
+
+// TaskName is that of Task.
+const TaskName = "mail"
+
+const (
+	// timeLimit bounds the reading of one job's mails.
+	timeLimit = 10 * time.Second
+	// maxAnswer bounds what the answer holds of one mail beside its PDFs, in bytes.
+	maxAnswer = 256 << 10
+)
+
+// job is what the sandboxed process is told; its input are the mails, one after the other.
+type job struct {
+	Limits Limits
+	Sizes  []int // of the mails, in bytes
+}
+
+// answer is what the sandboxed process says of a mail. The answers are on a line that precedes the PDFs.
+type answer struct {
+	MessageID string
+	Missed    string
+	PDFs      []pdfHead
+	Broken    string // the error, when it is one of Read's
+	TooMany   string
+}
+
+type pdfHead struct {
+	Name  string
+	Bytes int
+}
+
+// Result is what Read gives of one of several mails.
+type Result struct {
+	Mail Mail
+	Err  error // one of Read's
+}
+
+// ReadSandboxed is Read in a process of its own. Besides its errors it has those of package sandbox.
+func ReadSandboxed(ctx context.Context, raw []byte, limits Limits, in sandbox.Sandbox) (Mail, error) {
+	read, err := ReadAllSandboxed(ctx, [][]byte{raw}, limits, in)
+	if err != nil {
+		return Mail{}, err
+	}
+	return read[0].Mail, read[0].Err
+}
+
+// ReadAllSandboxed reads mails in one process of their own. Its errors are those of package sandbox: one mail can make
+// the reading of all of them fail.
+func ReadAllSandboxed(ctx context.Context, mails [][]byte, limits Limits, in sandbox.Sandbox) ([]Result, error) {
+	j := job{Limits: limits}
+	for _, raw := range mails {
+		j.Sizes = append(j.Sizes, len(raw))
+	}
+	input := bytes.Join(mails, nil)
+	output, err := in.Run(ctx, sandbox.Job{
+		Task: TaskName, Options: j, Input: input, Time: timeLimit, MaxOutput: len(input) + len(mails)*(maxAnswer+limits.withDefaults().Unpacked),
+	})
+	if err != nil {
+		return nil, err
+	}
+	line, rest, _ := bytes.Cut(output, []byte{'\n'})
+	var answers []answer
+	if err := json.Unmarshal(line, &answers); err != nil || len(answers) != len(mails) {
+		return nil, fmt.Errorf("%w: what it wrote about %d mails are %d answers: %w", sandbox.ErrCrashed, len(mails), len(answers), err)
+	}
+	all := make([]Result, len(mails))
+	for i, a := range answers {
+		if all[i], rest, err = a.result(rest); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// result takes the answer's PDFs from the rest of the output.
+func (a answer) result(rest []byte) (Result, []byte, error) {
+	switch {
+	case a.Broken != "":
+		return Result{Err: remote{ErrBroken, a.Broken}}, rest, nil
+	case a.TooMany != "":
+		return Result{Err: remote{ErrTooMany, a.TooMany}}, rest, nil
+	}
+	m := Mail{MessageID: a.MessageID, Missed: a.Missed}
+	for _, head := range a.PDFs {
+		if head.Bytes < 0 || head.Bytes > len(rest) || head.Name == "" {
+			return Result{}, nil, fmt.Errorf("%w: the PDFs that it wrote are cut off", sandbox.ErrCrashed)
+		}
+		m.PDFs = append(m.PDFs, PDF{head.Name, rest[:head.Bytes:head.Bytes]})
+		rest = rest[head.Bytes:]
+	}
+	return Result{Mail: m}, rest, nil
+}
+
+// remote is an error of Read in the sandboxed process.
+type remote struct {
+	kind error
+	text string
+}
+
+func (r remote) Error() string { return r.text }
+func (r remote) Unwrap() error { return r.kind }
+
+// Task reads mails, as the sandboxed process.
+func Task(_ context.Context, options json.RawMessage, in io.Reader, out io.Writer) error {
+	var j job
+	if err := json.Unmarshal(options, &j); err != nil {
+		return fmt.Errorf("decode the job: %w", err)
+	}
+	answers := make([]answer, len(j.Sizes))
+	pdfs := []io.Reader{}
+	for i, size := range j.Sizes {
+		raw := make([]byte, size)
+		if _, err := io.ReadFull(in, raw); err != nil {
+			return fmt.Errorf("read mail %d: %w", i+1, err)
+		}
+		m, err := Read(raw, j.Limits)
+		answers[i] = answerOf(m, err)
+		for _, p := range m.PDFs {
+			pdfs = append(pdfs, bytes.NewReader(p.Data))
+		}
+	}
+	line, err := json.Marshal(answers)
+	if err != nil {
+		return fmt.Errorf("encode the answers: %w", err)
+	}
+	_, err = io.Copy(out, io.MultiReader(bytes.NewReader(append(line, '\n')), io.MultiReader(pdfs...)))
+	return err
+}
+
+func answerOf(m Mail, err error) answer {
+	a := answer{MessageID: m.MessageID, Missed: m.Missed}
+	switch {
+	case errors.Is(err, ErrTooMany):
+		a.TooMany = err.Error()
+	case err != nil:
+		a.Broken = err.Error()
+	}
+	for _, p := range m.PDFs {
+		a.PDFs = append(a.PDFs, pdfHead{p.Name, len(p.Data)})
+	}
+	return a
+}

@@ -1,0 +1,306 @@
+package mail
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/mail/message"
+	"tallyhouse/ingest/sandbox"
+	"tallyhouse/schemas/events"
+)
+
+// outcome is what became of a mail, for its mark and its log line.
+type outcome struct {
+	decision
+	records []string // ids, each with its status
+}
+
+// start has a mail handled as soon as one of the handlers is free: only so many mails are in memory.
+func (s *session) start(ctx context.Context, c candidate) {
+	s.setBusy(c.mail.UID, true)
+	s.work.Go(func() error {
+		defer s.setBusy(c.mail.UID, false)
+		return s.handle(ctx, c)
+	})
+}
+
+// handle claims a mail, makes its records and marks it.
+func (s *session) handle(ctx context.Context, c candidate) error {
+	began := time.Now()
+	m := c.mail
+	tried := 0
+	if c.read == nil {
+		tried = max(m.State.Attempts(), s.attempts.count(m.UID)) + 1
+	}
+	if tried > mailbox.MaxAttempts { // a worker died in the last one
+		return s.finish(ctx, m, outcome{decision: failed("%s", reasonSetAside)}, began)
+	}
+	mine, err := s.box.Claim(ctx, m.UID, tried, s.box.ClaimedByOther(m.State))
+	if errors.Is(err, mailbox.ErrGone) {
+		return s.gone(m)
+	}
+	if err != nil {
+		return err
+	}
+	if !mine {
+		s.lookAgain(time.Second + rand.N(3*time.Second))
+		return nil
+	}
+	s.observe(stepClaimed)
+	defer s.renewClaim(ctx, m.UID)()
+	if c.read == nil {
+		if c.read, err = s.readAlone(ctx, m, tried); err != nil || c.read == nil {
+			return err
+		}
+		c.decision = c.decision.opened(c.read.Mail, c.read.err)
+	}
+	s.observe(stepFetched)
+	out := outcome{decision: c.decision}
+	if out.mark == mailbox.Done {
+		err = s.process(ctx, m, c.read.identity, &out)
+	}
+	if errors.Is(err, errUnfit) {
+		out.decision = failed("%s", err)
+	} else if err != nil {
+		return err
+	}
+	return s.finish(ctx, m, out, began)
+}
+
+// reasonSetAside is that of mails that are not read again by themselves.
+var reasonSetAside = fmt.Sprintf("reading it was begun %d times and never ended; tallyhouse mail release has it tried again", mailbox.MaxAttempts)
+
+// readAlone reads a mail in a sandboxed process of its own. Nothing read and no error say that the mail is left as it
+// is, to be tried again, or finished.
+func (s *session) readAlone(ctx context.Context, m mailbox.Mail, tried int) (*content, error) {
+	s.attempts.set(m.UID, tried)
+	raw, err := s.fetchBody(ctx, m)
+	switch {
+	case errors.Is(err, mailbox.ErrGone):
+		return nil, s.gone(m)
+	case errors.Is(err, mailbox.ErrTooLarge):
+		s.attempts.set(m.UID, 0)
+		return &content{err: err}, s.box.EndAttempts(ctx, m.UID)
+	case err != nil:
+		return nil, err
+	}
+	read, err := s.readMails(ctx, [][]byte{raw})
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil && tried < mailbox.MaxAttempts:
+		s.log.Warn("a mail could not be read and is tried again", "uid", m.UID, "size", m.Size, "attempt", tried, "error", err)
+		s.lookAgain(s.timings.attempts * time.Duration(tried))
+		return nil, s.box.Withdraw(ctx, m.UID)
+	case err != nil:
+		return nil, s.finish(ctx, m, outcome{decision: failed("%s: %s", reasonSetAside, err)}, time.Now())
+	}
+	s.attempts.set(m.UID, 0)
+	if err := s.box.EndAttempts(ctx, m.UID); err != nil {
+		return nil, err
+	}
+	return &content{identity: mailIdentity(read[0].Mail.MessageID, raw), err: read[0].Err, Mail: read[0].Mail}, nil
+}
+
+// readMails reads mails in one sandboxed process. Its error says that they, and not the installation, are at fault, or
+// is the context's.
+func (in *Intake) readMails(ctx context.Context, raws [][]byte) (read []message.Result, err error) {
+	waited := in.retry(ctx, "reader", func() error {
+		read, err = message.ReadAllSandboxed(ctx, raws, in.options.Limits.Limits, in.options.Reader.Sandbox)
+		if errors.Is(err, sandbox.ErrStart) {
+			return err
+		}
+		return nil
+	})
+	return read, errors.Join(err, waited)
+}
+
+// renewClaim shows other workers, until it is ended, that this one is alive.
+func (s *session) renewClaim(ctx context.Context, uid mailbox.UID) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var renewing sync.WaitGroup
+	renewing.Go(func() {
+		// Others look four times within the life of a claim: between two looks it changes once at most.
+		tick := time.NewTicker(s.timings.claims / 3)
+		defer tick.Stop()
+		for beat := true; ; beat = !beat {
+			select {
+			case <-tick.C:
+				if s.box.Renew(context.WithoutCancel(ctx), uid, beat) != nil {
+					return // the connection broke, which others notice as well
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return func() {
+		cancel()
+		renewing.Wait()
+	}
+}
+
+// process makes the records of a mail. When it returns without an error, Kafka has acknowledged all of them.
+func (s *session) process(ctx context.Context, m mailbox.Mail, mail string, out *outcome) error {
+	todo, err := s.pending(ctx, m, mail, out)
+	if err != nil {
+		return err
+	}
+	if err := s.sendQueued(ctx, todo); err != nil {
+		return err
+	}
+	for i, pdf := range out.pdfs {
+		if err := s.readInto(ctx, pdf, todo[i], out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pending gives, for each PDF, the records that aren't read yet, one of each project. Those that the table has as read
+// were written when the mail was read before.
+func (w *watch) pending(ctx context.Context, m mailbox.Mail, mail string, out *outcome) ([][]draft, error) {
+	todo := make([][]draft, len(out.pdfs))
+	for _, project := range out.projects {
+		drafts := make([]draft, len(out.pdfs))
+		var ids []string
+		for i, pdf := range out.pdfs {
+			id := identity{w.box.Tenant, project, mail, i, sha256.Sum256(pdf.Data)}.id()
+			drafts[i] = draft{tenant: w.box.Tenant, project: project, id: id, name: pdf.Name, arrived: m.Arrived, maxAmount: w.options.MaxAmount}
+			ids = append(ids, id)
+		}
+		var stored map[string]int64
+		err := w.retry(ctx, "clickhouse", func() (err error) {
+			stored, err = w.directory.versions(ctx, w.box.Tenant, project, ids)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		for i, d := range drafts {
+			if stored[d.id] >= versionRead {
+				out.records = append(out.records, d.id+" known")
+				continue
+			}
+			todo[i] = append(todo[i], d)
+		}
+	}
+	return todo, nil
+}
+
+// sendQueued sends version 1 of all records of a mail.
+func (w *watch) sendQueued(ctx context.Context, todo [][]draft) error {
+	var all []events.Event
+	for _, drafts := range todo {
+		for _, d := range drafts {
+			all = append(all, d.event(versionQueued, "queued", time.Now()))
+		}
+	}
+	if err := w.sendAll(ctx, all); err != nil {
+		return err
+	}
+	w.observe(stepQueued)
+	return nil
+}
+
+// readInto reads a PDF, once for the records of all projects, and sends their versions 2 and 3.
+func (w *watch) readInto(ctx context.Context, pdf message.PDF, drafts []draft, out *outcome) error {
+	if len(drafts) == 0 {
+		return nil
+	}
+	var events2, events3 []events.Event
+	for _, d := range drafts {
+		events2 = append(events2, d.event(versionProcessing, "processing", time.Now()))
+	}
+	if err := w.sendAll(ctx, events2); err != nil {
+		return err
+	}
+	w.observe(stepProcessing)
+	f, contractor, err := w.read(ctx, pdf.Data, w.box.Tenant)
+	if err != nil {
+		return err
+	}
+	w.observe(stepRead)
+	status := "completed"
+	for _, d := range drafts {
+		e, failure := d.outcome(versionRead, f, contractor, time.Now())
+		if failure != "" {
+			status = "failed"
+			w.log.Info("a PDF could not be read", "record", d.id, "name", d.name, "reason", f.reason, "detail", failure)
+		}
+		events3 = append(events3, e)
+	}
+	if err := w.sendAll(ctx, events3); err != nil {
+		return err
+	}
+	w.observe(stepCompleted)
+	if status == "failed" {
+		w.metrics.unread.WithLabelValues(f.reason).Inc()
+	}
+	for _, d := range drafts {
+		out.records = append(out.records, d.id+" "+status)
+		w.metrics.records.WithLabelValues(w.name, status).Inc()
+		w.metrics.arrival.Observe(max(0, time.Since(d.arrived).Seconds()))
+	}
+	return nil
+}
+
+// outcome is the event of a PDF that was read, or could not be; then failure says why.
+func (d draft) outcome(version int64, f reading, contractor string, now time.Time) (e events.Event, failure string) {
+	if f.failed == "" {
+		e = d.complete(version, f, contractor, now)
+		if _, err := messageOf(e); err == nil {
+			return e, ""
+		} else { // a value that the ledger doesn't take
+			f.failed = err.Error()
+		}
+	}
+	return d.event(version, "failed", now), f.failed
+}
+
+// read reads a PDF and finds the contractor, as long as it takes.
+func (in *Intake) read(ctx context.Context, pdf []byte, tenant string) (f reading, contractor string, err error) {
+	began := time.Now()
+	err = in.retry(ctx, "reader", func() error {
+		f, err = readPDF(ctx, pdf, in.options.Reader)
+		return err
+	})
+	if err != nil {
+		return f, "", err
+	}
+	in.metrics.reading.Observe(time.Since(began).Seconds())
+	if f.failed != "" || f.taxID == "" && f.supplier == "" {
+		return f, "", nil
+	}
+	err = in.retry(ctx, "clickhouse", func() (err error) {
+		contractor, err = in.directory.contractor(ctx, tenant, f.taxID, f.supplier)
+		return err
+	})
+	return f, contractor, err
+}
+
+// send sends events and waits, as long as it takes, until Kafka has acknowledged them.
+func (w *watch) sendAll(ctx context.Context, all []events.Event) error {
+	if len(all) == 0 {
+		return nil
+	}
+	messages := make([]kafka.Message, len(all))
+	for i, e := range all {
+		var err error
+		if messages[i], err = messageOf(e); err != nil {
+			return fmt.Errorf("make record %s: %w", e.ID, errors.Join(errUnfit, err))
+		}
+	}
+	return w.retry(ctx, "kafka", func() error { return w.send.try(ctx, messages) })
+}
+
+// errUnfit says that a mail gives a record that the ledger doesn't take, whatever is tried.
+var errUnfit = errors.New("the record breaks the rules of events")

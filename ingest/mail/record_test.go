@@ -1,0 +1,39 @@
+package mail
+
+import (
+	"testing"
+	"time"
+
+	"tallyhouse/schemas/events"
+)
+
+// An amount beyond what is plausible is not certain, and with it the sum that it is part of; the invoice's other fields
+// are.
+func TestImplausibleAmountsAreNotCertain(t *testing.T) {
+	amount := func(n int64) *int64 { return &n }
+	const most = DefaultMaxAmount
+	for _, c := range []struct {
+		name            string
+		net, tax, gross *int64
+		certain         bool
+	}{
+		{"usual", amount(1240000), amount(248000), amount(1488000), true},
+		{"the largest", amount(most - 1), amount(1), amount(most), true},
+		{"a larger gross", amount(most), amount(1), amount(most + 1), false},
+		{"a larger gross alone", nil, nil, amount(99999999999996), false},
+		{"a credit note", amount(-most), nil, amount(-most), true},
+		{"a larger credit note", nil, nil, amount(-most - 1), false},
+		{"the least number", nil, nil, amount(-1 << 63), false},
+		{"beyond the ledger", nil, nil, amount(events.MaxAmount + 1), false},
+	} {
+		d := draft{tenant: tenant, project: "P1", id: "r", name: "r.pdf", arrived: time.Now(), maxAmount: most}
+		e, failure := d.outcome(versionRead, reading{number: "7", currency: "EUR", net: c.net, tax: c.tax, gross: c.gross}, "", time.Now())
+		r := e.Data.(*events.Record)
+		if failure != "" || r.Intake.Status.V != "completed" || r.InvoiceNumber.V != "7" || r.Currency.V != "EUR" {
+			t.Errorf("%s: %s, %+v", c.name, failure, r)
+		}
+		if r.Gross.Ok != c.certain || r.Net.Ok != (c.certain && c.net != nil) || r.Tax.Ok != (c.certain && c.tax != nil) {
+			t.Errorf("%s: net %v, tax %v, gross %v", c.name, r.Net, r.Tax, r.Gross)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package mail
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/mail/message"
+)
+
+// maxHops is how many servers a mail may have passed: one that passed more goes in circles.
+const maxHops = 50
+
+// automatic gives the reason when a mail was written by a program that answers mails, and by nobody who sends invoices
+// (RFC 3834, RFC 3464). Auto-generated alone is none: programs send invoices.
+func automatic(h message.Header) string {
+	if n := len(h.All("Received")); n > maxHops {
+		return fmt.Sprintf("it passed %d servers, so it goes in circles", n)
+	}
+	if value, _ := message.Structured(h.Get("Auto-Submitted")); value == "auto-replied" {
+		return "it is an automatic reply (Auto-Submitted: auto-replied)"
+	}
+	for _, field := range []string{"X-Autoreply", "X-Autorespond"} {
+		if h.Get(field) != "" {
+			return "it is an automatic reply (" + field + ")"
+		}
+	}
+	if strings.EqualFold(strings.TrimSpace(h.Get("Precedence")), "auto_reply") {
+		return "it is an automatic reply (Precedence: auto_reply)"
+	}
+	kind, parameters := message.Structured(h.Get("Content-Type"))
+	if report := strings.ToLower(parameters["report-type"]); kind == "multipart/report" && (report == "delivery-status" || report == "disposition-notification") {
+		return "it is a report about another mail (" + report + ")"
+	}
+	return ""
+}
+
+// trusted is what the mailbox's own servers wrote: each puts its fields above those that were there.
+func trusted(h message.Header, s mailbox.Senders) message.Header {
+	return h.Above("Received", max(1, s.Hops))
+}
+
+// disallowed gives the reason when the sender of a mail may not send invoices.
+func disallowed(h message.Header, s mailbox.Senders) string {
+	from := h.Addresses("From")
+	if s.AuthServer != "" {
+		if len(from) != 1 {
+			return fmt.Sprintf("it has %d senders in From, so no verdict about one counts", len(from))
+		}
+		if verdict := dmarc(h, s.AuthServer); verdict != "pass" {
+			return fmt.Sprintf("%s says dmarc=%s about the sender %s", s.AuthServer, verdict, from[0])
+		}
+	}
+	if len(s.Allowed) == 0 {
+		return ""
+	}
+	if len(from) == 0 {
+		return "it names no sender in From"
+	}
+	for _, address := range from {
+		if !allowed(address, s.Allowed) {
+			return fmt.Sprintf("the sender %s is not among those that are allowed", address)
+		}
+	}
+	return ""
+}
+
+// allowed reports whether an address is among addresses and domains.
+func allowed(address string, among []string) bool {
+	address = strings.ToLower(address)
+	domain := address[strings.LastIndexByte(address, '@')+1:]
+	return slices.Contains(among, address) || slices.Contains(among, domain)
+}
+
+// dmarc is the verdict of a server in its topmost Authentication-Results (RFC 8601), "none" without one. A server takes
+// away those that claim to be its own, and writes its own above what it was given.
+func dmarc(h message.Header, server string) string {
+	for _, value := range h.All("Authentication-Results") {
+		results := strings.Split(withoutComments(value), ";")
+		name, _, _ := strings.Cut(strings.TrimSpace(results[0]), " ") // a version may follow
+		if !strings.EqualFold(name, server) {
+			continue
+		}
+		for _, result := range results[1:] {
+			method, rest, _ := strings.Cut(strings.TrimSpace(result), "=")
+			if strings.EqualFold(strings.TrimSpace(method), "dmarc") {
+				verdict, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+				return strings.ToLower(verdict)
+			}
+		}
+		return "none"
+	}
+	return "none"
+}
+
+// withoutComments drops what stands in parentheses.
+func withoutComments(s string) string {
+	depth := 0
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '(':
+			depth++
+		case r == ')' && depth > 0:
+			depth--
+			return -1
+		}
+		if depth > 0 {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// quota counts the mails of each sender within the last hour.
+type quota struct {
+	mutex sync.Mutex
+	sent  map[string][]counted
+}
+
+// counted is a mail that counts for its sender.
+type counted struct {
+	uid     mailbox.UID
+	arrived time.Time
+}
+
+// maxSenders bounds the senders that are counted: the ones that were silent longest are forgotten.
+const maxSenders = 10_000
+
+// use counts a mail, once, and reports whether its sender is within so many an hour; 0: any number.
+func (q *quota) use(sender string, uid mailbox.UID, arrived time.Time, most int) bool {
+	if most == 0 {
+		return true
+	}
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	if q.sent == nil || len(q.sent) >= maxSenders {
+		q.forget(arrived.Add(-time.Hour))
+	}
+	recent := slices.DeleteFunc(q.sent[sender], func(c counted) bool { return arrived.Sub(c.arrived) >= time.Hour })
+	known := slices.ContainsFunc(recent, func(c counted) bool { return c.uid == uid })
+	within := known || len(recent) < most
+	if within && !known {
+		recent = append(recent, counted{uid, arrived})
+	}
+	q.sent[sender] = recent
+	return within
+}
+
+// clear forgets all: the UIDs mean other mails now.
+func (q *quota) clear() {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	clear(q.sent)
+}
+
+// forget drops senders without a mail since; when all have one, all of them.
+func (q *quota) forget(since time.Time) {
+	kept := map[string][]counted{}
+	for sender, sent := range q.sent {
+		if n := len(sent); n > 0 && sent[n-1].arrived.After(since) {
+			kept[sender] = sent
+		}
+	}
+	if len(kept) >= maxSenders {
+		clear(kept)
+	}
+	q.sent = kept
+}

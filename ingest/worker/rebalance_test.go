@@ -1,0 +1,95 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"tallyhouse/ingest/store"
+)
+
+// Given a stream of changes, when workers join and leave until three share the topics, then each partition has one owner each time, and
+// nothing is lost or counted twice.
+func TestThreeWorkersShareThePartitions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := newModel()
+	changes := newChaos(rand.New(rand.NewPCG(1, 2)))
+	stream := func() {
+		some := changes.messages(60)
+		w.produce(some...)
+		m.take(some...)
+	}
+	workers := map[string]*worker{}
+	join := func(name string) func() { return func() { workers[name] = w.start(name, quickGroup) } }
+	leave := func(name string) func() { return func() { workers[name].end() } }
+	for _, step := range []struct {
+		change  func()
+		members int
+	}{
+		{join("a"), 1},
+		{join("b"), 2},
+		{join("c"), 3},
+		{leave("a"), 2},
+		{join("d"), 3},
+		{leave("c"), 2},
+		{leave("b"), 1},
+	} {
+		stream()
+		step.change()
+		stream()
+		w.eventually(fmt.Sprintf("%d members share the partitions", step.members), func() bool { return w.shared() == step.members })
+	}
+	stream()
+	w.awaitAllWrittenWithin(2 * time.Minute)
+	w.check(m)
+	w.checkDeadLetters(changes.poison)
+}
+
+// shared counts the members of the consumer group where each has some partitions and each partition has one owner; else it is 0.
+func (w *world) shared() int {
+	w.t.Helper()
+	client, err := newAdminClient(w.cluster)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer client.Close()
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
+	req := kmsg.NewPtrDescribeGroupsRequest()
+	req.Groups = []string{"tallyhouse"}
+	r, err := req.RequestWith(ctx, client)
+	if err != nil || len(r.Groups) != 1 {
+		w.t.Fatal(r, err)
+	}
+	if r.Groups[0].State != "Stable" {
+		return 0
+	}
+	owners := map[topicPartition]string{}
+	for _, member := range r.Groups[0].Members {
+		var assigned kmsg.ConsumerMemberAssignment
+		if err := assigned.ReadFrom(member.MemberAssignment); err != nil {
+			w.t.Fatal(err)
+		}
+		if len(assigned.Topics) == 0 {
+			return 0
+		}
+		for _, topic := range assigned.Topics {
+			for _, p := range topic.Partitions {
+				tp := topicPartition{topic.Topic, p}
+				if other := owners[tp]; other != "" {
+					w.t.Errorf("%s belongs to %s and %s", tp, other, member.MemberID)
+				}
+				owners[tp] = member.MemberID
+			}
+		}
+	}
+	if len(owners) != testPartitions*len(store.All()) {
+		return 0
+	}
+	return len(r.Groups[0].Members)
+}
