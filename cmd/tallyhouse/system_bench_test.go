@@ -204,9 +204,7 @@ func (s *system) awaitRecords(worker *exec.Cmd, changes int) (took time.Duration
 		state, behind := uint64(0), false
 		for _, p := range at {
 			state += p.State
-			for _, v := range p.Views {
-				behind = behind || v != int64(p.State)
-			}
+			behind = behind || !p.Level()
 		}
 		if state > 0 && first.IsZero() {
 			first = time.Now()
