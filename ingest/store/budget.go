@@ -17,7 +17,7 @@ func budgetRows() *Entity {
 			integerColumn("value", func(r *row) int64 { return r.Amount.Value }),
 			textColumn("status", func(r *row) string { return r.Status }),
 		},
-		Formula: "budget_rows-1",
+		Formula: "budget_rows-a50402fd",
 		project: func(_ string, data any) string { return data.(*row).ProjectID },
 		contribute: func(c analytics.Contribution, _ string, data any) (analytics.Contribution, error) {
 			return analytics.BudgetRowContribution(c, data.(*row)), nil
@@ -47,7 +47,7 @@ func budgetTransfers() *Entity {
 			integerColumn("value", func(t *transfer) int64 { return t.Amount.Value }),
 			textColumn("status", func(t *transfer) string { return t.Status }),
 		},
-		Formula: "budget_transfers-1",
+		Formula: "budget_transfers-dea4f3a4",
 		project: func(_ string, data any) string { return data.(*transfer).ProjectID },
 		contribute: func(c analytics.Contribution, _ string, data any) (analytics.Contribution, error) {
 			return analytics.BudgetTransferContribution(c, data.(*transfer)), nil

@@ -37,7 +37,7 @@ func contracts() *Entity {
 			datesOrNull("amendment_date", amendments, func(a *amendment) events.Opt[calendar.Date] { return a.Date }),
 			textsOrNull("amendment_title", amendments, func(a *amendment) events.Opt[string] { return a.Title }),
 		},
-		Formula: "contracts-1",
+		Formula: "contracts-f707ce18",
 		project: func(_ string, data any) string { return data.(*contract).ProjectID },
 		contribute: func(c analytics.Contribution, id string, data any) (analytics.Contribution, error) {
 			return analytics.ContractContribution(c, analytics.ContractID(id), data.(*contract))

@@ -20,7 +20,7 @@ func claims() *Entity {
 			textColumn("probability_bp", func(c *claim) string { return c.ProbabilityBp.String() }),
 			textColumn("status", func(c *claim) string { return c.Status }),
 		},
-		Formula: "claims-1",
+		Formula: "claims-5c0ae1dd",
 		project: func(_ string, data any) string { return data.(*claim).ProjectID },
 		contribute: func(c analytics.Contribution, _ string, data any) (analytics.Contribution, error) {
 			return analytics.ClaimContribution(c, data.(*claim)), nil

@@ -6,18 +6,12 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 
-	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/ingest/store/database"
 )
 
 // The whole range of events arrives as it was sent, also where nanoseconds since 1970 don't fit into 64 bits.
 func TestInstantsReachTheDatabaseOverTheirWholeRange(t *testing.T) {
-	addr, name := clickhousetest.Database(t)
-	db, err := database.Open(database.Options{Addr: addr, Database: name, User: "default"}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := openDatabase(t)
 	if err := db.Exec(t.Context(), database.Statement{SQL: "CREATE TABLE moments (i UInt32, at DateTime64(6, 'UTC')) ENGINE = Memory"}); err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +31,7 @@ func TestInstantsReachTheDatabaseOverTheirWholeRange(t *testing.T) {
 			t.Errorf("%s reads back as %s", text, got)
 		}
 	}
-	_, err = db.Insert(t.Context(), database.Statement{SQL: "INSERT INTO moments SELECT i, at FROM batch", Batch: database.Batch{{Name: "i", Data: &number}, {Name: "at", Data: column}}})
+	_, err := db.Insert(t.Context(), database.Statement{SQL: "INSERT INTO moments SELECT i, at FROM batch", Batch: database.Batch{{Name: "i", Data: &number}, {Name: "at", Data: column}}})
 	if err != nil {
 		t.Fatal(err)
 	}
