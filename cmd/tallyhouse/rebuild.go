@@ -20,7 +20,8 @@ func rebuildCommand(s *shell) *cobra.Command {
 		Short:   "Correct sums from their table",
 		Long: "Makes the sums of a table hold exactly what its rows contribute: adds, project by project, what they lack or have too much. Readers\n" +
 			"go on meanwhile, writers of the topic are kept out. It can be interrupted at any point; until it is run again, to its end,\n" +
-			"nobody writes to the table. A roll is rebuilt together with the others of its table.\n\n" + rollsOfTables(),
+			"nobody writes to the table. A roll is rebuilt together with the others of its table, and all are when the server detached a\n" +
+			"part of the sums as broken.\n\n" + rollsOfTables(),
 		Example: "  tallyhouse rebuild lines\n  tallyhouse rebuild all",
 		Args:    cobra.MinimumNArgs(1),
 	}
@@ -35,14 +36,15 @@ func rebuildCommand(s *shell) *cobra.Command {
 			return err
 		}
 		defer stop()
-		o := admin.Options{Holder: fence.NewHolder("tallyhouse rebuild"), Log: s.log, Progress: s.progress()}
-		for _, shard := range shards {
-			for _, e := range entities {
-				r, err := admin.Rebuild(cmd.Context(), shard, e, o)
-				if err != nil {
-					return fmt.Errorf("rebuild the sums of %s at %s: %w", e.Table, shard.Addr(), err)
-				}
+		o := admin.Options{Holder: fence.NewHolder("tallyhouse rebuild"), Shards: len(shards), Log: s.log, Progress: s.progress()}
+		for i, shard := range shards {
+			o.Shard = i
+			all, err := admin.Rebuild(cmd.Context(), shard, entities, o)
+			for _, r := range all {
 				fmt.Fprintf(s.out, "%s at %s: %d sums were corrected\n", r.Table, shard.Addr(), r.Corrected)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", shard.Addr(), err)
 			}
 		}
 		return nil

@@ -1,13 +1,18 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
+	"tallyhouse/ingest/worker/position"
+	"tallyhouse/schemas/events"
 )
 
 func releaseCommand(s *shell) *cobra.Command {
@@ -49,6 +54,11 @@ func releaseCommand(s *shell) *cobra.Command {
 				fmt.Fprintf(s.out, "%s partition %d was held by %s since %s\n", args[0], h.Partition,
 					fence.Holder(h.Owner), h.Since.Format(time.RFC3339))
 			}
+			if len(broken) > 0 && store.Of(events.Topic(args[0])) != nil {
+				if err := s.tellWork(cmd.Context(), shard, args[0]); err != nil {
+					failed = append(failed, err)
+				}
+			}
 		}
 		if !found && len(failed) == 0 {
 			fmt.Fprintf(s.err, "nobody holds %s\n", args[0])
@@ -56,4 +66,13 @@ func releaseCommand(s *shell) *cobra.Command {
 		return errors.Join(failed...)
 	}
 	return cmd
+}
+
+// tellWork says which work a holder left behind: a release doesn't end it.
+func (s *shell) tellWork(ctx context.Context, shard *database.Server, topic string) error {
+	stream, known, err := position.ReadStream(ctx, shard, topic)
+	if err == nil && known && stream.Work != "" {
+		fmt.Fprintf(s.err, "%s on %s is not complete: nobody writes to its tables until it is run again\n", stream.Work, topic)
+	}
+	return err
 }

@@ -128,6 +128,7 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 		topicsCommand(s),
 		verifyCommand(s),
 		rebuildCommand(s),
+		adoptCommand(s),
 		releaseCommand(s),
 		migrateCommand(s),
 		loadCommand(s),

@@ -9,7 +9,6 @@ import (
 	"tallyhouse/ingest/admin"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/worker/fence"
-	"tallyhouse/ingest/worker/position"
 	kafkalog "tallyhouse/schemas/kafka"
 )
 
@@ -20,7 +19,7 @@ func resizeCommand(s *shell, to *connection) *cobra.Command {
 		Short: "Follow topics that got more partitions",
 		Long: "After partitions were added with Kafka's own tools, this lets the database follow: it keeps the writers of each such topic out for a\n" +
 			"moment and writes the new number down. Messages that lie in a partition that is no longer their key's are then re-routed by the\n" +
-			"worker. With several shards the number must be a multiple of theirs.",
+			"worker. With several shards both numbers, the old and the new, must be multiples of theirs.",
 		Example: "  tallyhouse topics resize",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,16 +47,13 @@ func resizeCommand(s *shell, to *connection) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o := admin.Options{Holder: fence.NewHolder("tallyhouse topics resize"), Log: s.log}
+			o := admin.Options{Holder: fence.NewHolder("tallyhouse topics resize"), Shards: len(shards), Log: s.log}
 			resized := 0
 			for _, e := range store.All() {
 				id := ids[string(e.Topic)]
-				if id.Partitions%len(shards) != 0 {
-					return fmt.Errorf("%s has %d partitions, which %d shards do not share evenly: make them a multiple",
-						e.Topic, id.Partitions, len(shards))
-				}
 				for i, shard := range shards {
-					r, err := admin.Resize(ctx, shard, e, position.Installation{Log: id, Shard: i, Shards: len(shards)}, o)
+					o.Shard = i
+					r, err := admin.Resize(ctx, shard, e, id, o)
 					if err != nil {
 						return err
 					}

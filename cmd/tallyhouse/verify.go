@@ -47,8 +47,10 @@ func verifyCommand(s *shell) *cobra.Command {
 		}
 		defer stop()
 		o.Holder, o.Log, o.Progress = fence.NewHolder("tallyhouse verify"), s.log, s.progress()
+		o.Shards = len(shards)
 		reports := []*verify.Report{}
-		for _, shard := range shards {
+		for i, shard := range shards {
+			o.Shard = i
 			r, err := verify.Run(cmd.Context(), shard, o)
 			if isKeptOut(err) {
 				return inconclusiveError{fmt.Errorf("verify %s at %s: %w", shard.Name(), shard.Addr(), err)}

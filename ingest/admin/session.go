@@ -1,6 +1,6 @@
-// Package admin is the work on tables that keeps their writers out: filling a view anew, adding one, re-stating what every row
-// contributes, following a topic that got more partitions. All of it is done under a hold, by conditional statements, so that the
-// process may die at any point: the same command, run again, completes the work.
+// Package admin is the work on tables that keeps their writers out: correcting sums, computing them by another formula, changing the
+// schema, adopting a database that was restored or moved, following a topic that got more partitions. All of it is done under a hold, by
+// conditional statements, so that the process may die at any point: the same command, run again, completes the work.
 package admin
 
 import (
@@ -17,14 +17,15 @@ import (
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
+	"tallyhouse/schemas/clickhouse"
 )
 
-// Options say who works, and who is told of it.
+// Options say who works, on which server, and who is told of it.
 type Options struct {
-	Holder   string // fence.NewHolder; whoever is kept out reads it
-	Log      *slog.Logger
-	Progress func(Progress) // may be nil
-	Moves    bool           // the database was moved or restored: what it says of its server and its view's positions is not believed
+	Holder        string // fence.NewHolder; whoever is kept out reads it
+	Shard, Shards int    // which shard the server is, from 0, and how many there are
+	Log           *slog.Logger
+	Progress      func(Progress) // may be nil
 }
 
 // Progress says how far a piece of work has come.
@@ -58,37 +59,84 @@ type Session struct {
 	stream     position.Stream
 }
 
-// Begin holds all partitions that the database knows of the entity's topic, and those of more, gives the view a batch that it missed,
-// and returns when nothing writes to the tables any more. It returns nil when nothing was ever written there: there is nothing to hold.
-// End it.
-//
-// What the database knows of the topic counts as it is under the hold: a resize that came before it has partitions held that nobody
-// asked for. own is the name of the session's work under which streams says what is in progress; any other work is refused.
-func Begin(ctx context.Context, db *database.Server, e *store.Entity, own string, more []int32, o Options) (*Session, error) {
+// purpose is why a session begins, and so what it may find.
+type purpose struct {
+	work    string  // under this name streams notes that it is in progress; "" for work that leaves nothing to complete
+	more    []int32 // partitions to hold besides those that the database knows of
+	moved   bool    // another server may have written the database
+	older   bool    // an older release may have written the tables
+	formula bool    // the sums may be by another formula
+}
+
+// Begin holds all partitions that the database knows of the entity's topic, gives the view a batch that it missed, and returns when
+// nothing writes to the tables any more. It returns nil when nobody ever wrote to them. End it.
+func Begin(ctx context.Context, db *database.Server, e *store.Entity, o Options) (*Session, error) {
+	return beginMended(ctx, db, e, purpose{}, o)
+}
+
+func beginMended(ctx context.Context, db *database.Server, e *store.Entity, why purpose, o Options) (*Session, error) {
+	s, err := begin(ctx, db, e, why, o)
+	if err != nil || s == nil {
+		return nil, err
+	}
+	if err := s.mend(ctx); err != nil {
+		return nil, errors.Join(err, s.End(ctx))
+	}
+	return s, nil
+}
+
+// begin is Begin for a purpose, and mends nothing.
+func begin(ctx context.Context, db *database.Server, e *store.Entity, why purpose, o Options) (*Session, error) {
 	stream, known, err := position.ReadStream(ctx, db, string(e.Topic))
 	if err != nil || !known {
 		return nil, err
 	}
-	s := &Session{db: db, entity: e, options: o}
+	if err := db.CheckSettings(ctx); err != nil {
+		return nil, err
+	}
+	s := &Session{db: db, entity: e, options: o, stream: stream}
 	if s.server, err = position.ServerUUID(ctx, db); err != nil {
 		return nil, err
 	}
-	for wanted := partitions(int(stream.Partitions), more); ; wanted = partitions(int(s.stream.Partitions), more) {
-		s.partitions = wanted
+	// What streams says counts as it is under the hold: a resize that came before it has partitions that nobody asked for. After the
+	// hold there is none, for it would need the same partitions.
+	for held := uint32(0); held != s.stream.Partitions; {
+		held = s.stream.Partitions
+		s.partitions = partitions(int(held), why.more)
 		if err := s.take(ctx); err != nil {
 			return nil, err
 		}
 		if s.stream, _, err = position.ReadStream(ctx, db, string(e.Topic)); err != nil {
 			return nil, errors.Join(err, s.End(ctx))
 		}
-		if slices.Equal(partitions(int(s.stream.Partitions), more), wanted) {
-			break
-		}
 	}
-	if err := s.prepare(ctx, own); err != nil {
+	if err := s.check(why); err != nil {
 		return nil, errors.Join(err, s.End(ctx))
 	}
 	return s, nil
+}
+
+// check compares what streams says with the purpose, this binary and the server, as a writer does.
+func (s *Session) check(why purpose) error {
+	found := s.stream
+	if found.Work != "" && found.Work != why.work {
+		return position.Refuse("%s on %s is in progress since %s by %s: run it again, to its end, before anything else", found.Work, s.entity.Topic,
+			found.Since.UTC().Format(time.RFC3339), found.Worker)
+	}
+	if why.moved {
+		found.Server = s.server
+	}
+	if why.older {
+		found.Schema = max(found.Schema, clickhouse.Version)
+	}
+	if why.formula {
+		found.Formula = s.entity.Formula
+	}
+	err := found.CheckServer(position.Installation{Server: s.server, Shard: s.options.Shard, Shards: s.options.Shards})
+	if err != nil {
+		return err
+	}
+	return found.CheckBinary(s.entity)
 }
 
 func partitions(n int, more []int32) []int32 {
@@ -103,35 +151,19 @@ func partitions(n int, more []int32) []int32 {
 // take puts up the hold, and tries again when writers were quicker.
 func (s *Session) take(ctx context.Context) error {
 	pauses := retry.WithMaxRetries(holdTries, retry.NewConstant(holdPause))
-	return retry.Do(ctx, pauses, func(ctx context.Context) (err error) {
-		s.hold, err = fence.Take(ctx, s.db, string(s.entity.Topic), s.partitions, s.options.Holder)
-		if errors.Is(err, fence.ErrLostRace) {
+	return retry.Do(ctx, pauses, func(ctx context.Context) error {
+		hold, err := fence.Take(ctx, s.db, string(s.entity.Topic), s.partitions, s.options.Holder)
+		switch {
+		case err == nil:
+			s.hold = hold
+		case errors.Is(err, fence.ErrLostRace):
 			return retry.RetryableError(err)
 		}
 		return err
 	})
 }
 
-// prepare checks and mends the tables as a writer would, once it is certain that nobody writes.
-func (s *Session) prepare(ctx context.Context, own string) error {
-	if s.stream.Work != "" && s.stream.Work != own {
-		return position.Refuse("%s on %s is in progress since %s by %s: run it again, to its end, before anything else", s.stream.Work, s.entity.Topic,
-			s.stream.Since.UTC().Format(time.RFC3339), s.stream.Worker)
-	}
-	if s.options.Moves {
-		return nil
-	}
-	if s.stream.Server != s.server {
-		return position.Refuse("this database was written by ClickHouse server %s, this one is %s: connect to that server, or run `tallyhouse adopt` if it was moved or restored",
-			s.stream.Server, s.server)
-	}
-	if err := s.mend(ctx); err != nil {
-		return err
-	}
-	return s.hold.Check(ctx, s.db)
-}
-
-// mend gives the view the batches that it missed. One whose position is inconsistent is left as it is: rebuild mends that.
+// mend gives the view the batches that it missed. An inconsistent one is left as it is: rebuild corrects it.
 func (s *Session) mend(ctx context.Context) error {
 	at, err := position.Read(ctx, s.db, s.entity, s.partitions)
 	if err != nil {
@@ -191,20 +223,12 @@ func (s *Session) statement(ctx context.Context, step func() error) error {
 	}
 }
 
-// insert runs one statement of the work: conditional on the hold and the server. It reports whether rows were written; none means that
-// there were none to write, because the hold still counts afterwards.
-func (s *Session) insert(ctx context.Context, st database.Statement) (written bool, err error) {
-	st.ID, st.Limit = s.hold.StatementID(s.db), workLimit
-	st.Params = st.Params.With(s.hold.Params(), database.Params{"server": s.server})
-	n, err := s.db.Insert(ctx, st)
-	if err != nil || n > 0 {
-		return n > 0, err
-	}
-	return false, s.hold.Check(ctx, s.db)
-}
-
-// conditions are those of each of the work's statements. insert gives their parameters.
+// conditions are those of each of the work's statements; conditionParams are their parameters.
 const conditions = fence.HoldCounts + " AND " + position.SameServer
+
+func (s *Session) conditionParams() database.Params {
+	return s.hold.Params().With(database.Params{"server": s.server})
+}
 
 // End takes the hold down, after what may still run is dead, also when the context is over.
 func (s *Session) End(ctx context.Context) error {
@@ -213,12 +237,12 @@ func (s *Session) End(ctx context.Context) error {
 	return s.hold.Release(ctx, s.db)
 }
 
-// write writes the topic's next revision in streams.
+// write writes the topic's next revision in streams. What it changes must show in the life, or in the work.
 func (s *Session) write(ctx context.Context, change func(*position.Stream)) error {
-	next := s.stream
+	topic, next := string(s.entity.Topic), s.stream
 	change(&next)
 	err := s.statement(ctx, func() error {
-		now, _, err := position.ReadStream(ctx, s.db, string(s.entity.Topic))
+		now, _, err := position.ReadStream(ctx, s.db, topic)
 		if err != nil {
 			return err
 		}
@@ -227,7 +251,7 @@ func (s *Session) write(ctx context.Context, change func(*position.Stream)) erro
 			return nil
 		}
 		next.Revision = now.Revision + 1
-		if err := position.WriteStream(ctx, s.db, string(s.entity.Topic), s.hold.StatementID(s.db), next, fence.HoldCounts, s.hold.Params()); err != nil {
+		if err := position.WriteStream(ctx, s.db, topic, s.hold.StatementID(s.db), next, conditions, s.conditionParams()); err != nil {
 			return err
 		}
 		s.stream = next

@@ -286,8 +286,7 @@ func (r *recovery) compareLog(ctx context.Context) error {
 				"connect the right cluster, or ingest into an empty database", p, r.topic(), a.position, log.End))
 		default:
 			a.start = uint64(log.Start)
-			// A log may begin above 0 when the database begins to follow it: that is no gap.
-			a.gap = a.position < a.start && (a.position > 0 || a.start > r.stream.Began(p))
+			a.gap = r.stream.IsGap(p, a.position, a.start)
 		}
 	}
 	return nil

@@ -22,7 +22,7 @@ import (
 )
 
 func (s *scenario) adminOptions() admin.Options {
-	return admin.Options{Holder: fence.NewHolder("the scenario"), Log: s.log}
+	return admin.Options{Holder: fence.NewHolder("the scenario"), Shards: 1, Log: s.log}
 }
 
 // identity is what the cluster says of the topic.
@@ -38,12 +38,6 @@ func (s *scenario) identity() kafkalog.Identity {
 		s.t.Fatal(err)
 	}
 	return all[scenarioPartition.topic]
-}
-
-// installation is what a worker of the scenario takes itself for.
-func (s *scenario) installation() position.Installation {
-	s.t.Helper()
-	return position.Installation{Log: s.identity(), Shards: 1}
 }
 
 // versions are next versions of some(n), each over several lines.
@@ -84,7 +78,7 @@ func TestScenarioARebuildWhoseHolderDies(t *testing.T) {
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
 	defer stop()
-	if _, err := admin.Rebuild(ctx, dying, store.Of(events.Records), o); err == nil {
+	if _, err := admin.Rebuild(ctx, dying, []*store.Entity{store.Of(events.Records)}, o); err == nil {
 		t.Fatal("the holder did not die")
 	}
 	s.send(versions(8, 2)...)
@@ -96,7 +90,7 @@ func TestScenarioARebuildWhoseHolderDies(t *testing.T) {
 	if at := s.at(0).State; at != 8 {
 		t.Errorf("it wrote up to %d before the work was ended", at)
 	}
-	if _, err := admin.Rebuild(t.Context(), s.db, store.Of(events.Records), s.adminOptions()); err != nil {
+	if _, err := admin.Rebuild(t.Context(), s.db, []*store.Entity{store.Of(events.Records)}, s.adminOptions()); err != nil {
 		t.Fatal(err)
 	}
 	b := s.join("b")
@@ -130,7 +124,7 @@ func TestScenarioResizeWithOldWorkersAbout(t *testing.T) {
 		retry(t, func() error { return produce(s.cluster, []message{m}) }) // until the client knows of the new partitions
 		s.model.take(m)
 	}
-	if r, err := admin.Resize(t.Context(), s.db, store.Of(events.Records), s.installation(), s.adminOptions()); err != nil || r != (admin.Resized{From: testPartitions, To: now}) {
+	if r, err := admin.Resize(t.Context(), s.db, store.Of(events.Records), s.identity(), s.adminOptions()); err != nil || r != (admin.Resized{From: testPartitions, To: now}) {
 		t.Fatal(r, err)
 	}
 	wake()
@@ -209,7 +203,7 @@ func TestScenarioAServerRestartInTheMiddle(t *testing.T) {
 		{"of a rebuild", func(s *scenario) {
 			s.exec("INSERT INTO sums (roll, tenant, project, net) SELECT roll, tenant, project, 1000 FROM sums WHERE roll = 'lines'")
 		}, func(s *scenario, o admin.Options) error {
-			_, err := admin.Rebuild(context.Background(), s.db, records, o)
+			_, err := admin.Rebuild(context.Background(), s.db, []*store.Entity{records}, o)
 			return err
 		}, 2},
 		{"of a rebuild by another formula", (*scenario).formerFormula, func(s *scenario, o admin.Options) error {
@@ -217,7 +211,7 @@ func TestScenarioAServerRestartInTheMiddle(t *testing.T) {
 			return err
 		}, 2},
 		{"of a resize", func(s *scenario) { s.addPartitions(5) }, func(s *scenario, o admin.Options) error {
-			_, err := admin.Resize(context.Background(), s.db, records, s.installation(), o)
+			_, err := admin.Resize(context.Background(), s.db, records, s.identity(), o)
 			return err
 		}, 0},
 		{"of a hold", func(*scenario) {}, func(s *scenario, o admin.Options) error {

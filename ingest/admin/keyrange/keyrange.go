@@ -3,10 +3,9 @@
 package keyrange
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
+	"strings"
 	"time"
 
 	"tallyhouse/ingest/store/database"
@@ -18,6 +17,11 @@ type Range struct {
 	From   string // the first project
 	To     string // the last one
 	Rows   uint64 // about how many rows the tables have there
+}
+
+// String names the range in messages.
+func (r Range) String() string {
+	return fmt.Sprintf("tenant %q, projects %q to %q", r.Tenant, r.From, r.To)
 }
 
 // Where is the condition that a row lies in a range. Its parameters are those of Range.Params.
@@ -35,15 +39,21 @@ type Database interface {
 	Rows(ctx context.Context, q database.Query, each func(scan func(...any) error) error) error
 }
 
-// Cut lists ranges of about the given number of rows, more where a single project has more, that cover all that a table holds, but for
-// the position rows.
-func Cut(ctx context.Context, db Database, rows uint64, table string) ([]Range, error) {
-	return CutWhere(ctx, db, rows, table, "1", nil)
-}
+// Source is a table whose rows are cut, and which of them: an SQL condition, "" for all.
+type Source struct{ Table, Condition string }
 
-// CutWhere is Cut for the rows that meet a condition.
-func CutWhere(ctx context.Context, db Database, rows uint64, table, condition string, params database.Params) ([]Range, error) {
-	q := "SELECT toString(tenant) AS of, project, count() AS rows FROM " + table + " WHERE tenant != '' AND " + condition + " GROUP BY of, project ORDER BY of, project"
+// Cut lists ranges of about the given number of rows, more where a single project has more, that cover all that the sources hold
+// together, but for the position rows. params are those of the conditions.
+func Cut(ctx context.Context, db Database, rows uint64, params database.Params, sources ...Source) ([]Range, error) {
+	var projects []string
+	for _, s := range sources {
+		where := "tenant != ''"
+		if s.Condition != "" {
+			where += " AND " + s.Condition
+		}
+		projects = append(projects, "SELECT toString(tenant) AS of, project, count() AS found FROM "+s.Table+" WHERE "+where+" GROUP BY of, project")
+	}
+	q := "SELECT of, project, sum(found) FROM (" + strings.Join(projects, " UNION ALL ") + ") GROUP BY of, project ORDER BY of, project"
 	var all []Range
 	err := db.Rows(ctx, database.Query{SQL: q, Params: params, Limit: cutLimit}, func(scan func(...any) error) error {
 		var next Range
@@ -55,7 +65,7 @@ func CutWhere(ctx context.Context, db Database, rows uint64, table, condition st
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list the projects in %s: %w", table, err)
+		return nil, fmt.Errorf("list the projects in %s: %w", sources, err)
 	}
 	return all, nil
 }
@@ -67,20 +77,4 @@ func extend(all []Range, next Range, rows uint64) []Range {
 		return all
 	}
 	return append(all, next)
-}
-
-// Union covers what two lists of ranges cover, each in order. Ranges that overlap become one.
-func Union(a, b []Range) []Range {
-	all := slices.Concat(a, b)
-	slices.SortStableFunc(all, func(x, y Range) int { return cmp.Or(cmp.Compare(x.Tenant, y.Tenant), cmp.Compare(x.From, y.From)) })
-	var union []Range
-	for _, next := range all {
-		if n := len(union); n > 0 && union[n-1].Tenant == next.Tenant && next.From <= union[n-1].To {
-			last := &union[n-1]
-			last.To, last.Rows = max(last.To, next.To), last.Rows+next.Rows
-			continue
-		}
-		union = append(union, next)
-	}
-	return union
 }

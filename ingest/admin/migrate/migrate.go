@@ -41,8 +41,16 @@ type Options struct {
 	Progress func(admin.Progress) // of work on rows, where a step or a new formula needs any; may be nil
 }
 
-func (o Options) work() admin.Options {
-	return admin.Options{Holder: fence.NewHolder("tallyhouse migrate"), Log: o.Log, Progress: o.Progress}
+// shard is one of several databases, and how to migrate it.
+type shard struct {
+	Options
+	where       database.Options
+	number, all int // from 0
+	holder      string
+}
+
+func (s *shard) work() admin.Options {
+	return admin.Options{Holder: s.holder, Shard: s.number, Shards: s.all, Log: s.Log, Progress: s.Progress}
 }
 
 // Up brings the database of each shard to this binary's schema, and its sums to this binary's formulas.
@@ -57,28 +65,29 @@ func Up(ctx context.Context, shards []database.Options, o Options) (taken []stri
 	if err != nil {
 		return nil, err
 	}
-	for _, shard := range shards {
-		more, err := migrateShard(ctx, shard, steps, o)
-		if err != nil {
-			return taken, fmt.Errorf("migrate database %s at %s: %w", shard.Database, shard.Addr, err)
-		}
+	for i, where := range shards {
+		one := &shard{Options: o, where: where, number: i, all: len(shards), holder: fence.NewHolder("tallyhouse migrate")}
+		more, err := one.migrate(ctx, steps)
 		taken = append(taken, more...)
+		if err != nil {
+			return taken, fmt.Errorf("migrate database %s at %s: %w", where.Database, where.Addr, err)
+		}
 	}
 	return taken, nil
 }
 
-func migrateShard(ctx context.Context, shard database.Options, steps []clickhouse.Migration, o Options) ([]string, error) {
-	if err := database.Create(ctx, shard, o.Target.OnCluster()); err != nil {
+func (s *shard) migrate(ctx context.Context, steps []clickhouse.Migration) (taken []string, err error) {
+	if err := database.Create(ctx, s.where, s.Target.OnCluster()); err != nil {
 		return nil, err
 	}
-	db, err := database.Open(shard, 1)
+	db, err := database.Open(s.where, 1)
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
 	// The tables that holds need can't be made under a hold.
-	for _, s := range steps[0].Statements {
-		if err := db.Exec(ctx, database.Statement{SQL: s, Limit: ddlLimit}); err != nil {
+	for _, statement := range steps[0].Statements {
+		if err := db.Exec(ctx, database.Statement{SQL: statement, Limit: ddlLimit}); err != nil {
 			return nil, fmt.Errorf("prepare for migrations: %w", err)
 		}
 	}
@@ -86,32 +95,31 @@ func migrateShard(ctx context.Context, shard database.Options, steps []clickhous
 	if err != nil {
 		return nil, err
 	}
-	var taken []string
 	if len(left) > 0 {
-		if taken, err = underHold(ctx, db, steps, o); err != nil {
-			return nil, err
+		if taken, err = s.takeSteps(ctx, db, steps); err != nil {
+			return taken, err
 		}
 	}
 	for _, e := range store.All() {
-		r, err := admin.Reform(ctx, db, e, o.work())
+		r, err := admin.Reform(ctx, db, e, s.work())
 		if err != nil {
-			return taken, fmt.Errorf("rebuild the sums of %s: %w", e.Table, err)
+			return taken, fmt.Errorf("bring the sums of %s to this release: %w", e.Table, err)
 		}
 		if r.Slices > 0 {
-			o.Log.Info("the sums are by this release's formula", "table", e.Table, "corrected", r.Corrected)
+			s.Log.Info("the sums are by this release's formula", "table", e.Table, "corrected", r.Corrected)
 		}
 	}
-	if o.Target.Cluster != "" {
-		if err := distribute(ctx, db, o.Target); err != nil {
-			return nil, err
+	if s.Target.Cluster != "" {
+		if err := distribute(ctx, db, s.Target); err != nil {
+			return taken, err
 		}
 	}
 	return taken, nil
 }
 
-// underHold takes the steps that are left while nobody else does.
-func underHold(ctx context.Context, db *database.Server, steps []clickhouse.Migration, o Options) (taken []string, err error) {
-	hold, err := await(ctx, db, o)
+// takeSteps takes the steps that are left while nobody else does, and while nobody writes to any table.
+func (s *shard) takeSteps(ctx context.Context, db *database.Server, steps []clickhouse.Migration) (taken []string, err error) {
+	hold, err := s.await(ctx, db)
 	if err != nil {
 		return nil, err
 	}
@@ -120,14 +128,18 @@ func underHold(ctx context.Context, db *database.Server, steps []clickhouse.Migr
 		defer stop()
 		err = errors.Join(err, hold.Release(ending, db))
 	}()
-	work := o.work()
 	left, err := pending(ctx, db, steps) // another process may have been first
+	if err != nil || len(left) == 0 {
+		return nil, err
+	}
+	change, err := admin.BeginSchemaChange(ctx, db, s.work())
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, change.End(ctx)) }()
 	for _, m := range left {
-		o.Log.Info("migrating the database", "version", m.Version, "step", m.Name)
-		if err := take(ctx, db, hold, m, work); err != nil {
+		s.Log.Info("migrating the database", "version", m.Version, "step", m.Name)
+		if err := take(ctx, db, hold, change, m); err != nil {
 			return taken, fmt.Errorf("step %04d_%s: %w", m.Version, m.Name, err)
 		}
 		taken = append(taken, fmt.Sprintf("%04d_%s", m.Version, m.Name))
@@ -136,25 +148,24 @@ func underHold(ctx context.Context, db *database.Server, steps []clickhouse.Migr
 }
 
 // await takes the hold, waiting for whoever has it.
-func await(ctx context.Context, db *database.Server, o Options) (*fence.Hold, error) {
-	holder := fence.NewHolder("tallyhouse migrate")
+func (s *shard) await(ctx context.Context, db *database.Server) (*fence.Hold, error) {
 	reported := ""
 	var hold *fence.Hold
-	pauses := retry.WithMaxDuration(o.Timeout, retry.NewConstant(askAgain))
+	pauses := retry.WithMaxDuration(s.Timeout, retry.NewConstant(askAgain))
 	err := retry.Do(ctx, pauses, func(ctx context.Context) (err error) {
-		hold, err = fence.Take(ctx, db, topic, []int32{0}, holder)
+		hold, err = fence.Take(ctx, db, topic, []int32{0}, s.holder)
 		var other *fence.Held
 		switch {
 		case errors.As(err, &other):
 			if reported != other.Owner {
-				o.Log.Info("another process migrates this database: waiting for it", "holder",
+				s.Log.Info("another process migrates this database: waiting for it", "holder",
 					fence.Holder(other.Owner), "since", other.Since)
 				reported = other.Owner
 			}
 		case !errors.Is(err, fence.ErrLostRace):
 			return err
 		}
-		return retry.RetryableError(fmt.Errorf("waited %s: %w; when that process is dead, run `tallyhouse release %s`", o.Timeout, err, topic))
+		return retry.RetryableError(fmt.Errorf("waited %s: %w; when that process is dead, run `tallyhouse release %s`", s.Timeout, err, topic))
 	})
 	if err != nil && ctx.Err() != nil {
 		return nil, fmt.Errorf("wait for another migration: %w", err)
@@ -166,20 +177,19 @@ const noteStep = `
 INSERT INTO migrations (version, name, sha256, applied_at)
 SELECT {version:UInt32}, {name:String}, {sha256:String}, now64(3) WHERE ` + fence.HoldCounts
 
-// take takes one step and writes it down. DDL can't be conditional: each statement does nothing when it was run before, and the hold
-// is read again after each.
-func take(ctx context.Context, db *database.Server, hold *fence.Hold, m clickhouse.Migration, work admin.Options) error {
+// take takes one step and writes it down. DDL can't be conditional: each statement does nothing when it was run before, and the holds
+// are read again after each.
+func take(ctx context.Context, db *database.Server, hold *fence.Hold, change *admin.SchemaChange, m clickhouse.Migration) error {
 	for _, s := range m.Statements {
-		run := func() error {
-			return db.Exec(ctx, database.Statement{SQL: s, ID: hold.StatementID(db), Limit: ddlLimit})
-		}
 		if e := viewOf(s); e != nil {
-			run = func() error { return admin.AddView(ctx, db, e, s, work) } // its table may hold rows
+			if err := change.BeforeView(ctx, e); err != nil {
+				return err
+			}
 		}
-		if err := run(); err != nil {
+		if err := db.Exec(ctx, database.Statement{SQL: s, ID: hold.StatementID(db), Limit: ddlLimit}); err != nil {
 			return err
 		}
-		if err := hold.Check(ctx, db); err != nil {
+		if err := errors.Join(hold.Check(ctx, db), change.Check(ctx)); err != nil {
 			return err
 		}
 	}
@@ -272,7 +282,7 @@ func pending(ctx context.Context, db Database, steps []clickhouse.Migration) ([]
 		return nil, fmt.Errorf("read the steps that the database has taken: %w", err)
 	}
 	if len(mismatches) > 0 {
-		return nil, errors.Join(mismatches...)
+		return nil, explain(ctx, db, mismatches)
 	}
 	var left []clickhouse.Migration
 	for _, m := range steps {
@@ -281,4 +291,20 @@ func pending(ctx context.Context, db Database, steps []clickhouse.Migration) ([]
 		}
 	}
 	return left, nil
+}
+
+const hasSums = `SELECT count() > 0 FROM system.tables WHERE database = {database:String} AND name = 'sums'`
+
+// explain says why a database with other steps than this binary's can't be used.
+func explain(ctx context.Context, db Database, mismatches []error) error {
+	var sums bool
+	q := database.Query{SQL: hasSums, Params: database.Params{"database": db.Name()}}
+	if err := db.Rows(ctx, q, func(scan func(...any) error) error { return scan(&sums) }); err != nil {
+		return fmt.Errorf("look for the table sums: %w", err)
+	}
+	if !sums {
+		return fmt.Errorf("database %s has the tables of an old layout, which nothing converts: ingest the log into an empty database (run `tallyhouse migrate` and "+
+			"everything else with another --clickhouse-database, the workers with another --group)", db.Name())
+	}
+	return errors.Join(mismatches...)
 }

@@ -1,6 +1,7 @@
 package recompute
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/ClickHouse/ch-go/proto"
@@ -12,16 +13,16 @@ import (
 
 // Batch collects rows for sums, for one insert.
 type Batch struct {
-	texts    []*proto.ColStr    // of clickhouse.DeltaKeys
+	keys     []*texts           // clickhouse.DeltaKeys
 	position [2]proto.ColInt128 // and squares
-	amounts  []*proto.ColInt128 // of clickhouse.SumAmounts
+	amounts  []*proto.ColInt128 // clickhouse.SumAmounts
 }
 
 // NewBatch makes an empty batch.
 func NewBatch() *Batch {
 	b := new(Batch)
 	for range clickhouse.DeltaKeys() {
-		b.texts = append(b.texts, new(proto.ColStr))
+		b.keys = append(b.keys, new(texts))
 	}
 	for range clickhouse.SumAmounts() {
 		b.amounts = append(b.amounts, new(proto.ColInt128))
@@ -47,7 +48,7 @@ func (b *Batch) Add(d *Difference) {
 		case at >= 0:
 			text = d.Keys[at]
 		}
-		b.texts[i].Append(text)
+		b.keys[i].add(text)
 	}
 	b.position[0].Append(proto.Int128{})
 	b.position[1].Append(proto.Int128{})
@@ -67,7 +68,7 @@ func (b *Batch) AddPosition(table string, partition int32, position, squares ana
 		if column == "project" {
 			text = clickhouse.ViewPositionProject(table, partition)
 		}
-		b.texts[i].Append(text)
+		b.keys[i].add(text)
 	}
 	b.position[0].Append(wide(position))
 	b.position[1].Append(wide(squares))
@@ -85,7 +86,7 @@ func wide(v analytics.Int128) proto.Int128 {
 func (b *Batch) Columns() database.Batch {
 	var all database.Batch
 	for i, name := range clickhouse.DeltaKeys() {
-		all = append(all, proto.InputColumn{Name: name, Data: b.texts[i]})
+		all = append(all, proto.InputColumn{Name: name, Data: b.keys[i]})
 	}
 	all = append(all, proto.InputColumn{Name: "position", Data: &b.position[0]}, proto.InputColumn{Name: "squares", Data: &b.position[1]})
 	for i, name := range clickhouse.SumAmounts() {
@@ -93,3 +94,26 @@ func (b *Batch) Columns() database.Batch {
 	}
 	return all
 }
+
+// texts is a column of texts in the form in which it is sent. Most are empty: proto.ColStr takes 16 bytes for each, this one.
+type texts struct {
+	rows int
+	sent []byte
+}
+
+func (t *texts) add(text string) {
+	t.rows++
+	t.sent = append(binary.AppendUvarint(t.sent, uint64(len(text))), text...)
+}
+
+// Type implements proto.ColInput.
+func (t *texts) Type() proto.ColumnType { return proto.ColumnTypeString }
+
+// Rows implements proto.ColInput.
+func (t *texts) Rows() int { return t.rows }
+
+// EncodeColumn implements proto.ColInput.
+func (t *texts) EncodeColumn(b *proto.Buffer) { b.PutRaw(t.sent) }
+
+// WriteColumn implements proto.ColInput.
+func (t *texts) WriteColumn(w *proto.Writer) { w.ChainWrite(t.sent) }

@@ -4,7 +4,6 @@ package recompute
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -46,69 +45,48 @@ type Database interface {
 	Scan(ctx context.Context, q database.Query, into proto.Results, each func() error) error
 }
 
-// Ranges cuts all that the table and its sums hold into ranges of about so many rows, more where a single project has more.
+// Ranges cuts all that the table and its sums hold into ranges of about so many rows, more where a single project has more. Projects that
+// only the sums have are among them.
 func Ranges(ctx context.Context, db keyrange.Database, e *store.Entity, rows uint64) ([]keyrange.Range, error) {
-	ranges, err := keyrange.Cut(ctx, db, rows, e.Table)
-	if err != nil {
-		return nil, err
-	}
-	summed, err := keyrange.CutWhere(ctx, db, rows, "sums", "roll IN {rolls:Array(String)}", database.Params{"rolls": rollNames(e)})
-	if err != nil {
-		return nil, err
-	}
-	return keyrange.Union(ranges, summed), nil
+	return keyrange.Cut(ctx, db, rows, rolls(e), keyrange.Source{Table: e.Table}, keyrange.Source{Table: "sums", Condition: ofRolls})
 }
 
-// rollNames are the names of the entity's rolls, as a parameter.
-func rollNames(e *store.Entity) string {
+// ofRolls is the condition that a row of sums is of one of the entity's rolls; rolls are its parameters.
+const ofRolls = `roll IN {rolls:Array(String)}`
+
+func rolls(e *store.Entity) database.Params {
 	var names []string
 	for _, id := range e.Rolls() {
-		names = append(names, "'"+id.Roll().Name+"'")
+		names = append(names, id.Roll().Name)
 	}
-	return "[" + strings.Join(names, ",") + "]"
+	return database.Params{"rolls": database.Texts(names)}
 }
 
 // scanLimit bounds one scan of a slice.
 const scanLimit = time.Hour
 
 // Slice recomputes the sums of the projects in a range, and hands out those that differ. Its memory grows with the number of sums in the
-// range, not of rows. rows is how many rows of the state table it read.
+// range, not of rows: some 150 bytes for each. rows is how many rows of the state table it read.
 func Slice(ctx context.Context, db Database, e *store.Entity, part keyrange.Range, each func(*Difference) error) (rows uint64, err error) {
-	s := slice{tenant: part.Tenant, sums: map[string]*pair{}}
+	s := newSlice(part.Tenant)
 	if rows, err = s.expect(ctx, db, e, part); err != nil {
 		return rows, err
 	}
-	if err := s.found(ctx, db, e, part); err != nil {
+	if err := s.compare(ctx, db, e, part, each); err != nil {
 		return rows, err
 	}
-	for key, p := range s.sums {
-		if p.want != p.have {
-			if err := each(s.difference(key, p)); err != nil {
-				return rows, err
-			}
-		}
-	}
-	return rows, nil
+	return rows, s.missing(each)
 }
 
 // Check finds out whether all rows of a range can contribute by this binary's formula: an ErrRefused names one that can't.
 func Check(ctx context.Context, db Database, e *store.Entity, part keyrange.Range) error {
-	s := slice{tenant: part.Tenant}
-	_, err := s.expect(ctx, db, e, part)
+	_, err := contributions(ctx, db, e, part, func(string, analytics.Contribution) {})
 	return err
 }
 
-// slice holds the sums of some projects of a tenant, by their keys: project, roll, the roll's keys.
-type slice struct {
-	tenant string
-	sums   map[string]*pair // nil: nothing is added up
-	key    []byte
-}
-
-type pair struct{ want, have Amounts }
-
-// expect adds up what the rows contribute.
-func (s *slice) expect(ctx context.Context, db Database, e *store.Entity, part keyrange.Range) (rows uint64, err error) {
+// contributions computes what the rows of a range contribute, entity by entity.
+func contributions(ctx context.Context, db Database, e *store.Entity, part keyrange.Range,
+	each func(project string, c analytics.Contribution)) (rows uint64, err error) {
 	images := e.NewImages()
 	var c analytics.Contribution
 	q := database.Query{SQL: images.Select(true, keyrange.Where), Params: part.Params(), Limit: scanLimit}
@@ -119,15 +97,7 @@ func (s *slice) expect(ctx context.Context, db Database, e *store.Entity, part k
 			if c, err = images.Contribution(c[:0], i); err != nil {
 				return fmt.Errorf("%s %s/%s: %w: %w", e.Table, row.Tenant, row.ID, ErrRefused, err)
 			}
-			if s.sums == nil {
-				continue
-			}
-			for j := range c {
-				p := s.at(row.Project, c[j].Roll, c[j].Keys[:len(c[j].Roll.Roll().Keys)])
-				for k, v := range c[j].Amounts {
-					p.want[k] = p.want[k].Add(analytics.Int(v))
-				}
-			}
+			each(row.Project, c)
 		}
 		return nil
 	})
@@ -137,39 +107,87 @@ func (s *slice) expect(ctx context.Context, db Database, e *store.Entity, part k
 	return rows, nil
 }
 
-// found reads what the sums hold.
-func (s *slice) found(ctx context.Context, db Database, e *store.Entity, part keyrange.Range) error {
-	keys, amounts := clickhouse.SumKeys()[1:], clickhouse.SumAmounts() // without the tenant
-	texts, sums := make([]proto.ColStr, len(keys)), make([]proto.ColInt128, len(amounts))
-	var results proto.Results
-	var columns []string
-	for i, k := range keys {
-		columns = append(columns, "CAST("+k+", 'String') AS of_"+k)
-		results = append(results, proto.ResultColumn{Name: "of_" + k, Data: &texts[i]})
+// slice holds the sums of some projects of a tenant.
+type slice struct {
+	tenant  string
+	numbers map[string]uint32 // of texts, which many sums share
+	texts   []string          // by number
+	places  map[key]uint32    // of a sum among the amounts of its roll
+	amounts map[clickhouse.RollID][]analytics.Int128
+}
+
+// key tells a sum from others, by the numbers of its texts.
+type key struct {
+	roll    clickhouse.RollID
+	project uint32
+	keys    [clickhouse.MaxRollKeys]uint32
+}
+
+func newSlice(tenant string) *slice {
+	return &slice{tenant: tenant, numbers: map[string]uint32{}, places: map[key]uint32{}, amounts: map[clickhouse.RollID][]analytics.Int128{}}
+}
+
+// expect adds up what the rows contribute.
+func (s *slice) expect(ctx context.Context, db Database, e *store.Entity, part keyrange.Range) (rows uint64, err error) {
+	return contributions(ctx, db, e, part, func(project string, c analytics.Contribution) {
+		of := s.number(project)
+		for i := range c {
+			roll := c[i].Roll.Roll()
+			k := key{roll: c[i].Roll, project: of}
+			for j := range roll.Keys {
+				k.keys[j] = s.number(c[i].Keys[j])
+			}
+			amounts := s.sum(k)
+			for j := range roll.Amounts {
+				amounts[j] = amounts[j].Add(analytics.Int(c[i].Amounts[j]))
+			}
+		}
+	})
+}
+
+// number is that of a text.
+func (s *slice) number(text string) uint32 {
+	n, known := s.numbers[text]
+	if !known {
+		text = strings.Clone(text) // it may be part of a block
+		n = uint32(len(s.texts))
+		s.numbers[text], s.texts = n, append(s.texts, text)
 	}
-	for i, a := range amounts {
-		columns = append(columns, "sum("+a+") AS sum_"+a)
-		results = append(results, proto.ResultColumn{Name: "sum_" + a, Data: &sums[i]})
+	return n
+}
+
+// sum finds the amounts of a sum, which are 0 when it is new.
+func (s *slice) sum(k key) []analytics.Int128 {
+	width := len(k.roll.Roll().Amounts)
+	all := s.amounts[k.roll]
+	place, known := s.places[k]
+	if !known {
+		place = uint32(len(all) / width)
+		all = append(all, make([]analytics.Int128, width)...)
+		s.places[k], s.amounts[k.roll] = place, all
 	}
-	keyAt, amountAt := indexes(keys), indexes(amounts)
-	q := database.Query{
-		SQL: "SELECT " + strings.Join(columns, ", ") + " FROM sums WHERE " + keyrange.Where + " AND roll IN {rolls:Array(String)} GROUP BY " +
-			strings.Join(keys, ", "),
-		Params: part.Params().With(database.Params{"rolls": rollNames(e)}), Limit: scanLimit,
-	}
-	err := db.Scan(ctx, q, results, func() error {
-		for i := range texts[0].Rows() {
-			id, known := clickhouse.RollNamed(texts[keyAt["roll"]].Row(i))
+	return all[int(place)*width : (int(place)+1)*width]
+}
+
+// compare reads what the table sums holds, and hands out what differs. What it has seen is set to 0.
+func (s *slice) compare(ctx context.Context, db Database, e *store.Entity, part keyrange.Range, each func(*Difference) error) error {
+	stored := newStored(e)
+	q := database.Query{SQL: stored.query(), Params: part.Params().With(rolls(e)), Limit: scanLimit}
+	err := db.Scan(ctx, q, stored.results(), func() error {
+		for i := range stored.rows() {
+			d, known := stored.sum(i)
 			if !known {
 				continue
 			}
-			var of []string
-			for _, k := range id.Roll().Keys {
-				of = append(of, texts[keyAt[k]].Row(i))
+			d.Tenant = s.tenant
+			if amounts := s.known(d); amounts != nil {
+				copy(d.Want[:], amounts)
+				clear(amounts)
 			}
-			p := s.at(texts[keyAt["project"]].Row(i), id, of)
-			for j, a := range id.Roll().Amounts {
-				p.have[j] = p.have[j].Add(int128(sums[amountAt[a]].Row(i)))
+			if d.Want != d.Have {
+				if err := each(d); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
@@ -180,45 +198,38 @@ func (s *slice) found(ctx context.Context, db Database, e *store.Entity, part ke
 	return nil
 }
 
-func indexes(of []string) map[string]int {
-	at := map[string]int{}
-	for i, name := range of {
-		at[name] = i
+// known finds the amounts that are expected of a sum that is stored, nil when none are.
+func (s *slice) known(d *Difference) []analytics.Int128 {
+	k := key{roll: d.Roll}
+	var known bool
+	if k.project, known = s.numbers[d.Project]; !known {
+		return nil
 	}
-	return at
+	for i, text := range d.Keys {
+		if k.keys[i], known = s.numbers[text]; !known {
+			return nil
+		}
+	}
+	if _, known = s.places[k]; !known {
+		return nil
+	}
+	return s.sum(k)
 }
 
-func int128(v proto.Int128) analytics.Int128 { return analytics.NewInt128(int64(v.High), v.Low) }
-
-// at is the pair of a sum.
-func (s *slice) at(project string, roll clickhouse.RollID, keys []string) *pair {
-	s.key = appendText(append(s.key[:0], byte(roll)), project)
-	for _, k := range keys {
-		s.key = appendText(s.key, k)
+// missing hands out what compare has not seen.
+func (s *slice) missing(each func(*Difference) error) error {
+	for k := range s.places {
+		d := &Difference{Roll: k.roll, Tenant: s.tenant, Project: s.texts[k.project]}
+		copy(d.Want[:], s.sum(k))
+		if d.Want == d.Have {
+			continue
+		}
+		for i := range k.roll.Roll().Keys {
+			d.Keys = append(d.Keys, s.texts[k.keys[i]])
+		}
+		if err := each(d); err != nil {
+			return err
+		}
 	}
-	p := s.sums[string(s.key)]
-	if p == nil {
-		p = new(pair)
-		s.sums[string(s.key)] = p
-	}
-	return p
-}
-
-func appendText(b []byte, text string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
-}
-
-func (s *slice) difference(key string, p *pair) *Difference {
-	rest := []byte(key[1:])
-	next := func() string {
-		n, size := binary.Uvarint(rest)
-		text := rest[size : size+int(n)]
-		rest = rest[size+int(n):]
-		return string(text)
-	}
-	d := &Difference{Roll: clickhouse.RollID(key[0]), Tenant: s.tenant, Project: next(), Want: p.want, Have: p.have}
-	for range d.Roll.Roll().Keys {
-		d.Keys = append(d.Keys, next())
-	}
-	return d
+	return nil
 }

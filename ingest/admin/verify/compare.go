@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -11,6 +12,7 @@ import (
 
 	"tallyhouse/ingest/admin"
 	"tallyhouse/ingest/admin/recompute"
+	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
@@ -20,37 +22,85 @@ import (
 const (
 	tries        = 3 // of a comparison, against writers
 	pause        = 150 * time.Millisecond
-	maxPauses    = 400 // pauses, for a batch on its way
-	rangeRows    = 200_000
+	maxPauses    = 400 // for a batch on its way
+	sliceRows    = 200_000
 	compareLimit = 10 * time.Minute
 )
 
-// readPositions reads the positions of all partitions of the topic.
-func (a *auditor) readPositions(ctx context.Context) (map[int32]position.Positions, error) {
-	stream, _, err := position.ReadStream(ctx, a.db, string(a.entity.Topic))
+// reading is what is equal before and after a look at tables to which nobody wrote. Positions alone would not do: a rebuild moves none.
+type reading struct {
+	Stream    position.Stream
+	Fences    map[int32]fence.Current
+	Positions map[int32]position.Positions
+}
+
+// worked reports whether somebody works on the tables, or did not complete it.
+func (r *reading) worked() bool {
+	if r.Stream.Work != "" {
+		return true
+	}
+	for _, f := range r.Fences {
+		if f.Held {
+			return true
+		}
+	}
+	return false
+}
+
+// level reports whether each view has what its table has.
+func (r *reading) level() bool {
+	for _, at := range r.Positions {
+		if !at.Level() {
+			return false
+		}
+	}
+	return true
+}
+
+// read takes a reading. What another binary, or a server that doesn't belong to it, would recompute means nothing: that is an error.
+func (v *verifier) read(ctx context.Context) (r reading, err error) {
+	topic := string(v.entity.Topic)
+	stream, known, err := position.ReadStream(ctx, v.db, topic)
 	if err != nil {
-		return nil, err
+		return r, err
+	}
+	r.Stream = stream
+	if known {
+		in := position.Installation{Shard: v.options.Shard, Shards: v.options.Shards}
+		if in.Server, err = position.ServerUUID(ctx, v.db); err != nil {
+			return r, err
+		}
+		if err := stream.CheckServer(in); err != nil {
+			return r, err
+		}
+		if err := stream.CheckBinary(v.entity); err != nil {
+			return r, err
+		}
+	}
+	if r.Fences, err = fence.Read(ctx, v.db, topic); err != nil {
+		return r, err
 	}
 	partitions := make([]int32, stream.Partitions)
 	for p := range partitions {
 		partitions[p] = int32(p)
 	}
-	return position.Read(ctx, a.db, a.entity, partitions)
+	r.Positions, err = position.Read(ctx, v.db, v.entity, partitions)
+	return r, err
 }
 
-// whileQuiet runs a look at the tables such that nothing is written meanwhile: the positions are the same before and after, and level
-// accepts them. It reports whether that was so.
-func (a *auditor) whileQuiet(ctx context.Context, level func(map[int32]position.Positions) bool, look func() error) (bool, error) {
+// whileQuiet runs a look at the tables such that nobody writes meanwhile: the readings before and after are equal, and the views level
+// unless they are compared as they are. It reports whether that was so.
+func (v *verifier) whileQuiet(ctx context.Context, asTheyAre bool, look func() error) (bool, error) {
 	for try := 1; ; try++ {
-		before, err := a.readPositions(ctx)
+		before, err := v.read(ctx)
 		if err != nil {
 			return false, err
 		}
-		if level(before) || a.held != nil {
+		if v.held != nil || !before.worked() && (asTheyAre || before.level()) {
 			if err := look(); err != nil {
 				return false, err
 			}
-			after, err := a.readPositions(ctx)
+			after, err := v.read(ctx)
 			if err != nil {
 				return false, err
 			}
@@ -59,165 +109,181 @@ func (a *auditor) whileQuiet(ctx context.Context, level func(map[int32]position.
 			}
 		}
 		if try == tries {
-			if a.held != nil {
-				return false, fmt.Errorf("the positions move under the hold: the server was restarted, or somebody writes to the tables by hand")
+			if v.held != nil {
+				return false, errors.New("the tables change under the hold: the server was restarted, or somebody writes to them by hand")
 			}
-			held, err := a.hold(ctx)
+			held, err := v.hold(ctx)
 			if err != nil || !held {
 				return false, err
 			}
 			try = 0
 			continue
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return false, ctx.Err()
+		if err := wait(ctx); err != nil {
+			return false, err
 		}
 	}
 }
 
-// positions compares the positions of each view and its table. A batch on its way is in the table before it is in the views: only what
+func wait(ctx context.Context) error {
+	select {
+	case <-time.After(pause):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// positions compares the positions of each view and its table. A batch on its way is in the table before it is in the view: only what
 // stays wrong while nothing is on its way is wrong.
-func (a *auditor) positions(ctx context.Context) error {
-	at, err := a.readPositions(ctx)
+func (v *verifier) positions(ctx context.Context) error {
+	r, err := v.read(ctx)
 	if err != nil {
 		return err
 	}
-	wrong := a.wrongPositions(at)
+	wrong := wrongPositions(r.Positions)
 	underWay := database.Query{SQL: "SELECT count() FROM system.processes WHERE startsWith(query_id, {prefix:String})",
-		Params: database.Params{"prefix": fence.TopicPrefix(a.db, string(a.entity.Topic))}}
+		Params: database.Params{"prefix": fence.TopicPrefix(v.db, string(v.entity.Topic))}}
 	for asked, still := 0, 0; len(wrong) > 0 && still < tries && asked < maxPauses; asked++ {
 		var running uint64
-		if err := a.db.Row(ctx, underWay, &running); err != nil {
+		if err := v.db.Row(ctx, underWay, &running); err != nil {
 			return fmt.Errorf("see which inserts run: %w", err)
 		}
 		if running == 0 {
 			still++
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if at, err = a.readPositions(ctx); err != nil {
+		if err := wait(ctx); err != nil {
 			return err
 		}
-		wrong = slices.DeleteFunc(a.wrongPositions(at), func(p Position) bool { return !slices.Contains(wrong, p) })
+		if r, err = v.read(ctx); err != nil {
+			return err
+		}
+		wrong = slices.DeleteFunc(wrongPositions(r.Positions), func(p Position) bool { return !slices.Contains(wrong, p) })
 	}
-	a.found.Positions = wrong
+	v.found.Positions = wrong
 	return nil
 }
 
-func (a *auditor) wrongPositions(at map[int32]position.Positions) (wrong []Position) {
+func wrongPositions(at map[int32]position.Positions) (wrong []Position) {
 	for _, p := range slices.Sorted(maps.Keys(at)) {
-		if stands := at[p]; !stands.Level() {
-			wrong = append(wrong, Position{Partition: p, Table: stands.State, View: stands.View.String(), Torn: stands.Missed()})
+		if now := at[p]; !now.Level() {
+			wrong = append(wrong, Position{Partition: p, Table: now.State, View: now.View.String(), Torn: now.Missed()})
 		}
 	}
 	return wrong
 }
 
-// sums compares the sums with what the rows contribute, slice by slice.
-func (a *auditor) sums(ctx context.Context) error {
-	drift := map[clickhouse.RollID]*Findings{}
-	for _, id := range a.entity.Rolls() {
-		drift[id] = new(Findings)
+// drift is what differs in the sums of one table, by roll.
+type drift map[clickhouse.RollID]*Findings
+
+func newDrift(e *store.Entity) drift {
+	d := drift{}
+	for _, id := range e.Rolls() {
+		d[id] = new(Findings)
 	}
-	ranges, err := recompute.Ranges(ctx, a.db, a.entity, rangeRows)
+	return d
+}
+
+func (d drift) add(most int, one *recompute.Difference) {
+	roll := one.Roll.Roll()
+	key := map[string]string{"tenant": one.Tenant, "project": one.Project}
+	for i, k := range roll.Keys {
+		key[k] = one.Keys[i]
+	}
+	var want, have []string
+	for i, amount := range roll.Amounts {
+		if one.Want[i] != one.Have[i] {
+			want, have = append(want, amount+" "+one.Want[i].String()), append(have, amount+" "+one.Have[i].String())
+		}
+	}
+	d[one.Roll].add(most, key, strings.Join(want, ", "), strings.Join(have, ", "))
+}
+
+// take adds what another look found.
+func (d drift) take(most int, more drift) {
+	for id, found := range more {
+		all := d[id]
+		all.Count += found.Count
+		all.First = append(all.First, found.First[:min(len(found.First), max(0, most-len(all.First)))]...)
+	}
+}
+
+// sums compares the sums with what the rows contribute, slice by slice.
+func (v *verifier) sums(ctx context.Context) error {
+	ranges, err := recompute.Ranges(ctx, v.db, v.entity, sliceRows)
 	if err != nil {
 		return err
 	}
-	p := admin.Progress{Work: "recompute " + a.entity.Table}
-	for _, part := range ranges {
-		p.Total += part.Rows
+	p := admin.Progress{Work: "recompute " + v.entity.Table}
+	for _, slice := range ranges {
+		p.Total += slice.Rows
 	}
-	a.options.Progress(p)
-	level := func(at map[int32]position.Positions) bool {
-		for _, stands := range at {
-			if !stands.Level() {
-				return false
-			}
-		}
-		return true
-	}
-	if len(a.found.Positions) > 0 { // it is compared as it is
-		level = func(map[int32]position.Positions) bool { return true }
-	}
-	for _, part := range ranges {
-		var differing []*recompute.Difference
-		var rows, more uint64
-		compared, err := a.whileQuiet(ctx, level, func() (err error) {
-			differing, more = nil, 0
-			rows, err = recompute.Slice(ctx, a.db, a.entity, part, func(d *recompute.Difference) error {
-				if len(differing) < a.options.Most {
-					differing = append(differing, d)
-				} else {
-					more++
-				}
+	v.options.Progress(p)
+	all, most := newDrift(v.entity), v.options.Most
+	for _, slice := range ranges {
+		var differing drift
+		var rows uint64
+		compared, err := v.whileQuiet(ctx, len(v.found.Positions) > 0, func() (err error) {
+			differing = newDrift(v.entity)
+			rows, err = recompute.Slice(ctx, v.db, v.entity, slice, func(d *recompute.Difference) error {
+				differing.add(most, d)
 				return nil
 			})
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("%s, tenant %q, projects %q to %q: %w", a.entity.Table, part.Tenant, part.From, part.To, err)
+			return fmt.Errorf("%s, %s: %w", v.entity.Table, slice, err)
 		}
-		a.found.Slices++
+		v.found.Slices++
 		if compared {
-			a.found.Rows += rows
-			a.note(drift, differing, more)
+			v.found.Rows += rows
+			all.take(most, differing)
 		} else {
-			a.found.Uncompared++
+			v.found.Uncompared++
 		}
-		p.Done += part.Rows
-		a.options.Progress(p)
+		p.Done += slice.Rows
+		v.options.Progress(p)
 	}
-	for _, id := range a.entity.Rolls() {
-		a.found.Rolls = append(a.found.Rolls, Roll{Roll: id.Roll().Name, Drift: *drift[id]})
+	for _, id := range v.entity.Rolls() {
+		v.found.Rolls = append(v.found.Rolls, Roll{Roll: id.Roll().Name, Drift: *all[id]})
 	}
 	return nil
 }
 
-// note takes in what differs; more is how many others do.
-func (a *auditor) note(drift map[clickhouse.RollID]*Findings, differing []*recompute.Difference, more uint64) {
-	for _, d := range differing {
-		roll := d.Roll.Roll()
-		key := map[string]string{"tenant": d.Tenant, "project": d.Project}
-		for i, k := range roll.Keys {
-			key[k] = d.Keys[i]
-		}
-		var want, have []string
-		for i, amount := range roll.Amounts {
-			if d.Want[i] != d.Have[i] {
-				want, have = append(want, amount+" "+d.Want[i].String()), append(have, amount+" "+d.Have[i].String())
-			}
-		}
-		drift[d.Roll].add(a.options.Most, key, strings.Join(want, ", "), strings.Join(have, ", "))
-	}
-	if more > 0 {
-		drift[differing[0].Roll].Count += more
-	}
-}
-
-// strayRows are rows of sums beside the positions of a table's view.
+// strayRows are rows of sums that are neither a sum nor a position.
 const strayRows = `
-SELECT project, toString(roll), sum(count) != 0 OR sum(net) != 0 OR sum(gross) != 0 OR sum(value) != 0 OR sum(committed) != 0 OR sum(pending) != 0 OR toString(roll) != '' AS stray
-FROM sums WHERE tenant = '' AND startsWith(project, {table:String}) GROUP BY project, roll HAVING stray ORDER BY project, roll`
+SELECT tenant != '' AS is_sum, project, CAST(roll, 'String') AS name
+FROM sums WHERE tenant = '' AND startsWith(project, {table:String}) OR tenant != '' AND roll IN {rolls:Array(String)} AND (position != 0 OR squares != 0)
+GROUP BY is_sum, project, name
+HAVING is_sum OR name != '' OR %s
+ORDER BY project, name`
 
-// stray lists position rows that hold anything but a position.
-func (a *auditor) stray(ctx context.Context) error {
-	q := database.Query{SQL: strayRows, Params: database.Params{"table": "#" + a.entity.Table + "/"}, Limit: compareLimit}
-	err := a.db.Rows(ctx, q, func(scan func(...any) error) error {
+// stray lists rows of positions that hold anything else, and of sums that hold a position.
+func (v *verifier) stray(ctx context.Context) error {
+	var amounts, rolls []string
+	for _, a := range clickhouse.SumAmounts() {
+		amounts = append(amounts, "sum("+a+") != 0")
+	}
+	for _, id := range v.entity.Rolls() {
+		rolls = append(rolls, id.Roll().Name)
+	}
+	q := database.Query{SQL: fmt.Sprintf(strayRows, strings.Join(amounts, " OR ")), Limit: compareLimit,
+		Params: database.Params{"table": "#" + v.entity.Table + "/", "rolls": database.Texts(rolls)}}
+	err := v.db.Rows(ctx, q, func(scan func(...any) error) error {
+		var isSum bool
 		var project, roll string
-		var is bool
-		if err := scan(&project, &roll, &is); err != nil {
+		if err := scan(&isSum, &project, &roll); err != nil {
 			return err
 		}
-		a.found.Stray.add(a.options.Most, map[string]string{"project": project, "roll": roll}, "a position alone", "amounts, or a roll")
+		want, have := "a position alone", "amounts, or a roll"
+		if isSum {
+			want, have = "amounts alone", "a position"
+		}
+		v.found.Stray.add(v.options.Most, map[string]string{"project": project, "roll": roll}, want, have)
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("look at the position rows of the view of %s: %w", a.entity.Table, err)
+		return fmt.Errorf("look for rows of sums that are neither a sum nor a position: %w", err)
 	}
 	return nil
 }

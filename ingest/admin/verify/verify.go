@@ -1,5 +1,5 @@
-// Package verify finds out whether the sums hold exactly what they should: it recomputes every one from the rows of its table. It changes
-// nothing but, for as long as it must, who may write.
+// Package verify finds out whether the sums hold exactly what they should: it recomputes every one from the rows of its table. Where writers
+// are busy it keeps them out meanwhile; then it mends, as a writer would, a view that missed the last batch. It changes nothing else.
 package verify
 
 import (
@@ -15,11 +15,12 @@ import (
 
 // Options say how to look.
 type Options struct {
-	NoHold   bool   // never keep writers out: what they change meanwhile is not compared
-	Holder   string // fence.NewHolder; whoever is kept out reads it
-	Most     int    // findings listed per view and table, the others counted; 0 is 100
-	Log      *slog.Logger
-	Progress func(admin.Progress) // may be nil
+	NoHold        bool   // never keep writers out: what they change meanwhile is not compared
+	Holder        string // fence.NewHolder; whoever is kept out reads it
+	Shard, Shards int    // which shard the server is, from 0, and how many there are
+	Most          int    // findings listed per roll and kind of warning, the others counted; 0 is 100
+	Log           *slog.Logger
+	Progress      func(admin.Progress) // may be nil
 }
 
 // Report is what was found in one database.
@@ -96,7 +97,7 @@ func (r *Report) Uncompared() (n int) {
 	return n
 }
 
-// Run audits all tables and views of a database.
+// Run looks at all tables of a database and their sums.
 func Run(ctx context.Context, db *database.Server, o Options) (*Report, error) {
 	if o.Most == 0 {
 		o.Most = 100
@@ -109,11 +110,11 @@ func Run(ctx context.Context, db *database.Server, o Options) (*Report, error) {
 		if !e.Contributes() {
 			continue
 		}
-		a := &auditor{db: db, entity: e, options: o, found: Topic{Topic: string(e.Topic), Table: e.Table}}
-		if err := a.run(ctx); err != nil {
+		v := &verifier{db: db, entity: e, options: o, found: Topic{Topic: string(e.Topic), Table: e.Table}}
+		if err := v.run(ctx); err != nil {
 			return nil, fmt.Errorf("verify %s: %w", e.Topic, err)
 		}
-		r.Topics = append(r.Topics, a.found)
+		r.Topics = append(r.Topics, v.found)
 	}
 	var err error
 	if r.Warnings, err = warnings(ctx, db, o.Most); err != nil {
@@ -122,8 +123,8 @@ func Run(ctx context.Context, db *database.Server, o Options) (*Report, error) {
 	return r, nil
 }
 
-// auditor looks at one topic.
-type auditor struct {
+// verifier looks at one topic.
+type verifier struct {
 	db      *database.Server
 	entity  *store.Entity
 	options Options
@@ -131,31 +132,33 @@ type auditor struct {
 	found   Topic
 }
 
-func (a *auditor) run(ctx context.Context) (err error) {
+func (v *verifier) run(ctx context.Context) (err error) {
 	defer func() {
-		if a.held != nil {
-			err = errors.Join(err, a.held.End(ctx))
+		if v.held != nil {
+			err = errors.Join(err, v.held.End(ctx))
 		}
 	}()
-	if err := a.positions(ctx); err != nil {
+	if err := v.positions(ctx); err != nil {
 		return err
 	}
-	if err := a.sums(ctx); err != nil {
+	if err := v.sums(ctx); err != nil {
 		return err
 	}
-	return a.stray(ctx)
+	return v.stray(ctx)
 }
 
 // hold keeps the topic's writers out from here on, unless Options.NoHold. It reports whether it does.
-func (a *auditor) hold(ctx context.Context) (bool, error) {
-	if a.options.NoHold || a.held != nil {
-		return a.held != nil, nil
+func (v *verifier) hold(ctx context.Context) (bool, error) {
+	if v.options.NoHold || v.held != nil {
+		return v.held != nil, nil
 	}
-	a.options.Log.Info("the topic is written to all the time: its writers are kept out while it is compared", "topic", a.entity.Topic)
-	s, err := admin.Begin(ctx, a.db, a.entity, "", nil, admin.Options{Holder: a.options.Holder, Log: a.options.Log})
+	v.options.Log.Info("the topic is written to all the time: its writers are kept out while it is compared", "topic", v.entity.Topic)
+	s, err := admin.Begin(ctx, v.db, v.entity, admin.Options{
+		Holder: v.options.Holder, Shard: v.options.Shard, Shards: v.options.Shards, Log: v.options.Log,
+	})
 	if err != nil {
 		return false, err
 	}
-	a.held, a.found.Held = s, s != nil
+	v.held, v.found.Held = s, s != nil
 	return s != nil, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
+	"tallyhouse/schemas/clickhouse"
 )
 
 // Warning is something that is stored as it came and makes no sense beside the rest, or that an operator should know. It is no drift:
@@ -44,6 +45,15 @@ func ofProjects() []string {
 	return tables
 }
 
+// rollNames lists the rolls that this binary knows, for a query.
+func rollNames() string {
+	var names []string
+	for _, id := range clickhouse.Rolls() {
+		names = append(names, "'"+id.Roll().Name+"'")
+	}
+	return strings.Join(names, ", ")
+}
+
 func allWarnings() []warning {
 	all := []warning{
 		{
@@ -58,6 +68,15 @@ func allWarnings() []warning {
 		{
 			what:  "holds: writers are kept out; when the holder is dead, `tallyhouse release TOPIC` ends it",
 			query: `SELECT concat(topic, ' partition ', toString(partition), ': ', splitByChar('/', newest.2)[1], ' since ', toString(newest.4)) FROM (SELECT topic, partition, max((epoch, owner, held, since)) AS newest FROM fences GROUP BY topic, partition) WHERE newest.3 ORDER BY 1`,
+		},
+		{
+			what: "parts that the server put aside as broken: nobody writes to their tables until `tallyhouse rebuild` corrected the sums, or says what is lost",
+			query: `SELECT concat(table, ': ', name) FROM system.detached_parts
+				WHERE database = currentDatabase() AND startsWith(reason, 'broken') ORDER BY 1`,
+		},
+		{
+			what:  "rows of rolls that this release does not know: it neither reads nor corrects them",
+			query: `SELECT concat(name, ': ', toString(rows)) FROM (SELECT CAST(roll, 'String') AS name, count() AS rows FROM sums WHERE name NOT IN ('', ` + rollNames() + `) GROUP BY name) ORDER BY 1`,
 		},
 		{
 			what:   "memberships of users who do not exist or are not active: they give nothing",

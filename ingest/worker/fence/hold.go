@@ -55,7 +55,7 @@ const releaseTimeout = time.Minute
 
 func (h *Hold) take(ctx context.Context, db Database) error {
 	topic := h.Topic
-	claim, held, err := put(ctx, db, topic, h.partitions, h.holder+"/"+randomID(), h.holder, holdStep, true)
+	claim, held, err := put(ctx, db, topic, h.partitions, h.owner(), h.holder, holdStep, true)
 	if err != nil {
 		return err
 	}
@@ -158,18 +158,34 @@ func (h *Hold) Params() database.Params {
 	return database.Params{"topic": h.Topic, "hold": h.Owner, "held": strconv.Itoa(len(h.partitions))}
 }
 
-// Release takes the hold down, by a plain fence on every partition that it asked for, on top of what it read, after whatever it
-// started is dead. Releasing what was not got does no harm: the next writer puts up its own fence.
+// Release takes the hold down, by a plain fence on every partition that it asked for, on top of what it read. What was sent under the
+// hold may still be on its way, and must not land behind the release: first another attempt's hold makes sure that none of it begins any
+// more, then what has begun is killed. Releasing what was not got does no harm: the next writer puts up its own fence.
 func (h *Hold) Release(ctx context.Context, db Database) error {
-	if err := Kill(ctx, db, h.prefix(db)); err != nil {
-		return err
-	}
-	_, _, err := put(ctx, db, h.Topic, h.partitions, randomID(), h.holder, 1, false)
+	current, err := Read(ctx, db, h.Topic)
 	if err != nil {
+		return fmt.Errorf("release %s: %w", h.Topic, err)
+	}
+	var mine []int32
+	for _, p := range h.partitions {
+		if c := current[p]; c.Held && Holder(c.Owner) == h.holder {
+			mine = append(mine, p)
+		}
+	}
+	if _, _, err := put(ctx, db, h.Topic, mine, h.owner(), h.holder, holdStep, true); err != nil {
+		return fmt.Errorf("release %s: %w", h.Topic, err)
+	}
+	if err := Kill(ctx, db, h.prefix(db)); err != nil {
+		return fmt.Errorf("release %s: %w", h.Topic, err)
+	}
+	if _, _, err := put(ctx, db, h.Topic, h.partitions, randomID(), h.holder, 1, false); err != nil {
 		return fmt.Errorf("release %s: %w", h.Topic, err)
 	}
 	return nil
 }
+
+// owner is that of a new attempt to hold.
+func (h *Hold) owner() string { return h.holder + "/" + randomID() }
 
 // Break ends a hold whose holder died: it takes the hold over with one of its own, which kills whatever the dead holder left running,
 // and releases that. It returns who had it; nothing when nobody had. command says who does it.
