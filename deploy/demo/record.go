@@ -344,7 +344,7 @@ func (r *record) spreadTimes(d *dice, last int64) {
 	}
 }
 
-// counts tells whether the record is in its project's sums at the end (calculations 3.2).
+// counts reports whether the record is in its project's sums at the end (docs/calculations.md#what-is-booked).
 func (r *record) counts() bool {
 	return !r.deleted && !r.accrual && !r.unread && r.fate != endsRejected
 }

@@ -8,8 +8,8 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// commit tells for each node what the contract, after so many moments, has agreed there and what awaits approval. It does nothing
-// while the contract doesn't count in the budget (calculations 4.1).
+// commit reports for each node what the contract, after so many moments, has agreed there and what awaits approval. It
+// does nothing while the contract doesn't count in the budget (docs/calculations.md#what-is-booked).
 func (c *contract) commit(moments int, tell func(node int, approved, pending int64)) {
 	status, amendments := c.state(moments)
 	if status != "signed" && status != "completed" || c.currency != currency {
