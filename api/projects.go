@@ -48,7 +48,8 @@ var listProjects = operation{
 					e.B = append(e.B, ',')
 				}
 				shown, _ := c.caller.Project(projects[i].ID) // among those listed above, which stay as they are
-				appendProject(e, shown.Groups, &projects[i])
+				e.Groups = shown.Groups
+				projectTable.Append(e, projectTable.Visible(e.Groups), &projects[i])
 			}
 			e.B = append(e.B, `]}`...)
 		}, nil
@@ -66,15 +67,6 @@ var getProject = operation{
 			return nil, reader.ErrNotFound
 		}
 		project, err := s.reader.Project(ctx, c.caller.Tenant(), c.path["projectId"])
-		if err != nil {
-			return nil, err
-		}
-		return func(e *resource.Encoder) { appendProject(e, shown.Groups, &project) }, nil
+		return writeOne(projectTable, shown.Groups, &project), err
 	},
-}
-
-// appendProject writes what the groups show of a project.
-func appendProject(e *resource.Encoder, groups access.Groups, p *reader.Project) {
-	e.Groups = groups
-	projectTable.Append(e, projectTable.Visible(groups), p)
 }

@@ -69,13 +69,7 @@ var getRecord = operation{
 		}
 		all := recordTable.Reads(recordTable.Visible(access.All))
 		record, err := s.reader.Record(ctx, c.caller.Tenant(), c.path["recordId"], all, visible)
-		if err != nil {
-			return nil, err
-		}
-		return func(e *resource.Encoder) {
-			e.Groups = groups
-			recordTable.Append(e, recordTable.Visible(groups), &record)
-		}, nil
+		return writeOne(recordTable, groups, &record), err
 	},
 }
 

@@ -37,11 +37,11 @@ type Table[T any] struct {
 	keys        []string // `,"name":` of each field
 	all         Mask     // every field
 	needs       []Mask   // by the bit of a field group: the fields that need it
-	err         error    // what is wrong with the table; Components returns it
+	err         error    // what is wrong with the table; jsonschema.Definitions returns it
 }
 
 // NewTable makes the table of a resource, named as in the OpenAPI document. A table with a mistake, like more fields
-// than a Mask holds, is an error of Components, so that no server starts with it.
+// than a Mask holds, is an error of jsonschema.Definitions, so that no server starts with it.
 func NewTable[T any](name, description string, fields ...Field[T]) *Table[T] {
 	t := &Table[T]{name: name, description: description, fields: fields,
 		needs: make([]Mask, bits.Len32(uint32(access.All)))}

@@ -266,6 +266,7 @@ func (d *dev) startEngines(ctx context.Context, metrics prometheus.Registerer) (
 			}
 			stops[2] = server.Stop
 			d.mail.boxes = []string{server.URL()}
+			d.log.Info("invoices can be mailed to the projects' intake addresses", "smtp", server.SMTP())
 			return nil
 		})
 	}

@@ -164,6 +164,7 @@ func mailCommand(s *shell) *cobra.Command {
 			"Lists the mails whose senders the mailbox's URL doesn't allow, or that are over their senders' limit, with the reason. They stay where\n"+
 				"they are until they are released.", (*mail.Intake).Quarantined),
 		releaseMail(s, to, &f),
+		loginMail(s, &f),
 		retryMail(s, to, &f),
 	)
 	return cmd
@@ -196,6 +197,32 @@ func listMails(
 				m.Mailbox, m.ID, m.Arrived.Format(time.RFC3339), oneLine(m.From), oneLine(m.Subject), printable(m.Reason))
 		})
 		return errors.Join(err, table.Flush())
+	}
+	return cmd
+}
+
+func loginMail(s *shell, f *mailFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "login",
+		Short: "Allow the access to a mailbox of Google or Microsoft",
+		Long: "For each mailbox whose URL says auth=oauth2: prints a page to open in a browser and the code to enter there, waits until that is\n" +
+			"done, and keeps the refresh token in the URL's refresh-token-file.",
+		Args: cobra.NoArgs,
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		o, err := f.options("")
+		if err != nil {
+			return err
+		}
+		for _, box := range o.Mailboxes {
+			err := box.Login(cmd.Context(), func(page, code string) {
+				fmt.Fprintf(s.out, "%s: open %s and enter %s\n", box.Address, page, code)
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	return cmd
 }

@@ -6,7 +6,7 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// The people of every sample, whose ids are easy to give to `keys create --owner`:
+// The people, the same for all options, with ids that are easy to give to `tallyhouse keys create --owner`:
 //
 //	ada   admin of the whole tenant
 //	ben   user of the workspace ws-wien, guest on the second project
@@ -23,11 +23,12 @@ var people = []struct{ id, name string }{
 func (w *world) addAccess() {
 	for _, u := range people {
 		data := events.User{Name: u.name, Email: events.Some(u.id + "@" + slug(w.Tenant) + ".example"), Active: true}
-		w.agenda.add(change{topic: events.Users, id: u.id, version: 1, at: w.start, data: func() any { return &data }})
+		w.schedule.add(change{topic: events.Users, id: u.id, version: 1, at: w.start, data: func() any { return &data }})
 		if u.id == "emil" {
 			left := data
 			left.Active = false
-			w.agenda.add(change{topic: events.Users, id: u.id, version: 2, at: w.end - 90*day, data: func() any { return &left }})
+			w.schedule.add(change{topic: events.Users, id: u.id, version: 2, at: w.end - 90*day,
+				data: func() any { return &left }})
 		}
 	}
 	tenant := events.Scope{Tenant: true}
@@ -42,7 +43,7 @@ func (w *world) addAccess() {
 	w.member("cleo", "user", w.scopeOf(2))
 }
 
-// scopeOf is one project, by its position; the list goes round where there are fewer.
+// scopeOf is one project, by its position; the list repeats where there are fewer.
 func (w *world) scopeOf(n int) events.Scope {
 	return events.Scope{ProjectID: events.Some(w.projects[n%len(w.projects)].id)}
 }
@@ -50,7 +51,7 @@ func (w *world) scopeOf(n int) events.Scope {
 func (w *world) member(user, role string, scope events.Scope) {
 	w.memberships++
 	data := events.Membership{UserID: user, Scope: scope, Role: role}
-	w.agenda.add(change{
+	w.schedule.add(change{
 		topic: events.Memberships, id: fmt.Sprintf("mb-%02d", w.memberships), version: 1, at: w.start,
 		data: func() any { return &data },
 	})

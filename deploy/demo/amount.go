@@ -2,15 +2,16 @@ package demo
 
 import "sort"
 
-// spread is how net amounts of invoices lie: so many in ten thousand are below so many cents. In between they are even. It follows a
-// log-normal distribution with a median of 2,400.00: many small ones, a few very large.
+// spread is the distribution of net amounts: so many in ten thousand are below so many cents, evenly in between. It
+// follows a log-normal distribution with a median of 2,400.00: many small ones, a few very large.
 var spread = []struct {
 	below int
 	cents int64
 }{
-	{0, 800}, {100, 3_600}, {250, 7_000}, {500, 12_400}, {1000, 23_900}, {1500, 37_200}, {2000, 52_800}, {2500, 71_300}, {3000, 93_400},
-	{4000, 152_000}, {5000, 240_000}, {6000, 379_000}, {7000, 617_000}, {7500, 808_000}, {8000, 1_092_000}, {8500, 1_550_000}, {9000, 2_410_000},
-	{9250, 3_203_000}, {9500, 4_640_000}, {9750, 8_180_000}, {9900, 15_800_000}, {9950, 24_800_000}, {9980, 42_700_000}, {9990, 62_500_000},
+	{0, 800}, {100, 3_600}, {250, 7_000}, {500, 12_400}, {1000, 23_900}, {1500, 37_200}, {2000, 52_800},
+	{2500, 71_300}, {3000, 93_400}, {4000, 152_000}, {5000, 240_000}, {6000, 379_000}, {7000, 617_000},
+	{7500, 808_000}, {8000, 1_092_000}, {8500, 1_550_000}, {9000, 2_410_000}, {9250, 3_203_000}, {9500, 4_640_000},
+	{9750, 8_180_000}, {9900, 15_800_000}, {9950, 24_800_000}, {9980, 42_700_000}, {9990, 62_500_000},
 	{9997, 115_000_000}, {10_000, 300_000_000},
 }
 

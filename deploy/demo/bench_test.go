@@ -7,7 +7,7 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// BenchmarkWrite tells lines a second, for all topics and for records alone.
+// BenchmarkWrite reports lines per second, for all topics and for records alone.
 func BenchmarkWrite(b *testing.B) {
 	for name, topics := range map[string][]events.Topic{"all": nil, "records": {events.Records}} {
 		b.Run(name, func(b *testing.B) {

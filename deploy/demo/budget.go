@@ -6,7 +6,7 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// booking is an approved budget, or one that was to be.
+// booking is a booking of budget, approved or not.
 type booking struct {
 	node    int // -1: on no line
 	kind    string
@@ -46,24 +46,28 @@ type claim struct {
 	amount   int64
 }
 
-// drawBudget draws what was booked on the project's lines and when; the amounts follow from what is invoiced (valueBudget).
+// drawBudget draws what was booked on the project's lines and when; the amounts follow from what is invoiced
+// (valueBudget).
 func (w *world) drawBudget(p *project) {
 	var d dice
 	d.take(w.Seed, ofBudget, int64(p.number))
 	later := func() int64 { return p.begin + 60*day + int64(d.below(int(w.end-p.begin-61*day))) }
 	for _, leaf := range p.leaves {
-		p.bookings = append(p.bookings, booking{node: leaf, kind: "initial", status: "approved", at: p.begin + 2*day, percent: 100})
+		p.bookings = append(p.bookings, booking{node: leaf, kind: "initial", status: "approved", at: p.begin + 2*day,
+			percent: 100})
 		if d.in10000(2500) {
 			percent := d.between(4, 14)
 			if d.in10000(1500) {
 				percent = -percent
 			}
 			p.bookings[len(p.bookings)-1].percent -= percent
-			p.bookings = append(p.bookings, booking{node: leaf, kind: "addendum", status: "approved", at: later(), percent: percent})
+			p.bookings = append(p.bookings, booking{node: leaf, kind: "addendum", status: "approved", at: later(),
+				percent: percent})
 		}
 		if d.in10000(700) {
 			status := oneOf(&d, []string{"draft", "draft", "rejected"})
-			p.bookings = append(p.bookings, booking{node: leaf, kind: "addendum", status: status, at: later(), percent: d.between(3, 20)})
+			p.bookings = append(p.bookings, booking{node: leaf, kind: "addendum", status: status, at: later(),
+				percent: d.between(3, 20)})
 		}
 		if d.in10000(700) && !p.nodes[leaf].line.retired {
 			e := entry{node: leaf, at: later(), percent: d.between(40, 130)}
@@ -74,7 +78,8 @@ func (w *world) drawBudget(p *project) {
 		}
 	}
 	if d.in10000(5000) { // a reserve that nobody has put on a line yet
-		p.bookings = append(p.bookings, booking{node: -1, kind: "addendum", status: "approved", at: later(), percent: d.between(20, 60)})
+		p.bookings = append(p.bookings, booking{node: -1, kind: "addendum", status: "approved", at: later(),
+			percent: d.between(20, 60)})
 	}
 	for range d.between(3, 7) {
 		t := transfer{from: oneOf(&d, p.leaves), to: oneOf(&d, p.leaves), at: later(), percent: d.between(2, 7)}
@@ -89,7 +94,8 @@ func (w *world) drawBudget(p *project) {
 func (w *world) drawClaims(p *project, later func() int64) {
 	var d dice
 	d.take(w.Seed, ofClaim, int64(p.number))
-	chances := []events.Decimal{{Units: 1000}, {Units: 2500}, {Units: 5000}, {Units: 7500}, {Units: 33333, Scale: 1}, {Units: 10_000}}
+	chances := []events.Decimal{{Units: 1000}, {Units: 2500}, {Units: 5000}, {Units: 7500}, {Units: 33333, Scale: 1},
+		{Units: 10_000}}
 	for range d.between(3, 8) {
 		c := claim{node: oneOf(&d, p.leaves), contract: -1, at: later(), percent: d.between(3, 30), bp: oneOf(&d, chances)}
 		if on := p.contractsOn[c.node]; len(on) > 0 && d.in10000(7000) {
@@ -103,7 +109,8 @@ func (w *world) drawClaims(p *project, later func() int64) {
 	}
 }
 
-// valueBudget sets the amounts: most leaves have more budget than they need, some less, untouched ones what is usual.
+// valueBudget sets the amounts: most leaves have more budget than they need, some less, those without invoices about
+// what is usual.
 func (w *world) valueBudget(p *project) {
 	var d dice
 	d.take(w.Seed, ofBudget, -int64(p.number)-1)
@@ -157,7 +164,7 @@ func (w *world) valueBudget(p *project) {
 func (p *project) committed() []int64 {
 	sum := make([]int64, len(p.nodes))
 	for i := range p.contracts {
-		p.contracts[i].commit(len(p.contracts[i].moments), func(node int, approved, _ int64) { sum[node] += approved })
+		p.contracts[i].commit(len(p.contracts[i].transitions), func(node int, approved, _ int64) { sum[node] += approved })
 	}
 	return sum
 }
@@ -174,21 +181,24 @@ func (w *world) addBudget(p *project) {
 		id := fmt.Sprintf("br-%04d-%03d", p.number+1, i+1)
 		made := func(status string) func() any {
 			return func() any {
-				return &events.BudgetRow{ProjectID: p.id, Kind: b.kind, NodeID: nodeID(b.node), Amount: events.Amount{Value: b.amount, Currency: currency}, Status: status}
+				return &events.BudgetRow{ProjectID: p.id, Kind: b.kind, NodeID: nodeID(b.node),
+					Amount: events.Amount{Value: b.amount, Currency: currency}, Status: status}
 			}
 		}
 		if b.kind == "addendum" && b.status != "draft" { // was a draft for a week
-			w.agenda.add(change{topic: events.BudgetRows, id: id, version: 1, at: b.at - 7*day, data: made("draft")})
-			w.agenda.add(change{topic: events.BudgetRows, id: id, version: 2, at: b.at, data: made(b.status)})
+			w.schedule.add(change{topic: events.BudgetRows, id: id, version: 1, at: b.at - 7*day, data: made("draft")})
+			w.schedule.add(change{topic: events.BudgetRows, id: id, version: 2, at: b.at, data: made(b.status)})
 			continue
 		}
-		w.agenda.add(change{topic: events.BudgetRows, id: id, version: 1, at: b.at, data: made(b.status)})
+		w.schedule.add(change{topic: events.BudgetRows, id: id, version: 1, at: b.at, data: made(b.status)})
 	}
 	for i := range p.transfers {
 		t := &p.transfers[i]
-		w.agenda.add(change{topic: events.BudgetTransfers, id: fmt.Sprintf("bt-%04d-%03d", p.number+1, i+1), version: 1, at: t.at, data: func() any {
+		id := fmt.Sprintf("bt-%04d-%03d", p.number+1, i+1)
+		w.schedule.add(change{topic: events.BudgetTransfers, id: id, version: 1, at: t.at, data: func() any {
 			return &events.BudgetTransfer{
-				ProjectID: p.id, FromNodeID: nodeID(t.from), ToNodeID: nodeID(t.to), Amount: events.Amount{Value: t.amount, Currency: currency}, Status: t.status,
+				ProjectID: p.id, FromNodeID: nodeID(t.from), ToNodeID: nodeID(t.to),
+				Amount: events.Amount{Value: t.amount, Currency: currency}, Status: t.status,
 			}
 		}})
 	}
@@ -196,13 +206,14 @@ func (w *world) addBudget(p *project) {
 		e := &p.entries[i]
 		id := fmt.Sprintf("ue-%04d-%03d", p.number+1, i+1)
 		entered := events.UncommittedEntry{ProjectID: p.id, NodeID: p.nodes[e.node].id}
-		w.agenda.add(change{topic: events.UncommittedEntries, id: id, version: 1, at: e.at, data: func() any {
+		w.schedule.add(change{topic: events.UncommittedEntries, id: id, version: 1, at: e.at, data: func() any {
 			with := entered
 			with.Amount = events.Some(events.Amount{Value: e.amount, Currency: currency})
 			return &with
 		}})
 		if e.withdrawn > 0 {
-			w.agenda.add(change{topic: events.UncommittedEntries, id: id, version: 2, at: e.withdrawn, data: func() any { return &entered }})
+			w.schedule.add(change{topic: events.UncommittedEntries, id: id, version: 2, at: e.withdrawn,
+				data: func() any { return &entered }})
 		}
 	}
 }
@@ -211,10 +222,11 @@ func (w *world) addClaims(p *project) {
 	for i := range p.claims {
 		c := &p.claims[i]
 		id := fmt.Sprintf("cl-%04d-%03d", p.number+1, i+1)
-		stands := func(status string) func() any {
+		made := func(status string) func() any {
 			return func() any {
 				data := &events.Claim{
-					ProjectID: p.id, NodeID: events.Some(p.nodes[c.node].id), Amount: events.Amount{Value: c.amount, Currency: currency}, ProbabilityBp: c.bp, Status: status,
+					ProjectID: p.id, NodeID: events.Some(p.nodes[c.node].id),
+					Amount: events.Amount{Value: c.amount, Currency: currency}, ProbabilityBp: c.bp, Status: status,
 				}
 				if c.contract >= 0 {
 					data.ContractID = events.Some(p.contracts[c.contract].id)
@@ -222,12 +234,12 @@ func (w *world) addClaims(p *project) {
 				return data
 			}
 		}
-		w.agenda.add(change{topic: events.Claims, id: id, version: 1, at: c.at, data: stands("open")})
+		w.schedule.add(change{topic: events.Claims, id: id, version: 1, at: c.at, data: made("open")})
 		if c.closed > 0 {
-			w.agenda.add(change{topic: events.Claims, id: id, version: 2, at: c.closed, data: stands("closed")})
+			w.schedule.add(change{topic: events.Claims, id: id, version: 2, at: c.closed, data: made("closed")})
 		}
 		if c.removed {
-			w.agenda.add(change{topic: events.Claims, id: id, version: 3, at: c.closed + day})
+			w.schedule.add(change{topic: events.Claims, id: id, version: 3, at: c.closed + day})
 		}
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-func TestTheBudgetTellsAPlausibleStory(t *testing.T) {
+func TestBudgetsArePlausible(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {
-		c := readSample(t, Options{Records: 8_000, Seed: seed}, nil)
+		c := readDemo(t, Options{Records: 8_000, Seed: seed}, nil)
 		lines, within, over, untouched := 0, 0, 0, 0
 		for id := range live[events.Project](c, events.Projects) {
 			for _, l := range c.leaves(t, id) {
@@ -68,7 +68,8 @@ func checkContracts(t *testing.T, c *company) {
 			seen["exceeded"]++
 		}
 	}
-	for _, state := range []string{"setup", "signed", "completed", "cancelled", "untouched", "exceeded", "amendment draft", "amendment pending", "amendment approved", "amendment rejected"} {
+	for _, state := range []string{"setup", "signed", "completed", "cancelled", "untouched", "exceeded",
+		"amendment draft", "amendment pending", "amendment approved", "amendment rejected"} {
 		if seen[state] == 0 {
 			t.Errorf("no contract %s: %v", state, seen)
 		}
@@ -77,7 +78,7 @@ func checkContracts(t *testing.T, c *company) {
 
 func TestSnapshotsAddUp(t *testing.T) {
 	t.Parallel()
-	c := readSample(t, Options{Records: 10_000}, nil)
+	c := readDemo(t, Options{Records: 10_000}, nil)
 	type month struct {
 		project string
 		month   calendar.Month
@@ -103,8 +104,10 @@ func TestSnapshotsAddUp(t *testing.T) {
 			inner[l.ParentID.V] = true
 		}
 		for _, l := range s.Lines {
-			if sum := below[l.NodeID]; inner[l.NodeID] && (sum.Budget != l.Budget || sum.Committed != l.Committed || sum.PendingChanges != l.PendingChanges ||
-				sum.Uncommitted != l.Uncommitted || sum.Invoiced != l.Invoiced || sum.Paid != l.Paid) {
+			sum := below[l.NodeID]
+			if inner[l.NodeID] && (sum.Budget != l.Budget || sum.Committed != l.Committed ||
+				sum.PendingChanges != l.PendingChanges || sum.Uncommitted != l.Uncommitted ||
+				sum.Invoiced != l.Invoiced || sum.Paid != l.Paid) {
 				t.Fatalf("snapshot %s, line %s: %+v, but the lines below add up to %+v", id, l.NodeID, l, sum)
 			}
 		}
@@ -119,10 +122,10 @@ func TestSnapshotsAddUp(t *testing.T) {
 	}
 }
 
-func TestTheLastSnapshotHoldsWhatWasBookedUntilThen(t *testing.T) {
+func TestTheLastSnapshotShowsWhatWasBookedUntilThen(t *testing.T) {
 	t.Parallel()
-	// The books end some weeks after the last snapshot: most lines have got no other budget or contract since.
-	c := readSample(t, Options{Records: 10_000}, nil)
+	// The data end some weeks after the last snapshot: most lines have had no other budget or contract since.
+	c := readDemo(t, Options{Records: 10_000}, nil)
 	last := (calendar.FromTime(Now()).Month() - 1).String()
 	for id := range live[events.Project](c, events.Projects) {
 		frozen := map[string]events.SnapshotLine{}
@@ -139,7 +142,8 @@ func TestTheLastSnapshotHoldsWhatWasBookedUntilThen(t *testing.T) {
 				same++
 			}
 			if frozen[node].Invoiced > 2*l.invoiced && l.invoiced > 100_000_00 {
-				t.Errorf("project %s, line %s: %d frozen in %s, %d invoiced now", id, node, frozen[node].Invoiced, last, l.invoiced)
+				t.Errorf("project %s, line %s: %d frozen in %s, %d invoiced now", id, node, frozen[node].Invoiced, last,
+					l.invoiced)
 			}
 		}
 		if same*100 < len(lines)*80 {

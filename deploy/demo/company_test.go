@@ -10,14 +10,14 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// company is what a sample's lines leave behind: the last state of everything.
+// company is the last state of everything.
 type company struct {
 	heads map[events.Topic]map[string]events.Event // deleted ones too
 	lines int
 }
 
-// readSample writes a sample, holds every line against the decoder, tells each event and keeps the last states.
-func readSample(t *testing.T, o Options, tell func(topic events.Topic, before, now events.Event)) *company {
+// readDemo writes the data, decodes every line, calls tell with each event and keeps the last states.
+func readDemo(t *testing.T, o Options, tell func(topic events.Topic, before, now events.Event)) *company {
 	t.Helper()
 	c := &company{heads: map[events.Topic]map[string]events.Event{}}
 	for _, topic := range Topics() {
@@ -37,7 +37,7 @@ func readSample(t *testing.T, o Options, tell func(topic events.Topic, before, n
 		}
 		heads := c.heads[topic]
 		if heads == nil {
-			t.Fatalf("line %d: %s is none of Topics()", c.lines, topic)
+			t.Fatalf("line %d: %s is not among Topics()", c.lines, topic)
 		}
 		if tell != nil {
 			tell(topic, heads[e.ID], e)
@@ -50,7 +50,8 @@ func readSample(t *testing.T, o Options, tell func(topic events.Topic, before, n
 	return c
 }
 
-// parts takes a line {"topic":"T","key":"K","value":V} to pieces: exactly so, which is quicker than reading any JSON.
+// parts takes a line apart that is written exactly as {"topic":"T","key":"K","value":V}, which is faster than reading
+// any JSON.
 func parts(t *testing.T, line []byte) (topic events.Topic, key string, value []byte) {
 	t.Helper()
 	rest, ok1 := bytes.CutPrefix(line, []byte(`{"topic":"`))
@@ -77,7 +78,7 @@ func live[T any](c *company, topic events.Topic) map[string]*T {
 // lineSums is what is booked on a budget line, computed from the last states alone, in the project's currency.
 type lineSums struct{ budget, committed, invoiced int64 }
 
-// leaves are the budget lines of a project that have no others below them, with what is booked on them.
+// leaves are the budget lines of a project without others below them, with what is booked on them.
 func (c *company) leaves(t *testing.T, projectID string) map[string]*lineSums {
 	project := live[events.Project](c, events.Projects)[projectID]
 	lines := map[string]*lineSums{}

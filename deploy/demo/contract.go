@@ -9,7 +9,7 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// plot is how a contract goes.
+// plot is how a contract develops.
 type plot uint8
 
 const (
@@ -32,11 +32,11 @@ type contract struct {
 	currency     string
 	begin, end   int64 // of the works, Unix seconds
 	signed       int64
-	late         bool  // in setup, but its lines are known already
+	late         bool  // still in setup, but its lines are known
 	progress     int64 // what is invoiced, in per cent of the value
 	lines        []contractLine
 	amendments   []amendment
-	moments      []moment
+	transitions  []transition
 }
 
 type contractLine struct {
@@ -55,19 +55,20 @@ type amendment struct {
 	title   string
 }
 
-// moment is a change of the contract or of one of its amendments; each makes a version.
-type moment struct {
+// transition is a change in the status of the contract or of one of its amendments; each makes a version.
+type transition struct {
 	at        int64
 	amendment int // position, -1: the contract itself
 	status    string
 }
 
-// takes tells whether an invoice in a currency that comes in at an instant can be linked.
+// takes reports whether an invoice in a currency that comes in at an instant can be linked.
 func (c *contract) takes(currency string, at int64) bool {
-	return c.plot != untouched && c.plot != drafted && c.plot != withdrawn && c.currency == currency && at >= c.signed && at < c.end+60*day
+	invoiced := c.plot != untouched && c.plot != drafted && c.plot != withdrawn
+	return invoiced && c.currency == currency && at >= c.signed && at < c.end+60*day
 }
 
-// link books a linked record on the contract's lines; what is coded elsewhere counts on the first one.
+// link books a linked record on the contract's lines; what is coded elsewhere counts on the first line.
 func (c *contract) link(r *record) {
 	for _, s := range r.splits[:r.lines] {
 		at := max(0, slices.IndexFunc(c.lines, func(l contractLine) bool { return l.node == s.node }))
@@ -75,7 +76,7 @@ func (c *contract) link(r *record) {
 	}
 }
 
-// drawContracts puts the project's leaves under contract, as their trades do it.
+// drawContracts draws contracts on the project's leaves, as often as is usual in their trades.
 func (w *world) drawContracts(p *project) {
 	var d dice
 	d.take(w.Seed, ofContract, int64(p.number))
@@ -141,11 +142,11 @@ func (w *world) newContract(d *dice, p *project, leaf int) contract {
 	}
 	c.addLines(d, leaf)
 	c.addAmendments(d, w.end)
-	c.addMoments(d, w.end)
+	c.addTransitions(d, w.end)
 	return c
 }
 
-// addLines takes the leaf, and at times one or two neighbours of the same group.
+// addLines takes the leaf, and sometimes one or two neighbours of the same group.
 func (c *contract) addLines(d *dice, leaf int) {
 	p := c.project
 	lines := 1
@@ -160,7 +161,7 @@ func (c *contract) addLines(d *dice, leaf int) {
 	}
 }
 
-// addAmendments draws up to four change orders. One whose decision would come after the end of the books is still pending.
+// addAmendments draws up to four change orders. One whose decision would come after the end is still pending.
 func (c *contract) addAmendments(d *dice, end int64) {
 	if c.plot == drafted || c.plot == withdrawn {
 		return
@@ -196,9 +197,9 @@ func (c *contract) addAmendments(d *dice, end int64) {
 	slices.SortFunc(c.amendments, func(x, y amendment) int { return cmp.Compare(x.raised, y.raised) })
 }
 
-// addMoments lays down when the contract changed, as far as the books go.
-func (c *contract) addMoments(d *dice, end int64) {
-	itself := func(at int64, status string) { c.moments = append(c.moments, moment{at, -1, status}) }
+// addTransitions draws when the contract changed, until the end.
+func (c *contract) addTransitions(d *dice, end int64) {
+	itself := func(at int64, status string) { c.transitions = append(c.transitions, transition{at, -1, status}) }
 	itself(max(c.signed-d.between(10, 50)*day, c.project.begin), "setup")
 	switch c.plot {
 	case drafted:
@@ -213,17 +214,17 @@ func (c *contract) addMoments(d *dice, end int64) {
 	}
 	for i, a := range c.amendments {
 		if a.status == "draft" {
-			c.moments = append(c.moments, moment{a.raised, i, "draft"})
+			c.transitions = append(c.transitions, transition{a.raised, i, "draft"})
 			continue
 		}
-		c.moments = append(c.moments, moment{a.raised, i, "pending"})
+		c.transitions = append(c.transitions, transition{a.raised, i, "pending"})
 		if a.status != "pending" {
-			c.moments = append(c.moments, moment{a.decided, i, a.status})
+			c.transitions = append(c.transitions, transition{a.decided, i, a.status})
 		}
 	}
-	slices.SortStableFunc(c.moments, func(x, y moment) int { return cmp.Compare(x.at, y.at) })
-	if after := slices.IndexFunc(c.moments, func(m moment) bool { return m.at >= end }); after >= 0 {
-		c.moments = c.moments[:after]
+	slices.SortStableFunc(c.transitions, func(x, y transition) int { return cmp.Compare(x.at, y.at) })
+	if after := slices.IndexFunc(c.transitions, func(m transition) bool { return m.at >= end }); after >= 0 {
+		c.transitions = c.transitions[:after]
 	}
 }
 
@@ -259,10 +260,11 @@ func (w *world) valueContracts(p *project) {
 // rounded is the next multiple of a unit, at least one.
 func rounded(value, unit int64) int64 { return max(1, (value+unit-1)/unit) * unit }
 
-// state is what the contract and its amendments stand at after so many moments; an amendment that isn't raised yet stands at "".
-func (c *contract) state(moments int) (status string, amendments []string) {
+// state is the status of the contract and its amendments after so many transitions; "" is that of an amendment that
+// isn't raised yet.
+func (c *contract) state(transitions int) (status string, amendments []string) {
 	amendments = make([]string, len(c.amendments))
-	for _, m := range c.moments[:moments] {
+	for _, m := range c.transitions[:transitions] {
 		if m.amendment < 0 {
 			status = m.status
 		} else {
@@ -272,24 +274,26 @@ func (c *contract) state(moments int) (status string, amendments []string) {
 	return status, amendments
 }
 
-// data is the contract after so many moments. While it is being set up, some have no lines yet.
-func (c *contract) data(moments int) *events.Contract {
-	status, amendments := c.state(moments)
+// data is the contract after so many transitions. While it is being set up, some have no lines yet.
+func (c *contract) data(transitions int) *events.Contract {
+	status, amendments := c.state(transitions)
 	data := &events.Contract{
 		ProjectID: c.project.id, Name: events.Some(c.name), ContractorID: events.Some(c.contractorID), Status: status,
-		StartDate: events.Some(calendar.Date(c.begin / day)), EndDate: events.Some(calendar.Date(c.end / day)), Currency: c.currency,
+		StartDate: events.Some(calendar.Date(c.begin / day)), EndDate: events.Some(calendar.Date(c.end / day)),
+		Currency: c.currency,
 	}
 	if c.end <= c.begin {
 		data.EndDate = events.Opt[calendar.Date]{}
 	}
 	if c.plot != drafted || c.late {
 		for _, l := range c.lines {
-			data.Allocations = append(data.Allocations, events.ContractAllocation{NodeID: c.project.nodes[l.node].id, Value: l.base})
+			node := c.project.nodes[l.node].id
+			data.Allocations = append(data.Allocations, events.ContractAllocation{NodeID: node, Value: l.base})
 		}
 	}
-	for i, stands := range amendments {
-		if stands != "" {
-			data.Amendments = append(data.Amendments, c.amendment(i, stands))
+	for i, status := range amendments {
+		if status != "" {
+			data.Amendments = append(data.Amendments, c.amendment(i, status))
 		}
 	}
 	return data
@@ -298,7 +302,8 @@ func (c *contract) data(moments int) *events.Contract {
 func (c *contract) amendment(i int, status string) events.Amendment {
 	a := &c.amendments[i]
 	data := events.Amendment{
-		ID: fmt.Sprintf("%s-a%d", c.id, i+1), Value: a.value, Status: status, Date: events.Some(calendar.Date(a.raised / day)), Title: events.Some(a.title),
+		ID: fmt.Sprintf("%s-a%d", c.id, i+1), Value: a.value, Status: status,
+		Date: events.Some(calendar.Date(a.raised / day)), Title: events.Some(a.title),
 	}
 	if a.line >= 0 {
 		data.NodeID = events.Some(c.project.nodes[c.lines[a.line].node].id)
@@ -309,8 +314,9 @@ func (c *contract) amendment(i int, status string) events.Amendment {
 func (w *world) addContracts(p *project) {
 	for i := range p.contracts {
 		c := &p.contracts[i]
-		for k, m := range c.moments {
-			w.agenda.add(change{topic: events.Contracts, id: c.id, version: int64(k) + 1, at: m.at, data: func() any { return c.data(k + 1) }})
+		for k, m := range c.transitions {
+			w.schedule.add(change{topic: events.Contracts, id: c.id, version: int64(k) + 1, at: m.at,
+				data: func() any { return c.data(k + 1) }})
 		}
 	}
 }

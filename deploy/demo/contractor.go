@@ -12,8 +12,8 @@ type contractor struct {
 	id      string
 	name    string
 	data    events.Contractor
-	numbers int   // the way it writes invoice numbers
-	first   int64 // where its numbers begin
+	numbers int   // the style of its invoice numbers
+	first   int64 // of its invoice numbers
 }
 
 const mostFirms = 200 // of a trade
@@ -47,7 +47,7 @@ func newContractor(d *dice, n, t, k int) contractor {
 	family := families[(k+t*7)%len(families)]
 	name := fmt.Sprintf("%s %s %s", family, tr.word, form)
 	switch {
-	case t == authority: // is no firm
+	case t == authority: // not a firm
 		name = fmt.Sprintf("%s %s %d", tr.word, city, k+1)
 	case k >= len(families): // the families are used up: branches
 		name = fmt.Sprintf("%s %s %s %d %s", family, tr.word, city, k/len(families)+1, form)
@@ -76,7 +76,7 @@ func taxID(country string, n int64) string {
 	return "ATU" + digits + string(austrianCheck(digits))
 }
 
-// austrianCheck is the last digit of an UID: every second digit counts by the digit sum of its double.
+// austrianCheck is the last digit of a UID: every second digit counts with the digit sum of its double.
 func austrianCheck(digits string) byte {
 	sum := 4
 	for i, r := range digits {
@@ -137,13 +137,14 @@ func (c *contractor) appendInvoiceNumber(b []byte, record int64, year int, credi
 	return strconv.AppendInt(b, n, 10)
 }
 
-// addContractors puts the firms on the agenda; some move to another city later.
+// addContractors schedules the firms; some move to another city later.
 func (w *world) addContractors() {
 	var d dice
 	for i := range w.contractors {
 		c := &w.contractors[i]
 		d.take(w.Seed, ofContractor, -int64(i)-1)
-		w.agenda.add(change{topic: events.Contractors, id: c.id, version: 1, at: w.start, data: func() any { return &c.data }})
+		w.schedule.add(change{topic: events.Contractors, id: c.id, version: 1, at: w.start,
+			data: func() any { return &c.data }})
 		if !d.in10000(300) {
 			continue
 		}
@@ -152,6 +153,7 @@ func (w *world) addContractors() {
 		if moved.Country.V == "DE" {
 			moved.City = events.Some(oneOf(&d, germanCities))
 		}
-		w.agenda.add(change{topic: events.Contractors, id: c.id, version: 2, at: d.between(w.start, w.end-1), data: func() any { return &moved }})
+		w.schedule.add(change{topic: events.Contractors, id: c.id, version: 2, at: d.between(w.start, w.end-1),
+			data: func() any { return &moved }})
 	}
 }

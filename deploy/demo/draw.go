@@ -21,15 +21,16 @@ const (
 	ofRecordID
 )
 
-// dice draws what belongs to one entity. The draws hang on the seed, the subject and the entity's number alone: any entity can be drawn
-// at any time, in any order. PCG's numbers are the same in every release of Go, and what is made of them here is integer arithmetic.
+// dice draws what belongs to one entity. The draws depend on the seed, the subject and the entity's number alone, so any
+// entity can be drawn at any time, in any order. PCG's numbers are the same in every release of Go, and only integers
+// are computed from them.
 type dice struct{ pcg rand.PCG }
 
 func (d *dice) take(seed uint64, s subject, number int64) {
 	d.pcg.Seed(scatter(seed+uint64(s)<<56), scatter(uint64(number)))
 }
 
-// scatter spreads neighbouring numbers over all 64 bits, one to one (the finalizer of SplitMix64).
+// scatter maps numbers one to one so that neighbours differ in all 64 bits (the finalizer of SplitMix64).
 func scatter(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -46,7 +47,7 @@ func (d *dice) below(n int) int {
 // between draws from least..most.
 func (d *dice) between(least, most int64) int64 { return least + int64(d.below(int(most-least)+1)) }
 
-// in10000 is true so many times in ten thousand.
+// in10000 is true with a probability of so many in ten thousand.
 func (d *dice) in10000(times int) bool { return d.below(10_000) < times }
 
 // percentOf is a random share of a value, from least to most per cent.
@@ -56,7 +57,7 @@ func (d *dice) percentOf(value, least, most int64) int64 {
 
 func oneOf[T any](d *dice, list []T) T { return list[d.below(len(list))] }
 
-// weights choose a position by its weight: each holds the sum up to and including it.
+// weights choose a position by its weight; each element is the sum of the weights up to and including its own.
 type weights []uint32
 
 func (w weights) with(weight uint32) weights {

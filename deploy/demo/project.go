@@ -6,10 +6,11 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// slices is into how many parts the years are cut to choose projects, phases how a project's life is.
+// The years are cut into time slices, in each of which projects get another share of the records, and a project's life
+// into phases.
 const (
-	slices60 = 60
-	phases   = 5
+	timeSlices = 60
+	phases     = 5
 )
 
 // project is a development with what is booked on it.
@@ -24,7 +25,7 @@ type project struct {
 	nodes     []*node // those of the structure, then its own
 	leaves    []int   // positions of the leaves
 	lines     [phases]weights
-	first     int    // the slice it begins in
+	first     int    // the time slice it begins in
 	size      uint32 // how much is invoiced, compared with other projects
 	begin     int64  // Unix seconds
 
@@ -78,7 +79,7 @@ func (w *world) newProject(number int) *project {
 	if number > 0 { // the first one is there from the beginning
 		p.first = d.below(18)
 	}
-	p.begin = w.start + (w.end-w.start)/slices60*int64(p.first)
+	p.begin = w.start + (w.end-w.start)/timeSlices*int64(p.first)
 	p.data.BudgetStructureID = events.Some(p.structure.id)
 	p.nodes = append(p.nodes, p.structure.nodes...)
 	p.addSpecials(&d)
@@ -91,7 +92,7 @@ func (w *world) newProject(number int) *project {
 	return p
 }
 
-// stage tells apart the developments that share a name.
+// stage distinguishes developments that share a name.
 func stage(n int) string {
 	if n < len(roman) {
 		return roman[n]
@@ -123,8 +124,8 @@ func (p *project) addSpecials(d *dice) {
 	}
 }
 
-// drawLines says how often a leaf is invoiced in each phase. Some leaves stay untouched, never those that run all the time: in each
-// phase there is something to invoice.
+// drawLines draws how often a leaf is invoiced in each phase. Some leaves are never invoiced, but not those that run all
+// the time, so that each phase has something to invoice.
 func (p *project) drawLines(d *dice) {
 	for _, leaf := range p.leaves {
 		line := p.nodes[leaf].line
@@ -142,12 +143,12 @@ func (p *project) drawLines(d *dice) {
 	}
 }
 
-// phase is the fifth of the project's life that a slice of the years falls into.
+// phase is the phase of the project's life that a time slice belongs to.
 func (p *project) phase(slice int) int {
-	return min(phases-1, (slice-p.first)*phases/(slices60-p.first))
+	return min(phases-1, (slice-p.first)*phases/(timeSlices-p.first))
 }
 
-// usual is what a leaf has booked on average in the end.
+// usual is what is booked on a leaf on average in the end.
 func (p *project) usual() int64 {
 	total := int64(0)
 	for _, leaf := range p.leaves {
@@ -164,10 +165,12 @@ func (w *world) addProjects() {
 		if d.in10000(2000) { // planned under another name
 			working := p.data
 			working.Name = fmt.Sprintf("Project %s %d", sites[p.number%len(sites)].city, p.number+1)
-			w.agenda.add(change{topic: events.Projects, id: p.id, version: 1, at: p.begin, data: func() any { return &working }})
-			w.agenda.add(change{topic: events.Projects, id: p.id, version: 2, at: p.begin + (w.end-p.begin)/10, data: final})
+			w.schedule.add(change{topic: events.Projects, id: p.id, version: 1, at: p.begin,
+				data: func() any { return &working }})
+			renamed := p.begin + (w.end-p.begin)/10
+			w.schedule.add(change{topic: events.Projects, id: p.id, version: 2, at: renamed, data: final})
 		} else {
-			w.agenda.add(change{topic: events.Projects, id: p.id, version: 1, at: p.begin, data: final})
+			w.schedule.add(change{topic: events.Projects, id: p.id, version: 1, at: p.begin, data: final})
 		}
 		w.addNodes(p.nodes[len(p.structure.nodes):])
 	}

@@ -19,8 +19,9 @@ const (
 	endsRejected
 )
 
-// fates says how records end, by age: so many in ten thousand of those that came in before so many ten thousandths of the years. Old
-// ones are nearly all paid, the newest can't be. Over all: 70 % paid, 15 % awaiting payment, 8 % in approval, 5 % in setup, 2 % rejected.
+// fates are how records end, by age: the weights of those that came in before so many ten thousandths of the years. Old
+// ones are nearly all paid, the newest can't be. In total: 70 % paid, 15 % awaiting payment, 8 % in approval, 5 % in
+// setup, 2 % rejected.
 var fates = []struct {
 	before int64
 	ends   weights
@@ -51,8 +52,8 @@ type split struct {
 	net  int64
 }
 
-// record is the whole story of a record, drawn from its number alone. It is drawn anew for each of its versions: the stream keeps
-// nothing but numbers.
+// record is the whole life of a record, drawn from its number alone. It is drawn again for each of its versions, so that
+// the stream keeps nothing but numbers.
 type record struct {
 	number     int64
 	project    *project
@@ -65,7 +66,7 @@ type record struct {
 	codedLate  bool // coded at the first approval
 	certified  bool // codes are stored at approval
 	named      bool // the contractor is known by its captured name alone
-	byDate     bool // the payment is told as a date, not as an instant
+	byDate     bool // the payment is given as a date, not as an instant
 	copied     bool // the approved document is kept
 	contractor *contractor
 	contract   *contract // nil: none
@@ -100,11 +101,11 @@ func inOfficeHours(at int64) int64 {
 	return date*day + 6*3600 + within*11/24
 }
 
-// draw fills r with the story of a record.
+// draw fills r with the life of a record.
 func (w *world) draw(number int64, r *record) {
 	var d dice
 	d.take(w.Seed, ofRecord, number)
-	slice := int(number * slices60 / w.Records)
+	slice := int(number * timeSlices / w.Records)
 	p := w.projects[w.choice[slice].draw(&d)]
 	*r = record{number: number, project: p, created: w.instant(number), currency: currency}
 
@@ -148,8 +149,8 @@ func (r *record) drawIntake(d *dice) {
 	r.named = d.in10000(300)
 }
 
-// drawParties links the record to a contract of its line that runs at that time, or to a firm of the line's trade; some firms have
-// more of the work.
+// drawParties links the record to a contract of its line that runs at that time, or to a firm of the line's trade; some
+// firms have more of the work.
 func (w *world) drawParties(d *dice, r *record, leaf int) {
 	p := r.project
 	if d.in10000(500) {
@@ -205,8 +206,8 @@ func (r *record) drawAmounts(d *dice, slice, leaf int) {
 	}
 }
 
-// splitUp books the record on two to four lines. A contract's lines come first, then others of the project; an invoice that has to do
-// with one line of a contract alone is seldom split.
+// splitUp books the record on two to four lines. A contract's lines come first, then others of the project; an invoice
+// of a contract with a single line is seldom split.
 func (r *record) splitUp(d *dice, slice int) {
 	p := r.project
 	if r.contract != nil && len(r.contract.lines) == 1 && d.in10000(8500) {
@@ -283,7 +284,7 @@ func (r *record) add(s step) {
 	r.versions++
 }
 
-// addRead begins the story of an invoice.
+// addRead begins the life of an invoice.
 func (r *record) addRead(d *dice, scanned bool) {
 	if scanned && d.in10000(3500) {
 		r.add(queued)
@@ -291,14 +292,15 @@ func (r *record) addRead(d *dice, scanned bool) {
 	r.add(read)
 }
 
-// addApprovals puts so many approval steps, as far as the versions suffice.
+// addApprovals adds so many approval steps, as far as there is room for versions.
 func (r *record) addApprovals(n int) {
 	for range min(n, mostVersions-1-r.versions) {
 		r.add(approve)
 	}
 }
 
-// addSettled is the way of an invoice that is approved, and paid if that is its fate. What other systems deliver comes late in its life.
+// addSettled adds the steps of an invoice that is approved, and paid if that is its fate. Those from other systems come
+// in late in their life.
 func (r *record) addSettled(d *dice, scanned bool, last int64) int64 {
 	isPaid := r.fate == endsPaid
 	switch n := d.below(100); {
@@ -322,7 +324,7 @@ func (r *record) addSettled(d *dice, scanned bool, last int64) int64 {
 	return run*day + d.between(8, 14)*3600
 }
 
-// spreadTimes puts the versions between the record's coming and its last change. A scan is read within minutes.
+// spreadTimes spreads the versions from the record's arrival to its last change. A scan is read within minutes.
 func (r *record) spreadTimes(d *dice, last int64) {
 	r.at[0] = r.created
 	if r.versions == 1 && r.steps[0] == paid { // imported after payment
@@ -344,7 +346,7 @@ func (r *record) spreadTimes(d *dice, last int64) {
 	}
 }
 
-// counts tells whether the record is in its project's sums at the end (calculations 3.2).
+// counts reports whether the record is in its project's sums at the end (docs/calculations.md#what-is-booked).
 func (r *record) counts() bool {
 	return !r.deleted && !r.accrual && !r.unread && r.fate != endsRejected
 }
@@ -352,7 +354,7 @@ func (r *record) counts() bool {
 // paidOn is the day of the payment in Vienna: payments happen in the middle of the day.
 func (r *record) paidOn() calendar.Date { return calendar.Date(r.at[r.versions-1] / day) }
 
-// coded tells whether the record has reached its budget lines in the end.
+// coded reports whether the record is coded to budget lines in the end.
 func (r *record) coded() bool {
 	return !r.uncoded && !r.unread && (r.fate != endsInSetup || r.accrual || !r.codedLate)
 }

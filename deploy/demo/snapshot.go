@@ -8,29 +8,30 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// commit tells for each node what the contract, after so many moments, has agreed there and what awaits approval. It does nothing
-// while the contract doesn't count in the budget (calculations 4.1).
-func (c *contract) commit(moments int, tell func(node int, approved, pending int64)) {
-	status, amendments := c.state(moments)
+// commit adds for each node what the contract, after so many transitions, has agreed there and what awaits approval. It
+// adds nothing while the contract doesn't count in the budget (docs/calculations.md#what-is-booked).
+func (c *contract) commit(transitions int, add func(node int, approved, pending int64)) {
+	status, amendments := c.state(transitions)
 	if status != "signed" && status != "completed" || c.currency != currency {
 		return
 	}
 	for _, l := range c.lines {
-		tell(l.node, l.base, 0)
+		add(l.node, l.base, 0)
 	}
-	for i, stands := range amendments {
+	for i, status := range amendments {
 		a := &c.amendments[i]
 		switch {
 		case a.line < 0:
-		case stands == "approved":
-			tell(c.lines[a.line].node, a.value, 0)
-		case stands == "pending":
-			tell(c.lines[a.line].node, 0, max(0, a.value))
+		case status == "approved":
+			add(c.lines[a.line].node, a.value, 0)
+		case status == "pending":
+			add(c.lines[a.line].node, 0, max(0, a.value))
 		}
 	}
 }
 
-// frozen is the budget at the end of the k-th frozen month, a line for each node. Parents are the sums of their children.
+// frozen is the budget at the end of the k-th frozen month, a line for each node. Parents are the sums of their
+// children.
 func (p *project) frozen(k int) []events.SnapshotLine {
 	end := int64((p.sums.from+calendar.Month(k)).Last()+1) * day
 	lines := make([]events.SnapshotLine, len(p.nodes))
@@ -48,11 +49,11 @@ func (p *project) frozen(k int) []events.SnapshotLine {
 	}
 	for i := range p.contracts {
 		c := &p.contracts[i]
-		moments := 0
-		for moments < len(c.moments) && c.moments[moments].at < end {
-			moments++
+		transitions := 0
+		for transitions < len(c.transitions) && c.transitions[transitions].at < end {
+			transitions++
 		}
-		c.commit(moments, func(node int, approved, pending int64) {
+		c.commit(transitions, func(node int, approved, pending int64) {
 			lines[node].Committed += approved
 			lines[node].PendingChanges += pending
 		})
@@ -72,7 +73,7 @@ func (p *project) frozen(k int) []events.SnapshotLine {
 			lines[e.node].Uncommitted, entered[e.node] = e.amount, true
 		}
 	}
-	for n := len(lines) - 1; n >= 0; n-- { // children stand behind their parents
+	for n := len(lines) - 1; n >= 0; n-- { // children come after their parents
 		l, nd := &lines[n], p.nodes[n]
 		l.NodeID, l.ParentID, l.Level, l.Code, l.Name = nd.id, nd.data.ParentID, nd.data.Level, nd.data.Code, nd.data.Name
 		l.UncommittedDefaulted = !entered[n]
@@ -100,7 +101,8 @@ func expected(amount int64, bp events.Decimal) int64 {
 	return amount/whole*bp.Units + (amount%whole*bp.Units+whole/2)/whole
 }
 
-// addSnapshots freezes the last months of a project. Some are refused and handed in again; the newest awaits its approval.
+// addSnapshots freezes the last months of a project. Some are rejected and submitted again; the newest awaits its
+// approval.
 func (w *world) addSnapshots(p *project) {
 	var d dice
 	d.take(w.Seed, ofSnapshot, int64(p.number))
@@ -116,11 +118,13 @@ func (w *world) addSnapshots(p *project) {
 		reason := oneOf(&d, explanations)
 		add := func(status string, entity, at int64) {
 			version, submitted, decided := version, submitted, decided
-			w.agenda.add(change{
-				topic: events.ForecastSnapshots, id: fmt.Sprintf("fs-%04d-%s-%d", p.number+1, month, version), version: entity, at: at,
+			w.schedule.add(change{
+				topic: events.ForecastSnapshots, id: fmt.Sprintf("fs-%04d-%s-%d", p.number+1, month, version),
+				version: entity, at: at,
 				data: func() any {
 					s := &events.ForecastSnapshot{
-						ProjectID: p.id, Month: month, Version: version, Status: status, Lines: p.frozen(k), SubmittedAt: events.Some(time.Unix(submitted, 0).UTC()),
+						ProjectID: p.id, Month: month, Version: version, Status: status,
+						SubmittedAt: events.Some(time.Unix(submitted, 0).UTC()), Lines: p.frozen(k),
 						Explanations: []events.Explanation{{NodeID: p.nodes[explained].id, Reason: reason}},
 					}
 					if status != "submitted" {

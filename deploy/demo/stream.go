@@ -9,8 +9,9 @@ import (
 	"tallyhouse/schemas/jsontext"
 )
 
-// Time goes by in ticks: one for each record, or a million where the records are fewer. A version that is due more than the horizon
-// ahead can't wait; so in the largest samples, where a hundred days are more ticks than that, the distances shrink together.
+// Time passes in ticks: one for each record, or a million where the records are fewer. No version can be due further
+// ahead than the horizon; with so many records that a hundred days are more ticks than that, all distances shrink in
+// proportion.
 const (
 	leastTicks   = 1_000_000
 	horizon      = 1 << 16
@@ -18,8 +19,8 @@ const (
 	flushAt      = 64 << 10 // bytes
 )
 
-// stream writes the lines. It goes through the records in the order of their coming; later versions wait on a wheel of ticks, and what
-// is on the agenda is written when its time has come.
+// stream writes the lines. It goes through the records in the order in which they come in; later versions wait on a
+// timing wheel, and scheduled changes are written when they are due.
 type stream struct {
 	*world
 	out     io.Writer
@@ -27,11 +28,11 @@ type stream struct {
 	lines   int64
 	begun   int64
 	record  record
-	page    page
+	builder recordBuilder
 	each    int64 // ticks from one record to the next
 	ticks   int64 // in all the years
 	event   events.Event
-	heads   [horizon]int32 // by tick modulo horizon: the first that waits, 0 for none
+	heads   [horizon]int32 // of the timing wheel, by tick modulo horizon: the first that waits, 0 for none
 	waiting []waiting      // [0] is unused
 	free    int32
 	pending int // how many wait
@@ -46,7 +47,10 @@ type waiting struct {
 }
 
 func newStream(w *world, out io.Writer) *stream {
-	s := &stream{world: w, out: out, buf: make([]byte, 0, flushAt+16<<10), waiting: make([]waiting, 1), prefix: map[events.Topic]string{}, each: max(1, leastTicks/w.Records)}
+	s := &stream{
+		world: w, out: out, buf: make([]byte, 0, flushAt+16<<10), waiting: make([]waiting, 1),
+		prefix: map[events.Topic]string{}, each: max(1, leastTicks/w.Records),
+	}
 	s.ticks = s.each * w.Records
 	tenant := jsontext.AppendString(nil, w.Tenant)
 	for _, t := range Topics() {
@@ -64,19 +68,19 @@ func (s *stream) run() error {
 			}
 		}
 	}
-	if err := s.writeAgenda(s.end); err != nil {
+	if err := s.writeScheduled(s.end); err != nil {
 		return err
 	}
 	if err := s.flush(); err != nil {
 		return err
 	}
-	s.tell()
+	s.report()
 	return nil
 }
 
 // tick writes what is due and begins the next record.
 func (s *stream) tick(tick int64) error {
-	if err := s.writeAgenda(s.start + (s.end-s.start)*tick/s.ticks); err != nil {
+	if err := s.writeScheduled(s.start + (s.end-s.start)*tick/s.ticks); err != nil {
 		return err
 	}
 	next := s.heads[tick&(horizon-1)]
@@ -103,7 +107,7 @@ func (s *stream) tick(tick int64) error {
 	return s.writeVersion(tick, 0)
 }
 
-// wait puts the record at hand on the wheel until its v-th version is due, at the next tick at the earliest.
+// wait puts the current record on the timing wheel until its v-th version is due, at the next tick at the earliest.
 func (s *stream) wait(tick int64, v int) {
 	after := (s.record.at[v] - s.record.created) * s.ticks / (s.end - s.start)
 	if most := longestStory * s.ticks / (s.end - s.start); most >= horizon {
@@ -122,12 +126,12 @@ func (s *stream) wait(tick int64, v int) {
 	s.pending++
 }
 
-// writeVersion writes a version of the record at hand and sees to the next one.
+// writeVersion writes a version of the current record, and puts the next one on the timing wheel.
 func (s *stream) writeVersion(tick int64, v int) error {
 	r := &s.record
 	var data any
 	if r.steps[v] != deleted {
-		data = s.page.write(r, v)
+		data = s.builder.build(r, v)
 	}
 	if err := s.write(events.Records, recordID(s.Seed, r.number), int64(v)+1, r.at[v], data); err != nil {
 		return err
@@ -138,7 +142,7 @@ func (s *stream) writeVersion(tick int64, v int) error {
 	return nil
 }
 
-// recordID is unique for the number and tells nothing about it. Its 60 bits are scrambled one to one.
+// recordID is unique for the number and shows nothing of it: its 60 bits are scrambled one to one.
 func recordID(seed uint64, number int64) string {
 	const letters = "0123456789abcdefghjkmnpqrstvwxyz"
 	const bits60 = 1<<60 - 1
@@ -156,11 +160,11 @@ func recordID(seed uint64, number int64) string {
 	return string(id[:])
 }
 
-// writeAgenda writes what is on the agenda up to an instant.
-func (s *stream) writeAgenda(until int64) error {
-	for len(s.agenda.list) > 0 && s.agenda.list[0].at <= until {
-		c := s.agenda.list[0]
-		s.agenda.list[0], s.agenda.list = change{}, s.agenda.list[1:]
+// writeScheduled writes the changes that are scheduled up to an instant.
+func (s *stream) writeScheduled(until int64) error {
+	for len(s.schedule.list) > 0 && s.schedule.list[0].at <= until {
+		c := s.schedule.list[0]
+		s.schedule.list[0], s.schedule.list = change{}, s.schedule.list[1:]
 		var data any
 		if c.data != nil {
 			data = c.data()
@@ -174,7 +178,8 @@ func (s *stream) writeAgenda(until int64) error {
 
 // write writes one line. Ids are plain ASCII here and need no escaping.
 func (s *stream) write(t events.Topic, id string, version, at int64, data any) error {
-	s.event.ID, s.event.Version, s.event.At, s.event.Data, s.event.Op = id, version, time.Unix(at, 0).UTC(), data, events.Upsert
+	s.event.ID, s.event.Version, s.event.At = id, version, time.Unix(at, 0).UTC()
+	s.event.Data, s.event.Op = data, events.Upsert
 	if data == nil {
 		s.event.Op = events.Delete
 	}
@@ -187,7 +192,7 @@ func (s *stream) write(t events.Topic, id string, version, at int64, data any) e
 	}
 	s.buf = append(s.buf, '}', '\n')
 	if s.lines++; s.lines%ProgressEvery == 0 {
-		s.tell()
+		s.report()
 	}
 	if len(s.buf) < flushAt {
 		return nil
@@ -201,7 +206,7 @@ func (s *stream) flush() error {
 	return err
 }
 
-func (s *stream) tell() {
+func (s *stream) report() {
 	if s.Progress != nil {
 		s.Progress(Progress{Counted: s.counted, Records: s.begun, Lines: s.lines})
 	}

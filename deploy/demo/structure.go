@@ -67,23 +67,27 @@ func newStructure(seed uint64, number int64, id, short string, chapters []chapte
 	return s
 }
 
-// addCodes draws the node's own accounting codes and derives the effective ones: DATEV accounts stand on the chapters, Yardi's on the
-// leaves, SAP and BMD on a few.
+// addCodes draws the node's own accounting codes and derives the effective ones: chapters have DATEV accounts, leaves
+// those of Yardi, a few those of SAP and BMD.
 func (n *node) addCodes(d *dice, above []events.AccountingCode) {
 	var own []events.AccountingCode
 	switch {
 	case n.parent < 0:
-		code := events.AccountingCode{System: "datev", Code: fmt.Sprintf("%04d", 700+n.chapter*10), Name: events.Some("Assets under construction")}
+		code := events.AccountingCode{System: "datev", Code: fmt.Sprintf("%04d", 700+n.chapter*10),
+			Name: events.Some("Assets under construction")}
 		code.TaxKey = events.Some(oneOf(d, []string{"9", "94", "8"}))
 		own = append(own, code)
 	case n.leaf && !d.in10000(800):
-		own = append(own, events.AccountingCode{System: "yardi", Code: fmt.Sprintf("%d-%04d", 5100+n.chapter*10, d.between(1, 9999))})
+		code := fmt.Sprintf("%d-%04d", 5100+n.chapter*10, d.between(1, 9999))
+		own = append(own, events.AccountingCode{System: "yardi", Code: code})
 	}
 	if n.leaf && d.in10000(1000) {
-		own = append(own, events.AccountingCode{System: "datev", Code: fmt.Sprintf("%04d", d.between(900, 999)), TaxKey: events.Some("9")})
+		own = append(own, events.AccountingCode{System: "datev", Code: fmt.Sprintf("%04d", d.between(900, 999)),
+			TaxKey: events.Some("9")})
 	}
 	if n.leaf && d.in10000(700) {
-		own = append(own, events.AccountingCode{System: oneOf(d, []string{"sap", "bmd"}), Code: fmt.Sprint(d.between(200_000, 799_999))})
+		own = append(own, events.AccountingCode{System: oneOf(d, []string{"sap", "bmd"}),
+			Code: fmt.Sprint(d.between(200_000, 799_999))})
 	}
 	n.data.AccountingCodes = own
 	n.codes = slices.Clone(own)
@@ -95,14 +99,16 @@ func (n *node) addCodes(d *dice, above []events.AccountingCode) {
 	}
 }
 
-// addNodes puts budget lines on the agenda. Retired ones are set inactive when a third of the years is over; some are renamed.
+// addNodes schedules budget lines. Retired ones are set inactive when a third of the years is over.
 func (w *world) addNodes(nodes []*node) {
 	for _, n := range nodes {
-		w.agenda.add(change{topic: events.BudgetNodes, id: n.id, version: 1, at: w.start, data: func() any { return &n.data }})
+		w.schedule.add(change{topic: events.BudgetNodes, id: n.id, version: 1, at: w.start,
+			data: func() any { return &n.data }})
 		if n.line.retired {
 			inactive := n.data
 			inactive.Active = false
-			w.agenda.add(change{topic: events.BudgetNodes, id: n.id, version: 2, at: w.start + (w.end-w.start)/3, data: func() any { return &inactive }})
+			w.schedule.add(change{topic: events.BudgetNodes, id: n.id, version: 2, at: w.start + (w.end-w.start)/3,
+				data: func() any { return &inactive }})
 		}
 	}
 }

@@ -5,13 +5,13 @@ import "tallyhouse/schemas/calendar"
 // snapshotMonths is how many months before the end are frozen, one snapshot each.
 const snapshotMonths = 24
 
-// sums is what a project's records book on its lines in the project currency. Leaves alone are booked.
+// sums is what a project's records book on its lines in the project currency. Only leaves have bookings.
 type sums struct {
 	from  calendar.Month // the first frozen one
 	lines []months       // by node
 }
 
-// months holds a line's bookings by month: position 0 all before the first frozen month, the last one all after.
+// months has a line's bookings by month: all before the first frozen month at 0, all after the last one at the end.
 type months [snapshotMonths + 2]booked
 
 type booked struct{ invoiced, paid int64 }
@@ -21,7 +21,7 @@ func (s *sums) slot(d calendar.Date) int {
 	return int(min(max(d.Month()-s.from+1, 0), snapshotMonths+1))
 }
 
-// add books a record, on its contract too.
+// add books a record, and on its contract.
 func (s *sums) add(r *record) {
 	if !r.coded() {
 		return
@@ -45,7 +45,7 @@ func (s *sums) add(r *record) {
 	}
 }
 
-// until is what is booked on a line up to and with the k-th frozen month; k beyond the last one takes all.
+// until is what is booked on a line up to and including the k-th frozen month; all of it for a k beyond the last one.
 func (s *sums) until(node, k int) (b booked) {
 	for _, m := range s.lines[node][:min(k+2, snapshotMonths+2)] {
 		b.invoiced += m.invoiced

@@ -1,6 +1,6 @@
 package demo
 
-// taxClass is how what a trade delivers is taxed.
+// taxClass is how the works and supplies of a trade are taxed.
 type taxClass uint8
 
 const (

@@ -9,19 +9,19 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// years is how far back the books go.
+// years is how far back the data go.
 const years = 5
 
-// world is everything but the records: what those are drawn from, and what refers to their sums.
+// world is everything but the records: what they are drawn from, and what depends on their sums.
 type world struct {
 	Options
-	start, end  int64 // Unix seconds; the end itself is not in
+	start, end  int64 // Unix seconds; the end is exclusive
 	structures  []*structure
 	contractors []contractor
 	firms       int // contractors of each trade
 	projects    []*project
-	choice      [slices60]weights // of the project, by time
-	agenda      agenda
+	choice      [timeSlices]weights // of the project, by time
+	schedule    schedule
 	memberships int
 	counted     int64 // records that are in the sums
 }
@@ -32,7 +32,7 @@ func newWorld(o Options) *world {
 		Options: o, start: today.AddDate(-years, 0, 0).Unix(), end: today.Unix(),
 		projects: make([]*project, o.Projects),
 	}
-	w.agenda.topics = o.Topics
+	w.schedule.topics = o.Topics
 	w.drawStructures()
 	w.drawProjects()
 	w.drawContractors()
@@ -44,15 +44,17 @@ func newWorld(o Options) *world {
 	return w
 }
 
-// needsSums tells whether a wanted topic has amounts that follow from what is invoiced.
+// needsSums reports whether a wanted topic has amounts that depend on what is invoiced.
 func (w *world) needsSums() bool {
-	return slices.ContainsFunc(w.Topics, func(t events.Topic) bool {
-		return slices.Contains([]events.Topic{events.BudgetRows, events.BudgetTransfers, events.UncommittedEntries, events.Contracts, events.Claims,
-			events.ForecastSnapshots}, t)
-	})
+	dependent := []events.Topic{
+		events.BudgetRows, events.BudgetTransfers, events.UncommittedEntries, events.Contracts, events.Claims,
+		events.ForecastSnapshots,
+	}
+	return slices.ContainsFunc(w.Topics, func(t events.Topic) bool { return slices.Contains(dependent, t) })
 }
 
-// count draws all records once and adds up what they will have booked at the end; from that follow the amounts of budgets and contracts.
+// count draws all records once and adds up what they book until the end; the amounts of budgets and contracts depend on
+// it.
 func (w *world) count() {
 	for _, p := range w.projects {
 		p.sums.lines = make([]months, len(p.nodes))
@@ -73,7 +75,7 @@ func (w *world) count() {
 	}
 }
 
-// plan puts all changes but those of records on the agenda, what others refer to first.
+// plan schedules all changes but those of records, what others refer to first.
 func (w *world) plan() {
 	w.addAccess()
 	w.addContractors()
@@ -87,7 +89,7 @@ func (w *world) plan() {
 		w.addClaims(p)
 		w.addSnapshots(p)
 	}
-	w.agenda.sort()
+	w.schedule.sort()
 }
 
 // firstMonth is the first month that is frozen in a snapshot.
@@ -104,19 +106,19 @@ type change struct {
 	data    func() any // nil: a delete
 }
 
-// agenda holds the changes that are wanted, in the order of time.
-type agenda struct {
+// schedule has the changes that are wanted, in the order of time.
+type schedule struct {
 	topics []events.Topic
 	list   []change
 }
 
-// add puts a change on the agenda, unless its topic isn't wanted.
-func (a *agenda) add(c change) {
+// add schedules a change, unless its topic isn't wanted.
+func (a *schedule) add(c change) {
 	if slices.Contains(a.topics, c.topic) {
 		a.list = append(a.list, c)
 	}
 }
 
-func (a *agenda) sort() {
+func (a *schedule) sort() {
 	slices.SortStableFunc(a.list, func(x, y change) int { return cmp.Compare(x.at, y.at) })
 }

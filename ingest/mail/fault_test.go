@@ -202,6 +202,17 @@ func TestAMailboxWithoutKeywordsIsRefused(t *testing.T) {
 	}
 }
 
+// Given a server whose search for missing keywords finds nothing, then the mails without a mark are found all the same.
+func TestOpenMailsAreFoundWithoutASearch(t *testing.T) {
+	w := newWorld(t)
+	s := mailboxtest.Start(t)
+	s.BlindSearch = true
+	s.Deliver(string(testMail{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{invoicePDF("1")}}.raw()))
+	w.intake([]mailbox.Options{scripted(t, s)})
+	w.settled(1)
+	eventually(t, "it is marked", func() error { return allDone(s, 1) })
+}
+
 // Given something that mail needs away, then the mail waits without a mark, and comes in when it is back.
 func TestMailsWaitForWhatIsAway(t *testing.T) {
 	for _, away := range []struct {

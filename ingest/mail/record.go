@@ -12,7 +12,7 @@ import (
 )
 
 // The versions of a record that the intake writes. From ApplicationsOwn on they are the application's
-// (docs/events.md#intake-of-mail).
+// (docs/mail.md#for-operators).
 const (
 	versionQueued     = 1
 	versionProcessing = 2

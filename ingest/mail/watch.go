@@ -57,17 +57,19 @@ func usualTimings() timings {
 // run connects again and again until the context ends.
 func (w *watch) run(ctx context.Context) error {
 	pauses := w.pauses()
-	var lasted time.Duration
+	var lasted, throttled time.Duration
 	next := retry.BackoffFunc(func() (time.Duration, bool) {
 		if lasted > w.timings.steady {
 			pauses = w.pauses()
 		}
-		return pauses.Next()
+		pause, stop := pauses.Next()
+		return max(pause, throttled), stop
 	})
 	_ = retry.Do(ctx, next, func(ctx context.Context) error {
 		began := time.Now()
 		err := w.session(ctx)
 		lasted = time.Since(began)
+		throttled, _ = mailbox.Throttled(err)
 		w.metrics.connected.WithLabelValues(w.name).Set(0)
 		if ctx.Err() == nil {
 			w.metrics.lost.WithLabelValues(w.name).Inc()

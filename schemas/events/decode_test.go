@@ -27,8 +27,8 @@ func TestDecodeReadsAnInvoice(t *testing.T) {
 	if e.Key() != "demo/R1" || e.Version != 7 || e.Op != Upsert || e.At.Nanosecond() != 5e8 {
 		t.Errorf("the envelope is %+v", e.Envelope)
 	}
-	if r.CounterpartyName.V != "Müller 😀" || r.WorkflowStep.Ok || r.Allocations[0] != (RecordAllocation{Some("N1"), Some[int64](9999)}) ||
-		!r.CertifiedCodes.V[0].Inherited || r.PaidAt.V.Hour() != 23 || r.RecognitionDate.V.String() != "2026-02-01" ||
+	if r.CounterpartyName.V != "Müller 😀" || r.WorkflowStep.Ok ||
+		r.Allocations[0] != (RecordAllocation{Some("N1"), Some[int64](9999)}) || !r.CertifiedCodes.V[0].Inherited || r.PaidAt.V.Hour() != 23 || r.RecognitionDate.V.String() != "2026-02-01" ||
 		r.Intake.Channel != "email" {
 		t.Errorf("the record is %+v", r)
 	}
@@ -46,8 +46,8 @@ func TestDecodeTellsNullValuesAndUnknownTopicsApart(t *testing.T) {
 	if _, err := Decode(Records, []byte("demo/R1"), nil); !errors.Is(err, ErrTombstone) {
 		t.Errorf("a null value: %v", err)
 	}
-	if _, err := decoded("ledger.recrods", "demo/R1", invoice); !errors.Is(err,
-		ErrUnknownTopic) || !strings.Contains(err.Error(), "recrods") {
+	_, err := decoded("ledger.recrods", "demo/R1", invoice)
+	if !errors.Is(err, ErrUnknownTopic) || !strings.Contains(err.Error(), "recrods") {
 		t.Errorf("an unknown topic: %v", err)
 	}
 }

@@ -15,12 +15,12 @@ import (
 func FuzzDecode(f *testing.F) {
 	topics := events.Topics()
 	for i, topic := range topics {
-		f.Add(byte(i), eventstest.New(topic, "demo", idFor(topic), 1).With("ext", []any{1, "x", nil, true,
-			map[string]any{}}).Value())
+		ext := []any{1, "x", nil, true, map[string]any{}}
+		f.Add(byte(i), eventstest.New(topic, "demo", idFor(topic), 1).With("ext", ext).Value())
 		f.Add(byte(i), eventstest.Delete("demo", "X1", 1).Value())
 	}
-	f.Add(byte(0),
-		[]byte(`{"id":"\ud83d\ude00\u0000\n","tenantId":"t","version":-0,"op":"upsert","at":"2026-01-01T00:00:00.000000001Z","data":{}}`))
+	f.Add(byte(0), []byte(`{"id":"\ud83d\ude00\u0000\n","tenantId":"t","version":-0,"op":"upsert",
+		"at":"2026-01-01T00:00:00.000000001Z","data":{}}`))
 	f.Fuzz(func(t *testing.T, n byte, value []byte) {
 		topic := topics[int(n)%len(topics)]
 		if value == nil {

@@ -3,6 +3,7 @@ package events
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"reflect"
 	"regexp"
 	"strconv"
@@ -60,8 +61,8 @@ func TestRefusalsOfWhatIsWrittenWrongly(t *testing.T) {
 		{"unknown member with a long name", `"net":10000`, `"` + strings.Repeat("x", 5000) + `":1`,
 			`data.` + strings.Repeat("x", 60) + `… is not a member of ledger.records`},
 		{"long value", `"stepKind":"paid"`, `"stepKind":"` + strings.Repeat("ä", 5000) + `"`,
-			`data.stepKind must be one of setup, approval, payment, paid, rejected, not "` + strings.Repeat("ä",
-				60) + `…"`},
+			`data.stepKind must be one of setup, approval, payment, paid, rejected, not "` +
+				strings.Repeat("ä", 60) + `…"`},
 	} {
 		value := strings.Replace(invoice, c.old, c.new, 1)
 		if value == invoice {
@@ -85,16 +86,16 @@ func TestDecimalsKeepToTheirDigits(t *testing.T) {
 		want   Decimal
 		ok     bool
 	}{
-		{"0", 3, Decimal{}, true}, {"-0.000", 3, Decimal{}, true}, {"12.500", 3, Decimal{125, 1}, true}, {"-0.001", 3,
-			Decimal{-1, 3}, true}, {"100", 3, Decimal{100, 0}, true},
-		{"999999999999999999", 3, Decimal{999999999999999999, 0}, true}, {"1000000000000000000", 3, Decimal{},
-			false}, {"123456789012345.678", 3, Decimal{123456789012345678, 3}, true},
-		{"1234567890123456.789", 3, Decimal{}, false}, {"0.0001", 3, Decimal{}, false}, {"1.0000", 3, Decimal{},
-			false}, {"0.0001", 18, Decimal{1, 4}, true},
-		{"", 3, Decimal{}, false}, {"-", 3, Decimal{}, false}, {".", 3, Decimal{}, false}, {"1.", 3, Decimal{},
-			false}, {".5", 3, Decimal{}, false}, {"01", 3, Decimal{}, false}, {"00", 3, Decimal{}, false},
-		{"+1", 3, Decimal{}, false}, {"1e3", 3, Decimal{}, false}, {"1.2.3", 3, Decimal{}, false}, {"1,5", 3, Decimal{},
-			false}, {" 1", 3, Decimal{}, false}, {"--1", 3, Decimal{}, false}, {"٣", 3, Decimal{}, false},
+		{"0", 3, Decimal{}, true}, {"-0.000", 3, Decimal{}, true}, {"12.500", 3, Decimal{125, 1}, true},
+		{"-0.001", 3, Decimal{-1, 3}, true}, {"100", 3, Decimal{100, 0}, true}, {"0.0001", 18, Decimal{1, 4}, true},
+		{"999999999999999999", 3, Decimal{999999999999999999, 0}, true},
+		{"123456789012345.678", 3, Decimal{123456789012345678, 3}, true},
+		{"1000000000000000000", 3, Decimal{}, false}, {"1234567890123456.789", 3, Decimal{}, false},
+		{"0.0001", 3, Decimal{}, false}, {"1.0000", 3, Decimal{}, false}, {"", 3, Decimal{}, false},
+		{"-", 3, Decimal{}, false}, {".", 3, Decimal{}, false}, {"1.", 3, Decimal{}, false}, {".5", 3, Decimal{}, false},
+		{"01", 3, Decimal{}, false}, {"00", 3, Decimal{}, false}, {"+1", 3, Decimal{}, false}, {"1e3", 3, Decimal{}, false},
+		{"1.2.3", 3, Decimal{}, false}, {"1,5", 3, Decimal{}, false}, {" 1", 3, Decimal{}, false},
+		{"--1", 3, Decimal{}, false}, {"٣", 3, Decimal{}, false},
 	} {
 		got, ok := parseDecimal(c.in, c.places)
 		if ok != c.ok || ok && got != c.want {
@@ -115,8 +116,8 @@ func TestStringAndNumberFormOfADecimalAreTheSame(t *testing.T) {
 		}
 	}
 	for _, form := range []string{`1e1`, `15.5000`, `1.0005`, `"1.0005"`, `"1e1"`, `""`, `"015"`, `true`} {
-		if _, err := decoded(Fixings, "demo/X", strings.Replace(fixing, "@", form,
-			1)); err == nil || !strings.HasPrefix(err.Error(), "data.referenceBp must be a decimal number") {
+		_, err := decoded(Fixings, "demo/X", strings.Replace(fixing, "@", form, 1))
+		if !strings.HasPrefix(fmt.Sprint(err), "data.referenceBp must be a decimal number") {
 			t.Errorf("%s: %v", form, err)
 		}
 	}
@@ -135,8 +136,8 @@ func TestNestingIsBounded(t *testing.T) {
 			t.Errorf("%d levels under ext: %v", depth, err)
 		}
 	}
-	if _, err := decoded(Records, "demo/R1", strings.Repeat(`{"id":`,
-		1<<20)); err == nil || err.Error() != "id must be a string, not an object" {
+	_, err := decoded(Records, "demo/R1", strings.Repeat(`{"id":`, 1<<20))
+	if fmt.Sprint(err) != "id must be a string, not an object" {
 		t.Errorf("a bomb of objects: %v", err)
 	}
 }
@@ -148,8 +149,8 @@ func TestMessagesAreBoundedInSize(t *testing.T) {
 	if _, err := Decode(Records, []byte("demo/R1"), pad(MaxMessageBytes)); err != nil {
 		t.Errorf("16 MiB: %v", err)
 	}
-	if _, err := Decode(Records, []byte("demo/R1"),
-		pad(20<<20)); err == nil || err.Error() != "the message has 20971520 bytes; at most 16777216 are allowed" {
+	_, err := Decode(Records, []byte("demo/R1"), pad(20<<20))
+	if fmt.Sprint(err) != "the message has 20971520 bytes; at most 16777216 are allowed" {
 		t.Errorf("20 MiB: %v", err)
 	}
 }
@@ -190,12 +191,12 @@ func TestDeleteHasNoData(t *testing.T) {
 		}
 	}
 	upsert := strings.Replace(envelope, "delete", "upsert", 1) + `}`
-	if _, err := decoded(Records, "demo/R1",
-		upsert); err == nil || err.Error() != "data is missing: an upsert carries the entity's complete state" {
+	_, err := decoded(Records, "demo/R1", upsert)
+	if fmt.Sprint(err) != "data is missing: an upsert carries the entity's complete state" {
 		t.Errorf("an upsert without data: %v", err)
 	}
-	if _, err := decoded(Users, "demo/R1",
-		envelope+`,"data":{"name":"","active":true}}`); err == nil || err.Error() != "data must be absent when op is delete" {
+	_, err = decoded(Users, "demo/R1", envelope+`,"data":{"name":"","active":true}}`)
+	if fmt.Sprint(err) != "data must be absent when op is delete" {
 		t.Errorf("a delete with data: %v", err)
 	}
 }
@@ -209,8 +210,8 @@ func TestAppendRefusesDataOfAnotherTopic(t *testing.T) {
 		t.Errorf("a user as a dead letter: %v", err)
 	}
 	var invalid *Invalid
-	if _, err := Encode(Users, Event{Envelope: Envelope{ID: "", TenantID: "demo", Version: 1, Op: Upsert},
-		Data: &User{}}); !errors.As(err, &invalid) || invalid.Member != "id" {
+	e.ID = ""
+	if _, err := Encode(Users, e); !errors.As(err, &invalid) || invalid.Member != "id" {
 		t.Errorf("an event without id: %v", err)
 	}
 }
@@ -222,8 +223,8 @@ func TestTextsThatAreNoUTF8AreMendedInWriting(t *testing.T) {
 	if err != nil || !bytes.Contains(value, []byte(`before {"id":"1"`)) {
 		t.Fatalf("%s, %v", value, err)
 	}
-	back, err := decoded(Users, "demo/1", strings.Replace(strings.TrimPrefix(string(value), "before "), "0001-01-01",
-		"2026-01-01", 1))
+	text := strings.Replace(strings.TrimPrefix(string(value), "before "), "0001-01-01", "2026-01-01", 1)
+	back, err := decoded(Users, "demo/1", text)
 	if err != nil || back.Data.(*User).Name != "a\uFFFDb\uFFFD\uFFFD\uFFFD\x00\x1f\"\\/\n" {
 		t.Errorf("%s: %+v, %v", value, back.Data, err)
 	}

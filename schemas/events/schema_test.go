@@ -139,15 +139,15 @@ var rulesBesideSchema = []struct {
 		smallest(events.BudgetNodes, "N1").With("data.parentId", "N2")},
 	{events.Records, `^data.allocations add up to -?\d+, not to net -?\d+$`,
 		smallest(events.Records, "R1").With("data.allocations[1]", map[string]any{"nodeId": "N2", "net": 1}),
-		smallest(events.Records, "R1").With("data.allocations[1]",
-			map[string]any{"nodeId": "N2", "net": 1}).With("data.net", 101)},
+		smallest(events.Records, "R1").With("data.allocations[1]", map[string]any{"nodeId": "N2", "net": 1}).
+			With("data.net", 101)},
 	{events.Records, `^data.allocations add up to more than an amount holds, not to net -?\d+$`,
 		smallest(events.Records, "R1").With("data.allocations", wrapping()).With("data.net", 0),
 		smallest(events.Records, "R1").With("data.allocations", wrapping()[:1]).With("data.net", 9007199254740991)},
 	{events.Records, `^data.allocations add up to 4294967396, not to net 100$`, // equal in the lower 32 bits
 		smallest(events.Records, "R1").With("data.allocations[1]", map[string]any{"net": 4294967296}),
-		smallest(events.Records, "R1").With("data.allocations[1]",
-			map[string]any{"net": 4294967296}).With("data.allocations[2]", map[string]any{"net": -4294967296})},
+		smallest(events.Records, "R1").With("data.allocations[1]", map[string]any{"net": 4294967296}).
+			With("data.allocations[2]", map[string]any{"net": -4294967296})},
 	{events.Records, `^data.allocations\[\d+\].net is null, but data.net is not$`,
 		smallest(events.Records, "R1").With("data.allocations[0].net", nil),
 		smallest(events.Records, "R1").With("data.allocations", []any{})},
@@ -205,8 +205,8 @@ func change(id string) map[string]any {
 }
 
 func line(node string, parent any) map[string]any {
-	return map[string]any{"nodeId": node, "parentId": parent, "level": "budget", "code": "1", "name": "", "budget": 0,
-		"committed": 0, "pendingChanges": 0,
+	return map[string]any{"nodeId": node, "parentId": parent, "level": "budget", "code": "1", "name": "",
+		"budget": 0, "committed": 0, "pendingChanges": 0,
 		"uncommitted": 0, "uncommittedDefaulted": true, "invoiced": 0, "paid": 0}
 }
 
@@ -227,8 +227,8 @@ func TestRulesBesideTheSchemaRefuseAndTake(t *testing.T) {
 				t.Errorf("%s: the schema refuses %s: %v", r.refusal, m.Value(), err)
 			}
 		}
-		if _, err := events.Decode(r.topic, r.refused.Key(),
-			r.refused.Value()); err == nil || !regexp.MustCompile(r.refusal).MatchString(err.Error()) {
+		_, err := events.Decode(r.topic, r.refused.Key(), r.refused.Value())
+		if err == nil || !regexp.MustCompile(r.refusal).MatchString(err.Error()) {
 			t.Errorf("%s: Decode says %v", r.refusal, err)
 		}
 		if _, err := events.Decode(r.topic, r.taken.Key(), r.taken.Value()); err != nil {
@@ -252,10 +252,10 @@ func TestRulesOfTheSchemaRefuseAndTake(t *testing.T) {
 		{events.Facilities, "data.dayCount", "ACT/ACT", "30/360", "data.dayCount"},
 		{events.LinePlans, "data.recurring", map[string]any{"everyMonths": 0, "from": "2026-01"},
 			map[string]any{"everyMonths": 1, "from": "2026-01"}, "data.recurring.everyMonths"},
-		{events.Leases, "data.indexation", map[string]any{"type": "fixed", "rateBp": "200", "firstOn": "2026-01-01",
-			"everyMonths": 0},
-			map[string]any{"type": "fixed", "rateBp": "200", "firstOn": "2026-01-01",
-				"everyMonths": 12}, "data.indexation.everyMonths"},
+		{events.Leases, "data.indexation",
+			map[string]any{"type": "fixed", "rateBp": "200", "firstOn": "2026-01-01", "everyMonths": 0},
+			map[string]any{"type": "fixed", "rateBp": "200", "firstOn": "2026-01-01", "everyMonths": 12},
+			"data.indexation.everyMonths"},
 		{events.Leases, "data.indexation", map[string]any{"type": "fixed", "firstOn": "2026-01-01", "everyMonths": 12},
 			map[string]any{"type": "none", "rateBp": nil}, "data.indexation.rateBp"},
 		{events.Leases, "data.indexation", map[string]any{"type": "none", "rateBp": "200"}, nil, "data.indexation.rateBp"},
@@ -263,8 +263,9 @@ func TestRulesOfTheSchemaRefuseAndTake(t *testing.T) {
 		{events.FacilityEntries, "data.kind", strings.Repeat("ä", 101), strings.Repeat("ä", 100), "data.kind"},
 		{events.BudgetRows, "data.kind", "Initial", "addendum", "data.kind"},
 		{events.BudgetRows, "data.amount.currency", "eur", "CHF", "data.amount.currency"},
-		{events.Contracts, "data.amendments", []any{map[string]any{"id": "A", "value": 1, "status": "draft",
-			"currency": "EUR"}}, []any{change("A")}, "data.amendments[0].currency"},
+		{events.Contracts, "data.amendments",
+			[]any{map[string]any{"id": "A", "value": 1, "status": "draft", "currency": "EUR"}},
+			[]any{change("A")}, "data.amendments[0].currency"},
 		{events.Memberships, "data.scope", map[string]any{"tenant": false},
 			map[string]any{"tenant": true, "projectId": nil}, "data.scope.tenant"},
 		{events.Memberships, "data.scope", map[string]any{"projectId": "P1", "workspaceId": "W1"},

@@ -111,7 +111,7 @@ func Start(o Options) (_ *Server, err error) {
 	// Both end without an error when they are stopped, and by nothing else.
 	s.serving.Go(func() { _ = s.imap.Serve(imapListener) })
 	s.serving.Go(func() { _ = s.smtp.Serve(smtpListener) })
-	o.Log.Info("embedded mail serves", "imap", s.imapAddr, "smtp", s.smtpAddr, "data", o.DataDir)
+	o.Log.Info("embedded mail serves", "imap", s.imapAddr, "data", o.DataDir)
 	return s, nil
 }
 

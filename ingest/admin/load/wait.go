@@ -61,9 +61,10 @@ func (s *Stalled) Unwrap() error { return s.Err }
 func (l *Load) Wait(ctx context.Context, shards []*database.Server, sent Sent, timeout time.Duration) error {
 	l.Progress.Stage("waiting for the database", sent.Messages, Messages)
 	defer l.Progress.End()
-	moved, pause := time.Now(), firstPause
 	var at uint64
-	for migrated := false; ; {
+	moved, migrated := time.Now(), false
+	pauses := retry.WithCappedDuration(longestPause, retry.NewFibonacci(firstPause))
+	err := retry.Do(ctx, pauses, func(ctx context.Context) error {
 		var behind []Behind
 		var err error
 		if !migrated {
@@ -89,16 +90,16 @@ func (l *Load) Wait(ctx context.Context, shards []*database.Server, sent Sent, t
 				at, moved = now, time.Now()
 			}
 		}
-		if quiet := time.Since(moved); quiet >= timeout {
-			return &Stalled{After: timeout, Behind: behind, Err: err}
+		stalled := &Stalled{After: timeout, Behind: behind, Err: err}
+		if time.Since(moved) >= timeout {
+			return stalled
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait for the database: %w", ctx.Err())
-		case <-time.After(pause):
-		}
-		pause = min(pause*3/2, longestPause)
+		return retry.RetryableError(stalled)
+	})
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("wait for the database: %w", err)
 	}
+	return err
 }
 
 // ErrNoDatabase says that a server lacks the database: waiting does not help.

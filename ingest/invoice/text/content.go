@@ -70,10 +70,11 @@ type interpreter struct {
 	// unseen counts figures that nobody sees.
 	unseen int
 
-	// Of the page: its box, the areas painted so far, whether they are too many,
-	// and the part of it that pictures cover.
+	// Of the page: its box, the areas painted so far, how often glyphs were compared
+	// with them, whether they are too many, and the part of it that pictures cover.
 	paper    box
 	areas    []area
+	looks    int
 	crowded  bool
 	pictured float64
 	path     path
@@ -103,7 +104,7 @@ func (in *interpreter) page(ctx context.Context, p pdf.Page) error {
 	in.state = graphicsState{ctm: identity, text: textState{scale: 1}, clip: clip{box: in.paper, exact: true},
 		fill: black, stroke: black, fillAlpha: 1, strokeAlpha: 1, groupAlpha: 1}
 	in.stack, in.levels, in.formsAbove = in.stack[:0], in.levels[:0], map[pdf.Ref]bool{}
-	in.areas, in.crowded, in.pictured, in.path, in.off = in.areas[:0], false, 0, path{}, 0
+	in.areas, in.looks, in.crowded, in.pictured, in.path, in.off = in.areas[:0], 0, false, 0, path{}, 0
 	parts, err := in.file.Content(p, maxContent)
 	if err != nil {
 		return fmt.Errorf("unpacking content: %w", err)

@@ -20,6 +20,9 @@ const (
 	// maxAreas bounds the areas kept of a page. Where there are more, all later
 	// text counts as seen.
 	maxAreas = 4096
+	// maxLooks bounds how often the glyphs of a page are compared with areas, with
+	// the same effect.
+	maxLooks = 100_000_000
 )
 
 // area is a part of the page that was painted.
@@ -126,6 +129,9 @@ func (in *interpreter) seen(x, y, size float64) bool {
 
 // below is the color that a place of the page has by now.
 func (in *interpreter) below(x, y float64) color {
+	if in.looks += len(in.areas); in.looks > maxLooks {
+		in.crowded = true
+	}
 	if in.crowded {
 		return color{}
 	}

@@ -36,6 +36,7 @@ func TestWhatNobodySeesIsNotRead(t *testing.T) {
 		{name: "white on a picture", content: "q 200 0 0 50 40 690 cm /Photo Do Q 1 g " + sum, seen: true},
 		{name: "white on a shading", content: "/Sh sh 1 g " + sum, seen: true},
 		{name: "white beside the dark box", content: "0 g 300 690 100 30 re f 1 g " + sum},
+		{name: "white behind more areas than are kept", content: strings.Repeat("0 0 9 9 re f ", 5000) + "1 g " + sum, seen: true},
 		{name: "black on black", content: box + sum},
 		{name: "white, restored", content: "q 1 g Q " + sum, seen: true},
 		{name: "white outlines alone", content: "1 G 1 Tr " + sum},

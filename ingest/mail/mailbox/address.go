@@ -3,6 +3,7 @@
 package mailbox
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -35,7 +36,8 @@ type Address struct {
 
 	password     string
 	passwordFile string
-	bearer       bool // log in by XOAUTH2: the password is an access token
+	bearer       bool   // log in by XOAUTH2: the password is an access token
+	oauth        *oauth // which gives the token; nil: it's the password
 	security     security
 	tls          *tls.Config
 }
@@ -51,8 +53,8 @@ const (
 // ParseAddress reads an address like imaps://user:password@host:port/Mailbox?tenant=demo. Its error never shows it.
 //
 // imaps is TLS from the beginning, imap is STARTTLS. Parameters: tenant; auth=xoauth2; password-file=F, read at each
-// login, so that a token can be renewed; ca=F, a PEM file with the authorities to trust instead of the system's;
-// tls=off.
+// login, so that a token can be renewed; auth=oauth2 with provider and others; ca=F, a PEM file with the authorities to
+// trust instead of the system's; tls=off.
 func ParseAddress(s string) (Address, error) {
 	u, err := url.Parse(s)
 	if err != nil {
@@ -84,7 +86,7 @@ func ParseAddress(s string) (Address, error) {
 	}
 	a.password, _ = u.User.Password()
 	wrong = append(wrong, a.parameters(u.Query()))
-	if a.password == "" && a.passwordFile == "" {
+	if a.password == "" && a.passwordFile == "" && a.oauth == nil {
 		wrong = append(wrong, errors.New("it has neither a password nor a password-file"))
 	}
 	if err := errors.Join(wrong...); err != nil {
@@ -96,6 +98,7 @@ func ParseAddress(s string) (Address, error) {
 func (a *Address) parameters(query url.Values) error {
 	var wrong []error
 	a.tls = &tls.Config{MinVersion: tls.VersionTLS12}
+	tokens := &oauth{}
 	for name := range query {
 		value := query.Get(name)
 		switch {
@@ -103,6 +106,8 @@ func (a *Address) parameters(query url.Values) error {
 			a.Tenant = value
 		case name == "auth" && value == "xoauth2":
 			a.bearer = true
+		case name == "auth" && value == "oauth2":
+			a.bearer, a.oauth = true, tokens
 		case name == "auth" && value == "login":
 		case name == "password-file" && value != "":
 			a.passwordFile = value
@@ -128,10 +133,14 @@ func (a *Address) parameters(query url.Values) error {
 			if !a.tls.RootCAs.AppendCertsFromPEM(pem) {
 				wrong = append(wrong, fmt.Errorf("ca: %s holds no PEM certificate", value))
 			}
+		case query.Get("auth") == "oauth2" && value != "" && tokens.parameter(name, value):
 		default:
-			wrong = append(wrong, fmt.Errorf("parameter %s must be one of tenant=ID, auth=login or xoauth2, "+
+			wrong = append(wrong, fmt.Errorf("parameter %s must be one of tenant=ID, auth=login, xoauth2 or oauth2, "+
 				"password-file=FILE, ca=FILE, tls=off (with imap), allow=ADDRESS or DOMAIN, dmarc=SERVER, per-hour=N, hops=N", name))
 		}
+	}
+	if a.oauth != nil {
+		wrong = append(wrong, tokens.check())
 	}
 	return errors.Join(wrong...)
 }
@@ -151,8 +160,11 @@ func (a Address) String() string { return a.User + "@" + a.Host + "/" + a.Mailbo
 // GoString is String: a password is never printed.
 func (a Address) GoString() string { return a.String() }
 
-// secret is the password or token, read anew where it stands in a file.
-func (a Address) secret() (string, error) {
+// secret is the password or token, read anew where it stands in a file or comes from a provider.
+func (a Address) secret(ctx context.Context) (string, error) {
+	if a.oauth != nil {
+		return a.oauth.access(ctx)
+	}
 	if a.passwordFile == "" {
 		return a.password, nil
 	}

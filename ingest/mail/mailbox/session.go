@@ -142,7 +142,7 @@ func (s *Session) greet(ctx context.Context, conn net.Conn) error {
 }
 
 func (s *Session) login(ctx context.Context) error {
-	secret, err := s.options.secret()
+	secret, err := s.options.secret(ctx)
 	if err != nil {
 		return err
 	}
@@ -156,6 +156,9 @@ func (s *Session) login(ctx context.Context) error {
 		return s.client.Login(s.options.User, secret).Wait()
 	})
 	if refused := (*imap.Error)(nil); errors.As(err, &refused) {
+		if s.options.oauth != nil {
+			s.options.oauth.refused()
+		}
 		return fmt.Errorf("%w: %w", err, ErrRefused)
 	}
 	return err

@@ -13,8 +13,8 @@ import (
 // is, texts are any Unicode, numbers and dates reach to the ends of their ranges. One in eight is a delete.
 func Draw(t *rapid.T, topic events.Topic) Message {
 	m := Message{
-		"id": id(t), "tenantId": enum("demo", "Größe", "t 1")(t), "version": integer(1,
-			events.MaxVersion)(t), "op": "upsert", "at": instant(t),
+		"id": id(t), "tenantId": enum("demo", "Größe", "t 1")(t), "version": integer(1, events.MaxVersion)(t),
+		"op": "upsert", "at": instant(t),
 	}
 	if rapid.IntRange(0, 7).Draw(t, "delete") == 0 {
 		m["op"] = "delete"

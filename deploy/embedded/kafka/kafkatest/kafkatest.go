@@ -1,9 +1,9 @@
 // Package kafkatest gives tests a broker of their own: the embedded one, or Apache Kafka where TALLYHOUSE_TEST_KAFKA names the folder
 // of its jars, as `make test-kafka` does. Tests don't know which it is.
 //
-// These stay with the embedded broker under `make test-kafka`: the tests of deploy/embedded/kafka, whose subject it is; those of logins
-// and TLS in ingest/kafka, since a real broker's accounts and certificates are made by its operator; and every test that meets Kafka
-// only to fill the tables.
+// Under `make test-kafka` these meet the embedded broker all the same: the tests of deploy/embedded/kafka and of `tallyhouse dev`, whose
+// subject it is; those of logins and TLS in ingest/kafka, since Apache Kafka wants accounts and certificates made for it beforehand; and
+// packages that use Kafka only to fill ClickHouse.
 package kafkatest
 
 import (

@@ -44,6 +44,7 @@ type Mail struct {
 type Server struct {
 	// What the server can do, set before it is used.
 	NoIdle, NoKeywords bool
+	BlindSearch        bool // a search for missing keywords finds nothing, as Gmail's is said to
 	// Token is what XOAUTH2 takes.
 	Token string
 	// Fault is asked about every command, like "UID FETCH 7 (...)".
@@ -306,7 +307,7 @@ func (c *conn) search(criteria string) string {
 				match = match && slices.Contains(m.flags, words[i])
 			case "UNKEYWORD":
 				i++
-				match = match && !slices.Contains(m.flags, words[i])
+				match = match && !c.BlindSearch && !slices.Contains(m.flags, words[i])
 			case "FLAGGED":
 				match = match && slices.Contains(m.flags, `\Flagged`)
 			case "UNFLAGGED":

@@ -16,7 +16,8 @@ import (
 )
 
 func TestEqualOptionsGiveEqualBytes(t *testing.T) {
-	// The hash holds the bytes on every machine and Go release; it may change with the sample itself or the encoding of events alone.
+	// The bytes are the same on every machine and with every Go release; the hash changes only with the data or the
+	// encoding of events.
 	const golden = "221dbb303e46cee56add7f9232cbcddd75a4e90c2261cbcf9a432b1a12308405"
 	small := Options{Projects: 2, Records: 300, Seed: 7}
 	var first, second bytes.Buffer
@@ -28,7 +29,7 @@ func TestEqualOptionsGiveEqualBytes(t *testing.T) {
 	}
 	sum := sha256.Sum256(first.Bytes())
 	if got := hex.EncodeToString(sum[:]); got != golden {
-		t.Errorf("the sample's SHA-256 is %s, want %s", got, golden)
+		t.Errorf("the SHA-256 is %s, want %s", got, golden)
 	}
 
 	other := small
@@ -42,18 +43,19 @@ func TestEqualOptionsGiveEqualBytes(t *testing.T) {
 	}
 }
 
-func TestEveryRecordGoesItsWayInOrder(t *testing.T) {
+func TestTheVersionsOfARecordFollowEachOther(t *testing.T) {
 	t.Parallel()
 	after := map[string]int{"setup": 0, "approval": 1, "payment": 2, "paid": 3, "rejected": 3}
 	for seed := range uint64(2) {
 		numbers := map[[2]string]string{}
 		versions := [7]int{}
-		c := readSample(t, Options{Records: 20_000, Seed: seed}, func(topic events.Topic, before, now events.Event) {
+		c := readDemo(t, Options{Records: 20_000, Seed: seed}, func(topic events.Topic, before, now events.Event) {
 			if now.Version != before.Version+1 || now.At.Before(before.At) || before.Op == events.Delete {
-				t.Fatalf("%s %s: version %d at %s follows version %d at %s", topic, now.ID, now.Version, now.At, before.Version, before.At)
+				t.Fatalf("%s %s: version %d at %s follows version %d at %s", topic, now.ID, now.Version, now.At,
+					before.Version, before.At)
 			}
 			if !now.At.Before(Now()) {
-				t.Fatalf("%s %s changes at %s, after the books' end", topic, now.ID, now.At)
+				t.Fatalf("%s %s changes at %s, after the end of the data", topic, now.ID, now.At)
 			}
 			if topic != events.Records {
 				return
@@ -64,7 +66,8 @@ func TestEveryRecordGoesItsWayInOrder(t *testing.T) {
 				return
 			}
 			if b, ok := before.Data.(*events.Record); ok {
-				if after[r.StepKind] < after[b.StepKind] || r.ProjectID != b.ProjectID || r.Intake.Channel != b.Intake.Channel || r.Intake.ReceivedAt != b.Intake.ReceivedAt {
+				if after[r.StepKind] < after[b.StepKind] || r.ProjectID != b.ProjectID ||
+					r.Intake.Channel != b.Intake.Channel || r.Intake.ReceivedAt != b.Intake.ReceivedAt {
 					t.Fatalf("record %s: %+v follows %+v", now.ID, r, b)
 				}
 			}
@@ -104,14 +107,15 @@ func allocated(r *events.Record) (sum int64) {
 	return sum
 }
 
-// checkDates: recognition, due date and payment follow each other, and what came in came in after the invoice was written.
+// checkDates: recognition, due date and payment follow each other, and what came in came in after the invoice was
+// written.
 func checkDates(t *testing.T, e events.Event, r *events.Record) {
 	t.Helper()
 	if !r.RecognitionDate.Ok {
 		return
 	}
 	if received := r.Intake.ReceivedAt.V; received.Before(r.RecognitionDate.V.Time()) || received.After(e.At) {
-		t.Fatalf("record %s of %s came in at %s, told at %s", e.ID, r.RecognitionDate.V, received, e.At)
+		t.Fatalf("record %s of %s came in at %s, in an event of %s", e.ID, r.RecognitionDate.V, received, e.At)
 	}
 	if r.DueDate.Ok && r.DueDate.V < r.RecognitionDate.V {
 		t.Fatalf("record %s of %s is due on %s", e.ID, r.RecognitionDate.V, r.DueDate.V)
@@ -119,8 +123,9 @@ func checkDates(t *testing.T, e events.Event, r *events.Record) {
 	if r.PaidAt.Ok == r.CashDate.Ok && r.StepKind == "paid" || (r.PaidAt.Ok || r.CashDate.Ok) && r.StepKind != "paid" {
 		t.Fatalf("record %s in %s: paid at %v, on %v", e.ID, r.StepKind, r.PaidAt, r.CashDate)
 	}
-	if r.PaidAt.Ok && (r.PaidAt.V.Before(r.DueDate.V.Time()) || r.PaidAt.V != e.At) || r.CashDate.Ok && r.CashDate.V < r.DueDate.V {
-		t.Fatalf("record %s, due on %s, is paid at %v, on %v, told at %s", e.ID, r.DueDate.V, r.PaidAt.V, r.CashDate, e.At)
+	if r.PaidAt.Ok && (r.PaidAt.V.Before(r.DueDate.V.Time()) || r.PaidAt.V != e.At) ||
+		r.CashDate.Ok && r.CashDate.V < r.DueDate.V {
+		t.Fatalf("record %s, due on %s, is paid at %v, on %v, in an event of %s", e.ID, r.DueDate.V, r.PaidAt.V, r.CashDate, e.At)
 	}
 }
 
@@ -133,8 +138,9 @@ func checkReferences(t *testing.T, c *company) {
 	node := func(who, projectID, id string) {
 		t.Helper()
 		n, p := nodes[id], projects[projectID]
-		if p == nil || n == nil || n.ProjectID.Ok && n.ProjectID.V != projectID || n.StructureID.Ok && n.StructureID != p.BudgetStructureID {
-			t.Fatalf("%s: node %s is none of project %s", who, id, projectID)
+		if p == nil || n == nil || n.ProjectID.Ok && n.ProjectID.V != projectID ||
+			n.StructureID.Ok && n.StructureID != p.BudgetStructureID {
+			t.Fatalf("%s: node %s is not of project %s", who, id, projectID)
 		}
 	}
 	for id, r := range live[events.Record](c, events.Records) {
@@ -144,8 +150,11 @@ func checkReferences(t *testing.T, c *company) {
 		if r.ContractorID.Ok && contractors[r.ContractorID.V] == nil || projects[r.ProjectID] == nil {
 			t.Fatalf("record %s names contractor %s, project %s", id, r.ContractorID.V, r.ProjectID)
 		}
-		if k := contracts[r.ContractID.V]; r.ContractID.Ok && (k == nil || k.ProjectID != r.ProjectID || k.ContractorID != r.ContractorID || k.Currency != r.Currency.V) {
-			t.Fatalf("record %s of contractor %s in project %s is linked with contract %s: %+v", id, r.ContractorID.V, r.ProjectID, r.ContractID.V, k)
+		k := contracts[r.ContractID.V]
+		if r.ContractID.Ok && (k == nil || k.ProjectID != r.ProjectID || k.ContractorID != r.ContractorID ||
+			k.Currency != r.Currency.V) {
+			t.Fatalf("record %s of contractor %s in project %s is linked with contract %s: %+v", id, r.ContractorID.V,
+				r.ProjectID, r.ContractID.V, k)
 		}
 	}
 	for id, k := range contracts {
@@ -177,7 +186,7 @@ func checkReferences(t *testing.T, c *company) {
 func TestRecordsEndAsRealOnesDo(t *testing.T) {
 	t.Parallel()
 	const records = 20_000
-	c := readSample(t, Options{Records: records, Seed: 3, Topics: []events.Topic{events.Records}}, nil)
+	c := readDemo(t, Options{Records: records, Seed: 3, Topics: []events.Topic{events.Records}}, nil)
 	all := live[events.Record](c, events.Records)
 	count := map[string]int{"deleted": records - len(all)}
 	var nets []int64
@@ -205,7 +214,8 @@ func TestRecordsEndAsRealOnesDo(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]struct{ percent, tolerance float64 }{
-		"paid": {70, 1}, "payment": {15, 1}, "approval": {8, 0.8}, "setup": {5, 0.6}, "rejected": {2, 0.4}, "credit": {3, 0.4}, "accrual": {2, 0.4},
+		"paid": {70, 1}, "payment": {15, 1}, "approval": {8, 0.8}, "setup": {5, 0.6}, "rejected": {2, 0.4},
+		"credit": {3, 0.4}, "accrual": {2, 0.4},
 		"deleted": {1, 0.3}, "foreign": {5, 0.6}, "split": {20, 1}, "contract": {40, 10}, "certified": {25, 5},
 		"20": {35, 15}, "10": {2, 1.5}, "0": {55, 10},
 	} {
@@ -222,7 +232,8 @@ func TestRecordsEndAsRealOnesDo(t *testing.T) {
 		total += n
 	}
 	if mean := total / int64(len(nets)); small*100/len(nets) < 55 || large < 50*mean {
-		t.Errorf("%d %% below 5,000.00, mean %d, largest %d: want many small ones and few very large", small*100/len(nets), mean, large)
+		t.Errorf("%d %% below 5,000.00, mean %d, largest %d: want many small ones and few very large",
+			small*100/len(nets), mean, large)
 	}
 }
 
@@ -244,7 +255,7 @@ func TestLinesFollowTimeAndVersionsOfRecordsMix(t *testing.T) {
 	for _, records := range []int64{500, 15_000} {
 		var last time.Time
 		jump, same, lines := time.Duration(0), 0, 0
-		readSample(t, Options{Records: records}, func(_ events.Topic, before, now events.Event) {
+		readDemo(t, Options{Records: records}, func(_ events.Topic, before, now events.Event) {
 			if back := last.Sub(now.At); back > jump {
 				jump = back
 			}
@@ -315,7 +326,7 @@ func TestMemoryDoesNotGrowWithTheRecords(t *testing.T) {
 
 func TestTheBeginningOfTenMillionRecords(t *testing.T) {
 	t.Parallel()
-	// Beyond a million records more are under way at once than the wheel holds at their true distances.
+	// With more than a million records the timing wheel is too small for the true distances between versions.
 	stop := errors.New("enough")
 	versions := map[string]int64{}
 	left, later := 80_000, 0
@@ -349,18 +360,22 @@ func TestTheBeginningOfTenMillionRecords(t *testing.T) {
 
 func TestWriteRefusesWhatItCannotWrite(t *testing.T) {
 	for name, o := range map[string]Options{
-		"tenant": {Tenant: "a/b"}, "projects": {Projects: -1}, "records": {Records: MaxRecords + 1}, "unknown topic": {Topics: []events.Topic{"ledger.recods"}},
-		"year": {Now: time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)},
+		"tenant":        {Tenant: "a/b"},
+		"projects":      {Projects: -1},
+		"records":       {Records: MaxRecords + 1},
+		"unknown topic": {Topics: []events.Topic{"ledger.recods"}},
+		"year":          {Now: time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)},
 	} {
 		var b bytes.Buffer
 		err := Write(&b, o)
-		if invalid := (*InvalidOptions)(nil); !errors.As(err, &invalid) || b.Len() > 0 || !strings.Contains(err.Error(), name) {
+		var invalid *InvalidOptions
+		if !errors.As(err, &invalid) || b.Len() > 0 || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v after %d bytes", name, err, b.Len())
 		}
 	}
 }
 
-func TestWriteTellsWhatTheWriterSays(t *testing.T) {
+func TestWriteReturnsTheErrorOfTheWriter(t *testing.T) {
 	full := errors.New("disk full")
 	left := 3
 	err := Write(writerFunc(func(p []byte) (int, error) {
@@ -378,7 +393,7 @@ func TestWriteTellsWhatTheWriterSays(t *testing.T) {
 }
 
 func TestASingleRecordOfASingleProject(t *testing.T) {
-	c := readSample(t, Options{Projects: 1, Records: 1, Tenant: `ä"<b>`}, nil)
+	c := readDemo(t, Options{Projects: 1, Records: 1, Tenant: `ä"<b>`}, nil)
 	if len(c.heads[events.Records]) != 1 || len(c.heads[events.Projects]) != 1 {
 		t.Errorf("%d records, %d projects", len(c.heads[events.Records]), len(c.heads[events.Projects]))
 	}

@@ -1,0 +1,231 @@
+package mailbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+)
+
+// provider is a service that hands out access tokens for mailboxes.
+type provider struct {
+	endpoint oauth2.Endpoint
+	scopes   []string // of a user who has consented
+	appScope string   // of an application by itself; "" where that isn't offered
+}
+
+// providers are those that are known by name; %s is the directory that a Microsoft mailbox belongs to.
+var providers = map[string]provider{
+	"google": {
+		endpoint: oauth2.Endpoint{TokenURL: "https://oauth2.googleapis.com/token", DeviceAuthURL: "https://oauth2.googleapis.com/device/code"},
+		scopes:   []string{"https://mail.google.com/"},
+	},
+	"microsoft": {
+		endpoint: oauth2.Endpoint{
+			TokenURL:      "https://login.microsoftonline.com/%s/oauth2/v2.0/token",
+			DeviceAuthURL: "https://login.microsoftonline.com/%s/oauth2/v2.0/devicecode",
+		},
+		scopes:   []string{"https://outlook.office.com/IMAP.AccessAsUser.All", "offline_access"},
+		appScope: "https://outlook.office365.com/.default",
+	},
+}
+
+// oauth gets access tokens (RFC 6749): for a refresh token, or as an application by itself. Connections share it.
+type oauth struct {
+	clientID    string
+	secretFile  string
+	refreshFile string
+	provider    string
+	directory   string
+	tokenURL    string
+	deviceURL   string
+	scope       string
+
+	mutex   sync.Mutex
+	token   *oauth2.Token
+	refresh string // the newest one, when the provider gave another than the file's
+}
+
+// parameter takes one of the URL's; false for one that isn't its own.
+func (o *oauth) parameter(name, value string) bool {
+	to, known := map[string]*string{
+		"client-id": &o.clientID, "client-secret-file": &o.secretFile, "refresh-token-file": &o.refreshFile, "provider": &o.provider,
+		"directory": &o.directory, "token-url": &o.tokenURL, "device-url": &o.deviceURL, "scope": &o.scope,
+	}[name]
+	if known {
+		*to = value
+	}
+	return known
+}
+
+// check completes the parameters; its error says what is wrong with them.
+func (o *oauth) check() error {
+	var wrong []error
+	p, known := providers[o.provider]
+	switch {
+	case o.provider != "" && !known:
+		wrong = append(wrong, fmt.Errorf("provider must be google or microsoft, not %q", o.provider))
+	case o.provider == "" && o.tokenURL == "":
+		wrong = append(wrong, errors.New("auth=oauth2 needs provider=google or microsoft, or token-url=URL"))
+	case known:
+		o.complete(p)
+	}
+	if o.clientID == "" {
+		wrong = append(wrong, errors.New("auth=oauth2 needs client-id=ID"))
+	}
+	if o.refreshFile == "" && (o.secretFile == "" || known && p.appScope == "") {
+		wrong = append(wrong, errors.New("auth=oauth2 needs refresh-token-file=FILE; or, of an application by itself, client-secret-file=FILE"))
+	}
+	return errors.Join(wrong...)
+}
+
+func (o *oauth) complete(p provider) {
+	directory := o.directory
+	if directory == "" {
+		directory = "common"
+	}
+	fill := func(to *string, usual string) {
+		if *to == "" {
+			*to = strings.ReplaceAll(usual, "%s", directory)
+		}
+	}
+	fill(&o.tokenURL, p.endpoint.TokenURL)
+	fill(&o.deviceURL, p.endpoint.DeviceAuthURL)
+	if o.refreshFile == "" {
+		fill(&o.scope, p.appScope)
+	} else {
+		fill(&o.scope, strings.Join(p.scopes, " "))
+	}
+}
+
+// tokenTime bounds each request for a token.
+const tokenTime = 30 * time.Second
+
+func withClient(ctx context.Context) context.Context {
+	return context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Timeout: tokenTime})
+}
+
+// access gives an access token that is still good for a while.
+func (o *oauth) access(ctx context.Context) (string, error) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if o.token.Valid() {
+		return o.token.AccessToken, nil
+	}
+	token, err := o.fetch(withClient(ctx))
+	if err != nil {
+		return "", fmt.Errorf("get an access token of %s: %w", o.tokenURL, err)
+	}
+	o.token = token
+	return token.AccessToken, nil
+}
+
+func (o *oauth) fetch(ctx context.Context) (*oauth2.Token, error) {
+	secret, err := readSecret(o.secretFile)
+	if err != nil {
+		return nil, fmt.Errorf("client-secret-file: %w", err)
+	}
+	if o.refreshFile == "" {
+		c := clientcredentials.Config{ClientID: o.clientID, ClientSecret: secret, TokenURL: o.tokenURL, Scopes: strings.Fields(o.scope)}
+		return c.Token(ctx)
+	}
+	refresh := o.refresh
+	if refresh == "" {
+		if refresh, err = readSecret(o.refreshFile); err != nil {
+			return nil, fmt.Errorf("refresh-token-file: %w (tallyhouse mail login makes one)", err)
+		}
+	}
+	token, err := o.config(secret).TokenSource(ctx, &oauth2.Token{RefreshToken: refresh}).Token()
+	if err != nil {
+		o.refresh = "" // the file may hold another one by now
+		return nil, err
+	}
+	if token.RefreshToken != "" && token.RefreshToken != refresh {
+		o.refresh = token.RefreshToken
+		// Where the file can't be written, the one in it stays good for as long as the provider says.
+		_ = writeSecret(o.refreshFile, token.RefreshToken)
+	}
+	return token, nil
+}
+
+func (o *oauth) config(secret string) *oauth2.Config {
+	return &oauth2.Config{
+		ClientID: o.clientID, ClientSecret: secret, Scopes: strings.Fields(o.scope),
+		Endpoint: oauth2.Endpoint{TokenURL: o.tokenURL, DeviceAuthURL: o.deviceURL},
+	}
+}
+
+// refused forgets a token that the mailbox's server didn't take.
+func (o *oauth) refused() {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	o.token = nil
+}
+
+// ErrNoLogin says that a mailbox has no refresh token that a login could make.
+var ErrNoLogin = errors.New("it has no refresh-token-file")
+
+// Login has a person allow the access to the mailbox (RFC 8628) and keeps the refresh token in the file of the URL. It
+// calls show with the page to open and the code to enter there, and waits until that is done.
+func (a Address) Login(ctx context.Context, show func(page, code string)) error {
+	if a.oauth == nil || a.oauth.refreshFile == "" || a.oauth.deviceURL == "" {
+		return fmt.Errorf("log in to %s: %w", a, ErrNoLogin)
+	}
+	if err := a.oauth.login(withClient(ctx), show); err != nil {
+		return fmt.Errorf("log in to %s: %w", a, err)
+	}
+	return nil
+}
+
+func (o *oauth) login(ctx context.Context, show func(page, code string)) error {
+	secret, err := readSecret(o.secretFile)
+	if err != nil {
+		return fmt.Errorf("client-secret-file: %w", err)
+	}
+	device, err := o.config(secret).DeviceAuth(ctx)
+	if err != nil {
+		return err
+	}
+	show(device.VerificationURI, device.UserCode)
+	token, err := o.config(secret).DeviceAccessToken(ctx, device)
+	if err != nil {
+		return err
+	}
+	if token.RefreshToken == "" {
+		return errors.New("the provider gave no refresh token")
+	}
+	return writeSecret(o.refreshFile, token.RefreshToken)
+}
+
+// readSecret reads a file's only line; "" is the secret of no file.
+func readSecret(file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	content, err := os.ReadFile(file)
+	return strings.TrimSpace(string(content)), err
+}
+
+// writeSecret replaces a file, whole or not at all.
+func writeSecret(file, secret string) error {
+	next, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = next.WriteString(secret + "\n")
+	if err = errors.Join(err, next.Sync(), next.Close()); err == nil {
+		err = os.Rename(next.Name(), file)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(next.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,214 @@
+package mailbox_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-imap/v2"
+
+	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/mail/mailbox/mailboxtest"
+)
+
+// identityProvider is an OAuth 2.0 server with one client, whose refresh tokens are good once.
+type identityProvider struct {
+	*httptest.Server
+	mutex   sync.Mutex
+	refresh string // the one that is good
+	access  int    // how many access tokens were given
+	polls   int    // of a device that waits
+	expires int    // seconds
+}
+
+func startProvider(t *testing.T) *identityProvider {
+	p := &identityProvider{refresh: "refresh-0", expires: 3600}
+	p.Server = httptest.NewServer(p)
+	t.Cleanup(p.Close)
+	return p
+}
+
+func (p *identityProvider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	_ = r.ParseForm()
+	w.Header().Set("Content-Type", "application/json")
+	id, secret, basic := r.BasicAuth()
+	if !basic {
+		id, secret = r.Form.Get("client_id"), r.Form.Get("client_secret")
+	}
+	refuse := func(code string) {
+		w.WriteHeader(http.StatusBadRequest)
+		_ = json.NewEncoder(w).Encode(map[string]string{"error": code})
+	}
+	grant := r.Form.Get("grant_type")
+	switch {
+	case id != "client" || secret != "hush" && r.URL.Path != "/device":
+		refuse("invalid_client")
+	case r.URL.Path == "/device":
+		_ = json.NewEncoder(w).Encode(map[string]any{"device_code": "device", "user_code": "ABCD-EFGH", "verification_uri": "https://id.example/device", "expires_in": 60, "interval": 1})
+	case grant == "urn:ietf:params:oauth:grant-type:device_code" && p.polls == 0:
+		p.polls++
+		refuse("authorization_pending")
+	case grant == "refresh_token" && r.Form.Get("refresh_token") != p.refresh:
+		refuse("invalid_grant")
+	default:
+		p.access++
+		answer := map[string]any{"access_token": fmt.Sprint("access-", p.access), "token_type": "Bearer", "expires_in": p.expires}
+		if grant != "client_credentials" {
+			p.refresh = fmt.Sprint("refresh-", p.access)
+			answer["refresh_token"] = p.refresh
+		}
+		_ = json.NewEncoder(w).Encode(answer)
+	}
+}
+
+// oauthURL is the mailbox with tokens of a provider, whose files are in a directory.
+func oauthURL(t *testing.T, s *mailboxtest.Server, p *identityProvider, dir string, more ...string) string {
+	t.Helper()
+	secret := filepath.Join(dir, "secret")
+	if err := os.WriteFile(secret, []byte("hush\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	q := url.Values{"auth": {"oauth2"}, "token-url": {p.URL + "/token"}, "device-url": {p.URL + "/device"}, "client-id": {"client"}, "client-secret-file": {secret}}
+	for _, m := range more {
+		name, value, _ := strings.Cut(m, "=")
+		q.Set(name, value)
+	}
+	return strings.Replace(s.URL(), ":secret", "", 1) + "&" + q.Encode()
+}
+
+// Given a refresh token, then access tokens are got for it, used until they end, and the refresh token that comes with
+// one is kept.
+func TestAccessTokensAreRenewed(t *testing.T) {
+	s, p, dir := mailboxtest.Start(t), startProvider(t), t.TempDir()
+	file := filepath.Join(dir, "refresh")
+	if err := os.WriteFile(file, []byte("refresh-0"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a, err := mailbox.ParseAddress(oauthURL(t, s, p, dir, "refresh-token-file="+file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	connect := func() error {
+		box, err := mailbox.Open(t.Context(), mailbox.Options{Address: a, Timeout: 5 * time.Second})
+		if err == nil {
+			box.Close()
+		}
+		return err
+	}
+	s.Token = "access-1"
+	for range 2 {
+		if err := connect(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if kept, _ := os.ReadFile(file); p.access != 1 || strings.TrimSpace(string(kept)) != "refresh-1" {
+		t.Errorf("%d access tokens were got, and %q kept", p.access, kept)
+	}
+	s.Token = "access-2" // the server takes the first one no more
+	if err := connect(); !errors.Is(err, mailbox.ErrRefused) {
+		t.Errorf("an old token: %v", err)
+	}
+	if err := connect(); err != nil {
+		t.Errorf("a new token: %v", err)
+	}
+	// Somebody logs in again, elsewhere.
+	p.refresh = "another"
+	s.Token = "access-3"
+	_ = connect() // the token that was good until now
+	if err := connect(); err == nil || strings.Contains(err.Error(), "hush") {
+		t.Errorf("a refresh token that is good no more: %v", err)
+	}
+	if err := os.WriteFile(file, []byte("another"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := connect(); err != nil {
+		t.Errorf("the file's new one: %v", err)
+	}
+}
+
+func TestAnApplicationGetsInByItself(t *testing.T) {
+	s, p := mailboxtest.Start(t), startProvider(t)
+	s.Token = "access-1"
+	if _, err := open(t, oauthURL(t, s, p, t.TempDir())); err != nil {
+		t.Error(err)
+	}
+}
+
+// Given a person who allows the access, then the refresh token is kept, for its owner alone.
+func TestALoginKeepsTheRefreshToken(t *testing.T) {
+	s, p, dir := mailboxtest.Start(t), startProvider(t), t.TempDir()
+	file := filepath.Join(dir, "refresh")
+	a, err := mailbox.ParseAddress(oauthURL(t, s, p, dir, "refresh-token-file="+file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := ""
+	if err := a.Login(t.Context(), func(page, code string) { shown = page + " " + code }); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(file)
+	if kept, _ := os.ReadFile(file); err != nil || info.Mode().Perm() != 0o600 || string(kept) != "refresh-1\n" || shown != "https://id.example/device ABCD-EFGH" {
+		t.Errorf("kept is %q of mode %v, shown was %q, %v", kept, info, shown, err)
+	}
+	if plain, err := mailbox.ParseAddress(s.URL()); err != nil || !errors.Is(plain.Login(t.Context(), func(string, string) {}), mailbox.ErrNoLogin) {
+		t.Error("a mailbox with a password was logged in to")
+	}
+}
+
+func TestWrongOAuthParametersAreRefused(t *testing.T) {
+	const u = "imaps://u@h?auth=oauth2"
+	for query, want := range map[string]string{
+		"&client-id=c&refresh-token-file=f":                                "needs provider",
+		"&provider=yahoo&client-id=c&refresh-token-file=f":                 "provider must be",
+		"&provider=google&refresh-token-file=f":                            "needs client-id",
+		"&provider=google&client-id=c&client-secret-file=f":                "needs refresh-token-file",
+		"&provider=microsoft&client-id=c":                                  "needs refresh-token-file",
+		"&provider=microsoft&client-id=c&refresh-token-file=f&colour=red":  "parameter colour",
+		"&provider=microsoft&client-id=c&client-secret-file=f&directory=d": "",
+		"&provider=google&client-id=c&refresh-token-file=f":                "",
+		"&token-url=https://id.example&client-id=c&refresh-token-file=f":   "",
+	} {
+		_, err := mailbox.ParseAddress(u + query)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: got %v, want %q", query, err, want)
+		}
+	}
+	if _, err := mailbox.ParseAddress("imaps://u:hush@h?client-id=c"); err == nil {
+		t.Error("a client-id without auth=oauth2 was taken")
+	}
+}
+
+// Servers that want to be left alone say so in many ways.
+func TestThrottlingIsRecognized(t *testing.T) {
+	no := func(code imap.ResponseCode, text string) error {
+		return fmt.Errorf("search: %w", &imap.Error{Type: imap.StatusResponseTypeNo, Code: code, Text: text})
+	}
+	for _, c := range []struct {
+		err  error
+		want time.Duration
+	}{
+		{no("", "Request is throttled. Suggested Backoff Time: 299915 milliseconds"), 299915 * time.Millisecond},
+		{no("", "Server Busy. Backoff time: 30 seconds"), 30 * time.Second},
+		{no("", "Suggested Backoff Time: 2000000000 milliseconds"), time.Hour},
+		{no("THROTTLED", "slow down"), 2 * time.Minute},
+		{no("UNAVAILABLE", "later"), 2 * time.Minute},
+		{no("", "Too many simultaneous connections. (Failure)"), 2 * time.Minute},
+		{no("AUTHENTICATIONFAILED", "wrong password"), 0},
+		{errors.New("throttled"), 0},
+	} {
+		if got, ok := mailbox.Throttled(c.err); got != c.want || ok != (c.want > 0) {
+			t.Errorf("%v: got %s, %t", c.err, got, ok)
+		}
+	}
+}
