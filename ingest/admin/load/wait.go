@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sethvargo/go-retry"
+
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/position"
 )
