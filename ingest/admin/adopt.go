@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"tallyhouse/ingest/store"
-	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/events"
 	kafkalog "tallyhouse/schemas/kafka"
@@ -31,7 +30,7 @@ type Adoption struct {
 // of the state tables and rebuilds all sums: positions don't show which corrections the restored ones lack. It refuses, before it changes
 // anything, when a log doesn't belong to its table, or begins behind the table's position, unless gaps are accepted. Running it again is
 // harmless, and is what to do after it was interrupted.
-func Adopt(ctx context.Context, db *database.Server, a Adoption, o Options) (all []Rebuilt, err error) {
+func Adopt(ctx context.Context, db Database, a Adoption, o Options) (all []Rebuilt, err error) {
 	var wrong []error
 	for _, e := range store.All() {
 		stream, known, err := position.ReadStream(ctx, db, string(e.Topic))
@@ -59,7 +58,7 @@ func Adopt(ctx context.Context, db *database.Server, a Adoption, o Options) (all
 	return all, dropParts(ctx, db, sums, broken)
 }
 
-func (a Adoption) adopt(ctx context.Context, db *database.Server, e *store.Entity, o Options) (r Rebuilt, err error) {
+func (a Adoption) adopt(ctx context.Context, db Database, e *store.Entity, o Options) (r Rebuilt, err error) {
 	s, err := begin(ctx, db, e, purpose{work: adopting, moved: true, formula: true}, o)
 	if err != nil || s == nil {
 		return Rebuilt{Table: e.Table}, err
@@ -75,7 +74,7 @@ func (a Adoption) adopt(ctx context.Context, db *database.Server, e *store.Entit
 }
 
 // compare is nil when a table can go on with its log.
-func (a Adoption) compare(ctx context.Context, db *database.Server, e *store.Entity, stream position.Stream) error {
+func (a Adoption) compare(ctx context.Context, db Database, e *store.Entity, stream position.Stream) error {
 	log := a.Logs[e.Topic]
 	err := stream.CheckIdentity(e, position.Installation{Log: log.Identity, Server: stream.Server, Shard: int(stream.Shard), Shards: int(stream.Shards)})
 	if err != nil {

@@ -17,7 +17,7 @@ SELECT name FROM system.detached_parts
 WHERE database = {database:String} AND table = {table:String} AND startsWith(reason, 'broken') ORDER BY name`
 
 // brokenParts lists the parts of a table that the server put aside when it could not read them.
-func brokenParts(ctx context.Context, db *database.Server, table string) (parts []string, err error) {
+func brokenParts(ctx context.Context, db Database, table string) (parts []string, err error) {
 	q := database.Query{SQL: detached, Params: database.Params{"database": db.Name(), "table": table}}
 	err = db.Rows(ctx, q, func(scan func(...any) error) error {
 		var name string
@@ -32,7 +32,7 @@ func brokenParts(ctx context.Context, db *database.Server, table string) (parts 
 }
 
 // dropParts forgets detached parts whose rows are in the table again.
-func dropParts(ctx context.Context, db *database.Server, table string, parts []string) error {
+func dropParts(ctx context.Context, db Database, table string, parts []string) error {
 	for _, part := range parts {
 		if err := db.Exec(ctx, database.Statement{SQL: dropDetached(table, part), Limit: time.Minute}); err != nil {
 			return fmt.Errorf("drop the broken part %s of %s: %w", part, table, err)

@@ -38,7 +38,7 @@ type Rebuilt struct {
 // server detached a part of sums as broken, which then is dropped. It takes nothing away that readers see: slice by slice it adds what is
 // lacking, or too much with a minus, the positions last. Running it again is harmless, and is what to do after it was interrupted: nobody
 // writes to the table before.
-func Rebuild(ctx context.Context, db *database.Server, entities []*store.Entity, o Options) (all []Rebuilt, err error) {
+func Rebuild(ctx context.Context, db Database, entities []*store.Entity, o Options) (all []Rebuilt, err error) {
 	broken, err := brokenParts(ctx, db, sums)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func Rebuild(ctx context.Context, db *database.Server, entities []*store.Entity,
 	return all, dropParts(ctx, db, sums, broken)
 }
 
-func rebuildTable(ctx context.Context, db *database.Server, e *store.Entity, o Options) (r Rebuilt, err error) {
+func rebuildTable(ctx context.Context, db Database, e *store.Entity, o Options) (r Rebuilt, err error) {
 	r.Table = e.Table
 	s, err := begin(ctx, db, e, purpose{work: rebuilding}, o)
 	if err != nil || s == nil {

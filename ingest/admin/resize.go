@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"tallyhouse/ingest/store"
-	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/position"
 	kafkalog "tallyhouse/schemas/kafka"
 )
@@ -17,7 +16,7 @@ type Resized struct{ From, To int }
 // Resize lets a database follow its topic to another number of partitions: it holds the old and the new ones, mends, and writes the
 // new number down with a new life, in one statement. Writers then re-route what lies in the wrong partition. It does nothing when the
 // number is right, or when the database knows nothing of the topic yet. log is the topic as it is now.
-func Resize(ctx context.Context, db *database.Server, e *store.Entity, log kafkalog.Identity, o Options) (r Resized, err error) {
+func Resize(ctx context.Context, db Database, e *store.Entity, log kafkalog.Identity, o Options) (r Resized, err error) {
 	stream, known, err := position.ReadStream(ctx, db, string(e.Topic))
 	if err != nil || !known {
 		return Resized{To: log.Partitions}, err

@@ -21,7 +21,7 @@ const migrating = "`tallyhouse migrate`"
 type SchemaChange struct{ sessions []*Session }
 
 // BeginSchemaChange holds every topic that the database follows, and writes the work down. End it.
-func BeginSchemaChange(ctx context.Context, db *database.Server, o Options) (c *SchemaChange, err error) {
+func BeginSchemaChange(ctx context.Context, db Database, o Options) (c *SchemaChange, err error) {
 	c = &SchemaChange{}
 	defer func() {
 		if err != nil {
@@ -121,7 +121,7 @@ func (s *Session) isFilled(ctx context.Context) (bool, error) {
 
 // Reform brings a topic's tables to what this binary knows: it notes the schema, and rebuilds the sums when they are by another formula or
 // when their view is new. No row of the table changes. It does nothing where that is done already.
-func Reform(ctx context.Context, db *database.Server, e *store.Entity, o Options) (r Rebuilt, err error) {
+func Reform(ctx context.Context, db Database, e *store.Entity, o Options) (r Rebuilt, err error) {
 	r.Table = e.Table
 	stream, known, err := position.ReadStream(ctx, db, string(e.Topic))
 	if err != nil || !known || isReformed(stream, e) {
@@ -154,7 +154,7 @@ func isReformed(stream position.Stream, e *store.Entity) bool {
 	return stream.Formula == e.Formula && stream.Schema == clickhouse.Version && stream.Work != migrating
 }
 
-func exists(ctx context.Context, db *database.Server, table string) (found bool, err error) {
+func exists(ctx context.Context, db Database, table string) (found bool, err error) {
 	q := database.Query{SQL: "SELECT count() > 0 FROM system.tables WHERE database = {database:String} AND name = {table:String}",
 		Params: database.Params{"database": db.Name(), "table": table}}
 	if err := db.Row(ctx, q, &found); err != nil {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ClickHouse/ch-go/proto"
 	"github.com/sethvargo/go-retry"
 
 	"tallyhouse/ingest/store"
@@ -48,9 +49,20 @@ const (
 	ending    = time.Minute // for taking the hold down when the caller has no more time
 )
 
+// Database is what the work needs of its server.
+type Database interface {
+	Name() string
+	Row(ctx context.Context, q database.Query, into ...any) error
+	Rows(ctx context.Context, q database.Query, each func(scan func(...any) error) error) error
+	Scan(ctx context.Context, q database.Query, into proto.Results, each func() error) error
+	Exec(ctx context.Context, st database.Statement) error
+	Insert(ctx context.Context, st database.Statement) (written uint64, err error)
+	CheckSettings(ctx context.Context) error
+}
+
 // Session is a hold on all partitions of a topic, with which its tables are worked on.
 type Session struct {
-	db         *database.Server
+	db         Database
 	entity     *store.Entity
 	options    Options
 	partitions []int32
@@ -70,11 +82,11 @@ type purpose struct {
 
 // Begin holds all partitions that the database knows of the entity's topic, gives the view a batch that it missed, and returns when
 // nothing writes to the tables any more. It returns nil when nobody ever wrote to them. End it.
-func Begin(ctx context.Context, db *database.Server, e *store.Entity, o Options) (*Session, error) {
+func Begin(ctx context.Context, db Database, e *store.Entity, o Options) (*Session, error) {
 	return beginMended(ctx, db, e, purpose{}, o)
 }
 
-func beginMended(ctx context.Context, db *database.Server, e *store.Entity, why purpose, o Options) (*Session, error) {
+func beginMended(ctx context.Context, db Database, e *store.Entity, why purpose, o Options) (*Session, error) {
 	s, err := begin(ctx, db, e, why, o)
 	if err != nil || s == nil {
 		return nil, err
@@ -86,7 +98,7 @@ func beginMended(ctx context.Context, db *database.Server, e *store.Entity, why 
 }
 
 // begin is Begin for a purpose, and mends nothing.
-func begin(ctx context.Context, db *database.Server, e *store.Entity, why purpose, o Options) (*Session, error) {
+func begin(ctx context.Context, db Database, e *store.Entity, why purpose, o Options) (*Session, error) {
 	stream, known, err := position.ReadStream(ctx, db, string(e.Topic))
 	if err != nil || !known {
 		return nil, err
@@ -100,14 +112,17 @@ func begin(ctx context.Context, db *database.Server, e *store.Entity, why purpos
 	}
 	// What streams says counts as it is under the hold: a resize that came before it has partitions that nobody asked for. After the
 	// hold there is none, for it would need the same partitions.
-	for held := uint32(0); held != s.stream.Partitions; {
-		held = s.stream.Partitions
+	for {
+		held := s.stream.Partitions
 		s.partitions = partitions(int(held), why.more)
 		if err := s.take(ctx); err != nil {
 			return nil, err
 		}
 		if s.stream, _, err = position.ReadStream(ctx, db, string(e.Topic)); err != nil {
 			return nil, errors.Join(err, s.End(ctx))
+		}
+		if s.stream.Partitions == held {
+			break
 		}
 	}
 	if err := s.check(why); err != nil {

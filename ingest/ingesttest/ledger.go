@@ -209,6 +209,12 @@ func (l *Ledger) Took(p int32, next uint64, changes ...events.Event) {
 	}
 }
 
+// Snapshot returns what sets the model back to what it is now, as a backup that is restored does with the tables.
+func (l *Ledger) Snapshot() (restore func()) {
+	newest, before, next := maps.Clone(l.Newest), maps.Clone(l.before), slices.Clone(l.next)
+	return func() { l.Newest, l.before, l.next = newest, before, next }
+}
+
 // Next is the position of a partition.
 func (l *Ledger) Next(p int32) uint64 { return l.next[p] }
 

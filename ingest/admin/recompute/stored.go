@@ -59,14 +59,18 @@ func (s *stored) query() string {
 	return "SELECT " + strings.Join(columns, ", ") + " FROM sums WHERE " + keyrange.Where + " AND " + ofRolls + " GROUP BY " + strings.Join(by, ", ")
 }
 
-// results are the columns that a result of the query is read into.
+// results are the columns that a result of the query is read into, in its order.
 func (s *stored) results() proto.Results {
 	all := proto.Results{{Name: "of_project", Data: &s.project}, {Name: "of_roll", Data: &s.roll}}
-	for k, column := range s.keys {
-		all = append(all, proto.ResultColumn{Name: "of_" + k, Data: column})
+	for _, k := range clickhouse.SumKeys() {
+		if column := s.keys[k]; column != nil {
+			all = append(all, proto.ResultColumn{Name: "of_" + k, Data: column})
+		}
 	}
-	for a, column := range s.amounts {
-		all = append(all, proto.ResultColumn{Name: "sum_" + a, Data: column})
+	for _, a := range clickhouse.SumAmounts() {
+		if column := s.amounts[a]; column != nil {
+			all = append(all, proto.ResultColumn{Name: "sum_" + a, Data: column})
+		}
 	}
 	return all
 }

@@ -20,7 +20,7 @@ LEFT JOIN (SELECT * FROM projects FINAL WHERE ` + live + `) AS p ON p.tenant = n
 ORDER BY n.tenant, n.id`
 
 // ineffectiveNodes are the budget nodes that hang on nothing: their parent is missing, deleted or elsewhere, or is their own descendant.
-func ineffectiveNodes(ctx context.Context, db *database.Server, most int) ([]Warning, error) {
+func ineffectiveNodes(ctx context.Context, db Database, most int) ([]Warning, error) {
 	orphans := Warning{What: "budget nodes whose parent is missing, deleted or of another structure: they and what is below them are not effective"}
 	circles := Warning{What: "budget nodes that are their own ancestors: they and what is below them are not effective"}
 	of, nodes := "", map[string]node{}

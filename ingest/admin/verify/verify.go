@@ -10,7 +10,6 @@ import (
 
 	"tallyhouse/ingest/admin"
 	"tallyhouse/ingest/store"
-	"tallyhouse/ingest/store/database"
 )
 
 // Options say how to look.
@@ -21,6 +20,12 @@ type Options struct {
 	Most          int    // findings listed per roll and kind of warning, the others counted; 0 is 100
 	Log           *slog.Logger
 	Progress      func(admin.Progress) // may be nil
+}
+
+// Database is what is looked at.
+type Database interface {
+	admin.Database
+	Addr() string
 }
 
 // Report is what was found in one database.
@@ -98,7 +103,7 @@ func (r *Report) Uncompared() (n int) {
 }
 
 // Run looks at all tables of a database and their sums.
-func Run(ctx context.Context, db *database.Server, o Options) (*Report, error) {
+func Run(ctx context.Context, db Database, o Options) (*Report, error) {
 	if o.Most == 0 {
 		o.Most = 100
 	}
@@ -125,7 +130,7 @@ func Run(ctx context.Context, db *database.Server, o Options) (*Report, error) {
 
 // verifier looks at one topic.
 type verifier struct {
-	db      *database.Server
+	db      Database
 	entity  *store.Entity
 	options Options
 	held    *admin.Session // nil while writers may write

@@ -113,7 +113,7 @@ func allWarnings() []warning {
 }
 
 // warnings asks for everything that concerns what this binary stores.
-func warnings(ctx context.Context, db *database.Server, most int) ([]Warning, error) {
+func warnings(ctx context.Context, db Database, most int) ([]Warning, error) {
 	var stored []string
 	for _, e := range store.All() {
 		stored = append(stored, e.Table)
