@@ -20,10 +20,10 @@ func TestVerifyFindsDriftAndRebuildEndsIt(t *testing.T) {
 	env := map[string]string{"TALLYHOUSE_CLICKHOUSE": l.Where.Addr, "TALLYHOUSE_CLICKHOUSE_DATABASE": l.Where.Database}
 
 	clean := tallyhouse(t, env, "", "verify")
-	if clean.code != exitDone || !strings.Contains(clean.out, "record_sums: no drift") || !strings.Contains(clean.err, "warning: ") {
+	if clean.code != exitDone || !strings.Contains(clean.out, "cash: no drift") || !strings.Contains(clean.err, "warning: ") {
 		t.Fatalf("%+v", clean)
 	}
-	l.Exec("INSERT INTO record_sums SELECT * REPLACE (toInt128(5) AS net, toInt128(0) AS tax, toInt128(0) AS gross, toInt128(0) AS count, toInt128(0) AS allocations) FROM record_sums WHERE tenant != '' LIMIT 1")
+	l.Exec("INSERT INTO sums (roll, tenant, project, node, currency, month, net) SELECT roll, tenant, project, node, currency, month, 5 FROM sums WHERE roll = 'cash' LIMIT 1")
 	drifting := tallyhouse(t, env, "", "verify", "--json")
 	if drifting.code != exitFailed || !strings.Contains(drifting.err, "drift: 1 ") || !strings.Contains(drifting.err, "tallyhouse rebuild") {
 		t.Fatalf("%+v", drifting)
@@ -32,13 +32,13 @@ func TestVerifyFindsDriftAndRebuildEndsIt(t *testing.T) {
 	if err := json.Unmarshal([]byte(drifting.out), &reports); err != nil || len(reports) != 1 || reports[0].Drift() != 1 {
 		t.Fatalf("%v: %s", err, drifting.out)
 	}
-	if rebuilt := tallyhouse(t, env, "", "rebuild", "record_sums"); rebuilt.code != exitDone || !strings.Contains(rebuilt.out, ": 1 of ") {
+	if rebuilt := tallyhouse(t, env, "", "rebuild", "cash"); rebuilt.code != exitDone || !strings.Contains(rebuilt.out, ": 1 sums were corrected") {
 		t.Fatalf("%+v", rebuilt)
 	}
 	if again := tallyhouse(t, env, "", "verify", "--no-hold"); again.code != exitDone {
 		t.Fatalf("%+v", again)
 	}
-	if unknown := tallyhouse(t, env, "", "rebuild", "record_sum"); unknown.code != exitFailed || !strings.Contains(unknown.err, "record_sums") {
+	if unknown := tallyhouse(t, env, "", "rebuild", "cas"); unknown.code != exitFailed || !strings.Contains(unknown.err, "lines, cash,") {
 		t.Fatalf("%+v", unknown)
 	}
 }
@@ -49,14 +49,14 @@ func TestADeadHoldersHoldIsNamedAndReleased(t *testing.T) {
 	if _, err := fence.Take(t.Context(), l.DB, string(events.Records), []int32{0, 1}, "tallyhouse rebuild on a machine that is gone"); err != nil {
 		t.Fatal(err)
 	}
-	if kept := tallyhouse(t, env, "", "rebuild", "record_sums"); kept.code != exitFailed || !strings.Contains(kept.err, "a machine that is gone") {
+	if kept := tallyhouse(t, env, "", "rebuild", "lines"); kept.code != exitFailed || !strings.Contains(kept.err, "a machine that is gone") {
 		t.Fatalf("%+v", kept)
 	}
 	released := tallyhouse(t, env, "", "release", string(events.Records))
 	if released.code != exitDone || strings.Count(released.out, "a machine that is gone") != 2 {
 		t.Fatalf("%+v", released)
 	}
-	if rebuilt := tallyhouse(t, env, "", "rebuild", "record_sums"); rebuilt.code != exitDone {
+	if rebuilt := tallyhouse(t, env, "", "rebuild", "lines"); rebuilt.code != exitDone {
 		t.Fatalf("%+v", rebuilt)
 	}
 }
@@ -64,7 +64,7 @@ func TestADeadHoldersHoldIsNamedAndReleased(t *testing.T) {
 func TestTheSchemaIsAskedForBeforeAnythingElse(t *testing.T) {
 	addr, name := clickhousetest.Database(t)
 	env := map[string]string{"TALLYHOUSE_CLICKHOUSE": addr, "TALLYHOUSE_CLICKHOUSE_DATABASE": name}
-	for _, args := range [][]string{{"verify"}, {"rebuild", "record_sums"}} {
+	for _, args := range [][]string{{"verify"}, {"rebuild", "lines"}} {
 		if got := tallyhouse(t, env, "", args...); got.code != exitFailed || !strings.Contains(got.err, "tallyhouse migrate") {
 			t.Fatalf("%v: %+v", args, got)
 		}

@@ -190,7 +190,7 @@ func benchRecord(i int, paid bool) *events.Record {
 	return r
 }
 
-// awaitRecords waits until state and views have all changes and returns how long that took from the first position on, and the most
+// awaitRecords waits until the table and its view have all changes and returns how long that took from the first position on, and the most
 // memory that the worker had.
 func (s *system) awaitRecords(worker *exec.Cmd, changes int) (took time.Duration, most int64) {
 	e := store.Of(events.Records)

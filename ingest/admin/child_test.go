@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,8 +15,9 @@ import (
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
-	"tallyhouse/schemas/clickhouse"
+	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // The test binary does a piece of work itself when it is called as "work WHAT ADDR DATABASE".
@@ -38,14 +38,17 @@ func work(what, addr, name string) error {
 		return err
 	}
 	defer db.Close()
-	o := admin.Options{Holder: "a holder that dies", Log: ingesttest.Log(), Progress: func(admin.Progress) { fmt.Println("progress") }}
+	o := admin.Options{Holder: "a holder that dies", Shards: 1, Log: ingesttest.Log(), Progress: func(admin.Progress) { fmt.Println("progress") }}
+	ctx, records := context.Background(), store.Of(events.Records)
 	switch what {
 	case "rebuild":
-		_, err = admin.Rebuild(context.Background(), db, "record_sums", o)
-	case "restate":
-		_, err = admin.Restate(context.Background(), db, store.Of(events.Records), o)
-	case "add":
-		err = admin.AddView(context.Background(), db, added(), createAdded(), o)
+		_, err = admin.Rebuild(ctx, db, []*store.Entity{records}, o)
+	case "reform":
+		_, err = admin.Reform(ctx, db, records, o)
+	case "adopt":
+		// Its log holds whatever the table has.
+		log := admin.Log{Identity: identity(partitions), Ranges: []kafkalog.Range{{End: 1 << 40}, {End: 1 << 40}}}
+		_, err = admin.Adopt(ctx, db, admin.Adoption{Logs: map[events.Topic]admin.Log{events.Records: log}}, o)
 	}
 	return err
 }
@@ -118,155 +121,96 @@ func alive(t *testing.T, l *ingesttest.Ledger) bool {
 	return here == 1
 }
 
-func TestARebuildWhoseHolderDiesIsEndedByAnother(t *testing.T) {
+func TestARebuildWhoseHolderDiesIsCompletedByAnother(t *testing.T) {
 	l, r := filled(t, 21)
 	deaths := 0
 	for progress := 1; progress <= 3; progress++ {
-		l.Exec("INSERT INTO record_sums SELECT * REPLACE (toInt128(1000) AS net) FROM record_sums WHERE tenant != '' LIMIT 50")
+		l.Exec("%s", wrongEverySum)
+		l.Exec("%s", behindPosition)
 		if !dies(t, l, "rebuild", progress) {
 			break
 		}
 		deaths++
 		release(t, l)
-		// Writers go on in between.
-		l.Fence()
-		l.Write(r.Draw(40, 120)...)
-		rebuild(t, l, "record_sums")
-		l.Truth(t)
-		l.Fence()
+		mustBeInProgress(t, l, "`tallyhouse rebuild`")
+		rebuild(t, l)
+		writersGoOn(t, l, r)
 	}
 	if deaths < 2 {
 		t.Fatalf("only %d deaths", deaths)
 	}
 }
 
-func TestARestatementWhoseHolderDiesIsEndedByItselfAlone(t *testing.T) {
+// mustBeInProgress holds writers and all other work to be refused.
+func mustBeInProgress(t *testing.T, l *ingesttest.Ledger, work string) {
+	t.Helper()
+	s := stream(t, l)
+	mustSay(t, s.Check(l.Entity, position.Installation{Log: identity(partitions), Server: s.Server, Shards: 1}), "in progress", work, "a holder that dies")
+	_, err := admin.Resize(t.Context(), l.DB, l.Entity, identity(5), options())
+	mustSay(t, err, "in progress", work)
+	if work != "`tallyhouse rebuild`" {
+		_, err = admin.Rebuild(t.Context(), l.DB, []*store.Entity{l.Entity}, options())
+		mustSay(t, err, "in progress", work)
+	}
+	if work != "`tallyhouse adopt`" {
+		_, err = admin.Adopt(t.Context(), l.DB, adoption(l), options())
+		mustSay(t, err, "in progress", work)
+	}
+}
+
+func TestAChangeOfFormulaWhoseHolderDiesIsCompletedByItselfAlone(t *testing.T) {
 	l, r := byOlderFormula(t, 22)
 	deaths := 0
-	for progress := 1; progress <= 12; progress += 3 {
-		if !dies(t, l, "restate", progress) {
+	for progress := 4; progress <= 5; progress++ { // behind the dry run
+		if !dies(t, l, "reform", progress) {
 			break
 		}
 		deaths++
 		release(t, l)
-		s := stream(t, l)
-		mustSay(t, s.Check(string(events.Records), identity(partitions), s.Server), "in progress", "a holder that dies")
-		_, err := admin.Rebuild(t.Context(), l.DB, "record_sums", options())
-		mustSay(t, err, "in progress", "tallyhouse migrate")
-		_, err = admin.Resize(t.Context(), l.DB, l.Entity, identity(5), options())
-		mustSay(t, err, "in progress")
+		mustBeInProgress(t, l, "`tallyhouse migrate`")
 	}
-	if deaths < 2 {
+	if deaths < 1 {
 		t.Fatalf("only %d deaths", deaths)
 	}
-	if _, err := admin.Restate(t.Context(), l.DB, l.Entity, options()); err != nil {
+	if _, err := admin.Reform(t.Context(), l.DB, l.Entity, options()); err != nil {
 		t.Fatal(err)
 	}
 	newerRelease(l)
-	l.Truth(t)
-	l.Fence()
-	l.Write(r.Draw(60, 100)...)
-	l.Truth(t)
+	writersGoOn(t, l, r)
 }
 
-func TestTheServerDiesDuringARestatement(t *testing.T) {
-	l, _ := byOlderFormula(t, 23)
-	n := 0
-	o := options()
-	o.Progress = func(admin.Progress) {
-		if n++; n == 3 {
-			clickhousetest.Engine(t).Kill()
-		}
-	}
-	_, err := admin.Restate(t.Context(), l.DB, l.Entity, o)
-	if err == nil {
-		t.Fatal("it went on over a server that died")
-	}
-	l.Eventually("answer", func() error { return l.DB.Ping(t.Context()) })
-	if s := stream(t, l); s.Work == "" || s.Formula == store.Formula {
-		t.Fatalf("streams says %+v", s)
-	}
-	if _, err := admin.Restate(t.Context(), l.DB, l.Entity, options()); err != nil {
-		t.Fatal(err)
-	}
-	newerRelease(l)
-	l.Truth(t)
-}
-
-// added is a view that no release has.
-func added() clickhouse.View {
-	return clickhouse.View{Name: "record_added", Table: "records", Keys: []string{"node", "currency", "status"}, Sums: []string{"net", "gross"}}
-}
-
-func createAdded() string {
-	v := added()
-	return "CREATE MATERIALIZED VIEW IF NOT EXISTS " + v.Trigger() + " TO " + v.Name + " AS " + v.Select(v.Table)
-}
-
-const addedTarget = `CREATE TABLE record_added (tenant String, project String, node String, currency String, status String, position Int128, net Int128, gross Int128)
-ENGINE = SummingMergeTree((position, net, gross)) ORDER BY (tenant, project, node, currency, status)`
-
-// addedIsRight compares the added view with one that the naive model holds right.
-func addedIsRight(t *testing.T, l *ingesttest.Ledger) {
-	t.Helper()
-	if n := l.Number(`SELECT count() FROM (SELECT tenant, project, node, currency, status, sum(net) AS a, sum(gross) AS b, sum(position) AS p FROM (
-		SELECT tenant, project, node, currency, status, net, gross, position FROM record_sums
-		UNION ALL SELECT tenant, project, node, currency, status, -net, -gross, -position FROM record_added)
-		GROUP BY tenant, project, node, currency, status HAVING a != 0 OR b != 0 OR p != 0)`); n != 0 {
-		t.Errorf("%d keys of the added view are wrong", n)
-	}
-	if n := l.Number("SELECT count() FROM record_added WHERE tenant != ''"); n == 0 {
-		t.Error("the added view is empty")
-	}
-}
-
-func TestAViewIsAddedToATableWithRows(t *testing.T) {
+func TestAnAdoptionWhoseHolderDiesIsCompletedByItselfAlone(t *testing.T) {
 	l, r := filled(t, 24)
-	l.Exec("%s", addedTarget)
-	if err := admin.AddView(t.Context(), l.DB, added(), createAdded(), options()); err != nil {
-		t.Fatal(err)
-	}
-	addedIsRight(t, l)
-	l.Fence()
-	l.Write(r.Draw(60, 120)...)
-	l.Truth(t)
-	addedIsRight(t, l)
-	if err := admin.AddView(t.Context(), l.DB, added(), createAdded(), options()); err != nil {
-		t.Fatal(err)
-	}
-	addedIsRight(t, l)
-}
-
-func TestAViewIsAddedThoughItsHolderDies(t *testing.T) {
-	l, r := filled(t, 25)
-	l.Exec("%s", addedTarget)
-	if !dies(t, l, "add", 1) {
+	restream(t, l, func(s *position.Stream) { s.Server = "where it came from" })
+	l.Exec("%s", wrongEverySum)
+	if !dies(t, l, "adopt", 2) {
 		t.Fatal("it ended too soon")
 	}
 	release(t, l)
-	// Rows that come in between are in the view by its trigger; its positions still say that it is not filled.
-	if n := l.Number("SELECT count() FROM (SELECT project, sum(position) AS p FROM record_added WHERE tenant = '' GROUP BY project) WHERE p > 0"); n != 0 {
-		t.Fatalf("%d partitions of a view that is not filled say that they are", n)
-	}
-	l.Fence()
-	l.Write(r.Draw(60, 120)...)
-	if err := admin.AddView(t.Context(), l.DB, added(), createAdded(), options()); err != nil {
+	mustBeInProgress(t, l, "`tallyhouse adopt`")
+	if _, err := admin.Adopt(t.Context(), l.DB, adoption(l), options()); err != nil {
 		t.Fatal(err)
 	}
-	addedIsRight(t, l)
+	writersGoOn(t, l, r)
 }
 
-func TestAViewOfATableThatNobodyWroteToIsJustMade(t *testing.T) {
-	l := ingesttest.New(t, events.Records, partitions)
-	l.Exec("TRUNCATE TABLE streams")
-	l.Exec("%s", addedTarget)
-	if err := admin.AddView(t.Context(), l.DB, added(), createAdded(), options()); err != nil {
-		t.Fatal(err)
+func TestTheServerDiesDuringAChangeOfFormula(t *testing.T) {
+	l, r := byOlderFormula(t, 23)
+	n := 0
+	o := options()
+	o.Progress = func(admin.Progress) {
+		if n++; n == 4 {
+			clickhousetest.Engine(t).Kill()
+		}
 	}
-	if n := l.Number("SELECT count() FROM record_added"); n != 0 {
-		t.Fatalf("%d rows", n)
+	if _, err := admin.Reform(t.Context(), l.DB, l.Entity, o); err == nil {
+		t.Fatal("it went on over a server that died")
 	}
-	if n := l.Number("SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = '%s'", strings.ReplaceAll(added().Trigger(), "'", "")); n != 1 {
-		t.Fatal("no trigger")
+	l.Eventually("answer", func() error { return l.DB.Ping(t.Context()) })
+	if s := stream(t, l); s.Work == "" || s.Formula == l.Entity.Formula {
+		t.Fatalf("streams says %+v", s)
 	}
+	l.Eventually("reform", func() error { _, err := admin.Reform(t.Context(), l.DB, l.Entity, options()); return err })
+	newerRelease(l)
+	writersGoOn(t, l, r)
 }

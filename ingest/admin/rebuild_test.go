@@ -2,24 +2,30 @@ package admin_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"tallyhouse/ingest/admin"
 	"tallyhouse/ingest/ingesttest"
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
+	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 )
 
 const partitions = 2
 
 func options() admin.Options {
-	return admin.Options{Holder: fence.NewHolder("the test"), Log: ingesttest.Log()}
+	return admin.Options{Holder: fence.NewHolder("the test"), Shards: 1, Log: ingesttest.Log()}
 }
 
 // filled is a ledger with records of several versions.
 func filled(t *testing.T, seed uint64) (*ingesttest.Ledger, *ingesttest.Records) {
+	t.Helper()
 	l := ingesttest.New(t, events.Records, partitions)
 	r := ingesttest.NewRecords(seed)
 	for range 3 {
@@ -37,76 +43,205 @@ func mustSay(t *testing.T, err error, words ...string) {
 	}
 }
 
-func rebuild(t *testing.T, l *ingesttest.Ledger, view string) admin.Rebuilt {
+func rebuild(t *testing.T, l *ingesttest.Ledger) admin.Rebuilt {
 	t.Helper()
-	r, err := admin.Rebuild(t.Context(), l.DB, view, options())
+	all, err := admin.Rebuild(t.Context(), l.DB, []*store.Entity{l.Entity}, options())
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	return all[0]
+}
+
+func stream(t *testing.T, l *ingesttest.Ledger) position.Stream {
+	t.Helper()
+	s, known, err := position.ReadStream(t.Context(), l.DB, string(l.Entity.Topic))
+	if err != nil || !known {
+		t.Fatal(known, err)
+	}
+	return s
+}
+
+// restream changes what the database knows of the topic.
+func restream(t *testing.T, l *ingesttest.Ledger, change func(*position.Stream)) {
+	t.Helper()
+	s := stream(t, l)
+	s.Revision++
+	change(&s)
+	l.Stream(s)
+}
+
+func positions(t *testing.T, l *ingesttest.Ledger) map[int32]position.Positions {
+	t.Helper()
+	at, err := position.Read(t.Context(), l.DB, l.Entity, []int32{0, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return at
 }
 
-func TestRebuildOfARightViewChangesNothing(t *testing.T) {
-	l, r := filled(t, 1)
-	if n := l.Truth(t); n < 50 {
-		t.Fatalf("only %d sums", n)
+// writersGoOn holds the database to what it should be, also after another batch.
+func writersGoOn(t *testing.T, l *ingesttest.Ledger, r *ingesttest.Records) {
+	t.Helper()
+	l.Truth(t)
+	for p, at := range positions(t, l) {
+		if at.State != l.Next(p) || !at.Level() {
+			t.Errorf("partition %d is at %+v, want %d", p, at, l.Next(p))
+		}
 	}
-	rows := l.Number("SELECT count() FROM record_sums")
-	if got := rebuild(t, l, "record_sums"); got.Corrected != 0 || got.Ranges < 2 {
-		t.Fatalf("%+v", got)
-	}
-	if now := l.Number("SELECT count() FROM record_sums"); now > rows {
-		t.Fatalf("%d rows, then %d", rows, now)
-	}
-	// The hold is gone: writers go on.
 	l.Fence()
 	l.Write(r.Draw(50, 120)...)
 	l.Truth(t)
 }
 
+// nobodyHolds holds all partitions of the topic to be free.
+func nobodyHolds(t *testing.T, l *ingesttest.Ledger) {
+	t.Helper()
+	current, err := fence.Read(t.Context(), l.DB, string(l.Entity.Topic))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, f := range current {
+		if f.Held {
+			t.Errorf("partition %d: %+v", p, f)
+		}
+	}
+}
+
+const (
+	wrongSum       = "INSERT INTO sums (roll, tenant, project, node, currency, month, net) SELECT roll, tenant, project, node, currency, month, 5 FROM sums WHERE roll = 'cash' LIMIT 1"
+	wrongEverySum  = "INSERT INTO sums SELECT * FROM sums WHERE tenant != ''"
+	behindPosition = "INSERT INTO sums (tenant, project, position) SELECT '', '#records/1', -1"
+)
+
+func TestRebuildOfRightSumsChangesNothing(t *testing.T) {
+	l, r := filled(t, 1)
+	if n := l.Truth(t); n < 50 {
+		t.Fatalf("only %d sums", n)
+	}
+	rows := l.Number("SELECT count() FROM sums")
+	if got := rebuild(t, l); got.Corrected != 0 || got.Slices < 2 {
+		t.Fatalf("%+v", got)
+	}
+	if now := l.Number("SELECT count() FROM sums"); now > rows {
+		t.Fatalf("%d rows, then %d", rows, now)
+	}
+	writersGoOn(t, l, r)
+}
+
 func TestRebuildCorrectsWhateverIsWrong(t *testing.T) {
 	tests := []struct{ name, statement string }{
-		{"a sum", "INSERT INTO record_sums SELECT * REPLACE (toInt128(5) AS net, toInt128(0) AS tax, toInt128(0) AS gross, toInt128(0) AS count, toInt128(0) AS allocations) FROM record_sums WHERE tenant != '' LIMIT 1"},
-		{"keys that should not be", "INSERT INTO record_sums SELECT * REPLACE ('of nobody' AS project) FROM record_sums WHERE tenant != ''"},
-		{"keys of an unknown tenant", "INSERT INTO record_sums SELECT * REPLACE ('stranger' AS tenant) FROM record_sums WHERE tenant != ''"},
-		{"sums beyond 64 bits", "INSERT INTO record_sums SELECT * REPLACE (toInt128('40000000000000000000') AS net) FROM record_sums WHERE tenant != '' LIMIT 3"},
-		{"everything is lost", "TRUNCATE TABLE record_sums"},
-		{"a position is ahead", "INSERT INTO record_sums SELECT * REPLACE (toInt128(100) AS position) FROM record_sums WHERE tenant = '' LIMIT 1"},
+		{"a sum", wrongSum},
+		{"every sum", wrongEverySum},
+		{"a project that only the sums have", "INSERT INTO sums SELECT * REPLACE ('of nobody' AS project) FROM sums WHERE tenant != ''"},
+		{"a tenant that only the sums have", "INSERT INTO sums SELECT * REPLACE ('stranger' AS tenant) FROM sums WHERE tenant != ''"},
+		{"keys of nobody", "INSERT INTO sums SELECT * REPLACE ('of nobody' AS contract) FROM sums WHERE roll = 'lines'"},
+		{"keys that the roll doesn't have", "INSERT INTO sums SELECT * REPLACE ('astray' AS record) FROM sums WHERE roll = 'cash'"},
+		{"sums beyond 64 bits", "INSERT INTO sums SELECT * REPLACE (toInt128('40000000000000000000') AS net) FROM sums WHERE roll = 'lines' LIMIT 3"},
+		{"everything is lost", "TRUNCATE TABLE sums"},
+		{"a position is ahead", "INSERT INTO sums (tenant, project, position) SELECT '', '#records/0', 100"},
+		{"a position is behind", behindPosition},
+		{"a batch counted twice", "INSERT INTO sums (" + strings.Join(clickhouse.SumColumns(), ", ") + ") SELECT * FROM (" + clickhouse.ViewSelect("(SELECT * FROM records WHERE tenant = '' LIMIT 1)") + ")"},
 	}
 	l, r := filled(t, 10)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			l.Exec("%s", test.statement)
-			if got := rebuild(t, l, "record_sums"); got.Corrected == 0 {
-				t.Fatalf("nothing was wrong: %+v", got)
+			onlyPositions := strings.Contains(test.name, "position")
+			if got := rebuild(t, l); got.Corrected == 0 != onlyPositions {
+				t.Fatalf("%+v", got)
 			}
-			l.Truth(t)
-			if got := rebuild(t, l, "record_sums"); got.Corrected != 0 {
+			if n := l.Truth(t); n < 50 {
+				t.Fatalf("only %d sums", n)
+			}
+			if got := rebuild(t, l); got.Corrected != 0 {
 				t.Fatalf("the second time too: %+v", got)
 			}
-			at, err := position.Read(t.Context(), l.DB, l.Entity, []int32{0, 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for p, pos := range at {
-				if pos.State != l.Next(p) || pos.Views["record_sums"] != int64(l.Next(p)) {
-					t.Errorf("partition %d is at %+v, want %d", p, pos, l.Next(p))
-				}
-			}
-			if n := l.Number("SELECT sum(net) FROM record_sums WHERE tenant = ''"); n != 0 {
+			if n := l.Number("SELECT sum(net) + sum(gross) + sum(count) FROM sums WHERE tenant = ''"); n != 0 {
 				t.Errorf("position rows carry amounts: %d", n)
 			}
-			l.Fence()
-			l.Write(r.Draw(50, 120)...)
-			l.Truth(t)
+			writersGoOn(t, l, r)
 		})
 	}
 }
 
-func TestRebuildOfAnUnknownViewNamesThoseThatAre(t *testing.T) {
-	l := ingesttest.New(t, events.Records, partitions)
-	_, err := admin.Rebuild(t.Context(), l.DB, "record_sum", options())
-	mustSay(t, err, "record_sum", "record_sums", "record_months")
+// Given sums and a position that are wrong, when they are rebuilt, then the work and a new life are written before the first correction,
+// and the position says what it said before until the last one.
+func TestRebuildWritesTheWorkFirstAndThePositionsLast(t *testing.T) {
+	l, r := filled(t, 11)
+	l.Exec("%s", wrongEverySum)
+	l.Exec("%s", behindPosition)
+	before := stream(t, l)
+	o := options()
+	steps, corrected := 0, int64(0)
+	rows := func() int64 { return l.Number("SELECT count() FROM sums WHERE tenant != ''") }
+	asItWas := rows()
+	o.Progress = func(p admin.Progress) {
+		steps++
+		if now := stream(t, l); now.Work != "`tallyhouse rebuild`" || now.Worker != fence.Holder(o.Holder) || now.Life == before.Life {
+			t.Errorf("at %d of %d rows the stream says %+v", p.Done, p.Total, now)
+		}
+		if at := positions(t, l); at[1].Level() {
+			t.Errorf("at %d of %d rows the position is right", p.Done, p.Total)
+		}
+		if corrected = rows() - asItWas; corrected != 0 != (p.Done > 0) {
+			t.Errorf("at %d of %d rows %d sums are corrected", p.Done, p.Total, corrected)
+		}
+	}
+	if _, err := admin.Rebuild(t.Context(), l.DB, []*store.Entity{l.Entity}, o); err != nil {
+		t.Fatal(err)
+	}
+	if steps < 3 {
+		t.Fatalf("%d steps", steps)
+	}
+	after := stream(t, l)
+	if after.Work != "" || after.Worker != "" || after.Life == before.Life {
+		t.Fatalf("%+v", after)
+	}
+	writersGoOn(t, l, r)
+}
+
+func TestASessionIsRefusedWhatAWriterIs(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*position.Stream)
+		says   []string
+	}{
+		{"another server", func(s *position.Stream) { s.Server = "another" }, []string{"another", "tallyhouse adopt"}},
+		{"another shard", func(s *position.Stream) { s.Shard, s.Shards = 1, 2 }, []string{"shard 1 of 2"}},
+		{"another formula", func(s *position.Stream) { s.Formula = "another" }, []string{"formula another", "tallyhouse migrate"}},
+		{"an older schema", func(s *position.Stream) { s.Schema-- }, []string{"tallyhouse migrate"}},
+		{"a newer schema", func(s *position.Stream) { s.Schema++ }, []string{"newer binary"}},
+		{"other work", func(s *position.Stream) { s.Work, s.Worker = "`tallyhouse adopt`", "somebody" }, []string{"`tallyhouse adopt`", "in progress", "somebody"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			l, _ := filled(t, 12)
+			l.Exec("%s", wrongSum)
+			restream(t, l, test.change)
+			rows := l.Number("SELECT count() FROM sums")
+			log := identity(partitions)
+			log.Partitions = 6
+			for what, do := range map[string]func() error{
+				"rebuild": func() error {
+					_, err := admin.Rebuild(t.Context(), l.DB, []*store.Entity{l.Entity}, options())
+					return err
+				},
+				"verify": func() error { _, err := admin.Begin(t.Context(), l.DB, l.Entity, options()); return err },
+				"resize": func() error { _, err := admin.Resize(t.Context(), l.DB, l.Entity, log, options()); return err },
+			} {
+				err := do()
+				var refusal *position.Refusal
+				if !errors.As(err, &refusal) {
+					t.Fatalf("%s: %v", what, err)
+				}
+				mustSay(t, err, test.says...)
+			}
+			nobodyHolds(t, l)
+			if now := l.Number("SELECT count() FROM sums"); now != rows {
+				t.Fatalf("%d rows, then %d", rows, now)
+			}
+		})
+	}
 }
 
 func TestRebuildIsKeptOutByAnotherHolder(t *testing.T) {
@@ -114,19 +249,90 @@ func TestRebuildIsKeptOutByAnotherHolder(t *testing.T) {
 	if _, err := fence.Take(t.Context(), l.DB, string(events.Records), []int32{1}, "somebody else"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := admin.Rebuild(t.Context(), l.DB, "record_sums", options())
+	_, err := admin.Rebuild(t.Context(), l.DB, []*store.Entity{l.Entity}, options())
 	mustSay(t, err, "somebody else", "partition 1")
 	var held *fence.Held
 	if !errors.As(err, &held) {
 		t.Fatal(err)
 	}
-	standing, err := fence.Read(t.Context(), l.DB, string(events.Records))
+	current, err := fence.Read(t.Context(), l.DB, string(events.Records))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for p, s := range standing {
-		if s.Held != (p == 1) {
-			t.Errorf("partition %d: %+v", p, s)
+	for p, f := range current {
+		if f.Held != (p == 1) {
+			t.Errorf("partition %d: %+v", p, f)
 		}
 	}
+}
+
+// breakPart has the server take a table's only part for broken, as it does with one that it can't read when it starts.
+func breakPart(t *testing.T, l *ingesttest.Ledger, table string) (part string) {
+	t.Helper()
+	l.Exec("OPTIMIZE TABLE %s FINAL", table)
+	query := func(q string) (text string) {
+		if err := l.DB.Row(t.Context(), database.Query{SQL: q}, &text); err != nil {
+			t.Fatal(q, err)
+		}
+		return text
+	}
+	name := query("SELECT name FROM system.parts WHERE database = currentDatabase() AND table = '" + table + "' AND active")
+	l.Exec("ALTER TABLE %s DETACH PART '%s'", table, name)
+	path := query("SELECT path FROM system.detached_parts WHERE database = currentDatabase() AND table = '" + table + "'")
+	part = "broken-on-start_" + name
+	if err := os.Rename(path, filepath.Join(filepath.Dir(filepath.Clean(path)), part)); err != nil {
+		t.Fatal(err)
+	}
+	return part
+}
+
+// Given a part of the sums that the server put aside as broken, when any table is rebuilt, then those of all tables are, and the part is
+// dropped.
+func TestABrokenPartOfTheSumsIsRebuiltAndDropped(t *testing.T) {
+	l, r := filled(t, 13)
+	breakPart(t, l, "sums")
+	if n := l.Number("SELECT count() FROM sums"); n != 0 {
+		t.Fatalf("%d rows are left", n)
+	}
+	all, err := admin.Rebuild(t.Context(), l.DB, []*store.Entity{store.Of(events.Claims)}, options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	corrected := map[string]uint64{}
+	for _, one := range all {
+		corrected[one.Table] = one.Corrected
+	}
+	if len(corrected) < 5 || corrected["records"] == 0 {
+		t.Fatalf("%+v", all)
+	}
+	if n := l.Number("SELECT count() FROM system.detached_parts WHERE database = currentDatabase()"); n != 0 {
+		t.Errorf("%d parts are left", n)
+	}
+	writersGoOn(t, l, r)
+}
+
+// Given a part of a state table that is broken, when it is rebuilt, then nothing is changed: the sums still know of what was lost. What is
+// said to be done helps.
+func TestABrokenPartOfAStateTableIsNotTakenForTheTruth(t *testing.T) {
+	l, r := filled(t, 14)
+	l.Exec("CREATE TABLE backup AS records")
+	l.Exec("INSERT INTO backup SELECT * FROM records")
+	part := breakPart(t, l, "records")
+	rows := l.Number("SELECT count() FROM sums")
+	_, err := admin.Rebuild(t.Context(), l.DB, []*store.Entity{l.Entity}, options())
+	mustSay(t, err, part, "`tallyhouse adopt`", "`tallyhouse migrate`", "--clickhouse-database", "--group")
+	if now := l.Number("SELECT count() FROM sums"); now != rows || stream(t, l).Work != "" {
+		t.Fatalf("%d rows, then %d: %+v", rows, now, stream(t, l))
+	}
+	nobodyHolds(t, l)
+
+	_, advice, _ := strings.Cut(err.Error(), "drop what is left of the parts: ")
+	l.Exec("INSERT INTO records SELECT * FROM backup")
+	_, err = admin.Adopt(t.Context(), l.DB, adoption(l), options())
+	mustSay(t, err, part)
+	l.Exec("%s", advice)
+	if _, err = admin.Adopt(t.Context(), l.DB, adoption(l), options()); err != nil {
+		t.Fatal(err)
+	}
+	writersGoOn(t, l, r)
 }

@@ -26,6 +26,8 @@ func TestEveryRowLiesInExactlyOneRange(t *testing.T) {
 		"INSERT INTO a SELECT 'T', 'large' FROM numbers(500)",
 		"INSERT INTO a SELECT 'T', 'a\\tb\\nc\\'d\\\\e\\0f' FROM numbers(4)",
 		"INSERT INTO b SELECT 'only in b', '\U0001F3D7' FROM numbers(5)",
+		"INSERT INTO b SELECT 'T', concat('p', toString(number)) FROM numbers(10)",
+		"INSERT INTO b SELECT 'not asked for', 'p' FROM numbers(9)",
 		"INSERT INTO a SELECT '', concat('#', toString(number)) FROM numbers(6)",
 	} {
 		if err := db.Exec(t.Context(), database.Statement{SQL: s}); err != nil {
@@ -33,7 +35,8 @@ func TestEveryRowLiesInExactlyOneRange(t *testing.T) {
 		}
 	}
 	const rows = 30
-	ranges, err := keyrange.Cut(t.Context(), db, rows, "a", "b")
+	params := database.Params{"but": "not asked for"}
+	ranges, err := keyrange.Cut(t.Context(), db, rows, params, keyrange.Source{Table: "a"}, keyrange.Source{Table: "b", Condition: "tenant != {but:String}"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,10 +58,42 @@ func TestEveryRowLiesInExactlyOneRange(t *testing.T) {
 		}
 		total += n
 	}
-	if total != 210+3+500+4+5 || len(ranges) < 10 {
+	if total != 210+3+500+4+5+10 || len(ranges) < 10 {
 		t.Fatalf("%d ranges hold %d rows", len(ranges), total)
 	}
-	if n := count(keyrange.Positions()); n != 6 {
-		t.Fatalf("%d position rows", n)
+}
+
+// Given two tables whose own ranges of the same projects begin and end at different places, then their ranges are not chained up to one
+// that is as large as the whole.
+func TestRangesOfTwoTablesDoNotGrowTogether(t *testing.T) {
+	addr, name := clickhousetest.Database(t)
+	db, err := database.Open(database.Options{Addr: addr, Database: name, User: "default"}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, s := range []string{
+		"CREATE TABLE a (tenant LowCardinality(String), project String) ENGINE = MergeTree ORDER BY (tenant, project)",
+		"CREATE TABLE b AS a",
+		"INSERT INTO a SELECT 'T', leftPad(toString(number % 100), 3, '0') FROM numbers(1000)",
+		"INSERT INTO b SELECT 'T', leftPad(toString(number % 70), 3, '0') FROM numbers(2100)",
+	} {
+		if err := db.Exec(t.Context(), database.Statement{SQL: s}); err != nil {
+			t.Fatal(s, err)
+		}
+	}
+	ranges, err := keyrange.Cut(t.Context(), db, 100, nil, keyrange.Source{Table: "a"}, keyrange.Source{Table: "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := ""
+	for _, r := range ranges {
+		if r.Rows > 100 || r.From <= last {
+			t.Errorf("%+v behind %q", r, last)
+		}
+		last = r.To
+	}
+	if len(ranges) < 31 || last != "099" {
+		t.Fatalf("%d ranges up to %q", len(ranges), last)
 	}
 }

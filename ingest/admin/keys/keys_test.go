@@ -113,9 +113,10 @@ func stored(t *testing.T, all ...events.Event) *database.Server {
 	e := store.Of(events.Keys)
 	block := e.NewBlock()
 	for _, k := range all {
-		block.Append(store.Row{Tenant: k.TenantID, ID: k.ID, RowVersion: store.RowVersion(k.Version), At: k.At, Data: k.Data, Deleted: k.Data == nil})
+		block.Append(&store.Row{Tenant: k.TenantID, ID: k.ID, Version: uint64(k.Version), At: k.At, Data: k.Data, Deleted: k.Data == nil})
 	}
-	block.Append(store.PositionRow(0, 0, uint64(len(all)), time.Now()))
+	block.AppendPosition(0, uint64(len(all)), time.Now())
+	block.Sort()
 	_, err = server.Insert(ctx, database.Statement{SQL: e.Insert("1"), Params: database.Params{"partition": "0", "first": "0"}, Batch: block.Batch()})
 	if err != nil {
 		t.Fatal(err)

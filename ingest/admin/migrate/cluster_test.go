@@ -67,7 +67,7 @@ func TestTheShardsOfAClusterAreReadThroughEither(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	queries := []string{"SELECT toInt64(sum(gross)) FROM record_sums", "SELECT toInt64(count()) FROM records FINAL WHERE tenant != ''"}
+	queries := []string{"SELECT toInt64(sum(gross)) FROM sums", "SELECT toInt64(count()) FROM records FINAL WHERE tenant != ''"}
 	sums := func(where database.Options) (seen [2]int64) {
 		db := open(t, where)
 		for i, q := range queries {

@@ -157,7 +157,7 @@ func TestAReleasedStepThatWasEditedIsRefused(t *testing.T) {
 	exec(t, db, "INSERT INTO migrations SELECT 2, 'edited', 'other', now64(3)")
 
 	_, err := migrate.Up(t.Context(), []database.Options{o}, quiet())
-	mustSay(t, err, "0002_edited was taken in another form", "0002_projects_and_access")
+	mustSay(t, err, "0002_edited was taken in another form", "0002_sums")
 	mustSay(t, migrate.Check(t.Context(), db), "another form")
 }
 
@@ -246,7 +246,7 @@ func TestTheServerIsCheckedForWhatTheProtocolStandsOn(t *testing.T) {
 		{name: "as made", want: ""},
 		{name: "as made, durable", target: clickhouse.Target{Durable: true}, made: clickhouse.Target{Durable: true}},
 		{name: "made for development, used for more", target: clickhouse.Target{Durable: true}, want: "does not write through", advised: true},
-		{name: "a view is gone", change: "DROP TABLE record_sums_view", want: "record_sums_view"},
+		{name: "a view is gone", change: "DROP TABLE records_sums", want: "records_sums"},
 		{name: "a table of another engine", change: "RENAME TABLE users TO old; CREATE TABLE users AS old ENGINE = MergeTree ORDER BY id", want: "users"},
 	}
 	for _, test := range tests {
@@ -311,37 +311,133 @@ func TestAStepThatAddsAViewFillsItFromTheRowsThatAreThere(t *testing.T) {
 	for range 2 {
 		l.Write(r.Draw(60, 100)...)
 	}
-	// As a database of a release that did not have the views yet.
+	// As a database of a release that did not sum records yet.
 	for _, s := range []string{
-		"DROP TABLE record_sums_view", "DROP TABLE record_months_view", "DROP TABLE record_sums", "DROP TABLE record_months",
-		"ALTER TABLE migrations DELETE WHERE version = 4 SETTINGS mutations_sync = 2",
+		"DROP TABLE records_sums", "TRUNCATE TABLE sums", "ALTER TABLE migrations DELETE WHERE version = 4 SETTINGS mutations_sync = 2",
 	} {
 		l.Exec("%s", s)
 	}
-	up(t, l.Where)
+	restream(t, l, func(s *position.Stream) { s.Schema, s.Formula = 3, "" })
+	if taken := up(t, l.Where); len(taken) != 1 {
+		t.Fatalf("took %v", taken)
+	}
 	l.Truth(t)
 	l.Fence()
 	l.Write(r.Draw(60, 100)...)
 	l.Truth(t)
 }
 
-func TestRowsOfAnOlderFormulaAreRestated(t *testing.T) {
+// restream changes what the database knows of the topic.
+func restream(t *testing.T, l *ingesttest.Ledger, change func(*position.Stream)) {
+	t.Helper()
+	s := stream(t, l)
+	s.Revision++
+	change(&s)
+	l.Stream(s)
+}
+
+func stream(t *testing.T, l *ingesttest.Ledger) position.Stream {
+	t.Helper()
+	s, known, err := position.ReadStream(t.Context(), l.DB, string(l.Entity.Topic))
+	if err != nil || !known {
+		t.Fatal(known, err)
+	}
+	return s
+}
+
+// Given a database that is written to, when a step of the schema is taken, then what stood before writes no more, and the stream has the
+// number of the schema by which its writers are let in or refused.
+func TestAStepIsTakenWhileNobodyWrites(t *testing.T) {
 	l := ingesttest.New(t, events.Records, 2)
-	l.Formula = func(c analytics.Contributions) analytics.Contributions {
-		old := analytics.Contributions{Keys: c.Keys, Sums: slices.Clone(c.Sums)}
-		for i := range old.Sums {
-			old.Sums[i] *= 3
+	r := ingesttest.NewRecords(3)
+	l.Write(r.Draw(60, 100)...)
+	l.Exec("ALTER TABLE migrations DELETE WHERE version = 7 SETTINGS mutations_sync = 2")
+	restream(t, l, func(s *position.Stream) { s.Schema = 6 })
+	before := stream(t, l)
+	during := quiet()
+	asked := false
+	during.Log = slog.New(&onRecord{do: func(record slog.Record) {
+		if record.Message != "migrating the database" {
+			return
 		}
-		return old
+		asked = true
+		_, held, err := fence.Put(t.Context(), l.DB, string(events.Records), []int32{0, 1}, "writer")
+		if err != nil || len(held) != 2 {
+			t.Errorf("held are %v, %v", held, err)
+		}
+		if now := stream(t, l); now.Work != "`tallyhouse migrate`" || now.Life == before.Life {
+			t.Errorf("the stream says %+v", now)
+		}
+	}})
+	if _, err := migrate.Up(t.Context(), []database.Options{l.Where}, during); err != nil || !asked {
+		t.Fatal(asked, err)
+	}
+	if after := stream(t, l); after.Work != "" || after.Schema != clickhouse.Version {
+		t.Fatalf("%+v", after)
+	}
+	if written, err := l.Try(0, r.Draw(1, 100)...); err != nil || written != 0 {
+		t.Fatalf("a writer of before wrote %d rows: %v", written, err)
+	}
+	l.Fence()
+	l.Write(r.Draw(60, 100)...)
+	l.Truth(t)
+}
+
+func TestAStepWaitsForNobodyElsesWork(t *testing.T) {
+	l := ingesttest.New(t, events.Records, 2)
+	l.Exec("ALTER TABLE migrations DELETE WHERE version = 7 SETTINGS mutations_sync = 2")
+	restream(t, l, func(s *position.Stream) { s.Work, s.Worker = "`tallyhouse rebuild`", "somebody" })
+	_, err := migrate.Up(t.Context(), []database.Options{l.Where}, quiet())
+	mustSay(t, err, "`tallyhouse rebuild`", "in progress", "somebody")
+	if n := l.Number("SELECT count() FROM migrations WHERE version = 7"); n != 0 {
+		t.Fatal("the step was taken")
+	}
+}
+
+func TestSumsByAnotherFormulaAreRebuilt(t *testing.T) {
+	l := ingesttest.New(t, events.Records, 2)
+	l.Formula = func(c analytics.Contribution) analytics.Contribution {
+		c = slices.Clone(c)
+		for i := range c {
+			for j := range c[i].Amounts {
+				c[i].Amounts[j] *= 3
+			}
+		}
+		return c
 	}
 	l.Write(ingesttest.NewRecords(2).Draw(60, 100)...)
-	s, _, err := position.ReadStream(t.Context(), l.DB, string(events.Records))
+	restream(t, l, func(s *position.Stream) { s.Formula = "three times as much" })
+	up(t, l.Where)
+	l.Truth(t)
+	if s := stream(t, l); s.Formula != l.Entity.Formula || s.Work != "" {
+		t.Fatalf("%+v", s)
+	}
+}
+
+// Given a database of the layout before this one (its steps have other texts, and it has no sums), then it is refused by name.
+func TestADatabaseOfAnotherLayoutIsRefused(t *testing.T) {
+	o := somewhere(t)
+	db := open(t, o)
+	steps, err := clickhouse.Migrations(clickhouse.Target{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Revision, s.Formula = s.Revision+1, store.Formula-1
-	l.Stream(s)
-
-	up(t, l.Where)
-	l.Truth(t)
+	for _, s := range steps[0].Statements {
+		exec(t, db, s)
+	}
+	exec(t, db, "INSERT INTO migrations SELECT number, 'of_before', 'x', now64(3) FROM numbers(12)")
+	exec(t, db, "CREATE TABLE record_sums (tenant String) ENGINE = MergeTree ORDER BY tenant")
+	for what, err := range map[string]error{
+		"migrate": func() error { _, err := migrate.Up(t.Context(), []database.Options{o}, quiet()); return err }(),
+		"check":   migrate.Check(t.Context(), db),
+	} {
+		mustSay(t, err, o.Database, "old layout", "empty database", "--clickhouse-database")
+		if strings.Contains(err.Error(), "newer release") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	var tables uint64
+	if err := db.Row(t.Context(), database.Query{SQL: "SELECT count() FROM system.tables WHERE database = currentDatabase()"}, &tables); err != nil || tables != 3 {
+		t.Fatalf("%d tables: %v", tables, err)
+	}
 }

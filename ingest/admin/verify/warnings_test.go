@@ -21,13 +21,20 @@ func put(t *testing.T, l *ingesttest.Ledger, topic events.Topic, of map[string]a
 	t.Helper()
 	e := store.Of(topic)
 	block := e.NewBlock()
+	deltas := ingesttest.Deltas{}
 	for id, data := range of {
-		after, err := e.Contributions(id, data)
+		contribution, err := e.Contribution(nil, id, data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		block.Append(store.Row{Tenant: "T", Project: e.Project(id, data), ID: id, RowVersion: store.RowVersion(1), At: time.Unix(0, 0), Data: data, After: after})
+		block.Append(&store.Row{Tenant: "T", Project: e.Project(id, data), ID: id, Version: 1, At: time.Unix(0, 0), Data: data})
+		deltas.Add("T", e.Project(id, data), contribution, 1)
 	}
+	if e.Contributes() { // else there is nothing that a position row would carry
+		block.AppendPosition(0, 1, time.Unix(0, 0))
+		deltas.AddTo(block)
+	}
+	block.Sort()
 	if _, err := l.DB.Insert(t.Context(), database.Statement{SQL: e.Insert("1"), Batch: block.Batch(), Params: database.Params{"partition": "0", "first": "0"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +79,8 @@ func TestWhatMakesNoSenseBesideTheRestIsWarnedAbout(t *testing.T) {
 	if _, err := fence.Take(t.Context(), l.DB, string(events.Users), []int32{1}, "somebody"); err != nil {
 		t.Fatal(err)
 	}
-	l.Stream(position.Stream{Revision: 7, Partitions: 2, Work: "some work", Worker: "somebody"})
+	restream(t, l, func(s *position.Stream) { s.Work, s.Worker = "some work", "somebody" })
+	l.Exec("INSERT INTO sums (roll, tenant, project, count) SELECT 'of a newer release', 'T', 'P', 1")
 
 	o := options()
 	o.NoHold = true
@@ -84,6 +92,7 @@ func TestWhatMakesNoSenseBesideTheRestIsWarnedAbout(t *testing.T) {
 		"offsets that the log":            {"ledger.claims partition 3: 5 to 9"},
 		"work in progress":                {"ledger.records: some work by somebody"},
 		"holds":                           {"access.users partition 1: somebody"},
+		"rows of rolls that this":         {"of a newer release: 1"},
 		"memberships of users":            {"T m2"},
 		"memberships of projects":         {"T m3"},
 		"several uncommitted entries":     {"T P node top: u1, u2"},

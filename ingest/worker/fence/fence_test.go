@@ -414,3 +414,39 @@ func running(t *testing.T, db *database.Server, id string) <-chan error {
 	t.Fatalf("%s never ran", id)
 	return nil
 }
+
+// atRelease does something at the very moment before a plain fence takes a hold's place.
+type atRelease struct {
+	fence.Database
+	do func()
+}
+
+func (a *atRelease) Exec(ctx context.Context, st database.Statement) error {
+	if strings.Contains(st.SQL, "INSERT INTO fences") && st.Params["held"] == "false" {
+		a.do()
+	}
+	return a.Database.Exec(ctx, st)
+}
+
+// Given a statement of a hold's work that is still on its way when the hold is released, then it finds that its hold no longer counts,
+// however late it arrives.
+func TestAReleaseSettlesWhatIsOnItsWay(t *testing.T) {
+	db := server(t)
+	hold := take(t, db, "holder", 0, 1)
+	tried := false
+	err := hold.Release(t.Context(), &atRelease{db, func() {
+		tried = true
+		if holds(t, db, hold) {
+			t.Error("a statement that arrives before the release would write, and land behind it")
+		}
+		if _, held, err := fence.Put(t.Context(), db, topic, []int32{0, 1}, "writer"); err != nil || len(held) != 2 {
+			t.Errorf("a writer got in before the release: held %v, %v", held, err)
+		}
+	}})
+	if err != nil || !tried {
+		t.Fatal(tried, err)
+	}
+	if !mayWrite(t, db, put(t, db, 0, 1), 1) {
+		t.Fatal("released, and yet held")
+	}
+}

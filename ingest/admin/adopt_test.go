@@ -1,0 +1,126 @@
+package admin_test
+
+import (
+	"testing"
+
+	"tallyhouse/ingest/admin"
+	"tallyhouse/ingest/ingesttest"
+	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/worker/position"
+	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
+)
+
+// adoption has the ledger's topic with a log that holds everything.
+func adoption(l *ingesttest.Ledger) admin.Adoption {
+	log := admin.Log{Identity: identity(l.Partitions)}
+	for p := range l.Partitions {
+		log.Ranges = append(log.Ranges, kafkalog.Range{Start: 0, End: int64(l.Next(int32(p)))})
+	}
+	return admin.Adoption{Logs: map[events.Topic]admin.Log{l.Entity.Topic: log}}
+}
+
+// Given a database that was copied to another server, whose sums lack a correction that no position shows, when it is adopted, then it
+// is this server's, with another life, and its sums are right.
+func TestAMovedDatabaseIsAdopted(t *testing.T) {
+	l, r := filled(t, 51)
+	here := stream(t, l).Server
+	restream(t, l, func(s *position.Stream) { s.Server = "where it came from" })
+	before := stream(t, l)
+	l.Exec("%s", wrongSum)
+	_, err := admin.Rebuild(t.Context(), l.DB, []*store.Entity{l.Entity}, options())
+	mustSay(t, err, "where it came from", "tallyhouse adopt")
+	all, err := admin.Adopt(t.Context(), l.DB, adoption(l), options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	corrected := uint64(0)
+	for _, one := range all {
+		corrected += one.Corrected
+	}
+	if corrected != 1 {
+		t.Errorf("%+v", all)
+	}
+	if after := stream(t, l); after.Server != here || after.Life == before.Life || after.Work != "" || after.TopicID != before.TopicID {
+		t.Fatalf("%+v", after)
+	}
+	writersGoOn(t, l, r)
+}
+
+// Given a backup that was restored in its place, the state table older than the sums, when it is adopted, then the sums are those of the
+// table, and writers go on from where it is.
+func TestABackupRestoredInItsPlaceIsAdopted(t *testing.T) {
+	l := ingesttest.New(t, events.Records, partitions)
+	r := ingesttest.NewRecords(52)
+	l.Write(r.Draw(60, 120)...)
+	l.Exec("CREATE TABLE backup AS records")
+	l.Exec("INSERT INTO backup SELECT * FROM records")
+	restore := l.Snapshot()
+	l.Write(r.Draw(60, 120)...)
+	for _, s := range []string{"DETACH TABLE records_sums", "TRUNCATE TABLE records", "INSERT INTO records SELECT * FROM backup", "ATTACH TABLE records_sums"} {
+		l.Exec("%s", s)
+	}
+	restore()
+	if _, err := admin.Adopt(t.Context(), l.DB, adoption(l), options()); err != nil {
+		t.Fatal(err)
+	}
+	writersGoOn(t, l, r)
+}
+
+// Given topics without sums, then they are adopted, too.
+func TestAdoptNotesTheServerOfEveryTopic(t *testing.T) {
+	l := ingesttest.New(t, events.Projects, partitions)
+	here := stream(t, l).Server
+	restream(t, l, func(s *position.Stream) { s.Server = "where it came from" })
+	before := stream(t, l)
+	if _, err := admin.Adopt(t.Context(), l.DB, adoption(l), options()); err != nil {
+		t.Fatal(err)
+	}
+	if after := stream(t, l); after.Server != here || after.Life == before.Life || after.Work != "" {
+		t.Fatalf("%+v", after)
+	}
+}
+
+func TestAdoptComparesTheLog(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*admin.Adoption, *admin.Log)
+		says   []string // nothing: it is adopted
+	}{
+		{"another cluster", func(_ *admin.Adoption, log *admin.Log) { log.Cluster = "another" }, []string{"not of another"}},
+		{"a topic made anew", func(_ *admin.Adoption, log *admin.Log) { log.Topic = "another" }, []string{"made anew"}},
+		{"fewer partitions", func(_ *admin.Adoption, log *admin.Log) { log.Ranges = log.Ranges[:1] }, []string{"1 partitions", "another topic"}},
+		{"a log that ends before the position", func(_ *admin.Adoption, log *admin.Log) { log.Ranges[1].End-- }, []string{"partition 1", "another log"}},
+		{"a log that begins behind the position", func(_ *admin.Adoption, log *admin.Log) {
+			log.Ranges[1] = kafkalog.Range{Start: log.Ranges[1].End + 9, End: log.Ranges[1].End + 10}
+		}, []string{"partition 1", "gone from it", "--accept-gaps"}},
+		{"a log that begins behind the position, which is accepted", func(a *admin.Adoption, log *admin.Log) {
+			log.Ranges[1] = kafkalog.Range{Start: log.Ranges[1].End + 9, End: log.Ranges[1].End + 10}
+			a.AcceptGaps = true
+		}, nil},
+		{"a log that has lost what is ingested", func(_ *admin.Adoption, log *admin.Log) { log.Ranges[1].Start = log.Ranges[1].End }, nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			l, r := filled(t, 53)
+			restream(t, l, func(s *position.Stream) { s.Server = "where it came from" })
+			before := stream(t, l)
+			a := adoption(l)
+			log := a.Logs[l.Entity.Topic]
+			test.change(&a, &log)
+			a.Logs[l.Entity.Topic] = log
+			_, err := admin.Adopt(t.Context(), l.DB, a, options())
+			if test.says == nil {
+				if err != nil {
+					t.Fatal(err)
+				}
+				writersGoOn(t, l, r)
+				return
+			}
+			mustSay(t, err, test.says...)
+			if after := stream(t, l); after.Revision != before.Revision {
+				t.Fatalf("%+v", after)
+			}
+		})
+	}
+}

@@ -1,0 +1,228 @@
+package admin_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"tallyhouse/analytics"
+	"tallyhouse/ingest/admin"
+	"tallyhouse/ingest/admin/recompute"
+	"tallyhouse/ingest/ingesttest"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/worker/fence"
+	"tallyhouse/ingest/worker/position"
+	"tallyhouse/schemas/clickhouse"
+	"tallyhouse/schemas/events"
+)
+
+// byOlderFormula is a ledger that a release filled whose formula gives three times as much.
+func byOlderFormula(t *testing.T, seed uint64) (*ingesttest.Ledger, *ingesttest.Records) {
+	t.Helper()
+	l := ingesttest.New(t, events.Records, partitions)
+	l.Formula = func(c analytics.Contribution) analytics.Contribution {
+		c = slices.Clone(c)
+		for i := range c {
+			for j := range c[i].Amounts {
+				c[i].Amounts[j] *= 3
+			}
+		}
+		return c
+	}
+	r := ingesttest.NewRecords(seed)
+	for range 2 {
+		l.Write(r.Draw(80, 120)...)
+	}
+	restream(t, l, func(s *position.Stream) { s.Formula = "three times as much" })
+	return l, r
+}
+
+// newerRelease goes on with this binary's formula.
+func newerRelease(l *ingesttest.Ledger) { l.Formula = nil }
+
+func TestAnotherFormulaRebuildsTheSums(t *testing.T) {
+	l, r := byOlderFormula(t, 61)
+	before := stream(t, l)
+	rows := l.Number("SELECT count() FROM records")
+	got, err := admin.Reform(t.Context(), l.DB, l.Entity, options())
+	if err != nil || got.Corrected < 50 {
+		t.Fatal(got, err)
+	}
+	if after := stream(t, l); after.Formula != l.Entity.Formula || after.Life == before.Life || after.Work != "" {
+		t.Fatalf("%+v", after)
+	}
+	if now := l.Number("SELECT count() FROM records"); now != rows {
+		t.Errorf("%d rows of the table became %d", rows, now)
+	}
+	newerRelease(l)
+	writersGoOn(t, l, r)
+	done := stream(t, l)
+	if _, err := admin.Reform(t.Context(), l.DB, l.Entity, options()); err != nil || stream(t, l).Revision != done.Revision {
+		t.Fatalf("it was done again: %v", err)
+	}
+}
+
+// Given an entity that the new formula refuses, then nothing is written, and the release that wrote the sums goes on.
+func TestAFormulaThatRefusesARowChangesNothing(t *testing.T) {
+	l, r := byOlderFormula(t, 62)
+	l.Exec("DETACH TABLE records_sums")
+	l.Exec("INSERT INTO records SELECT * REPLACE ('too much' AS id, 'zz' AS project, toInt64(1) * 4000000000000000000 AS net, [toInt64(4000000000000000000)] AS allocation_net, ['n'] AS allocation_node, NULL AS gross) FROM records FINAL WHERE NOT deleted AND tenant != '' LIMIT 1")
+	l.Exec("ATTACH TABLE records_sums")
+	before, rows := stream(t, l), l.Number("SELECT count() FROM sums")
+	_, err := admin.Reform(t.Context(), l.DB, l.Entity, options())
+	if !errors.Is(err, recompute.ErrRefused) {
+		t.Fatal(err)
+	}
+	mustSay(t, err, "too much", "newer version")
+	if after := stream(t, l); after.Revision != before.Revision || after.Work != "" {
+		t.Fatalf("%+v", after)
+	}
+	if now := l.Number("SELECT count() FROM sums"); now != rows {
+		t.Fatalf("%d rows, then %d", rows, now)
+	}
+	nobodyHolds(t, l)
+	l.Fence()
+	l.Write(r.Draw(10, 120)...)
+}
+
+// create is the statement of the migration that makes the view.
+func create(t *testing.T) string {
+	t.Helper()
+	steps, err := clickhouse.Migrations(clickhouse.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range steps {
+		for _, s := range m.Statements {
+			if strings.HasPrefix(s, "CREATE MATERIALIZED VIEW IF NOT EXISTS records_sums ") {
+				return s
+			}
+		}
+	}
+	t.Fatal("no statement creates the view of records")
+	return ""
+}
+
+// withoutView is a ledger of a release that summed nothing of records yet.
+func withoutView(t *testing.T, seed uint64) (*ingesttest.Ledger, *ingesttest.Records) {
+	t.Helper()
+	l, r := filled(t, seed)
+	l.Exec("DROP TABLE records_sums")
+	l.Exec("TRUNCATE TABLE sums")
+	restream(t, l, func(s *position.Stream) { s.Schema--; s.Formula = "" })
+	return l, r
+}
+
+func beginChange(t *testing.T, l *ingesttest.Ledger) *admin.SchemaChange {
+	t.Helper()
+	c, err := admin.BeginSchemaChange(t.Context(), l.DB, options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Given a table with rows, when it gets its view, then its writers are out from before the view exists until it is filled, and nobody takes
+// the view for one that missed a batch. It may be given up after every step.
+func TestAViewIsAddedToATableWithRows(t *testing.T) {
+	for given := range 4 { // up after so many steps, the first time
+		l, r := withoutView(t, 63+uint64(given))
+		before := stream(t, l)
+		for try := range 2 {
+			c := beginChange(t, l)
+			for i, step := range []func() error{
+				func() error { return c.BeforeView(t.Context(), l.Entity) },
+				func() error { return l.DB.Exec(t.Context(), database.Statement{SQL: create(t)}) },
+				func() error { return c.Check(t.Context()) },
+			} {
+				if try == 0 && i == given {
+					break
+				}
+				if err := step(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := c.End(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			s := stream(t, l)
+			if s.Work != "`tallyhouse migrate`" || s.Life == before.Life {
+				t.Fatalf("given up after %d steps, the stream says %+v", given, s)
+			}
+			mustSay(t, s.Check(l.Entity, position.Installation{Log: identity(partitions), Server: s.Server, Shards: 1}), "in progress", "`tallyhouse migrate`")
+			for p, at := range positions(t, l) {
+				if given > 0 && (at.Level() || at.Missed()) {
+					t.Errorf("given up after %d steps, partition %d is at %+v", given, p, at)
+				}
+			}
+		}
+		if _, err := admin.Reform(t.Context(), l.DB, l.Entity, options()); err != nil {
+			t.Fatal(err)
+		}
+		if s := stream(t, l); s.Work != "" || s.Schema != clickhouse.Version || s.Formula != l.Entity.Formula {
+			t.Fatalf("%+v", s)
+		}
+		writersGoOn(t, l, r)
+	}
+}
+
+// Given a database that an older release follows, when its schema changes, then the writers of every topic lose their fences, the number of
+// the schema is noted, and sums that are right are left alone.
+func TestAChangeOfTheSchemaHoldsEveryTopic(t *testing.T) {
+	l, r := filled(t, 67)
+	users := stream(t, l)
+	users.Formula = ""
+	if err := position.WriteStream(t.Context(), l.DB, string(events.Users), "test", users, "1", nil); err != nil {
+		t.Fatal(err)
+	}
+	restream(t, l, func(s *position.Stream) { s.Schema-- })
+	topics := []string{string(events.Records), string(events.Users)}
+	c := beginChange(t, l)
+	for _, topic := range topics {
+		_, held, err := fence.Put(t.Context(), l.DB, topic, []int32{0, 1}, "a writer")
+		if err != nil || len(held) != 2 {
+			t.Errorf("%s: held are %v, %v", topic, held, err)
+		}
+	}
+	if err := c.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fence.Break(t.Context(), l.DB, topics[1], "the test"); err != nil {
+		t.Fatal(err)
+	}
+	var lost *fence.Lost
+	if err := c.Check(t.Context()); !errors.As(err, &lost) || lost.Topic != topics[1] {
+		t.Fatal(err)
+	}
+	if err := c.End(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	nobodyHolds(t, l)
+	got, err := admin.Reform(t.Context(), l.DB, l.Entity, options())
+	if err != nil || got.Slices != 0 {
+		t.Fatal(got, err)
+	}
+	if s := stream(t, l); s.Work != "" || s.Schema != clickhouse.Version {
+		t.Fatalf("%+v", s)
+	}
+	writersGoOn(t, l, r)
+}
+
+// Given one topic that somebody else holds, then a change of the schema does not begin, and nobody else is kept out.
+func TestAChangeOfTheSchemaHoldsAllOrNone(t *testing.T) {
+	l, r := filled(t, 68)
+	if err := position.WriteStream(t.Context(), l.DB, string(events.Users), "test", stream(t, l), "1", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fence.Take(t.Context(), l.DB, string(events.Users), []int32{0}, "somebody else"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := admin.BeginSchemaChange(t.Context(), l.DB, options())
+	mustSay(t, err, "somebody else", string(events.Users))
+	if s := stream(t, l); s.Work != "" {
+		t.Fatalf("%+v", s)
+	}
+	nobodyHolds(t, l)
+	writersGoOn(t, l, r)
+}
