@@ -33,6 +33,7 @@ lint:
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:" $$unformatted; exit 1; fi
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+	@$(MAKE) -s deadcode
 
 # Functions that no binary reaches; helpers of tests live in packages named ...test.
 deadcode:
