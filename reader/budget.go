@@ -73,7 +73,8 @@ func budgetQuery(tenant, project string) Query {
 			view + of + "\nGROUP BY node, currency"
 	}
 	return Query{
-		SQL: "SELECT '" + partNodes + "' AS part, '' AS node, project AS id, '' AS line, '' AS currency, '' AS kind, " + packed("max(row_version)") + ` AS sums
+		SQL: "SELECT '" + partNodes + "' AS part, '' AS node, project AS id, '' AS line, '' AS currency, '' AS kind, " +
+			packed("max(row_version)") + ` AS sums
 FROM budget_nodes
 WHERE tenant = ''
 GROUP BY project
@@ -86,7 +87,8 @@ SELECT '` + partRecords + `', node, contract, '', toString(currency), toString(s
 FROM record_lines` + of + `
 GROUP BY contract, node, currency, source
 UNION ALL
-SELECT '` + partContracts + `', node, contract, line, toString(currency), toString(status), ` + packed("sum(base)", "sum(committed)", "sum(pending)") + `
+SELECT '` + partContracts + `', node, contract, line, toString(currency), toString(status), ` +
+			packed("sum(base)", "sum(committed)", "sum(pending)") + `
 FROM contract_sums` + of + `
 GROUP BY contract, line, node, currency, status
 HAVING sum(lines) != 0 OR sum(pending) != 0

@@ -75,7 +75,8 @@ LIMIT 1`,
 // linkedRecordsQuery sums up what is linked to these contracts in these projects.
 func linkedRecordsQuery(tenant string, projects, contracts []string) Query {
 	return Query{
-		SQL: "SELECT project, contract, node, toString(currency), toString(status), toString(source), " + packed("sum(net)", "sum(gross)", "sum(count)") + `
+		SQL: "SELECT project, contract, node, toString(currency), toString(status), toString(source), " +
+			packed("sum(net)", "sum(gross)", "sum(count)") + `
 FROM record_lines
 WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND contract IN {contracts:Array(String)}
 GROUP BY project, contract, node, currency, status, source
