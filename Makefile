@@ -33,6 +33,7 @@ lint:
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:" $$unformatted; exit 1; fi
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+	@$(MAKE) -s deadcode
 
 # Functions that no binary reaches; helpers of tests live in packages named ...test.
 deadcode:
@@ -57,7 +58,16 @@ bench:
 read-accuracy:
 	$(GO) run ./ingest/invoice/accuracy $(DIR)
 
-# Much more of what make test does a little of: kills, rounds of fighting writers.
+# Every fuzz target for a while: make fuzz FUZZTIME=10m.
+FUZZTIME ?= 1m
+.PHONY: fuzz
+fuzz:
+	@grep -rEo --include='*_test.go' '^func Fuzz[A-Za-z]+' . | while IFS=: read -r file target; do \
+		$(GO) test -run '^$$' -fuzz "^$${target#func }\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" || exit 1; \
+	done
+
+# Much more of what make test does a little of: kills, rounds of fighting writers, and fuzzing.
 nightly:
+	$(MAKE) fuzz FUZZTIME=10m
 	RAPID_CHECKS=1000 TALLYHOUSE_CRASHES=100 TALLYHOUSE_ROUNDS=200 $(GO) test -count=1 -timeout 6h ./...
 	$(ON_APACHE_KAFKA) TALLYHOUSE_CRASHES=100 $(GO) test -count=1 -timeout 6h -p 1 $(KAFKA_TESTS) ./api ./ingest/mail ./cmd/tallyhouse

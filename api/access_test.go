@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -172,14 +173,14 @@ func TestACallerSeesTheAdminsAnswerWithPartsRemoved(t *testing.T) {
 			return ""
 		}
 		// Then
-		last := ""
-		for deadline := time.Now().Add(knownWithin); ; time.Sleep(20 * time.Millisecond) {
-			if last = matches(); last == "" {
-				return
+		err := await(knownWithin, func() error {
+			if difference := matches(); difference != "" {
+				return errors.New(difference)
 			}
-			if time.Now().After(deadline) {
-				rt.Fatal(last)
-			}
+			return nil
+		})
+		if err != nil {
+			rt.Fatal(err)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/sethvargo/go-retry"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -128,11 +130,21 @@ func (w *world) must(err error) {
 // eventually waits for something that is bound to happen. The time is a bound for a hung test, not an assertion.
 func (w *world) eventually(within time.Duration, what string, happened func() bool) {
 	w.Helper()
-	for deadline := time.Now().Add(within); !happened(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			w.Fatalf("after %s it is still not so that %s\n%s", within, what, w.log.tail())
+	err := await(within, func() error {
+		if !happened() {
+			return errors.New("not yet")
 		}
+		return nil
+	})
+	if err != nil {
+		w.Fatalf("after %s it is still not so that %s\n%s", within, what, w.log.tail())
 	}
+}
+
+// await asks again and again until there is no error, and returns the last one when it took too long.
+func await(within time.Duration, ask func() error) error {
+	pauses := retry.WithMaxDuration(within, retry.NewConstant(5*time.Millisecond))
+	return retry.Do(context.Background(), pauses, func(context.Context) error { return retry.RetryableError(ask()) })
 }
 
 func (w *world) createTopic(name string) {

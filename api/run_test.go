@@ -204,15 +204,16 @@ func TestMissingTopicsAreNamed(t *testing.T) {
 	go func() { follower.Run(ctx); close(done) }()
 	defer func() { cancel(); <-done }()
 	// Then it says which, and what to do
-	for deadline := time.Now().Add(readyWithin); ; time.Sleep(10 * time.Millisecond) {
+	err := await(readyWithin, func() error {
 		_, err := follower.Store()
 		if errors.Is(err, kafka.ErrUnknown) && strings.Contains(err.Error(), "ledger.projects") &&
 			strings.Contains(err.Error(), "`tallyhouse topics`") {
-			break
+			return nil
 		}
-		if time.Now().After(deadline) {
-			t.Fatal(err)
-		}
+		return fmt.Errorf("the follower says: %w", err)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	if !follower.Confirmed().IsZero() {
 		t.Error("something was confirmed")

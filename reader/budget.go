@@ -68,7 +68,8 @@ var budgetRolls = []string{"budget", "claims", "contracts", "lines", "transfers"
 func budgetQuery(tenant, project string) Query {
 	const of = "\nWHERE tenant = {tenant:String} AND project = {project:String}"
 	return Query{
-		SQL: "SELECT '" + partNodes + "' AS part, '' AS node, project AS id, '' AS line, '' AS currency, '' AS kind, " + packed("max(row_version)") + ` AS sums
+		SQL: "SELECT '" + partNodes + "' AS part, '' AS node, project AS id, '' AS line, '' AS currency, '' AS kind, " +
+			packed("max(row_version)") + ` AS sums
 FROM budget_nodes
 WHERE tenant = ''
 GROUP BY project

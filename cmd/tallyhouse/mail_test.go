@@ -22,12 +22,14 @@ func mailFlagsOf(t *testing.T, args ...string) *mailFlags {
 }
 
 func TestMailboxesHaveTheirTenantAndMark(t *testing.T) {
-	f := mailFlagsOf(t, "--imap", "imaps://u:hush@a.example/In?tenant=one,imap://u:hush@b.example", "--mail-tenant", "two", "--mail-done", "folder", "--own-company", "Acme")
+	f := mailFlagsOf(t, "--imap", "imaps://u:hush@a.example/In?tenant=one,imap://u:hush@b.example", "--mail-tenant",
+		"two", "--mail-done", "folder", "--own-company", "Acme")
 	o, err := f.options("worker")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(o.Mailboxes) != 2 || o.Mailboxes[0].Tenant != "one" || o.Mailboxes[1].Tenant != "two" || o.Mailboxes[1].DoneFolder != "Tallyhouse" || o.MaxAmount != mail.DefaultMaxAmount || o.Reader.Own.Names[0] != "Acme" {
+	if len(o.Mailboxes) != 2 || o.Mailboxes[0].Tenant != "one" || o.Mailboxes[1].Tenant != "two" ||
+		o.Mailboxes[1].DoneFolder != "Tallyhouse" || o.MaxAmount != mail.DefaultMaxAmount || o.Reader.Own.Names[0] != "Acme" {
 		t.Errorf("got %+v", o)
 	}
 	if n := o.Mailboxes[0].Slot; n != slot("worker") || n < 0 || n >= mailbox.Slots {
@@ -39,11 +41,13 @@ func TestMailboxesHaveTheirTenantAndMark(t *testing.T) {
 }
 
 func TestWrongMailFlagsAreToldAllAtOnceWithoutPasswords(t *testing.T) {
-	_, err := mailFlagsOf(t, "--imap", "imaps://u:hush@a.example,pop://u:hush@b.example,://u:hush@c", "--mail-done", "delete", "--mail-max-bytes", "0", "--mail-max-amount", "0").options("")
+	_, err := mailFlagsOf(t, "--imap", "imaps://u:hush@a.example,pop://u:hush@b.example,://u:hush@c", "--mail-done",
+		"delete", "--mail-max-bytes", "0", "--mail-max-amount", "0").options("")
 	if err == nil {
 		t.Fatal("they were taken")
 	}
-	for _, want := range []string{"needs a tenant", "number 2", "number 3", "--mail-done must be keyword or folder", "--mail-max-bytes", "--mail-max-amount"} {
+	for _, want := range []string{"needs a tenant", "number 2", "number 3", "--mail-done must be keyword or folder",
+		"--mail-max-bytes", "--mail-max-amount"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in %v", want, err)
 		}

@@ -64,6 +64,7 @@ func TestFaultsOfTheCommandLine(t *testing.T) {
 		"password without user": {env: map[string]string{"TALLYHOUSE_KAFKA_PASSWORD": "hidden"}, args: []string{"topics"}, want: []string{"--kafka-password needs --kafka-user"}},
 		"no such CA":            {args: []string{"topics", "--kafka-tls", "--kafka-tls-ca", "there-is-none.pem"}, want: []string{"--kafka-tls-ca", "no such file"}},
 		"expiry":                {args: []string{"keys", "create", "--tenant", "t", "--owner", "o", "--environment", "test", "--expires", "soon"}, want: []string{`--expires must be an instant like 2027-01-01T00:00:00Z, not "soon"`}},
+		"no topic to release":   {args: []string{"release", "ledger.record"}, want: []string{`"ledger.record" is no topic that this version stores`}},
 		"check and wait":        {args: []string{"load", "--check", "--wait", "x"}, want: []string{"[check wait]"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ func releaseCommand(s *shell) *cobra.Command {
 			"server restarts or this ends it: what the dead command left running is killed first. Make sure that it is dead. TOPIC is a topic of\n" +
 			"change events, or migrations.",
 		Example: "  tallyhouse release ledger.records",
-		Args:    cobra.ExactArgs(1),
+		Args:    cobra.MatchAll(cobra.ExactArgs(1), heldTopic),
 	}
 	to := connectionFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

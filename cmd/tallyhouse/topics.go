@@ -7,7 +7,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/store"
+	"tallyhouse/schemas/events"
 )
+
+// heldTopic checks that the first argument is a topic whose writers can be held: one that is stored, or the migrations.
+func heldTopic(_ *cobra.Command, args []string) error {
+	if topic := args[0]; topic != "migrations" && store.Of(events.Topic(topic)) == nil {
+		return fmt.Errorf("%q is no topic that this version stores: nobody holds it", topic)
+	}
+	return nil
+}
 
 func topicsCommand(s *shell) *cobra.Command {
 	var spec kafka.TopicSpec

@@ -114,14 +114,17 @@ func TestAKilledWorkerLosesNothingAndDoublesNothing(t *testing.T) {
 		for _, death := range []struct {
 			at    step
 			after int64
-		}{{stepClaimed, 1}, {stepFetched, 1}, {stepQueued, 1}, {stepProcessing, 1}, {stepRead, 1}, {stepCompleted, 1}, {stepProcessing, 2}, {stepCompleted, 2}, {stepMarked, 1}} {
+		}{{stepClaimed, 1}, {stepFetched, 1}, {stepQueued, 1}, {stepProcessing, 1}, {stepRead, 1}, {stepCompleted,
+			1}, {stepProcessing, 2}, {stepCompleted, 2}, {stepMarked, 1}} {
 			if folder != "" && death.at != stepCompleted && death.at != stepMarked {
 				continue
 			}
 			t.Run(fmt.Sprint(death.at, " ", death.after, folder), func(t *testing.T) {
 				name := fmt.Sprintf("%s-%d-%s", death.at, death.after, folder)
-				w.deliver(testMail{to: "quartier@intake.example, tower@intake.example", id: name, pdfs: [][]byte{invoicePDF(name + "-1"), invoicePDF(name + "-2")}}.raw(), "quartier@intake.example")
-				runUntilDead(t, childWork{Kafka: w.cluster.Addrs[0], ClickHouse: w.where.Addr, Database: w.where.Database, Mailbox: w.server.URL(), DoneFolder: folder, DieAt: death.at, DieAfter: death.after})
+				w.deliver(testMail{to: "quartier@intake.example, tower@intake.example", id: name,
+					pdfs: [][]byte{invoicePDF(name + "-1"), invoicePDF(name + "-2")}}.raw(), "quartier@intake.example")
+				runUntilDead(t, childWork{Kafka: w.cluster.Addrs[0], ClickHouse: w.where.Addr,
+					Database: w.where.Database, Mailbox: w.server.URL(), DoneFolder: folder, DieAt: death.at, DieAfter: death.after})
 
 				o := w.box()
 				o.DoneFolder = folder

@@ -70,7 +70,8 @@ func startDovecot(t testing.TB) *dovecot {
 			t.Fatal(err)
 		}
 	}
-	config := strings.NewReplacer("DIR", dir, "PLAIN", strconv.Itoa(d.plain), "SECURE", strconv.Itoa(d.tls), "UID", owner.Uid, "GID", owner.Gid).Replace(dovecotConfig)
+	config := strings.NewReplacer("DIR", dir, "PLAIN", strconv.Itoa(d.plain), "SECURE", strconv.Itoa(d.tls), "UID",
+		owner.Uid, "GID", owner.Gid).Replace(dovecotConfig)
 	if os.Getuid() != 0 {
 		config += fmt.Sprintf("default_internal_user = %s\ndefault_login_user = %[1]s\n", owner.Username)
 	}
@@ -160,8 +161,9 @@ func (d *dovecot) makeCertificate(keyFile string) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "127.0.0.1"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "127.0.0.1"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore:   time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
 	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
 		d.t.Fatal(err)
@@ -170,7 +172,8 @@ func (d *dovecot) makeCertificate(keyFile string) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	for file, block := range map[string]*pem.Block{d.certificate: {Type: "CERTIFICATE", Bytes: certificate}, keyFile: {Type: "PRIVATE KEY", Bytes: secret}} {
+	for file, block := range map[string]*pem.Block{d.certificate: {Type: "CERTIFICATE", Bytes: certificate},
+		keyFile: {Type: "PRIVATE KEY", Bytes: secret}} {
 		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o644); err != nil {
 			d.t.Fatal(err)
 		}
@@ -269,7 +272,8 @@ func TestDovecot(t *testing.T) {
 func TestDovecotsCertificateIsChecked(t *testing.T) {
 	d := startDovecot(t)
 	url, _, _ := strings.Cut(d.url("imaps"), "?")
-	if _, err := mailbox.Open(t.Context(), mailbox.Options{Address: address(t, url)}); err == nil || !strings.Contains(err.Error(), "certificate") {
+	if _, err := mailbox.Open(t.Context(), mailbox.Options{Address: address(t, url)}); err == nil ||
+		!strings.Contains(err.Error(), "certificate") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -223,7 +223,8 @@ func TestMailsWaitForWhatIsAway(t *testing.T) {
 		{"clickhouse", func(w *world, in *Intake) func() {
 			valve := clickhousetest.NewValve(w.t, w.where.Addr)
 			valve.Turn(true)
-			in.directory = directory{[]*database.Server{openDatabase(w.t, database.Options{Addr: valve.Addr(), Database: w.where.Database, User: "default"})}}
+			in.directory = directory{[]*database.Server{openDatabase(w.t, database.Options{Addr: valve.Addr(),
+				Database: w.where.Database, User: "default"})}}
 			return func() { valve.Turn(false) }
 		}},
 		{"kafka", func(w *world, in *Intake) func() {

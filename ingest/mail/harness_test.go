@@ -45,7 +45,8 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(2)
 		}
-		if err := sandbox.Serve(context.Background(), in, os.Stdout, map[string]sandbox.Task{isolated.TaskName: isolated.Task, message.TaskName: message.Task}); err != nil {
+		if err := sandbox.Serve(context.Background(), in, os.Stdout,
+			map[string]sandbox.Task{isolated.TaskName: isolated.Task, message.TaskName: message.Task}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -83,7 +84,8 @@ func newWorld(t testing.TB) *world {
 	w := &world{t: t, brokerDir: t.TempDir(), where: database.Options{Addr: addr, Database: name, User: "default"}}
 	w.broker = kafkatest.StartIn(t, w.brokerDir, "127.0.0.1:0")
 	w.cluster = topicstest.On(t, w.broker, 2)
-	if _, err := migrate.Up(t.Context(), []database.Options{w.where}, migrate.Options{Target: clickhouse.Target{}, Log: testLog(t)}); err != nil {
+	if _, err := migrate.Up(t.Context(), []database.Options{w.where}, migrate.Options{Target: clickhouse.Target{},
+		Log: testLog(t)}); err != nil {
 		t.Fatal(err)
 	}
 	w.db = openDatabase(t, w.where)
@@ -153,7 +155,8 @@ func testLog(t testing.TB) *slog.Logger {
 func (w *world) send(topic events.Topic, id string, data any) {
 	w.t.Helper()
 	w.version++
-	e := events.Event{Envelope: events.Envelope{ID: id, TenantID: tenant, Version: w.version, Op: events.Upsert, At: time.Now().UTC().Truncate(time.Microsecond)}, Data: data}
+	e := events.Event{Envelope: events.Envelope{ID: id, TenantID: tenant, Version: w.version, Op: events.Upsert,
+		At: time.Now().UTC().Truncate(time.Microsecond)}, Data: data}
 	w.sendEvent(topic, e)
 }
 
@@ -190,7 +193,8 @@ func (w *world) contractor(id, name, taxID string) {
 	w.send(events.Contractors, id, c)
 	eventually(w.t, "the contractor is in the table", func() error {
 		var n uint64
-		err := w.db.Row(context.Background(), database.Query{SQL: "SELECT count() FROM contractors WHERE id = {id:String}", Params: database.Params{"id": id}}, &n)
+		err := w.db.Row(context.Background(),
+			database.Query{SQL: "SELECT count() FROM contractors WHERE id = {id:String}", Params: database.Params{"id": id}}, &n)
 		if err == nil && n == 0 {
 			err = fmt.Errorf("it isn't")
 		}
@@ -292,7 +296,8 @@ func (m testMail) raw() []byte {
 	if m.id != "" {
 		fmt.Fprintf(&b, "Message-ID: <%s>\r\n", m.id)
 	}
-	fmt.Fprintf(&b, "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=B\r\n\r\n--B\r\nContent-Type: text/plain\r\n\r\nAnbei. %s\r\n", m.text)
+	fmt.Fprintf(&b,
+		"MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=B\r\n\r\n--B\r\nContent-Type: text/plain\r\n\r\nAnbei. %s\r\n", m.text)
 	for i, pdf := range m.pdfs {
 		fmt.Fprintf(&b, "--B\r\nContent-Type: application/pdf; name=\"invoice-%d.pdf\"\r\nContent-Transfer-Encoding: base64\r\n\r\n", i+1)
 		encoded := base64.StdEncoding.EncodeToString(pdf)
@@ -358,7 +363,8 @@ func (w *world) stored() map[string]recordState {
 	w.t.Helper()
 	all := map[string]recordState{}
 	b := directory{[]*database.Server{w.db}}
-	if err := b.states(context.Background(), "channel = 'email'", database.Params{"tenant": tenant}, func(h recordState) { all[h.id] = h }); err != nil {
+	if err := b.states(context.Background(), "channel = 'email'", database.Params{"tenant": tenant},
+		func(h recordState) { all[h.id] = h }); err != nil {
 		w.t.Fatal(err)
 	}
 	return all

@@ -131,7 +131,8 @@ func TestAMailThatEndsItsReaderIsSetAsideAfterThreeAttempts(t *testing.T) {
 		t.Errorf("after a restart it was read %d times", n)
 	}
 	var failed []Listed
-	if err := again.Failed(t.Context(), func(l Listed) { failed = append(failed, l) }); err != nil || len(failed) != 1 || !strings.Contains(failed[0].Reason, "begun 3 times") {
+	if err := again.Failed(t.Context(), func(l Listed) { failed = append(failed, l) }); err != nil ||
+		len(failed) != 1 || !strings.Contains(failed[0].Reason, "begun 3 times") {
 		t.Fatalf("listed are %+v, %v", failed, err)
 	}
 	again.end()

@@ -34,7 +34,8 @@ func TestAMailedInvoiceBecomesARecord(t *testing.T) {
 			t.Errorf("sent were %v, want %v", statuses, want)
 		}
 		_, r := sent.last(id)
-		got := fmt.Sprintln(r.ProjectID, r.Source, r.Direction, r.StepKind, r.Intake.Channel, r.InvoiceNumber.V, r.RecognitionDate.V, r.DueDate.V, r.Currency.V, r.Net.V, r.Tax.V, r.Gross.V,
+		got := fmt.Sprintln(r.ProjectID, r.Source, r.Direction, r.StepKind, r.Intake.Channel, r.InvoiceNumber.V,
+			r.RecognitionDate.V, r.DueDate.V, r.Currency.V, r.Net.V, r.Tax.V, r.Gross.V,
 			r.CounterpartyName.V, r.ContractorID.V, r.Documents, r.Allocations)
 		want := fmt.Sprintln("P1", "invoice", "out", "setup", "email", "2026-0417", "2026-04-17", "2026-05-17", "EUR", 1240000, 248000, 1488000,
 			"Bauwerk Donau GmbH", "C1", []events.Document{{Name: "invoice-1.pdf", Kind: "original"}}, []events.RecordAllocation(nil))
@@ -63,13 +64,16 @@ func TestMailsThatBecomeNoRecordStayAndSayWhy(t *testing.T) {
 		mark mailbox.Mark
 		why  string
 	}{
-		{testMail{to: "nobody@intake.example", id: "f1", pdfs: [][]byte{pdf}}.raw(), mailbox.Failed, "no project has an intake address among the recipients nobody@intake.example"},
+		{testMail{to: "nobody@intake.example", id: "f1", pdfs: [][]byte{pdf}}.raw(), mailbox.Failed,
+			"no project has an intake address among the recipients nobody@intake.example"},
 		{testMail{to: "shared@intake.example", id: "f2", pdfs: [][]byte{pdf}}.raw(), mailbox.Failed, "belongs to several projects: P3, P4"},
 		{testMail{to: "quartier@intake.example", id: "f3", text: strings.Repeat("long ", 5000)}.raw(), mailbox.Failed, "20000 are allowed"},
 		{testMail{to: "quartier@intake.example", id: "f4", pdfs: many}.raw(), mailbox.Failed, "more than 3 PDFs"},
-		{bytes.Replace(testMail{to: "quartier@intake.example", id: "f5"}.raw(), []byte("; boundary=B"), nil, 1), mailbox.Failed, "has no boundary"},
+		{bytes.Replace(testMail{to: "quartier@intake.example", id: "f5"}.raw(), []byte("; boundary=B"), nil, 1),
+			mailbox.Failed, "has no boundary"},
 		{testMail{to: "quartier@intake.example", id: "i1"}.raw(), mailbox.Ignored, "none of its 2 parts is a PDF"},
-		{testMail{to: "quartier@intake.example", id: "i2", pdfs: [][]byte{[]byte("<Invoice/>")}}.raw(), mailbox.Ignored, "calls itself a PDF, but is none"},
+		{testMail{to: "quartier@intake.example", id: "i2", pdfs: [][]byte{[]byte("<Invoice/>")}}.raw(),
+			mailbox.Ignored, "calls itself a PDF, but is none"},
 	} {
 		w.deliver(m.raw, "catchall@b.example")
 		list := in.Failed
@@ -147,7 +151,8 @@ func TestAPDFThatCannotBeReadIsAFailedRecord(t *testing.T) {
 func TestEveryProjectThatIsAddressedGetsItsRecordsOnce(t *testing.T) {
 	w := newWorld(t)
 	w.intake([]mailbox.Options{w.box()})
-	w.deliver(testMail{to: "quartier@intake.example, Quartier <Quartier+x@intake.example>, unknown@z.example", id: "m1", pdfs: [][]byte{invoicePDF("1"), invoicePDF("2")}}.raw(),
+	w.deliver(testMail{to: "quartier@intake.example, Quartier <Quartier+x@intake.example>, unknown@z.example",
+		id: "m1", pdfs: [][]byte{invoicePDF("1"), invoicePDF("2")}}.raw(),
 		"tower@intake.example", "quartier@intake.example")
 	projects := map[string]int{}
 	for _, h := range w.settled(4) {
@@ -178,7 +183,8 @@ func TestWorkersShareAMailbox(t *testing.T) {
 		})
 	}
 	for i := range mails {
-		w.deliver(testMail{to: "quartier@intake.example", id: fmt.Sprint("m", i), pdfs: [][]byte{invoicePDF(fmt.Sprint(i))}}.raw(), "quartier@intake.example")
+		w.deliver(testMail{to: "quartier@intake.example", id: fmt.Sprint("m", i),
+			pdfs: [][]byte{invoicePDF(fmt.Sprint(i))}}.raw(), "quartier@intake.example")
 	}
 	w.settled(mails)
 	marked(t, w.box(), mailbox.Done, mails)
@@ -248,7 +254,8 @@ func TestRetryReadsAgainUntilTheApplicationTakesOver(t *testing.T) {
 			w.reaches(id, 5)
 			sent := w.sent()
 			_, r := sent.last(id)
-			if first := sent[id][0].Data.(*events.Record); !r.InvoiceNumber.Ok || r.Intake.ReceivedAt != first.Intake.ReceivedAt || r.Documents[0] != first.Documents[0] {
+			if first := sent[id][0].Data.(*events.Record); !r.InvoiceNumber.Ok ||
+				r.Intake.ReceivedAt != first.Intake.ReceivedAt || r.Documents[0] != first.Documents[0] {
 				t.Errorf("version 5 is %+v", r)
 			}
 

@@ -76,7 +76,8 @@ func (s *session) handle(ctx context.Context, c candidate) error {
 }
 
 // reasonSetAside is that of mails that are not read again by themselves.
-var reasonSetAside = fmt.Sprintf("reading it was begun %d times and never ended; tallyhouse mail release has it tried again", mailbox.MaxAttempts)
+var reasonSetAside = fmt.Sprintf("reading it was begun %d times and never ended; tallyhouse mail release has it tried again",
+	mailbox.MaxAttempts)
 
 // readAlone reads a mail in a sandboxed process of its own. Nothing read and no error say that the mail is left as it
 // is, to be tried again, or finished.

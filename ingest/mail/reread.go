@@ -25,10 +25,11 @@ type Retried struct {
 
 // Why a record can't be read again.
 var (
-	errNoRecord    = errors.New("no such record among those of mails")
-	errTakenOver   = fmt.Errorf("the application has taken it over (versions from %d on are its own): correct it there", ApplicationsOwn)
-	errUnfinished  = errors.New("it is not read yet; the worker reads it as soon as it can")
-	errNoMail      = errors.New("its mail is in none of the mailboxes; see that they are the ones it was sent to (--imap), the folder of done mails too (--mail-done, --mail-folder)")
+	errNoRecord   = errors.New("no such record among those of mails")
+	errTakenOver  = fmt.Errorf("the application has taken it over (versions from %d on are its own): correct it there", ApplicationsOwn)
+	errUnfinished = errors.New("it is not read yet; the worker reads it as soon as it can")
+	errNoMail     = errors.New("its mail is in none of the mailboxes; see that they are the ones it was sent to (--imap), " +
+		"the folder of done mails too (--mail-done, --mail-folder)")
 	errWouldDamage = errors.New("the PDF could be read before but can't be now, so nothing was written")
 )
 

@@ -32,7 +32,8 @@ func automatic(h message.Header) string {
 		return "it is an automatic reply (Precedence: auto_reply)"
 	}
 	kind, parameters := message.Structured(h.Get("Content-Type"))
-	if report := strings.ToLower(parameters["report-type"]); kind == "multipart/report" && (report == "delivery-status" || report == "disposition-notification") {
+	if report := strings.ToLower(parameters["report-type"]); kind == "multipart/report" &&
+		(report == "delivery-status" || report == "disposition-notification") {
 		return "it is a report about another mail (" + report + ")"
 	}
 	return ""

@@ -48,7 +48,8 @@ type timings struct {
 
 func usualTimings() timings {
 	return timings{
-		backOffFirst: 500 * time.Millisecond, backOffMost: time.Minute, steady: time.Minute, refreshLeast: 5 * time.Minute, refreshMost: 9 * time.Minute,
+		backOffFirst: 500 * time.Millisecond, backOffMost: time.Minute, steady: time.Minute,
+		refreshLeast: 5 * time.Minute, refreshMost: 9 * time.Minute,
 		addresses: 30 * time.Second, claims: 2 * time.Minute, deferral: 15 * time.Minute,
 		attempts: 20 * time.Second,
 	}
@@ -115,7 +116,8 @@ func (w *watch) session(ctx context.Context) error {
 	w.log.Info("watching a mailbox", "tenant", w.box.Tenant, "uidvalidity", box.UIDValidity)
 	if w.validity != 0 && w.validity != box.UIDValidity {
 		w.metrics.validity.WithLabelValues(w.name).Inc()
-		w.log.Warn("the server gave all mails new UIDs; those without a mark are read again, and become no second record", "before", w.validity, "now", box.UIDValidity)
+		w.log.Warn("the server gave all mails new UIDs; those without a mark are read again, and become no second record",
+			"before", w.validity, "now", box.UIDValidity)
 		w.failures.clear()
 		w.attempts.clear()
 		w.quota.clear()

@@ -1,5 +1,6 @@
-// Package kafka is what writer and reader both must know of the log: what identifies a topic, where its partitions begin and end, and
-// how committed messages are read from an offset on. It decides nothing: who reads what, and why, is up to its callers.
+// Package kafka is what writer and reader both must know of the log: what identifies a topic, where its partitions
+// begin and end, and how committed messages are read from an offset on. It decides nothing: who reads what, and why, is
+// up to its callers.
 package kafka
 
 import (
@@ -27,7 +28,8 @@ type Identity struct {
 	Partitions int    // how many there are, numbered from 0
 }
 
-// Identities asks the cluster, not a cache, for the identity of each topic. A topic that does not exist is an ErrUnknown.
+// Identities asks the cluster, not a cache, for the identity of each topic. A topic that does not exist is an
+// ErrUnknown.
 func Identities(ctx context.Context, client *kgo.Client, topics ...string) (map[string]Identity, error) {
 	ctx, stop := context.WithTimeout(ctx, requestTimeout)
 	defer stop()
@@ -60,8 +62,8 @@ func Identities(ctx context.Context, client *kgo.Client, topics ...string) (map[
 	return all, nil
 }
 
-// Range is what a partition's log holds at a moment: offsets from Start up to, but without, End. Nothing behind End is committed yet
-// (Kafka calls it the last stable offset).
+// Range is what a partition's log holds at a moment: offsets from Start up to, but without, End. Nothing behind End is
+// committed yet (Kafka calls it the last stable offset).
 type Range struct{ Start, End int64 }
 
 // Ranges asks for the log of every partition of the topics, by topic and number of the partition.
@@ -71,16 +73,19 @@ func Ranges(ctx context.Context, client *kgo.Client, topics map[string]Identity)
 	for topic, id := range topics {
 		all[topic] = make([]Range, id.Partitions)
 	}
-	err := offsets(ctx, client, topics, earliest, func(topic string, partition int32, offset int64) { all[topic][partition].Start = offset })
+	err := offsets(ctx, client, topics, earliest,
+		func(topic string, partition int32, offset int64) { all[topic][partition].Start = offset })
 	if err != nil {
 		return nil, err
 	}
-	err = offsets(ctx, client, topics, lastStable, func(topic string, partition int32, offset int64) { all[topic][partition].End = offset })
+	err = offsets(ctx, client, topics, lastStable,
+		func(topic string, partition int32, offset int64) { all[topic][partition].End = offset })
 	return all, err
 }
 
 // offsets asks for one end of every partition.
-func offsets(ctx context.Context, client *kgo.Client, topics map[string]Identity, end int64, found func(topic string, partition int32, offset int64)) error {
+func offsets(ctx context.Context, client *kgo.Client, topics map[string]Identity, end int64,
+	found func(topic string, partition int32, offset int64)) error {
 	ctx, stop := context.WithTimeout(ctx, requestTimeout)
 	defer stop()
 	const readCommitted = 1
@@ -110,7 +115,8 @@ func offsets(ctx context.Context, client *kgo.Client, topics map[string]Identity
 				return fmt.Errorf("ask Kafka where partition %d of %s begins or ends: %w", p.Partition, t.Topic, err)
 			}
 			if p.Partition < 0 || int(p.Partition) >= topics[t.Topic].Partitions {
-				return fmt.Errorf("ask Kafka where partitions begin or end: the answer is about partition %d of %s", p.Partition, t.Topic)
+				return fmt.Errorf("ask Kafka where partitions begin or end: the answer is about partition %d of %s", p.Partition,
+					t.Topic)
 			}
 			found(t.Topic, p.Partition, p.Offset)
 			answered++

@@ -75,7 +75,8 @@ func (c *cluster) transaction(topic string, end kgo.TransactionEndTry, values ..
 // begin sends the values in a transaction that stays open.
 func (c *cluster) begin(topic string, values ...string) *kgo.Client {
 	c.Helper()
-	producer := c.connect(kgo.TransactionalID(c.Name()+values[0]), kgo.DefaultProduceTopic(topic), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	producer := c.connect(kgo.TransactionalID(c.Name()+values[0]), kgo.DefaultProduceTopic(topic),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	c.must(producer.BeginTransaction())
 	for _, v := range values {
 		c.must(producer.ProduceSync(c.Context(), &kgo.Record{Value: []byte(v)}).FirstErr())

@@ -18,8 +18,8 @@ type Partition struct {
 	Number int32
 }
 
-// ReadCommitted are the options of a client that reads committed messages alone, and never begins anywhere by itself. Control records
-// come along, so that a position passes them.
+// ReadCommitted are the options of a client that reads committed messages alone, and never begins anywhere by itself.
+// Control records come along, so that a position passes them.
 func ReadCommitted() []kgo.Opt {
 	return []kgo.Opt{
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
@@ -41,7 +41,8 @@ func NewReader(options []kgo.Opt, from map[Partition]int64) (*Reader, error) {
 		offsets[p.Topic][p.Number] = kgo.NewOffset().At(offset)
 	}
 	all := append(options[:len(options):len(options)], ReadCommitted()...)
-	client, err := kgo.NewClient(append(all, kgo.ConsumePartitions(offsets), kgo.FetchMaxPartitionBytes(partitionFetch))...)
+	client, err := kgo.NewClient(append(all, kgo.ConsumePartitions(offsets),
+		kgo.FetchMaxPartitionBytes(partitionFetch))...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to Kafka: %w", err)
 	}
@@ -51,8 +52,8 @@ func NewReader(options []kgo.Opt, from map[Partition]int64) (*Reader, error) {
 // Close ends the reader's connections.
 func (r *Reader) Close() { r.client.Close() }
 
-// Poll waits for messages, hands each to take, in the order of each partition, and returns how far that brought the partitions: their
-// next offsets. It keeps no message, and fails with the context's error when that ends first.
+// Poll waits for messages, hands each to take, in the order of each partition, and returns how far that brought the
+// partitions: their next offsets. It keeps no message, and fails with the context's error when that ends first.
 func (r *Reader) Poll(ctx context.Context, take func(*kgo.Record) error) (map[Partition]int64, error) {
 	fetched := r.client.PollRecords(ctx, maxPoll)
 	if err := ctx.Err(); err != nil {

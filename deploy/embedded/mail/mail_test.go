@@ -79,7 +79,8 @@ func fetch(t *testing.T, c *imapclient.Client) map[imap.UID]*imapclient.FetchMes
 	var all imap.UIDSet
 	all.AddRange(1, 0)
 	whole := &imap.FetchItemBodySection{Peek: true}
-	found, err := c.Fetch(all, &imap.FetchOptions{UID: true, Flags: true, InternalDate: true, RFC822Size: true, BodySection: []*imap.FetchItemBodySection{whole}}).Collect()
+	found, err := c.Fetch(all, &imap.FetchOptions{UID: true, Flags: true, InternalDate: true, RFC822Size: true,
+		BodySection: []*imap.FetchItemBodySection{whole}}).Collect()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,8 @@ func TestMailsOutliveTheServer(t *testing.T) {
 	enter(t, c, "INBOX")
 	after := fetch(t, c)
 	for uid := range imap.UID(4) {
-		if was, is := before[uid], after[uid]; uid > 0 && (!is.InternalDate.Equal(was.InternalDate) || !bytes.Equal(is.BodySection[0].Bytes, was.BodySection[0].Bytes)) {
+		if was, is := before[uid], after[uid]; uid > 0 && (!is.InternalDate.Equal(was.InternalDate) ||
+			!bytes.Equal(is.BodySection[0].Bytes, was.BodySection[0].Bytes)) {
 			t.Errorf("mail %d is %+v, was %+v", uid, is, was)
 		}
 	}
@@ -146,7 +148,8 @@ func TestMailsAreFoundMarkedAndMoved(t *testing.T) {
 	enter(t, other, "INBOX")
 	c := login(t, s, nil)
 	enter(t, c, "INBOX")
-	if err := c.Store(imap.UIDSetNum(2), &imap.StoreFlags{Op: imap.StoreFlagsAdd, Silent: true, Flags: []imap.Flag{"$TallyhouseDone", imap.FlagSeen}}, nil).Close(); err != nil {
+	if err := c.Store(imap.UIDSetNum(2), &imap.StoreFlags{Op: imap.StoreFlagsAdd, Silent: true,
+		Flags: []imap.Flag{"$TallyhouseDone", imap.FlagSeen}}, nil).Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Create("Done/2026", nil).Wait(); err != nil {
@@ -197,11 +200,12 @@ func TestAMalformedHeaderIsRefused(t *testing.T) {
 func TestNewMailIsTold(t *testing.T) {
 	s := start(t, t.TempDir())
 	told := make(chan uint32, 10)
-	c := login(t, s, &imapclient.Options{UnilateralDataHandler: &imapclient.UnilateralDataHandler{Mailbox: func(d *imapclient.UnilateralDataMailbox) {
-		if d.NumMessages != nil {
-			told <- *d.NumMessages
-		}
-	}}})
+	c := login(t, s,
+		&imapclient.Options{UnilateralDataHandler: &imapclient.UnilateralDataHandler{Mailbox: func(d *imapclient.UnilateralDataMailbox) {
+			if d.NumMessages != nil {
+				told <- *d.NumMessages
+			}
+		}}})
 	enter(t, c, "INBOX")
 	for n := range uint32(5) {
 		idle, err := c.Idle()
@@ -222,11 +226,12 @@ func TestNewMailIsTold(t *testing.T) {
 func TestMailAheadOfIDLEIsTold(t *testing.T) {
 	s := start(t, t.TempDir())
 	told := make(chan uint32, 1)
-	c := login(t, s, &imapclient.Options{UnilateralDataHandler: &imapclient.UnilateralDataHandler{Mailbox: func(d *imapclient.UnilateralDataMailbox) {
-		if d.NumMessages != nil {
-			told <- *d.NumMessages
-		}
-	}}})
+	c := login(t, s,
+		&imapclient.Options{UnilateralDataHandler: &imapclient.UnilateralDataHandler{Mailbox: func(d *imapclient.UnilateralDataMailbox) {
+			if d.NumMessages != nil {
+				told <- *d.NumMessages
+			}
+		}}})
 	enter(t, c, "INBOX")
 	send(t, s, "Subject: x\r\n\r\n", "p@intake.example")
 	idle, err := c.Idle()

@@ -140,7 +140,8 @@ func (s *Session) bodies(ctx context.Context, mails []Mail, size, limit int64) (
 	return found, nil
 }
 
-func (s *Session) readBody(m *imapclient.FetchMessageData, section *imap.FetchItemBodySection, limit int64) (uid UID, body []byte, err error) {
+func (s *Session) readBody(m *imapclient.FetchMessageData, section *imap.FetchItemBodySection, limit int64) (uid UID,
+	body []byte, err error) {
 	for item := m.Next(); item != nil; item = m.Next() {
 		switch item := item.(type) {
 		case imapclient.FetchItemDataUID:

@@ -55,7 +55,8 @@ func (p *identityProvider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case id != "client" || secret != "hush" && r.URL.Path != "/device":
 		refuse("invalid_client")
 	case r.URL.Path == "/device":
-		_ = json.NewEncoder(w).Encode(map[string]any{"device_code": "device", "user_code": "ABCD-EFGH", "verification_uri": "https://id.example/device", "expires_in": 60, "interval": 1})
+		_ = json.NewEncoder(w).Encode(map[string]any{"device_code": "device", "user_code": "ABCD-EFGH",
+			"verification_uri": "https://id.example/device", "expires_in": 60, "interval": 1})
 	case grant == "urn:ietf:params:oauth:grant-type:device_code" && p.polls == 0:
 		p.polls++
 		refuse("authorization_pending")
@@ -79,7 +80,8 @@ func oauthURL(t *testing.T, s *mailboxtest.Server, p *identityProvider, dir stri
 	if err := os.WriteFile(secret, []byte("hush\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	q := url.Values{"auth": {"oauth2"}, "token-url": {p.URL + "/token"}, "device-url": {p.URL + "/device"}, "client-id": {"client"}, "client-secret-file": {secret}}
+	q := url.Values{"auth": {"oauth2"}, "token-url": {p.URL + "/token"}, "device-url": {p.URL + "/device"},
+		"client-id": {"client"}, "client-secret-file": {secret}}
 	for _, m := range more {
 		name, value, _ := strings.Cut(m, "=")
 		q.Set(name, value)
@@ -158,10 +160,13 @@ func TestALoginKeepsTheRefreshToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(file)
-	if kept, _ := os.ReadFile(file); err != nil || info.Mode().Perm() != 0o600 || string(kept) != "refresh-1\n" || shown != "https://id.example/device ABCD-EFGH" {
+	if kept, _ := os.ReadFile(file); err != nil || info.Mode().Perm() != 0o600 || string(kept) != "refresh-1\n" ||
+		shown != "https://id.example/device ABCD-EFGH" {
 		t.Errorf("kept is %q of mode %v, shown was %q, %v", kept, info, shown, err)
 	}
-	if plain, err := mailbox.ParseAddress(s.URL()); err != nil || !errors.Is(plain.Login(t.Context(), func(string, string) {}), mailbox.ErrNoLogin) {
+	if plain, err := mailbox.ParseAddress(s.URL()); err != nil || !errors.Is(plain.Login(t.Context(), func(string,
+		string) {
+	}), mailbox.ErrNoLogin) {
 		t.Error("a mailbox with a password was logged in to")
 	}
 }

@@ -40,7 +40,8 @@ func Throttled(err error) (time.Duration, bool) {
 		}
 	}
 	text := strings.ToLower(answer.Text)
-	if slices.Contains(throttleCodes, answer.Code) || strings.Contains(text, "throttled") || strings.Contains(text, "too many simultaneous connections") {
+	if slices.Contains(throttleCodes, answer.Code) || strings.Contains(text, "throttled") || strings.Contains(text,
+		"too many simultaneous connections") {
 		return usualThrottle, true
 	}
 	return 0, false

@@ -70,7 +70,8 @@ func signedBER(content string) string {
 	for piece := range slices.Chunk([]byte(content), 100) {
 		segments = append(segments, der(0x04, string(piece)))
 	}
-	return indefinite(0x30, oidSigned, indefinite(0xa0, indefinite(0x30, der(0x02, "\x01"), indefinite(0x31, der(0x30, "\x06\x01\x01", der(0x05))),
+	return indefinite(0x30, oidSigned, indefinite(0xa0, indefinite(0x30, der(0x02, "\x01"), indefinite(0x31, der(0x30,
+		"\x06\x01\x01", der(0x05))),
 		indefinite(0x30, oidData, indefinite(0xa0, indefinite(0x24, segments...))), der(0x31, "signers"))))
 }
 
@@ -89,7 +90,8 @@ func tnefOf(attachments ...[2]string) string {
 }
 
 func carrying(kind, content string) []byte {
-	return multipart("mixed", hello, part("Content-Type: "+kind+"\nContent-Transfer-Encoding: base64\n", base64.StdEncoding.EncodeToString([]byte(content))))
+	return multipart("mixed", hello, part("Content-Type: "+kind+"\nContent-Transfer-Encoding: base64\n",
+		base64.StdEncoding.EncodeToString([]byte(content))))
 }
 
 // PDFs arrive in zips, signatures and what Outlook makes of mails; a zip with one in it is no PDF itself.
@@ -102,19 +104,25 @@ func TestPDFsAreTakenOutOfContainers(t *testing.T) {
 		missed string
 	}{
 		{"a stored zip", carrying("application/zip; name=a.zip", zipOf(t, zipped{"r.pdf", pdf, zip.Store})), []string{"r.pdf"}, ""},
-		{"a deflated zip", carrying("application/octet-stream; name=a", zipOf(t, zipped{"dir/r.pdf", pdf, zip.Deflate}, zipped{"note.txt", "hello", zip.Deflate}, zipped{"../../s.pdf", pdf, zip.Store})),
+		{"a deflated zip", carrying("application/octet-stream; name=a", zipOf(t, zipped{"dir/r.pdf", pdf,
+			zip.Deflate}, zipped{"note.txt", "hello", zip.Deflate}, zipped{"../../s.pdf", pdf, zip.Store})),
 			[]string{"r.pdf", "s.pdf"}, ""},
-		{"a zip that calls itself a PDF", carrying("application/pdf; name=r.pdf", zipOf(t, zipped{"r.pdf", pdf, zip.Store})), []string{"r.pdf"}, ""},
-		{"a zip in a zip", carrying("application/zip; name=a.zip", zipOf(t, zipped{"b.zip", zipOf(t, zipped{"r.pdf", pdf, zip.Store}), zip.Store})), nil, "none of its 4 parts is a PDF"},
+		{"a zip that calls itself a PDF", carrying("application/pdf; name=r.pdf", zipOf(t, zipped{"r.pdf", pdf,
+			zip.Store})), []string{"r.pdf"}, ""},
+		{"a zip in a zip", carrying("application/zip; name=a.zip", zipOf(t, zipped{"b.zip", zipOf(t, zipped{"r.pdf",
+			pdf, zip.Store}), zip.Store})), nil, "none of its 4 parts is a PDF"},
 		{"an empty zip", carrying("application/zip; name=a.zip", zipOf(t)), nil, "none of its 3 parts is a PDF"},
 		{"a cut zip", carrying("application/zip; name=a.zip", zipOf(t, zipped{"r.pdf", pdf, zip.Store})[:60]), nil, "is a zip that is cut off"},
 		{"signed", carrying("application/pkcs7-mime; smime-type=signed-data; name=smime.p7m", signedDER(inner)), []string{"r.pdf"}, ""},
 		{"signed, of unknown length", carrying("application/x-pkcs7-mime; name=smime.p7m", signedBER(inner)), []string{"r.pdf"}, ""},
 		{"signed, as a file", carrying("application/octet-stream; name=smime.p7m", signedDER(inner)), []string{"r.pdf"}, ""},
-		{"encrypted", carrying("application/pkcs7-mime; smime-type=enveloped-data", der(0x30, oidEnveloped, der(0xa0, "secret"))), nil, "is encrypted (S/MIME)"},
+		{"encrypted", carrying("application/pkcs7-mime; smime-type=enveloped-data", der(0x30, oidEnveloped, der(0xa0,
+			"secret"))), nil, "is encrypted (S/MIME)"},
 		{"signed and cut", carrying("application/pkcs7-mime", signedDER(inner)[:80]), nil, "none of its 3 parts is a PDF"},
-		{"winmail.dat", carrying("application/ms-tnef; name=winmail.dat", tnefOf([2]string{"r.pdf", pdf}, [2]string{"note.txt", "hello"}, [2]string{"s.pdf", pdf})), []string{"r.pdf", "s.pdf"}, ""},
-		{"a cut winmail.dat", carrying("application/ms-tnef; name=winmail.dat", tnefOf([2]string{"r.pdf", pdf}, [2]string{"s.pdf", pdf})[:150]), []string{"r.pdf"}, "winmail.dat that is cut off"},
+		{"winmail.dat", carrying("application/ms-tnef; name=winmail.dat", tnefOf([2]string{"r.pdf", pdf},
+			[2]string{"note.txt", "hello"}, [2]string{"s.pdf", pdf})), []string{"r.pdf", "s.pdf"}, ""},
+		{"a cut winmail.dat", carrying("application/ms-tnef; name=winmail.dat", tnefOf([2]string{"r.pdf", pdf},
+			[2]string{"s.pdf", pdf})[:150]), []string{"r.pdf"}, "winmail.dat that is cut off"},
 		{"octet-stream", carrying("application/octet-stream", pdf), []string{"attachment-1.pdf"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -151,13 +159,15 @@ func TestContainersAreBounded(t *testing.T) {
 		long[i] = zipped{strings.Repeat("x", 60_000) + fmt.Sprint(i), "", zip.Store}
 	}
 	for name, c := range map[string]struct{ content, want string }{
-		"a bomb":             {bomb, "unpack to more than 1048576 bytes"},
-		"many files":         {zipOf(t, many...), "more than 1000 parts"},
-		"a large directory":  {zipOf(t, long...), "directory of the zip"},
-		"a bomb of many":     {zipOf(t, slices.Repeat([]zipped{{"r.pdf", pdf + strings.Repeat("\x00", 1<<19), zip.Deflate}}, 5)...), "unpack to more than 1048576 bytes"},
+		"a bomb":            {bomb, "unpack to more than 1048576 bytes"},
+		"many files":        {zipOf(t, many...), "more than 1000 parts"},
+		"a large directory": {zipOf(t, long...), "directory of the zip"},
+		"a bomb of many": {zipOf(t, slices.Repeat([]zipped{{"r.pdf", pdf + strings.Repeat("\x00", 1<<19),
+			zip.Deflate}}, 5)...), "unpack to more than 1048576 bytes"},
 		"a mail of 60 in it": {zipOf(t, slices.Repeat([]zipped{{"r.pdf", pdf, zip.Deflate}}, 60)...), "more than 50 PDFs"},
 	} {
-		if m, err := message.Read(carrying("application/zip", c.content), message.Limits{Unpacked: 1 << 20}); !errors.Is(err, message.ErrTooMany) || !strings.Contains(err.Error(), c.want) {
+		if m, err := message.Read(carrying("application/zip", c.content),
+			message.Limits{Unpacked: 1 << 20}); !errors.Is(err, message.ErrTooMany) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %d PDFs, %v, want %q", name, len(m.PDFs), err, c.want)
 		}
 	}

@@ -62,7 +62,8 @@ func TestHostileHeadersAreReadWithinTheBounds(t *testing.T) {
 // A mail that is read in the sandbox is what it is outside of it.
 func TestASandboxedReadingIsTheSame(t *testing.T) {
 	for _, raw := range [][]byte{
-		multipart("mixed", hello, attachment("Content-Type: application/pdf; name=r.pdf\n"), attachment("Content-Type: application/pdf; name=s.pdf\n")),
+		multipart("mixed", hello, attachment("Content-Type: application/pdf; name=r.pdf\n"),
+			attachment("Content-Type: application/pdf; name=s.pdf\n")),
 		mail("", "Hello"),
 		multipart("mixed", part("Content-Type: multipart/alternative\n", "x"), attachment("Content-Type: application/pdf; name=r.pdf\n")),
 		mail("Content-Type: multipart/mixed\n", "x"),

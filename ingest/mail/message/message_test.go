@@ -62,29 +62,45 @@ func TestPDFsAreFoundWhereverTheyAre(t *testing.T) {
 		names []string
 	}{
 		{"an attachment", multipart("mixed", hello, attachment("Content-Type: application/pdf; name=r.pdf\n")), []string{"r.pdf"}},
-		{"two, in their order", multipart("mixed", attachment("Content-Type: application/pdf; name=1.pdf\n"), hello, attachment("Content-Type: application/pdf; name=2.pdf\n")), []string{"1.pdf", "2.pdf"}},
-		{"of no telling type", multipart("mixed", hello, attachment("Content-Type: application/octet-stream\nContent-Disposition: attachment; filename=\"r.pdf\"\n")), []string{"r.pdf"}},
+		{"two, in their order", multipart("mixed", attachment("Content-Type: application/pdf; name=1.pdf\n"), hello,
+			attachment("Content-Type: application/pdf; name=2.pdf\n")), []string{"1.pdf", "2.pdf"}},
+		{"of no telling type", multipart("mixed", hello,
+			attachment("Content-Type: application/octet-stream\nContent-Disposition: attachment; filename=\"r.pdf\"\n")), []string{"r.pdf"}},
 		{"of a wrong type", multipart("mixed", hello, attachment("Content-Type: image/jpeg; name=photo.jpg\n")), []string{"photo.jpg"}},
 		{"of a type that is none", multipart("mixed", hello, attachment("Content-Type: pdf; name=r.pdf\n")), []string{"r.pdf"}},
 		{"of no type at all", multipart("mixed", hello, attachment("")), []string{"attachment-1.pdf"}},
-		{"inline", multipart("mixed", hello, attachment("Content-Type: application/pdf\nContent-Disposition: inline; filename=r.pdf\n")), []string{"r.pdf"}},
-		{"without a name", multipart("mixed", hello, attachment("Content-Type: application/pdf\n"), attachment("Content-Type: application/pdf\n")), []string{"attachment-1.pdf", "attachment-2.pdf"}},
+		{"inline", multipart("mixed", hello,
+			attachment("Content-Type: application/pdf\nContent-Disposition: inline; filename=r.pdf\n")), []string{"r.pdf"}},
+		{"without a name", multipart("mixed", hello, attachment("Content-Type: application/pdf\n"),
+			attachment("Content-Type: application/pdf\n")), []string{"attachment-1.pdf", "attachment-2.pdf"}},
 		{"the whole mail", mail("Content-Type: application/pdf; name=r.pdf\nContent-Transfer-Encoding: base64\n", b64(pdf)), []string{"r.pdf"}},
-		{"beside a page", multipart("related", hello, attachment("Content-Type: application/pdf; name=r.pdf\nContent-ID: <x>\n")), []string{"r.pdf"}},
-		{"quoted-printable", multipart("mixed", hello, part("Content-Type: application/pdf; name=r.pdf\nContent-Transfer-Encoding: Quoted-Printable\n", qp(pdf))), []string{"r.pdf"}},
-		{"as it is", multipart("mixed", hello, part("Content-Type: application/pdf; name=r.pdf\nContent-Transfer-Encoding: binary\n", pdf)), []string{"r.pdf"}},
+		{"beside a page", multipart("related", hello,
+			attachment("Content-Type: application/pdf; name=r.pdf\nContent-ID: <x>\n")), []string{"r.pdf"}},
+		{"quoted-printable", multipart("mixed", hello,
+			part("Content-Type: application/pdf; name=r.pdf\nContent-Transfer-Encoding: Quoted-Printable\n",
+				qp(pdf))), []string{"r.pdf"}},
+		{"as it is", multipart("mixed", hello,
+			part("Content-Type: application/pdf; name=r.pdf\nContent-Transfer-Encoding: binary\n", pdf)), []string{"r.pdf"}},
 		{"in a text part", multipart("mixed", hello, attachment("Content-Type: text/plain; name=r.pdf\n")), []string{"r.pdf"}},
-		{"behind bytes that don't belong to it", multipart("mixed", part("Content-Type: application/pdf; name=r.pdf\n", strings.Repeat("x", 900)+pdf)), []string{"r.pdf"}},
+		{"behind bytes that don't belong to it", multipart("mixed",
+			part("Content-Type: application/pdf; name=r.pdf\n", strings.Repeat("x", 900)+pdf)), []string{"r.pdf"}},
 		{"in a forwarded mail", multipart("mixed", hello, part("Content-Type: message/rfc822\n", inner)), []string{"inner.pdf"}},
-		{"in a forwarded mail of no telling type", multipart("mixed", hello, part("Content-Type: application/octet-stream; name=mail.eml\nContent-Transfer-Encoding: base64\n", b64(inner))), []string{"inner.pdf"}},
+		{"in a forwarded mail of no telling type", multipart("mixed", hello,
+			part("Content-Type: application/octet-stream; name=mail.eml\nContent-Transfer-Encoding: base64\n",
+				b64(inner))), []string{"inner.pdf"}},
 		{"in a digest", mail("Content-Type: multipart/digest; boundary=D\n", "--D\r\n\r\n"+inner+"\r\n--D--\r\n"), []string{"inner.pdf"}},
 		{"with boundaries that begin alike", mail("Content-Type: multipart/mixed; boundary=\"B\"\n",
 			"--B\r\nContent-Type: multipart/mixed; boundary=\"BB\"\r\n\r\n--BB\r\nContent-Type: application/pdf; name=r.pdf\r\n\r\n"+pdf+"\r\n--BB--\r\n--B--\r\n"), []string{"r.pdf"}},
-		{"with lines ended by LF alone", bytes.ReplaceAll(multipart("mixed", hello, attachment("Content-Type: application/pdf; name=r.pdf\n")), []byte("\r\n"), []byte("\n")), []string{"r.pdf"}},
-		{"with blanks behind the boundary", bytes.ReplaceAll(multipart("mixed", hello, attachment("Content-Type: application/pdf; name=r.pdf\n")), []byte("--B\r\n"), []byte("--B \t\r\n")), []string{"r.pdf"}},
-		{"without the closing boundary", bytes.ReplaceAll(multipart("mixed", hello, attachment("Content-Type: application/pdf; name=r.pdf\n")), []byte("--B--\r\nepilogue"), nil), []string{"r.pdf"}},
-		{"with a line in the header that is none", bytes.Replace(multipart("mixed", hello, attachment("Content-Type: application/pdf; name=r.pdf\n")), []byte("MIME-Version"), []byte("this is no field\r\nMIME-Version"), 1), []string{"r.pdf"}},
-		{"behind a mailbox file's separator", append([]byte("From a@b.example Sat Jan  3 01:05:34 1996\r\n"), multipart("mixed", attachment("Content-Type: application/pdf; name=r.pdf\n"))...), []string{"r.pdf"}},
+		{"with lines ended by LF alone", bytes.ReplaceAll(multipart("mixed", hello,
+			attachment("Content-Type: application/pdf; name=r.pdf\n")), []byte("\r\n"), []byte("\n")), []string{"r.pdf"}},
+		{"with blanks behind the boundary", bytes.ReplaceAll(multipart("mixed", hello,
+			attachment("Content-Type: application/pdf; name=r.pdf\n")), []byte("--B\r\n"), []byte("--B \t\r\n")), []string{"r.pdf"}},
+		{"without the closing boundary", bytes.ReplaceAll(multipart("mixed", hello,
+			attachment("Content-Type: application/pdf; name=r.pdf\n")), []byte("--B--\r\nepilogue"), nil), []string{"r.pdf"}},
+		{"with a line in the header that is none", bytes.Replace(multipart("mixed", hello,
+			attachment("Content-Type: application/pdf; name=r.pdf\n")), []byte("MIME-Version"), []byte("this is no field\r\nMIME-Version"), 1), []string{"r.pdf"}},
+		{"behind a mailbox file's separator", append([]byte("From a@b.example Sat Jan  3 01:05:34 1996\r\n"),
+			multipart("mixed", attachment("Content-Type: application/pdf; name=r.pdf\n"))...), []string{"r.pdf"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := message.Read(c.mail, message.Limits{})
@@ -94,7 +110,8 @@ func TestPDFsAreFoundWhereverTheyAre(t *testing.T) {
 			var names []string
 			for _, p := range m.PDFs {
 				names = append(names, p.Name)
-				if got := bytes.TrimLeft(p.Data, "x"); strings.TrimRight(string(got), "\r\n") != strings.TrimRight(pdf, "\r\n") && c.name != "with lines ended by LF alone" {
+				if got := bytes.TrimLeft(p.Data, "x"); strings.TrimRight(string(got),
+					"\r\n") != strings.TrimRight(pdf, "\r\n") && c.name != "with lines ended by LF alone" {
 					t.Errorf("%s holds %q", p.Name, got)
 				}
 			}
@@ -120,7 +137,8 @@ func TestNamesAreReadInAnyWriting(t *testing.T) {
 		{"percent in Latin", `Content-Disposition: attachment; filename*=iso-8859-15'de'%A4uro.pdf`, "€uro.pdf"},
 		{"percent in Cyrillic", `Content-Disposition: attachment; filename*=koi8-r''%F3%DE%C5%D4.pdf`, "Счет.pdf"},
 		{"percent goes before plain", `Content-Disposition: attachment; filename="Maerz.pdf"; filename*=UTF-8''M%C3%A4rz.pdf`, "März.pdf"},
-		{"in pieces", "Content-Disposition: attachment; filename*0*=UTF-8''Rechnung%20M%C3%A4;\n filename*1=\"rz 2026\"; filename*2*=%2Epdf", "Rechnung März 2026.pdf"},
+		{"in pieces",
+			"Content-Disposition: attachment; filename*0*=UTF-8''Rechnung%20M%C3%A4;\n filename*1=\"rz 2026\"; filename*2*=%2Epdf", "Rechnung März 2026.pdf"},
 		{"in pieces out of order", `Content-Disposition: attachment; filename*1="b.pdf"; filename*0="a"`, "ab.pdf"},
 		{"raw UTF-8", "Content-Disposition: attachment; filename=\"M\xc3\xa4rz.pdf\"", "März.pdf"},
 		{"raw Latin", "Content-Disposition: attachment; filename=\"M\xe4rz.pdf\"", "März.pdf"},
@@ -130,7 +148,8 @@ func TestNamesAreReadInAnyWriting(t *testing.T) {
 		{"quote that doesn't close", `Content-Disposition: attachment; filename="r.pdf`, "r.pdf"},
 		{"unknown charset", `Content-Disposition: attachment; filename*=klingon''r%C3%A4.pdf`, "rä.pdf"},
 		{"nothing but a dot", `Content-Disposition: attachment; filename="."`, "attachment-1.pdf"},
-		{"the longest", `Content-Disposition: attachment; filename="` + strings.Repeat("a", 500) + `.pdf"`, strings.Repeat("a", 189) + "…aaaaaa.pdf"},
+		{"the longest", `Content-Disposition: attachment; filename="` + strings.Repeat("a", 500) + `.pdf"`,
+			strings.Repeat("a", 189) + "…aaaaaa.pdf"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := message.Read(multipart("mixed", attachment(c.header+"\n")), message.Limits{})
@@ -150,10 +169,13 @@ func TestMailsWithoutAPDFSayWhatTheyHave(t *testing.T) {
 		mail       []byte
 	}{
 		{"text", "none of its 1 parts is a PDF", mail("", "Grüße")},
-		{"XML invoice", "none of its 3 parts is a PDF", multipart("mixed", hello, part("Content-Type: application/xml; name=xrechnung.xml\n", "<Invoice/>"))},
-		{"calls itself a PDF", `part 3 (application/pdf, named "r.pdf") calls itself a PDF, but is none`, multipart("mixed", hello, part("Content-Type: application/pdf; name=r.pdf\n", "nothing"))},
+		{"XML invoice", "none of its 3 parts is a PDF", multipart("mixed", hello,
+			part("Content-Type: application/xml; name=xrechnung.xml\n", "<Invoice/>"))},
+		{"calls itself a PDF", `part 3 (application/pdf, named "r.pdf") calls itself a PDF, but is none`,
+			multipart("mixed", hello, part("Content-Type: application/pdf; name=r.pdf\n", "nothing"))},
 		{"people write about PDFs", "none of its 1 parts is a PDF", mail("Content-Type: text/plain\n", "Files begin with %PDF-1.7 you know")},
-		{"the mark comes too late", "none of its 1 parts is a PDF", mail("Content-Type: application/octet-stream\n", strings.Repeat("x", 1024)+pdf)},
+		{"the mark comes too late", "none of its 1 parts is a PDF", mail("Content-Type: application/octet-stream\n",
+			strings.Repeat("x", 1024)+pdf)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := message.Read(c.mail, message.Limits{})
@@ -182,8 +204,10 @@ func TestMailsThatCannotBeFollowedAreRefused(t *testing.T) {
 		{"no header", "it has no header", []byte("\r\n\r\n" + pdf), message.ErrBroken},
 		{"no boundary", "has no boundary", mail("Content-Type: multipart/mixed\n", "--B\r\n\r\nx\r\n--B--\r\n"), message.ErrBroken},
 		{"boundary that doesn't occur", "does not occur", mail("Content-Type: multipart/mixed; boundary=B\n", "x"), message.ErrBroken},
-		{"cut off", "may be cut off", mail("Content-Type: multipart/mixed; boundary=B\n", part("Content-Type: application/pdf\nContent-Transfer-Encoding: base64\n", "JV")), message.ErrBroken},
-		{"unknown encoding", `"x-uuencode", which is not known`, multipart("mixed", part("Content-Type: application/pdf\nContent-Transfer-Encoding: x-uuencode\n", "begin 644 r.pdf")), message.ErrBroken},
+		{"cut off", "may be cut off", mail("Content-Type: multipart/mixed; boundary=B\n",
+			part("Content-Type: application/pdf\nContent-Transfer-Encoding: base64\n", "JV")), message.ErrBroken},
+		{"unknown encoding", `"x-uuencode", which is not known`, multipart("mixed",
+			part("Content-Type: application/pdf\nContent-Transfer-Encoding: x-uuencode\n", "begin 644 r.pdf")), message.ErrBroken},
 		{"too deep", "more than 20 deep", []byte(deep), message.ErrTooMany},
 		{"too many PDFs", "more than 50 PDFs", multipart("mixed", many...), message.ErrTooMany},
 		{"too many parts", "more than 1000 parts", multipart("mixed", strings.Repeat("--B\r\n\r\nx\r\n", 1001)), message.ErrTooMany},
@@ -198,7 +222,8 @@ func TestMailsThatCannotBeFollowedAreRefused(t *testing.T) {
 }
 
 func TestAFaultBesideAPDFIsToldAndCostsNothing(t *testing.T) {
-	m, err := message.Read(multipart("mixed", part("Content-Type: multipart/alternative\n", "x"), attachment("Content-Type: application/pdf; name=r.pdf\n")), message.Limits{})
+	m, err := message.Read(multipart("mixed", part("Content-Type: multipart/alternative\n", "x"),
+		attachment("Content-Type: application/pdf; name=r.pdf\n")), message.Limits{})
 	if err != nil || len(m.PDFs) != 1 || !strings.Contains(m.Missed, "has no boundary") {
 		t.Errorf("got %d PDFs, %q, %v", len(m.PDFs), m.Missed, err)
 	}
@@ -261,7 +286,8 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%d PDFs", len(m.PDFs))
 		}
 		for i, p := range m.PDFs {
-			if !bytes.Contains(p.Data[:min(1024, len(p.Data))], []byte("%PDF-")) || p.Name == "" || len([]rune(p.Name)) > 200 || strings.ContainsAny(p.Name, "/\x00\n") {
+			if !bytes.Contains(p.Data[:min(1024, len(p.Data))], []byte("%PDF-")) || p.Name == "" ||
+				len([]rune(p.Name)) > 200 || strings.ContainsAny(p.Name, "/\x00\n") {
 				t.Fatalf("%q is no PDF", p.Name)
 			}
 			if !bytes.Equal(p.Data, again.PDFs[i].Data) || p.Name != again.PDFs[i].Name {

@@ -67,7 +67,8 @@ func Start(t testing.TB) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{addr: l.Addr().String(), next: 1, valid: 1, conns: map[net.Conn]bool{}, news: make(chan struct{}), Fault: func(string) Fault { return None }}
+	s := &Server{addr: l.Addr().String(), next: 1, valid: 1, conns: map[net.Conn]bool{}, news: make(chan struct{}),
+		Fault: func(string) Fault { return None }}
 	var open sync.WaitGroup
 	open.Go(func() {
 		for {
@@ -380,7 +381,8 @@ func (c *conn) fetch(rest string, fault Fault) bool {
 		if fault == Lie {
 			announced = 1 << 30
 		}
-		start := fmt.Sprintf("* %d FETCH (UID %d RFC822.SIZE %d FLAGS (%s) INTERNALDATE \"%s\" %s {%d}\r\n", sequence, m.UID, size, strings.Join(m.flags, " "),
+		start := fmt.Sprintf("* %d FETCH (UID %d RFC822.SIZE %d FLAGS (%s) INTERNALDATE \"%s\" %s {%d}\r\n", sequence,
+			m.UID, size, strings.Join(m.flags, " "),
 			m.Arrived.Format("02-Jan-2006 15:04:05 -0700"), section, announced)
 		if fault == Cut || fault == Lie {
 			_, _ = c.Write([]byte(start + body[:len(body)/2]))

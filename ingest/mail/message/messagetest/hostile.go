@@ -94,7 +94,8 @@ func Mails(to string, size int) []Hostile {
 		"TNEF of many":           "\x78\x9f\x3e\x22\x00\x00" + lines("\x02\x0f\x80\x06\x00\x00\x00\x00\x00\x00\x00"),
 		"a zip's end and no zip": "PK\x03\x04" + lines("PK\x05\x06"),
 	} {
-		bodies[name] = [2]string{mixed, "--B\r\nContent-Type: application/pkcs7-mime\r\nContent-Transfer-Encoding: base64\r\n\r\n" + base64.StdEncoding.EncodeToString([]byte(content)) + "\r\n--B--\r\n"}
+		bodies[name] = [2]string{mixed,
+			"--B\r\nContent-Type: application/pkcs7-mime\r\nContent-Transfer-Encoding: base64\r\n\r\n" + base64.StdEncoding.EncodeToString([]byte(content)) + "\r\n--B--\r\n"}
 	}
 	nested := map[string][]byte{
 		"nested mails":      deep(to, 3000, "Content-Type: message/rfc822\r\n"),
@@ -167,7 +168,8 @@ func deepBase64(to string, levels int) []byte {
 func deepAttachments(to string, levels int) []byte {
 	raw := mail(to, "Content-Type: application/pdf\r\n", "%PDF-1.7 nothing")
 	for range levels {
-		raw = mail(to, mixed, "--B\r\nContent-Type: message/rfc822\r\n\r\n"+string(raw)+"\r\n--B\r\nContent-Type: application/pdf\r\n\r\n%PDF-1.7 nothing\r\n--B--\r\n")
+		raw = mail(to, mixed,
+			"--B\r\nContent-Type: message/rfc822\r\n\r\n"+string(raw)+"\r\n--B\r\nContent-Type: application/pdf\r\n\r\n%PDF-1.7 nothing\r\n--B--\r\n")
 	}
 	return raw
 }
