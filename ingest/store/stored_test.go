@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"math/big"
 	"slices"
 	"strings"
 	"testing"
@@ -344,4 +345,40 @@ func asJSON(v any) string {
 		return err.Error()
 	}
 	return string(text)
+}
+
+// A batch is one part of the state table and one of the sums, however large: half a batch is what no position would show.
+func TestALargeBatchIsOnePartOfEachTable(t *testing.T) {
+	const rows, entries = 70_000, 100_000 // above the sizes at which the server cuts blocks by itself
+	w := &writer{db: migrated(t), entity: store.Of(events.Records)}
+	block := w.entity.NewBlock()
+	for i := range rows {
+		block.Append(&store.Row{Tenant: "t", Project: "P", ID: fmt.Sprint(i), Version: 1, Deleted: true})
+	}
+	block.AppendPosition(0, rows, time.Now())
+	const largest = 1<<62 - 1
+	for i := range entries {
+		node := fmt.Append(nil, "node ", i)
+		block.AddDelta(clickhouse.RollCash, []byte("t"), []byte("P"), [][]byte{node, []byte("EUR"), []byte("2026-01")}, []int64{largest * int64(1-2*(i%2))})
+	}
+	if block.Deltas() != entries+1 {
+		t.Fatalf("%d deltas", block.Deltas())
+	}
+	w.insert(t, block, 0)
+	for table, want := range map[string]int{"records": rows + 1, "sums": entries + 1} {
+		// Those that merges have taken, too.
+		got := texts(t, w.db, "SELECT toString(count()), toString(sum(rows)) FROM system.parts WHERE database = currentDatabase() AND table = {table:String}",
+			database.Params{"table": table}, 2)
+		if got[0][0] != "1" || got[0][1] != fmt.Sprint(want) {
+			t.Errorf("%s has %s parts of %s rows, want 1 of %d", table, got[0][0], got[0][1], want)
+		}
+	}
+	got := texts(t, w.db, `SELECT toString(uniqExact(node)), toString(sumIf(net, net > 0)), toString(sumIf(net, net < 0))
+FROM sums WHERE tenant = 't' AND project = 'P' AND roll = 'cash' AND currency = 'EUR' AND month = '2026-01'`, nil, 3)[0]
+	half := new(big.Int).Mul(big.NewInt(largest), big.NewInt(entries/2)).String()
+	if want := []string{fmt.Sprint(entries), half, "-" + half}; !slices.Equal(got, want) {
+		t.Errorf("the sums come to %q, want %q", got, want)
+	}
+	w.position = rows
+	w.checkPosition(t)
 }

@@ -78,7 +78,7 @@ func Open(o Options, inserts int) (*Server, error) {
 		ReadTimeout:  2 * time.Minute,
 		MaxOpenConns: 16,
 		MaxIdleConns: 8,
-		Settings:     clickhouse.Settings{"join_use_nulls": 0, "final": 0, "async_insert": 0},
+		Settings:     controlSettings(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("prepare connections to ClickHouse at %s: %w", o.Addr, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"strconv"
 	"sync"
 	"time"
 
@@ -14,35 +13,6 @@ import (
 
 // Batch is the data of an insert: the columns of an external table that the statement reads, one block. nil is no data.
 type Batch []proto.InputColumn
-
-// insertSettings are the settings that the protocol relies on (docs/architecture.md): a batch becomes one block in the state table and
-// one in each view, the state table first; nothing is deduplicated, merged on the way or ignored.
-func insertSettings() map[string]string {
-	const unlimited = "100000000" // rows: above rows x contributions of the largest batch
-	return map[string]string{
-		"async_insert":                                         "0",
-		"max_threads":                                          "1",
-		"max_insert_threads":                                   "1",
-		"parallel_view_processing":                             "0",
-		"use_strict_insert_block_limits":                       "0",
-		"max_block_size":                                       unlimited,
-		"max_insert_block_size":                                unlimited,
-		"min_insert_block_size_rows":                           unlimited,
-		"min_insert_block_size_rows_for_materialized_views":    unlimited,
-		"min_insert_block_size_bytes":                          "0",
-		"min_insert_block_size_bytes_for_materialized_views":   "0",
-		"preferred_block_size_bytes":                           "0",
-		"wait_for_part_commit_in_dependent_materialized_views": "1",
-		"deduplicate_insert":                                   "disable",
-		"deduplicate_insert_select":                            "disable",
-		"optimize_on_insert":                                   "0",
-		"materialized_views_ignore_errors":                     "0",
-		"join_use_nulls":                                       "0",
-		"final":                                                "0",
-		"date_time_overflow_behavior":                          "throw",
-		"receive_timeout":                                      "5",
-	}
-}
 
 // Insert runs a statement with the settings that the protocol relies on and returns how many rows it wrote, those of the views
 // included; 0 when its conditions did not hold. After an error nobody knows whether it wrote.
@@ -65,7 +35,7 @@ func (s *Server) Insert(ctx context.Context, st Statement) (written uint64, err 
 		Body:       st.SQL,
 		QueryID:    st.ID,
 		Parameters: parameters(st.Params),
-		Settings:   settings(limit),
+		Settings:   settings(insertSettings(), limit),
 		OnProgress: func(_ context.Context, p proto.Progress) error {
 			written += p.WroteRows
 			return nil
@@ -95,19 +65,10 @@ func (s *Server) Scan(ctx context.Context, q Query, into proto.Results, each fun
 	return client.Do(ctx, ch.Query{
 		Body:       q.SQL,
 		Parameters: parameters(q.Params),
-		Settings: []ch.Setting{ch.SettingInt("max_execution_time", seconds(limit)), ch.SettingInt("max_threads", 2),
-			ch.SettingInt("max_block_size", 8192)},
-		Result:   into,
-		OnResult: func(context.Context, proto.Block) error { return each() },
+		Settings:   settings(scanSettings(), limit),
+		Result:     into,
+		OnResult:   func(context.Context, proto.Block) error { return each() },
 	})
-}
-
-func settings(limit time.Duration) []ch.Setting {
-	all := make([]ch.Setting, 0, 32)
-	for k, v := range insertSettings() {
-		all = append(all, ch.Setting{Key: k, Value: v, Important: true})
-	}
-	return append(all, ch.Setting{Key: "max_execution_time", Value: strconv.Itoa(seconds(limit)), Important: true})
 }
 
 func parameters(p Params) []proto.Parameter {

@@ -6,15 +6,86 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ClickHouse/ch-go"
 	"github.com/ClickHouse/ch-go/proto"
+	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
 // LeastVersion is the oldest release of ClickHouse whose inserts behave as the protocol needs, by its first number.
 const LeastVersion = 26
+
+// wholeSettings are sent with every statement: a profile may set them so that a statement ends early and says nothing of it. Half of a
+// batch is what no position shows, half of a table is what nobody who reads it notices.
+func wholeSettings() map[string]string {
+	all := map[string]string{"limit": "0", "offset": "0", "additional_table_filters": "{}", "additional_result_filter": ""}
+	for _, mode := range []string{"distinct", "group_by", "join", "read", "result", "set", "sort", "timeout", "transfer"} {
+		all[mode+"_overflow_mode"] = "throw"
+	}
+	for _, mode := range []string{"read", "timeout"} {
+		all[mode+"_overflow_mode_leaf"] = "throw"
+	}
+	return all
+}
+
+// insertSettings are the settings that the protocol relies on (docs/architecture.md): a batch becomes one block in the state table and
+// one in each view, the state table first; nothing is deduplicated, merged on the way or ignored.
+func insertSettings() map[string]string {
+	const unlimited = "100000000" // rows: above rows x contributions of the largest batch
+	all := map[string]string{
+		"async_insert":                                         "0",
+		"max_threads":                                          "1",
+		"max_insert_threads":                                   "1",
+		"parallel_view_processing":                             "0",
+		"use_strict_insert_block_limits":                       "0",
+		"max_block_size":                                       unlimited,
+		"max_insert_block_size":                                unlimited,
+		"min_insert_block_size_rows":                           unlimited,
+		"min_insert_block_size_rows_for_materialized_views":    unlimited,
+		"min_insert_block_size_bytes":                          "0",
+		"min_insert_block_size_bytes_for_materialized_views":   "0",
+		"preferred_block_size_bytes":                           "0",
+		"wait_for_part_commit_in_dependent_materialized_views": "1",
+		"deduplicate_insert":                                   "disable",
+		"deduplicate_insert_select":                            "disable",
+		"optimize_on_insert":                                   "0",
+		"materialized_views_ignore_errors":                     "0",
+		"join_use_nulls":                                       "0",
+		"final":                                                "0",
+		"date_time_overflow_behavior":                          "throw",
+		"receive_timeout":                                      "5",
+	}
+	maps.Copy(all, wholeSettings())
+	return all
+}
+
+// scanSettings are those of large reads: few threads, small blocks.
+func scanSettings() map[string]string {
+	all := wholeSettings()
+	all["max_threads"], all["max_block_size"] = "2", "8192"
+	return all
+}
+
+// controlSettings are those of all other statements.
+func controlSettings() clickhouse.Settings {
+	all := clickhouse.Settings{"join_use_nulls": 0, "final": 0, "async_insert": 0}
+	for name, value := range wholeSettings() {
+		all[name] = value
+	}
+	return all
+}
+
+// settings are sent with a statement that ch-go runs: a server that does not know one refuses the statement.
+func settings(of map[string]string, limit time.Duration) []ch.Setting {
+	all := make([]ch.Setting, 0, len(of)+1)
+	for k, v := range of {
+		all = append(all, ch.Setting{Key: k, Value: v, Important: true})
+	}
+	return append(all, ch.Setting{Key: "max_execution_time", Value: strconv.Itoa(seconds(limit)), Important: true})
+}
 
 const effectiveSettings = `SELECT name, value FROM system.settings WHERE name IN {names:Array(String)}`
 
@@ -23,6 +94,9 @@ const effectiveSettings = `SELECT name, value FROM system.settings WHERE name IN
 func (s *Server) CheckSettings(ctx context.Context) error {
 	var version string
 	if err := s.Row(ctx, Query{SQL: "SELECT version()"}, &version); err != nil {
+		if refusal := (*clickhouse.Exception)(nil); errors.As(err, &refusal) {
+			return s.refusedSettings(err)
+		}
 		return fmt.Errorf("ask ClickHouse at %s for its version: %w", s.Addr(), err)
 	}
 	if err := checkVersion(s.Addr(), version); err != nil {
@@ -33,11 +107,14 @@ func (s *Server) CheckSettings(ctx context.Context) error {
 	wanted["max_execution_time"] = fmt.Sprint(seconds(limit))
 	effective, err := s.effective(ctx, slices.Collect(maps.Keys(wanted)), limit)
 	if err != nil {
-		return fmt.Errorf("ClickHouse at %s refuses the settings that inserts rely on, for user %q: %w; give the "+
-			"user a profile that is not readonly and has no constraints on them",
-			s.Addr(), s.options.User, err)
+		return s.refusedSettings(err)
 	}
 	return errors.Join(differences(fmt.Sprintf("ClickHouse at %s", s.Addr()), s.options.User, wanted, effective)...)
+}
+
+func (s *Server) refusedSettings(err error) error {
+	return fmt.Errorf("ClickHouse at %s refuses the settings that statements rely on, for user %q: %w; give the user a profile that is not readonly "+
+		"and has no constraints on them", s.Addr(), s.options.User, err)
 }
 
 // differences are the settings that don't have the value that was asked for.
@@ -82,7 +159,7 @@ func (s *Server) effective(ctx context.Context, names []string, limit time.Durat
 	err = client.Do(ctx, ch.Query{
 		Body:       effectiveSettings,
 		Parameters: parameters(Params{"names": "['" + strings.Join(append(names, "readonly"), "','") + "']"}),
-		Settings:   settings(limit),
+		Settings:   settings(insertSettings(), limit),
 		Result:     proto.Results{{Name: "name", Data: &name}, {Name: "value", Data: &value}},
 		OnResult: func(context.Context, proto.Block) error {
 			for i := range name.Rows() {
