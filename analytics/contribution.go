@@ -38,7 +38,7 @@ func (c Contribution) add(roll clickhouse.RollID, keys [clickhouse.MaxRollKeys]s
 
 type rollKeys = [clickhouse.MaxRollKeys]string
 
-// RecordContribution appends to c what a record adds to the sums of its project (docs/calculations.md#contributions). Accruals and
+// RecordContribution appends to c what a record adds to the sums of its project (docs/architecture.md#what-is-stored). Accruals and
 // rejected records count in no amount. A record whose net is not known counts in no amount either: it has the currency "" and sums of
 // 0, and is counted all the same.
 func RecordContribution(c Contribution, id string, r *events.Record) (Contribution, error) {
