@@ -32,7 +32,7 @@ import (
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker"
-	"tallyhouse/ingest/worker/heads"
+	"tallyhouse/ingest/worker/latest"
 	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 )
@@ -122,12 +122,8 @@ func startMail(t testing.TB, dir string) *embeddedmail.Server {
 // startStream runs a worker that brings the records into the table.
 func (w *world) startStream() {
 	w.t.Helper()
-	latest, err := heads.Open(w.t.TempDir())
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	ingest, err := worker.New(worker.Options{
-		Cluster: w.cluster, Servers: []worker.Database{w.db}, Heads: latest, Group: "tallyhouse", Entities: store.All(), Freshness: 10 * time.Millisecond,
+		Cluster: w.cluster, Servers: []worker.Database{w.db}, Heads: latest.Options{Dir: w.t.TempDir()}, Group: "tallyhouse", Entities: store.All(), Freshness: 10 * time.Millisecond,
 		Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
 	})
 	if err != nil {
@@ -141,7 +137,6 @@ func (w *world) startStream() {
 		if err := <-done; err != nil {
 			w.t.Errorf("the stream's worker: %v", err)
 		}
-		_ = latest.Close()
 	})
 }
 

@@ -20,7 +20,6 @@ import (
 type recovery struct {
 	*coordinator
 	members map[int32]request
-	claim   *fence.Claim // new fences
 	in      position.Installation
 	stream  position.Stream
 	found   map[int32]*assignment
