@@ -42,7 +42,7 @@ func (s *Server) Insert(ctx context.Context, st Statement) (written uint64, err 
 		},
 	}
 	if st.Batch != nil {
-		q.ExternalTable, q.ExternalData = "batch", st.Batch
+		q.ExternalTable, q.ExternalData = "batch", streamed(st.Batch)
 	}
 	err = client.Do(ctx, q)
 	s.writers.release(client, err)
@@ -95,8 +95,7 @@ func newWriters(o Options, most int) *writers {
 			Database:         o.Database,
 			User:             o.User,
 			Password:         o.Password,
-			TLS:              o.TLS,
-			Dialer:           &net.Dialer{Timeout: 3 * time.Second, KeepAlive: 15 * time.Second},
+			Dialer:           &dialer{net.Dialer{Timeout: 3 * time.Second, KeepAlive: 15 * time.Second}, o.TLS},
 			DialTimeout:      3 * time.Second,
 			HandshakeTimeout: 5 * time.Second,
 			ReadTimeout:      ch.NoTimeout, // each statement's context has a bound
@@ -134,7 +133,7 @@ func (w *writers) acquire(ctx context.Context) (*ch.Client, error) {
 	return client, err
 }
 
-// put gives a connection back; one whose statement failed is closed, whatever the failure was.
+// release gives a connection back; one whose statement failed is closed, whatever the failure was.
 func (w *writers) release(client *ch.Client, failed error) {
 	if failed != nil || client.IsClosed() {
 		_ = client.Close()
