@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -378,6 +379,30 @@ func TestAPositionBeyondTheLogsEndIsRefused(t *testing.T) {
 		err := server.Ready()
 		return err != nil && strings.Contains(err.Error(), "belongs to another cluster")
 	})
+}
+
+func TestADatabaseThatCannotBeReadIsNotReady(t *testing.T) {
+	// Given a database that this binary can read
+	w := newWorld(t)
+	var wrong atomic.Pointer[error]
+	server, url := w.start(func(o *api.Options) {
+		o.Check = func(context.Context) error {
+			if err := wrong.Load(); err != nil {
+				return *err
+			}
+			return nil
+		}
+	})
+	w.url = url
+	// When somebody begins to work on its sums
+	err := errors.New("a rebuild is in progress")
+	wrong.Store(&err)
+	// Then it is not ready, and says why, until that is over.
+	w.eventually(readyWithin, "it is not ready", func() bool { return errors.Is(server.Ready(), err) })
+	w.get("", "/readyz").want(t, 503, "")
+	wrong.Store(nil)
+	w.eventually(readyWithin, "it is ready again", func() bool { return server.Ready() == nil })
+	w.get("", "/readyz").want(t, 200, "")
 }
 
 func TestWithoutKafkaNothingIsAnswered(t *testing.T) {

@@ -45,6 +45,8 @@ type Options struct {
 	ClickHouse reader.Conn
 	// Kafka are the options of a client of the cluster whose topics decide about access.
 	Kafka []kgo.Opt
+	// Check says why the database cannot be read by this binary, nil when it can; without it the database only has to answer.
+	Check func(context.Context) error
 	// Environment is test or live: keys of the other one do not work.
 	Environment string
 	// BasePath goes before every path, like /ledger; "" for none.
@@ -68,6 +70,7 @@ type Server struct {
 	access      *access.Follower
 	cursors     *cursor.Ring
 	database    probe
+	check       func(context.Context) error
 	operations  []operation
 	routes      *routes
 	description []byte // the OpenAPI document
@@ -95,6 +98,9 @@ func New(o Options) (*Server, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
+	if o.Check == nil {
+		o.Check = func(context.Context) error { return nil }
+	}
 	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("the API cannot start: %w", err)
 	}
@@ -103,6 +109,7 @@ func New(o Options) (*Server, error) {
 		reader:      read,
 		access:      access.NewFollower(read, o.Kafka, o.Log),
 		cursors:     cursor.FromStore(read),
+		check:       o.Check,
 		operations:  operations(),
 		environment: o.Environment,
 		basePath:    o.BasePath,
@@ -214,7 +221,7 @@ func (p *probe) failed() error {
 	return p.last
 }
 
-// watchDatabase asks the database for a sign of life, again and again. Requests are sent to it all the same: readiness
+// watchDatabase asks the database whether it answers and can be read, again and again. Requests are sent to it all the same: readiness
 // alone hangs on this.
 func (s *Server) watchDatabase(ctx context.Context) {
 	tick := time.NewTicker(retryEvery)
@@ -223,6 +230,8 @@ func (s *Server) watchDatabase(ctx context.Context) {
 		err := s.reader.Ping(ctx)
 		if err != nil {
 			err = fmt.Errorf("the database does not answer: %w", err)
+		} else {
+			err = s.check(ctx)
 		}
 		s.database.mu.Lock()
 		s.database.last = err

@@ -11,6 +11,7 @@ import (
 	"tallyhouse/ingest/ingesttest"
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/ingest/worker/fence"
+	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/events"
 )
 
@@ -94,5 +95,49 @@ func TestTopicsThatGotMorePartitionsAreFollowed(t *testing.T) {
 	again := tallyhouse(t, env, "", "topics", "resize")
 	if again.code != exitDone || again.out != "" {
 		t.Fatalf("%+v", again)
+	}
+}
+
+func TestAMovedDatabaseIsAdopted(t *testing.T) {
+	cluster := topicstest.Cluster(t, 2)
+	l := ingesttest.New(t, events.Projects, 2)
+	env := broker(cluster)
+	env["TALLYHOUSE_CLICKHOUSE"], env["TALLYHOUSE_CLICKHOUSE_DATABASE"] = l.Where.Addr, l.Where.Database
+	l.Follow(t, cluster)
+	s, _, err := position.ReadStream(t.Context(), l.DB, string(events.Projects))
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := s.Server
+	s.Revision, s.Server = s.Revision+1, "where it came from"
+	l.Stream(s)
+
+	if got := tallyhouse(t, env, "", "adopt"); got.code != exitDone || !strings.Contains(got.out, "projects at "+l.Where.Addr) {
+		t.Fatalf("%+v", got)
+	}
+	if s, _, err = position.ReadStream(t.Context(), l.DB, string(events.Projects)); err != nil || s.Server != here || s.Work != "" {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	l.Exec("INSERT INTO projects (tenant, project, row_version, batch_first) SELECT '', '#1', 9, 0")
+	if got := tallyhouse(t, env, "", "adopt"); got.code != exitFailed || !strings.Contains(got.err, "another log") {
+		t.Fatalf("%+v", got)
+	}
+}
+
+func TestAReleaseNamesTheWorkThatIsLeft(t *testing.T) {
+	l := ingesttest.New(t, events.Records, 2)
+	env := map[string]string{"TALLYHOUSE_CLICKHOUSE": l.Where.Addr, "TALLYHOUSE_CLICKHOUSE_DATABASE": l.Where.Database}
+	s, _, err := position.ReadStream(t.Context(), l.DB, string(events.Records))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Revision, s.Work = s.Revision+1, "`tallyhouse rebuild`"
+	l.Stream(s)
+	if _, err := fence.Take(t.Context(), l.DB, string(events.Records), []int32{0, 1}, "a machine that is gone"); err != nil {
+		t.Fatal(err)
+	}
+	released := tallyhouse(t, env, "", "release", string(events.Records))
+	if released.code != exitDone || !strings.Contains(released.err, "`tallyhouse rebuild` on ledger.records is not complete") {
+		t.Fatalf("%+v", released)
 	}
 }

@@ -18,6 +18,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tallyhouse/api"
+	"tallyhouse/ingest/admin"
+	"tallyhouse/ingest/admin/migrate"
+	"tallyhouse/ingest/store/database"
 )
 
 const (
@@ -88,8 +91,13 @@ func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, registr
 		return fmt.Errorf("connect to ClickHouse: %w", err)
 	}
 	defer db.Close()
+	shards, err := servers.databases()
+	if err != nil {
+		return err
+	}
+	defer closeAll(shards)
 	server, err := api.New(api.Options{
-		ClickHouse: db, Kafka: servers.kafka.Reading, Environment: f.environment, BasePath: f.basePath, CORSOrigins: f.corsOrigins,
+		ClickHouse: db, Kafka: servers.kafka.Reading, Check: readable(shards), Environment: f.environment, BasePath: f.basePath, CORSOrigins: f.corsOrigins,
 		CursorKeyFile: f.cursorKeyFile, QueryTimeout: queryTimeout, Clock: clock, Log: s.log, Metrics: registry,
 	})
 	if err != nil {
@@ -114,6 +122,27 @@ func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, registr
 		return nil
 	})
 	return work.Wait()
+}
+
+// readable checks that all shards have this version's schema, and sums by its formulas.
+func readable(shards []*database.Server) func(context.Context) error {
+	current := map[*database.Server]bool{} // a schema that was this version's stays so
+	return func(ctx context.Context) error {
+		var wrong []error
+		for _, shard := range shards {
+			if !current[shard] {
+				if err := migrate.Check(ctx, shard); err != nil {
+					wrong = append(wrong, fmt.Errorf("%s: %w", shard.Addr(), err))
+					continue
+				}
+				current[shard] = true
+			}
+			if err := admin.Readable(ctx, shard); err != nil {
+				wrong = append(wrong, fmt.Errorf("%s: %w", shard.Addr(), err))
+			}
+		}
+		return errors.Join(wrong...)
+	}
 }
 
 // fixedClock is a clock that stands still at an instant, or the machine's.

@@ -226,3 +226,39 @@ func TestAChangeOfTheSchemaHoldsAllOrNone(t *testing.T) {
 	nobodyHolds(t, l)
 	writersGoOn(t, l, r)
 }
+
+func TestADatabaseIsReadableWhenItsSumsAreCompleteAndByThisFormula(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*position.Stream)
+		says   string // "" for nothing
+	}{
+		{"as it is", func(*position.Stream) {}, ""},
+		{"another formula", func(s *position.Stream) { s.Formula = "another" }, "records was written by another release: run `tallyhouse migrate`"},
+		{"an older schema", func(s *position.Stream) { s.Schema-- }, "tallyhouse migrate"},
+		{"work in progress", func(s *position.Stream) { s.Work = "`tallyhouse rebuild`" }, "`tallyhouse rebuild` on ledger.records is in progress"},
+	}
+	l := ingesttest.New(t, events.Records, partitions)
+	good := stream(t, l)
+	foreign := good
+	foreign.Formula = "of a table that another release has"
+	if err := position.WriteStream(t.Context(), l.DB, "ledger.others", "test", foreign, "1", nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			restream(t, l, func(s *position.Stream) {
+				revision := s.Revision
+				*s = good
+				s.Revision = revision
+				test.change(s)
+			})
+			err := admin.Readable(t.Context(), l.DB)
+			if test.says != "" {
+				mustSay(t, err, test.says)
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
