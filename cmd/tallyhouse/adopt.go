@@ -46,6 +46,7 @@ func adoptCommand(s *shell) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		s.limitMemory(recomputeMemory)
 		o := admin.Options{Holder: fence.NewHolder("tallyhouse adopt"), Shards: len(shards), Log: s.log, Progress: s.progress()}
 		for i, shard := range shards {
 			o.Shard = i

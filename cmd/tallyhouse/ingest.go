@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -75,9 +74,7 @@ func ingestCommand(s *shell) *cobra.Command {
 			return err
 		}
 		defer servers.kafka.Close()
-		if _, given := s.env("GOMEMLIMIT"); !given {
-			debug.SetMemoryLimit(workerMemory)
-		}
+		s.limitMemory(workerMemory)
 		registry := prometheus.NewRegistry()
 		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 		listener, err := listen("--metrics-addr", metricsAddr)

@@ -35,6 +35,7 @@ func migrateCommand(s *shell) *cobra.Command {
 			return err
 		}
 		defer servers.kafka.Close()
+		s.limitMemory(recomputeMemory)
 		taken, err := migrate.Up(cmd.Context(), servers.shards, migrate.Options{Target: target, Log: s.log, Progress: s.progress()})
 		for _, step := range taken {
 			fmt.Fprintln(s.out, step)

@@ -36,6 +36,7 @@ func rebuildCommand(s *shell) *cobra.Command {
 			return err
 		}
 		defer stop()
+		s.limitMemory(recomputeMemory)
 		o := admin.Options{Holder: fence.NewHolder("tallyhouse rebuild"), Shards: len(shards), Log: s.log, Progress: s.progress()}
 		for i, shard := range shards {
 			o.Shard = i

@@ -66,7 +66,7 @@ func rolls(e *store.Entity) database.Params {
 const scanLimit = time.Hour
 
 // Slice recomputes the sums of the projects in a range, and hands out those that differ. Its memory grows with the number of sums in the
-// range, not of rows: some 150 bytes for each. rows is how many rows of the state table it read.
+// range, not of rows: some 120 bytes for each. rows is how many rows of the state table it read.
 func Slice(ctx context.Context, db Database, e *store.Entity, part keyrange.Range, each func(*Difference) error) (rows uint64, err error) {
 	s := newSlice(part.Tenant)
 	if rows, err = s.expect(ctx, db, e, part); err != nil {
