@@ -1,9 +1,8 @@
 package store
 
 import (
-	"github.com/go-faster/jx"
-
 	"tallyhouse/schemas/events"
+	"tallyhouse/schemas/jsontext"
 )
 
 // appendCodes writes accounting codes as the API shows them, so that a reader may pass them on.
@@ -13,8 +12,8 @@ func appendCodes(b []byte, codes []events.AccountingCode) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendText(append(b, `{"system":`...), c.System)
-		b = appendText(append(b, `,"code":`...), c.Code)
+		b = jsontext.AppendString(append(b, `{"system":`...), c.System)
+		b = jsontext.AppendString(append(b, `,"code":`...), c.Code)
 		b = appendTextOrNull(append(b, `,"name":`...), c.Name)
 		b = appendTextOrNull(append(b, `,"taxKey":`...), c.TaxKey)
 		if c.Inherited {
@@ -33,8 +32,8 @@ func appendDocuments(b []byte, documents []events.Document) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendText(append(b, `{"name":`...), d.Name)
-		b = append(appendText(append(b, `,"kind":`...), d.Kind), '}')
+		b = jsontext.AppendString(append(b, `{"name":`...), d.Name)
+		b = append(jsontext.AppendString(append(b, `,"kind":`...), d.Kind), '}')
 	}
 	return append(b, ']')
 }
@@ -43,11 +42,5 @@ func appendTextOrNull(b []byte, o events.Opt[string]) []byte {
 	if !o.Ok {
 		return append(b, "null"...)
 	}
-	return appendText(b, o.V)
-}
-
-func appendText(b []byte, s string) []byte {
-	w := jx.Writer{Buf: b}
-	w.Str(s)
-	return w.Buf
+	return jsontext.AppendString(b, o.V)
 }
