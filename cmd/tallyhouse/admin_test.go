@@ -24,7 +24,8 @@ func TestVerifyFindsDriftAndRebuildEndsIt(t *testing.T) {
 	if clean.code != exitDone || !strings.Contains(clean.out, "cash: no drift") || !strings.Contains(clean.err, "warning: ") {
 		t.Fatalf("%+v", clean)
 	}
-	l.Exec("INSERT INTO sums (roll, tenant, project, node, currency, month, net) SELECT roll, tenant, project, node, currency, month, 5 FROM sums WHERE roll = 'cash' LIMIT 1")
+	l.Exec(`INSERT INTO sums (roll, tenant, project, node, currency, month, net)
+		SELECT roll, tenant, project, node, currency, month, 5 FROM sums WHERE roll = 'cash' LIMIT 1`)
 	drifting := tallyhouse(t, env, "", "verify", "--json")
 	if drifting.code != exitFailed || !strings.Contains(drifting.err, "drift: 1 ") || !strings.Contains(drifting.err, "tallyhouse rebuild") {
 		t.Fatalf("%+v", drifting)

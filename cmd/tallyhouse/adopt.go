@@ -21,10 +21,11 @@ func adoptCommand(s *shell) *cobra.Command {
 		Use:     "adopt",
 		GroupID: groupCare,
 		Short:   "Take over a database that was restored or moved",
-		Long: "After a backup was restored, in its place too, or a database was moved to another server, this makes it one that workers write to:\n" +
-			"it notes the server and rebuilds all sums from the tables, because positions don't show which corrections were lost. It refuses when\n" +
-			"the log doesn't belong to the tables, or no longer has messages that they lack. It can be interrupted at any point; until it is run\n" +
-			"again, to its end, nobody writes to the tables. Use the release that wrote the backup; migrate to a newer one afterwards.",
+		Long: "After a backup was restored, in its place too, or a database was moved to another server, this makes it one that\n" +
+			"workers write to: it notes the server and rebuilds all sums from the tables, because positions don't show which\n" +
+			"corrections were lost. It refuses when the log doesn't belong to the tables, or no longer has messages that they lack.\n" +
+			"It can be interrupted at any point; until it is run again, to its end, nobody writes to the tables. Use the release\n" +
+			"that wrote the backup; migrate to a newer one afterwards.",
 		Example: "  tallyhouse adopt --clickhouse-addr clickhouse:9000",
 		Args:    cobra.NoArgs,
 	}

@@ -97,7 +97,8 @@ func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, registr
 	}
 	defer closeAll(shards)
 	server, err := api.New(api.Options{
-		ClickHouse: db, Kafka: servers.kafka.Reading, Check: readable(shards), Environment: f.environment, BasePath: f.basePath, CORSOrigins: f.corsOrigins,
+		ClickHouse: db, Kafka: servers.kafka.Reading, Check: readable(shards),
+		Environment: f.environment, BasePath: f.basePath, CORSOrigins: f.corsOrigins,
 		CursorKeyFile: f.cursorKeyFile, QueryTimeout: queryTimeout, Clock: clock, Log: s.log, Metrics: registry,
 	})
 	if err != nil {

@@ -26,10 +26,11 @@ type Adoption struct {
 	AcceptGaps bool // go on behind messages that the log no longer has
 }
 
-// Adopt takes over a database that was restored from a backup, in its place or elsewhere, or moved to another server. It believes the rows
-// of the state tables and rebuilds all sums: positions don't show which corrections the restored ones lack. It refuses, before it changes
-// anything, when a log doesn't belong to its table, or begins behind the table's position, unless gaps are accepted. Running it again is
-// harmless, and is what to do after it was interrupted.
+// Adopt takes over a database that was restored from a backup, in its place or elsewhere, or moved to another server.
+// It believes the rows of the state tables and rebuilds all sums: positions don't show which corrections the restored
+// ones lack. It refuses, before it changes anything, when a log doesn't belong to its table, or begins behind the
+// table's position, unless gaps are accepted. Running it again is harmless, and is what to do after it was
+// interrupted.
 func Adopt(ctx context.Context, db Database, a Adoption, o Options) (all []Rebuilt, err error) {
 	var wrong []error
 	for _, e := range store.All() {
@@ -76,7 +77,9 @@ func (a Adoption) adopt(ctx context.Context, db Database, e *store.Entity, o Opt
 // compare is nil when a table can go on with its log.
 func (a Adoption) compare(ctx context.Context, db Database, e *store.Entity, stream position.Stream) error {
 	log := a.Logs[e.Topic]
-	err := stream.CheckIdentity(e, position.Installation{Log: log.Identity, Server: stream.Server, Shard: int(stream.Shard), Shards: int(stream.Shards)})
+	err := stream.CheckIdentity(e, position.Installation{
+		Log: log.Identity, Server: stream.Server, Shard: int(stream.Shard), Shards: int(stream.Shards),
+	})
 	if err != nil {
 		return err
 	}
@@ -87,16 +90,18 @@ func (a Adoption) compare(ctx context.Context, db Database, e *store.Entity, str
 	var wrong []error
 	for p := range int32(stream.Partitions) {
 		if int(p) >= len(log.Ranges) {
-			return position.Refuse("%s has %d partitions, the database knows of %d: this is another topic", e.Topic, len(log.Ranges), stream.Partitions)
+			return position.Refuse("%s has %d partitions, the database knows of %d: this is another topic",
+				e.Topic, len(log.Ranges), stream.Partitions)
 		}
 		first, next := uint64(log.Ranges[p].Start), uint64(log.Ranges[p].End)
 		switch state := at[p].State; {
 		case state > next:
-			wrong = append(wrong, position.Refuse("%s partition %d: the database has come to offset %d, the log ends at %d: it is another log than the one that was ingested, "+
-				"ingest it into an empty database", e.Topic, p, state, next))
+			wrong = append(wrong, position.Refuse("%s partition %d: the database has come to offset %d, the log ends at %d: it is another "+
+				"log than the one that was ingested, ingest it into an empty database", e.Topic, p, state, next))
 		case stream.IsGap(p, state, first) && !a.AcceptGaps:
-			wrong = append(wrong, position.Refuse("%s partition %d: the database has come to offset %d, the log begins at %d: the messages between are gone from it. "+
-				"With --accept-gaps the worker goes on behind them, and `tallyhouse verify` lists what has to be sent again from its source", e.Topic, p, state, first))
+			wrong = append(wrong, position.Refuse("%s partition %d: the database has come to offset %d, the log begins at %d: the messages "+
+				"between are gone from it. With --accept-gaps the worker goes on behind them, and `tallyhouse verify` lists what has to be "+
+				"sent again from its source", e.Topic, p, state, first))
 		}
 	}
 	return errors.Join(wrong...)

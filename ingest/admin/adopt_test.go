@@ -20,8 +20,8 @@ func adoption(l *ingesttest.Ledger) admin.Adoption {
 	return admin.Adoption{Logs: map[events.Topic]admin.Log{l.Entity.Topic: log}}
 }
 
-// Given a database that was copied to another server, whose sums lack a correction that no position shows, when it is adopted, then it
-// is this server's, with another life, and its sums are right.
+// Given a database that was copied to another server, whose sums lack a correction that no position shows, when it is
+// adopted, then it is this server's, with another life, and its sums are right.
 func TestAMovedDatabaseIsAdopted(t *testing.T) {
 	l, r := filled(t, 51)
 	here := stream(t, l).Server
@@ -47,8 +47,8 @@ func TestAMovedDatabaseIsAdopted(t *testing.T) {
 	writersGoOn(t, l, r)
 }
 
-// Given a backup that was restored in its place, the state table older than the sums, when it is adopted, then the sums are those of the
-// table, and writers go on from where it is.
+// Given a backup that was restored in its place, the state table older than the sums, when it is adopted, then the
+// sums are those of the table, and writers go on from where it is.
 func TestABackupRestoredInItsPlaceIsAdopted(t *testing.T) {
 	l := ingesttest.New(t, events.Records, partitions)
 	r := ingesttest.NewRecords(52)
@@ -57,7 +57,9 @@ func TestABackupRestoredInItsPlaceIsAdopted(t *testing.T) {
 	l.Exec("INSERT INTO backup SELECT * FROM records")
 	restore := l.Snapshot()
 	l.Write(r.Draw(60, 120)...)
-	for _, s := range []string{"DETACH TABLE records_sums", "TRUNCATE TABLE records", "INSERT INTO records SELECT * FROM backup", "ATTACH TABLE records_sums"} {
+	for _, s := range []string{
+		"DETACH TABLE records_sums", "TRUNCATE TABLE records", "INSERT INTO records SELECT * FROM backup", "ATTACH TABLE records_sums",
+	} {
 		l.Exec("%s", s)
 	}
 	restore()
@@ -90,7 +92,8 @@ func TestAdoptComparesTheLog(t *testing.T) {
 		{"another cluster", func(_ *admin.Adoption, log *admin.Log) { log.Cluster = "another" }, []string{"not of another"}},
 		{"a topic made anew", func(_ *admin.Adoption, log *admin.Log) { log.Topic = "another" }, []string{"made anew"}},
 		{"fewer partitions", func(_ *admin.Adoption, log *admin.Log) { log.Ranges = log.Ranges[:1] }, []string{"1 partitions", "another topic"}},
-		{"a log that ends before the position", func(_ *admin.Adoption, log *admin.Log) { log.Ranges[1].End-- }, []string{"partition 1", "another log"}},
+		{"a log that ends before the position", func(_ *admin.Adoption, log *admin.Log) { log.Ranges[1].End-- },
+			[]string{"partition 1", "another log"}},
 		{"a log that begins behind the position", func(_ *admin.Adoption, log *admin.Log) {
 			log.Ranges[1] = kafkalog.Range{Start: log.Ranges[1].End + 9, End: log.Ranges[1].End + 10}
 		}, []string{"partition 1", "gone from it", "--accept-gaps"}},

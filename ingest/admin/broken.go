@@ -46,7 +46,8 @@ func dropDetached(table, part string) string {
 	return "ALTER TABLE " + table + " DROP DETACHED PART '" + quoted + "' SETTINGS allow_drop_detached = 1"
 }
 
-// stateIsWhole is nil when no part of the state table was put aside as broken. A rebuild would take the rows that are left for the truth.
+// stateIsWhole is nil when no part of the state table was put aside as broken. A rebuild would take the rows that are
+// left for the truth.
 func (s *Session) stateIsWhole(ctx context.Context) error {
 	table := s.entity.Table
 	parts, err := brokenParts(ctx, s.db, table)
@@ -54,7 +55,8 @@ func (s *Session) stateIsWhole(ctx context.Context) error {
 		return err
 	}
 	return position.Refuse("parts of %s are detached as broken (%s): their rows are missing, and sums can't be rebuilt without them. "+
-		"Either restore a backup of the database and run `tallyhouse adopt`; or ingest the log into an empty database: run `tallyhouse migrate` and the workers "+
-		"with another --clickhouse-database and another --group. When the rows are back, drop what is left of the parts: %s",
+		"Either restore a backup of the database and run `tallyhouse adopt`; or ingest the log into an empty database: run "+
+		"`tallyhouse migrate` and the workers with another --clickhouse-database and another --group. "+
+		"When the rows are back, drop what is left of the parts: %s",
 		table, strings.Join(parts, ", "), dropDetached(table, parts[0]))
 }

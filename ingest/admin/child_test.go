@@ -38,7 +38,9 @@ func work(what, addr, name string) error {
 		return err
 	}
 	defer db.Close()
-	o := admin.Options{Holder: "a holder that dies", Shards: 1, Log: ingesttest.Log(), Progress: func(admin.Progress) { fmt.Println("progress") }}
+	o := admin.Options{
+		Holder: "a holder that dies", Shards: 1, Log: ingesttest.Log(), Progress: func(admin.Progress) { fmt.Println("progress") },
+	}
 	ctx, records := context.Background(), store.Of(events.Records)
 	switch what {
 	case "rebuild":
@@ -84,8 +86,9 @@ func dies(t *testing.T, l *ingesttest.Ledger, what string, progress int) bool {
 	return true
 }
 
-// release takes the dead holder's hold down, as an operator would. The embedded engine may die of a client that was killed, when it
-// answers it: the hold died with it then. It is over once the engine has died, or has lived on for a while.
+// release takes the dead holder's hold down, as an operator would. The embedded engine may die of a client that was
+// killed, when it answers it: the hold died with it then. It is over once the engine has died, or has lived on for a
+// while.
 func release(t *testing.T, l *ingesttest.Ledger) {
 	t.Helper()
 	var broken []fence.Held
@@ -141,12 +144,13 @@ func TestARebuildWhoseHolderDiesIsCompletedByAnother(t *testing.T) {
 	}
 }
 
-// mustBeInProgress holds writers and all other work to be refused.
+// mustBeInProgress checks that writers and all other work are refused.
 func mustBeInProgress(t *testing.T, l *ingesttest.Ledger, work string) {
 	t.Helper()
 	s := stream(t, l)
-	mustSay(t, s.Check(l.Entity, position.Installation{Log: identity(partitions), Server: s.Server, Shards: 1}), "in progress", work, "a holder that dies")
-	_, err := admin.Resize(t.Context(), l.DB, l.Entity, identity(5), options())
+	err := s.Check(l.Entity, position.Installation{Log: identity(partitions), Server: s.Server, Shards: 1})
+	mustSay(t, err, "in progress", work, "a holder that dies")
+	_, err = admin.Resize(t.Context(), l.DB, l.Entity, identity(5), options())
 	mustSay(t, err, "in progress", work)
 	if work != "`tallyhouse rebuild`" {
 		_, err = admin.Rebuild(t.Context(), l.DB, []*store.Entity{l.Entity}, options())

@@ -15,11 +15,14 @@ import (
 	"tallyhouse/schemas/events"
 )
 
+// insert runs a statement that inserts.
+type insert = func(database.Statement) (uint64, error)
+
 // interceptor sees statements before they are sent.
 type interceptor struct {
 	*database.Server
 	onExec   func(st database.Statement) error
-	onInsert func(st database.Statement, next func(database.Statement) (uint64, error)) (uint64, error)
+	onInsert func(st database.Statement, next insert) (uint64, error)
 }
 
 func (i *interceptor) Exec(ctx context.Context, st database.Statement) error {
@@ -55,7 +58,7 @@ func TestNoCorrectionLandsWithoutTheHold(t *testing.T) {
 	l.Exec("%s", wrongEverySum)
 	rows, released := int64(0), false
 	db := &interceptor{Server: l.DB}
-	db.onInsert = func(st database.Statement, next func(database.Statement) (uint64, error)) (uint64, error) {
+	db.onInsert = func(st database.Statement, next insert) (uint64, error) {
 		if isCorrection(st) && !released {
 			released = true
 			if _, err := fence.Break(t.Context(), l.DB, string(events.Records), "the test"); err != nil {
@@ -82,14 +85,15 @@ func TestNoCorrectionLandsWithoutTheHold(t *testing.T) {
 	l.Truth(t)
 }
 
-// Given another server behind the same address, then nothing of the work lands there, neither corrections nor the note of the work.
+// Given another server behind the same address, then nothing of the work lands there, neither corrections nor the
+// note of the work.
 func TestNothingLandsOnAnotherServer(t *testing.T) {
 	for _, table := range []string{"sums", "streams"} {
 		t.Run(table, func(t *testing.T) {
 			l, _ := filled(t, 32)
 			l.Exec("%s", wrongEverySum)
 			db := &interceptor{Server: l.DB}
-			db.onInsert = func(st database.Statement, next func(database.Statement) (uint64, error)) (uint64, error) {
+			db.onInsert = func(st database.Statement, next insert) (uint64, error) {
 				if strings.HasPrefix(strings.TrimSpace(st.SQL), "INSERT INTO "+table) { // as if the server, asked who it is, were another
 					st.Params = st.Params.With(database.Params{"server": "00000000-0000-0000-0000-00000000beef"})
 				}
@@ -110,23 +114,23 @@ func TestNothingLandsOnAnotherServer(t *testing.T) {
 	}
 }
 
-// Given statements whose outcome is unknown (they landed and the answer was lost, or were lost themselves, or come late), then the sums are
-// right all the same.
+// Given statements whose outcome is unknown (they landed and the answer was lost, or were lost themselves, or come
+// late), then the sums are right all the same.
 func TestStatementsInDoubt(t *testing.T) {
 	cut := errors.New("connection cut")
 	tests := []struct {
 		name  string
 		every int // so many statements
-		lose  func(late *func(), st database.Statement, next func(database.Statement) (uint64, error)) (uint64, error)
+		lose  func(late *func(), st database.Statement, next insert) (uint64, error)
 	}{
-		{"it landed", 1, func(_ *func(), st database.Statement, next func(database.Statement) (uint64, error)) (uint64, error) {
+		{"it landed", 1, func(_ *func(), st database.Statement, next insert) (uint64, error) {
 			_, _ = next(st)
 			return 0, cut
 		}},
-		{"it was lost", 2, func(*func(), database.Statement, func(database.Statement) (uint64, error)) (uint64, error) {
+		{"it was lost", 2, func(*func(), database.Statement, insert) (uint64, error) {
 			return 0, cut
 		}},
-		{"it comes when the work is done", 2, func(late *func(), st database.Statement, next func(database.Statement) (uint64, error)) (uint64, error) {
+		{"it comes when the work is done", 2, func(late *func(), st database.Statement, next insert) (uint64, error) {
 			earlier := *late
 			*late = func() {
 				if earlier != nil {
@@ -145,7 +149,7 @@ func TestStatementsInDoubt(t *testing.T) {
 			db := &interceptor{Server: l.DB}
 			n, lost := 0, 0
 			var late func()
-			db.onInsert = func(st database.Statement, next func(database.Statement) (uint64, error)) (uint64, error) {
+			db.onInsert = func(st database.Statement, next insert) (uint64, error) {
 				if n++; n%test.every != 0 {
 					return next(st)
 				}
@@ -169,15 +173,15 @@ func TestStatementsInDoubt(t *testing.T) {
 	}
 }
 
-// Given work that is given up while its last statement is in doubt, then the statement doesn't land behind the release, however late it
-// comes.
+// Given work that is given up while its last statement is in doubt, then the statement doesn't land behind the
+// release, however late it comes.
 func TestAReleaseSettlesTheStatementInDoubt(t *testing.T) {
 	l, _ := filled(t, 34)
 	l.Exec("%s", wrongEverySum)
 	db := &interceptor{Server: l.DB}
 	ctx, stop := context.WithCancel(t.Context())
 	var late func() (uint64, error)
-	db.onInsert = func(st database.Statement, next func(database.Statement) (uint64, error)) (uint64, error) {
+	db.onInsert = func(st database.Statement, next insert) (uint64, error) {
 		if !isCorrection(st) {
 			return next(st)
 		}
@@ -187,7 +191,8 @@ func TestAReleaseSettlesTheStatementInDoubt(t *testing.T) {
 	}
 	arrived := false
 	db.onExec = func(st database.Statement) error {
-		if late != nil && strings.Contains(st.SQL, "INSERT INTO fences") && st.Params["held"] == "false" { // the very moment before the release
+		release := strings.Contains(st.SQL, "INSERT INTO fences") && st.Params["held"] == "false"
+		if late != nil && release { // the very moment before
 			arrived = true
 			if n, err := late(); n > 0 {
 				t.Errorf("the statement in doubt landed: %d rows, %v", n, err)
@@ -209,7 +214,8 @@ func TestAReleaseSettlesTheStatementInDoubt(t *testing.T) {
 	l.Truth(t)
 }
 
-// Given a resize that comes between the question for the partitions and the hold, then the work holds the new partitions, too.
+// Given a resize that comes between the question for the partitions and the hold, then the work holds the new
+// partitions, too.
 func TestPartitionsThatAreNewUnderTheHoldAreHeld(t *testing.T) {
 	l, _ := filled(t, 35)
 	log := identity(5)
@@ -238,7 +244,8 @@ func TestPartitionsThatAreNewUnderTheHoldAreHeld(t *testing.T) {
 	nobodyHolds(t, l)
 }
 
-// Given a view that missed the last batch, then a rebuild corrects its sums and its position; what does not rebuild mends it first.
+// Given a view that missed the last batch, then a rebuild corrects its sums and its position; what does not rebuild
+// mends it first.
 func TestAViewThatMissedTheLastBatch(t *testing.T) {
 	works := map[string]func(*testing.T, *ingesttest.Ledger){
 		"rebuild": func(t *testing.T, l *ingesttest.Ledger) { rebuild(t, l) },

@@ -15,8 +15,8 @@ const allStreams = `
 SELECT topic, argMax(schema, (revision, life)), argMax(formula, (revision, life)), argMax(work, (revision, life))
 FROM streams GROUP BY topic ORDER BY topic`
 
-// Readable is nil when all that a database sums up is complete, and by this binary's formulas: what the read API waits for. The database
-// is at this binary's schema.
+// Readable is nil when all that a database sums up is complete, and by this binary's formulas: what the read API
+// waits for. The database is at this binary's schema.
 func Readable(ctx context.Context, db Database) error {
 	var wrong []error
 	err := db.Rows(ctx, database.Query{SQL: allStreams}, func(scan func(...any) error) error {

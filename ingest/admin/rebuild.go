@@ -23,7 +23,8 @@ const rebuilding = "`tallyhouse rebuild`"
 const (
 	// sliceRows is how many rows of table and sums together one slice has, unless a single project has more.
 	sliceRows = 200_000
-	// insertRows is how many sums one statement corrects: all of a slice, but for a large project that lost most of its sums.
+	// insertRows is how many sums one statement corrects: all of a slice, but for a large project that lost most of
+	// its sums.
 	insertRows = 100_000
 )
 
@@ -34,10 +35,10 @@ type Rebuilt struct {
 	Corrected uint64 // sums that were wrong
 }
 
-// Rebuild makes the sums of some tables hold exactly what their rows contribute by this binary's formula: those of all tables when the
-// server detached a part of sums as broken, which then is dropped. It takes nothing away that readers see: slice by slice it adds what is
-// lacking, or too much with a minus, the positions last. Running it again is harmless, and is what to do after it was interrupted: nobody
-// writes to the table before.
+// Rebuild makes the sums of some tables hold exactly what their rows contribute by this binary's formula: those of
+// all tables when the server detached a part of sums as broken, which then is dropped. It takes nothing away that
+// readers see: slice by slice it adds what is lacking, or too much with a minus, the positions last. Running it again
+// is harmless, and is what to do after it was interrupted: nobody writes to the table before.
 func Rebuild(ctx context.Context, db Database, entities []*store.Entity, o Options) (all []Rebuilt, err error) {
 	broken, err := brokenParts(ctx, db, sums)
 	if err != nil {
@@ -73,8 +74,8 @@ func rebuildTable(ctx context.Context, db Database, e *store.Entity, o Options) 
 	return s.rebuild(ctx, rebuilding)
 }
 
-// rebuild does the work under a name. First it writes the work and a new life, so that nobody goes on with heads of before; last it takes
-// the work out. A row that the formula refuses is found before anything is written.
+// rebuild does the work under a name. First it writes the work and a new life, so that nobody goes on with heads of
+// before; last it takes the work out. A row that the formula refuses is found before anything is written.
 func (s *Session) rebuild(ctx context.Context, work string) (r Rebuilt, err error) {
 	r.Table = s.entity.Table
 	var slices []keyrange.Range
@@ -139,7 +140,8 @@ func (s *Session) dryRun(ctx context.Context, slices []keyrange.Range) error {
 	p := s.begun("check", slices)
 	for _, slice := range slices {
 		if err := recompute.Check(ctx, s.db, s.entity, slice); err != nil {
-			return fmt.Errorf("%w; send a newer version of it that this release takes, with the release that wrote the sums, and then try again", err)
+			return fmt.Errorf("%w; send a newer version of it that this release takes, with the release that wrote the sums, "+
+				"and then try again", err)
 		}
 		p.Done += slice.Rows
 		s.options.progress(p)
@@ -147,7 +149,8 @@ func (s *Session) dryRun(ctx context.Context, slices []keyrange.Range) error {
 	return nil
 }
 
-// correct adds to the sums of a slice what they lack. After a doubt the slice is computed anew: what landed is then as it should be.
+// correct adds to the sums of a slice what they lack. After a doubt the slice is computed anew: what landed is then
+// as it should be.
 func (s *Session) correct(ctx context.Context, slice keyrange.Range) (corrected uint64, err error) {
 	err = s.statement(ctx, func() error {
 		lacking := recompute.NewBatch()
@@ -193,8 +196,8 @@ func (s *Session) add(ctx context.Context, rows *recompute.Batch) error {
 	return err
 }
 
-// correctPositions brings the view's positions to those of the table. They come last: until then the view goes on to say that it isn't
-// what it should be, if it said so before.
+// correctPositions brings the view's positions to those of the table. They come last: until then the view goes on to
+// say that it isn't what it should be, if it said so before.
 func (s *Session) correctPositions(ctx context.Context) error {
 	return s.statement(ctx, func() error {
 		at, err := position.Read(ctx, s.db, s.entity, s.partitions)

@@ -79,7 +79,7 @@ func positions(t *testing.T, l *ingesttest.Ledger) map[int32]position.Positions 
 	return at
 }
 
-// writersGoOn holds the database to what it should be, also after another batch.
+// writersGoOn checks that the database is what it should be, and stays so with another batch.
 func writersGoOn(t *testing.T, l *ingesttest.Ledger, r *ingesttest.Records) {
 	t.Helper()
 	l.Truth(t)
@@ -93,7 +93,7 @@ func writersGoOn(t *testing.T, l *ingesttest.Ledger, r *ingesttest.Records) {
 	l.Truth(t)
 }
 
-// nobodyHolds holds all partitions of the topic to be free.
+// nobodyHolds checks that all partitions of the topic are free.
 func nobodyHolds(t *testing.T, l *ingesttest.Ledger) {
 	t.Helper()
 	current, err := fence.Read(t.Context(), l.DB, string(l.Entity.Topic))
@@ -108,7 +108,8 @@ func nobodyHolds(t *testing.T, l *ingesttest.Ledger) {
 }
 
 const (
-	wrongSum       = "INSERT INTO sums (roll, tenant, project, node, currency, month, net) SELECT roll, tenant, project, node, currency, month, 5 FROM sums WHERE roll = 'cash' LIMIT 1"
+	wrongSum = `INSERT INTO sums (roll, tenant, project, node, currency, month, net)
+		SELECT roll, tenant, project, node, currency, month, 5 FROM sums WHERE roll = 'cash' LIMIT 1`
 	wrongEverySum  = "INSERT INTO sums SELECT * FROM sums WHERE tenant != ''"
 	behindPosition = "INSERT INTO sums (tenant, project, position) SELECT '', '#records/1', -1"
 )
@@ -136,11 +137,13 @@ func TestRebuildCorrectsWhateverIsWrong(t *testing.T) {
 		{"a tenant that only the sums have", "INSERT INTO sums SELECT * REPLACE ('stranger' AS tenant) FROM sums WHERE tenant != ''"},
 		{"keys of nobody", "INSERT INTO sums SELECT * REPLACE ('of nobody' AS contract) FROM sums WHERE roll = 'lines'"},
 		{"keys that the roll doesn't have", "INSERT INTO sums SELECT * REPLACE ('astray' AS record) FROM sums WHERE roll = 'cash'"},
-		{"sums beyond 64 bits", "INSERT INTO sums SELECT * REPLACE (toInt128('40000000000000000000') AS net) FROM sums WHERE roll = 'lines' LIMIT 3"},
+		{"sums beyond 64 bits",
+			"INSERT INTO sums SELECT * REPLACE (toInt128('40000000000000000000') AS net) FROM sums WHERE roll = 'lines' LIMIT 3"},
 		{"everything is lost", "TRUNCATE TABLE sums"},
 		{"a position is ahead", "INSERT INTO sums (tenant, project, position) SELECT '', '#records/0', 100"},
 		{"a position is behind", behindPosition},
-		{"a batch counted twice", "INSERT INTO sums (" + strings.Join(clickhouse.SumColumns(), ", ") + ") SELECT * FROM (" + clickhouse.ViewSelect("(SELECT * FROM records WHERE tenant = '' LIMIT 1)") + ")"},
+		{"a batch counted twice", "INSERT INTO sums (" + strings.Join(clickhouse.SumColumns(), ", ") + ") SELECT * FROM (" +
+			clickhouse.ViewSelect("(SELECT * FROM records WHERE tenant = '' LIMIT 1)") + ")"},
 	}
 	l, r := filled(t, 10)
 	for _, test := range tests {
@@ -164,8 +167,8 @@ func TestRebuildCorrectsWhateverIsWrong(t *testing.T) {
 	}
 }
 
-// Given sums and a position that are wrong, when they are rebuilt, then the work and a new life are written before the first correction,
-// and the position says what it said before until the last one.
+// Given sums and a position that are wrong, when they are rebuilt, then the work and a new life are written before
+// the first correction, and the position says what it said before until the last one.
 func TestRebuildWritesTheWorkFirstAndThePositionsLast(t *testing.T) {
 	l, r := filled(t, 11)
 	l.Exec("%s", wrongEverySum)
@@ -211,7 +214,8 @@ func TestASessionIsRefusedWhatAWriterIs(t *testing.T) {
 		{"another formula", func(s *position.Stream) { s.Formula = "another" }, []string{"formula another", "tallyhouse migrate"}},
 		{"an older schema", func(s *position.Stream) { s.Schema-- }, []string{"tallyhouse migrate"}},
 		{"a newer schema", func(s *position.Stream) { s.Schema++ }, []string{"newer binary"}},
-		{"other work", func(s *position.Stream) { s.Work, s.Worker = "`tallyhouse adopt`", "somebody" }, []string{"`tallyhouse adopt`", "in progress", "somebody"}},
+		{"other work", func(s *position.Stream) { s.Work, s.Worker = "`tallyhouse adopt`", "somebody" },
+			[]string{"`tallyhouse adopt`", "in progress", "somebody"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -286,8 +290,8 @@ func breakPart(t *testing.T, l *ingesttest.Ledger, table string) (part string) {
 	return part
 }
 
-// Given a part of the sums that the server put aside as broken, when any table is rebuilt, then those of all tables are, and the part is
-// dropped.
+// Given a part of the sums that the server put aside as broken, when any table is rebuilt, then those of all tables
+// are, and the part is dropped.
 func TestABrokenPartOfTheSumsIsRebuiltAndDropped(t *testing.T) {
 	l, r := filled(t, 13)
 	breakPart(t, l, "sums")
@@ -311,8 +315,8 @@ func TestABrokenPartOfTheSumsIsRebuiltAndDropped(t *testing.T) {
 	writersGoOn(t, l, r)
 }
 
-// Given a part of a state table that is broken, when it is rebuilt, then nothing is changed: the sums still know of what was lost. What is
-// said to be done helps.
+// Given a part of a state table that is broken, when it is rebuilt, then nothing is changed: the sums still know of
+// what was lost. What is said to be done helps.
 func TestABrokenPartOfAStateTableIsNotTakenForTheTruth(t *testing.T) {
 	l, r := filled(t, 14)
 	l.Exec("CREATE TABLE backup AS records")

@@ -27,7 +27,8 @@ func TestResizeWritesTheNumberAndANewLife(t *testing.T) {
 	if after.Partitions != 5 || after.Life == before.Life || after.Work != "" || after.Began(1) != 8 || after.Began(2) != 0 {
 		t.Fatalf("%+v", after)
 	}
-	if again, err := admin.Resize(t.Context(), l.DB, l.Entity, identity(5), options()); err != nil || again.From != again.To || stream(t, l).Revision != after.Revision {
+	again, err := admin.Resize(t.Context(), l.DB, l.Entity, identity(5), options())
+	if err != nil || again.From != again.To || stream(t, l).Revision != after.Revision {
 		t.Fatal(again, err)
 	}
 	nobodyHolds(t, l)
@@ -41,11 +42,14 @@ func TestResizeRefuses(t *testing.T) {
 		change   func(*kafkalog.Identity)
 		says     []string
 	}{
-		{name: "numbers between which entities move to other shards", from: 3, to: 6, shards: 2, says: []string{"from 3 partitions to 6", "multiples of 2"}},
+		{name: "numbers between which entities move to other shards", from: 3, to: 6, shards: 2,
+			says: []string{"from 3 partitions to 6", "multiples of 2"}},
 		{name: "a new number that is no multiple of the shards", from: 4, to: 7, shards: 2, says: []string{"multiples of 2"}},
 		{name: "fewer partitions", from: 4, to: 2, shards: 1, says: []string{"another topic"}},
-		{name: "another topic", from: 2, to: 4, shards: 1, change: func(id *kafkalog.Identity) { id.Topic = "another" }, says: []string{"made anew"}},
-		{name: "another cluster", from: 2, to: 4, shards: 1, change: func(id *kafkalog.Identity) { id.Cluster = "another" }, says: []string{"cluster"}},
+		{name: "another topic", from: 2, to: 4, shards: 1, says: []string{"made anew"},
+			change: func(id *kafkalog.Identity) { id.Topic = "another" }},
+		{name: "another cluster", from: 2, to: 4, shards: 1, says: []string{"not of another"},
+			change: func(id *kafkalog.Identity) { id.Cluster = "another" }},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 // migrating is the name of the work in streams, and the command that completes it.
 const migrating = "`tallyhouse migrate`"
 
-// A SchemaChange keeps the writers of all topics out while statements change their tables: one that went on would write as it knew them.
-// After it, and until Reform has been to a topic, nobody writes to it.
+// A SchemaChange keeps the writers of all topics out while statements change their tables: one that went on would
+// write as it knew them. After it, and until Reform has been to a topic, nobody writes to it.
 type SchemaChange struct{ sessions []*Session }
 
 // BeginSchemaChange holds every topic that the database follows, and writes the work down. End it.
@@ -67,12 +67,12 @@ func (c *SchemaChange) End(ctx context.Context) (err error) {
 	return err
 }
 
-// notFilled is the position of a view that starts beside rows, in every partition that has any: where no batch begins, so that nobody
-// takes the view for one that missed the last.
+// notFilled is the position of a view that starts beside rows, in every partition that has any: where no batch
+// begins, so that nobody takes the view for one that missed the last.
 var notFilled = analytics.Int(-1 << 62)
 
-// BeforeView is called before a table gets its view. When the table has rows, the view's positions then say that it has to be filled,
-// which Reform does.
+// BeforeView is called before a table gets its view. When the table has rows, the view's positions then say that it
+// has to be filled, which Reform does.
 func (c *SchemaChange) BeforeView(ctx context.Context, e *store.Entity) error {
 	for _, s := range c.sessions {
 		if s.entity.Table != e.Table {
@@ -119,8 +119,9 @@ func (s *Session) isFilled(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// Reform brings a topic's tables to what this binary knows: it notes the schema, and rebuilds the sums when they are by another formula or
-// when their view is new. No row of the table changes. It does nothing where that is done already.
+// Reform brings a topic's tables to what this binary knows: it notes the schema, and rebuilds the sums when they are
+// by another formula or when their view is new. No row of the table changes. It does nothing where that is done
+// already.
 func Reform(ctx context.Context, db Database, e *store.Entity, o Options) (r Rebuilt, err error) {
 	r.Table = e.Table
 	stream, known, err := position.ReadStream(ctx, db, string(e.Topic))

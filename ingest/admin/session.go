@@ -1,6 +1,7 @@
-// Package admin is the work on tables that keeps their writers out: correcting sums, computing them by another formula, changing the
-// schema, adopting a database that was restored or moved, following a topic that got more partitions. All of it is done under a hold, by
-// conditional statements, so that the process may die at any point: the same command, run again, completes the work.
+// Package admin is the work on tables that keeps their writers out: correcting sums, computing them by another
+// formula, changing the schema, adopting a database that was restored or moved, following a topic that got more
+// partitions. All of it is done under a hold, by conditional statements, so that the process may die at any point:
+// the same command, run again, completes the work.
 package admin
 
 import (
@@ -80,8 +81,8 @@ type purpose struct {
 	formula bool    // the sums may be by another formula
 }
 
-// Begin holds all partitions that the database knows of the entity's topic, gives the view a batch that it missed, and returns when
-// nothing writes to the tables any more. It returns nil when nobody ever wrote to them. End it.
+// Begin holds all partitions that the database knows of the entity's topic, gives the view a batch that it missed,
+// and returns when nothing writes to the tables any more. It returns nil when nobody ever wrote to them. End it.
 func Begin(ctx context.Context, db Database, e *store.Entity, o Options) (*Session, error) {
 	return beginMended(ctx, db, e, purpose{}, o)
 }
@@ -110,8 +111,8 @@ func begin(ctx context.Context, db Database, e *store.Entity, why purpose, o Opt
 	if s.server, err = position.ServerUUID(ctx, db); err != nil {
 		return nil, err
 	}
-	// What streams says counts as it is under the hold: a resize that came before it has partitions that nobody asked for. After the
-	// hold there is none, for it would need the same partitions.
+	// What streams says counts as it is under the hold: a resize that came before it has partitions that nobody asked
+	// for. After the hold there is none, for it would need the same partitions.
 	for {
 		held := s.stream.Partitions
 		s.partitions = partitions(int(held), why.more)
@@ -135,8 +136,8 @@ func begin(ctx context.Context, db Database, e *store.Entity, why purpose, o Opt
 func (s *Session) check(why purpose) error {
 	found := s.stream
 	if found.Work != "" && found.Work != why.work {
-		return position.Refuse("%s on %s is in progress since %s by %s: run it again, to its end, before anything else", found.Work, s.entity.Topic,
-			found.Since.UTC().Format(time.RFC3339), found.Worker)
+		return position.Refuse("%s on %s is in progress since %s by %s: run it again, to its end, before anything else",
+			found.Work, s.entity.Topic, found.Since.UTC().Format(time.RFC3339), found.Worker)
 	}
 	if why.moved {
 		found.Server = s.server
@@ -188,7 +189,8 @@ func (s *Session) mend(ctx context.Context) error {
 		if !at[p].Missed() {
 			continue
 		}
-		s.options.Log.Warn("a view missed the last batch: it is mended", "table", s.entity.Table, "partition", p, "from", at[p].First, "to", at[p].State)
+		s.options.Log.Warn("a view missed the last batch: it is mended",
+			"table", s.entity.Table, "partition", p, "from", at[p].First, "to", at[p].State)
 		err := s.statement(ctx, func() error {
 			now, err := position.Read(ctx, s.db, s.entity, []int32{p})
 			if err != nil || !now[p].Missed() {
@@ -217,8 +219,8 @@ func (s *Session) Consistent(ctx context.Context) error {
 	return nil
 }
 
-// statement does a step of the work that ends in one conditional statement. When that is in doubt, the hold is put up anew, which
-// kills what may still run, and the step is computed anew. A hold that was lost ends the work.
+// statement does a step of the work that ends in one conditional statement. When that is in doubt, the hold is put up
+// anew, which kills what may still run, and the step is computed anew. A hold that was lost ends the work.
 func (s *Session) statement(ctx context.Context, step func() error) error {
 	for doubt := 1; ; doubt++ {
 		err := step()

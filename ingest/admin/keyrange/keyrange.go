@@ -1,5 +1,5 @@
-// Package keyrange cuts tables that are sorted by (tenant, project, ...) into ranges, so that work on all of them takes bounded
-// memory, shows progress and can begin again in the middle.
+// Package keyrange cuts tables that are sorted by (tenant, project, ...) into ranges, so that work on all of them
+// takes bounded memory, shows progress and can begin again in the middle.
 package keyrange
 
 import (
@@ -42,8 +42,8 @@ type Database interface {
 // Source is a table whose rows are cut, and which of them: an SQL condition, "" for all.
 type Source struct{ Table, Condition string }
 
-// Cut lists ranges of about the given number of rows, more where a single project has more, that cover all that the sources hold
-// together, but for the position rows. params are those of the conditions.
+// Cut lists ranges of about the given number of rows, more where a single project has more, that cover all that the
+// sources hold together, but for the position rows. params are those of the conditions.
 func Cut(ctx context.Context, db Database, rows uint64, params database.Params, sources ...Source) ([]Range, error) {
 	var projects []string
 	for _, s := range sources {
@@ -51,7 +51,8 @@ func Cut(ctx context.Context, db Database, rows uint64, params database.Params, 
 		if s.Condition != "" {
 			where += " AND " + s.Condition
 		}
-		projects = append(projects, "SELECT toString(tenant) AS of, project, count() AS found FROM "+s.Table+" WHERE "+where+" GROUP BY of, project")
+		projects = append(projects,
+			"SELECT toString(tenant) AS of, project, count() AS found FROM "+s.Table+" WHERE "+where+" GROUP BY of, project")
 	}
 	q := "SELECT of, project, sum(found) FROM (" + strings.Join(projects, " UNION ALL ") + ") GROUP BY of, project ORDER BY of, project"
 	var all []Range

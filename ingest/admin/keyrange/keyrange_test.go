@@ -36,7 +36,8 @@ func TestEveryRowLiesInExactlyOneRange(t *testing.T) {
 	}
 	const rows = 30
 	params := database.Params{"but": "not asked for"}
-	ranges, err := keyrange.Cut(t.Context(), db, rows, params, keyrange.Source{Table: "a"}, keyrange.Source{Table: "b", Condition: "tenant != {but:String}"})
+	ranges, err := keyrange.Cut(t.Context(), db, rows, params,
+		keyrange.Source{Table: "a"}, keyrange.Source{Table: "b", Condition: "tenant != {but:String}"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,8 +64,8 @@ func TestEveryRowLiesInExactlyOneRange(t *testing.T) {
 	}
 }
 
-// Given two tables whose own ranges of the same projects begin and end at different places, then their ranges are not chained up to one
-// that is as large as the whole.
+// Given two tables whose own ranges of the same projects begin and end at different places, then their ranges are not
+// chained up to one that is as large as the whole.
 func TestRangesOfTwoTablesDoNotGrowTogether(t *testing.T) {
 	addr, name := clickhousetest.Database(t)
 	db, err := database.Open(database.Options{Addr: addr, Database: name, User: "default"}, 1)

@@ -57,7 +57,8 @@ func shards(t *testing.T, n int) []database.Options {
 	return all
 }
 
-// Replicated engines and statements ON CLUSTER take a Keeper, which the embedded engine has not: of those only the text is tested.
+// Replicated engines and statements ON CLUSTER take a Keeper, which the embedded engine has not: of those only the
+// text is tested.
 func TestTheShardsOfAClusterAreReadThroughEither(t *testing.T) {
 	two := shards(t, 2)
 	o := quiet()

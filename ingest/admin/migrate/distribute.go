@@ -13,8 +13,8 @@ func AllShards(name string) string { return name + "_all" }
 
 const shardedTables = `SELECT name FROM system.tables WHERE database = {database:String} AND endsWith(engine, 'MergeTree') ORDER BY name`
 
-// distribute makes, on a shard, a Distributed table for each table of the database, under the same name. Such a table holds nothing,
-// so each is made anew: it then has the columns that its table has now.
+// distribute makes, on a shard, a Distributed table for each table of the database, under the same name. Such a table
+// holds nothing, so each is made anew: it then has the columns that its table has now.
 func distribute(ctx context.Context, db *database.Server, t clickhouse.Target) error {
 	all := clickhouse.Quote(AllShards(db.Name()))
 	statements := []string{"CREATE DATABASE IF NOT EXISTS " + all + " " + t.OnCluster()}

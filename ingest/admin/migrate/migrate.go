@@ -1,5 +1,5 @@
-// Package migrate brings a database to the schema of this binary, and reports whether it is there: schemas/clickhouse says what the
-// steps are, this package takes them, once each, one process at a time.
+// Package migrate brings a database to the schema of this binary, and reports whether it is there: schemas/clickhouse
+// says what the steps are, this package takes them, once each, one process at a time.
 package migrate
 
 import (
@@ -53,10 +53,10 @@ func (s *shard) work() admin.Options {
 	return admin.Options{Holder: s.holder, Shard: s.number, Shards: s.all, Log: s.Log, Progress: s.Progress}
 }
 
-// Up brings the database of each shard to this binary's schema, and its sums to this binary's formulas.
-// It returns the names of the steps that were taken, none when all were.
-// It makes a database that is missing. Two at once do no harm: the second waits for the first. It refuses a database that is newer
-// than this binary, or whose steps are other than this binary's.
+// Up brings the database of each shard to this binary's schema, and its sums to this binary's formulas. It returns
+// the names of the steps that were taken, none when all were. It makes a database that is missing. Two at once do no
+// harm: the second waits for the first. It refuses a database that is newer than this binary, or whose steps are
+// other than this binary's.
 func Up(ctx context.Context, shards []database.Options, o Options) (taken []string, err error) {
 	if o.Timeout == 0 {
 		o.Timeout = DefaultTimeout
@@ -177,8 +177,8 @@ const noteStep = `
 INSERT INTO migrations (version, name, sha256, applied_at)
 SELECT {version:UInt32}, {name:String}, {sha256:String}, now64(3) WHERE ` + fence.HoldCounts
 
-// take takes one step and writes it down. DDL can't be conditional: each statement does nothing when it was run before, and the holds
-// are read again after each.
+// take takes one step and writes it down. DDL can't be conditional: each statement does nothing when it was run
+// before, and the holds are read again after each.
 func take(ctx context.Context, db *database.Server, hold *fence.Hold, change *admin.SchemaChange, m clickhouse.Migration) error {
 	for _, s := range m.Statements {
 		if e := viewOf(s); e != nil {
@@ -303,8 +303,9 @@ func explain(ctx context.Context, db Database, mismatches []error) error {
 		return fmt.Errorf("look for the table sums: %w", err)
 	}
 	if !sums {
-		return fmt.Errorf("database %s has the tables of an old layout, which nothing converts: ingest the log into an empty database (run `tallyhouse migrate` and "+
-			"everything else with another --clickhouse-database, the workers with another --group)", db.Name())
+		return fmt.Errorf("database %s has the tables of an old layout, which nothing converts: ingest the log into an empty "+
+			"database (run `tallyhouse migrate` and everything else with another --clickhouse-database, the workers with another "+
+			"--group)", db.Name())
 	}
 	return errors.Join(mismatches...)
 }

@@ -247,7 +247,8 @@ func TestTheServerIsCheckedForWhatTheProtocolStandsOn(t *testing.T) {
 		{name: "as made, durable", target: clickhouse.Target{Durable: true}, made: clickhouse.Target{Durable: true}},
 		{name: "made for development, used for more", target: clickhouse.Target{Durable: true}, want: "does not write through", advised: true},
 		{name: "a view is gone", change: "DROP TABLE records_sums", want: "records_sums"},
-		{name: "a table of another engine", change: "RENAME TABLE users TO old; CREATE TABLE users AS old ENGINE = MergeTree ORDER BY id", want: "users"},
+		{name: "a table of another engine", want: "users",
+			change: "RENAME TABLE users TO old; CREATE TABLE users AS old ENGINE = MergeTree ORDER BY id"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -345,8 +346,8 @@ func stream(t *testing.T, l *ingesttest.Ledger) position.Stream {
 	return s
 }
 
-// Given a database that is written to, when a step of the schema is taken, then what stood before writes no more, and the stream has the
-// number of the schema by which its writers are let in or refused.
+// Given a database that is written to, when a step of the schema is taken, then what stood before writes no more, and
+// the stream has the number of the schema by which its writers are let in or refused.
 func TestAStepIsTakenWhileNobodyWrites(t *testing.T) {
 	l := ingesttest.New(t, events.Records, 2)
 	r := ingesttest.NewRecords(3)
@@ -414,7 +415,8 @@ func TestSumsByAnotherFormulaAreRebuilt(t *testing.T) {
 	}
 }
 
-// Given a database of the layout before this one (its steps have other texts, and it has no sums), then it is refused by name.
+// Given a database of the layout before this one (its steps have other texts, and it has no sums), then it is refused
+// by name.
 func TestADatabaseOfAnotherLayoutIsRefused(t *testing.T) {
 	o := somewhere(t)
 	db := open(t, o)
@@ -437,7 +439,8 @@ func TestADatabaseOfAnotherLayoutIsRefused(t *testing.T) {
 		}
 	}
 	var tables uint64
-	if err := db.Row(t.Context(), database.Query{SQL: "SELECT count() FROM system.tables WHERE database = currentDatabase()"}, &tables); err != nil || tables != 3 {
+	made := database.Query{SQL: "SELECT count() FROM system.tables WHERE database = currentDatabase()"}
+	if err := db.Row(t.Context(), made, &tables); err != nil || tables != 3 {
 		t.Fatalf("%d tables: %v", tables, err)
 	}
 }

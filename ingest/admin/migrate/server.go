@@ -25,9 +25,9 @@ func isMissing(err error) bool {
 
 const tables = `SELECT name, engine, engine_full FROM system.tables WHERE database = {database:String}`
 
-// CheckServer checks what the protocol relies on: its release, its settings, the engines of the tables and,
-// where the target is durable, that an insert reaches the disk before it counts. The database is at this binary's schema. It reports all
-// that is wrong at once.
+// CheckServer checks what the protocol relies on: its release, its settings, the engines of the tables and, where the
+// target is durable, that an insert reaches the disk before it counts. The database is at this binary's schema. It
+// reports all that is wrong at once.
 func CheckServer(ctx context.Context, db *database.Server, t clickhouse.Target) error {
 	wrong := []error{db.CheckSettings(ctx)}
 	engine, full := map[string]string{}, map[string]string{}
@@ -64,7 +64,10 @@ func expectedEngines(t clickhouse.Target) map[string]string {
 	if t.Replicated {
 		family = "Replicated"
 	}
-	want := map[string]string{"fences": "Memory", "migrations": family + "ReplacingMergeTree", "streams": family + "MergeTree", "sums": family + "SummingMergeTree"}
+	want := map[string]string{
+		"fences": "Memory", "migrations": family + "ReplacingMergeTree", "streams": family + "MergeTree",
+		"sums": family + "SummingMergeTree",
+	}
 	for _, e := range store.All() {
 		want[e.Table] = family + "ReplacingMergeTree"
 		if e.Contributes() {

@@ -95,7 +95,8 @@ func (b *Batch) Columns() database.Batch {
 	return all
 }
 
-// texts is a column of texts in the form in which it is sent. Most are empty: proto.ColStr takes 16 bytes for each, this one.
+// texts is a column of texts in the form in which it is sent. Most are empty: proto.ColStr takes 16 bytes for each,
+// this one.
 type texts struct {
 	rows int
 	sent []byte

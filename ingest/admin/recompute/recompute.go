@@ -1,5 +1,5 @@
-// Package recompute finds where the sums are not what the rows of their state table say, by this binary's formula. Rebuild mends what it
-// finds, verify reports it.
+// Package recompute finds where the sums are not what the rows of their state table say, by this binary's formula.
+// Rebuild corrects what it finds, verify reports it.
 package recompute
 
 import (
@@ -45,8 +45,8 @@ type Database interface {
 	Scan(ctx context.Context, q database.Query, into proto.Results, each func() error) error
 }
 
-// Ranges cuts all that the table and its sums hold into ranges of about so many rows, more where a single project has more. Projects that
-// only the sums have are among them.
+// Ranges cuts all that the table and its sums hold into ranges of about so many rows, more where a single project has
+// more. Projects that only the sums have are among them.
 func Ranges(ctx context.Context, db keyrange.Database, e *store.Entity, rows uint64) ([]keyrange.Range, error) {
 	return keyrange.Cut(ctx, db, rows, rolls(e), keyrange.Source{Table: e.Table}, keyrange.Source{Table: "sums", Condition: ofRolls})
 }
@@ -65,9 +65,11 @@ func rolls(e *store.Entity) database.Params {
 // scanLimit bounds one scan of a slice.
 const scanLimit = time.Hour
 
-// Slice recomputes the sums of the projects in a range, and hands out those that differ. Its memory grows with the number of sums in the
-// range, not of rows: some 120 bytes for each. rows is how many rows of the state table it read.
-func Slice(ctx context.Context, db Database, e *store.Entity, part keyrange.Range, each func(*Difference) error) (rows uint64, err error) {
+// Slice recomputes the sums of the projects in a range, and hands out those that differ. Its memory grows with the
+// number of sums in the range, not of rows: some 120 bytes for each. rows is how many rows of the state table it
+// read.
+func Slice(ctx context.Context, db Database, e *store.Entity, part keyrange.Range,
+	each func(*Difference) error) (rows uint64, err error) {
 	s := newSlice(part.Tenant)
 	if rows, err = s.expect(ctx, db, e, part); err != nil {
 		return rows, err
@@ -78,7 +80,8 @@ func Slice(ctx context.Context, db Database, e *store.Entity, part keyrange.Rang
 	return rows, s.missing(each)
 }
 
-// Check finds out whether all rows of a range can contribute by this binary's formula: an ErrRefused names one that can't.
+// Check finds out whether all rows of a range can contribute by this binary's formula: an ErrRefused names one that
+// can't.
 func Check(ctx context.Context, db Database, e *store.Entity, part keyrange.Range) error {
 	_, err := contributions(ctx, db, e, part, func(string, analytics.Contribution) {})
 	return err
@@ -124,7 +127,10 @@ type key struct {
 }
 
 func newSlice(tenant string) *slice {
-	return &slice{tenant: tenant, numbers: map[string]uint32{}, places: map[key]uint32{}, amounts: map[clickhouse.RollID][]analytics.Int128{}}
+	return &slice{
+		tenant: tenant, numbers: map[string]uint32{}, places: map[key]uint32{},
+		amounts: map[clickhouse.RollID][]analytics.Int128{},
+	}
 }
 
 // expect adds up what the rows contribute.

@@ -13,7 +13,8 @@ import (
 	"tallyhouse/schemas/clickhouse"
 )
 
-// stored are rows of the table sums, added up by the keys that their rolls have. It holds one block of a result at a time.
+// stored are rows of the table sums, added up by the keys that their rolls have. It holds one block of a result at a
+// time.
 type stored struct {
 	entity  *store.Entity
 	project proto.ColStr
@@ -56,7 +57,8 @@ func (s *stored) query() string {
 			columns = append(columns, fmt.Sprintf("sum(%s) AS sum_%[1]s", a))
 		}
 	}
-	return "SELECT " + strings.Join(columns, ", ") + " FROM sums WHERE " + keyrange.Where + " AND " + ofRolls + " GROUP BY " + strings.Join(by, ", ")
+	return "SELECT " + strings.Join(columns, ", ") + " FROM sums WHERE " + keyrange.Where + " AND " + ofRolls +
+		" GROUP BY " + strings.Join(by, ", ")
 }
 
 // results are the columns that a result of the query is read into, in its order.

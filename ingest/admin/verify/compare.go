@@ -27,7 +27,8 @@ const (
 	compareLimit = 10 * time.Minute
 )
 
-// reading is what is equal before and after a look at tables to which nobody wrote. Positions alone would not do: a rebuild moves none.
+// reading is what is equal before and after a look at tables to which nobody wrote. Positions alone would not do: a
+// rebuild moves none.
 type reading struct {
 	Stream    position.Stream
 	Fences    map[int32]fence.Current
@@ -57,7 +58,8 @@ func (r *reading) level() bool {
 	return true
 }
 
-// read takes a reading. What another binary, or a server that doesn't belong to it, would recompute means nothing: that is an error.
+// read takes a reading. What another binary, or a server that doesn't belong to it, would recompute means nothing:
+// that is an error.
 func (v *verifier) read(ctx context.Context) (r reading, err error) {
 	topic := string(v.entity.Topic)
 	stream, known, err := position.ReadStream(ctx, v.db, topic)
@@ -88,8 +90,8 @@ func (v *verifier) read(ctx context.Context) (r reading, err error) {
 	return r, err
 }
 
-// whileQuiet runs a look at the tables such that nobody writes meanwhile: the readings before and after are equal, and the views level
-// unless they are compared as they are. It reports whether that was so.
+// whileQuiet runs a look at the tables such that nobody writes meanwhile: the readings before and after are equal,
+// and the views level unless they are compared as they are. It reports whether that was so.
 func (v *verifier) whileQuiet(ctx context.Context, asTheyAre bool, look func() error) (bool, error) {
 	for try := 1; ; try++ {
 		before, err := v.read(ctx)
@@ -134,8 +136,8 @@ func wait(ctx context.Context) error {
 	}
 }
 
-// positions compares the positions of each view and its table. A batch on its way is in the table before it is in the view: only what
-// stays wrong while nothing is on its way is wrong.
+// positions compares the positions of each view and its table. A batch on its way is in the table before it is in the
+// view: only what stays wrong while nothing is on its way is wrong.
 func (v *verifier) positions(ctx context.Context) error {
 	r, err := v.read(ctx)
 	if err != nil {
@@ -253,7 +255,9 @@ func (v *verifier) sums(ctx context.Context) error {
 // strayRows are rows of sums that are neither a sum nor a position.
 const strayRows = `
 SELECT tenant != '' AS is_sum, project, CAST(roll, 'String') AS name
-FROM sums WHERE tenant = '' AND startsWith(project, {table:String}) OR tenant != '' AND roll IN {rolls:Array(String)} AND (position != 0 OR squares != 0)
+FROM sums
+WHERE tenant = '' AND startsWith(project, {table:String})
+    OR tenant != '' AND roll IN {rolls:Array(String)} AND (position != 0 OR squares != 0)
 GROUP BY is_sum, project, name
 HAVING is_sum OR name != '' OR %s
 ORDER BY project, name`

@@ -12,16 +12,19 @@ type node struct {
 	project, structure, parent string // '' for none
 }
 
-// A node's parent is a node of the same structure, or for one that exists only in a project, of that project or its structure.
+// A node's parent is a node of the same structure, or for one that exists only in a project, of that project or its
+// structure.
 const nodesOf = `
 SELECT toString(n.tenant), n.id, n.project, ifNull(n.structure_id, ''), ifNull(n.parent_id, ''), ifNull(p.budget_structure_id, '')
 FROM (SELECT * FROM budget_nodes FINAL WHERE ` + live + `) AS n
 LEFT JOIN (SELECT * FROM projects FINAL WHERE ` + live + `) AS p ON p.tenant = n.tenant AND p.project = n.project
 ORDER BY n.tenant, n.id`
 
-// ineffectiveNodes are the budget nodes that hang on nothing: their parent is missing, deleted or elsewhere, or is their own descendant.
+// ineffectiveNodes are the budget nodes that hang on nothing: their parent is missing, deleted or elsewhere, or is
+// their own descendant.
 func ineffectiveNodes(ctx context.Context, db Database, most int) ([]Warning, error) {
-	orphans := Warning{What: "budget nodes whose parent is missing, deleted or of another structure: they and what is below them are not effective"}
+	orphans := Warning{What: "budget nodes whose parent is missing, deleted or of another structure: they and what is below them are " +
+		"not effective"}
 	circles := Warning{What: "budget nodes that are their own ancestors: they and what is below them are not effective"}
 	of, nodes := "", map[string]node{}
 	note := func(w *Warning, id string) {

@@ -1,5 +1,6 @@
-// Package verify finds out whether the sums hold exactly what they should: it recomputes every one from the rows of its table. Where writers
-// are busy it keeps them out meanwhile; then it mends, as a writer would, a view that missed the last batch. It changes nothing else.
+// Package verify finds out whether the sums hold exactly what they should: it recomputes every one from the rows of
+// its table. Where writers are busy it keeps them out meanwhile; then it mends, as a writer would, a view that missed
+// the last batch. It changes nothing else.
 package verify
 
 import (

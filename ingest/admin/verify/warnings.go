@@ -12,8 +12,8 @@ import (
 	"tallyhouse/schemas/clickhouse"
 )
 
-// Warning is something that is stored as it came and makes no sense beside the rest, or that an operator should know. It is no drift:
-// what reads the data handles it.
+// Warning is something that is stored as it came and makes no sense beside the rest, or that an operator should know.
+// It is no drift: what reads the data handles it.
 type Warning struct {
 	What  string   `json:"what"`
 	Count uint64   `json:"count"`
@@ -59,46 +59,59 @@ func allWarnings() []warning {
 		{
 			what:   "offsets that the log no longer had when a writer came to them: ingest those messages again from their source",
 			tables: nil,
-			query:  `SELECT concat(topic, ' partition ', toString(partition), ': ', toString(from_offset), ' to ', toString(to_offset)) FROM gaps FINAL ORDER BY 1`,
+			query: `SELECT concat(topic, ' partition ', toString(partition), ': ', toString(from_offset), ' to ', toString(to_offset))
+				FROM gaps FINAL ORDER BY 1`,
 		},
 		{
-			what:  "work in progress, which only the same work, done again, ends",
-			query: `SELECT concat(topic, ': ', newest.3, ' by ', newest.4, ' since ', toString(newest.5)) FROM (SELECT topic, max((revision, life, work, worker, since)) AS newest FROM streams GROUP BY topic) WHERE newest.3 != '' ORDER BY 1`,
+			what: "work in progress, which only the same work, done again, ends",
+			query: `SELECT concat(topic, ': ', newest.3, ' by ', newest.4, ' since ', toString(newest.5))
+				FROM (SELECT topic, max((revision, life, work, worker, since)) AS newest FROM streams GROUP BY topic)
+				WHERE newest.3 != '' ORDER BY 1`,
 		},
 		{
-			what:  "holds: writers are kept out; when the holder is dead, `tallyhouse release TOPIC` ends it",
-			query: `SELECT concat(topic, ' partition ', toString(partition), ': ', splitByChar('/', newest.2)[1], ' since ', toString(newest.4)) FROM (SELECT topic, partition, max((epoch, owner, held, since)) AS newest FROM fences GROUP BY topic, partition) WHERE newest.3 ORDER BY 1`,
+			what: "holds: writers are kept out; when the holder is dead, `tallyhouse release TOPIC` ends it",
+			query: `SELECT concat(topic, ' partition ', toString(partition), ': ', splitByChar('/', newest.2)[1], ' since ', toString(newest.4))
+				FROM (SELECT topic, partition, max((epoch, owner, held, since)) AS newest FROM fences GROUP BY topic, partition)
+				WHERE newest.3 ORDER BY 1`,
 		},
 		{
-			what: "parts that the server put aside as broken: nobody writes to their tables until `tallyhouse rebuild` corrected the sums, or says what is lost",
+			what: "parts that the server put aside as broken: nobody writes to their tables until `tallyhouse rebuild` corrected the sums, " +
+				"or says what is lost",
 			query: `SELECT concat(table, ': ', name) FROM system.detached_parts
 				WHERE database = currentDatabase() AND startsWith(reason, 'broken') ORDER BY 1`,
 		},
 		{
-			what:  "rows of rolls that this release does not know: it neither reads nor corrects them",
-			query: `SELECT concat(name, ': ', toString(rows)) FROM (SELECT CAST(roll, 'String') AS name, count() AS rows FROM sums WHERE name NOT IN ('', ` + rollNames() + `) GROUP BY name) ORDER BY 1`,
+			what: "rows of rolls that this release does not know: it neither reads nor corrects them",
+			query: `SELECT concat(name, ': ', toString(rows))
+				FROM (SELECT CAST(roll, 'String') AS name, count() AS rows FROM sums WHERE name NOT IN ('', ` + rollNames() + `) GROUP BY name)
+				ORDER BY 1`,
 		},
 		{
 			what:   "memberships of users who do not exist or are not active: they give nothing",
 			tables: []string{"memberships", "users"},
-			query:  `SELECT concat(tenant, ' ', id) FROM memberships FINAL WHERE ` + live + ` AND (tenant, user_id) NOT IN (SELECT tenant, id FROM users FINAL WHERE ` + live + ` AND active) ORDER BY 1`,
+			query: `SELECT concat(tenant, ' ', id) FROM memberships FINAL
+				WHERE ` + live + ` AND (tenant, user_id) NOT IN (SELECT tenant, id FROM users FINAL WHERE ` + live + ` AND active) ORDER BY 1`,
 		},
 		{
 			what:   "memberships of projects that do not exist: they give nothing",
 			tables: []string{"memberships", "projects"},
-			query:  `SELECT concat(tenant, ' ', id) FROM memberships FINAL WHERE ` + live + ` AND scope_project_id IS NOT NULL AND (tenant, assumeNotNull(scope_project_id)) NOT IN ` + liveProjects + ` ORDER BY 1`,
+			query: `SELECT concat(tenant, ' ', id) FROM memberships FINAL
+				WHERE ` + live + ` AND scope_project_id IS NOT NULL AND (tenant, assumeNotNull(scope_project_id)) NOT IN ` + liveProjects + `
+				ORDER BY 1`,
 		},
 		{
 			what:   "several uncommitted entries on one node of a project: the one with the byte-wise greatest id counts",
 			tables: []string{"uncommitted_entries"},
-			query:  `SELECT concat(tenant, ' ', project, ' node ', node_id, ': ', arrayStringConcat(groupArraySorted(5)(id), ', ')) FROM uncommitted_entries FINAL WHERE ` + live + ` GROUP BY tenant, project, node_id HAVING count() > 1 ORDER BY 1`,
+			query: `SELECT concat(tenant, ' ', project, ' node ', node_id, ': ', arrayStringConcat(groupArraySorted(5)(id), ', '))
+				FROM uncommitted_entries FINAL WHERE ` + live + ` GROUP BY tenant, project, node_id HAVING count() > 1 ORDER BY 1`,
 		},
 	}
 	for _, table := range ofProjects() {
 		all = append(all, warning{
 			what:   table + " in projects that do not exist or were deleted: they are invisible",
 			tables: []string{table, "projects"},
-			query:  `SELECT concat(tenant, ' ', project, ': ', toString(count())) FROM ` + table + ` FINAL WHERE ` + live + ` AND project != '' AND (tenant, project) NOT IN ` + liveProjects + ` GROUP BY tenant, project ORDER BY 1`,
+			query: `SELECT concat(tenant, ' ', project, ': ', toString(count())) FROM ` + table + ` FINAL
+				WHERE ` + live + ` AND project != '' AND (tenant, project) NOT IN ` + liveProjects + ` GROUP BY tenant, project ORDER BY 1`,
 		})
 	}
 	for _, table := range []string{"budget_rows", "budget_transfers", "uncommitted_entries"} {
@@ -106,7 +119,9 @@ func allWarnings() []warning {
 			what:   table + " in another currency than their project's: they never count",
 			tables: []string{table, "projects"},
 			query: `SELECT concat(tenant, ' ', id, ': ', currency) FROM ` + table + ` FINAL WHERE ` + live + ` AND currency != ''
-				AND (tenant, project) IN ` + liveProjects + ` AND (tenant, project, currency) NOT IN (SELECT tenant, project, currency FROM projects FINAL WHERE ` + live + `) ORDER BY 1`,
+				AND (tenant, project) IN ` + liveProjects + `
+				AND (tenant, project, currency) NOT IN (SELECT tenant, project, currency FROM projects FINAL WHERE ` + live + `)
+				ORDER BY 1`,
 		})
 	}
 	return all

@@ -35,7 +35,10 @@ func put(t *testing.T, l *ingesttest.Ledger, topic events.Topic, of map[string]a
 		deltas.AddTo(block)
 	}
 	block.Sort()
-	if _, err := l.DB.Insert(t.Context(), database.Statement{SQL: e.Insert("1"), Batch: block.Batch(), Params: database.Params{"partition": "0", "first": "0"}}); err != nil {
+	_, err := l.DB.Insert(t.Context(), database.Statement{
+		SQL: e.Insert("1"), Batch: block.Batch(), Params: database.Params{"partition": "0", "first": "0"},
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 }

@@ -35,16 +35,17 @@ func NewHolder(command string) string {
 	return strings.ReplaceAll(fmt.Sprintf("%s on %s (pid %d, %s)", command, host, os.Getpid(), randomID()), "/", "-")
 }
 
-// Take puts up a hold on all the partitions and kills what runs; a hold of the same holder is replaced, which is how a holder goes on
-// after a statement in doubt. When it does not get every partition, or fails, it gives all back; the error is then a *Held that names
-// the other holder, or wraps ErrLostRace: try again; or it is the server's.
+// Take puts up a hold on all the partitions and kills what runs; a hold of the same holder is replaced, which is how
+// a holder goes on after a statement in doubt. When it does not get every partition, or fails, it gives all back; the
+// error is then a *Held that names the other holder, or wraps ErrLostRace: try again; or it is the server's.
 func Take(ctx context.Context, db Database, topic string, partitions []int32, holder string) (*Hold, error) {
 	h := &Hold{Claim: &Claim{Topic: topic}, holder: holder, partitions: partitions}
 	err := h.take(ctx, db)
 	if err == nil {
 		return h, nil
 	}
-	// Even a statement that failed may have landed, or may yet: a fence on top of the current one keeps it from ever counting.
+	// Even a statement that failed may have landed, or may yet: a fence on top of the current one keeps it from ever
+	// counting.
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer stop()
 	return nil, errors.Join(err, h.Release(ctx, db))
@@ -60,8 +61,8 @@ func (h *Hold) take(ctx context.Context, db Database) error {
 		return err
 	}
 	h.Claim = claim
-	// Two that wrote at the same moment both find their own rows. When this returns, whatever was under way has landed; whatever comes
-	// later finds a hold.
+	// Two that wrote at the same moment both find their own rows. When this returns, whatever was under way has
+	// landed; whatever comes later finds a hold.
 	if err := awaitFences(ctx, db, topic); err != nil {
 		return err
 	}
@@ -150,17 +151,20 @@ func (h *Hold) StatementID(db Database) string { return h.prefix(db) + randomID(
 // prefix begins the ids of this holder's statements: giving up must not kill those of another.
 func (h *Hold) prefix(db Database) string { return TopicPrefix(db, h.Topic) + "hold/" + h.holder + "/" }
 
-// HoldCounts is the condition under which a hold counts on every partition of its topic. Its parameters are those of Hold.Params.
-const HoldCounts = `(SELECT countIf(newest = {hold:String}) FROM (SELECT argMax(owner, (epoch, owner)) AS newest FROM fences WHERE topic = {topic:String} GROUP BY partition)) = {held:UInt64}`
+// HoldCounts is the condition under which a hold counts on every partition of its topic. Its parameters are those of
+// Hold.Params.
+const HoldCounts = `(SELECT countIf(newest = {hold:String})
+    FROM (SELECT argMax(owner, (epoch, owner)) AS newest FROM fences WHERE topic = {topic:String} GROUP BY partition)) = {held:UInt64}`
 
 // Params are the parameters of HoldCounts.
 func (h *Hold) Params() database.Params {
 	return database.Params{"topic": h.Topic, "hold": h.Owner, "held": strconv.Itoa(len(h.partitions))}
 }
 
-// Release takes the hold down, by a plain fence on every partition that it asked for, on top of what it read. What was sent under the
-// hold may still be on its way, and must not land behind the release: first another attempt's hold makes sure that none of it begins any
-// more, then what has begun is killed. Releasing what was not got does no harm: the next writer puts up its own fence.
+// Release takes the hold down, by a plain fence on every partition that it asked for, on top of what it read. What
+// was sent under the hold may still be on its way, and must not land behind the release: first another attempt's hold
+// makes sure that none of it begins any more, then what has begun is killed. Releasing what was not got does no harm:
+// the next writer puts up its own fence.
 func (h *Hold) Release(ctx context.Context, db Database) error {
 	current, err := Read(ctx, db, h.Topic)
 	if err != nil {
@@ -187,8 +191,8 @@ func (h *Hold) Release(ctx context.Context, db Database) error {
 // owner is that of a new attempt to hold.
 func (h *Hold) owner() string { return h.holder + "/" + randomID() }
 
-// Break ends a hold whose holder died: it takes the hold over with one of its own, which kills whatever the dead holder left running,
-// and releases that. It returns who had it; nothing when nobody had. command says who does it.
+// Break ends a hold whose holder died: it takes the hold over with one of its own, which kills whatever the dead
+// holder left running, and releases that. It returns who had it; nothing when nobody had. command says who does it.
 func Break(ctx context.Context, db Database, topic string, command string) (broken []Held, err error) {
 	current, err := Read(ctx, db, topic)
 	if err != nil {
