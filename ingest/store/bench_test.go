@@ -39,7 +39,7 @@ func someRecord(r *rand.Rand) *events.Record {
 
 // BenchmarkInsertRecords inserts batches of records, new ones and changed ones in turn, with the view and without it.
 func BenchmarkInsertRecords(b *testing.B) {
-	for _, rows := range []int{10_000, 50_000} {
+	for _, rows := range []int{5_000, 50_000} {
 		for _, view := range []string{"with", "without"} {
 			b.Run(fmt.Sprintf("rows=%d/%s view", rows, view), func(b *testing.B) {
 				db := migrated(b)
