@@ -40,8 +40,18 @@ type assignment struct {
 
 // request asks a coordinator to recover one partition. Until it is answered the writer waits, and the coordinator may change what it has.
 type request struct {
-	w      *writer
-	answer chan answer
+	w       *writer
+	answer  chan answer
+	stopped <-chan struct{} // closed when the writer has to end
+}
+
+func (r request) isStopped() bool {
+	select {
+	case <-r.stopped:
+		return true
+	default:
+		return false
+	}
 }
 
 type answer struct {
@@ -88,7 +98,7 @@ func newCoordinator(c coordinator) *coordinator {
 
 // recoverPartition queues a partition's recovery and waits for its outcome.
 func (c *coordinator) recoverPartition(ctx context.Context, w *writer) (*assignment, error) {
-	r := request{w, make(chan answer, 1)}
+	r := request{w: w, answer: make(chan answer, 1), stopped: ctx.Done()}
 	requests := c.requests
 	look := time.NewTicker(poll)
 	defer look.Stop()

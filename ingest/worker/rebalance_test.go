@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
 
@@ -48,6 +49,36 @@ func TestThreeWorkersShareThePartitions(t *testing.T) {
 	w.awaitAllWrittenWithin(2 * time.Minute)
 	w.check(m)
 	w.checkDeadLetters(changes.poison)
+}
+
+// Given partitions whose recovery waits for the group's next generation, when the worker is to end, then it drains: their writers must
+// not wait for a generation that begins only after them.
+func TestAWorkerEndsThatRecoversBetweenGenerations(t *testing.T) {
+	for _, at := range []Step{StepMember, StepRead} {
+		t.Run(fmt.Sprint(at), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			waiting := make(chan struct{})
+			var once sync.Once
+			worker := w.start("a", func(worker *Worker) {
+				worker.observe = func(_ topicPartition, s Step) {
+					if s == at {
+						once.Do(func() { worker.members.pause(0); close(waiting) })
+					}
+				}
+			})
+			<-waiting
+			worker.stop()
+			select {
+			case err, failed := <-worker.done:
+				if failed && err != nil {
+					t.Error(err)
+				}
+			case <-time.After(time.Minute):
+				t.Fatal("it still waits for a generation")
+			}
+		})
+	}
 }
 
 // shared counts the members of the consumer group where each has some partitions and each partition has one owner; else it is 0.

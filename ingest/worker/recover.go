@@ -78,11 +78,30 @@ func (r *recovery) partitions() []int32 { return slices.Sorted(maps.Keys(r.membe
 func (r *recovery) stillMember(ctx context.Context) error {
 	for p, q := range r.members {
 		r.metrics.recoveries.WithLabelValues(r.topic()).Inc()
-		if _, err := r.membership.current(ctx, q.w.tp, func() { r.step(StepMember) }); err != nil {
+		if _, err := r.current(ctx, q, StepMember); err != nil {
 			r.leave(p, err)
 		}
 	}
 	return nil
+}
+
+// current waits for a generation in which the partition is the worker's. Writers that are stopped meanwhile are let go of: the
+// generation may begin only once they are.
+func (r *recovery) current(ctx context.Context, q request, s Step) (int32, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	return r.membership.current(ctx, q.w.tp, func() {
+		r.step(s)
+		for p, other := range r.members {
+			switch {
+			case !other.isStopped():
+			case other.w == q.w:
+				stop()
+			default:
+				r.leave(p, context.Canceled)
+			}
+		}
+	})
 }
 
 // putFences puts up new fences. One that still counts, and under which no statement was sent, is as good as a new one.
@@ -294,7 +313,7 @@ func (r *recovery) compareLog(ctx context.Context) error {
 // startReading has the partitions read from where they are, each by a buffer of its own: what was read for an older one vanishes with it.
 func (r *recovery) startReading(ctx context.Context) error {
 	for p, q := range r.members {
-		generation, err := r.membership.current(ctx, q.w.tp, func() { r.step(StepRead) })
+		generation, err := r.current(ctx, q, StepRead)
 		if err != nil {
 			r.leave(p, err)
 			continue

@@ -26,7 +26,7 @@ import (
 // Several writers that all believe to own the same partitions, that pause, die at every step and come back; views that fail or stall; connections that are cut in an insert; inserts that arrive after their sender gave up; a server
 // that is killed. TALLYHOUSE_ROUNDS sets the number of rounds: the nightly target asks for more.
 func TestWritersThatFightOverPartitionsStayExact(t *testing.T) {
-	rounds, seed := 20, uint64(time.Now().UnixNano())
+	rounds, seed := 12, uint64(time.Now().UnixNano())
 	if n, err := strconv.Atoi(os.Getenv("TALLYHOUSE_ROUNDS")); err == nil {
 		rounds = n
 	}
