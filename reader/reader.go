@@ -15,6 +15,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"tallyhouse/analytics"
+	schema "tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 )
 
@@ -68,19 +69,20 @@ var pageSettings = clickhouse.Settings{"max_threads": 1, "max_block_size": 1024,
 // prepare makes the context and the arguments of a statement. The statement is never cancelled half-way: a client that
 // leaves must not cost the server its connection; it ends by itself within the timeout.
 func (r *Reader) prepare(ctx context.Context, q Query, settings clickhouse.Settings) (context.Context, []any) {
-	bounds := clickhouse.Settings{
-		"max_execution_time":    int(math.Ceil(r.timeout.Seconds())),
-		"timeout_overflow_mode": "throw",
-		"max_result_bytes":      r.maxResult,
-		"result_overflow_mode":  "throw",
-		"max_query_size":        maxQueryBytes,
+	all := clickhouse.Settings{
+		"max_execution_time": int(math.Ceil(r.timeout.Seconds())),
+		"max_result_bytes":   r.maxResult,
+		"max_query_size":     maxQueryBytes,
 	}
-	maps.Copy(bounds, settings)
+	for name, value := range schema.WholeSettings() {
+		all[name] = value
+	}
+	maps.Copy(all, settings)
 	args := make([]any, 0, len(q.Args))
 	for name, value := range q.Args {
 		args = append(args, clickhouse.Named(name, value))
 	}
-	return clickhouse.Context(context.WithoutCancel(ctx), clickhouse.WithSettings(bounds),
+	return clickhouse.Context(context.WithoutCancel(ctx), clickhouse.WithSettings(all),
 		clickhouse.WithExternalTable(q.Tables...)), args
 }
 

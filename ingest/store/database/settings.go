@@ -13,23 +13,12 @@ import (
 	"github.com/ClickHouse/ch-go"
 	"github.com/ClickHouse/ch-go/proto"
 	"github.com/ClickHouse/clickhouse-go/v2"
+
+	schema "tallyhouse/schemas/clickhouse"
 )
 
 // LeastVersion is the oldest release of ClickHouse whose inserts behave as the protocol needs, by its first number.
 const LeastVersion = 26
-
-// wholeSettings are sent with every statement: a profile may set them so that a statement ends early and says nothing of it. Half of a
-// batch is what no position shows, half of a table is what nobody who reads it notices.
-func wholeSettings() map[string]string {
-	all := map[string]string{"limit": "0", "offset": "0", "additional_table_filters": "{}", "additional_result_filter": ""}
-	for _, mode := range []string{"distinct", "group_by", "join", "read", "result", "set", "sort", "timeout", "transfer"} {
-		all[mode+"_overflow_mode"] = "throw"
-	}
-	for _, mode := range []string{"read", "timeout"} {
-		all[mode+"_overflow_mode_leaf"] = "throw"
-	}
-	return all
-}
 
 // insertSettings are the settings that the protocol relies on (docs/architecture.md): a batch becomes one block in the state table and
 // one in each view, the state table first; nothing is deduplicated, merged on the way or ignored.
@@ -58,13 +47,13 @@ func insertSettings() map[string]string {
 		"date_time_overflow_behavior":                          "throw",
 		"receive_timeout":                                      "5",
 	}
-	maps.Copy(all, wholeSettings())
+	maps.Copy(all, schema.WholeSettings())
 	return all
 }
 
 // scanSettings are those of large reads: few threads, small blocks.
 func scanSettings() map[string]string {
-	all := wholeSettings()
+	all := schema.WholeSettings()
 	all["max_threads"], all["max_block_size"] = "2", "8192"
 	return all
 }
@@ -72,7 +61,7 @@ func scanSettings() map[string]string {
 // controlSettings are those of all other statements.
 func controlSettings() clickhouse.Settings {
 	all := clickhouse.Settings{"join_use_nulls": 0, "final": 0, "async_insert": 0}
-	for name, value := range wholeSettings() {
+	for name, value := range schema.WholeSettings() {
 		all[name] = value
 	}
 	return all

@@ -1,21 +1,17 @@
 package database
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
-	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
+	schema "tallyhouse/schemas/clickhouse"
 )
 
 func TestMain(m *testing.M) { clickhousetest.Main(m) }
@@ -43,7 +39,7 @@ func TestEveryWayToEndEarlyIsClosed(t *testing.T) {
 	err = s.Rows(t.Context(), Query{SQL: "SELECT name FROM system.settings WHERE name LIKE '%overflow_mode%'"}, func(scan func(...any) error) error {
 		var name string
 		err := scan(&name)
-		if wholeSettings()[name] != "throw" {
+		if schema.WholeSettings()[name] != "throw" {
 			t.Errorf("%s is not sent", name)
 		}
 		return err
@@ -56,8 +52,7 @@ func TestEveryWayToEndEarlyIsClosed(t *testing.T) {
 // profiled is an engine of its own whose users have more in their profile.
 func profiled(t *testing.T, profile string) *Server {
 	t.Helper()
-	dir := t.TempDir()
-	engine, err := clickhousetest.StartIn(dir)
+	engine, err := clickhousetest.StartIn(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,34 +69,10 @@ func profiled(t *testing.T, profile string) *Server {
 	if err := s.Exec(t.Context(), Statement{SQL: "CREATE TABLE ten (i UInt64) ENGINE = MergeTree ORDER BY i"}); err != nil {
 		t.Fatal(err)
 	}
-	// The file is written when the engine is asked for, and read again when it is restarted.
-	file := filepath.Join(dir, "engine.xml")
-	config, err := os.ReadFile(file)
-	if err != nil {
+	if err := engine.RestartWith(profile); err != nil {
 		t.Fatal(err)
 	}
-	config, before := bytes.Replace(config, []byte("<poll_interval>"), []byte(profile+"<poll_interval>"), 1), config
-	if bytes.Equal(config, before) {
-		t.Fatal("the configuration has no profile")
-	}
-	if err := os.WriteFile(file, config, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	engine.Kill()
-	asking, err := Open(Options{Addr: engine.Addr(), Database: "default", User: "default"}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer asking.Close()
-	refusal := (*clickhouse.Exception)(nil)
-	for range 300 {
-		if err = asking.Ping(t.Context()); err == nil || errors.As(err, &refusal) {
-			return s
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Fatalf("the engine does not come back: %v", err)
-	return nil
+	return s
 }
 
 func TestAProfileCutsNothingShort(t *testing.T) {

@@ -6,7 +6,9 @@
 package clickhousetest
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -106,13 +108,14 @@ func StartIn(dir string) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Process{Engine: engine, status: filepath.Join(dir, "data", "status")}, nil
+	return &Process{Engine: engine, status: filepath.Join(dir, "data", "status"), config: filepath.Join(dir, "engine.xml")}, nil
 }
 
 // Process is an engine that a test may kill.
 type Process struct {
 	*clickhouse.Engine
 	status string // the file in which the engine names its process
+	config string // the file that it reads at each start
 }
 
 // Kill ends the engine's process with SIGKILL, as a crash would, and returns when it is gone; the engine is then restarted. Where it
@@ -134,6 +137,38 @@ func (p *Process) Kill() {
 	for process.Signal(syscall.Signal(0)) == nil || p.Healthy() == nil && p.Restarts() == before {
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// RestartWith kills the engine and waits until it runs again, with more settings in the profile of its users, as XML. Users whom that
+// profile lets do nothing get a refusal, which is an answer, too.
+func (p *Process) RestartWith(profile string) error {
+	// The file is written when the engine is started by hand, and read again when it is restarted.
+	config, err := os.ReadFile(p.config)
+	if err != nil {
+		return fmt.Errorf("read the configuration: %w", err)
+	}
+	const before = "<poll_interval>"
+	if !bytes.Contains(config, []byte(before)) {
+		return fmt.Errorf("%s has no profile", p.config)
+	}
+	config = bytes.Replace(config, []byte(before), []byte(profile+before), 1)
+	if err := os.WriteFile(p.config, config, 0o600); err != nil {
+		return fmt.Errorf("write the configuration: %w", err)
+	}
+	p.Kill()
+	conn, err := driver.Open(&driver.Options{Addr: []string{p.Addr()}, MaxOpenConns: 1})
+	if err != nil {
+		return fmt.Errorf("connect to %s: %w", p.Addr(), err)
+	}
+	defer conn.Close()
+	refusal := (*driver.Exception)(nil)
+	for range 300 {
+		if err = conn.Ping(context.Background()); err == nil || errors.As(err, &refusal) {
+			return nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return fmt.Errorf("the engine does not come back: %w", err)
 }
 
 // stop kills the engine: its data are thrown away, there is nothing to be gentle with.
