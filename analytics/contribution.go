@@ -9,15 +9,16 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Summand is one entry of what an entity puts into the sums: amounts under a key of a roll, within the entity's tenant and project.
+// Summand is one entry of what an entity puts into the sums: amounts under a key of a roll, within the entity's tenant
+// and project.
 type Summand struct {
 	Roll    clickhouse.RollID
 	Keys    [clickhouse.MaxRollKeys]string   // in the order of the roll's Keys
 	Amounts [clickhouse.MaxRollAmounts]int64 // in the order of the roll's Amounts
 }
 
-// A Contribution is all that one entity puts into the sums, a pure function of the columns that its row stores. Several summands may
-// have one key: they add up.
+// A Contribution is all that one entity puts into the sums, a pure function of the columns that its row stores. Several
+// summands may have one key: they add up.
 type Contribution []Summand
 
 // Limits of one entity's contribution, so that a batch of them can be summed in 64 bits.
@@ -38,9 +39,9 @@ func (c Contribution) add(roll clickhouse.RollID, keys [clickhouse.MaxRollKeys]s
 
 type rollKeys = [clickhouse.MaxRollKeys]string
 
-// RecordContribution appends to c what a record adds to the sums of its project (docs/architecture.md#what-is-stored). Accruals and
-// rejected records count in no amount. A record whose net is not known counts in no amount either: it has the currency "" and sums of
-// 0, and is counted all the same.
+// RecordContribution appends to c what a record adds to the sums of its project (docs/architecture.md#what-is-stored).
+// Accruals and rejected records count in no amount. A record whose net is not known counts in no amount either: it has
+// the currency "" and sums of 0, and is counted all the same.
 func RecordContribution(c Contribution, id string, r *events.Record) (Contribution, error) {
 	entries := max(1, len(r.Allocations))
 	if entries > MaxContribution {

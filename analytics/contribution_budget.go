@@ -5,12 +5,13 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Budget rows, transfers and claims contribute what BudgetSum and ClaimSum add up: amounts on a node, "" where none is named, in their
-// own currency. What counts in no figure contributes nothing.
+// Budget rows, transfers and claims contribute what BudgetSum and ClaimSum add up: amounts on a node, "" where none is
+// named, in their own currency. What counts in no figure contributes nothing.
 
 const budgetApproved = "approved"
 
-// BudgetRowContribution appends to c what a budget row adds to the sums while it is approved (docs/calculations.md#budget).
+// BudgetRowContribution appends to c what a budget row adds to the sums while it is approved
+// (docs/calculations.md#budget).
 func BudgetRowContribution(c Contribution, r *events.BudgetRow) Contribution {
 	if r.Status != budgetApproved {
 		return c
@@ -18,8 +19,8 @@ func BudgetRowContribution(c Contribution, r *events.BudgetRow) Contribution {
 	return c.add(clickhouse.RollBudget, rollKeys{r.NodeID.V, r.Amount.Currency}, r.Amount.Value)
 }
 
-// BudgetTransferContribution appends to c what a transfer takes from one node and gives to another while it is approved. A side that
-// names no node moves the unallocated budget (docs/calculations.md#budget).
+// BudgetTransferContribution appends to c what a transfer takes from one node and gives to another while it is
+// approved. A side that names no node moves the unallocated budget (docs/calculations.md#budget).
 func BudgetTransferContribution(c Contribution, t *events.BudgetTransfer) Contribution {
 	if t.Status != budgetApproved {
 		return c

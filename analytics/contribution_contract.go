@@ -7,9 +7,9 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// ContractContribution appends to c what a contract adds to the sums: its lines, each with its place among them, 00001 and on, because
-// shares of what is coded outside go by it (docs/calculations.md#contracts); and the increases of its pending amendments. Contracts of
-// every status contribute: which of them count is asked of the sums.
+// ContractContribution appends to c what a contract adds to the sums: its lines, each with its place among them, 00001
+// and on, because shares of what is coded outside go by it (docs/calculations.md#contracts); and the increases of its
+// pending amendments. Contracts of every status contribute: which of them count is asked of the sums.
 func ContractContribution(c Contribution, id ContractID, data *events.Contract) (Contribution, error) {
 	contract := Contract{ID: id, Contract: *data}
 	if err := contract.withinLimits(); err != nil {

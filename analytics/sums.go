@@ -21,7 +21,8 @@ type RecordSum struct {
 	Count      int64 // records whose first allocation is in this sum
 }
 
-// counts reports whether these records count in any figure: they are no accruals and not rejected (docs/calculations.md#linked-invoices).
+// counts reports whether these records count in any figure: they are no accruals and not rejected
+// (docs/calculations.md#linked-invoices).
 func (r *RecordSum) counts() bool { return counts(r.Status, r.Source) }
 
 func counts(status RecordStatus, source string) bool {

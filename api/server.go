@@ -45,7 +45,8 @@ type Options struct {
 	ClickHouse reader.Conn
 	// Kafka are the options of a client of the cluster whose topics decide about access.
 	Kafka []kgo.Opt
-	// Check says why the database cannot be read by this binary, nil when it can; without it the database only has to answer.
+	// Check says why the database cannot be read by this binary, nil when it can; without it the database only has to
+	// answer.
 	Check func(context.Context) error
 	// Environment is test or live: keys of the other one do not work.
 	Environment string
@@ -221,8 +222,8 @@ func (p *probe) failed() error {
 	return p.last
 }
 
-// watchDatabase asks the database whether it answers and can be read, again and again. Requests are sent to it all the same: readiness
-// alone hangs on this.
+// watchDatabase asks the database whether it answers and can be read, again and again. Requests are sent to it all the
+// same: readiness alone hangs on this.
 func (s *Server) watchDatabase(ctx context.Context) {
 	tick := time.NewTicker(retryEvery)
 	defer tick.Stop()

@@ -17,8 +17,8 @@ type stored struct {
 	row          map[string]any
 }
 
-// state stores the next version of an entity as the ingest does: the sums are taken what the one before put in. An entity that goes to
-// another project leaves a deleted row behind. A row nil deletes it.
+// state stores the next version of an entity as the ingest does: the sums are taken what the one before put in. An
+// entity that goes to another project leaves a deleted row behind. A row nil deletes it.
 func (w *world) state(table, project, id string, row map[string]any, after analytics.Contribution) {
 	w.Helper()
 	if w.stored == nil {

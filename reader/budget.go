@@ -62,9 +62,9 @@ const (
 // budgetRolls are the rolls that a budget is made of. They lie together in sums, project by project.
 var budgetRolls = []string{"budget", "claims", "contracts", "lines", "transfers"}
 
-// budgetQuery reads all that the figures of a budget are made of, and beside it the positions of the table of nodes. It is one
-// statement, so every table is read as it stands at one moment, and no change is half in it: what an event changes in the sums comes in
-// one block.
+// budgetQuery reads all that the figures of a budget are made of, and beside it the positions of the table of nodes. It
+// is one statement, so every table is read as it stands at one moment, and no change is half in it: what an event
+// changes in the sums comes in one block.
 func budgetQuery(tenant, project string) Query {
 	const of = "\nWHERE tenant = {tenant:String} AND project = {project:String}"
 	return Query{

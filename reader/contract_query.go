@@ -61,8 +61,8 @@ LIMIT {limit:UInt32}`,
 	}
 }
 
-// contractQuery finds a contract by its id alone, in whatever project it is: where it may be, the projection by_id knows; what it is now,
-// the table does.
+// contractQuery finds a contract by its id alone, in whatever project it is: where it may be, the projection by_id
+// knows; what it is now, the table does.
 func contractQuery(tenant, id string) Query {
 	return Query{
 		SQL: "SELECT " + contractColumns.String() + `
@@ -86,7 +86,8 @@ HAVING sum(allocations) != 0`,
 	}
 }
 
-// outsideRecordsQuery lists the records that are linked to a contract and coded on a node, for some (project, contract, node, currency).
+// outsideRecordsQuery lists the records that are linked to a contract and coded on a node, for some (project, contract,
+// node, currency).
 func outsideRecordsQuery(tenant string, sums [][]string) (Query, error) {
 	table, err := idTable("outside", []string{"project", "contract", "node", "currency"}, sums)
 	if err != nil {

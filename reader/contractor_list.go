@@ -37,8 +37,8 @@ type ContractorPage struct {
 	Limit    int
 }
 
-// query joins the contractors with those that are referred to: of records a roll knows them, contracts are few. The contractors go
-// first, so that the page is cut in their order.
+// query joins the contractors with those that are referred to: of records a roll knows them, contracts are few. The
+// contractors go first, so that the page is cut in their order.
 func (p ContractorPage) query() Query {
 	return Query{
 		SQL: "SELECT " + contractorRow.String() + `

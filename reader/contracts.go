@@ -177,8 +177,8 @@ func (f *contractFinder) linkedRecords(ctx context.Context) error {
 	return nil
 }
 
-// toRecode finds the records that are coded outside the lines of their contracts. They are looked up only where the sums
-// of a contract show that there are some.
+// toRecode finds the records that are coded outside the lines of their contracts. They are looked up only where the
+// sums of a contract show that there are some.
 func (f *contractFinder) toRecode(ctx context.Context, state string, projects []ProjectRef) error {
 	var used []ProjectRef
 	for _, p := range projects {

@@ -191,8 +191,8 @@ func (f *RecordFilter) countQuery(c *conditions) Query {
 		Tables: c.tables}
 }
 
-// recordQuery finds a record by its id alone, in whatever project it is: where it may be, the projection by_id knows; what it is now, the
-// table does.
+// recordQuery finds a record by its id alone, in whatever project it is: where it may be, the projection by_id knows;
+// what it is now, the table does.
 func recordQuery(tenant, id string, read Part[Record]) Query {
 	return Query{
 		SQL: "SELECT " + recordColumns(read).String() + `
@@ -204,8 +204,8 @@ LIMIT 1`,
 	}
 }
 
-// candidatesQuery finds the next places where records of several projects may be, ascending by id, in whatever version: the projection
-// by_id has them in this order. It gives at most window of them.
+// candidatesQuery finds the next places where records of several projects may be, ascending by id, in whatever version:
+// the projection by_id has them in this order. It gives at most window of them.
 func (p *RecordPage) candidatesQuery(after string, window int) Query {
 	ids := make([]string, len(p.Filter.Projects))
 	for i, project := range p.Filter.Projects {

@@ -146,8 +146,8 @@ func (f *recordFinder) page(ctx context.Context, p RecordPage, where *conditions
 // windows bounds how often readOver looks for more candidates: each window is twice as wide as the one before.
 const windows = 20
 
-// readOver reads records of several projects in the order of their ids, without asking each project for its own: the projection by_id
-// says where they may be, and only those places are read.
+// readOver reads records of several projects in the order of their ids, without asking each project for its own: the
+// projection by_id says where they may be, and only those places are read.
 func (f *recordFinder) readOver(ctx context.Context, p RecordPage) error {
 	after, window := p.After, p.Limit+p.Limit/4
 	for range windows {
@@ -173,8 +173,9 @@ func (f *recordFinder) readOver(ctx context.Context, p RecordPage) error {
 	return fmt.Errorf("no page of records within %d windows of candidates", windows)
 }
 
-// candidates are the next places, (project, id), of all ids that the window covers; whole when none follow. An id may have several
-// places, because records move: those of the last id may go on behind the window, so it is left to the next one.
+// candidates are the next places, (project, id), of all ids that the window covers; whole when none follow. An id may
+// have several places, because records move: those of the last id may go on behind the window, so it is left to the
+// next one.
 func (f *recordFinder) candidates(ctx context.Context, p *RecordPage, after string, window int) (places [][]string, whole bool, err error) {
 	var id, project string
 	rows := 0

@@ -13,10 +13,12 @@ import (
 	"unicode"
 )
 
-// reference is how comments and pages name a place in docs/: docs/calculations.md#budget, or (calculations.md#budget) in another page.
+// reference is how comments and pages name a place in docs/: docs/calculations.md#budget, or (calculations.md#budget)
+// in another page.
 var reference = regexp.MustCompile(`\b([A-Za-z-]+\.md)(?:#([\p{L}\p{N}_-]+))?`)
 
-// anchors are the names of a page's headings as they are linked to: in lower case, without punctuation, joined by hyphens.
+// anchors are the names of a page's headings as they are linked to: in lower case, without punctuation, joined by
+// hyphens.
 func anchors(page string) []string {
 	var all []string
 	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(page, -1) {
@@ -56,8 +58,8 @@ func comments(t *testing.T, path string) string {
 	}
 }
 
-// What a comment or a page says about a place in docs/ leads there, and rules are not named by the numbers of pages that are not in the
-// project.
+// What a comment or a page says about a place in docs/ leads there, and rules are not named by the numbers of pages
+// that are not in the project.
 func TestReferencesIntoTheDocsLeadSomewhere(t *testing.T) {
 	const root = "../.."
 	pages := map[string][]string{}

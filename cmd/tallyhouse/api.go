@@ -76,8 +76,8 @@ func apiCommand(s *shell) *cobra.Command {
 	return cmd
 }
 
-// runAPI runs the API, and serves the registry's metrics, until the context ends. ready is called once, with the address that it
-// listens on.
+// runAPI runs the API, and serves the registry's metrics, until the context ends. ready is called once, with the
+// address that it listens on.
 func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, registry *prometheus.Registry, ready func(addr string)) error {
 	clock, err := fixedClock(f.now)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Given `tallyhouse dev` as the README starts it, when its sample mail is sent by SMTP, then the API shows the invoice as a record that
-// was read.
+// Given `tallyhouse dev` as the README starts it, when its sample mail is sent by SMTP, then the API shows the invoice
+// as a record that was read.
 func TestDevTakesAMailedInvoiceIn(t *testing.T) {
 	mail, err := os.ReadFile("../../docs/sample-invoice.eml")
 	if err != nil {

@@ -23,7 +23,8 @@ func variables(f *pflag.Flag) []string {
 	return append([]string{own}, f.Annotations[shortVariable]...)
 }
 
-// fromEnvironment sets the flags that weren't given on the command line from the environment. An empty variable is none.
+// fromEnvironment sets the flags that weren't given on the command line from the environment. An empty variable is
+// none.
 func fromEnvironment(flags *pflag.FlagSet, env func(string) (string, bool)) error {
 	var wrong []error
 	flags.VisitAll(func(f *pflag.Flag) {

@@ -20,7 +20,8 @@ var (
 	sets = []string{"reclassRecordIds", "unitIds", "flags", "projectIds"}
 )
 
-// differences lists where an answer is not as expected. Members that are not expected may be there; numbers compare by their value.
+// differences lists where an answer is not as expected. Members that are not expected may be there; numbers compare by
+// their value.
 func differences(want, got any) []string { return differ(want, got, "$", "") }
 
 func differ(want, got any, path, name string) (all []string) {
@@ -70,7 +71,8 @@ func differ(want, got any, path, name string) (all []string) {
 	return nil
 }
 
-// differByKey compares arrays whose elements are told apart by a member. Of nodes parents must come before their children.
+// differByKey compares arrays whose elements are told apart by a member. Of nodes parents must come before their
+// children.
 func differByKey(want, got []any, path, name string) (all []string) {
 	member := func(element any, of string) any {
 		object, _ := element.(map[string]any)
@@ -119,7 +121,8 @@ func rational(n json.Number) *big.Rat {
 	return r
 }
 
-// present reports whether a JSON pointer leads anywhere. A step name=value picks the element whose member has that value.
+// present reports whether a JSON pointer leads anywhere. A step name=value picks the element whose member has that
+// value.
 func present(body any, pointer string) bool {
 	for step := range strings.SplitSeq(strings.Trim(pointer, "/"), "/") {
 		switch at := body.(type) {

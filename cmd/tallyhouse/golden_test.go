@@ -15,7 +15,8 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// goldenCases are states with the answers that they must give, computed by others. The pure calculations have the same ones.
+// goldenCases are states with the answers that they must give, computed by others. The pure calculations have the same
+// ones.
 const goldenCases = "../../analytics/testdata"
 
 // goldenPaths are the calls that the cases make.
@@ -105,7 +106,8 @@ func (c goldenCase) lines(t *testing.T, stored []events.Topic) string {
 	return lines.String()
 }
 
-// TestGoldenCases sends the events of every case through load, worker, views and API, and holds the answers against the case.
+// TestGoldenCases sends the events of every case through load, worker, views and API, and holds the answers against the
+// case.
 func TestGoldenCases(t *testing.T) {
 	// Given all cases in one database, each a tenant of its own
 	cases := readGolden(t)

@@ -147,8 +147,8 @@ func (s *shell) openWorker(ctx context.Context, f ingestFlags, servers servers, 
 	return w, err
 }
 
-// awaitServer waits, for a bounded time, until ClickHouse answers: a worker is often started beside it. Whether it has the database is
-// another question, which the check of the schema answers.
+// awaitServer waits, for a bounded time, until ClickHouse answers: a worker is often started beside it. Whether it has
+// the database is another question, which the check of the schema answers.
 func (s *shell) awaitServer(ctx context.Context, server *database.Server) error {
 	pauses := retry.WithMaxRetries(60, retry.NewConstant(time.Second))
 	waited := false
@@ -166,7 +166,8 @@ func (s *shell) awaitServer(ctx context.Context, server *database.Server) error 
 	return nil
 }
 
-// checkTopics warns about topics that work, but not as they should. Missing ones are made: a group cannot join without them.
+// checkTopics warns about topics that work, but not as they should. Missing ones are made: a group cannot join without
+// them.
 func (s *shell) checkTopics(ctx context.Context, cluster kafka.Cluster) error {
 	found, err := kafka.Ensure(ctx, cluster, kafka.TopicSpec{})
 	if err != nil {

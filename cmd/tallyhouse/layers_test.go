@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// layers are the folders that the packages of each folder may import, besides their own: docs/architecture.md#where-things-are.
+// layers are the folders that the packages of each folder may import, besides their own:
+// docs/architecture.md#where-things-are.
 var layers = map[string][]string{
 	"schemas":         {},
 	"analytics":       {"schemas"},

@@ -1,4 +1,5 @@
-// Command tallyhouse is the whole system in one binary: the worker, the API, and everything that an operator does with them.
+// Command tallyhouse is the whole system in one binary: the worker, the API, and everything that an operator does with
+// them.
 package main
 
 import (
@@ -8,8 +9,8 @@ import (
 	"tallyhouse/deploy/embedded/clickhouse"
 )
 
-// engineCommand is how the binary calls itself to run the embedded database: no command for users. The engine handles signals and
-// arguments itself, so it goes past everything that the other commands share.
+// engineCommand is how the binary calls itself to run the embedded database: no command for users. The engine handles
+// signals and arguments itself, so it goes past everything that the other commands share.
 const engineCommand = "engine"
 
 func main() {

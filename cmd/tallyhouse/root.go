@@ -89,7 +89,8 @@ const (
 	groupCare = "care"
 )
 
-// rootCommand assembles all commands. started becomes true when one of them begins its work: an error before that is a fault of usage.
+// rootCommand assembles all commands. started becomes true when one of them begins its work: an error before that is a
+// fault of usage.
 func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 	started = new(bool)
 	var level slog.Level

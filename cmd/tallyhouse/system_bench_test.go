@@ -29,9 +29,10 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// BenchmarkSystem measures the binary as a user runs it: a filled log (half of the changes are updates) through a worker of its own
-// process into ClickHouse, then a client that walks all records, beside the same SQL asked directly. TALLYHOUSE_BENCH_RECORDS sets the
-// number of records (1,000,000 unless given). It prints a table and runs once, whatever -benchtime says.
+// BenchmarkSystem measures the binary as a user runs it: a filled log (half of the changes are updates) through a
+// worker of its own process into ClickHouse, then a client that walks all records, beside the same SQL asked directly.
+// TALLYHOUSE_BENCH_RECORDS sets the number of records (1,000,000 unless given). It prints a table and runs once,
+// whatever -benchtime says.
 func BenchmarkSystem(b *testing.B) {
 	records := 1_000_000
 	if n, err := strconv.Atoi(os.Getenv("TALLYHOUSE_BENCH_RECORDS")); err == nil {
@@ -190,8 +191,8 @@ func benchRecord(i int, paid bool) *events.Record {
 	return r
 }
 
-// awaitRecords waits until the table and its view have all changes and returns how long that took from the first position on, and the most
-// memory that the worker had.
+// awaitRecords waits until the table and its view have all changes and returns how long that took from the first
+// position on, and the most memory that the worker had.
 func (s *system) awaitRecords(worker *exec.Cmd, changes int) (took time.Duration, most int64) {
 	e := store.Of(events.Records)
 	var first time.Time
@@ -234,7 +235,8 @@ func (s *system) reportDoubts(out io.Writer) {
 	fmt.Fprintf(out, "\twarnings of the worker\t%d\n", doubts)
 }
 
-// walk pages through all records as a client does and compares pages at the start, the middle and the end with the bare query.
+// walk pages through all records as a client does and compares pages at the start, the middle and the end with the bare
+// query.
 func (s *system) walk(out io.Writer, records int) {
 	key := s.tallyhouse("keys", "create", "--tenant", "bench", "--owner", "U1", "--environment", "test")
 	addr := free(s.b)

@@ -188,8 +188,8 @@ func (s *shell) progress() func(admin.Progress) {
 	}
 }
 
-// recomputeMemory bounds the heap of a command that recomputes sums: enough for a project of a million records, whose summing takes some
-// 230 MB.
+// recomputeMemory bounds the heap of a command that recomputes sums: enough for a project of a million records, whose
+// summing takes some 230 MB.
 const recomputeMemory = 400 << 20
 
 // limitMemory bounds the heap, unless GOMEMLIMIT is set.

@@ -21,9 +21,9 @@ const (
 	ofRecordID
 )
 
-// dice draws what belongs to one entity. The draws depend on the seed, the subject and the entity's number alone, so any
-// entity can be drawn at any time, in any order. PCG's numbers are the same in every release of Go, and only integers
-// are computed from them.
+// dice draws what belongs to one entity. The draws depend on the seed, the subject and the entity's number alone, so
+// any entity can be drawn at any time, in any order. PCG's numbers are the same in every release of Go, and only
+// integers are computed from them.
 type dice struct{ pcg rand.PCG }
 
 func (d *dice) take(seed uint64, s subject, number int64) {

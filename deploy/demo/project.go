@@ -124,8 +124,8 @@ func (p *project) addSpecials(d *dice) {
 	}
 }
 
-// drawLines draws how often a leaf is invoiced in each phase. Some leaves are never invoiced, but not those that run all
-// the time, so that each phase has something to invoice.
+// drawLines draws how often a leaf is invoiced in each phase. Some leaves are never invoiced, but not those that run
+// all the time, so that each phase has something to invoice.
 func (p *project) drawLines(d *dice) {
 	for _, leaf := range p.leaves {
 		line := p.nodes[leaf].line

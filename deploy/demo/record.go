@@ -52,8 +52,8 @@ type split struct {
 	net  int64
 }
 
-// record is the whole life of a record, drawn from its number alone. It is drawn again for each of its versions, so that
-// the stream keeps nothing but numbers.
+// record is the whole life of a record, drawn from its number alone. It is drawn again for each of its versions, so
+// that the stream keeps nothing but numbers.
 type record struct {
 	number     int64
 	project    *project

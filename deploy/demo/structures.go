@@ -1,7 +1,7 @@
 package demo
 
-// The two budget structures that the company's projects share, in the order of the Austrian cost groups. A group without
-// items is a cost line itself: the residential structure has three levels, the commercial one two.
+// The two budget structures that the company's projects share, in the order of the Austrian cost groups. A group
+// without items is a cost line itself: the residential structure has three levels, the commercial one two.
 
 type chapter struct {
 	name   string
@@ -14,7 +14,8 @@ type group struct {
 	line  item // when there are no items
 }
 
-// item is a cost line: which trade invoices it, how often compared with others, and in which phases of a project's life.
+// item is a cost line: which trade invoices it, how often compared with others, and in which phases of a project's
+// life.
 type item struct {
 	name     string
 	trade    int

@@ -1,4 +1,5 @@
-// Package ingesttest fills a database as the worker would, without Kafka, for tests of what is done to tables beside it.
+// Package ingesttest fills a database as the worker would, without Kafka, for tests of what is done to tables beside
+// it.
 package ingesttest
 
 import (
@@ -161,8 +162,8 @@ type sent struct {
 	changes []events.Event
 }
 
-// Write brings changes in, each by the partition of its key, one batch per partition. It takes them as they come: the newest versions
-// last, each entity at most once.
+// Write brings changes in, each by the partition of its key, one batch per partition. It takes them as they come: the
+// newest versions last, each entity at most once.
 func (l *Ledger) Write(changes ...events.Event) {
 	l.t.Helper()
 	of := l.byPartition(changes)

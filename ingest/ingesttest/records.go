@@ -86,7 +86,8 @@ func (d *Records) record() *events.Record {
 	return r
 }
 
-// Truth compares the sums of records with those of a naive model that shares no code with them. It reports how many sums it saw.
+// Truth compares the sums of records with those of a naive model that shares no code with them. It reports how many
+// sums it saw.
 func (l *Ledger) Truth(t testing.TB) int {
 	t.Helper()
 	lines, cash, recognized, contractors, links := map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{}

@@ -156,7 +156,8 @@ func TestATotalThatNobodySeesIsNoTotal(t *testing.T) {
 	}
 }
 
-// Given a VAT id whose check digit is wrong in a note, and a seller's block with a tax number, then the block's is the supplier's.
+// Given a VAT id whose check digit is wrong in a note, and a seller's block with a tax number, then the block's is the
+// supplier's.
 func TestTheSellersBlockOutdoesAWrongVATID(t *testing.T) {
 	v := pdftest.Sample()
 	v.TaxID = ""

@@ -45,8 +45,8 @@ func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, authorities
 }
 
-// Given a broker that asks for TLS and a login, everything that is sent, asked and read gets through by each mechanism, and
-// nothing without.
+// Given a broker that asks for TLS and a login, everything that is sent, asked and read gets through by each mechanism,
+// and nothing without.
 func TestConnectAuthenticatesBothClients(t *testing.T) {
 	own, authorities := certificate(t)
 	options := []kfake.Opt{kfake.NumBrokers(1), kfake.EnableSASL(), kfake.TLS(&tls.Config{Certificates: []tls.Certificate{own}})}

@@ -64,8 +64,8 @@ func (l DeadLetter) Size() int64 {
 	return l.Length
 }
 
-// Message is the dead letter as it is sent. Of a message too large for one it holds the first MiB, the length and the SHA-256; the whole
-// message stays where it was found.
+// Message is the dead letter as it is sent. Of a message too large for one it holds the first MiB, the length and the
+// SHA-256; the whole message stays where it was found.
 func (l DeadLetter) Message() kafka.Message {
 	key, value, reason := l.Key, l.Value, l.Reason
 	if len(reason) > longestCause {

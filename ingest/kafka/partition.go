@@ -2,8 +2,8 @@ package kafka
 
 import "github.com/segmentio/kafka-go"
 
-// Partition is where a message with this key belongs among n partitions: murmur2 as Kafka's own default partitioner computes it.
-// n is at least 1.
+// Partition is where a message with this key belongs among n partitions: murmur2 as Kafka's own default partitioner
+// computes it. n is at least 1.
 func Partition(key []byte, n int) int {
 	return int(Hash(key)&0x7fffffff) % n
 }
@@ -41,8 +41,9 @@ func Hash(key []byte) uint32 {
 	return h
 }
 
-// Balancer sends each message to exactly the partition that its key belongs to among a given number of partitions, by topic. What
-// the cluster's metadata say at that moment counts only for topics that aren't in it: they may already know of more.
+// Balancer sends each message to exactly the partition that its key belongs to among a given number of partitions, by
+// topic. What the cluster's metadata say at that moment counts only for topics that aren't in it: they may already know
+// of more.
 type Balancer map[string]int
 
 var _ kafka.Balancer = Balancer(nil)

@@ -14,8 +14,8 @@ import (
 // readTimeout is how long Read waits when nothing new comes.
 const readTimeout = 30 * time.Second
 
-// Read calls each with every committed message of a topic, up to the end that the log has at the call, in the order of each
-// partition. It keeps no message.
+// Read calls each with every committed message of a topic, up to the end that the log has at the call, in the order of
+// each partition. It keeps no message.
 func Read(ctx context.Context, c Cluster, topic string, each func(*kgo.Record) error) error {
 	ranges, err := c.ranges(ctx, topic)
 	switch {

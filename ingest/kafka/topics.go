@@ -1,5 +1,5 @@
-// Package kafka knows the Kafka topics: their settings, which partition a key belongs to, how they are written and read, and the form of
-// a dead letter. Every message of the ledger is sent and read through this package.
+// Package kafka knows the Kafka topics: their settings, which partition a key belongs to, how they are written and
+// read, and the form of a dead letter. Every message of the ledger is sent and read through this package.
 package kafka
 
 import (
@@ -17,8 +17,8 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Limits of what is sent in one batch, the value with everything around it. The broker's limit leaves room for the batch's own
-// header above them.
+// Limits of what is sent in one batch, the value with everything around it. The broker's limit leaves room for the
+// batch's own header above them.
 const (
 	// MaxBatchBytes is for the topics of change events: a value of events.MaxMessageBytes with its key.
 	MaxBatchBytes = events.MaxMessageBytes + 128<<10
@@ -62,8 +62,8 @@ type Status struct {
 	Warnings   []string // it works, but not as it should
 }
 
-// Ensure creates the topics that are missing and checks the others: what can be lived with is a warning, another number of
-// partitions than specified is an ErrPartitions. Two at once do no harm.
+// Ensure creates the topics that are missing and checks the others: what can be lived with is a warning, another number
+// of partitions than specified is an ErrPartitions. Two at once do no harm.
 func Ensure(ctx context.Context, c Cluster, spec TopicSpec) ([]Status, error) {
 	ctx, stop := context.WithTimeout(ctx, createTimeout)
 	defer stop()

@@ -19,8 +19,8 @@ type WriterOptions struct {
 	DeadLetters bool          // the writer is for dead letters alone, which may be larger
 	Batch       int           // most messages of one request to a partition; 0 is 100
 	Linger      time.Duration // how long a batch waits to fill; 0 is 1 ms
-	// Sent is called with every batch. With it WriteMessages returns at once and never reports a failure; the messages carry partition and
-	// offset when err is nil.
+	// Sent is called with every batch. With it WriteMessages returns at once and never reports a failure; the messages
+	// carry partition and offset when err is nil.
 	Sent func(messages []kafka.Message, err error)
 	Log  *slog.Logger // for attempts that failed and are repeated; may be nil
 }
@@ -30,10 +30,11 @@ const (
 	defaultLinger = time.Millisecond
 )
 
-// NewWriter returns a writer that has Kafka acknowledge each message on all replicas, and puts it where its key belongs. A message
-// needs Topic, Key and Value; its Time stays unset, because retention deletes by the time of sending. What the writer reports as failed
-// may have been written all the same, and its repetitions may come twice: versions make that harmless. It tries for some 20 seconds
-// while a broker is away, and for minutes while one doesn't answer. The caller closes it.
+// NewWriter returns a writer that has Kafka acknowledge each message on all replicas, and puts it where its key
+// belongs. A message needs Topic, Key and Value; its Time stays unset, because retention deletes by the time of
+// sending. What the writer reports as failed may have been written all the same, and its repetitions may come twice:
+// versions make that harmless. It tries for some 20 seconds while a broker is away, and for minutes while one doesn't
+// answer. The caller closes it.
 func NewWriter(c Cluster, o WriterOptions) *kafka.Writer {
 	w := &kafka.Writer{
 		Addr:            c.Addr(),

@@ -28,8 +28,8 @@ type Row struct {
 	Moved       bool
 }
 
-// Block collects the rows of one insert, column by column, in the form in which they are sent. It asks for no memory once it has
-// grown, and is used again after Reset.
+// Block collects the rows of one insert, column by column, in the form in which they are sent. It asks for no memory
+// once it has grown, and is used again after Reset.
 type Block struct {
 	entity *Entity
 	rows   uint32
@@ -121,8 +121,8 @@ func (b *Block) Append(r *Row) (number uint32) {
 // Drop leaves a row out: a later one replaces it.
 func (b *Block) Drop(number uint32) { b.gone = append(b.gone, number) }
 
-// AppendPosition adds the position row of a batch that brings a partition from first to next. It is the first of the batch's summands,
-// too: a batch whose changes add nothing still moves the view.
+// AppendPosition adds the position row of a batch that brings a partition from first to next. It is the first of the
+// batch's summands, too: a batch whose changes add nothing still moves the view.
 func (b *Block) AppendPosition(partition int32, next uint64, at time.Time) {
 	b.Append(&Row{Project: clickhouse.PositionProject(partition), Version: next, SrcOffset: next - 1, At: at})
 	if b.deltas != nil {
@@ -180,8 +180,8 @@ func textOf(sent []byte) []byte {
 // Batch is the block as the data of an insert.
 func (b *Block) Batch() database.Batch { return b.columns }
 
-// Insert is the statement that moves the block into the state table, under a condition. Its parameters are partition and first, the
-// position at which the batch begins, besides those of the condition.
+// Insert is the statement that moves the block into the state table, under a condition. Its parameters are partition
+// and first, the position at which the batch begins, besides those of the condition.
 func (e *Entity) Insert(condition string) string {
 	into := []string{"tenant", "project", "id", "row_version", "deleted", "at"}
 	for _, c := range e.Columns {

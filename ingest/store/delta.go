@@ -9,8 +9,8 @@ import (
 	"tallyhouse/schemas/clickhouse"
 )
 
-// deltas is the column delta of a block: an array of tuples on the position row, which is the block's first row, and nothing on all
-// others.
+// deltas is the column delta of a block: an array of tuples on the position row, which is the block's first row, and
+// nothing on all others.
 type deltas struct {
 	order *[]uint32
 	rows  int // entries

@@ -1,5 +1,5 @@
-// Package store says, once for each kind of entity, what its events are in the database: the state table, its columns, the
-// contribution to the sums. The worker, verify and rebuild know no entity by name.
+// Package store says, once for each kind of entity, what its events are in the database: the state table, its columns,
+// the contribution to the sums. The worker, verify and rebuild know no entity by name.
 package store
 
 import (
@@ -15,8 +15,8 @@ type Entity struct {
 	Topic   events.Topic
 	Table   string
 	Columns []Column // of the after image, between the common columns
-	// Formula names the rule by which this binary computes contributions, "" where there are none: the digest of what a golden set of
-	// rows contributes, which a test computes. With another one the table's rolls have to be rebuilt.
+	// Formula names the rule by which this binary computes contributions, "" where there are none: the digest of what a
+	// golden set of rows contributes, which a test computes. With another one the table's rolls have to be rebuilt.
 	Formula string
 
 	project    func(id string, data any) string
@@ -61,8 +61,8 @@ func (e *Entity) Contributes() bool { return e.contribute != nil }
 // Project is the project under which the entity is sorted, "" when it has none.
 func (e *Entity) Project(id string, data any) string { return e.project(id, data) }
 
-// Contribution appends to c what the entity's state adds to the sums; nothing for data nil, a deleted entity. The error wraps
-// analytics.ErrTooMuch: such an event is refused.
+// Contribution appends to c what the entity's state adds to the sums; nothing for data nil, a deleted entity. The error
+// wraps analytics.ErrTooMuch: such an event is refused.
 func (e *Entity) Contribution(c analytics.Contribution, id string, data any) (analytics.Contribution, error) {
 	if data == nil || !e.Contributes() {
 		return c, nil

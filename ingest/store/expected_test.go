@@ -14,7 +14,8 @@ import (
 	"tallyhouse/schemas/events/eventstest"
 )
 
-// What the tables must hold, said once more straight from the JSON of the messages, without the decoder and the contributions.
+// What the tables must hold, said once more straight from the JSON of the messages, without the decoder and the
+// contributions.
 
 // image is a column of a table and the member of the message that it holds.
 type image struct {
@@ -259,7 +260,8 @@ type (
 	amounts = map[string]any
 )
 
-// recordSums: contractors count every record, recognized all but rejected ones, the others neither accruals nor rejected ones.
+// recordSums: contractors count every record, recognized all but rejected ones, the others neither accruals nor
+// rejected ones.
 func recordSums(m eventstest.Message, add adder) {
 	data, step := m["data"], text(m, "stepKind")
 	if contractor := text(m, "contractorId"); contractor != "" {
@@ -299,8 +301,8 @@ func recordSums(m eventstest.Message, add adder) {
 	}
 }
 
-// expectedGross spreads the gross by the nets, by fractions: what is lost by cutting goes to the greatest remainders, the first of equals.
-// Without a net there is no gross that counts; nets that cancel leave it on the first.
+// expectedGross spreads the gross by the nets, by fractions: what is lost by cutting goes to the greatest remainders,
+// the first of equals. Without a net there is no gross that counts; nets that cancel leave it on the first.
 func expectedGross(data any, bookings []any) []*big.Int {
 	shares := make([]*big.Int, len(bookings))
 	nets, sum := make([]*big.Int, len(bookings)), new(big.Int)
@@ -353,7 +355,8 @@ func expectedClaim(m eventstest.Message) *big.Int {
 	return new(big.Int).Div(twice.Num(), new(big.Int).Lsh(twice.Denom(), 1)) // both positive: this is the floor
 }
 
-// contractLines: the nodes of the base contract in order, then those that approved amendments add, by date and id, undated last.
+// contractLines: the nodes of the base contract in order, then those that approved amendments add, by date and id,
+// undated last.
 func contractLines(m eventstest.Message, add adder) {
 	key := func(line, node string) keys {
 		return keys{"contract": m["id"].(string), "line": line, "node": node, "currency": text(m, "currency"), "status": text(m, "status")}

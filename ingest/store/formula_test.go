@@ -14,8 +14,8 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// A formula's name ends with the digest of what a golden set of rows contributes. A change of the rules thus has another name, by which
-// `migrate` knows that the sums of the table are to be rebuilt.
+// A formula's name ends with the digest of what a golden set of rows contributes. A change of the rules thus has
+// another name, by which `migrate` knows that the sums of the table are to be rebuilt.
 func TestAFormulaIsNamedByWhatItContributes(t *testing.T) {
 	for _, e := range All() {
 		if !e.Contributes() {
@@ -78,8 +78,8 @@ func goldenRows(t *testing.T, e *Entity) (all []events.Event) {
 	return all
 }
 
-// written is a contribution as the sums take it: equal keys added up, by the names of columns, without what is 0. In reached it notes
-// which columns were not empty.
+// written is a contribution as the sums take it: equal keys added up, by the names of columns, without what is 0. In
+// reached it notes which columns were not empty.
 func written(c analytics.Contribution, reached map[string]bool) (lines []string) {
 	type key struct {
 		roll clickhouse.RollID

@@ -9,8 +9,8 @@ import (
 	"tallyhouse/analytics"
 )
 
-// Images are rows of a state table, read back: what identifies them, and what they contribute. They hold one block of a result at a
-// time.
+// Images are rows of a state table, read back: what identifies them, and what they contribute. They hold one block of a
+// result at a time.
 type Images struct {
 	entity       *Entity
 	tenant       proto.ColStr
@@ -37,7 +37,8 @@ func (e *Entity) NewImages() *Images {
 	return m
 }
 
-// Select is the statement that reads rows under a condition. FINAL reads the newest of each entity alone. They come in no order.
+// Select is the statement that reads rows under a condition. FINAL reads the newest of each entity alone. They come in
+// no order.
 func (m *Images) Select(final bool, where string) string {
 	columns := []string{"CAST(tenant, 'String') AS of", "project", "id", "row_version", "deleted", "content_hash", "key_hash", "src_partition"}
 	for _, name := range m.entity.restored {
@@ -85,8 +86,8 @@ func (m *Images) Row(i int) Image {
 	}
 }
 
-// Contribution appends what row i contributes by this binary's formula: nothing for a deleted entity, or one that went to another
-// project.
+// Contribution appends what row i contributes by this binary's formula: nothing for a deleted entity, or one that went
+// to another project.
 func (m *Images) Contribution(c analytics.Contribution, i int) (analytics.Contribution, error) {
 	if m.deleted.Row(i) || !m.entity.Contributes() {
 		return c, nil

@@ -6,8 +6,8 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 )
 
-// instants is a column DateTime64(6) over the whole range of events. The driver's own counts in nanoseconds, which 64 bits hold only
-// from 1678 to 2262, and cuts what is before 1970 upwards, maybe into the next day.
+// instants is a column DateTime64(6) over the whole range of events. The driver's own counts in nanoseconds, which 64
+// bits hold only from 1678 to 2262, and cuts what is before 1970 upwards, maybe into the next day.
 type instants struct{ *proto.ColDateTime64 }
 
 func newInstants() instants {

@@ -10,9 +10,9 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// What an entity's columns are made of is read back from them here, as far as it contributes to views: a column that takes up another
-// member, or a formula that asks for one, is followed here. A test draws entities and holds the contributions of what is read back to
-// those of what was written.
+// What an entity's columns are made of is read back from them here, as far as it contributes to views: a column that
+// takes up another member, or a formula that asks for one, is followed here. A test draws entities and holds the
+// contributions of what is read back to those of what was written.
 
 func restoreRecord(m image) any {
 	r := &events.Record{

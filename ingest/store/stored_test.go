@@ -148,7 +148,8 @@ func (w *writer) insert(t failer, block *store.Block, first uint64) {
 	}
 }
 
-// drawBatches are changes of a few entities of one tenant, which go to and fro between projects and are deleted and come back.
+// drawBatches are changes of a few entities of one tenant, which go to and fro between projects and are deleted and
+// come back.
 func drawBatches(t *rapid.T, topic events.Topic, tenant string) (batches [][]eventstest.Message) {
 	version := int64(0)
 	for range rapid.IntRange(1, 4).Draw(t, "batches") {
@@ -347,7 +348,8 @@ func asJSON(v any) string {
 	return string(text)
 }
 
-// A batch is one part of the state table and one of the sums, however large: half a batch is what no position would show.
+// A batch is one part of the state table and one of the sums, however large: half a batch is what no position would
+// show.
 func TestALargeBatchIsOnePartOfEachTable(t *testing.T) {
 	const rows, entries = 70_000, 100_000 // above the sizes at which the server cuts blocks by itself
 	w := &writer{db: migrated(t), entity: store.Of(events.Records)}

@@ -10,7 +10,8 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// stream holds what one column, or one part of it, has for each row, as it travels: width bytes a row, or up to where ends says.
+// stream holds what one column, or one part of it, has for each row, as it travels: width bytes a row, or up to where
+// ends says.
 type stream struct {
 	width int
 	data  []byte
@@ -73,8 +74,8 @@ func micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// wire is a column of a batch in the form in which it is sent: rows are appended one behind the other and sent in the order of the
-// table's key. It asks for no memory once its streams have grown.
+// wire is a column of a batch in the form in which it is sent: rows are appended one behind the other and sent in the
+// order of the table's key. It asks for no memory once its streams have grown.
 type wire struct {
 	kind   *columnKind
 	values stream
@@ -142,7 +143,8 @@ type columnKind struct {
 	result   func() proto.Column
 }
 
-// kinds are the types of columns that tables have. LowCardinality is the table's own business: the server makes it of a String.
+// kinds are the types of columns that tables have. LowCardinality is the table's own business: the server makes it of a
+// String.
 var (
 	textKind          = &columnKind{name: "String", result: func() proto.Column { return new(proto.ColStr) }}
 	boolKind          = &columnKind{name: "Bool", width: 1, result: func() proto.Column { return new(proto.ColBool) }}
@@ -172,7 +174,8 @@ type Column struct {
 	put  func(w *wire, data any) // a row, but for its end: how many elements it has in an array
 }
 
-// column makes a Column whose rows are one value each. without is the value of rows that have no payload: deleted, moved, position.
+// column makes a Column whose rows are one value each. without is the value of rows that have no payload: deleted,
+// moved, position.
 func column[P, V any](name string, k *columnKind, of func(*P) V, put func(w *wire, v V)) Column {
 	return Column{name, k, func(w *wire, data any) {
 		var v V

@@ -134,8 +134,8 @@ func (e *every) said() []any {
 	}
 }
 
-// Given rows of every kind of column in any order, some of which a later one replaces, then the table holds what was given, and the
-// block is in the order of the table's key.
+// Given rows of every kind of column in any order, some of which a later one replaces, then the table holds what was
+// given, and the block is in the order of the table's key.
 func TestABlockArrivesAsItWasGiven(t *testing.T) {
 	e := everyKind()
 	db := openDatabase(t)

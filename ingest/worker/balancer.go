@@ -10,8 +10,8 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// balancer spreads the partitions of all topics over the members, evenly and sticky: a member keeps what it has, up to its share.
-// kafka-go's own balancers go topic by topic, which gives every topic's partition 0 to the same member.
+// balancer spreads the partitions of all topics over the members, evenly and sticky: a member keeps what it has, up to
+// its share. kafka-go's own balancers go topic by topic, which gives every topic's partition 0 to the same member.
 type balancer struct {
 	// owned lists what this member writes now.
 	owned func() []topicPartition

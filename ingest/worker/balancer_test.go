@@ -70,8 +70,8 @@ func TestBalancerGivesPartitionZeroOfTopicsToDifferentMembers(t *testing.T) {
 	}
 }
 
-// Given a member of an older release, which doesn't know a topic, then the topic is left to the others, and the older one has its share of
-// what it knows.
+// Given a member of an older release, which doesn't know a topic, then the topic is left to the others, and the older
+// one has its share of what it knows.
 func TestBalancerLeavesATopicToThoseWhoKnowIt(t *testing.T) {
 	var partitions []kafka.Partition
 	for p := range 4 {

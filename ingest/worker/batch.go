@@ -80,8 +80,8 @@ func (b *batch) reset(first uint64) {
 	}
 }
 
-// assembler turns records into a batch: what is newer than its head becomes a row; the rest is dropped and counted, re-routed, or
-// becomes a dead letter.
+// assembler turns records into a batch: what is newer than its head becomes a row; the rest is dropped and counted,
+// re-routed, or becomes a dead letter.
 type assembler struct {
 	entity     *store.Entity
 	tp         topicPartition
@@ -102,8 +102,8 @@ func (a *assembler) full(b *batch) bool {
 	return b.block.Rows() >= a.rows || b.sums.Len() >= maxDeltas || b.bytes >= maxBytes || b.records >= 4*maxRows
 }
 
-// apply adds a record to the batch; false when it is for the next one, and the batch is as before. An error means that the heads can
-// take no more: they are good for nothing then.
+// apply adds a record to the batch; false when it is for the next one, and the batch is as before. An error means that
+// the heads can take no more: they are good for nothing then.
 func (a *assembler) apply(b *batch, r *kgo.Record) (bool, error) {
 	fits, err := a.accept(b, r)
 	if !fits || err != nil {
@@ -160,7 +160,8 @@ func cutKey(key []byte) (tenant, id []byte, ok bool) {
 	return nil, nil, false
 }
 
-// head is an entity's latest state: as the batch has it, else as it is stored. Its contribution is good until the next change.
+// head is an entity's latest state: as the batch has it, else as it is stored. Its contribution is good until the next
+// change.
 func (a *assembler) head(b *batch, key latest.Key) (latest.Head, bool) {
 	if i, ok := b.changed[key]; ok {
 		c := &b.changes[i]
@@ -242,8 +243,9 @@ func (a *assembler) change(b *batch, r *kgo.Record, e events.Event, hash uint32)
 	return true, nil
 }
 
-// fits reports whether the batch has room for a change: for its entries, unless it would be the first, and for its amounts, which travel in
-// 64 bits. What an older change of the same entity took stays counted: the bounds may be early, never late.
+// fits reports whether the batch has room for a change: for its entries, unless it would be the first, and for its
+// amounts, which travel in 64 bits. What an older change of the same entity took stays counted: the bounds may be
+// early, never late.
 func (a *assembler) fits(b *batch, both ...summands) bool {
 	if a.magnitudes == nil {
 		a.magnitudes = make([]delta.Magnitudes, len(clickhouse.Rolls()))
@@ -306,7 +308,8 @@ func (b *batch) refuse(tp topicPartition, r *kgo.Record, reason string) {
 	})
 }
 
-// reroute passes a message to the partition that its key belongs to. It isn't applied here; versions make the detour harmless.
+// reroute passes a message to the partition that its key belongs to. It isn't applied here; versions make the detour
+// harmless.
 func (b *batch) reroute(tp topicPartition, r *kgo.Record) {
 	m := kafkago.Message{Topic: tp.topic, Key: r.Key, Value: r.Value}
 	for _, h := range r.Headers {

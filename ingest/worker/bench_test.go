@@ -18,9 +18,9 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// BenchmarkBatch splits the cost of a batch of 10,000 changes of records, every one an update: decoding it; applying it, which is decoding,
-// looking up heads, summing and laying out in columns; putting rows in order and sending them; the insert; updating the heads. One
-// operation is a whole batch.
+// BenchmarkBatch splits the cost of a batch of 10,000 changes of records, every one an update: decoding it; applying
+// it, which is decoding, looking up heads, summing and laying out in columns; putting rows in order and sending them;
+// the insert; updating the heads. One operation is a whole batch.
 func BenchmarkBatch(b *testing.B) {
 	const rows = 10_000
 	e := store.Of(events.Records)

@@ -11,7 +11,8 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Given as many large batches as there may be, then one more waits for leave until one of them gives its own back, once.
+// Given as many large batches as there may be, then one more waits for leave until one of them gives its own back,
+// once.
 func TestLargeBatchesNeedLeave(t *testing.T) {
 	c := newCoordinator(coordinator{entity: store.Of(events.Records)})
 	over, stop := context.WithCancel(t.Context())
@@ -57,8 +58,8 @@ func TestLargeBatchesNeedLeave(t *testing.T) {
 	}
 }
 
-// Given large batches whose partition goes to somebody else before their insert, one more than there may be at a time, then none keeps
-// the block that the next one needs.
+// Given large batches whose partition goes to somebody else before their insert, one more than there may be at a time,
+// then none keeps the block that the next one needs.
 func TestALargeBatchThatLosesItsPartitionReleasesItsBlock(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

@@ -9,8 +9,9 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// chaos invents a stream with everything that a stream can hold: new versions, duplicates, stale and late ones, deletes, moves between
-// projects, messages in partitions where their keys do not belong, null values, and such as must be refused.
+// chaos invents a stream with everything that a stream can hold: new versions, duplicates, stale and late ones,
+// deletes, moves between projects, messages in partitions where their keys do not belong, null values, and such as must
+// be refused.
 type chaos struct {
 	rnd      *rand.Rand
 	kinds    []drawnKind
@@ -131,7 +132,8 @@ func (c *chaos) bad(k drawnKind) message {
 		m = event(k.topic, id, 1, data)
 	case 2:
 		k.spoil(c, id, data)
-		// At home: whether an entity is more than the views can hold is asked there, and one that is re-routed twice is refused twice.
+		// At home: whether an entity is more than the views can hold is asked there, and one that is re-routed twice is
+		// refused twice.
 		m = atHome(event(k.topic, id, 1, data))
 	case 3:
 		m.key = "demo/another-" + id

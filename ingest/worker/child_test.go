@@ -19,8 +19,8 @@ import (
 	"tallyhouse/ingest/store/database"
 )
 
-// workerChild is the environment variable that makes the test binary a worker in a process of its own, which a test can kill. Its
-// value is a childWork.
+// workerChild is the environment variable that makes the test binary a worker in a process of its own, which a test can
+// kill. Its value is a childWork.
 const workerChild = "TALLYHOUSE_TEST_WORKER"
 
 // childWork says what the child works on and where it dies.

@@ -15,7 +15,8 @@ import (
 	"tallyhouse/ingest/kafka"
 )
 
-// newCleanedScenario has a broker whose retention and compaction come round often, and a topic of records with settings of its own.
+// newCleanedScenario has a broker whose retention and compaction come round often, and a topic of records with settings
+// of its own.
 func newCleanedScenario(t testing.TB, settings ...kafkago.ConfigEntry) *scenario {
 	t.Helper()
 	addr, name := clickhousetest.Database(t)
@@ -88,8 +89,8 @@ func (s *scenario) awaitOffsets(want ...int64) {
 	s.await(fmt.Sprint("the log holds ", want), func() bool { return slices.Equal(s.offsets(), want) })
 }
 
-// Given messages that nobody has read, when retention removes them, then what is lost to this database is noted, and what comes later
-// is written.
+// Given messages that nobody has read, when retention removes them, then what is lost to this database is noted, and
+// what comes later is written.
 func TestRetentionOvertakesTheWorker(t *testing.T) {
 	t.Parallel()
 	s := newCleanedScenario(t, kafkago.ConfigEntry{ConfigName: "retention.ms", ConfigValue: "-1"})

@@ -24,8 +24,8 @@ type Database interface {
 
 var _ Database = (*database.Server)(nil)
 
-// assignment is what a recovery gives a partition's writer: its fence, its position, and the records from there on. It is valid for as
-// long as every insert made under it succeeded. (Kafka's own assignment is a hint, see membership.)
+// assignment is what a recovery gives a partition's writer: its fence, its position, and the records from there on. It
+// is valid for as long as every insert made under it succeeded. (Kafka's own assignment is a hint, see membership.)
 type assignment struct {
 	claim      *fence.Claim
 	generation int32
@@ -38,7 +38,8 @@ type assignment struct {
 	start      uint64 // of the log
 }
 
-// request asks a coordinator to recover one partition. Until it is answered the writer waits, and the coordinator may change what it has.
+// request asks a coordinator to recover one partition. Until it is answered the writer waits, and the coordinator may
+// change what it has.
 type request struct {
 	w       *writer
 	answer  chan answer
@@ -67,8 +68,8 @@ func (r request) reply(a *assignment, err error) {
 	}
 }
 
-// coordinator recovers the partitions of one topic that are kept on one server. Those that are in doubt at the same moment are recovered
-// together: a fence for many costs what one costs.
+// coordinator recovers the partitions of one topic that are kept on one server. Those that are in doubt at the same
+// moment are recovered together: a fence for many costs what one costs.
 type coordinator struct {
 	name          string // of the worker, random
 	entity        *store.Entity
@@ -85,8 +86,8 @@ type coordinator struct {
 	beat          *beat
 }
 
-// largeBatches is how many large batches of one topic there are at a time, from cutting to their insert: more would only wait for the
-// server's cores, and take memory meanwhile.
+// largeBatches is how many large batches of one topic there are at a time, from cutting to their insert: more would
+// only wait for the server's cores, and take memory meanwhile.
 const largeBatches = 2
 
 func newCoordinator(c coordinator) *coordinator {

@@ -21,8 +21,8 @@ import (
 // everyStep is where a worker can be killed.
 var everyStep = []Step{StepMember, StepFence, StepKill, StepIdentity, StepPositions, StepLog, StepHeads, StepRead, StepCut, StepSend, StepInsert, StepInserted, StepHeadsUpdate, StepCommit}
 
-// Workers and engine are killed at random points and at every step of the protocol, while a stream with everything that a stream can
-// hold runs. TALLYHOUSE_CRASHES sets the number of kills: the nightly target asks for more.
+// Workers and engine are killed at random points and at every step of the protocol, while a stream with everything that
+// a stream can hold runs. TALLYHOUSE_CRASHES sets the number of kills: the nightly target asks for more.
 func TestNothingIsLostOrCountedTwiceWhateverIsKilled(t *testing.T) {
 	kills := 16
 	if n, err := strconv.Atoi(os.Getenv("TALLYHOUSE_CRASHES")); err == nil {

@@ -170,8 +170,8 @@ var drawn = []drawnKind{
 	},
 }
 
-// drawContract is a contract with and without base allocations, some of them twice on one node, and change orders of every status, some
-// on new nodes, some undated, some on none.
+// drawContract is a contract with and without base allocations, some of them twice on one node, and change orders of
+// every status, some on new nodes, some undated, some on none.
 func drawContract(c *chaos) map[string]any {
 	return map[string]any{
 		"projectId": c.project(), "name": c.pick("Shell", nil), "contractorId": c.pick("K1", "K2", nil), "currency": c.currency(),

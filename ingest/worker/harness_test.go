@@ -35,7 +35,8 @@ func TestMain(m *testing.M) {
 	clickhousetest.Main(m)
 }
 
-// world is a database, a broker and whatever workers a test starts, all real. The scenarios build on it, see scenario_harness_test.go.
+// world is a database, a broker and whatever workers a test starts, all real. The scenarios build on it, see
+// scenario_harness_test.go.
 type world struct {
 	t       testing.TB
 	dir     string
@@ -196,7 +197,8 @@ func produce(cluster kafka.Cluster, messages []message) error {
 	return nil
 }
 
-// produceGroup sends messages to one partition in one batch. A broker may need a moment to lead a partition that has just been made.
+// produceGroup sends messages to one partition in one batch. A broker may need a moment to lead a partition that has
+// just been made.
 func produceGroup(ctx context.Context, cluster kafka.Cluster, group []message) error {
 	for {
 		var records []kafkago.Record

@@ -10,8 +10,8 @@ import (
 	"tallyhouse/schemas/clickhouse"
 )
 
-// heads are the latest states of a partition's entities, and how far they have come. They are loaded from the state table when the
-// partition comes, follow every batch that counted, and are given up with the partition.
+// heads are the latest states of a partition's entities, and how far they have come. They are loaded from the state
+// table when the partition comes, follow every batch that counted, and are given up with the partition.
 type heads struct {
 	hasher   *latest.Hasher
 	table    *latest.Table
@@ -41,8 +41,9 @@ func (h *heads) forget() {
 	h.texts.Reset()
 }
 
-// A contribution in a head is its summands, one behind the other: the number of the roll, the keys, the amounts. A key is twice the number
-// of its text, or own where it is the entity's own id, which would fill the dictionary with texts that come once. Amounts are zigzag.
+// A contribution in a head is its summands, one behind the other: the number of the roll, the keys, the amounts. A key
+// is twice the number of its text, or own where it is the entity's own id, which would fill the dictionary with texts
+// that come once. Amounts are zigzag.
 const own = 1
 
 // encode appends a contribution of the entity with this id.
@@ -69,8 +70,8 @@ func (h *heads) encode(b []byte, id string, c analytics.Contribution) ([]byte, e
 	return b, nil
 }
 
-// A sum's key within a batch is the number of its tenant and its project, the number of its roll and the roll's keys, as in a head; but
-// an own id is written out: twice its length and one more, then the text.
+// A sum's key within a batch is the number of its tenant and its project, the number of its roll and the roll's keys,
+// as in a head; but an own id is written out: twice its length and one more, then the text.
 
 // summands reads the summands of a contribution one by one.
 type summands struct {
@@ -80,7 +81,8 @@ type summands struct {
 	amounts [clickhouse.MaxRollAmounts]int64
 }
 
-// next appends the roll and the keys of the next summand to a sum's key and reads its amounts; ok is false behind the last one.
+// next appends the roll and the keys of the next summand to a sum's key and reads its amounts; ok is false behind the
+// last one.
 func (s *summands) next(key []byte) (_ []byte, ok bool) {
 	if len(s.rest) == 0 {
 		return key, false

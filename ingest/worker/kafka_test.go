@@ -168,7 +168,8 @@ func TestACompactedTopic(t *testing.T) {
 	})
 }
 
-// The log begins behind the position: what lies between is lost to this database. It is recorded and crossed, and the partition goes on.
+// The log begins behind the position: what lies between is lost to this database. It is recorded and crossed, and the
+// partition goes on.
 func TestALogThatBeginsBehindThePosition(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -238,7 +239,8 @@ func TestALogThatEndsBeforeThePosition(t *testing.T) {
 	b.awaitRefusal("at offset 9", "ends at 3", "another log")
 }
 
-// A null value has no version: it can't delete. After a delete it is what compaction needs and is dropped, else it is refused.
+// A null value has no version: it can't delete. After a delete it is what compaction needs and is dropped, else it is
+// refused.
 func TestNullValues(t *testing.T) {
 	null := func(id string, partition int) message {
 		return message{topic: events.Records, partition: partition, key: "demo/" + id}

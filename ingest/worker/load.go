@@ -15,8 +15,8 @@ import (
 	"tallyhouse/schemas/clickhouse"
 )
 
-// loadHeads brings the heads of the partitions to where they are. Those of this life at the position are good; those behind it take in
-// what came since; the others are loaded anew, all that need it in one scan.
+// loadHeads brings the heads of the partitions to where they are. Those of this life at the position are good; those
+// behind it take in what came since; the others are loaded anew, all that need it in one scan.
 func (r *recovery) loadHeads(ctx context.Context) error {
 	var anew []int32
 	for _, p := range r.partitions() {
@@ -47,15 +47,15 @@ func (r *recovery) loadHeads(ctx context.Context) error {
 	})
 }
 
-// The rows and the position row come in one SELECT, which is one snapshot and says where it stands. A row belongs to the partition of its
-// key, whatever partition it came from.
+// The rows and the position row come in one SELECT, which is one snapshot and says where it stands. A row belongs to
+// the partition of its key, whatever partition it came from.
 const (
 	caughtUp     = `src_partition = {partition:UInt32} AND NOT moved AND src_offset >= {position:UInt64}`
 	ofPartitions = `NOT moved AND (tenant != '' AND key_hash % {partitions:UInt32} IN {load:Array(UInt32)} OR tenant = '' AND project IN {keys:Array(String)})`
 )
 
-// load streams rows into the heads of some partitions, the greatest version of each entity winning. A partition whose position moved
-// meanwhile leaves, and is loaded again alone.
+// load streams rows into the heads of some partitions, the greatest version of each entity winning. A partition whose
+// position moved meanwhile leaves, and is loaded again alone.
 func (r *recovery) load(ctx context.Context, partitions []int32, where string, params database.Params) error {
 	into := map[int32]*headLoader{}
 	for _, p := range partitions {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// membership is what this worker knows of its place in the consumer group: a hint about which partitions it should write, no
-// guarantee. Between generations nothing new is inserted, but writers and their heads stay.
+// membership is what this worker knows of its place in the consumer group: a hint about which partitions it should
+// write, no guarantee. Between generations nothing new is inserted, but writers and their heads stay.
 type membership struct {
 	mu         sync.Mutex
 	generation int32 // 0 between generations
@@ -68,8 +68,8 @@ func (m *membership) notify() {
 	m.changed = make(chan struct{})
 }
 
-// current waits until the worker is in a generation and returns it, or errLost when the partition isn't this worker's there. While it
-// waits it calls alive now and then.
+// current waits until the worker is in a generation and returns it, or errLost when the partition isn't this worker's
+// there. While it waits it calls alive now and then.
 func (m *membership) current(ctx context.Context, tp topicPartition, alive func()) (int32, error) {
 	look := time.NewTicker(poll)
 	defer look.Stop()
@@ -100,7 +100,8 @@ func (m *membership) changes() <-chan struct{} {
 	return m.changed
 }
 
-// beginInsert lets an insert begin in the generation that the writer expects; done ends it. It waits between generations.
+// beginInsert lets an insert begin in the generation that the writer expects; done ends it. It waits between
+// generations.
 func (m *membership) beginInsert(ctx context.Context, tp topicPartition, expected int32, alive func()) (done func(), err error) {
 	generation, err := m.current(ctx, tp, alive)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// model is what the tables must hold after a stream of messages, kept as naively as can be: the newest version of every entity, no
-// batches, no positions, no contributions.
+// model is what the tables must hold after a stream of messages, kept as naively as can be: the newest version of every
+// entity, no batches, no positions, no contributions.
 type model struct {
 	newest  map[events.Topic]map[string]events.Event
 	refused int
@@ -24,8 +24,8 @@ func newModel() *model {
 	return &model{newest: map[events.Topic]map[string]events.Event{}}
 }
 
-// take takes messages in the order of sending. Messages of one key must have been sent to one partition, or with versions that never
-// tie: otherwise their order is nobody's.
+// take takes messages in the order of sending. Messages of one key must have been sent to one partition, or with
+// versions that never tie: otherwise their order is nobody's.
 func (m *model) take(messages ...message) {
 	for _, msg := range messages {
 		e, err := events.Decode(msg.topic, []byte(msg.key), msg.value)

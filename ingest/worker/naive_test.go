@@ -251,7 +251,8 @@ type naiveLine struct {
 	base, approved int64
 }
 
-// naiveLines are the nodes of the base contract in order, then those that approved amendments add: by date, undated last, then by id.
+// naiveLines are the nodes of the base contract in order, then those that approved amendments add: by date, undated
+// last, then by id.
 func naiveLines(c *events.Contract) (lines []naiveLine) {
 	if len(c.Allocations) == 0 {
 		return nil

@@ -134,7 +134,8 @@ func TestTheWorkerWaitsForKafka(t *testing.T) {
 	w.check(m)
 }
 
-// A worker that is told to end under load finishes what is in flight, commits its offsets, leaves the group, and loses nothing.
+// A worker that is told to end under load finishes what is in flight, commits its offsets, leaves the group, and loses
+// nothing.
 func TestDrainingUnderLoadLosesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

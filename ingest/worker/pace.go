@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// pace budgets small inserts: a server takes some tens of them a second, whatever they hold. The more partitions are active, the
-// longer each lingers over its batch. Full batches don't wait: they are worth their insert.
+// pace budgets small inserts: a server takes some tens of them a second, whatever they hold. The more partitions are
+// active, the longer each lingers over its batch. Full batches don't wait: they are worth their insert.
 type pace struct {
 	freshness time.Duration // how long a batch lingers at least
 	budget    float64       // inserts per second and server, of all members together

@@ -15,7 +15,8 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Given an insert whose table is written and whose view failed, when the partition recovers, then the view gets that batch, once.
+// Given an insert whose table is written and whose view failed, when the partition recovers, then the view gets that
+// batch, once.
 func TestATornInsertIsMended(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -42,7 +43,8 @@ func TestATornInsertIsMended(t *testing.T) {
 	}
 }
 
-// One insert makes one part in the state table and one in sums, whatever its size: a part more is a half that no position shows.
+// One insert makes one part in the state table and one in sums, whatever its size: a part more is a half that no
+// position shows.
 func TestAnInsertMakesOnePartInEachTable(t *testing.T) {
 	tests := []struct {
 		name         string

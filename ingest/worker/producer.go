@@ -34,7 +34,8 @@ func newProducer(c kafka.Cluster, log *slog.Logger) *producer {
 	}
 }
 
-// sendPatience bounds one send; the batch is cut again after a failure, and what was sent is sent again, which does no harm.
+// sendPatience bounds one send; the batch is cut again after a failure, and what was sent is sent again, which does no
+// harm.
 const sendTimeout = 40 * time.Second
 
 // sendDeadLetters implements sender.
@@ -44,8 +45,8 @@ func (p *producer) sendDeadLetters(ctx context.Context, messages []kafkago.Messa
 	return p.deadLetters.WriteMessages(ctx, messages...)
 }
 
-// reroute implements sender: each message goes to exactly the partition computed with the number of partitions that the database
-// knows. Live metadata may know of more, and a message that follows them would come round again.
+// reroute implements sender: each message goes to exactly the partition computed with the number of partitions that the
+// database knows. Live metadata may know of more, and a message that follows them would come round again.
 func (p *producer) reroute(ctx context.Context, partitions int, messages []kafkago.Message) error {
 	topic := messages[0].Topic
 	p.mu.Lock()

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// proxy stands between a worker and the engine and does to inserts what networks and stalled processes do: it cuts them in the
-// middle, loses both ends, sends the data slowly, or delivers them late, when their sender has long given up.
+// proxy stands between a worker and the engine and does to inserts what networks and stalled processes do: it cuts them
+// in the middle, loses both ends, sends the data slowly, or delivers them late, when their sender has long given up.
 type proxy struct {
 	listener net.Listener
 	engine   string

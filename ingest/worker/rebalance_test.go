@@ -13,8 +13,8 @@ import (
 	"tallyhouse/ingest/store"
 )
 
-// Given a stream of changes, when workers join and leave until three share the topics, then each partition has one owner each time, and
-// nothing is lost or counted twice.
+// Given a stream of changes, when workers join and leave until three share the topics, then each partition has one
+// owner each time, and nothing is lost or counted twice.
 func TestThreeWorkersShareThePartitions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -51,8 +51,8 @@ func TestThreeWorkersShareThePartitions(t *testing.T) {
 	w.checkDeadLetters(changes.poison)
 }
 
-// Given partitions whose recovery waits for the group's next generation, when the worker is to end, then it drains: their writers must
-// not wait for a generation that begins only after them.
+// Given partitions whose recovery waits for the group's next generation, when the worker is to end, then it drains:
+// their writers must not wait for a generation that begins only after them.
 func TestAWorkerEndsThatRecoversBetweenGenerations(t *testing.T) {
 	for _, at := range []Step{StepMember, StepRead} {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {
@@ -81,7 +81,8 @@ func TestAWorkerEndsThatRecoversBetweenGenerations(t *testing.T) {
 	}
 }
 
-// shared counts the members of the consumer group where each has some partitions and each partition has one owner; else it is 0.
+// shared counts the members of the consumer group where each has some partitions and each partition has one owner; else
+// it is 0.
 func (w *world) shared() int {
 	w.t.Helper()
 	client, err := newAdminClient(w.cluster)

@@ -15,8 +15,9 @@ import (
 	kafkalog "tallyhouse/schemas/kafka"
 )
 
-// recovery is the one answer to every doubt (docs/architecture.md#recovery), for all partitions of a topic that are in doubt at one
-// moment. It goes phase by phase; a partition that cannot go on is answered and leaves, the others go on without it.
+// recovery is the one answer to every doubt (docs/architecture.md#recovery), for all partitions of a topic that are in
+// doubt at one moment. It goes phase by phase; a partition that cannot go on is answered and leaves, the others go on
+// without it.
 type recovery struct {
 	*coordinator
 	members map[int32]request
@@ -74,7 +75,8 @@ func (r *recovery) topic() string { return string(r.entity.Topic) }
 
 func (r *recovery) partitions() []int32 { return slices.Sorted(maps.Keys(r.members)) }
 
-// stillMember waits until the worker is in a generation of its group, and lets go of partitions that are another member's there.
+// stillMember waits until the worker is in a generation of its group, and lets go of partitions that are another
+// member's there.
 func (r *recovery) stillMember(ctx context.Context) error {
 	for p, q := range r.members {
 		r.metrics.recoveries.WithLabelValues(r.topic()).Inc()
@@ -85,8 +87,8 @@ func (r *recovery) stillMember(ctx context.Context) error {
 	return nil
 }
 
-// current waits for a generation in which the partition is the worker's. Writers that are stopped meanwhile are let go of: the
-// generation may begin only once they are.
+// current waits for a generation in which the partition is the worker's. Writers that are stopped meanwhile are let go
+// of: the generation may begin only once they are.
 func (r *recovery) current(ctx context.Context, q request, s Step) (int32, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -162,8 +164,8 @@ func (r *recovery) killOlder(ctx context.Context) error {
 // killTimeout bounds how long a kill may take: as long as the server waits for data that don't come, and some more.
 const killTimeout = 2 * time.Minute
 
-// checkIdentity compares what the database knows of the topic with the topic, the server and this binary. The first writer of all
-// writes it down.
+// checkIdentity compares what the database knows of the topic with the topic, the server and this binary. The first
+// writer of all writes it down.
 func (r *recovery) checkIdentity(ctx context.Context) error {
 	ids, err := kafkalog.Identities(ctx, r.admin, r.topic())
 	if err != nil {
@@ -228,8 +230,8 @@ func (r *recovery) begins(ctx context.Context) ([]uint64, error) {
 	return begins, nil
 }
 
-// reconcile finds where the partitions are, and gives a view the batch that a kill between two parts took from it. A partition whose
-// tables are inconsistent leaves.
+// reconcile finds where the partitions are, and gives a view the batch that a kill between two parts took from it. A
+// partition whose tables are inconsistent leaves.
 func (r *recovery) reconcile(ctx context.Context) error {
 	at, err := position.Read(ctx, r.db, r.entity, r.partitions())
 	if err != nil {
@@ -278,8 +280,8 @@ func (r *recovery) mend(ctx context.Context, p int32, at position.Positions) err
 	return err
 }
 
-// classify says what positions that cannot be are. Several tables are no one snapshot: only while the fence still counts, read after
-// the positions, do they say anything.
+// classify says what positions that cannot be are. Several tables are no one snapshot: only while the fence still
+// counts, read after the positions, do they say anything.
 func (r *recovery) classify(ctx context.Context, p int32, inconsistency string) error {
 	counts, err := r.members[p].w.claim.Counting(ctx, r.db)
 	switch {
@@ -310,7 +312,8 @@ func (r *recovery) compareLog(ctx context.Context) error {
 	return nil
 }
 
-// startReading has the partitions read from where they are, each by a buffer of its own: what was read for an older one vanishes with it.
+// startReading has the partitions read from where they are, each by a buffer of its own: what was read for an older one
+// vanishes with it.
 func (r *recovery) startReading(ctx context.Context) error {
 	for p, q := range r.members {
 		generation, err := r.current(ctx, q, StepRead)

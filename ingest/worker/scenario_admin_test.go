@@ -50,8 +50,8 @@ func versions(n, version int) (all []message) {
 	return all
 }
 
-// A rebuild's holder dies in the middle. The writer waits, the operator releases the hold, the writer still refuses, because the work has
-// not ended, and a second rebuild ends it.
+// A rebuild's holder dies in the middle. The writer waits, the operator releases the hold, the writer still refuses,
+// because the work has not ended, and a second rebuild ends it.
 func TestScenarioARebuildWhoseHolderDies(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -100,8 +100,8 @@ func TestScenarioARebuildWhoseHolderDies(t *testing.T) {
 	s.check(s.model)
 }
 
-// The topic grows while old workers are about: one is running, one sleeps with a batch cut by the old number. Keys change partitions; what
-// lies in the old ones is re-routed.
+// The topic grows while old workers are about: one is running, one sleeps with a batch cut by the old number. Keys
+// change partitions; what lies in the old ones is re-routed.
 func TestScenarioResizeWithOldWorkersAbout(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -185,8 +185,8 @@ func TestScenarioAnotherFormulaBesideWorkers(t *testing.T) {
 	s.check(s.model)
 }
 
-// The server is restarted in the middle of a piece of work, which takes its hold down: the work notices, a worker goes on or refuses,
-// and the same work, done again, ends it.
+// The server is restarted in the middle of a piece of work, which takes its hold down: the work notices, a worker goes
+// on or refuses, and the same work, done again, ends it.
 func TestScenarioAServerRestartInTheMiddle(t *testing.T) {
 	engine, err := clickhousetest.StartIn(t.TempDir())
 	if err != nil {

@@ -24,8 +24,8 @@ import (
 
 // # How the scenarios work
 //
-// A scenario is one interleaving of workers, holders and servers that could break exactly-once, produced step by step on the real engine
-// and broker. What there is to know:
+// A scenario is one interleaving of workers, holders and servers that could break exactly-once, produced step by step
+// on the real engine and broker. What there is to know:
 //
 //   - world (harness_test.go) is a database, a broker and whatever workers a test starts in a consumer group.
 //   - scenario is a world without a consumer group: the test decides which member believes to own which partition. It uses the topic of
@@ -43,7 +43,8 @@ import (
 //
 // A new scenario begins with newScenario or proveRule, sends messages, joins members, and ends with check or drift.
 
-// proveRule runs the scenario with all rules of the protocol, where it must show no symptom, and with one rule left out, where it must.
+// proveRule runs the scenario with all rules of the protocol, where it must show no symptom, and with one rule left
+// out, where it must.
 func proveRule(t *testing.T, play func(s *scenario, omitRule bool) (symptoms []string, overlapped bool)) {
 	t.Parallel()
 	for _, omitRule := range []bool{false, true} {
@@ -64,7 +65,8 @@ func proveRule(t *testing.T, play func(s *scenario, omitRule bool) (symptoms []s
 	}
 }
 
-// playUntilOverlap repeats a scenario in which two statements that had to run at the same moment did not, as happens on a busy machine.
+// playUntilOverlap repeats a scenario in which two statements that had to run at the same moment did not, as happens on
+// a busy machine.
 func playUntilOverlap(t *testing.T, play func(*scenario) ([]string, bool)) []string {
 	t.Helper()
 	for range 5 {
@@ -76,8 +78,8 @@ func playUntilOverlap(t *testing.T, play func(*scenario) ([]string, bool)) []str
 	return nil
 }
 
-// scenario is a world whose members have no consumer group: the test decides who believes to own what. It uses the topic of records, and
-// partition 0 unless it says otherwise.
+// scenario is a world whose members have no consumer group: the test decides who believes to own what. It uses the
+// topic of records, and partition 0 unless it says otherwise.
 type scenario struct {
 	*world
 	t          testing.TB

@@ -31,8 +31,8 @@ func (s *scenario) release(h *fence.Hold) {
 	}
 }
 
-// Somebody replaces a view's content under a hold, by statements that no condition can guard, while messages come. The writer waits;
-// without the rule it outbids the hold, and its batches get lost with the old content.
+// Somebody replaces a view's content under a hold, by statements that no condition can guard, while messages come. The
+// writer waits; without the rule it outbids the hold, and its batches get lost with the old content.
 func TestScenarioNoFenceDuringAHold(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		messages := someRecords(6)
@@ -79,8 +79,8 @@ func ignoreHolds(d *interceptor) {
 	})
 }
 
-// A holder's hold is lost on the way; the holder gives up and takes back what it asked for. Then the hold arrives. On top of what was
-// read is nothing any more, so it writes nothing; written blindly it would hold for ever.
+// A holder's hold is lost on the way; the holder gives up and takes back what it asked for. Then the hold arrives. On
+// top of what was read is nothing any more, so it writes nothing; written blindly it would hold for ever.
 func TestScenarioFencesOnlyOnTopOfWhatWasRead(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		messages := someRecords(4)
@@ -136,8 +136,8 @@ func (i *interceptor) loseRaise() *delayed {
 	return l
 }
 
-// A writer's fence is being put up, computed before the hold, written after it. The hold's epoch is so far ahead that it counts all the
-// same; without the jump the writer's outranks it, and the holder never gets through.
+// A writer's fence is being put up, computed before the hold, written after it. The hold's epoch is so far ahead that
+// it counts all the same; without the jump the writer's outranks it, and the holder never gets through.
 func TestScenarioHoldJumpsAhead(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		messages := someRecords(3)
@@ -195,7 +195,8 @@ func (i *interceptor) slowRaise(s *scenario) *slow {
 	return l
 }
 
-// Of a fence for many partitions those are got that nobody holds. The held one waits, says by whom, and goes on when it is free.
+// Of a fence for many partitions those are got that nobody holds. The held one waits, says by whom, and goes on when it
+// is free.
 func TestScenarioAFenceForManyPartitionsWithSomeHeld(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

@@ -50,8 +50,8 @@ func (m *member) awaitRefusal(words ...string) {
 	}
 }
 
-// The tables got another content at the same position, as by a restore, and with it another life: heads of the old life are worth
-// nothing although they are at the very same position.
+// The tables got another content at the same position, as by a restore, and with it another life: heads of the old life
+// are worth nothing although they are at the very same position.
 func TestScenarioHeadsOfALifeThatEnded(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		id := ids(0, 1)[0]
@@ -83,7 +83,8 @@ func TestScenarioHeadsOfALifeThatEnded(t *testing.T) {
 	})
 }
 
-// A topic that was made anew begins at 0 again: its offsets mean other messages. Whoever reads already notices it, and so does who comes.
+// A topic that was made anew begins at 0 again: its offsets mean other messages. Whoever reads already notices it, and
+// so does who comes.
 func TestScenarioATopicMadeAnew(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -108,7 +109,8 @@ func TestScenarioATopicMadeAnew(t *testing.T) {
 	s.check(s.model)
 }
 
-// The same for a worker that nobody wakes: it reads on in what it takes for its topic, and must not believe what it gets.
+// The same for a worker that nobody wakes: it reads on in what it takes for its topic, and must not believe what it
+// gets.
 func TestScenarioATopicMadeAnewUnderAWorker(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -141,7 +143,8 @@ func (s *scenario) remakeTopic() {
 	})
 }
 
-// A binary that computes contributions by another formula than the rows carry refuses, the old one and the new one alike.
+// A binary that computes contributions by another formula than the rows carry refuses, the old one and the new one
+// alike.
 func TestScenarioAnotherFormula(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -185,8 +188,8 @@ func TestScenarioWorkInProgressOutlastsItsHold(t *testing.T) {
 	s.check(s.model)
 }
 
-// What was read before a recovery never gets into a later batch: it would jump over offsets. A fetch of the older attempt comes after the
-// newer attempt has begun; it belongs to the older one's buffer, which nobody reads any more.
+// What was read before a recovery never gets into a later batch: it would jump over offsets. A fetch of the older
+// attempt comes after the newer attempt has begun; it belongs to the older one's buffer, which nobody reads any more.
 func TestScenarioRecordsReadBeforeARecovery(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		s.send(someRecords(6)...)
@@ -310,8 +313,8 @@ func TestScenarioNothingIsSentOnWhileTheNumbersDiffer(t *testing.T) {
 	s.check(s.model)
 }
 
-// The group gives a partition that the broker, when asked, doesn't have: its news of a larger topic came from another broker. That one
-// waits; the others are written.
+// The group gives a partition that the broker, when asked, doesn't have: its news of a larger topic came from another
+// broker. That one waits; the others are written.
 func TestScenarioAPartitionThatTheBrokerDoesNotHave(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

@@ -32,8 +32,8 @@ func replaced(what, by string) func(*interceptor) {
 	}
 }
 
-// An insert whose sender gave up arrives while the next owner's insert of the same offsets runs: both see the position where they
-// expect it. Only the fence tells them apart.
+// An insert whose sender gave up arrives while the next owner's insert of the same offsets runs: both see the position
+// where they expect it. Only the fence tells them apart.
 func TestScenarioFence(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		if omitRule {
@@ -213,8 +213,8 @@ func TestScenarioMending(t *testing.T) {
 	})
 }
 
-// Another writer brought in a batch while this one believed to own the partition. Its heads say how far they have come, and take in what
-// they lack; without the rule they say that they lack nothing.
+// Another writer brought in a batch while this one believed to own the partition. Its heads say how far they have come,
+// and take in what they lack; without the rule they say that they lack nothing.
 func TestScenarioHeadsPosition(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		id := ids(0, 1)[0]
@@ -247,8 +247,8 @@ func (m *member) headsOf(partition int32) *heads {
 	return m.writers[topicPartition{scenarioPartition.topic, partition}].heads
 }
 
-// A writer about to insert is overtaken by one that reads the log when its first message is gone already. Both batches end at the same
-// position; the position alone does not say whose it is.
+// A writer about to insert is overtaken by one that reads the log when its first message is gone already. Both batches
+// end at the same position; the position alone does not say whose it is.
 func TestScenarioAnInsertCountsOnlyWhenItWrote(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		if omitRule {
@@ -305,8 +305,8 @@ func (s *scenario) deleteRecords(partition int32, start int64) {
 	}
 }
 
-// Between a recovery's look at the table and its look at the views another writer takes over and brings a batch in: together the
-// positions look inconsistent, but they were not read in one snapshot.
+// Between a recovery's look at the table and its look at the views another writer takes over and brings a batch in:
+// together the positions look inconsistent, but they were not read in one snapshot.
 func TestScenarioStopOnlyWhileTheFenceIsOnesOwn(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		messages := someRecords(4)
@@ -357,8 +357,8 @@ func TestScenarioStopOnlyWhileTheFenceIsOnesOwn(t *testing.T) {
 	})
 }
 
-// An insert that comes in several blocks fails between two of them: half of it is there, and no position shows that. One block is there
-// or isn't.
+// An insert that comes in several blocks fails between two of them: half of it is there, and no position shows that.
+// One block is there or isn't.
 func TestScenarioSingleBlock(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		if omitRule {

@@ -23,8 +23,9 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Several writers that all believe to own the same partitions, that pause, die at every step and come back; views that fail or stall; connections that are cut in an insert; inserts that arrive after their sender gave up; a server
-// that is killed. TALLYHOUSE_ROUNDS sets the number of rounds: the nightly target asks for more.
+// Several writers that all believe to own the same partitions, that pause, die at every step and come back; views that
+// fail or stall; connections that are cut in an insert; inserts that arrive after their sender gave up; a server that
+// is killed. TALLYHOUSE_ROUNDS sets the number of rounds: the nightly target asks for more.
 func TestWritersThatFightOverPartitionsStayExact(t *testing.T) {
 	rounds, seed := 12, uint64(time.Now().UnixNano())
 	if n, err := strconv.Atoi(os.Getenv("TALLYHOUSE_ROUNDS")); err == nil {
@@ -175,7 +176,8 @@ func playRound(t *testing.T, engineAddr, name string, seed uint64, checking *syn
 			time.Sleep(20 * time.Millisecond)
 		}
 	}
-	// It gets there while the server is killed, or once nobody kills it: it pauses longer after every death, and so do the writers.
+	// It gets there while the server is killed, or once nobody kills it: it pauses longer after every death, and so do the
+	// writers.
 	for deadline := time.Now().Add(10 * time.Second); w.behind() != "" && time.Now().Before(deadline); {
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -188,7 +190,8 @@ func playRound(t *testing.T, engineAddr, name string, seed uint64, checking *syn
 	w.checkDeadLetters(chaos.poison)
 }
 
-// trappedViews fail when there is a bomb for them; those that doze sleep when there is a nap. They are named by their tables.
+// trappedViews fail when there is a bomb for them; those that doze sleep when there is a nap. They are named by their
+// tables.
 var trappedViews = []struct {
 	name  string
 	dozes bool

@@ -13,9 +13,10 @@ import (
 	kafkalog "tallyhouse/schemas/kafka"
 )
 
-// source reads the records of all partitions that the worker writes, committed ones only, and keeps each partition's in a buffer of
-// bounded size. One goroutine alone polls and changes what is read, so that a record is never delivered to another buffer than the one
-// that it was read for: a buffer is one attempt's reading, and what was read under an older attempt vanishes with its buffer.
+// source reads the records of all partitions that the worker writes, committed ones only, and keeps each partition's in
+// a buffer of bounded size. One goroutine alone polls and changes what is read, so that a record is never delivered to
+// another buffer than the one that it was read for: a buffer is one attempt's reading, and what was read under an older
+// attempt vanishes with its buffer.
 type source struct {
 	client  *kgo.Client
 	mu      sync.Mutex
@@ -32,8 +33,8 @@ type topicPartition struct {
 func (tp topicPartition) String() string { return fmt.Sprintf("%s/%d", tp.topic, tp.partition) }
 
 const (
-	// fetchBytes bounds a fetch by what each partition adds to it: a bound on the whole response makes the embedded broker lose the
-	// list of aborted transactions. A larger message comes alone.
+	// fetchBytes bounds a fetch by what each partition adds to it: a bound on the whole response makes the embedded broker
+	// lose the list of aborted transactions. A larger message comes alone.
 	fetchBytes = 512 << 10
 	// bufferBytes is where a partition's reading pauses; it goes on at half of it.
 	bufferBytes = 2 << 20

@@ -1,5 +1,5 @@
-// Package worker moves change events from Kafka into ClickHouse exactly once: every state table and every view equals what a single
-// reader of the log would compute, whatever dies, hangs or comes back late (docs/architecture.md).
+// Package worker moves change events from Kafka into ClickHouse exactly once: every state table and every view equals
+// what a single reader of the log would compute, whatever dies, hangs or comes back late (docs/architecture.md).
 package worker
 
 import (
@@ -99,8 +99,8 @@ func newAdminClient(c kafka.Cluster) (*kgo.Client, error) {
 	return client, nil
 }
 
-// Run works until the context ends, then drains: what is in flight is finished, what is queued is left to the next owner. It returns
-// an error only when it could not begin.
+// Run works until the context ends, then drains: what is in flight is finished, what is queued is left to the next
+// owner. It returns an error only when it could not begin.
 func (w *Worker) Run(ctx context.Context) error {
 	group, err := w.join()
 	if err != nil {
@@ -173,8 +173,9 @@ func (w *Worker) join() (*kafkago.ConsumerGroup, error) {
 	return group, nil
 }
 
-// beginGeneration adopts the partitions that a new generation assigns: writers of partitions that went to other members stop, writers of
-// new ones start, and the others recover. A topic that this binary doesn't know is left to members that know it.
+// beginGeneration adopts the partitions that a new generation assigns: writers of partitions that went to other members
+// stop, writers of new ones start, and the others recover. A topic that this binary doesn't know is left to members
+// that know it.
 func (w *Worker) beginGeneration(parts context.Context, g *kafkago.Generation) {
 	var assigned []topicPartition
 	mine := map[topicPartition]bool{}
@@ -275,7 +276,8 @@ func (w *Worker) stopWriters(which func(topicPartition) bool) {
 	}
 }
 
-// commitOffsets commits the positions to Kafka, for lag monitoring alone: recovery reads the positions from the database.
+// commitOffsets commits the positions to Kafka, for lag monitoring alone: recovery reads the positions from the
+// database.
 func (w *Worker) commitOffsets(g *kafkago.Generation, committed map[topicPartition]uint64) {
 	offsets := map[string]map[int]int64{}
 	for _, s := range w.Status() {
@@ -325,7 +327,8 @@ func (w *Worker) Ready() error {
 	return errors.Join(waiting...)
 }
 
-// Alive is nil when every partition completed a step within the last minute, or within the bound of the step. Waiting is alive.
+// Alive is nil when every partition completed a step within the last minute, or within the bound of the step. Waiting
+// is alive.
 func (w *Worker) Alive() error {
 	var stuck []error
 	for _, s := range w.Status() {

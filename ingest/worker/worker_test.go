@@ -35,8 +35,8 @@ func TestAMessageBecomesARowAndItsSums(t *testing.T) {
 	})
 }
 
-// Given a batch that is cut when a generation ends, when the next generation gives the partition back, then the batch is inserted and
-// nothing that was read for it is jumped over.
+// Given a batch that is cut when a generation ends, when the next generation gives the partition back, then the batch
+// is inserted and nothing that was read for it is jumped over.
 func TestABatchThatWaitsForTheNextGenerationIsNotLost(t *testing.T) {
 	w := newWorld(t)
 	m := newModel()

@@ -175,14 +175,14 @@ func (w *writer) flush(ctx context.Context, a *assignment, assembler *assembler)
 	return nil
 }
 
-// insertCondition is the condition of every insert of a writer: its fence counts, the partition is where the batch begins, the server is
-// the one whose fences were read.
+// insertCondition is the condition of every insert of a writer: its fence counts, the partition is where the batch
+// begins, the server is the one whose fences were read.
 func insertCondition(e *store.Entity) string {
 	return fence.Counts + " AND " + position.StateIs(e.Table) + " AND " + position.SameServer
 }
 
-// adapt makes the next batches smaller when this one was too much for the server, and gives them more time when it was time that it
-// lacked.
+// adapt makes the next batches smaller when this one was too much for the server, and gives them more time when it was
+// time that it lacked.
 func (w *writer) adapt(err error) {
 	var exception *ch.Exception
 	errors.As(err, &exception)
@@ -205,8 +205,8 @@ func (w *writer) report(b *batch) {
 	}
 }
 
-// sendSideOutputs has Kafka acknowledge the batch's dead letters and re-routed messages, before its position passes them. What was
-// acknowledged once is not sent again when the batch is cut anew.
+// sendSideOutputs has Kafka acknowledge the batch's dead letters and re-routed messages, before its position passes
+// them. What was acknowledged once is not sent again when the batch is cut anew.
 func (w *writer) sendSideOutputs(ctx context.Context, a *assignment, b *batch) error {
 	var letters []kafkago.Message
 	for _, l := range b.deadLetters {
@@ -226,7 +226,8 @@ func (w *writer) sendSideOutputs(ctx context.Context, a *assignment, b *batch) e
 		}
 	}
 	if len(rerouted) > 0 {
-		// Two workers that know of different numbers would send a message to and fro: the recovery refuses, and names the remedy.
+		// Two workers that know of different numbers would send a message to and fro: the recovery refuses, and names the
+		// remedy.
 		ids, err := kafkalog.Identities(ctx, w.coordinator.admin, w.tp.topic)
 		if err != nil {
 			return err
@@ -361,7 +362,8 @@ func (w *writer) giveLeaveBack() {
 	}
 }
 
-// crossGap passes offsets that the log no longer has: the gap is recorded, then crossed by a batch of the position row alone.
+// crossGap passes offsets that the log no longer has: the gap is recorded, then crossed by a batch of the position row
+// alone.
 func (w *writer) crossGap(ctx context.Context, a *assignment) error {
 	if !a.gap {
 		return nil
@@ -427,9 +429,9 @@ const (
 // progressed ends the doubts.
 func (d *doubt) progressed() { d.repeated = 0 }
 
-// pause is how long to wait before the partition recovers again: not at all after a first doubt, then longer each time. Where somebody
-// holds or has to act it is a look now and then. Somebody who outbids this writer again and again is given way to longer and longer:
-// two installations that write to one database are safe, but nobody's intention.
+// pause is how long to wait before the partition recovers again: not at all after a first doubt, then longer each time.
+// Where somebody holds or has to act it is a look now and then. Somebody who outbids this writer again and again is
+// given way to longer and longer: two installations that write to one database are safe, but nobody's intention.
 func (d *doubt) pause(err error, now time.Time) time.Duration {
 	var held *fence.Held
 	var inconsistent *position.Inconsistent

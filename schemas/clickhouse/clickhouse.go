@@ -1,6 +1,6 @@
-// Package clickhouse holds what writer and reader both know of the database: the migrations as SQL files, in the order of their
-// numbers, the rolls, and the parts that all stored rows share. A migration that has been released is frozen text, its hash pinned by a
-// test; what changes gets a file of its own.
+// Package clickhouse holds what writer and reader both know of the database: the migrations as SQL files, in the order
+// of their numbers, the rolls, and the parts that all stored rows share. A migration that has been released is frozen
+// text, its hash pinned by a test; what changes gets a file of its own.
 package clickhouse
 
 import (
@@ -41,8 +41,8 @@ var (
 	statementEnd = regexp.MustCompile(`;[ \t]*(\n|$)`)
 )
 
-// Migrations returns the schema's steps in order. The first, version 0, is what migrating itself stands on: its statements are run
-// before every migration and do nothing where they were run before.
+// Migrations returns the schema's steps in order. The first, version 0, is what migrating itself stands on: its
+// statements are run before every migration and do nothing where they were run before.
 func Migrations(t Target) ([]Migration, error) {
 	names, err := fs.Glob(files, "*.sql")
 	if err != nil {
@@ -92,7 +92,8 @@ func (t Target) statements(name, text string) ([]string, error) {
 	return out, nil
 }
 
-// OnCluster is the clause that makes a statement run on every server, "" where there is only one or each is given by itself.
+// OnCluster is the clause that makes a statement run on every server, "" where there is only one or each is given by
+// itself.
 func (t Target) OnCluster() string {
 	if !t.Replicated {
 		return ""
@@ -108,8 +109,8 @@ func (t Target) engine(name string, args ...string) string {
 	return name + "(" + strings.Join(args, ", ") + ")"
 }
 
-// durable are the settings that bring an insert to the disk before it counts: a position is a maximum and would not show an earlier
-// part that a power loss took.
+// durable are the settings that bring an insert to the disk before it counts: a position is a maximum and would not
+// show an earlier part that a power loss took.
 func (t Target) durable() string {
 	if !t.Durable {
 		return "fsync_after_insert = 0"
@@ -117,7 +118,8 @@ func (t Target) durable() string {
 	return strings.Join(DurableSettings(), ", ")
 }
 
-// DurableSettings are the settings of a table whose rows survive a power loss from the moment on that their insert counts.
+// DurableSettings are the settings of a table whose rows survive a power loss from the moment on that their insert
+// counts.
 func DurableSettings() []string {
 	return []string{"fsync_after_insert = 1", "fsync_part_directory = 1", "min_rows_to_fsync_after_merge = 1"}
 }

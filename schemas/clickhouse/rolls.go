@@ -2,9 +2,9 @@ package clickhouse
 
 import "slices"
 
-// Roll is a named kind of sum: the amounts that the entities of one state table add up to, by tenant, project and Keys. Its rows lie in
-// the table sums under its name. A roll holds what endpoints ask for and nothing else, and never changes its keys or its meaning: that
-// would be another roll.
+// Roll is a named kind of sum: the amounts that the entities of one state table add up to, by tenant, project and Keys.
+// Its rows lie in the table sums under its name. A roll holds what endpoints ask for and nothing else, and never
+// changes its keys or its meaning: that would be another roll.
 type Roll struct {
 	Name    string
 	Table   string   // the state table whose entities contribute to it
@@ -17,9 +17,9 @@ type RollID uint8
 
 // The rolls.
 const (
-	// RollLines is what records that count come to under each contract, budget line and status: neither accruals nor rejected ones.
-	// count has each record once, on its first allocation; allocations is 1 for each, and for a record without any. A record without a
-	// net is counted under the currency '', with amounts of 0.
+	// RollLines is what records that count come to under each contract, budget line and status: neither accruals nor
+	// rejected ones. count has each record once, on its first allocation; allocations is 1 for each, and for a record
+	// without any. A record without a net is counted under the currency '', with amounts of 0.
 	RollLines RollID = iota
 	// RollCash is what was paid on a budget line in a month.
 	RollCash
@@ -27,14 +27,15 @@ const (
 	RollRecognized
 	// RollContractors is how many records refer to a contractor.
 	RollContractors
-	// RollLinks lists the records that count on a contract's money, by the budget line on which they are coded: count is above 0.
+	// RollLinks lists the records that count on a contract's money, by the budget line on which they are coded: count is
+	// above 0.
 	RollLinks
 	// RollBudget is the approved budget booked on a line.
 	RollBudget
 	// RollTransfers is what approved transfers take from a line or give to it.
 	RollTransfers
-	// RollContracts are the lines of contracts, each under its place 00001 and on: value of the base contract, committed with the
-	// approved amendments, count 1. What is pending on a node has the line ''.
+	// RollContracts are the lines of contracts, each under its place 00001 and on: value of the base contract, committed
+	// with the approved amendments, count 1. What is pending on a node has the line ''.
 	RollContracts
 	// RollClaims is what open claims add to the pending changes of a line, rounded claim by claim.
 	RollClaims

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Of every state table the rows of tenant '' are position rows, one for each partition that was written: project names the partition,
-// row_version is the position, the next offset that the table expects of it, and batch_first where the last batch began. No entity has
-// the tenant ''. In a table whose entities contribute to sums the row's delta holds what the batch changed in them; the view moves it
-// into sums, where a row of tenant '' holds the view's own position.
+// Of every state table the rows of tenant '' are position rows, one for each partition that was written: project names
+// the partition, row_version is the position, the next offset that the table expects of it, and batch_first where the
+// last batch began. No entity has the tenant ''. In a table whose entities contribute to sums the row's delta holds
+// what the batch changed in them; the view moves it into sums, where a row of tenant '' holds the view's own position.
 
 // PositionProject is the project of a partition's position row in a state table.
 func PositionProject(partition int32) string { return "#" + strconv.Itoa(int(partition)) }
@@ -20,7 +20,8 @@ func PositionPartition(project string) (partition int32, ok bool) {
 	return int32(n), found && err == nil
 }
 
-// ViewPositionProject is the project of the row in sums that says how far the view of a state table has come in a partition.
+// ViewPositionProject is the project of the row in sums that says how far the view of a state table has come in a
+// partition.
 func ViewPositionProject(table string, partition int32) string {
 	return "#" + table + "/" + strconv.Itoa(int(partition))
 }

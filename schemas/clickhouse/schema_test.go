@@ -152,8 +152,8 @@ func TestTablesWithRollsHaveDeltasOfTheSumsColumns(t *testing.T) {
 	}
 }
 
-// A position row without deltas would leave the view behind, and its mend would write nothing, for ever; deltas on another row would
-// never reach the view.
+// A position row without deltas would leave the view behind, and its mend would write nothing, for ever; deltas on
+// another row would never reach the view.
 func TestDeltasStandOnPositionRowsAlone(t *testing.T) {
 	conn, _ := migrated(t, clickhouse.Target{})
 	empty := strings.Repeat(", ''", len(clickhouse.DeltaKeys())-3) + strings.Repeat(", 0", len(clickhouse.SumAmounts()))

@@ -1,7 +1,8 @@
 package clickhouse
 
-// WholeSettings are sent with every statement: a profile may set them so that a statement ends early, leaves rows out or answers from a
-// cache, and says nothing of it. Half of a batch is what no position shows, half of a table is what nobody who reads it notices.
+// WholeSettings are sent with every statement: a profile may set them so that a statement ends early, leaves rows out
+// or answers from a cache, and says nothing of it. Half of a batch is what no position shows, half of a table is what
+// nobody who reads it notices.
 func WholeSettings() map[string]string {
 	all := map[string]string{
 		"limit": "0", "offset": "0", "additional_table_filters": "{}", "additional_result_filter": "",

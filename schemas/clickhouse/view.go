@@ -2,8 +2,9 @@ package clickhouse
 
 import "strings"
 
-// ViewSelect is what the view of a state table does with the rows of source: it writes out the deltas of position rows. It is the text
-// that the migrations have, which a test holds. The filter stands inside: beside the aliases it would be the delta's tenant.
+// ViewSelect is what the view of a state table does with the rows of source: it writes out the deltas of position rows.
+// It is the text that the migrations have, which a test holds. The filter stands inside: beside the aliases it would be
+// the delta's tenant.
 func ViewSelect(source string) string {
 	var columns []string
 	for _, k := range deltaKeys {

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// ParseDecimal reads a decimal number of at most MaxDecimals digits, like -12.5: no plus, no leading zeros, no exponent.
-// Trailing zeros after the point are dropped, so that equal numbers are equal values.
+// ParseDecimal reads a decimal number of at most MaxDecimals digits, like -12.5: no plus, no leading zeros, no
+// exponent. Trailing zeros after the point are dropped, so that equal numbers are equal values.
 func ParseDecimal(s string) (Decimal, error) {
 	v, ok := parseDecimal(s, MaxDecimals)
 	if !ok {

@@ -10,8 +10,8 @@ import (
 	"tallyhouse/schemas/events/eventstest"
 )
 
-// FuzzDecode: Decode returns an event or an *Invalid for any input; what it takes is JSON, and is written and read again
-// as the same event.
+// FuzzDecode: Decode returns an event or an *Invalid for any input; what it takes is JSON, and is written and read
+// again as the same event.
 func FuzzDecode(f *testing.F) {
 	topics := events.Topics()
 	for i, topic := range topics {

@@ -16,8 +16,8 @@ var ErrUnknownTopic = errors.New("not a topic of change events; see docs/events.
 
 // Invalid is the refusal of a message: one rule that one member breaks.
 type Invalid struct {
-	// Member is a path from the message's top, like data.allocations[2].net; "key" for the message's key, "" for the message as
-	// a whole.
+	// Member is a path from the message's top, like data.allocations[2].net; "key" for the message's key, "" for the
+	// message as a whole.
 	Member string
 	// Rule is the rest of the sentence that begins with the member.
 	Rule string

@@ -188,8 +188,8 @@ func firstInvalid(b []byte) (at int) {
 
 func refuse(rule string, args ...any) *Invalid { return &Invalid{Rule: fmt.Sprintf(rule, args...)} }
 
-// Encode writes the value of the message for an event and checks it by all rules of Decode: Decode takes what it returns
-// under the event's Key, and returns the same event.
+// Encode writes the value of the message for an event and checks it by all rules of Decode: Decode takes what it
+// returns under the event's Key, and returns the same event.
 func Encode(topic Topic, e Event) ([]byte, error) {
 	value, err := Append(nil, topic, e)
 	if err != nil {
@@ -201,8 +201,8 @@ func Encode(topic Topic, e Event) ([]byte, error) {
 	return value, nil
 }
 
-// Append appends the value of the message for an event to b, without checking it by the rules. It fails when the event's
-// data are not of the topic's type.
+// Append appends the value of the message for an event to b, without checking it by the rules. It fails when the
+// event's data are not of the topic's type.
 func Append(b []byte, topic Topic, e Event) ([]byte, error) {
 	c := codecs.of(topic)
 	if c == nil {

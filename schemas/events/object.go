@@ -9,8 +9,8 @@ import (
 	"tallyhouse/schemas/jsonschema"
 )
 
-// kind says of one sort of value how it is read from a message, how it is written into one, and what its JSON Schema is.
-// Reading starts at the value's first byte, which is never that of null, and leaves a failure in the decoder.
+// kind says of one sort of value how it is read from a message, how it is written into one, and what its JSON Schema
+// is. Reading starts at the value's first byte, which is never that of null, and leaves a failure in the decoder.
 type kind[V any] struct {
 	read   func(d *decoder, v *V)
 	write  func(b []byte, v *V) []byte

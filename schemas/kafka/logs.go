@@ -10,8 +10,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Log is what a partition's log holds at a moment, or why that could not be learnt: a partition may be without a leader while others
-// are not.
+// Log is what a partition's log holds at a moment, or why that could not be learnt: a partition may be without a leader
+// while others are not.
 type Log struct {
 	Range
 	Err error

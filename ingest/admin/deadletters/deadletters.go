@@ -1,5 +1,5 @@
-// Package deadletters finds the messages that were refused and sends them again when they have been corrected. The worker writes them
-// (kafka.DeadLetter).
+// Package deadletters finds the messages that were refused and sends them again when they have been corrected. The
+// worker writes them (kafka.DeadLetter).
 package deadletters
 
 import (
@@ -23,8 +23,8 @@ var ErrNotFound = errors.New("no such dead letter; `tallyhouse deadletters list`
 // ErrOtherEntity says that a corrected message would change another entity than the refused one named.
 var ErrOtherEntity = errors.New("the message is about another entity than the refused one; if that is meant, repeat with --force")
 
-// List calls each with every dead letter, once, up to the end that the topic has at the call. It returns how many messages in the topic
-// are not dead letters.
+// List calls each with every dead letter, once, up to the end that the topic has at the call. It returns how many
+// messages in the topic are not dead letters.
 func List(ctx context.Context, c kafka.Cluster, each func(kafka.DeadLetter) error) (foreign int, err error) {
 	type id struct {
 		topic     string
@@ -73,9 +73,9 @@ func Find(ctx context.Context, c kafka.Cluster, id string) (kafka.DeadLetter, er
 	return kafka.DeadLetter{}, fmt.Errorf("%s: %w", id, ErrNotFound)
 }
 
-// Replay sends a refused message to its topic once more: corrected, or as it was when corrected is nil (what was refused may be
-// taken by a newer version). It is validated first, by what the worker would say. The message must be about the entity that the
-// refused one's key names, unless other entities are allowed. The dead letter stays.
+// Replay sends a refused message to its topic once more: corrected, or as it was when corrected is nil (what was
+// refused may be taken by a newer version). It is validated first, by what the worker would say. The message must be
+// about the entity that the refused one's key names, unless other entities are allowed. The dead letter stays.
 func Replay(ctx context.Context, c kafka.Cluster, stored load.Stored, l kafka.DeadLetter, corrected []byte,
 	allowOther bool) (partition int, offset int64, err error) {
 	value := corrected

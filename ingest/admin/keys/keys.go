@@ -1,5 +1,5 @@
-// Package keys makes, lists and revokes the keys of the API. They are entities like all others: a key is known to every instance as soon as
-// its event is in Kafka. Its secret is stored nowhere.
+// Package keys makes, lists and revokes the keys of the API. They are entities like all others: a key is known to every
+// instance as soon as its event is in Kafka. Its secret is stored nowhere.
 package keys
 
 import (

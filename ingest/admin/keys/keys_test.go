@@ -146,7 +146,8 @@ func sendEvent(t *testing.T, c kafka.Cluster, e events.Event) {
 	}
 }
 
-// Given keys in the table alone, in the log alone and in both, the newest state of each is told, and what isn't a key is passed over.
+// Given keys in the table alone, in the log alone and in both, the newest state of each is told, and what isn't a key
+// is passed over.
 func TestListKnowsTheNewestOfLogAndTable(t *testing.T) {
 	owner := func(name string) func(*events.Key) { return func(k *events.Key) { k.OwnerUserID = name } }
 	c := topicstest.Cluster(t, 2)

@@ -17,8 +17,8 @@ type message struct {
 	value []byte // nil: null
 }
 
-// parse reads one line: an object of topic, key and value. Only the value's extent is found here; events.Decode validates
-// it.
+// parse reads one line: an object of topic, key and value. Only the value's extent is found here; events.Decode
+// validates it.
 func parse(line []byte) (message, error) {
 	l := scanner{rest: line}
 	var m message

@@ -1,5 +1,5 @@
-// Package load sends files of change events to Kafka: all lines are validated before the first message is sent. The caller can wait until
-// the database holds what was sent.
+// Package load sends files of change events to Kafka: all lines are validated before the first message is sent. The
+// caller can wait until the database holds what was sent.
 package load
 
 import (
@@ -58,7 +58,8 @@ type Sent struct {
 	Took time.Duration
 }
 
-// Check opens the files and validates every line. Lines that break a rule are a *BadLines. Close afterwards, whatever it returned.
+// Check opens the files and validates every line. Lines that break a rule are a *BadLines. Close afterwards, whatever
+// it returned.
 func (l *Load) Check(ctx context.Context, names []string) (Checked, error) {
 	for i, name := range names {
 		if name == "-" {
@@ -77,8 +78,8 @@ func (l *Load) Check(ctx context.Context, names []string) (Checked, error) {
 	return l.check(ctx)
 }
 
-// Send sends what Check found good, each entity's messages in the order of the files. After an error some may have been sent: sending all
-// of it again is harmless, because versions decide.
+// Send sends what Check found good, each entity's messages in the order of the files. After an error some may have been
+// sent: sending all of it again is harmless, because versions decide.
 func (l *Load) Send(ctx context.Context, c kafka.Cluster, found Checked) (Sent, error) {
 	partitions, err := kafka.Partitions(ctx, c)
 	if err != nil {

@@ -36,7 +36,8 @@ func send(t *testing.T, l *load.Load, c kafka.Cluster, names ...string) load.Sen
 	return sent
 }
 
-// Given versions of many entities in a file, each message is where its key belongs, byte for byte, and those of a key in order.
+// Given versions of many entities in a file, each message is where its key belongs, byte for byte, and those of a key
+// in order.
 func TestSendKeepsEachKeysOrder(t *testing.T) {
 	c := topicstest.Cluster(t, 3)
 	const entities, versions = 300, 20

@@ -72,7 +72,8 @@ func (l *Load) send(ctx context.Context, c kafka.Cluster, partitions map[string]
 	return s.sent, nil
 }
 
-// send hands one block to the writer. Blocks come one after the other, so the order of a partition's messages is that of the lines.
+// send hands one block to the writer. Blocks come one after the other, so the order of a partition's messages is that
+// of the lines.
 func (s *sending) send(ctx context.Context, w *kafkago.Writer, b block) error {
 	if b.text == nil {
 		return fmt.Errorf("%s:%d changed after it was checked", b.source.name, b.line)

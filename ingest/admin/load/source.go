@@ -110,7 +110,8 @@ type block struct {
 // errChanged is the file's end before its size.
 var errChanged = errors.New("became shorter while it was read")
 
-// blocks cuts the file into blocks and hands them to each, in order; each may keep them. No more than one block is held here.
+// blocks cuts the file into blocks and hands them to each, in order; each may keep them. No more than one block is held
+// here.
 func (s *source) blocks(each func(block) error) error {
 	from := io.NewSectionReader(s.file, 0, s.size)
 	var rest []byte // the beginning of a line that is not complete yet

@@ -19,8 +19,8 @@ func StoredBy(entities []*store.Entity) Stored {
 	return s
 }
 
-// Validate reports whether the worker would take a message, by all rules that depend on the message alone: what it takes becomes no
-// dead letter.
+// Validate reports whether the worker would take a message, by all rules that depend on the message alone: what it
+// takes becomes no dead letter.
 func (s Stored) Validate(topic events.Topic, key, value []byte) error {
 	e := s[topic]
 	switch {

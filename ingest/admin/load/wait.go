@@ -58,8 +58,9 @@ func (s *Stalled) Error() string {
 // Unwrap gives the failure of the last look.
 func (s *Stalled) Unwrap() error { return s.Err }
 
-// Wait returns once the state table and all its views have passed every message that was sent. shards are the databases: partition
-// p is kept on shard p modulo their number. The failure is a *Stalled when nothing moved for the timeout.
+// Wait returns once the state table and all its views have passed every message that was sent. shards are the
+// databases: partition p is kept on shard p modulo their number. The failure is a *Stalled when nothing moved for the
+// timeout.
 func (l *Load) Wait(ctx context.Context, shards []*database.Server, sent Sent, timeout time.Duration) error {
 	l.Progress.Stage("waiting for the database", sent.Messages, Messages)
 	defer l.Progress.End()

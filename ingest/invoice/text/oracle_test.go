@@ -45,7 +45,8 @@ func TestTheGlyphsAreThoseThatAnotherReaderSees(t *testing.T) {
 	}
 }
 
-// glyphs are the visible characters of a text, in an order of their own: readers differ in the order of lines and in white space.
+// glyphs are the visible characters of a text, in an order of their own: readers differ in the order of lines and in
+// white space.
 func glyphs(text string) string {
 	visible := []rune(strings.NewReplacer(" ", "", "\n", "", "|", "").Replace(text))
 	slices.Sort(visible)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A connection that names a database which does not exist ends the embedded engine. So whoever isn't sure asks first, through a
-// connection that names one which always exists.
+// A connection that names a database which does not exist ends the embedded engine. So whoever isn't sure asks first,
+// through a connection that names one which always exists.
 func without(o Options) (*Server, error) {
 	o.Database = "system"
 	return Open(o, 1)
@@ -29,7 +29,8 @@ func (s *Server) Exists(ctx context.Context) (found bool, err error) {
 	return found, nil
 }
 
-// Create makes the database if the server doesn't have it. onCluster is the clause that makes it on other servers too, or "".
+// Create makes the database if the server doesn't have it. onCluster is the clause that makes it on other servers too,
+// or "".
 func Create(ctx context.Context, o Options, onCluster string) (err error) {
 	asking, err := without(o)
 	if err != nil {

@@ -1,6 +1,7 @@
-// Package database connects the ingest to one ClickHouse server: queries by clickhouse-go, whole batches by ch-go on connections of their
-// own. No statement is ever cancelled: after a cancelled insert nobody knows what was written, and cancelling statements in
-// flight kills the embedded engine after some hundreds of times. The server bounds each statement by max_execution_time instead.
+// Package database connects the ingest to one ClickHouse server: queries by clickhouse-go, whole batches by ch-go on
+// connections of their own. No statement is ever cancelled: after a cancelled insert nobody knows what was written, and
+// cancelling statements in flight kills the embedded engine after some hundreds of times. The server bounds each
+// statement by max_execution_time instead.
 package database
 
 import (
@@ -23,8 +24,8 @@ type Options struct {
 	TLS      *tls.Config // nil: plain
 }
 
-// Params are the bound parameters of a statement, by name: {name:Type} in its text. A String that may hold anything goes through
-// Text.
+// Params are the bound parameters of a statement, by name: {name:Type} in its text. A String that may hold anything
+// goes through Text.
 type Params map[string]string
 
 // With returns p and more; later ones win.
@@ -133,7 +134,8 @@ func (s *Server) Rows(ctx context.Context, q Query, each func(scan func(...any) 
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// Exec runs a statement that carries no batch, on the connections of the queries: fences and kills must not wait behind inserts.
+// Exec runs a statement that carries no batch, on the connections of the queries: fences and kills must not wait behind
+// inserts.
 func (s *Server) Exec(ctx context.Context, st Statement) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 // Batch is the data of an insert: the columns of an external table that the statement reads, one block. nil is no data.
 type Batch []proto.InputColumn
 
-// Insert runs a statement with the settings that the protocol relies on and returns how many rows it wrote, those of the views
-// included; 0 when its conditions did not hold. After an error nobody knows whether it wrote.
+// Insert runs a statement with the settings that the protocol relies on and returns how many rows it wrote, those of
+// the views included; 0 when its conditions did not hold. After an error nobody knows whether it wrote.
 func (s *Server) Insert(ctx context.Context, st Statement) (written uint64, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -49,7 +49,8 @@ func (s *Server) Insert(ctx context.Context, st Statement) (written uint64, err 
 	return written, err
 }
 
-// Scan reads the blocks of a large result into columns that the caller gives and re-uses; each is called once per block.
+// Scan reads the blocks of a large result into columns that the caller gives and re-uses; each is called once per
+// block.
 func (s *Server) Scan(ctx context.Context, q Query, into proto.Results, each func() error) error {
 	limit := q.Limit
 	if limit == 0 {

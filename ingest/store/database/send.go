@@ -41,8 +41,8 @@ func (c streamedColumn) WriteColumn(w *proto.Writer) {
 	}
 }
 
-// dialer makes connections that write nothing more once a write has failed: what comes behind a hole in a batch could pass for the rest
-// of it.
+// dialer makes connections that write nothing more once a write has failed: what comes behind a hole in a batch could
+// pass for the rest of it.
 type dialer struct {
 	net net.Dialer
 	tls *tls.Config // nil: plain

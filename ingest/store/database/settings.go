@@ -20,8 +20,8 @@ import (
 // LeastVersion is the oldest release of ClickHouse whose inserts behave as the protocol needs, by its first number.
 const LeastVersion = 26
 
-// insertSettings are the settings that the protocol relies on (docs/architecture.md): a batch becomes one block in the state table and
-// one in each view, the state table first; nothing is deduplicated, merged on the way or ignored.
+// insertSettings are the settings that the protocol relies on (docs/architecture.md): a batch becomes one block in the
+// state table and one in each view, the state table first; nothing is deduplicated, merged on the way or ignored.
 func insertSettings() map[string]string {
 	const unlimited = "100000000" // rows: above rows x contributions of the largest batch
 	all := map[string]string{
@@ -78,8 +78,9 @@ func settings(of map[string]string, limit time.Duration) []ch.Setting {
 
 const effectiveSettings = `SELECT name, value FROM system.settings WHERE name IN {names:Array(String)}`
 
-// CheckSettings finds out whether the server is new enough and whether the settings that every insert is sent with are taken and take
-// effect: a profile or a constraint may refuse, change or ignore them. It reports all that is wrong at once.
+// CheckSettings finds out whether the server is new enough and whether the settings that every insert is sent with are
+// taken and take effect: a profile or a constraint may refuse, change or ignore them. It reports all that is wrong at
+// once.
 func (s *Server) CheckSettings(ctx context.Context) error {
 	var version string
 	if err := s.Row(ctx, Query{SQL: "SELECT version()"}, &version); err != nil {

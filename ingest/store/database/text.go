@@ -2,7 +2,8 @@ package database
 
 import "strings"
 
-// Text writes a string as a parameter of type String takes it: what is not Text could end at a line break or lose a backslash.
+// Text writes a string as a parameter of type String takes it: what is not Text could end at a line break or lose a
+// backslash.
 func Text(s string) string { return textEscapes.Replace(s) }
 
 // Texts writes strings as a parameter of type Array(String) takes them.

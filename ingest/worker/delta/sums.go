@@ -1,4 +1,5 @@
-// Package delta sums what a batch changes: each changed entity's contribution now, less the one that its head gave before.
+// Package delta sums what a batch changes: each changed entity's contribution now, less the one that its head gave
+// before.
 package delta
 
 import (
@@ -31,7 +32,8 @@ var (
 	ErrInvalid  = errors.New("not a roll, key and amounts that can be summed")
 )
 
-// Magnitudes are the absolute amounts of each measure of a roll together, whatever their keys and signs. They stop at the greatest number.
+// Magnitudes are the absolute amounts of each measure of a roll together, whatever their keys and signs. They stop at
+// the greatest number.
 type Magnitudes [Measures]uint64
 
 // Add counts amounts in; those beyond Measures are not looked at.
@@ -47,9 +49,9 @@ func (m *Magnitudes) Add(amounts []int64) {
 	}
 }
 
-// Sums are the sums of a batch by key. A key is what the caller encoded: roll, project and keys as numbers. No sum can overflow, because the
-// absolute amounts of each measure of a roll stay below 2^62 over the whole batch. Sums may not be used by two goroutines at the same
-// time.
+// Sums are the sums of a batch by key. A key is what the caller encoded: roll, project and keys as numbers. No sum can
+// overflow, because the absolute amounts of each measure of a roll stay below 2^62 over the whole batch. Sums may not
+// be used by two goroutines at the same time.
 type Sums struct {
 	limit   int
 	seed    maphash.Seed
@@ -86,8 +88,9 @@ func New(rolls, limit int) (*Sums, error) {
 	return &Sums{limit: limit, seed: maphash.MakeSeed(), slots: make([]uint64, firstSlots), summed: make([]Magnitudes, rolls)}, nil
 }
 
-// Fits reports whether so many more entries can be added, with keys and amounts that Add takes, and amounts of these magnitudes together, by
-// roll; missing ones are zero. An empty batch has room for every entity: before and after, each below 2^61.
+// Fits reports whether so many more entries can be added, with keys and amounts that Add takes, and amounts of these
+// magnitudes together, by roll; missing ones are zero. An empty batch has room for every entity: before and after, each
+// below 2^61.
 func (s *Sums) Fits(entries int, more []Magnitudes) bool {
 	if entries > s.limit-len(s.entries) || len(more) > len(s.summed) {
 		return false
@@ -109,8 +112,9 @@ func (s *Sums) bears(roll int, more *Magnitudes) bool {
 	return true
 }
 
-// Add adds amounts to a key's, or takes them away: sign is 1 or -1. The key must be one of this roll alone. Missing amounts are zero. The errors
-// are ErrOverflow, ErrFull and ErrInvalid (a sign, roll, key or number of amounts that cannot be).
+// Add adds amounts to a key's, or takes them away: sign is 1 or -1. The key must be one of this roll alone. Missing
+// amounts are zero. The errors are ErrOverflow, ErrFull and ErrInvalid (a sign, roll, key or number of amounts that
+// cannot be).
 func (s *Sums) Add(roll int, key []byte, amounts []int64, sign int64) error {
 	if len(key) > MaxKey || len(amounts) > Measures || roll < 0 || roll >= len(s.summed) || sign != 1 && sign != -1 {
 		return ErrInvalid
@@ -192,8 +196,9 @@ func (s *Sums) key(n uint32) []byte {
 // Len is how many keys have an amount that isn't zero.
 func (s *Sums) Len() int { return s.live }
 
-// Entries are the keys that have an amount that isn't zero, in the order of their bytes, each with its Measures amounts. Both lie in the sums'
-// own memory: they must not be changed, and are good until the next Add or Reset, which must not come before the end of the loop.
+// Entries are the keys that have an amount that isn't zero, in the order of their bytes, each with its Measures
+// amounts. Both lie in the sums' own memory: they must not be changed, and are good until the next Add or Reset, which
+// must not come before the end of the loop.
 func (s *Sums) Entries() iter.Seq2[[]byte, []int64] {
 	return func(yield func([]byte, []int64) bool) {
 		s.sort()

@@ -41,8 +41,8 @@ func mustGive(t interface{ Fatalf(string, ...any) }, s *Sums, want map[string][M
 	}
 }
 
-// TestSumsAreNaiveSums: whatever is added, taken away and refused, the entries are those that a map of large numbers sums up; Fits says
-// beforehand what Add will refuse, and what is refused leaves no trace.
+// TestSumsAreNaiveSums: whatever is added, taken away and refused, the entries are those that a map of large numbers
+// sums up; Fits says beforehand what Add will refuse, and what is refused leaves no trace.
 func TestSumsAreNaiveSums(t *testing.T) {
 	amount := rapid.OneOf(rapid.Int64Range(-3, 3), rapid.Int64(), rapid.SampledFrom([]int64{math.MinInt64, 1<<61 - 1, 1 - 1<<61, 1 << 62, math.MaxInt64}),
 		rapid.Int64Range(-1e12, 1e12))
@@ -210,7 +210,8 @@ func TestNothingIsAllocatedForAnEntry(t *testing.T) {
 	}
 }
 
-// BenchmarkBatch sums 50,000 changes, half of them updates, with three entries a state: 225,000 adds, of which some 20,000 entries remain.
+// BenchmarkBatch sums 50,000 changes, half of them updates, with three entries a state: 225,000 adds, of which some
+// 20,000 entries remain.
 func BenchmarkBatch(b *testing.B) {
 	s := newSums(b, 1<<20)
 	var keys [][]byte

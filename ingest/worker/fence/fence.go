@@ -1,6 +1,7 @@
-// Package fence decides who may write a partition. A fence is a row; of a partition's rows the greatest (epoch, owner) counts. Every
-// insert is conditional on its writer's fence, so whoever puts up a new one and then kills what still runs knows that nothing older
-// can land any more (docs/architecture.md). A hold is a fence that other writers do not override.
+// Package fence decides who may write a partition. A fence is a row; of a partition's rows the greatest (epoch, owner)
+// counts. Every insert is conditional on its writer's fence, so whoever puts up a new one and then kills what still
+// runs knows that nothing older can land any more (docs/architecture.md). A hold is a fence that other writers do not
+// override.
 package fence
 
 import (
@@ -48,7 +49,8 @@ func Holder(owner string) string {
 	return holder
 }
 
-// Counts is the condition under which a partition's fence is the one that counts. Its parameters are those of Claim.Params.
+// Counts is the condition under which a partition's fence is the one that counts. Its parameters are those of
+// Claim.Params.
 const Counts = `(SELECT max((epoch, owner)) FROM fences WHERE topic = {topic:String} AND partition = {partition:UInt32}) = ({epoch:UInt64}, {owner:String})`
 
 // Params are the parameters of Counts for a partition of the claim.
@@ -65,7 +67,8 @@ const newest = `
 SELECT partition, max(epoch), argMax(owner, (epoch, owner)), argMax(held, (epoch, owner)), argMax(since, (epoch, owner))
 FROM fences WHERE topic = {topic:String} GROUP BY partition`
 
-// Only on top of what was read: a statement that arrives late, after others, writes nothing. A partition without a row has epoch 0.
+// Only on top of what was read: a statement that arrives late, after others, writes nothing. A partition without a row
+// has epoch 0.
 const raise = `
 INSERT INTO fences (topic, partition, epoch, owner, held, since)
 SELECT {topic:String}, asked.partition, asked.epoch + {step:UInt64}, {owner:String}, {held:Bool}, now64(3)
@@ -107,8 +110,8 @@ func Read(ctx context.Context, db Database, topic string) (map[int32]Current, er
 	return all, nil
 }
 
-// Put puts up a new fence on each of the partitions for a writer, whose name is part of the owner's. The claim names those that were got;
-// held, those that somebody holds. The others lost a race: ask again.
+// Put puts up a new fence on each of the partitions for a writer, whose name is part of the owner's. The claim names
+// those that were got; held, those that somebody holds. The others lost a race: ask again.
 func Put(ctx context.Context, db Database, topic string, partitions []int32, writer string) (claim *Claim, held map[int32]*Held, err error) {
 	claim, held, err = put(ctx, db, topic, partitions, writer+":"+randomID(), "", 1, false)
 	if err != nil {
@@ -177,15 +180,16 @@ func put(ctx context.Context, db Database, topic string, partitions []int32, own
 	return claim, held, nil
 }
 
-// Superseded rows are taken out by the one that superseded them, by numbers that it knows: a row that arrives meanwhile has a greater
-// epoch, or counts for nothing. Each would be a block that every insert's condition scans.
+// Superseded rows are taken out by the one that superseded them, by numbers that it knows: a row that arrives meanwhile
+// has a greater epoch, or counts for nothing. Each would be a block that every insert's condition scans.
 const (
 	countRows = `SELECT count() FROM fences WHERE topic = {topic:String}`
 	trimRows  = `ALTER TABLE fences DELETE WHERE topic = {topic:String} AND arrayExists(mine -> partition = mine.1 AND epoch < mine.2, {mine:Array(Tuple(UInt32, UInt64))})
 SETTINGS mutations_sync = 1`
 )
 
-// sparedRows is how many rows a topic may have beyond those that a claim has: trimming is a mutation, which costs more than a few rows.
+// sparedRows is how many rows a topic may have beyond those that a claim has: trimming is a mutation, which costs more
+// than a few rows.
 const sparedRows = 32
 
 func trim(ctx context.Context, db Database, c *Claim) error {
@@ -234,8 +238,8 @@ func PartitionPrefix(db Database, topic string, partition int32) string {
 // TopicPrefix begins the ids of all inserts of a topic, its holders' too.
 func TopicPrefix(db Database, topic string) string { return db.Name() + "/" + topic + "/" }
 
-// fencePrefix begins the ids of the statements that put up fences on a topic. A kill does not end them: they are conditional on what
-// they read.
+// fencePrefix begins the ids of the statements that put up fences on a topic. A kill does not end them: they are
+// conditional on what they read.
 func fencePrefix(db Database, topic string) string { return db.Name() + "/fence/" + topic + "/" }
 
 const (
@@ -249,8 +253,8 @@ const (
 	killEvery = 20 * time.Millisecond
 )
 
-// Kill ends the statements whose ids begin with one of the prefixes, one's own too, and waits until none runs. What starts after it
-// finds the fence.
+// Kill ends the statements whose ids begin with one of the prefixes, one's own too, and waits until none runs. What
+// starts after it finds the fence.
 func Kill(ctx context.Context, db Database, prefixes ...string) error {
 	params := database.Params{"prefixes": quoteAll(prefixes)}
 	pauses := retry.WithMaxRetries(killTries, retry.NewConstant(killEvery))

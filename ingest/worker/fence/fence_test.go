@@ -157,8 +157,8 @@ func TestRecoveriesWithoutEndLeaveFewFences(t *testing.T) {
 	}
 }
 
-// Given so many rows that every writer trims them, when many put up fences at the same time, then each one's fence stands until another
-// takes its place.
+// Given so many rows that every writer trims them, when many put up fences at the same time, then each one's fence
+// stands until another takes its place.
 func TestAFenceThatArrivesWhileOthersAreTrimmedSurvives(t *testing.T) {
 	db := server(t)
 	fill := "INSERT INTO fences (topic, partition, epoch, owner) SELECT '" + topic + "', 1000, number, 'somebody:x' FROM numbers(100)"
@@ -428,8 +428,8 @@ func (a *atRelease) Exec(ctx context.Context, st database.Statement) error {
 	return a.Database.Exec(ctx, st)
 }
 
-// Given a statement of a hold's work that is still on its way when the hold is released, then it finds that its hold no longer counts,
-// however late it arrives.
+// Given a statement of a hold's work that is still on its way when the hold is released, then it finds that its hold no
+// longer counts, however late it arrives.
 func TestAReleaseSettlesWhatIsOnItsWay(t *testing.T) {
 	db := server(t)
 	hold := take(t, db, "holder", 0, 1)

@@ -44,8 +44,8 @@ func fillTable(b *testing.B, table *Table, heads int, contribution []byte) {
 	}
 }
 
-// clock tells what a head costs: the processor's time over all, and the median and the longest of the wall-clock times of runs of a thousand.
-// On a busy machine the mean by the wall clock means nothing.
+// clock tells what a head costs: the processor's time over all, and the median and the longest of the wall-clock times
+// of runs of a thousand. On a busy machine the mean by the wall clock means nothing.
 type clock struct {
 	cpu   time.Duration
 	start time.Time

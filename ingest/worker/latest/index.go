@@ -12,9 +12,10 @@ const (
 	cacheLine    = 64
 )
 
-// index finds 32-bit values by 32-bit tags: an extendible hash table. A tag's highest bits choose a segment of open-addressed slots,
-// its lowest the slot where the search begins. A full segment splits by one bit more, and no other is touched: growth never
-// stops for longer than 4,096 slots take. Different entries may have the same tag: the caller looks at each of them.
+// index finds 32-bit values by 32-bit tags: an extendible hash table. A tag's highest bits choose a segment of
+// open-addressed slots, its lowest the slot where the search begins. A full segment splits by one bit more, and no
+// other is touched: growth never stops for longer than 4,096 slots take. Different entries may have the same tag: the
+// caller looks at each of them.
 type index struct {
 	arena     *arena
 	directory []entry // by a tag's highest bits

@@ -5,11 +5,12 @@ import (
 	"math/bits"
 )
 
-// Key identifies an entity of a partition: a hash of tenant and id in 128 bits. Keys of one Hasher are comparable with each other alone.
+// Key identifies an entity of a partition: a hash of tenant and id in 128 bits. Keys of one Hasher are comparable with
+// each other alone.
 type Key [2]uint64
 
-// Hasher makes keys. Its seeds are random, so nobody outside can find two entities with the same key, or many that lie close together.
-// It may be used by several goroutines.
+// Hasher makes keys. Its seeds are random, so nobody outside can find two entities with the same key, or many that lie
+// close together. It may be used by several goroutines.
 type Hasher struct{ tenant, id [2]maphash.Seed }
 
 // NewHasher draws the seeds.

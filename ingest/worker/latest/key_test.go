@@ -6,7 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestKeysTellEntitiesApart: two entities have one key only if both tenant and id are the same, whether written as bytes or strings.
+// TestKeysTellEntitiesApart: two entities have one key only if both tenant and id are the same, whether written as
+// bytes or strings.
 func TestKeysTellEntitiesApart(t *testing.T) {
 	hasher := NewHasher()
 	name := rapid.OneOf(rapid.SampledFrom([]string{"", "a", "b", "ab", "ba", "\x00", "a\x00"}), rapid.String())

@@ -15,9 +15,9 @@ var ErrClosed = errors.New("closed")
 
 // Options say where the memory lies and how much of it there may be. The zero value is good.
 type Options struct {
-	// Dir is where the scratch file is made; os.TempDir if empty. The file has no name, so it vanishes with the process. A file system that
-	// copies on write (btrfs, ZFS) cannot promise the space that it allocated: there, and if its disk fails, the process may end
-	// by a signal. Only Linux uses a file: elsewhere the memory is the Go heap's.
+	// Dir is where the scratch file is made; os.TempDir if empty. The file has no name, so it vanishes with the process. A
+	// file system that copies on write (btrfs, ZFS) cannot promise the space that it allocated: there, and if its disk
+	// fails, the process may end by a signal. Only Linux uses a file: elsewhere the memory is the Go heap's.
 	Dir string
 	// Limit is the most that may be taken, in bytes; 32 GiB if 0, and at most.
 	Limit int64
@@ -49,7 +49,8 @@ func (o Options) dir() string {
 	return o.Dir
 }
 
-// arena hands out flat memory from its beginning to its end. It takes none back: that is for its users, who know the sizes.
+// arena hands out flat memory from its beginning to its end. It takes none back: that is for its users, who know the
+// sizes.
 type arena struct {
 	*memory
 	limit int64

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memory is the mapping of a scratch file without a name. The mapping is as long as the memory can become, which costs address space
-// alone, so nothing moves when it grows; the file's space is allocated and written before bytes reaches there, so a full disk is an
-// error of grow and never a signal.
+// memory is the mapping of a scratch file without a name. The mapping is as long as the memory can become, which costs
+// address space alone, so nothing moves when it grows; the file's space is allocated and written before bytes reaches
+// there, so a full disk is an error of grow and never a signal.
 type memory struct {
 	bytes   []byte // what may be used
 	mapping []byte

@@ -22,8 +22,8 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// TestADiskThatGivesNoMore: once the file may not grow, a put that needs it to is refused with the cause, and nothing is harmed. The limit of
-// file sizes stands for the full disk: both refuse at the same point.
+// TestADiskThatGivesNoMore: once the file may not grow, a put that needs it to is refused with the cause, and nothing
+// is harmed. The limit of file sizes stands for the full disk: both refuse at the same point.
 func TestADiskThatGivesNoMore(t *testing.T) {
 	const most = 4 << 20
 	table, hasher := newTable(t, Options{}), NewHasher()

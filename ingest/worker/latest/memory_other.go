@@ -4,7 +4,8 @@ package latest
 
 import "slices"
 
-// memory is a slice of the Go heap, without pointers, which the collector holds but doesn't scan. It moves when it grows.
+// memory is a slice of the Go heap, without pointers, which the collector holds but doesn't scan. It moves when it
+// grows.
 type memory struct{ bytes []byte }
 
 func newMemory(string, int64) (*memory, error) { return &memory{}, nil }

@@ -1,10 +1,11 @@
-// Package latest remembers the latest state of every entity of a partition, the head: enough to see whether a message is newer, and what to
-// take back from the sums when it is. Heads lie in flat memory that the garbage collector doesn't know, in a mapped scratch file
-// without a name: the kernel may write pages that nobody asks for to disk. Nothing of it outlives the process.
+// Package latest remembers the latest state of every entity of a partition, the head: enough to see whether a message
+// is newer, and what to take back from the sums when it is. Heads lie in flat memory that the garbage collector doesn't
+// know, in a mapped scratch file without a name: the kernel may write pages that nobody asks for to disk. Nothing of it
+// outlives the process.
 //
-// A slice that a table or a dictionary gives out lies in that memory. It must not be changed, and must not be kept: see Table.Get and
-// Texts.Text. What was kept may show other bytes, and reading it after Close ends the process. Neither type may be used by two
-// goroutines at the same time.
+// A slice that a table or a dictionary gives out lies in that memory. It must not be changed, and must not be kept: see
+// Table.Get and Texts.Text. What was kept may show other bytes, and reading it after Close ends the process. Neither
+// type may be used by two goroutines at the same time.
 package latest
 
 import (
@@ -81,8 +82,8 @@ func (t *Table) Get(k Key) (Head, bool) {
 	}, true
 }
 
-// Put replaces the head of an entity. h.Contribution is copied, and may be what Get gave. After an error (ErrFull, ErrTooLong, ErrClosed,
-// or that of a full disk) the table is as it was.
+// Put replaces the head of an entity. h.Contribution is copied, and may be what Get gave. After an error (ErrFull,
+// ErrTooLong, ErrClosed, or that of a full disk) the table is as it was.
 func (t *Table) Put(k Key, h Head) error {
 	if t.index.directory == nil {
 		return ErrClosed
@@ -118,8 +119,9 @@ func (t *Table) Put(k Key, h Head) error {
 	return nil
 }
 
-// Prefetch brings what Get needs for the keys into the processor's caches. Waiting for memory is most of what Get costs in a large
-// table; here the waits for several keys overlap. It pays before runs of new heads as well, and changes nothing.
+// Prefetch brings what Get needs for the keys into the processor's caches. Waiting for memory is most of what Get costs
+// in a large table; here the waits for several keys overlap. It pays before runs of new heads as well, and changes
+// nothing.
 func (t *Table) Prefetch(keys []Key) {
 	if t.heads == 0 {
 		return
@@ -230,7 +232,8 @@ func (t *Table) free(place uint32) {
 	t.freed += roomOf(class)
 }
 
-// A class is how much room a head has: up to 512 bytes a whole number of units, from there on one of eight sizes for each doubling.
+// A class is how much room a head has: up to 512 bytes a whole number of units, from there on one of eight sizes for
+// each doubling.
 const (
 	roomClasses  = 1 << (32 - classShift) // more than MaxContribution needs
 	doublingBits = 3

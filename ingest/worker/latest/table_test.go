@@ -45,8 +45,8 @@ func mustHold(t interface{ Fatalf(string, ...any) }, table *Table, want map[Key]
 	}
 }
 
-// TestATableIsAMap: whatever is put, replaced by longer and shorter ones, put again as it was read, and forgotten, a table holds what a
-// map does; and a table that is full refuses without harm.
+// TestATableIsAMap: whatever is put, replaced by longer and shorter ones, put again as it was read, and forgotten, a
+// table holds what a map does; and a table that is full refuses without harm.
 func TestATableIsAMap(t *testing.T) {
 	hasher := NewHasher()
 	lengths := rapid.OneOf(rapid.IntRange(0, 120), rapid.IntRange(0, 3000), rapid.SampledFrom([]int{0, 471, 472, 473, 20_000, 60_000}))
@@ -204,7 +204,8 @@ func TestFreedRoomIsUsedAgain(t *testing.T) {
 	}
 }
 
-// TestAFullTable: what doesn't fit is refused, whether for the heads, for the index, or because it is too long, and all else stays.
+// TestAFullTable: what doesn't fit is refused, whether for the heads, for the index, or because it is too long, and all
+// else stays.
 func TestAFullTable(t *testing.T) {
 	hasher := NewHasher()
 	key := func(i int) Key { return hasher.KeyString("tenant", fmt.Sprint(i)) }
@@ -248,7 +249,8 @@ func TestAFullTable(t *testing.T) {
 	}
 }
 
-// TestThousandsOfEqualTags: no hasher makes such keys; they are told apart, and what doesn't fit in one segment is refused.
+// TestThousandsOfEqualTags: no hasher makes such keys; they are told apart, and what doesn't fit in one segment is
+// refused.
 func TestThousandsOfEqualTags(t *testing.T) {
 	table := newTable(t, Options{})
 	model := map[Key]Head{}

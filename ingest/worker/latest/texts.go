@@ -9,8 +9,8 @@ import (
 // MaxText is how long a text can be, in bytes.
 const MaxText = 1<<24 - 1
 
-// Texts gives texts that repeat (projects, nodes, contractors, currencies) small numbers, in the order in which they come. Number 0 is the
-// empty text.
+// Texts gives texts that repeat (projects, nodes, contractors, currencies) small numbers, in the order in which they
+// come. Number 0 is the empty text.
 type Texts struct {
 	arena  *arena
 	index  index
@@ -19,7 +19,8 @@ type Texts struct {
 	count  uint32   // of texts, the empty one with them
 }
 
-// A span says where a text lies: the place in the upper 40 bits, the length in the others. Those of 4,096 texts make a block.
+// A span says where a text lies: the place in the upper 40 bits, the length in the others. Those of 4,096 texts make a
+// block.
 const (
 	spanBytes  = 8
 	blockSpans = 1 << 12
@@ -40,8 +41,8 @@ func NewTexts(o Options) (*Texts, error) {
 	return x, nil
 }
 
-// Number is a text's number, a new one if the text is new. After an error (ErrFull, ErrTooLong, ErrClosed, or that of a full disk) the
-// dictionary is as it was.
+// Number is a text's number, a new one if the text is new. After an error (ErrFull, ErrTooLong, ErrClosed, or that of a
+// full disk) the dictionary is as it was.
 func (x *Texts) Number(text []byte) (uint32, error) {
 	return number(x, maphash.Bytes(x.seed, text), text)
 }
@@ -96,8 +97,8 @@ func number[T []byte | string](x *Texts, hash uint64, text T) (uint32, error) {
 	return n, nil
 }
 
-// Text is the text of a number, nil for the empty one and for a number that was never given. It is good until the next Number of a new
-// text, Reset or Close.
+// Text is the text of a number, nil for the empty one and for a number that was never given. It is good until the next
+// Number of a new text, Reset or Close.
 func (x *Texts) Text(n uint32) []byte {
 	if n == 0 || n >= x.count {
 		return nil

@@ -23,8 +23,8 @@ func newTexts(t testing.TB, o Options) *Texts {
 	return texts
 }
 
-// TestTextsHaveNumbers: equal texts have one number, others another, and a number's text is the one that got it; numbers run from 0, the
-// empty text's, without a gap.
+// TestTextsHaveNumbers: equal texts have one number, others another, and a number's text is the one that got it;
+// numbers run from 0, the empty text's, without a gap.
 func TestTextsHaveNumbers(t *testing.T) {
 	text := rapid.OneOf(rapid.StringN(0, 3, -1), rapid.String(), rapid.SampledFrom([]string{"", "\x00", "a", "a\x00", string(make([]byte, 70_000))}))
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,5 +1,6 @@
-// Package position knows how far a state table and its view have come in each partition, and which stream a database follows. A
-// position is the next offset that is expected; it is written in the same block as the rows before it (docs/architecture.md#positions).
+// Package position knows how far a state table and its view have come in each partition, and which stream a database
+// follows. A position is the next offset that is expected; it is written in the same block as the rows before it
+// (docs/architecture.md#positions).
 package position
 
 import (
@@ -35,8 +36,8 @@ type Positions struct {
 	Squares     *big.Int // and what their ends come to, squared, less their beginnings, squared
 }
 
-// Inconsistent says that a table and its view are where no kill can have left them: a power loss, a restored backup, a hand in the
-// tables.
+// Inconsistent says that a table and its view are where no kill can have left them: a power loss, a restored backup, a
+// hand in the tables.
 type Inconsistent struct {
 	Topic     string
 	Partition int32
@@ -122,12 +123,13 @@ func (p Positions) Seen() uint64 {
 	return p.View.Uint64()
 }
 
-// Missed reports whether the view lacks the last batch, and nothing else: what a kill between two parts of an insert leaves.
+// Missed reports whether the view lacks the last batch, and nothing else: what a kill between two parts of an insert
+// leaves.
 func (p Positions) Missed() bool { return p.Contributes && p.First < p.State && p.viewIsAt(p.First) }
 
-// viewIsAt reports whether the view has exactly the batches up to an offset. Batches follow on each other, so their lengths add up to
-// the offset; and so do the differences of squares to its square, which another missing batch of the same length would not do: it
-// lies further down.
+// viewIsAt reports whether the view has exactly the batches up to an offset. Batches follow on each other, so their
+// lengths add up to the offset; and so do the differences of squares to its square, which another missing batch of the
+// same length would not do: it lies further down.
 func (p Positions) viewIsAt(offset uint64) bool {
 	at := new(big.Int).SetUint64(offset)
 	return p.View.Cmp(at) == 0 && p.Squares.Cmp(at.Mul(at, at)) == 0
@@ -141,8 +143,8 @@ func (p Positions) Inconsistency() string {
 	return fmt.Sprintf("its view is at %s (squares %s), its table at %d (last batch from %d)", p.View, p.Squares, p.State, p.First)
 }
 
-// StateIs is the condition that the partition's position in the table is the parameter first; its other parameter is key, the
-// project of the partition's position row.
+// StateIs is the condition that the partition's position in the table is the parameter first; its other parameter is
+// key, the project of the partition's position row.
 func StateIs(table string) string {
 	return "(SELECT max(row_version) FROM " + table + " WHERE tenant = '' AND project = {key:String}) = {first:UInt64}"
 }
@@ -153,8 +155,8 @@ const SameServer = `toString(serverUUID()) = {server:String}`
 // lastBatch is the position row that carries a partition's last batch.
 const lastBatch = `FROM %s WHERE tenant = '' AND project = {key:String} AND row_version = {state:UInt64} AND batch_first = {first:UInt64}`
 
-// Mend gives a view the batch that it missed, by what the view does with the batch's position row, under the same conditions as an
-// insert.
+// Mend gives a view the batch that it missed, by what the view does with the batch's position row, under the same
+// conditions as an insert.
 func Mend(ctx context.Context, db Database, e *store.Entity, id string, partition int32, at Positions, server, condition string, params database.Params) error {
 	from := fmt.Sprintf(lastBatch, e.Table)
 	params = params.With(database.Params{

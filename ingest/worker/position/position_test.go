@@ -137,7 +137,8 @@ func TestATornInsertIsSeenAndMendedOnce(t *testing.T) {
 	l.Truth(t)
 }
 
-// A merge may sum the view's rows, and the table may drop what a row replaced: a mend finds the position row of the last batch.
+// A merge may sum the view's rows, and the table may drop what a row replaced: a mend finds the position row of the
+// last batch.
 func TestATornInsertIsMendedAfterMerges(t *testing.T) {
 	l := ingesttest.New(t, events.Records, 1)
 	r := ingesttest.NewRecords(2)
@@ -204,8 +205,8 @@ func stands(ends []uint64, missing map[int]bool) position.Positions {
 	return at
 }
 
-// Given any batches of which any have not reached the view, then it is level without a missing one, has missed the last with this one
-// alone, and is inconsistent otherwise.
+// Given any batches of which any have not reached the view, then it is level without a missing one, has missed the last
+// with this one alone, and is inconsistent otherwise.
 func TestOnlyTheLastBatchCanHaveBeenMissed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lengths := rapid.SliceOfN(rapid.OneOf(rapid.Uint64Range(1, 3), rapid.Uint64Range(1, 50_000), rapid.Just[uint64](1<<59)), 1, 8).Draw(t, "lengths")

@@ -104,8 +104,8 @@ func (s Stream) Began(partition int32) uint64 {
 	return s.Begins[partition]
 }
 
-// IsGap reports whether a log that begins at an offset lacks messages behind a partition's position. It may begin above 0 when the database
-// begins to follow it: that is none.
+// IsGap reports whether a log that begins at an offset lacks messages behind a partition's position. It may begin above
+// 0 when the database begins to follow it: that is none.
 func (s Stream) IsGap(partition int32, position, begin uint64) bool {
 	return position < begin && (position > 0 || begin > s.Began(partition))
 }

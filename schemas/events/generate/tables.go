@@ -15,8 +15,8 @@ import (
 // amount is the one object that the page explains among the values, not member by member.
 const amount = "amount"
 
-// withTables is the page with its tables written anew: under Values what each named kind of value is, under each topic's
-// heading the members of its data. The tables are between <!-- values --> or <!-- members --> and <!-- end -->.
+// withTables is the page with its tables written anew: under Values what each named kind of value is, under each
+// topic's heading the members of its data. The tables are between <!-- values --> or <!-- members --> and <!-- end -->.
 func withTables(page string) (string, error) {
 	kinds := map[string]*jsonschema.Schema{}
 	for _, topic := range events.Topics() {

@@ -118,8 +118,8 @@ type Process struct {
 	config string // the file that it reads at each start
 }
 
-// Kill ends the engine's process with SIGKILL, as a crash would, and returns when it is gone; the engine is then restarted. Where it
-// is between two processes there is nothing to kill.
+// Kill ends the engine's process with SIGKILL, as a crash would, and returns when it is gone; the engine is then
+// restarted. Where it is between two processes there is nothing to kill.
 func (p *Process) Kill() {
 	before := p.Restarts()
 	text, err := os.ReadFile(p.status)
@@ -139,8 +139,8 @@ func (p *Process) Kill() {
 	}
 }
 
-// RestartWith kills the engine and waits until it runs again, with more settings in the profile of its users, as XML. Users whom that
-// profile lets do nothing get a refusal, which is an answer, too.
+// RestartWith kills the engine and waits until it runs again, with more settings in the profile of its users, as XML.
+// Users whom that profile lets do nothing get a refusal, which is an answer, too.
 func (p *Process) RestartWith(profile string) error {
 	// The file is written when the engine is started by hand, and read again when it is restarted.
 	config, err := os.ReadFile(p.config)

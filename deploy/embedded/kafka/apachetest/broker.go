@@ -1,5 +1,5 @@
-// Package apachetest runs an Apache Kafka broker for tests: one node, KRaft, in a process of its own that ends with the test binary.
-// Its jars come from the script fetch beside this file.
+// Package apachetest runs an Apache Kafka broker for tests: one node, KRaft, in a process of its own that ends with the
+// test binary. Its jars come from the script fetch beside this file.
 package apachetest
 
 import (

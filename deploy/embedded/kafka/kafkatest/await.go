@@ -12,8 +12,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// AwaitTopic waits until the broker has so many partitions of a topic and leads them, none where the topic was deleted. A real broker
-// hears from its controller of what was done to a topic a moment after the one who did it got its answer.
+// AwaitTopic waits until the broker has so many partitions of a topic and leads them, none where the topic was deleted.
+// A real broker hears from its controller of what was done to a topic a moment after the one who did it got its answer.
 func AwaitTopic(t testing.TB, addr, topic string, partitions int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -78,8 +78,8 @@ func led(ctx context.Context, client *kgo.Client, topic string) (int, error) {
 	return n, nil
 }
 
-// CleanOften has retention and compaction of topics that are made afterwards come round several times a second. Without it the embedded
-// broker does them once an hour.
+// CleanOften has retention and compaction of topics that are made afterwards come round several times a second. Without
+// it the embedded broker does them once an hour.
 func CleanOften(t testing.TB, b Broker) {
 	t.Helper()
 	if apacheJars() != "" {

@@ -1,9 +1,9 @@
-// Package kafkatest gives tests a broker of their own: the embedded one, or Apache Kafka where TALLYHOUSE_TEST_KAFKA names the folder
-// of its jars, as `make test-kafka` does. Tests don't know which it is.
+// Package kafkatest gives tests a broker of their own: the embedded one, or Apache Kafka where TALLYHOUSE_TEST_KAFKA
+// names the folder of its jars, as `make test-kafka` does. Tests don't know which it is.
 //
-// Under `make test-kafka` these meet the embedded broker all the same: the tests of deploy/embedded/kafka and of `tallyhouse dev`, whose
-// subject it is; those of logins and TLS in ingest/kafka, since Apache Kafka wants accounts and certificates made for it beforehand; and
-// packages that use Kafka only to fill ClickHouse.
+// Under `make test-kafka` these meet the embedded broker all the same: the tests of deploy/embedded/kafka and of
+// `tallyhouse dev`, whose subject it is; those of logins and TLS in ingest/kafka, since Apache Kafka wants accounts and
+// certificates made for it beforehand; and packages that use Kafka only to fill ClickHouse.
 package kafkatest
 
 import (
@@ -32,7 +32,8 @@ var (
 // patience bounds a start and a stop.
 const patience = time.Minute
 
-// Start starts a broker on a free port, without topics, and stops it at the end of the test. The test fails when it doesn't start.
+// Start starts a broker on a free port, without topics, and stops it at the end of the test. The test fails when it
+// doesn't start.
 func Start(t testing.TB) Broker {
 	t.Helper()
 	if jars := apacheJars(); jars != "" {
@@ -41,7 +42,8 @@ func Start(t testing.TB) Broker {
 	return StartIn(t, t.TempDir(), "127.0.0.1:0")
 }
 
-// StartIn starts a broker on the data in dir, as after a restart. A test that stops the broker and starts it again needs it.
+// StartIn starts a broker on the data in dir, as after a restart. A test that stops the broker and starts it again
+// needs it.
 func StartIn(t testing.TB, dir, addr string) Broker {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

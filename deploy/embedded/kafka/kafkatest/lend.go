@@ -9,8 +9,8 @@ import (
 	"tallyhouse/deploy/embedded/kafka/apachetest"
 )
 
-// idle are the test binary's Apache Kafkas that no test has: a start takes seconds, so one serves many tests, one after the other. Only
-// a package variable joins the tests of a binary. They end with it.
+// idle are the test binary's Apache Kafkas that no test has: a start takes seconds, so one serves many tests, one after
+// the other. Only a package variable joins the tests of a binary. They end with it.
 var idle struct {
 	mu      sync.Mutex
 	brokers []*apachetest.Broker
