@@ -134,6 +134,9 @@ func checkRecord(d *decoder, _ *Envelope, r *Record) {
 	if !r.Currency.Ok && (r.Net.Ok || r.Tax.Ok || r.Gross.Ok) {
 		d.failAt("data.currency", "is missing, but the record has amounts")
 	}
+	if gross := r.Net.V + r.Tax.V; r.Net.Ok && !r.Gross.Ok && (gross > MaxAmount || gross < -MaxAmount) {
+		d.failAt("data.gross", "is missing, and net and tax add up to more than an amount holds")
+	}
 }
 
 // checkRecordAllocations checks the allocations against the net: they add up to it, and have amounts exactly when it is

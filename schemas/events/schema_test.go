@@ -154,6 +154,13 @@ var rulesBesideSchema = []struct {
 	{events.Records, `^data.net is null, but data.allocations\[\d+\].net is not$`,
 		smallest(events.Records, "R1").With("data.net", nil),
 		smallest(events.Records, "R1").With("data.net", nil).With("data.allocations[0].net", nil)},
+	{events.Records, `^data.gross is missing, and net and tax add up to more than an amount holds$`,
+		smallest(events.Records, "R1").With("data.tax", events.MaxAmount-99),
+		smallest(events.Records, "R1").With("data.tax", events.MaxAmount-100)},
+	{events.Records, `^data.gross is missing, and net and tax add up to more than an amount holds$`,
+		smallest(events.Records, "R1").With("data.net", -1).With("data.allocations[0].net", -1).With("data.tax", -events.MaxAmount),
+		smallest(events.Records, "R1").With("data.net", -1).With("data.allocations[0].net", -1).With("data.tax", -events.MaxAmount).
+			With("data.gross", 0)},
 	{events.Records, `^data.currency is missing, but the record has amounts$`,
 		smallest(events.Records, "R1").Without("data.currency"),
 		withoutAmounts()},

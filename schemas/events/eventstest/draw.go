@@ -66,7 +66,8 @@ var adjusted = map[events.Topic]func(t *rapid.T, m Message, data map[string]any)
 	},
 }
 
-// adjustRecord makes the allocations add up to the net, and gives amounts a currency and payments a date.
+// adjustRecord makes the allocations add up to the net, and gives amounts a currency, payments a date, and records a
+// gross where net and tax are more than an amount holds.
 func adjustRecord(data map[string]any) {
 	allocations := data["allocations"].([]any)
 	net, hasNet := data["net"].(int64)
@@ -90,6 +91,11 @@ func adjustRecord(data map[string]any) {
 			}
 			a["net"] = share
 			sum += share
+		}
+	}
+	if tax, _ := data["tax"].(int64); hasNet && (net+tax > events.MaxAmount || net+tax < -events.MaxAmount) {
+		if data["gross"] == nil {
+			data["gross"] = net
 		}
 	}
 	if data["currency"] == nil {
