@@ -8,13 +8,15 @@ import (
 	"strings"
 
 	"github.com/segmentio/kafka-go"
+
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // balancer spreads the partitions of all topics over the members, evenly and sticky: a member keeps what it has, up to
 // its share. kafka-go's own balancers go topic by topic, which gives every topic's partition 0 to the same member.
 type balancer struct {
 	// owned lists what this member writes now.
-	owned func() []topicPartition
+	owned func() []kafkalog.Partition
 }
 
 var _ kafka.GroupBalancer = balancer{}
@@ -26,7 +28,7 @@ func (balancer) ProtocolName() string { return "tallyhouse-sticky" }
 func (b balancer) UserData() ([]byte, error) {
 	has := map[string][]int32{}
 	for _, tp := range b.owned() {
-		has[tp.topic] = append(has[tp.topic], tp.partition)
+		has[tp.Topic] = append(has[tp.Topic], tp.Number)
 	}
 	data, err := json.Marshal(has)
 	if err != nil {
@@ -39,11 +41,11 @@ func (b balancer) UserData() ([]byte, error) {
 func (balancer) AssignGroups(members []kafka.GroupMember, partitions []kafka.Partition) kafka.GroupMemberAssignments {
 	members = slices.Clone(members)
 	slices.SortFunc(members, func(a, b kafka.GroupMember) int { return strings.Compare(a.ID, b.ID) })
-	free := map[topicPartition]bool{}
+	free := map[kafkalog.Partition]bool{}
 	for _, p := range partitions {
-		free[topicPartition{p.Topic, int32(p.ID)}] = true
+		free[kafkalog.Partition{Topic: p.Topic, Number: int32(p.ID)}] = true
 	}
-	given := make([][]topicPartition, len(members))
+	given := make([][]kafkalog.Partition, len(members))
 	least, more := len(free)/max(1, len(members)), len(free)%max(1, len(members))
 	for i, m := range members {
 		for _, tp := range hadBefore(m) {
@@ -51,7 +53,7 @@ func (balancer) AssignGroups(members []kafka.GroupMember, partitions []kafka.Par
 			if more > 0 {
 				most++
 			}
-			if free[tp] && knows(m, tp.topic) && len(given[i]) < most {
+			if free[tp] && knows(m, tp.Topic) && len(given[i]) < most {
 				given[i] = append(given[i], tp)
 				delete(free, tp)
 				if len(given[i]) > least {
@@ -60,7 +62,7 @@ func (balancer) AssignGroups(members []kafka.GroupMember, partitions []kafka.Par
 			}
 		}
 	}
-	rest := make([]topicPartition, 0, len(free))
+	rest := make([]kafkalog.Partition, 0, len(free))
 	for tp := range free {
 		rest = append(rest, tp)
 	}
@@ -70,13 +72,13 @@ func (balancer) AssignGroups(members []kafka.GroupMember, partitions []kafka.Par
 			know[topic]++
 		}
 	}
-	slices.SortFunc(rest, func(a, b topicPartition) int { // what few members know goes first: the others make up for it
-		return cmp.Or(cmp.Compare(know[a.topic], know[b.topic]), compare(a, b))
+	slices.SortFunc(rest, func(a, b kafkalog.Partition) int { // what few members know goes first: the others make up for it
+		return cmp.Or(cmp.Compare(know[a.Topic], know[b.Topic]), compare(a, b))
 	})
 	for _, tp := range rest {
 		poorest := -1
 		for i := range given {
-			if knows(members[i], tp.topic) && (poorest < 0 || len(given[i]) < len(given[poorest])) {
+			if knows(members[i], tp.Topic) && (poorest < 0 || len(given[i]) < len(given[poorest])) {
 				poorest = i
 			}
 		}
@@ -88,7 +90,7 @@ func (balancer) AssignGroups(members []kafka.GroupMember, partitions []kafka.Par
 	for i, m := range members {
 		all[m.ID] = map[string][]int{}
 		for _, tp := range given[i] {
-			all[m.ID][tp.topic] = append(all[m.ID][tp.topic], int(tp.partition))
+			all[m.ID][tp.Topic] = append(all[m.ID][tp.Topic], int(tp.Number))
 		}
 	}
 	return all
@@ -98,24 +100,24 @@ func (balancer) AssignGroups(members []kafka.GroupMember, partitions []kafka.Par
 func knows(m kafka.GroupMember, topic string) bool { return slices.Contains(m.Topics, topic) }
 
 // hadBefore is what the member said it has, in a fixed order; nothing when it can't be read.
-func hadBefore(m kafka.GroupMember) []topicPartition {
+func hadBefore(m kafka.GroupMember) []kafkalog.Partition {
 	var has map[string][]int32
 	if json.Unmarshal(m.UserData, &has) != nil {
 		return nil
 	}
-	var all []topicPartition
+	var all []kafkalog.Partition
 	for topic, partitions := range has {
 		for _, p := range partitions {
-			all = append(all, topicPartition{topic, p})
+			all = append(all, kafkalog.Partition{Topic: topic, Number: p})
 		}
 	}
 	slices.SortFunc(all, compare)
 	return all
 }
 
-func compare(a, b topicPartition) int {
-	if c := strings.Compare(a.topic, b.topic); c != 0 {
+func compare(a, b kafkalog.Partition) int {
+	if c := strings.Compare(a.Topic, b.Topic); c != 0 {
 		return c
 	}
-	return int(a.partition - b.partition)
+	return int(a.Number - b.Number)
 }

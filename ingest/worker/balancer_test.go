@@ -8,6 +8,8 @@ import (
 
 	"github.com/segmentio/kafka-go"
 	"pgregory.net/rapid"
+
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 func TestBalancerIsEvenAndSticky(t *testing.T) {
@@ -22,7 +24,7 @@ func TestBalancerIsEvenAndSticky(t *testing.T) {
 
 		given := balancer{}.AssignGroups(members, partitions)
 
-		times := map[topicPartition]int{}
+		times := map[kafkalog.Partition]int{}
 		fewest, most := len(partitions), 0
 		kept := 0
 		for _, m := range members {
@@ -30,7 +32,7 @@ func TestBalancerIsEvenAndSticky(t *testing.T) {
 			before := hadBefore(m)
 			for topic, ps := range given[m.ID] {
 				for _, p := range ps {
-					tp := topicPartition{topic, int32(p)}
+					tp := kafkalog.Partition{Topic: topic, Number: int32(p)}
 					times[tp]++
 					n++
 					if slices.Contains(before, tp) {
@@ -41,7 +43,7 @@ func TestBalancerIsEvenAndSticky(t *testing.T) {
 			fewest, most = min(fewest, n), max(most, n)
 		}
 		for _, p := range partitions {
-			if n := times[topicPartition{p.Topic, int32(p.ID)}]; n != 1 {
+			if n := times[kafkalog.Partition{Topic: p.Topic, Number: int32(p.ID)}]; n != 1 {
 				t.Fatalf("%s/%d is given %d times", p.Topic, p.ID, n)
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"tallyhouse/ingest/worker/latest"
 	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // Limits of a batch.
@@ -84,7 +85,7 @@ func (b *batch) reset(first uint64) {
 // re-routed, or becomes a dead letter.
 type assembler struct {
 	entity     *store.Entity
-	tp         topicPartition
+	tp         kafkalog.Partition
 	partitions int
 	heads      *heads
 	rows       int // most rows of a batch, now
@@ -129,7 +130,7 @@ func (a *assembler) accept(b *batch, r *kgo.Record) (bool, error) {
 		return true, nil
 	}
 	hash := kafka.Hash(r.Key) & 0x7fffffff
-	if right := int32(int(hash) % a.partitions); right != a.tp.partition {
+	if right := int32(int(hash) % a.partitions); right != a.tp.Number {
 		b.reroute(a.tp, r)
 		return true, nil
 	}
@@ -138,7 +139,7 @@ func (a *assembler) accept(b *batch, r *kgo.Record) (bool, error) {
 
 // tombstone judges a null value: it has no version, so it can't delete. After a delete it is compaction's housekeeping.
 func (a *assembler) tombstone(b *batch, r *kgo.Record) {
-	if kafka.Partition(r.Key, a.partitions) != int(a.tp.partition) {
+	if kafka.Partition(r.Key, a.partitions) != int(a.tp.Number) {
 		b.refuse(a.tp, r, "the value is null and its key belongs to another partition")
 		return
 	}
@@ -281,7 +282,7 @@ func (a *assembler) sum(b *batch, s summands, tenant, project uint32, sign int64
 
 // finish adds the position row with all that the batch changes in the sums, and puts the rows in the table's order.
 func (a *assembler) finish(b *batch) {
-	b.block.AppendPosition(a.tp.partition, b.next, b.begun)
+	b.block.AppendPosition(a.tp.Number, b.next, b.begun)
 	for key, amounts := range b.sums.Entries() {
 		roll, tenant, project, keys := a.heads.spell(key, a.keys[:0])
 		b.block.AddDelta(roll, tenant, project, keys, amounts)
@@ -302,20 +303,20 @@ func (b *batch) updateHeads(h *heads, life string) error {
 	return nil
 }
 
-func (b *batch) refuse(tp topicPartition, r *kgo.Record, reason string) {
+func (b *batch) refuse(tp kafkalog.Partition, r *kgo.Record, reason string) {
 	b.deadLetters = append(b.deadLetters, kafka.DeadLetter{
-		Topic: tp.topic, Partition: tp.partition, Offset: r.Offset, Key: r.Key, Reason: reason, At: time.Now().UTC(), Value: r.Value,
+		Topic: tp.Topic, Partition: tp.Number, Offset: r.Offset, Key: r.Key, Reason: reason, At: time.Now().UTC(), Value: r.Value,
 	})
 }
 
 // reroute passes a message to the partition that its key belongs to. It isn't applied here; versions make the detour
 // harmless.
-func (b *batch) reroute(tp topicPartition, r *kgo.Record) {
-	m := kafkago.Message{Topic: tp.topic, Key: r.Key, Value: r.Value}
+func (b *batch) reroute(tp kafkalog.Partition, r *kgo.Record) {
+	m := kafkago.Message{Topic: tp.Topic, Key: r.Key, Value: r.Value}
 	for _, h := range r.Headers {
 		m.Headers = append(m.Headers, kafkago.Header{Key: h.Key, Value: h.Value})
 	}
-	from := strconv.Itoa(int(tp.partition)) + "/" + strconv.FormatInt(r.Offset, 10)
+	from := strconv.Itoa(int(tp.Number)) + "/" + strconv.FormatInt(r.Offset, 10)
 	m.Headers = append(m.Headers, kafkago.Header{Key: "rerouted-from", Value: []byte(from)})
 	b.rerouted = append(b.rerouted, rerouted{uint64(r.Offset), m})
 }

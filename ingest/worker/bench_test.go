@@ -16,6 +16,7 @@ import (
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // BenchmarkBatch splits the cost of a batch of 10,000 changes of records, every one an update: decoding it; applying
@@ -24,7 +25,7 @@ import (
 func BenchmarkBatch(b *testing.B) {
 	const rows = 10_000
 	e := store.Of(events.Records)
-	tp := topicPartition{string(events.Records), 0}
+	tp := kafkalog.Partition{Topic: string(events.Records), Number: 0}
 	known, err := newHeads(latest.Options{Dir: b.TempDir()})
 	if err != nil {
 		b.Fatal(err)
@@ -84,7 +85,7 @@ func BenchmarkBatch(b *testing.B) {
 		}
 	})
 	w := newWorld(b)
-	claim, _, err := fence.Put(context.Background(), w.db, tp.topic, []int32{0}, "bench")
+	claim, _, err := fence.Put(context.Background(), w.db, tp.Topic, []int32{0}, "bench")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func BenchmarkBatch(b *testing.B) {
 			a.finish(bt)
 			b.StartTimer()
 			n, err := w.db.Insert(context.Background(), database.Statement{
-				ID: fence.WriterID(w.db, tp.topic, 0), SQL: e.Insert(insertCondition(e)), Batch: bt.block.Batch(),
+				ID: fence.WriterID(w.db, tp.Topic, 0), SQL: e.Insert(insertCondition(e)), Batch: bt.block.Batch(),
 				Params: claim.Params(0).With(database.Params{"first": number(first), "key": clickhouse.PositionProject(0), "server": server}),
 			})
 			if err != nil || n == 0 {

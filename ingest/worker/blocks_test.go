@@ -83,7 +83,7 @@ func TestALargeBatchThatLosesItsPartitionReleasesItsBlock(t *testing.T) {
 			t.Fatal("no batch is cut: there is no room for one")
 		}
 		a.revoke()
-		if _, _, err := fence.Put(t.Context(), s.db, scenarioPartition.topic, []int32{scenarioPartition.partition}, "test"); err != nil { // what was cut counts no more
+		if _, _, err := fence.Put(t.Context(), s.db, scenarioPartition.Topic, []int32{scenarioPartition.Number}, "test"); err != nil { // what was cut counts no more
 			t.Fatal(err)
 		}
 	}

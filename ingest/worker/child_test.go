@@ -17,6 +17,7 @@ import (
 
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store/database"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // workerChild is the environment variable that makes the test binary a worker in a process of its own, which a test can
@@ -52,7 +53,7 @@ func runWorkerChild() {
 	w := &world{dir: os.TempDir(), cluster: cluster, log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
 	var passed atomic.Int64
 	worker, err := newWorker(w, work.Name, db, quickGroup, func(w *Worker) {
-		w.observe = func(_ topicPartition, s Step) {
+		w.observe = func(_ kafkalog.Partition, s Step) {
 			if s == work.DieAt && passed.Add(1) == work.DieAfter {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 				select {}

@@ -25,7 +25,7 @@ func newCleanedScenario(t testing.TB, settings ...kafkago.ConfigEntry) *scenario
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
 	client := &kafkago.Client{Addr: kafkago.TCP(broker.Addr())}
-	topic := scenarioPartition.topic
+	topic := scenarioPartition.Topic
 	r, err := client.CreateTopics(ctx, &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{
 		{Topic: topic, NumPartitions: testPartitions, ReplicationFactor: 1, ConfigEntries: settings},
 	}})
@@ -45,7 +45,7 @@ func (s *scenario) configure(name, value string) {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
 	r, err := s.cluster.Client().IncrementalAlterConfigs(ctx, &kafkago.IncrementalAlterConfigsRequest{Resources: []kafkago.IncrementalAlterConfigsRequestResource{{
-		ResourceType: kafkago.ResourceTypeTopic, ResourceName: scenarioPartition.topic,
+		ResourceType: kafkago.ResourceTypeTopic, ResourceName: scenarioPartition.Topic,
 		Configs: []kafkago.IncrementalAlterConfigsRequestConfig{{Name: name, Value: value, ConfigOperation: kafkago.ConfigOperationSet}},
 	}}})
 	if err == nil {
@@ -71,8 +71,8 @@ func (s *scenario) produceDated(at time.Time, messages ...message) {
 // offsets are those of the messages that partition 0's log holds.
 func (s *scenario) offsets() (all []int64) {
 	s.t.Helper()
-	err := kafka.Read(context.Background(), s.cluster, scenarioPartition.topic, func(r *kgo.Record) error {
-		if r.Partition == scenarioPartition.partition {
+	err := kafka.Read(context.Background(), s.cluster, scenarioPartition.Topic, func(r *kgo.Record) error {
+		if r.Partition == scenarioPartition.Number {
 			all = append(all, r.Offset)
 		}
 		return nil
@@ -121,10 +121,10 @@ func (s *scenario) logStart() int64 {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
 	r, err := s.cluster.Client().ListOffsets(ctx, &kafkago.ListOffsetsRequest{
-		Topics: map[string][]kafkago.OffsetRequest{scenarioPartition.topic: {kafkago.FirstOffsetOf(int(scenarioPartition.partition))}},
+		Topics: map[string][]kafkago.OffsetRequest{scenarioPartition.Topic: {kafkago.FirstOffsetOf(int(scenarioPartition.Number))}},
 	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return r.Topics[scenarioPartition.topic][0].FirstOffset
+	return r.Topics[scenarioPartition.Topic][0].FirstOffset
 }

@@ -221,9 +221,9 @@ func produceGroup(ctx context.Context, cluster kafka.Cluster, group []message) e
 }
 
 // ends are the ends of all logs, by topic and partition.
-func (w *world) ends() map[topicPartition]int64 {
+func (w *world) ends() map[kafkalog.Partition]int64 {
 	w.t.Helper()
-	all := map[topicPartition]int64{}
+	all := map[kafkalog.Partition]int64{}
 	client, err := newAdminClient(w.cluster)
 	if err != nil {
 		w.t.Fatal(err)
@@ -239,7 +239,7 @@ func (w *world) ends() map[topicPartition]int64 {
 			w.t.Fatal(err)
 		}
 		for p, r := range ranges[string(e.Topic)] {
-			all[topicPartition{string(e.Topic), int32(p)}] = r.End
+			all[kafkalog.Partition{Topic: string(e.Topic), Number: int32(p)}] = r.End
 		}
 	}
 	return all
@@ -274,7 +274,7 @@ func (w *world) behind() string {
 	for _, e := range store.All() {
 		var partitions []int32
 		for p := range int32(testPartitions) {
-			if ends[topicPartition{string(e.Topic), p}] > 0 {
+			if ends[kafkalog.Partition{Topic: string(e.Topic), Number: p}] > 0 {
 				partitions = append(partitions, p)
 			}
 		}
@@ -286,7 +286,7 @@ func (w *world) behind() string {
 			return err.Error()
 		}
 		for _, p := range partitions {
-			end := ends[topicPartition{string(e.Topic), p}]
+			end := ends[kafkalog.Partition{Topic: string(e.Topic), Number: p}]
 			if at[p].State != uint64(end) {
 				all = append(all, fmt.Sprintf("%s/%d at %d of %d", e.Table, p, at[p].State, end))
 			}

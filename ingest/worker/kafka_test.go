@@ -277,7 +277,7 @@ func TestNullValues(t *testing.T) {
 			s.send(test.then...)
 			s.await("all is passed", func() bool {
 				for tp, end := range s.ends() {
-					if tp.topic == scenarioPartition.topic && !s.reached(tp.partition, uint64(end)) {
+					if tp.Topic == scenarioPartition.Topic && !s.reached(tp.Number, uint64(end)) {
 						return false
 					}
 				}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // membership is what this worker knows of its place in the consumer group: a hint about which partitions it should
@@ -13,7 +15,7 @@ import (
 type membership struct {
 	mu         sync.Mutex
 	generation int32 // 0 between generations
-	assigned   map[topicPartition]bool
+	assigned   map[kafkalog.Partition]bool
 	share      float64 // of all partitions
 	inserting  int
 	changed    chan struct{} // closed and replaced with every change
@@ -27,11 +29,11 @@ var (
 func newMembership() *membership { return &membership{changed: make(chan struct{})} }
 
 // begin enters a generation with its partitions, out of total.
-func (m *membership) begin(generation int32, assigned []topicPartition, total int) {
+func (m *membership) begin(generation int32, assigned []kafkalog.Partition, total int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.generation = generation
-	m.assigned = map[topicPartition]bool{}
+	m.assigned = map[kafkalog.Partition]bool{}
 	for _, tp := range assigned {
 		m.assigned[tp] = true
 	}
@@ -70,7 +72,7 @@ func (m *membership) notify() {
 
 // current waits until the worker is in a generation and returns it, or errLost when the partition isn't this worker's
 // there. While it waits it calls alive now and then.
-func (m *membership) current(ctx context.Context, tp topicPartition, alive func()) (int32, error) {
+func (m *membership) current(ctx context.Context, tp kafkalog.Partition, alive func()) (int32, error) {
 	look := time.NewTicker(poll)
 	defer look.Stop()
 	for {
@@ -102,7 +104,7 @@ func (m *membership) changes() <-chan struct{} {
 
 // beginInsert lets an insert begin in the generation that the writer expects; done ends it. It waits between
 // generations.
-func (m *membership) beginInsert(ctx context.Context, tp topicPartition, expected int32, alive func()) (done func(), err error) {
+func (m *membership) beginInsert(ctx context.Context, tp kafkalog.Partition, expected int32, alive func()) (done func(), err error) {
 	generation, err := m.current(ctx, tp, alive)
 	if err != nil {
 		return nil, err
@@ -129,10 +131,10 @@ func (m *membership) rebalancing() bool {
 }
 
 // owned lists the partitions of the last generation.
-func (m *membership) owned() []topicPartition {
+func (m *membership) owned() []kafkalog.Partition {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	all := make([]topicPartition, 0, len(m.assigned))
+	all := make([]kafkalog.Partition, 0, len(m.assigned))
 	for tp := range m.assigned {
 		all = append(all, tp)
 	}

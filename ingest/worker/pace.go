@@ -4,6 +4,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // pace budgets small inserts: a server takes some tens of them a second, whatever they hold. The more partitions are
@@ -14,7 +16,7 @@ type pace struct {
 	members   *membership
 
 	mu     sync.Mutex
-	active map[topicPartition]time.Time // when it last had something to write
+	active map[kafkalog.Partition]time.Time // when it last had something to write
 }
 
 // insertBudget is what the slowest supported machine's merges keep up with.
@@ -24,11 +26,11 @@ const insertBudget = 20
 const activeFor = 5 * time.Second
 
 func newPace(freshness time.Duration, members *membership) *pace {
-	return &pace{freshness: freshness, budget: insertBudget, members: members, active: map[topicPartition]time.Time{}}
+	return &pace{freshness: freshness, budget: insertBudget, members: members, active: map[kafkalog.Partition]time.Time{}}
 }
 
 // linger is how long a batch of the partition waits for more, from its first record on.
-func (p *pace) linger(tp topicPartition, now time.Time) time.Duration {
+func (p *pace) linger(tp kafkalog.Partition, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.active[tp] = now
@@ -37,7 +39,7 @@ func (p *pace) linger(tp topicPartition, now time.Time) time.Duration {
 			delete(p.active, other)
 		}
 	}
-	if strings.HasPrefix(tp.topic, "access.") { // a changed right goes first
+	if strings.HasPrefix(tp.Topic, "access.") { // a changed right goes first
 		return p.freshness
 	}
 	mine := p.budget * max(p.members.portion(), 0.01)

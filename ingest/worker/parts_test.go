@@ -63,7 +63,7 @@ func TestAnInsertMakesOnePartInEachTable(t *testing.T) {
 			for _, table := range tables {
 				s.exec("SYSTEM STOP MERGES " + table)
 			}
-			claim, _, err := fence.Put(t.Context(), s.db, scenarioPartition.topic, []int32{0}, "test")
+			claim, _, err := fence.Put(t.Context(), s.db, scenarioPartition.Topic, []int32{0}, "test")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +85,7 @@ func TestAnInsertMakesOnePartInEachTable(t *testing.T) {
 				t.Fatalf("the batch has %d rows, want %d", block.Rows(), want)
 			}
 			written, err := s.db.Insert(t.Context(), database.Statement{
-				ID: fence.WriterID(s.db, scenarioPartition.topic, 0), SQL: e.Insert(insertCondition(e)), Batch: block.Batch(), Limit: 4 * time.Minute,
+				ID: fence.WriterID(s.db, scenarioPartition.Topic, 0), SQL: e.Insert(insertCondition(e)), Batch: block.Batch(), Limit: 4 * time.Minute,
 				Params: claim.Params(0).With(database.Params{"first": "0", "key": clickhouse.PositionProject(0), "server": server}),
 			})
 			if err != nil || written == 0 {

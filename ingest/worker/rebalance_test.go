@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"tallyhouse/ingest/store"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // Given a stream of changes, when workers join and leave until three share the topics, then each partition has one
@@ -61,7 +62,7 @@ func TestAWorkerEndsThatRecoversBetweenGenerations(t *testing.T) {
 			waiting := make(chan struct{})
 			var once sync.Once
 			worker := w.start("a", func(worker *Worker) {
-				worker.observe = func(_ topicPartition, s Step) {
+				worker.observe = func(_ kafkalog.Partition, s Step) {
 					if s == at {
 						once.Do(func() { worker.members.pause(0); close(waiting) })
 					}
@@ -101,7 +102,7 @@ func (w *world) shared() int {
 	if r.Groups[0].State != "Stable" {
 		return 0
 	}
-	owners := map[topicPartition]string{}
+	owners := map[kafkalog.Partition]string{}
 	for _, member := range r.Groups[0].Members {
 		var assigned kmsg.ConsumerMemberAssignment
 		if err := assigned.ReadFrom(member.MemberAssignment); err != nil {
@@ -112,7 +113,7 @@ func (w *world) shared() int {
 		}
 		for _, topic := range assigned.Topics {
 			for _, p := range topic.Partitions {
-				tp := topicPartition{topic.Topic, p}
+				tp := kafkalog.Partition{Topic: topic.Topic, Number: p}
 				if other := owners[tp]; other != "" {
 					w.t.Errorf("%s belongs to %s and %s", tp, other, member.MemberID)
 				}

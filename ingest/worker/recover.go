@@ -29,7 +29,7 @@ type recovery struct {
 func (c *coordinator) recover(ctx context.Context, requests []request) {
 	r := &recovery{coordinator: c, members: map[int32]request{}, found: map[int32]*assignment{}}
 	for _, q := range requests {
-		r.members[q.w.tp.partition] = q
+		r.members[q.w.tp.Number] = q
 	}
 	for _, phase := range []struct {
 		step Step

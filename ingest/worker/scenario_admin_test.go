@@ -33,11 +33,11 @@ func (s *scenario) identity() kafkalog.Identity {
 		s.t.Fatal(err)
 	}
 	defer client.Close()
-	all, err := kafkalog.Identities(context.Background(), client, scenarioPartition.topic)
+	all, err := kafkalog.Identities(context.Background(), client, scenarioPartition.Topic)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return all[scenarioPartition.topic]
+	return all[scenarioPartition.Topic]
 }
 
 // versions are next versions of some(n), each over several lines.
@@ -83,7 +83,7 @@ func TestScenarioARebuildWhoseHolderDies(t *testing.T) {
 	}
 	s.send(versions(8, 2)...)
 	a.awaitCondition(HeldBack)
-	if _, err := fence.Break(t.Context(), s.db, scenarioPartition.topic, "release"); err != nil {
+	if _, err := fence.Break(t.Context(), s.db, scenarioPartition.Topic, "release"); err != nil {
 		t.Fatal(err)
 	}
 	a.awaitRefusal("rebuild", "same command")
@@ -133,7 +133,7 @@ func TestScenarioResizeWithOldWorkersAbout(t *testing.T) {
 	b.assign(3, 4)
 	settled := func() bool {
 		for tp, end := range s.ends() {
-			if tp.topic == scenarioPartition.topic && !s.reached(tp.partition, uint64(end)) {
+			if tp.Topic == scenarioPartition.Topic && !s.reached(tp.Number, uint64(end)) {
 				return false
 			}
 		}
@@ -215,7 +215,7 @@ func TestScenarioAServerRestartInTheMiddle(t *testing.T) {
 			return err
 		}, 0},
 		{"of a hold", func(*scenario) {}, func(s *scenario, o admin.Options) error {
-			h, err := fence.Take(context.Background(), s.db, scenarioPartition.topic, allPartitions, o.Holder)
+			h, err := fence.Take(context.Background(), s.db, scenarioPartition.Topic, allPartitions, o.Holder)
 			if err != nil {
 				return err
 			}
@@ -287,14 +287,14 @@ func TestScenarioAServerRestartInTheMiddle(t *testing.T) {
 func (s *scenario) everywhere() (bool, error) {
 	ends := s.ends()
 	for tp, end := range ends {
-		if tp.topic != scenarioPartition.topic {
+		if tp.Topic != scenarioPartition.Topic {
 			continue
 		}
-		at, err := position.Read(context.Background(), s.db, store.Of(events.Records), []int32{tp.partition})
+		at, err := position.Read(context.Background(), s.db, store.Of(events.Records), []int32{tp.Number})
 		if err != nil {
 			return false, err
 		}
-		if at[tp.partition].State != uint64(end) || !at[tp.partition].Level() {
+		if at[tp.Number].State != uint64(end) || !at[tp.Number].Level() {
 			return false, nil
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"tallyhouse/ingest/worker/latest"
 	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // # How the scenarios work
@@ -88,7 +89,7 @@ type scenario struct {
 	intercept  func(*interceptor) // called with the database of every member; may be nil
 }
 
-var scenarioPartition = topicPartition{string(events.Records), 0}
+var scenarioPartition = kafkalog.Partition{Topic: string(events.Records), Number: 0}
 
 func newScenario(t testing.TB) *scenario {
 	t.Helper()
@@ -211,7 +212,7 @@ func (s *scenario) joinOn(name string, db Database) *member {
 	return p
 }
 
-func (m *member) step(_ topicPartition, step Step) {
+func (m *member) step(_ kafkalog.Partition, step Step) {
 	m.mu.Lock()
 	hook := m.hooks[step]
 	delete(m.hooks, step)
@@ -233,9 +234,9 @@ func (m *member) assign(partitions ...int32) {
 	if len(partitions) == 0 {
 		partitions = []int32{0}
 	}
-	var all []topicPartition
+	var all []kafkalog.Partition
 	for _, n := range partitions {
-		all = append(all, topicPartition{string(events.Records), n})
+		all = append(all, kafkalog.Partition{Topic: string(events.Records), Number: n})
 	}
 	m.scenario.generation++
 	m.members.pause(0)
@@ -261,7 +262,7 @@ func (m *member) crash() {
 	if crashed {
 		return
 	}
-	m.stopWriters(func(topicPartition) bool { return true })
+	m.stopWriters(func(kafkalog.Partition) bool { return true })
 	m.stop()
 	m.parts.Wait()
 	_ = m.sender.close()

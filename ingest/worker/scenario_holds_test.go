@@ -18,7 +18,7 @@ var allPartitions = []int32{0, 1, 2}
 func (s *scenario) hold(holder string) (h *fence.Hold) {
 	s.t.Helper()
 	retry(s.t, func() (err error) {
-		h, err = fence.Take(context.Background(), s.db, scenarioPartition.topic, allPartitions, holder)
+		h, err = fence.Take(context.Background(), s.db, scenarioPartition.Topic, allPartitions, holder)
 		return err
 	})
 	return h
@@ -98,7 +98,7 @@ func TestScenarioFencesOnlyOnTopOfWhatWasRead(t *testing.T) {
 				return next(st)
 			})
 		}
-		if _, err := fence.Take(context.Background(), holder, scenarioPartition.topic, allPartitions, "a holder"); !errors.Is(err, errLostOnTheWay) {
+		if _, err := fence.Take(context.Background(), holder, scenarioPartition.Topic, allPartitions, "a holder"); !errors.Is(err, errLostOnTheWay) {
 			s.t.Fatalf("the hold: %v", err)
 		}
 		if _, err := lost.deliver(); err != nil {
@@ -164,7 +164,7 @@ func TestScenarioHoldJumpsAhead(t *testing.T) {
 			overlapped = overlapped || isRaise(st) && slow.runs()
 			return err
 		})
-		h, err := fence.Take(context.Background(), holder, scenarioPartition.topic, allPartitions, "!") // sorts before every writer's
+		h, err := fence.Take(context.Background(), holder, scenarioPartition.Topic, allPartitions, "!") // sorts before every writer's
 		if err != nil {
 			if !errors.Is(err, fence.ErrLostRace) {
 				s.t.Fatal(err)
@@ -200,7 +200,7 @@ func (i *interceptor) slowRaise(s *scenario) *slow {
 func TestScenarioAFenceForManyPartitionsWithSomeHeld(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	h, err := fence.Take(t.Context(), s.db, scenarioPartition.topic, []int32{1}, "somebody")
+	h, err := fence.Take(t.Context(), s.db, scenarioPartition.Topic, []int32{1}, "somebody")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func TestScenarioAHoldWhoseHolderDied(t *testing.T) {
 	s.hold("a rebuild that died")
 	s.send(messages[2:]...)
 	a.awaitCondition(HeldBack)
-	broken, err := fence.Break(t.Context(), s.db, scenarioPartition.topic, "release")
+	broken, err := fence.Break(t.Context(), s.db, scenarioPartition.Topic, "release")
 	if err != nil || len(broken) != len(allPartitions) || fence.Holder(broken[0].Owner) != "a rebuild that died" {
 		t.Fatalf("released %v: %v", broken, err)
 	}

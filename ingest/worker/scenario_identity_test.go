@@ -15,6 +15,7 @@ import (
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // stream changes what the database knows of the topic, as work under a hold does.
@@ -22,14 +23,14 @@ func (s *scenario) stream(change func(*position.Stream)) (before position.Stream
 	s.t.Helper()
 	ctx := context.Background()
 	h := s.hold("a change of the stream")
-	before, ok, err := position.ReadStream(ctx, s.db, scenarioPartition.topic)
+	before, ok, err := position.ReadStream(ctx, s.db, scenarioPartition.Topic)
 	if err != nil || !ok {
 		s.t.Fatal(ok, err)
 	}
 	now := before
 	now.Revision++
 	change(&now)
-	if err := position.WriteStream(ctx, s.db, scenarioPartition.topic, h.StatementID(s.db), now, fence.HoldCounts, h.Params()); err != nil {
+	if err := position.WriteStream(ctx, s.db, scenarioPartition.Topic, h.StatementID(s.db), now, fence.HoldCounts, h.Params()); err != nil {
 		s.t.Fatal(err)
 	}
 	s.release(h)
@@ -133,8 +134,8 @@ func (s *scenario) remakeTopic() {
 	s.t.Helper()
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
-	deleted, err := s.cluster.Client().DeleteTopics(ctx, &kafkago.DeleteTopicsRequest{Topics: []string{scenarioPartition.topic}})
-	if err != nil || deleted.Errors[scenarioPartition.topic] != nil {
+	deleted, err := s.cluster.Client().DeleteTopics(ctx, &kafkago.DeleteTopicsRequest{Topics: []string{scenarioPartition.Topic}})
+	if err != nil || deleted.Errors[scenarioPartition.Topic] != nil {
 		s.t.Fatal(err, deleted)
 	}
 	s.await("the topic is there again", func() bool {
@@ -194,7 +195,7 @@ func TestScenarioRecordsReadBeforeARecovery(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		s.send(someRecords(6)...)
 		var read []*kgo.Record
-		err := kafka.Read(t.Context(), s.cluster, scenarioPartition.topic, func(r *kgo.Record) error {
+		err := kafka.Read(t.Context(), s.cluster, scenarioPartition.Topic, func(r *kgo.Record) error {
 			if r.Partition == 0 && r.Offset >= 3 {
 				read = append(read, r)
 			}
@@ -272,7 +273,7 @@ func TestScenarioRerouting(t *testing.T) {
 	s.await("the wrong partitions pass it", func() bool { return s.reached(1, 1) && s.reached(2, 1) })
 	s.check(s.model)
 	from := ""
-	err := kafka.Read(t.Context(), s.cluster, scenarioPartition.topic, func(r *kgo.Record) error {
+	err := kafka.Read(t.Context(), s.cluster, scenarioPartition.Topic, func(r *kgo.Record) error {
 		for _, h := range r.Headers {
 			if r.Partition == 0 && h.Key == "rerouted-from" {
 				from = string(h.Value)
@@ -307,7 +308,7 @@ func TestScenarioNothingIsSentOnWhileTheNumbersDiffer(t *testing.T) {
 			t.Errorf("partition %d is at %d, want %d", p, at, want)
 		}
 	}
-	if end := s.ends()[topicPartition{scenarioPartition.topic, 1}]; end != 0 {
+	if end := s.ends()[kafkalog.Partition{Topic: scenarioPartition.Topic, Number: 1}]; end != 0 {
 		t.Errorf("%d messages were sent on", end)
 	}
 	s.check(s.model)
@@ -332,9 +333,9 @@ func (s *scenario) addPartitions(n int) {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
 	r, err := s.cluster.Client().CreatePartitions(ctx, &kafkago.CreatePartitionsRequest{
-		Topics: []kafkago.TopicPartitionsConfig{{Name: scenarioPartition.topic, Count: int32(n)}},
+		Topics: []kafkago.TopicPartitionsConfig{{Name: scenarioPartition.Topic, Count: int32(n)}},
 	})
-	if err != nil || r.Errors[scenarioPartition.topic] != nil {
+	if err != nil || r.Errors[scenarioPartition.Topic] != nil {
 		s.t.Fatal(err, r)
 	}
 }

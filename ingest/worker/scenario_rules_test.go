@@ -15,6 +15,7 @@ import (
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // replaced leaves out what a statement that brings a batch says.
@@ -136,7 +137,7 @@ func TestScenarioKill(t *testing.T) {
 			}
 		}
 		runs := func() bool {
-			return s.count("SELECT count() FROM system.processes WHERE startsWith(query_id, '"+fence.TopicPrefix(s.db, scenarioPartition.topic)+"')") > 0
+			return s.count("SELECT count() FROM system.processes WHERE startsWith(query_id, '"+fence.TopicPrefix(s.db, scenarioPartition.Topic)+"')") > 0
 		}
 		s.exec("INSERT INTO nap VALUES (2.9)")
 		s.send(someRecords(3)...)
@@ -244,7 +245,7 @@ func TestScenarioHeadsPosition(t *testing.T) {
 func (m *member) headsOf(partition int32) *heads {
 	m.Worker.mu.Lock()
 	defer m.Worker.mu.Unlock()
-	return m.writers[topicPartition{scenarioPartition.topic, partition}].heads
+	return m.writers[kafkalog.Partition{Topic: scenarioPartition.Topic, Number: partition}].heads
 }
 
 // A writer about to insert is overtaken by one that reads the log when its first message is gone already. Both batches
@@ -294,7 +295,7 @@ func (s *scenario) deleteRecords(partition int32, start int64) {
 	req := kmsg.NewPtrDeleteRecordsRequest()
 	req.TimeoutMillis = 10_000
 	topic := kmsg.NewDeleteRecordsRequestTopic()
-	topic.Topic = scenarioPartition.topic
+	topic.Topic = scenarioPartition.Topic
 	p := kmsg.NewDeleteRecordsRequestTopicPartition()
 	p.Partition, p.Offset = partition, start
 	topic.Partitions = append(topic.Partitions, p)

@@ -21,6 +21,7 @@ import (
 	"tallyhouse/ingest/worker/latest"
 	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // Several writers that all believe to own the same partitions, that pause, die at every step and come back; views that
@@ -79,10 +80,10 @@ func TestWritersThatFightOverPartitionsStayExact(t *testing.T) {
 // fought are the topics that the writers fight over: with several views, with lines that come and go, with one summand.
 var fought = []events.Topic{events.Records, events.Contracts, events.BudgetRows}
 
-func contested() (all []topicPartition) {
+func contested() (all []kafkalog.Partition) {
 	for _, topic := range fought {
 		for p := range int32(testPartitions) {
-			all = append(all, topicPartition{string(topic), p})
+			all = append(all, kafkalog.Partition{Topic: string(topic), Number: p})
 		}
 	}
 	return all
@@ -106,7 +107,7 @@ type actor struct {
 	proxy *proxy
 	mu    sync.Mutex
 	alive *simulated
-	owns  map[topicPartition]bool
+	owns  map[kafkalog.Partition]bool
 }
 
 // simulated is one life of an actor: a worker without a group, whose membership the round decides.
@@ -133,7 +134,7 @@ func playRound(t *testing.T, engineAddr, name string, seed uint64, checking *syn
 	chaos := newChaos(rand.New(rand.NewPCG(seed, 4)), fought...)
 	actors := 2 + rnd.IntN(3)
 	for i := range actors {
-		a := &actor{round: r, name: fmt.Sprint("a", i), proxy: newProxy(t, engineAddr, rand.New(rand.NewPCG(seed, uint64(i)+10)), 5+rnd.IntN(25)), owns: map[topicPartition]bool{}}
+		a := &actor{round: r, name: fmt.Sprint("a", i), proxy: newProxy(t, engineAddr, rand.New(rand.NewPCG(seed, uint64(i)+10)), 5+rnd.IntN(25)), owns: map[kafkalog.Partition]bool{}}
 		r.actors = append(r.actors, a)
 		a.live()
 	}
@@ -157,7 +158,7 @@ func playRound(t *testing.T, engineAddr, name string, seed uint64, checking *syn
 	r.quiet("TRUNCATE TABLE bomb")
 	r.quiet("TRUNCATE TABLE nap")
 	// The last writer starts while zombies and late inserts are still about.
-	last := &actor{round: r, name: "last", proxy: newProxy(t, engineAddr, rand.New(rand.NewPCG(seed, 99)), 0), owns: map[topicPartition]bool{}}
+	last := &actor{round: r, name: "last", proxy: newProxy(t, engineAddr, rand.New(rand.NewPCG(seed, 99)), 0), owns: map[kafkalog.Partition]bool{}}
 	r.actors = append(r.actors, last)
 	last.live()
 	r.calm.Store(true)
@@ -288,7 +289,7 @@ func (r *round) reassign() {
 }
 
 // own lets an actor own a partition, or not, from now on.
-func (a *actor) own(tp topicPartition, owns bool) {
+func (a *actor) own(tp kafkalog.Partition, owns bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if owns {
@@ -307,7 +308,7 @@ func (a *actor) announce() {
 	a.round.epoch++
 	generation := a.round.epoch
 	a.round.rndMu.Unlock()
-	var all []topicPartition
+	var all []kafkalog.Partition
 	for tp := range a.owns {
 		all = append(all, tp)
 	}
@@ -351,7 +352,7 @@ func (a *actor) live() {
 }
 
 // observe pauses at a step, or dies there.
-func (a *actor) observe(_ topicPartition, _ Step) {
+func (a *actor) observe(_ kafkalog.Partition, _ Step) {
 	r := a.round
 	if r.calm.Load() {
 		return
@@ -392,7 +393,7 @@ func (a *actor) die() bool {
 		a.proxy.cut()
 		done := make(chan struct{})
 		go func() {
-			s.stopWriters(func(topicPartition) bool { return true })
+			s.stopWriters(func(kafkalog.Partition) bool { return true })
 			close(done)
 		}()
 		for !ended {

@@ -20,17 +20,10 @@ import (
 type source struct {
 	client  *kgo.Client
 	mu      sync.Mutex
-	buffers map[topicPartition]*buffer
+	buffers map[kafkalog.Partition]*buffer
 	queue   []func()
 	wake    context.CancelFunc
 }
-
-type topicPartition struct {
-	topic     string
-	partition int32
-}
-
-func (tp topicPartition) String() string { return fmt.Sprintf("%s/%d", tp.topic, tp.partition) }
 
 const (
 	// fetchBytes bounds a fetch by what each partition adds to it: a bound on the whole response makes the embedded broker
@@ -52,7 +45,7 @@ func newSource(cluster kafka.Cluster) (*source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare to read from Kafka: %w", err)
 	}
-	return &source{client: client, buffers: map[topicPartition]*buffer{}}, nil
+	return &source{client: client, buffers: map[kafkalog.Partition]*buffer{}}, nil
 }
 
 // run delivers until the context ends.
@@ -74,7 +67,7 @@ func (s *source) run(ctx context.Context) {
 }
 
 func (s *source) deliver(p kgo.FetchTopicPartition) {
-	tp := topicPartition{p.Topic, p.Partition}
+	tp := kafkalog.Partition{Topic: p.Topic, Number: p.Partition}
 	s.mu.Lock()
 	b := s.buffers[tp]
 	s.mu.Unlock()
@@ -82,7 +75,7 @@ func (s *source) deliver(p kgo.FetchTopicPartition) {
 		return
 	}
 	if b.add(p.Records, p.LastStableOffset, p.Err) {
-		s.client.PauseFetchPartitions(map[string][]int32{tp.topic: {tp.partition}})
+		s.client.PauseFetchPartitions(map[string][]int32{tp.Topic: {tp.Number}})
 	}
 }
 
@@ -97,16 +90,16 @@ func (s *source) do(f func()) {
 }
 
 // open begins to read a partition at an offset, in a buffer of its own; an older buffer of the partition ends.
-func (s *source) open(tp topicPartition, offset uint64) *buffer {
+func (s *source) open(tp kafkalog.Partition, offset uint64) *buffer {
 	b := &buffer{source: s, tp: tp, signal: make(chan struct{}, 1)}
 	s.do(func() {
-		of := map[string][]int32{tp.topic: {tp.partition}}
+		of := map[string][]int32{tp.Topic: {tp.Number}}
 		s.client.RemoveConsumePartitions(of)
 		s.client.ResumeFetchPartitions(of)
 		s.mu.Lock()
 		s.buffers[tp] = b
 		s.mu.Unlock()
-		s.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{tp.topic: {tp.partition: kgo.NewOffset().At(int64(offset))}})
+		s.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{tp.Topic: {tp.Number: kgo.NewOffset().At(int64(offset))}})
 	})
 	return b
 }
@@ -122,7 +115,7 @@ func (b *buffer) close() {
 		}
 		s.mu.Unlock()
 		if current {
-			s.client.RemoveConsumePartitions(map[string][]int32{b.tp.topic: {b.tp.partition}})
+			s.client.RemoveConsumePartitions(map[string][]int32{b.tp.Topic: {b.tp.Number}})
 		}
 	})
 }
@@ -134,7 +127,7 @@ func (s *source) resume(b *buffer) {
 		current := s.buffers[b.tp] == b
 		s.mu.Unlock()
 		if current {
-			s.client.ResumeFetchPartitions(map[string][]int32{b.tp.topic: {b.tp.partition}})
+			s.client.ResumeFetchPartitions(map[string][]int32{b.tp.Topic: {b.tp.Number}})
 		}
 	})
 }
@@ -142,7 +135,7 @@ func (s *source) resume(b *buffer) {
 // buffer is what was read of one partition and not yet written.
 type buffer struct {
 	source *source
-	tp     topicPartition
+	tp     kafkalog.Partition
 	signal chan struct{}
 
 	mu      sync.Mutex

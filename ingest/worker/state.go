@@ -8,6 +8,7 @@ import (
 
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // Condition says what a partition's writer is doing.
@@ -39,13 +40,13 @@ type Status struct {
 // state is a writer's status.
 type state struct {
 	observe observer
-	tp      topicPartition
+	tp      kafkalog.Partition
 	mu      sync.Mutex
 	is      Status
 }
 
-func newState(tp topicPartition, observe observer) *state {
-	return &state{observe: observe, tp: tp, is: Status{Topic: tp.topic, Partition: tp.partition, Condition: Recovering, Progress: time.Now(), Due: time.Now().Add(livenessTimeout)}}
+func newState(tp kafkalog.Partition, observe observer) *state {
+	return &state{observe: observe, tp: tp, is: Status{Topic: tp.Topic, Partition: tp.Number, Condition: Recovering, Progress: time.Now(), Due: time.Now().Add(livenessTimeout)}}
 }
 
 func (s *state) change(f func(*Status)) {

@@ -1,5 +1,7 @@
 package worker
 
+import kafkalog "tallyhouse/schemas/kafka"
+
 // Step is a named point of the protocol, in the order in which a partition passes them.
 type Step string
 
@@ -23,6 +25,6 @@ const (
 )
 
 // observer is called at every step of every partition. The worker's own does nothing; tests pause, kill and tear there.
-type observer func(topicPartition, Step)
+type observer func(kafkalog.Partition, Step)
 
-func noObserver(topicPartition, Step) {}
+func noObserver(kafkalog.Partition, Step) {}

@@ -50,7 +50,7 @@ type Worker struct {
 	timings      timings
 
 	mu      sync.Mutex
-	writers map[topicPartition]*runningWriter
+	writers map[kafkalog.Partition]*runningWriter
 	joined  bool
 }
 
@@ -84,7 +84,7 @@ func New(o Options) (*Worker, error) {
 	members := newMembership()
 	w := &Worker{
 		options: o, name: rand.Text(), log: o.Log, members: members, source: source, admin: admin, sender: newProducer(o.Cluster, o.Log), pace: newPace(o.Freshness, members),
-		metrics: newMetrics(o.Metrics), coordinators: map[string][]*coordinator{}, observe: noObserver, timings: timings{10 * time.Second, time.Second}, writers: map[topicPartition]*runningWriter{},
+		metrics: newMetrics(o.Metrics), coordinators: map[string][]*coordinator{}, observe: noObserver, timings: timings{10 * time.Second, time.Second}, writers: map[kafkalog.Partition]*runningWriter{},
 	}
 	o.Metrics.MustRegister(newPartitionMetrics(w))
 	return w, nil
@@ -123,7 +123,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	w.log.Info("draining")
 	w.members.pause(drainTimeout)
-	w.stopWriters(func(topicPartition) bool { return true })
+	w.stopWriters(func(kafkalog.Partition) bool { return true })
 	err = group.Close() // commits the last offsets and leaves the group
 	stopParts()
 	working.Wait()
@@ -177,21 +177,21 @@ func (w *Worker) join() (*kafkago.ConsumerGroup, error) {
 // stop, writers of new ones start, and the others recover. A topic that this binary doesn't know is left to members
 // that know it.
 func (w *Worker) beginGeneration(parts context.Context, g *kafkago.Generation) {
-	var assigned []topicPartition
-	mine := map[topicPartition]bool{}
+	var assigned []kafkalog.Partition
+	mine := map[kafkalog.Partition]bool{}
 	for topic, partitions := range g.Assignments {
 		if w.coordinators[topic] == nil {
 			w.log.Warn("the group assigns a topic that this binary doesn't know: a newer one has to write it", "topic", topic)
 			continue
 		}
 		for _, p := range partitions {
-			tp := topicPartition{topic, int32(p.ID)}
+			tp := kafkalog.Partition{Topic: topic, Number: int32(p.ID)}
 			assigned = append(assigned, tp)
 			mine[tp] = true
 		}
 	}
 	w.log.Info("a generation of the group began", "generation", g.ID, "partitions", len(assigned))
-	w.stopWriters(func(tp topicPartition) bool { return !mine[tp] })
+	w.stopWriters(func(tp kafkalog.Partition) bool { return !mine[tp] })
 	w.members.begin(g.ID, assigned, w.totalPartitions(assigned))
 	for _, tp := range assigned {
 		w.startWriter(parts, tp)
@@ -202,7 +202,7 @@ func (w *Worker) beginGeneration(parts context.Context, g *kafkago.Generation) {
 	g.Start(func(ctx context.Context) {
 		every := time.NewTicker(commitEvery)
 		defer every.Stop()
-		committed := map[topicPartition]uint64{}
+		committed := map[kafkalog.Partition]uint64{}
 		for {
 			select {
 			case <-every.C:
@@ -217,7 +217,7 @@ func (w *Worker) beginGeneration(parts context.Context, g *kafkago.Generation) {
 }
 
 // totalPartitions is the number of partitions of all topics; of the assigned ones when Kafka doesn't answer.
-func (w *Worker) totalPartitions(assigned []topicPartition) int {
+func (w *Worker) totalPartitions(assigned []kafkalog.Partition) int {
 	ctx, stop := context.WithTimeout(context.Background(), 2*time.Second)
 	defer stop()
 	var names []string
@@ -235,7 +235,7 @@ func (w *Worker) totalPartitions(assigned []topicPartition) int {
 	return n
 }
 
-func (w *Worker) startWriter(parts context.Context, tp topicPartition) {
+func (w *Worker) startWriter(parts context.Context, tp kafkalog.Partition) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if r := w.writers[tp]; r != nil {
@@ -246,10 +246,10 @@ func (w *Worker) startWriter(parts context.Context, tp topicPartition) {
 		}
 	}
 	ctx, stop := context.WithCancel(parts)
-	coordinators := w.coordinators[tp.topic]
+	coordinators := w.coordinators[tp.Topic]
 	writer := &writer{
-		tp: tp, coordinator: coordinators[int(tp.partition)%len(coordinators)], members: w.members, pace: w.pace,
-		sender: w.sender, metrics: w.metrics, log: w.log.With("topic", tp.topic, "partition", tp.partition), state: newState(tp, w.observe),
+		tp: tp, coordinator: coordinators[int(tp.Number)%len(coordinators)], members: w.members, pace: w.pace,
+		sender: w.sender, metrics: w.metrics, log: w.log.With("topic", tp.Topic, "partition", tp.Number), state: newState(tp, w.observe),
 		memory: w.options.Heads, rows: maxRows, limit: minLimit,
 	}
 	r := &runningWriter{writer, stop, make(chan struct{})}
@@ -260,7 +260,7 @@ func (w *Worker) startWriter(parts context.Context, tp topicPartition) {
 	}()
 }
 
-func (w *Worker) stopWriters(which func(topicPartition) bool) {
+func (w *Worker) stopWriters(which func(kafkalog.Partition) bool) {
 	w.mu.Lock()
 	var stopping []*runningWriter
 	for tp, r := range w.writers {
@@ -278,10 +278,10 @@ func (w *Worker) stopWriters(which func(topicPartition) bool) {
 
 // commitOffsets commits the positions to Kafka, for lag monitoring alone: recovery reads the positions from the
 // database.
-func (w *Worker) commitOffsets(g *kafkago.Generation, committed map[topicPartition]uint64) {
+func (w *Worker) commitOffsets(g *kafkago.Generation, committed map[kafkalog.Partition]uint64) {
 	offsets := map[string]map[int]int64{}
 	for _, s := range w.Status() {
-		tp := topicPartition{s.Topic, s.Partition}
+		tp := kafkalog.Partition{Topic: s.Topic, Number: s.Partition}
 		if s.Condition != Running || committed[tp] == s.Position {
 			continue
 		}

@@ -32,7 +32,7 @@ import (
 //	      ▼
 //	held, inconsistent, refused, database away: it waits, reports why, and tries again
 type writer struct {
-	tp          topicPartition
+	tp          kafkalog.Partition
 	coordinator *coordinator
 	memory      latest.Options
 	heads       *heads // once there is memory for them
@@ -144,12 +144,12 @@ func (w *writer) flush(ctx context.Context, a *assignment, assembler *assembler)
 	w.used = true
 	w.state.within(w.limit)
 	written, err := w.coordinator.db.Insert(ctx, database.Statement{
-		ID:    fence.WriterID(w.coordinator.db, w.tp.topic, w.tp.partition),
+		ID:    fence.WriterID(w.coordinator.db, w.tp.Topic, w.tp.Number),
 		SQL:   w.coordinator.entity.Insert(insertCondition(w.coordinator.entity)),
 		Batch: b.block.Batch(),
 		Limit: w.limit,
-		Params: a.claim.Params(w.tp.partition).With(database.Params{
-			"first": number(b.first), "key": clickhouse.PositionProject(w.tp.partition), "server": a.server,
+		Params: a.claim.Params(w.tp.Number).With(database.Params{
+			"first": number(b.first), "key": clickhouse.PositionProject(w.tp.Number), "server": a.server,
 		}),
 	})
 	w.state.step(StepInserted)
@@ -170,7 +170,7 @@ func (w *writer) flush(ctx context.Context, a *assignment, assembler *assembler)
 	a.position = b.next
 	w.doubt.progressed()
 	w.state.stored(b.next, a.buffer.lag(b.next))
-	w.metrics.observeBatch(w.tp.topic, b, rows, time.Since(began))
+	w.metrics.observeBatch(w.tp.Topic, b, rows, time.Since(began))
 	w.report(b)
 	return nil
 }
@@ -228,11 +228,11 @@ func (w *writer) sendSideOutputs(ctx context.Context, a *assignment, b *batch) e
 	if len(rerouted) > 0 {
 		// Two workers that know of different numbers would send a message to and fro: the recovery refuses, and names the
 		// remedy.
-		ids, err := kafkalog.Identities(ctx, w.coordinator.admin, w.tp.topic)
+		ids, err := kafkalog.Identities(ctx, w.coordinator.admin, w.tp.Topic)
 		if err != nil {
 			return err
 		}
-		if now := ids[w.tp.topic].Partitions; now != a.partitions {
+		if now := ids[w.tp.Topic].Partitions; now != a.partitions {
 			return fmt.Errorf("%d messages belong to other partitions, but the topic has %d partitions and the database knows of %d: they are not re-routed", len(rerouted), now, a.partitions)
 		}
 		if err := w.sender.reroute(ctx, a.partitions, rerouted); err != nil {
@@ -373,7 +373,7 @@ func (w *writer) crossGap(ctx context.Context, a *assignment) error {
 	if err := recordGap(ctx, w.coordinator.db, w.tp, a); err != nil {
 		return err
 	}
-	w.metrics.gaps.WithLabelValues(w.tp.topic).Inc()
+	w.metrics.gaps.WithLabelValues(w.tp.Topic).Inc()
 	b, err := w.begin(a.position)
 	if err != nil {
 		return err
@@ -386,10 +386,10 @@ const addGap = `
 INSERT INTO gaps (topic, partition, from_offset, to_offset, found_at)
 SELECT {topic:String}, {partition:UInt32}, {from:UInt64}, {to:UInt64}, now64(3) WHERE ` + fence.Counts
 
-func recordGap(ctx context.Context, db Database, tp topicPartition, a *assignment) error {
+func recordGap(ctx context.Context, db Database, tp kafkalog.Partition, a *assignment) error {
 	n, err := db.Insert(ctx, database.Statement{
-		ID: fence.WriterID(db, tp.topic, tp.partition), SQL: addGap,
-		Params: a.claim.Params(tp.partition).With(database.Params{"from": number(a.position), "to": number(a.start)}),
+		ID: fence.WriterID(db, tp.Topic, tp.Number), SQL: addGap,
+		Params: a.claim.Params(tp.Number).With(database.Params{"from": number(a.position), "to": number(a.start)}),
 	})
 	if err == nil && n == 0 {
 		err = position.ErrNotWritten

@@ -18,6 +18,8 @@ type Partition struct {
 	Number int32
 }
 
+func (p Partition) String() string { return fmt.Sprintf("%s/%d", p.Topic, p.Number) }
+
 // ReadCommitted are the options of a client that reads committed messages alone, and never begins anywhere by itself.
 // Control records come along, so that a position passes them.
 func ReadCommitted() []kgo.Opt {
