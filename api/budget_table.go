@@ -155,11 +155,17 @@ func newBudgetTable(nodes *resource.Table[reader.BudgetNode]) *resource.Table[re
 	)
 }
 
+// beyondRange is said of figures that are null for no other reason (docs/api.md#limits).
+const beyondRange = "Null only when it is beyond the range of amounts."
+
 var excludedTable = resource.NewTable("Excluded", "What one other currency keeps out of all totals.",
 	resource.Field[analytics.Excluded]{Name: "currency", Groups: access.Amounts, Required: true,
 		Value: resource.Currency(func(x *analytics.Excluded) string { return x.Currency })},
 	resource.Field[analytics.Excluded]{Name: "value", Groups: access.Amounts, Required: true,
-		Value: resource.Units(func(x *analytics.Excluded) analytics.Int128 { return x.Value })},
+		Value: resource.NullUnits(func(x *analytics.Excluded) events.Opt[analytics.Int128] {
+			return events.Some(x.Value)
+		}),
+		Description: beyondRange},
 	resource.Field[analytics.Excluded]{Name: "count", Groups: access.Amounts, Required: true,
 		Value: resource.Whole(func(x *analytics.Excluded) int64 { return x.Count })},
 )

@@ -3,18 +3,20 @@ package api_test
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
+	"tallyhouse/api"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
 
 // structured has a project P1 on structure S1: top line t with sub-lines s (its item i) and k, an inactive line x below
 // s, and y of another structure.
-func structured(t testing.TB) *world {
+func structured(t testing.TB, change ...func(*api.Options)) *world {
 	t.Helper()
-	w := newWorld(t)
+	w := newWorld(t, change...)
 	w.user("U-admin", adminKey, "admin")
 	w.project("P1", events.Project{BudgetStructureID: events.Some("S1")})
 	s1 := events.Some("S1")
@@ -148,13 +150,27 @@ func TestFiguresOfARecord(t *testing.T) {
 	}
 }
 
-func TestAnAmountBeyondTheRangeIsAFault(t *testing.T) {
+func TestAnAmountBeyondTheRangeIsNullAndNothingElseIsLost(t *testing.T) {
+	// Given a record whose net and tax fit, and whose gross does not, beside another one
 	w := structured(t)
-	w.records(record{id: "R1", project: "P1", currency: "EUR", net: some(int64(9007199254740991)), tax: some(int64(1))})
-	for _, path := range []string{"/v0/records/R1", "/v0/records", "/v0/records?fields=gross"} {
-		w.get(adminKey, path).want(t, http.StatusInternalServerError, "internal-error")
+	w.records(record{id: "R1", project: "P1", currency: "EUR", net: some(int64(9007199254740991)), tax: some(int64(1))},
+		record{id: "R2", project: "P1", currency: "EUR", net: some(int64(7))})
+	// When they are asked for, then the gross is null
+	one := w.get(adminKey, "/v0/records/R1").want(t, http.StatusOK, "")
+	if net := one.json["net"].(map[string]any)["value"]; net != 9007199254740991.0 || one.json["gross"] != nil {
+		t.Errorf("got %s", one.body)
 	}
-	w.get(adminKey, "/v0/records?fields=net,tax").want(t, http.StatusOK, "")
+	if got, want := string(w.get(adminKey, "/v0/records?fields=gross").body),
+		`{"data":[{"id":"R1","gross":null},{"id":"R2","gross":{"value":7,"currency":"EUR"}}],"page":{"nextCursor":null,"limit":50}}`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	// And the log says which one.
+	for _, part := range []string{"beyond the range of amounts", "first=gross", "value=9007199254740992",
+		"request=" + one.header.Get("X-Request-Id")} {
+		if !strings.Contains(w.log.String(), part) {
+			t.Errorf("the log lacks %s: %s", part, w.log.tail())
+		}
+	}
 }
 
 func TestChangesShowAtOnce(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 // metrics are the API's own.
 type metrics struct {
 	requests *prometheus.HistogramVec
+	beyond   *prometheus.CounterVec
 }
 
 func newMetrics(registerer prometheus.Registerer, follower *access.Follower) (*metrics, error) {
@@ -21,6 +22,11 @@ func newMetrics(registerer prometheus.Registerer, follower *access.Follower) (*m
 			Help:    "How long requests took, by operation (none: a path that is no operation) and status.",
 			Buckets: []float64{.002, .005, .01, .02, .04, .08, .15, .3, .6, 1.2, 2.5, 5, 10, 30},
 		}, []string{"operation", "status"}),
+		beyond: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "tallyhouse_api_figures_beyond_range_total",
+			Help: "Figures that were shown as null because they are beyond the range of amounts, by operation. The log has the " +
+				"first one of each response.",
+		}, []string{"operation"}),
 	}
 	confirmed := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "tallyhouse_api_access_confirmed_timestamp_seconds",
@@ -32,7 +38,7 @@ func newMetrics(registerer prometheus.Registerer, follower *access.Follower) (*m
 		}
 		return 0
 	})
-	for _, c := range []prometheus.Collector{m.requests, confirmed} {
+	for _, c := range []prometheus.Collector{m.requests, m.beyond, confirmed} {
 		if err := registerer.Register(c); err != nil {
 			return nil, err
 		}
@@ -45,4 +51,8 @@ func (m *metrics) observe(operation string, status int, took time.Duration) {
 		operation = "none"
 	}
 	m.requests.WithLabelValues(operation, strconv.Itoa(status)).Observe(took.Seconds())
+}
+
+func (m *metrics) beyondRange(operation string, figures int) {
+	m.beyond.WithLabelValues(operation).Add(float64(figures))
 }

@@ -32,7 +32,7 @@ type operation struct {
 	answer      func(ctx context.Context, s *Server, c *call) (writer, error)
 }
 
-// writer writes the body of a response. It may fail through the encoder's Err.
+// writer writes the body of a response.
 type writer func(e *resource.Encoder)
 
 // call is one request for an operation, checked.

@@ -3,7 +3,6 @@ package api
 import (
 	"encoding/base64"
 	"encoding/binary"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -23,6 +22,7 @@ type reply struct {
 	body        []byte
 	tagged      bool // has an entity tag, and may be answered by 304
 	buffer      *[]byte
+	beyond      resource.Beyond // figures that are null in the body because they cannot be shown
 }
 
 const (
@@ -53,16 +53,12 @@ func (b *buffers) put(buffer *[]byte) {
 }
 
 // encode makes the body of a data response.
-func (s *Server) encode(write writer) (reply, error) {
+func (s *Server) encode(write writer) reply {
 	buffer := s.buffers.get()
 	e := &resource.Encoder{B: (*buffer)[:0]}
 	write(e)
 	*buffer = e.B
-	if e.Err != nil {
-		s.buffers.put(buffer)
-		return reply{}, fmt.Errorf("encode the response: %w", e.Err)
-	}
-	return reply{status: http.StatusOK, contentType: typeJSON, body: e.B, tagged: true, buffer: buffer}, nil
+	return reply{status: http.StatusOK, contentType: typeJSON, body: e.B, tagged: true, buffer: buffer, beyond: e.Beyond}
 }
 
 // problemReply is a problem as a response, with the headers that belong to it.

@@ -53,7 +53,7 @@ func (s *Server) serveData(ctx context.Context, r *http.Request, path string, se
 	if err != nil {
 		return reply{}, err
 	}
-	return s.encode(write)
+	return s.encode(write), nil
 }
 
 // parse reads the query strictly.

@@ -72,9 +72,15 @@ var eacChangeTable = resource.NewTable("EacChange",
 		}),
 		Description: "Null when the line was not in the previous snapshot."},
 	resource.Field[analytics.EACChange]{Name: "eacAfter", Groups: access.Amounts, Required: true,
-		Value: resource.Units(func(c *analytics.EACChange) analytics.Int128 { return c.After })},
+		Value: resource.NullUnits(func(c *analytics.EACChange) events.Opt[analytics.Int128] {
+			return events.Some(c.After)
+		}),
+		Description: beyondRange},
 	resource.Field[analytics.EACChange]{Name: "eacDelta", Groups: access.Amounts, Required: true,
-		Value: resource.Units((*analytics.EACChange).Delta)},
+		Value: resource.NullUnits(func(c *analytics.EACChange) events.Opt[analytics.Int128] {
+			return events.Some(c.Delta())
+		}),
+		Description: beyondRange},
 	resource.Field[analytics.EACChange]{Name: "explained", Groups: access.Amounts, Required: true,
 		Value:       resource.Flag(func(c *analytics.EACChange) bool { return c.Explained }),
 		Description: "A reason was given for exactly this line. The reasons are not shown."},

@@ -1,8 +1,6 @@
 package resource
 
 import (
-	"fmt"
-
 	"tallyhouse/analytics"
 	"tallyhouse/api/access"
 	"tallyhouse/schemas/calendar"
@@ -11,13 +9,17 @@ import (
 	"tallyhouse/schemas/jsontext"
 )
 
-// Figure is a sum of money with its currency. One beyond the range of amounts fails the encoder: it is never shown
-// wrapped or clamped.
+// Figure is a sum of money with its currency. Where it is beyond the range of amounts, the object around it is null if it
+// may be (NullObject), else the figure is: it is never shown wrapped or clamped, and nothing else of the response is lost.
 func Figure[T any](get func(v *T) (sum analytics.Int128, currency string)) Value[T] {
-	return Value[T]{schema: amountReference(), append: func(e *Encoder, v *T) { e.figure(get(v)) }}
+	return Value[T]{schema: amountReference(), append: func(e *Encoder, v *T) {
+		if sum, currency := get(v); !e.figure(sum, currency) {
+			e.lost = true
+		}
+	}}
 }
 
-// NullFigure is Figure or null.
+// NullFigure is a sum of money with its currency, or null. One beyond the range of amounts is null.
 func NullFigure[T any](get func(v *T) (sum events.Opt[analytics.Int128], currency string)) Value[T] {
 	return Value[T]{schema: amountReference().OrNull(), append: func(e *Encoder, v *T) {
 		sum, currency := get(v)
@@ -29,12 +31,16 @@ func NullFigure[T any](get func(v *T) (sum events.Opt[analytics.Int128], currenc
 	}}
 }
 
-// Units is a sum of money in minor units, without its currency.
+// Units is Figure in minor units, without its currency.
 func Units[T any](get func(v *T) analytics.Int128) Value[T] {
-	return Value[T]{schema: unitsSchema(), append: func(e *Encoder, v *T) { e.units(get(v)) }}
+	return Value[T]{schema: unitsSchema(), append: func(e *Encoder, v *T) {
+		if !e.units(get(v)) {
+			e.lost = true
+		}
+	}}
 }
 
-// NullUnits is Units or null.
+// NullUnits is NullFigure in minor units, without its currency.
 func NullUnits[T any](get func(v *T) events.Opt[analytics.Int128]) Value[T] {
 	return Value[T]{schema: unitsSchema().OrNull(), append: func(e *Encoder, v *T) {
 		sum := get(v)
@@ -47,8 +53,8 @@ func NullUnits[T any](get func(v *T) events.Opt[analytics.Int128]) Value[T] {
 }
 
 func unitsSchema() *Schema {
-	return &Schema{Type: "integer", Minimum: jsonschema.Number(int64(-maxAmount)),
-		Maximum: jsonschema.Number(int64(maxAmount)), Description: "In the currency's smallest unit."}
+	return &Schema{Type: "integer", Minimum: jsonschema.Number(int64(-analytics.MaxAmount)),
+		Maximum: jsonschema.Number(int64(analytics.MaxAmount)), Description: "In the currency's smallest unit."}
 }
 
 // Whole is a whole number.
@@ -114,18 +120,24 @@ func (value Value[T]) OrNullWithout(groups access.Groups) Value[T] {
 	return value
 }
 
-func (e *Encoder) figure(sum analytics.Int128, currency string) {
+// figure writes a sum with its currency, or null when it is beyond the range, and reports whether it could be shown.
+func (e *Encoder) figure(sum analytics.Int128, currency string) bool {
 	value, err := sum.Amount()
 	if err != nil {
-		e.fail(fmt.Errorf("a figure of %s %s: %w", sum, currency, err))
+		e.beyond(sum)
+		return false
 	}
 	e.amount(value, currency)
+	return true
 }
 
-func (e *Encoder) units(sum analytics.Int128) {
+// units is figure without the currency.
+func (e *Encoder) units(sum analytics.Int128) bool {
 	value, err := sum.Amount()
 	if err != nil {
-		e.fail(fmt.Errorf("a figure of %s: %w", sum, err))
+		e.beyond(sum)
+		return false
 	}
 	e.B = AppendInt(e.B, value)
+	return true
 }

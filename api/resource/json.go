@@ -17,8 +17,3 @@ func AppendInstant(b []byte, t time.Time) []byte {
 	b = t.UTC().AppendFormat(b, "2006-01-02T15:04:05.999999999Z07:00")
 	return append(b, '"')
 }
-
-// maxAmount bounds every amount (docs/api.md#limits).
-const maxAmount = 1<<53 - 1
-
-func inRange(value int64) bool { return value >= -maxAmount && value <= maxAmount }

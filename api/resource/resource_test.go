@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"tallyhouse/analytics"
 	"tallyhouse/api/access"
 	"tallyhouse/api/resource"
 	"tallyhouse/schemas/calendar"
@@ -169,8 +170,8 @@ func TestTablesWriteWhatEncodingJSONWrites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Err != nil || !slices.Equal(tokens(t, e.B), tokens(t, want)) {
-			t.Fatalf("got  %s, %v\nwant %s", e.B, e.Err, want)
+		if e.Beyond.Count > 0 || !slices.Equal(tokens(t, e.B), tokens(t, want)) {
+			t.Fatalf("got  %s, %v\nwant %s", e.B, e.Beyond, want)
 		}
 	})
 }
@@ -191,13 +192,59 @@ func tokens(t *rapid.T, text []byte) (all []json.Token) {
 	}
 }
 
-func TestAnAmountOutsideTheRangeIsAnError(t *testing.T) {
-	for value, fails := range map[int64]bool{9007199254740991: false, -9007199254740991: false, 9007199254740992: true,
-		-9007199254740992: true, -1 << 63: true} {
+func TestAnAmountOutsideTheRangeIsNull(t *testing.T) {
+	for value, want := range map[int64]string{
+		9007199254740991:  `{"money":{"value":9007199254740991,"currency":"EUR"}}`,
+		-9007199254740991: `{"money":{"value":-9007199254740991,"currency":"EUR"}}`,
+		9007199254740992:  `{"money":null}`, -9007199254740992: `{"money":null}`, -1 << 63: `{"money":null}`,
+	} {
 		e := &resource.Encoder{Groups: access.All}
-		thingTable.Append(e, thingTable.Visible(access.All), &thing{money: events.Some(value)})
-		if (e.Err != nil) != fails {
-			t.Errorf("%d: %v", value, e.Err)
+		thingTable.Append(e, thingTable.Named([]string{"money"}), &thing{money: events.Some(value)})
+		if string(e.B) != want {
+			t.Errorf("%d is shown as %s", value, e.B)
+		}
+		var beyond resource.Beyond
+		if want == `{"money":null}` {
+			beyond = resource.Beyond{Count: 1, Member: "money", Value: fmt.Sprint(value)}
+		}
+		if e.Beyond != beyond {
+			t.Errorf("%d is reported as %+v", value, e.Beyond)
+		}
+	}
+}
+
+// sums are two figures that cannot be null themselves.
+type sums struct{ amount, units int64 }
+
+var sumsTable = resource.NewTable("Sums", "",
+	resource.Field[sums]{Name: "amount", Groups: access.Core,
+		Value: resource.Figure(func(s *sums) (analytics.Int128, string) { return analytics.Int(s.amount), "EUR" })},
+	resource.Field[sums]{Name: "units", Groups: access.Core,
+		Value: resource.Units(func(s *sums) analytics.Int128 { return analytics.Int(s.units) })},
+)
+
+func TestAnObjectIsNullWhereItsFigureCannotBe(t *testing.T) {
+	const most = analytics.MaxAmount
+	table := resource.NewTable("Two", "",
+		resource.Field[[2]sums]{Name: "a", Groups: access.Core,
+			Value: resource.NullObject(sumsTable, func(v *[2]sums) *sums { return &v[0] })},
+		resource.Field[[2]sums]{Name: "b", Groups: access.Core,
+			Value: resource.NullObject(sumsTable, func(v *[2]sums) *sums { return &v[1] })},
+	)
+	shown := `{"amount":{"value":1,"currency":"EUR"},"units":9007199254740991}`
+	for _, c := range []struct {
+		value [2]sums
+		want  string
+	}{
+		{[2]sums{{1, most}, {1, most}}, `{"a":` + shown + `,"b":` + shown + `}`},
+		{[2]sums{{1, most + 1}, {1, most}}, `{"a":null,"b":` + shown + `}`},
+		{[2]sums{{1, most}, {-most - 1, 1}}, `{"a":` + shown + `,"b":null}`},
+		{[2]sums{{most + 1, most + 1}, {most + 1, 1}}, `{"a":null,"b":null}`},
+	} {
+		e := &resource.Encoder{Groups: access.Core}
+		table.Append(e, table.Visible(access.Core), &c.value)
+		if string(e.B) != c.want {
+			t.Errorf("got  %s\nwant %s", e.B, c.want)
 		}
 	}
 }

@@ -108,6 +108,7 @@ func (t *Table[T]) Append(e *Encoder, m Mask, v *T) {
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(uint64(m))
 		e.B = append(e.B, t.keys[i]...)
+		e.member = t.fields[i].Name
 		t.fields[i].Value.append(e, v)
 	}
 	if len(e.B) == start {
@@ -156,18 +157,25 @@ func (t *Table[T]) PartialReference(name, always string) *Schema {
 type Encoder struct {
 	B      []byte
 	Groups access.Groups
-	Err    error // the first value that cannot be shown
+	// Beyond are the figures outside the range of amounts (docs/api.md#limits), each of which is null in B.
+	Beyond Beyond
+
+	member string // that is being written
+	lost   bool   // whether the object that is being written has a null where its schema allows none
 }
 
-func (e *Encoder) fail(err error) {
-	if e.Err == nil {
-		e.Err = err
+// Beyond counts figures outside the range of amounts, and says what the first one is.
+type Beyond struct {
+	Count  int
+	Member string
+	Value  string // in minor units
+}
+
+// beyond writes null in the place of a figure that cannot be shown.
+func (e *Encoder) beyond(value fmt.Stringer) {
+	if e.Beyond.Count == 0 {
+		e.Beyond.Member, e.Beyond.Value = e.member, value.String()
 	}
-}
-
-// RangeError says that an amount is outside the range that the API promises (docs/api.md#limits).
-type RangeError struct{ Value int64 }
-
-func (e *RangeError) Error() string {
-	return fmt.Sprintf("amount %d is outside the range of amounts", e.Value)
+	e.Beyond.Count++
+	e.null()
 }

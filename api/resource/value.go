@@ -3,6 +3,7 @@ package resource
 import (
 	"time"
 
+	"tallyhouse/analytics"
 	"tallyhouse/reader"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
@@ -81,7 +82,7 @@ func NullInstant[T any](get func(v *T) events.Opt[time.Time]) Value[T] {
 	}}
 }
 
-// NullAmount is an amount of money in minor units with its currency, or null.
+// NullAmount is an amount of money in minor units with its currency, or null. One beyond the range of amounts is null.
 func NullAmount[T any](get func(v *T) (value events.Opt[int64], currency string)) Value[T] {
 	return Value[T]{schema: amountReference().OrNull(), append: func(e *Encoder, v *T) {
 		value, currency := get(v)
@@ -89,7 +90,7 @@ func NullAmount[T any](get func(v *T) (value events.Opt[int64], currency string)
 			e.null()
 			return
 		}
-		e.amount(value.V, currency)
+		e.figure(analytics.Int(value.V), currency)
 	}}
 }
 
@@ -99,7 +100,8 @@ func Object[T, U any](table *Table[U], get func(v *T) *U) Value[T] {
 		append: func(e *Encoder, v *T) { table.Append(e, table.Visible(e.Groups), get(v)) }}
 }
 
-// NullObject is an object, or null where get returns nil.
+// NullObject is an object, or null where get returns nil. It is null, too, when one of its Figures or Units is beyond the
+// range of amounts, because these cannot be null themselves.
 func NullObject[T, U any](table *Table[U], get func(v *T) *U) Value[T] {
 	return Value[T]{schema: table.Reference().OrNull(), append: func(e *Encoder, v *T) {
 		u := get(v)
@@ -107,7 +109,14 @@ func NullObject[T, U any](table *Table[U], get func(v *T) *U) Value[T] {
 			e.null()
 			return
 		}
+		start, outer := len(e.B), e.lost
+		e.lost = false
 		table.Append(e, table.Visible(e.Groups), u)
+		if e.lost {
+			e.B = e.B[:start]
+			e.null()
+		}
+		e.lost = outer
 	}}
 }
 
@@ -137,9 +146,6 @@ func (e *Encoder) nullText(s events.Opt[string]) {
 }
 
 func (e *Encoder) amount(value int64, currency string) {
-	if !inRange(value) {
-		e.fail(&RangeError{value})
-	}
 	e.B = append(e.B, `{"value":`...)
 	e.B = AppendInt(e.B, value)
 	e.B = append(e.B, `,"currency":`...)
@@ -157,7 +163,7 @@ func amountReference() *Schema {
 		Properties: &Properties{
 			Names: []string{"value", "currency"},
 			Schemas: []*Schema{
-				{Type: "integer", Minimum: jsonschema.Number(int64(-maxAmount)), Maximum: jsonschema.Number(int64(maxAmount)),
+				{Type: "integer", Minimum: jsonschema.Number(int64(-analytics.MaxAmount)), Maximum: jsonschema.Number(int64(analytics.MaxAmount)),
 					Description: "In the currency's smallest unit, cents for EUR."},
 				{Type: "string", MinLength: jsonschema.Number(3), MaxLength: jsonschema.Number(3), Description: "ISO 4217."},
 			},
