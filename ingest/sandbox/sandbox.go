@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -122,15 +123,24 @@ func (s Sandbox) Run(ctx context.Context, j Job) ([]byte, error) {
 // Task works on input, in the child, and writes output. It must bound what it reads; its error ends the child.
 type Task func(ctx context.Context, options json.RawMessage, input io.Reader, output io.Writer) error
 
+// requestVariable holds the request of a child that has executed itself anew, its files given up.
+const requestVariable = "TALLYHOUSE_SANDBOX_REQUEST"
+
 // Serve is the child's side. It gives up what the job needs not, irrevocably and before it reads any input, and does
-// the job.
+// the job. On the way it may execute this program anew, with the same arguments, which must lead here again.
 func Serve(ctx context.Context, stdin io.Reader, stdout io.Writer, tasks map[string]Task) error {
-	line, err := firstLine(stdin, maxRequest)
-	if err != nil {
-		return fmt.Errorf("read the request: %w", err)
+	line, again := os.LookupEnv(requestVariable)
+	if again {
+		os.Clearenv()
+	} else {
+		first, err := firstLine(stdin, maxRequest)
+		if err != nil {
+			return fmt.Errorf("read the request: %w", err)
+		}
+		line = string(first)
 	}
 	var r request
-	if err := json.Unmarshal(line, &r); err != nil {
+	if err := json.Unmarshal([]byte(line), &r); err != nil {
 		return fmt.Errorf("decode the request: %w", err)
 	}
 	task, known := tasks[r.Task]
@@ -140,6 +150,11 @@ func Serve(ctx context.Context, stdin io.Reader, stdout io.Writer, tasks map[str
 	if err := limit(r); err != nil {
 		return err
 	}
+	if !again {
+		if err := executeWithFiles(r.Programs, line); err != nil {
+			return fmt.Errorf("give up the file system: %w", err)
+		}
+	}
 	if err := lockDown(r.Programs); err != nil {
 		return err
 	}
@@ -147,7 +162,8 @@ func Serve(ctx context.Context, stdin io.Reader, stdout io.Writer, tasks map[str
 }
 
 // limit bounds this process and those it starts. RLIMIT_DATA is used and not RLIMIT_AS, because Go reserves address
-// space that it never fills; the collector works harder before the limit is met.
+// space that it never fills; the collector works harder before the limit is met. The processor time is all that there
+// is in the job's time: it ends a child whose parent was killed and ends it no more.
 func limit(r request) error {
 	if r.Memory <= 0 {
 		return errors.New("a limit of memory above zero is needed")
@@ -159,6 +175,7 @@ func limit(r request) error {
 		most     uint64
 	}{
 		{"memory", unix.RLIMIT_DATA, uint64(r.Memory)},
+		{"processor time", unix.RLIMIT_CPU, uint64((r.Time+grace)/time.Second+1) * uint64(runtime.NumCPU())},
 		{"files", unix.RLIMIT_NOFILE, 64},
 		{"written files", unix.RLIMIT_FSIZE, 0},
 		{"core dumps", unix.RLIMIT_CORE, 0},

@@ -10,10 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"tallyhouse/ingest/sandbox"
 )
@@ -45,6 +49,16 @@ var tasks = map[string]sandbox.Task{
 		fmt.Fprint(out, os.Getuid(), os.Geteuid(), os.Getgid(), os.Getegid())
 		return nil
 	},
+	"limits": func(_ context.Context, _ json.RawMessage, _ io.Reader, out io.Writer) error {
+		for _, resource := range []int{unix.RLIMIT_DATA, unix.RLIMIT_CPU, unix.RLIMIT_NOFILE, unix.RLIMIT_FSIZE, unix.RLIMIT_CORE} {
+			var l unix.Rlimit
+			if err := unix.Getrlimit(resource, &l); err != nil {
+				return err
+			}
+			fmt.Fprint(out, l.Cur, " ", l.Max, ", ")
+		}
+		return nil
+	},
 	"connect": trying(func(addr string) error {
 		c, err := net.DialTimeout("tcp", addr, time.Second)
 		if err == nil {
@@ -54,9 +68,18 @@ var tasks = map[string]sandbox.Task{
 	}),
 	"listen": trying(func(string) error { _, err := net.Listen("tcp", "127.0.0.1:0"); return err }),
 	"unix":   trying(func(path string) error { _, err := net.Dial("unix", path); return err }),
-	"read":   trying(func(path string) error { _, err := os.ReadFile(path); return err }),
-	"list":   trying(func(path string) error { _, err := os.ReadDir(path); return err }),
-	"write":  trying(func(path string) error { return os.WriteFile(path, []byte("x"), 0o600) }),
+	"socket": trying(func(family string) error {
+		n, err := strconv.Atoi(family)
+		if err != nil {
+			return err
+		}
+		_, err = syscall.Socket(n, syscall.SOCK_DGRAM, 0)
+		return err
+	}),
+	"pair":  trying(func(string) error { _, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0); return err }),
+	"read":  trying(func(path string) error { _, err := os.ReadFile(path); return err }),
+	"list":  trying(func(path string) error { _, err := os.ReadDir(path); return err }),
+	"write": trying(func(path string) error { return os.WriteFile(path, []byte("x"), 0o600) }),
 	"run": trying(func(path string) error {
 		c := exec.Command(path)
 		c.Stdin, c.Stdout, c.Stderr = strings.NewReader(""), io.Discard, io.Discard // else it opens /dev/null
@@ -186,7 +209,10 @@ func TestAChildThatWasTakenOverReachesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer socket.Close()
-	bystander := exec.Command("sleep", "60")
+	bystander := exec.Command("sleep", "600")
+	if os.Getuid() == 0 { // the child's own user is not what keeps it from signals
+		bystander.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
 	if err := bystander.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -197,6 +223,11 @@ func TestAChildThatWasTakenOverReachesNothing(t *testing.T) {
 			{"connect", tcp.Addr().String(), "refused"},
 			{"listen", "", "refused"},
 			{"unix", socket.Addr().String(), "refused"},
+			{"socket", fmt.Sprint(syscall.AF_INET), "refused"},
+			{"socket", fmt.Sprint(syscall.AF_INET6), "refused"},
+			{"socket", fmt.Sprint(syscall.AF_UNIX), "refused"},
+			{"socket", fmt.Sprint(syscall.AF_NETLINK), "refused"},
+			{"pair", "", "refused"},
 			{"read", secret, "refused"},
 			{"read", "/etc/passwd", "refused"},
 			{"read", fmt.Sprintf("/proc/%d/environ", os.Getpid()), "refused"},
@@ -234,6 +265,19 @@ func TestAChildOfRootIsNobody(t *testing.T) {
 		if out, err := child(t).Run(t.Context(), j); err != nil || string(out) != want {
 			t.Errorf("it is %q, %v, want %q", out, err, want)
 		}
+	}
+}
+
+// Nobody lifts these limits for what a child starts: hard and soft ones are the same.
+func TestAChildIsLimited(t *testing.T) {
+	j := job("limits", "")
+	j.Programs, j.Time = system, 10*time.Second // it may ask for its limits as programs may
+	s := child(t)
+	s.Memory = 256 << 20
+	processor := 13 * runtime.NumCPU()
+	want := fmt.Sprintf("%d %[1]d, %d %[2]d, 64 64, 0 0, 0 0, ", 256<<20, processor)
+	if out, err := s.Run(t.Context(), j); err != nil || string(out) != want {
+		t.Errorf("limits of memory, processor, open files, written files and cores are %q, %v, want %q", out, err, want)
 	}
 }
 

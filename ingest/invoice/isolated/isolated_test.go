@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"tallyhouse/ingest/invoice"
 	"tallyhouse/ingest/invoice/isolated"
+	"tallyhouse/ingest/invoice/isolated/isolatedtest"
 	"tallyhouse/ingest/invoice/pdf/pdftest"
 	"tallyhouse/ingest/sandbox"
 )
@@ -78,49 +77,6 @@ func TestAMissingChildIsTheInstallationsFault(t *testing.T) {
 	}
 }
 
-// fakeTesseract tells all that it can see, as one does that a picture has taken over.
-const fakeTesseract = `#!/bin/sh
-read magic
-read data < "$4/eng"
-echo "input $magic, $data" >&2
-env >&2
-for file in SECRET /etc/passwd /proc/$PPID/environ; do
-  while read line; do echo "leaked $line" >&2; done < $file
-done
-echo x > NEW && echo "leaked a file" >&2
-exit 1
-`
-
-// Given a scan and a tesseract that was taken over, then it sees the picture and the language data, and neither
-// environment nor files.
-func TestTesseractSeesItsInputAndItsDataAlone(t *testing.T) {
-	t.Setenv("TALLYHOUSE_IMAP", "imaps://user:secret@mail.example")
-	dir := t.TempDir()
-	script := strings.NewReplacer("SECRET", dir+"/secret", "NEW", dir+"/new").Replace(fakeTesseract)
-	for name, content := range map[string]string{"data/eng": "language data", "secret": "secret", "tesseract": script} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, d := range []string{dir, filepath.Dir(dir)} { // for other users, too
-		if err := os.Chmod(d, 0o777); err != nil {
-			t.Fatal(err)
-		}
-	}
-	o := options()
-	o.NoOCR, o.OCR.Tesseract, o.OCR.Data = false, filepath.Join(dir, "tesseract"), filepath.Join(dir, "data")
-	picture := pdftest.Picture{Width: 8, Height: 8, Gray: make([]byte, 64)}
-	r, err := isolated.Read(t.Context(), pdftest.Document{Pages: []pdftest.Page{{Picture: &picture}}}.Bytes(), o)
-	if err != nil || r.Reason != invoice.OCRFailed || !strings.Contains(r.Detail, "input P5, language data") {
-		t.Fatalf("%s %s %q, %v", r.Status, r.Reason, r.Detail, err)
-	}
-	for _, secret := range []string{"secret@", "leaked", "HOME="} {
-		if strings.Contains(r.Detail, secret) {
-			t.Errorf("it sees %q: %s", secret, r.Detail)
-		}
-	}
+func TestTesseractSeesItsInputAlone(t *testing.T) {
+	isolatedtest.TesseractSeesItsInputAlone(t, sandbox.Sandbox{})
 }
