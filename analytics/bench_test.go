@@ -81,3 +81,48 @@ func BenchmarkLargestRemainder(b *testing.B) {
 		}
 	}
 }
+
+// A project of 2,000 lines whose payments lie in each of 60 months, and whose plans reach over the 60 to come.
+func BenchmarkCashflow(b *testing.B) {
+	nodes, budget := largeProject(2000)
+	in := analytics.CashflowInput{BudgetInput: budget}
+	in.Structure = structureOf(nodes)
+	today := date("2026-05-12")
+	methods := []string{"linearDays", "linearMonths", "sCurve"}
+	for i, n := range nodes {
+		p := plan(string(n.ID), methods[i%len(methods)]+" 2026-01-15 2031-04-20")
+		if i%20 == 0 {
+			p = recurring(p, 1, "2021-05", "")
+		}
+		in.Plans = append(in.Plans, p)
+		for m := today.Month() - 60; m < today.Month(); m++ {
+			in.Cash = append(in.Cash, analytics.CashSum{NodeID: n.ID, Currency: "EUR", Month: m, Net: analytics.Int(int64(i) + 1)})
+			in.Recognized = append(in.Recognized, analytics.RecognizedSum{NodeID: n.ID, Month: m, Count: 1})
+		}
+	}
+	b.Run("budget alone", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			analytics.Budget(in.BudgetInput)
+		}
+	})
+	b.Run("lines=2000/months=120", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			analytics.Cashflow(in, today)
+		}
+	})
+}
+
+func BenchmarkLargestRemainderOfManyMonths(b *testing.B) {
+	weights := make([]int64, 120)
+	for i := range weights {
+		weights[i] = int64(28 + i%4)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := analytics.LargestRemainder(140001, weights); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

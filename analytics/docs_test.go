@@ -186,3 +186,33 @@ func TestThePagesSnapshotsDiffer(t *testing.T) {
 	}
 	compareRows(t, documented(t, "Line of the snapshot"), computed)
 }
+
+func TestThePagesCashFlowCountsRight(t *testing.T) {
+	paid := func(node string, euros int64) analytics.RecordSum {
+		return invoicedOn(node, analytics.Paid, euros*euro)
+	}
+	in := analytics.CashflowInput{
+		BudgetInput: analytics.BudgetInput{Currency: "EUR",
+			Structure: structureOf(tree("Works -", "Walls Works", "Windows Works", "Doors Works", "Paint Works")),
+			Budget: []analytics.BudgetSum{budgetOn("Walls", 132_000*euro), budgetOn("Windows", 18_000*euro),
+				budgetOn("Doors", 12_000*euro), budgetOn("Paint", 10_000*euro)},
+			Records: []analytics.RecordSum{paid("Walls", 40_000), paid("Paint", 1_000)}},
+		Plans: []analytics.LinePlan{plan("Walls", "linearDays 2026-04-01 2026-07-31"),
+			plan("Windows", "linearDays 2026-01-01 2026-03-31"), custom("Paint", "2026-06=500000", "2026-07=200000")},
+		Cash: []analytics.CashSum{paidOn("Walls", "2026-04", 40_000*euro), paidOn("Paint", "2026-05", 1_000*euro)},
+	}
+	c := analytics.Cashflow(in, date("2026-05-12"))
+	budget := analytics.Budget(in.BudgetInput)
+	funded, byMonth := make(map[string][]analytics.Int128), make(map[string][]analytics.Int128)
+	for i := range c.Nodes {
+		n, line := &c.Nodes[i], &budget.Nodes[i]
+		rest := line.EAC().Sub(line.Paid) // nothing waits for payment here
+		funded[string(n.Node.ID)] = []analytics.Int128{line.EAC(), line.Paid, rest, n.Undated, n.Gap}
+		for m := month("2026-04"); m <= month("2026-07"); m++ {
+			actual, forecast := c.In(n, m)
+			byMonth[string(n.Node.ID)] = append(byMonth[string(n.Node.ID)], actual.Add(forecast))
+		}
+	}
+	compareRows(t, documented(t, "Line: to be funded"), funded)
+	compareRows(t, documented(t, "Line: by month"), byMonth)
+}

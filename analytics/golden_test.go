@@ -2,11 +2,13 @@ package analytics_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,27 +24,62 @@ import (
 
 type goldenCase struct {
 	Case   string   `json:"case"`
+	Now    string   `json:"now"`
 	Events []change `json:"events"`
 	Checks []struct {
 		Call   string            `json:"call"`
 		Path   map[string]string `json:"path"`
-		Query  map[string]string `json:"query"`
+		Query  map[string]any    `json:"query"`
+		Now    string            `json:"now"` // the case's when empty
 		Status int               `json:"status"`
 		Expect any               `json:"expect"`
+		Absent []string          `json:"absent"` // JSON pointers; a step may be member=value
 	} `json:"checks"`
 }
 
+// question is what a check asks the calculations.
+type question struct {
+	path, query map[string]string
+	today       calendar.Date
+}
+
+func (q question) month(t *testing.T, name string) events.Opt[calendar.Month] {
+	t.Helper()
+	if q.query[name] == "" {
+		return events.Opt[calendar.Month]{}
+	}
+	m, err := calendar.ParseMonth(q.query[name])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return events.Some(m)
+}
+
+// today is the date in Vienna at an instant.
+func today(t *testing.T, now string) calendar.Date {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return calendar.ViennaDate(at)
+}
+
 func TestGoldenCases(t *testing.T) {
-	answers := map[string]func(l *ledger, path, query map[string]string) any{
-		"getProjectBudget":      answerBudget,
-		"getContract":           answerContract,
-		"getRecord":             answerRecord,
-		"listForecastSnapshots": answerSnapshots,
-		"getForecastSnapshot":   answerSnapshot,
+	ofState := func(answer func(l *ledger, path, query map[string]string) any) func(*testing.T, *ledger, question) any {
+		return func(_ *testing.T, l *ledger, q question) any { return answer(l, q.path, q.query) }
+	}
+	answers := map[string]func(t *testing.T, l *ledger, q question) any{
+		"getProjectBudget":      ofState(answerBudget),
+		"getContract":           ofState(answerContract),
+		"getRecord":             ofState(answerRecord),
+		"listForecastSnapshots": ofState(answerSnapshots),
+		"getForecastSnapshot":   ofState(answerSnapshot),
+		"getCashflow":           answerCashflow,
 	}
 	files, err := filepath.Glob("testdata/D*.json")
-	if err != nil || len(files) != 10 {
-		t.Fatalf("%d golden files, %v; want 10", len(files), err)
+	if err != nil || len(files) != 11 {
+		t.Fatalf("%d golden files, %v; want 11", len(files), err)
 	}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
@@ -58,20 +95,30 @@ func TestGoldenCases(t *testing.T) {
 		state, checked := fold(t, golden.Events), 0
 		for i, check := range golden.Checks {
 			answer, ok := answers[check.Call]
-			if !ok {
+			if !ok || check.Status == 400 { // what is refused never reaches the calculations
 				continue
 			}
 			checked++
+			q := question{path: check.Path, query: make(map[string]string), today: today(t, cmp.Or(check.Now, golden.Now))}
+			for name, value := range check.Query {
+				q.query[name] = fmt.Sprint(value)
+			}
 			t.Run(fmt.Sprintf("%s/%d %s", golden.Case, i, check.Call), func(t *testing.T) {
-				got := answer(state, check.Path, check.Query)
+				got := answer(t, state, q)
 				if check.Status == 404 {
 					if got != nil {
 						t.Errorf("answered %v, want nothing", got)
 					}
 					return
 				}
-				for _, d := range differences(check.Expect, plain(t, got), "$", "") {
+				body := plain(t, got)
+				for _, d := range differences(check.Expect, body, "$", "") {
 					t.Error(d)
+				}
+				for _, pointer := range check.Absent {
+					if present(body, pointer) {
+						t.Errorf("%s must be absent", pointer)
+					}
 				}
 			})
 		}
@@ -100,6 +147,9 @@ func value(v analytics.Int128) any {
 	}
 	return n
 }
+
+// integer shows what is a plain integer in the API, not an amount with its bounds.
+func integer(v analytics.Int128) any { return json.Number(v.String()) }
 
 func optional[T any](o events.Opt[T], show func(T) any) any {
 	if !o.Ok {
@@ -336,6 +386,30 @@ func answerBudgetAsOf(l *ledger, project string, query map[string]string) any {
 	return object{"projectId": project, "currency": currency, "nodes": nodes}
 }
 
+func answerCashflow(t *testing.T, l *ledger, q question) any {
+	project := q.path["projectId"]
+	c := analytics.Cashflow(l.cashflowInput(project), q.today)
+	return shownCashflow(&c, project, l.projects[project].Currency, q.query["level"], q.month(t, "from"), q.month(t, "to"))
+}
+
+func shownCashflow(c *analytics.ProjectCashflow, project, currency, level string, from, to events.Opt[calendar.Month]) any {
+	first, last := c.Months(from, to)
+	nodes := []any{}
+	for _, n := range c.ToLevel(level) {
+		months := []any{}
+		for m := first; m <= last; m++ {
+			actual, forecast := c.In(&n, m)
+			months = append(months, object{"month": m.String(), "actual": integer(actual), "forecast": integer(forecast)})
+		}
+		nodes = append(nodes, object{
+			"nodeId": n.Node.ID, "level": n.Node.Level, "code": n.Node.Code, "name": n.Node.Name,
+			"parentId": text(n.Node.ParentID), "months": months, "undated": integer(n.Undated), "gap": integer(n.Gap),
+			"flags": n.Flags.AppendNames([]string{}),
+		})
+	}
+	return object{"projectId": project, "currency": currency, "asOf": c.AsOf.String(), "nodes": nodes}
+}
+
 // plain brings an answer into the form of decoded JSON.
 func plain(t *testing.T, answer any) any {
 	t.Helper()
@@ -355,8 +429,11 @@ func plain(t *testing.T, answer any) any {
 // keyed arrays compare by this member, whatever the order.
 var keyed = map[string]string{
 	"nodes": "nodeId", "excluded": "currency", "excludedCommitted": "currency", "amendments": "id",
-	"changesSincePrevious": "budgetNodeId",
+	"changesSincePrevious": "budgetNodeId", "months": "month", "leases": "leaseId", "periods": "start",
 }
+
+// sets are arrays of texts that compare whatever their order.
+var sets = []string{"reclassRecordIds", "flags", "unitIds", "projectIds"}
 
 // differences tells what of want is missing or other in got.
 func differences(want, got any, at, name string) []string {
@@ -406,11 +483,38 @@ func aligned(name string, elements []any) []any {
 		}
 		return ""
 	}
-	if name == "reclassRecordIds" {
+	if slices.Contains(sets, name) {
 		key = func(e any) string { return fmt.Sprint(e) }
 	}
 	slices.SortStableFunc(sorted, func(a, b any) int { return strings.Compare(key(a), key(b)) })
 	return sorted
+}
+
+// present reports whether a JSON pointer leads to something in a body.
+func present(body any, pointer string) bool {
+	at := body
+	for _, step := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
+		switch in := at.(type) {
+		case map[string]any:
+			next, ok := in[step]
+			if !ok {
+				return false
+			}
+			at = next
+		case []any:
+			i, err := strconv.Atoi(step)
+			if member, value, ok := strings.Cut(step, "="); ok {
+				i, err = slices.IndexFunc(in, func(e any) bool { return fmt.Sprint(e.(map[string]any)[member]) == value }), nil
+			}
+			if err != nil || i < 0 || i >= len(in) {
+				return false
+			}
+			at = in[i]
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 func parentsFirst(nodes []any, at string) []string {

@@ -27,6 +27,13 @@ type ledger struct {
 	contracts   map[string]*events.Contract
 	claims      map[string]*events.Claim
 	snapshots   map[string]*events.ForecastSnapshot
+	plans       map[string]*events.LinePlan
+	units       map[string]*events.Unit
+	leases      map[string]*events.Lease
+	indexes     map[string]*events.IndexValue
+	facilities  map[string]*events.Facility
+	fixings     map[string]*events.Fixing
+	movements   map[string]*events.FacilityEntry
 }
 
 type change struct {
@@ -76,6 +83,20 @@ func fold(t *testing.T, changes []change) *ledger {
 			keep(t, &l.claims, id, data)
 		case events.ForecastSnapshots:
 			keep(t, &l.snapshots, id, data)
+		case events.LinePlans:
+			keep(t, &l.plans, id, data)
+		case events.Units:
+			keep(t, &l.units, id, data)
+		case events.Leases:
+			keep(t, &l.leases, id, data)
+		case events.IndexValues:
+			keep(t, &l.indexes, id, data)
+		case events.Facilities:
+			keep(t, &l.facilities, id, data)
+		case events.Fixings:
+			keep(t, &l.fixings, id, data)
+		case events.FacilityEntries:
+			keep(t, &l.movements, id, data)
 		}
 	}
 	return l
@@ -276,6 +297,37 @@ func (l *ledger) budgetInput(project string) analytics.BudgetInput {
 		if e.ProjectID == project {
 			in.Entries = append(in.Entries,
 				analytics.UncommittedEntry{ID: id, NodeID: analytics.NodeID(e.NodeID), Amount: e.Amount})
+		}
+	}
+	return in
+}
+
+// cashflowInput books payments and recognised records one by one, as the rolls would add them.
+func (l *ledger) cashflowInput(project string) analytics.CashflowInput {
+	in := analytics.CashflowInput{BudgetInput: l.budgetInput(project)}
+	for id, p := range l.plans {
+		if p.ProjectID == project {
+			in.Plans = append(in.Plans, analytics.LinePlan{ID: id, LinePlan: *p})
+		}
+	}
+	for _, r := range l.records {
+		if r.ProjectID != project {
+			continue
+		}
+		allocations := r.Allocations
+		if len(allocations) == 0 {
+			allocations = []events.RecordAllocation{{Net: r.Net}}
+		}
+		for _, a := range allocations {
+			node := analytics.NodeID(a.NodeID.V)
+			if r.RecognitionDate.Ok && r.StepKind != "rejected" {
+				in.Recognized = append(in.Recognized,
+					analytics.RecognizedSum{NodeID: node, Month: r.RecognitionDate.V.Month(), Count: 1})
+			}
+			if paid := analytics.CashDate(r); paid.Ok && counting(r) {
+				in.Cash = append(in.Cash,
+					analytics.CashSum{NodeID: node, Currency: r.Currency.V, Month: paid.V.Month(), Net: analytics.Int(a.Net.V)})
+			}
 		}
 	}
 	return in

@@ -83,6 +83,7 @@ func ledgers() *rapid.Generator[*ledger] {
 		})
 		l.contracts = many(d, "C", 3, d.contract)
 		l.records = many(d, "R", 6, d.record)
+		l.plans = many(d, "p", 8, d.linePlan)
 		return l
 	})
 }
@@ -147,6 +148,12 @@ func (d *drawLedger) record() *events.Record {
 	if rapid.IntRange(0, 5).Draw(d.t, "linked") == 0 {
 		r.ContractID = events.Opt[string]{}
 	}
+	if rapid.IntRange(0, 3).Draw(d.t, "recognised") > 0 {
+		r.RecognitionDate = events.Some(d.day("recognition"))
+	}
+	if r.StepKind == "paid" {
+		r.CashDate = events.Some(d.day("cash"))
+	}
 	read := rapid.IntRange(0, 6).Draw(d.t, "read") > 0
 	net := int64(0)
 	for range rapid.IntRange(0, 3).Draw(d.t, "allocations") {
@@ -174,10 +181,37 @@ func (d *drawLedger) record() *events.Record {
 	return r
 }
 
+// day is in the two years around the days that tests take for today.
+func (d *drawLedger) day(label string) calendar.Date {
+	return calendar.NewDate(2027, 7, 1) + calendar.Date(rapid.Int32Range(0, 730).Draw(d.t, label))
+}
+
+func (d *drawLedger) linePlan() *events.LinePlan {
+	p := &events.LinePlan{ProjectID: d.project(), NodeID: rapid.SampledFrom(d.nodes).Draw(d.t, "planned"),
+		Method: d.pick("method", "linearDays", "linearMonths", "sCurve", "custom")}
+	optional := func(label string) events.Opt[calendar.Date] {
+		return events.Opt[calendar.Date]{V: d.day(label), Ok: rapid.IntRange(0, 7).Draw(d.t, label+" given") > 0}
+	}
+	p.StartDate, p.EndDate = optional("start"), optional("end")
+	if p.EndDate.Ok && rapid.IntRange(0, 7).Draw(d.t, "in order") > 0 {
+		p.EndDate.V = max(p.StartDate.V, p.EndDate.V)
+	}
+	for range rapid.IntRange(0, 3).Draw(d.t, "custom months") {
+		p.CustomMonths = append(p.CustomMonths, events.MonthValue{Month: d.day("month").Month(), Value: d.value()})
+	}
+	if rapid.IntRange(0, 2).Draw(d.t, "recurring") == 0 {
+		p.Recurring = events.Some(events.Recurrence{EveryMonths: rapid.IntRange(1, 5).Draw(d.t, "every"), From: d.day("from").Month()})
+		if rapid.Bool().Draw(d.t, "ends") {
+			p.Recurring.V.To = events.Some(d.day("to").Month())
+		}
+	}
+	return p
+}
+
 // show renders a ledger for a failed property.
 func show(l *ledger) string {
 	var b strings.Builder
-	for _, part := range []any{l.nodes, l.rows, l.transfers, l.entries, l.records, l.contracts, l.claims} {
+	for _, part := range []any{l.nodes, l.rows, l.transfers, l.entries, l.records, l.contracts, l.claims, l.plans} {
 		encoded, _ := json.Marshal(part)
 		fmt.Fprintf(&b, "%s\n", encoded)
 	}

@@ -91,6 +91,13 @@ func (d Date) Month() Month {
 	return Month(t.Year()*12 + int(t.Month()) - 1)
 }
 
+// AddMonths is the same day n months later, the last day of that month when it has no such day.
+func (d Date) AddMonths(n int) Date {
+	from := d.Month()
+	to := from + Month(n)
+	return min(to.First()+(d-from.First()), to.Last())
+}
+
 // String writes YYYY-MM-DD.
 func (d Date) String() string { return string(d.Append(nil)) }
 
@@ -105,6 +112,9 @@ func (m Month) First() Date { return NewDate(int(m)/12, int(m)%12+1, 1) }
 
 // Last is the last day of the month.
 func (m Month) Last() Date { return (m + 1).First() - 1 }
+
+// Days is how many days the month has.
+func (m Month) Days() int { return int((m + 1).First() - m.First()) }
 
 // String writes YYYY-MM.
 func (m Month) String() string { return string(m.Append(nil)) }

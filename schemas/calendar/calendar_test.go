@@ -74,6 +74,35 @@ func TestEveryDateIsWrittenAsItIsRead(t *testing.T) {
 	})
 }
 
+func TestAddMonthsEndsWithTheMonth(t *testing.T) {
+	for _, c := range []struct {
+		from   string
+		months int
+		want   string
+	}{
+		{"2027-01-31", 1, "2027-02-28"}, {"2028-01-31", 1, "2028-02-29"}, {"2027-01-31", 2, "2027-03-31"},
+		{"2027-01-31", 3, "2027-04-30"}, {"2027-11-30", 3, "2028-02-29"}, {"2027-05-15", 0, "2027-05-15"},
+		{"2027-12-15", 1, "2028-01-15"}, {"2028-02-29", 12, "2029-02-28"}, {"2028-03-31", -1, "2028-02-29"},
+	} {
+		from, err := ParseDate(c.from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := from.AddMonths(c.months).String(); got != c.want {
+			t.Errorf("%s and %d months: %s, want %s", c.from, c.months, got, c.want)
+		}
+	}
+}
+
+func TestMonthsHaveTheirDays(t *testing.T) {
+	for in, want := range map[string]int{"2027-02": 28, "2028-02": 29, "2100-02": 28, "2000-02": 29, "2028-04": 30, "2028-12": 31} {
+		m, err := ParseMonth(in)
+		if err != nil || m.Days() != want {
+			t.Errorf("%s has %d days, %v, want %d", in, m.Days(), err, want)
+		}
+	}
+}
+
 func FuzzParseDate(f *testing.F) {
 	f.Add("2024-02-29")
 	f.Fuzz(func(t *testing.T, s string) {

@@ -1,0 +1,358 @@
+package analytics
+
+import (
+	"slices"
+
+	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/events"
+)
+
+// CashflowInput is everything that the cash flow of one project is computed from: what its budget is computed from, the
+// plans of its lines, and the sums of payments and recognised records by month. No records.
+type CashflowInput struct {
+	BudgetInput
+	Plans []LinePlan
+	// Rows of one node that come one after another are booked faster.
+	Cash       []CashSum
+	Recognized []RecognizedSum // needed in months before the current one, where a plan is recurring
+}
+
+// LinePlan says how the money of one budget line is spread over time. Of several plans of a line the one with the
+// greatest id counts.
+type LinePlan struct {
+	ID string
+	events.LinePlan
+}
+
+// CashSum is what was paid on a node in a month, in one currency: the net of records that count and are paid.
+type CashSum struct {
+	NodeID   NodeID // as coded
+	Currency string
+	Month    calendar.Month // of the payment
+	Net      Int128
+}
+
+// RecognizedSum is how many allocations of records on a node are recognised in a month: in any currency, accruals
+// included, rejected records not.
+type RecognizedSum struct {
+	NodeID NodeID // as coded
+	Month  calendar.Month
+	Count  int64
+}
+
+// CashflowFlags are the warnings of a line, its own and those of all lines below (docs/calculations.md#flags).
+type CashflowFlags uint8
+
+// The flags, in the order in which they are listed.
+const (
+	FlagOverdue CashflowFlags = 1 << iota
+	FlagUndated
+	FlagCustomGap
+	FlagOverInvoiced
+	FlagRecurringMissing
+)
+
+var flagNames = [...]string{"overdue", "undated", "customGap", "overInvoicedVsEac", "recurringMissing"}
+
+// AppendNames appends the names of the flags that are set.
+func (f CashflowFlags) AppendNames(names []string) []string {
+	for i, name := range flagNames {
+		if f&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// ProjectCashflow is a project's cash flow in its currency (docs/calculations.md#cash-flow).
+type ProjectCashflow struct {
+	AsOf  calendar.Month // the first month of the forecast
+	Nodes []CashflowNode // effective nodes, depth first
+
+	first, last calendar.Month // the months listed when nothing else is asked for
+}
+
+// CashflowNode is an effective node with its cash flow, all below it included.
+type CashflowNode struct {
+	Node    *Node
+	Undated Int128 // to be funded, but the line has no dates
+	Gap     Int128 // what the entered months leave open; negative where they hold too much
+	Flags   CashflowFlags
+	parent  int // position in Nodes
+
+	from   calendar.Month // of the first of the months
+	months []Int128       // paid before AsOf, forecast from it on; 0 in all other months
+}
+
+// In returns what was paid on the line in a month before the current one, and the forecast of the others.
+func (c *ProjectCashflow) In(n *CashflowNode, month calendar.Month) (actual, forecast Int128) {
+	i := int(month - n.from)
+	if i < 0 || i >= len(n.months) {
+		return Int128{}, Int128{}
+	}
+	if month < c.AsOf {
+		return n.months[i], Int128{}
+	}
+	return Int128{}, n.months[i]
+}
+
+// Months returns the first and the last month to be listed for all nodes, given what the request asks for
+// (docs/calculations.md#months-listed). There is none when last is before first.
+func (c *ProjectCashflow) Months(from, to events.Opt[calendar.Month]) (first, last calendar.Month) {
+	return from.Or(c.first), to.Or(c.last)
+}
+
+// ToLevel returns the nodes that a response down to the deepest level shows, like ProjectBudget.ToLevel.
+func (c *ProjectCashflow) ToLevel(deepest string) []CashflowNode {
+	shown := shownTo(deepest, len(c.Nodes),
+		func(i int) string { return c.Nodes[i].Node.Level },
+		func(i int) int { return c.Nodes[i].parent })
+	nodes := make([]CashflowNode, 0, len(c.Nodes))
+	for i, n := range c.Nodes {
+		if shown[i] {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+// Cashflow computes the cash flow of a project (docs/calculations.md#cash-flow) as it is on a day in Vienna.
+func Cashflow(in CashflowInput, today calendar.Date) ProjectCashflow {
+	budget := Budget(in.BudgetInput)
+	c := cashflow{in: &in, asOf: today.Month(), budget: budget.Nodes}
+	c.nodes = make([]CashflowNode, len(budget.Nodes))
+	for i := range budget.Nodes {
+		c.nodes[i] = CashflowNode{Node: budget.Nodes[i].Node, parent: budget.Nodes[i].parent}
+	}
+	c.plan()
+	c.makeRoom()
+	c.bookPayments()
+	c.bookForecasts()
+	c.flagRecurring()
+	c.rollUp()
+	first, last := c.listed()
+	return ProjectCashflow{AsOf: c.asOf, Nodes: c.nodes, first: first, last: last}
+}
+
+// cashflow is a computation under way. What is kept by line lies in the order of the nodes.
+type cashflow struct {
+	in     *CashflowInput
+	asOf   calendar.Month
+	budget []BudgetNode
+	nodes  []CashflowNode
+
+	phases  []phase
+	funding []Int128 // what the line itself has to phase
+	later   []Int128 // own payments dated in asOf or later
+}
+
+// plan finds the plan of each line and what it has to phase.
+func (c *cashflow) plan() {
+	c.funding = fundingToComplete(c.budget)
+	c.later = make([]Int128, len(c.nodes))
+	c.phases = make([]phase, len(c.nodes))
+	ids := make([]string, len(c.nodes))
+	for i := range c.in.Plans {
+		p := &c.in.Plans[i]
+		at := c.in.Structure.effectiveAt(NodeID(p.NodeID))
+		if at == noSeat || c.phases[at].plan != nil && ids[at] > p.ID {
+			continue
+		}
+		c.phases[at].plan, ids[at] = p, p.ID
+	}
+	for i := range c.phases {
+		c.phases[i] = phaseOf(c.phases[i].plan, c.asOf)
+	}
+}
+
+// fundingToComplete returns what each line itself has to phase (docs/calculations.md#funding-to-complete): at least the
+// invoices on the desk, else the rest of the estimate, less what the lines below it phase. It is never negative.
+func fundingToComplete(nodes []BudgetNode) []Int128 {
+	type below struct{ funding, invoiced, paid Int128 }
+	var (
+		own      = make([]Int128, len(nodes))
+		children = make([]below, len(nodes))
+	)
+	for i := len(nodes) - 1; i >= 0; i-- {
+		n, sum := &nodes[i], &children[i]
+		unpaid := n.Invoiced.Sub(sum.invoiced).Sub(n.Paid.Sub(sum.paid)).OrZero()
+		rest := n.EAC().Sub(n.Paid).Sub(sum.funding)
+		own[i] = unpaid
+		if rest.Sub(unpaid).Sign() > 0 {
+			own[i] = rest
+		}
+		if n.parent >= 0 {
+			parent := &children[n.parent]
+			parent.funding = parent.funding.Add(sum.funding).Add(own[i])
+			parent.invoiced = parent.invoiced.Add(n.Invoiced)
+			parent.paid = parent.paid.Add(n.Paid)
+		}
+	}
+	return own
+}
+
+// monthRange is a run of months; the zero value is none.
+type monthRange struct {
+	from, to calendar.Month
+	some     bool
+}
+
+func (r *monthRange) add(from, to calendar.Month) {
+	if !r.some {
+		*r = monthRange{from, to, true}
+		return
+	}
+	r.from, r.to = min(r.from, from), max(r.to, to)
+}
+
+// makeRoom gives every node the months that its own money and that of the lines below it can lie in.
+func (c *cashflow) makeRoom() {
+	ranges := make([]monthRange, len(c.nodes))
+	c.payments(func(at int, sum *CashSum) { ranges[at].add(sum.Month, sum.Month) })
+	for i := range c.phases {
+		if p := &c.phases[i]; p.kind != phaseUndated && (p.kind == phaseCustom || !c.funding[i].IsZero()) && p.from <= p.to {
+			ranges[i].add(p.from, p.to)
+		}
+	}
+	room := 0
+	for i := len(ranges) - 1; i >= 0; i-- {
+		r := ranges[i]
+		if !r.some {
+			continue
+		}
+		room += int(r.to-r.from) + 1
+		if above := c.nodes[i].parent; above >= 0 {
+			ranges[above].add(r.from, r.to)
+		}
+	}
+	all := make([]Int128, room)
+	for i, r := range ranges {
+		if r.some {
+			n := int(r.to-r.from) + 1
+			c.nodes[i].from, c.nodes[i].months = r.from, all[:n:n]
+			all = all[n:]
+		}
+	}
+}
+
+// payments calls book for each sum that was paid on a line in the project's currency.
+func (c *cashflow) payments(book func(at int, sum *CashSum)) {
+	seats := seatFinder{structure: c.in.Structure, at: noSeat}
+	for i := range c.in.Cash {
+		sum := &c.in.Cash[i]
+		if at := seats.find(sum.NodeID); at != noSeat && sum.Currency == c.in.Currency && !sum.Net.IsZero() {
+			book(at, sum)
+		}
+	}
+}
+
+// seatFinder finds the seats of many rows. It remembers the last one: rows of a node come one after another.
+type seatFinder struct {
+	structure *Structure
+	last      NodeID
+	at        int
+}
+
+func (f *seatFinder) find(id NodeID) int {
+	if id != f.last {
+		f.last, f.at = id, f.structure.seatOf(id)
+	}
+	return f.at
+}
+
+// bookPayments shows payments in their months: past ones as actual, others as forecast, unless a custom plan covers
+// those months.
+func (c *cashflow) bookPayments() {
+	c.payments(func(at int, sum *CashSum) {
+		if sum.Month >= c.asOf {
+			c.later[at] = c.later[at].Add(sum.Net)
+			if c.phases[at].kind == phaseCustom {
+				return
+			}
+		}
+		c.nodes[at].book(sum.Month, sum.Net)
+	})
+}
+
+func (n *CashflowNode) book(month calendar.Month, value Int128) {
+	m := &n.months[month-n.from]
+	*m = m.Add(value)
+}
+
+// bookForecasts phases what each line has to fund (docs/calculations.md#phasing).
+func (c *cashflow) bookForecasts() {
+	s := newSpreader(c.phases)
+	for i := range c.nodes {
+		n, p, funding := &c.nodes[i], &c.phases[i], c.funding[i]
+		switch {
+		case p.kind == phaseCustom:
+			n.Gap = funding.Add(c.later[i])
+			for _, entered := range p.plan.CustomMonths {
+				if entered.Month >= c.asOf {
+					n.book(entered.Month, Int(entered.Value))
+					n.Gap = n.Gap.Sub(Int(entered.Value))
+				}
+			}
+			if !n.Gap.IsZero() {
+				n.Flags |= FlagCustomGap
+			}
+		case funding.IsZero():
+		case p.kind == phaseUndated:
+			n.Undated = funding
+			n.Flags |= FlagUndated
+		case p.kind == phaseOverdue:
+			n.book(c.asOf, funding)
+			n.Flags |= FlagOverdue
+		default:
+			for k, share := range s.spread(funding, p) {
+				n.book(p.from+calendar.Month(k), share)
+			}
+		}
+		if c.budget[i].CostToComplete().Sign() < 0 {
+			n.Flags |= FlagOverInvoiced
+		}
+	}
+}
+
+// rollUp adds the lines to those above them.
+func (c *cashflow) rollUp() {
+	for i := len(c.nodes) - 1; i >= 0; i-- {
+		n := &c.nodes[i]
+		if n.parent < 0 {
+			continue
+		}
+		above := &c.nodes[n.parent]
+		above.Undated = above.Undated.Add(n.Undated)
+		above.Gap = above.Gap.Add(n.Gap)
+		above.Flags |= n.Flags
+		if len(n.months) == 0 {
+			continue
+		}
+		months := above.months[n.from-above.from:]
+		for k, v := range n.months {
+			months[k] = months[k].Add(v)
+		}
+	}
+}
+
+// listed returns the months that are listed when the request names none: from the first with a payment on any line to
+// the last with a forecast on a top line (docs/calculations.md#months-listed).
+func (c *cashflow) listed() (first, last calendar.Month) {
+	first, last = c.asOf, c.asOf
+	for i := range c.nodes {
+		n := &c.nodes[i]
+		past := max(0, min(len(n.months), int(first-n.from)))
+		if k := slices.IndexFunc(n.months[:past], func(v Int128) bool { return !v.IsZero() }); k >= 0 {
+			first = n.from + calendar.Month(k)
+		}
+		if n.parent >= 0 {
+			continue
+		}
+		for k := len(n.months) - 1; k >= 0 && n.from+calendar.Month(k) > last; k-- {
+			if !n.months[k].IsZero() {
+				last = n.from + calendar.Month(k)
+			}
+		}
+	}
+	return first, last
+}
