@@ -6,7 +6,7 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// The sums below are what the roll-up views hold for one project. Rows may come
+// The sums below are what the rolls hold for one project. Rows may come
 // in any order, and several with one key add up.
 
 // RecordSum is what the records under one key add up to, in one currency.

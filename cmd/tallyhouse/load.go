@@ -26,7 +26,7 @@ func loadCommand(s *shell) *cobra.Command {
 	}
 	to := connectionFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&check, "check", false, "validate only; no server is needed")
-	cmd.Flags().BoolVar(&wait, "wait", false, "return once the tables and roll-ups hold what was sent; exit code 3 "+
+	cmd.Flags().BoolVar(&wait, "wait", false, "return once the tables and sums hold what was sent; exit code 3 "+
 		"after 60 s without progress")
 	cmd.MarkFlagsMutuallyExclusive("check", "wait")
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {

@@ -40,7 +40,7 @@ type usageError struct{ error }
 // Unwrap gives the fault itself.
 func (e usageError) Unwrap() error { return e.error }
 
-// unsettledError is the outcome behind exit code 3.
+// inconclusiveError is the outcome behind exit code 3.
 type inconclusiveError struct{ error }
 
 // Unwrap gives the outcome itself.
@@ -98,7 +98,7 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 	root = &cobra.Command{
 		Use:   "tallyhouse",
 		Short: "The money of real-estate development projects: emailed invoices and ledger changes in, exact figures out",
-		Long: "Tallyhouse takes emailed invoices and ledger changes, keeps them in exact tables and roll-ups in ClickHouse,\n" +
+		Long: "Tallyhouse takes emailed invoices and ledger changes, keeps them in exact tables and sums in ClickHouse,\n" +
 			"and answers a read API from them. `tallyhouse dev` runs all of it on one machine.\n\n" +
 			environmentDoc + "\n" + exitCodesLong,
 		SilenceUsage:  true,

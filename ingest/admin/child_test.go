@@ -4,10 +4,11 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"testing"
-	"time"
 
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/ingest/admin"
@@ -20,10 +21,11 @@ import (
 	kafkalog "tallyhouse/schemas/kafka"
 )
 
-// The test binary does a piece of work itself when it is called as "work WHAT ADDR DATABASE".
+// The test binary does a piece of work itself when it is called as "work WHAT ADDR DATABASE PROGRESS", up to the moment
+// when it has made so much progress.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 5 && os.Args[1] == "work" {
-		if err := work(os.Args[2], os.Args[3], os.Args[4]); err != nil {
+	if len(os.Args) == 6 && os.Args[1] == "work" {
+		if err := work(os.Args[2], os.Args[3], os.Args[4], os.Args[5]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -32,15 +34,24 @@ func TestMain(m *testing.M) {
 	clickhousetest.Main(m)
 }
 
-func work(what, addr, name string) error {
+func work(what, addr, name, progress string) error {
 	db, err := database.Open(database.Options{Addr: addr, Database: name, User: "default"}, 1)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	o := admin.Options{
-		Holder: "a holder that dies", Shards: 1, Log: ingesttest.Log(), Progress: func(admin.Progress) { fmt.Println("progress") },
+	last, err := strconv.Atoi(progress)
+	if err != nil {
+		return err
 	}
+	made := 0
+	o := admin.Options{Holder: "a holder that dies", Shards: 1, Log: ingesttest.Log(), Progress: func(admin.Progress) {
+		if made++; made == last {
+			fmt.Println("here it dies")
+			_, _ = io.Copy(io.Discard, os.Stdin) // until it is killed, or the test is
+			os.Exit(1)
+		}
+	}}
 	ctx, records := context.Background(), store.Of(events.Records)
 	switch what {
 	case "rebuild":
@@ -55,73 +66,44 @@ func work(what, addr, name string) error {
 	return err
 }
 
-// dies does the work in a process that is killed when it has made so much progress; false when it ended before that.
+// dies does the work in a process that is killed when it has made so much progress; false when it never makes that
+// much. No statement runs then: the embedded engine may die of a client that is killed before it got its answer.
 func dies(t *testing.T, l *ingesttest.Ledger, what string, progress int) bool {
 	t.Helper()
-	mark(l)
-	cmd := exec.Command(os.Args[0], "work", what, l.Where.Addr, l.Where.Database)
+	cmd := exec.Command(os.Args[0], "work", what, l.Where.Addr, l.Where.Database, strconv.Itoa(progress))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	lines := bufio.NewScanner(out)
-	killed := false
-	for n := 0; lines.Scan(); {
-		if n++; n == progress {
-			killed = cmd.Process.Kill() == nil
-			break
+	killed := bufio.NewScanner(out).Scan()
+	if killed {
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
 		}
 	}
-	err = cmd.Wait()
-	if err == nil {
-		return false
-	}
-	if !killed {
+	if err := cmd.Wait(); err != nil && !killed {
 		t.Fatal(err)
 	}
-	return true
+	return killed
 }
 
-// release takes the dead holder's hold down, as an operator would. The embedded engine may die of a client that was
-// killed, when it answers it: the hold died with it then. It is over once the engine has died, or has lived on for a
-// while.
+// release takes the dead holder's hold down, as an operator would.
 func release(t *testing.T, l *ingesttest.Ledger) {
 	t.Helper()
-	var broken []fence.Held
-	l.Eventually("release", func() (err error) {
-		broken, err = fence.Break(t.Context(), l.DB, string(l.Entity.Topic), "the operator")
-		return err
-	})
-	for range 10 {
-		if !alive(t, l) {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
+	broken, err := fence.Break(t.Context(), l.DB, string(l.Entity.Topic), "the operator")
+	if err != nil {
+		t.Fatal(err)
 	}
 	if len(broken) != l.Partitions || fence.Holder(broken[0].Owner) != "a holder that dies" {
 		t.Fatalf("released %+v", broken)
 	}
-}
-
-// mark leaves something in the engine that it does not survive.
-func mark(l *ingesttest.Ledger) {
-	l.Exec("CREATE TABLE IF NOT EXISTS alive (here UInt8) ENGINE = Memory")
-	l.Exec("TRUNCATE TABLE alive")
-	l.Exec("INSERT INTO alive VALUES (1)")
-}
-
-// alive reports whether the engine still is the one that was marked.
-func alive(t *testing.T, l *ingesttest.Ledger) bool {
-	t.Helper()
-	var here uint64
-	l.Eventually("ask the engine", func() error {
-		return l.DB.Row(t.Context(), database.Query{SQL: "SELECT count() FROM alive"}, &here)
-	})
-	return here == 1
 }
 
 func TestARebuildWhoseHolderDiesIsCompletedByAnother(t *testing.T) {

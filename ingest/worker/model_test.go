@@ -93,7 +93,7 @@ func (m *model) rollups() map[string]map[string]facts {
 
 func rollupKey(key []string) string { return fmt.Sprintf("%q", key) }
 
-// check compares the database with the model: every entity, every roll-up, nothing more and nothing less.
+// check compares the database with the model: every entity, every sum, nothing more and nothing less.
 func (w *world) check(m *model) {
 	w.t.Helper()
 	for _, d := range w.drift(m) {

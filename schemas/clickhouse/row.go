@@ -23,8 +23,11 @@ func PositionPartition(project string) (partition int32, ok bool) {
 // ViewPositionProject is the project of the row in sums that says how far the view of a state table has come in a
 // partition.
 func ViewPositionProject(table string, partition int32) string {
-	return "#" + table + "/" + strconv.Itoa(int(partition))
+	return ViewPositionPrefix(table) + strconv.Itoa(int(partition))
 }
+
+// ViewPositionPrefix begins the projects of all rows in sums that say how far the view of a state table has come.
+func ViewPositionPrefix(table string) string { return "#" + table + "/" }
 
 // Trigger is the name of the materialised view that moves a state table's deltas into sums.
 func Trigger(table string) string { return table + "_sums" }

@@ -272,7 +272,7 @@ func (v *verifier) stray(ctx context.Context) error {
 		rolls = append(rolls, id.Roll().Name)
 	}
 	q := database.Query{SQL: fmt.Sprintf(strayRows, strings.Join(amounts, " OR ")), Limit: compareLimit,
-		Params: database.Params{"table": "#" + v.entity.Table + "/", "rolls": database.Texts(rolls)}}
+		Params: database.Params{"table": clickhouse.ViewPositionPrefix(v.entity.Table), "rolls": database.Texts(rolls)}}
 	err := v.db.Rows(ctx, q, func(scan func(...any) error) error {
 		var isSum bool
 		var project, roll string
