@@ -33,7 +33,7 @@ func sampleColumns(maybe, empty, day_, ended, ids, titles string) columns[sample
 		member("'2026-04'", month, func(s *sample) *calendar.Month { return &s.month }),
 		member("toInt64(1000000)", instant, func(s *sample) *time.Time { return &s.at }),
 		member(ended, optionalInstant, func(s *sample) *events.Opt[time.Time] { return &s.ended }),
-		member(`'[{"system":"datev","code":"1"}]'`, parsed(parseCodes), func(s *sample) *[]events.AccountingCode { return &s.codes }),
+		member(`'[{"system":"datev","code":"1"}]'`, parsed(events.ParseCodes), func(s *sample) *[]events.AccountingCode { return &s.codes }),
 		elements(ids, func(s *sample) *[]events.Amendment {
 			return &s.items
 		}, func(a *events.Amendment, id string) { a.ID = id }),

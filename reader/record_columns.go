@@ -38,7 +38,7 @@ var (
 	recordTax            = member("tax", nullable, func(r *Record) *events.Opt[int64] { return &r.Tax })
 	recordGross          = member("gross", nullable, func(r *Record) *events.Opt[int64] { return &r.Gross })
 	recordCertified      = member("certified", plain, func(r *Record) *bool { return &r.CertifiedCodes.Ok })
-	recordCertifiedCodes = member("certified_codes", parsed(parseCodes),
+	recordCertifiedCodes = member("certified_codes", parsed(events.ParseCodes),
 		func(r *Record) *[]events.AccountingCode { return &r.CertifiedCodes.V })
 
 	recordAllocationNode = Part[Record]{columns: columns[Record]{elements("allocation_node", recordAllocations,
@@ -72,7 +72,7 @@ var (
 		recordAllocationNet)
 	RecordCodes = lookedUp(derivedCodes, recordAllocationNode, recordCertified.Part(),
 		recordCertifiedCodes.Part())
-	RecordDocuments = member("documents", parsed(parseDocuments), func(r *Record) *[]events.Document { return &r.Documents })
+	RecordDocuments = member("documents", parsed(events.ParseDocuments), func(r *Record) *[]events.Document { return &r.Documents })
 	RecordIntake    = Parts(recordChannel.Part(), recordIntakeStatus.Part(), recordReceivedAt.Part())
 )
 

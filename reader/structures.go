@@ -39,7 +39,7 @@ var nodeColumns = append(positionColumns(func(r *nodeRow) *position { return &r.
 	member("name", plain, func(r *nodeRow) *string { return &r.Name }),
 	member("description", nullable, func(r *nodeRow) *events.Opt[string] { return &r.Description }),
 	member("active", plain, func(r *nodeRow) *bool { return &r.Active }),
-	member("accounting_codes", parsed(parseCodes), func(r *nodeRow) *[]events.AccountingCode { return &r.AccountingCodes }),
+	member("accounting_codes", parsed(events.ParseCodes), func(r *nodeRow) *[]events.AccountingCode { return &r.AccountingCodes }),
 )
 
 // nodesQuery finds the nodes that exist only in these projects and those of these structures, and beside them the

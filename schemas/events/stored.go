@@ -1,0 +1,32 @@
+package events
+
+import "fmt"
+
+// Lists that the ingest stores as the JSON array of an event, and a reader reads by the event's own tables.
+var (
+	storedCodes     = list(certifiedCode.kind())
+	storedDocuments = list(document.kind())
+)
+
+// ParseCodes reads stored accounting codes, of a budget node or a record. A text that is empty has none. The codes
+// share memory with it.
+func ParseCodes(text string) ([]AccountingCode, error) { return parse("accounting codes", storedCodes, text) }
+
+// ParseDocuments reads the stored documents of a record. A text that is empty has none. The documents share memory
+// with it.
+func ParseDocuments(text string) ([]Document, error) { return parse("documents", storedDocuments, text) }
+
+func parse[E any](what string, list kind[[]E], text string) (all []E, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	d := &decoder{text: text}
+	list.read(d, &all)
+	if d.err == nil && d.at < len(text) {
+		d.notJSON("the end")
+	}
+	if d.err != nil {
+		return nil, fmt.Errorf("read stored %s: %w", what, d.err)
+	}
+	return all, nil
+}
