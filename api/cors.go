@@ -7,7 +7,7 @@ import (
 
 // cors lets pages of the given origins call the API from a browser. Preflights are answered before authentication:
 // browsers send no token with them. Without origins it does nothing.
-func cors(origins []string, next http.Handler) http.Handler {
+func (s *Server) cors(origins []string, next http.Handler) http.Handler {
 	if len(origins) == 0 {
 		return next
 	}
@@ -22,7 +22,7 @@ func cors(origins []string, next http.Handler) http.Handler {
 		header.Set("Access-Control-Allow-Origin", origin)
 		header.Set("Access-Control-Expose-Headers", "x-request-id, Link, ETag, Retry-After, RateLimit, RateLimit-Policy")
 		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
-			header.Set("X-Request-Id", newRequestID())
+			s.introduce(header)
 			header.Set("Access-Control-Allow-Methods", "GET, POST")
 			header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-None-Match, X-Request-Id")
 			header.Set("Access-Control-Max-Age", "600")

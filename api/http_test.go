@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"html"
 	"io"
 	"net/http"
 	"net/url"
@@ -292,7 +293,8 @@ func TestPagesOfOtherOriginsMayCallOnlyWhenAllowed(t *testing.T) {
 		w := adminWorld(t, func(o *api.Options) { o.CORSOrigins = []string{"https://app.example"} })
 		r := w.do(http.MethodOptions, "", "/v0/projects", preflight)
 		if r.status != http.StatusNoContent || r.header.Get("Access-Control-Allow-Origin") != "https://app.example" ||
-			!strings.Contains(r.header.Get("Access-Control-Allow-Headers"), "Authorization") {
+			!strings.Contains(r.header.Get("Access-Control-Allow-Headers"), "Authorization") ||
+			r.header.Get("Link") != `</v0/feedback>; rel="feedback"` || r.header.Get("X-Request-Id") == "" {
 			t.Errorf("preflight: %d %v", r.status, r.header)
 		}
 		if r := w.do(http.MethodGet, adminKey, "/v0/projects",
@@ -320,6 +322,18 @@ func TestEveryProblemIsExplained(t *testing.T) {
 			if r.status != 200 || r.header.Get("Content-Type") != want || !strings.Contains(string(r.body), kind.Title) ||
 				!strings.Contains(string(r.body), kind.Type()) {
 				t.Errorf("%s as %q: %d %s %s", kind.Type(), accept, r.status, r.header.Get("Content-Type"), r.body)
+			}
+			// And it says what it means, where it comes from and what to do, in whole sentences.
+			for _, text := range append([]string{kind.Meaning, kind.Remedy}, kind.Causes...) {
+				plain := strings.NewReplacer("<code>", "`", "</code>", "`").Replace(html.UnescapeString(string(r.body)))
+				if len(text) < 20 || !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, "`") || want != "application/json" &&
+					!strings.Contains(plain, text) {
+					t.Errorf("%s as %s does not explain %q", kind.Type(), want, text)
+				}
+			}
+			if causes, _ := r.json["causes"].([]any); want == "application/json" && (len(causes) == 0 || len(causes) != len(kind.Causes) ||
+				r.json["meaning"] != kind.Meaning || r.json["remedy"] != kind.Remedy) {
+				t.Errorf("%s: %s", kind.Type(), r.body)
 			}
 		}
 	}

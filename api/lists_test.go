@@ -359,7 +359,8 @@ func TestWhenTheDatabaseIsAway(t *testing.T) {
 	connection.broken.Store(&failing{func() {}})
 	// Then what needs it is a 500, and who may see what is still known
 	w.get(adminKey, "/v0/records").want(t, 500, "internal-error")
-	w.get(adminKey, "/v0/projects").want(t, 500, "internal-error")
+	w.get(adminKey, "/v0/projects/P1/budget").want(t, 500, "internal-error")
+	w.get(adminKey, "/v0/projects").want(t, 200, "")
 	w.get(adminKey, "/v0/records?limit=0").want(t, 400, "invalid-query")
 	w.get("", "/healthz").want(t, 200, "")
 	w.eventually(knownWithin, "it is not ready", func() bool { return w.get("", "/readyz").status == 503 })
@@ -367,4 +368,51 @@ func TestWhenTheDatabaseIsAway(t *testing.T) {
 	connection.broken.Store(nil)
 	w.get(adminKey, "/v0/records").want(t, 200, "")
 	w.eventually(knownWithin, "it is ready", func() bool { return w.get("", "/readyz").status == 200 })
+}
+
+func TestAProjectThatTheDatabaseDoesNotHaveYetIsShown(t *testing.T) {
+	// Given a project that Kafka has, and ClickHouse not yet
+	w := newWorld(t)
+	w.user("U-admin", adminKey, "admin")
+	w.send(events.Projects, tenant, "P1", &events.Project{Name: "New", Currency: "EUR", WorkspaceID: some("W1"),
+		BudgetStructureID: some("S1"), InboundEmail: some("p1@in.example")})
+	w.seen(adminKey, "P1")
+	// When it is asked for, then it is there in full, everywhere
+	want := `{"id":"P1","name":"New","workspaceId":"W1","budgetStructureId":"S1","inboundEmail":"p1@in.example"}`
+	if got := w.get(adminKey, "/v0/projects/P1").want(t, 200, ""); string(got.body) != want {
+		t.Errorf("got  %s\nwant %s", got.body, want)
+	}
+	if got := w.get(adminKey, "/v0/projects").want(t, 200, ""); string(got.body) != `{"data":[`+want+`]}` {
+		t.Errorf("got  %s\nwant %s in the list", got.body, want)
+	}
+	w.get(adminKey, "/v0/projects/P1/budget").want(t, 200, "")
+	w.get(adminKey, "/v0/records?projectId=P1").want(t, 200, "")
+	w.get(adminKey, "/v0/contracts?projectId=P1").want(t, 200, "")
+	w.get(adminKey, "/v0/projects/P1/forecast/snapshots").want(t, 200, "")
+}
+
+func TestRangesMayEndBeyondTheLedgersCalendar(t *testing.T) {
+	// Given records at both ends of the calendar
+	w := adminWorld(t)
+	for id, day := range map[string]calendar.Date{"first": calendar.MinDate, "last": calendar.MaxDate} {
+		w.records(record{id: id, project: "P1", recognition: some(day), cash: some(day), status: "paid"})
+	}
+	for query, want := range map[string]string{
+		"DateFrom=0001-01-01": "first,last", "DateFrom=9999-12-31": "", "DateFrom=1899-12-31": "first,last",
+		"DateFrom=2300-01-01": "", "DateTo=0001-01-01": "", "DateTo=1899-12-31": "", "DateTo=9999-12-31": "first,last",
+		"DateFrom=2299-12-31": "last", "DateTo=1900-01-01": "first",
+	} {
+		for _, of := range []string{"recognition", "cash"} {
+			// When
+			r := w.get(adminKey, "/v0/records?count=true&"+of+query).want(t, 200, "")
+			// Then
+			if got := strings.Join(r.items("id"), ","); got != want || r.json["page"].(map[string]any)["total"] != float64(len(r.items("id"))) {
+				t.Errorf("%s%s: %s", of, query, r.body)
+			}
+		}
+	}
+	// And a month that is far away has no snapshot.
+	w.get(adminKey, "/v0/projects/P1/budget?asOf=9999-12").want(t, 404, "not-found")
+	w.get(adminKey, "/v0/projects/P1/forecast/snapshots/0001-01").want(t, 404, "not-found")
+	w.get(adminKey, "/v0/projects?&").want(t, 200, "")
 }

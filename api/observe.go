@@ -5,11 +5,14 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"tallyhouse/api/problem"
 )
@@ -40,14 +43,20 @@ func clientID(r *http.Request) string {
 	return id
 }
 
+// introduce sets the headers that every response has, and returns the id that it gave the request.
+func (s *Server) introduce(header http.Header) (requestID string) {
+	requestID = newRequestID()
+	header.Set("X-Request-Id", requestID)
+	header.Set("Link", "<"+s.basePath+`/v0/feedback>; rel="feedback"`)
+	header.Set("X-Content-Type-Options", "nosniff")
+	return requestID
+}
+
 // ServeHTTP gives every request an id and the headers that every response has, answers it, and logs what happened.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	seen := &observation{requestID: newRequestID()}
 	header := w.Header()
-	header.Set("X-Request-Id", seen.requestID)
-	header.Set("Link", "<"+s.basePath+`/v0/feedback>; rel="feedback"`)
-	header.Set("X-Content-Type-Options", "nosniff")
+	seen := &observation{requestID: s.introduce(header)}
 
 	out, err := s.answer(r, header, seen)
 	if err != nil {
@@ -68,18 +77,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) answer(r *http.Request, header http.Header, seen *observation) (out reply, err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			s.log.Error("panic while answering", "request", seen.requestID, "panic", value, "stack", string(debug.Stack()))
+			s.log.Error("panic while answering", "request", seen.requestID, "panic", withoutSecrets(fmt.Sprint(value)), "stack", string(debug.Stack()))
 			err = &panicked{value}
 		}
 	}()
 	return s.serve(r.Context(), r, header, seen)
 }
 
-// logRequest writes one line a request. Neither the query nor any header goes into it: both may hold secrets by
-// mistake.
+// logRequest writes one line a request. Neither the query nor any header but the client's id goes into it, and what looks
+// like a key or token is cut out of the rest: all of them may hold secrets by mistake.
 func (s *Server) logRequest(r *http.Request, seen *observation, status, size int, took time.Duration, err error) {
 	level, attributes := slog.LevelInfo, []slog.Attr{
-		slog.String("request", seen.requestID), slog.String("method", r.Method), slog.String("path", r.URL.EscapedPath()),
+		slog.String("request", seen.requestID), slog.String("method", forLog(r.Method)), slog.String("path", forLog(r.URL.Path)),
 		slog.Int("status", status), slog.Int("bytes", size), slog.Duration("took", took), slog.String("from", r.RemoteAddr),
 	}
 	if seen.operation != "" {
@@ -89,15 +98,33 @@ func (s *Server) logRequest(r *http.Request, seen *observation, status, size int
 		attributes = append(attributes, slog.String("principal", seen.principal))
 	}
 	if id := clientID(r); id != "" {
-		attributes = append(attributes, slog.String("clientRequest", id))
+		attributes = append(attributes, slog.String("clientRequest", forLog(id)))
 	}
 	var p *problem.Error
 	switch {
 	case status >= http.StatusInternalServerError:
 		level = slog.LevelError
-		attributes = append(attributes, slog.Any("error", err))
+		attributes = append(attributes, slog.String("error", withoutSecrets(fmt.Sprint(err))))
 	case errors.As(err, &p):
 		attributes = append(attributes, slog.String("problem", p.Kind.Suffix))
 	}
 	s.log.LogAttrs(context.Background(), level, "request", attributes...)
 }
+
+// maxLogged bounds what a client sent and the log shows, in characters.
+const maxLogged = 200
+
+// forLog is a text of a client as the log shows it: without secrets, and not longer than what serves to find the request.
+func forLog(text string) string {
+	text = strings.ToValidUTF8(withoutSecrets(text), "\uFFFD")
+	if utf8.RuneCountInString(text) <= maxLogged {
+		return text
+	}
+	return string([]rune(text)[:maxLogged]) + "…"
+}
+
+// secret matches API keys, also with a percent escape left in them, and JSON Web Tokens.
+var secret = regexp.MustCompile(`(?i)pk(_|%5f)[^/\s"'\x60]*|eyj[a-z0-9_-]+\.[^/\s"'\x60]*`)
+
+// withoutSecrets is the text with what looks like a key or token cut out.
+func withoutSecrets(text string) string { return secret.ReplaceAllString(text, "[secret]") }

@@ -74,7 +74,7 @@ var getRecord = operation{
 }
 
 func projectRef(p access.Project) reader.ProjectRef {
-	return reader.ProjectRef{ID: p.ID, StructureID: p.StructureID}
+	return reader.ProjectRef{ID: p.ID, StructureID: p.BudgetStructureID}
 }
 
 // checkRecords checks the rules between parameters.

@@ -224,7 +224,17 @@ func TestTheLogHasRequestsWithoutSecrets(t *testing.T) {
 	w := adminWorld(t)
 	w.get(adminKey, "/v0/records?invoiceNumber=pk_test_leaked_secret").want(t, 200, "")
 	w.get("pk_test_wrong_secret", "/v0/projects").want(t, 401, "")
+	for _, path := range []string{"/v0/records/pk_test_leaked_secret", "/v0/projects/x%2Fpk%5Ftest%5Fleaked%5Fsecret",
+		"/v0/records/Bearer%20pk_test_leaked_secret", "/v0/records/pk%255Ftest%255Fleaked",
+		"/v0/records/eyJhbGciOiJub25lIn0.leaked.e30", "/pk_live_x_leaked/y"} {
+		w.get(adminKey, path).want(t, 404, "not-found")
+	}
+	w.do(http.MethodGet, adminKey, "/v0/projects", http.Header{"X-Request-Id": {"pk_test_x_leaked"}}).want(t, 200, "")
+	w.get(adminKey, "/v0/records/long-"+strings.Repeat("x", 5000)).want(t, 404, "not-found")
 	log := w.log.String()
+	if !strings.Contains(log, "long-xxx") || strings.Contains(log, strings.Repeat("x", 250)) {
+		t.Errorf("a long path isn't cut: %s", w.log.tail())
+	}
 	for _, secret := range []string{"leaked", "s3cret", "wrong_secret"} {
 		if strings.Contains(log, secret) {
 			t.Errorf("the log holds %q", secret)

@@ -135,7 +135,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up compression: %w", err)
 	}
-	s.handler = cors(o.CORSOrigins, compress(s))
+	s.handler = s.cors(o.CORSOrigins, compress(s))
 	return s, nil
 }
 

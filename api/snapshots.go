@@ -137,7 +137,7 @@ var getForecastSnapshot = operation{
 	pathTypes:   map[string]query.Type{"month": query.Month()},
 	returns:     snapshotTable.Reference(),
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
-		month, err := calendar.ParseMonth(c.path["month"])
+		month, err := calendar.ParseAnyMonth(c.path["month"])
 		if err != nil {
 			return nil, err // has been checked
 		}

@@ -63,17 +63,18 @@ func (f *RecordFilter) conditions(structures map[string]*analytics.Structure) (*
 	if f.ContractorID.Ok {
 		c.where("contractor_id = {contractorId:String}", "contractorId", f.ContractorID.V)
 	}
+	// Dates compare as days: a Date32 does not hold every end that a range may have.
 	if f.RecognitionFrom.Ok {
-		c.where("recognition_date >= {recognitionFrom:Date32}", "recognitionFrom", f.RecognitionFrom.V.String())
+		c.where("toInt32(recognition_date) >= {recognitionFrom:Int32}", "recognitionFrom", int32(f.RecognitionFrom.V))
 	}
 	if f.RecognitionTo.Ok {
-		c.where("recognition_date <= {recognitionTo:Date32}", "recognitionTo", f.RecognitionTo.V.String())
+		c.where("toInt32(recognition_date) <= {recognitionTo:Int32}", "recognitionTo", int32(f.RecognitionTo.V))
 	}
 	if f.CashFrom.Ok {
-		c.where("cash_date >= {cashFrom:Date32}", "cashFrom", f.CashFrom.V.String())
+		c.where("toInt32(cash_date) >= {cashFrom:Int32}", "cashFrom", int32(f.CashFrom.V))
 	}
 	if f.CashTo.Ok {
-		c.where("cash_date <= {cashTo:Date32}", "cashTo", f.CashTo.V.String())
+		c.where("toInt32(cash_date) <= {cashTo:Int32}", "cashTo", int32(f.CashTo.V))
 	}
 	if f.HasCashDate.Ok {
 		c.add(map[bool]string{true: "cash_date IS NOT NULL", false: "cash_date IS NULL"}[f.HasCashDate.V])

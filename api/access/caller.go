@@ -27,10 +27,9 @@ type Caller struct {
 
 // Project is a project that a caller may see.
 type Project struct {
-	ID          string
-	Groups      Groups // never empty
-	StructureID events.Opt[string]
-	Currency    string
+	ID     string
+	Groups Groups // never empty
+	events.Project
 }
 
 // caller collects a user's memberships. The store is locked.
@@ -153,5 +152,5 @@ func (c *Caller) project(id string) (Project, bool) {
 	if groups &= c.ceiling; groups == None {
 		return Project{}, false
 	}
-	return Project{ID: id, Groups: groups, StructureID: p.BudgetStructureID, Currency: p.Currency}, true
+	return Project{ID: id, Groups: groups, Project: *p}, true
 }

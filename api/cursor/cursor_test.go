@@ -113,7 +113,7 @@ func TestInstancesThatStartTogetherUnderstandEachOther(t *testing.T) {
 	alone := &memory{keys: store.keys[:1]}
 	early := loaded(t, alone)
 	alone.keys = store.keys
-	time.Sleep(1100 * time.Millisecond) // keys are looked for at most once a second
+	cursor.Forget(early)
 	for _, ring := range append(rings, early) {
 		for _, other := range append(rings, early) {
 			sealed, err := ring.Seal([]byte("R1"), []byte("q"))
@@ -212,4 +212,67 @@ func FuzzOpen(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// held is a store whose next read waits until it is let go.
+type held struct {
+	memory
+	reading, letGo chan struct{}
+}
+
+func (h *held) CursorKeys(ctx context.Context) ([]reader.CursorKey, error) {
+	if h.reading != nil {
+		h.reading <- struct{}{}
+		<-h.letGo
+	}
+	return h.memory.CursorKeys(ctx)
+}
+
+func TestFirstUsesOfANewKeyAtOnceAllOpenAndReadTheKeysOnce(t *testing.T) {
+	// Given an instance that has not read the keys since a new one was added, by which another one sealed a cursor
+	store := &held{}
+	ring := loaded(t, store)
+	store.keys = append(store.keys, reader.CursorKey{ID: 2, Secret: strings.Repeat("02", 32)})
+	sealed, err := loaded(t, store).Seal([]byte("R1"), []byte("q"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cursor.Forget(ring)
+	store.reading, store.letGo = make(chan struct{}), make(chan struct{})
+	before := store.reads
+	// When many requests bring such cursors while the keys are being read
+	const many = 50
+	opened := make(chan error, many)
+	open := func(ctx context.Context) {
+		place, err := ring.Open(ctx, sealed, []byte("q"))
+		if err == nil && string(place) != "R1" {
+			err = errors.New("another place")
+		}
+		opened <- err
+	}
+	leaving, leave := context.WithCancel(context.Background())
+	first := make(chan struct{})
+	go func() { open(leaving); close(first) }()
+	<-store.reading
+	leave() // the one that the reading began for doesn't wait for it
+	<-first
+	if err := <-opened; !errors.Is(err, context.Canceled) {
+		t.Errorf("the one that left got %v", err)
+	}
+	var started sync.WaitGroup
+	for range many {
+		started.Add(1)
+		go func() { started.Done(); open(context.Background()) }()
+	}
+	started.Wait()
+	close(store.letGo)
+	// Then all of them open, and the keys were read once.
+	for range many {
+		if err := <-opened; err != nil {
+			t.Errorf("a cursor of the new key: %v", err)
+		}
+	}
+	if store.reads != before+1 {
+		t.Errorf("the keys were read %d times", store.reads-before)
+	}
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"tallyhouse/reader"
 )
 
@@ -29,6 +31,8 @@ type Store interface {
 // Ring holds the keys: the first seals, all of them open.
 type Ring struct {
 	store Store // nil when the keys come from a file
+
+	loading singleflight.Group
 
 	mu     sync.Mutex
 	keys   []*Key
@@ -131,18 +135,19 @@ func (r *Ring) Seal(place, request []byte) (string, error) {
 }
 
 // Open returns the place that a cursor holds, or ErrInvalid when it is not one that was made for this request. A cursor
-// of a key that is not known may be of another instance's new key: the keys are read again, at most once a second.
+// of a key that is not known may be of another instance's new key: the keys are read again, at most once a second, once
+// for all who wait for them.
 func (r *Ring) Open(ctx context.Context, text string, request []byte) ([]byte, error) {
 	name, nonce, sealed, ok := split(text)
 	if !ok {
 		return nil, ErrInvalid
 	}
-	key, stale := r.find(name)
-	if key == nil && stale {
-		if err := r.Load(ctx); err != nil {
+	key := r.find(name)
+	if key == nil {
+		if err := r.reload(ctx); err != nil {
 			return nil, err
 		}
-		key, _ = r.find(name)
+		key = r.find(name)
 	}
 	if key == nil {
 		return nil, ErrInvalid
@@ -154,17 +159,36 @@ func (r *Ring) Open(ctx context.Context, text string, request []byte) ([]byte, e
 	return place, nil
 }
 
-func (r *Ring) find(name [nameSize]byte) (key *Key, stale bool) {
+func (r *Ring) find(name [nameSize]byte) *Key {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, k := range r.keys {
 		if k.name == name {
-			return k, false
+			return k
 		}
 	}
-	stale = r.store != nil && time.Since(r.loaded) > reloadEvery
-	if stale {
-		r.loaded = time.Now()
+	return nil
+}
+
+// reload reads the keys, unless that has been done just now. Requests that come while they are being read wait for it.
+// Whoever leaves does not end it for the others.
+func (r *Ring) reload(ctx context.Context) error {
+	if r.store == nil {
+		return nil
 	}
-	return nil, stale
+	done := r.loading.DoChan("keys", func() (any, error) {
+		r.mu.Lock()
+		fresh := time.Since(r.loaded) <= reloadEvery
+		r.mu.Unlock()
+		if fresh {
+			return nil, nil
+		}
+		return nil, r.Load(context.WithoutCancel(ctx))
+	})
+	select {
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the keys of cursors: %w", ctx.Err())
+	case loaded := <-done:
+		return loaded.Err
+	}
 }

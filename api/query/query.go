@@ -71,12 +71,12 @@ func (v Values) Filters(params []Param) string {
 // Parse reads the raw query of a URL. It returns every offending parameter, in the order in which they come.
 func Parse(raw string, params []Param) (Values, []problem.Parameter) {
 	v := Values{given: make(map[string]any), texts: make(map[string]string)}
-	if raw == "" {
-		return v, nil
-	}
 	var wrong []problem.Parameter
 	seen := make(map[string]int)
 	for pair := range strings.SplitSeq(raw, "&") {
+		if pair == "" { // nothing between two separators is no parameter
+			continue
+		}
 		rawName, rawText, valued := strings.Cut(pair, "=")
 		name, reason := unescape(rawName)
 		if reason != "" {

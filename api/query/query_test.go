@@ -31,6 +31,8 @@ func TestValuesAreTakenAsWritten(t *testing.T) {
 		"text=%C3%A4": "ä", "text=ä": "ä", "text=+": " ", "flag=true": true, "flag=false": false, "kind=email": "email",
 		"%6Bind=app":      "app",
 		"date=2024-02-29": calendar.NewDate(2024, 2, 29), "date=2299-12-31": calendar.MaxDate,
+		"date=0001-01-01": calendar.NewDate(1, 1, 1), "date=9999-12-31": calendar.NewDate(9999, 12, 31),
+		"&text=a": "a", "text=b&": "b", "&&text=c&&": "c",
 		"status=paid": []string{"paid"}, "status=setup,paid": []string{"paid", "setup"}, "status=paid,paid": []string{"paid"},
 		"status=paid%2Csetup": []string{"paid", "setup"},
 		"code=datev:0700-00":  reader.Code{System: "datev", Code: "0700-00"},
@@ -41,14 +43,16 @@ func TestValuesAreTakenAsWritten(t *testing.T) {
 			if len(wrong) > 0 {
 				t.Fatalf("refused: %v", wrong)
 			}
-			name, _, _ := strings.Cut(strings.ReplaceAll(raw, "%6B", "k"), "=")
+			name, _, _ := strings.Cut(strings.Trim(strings.ReplaceAll(raw, "%6B", "k"), "&"), "=")
 			if got := query.Value[any](values, name); !reflect.DeepEqual(got.V, want) {
 				t.Errorf("got %#v, want %#v", got.V, want)
 			}
 		})
 	}
-	if _, wrong := query.Parse("", params); len(wrong) > 0 {
-		t.Errorf("an empty query: %v", wrong)
+	for _, raw := range []string{"", "&", "&&"} {
+		if values, wrong := query.Parse(raw, params); len(wrong) > 0 || values.Filters(params) != "" {
+			t.Errorf("the query %q holds no parameter: %v, %q", raw, wrong, values.Filters(params))
+		}
 	}
 }
 
@@ -78,14 +82,15 @@ func TestWhatIsWrongIsRefusedByName(t *testing.T) {
 		"lmit=1":                     {"lmit", "is not a parameter of this operation", "limit"},
 		"zzzzzz=1":                   {"zzzzzz", "is not a parameter of this operation", ""},
 		"=a":                         {"", "a parameter without a name", ""},
-		"&":                          {"", "a parameter without a name", ""},
-		"text=a&":                    {"", "a parameter without a name", ""},
+		"text=a&=":                   {"", "a parameter without a name", ""},
 		"flag=TRUE":                  {"flag", "must be true or false", "true"},
 		"flag=1":                     {"flag", "must be true or false", ""},
 		"date=2026-2-1":              {"date", "must be a date YYYY-MM-DD", ""},
 		"date=2026-02-29":            {"date", "must be a date YYYY-MM-DD", ""},
 		"date=2026-02-01T00":         {"date", "must be a date YYYY-MM-DD", ""},
-		"date=1899-12-31":            {"date", "must be a date YYYY-MM-DD", ""},
+		"date=1899-02-29":            {"date", "must be a date YYYY-MM-DD", ""},
+		"date=10000-01-01":           {"date", "must be a date YYYY-MM-DD", ""},
+		"date=-001-01-01":            {"date", "must be a date YYYY-MM-DD", ""},
 		"kind=Email":                 {"kind", "is not one of the allowed values", "email"},
 		"kind=fax":                   {"kind", "is not one of the allowed values", ""},
 		"status=paid,":               {"status", "has an empty item", ""},

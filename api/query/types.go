@@ -62,29 +62,28 @@ func Boolean() Type {
 	}
 }
 
-// Date is a calendar date, a calendar.Date.
+// Date is a calendar date, a calendar.Date, of any year that has four digits: it may lie outside the ledger's range.
 func Date() Type {
 	return Type{
 		Schema: &resource.Schema{Type: "string", Format: "date"},
 		Parse: func(text string) (any, string) {
-			d, err := calendar.ParseDate(text)
+			d, err := calendar.ParseAnyDate(text)
 			if err != nil {
-				return nil, "must be a date YYYY-MM-DD that exists, from " + calendar.MinDate.String() + " to " +
-					calendar.MaxDate.String()
+				return nil, "must be a date YYYY-MM-DD that exists"
 			}
 			return d, ""
 		},
 	}
 }
 
-// Month is a calendar month, a calendar.Month.
+// Month is a calendar month, a calendar.Month, of any year that has four digits.
 func Month() Type {
 	return Type{
 		Schema: resource.MonthSchema(),
 		Parse: func(text string) (any, string) {
-			m, err := calendar.ParseMonth(text)
+			m, err := calendar.ParseAnyMonth(text)
 			if err != nil {
-				return nil, "must be a month YYYY-MM, from " + calendar.MinMonth.String() + " to " + calendar.MaxMonth.String()
+				return nil, "must be a month YYYY-MM"
 			}
 			return m, ""
 		},

@@ -1,21 +1,21 @@
 SELECT * FROM (
 SELECT id, project, status, allocation_node, certified, certified_codes
 FROM records FINAL
-WHERE tenant = {tenant:String} AND project = {project0:String} AND id > {after:String} AND NOT deleted AND status IN {statuses:Array(String)} AND invoice_number = {invoiceNumber:String} AND contractor_id = {contractorId:String} AND recognition_date >= {recognitionFrom:Date32} AND recognition_date <= {recognitionTo:Date32} AND cash_date >= {cashFrom:Date32} AND cash_date <= {cashTo:Date32} AND cash_date IS NOT NULL AND channel = {channel:String} AND source = {source:String} AND (has(allocation_node, {nodeId:String}) OR arrayExists(n -> (project, n) IN nodes_below, allocation_node)) AND if(certified, has(certified_keys, {code:String}), arrayExists(n -> (project, n) IN nodes_with_code, allocation_node))
+WHERE tenant = {tenant:String} AND project = {project0:String} AND id > {after:String} AND NOT deleted AND status IN {statuses:Array(String)} AND invoice_number = {invoiceNumber:String} AND contractor_id = {contractorId:String} AND toInt32(recognition_date) >= {recognitionFrom:Int32} AND toInt32(recognition_date) <= {recognitionTo:Int32} AND toInt32(cash_date) >= {cashFrom:Int32} AND toInt32(cash_date) <= {cashTo:Int32} AND cash_date IS NOT NULL AND channel = {channel:String} AND source = {source:String} AND (has(allocation_node, {nodeId:String}) OR arrayExists(n -> (project, n) IN nodes_below, allocation_node)) AND if(certified, has(certified_keys, {code:String}), arrayExists(n -> (project, n) IN nodes_with_code, allocation_node))
 ORDER BY tenant, project, id
 LIMIT {limit:UInt32}
 UNION ALL
 SELECT id, project, status, allocation_node, certified, certified_codes
 FROM records FINAL
-WHERE tenant = {tenant:String} AND project = {project1:String} AND id > {after:String} AND NOT deleted AND status IN {statuses:Array(String)} AND invoice_number = {invoiceNumber:String} AND contractor_id = {contractorId:String} AND recognition_date >= {recognitionFrom:Date32} AND recognition_date <= {recognitionTo:Date32} AND cash_date >= {cashFrom:Date32} AND cash_date <= {cashTo:Date32} AND cash_date IS NOT NULL AND channel = {channel:String} AND source = {source:String} AND (has(allocation_node, {nodeId:String}) OR arrayExists(n -> (project, n) IN nodes_below, allocation_node)) AND if(certified, has(certified_keys, {code:String}), arrayExists(n -> (project, n) IN nodes_with_code, allocation_node))
+WHERE tenant = {tenant:String} AND project = {project1:String} AND id > {after:String} AND NOT deleted AND status IN {statuses:Array(String)} AND invoice_number = {invoiceNumber:String} AND contractor_id = {contractorId:String} AND toInt32(recognition_date) >= {recognitionFrom:Int32} AND toInt32(recognition_date) <= {recognitionTo:Int32} AND toInt32(cash_date) >= {cashFrom:Int32} AND toInt32(cash_date) <= {cashTo:Int32} AND cash_date IS NOT NULL AND channel = {channel:String} AND source = {source:String} AND (has(allocation_node, {nodeId:String}) OR arrayExists(n -> (project, n) IN nodes_below, allocation_node)) AND if(certified, has(certified_keys, {code:String}), arrayExists(n -> (project, n) IN nodes_with_code, allocation_node))
 ORDER BY tenant, project, id
 LIMIT {limit:UInt32}
 )
 ORDER BY id, project
 LIMIT {limit:UInt32}
 -- after = "R1"
--- cashFrom = "1900-01-01"
--- cashTo = "2299-12-31"
+-- cashFrom = "-25567"
+-- cashTo = "120529"
 -- channel = "email"
 -- code = "datev:0700"
 -- contractorId = "K1"
@@ -24,8 +24,8 @@ LIMIT {limit:UInt32}
 -- nodeId = "a"
 -- project0 = "P1"
 -- project1 = "P2"
--- recognitionFrom = "2026-01-01"
--- recognitionTo = "2026-12-31"
+-- recognitionFrom = "20454"
+-- recognitionTo = "20818"
 -- source = "invoice"
 -- statuses = "[paid setup]"
 -- tenant = "acme"

@@ -45,6 +45,16 @@ func ViennaDate(t time.Time) Date {
 
 // ParseDate reads YYYY-MM-DD, a date that exists and is in the ledger's range.
 func ParseDate(s string) (Date, error) {
+	d, err := ParseAnyDate(s)
+	if err == nil && (d < MinDate || d > MaxDate) {
+		return 0, fmt.Errorf("%q is outside 1900-01-01..2299-12-31", s)
+	}
+	return d, err
+}
+
+// ParseAnyDate reads YYYY-MM-DD, a date that exists, from the year 0000 to 9999: an end of a range may lie outside the
+// ledger's own.
+func ParseAnyDate(s string) (Date, error) {
 	if len(s) != 10 || s[4] != '-' || s[7] != '-' {
 		return 0, fmt.Errorf("%q is not a date YYYY-MM-DD", clip(s))
 	}
@@ -54,14 +64,20 @@ func ParseDate(s string) (Date, error) {
 	if !ok1 || !ok2 || !ok3 || m < 1 || m > 12 || d < 1 || d > daysIn(y, m) {
 		return 0, fmt.Errorf("%q is not a date YYYY-MM-DD", clip(s))
 	}
-	if y < 1900 || y > 2299 {
-		return 0, fmt.Errorf("%q is outside 1900-01-01..2299-12-31", s)
-	}
 	return NewDate(y, m, d), nil
 }
 
 // ParseMonth reads YYYY-MM in the ledger's range.
 func ParseMonth(s string) (Month, error) {
+	m, err := ParseAnyMonth(s)
+	if err == nil && (m < MinMonth || m > MaxMonth) {
+		return 0, fmt.Errorf("%q is outside 1900-01..2299-12", s)
+	}
+	return m, err
+}
+
+// ParseAnyMonth reads YYYY-MM, from the year 0000 to 9999.
+func ParseAnyMonth(s string) (Month, error) {
 	if len(s) != 7 || s[4] != '-' {
 		return 0, fmt.Errorf("%q is not a month YYYY-MM", clip(s))
 	}
@@ -69,9 +85,6 @@ func ParseMonth(s string) (Month, error) {
 	m, ok2 := digits(s[5:])
 	if !ok1 || !ok2 || m < 1 || m > 12 {
 		return 0, fmt.Errorf("%q is not a month YYYY-MM", clip(s))
-	}
-	if y < 1900 || y > 2299 {
-		return 0, fmt.Errorf("%q is outside 1900-01..2299-12", s)
 	}
 	return Month(y*12 + m - 1), nil
 }

@@ -30,6 +30,21 @@ func TestParseDateTakesOnlyRealDatesInRange(t *testing.T) {
 	}
 }
 
+func TestParseAnyTakesEveryYearOfFourDigits(t *testing.T) {
+	for in, ok := range map[string]bool{"0000-01-01": true, "0001-01-01": true, "1899-12-31": true, "9999-12-31": true,
+		"2000-02-29": true, "1900-02-29": false, "9999-12-32": false, "10000-01-01": false, "999-01-01": false} {
+		d, err := ParseAnyDate(in)
+		if (err == nil) != ok || ok && d.String() != in {
+			t.Errorf("ParseAnyDate(%q) writes %s, %v", in, d, err)
+		}
+		if month := in[:max(0, len(in)-3)]; ok {
+			if m, err := ParseAnyMonth(month); err != nil || m.String() != month {
+				t.Errorf("ParseAnyMonth(%q) writes %s, %v", month, m, err)
+			}
+		}
+	}
+}
+
 func TestParseMonthTakesOnlyRealMonthsInRange(t *testing.T) {
 	for in, ok := range map[string]bool{"2024-02": true, "2024-2": false, "2024-00": false, "2024-13": false,
 		"1899-12": false, "2300-01": false, "2299-12": true, "2024-02-01": false} {
