@@ -1,6 +1,8 @@
 package mail
 
 import (
+	"bufio"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -9,6 +11,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"math/big"
 	"net"
 	"os"
@@ -33,8 +36,8 @@ type dovecot struct {
 	certificate string
 }
 
-// startDovecot fails where Dovecot isn't installed: .ci/install does that.
-func startDovecot(t testing.TB) *dovecot {
+// startDovecot fails where Dovecot isn't installed: .ci/install does that. Settings are more lines of its configuration.
+func startDovecot(t testing.TB, settings ...string) *dovecot {
 	t.Helper()
 	program, err := exec.LookPath("dovecot")
 	if err != nil {
@@ -75,6 +78,7 @@ func startDovecot(t testing.TB) *dovecot {
 	if os.Getuid() != 0 {
 		config += fmt.Sprintf("default_internal_user = %s\ndefault_login_user = %[1]s\n", owner.Username)
 	}
+	config += strings.Join(settings, "\n") + "\n"
 	file := filepath.Join(dir, "dovecot.conf")
 	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
 		t.Fatal(err)
@@ -266,6 +270,103 @@ func TestDovecot(t *testing.T) {
 			in.end()
 		})
 	}
+}
+
+// withoutKeywords gives the address of a server that is Dovecot, but doesn't say that its mailboxes take keywords.
+func (d *dovecot) withoutKeywords() string {
+	d.t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", fmt.Sprint("127.0.0.1:", d.plain))
+			if err != nil {
+				client.Close()
+				return
+			}
+			go func() {
+				_, _ = io.Copy(server, client)
+				server.Close()
+			}()
+			go func() {
+				defer client.Close()
+				lines := bufio.NewReader(server)
+				for {
+					line, err := lines.ReadString('\n')
+					if strings.Contains(line, "[PERMANENTFLAGS (") {
+						line = strings.Replace(line, ` \*)`, ")", 1)
+					}
+					if _, e := io.WriteString(client, line); e != nil || err != nil {
+						return
+					}
+				}
+			}()
+		}
+	}()
+	return fmt.Sprintf("imap://invoices:secret@%s/INBOX?tls=off", l.Addr())
+}
+
+// A real server that lacks what others have: without keywords, or IDLE, MOVE or UIDPLUS, mails become records and are
+// marked all the same, and one that isn't an invoice is listed.
+func TestADovecotThatLacksSomething(t *testing.T) {
+	w := newWorld(t)
+	records := 0
+	for _, c := range []struct{ name, has, folder string }{
+		{"IDLE, MOVE and UIDPLUS", "IMAP4rev1", ""},
+		{"IDLE and MOVE", "IMAP4rev1 UIDPLUS", "Tallyhouse"},
+		{"UIDPLUS and keywords", "IMAP4rev1 IDLE MOVE", "Tallyhouse"},
+		{"keywords, IDLE and MOVE", "IMAP4rev1 UIDPLUS", "Tallyhouse"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := startDovecot(t, "imap_capability = "+c.has)
+			url := d.url("imaps")
+			if strings.Contains(c.name, "keywords") {
+				url = d.withoutKeywords()
+			}
+			o := mailbox.Options{Address: address(t, url), DoneFolder: c.folder, Poll: 50 * time.Millisecond}
+			d.deliver(testMail{to: "quartier@intake.example", id: c.name + "1", pdfs: [][]byte{invoicePDF("1")}}.raw())
+			in := w.intake([]mailbox.Options{o})
+			records++
+			w.settled(records)
+			d.deliver(testMail{to: "quartier@intake.example", id: c.name + "2", pdfs: [][]byte{invoicePDF("2")}}.raw())
+			d.deliver(testMail{to: "quartier@intake.example", id: c.name + "3"}.raw())
+			records++
+			w.settled(records)
+			marked(t, o, mailbox.Ignored, 1)
+			if c.folder == "" {
+				marked(t, o, mailbox.Done, 2)
+			} else {
+				eventually(t, "nothing is open", func() error { return unhandled(o) })
+				o.Mailbox, o.DoneFolder = c.folder, "Other"
+				eventually(t, "the done mails are in the folder", func() error { return holds(o, 2) })
+			}
+			var ignored []Listed
+			if err := in.Ignored(t.Context(), func(l Listed) { ignored = append(ignored, l) }); err != nil || len(ignored) != 1 {
+				t.Errorf("listed are %+v, %v", ignored, err)
+			}
+			in.end()
+		})
+	}
+}
+
+// holds tells unless a folder has so many mails.
+func holds(o mailbox.Options, want int) error {
+	box, err := mailbox.Open(context.Background(), o)
+	if err != nil {
+		return err
+	}
+	defer box.Close()
+	if all, err := box.List(context.Background(), 1); err != nil || len(all) != want {
+		return fmt.Errorf("%d are, %v", len(all), err)
+	}
+	return nil
 }
 
 // A server whose certificate isn't trusted gets no password.

@@ -194,11 +194,122 @@ func TestAMailboxWithoutKeywordsIsRefused(t *testing.T) {
 	s := mailboxtest.Start(t)
 	s.NoKeywords = true
 	o := scripted(t, s)
-	for folder, want := range map[string]string{"": "--mail-done folder", "Done": "--mail-done keyword"} {
+	for folder, want := range map[string]string{"": "--mail-done folder", "Done": "MOVE or UIDPLUS"} {
 		o.DoneFolder = folder
 		if _, err := mailbox.Open(context.Background(), o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("folder %q: got %v", folder, err)
 		}
+	}
+}
+
+// Given a server that lacks something, when mails can be marked in it all the same, then they become records and are
+// marked; an ignored one stays.
+func TestServersThatLackSomething(t *testing.T) {
+	w := newWorld(t)
+	records := 0
+	for _, c := range []struct {
+		name   string
+		lacks  func(*mailboxtest.Server)
+		folder string
+	}{
+		{"all that isn't needed", func(s *mailboxtest.Server) { s.NoIdle = true }, ""},
+		{"UIDPLUS", func(s *mailboxtest.Server) { s.Move = true }, "Done"},
+		{"MOVE", func(s *mailboxtest.Server) { s.UIDPlus = true }, "Done"},
+		{"keywords and UIDPLUS", func(s *mailboxtest.Server) { s.NoKeywords, s.Move = true, true }, "Done"},
+		{"keywords, IDLE and MOVE", func(s *mailboxtest.Server) { s.NoKeywords, s.NoIdle, s.UIDPlus = true, true, true }, "Done"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := mailboxtest.Start(t)
+			c.lacks(s)
+			o := scripted(t, s)
+			o.DoneFolder = c.folder
+			pdf := invoicePDF(c.name)
+			s.Deliver(string(testMail{to: "quartier@intake.example", id: c.name + "1", pdfs: [][]byte{pdf}}.raw()))
+			s.Deliver(string(testMail{to: "quartier@intake.example", id: c.name + "2", text: "no invoice"}.raw()))
+			in := w.intake([]mailbox.Options{o})
+			eventually(t, "the first is done", func() error { return doneOf(s, c.folder, 1) })
+			s.Deliver(string(testMail{to: "quartier@intake.example", id: c.name + "3", pdfs: [][]byte{pdf}}.raw()))
+			records += 2
+			w.settled(records)
+			eventually(t, "both are done", func() error { return doneOf(s, c.folder, 2) })
+			marked(t, o, mailbox.Ignored, 1)
+			var ignored []Listed
+			if err := in.Ignored(t.Context(), func(l Listed) { ignored = append(ignored, l) }); err != nil || len(ignored) != 1 {
+				t.Errorf("listed are %+v, %v", ignored, err)
+			}
+			in.end()
+		})
+	}
+}
+
+// doneOf tells unless so many mails have the mark of done ones.
+func doneOf(s *mailboxtest.Server, folder string, want int) error {
+	n := len(s.Moved())
+	for _, flags := range s.Flags() {
+		if slices.Contains(flags, "$TallyhouseDone") {
+			n++
+		}
+	}
+	if left := len(s.Flags()); n != want || folder != "" && left != 1 && want == 2 {
+		return fmt.Errorf("%d are, %d are left", n, left)
+	}
+	return nil
+}
+
+// Given a server that can't copy a mail, then the mail isn't removed: it is lost otherwise.
+func TestAMailThatCannotBeCopiedIsNotRemoved(t *testing.T) {
+	w := newWorld(t)
+	s := mailboxtest.Start(t)
+	s.UIDPlus = true
+	s.Fault = often(2, "UID COPY", "", mailboxtest.Refuse)
+	o := scripted(t, s)
+	o.DoneFolder = "Done"
+	s.Deliver(string(testMail{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{invoicePDF("1")}}.raw()))
+	w.intake([]mailbox.Options{o})
+	w.settled(1)
+	eventually(t, "it is done", func() error { return doneOf(s, "", 1) })
+	for i, command := range s.Log() {
+		if strings.HasPrefix(command, "UID STORE") && strings.Contains(command, `\Deleted`) && len(s.Moved()) == 0 {
+			t.Errorf("command %d removes what isn't copied", i)
+		}
+	}
+	deletions := 0
+	for _, command := range s.Log() {
+		if strings.HasPrefix(command, "UID EXPUNGE") {
+			deletions++
+		}
+	}
+	if deletions != 1 {
+		t.Errorf("it was removed %d times", deletions)
+	}
+}
+
+// Given a server that throttles, then it is left alone for as long as it wants.
+func TestAThrottlingServerIsLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	s := mailboxtest.Start(t)
+	var mutex sync.Mutex
+	var throttled time.Time
+	throttle := often(1, "UID FETCH", "HEADER", mailboxtest.Throttle)
+	s.Fault = func(command string) mailboxtest.Fault {
+		mutex.Lock()
+		defer mutex.Unlock()
+		fault := throttle(command)
+		switch {
+		case fault == mailboxtest.Throttle:
+			throttled = time.Now()
+		case !throttled.IsZero() && strings.HasPrefix(command, "LOGIN") && time.Since(throttled) < mailboxtest.ThrottleTime:
+			t.Errorf("it was asked again %s after it wanted to be left alone", time.Since(throttled))
+		}
+		return fault
+	}
+	s.Deliver(string(testMail{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{invoicePDF("1")}}.raw()))
+	w.intake([]mailbox.Options{scripted(t, s)})
+	w.settled(1)
+	mutex.Lock()
+	defer mutex.Unlock()
+	if throttled.IsZero() {
+		t.Error("it did not throttle")
 	}
 }
 

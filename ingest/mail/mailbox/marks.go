@@ -143,7 +143,7 @@ func (s *Session) Marked(ctx context.Context, m Mark) ([]UID, error) {
 	all, err := s.List(ctx, 1)
 	var found []UID
 	for _, l := range all {
-		if mark := l.State.Mark(); mark == m || mark == flagged && m != Done {
+		if mark := l.State.Mark(); mark == m || mark == flagged && m != Done && m != Unmarked {
 			found = append(found, l.UID)
 		}
 	}
@@ -257,10 +257,24 @@ func (s *Session) Mark(ctx context.Context, m Mark, uids ...UID) error {
 	if err := s.Tidy(ctx, Done, uids...); err != nil { // later they can't be found any more
 		return err
 	}
-	return s.do(ctx, "move", s.options.Timeout, func() error {
-		_, err := s.client.Move(imap.UIDSetNum(uids...), s.options.DoneFolder).Wait()
+	return s.do(ctx, "move", s.options.Timeout, func() error { return s.moveAway(imap.UIDSetNum(uids...)) })
+}
+
+// moveAway moves mails to the folder of done ones. Without MOVE, each step waits for the one before it, which the
+// client's own way of doing this does not: a mail that wasn't copied would be lost. Nothing but these mails is expunged.
+func (s *Session) moveAway(mails imap.UIDSet) error {
+	if s.move {
+		_, err := s.client.Move(mails, s.options.DoneFolder).Wait()
 		return err
-	})
+	}
+	if _, err := s.client.Copy(mails, s.options.DoneFolder).Wait(); err != nil {
+		return err
+	}
+	deleted := &imap.StoreFlags{Op: imap.StoreFlagsAdd, Silent: true, Flags: []imap.Flag{imap.FlagDeleted}}
+	if err := s.client.Store(mails, deleted, nil).Close(); err != nil {
+		return err
+	}
+	return s.client.UIDExpunge(mails).Close()
 }
 
 // Tidy takes the claim and all marks but one off mails. Failed ones keep their attempts.

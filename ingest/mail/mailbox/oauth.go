@@ -42,6 +42,7 @@ var providers = map[string]provider{
 type oauth struct {
 	clientID    string
 	secretFile  string
+	certFile    string // instead of a secret
 	refreshFile string
 	provider    string
 	directory   string
@@ -57,8 +58,8 @@ type oauth struct {
 // parameter takes one of the URL's; false for one that isn't its own.
 func (o *oauth) parameter(name, value string) bool {
 	to, known := map[string]*string{
-		"client-id": &o.clientID, "client-secret-file": &o.secretFile, "refresh-token-file": &o.refreshFile, "provider": &o.provider,
-		"directory": &o.directory, "token-url": &o.tokenURL, "device-url": &o.deviceURL, "scope": &o.scope,
+		"client-id": &o.clientID, "client-secret-file": &o.secretFile, "client-certificate-file": &o.certFile,
+		"refresh-token-file": &o.refreshFile, "provider": &o.provider, "directory": &o.directory, "token-url": &o.tokenURL, "device-url": &o.deviceURL, "scope": &o.scope,
 	}[name]
 	if known {
 		*to = value
@@ -81,8 +82,12 @@ func (o *oauth) check() error {
 	if o.clientID == "" {
 		wrong = append(wrong, errors.New("auth=oauth2 needs client-id=ID"))
 	}
-	if o.refreshFile == "" && (o.secretFile == "" || known && p.appScope == "") {
-		wrong = append(wrong, errors.New("auth=oauth2 needs refresh-token-file=FILE; or, of an application by itself, client-secret-file=FILE"))
+	if o.secretFile != "" && o.certFile != "" {
+		wrong = append(wrong, errors.New("client-secret-file and client-certificate-file exclude each other"))
+	}
+	if o.refreshFile == "" && (o.secretFile == "" && o.certFile == "" || known && p.appScope == "") {
+		wrong = append(wrong, errors.New("auth=oauth2 needs refresh-token-file=FILE; "+
+			"or, of an application by itself, client-secret-file=FILE or client-certificate-file=FILE"))
 	}
 	return errors.Join(wrong...)
 }
@@ -109,10 +114,6 @@ func (o *oauth) complete(p provider) {
 // tokenTime bounds each request for a token.
 const tokenTime = 30 * time.Second
 
-func withClient(ctx context.Context) context.Context {
-	return context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Timeout: tokenTime})
-}
-
 // access gives an access token that is still good for a while.
 func (o *oauth) access(ctx context.Context) (string, error) {
 	o.mutex.Lock()
@@ -120,7 +121,7 @@ func (o *oauth) access(ctx context.Context) (string, error) {
 	if o.token.Valid() {
 		return o.token.AccessToken, nil
 	}
-	token, err := o.fetch(withClient(ctx))
+	token, err := o.fetch(ctx)
 	if err != nil {
 		return "", fmt.Errorf("get an access token of %s: %w", o.tokenURL, err)
 	}
@@ -129,12 +130,13 @@ func (o *oauth) access(ctx context.Context) (string, error) {
 }
 
 func (o *oauth) fetch(ctx context.Context) (*oauth2.Token, error) {
-	secret, err := readSecret(o.secretFile)
+	config, ctx, err := o.client(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("client-secret-file: %w", err)
+		return nil, err
 	}
 	if o.refreshFile == "" {
-		c := clientcredentials.Config{ClientID: o.clientID, ClientSecret: secret, TokenURL: o.tokenURL, Scopes: strings.Fields(o.scope)}
+		c := clientcredentials.Config{ClientID: config.ClientID, ClientSecret: config.ClientSecret, Scopes: config.Scopes,
+			TokenURL: config.Endpoint.TokenURL, AuthStyle: config.Endpoint.AuthStyle}
 		return c.Token(ctx)
 	}
 	refresh := o.refresh
@@ -143,7 +145,7 @@ func (o *oauth) fetch(ctx context.Context) (*oauth2.Token, error) {
 			return nil, fmt.Errorf("refresh-token-file: %w (tallyhouse mail login makes one)", err)
 		}
 	}
-	token, err := o.config(secret).TokenSource(ctx, &oauth2.Token{RefreshToken: refresh}).Token()
+	token, err := config.TokenSource(ctx, &oauth2.Token{RefreshToken: refresh}).Token()
 	if err != nil {
 		o.refresh = "" // the file may hold another one by now
 		return nil, err
@@ -156,11 +158,27 @@ func (o *oauth) fetch(ctx context.Context) (*oauth2.Token, error) {
 	return token, nil
 }
 
-func (o *oauth) config(secret string) *oauth2.Config {
-	return &oauth2.Config{
-		ClientID: o.clientID, ClientSecret: secret, Scopes: strings.Fields(o.scope),
+// client is this application, as the provider knows it, and the context that its requests are made in.
+func (o *oauth) client(ctx context.Context) (*oauth2.Config, context.Context, error) {
+	config := &oauth2.Config{
+		ClientID: o.clientID, Scopes: strings.Fields(o.scope),
 		Endpoint: oauth2.Endpoint{TokenURL: o.tokenURL, DeviceAuthURL: o.deviceURL},
 	}
+	if o.provider != "" || o.certFile != "" {
+		config.Endpoint.AuthStyle = oauth2.AuthStyleInParams // finding out costs a request
+	}
+	client := &http.Client{Timeout: tokenTime}
+	var err error
+	if o.certFile == "" {
+		if config.ClientSecret, err = readSecret(o.secretFile); err != nil {
+			err = fmt.Errorf("client-secret-file: %w", err)
+		}
+	} else {
+		if client.Transport, err = newSigner(o.certFile, o.clientID, o.tokenURL); err != nil {
+			err = fmt.Errorf("client-certificate-file: %w", err)
+		}
+	}
+	return config, context.WithValue(ctx, oauth2.HTTPClient, client), err
 }
 
 // refused forgets a token that the mailbox's server didn't take.
@@ -179,23 +197,23 @@ func (a Address) Login(ctx context.Context, show func(page, code string)) error 
 	if a.oauth == nil || a.oauth.refreshFile == "" || a.oauth.deviceURL == "" {
 		return fmt.Errorf("log in to %s: %w", a, ErrNoLogin)
 	}
-	if err := a.oauth.login(withClient(ctx), show); err != nil {
+	if err := a.oauth.login(ctx, show); err != nil {
 		return fmt.Errorf("log in to %s: %w", a, err)
 	}
 	return nil
 }
 
 func (o *oauth) login(ctx context.Context, show func(page, code string)) error {
-	secret, err := readSecret(o.secretFile)
+	config, ctx, err := o.client(ctx)
 	if err != nil {
-		return fmt.Errorf("client-secret-file: %w", err)
+		return err
 	}
-	device, err := o.config(secret).DeviceAuth(ctx)
+	device, err := config.DeviceAuth(ctx)
 	if err != nil {
 		return err
 	}
 	show(device.VerificationURI, device.UserCode)
-	token, err := o.config(secret).DeviceAccessToken(ctx, device)
+	token, err := config.DeviceAccessToken(ctx, device)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,17 @@
 package mailbox_test
 
 import (
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -28,6 +36,10 @@ type identityProvider struct {
 	access  int    // how many access tokens were given
 	polls   int    // of a device that waits
 	expires int    // seconds
+	// key is the client's, which then authenticates by what it signs; nil: by its secret.
+	key  *x509.Certificate
+	seen map[string]bool // identifiers of what was signed
+	busy string          // Retry-After of an answer that refuses everything
 }
 
 func startProvider(t *testing.T) *identityProvider {
@@ -51,8 +63,15 @@ func (p *identityProvider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]string{"error": code})
 	}
 	grant := r.Form.Get("grant_type")
+	authenticated := secret == "hush"
+	if p.key != nil {
+		authenticated = !basic && secret == "" && p.verified(r.Form.Get("client_assertion_type"), r.Form.Get("client_assertion"))
+	}
 	switch {
-	case id != "client" || secret != "hush" && r.URL.Path != "/device":
+	case p.busy != "":
+		w.Header().Set("Retry-After", p.busy)
+		w.WriteHeader(http.StatusTooManyRequests)
+	case id != "client" || !authenticated && r.URL.Path != "/device":
 		refuse("invalid_client")
 	case r.URL.Path == "/device":
 		_ = json.NewEncoder(w).Encode(map[string]any{"device_code": "device", "user_code": "ABCD-EFGH",
@@ -73,6 +92,120 @@ func (p *identityProvider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// verified reports whether what a client signed is as Microsoft Entra wants it, and new.
+func (p *identityProvider) verified(kind, assertion string) bool {
+	pieces := strings.Split(assertion, ".")
+	if kind != "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" || len(pieces) != 3 {
+		return false
+	}
+	var decoded [3][]byte
+	for i, piece := range pieces {
+		var err error
+		if decoded[i], err = base64.RawURLEncoding.DecodeString(piece); err != nil {
+			return false
+		}
+	}
+	var header, claims map[string]any
+	if json.Unmarshal(decoded[0], &header) != nil || json.Unmarshal(decoded[1], &claims) != nil {
+		return false
+	}
+	sum := sha256.Sum256([]byte(pieces[0] + "." + pieces[1]))
+	thumbprint := sha256.Sum256(p.key.Raw)
+	key := p.key.PublicKey.(*rsa.PublicKey)
+	number := func(name string) int64 { n, _ := claims[name].(float64); return int64(n) }
+	now, id := time.Now().Unix(), fmt.Sprint(claims["jti"])
+	ok := header["alg"] == "PS256" && header["typ"] == "JWT" &&
+		header["x5t#S256"] == base64.RawURLEncoding.EncodeToString(thumbprint[:]) &&
+		claims["iss"] == "client" && claims["sub"] == "client" && claims["aud"] == p.URL+"/token" && len(id) > 20 && !p.seen[id] &&
+		number("nbf") <= now && number("exp") > now && number("exp") <= now+3600 &&
+		rsa.VerifyPSS(key, crypto.SHA256, sum[:], decoded[2], &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}) == nil
+	p.seen[id] = true
+	return ok
+}
+
+// giveCertificate makes a certificate for the client, which the provider knows from now on, and gives its file.
+func (p *identityProvider) giveCertificate(t *testing.T, dir string) string {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.key, err = x509.ParseCertificate(der); err != nil {
+		t.Fatal(err)
+	}
+	p.seen = map[string]bool{}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "client.pem")
+	content := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})...)
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Given an application with a certificate instead of a secret, then what it signs gets it in by itself, renews its tokens
+// and logs a person in.
+func TestACertificateStandsForTheSecret(t *testing.T) {
+	s, p, dir := mailboxtest.Start(t), startProvider(t), t.TempDir()
+	file := p.giveCertificate(t, dir)
+	url := func(more ...string) string {
+		return oauthURL(t, s, p, dir, append(more, "client-certificate-file="+file)...)
+	}
+	s.Token = "access-1"
+	if _, err := open(t, url()); err != nil {
+		t.Errorf("by itself: %v", err)
+	}
+	refresh := filepath.Join(dir, "refresh")
+	a, err := mailbox.ParseAddress(url("refresh-token-file=" + refresh))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Login(t.Context(), func(string, string) {}); err != nil {
+		t.Fatalf("the login: %v", err)
+	}
+	s.Token = "access-3"
+	if _, err := open(t, url("refresh-token-file="+refresh)); err != nil {
+		t.Errorf("a renewal: %v", err)
+	}
+	if len(p.seen) < 3 {
+		t.Errorf("%d assertions were used", len(p.seen))
+	}
+	p.giveCertificate(t, t.TempDir()) // another one
+	if _, err := open(t, url()); err == nil {
+		t.Error("a certificate that the provider doesn't know got in")
+	}
+	for content, want := range map[string]string{"": "client-certificate-file", "-----BEGIN hush-----": "must hold a certificate and its key"} {
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := open(t, url()); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush") {
+			t.Errorf("the file %q: %v", content, err)
+		}
+	}
+}
+
+// Given a provider that is asked too often, then its error says how long to leave it alone.
+func TestAProviderMayThrottle(t *testing.T) {
+	s, p := mailboxtest.Start(t), startProvider(t)
+	for said, want := range map[string]time.Duration{"7": 7 * time.Second, "soon": 2 * time.Minute, "100000": time.Hour,
+		"Thu, 01 Jan 1970 00:00:00 GMT": 0} {
+		p.busy = said
+		_, err := open(t, oauthURL(t, s, p, t.TempDir()))
+		if got, ok := mailbox.Throttled(err); !ok || got != want {
+			t.Errorf("Retry-After %s: got %s, %t of %v", said, got, ok, err)
+		}
+	}
+}
+
 // oauthURL is the mailbox with tokens of a provider, whose files are in a directory.
 func oauthURL(t *testing.T, s *mailboxtest.Server, p *identityProvider, dir string, more ...string) string {
 	t.Helper()
@@ -84,6 +217,9 @@ func oauthURL(t *testing.T, s *mailboxtest.Server, p *identityProvider, dir stri
 		"client-id": {"client"}, "client-secret-file": {secret}}
 	for _, m := range more {
 		name, value, _ := strings.Cut(m, "=")
+		if name == "client-certificate-file" {
+			q.Del("client-secret-file")
+		}
 		q.Set(name, value)
 	}
 	return strings.Replace(s.URL(), ":secret", "", 1) + "&" + q.Encode()
@@ -174,12 +310,17 @@ func TestALoginKeepsTheRefreshToken(t *testing.T) {
 func TestWrongOAuthParametersAreRefused(t *testing.T) {
 	const u = "imaps://u@h?auth=oauth2"
 	for query, want := range map[string]string{
-		"&client-id=c&refresh-token-file=f":                                "needs provider",
-		"&provider=yahoo&client-id=c&refresh-token-file=f":                 "provider must be",
-		"&provider=google&refresh-token-file=f":                            "needs client-id",
-		"&provider=google&client-id=c&client-secret-file=f":                "needs refresh-token-file",
-		"&provider=microsoft&client-id=c":                                  "needs refresh-token-file",
-		"&provider=microsoft&client-id=c&refresh-token-file=f&colour=red":  "parameter colour",
+		"&client-id=c&refresh-token-file=f":                               "needs provider",
+		"&provider=yahoo&client-id=c&refresh-token-file=f":                "provider must be",
+		"&provider=google&refresh-token-file=f":                           "needs client-id",
+		"&provider=google&client-id=c&client-secret-file=f":               "needs refresh-token-file",
+		"&provider=microsoft&client-id=c":                                 "needs refresh-token-file",
+		"&provider=microsoft&client-id=c&refresh-token-file=f&colour=red": "parameter colour",
+
+		"&provider=microsoft&client-id=c&client-certificate-file=f":                      "",
+		"&provider=google&client-id=c&client-certificate-file=f":                         "needs refresh-token-file",
+		"&provider=microsoft&client-id=c&client-certificate-file=f&client-secret-file=s": "exclude each other",
+
 		"&provider=microsoft&client-id=c&client-secret-file=f&directory=d": "",
 		"&provider=google&client-id=c&refresh-token-file=f":                "",
 		"&token-url=https://id.example&client-id=c&refresh-token-file=f":   "",

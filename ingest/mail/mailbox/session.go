@@ -62,6 +62,7 @@ type Session struct {
 	news      chan struct{} // full when the server told of new mail
 	idle      bool
 	keywords  bool // whether the mailbox takes keywords
+	move      bool // whether the server has MOVE; else mails are copied, and the one copied from is removed
 }
 
 // Open connects, logs in and selects the mailbox.
@@ -194,8 +195,9 @@ func (s *Session) selectMailbox(ctx context.Context) error {
 		}
 		return nil
 	}
-	if !caps.Has(imap.CapMove) {
-		return fmt.Errorf("the server can't move mails (MOVE): mark them with --mail-done keyword: %w", ErrRefused)
+	s.move = caps.Has(imap.CapMove)
+	if !s.move && !caps.Has(imap.CapUIDPlus) {
+		return fmt.Errorf("the server can't move mails (MOVE or UIDPLUS): mark them with --mail-done keyword: %w", ErrRefused)
 	}
 	return s.do(ctx, "create", s.options.Timeout, func() error {
 		err := s.client.Create(s.options.DoneFolder, nil).Wait()

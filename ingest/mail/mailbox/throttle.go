@@ -2,6 +2,7 @@ package mailbox
 
 import (
 	"errors"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/emersion/go-imap/v2"
+	"golang.org/x/oauth2"
 )
 
 const (
@@ -23,8 +25,12 @@ var throttleCodes = []imap.ResponseCode{"THROTTLED", "LIMIT", "INUSE", "UNAVAILA
 // suggested is how Exchange says how long.
 var suggested = regexp.MustCompile(`(?i)backoff time:?\s*(\d+)\s*(milliseconds|ms|seconds)`)
 
-// Throttled gives how long a server wants to be left alone, when that is what an error says.
+// Throttled gives how long a server, the mailbox's or the one that hands out its tokens, wants to be left alone, when
+// that is what an error says.
 func Throttled(err error) (time.Duration, bool) {
+	if refused := (*oauth2.RetrieveError)(nil); errors.As(err, &refused) {
+		return retryAfter(refused.Response, time.Now())
+	}
 	answer := (*imap.Error)(nil)
 	if !errors.As(err, &answer) {
 		return 0, false
@@ -45,4 +51,19 @@ func Throttled(err error) (time.Duration, bool) {
 		return usualThrottle, true
 	}
 	return 0, false
+}
+
+// retryAfter is what an HTTP server says in an answer (RFC 9110, 10.2.3).
+func retryAfter(r *http.Response, now time.Time) (time.Duration, bool) {
+	if r == nil || r.StatusCode != http.StatusTooManyRequests && r.StatusCode != http.StatusServiceUnavailable {
+		return 0, false
+	}
+	said := r.Header.Get("Retry-After")
+	wait := usualThrottle
+	if seconds, err := strconv.ParseInt(said, 10, 32); err == nil && seconds >= 0 {
+		wait = time.Duration(seconds) * time.Second
+	} else if at, err := http.ParseTime(said); err == nil {
+		wait = max(0, at.Sub(now))
+	}
+	return min(wait, maxThrottle), true
 }

@@ -22,14 +22,18 @@ type Fault uint8
 
 // The faults.
 const (
-	None    Fault = iota
-	HangUp        // the connection ends instead of an answer
-	Stall         // no answer comes, the connection stays
-	Cut           // the connection ends in the middle of a mail's literal
-	Expunge       // the mails of the command are gone, as if somebody had removed them just before
-	Refuse        // the answer is NO
-	Lie           // the literal is announced with a length that nobody asked for
+	None     Fault = iota
+	HangUp         // the connection ends instead of an answer
+	Stall          // no answer comes, the connection stays
+	Cut            // the connection ends in the middle of a mail's literal
+	Expunge        // the mails of the command are gone, as if somebody had removed them just before
+	Refuse         // the answer is NO
+	Throttle       // the answer is NO, and to come back after ThrottleTime
+	Lie            // the literal is announced with a length that nobody asked for
 )
+
+// ThrottleTime is how long the server wants to be left alone.
+const ThrottleTime = 700 * time.Millisecond
 
 // Mail is one of the mailbox.
 type Mail struct {
@@ -44,6 +48,7 @@ type Mail struct {
 type Server struct {
 	// What the server can do, set before it is used.
 	NoIdle, NoKeywords bool
+	Move, UIDPlus      bool
 	BlindSearch        bool // a search for missing keywords finds nothing, as Gmail's is said to
 	// Token is what XOAUTH2 takes.
 	Token string
@@ -56,6 +61,7 @@ type Server struct {
 	next  uint32
 	valid uint32
 	log   []string
+	moved []string // mails that were moved or copied to another folder
 	conns map[net.Conn]bool
 	news  chan struct{} // closed at new mail
 }
@@ -139,6 +145,13 @@ func (s *Server) Flags() [][]string {
 	return all
 }
 
+// Moved are the mails that are in another folder now.
+func (s *Server) Moved() []string {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return slices.Clone(s.moved)
+}
+
 // Log are the commands that came.
 func (s *Server) Log() []string {
 	s.mutex.Lock()
@@ -181,6 +194,8 @@ func (s *Server) serve(c net.Conn) {
 			return
 		case fault == Refuse:
 			k.say(tag + " NO not now")
+		case fault == Throttle:
+			k.say("%s NO Request is throttled. Suggested Backoff Time: %d milliseconds", tag, ThrottleTime.Milliseconds())
 		case !k.answer(tag, command, fault):
 			return
 		}
@@ -207,6 +222,12 @@ func (c *conn) answer(tag, command string, fault Fault) bool {
 		caps := "IMAP4rev1"
 		if !c.NoIdle {
 			caps += " IDLE"
+		}
+		if c.Move {
+			caps += " MOVE"
+		}
+		if c.UIDPlus {
+			caps += " UIDPLUS"
 		}
 		if c.Token != "" {
 			caps += " AUTH=XOAUTH2"
@@ -250,6 +271,21 @@ func (c *conn) answer(tag, command string, fault Fault) bool {
 		}
 	case "UID STORE":
 		c.store(rest)
+	case "UID COPY", "UID MOVE":
+		if verb == "UID MOVE" && !c.Move {
+			c.say(tag + " BAD what?")
+			return true
+		}
+		c.copy(rest)
+		if verb == "UID MOVE" {
+			c.expunge(rest, func(*Mail) bool { return true })
+		}
+	case "UID EXPUNGE":
+		if !c.UIDPlus {
+			c.say(tag + " BAD what?")
+			return true
+		}
+		c.expunge(rest, func(m *Mail) bool { return slices.Contains(m.flags, `\Deleted`) })
 	case "NOOP":
 		c.tell()
 	case "CREATE":
@@ -351,6 +387,27 @@ func (c *conn) each(rest string, f func(sequence int, m *Mail)) {
 			f(i+1, m)
 		}
 	}
+}
+
+func (c *conn) copy(rest string) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.each(rest, func(_ int, m *Mail) { c.moved = append(c.moved, m.Raw) })
+}
+
+// expunge removes mails of a command's set.
+func (c *conn) expunge(rest string, which func(*Mail) bool) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	gone := map[*Mail]bool{}
+	c.each(rest, func(sequence int, m *Mail) {
+		if which(m) {
+			c.say("* %d EXPUNGE", sequence-len(gone))
+			gone[m] = true
+		}
+	})
+	c.mails = slices.DeleteFunc(c.mails, func(m *Mail) bool { return gone[m] })
+	c.told -= len(gone)
 }
 
 func (c *conn) fetch(rest string, fault Fault) bool {
