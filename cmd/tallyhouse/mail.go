@@ -35,6 +35,7 @@ type mailFlags struct {
 	poll       time.Duration
 	maxBytes   int64
 	maxPDFs    int
+	noXML      bool
 	maxAmount  int64
 	reader     invoice.Options
 }
@@ -60,7 +61,8 @@ func (f *mailFlags) addReading(flags *pflag.FlagSet) {
 		"header fields in which intake addresses are looked for, in this order")
 	flags.DurationVar(&f.poll, "mail-poll", 15*time.Second, "how often a mailbox is asked for new mail that can't tell of it (no IDLE)")
 	flags.Int64Var(&f.maxBytes, "mail-max-bytes", 50<<20, "largest mail that is read")
-	flags.IntVar(&f.maxPDFs, "mail-max-pdfs", 50, "most PDFs of a mail; one with more fails")
+	flags.IntVar(&f.maxPDFs, "mail-max-pdfs", 50, "most PDFs and e-invoices of a mail; one with more fails")
+	flags.BoolVar(&f.noXML, "mail-no-xml", false, "leave out e-invoices that are XML alone")
 	flags.Int64Var(&f.maxAmount, "mail-max-amount", mail.DefaultMaxAmount/minorUnits,
 		"largest amount of an invoice that is taken as certain, in whole units of its currency")
 	flags.StringSliceVar(&f.reader.Own.Names, "own-company", nil, "name of the receiving company, never taken for the supplier; repeatable")
@@ -77,7 +79,8 @@ func (f *mailFlags) options(worker string) (mail.Options, error) {
 		Recipients: f.recipients,
 		Reader:     isolated.Options{Options: f.reader},
 	}
-	o.Limits.Bytes, o.Limits.PDFs, o.MaxAmount = f.maxBytes, f.maxPDFs, f.maxAmount*minorUnits
+	o.Limits.NoXML = f.noXML
+	o.Limits.Bytes, o.Limits.Files, o.MaxAmount = f.maxBytes, f.maxPDFs, f.maxAmount*minorUnits
 	o.Reader.OCR.Data = os.Getenv(tesseractData)
 	var wrong []error
 	folder := ""
@@ -147,7 +150,7 @@ func mailCommand(s *shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "mail",
 		GroupID: groupCare,
-		Short:   "Look after mails that became no record, and read a record's PDF again",
+		Short:   "Look after mails that became no record, and read a record's invoice again",
 		Example: "  tallyhouse mail failed\n  tallyhouse mail ignored --json\n  tallyhouse mail release 1767225600.17\n" +
 			"  tallyhouse mail retry mail-kjre67wdk2wvetca342pmnbxi6qsocdd",
 	}
@@ -157,8 +160,8 @@ func mailCommand(s *shell) *cobra.Command {
 		listMails(s, to, &f, "failed", "List the mails that can't be handled, with the reason",
 			"Lists the mails that can't be handled as they are: to an address of no project, too large, broken. They stay where they are. When an\n"+
 				"intake address is added, and when a worker starts, they are looked at again.", (*mail.Intake).Failed),
-		listMails(s, to, &f, "ignored", "List the mails without a PDF, with what they have instead",
-			"Lists the mails to intake addresses that have no PDF, or are automatic replies. They stay where they are and become no record.",
+		listMails(s, to, &f, "ignored", "List the mails without an invoice, with what they have instead",
+			"Lists the mails to intake addresses that have neither a PDF nor an e-invoice, or are automatic replies. They stay where they are and become no record.",
 			(*mail.Intake).Ignored),
 		listMails(s, to, &f, "quarantined", "List the mails whose senders are not allowed to send invoices",
 			"Lists the mails whose senders the mailbox's URL doesn't allow, or that are over their senders' limit, with the reason. They stay where\n"+
@@ -250,10 +253,10 @@ func releaseMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
 func retryMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retry RECORD",
-		Short: "Read a record's PDF again and write what it says as the next version",
-		Long: "Reads the PDF of a record again, with this version and this machine's tesseract, and writes the record's next version. It does so as\n" +
+		Short: "Read a record's invoice again and write what it says as the next version",
+		Long: "Reads the PDF or e-invoice of a record again, with this version and this machine's tesseract, and writes the record's next version. It does so as\n" +
 			"long as the application has not taken the record over, and never puts a failed reading over a completed one. It prints the\n" +
-			"record's id, version and status; when the PDF still can't be read, it ends with 1.",
+			"record's id, version and status; when it still can't be read, it ends with 1.",
 		Example: "  tallyhouse mail retry mail-kjre67wdk2wvetca342pmnbxi6qsocdd",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -269,7 +272,7 @@ func retryMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
 		}
 		fmt.Fprintf(s.out, "%s version %d %s\n", again.ID, again.Version, again.Status)
 		if again.Reason != "" {
-			return fmt.Errorf("the PDF of %s still can't be read: %s", again.ID, again.Reason)
+			return fmt.Errorf("the invoice of %s still can't be read: %s", again.ID, again.Reason)
 		}
 		return nil
 	}

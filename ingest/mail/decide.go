@@ -18,8 +18,8 @@ type decision struct {
 	mark     mailbox.Mark // Done: it gives records
 	reason   string       // why not
 	projects []string
-	pdfs     []message.PDF
-	warning  string // what could not be followed though there are PDFs
+	files    []message.File // that may be invoices
+	warning  string         // what could not be followed though there are files
 }
 
 func failed(format string, args ...any) decision {
@@ -160,9 +160,9 @@ func (d decision) opened(m message.Mail, err error) decision {
 	switch {
 	case err != nil:
 		return failed("%s", err)
-	case len(m.PDFs) == 0:
+	case len(m.Files) == 0:
 		return ignored("%s", m.Missed)
 	}
-	d.pdfs, d.warning = m.PDFs, m.Missed
+	d.files, d.warning = m.Files, m.Missed
 	return d
 }

@@ -79,6 +79,14 @@ WHERE tenant = {tenant:String} AND project = '' AND NOT deleted
 LIMIT 2`
 )
 
+// contractorOf gives the contractor that a reading's supplier is, "" when it isn't known.
+func (d directory) contractorOf(ctx context.Context, tenant string, f reading) (string, error) {
+	if f.failed != "" || f.taxID == "" && f.supplier == "" {
+		return "", nil
+	}
+	return d.contractor(ctx, tenant, f.taxID, f.supplier)
+}
+
 // contractor gives the one contractor of a tax id, else the one of a name, "" when there is none or several. A name
 // doesn't count when the contractor has another VAT id of the same country: two companies may share a name.
 func (d directory) contractor(ctx context.Context, tenant, taxID, name string) (string, error) {

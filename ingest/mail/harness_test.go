@@ -277,12 +277,18 @@ func (w *world) deliver(raw []byte, to ...string) {
 	}
 }
 
-// testMail is a mail with PDFs.
+// testMail is a mail with PDFs, called invoice-1.pdf and so on, and other files.
 type testMail struct {
-	to   string
-	id   string // Message-ID
-	pdfs [][]byte
-	text string
+	to    string
+	id    string // Message-ID
+	pdfs  [][]byte
+	files []testFile
+	text  string
+}
+
+type testFile struct {
+	name    string
+	content []byte
 }
 
 func (m testMail) raw() []byte {
@@ -293,9 +299,13 @@ func (m testMail) raw() []byte {
 	}
 	fmt.Fprintf(&b,
 		"MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=B\r\n\r\n--B\r\nContent-Type: text/plain\r\n\r\nAnbei. %s\r\n", m.text)
+	var files []testFile
 	for i, pdf := range m.pdfs {
-		fmt.Fprintf(&b, "--B\r\nContent-Type: application/pdf; name=\"invoice-%d.pdf\"\r\nContent-Transfer-Encoding: base64\r\n\r\n", i+1)
-		encoded := base64.StdEncoding.EncodeToString(pdf)
+		files = append(files, testFile{fmt.Sprintf("invoice-%d.pdf", i+1), pdf})
+	}
+	for _, f := range append(files, m.files...) {
+		fmt.Fprintf(&b, "--B\r\nContent-Type: application/octet-stream; name=\"%s\"\r\nContent-Transfer-Encoding: base64\r\n\r\n", f.name)
+		encoded := base64.StdEncoding.EncodeToString(f.content)
 		for len(encoded) > 76 {
 			b.WriteString(encoded[:76] + "\r\n")
 			encoded = encoded[76:]
@@ -311,6 +321,38 @@ func invoicePDF(number string) []byte {
 	v := pdftest.Sample()
 	v.Number = number
 	return pdftest.Document{Pages: []pdftest.Page{v.Page()}}.Bytes()
+}
+
+// invoiceCII and invoiceUBL are the same invoice as invoicePDF, as XML.
+func invoiceCII(number string) []byte {
+	v := pdftest.SampleCII()
+	v.Number = number
+	return pdftest.CII(v)
+}
+
+func invoiceUBL(number string) []byte {
+	return fmt.Appendf(nil, `<?xml version="1.0" encoding="UTF-8"?>
+<ubl:Invoice xmlns:ubl="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2"
+ xmlns:cac="urn:oasis:names:specification:ubl:schema:xsd:CommonAggregateComponents-2"
+ xmlns:cbc="urn:oasis:names:specification:ubl:schema:xsd:CommonBasicComponents-2">
+<cbc:CustomizationID>urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0</cbc:CustomizationID>
+<cbc:ID>%s</cbc:ID><cbc:IssueDate>2026-04-17</cbc:IssueDate><cbc:DueDate>2026-05-17</cbc:DueDate>
+<cbc:InvoiceTypeCode>380</cbc:InvoiceTypeCode><cbc:DocumentCurrencyCode>EUR</cbc:DocumentCurrencyCode>
+<cac:AccountingSupplierParty><cac:Party><cac:PartyTaxScheme><cbc:CompanyID>ATU12345675</cbc:CompanyID>
+<cac:TaxScheme><cbc:ID>VAT</cbc:ID></cac:TaxScheme></cac:PartyTaxScheme>
+<cac:PartyLegalEntity><cbc:RegistrationName>Bauwerk Donau GmbH</cbc:RegistrationName></cac:PartyLegalEntity>
+</cac:Party></cac:AccountingSupplierParty>
+<cac:TaxTotal><cbc:TaxAmount currencyID="EUR">2480.00</cbc:TaxAmount><cac:TaxSubtotal>
+<cbc:TaxableAmount currencyID="EUR">12400.00</cbc:TaxableAmount><cbc:TaxAmount currencyID="EUR">2480.00</cbc:TaxAmount>
+<cac:TaxCategory><cbc:ID>S</cbc:ID><cbc:Percent>20</cbc:Percent></cac:TaxCategory></cac:TaxSubtotal></cac:TaxTotal>
+<cac:LegalMonetaryTotal><cbc:LineExtensionAmount currencyID="EUR">12400.00</cbc:LineExtensionAmount>
+<cbc:TaxExclusiveAmount currencyID="EUR">12400.00</cbc:TaxExclusiveAmount>
+<cbc:TaxInclusiveAmount currencyID="EUR">14880.00</cbc:TaxInclusiveAmount>
+<cbc:PayableAmount currencyID="EUR">14880.00</cbc:PayableAmount></cac:LegalMonetaryTotal>
+<cac:InvoiceLine><cbc:LineExtensionAmount currencyID="EUR">12400.00</cbc:LineExtensionAmount>
+<cac:Price><cbc:PriceAmount currencyID="EUR">12400.00</cbc:PriceAmount></cac:Price></cac:InvoiceLine>
+</ubl:Invoice>
+`, number)
 }
 
 // sent are the record events in Kafka, by id, each version's distinct contents.

@@ -56,7 +56,7 @@ func TestMailsThatBecomeNoRecordStayAndSayWhy(t *testing.T) {
 	w := newWorld(t)
 	w.project("P3", "shared@intake.example")
 	w.project("P4", "Shared@intake.example")
-	in := w.intake([]mailbox.Options{w.box()}, func(in *Intake) { in.options.Limits.Bytes = 20000; in.options.Limits.PDFs = 3 })
+	in := w.intake([]mailbox.Options{w.box()}, func(in *Intake) { in.options.Limits.Bytes = 20000; in.options.Limits.Files = 3 })
 	pdf := invoicePDF("1")
 	many := [][]byte{pdf, pdf, pdf, pdf}
 	for _, m := range []struct {

@@ -140,7 +140,7 @@ func (d decision) otherwise(mark mailbox.Mark) string {
 // String is what becomes of a mail, in words.
 func (d decision) String() string {
 	if d.mark == mailbox.Done {
-		return fmt.Sprintf("done: it has %d PDFs", len(d.pdfs))
+		return fmt.Sprintf("done: it has %d PDFs and e-invoices", len(d.files))
 	}
 	return outcomes[d.mark] + ": " + d.reason
 }

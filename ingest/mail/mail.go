@@ -1,6 +1,6 @@
 // Package mail turns mailed invoices into records (docs/mail.md). It watches mailboxes, finds the project by the intake
-// address and the PDFs by their content, reads mails and PDFs in sandboxed processes, and sends a record's versions 1
-// (queued), 2 (processing) and 3 (completed or failed) to Kafka.
+// address and the PDFs and e-invoices by their content, reads mails and files in sandboxed processes, and sends a
+// record's versions 1 (queued), 2 (processing) and 3 (completed or failed) to Kafka.
 //
 // Whenever a process dies: a mail is marked only after Kafka has acknowledged all its records; a mail without a mark is
 // read again; a mail that is read twice gives the same ids and versions, so it is one record. Nothing is ever deleted.
@@ -50,7 +50,7 @@ type Options struct {
 	Mailboxes  []mailbox.Options // each Address with its tenant
 	Recipients []string          // header fields, in the order in which they are looked at; default Recipients()
 	Limits     Limits
-	Reader     isolated.Options // how PDFs are read
+	Reader     isolated.Options // how PDFs and e-invoices are read
 	// MaxAmount is the largest amount that is taken as certain, in minor units; default 100,000,000.00, at most
 	// events.MaxAmount.
 	MaxAmount int64

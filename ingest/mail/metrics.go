@@ -38,17 +38,17 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	}
 	return &metrics{
 		mails: counter("mails_total",
-			"Mails that got a mark: done, ignored (no PDF) or failed; see tallyhouse mail failed.", "mailbox", "outcome"),
+			"Mails that got a mark: done, ignored (no invoice), failed or quarantined; see tallyhouse mail failed.", "mailbox", "outcome"),
 		records: counter("records_total",
 			"Records that mails became, by the status of their intake. A mail read again doesn't count.", "mailbox", "status"),
-		unread:    counter("unread_pdfs_total", "PDFs that could not be read, by reason: their records have the status failed.", "reason"),
+		unread:    counter("unread_pdfs_total", "PDFs and e-invoices that could not be read, by reason: their records have the status failed.", "reason"),
 		waits:     counter("waits_total", "Times that a mail had to wait because something was away: kafka, clickhouse or reader.", "for"),
 		connects:  counter("connections_total", "Connections made to mailboxes.", "mailbox"),
 		lost:      counter("connections_lost_total", "Connections to mailboxes that ended by a fault.", "mailbox"),
 		validity:  counter("uidvalidity_changes_total", "Times that the server gave all mails of a mailbox new UIDs.", "mailbox"),
 		connected: gauge("connected", "1 while a mailbox is watched.", "mailbox"),
 		deferred:  gauge("deferred", "Mails that are left for later because the connection broke each time they were fetched.", "mailbox"),
-		reading:   histogram("read_seconds", "Time to read one PDF.", 0.01, 14),
+		reading:   histogram("read_seconds", "Time to read one PDF or e-invoice.", 0.01, 14),
 		arrival: histogram("arrival_seconds",
 			"Time from a mail's arrival, which is known to the second, to Kafka's acknowledgement of its read record.", 0.25, 14),
 	}

@@ -2,10 +2,10 @@ package mail
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -150,33 +150,66 @@ func (s *session) renewClaim(ctx context.Context, uid mailbox.UID) (end func()) 
 }
 
 // process makes the records of a mail. When it returns without an error, Kafka has acknowledged all of them.
+//
+// A mail with one file is a record whatever the file says, so it shows at once that it waits. Of several files, all are
+// read before it is known which of them are invoices.
 func (s *session) process(ctx context.Context, m mailbox.Mail, mail string, out *outcome) error {
-	todo, err := s.pending(ctx, m, mail, out)
+	ids := identities(mail, out.files)
+	known, err := s.known(ctx, ids, out.projects)
 	if err != nil {
 		return err
 	}
-	if err := s.sendQueued(ctx, todo); err != nil {
+	if len(known) == len(ids)*len(out.projects) { // the mail was read before
+		for _, k := range known {
+			out.records = append(out.records, k+" known")
+		}
+		return nil
+	}
+	drafts := func(f found) (all []draft) {
+		for _, project := range out.projects {
+			id := ids[f.first].in(s.watch.box.Tenant, project)
+			if slices.Contains(known, id) {
+				out.records = append(out.records, id+" known")
+				continue
+			}
+			all = append(all, draft{s.watch.box.Tenant, project, id, f.documents, m.Arrived, s.options.MaxAmount})
+		}
+		return all
+	}
+	if len(out.files) == 1 {
+		one := drafts(group([]readFile{{File: out.files[0]}})[0])
+		if err := s.announce(ctx, one); err != nil {
+			return err
+		}
+		f, err := s.read(ctx, out.files[0].Data, s.watch.box.Tenant)
+		if err != nil {
+			return err
+		}
+		return s.complete(ctx, one, f, out)
+	}
+	files, err := s.readAll(ctx, out.files)
+	if err != nil {
 		return err
 	}
-	for i, pdf := range out.pdfs {
-		if err := s.readInto(ctx, pdf, todo[i], out); err != nil {
+	for _, f := range group(files) {
+		all := drafts(f)
+		if err := s.announce(ctx, all); err != nil {
+			return err
+		}
+		if err := s.complete(ctx, all, f.reading, out); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// pending gives, for each PDF, the records that aren't read yet, one of each project. Those that the table has as read
-// were written when the mail was read before.
-func (w *watch) pending(ctx context.Context, m mailbox.Mail, mail string, out *outcome) ([][]draft, error) {
-	todo := make([][]draft, len(out.pdfs))
-	for _, project := range out.projects {
-		drafts := make([]draft, len(out.pdfs))
+// known gives the ids of the records that the table has as read: they were written when the mail was read before.
+func (w *watch) known(ctx context.Context, files []identity, projects []string) ([]string, error) {
+	var known []string
+	for _, project := range projects {
 		var ids []string
-		for i, pdf := range out.pdfs {
-			id := identity{w.box.Tenant, project, mail, i, sha256.Sum256(pdf.Data)}.id()
-			drafts[i] = draft{tenant: w.box.Tenant, project: project, id: id, name: pdf.Name, arrived: m.Arrived, maxAmount: w.options.MaxAmount}
-			ids = append(ids, id)
+		for _, f := range files {
+			ids = append(ids, f.in(w.box.Tenant, project))
 		}
 		var stored map[string]int64
 		err := w.retry(ctx, "clickhouse", func() (err error) {
@@ -186,60 +219,47 @@ func (w *watch) pending(ctx context.Context, m mailbox.Mail, mail string, out *o
 		if err != nil {
 			return nil, err
 		}
-		for i, d := range drafts {
-			if stored[d.id] >= versionRead {
-				out.records = append(out.records, d.id+" known")
-				continue
+		for _, id := range ids {
+			if stored[id] >= versionRead {
+				known = append(known, id)
 			}
-			todo[i] = append(todo[i], d)
 		}
 	}
-	return todo, nil
+	return known, nil
 }
 
-// sendQueued sends version 1 of all records of a mail.
-func (w *watch) sendQueued(ctx context.Context, todo [][]draft) error {
-	var all []events.Event
-	for _, drafts := range todo {
+// announce sends versions 1 and 2 of records.
+func (w *watch) announce(ctx context.Context, drafts []draft) error {
+	for _, v := range []struct {
+		version int64
+		status  string
+		step    step
+	}{{versionQueued, "queued", stepQueued}, {versionProcessing, "processing", stepProcessing}} {
+		var all []events.Event
 		for _, d := range drafts {
-			all = append(all, d.event(versionQueued, "queued", time.Now()))
+			all = append(all, d.event(v.version, v.status, time.Now()))
 		}
+		if err := w.sendAll(ctx, all); err != nil {
+			return err
+		}
+		w.observe(v.step)
 	}
-	if err := w.sendAll(ctx, all); err != nil {
-		return err
-	}
-	w.observe(stepQueued)
 	return nil
 }
 
-// readInto reads a PDF, once for the records of all projects, and sends their versions 2 and 3.
-func (w *watch) readInto(ctx context.Context, pdf message.PDF, drafts []draft, out *outcome) error {
-	if len(drafts) == 0 {
-		return nil
-	}
-	var events2, events3 []events.Event
-	for _, d := range drafts {
-		events2 = append(events2, d.event(versionProcessing, "processing", time.Now()))
-	}
-	if err := w.sendAll(ctx, events2); err != nil {
-		return err
-	}
-	w.observe(stepProcessing)
-	f, contractor, err := w.read(ctx, pdf.Data, w.box.Tenant)
-	if err != nil {
-		return err
-	}
-	w.observe(stepRead)
+// complete sends version 3 of the records of an invoice.
+func (w *watch) complete(ctx context.Context, drafts []draft, f reading, out *outcome) error {
+	var all []events.Event
 	status := "completed"
 	for _, d := range drafts {
-		e, failure := d.outcome(versionRead, f, contractor, time.Now())
+		e, failure := d.outcome(versionRead, f, time.Now())
 		if failure != "" {
 			status = "failed"
-			w.log.Info("a PDF could not be read", "record", d.id, "name", d.name, "reason", f.reason, "detail", failure)
+			w.log.Info("an invoice could not be read", "record", d.id, "name", d.documents[0].Name, "reason", f.reason, "detail", failure)
 		}
-		events3 = append(events3, e)
+		all = append(all, e)
 	}
-	if err := w.sendAll(ctx, events3); err != nil {
+	if err := w.sendAll(ctx, all); err != nil {
 		return err
 	}
 	w.observe(stepCompleted)
@@ -254,10 +274,10 @@ func (w *watch) readInto(ctx context.Context, pdf message.PDF, drafts []draft, o
 	return nil
 }
 
-// outcome is the event of a PDF that was read, or could not be; then failure says why.
-func (d draft) outcome(version int64, f reading, contractor string, now time.Time) (e events.Event, failure string) {
+// outcome is the event of an invoice that was read, or could not be; then failure says why.
+func (d draft) outcome(version int64, f reading, now time.Time) (e events.Event, failure string) {
 	if f.failed == "" {
-		e = d.complete(version, f, contractor, now)
+		e = d.complete(version, f, now)
 		if _, err := messageOf(e); err == nil {
 			return e, ""
 		} else { // a value that the ledger doesn't take
@@ -267,25 +287,36 @@ func (d draft) outcome(version int64, f reading, contractor string, now time.Tim
 	return d.event(version, "failed", now), f.failed
 }
 
-// read reads a PDF and finds the contractor, as long as it takes.
-func (in *Intake) read(ctx context.Context, pdf []byte, tenant string) (f reading, contractor string, err error) {
+// readAll reads the files of a mail.
+func (w *watch) readAll(ctx context.Context, files []message.File) ([]readFile, error) {
+	all := make([]readFile, len(files))
+	for i, f := range files {
+		reading, err := w.read(ctx, f.Data, w.box.Tenant)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = readFile{f, reading}
+	}
+	return all, nil
+}
+
+// read reads a file and finds the contractor, as long as it takes.
+func (w *watch) read(ctx context.Context, file []byte, tenant string) (f reading, err error) {
 	began := time.Now()
-	err = in.retry(ctx, "reader", func() error {
-		f, err = readPDF(ctx, pdf, in.options.Reader)
+	err = w.retry(ctx, "reader", func() error {
+		f, err = readInvoice(ctx, file, w.options.Reader)
 		return err
 	})
 	if err != nil {
-		return f, "", err
+		return f, err
 	}
-	in.metrics.reading.Observe(time.Since(began).Seconds())
-	if f.failed != "" || f.taxID == "" && f.supplier == "" {
-		return f, "", nil
-	}
-	err = in.retry(ctx, "clickhouse", func() (err error) {
-		contractor, err = in.directory.contractor(ctx, tenant, f.taxID, f.supplier)
+	w.metrics.reading.Observe(time.Since(began).Seconds())
+	w.observe(stepRead)
+	err = w.retry(ctx, "clickhouse", func() (err error) {
+		f.contractor, err = w.directory.contractorOf(ctx, tenant, f)
 		return err
 	})
-	return f, contractor, err
+	return f, err
 }
 
 // send sends events and waits, as long as it takes, until Kafka has acknowledged them.

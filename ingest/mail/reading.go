@@ -9,7 +9,7 @@ import (
 	"tallyhouse/ingest/invoice/isolated"
 )
 
-// reading is what a PDF says, as far as it is certain: "" and nil are not known.
+// reading is what a file says, as far as it is certain: "" and nil are not known.
 type reading struct {
 	failed   string // why nothing was read; "" when it was
 	reason   string // the same in one word
@@ -22,13 +22,16 @@ type reading struct {
 	net      *int64 // minor units
 	tax      *int64
 	gross    *int64
+	// contractor is the id of the one that the supplier is; it is looked up.
+	contractor string
 }
 
-// readPDF reads a PDF in a process of its own. An error says that it can't be read now, not that the PDF is at fault.
-func readPDF(ctx context.Context, pdf []byte, o isolated.Options) (reading, error) {
-	result, err := isolated.Read(ctx, pdf, o)
+// readInvoice reads a PDF or an e-invoice in a process of its own. An error says that it can't be read now, not that the
+// file is at fault.
+func readInvoice(ctx context.Context, file []byte, o isolated.Options) (reading, error) {
+	result, err := isolated.Read(ctx, file, o)
 	if err != nil {
-		return reading{}, fmt.Errorf("read a PDF: %w", err)
+		return reading{}, fmt.Errorf("read an invoice: %w", err)
 	}
 	if result.Status != invoice.OK {
 		return reading{failed: result.Detail, reason: string(result.Reason)}, nil

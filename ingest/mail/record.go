@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"tallyhouse/ingest/mail/message"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
@@ -24,8 +25,8 @@ const (
 type identity struct {
 	tenant, project string
 	mail            string // its Message-ID, or what stands for it
-	index           int    // of the PDF among the mail's
-	pdf             [sha256.Size]byte
+	index           int    // of the file among the mail's of its kind, PDFs or e-invoices
+	file            [sha256.Size]byte
 }
 
 // id is the record's id: all of the identity, hashed, each part with its length before it.
@@ -40,8 +41,25 @@ func (i identity) id() string {
 	var n [8]byte
 	binary.BigEndian.PutUint64(n[:], uint64(i.index))
 	h.Write(n[:])
-	h.Write(i.pdf[:])
+	h.Write(i.file[:])
 	return "mail-" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:20]))
+}
+
+// identities are those of a mail's files, without tenant and project.
+func identities(mail string, files []message.File) []identity {
+	all := make([]identity, len(files))
+	of := map[bool]int{} // how many of each kind there were
+	for i, f := range files {
+		all[i] = identity{mail: mail, index: of[f.XML], file: sha256.Sum256(f.Data)}
+		of[f.XML]++
+	}
+	return all
+}
+
+// in is the id of the record in a project.
+func (i identity) in(tenant, project string) string {
+	i.tenant, i.project = tenant, project
+	return i.id()
 }
 
 // mailIdentity is a mail's Message-ID, or else a hash of all of it.
@@ -56,7 +74,7 @@ func mailIdentity(messageID string, raw []byte) string {
 // draft is a record as far as the mail alone says it.
 type draft struct {
 	tenant, project, id string
-	name                string // of the PDF
+	documents           []events.Document
 	arrived             time.Time
 	maxAmount           int64 // minor units; a reading with more than that in it isn't certain
 }
@@ -67,7 +85,7 @@ func (d draft) event(version int64, status string, now time.Time) events.Event {
 		Source:    "invoice",
 		Direction: "out",
 		StepKind:  "setup",
-		Documents: []events.Document{{Name: d.name, Kind: "original"}},
+		Documents: d.documents,
 		Intake:    events.Intake{Channel: "email", Status: events.Some(status)},
 	}
 	if day := calendar.ViennaDate(d.arrived); day >= calendar.MinDate && day <= calendar.MaxDate {
@@ -81,12 +99,12 @@ func (d draft) event(version int64, status string, now time.Time) events.Event {
 
 // complete is the event of a read invoice. Values beyond the ledger's ranges are left out, as are amounts that no
 // invoice is plausible with.
-func (d draft) complete(version int64, f reading, contractor string, now time.Time) events.Event {
+func (d draft) complete(version int64, f reading, now time.Time) events.Event {
 	e := d.event(version, "completed", now)
 	r := e.Data.(*events.Record)
 	r.InvoiceNumber = text(f.number)
 	r.CounterpartyName = text(f.supplier)
-	r.ContractorID = text(contractor)
+	r.ContractorID = text(f.contractor)
 	r.RecognitionDate = date(f.date)
 	r.DueDate = date(f.due)
 	if len(f.currency) == 3 {

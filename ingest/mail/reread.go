@@ -2,7 +2,6 @@ package mail
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -14,7 +13,7 @@ import (
 	"tallyhouse/ingest/sandbox"
 )
 
-// Retried is what reading a record's PDF again gave.
+// Retried is what reading a record's invoice again gave.
 type Retried struct {
 	ID      string `json:"id"`
 	Tenant  string `json:"tenant"`
@@ -30,10 +29,10 @@ var (
 	errUnfinished = errors.New("it is not read yet; the worker reads it as soon as it can")
 	errNoMail     = errors.New("its mail is in none of the mailboxes; see that they are the ones it was sent to (--imap), " +
 		"the folder of done mails too (--mail-done, --mail-folder)")
-	errWouldDamage = errors.New("the PDF could be read before but can't be now, so nothing was written")
+	errWouldDamage = errors.New("it could be read before but can't be now, so nothing was written")
 )
 
-// Retry reads the PDF of a record again and writes the record's next version.
+// Retry reads the invoice of a record again and writes the record's next version.
 func (in *Intake) Retry(ctx context.Context, id string) (Retried, error) {
 	r, err := in.reread(ctx, id)
 	if err != nil {
@@ -55,21 +54,17 @@ func (in *Intake) reread(ctx context.Context, id string) (Retried, error) {
 	case h.status != "completed" && h.status != "failed":
 		return Retried{}, errUnfinished
 	}
-	pdf, d, err := in.findPDF(ctx, tenant, h)
+	files, at, err := in.findFiles(ctx, tenant, h)
 	if err != nil {
 		return Retried{}, err
 	}
-	f, err := readPDF(ctx, pdf, in.options.Reader)
+	f, err := in.readAgain(ctx, tenant, files, at)
 	if err != nil {
 		return Retried{}, err
 	}
-	contractor := ""
-	if f.failed == "" {
-		if contractor, err = in.directory.contractor(ctx, tenant, f.taxID, f.supplier); err != nil {
-			return Retried{}, err
-		}
-	}
-	e, failure := d.outcome(h.version+1, f, contractor, time.Now())
+	// As the record has it: an arrival that changed would be no correction.
+	d := draft{tenant, h.project, h.id, f.documents, h.receivedAt, in.options.MaxAmount}
+	e, failure := d.outcome(h.version+1, f.reading, time.Now())
 	out := Retried{ID: id, Tenant: tenant, Version: e.Version, Status: "completed", Reason: failure}
 	if failure != "" {
 		out.Status = "failed"
@@ -106,8 +101,31 @@ func (in *Intake) findRecord(ctx context.Context, id string) (tenant string, h r
 // that was moved may tell another.
 const otherDays = 1000
 
-// findPDF finds the PDF behind a record by computing the ids of those that arrived when it did.
-func (in *Intake) findPDF(ctx context.Context, tenant string, h recordState) ([]byte, draft, error) {
+// readAgain reads the files of a mail again and gives the invoice that one of them is or belongs to.
+func (in *Intake) readAgain(ctx context.Context, tenant string, files []message.File, at int) (found, error) {
+	all := make([]readFile, len(files))
+	for i, f := range files {
+		reading, err := readInvoice(ctx, f.Data, in.options.Reader)
+		if err == nil {
+			reading.contractor, err = in.directory.contractorOf(ctx, tenant, reading)
+		}
+		if err != nil {
+			return found{}, err
+		}
+		all[i] = readFile{f, reading}
+	}
+	for _, f := range group(all) {
+		if f.first == at {
+			return f, nil
+		}
+	}
+	// It was a record of its own, and wouldn't be one now.
+	return group(all[at : at+1])[0], nil
+}
+
+// findFiles finds the files of the mail behind a record, and which of them the record's id rests on, by computing the
+// ids of those that arrived when it did.
+func (in *Intake) findFiles(ctx context.Context, tenant string, h recordState) ([]message.File, int, error) {
 	for _, exact := range []bool{true, false} {
 		for _, o := range in.options.Mailboxes {
 			if o.Tenant != tenant {
@@ -119,30 +137,30 @@ func (in *Intake) findPDF(ctx context.Context, tenant string, h recordState) ([]
 			}
 			for _, place := range places {
 				o.Mailbox = place
-				pdf, d, err := in.findIn(ctx, o, h, exact)
-				if err != nil || pdf != nil {
-					return pdf, d, err
+				files, at, err := in.findIn(ctx, o, h, exact)
+				if err != nil || files != nil {
+					return files, at, err
 				}
 			}
 		}
 	}
-	return nil, draft{}, errNoMail
+	return nil, 0, errNoMail
 }
 
 // findIn looks in one folder, at the mails of the record's second or at those of the days around it.
-func (in *Intake) findIn(ctx context.Context, o mailbox.Options, h recordState, exact bool) (pdf []byte, d draft, err error) {
+func (in *Intake) findIn(ctx context.Context, o mailbox.Options, h recordState, exact bool) (files []message.File, at int, err error) {
 	box, err := mailbox.Open(ctx, o)
 	if err != nil {
-		return nil, draft{}, err
+		return nil, 0, err
 	}
 	defer box.Close()
 	uids, err := box.On(ctx, h.receivedAt)
 	if err != nil {
-		return nil, draft{}, err
+		return nil, 0, err
 	}
 	opened := 0
 	err = pages(ctx, box, uids, func(m mailbox.Mail) error {
-		if pdf != nil || m.Arrived.Equal(h.receivedAt) != exact || m.Size > in.options.Limits.Bytes || opened == otherDays {
+		if files != nil || m.Arrived.Equal(h.receivedAt) != exact || m.Size > in.options.Limits.Bytes || opened == otherDays {
 			return nil
 		}
 		opened++
@@ -160,13 +178,12 @@ func (in *Intake) findIn(ctx context.Context, o mailbox.Options, h recordState, 
 		if err != nil {
 			return nil // it became no record
 		}
-		for i, p := range mail.PDFs {
-			if (identity{o.Tenant, h.project, mailIdentity(mail.MessageID, raw), i, sha256.Sum256(p.Data)}).id() == h.id {
-				// As the record has it: an arrival that changed would be no correction.
-				pdf, d = p.Data, draft{o.Tenant, h.project, h.id, p.Name, h.receivedAt, in.options.MaxAmount}
+		for i, identity := range identities(mailIdentity(mail.MessageID, raw), mail.Files) {
+			if identity.in(o.Tenant, h.project) == h.id {
+				files, at = mail.Files, i
 			}
 		}
 		return nil
 	})
-	return pdf, d, err
+	return files, at, err
 }

@@ -53,7 +53,7 @@ const (
 	maxComment   = 1<<16 - 1
 )
 
-// zip takes the PDFs out of a zip; one within another is not opened.
+// zip takes the files out of a zip; one within another is not opened.
 func (w *walk) zip(name string, data []byte) error {
 	tail := data[max(0, len(data)-zipEndSize-maxComment):]
 	end := bytes.LastIndex(tail, zipEnd)
@@ -91,10 +91,14 @@ func (w *walk) zip(name string, data []byte) error {
 			w.missed("the file %s of the zip %s cannot be unpacked", inner, name)
 			continue
 		}
-		if containerOf("", "", content) == none && isPDF("", content) {
-			if err := w.found(inner, content); err != nil {
-				return err
+		if containerOf("", "", content) != none { // Office's files are zips, too, and no containers to anybody
+			if strings.HasSuffix(strings.ToLower(inner), ".zip") {
+				w.missed("the file %s of the zip %s is a zip itself, which is not opened", inner, name)
 			}
+			continue
+		}
+		if _, err := w.take("", inner, content); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -126,17 +130,23 @@ const (
 	tnefData       = 0x0006800f
 )
 
-// tnef takes the PDFs out of a winmail.dat.
-func (w *walk) tnef(data []byte) error {
+// tnef takes what is attached in a winmail.dat.
+func (w *walk) tnef(data []byte, depth int) error {
+	if depth++; depth > w.limits.Depth {
+		return fmt.Errorf("%w: its parts are nested more than %d deep", ErrTooMany, w.limits.Depth)
+	}
 	const head, attribute, checksum = 6, 9, 2
 	title := ""
 	var content []byte
 	take := func() error {
 		defer func() { title, content = "", nil }()
-		if containerOf("", "", content) != none || !isPDF("", content) {
+		if content == nil {
 			return nil
 		}
-		return w.found(cleanName(utf8Text(title)), content)
+		if w.parts++; w.parts > w.limits.Parts {
+			return fmt.Errorf("%w: it has more than %d parts", ErrTooMany, w.limits.Parts)
+		}
+		return w.leaf("", cleanName(utf8Text(title)), content, true, Header{}, depth)
 	}
 	rest := data[min(head, len(data)):]
 	for len(rest) >= attribute {
@@ -162,6 +172,24 @@ func (w *walk) tnef(data []byte) error {
 		w.missed("part %d is a winmail.dat that is cut off", w.parts)
 	}
 	return take()
+}
+
+// signed takes what a signature is about: a mail's part, or a file as it is.
+func (w *walk) signed(name string, data []byte, depth int) error {
+	content, ok := newBER(data).signedContent()
+	if !ok {
+		w.missed("part %d is signed (S/MIME), and what it signs cannot be found", w.parts)
+		return nil
+	}
+	if beginsAsPDF(content) || isEInvoice(content) {
+		_, err := w.take("", cleanName(strings.TrimSuffix(name, ".p7m")), content)
+		return err
+	}
+	h, body, err := w.header(content)
+	if err != nil {
+		return err
+	}
+	return w.part(h, body, "text/plain", depth+1)
 }
 
 // Object identifiers of CMS (RFC 5652), without their tag and length.

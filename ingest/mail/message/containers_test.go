@@ -110,20 +110,27 @@ func TestPDFsAreTakenOutOfContainers(t *testing.T) {
 		{"a zip that calls itself a PDF", carrying("application/pdf; name=r.pdf", zipOf(t, zipped{"r.pdf", pdf,
 			zip.Store})), []string{"r.pdf"}, ""},
 		{"a zip in a zip", carrying("application/zip; name=a.zip", zipOf(t, zipped{"b.zip", zipOf(t, zipped{"r.pdf",
-			pdf, zip.Store}), zip.Store})), nil, "none of its 4 parts is a PDF"},
-		{"an empty zip", carrying("application/zip; name=a.zip", zipOf(t)), nil, "none of its 3 parts is a PDF"},
+			pdf, zip.Store}), zip.Store})), nil, "the file b.zip of the zip a.zip is a zip itself"},
+		{"an empty zip", carrying("application/zip; name=a.zip", zipOf(t)), nil, "none of its 3 parts is a PDF or an e-invoice"},
 		{"a cut zip", carrying("application/zip; name=a.zip", zipOf(t, zipped{"r.pdf", pdf, zip.Store})[:60]), nil, "is a zip that is cut off"},
 		{"signed", carrying("application/pkcs7-mime; smime-type=signed-data; name=smime.p7m", signedDER(inner)), []string{"r.pdf"}, ""},
 		{"signed, of unknown length", carrying("application/x-pkcs7-mime; name=smime.p7m", signedBER(inner)), []string{"r.pdf"}, ""},
 		{"signed, as a file", carrying("application/octet-stream; name=smime.p7m", signedDER(inner)), []string{"r.pdf"}, ""},
 		{"encrypted", carrying("application/pkcs7-mime; smime-type=enveloped-data", der(0x30, oidEnveloped, der(0xa0,
 			"secret"))), nil, "is encrypted (S/MIME)"},
-		{"signed and cut", carrying("application/pkcs7-mime", signedDER(inner)[:80]), nil, "none of its 3 parts is a PDF"},
+		{"signed and cut", carrying("application/pkcs7-mime", signedDER(inner)[:80]), nil, "none of its 3 parts is a PDF or an e-invoice"},
 		{"winmail.dat", carrying("application/ms-tnef; name=winmail.dat", tnefOf([2]string{"r.pdf", pdf},
 			[2]string{"note.txt", "hello"}, [2]string{"s.pdf", pdf})), []string{"r.pdf", "s.pdf"}, ""},
 		{"a cut winmail.dat", carrying("application/ms-tnef; name=winmail.dat", tnefOf([2]string{"r.pdf", pdf},
 			[2]string{"s.pdf", pdf})[:150]), []string{"r.pdf"}, "winmail.dat that is cut off"},
 		{"octet-stream", carrying("application/octet-stream", pdf), []string{"attachment-1.pdf"}, ""},
+		{"a zip in winmail.dat", carrying("application/ms-tnef", tnefOf([2]string{"a.zip", zipOf(t, zipped{"r.pdf", pdf, zip.Deflate})})),
+			[]string{"r.pdf"}, ""},
+		{"winmail.dat in a zip", carrying("application/zip; name=a.zip", zipOf(t, zipped{"winmail.dat", tnefOf([2]string{"r.pdf", pdf}),
+			zip.Store})), nil, "none of its 4 parts"},
+		{"a file beside a zip in a zip", carrying("application/zip; name=a.zip", zipOf(t, zipped{"b.zip", zipOf(t), zip.Store},
+			zipped{"r.pdf", pdf, zip.Store})), []string{"r.pdf"}, "the file b.zip of the zip a.zip is a zip itself"},
+		{"a signed PDF", carrying("application/octet-stream; name=r.pdf.p7m", signedDER(pdf)), []string{"r.pdf"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := message.Read(c.mail, message.Limits{})
@@ -134,7 +141,7 @@ func TestPDFsAreTakenOutOfContainers(t *testing.T) {
 				t.Fatal(err)
 			}
 			var names []string
-			for _, p := range m.PDFs {
+			for _, p := range m.Files {
 				names = append(names, p.Name)
 				if string(p.Data) != pdf {
 					t.Errorf("%s holds %q", p.Name, p.Data)
@@ -144,6 +151,47 @@ func TestPDFsAreTakenOutOfContainers(t *testing.T) {
 				t.Errorf("got %q, %q, want %q, %q", names, told, c.names, c.missed)
 			}
 		})
+	}
+}
+
+// XML is an invoice by its root element, whatever it is called and wherever it is; other XML is none.
+func TestEInvoicesAreFoundByTheirRoot(t *testing.T) {
+	const ubl = `<?xml version="1.0"?><!-- by a program --><Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2"/>`
+	const note = `<u:CreditNote xmlns:u="urn:oasis:names:specification:ubl:schema:xsd:CreditNote-2"/>`
+	const cii = "\xef\xbb\xbf" + `<?xml version="1.0" encoding="ISO-8859-1"?>
+<rsm:CrossIndustryInvoice xmlns:rsm="urn:un:unece:uncefact:data:standard:CrossIndustryInvoice:100"/>`
+	for _, c := range []struct {
+		name, kind, content string
+		want                []string
+	}{
+		{"UBL", "application/xml; name=xrechnung.xml", ubl, []string{"xrechnung.xml"}},
+		{"a credit note", "text/plain", note, []string{"attachment-1.xml"}},
+		{"CII of another charset", "application/octet-stream; name=x.bin", cii, []string{"x.bin"}},
+		{"in a zip", "application/zip; name=a.zip", zipOf(t, zipped{"x.xml", ubl, zip.Deflate}, zipped{"r.pdf", pdf, zip.Store}),
+			[]string{"x.xml", "r.pdf"}},
+		{"in winmail.dat", "application/ms-tnef", tnefOf([2]string{"x.xml", cii}), []string{"x.xml"}},
+		{"signed", "application/pkcs7-mime; name=x.xml.p7m", signedBER(ubl), []string{"x.xml"}},
+		{"of no namespace", "application/xml; name=x.xml", "<Invoice/>", nil},
+		{"of another namespace", "application/xml; name=x.xml", `<Invoice xmlns="urn:another"/>`, nil},
+		{"a page", "text/html", "<html>Invoice</html>", nil},
+		{"an invoice within", "application/xml", "<a>" + note + "</a>", nil},
+		{"broken", "application/xml", "<Invoice xmlns='urn:oasis:names", nil},
+	} {
+		raw := carrying(c.kind, c.content)
+		m, err := message.Read(raw, message.Limits{})
+		var got []string
+		for _, f := range m.Files {
+			if got = append(got, f.Name); f.XML == (string(f.Data) == pdf) {
+				t.Errorf("%s: %s is taken for the other kind", c.name, f.Name)
+			}
+		}
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, %v, want %q", c.name, got, err, c.want)
+		}
+		if none, err := message.Read(raw, message.Limits{NoXML: true}); err != nil || len(none.Files) > 1 ||
+			len(none.Files) == 1 && none.Files[0].XML {
+			t.Errorf("%s: without XML got %v, %v", c.name, none.Files, err)
+		}
 	}
 }
 
@@ -168,7 +216,7 @@ func TestContainersAreBounded(t *testing.T) {
 	} {
 		if m, err := message.Read(carrying("application/zip", c.content),
 			message.Limits{Unpacked: 1 << 20}); !errors.Is(err, message.ErrTooMany) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %d PDFs, %v, want %q", name, len(m.PDFs), err, c.want)
+			t.Errorf("%s: %d PDFs, %v, want %q", name, len(m.Files), err, c.want)
 		}
 	}
 }

@@ -39,8 +39,8 @@ func TestHostileMailsAreReadWithinTheBounds(t *testing.T) {
 			if err != nil && !errors.Is(err, message.ErrBroken) && !errors.Is(err, message.ErrTooMany) {
 				t.Errorf("%d bytes: %v", len(m.Raw), err)
 			}
-			if len(got.PDFs) > 50 {
-				t.Errorf("%d PDFs", len(got.PDFs))
+			if len(got.Files) > 50 {
+				t.Errorf("%d PDFs", len(got.Files))
 			}
 		})
 	}

@@ -1,6 +1,6 @@
-// Package message finds the PDFs in a mail. Mails come from anybody's program: it takes what can be taken, recognizes
-// PDFs by their content alone, and bounds its work by Limits. Package go-message reads what is written by the rules;
-// what it refuses is read leniently.
+// Package message finds the PDFs and the e-invoices in a mail. Mails come from anybody's program: it takes what can be
+// taken, recognizes files by their content alone, and bounds its work by Limits. Package go-message reads what is
+// written by the rules; what it refuses is read leniently.
 //
 // Mails come from strangers, too: ReadSandboxed reads one where it can do no harm.
 package message
@@ -14,11 +14,13 @@ import (
 	"unicode"
 )
 
-// Limits bound the work on one mail. The zero value of a field stands for its default.
+// Limits bound what is taken of one mail. The zero value of a field stands for its default.
 type Limits struct {
 	Parts int // of all kinds, in all depths; default 1000
 	Depth int // multiparts and mails within each other; default 20
-	PDFs  int // default 50
+	Files int // PDFs and e-invoices; default 50
+	// NoXML leaves out e-invoices that are XML alone.
+	NoXML bool
 	// Unpacked is how many bytes the zips of a mail may unpack to; default 64 MiB.
 	Unpacked int
 	// Of each header, of the mail and of its parts:
@@ -34,8 +36,8 @@ func (l Limits) withDefaults() Limits {
 	if l.Depth == 0 {
 		l.Depth = 20
 	}
-	if l.PDFs == 0 {
-		l.PDFs = 50
+	if l.Files == 0 {
+		l.Files = 50
 	}
 	if l.Unpacked == 0 {
 		l.Unpacked = 64 << 20
@@ -54,27 +56,28 @@ func (l Limits) withDefaults() Limits {
 
 // Errors of Read, wrapped.
 var (
-	// ErrBroken: the mail has no header, or its structure cannot be followed and no PDF was found.
+	// ErrBroken: the mail has no header, or its structure cannot be followed and no file was found.
 	ErrBroken = errors.New("the mail is broken")
 	// ErrTooMany: more of something than Limits allow.
 	ErrTooMany = errors.New("the mail is over the limits")
 )
 
-// PDF is one PDF of a mail.
-type PDF struct {
+// File is one file of a mail that may be an invoice: a PDF, or an e-invoice that is XML alone.
+type File struct {
 	Name string // never empty, without directories
 	Data []byte // may share memory with the mail
+	XML  bool   // it is an e-invoice
 }
 
 // Mail is what a mail holds.
 type Mail struct {
 	MessageID string
-	PDFs      []PDF
-	// Missed says, for a person, why there is no PDF or what could not be followed.
+	Files     []File
+	// Missed says, for a person, why there is no file or what could not be followed.
 	Missed string
 }
 
-// Read reads a mail. A structure that cannot be followed is an error only when no PDF was found.
+// Read reads a mail. A structure that cannot be followed is an error only when no file was found.
 func Read(raw []byte, limits Limits) (Mail, error) {
 	w := walk{limits: limits.withDefaults()}
 	h, body, err := w.header(withoutSeparator(raw))
@@ -87,16 +90,18 @@ func Read(raw []byte, limits Limits) (Mail, error) {
 	if err := w.part(h, body, "text/plain", 0); err != nil {
 		return Mail{}, err
 	}
-	m := Mail{MessageID: h.MessageID(), PDFs: w.pdfs}
+	m := Mail{MessageID: h.MessageID(), Files: w.files}
 	switch {
-	case len(w.pdfs) == 0 && w.fault != "":
+	case len(w.files) == 0 && w.fault != "":
 		return Mail{}, fmt.Errorf("%w: %s", ErrBroken, w.fault)
-	case len(w.pdfs) > 0:
+	case len(w.files) > 0:
 		m.Missed = w.fault
 	case w.claimed != "":
 		m.Missed = w.claimed
-	default:
+	case limits.NoXML:
 		m.Missed = fmt.Sprintf("none of its %d parts is a PDF", w.parts)
+	default:
+		m.Missed = fmt.Sprintf("none of its %d parts is a PDF or an e-invoice", w.parts)
 	}
 	return m, nil
 }
@@ -106,9 +111,9 @@ type walk struct {
 	limits   Limits
 	parts    int
 	unpacked int // bytes, from zips
-	pdfs     []PDF
+	files    []File
 	fault    string // the first thing that could not be followed
-	claimed  string // the first part that calls itself a PDF and is none
+	claimed  string // the first part that calls itself an invoice and is none
 }
 
 func (w *walk) missed(format string, args ...any) {
@@ -167,49 +172,53 @@ func (w *walk) part(h Header, body []byte, usual string, depth int) error {
 	return w.leaf(kind, name, data, known, h, depth)
 }
 
+// leaf takes a part that has no parts of its own, or what it holds.
 func (w *walk) leaf(kind, name string, data []byte, known bool, h Header, depth int) error {
 	switch containerOf(kind, name, data) {
 	case zipFile:
 		return w.zip(name, data)
 	case tnef:
-		return w.tnef(data)
+		return w.tnef(data, depth)
 	case signed:
-		content, ok := newBER(data).signedContent()
-		if !ok {
-			w.missed("part %d is signed (S/MIME), and what it signs cannot be found", w.parts)
-			return nil
-		}
-		inner, body, err := w.header(content)
-		if err != nil {
-			return err
-		}
-		return w.part(inner, body, "text/plain", depth+1)
+		return w.signed(name, data, depth)
 	case encrypted:
 		w.missed("part %d is encrypted (S/MIME)", w.parts)
 		return nil
 	case none:
 	}
-	if isPDF(kind, data) {
-		return w.found(name, data)
+	taken, err := w.take(kind, name, data)
+	if taken || err != nil {
+		return err
 	}
 	if !known {
 		w.missed("part %d is encoded as %q, which is not known", w.parts, shortened(h.Get("Content-Transfer-Encoding"), 40))
 	}
-	if w.claimed == "" && (kind == "application/pdf" || strings.HasSuffix(strings.ToLower(name), ".pdf")) {
-		w.claimed = fmt.Sprintf("part %d (%s, named %q) calls itself a PDF, but is none", w.parts, kind, name)
-	}
 	return nil
 }
 
-// found takes a PDF.
-func (w *walk) found(name string, data []byte) error {
-	if len(w.pdfs) == w.limits.PDFs {
-		return fmt.Errorf("%w: it has more than %d PDFs", ErrTooMany, w.limits.PDFs)
+// take takes a file that is a PDF or an e-invoice.
+func (w *walk) take(kind, name string, data []byte) (bool, error) {
+	if isPDF(kind, data) {
+		return true, w.found(name, ".pdf", data)
+	}
+	if !w.limits.NoXML && isEInvoice(data) {
+		return true, w.found(name, ".xml", data)
+	}
+	if w.claimed == "" && (kind == "application/pdf" || strings.HasSuffix(strings.ToLower(name), ".pdf")) {
+		w.claimed = fmt.Sprintf("part %d (%s, named %q) calls itself a PDF, but is none", w.parts, kind, name)
+	}
+	return false, nil
+}
+
+// found keeps a file.
+func (w *walk) found(name, extension string, data []byte) error {
+	if len(w.files) == w.limits.Files {
+		return fmt.Errorf("%w: it has more than %d PDFs and e-invoices", ErrTooMany, w.limits.Files)
 	}
 	if name == "" {
-		name = fmt.Sprintf("attachment-%d.pdf", len(w.pdfs)+1)
+		name = fmt.Sprintf("attachment-%d%s", len(w.files)+1, extension)
 	}
-	w.pdfs = append(w.pdfs, PDF{name, data})
+	w.files = append(w.files, File{name, data, extension == ".xml"})
 	return nil
 }
 
@@ -275,16 +284,22 @@ func (b *boundaries) next() bool {
 	return false
 }
 
+var pdfMark = []byte("%PDF-")
+
+// markWithin is how many of the first bytes may hold the mark.
+const markWithin = 1 << 10
+
 // isPDF goes by content: the mark of a PDF within the first KiB. In a text it must stand at the beginning: people write
 // about PDFs, too.
 func isPDF(kind string, data []byte) bool {
-	const within = 1 << 10
-	mark := []byte("%PDF-")
-	head := data[:min(len(data), within)]
 	if strings.HasPrefix(kind, "text/") {
-		return bytes.HasPrefix(bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n"), mark)
+		return beginsAsPDF(data)
 	}
-	return bytes.Contains(head, mark)
+	return bytes.Contains(data[:min(len(data), markWithin)], pdfMark)
+}
+
+func beginsAsPDF(data []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(data[:min(len(data), markWithin)], "\xef\xbb\xbf \t\r\n"), pdfMark)
 }
 
 const longestName = 200 // characters

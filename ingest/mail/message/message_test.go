@@ -108,7 +108,7 @@ func TestPDFsAreFoundWhereverTheyAre(t *testing.T) {
 				t.Fatal(err)
 			}
 			var names []string
-			for _, p := range m.PDFs {
+			for _, p := range m.Files {
 				names = append(names, p.Name)
 				if got := bytes.TrimLeft(p.Data, "x"); strings.TrimRight(string(got),
 					"\r\n") != strings.TrimRight(pdf, "\r\n") && c.name != "with lines ended by LF alone" {
@@ -156,8 +156,8 @@ func TestNamesAreReadInAnyWriting(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(m.PDFs) != 1 || m.PDFs[0].Name != c.want {
-				t.Errorf("got %q, want %q", m.PDFs, c.want)
+			if len(m.Files) != 1 || m.Files[0].Name != c.want {
+				t.Errorf("got %v, want %q", m.Files, c.want)
 			}
 		})
 	}
@@ -168,19 +168,19 @@ func TestMailsWithoutAPDFSayWhatTheyHave(t *testing.T) {
 		name, want string
 		mail       []byte
 	}{
-		{"text", "none of its 1 parts is a PDF", mail("", "Grüße")},
-		{"XML invoice", "none of its 3 parts is a PDF", multipart("mixed", hello,
+		{"text", "none of its 1 parts is a PDF or an e-invoice", mail("", "Grüße")},
+		{"XML invoice", "none of its 3 parts is a PDF or an e-invoice", multipart("mixed", hello,
 			part("Content-Type: application/xml; name=xrechnung.xml\n", "<Invoice/>"))},
 		{"calls itself a PDF", `part 3 (application/pdf, named "r.pdf") calls itself a PDF, but is none`,
 			multipart("mixed", hello, part("Content-Type: application/pdf; name=r.pdf\n", "nothing"))},
-		{"people write about PDFs", "none of its 1 parts is a PDF", mail("Content-Type: text/plain\n", "Files begin with %PDF-1.7 you know")},
-		{"the mark comes too late", "none of its 1 parts is a PDF", mail("Content-Type: application/octet-stream\n",
+		{"people write about PDFs", "none of its 1 parts is a PDF or an e-invoice", mail("Content-Type: text/plain\n", "Files begin with %PDF-1.7 you know")},
+		{"the mark comes too late", "none of its 1 parts is a PDF or an e-invoice", mail("Content-Type: application/octet-stream\n",
 			strings.Repeat("x", 1024)+pdf)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := message.Read(c.mail, message.Limits{})
-			if err != nil || len(m.PDFs) != 0 || m.Missed != c.want {
-				t.Errorf("got %q with %d PDFs, %v; want %q", m.Missed, len(m.PDFs), err, c.want)
+			if err != nil || len(m.Files) != 0 || m.Missed != c.want {
+				t.Errorf("got %q with %d PDFs, %v; want %q", m.Missed, len(m.Files), err, c.want)
 			}
 		})
 	}
@@ -224,8 +224,8 @@ func TestMailsThatCannotBeFollowedAreRefused(t *testing.T) {
 func TestAFaultBesideAPDFIsToldAndCostsNothing(t *testing.T) {
 	m, err := message.Read(multipart("mixed", part("Content-Type: multipart/alternative\n", "x"),
 		attachment("Content-Type: application/pdf; name=r.pdf\n")), message.Limits{})
-	if err != nil || len(m.PDFs) != 1 || !strings.Contains(m.Missed, "has no boundary") {
-		t.Errorf("got %d PDFs, %q, %v", len(m.PDFs), m.Missed, err)
+	if err != nil || len(m.Files) != 1 || !strings.Contains(m.Missed, "has no boundary") {
+		t.Errorf("got %d PDFs, %q, %v", len(m.Files), m.Missed, err)
 	}
 }
 
@@ -259,8 +259,8 @@ func TestEncodingsAreUndoneByteByByte(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := message.Read(mail("Content-Type: application/pdf\nContent-Transfer-Encoding: "+c.encoding+"\n", c.body), message.Limits{})
-			if err != nil || len(m.PDFs) != 1 || string(m.PDFs[0].Data) != c.want {
-				t.Errorf("got %q, %v, want %q", m.PDFs, err, c.want)
+			if err != nil || len(m.Files) != 1 || string(m.Files[0].Data) != c.want {
+				t.Errorf("got %.300v, %v, want %q", m.Files, err, c.want)
 			}
 		})
 	}
@@ -275,22 +275,22 @@ func FuzzRead(f *testing.F) {
 	f.Add(carrying("application/pkcs7-mime", signedBER("From: a@b.example\r\nContent-Type: application/pdf\r\n\r\n"+pdf)))
 	f.Add(carrying("application/ms-tnef", tnefOf([2]string{"r.pdf", pdf})))
 	f.Add(carrying("application/zip", "PK\x03\x04"+pdf+"PK\x05\x06"+strings.Repeat("\x00", 18)))
-	limits := message.Limits{Parts: 50, Depth: 5, PDFs: 5}
+	limits := message.Limits{Parts: 50, Depth: 5, Files: 5}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		m, err := message.Read(raw, limits)
 		again, err2 := message.Read(raw, limits)
-		if (err == nil) != (err2 == nil) || len(m.PDFs) != len(again.PDFs) {
+		if (err == nil) != (err2 == nil) || len(m.Files) != len(again.Files) {
 			t.Fatal("read twice, it differs")
 		}
-		if len(m.PDFs) > limits.PDFs {
-			t.Fatalf("%d PDFs", len(m.PDFs))
+		if len(m.Files) > limits.Files {
+			t.Fatalf("%d PDFs", len(m.Files))
 		}
-		for i, p := range m.PDFs {
+		for i, p := range m.Files {
 			if !bytes.Contains(p.Data[:min(1024, len(p.Data))], []byte("%PDF-")) || p.Name == "" ||
 				len([]rune(p.Name)) > 200 || strings.ContainsAny(p.Name, "/\x00\n") {
 				t.Fatalf("%q is no PDF", p.Name)
 			}
-			if !bytes.Equal(p.Data, again.PDFs[i].Data) || p.Name != again.PDFs[i].Name {
+			if !bytes.Equal(p.Data, again.Files[i].Data) || p.Name != again.Files[i].Name {
 				t.Fatal("read twice, it differs")
 			}
 		}

@@ -18,7 +18,7 @@ const TaskName = "mail"
 const (
 	// timeLimit bounds the reading of one job's mails.
 	timeLimit = 10 * time.Second
-	// maxAnswer bounds what the answer holds of one mail beside its PDFs, in bytes.
+	// maxAnswer bounds what the answer holds of one mail beside its files, in bytes.
 	maxAnswer = 256 << 10
 )
 
@@ -28,18 +28,19 @@ type job struct {
 	Sizes  []int // of the mails, in bytes
 }
 
-// answer is what the sandboxed process says of a mail. The answers are on a line that precedes the PDFs.
+// answer is what the sandboxed process says of a mail. The answers are on a line that precedes the files.
 type answer struct {
 	MessageID string
 	Missed    string
-	PDFs      []pdfHead
+	Files     []fileHead
 	Broken    string // the error, when it is one of Read's
 	TooMany   string
 }
 
-type pdfHead struct {
+type fileHead struct {
 	Name  string
 	Bytes int
+	XML   bool
 }
 
 // Result is what Read gives of one of several mails.
@@ -85,7 +86,7 @@ func ReadAllSandboxed(ctx context.Context, mails [][]byte, limits Limits, in san
 	return all, nil
 }
 
-// result takes the answer's PDFs from the rest of the output.
+// result takes the answer's files from the rest of the output.
 func (a answer) result(rest []byte) (Result, []byte, error) {
 	switch {
 	case a.Broken != "":
@@ -94,11 +95,11 @@ func (a answer) result(rest []byte) (Result, []byte, error) {
 		return Result{Err: remote{ErrTooMany, a.TooMany}}, rest, nil
 	}
 	m := Mail{MessageID: a.MessageID, Missed: a.Missed}
-	for _, head := range a.PDFs {
+	for _, head := range a.Files {
 		if head.Bytes < 0 || head.Bytes > len(rest) || head.Name == "" {
-			return Result{}, nil, fmt.Errorf("%w: the PDFs that it wrote are cut off", sandbox.ErrCrashed)
+			return Result{}, nil, fmt.Errorf("%w: the files that it wrote are cut off", sandbox.ErrCrashed)
 		}
-		m.PDFs = append(m.PDFs, PDF{head.Name, rest[:head.Bytes:head.Bytes]})
+		m.Files = append(m.Files, File{head.Name, rest[:head.Bytes:head.Bytes], head.XML})
 		rest = rest[head.Bytes:]
 	}
 	return Result{Mail: m}, rest, nil
@@ -120,7 +121,7 @@ func Task(_ context.Context, options json.RawMessage, in io.Reader, out io.Write
 		return fmt.Errorf("decode the job: %w", err)
 	}
 	answers := make([]answer, len(j.Sizes))
-	pdfs := []io.Reader{}
+	files := []io.Reader{}
 	for i, size := range j.Sizes {
 		raw := make([]byte, size)
 		if _, err := io.ReadFull(in, raw); err != nil {
@@ -128,15 +129,15 @@ func Task(_ context.Context, options json.RawMessage, in io.Reader, out io.Write
 		}
 		m, err := Read(raw, j.Limits)
 		answers[i] = answerOf(m, err)
-		for _, p := range m.PDFs {
-			pdfs = append(pdfs, bytes.NewReader(p.Data))
+		for _, f := range m.Files {
+			files = append(files, bytes.NewReader(f.Data))
 		}
 	}
 	line, err := json.Marshal(answers)
 	if err != nil {
 		return fmt.Errorf("encode the answers: %w", err)
 	}
-	_, err = io.Copy(out, io.MultiReader(bytes.NewReader(append(line, '\n')), io.MultiReader(pdfs...)))
+	_, err = io.Copy(out, io.MultiReader(bytes.NewReader(append(line, '\n')), io.MultiReader(files...)))
 	return err
 }
 
@@ -148,8 +149,8 @@ func answerOf(m Mail, err error) answer {
 	case err != nil:
 		a.Broken = err.Error()
 	}
-	for _, p := range m.PDFs {
-		a.PDFs = append(a.PDFs, pdfHead{p.Name, len(p.Data)})
+	for _, f := range m.Files {
+		a.Files = append(a.Files, fileHead{f.Name, len(f.Data), f.XML})
 	}
 	return a
 }

@@ -1,0 +1,121 @@
+package mail
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"tallyhouse/ingest/invoice"
+	"tallyhouse/ingest/mail/message"
+	"tallyhouse/schemas/events"
+)
+
+// readFile is a file of a mail with what it says.
+type readFile struct {
+	message.File
+	reading reading
+}
+
+// found is what of a mail becomes one record (docs/mail.md#for-finance-teams).
+type found struct {
+	first     int // the file that the record's id rests on: its PDF, else its XML
+	reading   reading
+	documents []events.Document
+}
+
+// The kinds of documents.
+const (
+	original = "original" // states the invoice
+	other    = "other"    // was sent with it
+)
+
+// group finds the invoices among the files of a mail, in the order of the files. A PDF and an XML that state the same
+// invoice are one, which is as the XML says. Files that are no invoices are documents of every invoice of the mail:
+// whose they are isn't known. Where there is no invoice at all, each file is a record that failed.
+func group(files []readFile) []found {
+	leaders := leaders(files)
+	anyRead := slices.ContainsFunc(files, func(f readFile) bool { return f.reading.failed == "" })
+	of := map[int]*found{} // by leader
+	var all []*found
+	var beside []events.Document
+	for i, f := range files {
+		lead := leaders[i]
+		alone := lead == i && !slices.Contains(leaders[i+1:], i) && !slices.Contains(leaders[:i], i)
+		if alone && anyRead && f.reading.reason == string(invoice.NotAnInvoice) {
+			beside = append(beside, events.Document{Name: f.Name, Kind: other})
+			continue
+		}
+		one := of[lead]
+		if one == nil {
+			one = &found{first: i, reading: files[lead].reading}
+			of[lead], all = one, append(all, one)
+		}
+		if files[one.first].XML && !f.XML {
+			one.first = i // the id is the same whether XML is read or not
+		}
+		one.documents = append(one.documents, events.Document{Name: f.Name, Kind: original})
+	}
+	grouped := make([]found, len(all))
+	for i, one := range all {
+		one.documents = append(one.documents, beside...)
+		grouped[i] = *one
+	}
+	return grouped
+}
+
+// leaders gives, for each file, the XML that states the same invoice; a file without one leads itself.
+func leaders(files []readFile) []int {
+	of := make([]int, len(files))
+	var leading []int
+	lead := func(xml bool) {
+		for i, f := range files {
+			if f.XML != xml {
+				continue
+			}
+			of[i] = i
+			if at := slices.IndexFunc(leading, func(j int) bool { return same(files[j], f) }); at >= 0 {
+				of[i] = leading[at]
+			} else if xml {
+				leading = append(leading, i)
+			}
+		}
+	}
+	lead(true)
+	lead(false)
+	return of
+}
+
+// same reports whether an XML and another file state the same invoice. What could not be read, or has no number, is known
+// by its name.
+func same(xml, file readFile) bool {
+	sameName := strings.EqualFold(stem(xml.Name), stem(file.Name))
+	switch a, b := xml.reading, file.reading; {
+	case a.failed != "" || b.failed != "":
+		return sameName
+	case a.number == "" || b.number == "":
+		return sameName && a.agrees(b)
+	default:
+		return number(a.number) == number(b.number) && a.agrees(b)
+	}
+}
+
+// agrees reports whether no amount that both are certain of differs.
+func (r reading) agrees(s reading) bool {
+	agree := func(a, b *int64) bool { return a == nil || b == nil || *a == *b }
+	return (r.currency == "" || s.currency == "" || r.currency == s.currency) &&
+		agree(r.net, s.net) && agree(r.tax, s.tax) && agree(r.gross, s.gross)
+}
+
+// stem is a file's name without its extension.
+func stem(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
+
+// number is an invoice's number without blanks, which pages add.
+func number(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return unicode.ToUpper(r)
+	}, s)
+}
