@@ -29,7 +29,7 @@ type Entity struct {
 func All() []*Entity {
 	return []*Entity{
 		projects(), budgetNodes(), budgetRows(), budgetTransfers(), uncommittedEntries(), contractors(), contracts(), claims(), records(),
-		forecastSnapshots(), users(), memberships(), keys(),
+		linePlans(), forecastSnapshots(), units(), indexValues(), facilities(), fixings(), facilityEntries(), users(), memberships(), keys(),
 	}
 }
 
@@ -58,7 +58,7 @@ func (e *Entity) Rolls() []clickhouse.RollID { return clickhouse.RollsOf(e.Table
 // Contributes reports whether the entity puts anything into the sums.
 func (e *Entity) Contributes() bool { return e.contribute != nil }
 
-// Project is the project under which the entity is sorted, "" when it has none.
+// Project is what the entity is sorted under: its project, "" when it has none; of what belongs to a facility, that.
 func (e *Entity) Project(id string, data any) string { return e.project(id, data) }
 
 // Contribution appends to c what the entity's state adds to the sums; nothing for data nil, a deleted entity. The error

@@ -167,6 +167,20 @@ func plain(v any) any {
 	return text
 }
 
+func plainOrNull(v any) any {
+	if v == nil {
+		return nil
+	}
+	return plain(v)
+}
+
+func linearByDefault(v any) any {
+	if v == nil {
+		return "linearDays"
+	}
+	return v
+}
+
 var images = map[events.Topic][]image{
 	events.Projects: {
 		{"name", "name", nil}, {"workspace_id", "workspaceId", nil}, {"currency", "currency", nil}, {"budget_structure_id", "budgetStructureId", nil},
@@ -227,6 +241,32 @@ var images = map[events.Topic][]image{
 		{"line_uncommitted_defaulted", "lines[].uncommittedDefaulted", nil}, {"line_invoiced", "lines[].invoiced", nil}, {"line_paid", "lines[].paid", nil},
 		{"explanation_node", "explanations[].nodeId", nil}, {"explanation_reason", "explanations[].reason", nil},
 	},
+	events.LinePlans: {
+		{"node_id", "nodeId", nil}, {"start_date", "startDate", nil}, {"end_date", "endDate", nil}, {"method", "method", linearByDefault},
+		{"custom_month", "customMonths[].month", nil}, {"custom_value", "customMonths[].value", nil},
+		{"recurring_every_months", "recurring.everyMonths", orZero}, {"recurring_from", "recurring.from", orEmpty},
+		{"recurring_to", "recurring.to", orEmpty},
+	},
+	events.Units: {
+		{"site_id", "siteId", nil}, {"site_name", "siteName", nil}, {"building_id", "buildingId", nil}, {"label", "label", nil}, {"type", "type", nil},
+		{"floor", "floor", nil}, {"area_m2", "areaM2", plainOrNull}, {"spaces", "spaces", nil}, {"scope", "scope", nil},
+		{"asking_rate_value", "askingRate.value", nil}, {"asking_rate_currency", "askingRate.currency", orEmpty},
+	},
+	events.IndexValues: {{"series", "series", nil}, {"month", "month", nil}, {"value", "value", plain}},
+	events.Facilities: {
+		{"project_ids", "projectIds", nil}, {"lender", "lender", nil}, {"type", "type", nil}, {"currency", "currency", nil},
+		{"commitment", "commitment", nil}, {"revolving", "revolving", nil}, {"availability_from", "availability.from", nil},
+		{"availability_to", "availability.to", nil}, {"maturity", "maturity", nil}, {"day_count", "dayCount", nil},
+		{"reference_rate", "pricing.referenceRate", nil}, {"margin_bp", "pricing.marginBp", plain}, {"floor_bp", "pricing.floorBp", plainOrNull},
+		{"floor_on", "pricing.floorOn", orEmpty}, {"fixed_rate_bp", "pricing.fixedRateBp", plainOrNull},
+		{"margin_step_from", "pricing.marginSteps[].from", nil}, {"margin_step_margin_bp", "pricing.marginSteps[].marginBp", plain},
+		{"commitment_fee_bp", "commitmentFeeBp", plain}, {"interest_treatment", "interestTreatment", nil}, {"first_ipd", "firstIpd", nil},
+		{"ipd_every_months", "ipdEveryMonths", orZero}, {"has_ipds", "ipds", given}, {"ipds", "ipds", listOrEmpty},
+	},
+	events.Fixings: {{"period_start", "periodStart", nil}, {"reference_bp", "referenceBp", plain}},
+	events.FacilityEntries: {
+		{"kind", "kind", nil}, {"status", "status", nil}, {"date", "date", nil}, {"value", "value", nil},
+	},
 }
 
 // adder adds amounts to a sum of a roll; keys and amounts by the columns of sums.
@@ -253,6 +293,12 @@ var contributes = map[events.Topic]func(m eventstest.Message, add adder){
 	},
 	events.Contracts: contractLines,
 	events.Records:   recordSums,
+	events.FacilityEntries: func(m eventstest.Message, add adder) {
+		roll := map[string]string{"drawdown": "drawdowns", "interest": "capitalised", "repayment": "repayments"}[text(m, "kind")]
+		if roll != "" && (is(m, "status", "funded") || is(m, "status", "requested")) {
+			add(roll, keys{"status": text(m, "status")}, amounts{"value": member(m["data"], "value")})
+		}
+	},
 }
 
 type (

@@ -160,6 +160,15 @@ func drawBatches(t *rapid.T, topic events.Topic, tenant string) (batches [][]eve
 			if member(m["data"], "projectId") != nil {
 				m = m.With("data.projectId", rapid.SampledFrom([]string{"P1", "P2", "P3"}).Draw(t, "project"))
 			}
+			if member(m["data"], "facilityId") != nil {
+				m = m.With("data.facilityId", rapid.SampledFrom([]string{"F1", "F2"}).Draw(t, "facility"))
+			}
+			if topic == events.IndexValues { // series and month are the id
+				m = m.With("id", m["id"].(string)+":2026-01")
+				if m["op"] == "upsert" {
+					m = m.With("data.series", strings.TrimSuffix(m["id"].(string), ":2026-01")).With("data.month", "2026-01")
+				}
+			}
 			if member(m["data"], "parentId") == m["id"] {
 				m = m.Without("data.parentId") // no node is its own parent
 			}
@@ -208,8 +217,11 @@ func TestTablesAndSumsHoldWhatTheNewestVersionsSay(t *testing.T) {
 
 // expectedProject is the project that a message's entity is sorted under.
 func expectedProject(topic events.Topic, m eventstest.Message) string {
-	if topic == events.Projects {
+	switch topic {
+	case events.Projects:
 		return m["id"].(string)
+	case events.Fixings, events.FacilityEntries: // they are read by their facility
+		return text(m, "facilityId")
 	}
 	return text(m, "projectId")
 }

@@ -31,6 +31,7 @@ type every struct {
 	instantOrNull events.Opt[time.Time]
 	list          []element
 	json          string
+	date          calendar.Date
 }
 
 type element struct {
@@ -39,6 +40,7 @@ type element struct {
 	flag       bool
 	textOrNull events.Opt[string]
 	dateOrNull events.Opt[calendar.Date]
+	date       calendar.Date
 }
 
 // everyKind is an entity that a table of the test holds.
@@ -60,6 +62,8 @@ func everyKind() *Entity {
 			textsOrNull("texts_or_null", list, func(e *element) events.Opt[string] { return e.textOrNull }),
 			datesOrNull("dates_or_null", list, func(e *element) events.Opt[calendar.Date] { return e.dateOrNull }),
 			jsonColumn("json", func(b []byte, e *every) []byte { return append(b, e.json...) }),
+			dateColumn("date", func(e *every) calendar.Date { return e.date }),
+			datesColumn("dates", list, func(e *element) calendar.Date { return e.date }),
 		},
 		project: noProject,
 	}
@@ -98,11 +102,12 @@ func drawEvery(t *rapid.T) *every {
 	e := &every{
 		text: text.Draw(t, "text"), flag: rapid.Bool().Draw(t, "flag"), number: number.Draw(t, "number"), textOrNull: optional(t, "text", text),
 		numberOrNull: optional(t, "number", number), dateOrNull: optional(t, "date", date), instantOrNull: optional(t, "instant", instant), json: long.Draw(t, "json"),
+		date: date.Draw(t, "date"),
 	}
 	for range rapid.IntRange(0, 4).Draw(t, "elements") {
 		e.list = append(e.list, element{
 			text: short.Draw(t, "text"), number: number.Draw(t, "number"), flag: rapid.Bool().Draw(t, "flag"), textOrNull: optional(t, "text", short),
-			dateOrNull: optional(t, "date", date),
+			dateOrNull: optional(t, "date", date), date: date.Draw(t, "date"),
 		})
 	}
 	return e
@@ -123,14 +128,15 @@ func (e *every) said() []any {
 	plain := func(s string) any { return s }
 	number := func(n int64) any { return n }
 	instant := func(at time.Time) any { return at.UTC().Format("2006-01-02 15:04:05.000000") }
-	texts, numbers, flags, maybeTexts, maybeDates := []string{}, []int64{}, []bool{}, []any{}, []any{}
+	texts, numbers, flags, maybeTexts, maybeDates, dates := []string{}, []int64{}, []bool{}, []any{}, []any{}, []any{}
 	for _, i := range e.list {
 		texts, numbers, flags = append(texts, i.text), append(numbers, i.number), append(flags, i.flag)
 		maybeTexts, maybeDates = append(maybeTexts, orNull(i.textOrNull, plain)), append(maybeDates, orNull(i.dateOrNull, onDay))
+		dates = append(dates, onDay(i.date))
 	}
 	return []any{
 		e.text, e.flag, e.number, orNull(e.textOrNull, plain), orNull(e.numberOrNull, number), orNull(e.dateOrNull, onDay), orNull(e.instantOrNull, instant),
-		texts, numbers, flags, maybeTexts, maybeDates, e.json,
+		texts, numbers, flags, maybeTexts, maybeDates, e.json, onDay(e.date), dates,
 	}
 }
 

@@ -114,27 +114,27 @@ func (c *chaos) change(k drawnKind, id string) message {
 	key := fmt.Sprint(k.topic, "/", id)
 	c.versions[key] += 1 + c.rnd.IntN(8)/7*3
 	if c.rnd.IntN(12) == 0 {
-		return event(k.topic, id, c.versions[key], nil)
+		return k.event(id, c.versions[key], nil)
 	}
-	return event(k.topic, id, c.versions[key], k.data(c))
+	return k.event(id, c.versions[key], k.data(c))
 }
 
 // bad is a message that must become a dead letter.
 func (c *chaos) bad(k drawnKind) message {
 	id := c.new("B")
 	data := k.data(c)
-	m := event(k.topic, id, 1, data)
+	m := k.event(id, 1, data)
 	switch c.rnd.IntN(4) {
 	case 0:
 		m.value = []byte(fmt.Sprintf(`{"id": %q, not JSON`, id))
 	case 1:
 		data["nett"] = 5
-		m = event(k.topic, id, 1, data)
+		m = k.event(id, 1, data)
 	case 2:
 		k.spoil(c, id, data)
 		// At home: whether an entity is more than the views can hold is asked there, and one that is re-routed twice is
 		// refused twice.
-		m = atHome(event(k.topic, id, 1, data))
+		m = atHome(k.event(id, 1, data))
 	case 3:
 		m.key = "demo/another-" + id
 	}
@@ -154,6 +154,8 @@ func atHome(m message) message {
 }
 
 func (c *chaos) project() string { return fmt.Sprint("P", c.rnd.IntN(4)) }
+
+func (c *chaos) facility() string { return fmt.Sprint("F", c.rnd.IntN(3)) }
 
 func (c *chaos) node() string { return fmt.Sprint("n", c.rnd.IntN(5)) }
 

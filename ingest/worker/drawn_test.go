@@ -17,6 +17,17 @@ type drawnKind struct {
 	spoil  func(c *chaos, id string, data map[string]any) // breaks a rule of its own
 }
 
+// event builds a message of this kind, data nil makes it a delete. Of an index value series and month are its id.
+func (k drawnKind) event(id string, version int, data map[string]any) message {
+	if k.topic == events.IndexValues {
+		if data != nil {
+			data["series"], data["month"] = id, "2026-01"
+		}
+		id += ":2026-01"
+	}
+	return event(k.topic, id, version, data)
+}
+
 var drawn = []drawnKind{
 	{
 		topic: events.Projects, weight: 5, prefix: "P", ids: 5,
@@ -143,6 +154,60 @@ var drawn = []drawnKind{
 		},
 	},
 	{
+		topic: events.LinePlans, weight: 4, prefix: "l", ids: 8,
+		data: func(c *chaos) map[string]any {
+			return map[string]any{
+				"projectId": c.project(), "nodeId": c.node(), "startDate": c.pick(c.month()+"-03", nil), "endDate": c.pick("2027-02-28", nil),
+				"method":       c.pick("linearDays", "linearMonths", "sCurve", "custom", nil),
+				"customMonths": c.list(4, func(int) map[string]any { return map[string]any{"month": c.month(), "value": c.value()} }),
+				"recurring":    c.pick(nil, map[string]any{"everyMonths": 3, "from": c.month()}, map[string]any{"everyMonths": 1, "from": "2026-01", "to": c.month()}),
+			}
+		},
+		spoil: func(_ *chaos, _ string, data map[string]any) { data["method"] = "linear" },
+	},
+	{
+		topic: events.Units, weight: 3, prefix: "u", ids: 8,
+		data: func(c *chaos) map[string]any {
+			return map[string]any{
+				"projectId": c.project(), "siteId": "S1", "siteName": "Main street", "buildingId": c.pick("B1", "B2"), "label": c.new("Top "),
+				"type": c.pick("flat", "parking"), "floor": c.pick("1", nil), "areaM2": c.pick("72.5", 80, nil), "spaces": c.pick(nil, 2),
+				"scope": c.pick("scheme", "currentUse"), "askingRate": c.pick(c.amount(), nil),
+			}
+		},
+		spoil: func(_ *chaos, _ string, data map[string]any) { data["areaM2"] = "-1" },
+	},
+	{
+		topic: events.IndexValues, weight: 3, prefix: "VPI", ids: 8,
+		data: func(c *chaos) map[string]any {
+			return map[string]any{"value": fmt.Sprintf("%d.%d", 100+c.rnd.IntN(50), c.rnd.IntN(10))}
+		},
+		spoil: func(_ *chaos, _ string, data map[string]any) { data["value"] = "0" },
+	},
+	{
+		topic: events.Facilities, weight: 3, prefix: "F", ids: 4,
+		data: drawFacility,
+		spoil: func(_ *chaos, _ string, data map[string]any) {
+			data["maturity"] = data["availability"].(map[string]any)["from"]
+		},
+	},
+	{
+		topic: events.Fixings, weight: 4, prefix: "x", ids: 10,
+		data: func(c *chaos) map[string]any {
+			return map[string]any{"facilityId": c.facility(), "periodStart": c.month() + "-28", "referenceBp": c.pick("215.5", "-12.125", 0)}
+		},
+		spoil: func(_ *chaos, _ string, data map[string]any) { data["periodStart"] = "2026-02-30" },
+	},
+	{
+		topic: events.FacilityEntries, weight: 10, prefix: "e", ids: 20,
+		data: func(c *chaos) map[string]any {
+			return map[string]any{
+				"facilityId": c.facility(), "kind": c.pick("drawdown", "drawdown", "interest", "repayment", "fee"),
+				"status": c.pick("funded", "funded", "requested", "planned"), "date": c.month() + "-15", "value": 1 + c.rnd.IntN(2_000_000),
+			}
+		},
+		spoil: func(_ *chaos, _ string, data map[string]any) { data["value"] = 0 },
+	},
+	{
 		topic: events.Users, weight: 2, prefix: "U", ids: 5,
 		data: func(c *chaos) map[string]any {
 			return map[string]any{"name": c.new("User "), "email": c.pick("user@example.org", nil), "active": c.rnd.IntN(3) > 0}
@@ -168,6 +233,22 @@ var drawn = []drawnKind{
 		},
 		spoil: func(_ *chaos, _ string, data map[string]any) { data["secretSha256"] = "0a" },
 	},
+}
+
+// drawFacility is a loan of one project or several, with and without a floor, margin steps and given payment dates.
+func drawFacility(c *chaos) map[string]any {
+	return map[string]any{
+		"projectIds": c.pick([]any{c.project()}, []any{"P0", "P1"}), "lender": c.new("Bank "), "type": c.pick("construction", "bridge"), "currency": c.currency(),
+		"commitment": c.value(), "revolving": c.rnd.IntN(2) == 0, "availability": map[string]any{"from": c.month() + "-01", "to": "2027-06-30"},
+		"maturity": "2028-12-31", "dayCount": c.pick("ACT/360", "ACT/365", "30/360"),
+		"pricing": map[string]any{
+			"referenceRate": "EURIBOR 3M", "marginBp": c.pick("187.5", 150), "floorBp": c.pick("0", nil), "floorOn": c.pick("reference", "allIn", nil),
+			"fixedRateBp": c.pick("350.125", nil),
+			"marginSteps": c.list(3, func(int) map[string]any { return map[string]any{"from": c.month() + "-16", "marginBp": "210"} }),
+		},
+		"commitmentFeeBp": "35", "interestTreatment": c.pick("paid", "capitalised"), "firstIpd": c.pick("2026-03-31", nil), "ipdEveryMonths": c.pick(3, nil),
+		"ipds": c.pick(nil, []any{}, []any{"2026-06-30", "2026-09-30"}),
+	}
 }
 
 // drawContract is a contract with and without base allocations, some of them twice on one node, and change orders of

@@ -30,6 +30,9 @@ var rollups = map[string]rollup{
 	"transfers":   {[]string{"node", "currency"}, []string{"value"}},
 	"contracts":   {[]string{"contract", "line", "node", "currency", "status"}, []string{"count", "value", "committed", "pending"}},
 	"claims":      {[]string{"node", "currency"}, []string{"pending"}},
+	"drawdowns":   {[]string{"status"}, []string{"value"}},
+	"capitalised": {[]string{"status"}, []string{"value"}},
+	"repayments":  {[]string{"status"}, []string{"value"}},
 }
 
 // said is what an entity's newest version says that the tables must hold, computed from the decoded message alone.
@@ -226,6 +229,58 @@ var naive = map[events.Topic]kind{
 			"explanation_reason":         each(f.Explanations, func(e events.Explanation) any { return e.Reason }),
 		}}
 	}),
+	events.LinePlans: kindOf("line_plans", func(_ string, p *events.LinePlan) said {
+		s := said{project: p.ProjectID, row: row{
+			"node_id": p.NodeID, "start_date": orNull(p.StartDate), "end_date": orNull(p.EndDate), "method": p.Method,
+			"custom_month":           each(p.CustomMonths, func(v events.MonthValue) any { return v.Month.String() }),
+			"custom_value":           each(p.CustomMonths, func(v events.MonthValue) any { return v.Value }),
+			"recurring_every_months": 0, "recurring_from": "", "recurring_to": "",
+		}}
+		if p.Recurring.Ok {
+			s.row["recurring_every_months"], s.row["recurring_from"] = p.Recurring.V.EveryMonths, p.Recurring.V.From.String()
+			if p.Recurring.V.To.Ok {
+				s.row["recurring_to"] = p.Recurring.V.To.V.String()
+			}
+		}
+		return s
+	}),
+	events.Units: kindOf("units", func(_ string, u *events.Unit) said {
+		s := said{project: u.ProjectID, row: row{
+			"site_id": u.SiteID, "site_name": u.SiteName, "building_id": u.BuildingID, "label": u.Label, "type": u.Type, "floor": orNull(u.Floor),
+			"area_m2": orNull(u.AreaM2), "spaces": orNull(u.Spaces), "scope": u.Scope, "asking_rate_value": nil, "asking_rate_currency": "",
+		}}
+		if u.AskingRate.Ok {
+			s.row["asking_rate_value"], s.row["asking_rate_currency"] = u.AskingRate.V.Value, u.AskingRate.V.Currency
+		}
+		return s
+	}),
+	events.IndexValues: kindOf("index_values", func(_ string, v *events.IndexValue) said {
+		return said{row: row{"series": v.Series, "month": v.Month.String(), "value": v.Value.String()}}
+	}),
+	events.Facilities: kindOf("facilities", func(_ string, f *events.Facility) said {
+		return said{row: row{
+			"project_ids": each(f.ProjectIDs, func(p string) any { return p }), "lender": f.Lender, "type": f.Type, "currency": f.Currency,
+			"commitment": f.Commitment, "revolving": f.Revolving, "availability_from": f.Availability.From.String(),
+			"availability_to": f.Availability.To.String(), "maturity": f.Maturity.String(), "day_count": f.DayCount,
+			"reference_rate": f.Pricing.ReferenceRate, "margin_bp": f.Pricing.MarginBp.String(), "floor_bp": orNull(f.Pricing.FloorBp),
+			"floor_on": f.Pricing.FloorOn.V, "fixed_rate_bp": orNull(f.Pricing.FixedRateBp),
+			"margin_step_from":      each(f.Pricing.MarginSteps, func(s events.MarginStep) any { return s.From.String() }),
+			"margin_step_margin_bp": each(f.Pricing.MarginSteps, func(s events.MarginStep) any { return s.MarginBp.String() }),
+			"commitment_fee_bp":     f.CommitmentFeeBp.String(), "interest_treatment": f.InterestTreatment, "first_ipd": orNull(f.FirstIpd),
+			"ipd_every_months": f.IpdEveryMonths.V, "has_ipds": f.Ipds.Ok, "ipds": each(f.Ipds.V, func(d calendar.Date) any { return d.String() }),
+		}}
+	}),
+	events.Fixings: kindOf("fixings", func(_ string, f *events.Fixing) said {
+		return said{project: f.FacilityID, row: row{"period_start": f.PeriodStart.String(), "reference_bp": f.ReferenceBp.String()}}
+	}),
+	events.FacilityEntries: kindOf("facility_entries", func(_ string, e *events.FacilityEntry) said {
+		s := said{project: e.FacilityID, row: row{"kind": e.Kind, "status": e.Status, "date": e.Date.String(), "value": e.Value}}
+		roll := map[string]string{"drawdown": "drawdowns", "interest": "capitalised", "repayment": "repayments"}[e.Kind]
+		if roll != "" && slices.Contains([]string{"funded", "requested"}, e.Status) {
+			s.add(roll, []string{e.Status}, e.Value)
+		}
+		return s
+	}),
 	events.Users: kindOf("users", func(_ string, u *events.User) said {
 		return said{row: row{"name": u.Name, "email": orNull(u.Email), "active": u.Active}}
 	}),
@@ -346,6 +401,8 @@ func orNull[V any](o events.Opt[V]) any {
 	}
 	switch v := any(o.V).(type) {
 	case calendar.Date:
+		return v.String()
+	case events.Decimal:
 		return v.String()
 	case time.Time:
 		return v.UTC().Format("2006-01-02 15:04:05.000000")

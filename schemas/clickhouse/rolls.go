@@ -39,6 +39,12 @@ const (
 	RollContracts
 	// RollClaims is what open claims add to the pending changes of a line, rounded claim by claim.
 	RollClaims
+	// RollDrawdowns is what was drawn of a facility, or is requested; its project is the facility.
+	RollDrawdowns
+	// RollCapitalised is the interest that was added to the debt of a facility; its project is the facility.
+	RollCapitalised
+	// RollRepayments is what was repaid of a facility; its project is the facility.
+	RollRepayments
 )
 
 var rolls = [...]Roll{
@@ -51,6 +57,9 @@ var rolls = [...]Roll{
 	RollTransfers:   {Name: "transfers", Table: "budget_transfers", Keys: []string{"node", "currency"}, Amounts: []string{"value"}},
 	RollContracts:   {Name: "contracts", Table: "contracts", Keys: []string{"contract", "line", "node", "currency", "status"}, Amounts: []string{"count", "value", "committed", "pending"}},
 	RollClaims:      {Name: "claims", Table: "claims", Keys: []string{"node", "currency"}, Amounts: []string{"pending"}},
+	RollDrawdowns:   {Name: "drawdowns", Table: "facility_entries", Keys: []string{"status"}, Amounts: []string{"value"}},
+	RollCapitalised: {Name: "capitalised", Table: "facility_entries", Keys: []string{"status"}, Amounts: []string{"value"}},
+	RollRepayments:  {Name: "repayments", Table: "facility_entries", Keys: []string{"status"}, Amounts: []string{"value"}},
 }
 
 // Bounds of every roll.

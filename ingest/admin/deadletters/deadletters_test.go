@@ -140,7 +140,7 @@ func TestReplaySendsWhatTheWorkerWouldTake(t *testing.T) {
 		"another entity meant": {letter: letter(misspelt), corrected: another, force: true, wantKey: "demo/C2", wantValue: another},
 		"wrong key":            {letter: wrongKey, force: true, wantKey: "demo/C2", wantValue: another},
 		"null value":           {letter: letter(""), wantErr: "a null value is no change event"},
-		"topic not stored":     {letter: kafka.DeadLetter{Topic: "ledger.units", Key: []byte("demo/C1"), At: at, Value: []byte(corrected)}, wantErr: "not stored by this version"},
+		"topic not stored":     {letter: kafka.DeadLetter{Topic: "service.feedback", Key: []byte("demo/C1"), At: at, Value: []byte(corrected)}, wantErr: "not stored by this version"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster := topicstest.Cluster(t, 3)

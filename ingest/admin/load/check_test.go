@@ -81,7 +81,7 @@ func TestCheckNamesWhatIsWrongWithALine(t *testing.T) {
 		"invalid UTF-8":        {record(`"invoiceNumber":"` + "\xff" + `",` + invoice), "is not UTF-8"},
 		"null value":           {`{"topic":"ledger.contractors","key":"demo/C1","value":null}`, "a null value is no change event: it has no version; send a delete instead"},
 		"unknown topic":        {`{"topic":"ledger.recrods","key":"demo/C1","value":{}}`, `topic "ledger.recrods" is not a topic of change events`},
-		"topic not stored":     {`{"topic":"ledger.units","key":"demo/C1","value":{}}`, "topic ledger.units is not stored by this version"},
+		"topic not stored":     {`{"topic":"service.feedback","key":"demo/C1","value":{}}`, "topic service.feedback is not stored by this version"},
 		"dead letters":         {`{"topic":"ledger.dead-letters","key":"demo/C1","value":{}}`, `topic "ledger.dead-letters" is not a topic of change events`},
 		"wrong key":            {strings.Replace(contractor("C1", 1), `"key": "demo/C1"`, `"key": "demo/C2"`, 1), `key must be tenantId/id, here "demo/C1", not "demo/C2"`},
 		"value in a string":    {`{"topic":"ledger.contractors","key":"demo/C1","value":"{}"}`, "must be an object"},

@@ -34,11 +34,14 @@ const (
 	live         = `tenant != '' AND NOT deleted AND NOT moved`
 )
 
+// ofFacilities are the tables whose entities belong to a facility, which stands where others have a project.
+func ofFacilities() []string { return []string{"fixings", "facility_entries"} }
+
 // ofProjects are the tables whose entities belong to a project.
 func ofProjects() []string {
 	var tables []string
 	for _, e := range store.All() {
-		if e.Table != "projects" {
+		if e.Table != "projects" && !slices.Contains(ofFacilities(), e.Table) {
 			tables = append(tables, e.Table)
 		}
 	}
@@ -105,6 +108,25 @@ func allWarnings() []warning {
 			query: `SELECT concat(tenant, ' ', project, ' node ', node_id, ': ', arrayStringConcat(groupArraySorted(5)(id), ', '))
 				FROM uncommitted_entries FINAL WHERE ` + live + ` GROUP BY tenant, project, node_id HAVING count() > 1 ORDER BY 1`,
 		},
+		{
+			what:   "several plans of one node of a project: the one with the byte-wise greatest id counts",
+			tables: []string{"line_plans"},
+			query: `SELECT concat(tenant, ' ', project, ' node ', node_id, ': ', arrayStringConcat(groupArraySorted(5)(id), ', '))
+				FROM line_plans FINAL WHERE ` + live + ` GROUP BY tenant, project, node_id HAVING count() > 1 ORDER BY 1`,
+		},
+		{
+			what:   "several fixings of one period of a facility: the one with the byte-wise greatest id counts",
+			tables: []string{"fixings"},
+			query: `SELECT concat(tenant, ' ', project, ' from ', toString(period_start), ': ', arrayStringConcat(groupArraySorted(5)(id), ', '))
+				FROM fixings FINAL WHERE ` + live + ` GROUP BY tenant, project, period_start HAVING count() > 1 ORDER BY 1`,
+		},
+		{
+			what:   "facilities of projects that do not exist or were deleted: nobody sees them",
+			tables: []string{"facilities", "projects"},
+			query: `SELECT concat(tenant, ' ', id, ': ', project_id) FROM (
+					SELECT tenant, id, arrayJoin(project_ids) AS project_id FROM facilities FINAL WHERE ` + live + `)
+				WHERE (tenant, project_id) NOT IN ` + liveProjects + ` ORDER BY 1`,
+		},
 	}
 	for _, table := range ofProjects() {
 		all = append(all, warning{
@@ -112,6 +134,15 @@ func allWarnings() []warning {
 			tables: []string{table, "projects"},
 			query: `SELECT concat(tenant, ' ', project, ': ', toString(count())) FROM ` + table + ` FINAL
 				WHERE ` + live + ` AND project != '' AND (tenant, project) NOT IN ` + liveProjects + ` GROUP BY tenant, project ORDER BY 1`,
+		})
+	}
+	for _, table := range ofFacilities() {
+		all = append(all, warning{
+			what:   table + " of facilities that do not exist or were deleted: they are invisible",
+			tables: []string{table, "facilities"},
+			query: `SELECT concat(tenant, ' ', project, ': ', toString(count())) FROM ` + table + ` FINAL
+				WHERE ` + live + ` AND (tenant, project) NOT IN (SELECT tenant, id FROM facilities FINAL WHERE ` + live + `)
+				GROUP BY tenant, project ORDER BY 1`,
 		})
 	}
 	for _, table := range []string{"budget_rows", "budget_transfers", "uncommitted_entries"} {

@@ -78,6 +78,19 @@ func TestWhatMakesNoSenseBesideTheRestIsWarnedAbout(t *testing.T) {
 		"m2": &events.Membership{UserID: "off", Scope: events.Scope{Tenant: true}, Role: "user"},
 		"m3": &events.Membership{UserID: "on", Scope: events.Scope{ProjectID: some("Q")}, Role: "user"},
 	})
+	put(t, l, events.LinePlans, map[string]any{
+		"p1": &events.LinePlan{ProjectID: "P", NodeID: "top"}, "p2": &events.LinePlan{ProjectID: "P", NodeID: "top"},
+		"p3": &events.LinePlan{ProjectID: "P", NodeID: "below"},
+	})
+	put(t, l, events.Facilities, map[string]any{
+		"f1": &events.Facility{ProjectIDs: []string{"P"}}, "f2": &events.Facility{ProjectIDs: []string{"P", "Q"}},
+	})
+	put(t, l, events.Fixings, map[string]any{
+		"x1": &events.Fixing{FacilityID: "f1"}, "x2": &events.Fixing{FacilityID: "f1"}, "x3": &events.Fixing{FacilityID: "f1", PeriodStart: 1},
+	})
+	put(t, l, events.FacilityEntries, map[string]any{
+		"e1": &events.FacilityEntry{FacilityID: "f2"}, "e2": &events.FacilityEntry{FacilityID: "f3"}, "e3": &events.FacilityEntry{FacilityID: "f3"},
+	})
 	l.Exec("INSERT INTO gaps SELECT 'ledger.claims', 3, 5, 9, now64(3)")
 	if _, err := fence.Take(t.Context(), l.DB, string(events.Users), []int32{1}, "somebody"); err != nil {
 		t.Fatal(err)
@@ -100,6 +113,10 @@ func TestWhatMakesNoSenseBesideTheRestIsWarnedAbout(t *testing.T) {
 		"memberships of projects":         {"T m3"},
 		"several uncommitted entries":     {"T P node top: u1, u2"},
 		"records in projects":             {"T Q: 2"},
+		"several plans":                   {"T P node top: p1, p2"},
+		"several fixings":                 {"T f1 from 1970-01-01: x1, x2"},
+		"facilities of projects":          {"T f2: Q"},
+		"facility_entries of facilities":  {"T f3: 2"},
 		"budget_nodes in projects":        {"T Z: 1"},
 		"budget_rows in another":          {"T r2: USD"},
 		"budget nodes whose parent":       {"T foreign", "T misled", "T orphan"},
