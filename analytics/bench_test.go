@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tallyhouse/analytics"
+	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
 
@@ -124,5 +125,35 @@ func BenchmarkLargestRemainderOfManyMonths(b *testing.B) {
 		if _, err := analytics.LargestRemainder(140001, weights); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// 5,000 leases, a third each without indexation, with a yearly rate and with an index, at a month of any year.
+func BenchmarkRentRoll(b *testing.B) {
+	var values []string
+	for m := month("1996-01"); m <= month("2026-04"); m++ {
+		values = append(values, fmt.Sprintf("%s=%d.%d", m, 100+(m-month("1996-01"))/4, m%10))
+	}
+	in := analytics.RentRollInput{Currency: "EUR", Indexes: published(values...)}
+	for i := range 5000 {
+		id, start := fmt.Sprintf("unit-%05d", i), month("1996-02")+calendar.Month(i*7%360)
+		in.Units = append(in.Units, unit(id, "scheme 81.25"))
+		l := let(fmt.Sprintf("active %s-01 - %d", start, 100_000+i), units(id), step("2020-01-01", 200_000), step("2026-08-15", 210_000),
+			breakOn("2027-06-30", "tenant", "open"), breakOn("2031-06-30", "both", "open"))
+		switch i % 3 {
+		case 1:
+			fixed(fmt.Sprintf("200 %s-01 12", start+12))(l)
+		case 2:
+			cpi(fmt.Sprintf("%s 500 1 2 %d", start-1, 10_000-i%2*2_500))(l)
+		}
+		in.Leases = append(in.Leases, analytics.NewLease(id, l))
+	}
+	for _, at := range []string{"2006-05", "2026-05", "2150-05"} {
+		b.Run("leases=5000/month="+at, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				analytics.RentRoll(in, month(at), date("2026-05-12"))
+			}
+		})
 	}
 }

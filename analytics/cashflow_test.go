@@ -113,13 +113,19 @@ func TestSection7_5_Phasing(t *testing.T) {
 		plan   analytics.LinePlan
 		want   string
 	}{
-		"by days, both ends included":             {100, plan("a", "linearDays 2026-06-16 2026-07-05"), "2026-06 75, 2026-07 25"},
-		"only the days from this month on":        {100, plan("a", "linearDays 2026-01-01 2026-06-30"), "2026-05 51, 2026-06 49"},
+		"by days, both ends included": {
+			100, plan("a", "linearDays 2026-06-16 2026-07-05"), "2026-06 75, 2026-07 25",
+		},
+		"only the days from this month on": {
+			100, plan("a", "linearDays 2026-01-01 2026-06-30"), "2026-05 51, 2026-06 49",
+		},
 		"the whole current month, not from today": {31, plan("a", "linearDays 2026-05-01 2026-05-31"), "2026-05 31"},
 		"one day": {7, plan("a", "linearDays 2026-08-31 2026-08-31"), "2026-08 7"},
 		"29 days in a leap year": {89 + 31, plan("a", "linearDays 2028-02-01 2028-05-30"),
 			"2028-02 29, 2028-03 31, 2028-04 30, 2028-05 30"},
-		"no unit is lost":      {100, plan("a", "linearMonths 2026-06-30 2026-08-01"), "2026-06 34, 2026-07 33, 2026-08 33"},
+		"no unit is lost": {
+			100, plan("a", "linearMonths 2026-06-30 2026-08-01"), "2026-06 34, 2026-07 33, 2026-08 33",
+		},
 		"by months it touches": {90, plan("a", "linearMonths 2026-04-30 2026-07-01"), "2026-05 30, 2026-06 30, 2026-07 30"},
 		"a curve of four months": {10000, plan("a", "sCurve 2026-06-01 2026-09-30"),
 			"2026-06 1517, 2026-07 3483, 2026-08 3483, 2026-09 1517"},
@@ -229,9 +235,13 @@ func TestSection7_4_PaymentsThatAreNotPast(t *testing.T) {
 		plan analytics.LinePlan
 		want string
 	}{
-		"by days":        {plan("a", "linearDays 2026-06-01 2026-06-30"), "2026-04 paid 5, 2026-05 20, 2026-06 68, 2026-09 7"},
+		"by days": {
+			plan("a", "linearDays 2026-06-01 2026-06-30"), "2026-04 paid 5, 2026-05 20, 2026-06 68, 2026-09 7",
+		},
 		"without a plan": {plan("b", "linearDays"), "2026-04 paid 5, 2026-05 20, 2026-09 7, undated 68, undated"},
-		"entered months": {custom("a", "2026-05=30", "2026-06=50"), "2026-04 paid 5, 2026-05 30, 2026-06 50, gap 15, customGap"},
+		"entered months": {
+			custom("a", "2026-05=30", "2026-06=50"), "2026-04 paid 5, 2026-05 30, 2026-06 50, gap 15, customGap",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := analytics.CashflowInput{
@@ -263,7 +273,9 @@ func TestSection7_6_RecurringMissing(t *testing.T) {
 		"the current month may wait":    {every(1, "2026-05", ""), nil, ""},
 		"the last month may not":        {every(1, "2026-04", ""), nil, missing},
 		"only the months of the rhythm": {every(3, "2025-11", ""), recognized("a", "2025-11", "2026-02"), ""},
-		"counted from its first month":  {every(3, "2025-11", ""), recognized("a", "2025-11", "2026-01", "2026-03"), missing},
+		"counted from its first month": {
+			every(3, "2025-11", ""), recognized("a", "2025-11", "2026-01", "2026-03"), missing,
+		},
 		"not after its last month":      {every(1, "2026-01", "2026-02"), recognized("a", "2026-01", "2026-02"), ""},
 		"its last month is one of them": {every(1, "2026-01", "2026-02"), recognized("a", "2026-01"), missing},
 		"below counts as well":          {every(1, "2026-04", ""), recognized("a1", "2026-04"), ""},

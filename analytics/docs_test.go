@@ -3,6 +3,7 @@ package analytics_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -215,4 +216,48 @@ func TestThePagesCashFlowCountsRight(t *testing.T) {
 	}
 	compareRows(t, documented(t, "Line: to be funded"), funded)
 	compareRows(t, documented(t, "Line: by month"), byMonth)
+}
+
+func TestThePagesRentRollCountsRight(t *testing.T) {
+	in := analytics.RentRollInput{Currency: "EUR", Indexes: published(),
+		Units: []analytics.Unit{unit("1", "scheme 600"), unit("2", "scheme 300"), unit("3", "scheme 100"), unit("roof", "currentUse -")}}
+	leases := map[string]*events.Lease{
+		"Baker": let("active 2021-05-01 2031-04-30 600000", step("2026-05-01", 650_000), free("2026-05-01", "2026-06-30"),
+			breakOn("2029-04-30", "tenant", "open"), units("1")),
+		"Chandler": let("signed 2026-05-16 2028-05-15 300000", units("2")),
+		"Mast":     let("active 2020-01-01 - 40000", fixed("250 2025-01-01 12"), category("other"), units("roof")),
+	}
+	for name, l := range leases {
+		in.Leases = append(in.Leases, analytics.NewLease(name, l))
+	}
+	at, today := month("2026-05"), date("2026-05-12")
+	roll := analytics.RentRoll(in, at, today)
+	contracted := map[string]int64{"Baker": 650_000, "Chandler": 300_000, "Mast": 42_025}
+	rents := make(map[string][]analytics.Int128)
+	for _, l := range roll.Leases {
+		alone := in
+		alone.Leases = []analytics.Lease{*l.Lease}
+		rents[l.ID] = []analytics.Int128{analytics.Int(contracted[l.ID]), l.PassingRentAnnual,
+			analytics.RentRoll(alone, at, today).ForwardRent12m}
+	}
+	compareRows(t, documented(t, "Lease: May 2026"), rents)
+	compareRows(t, documented(t, "Rent roll"), map[string][]analytics.Int128{
+		"2026-05": {roll.PassingRentAnnual, roll.PassingRentOtherAnnual, roll.ForwardRent12m}})
+	shown := []string{roll.LetAreaM2.V.String(), roll.TotalAreaM2.V.String(), roll.VacancyPct.V.String(),
+		roll.WAULTToExpiryYears.V.String(), roll.WAULTToBreakYears.V.String()}
+	if page := documented(t, "Rent roll: areas and terms")["2026-05"]; !slices.Equal(page, shown) {
+		t.Errorf("the page says %q, it is %q", page, shown)
+	}
+	segments := make(map[string][]analytics.Int128)
+	for _, s := range analytics.NewLease("Baker", leases["Baker"]).Segments {
+		name := fmt.Sprintf("%s to %s", s.From, s.To)
+		if s.FirstBreak.Ok {
+			name += ", break " + s.FirstBreak.V.String()
+		}
+		if s.RentFree {
+			name += ", rent-free"
+		}
+		segments[name] = []analytics.Int128{analytics.Int(s.Rent)}
+	}
+	compareRows(t, documented(t, "Baker's segments"), segments)
 }

@@ -76,10 +76,11 @@ func TestGoldenCases(t *testing.T) {
 		"listForecastSnapshots": ofState(answerSnapshots),
 		"getForecastSnapshot":   ofState(answerSnapshot),
 		"getCashflow":           answerCashflow,
+		"getRentRoll":           answerRentRoll,
 	}
 	files, err := filepath.Glob("testdata/D*.json")
-	if err != nil || len(files) != 11 {
-		t.Fatalf("%d golden files, %v; want 11", len(files), err)
+	if err != nil || len(files) != 13 {
+		t.Fatalf("%d golden files, %v; want 13", len(files), err)
 	}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
@@ -289,7 +290,6 @@ func answerRecord(l *ledger, path, _ map[string]string) any {
 	if k, ok := l.contractors[r.ContractorID.V]; ok {
 		name = k.Name
 	}
-	day := func(d calendar.Date) any { return d.String() }
 	return object{
 		"id": id, "projectId": r.ProjectID, "systemKind": "cost", "basis": "actual",
 		"direction": r.Direction, "source": r.Source, "status": analytics.StatusOf(r.StepKind),
@@ -409,6 +409,49 @@ func shownCashflow(c *analytics.ProjectCashflow, project, currency, level string
 	}
 	return object{"projectId": project, "currency": currency, "asOf": c.AsOf.String(), "nodes": nodes}
 }
+
+func answerRentRoll(t *testing.T, l *ledger, q question) any {
+	return shownRentRoll(l, q.path["projectId"], q.month(t, "asOf").Or(q.today.Month()), q.today)
+}
+
+func shownRentRoll(l *ledger, project string, asOf calendar.Month, today calendar.Date) any {
+	roll := analytics.RentRoll(l.rentRollInput(project), asOf, today)
+	return shownRoll(roll, project, l.projects[project].Currency, asOf)
+}
+
+func shownRoll(r analytics.ProjectRentRoll, project, currency string, asOf calendar.Month) any {
+	amount := amountIn(currency)
+	leases := []any{}
+	for _, lease := range r.Leases {
+		shown := object{
+			"leaseId": lease.ID, "category": lease.Category, "counterparty": text(lease.CounterpartyName),
+			"status": lease.Status, "unitIds": lease.UnitIDs, "start": day(lease.Start),
+			"firstBreak":        optional(lease.FirstBreak, day),
+			"passingRentAnnual": amountIn(lease.Currency)(lease.PassingRentAnnual),
+			"indexation":        text(lease.IndexationText),
+		}
+		if lease.End.Ok {
+			shown["end"] = day(lease.End.V)
+		}
+		if lease.EffectiveEnd.Ok {
+			shown["effectiveEnd"] = day(lease.EffectiveEnd.V)
+		}
+		leases = append(leases, shown)
+	}
+	return object{
+		"projectId": project, "asOf": asOf.String(), "currency": currency,
+		"passingRentAnnual": amount(r.PassingRentAnnual), "passingRentOtherAnnual": amount(r.PassingRentOtherAnnual),
+		"forwardRent12m": amount(r.ForwardRent12m), "leases": leases,
+		"letAreaM2": optional(r.LetAreaM2, decimal), "totalAreaM2": optional(r.TotalAreaM2, decimal),
+		"vacancyPct":         optional(r.VacancyPct, decimal),
+		"waultToExpiryYears": optional(r.WAULTToExpiryYears, decimal),
+		"waultToBreakYears":  optional(r.WAULTToBreakYears, decimal),
+	}
+}
+
+func day(d calendar.Date) any { return d.String() }
+
+func decimal(d events.Decimal) any { return json.Number(d.String()) }
 
 // plain brings an answer into the form of decoded JSON.
 func plain(t *testing.T, answer any) any {

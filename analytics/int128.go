@@ -67,6 +67,12 @@ func (a Int128) Sub(b Int128) Int128 {
 	return Int128{hi: a.hi - b.hi - int64(borrow), lo: lo}
 }
 
+// times returns a * n; a * n must fit.
+func (a Int128) times(n uint32) Int128 {
+	carry, lo := bits.Mul64(a.lo, uint64(n))
+	return Int128{hi: a.hi*int64(n) + int64(carry), lo: lo}
+}
+
 // Neg returns -a.
 func (a Int128) Neg() Int128 { return Int128{}.Sub(a) }
 

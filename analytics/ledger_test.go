@@ -333,6 +333,26 @@ func (l *ledger) cashflowInput(project string) analytics.CashflowInput {
 	return in
 }
 
+func (l *ledger) rentRollInput(project string) analytics.RentRollInput {
+	in := analytics.RentRollInput{Currency: l.projects[project].Currency}
+	for id, u := range l.units {
+		if u.ProjectID == project {
+			in.Units = append(in.Units, analytics.Unit{ID: id, Unit: *u})
+		}
+	}
+	for id, lease := range l.leases {
+		if lease.ProjectID == project {
+			in.Leases = append(in.Leases, analytics.NewLease(id, lease))
+		}
+	}
+	var values []events.IndexValue
+	for _, v := range l.indexes {
+		values = append(values, *v)
+	}
+	in.Indexes = analytics.NewIndexes(values)
+	return in
+}
+
 // linked are the sums of the records that name a contract of their own project.
 func (l *ledger) linked(id string) []analytics.RecordSum {
 	var linked []analytics.RecordSum

@@ -1,0 +1,290 @@
+package analytics
+
+import (
+	"math/big"
+	"math/bits"
+	"sort"
+
+	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/events"
+)
+
+// Indexes are the published values of price indexes, by series and month. They are immutable and safe for concurrent
+// use.
+type Indexes struct {
+	series map[string]*indexSeries
+}
+
+// indexSeries holds the values of one series, all with the same number of decimals; 0 where there is none.
+type indexSeries struct {
+	first  calendar.Month
+	values []Int128
+}
+
+// NewIndexes puts the series together. Each has at most one value for a month.
+func NewIndexes(values []events.IndexValue) *Indexes {
+	type extent struct {
+		months monthRange
+		scale  uint8
+	}
+	extents := make(map[string]extent)
+	for i := range values {
+		v := &values[i]
+		e := extents[v.Series]
+		e.months.add(v.Month, v.Month)
+		e.scale = max(e.scale, v.Value.Scale)
+		extents[v.Series] = e
+	}
+	x := &Indexes{series: make(map[string]*indexSeries, len(extents))}
+	for name, e := range extents {
+		x.series[name] = &indexSeries{first: e.months.from, values: make([]Int128, e.months.to-e.months.from+1)}
+	}
+	for i := range values {
+		v := &values[i]
+		s := x.series[v.Series]
+		s.values[v.Month-s.first] = aligned(v.Value, extents[v.Series].scale)
+	}
+	return x
+}
+
+// aligned is a decimal in units of 10^-scale, exact where scale is not below its own.
+func aligned(d events.Decimal, scale uint8) Int128 {
+	units := Int(d.Units)
+	for ; d.Scale < scale; d.Scale++ {
+		units = units.times(10)
+	}
+	return units
+}
+
+func (s *indexSeries) at(m calendar.Month) Int128 {
+	if m < s.first || m > s.last() {
+		return Int128{}
+	}
+	return s.values[m-s.first]
+}
+
+func (s *indexSeries) last() calendar.Month { return s.first + calendar.Month(len(s.values)) - 1 }
+
+// factor is what a rent is multiplied by, unrounded. The zero value is 1; the denominator is above 0.
+type factor struct{ num, den *big.Int }
+
+// of returns the rent after indexation, rounded once (docs/calculations.md#indexation).
+func (f factor) of(rent int64) Int128 {
+	if f.num == nil {
+		return Int(rent)
+	}
+	product := big.NewInt(rent)
+	return held(HalfAway(product.Mul(product, f.num), f.den))
+}
+
+// held is a figure that was computed from amounts. One beyond 2^80 is held there: that is beyond what any amount can
+// show, and small enough to be summed.
+func held(v *big.Int) Int128 {
+	const most = 80
+	if v.BitLen() <= most {
+		n, _ := Int128FromBig(v)
+		return n
+	}
+	limit := Int128{hi: 1 << (most - 64)}
+	if v.Sign() < 0 {
+		return limit.Neg()
+	}
+	return limit
+}
+
+// indexer works out the adjustments of many leases; those with equal terms share them.
+type indexer struct {
+	indexes *Indexes
+	known   map[events.Indexation]*adjustments
+}
+
+func newIndexer(indexes *Indexes) *indexer {
+	return &indexer{indexes: indexes, known: make(map[events.Indexation]*adjustments)}
+}
+
+// adjustments are all adjustments of rents under the same terms.
+type adjustments struct {
+	terms   events.Indexation
+	cpi     []adjustment   // by month, for the type cpi
+	factors map[int]factor // of the first so many adjustments
+}
+
+// adjustment is one that follows an index.
+type adjustment struct {
+	effective   calendar.Month
+	base, value Int128 // of the index
+}
+
+const (
+	indexationFixed = "fixed"
+	indexationCPI   = "cpi"
+)
+
+// of returns the adjustments under a lease's terms, nil where there are none.
+func (x *indexer) of(terms events.Opt[events.Indexation]) *adjustments {
+	if !terms.Ok || terms.V.Type != indexationFixed && terms.V.Type != indexationCPI {
+		return nil
+	}
+	a, ok := x.known[terms.V]
+	if !ok {
+		a = &adjustments{terms: terms.V, factors: make(map[int]factor)}
+		if terms.V.Type == indexationCPI {
+			a.cpi = x.indexes.adjustments(&a.terms)
+		}
+		x.known[terms.V] = a
+	}
+	return a
+}
+
+// adjustments compares the index month by month with its base, which moves with every adjustment
+// (docs/calculations.md#indexation).
+func (x *Indexes) adjustments(terms *events.Indexation) []adjustment {
+	s, ok := x.series[terms.Series]
+	if !ok {
+		return nil
+	}
+	base := s.at(terms.BaseMonth)
+	if base.IsZero() {
+		return nil
+	}
+	var all []adjustment
+	every := calendar.Month(max(1, terms.EveryMonths))
+	for m := terms.BaseMonth + every; m <= s.last(); m += every {
+		value := s.at(m)
+		if value.IsZero() || !beyond(value.Sub(base), base, terms.ThresholdBp) || changeSign(value.Sub(base), terms) == 0 {
+			continue
+		}
+		all = append(all, adjustment{effective: m + calendar.Month(terms.LagMonths), base: base, value: value})
+		base = value
+	}
+	return all
+}
+
+// beyond reports whether a change, up or down, is more than the threshold of the base; exactly at it is not.
+func beyond(change, base Int128, threshold events.Decimal) bool {
+	if threshold.Units < 0 {
+		return true
+	}
+	if change.Sign() < 0 {
+		change = change.Neg()
+	}
+	parts := uint64(10_000) // what the threshold counts, of the whole
+	for range threshold.Scale {
+		parts *= 10
+	}
+	return product(change, parts).above(product(base, uint64(threshold.Units)))
+}
+
+// words are a number of 192 bits, the most significant word first.
+type words [3]uint64
+
+// product is exact; a is not negative.
+func product(a Int128, b uint64) words {
+	middle, low := bits.Mul64(a.lo, b)
+	high, more := bits.Mul64(uint64(a.hi), b)
+	middle, carry := bits.Add64(middle, more, 0)
+	return words{high + carry, middle, low}
+}
+
+func (w words) above(v words) bool {
+	for i := range w {
+		if w[i] != v[i] {
+			return w[i] > v[i]
+		}
+	}
+	return false
+}
+
+// changeSign is the sign of the adjustment that a change of the index leads to, after share, cap and floor.
+func changeSign(change Int128, terms *events.Indexation) int {
+	sign := change.Sign() * signOf(terms.ShareBp)
+	if terms.CapBp.Ok {
+		sign = min(sign, signOf(terms.CapBp.V))
+	}
+	if terms.FloorBp.Ok {
+		sign = max(sign, signOf(terms.FloorBp.V))
+	}
+	return sign
+}
+
+func signOf(d events.Decimal) int { return Int(d.Units).Sign() }
+
+// count returns how many adjustments are effective on the day, of a month, on which the rent is due.
+func (a *adjustments) count(due calendar.Date, month calendar.Month) int {
+	if a.terms.Type == indexationCPI {
+		return sort.Search(len(a.cpi), func(i int) bool { return a.cpi[i].effective > month })
+	}
+	if due < a.terms.FirstOn {
+		return 0
+	}
+	every := max(1, a.terms.EveryMonths)
+	k := int(month-a.terms.FirstOn.Month()) / every
+	if a.terms.FirstOn.AddMonths(k*every) > due {
+		k--
+	}
+	return k + 1
+}
+
+// factor returns the product of the first n adjustments.
+func (a *adjustments) factor(n int) factor {
+	if n == 0 {
+		return factor{}
+	}
+	f, ok := a.factors[n]
+	if !ok {
+		f = a.compound(n)
+		a.factors[n] = f
+	}
+	return f
+}
+
+func (a *adjustments) compound(n int) factor {
+	switch {
+	case a.terms.Type == indexationFixed:
+		whole := wholeOf(a.terms.RateBp)
+		times := big.NewInt(int64(n))
+		with := new(big.Int).Add(whole, big.NewInt(a.terms.RateBp.Units))
+		return factor{with.Exp(with, times, nil), new(big.Int).Exp(whole, times, nil)}
+	case a.full():
+		// Each begins where the one before ended.
+		return factor{a.cpi[n-1].value.Big(), a.cpi[0].base.Big()}
+	}
+	f := factor{big.NewInt(1), big.NewInt(1)}
+	for i := range a.cpi[:n] {
+		change, whole := a.change(&a.cpi[i])
+		f.num.Mul(f.num, change.Add(change, whole))
+		f.den.Mul(f.den, whole)
+	}
+	return f
+}
+
+// full reports whether the rent follows the index without share, cap and floor.
+func (a *adjustments) full() bool {
+	share := events.Decimal{Units: 10_000}
+	return a.terms.ShareBp == share && !a.terms.CapBp.Ok && !a.terms.FloorBp.Ok
+}
+
+// change returns the part, of a whole, by which an adjustment changes the rent.
+func (a *adjustments) change(of *adjustment) (part, whole *big.Int) {
+	part, whole = of.value.Sub(of.base).Big(), of.base.Big()
+	part.Mul(part, big.NewInt(a.terms.ShareBp.Units))
+	whole.Mul(whole, wholeOf(a.terms.ShareBp))
+	if limit := a.terms.CapBp; limit.Ok && compareParts(part, whole, limit.V) > 0 {
+		part, whole = big.NewInt(limit.V.Units), wholeOf(limit.V)
+	}
+	if limit := a.terms.FloorBp; limit.Ok && compareParts(part, whole, limit.V) < 0 {
+		part, whole = big.NewInt(limit.V.Units), wholeOf(limit.V)
+	}
+	return part, whole
+}
+
+// compareParts compares part / whole with a number of basis points.
+func compareParts(part, whole *big.Int, bp events.Decimal) int {
+	left := new(big.Int).Mul(part, wholeOf(bp))
+	return left.Cmp(new(big.Int).Mul(whole, big.NewInt(bp.Units)))
+}
+
+// wholeOf is what the units of a number of basis points are parts of.
+func wholeOf(bp events.Decimal) *big.Int {
+	return new(big.Int).Exp(big.NewInt(10), big.NewInt(4+int64(bp.Scale)), nil)
+}
