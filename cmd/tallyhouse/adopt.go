@@ -10,7 +10,6 @@ import (
 	"tallyhouse/ingest/admin"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
-	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/schemas/events"
 	kafkalog "tallyhouse/schemas/kafka"
 )
@@ -38,7 +37,7 @@ func adoptCommand(s *shell) *cobra.Command {
 			return err
 		}
 		defer servers.kafka.Close()
-		shards, stop, err := s.currentDatabases(ctx, to)
+		shards, stop, err := s.openShards(ctx, servers, "adopt")
 		if err != nil {
 			return err
 		}
@@ -47,19 +46,9 @@ func adoptCommand(s *shell) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		s.limitMemory(recomputeMemory)
-		o := admin.Options{Holder: fence.NewHolder("tallyhouse adopt"), Shards: len(shards), Log: s.log, Progress: s.progress()}
-		for i, shard := range shards {
-			o.Shard = i
-			all, err := admin.Adopt(ctx, shard, admin.Adoption{Logs: logs, AcceptGaps: acceptGaps}, o)
-			for _, r := range all {
-				fmt.Fprintf(s.out, "%s at %s: %d sums were corrected\n", r.Table, shard.Addr(), r.Corrected)
-			}
-			if err != nil {
-				return fmt.Errorf("%s: %w", shard.Addr(), err)
-			}
-		}
-		return nil
+		return s.rebuild(shards, func(shard shard) ([]admin.Rebuilt, error) {
+			return admin.Adopt(ctx, shard, admin.Adoption{Logs: logs, AcceptGaps: acceptGaps}, shard.work)
+		})
 	}
 	return cmd
 }
@@ -71,11 +60,7 @@ func topicLogs(ctx context.Context, cluster kafka.Cluster) (map[events.Topic]adm
 		return nil, fmt.Errorf("prepare a connection to Kafka: %w", err)
 	}
 	defer asking.Close()
-	var names []string
-	for _, topic := range store.Topics() {
-		names = append(names, string(topic))
-	}
-	ids, err := kafkalog.Identities(ctx, asking, names...)
+	ids, err := identities(ctx, asking)
 	if err != nil {
 		return nil, err
 	}
@@ -88,4 +73,13 @@ func topicLogs(ctx context.Context, cluster kafka.Cluster) (map[events.Topic]adm
 		logs[events.Topic(topic)] = admin.Log{Identity: id, Ranges: ranges[topic]}
 	}
 	return logs, nil
+}
+
+// identities are those of the topics of change events.
+func identities(ctx context.Context, asking *kgo.Client) (map[string]kafkalog.Identity, error) {
+	var names []string
+	for _, topic := range store.Topics() {
+		names = append(names, string(topic))
+	}
+	return kafkalog.Identities(ctx, asking, names...)
 }

@@ -149,6 +149,7 @@ func (c *connection) keySources() (keys.Sources, func(), error) {
 	}
 	shards, err := servers.databases()
 	if err != nil {
+		servers.kafka.Close()
 		return keys.Sources{}, nil, err
 	}
 	return keys.Sources{Kafka: servers.kafka, Shards: shards}, func() {

@@ -180,27 +180,22 @@ func listMails(
 	var asJSON bool
 	cmd := &cobra.Command{Use: name, Short: short, Long: long, Args: cobra.NoArgs}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object per line")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		intake, done, err := s.mailFor(to, f)
-		if err != nil {
-			return err
-		}
-		defer done()
+	cmd.RunE = s.withIntake(to, f, func(ctx context.Context, intake *mail.Intake, _ []string) error {
 		if asJSON {
 			lines := json.NewEncoder(s.out)
 			lines.SetEscapeHTML(false)
 			var written error
-			err := list(intake, cmd.Context(), func(m mail.Listed) { written = errors.Join(written, lines.Encode(m)) })
+			err := list(intake, ctx, func(m mail.Listed) { written = errors.Join(written, lines.Encode(m)) })
 			return errors.Join(err, written)
 		}
 		table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "MAILBOX\tMAIL\tARRIVED\tFROM\tSUBJECT\tREASON")
-		err = list(intake, cmd.Context(), func(m mail.Listed) {
+		err := list(intake, ctx, func(m mail.Listed) {
 			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n",
 				m.Mailbox, m.ID, m.Arrived.Format(time.RFC3339), oneLine(m.From), oneLine(m.Subject), printable(m.Reason))
 		})
 		return errors.Join(err, table.Flush())
-	}
+	})
 	return cmd
 }
 
@@ -239,14 +234,9 @@ func releaseMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
 		Example: "  tallyhouse mail release 1767225600.17",
 		Args:    cobra.ExactArgs(1),
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		intake, done, err := s.mailFor(to, f)
-		if err != nil {
-			return err
-		}
-		defer done()
-		return intake.Release(cmd.Context(), args[0])
-	}
+	cmd.RunE = s.withIntake(to, f, func(ctx context.Context, intake *mail.Intake, args []string) error {
+		return intake.Release(ctx, args[0])
+	})
 	return cmd
 }
 
@@ -260,13 +250,8 @@ func retryMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
 		Example: "  tallyhouse mail retry mail-kjre67wdk2wvetca342pmnbxi6qsocdd",
 		Args:    cobra.ExactArgs(1),
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		intake, done, err := s.mailFor(to, f)
-		if err != nil {
-			return err
-		}
-		defer done()
-		again, err := intake.Retry(cmd.Context(), args[0])
+	cmd.RunE = s.withIntake(to, f, func(ctx context.Context, intake *mail.Intake, args []string) error {
+		again, err := intake.Retry(ctx, args[0])
 		if err != nil {
 			return err
 		}
@@ -275,33 +260,33 @@ func retryMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
 			return fmt.Errorf("the invoice of %s still can't be read: %s", again.ID, again.Reason)
 		}
 		return nil
-	}
+	})
 	return cmd
 }
 
-// mailFor makes an intake that only looks and retries.
-func (s *shell) mailFor(to *connection, f *mailFlags) (_ *mail.Intake, done func(), err error) {
-	o, err := f.options("")
-	servers, err2 := to.open()
-	if err := errors.Join(err, err2); err != nil {
-		return nil, nil, err
+// withIntake is the work of a command that has an intake which looks, releases and retries, and takes nothing in.
+func (s *shell) withIntake(
+	to *connection, f *mailFlags, work func(ctx context.Context, intake *mail.Intake, args []string) error,
+) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		o, err := f.options("")
+		servers, err2 := to.open()
+		if err := errors.Join(err, err2); err != nil {
+			return err
+		}
+		defer servers.kafka.Close()
+		shards, err := servers.databases()
+		if err != nil {
+			return err
+		}
+		defer closeAll(shards)
+		o.Cluster, o.Shards, o.Log, o.Metrics = servers.kafka, shards, s.log, prometheus.NewRegistry()
+		intake, err := mail.New(o)
+		if err != nil {
+			return usageError{err}
+		}
+		return work(cmd.Context(), intake, args)
 	}
-	shards, err := servers.databases()
-	if err != nil {
-		servers.kafka.Close()
-		return nil, nil, err
-	}
-	done = func() {
-		closeAll(shards)
-		servers.kafka.Close()
-	}
-	o.Cluster, o.Shards, o.Log, o.Metrics = servers.kafka, shards, s.log, prometheus.NewRegistry()
-	intake, err := mail.New(o)
-	if err != nil {
-		done()
-		return nil, nil, usageError{err}
-	}
-	return intake, done, nil
 }
 
 // oneLine makes what a stranger wrote fit into a table.

@@ -9,7 +9,6 @@ import (
 
 	"tallyhouse/ingest/admin"
 	"tallyhouse/ingest/store"
-	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/schemas/clickhouse"
 )
 
@@ -31,24 +30,19 @@ func rebuildCommand(s *shell) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		shards, stop, err := s.currentDatabases(cmd.Context(), to)
+		servers, err := to.open()
+		if err != nil {
+			return err
+		}
+		defer servers.kafka.Close()
+		shards, stop, err := s.openShards(cmd.Context(), servers, "rebuild")
 		if err != nil {
 			return err
 		}
 		defer stop()
-		s.limitMemory(recomputeMemory)
-		o := admin.Options{Holder: fence.NewHolder("tallyhouse rebuild"), Shards: len(shards), Log: s.log, Progress: s.progress()}
-		for i, shard := range shards {
-			o.Shard = i
-			all, err := admin.Rebuild(cmd.Context(), shard, entities, o)
-			for _, r := range all {
-				fmt.Fprintf(s.out, "%s at %s: %d sums were corrected\n", r.Table, shard.Addr(), r.Corrected)
-			}
-			if err != nil {
-				return fmt.Errorf("%s: %w", shard.Addr(), err)
-			}
-		}
-		return nil
+		return s.rebuild(shards, func(shard shard) ([]admin.Rebuilt, error) {
+			return admin.Rebuild(cmd.Context(), shard, entities, shard.work)
+		})
 	}
 	return cmd
 }

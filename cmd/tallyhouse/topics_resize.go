@@ -8,8 +8,6 @@ import (
 
 	"tallyhouse/ingest/admin"
 	"tallyhouse/ingest/store"
-	"tallyhouse/ingest/worker/fence"
-	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // resizeCommand is a subcommand of topics, which has the flags of the connection.
@@ -17,9 +15,9 @@ func resizeCommand(s *shell, to *connection) *cobra.Command {
 	return &cobra.Command{
 		Use:   "resize",
 		Short: "Follow topics that got more partitions",
-		Long: "After partitions were added with Kafka's own tools, this lets the database follow: it keeps the writers of each such topic out for a\n" +
-			"moment and writes the new number down. Messages that lie in a partition that is no longer their key's are then re-routed by the\n" +
-			"worker. With several shards both numbers, the old and the new, must be multiples of theirs.",
+		Long: "After partitions were added with Kafka's own tools, this lets the database follow: it keeps the writers of each such\n" +
+			"topic out for a moment and writes the new number down. Messages that lie in a partition that is no longer their key's\n" +
+			"are then re-routed by the worker. With several shards both numbers, the old and the new, must be multiples of theirs.",
 		Example: "  tallyhouse topics resize",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -29,7 +27,7 @@ func resizeCommand(s *shell, to *connection) *cobra.Command {
 				return err
 			}
 			defer servers.kafka.Close()
-			shards, stop, err := s.currentDatabases(ctx, to)
+			shards, stop, err := s.openShards(ctx, servers, "topics resize")
 			if err != nil {
 				return err
 			}
@@ -39,21 +37,14 @@ func resizeCommand(s *shell, to *connection) *cobra.Command {
 				return fmt.Errorf("prepare a connection to Kafka: %w", err)
 			}
 			defer asking.Close()
-			var names []string
-			for _, topic := range store.Topics() {
-				names = append(names, string(topic))
-			}
-			ids, err := kafkalog.Identities(ctx, asking, names...)
+			ids, err := identities(ctx, asking)
 			if err != nil {
 				return err
 			}
-			o := admin.Options{Holder: fence.NewHolder("tallyhouse topics resize"), Shards: len(shards), Log: s.log}
 			resized := 0
 			for _, e := range store.All() {
-				id := ids[string(e.Topic)]
-				for i, shard := range shards {
-					o.Shard = i
-					r, err := admin.Resize(ctx, shard, e, id, o)
+				for _, shard := range shards {
+					r, err := admin.Resize(ctx, shard, e, ids[string(e.Topic)], shard.work)
 					if err != nil {
 						return err
 					}

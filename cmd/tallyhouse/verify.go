@@ -1,22 +1,16 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"tallyhouse/ingest/admin"
-	"tallyhouse/ingest/admin/load"
-	"tallyhouse/ingest/admin/migrate"
 	"tallyhouse/ingest/admin/verify"
-	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
 )
@@ -42,17 +36,20 @@ func verifyCommand(s *shell) *cobra.Command {
 	cmd.Flags().BoolVar(&o.NoHold, "no-hold", false, "never keep writers out")
 	cmd.Flags().IntVar(&o.Most, "most", 100, "findings listed of each roll and kind of warning; the others are counted")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		shards, stop, err := s.currentDatabases(cmd.Context(), to)
+		servers, err := to.open()
+		if err != nil {
+			return err
+		}
+		defer servers.kafka.Close()
+		shards, stop, err := s.openShards(cmd.Context(), servers, "verify")
 		if err != nil {
 			return err
 		}
 		defer stop()
-		o.Holder, o.Log, o.Progress = fence.NewHolder("tallyhouse verify"), s.log, s.progress()
 		s.limitMemory(recomputeMemory)
-		o.Shards = len(shards)
 		reports := []*verify.Report{}
-		for i, shard := range shards {
-			o.Shard = i
+		for _, shard := range shards {
+			o.Options = shard.work
 			r, err := verify.Run(cmd.Context(), shard, o)
 			if isKeptOut(err) {
 				return inconclusiveError{fmt.Errorf("verify %s at %s: %w", shard.Name(), shard.Addr(), err)}
@@ -150,51 +147,5 @@ func (s *shell) printFindings(f verify.Findings) {
 	}
 	if more := f.Count - uint64(len(f.First)); more > 0 {
 		fmt.Fprintf(s.out, "    and %d more\n", more)
-	}
-}
-
-// currentDatabases opens the database of each shard, which must be at this binary's schema.
-func (s *shell) currentDatabases(ctx context.Context, to *connection) (shards []*database.Server, stop func(), err error) {
-	servers, err := to.open()
-	if err != nil {
-		return nil, nil, err
-	}
-	servers.kafka.Close() // it was only checked
-	if shards, err = servers.databases(); err != nil {
-		return nil, nil, err
-	}
-	for _, shard := range shards {
-		if err := migrate.Check(ctx, shard); err != nil {
-			closeAll(shards)
-			return nil, nil, err
-		}
-	}
-	return shards, func() { closeAll(shards) }, nil
-}
-
-// progress shows how far work on tables has come, one piece after the other.
-func (s *shell) progress() func(admin.Progress) {
-	shown := load.NewProgress(s.err, isTerminal(s.err))
-	work := ""
-	return func(p admin.Progress) {
-		if p.Work != work {
-			work = p.Work
-			shown.Stage(p.Work, int64(p.Total), "rows")
-		}
-		shown.Done(int64(p.Done))
-		if p.Done >= p.Total {
-			shown.End()
-		}
-	}
-}
-
-// recomputeMemory bounds the heap of a command that recomputes sums: enough for a project of a million records, whose
-// summing takes some 230 MB.
-const recomputeMemory = 400 << 20
-
-// limitMemory bounds the heap, unless GOMEMLIMIT is set.
-func (s *shell) limitMemory(bytes int64) {
-	if _, given := s.env("GOMEMLIMIT"); !given {
-		debug.SetMemoryLimit(bytes)
 	}
 }

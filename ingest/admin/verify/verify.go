@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 
 	"tallyhouse/ingest/admin"
 	"tallyhouse/ingest/store"
@@ -15,12 +14,9 @@ import (
 
 // Options say how to look.
 type Options struct {
-	NoHold        bool   // never keep writers out: what they change meanwhile is not compared
-	Holder        string // fence.NewHolder; whoever is kept out reads it
-	Shard, Shards int    // which shard the server is, from 0, and how many there are
-	Most          int    // findings listed per roll and kind of warning, the others counted; 0 is 100
-	Log           *slog.Logger
-	Progress      func(admin.Progress) // may be nil
+	admin.Options
+	NoHold bool // never keep writers out: what they change meanwhile is not compared
+	Most   int  // findings listed per roll and kind of warning, the others counted; 0 is 100
 }
 
 // Database is what is looked at.
@@ -159,9 +155,7 @@ func (v *verifier) hold(ctx context.Context) (bool, error) {
 		return v.held != nil, nil
 	}
 	v.options.Log.Info("the topic is written to all the time: its writers are kept out while it is compared", "topic", v.entity.Topic)
-	s, err := admin.Begin(ctx, v.db, v.entity, admin.Options{
-		Holder: v.options.Holder, Shard: v.options.Shard, Shards: v.options.Shards, Log: v.options.Log,
-	})
+	s, err := admin.Begin(ctx, v.db, v.entity, v.options.Options)
 	if err != nil {
 		return false, err
 	}

@@ -24,7 +24,7 @@ import (
 func TestMain(m *testing.M) { clickhousetest.Main(m) }
 
 func options() verify.Options {
-	return verify.Options{Holder: fence.NewHolder("the test"), Shards: 1, Log: ingesttest.Log()}
+	return verify.Options{Options: admin.Options{Holder: fence.NewHolder("the test"), Shards: 1, Log: ingesttest.Log()}}
 }
 
 func filled(t *testing.T, seed uint64) (*ingesttest.Ledger, *ingesttest.Records) {
