@@ -194,10 +194,14 @@ func (nothingStored) LoadAccess(context.Context, events.Topic, func(events.Event
 	return nil, nil
 }
 
+func (nothingStored) LastGap(context.Context, events.Topic) (time.Time, error) {
+	return time.Time{}, nil
+}
+
 func TestMissingTopicsAreNamed(t *testing.T) {
 	// Given a follower of a cluster whose topics are not there
 	broker := kafkatest.Start(t)
-	follower := access.NewFollower(nothingStored{}, []kgo.Opt{kgo.SeedBrokers(broker.Addr())},
+	follower := access.NewFollower(nothingStored{}, []kgo.Opt{kgo.SeedBrokers(broker.Addr())}, time.Time{},
 		slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

@@ -60,6 +60,9 @@ type Options struct {
 	QueryTimeout time.Duration
 	// Clock decides what today and the current month are in calculations, and nothing else; the machine's by default.
 	Clock func() time.Time
+	// AccessGapsAccepted is the instant up to which lost changes of users, memberships, keys and projects have been seen to;
+	// gaps that were found later are a reason to answer nothing (docs/api.md#keys-and-access).
+	AccessGapsAccepted time.Time
 	// Log and Metrics take what happens; by default nothing is kept.
 	Log     *slog.Logger
 	Metrics prometheus.Registerer
@@ -108,7 +111,7 @@ func New(o Options) (*Server, error) {
 	read := reader.New(o.ClickHouse, o.QueryTimeout)
 	s := &Server{
 		reader:      read,
-		access:      access.NewFollower(read, o.Kafka, o.Log),
+		access:      access.NewFollower(read, o.Kafka, o.AccessGapsAccepted, o.Log),
 		cursors:     cursor.FromStore(read),
 		check:       o.Check,
 		operations:  operations(),

@@ -91,6 +91,24 @@ func (r *Reader) LoadAccess(ctx context.Context, topic events.Topic,
 	return nil, fmt.Errorf("load %s: its entities don't decide about access", topic)
 }
 
+// LastGap returns when messages of the topic were last found to be lost to what is stored; the zero time when never.
+func (r *Reader) LastGap(ctx context.Context, topic events.Topic) (time.Time, error) {
+	var found time.Time
+	err := r.each(ctx, gapQuery(topic), nil, func(scan func(...any) error) error { return scan(&found) })
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read gaps: %w", err)
+	}
+	return found, nil
+}
+
+// gapQuery finds the last gap of a topic.
+func gapQuery(topic events.Topic) Query {
+	return Query{
+		SQL:  "SELECT found_at\nFROM gaps FINAL\nWHERE topic = {topic:String}\nORDER BY found_at DESC\nLIMIT 1",
+		Args: map[string]any{"topic": string(topic)},
+	}
+}
+
 // loadStored is LoadAccess for one table.
 func loadStored[P any](ctx context.Context, r *Reader, table string, payload columns[P],
 	apply func(events.Event)) (map[int32]int64, error) {

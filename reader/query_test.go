@@ -84,6 +84,7 @@ func queries(t *testing.T) map[string]Query {
 		"contractor_names":     contractorNamesQuery("acme", []string{"K1"}),
 		"nodes":                nodesQuery("acme", []string{"P1"}, []string{"S1"}),
 		"states":               statesQuery(),
+		"gap":                  gapQuery(events.Keys),
 		"budget":               budgetQuery("acme", "P1"),
 		"contracts":            ContractPage{Tenant: "acme", Projects: []ProjectRef{one, two}, After: "C1", Limit: 50}.query(),
 		"contract":             contractQuery("acme", "C1"),

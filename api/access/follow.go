@@ -37,6 +37,8 @@ type Source interface {
 	// LoadAccess hands every stored entity of the topic to apply, deleted ones too, and returns how far each partition of
 	// the topic has been stored: its next offset. Both are one snapshot.
 	LoadAccess(ctx context.Context, topic events.Topic, apply func(events.Event)) (map[int32]int64, error)
+	// LastGap returns when messages of the topic were last found to be lost to what is stored; the zero time when never.
+	LastGap(ctx context.Context, topic events.Topic) (time.Time, error)
 }
 
 // Follower keeps a Store up to date: it loads the stored state and follows the topics from there.
@@ -45,9 +47,10 @@ type Source interface {
 // which is at most confirmedFor in the past. It learns that by asking for the ends of all partitions and reading up
 // to them.
 type Follower struct {
-	source  Source
-	options []kgo.Opt
-	log     *slog.Logger
+	source   Source
+	options  []kgo.Opt
+	accepted time.Time
+	log      *slog.Logger
 
 	mu        sync.Mutex
 	store     *Store
@@ -55,9 +58,11 @@ type Follower struct {
 	why       error // of the last failure
 }
 
-// NewFollower makes a follower of the topics on the cluster that the options name. It does nothing until Run.
-func NewFollower(source Source, kafka []kgo.Opt, log *slog.Logger) *Follower {
-	return &Follower{source: source, options: kafka, log: log, why: errors.New("the state has not been loaded yet")}
+// NewFollower makes a follower of the topics on the cluster that the options name. It does nothing until Run. Gaps that
+// were found up to the instant accepted are no reason to refuse: somebody has seen to them.
+func NewFollower(source Source, kafka []kgo.Opt, accepted time.Time, log *slog.Logger) *Follower {
+	return &Follower{source: source, options: kafka, accepted: accepted, log: log,
+		why: errors.New("the state has not been loaded yet")}
 }
 
 // Store returns what is known about access, or ErrUnconfirmed.
@@ -179,6 +184,14 @@ func (s *session) load(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("load the state of %s: %w", topic, err)
 		}
+		gap, err := s.follower.source.LastGap(ctx, topic)
+		if err != nil {
+			return fmt.Errorf("look for gaps of %s: %w", topic, err)
+		}
+		if gap.After(s.follower.accepted) {
+			return fmt.Errorf("changes in %s are lost to the database, a revocation may be among them; send them again from their "+
+				"source, then accept the gap with --access-gaps-accepted %s", topic, gap.UTC().Format(time.RFC3339Nano))
+		}
 		for number, next := range stored {
 			s.positions[kafka.Partition{Topic: string(topic), Number: number}] = next
 		}
@@ -199,9 +212,11 @@ func (s *session) load(ctx context.Context) error {
 			return fmt.Errorf("partition %d of %s ends at %d, but the database holds its changes up to %d: the database "+
 				"belongs to another cluster or topic",
 				p.Number, p.Topic, log.End, at)
+		case at > 0 && at < log.Start:
+			return fmt.Errorf("partition %d of %s begins at %d, but the database holds its changes only up to %d: a revocation may be "+
+				"among those between, which are gone", p.Number, p.Topic, log.Start, at)
 		case at < log.Start:
-			s.follower.log.Warn("access: changes below the log's start are not known", "topic", p.Topic, "partition", p.Number,
-				"from", at, "start", log.Start)
+			// Nothing of the partition is stored: what is gone gave nobody access.
 			s.positions[p] = log.Start
 		default:
 			s.positions[p] = at

@@ -37,6 +37,7 @@ type apiFlags struct {
 	basePath          string
 	corsOrigins       []string
 	cursorKeyFile     string
+	gapsAccepted      string
 }
 
 func (f *apiFlags) add(flags *pflag.FlagSet) {
@@ -48,6 +49,8 @@ func (f *apiFlags) add(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.corsOrigins, "cors-origin", nil, "origins whose pages may call the API from a browser (default: none)")
 	flags.StringVar(&f.cursorKeyFile, "cursor-key-file", "",
 		"file with the keys that seal cursors, one a line in hex, the first seals (default: kept in the database)")
+	flags.StringVar(&f.gapsAccepted, "access-gaps-accepted", "",
+		"instant up to which lost changes of users, memberships, keys and projects have been seen to (default: none may be lost)")
 }
 
 func apiCommand(s *shell) *cobra.Command {
@@ -83,6 +86,12 @@ func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, registr
 	if err != nil {
 		return err
 	}
+	var gapsAccepted time.Time
+	if f.gapsAccepted != "" {
+		if gapsAccepted, err = time.Parse(time.RFC3339, f.gapsAccepted); err != nil {
+			return usageError{fmt.Errorf("--access-gaps-accepted must be an instant like 2026-05-12T09:00:00Z, not %q", f.gapsAccepted)}
+		}
+	}
 	options := servers.reading()
 	options.ReadTimeout = queryTimeout + 5*time.Second
 	options.MaxOpenConns, options.MaxIdleConns = queryConnections, queryConnections
@@ -100,6 +109,7 @@ func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, registr
 		ClickHouse: db, Kafka: servers.kafka.Reading, Check: readable(shards),
 		Environment: f.environment, BasePath: f.basePath, CORSOrigins: f.corsOrigins,
 		CursorKeyFile: f.cursorKeyFile, QueryTimeout: queryTimeout, Clock: clock, Log: s.log, Metrics: registry,
+		AccessGapsAccepted: gapsAccepted,
 	})
 	if err != nil {
 		return usageError{err}
