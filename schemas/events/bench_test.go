@@ -75,3 +75,19 @@ func BenchmarkContentHashOfPlainRecord(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkReadPlainRecord is the worker's way of decoding, content hash included.
+func BenchmarkReadPlainRecord(b *testing.B) {
+	key, value := []byte("demo/R000017"), []byte(plainInvoice)
+	r, err := NewReader(Records)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(value)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := r.Read(key, value); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

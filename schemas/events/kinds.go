@@ -202,6 +202,7 @@ func (d *decoder) integer(least, most int64) (n int64) {
 	}
 	if len(digits) < len(s) {
 		n = -n
+		d.asWritten = d.asWritten && n != 0
 	}
 	if n < least || n > most {
 		d.fail("must lie in %d..%d, not %s", least, most, clip(s))
@@ -240,6 +241,8 @@ func readInstant(d *decoder, v *time.Time) {
 	if !ok {
 		d.fail("must be an instant in UTC like 2026-03-01T10:15:00Z, whose day in Vienna lies in %s..%s, not %s",
 			calendar.MinDate, calendar.MaxDate, quoted(s))
+	} else if len(s) > len("2026-03-01T10:15:00Z") && s[len(s)-2] == '0' {
+		d.asWritten = false // fractions are written without zeros behind
 	}
 	*v = t
 }
@@ -288,8 +291,9 @@ func decimals(places int) kind[Decimal] {
 	return kind[Decimal]{
 		read: func(d *decoder, v *Decimal) {
 			var s string
+			isText := d.next() == '"'
 			switch c := d.next(); {
-			case c == '"':
+			case isText:
 				s = d.characters()
 			case c == '-' || c >= '0' && c <= '9':
 				s = d.number()
@@ -304,6 +308,8 @@ func decimals(places int) kind[Decimal] {
 				d.fail("must be a decimal number of at most %d digits, %d of them after the point, not %s",
 					MaxDecimals, places, quoted(s))
 			}
+			var written [MaxDecimals + 8]byte
+			d.asWritten = d.asWritten && isText && string(v.Append(written[:0])) == s
 		},
 		write:  func(b []byte, v *Decimal) []byte { return append(v.Append(append(b, '"')), '"') },
 		schema: decimalSchema(places),
@@ -378,6 +384,7 @@ func readSHA256(d *decoder, v *string) {
 		d.fail("must be 64 hexadecimal digits, not %d", len(s))
 	}
 	*v = strings.ToLower(s)
+	d.asWritten = d.asWritten && *v == s
 }
 
 func writeInstant(b []byte, v *time.Time) []byte {

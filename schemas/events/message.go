@@ -32,7 +32,14 @@ type message[T any] struct {
 func entity[T any](topic Topic, payload *object[T], check func(d *decoder, e *Envelope, data *T)) (codec, reflect.Type) {
 	payload = payload.open()
 	data := kind[*T]{
-		read:   func(d *decoder, v **T) { *v = new(T); payload.read(d, *v) },
+		read: func(d *decoder, v **T) {
+			*v = one[T](d)
+			d.asWritten = d.again
+			begin := d.at
+			if payload.read(d, *v); d.err == nil {
+				d.data, d.dataAsWritten = d.text[begin:d.at], d.asWritten
+			}
+		},
 		write:  func(b []byte, v **T) []byte { return payload.write(b, *v) },
 		schema: payload.kind().schema,
 	}
@@ -61,7 +68,7 @@ func entity[T any](topic Topic, payload *object[T], check func(d *decoder, e *En
 	return codec{
 		topic: topic,
 		decode: func(d *decoder) Event {
-			m := new(message[T])
+			m := one[message[T]](d)
 			whole.read(d, m)
 			if m.data == nil {
 				return Event{Envelope: m.Envelope}
@@ -143,18 +150,23 @@ func (e Envelope) Key() string { return e.TenantID + "/" + e.ID }
 // memory as long as one of them does.
 func Decode(topic Topic, key, value []byte) (Event, error) {
 	c := codecs.of(topic)
-	switch {
-	case c == nil:
+	if c == nil {
 		return Event{}, fmt.Errorf("decode a message of %s: %w", quoted(string(topic)), ErrUnknownTopic)
-	case value == nil:
+	}
+	if value == nil {
 		return Event{}, ErrTombstone
+	}
+	return c.read(&decoder{text: string(value), topic: topic}, key, value)
+}
+
+// read reads the decoder's text, which is value.
+func (c *codec) read(d *decoder, key, value []byte) (Event, error) {
+	switch {
 	case len(value) > MaxMessageBytes:
 		return Event{}, refuse("has %d bytes; at most %d are allowed", len(value), MaxMessageBytes)
 	case bytes.HasPrefix(value, []byte("\uFEFF")):
 		return Event{}, refuse("begins with a byte order mark; send UTF-8 without one")
-	}
-	d := &decoder{text: string(value), topic: topic}
-	if !utf8.ValidString(d.text) {
+	case !utf8.ValidString(d.text):
 		return Event{}, refuse("is not UTF-8 at byte %d", firstInvalid(value))
 	}
 	d.space()
@@ -220,7 +232,7 @@ func Append(b []byte, topic Topic, e Event) ([]byte, error) {
 // optional member that is added later changes it only where it is given.
 func (e Event) ContentHash() uint64 {
 	if e.Data == nil {
-		return xxhash.Sum64String("delete")
+		return deleteHash()
 	}
 	c := codecs.byType[reflect.TypeOf(e.Data)]
 	if c == nil {
@@ -228,6 +240,8 @@ func (e Event) ContentHash() uint64 {
 	}
 	return xxhash.Sum64(c.data(make([]byte, 0, 640), e.Data))
 }
+
+func deleteHash() uint64 { return xxhash.Sum64String("delete") }
 
 type registry struct {
 	list    []*codec

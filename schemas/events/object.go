@@ -188,6 +188,9 @@ func (o *object[T]) read(d *decoder, t *T) {
 			o.other(d, name, &seen)
 			continue
 		}
+		if i < likely {
+			d.asWritten = false // out of order
+		}
 		likely = i + 1
 		bit := uint64(1) << i
 		m := &o.members[i]
@@ -230,6 +233,23 @@ func (o *object[T]) finish(d *decoder, t *T, seen, given uint64) {
 	if o.check != nil {
 		o.check(d, t)
 	}
+	if d.asWritten { // the check may have put in what was absent
+		d.asWritten = o.writes(t, given)
+	}
+}
+
+// writes reports whether these are the members that write writes.
+func (o *object[T]) writes(t *T, given uint64) bool {
+	for i := range o.members {
+		if given&(1<<i) != 0 != o.members[i].isWritten(t) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *member[T]) isWritten(t *T) bool {
+	return (m.has == nil || m.has(t)) && (m.only == nil || m.only.holds(t))
 }
 
 // conditionsHold checks that t has the members of its own condition and no others.
@@ -281,6 +301,7 @@ func (o *object[T]) other(d *decoder, name string, seen *uint64) {
 		d.failAt(name, "appears twice")
 	case name == "ext" && o.ext:
 		*seen |= extBit
+		d.asWritten = false
 		if d.skip(1); d.err != nil {
 			d.err.within(name)
 		}
@@ -297,7 +318,7 @@ func (o *object[T]) write(b []byte, t *T) []byte {
 	open := byte('{')
 	for i := range o.members {
 		m := &o.members[i]
-		if m.has != nil && !m.has(t) || m.only != nil && !m.only.holds(t) {
+		if !m.isWritten(t) {
 			continue
 		}
 		b = append(append(b, open), m.opening...)
@@ -319,13 +340,17 @@ func list[V any](k kind[V]) kind[[]V] {
 				return
 			}
 			d.at++
+			all, begin := many(d, vs)
 			for first := true; d.more(']', first); first = false {
 				var none V
-				*vs = append(*vs, none)
-				last := len(*vs) - 1
-				if k.read(d, &(*vs)[last]); d.err != nil {
-					d.err.within("[" + strconv.Itoa(last) + "]")
+				*all = append(*all, none)
+				last := len(*all) - 1
+				if k.read(d, &(*all)[last]); d.err != nil {
+					d.err.within("[" + strconv.Itoa(last-begin) + "]")
 				}
+			}
+			if len(*all) > begin {
+				*vs = (*all)[begin:len(*all):len(*all)]
 			}
 		},
 		write: func(b []byte, vs *[]V) []byte {

@@ -156,7 +156,9 @@ var indexValue = table("indexValue", "One month of an index; the entity's `id` i
 )
 
 func checkIndexValue(d *decoder, e *Envelope, v *IndexValue) {
-	if want := v.Series + ":" + v.Month.String(); e.ID != want {
-		d.failAt("id", "must be series:month, here %s, not %s", quoted(want), quoted(e.ID))
+	var written [8]byte
+	month := v.Month.Append(written[:0])
+	if colon := len(e.ID) - len(month) - 1; colon < 0 || e.ID[:colon] != v.Series || e.ID[colon] != ':' || e.ID[colon+1:] != string(month) {
+		d.failAt("id", "must be series:month, here %s, not %s", quoted(v.Series+":"+v.Month.String()), quoted(e.ID))
 	}
 }

@@ -14,6 +14,14 @@ type decoder struct {
 	at    int    // the next byte
 	topic Topic
 	err   *Invalid
+
+	// What follows is a Reader's alone.
+	again  bool    // its memory is used again for the next message
+	spares []spare // that memory, one for each type
+
+	asWritten     bool   // so far the text of the data is the very one that Append would write
+	data          string // that text
+	dataAsWritten bool   // all of it is
 }
 
 // fail refuses the value being read.
@@ -57,6 +65,7 @@ func (d *decoder) longSpace() {
 		switch d.text[d.at] {
 		case ' ', '\t', '\n', '\r':
 			d.at++
+			d.asWritten = false
 		default:
 			return
 		}
@@ -175,6 +184,7 @@ func (d *decoder) characters() string {
 
 // unescaped reads the rest of a string that began at begin and has its first backslash at i.
 func (d *decoder) unescaped(begin, i int) string {
+	d.asWritten = false
 	var out strings.Builder
 	out.Grow(i - begin + 32)
 	out.WriteString(d.text[begin:i])
