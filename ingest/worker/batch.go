@@ -43,6 +43,7 @@ type batch struct {
 	changed map[latest.Key]int // where in changes an entity's is
 	arena   []byte             // of the contributions in changes
 	sums    *delta.Sums
+	large   bool // its memory is, or was once
 }
 
 // rerouted is a message that was found in another partition than its key's.
@@ -76,8 +77,9 @@ func (b *batch) reset(first uint64) {
 	clear(b.changed)
 	b.sums.Reset()
 	*b = batch{
-		first: first, next: first, begun: time.Now(), deadLetters: b.deadLetters[:0], rerouted: b.rerouted[:0], block: b.block, changes: b.changes[:0],
-		changed: b.changed, arena: b.arena[:0], sums: b.sums,
+		first: first, next: first, begun: time.Now(),
+		deadLetters: b.deadLetters[:0], rerouted: b.rerouted[:0], block: b.block, changes: b.changes[:0],
+		changed: b.changed, arena: b.arena[:0], sums: b.sums, large: b.large,
 	}
 }
 
@@ -90,11 +92,28 @@ type assembler struct {
 	heads      *heads
 	rows       int // most rows of a batch, now
 
+	reader       *events.Reader
+	ahead        []latest.Key
 	contribution analytics.Contribution
 	encoded      []byte
 	key          []byte
 	keys         [][]byte
 	magnitudes   []delta.Magnitudes // by roll
+}
+
+func newAssembler(e *store.Entity, tp kafkalog.Partition) (*assembler, error) {
+	reader, err := events.NewReader(e.Topic)
+	return &assembler{entity: e, tp: tp, reader: reader}, err
+}
+
+// expect has the heads of the next records at hand when apply asks for them.
+func (a *assembler) expect(records []*kgo.Record) {
+	a.ahead = a.ahead[:0]
+	for _, r := range records {
+		tenant, id, _ := cutKey(r.Key)
+		a.ahead = append(a.ahead, a.heads.hasher.Key(tenant, id))
+	}
+	a.heads.table.Prefetch(a.ahead)
 }
 
 // full reports whether nothing more fits.
@@ -124,7 +143,7 @@ func (a *assembler) accept(b *batch, r *kgo.Record) (bool, error) {
 		a.tombstone(b, r)
 		return true, nil
 	}
-	e, err := events.Decode(a.entity.Topic, r.Key, r.Value)
+	e, content, err := a.reader.Read(r.Key, r.Value)
 	if err != nil {
 		b.refuse(a.tp, r, err.Error())
 		return true, nil
@@ -134,7 +153,7 @@ func (a *assembler) accept(b *batch, r *kgo.Record) (bool, error) {
 		b.reroute(a.tp, r)
 		return true, nil
 	}
-	return a.change(b, r, e, hash)
+	return a.change(b, r, e, content, hash)
 }
 
 // tombstone judges a null value: it has no version, so it can't delete. After a delete it is compaction's housekeeping.
@@ -172,12 +191,14 @@ func (a *assembler) head(b *batch, key latest.Key) (latest.Head, bool) {
 }
 
 func (b *batch) headOf(c *change) latest.Head {
-	return latest.Head{Version: c.version, ContentHash: c.contentHash, Project: c.project, Deleted: c.deleted, Contribution: b.arena[c.from:c.to]}
+	return latest.Head{
+		Version: c.version, ContentHash: c.contentHash, Project: c.project, Deleted: c.deleted, Contribution: b.arena[c.from:c.to],
+	}
 }
 
 // change takes in an entity's new state, unless what is known is as new.
-func (a *assembler) change(b *batch, r *kgo.Record, e events.Event, hash uint32) (bool, error) {
-	key, content := a.heads.hasher.KeyString(e.TenantID, e.ID), e.ContentHash()
+func (a *assembler) change(b *batch, r *kgo.Record, e events.Event, content uint64, hash uint32) (bool, error) {
+	key := a.heads.hasher.KeyString(e.TenantID, e.ID)
 	before, existed := a.head(b, key)
 	if existed && e.Version <= before.Version {
 		if e.Version == before.Version && content != before.ContentHash {
@@ -200,8 +221,8 @@ func (a *assembler) change(b *batch, r *kgo.Record, e events.Event, hash uint32)
 		return false, err
 	}
 	row := store.Row{
-		Tenant: e.TenantID, ID: e.ID, Version: uint64(e.Version), Deleted: e.Op == events.Delete, At: e.At, Data: e.Data, SrcOffset: uint64(r.Offset),
-		KeyHash: hash, ContentHash: content,
+		Tenant: e.TenantID, ID: e.ID, Version: uint64(e.Version), Deleted: e.Op == events.Delete, At: e.At, Data: e.Data,
+		SrcOffset: uint64(r.Offset), KeyHash: hash, ContentHash: content,
 	}
 	project := before.Project // a delete carries no project
 	if e.Data != nil {
@@ -232,7 +253,10 @@ func (a *assembler) change(b *batch, r *kgo.Record, e events.Event, hash uint32)
 		gone.Project, gone.Deleted, gone.Moved, gone.Data = string(a.heads.texts.Text(before.Project)), true, true, nil
 		b.block.Append(&gone)
 	}
-	c := change{key: key, version: e.Version, contentHash: content, project: project, deleted: row.Deleted, row: b.block.Append(&row), from: len(b.arena)}
+	c := change{
+		key: key, version: e.Version, contentHash: content, project: project, deleted: row.Deleted,
+		row: b.block.Append(&row), from: len(b.arena),
+	}
 	b.arena = append(b.arena, a.encoded...)
 	c.to = len(b.arena)
 	if again {

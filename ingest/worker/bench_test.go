@@ -31,7 +31,11 @@ func BenchmarkBatch(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer known.close()
-	a := &assembler{entity: e, tp: tp, partitions: 1, heads: known, rows: 2 * rows}
+	a, err := newAssembler(e, tp)
+	if err != nil {
+		b.Fatal(err)
+	}
+	a.partitions, a.heads, a.rows = 1, known, 2*rows
 	logs := [2][]*kgo.Record{benchLog(rows, 1), benchLog(rows, 2)}
 	bt, err := newBatch(e)
 	if err != nil {

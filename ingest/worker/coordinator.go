@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -83,6 +84,7 @@ type coordinator struct {
 	observe       observer
 	requests      chan request
 	large         chan struct{} // leaves to let a batch be large
+	spare         *sync.Pool    // of large batches: the next one takes its memory, unless the garbage collector was first
 	beat          *beat
 }
 
@@ -93,6 +95,7 @@ const largeBatches = 2
 func newCoordinator(c coordinator) *coordinator {
 	c.requests = make(chan request)
 	c.large = make(chan struct{}, largeBatches)
+	c.spare = new(sync.Pool)
 	c.beat = new(beat)
 	return &c
 }

@@ -25,7 +25,8 @@ func (r *recovery) loadHeads(ctx context.Context) error {
 		case h.life == r.stream.Life && h.position == at:
 		case h.life == r.stream.Life && h.position < at:
 			r.metrics.heads.WithLabelValues("caught up").Inc()
-			if err := r.load(ctx, []int32{p}, caughtUp, database.Params{"partition": strconv.Itoa(int(p)), "position": number(h.position)}); err != nil {
+			params := database.Params{"partition": strconv.Itoa(int(p)), "position": number(h.position)}
+			if err := r.load(ctx, []int32{p}, caughtUp, params); err != nil {
 				return err
 			}
 		default:
@@ -43,7 +44,8 @@ func (r *recovery) loadHeads(ctx context.Context) error {
 		keys = append(keys, "'"+clickhouse.PositionProject(p)+"'")
 	}
 	return r.load(ctx, anew, ofPartitions, database.Params{
-		"partitions": number(uint64(r.stream.Partitions)), "load": "[" + strings.Join(numbers, ",") + "]", "keys": "[" + strings.Join(keys, ",") + "]",
+		"partitions": number(uint64(r.stream.Partitions)),
+		"load":       "[" + strings.Join(numbers, ",") + "]", "keys": "[" + strings.Join(keys, ",") + "]",
 	})
 }
 
@@ -51,7 +53,8 @@ func (r *recovery) loadHeads(ctx context.Context) error {
 // the partition of its key, whatever partition it came from.
 const (
 	caughtUp     = `src_partition = {partition:UInt32} AND NOT moved AND src_offset >= {position:UInt64}`
-	ofPartitions = `NOT moved AND (tenant != '' AND key_hash % {partitions:UInt32} IN {load:Array(UInt32)} OR tenant = '' AND project IN {keys:Array(String)})`
+	ofPartitions = `NOT moved AND (tenant != '' AND key_hash % {partitions:UInt32} IN {load:Array(UInt32)}
+		OR tenant = '' AND project IN {keys:Array(String)})`
 )
 
 // load streams rows into the heads of some partitions, the greatest version of each entity winning. A partition whose
@@ -78,7 +81,12 @@ func (r *recovery) load(ctx context.Context, partitions []int32, where string, p
 			if l == nil {
 				continue // a row that this partition took before a resize: its id has moved to another
 			}
-			if err := l.take(images, i, row); err != nil {
+			if err := l.queue(images, i, row); err != nil {
+				return err
+			}
+		}
+		for _, l := range into {
+			if err := l.takeQueued(images); err != nil {
 				return err
 			}
 		}
@@ -104,16 +112,39 @@ func (r *recovery) load(ctx context.Context, partitions []int32, where string, p
 	return nil
 }
 
-// headLoader fills a partition's heads.
+// headLoader fills a partition's heads, a few rows of a block at a time.
 type headLoader struct {
 	heads        *heads
 	position     uint64 // as the same snapshot shows it
+	queued       []int  // rows of the block
+	keys         []latest.Key
 	contribution analytics.Contribution
 	encoded      []byte
 }
 
-func (l *headLoader) take(images *store.Images, i int, row store.Image) error {
-	key := l.heads.hasher.KeyString(row.Tenant, row.ID)
+// queue takes a row in, now or with the next ones.
+func (l *headLoader) queue(images *store.Images, i int, row store.Image) error {
+	l.queued = append(l.queued, i)
+	l.keys = append(l.keys, l.heads.hasher.KeyString(row.Tenant, row.ID))
+	if len(l.queued) < expected {
+		return nil
+	}
+	return l.takeQueued(images)
+}
+
+func (l *headLoader) takeQueued(images *store.Images) error {
+	l.heads.table.Prefetch(l.keys)
+	for n, i := range l.queued {
+		if err := l.take(images, i, l.keys[n]); err != nil {
+			return err
+		}
+	}
+	l.queued, l.keys = l.queued[:0], l.keys[:0]
+	return nil
+}
+
+func (l *headLoader) take(images *store.Images, i int, key latest.Key) error {
+	row := images.Row(i)
 	if known, ok := l.heads.table.Get(key); ok && known.Version >= int64(row.Version) {
 		return nil
 	}
@@ -129,6 +160,7 @@ func (l *headLoader) take(images *store.Images, i int, row store.Image) error {
 		return err
 	}
 	return l.heads.table.Put(key, latest.Head{
-		Version: int64(row.Version), ContentHash: row.ContentHash, Project: project, Deleted: row.Deleted, Contribution: l.encoded,
+		Version: int64(row.Version), ContentHash: row.ContentHash, Project: project, Deleted: row.Deleted,
+		Contribution: l.encoded,
 	})
 }

@@ -45,6 +45,7 @@ type writer struct {
 
 	batch *batch        // used again and again, while it is small
 	leave bool          // to let it be large: see coordinator.large
+	cuts  *assembler    // once there was something to cut
 	rows  int           // most rows of a batch: halved by a time-out or a lack of memory, doubled again by success
 	limit time.Duration // of an insert: doubled by a time-out
 	doubt doubt
@@ -246,14 +247,19 @@ func (w *writer) sendSideOutputs(ctx context.Context, a *assignment, b *batch) e
 const (
 	poll = time.Second // how often an idle partition reports progress and checks its generation
 
-	// A batch whose time is over still waits for records that the log is known to have, tick by tick, up to maxLinger.
+	// A batch whose time is over still waits for records that the log is known to have, tick by tick, up to maxLinger, or
+	// maxFill where they fill it.
 	tick      = 100 * time.Millisecond
 	maxLinger = time.Second
+	maxFill   = 10 * time.Second
 	manyMore  = 1024 // offsets
 )
 
 // begin makes the batch ready for records from an offset on.
 func (w *writer) begin(first uint64) (_ *batch, err error) {
+	if w.batch == nil {
+		w.batch, _ = w.coordinator.spare.Get().(*batch)
+	}
 	if w.batch == nil {
 		if w.batch, err = newBatch(w.coordinator.entity); err != nil {
 			return nil, err
@@ -263,6 +269,17 @@ func (w *writer) begin(first uint64) (_ *batch, err error) {
 	return w.batch, nil
 }
 
+// assembler is the writer's one, made ready for an assignment.
+func (w *writer) assembler(a *assignment) (_ *assembler, err error) {
+	if w.cuts == nil {
+		if w.cuts, err = newAssembler(w.coordinator.entity, w.tp); err != nil {
+			return nil, err
+		}
+	}
+	w.cuts.partitions, w.cuts.heads, w.cuts.rows = a.partitions, w.heads, w.rows
+	return w.cuts, nil
+}
+
 // cut waits for records and makes a batch of them: at once when much has come, after a while when little has.
 func (w *writer) cut(ctx context.Context, a *assignment) (_ *assembler, err error) {
 	w.giveLeaveBack() // of the batch before
@@ -270,9 +287,12 @@ func (w *writer) cut(ctx context.Context, a *assignment) (_ *assembler, err erro
 	if err != nil {
 		return nil, err
 	}
-	assembler := &assembler{entity: w.coordinator.entity, tp: w.tp, partitions: a.partitions, heads: w.heads, rows: w.rows}
+	assembler, err := w.assembler(a)
+	if err != nil {
+		return nil, err
+	}
 	var until <-chan time.Time
-	var last time.Time
+	var began time.Time
 	changes := w.members.changes()
 	for {
 		taken, err := a.buffer.take(max(1, w.rows-b.block.Rows()))
@@ -283,12 +303,13 @@ func (w *writer) cut(ctx context.Context, a *assignment) (_ *assembler, err erro
 			return assembler, err
 		}
 		if len(taken) > 0 && until == nil {
-			until, last = time.After(w.pace.linger(w.tp, time.Now())), time.Now().Add(maxLinger)
+			began = time.Now()
+			until = time.After(w.pace.linger(w.tp, began))
 		}
 		select {
 		case <-a.buffer.signal:
 		case <-until:
-			if a.buffer.lag(b.next) > manyMore && time.Now().Before(last) {
+			if w.waitsForMore(a.buffer.lag(b.next), time.Since(began)) {
 				until = time.After(tick)
 				continue
 			}
@@ -308,8 +329,21 @@ func (w *writer) cut(ctx context.Context, a *assignment) (_ *assembler, err erro
 	}
 }
 
-// between is how many records are applied between two looks at whether the batch may go on growing.
-const between = 1024
+// waitsForMore reports whether a batch whose linger is over, begun that long ago, waits for what the log has behind it:
+// longest for what fills it, because a few large inserts are how a partition that lies far behind comes up.
+func (w *writer) waitsForMore(lag int64, waited time.Duration) bool {
+	if lag >= int64(w.rows-w.batch.block.Rows()) {
+		return waited < maxFill
+	}
+	return lag > manyMore && waited < maxLinger
+}
+
+// between is how many records are applied between two looks at whether the batch may go on growing, expected how many
+// heads are brought to hand at a time.
+const (
+	between  = 1024
+	expected = 64
+)
 
 // apply adds records to the batch and reports whether it is complete; what is for the next one goes back to the buffer.
 func (w *writer) apply(ctx context.Context, assembler *assembler, b *batch, buffer *buffer, taken []*kgo.Record) (whole bool, err error) {
@@ -319,6 +353,9 @@ func (w *writer) apply(ctx context.Context, assembler *assembler, b *batch, buff
 				return false, err
 			}
 			w.state.progress()
+		}
+		if i%expected == 0 {
+			assembler.expect(taken[i:min(i+expected, len(taken))])
 		}
 		if uint64(r.Offset) < b.next {
 			return false, fmt.Errorf("offset %d came again: the position is %d", r.Offset, b.next)
@@ -345,19 +382,27 @@ func (w *writer) askLeave(ctx context.Context) error {
 	if w.leave || w.batch.bytes <= smallBytes {
 		return nil
 	}
-	select {
-	case w.coordinator.large <- struct{}{}:
-		w.leave = true
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+	for {
+		select {
+		case w.coordinator.large <- struct{}{}:
+			w.leave, w.batch.large = true, true
+			return nil
+		case <-time.After(poll): // those that have leave are in motion, or stuck by themselves
+			w.state.progress()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 }
 
 // giveLeaveBack lets another batch be large. The memory of this one goes with it.
 func (w *writer) giveLeaveBack() {
+	if w.batch != nil && w.batch.large {
+		w.coordinator.spare.Put(w.batch)
+		w.batch = nil
+	}
 	if w.leave {
-		w.batch, w.leave = nil, false
+		w.leave = false
 		<-w.coordinator.large
 	}
 }
@@ -378,8 +423,12 @@ func (w *writer) crossGap(ctx context.Context, a *assignment) error {
 	if err != nil {
 		return err
 	}
+	assembler, err := w.assembler(a)
+	if err != nil {
+		return err
+	}
 	b.next = a.start
-	return w.flush(ctx, a, &assembler{entity: w.coordinator.entity, tp: w.tp, partitions: a.partitions, heads: w.heads, rows: w.rows})
+	return w.flush(ctx, a, assembler)
 }
 
 const addGap = `
