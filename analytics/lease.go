@@ -54,14 +54,14 @@ const (
 func NewLease(id string, l *events.Lease) Lease {
 	return Lease{
 		ID: id, Category: l.Category, CounterpartyName: l.CounterpartyName, Status: l.Status, UnitIDs: l.UnitIDs,
-		Start: l.Start, End: l.End, EffectiveEnd: effectiveEnd(l), Currency: l.Currency,
+		Start: l.Start, End: l.End, EffectiveEnd: EffectiveEnd(l), Currency: l.Currency,
 		Indexation: l.Indexation, IndexationText: l.IndexationText, Segments: segments(l),
 	}
 }
 
-// effectiveEnd is the earliest exercised break before the end of the lease, else that end
+// EffectiveEnd is the earliest exercised break before the end of the lease, else that end; none for an indefinite one
 // (docs/calculations.md#leases-in-force).
-func effectiveEnd(l *events.Lease) events.Opt[calendar.Date] {
+func EffectiveEnd(l *events.Lease) events.Opt[calendar.Date] {
 	end := l.End
 	for _, b := range l.Breaks {
 		if b.State == breakExercised && (!end.Ok || b.Date < end.V) {
@@ -89,7 +89,7 @@ func (l *Lease) due(first calendar.Date) calendar.Date { return max(first, l.Sta
 // segments expands a lease. Its terms are those of the day on which the rent of each month is due, so steps and ends of
 // rent-free time within a month count from the next one on.
 func segments(l *events.Lease) []RentSegment {
-	end := effectiveEnd(l)
+	end := EffectiveEnd(l)
 	first, last := l.Start.Month(), Forever
 	if end.Ok {
 		last = end.V.Month()

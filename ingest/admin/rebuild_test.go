@@ -142,8 +142,8 @@ func TestRebuildCorrectsWhateverIsWrong(t *testing.T) {
 		{"everything is lost", "TRUNCATE TABLE sums"},
 		{"a position is ahead", "INSERT INTO sums (tenant, project, position) SELECT '', '#records/0', 100"},
 		{"a position is behind", behindPosition},
-		{"a batch counted twice", "INSERT INTO sums (" + strings.Join(clickhouse.SumColumns(), ", ") + ") SELECT * FROM (" +
-			clickhouse.ViewSelect("(SELECT * FROM records WHERE tenant = '' LIMIT 1)") + ")"},
+		{"a batch counted twice", "INSERT INTO sums (" + strings.Join(clickhouse.ViewColumns("records"), ", ") + ") SELECT * FROM (" +
+			clickhouse.ViewSelect("records", "(SELECT * FROM records WHERE tenant = '' LIMIT 1)") + ")"},
 	}
 	l, r := filled(t, 10)
 	for _, test := range tests {

@@ -13,24 +13,29 @@ import (
 // nothing on all others.
 type deltas struct {
 	order *[]uint32
-	rows  int // entries
-	texts []stream
-	sums  []stream
+	rows  int      // entries
+	texts []stream // those of every table, then this one's own
+	sums  []stream // between them
+	own   int      // where its own texts begin
 	name  proto.ColumnType
 
 	keyAt    [][]int // by roll: the texts that its keys are
 	amountAt [][]int // by roll: the sums that its amounts are
 }
 
-func newDeltas(order *[]uint32) *deltas {
-	keys, amounts := clickhouse.DeltaKeys(), clickhouse.SumAmounts()
-	d := &deltas{order: order, texts: make([]stream, len(keys)), sums: make([]stream, len(amounts))}
+func newDeltas(table string, order *[]uint32) *deltas {
+	common, amounts, own := clickhouse.DeltaKeys(), clickhouse.SumAmounts(), clickhouse.OwnKeys(table)
+	keys := slices.Concat(common, own)
+	d := &deltas{order: order, texts: make([]stream, len(keys)), sums: make([]stream, len(amounts)), own: len(common)}
 	var members []string
-	for _, k := range keys {
+	for _, k := range common {
 		members = append(members, k+" String")
 	}
 	for _, a := range amounts {
 		members = append(members, a+" Int64")
+	}
+	for _, k := range own {
+		members = append(members, k+" String")
 	}
 	d.name = proto.ColumnType("Array(Tuple(" + strings.Join(members, ", ") + "))")
 	for _, id := range clickhouse.Rolls() {
@@ -100,11 +105,14 @@ func (d *deltas) EncodeColumn(b *proto.Buffer) {
 	for range *d.order {
 		b.PutUInt64(uint64(d.rows))
 	}
-	for i := range d.texts {
+	for i := range d.texts[:d.own] {
 		b.PutRaw(d.texts[i].data)
 	}
 	for i := range d.sums {
 		b.PutRaw(d.sums[i].data)
+	}
+	for i := range d.texts[d.own:] {
+		b.PutRaw(d.texts[d.own+i].data)
 	}
 }
 

@@ -174,6 +174,8 @@ func plainOrNull(v any) any {
 	return plain(v)
 }
 
+func plainOrEmpty(v any) any { return orEmpty(plainOrNull(v)) }
+
 func linearByDefault(v any) any {
 	if v == nil {
 		return "linearDays"
@@ -252,6 +254,19 @@ var images = map[events.Topic][]image{
 		{"floor", "floor", nil}, {"area_m2", "areaM2", plainOrNull}, {"spaces", "spaces", nil}, {"scope", "scope", nil},
 		{"asking_rate_value", "askingRate.value", nil}, {"asking_rate_currency", "askingRate.currency", orEmpty},
 	},
+	events.Leases: {
+		{"category", "category", nil}, {"counterparty_name", "counterpartyName", nil}, {"status", "status", nil}, {"unit_ids", "unitIds", nil},
+		{"start_date", "start", nil}, {"end_date", "end", nil}, {"effective_end", "", leaseEnd}, {"currency", "currency", nil},
+		{"monthly_rent", "monthlyRent", nil}, {"step_from", "steps[].from", nil}, {"step_monthly_rent", "steps[].monthlyRent", nil},
+		{"rent_free_from", "rentFree[].from", nil}, {"rent_free_to", "rentFree[].to", nil}, {"break_date", "breaks[].date", nil},
+		{"break_party", "breaks[].party", nil}, {"break_state", "breaks[].state", nil}, {"indexation_type", "indexation.type", orEmpty},
+		{"indexation_rate_bp", "indexation.rateBp", plainOrEmpty}, {"indexation_first_on", "indexation.firstOn", nil},
+		{"indexation_every_months", "indexation.everyMonths", orZero}, {"indexation_series", "indexation.series", orEmpty},
+		{"indexation_base_month", "indexation.baseMonth", orEmpty}, {"indexation_threshold_bp", "indexation.thresholdBp", plainOrEmpty},
+		{"indexation_lag_months", "indexation.lagMonths", orZero}, {"indexation_share_bp", "indexation.shareBp", plainOrEmpty},
+		{"indexation_cap_bp", "indexation.capBp", plainOrNull}, {"indexation_floor_bp", "indexation.floorBp", plainOrNull},
+		{"indexation_text", "indexationText", nil},
+	},
 	events.IndexValues: {{"series", "series", nil}, {"month", "month", nil}, {"value", "value", plain}},
 	events.Facilities: {
 		{"project_ids", "projectIds", nil}, {"lender", "lender", nil}, {"type", "type", nil}, {"currency", "currency", nil},
@@ -293,6 +308,7 @@ var contributes = map[events.Topic]func(m eventstest.Message, add adder){
 	},
 	events.Contracts: contractLines,
 	events.Records:   recordSums,
+	events.Leases:    leaseMonths,
 	events.FacilityEntries: func(m eventstest.Message, add adder) {
 		roll := map[string]string{"drawdown": "drawdowns", "interest": "capitalised", "repayment": "repayments"}[text(m, "kind")]
 		if roll != "" && (is(m, "status", "funded") || is(m, "status", "requested")) {
@@ -443,6 +459,79 @@ func contractLines(m eventstest.Message, add adder) {
 	for i, node := range nodes {
 		add("contracts", key(fmt.Sprintf("%05d", i+1), node), amounts{"count": 1, "value": base[node], "committed": committed[node]})
 	}
+}
+
+// leaseEnd is the earliest exercised break before the end of a lease, else that end.
+func leaseEnd(data any) any {
+	end := member(data, "end")
+	for _, b := range elements(data, "breaks") {
+		if on := member(b, "date"); member(b, "state") == "exercised" && (end == nil || on.(string) < end.(string)) {
+			end = on
+		}
+	}
+	return end
+}
+
+// leaseMonths looks at every month of a lease by itself, and puts together those that follow each other and are equal.
+func leaseMonths(m eventstest.Message, add adder) {
+	if !slices.Contains([]string{"signed", "active", "ended"}, text(m, "status")) {
+		return
+	}
+	start, last := text(m, "start"), "2300-12"
+	if end, ok := leaseEnd(m["data"]).(string); ok {
+		last = end[:len("2026-01")]
+	}
+	var from, until, status, leave string
+	var rent *big.Int
+	put := func() {
+		if from != "" {
+			add("rent", keys{"lease": m["id"].(string), "status": status, "month": from, "until": until, "first_break": leave}, amounts{"count": 1, "value": rent})
+		}
+	}
+	for month := start[:len("2026-01")]; month <= last; month = nextMonth(month) {
+		r, s, b := leaseTerms(m["data"], month+"-01", max(month+"-01", start))
+		if from == "" || r.Cmp(rent) != 0 || s != status || b != leave {
+			put()
+			from, rent, status, leave = month, r, s, b
+		}
+		until = month
+	}
+	put()
+}
+
+// leaseTerms are those of a month whose rent is due on a day.
+func leaseTerms(data any, first, due string) (rent *big.Int, status, leave string) {
+	rent = integer(member(data, "monthlyRent"))
+	latest := ""
+	for _, s := range elements(data, "steps") {
+		if from := member(s, "from").(string); from <= due && from >= latest {
+			rent, latest = integer(member(s, "monthlyRent")), from
+		}
+	}
+	for _, r := range elements(data, "rentFree") {
+		if member(r, "from").(string) <= due && due <= member(r, "to").(string) {
+			status = "rentFree"
+		}
+	}
+	end, ends := leaseEnd(data).(string)
+	for _, b := range elements(data, "breaks") {
+		on := member(b, "date").(string)
+		if member(b, "state") != "open" || member(b, "party") == "landlord" || on < first || ends && on >= end {
+			continue
+		}
+		if leave == "" || on < leave {
+			leave = on
+		}
+	}
+	return rent, status, leave
+}
+
+func nextMonth(month string) string {
+	var y, m int
+	if _, err := fmt.Sscanf(month, "%d-%d", &y, &m); err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%04d-%02d", y+m/12, m%12+1)
 }
 
 func is(m eventstest.Message, path, value string) bool { return member(m["data"], path) == value }

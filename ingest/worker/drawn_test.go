@@ -177,6 +177,22 @@ var drawn = []drawnKind{
 		spoil: func(_ *chaos, _ string, data map[string]any) { data["areaM2"] = "-1" },
 	},
 	{
+		topic: events.Leases, weight: 8, prefix: "L", ids: 12,
+		data: drawLease,
+		spoil: func(c *chaos, _ string, data map[string]any) {
+			if c.rnd.IntN(2) == 0 {
+				data["indexation"] = map[string]any{"type": "none", "everyMonths": 1}
+				return
+			}
+			var most []any // 2^61 together, more than the sums can hold
+			for month := range 300 {
+				most = append(most, map[string]any{"from": fmt.Sprintf("%d-%02d-01", 2030+month/12, month%12+1), "monthlyRent": events.MaxAmount - month})
+			}
+			data["status"], data["start"], data["end"], data["steps"] = "active", "2026-01-01", nil, most
+			data["breaks"] = []any{}
+		},
+	},
+	{
 		topic: events.IndexValues, weight: 3, prefix: "VPI", ids: 8,
 		data: func(c *chaos) map[string]any {
 			return map[string]any{"value": fmt.Sprintf("%d.%d", 100+c.rnd.IntN(50), c.rnd.IntN(10))}
@@ -233,6 +249,27 @@ var drawn = []drawnKind{
 		},
 		spoil: func(_ *chaos, _ string, data map[string]any) { data["secretSha256"] = "0a" },
 	},
+}
+
+// drawLease is a lease of every status, with and without an end, with steps, rent-free time and breaks of every kind.
+func drawLease(c *chaos) map[string]any {
+	day := func() string {
+		return fmt.Sprintf("20%d-%02d-%02d", 24+c.rnd.IntN(6), 1+c.rnd.IntN(12), 1+c.rnd.IntN(28))
+	}
+	return map[string]any{
+		"projectId": c.project(), "category": c.pick("main", "other"), "counterpartyName": c.pick("Baker", nil),
+		"status":  c.pick("active", "active", "signed", "ended", "draft"),
+		"unitIds": c.pick([]any{}, []any{"u1"}, []any{"u1", "u2"}), "start": day(), "end": c.pick(day(), "2034-06-30", nil), "currency": c.currency(),
+		"monthlyRent": c.rnd.IntN(1_000_000),
+		"steps":       c.list(4, func(int) map[string]any { return map[string]any{"from": day(), "monthlyRent": c.rnd.IntN(3) * 50_000} }),
+		"rentFree":    c.list(3, func(int) map[string]any { return map[string]any{"from": day(), "to": day()} }),
+		"breaks": c.list(4, func(int) map[string]any {
+			return map[string]any{"date": day(), "party": c.pick("tenant", "landlord", "both"), "state": c.pick("open", "open", "exercised", "waived")}
+		}),
+		"indexation": c.pick(nil, map[string]any{"type": "none"}, map[string]any{"type": "fixed", "rateBp": "250", "firstOn": day(), "everyMonths": 12},
+			map[string]any{"type": "cpi", "everyMonths": 1, "series": "VPI1", "baseMonth": "2026-01", "thresholdBp": "500", "lagMonths": 2, "shareBp": "7500", "capBp": c.pick("300", nil)}),
+		"indexationText": c.pick("By the index", nil),
+	}
 }
 
 // drawFacility is a loan of one project or several, with and without a floor, margin steps and given payment dates.

@@ -33,6 +33,7 @@ var rollups = map[string]rollup{
 	"drawdowns":   {[]string{"status"}, []string{"value"}},
 	"capitalised": {[]string{"status"}, []string{"value"}},
 	"repayments":  {[]string{"status"}, []string{"value"}},
+	"rent":        {[]string{"lease", "status", "month", "until", "first_break"}, []string{"count", "value"}},
 }
 
 // said is what an entity's newest version says that the tables must hold, computed from the decoded message alone.
@@ -254,6 +255,42 @@ var naive = map[events.Topic]kind{
 		}
 		return s
 	}),
+	events.Leases: kindOf("leases", func(id string, l *events.Lease) said {
+		x := l.Indexation.V
+		s := said{project: l.ProjectID, row: row{
+			"category": l.Category, "counterparty_name": orNull(l.CounterpartyName), "status": l.Status,
+			"unit_ids": each(l.UnitIDs, func(u string) any { return u }), "start_date": l.Start.String(), "end_date": orNull(l.End),
+			"effective_end": orNull(naiveLeaseEnd(l)), "currency": l.Currency, "monthly_rent": l.MonthlyRent,
+			"step_from":         each(l.Steps, func(s events.RentStep) any { return s.From.String() }),
+			"step_monthly_rent": each(l.Steps, func(s events.RentStep) any { return s.MonthlyRent }),
+			"rent_free_from":    each(l.RentFree, func(r events.DateRange) any { return r.From.String() }),
+			"rent_free_to":      each(l.RentFree, func(r events.DateRange) any { return r.To.String() }),
+			"break_date":        each(l.Breaks, func(b events.Break) any { return b.Date.String() }),
+			"break_party":       each(l.Breaks, func(b events.Break) any { return b.Party }),
+			"break_state":       each(l.Breaks, func(b events.Break) any { return b.State }),
+			"indexation_type":   x.Type, "indexation_rate_bp": "", "indexation_first_on": nil, "indexation_every_months": x.EveryMonths,
+			"indexation_series": x.Series, "indexation_base_month": "", "indexation_threshold_bp": "", "indexation_lag_months": x.LagMonths,
+			"indexation_share_bp": "", "indexation_cap_bp": orNull(x.CapBp), "indexation_floor_bp": orNull(x.FloorBp),
+			"indexation_text": orNull(l.IndexationText),
+		}}
+		switch x.Type {
+		case "fixed":
+			s.row["indexation_rate_bp"], s.row["indexation_first_on"] = x.RateBp.String(), x.FirstOn.String()
+		case "cpi":
+			s.row["indexation_base_month"], s.row["indexation_threshold_bp"] = x.BaseMonth.String(), x.ThresholdBp.String()
+			s.row["indexation_share_bp"] = x.ShareBp.String()
+		}
+		if l.Status != "signed" && l.Status != "active" && l.Status != "ended" {
+			return s
+		}
+		rents := new(big.Int)
+		for _, r := range naiveRents(l) {
+			s.add("rent", []string{id, r.status, r.from.String(), r.until.String(), r.leave}, 1, r.rent)
+			rents.Add(rents, new(big.Int).Abs(big.NewInt(r.rent)))
+		}
+		s.refused = rents.BitLen() > 61
+		return s
+	}),
 	events.IndexValues: kindOf("index_values", func(_ string, v *events.IndexValue) said {
 		return said{row: row{"series": v.Series, "month": v.Month.String(), "value": v.Value.String()}}
 	}),
@@ -346,6 +383,59 @@ func naiveExpectation(amount int64, bp events.Decimal) int64 {
 	exact := probability.Mul(probability, big.NewRat(max(0, amount), 10_000))
 	exact.Add(exact, big.NewRat(1, 2))
 	return new(big.Int).Div(exact.Num(), exact.Denom()).Int64() // nothing is negative: this is the floor
+}
+
+func naiveLeaseEnd(l *events.Lease) events.Opt[calendar.Date] {
+	end := l.End
+	for _, b := range l.Breaks {
+		if b.State == "exercised" && (!end.Ok || b.Date < end.V) {
+			end = events.Some(b.Date)
+		}
+	}
+	return end
+}
+
+// naiveRent is a run of months in which a lease has the same terms.
+type naiveRent struct {
+	from, until   calendar.Month
+	rent          int64
+	status, leave string
+}
+
+// naiveRents asks for the terms of every month, and puts equal ones together.
+func naiveRents(l *events.Lease) (runs []naiveRent) {
+	last := calendar.Month(2300*12 + 11)
+	end := naiveLeaseEnd(l)
+	if end.Ok {
+		last = end.V.Month()
+	}
+	for month := l.Start.Month(); month <= last; month++ {
+		due := max(l.Start, month.First())
+		run := naiveRent{month, month, l.MonthlyRent, "", ""}
+		latest := calendar.MinDate
+		for _, s := range l.Steps {
+			if s.From <= due && s.From >= latest {
+				run.rent, latest = s.MonthlyRent, s.From
+			}
+		}
+		for _, r := range l.RentFree {
+			if r.From <= due && due <= r.To {
+				run.status = "rentFree"
+			}
+		}
+		for _, b := range l.Breaks {
+			on := b.Date.String()
+			if b.State == "open" && b.Party != "landlord" && b.Date >= month.First() && (!end.Ok || b.Date < end.V) && (run.leave == "" || on < run.leave) {
+				run.leave = on
+			}
+		}
+		if n := len(runs) - 1; n >= 0 && runs[n].rent == run.rent && runs[n].status == run.status && runs[n].leave == run.leave {
+			runs[n].until = month
+			continue
+		}
+		runs = append(runs, run)
+	}
+	return runs
 }
 
 func naiveMonth(d events.Opt[calendar.Date]) string {

@@ -45,6 +45,10 @@ const (
 	RollCapitalised
 	// RollRepayments is what was repaid of a facility; its project is the facility.
 	RollRepayments
+	// RollRent lists the months in which a lease is in force, as runs in which its terms stay the same: month is the first
+	// and until the last, status rentFree or '', first_break the earliest day at which the tenant may leave, '' for none;
+	// count is 1, value a month's rent before indexation, in the lease's currency.
+	RollRent
 )
 
 var rolls = [...]Roll{
@@ -60,6 +64,7 @@ var rolls = [...]Roll{
 	RollDrawdowns:   {Name: "drawdowns", Table: "facility_entries", Keys: []string{"status"}, Amounts: []string{"value"}},
 	RollCapitalised: {Name: "capitalised", Table: "facility_entries", Keys: []string{"status"}, Amounts: []string{"value"}},
 	RollRepayments:  {Name: "repayments", Table: "facility_entries", Keys: []string{"status"}, Amounts: []string{"value"}},
+	RollRent:        {Name: "rent", Table: "leases", Keys: []string{"lease", "status", "month", "until", "first_break"}, Amounts: []string{"count", "value"}},
 }
 
 // Bounds of every roll.
@@ -93,7 +98,10 @@ func RollNamed(name string) (RollID, bool) {
 
 // SumKeys are the columns of sums that tell its rows apart, in the order of its sorting key.
 func SumKeys() []string {
-	return []string{"tenant", "project", "roll", "contract", "contractor", "line", "node", "currency", "status", "month", "record"}
+	return []string{
+		"tenant", "project", "roll", "contract", "contractor", "line", "node", "currency", "status", "month", "record",
+		"lease", "until", "first_break",
+	}
 }
 
 // SumAmounts are the columns of sums that are added up, besides position.

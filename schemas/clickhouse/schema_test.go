@@ -86,7 +86,7 @@ func TestEveryViewIsOnTheServerAsItIsDescribed(t *testing.T) {
 	for _, table := range contributing() {
 		t.Run(table, func(t *testing.T) {
 			made := line(t, conn, "SELECT as_select FROM system.tables WHERE database = ? AND name = ?", name, clickhouse.Trigger(table))
-			if got, want := line(t, conn, formatted, made), line(t, conn, formatted, clickhouse.ViewSelect(name+"."+table)); got != want {
+			if got, want := line(t, conn, formatted, made), line(t, conn, formatted, clickhouse.ViewSelect(table, name+"."+table)); got != want {
 				t.Errorf("the server has\n%s\nthe description says\n%s", got, want)
 			}
 			to := line(t, conn, "SELECT create_table_query FROM system.tables WHERE database = ? AND name = ?", name, clickhouse.Trigger(table))
@@ -113,7 +113,7 @@ func TestATableHasOneViewAtMost(t *testing.T) {
 func TestSumsAreOnTheServerAsTheyAreDescribed(t *testing.T) {
 	conn, name := migrated(t, clickhouse.Target{})
 	columns := lines(t, conn, "SELECT name FROM system.columns WHERE database = ? AND table = 'sums' ORDER BY name", name)
-	if want := slices.Sorted(slices.Values(clickhouse.SumColumns())); !slices.Equal(columns, want) {
+	if want := slices.Sorted(slices.Values(slices.Concat(clickhouse.SumKeys(), []string{"position", "squares"}, clickhouse.SumAmounts()))); !slices.Equal(columns, want) {
 		t.Errorf("the columns are %q, the description says %q", columns, want)
 	}
 	key := line(t, conn, "SELECT sorting_key FROM system.tables WHERE database = ? AND name = 'sums'", name)
@@ -142,10 +142,16 @@ func TestTablesWithRollsHaveDeltasOfTheSumsColumns(t *testing.T) {
 	for _, a := range clickhouse.SumAmounts() {
 		members = append(members, a+" Int64")
 	}
+	own := func(table string) (more []string) {
+		for _, k := range clickhouse.OwnKeys(table) {
+			more = append(more, k+" String")
+		}
+		return more
+	}
 	got := lines(t, conn, "SELECT concat(table, ' ', type) FROM system.columns WHERE database = ? AND name = 'delta' ORDER BY table", name)
 	var want []string
 	for _, table := range contributing() {
-		want = append(want, table+" Array(Tuple("+strings.Join(members, ", ")+"))")
+		want = append(want, table+" Array(Tuple("+strings.Join(slices.Concat(members, own(table)), ", ")+"))")
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the server has\n%q, described are\n%q", got, want)
@@ -157,8 +163,10 @@ func TestTablesWithRollsHaveDeltasOfTheSumsColumns(t *testing.T) {
 func TestDeltasStandOnPositionRowsAlone(t *testing.T) {
 	conn, _ := migrated(t, clickhouse.Target{})
 	empty := strings.Repeat(", ''", len(clickhouse.DeltaKeys())-3) + strings.Repeat(", 0", len(clickhouse.SumAmounts()))
-	entry := func(project string) string { return "[('', '', '" + project + "'" + empty + ")]" }
 	for _, table := range contributing() {
+		entry := func(project string) string {
+			return "[('', '', '" + project + "'" + empty + strings.Repeat(", ''", len(clickhouse.OwnKeys(table))) + ")]"
+		}
 		own := "#" + table + "/7"
 		for name, tc := range map[string]struct {
 			tenant, project, delta string
@@ -236,6 +244,7 @@ func TestMigrationsAreAsTheyWereReleased(t *testing.T) {
 		"0007_claims_and_forecasts":         "c49e111efdf25e03a6621cee316814514bdf8a5703ecd7422f8bd12b0711671c",
 		"0008_line_plans_units_and_indices": "b5ce0f82f6f2c62895578f014f8db79c8a32dea2482ae3482f30bd58d757459c",
 		"0009_facilities":                   "7af8cf2c352144cf754b0b0f56560a3af72b8704b7f03b1e5fbffb0f4da63661",
+		"0010_leases":                       "476d3b726ed978567b303e8bb560471b19149f15f3d279de0fec248107cf3491",
 	}
 	steps, err := clickhouse.Migrations(clickhouse.Target{})
 	if err != nil {
@@ -252,6 +261,22 @@ func TestMigrationsAreAsTheyWereReleased(t *testing.T) {
 	}
 	if last := steps[len(steps)-1].Version; last != clickhouse.Version {
 		t.Errorf("the newest migration is %d, this binary says that it knows %d", last, clickhouse.Version)
+	}
+}
+
+// A migration that was killed is run again from its first statement.
+func TestEveryStatementDoesNothingWhenItIsRunAgain(t *testing.T) {
+	conn, _ := migrated(t, clickhouse.Target{})
+	steps, err := clickhouse.Migrations(clickhouse.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range steps {
+		for _, s := range m.Statements {
+			if err := conn.Exec(context.Background(), s); err != nil {
+				t.Errorf("%04d_%s again: %s: %v", m.Version, m.Name, s, err)
+			}
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 // Batch collects rows for sums, for one insert.
 type Batch struct {
-	keys     []*texts           // clickhouse.DeltaKeys
+	keys     []*texts           // clickhouse.SumKeys
 	position [2]proto.ColInt128 // and squares
 	amounts  []*proto.ColInt128 // clickhouse.SumAmounts
 }
@@ -21,7 +21,7 @@ type Batch struct {
 // NewBatch makes an empty batch.
 func NewBatch() *Batch {
 	b := new(Batch)
-	for range clickhouse.DeltaKeys() {
+	for range clickhouse.SumKeys() {
 		b.keys = append(b.keys, new(texts))
 	}
 	for range clickhouse.SumAmounts() {
@@ -36,7 +36,7 @@ func (b *Batch) Rows() int { return b.position[0].Rows() }
 // Add adds what a sum lacks.
 func (b *Batch) Add(d *Difference) {
 	roll, lacks := d.Roll.Roll(), d.Lacks()
-	for i, column := range clickhouse.DeltaKeys() {
+	for i, column := range clickhouse.SumKeys() {
 		text := ""
 		switch at := slices.Index(roll.Keys, column); {
 		case column == "roll":
@@ -63,7 +63,7 @@ func (b *Batch) Add(d *Difference) {
 
 // AddPosition adds what the position of a partition's view lacks.
 func (b *Batch) AddPosition(table string, partition int32, position, squares analytics.Int128) {
-	for i, column := range clickhouse.DeltaKeys() {
+	for i, column := range clickhouse.SumKeys() {
 		text := ""
 		if column == "project" {
 			text = clickhouse.ViewPositionProject(table, partition)
@@ -82,10 +82,15 @@ func wide(v analytics.Int128) proto.Int128 {
 	return proto.Int128{High: uint64(high), Low: low}
 }
 
+// Columns names the columns that a batch fills: all of sums.
+func Columns() []string {
+	return slices.Concat(clickhouse.SumKeys(), []string{"position", "squares"}, clickhouse.SumAmounts())
+}
+
 // Columns are the batch as an insert brings it along.
 func (b *Batch) Columns() database.Batch {
 	var all database.Batch
-	for i, name := range clickhouse.DeltaKeys() {
+	for i, name := range clickhouse.SumKeys() {
 		all = append(all, proto.InputColumn{Name: name, Data: b.keys[i]})
 	}
 	all = append(all, proto.InputColumn{Name: "position", Data: &b.position[0]}, proto.InputColumn{Name: "squares", Data: &b.position[1]})

@@ -173,7 +173,7 @@ func Mend(ctx context.Context, db Database, e *store.Entity, id string, partitio
 	n, err := db.Insert(ctx, database.Statement{
 		ID: id,
 		SQL: fmt.Sprintf("INSERT INTO sums (%s) SELECT * FROM (%s) WHERE %s AND %s = toInt128({first:UInt64}) AND %s",
-			strings.Join(clickhouse.SumColumns(), ", "), clickhouse.ViewSelect("(SELECT * "+from+")"), condition, viewPosition, SameServer),
+			strings.Join(clickhouse.ViewColumns(e.Table), ", "), clickhouse.ViewSelect(e.Table, "(SELECT * "+from+")"), condition, viewPosition, SameServer),
 		Params: params,
 	})
 	if err == nil && n == 0 {
