@@ -56,13 +56,17 @@ var getContract = operation{
 	description: "One contract with its budget lines and amendments.",
 	returns:     contractTable.Reference(),
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
-		var groups access.Groups
-		visible := func(id string) (reader.ProjectRef, reader.Part[reader.Contract], bool) {
-			p, ok := c.caller.Project(id)
-			groups = p.Groups
-			return projectRef(p), contractTable.Reads(contractTable.Visible(p.Groups)), ok
+		groups := func(project string) access.Groups {
+			p, _ := c.caller.Project(project)
+			return p.Groups
 		}
-		contract, err := s.reader.Contract(ctx, c.caller.Tenant(), c.path["contractId"], visible)
-		return writeOne(contractTable, groups, &contract), err
+		contract, err := s.reader.Contract(ctx, c.caller.Tenant(), c.path["contractId"], projectRefs(c.caller.Projects()),
+			func(project string) reader.Part[reader.Contract] {
+				return contractTable.Reads(contractTable.Visible(groups(project)))
+			})
+		if err != nil {
+			return nil, err
+		}
+		return writeOne(contractTable, groups(contract.ProjectID), &contract), nil
 	},
 }

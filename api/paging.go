@@ -76,6 +76,9 @@ func (s *Server) idAt(ctx context.Context, c *call, place []byte) (string, error
 	case len(place) > 0 && place[0] == placeID:
 		return string(place[1:]), nil
 	case len(place) > reader.DigestSize && place[0] == placeLongID:
+		if len(c.caller.Projects()) == 0 {
+			return string(place[1+reader.DigestSize:]), nil // whatever it is, nothing follows
+		}
 		id, err := s.reader.ID(ctx, c.operation.lists, c.caller.Tenant(), string(place[1+reader.DigestSize:]),
 			place[1:1+reader.DigestSize])
 		if errors.Is(err, reader.ErrNotFound) {

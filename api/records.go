@@ -61,20 +61,26 @@ var getRecord = operation{
 	description: "One record.",
 	returns:     recordTable.Reference(),
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
-		var groups access.Groups
-		visible := func(id string) (reader.ProjectRef, bool) {
-			p, ok := c.caller.Project(id)
-			groups = p.Groups
-			return projectRef(p), ok
-		}
 		all := recordTable.Reads(recordTable.Visible(access.All))
-		record, err := s.reader.Record(ctx, c.caller.Tenant(), c.path["recordId"], all, visible)
-		return writeOne(recordTable, groups, &record), err
+		record, err := s.reader.Record(ctx, c.caller.Tenant(), c.path["recordId"], projectRefs(c.caller.Projects()), all)
+		if err != nil {
+			return nil, err
+		}
+		project, _ := c.caller.Project(record.ProjectID) // one of those above
+		return writeOne(recordTable, project.Groups, &record), nil
 	},
 }
 
 func projectRef(p access.Project) reader.ProjectRef {
 	return reader.ProjectRef{ID: p.ID, StructureID: p.BudgetStructureID}
+}
+
+func projectRefs(projects []access.Project) []reader.ProjectRef {
+	refs := make([]reader.ProjectRef, len(projects))
+	for i, p := range projects {
+		refs[i] = projectRef(p)
+	}
+	return refs
 }
 
 // checkRecords checks the rules between parameters.
@@ -127,6 +133,7 @@ func recordFilter(c *call, projects []access.Project) reader.RecordFilter {
 	v := c.values
 	f := reader.RecordFilter{
 		Tenant:          c.caller.Tenant(),
+		Projects:        projectRefs(projects),
 		Statuses:        query.Value[[]string](v, "status").V,
 		InvoiceNumber:   query.Value[string](v, "invoiceNumber"),
 		ContractorID:    query.Value[string](v, "contractorId"),
@@ -140,9 +147,6 @@ func recordFilter(c *call, projects []access.Project) reader.RecordFilter {
 		NodeID:          query.Value[string](v, "budgetNodeId"),
 		Descendants:     query.Value[bool](v, "includeDescendants").V,
 		Code:            query.Value[reader.Code](v, "accountingCode"),
-	}
-	for _, p := range projects {
-		f.Projects = append(f.Projects, projectRef(p))
 	}
 	return f
 }

@@ -47,30 +47,30 @@ func contractAmendments(c *Contract) *[]events.Amendment { return &c.Amendments 
 
 // query reads one contract more than the page holds, to learn whether others follow.
 func (p ContractPage) query() Query {
-	ids := make([]string, len(p.Projects))
-	for i, project := range p.Projects {
-		ids[i] = project.ID
-	}
 	return Query{
 		SQL: "SELECT " + contractColumns.String() + `
 FROM contracts FINAL
 WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND id > {after:String} AND NOT deleted
 ORDER BY id, project
 LIMIT {limit:UInt32}`,
-		Args: map[string]any{"tenant": p.Tenant, "projects": ids, "after": p.After, "limit": p.Limit + 1, "undated": undated},
+		Args: map[string]any{"tenant": p.Tenant, "projects": projectIDs(p.Projects), "after": p.After, "limit": p.Limit + 1, "undated": undated},
 	}
 }
 
-// contractQuery finds a contract by its id alone, in whatever project it is: where it may be, the projection by_id
-// knows; what it is now, the table does.
-func contractQuery(tenant, id string) Query {
+// contractQuery finds a contract by its id in some projects: in which of them it may be, the projection by_id knows; what
+// it is now, the table does. A contract of another project is as little looked for as one that doesn't exist.
+func contractQuery(tenant, id string, projects []ProjectRef) Query {
 	return Query{
 		SQL: "SELECT " + contractColumns.String() + `
 FROM contracts FINAL
 WHERE tenant = {tenant:String} AND id = {id:String} AND NOT deleted
-  AND project GLOBAL IN (SELECT project FROM contracts WHERE tenant = {tenant:String} AND id = {id:String})
+  AND project GLOBAL IN (
+    SELECT project
+    FROM contracts
+    WHERE tenant = {tenant:String} AND id = {id:String} AND project IN {projects:Array(String)}
+  )
 LIMIT 1`,
-		Args: map[string]any{"tenant": tenant, "id": id, "undated": undated},
+		Args: map[string]any{"tenant": tenant, "id": id, "projects": projectIDs(projects), "undated": undated},
 	}
 }
 

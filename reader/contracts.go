@@ -48,23 +48,23 @@ func (r *Reader) Contracts(ctx context.Context, p ContractPage) (page []Contract
 	return find.contracts, more, nil
 }
 
-// Contract returns the contract with this id, whatever its project, or ErrNotFound. Visible decides by the project
-// whether the contract exists for the one who asks, and what is read of it; it is asked once.
-func (r *Reader) Contract(ctx context.Context, tenant, id string,
-	visible func(project string) (ProjectRef, Part[Contract], bool)) (Contract, error) {
+// Contract returns the contract of this id in one of the projects, or ErrNotFound. Part says by the project that it is
+// found in what is read of it.
+func (r *Reader) Contract(ctx context.Context, tenant, id string, projects []ProjectRef,
+	part func(project string) Part[Contract]) (Contract, error) {
+	if len(projects) == 0 {
+		return Contract{}, ErrNotFound
+	}
 	find := contractFinder{reader: r, tenant: tenant}
-	if err := find.read(ctx, contractQuery(tenant, id)); err != nil {
+	if err := find.read(ctx, contractQuery(tenant, id, projects)); err != nil {
 		return Contract{}, fmt.Errorf("read a contract: %w", err)
 	}
 	if len(find.contracts) == 0 {
 		return Contract{}, ErrNotFound
 	}
-	project, part, ok := visible(find.contracts[0].ProjectID)
-	if !ok {
-		return Contract{}, ErrNotFound
-	}
-	find.part = part
-	if err := find.complete(ctx, []ProjectRef{project}); err != nil {
+	project := find.contracts[0].ProjectID
+	find.part = part(project)
+	if err := find.complete(ctx, its(projects, project)); err != nil {
 		return Contract{}, fmt.Errorf("read a contract: %w", err)
 	}
 	return find.contracts[0], nil

@@ -79,7 +79,7 @@ func queries(t *testing.T) map[string]Query {
 		"records_page_node":    page(node, RecordGross),
 		"records_page_filters": page(everything, Parts(RecordStatus.Part(), RecordCodes)),
 		"records_count":        count(everything),
-		"record":               recordQuery("acme", "R1", all),
+		"record":               recordQuery("acme", "R1", []ProjectRef{one, two}, all),
 		"record_id":            idQuery(RecordsTable, "acme", "R", make([]byte, DigestSize)),
 		"contractor_names":     contractorNamesQuery("acme", []string{"K1"}),
 		"nodes":                nodesQuery("acme", []string{"P1"}, []string{"S1"}),
@@ -87,7 +87,7 @@ func queries(t *testing.T) map[string]Query {
 		"gap":                  gapQuery(events.Keys),
 		"budget":               budgetQuery("acme", "P1"),
 		"contracts":            ContractPage{Tenant: "acme", Projects: []ProjectRef{one, two}, After: "C1", Limit: 50}.query(),
-		"contract":             contractQuery("acme", "C1"),
+		"contract":             contractQuery("acme", "C1", []ProjectRef{one, two}),
 		"contract_records":     linkedRecordsQuery("acme", []string{"P1"}, []string{"C1", "C2"}),
 		"contract_outside":     outside,
 		"contractors":          ContractorPage{Tenant: "acme", Projects: []string{"P1", "P2"}, Marked: []string{"P2"}, After: "K1", Limit: 50}.query(),
@@ -287,8 +287,7 @@ WITH fromUnixTimestamp64Micro(toInt64(?), 'UTC') AS at SELECT 'acme', 'P1', ?, 1
 				t.Fatal(err)
 			}
 		}
-		record, err := r.Record(ctx, "acme", id, RecordIntake,
-			func(string) (ProjectRef, bool) { return ProjectRef{ID: "P1"}, true })
+		record, err := r.Record(ctx, "acme", id, []ProjectRef{{ID: "P1"}}, RecordIntake)
 		if err != nil || !record.Intake.ReceivedAt.V.Equal(at) {
 			t.Errorf("received %v, read %v, %v", at, record.Intake.ReceivedAt.V, err)
 		}

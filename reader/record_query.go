@@ -182,43 +182,39 @@ func (f *RecordFilter) countQuery(c *conditions) Query {
 	for name, value := range c.args {
 		args[name] = value
 	}
-	ids := make([]string, len(f.Projects))
-	for i, p := range f.Projects {
-		ids[i] = p.ID
-	}
-	args["projects"] = ids
+	args["projects"] = projectIDs(f.Projects)
 	where := append([]string{"tenant = {tenant:String}", "project IN {projects:Array(String)}", "NOT deleted"}, c.sql...)
 	return Query{SQL: "SELECT count()\nFROM records FINAL\nWHERE " + strings.Join(where, " AND "), Args: args,
 		Tables: c.tables}
 }
 
-// recordQuery finds a record by its id alone, in whatever project it is: where it may be, the projection by_id knows;
-// what it is now, the table does.
-func recordQuery(tenant, id string, read Part[Record]) Query {
+// recordQuery finds a record by its id in some projects: in which of them it may be, the projection by_id knows; what it
+// is now, the table does. A record of another project is as little looked for as one that doesn't exist.
+func recordQuery(tenant, id string, projects []ProjectRef, read Part[Record]) Query {
 	return Query{
 		SQL: "SELECT " + recordColumns(read).String() + `
 FROM records FINAL
 WHERE tenant = {tenant:String} AND id = {id:String} AND NOT deleted
-  AND project GLOBAL IN (SELECT project FROM records WHERE tenant = {tenant:String} AND id = {id:String})
+  AND project GLOBAL IN (
+    SELECT project
+    FROM records
+    WHERE tenant = {tenant:String} AND id = {id:String} AND project IN {projects:Array(String)}
+  )
 LIMIT 1`,
-		Args: map[string]any{"tenant": tenant, "id": id},
+		Args: map[string]any{"tenant": tenant, "id": id, "projects": projectIDs(projects)},
 	}
 }
 
 // candidatesQuery finds the next places where records of several projects may be, ascending by id, in whatever version:
 // the projection by_id has them in this order. It gives at most window of them.
 func (p *RecordPage) candidatesQuery(after string, window int) Query {
-	ids := make([]string, len(p.Filter.Projects))
-	for i, project := range p.Filter.Projects {
-		ids[i] = project.ID
-	}
 	return Query{
 		SQL: `SELECT id, project
 FROM records
 WHERE tenant = {tenant:String} AND id > {after:String} AND project IN {projects:Array(String)}
 ORDER BY tenant, id
 LIMIT {window:UInt32}`,
-		Args: map[string]any{"tenant": p.Filter.Tenant, "after": after, "projects": ids, "window": window},
+		Args: map[string]any{"tenant": p.Filter.Tenant, "after": after, "projects": projectIDs(p.Filter.Projects), "window": window},
 	}
 }
 

@@ -3,6 +3,7 @@ package reader
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/events"
@@ -56,22 +57,19 @@ func (r *Reader) countRecords(ctx context.Context, q Query) (int64, error) {
 	return int64(count), nil
 }
 
-// Record returns the record with this id, whatever its project, or ErrNotFound. Visible decides by the project whether
-// the record exists for the one who asks, and what is read of it; it is asked once.
-func (r *Reader) Record(ctx context.Context, tenant, id string, read Part[Record],
-	visible func(project string) (ProjectRef, bool)) (Record, error) {
+// Record returns the record of this id in one of the projects, or ErrNotFound.
+func (r *Reader) Record(ctx context.Context, tenant, id string, projects []ProjectRef, read Part[Record]) (Record, error) {
+	if len(projects) == 0 {
+		return Record{}, ErrNotFound
+	}
 	find := &recordFinder{reader: r, tenant: tenant, part: read}
-	if err := find.read(ctx, recordQuery(tenant, id, read)); err != nil {
+	if err := find.read(ctx, recordQuery(tenant, id, projects, read)); err != nil {
 		return Record{}, fmt.Errorf("read a record: %w", err)
 	}
 	if len(find.records) == 0 {
 		return Record{}, ErrNotFound
 	}
-	project, ok := visible(find.records[0].ProjectID)
-	if !ok {
-		return Record{}, ErrNotFound
-	}
-	find.projects = []ProjectRef{project}
+	find.projects = its(projects, find.records[0].ProjectID)
 	if read.needs(otherTables) {
 		if err := find.loadStates(ctx); err != nil {
 			return Record{}, err
@@ -82,6 +80,12 @@ func (r *Reader) Record(ctx context.Context, tenant, id string, read Part[Record
 		return Record{}, err
 	}
 	return records[0], nil
+}
+
+// its is the project with this id, which is among them.
+func its(projects []ProjectRef, id string) []ProjectRef {
+	at := slices.IndexFunc(projects, func(p ProjectRef) bool { return p.ID == id })
+	return projects[at : at+1]
 }
 
 // otherTables are the lookups of records that need other tables than theirs.

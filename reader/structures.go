@@ -15,6 +15,14 @@ type ProjectRef struct {
 	StructureID events.Opt[string]
 }
 
+func projectIDs(projects []ProjectRef) []string {
+	ids := make([]string, len(projects))
+	for i, p := range projects {
+		ids[i] = p.ID
+	}
+	return ids
+}
+
 // maxCachedNodes bounds the structures that are kept, counted in nodes: some 100 MB.
 const maxCachedNodes = 200_000
 

@@ -1,8 +1,13 @@
 SELECT id, project, name, contractor_id, status, toInt32(start_date), toInt32(end_date), currency, allocation_node, allocation_value, amendment_id, amendment_node, amendment_value, amendment_status, arrayMap(d -> ifNull(toInt32(d), toInt32({undated:Int32})), amendment_date), amendment_title
 FROM contracts FINAL
 WHERE tenant = {tenant:String} AND id = {id:String} AND NOT deleted
-  AND project GLOBAL IN (SELECT project FROM contracts WHERE tenant = {tenant:String} AND id = {id:String})
+  AND project GLOBAL IN (
+    SELECT project
+    FROM contracts
+    WHERE tenant = {tenant:String} AND id = {id:String} AND project IN {projects:Array(String)}
+  )
 LIMIT 1
 -- id = "C1"
+-- projects = "[P1 P2]"
 -- tenant = "acme"
 -- undated = "120530"
