@@ -1,5 +1,5 @@
-// Package demo invents the data of a company that develops real estate: projects with budgets and contracts, and five
-// years of invoices in all states. It writes them as the lines that `tallyhouse load` takes, in the order of time. Its
+// Package demo invents the data of a company that develops real estate: projects with budgets, contracts, leases and
+// loans, and five years of invoices in all states. It writes them as the lines that `tallyhouse load` takes, in the order of time. Its
 // memory grows with the projects and their budget lines, never with the records.
 package demo
 
@@ -58,7 +58,8 @@ func Topics() []events.Topic {
 	return []events.Topic{
 		events.Users, events.Memberships, events.Contractors, events.BudgetNodes, events.Projects, events.BudgetRows,
 		events.BudgetTransfers, events.UncommittedEntries, events.Contracts, events.Claims, events.Records,
-		events.ForecastSnapshots,
+		events.ForecastSnapshots, events.LinePlans, events.Units, events.Leases, events.IndexValues, events.Facilities,
+		events.Fixings, events.FacilityEntries,
 	}
 }
 

@@ -19,6 +19,10 @@ const (
 	ofSnapshot
 	ofRecord
 	ofRecordID
+	ofPlan
+	ofUnit
+	ofIndex
+	ofLoan
 )
 
 // dice draws what belongs to one entity. The draws depend on the seed, the subject and the entity's number alone, so

@@ -88,7 +88,11 @@ func (w *world) plan() {
 		w.addContracts(p)
 		w.addClaims(p)
 		w.addSnapshots(p)
+		w.addPlans(p)
+		w.addUnits(p)
 	}
+	w.addIndex()
+	w.addLoans()
 	w.schedule.sort()
 }
 
