@@ -157,3 +157,31 @@ func BenchmarkRentRoll(b *testing.B) {
 		})
 	}
 }
+
+// 30 years of monthly periods with 1,000 movements, a fixing for each period that has begun and a step of the margin in
+// each year.
+func BenchmarkSchedule(b *testing.B) {
+	f := loan(term("2006-01-01 2036-01-01"), paying("2006-02-01 1"), floor("0", "reference"), feeOf("87.5"))
+	f.Commitment, f.Availability.To = 9_000_000_000_000, date("2035-06-30")
+	var entries, fixings []string
+	for i := range 1000 {
+		kind := "drawdown"
+		if i%3 == 2 {
+			kind = "repayment"
+		}
+		entries = append(entries, fmt.Sprintf("%s funded %s %d", kind, date("2006-01-01")+calendar.Date(i*10957/1000), 1_000_000_000+i))
+	}
+	for m := month("2006-01"); m <= month("2026-05"); m++ {
+		fixings = append(fixings, fmt.Sprintf("%s-01 %d.25", m, int(m)%500-50))
+		if m%12 == 5 {
+			marginFrom(m.String()+"-16", fmt.Sprint(150+m%100))(&f.Facility)
+		}
+	}
+	movements, fixed := entriesFrom(entries...), fixingsFrom(fixings...)
+	b.ReportAllocs()
+	for b.Loop() {
+		if got := len(f.Schedule(movements, fixed, analytics.ScheduleRequest{Today: date("2026-05-12")})); got != 360 {
+			b.Fatalf("%d periods", got)
+		}
+	}
+}

@@ -220,7 +220,8 @@ func TestThePagesCashFlowCountsRight(t *testing.T) {
 
 func TestThePagesRentRollCountsRight(t *testing.T) {
 	in := analytics.RentRollInput{Currency: "EUR", Indexes: published(),
-		Units: []analytics.Unit{unit("1", "scheme 600"), unit("2", "scheme 300"), unit("3", "scheme 100"), unit("roof", "currentUse -")}}
+		Units: []analytics.Unit{unit("1", "scheme 600"), unit("2", "scheme 300"), unit("3", "scheme 100"),
+			unit("roof", "currentUse -")}}
 	leases := map[string]*events.Lease{
 		"Baker": let("active 2021-05-01 2031-04-30 600000", step("2026-05-01", 650_000), free("2026-05-01", "2026-06-30"),
 			breakOn("2029-04-30", "tenant", "open"), units("1")),
@@ -260,4 +261,34 @@ func TestThePagesRentRollCountsRight(t *testing.T) {
 		segments[name] = []analytics.Int128{analytics.Int(s.Rent)}
 	}
 	compareRows(t, documented(t, "Baker's segments"), segments)
+}
+
+func TestThePagesFacilityCountsRight(t *testing.T) {
+	f := loan(paying("2026-03-31 3"), floor("0", "reference"), marginFrom("2026-08-16", "300"), feeOf("90"))
+	f.Commitment, f.Pricing.MarginBp = 5_000_000*euro, points("250")
+	entries := entriesFrom("drawdown funded 2026-01-15 200000000", "drawdown funded 2026-04-10 100000000",
+		"repayment funded 2026-05-31 50000000", "drawdown requested 2026-08-01 75000000")
+	var sums []analytics.EntrySum
+	for _, e := range entries {
+		sums = append(sums, analytics.EntrySum{Kind: e.Kind, Status: e.Status, Value: analytics.Int(e.Value)})
+	}
+	p := f.Position(sums)
+	compareRows(t, documented(t, "Facility"),
+		map[string][]analytics.Int128{"Bank": {analytics.Int(f.Commitment), p.Drawn, p.Requested, p.Available}})
+	if bp := f.LTCBp([]analytics.ProjectCost{{Currency: "EUR", EAC: analytics.Int(8_000_000 * euro)}}); bp.V != 6250 {
+		t.Errorf("loan to cost %d", bp.V)
+	}
+	rates, amounts := documented(t, "Period"), make(map[string][]analytics.Int128)
+	schedule := f.Schedule(entries, fixingsFrom("2026-01-01 -12.5", "2026-03-31 40"),
+		analytics.ScheduleRequest{Today: date("2026-07-12")})
+	for _, p := range schedule {
+		name := fmt.Sprintf("%s to %s", p.Start, p.End)
+		shown := []string{fmt.Sprint(p.Days), p.ReferenceBp.V.String(), p.MarginBp.V.String(), p.RateBp.V.String(),
+			fmt.Sprint(p.Projected)}
+		if !slices.Equal(rates[name], shown) {
+			t.Errorf("%s: the page says %q, it is %q", name, rates[name], shown)
+		}
+		amounts[name] = []analytics.Int128{p.OpeningBalance, p.Balance, p.Interest.V, p.CommitmentFee}
+	}
+	compareRows(t, documented(t, "Period: amounts"), amounts)
 }

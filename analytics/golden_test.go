@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -77,10 +78,13 @@ func TestGoldenCases(t *testing.T) {
 		"getForecastSnapshot":   ofState(answerSnapshot),
 		"getCashflow":           answerCashflow,
 		"getRentRoll":           answerRentRoll,
+		"listFacilities":        answerFacilities,
+		"getFacilitySchedule":   answerSchedule,
+		"listFacilityDrawdowns": answerDrawdowns,
 	}
 	files, err := filepath.Glob("testdata/D*.json")
-	if err != nil || len(files) != 13 {
-		t.Fatalf("%d golden files, %v; want 13", len(files), err)
+	if err != nil || len(files) != 15 {
+		t.Fatalf("%d golden files, %v; want 15", len(files), err)
 	}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
@@ -447,6 +451,91 @@ func shownRoll(r analytics.ProjectRentRoll, project, currency string, asOf calen
 		"waultToExpiryYears": optional(r.WAULTToExpiryYears, decimal),
 		"waultToBreakYears":  optional(r.WAULTToBreakYears, decimal),
 	}
+}
+
+func answerFacilities(_ *testing.T, l *ledger, q question) any {
+	data := []any{}
+	for _, id := range slices.Sorted(maps.Keys(l.facilities)) {
+		f := l.facility(id)
+		if !slices.Contains(f.ProjectIDs, q.path["projectId"]) {
+			continue
+		}
+		var sums []analytics.EntrySum
+		for _, e := range l.entriesOf(id) {
+			sums = append(sums, analytics.EntrySum{Kind: e.Kind, Status: e.Status, Value: analytics.Int(e.Value)})
+		}
+		var costs []analytics.ProjectCost
+		for _, project := range f.ProjectIDs {
+			budget := analytics.Budget(l.budgetInput(project))
+			costs = append(costs, analytics.ProjectCost{Currency: l.projects[project].Currency, EAC: budget.EAC()})
+		}
+		data = append(data, shownFacility(f, f.Position(sums), f.LTCBp(costs), f.NextIPD(q.today)))
+	}
+	return object{"data": data}
+}
+
+func shownFacility(f *analytics.Facility, p analytics.FacilityPosition, ltc events.Opt[int64],
+	next events.Opt[calendar.Date]) any {
+	amount := amountIn(f.Currency)
+	steps := []any{}
+	for _, s := range f.MarginSteps() {
+		steps = append(steps, object{"from": day(s.From), "marginBp": decimal(s.MarginBp)})
+	}
+	pricing := object{"referenceRate": f.Pricing.ReferenceRate, "marginBp": decimal(f.Pricing.MarginBp),
+		"floorBp": optional(f.Pricing.FloorBp, decimal), "floorOn": f.FloorOn(), "marginSteps": steps}
+	if f.Pricing.FixedRateBp.Ok {
+		pricing["fixedRateBp"] = decimal(f.Pricing.FixedRateBp.V)
+	}
+	shown := object{
+		"facilityId": f.ID, "projectIds": f.ProjectIDs, "lender": f.Lender, "type": f.Type, "currency": f.Currency,
+		"commitment": amount(analytics.Int(f.Commitment)), "drawn": amount(p.Drawn), "requested": amount(p.Requested),
+		"available": amount(p.Available), "maturity": day(f.Maturity), "pricing": pricing,
+		"availability":      object{"from": day(f.Availability.From), "to": day(f.Availability.To)},
+		"interestTreatment": f.InterestTreatment, "nextIpd": optional(next, day),
+	}
+	if ltc.Ok {
+		shown["ltcBp"] = ltc.V
+	}
+	return shown
+}
+
+func answerSchedule(t *testing.T, l *ledger, q question) any {
+	id := q.path["facilityId"]
+	request := analytics.ScheduleRequest{Today: q.today, IncludePlanned: strings.EqualFold(q.query["includePlanned"], "true")}
+	if q.query["to"] != "" {
+		request.To = events.Some(date(q.query["to"]))
+	}
+	f := l.facility(id)
+	return shownSchedule(f, f.Schedule(l.entriesOf(id), l.fixingsOf(id), request))
+}
+
+func shownSchedule(f *analytics.Facility, schedule []analytics.FacilityPeriod) any {
+	amount := amountIn(f.Currency)
+	periods := []any{}
+	for _, p := range schedule {
+		changes := []any{}
+		for _, c := range p.RateChanges {
+			changes = append(changes, object{"from": day(c.From), "marginBp": optional(c.MarginBp, decimal),
+				"rateBp": optional(c.RateBp, decimal)})
+		}
+		periods = append(periods, object{
+			"start": day(p.Start), "end": day(p.End), "days": p.Days, "referenceBp": optional(p.ReferenceBp, decimal),
+			"marginBp": optional(p.MarginBp, decimal), "rateBp": optional(p.RateBp, decimal), "rateChanges": changes,
+			"projected": p.Projected, "openingBalance": amount(p.OpeningBalance), "balance": amount(p.Balance),
+			"interest": optional(p.Interest, amount), "commitmentFee": amount(p.CommitmentFee),
+		})
+	}
+	return object{"facilityId": f.ID, "currency": f.Currency, "dayCount": f.DayCount, "periods": periods}
+}
+
+func answerDrawdowns(_ *testing.T, l *ledger, q question) any {
+	id := q.path["facilityId"]
+	data := []any{}
+	for _, e := range l.entriesOf(id) {
+		data = append(data, object{"entryId": e.ID, "facilityId": id, "kind": e.Kind, "status": e.Status, "date": day(e.Date),
+			"amount": amountIn(l.facilities[id].Currency)(analytics.Int(e.Value))})
+	}
+	return object{"data": data}
 }
 
 func day(d calendar.Date) any { return d.String() }

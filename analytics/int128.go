@@ -99,6 +99,9 @@ func (a Int128) OrZero() Int128 {
 	return a
 }
 
+// atLeast returns max(a, b).
+func (a Int128) atLeast(b Int128) Int128 { return b.Add(a.Sub(b).OrZero()) }
+
 // Int64 returns a and whether 64 bits hold it.
 func (a Int128) Int64() (int64, bool) {
 	v := int64(a.lo)

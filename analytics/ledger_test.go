@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -351,6 +352,32 @@ func (l *ledger) rentRollInput(project string) analytics.RentRollInput {
 	}
 	in.Indexes = analytics.NewIndexes(values)
 	return in
+}
+
+func (l *ledger) facility(id string) *analytics.Facility {
+	return &analytics.Facility{ID: id, Facility: *l.facilities[id]}
+}
+
+// entriesOf are the movements of a facility as they are listed.
+func (l *ledger) entriesOf(facility string) []analytics.FacilityEntry {
+	var entries []analytics.FacilityEntry
+	for id, e := range l.movements {
+		if e.FacilityID == facility {
+			entries = append(entries, analytics.FacilityEntry{ID: id, FacilityEntry: *e})
+		}
+	}
+	slices.SortFunc(entries, func(a, b analytics.FacilityEntry) int { return analytics.ByDate(&a, &b) })
+	return entries
+}
+
+func (l *ledger) fixingsOf(facility string) []analytics.Fixing {
+	var fixings []analytics.Fixing
+	for id, f := range l.fixings {
+		if f.FacilityID == facility {
+			fixings = append(fixings, analytics.Fixing{ID: id, Fixing: *f})
+		}
+	}
+	return fixings
 }
 
 // linked are the sums of the records that name a contract of their own project.
