@@ -5,6 +5,7 @@ package deadletters
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,26 +24,26 @@ var ErrNotFound = errors.New("no such dead letter; `tallyhouse deadletters list`
 // ErrOtherEntity says that a corrected message would change another entity than the refused one named.
 var ErrOtherEntity = errors.New("the message is about another entity than the refused one; if that is meant, repeat with --force")
 
-// List calls each with every dead letter, once, up to the end that the topic has at the call. It returns how many
-// messages in the topic are not dead letters.
+// List calls each with every dead letter, once however often it was sent, up to the end that the topic has at the call.
+// A topic that was made anew begins at offset 0 again: another message refused at the same place is another letter. It
+// returns how many messages in the topic are not dead letters.
 func List(ctx context.Context, c kafka.Cluster, each func(kafka.DeadLetter) error) (foreign int, err error) {
-	type id struct {
-		topic     string
-		partition int32
-		offset    int64
+	type refused struct {
+		id      string
+		content [sha256.Size]byte
 	}
-	seen := map[id]struct{}{}
+	seen := map[refused]struct{}{}
 	err = kafka.Read(ctx, c, string(events.DeadLetters), func(r *kgo.Record) error {
 		l, err := kafka.ParseDeadLetter(r)
 		if err != nil {
 			foreign++
 			return nil
 		}
-		key := id{l.Topic, l.Partition, l.Offset}
-		if _, ok := seen[key]; ok {
+		this := refused{l.ID(), contentOf(l)}
+		if _, ok := seen[this]; ok {
 			return nil
 		}
-		seen[key] = struct{}{}
+		seen[this] = struct{}{}
 		return each(l)
 	})
 	if err != nil {
@@ -51,26 +52,29 @@ func List(ctx context.Context, c kafka.Cluster, each func(kafka.DeadLetter) erro
 	return foreign, nil
 }
 
-// errFound ends a search.
-var errFound = errors.New("found")
+// contentOf tells the refused messages of one place apart.
+func contentOf(l kafka.DeadLetter) [sha256.Size]byte {
+	content := fmt.Appendf(nil, "%d %d %s ", len(l.Key), l.Size(), l.SHA256)
+	return sha256.Sum256(append(append(content, l.Key...), l.Value...))
+}
 
-// Find reads the dead letter of this key; ErrNotFound when there is none.
+// Find reads the newest dead letter of this key, which is that of the topic as it is now; ErrNotFound when there is
+// none.
 func Find(ctx context.Context, c kafka.Cluster, id string) (kafka.DeadLetter, error) {
-	var found kafka.DeadLetter
+	var newest *kafka.DeadLetter
 	_, err := List(ctx, c, func(l kafka.DeadLetter) error {
-		if l.ID() != id {
-			return nil
+		if l.ID() == id {
+			newest = &l
 		}
-		found = l
-		return errFound
+		return nil
 	})
 	switch {
-	case errors.Is(err, errFound):
-		return found, nil
 	case err != nil:
 		return kafka.DeadLetter{}, err
+	case newest == nil:
+		return kafka.DeadLetter{}, fmt.Errorf("%s: %w", id, ErrNotFound)
 	}
-	return kafka.DeadLetter{}, fmt.Errorf("%s: %w", id, ErrNotFound)
+	return *newest, nil
 }
 
 // Replay sends a refused message to its topic once more: corrected, or as it was when corrected is nil (what was

@@ -121,6 +121,23 @@ func TestListTellsEachLetterOnce(t *testing.T) {
 	}
 }
 
+// Given a dead letter of a topic that was made anew since, when another message is refused at the same place, then both
+// are listed, and it is the newer one that is found.
+func TestLettersOfATopicMadeAnewDoNotHideBehindOlderOnes(t *testing.T) {
+	c := topicstest.Cluster(t, 2)
+	older, newer := letter("refused in the older topic"), letter("refused in the newer one")
+	newer.At = at.AddDate(0, 1, 0)
+	send(t, c, older.Message(), newer.Message(), newer.Message())
+	all, _ := list(t, c)
+	if len(all) != 2 || string(all[0].Value) != string(older.Value) || string(all[1].Value) != string(newer.Value) {
+		t.Errorf("listed %+v", all)
+	}
+	found, err := deadletters.Find(t.Context(), c, newer.ID())
+	if err != nil || string(found.Value) != string(newer.Value) {
+		t.Errorf("found %+v, %v", found, err)
+	}
+}
+
 func TestReplaySendsWhatTheWorkerWouldTake(t *testing.T) {
 	stored := load.StoredBy([]*store.Entity{store.Of(events.Contractors)})
 	wrongKey := letter(another)
