@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sethvargo/go-retry"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"tallyhouse/analytics"
@@ -304,14 +305,10 @@ func (l *Ledger) Resized(partitions int) {
 // Eventually does something until a server that died, or dies, is there again.
 func (l *Ledger) Eventually(what string, do func() error) {
 	l.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		err := do()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			l.t.Fatalf("%s: %v", what, err)
-		}
+	pauses := retry.WithMaxDuration(time.Minute, retry.NewConstant(100*time.Millisecond))
+	err := retry.Do(context.Background(), pauses, func(context.Context) error { return retry.RetryableError(do()) })
+	if err != nil {
+		l.t.Fatalf("%s: %v", what, err)
 	}
 }
 

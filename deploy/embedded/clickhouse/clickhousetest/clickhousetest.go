@@ -20,6 +20,7 @@ import (
 	"time"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/sethvargo/go-retry"
 
 	"tallyhouse/deploy/embedded/clickhouse"
 )
@@ -134,9 +135,13 @@ func (p *Process) Kill() {
 	if err != nil || process.Kill() != nil {
 		return
 	}
-	for process.Signal(syscall.Signal(0)) == nil || p.Healthy() == nil && p.Restarts() == before {
-		time.Sleep(time.Millisecond)
-	}
+	pauses := retry.WithMaxDuration(time.Minute, retry.NewConstant(time.Millisecond))
+	_ = retry.Do(context.Background(), pauses, func(context.Context) error { // only a server stuck in the kernel outlives that
+		if process.Signal(syscall.Signal(0)) == nil || p.Healthy() == nil && p.Restarts() == before {
+			return retry.RetryableError(errors.New("it is still there"))
+		}
+		return nil
+	})
 }
 
 // RestartWith kills the engine and waits until it runs again, with more settings in the profile of its users, as XML.
@@ -162,13 +167,13 @@ func (p *Process) RestartWith(profile string) error {
 	}
 	defer conn.Close()
 	refusal := (*driver.Exception)(nil)
-	for range 300 {
-		if err = conn.Ping(context.Background()); err == nil || errors.As(err, &refusal) {
-			return nil
+	err = again(func(ctx context.Context) error {
+		if err := conn.Ping(ctx); err != nil && !errors.As(err, &refusal) {
+			return retry.RetryableError(fmt.Errorf("the engine does not come back: %w", err))
 		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	return fmt.Errorf("the engine does not come back: %w", err)
+		return nil
+	})
+	return err
 }
 
 // stop kills the engine: its data are thrown away, there is nothing to be gentle with.
@@ -195,14 +200,13 @@ func execute(t testing.TB, addr, statement string) {
 		t.Fatalf("clickhousetest: connect to %s: %v", addr, err)
 	}
 	defer conn.Close()
-	for attempt := 0; ; attempt++ {
-		if err = conn.Exec(context.Background(), statement); err == nil {
-			return
-		}
-		if attempt == 50 {
-			t.Errorf("clickhousetest: %s: %v", statement, err)
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
+	err = again(func(ctx context.Context) error { return retry.RetryableError(conn.Exec(ctx, statement)) })
+	if err != nil {
+		t.Errorf("clickhousetest: %s: %v", statement, err)
 	}
+}
+
+// again repeats what fails while an engine is being restarted.
+func again(try retry.RetryFunc) error {
+	return retry.Do(context.Background(), retry.WithMaxRetries(300, retry.NewConstant(100*time.Millisecond)), try)
 }

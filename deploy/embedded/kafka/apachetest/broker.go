@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sethvargo/go-retry"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -158,21 +159,20 @@ func (b *Broker) run(o Options, config string) error {
 
 // awaitAnswer waits until the broker names itself as one that takes work.
 func (b *Broker) awaitAnswer(ctx context.Context) error {
-	for {
+	return retry.Do(ctx, retry.NewConstant(100*time.Millisecond), func(ctx context.Context) error {
 		asked, stop := context.WithTimeout(ctx, time.Second)
+		defer stop()
 		r, err := kmsg.NewPtrMetadataRequest().RequestWith(asked, b.client)
-		stop()
 		if err == nil && len(r.Brokers) == 1 {
 			return nil
 		}
 		select {
 		case <-b.ended:
 			return errors.New("it ended")
-		case <-ctx.Done():
-			return fmt.Errorf("it doesn't answer: %w", errors.Join(ctx.Err(), err))
-		case <-time.After(100 * time.Millisecond):
+		default:
+			return retry.RetryableError(fmt.Errorf("it doesn't answer: %w", err))
 		}
-	}
+	})
 }
 
 // Addr is the host:port that clients connect to.

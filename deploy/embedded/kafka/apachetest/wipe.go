@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sethvargo/go-retry"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -64,7 +65,8 @@ func (b *Broker) wipeGroups(ctx context.Context) error {
 }
 
 func (b *Broker) wipeTopics(ctx context.Context) error {
-	for {
+	// The broker hears of it from its controller.
+	return retry.Do(ctx, retry.NewConstant(20*time.Millisecond), func(ctx context.Context) error {
 		r, err := kmsg.NewPtrMetadataRequest().RequestWith(ctx, b.client)
 		if err != nil {
 			return err
@@ -84,10 +86,6 @@ func (b *Broker) wipeTopics(ctx context.Context) error {
 		if _, err := remove.RequestWith(ctx, b.client); err != nil {
 			return err
 		}
-		select { // the broker hears of it from its controller
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+		return retry.RetryableError(fmt.Errorf("%d are still there", len(remove.Topics)))
+	})
 }

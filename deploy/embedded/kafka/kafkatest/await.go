@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sethvargo/go-retry"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -23,16 +24,16 @@ func AwaitTopic(t testing.TB, addr, topic string, partitions int) {
 		t.Fatalf("kafkatest: %v", err)
 	}
 	defer client.Close()
-	for {
+	pauses := retry.WithMaxDuration(patience, retry.NewConstant(10*time.Millisecond))
+	err = retry.Do(ctx, pauses, func(ctx context.Context) error {
 		n, err := led(ctx, client, topic)
-		if err == nil && n == partitions {
-			return
+		if err != nil || n != partitions {
+			return retry.RetryableError(fmt.Errorf("topic %s has %d partitions, want %d: %w", topic, n, partitions, err))
 		}
-		select {
-		case <-ctx.Done():
-			t.Fatalf("kafkatest: topic %s has %d partitions (%v), want %d", topic, n, err, partitions)
-		case <-time.After(10 * time.Millisecond):
-		}
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("kafkatest: %v", err)
 	}
 }
 
