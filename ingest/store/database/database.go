@@ -76,7 +76,7 @@ func Open(o Options, inserts int) (*Server, error) {
 		Auth:         clickhouse.Auth{Database: o.Database, Username: o.User, Password: o.Password},
 		TLS:          o.TLS,
 		DialTimeout:  3 * time.Second,
-		ReadTimeout:  2 * time.Minute,
+		ReadTimeout:  time.Hour, // each statement has a bound of its own
 		MaxOpenConns: 16,
 		MaxIdleConns: 8,
 		Settings:     controlSettings(),
@@ -122,16 +122,18 @@ func (s *Server) Rows(ctx context.Context, q Query, each func(scan func(...any) 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	rows, err := s.control.Query(s.bind(ctx, q.Params, q.Limit, ""), q.SQL)
-	if err != nil {
-		return err
-	}
-	for rows.Next() {
-		if err := each(rows.Scan); err != nil {
-			return errors.Join(err, rows.Close())
+	return s.bound(ctx, q.Params, q.Limit, "", func(ctx context.Context) error {
+		rows, err := s.control.Query(ctx, q.SQL)
+		if err != nil {
+			return err
 		}
-	}
-	return errors.Join(rows.Err(), rows.Close())
+		for rows.Next() {
+			if err := each(rows.Scan); err != nil {
+				return errors.Join(err, rows.Close())
+			}
+		}
+		return errors.Join(rows.Err(), rows.Close())
+	})
 }
 
 // Exec runs a statement that carries no batch, on the connections of the queries: fences and kills must not wait behind
@@ -140,10 +142,11 @@ func (s *Server) Exec(ctx context.Context, st Statement) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return s.control.Exec(s.bind(ctx, st.Params, st.Limit, st.ID), st.SQL)
+	return s.bound(ctx, st.Params, st.Limit, st.ID, func(ctx context.Context) error { return s.control.Exec(ctx, st.SQL) })
 }
 
-func (s *Server) bind(ctx context.Context, p Params, limit time.Duration, id string) context.Context {
+// bound runs a statement with its parameters and its limit, and ends it where the server doesn't.
+func (s *Server) bound(ctx context.Context, p Params, limit time.Duration, id string, run func(context.Context) error) error {
 	if limit == 0 {
 		limit = defaultLimit
 	}
@@ -154,7 +157,14 @@ func (s *Server) bind(ctx context.Context, p Params, limit time.Duration, id str
 	if id != "" {
 		options = append(options, clickhouse.WithQueryID(id))
 	}
-	return clickhouse.Context(context.WithoutCancel(ctx), options...)
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	silent := time.AfterFunc(limit+grace, stop) // no deadline: the driver would make it the server's limit
+	err := run(clickhouse.Context(ctx, options...))
+	if !silent.Stop() && err != nil {
+		return fmt.Errorf("ClickHouse at %s did not answer within %s: %w", s.Addr(), limit+grace, err)
+	}
+	return err
 }
 
 func seconds(d time.Duration) int { return max(1, int(d.Seconds())) }
