@@ -40,12 +40,17 @@ func TestResizeRefuses(t *testing.T) {
 		from, to int
 		shards   int
 		change   func(*kafkalog.Identity)
+		given    func(*admin.Options)
 		says     []string
 	}{
 		{name: "numbers between which entities move to other shards", from: 3, to: 6, shards: 2,
 			says: []string{"from 3 partitions to 6", "multiples of 2"}},
 		{name: "a new number that is no multiple of the shards", from: 4, to: 7, shards: 2, says: []string{"multiples of 2"}},
 		{name: "fewer partitions", from: 4, to: 2, shards: 1, says: []string{"another topic"}},
+		{name: "shards in another order", from: 4, to: 8, shards: 2, given: func(o *admin.Options) { o.Shard = 1 },
+			says: []string{"written as shard 0 of 2", "given as shard 1 of 2", "in the order in which they always were"}},
+		{name: "one shard more", from: 6, to: 12, shards: 2, given: func(o *admin.Options) { o.Shards = 3 },
+			says: []string{"written as shard 0 of 2", "given as shard 0 of 3"}},
 		{name: "another topic", from: 2, to: 4, shards: 1, says: []string{"made anew"},
 			change: func(id *kafkalog.Identity) { id.Topic = "another" }},
 		{name: "another cluster", from: 2, to: 4, shards: 1, says: []string{"not of another"},
@@ -61,6 +66,9 @@ func TestResizeRefuses(t *testing.T) {
 			}
 			o := options()
 			o.Shards = test.shards
+			if test.given != nil {
+				test.given(&o)
+			}
 			before := stream(t, l)
 			_, err := admin.Resize(t.Context(), l.DB, l.Entity, log, o)
 			mustSay(t, err, test.says...)

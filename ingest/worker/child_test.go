@@ -79,7 +79,7 @@ func childFails(err error) {
 
 // quickGroup makes a dead member noticed soon.
 func quickGroup(w *Worker) {
-	w.timings = timings{session: 2 * time.Second, heartbeat: 200 * time.Millisecond}
+	w.timings.session, w.timings.heartbeat = 2*time.Second, 200*time.Millisecond
 }
 
 // child is a worker in a process of its own.

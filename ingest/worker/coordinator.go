@@ -117,8 +117,10 @@ func (c *coordinator) recoverPartition(ctx context.Context, w *writer) (*assignm
 				w.state.progress()
 			}
 		case <-ctx.Done():
-			if requests == nil {
-				<-r.answer // the coordinator has the writer's heads until then
+			if requests == nil { // the coordinator has the writer's heads until it answers
+				if late := <-r.answer; late.assignment != nil {
+					late.assignment.buffer.close()
+				}
 			}
 			return nil, ctx.Err()
 		}
@@ -150,6 +152,22 @@ func (c *coordinator) run(ctx context.Context) {
 	}
 }
 
+// untilAllStopped returns a context that ends when every writer that asked has to end: nobody waits for the answers then.
+func untilAllStopped(ctx context.Context, requests []request) (context.Context, context.CancelFunc) {
+	ctx, stop := context.WithCancel(ctx)
+	go func() {
+		defer stop()
+		for _, r := range requests {
+			select {
+			case <-r.stopped:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ctx, stop
+}
+
 // beat says when somebody last completed a step, or until when a bounded one may take.
 type beat struct{ until atomic.Int64 }
 
@@ -163,4 +181,39 @@ func (b *beat) within(d time.Duration) {
 func (b *beat) alive() bool {
 	until := b.until.Load()
 	return until == 0 || time.Now().UnixNano() < until
+}
+
+// beating is a database whose every statement is a beat: each has a bound, and however many a phase of a recovery needs,
+// it is alive.
+type beating struct {
+	Database
+	beat *beat
+}
+
+// Rows implements Database.
+func (b beating) Rows(ctx context.Context, q database.Query, each func(scan func(...any) error) error) error {
+	b.beat.now()
+	return b.Database.Rows(ctx, q, each)
+}
+
+// Exec implements Database.
+func (b beating) Exec(ctx context.Context, st database.Statement) error {
+	b.beat.now()
+	return b.Database.Exec(ctx, st)
+}
+
+// Insert implements Database.
+func (b beating) Insert(ctx context.Context, st database.Statement) (uint64, error) {
+	b.beat.now()
+	return b.Database.Insert(ctx, st)
+}
+
+// Scan implements Database.
+func (b beating) Scan(ctx context.Context, q database.Query, into proto.Results, each func() error) error {
+	b.beat.within(q.Limit)
+	return b.Database.Scan(ctx, q, into, func() error {
+		err := each()
+		b.beat.within(q.Limit)
+		return err
+	})
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	kafkago "github.com/segmentio/kafka-go"
+	"github.com/sethvargo/go-retry"
 
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
@@ -84,7 +85,7 @@ func joinWorldWith(t testing.TB, clickhouseAddr, name, kafkaAddr string, instead
 	for _, m := range steps {
 		for _, s := range m.Statements {
 			for _, s := range instead(s) {
-				retry(t, func() error { return w.db.Exec(context.Background(), database.Statement{SQL: s}) })
+				untilDone(t, func() error { return w.db.Exec(context.Background(), database.Statement{SQL: s}) })
 			}
 		}
 	}
@@ -253,16 +254,35 @@ func (w *world) awaitAllWritten() {
 
 func (w *world) awaitAllWrittenWithin(timeout time.Duration) {
 	w.t.Helper()
-	deadline := time.Now().Add(timeout)
-	for {
-		behind := w.behind()
-		if behind == "" {
-			return
+	err := retry.Do(context.Background(), retry.WithMaxDuration(timeout, retry.NewConstant(50*time.Millisecond)), func(context.Context) error {
+		if behind := w.behind(); behind != "" {
+			return retry.RetryableError(errors.New(behind))
 		}
-		if time.Now().After(deadline) {
-			w.t.Fatalf("after %s still: %s", timeout, behind)
+		return nil
+	})
+	if err != nil {
+		w.t.Fatalf("after %s still: %v", timeout, err)
+	}
+}
+
+// await waits until the condition holds, and fails the test after a time that only bounds a hang.
+func (w *world) await(what string, is func() bool) {
+	w.t.Helper()
+	untilDone(w.t, func() error {
+		if !is() {
+			return fmt.Errorf("waited in vain: %s", what)
 		}
-		time.Sleep(50 * time.Millisecond)
+		return nil
+	})
+}
+
+// untilDone does something until it succeeds: a server may be dead just now.
+func untilDone(t testing.TB, do func() error) {
+	t.Helper()
+	pauses := retry.WithMaxDuration(90*time.Second, retry.NewConstant(10*time.Millisecond))
+	err := retry.Do(context.Background(), pauses, func(context.Context) error { return retry.RetryableError(do()) })
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

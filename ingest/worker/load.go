@@ -68,7 +68,7 @@ func (r *recovery) load(ctx context.Context, partitions []int32, where string, p
 	}
 	images := r.entity.NewImages()
 	rows, told := 0, time.Now()
-	err := r.db.Scan(ctx, database.Query{SQL: images.Select(false, where), Params: params}, images.Results(), func() error {
+	err := r.db.Scan(ctx, database.Query{SQL: images.Select(false, where), Params: params, Limit: loadTimeout}, images.Results(), func() error {
 		for i := range images.Rows() {
 			row := images.Row(i)
 			if row.Tenant == "" {
@@ -91,7 +91,6 @@ func (r *recovery) load(ctx context.Context, partitions []int32, where string, p
 			}
 		}
 		rows += images.Rows()
-		r.beat.now()
 		if time.Since(told) > 5*time.Second {
 			told = time.Now()
 			r.log.Info("loading heads", "topic", r.entity.Topic, "rows", rows)
@@ -111,6 +110,9 @@ func (r *recovery) load(ctx context.Context, partitions []int32, where string, p
 	}
 	return nil
 }
+
+// loadTimeout bounds the loading of heads: tens of millions take seconds each.
+const loadTimeout = 10 * time.Minute
 
 // headLoader fills a partition's heads, a few rows of a block at a time.
 type headLoader struct {

@@ -14,16 +14,6 @@ import (
 	"tallyhouse/ingest/store/database"
 )
 
-// eventually waits until the condition holds.
-func (w *world) eventually(what string, is func() bool) {
-	w.t.Helper()
-	for deadline := time.Now().Add(90 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			w.t.Fatalf("waited in vain: %s", what)
-		}
-	}
-}
-
 // ClickHouse goes away under load and comes back: the worker says so, keeps little in memory, and goes on by itself.
 func TestTheWorkerWaitsForClickHouse(t *testing.T) {
 	t.Parallel()
@@ -40,7 +30,7 @@ func TestTheWorkerWaitsForClickHouse(t *testing.T) {
 	w.produce(first)
 	m.take(first)
 	w.awaitAllWritten()
-	w.eventually("the worker is ready", func() bool { return a.Ready() == nil })
+	w.await("the worker is ready", func() bool { return a.Ready() == nil })
 
 	valve.Turn(true)
 	const messages = 20_000 // of more than a buffer keeps
@@ -52,7 +42,7 @@ func TestTheWorkerWaitsForClickHouse(t *testing.T) {
 		w.produce(some...)
 		m.take(some...)
 	}
-	w.eventually("the worker says that it waits", func() bool { return a.Ready() != nil && strings.Contains(a.Ready().Error(), string(Waiting)) })
+	w.await("the worker says that it waits", func() bool { return a.Ready() != nil && strings.Contains(a.Ready().Error(), string(Waiting)) })
 	if err := a.Alive(); err != nil {
 		t.Errorf("waiting is alive: %v", err)
 	}
@@ -68,7 +58,7 @@ func TestTheWorkerWaitsForClickHouse(t *testing.T) {
 
 	valve.Turn(false)
 	w.awaitAllWritten()
-	w.eventually("the worker is ready again", func() bool { return a.Ready() == nil })
+	w.await("the worker is ready again", func() bool { return a.Ready() == nil })
 	w.check(m)
 }
 
@@ -112,25 +102,25 @@ func TestTheWorkerWaitsForKafka(t *testing.T) {
 			for j := range 20 {
 				some = append(some, record(fmt.Sprint("R", i+j), 1, nil))
 			}
-			retry(t, func() error { return produce(w.cluster, some) }) // sent twice does no harm
+			untilDone(t, func() error { return produce(w.cluster, some) }) // sent twice does no harm
 			m.take(some...)
 		}
 	}
 	send(0)
 	w.awaitAllWritten()
-	w.eventually("the worker is ready", func() bool { return a.Ready() == nil })
+	w.await("the worker is ready", func() bool { return a.Ready() == nil })
 	send(200) // some of it is in flight
 	if err := broker.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the worker says that it waits", func() bool { return a.Ready() != nil })
+	w.await("the worker says that it waits", func() bool { return a.Ready() != nil })
 	if err := a.Alive(); err != nil {
 		t.Errorf("waiting is alive: %v", err)
 	}
 	kafkatest.StartIn(t, dir, kafkaAddr)
 	send(400)
 	w.awaitAllWritten()
-	w.eventually("the worker is ready again", func() bool { return a.Ready() == nil })
+	w.await("the worker is ready again", func() bool { return a.Ready() == nil })
 	w.check(m)
 }
 

@@ -34,7 +34,7 @@ func newProducer(c kafka.Cluster, log *slog.Logger) *producer {
 	}
 }
 
-// sendPatience bounds one send; the batch is cut again after a failure, and what was sent is sent again, which does no
+// sendTimeout bounds one send; the batch is cut again after a failure, and what was sent is sent again, which does no
 // harm.
 const sendTimeout = 40 * time.Second
 
@@ -47,7 +47,7 @@ func (p *producer) sendDeadLetters(ctx context.Context, messages []kafkago.Messa
 
 // reroute implements sender: each message goes to exactly the partition computed with the number of partitions that the
 // database knows. Live metadata may know of more, and a message that follows them would come round again.
-func (p *producer) reroute(ctx context.Context, partitions int, messages []kafkago.Message) error {
+func (p *producer) reroute(ctx context.Context, partitions int, messages []kafkago.Message) (tooLarge []kafkago.Message, err error) {
 	topic := messages[0].Topic
 	p.mu.Lock()
 	key := fmt.Sprint(topic, "/", partitions)
@@ -67,7 +67,49 @@ func (p *producer) reroute(ctx context.Context, partitions int, messages []kafka
 	}
 	ctx, stop := context.WithTimeout(ctx, sendTimeout)
 	defer stop()
-	return w.WriteMessages(ctx, messages...)
+	return writeWhatFits(ctx, w, messages)
+}
+
+// writeWhatFits returns the messages that neither the client nor the broker takes, because of their size.
+func writeWhatFits(ctx context.Context, w *kafkago.Writer, messages []kafkago.Message) (tooLarge []kafkago.Message, err error) {
+	for len(messages) > 0 {
+		err := w.WriteMessages(ctx, messages...)
+		var one kafkago.MessageTooLargeError
+		var each kafkago.WriteErrors
+		switch {
+		case err == nil:
+			return tooLarge, nil
+		case errors.As(err, &one): // the client's own limit: nothing was sent
+			tooLarge, messages = append(tooLarge, one.Message), one.Remaining
+			continue
+		case !errors.As(err, &each):
+			return nil, err
+		}
+		// A broker refuses a batch because of one message: those of such a batch are sent one by one.
+		for i, failed := range each {
+			alone := errors.Is(failed, kafkago.MessageSizeTooLarge)
+			if alone {
+				failed = w.WriteMessages(ctx, messages[i])
+			}
+			switch {
+			case alone && errors.Is(onlyError(failed), kafkago.MessageSizeTooLarge):
+				tooLarge = append(tooLarge, messages[i])
+			case failed != nil:
+				return nil, err
+			}
+		}
+		return tooLarge, nil
+	}
+	return tooLarge, nil
+}
+
+// onlyError is what went wrong with the one message of a write.
+func onlyError(err error) error {
+	var each kafkago.WriteErrors
+	if errors.As(err, &each) && len(each) == 1 {
+		return each[0]
+	}
+	return err
 }
 
 func (p *producer) close() error {

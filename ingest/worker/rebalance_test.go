@@ -44,7 +44,7 @@ func TestThreeWorkersShareThePartitions(t *testing.T) {
 		stream()
 		step.change()
 		stream()
-		w.eventually(fmt.Sprintf("%d members share the partitions", step.members), func() bool { return w.shared() == step.members })
+		w.await(fmt.Sprintf("%d members share the partitions", step.members), func() bool { return w.shared() == step.members })
 	}
 	stream()
 	w.awaitAllWrittenWithin(2 * time.Minute)
@@ -62,6 +62,7 @@ func TestAWorkerEndsThatRecoversBetweenGenerations(t *testing.T) {
 			waiting := make(chan struct{})
 			var once sync.Once
 			worker := w.start("a", func(worker *Worker) {
+				worker.timings.end = time.Hour // in an orderly way
 				worker.observe = func(_ kafkalog.Partition, s Step) {
 					if s == at {
 						once.Do(func() { worker.members.pause(0); close(waiting) })

@@ -20,6 +20,7 @@ import (
 // without it.
 type recovery struct {
 	*coordinator
+	db      Database
 	members map[int32]request
 	in      position.Installation
 	stream  position.Stream
@@ -27,7 +28,9 @@ type recovery struct {
 }
 
 func (c *coordinator) recover(ctx context.Context, requests []request) {
-	r := &recovery{coordinator: c, members: map[int32]request{}, found: map[int32]*assignment{}}
+	ctx, stop := untilAllStopped(ctx, requests)
+	defer stop()
+	r := &recovery{coordinator: c, db: beating{c.db, c.beat}, members: map[int32]request{}, found: map[int32]*assignment{}}
 	for _, q := range requests {
 		r.members[q.w.tp.Number] = q
 	}
@@ -44,6 +47,7 @@ func (c *coordinator) recover(ctx context.Context, requests []request) {
 		{StepHeads, r.loadHeads},
 		{StepRead, r.startReading},
 	} {
+		r.releaseStopped()
 		if len(r.members) == 0 {
 			return
 		}
@@ -62,6 +66,15 @@ func (r *recovery) step(s Step) {
 	for _, q := range r.members {
 		r.observe(q.w.tp, s)
 		q.w.state.progress()
+	}
+}
+
+// releaseStopped answers writers that have to end: whoever ends them waits for that.
+func (r *recovery) releaseStopped() {
+	for p, q := range r.members {
+		if q.isStopped() {
+			r.leave(p, context.Canceled)
+		}
 	}
 }
 
@@ -94,14 +107,9 @@ func (r *recovery) current(ctx context.Context, q request, s Step) (int32, error
 	defer stop()
 	return r.membership.current(ctx, q.w.tp, func() {
 		r.step(s)
-		for p, other := range r.members {
-			switch {
-			case !other.isStopped():
-			case other.w == q.w:
-				stop()
-			default:
-				r.leave(p, context.Canceled)
-			}
+		r.releaseStopped()
+		if q.isStopped() {
+			stop()
 		}
 	})
 }
@@ -124,7 +132,8 @@ func (r *recovery) putFences(ctx context.Context) error {
 			}
 		default:
 			asked = append(asked, p)
-			if !now.Held && now.Owner != "" && fence.Writer(now.Owner) != r.name {
+			// Neither one's own attempt that seemed to fail, nor what a holder left behind.
+			if by := fence.Writer(now.Owner); !now.Held && by != "" && by != r.name {
 				r.metrics.fencesLost.WithLabelValues(r.topic()).Inc()
 				w.lostFence(time.Now())
 			}
@@ -157,12 +166,8 @@ func (r *recovery) killOlder(ctx context.Context) error {
 	for p := range r.members {
 		prefixes = append(prefixes, fence.PartitionPrefix(r.db, r.topic(), p))
 	}
-	r.beat.within(killTimeout)
 	return fence.Kill(ctx, r.db, prefixes...)
 }
-
-// killTimeout bounds how long a kill may take: as long as the server waits for data that don't come, and some more.
-const killTimeout = 2 * time.Minute
 
 // checkIdentity compares what the database knows of the topic with the topic, the server and this binary. The first
 // writer of all writes it down.

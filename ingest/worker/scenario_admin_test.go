@@ -121,7 +121,7 @@ func TestScenarioResizeWithOldWorkersAbout(t *testing.T) {
 	s.addPartitions(now)
 	for _, m := range versions(8, 3) { // by the new number
 		m.partition = kafka.Partition([]byte(m.key), now)
-		retry(t, func() error { return produce(s.cluster, []message{m}) }) // until the client knows of the new partitions
+		untilDone(t, func() error { return produce(s.cluster, []message{m}) }) // until the client knows of the new partitions
 		s.model.take(m)
 	}
 	if r, err := admin.Resize(t.Context(), s.db, store.Of(events.Records), s.identity(), s.adminOptions()); err != nil || r != (admin.Resized{From: testPartitions, To: now}) {
@@ -234,7 +234,7 @@ func TestScenarioAServerRestartInTheMiddle(t *testing.T) {
 			}
 			defer server.Close()
 			name := fmt.Sprint("restart", i)
-			retry(t, func() error {
+			untilDone(t, func() error {
 				return server.Exec(t.Context(), database.Statement{SQL: "CREATE DATABASE IF NOT EXISTS " + name})
 			})
 			s := newScenarioOn(t, engine.Addr(), name, kafkatest.Start(t).Addr())
@@ -265,8 +265,8 @@ func TestScenarioAServerRestartInTheMiddle(t *testing.T) {
 			} else if killed == false {
 				t.Fatal(err)
 			}
-			retry(t, func() error { return s.db.Ping(t.Context()) })
-			retry(t, func() error {
+			untilDone(t, func() error { return s.db.Ping(t.Context()) })
+			untilDone(t, func() error {
 				again := s.adminOptions()
 				again.Progress = func(admin.Progress) {}
 				return test.work(s, again)

@@ -128,16 +128,6 @@ func (s *scenario) send(messages ...message) {
 	s.model.take(messages...)
 }
 
-// await waits until the condition holds, and fails the test after a time that only bounds a hang.
-func (s *scenario) await(what string, is func() bool) {
-	s.t.Helper()
-	for deadline := time.Now().Add(90 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			s.t.Fatalf("waited in vain: %s", what)
-		}
-	}
-}
-
 // at reads the positions of a partition's table and views.
 func (s *scenario) at(partition int32) position.Positions {
 	s.t.Helper()
@@ -189,16 +179,17 @@ func (s *scenario) join(name string) *member {
 	return s.joinOn(name, s.db)
 }
 
-func (s *scenario) joinOn(name string, db Database) *member {
+// joinOn brings in a member that writes to these shards; the interceptor stands before the first.
+func (s *scenario) joinOn(name string, shards ...Database) *member {
 	s.t.Helper()
 	var err error
-	p := &member{scenario: s, name: name, db: &interceptor{Database: db}, registry: prometheus.NewRegistry(), hooks: map[Step]func(){}}
+	p := &member{scenario: s, name: name, db: &interceptor{Database: shards[0]}, registry: prometheus.NewRegistry(), hooks: map[Step]func(){}}
 	if s.intercept != nil {
 		s.intercept(p.db)
 	}
 	p.Worker, err = New(Options{
-		Cluster: s.cluster, Servers: []Database{p.db}, Heads: latest.Options{Dir: s.dir}, Group: "none", Entities: []*store.Entity{store.Of(events.Records)},
-		Freshness: time.Millisecond, Log: s.log.With("player", name), Metrics: p.registry,
+		Cluster: s.cluster, Servers: append([]Database{p.db}, shards[1:]...), Heads: latest.Options{Dir: s.dir}, Group: "none",
+		Entities: []*store.Entity{store.Of(events.Records)}, Freshness: time.Millisecond, Log: s.log.With("player", name), Metrics: p.registry,
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -262,7 +253,7 @@ func (m *member) crash() {
 	if crashed {
 		return
 	}
-	m.stopWriters(func(kafkalog.Partition) bool { return true })
+	m.stopWriters(context.Background(), func(kafkalog.Partition) bool { return true })
 	m.stop()
 	m.parts.Wait()
 	_ = m.sender.close()
@@ -342,6 +333,7 @@ func (i *interceptor) Insert(ctx context.Context, st database.Statement) (uint64
 	i.mu.Lock()
 	layers := i.insert
 	i.mu.Unlock()
+	ctx = context.WithoutCancel(ctx) // what is delivered late arrives whatever became of its sender
 	do := func(st database.Statement) (uint64, error) { return i.Database.Insert(ctx, st) }
 	for _, layer := range layers {
 		inner := do
@@ -354,6 +346,7 @@ func (i *interceptor) Exec(ctx context.Context, st database.Statement) error {
 	i.mu.Lock()
 	layers := i.exec
 	i.mu.Unlock()
+	ctx = context.WithoutCancel(ctx)
 	do := func(st database.Statement) error { return i.Database.Exec(ctx, st) }
 	for _, layer := range layers {
 		inner := do

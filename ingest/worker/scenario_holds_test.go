@@ -17,7 +17,7 @@ var allPartitions = []int32{0, 1, 2}
 // hold takes a hold on all partitions; a writer that recovers at the same moment may be quicker, then it tries again.
 func (s *scenario) hold(holder string) (h *fence.Hold) {
 	s.t.Helper()
-	retry(s.t, func() (err error) {
+	untilDone(s.t, func() (err error) {
 		h, err = fence.Take(context.Background(), s.db, scenarioPartition.Topic, allPartitions, holder)
 		return err
 	})

@@ -242,10 +242,13 @@ func TestScenarioHeadsPosition(t *testing.T) {
 }
 
 // headsOf are the heads of a partition. They may be changed while the partition recovers.
-func (m *member) headsOf(partition int32) *heads {
+func (m *member) headsOf(partition int32) *heads { return m.writerOf(partition).heads }
+
+// writerOf is the writer of a partition. It may be changed at a step, for which it waits.
+func (m *member) writerOf(partition int32) *writer {
 	m.Worker.mu.Lock()
 	defer m.Worker.mu.Unlock()
-	return m.writers[kafkalog.Partition{Topic: scenarioPartition.Topic, Number: partition}].heads
+	return m.writers[kafkalog.Partition{Topic: scenarioPartition.Topic, Number: partition}].writer
 }
 
 // A writer about to insert is overtaken by one that reads the log when its first message is gone already. Both batches

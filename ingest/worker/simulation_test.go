@@ -125,7 +125,7 @@ func playRound(t *testing.T, engineAddr, name string, seed uint64, checking *syn
 		t.Fatal(err)
 	}
 	defer admin.Close()
-	retry(t, func() error {
+	untilDone(t, func() error {
 		return admin.Exec(context.Background(), database.Statement{SQL: "CREATE DATABASE IF NOT EXISTS " + name})
 	})
 	w := joinWorldWith(t, engineAddr, name, kafkatest.Start(t).Addr(), trapped)
@@ -226,18 +226,7 @@ func (r *round) sleepUpTo(d time.Duration) { time.Sleep(time.Duration(r.n(int(d)
 
 // quiet runs a statement until it succeeds: the server may be dead just now.
 func (r *round) quiet(sql string) {
-	retry(r.t, func() error { return r.db.Exec(context.Background(), database.Statement{SQL: sql}) })
-}
-
-func retry(t testing.TB, try func() error) {
-	t.Helper()
-	var err error
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if err = try(); err == nil {
-			return
-		}
-	}
-	t.Fatal(err)
+	untilDone(r.t, func() error { return r.db.Exec(context.Background(), database.Statement{SQL: sql}) })
 }
 
 // disturb breaks and mends the views and has the tables merged, at random.
@@ -393,7 +382,7 @@ func (a *actor) die() bool {
 		a.proxy.cut()
 		done := make(chan struct{})
 		go func() {
-			s.stopWriters(func(kafkalog.Partition) bool { return true })
+			s.stopWriters(context.Background(), func(kafkalog.Partition) bool { return true })
 			close(done)
 		}()
 		for !ended {

@@ -61,12 +61,18 @@ type runningWriter struct {
 }
 
 // timings of the consumer group: a stalled member is noticed within the session, a rebalance within a heartbeat.
-type timings struct{ session, heartbeat time.Duration }
+type timings struct {
+	session, heartbeat time.Duration
+	// drain is how long inserts in flight have: shorter than the session, for no heartbeats are sent meanwhile.
+	drain time.Duration
+	// end is how long all else may take, from then on, until the worker ends as if it was killed. Both together are less
+	// than what a supervisor grants: Kubernetes 30 s.
+	end time.Duration
+}
 
 const (
-	rebalance    = 30 * time.Second
-	drainTimeout = 8 * time.Second // shorter than the session: no heartbeats are sent meanwhile
-	commitEvery  = time.Second
+	rebalance   = 30 * time.Second
+	commitEvery = time.Second
 	// livenessTimeout is how long a partition may go without completing a step or a bounded wait.
 	livenessTimeout = time.Minute
 )
@@ -84,7 +90,8 @@ func New(o Options) (*Worker, error) {
 	members := newMembership()
 	w := &Worker{
 		options: o, name: rand.Text(), log: o.Log, members: members, source: source, admin: admin, sender: newProducer(o.Cluster, o.Log), pace: newPace(o.Freshness, members),
-		metrics: newMetrics(o.Metrics), coordinators: map[string][]*coordinator{}, observe: noObserver, timings: timings{10 * time.Second, time.Second}, writers: map[kafkalog.Partition]*runningWriter{},
+		metrics: newMetrics(o.Metrics), coordinators: map[string][]*coordinator{}, observe: noObserver, writers: map[kafkalog.Partition]*runningWriter{},
+		timings: timings{session: 10 * time.Second, heartbeat: time.Second, drain: 8 * time.Second, end: 12 * time.Second},
 	}
 	o.Metrics.MustRegister(newPartitionMetrics(w))
 	return w, nil
@@ -100,7 +107,8 @@ func newAdminClient(c kafka.Cluster) (*kgo.Client, error) {
 }
 
 // Run works until the context ends, then drains: what is in flight is finished, what is queued is left to the next
-// owner. It returns an error only when it could not begin.
+// owner. Where a server doesn't answer meanwhile it returns after some 20 seconds all the same. It returns an error only
+// when it could not begin, or end in an orderly way.
 func (w *Worker) Run(ctx context.Context) error {
 	group, err := w.join()
 	if err != nil {
@@ -119,16 +127,27 @@ func (w *Worker) Run(ctx context.Context) error {
 			}
 			continue
 		}
-		w.beginGeneration(parts, generation)
+		w.beginGeneration(ctx, parts, generation)
 	}
 	w.log.Info("draining")
-	w.members.pause(drainTimeout)
-	w.stopWriters(func(kafkalog.Partition) bool { return true })
-	err = group.Close() // commits the last offsets and leaves the group
-	stopParts()
-	working.Wait()
-	w.admin.Close()
-	return errors.Join(err, w.sender.close())
+	w.members.pause(w.timings.drain)
+	ended := make(chan error, 1)
+	go func() {
+		err := group.Close() // commits the last offsets and leaves the group
+		w.stopWriters(context.WithoutCancel(ctx), func(kafkalog.Partition) bool { return true })
+		stopParts()
+		working.Wait()
+		w.admin.Close()
+		ended <- errors.Join(err, w.sender.close())
+	}()
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(w.timings.end):
+		stopParts()
+		w.log.Warn("Kafka or ClickHouse don't answer: the worker ends without waiting for them any longer")
+		return nil
+	}
 }
 
 // startParts starts what the writers share: the source of records, and a coordinator for each topic on each shard.
@@ -176,7 +195,7 @@ func (w *Worker) join() (*kafkago.ConsumerGroup, error) {
 // beginGeneration adopts the partitions that a new generation assigns: writers of partitions that went to other members
 // stop, writers of new ones start, and the others recover. A topic that this binary doesn't know is left to members
 // that know it.
-func (w *Worker) beginGeneration(parts context.Context, g *kafkago.Generation) {
+func (w *Worker) beginGeneration(ctx, parts context.Context, g *kafkago.Generation) {
 	var assigned []kafkalog.Partition
 	mine := map[kafkalog.Partition]bool{}
 	for topic, partitions := range g.Assignments {
@@ -191,7 +210,7 @@ func (w *Worker) beginGeneration(parts context.Context, g *kafkago.Generation) {
 		}
 	}
 	w.log.Info("a generation of the group began", "generation", g.ID, "partitions", len(assigned))
-	w.stopWriters(func(tp kafkalog.Partition) bool { return !mine[tp] })
+	w.stopWriters(ctx, func(tp kafkalog.Partition) bool { return !mine[tp] })
 	w.members.begin(g.ID, assigned, w.totalPartitions(assigned))
 	for _, tp := range assigned {
 		w.startWriter(parts, tp)
@@ -208,7 +227,7 @@ func (w *Worker) beginGeneration(parts context.Context, g *kafkago.Generation) {
 			case <-every.C:
 				w.commitOffsets(g, committed)
 			case <-ctx.Done():
-				w.members.pause(drainTimeout)
+				w.members.pause(w.timings.drain)
 				w.commitOffsets(g, committed)
 				return
 			}
@@ -246,13 +265,7 @@ func (w *Worker) startWriter(parts context.Context, tp kafkalog.Partition) {
 		}
 	}
 	ctx, stop := context.WithCancel(parts)
-	coordinators := w.coordinators[tp.Topic]
-	writer := &writer{
-		tp: tp, coordinator: coordinators[int(tp.Number)%len(coordinators)], members: w.members, pace: w.pace,
-		sender: w.sender, metrics: w.metrics, log: w.log.With("topic", tp.Topic, "partition", tp.Number), state: newState(tp, w.observe),
-		memory: w.options.Heads, rows: maxRows, limit: minLimit,
-	}
-	r := &runningWriter{writer, stop, make(chan struct{})}
+	r := &runningWriter{w.newWriter(tp), stop, make(chan struct{})}
 	w.writers[tp] = r
 	go func() {
 		defer close(r.done)
@@ -260,7 +273,18 @@ func (w *Worker) startWriter(parts context.Context, tp kafkalog.Partition) {
 	}()
 }
 
-func (w *Worker) stopWriters(which func(kafkalog.Partition) bool) {
+func (w *Worker) newWriter(tp kafkalog.Partition) *writer {
+	coordinators := w.coordinators[tp.Topic]
+	return &writer{
+		tp: tp, coordinator: coordinators[int(tp.Number)%len(coordinators)], members: w.members, pace: w.pace,
+		sender: w.sender, metrics: w.metrics, log: w.log.With("topic", tp.Topic, "partition", tp.Number),
+		state: newState(tp, w.observe), memory: w.options.Heads, rows: maxRows, limit: minLimit,
+	}
+}
+
+// stopWriters ends some writers and waits for them, while ctx lasts: each may have a statement under way, which has a
+// bound.
+func (w *Worker) stopWriters(ctx context.Context, which func(kafkalog.Partition) bool) {
 	w.mu.Lock()
 	var stopping []*runningWriter
 	for tp, r := range w.writers {
@@ -272,7 +296,10 @@ func (w *Worker) stopWriters(which func(kafkalog.Partition) bool) {
 	}
 	w.mu.Unlock()
 	for _, r := range stopping {
-		<-r.done
+		select {
+		case <-r.done:
+		case <-ctx.Done():
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
@@ -56,7 +57,8 @@ type writer struct {
 // sender sends dead letters and re-routed messages and returns when Kafka has acknowledged them.
 type sender interface {
 	sendDeadLetters(ctx context.Context, messages []kafkago.Message) error
-	reroute(ctx context.Context, partitions int, messages []kafkago.Message) error
+	// reroute returns the messages that are too large to be sent.
+	reroute(ctx context.Context, partitions int, messages []kafkago.Message) (tooLarge []kafkago.Message, err error)
 }
 
 const (
@@ -159,7 +161,7 @@ func (w *writer) flush(ctx context.Context, a *assignment, assembler *assembler)
 	}
 	if err != nil {
 		w.batch = nil // the connection may still read it
-		w.adapt(err)
+		w.adapt(err, rows)
 		return fmt.Errorf("insert offsets %d to %d: %w", b.first, b.next, err)
 	}
 	w.rows, w.limit = min(2*w.rows, maxRows), minLimit
@@ -182,9 +184,9 @@ func insertCondition(e *store.Entity) string {
 	return fence.Counts + " AND " + position.StateIs(e.Table) + " AND " + position.SameServer
 }
 
-// adapt makes the next batches smaller when this one was too much for the server, and gives them more time when it was
-// time that it lacked.
-func (w *writer) adapt(err error) {
+// adapt makes the next batches smaller when this one, of so many rows, was too much for the server, and gives them more
+// time when it was time that it lacked.
+func (w *writer) adapt(err error, rows int) {
 	var exception *ch.Exception
 	errors.As(err, &exception)
 	switch {
@@ -192,7 +194,7 @@ func (w *writer) adapt(err error) {
 		w.limit = min(2*w.limit, maxLimit)
 		fallthrough
 	case exception != nil && exception.IsCode(proto.ErrMemoryLimitExceeded):
-		w.rows = max(w.rows/2, minRows)
+		w.rows = max(min(w.rows, rows)/2, minRows)
 	}
 }
 
@@ -209,6 +211,9 @@ func (w *writer) report(b *batch) {
 // sendSideOutputs has Kafka acknowledge the batch's dead letters and re-routed messages, before its position passes
 // them. What was acknowledged once is not sent again when the batch is cut anew.
 func (w *writer) sendSideOutputs(ctx context.Context, a *assignment, b *batch) error {
+	if err := w.reroute(ctx, a, b); err != nil {
+		return err
+	}
 	var letters []kafkago.Message
 	for _, l := range b.deadLetters {
 		if uint64(l.Offset) >= w.doubt.sent {
@@ -216,31 +221,49 @@ func (w *writer) sendSideOutputs(ctx context.Context, a *assignment, b *batch) e
 		}
 	}
 	if len(letters) > 0 {
+		w.state.progress()
 		if err := w.sender.sendDeadLetters(ctx, letters); err != nil {
 			return fmt.Errorf("send dead letters: %w", err)
 		}
 	}
+	w.doubt.sent = max(w.doubt.sent, b.next)
+	return nil
+}
+
+// reroute sends on what belongs to other partitions. What is too large for that, as a message at the topic's limit is
+// with one header more, becomes a dead letter.
+func (w *writer) reroute(ctx context.Context, a *assignment, b *batch) error {
 	var rerouted []kafkago.Message
 	for _, r := range b.rerouted {
 		if r.offset >= w.doubt.sent {
+			r.message.WriterData = int64(r.offset)
 			rerouted = append(rerouted, r.message)
 		}
 	}
-	if len(rerouted) > 0 {
-		// Two workers that know of different numbers would send a message to and fro: the recovery refuses, and names the
-		// remedy.
-		ids, err := kafkalog.Identities(ctx, w.coordinator.admin, w.tp.Topic)
-		if err != nil {
-			return err
-		}
-		if now := ids[w.tp.Topic].Partitions; now != a.partitions {
-			return fmt.Errorf("%d messages belong to other partitions, but the topic has %d partitions and the database knows of %d: they are not re-routed", len(rerouted), now, a.partitions)
-		}
-		if err := w.sender.reroute(ctx, a.partitions, rerouted); err != nil {
-			return fmt.Errorf("re-route messages: %w", err)
-		}
+	if len(rerouted) == 0 {
+		return nil
 	}
-	w.doubt.sent = max(w.doubt.sent, b.next)
+	// Two workers that know of different numbers would send a message to and fro: the recovery refuses, and names the
+	// remedy.
+	ids, err := kafkalog.Identities(ctx, w.coordinator.admin, w.tp.Topic)
+	if err != nil {
+		return err
+	}
+	if now := ids[w.tp.Topic].Partitions; now != a.partitions {
+		return fmt.Errorf("%d messages belong to other partitions, but the topic has %d partitions and the database knows of %d: "+
+			"they are not re-routed", len(rerouted), now, a.partitions)
+	}
+	w.state.progress()
+	tooLarge, err := w.sender.reroute(ctx, a.partitions, rerouted)
+	if err != nil {
+		return fmt.Errorf("re-route messages: %w", err)
+	}
+	for _, m := range tooLarge {
+		b.deadLetters = append(b.deadLetters, kafka.DeadLetter{
+			Topic: w.tp.Topic, Partition: w.tp.Number, Offset: m.WriterData.(int64), Key: m.Key, Value: m.Value, At: time.Now().UTC(),
+			Reason: fmt.Sprintf("it belongs to partition %d and is too large to be re-routed there", kafka.Partition(m.Key, a.partitions)),
+		})
+	}
 	return nil
 }
 
@@ -294,6 +317,9 @@ func (w *writer) cut(ctx context.Context, a *assignment) (_ *assembler, err erro
 	var until <-chan time.Time
 	var began time.Time
 	changes := w.members.changes()
+	if err := w.stillIn(ctx, a.generation); err != nil {
+		return nil, err
+	}
 	for {
 		taken, err := a.buffer.take(max(1, w.rows-b.block.Rows()))
 		if err != nil {
@@ -317,16 +343,23 @@ func (w *writer) cut(ctx context.Context, a *assignment) (_ *assembler, err erro
 		case <-time.After(poll):
 			w.state.progress()
 		case <-changes:
-			if generation, err := w.members.current(ctx, w.tp, w.state.progress); err != nil {
-				return nil, err
-			} else if generation != a.generation {
-				return nil, errNewGeneration
-			}
 			changes = w.members.changes()
+			if err := w.stillIn(ctx, a.generation); err != nil {
+				return nil, err
+			}
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// stillIn waits until the worker is in a generation of its group, and is nil when that still is this one.
+func (w *writer) stillIn(ctx context.Context, generation int32) error {
+	now, err := w.members.current(ctx, w.tp, w.state.progress)
+	if err == nil && now != generation {
+		err = errNewGeneration
+	}
+	return err
 }
 
 // waitsForMore reports whether a batch whose linger is over, begun that long ago, waits for what the log has behind it:
