@@ -97,7 +97,8 @@ func BenchmarkCashflow(b *testing.B) {
 		}
 		in.Plans = append(in.Plans, p)
 		for m := today.Month() - 60; m < today.Month(); m++ {
-			in.Cash = append(in.Cash, analytics.CashSum{NodeID: n.ID, Currency: "EUR", Month: m, Net: analytics.Int(int64(i) + 1)})
+			in.Cash = append(in.Cash,
+				analytics.CashSum{NodeID: n.ID, Currency: "EUR", Month: m, Net: analytics.Int(int64(i) + 1)})
 			in.Recognized = append(in.Recognized, analytics.RecognizedSum{NodeID: n.ID, Month: m, Count: 1})
 		}
 	}
@@ -138,8 +139,8 @@ func BenchmarkRentRoll(b *testing.B) {
 	for i := range 5000 {
 		id, start := fmt.Sprintf("unit-%05d", i), month("1996-02")+calendar.Month(i*7%360)
 		in.Units = append(in.Units, unit(id, "scheme 81.25"))
-		l := let(fmt.Sprintf("active %s-01 - %d", start, 100_000+i), units(id), step("2020-01-01", 200_000), step("2026-08-15", 210_000),
-			breakOn("2027-06-30", "tenant", "open"), breakOn("2031-06-30", "both", "open"))
+		l := let(fmt.Sprintf("active %s-01 - %d", start, 100_000+i), units(id),
+			step("2020-01-01", 200_000), step("2026-08-15", 210_000), breakOn("2027-06-30", "tenant", "open"), breakOn("2031-06-30", "both", "open"))
 		switch i % 3 {
 		case 1:
 			fixed(fmt.Sprintf("200 %s-01 12", start+12))(l)
@@ -169,12 +170,13 @@ func BenchmarkSchedule(b *testing.B) {
 		if i%3 == 2 {
 			kind = "repayment"
 		}
-		entries = append(entries, fmt.Sprintf("%s funded %s %d", kind, date("2006-01-01")+calendar.Date(i*10957/1000), 1_000_000_000+i))
+		on := date("2006-01-01") + calendar.Date(i*10957/1000)
+		entries = append(entries, fmt.Sprintf("%s funded %s %d", kind, on, 1_000_000_000+i))
 	}
 	for m := month("2006-01"); m <= month("2026-05"); m++ {
 		fixings = append(fixings, fmt.Sprintf("%s-01 %d.25", m, int(m)%500-50))
 		if m%12 == 5 {
-			marginFrom(m.String()+"-16", fmt.Sprint(150+m%100))(&f.Facility)
+			marginFrom(m.String()+"-16", fmt.Sprint(150+int(m)%100))(&f.Facility)
 		}
 	}
 	movements, fixed := entriesFrom(entries...), fixingsFrom(fixings...)

@@ -301,9 +301,10 @@ func TestSection7_6_RecurringMissing(t *testing.T) {
 // Every flag stands on the line that has it and on all above, in one order.
 func TestSection7_6_FlagsOfAllLinesBelow(t *testing.T) {
 	in := analytics.CashflowInput{
-		BudgetInput: analytics.BudgetInput{Currency: "EUR", Structure: structureOf(tree("p -", "a p", "b p", "c p", "d p", "e p")),
-			Budget:  []analytics.BudgetSum{budgetOn("a", 9), budgetOn("b", 9), budgetOn("c", 9)},
-			Records: []analytics.RecordSum{invoicedOn("d", analytics.Paid, 9)}},
+		BudgetInput: analytics.BudgetInput{Currency: "EUR",
+			Structure: structureOf(tree("p -", "a p", "b p", "c p", "d p", "e p")),
+			Budget:    []analytics.BudgetSum{budgetOn("a", 9), budgetOn("b", 9), budgetOn("c", 9)},
+			Records:   []analytics.RecordSum{invoicedOn("d", analytics.Paid, 9)}},
 		Plans: []analytics.LinePlan{custom("a", "2026-06=8"), plan("c", "linearDays 2026-01-01 2026-01-31"),
 			recurring(plan("e", "linearDays"), 1, "2026-01", "")},
 	}
@@ -389,7 +390,8 @@ func TestSection7_1_TheCurrentMonthIsViennas(t *testing.T) {
 		"2026-03-31T21:59:59Z": "2026-03", "2026-03-31T22:00:00Z": "2026-04",
 		"2026-10-31T22:59:59Z": "2026-10", "2026-10-31T23:00:00Z": "2026-11", "2028-02-29T22:59:59Z": "2028-02",
 	} {
-		c := analytics.Cashflow(analytics.CashflowInput{BudgetInput: analytics.BudgetInput{Structure: structureOf(nil)}}, today(t, now))
+		in := analytics.CashflowInput{BudgetInput: analytics.BudgetInput{Structure: structureOf(nil)}}
+		c := analytics.Cashflow(in, today(t, now))
 		if c.AsOf.String() != want {
 			t.Errorf("at %s the forecast begins in %s, want %s", now, c.AsOf, want)
 		}

@@ -247,7 +247,8 @@ func TestSection9_3_Balances(t *testing.T) {
 	const today = "2026-05-12"
 	all := []string{"drawdown funded 2026-01-01 100", "drawdown funded 2026-04-01 50", "repayment funded 2026-06-30 30",
 		"interest funded 2026-07-01 7", "drawdown requested 2026-02-01 1000", "drawdown planned 2026-08-01 2000",
-		"repayment planned 2026-09-01 400", "interest planned 2026-09-01 5", "fee funded 2026-01-01 9", "drawdown void 2026-01-01 9"}
+		"repayment planned 2026-09-01 400", "interest planned 2026-09-01 5", "fee funded 2026-01-01 9",
+		"drawdown void 2026-01-01 9"}
 	for name, tc := range map[string]struct {
 		planned bool
 		entries []string
@@ -433,7 +434,8 @@ func TestSection9_5_InterestAndFee(t *testing.T) {
 func TestSection9_5_AStepWithinAPeriod(t *testing.T) {
 	f := loan(paying("2026-07-01"), term("2026-04-01 2026-07-01"), floor("200", "allIn"), marginFrom("2026-05-16", "230"))
 	f.Pricing.MarginBp = points("180")
-	p := f.Schedule(entriesFrom("drawdown funded 2026-04-01 150000000"), fixingsFrom("2026-04-01 15.5"), analytics.ScheduleRequest{})[0]
+	p := f.Schedule(entriesFrom("drawdown funded 2026-04-01 150000000"), fixingsFrom("2026-04-01 15.5"),
+		analytics.ScheduleRequest{})[0]
 	if got := p.Interest.V.String(); got != "845542" { // 375,000 + 470,541.67
 		t.Errorf("interest %s", got)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // Indexes are the published values of price indexes, by series and month. They are immutable and safe for concurrent
-// use.
+// use; nil has no series.
 type Indexes struct {
 	series map[string]*indexSeries
 }
@@ -139,6 +139,9 @@ func (x *indexer) of(terms events.Opt[events.Indexation]) *adjustments {
 // adjustments compares the index month by month with its base, which moves with every adjustment
 // (docs/calculations.md#indexation).
 func (x *Indexes) adjustments(terms *events.Indexation) []adjustment {
+	if x == nil {
+		return nil
+	}
 	s, ok := x.series[terms.Series]
 	if !ok {
 		return nil

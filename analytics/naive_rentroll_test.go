@@ -84,7 +84,8 @@ func (l naiveLease) factor(due calendar.Date) *big.Rat {
 		}
 	case x.Type == "cpi":
 		base := l.values[fmt.Sprint(x.Series, x.BaseMonth)]
-		for m := x.BaseMonth + calendar.Month(x.EveryMonths); base != nil && m <= l.last[x.Series]; m += calendar.Month(x.EveryMonths) {
+		every := calendar.Month(x.EveryMonths)
+		for m := x.BaseMonth + every; base != nil && m <= l.last[x.Series]; m += every {
 			value := l.values[fmt.Sprint(x.Series, m)]
 			if value == nil {
 				continue
@@ -222,7 +223,8 @@ func (n naive) rentRoll(m calendar.Month, today calendar.Date) any {
 		if sums.get("weight", "").Sign() == 0 {
 			return json.Number("0")
 		}
-		return twoDecimals(new(big.Rat).Quo(term, new(big.Rat).Mul(new(big.Rat).SetInt(sums.get("weight", "")), big.NewRat(1461, 4))))
+		weight := new(big.Rat).SetInt(sums.get("weight", ""))
+		return twoDecimals(new(big.Rat).Quo(term, weight.Mul(weight, big.NewRat(1461, 4))))
 	}
 	total, used := new(big.Rat), new(big.Rat)
 	for id, u := range n.units {
@@ -239,8 +241,8 @@ func (n naive) rentRoll(m calendar.Month, today calendar.Date) any {
 	}
 	amount := func(v *big.Int) any { return object{"value": json.Number(v.String()), "currency": n.currency()} }
 	all := plus(plus(sums.get("passing", "main"), sums.get("passing", "other")), sums.get("passing", "mast"))
-	return object{"leases": shown, "passingRentAnnual": amount(all), "passingRentOtherAnnual": amount(sums.get("passing", "other")),
-		"forwardRent12m": amount(sums.get("forward", "")), "vacancyPct": vacancy, "totalAreaM2": twoDecimals(total),
+	return object{"leases": shown, "passingRentAnnual": amount(all),
+		"passingRentOtherAnnual": amount(sums.get("passing", "other")), "forwardRent12m": amount(sums.get("forward", "")), "vacancyPct": vacancy, "totalAreaM2": twoDecimals(total),
 		"letAreaM2": twoDecimals(used), "waultToExpiryYears": years(expiry), "waultToBreakYears": years(leave)}
 }
 
@@ -265,7 +267,8 @@ func rentals() *rapid.Generator[*ledger] {
 		for m := month("2026-10"); m <= month("2029-01"); m++ {
 			if rapid.IntRange(0, 3).Draw(t, "published") > 0 {
 				l.indexes["VPI:"+m.String()] = &events.IndexValue{Series: "VPI", Month: m, Value: events.Decimal{
-					Units: rapid.Int64Range(900, 1300).Draw(t, "index"), Scale: uint8(rapid.IntRange(1, 2).Draw(t, "decimals"))}}
+					Units: rapid.Int64Range(900, 1300).Draw(t, "index"),
+					Scale: uint8(rapid.IntRange(1, 2).Draw(t, "decimals"))}}
 			}
 		}
 		return l
@@ -299,7 +302,8 @@ func (d *drawLedger) lease() *events.Lease {
 			State: d.pick("state", "open", "open", "waived", "exercised")})
 	}
 	points := func(label string, from, to int64) events.Decimal {
-		return events.Decimal{Units: rapid.Int64Range(from, to).Draw(d.t, label), Scale: uint8(rapid.IntRange(0, 3).Draw(d.t, "decimals"))}
+		return events.Decimal{Units: rapid.Int64Range(from, to).Draw(d.t, label),
+			Scale: uint8(rapid.IntRange(0, 3).Draw(d.t, "decimals"))}
 	}
 	maybe := func(label string) events.Opt[events.Decimal] {
 		return events.Opt[events.Decimal]{V: points(label, -400, 900), Ok: rapid.IntRange(0, 2).Draw(d.t, label+" given") == 0}

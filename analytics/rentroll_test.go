@@ -66,7 +66,8 @@ func fixed(text string) func(*events.Lease) {
 // cpi is "base threshold every lag share", with "cap N" or "floor N" behind.
 func cpi(text string) func(*events.Lease) {
 	words := strings.Fields(text)
-	x := events.Indexation{Type: "cpi", Series: "VPI", BaseMonth: month(words[0]), ThresholdBp: points(words[1]), ShareBp: points(words[4])}
+	x := events.Indexation{Type: "cpi", Series: "VPI", BaseMonth: month(words[0]), ThresholdBp: points(words[1]),
+		ShareBp: points(words[4])}
 	fmt.Sscan(words[2], &x.EveryMonths)
 	fmt.Sscan(words[3], &x.LagMonths)
 	for i := 5; i < len(words); i += 2 {
@@ -82,6 +83,9 @@ func cpi(text string) func(*events.Lease) {
 
 // published are the values of the index VPI, "2026-01=100.5".
 func published(values ...string) *analytics.Indexes {
+	if len(values) == 0 {
+		return nil
+	}
 	var all []events.IndexValue
 	for _, text := range values {
 		at, value, _ := strings.Cut(text, "=")
@@ -509,12 +513,14 @@ func TestSection8_SegmentsOfALease(t *testing.T) {
 		"an indefinite one": {let("draft 2026-01-16 - 7"), []string{"2026-01.. 7"}},
 		"steps, rent-free time and breaks": {
 			let("active 2026-01-16 2027-03-10 7", step("2026-06-01", 8), step("2026-06-01", 9), free("2026-02-10", "2026-03-31"),
-				breakOn("2026-09-15", "tenant", "open"), breakOn("2026-10-31", "both", "open"), breakOn("2027-02-15", "tenant", "waived")),
+				breakOn("2026-09-15", "tenant", "open"), breakOn("2026-10-31", "both", "open"),
+				breakOn("2027-02-15", "tenant", "waived")),
 			[]string{"2026-01..2026-02 7 break 2026-09-15", "2026-03..2026-03 7 free break 2026-09-15",
 				"2026-04..2026-05 7 break 2026-09-15", "2026-06..2026-09 9 break 2026-09-15", "2026-10..2026-10 9 break 2026-10-31",
 				"2026-11..2027-03 9"},
 		},
-		"what changes nothing": {let("active 2026-01-01 - 7", step("2020-01-01", 7), step("2026-05-01", 7), step("2026-05-02", 8), step("2026-06-01", 7)),
+		"what changes nothing": {let("active 2026-01-01 - 7", step("2020-01-01", 7), step("2026-05-01", 7),
+			step("2026-05-02", 8), step("2026-06-01", 7)),
 			[]string{"2026-01.. 7"}},
 		"what lies behind its end": {
 			let("active 2026-01-01 2026-03-31 7", step("2026-04-01", 8)), []string{"2026-01..2026-03 7"},
