@@ -166,6 +166,9 @@ func mailCommand(s *shell) *cobra.Command {
 		listMails(s, to, &f, "quarantined", "List the mails whose senders are not allowed to send invoices",
 			"Lists the mails whose senders the mailbox's URL doesn't allow, or that are over their senders' limit, with the reason. They stay where\n"+
 				"they are until they are released.", (*mail.Intake).Quarantined),
+		listMails(s, to, &f, "waiting", "List the mails that nothing is decided about yet",
+			"Lists the mails that are not read yet, with the reason: they have just come, a worker reads them, reading them broke off, or the\n"+
+				"connection breaks at them.", (*mail.Intake).Waiting),
 		releaseMail(s, to, &f),
 		loginMail(s, &f),
 		retryMail(s, to, &f),

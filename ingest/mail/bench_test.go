@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/mail/mailbox/mailboxtest"
+	"tallyhouse/ingest/mail/message/messagetest"
 	"tallyhouse/ingest/store/database"
 )
 
@@ -28,6 +30,26 @@ func BenchmarkBacklog(b *testing.B) {
 		return nil
 	})
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "mails/s")
+}
+
+// BenchmarkArrivalBehindHostileMails is the time that an invoice takes behind a hundred mails of 2 MiB each that are made
+// to hurt their reader.
+func BenchmarkArrivalBehindHostileMails(b *testing.B) {
+	w := newWorld(b)
+	s := mailboxtest.Start(b)
+	for _, m := range messagetest.Mails("quartier@intake.example", 2<<20)[:100] {
+		s.Deliver(string(m.Raw))
+	}
+	s.Deliver(string(testMail{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{invoicePDF("1")}}.raw()))
+	for b.Loop() {
+		w.intake([]mailbox.Options{{Address: address(b, s.URL()), Timeout: time.Minute}})
+		patiently(b, 5*time.Minute, "the invoice is read", func() error {
+			if state := w.stored()[recordOf("m1", invoicePDF("1"))]; state.version != versionRead {
+				return fmt.Errorf("it is %+v", state)
+			}
+			return nil
+		})
+	}
 }
 
 // BenchmarkArrival is the time from the door's acknowledgement of a mail to its read record in the table, at five mails

@@ -182,7 +182,9 @@ func TestAMailThatBreaksEveryConnectionHoldsNobodyUp(t *testing.T) {
 	for i := range 3 {
 		s.Deliver(string(testMail{to: "quartier@intake.example", id: fmt.Sprint("m", i), pdfs: [][]byte{invoicePDF(fmt.Sprint(i))}}.raw()))
 	}
-	in := w.intake([]mailbox.Options{scripted(t, s)}, func(in *Intake) { in.options.Parallel = 1 })
+	o := scripted(t, s)
+	o.Timeout = 20 * time.Second
+	in := w.intake([]mailbox.Options{o}, func(in *Intake) { in.options.Parallel = 1 })
 	w.settled(2)
 	if n := count(in.metrics.lost.WithLabelValues(scripted(t, s).String())); n != maxFetchFailures+1 {
 		t.Errorf("%d connections were lost to it", n)

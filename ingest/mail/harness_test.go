@@ -62,7 +62,7 @@ func TestMain(m *testing.M) {
 const (
 	tenant = "demo"
 	// testTimeout is how long a test waits for what takes moments on a quiet machine.
-	testTimeout = 30 * time.Second
+	testTimeout = 2 * time.Minute
 )
 
 // world is a database, a broker, a worker of the stream and a mail server, all real.
@@ -431,14 +431,20 @@ func (w *world) settled(records int) map[string]recordState {
 
 func eventually(t testing.TB, what string, ask func() error) {
 	t.Helper()
-	deadline := time.Now().Add(testTimeout)
+	patiently(t, testTimeout, what, ask)
+}
+
+// patiently is eventually, with a bound of its own.
+func patiently(t testing.TB, bound time.Duration, what string, ask func() error) {
+	t.Helper()
+	deadline := time.Now().Add(bound)
 	for {
 		err := ask()
 		if err == nil {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("after %s it still is not so that %s: %v", testTimeout, what, err)
+			t.Fatalf("after %s it still is not so that %s: %v", bound, what, err)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

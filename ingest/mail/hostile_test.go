@@ -70,37 +70,40 @@ func behaving(t *testing.T, how string) (change func(*Intake), times func() int)
 		}
 }
 
-// Given the corpus of hostile mails in a mailbox, when an invoice comes behind them, then it becomes a record, and each
-// of them gets a mark without a connection, the reader or the worker ending.
-func TestAnInvoiceBehindHostileMailsArrives(t *testing.T) {
+// Given the corpus of hostile mails in a mailbox and an invoice behind each of them, then each invoice becomes a record,
+// and each mail gets a mark without a connection, the reader or the worker ending.
+func TestInvoicesBehindHostileMailsArrive(t *testing.T) {
 	w := newWorld(t)
 	s := mailboxtest.Start(t)
-	hostile := messagetest.Mails("quartier@intake.example", 2<<20)
-	for len(hostile) < 100 {
-		hostile = append(hostile, hostile[len(hostile)%50])
-	}
-	for _, m := range hostile {
+	hostile := messagetest.Mails("quartier@intake.example", 1<<20)
+	var behind []string
+	for i, m := range hostile {
 		s.Deliver(string(m.Raw))
+		file, id := invoiceUBL(fmt.Sprint("H", i)), fmt.Sprint("behind-", i)
+		s.Deliver(string(testMail{to: "quartier@intake.example", id: id, files: []testFile{{"x.xml", file}}}.raw()))
+		behind = append(behind, recordOf(id, file))
 	}
-	s.Deliver(string(testMail{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{invoicePDF("2026-1")}}.raw()))
 	began := time.Now()
 	o := scripted(t, s)
-	o.Timeout = 20 * time.Second
-	in := w.intake([]mailbox.Options{o})
-	eventually(t, "the invoice is read", func() error {
-		if w.stored()[recordOf("m1", invoicePDF("2026-1"))].version != versionRead {
-			return errors.New("it isn't")
+	o.Timeout = time.Minute
+	in := w.intake([]mailbox.Options{o}, func(in *Intake) { in.options.Limits.Time = time.Minute })
+	patiently(t, 5*time.Minute, "the invoices are read", func() error {
+		stored := w.stored()
+		for i, id := range behind {
+			if stored[id].version != versionRead || stored[id].status != "completed" {
+				return fmt.Errorf("the one behind %q is %+v", hostile[i].Name, stored[id])
+			}
 		}
 		return nil
 	})
-	t.Logf("the invoice behind %d hostile mails was read after %s", len(hostile), time.Since(began).Round(time.Millisecond))
-	eventually(t, "all mails have a mark", func() error { return unhandled(o) })
+	t.Logf("the invoices behind each of %d hostile mails were read after %s", len(hostile), time.Since(began).Round(time.Millisecond))
+	patiently(t, 5*time.Minute, "all mails have a mark", func() error { return unhandled(o) })
 	if n := count(in.metrics.lost.WithLabelValues(o.String())); n != 0 {
 		t.Errorf("%d connections were lost", n)
 	}
-	for _, flags := range s.Flags() {
+	for i, flags := range s.Flags() {
 		if strings.Contains(strings.Join(flags, " "), "Tried") {
-			t.Errorf("a mail was tried in vain: %v", flags)
+			t.Errorf("%q was tried in vain: %v", hostile[i/2].Name, flags)
 		}
 	}
 }

@@ -11,7 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/mail/mailbox/mailboxtest"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/schemas/events"
 )
@@ -107,6 +110,44 @@ func TestMailsThatBecomeNoRecordStayAndSayWhy(t *testing.T) {
 	defer box.Close()
 	if all, err := box.On(t.Context(), time.Now()); err != nil || len(all) != 7 {
 		t.Errorf("%d of the 7 mails are still there, %v", len(all), err)
+	}
+}
+
+// Given mails that nothing is decided about, then they are listed with what they wait for.
+func TestMailsThatWaitAreListed(t *testing.T) {
+	s := mailboxtest.Start(t)
+	o := scripted(t, s)
+	in, err := New(Options{Mailboxes: []mailbox.Options{o}, Log: testLog(t), Metrics: prometheus.NewRegistry()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := mailbox.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	for i, tried := range []int{-1, 0, 2} {
+		s.Deliver(string(testMail{to: "quartier@intake.example", id: fmt.Sprint("m", i)}.raw()))
+		if tried >= 0 {
+			if mine, err := box.Claim(t.Context(), mailbox.UID(i+1), tried, false); err != nil || !mine {
+				t.Fatalf("the claim: %t, %v", mine, err)
+			}
+		}
+	}
+	s.Deliver(string(testMail{to: "quartier@intake.example", id: "done"}.raw()))
+	if err := box.Mark(t.Context(), mailbox.Done, 4); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"m0: no worker has read it yet", "m1: a worker reads it", "m2: reading it was begun 2 times"}
+	var got []string
+	err = in.Waiting(t.Context(), func(l Listed) { got = append(got, l.MessageID+": "+l.Reason) })
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("listed are %q, %v", got, err)
+	}
+	for i := range want {
+		if !strings.HasPrefix(got[i], want[i]) {
+			t.Errorf("got %q, want %q", got[i], want[i])
+		}
 	}
 }
 

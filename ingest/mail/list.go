@@ -43,6 +43,11 @@ func (in *Intake) Quarantined(ctx context.Context, each func(Listed)) error {
 	return in.list(ctx, mailbox.Quarantined, each)
 }
 
+// Waiting calls each with the mails that nothing is decided about yet.
+func (in *Intake) Waiting(ctx context.Context, each func(Listed)) error {
+	return in.list(ctx, mailbox.Unmarked, each)
+}
+
 // ErrNotListed says that a mail to release waits in no mailbox.
 var ErrNotListed = errors.New("no such mail is quarantined or failed")
 
@@ -106,7 +111,11 @@ func (in *Intake) listBox(ctx context.Context, o mailbox.Options, mark mailbox.M
 		return err
 	}
 	return pages(ctx, box, uids, func(m mailbox.Mail) error {
-		d, err := in.decideWhole(ctx, box, o, m)
+		d := decision{reason: waitsFor(m.State)}
+		var err error
+		if mark != mailbox.Unmarked {
+			d, err = in.decideWhole(ctx, box, o, m)
+		}
 		if errors.Is(err, mailbox.ErrGone) {
 			return nil
 		}
@@ -127,6 +136,17 @@ func (in *Intake) listBox(ctx context.Context, o mailbox.Options, mark mailbox.M
 		})
 		return nil
 	})
+}
+
+// waitsFor says, for a person, why nothing is decided about a mail yet.
+func waitsFor(s mailbox.State) string {
+	switch n := s.Attempts(); {
+	case n > 0:
+		return fmt.Sprintf("reading it was begun %d times and has not ended; after %d times it fails", n, mailbox.MaxAttempts)
+	case s.Claims() != "":
+		return "a worker reads it, or died of late while it did"
+	}
+	return "no worker has read it yet; a mail at which the connection breaks is left alone for a quarter of an hour"
 }
 
 // otherwise is the reason of a mail that has one mark and would get another one now.

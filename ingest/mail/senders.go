@@ -80,7 +80,7 @@ func allowed(address string, among []string) bool {
 // away those that claim to be its own, and writes its own above what it was given.
 func dmarc(h message.Header, server string) string {
 	for _, value := range h.All("Authentication-Results") {
-		results := strings.Split(withoutComments(value), ";")
+		results := strings.Split(bare(value), ";")
 		name, _, _ := strings.Cut(strings.TrimSpace(results[0]), " ") // a version may follow
 		if !strings.EqualFold(name, server) {
 			continue
@@ -97,18 +97,29 @@ func dmarc(h message.Header, server string) string {
 	return "none"
 }
 
-// withoutComments drops what stands in parentheses.
-func withoutComments(s string) string {
+// bare drops comments and quoted strings: a sender chooses what stands in both, such as the address of the envelope.
+func bare(s string) string {
 	depth := 0
+	quoted, escaped := false, false
 	return strings.Map(func(r rune) rune {
+		inside := depth > 0 || quoted
 		switch {
+		case escaped:
+			escaped = false
+		case r == '\\' && inside:
+			escaped = true
+		case quoted:
+			quoted = r != '"'
 		case r == '(':
 			depth++
+			return -1
 		case r == ')' && depth > 0:
 			depth--
+		case r == '"' && depth == 0:
+			quoted = true
 			return -1
 		}
-		if depth > 0 {
+		if inside {
 			return -1
 		}
 		return r

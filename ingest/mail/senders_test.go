@@ -77,6 +77,11 @@ func TestWhoMaySend(t *testing.T) {
 		{"none", own, header(from), "says dmarc=none"},
 		{"none of DMARC", own, header(verdict("mx.own.example", "none"), from), "says dmarc=none"},
 		{"in a comment", own, header(verdict("mx.own.example", "spf=fail (; dmarc=pass;)"), from), "says dmarc=none"},
+		{"in a quoted address of the envelope", own, header(verdict("mx.own.example",
+			`spf=fail smtp.mailfrom="x; dmarc=pass x"@evil.example; dmarc=fail`), from), "says dmarc=fail"},
+		{"behind a quote that is escaped", own, header(verdict("mx.own.example", `spf=fail smtp.mailfrom="\"; dmarc=pass ("@evil.example; dmarc=fail`),
+			from), "says dmarc=fail"},
+		{"behind a comment that is escaped", own, header(verdict("mx.own.example", `spf=fail (\); dmarc=pass;) ; dmarc=fail`), from), "says dmarc=fail"},
 		{"the topmost counts", own, header(verdict("mx.own.example", "dmarc=fail"), verdict("mx.own.example",
 			"dmarc=pass"), from), "says dmarc=fail"},
 		{"two senders", own, header(verdict("mx.own.example", "dmarc=pass"), from+", x@evil.example"), "2 senders"},
@@ -111,6 +116,23 @@ func TestAutomaticMailIsRecognized(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 	}
+}
+
+// Whatever a verdict's field holds, it is a pass only where the named server's own says so outside of comments.
+func FuzzVerdict(f *testing.F) {
+	f.Add("mx.own.example; dmarc=pass")
+	f.Add("mx.own.example 1; spf=fail (; dmarc=pass); dkim=pass")
+	f.Add("mx.evil.example; (mx.own.example; dmarc=pass)")
+	f.Fuzz(func(t *testing.T, value string) {
+		h := header("Authentication-Results: " + strings.NewReplacer("\r", " ", "\n", " ").Replace(value))
+		if dmarc(h, "mx.own.example") != "pass" {
+			return
+		}
+		if left := strings.ToLower(bare(value)); !strings.Contains(left, "dmarc") || !strings.Contains(left, "pass") ||
+			!strings.HasPrefix(strings.TrimSpace(left), "mx.own.example") || strings.ContainsAny(left, `"(`) {
+			t.Fatalf("%q is a pass", value)
+		}
+	})
 }
 
 func TestSendersHaveAQuotaOfAnHour(t *testing.T) {

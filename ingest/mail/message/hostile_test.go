@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"tallyhouse/ingest/mail/message"
 	"tallyhouse/ingest/mail/message/messagetest"
@@ -35,12 +37,19 @@ func TestHostileMailsAreReadWithinTheBounds(t *testing.T) {
 	for _, m := range mails {
 		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
-			got, err := message.ReadSandboxed(t.Context(), m.Raw, message.Limits{}, sandbox.Sandbox{Memory: 256 << 20})
+			// Time enough for a busy machine: what isn't linear takes hours.
+			limits := message.Limits{Time: 2 * time.Minute}
+			got, err := message.ReadSandboxed(t.Context(), m.Raw, limits, sandbox.Sandbox{Memory: 256 << 20})
 			if err != nil && !errors.Is(err, message.ErrBroken) && !errors.Is(err, message.ErrTooMany) {
 				t.Errorf("%d bytes: %v", len(m.Raw), err)
 			}
 			if len(got.Files) > 50 {
 				t.Errorf("%d PDFs", len(got.Files))
+			}
+			for _, f := range got.Files {
+				if f.Name == "" || strings.ContainsAny(f.Name, "/\\\x00\r\n") || len([]rune(f.Name)) > 200 {
+					t.Errorf("a file is called %q", f.Name)
+				}
 			}
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -21,6 +22,8 @@ type Limits struct {
 	Files int // PDFs and e-invoices; default 50
 	// NoXML leaves out e-invoices that are XML alone.
 	NoXML bool
+	// Time bounds the reading of mails in a sandbox, those of one job together; default 10 s.
+	Time time.Duration
 	// Unpacked is how many bytes the zips of a mail may unpack to; default 64 MiB.
 	Unpacked int
 	// Of each header, of the mail and of its parts:
@@ -38,6 +41,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Files == 0 {
 		l.Files = 50
+	}
+	if l.Time == 0 {
+		l.Time = 10 * time.Second
 	}
 	if l.Unpacked == 0 {
 		l.Unpacked = 64 << 20

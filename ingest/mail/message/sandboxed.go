@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"tallyhouse/ingest/sandbox"
 )
@@ -15,12 +14,8 @@ import (
 // TaskName is that of Task.
 const TaskName = "mail"
 
-const (
-	// timeLimit bounds the reading of one job's mails.
-	timeLimit = 10 * time.Second
-	// maxAnswer bounds what the answer holds of one mail beside its files, in bytes.
-	maxAnswer = 256 << 10
-)
+// maxAnswer bounds what the answer holds of one mail beside its files, in bytes.
+const maxAnswer = 256 << 10
 
 // job is what the sandboxed process is told; its input are the mails, one after the other.
 type job struct {
@@ -61,13 +56,14 @@ func ReadSandboxed(ctx context.Context, raw []byte, limits Limits, in sandbox.Sa
 // ReadAllSandboxed reads mails in one process of their own. Its errors are those of package sandbox: one mail can make
 // the reading of all of them fail.
 func ReadAllSandboxed(ctx context.Context, mails [][]byte, limits Limits, in sandbox.Sandbox) ([]Result, error) {
+	limits = limits.withDefaults()
 	j := job{Limits: limits}
 	for _, raw := range mails {
 		j.Sizes = append(j.Sizes, len(raw))
 	}
 	input := bytes.Join(mails, nil)
 	output, err := in.Run(ctx, sandbox.Job{
-		Task: TaskName, Options: j, Input: input, Time: timeLimit, MaxOutput: len(input) + len(mails)*(maxAnswer+limits.withDefaults().Unpacked),
+		Task: TaskName, Options: j, Input: input, Time: limits.Time, MaxOutput: len(input) + len(mails)*(maxAnswer+limits.Unpacked),
 	})
 	if err != nil {
 		return nil, err

@@ -5,7 +5,10 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -61,6 +64,26 @@ func Mails(to string, size int) []Hostile {
 		"a name that climbs":        "Content-Disposition: attachment; filename=\"" + strings.Repeat("../", 5000) + "etc/passwd\"\r\n",
 		"unicode line separators":   "Subject: " + lines("\u2028") + "\r\n",
 		"bytes of no charset":       "Subject: " + lines("\xff\xfe") + "\r\n",
+		"NULs":                      "Subject: " + lines("\x00") + "\r\n",
+		"NULs in an address":        "Cc: a\x00b@c\x00.example, \x00\r\n",
+		"words of changing charset": "Subject: " + lines("=?iso-2022-jp?B?GyRC?= =?hz-gb-2312?Q?~{?= =?utf-7?Q?+ADw-?= ") + "\r\n",
+		"a word in UTF-16":          "Subject: =?utf-16?B?" + lines("/v8A") + "?=\r\n",
+		"a word of no charset":      "Subject: =?" + lines("x") + "?Q?x?=\r\n",
+		"senders":                   "From: " + lines("a@b.example,") + "\r\n",
+		"two fields of a sender":    "From: boss@own.example\r\nFrom: office@bauwerk.example\r\n",
+		"a sender within a name":    "From: \"boss@own.example\" <mallory@evil.example>\r\nSender: boss@own.example\r\n",
+		"a forged envelope":         "Delivered-To: boss@own.example\r\nX-Original-To: tower@intake.example\r\nReceived: from own.example\r\n",
+		"a forged verdict":          "Authentication-Results: mx.own.example; dmarc=pass\r\n",
+		"comments in a verdict":     "Authentication-Results: mx.own.example; " + lines("(") + "dmarc=pass\r\n",
+		"results without end":       "Authentication-Results: mx.own.example; " + lines("a=b;") + "\r\n",
+		"a trace without end":       strings.Repeat("Received: from x by y\r\n", 1900),
+		"a name of a device":        "Content-Type: application/pdf; name=\"CON\"\r\nContent-Disposition: attachment; filename=\"..\\\\..\\\\NUL\"\r\n",
+		"a name of NULs":            "Content-Type: application/pdf; name*=utf-8''%00%00/%00..%00/x.pdf\r\n",
+		"a name in pieces of Korea": "Content-Type: application/pdf; name*0*=iso-2022-kr''%1B%24%29C" + lines("%0E") + "\r\n",
+		"two types":                 "Content-Type: text/plain\r\nContent-Type: multipart/mixed; boundary=B\r\n",
+		"two boundaries":            "Content-Type: multipart/mixed; boundary=A; boundary=B\r\n",
+		"a boundary of NULs":        "Content-Type: multipart/mixed; boundary=\"\x00\x00\"\r\n",
+		"an answer to itself":       "Auto-Submitted: auto-generated\r\nIn-Reply-To: <x@evil.example>\r\nMessage-ID: <x@evil.example>\r\n",
 	}
 	part := "--B\r\nContent-Type: application/pdf\r\n\r\n%PDF-1.7\r\n"
 	bodies := map[string][2]string{
@@ -81,18 +104,34 @@ func Mails(to string, size int) []Hostile {
 		"quoted equals signs":        {"Content-Type: application/pdf\r\nContent-Transfer-Encoding: quoted-printable\r\n", lines("=")},
 		"soft line breaks":           {"Content-Type: application/pdf\r\nContent-Transfer-Encoding: quoted-printable\r\n", lines("=\r\n")},
 		"blanks":                     {"Content-Type: application/pdf\r\nContent-Transfer-Encoding: quoted-printable\r\n", lines(" ")},
+		"a giant line of base64":     {"Content-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\n", lines("JVBE")},
+		"a mail elsewhere":           {"Content-Type: message/external-body; access-type=local-file; name=\"/etc/passwd\"\r\n", "Content-Type: application/pdf\r\n\r\n"},
+		"a piece of a mail":          {"Content-Type: message/partial; number=1; total=2147483647; id=x\r\n", "Content-Type: application/pdf\r\n\r\n%PDF-1.7"},
+		"an expanding XML":           {"Content-Type: application/xml\r\n", laughs()},
+		"an XML of files":            {"Content-Type: application/xml\r\n", `<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]>` + ubl + "<ID>&f;</ID></Invoice>"},
+		"a deep XML":                 {"Content-Type: application/xml\r\n", ubl + lines("<a>")},
+		"an XML of attributes":       {"Content-Type: application/xml\r\n", "<Invoice " + lines(`a="b" `) + ">"},
+		"an XML of namespaces":       {"Content-Type: application/xml\r\n", "<Invoice " + lines(`xmlns:a="b" `) + ">"},
+		"an XML of comments":         {"Content-Type: application/xml\r\n", lines("<!---->") + ubl},
+		"an XML without end":         {"Content-Type: application/xml\r\n", "<" + lines("x")},
+		"an XML of another charset":  {"Content-Type: application/xml\r\n", `<?xml version="1.0" encoding="utf-7"?>` + ubl + lines("+ADw-")},
 		"unknown encoding":           {"Content-Type: application/pdf\r\nContent-Transfer-Encoding: x-gzip\r\n", lines("x")},
 	}
 	bomb, long := archives(size)
 	for name, content := range map[string]string{
-		"a zip bomb":             bomb,
-		"a zip of many files":    long,
-		"nested BER":             strings.Repeat("\x30\x80", 100_000),
-		"nested octet strings":   "\x30\x80\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02\xa0\x80\x30\x80\x02\x01\x01\x31\x00\x30\x80\x06\x01\x01\xa0\x80" + strings.Repeat("\x24\x80", 100_000),
-		"lengths that lie":       "\x30\x84\x7f\xff\xff\xff\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02",
-		"TNEF that lies":         "\x78\x9f\x3e\x22\x00\x00\x02\x0f\x80\x06\x00\xff\xff\xff\xff",
-		"TNEF of many":           "\x78\x9f\x3e\x22\x00\x00" + lines("\x02\x0f\x80\x06\x00\x00\x00\x00\x00\x00\x00"),
-		"a zip's end and no zip": "PK\x03\x04" + lines("PK\x05\x06"),
+		"a zip bomb":              bomb,
+		"a zip of many files":     long,
+		"nested BER":              strings.Repeat("\x30\x80", 100_000),
+		"nested octet strings":    "\x30\x80\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02\xa0\x80\x30\x80\x02\x01\x01\x31\x00\x30\x80\x06\x01\x01\xa0\x80" + strings.Repeat("\x24\x80", 100_000),
+		"lengths that lie":        "\x30\x84\x7f\xff\xff\xff\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02",
+		"TNEF that lies":          "\x78\x9f\x3e\x22\x00\x00\x02\x0f\x80\x06\x00\xff\xff\xff\xff",
+		"TNEF of many":            "\x78\x9f\x3e\x22\x00\x00" + lines("\x02\x0f\x80\x06\x00\x00\x00\x00\x00\x00\x00"),
+		"a zip's end and no zip":  "PK\x03\x04" + lines("PK\x05\x06"),
+		"a zip of one file often": overlapping(size, 400),
+		"a zip that climbs":       zipped("../../../../etc/passwd", "C:\\\\x.pdf", "/dev/stdin", "a\x00b.pdf", strings.Repeat("../", 9999)+"x"),
+		"a zip in a zip":          zipped("a.zip"),
+		"nested TNEF":             nestedTNEF(50),
+		"nested signatures":       nestedSignatures(50),
 	} {
 		bodies[name] = [2]string{mixed,
 			"--B\r\nContent-Type: application/pkcs7-mime\r\nContent-Transfer-Encoding: base64\r\n\r\n" + base64.StdEncoding.EncodeToString([]byte(content)) + "\r\n--B--\r\n"}
@@ -108,18 +147,91 @@ func Mails(to string, size int) []Hostile {
 	}
 	var all []Hostile
 	add := func(name string, raw []byte) { all = append(all, Hostile{name, raw}) }
-	for name, header := range headers {
-		raw := mail(to, header, "hello")
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		raw := mail(to, headers[name], "hello")
 		add(name, raw)
 		add(name+", in a mail within", mail(to, mixed, encoded(raw)))
 	}
-	for name, b := range bodies {
-		add(name, mail(to, b[0], b[1]))
+	for _, name := range slices.Sorted(maps.Keys(bodies)) {
+		add(name, mail(to, bodies[name][0], bodies[name][1]))
 	}
-	for name, raw := range nested {
-		add(name, raw)
+	for _, name := range slices.Sorted(maps.Keys(nested)) {
+		add(name, nested[name])
 	}
 	return all
+}
+
+// ubl is the beginning of an e-invoice.
+const ubl = `<Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2">`
+
+// laughs is an XML whose entities unfold to ten to the tenth of their size.
+func laughs() string {
+	var b strings.Builder
+	b.WriteString("<!DOCTYPE x [<!ENTITY a0 \"ha\">")
+	for i := range 10 {
+		fmt.Fprintf(&b, "<!ENTITY a%d \"%s\">", i+1, strings.Repeat(fmt.Sprintf("&a%d;", i), 10))
+	}
+	return b.String() + "]>" + ubl + "<ID>&a10;</ID></Invoice>"
+}
+
+// zipped is a zip of files that begin as PDFs and zips.
+func zipped(names ...string) string {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range names {
+		f, err := w.CreateHeader(&zip.FileHeader{Name: name, NonUTF8: true})
+		if err == nil {
+			_, _ = f.Write([]byte("PK\x03\x04%PDF-1.7\n")) // into memory
+		}
+	}
+	_ = w.Close()
+	return b.String()
+}
+
+// overlapping is a zip whose directory names one large file so many times.
+func overlapping(size, times int) string {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	f, err := w.Create("x.pdf")
+	if err == nil {
+		_, _ = f.Write(append([]byte("%PDF-1.7\n"), make([]byte, size)...)) // into memory
+	}
+	_ = w.Close()
+	const endSize = 22
+	whole := b.Bytes()
+	end := bytes.Clone(whole[len(whole)-endSize:])
+	at := binary.LittleEndian.Uint32(end[16:])
+	entry := whole[at : len(whole)-endSize]
+	binary.LittleEndian.PutUint16(end[8:], uint16(times))
+	binary.LittleEndian.PutUint16(end[10:], uint16(times))
+	binary.LittleEndian.PutUint32(end[12:], uint32(times*len(entry)))
+	return string(whole[:at]) + strings.Repeat(string(entry), times) + string(end)
+}
+
+// nestedTNEF is a winmail.dat in a winmail.dat, and so on.
+func nestedTNEF(levels int) string {
+	content := "%PDF-1.7 nothing"
+	for range levels {
+		b := []byte("\x78\x9f\x3e\x22\x01\x00\x02\x02\x90\x06\x00\x00\x00\x00\x00\x00\x00\x02\x0f\x80\x06\x00")
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(content)))
+		content = string(b) + content + "\x00\x00"
+	}
+	return content
+}
+
+// nestedSignatures is a signed mail in a signed mail, and so on.
+func nestedSignatures(levels int) string {
+	content := "Content-Type: application/pdf\r\n\r\n%PDF-1.7 nothing"
+	for range levels {
+		der := func(tag byte, v string) string {
+			return string([]byte{tag, 0x84, byte(len(v) >> 24), byte(len(v) >> 16), byte(len(v) >> 8), byte(len(v))}) + v
+		}
+		const oidData, oidSigned = "\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x01", "\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02"
+		signed := der(0x30, oidSigned+der(0xa0, der(0x30, "\x02\x01\x01\x31\x00"+der(0x30, oidData+der(0xa0, der(0x04, content))))))
+		content = "Content-Type: application/pkcs7-mime\r\nContent-Transfer-Encoding: binary\r\n\r\n" + signed
+	}
+	_, signed, _ := strings.Cut(content, "\r\n\r\n")
+	return signed
 }
 
 // archives are a zip that unpacks to a thousand times its size, and one of many files.
