@@ -40,12 +40,11 @@ import (
 // The test binary is also the engine, the isolated reader and a worker that can be killed.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "read" {
-		in, err := behave(os.Args[2:], os.Stdin)
-		if err != nil {
+		if err := behave(os.Args[2:], os.Stdin); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(2)
 		}
-		if err := sandbox.Serve(context.Background(), in, os.Stdout,
+		if err := sandbox.Serve(context.Background(), os.Stdin, os.Stdout,
 			map[string]sandbox.Task{isolated.TaskName: isolated.Task, message.TaskName: message.Task}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

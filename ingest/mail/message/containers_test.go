@@ -195,6 +195,22 @@ func TestEInvoicesAreFoundByTheirRoot(t *testing.T) {
 	}
 }
 
+// Containers that hold others are opened as deep as parts are nested.
+func TestNestedContainersAreBounded(t *testing.T) {
+	tnef, signed := pdf, "Content-Type: application/pdf\r\n\r\n"+pdf
+	for range 30 {
+		tnef = tnefOf([2]string{"winmail.dat", tnef})
+		signed = "Content-Type: application/pkcs7-mime\r\n\r\n" + signedDER(signed)
+	}
+	for name, raw := range map[string][]byte{
+		"winmail.dat": carrying("application/ms-tnef", tnef), "signatures": []byte("From: a@b.example\r\n" + signed),
+	} {
+		if m, err := message.Read(raw, message.Limits{}); !errors.Is(err, message.ErrTooMany) || !strings.Contains(err.Error(), "more than 20 deep") {
+			t.Errorf("%s: %d files, %v", name, len(m.Files), err)
+		}
+	}
+}
+
 // What containers unpack to is bounded.
 func TestContainersAreBounded(t *testing.T) {
 	bomb := zipOf(t, zipped{"r.pdf", pdf + strings.Repeat("\x00", 3<<20), zip.Deflate})
