@@ -205,6 +205,12 @@ func TestSection7_3_FundingToComplete(t *testing.T) {
 			map[string]string{"c1": "2026-04 paid 130, overInvoicedVsEac", "c2": "undated 50, undated",
 				"p": "2026-04 paid 130, undated 50, undated, overInvoicedVsEac"},
 		},
+		"a credit note on the desk brings no money in": {
+			analytics.CashflowInput{BudgetInput: analytics.BudgetInput{
+				Records: []analytics.RecordSum{invoicedOn("c1", paid, 30), invoicedOn("c1", analytics.Setup, -50)}},
+				Cash: []analytics.CashSum{paidOn("c1", "2026-04", 30)}},
+			map[string]string{"c1": "2026-04 paid 30", "p": "2026-04 paid 30"},
+		},
 		"a contract above and its invoice below are one branch": {
 			analytics.CashflowInput{BudgetInput: analytics.BudgetInput{Contracts: []analytics.Contract{signed("p", 100)},
 				Records: []analytics.RecordSum{invoicedOn("c1", analytics.PaymentPending, 40)}}},
