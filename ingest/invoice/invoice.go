@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"tallyhouse/ingest/invoice/einvoice"
@@ -172,7 +173,29 @@ func readXML(data []byte) Result {
 }
 
 func failed(reason Reason, err error) Result {
-	return Result{Status: Failed, Reason: reason, Detail: err.Error()}
+	return Result{Status: Failed, Reason: reason, Detail: short(err.Error())}
+}
+
+// maxMessage bounds a reason in words and a warning, in bytes: files decide what stands in them.
+const maxMessage = 2_000
+
+func short(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage], "") + " …"
+}
+
+// maxWarnings bounds the warnings of a file.
+const maxWarnings = 100
+
+// shortened are the first warnings, each as short as a message must be.
+func shortened(warnings []string) []string {
+	out := make([]string, min(len(warnings), maxWarnings))
+	for i := range out {
+		out[i] = short(warnings[i])
+	}
+	return out
 }
 
 func reasonOf(err error) Reason {
@@ -302,7 +325,7 @@ type resultJSON struct {
 // where not certain, with the evidence of each.
 func (r Result) JSON() ([]byte, error) {
 	out := resultJSON{File: r.File, Status: r.Status, Reason: r.Reason, Detail: r.Detail, Evidence: evidenceJSON{},
-		Warnings: r.Warnings}
+		Warnings: shortened(r.Warnings)}
 	for name, f := range map[string]struct {
 		from *fields.Text
 		to   **string

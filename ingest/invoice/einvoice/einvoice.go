@@ -26,6 +26,8 @@ const (
 	maxDepth    = 64
 	maxElements = 400_000
 	maxText     = 64 << 10
+	// maxAttributes bounds the attributes of an element, counted by equals signs between two tokens.
+	maxAttributes = 10_000
 )
 
 // node is an element with local names only; namespaces differ between versions
@@ -33,7 +35,7 @@ const (
 type node struct {
 	name     string
 	space    string
-	text     string
+	text     []byte
 	attrs    []xml.Attr
 	children []*node
 }
@@ -42,7 +44,7 @@ type node struct {
 func Is(data []byte) bool {
 	d := decoder(data)
 	for range 64 {
-		tok, err := d.Token()
+		tok, err := d.next()
 		if err != nil {
 			return false
 		}
@@ -57,8 +59,47 @@ func Is(data []byte) bool {
 	return false
 }
 
-func decoder(data []byte) *xml.Decoder {
-	d := xml.NewDecoder(bytes.NewReader(data))
+// source gives a document to its decoder, which holds the attributes of an element all at once.
+type source struct {
+	data   *bytes.Reader
+	equals int // signs since the last token
+}
+
+func (s *source) ReadByte() (byte, error) {
+	c, err := s.data.ReadByte()
+	if err == nil && c == '=' {
+		if s.equals++; s.equals > maxAttributes {
+			return 0, errAttributes
+		}
+	}
+	return c, err
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.data.Read(p)
+	if s.equals += bytes.Count(p[:n], []byte("=")); s.equals > maxAttributes {
+		return 0, errAttributes
+	}
+	return n, err
+}
+
+var errAttributes = fmt.Errorf("an element has more than %d attributes", maxAttributes)
+
+// document is a decoder with bounded tokens.
+type document struct {
+	*xml.Decoder
+	source *source
+}
+
+// next returns the next token.
+func (d document) next() (xml.Token, error) {
+	d.source.equals = 0
+	return d.Token()
+}
+
+func decoder(data []byte) document {
+	s := &source{data: bytes.NewReader(data)}
+	d := xml.NewDecoder(s)
 	d.Strict = true
 	d.Entity = map[string]string{}
 	d.CharsetReader = func(charset string, r io.Reader) (io.Reader, error) {
@@ -70,7 +111,7 @@ func decoder(data []byte) *xml.Decoder {
 		}
 		return nil, fmt.Errorf("unknown charset %q", charset)
 	}
-	return d
+	return document{d, s}
 }
 
 // latin1 turns single bytes into UTF-8. Invoices use it for letters alone, where
@@ -108,7 +149,7 @@ func parse(data []byte) (*node, error) {
 	var stack []*node
 	elements := 0
 	for {
-		tok, err := d.Token()
+		tok, err := d.next()
 		if err == io.EOF {
 			break
 		}
@@ -139,7 +180,7 @@ func parse(data []byte) (*node, error) {
 			if len(stack) > 0 {
 				n := stack[len(stack)-1]
 				if len(n.text)+len(t) <= maxText {
-					n.text += string(t)
+					n.text = append(n.text, t...)
 				}
 			}
 		}
@@ -208,7 +249,7 @@ func (n *node) value() string {
 	if n == nil {
 		return ""
 	}
-	return strings.Join(strings.Fields(n.text), " ")
+	return strings.Join(strings.Fields(string(n.text)), " ")
 }
 
 func (n *node) attr(name string) string {

@@ -178,7 +178,7 @@ func partyName(n *node) string {
 		return ""
 	}
 	var kept []string
-	for line := range strings.Lines(n.text) {
+	for line := range strings.Lines(string(n.text)) {
 		if !identifierLine.MatchString(line) {
 			kept = append(kept, line)
 		}

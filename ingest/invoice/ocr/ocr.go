@@ -76,6 +76,7 @@ func Read(ctx context.Context, f *pdf.File, pages []pdf.Page, texts []text.Page,
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Time)
 	defer cancel()
+	f.Continue(ctx)
 	var doc text.Document
 	seen := false
 	for i := range texts {

@@ -20,6 +20,8 @@ const (
 	maxPixels      = 60_000_000 // of one picture
 	maxPictureData = 128 << 20  // bytes of one, unpacked
 	maxCanvas      = 40_000_000 // pixels of a page
+	maxSide        = 14_400     // points of a page's side
+	pixelsAtOnce   = 32         // pixels that cost one operation
 )
 
 // compose draws the pictures of a page on a white canvas of 200 dpi, upright.
@@ -32,7 +34,7 @@ func compose(f *pdf.File, page pdf.Page, pictures []text.Picture) (*image.Gray, 
 	}
 	const scale = dpi / 72.0
 	w, h := int(width*scale), int(height*scale)
-	if w < 8 || h < 8 || w*h > maxCanvas {
+	if width > maxSide || height > maxSide || w < 8 || h < 8 || w*h > maxCanvas {
 		return nil, fmt.Errorf("page of %.0f by %.0f points: %w", width, height, ErrFailed)
 	}
 	canvas := image.NewGray(image.Rect(0, 0, w, h))
@@ -42,11 +44,16 @@ func compose(f *pdf.File, page pdf.Page, pictures []text.Picture) (*image.Gray, 
 	drawn, problem := 0, error(nil)
 	for _, p := range pictures {
 		g, err := decode(f, p.Stream)
+		if err == nil {
+			err = draw(f, canvas, g, toCanvas(p.Matrix, page.Rotate, x0, y0, width, height, scale))
+		}
+		if spent := f.Spend(0); spent != nil {
+			return nil, spent
+		}
 		if err != nil {
 			problem = err
 			continue
 		}
-		draw(canvas, g, toCanvas(p.Matrix, page.Rotate, x0, y0, width, height, scale))
 		drawn++
 	}
 	if drawn == 0 {
@@ -78,18 +85,22 @@ func toCanvas(m [6]float64, rotate int, x0, y0, width, height, scale float64) [6
 
 // draw sets the picture on the canvas: each pixel of the canvas is the mean of
 // the picture's pixels that fall on it, sampled on a grid of up to 4 by 4.
-func draw(canvas, g *image.Gray, m [6]float64) {
+func draw(f *pdf.File, canvas, g *image.Gray, m [6]float64) error {
 	det := m[0]*m[3] - m[1]*m[2]
-	if math.Abs(det) < 1e-6 {
-		return
+	if !(math.Abs(det) >= 1e-6) { // or no number
+		return nil
 	}
 	pw, ph := g.Rect.Dx(), g.Rect.Dy()
 	minX, maxX := span(m[4], m[0], m[2])
 	minY, maxY := span(m[5], m[1], m[3])
 	grid := int(math.Round(math.Sqrt(float64(pw) * float64(ph) / math.Abs(det))))
 	grid = max(1, min(grid, 4))
+	from, to := max(0, int(minX)), min(canvas.Rect.Dx(), int(maxX)+1)
 	for y := max(0, int(minY)); y < min(canvas.Rect.Dy(), int(maxY)+1); y++ {
-		for x := max(0, int(minX)); x < min(canvas.Rect.Dx(), int(maxX)+1); x++ {
+		if err := f.Spend(max(0, to-from) * grid * grid / pixelsAtOnce); err != nil {
+			return err
+		}
+		for x := from; x < to; x++ {
 			sum, n := 0, 0
 			for k := range grid * grid {
 				px := float64(x) + (float64(k%grid)+0.5)/float64(grid) - m[4]
@@ -106,6 +117,7 @@ func draw(canvas, g *image.Gray, m [6]float64) {
 			}
 		}
 	}
+	return nil
 }
 
 func span(origin, a, b float64) (low, high float64) {
@@ -120,6 +132,9 @@ func decode(f *pdf.File, s *pdf.Stream) (*image.Gray, error) {
 	if w <= 0 || h <= 0 || w > 1<<16 || h > 1<<16 || w*h > maxPixels {
 		return nil, fmt.Errorf("picture of %d by %d pixels", w, h)
 	}
+	if err := f.Spend(w * h / pixelsAtOnce); err != nil {
+		return nil, err
+	}
 	data, packed, err := f.UnpackImage(s, maxPictureData)
 	if err != nil {
 		return nil, err
@@ -128,20 +143,23 @@ func decode(f *pdf.File, s *pdf.Stream) (*image.Gray, error) {
 	case "":
 		return raw(f, s, data, w, h)
 	case "DCTDecode", "DCT":
-		return photograph(data)
+		return photograph(f, data)
 	case "CCITTFaxDecode", "CCF":
 		return fax(f, packed.Params, data, w, h, invertedSamples(f, s))
 	}
 	return nil, fmt.Errorf("pictures packed by %s are not read", packed.Name)
 }
 
-func photograph(data []byte) (*image.Gray, error) {
+func photograph(f *pdf.File, data []byte) (*image.Gray, error) {
 	head, err := jpeg.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("jpeg: %w", err)
 	}
 	if head.Width*head.Height > maxPixels {
 		return nil, fmt.Errorf("jpeg of %d by %d pixels", head.Width, head.Height)
+	}
+	if err := f.Spend(head.Width * head.Height / pixelsAtOnce); err != nil {
+		return nil, err
 	}
 	img, err := jpeg.Decode(bytes.NewReader(data))
 	if err != nil {
@@ -170,13 +188,16 @@ func fax(f *pdf.File, params pdf.Dict, data []byte, w, h int, inverted bool) (*i
 		mode = ccitt.Group4
 	}
 	columns := int(f.Int(params["Columns"], 1728))
-	if columns <= 0 || columns > 1<<16 {
+	if columns <= 0 || columns > 1<<16 || columns*h > maxPixels {
 		return nil, fmt.Errorf("fax of %d columns", columns)
 	}
 	align, _ := f.Resolve(params["EncodedByteAlign"]).(bool)
 	black, _ := f.Resolve(params["BlackIs1"]).(bool)
 	r := ccitt.NewReader(bytes.NewReader(data), ccitt.MSB, mode, columns, h, &ccitt.Options{Align: align})
 	row := (columns + 7) / 8
+	if err := f.Spend(row * 8 * h / pixelsAtOnce); err != nil {
+		return nil, err
+	}
 	bits := make([]byte, row*h)
 	// A damaged fax gives the rows before the damage.
 	n, err := io.ReadFull(r, bits)

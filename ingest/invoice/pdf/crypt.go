@@ -76,7 +76,7 @@ func (f *File) openCrypt() error {
 	if c.key == nil {
 		return fmt.Errorf("opening with the empty password: %w", ErrEncrypted)
 	}
-	f.cache, f.packed = map[uint32]Object{}, map[uint32][]packedObject{}
+	f.cache, f.packed = map[uint32]Object{}, map[uint32]map[uint32][]byte{}
 	if ref, ok := f.trailer["Encrypt"].(Ref); ok {
 		f.cache[ref.Number] = d
 	}

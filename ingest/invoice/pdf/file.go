@@ -26,13 +26,18 @@ const tailWithin = 4096
 // maxObjects bounds the cross-reference table.
 const maxObjects = 1 << 19
 
+// maxNested bounds the objects that must be read to read another, such as the length of a stream.
+const maxNested = 64
+
+// itemCost is what an item of an array or dictionary costs in memory, in bytes of syntax that cost as many operations.
+const itemCost = 32
+
 // maxObjectStream bounds one unpacked object or cross-reference stream.
 const maxObjectStream = 32 << 20
 
 type place struct {
 	offset int    // of the object in the file
 	stream uint32 // number of the object stream it is in, else 0
-	index  int
 	free   bool
 }
 
@@ -42,19 +47,15 @@ type File struct {
 	places  map[uint32]place
 	cache   map[uint32]Object
 	loading map[uint32]bool
-	packed  map[uint32][]packedObject
+	packed  map[uint32]map[uint32][]byte // of each object stream, the bytes from an object on
 	trailer Dict
 	crypt   *crypt
 	budget  *Budget
 	spend   func(operations int64) error
+	nested  int // objects being read to read others
 	mended  bool
 	odd     bool     // its cross-references are fit for our own parser alone
 	library *library // nil: our own parser reads all objects
-}
-
-type packedObject struct {
-	number uint32
-	body   []byte
 }
 
 // Open reads the structure of data; objects are read when asked for, by the
@@ -78,7 +79,8 @@ func open(ctx context.Context, data []byte, budget *Budget) (*File, error) {
 		return nil, fmt.Errorf("reading header: %w", ErrNotPDF)
 	}
 	data = data[start:]
-	f := &File{data: data, budget: budget, spend: func(n int64) error { return budget.Spend(ctx, n) }}
+	f := &File{data: data, budget: budget}
+	f.Continue(ctx)
 	f.reset()
 	tail := data[max(0, len(data)-tailWithin):]
 	at := bytes.LastIndex(tail, []byte("startxref"))
@@ -123,12 +125,31 @@ func open(ctx context.Context, data []byte, budget *Budget) (*File, error) {
 
 func (f *File) reset() {
 	f.places, f.cache, f.loading, f.packed = map[uint32]place{}, map[uint32]Object{}, map[uint32]bool{},
-		map[uint32][]packedObject{}
+		map[uint32]map[uint32][]byte{}
 	f.trailer = Dict{}
 }
 
 // cancel takes one operation and reports whether the work is over.
 func (f *File) cancel() error { return f.spend(1) }
+
+// Continue has further work end with ctx, and no more with the context that the file was opened with.
+func (f *File) Continue(ctx context.Context) {
+	f.spend = func(n int64) error { return f.budget.Spend(ctx, n) }
+}
+
+// Spend takes n operations off the file's budget; an error ends the work.
+func (f *File) Spend(n int) error { return f.spend(int64(n)) }
+
+// next reads an object or keyword, charged by its bytes and by what it holds: places in a file may lead to the same
+// bytes again and again.
+func (f *File) next(l *Lexer) (Object, error) {
+	from, items := l.pos, l.items
+	o, err := l.Next()
+	if spent := f.charge(l.pos - from + itemCost*(l.items-items)); spent != nil {
+		return nil, spent
+	}
+	return o, err
+}
 
 func (f *File) hasPages() bool { return f.Dict(f.Root()["Pages"]) != nil }
 
@@ -215,9 +236,11 @@ func (f *File) object(ref Ref) Object {
 	if o, ok := f.cache[ref.Number]; ok {
 		return o
 	}
-	if f.loading[ref.Number] || f.cancel() != nil {
+	if f.loading[ref.Number] || f.nested >= maxNested || f.cancel() != nil {
 		return nil
 	}
+	f.nested++
+	defer func() { f.nested-- }()
 	f.loading[ref.Number] = true
 	defer delete(f.loading, ref.Number)
 	p, known := f.places[ref.Number]
@@ -250,9 +273,9 @@ func (f *File) objectAt(offset int, ref Ref) (Object, bool) {
 		return nil, false
 	}
 	l := &Lexer{data: f.data, pos: offset}
-	n, err1 := l.Next()
-	g, err2 := l.Next()
-	k, err3 := l.Next()
+	n, err1 := f.next(l)
+	g, err2 := f.next(l)
+	k, err3 := f.next(l)
 	if err1 != nil || err2 != nil || err3 != nil || k != Keyword("obj") || n != int64(ref.Number) {
 		return nil, false
 	}
@@ -260,7 +283,7 @@ func (f *File) objectAt(offset int, ref Ref) (Object, bool) {
 		ref.Generation = uint16(gen)
 	}
 	l.refs = true
-	o, err := l.Next()
+	o, err := f.next(l)
 	if err != nil {
 		return nil, errors.Is(err, ErrSyntax)
 	}
@@ -310,26 +333,28 @@ func (f *File) body(p int, d Dict) []byte {
 	}
 	end := bytes.Index(f.data[p:], []byte("endstream"))
 	if end < 0 {
-		return f.data[p:]
+		end = len(f.data) - p
+	}
+	if f.charge(end) != nil {
+		return nil
 	}
 	return bytes.TrimSuffix(bytes.TrimSuffix(f.data[p:p+end], []byte("\n")), []byte("\r"))
 }
 
 func (f *File) fromObjectStream(stream, number uint32) Object {
-	for _, p := range f.packedIn(stream) {
-		if p.number == number {
-			l := &Lexer{data: p.body, refs: true}
-			o, err := l.Next()
-			if _, isWord := o.(Keyword); err != nil || isWord {
-				return nil
-			}
-			return o
-		}
+	body, found := f.packedIn(stream)[number]
+	if !found {
+		return nil
 	}
-	return nil
+	o, err := f.next(&Lexer{data: body, refs: true})
+	if _, isWord := o.(Keyword); err != nil || isWord {
+		return nil
+	}
+	return o
 }
 
-func (f *File) packedIn(stream uint32) []packedObject {
+// packedIn returns, by number, the bytes from each object of an object stream on.
+func (f *File) packedIn(stream uint32) map[uint32][]byte {
 	packed, ok := f.packed[stream]
 	if !ok {
 		packed = f.unpackObjects(stream)
@@ -338,7 +363,7 @@ func (f *File) packedIn(stream uint32) []packedObject {
 	return packed
 }
 
-func (f *File) unpackObjects(stream uint32) []packedObject {
+func (f *File) unpackObjects(stream uint32) map[uint32][]byte {
 	s := f.Stream(Ref{Number: stream})
 	if s == nil || f.Name(s.Dict["Type"]) != "ObjStm" {
 		return nil
@@ -352,19 +377,21 @@ func (f *File) unpackObjects(stream uint32) []packedObject {
 		return nil
 	}
 	l := NewLexer(body[:first])
-	var out []packedObject
+	out := map[uint32][]byte{}
 	for range n {
-		number, err1 := l.Next()
-		offset, err2 := l.Next()
+		number, err1 := f.next(l)
+		offset, err2 := f.next(l)
 		a, ok1 := number.(int64)
 		b, ok2 := offset.(int64)
-		if err1 != nil || err2 != nil || !ok1 || !ok2 || f.cancel() != nil {
+		if err1 != nil || err2 != nil || !ok1 || !ok2 {
 			break
 		}
 		if a < 0 || a > maxObjects<<4 || b < 0 || first+b > int64(len(body)) {
 			continue
 		}
-		out = append(out, packedObject{number: uint32(a), body: body[first+b:]})
+		if _, known := out[uint32(a)]; !known {
+			out[uint32(a)] = body[first+b:]
+		}
 	}
 	return out
 }

@@ -34,11 +34,14 @@ func contents(t *testing.T, data []byte) []string {
 	}
 	var out []string
 	for _, p := range pages {
-		parts, err := f.Content(p, 1<<20)
-		if err != nil {
-			t.Fatalf("content: %v", err)
+		var content []byte
+		for part, err := range f.Content(p, 1<<20) {
+			if err != nil {
+				t.Fatalf("content: %v", err)
+			}
+			content = append(content, part...)
 		}
-		out = append(out, string(bytes.Join(parts, nil)))
+		out = append(out, string(content))
 	}
 	return out
 }
@@ -233,7 +236,9 @@ func FuzzOpen(f *testing.F) {
 		}
 		pages, _ := file.Pages(5)
 		for _, p := range pages {
-			_, _ = file.Content(p, 1<<20)
+			for _, err := range file.Content(p, 1<<20) {
+				_ = err
+			}
 		}
 		for _, a := range file.Attachments(3) {
 			_, _ = file.Unpack(a.Stream, 1<<20)

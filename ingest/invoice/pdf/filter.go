@@ -34,8 +34,14 @@ func (f *File) Unpack(s *Stream, limit int64) ([]byte, error) {
 
 // UnpackImage is Unpack for images: it stops before an image filter and names it.
 func (f *File) UnpackImage(s *Stream, limit int64) ([]byte, ImageFilter, error) {
+	if err := f.budget.Err(); err != nil {
+		return nil, ImageFilter{}, err
+	}
 	data := s.raw
 	if f.crypt != nil && s.ref.Number != 0 && f.Name(s.Dict["Type"]) != "XRef" {
+		if err := f.charge(len(data)); err != nil {
+			return nil, ImageFilter{}, err
+		}
 		data = f.crypt.stream(s.ref, data)
 	}
 	names, params := f.filters(s)
@@ -45,22 +51,23 @@ func (f *File) UnpackImage(s *Stream, limit int64) ([]byte, ImageFilter, error) 
 	}
 	for i, name := range names {
 		var err error
+		most := min(limit, f.budget.bytes)
 		switch name {
 		case "FlateDecode", "Fl":
-			data, err = f.inflate(data, limit)
+			data, err = f.inflate(data, most)
 		case "LZWDecode", "LZW":
 			early := int64(1)
 			if v, ok := f.Resolve(params[i]["EarlyChange"]).(int64); ok {
 				early = v
 			}
-			data, err = lzw(data, early != 0, limit)
+			data, err = lzw(data, early != 0, most)
 		case "ASCII85Decode", "A85":
-			data = ascii85(data)
+			data, err = ascii85(data, most)
 		case "ASCIIHexDecode", "AHx":
 			l := NewLexer(data)
 			data = []byte(l.hex())
 		case "RunLengthDecode", "RL":
-			data, err = runLength(data, limit)
+			data, err = runLength(data, most)
 		case "Crypt":
 		case "DCTDecode", "DCT", "JPXDecode", "CCITTFaxDecode", "CCF", "JBIG2Decode":
 			return data, ImageFilter{Name: name, Params: params[i]}, nil
@@ -69,6 +76,8 @@ func (f *File) UnpackImage(s *Stream, limit int64) ([]byte, ImageFilter, error) 
 		}
 		if err == nil {
 			err = f.budget.unpacked(int64(len(data)))
+		} else if most < limit && errors.Is(err, ErrBudget) {
+			err = f.budget.unpacked(most + 1)
 		}
 		if err != nil {
 			return nil, ImageFilter{}, fmt.Errorf("unpacking stream %d: %w", s.ref.Number, err)
@@ -76,6 +85,9 @@ func (f *File) UnpackImage(s *Stream, limit int64) ([]byte, ImageFilter, error) 
 		if name == "FlateDecode" || name == "Fl" || name == "LZWDecode" || name == "LZW" {
 			data = f.unpredict(data, params[i])
 		}
+	}
+	if int64(len(data)) > limit {
+		return nil, ImageFilter{}, fmt.Errorf("unpacking stream %d: %d bytes: %w", s.ref.Number, len(data), ErrBudget)
 	}
 	return data, ImageFilter{}, nil
 }
@@ -108,17 +120,29 @@ func first(a, b Object) Object {
 }
 
 // readBounded reads all that can be read, an error after the first byte being
-// the end of usable data, and refuses more than limit bytes.
+// the end of usable data, and refuses more than limit bytes. It holds little more
+// than it returns: a buffer that doubles would hold three times as much.
 func readBounded(r io.Reader, limit int64) ([]byte, error) {
-	var out bytes.Buffer
-	n, err := io.Copy(&out, io.LimitReader(r, limit+1))
-	if n > limit {
-		return nil, ErrBudget
+	const smallest, largest = 4 << 10, 4 << 20
+	var parts [][]byte
+	total := int64(0)
+	for size := smallest; ; size = min(2*size, largest) {
+		part := make([]byte, size)
+		n, err := io.ReadFull(r, part)
+		if total += int64(n); total > limit {
+			return nil, ErrBudget
+		}
+		parts = append(parts, part[:n])
+		switch {
+		case err == nil:
+		case total == 0 && err != io.EOF:
+			return nil, err
+		case len(parts) == 1:
+			return part[:n], nil
+		default:
+			return bytes.Join(parts, nil), nil
+		}
 	}
-	if n == 0 && err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
 }
 
 func (f *File) inflate(data []byte, limit int64) ([]byte, error) {
@@ -137,7 +161,7 @@ func (f *File) inflate(data []byte, limit int64) ([]byte, error) {
 	return readBounded(flate.NewReader(bytes.NewReader(data)), limit)
 }
 
-// unpredict undoes the PNG and TIFF predictors (7.4.4.4).
+// unpredict undoes the PNG and TIFF predictors (7.4.4.4), in place.
 func (f *File) unpredict(data []byte, params Dict) []byte {
 	predictor := f.Int(params["Predictor"], 1)
 	if predictor < 2 {
@@ -149,7 +173,7 @@ func (f *File) unpredict(data []byte, params Dict) []byte {
 		return data
 	}
 	pixel := int(max(1, colors*bits/8))
-	row := int((colors*bits*columns + 7) / 8)
+	row := min(int((colors*bits*columns+7)/8), len(data)) // a longer row than there are bytes is cut off
 	if predictor == 2 {
 		if bits == 8 {
 			for start := 0; start+row <= len(data); start += row {
@@ -160,16 +184,15 @@ func (f *File) unpredict(data []byte, params Dict) []byte {
 		}
 		return data
 	}
-	out := make([]byte, 0, len(data))
-	previous := make([]byte, row)
+	out := data[:0] // every row leaves a byte out: what is written is read before
+	line, previous := make([]byte, row), make([]byte, row)
 	for len(data) > 1 {
 		kind, n := data[0], min(row, len(data)-1)
-		line := make([]byte, row)
-		copy(line, data[1:1+n])
+		clear(line[copy(line, data[1:1+n]):])
 		data = data[1+n:]
 		unfilter(kind, line, previous, pixel)
 		out = append(out, line[:n]...)
-		previous = line
+		line, previous = previous, line
 	}
 	return out
 }
@@ -212,7 +235,7 @@ func abs(n int) int {
 	return n
 }
 
-func ascii85(data []byte) []byte {
+func ascii85(data []byte, limit int64) ([]byte, error) {
 	out := make([]byte, 0, len(data)*4/5+4)
 	var group [5]byte
 	n := 0
@@ -228,12 +251,13 @@ func ascii85(data []byte) []byte {
 		out = append(out, word[:count-1]...)
 	}
 	for _, c := range data {
+		if int64(len(out)) > limit {
+			return nil, ErrBudget
+		}
+		if c == '~' {
+			break
+		}
 		switch {
-		case c == '~':
-			if n > 1 {
-				flush(n)
-			}
-			return out
 		case c == 'z' && n == 0:
 			out = append(out, 0, 0, 0, 0)
 		case c >= '!' && c <= 'u':
@@ -247,7 +271,7 @@ func ascii85(data []byte) []byte {
 	if n > 1 {
 		flush(n)
 	}
-	return out
+	return out, nil
 }
 
 func runLength(data []byte, limit int64) ([]byte, error) {

@@ -13,6 +13,9 @@ const maxDepth = 96
 // so that a file cannot grow much beyond its bytes in memory.
 const maxItems = 2 << 20
 
+// dictItems is what a dictionary takes in memory besides its entries, in items.
+const dictItems = 8
+
 // ErrSyntax is returned for bytes that are no PDF object.
 var ErrSyntax = errors.New("bytes are no pdf object")
 
@@ -23,11 +26,14 @@ type Lexer struct {
 	// refs says whether "1 0 R" is a reference (file) or three operands (content).
 	refs  bool
 	depth int
-	items int
+	items int // read so far, an object stands for several
 }
 
 // NewLexer reads a content stream: no references, keywords are operators.
 func NewLexer(content []byte) *Lexer { return &Lexer{data: content} }
+
+// Offset is where the lexer stands in its bytes.
+func (l *Lexer) Offset() int { return l.pos }
 
 // Next returns the next object or keyword; io.EOF at the end.
 func (l *Lexer) Next() (Object, error) {
@@ -350,6 +356,7 @@ func (l *Lexer) dict() (Object, error) {
 		return nil, err
 	}
 	defer func() { l.depth-- }()
+	l.items += dictItems
 	out := Dict{}
 	for {
 		key, err := l.Next()

@@ -12,10 +12,13 @@ import (
 
 // Bounds of one call into the library.
 const (
-	maxCall   = 4 << 20 // bytes of the file that it may read
-	maxPacked = 4 << 20 // bytes of an object stream, unpacked
-	callCost  = 100     // operations, besides those for the bytes read
+	maxCall  = 1 << 20 // bytes of the file that it may read
+	callCost = 100     // operations, besides those for the bytes read
+	spotCost = 8       // operations for each place in a container, which is kept
 )
+
+// maxPacked bounds an object stream of the library's, in bytes unpacked: it unpacks the whole of it for each object.
+const maxPacked = 256 << 10
 
 // library reads objects by github.com/ledongthuc/pdf, the first parser of every
 // file that it can open. It follows references by itself and hides them, keeps
@@ -31,6 +34,7 @@ type library struct {
 	first  map[Ref]Ref    // the same, by where it is met again
 	seed   maphash.Seed
 	root   Object // the catalog as our own parser names it
+	unpack int    // the most bytes that it unpacks to find one object
 }
 
 // spot is one place in a container of the library's.
@@ -62,11 +66,15 @@ func (g *guarded) ReadAt(p []byte, at int64) (int, error) {
 // useLibrary lets the library read the file's objects, unless it refuses it or
 // could be made to loop, recurse or ask for memory without bound by it.
 func (f *File) useLibrary() {
-	if f.mended || f.odd || f.crypt != nil || !f.safeObjectStreams() {
+	if f.mended || f.odd || f.crypt != nil {
+		return
+	}
+	unpack, safe := f.safeObjectStreams()
+	if !safe {
 		return
 	}
 	l := &library{read: map[Ref]Object{}, same: map[uint64]Ref{}, first: map[Ref]Ref{}, seed: maphash.MakeSeed(),
-		root: f.trailer["Root"]}
+		root: f.trailer["Root"], unpack: unpack}
 	// It wants %%EOF within the last bytes; mail gateways append blanks and lines.
 	end := bytes.LastIndex(f.data, []byte("%%EOF"))
 	if end < 0 {
@@ -91,34 +99,45 @@ const maxExtends = 8
 // safeObjectStreams reports whether every object stream is as the library takes
 // for granted: it follows /Extends and streams within streams without bound,
 // counts to whatever /N says, and waits for ever for the end of a hexadecimal
-// string.
-func (f *File) safeObjectStreams() bool {
+// string. It returns the size of the largest, unpacked.
+func (f *File) safeObjectStreams() (largest int, safe bool) {
 	checked := map[uint32]bool{}
 	for _, p := range f.places {
 		if p.stream == 0 || checked[p.stream] {
 			continue
 		}
 		checked[p.stream] = true
-		if !f.safeObjectStream(p.stream, 0) {
-			return false
+		size, safe := f.safeObjectStream(p.stream, 0)
+		if !safe {
+			return 0, false
 		}
+		largest = max(largest, size)
 	}
-	return true
+	return largest, true
 }
 
-func (f *File) safeObjectStream(number uint32, depth int) bool {
+// safeObjectStream checks one object stream and those that it extends.
+func (f *File) safeObjectStream(number uint32, depth int) (size int, safe bool) {
 	s := f.Stream(Ref{Number: number})
 	if s == nil || f.places[number].stream != 0 || depth > maxExtends || s.Dict["DecodeParms"] != nil ||
 		s.Dict["Length"] != int64(len(s.raw)) {
-		return false
+		return 0, false
 	}
+	below := 0
 	for k, v := range s.Dict {
-		if further, isRef := v.(Ref); isRef && (k != "Extends" || !f.safeObjectStream(further.Number, depth+1)) {
-			return false
+		further, isRef := v.(Ref)
+		if !isRef {
+			continue
+		}
+		if k != "Extends" {
+			return 0, false
+		}
+		if below, safe = f.safeObjectStream(further.Number, depth+1); !safe {
+			return 0, false
 		}
 	}
 	body, err := f.Unpack(s, maxPacked)
-	return err == nil && bytes.LastIndexByte(body, '<') <= bytes.LastIndexByte(body, '>') &&
+	return below + len(body), err == nil && bytes.LastIndexByte(body, '<') <= bytes.LastIndexByte(body, '>') &&
 		s.Dict["N"] == int64(len(f.packedIn(number)))
 }
 
@@ -135,9 +154,11 @@ func (f *File) fromLibrary(ref Ref) Object {
 	if o, known := l.read[ref]; known {
 		return o
 	}
-	if f.spend(callCost) != nil {
+	if f.nested >= maxNested || f.Spend(callCost+l.unpack/256) != nil {
 		return nil
 	}
+	f.nested++
+	defer func() { f.nested-- }()
 	o, err := f.parse(ref)
 	if err != nil && f.budget.Err() == nil {
 		within := f.ours(ref)
@@ -191,9 +212,9 @@ func (f *File) convert(v pdf.Value, ref Ref) (Object, error) {
 
 func (f *File) container(v pdf.Value, text string, ref Ref) (Object, error) {
 	// Without a reference within there is nothing to put off.
-	item := func(s spot) (Object, error) { return f.library.place(s), nil }
+	item := func(s spot) (Object, error) { return f.library.place(s), f.Spend(spotCost) }
 	if !strings.Contains(text, " R") {
-		item = direct
+		item = f.direct
 	}
 	if v.Kind() == pdf.Array {
 		return array(v, ref, item)
@@ -233,7 +254,10 @@ func dict(v pdf.Value, in Ref, item func(spot) (Object, error)) (Dict, error) {
 }
 
 // direct converts what is at s, which holds no reference.
-func direct(s spot) (Object, error) {
+func (f *File) direct(s spot) (Object, error) {
+	if err := f.charge(itemCost); err != nil {
+		return nil, err
+	}
 	v := s.of.Key(s.key)
 	if s.index >= 0 {
 		v = s.of.Index(s.index)
@@ -243,9 +267,12 @@ func direct(s spot) (Object, error) {
 	}
 	switch v.Kind() {
 	case pdf.Array:
-		return array(v, Ref{}, direct)
+		return array(v, Ref{}, f.direct)
 	case pdf.Dict:
-		return dict(v, Ref{}, direct)
+		if err := f.charge(dictItems * itemCost); err != nil {
+			return nil, err
+		}
+		return dict(v, Ref{}, f.direct)
 	}
 	return nil, nil
 }

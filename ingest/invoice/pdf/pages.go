@@ -1,6 +1,9 @@
 package pdf
 
-import "fmt"
+import (
+	"fmt"
+	"iter"
+)
 
 // maxTreeDepth bounds page and name trees.
 const maxTreeDepth = 64
@@ -81,32 +84,34 @@ func (f *File) page(d, own Dict) Page {
 	return p
 }
 
-// Content returns the page's content streams one by one, each at most limit
-// bytes. A stream that cannot be unpacked is left out.
-func (f *File) Content(p Page, limit int64) ([][]byte, error) {
-	var parts [][]byte
-	add := func(o Object) error {
-		s := f.Stream(o)
-		if s == nil {
-			return nil
-		}
-		b, err := f.Unpack(s, limit)
-		if err != nil && f.budget.Err() != nil {
-			return f.budget.Err()
-		}
-		parts = append(parts, b)
-		return nil
+// Content yields the page's content streams one by one, each at most limit
+// bytes. A stream that cannot be unpacked is left out; an error is that of the
+// budget and ends them.
+func (f *File) Content(p Page, limit int64) iter.Seq2[[]byte, error] {
+	list := f.Array(p.Dict["Contents"])
+	if list == nil {
+		list = Array{p.Dict["Contents"]}
 	}
-	if list := f.Array(p.Dict["Contents"]); list != nil {
+	return func(yield func([]byte, error) bool) {
 		for _, o := range list {
-			if err := add(o); err != nil {
-				return parts, err
+			s := f.Stream(o)
+			var part []byte
+			if s != nil {
+				part, _ = f.Unpack(s, limit) // what can't be unpacked is nothing
+			}
+			if err := f.cancel(); err != nil {
+				yield(nil, err)
+				return
+			}
+			if s != nil && !yield(part, nil) {
+				return
 			}
 		}
-		return parts, nil
 	}
-	return parts, add(p.Dict["Contents"])
 }
+
+// maxName bounds the name of an embedded file, in bytes.
+const maxName = 255
 
 // Attachment is a file embedded in the PDF.
 type Attachment struct {
@@ -121,6 +126,9 @@ func (f *File) Attachments(limit int) []Attachment {
 	var out []Attachment
 	seen := map[*Stream]bool{}
 	add := func(name string, spec Object) {
+		if f.cancel() != nil {
+			return
+		}
 		d := f.Dict(spec)
 		files := f.Dict(d["EF"])
 		for _, k := range []Name{"UF", "F"} {
@@ -131,7 +139,7 @@ func (f *File) Attachments(limit int) []Attachment {
 		for _, k := range []Name{"UF", "F"} {
 			if s := f.Stream(files[k]); s != nil && !seen[s] && len(out) < limit {
 				seen[s] = true
-				out = append(out, Attachment{Name: name, Spec: d, Stream: s})
+				out = append(out, Attachment{Name: name[:min(len(name), maxName)], Spec: d, Stream: s})
 				return
 			}
 		}

@@ -3,6 +3,8 @@ package pdf
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"unicode/utf16"
 )
 
@@ -78,28 +80,28 @@ func (f *File) add(number int64, p place) bool {
 
 func (f *File) table(l *Lexer) (Dict, bool) {
 	for f.cancel() == nil {
-		o, err := l.Next()
+		o, err := f.next(l)
 		if err != nil {
 			return nil, false
 		}
 		if o == Keyword("trailer") {
 			l.refs = true
-			d, err := l.Next()
+			d, err := f.next(l)
 			dict, ok := d.(Dict)
 			return dict, ok && err == nil
 		}
 		start, ok1 := o.(int64)
-		count, err := l.Next()
+		count, err := f.next(l)
 		n, ok2 := count.(int64)
 		if err != nil || !ok1 || !ok2 || n < 0 || n > maxObjects {
 			return nil, false
 		}
 		for i := range n {
-			a, err1 := l.Next()
-			_, err2 := l.Next()
-			c, err3 := l.Next()
+			a, err1 := f.next(l)
+			_, err2 := f.next(l)
+			c, err3 := f.next(l)
 			offset, isInt := a.(int64)
-			if err1 != nil || err2 != nil || err3 != nil || !isInt || f.cancel() != nil {
+			if err1 != nil || err2 != nil || err3 != nil || !isInt {
 				return nil, false
 			}
 			if c == Keyword("n") && !f.add(start+i, place{offset: int(offset)}) {
@@ -115,7 +117,7 @@ func (f *File) table(l *Lexer) (Dict, bool) {
 
 func (f *File) referenceStream(at int) (Dict, bool) {
 	l := &Lexer{data: f.data, pos: at}
-	number, err := l.Next()
+	number, err := f.next(l)
 	n, ok := number.(int64)
 	if err != nil || !ok || n < 0 {
 		return nil, false
@@ -154,7 +156,7 @@ func (f *File) referenceStream(at int) (Dict, bool) {
 			if width[0] > 0 {
 				kind = bigEndian(body[:width[0]])
 			}
-			second, third := bigEndian(body[width[0]:width[0]+width[1]]), bigEndian(body[width[0]+width[1]:size])
+			second := bigEndian(body[width[0] : width[0]+width[1]])
 			body = body[size:]
 			if f.cancel() != nil {
 				return nil, false
@@ -165,7 +167,7 @@ func (f *File) referenceStream(at int) (Dict, bool) {
 			case 1:
 				f.add(start+k, place{offset: int(second)})
 			case 2:
-				f.add(start+k, place{stream: uint32(second), index: int(third)})
+				f.add(start+k, place{stream: uint32(second)})
 			}
 		}
 	}
@@ -224,12 +226,17 @@ func (f *File) mend() error {
 		}
 	}
 	for _, s := range streams {
-		for i, o := range f.unpackObjects(s) {
-			if _, known := f.places[o.number]; !known {
-				f.places[o.number] = place{stream: s, index: i}
+		packed := f.packedIn(s)
+		for _, number := range slices.Sorted(maps.Keys(packed)) {
+			if _, known := f.places[number]; !known {
+				f.places[number] = place{stream: s}
 			}
-			if bytes.Contains(o.body[:min(len(o.body), 200)], []byte("/Catalog")) && f.trailer["Root"] == nil {
-				f.trailer["Root"] = Ref{Number: o.number}
+			head := packed[number]
+			if f.trailer["Root"] != nil || !bytes.Contains(head[:min(len(head), 200)], []byte("/Catalog")) {
+				continue
+			}
+			if d, isDict := f.fromObjectStream(s, number).(Dict); isDict && d["Type"] == Name("Catalog") {
+				f.trailer["Root"] = Ref{Number: number}
 			}
 		}
 	}
@@ -263,7 +270,7 @@ func (f *File) mendTrailers() {
 		}
 		p += i + len("trailer")
 		l := &Lexer{data: f.data, pos: p, refs: true}
-		if d, err := l.Next(); err == nil {
+		if d, err := f.next(l); err == nil {
 			if dict, ok := d.(Dict); ok {
 				for k, v := range dict {
 					f.trailer[k] = v

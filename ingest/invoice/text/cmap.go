@@ -15,6 +15,7 @@ type cmap struct {
 	spaces []codeSpace
 	text   map[uint32]string
 	ranges []cidRange
+	budget spender
 }
 
 type codeSpace struct {
@@ -24,9 +25,18 @@ type codeSpace struct {
 
 type cidRange struct{ low, high, cid uint32 }
 
-// readCMap reads what a CMap program defines by its begin… end… sections.
-func readCMap(program []byte) *cmap {
-	m := &cmap{text: map[uint32]string{}}
+// entryCost is what an entry of a font's tables costs, in operations: it stays in memory.
+const entryCost = 8
+
+// spender takes operations off a file's budget; an error ends the work.
+type spender interface{ Spend(operations int) error }
+
+// readCMap reads what a CMap program defines by its begin… end… sections, as far as the budget allows.
+func readCMap(program []byte, budget spender) *cmap {
+	m := &cmap{text: map[uint32]string{}, budget: budget}
+	if budget.Spend(len(program)/8) != nil {
+		return m
+	}
 	l := pdf.NewLexer(program)
 	var operands []pdf.Object
 	for {
@@ -60,20 +70,23 @@ func readCMap(program []byte) *cmap {
 		case "endcidchar":
 			for i := 0; i+1 < len(operands); i += 2 {
 				low, _ := code(operands[i])
-				if cid, ok := operands[i+1].(int64); ok && len(m.ranges) < maxCMapEntries {
-					m.ranges = append(m.ranges, cidRange{low, low, uint32(cid)})
-				}
+				m.addRange(low, low, operands[i+1])
 			}
 		case "endcidrange":
 			for i := 0; i+2 < len(operands); i += 3 {
 				low, _ := code(operands[i])
 				high, _ := code(operands[i+1])
-				if cid, ok := operands[i+2].(int64); ok && len(m.ranges) < maxCMapEntries {
-					m.ranges = append(m.ranges, cidRange{low, high, uint32(cid)})
-				}
+				m.addRange(low, high, operands[i+2])
 			}
 		}
 		operands = operands[:0]
+	}
+}
+
+func (m *cmap) addRange(low, high uint32, first pdf.Object) {
+	cid, ok := first.(int64)
+	if ok && len(m.ranges) < maxCMapEntries && m.budget.Spend(entryCost) == nil {
+		m.ranges = append(m.ranges, cidRange{low, high, uint32(cid)})
 	}
 }
 
@@ -85,19 +98,24 @@ func (m *cmap) bfRanges(operands []pdf.Object) {
 			continue
 		}
 		list, isList := operands[i+2].(pdf.Array)
-		for c := low; c <= high && len(m.text) < maxCMapEntries; c++ {
-			if !isList {
-				m.set(c, operands[i+2], c-low)
-			} else if int(c-low) < len(list) {
-				m.set(c, list[c-low], 0)
+		count := high - low + 1
+		if isList {
+			count = min(count, uint32(len(list)))
+		}
+		for k := range count {
+			if isList {
+				m.set(low+k, list[k], 0)
+			} else if !m.set(low+k, operands[i+2], k) {
+				break
 			}
 		}
 	}
 }
 
-func (m *cmap) set(c uint32, target pdf.Object, add uint32) {
-	if len(m.text) >= maxCMapEntries {
-		return
+// set gives a code its text: target, its last character that many further. It reports whether there is room for more.
+func (m *cmap) set(c uint32, target pdf.Object, further uint32) bool {
+	if len(m.text) >= maxCMapEntries || m.budget.Spend(entryCost) != nil {
+		return false
 	}
 	switch v := target.(type) {
 	case pdf.String:
@@ -109,13 +127,14 @@ func (m *cmap) set(c uint32, target pdf.Object, add uint32) {
 			units = append(units, uint16(v[i])<<8|uint16(v[i+1]))
 		}
 		if len(units) == 0 {
-			return
+			return true
 		}
-		units[len(units)-1] += uint16(add)
+		units[len(units)-1] += uint16(further)
 		m.text[c] = string(utf16.Decode(units))
 	case pdf.Name:
 		m.text[c] = glyphText(string(v))
 	}
+	return true
 }
 
 func code(o pdf.Object) (value uint32, length int) {

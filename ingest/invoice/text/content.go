@@ -105,13 +105,12 @@ func (in *interpreter) page(ctx context.Context, p pdf.Page) error {
 		fill: black, stroke: black, fillAlpha: 1, strokeAlpha: 1, groupAlpha: 1}
 	in.stack, in.levels, in.formsAbove = in.stack[:0], in.levels[:0], map[pdf.Ref]bool{}
 	in.areas, in.looks, in.crowded, in.pictured, in.path, in.off = in.areas[:0], 0, false, 0, path{}, 0
-	parts, err := in.file.Content(p, maxContent)
-	if err != nil {
-		return fmt.Errorf("unpacking content: %w", err)
-	}
 	// Parts of a contents array are one stream; read one by one, a damaged part
 	// does not take the others with it. Operands never span parts in practice.
-	for _, part := range parts {
+	for part, err := range in.file.Content(p, maxContent) {
+		if err != nil {
+			return fmt.Errorf("unpacking content: %w", err)
+		}
 		if err := in.run(ctx, part, p.Resources, 0); err != nil {
 			return err
 		}
@@ -123,10 +122,12 @@ func (in *interpreter) run(ctx context.Context, content []byte, resources pdf.Di
 	l := pdf.NewLexer(content)
 	operands := make([]pdf.Object, 0, 16)
 	for {
-		if err := in.budget.Spend(ctx, 1); err != nil {
-			return fmt.Errorf("interpreting content: %w", err)
-		}
+		from := l.Offset()
 		o, err := l.Next()
+		// A long string, comment or inline image costs more than an operator.
+		if spent := in.budget.Spend(ctx, int64(1+(l.Offset()-from)/64)); spent != nil {
+			return fmt.Errorf("interpreting content: %w", spent)
+		}
 		if errors.Is(err, pdf.ErrSyntax) {
 			operands = operands[:0]
 			continue
@@ -143,7 +144,11 @@ func (in *interpreter) run(ctx context.Context, content []byte, resources pdf.Di
 		}
 		switch op {
 		case "ID":
+			begin := l.Offset()
 			l.SkipInlineImage()
+			if err := in.budget.Spend(ctx, int64((l.Offset()-begin)/64)); err != nil {
+				return fmt.Errorf("skipping an inline image: %w", err)
+			}
 			in.addArea(area{box: in.state.ctm.boxOf(0, 0, 1, 1)})
 		case "Do":
 			if err := in.object(ctx, operands, resources, depth); err != nil {
@@ -300,12 +305,17 @@ func (in *interpreter) end() {
 }
 
 // replace gives the text to record for a glyph under /ActualText: the whole of
-// it at the first glyph, nothing at the others.
+// it at the first glyph, nothing at the others. Figures are not replaced where the
+// glyphs have a text of their own: nobody sees others than are drawn.
 func (in *interpreter) replace(text string) string {
 	for i := range in.levels {
 		if l := &in.levels[i]; l.replaced {
 			if l.shown {
 				return ""
+			}
+			if text != "" && figures(l.actual) > 0 {
+				l.replaced = false
+				return text
 			}
 			l.shown = true
 			return l.actual
@@ -316,7 +326,8 @@ func (in *interpreter) replace(text string) string {
 
 func (in *interpreter) show(s string) {
 	t := &in.state.text
-	if t.font == nil {
+	// A glyph is compared with the areas painted so far.
+	if t.font == nil || in.file.Spend(len(s)*(1+len(in.areas)/64)) != nil {
 		return
 	}
 	t.font.decode(s, func(g glyph) {

@@ -35,9 +35,12 @@ type glyph struct {
 
 func readFont(f *pdf.File, d pdf.Dict) *font {
 	ft := &font{widths: map[uint32]float64{}}
+	if f.Spend(len(ft.simple)) != nil {
+		return ft
+	}
 	if s := f.Stream(d["ToUnicode"]); s != nil {
 		if program, err := f.Unpack(s, maxFontStream); err == nil {
-			if m := readCMap(program); len(m.text) > 0 {
+			if m := readCMap(program, f); len(m.text) > 0 {
 				ft.toUnicode = m
 			}
 		}
@@ -138,6 +141,9 @@ func (ft *font) builtIn(f *pdf.File, descriptor pdf.Dict) {
 func (ft *font) differences(f *pdf.File, list pdf.Array) {
 	c := int64(0)
 	for _, o := range list {
+		if f.Spend(1) != nil {
+			return
+		}
 		switch v := f.Resolve(o).(type) {
 		case int64:
 			c = v
@@ -195,7 +201,7 @@ func (ft *font) readComposite(f *pdf.File, d pdf.Dict) {
 	ft.composite = true
 	if s := f.Stream(d["Encoding"]); s != nil {
 		if program, err := f.Unpack(s, maxFontStream); err == nil {
-			ft.encoding = readCMap(program)
+			ft.encoding = readCMap(program, f)
 			ft.encoding.sortRanges()
 		}
 	}
@@ -209,7 +215,7 @@ func (ft *font) readComposite(f *pdf.File, d pdf.Dict) {
 		descriptor := f.Dict(descendant["FontDescriptor"])
 		if s := f.Stream(descriptor["FontFile2"]); s != nil {
 			if program, err := f.Unpack(s, maxFontStream); err == nil {
-				ft.byGlyph = glyphTexts(program)
+				ft.byGlyph = glyphTexts(program, f)
 			}
 		}
 		ft.unmapped = len(ft.byGlyph) == 0
@@ -218,13 +224,16 @@ func (ft *font) readComposite(f *pdf.File, d pdf.Dict) {
 
 // cidWidths reads the two forms of /W: c [w1 w2 …] and first last w.
 func (ft *font) cidWidths(f *pdf.File, list pdf.Array) {
-	for i := 0; i < len(list) && len(ft.widths) < 1<<16; {
+	for i := 0; i < len(list) && len(ft.widths) < 1<<16 && f.Spend(1) == nil; {
 		first := f.Int(list[i], -1)
 		if i+1 >= len(list) || first < 0 {
 			return
 		}
 		if widths := f.Array(list[i+1]); widths != nil {
 			for k, w := range widths {
+				if f.Spend(entryCost) != nil {
+					return
+				}
 				ft.widths[uint32(first)+uint32(k)] = f.Float(w, 0)
 			}
 			i += 2
@@ -235,6 +244,9 @@ func (ft *font) cidWidths(f *pdf.File, list pdf.Array) {
 		}
 		last, w := f.Int(list[i+1], -1), f.Float(list[i+2], 0)
 		for c := first; c <= last && c < 1<<16; c++ {
+			if f.Spend(entryCost) != nil {
+				return
+			}
 			ft.widths[uint32(c)] = w
 		}
 		i += 3

@@ -207,6 +207,13 @@ func group(words []Word) [][]Word {
 func splitCells(row []Word) []Cell {
 	var cells []Cell
 	var last Word
+	var text strings.Builder // of the last cell
+	end := func() {
+		if len(cells) > 0 {
+			cells[len(cells)-1].Text = joinLetters(text.String())
+			text.Reset()
+		}
+	}
 	for i, w := range row {
 		if i > 0 {
 			if w.Text == last.Text && math.Abs(w.X0-last.X0) < 0.25*w.Size {
@@ -216,21 +223,21 @@ func splitCells(row []Word) []Cell {
 			c := &cells[len(cells)-1]
 			if gap < cellGap*size {
 				if gap >= wordGap*size || gap < -0.4*size {
-					c.Text += " "
+					text.WriteByte(' ')
 				}
-				c.Text += w.Text
+				text.WriteString(w.Text)
 				c.X1 = math.Max(c.X1, w.X1)
 				c.Size = math.Max(c.Size, w.Size)
 				last = w
 				continue
 			}
 		}
+		end()
 		cells = append(cells, Cell(w))
+		text.WriteString(w.Text)
 		last = w
 	}
-	for i := range cells {
-		cells[i].Text = joinLetters(cells[i].Text)
-	}
+	end()
 	return cells
 }
 

@@ -3,8 +3,9 @@ package text
 import "encoding/binary"
 
 // glyphTexts inverts the Unicode cmap of a TrueType program: glyph id to text.
-// It serves composite fonts that carry no ToUnicode; nil when there is none.
-func glyphTexts(program []byte) map[uint32]string {
+// It serves composite fonts that carry no ToUnicode; nil when there is none. It
+// ends where the budget does.
+func glyphTexts(program []byte, budget spender) map[uint32]string {
 	table := trueTypeTable(program, "cmap")
 	if len(table) < 4 {
 		return nil
@@ -21,9 +22,9 @@ func glyphTexts(program []byte) map[uint32]string {
 		sub := table[offset:]
 		switch binary.BigEndian.Uint16(sub) {
 		case 4:
-			readFormat4(sub, out)
+			readFormat4(sub, out, budget)
 		case 12:
-			readFormat12(sub, out)
+			readFormat12(sub, out, budget)
 		}
 	}
 	return out
@@ -57,7 +58,7 @@ func keep(out map[uint32]string, glyph uint32, c uint32) {
 	}
 }
 
-func readFormat4(t []byte, out map[uint32]string) {
+func readFormat4(t []byte, out map[uint32]string, budget spender) {
 	segments := int(binary.BigEndian.Uint16(t[6:])) / 2
 	if 16+8*segments > len(t) {
 		return
@@ -68,13 +69,13 @@ func readFormat4(t []byte, out map[uint32]string) {
 		}
 		return int(binary.BigEndian.Uint16(t[i:]))
 	}
-	budget := maxCMapEntries
+	left := maxCMapEntries
 	for s := range segments {
 		end, start := at(14+2*s), at(16+2*segments+2*s)
 		delta, rangeAt := at(16+4*segments+2*s), 16+6*segments+2*s
 		offset := at(rangeAt)
-		for c := start; c <= end && c < 0xFFFF && budget > 0; c++ {
-			budget--
+		for c := start; c <= end && c < 0xFFFF && left > 0 && budget.Spend(entryCost) == nil; c++ {
+			left--
 			g := c + delta
 			if offset != 0 {
 				if g = at(rangeAt + offset + 2*(c-start)); g != 0 {
@@ -86,15 +87,15 @@ func readFormat4(t []byte, out map[uint32]string) {
 	}
 }
 
-func readFormat12(t []byte, out map[uint32]string) {
+func readFormat12(t []byte, out map[uint32]string, budget spender) {
 	n := int(binary.BigEndian.Uint32(t[12:]))
-	budget := maxCMapEntries
+	left := maxCMapEntries
 	for i := 0; i < n && i < 1<<16 && 16+12*i+12 <= len(t); i++ {
 		group := t[16+12*i:]
 		start, end, glyph := binary.BigEndian.Uint32(group), binary.BigEndian.Uint32(group[4:]),
 			binary.BigEndian.Uint32(group[8:])
-		for c := start; c >= start && c <= end && budget > 0; c++ {
-			budget--
+		for c := start; c >= start && c <= end && left > 0 && budget.Spend(entryCost) == nil; c++ {
+			left--
 			keep(out, glyph+c-start, c)
 		}
 	}

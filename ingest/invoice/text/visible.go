@@ -219,6 +219,9 @@ func (in *interpreter) switchedOff(content pdf.Object) bool {
 		groups = pdf.Array{one}
 	}
 	on, off := 0, 0
+	if in.file.Spend(len(groups)) != nil {
+		return false
+	}
 	for _, g := range groups {
 		if ref, ok := g.(pdf.Ref); ok && in.layersOff[in.file.Place(ref)] {
 			off++

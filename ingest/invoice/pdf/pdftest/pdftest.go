@@ -125,12 +125,22 @@ func (d Document) Bytes() []byte {
 }
 
 func (w *writer) page(p Page, tree, regular, bold int) int {
-	var content bytes.Buffer
 	xobject := ""
 	if p.Picture != nil {
 		picture := w.stream(fmt.Sprintf("/Type /XObject /Subtype /Image /Width %d /Height %d /ColorSpace /DeviceGray"+
 			" /BitsPerComponent 8", p.Picture.Width, p.Picture.Height), p.Picture.Gray)
 		xobject = fmt.Sprintf("/XObject << /Im0 %d 0 R >>", picture)
+	}
+	body := w.stream("", p.Content())
+	return w.add(fmt.Sprintf("<< /Type /Page /Parent %d 0 R /MediaBox [0 0 %.0f %.0f] /Rotate %d /Resources <<"+
+		" /Font << /F1 %d 0 R /F2 %d 0 R >> %s >> /Contents %d 0 R >>",
+		tree, Width, Height, p.Rotate, regular, bold, xobject, body))
+}
+
+// Content is the page's content stream, with the fonts /F1 and /F2, which is bold, and the picture /Im0.
+func (p Page) Content() []byte {
+	var content bytes.Buffer
+	if p.Picture != nil {
 		fmt.Fprintf(&content, "q %.2f 0 0 %.2f 0 0 cm /Im0 Do Q\n", Width, Height)
 	}
 	for _, t := range p.Texts {
@@ -144,10 +154,7 @@ func (w *writer) page(p Page, tree, regular, bold int) int {
 		}
 		fmt.Fprintf(&content, "BT /%s %.2f Tf %.2f %.2f Td (%s) Tj ET\n", font, size, t.X, Height-t.Y, escape(t.Text))
 	}
-	body := w.stream("", content.Bytes())
-	return w.add(fmt.Sprintf("<< /Type /Page /Parent %d 0 R /MediaBox [0 0 %.0f %.0f] /Rotate %d /Resources <<"+
-		" /Font << /F1 %d 0 R /F2 %d 0 R >> %s >> /Contents %d 0 R >>",
-		tree, Width, Height, p.Rotate, regular, bold, xobject, body))
+	return content.Bytes()
 }
 
 // escape writes text in WinAnsi; characters it lacks become question marks.
