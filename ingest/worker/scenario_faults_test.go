@@ -459,22 +459,30 @@ func TestScenarioALargeMessageInAWrongPartition(t *testing.T) {
 		m.partition, m.value = 0, append(m.value, bytes.Repeat([]byte(" "), size-len(m.value))...)
 		return m
 	}
-	of := ids(1, 3)
+	of := ids(1, 4)
 	const limit = 2 << 20 // of a batch, whose own bytes and the record's are 82
 	large, small, huge := padded(record(of[0], 1, nil), limit-90), record(of[1], 1, nil), padded(record(of[2], 1, nil), events.MaxMessageBytes)
 	small.partition = 0
 	s.send(huge, small)
+	// Its headers are as large as the topic takes, and more than a client here sends.
+	client, traced := s.sender(), padded(record(of[3], 1, nil), events.MaxMessageBytes)
+	traced.value[len(traced.value)-1] = '\n' // another text than the other one's
+	r := &kgo.Record{Topic: scenarioPartition.Topic, Key: []byte(traced.key), Value: traced.value,
+		Headers: []kgo.RecordHeader{{Key: "trace", Value: make([]byte, kafka.MaxBatchBytes-events.MaxMessageBytes)}}}
+	if err := client.ProduceSync(t.Context(), r).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
 	a := s.join("a")
 	a.assign(0, 1)
-	s.await("what fits is re-routed", func() bool { return s.reached(0, 2) && s.reached(1, 2) })
+	s.await("what fits is re-routed", func() bool { return s.reached(0, 3) && s.reached(1, 2) })
 	s.configure("max.message.bytes", fmt.Sprint(limit))
 	next := record(of[1], 2, nil)
 	next.partition = 0
 	s.produce(large)
 	s.send(next)
-	s.await("the partition passes it", func() bool { return s.reached(0, 4) && s.reached(1, 3) })
+	s.await("the partition passes it", func() bool { return s.reached(0, 5) && s.reached(1, 3) })
 	s.check(s.model)
-	s.checkDeadLetters(map[string]int{string(large.value): 1})
+	s.checkDeadLetters(map[string]int{string(large.value): 1, string(traced.value): 1})
 }
 
 // Only another writer's fence makes a member in good standing a loser: neither a hold's release, nor one's own fence that

@@ -415,6 +415,19 @@ func running(t *testing.T, db *database.Server, id string) <-chan error {
 	return nil
 }
 
+// Given a statement of a hold's work that runs, then it is over when the hold is released, and wrote nothing.
+func TestAReleaseEndsWhatRuns(t *testing.T) {
+	db := server(t)
+	hold := take(t, db, "holder", 0)
+	ended := running(t, db, hold.StatementID(db))
+	if err := hold.Release(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err == nil {
+		t.Fatal("it came to its end behind the release")
+	}
+}
+
 // atRelease does something at the very moment before a plain fence takes a hold's place.
 type atRelease struct {
 	fence.Database
