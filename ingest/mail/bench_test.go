@@ -32,8 +32,8 @@ func BenchmarkBacklog(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "mails/s")
 }
 
-// BenchmarkArrivalBehindHostileMails is the time that an invoice takes behind a hundred mails of 2 MiB each that are made
-// to hurt their reader.
+// BenchmarkArrivalBehindHostileMails is the time that an invoice takes behind a hundred mails of 2 MiB each that are
+// made to hurt their reader.
 func BenchmarkArrivalBehindHostileMails(b *testing.B) {
 	w := newWorld(b)
 	s := mailboxtest.Start(b)

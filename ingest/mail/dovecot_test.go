@@ -36,7 +36,8 @@ type dovecot struct {
 	certificate string
 }
 
-// startDovecot fails where Dovecot isn't installed: .ci/install does that. Settings are more lines of its configuration.
+// startDovecot fails where Dovecot isn't installed: .ci/install does that. Settings are more lines of its
+// configuration.
 func startDovecot(t testing.TB, settings ...string) *dovecot {
 	t.Helper()
 	program, err := exec.LookPath("dovecot")

@@ -86,8 +86,8 @@ func leaders(files []readFile) []int {
 	return of
 }
 
-// same reports whether an XML and another file state the same invoice. What could not be read, or has no number, is known
-// by its name.
+// same reports whether an XML and another file state the same invoice. What could not be read, or has no number, is
+// known by its name.
 func same(xml, file readFile) bool {
 	sameName := strings.EqualFold(stem(xml.Name), stem(file.Name))
 	switch a, b := xml.reading, file.reading; {

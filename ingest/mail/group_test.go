@@ -159,7 +159,8 @@ func files(all []testFile) []message.File {
 	return files
 }
 
-// Where e-invoices that are XML alone are turned off, a mail with one alone is ignored, and one beside a PDF is nothing.
+// Where e-invoices that are XML alone are turned off, a mail with one alone is ignored, and one beside a PDF is
+// nothing.
 func TestXMLCanBeTurnedOff(t *testing.T) {
 	w := newWorld(t)
 	w.intake([]mailbox.Options{w.box()}, func(in *Intake) { in.options.Limits.NoXML = true })

@@ -78,8 +78,8 @@ func behaving(t *testing.T, how string) (change func(*Intake), times func() int)
 		}
 }
 
-// Given the corpus of hostile mails in a mailbox and an invoice behind each of them, then each invoice becomes a record,
-// and each mail gets a mark without a connection, the reader or the worker ending.
+// Given the corpus of hostile mails in a mailbox and an invoice behind each of them, then each invoice becomes a
+// record, and each mail gets a mark without a connection, the reader or the worker ending.
 func TestInvoicesBehindHostileMailsArrive(t *testing.T) {
 	w := newWorld(t)
 	s := mailboxtest.Start(t)

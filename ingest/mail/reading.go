@@ -26,8 +26,8 @@ type reading struct {
 	contractor string
 }
 
-// readInvoice reads a PDF or an e-invoice in a process of its own. An error says that it can't be read now, not that the
-// file is at fault.
+// readInvoice reads a PDF or an e-invoice in a process of its own. An error says that it can't be read now, not that
+// the file is at fault.
 func readInvoice(ctx context.Context, file []byte, o isolated.Options) (reading, error) {
 	result, err := isolated.Read(ctx, file, o)
 	if err != nil {

@@ -26,7 +26,8 @@ func TestImplausibleAmountsAreNotCertain(t *testing.T) {
 		{"the least number", nil, nil, amount(-1 << 63), false},
 		{"beyond the ledger", nil, nil, amount(events.MaxAmount + 1), false},
 	} {
-		d := draft{tenant: tenant, project: "P1", id: "r", documents: []events.Document{{Name: "r.pdf", Kind: original}}, arrived: time.Now(), maxAmount: most}
+		d := draft{tenant: tenant, project: "P1", id: "r", documents: []events.Document{{Name: "r.pdf", Kind: original}},
+			arrived: time.Now(), maxAmount: most}
 		e, failure := d.outcome(versionRead, reading{number: "7", currency: "EUR", net: c.net, tax: c.tax, gross: c.gross}, time.Now())
 		r := e.Data.(*events.Record)
 		if failure != "" || r.Intake.Status.V != "completed" || r.InvoiceNumber.V != "7" || r.Currency.V != "EUR" {

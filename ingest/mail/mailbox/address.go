@@ -1,5 +1,6 @@
 // Package mailbox reads one mailbox of an IMAP server and marks the mails in it. It addresses mails by UID alone, waits
-// for no answer longer than a bound, and loses nothing: a mail is removed only once its copy is in the folder of done ones.
+// for no answer longer than a bound, and loses nothing: a mail is removed only once its copy is in the folder of done
+// ones.
 package mailbox
 
 import (

@@ -261,7 +261,8 @@ func (s *Session) Mark(ctx context.Context, m Mark, uids ...UID) error {
 }
 
 // moveAway moves mails to the folder of done ones. Without MOVE, each step waits for the one before it, which the
-// client's own way of doing this does not: a mail that wasn't copied would be lost. Nothing but these mails is expunged.
+// client's own way of doing this does not: a mail that wasn't copied would be lost. Nothing but these mails is
+// expunged.
 func (s *Session) moveAway(mails imap.UIDSet) error {
 	if s.move {
 		_, err := s.client.Move(mails, s.options.DoneFolder).Wait()

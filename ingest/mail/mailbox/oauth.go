@@ -59,7 +59,8 @@ type oauth struct {
 func (o *oauth) parameter(name, value string) bool {
 	to, known := map[string]*string{
 		"client-id": &o.clientID, "client-secret-file": &o.secretFile, "client-certificate-file": &o.certFile,
-		"refresh-token-file": &o.refreshFile, "provider": &o.provider, "directory": &o.directory, "token-url": &o.tokenURL, "device-url": &o.deviceURL, "scope": &o.scope,
+		"refresh-token-file": &o.refreshFile, "provider": &o.provider, "directory": &o.directory,
+		"token-url": &o.tokenURL, "device-url": &o.deviceURL, "scope": &o.scope,
 	}[name]
 	if known {
 		*to = value

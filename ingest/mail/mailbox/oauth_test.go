@@ -152,8 +152,8 @@ func (p *identityProvider) giveCertificate(t *testing.T, dir string) string {
 	return file
 }
 
-// Given an application with a certificate instead of a secret, then what it signs gets it in by itself, renews its tokens
-// and logs a person in.
+// Given an application with a certificate instead of a secret, then what it signs gets it in by itself, renews its
+// tokens and logs a person in.
 func TestACertificateStandsForTheSecret(t *testing.T) {
 	s, p, dir := mailboxtest.Start(t), startProvider(t), t.TempDir()
 	file := p.giveCertificate(t, dir)

@@ -205,7 +205,8 @@ func TestNestedContainersAreBounded(t *testing.T) {
 	for name, raw := range map[string][]byte{
 		"winmail.dat": carrying("application/ms-tnef", tnef), "signatures": []byte("From: a@b.example\r\n" + signed),
 	} {
-		if m, err := message.Read(raw, message.Limits{}); !errors.Is(err, message.ErrTooMany) || !strings.Contains(err.Error(), "more than 20 deep") {
+		m, err := message.Read(raw, message.Limits{})
+		if !errors.Is(err, message.ErrTooMany) || !strings.Contains(err.Error(), "more than 20 deep") {
 			t.Errorf("%s: %d files, %v", name, len(m.Files), err)
 		}
 	}
