@@ -38,7 +38,7 @@ type ingestFlags struct {
 
 func (f *ingestFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.group, "group", "tallyhouse", "consumer group: its members share the partitions")
-	flags.DurationVar(&f.freshness, "freshness", 100*time.Millisecond,
+	flags.DurationVar(&f.freshness, "freshness", 50*time.Millisecond,
 		"how long a batch waits for more: longer means fewer, larger inserts")
 }
 

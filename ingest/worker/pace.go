@@ -8,40 +8,42 @@ import (
 	kafkalog "tallyhouse/schemas/kafka"
 )
 
-// pace budgets small inserts: a server takes some tens of them a second, whatever they hold. The more partitions are
-// active, the longer each lingers over its batch. Full batches don't wait: they are worth their insert.
+// pace budgets small inserts: a server takes some tens of them a second, whatever they hold. While there are fewer, a
+// batch lingers no longer than the freshness says. When there would be more, each waits for its turn, so the more
+// partitions are active the longer each lingers over its batch, and the larger batches become. Full batches don't wait:
+// they are worth their insert.
 type pace struct {
 	freshness time.Duration // how long a batch lingers at least
 	budget    float64       // inserts per second and server, of all members together
 	members   *membership
 
-	mu     sync.Mutex
-	active map[kafkalog.Partition]time.Time // when it last had something to write
+	mu   sync.Mutex
+	turn map[int]time.Time // of the next insert, by shard
 }
 
 // insertBudget is what the slowest supported machine's merges keep up with.
-const insertBudget = 20
+const insertBudget = 40
 
-// activeFor is how long a partition counts as active after its last record.
-const activeFor = 5 * time.Second
+// saved is how long a server's unused turns are kept: partitions that become active together don't wait for each other.
+const saved = 250 * time.Millisecond
 
 func newPace(freshness time.Duration, members *membership) *pace {
-	return &pace{freshness: freshness, budget: insertBudget, members: members, active: map[kafkalog.Partition]time.Time{}}
+	return &pace{freshness: freshness, budget: insertBudget, members: members, turn: map[int]time.Time{}}
 }
 
-// linger is how long a batch of the partition waits for more, from its first record on.
-func (p *pace) linger(tp kafkalog.Partition, now time.Time) time.Duration {
+// linger is how long a batch of the partition, kept on a shard, waits for more, from its first record on. It takes a
+// turn: a partition has one batch at a time, so the longest wait is one turn for each partition.
+func (p *pace) linger(tp kafkalog.Partition, shard int, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.active[tp] = now
-	for other, last := range p.active {
-		if now.Sub(last) > activeFor {
-			delete(p.active, other)
-		}
+	mine := p.budget * max(p.members.portion(), 0.01)
+	turn := p.turn[shard]
+	if oldest := now.Add(-saved); turn.Before(oldest) {
+		turn = oldest
 	}
+	p.turn[shard] = turn.Add(time.Duration(float64(time.Second) / mine))
 	if strings.HasPrefix(tp.Topic, "access.") { // a changed right goes first
 		return p.freshness
 	}
-	mine := p.budget * max(p.members.portion(), 0.01)
-	return max(p.freshness, time.Duration(float64(len(p.active))/mine*float64(time.Second)))
+	return max(p.freshness, turn.Sub(now))
 }

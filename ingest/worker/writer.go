@@ -330,7 +330,7 @@ func (w *writer) cut(ctx context.Context, a *assignment) (_ *assembler, err erro
 		}
 		if len(taken) > 0 && until == nil {
 			began = time.Now()
-			until = time.After(w.pace.linger(w.tp, began))
+			until = time.After(w.pace.linger(w.tp, w.coordinator.shard, began))
 		}
 		select {
 		case <-a.buffer.signal:
