@@ -22,7 +22,7 @@ import (
 // Limits of a batch.
 const (
 	maxRows    = 50_000
-	maxDeltas  = 20_000   // sums that it changes: merges carry those of every partition's last batch
+	maxDeltas  = 60_000   // sums that it changes: a merge holds those of a position row of each part
 	maxBytes   = 32 << 20 // of messages
 	smallBytes = 1 << 20  // up to here a batch grows without leave
 )

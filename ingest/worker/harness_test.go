@@ -78,18 +78,23 @@ func joinWorldWith(t testing.TB, clickhouseAddr, name, kafkaAddr string, instead
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.db.Close() })
+	w.makeTables(instead)
+	return w
+}
+
+func (w *world) makeTables(instead func(string) []string) {
+	w.t.Helper()
 	steps, err := clickhouse.Migrations(clickhouse.Target{})
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	for _, m := range steps {
 		for _, s := range m.Statements {
 			for _, s := range instead(s) {
-				untilDone(t, func() error { return w.db.Exec(context.Background(), database.Statement{SQL: s}) })
+				untilDone(w.t, func() error { return w.db.Exec(context.Background(), database.Statement{SQL: s}) })
 			}
 		}
 	}
-	return w
 }
 
 // testLog shows the log of a test that is run with -v, else nothing.

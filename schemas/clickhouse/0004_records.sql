@@ -51,8 +51,8 @@ CREATE TABLE IF NOT EXISTS records {{onCluster}}
 )
 ENGINE = {{engine "ReplacingMergeTree" "row_version"}}
 ORDER BY (tenant, project, id)
-SETTINGS {{durable}}, old_parts_lifetime = 60, max_parts_to_merge_at_once = 15, index_granularity = 1024, min_bytes_for_wide_part = 268435456, merge_selector_base = 10,
-    deduplicate_merge_projection_mode = 'rebuild';
+SETTINGS {{durable}}, old_parts_lifetime = 60, max_parts_to_merge_at_once = 15, index_granularity_bytes = 1048576, index_granularity = 1024,
+    min_bytes_for_wide_part = 268435456, merge_selector_base = 10, deduplicate_merge_projection_mode = 'rebuild';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS records_sums {{onCluster}} TO sums AS
 SELECT

@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS budget_rows {{onCluster}}
 )
 ENGINE = {{engine "ReplacingMergeTree" "row_version"}}
 ORDER BY (tenant, project, id)
-SETTINGS {{durable}}, old_parts_lifetime = 60, max_parts_to_merge_at_once = 15;
+SETTINGS {{durable}}, old_parts_lifetime = 60, max_parts_to_merge_at_once = 15, index_granularity_bytes = 1048576;
 
 CREATE TABLE IF NOT EXISTS budget_transfers {{onCluster}}
 (
@@ -58,7 +58,7 @@ CREATE TABLE IF NOT EXISTS budget_transfers {{onCluster}}
 )
 ENGINE = {{engine "ReplacingMergeTree" "row_version"}}
 ORDER BY (tenant, project, id)
-SETTINGS {{durable}}, old_parts_lifetime = 60, max_parts_to_merge_at_once = 15;
+SETTINGS {{durable}}, old_parts_lifetime = 60, max_parts_to_merge_at_once = 15, index_granularity_bytes = 1048576;
 
 CREATE TABLE IF NOT EXISTS uncommitted_entries {{onCluster}}
 (

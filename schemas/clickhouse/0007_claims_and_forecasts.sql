@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS claims {{onCluster}}
 )
 ENGINE = {{engine "ReplacingMergeTree" "row_version"}}
 ORDER BY (tenant, project, id)
-SETTINGS {{durable}}, old_parts_lifetime = 60, max_parts_to_merge_at_once = 15;
+SETTINGS {{durable}}, old_parts_lifetime = 60, max_parts_to_merge_at_once = 15, index_granularity_bytes = 1048576;
 
 -- Lists read the heads of a project's snapshots; only the lines of those that are shown.
 CREATE TABLE IF NOT EXISTS forecast_snapshots {{onCluster}}

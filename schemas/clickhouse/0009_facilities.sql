@@ -91,7 +91,7 @@ CREATE TABLE IF NOT EXISTS facility_entries {{onCluster}}
 )
 ENGINE = {{engine "ReplacingMergeTree" "row_version"}}
 ORDER BY (tenant, project, id)
-SETTINGS {{durable}}, old_parts_lifetime = 60, max_parts_to_merge_at_once = 15, index_granularity = 1024;
+SETTINGS {{durable}}, old_parts_lifetime = 60, max_parts_to_merge_at_once = 15, index_granularity_bytes = 1048576, index_granularity = 1024;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS facility_entries_sums {{onCluster}} TO sums AS
 SELECT

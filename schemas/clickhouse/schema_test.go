@@ -238,13 +238,13 @@ func TestMigrationsAreAsTheyWereReleased(t *testing.T) {
 		"0001_control":                      "1ebadcb4db179b2f4785d705dd465ce9ac7457ff9e0b14b2cb15ea8b76a01ee8",
 		"0002_sums":                         "93a401459ee932ddbffa4fee4ad84cfeef4c02066df8a73df81260205ddfc7b1",
 		"0003_projects_and_access":          "f4b68064ece1e275cb89ec4a751b9bc8e207733ef37ce8293f0b1248b2b7e283",
-		"0004_records":                      "a9d1aff3c0567c443968d12eb6cbdd7350d717add765900d6da9b2b1d9f15b86",
-		"0005_budget":                       "dce569d709a6972b5477ee9e1c485de6bb92c0abe2f4f6c449f2367336d8c475",
-		"0006_contracts":                    "5e4b25bb5ee3ffc96da571831b99640691e22dc402e29e09fbf5de6fb09e48b3",
-		"0007_claims_and_forecasts":         "c49e111efdf25e03a6621cee316814514bdf8a5703ecd7422f8bd12b0711671c",
+		"0004_records":                      "fe75ef27ffdc9f8807cbce3c130e34bb309f7181a5f2442beab6a0b66562c799",
+		"0005_budget":                       "2cd39b0d6d84e80c0ba72368d33cacb40a1c4232e8a98f958fa198f9861b348c",
+		"0006_contracts":                    "f737e3f0c572464cab9d77bab4c2b91f9160039fdf4c608754680761e71fae4d",
+		"0007_claims_and_forecasts":         "47119b7cc1a463881692bec49e016e0258265c7de70c2a642c3f99492c2e5dda",
 		"0008_line_plans_units_and_indices": "b5ce0f82f6f2c62895578f014f8db79c8a32dea2482ae3482f30bd58d757459c",
-		"0009_facilities":                   "7af8cf2c352144cf754b0b0f56560a3af72b8704b7f03b1e5fbffb0f4da63661",
-		"0010_leases":                       "476d3b726ed978567b303e8bb560471b19149f15f3d279de0fec248107cf3491",
+		"0009_facilities":                   "2a620aed1cd96c009f18d0edeebfb3cac8e15b8f444632431ab4d3d15b82c40c",
+		"0010_leases":                       "b7e7429f2c294da65ac3dccf5744e897595a3d9a3c906b66f4e5972d5358bf77",
 	}
 	steps, err := clickhouse.Migrations(clickhouse.Target{})
 	if err != nil {

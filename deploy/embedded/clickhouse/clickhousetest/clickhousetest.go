@@ -147,16 +147,26 @@ func (p *Process) Kill() {
 // RestartWith kills the engine and waits until it runs again, with more settings in the profile of its users, as XML.
 // Users whom that profile lets do nothing get a refusal, which is an answer, too.
 func (p *Process) RestartWith(profile string) error {
+	return p.restartConfigured("<poll_interval>", profile)
+}
+
+// RestartWithPartLog is RestartWith for an engine that keeps system.part_log: what was merged, and the memory that it
+// took. SYSTEM FLUSH LOGS shows all of it.
+func (p *Process) RestartWithPartLog() error {
+	return p.restartConfigured("<user_directories>", "<part_log><database>system</database><table>part_log</table></part_log>")
+}
+
+// restartConfigured puts more XML into the configuration, before what it has.
+func (p *Process) restartConfigured(before, more string) error {
 	// The file is written when the engine is started by hand, and read again when it is restarted.
 	config, err := os.ReadFile(p.config)
 	if err != nil {
 		return fmt.Errorf("read the configuration: %w", err)
 	}
-	const before = "<poll_interval>"
 	if !bytes.Contains(config, []byte(before)) {
-		return fmt.Errorf("%s has no profile", p.config)
+		return fmt.Errorf("%s has no %s", p.config, before)
 	}
-	config = bytes.Replace(config, []byte(before), []byte(profile+before), 1)
+	config = bytes.Replace(config, []byte(before), []byte(more+before), 1)
 	if err := os.WriteFile(p.config, config, 0o600); err != nil {
 		return fmt.Errorf("write the configuration: %w", err)
 	}
