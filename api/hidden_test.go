@@ -27,24 +27,21 @@ type recorded struct {
 }
 
 func (r *recorded) Query(ctx context.Context, q string, args ...any) (driver.Rows, error) {
-	if strings.Contains(q, "FROM") {
-		values := make(map[string]string)
-		for _, a := range args {
-			named := a.(driver.NamedValue)
-			values[named.Name] = fmt.Sprint(named.Value)
-		}
-		sent := q
-		for _, name := range slices.Sorted(maps.Keys(values)) {
-			sent += fmt.Sprintf("\n%s=%s", name, values[name])
-		}
-		r.mu.Lock()
-		r.statements = append(r.statements, sent)
-		r.mu.Unlock()
-	}
 	rows, err := r.Conn.Query(ctx, q, args...)
-	if err != nil {
-		return nil, err
+	if err != nil || !strings.Contains(q, "FROM") { // a sign of life
+		return rows, err
 	}
+	values := make(map[string]string)
+	for _, a := range args {
+		named := a.(driver.NamedValue)
+		values[named.Name] = fmt.Sprint(named.Value)
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		q += fmt.Sprintf("\n%s=%s", name, values[name])
+	}
+	r.mu.Lock()
+	r.statements = append(r.statements, q)
+	r.mu.Unlock()
 	return counted{rows, r}, nil
 }
 
