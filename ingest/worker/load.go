@@ -68,7 +68,8 @@ func (r *recovery) load(ctx context.Context, partitions []int32, where string, p
 	}
 	images := r.entity.NewImages()
 	rows, told := 0, time.Now()
-	err := r.db.Scan(ctx, database.Query{SQL: images.Select(false, where), Params: params, Limit: loadTimeout}, images.Results(), func() error {
+	query := database.Query{SQL: images.Select(false, where), Params: params, Limit: loadTimeout}
+	err := r.db.Scan(ctx, query, images.Results(), func() error {
 		for i := range images.Rows() {
 			row := images.Row(i)
 			if row.Tenant == "" {

@@ -446,7 +446,8 @@ func (w *writer) crossGap(ctx context.Context, a *assignment) error {
 	if !a.gap {
 		return nil
 	}
-	w.log.Error("the log begins behind the position: messages are lost to this database, ingest them again from their source", "from", a.position, "to", a.start)
+	w.log.Error("the log begins behind the position: messages are lost to this database, ingest them again from their source",
+		"from", a.position, "to", a.start)
 	w.used = true
 	if err := recordGap(ctx, w.coordinator.db, w.tp, a); err != nil {
 		return err
