@@ -103,11 +103,11 @@ func sumsByStatus() []string {
 
 // Budget returns a project's budget as it is now. No record is read for it.
 func (r *Reader) Budget(ctx context.Context, request BudgetRequest) (Budget, error) {
-	in, err := r.budgetInput(ctx, request)
+	rows, err := r.budgetInput(ctx, request, budgetQuery)
 	if err != nil {
 		return Budget{}, fmt.Errorf("read a budget: %w", err)
 	}
-	computed := analytics.Budget(in)
+	computed := analytics.Budget(rows.input)
 	shown := Budget{
 		ProjectID: request.Project.ID, Currency: request.Currency, StructureID: request.Project.StructureID,
 		Unallocated: events.Some(computed.Unallocated), UnallocatedBudget: events.Some(computed.UnallocatedBudget),
@@ -153,28 +153,29 @@ func (r *Reader) BudgetAsOf(ctx context.Context, request BudgetRequest, month ca
 	return shown, nil
 }
 
-// budgetInput gathers what the budget is computed from.
-func (r *Reader) budgetInput(ctx context.Context, request BudgetRequest) (analytics.BudgetInput, error) {
-	rows := budgetRows{input: analytics.BudgetInput{Currency: request.Currency}, nodes: make(positions)}
+// budgetInput gathers what the budget is computed from, and what else the query reads.
+func (r *Reader) budgetInput(ctx context.Context, request BudgetRequest,
+	query func(tenant, project string) Query) (*budgetRows, error) {
+	rows := &budgetRows{input: analytics.BudgetInput{Currency: request.Currency}, nodes: make(positions)}
 	var state string
 	if request.Figures {
-		if err := rows.read(ctx, r, budgetQuery(request.Tenant, request.Project.ID)); err != nil {
-			return analytics.BudgetInput{}, err
+		if err := rows.read(ctx, r, query(request.Tenant, request.Project.ID)); err != nil {
+			return nil, err
 		}
 		state = rows.nodes.String()
 	} else {
 		at, err := r.states(ctx)
 		if err != nil {
-			return analytics.BudgetInput{}, err
+			return nil, err
 		}
 		state = at.nodes
 	}
 	structures, err := r.structuresAt(ctx, state, request.Tenant, []ProjectRef{request.Project})
 	if err != nil {
-		return analytics.BudgetInput{}, err
+		return nil, err
 	}
 	rows.input.Structure = structures[request.Project.ID]
-	return rows.input, nil
+	return rows, nil
 }
 
 // budgetRows takes the rows of the budget's statement apart.
@@ -182,6 +183,9 @@ type budgetRows struct {
 	input     analytics.BudgetInput
 	nodes     positions
 	contracts []analytics.ContractSum
+
+	cash       []analytics.CashSum // of a cash flow
+	recognized []analytics.RecognizedSum
 }
 
 func (b *budgetRows) read(ctx context.Context, r *Reader, q Query) error {
@@ -241,6 +245,8 @@ func (b *budgetRows) take(row *budgetRow) error {
 			return err
 		}
 		b.input.Claims = append(b.input.Claims, sum)
+	case partCash, partRecognized:
+		return b.takeMonths(row)
 	case partEntries:
 		var entered analytics.Int128
 		if err := unpack(row.sums, &entered); err != nil {

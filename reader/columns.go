@@ -133,6 +133,54 @@ func day(into *events.Opt[calendar.Date]) (any, func() error) {
 	}
 }
 
+// date is a date that is always there, as its number: toInt32(date).
+func date(into *calendar.Date) (any, func() error) {
+	scanned := new(int32)
+	return scanned, func() error {
+		*into = calendar.Date(*scanned)
+		return nil
+	}
+}
+
+// number is a whole number of months.
+func number(into *int) (any, func() error) {
+	scanned := new(int64)
+	return scanned, func() error {
+		*into = int(*scanned)
+		return nil
+	}
+}
+
+// decimalOrZero is a decimal as a text, which is empty when there is none.
+func decimalOrZero(into *events.Decimal) (any, func() error) {
+	scanned := new(string)
+	return scanned, func() (err error) {
+		if *into = (events.Decimal{}); *scanned == "" {
+			return nil
+		}
+		if *into, err = events.ParseDecimal(*scanned); err != nil {
+			return fmt.Errorf("read a stored decimal: %w", err)
+		}
+		return nil
+	}
+}
+
+// optionalDecimal is a decimal as a text that may be null.
+func optionalDecimal(into *events.Opt[events.Decimal]) (any, func() error) {
+	scanned := new(*string)
+	return scanned, func() error {
+		if *into = (events.Opt[events.Decimal]{}); *scanned == nil {
+			return nil
+		}
+		d, err := events.ParseDecimal(**scanned)
+		if err != nil {
+			return fmt.Errorf("read a stored decimal: %w", err)
+		}
+		*into = events.Some(d)
+		return nil
+	}
+}
+
 // month is a calendar month as YYYY-MM.
 func month(into *calendar.Month) (any, func() error) {
 	scanned := new(string)
@@ -140,6 +188,22 @@ func month(into *calendar.Month) (any, func() error) {
 		if *into, err = calendar.ParseMonth(*scanned); err != nil {
 			return fmt.Errorf("read a stored month: %w", err)
 		}
+		return nil
+	}
+}
+
+// optionalMonth is a calendar month as YYYY-MM, which is empty when there is none.
+func optionalMonth(into *events.Opt[calendar.Month]) (any, func() error) {
+	scanned := new(string)
+	return scanned, func() error {
+		if *into = (events.Opt[calendar.Month]{}); *scanned == "" {
+			return nil
+		}
+		m, err := calendar.ParseMonth(*scanned)
+		if err != nil {
+			return fmt.Errorf("read a stored month: %w", err)
+		}
+		*into = events.Some(m)
 		return nil
 	}
 }

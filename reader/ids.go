@@ -15,6 +15,7 @@ const (
 	ContractsTable   Table = "contracts"
 	ContractorsTable Table = "contractors"
 	SnapshotsTable   Table = "forecast_snapshots"
+	UnitsTable       Table = "units"
 )
 
 // DigestSize is how many bytes of an id's SHA-256 name it beside its beginning.

@@ -73,6 +73,7 @@ func queries(t *testing.T) map[string]Query {
 	if err != nil {
 		t.Fatal(err)
 	}
+	rentRoll := RentRollRequest{Tenant: "acme", Project: "P1", Month: calendar.NewDate(2026, 5, 1).Month()}
 	return map[string]Query{
 		"records_page":         page(unfiltered, all),
 		"records_page_ids":     page(unfiltered, Part[Record]{}),
@@ -91,6 +92,12 @@ func queries(t *testing.T) map[string]Query {
 		"contract_records":     linkedRecordsQuery("acme", []string{"P1"}, []string{"C1", "C2"}),
 		"contract_outside":     outside,
 		"contractors":          ContractorPage{Tenant: "acme", Projects: []string{"P1", "P2"}, Marked: []string{"P2"}, After: "K1", Limit: 50}.query(),
+		"cashflow":             cashflowQuery("acme", "P1"),
+		"plans":                plansQuery("acme", "P1"),
+		"units":                UnitPage{Tenant: "acme", Project: "P1", After: "U1", Limit: 50}.query(),
+		"rentroll_leases":      rentRoll.leasesQuery(),
+		"rentroll_areas":       rentRoll.areasQuery(),
+		"rentroll_index":       rentRoll.indexQuery(),
 		"snapshot_heads":       snapshotHeadsQuery("acme", "P1"),
 		"snapshot_lines":       snapshotLinesQuery("acme", "P1", []string{"F1", "F2"}, []uint64{1, 2}, allLines),
 		"snapshot_top_lines":   snapshotLinesQuery("acme", "P1", []string{"F1"}, []uint64{1}, topLines),

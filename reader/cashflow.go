@@ -1,0 +1,131 @@
+package reader
+
+import (
+	"context"
+	"fmt"
+
+	"tallyhouse/analytics"
+	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/events"
+)
+
+// Parts of the cash flow's statement, besides those of a budget's: rolls by month.
+const (
+	partCash       = "cash"
+	partRecognized = "recognized"
+)
+
+// Cashflow returns a project's cash flow as it is on a day in Vienna (docs/calculations.md#cash-flow). Without figures
+// it has the lines alone. No record is read for it.
+func (r *Reader) Cashflow(ctx context.Context, request BudgetRequest, today calendar.Date) (analytics.ProjectCashflow, error) {
+	var rows *budgetRows
+	var in analytics.CashflowInput
+	tasks := []func() error{func() (err error) {
+		rows, err = r.budgetInput(ctx, request, cashflowQuery)
+		return err
+	}}
+	if request.Figures {
+		tasks = append(tasks, func() error {
+			return planColumns.read(ctx, r, plansQuery(request.Tenant, request.Project.ID), budgetSettings, func(row *storedPlan) error {
+				in.Plans = append(in.Plans, row.plan())
+				return nil
+			})
+		})
+	}
+	if err := together(tasks...); err != nil {
+		return analytics.ProjectCashflow{}, fmt.Errorf("read a cash flow: %w", err)
+	}
+	in.BudgetInput, in.Cash, in.Recognized = rows.input, rows.cash, rows.recognized
+	return analytics.Cashflow(in, today), nil
+}
+
+// cashflowQuery reads all that a budget is made of and, in the same statement, what was paid on each line in each month,
+// and where something is recognized since the first month in which anything is expected regularly. The months of a line
+// travel as one text.
+func cashflowQuery(tenant, project string) Query {
+	q := budgetQuery(tenant, project)
+	q.SQL += `
+UNION ALL
+SELECT of_roll, node, '', '', of_currency, '', arrayStringConcat(groupArray(concat(toString(month), ` + packed("amount") + `)))
+FROM (
+  SELECT toString(roll) AS of_roll, node, toString(currency) AS of_currency, month, if(of_roll = '` + partCash + `', sum(net), sum(count)) AS amount
+  FROM sums
+  WHERE tenant = {tenant:String} AND project = {project:String} AND (roll = '` + partCash + `' OR roll = '` + partRecognized + `' AND month >= ifNull((
+    SELECT minOrNull(toString(recurring_from))
+    FROM line_plans FINAL
+    WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND recurring_every_months > 0), 'none'))
+  GROUP BY roll, node, currency, month
+  HAVING amount != 0
+)
+GROUP BY of_roll, node, of_currency`
+	return q
+}
+
+const monthSize = len("2026-01")
+
+// takeMonths takes what a line has in each of its months.
+func (b *budgetRows) takeMonths(row *budgetRow) error {
+	const each = monthSize + sumSize
+	if len(row.sums)%each != 0 {
+		return fmt.Errorf("sums of months of %d bytes", len(row.sums))
+	}
+	for rest := row.sums; rest != ""; rest = rest[each:] {
+		month, err := calendar.ParseMonth(rest[:monthSize])
+		if err != nil {
+			return fmt.Errorf("read a stored month: %w", err)
+		}
+		var sum analytics.Int128
+		if err := unpack(rest[monthSize:each], &sum); err != nil {
+			return err
+		}
+		node := analytics.NodeID(row.node)
+		if row.part == partCash {
+			b.cash = append(b.cash, analytics.CashSum{NodeID: node, Currency: row.currency, Month: month, Net: sum})
+			continue
+		}
+		count, ok := sum.Int64()
+		if !ok {
+			return errCount
+		}
+		b.recognized = append(b.recognized, analytics.RecognizedSum{NodeID: node, Month: month, Count: count})
+	}
+	return nil
+}
+
+// storedPlan is a plan as its row has it: months without any are empty texts.
+type storedPlan struct {
+	analytics.LinePlan
+	every    int
+	from, to events.Opt[calendar.Month]
+}
+
+var planColumns = columns[storedPlan]{
+	member("id", plain, func(p *storedPlan) *string { return &p.ID }),
+	member("node_id", plain, func(p *storedPlan) *string { return &p.NodeID }),
+	member("toInt32(start_date)", day, func(p *storedPlan) *events.Opt[calendar.Date] { return &p.StartDate }),
+	member("toInt32(end_date)", day, func(p *storedPlan) *events.Opt[calendar.Date] { return &p.EndDate }),
+	member("method", plain, func(p *storedPlan) *string { return &p.Method }),
+	elements("arrayMap(m -> "+monthNumber("m")+", custom_month)", customOf, func(v *events.MonthValue, m int32) { v.Month = calendar.Month(m) }),
+	elements("custom_value", customOf, func(v *events.MonthValue, value int64) { v.Value = value }),
+	member("recurring_every_months", number, func(p *storedPlan) *int { return &p.every }),
+	member("recurring_from", optionalMonth, func(p *storedPlan) *events.Opt[calendar.Month] { return &p.from }),
+	member("recurring_to", optionalMonth, func(p *storedPlan) *events.Opt[calendar.Month] { return &p.to }),
+}
+
+func customOf(p *storedPlan) *[]events.MonthValue { return &p.CustomMonths }
+
+func (p *storedPlan) plan() analytics.LinePlan {
+	if p.every > 0 {
+		p.Recurring = events.Some(events.Recurrence{EveryMonths: p.every, From: p.from.V, To: p.to})
+	}
+	return p.LinePlan
+}
+
+func plansQuery(tenant, project string) Query {
+	return Query{
+		SQL: "SELECT " + planColumns.String() + `
+FROM line_plans FINAL
+WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted`,
+		Args: map[string]any{"tenant": tenant, "project": project},
+	}
+}

@@ -1,0 +1,85 @@
+package reader
+
+import (
+	"context"
+	"reflect"
+	"testing"
+	"time"
+
+	"tallyhouse/analytics"
+	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/events"
+)
+
+// What is read for a cash flow is what it is computed from: payments by month and line, recognized records where
+// something is expected regularly, and the plans.
+func TestACashFlowIsComputedFromPlansAndMonthlySums(t *testing.T) {
+	// Given two lines, one of them with a plan that expects invoices, and invoices on both
+	db := database(t)
+	ctx := context.Background()
+	for _, sql := range []string{
+		`INSERT INTO budget_nodes (tenant, project, id, row_version, structure_id, level, code, name, active, accounting_codes) VALUES
+  ('acme', '', 'a', 1, 'S', 'budget', '1', 'A', true, '[]'), ('acme', '', 'b', 1, 'S', 'budget', '2', 'B', true, '[]')`,
+		`INSERT INTO line_plans (tenant, project, id, row_version, node_id, start_date, end_date, method, custom_month, custom_value, recurring_every_months, recurring_from, recurring_to) VALUES
+  ('acme', 'P1', 'p1', 1, 'a', '2026-01-15', '2026-08-31', 'sCurve', [], [], 2, '2026-02', ''),
+  ('acme', 'P1', 'p2', 1, 'b', NULL, NULL, 'custom', ['2026-06', '2026-07'], [100, -5], 0, '', '')`,
+	} {
+		if err := db.Exec(ctx, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var in analytics.CashflowInput
+	add(t, db, analytics.BudgetRowContribution(nil, &events.BudgetRow{NodeID: events.Some("a"), Status: "approved", Amount: events.Amount{Value: 100_000, Currency: "EUR"}}))
+	in.Budget = []analytics.BudgetSum{{NodeID: "a", Currency: "EUR", Amount: analytics.Int(100_000)}}
+	for id, of := range map[string]struct {
+		node string
+		on   calendar.Date
+		net  int64
+	}{
+		"R1": {"a", calendar.NewDate(2026, 1, 31), 700}, "R2": {"a", calendar.NewDate(2026, 4, 2), 1_000}, "R3": {"b", calendar.NewDate(2026, 5, 5), -30},
+		"R4": {"a", calendar.NewDate(2026, 6, 1), 40},
+	} {
+		r := &events.Record{Source: "invoice", StepKind: "paid", Currency: events.Some("EUR"), Net: events.Some(of.net),
+			CashDate: events.Some(of.on), RecognitionDate: events.Some(of.on), Allocations: []events.RecordAllocation{{NodeID: events.Some(of.node), Net: events.Some(of.net)}}}
+		c, err := analytics.RecordContribution(nil, id, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		add(t, db, c)
+		in.Records = append(in.Records, analytics.RecordSum{NodeID: analytics.NodeID(of.node), Currency: "EUR", Status: analytics.Paid,
+			Net: analytics.Int(of.net), Gross: analytics.Int(of.net), Count: 1})
+		in.Cash = append(in.Cash, analytics.CashSum{NodeID: analytics.NodeID(of.node), Currency: "EUR", Month: of.on.Month(), Net: analytics.Int(of.net)})
+		in.Recognized = append(in.Recognized, analytics.RecognizedSum{NodeID: analytics.NodeID(of.node), Month: of.on.Month(), Count: 1})
+	}
+	// When its cash flow is read
+	r, project, today := New(db, 10*time.Second), ProjectRef{ID: "P1", StructureID: events.Some("S")}, calendar.NewDate(2026, 5, 20)
+	request := BudgetRequest{Tenant: "acme", Project: project, Currency: "EUR", Figures: true}
+	got, err := r.Cashflow(ctx, request, today)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Then it is the one of all that was delivered
+	structures, err := r.structuresAt(ctx, "", "acme", []ProjectRef{project})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Currency, in.Structure = "EUR", structures["P1"]
+	some := func(y, m, d int) events.Opt[calendar.Date] { return events.Some(calendar.NewDate(y, m, d)) }
+	in.Plans = []analytics.LinePlan{
+		{ID: "p1", LinePlan: events.LinePlan{NodeID: "a", StartDate: some(2026, 1, 15), EndDate: some(2026, 8, 31), Method: "sCurve",
+			Recurring: events.Some(events.Recurrence{EveryMonths: 2, From: calendar.NewDate(2026, 2, 1).Month()})}},
+		{ID: "p2", LinePlan: events.LinePlan{NodeID: "b", Method: "custom", CustomMonths: []events.MonthValue{
+			{Month: calendar.NewDate(2026, 6, 1).Month(), Value: 100}, {Month: calendar.NewDate(2026, 7, 1).Month(), Value: -5}}}},
+	}
+	if want := analytics.Cashflow(in, today); !reflect.DeepEqual(got, want) {
+		t.Errorf("read is\n%+v\nof what was delivered\n%+v", got, want)
+	}
+	if got.Nodes[0].Flags&analytics.FlagRecurringMissing == 0 || got.Nodes[1].Gap.IsZero() {
+		t.Errorf("the plans don't show: %+v", got.Nodes)
+	}
+	// Without figures it has the lines alone
+	request.Figures = false
+	if bare, err := r.Cashflow(ctx, request, today); err != nil || len(bare.Nodes) != 2 || !bare.Nodes[0].Undated.IsZero() {
+		t.Errorf("%+v, %v", bare, err)
+	}
+}

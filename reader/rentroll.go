@@ -1,0 +1,175 @@
+package reader
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"tallyhouse/analytics"
+	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/events"
+)
+
+// RentRollRequest says which rent roll is wanted.
+type RentRollRequest struct {
+	Tenant   string
+	Project  string
+	Currency string // of the project
+	Month    calendar.Month
+	Today    calendar.Date // in Vienna
+}
+
+// RentRoll returns the rent roll of a month (docs/calculations.md#rent-roll). Of each lease it reads the runs of months
+// that the roll needs, never its steps.
+func (r *Reader) RentRoll(ctx context.Context, request RentRollRequest) (analytics.ProjectRentRoll, error) {
+	in := analytics.RentRollInput{Currency: request.Currency}
+	var values []events.IndexValue
+	err := together(
+		func() error {
+			return leaseColumns.read(ctx, r, request.leasesQuery(), budgetSettings, func(row *storedLease) error {
+				in.Leases = append(in.Leases, row.lease())
+				return nil
+			})
+		},
+		func() error {
+			return areaColumns.read(ctx, r, request.areasQuery(), budgetSettings, func(row *analytics.Unit) error {
+				in.Units = append(in.Units, *row)
+				return nil
+			})
+		},
+		func() error {
+			return indexColumns.read(ctx, r, request.indexQuery(), budgetSettings, func(row *events.IndexValue) error {
+				values = append(values, *row)
+				return nil
+			})
+		},
+	)
+	if err != nil {
+		return analytics.ProjectRentRoll{}, fmt.Errorf("read a rent roll: %w", err)
+	}
+	in.Indexes = analytics.NewIndexes(values)
+	return analytics.RentRoll(in, request.Month, request.Today), nil
+}
+
+// storedLease is a lease as its row has it: what it is indexed by apart.
+type storedLease struct {
+	analytics.Lease
+	index events.Indexation
+}
+
+func (l *storedLease) lease() analytics.Lease {
+	if l.index.Type != "" {
+		l.Indexation = events.Some(l.index)
+	}
+	slices.SortFunc(l.Segments, func(a, b analytics.RentSegment) int { return cmp.Compare(a.From, b.From) })
+	return l.Lease
+}
+
+// noBreak stands in an array for no date.
+const noBreak = math.MinInt32
+
+var leaseColumns = columns[storedLease]{
+	member("id", plain, func(l *storedLease) *string { return &l.ID }),
+	member("category", plain, func(l *storedLease) *string { return &l.Category }),
+	member("counterparty_name", nullable, func(l *storedLease) *events.Opt[string] { return &l.CounterpartyName }),
+	member("of_status", plain, func(l *storedLease) *string { return &l.Status }),
+	member("unit_ids", plain, func(l *storedLease) *[]string { return &l.UnitIDs }),
+	member("toInt32(start_date)", date, func(l *storedLease) *calendar.Date { return &l.Start }),
+	member("toInt32(end_date)", day, func(l *storedLease) *events.Opt[calendar.Date] { return &l.End }),
+	member("toInt32(effective_end)", day, func(l *storedLease) *events.Opt[calendar.Date] { return &l.EffectiveEnd }),
+	member("currency", plain, func(l *storedLease) *string { return &l.Currency }),
+	member("indexation_type", plain, func(l *storedLease) *string { return &l.index.Type }),
+	member("indexation_rate_bp", decimalOrZero, func(l *storedLease) *events.Decimal { return &l.index.RateBp }),
+	member("ifNull(toInt32(indexation_first_on), 0)", date, func(l *storedLease) *calendar.Date { return &l.index.FirstOn }),
+	member("indexation_every_months", number, func(l *storedLease) *int { return &l.index.EveryMonths }),
+	member("indexation_series", plain, func(l *storedLease) *string { return &l.index.Series }),
+	member("if(indexation_base_month = '', '1900-01', indexation_base_month)", month,
+		func(l *storedLease) *calendar.Month { return &l.index.BaseMonth }),
+	member("indexation_threshold_bp", decimalOrZero, func(l *storedLease) *events.Decimal { return &l.index.ThresholdBp }),
+	member("indexation_lag_months", number, func(l *storedLease) *int { return &l.index.LagMonths }),
+	member("indexation_share_bp", decimalOrZero, func(l *storedLease) *events.Decimal { return &l.index.ShareBp }),
+	member("indexation_cap_bp", optionalDecimal, func(l *storedLease) *events.Opt[events.Decimal] { return &l.index.CapBp }),
+	member("indexation_floor_bp", optionalDecimal, func(l *storedLease) *events.Opt[events.Decimal] { return &l.index.FloorBp }),
+	member("indexation_text", nullable, func(l *storedLease) *events.Opt[string] { return &l.IndexationText }),
+	elements("run_from", segmentsOf, func(s *analytics.RentSegment, m int32) { s.From = calendar.Month(m) }),
+	elements("run_to", segmentsOf, func(s *analytics.RentSegment, m int32) { s.To = calendar.Month(m) }),
+	elements("run_rent", segmentsOf, func(s *analytics.RentSegment, rent int64) { s.Rent = rent }),
+	elements("run_free", segmentsOf, func(s *analytics.RentSegment, free bool) { s.RentFree = free }),
+	elements("run_break", segmentsOf, func(s *analytics.RentSegment, on int32) {
+		if on != noBreak {
+			s.FirstBreak = events.Some(calendar.Date(on))
+		}
+	}),
+}
+
+func segmentsOf(l *storedLease) *[]analytics.RentSegment { return &l.Segments }
+
+// monthNumber is a month YYYY-MM as calendar.Month counts.
+func monthNumber(column string) string {
+	return "toInt32(substring(" + column + ", 1, 4)) * 12 + toInt32(substring(" + column + ", 6, 2)) - 1"
+}
+
+// rentRollMonths is how many months a rent roll looks at: its own and the eleven after it.
+const rentRollMonths = 12
+
+// leasesQuery reads the leases that are in force in one of the months of the rent roll, with what they pay in them. It
+// is one statement, so rows and sums are of one moment.
+func (q RentRollRequest) leasesQuery() Query {
+	return Query{
+		SQL: "SELECT " + leaseColumns.String() + `
+FROM (
+  SELECT *, toString(status) AS of_status
+  FROM leases FINAL
+  WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted
+) AS l
+INNER JOIN (
+  SELECT of_lease, groupArray(start) AS run_from, groupArray(last) AS run_to, groupArray(rent) AS run_rent,
+    groupArray(free) AS run_free, groupArray(leave) AS run_break
+  FROM (
+    SELECT lease AS of_lease, ` + monthNumber("month") + " AS start, " + monthNumber("until") + ` AS last,
+      toInt64(sum(value)) AS rent, CAST(status = 'rentFree', 'Bool') AS free,
+      if(first_break = '', toInt32(` + fmt.Sprint(noBreak) + `), toInt32(toDate32OrZero(toString(first_break)))) AS leave
+    FROM sums
+    WHERE tenant = {tenant:String} AND project = {project:String} AND roll = 'rent' AND month <= {last:String} AND until >= {first:String}
+    GROUP BY lease, month, until, status, first_break
+    HAVING sum(count) > 0
+  )
+  GROUP BY of_lease
+) AS r ON l.id = r.of_lease`,
+		Args: map[string]any{"tenant": q.Tenant, "project": q.Project, "first": q.Month.String(), "last": (q.Month + rentRollMonths - 1).String()},
+	}
+}
+
+var areaColumns = columns[analytics.Unit]{
+	member("id", plain, func(u *analytics.Unit) *string { return &u.ID }),
+	member("scope", plain, func(u *analytics.Unit) *string { return &u.Scope }),
+	member("area_m2", optionalDecimal, func(u *analytics.Unit) *events.Opt[events.Decimal] { return &u.AreaM2 }),
+}
+
+func (q RentRollRequest) areasQuery() Query {
+	return Query{
+		SQL: "SELECT " + areaColumns.String() + `
+FROM units FINAL
+WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND area_m2 IS NOT NULL`,
+		Args: map[string]any{"tenant": q.Tenant, "project": q.Project},
+	}
+}
+
+var indexColumns = columns[events.IndexValue]{
+	member("series", plain, func(v *events.IndexValue) *string { return &v.Series }),
+	member("month", month, func(v *events.IndexValue) *calendar.Month { return &v.Month }),
+	member("value", decimalOrZero, func(v *events.IndexValue) *events.Decimal { return &v.Value }),
+}
+
+// indexQuery reads the indices that leases of the project name.
+func (q RentRollRequest) indexQuery() Query {
+	return Query{
+		SQL: "SELECT " + indexColumns.String() + `
+FROM index_values FINAL
+WHERE tenant = {tenant:String} AND project = '' AND NOT deleted AND series IN (
+  SELECT indexation_series FROM leases FINAL WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted)`,
+		Args: map[string]any{"tenant": q.Tenant, "project": q.Project},
+	}
+}

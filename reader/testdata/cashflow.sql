@@ -1,0 +1,31 @@
+SELECT 'nodes' AS part, '' AS node, project AS id, '' AS line, '' AS currency, '' AS kind, concat(reinterpretAsFixedString(toInt128(max(row_version))), '') AS sums
+FROM budget_nodes
+WHERE tenant = ''
+GROUP BY project
+UNION ALL
+SELECT toString(roll), node, contract, line, toString(currency), if(roll = 'contracts', toString(status), '') AS of_status,
+  if(roll = 'lines', concat(reinterpretAsFixedString(toInt128(sumIf(net, status = 'setup'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'setup'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'setup'))), reinterpretAsFixedString(toInt128(sumIf(net, status = 'approvalPending'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'approvalPending'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'approvalPending'))), reinterpretAsFixedString(toInt128(sumIf(net, status = 'paymentPending'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'paymentPending'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'paymentPending'))), reinterpretAsFixedString(toInt128(sumIf(net, status = 'paid'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'paid'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'paid'))), ''), concat(reinterpretAsFixedString(toInt128(sum(value))), reinterpretAsFixedString(toInt128(sum(committed))), reinterpretAsFixedString(toInt128(sum(pending))), ''))
+FROM sums
+WHERE tenant = {tenant:String} AND project = {project:String} AND roll IN {rolls:Array(String)}
+GROUP BY roll, contract, line, node, currency, of_status
+HAVING roll != 'contracts' OR sum(count) != 0 OR sum(pending) != 0
+UNION ALL
+SELECT 'entries', node_id, id, '', toString(currency), '', concat(reinterpretAsFixedString(toInt128(ifNull(value, 0))), '')
+FROM uncommitted_entries FINAL
+WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND value IS NOT NULL
+UNION ALL
+SELECT of_roll, node, '', '', of_currency, '', arrayStringConcat(groupArray(concat(toString(month), concat(reinterpretAsFixedString(toInt128(amount)), ''))))
+FROM (
+  SELECT toString(roll) AS of_roll, node, toString(currency) AS of_currency, month, if(of_roll = 'cash', sum(net), sum(count)) AS amount
+  FROM sums
+  WHERE tenant = {tenant:String} AND project = {project:String} AND (roll = 'cash' OR roll = 'recognized' AND month >= ifNull((
+    SELECT minOrNull(toString(recurring_from))
+    FROM line_plans FINAL
+    WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND recurring_every_months > 0), 'none'))
+  GROUP BY roll, node, currency, month
+  HAVING amount != 0
+)
+GROUP BY of_roll, node, of_currency
+-- project = "P1"
+-- rolls = "[budget claims contracts lines transfers]"
+-- tenant = "acme"
