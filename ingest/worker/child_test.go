@@ -77,9 +77,10 @@ func childFails(err error) {
 	os.Exit(1)
 }
 
-// quickGroup makes a dead member noticed soon.
+// quickGroup makes a dead member noticed soon. The embedded broker waits the time of a rebalance anew for each member that
+// joins, and kafka-go gives up 5 s after its own: a longer one lets two members that join in turn keep each other out.
 func quickGroup(w *Worker) {
-	w.timings.session, w.timings.heartbeat = 2*time.Second, 200*time.Millisecond
+	w.timings.session, w.timings.heartbeat, w.timings.rebalance = 2*time.Second, 200*time.Millisecond, 5*time.Second
 }
 
 // child is a worker in a process of its own.

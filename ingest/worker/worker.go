@@ -62,7 +62,7 @@ type runningWriter struct {
 
 // timings of the consumer group: a stalled member is noticed within the session, a rebalance within a heartbeat.
 type timings struct {
-	session, heartbeat time.Duration
+	session, heartbeat, rebalance time.Duration
 	// drain is how long inserts in flight have: shorter than the session, for no heartbeats are sent meanwhile.
 	drain time.Duration
 	// end is how long all else may take, from then on, until the worker ends as if it was killed. Both together are less
@@ -71,7 +71,6 @@ type timings struct {
 }
 
 const (
-	rebalance   = 30 * time.Second
 	commitEvery = time.Second
 	// livenessTimeout is how long a partition may go without completing a step or a bounded wait.
 	livenessTimeout = time.Minute
@@ -91,7 +90,7 @@ func New(o Options) (*Worker, error) {
 	w := &Worker{
 		options: o, name: rand.Text(), log: o.Log, members: members, source: source, admin: admin, sender: newProducer(o.Cluster, o.Log), pace: newPace(o.Freshness, members),
 		metrics: newMetrics(o.Metrics), coordinators: map[string][]*coordinator{}, observe: noObserver, writers: map[kafkalog.Partition]*runningWriter{},
-		timings: timings{session: 10 * time.Second, heartbeat: time.Second, drain: 8 * time.Second, end: 12 * time.Second},
+		timings: timings{session: 10 * time.Second, heartbeat: time.Second, rebalance: 30 * time.Second, drain: 8 * time.Second, end: 12 * time.Second},
 	}
 	o.Metrics.MustRegister(newPartitionMetrics(w))
 	return w, nil
@@ -178,7 +177,7 @@ func (w *Worker) join() (*kafkago.ConsumerGroup, error) {
 		GroupBalancers:         []kafkago.GroupBalancer{balancer{w.members.owned}},
 		HeartbeatInterval:      w.timings.heartbeat,
 		SessionTimeout:         w.timings.session,
-		RebalanceTimeout:       rebalance,
+		RebalanceTimeout:       w.timings.rebalance,
 		JoinGroupBackoff:       time.Second,
 		WatchPartitionChanges:  true,
 		PartitionWatchInterval: 5 * time.Second,
