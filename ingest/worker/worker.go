@@ -88,9 +88,12 @@ func New(o Options) (*Worker, error) {
 	}
 	members := newMembership()
 	w := &Worker{
-		options: o, name: rand.Text(), log: o.Log, members: members, source: source, admin: admin, sender: newProducer(o.Cluster, o.Log), pace: newPace(o.Freshness, members),
-		metrics: newMetrics(o.Metrics), coordinators: map[string][]*coordinator{}, observe: noObserver, writers: map[kafkalog.Partition]*runningWriter{},
-		timings: timings{session: 10 * time.Second, heartbeat: time.Second, rebalance: 30 * time.Second, drain: 8 * time.Second, end: 12 * time.Second},
+		options: o, name: rand.Text(), log: o.Log, members: members, source: source, admin: admin,
+		sender: newProducer(o.Cluster, o.Log), pace: newPace(o.Freshness, members), metrics: newMetrics(o.Metrics),
+		coordinators: map[string][]*coordinator{}, observe: noObserver, writers: map[kafkalog.Partition]*runningWriter{},
+		timings: timings{
+			session: 10 * time.Second, heartbeat: time.Second, rebalance: 30 * time.Second, drain: 8 * time.Second, end: 12 * time.Second,
+		},
 	}
 	o.Metrics.MustRegister(newPartitionMetrics(w))
 	return w, nil
@@ -155,8 +158,8 @@ func (w *Worker) startParts(parts context.Context, working *sync.WaitGroup) {
 	for _, e := range w.options.Entities {
 		for shard, db := range w.options.Servers {
 			c := newCoordinator(coordinator{
-				name: w.name, entity: e, db: db, shard: shard, shards: len(w.options.Servers), log: w.log, admin: w.admin, source: w.source, membership: w.members,
-				metrics: w.metrics, observe: w.observe,
+				name: w.name, entity: e, db: db, shard: shard, shards: len(w.options.Servers), log: w.log, admin: w.admin,
+				source: w.source, membership: w.members, metrics: w.metrics, observe: w.observe,
 			})
 			w.coordinators[string(e.Topic)] = append(w.coordinators[string(e.Topic)], c)
 			working.Go(func() { c.run(parts) })
@@ -359,7 +362,8 @@ func (w *Worker) Alive() error {
 	var stuck []error
 	for _, s := range w.Status() {
 		if time.Now().After(s.Due) {
-			stuck = append(stuck, fmt.Errorf("%s partition %d has not moved for %s since step %s", s.Topic, s.Partition, time.Since(s.Progress).Round(time.Second), s.Step))
+			still := time.Since(s.Progress).Round(time.Second)
+			stuck = append(stuck, fmt.Errorf("%s partition %d has not moved for %s since step %s", s.Topic, s.Partition, still, s.Step))
 		}
 	}
 	return errors.Join(stuck...)
