@@ -24,6 +24,9 @@ type observation struct {
 	principal string // tenant and key or user; "" before authentication
 }
 
+// statusClientGone stands in the log and the metrics for requests whose clients left before they were answered.
+const statusClientGone = 499
+
 // newRequestID is always fresh: a client's own id would let it forge another's trace.
 func newRequestID() string {
 	b := make([]byte, 16)
@@ -68,6 +71,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"figures", out.beyond.Count, "first", out.beyond.Member, "value", out.beyond.Value)
 	}
 	status := s.respond(w, r, out)
+	if err != nil && r.Context().Err() != nil {
+		status = statusClientGone
+	}
 	took := time.Since(began)
 	s.metrics.observe(seen.operation, status, took)
 	s.logRequest(r, seen, status, len(out.body), took, err)

@@ -22,6 +22,7 @@ type reply struct {
 	body        []byte
 	tagged      bool // has an entity tag, and may be answered by 304
 	buffer      *[]byte
+	admitted    *admitted
 	beyond      resource.Beyond // figures that are null in the body because they cannot be shown
 }
 
@@ -78,6 +79,7 @@ func problemReply(p *problem.Error, header http.Header, requestID string) reply 
 
 // respond writes a reply.
 func (s *Server) respond(w http.ResponseWriter, r *http.Request, out reply) (status int) {
+	defer out.admitted.sent()
 	defer s.buffers.put(out.buffer)
 	header := w.Header()
 	if out.tagged {

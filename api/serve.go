@@ -46,14 +46,33 @@ func (s *Server) serveData(ctx context.Context, r *http.Request, path string, se
 	if err := c.tooMany(); err != nil {
 		return reply{}, err
 	}
-	if err := s.openCursor(ctx, c); err != nil {
-		return reply{}, err
-	}
-	write, err := operation.answer(ctx, s, c)
+	return s.work(ctx, c)
+}
+
+// work is the part of a request that costs something: it waits for its turn, and has one limit of time for all.
+func (s *Server) work(ctx context.Context, c *call) (out reply, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	request, err := s.admission.enter(ctx, c.caller.Tenant(), c.caller.Principal())
 	if err != nil {
 		return reply{}, err
 	}
-	return s.encode(write), nil
+	defer func() {
+		if out.admitted == nil {
+			request.finish(0)
+		}
+	}()
+	if err := s.openCursor(ctx, c); err != nil {
+		return reply{}, err
+	}
+	write, err := c.operation.answer(ctx, s, c)
+	if err != nil {
+		return reply{}, err
+	}
+	out = s.encode(write)
+	out.admitted = request
+	request.finish(len(out.body))
+	return out, nil
 }
 
 // parse reads the query strictly.

@@ -36,6 +36,10 @@ const (
 	shutdownTimeout   = 20 * time.Second
 	compressFrom      = 1024 // bytes
 	retryEvery        = time.Second
+	defaultRequests   = 16
+	maxWaiting        = 64        // requests of one key or user
+	maxAllWaiting     = 1000      // requests
+	maxBodies         = 256 << 20 // bytes of all bodies that are being sent
 )
 
 // Options say what the API needs. ClickHouse, Kafka and Environment are required.
@@ -43,6 +47,12 @@ type Options struct {
 	// ClickHouse is a connection with the database of the tables set. Its read timeout bounds what a dead server can hold
 	// up, and should be somewhat longer than QueryTimeout.
 	ClickHouse reader.Conn
+	// Control are connections for what must not wait for requests: health, access, the keys of cursors, and ending
+	// statements; ClickHouse by default.
+	Control reader.Conn
+	// Requests is how many requests are worked on at the same time, each with up to StatementsPerRequest statements; 16 by
+	// default. A quarter of them may be of one key or user, three quarters of one tenant.
+	Requests int
 	// Kafka are the options of a client of the cluster whose topics decide about access.
 	Kafka []kgo.Opt
 	// Check says why the database cannot be read by this binary, nil when it can; without it the database only has to
@@ -56,7 +66,7 @@ type Options struct {
 	CORSOrigins []string
 	// CursorKeyFile holds the keys that seal cursors; without it they are kept in the database.
 	CursorKeyFile string
-	// QueryTimeout bounds each statement; 10 s by default.
+	// QueryTimeout bounds the work on a request, its waiting and all its statements; 10 s by default.
 	QueryTimeout time.Duration
 	// Clock decides what today and the current month are in calculations, and nothing else; the machine's by default.
 	Clock func() time.Time
@@ -68,9 +78,14 @@ type Options struct {
 	Metrics prometheus.Registerer
 }
 
+// StatementsPerRequest is how many statements of one request run at the same time at most.
+const StatementsPerRequest = 3
+
 // Server is the API. It answers as soon as it listens, and is ready when it knows who may see what.
 type Server struct {
 	reader      *reader.Reader
+	control     *reader.Reader // on connections that no request waits for
+	admission   *admission
 	access      *access.Follower
 	cursors     *cursor.Ring
 	database    probe
@@ -99,6 +114,12 @@ func New(o Options) (*Server, error) {
 	if o.QueryTimeout == 0 {
 		o.QueryTimeout = 10 * time.Second
 	}
+	if o.Control == nil {
+		o.Control = o.ClickHouse
+	}
+	if o.Requests == 0 {
+		o.Requests = defaultRequests
+	}
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
@@ -108,11 +129,14 @@ func New(o Options) (*Server, error) {
 	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("the API cannot start: %w", err)
 	}
-	read := reader.New(o.ClickHouse, o.QueryTimeout)
+	control := reader.New(o.Control, o.Control, o.QueryTimeout)
 	s := &Server{
-		reader:      read,
-		access:      access.NewFollower(read, o.Kafka, o.AccessGapsAccepted, o.Log),
-		cursors:     cursor.FromStore(read),
+		reader:  reader.New(o.ClickHouse, o.Control, o.QueryTimeout),
+		control: control,
+		admission: newAdmission(limits{running: o.Requests, perTenant: max(1, o.Requests*3/4), perPrincipal: max(1, o.Requests/4),
+			waiting: maxWaiting, allWaiting: maxAllWaiting, bytes: maxBodies}),
+		access:      access.NewFollower(control, o.Kafka, o.AccessGapsAccepted, o.Log),
+		cursors:     cursor.FromStore(control),
 		check:       o.Check,
 		operations:  operations(),
 		environment: o.Environment,
@@ -231,7 +255,7 @@ func (s *Server) watchDatabase(ctx context.Context) {
 	tick := time.NewTicker(retryEvery)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		err := s.reader.Ping(ctx)
+		err := s.control.Ping(ctx)
 		if err != nil {
 			err = fmt.Errorf("the database does not answer: %w", err)
 		} else {

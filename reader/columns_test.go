@@ -59,7 +59,7 @@ func readSamples(t *testing.T, r *Reader, all ...columns[sample]) (rows []sample
 }
 
 func TestNothingOfARowIsLeftInTheNext(t *testing.T) {
-	r := New(database(t), 10*time.Second)
+	r := newReader(t, 10*time.Second)
 	// Given two rows, one of which has everything that the other lacks
 	whole := sampleColumns("toNullable('m')", "'e'", "toNullable('2026-03-02')", "toNullable(toInt64(5000000))",
 		"['a', 'b']", "[toNullable('t'), NULL]")
@@ -92,7 +92,7 @@ func TestNothingOfARowIsLeftInTheNext(t *testing.T) {
 }
 
 func TestListsOfDifferentLengthsAreAFault(t *testing.T) {
-	r := New(database(t), 10*time.Second)
+	r := newReader(t, 10*time.Second)
 	for _, c := range []struct{ ids, titles string }{{"['a', 'b']", "[toNullable('t')]"},
 		{"['a']", "CAST([], 'Array(Nullable(String))')"}, {"CAST([], 'Array(String)')", "[toNullable('t')]"}} {
 		_, err := readSamples(t, r,

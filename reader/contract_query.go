@@ -45,7 +45,6 @@ func contractAllocations(c *Contract) *[]events.ContractAllocation { return &c.A
 
 func contractAmendments(c *Contract) *[]events.Amendment { return &c.Amendments }
 
-// query reads one contract more than the page holds, to learn whether others follow.
 func (p ContractPage) query() Query {
 	return Query{
 		SQL: "SELECT " + contractColumns.String() + `
@@ -53,7 +52,7 @@ FROM contracts FINAL
 WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND id > {after:String} AND NOT deleted
 ORDER BY id, project
 LIMIT {limit:UInt32}`,
-		Args: map[string]any{"tenant": p.Tenant, "projects": projectIDs(p.Projects), "after": p.After, "limit": p.Limit + 1, "undated": undated},
+		Args: map[string]any{"tenant": p.Tenant, "projects": projectIDs(p.Projects), "after": p.After, "limit": p.Limit, "undated": undated},
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
+
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/events"
 )
@@ -55,7 +57,7 @@ func (r *Reader) Contract(ctx context.Context, tenant, id string, projects []Pro
 	if len(projects) == 0 {
 		return Contract{}, ErrNotFound
 	}
-	find := contractFinder{reader: r, tenant: tenant}
+	find := contractFinder{reader: r, tenant: tenant, settings: pageSettings}
 	if err := find.read(ctx, contractQuery(tenant, id, projects)); err != nil {
 		return Contract{}, fmt.Errorf("read a contract: %w", err)
 	}
@@ -77,25 +79,33 @@ type contractFinder struct {
 	tenant string
 	part   Part[Contract]
 
+	settings  clickhouse.Settings
 	rows      int
 	contracts []Contract
 }
 
-// page reads a page and reports whether more follow. When the result is over its bound, it asks for half as many.
+// page reads a page and reports whether more follow: it asks for one contract more than the page holds.
 func (f *contractFinder) page(ctx context.Context, p ContractPage) (more bool, err error) {
-	for ; ; p.Limit /= 2 {
-		f.rows, f.contracts = 0, nil
-		err := f.read(ctx, p.query())
-		if tooLarge(err) && p.Limit > 1 {
-			continue
+	err = f.reader.page(ctx, p.Limit, func(limit int, settings clickhouse.Settings) error {
+		ask := p
+		ask.Limit = limit + 1
+		f.rows, f.contracts, f.settings = 0, nil, settings
+		err := f.read(ctx, ask.query())
+		if tooLarge(err) && limit == 1 {
+			// Two are too large together, so one follows the other.
+			ask.Limit, f.rows, f.contracts = 1, 0, nil
+			if err = f.read(ctx, ask.query()); err == nil {
+				f.rows++
+			}
 		}
-		f.contracts = f.contracts[:min(len(f.contracts), p.Limit)]
-		return f.rows > p.Limit, err
-	}
+		f.contracts, more = f.contracts[:min(len(f.contracts), limit)], f.rows > limit
+		return err
+	})
+	return more, err
 }
 
 func (f *contractFinder) read(ctx context.Context, q Query) error {
-	return contractColumns.read(ctx, f.reader, q, pageSettings, func(row *Contract) error {
+	return contractColumns.read(ctx, f.reader, q, f.settings, func(row *Contract) error {
 		f.rows++
 		if last := len(f.contracts) - 1; last >= 0 && f.contracts[last].ID == row.ID {
 			// It went to another project while the projects were read, on several servers.

@@ -33,7 +33,7 @@ func TestNoStatementOfFiguresScansRecords(t *testing.T) {
 }
 
 func TestSumsTravelExactly(t *testing.T) {
-	r := New(database(t), 10*time.Second)
+	r := newReader(t, 10*time.Second)
 	for _, text := range []string{
 		"0", "1", "-1", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "18446744073709551615",
 		"18446744073709551616", "-18446744073709551617",
@@ -60,7 +60,7 @@ func TestSumsTravelExactly(t *testing.T) {
 
 func TestSnapshotsThatChangeAreReadAgain(t *testing.T) {
 	db := database(t)
-	r := New(db, 10*time.Second)
+	r := New(db, db, 10*time.Second)
 	ctx := context.Background()
 	store := func(version int, status string, budget int) {
 		t.Helper()
@@ -140,7 +140,7 @@ SELECT 'acme', 'P1', 'links', 'C' || number % 2000, 'out', 'EUR', leftPad(toStri
 	var read uint64
 	counting := clickhouse.Context(ctx, clickhouse.WithProgress(func(p *clickhouse.Progress) { read += p.Rows }))
 	found := 0
-	err = New(db, 10*time.Second).each(counting, query, pageSettings,
+	err = New(db, db, 10*time.Second).each(counting, query, pageSettings,
 		func(func(...any) error) error { found++; return nil })
 	// Then a small part of all is read.
 	if err != nil || found != 100 || read == 0 || read > all/20 {

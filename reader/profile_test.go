@@ -43,7 +43,7 @@ func TestAProfileHidesNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r := New(conn, 10*time.Second)
+			r := New(conn, conn, 10*time.Second)
 			if err := engine.RestartWith(test.profile); err != nil {
 				t.Fatal(err)
 			}

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -87,7 +88,7 @@ func queries(t *testing.T) map[string]Query {
 		"states":               statesQuery(),
 		"gap":                  gapQuery(events.Keys),
 		"budget":               budgetQuery("acme", "P1"),
-		"contracts":            ContractPage{Tenant: "acme", Projects: []ProjectRef{one, two}, After: "C1", Limit: 50}.query(),
+		"contracts":            ContractPage{Tenant: "acme", Projects: []ProjectRef{one, two}, After: "C1", Limit: 51}.query(),
 		"contract":             contractQuery("acme", "C1", []ProjectRef{one, two}),
 		"contract_records":     linkedRecordsQuery("acme", []string{"P1"}, []string{"C1", "C2"}),
 		"contract_outside":     outside,
@@ -159,7 +160,7 @@ func database(t *testing.T) clickhouse.Conn {
 }
 
 func TestTheEngineTakesEveryStatement(t *testing.T) {
-	r := New(database(t), 10*time.Second)
+	r := newReader(t, 10*time.Second)
 	for name, q := range queries(t) {
 		err := r.each(context.Background(), q, pageSettings, func(func(...any) error) error { return nil })
 		if err != nil {
@@ -190,7 +191,7 @@ func TestAPageReadsWhatItShows(t *testing.T) {
 		var read uint64
 		counting := clickhouse.Context(ctx, clickhouse.WithProgress(func(p *clickhouse.Progress) { read += p.Rows }))
 		rows := 0
-		err = New(db, 10*time.Second).each(counting, p.query(where), pageSettings,
+		err = New(db, db, 10*time.Second).each(counting, p.query(where), pageSettings,
 			func(func(...any) error) error { rows++; return nil })
 		if err != nil {
 			t.Fatal(err)
@@ -212,7 +213,7 @@ func TestAResultOverItsBoundBecomesASmallerPage(t *testing.T) {
 		}
 	}
 	// When a page of all of them is asked for
-	r := New(db, 30*time.Second)
+	r := New(db, db, 30*time.Second)
 	r.maxResult = 4 << 20
 	after, met := "", 0
 	for range 10 {
@@ -236,21 +237,67 @@ func TestAResultOverItsBoundBecomesASmallerPage(t *testing.T) {
 	}
 }
 
-func TestALostCallerDoesNotEndTheStatement(t *testing.T) {
-	// Given a caller that has left
+// newReader is a reader of an empty database of its own.
+func newReader(t *testing.T, timeout time.Duration) *Reader {
+	t.Helper()
 	db := database(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	// When it asks
-	_, err := New(db, 10*time.Second).states(ctx)
-	// Then the statement runs to its end: cancelling would cost the server its connection
-	if err != nil {
-		t.Errorf("got %v", err)
+	return New(db, db, timeout)
+}
+
+// endless runs for longer than any test waits.
+var endless = Query{SQL: "SELECT sleepEachRow(1) FROM numbers(600) SETTINGS max_block_size = 1"}
+
+func TestAStatementEndsWhenItsCallerLeaves(t *testing.T) {
+	for name, leaving := range map[string]func() (context.Context, context.CancelFunc, error){
+		"gone": func() (context.Context, context.CancelFunc, error) {
+			ctx, cancel := context.WithCancel(context.Background())
+			return ctx, cancel, context.Canceled
+		},
+		"out of time": func() (context.Context, context.CancelFunc, error) {
+			ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
+			return ctx, cancel, context.DeadlineExceeded
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			// Given a caller whose statement would run for minutes
+			db := database(t)
+			r := New(db, db, 10*time.Minute)
+			ctx, cancel, want := leaving()
+			defer cancel()
+			began := make(chan struct{}, 1)
+			go func() {
+				<-began
+				if want == context.Canceled {
+					cancel()
+				}
+			}()
+			// When they leave, or have no more time
+			err := r.each(ctx, endless, nil, func(func(...any) error) error {
+				select {
+				case began <- struct{}{}:
+				default:
+				}
+				return nil
+			})
+			// Then it ends, at the server too
+			if !errors.Is(err, want) {
+				t.Errorf("got %v, want %v", err, want)
+			}
+			var running uint64
+			if err := db.QueryRow(context.Background(), "SELECT count() FROM system.processes WHERE query LIKE '%numbers(600)%' AND query NOT LIKE '%processes%'").
+				Scan(&running); err != nil || running > 0 {
+				t.Errorf("%d such statements run, %v", running, err)
+			}
+			// And one who has left begins nothing.
+			if err := r.each(ctx, Query{SQL: "SELECT 1"}, nil, func(func(...any) error) error { return nil }); !errors.Is(err, want) {
+				t.Errorf("afterwards %v", err)
+			}
+		})
 	}
 }
 
 func TestAStatementEndsWithinItsTime(t *testing.T) {
-	r := New(database(t), time.Second)
+	r := newReader(t, time.Second)
 	err := r.each(context.Background(), Query{SQL: "SELECT sleepEachRow(1) FROM numbers(20) SETTINGS max_block_size = 1"},
 		nil, func(func(...any) error) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "Timeout exceeded") {
@@ -259,7 +306,7 @@ func TestAStatementEndsWithinItsTime(t *testing.T) {
 }
 
 func TestTheFirstCursorKeyIsMadeOnce(t *testing.T) {
-	r := New(database(t), 10*time.Second)
+	r := newReader(t, 10*time.Second)
 	ctx := context.Background()
 	for _, k := range []CursorKey{{1, "bb"}, {1, "aa"}, {2, "zz"}} {
 		if err := r.AddCursorKey(ctx, k, time.Now()); err != nil {
@@ -277,7 +324,7 @@ func TestTheFirstCursorKeyIsMadeOnce(t *testing.T) {
 func TestInstantsReadOverTheirWholeRange(t *testing.T) {
 	db := database(t)
 	ctx := context.Background()
-	r := New(db, 10*time.Second)
+	r := New(db, db, 10*time.Second)
 	for i, at := range []time.Time{
 		time.Date(1900, 1, 1, 0, 0, 0, 1000, time.UTC), time.Date(1969, 12, 31, 23, 59, 59, 999_999_000, time.UTC),
 		time.Date(2263, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2299, 12, 31, 23, 59, 59, 0, time.UTC),

@@ -4,6 +4,7 @@ package reader
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,9 +25,12 @@ var ErrNotFound = errors.New("not found")
 
 // Limits of every statement.
 const (
-	maxResultBytes  = 256 << 20
-	maxQueryBytes   = 1 << 20 // the text alone: parameters and tables of ids travel beside it
-	codeResultLimit = 396     // TOO_MANY_ROWS_OR_BYTES
+	maxResultBytes  = 256 << 20 // of what cannot be cut, like a budget
+	maxPageBytes    = 20 << 20  // of a page, which is cut
+	smallResult     = 2 << 20   // bytes of a page that every request may read
+	largeResults    = 2         // pages beyond that which are read at the same time
+	maxQueryBytes   = 1 << 20   // the text alone: parameters and tables of ids travel beside it
+	codeResultLimit = 396       // TOO_MANY_ROWS_OR_BYTES
 )
 
 // Conn is what the reader needs of a connection to ClickHouse; clickhouse.Conn is one.
@@ -38,16 +42,19 @@ type Conn interface {
 // Reader asks the database.
 type Reader struct {
 	conn       Conn
+	ender      *ender
 	timeout    time.Duration
-	maxResult  int // bytes
+	maxResult  int           // bytes
+	large      chan struct{} // one for each page beyond smallResult that is being read
 	structures *stateCache[structureKey, *analytics.Structure]
 	names      *stateCache[contractorKey, events.Opt[string]]
 }
 
-// New makes a reader whose statements may run for as long as the timeout.
-func New(conn Conn, timeout time.Duration) *Reader {
+// New makes a reader whose statements may run for as long as the timeout, and no longer than the contexts of their
+// callers. Control is where those are ended: connections that no statement of the reader waits for.
+func New(conn, control Conn, timeout time.Duration) *Reader {
 	return &Reader{
-		conn: conn, timeout: timeout, maxResult: maxResultBytes,
+		conn: conn, ender: &ender{conn: control}, timeout: timeout, maxResult: maxResultBytes, large: make(chan struct{}, largeResults),
 		structures: newStateCache[structureKey, *analytics.Structure](maxCachedNodes),
 		names:      newStateCache[contractorKey, events.Opt[string]](maxCachedNames),
 	}
@@ -66,11 +73,15 @@ type Query struct {
 var pageSettings = clickhouse.Settings{"max_threads": 1, "max_block_size": 1024,
 	"enable_shared_storage_snapshot_in_query": 1}
 
-// prepare makes the context and the arguments of a statement. The statement is never cancelled half-way: a client that
-// leaves must not cost the server its connection; it ends by itself within the timeout.
-func (r *Reader) prepare(ctx context.Context, q Query, settings clickhouse.Settings) (context.Context, []any) {
+// prepare makes the context and the arguments of a statement, which ends when the caller's context does. The returned
+// function must be called when it has ended. The driver does not hear of the caller's context: see ender.
+func (r *Reader) prepare(ctx context.Context, q Query, settings clickhouse.Settings) (context.Context, []any, func()) {
+	limit := r.timeout
+	if deadline, ok := ctx.Deadline(); ok {
+		limit = min(limit, time.Until(deadline))
+	}
 	all := clickhouse.Settings{
-		"max_execution_time": int(math.Ceil(r.timeout.Seconds())),
+		"max_execution_time": max(1, int(math.Ceil(limit.Seconds()))),
 		"max_result_bytes":   r.maxResult,
 		"max_query_size":     maxQueryBytes,
 	}
@@ -82,15 +93,53 @@ func (r *Reader) prepare(ctx context.Context, q Query, settings clickhouse.Setti
 	for name, value := range q.Args {
 		args = append(args, clickhouse.Named(name, value))
 	}
-	return clickhouse.Context(context.WithoutCancel(ctx), clickhouse.WithSettings(all),
-		clickhouse.WithExternalTable(q.Tables...)), args
+	id := "tallyhouse-" + rand.Text()
+	return clickhouse.Context(context.WithoutCancel(ctx), clickhouse.WithSettings(all), clickhouse.WithQueryID(id),
+		clickhouse.WithExternalTable(q.Tables...)), args, r.ender.watch(ctx, id)
+}
+
+// countSettings are those of a count over many records: a statement may not take the whole server.
+var countSettings = clickhouse.Settings{"max_threads": 2}
+
+// page reads a page that is asked for by its limit, and cuts it by halves until its result is within its bound. A large
+// one waits for its turn: few are read at the same time. Read starts over each time that it is called.
+func (r *Reader) page(ctx context.Context, limit int, read func(limit int, settings clickhouse.Settings) error) error {
+	within := func(limit, bytes int) error {
+		settings := maps.Clone(pageSettings)
+		settings["max_result_bytes"] = min(bytes, r.maxResult)
+		return read(limit, settings)
+	}
+	err := within(limit, smallResult)
+	if !tooLarge(err) {
+		return err
+	}
+	select {
+	case r.large <- struct{}{}:
+		defer func() { <-r.large }()
+	case <-ctx.Done():
+		return fmt.Errorf("wait to read a large page: %w", ctx.Err())
+	}
+	for ; ; limit /= 2 {
+		if err := within(limit, maxPageBytes); !tooLarge(err) || limit <= 1 {
+			return err
+		}
+	}
 }
 
 // each runs the query and calls row for every row of its result, to scan it.
 func (r *Reader) each(ctx context.Context, q Query, settings clickhouse.Settings,
 	row func(scan func(dest ...any) error) error) (err error) {
-	ctx, args := r.prepare(ctx, q, settings)
-	rows, err := r.conn.Query(ctx, q.SQL, args...)
+	defer func() {
+		if left := ctx.Err(); err != nil && left != nil {
+			err = fmt.Errorf("a statement was ended: %w: %w", left, err)
+		}
+	}()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	statement, args, ended := r.prepare(ctx, q, settings)
+	defer ended()
+	rows, err := r.conn.Query(statement, q.SQL, args...)
 	if err != nil {
 		return err
 	}
@@ -109,8 +158,9 @@ func (r *Reader) each(ctx context.Context, q Query, settings clickhouse.Settings
 
 // exec runs a statement without a result.
 func (r *Reader) exec(ctx context.Context, q Query) error {
-	ctx, args := r.prepare(ctx, q, nil)
-	return r.conn.Exec(ctx, q.SQL, args...)
+	statement, args, ended := r.prepare(ctx, q, nil)
+	defer ended()
+	return r.conn.Exec(statement, q.SQL, args...)
 }
 
 // Ping asks the database for a sign of life.

@@ -218,8 +218,8 @@ LIMIT {window:UInt32}`,
 	}
 }
 
-// fromQuery reads the records that are at some places now.
-func (p *RecordPage) fromQuery(places [][]string) (Query, error) {
+// fromQuery reads the first records that are at some places now.
+func (p *RecordPage) fromQuery(places [][]string, limit int) (Query, error) {
 	table, err := idTable("places", []string{"project", "id"}, places)
 	if err != nil {
 		return Query{}, err
@@ -232,7 +232,8 @@ func (p *RecordPage) fromQuery(places [][]string) (Query, error) {
 		SQL: "SELECT " + recordColumns(p.Read).String() + `
 FROM records FINAL
 WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND (project, id) IN places AND NOT deleted
-ORDER BY id, project`,
-		Args: map[string]any{"tenant": p.Filter.Tenant, "projects": keys(projects)}, Tables: []*ext.Table{table},
+ORDER BY id, project
+LIMIT {limit:UInt32}`,
+		Args: map[string]any{"tenant": p.Filter.Tenant, "projects": keys(projects), "limit": limit}, Tables: []*ext.Table{table},
 	}, nil
 }

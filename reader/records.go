@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
+
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/events"
 )
@@ -50,7 +52,7 @@ func (r *Reader) Records(ctx context.Context, p RecordPage) (page Page, err erro
 
 func (r *Reader) countRecords(ctx context.Context, q Query) (int64, error) {
 	var count uint64
-	err := r.each(ctx, q, nil, func(scan func(...any) error) error { return scan(&count) })
+	err := r.each(ctx, q, countSettings, func(scan func(...any) error) error { return scan(&count) })
 	if err != nil {
 		return 0, fmt.Errorf("count them: %w", err)
 	}
@@ -62,7 +64,7 @@ func (r *Reader) Record(ctx context.Context, tenant, id string, projects []Proje
 	if len(projects) == 0 {
 		return Record{}, ErrNotFound
 	}
-	find := &recordFinder{reader: r, tenant: tenant, part: read}
+	find := &recordFinder{reader: r, tenant: tenant, part: read, settings: pageSettings}
 	if err := find.read(ctx, recordQuery(tenant, id, projects, read)); err != nil {
 		return Record{}, fmt.Errorf("read a record: %w", err)
 	}
@@ -100,6 +102,7 @@ type recordFinder struct {
 
 	at         *states // of the tables beside the records, once read
 	structures map[string]*analytics.Structure
+	settings   clickhouse.Settings
 	rows       int
 	records    []Record
 }
@@ -123,28 +126,30 @@ func (f *recordFinder) loadStructures(ctx context.Context) (err error) {
 	return err
 }
 
-// page reads a page and reports whether more follow: it asks for one record more than the page holds. When the result
-// is over its bound, it asks for half as many.
+// page reads a page and reports whether more follow: it asks for one record more than the page holds.
 func (f *recordFinder) page(ctx context.Context, p RecordPage, where *conditions) (more bool, err error) {
-	for limit := p.Limit; ; limit /= 2 {
+	err = f.reader.page(ctx, p.Limit, func(limit int, settings clickhouse.Settings) error {
 		ask := p
 		ask.Limit = limit + 1
-		f.rows, f.records = 0, make([]Record, 0, ask.Limit)
-		var err error
-		if len(p.Filter.Projects) > 1 && len(where.sql) == 0 {
-			err = f.readOver(ctx, ask)
-		} else {
-			err = f.read(ctx, ask.query(where))
+		f.rows, f.records, f.settings = 0, make([]Record, 0, ask.Limit), settings
+		read := func() error {
+			if len(p.Filter.Projects) > 1 && len(where.sql) == 0 {
+				return f.readOver(ctx, ask)
+			}
+			return f.read(ctx, ask.query(where))
 		}
-		if tooLarge(err) && limit > 1 {
-			continue
+		err := read()
+		if tooLarge(err) && limit == 1 {
+			// Two are too large together, so one follows the other.
+			ask.Limit, f.rows, f.records = 1, 0, nil
+			if err = read(); err == nil {
+				f.rows++
+			}
 		}
-		if err != nil {
-			return false, err
-		}
-		f.records = f.records[:min(len(f.records), limit)]
-		return f.rows > limit, nil
-	}
+		f.records, more = f.records[:min(len(f.records), limit)], f.rows > limit
+		return err
+	})
+	return more, err
 }
 
 // windows bounds how often readOver looks for more candidates: each window is twice as wide as the one before.
@@ -160,7 +165,7 @@ func (f *recordFinder) readOver(ctx context.Context, p RecordPage) error {
 			return err
 		}
 		if len(places) > 0 {
-			query, err := p.fromQuery(places)
+			query, err := p.fromQuery(places, p.Limit-f.rows)
 			if err != nil {
 				return err
 			}
@@ -203,7 +208,7 @@ func (f *recordFinder) candidates(ctx context.Context, p *RecordPage, after stri
 }
 
 func (f *recordFinder) read(ctx context.Context, q Query) error {
-	return recordColumns(f.part).read(ctx, f.reader, q, pageSettings, func(row *Record) error {
+	return recordColumns(f.part).read(ctx, f.reader, q, f.settings, func(row *Record) error {
 		f.rows++
 		if last := len(f.records) - 1; last >= 0 && f.records[last].ID == row.ID {
 			// It went to another project while the projects were read, on several servers.

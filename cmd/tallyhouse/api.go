@@ -24,9 +24,10 @@ import (
 )
 
 const (
-	queryTimeout     = 10 * time.Second // of one statement of the API
-	queryConnections = 32
-	readyPoll        = 50 * time.Millisecond
+	queryTimeout       = 10 * time.Second // of one request to the API
+	apiRequests        = 16               // that are worked on at the same time
+	controlConnections = 4                // for what must not wait for requests
+	readyPoll          = 50 * time.Millisecond
 )
 
 // apiFlags are what the API needs to know beside its servers.
@@ -92,21 +93,29 @@ func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, registr
 			return usageError{fmt.Errorf("--access-gaps-accepted must be an instant like 2026-05-12T09:00:00Z, not %q", f.gapsAccepted)}
 		}
 	}
-	options := servers.reading()
-	options.ReadTimeout = queryTimeout + 5*time.Second
-	options.MaxOpenConns, options.MaxIdleConns = queryConnections, queryConnections
-	db, err := clickhouse.Open(options)
+	open := func(connections int) (clickhouse.Conn, error) {
+		options := servers.reading()
+		options.ReadTimeout = queryTimeout + 5*time.Second
+		options.MaxOpenConns, options.MaxIdleConns = connections, connections
+		return clickhouse.Open(options)
+	}
+	db, err := open(apiRequests * api.StatementsPerRequest)
 	if err != nil {
 		return fmt.Errorf("connect to ClickHouse: %w", err)
 	}
 	defer db.Close()
+	control, err := open(controlConnections)
+	if err != nil {
+		return fmt.Errorf("connect to ClickHouse: %w", err)
+	}
+	defer control.Close()
 	shards, err := servers.databases()
 	if err != nil {
 		return err
 	}
 	defer closeAll(shards)
 	server, err := api.New(api.Options{
-		ClickHouse: db, Kafka: servers.kafka.Reading, Check: readable(shards),
+		ClickHouse: db, Control: control, Requests: apiRequests, Kafka: servers.kafka.Reading, Check: readable(shards),
 		Environment: f.environment, BasePath: f.basePath, CORSOrigins: f.corsOrigins,
 		CursorKeyFile: f.cursorKeyFile, QueryTimeout: queryTimeout, Clock: clock, Log: s.log, Metrics: registry,
 		AccessGapsAccepted: gapsAccepted,

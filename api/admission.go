@@ -1,0 +1,193 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"tallyhouse/api/problem"
+)
+
+// limits bound what the API works on at the same time.
+type limits struct {
+	running      int // requests
+	perTenant    int // of them
+	perPrincipal int // of them
+	waiting      int // requests that wait, for each principal
+	allWaiting   int // and of all together
+	bytes        int // of bodies that are being sent; a tenant may have half of them, a principal a quarter
+}
+
+// retryAfter is what a refused request is told to wait for.
+const retryAfter = time.Second
+
+// admission decides which requests are worked on: a few at a time of each principal and tenant. The others wait, and
+// tenants take turns, and principals within a tenant, so that nobody waits behind more than one request of each other.
+// What a body takes while it is being sent counts too: who reads slowly has the less at a time.
+type admission struct {
+	limits limits
+
+	mu      sync.Mutex
+	running int
+	bytes   int
+	waiting int
+	tenants []*party // the first is next
+}
+
+// party is a tenant, or one of its principals.
+type party struct {
+	name    string
+	running int
+	bytes   int
+	members []*party        // of a tenant; the first is next
+	queue   []chan struct{} // of a principal: closed when it is its turn
+}
+
+func newAdmission(l limits) *admission { return &admission{limits: l} }
+
+// member returns the party of this name, a new one at the end when there is none.
+func member(of *[]*party, name string) *party {
+	for _, p := range *of {
+		if p.name == name {
+			return p
+		}
+	}
+	p := &party{name: name}
+	*of = append(*of, p)
+	return p
+}
+
+// enter waits until a request of the principal may be worked on, for as long as the context lasts. It is refused as
+// problem.TooManyRequests when too many wait already, or it waited in vain.
+func (a *admission) enter(ctx context.Context, tenant, principal string) (*admitted, error) {
+	a.mu.Lock()
+	of := member(&a.tenants, tenant)
+	by := member(&of.members, principal)
+	if len(by.queue) >= a.limits.waiting || a.waiting >= a.limits.allWaiting {
+		a.tidy()
+		a.mu.Unlock()
+		return nil, &problem.Error{Kind: problem.TooManyRequests, RetryAfter: retryAfter,
+			Detail: "Too many requests of this key or user are waiting already."}
+	}
+	turn := make(chan struct{})
+	by.queue = append(by.queue, turn)
+	a.waiting++
+	a.next()
+	a.mu.Unlock()
+
+	request := &admitted{admission: a, tenant: of, principal: by}
+	select {
+	case <-turn:
+		return request, nil
+	case <-ctx.Done():
+	}
+	a.mu.Lock()
+	at := slices.Index(by.queue, turn)
+	if at >= 0 {
+		by.queue = slices.Delete(by.queue, at, at+1)
+		a.waiting--
+		a.tidy()
+	}
+	a.mu.Unlock()
+	if at < 0 { // its turn came at the same time
+		request.finish(0)
+	}
+	return nil, &problem.Error{Kind: problem.TooManyRequests, RetryAfter: retryAfter,
+		Detail: "The request waited for its turn in vain."}
+}
+
+// next lets requests in for as long as there is room. The lock is held.
+func (a *admission) next() {
+	for a.running < a.limits.running && a.bytes < a.limits.bytes {
+		tenant, principal, ok := a.pick()
+		if !ok {
+			return
+		}
+		turn := principal.queue[0]
+		principal.queue = principal.queue[1:]
+		a.waiting--
+		a.running++
+		tenant.running++
+		principal.running++
+		last(&a.tenants, tenant)
+		last(&tenant.members, principal)
+		close(turn)
+	}
+}
+
+// pick is whose turn it is.
+func (a *admission) pick() (tenant, principal *party, ok bool) {
+	for _, t := range a.tenants {
+		if t.running >= a.limits.perTenant || t.bytes >= a.limits.bytes/2 {
+			continue
+		}
+		for _, p := range t.members {
+			if len(p.queue) > 0 && p.running < a.limits.perPrincipal && p.bytes < a.limits.bytes/4 {
+				return t, p, true
+			}
+		}
+	}
+	return nil, nil, false
+}
+
+// last moves a party to the end.
+func last(of *[]*party, p *party) {
+	at := slices.Index(*of, p)
+	*of = append(slices.Delete(*of, at, at+1), p)
+}
+
+// tidy forgets parties that have nothing to do here. The lock is held.
+func (a *admission) tidy() {
+	idle := func(p *party) bool {
+		return p.running == 0 && p.bytes == 0 && len(p.queue) == 0 && len(p.members) == 0
+	}
+	for _, t := range a.tenants {
+		t.members = slices.DeleteFunc(t.members, idle)
+	}
+	a.tenants = slices.DeleteFunc(a.tenants, idle)
+}
+
+// admitted is a request that is being worked on.
+type admitted struct {
+	admission         *admission
+	tenant, principal *party
+	worked            bool
+	bytes             int
+}
+
+// finish ends the work on the request and lets others in. Its body of so many bytes counts until it has been sent.
+func (r *admitted) finish(bytes int) {
+	if r == nil || r.worked {
+		return
+	}
+	a := r.admission
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r.worked, r.bytes = true, bytes
+	a.running--
+	a.bytes += bytes
+	for _, p := range []*party{r.tenant, r.principal} {
+		p.running--
+		p.bytes += bytes
+	}
+	a.next()
+	a.tidy()
+}
+
+// sent says that the body is no longer needed.
+func (r *admitted) sent() {
+	if r == nil {
+		return
+	}
+	r.finish(0)
+	a := r.admission
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.bytes -= r.bytes
+	r.tenant.bytes -= r.bytes
+	r.principal.bytes -= r.bytes
+	r.bytes = 0
+	a.next()
+	a.tidy()
+}

@@ -1,0 +1,141 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"tallyhouse/api/problem"
+)
+
+// waiting starts a request that waits for its turn.
+func waiting(t *testing.T, a *admission, ctx context.Context, tenant, principal string) <-chan *admitted {
+	t.Helper()
+	before := a.count()
+	in := make(chan *admitted, 1)
+	go func() {
+		request, err := a.enter(ctx, tenant, principal)
+		if err != nil {
+			request = nil
+		}
+		in <- request
+	}()
+	for a.count() == before && len(in) == 0 { // until it waits
+	}
+	return in
+}
+
+func (a *admission) count() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.waiting
+}
+
+// enter lets a request in that does not have to wait.
+func enter(t *testing.T, a *admission, tenant, principal string) *admitted {
+	t.Helper()
+	request, err := a.enter(context.Background(), tenant, principal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return request
+}
+
+func (a *admission) idle(t *testing.T) {
+	t.Helper()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.running != 0 || a.waiting != 0 || a.bytes != 0 || len(a.tenants) != 0 {
+		t.Errorf("when all is done, %d run, %d wait, %d bytes are sent, %d tenants are known", a.running, a.waiting, a.bytes, len(a.tenants))
+	}
+}
+
+func TestNobodyWaitsBehindTheManyRequestsOfAnother(t *testing.T) {
+	// Given a noisy key, of whose requests two are worked on and many wait
+	a := newAdmission(limits{running: 3, perTenant: 3, perPrincipal: 2, waiting: 10, allWaiting: 100, bytes: 1000})
+	ctx := context.Background()
+	first, second := enter(t, a, "noisy", "key"), enter(t, a, "noisy", "key")
+	var others []<-chan *admitted
+	for range 5 {
+		others = append(others, waiting(t, a, ctx, "noisy", "key"))
+	}
+	// When another asks, then it doesn't wait
+	quiet := enter(t, a, "quiet", "key")
+	// And when all is full, it waits behind one request of the noisy one, and not behind five.
+	later := waiting(t, a, ctx, "quiet", "key")
+	first.finish(0)
+	(<-others[0]).finish(0)
+	(<-later).finish(0)
+	quiet.finish(0)
+	second.finish(0)
+	for _, other := range others[1:] {
+		(<-other).finish(0)
+	}
+	a.idle(t)
+}
+
+func TestKeysOfATenantShareWhatTheTenantMayHave(t *testing.T) {
+	a := newAdmission(limits{running: 4, perTenant: 3, perPrincipal: 2, waiting: 10, allWaiting: 100, bytes: 1000})
+	var in []*admitted
+	for _, key := range []string{"1", "2", "3"} {
+		in = append(in, enter(t, a, "noisy", key))
+	}
+	fourth := waiting(t, a, context.Background(), "noisy", "4")
+	in = append(in, enter(t, a, "quiet", "1"))
+	in[0].finish(0)
+	(<-fourth).finish(0)
+	for _, request := range in[1:] {
+		request.finish(0)
+	}
+	a.idle(t)
+}
+
+func TestTooManyWaitingRequestsAreRefused(t *testing.T) {
+	// Given a key with as many waiting requests as it may have
+	a := newAdmission(limits{running: 1, perTenant: 1, perPrincipal: 1, waiting: 2, allWaiting: 3, bytes: 1000})
+	ctx, leave := context.WithCancel(context.Background())
+	running := enter(t, a, "acme", "1")
+	one, two := waiting(t, a, ctx, "acme", "1"), waiting(t, a, ctx, "acme", "1")
+	refused := func(principal string) {
+		t.Helper()
+		_, err := a.enter(ctx, "acme", principal)
+		var p *problem.Error
+		if !errors.As(err, &p) || p.Kind != problem.TooManyRequests || p.RetryAfter <= 0 {
+			t.Errorf("got %v", err)
+		}
+	}
+	// Then one more is refused, and so is whoever comes when too many wait in all
+	refused("1")
+	three := waiting(t, a, ctx, "acme", "2")
+	refused("3")
+	// And those that leave make room.
+	leave()
+	for _, gone := range []<-chan *admitted{one, two, three} {
+		if request := <-gone; request != nil {
+			t.Error("one that left was let in")
+		}
+	}
+	running.finish(0)
+	a.idle(t)
+}
+
+func TestBodiesThatAreBeingSentCount(t *testing.T) {
+	// Given a key whose readers are slow: a quarter of all bytes waits to be read
+	a := newAdmission(limits{running: 9, perTenant: 9, perPrincipal: 9, waiting: 9, allWaiting: 9, bytes: 100})
+	slow := enter(t, a, "acme", "slow")
+	slow.finish(25)
+	// When it asks again, then it waits until they have read, and others don't
+	next := waiting(t, a, context.Background(), "acme", "slow")
+	other := enter(t, a, "acme", "other")
+	other.finish(25)
+	elsewhere := enter(t, a, "quiet", "key") // the tenant has half of it all now
+	third := waiting(t, a, context.Background(), "acme", "third")
+	if len(next) > 0 || len(third) > 0 {
+		t.Error("a request was let in beyond what the bodies leave")
+	}
+	slow.sent()
+	for _, request := range []*admitted{<-next, <-third, other, elsewhere} {
+		request.sent()
+	}
+	a.idle(t)
+}
