@@ -83,7 +83,8 @@ func TestSendNamesTopicsThatAreMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Send(context.Background(), c, found); !errors.Is(err, kafkalog.ErrUnknown) || !strings.Contains(err.Error(), "ledger.contractors") {
+	_, err = l.Send(context.Background(), c, found)
+	if !errors.Is(err, kafkalog.ErrUnknown) || !strings.Contains(err.Error(), "ledger.contractors") {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -164,7 +165,8 @@ func TestWaitReturnsWhenTableAndViewsHaveCome(t *testing.T) {
 	}
 
 	err := wait(100 * time.Millisecond)
-	if got, want := stands(err), "ledger.contractors/1 contractors 0/2, ledger.records/0 records 0/5, ledger.records/3 records 0/7"; got != want {
+	const want = "ledger.contractors/1 contractors 0/2, ledger.records/0 records 0/5, ledger.records/3 records 0/7"
+	if got := stands(err); got != want {
 		t.Errorf("at first it is at\n%s, want\n%s", got, want)
 	}
 	if !strings.Contains(err.Error(), "ledger.records partition 3: records is at 0 of 7") {
@@ -198,6 +200,37 @@ func TestWaitReturnsWhenTableAndViewsHaveCome(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Given a partition whose table and view had come, and whose view then lags behind another's messages, then the load is
+// not waited for any longer than for its other partition.
+func TestWhatHasComeIsNotWaitedForAgain(t *testing.T) {
+	server := stored(t)
+	l := newLoad(t, "")
+	arrive(t, server, events.Records, 0, 0, 5)
+	looks := 0
+	l.Progress = onDone(func() {
+		if looks++; looks > 1 {
+			return
+		}
+		arrive(t, server, events.Records, 0, 5, 9)
+		lag := "ALTER TABLE sums DELETE WHERE project = '#records/0' SETTINGS mutations_sync = 2"
+		if err := server.Exec(context.Background(), database.Statement{SQL: lag}); err != nil {
+			t.Error(err)
+		}
+		arrive(t, server, events.Records, 3, 0, 7)
+	})
+	sent := load.Sent{Messages: 10, Next: map[string]map[int]uint64{string(events.Records): {0: 5, 3: 7}}}
+	if err := l.Wait(context.Background(), []*database.Server{server}, sent, 10*time.Second); err != nil || looks == 0 {
+		t.Errorf("after %d looks: %v", looks, err)
+	}
+}
+
+// onDone is a progress that runs something when units are done.
+type onDone func()
+
+func (f onDone) Stage(string, int64, load.Unit) {}
+func (f onDone) Done(int64)                     { f() }
+func (f onDone) End()                           {}
 
 func TestWaitTellsWhyPositionsCannotBeRead(t *testing.T) {
 	addr, name := clickhousetest.Database(t)
