@@ -30,7 +30,8 @@ test-kafka:
 	$(ON_APACHE_KAFKA) $(TEST) -run 'Access|Kafka|Partition|Position|Topics' ./api
 
 lint:
-	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:" $$unformatted; exit 1; fi
+	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; \
+	if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:" $$unformatted; exit 1; fi
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 	@$(MAKE) -s deadcode

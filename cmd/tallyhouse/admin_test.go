@@ -34,7 +34,8 @@ func TestVerifyFindsDriftAndRebuildEndsIt(t *testing.T) {
 	if err := json.Unmarshal([]byte(drifting.out), &reports); err != nil || len(reports) != 1 || reports[0].Drift() != 1 {
 		t.Fatalf("%v: %s", err, drifting.out)
 	}
-	if rebuilt := tallyhouse(t, env, "", "rebuild", "cash"); rebuilt.code != exitDone || !strings.Contains(rebuilt.out, ": 1 sums were corrected") {
+	rebuilt := tallyhouse(t, env, "", "rebuild", "cash")
+	if rebuilt.code != exitDone || !strings.Contains(rebuilt.out, ": 1 sums were corrected") {
 		t.Fatalf("%+v", rebuilt)
 	}
 	if again := tallyhouse(t, env, "", "verify", "--no-hold"); again.code != exitDone {
@@ -48,7 +49,8 @@ func TestVerifyFindsDriftAndRebuildEndsIt(t *testing.T) {
 func TestADeadHoldersHoldIsNamedAndReleased(t *testing.T) {
 	l := ingesttest.New(t, events.Records, 2)
 	env := map[string]string{"TALLYHOUSE_CLICKHOUSE": l.Where.Addr, "TALLYHOUSE_CLICKHOUSE_DATABASE": l.Where.Database}
-	if _, err := fence.Take(t.Context(), l.DB, string(events.Records), []int32{0, 1}, "tallyhouse rebuild on a machine that is gone"); err != nil {
+	const gone = "tallyhouse rebuild on a machine that is gone"
+	if _, err := fence.Take(t.Context(), l.DB, string(events.Records), []int32{0, 1}, gone); err != nil {
 		t.Fatal(err)
 	}
 	if kept := tallyhouse(t, env, "", "rebuild", "lines"); kept.code != exitFailed || !strings.Contains(kept.err, "a machine that is gone") {

@@ -22,8 +22,8 @@ func deadLettersCommand(s *shell) *cobra.Command {
 		Use:     "deadletters",
 		GroupID: groupCare,
 		Short:   "List, show and replay messages that were refused",
-		Long: "A message that breaks a rule of its topic is kept in the topic ledger.dead-letters, under the key topic/partition/offset, and the\n" +
-			"worker goes on without it.",
+		Long: "A message that breaks a rule of its topic is kept in the topic ledger.dead-letters, under the key\n" +
+			"topic/partition/offset, and the worker goes on without it.",
 		Example: "  tallyhouse deadletters list\n" +
 			"  tallyhouse deadletters show ledger.records/2/4711 > corrected.json\n" +
 			"  tallyhouse deadletters replay ledger.records/2/4711 --file corrected.json",
@@ -113,8 +113,8 @@ func replayDeadLetter(s *shell, to *connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay KEY",
 		Short: "Send a refused message once more, corrected or as it was",
-		Long: "Sends a refused message to its topic once more: corrected, from --file, or as it was, for a version of tallyhouse that takes it. It is\n" +
-			"validated first. The message must be about the same entity as the refused one.",
+		Long: "Sends a refused message to its topic once more: corrected, from --file, or as it was, for a version of\n" +
+			"tallyhouse that takes it. It is validated first. The message must be about the same entity as the refused one.",
 		Args: cobra.ExactArgs(1),
 	}
 	cmd.Flags().StringVar(&file, "file", "", "the corrected message, - for standard input")

@@ -62,8 +62,9 @@ func devCommand(s *shell) *cobra.Command {
 		Use:     "dev",
 		GroupID: groupRun,
 		Short:   "Run everything on this machine: database, broker, worker, API, with sample data",
-		Long: "Runs everything on this machine and prints, as soon as all of it serves, one line with the API's address and a key of an admin of\n" +
-			"tenant demo. Data stay in the data directory; the sample is loaded once. Ctrl-C drains and ends.\n\n" +
+		Long: "Runs everything on this machine and prints, as soon as all of it serves, one line with the API's address and a\n" +
+			"key of an admin of tenant demo. Data stay in the data directory; the sample is loaded once. Ctrl-C drains and\n" +
+			"ends.\n\n" +
 			"Mail to a project's intake address is taken in at the SMTP address; its PDFs become records.\n\n" +
 			"TALLYHOUSE_KAFKA, TALLYHOUSE_CLICKHOUSE and TALLYHOUSE_IMAP name real servers that replace the embedded ones.",
 		Example: "  tallyhouse dev\n  tallyhouse dev --empty --data-dir ./empty --api-addr 127.0.0.1:8081",

@@ -51,10 +51,10 @@ func ingestCommand(s *shell) *cobra.Command {
 		Use:     "ingest",
 		GroupID: groupRun,
 		Short:   "Run the worker that moves change events from Kafka into ClickHouse, exactly once",
-		Long: "Runs a worker: a member of the consumer group that writes its share of the partitions. Give it one ClickHouse address per shard,\n" +
-			"in the same order everywhere. With --imap it also makes records of the invoices that are mailed there. It serves /metrics, /healthz\n" +
-			"and /readyz on its metrics address. It keeps nothing on disk: the latest states lie in memory that is backed by a file without a\n" +
-			"name in TMPDIR.",
+		Long: "Runs a worker: a member of the consumer group that writes its share of the partitions. Give it one ClickHouse\n" +
+			"address per shard, in the same order everywhere. With --imap it also makes records of the invoices that are\n" +
+			"mailed there. It serves /metrics, /healthz and /readyz on its metrics address. It keeps nothing on disk: the\n" +
+			"latest states lie in memory that is backed by a file without a name in TMPDIR.",
 		Example: "  tallyhouse ingest --kafka-addr kafka:9092 --clickhouse-addr clickhouse:9000",
 		Args:    cobra.NoArgs,
 	}

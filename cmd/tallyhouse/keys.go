@@ -34,8 +34,8 @@ func createKey(s *shell, to *connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Create a key and print it, alone, on standard output",
-		Long: "Creates a key for a user and prints it, alone, on standard output. It is shown this once: what is stored is a hash of its secret.\n" +
-			"The key never gives more than its owner has.",
+		Long: "Creates a key for a user and prints it, alone, on standard output. It is shown this once: what is stored is a\n" +
+			"hash of its secret. The key never gives more than its owner has.",
 		Args: cobra.NoArgs,
 	}
 	f := cmd.Flags()
@@ -171,7 +171,10 @@ func printKeyLines(s *shell, all []keys.Known) error {
 			ProjectIDs  *[]string  `json:"projectIds"`
 			ExpiresAt   *time.Time `json:"expiresAt"`
 			RevokedAt   *time.Time `json:"revokedAt"`
-		}{k.ID, k.Environment, k.Prefix, k.OwnerUserID, k.Financial, pointer(k.Groups), pointer(k.ProjectIDs), pointer(k.ExpiresAt), pointer(k.RevokedAt)})
+		}{
+			k.ID, k.Environment, k.Prefix, k.OwnerUserID, k.Financial,
+			pointer(k.Groups), pointer(k.ProjectIDs), pointer(k.ExpiresAt), pointer(k.RevokedAt),
+		})
 		if err != nil {
 			return err
 		}

@@ -16,9 +16,9 @@ func loadCommand(s *shell) *cobra.Command {
 		Use:     "load FILE.ndjson ...",
 		GroupID: groupData,
 		Short:   "Bring files of change events into Kafka",
-		Long: "Sends change events from files, one line each: {\"topic\": ..., \"key\": ..., \"value\": {...}}. All lines are validated before the\n" +
-			"first is sent; bad ones are listed as file:line: reason, and then nothing is sent. A file named - is standard input, which is\n" +
-			"copied to a temporary file first. Loading the same file again is harmless.",
+		Long: "Sends change events from files, one line each: {\"topic\": ..., \"key\": ..., \"value\": {...}}. All lines are\n" +
+			"validated before the first is sent; bad ones are listed as file:line: reason, and then nothing is sent. A file\n" +
+			"named - is standard input, which is copied to a temporary file first. Loading the same file again is harmless.",
 		Example: "  tallyhouse load --check events.ndjson\n" +
 			"  tallyhouse load --wait events.ndjson\n" +
 			"  tallyhouse sample --records 10000 | tallyhouse load --wait -",

@@ -161,14 +161,15 @@ func mailCommand(s *shell) *cobra.Command {
 			"Lists the mails that can't be handled as they are: to an address of no project, too large, broken. They stay where they are. When an\n"+
 				"intake address is added, and when a worker starts, they are looked at again.", (*mail.Intake).Failed),
 		listMails(s, to, &f, "ignored", "List the mails without an invoice, with what they have instead",
-			"Lists the mails to intake addresses that have neither a PDF nor an e-invoice, or are automatic replies. They stay where they are and become no record.",
+			"Lists the mails to intake addresses that have neither a PDF nor an e-invoice, or are automatic replies. They\n"+
+				"stay where they are and become no record.",
 			(*mail.Intake).Ignored),
 		listMails(s, to, &f, "quarantined", "List the mails whose senders are not allowed to send invoices",
-			"Lists the mails whose senders the mailbox's URL doesn't allow, or that are over their senders' limit, with the reason. They stay where\n"+
-				"they are until they are released.", (*mail.Intake).Quarantined),
+			"Lists the mails whose senders the mailbox's URL doesn't allow, or that are over their senders' limit, with the\n"+
+				"reason. They stay where they are until they are released.", (*mail.Intake).Quarantined),
 		listMails(s, to, &f, "waiting", "List the mails that nothing is decided about yet",
-			"Lists the mails that are not read yet, with the reason: they have just come, a worker reads them, reading them broke off, or the\n"+
-				"connection breaks at them.", (*mail.Intake).Waiting),
+			"Lists the mails that are not read yet, with the reason: they have just come, a worker reads them, reading them\n"+
+				"broke off, or the connection breaks at them.", (*mail.Intake).Waiting),
 		releaseMail(s, to, &f),
 		loginMail(s, &f),
 		retryMail(s, to, &f),
@@ -206,8 +207,8 @@ func loginMail(s *shell, f *mailFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "login",
 		Short: "Allow the access to a mailbox of Google or Microsoft",
-		Long: "For each mailbox whose URL says auth=oauth2: prints a page to open in a browser and the code to enter there, waits until that is\n" +
-			"done, and keeps the refresh token in the URL's refresh-token-file.",
+		Long: "For each mailbox whose URL says auth=oauth2: prints a page to open in a browser and the code to enter there,\n" +
+			"waits until that is done, and keeps the refresh token in the URL's refresh-token-file.",
 		Args: cobra.NoArgs,
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -232,8 +233,8 @@ func releaseMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "release MAIL",
 		Short: "Have a quarantined or failed mail read as one of an allowed sender",
-		Long: "Takes a mail out of quarantine, or gives one that failed or was set aside another chance. The worker reads it within minutes, as if its\n" +
-			"sender were allowed. MAIL is what the lists show.",
+		Long: "Takes a mail out of quarantine, or gives one that failed or was set aside another chance. The worker reads it\n" +
+			"within minutes, as if its sender were allowed. MAIL is what the lists show.",
 		Example: "  tallyhouse mail release 1767225600.17",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -247,9 +248,10 @@ func retryMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retry RECORD",
 		Short: "Read a record's invoice again and write what it says as the next version",
-		Long: "Reads the PDF or e-invoice of a record again, with this version and this machine's tesseract, and writes the record's next version. It does so as\n" +
-			"long as the application has not taken the record over, and never puts a failed reading over a completed one. It prints the\n" +
-			"record's id, version and status; when it still can't be read, it ends with 1.",
+		Long: "Reads the PDF or e-invoice of a record again, with this version and this machine's tesseract, and writes the\n" +
+			"record's next version. It does so as long as the application has not taken the record over, and never puts a\n" +
+			"failed reading over a completed one. It prints the record's id, version and status; when it still can't be read,\n" +
+			"it ends with 1.",
 		Example: "  tallyhouse mail retry mail-kjre67wdk2wvetca342pmnbxi6qsocdd",
 		Args:    cobra.ExactArgs(1),
 	}

@@ -52,20 +52,45 @@ func TestFaultsOfTheCommandLine(t *testing.T) {
 		args []string
 		want []string // all of them on standard error
 	}{
-		"unknown command":       {args: []string{"lod"}, want: []string{`unknown command "lod"`, "tallyhouse --help"}},
-		"unknown subcommand":    {args: []string{"keys", "make"}, want: []string{`unknown command "make"`, "tallyhouse keys --help"}},
-		"unknown flag":          {args: []string{"load", "--nope", "x"}, want: []string{"unknown flag: --nope"}},
-		"no file":               {args: []string{"load"}, want: []string{"requires at least 1 arg"}},
-		"missing flags":         {args: []string{"keys", "create"}, want: []string{`"environment", "owner", "tenant"`}},
-		"bad variable":          {env: map[string]string{"TALLYHOUSE_PARTITIONS": "many"}, args: []string{"topics"}, want: []string{"TALLYHOUSE_PARTITIONS", `"many"`}},
-		"bad log format":        {args: []string{"topics", "--log-format", "xml"}, want: []string{`text, json or auto, not "xml"`}},
-		"all that is wrong":     {args: []string{"topics", "--kafka-addr", "a,b:0,:1,c:70000", "--kafka-sasl", "MD5", "--clickhouse-tls-ca", "x", "--clickhouse-addr", "one:two"}, want: []string{`has "a"`, `has "b:0"`, `has ":1"`, `has "c:70000"`, `not "MD5"`, "--clickhouse-tls-ca needs --clickhouse-tls", `has "one:two"`}},
-		"user without password": {args: []string{"topics", "--kafka-user", "u"}, want: []string{"--kafka-user needs --kafka-password"}},
-		"password without user": {env: map[string]string{"TALLYHOUSE_KAFKA_PASSWORD": "hidden"}, args: []string{"topics"}, want: []string{"--kafka-password needs --kafka-user"}},
-		"no such CA":            {args: []string{"topics", "--kafka-tls", "--kafka-tls-ca", "there-is-none.pem"}, want: []string{"--kafka-tls-ca", "no such file"}},
-		"expiry":                {args: []string{"keys", "create", "--tenant", "t", "--owner", "o", "--environment", "test", "--expires", "soon"}, want: []string{`--expires must be an instant like 2027-01-01T00:00:00Z, not "soon"`}},
-		"no topic to release":   {args: []string{"release", "ledger.record"}, want: []string{`"ledger.record" is no topic that this version stores`}},
-		"check and wait":        {args: []string{"load", "--check", "--wait", "x"}, want: []string{"[check wait]"}},
+		"unknown command":    {args: []string{"lod"}, want: []string{`unknown command "lod"`, "tallyhouse --help"}},
+		"unknown subcommand": {args: []string{"keys", "make"}, want: []string{`unknown command "make"`, "tallyhouse keys --help"}},
+		"unknown flag":       {args: []string{"load", "--nope", "x"}, want: []string{"unknown flag: --nope"}},
+		"no file":            {args: []string{"load"}, want: []string{"requires at least 1 arg"}},
+		"missing flags":      {args: []string{"keys", "create"}, want: []string{`"environment", "owner", "tenant"`}},
+		"bad variable": {
+			env: map[string]string{"TALLYHOUSE_PARTITIONS": "many"}, args: []string{"topics"},
+			want: []string{"TALLYHOUSE_PARTITIONS", `"many"`},
+		},
+		"bad log format": {args: []string{"topics", "--log-format", "xml"}, want: []string{`text, json or auto, not "xml"`}},
+		"all that is wrong": {
+			args: []string{
+				"topics", "--kafka-addr", "a,b:0,:1,c:70000", "--kafka-sasl", "MD5",
+				"--clickhouse-tls-ca", "x", "--clickhouse-addr", "one:two",
+			},
+			want: []string{
+				`has "a"`, `has "b:0"`, `has ":1"`, `has "c:70000"`, `not "MD5"`,
+				"--clickhouse-tls-ca needs --clickhouse-tls", `has "one:two"`,
+			},
+		},
+		"user without password": {
+			args: []string{"topics", "--kafka-user", "u"}, want: []string{"--kafka-user needs --kafka-password"},
+		},
+		"password without user": {
+			env: map[string]string{"TALLYHOUSE_KAFKA_PASSWORD": "hidden"}, args: []string{"topics"},
+			want: []string{"--kafka-password needs --kafka-user"},
+		},
+		"no such CA": {
+			args: []string{"topics", "--kafka-tls", "--kafka-tls-ca", "there-is-none.pem"},
+			want: []string{"--kafka-tls-ca", "no such file"},
+		},
+		"expiry": {
+			args: []string{"keys", "create", "--tenant", "t", "--owner", "o", "--environment", "test", "--expires", "soon"},
+			want: []string{`--expires must be an instant like 2027-01-01T00:00:00Z, not "soon"`},
+		},
+		"no topic to release": {
+			args: []string{"release", "ledger.record"}, want: []string{`"ledger.record" is no topic that this version stores`},
+		},
+		"check and wait": {args: []string{"load", "--check", "--wait", "x"}, want: []string{"[check wait]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := tallyhouse(t, c.env, "", c.args...)
@@ -91,10 +116,14 @@ func TestFlagsWinOverVariables(t *testing.T) {
 		env  map[string]string
 		args []string
 	}{
-		"short variable":           {map[string]string{"TALLYHOUSE_KAFKA": c.Addrs[0]}, nil},
-		"long before short":        {map[string]string{"TALLYHOUSE_KAFKA": nobody, "TALLYHOUSE_KAFKA_ADDR": c.Addrs[0]}, nil},
-		"flag before variables":    {map[string]string{"TALLYHOUSE_KAFKA": nobody, "TALLYHOUSE_KAFKA_ADDR": nobody}, []string{"--kafka-addr", c.Addrs[0]}},
-		"an empty variable counts": {map[string]string{"TALLYHOUSE_KAFKA": c.Addrs[0], "TALLYHOUSE_KAFKA_ADDR": "", "TALLYHOUSE_KAFKA_TLS": ""}, nil},
+		"short variable":    {map[string]string{"TALLYHOUSE_KAFKA": c.Addrs[0]}, nil},
+		"long before short": {map[string]string{"TALLYHOUSE_KAFKA": nobody, "TALLYHOUSE_KAFKA_ADDR": c.Addrs[0]}, nil},
+		"flag before variables": {
+			map[string]string{"TALLYHOUSE_KAFKA": nobody, "TALLYHOUSE_KAFKA_ADDR": nobody}, []string{"--kafka-addr", c.Addrs[0]},
+		},
+		"an empty variable counts": {
+			map[string]string{"TALLYHOUSE_KAFKA": c.Addrs[0], "TALLYHOUSE_KAFKA_ADDR": "", "TALLYHOUSE_KAFKA_TLS": ""}, nil,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if o := tallyhouse(t, run.env, "", append([]string{"topics"}, run.args...)...); o.code != exitDone {
@@ -122,11 +151,13 @@ func TestHelpIsComplete(t *testing.T) {
 
 func TestTopicsCreatesAndChecks(t *testing.T) {
 	env := broker(topicstest.Empty(t))
-	if o := tallyhouse(t, env, "", "topics", "--partitions", "2"); o.code != exitDone || !strings.Contains(o.out, "ledger.records") || !strings.Contains(o.out, "created") {
-		t.Errorf("at first %+v", o)
+	first := tallyhouse(t, env, "", "topics", "--partitions", "2")
+	if first.code != exitDone || !strings.Contains(first.out, "ledger.records") || !strings.Contains(first.out, "created") {
+		t.Errorf("at first %+v", first)
 	}
-	if o := tallyhouse(t, env, "", "topics"); o.code != exitDone || strings.Contains(o.out, "created") || !strings.Contains(o.out, "2 partitions") {
-		t.Errorf("again %+v", o)
+	again := tallyhouse(t, env, "", "topics")
+	if again.code != exitDone || strings.Contains(again.out, "created") || !strings.Contains(again.out, "2 partitions") {
+		t.Errorf("again %+v", again)
 	}
 	if o := tallyhouse(t, env, "", "topics", "--partitions", "3"); o.code != exitFailed || !strings.Contains(o.err, "topics resize") {
 		t.Errorf("with other partitions %+v", o)
@@ -134,8 +165,10 @@ func TestTopicsCreatesAndChecks(t *testing.T) {
 }
 
 const (
-	goodLine = `{"topic":"ledger.contractors","key":"demo/C1","value":{"id":"C1","tenantId":"demo","version":1,"op":"upsert","at":"2026-03-01T10:15:00Z","data":{"name":"Bau"}}}`
-	badLine  = `{"topic":"ledger.contractors","key":"demo/C1","value":{"id":"C1","tenantId":"demo","version":2,"op":"upsert","at":"2026-03-01T10:15:00Z","data":{"nmae":"Bau"}}}`
+	goodLine = `{"topic":"ledger.contractors","key":"demo/C1","value":{"id":"C1","tenantId":"demo","version":1,` +
+		`"op":"upsert","at":"2026-03-01T10:15:00Z","data":{"name":"Bau"}}}`
+	badLine = `{"topic":"ledger.contractors","key":"demo/C1","value":{"id":"C1","tenantId":"demo","version":2,` +
+		`"op":"upsert","at":"2026-03-01T10:15:00Z","data":{"nmae":"Bau"}}}`
 )
 
 func TestLoadSendsAllOrNothing(t *testing.T) {
@@ -152,7 +185,8 @@ func TestLoadSendsAllOrNothing(t *testing.T) {
 	if o := tallyhouse(t, nil, goodLine, "load", "--check", "-"); o.code != exitDone || !strings.Contains(o.err, "1 messages are good") {
 		t.Errorf("a check: %+v", o)
 	}
-	if o := tallyhouse(t, broker(c), goodLine, "load", "-"); o.code != exitDone || !strings.Contains(o.err, "1 messages sent") || o.out != "" {
+	o = tallyhouse(t, broker(c), goodLine, "load", "-")
+	if o.code != exitDone || !strings.Contains(o.err, "1 messages sent") || o.out != "" {
 		t.Errorf("a good file: %+v", o)
 	}
 	if sent := topicstest.Messages(t, c, events.Contractors); len(sent) != 1 {
@@ -163,43 +197,53 @@ func TestLoadSendsAllOrNothing(t *testing.T) {
 func TestADeadLetterIsListedShownAndReplayed(t *testing.T) {
 	c := topicstest.Cluster(t, 2)
 	env := broker(c)
-	if o := tallyhouse(t, env, "", "deadletters", "list"); o.code != exitDone || o.out != "" || !strings.Contains(o.err, "no dead letters") {
-		t.Errorf("list of none: %+v", o)
+	empty := tallyhouse(t, env, "", "deadletters", "list")
+	if empty.code != exitDone || empty.out != "" || !strings.Contains(empty.err, "no dead letters") {
+		t.Errorf("list of none: %+v", empty)
 	}
 	value := `{"id":"C1","tenantId":"demo","version":2,"op":"upsert","at":"2026-03-01T10:15:00Z","data":{"nmae":"Bau <b>"}}`
-	l := kafka.DeadLetter{Topic: "ledger.contractors", Partition: 1, Offset: 7, Key: []byte("demo/C1"), Reason: "data.nmae is not a member", Value: []byte(value)}
+	l := kafka.DeadLetter{
+		Topic: "ledger.contractors", Partition: 1, Offset: 7, Key: []byte("demo/C1"),
+		Reason: "data.nmae is not a member", Value: []byte(value),
+	}
 	if _, _, err := kafka.Send(context.Background(), c, l.Message()); err != nil {
 		t.Fatal(err)
 	}
-	if o := tallyhouse(t, env, "", "deadletters", "list"); !strings.Contains(o.out, "ledger.contractors/1/7 ") || !strings.Contains(o.out, "data.nmae is not a member") {
-		t.Errorf("list: %+v", o)
+	listed := tallyhouse(t, env, "", "deadletters", "list")
+	if !strings.Contains(listed.out, "ledger.contractors/1/7 ") || !strings.Contains(listed.out, "data.nmae is not a member") {
+		t.Errorf("list: %+v", listed)
 	}
-	if o := tallyhouse(t, env, "", "deadletters", "list", "--json"); !strings.HasPrefix(o.out, `{"key":"ledger.contractors/1/7","topic":"ledger.contractors","reason":"data.nmae is not a member","at":`) {
+	const object = `{"key":"ledger.contractors/1/7","topic":"ledger.contractors","reason":"data.nmae is not a member","at":`
+	if o := tallyhouse(t, env, "", "deadletters", "list", "--json"); !strings.HasPrefix(o.out, object) {
 		t.Errorf("list --json: %+v", o)
 	}
 	shown := tallyhouse(t, env, "", "deadletters", "show", "ledger.contractors/1/7")
 	if shown.out != value || !strings.Contains(shown.err, "data.nmae is not a member") {
 		t.Errorf("show: %+v", shown)
 	}
-	if o := tallyhouse(t, env, "", "deadletters", "replay", "ledger.contractors/1/7"); o.code != exitFailed || !strings.Contains(o.err, "refused again") {
-		t.Errorf("replay as it was: %+v", o)
+	unchanged := tallyhouse(t, env, "", "deadletters", "replay", "ledger.contractors/1/7")
+	if unchanged.code != exitFailed || !strings.Contains(unchanged.err, "refused again") {
+		t.Errorf("replay as it was: %+v", unchanged)
 	}
 	corrected := file(t, "corrected.json", strings.Replace(shown.out, "nmae", "name", 1))
-	if o := tallyhouse(t, env, "", "deadletters", "replay", "ledger.contractors/1/7", "--file", corrected); o.code != exitDone || !strings.Contains(o.err, "sent to ledger.contractors") {
-		t.Errorf("replay corrected: %+v", o)
+	replayed := tallyhouse(t, env, "", "deadletters", "replay", "ledger.contractors/1/7", "--file", corrected)
+	if replayed.code != exitDone || !strings.Contains(replayed.err, "sent to ledger.contractors") {
+		t.Errorf("replay corrected: %+v", replayed)
 	}
 	sent := topicstest.Messages(t, c, events.Contractors)
 	if len(sent) != 1 || !strings.Contains(string(sent[0].Value), `"name":"Bau <b>"`) {
 		t.Errorf("sent %v", sent)
 	}
-	if o := tallyhouse(t, env, "", "deadletters", "show", "ledger.contractors/0/0"); o.code != exitFailed || !strings.Contains(o.err, "no such dead letter") {
-		t.Errorf("show of none: %+v", o)
+	none := tallyhouse(t, env, "", "deadletters", "show", "ledger.contractors/0/0")
+	if none.code != exitFailed || !strings.Contains(none.err, "no such dead letter") {
+		t.Errorf("show of none: %+v", none)
 	}
 }
 
 func TestKeysCreatePrintsTheKeyAlone(t *testing.T) {
 	c := topicstest.Cluster(t, 2)
-	o := tallyhouse(t, broker(c), "", "keys", "create", "--tenant", "demo", "--owner", "U1", "--environment", "live", "--projects", "P1,P2", "--expires", "2199-01-01T00:00:00Z")
+	o := tallyhouse(t, broker(c), "", "keys", "create", "--tenant", "demo", "--owner", "U1", "--environment", "live",
+		"--projects", "P1,P2", "--expires", "2199-01-01T00:00:00Z")
 	if o.code != exitDone || !strings.HasPrefix(o.out, "pk_live_") || strings.Count(o.out, "\n") != 1 {
 		t.Fatalf("%+v", o)
 	}
@@ -208,11 +252,13 @@ func TestKeysCreatePrintsTheKeyAlone(t *testing.T) {
 		t.Fatalf("sent %v", sent)
 	}
 	id := strings.TrimPrefix(string(sent[0].Key), "demo/")
-	if o := tallyhouse(t, broker(c), "", "keys", "revoke", id, "--tenant", "demo"); o.code != exitDone || !strings.Contains(o.err, "is revoked since") {
-		t.Errorf("revoke: %+v", o)
+	revoked := tallyhouse(t, broker(c), "", "keys", "revoke", id, "--tenant", "demo")
+	if revoked.code != exitDone || !strings.Contains(revoked.err, "is revoked since") {
+		t.Errorf("revoke: %+v", revoked)
 	}
-	if o := tallyhouse(t, broker(c), "", "keys", "create", "--tenant", "demo", "--owner", "U1", "--environment", "prod"); o.code != exitUsage || !strings.Contains(o.err, "data.environment must be one of test, live") {
-		t.Errorf("an unknown environment: %+v", o)
+	refused := tallyhouse(t, broker(c), "", "keys", "create", "--tenant", "demo", "--owner", "U1", "--environment", "prod")
+	if refused.code != exitUsage || !strings.Contains(refused.err, "data.environment must be one of test, live") {
+		t.Errorf("an unknown environment: %+v", refused)
 	}
 }
 

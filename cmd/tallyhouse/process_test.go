@@ -51,7 +51,8 @@ func newProcess(t testing.TB) *process {
 	s.servers = servers{kafka: topicstest.Cluster(t, 2), shards: []database.Options{{Addr: addr, Database: name, User: "default"}}}
 	_, err := migrate.Up(t.Context(), s.servers.shards, migrate.Options{Target: schema.Target{}, Log: log})
 	s.must(err)
-	s.worker, err = s.openWorker(t.Context(), ingestFlags{group: "tallyhouse", freshness: 20 * time.Millisecond}, s.servers, schema.Target{}, prometheus.NewRegistry())
+	flags := ingestFlags{group: "tallyhouse", freshness: 20 * time.Millisecond}
+	s.worker, err = s.openWorker(t.Context(), flags, s.servers, schema.Target{}, prometheus.NewRegistry())
 	s.must(err)
 	s.background("worker", s.worker.Run)
 	t.Cleanup(s.worker.close)

@@ -22,9 +22,9 @@ func readCommand(s *shell) *cobra.Command {
 		Use:     "read FILE...",
 		GroupID: groupCare,
 		Short:   "Read invoices, PDF or e-invoice XML, and print their fields",
-		Long: "Prints one JSON line per file: its status, the reason when it could not be read, the fields (amounts in minor units, credit notes\n" +
-			"negative, null where not certain) and the evidence of each. A file that is no invoice is an answer, not " +
-			"a failure of the command.",
+		Long: "Prints one JSON line per file: its status, the reason when it could not be read, the fields (amounts in minor\n" +
+			"units, credit notes negative, null where not certain) and the evidence of each. A file that is no invoice is an\n" +
+			"answer, not a failure of the command.",
 		Example: "  tallyhouse read invoice.pdf\n" +
 			"  tallyhouse read --no-xml --own-company 'Muster Bau GmbH' --own-vat-id ATU12345675 inbox/*.pdf",
 	}
@@ -49,7 +49,9 @@ func readCommand(s *shell) *cobra.Command {
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if sandboxed {
-			return sandbox.Serve(cmd.Context(), s.in, s.out, map[string]sandbox.Task{isolated.TaskName: isolated.Task, message.TaskName: message.Task})
+			return sandbox.Serve(cmd.Context(), s.in, s.out, map[string]sandbox.Task{
+				isolated.TaskName: isolated.Task, message.TaskName: message.Task,
+			})
 		}
 		opts.OCR.Data = os.Getenv(tesseractData)
 		reader, err := invoice.NewReader()

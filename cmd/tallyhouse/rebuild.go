@@ -17,10 +17,10 @@ func rebuildCommand(s *shell) *cobra.Command {
 		Use:     "rebuild ROLL|TABLE|all ...",
 		GroupID: groupCare,
 		Short:   "Correct sums from their table",
-		Long: "Makes the sums of a table hold exactly what its rows contribute: adds, project by project, what they lack or have too much. Readers\n" +
-			"go on meanwhile, writers of the topic are kept out. It can be interrupted at any point; until it is run again, to its end,\n" +
-			"nobody writes to the table. A roll is rebuilt together with the others of its table, and all are when the server detached a\n" +
-			"part of the sums as broken.\n\n" + rollsOfTables(),
+		Long: "Makes the sums of a table hold exactly what its rows contribute: adds, project by project, what they lack or have\n" +
+			"too much. Readers go on meanwhile, writers of the topic are kept out. It can be interrupted at any point; until it\n" +
+			"is run again, to its end, nobody writes to the table. A roll is rebuilt together with the others of its table, and\n" +
+			"all are when the server detached a part of the sums as broken.\n\n" + rollsOfTables(),
 		Example: "  tallyhouse rebuild lines\n  tallyhouse rebuild all",
 		Args:    cobra.MinimumNArgs(1),
 	}

@@ -20,9 +20,9 @@ func releaseCommand(s *shell) *cobra.Command {
 		Use:     "release TOPIC",
 		GroupID: groupCare,
 		Short:   "End a hold whose holder died",
-		Long: "While a command works on a topic's tables it holds all writers back. One that was killed leaves its hold behind, until the database\n" +
-			"server restarts or this ends it: what the dead command left running is killed first. Make sure that it is dead. TOPIC is a topic of\n" +
-			"change events, or migrations.",
+		Long: "While a command works on a topic's tables it holds all writers back. One that was killed leaves its hold behind,\n" +
+			"until the database server restarts or this ends it: what the dead command left running is killed first. Make\n" +
+			"sure that it is dead. TOPIC is a topic of change events, or migrations.",
 		Example: "  tallyhouse release ledger.records",
 		Args:    cobra.MatchAll(cobra.ExactArgs(1), heldTopic),
 	}

@@ -23,11 +23,12 @@ func sampleCommand(s *shell) *cobra.Command {
 		Use:     "sample",
 		GroupID: groupData,
 		Short:   "Invent a company's books, as lines for load",
-		Long: "Writes change events of an invented company to standard output, as load takes them: projects with budgets and contracts, and five\n" +
-			"years of invoices in all states. Equal flags give equal bytes. More records need more time, not more memory.\n\n" +
-			"Its users: ada (admin of the tenant), dora (user of the tenant), ben (user of a workspace, guest of a project), cleo (user of two\n" +
-			"projects), gus (guest of two projects), emil (inactive), nora (without access). Keys are made by " +
-			"`tallyhouse keys create --owner ada`.",
+		Long: "Writes change events of an invented company to standard output, as load takes them: projects with budgets and\n" +
+			"contracts, and five years of invoices in all states. Equal flags give equal bytes. More records need more time,\n" +
+			"not more memory.\n\n" +
+			"Its users: ada (admin of the tenant), dora (user of the tenant), ben (user of a workspace, guest of a project),\n" +
+			"cleo (user of two projects), gus (guest of two projects), emil (inactive), nora (without access). Keys are made\n" +
+			"by `tallyhouse keys create --owner ada`.",
 		Example: "  tallyhouse sample | tallyhouse load --wait -\n" +
 			"  tallyhouse sample --projects 20 --records 1000000 --seed 7 > books.ndjson",
 		Args: cobra.NoArgs,

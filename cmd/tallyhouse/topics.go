@@ -25,8 +25,9 @@ func topicsCommand(s *shell) *cobra.Command {
 		Use:     "topics",
 		GroupID: groupRun,
 		Short:   "Create the Kafka topics, or check them",
-		Long: "Creates the topics that are missing and checks the others: kept for ever, not compacted, large enough for the largest message. What\n" +
-			"can be lived with is a warning. Another number of partitions than --partitions is a failure.",
+		Long: "Creates the topics that are missing and checks the others: kept for ever, not compacted, large enough for the\n" +
+			"largest message. What can be lived with is a warning. Another number of partitions than --partitions is a\n" +
+			"failure.",
 		Example: "  tallyhouse topics\n" +
 			"  tallyhouse topics --partitions 12 --kafka-addr kafka-1:9092,kafka-2:9092",
 		Args: cobra.NoArgs,

@@ -22,11 +22,11 @@ func verifyCommand(s *shell) *cobra.Command {
 		Use:     "verify",
 		GroupID: groupCare,
 		Short:   "Recompute every sum and compare",
-		Long: "Compares the positions of tables and their views, and every sum with what the rows of its table contribute. Nothing may differ,\n" +
-			"ever: drift is exit code 1, and `tallyhouse rebuild` corrects it.\n" +
-			"On a system that is written to all the time it keeps the writers of a topic out while it compares; with --no-hold it never does,\n" +
-			"and exits with 3 when something could not be compared. What makes no sense beside the rest (a record whose project does not\n" +
-			"exist) is a warning, on standard error, and no drift.",
+		Long: "Compares the positions of tables and their views, and every sum with what the rows of its table contribute.\n" +
+			"Nothing may differ, ever: drift is exit code 1, and `tallyhouse rebuild` corrects it. On a system that is\n" +
+			"written to all the time it keeps the writers of a topic out while it compares; with --no-hold it never does, and\n" +
+			"exits with 3 when something could not be compared. What makes no sense beside the rest (a record whose project\n" +
+			"does not exist) is a warning, on standard error, and no drift.",
 		Example: "  tallyhouse verify\n" +
 			"  tallyhouse verify --json --no-hold",
 		Args: cobra.NoArgs,
@@ -87,7 +87,8 @@ func verdict(reports []*verify.Report) error {
 	case drift > 0:
 		return fmt.Errorf("drift: %d sums or positions are not what they should be; run `tallyhouse rebuild` for the rolls named", drift)
 	case uncompared > 0:
-		return inconclusiveError{fmt.Errorf("%d slices could not be compared, writers were busy: run it without --no-hold, or when less comes in", uncompared)}
+		return inconclusiveError{fmt.Errorf("%d slices could not be compared, writers were busy: run it without --no-hold, "+
+			"or when less comes in", uncompared)}
 	}
 	return nil
 }

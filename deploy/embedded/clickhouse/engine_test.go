@@ -352,7 +352,8 @@ func TestATakenPortIsNamed(t *testing.T) {
 func TestAPortTakenMeanwhileIsNamedToo(t *testing.T) {
 	// given what the library writes when its port was taken after our look
 	p := &process{addr: "127.0.0.1:9000", output: &tail{limit: 1 << 10}}
-	fmt.Fprintln(p.output, "Code: 210. DB::NetException: Listen [127.0.0.1]:9000 failed: Poco::Exception. Code: 1000, e.code() = 98, Net Exception: Address already in use: 127.0.0.1:9000")
+	fmt.Fprintln(p.output, "Code: 210. DB::NetException: Listen [127.0.0.1]:9000 failed: Poco::Exception. Code: 1000, "+
+		"e.code() = 98, Net Exception: Address already in use: 127.0.0.1:9000")
 	var port *supervise.PortTakenError
 	if err := p.startError("dir", errors.New("ended")); !errors.As(err, &port) {
 		t.Fatalf("got %v", err)
@@ -416,7 +417,11 @@ func TestTheConfigurationIsInForce(t *testing.T) {
 		{"threads are limited", "SELECT toString(getSetting('max_threads'))", "1"},
 		{"a select needs its keyword", "SELECT toString(getSetting('implicit_select'))", "false"},
 		{"no tables of queries and traces", "SELECT toString(count()) FROM system.tables WHERE database = 'system' AND name LIKE '%\\_log'", "0"},
-		{"large merges run on the small pool", "SELECT toString(toUInt64(value) <= (SELECT toUInt64(value) FROM system.server_settings WHERE name = 'background_pool_size')) FROM system.merge_tree_settings WHERE name = 'number_of_free_entries_in_pool_to_lower_max_size_of_merge'", "1"},
+		{"large merges run on the small pool", `
+			SELECT toString(toUInt64(value) <=
+				(SELECT toUInt64(value) FROM system.server_settings WHERE name = 'background_pool_size'))
+			FROM system.merge_tree_settings
+			WHERE name = 'number_of_free_entries_in_pool_to_lower_max_size_of_merge'`, "1"},
 	} {
 		if got := text(t, conn, c.query); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.what, got, c.want)

@@ -252,7 +252,8 @@ func diskError(attempt, path string, err error) error {
 		return &StartError{Reason: ErrDiskFull, Detail: path, Cause: err, Advice: diskAdvice}
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("embedded clickhouse: %s: %w; make %s writable for this user, or choose other directories with --data-dir DIR and XDG_CACHE_HOME", attempt, err, path)
+		return fmt.Errorf("embedded clickhouse: %s: %w; make %s writable for this user, or choose other directories with "+
+			"--data-dir DIR and XDG_CACHE_HOME", attempt, err, path)
 	}
 	return fmt.Errorf("embedded clickhouse: %s %s: %w", attempt, path, err)
 }

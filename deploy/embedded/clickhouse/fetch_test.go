@@ -59,7 +59,8 @@ func client(t *testing.T, packed []byte, script string) (calls string) {
 	dir := t.TempDir()
 	calls = filepath.Join(dir, "calls")
 	write(t, filepath.Join(dir, "tarball"), packed, 0o644)
-	write(t, filepath.Join(dir, "npm"), []byte("#!/bin/sh\necho \"$@\" >> '"+calls+"'\nTARBALL='"+filepath.Join(dir, "tarball")+"'\n"+script), 0o755)
+	npm := "#!/bin/sh\necho \"$@\" >> '" + calls + "'\nTARBALL='" + filepath.Join(dir, "tarball") + "'\n" + script
+	write(t, filepath.Join(dir, "npm"), []byte(npm), 0o755)
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 	return calls
 }
@@ -155,7 +156,8 @@ func TestAFailedFetchSaysWhatToDo(t *testing.T) {
 		reason error
 		says   []string
 	}{
-		{"no name server", good, "echo 'npm error code EAI_AGAIN' >&2; exit 1", ErrNoNetwork, []string{"EAI_AGAIN", "proxy", "TALLYHOUSE_CLICKHOUSE"}},
+		{"no name server", good, "echo 'npm error code EAI_AGAIN' >&2; exit 1", ErrNoNetwork,
+			[]string{"EAI_AGAIN", "proxy", "TALLYHOUSE_CLICKHOUSE"}},
 		{"an older client without a connection", good, "echo 'npm ERR! code ECONNREFUSED' >&2; exit 1", ErrNoNetwork, []string{"ECONNREFUSED"}},
 		{"the package is gone", good, "echo 'npm error code E404' >&2; exit 1", ErrFetch, []string{"E404", "npm pack @chdb/lib-"}},
 		{"a failure without a code", good, "echo 'something broke' >&2; exit 3", ErrFetch, []string{"something broke", "exit status 3"}},

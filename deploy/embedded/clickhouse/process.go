@@ -130,7 +130,8 @@ func (p *process) startError(dataDir string, err error) error {
 		return &StartError{Reason: ErrDataDirInUse, Detail: dataDir, Cause: err,
 			Advice: "end the other engine, or choose another directory with --data-dir DIR"}
 	case strings.Contains(output, "No space left on device"):
-		return &StartError{Reason: ErrDiskFull, Detail: dataDir, Cause: err, Advice: "free space there, or choose another directory with --data-dir DIR"}
+		return &StartError{Reason: ErrDiskFull, Detail: dataDir, Cause: err,
+			Advice: "free space there, or choose another directory with --data-dir DIR"}
 	}
 	return &StartError{Reason: ErrNotServing, Detail: lastLines(output), Cause: err,
 		Advice: "see engine.log in " + dataDir + ", or " + elsewhere}

@@ -83,7 +83,8 @@ func start(ctx context.Context, o Options, patience supervise.Patience) (*Broker
 		return nil, fmt.Errorf("embedded kafka: %w", err)
 	}
 	if !free {
-		return nil, fmt.Errorf("embedded kafka: %s: %w; end that one, or choose another directory with --data-dir DIR", o.DataDir, ErrDataDirInUse)
+		return nil, fmt.Errorf("embedded kafka: %s: %w; end that one, or choose another directory with --data-dir DIR",
+			o.DataDir, ErrDataDirInUse)
 	}
 	b, err := supervise.OnAddr(serviceName, o.Addr, addrFlag, func(addr string) (*Broker, error) {
 		supervisor, err := supervise.Start(ctx, supervise.Service[*run]{

@@ -291,10 +291,12 @@ func TestSettingsAreTold(t *testing.T) {
 		kafka.ConfigEntry{ConfigName: "cleanup.policy", ConfigValue: "compact"},
 		kafka.ConfigEntry{ConfigName: "retention.ms", ConfigValue: "-1"},
 		kafka.ConfigEntry{ConfigName: "max.message.bytes", ConfigValue: "17825792"})
-	described, err := client(t, b.Addr()).DescribeConfigs(t.Context(), &kafka.DescribeConfigsRequest{Resources: []kafka.DescribeConfigRequestResource{
-		{ResourceType: kafka.ResourceTypeTopic, ResourceName: "a"},
-		{ResourceType: kafka.ResourceTypeBroker, ResourceName: "0"},
-	}})
+	described, err := client(t, b.Addr()).DescribeConfigs(t.Context(), &kafka.DescribeConfigsRequest{
+		Resources: []kafka.DescribeConfigRequestResource{
+			{ResourceType: kafka.ResourceTypeTopic, ResourceName: "a"},
+			{ResourceType: kafka.ResourceTypeBroker, ResourceName: "0"},
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -366,7 +368,9 @@ func cleanOften(t *testing.T, addr string) {
 	altered, err := client(t, addr).IncrementalAlterConfigs(t.Context(), &kafka.IncrementalAlterConfigsRequest{
 		Resources: []kafka.IncrementalAlterConfigsRequestResource{{
 			ResourceType: kafka.ResourceTypeBroker, ResourceName: "0",
-			Configs: []kafka.IncrementalAlterConfigsRequestConfig{{Name: "log.cleaner.backoff.ms", Value: "20", ConfigOperation: kafka.ConfigOperationSet}},
+			Configs: []kafka.IncrementalAlterConfigsRequestConfig{
+				{Name: "log.cleaner.backoff.ms", Value: "20", ConfigOperation: kafka.ConfigOperationSet},
+			},
 		}},
 	})
 	if err == nil {

@@ -104,7 +104,9 @@ func TestMailForAnyAddressLandsInTheMailbox(t *testing.T) {
 	m := fetch(t, c)[1]
 	got := m.BodySection[0].Bytes
 	trace, received, _ := strings.Cut(strings.TrimSuffix(string(got), raw), "Received: by localhost with SMTP; ")
-	if trace != "Return-Path: <a@b.example>\r\nDelivered-To: one@intake.example\r\nDelivered-To: two@intake.example\r\n" || strings.Count(received, "\r\n") != 1 || m.RFC822Size != int64(len(got)) || time.Since(m.InternalDate) > time.Minute {
+	const traced = "Return-Path: <a@b.example>\r\nDelivered-To: one@intake.example\r\nDelivered-To: two@intake.example\r\n"
+	if trace != traced || strings.Count(received, "\r\n") != 1 ||
+		m.RFC822Size != int64(len(got)) || time.Since(m.InternalDate) > time.Minute {
 		t.Errorf("got %q of %d bytes", m.BodySection[0].Bytes, m.RFC822Size)
 	}
 }

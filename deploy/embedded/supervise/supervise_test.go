@@ -239,7 +239,8 @@ func TestAnAddressInUseIsNamed(t *testing.T) {
 	if got, err := supervise.ListenAddr("the service", addr, "--its-addr"); err != nil || got != addr {
 		t.Errorf("a free address gives %q, %v", got, err)
 	}
-	if _, err := supervise.ListenAddr("the service", "nowhere.invalid:1", "--its-addr"); err == nil || !strings.Contains(err.Error(), "--its-addr") {
+	_, err = supervise.ListenAddr("the service", "nowhere.invalid:1", "--its-addr")
+	if err == nil || !strings.Contains(err.Error(), "--its-addr") {
 		t.Errorf("a host that is not here gives %v", err)
 	}
 }

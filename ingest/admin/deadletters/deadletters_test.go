@@ -44,7 +44,10 @@ func list(t *testing.T, c kafka.Cluster) (all []kafka.DeadLetter, foreign int) {
 }
 
 func letter(value string) kafka.DeadLetter {
-	l := kafka.DeadLetter{Topic: "ledger.contractors", Partition: 2, Offset: 4711, Key: []byte("demo/C1"), Reason: "data.nmae is not a member", At: at}
+	l := kafka.DeadLetter{
+		Topic: "ledger.contractors", Partition: 2, Offset: 4711, Key: []byte("demo/C1"),
+		Reason: "data.nmae is not a member", At: at,
+	}
 	if value != "" {
 		l.Value = []byte(value)
 	}
@@ -64,7 +67,8 @@ func TestLettersComeBackAsTheyWere(t *testing.T) {
 		"null value":  {Topic: "ledger.records", Partition: 1, Offset: 1, Key: []byte("demo/R1"), Reason: "a null value", At: at},
 		"empty key":   {Topic: "ledger.records", Partition: 1, Offset: 2, Reason: "no key", At: at, Value: []byte("{}")},
 		"empty value": {Topic: "ledger.records", Partition: 1, Offset: 3, Key: []byte("k"), Reason: "no JSON", At: at, Value: []byte{}},
-		"16 MiB":      {Topic: "ledger.records", Partition: 1, Offset: 4, Key: []byte("k"), Reason: "too long", At: at, Value: bytes.Repeat([]byte("x"), events.MaxMessageBytes+1)},
+		"16 MiB": {Topic: "ledger.records", Partition: 1, Offset: 4, Key: []byte("k"), Reason: "too long", At: at,
+			Value: bytes.Repeat([]byte("x"), events.MaxMessageBytes+1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			send(t, c, l.Message())
@@ -72,7 +76,8 @@ func TestLettersComeBackAsTheyWere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Topic != l.Topic || got.Partition != l.Partition || got.Offset != l.Offset || string(got.Key) != string(l.Key) || got.Reason != l.Reason || !got.At.Equal(l.At) {
+			if got.Topic != l.Topic || got.Partition != l.Partition || got.Offset != l.Offset ||
+				string(got.Key) != string(l.Key) || got.Reason != l.Reason || !got.At.Equal(l.At) {
 				t.Errorf("came back as %+v", got)
 			}
 			if !bytes.Equal(got.Value, l.Value) || (got.Value == nil) != (l.Value == nil) || !got.Whole() || got.Size() != int64(len(l.Value)) {
@@ -98,7 +103,8 @@ func TestALetterOfATooLargeMessageSaysWhatItLacks(t *testing.T) {
 	if !strings.Contains(got.Reason, "the whole message is in ledger.contractors partition 2 at offset 4711") {
 		t.Errorf("the reason is %s", got.Reason)
 	}
-	if _, _, err := deadletters.Replay(context.Background(), c, load.StoredBy(store.All()), got, nil, false); err == nil || !strings.Contains(err.Error(), "--file") {
+	_, _, err = deadletters.Replay(context.Background(), c, load.StoredBy(store.All()), got, nil, false)
+	if err == nil || !strings.Contains(err.Error(), "--file") {
 		t.Errorf("replayed in part: %v", err)
 	}
 }
@@ -157,7 +163,10 @@ func TestReplaySendsWhatTheWorkerWouldTake(t *testing.T) {
 		"another entity meant": {letter: letter(misspelt), corrected: another, force: true, wantKey: "demo/C2", wantValue: another},
 		"wrong key":            {letter: wrongKey, force: true, wantKey: "demo/C2", wantValue: another},
 		"null value":           {letter: letter(""), wantErr: "a null value is no change event"},
-		"topic not stored":     {letter: kafka.DeadLetter{Topic: "service.feedback", Key: []byte("demo/C1"), At: at, Value: []byte(corrected)}, wantErr: "not stored by this version"},
+		"topic not stored": {
+			letter:  kafka.DeadLetter{Topic: "service.feedback", Key: []byte("demo/C1"), At: at, Value: []byte(corrected)},
+			wantErr: "not stored by this version",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster := topicstest.Cluster(t, 3)

@@ -55,7 +55,8 @@ func TestCreatePrintsAKeyAndStoresItsHashAlone(t *testing.T) {
 	}
 	k := e.Data.(*events.Key)
 	sum := sha256.Sum256([]byte(parts[3]))
-	if e.TenantID != "demo" || e.Version != 1 || k.OwnerUserID != "U1" || k.Environment != "test" || k.Prefix != parts[2] || k.SecretSHA256 != hex.EncodeToString(sum[:]) || !k.Financial {
+	if e.TenantID != "demo" || e.Version != 1 || k.OwnerUserID != "U1" || k.Environment != "test" ||
+		k.Prefix != parts[2] || k.SecretSHA256 != hex.EncodeToString(sum[:]) || !k.Financial {
 		t.Errorf("the event is %+v %+v", e, k)
 	}
 	if !k.Groups.Ok || len(k.Groups.V) != 2 || !k.ProjectIDs.Ok || len(k.ProjectIDs.V) != 0 || !k.ExpiresAt.Ok || k.RevokedAt.Ok {
@@ -117,7 +118,9 @@ func stored(t *testing.T, all ...events.Event) *database.Server {
 	}
 	block.AppendPosition(0, uint64(len(all)), time.Now())
 	block.Sort()
-	_, err = server.Insert(ctx, database.Statement{SQL: e.Insert("1"), Params: database.Params{"partition": "0", "first": "0"}, Batch: block.Batch()})
+	_, err = server.Insert(ctx, database.Statement{
+		SQL: e.Insert("1"), Params: database.Params{"partition": "0", "first": "0"}, Batch: block.Batch(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +144,8 @@ func sendEvent(t *testing.T, c kafka.Cluster, e events.Event) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := kafka.Send(context.Background(), c, kafkago.Message{Topic: string(events.Keys), Key: []byte(e.Key()), Value: value}); err != nil {
+	m := kafkago.Message{Topic: string(events.Keys), Key: []byte(e.Key()), Value: value}
+	if _, _, err := kafka.Send(context.Background(), c, m); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -153,11 +157,14 @@ func TestListKnowsTheNewestOfLogAndTable(t *testing.T) {
 	c := topicstest.Cluster(t, 2)
 	other := event("X", 1, owner("a"))
 	other.TenantID = "demo2"
-	for _, e := range []events.Event{event("log", 1, owner("b")), event("both", 3, owner("c")), event("both", 2, owner("old")), event("deleted", 2, nil), other} {
+	for _, e := range []events.Event{
+		event("log", 1, owner("b")), event("both", 3, owner("c")), event("both", 2, owner("old")), event("deleted", 2, nil), other,
+	} {
 		sendEvent(t, c, e)
 	}
 	for _, value := range [][]byte{[]byte("no JSON"), nil} {
-		if _, _, err := kafka.Send(context.Background(), c, kafkago.Message{Topic: string(events.Keys), Key: []byte("demo/log"), Value: value}); err != nil {
+		m := kafkago.Message{Topic: string(events.Keys), Key: []byte("demo/log"), Value: value}
+		if _, _, err := kafka.Send(context.Background(), c, m); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -177,7 +184,8 @@ func TestListKnowsTheNewestOfLogAndTable(t *testing.T) {
 		t.Fatalf("keys %s", got)
 	}
 	k := all[0]
-	if k.Version != 7 || k.Environment != "test" || !k.Financial || !k.Groups.Ok || k.Groups.V[0] != "core" || k.ProjectIDs.Ok || !k.ExpiresAt.V.Equal(expires) || k.RevokedAt.Ok {
+	if k.Version != 7 || k.Environment != "test" || !k.Financial || !k.Groups.Ok || k.Groups.V[0] != "core" ||
+		k.ProjectIDs.Ok || !k.ExpiresAt.V.Equal(expires) || k.RevokedAt.Ok {
 		t.Errorf("the key of the table is %+v", k)
 	}
 }
@@ -221,7 +229,8 @@ func TestRevokeEndsAKeyForAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nowhere.Close()
-	if _, err := keys.Revoke(ctx, keys.Sources{Kafka: c, Shards: []*database.Server{nowhere}}, "demo", "gone"); err == nil || !strings.Contains(err.Error(), "tallyhouse migrate") {
+	_, err = keys.Revoke(ctx, keys.Sources{Kafka: c, Shards: []*database.Server{nowhere}}, "demo", "gone")
+	if err == nil || !strings.Contains(err.Error(), "tallyhouse migrate") {
 		t.Errorf("without the database: %v", err)
 	}
 	for _, id := range []string{"none", "gone"} {

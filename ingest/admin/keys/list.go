@@ -119,7 +119,8 @@ func (s Sources) tables(ctx context.Context, tenant string, newest map[string]Kn
 			return fmt.Errorf("read the keys from ClickHouse at %s: database %s does not exist; run `tallyhouse "+
 				"migrate`, or name another with --clickhouse-database", shard.Addr(), shard.Name())
 		}
-		err = shard.Rows(ctx, database.Query{SQL: tableQuery, Params: database.Params{"tenant": database.Text(tenant)}}, func(scan func(...any) error) error {
+		q := database.Query{SQL: tableQuery, Params: database.Params{"tenant": database.Text(tenant)}}
+		err = shard.Rows(ctx, q, func(scan func(...any) error) error {
 			var k Known
 			var rowVersion uint64
 			var expires, revoked *int64

@@ -23,10 +23,14 @@ func BenchmarkLoad(b *testing.B) {
 	}
 	w := bufio.NewWriter(f)
 	for i := range lines {
-		fmt.Fprintf(w, `{"topic":"ledger.records","key":"demo/R%d","value":{"id":"R%[1]d","tenantId":"demo","version":1,"op":"upsert","at":"2026-03-01T10:15:00Z",`+
-			`"data":{"projectId":"P%[2]d","source":"invoice","direction":"in","stepKind":"payment","contractorId":"C%[3]d","counterpartyName":"Hochbau Meier & Söhne GmbH",`+
-			`"invoiceNumber":"RE-2026-%[1]d","recognitionDate":"2026-02-11","dueDate":"2026-03-11","currency":"EUR","net":%[4]d,"tax":0,"gross":%[4]d,`+
-			`"allocations":[{"nodeId":"n%[5]d","net":%[4]d}],"documents":[{"name":"RE-2026-%[1]d.pdf","kind":"original"}],"intake":{"channel":"email","status":"completed","receivedAt":"2026-02-12T08:00:00Z"}}}}`+"\n",
+		fmt.Fprintf(w, `{"topic":"ledger.records","key":"demo/R%d",`+
+			`"value":{"id":"R%[1]d","tenantId":"demo","version":1,"op":"upsert","at":"2026-03-01T10:15:00Z",`+
+			`"data":{"projectId":"P%[2]d","source":"invoice","direction":"in","stepKind":"payment",`+
+			`"contractorId":"C%[3]d","counterpartyName":"Hochbau Meier & Söhne GmbH",`+
+			`"invoiceNumber":"RE-2026-%[1]d","recognitionDate":"2026-02-11","dueDate":"2026-03-11",`+
+			`"currency":"EUR","net":%[4]d,"tax":0,"gross":%[4]d,"allocations":[{"nodeId":"n%[5]d","net":%[4]d}],`+
+			`"documents":[{"name":"RE-2026-%[1]d.pdf","kind":"original"}],`+
+			`"intake":{"channel":"email","status":"completed","receivedAt":"2026-02-12T08:00:00Z"}}}}`+"\n",
 			i, i%7, i%90, i*13+1, i%200)
 	}
 	if err := w.Flush(); err != nil {

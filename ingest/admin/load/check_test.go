@@ -44,7 +44,8 @@ func file(t *testing.T, name string, lines ...string) string {
 }
 
 func contractor(id string, version int) string {
-	return fmt.Sprintf(`{"topic": "ledger.contractors", "key": "demo/%s", "value": {"id": "%[1]s", "tenantId": "demo", "version": %d, "op": "upsert", "at": "2026-03-01T10:15:00Z", "data": {"name": "Bau"}}}`, id, version)
+	return fmt.Sprintf(`{"topic": "ledger.contractors", "key": "demo/%s", "value": {"id": "%[1]s", "tenantId": "demo", `+
+		`"version": %d, "op": "upsert", "at": "2026-03-01T10:15:00Z", "data": {"name": "Bau"}}}`, id, version)
 }
 
 // record is a line whose data are the given members.
@@ -56,7 +57,8 @@ func recordValue(data string) string {
 	return `{"id":"R1","tenantId":"demo","version":1,"op":"upsert","at":"2026-03-01T10:15:00Z","data":{` + data + `}}`
 }
 
-const invoice = `"projectId":"P1","source":"invoice","direction":"in","stepKind":"setup","allocations":[],"documents":[],"intake":{"channel":"api"}`
+const invoice = `"projectId":"P1","source":"invoice","direction":"in","stepKind":"setup",` +
+	`"allocations":[],"documents":[],"intake":{"channel":"api"}`
 
 func TestCheckTakesGoodFiles(t *testing.T) {
 	l := newLoad(t, contractor("C3", 1))
@@ -75,24 +77,31 @@ func TestCheckTakesGoodFiles(t *testing.T) {
 
 func TestCheckNamesWhatIsWrongWithALine(t *testing.T) {
 	for name, c := range map[string]struct{ line, want string }{
-		"misspelt member":      {record(`"nett":100,` + invoice), "data.nett is not a member of ledger.records (did you mean net?)"},
-		"without a project":    {record(strings.Replace(invoice, `"projectId":"P1",`, "", 1)), "data.projectId is missing"},
-		"beyond 2^53":          {record(`"net":9007199254740993,"currency":"EUR",` + invoice), "data.net must lie in -9007199254740991..9007199254740991, not 9007199254740993"},
-		"invalid UTF-8":        {record(`"invoiceNumber":"` + "\xff" + `",` + invoice), "is not UTF-8"},
-		"null value":           {`{"topic":"ledger.contractors","key":"demo/C1","value":null}`, "a null value is no change event: it has no version; send a delete instead"},
-		"unknown topic":        {`{"topic":"ledger.recrods","key":"demo/C1","value":{}}`, `topic "ledger.recrods" is not a topic of change events`},
-		"topic not stored":     {`{"topic":"service.feedback","key":"demo/C1","value":{}}`, "topic service.feedback is not stored by this version"},
-		"dead letters":         {`{"topic":"ledger.dead-letters","key":"demo/C1","value":{}}`, `topic "ledger.dead-letters" is not a topic of change events`},
-		"wrong key":            {strings.Replace(contractor("C1", 1), `"key": "demo/C1"`, `"key": "demo/C2"`, 1), `key must be tenantId/id, here "demo/C1", not "demo/C2"`},
-		"value in a string":    {`{"topic":"ledger.contractors","key":"demo/C1","value":"{}"}`, "must be an object"},
-		"no object":            {`[1]`, `must be an object {"topic", "key", "value"}, but begins with "[1]"`},
-		"other member of line": {`{"topic":"ledger.contractors","key":"demo/C1","partition":1,"value":{}}`, `"partition" is not a member of a line`},
-		"member twice":         {`{"topic":"ledger.contractors","topic":"ledger.contractors","key":"demo/C1","value":{}}`, "topic appears twice"},
-		"member missing":       {`{"topic":"ledger.contractors","value":{}}`, "key is missing"},
-		"key no string":        {`{"topic":"ledger.contractors","key":1,"value":{}}`, `key: must be a string, but begins with "1,`},
-		"cut off":              {contractor("C1", 1)[:100], "value: holds no JSON: "},
-		"two in a line":        {contractor("C1", 1) + contractor("C2", 1), "follows the closing brace"},
-		"text for JSON":        {"hello", `but begins with "hello"`},
+		"misspelt member":   {record(`"nett":100,` + invoice), "data.nett is not a member of ledger.records (did you mean net?)"},
+		"without a project": {record(strings.Replace(invoice, `"projectId":"P1",`, "", 1)), "data.projectId is missing"},
+		"beyond 2^53": {record(`"net":9007199254740993,"currency":"EUR",` + invoice),
+			"data.net must lie in -9007199254740991..9007199254740991, not 9007199254740993"},
+		"invalid UTF-8": {record(`"invoiceNumber":"` + "\xff" + `",` + invoice), "is not UTF-8"},
+		"null value": {`{"topic":"ledger.contractors","key":"demo/C1","value":null}`,
+			"a null value is no change event: it has no version; send a delete instead"},
+		"unknown topic": {`{"topic":"ledger.recrods","key":"demo/C1","value":{}}`,
+			`topic "ledger.recrods" is not a topic of change events`},
+		"topic not stored": {`{"topic":"service.feedback","key":"demo/C1","value":{}}`,
+			"topic service.feedback is not stored by this version"},
+		"dead letters": {`{"topic":"ledger.dead-letters","key":"demo/C1","value":{}}`,
+			`topic "ledger.dead-letters" is not a topic of change events`},
+		"wrong key": {strings.Replace(contractor("C1", 1), `"key": "demo/C1"`, `"key": "demo/C2"`, 1),
+			`key must be tenantId/id, here "demo/C1", not "demo/C2"`},
+		"value in a string": {`{"topic":"ledger.contractors","key":"demo/C1","value":"{}"}`, "must be an object"},
+		"no object":         {`[1]`, `must be an object {"topic", "key", "value"}, but begins with "[1]"`},
+		"other member of line": {`{"topic":"ledger.contractors","key":"demo/C1","partition":1,"value":{}}`,
+			`"partition" is not a member of a line`},
+		"member twice":   {`{"topic":"ledger.contractors","topic":"ledger.contractors","key":"demo/C1","value":{}}`, "topic appears twice"},
+		"member missing": {`{"topic":"ledger.contractors","value":{}}`, "key is missing"},
+		"key no string":  {`{"topic":"ledger.contractors","key":1,"value":{}}`, `key: must be a string, but begins with "1,`},
+		"cut off":        {contractor("C1", 1)[:100], "value: holds no JSON: "},
+		"two in a line":  {contractor("C1", 1) + contractor("C2", 1), "follows the closing brace"},
+		"text for JSON":  {"hello", `but begins with "hello"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := file(t, "bad.ndjson", contractor("C0", 1), c.line, contractor("C9", 1))

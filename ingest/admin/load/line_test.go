@@ -14,7 +14,8 @@ func TestParseFindsWhatALineSays(t *testing.T) {
 	space := rapid.SampledFrom([]string{"", " ", "\t ", "\r"})
 	rapid.Check(t, func(t *rapid.T) {
 		topic, key := text.Draw(t, "topic"), text.Draw(t, "key")
-		value, err := json.Marshal(map[string]any{text.Draw(t, "name"): []any{text.Draw(t, "text"), map[string]any{"a": text.Draw(t, "inner")}}, "n": 1})
+		list := []any{text.Draw(t, "text"), map[string]any{"a": text.Draw(t, "inner")}}
+		value, err := json.Marshal(map[string]any{text.Draw(t, "name"): list, "n": 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -89,7 +89,8 @@ func TestWhatMakesNoSenseBesideTheRestIsWarnedAbout(t *testing.T) {
 		"x1": &events.Fixing{FacilityID: "f1"}, "x2": &events.Fixing{FacilityID: "f1"}, "x3": &events.Fixing{FacilityID: "f1", PeriodStart: 1},
 	})
 	put(t, l, events.FacilityEntries, map[string]any{
-		"e1": &events.FacilityEntry{FacilityID: "f2"}, "e2": &events.FacilityEntry{FacilityID: "f3"}, "e3": &events.FacilityEntry{FacilityID: "f3"},
+		"e1": &events.FacilityEntry{FacilityID: "f2"}, "e2": &events.FacilityEntry{FacilityID: "f3"},
+		"e3": &events.FacilityEntry{FacilityID: "f3"},
 	})
 	l.Exec("INSERT INTO gaps SELECT 'ledger.claims', 3, 5, 9, now64(3)")
 	if _, err := fence.Take(t.Context(), l.DB, string(events.Users), []int32{1}, "somebody"); err != nil {

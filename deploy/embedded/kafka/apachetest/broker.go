@@ -125,7 +125,8 @@ func format(ctx context.Context, o Options, config string) error {
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails
 	id[0] &= 0x7f           // else the text may begin with a dash, which StorageTool takes for a flag
-	command := java(o.Jars, "kafka.tools.StorageTool", "format", "--cluster-id", base64.RawURLEncoding.EncodeToString(id[:]), "--config", config)
+	command := java(o.Jars, "kafka.tools.StorageTool", "format",
+		"--cluster-id", base64.RawURLEncoding.EncodeToString(id[:]), "--config", config)
 	if said, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput(); err != nil {
 		return fmt.Errorf("apache kafka: format %s with the jars in %s: %w: %s", o.DataDir, o.Jars, err, said)
 	}
