@@ -52,7 +52,7 @@ func TestACashFlowIsComputedFromPlansAndMonthlySums(t *testing.T) {
 		in.Recognized = append(in.Recognized, analytics.RecognizedSum{NodeID: analytics.NodeID(of.node), Month: of.on.Month(), Count: 1})
 	}
 	// When its cash flow is read
-	r, project, today := New(db, 10*time.Second), ProjectRef{ID: "P1", StructureID: events.Some("S")}, calendar.NewDate(2026, 5, 20)
+	r, project, today := New(db, db, 10*time.Second), ProjectRef{ID: "P1", StructureID: events.Some("S")}, calendar.NewDate(2026, 5, 20)
 	request := BudgetRequest{Tenant: "acme", Project: project, Currency: "EUR", Figures: true}
 	got, err := r.Cashflow(ctx, request, today)
 	if err != nil {

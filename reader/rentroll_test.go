@@ -114,7 +114,7 @@ func TestTheRentRollOfAnyMonthNeedsFewRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r, today := New(db, 10*time.Second), day(2026, 5, 10)
+	r, today := New(db, db, 10*time.Second), day(2026, 5, 10)
 	for _, month := range []calendar.Month{day(1900, 1, 1).Month(), day(2024, 6, 1).Month(), day(2025, 3, 1).Month(), day(2025, 10, 1).Month(),
 		day(2026, 4, 1).Month(), day(2026, 5, 1).Month(), day(2026, 9, 1).Month(), day(2027, 1, 1).Month(), calendar.MaxMonth} {
 		got, err := r.RentRoll(context.Background(), RentRollRequest{Tenant: "acme", Project: "P1", Currency: "EUR", Month: month, Today: today})
@@ -149,7 +149,7 @@ func TestUnitsArePaged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := New(db, 10*time.Second)
+	r := New(db, db, 10*time.Second)
 	page, more, err := r.Units(context.Background(), UnitPage{Tenant: "acme", Project: "P1", Limit: 2})
 	if err != nil || !more || len(page) != 2 || page[0].ID != "a" || page[1].ID != "b" {
 		t.Fatalf("%+v, %v, %v", page, more, err)
