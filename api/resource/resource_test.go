@@ -249,6 +249,42 @@ func TestAnObjectIsNullWhereItsFigureCannotBe(t *testing.T) {
 	}
 }
 
+// rate is a resource with members that a value may lack.
+type rate struct {
+	bp, floor events.Opt[events.Decimal]
+	from      calendar.Date
+}
+
+var rateTable = resource.NewTable("Rate", "",
+	resource.Field[rate]{Name: "bp", Groups: access.Core,
+		Value: resource.Number(func(r *rate) events.Decimal { return r.bp.V }).When(func(r *rate) bool { return r.bp.Ok })},
+	resource.Field[rate]{Name: "floorBp", Groups: access.Core, Required: true,
+		Value: resource.NullNumber(func(r *rate) events.Opt[events.Decimal] { return r.floor })},
+	resource.Field[rate]{Name: "from", Groups: access.Core, Required: true,
+		Value: resource.Date(func(r *rate) calendar.Date { return r.from })},
+)
+
+func TestAMemberWithoutAValueIsLeftOutWhereNullIsNotMeant(t *testing.T) {
+	decimal := func(units int64, scale uint8) events.Opt[events.Decimal] {
+		return events.Some(events.Decimal{Units: units, Scale: scale})
+	}
+	from := calendar.NewDate(2028, 2, 29)
+	for _, c := range []struct {
+		value rate
+		want  string
+	}{
+		{rate{from: from}, `{"floorBp":null,"from":"2028-02-29"}`},
+		{rate{decimal(0, 0), decimal(-5, 2), from}, `{"bp":0,"floorBp":-0.05,"from":"2028-02-29"}`},
+		{rate{decimal(2455, 1), decimal(1<<62, 0), from}, `{"bp":245.5,"floorBp":4611686018427387904,"from":"2028-02-29"}`},
+	} {
+		e := &resource.Encoder{}
+		rateTable.Append(e, rateTable.Visible(access.Core), &c.value)
+		if string(e.B) != c.want {
+			t.Errorf("got  %s\nwant %s", e.B, c.want)
+		}
+	}
+}
+
 // manyFields are n fields of different names.
 func manyFields(n int) []resource.Field[thing] {
 	var fields []resource.Field[thing]
@@ -271,6 +307,9 @@ func TestATableWithAMistakeMakesNoDocument(t *testing.T) {
 		"as many fields as a mask holds": {[]*resource.Schema{resource.NewTable("A", "", manyFields(64)...).Reference()}, ""},
 		"one more": {[]*resource.Schema{resource.NewTable("A", "", manyFields(65)...).Reference()},
 			"resource A has 65 fields"},
+		"a member that is required and may be left out": {[]*resource.Schema{resource.NewTable("A", "",
+			resource.Field[thing]{Name: "a", Groups: access.Core, Required: true, Value: resource.Const[thing]("").
+				When(func(*thing) bool { return false })}).Reference()}, "requires the field a"},
 		"a name twice": {[]*resource.Schema{resource.NewTable("A", "", twice...).Reference()},
 			"two fields named f0"},
 		"inside another": {[]*resource.Schema{resource.NewTable("A", "", inside).Reference().OrNull()},

@@ -53,6 +53,9 @@ func NewTable[T any](name, description string, fields ...Field[T]) *Table[T] {
 		if slices.ContainsFunc(fields[:i], func(other Field[T]) bool { return other.Name == f.Name }) {
 			t.err = fmt.Errorf("resource %s has two fields named %s", name, f.Name)
 		}
+		if f.Required && f.Value.present != nil {
+			t.err = fmt.Errorf("resource %s requires the field %s, which may be left out", name, f.Name)
+		}
 		t.keys = append(t.keys, string(append(jsontext.AppendString([]byte{','}, f.Name), ':')))
 		t.all |= 1 << i
 		for group := f.Groups; group != 0; group &= group - 1 {
@@ -107,9 +110,17 @@ func (t *Table[T]) Append(e *Encoder, m Mask, v *T) {
 	start := len(e.B)
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(uint64(m))
+		f := &t.fields[i]
+		if f.Value.present != nil && !f.Value.present(v) {
+			continue
+		}
+		before := len(e.B)
 		e.B = append(e.B, t.keys[i]...)
-		e.member = t.fields[i].Name
-		t.fields[i].Value.append(e, v)
+		e.member = f.Name
+		f.Value.append(e, v)
+		if e.omitted {
+			e.B, e.omitted = e.B[:before], false
+		}
 	}
 	if len(e.B) == start {
 		e.B = append(e.B, '{')
@@ -160,8 +171,9 @@ type Encoder struct {
 	// Beyond are the figures outside the range of amounts (docs/api.md#limits), each of which is null in B.
 	Beyond Beyond
 
-	member string // that is being written
-	lost   bool   // whether the object that is being written has a null where its schema allows none
+	member  string // that is being written
+	omitted bool   // whether it turned out to be left out
+	lost    bool   // whether the object that is being written has a null where its schema allows none
 }
 
 // Beyond counts figures outside the range of amounts, and says what the first one is.

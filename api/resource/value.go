@@ -16,6 +16,8 @@ type Value[T any] struct {
 	schema *Schema
 	append func(e *Encoder, v *T)
 	reads  reader.Part[T]
+	// present reports whether an object has the member; nil: every object has it.
+	present func(v *T) bool
 }
 
 // Stored is the value of a member that is a column of its table, shown as one of the types below:
