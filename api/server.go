@@ -24,6 +24,7 @@ import (
 	"tallyhouse/api/access"
 	"tallyhouse/api/cursor"
 	"tallyhouse/reader"
+	"tallyhouse/schemas/calendar"
 )
 
 // Bounds of the HTTP server.
@@ -187,6 +188,9 @@ func (o *Options) validate() error {
 
 // Handler answers requests. It is the whole API; Run only lets it know what it needs, and listens.
 func (s *Server) Handler() http.Handler { return s.handler }
+
+// today is the date in Vienna. An answer asks for it once, so that all of it is of one day.
+func (s *Server) today() calendar.Date { return calendar.ViennaDate(s.clock()) }
 
 // Ready is nil when requests can be answered, and says otherwise what is missing.
 func (s *Server) Ready() error {
