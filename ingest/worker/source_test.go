@@ -1,0 +1,63 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"tallyhouse/deploy/embedded/kafka/kafkatest"
+	"tallyhouse/ingest/kafka"
+	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
+)
+
+// Given a partition that is read, when it is opened anew at another offset, then the new buffer has exactly the records
+// from there on: nothing that the older reading had fetched, nothing left out.
+func TestAPartitionThatIsOpenedAnewIsReadFromItsOffset(t *testing.T) {
+	t.Parallel()
+	cluster, err := kafka.Connect(kafka.Access{Addrs: []string{kafkatest.Start(t).Addr()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kafka.Ensure(t.Context(), cluster, kafka.TopicSpec{Partitions: 1}); err != nil {
+		t.Fatal(err)
+	}
+	const records = 40
+	var messages []message
+	for i := range records {
+		messages = append(messages, message{topic: events.Records, key: fmt.Sprint("acme/", i), value: []byte("{}")})
+	}
+	if err := produce(cluster, messages); err != nil {
+		t.Fatal(err)
+	}
+	s, err := newSource(cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reading, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { s.run(reading); close(ended) }()
+	t.Cleanup(func() { stop(); <-ended })
+	tp := kafkalog.Partition{Topic: string(events.Records)}
+	for _, from := range []int64{0, 0, 30, 7, 39, 7} {
+		b := s.open(tp, uint64(from))
+		for next := from; next < records; {
+			select {
+			case <-b.signal:
+			case <-time.After(time.Minute):
+				t.Fatalf("opened at %d: nothing comes after offset %d", from, next-1)
+			}
+			taken, err := b.take(records)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range taken {
+				if r.Offset != next {
+					t.Fatalf("opened at %d: got offset %d where %d comes next", from, r.Offset, next)
+				}
+				next++
+			}
+		}
+	}
+}
