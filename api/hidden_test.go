@@ -97,7 +97,9 @@ func hidden(t testing.TB) (*world, *recorded) {
 // hiddenPaths are all ways to ask for something by its name; % stands for the rest of the name.
 var hiddenPaths = []string{"/v0/records/R-%", "/v0/contracts/C-%", "/v0/projects/%", "/v0/projects/%/budget",
 	"/v0/projects/%/budget?asOf=2026-03", "/v0/projects/%/forecast/snapshots", "/v0/projects/%/forecast/snapshots/2026-03",
-	"/v0/records?projectId=%", "/v0/records?projectId=%&count=true&status=paid", "/v0/contracts?projectId=%"}
+	"/v0/records?projectId=%", "/v0/records?projectId=%&count=true&status=paid", "/v0/contracts?projectId=%",
+	"/v0/projects/%/cashflow", "/v0/projects/%/cashflow?from=2026-03&level=budget", "/v0/projects/%/units",
+	"/v0/projects/%/rent-roll", "/v0/projects/%/rent-roll?asOf=2026-03"}
 
 func TestWhatIsHiddenIsAsLittleLookedForAsWhatDoesNotExist(t *testing.T) {
 	w, statements := hidden(t)

@@ -388,7 +388,9 @@ func TestAProjectThatTheDatabaseDoesNotHaveYetIsShown(t *testing.T) {
 	w.get(adminKey, "/v0/projects/P1/budget").want(t, 200, "")
 	w.get(adminKey, "/v0/records?projectId=P1").want(t, 200, "")
 	w.get(adminKey, "/v0/contracts?projectId=P1").want(t, 200, "")
-	w.get(adminKey, "/v0/projects/P1/forecast/snapshots").want(t, 200, "")
+	for _, of := range []string{"forecast/snapshots", "cashflow", "units", "rent-roll"} {
+		w.get(adminKey, "/v0/projects/P1/"+of).want(t, 200, "")
+	}
 }
 
 func TestRangesMayEndBeyondTheLedgersCalendar(t *testing.T) {

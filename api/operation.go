@@ -54,11 +54,14 @@ func operations() []operation {
 		listRecords,
 		getRecord,
 		getProjectBudget,
+		getCashflow,
 		listContracts,
 		getContract,
 		listContractors,
 		listForecastSnapshots,
 		getForecastSnapshot,
+		listUnits,
+		getRentRoll,
 	}
 }
 

@@ -26,10 +26,12 @@ var goldenPaths = map[string]string{
 	"getRecord":             "/v0/records/{recordId}",
 	"listForecastSnapshots": "/v0/projects/{projectId}/forecast/snapshots",
 	"getForecastSnapshot":   "/v0/projects/{projectId}/forecast/snapshots/{month}",
+	"getCashflow":           "/v0/projects/{projectId}/cashflow",
+	"getRentRoll":           "/v0/projects/{projectId}/rent-roll",
 }
 
 // notServed are calls of the cases that the API does not have.
-var notServed = []string{"getCashflow", "getFacilitySchedule"}
+var notServed = []string{"listFacilities", "getFacilitySchedule", "listFacilityDrawdowns"}
 
 type goldenCase struct {
 	Case   string

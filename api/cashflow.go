@@ -1,0 +1,76 @@
+package api
+
+import (
+	"context"
+	"fmt"
+
+	"tallyhouse/api/access"
+	"tallyhouse/api/problem"
+	"tallyhouse/api/query"
+	"tallyhouse/reader"
+	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/events"
+)
+
+// maxMonths bounds the months of a cash flow (docs/api.md#limits).
+const maxMonths = 600
+
+var getCashflow = operation{
+	id: "getCashflow", path: "/v0/projects/{projectId}/cashflow",
+	summary: "Get a project's cash flow",
+	description: "What each line of the budget has paid in past months, and how its funding to complete is phased over " +
+		"the current month and those to come.",
+	params: []query.Param{
+		{Name: "from", Type: query.Month(),
+			Description: "The first month, otherwise that of the first payment. At most 600 months can be listed."},
+		{Name: "to", Type: query.Month(), Description: "The last month, otherwise that of the last forecast."},
+		{Name: "level", Type: query.Enum(nodeLevels...),
+			Description: "The deepest level to return: budget are the top lines only, subBudget two levels. Figures stay the " +
+				"same."},
+	},
+	check: func(v query.Values) []problem.Parameter {
+		from, to := query.Value[calendar.Month](v, "from"), query.Value[calendar.Month](v, "to")
+		switch {
+		case !from.Ok || !to.Ok:
+			return nil
+		case from.V > to.V:
+			return []problem.Parameter{{Name: "from", Reason: "lies after to"}}
+		}
+		return tooManyMonths(from, to, from.V, to.V)
+	},
+	returns: cashflowTable.Reference(),
+	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
+		project, ok := c.caller.Project(c.path["projectId"])
+		if !ok {
+			return nil, reader.ErrNotFound
+		}
+		request := reader.BudgetRequest{
+			Tenant: c.caller.Tenant(), Project: projectRef(project), Currency: project.Currency,
+			Figures: project.Groups.Has(access.Amounts | access.Budget),
+		}
+		flow, err := s.reader.Cashflow(ctx, request, s.today())
+		if err != nil {
+			return nil, err
+		}
+		from, to := query.Value[calendar.Month](c.values, "from"), query.Value[calendar.Month](c.values, "to")
+		shown := shownCashflow{ProjectCashflow: &flow, projectID: project.ID, currency: project.Currency,
+			nodes: flow.ToLevel(query.Value[string](c.values, "level").V)}
+		shown.first, shown.last = flow.Months(from, to)
+		if wrong := tooManyMonths(from, to, shown.first, shown.last); wrong != nil {
+			return nil, &problem.Error{Kind: problem.InvalidQuery, Parameters: wrong}
+		}
+		return writeOne(cashflowTable, project.Groups, &shown), nil
+	},
+}
+
+// tooManyMonths is what is wrong with a request for more months than one may have.
+func tooManyMonths(from, to events.Opt[calendar.Month], first, last calendar.Month) []problem.Parameter {
+	if last-first < maxMonths {
+		return nil
+	}
+	name := "from"
+	if !from.Ok {
+		name = "to"
+	}
+	return []problem.Parameter{{Name: name, Reason: fmt.Sprintf("makes %d months; at most %d can be listed", last-first+1, maxMonths)}}
+}
