@@ -6,5 +6,5 @@ import "time"
 func Forget(r *Ring) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.loaded = time.Time{}
+	r.reloaded = time.Time{}
 }

@@ -34,9 +34,9 @@ type Ring struct {
 
 	loading singleflight.Group
 
-	mu     sync.Mutex
-	keys   []*Key
-	loaded time.Time
+	mu       sync.Mutex
+	keys     []*Key
+	reloaded time.Time // when a cursor of an unknown key last made the ring look for it
 }
 
 // FromStore makes a ring whose keys are in the store; Load reads them.
@@ -112,7 +112,7 @@ func (r *Ring) Load(ctx context.Context) error {
 		keys = append(keys, key)
 	}
 	r.mu.Lock()
-	r.keys, r.loaded = keys, time.Now()
+	r.keys = keys
 	r.mu.Unlock()
 	return nil
 }
@@ -170,7 +170,8 @@ func (r *Ring) find(name [nameSize]byte) *Key {
 	return nil
 }
 
-// reload reads the keys, unless that has been done just now. Requests that come while they are being read wait for it.
+// reload reads the keys, unless another unknown cursor has had them read just now. Those of the start don't count:
+// instances that start together add keys at the same moment. Requests that come while they are being read wait for it.
 // Whoever leaves does not end it for the others.
 func (r *Ring) reload(ctx context.Context) error {
 	if r.store == nil {
@@ -178,12 +179,20 @@ func (r *Ring) reload(ctx context.Context) error {
 	}
 	done := r.loading.DoChan("keys", func() (any, error) {
 		r.mu.Lock()
-		fresh := time.Since(r.loaded) <= reloadEvery
+		fresh := time.Since(r.reloaded) <= reloadEvery
 		r.mu.Unlock()
 		if fresh {
 			return nil, nil
 		}
-		return nil, r.Load(context.WithoutCancel(ctx))
+		// From here on: a key may be added while the others are being read.
+		began := time.Now()
+		if err := r.Load(context.WithoutCancel(ctx)); err != nil {
+			return nil, err
+		}
+		r.mu.Lock()
+		r.reloaded = began
+		r.mu.Unlock()
+		return nil, nil
 	})
 	select {
 	case <-ctx.Done():
