@@ -156,11 +156,6 @@ type FacilityEntry struct {
 	events.FacilityEntry
 }
 
-// ByDate orders entries as they are listed: by date, then by id.
-func ByDate(a, b *FacilityEntry) int {
-	return cmp.Or(cmp.Compare(a.Date, b.Date), cmp.Compare(a.ID, b.ID))
-}
-
 // Fixing is the reference rate of an interest period. Of several for one period the one with the greatest id counts.
 type Fixing struct {
 	ID string

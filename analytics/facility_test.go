@@ -2,7 +2,6 @@ package analytics_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -446,19 +445,6 @@ func TestSection9_5_AmountsNearTheLimit(t *testing.T) {
 		entriesFrom("drawdown funded 2026-01-01 9007199254740991"), nil, analytics.ScheduleRequest{})[0]
 	if _, err := p.Interest.V.Amount(); err == nil || p.Interest.V.Sign() < 0 {
 		t.Errorf("interest %s", p.Interest.V)
-	}
-}
-
-func TestSection10_EntriesAreListedByDateThenID(t *testing.T) {
-	entries := entriesFrom("drawdown funded 2026-03-01 1", "drawdown planned 2026-01-01 1", "repayment funded 2026-03-01 1")
-	entries[0].ID, entries[2].ID = "9", "10"
-	slices.SortFunc(entries, func(a, b analytics.FacilityEntry) int { return analytics.ByDate(&a, &b) })
-	var got []string
-	for _, e := range entries {
-		got = append(got, e.ID)
-	}
-	if want := []string{"e1", "10", "9"}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
 	}
 }
 

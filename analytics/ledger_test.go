@@ -1,6 +1,7 @@
 package analytics_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -366,7 +367,9 @@ func (l *ledger) entriesOf(facility string) []analytics.FacilityEntry {
 			entries = append(entries, analytics.FacilityEntry{ID: id, FacilityEntry: *e})
 		}
 	}
-	slices.SortFunc(entries, func(a, b analytics.FacilityEntry) int { return analytics.ByDate(&a, &b) })
+	slices.SortFunc(entries, func(a, b analytics.FacilityEntry) int {
+		return cmp.Or(cmp.Compare(a.Date, b.Date), cmp.Compare(a.ID, b.ID))
+	})
 	return entries
 }
 

@@ -242,7 +242,9 @@ func (w *world) project(id string, p events.Project) {
 	if p.Name == "" {
 		p.Name = "Project " + id
 	}
-	p.Currency = "EUR"
+	if p.Currency == "" {
+		p.Currency = "EUR"
+	}
 	w.send(events.Projects, tenant, id, &p)
 	w.insert("projects", map[string]any{
 		"tenant": tenant, "project": id, "id": id, "row_version": uint64(w.version("state of projects", id)), "name": p.Name,

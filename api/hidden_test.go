@@ -88,6 +88,8 @@ func hidden(t testing.TB) (*world, *recorded) {
 		w.contractOf("C-"+id, events.Contract{ProjectID: id, Allocations: []events.ContractAllocation{{NodeID: "i", Value: 1}}})
 		w.snapshot("F-"+id, events.ForecastSnapshot{ProjectID: id, Month: calendar.NewDate(2026, 3, 1).Month(), Version: 1,
 			Status: "approved"})
+		w.facility("L-"+id, loan(id))
+		w.facilityEntry("E-"+id, events.FacilityEntry{FacilityID: "L-" + id, Kind: "drawdown", Status: "funded", Value: 1})
 	}
 	w.seen(guestKey, "P1")
 	w.known(strangerKey)
@@ -99,7 +101,8 @@ var hiddenPaths = []string{"/v0/records/R-%", "/v0/contracts/C-%", "/v0/projects
 	"/v0/projects/%/budget?asOf=2026-03", "/v0/projects/%/forecast/snapshots", "/v0/projects/%/forecast/snapshots/2026-03",
 	"/v0/records?projectId=%", "/v0/records?projectId=%&count=true&status=paid", "/v0/contracts?projectId=%",
 	"/v0/projects/%/cashflow", "/v0/projects/%/cashflow?from=2026-03&level=budget", "/v0/projects/%/units",
-	"/v0/projects/%/rent-roll", "/v0/projects/%/rent-roll?asOf=2026-03"}
+	"/v0/projects/%/rent-roll", "/v0/projects/%/rent-roll?asOf=2026-03",
+	"/v0/projects/%/facilities", "/v0/facilities/L-%/schedule", "/v0/facilities/L-%/drawdowns"}
 
 func TestWhatIsHiddenIsAsLittleLookedForAsWhatDoesNotExist(t *testing.T) {
 	w, statements := hidden(t)

@@ -62,6 +62,9 @@ func operations() []operation {
 		getForecastSnapshot,
 		listUnits,
 		getRentRoll,
+		listFacilities,
+		getFacilitySchedule,
+		listFacilityDrawdowns,
 	}
 }
 

@@ -181,6 +181,39 @@ func optionalDecimal(into *events.Opt[events.Decimal]) (any, func() error) {
 	}
 }
 
+// knownDay is a date that is never null, which travels as its number.
+func knownDay(into *calendar.Date) (any, func() error) {
+	scanned := new(int32)
+	return scanned, func() error {
+		*into = calendar.Date(*scanned)
+		return nil
+	}
+}
+
+// decimal is a decimal number as text.
+func decimal(into *events.Decimal) (any, func() error) { return parsed(events.ParseDecimal)(into) }
+
+// nullableDecimal is a decimal number as text, or null.
+func nullableDecimal(into *events.Opt[events.Decimal]) (any, func() error) {
+	scanned := new(*string)
+	return scanned, func() (err error) {
+		if *into = (events.Opt[events.Decimal]{}); *scanned != nil {
+			into.Ok = true
+			into.V, err = events.ParseDecimal(**scanned)
+		}
+		return err
+	}
+}
+
+// countOrNone is a count that is 0 when there is none.
+func countOrNone(into *events.Opt[int]) (any, func() error) {
+	scanned := new(int64)
+	return scanned, func() error {
+		*into = events.Opt[int]{V: int(*scanned), Ok: *scanned != 0}
+		return nil
+	}
+}
+
 // month is a calendar month as YYYY-MM.
 func month(into *calendar.Month) (any, func() error) {
 	scanned := new(string)

@@ -11,11 +11,13 @@ type Table string
 
 // The tables that lists are made from.
 const (
-	RecordsTable     Table = "records"
-	ContractsTable   Table = "contracts"
-	ContractorsTable Table = "contractors"
-	SnapshotsTable   Table = "forecast_snapshots"
-	UnitsTable       Table = "units"
+	RecordsTable         Table = "records"
+	ContractsTable       Table = "contracts"
+	ContractorsTable     Table = "contractors"
+	SnapshotsTable       Table = "forecast_snapshots"
+	FacilitiesTable      Table = "facilities"
+	FacilityEntriesTable Table = "facility_entries"
+	UnitsTable           Table = "units"
 )
 
 // DigestSize is how many bytes of an id's SHA-256 name it beside its beginning.

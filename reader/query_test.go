@@ -75,6 +75,7 @@ func queries(t *testing.T) map[string]Query {
 		t.Fatal(err)
 	}
 	rentRoll := RentRollRequest{Tenant: "acme", Project: "P1", Month: calendar.NewDate(2026, 5, 1).Month()}
+	financed := []FinancedProject{{ProjectRef: one, Currency: "EUR"}, {ProjectRef: two, Currency: "CHF"}}
 	return map[string]Query{
 		"records_page":         page(unfiltered, all),
 		"records_page_ids":     page(unfiltered, Part[Record]{}),
@@ -99,9 +100,17 @@ func queries(t *testing.T) map[string]Query {
 		"rentroll_leases":      rentRoll.leasesQuery(),
 		"rentroll_areas":       rentRoll.areasQuery(),
 		"rentroll_index":       rentRoll.indexQuery(),
-		"snapshot_heads":       snapshotHeadsQuery("acme", "P1"),
-		"snapshot_lines":       snapshotLinesQuery("acme", "P1", []string{"F1", "F2"}, []uint64{1, 2}, allLines),
-		"snapshot_top_lines":   snapshotLinesQuery("acme", "P1", []string{"F1"}, []uint64{1}, topLines),
+		"facilities":           FacilityPage{Tenant: "acme", ProjectID: "P1", Projects: financed, After: "F1", Limit: 50}.query(),
+		"facility":             facilityQuery("acme", "F1", financed),
+		"facility_sums":        entrySumsQuery("acme", []string{"F1", "F2"}),
+		"facility_entries_page": FacilityEntryPage{Tenant: "acme", FacilityID: "F1", Limit: 50,
+			After: events.Some(FacilityEntryPlace{Date: calendar.NewDate(2026, 3, 31), ID: "E1"})}.query(),
+		"facility_entries_first": FacilityEntryPage{Tenant: "acme", FacilityID: "F1", Limit: 50}.query(),
+		"facility_entries":       facilityPartQuery(facilityEntryColumns, "facility_entries", "acme", "F1"),
+		"facility_fixings":       facilityPartQuery(fixingColumns, "fixings", "acme", "F1"),
+		"snapshot_heads":         snapshotHeadsQuery("acme", "P1"),
+		"snapshot_lines":         snapshotLinesQuery("acme", "P1", []string{"F1", "F2"}, []uint64{1, 2}, allLines),
+		"snapshot_top_lines":     snapshotLinesQuery("acme", "P1", []string{"F1"}, []uint64{1}, topLines),
 	}
 }
 
