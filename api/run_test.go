@@ -77,15 +77,7 @@ func TestRunServesUntilItIsToldToEnd(t *testing.T) {
 
 func TestAnEngineThatIsKilledComesBack(t *testing.T) {
 	// Given an API on an engine of its own
-	engine, err := clickhousetest.StartIn(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := engine.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	engine := clickhousetest.Start(t)
 	db, err := clickhouse.Open(&clickhouse.Options{Addr: []string{engine.Addr()}, DialTimeout: time.Second,
 		ReadTimeout: 5 * time.Second})
 	if err != nil {

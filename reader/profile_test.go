@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -24,15 +23,7 @@ func TestAProfileHidesNothing(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			engine, err := clickhousetest.StartIn(t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				if err := engine.Stop(context.Background()); err != nil {
-					t.Error(err)
-				}
-			})
+			engine := clickhousetest.Start(t)
 			conn, err := clickhouse.Open(&clickhouse.Options{Addr: []string{engine.Addr()}})
 			if err != nil {
 				t.Fatal(err)

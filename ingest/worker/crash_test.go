@@ -35,11 +35,7 @@ func TestNothingIsLostOrCountedTwiceWhateverIsKilled(t *testing.T) {
 	t.Logf("TALLYHOUSE_SEED=%d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 1))
 
-	engine, err := clickhousetest.StartIn(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = engine.Stop(context.Background()) })
+	engine := clickhousetest.Start(t)
 	w := joinWorld(t, engine.Addr(), "default", kafkatest.Start(t).Addr())
 	m := newModel()
 	chaos := newChaos(rnd)

@@ -27,11 +27,7 @@ func TestMergesThatCarryDeltasStayWithinTheirMemory(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("TALLYHOUSE_DELTAS")); err == nil {
 		sizes = []int{n}
 	}
-	engine, err := clickhousetest.StartIn(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer engine.Stop(context.Background())
+	engine := clickhousetest.Start(t)
 	if err := engine.RestartWithPartLog(); err != nil {
 		t.Fatal(err)
 	}
@@ -39,11 +35,12 @@ func TestMergesThatCarryDeltasStayWithinTheirMemory(t *testing.T) {
 	if err := database.Create(t.Context(), options, ""); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, log: testLog(t)}
-	if w.db, err = database.Open(options, 1); err != nil {
+	db, err := database.Open(options, 1)
+	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.db.Close()
+	defer db.Close()
+	w := &world{t: t, log: testLog(t), db: db}
 	w.makeTables(func(s string) []string { return []string{s} })
 	w.exec("DROP TABLE " + clickhouse.Trigger("records") + " SYNC") // the merges of sums carry no deltas
 	for _, deltas := range sizes {

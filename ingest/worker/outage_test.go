@@ -65,11 +65,7 @@ func TestTheWorkerWaitsForClickHouse(t *testing.T) {
 // The same when the server dies and is started again by its supervisor, which takes all fences down.
 func TestTheWorkerOutlivesAServerThatIsRestarted(t *testing.T) {
 	t.Parallel()
-	engine, err := clickhousetest.StartIn(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = engine.Stop(context.Background()) })
+	engine := clickhousetest.Start(t)
 	w := joinWorld(t, engine.Addr(), "default", kafkatest.Start(t).Addr())
 	m := newModel()
 	w.start("a")

@@ -188,11 +188,7 @@ func TestScenarioAnotherFormulaBesideWorkers(t *testing.T) {
 // The server is restarted in the middle of a piece of work, which takes its hold down: the work notices, a worker goes
 // on or refuses, and the same work, done again, ends it.
 func TestScenarioAServerRestartInTheMiddle(t *testing.T) {
-	engine, err := clickhousetest.StartIn(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = engine.Stop(context.Background()) })
+	engine := clickhousetest.Start(t)
 	records := store.Of(events.Records)
 	tests := []struct {
 		name    string

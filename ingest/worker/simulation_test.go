@@ -35,11 +35,7 @@ func TestWritersThatFightOverPartitionsStayExact(t *testing.T) {
 	if n, err := strconv.ParseUint(os.Getenv("TALLYHOUSE_SEED"), 10, 64); err == nil {
 		seed = n
 	}
-	engine, err := clickhousetest.StartIn(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = engine.Stop(context.Background()) })
+	engine := clickhousetest.Start(t)
 	stopKilling := make(chan struct{})
 	var kills atomic.Int64
 	var checking sync.RWMutex // the server lives while rounds compare what it holds

@@ -1,7 +1,6 @@
 package database
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -52,15 +51,7 @@ func TestEveryWayToEndEarlyIsClosed(t *testing.T) {
 // profiled is an engine of its own whose users have more in their profile.
 func profiled(t *testing.T, profile string) *Server {
 	t.Helper()
-	engine, err := clickhousetest.StartIn(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := engine.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	engine := clickhousetest.Start(t)
 	s, err := Open(Options{Addr: engine.Addr(), Database: "default", User: "default"}, 1)
 	if err != nil {
 		t.Fatal(err)

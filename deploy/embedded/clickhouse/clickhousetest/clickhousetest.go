@@ -92,12 +92,22 @@ func start() {
 		return
 	}
 	shared.dir = dir
-	shared.engine, shared.err = StartIn(dir)
+	shared.engine, shared.err = startIn(dir)
 }
 
-// StartIn starts an engine of its own on dir, as small as the shared one, for a
-// test that kills or stops it. The caller stops it.
-func StartIn(dir string) (*Process, error) {
+// Start starts an engine of its own, as small as the shared one, for a test that kills it. It is killed at the end:
+// its data are thrown away, there is nothing to be gentle with.
+func Start(t testing.TB) *Process {
+	t.Helper()
+	engine, err := startIn(t.TempDir())
+	if err != nil {
+		t.Fatalf("clickhousetest: %v", err)
+	}
+	t.Cleanup(engine.discard)
+	return engine
+}
+
+func startIn(dir string) (*Process, error) {
 	engine, err := clickhouse.Start(context.Background(), clickhouse.Options{
 		DataDir:     dir,
 		Addr:        "127.0.0.1:0",
@@ -186,15 +196,20 @@ func (p *Process) restartConfigured(before, more string) error {
 	return err
 }
 
-// stop kills the engine: its data are thrown away, there is nothing to be gentle with.
+// discard ends the engine at once.
+func (p *Process) discard() {
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = p.Stop(now) // says that it was killed
+}
+
+// stop ends the shared engine.
 func stop() error {
 	if shared.dir == "" {
 		return nil
 	}
 	if shared.engine != nil {
-		now, cancel := context.WithCancel(context.Background())
-		cancel()
-		_ = shared.engine.Stop(now) // says that it was killed
+		shared.engine.discard()
 	}
 	if err := os.RemoveAll(shared.dir); err != nil {
 		return fmt.Errorf("remove the data directory: %w", err)

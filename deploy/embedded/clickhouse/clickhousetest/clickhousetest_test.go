@@ -1,7 +1,6 @@
 package clickhousetest_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -26,15 +25,7 @@ func TestEachDatabaseIsItsOwn(t *testing.T) {
 
 func TestAKilledEngineIsRestarted(t *testing.T) {
 	// given an engine
-	engine, err := clickhousetest.StartIn(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := engine.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	engine := clickhousetest.Start(t)
 	// when it is killed
 	engine.Kill()
 	// then that shows at once, and it serves again
