@@ -15,7 +15,19 @@ type CashflowInput struct {
 	// Rows of one node that come one after another are booked faster.
 	Cash       []CashSum
 	Recognized []RecognizedSum // needed in months before the current one, where a plan is recurring
+	// The first and the last month that are asked for.
+	From, To events.Opt[calendar.Month]
 }
+
+// MaxCashflowMonths is how many months a cash flow has values of.
+const MaxCashflowMonths = 600
+
+// monthsBack is how many months before the current one are listed at most when nothing else is asked for.
+const monthsBack = 300
+
+// maxRoom is how many months of all lines are kept beside each other, 32 MB. Where dates are so far apart that there are
+// more, only those that are listed are kept.
+const maxRoom = 2 << 20
 
 // LinePlan says how the money of one budget line is spread over time. Of several plans of a line the one with the
 // greatest id counts.
@@ -68,8 +80,9 @@ func (f CashflowFlags) AppendNames(names []string) []string {
 type ProjectCashflow struct {
 	AsOf  calendar.Month // the first month of the forecast
 	Nodes []CashflowNode // effective nodes, depth first
-
-	first, last calendar.Month // the months listed when nothing else is asked for
+	// The months listed for all nodes (docs/calculations.md#months-listed): none when the last is before the first. They
+	// have values up to MaxCashflowMonths.
+	First, Last calendar.Month
 }
 
 // CashflowNode is an effective node with its cash flow, all below it included.
@@ -84,7 +97,7 @@ type CashflowNode struct {
 	months []Int128       // paid before AsOf, forecast from it on; 0 in all other months
 }
 
-// In returns what was paid on the line in a month before the current one, and the forecast of the others.
+// In returns what was paid on the line in a listed month before the current one, and the forecast of the others.
 func (c *ProjectCashflow) In(n *CashflowNode, month calendar.Month) (actual, forecast Int128) {
 	i := int(month - n.from)
 	if i < 0 || i >= len(n.months) {
@@ -94,12 +107,6 @@ func (c *ProjectCashflow) In(n *CashflowNode, month calendar.Month) (actual, for
 		return n.months[i], Int128{}
 	}
 	return Int128{}, n.months[i]
-}
-
-// Months returns the first and the last month to be listed for all nodes, given what the request asks for
-// (docs/calculations.md#months-listed). There is none when last is before first.
-func (c *ProjectCashflow) Months(from, to events.Opt[calendar.Month]) (first, last calendar.Month) {
-	return from.Or(c.first), to.Or(c.last)
 }
 
 // ToLevel returns the nodes that a response down to the deepest level shows, like ProjectBudget.ToLevel.
@@ -118,6 +125,11 @@ func (c *ProjectCashflow) ToLevel(deepest string) []CashflowNode {
 
 // Cashflow computes the cash flow of a project (docs/calculations.md#cash-flow) as it is on a day in Vienna.
 func Cashflow(in CashflowInput, today calendar.Date) ProjectCashflow {
+	return cashflowWithin(in, today, maxRoom)
+}
+
+// cashflowWithin is Cashflow with room for so many months of all lines.
+func cashflowWithin(in CashflowInput, today calendar.Date, room int) ProjectCashflow {
 	budget := Budget(in.BudgetInput)
 	c := cashflow{in: &in, asOf: today.Month(), budget: budget.Nodes}
 	c.nodes = make([]CashflowNode, len(budget.Nodes))
@@ -125,13 +137,21 @@ func Cashflow(in CashflowInput, today calendar.Date) ProjectCashflow {
 		c.nodes[i] = CashflowNode{Node: budget.Nodes[i].Node, parent: budget.Nodes[i].parent}
 	}
 	c.plan()
-	c.makeRoom()
+	ranges, total := c.ranges()
+	far := total > room
+	if far {
+		c.listFar()
+		total = clip(ranges, c.first, min(c.last, c.first+MaxCashflowMonths-1))
+	}
+	c.makeRoom(ranges, total)
 	c.bookPayments()
 	c.bookForecasts()
 	c.flagRecurring()
 	c.rollUp()
-	first, last := c.listed()
-	return ProjectCashflow{AsOf: c.asOf, Nodes: c.nodes, first: first, last: last}
+	if !far {
+		c.list(c.ends())
+	}
+	return ProjectCashflow{AsOf: c.asOf, Nodes: c.nodes, First: c.first, Last: c.last}
 }
 
 // cashflow is a computation under way. What is kept by line lies in the order of the nodes.
@@ -144,6 +164,8 @@ type cashflow struct {
 	phases  []phase
 	funding []Int128 // what the line itself has to phase
 	later   []Int128 // own payments dated in asOf or later
+
+	first, last calendar.Month // listed
 }
 
 // plan finds the plan of each line and what it has to phase.
@@ -205,30 +227,37 @@ func (r *monthRange) add(from, to calendar.Month) {
 	r.from, r.to = min(r.from, from), max(r.to, to)
 }
 
-// makeRoom gives every node the months that its own money and that of the lines below it can lie in.
-func (c *cashflow) makeRoom() {
-	ranges := make([]monthRange, len(c.nodes))
+func (r monthRange) months() int {
+	if !r.some {
+		return 0
+	}
+	return int(r.to-r.from) + 1
+}
+
+// ranges returns the months that the money of every line and of those below it can lie in, and how many these are.
+func (c *cashflow) ranges() (ranges []monthRange, total int) {
+	ranges = make([]monthRange, len(c.nodes))
 	c.payments(func(at int, sum *CashSum) { ranges[at].add(sum.Month, sum.Month) })
 	for i := range c.phases {
 		if p := &c.phases[i]; p.kind != phaseUndated && (p.kind == phaseCustom || !c.funding[i].IsZero()) && p.from <= p.to {
 			ranges[i].add(p.from, p.to)
 		}
 	}
-	room := 0
 	for i := len(ranges) - 1; i >= 0; i-- {
 		r := ranges[i]
-		if !r.some {
-			continue
-		}
-		room += int(r.to-r.from) + 1
-		if above := c.nodes[i].parent; above >= 0 {
+		total += r.months()
+		if above := c.nodes[i].parent; above >= 0 && r.some {
 			ranges[above].add(r.from, r.to)
 		}
 	}
-	all := make([]Int128, room)
+	return ranges, total
+}
+
+// makeRoom gives every node its months.
+func (c *cashflow) makeRoom(ranges []monthRange, total int) {
+	all := make([]Int128, total)
 	for i, r := range ranges {
-		if r.some {
-			n := int(r.to-r.from) + 1
+		if n := r.months(); n > 0 {
 			c.nodes[i].from, c.nodes[i].months = r.from, all[:n:n]
 			all = all[n:]
 		}
@@ -274,43 +303,68 @@ func (c *cashflow) bookPayments() {
 	})
 }
 
+// book adds to a month, if it is kept.
 func (n *CashflowNode) book(month calendar.Month, value Int128) {
-	m := &n.months[month-n.from]
-	*m = m.Add(value)
+	if i := int(month - n.from); i >= 0 && i < len(n.months) {
+		n.months[i] = n.months[i].Add(value)
+	}
 }
 
-// bookForecasts phases what each line has to fund (docs/calculations.md#phasing).
+// bookForecasts phases what each line has to fund.
 func (c *cashflow) bookForecasts() {
 	s := newSpreader(c.phases)
 	for i := range c.nodes {
-		n, p, funding := &c.nodes[i], &c.phases[i], c.funding[i]
-		switch {
-		case p.kind == phaseCustom:
-			n.Gap = funding.Add(c.later[i])
-			for _, entered := range p.plan.CustomMonths {
-				if entered.Month >= c.asOf {
-					n.book(entered.Month, Int(entered.Value))
-					n.Gap = n.Gap.Sub(Int(entered.Value))
-				}
-			}
-			if !n.Gap.IsZero() {
-				n.Flags |= FlagCustomGap
-			}
-		case funding.IsZero():
-		case p.kind == phaseUndated:
-			n.Undated = funding
-			n.Flags |= FlagUndated
-		case p.kind == phaseOverdue:
-			n.book(c.asOf, funding)
-			n.Flags |= FlagOverdue
-		default:
-			for k, share := range s.spread(funding, p) {
-				n.book(p.from+calendar.Month(k), share)
+		n := &c.nodes[i]
+		if len(n.months) > 0 {
+			c.forecast(i, s, n.book)
+		}
+		c.warn(i)
+	}
+}
+
+// forecast phases what a line has to fund (docs/calculations.md#phasing).
+func (c *cashflow) forecast(line int, s *spreader, book func(month calendar.Month, value Int128)) {
+	p, funding := &c.phases[line], c.funding[line]
+	switch {
+	case p.kind == phaseCustom:
+		for _, entered := range p.plan.CustomMonths {
+			if entered.Month >= c.asOf {
+				book(entered.Month, Int(entered.Value))
 			}
 		}
-		if c.budget[i].CostToComplete().Sign() < 0 {
-			n.Flags |= FlagOverInvoiced
+	case funding.IsZero() || p.kind == phaseUndated:
+	case p.kind == phaseOverdue:
+		book(c.asOf, funding)
+	default:
+		for k, share := range s.spread(funding, p) {
+			book(p.from+calendar.Month(k), share)
 		}
+	}
+}
+
+// warn finds what a line leaves unphased, and its flags.
+func (c *cashflow) warn(line int) {
+	n, p, funding := &c.nodes[line], &c.phases[line], c.funding[line]
+	switch {
+	case p.kind == phaseCustom:
+		n.Gap = funding.Add(c.later[line])
+		for _, entered := range p.plan.CustomMonths {
+			if entered.Month >= c.asOf {
+				n.Gap = n.Gap.Sub(Int(entered.Value))
+			}
+		}
+		if !n.Gap.IsZero() {
+			n.Flags |= FlagCustomGap
+		}
+	case funding.IsZero():
+	case p.kind == phaseUndated:
+		n.Undated = funding
+		n.Flags |= FlagUndated
+	case p.kind == phaseOverdue:
+		n.Flags |= FlagOverdue
+	}
+	if c.budget[line].CostToComplete().Sign() < 0 {
+		n.Flags |= FlagOverInvoiced
 	}
 }
 
@@ -335,9 +389,18 @@ func (c *cashflow) rollUp() {
 	}
 }
 
-// listed returns the months that are listed when the request names none: from the first with a payment on any line to
-// the last with a forecast on a top line (docs/calculations.md#months-listed).
-func (c *cashflow) listed() (first, last calendar.Month) {
+// list decides which months are listed, given the ends of what there is (docs/calculations.md#months-listed).
+func (c *cashflow) list(first, last calendar.Month) {
+	if !c.in.From.Ok && !c.in.To.Ok {
+		first = max(first, c.asOf-monthsBack)
+		last = min(last, first+MaxCashflowMonths-1)
+	}
+	c.first, c.last = c.in.From.Or(first), c.in.To.Or(last)
+}
+
+// ends returns the first month with a payment on any line and the last with a forecast on a top line; the current month
+// lies between them.
+func (c *cashflow) ends() (first, last calendar.Month) {
 	first, last = c.asOf, c.asOf
 	for i := range c.nodes {
 		n := &c.nodes[i]

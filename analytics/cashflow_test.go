@@ -360,11 +360,12 @@ func TestSection7_7_MonthsListed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := analytics.CashflowInput{BudgetInput: analytics.BudgetInput{Currency: "EUR",
 				Structure: structureOf(tree("top -", "a top", "b top")), Budget: []analytics.BudgetSum{budgetOn("a", 500)}},
-				Plans: tc.plans, Cash: tc.cash}
-			c := analytics.Cashflow(in, date("2026-05-31"))
-			first, last := c.Months(some(tc.from), some(tc.to))
-			if first.String() != tc.first || last.String() != tc.last {
-				t.Errorf("%s to %s, want %s to %s", first, last, tc.first, tc.last)
+				Plans: tc.plans, Cash: tc.cash, From: some(tc.from), To: some(tc.to)}
+			for _, room := range []int{0, 1000} { // whether or not all months of all lines are kept
+				c := analytics.CashflowWithin(in, date("2026-05-31"), room)
+				if c.First.String() != tc.first || c.Last.String() != tc.last {
+					t.Errorf("with room for %d: %s to %s, want %s to %s", room, c.First, c.Last, tc.first, tc.last)
+				}
 			}
 		})
 	}

@@ -392,16 +392,17 @@ func answerBudgetAsOf(l *ledger, project string, query map[string]string) any {
 
 func answerCashflow(t *testing.T, l *ledger, q question) any {
 	project := q.path["projectId"]
-	c := analytics.Cashflow(l.cashflowInput(project), q.today)
-	return shownCashflow(&c, project, l.projects[project].Currency, q.query["level"], q.month(t, "from"), q.month(t, "to"))
+	in := l.cashflowInput(project)
+	in.From, in.To = q.month(t, "from"), q.month(t, "to")
+	c := analytics.Cashflow(in, q.today)
+	return shownCashflow(&c, project, l.projects[project].Currency, q.query["level"])
 }
 
-func shownCashflow(c *analytics.ProjectCashflow, project, currency, level string, from, to events.Opt[calendar.Month]) any {
-	first, last := c.Months(from, to)
+func shownCashflow(c *analytics.ProjectCashflow, project, currency, level string) any {
 	nodes := []any{}
 	for _, n := range c.ToLevel(level) {
 		months := []any{}
-		for m := first; m <= last; m++ {
+		for m := c.First; m <= c.Last; m++ {
 			actual, forecast := c.In(&n, m)
 			months = append(months, object{"month": m.String(), "actual": integer(actual), "forecast": integer(forecast)})
 		}

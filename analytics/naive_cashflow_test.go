@@ -304,8 +304,7 @@ func TestCashflowAgreesWithTheNaiveRules(t *testing.T) {
 		level := rapid.SampledFrom([]string{"", "budget", "subBudget", "costItem"}).Draw(t, "level")
 		want := decoded(t, naive{l, "P1"}.cashflow(today).answer(level))
 		c := analytics.Cashflow(l.cashflowInput("P1"), today)
-		none := events.Opt[calendar.Month]{}
-		got := decoded(t, shownCashflow(&c, "P1", "EUR", level, none, none))
+		got := decoded(t, shownCashflow(&c, "P1", "EUR", level))
 		if d := differences(want, got, "$", ""); len(d) > 0 {
 			t.Fatalf("on %s: %s\n%s", today, strings.Join(d, "\n"), show(l))
 		}

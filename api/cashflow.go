@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"tallyhouse/analytics"
 	"tallyhouse/api/access"
 	"tallyhouse/api/problem"
 	"tallyhouse/api/query"
@@ -11,9 +12,6 @@ import (
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
-
-// maxMonths bounds the months of a cash flow (docs/api.md#limits).
-const maxMonths = 600
 
 var getCashflow = operation{
 	id: "getCashflow", path: "/v0/projects/{projectId}/cashflow",
@@ -44,19 +42,20 @@ var getCashflow = operation{
 		if !ok {
 			return nil, reader.ErrNotFound
 		}
-		request := reader.BudgetRequest{
-			Tenant: c.caller.Tenant(), Project: projectRef(project), Currency: project.Currency,
-			Figures: project.Groups.Has(access.Amounts | access.Budget),
-		}
-		flow, err := s.reader.Cashflow(ctx, request, s.today())
+		from, to := query.Value[calendar.Month](c.values, "from"), query.Value[calendar.Month](c.values, "to")
+		flow, err := s.reader.Cashflow(ctx, reader.CashflowRequest{
+			BudgetRequest: reader.BudgetRequest{
+				Tenant: c.caller.Tenant(), Project: projectRef(project), Currency: project.Currency,
+				Figures: project.Groups.Has(access.Amounts | access.Budget),
+			},
+			From: from, To: to, Today: s.today(),
+		})
 		if err != nil {
 			return nil, err
 		}
-		from, to := query.Value[calendar.Month](c.values, "from"), query.Value[calendar.Month](c.values, "to")
 		shown := shownCashflow{ProjectCashflow: &flow, projectID: project.ID, currency: project.Currency,
 			nodes: flow.ToLevel(query.Value[string](c.values, "level").V)}
-		shown.first, shown.last = flow.Months(from, to)
-		if wrong := tooManyMonths(from, to, shown.first, shown.last); wrong != nil {
+		if wrong := tooManyMonths(from, to, flow.First, flow.Last); wrong != nil {
 			return nil, &problem.Error{Kind: problem.InvalidQuery, Parameters: wrong}
 		}
 		return writeOne(cashflowTable, project.Groups, &shown), nil
@@ -65,12 +64,12 @@ var getCashflow = operation{
 
 // tooManyMonths is what is wrong with a request for more months than one may have.
 func tooManyMonths(from, to events.Opt[calendar.Month], first, last calendar.Month) []problem.Parameter {
-	if last-first < maxMonths {
+	if last-first < analytics.MaxCashflowMonths {
 		return nil
 	}
 	name := "from"
 	if !from.Ok {
 		name = "to"
 	}
-	return []problem.Parameter{{Name: name, Reason: fmt.Sprintf("makes %d months; at most %d can be listed", last-first+1, maxMonths)}}
+	return []problem.Parameter{{Name: name, Reason: fmt.Sprintf("makes %d months; at most %d can be listed", last-first+1, analytics.MaxCashflowMonths)}}
 }

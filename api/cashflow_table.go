@@ -10,13 +10,12 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// shownCashflow is a project's cash flow in the months and down to the level that were asked for.
+// shownCashflow is a project's cash flow down to the level that was asked for.
 type shownCashflow struct {
 	*analytics.ProjectCashflow
-	projectID   string
-	currency    string
-	first, last calendar.Month
-	nodes       []analytics.CashflowNode
+	projectID string
+	currency  string
+	nodes     []analytics.CashflowNode
 }
 
 // cashflowLine is one of its lines.
@@ -47,7 +46,7 @@ func (c *shownCashflow) lines() iter.Seq[*cashflowLine] {
 func (l *cashflowLine) months() iter.Seq[*cashflowMonth] {
 	return func(yield func(*cashflowMonth) bool) {
 		var m cashflowMonth
-		for m.month = l.of.first; m.month <= l.of.last; m.month++ {
+		for m.month = l.of.First; m.month <= l.of.Last; m.month++ {
 			if m.actual, m.forecast = l.of.In(l.CashflowNode, m.month); !yield(&m) {
 				return
 			}

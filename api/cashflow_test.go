@@ -126,6 +126,31 @@ func TestTheMonthsOfACashFlowAreBounded(t *testing.T) {
 	w.get(adminKey, "/v0/projects/P9/cashflow?from=0001-01").want(t, 404, "not-found")
 }
 
+func TestDatesFarAwayDoNotMakeACashFlowLong(t *testing.T) {
+	// Given a payment and a plan at both ends of the calendar
+	w := planned(t)
+	paid := invoice("P1", "k", "", "paid", 1_000)
+	paid.CashDate = some(calendar.MinDate)
+	w.booked("R2", paid)
+	w.budgetRow("B4", "P1", "t", 6_000_000)
+	w.plan("L3", events.LinePlan{NodeID: "t", Method: "linearMonths", StartDate: some(calendar.MinDate), EndDate: some(calendar.MaxDate)})
+	months := func(query string) []any {
+		r := w.get(adminKey, "/v0/projects/P1/cashflow?level=budget"+query).want(t, 200, "")
+		return r.json["nodes"].([]any)[0].(map[string]any)["months"].([]any)
+	}
+	// When nothing else is asked for, then the months around the current one are listed
+	if got := months(""); len(got) != 600 || got[0].(map[string]any)["month"] != "2001-05" {
+		t.Errorf("%d months from %v on", len(got), got[0])
+	}
+	// And each month can be had.
+	if got := months("&from=1900-01&to=1900-01")[0].(map[string]any); got["actual"] != 1000.0 {
+		t.Errorf("got %v", got)
+	}
+	if got := months("&from=2299-12")[0].(map[string]any); got["forecast"].(float64) < 1000 {
+		t.Errorf("got %v", got)
+	}
+}
+
 func TestWhoSeesWhatOfACashFlow(t *testing.T) {
 	// Given callers with one of the groups, with none, and with both
 	w := planned(t)

@@ -15,13 +15,20 @@ const (
 	partRecognized = "recognized"
 )
 
-// Cashflow returns a project's cash flow as it is on a day in Vienna (docs/calculations.md#cash-flow). Without figures
-// it has the lines alone. No record is read for it.
-func (r *Reader) Cashflow(ctx context.Context, request BudgetRequest, today calendar.Date) (analytics.ProjectCashflow, error) {
+// CashflowRequest says which cash flow is wanted: the budget's lines and figures, phased.
+type CashflowRequest struct {
+	BudgetRequest
+	From, To events.Opt[calendar.Month] // the first and the last month that are asked for
+	Today    calendar.Date              // in Vienna
+}
+
+// Cashflow returns a project's cash flow (docs/calculations.md#cash-flow). Without figures it has the lines alone. No
+// record is read for it.
+func (r *Reader) Cashflow(ctx context.Context, request CashflowRequest) (analytics.ProjectCashflow, error) {
 	var rows *budgetRows
-	var in analytics.CashflowInput
+	in := analytics.CashflowInput{From: request.From, To: request.To}
 	tasks := []func() error{func() (err error) {
-		rows, err = r.budgetInput(ctx, request, cashflowQuery)
+		rows, err = r.budgetInput(ctx, request.BudgetRequest, cashflowQuery)
 		return err
 	}}
 	if request.Figures {
@@ -36,7 +43,7 @@ func (r *Reader) Cashflow(ctx context.Context, request BudgetRequest, today cale
 		return analytics.ProjectCashflow{}, fmt.Errorf("read a cash flow: %w", err)
 	}
 	in.BudgetInput, in.Cash, in.Recognized = rows.input, rows.cash, rows.recognized
-	return analytics.Cashflow(in, today), nil
+	return analytics.Cashflow(in, request.Today), nil
 }
 
 // cashflowQuery reads all that a budget is made of and, in the same statement, what was paid on each line in each month,

@@ -53,8 +53,8 @@ func TestACashFlowIsComputedFromPlansAndMonthlySums(t *testing.T) {
 	}
 	// When its cash flow is read
 	r, project, today := New(db, db, 10*time.Second), ProjectRef{ID: "P1", StructureID: events.Some("S")}, calendar.NewDate(2026, 5, 20)
-	request := BudgetRequest{Tenant: "acme", Project: project, Currency: "EUR", Figures: true}
-	got, err := r.Cashflow(ctx, request, today)
+	request := CashflowRequest{BudgetRequest: BudgetRequest{Tenant: "acme", Project: project, Currency: "EUR", Figures: true}, Today: today}
+	got, err := r.Cashflow(ctx, request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestACashFlowIsComputedFromPlansAndMonthlySums(t *testing.T) {
 	}
 	// Without figures it has the lines alone
 	request.Figures = false
-	if bare, err := r.Cashflow(ctx, request, today); err != nil || len(bare.Nodes) != 2 || !bare.Nodes[0].Undated.IsZero() {
+	if bare, err := r.Cashflow(ctx, request); err != nil || len(bare.Nodes) != 2 || !bare.Nodes[0].Undated.IsZero() {
 		t.Errorf("%+v, %v", bare, err)
 	}
 }
