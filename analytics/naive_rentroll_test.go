@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tallyhouse/analytics"
+	"tallyhouse/analytics/analyticstest"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
@@ -368,7 +369,7 @@ func TestSection8_RentRollsNeedFewSegments(t *testing.T) {
 func TestSection8_SegmentsTileTheTerm(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lease := (&drawLedger{t: t}).lease()
-		expanded := analytics.NewLease("L", lease)
+		expanded := analyticstest.Lease("L", lease)
 		next, last := lease.Start.Month(), analytics.Forever
 		if expanded.EffectiveEnd.Ok {
 			last = expanded.EffectiveEnd.V.Month()
