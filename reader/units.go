@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
+
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/events"
 )
@@ -57,11 +59,15 @@ LIMIT {limit:UInt32}`,
 	}
 }
 
-// Units returns a page of a project's units, ascending by id, and whether others follow.
+// Units returns a page of a project's units, ascending by id, and whether others follow. It is cut
+// where units are large.
 func (r *Reader) Units(ctx context.Context, p UnitPage) (page []analytics.Unit, more bool, err error) {
-	err = unitColumns.read(ctx, r, p.query(), pageSettings, func(row *storedUnit) error {
-		page = append(page, row.unit())
-		return nil
+	err = r.page(ctx, p.Limit, func(limit int, settings clickhouse.Settings) error {
+		p.Limit, page = limit, page[:0]
+		return unitColumns.read(ctx, r, p.query(), settings, func(row *storedUnit) error {
+			page = append(page, row.unit())
+			return nil
+		})
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("read units: %w", err)
