@@ -24,7 +24,7 @@ func newMetrics(registerer prometheus.Registerer, follower *access.Follower) (*m
 		}, []string{"operation", "status"}),
 		beyond: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "tallyhouse_api_figures_beyond_range_total",
-			Help: "Figures that were shown as null because they are beyond the range of amounts, by operation. The log has the " +
+			Help: "Figures that are null or left out because they are beyond the range of amounts, by operation. The log has the " +
 				"first one of each response.",
 		}, []string{"operation"}),
 	}

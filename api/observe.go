@@ -67,7 +67,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if out.beyond.Count > 0 {
 		s.metrics.beyondRange(seen.operation, out.beyond.Count)
-		s.log.Warn("figures beyond the range of amounts are shown as null", "request", seen.requestID, "operation", seen.operation,
+		s.log.Warn("figures beyond the range of amounts are null or left out", "request", seen.requestID, "operation", seen.operation,
 			"figures", out.beyond.Count, "first", out.beyond.Member, "value", out.beyond.Value)
 	}
 	status := s.respond(w, r, out)

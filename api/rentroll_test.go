@@ -136,7 +136,7 @@ func TestARentBeyondTheRangeOfAmountsIsLeftOut(t *testing.T) {
 		leases[0].(map[string]any)["passingRentAnnual"] == nil || got.json["vacancyPct"] != 57.97 {
 		t.Errorf("got %s", got.body)
 	}
-	if !strings.Contains(w.log.String(), "figures beyond the range of amounts are") {
+	if !strings.Contains(w.log.String(), "figures beyond the range of amounts are null or left out") {
 		t.Error("the log doesn't say so")
 	}
 }

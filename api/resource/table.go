@@ -168,7 +168,7 @@ func (t *Table[T]) PartialReference(name, always string) *Schema {
 type Encoder struct {
 	B      []byte
 	Groups access.Groups
-	// Beyond are the figures outside the range of amounts (docs/api.md#limits), each of which is null in B.
+	// Beyond are the figures outside the range of amounts (docs/api.md#limits), each of which is null in B or left out.
 	Beyond Beyond
 
 	member  string // that is being written
