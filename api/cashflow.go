@@ -71,5 +71,6 @@ func tooManyMonths(from, to events.Opt[calendar.Month], first, last calendar.Mon
 	if !from.Ok {
 		name = "to"
 	}
-	return []problem.Parameter{{Name: name, Reason: fmt.Sprintf("makes %d months; at most %d can be listed", last-first+1, analytics.MaxCashflowMonths)}}
+	return []problem.Parameter{{Name: name,
+		Reason: fmt.Sprintf("makes %d months; at most %d can be listed", last-first+1, analytics.MaxCashflowMonths)}}
 }

@@ -118,9 +118,10 @@ func TestTheMonthsOfACashFlowAreBounded(t *testing.T) {
 	if got := len(r.json["nodes"].([]any)[0].(map[string]any)["months"].([]any)); got != 600 {
 		t.Errorf("%d months", got)
 	}
-	if got := w.get(adminKey, "/v0/projects/P1/cashflow?level=budget&from=9999-11&to=9999-12").want(t, 200, ""); !strings.Contains(string(got.body),
+	far := w.get(adminKey, "/v0/projects/P1/cashflow?level=budget&from=9999-11&to=9999-12").want(t, 200, "")
+	if !strings.Contains(string(far.body),
 		`"months":[{"month":"9999-11","actual":0,"forecast":0},{"month":"9999-12","actual":0,"forecast":0}]`) {
-		t.Errorf("got %s", got.body)
+		t.Errorf("got %s", far.body)
 	}
 	// What cannot be seen is not checked first: a project that is not there is not there.
 	w.get(adminKey, "/v0/projects/P9/cashflow?from=0001-01").want(t, 404, "not-found")

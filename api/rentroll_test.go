@@ -65,7 +65,8 @@ func let(t testing.TB, change ...func(*api.Options)) *world {
 		Breaks:   []events.Break{{Date: calendar.NewDate(2029, 4, 30), Party: "tenant", State: "open"}}})
 	w.lease("L2", events.Lease{Category: "other", Status: "active", Start: start, Currency: "EUR", MonthlyRent: 40_000})
 	w.lease("L3", events.Lease{Category: "main", CounterpartyName: some("Miller"), Status: "signed", Start: start, End: end,
-		Currency: "CHF", MonthlyRent: 1_000, Breaks: []events.Break{{Date: calendar.NewDate(2030, 12, 31), Party: "landlord", State: "exercised"}}})
+		Currency: "CHF", MonthlyRent: 1_000,
+		Breaks: []events.Break{{Date: calendar.NewDate(2030, 12, 31), Party: "landlord", State: "exercised"}}})
 	w.lease("L4", events.Lease{Category: "main", Status: "draft", Start: start, Currency: "EUR", MonthlyRent: 1})
 	return w
 }
