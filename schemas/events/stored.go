@@ -10,11 +10,15 @@ var (
 
 // ParseCodes reads stored accounting codes, of a budget node or a record. A text that is empty has none. The codes
 // share memory with it.
-func ParseCodes(text string) ([]AccountingCode, error) { return parse("accounting codes", storedCodes, text) }
+func ParseCodes(text string) ([]AccountingCode, error) {
+	return parse("accounting codes", storedCodes, text)
+}
 
 // ParseDocuments reads the stored documents of a record. A text that is empty has none. The documents share memory
 // with it.
-func ParseDocuments(text string) ([]Document, error) { return parse("documents", storedDocuments, text) }
+func ParseDocuments(text string) ([]Document, error) {
+	return parse("documents", storedDocuments, text)
+}
 
 func parse[E any](what string, list kind[[]E], text string) (all []E, err error) {
 	if text == "" {
