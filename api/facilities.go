@@ -31,8 +31,10 @@ var listFacilities = operation{
 		var more bool
 		if project.Groups.Has(access.Financial) {
 			var err error
-			facilities, more, err = s.reader.Facilities(ctx, reader.FacilityPage{Tenant: c.caller.Tenant(), ProjectID: project.ID,
-				Projects: c.financed(), After: c.after, Limit: c.limit(), Today: s.today()})
+			facilities, more, err = s.reader.Facilities(ctx, reader.FacilityPage{
+				Tenant: c.caller.Tenant(), ProjectID: project.ID, Projects: c.financed(),
+				After: c.after, Limit: c.limit(), Today: s.today(),
+			})
 			if err != nil {
 				return nil, err
 			}

@@ -64,13 +64,16 @@ var facilityColumns = columns[analytics.Facility]{
 	member("currency", plain, func(f *analytics.Facility) *string { return &f.Currency }),
 	member("commitment", plain, func(f *analytics.Facility) *int64 { return &f.Commitment }),
 	member("revolving", plain, func(f *analytics.Facility) *bool { return &f.Revolving }),
-	member("toInt32(availability_from)", knownDay, func(f *analytics.Facility) *calendar.Date { return &f.Availability.From }),
-	member("toInt32(availability_to)", knownDay, func(f *analytics.Facility) *calendar.Date { return &f.Availability.To }),
+	member("toInt32(availability_from)", knownDay,
+		func(f *analytics.Facility) *calendar.Date { return &f.Availability.From }),
+	member("toInt32(availability_to)", knownDay,
+		func(f *analytics.Facility) *calendar.Date { return &f.Availability.To }),
 	member("toInt32(maturity)", knownDay, func(f *analytics.Facility) *calendar.Date { return &f.Maturity }),
 	member("day_count", plain, func(f *analytics.Facility) *string { return &f.DayCount }),
 	member("reference_rate", plain, func(f *analytics.Facility) *string { return &f.Pricing.ReferenceRate }),
 	member("margin_bp", decimal, func(f *analytics.Facility) *events.Decimal { return &f.Pricing.MarginBp }),
-	member("floor_bp", nullableDecimal, func(f *analytics.Facility) *events.Opt[events.Decimal] { return &f.Pricing.FloorBp }),
+	member("floor_bp", nullableDecimal,
+		func(f *analytics.Facility) *events.Opt[events.Decimal] { return &f.Pricing.FloorBp }),
 	member("floor_on", optional, func(f *analytics.Facility) *events.Opt[string] { return &f.Pricing.FloorOn }),
 	member("fixed_rate_bp", nullableDecimal,
 		func(f *analytics.Facility) *events.Opt[events.Decimal] { return &f.Pricing.FixedRateBp }),
@@ -126,7 +129,8 @@ WHERE tenant = {tenant:String} AND project = '' AND id > {after:String} AND NOT 
   AND has(project_ids, {project:String}) AND hasAll({projects:Array(String)}, project_ids)
 ORDER BY id
 LIMIT {limit:UInt32}`,
-		Args: map[string]any{"tenant": p.Tenant, "project": p.ProjectID, "projects": financedIDs(p.Projects), "after": p.After, "limit": p.Limit + 1},
+		Args: map[string]any{"tenant": p.Tenant, "project": p.ProjectID, "projects": financedIDs(p.Projects),
+			"after": p.After, "limit": p.Limit + 1},
 	}
 }
 
@@ -177,7 +181,8 @@ WHERE tenant = {tenant:String} AND project = {facility:String} AND NOT deleted
   AND (toInt32(date), id) > ({date:Int32}, {after:String})
 ORDER BY date, id
 LIMIT {limit:UInt32}`,
-		Args: map[string]any{"tenant": p.Tenant, "facility": p.FacilityID, "date": int32(after.Date), "after": after.ID, "limit": p.Limit + 1},
+		Args: map[string]any{"tenant": p.Tenant, "facility": p.FacilityID, "date": int32(after.Date), "after": after.ID,
+			"limit": p.Limit + 1},
 	}
 }
 
@@ -248,13 +253,15 @@ func (r *Reader) facilityPositions(ctx context.Context, tenant string, page []Fa
 }
 
 // Facility returns the facility of this id, or ErrNotFound when there is none or it finances more than these projects.
-func (r *Reader) Facility(ctx context.Context, tenant, id string, projects []FinancedProject) (analytics.Facility, error) {
+func (r *Reader) Facility(ctx context.Context, tenant, id string,
+	projects []FinancedProject) (analytics.Facility, error) {
 	var found analytics.Facility
 	if len(projects) == 0 {
 		return found, ErrNotFound
 	}
 	is := false
-	err := facilityColumns.read(ctx, r, facilityQuery(tenant, id, projects), pageSettings, func(row *analytics.Facility) error {
+	query := facilityQuery(tenant, id, projects)
+	err := facilityColumns.read(ctx, r, query, pageSettings, func(row *analytics.Facility) error {
 		found, is = *row, true
 		return nil
 	})
@@ -268,7 +275,8 @@ func (r *Reader) Facility(ctx context.Context, tenant, id string, projects []Fin
 }
 
 // FacilityEntries returns a page of a facility's entries, by date, then by id, and whether others follow.
-func (r *Reader) FacilityEntries(ctx context.Context, p FacilityEntryPage) (page []analytics.FacilityEntry, more bool, err error) {
+func (r *Reader) FacilityEntries(ctx context.Context,
+	p FacilityEntryPage) (page []analytics.FacilityEntry, more bool, err error) {
 	err = facilityEntryColumns.read(ctx, r, p.query(), pageSettings, appendTo(&page))
 	if err != nil {
 		return nil, false, fmt.Errorf("read the entries of a facility: %w", err)

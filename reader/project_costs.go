@@ -86,8 +86,8 @@ func (c *projectCosts) read(ctx context.Context, r *Reader, tenant string) error
 
 // estimate is a project's live estimate at completion.
 func (r *Reader) estimate(ctx context.Context, tenant string, p FinancedProject) (analytics.Int128, error) {
-	rows, err := r.budgetInput(ctx, BudgetRequest{Tenant: tenant, Project: p.ProjectRef, Currency: p.Currency, Figures: true},
-		budgetQuery)
+	request := BudgetRequest{Tenant: tenant, Project: p.ProjectRef, Currency: p.Currency, Figures: true}
+	rows, err := r.budgetInput(ctx, request, budgetQuery)
 	if err != nil {
 		return analytics.Int128{}, fmt.Errorf("estimate the cost of a project: %w", err)
 	}
