@@ -353,7 +353,7 @@ func TestWalksThroughLoansMeetEverythingOnce(t *testing.T) {
 	// days before and after 1970, of which the numbers have different signs
 	for i, date := range []calendar.Date{calendar.MinDate, -1, 0, 1, calendar.MaxDate} {
 		for _, id := range []string{"a", "b", long} {
-			id = fmt.Sprint(i, id)
+			id = fmt.Sprint(9-i, id) // against the order of the dates
 			entries = append(entries, id)
 			w.facilityEntry(id, events.FacilityEntry{FacilityID: "f0", Kind: "drawdown", Status: "planned", Date: date, Value: 1})
 		}
