@@ -158,6 +158,17 @@ func TestTablesWithRollsHaveDeltasOfTheSumsColumns(t *testing.T) {
 	}
 }
 
+// A merge holds a granule of each part: with such settings it holds one position row of each of 15 parts, however many
+// partitions there are (docs/performance.md#the-path-of-a-change).
+func TestMergesOfTablesWithDeltasHoldLittle(t *testing.T) {
+	conn, name := migrated(t, clickhouse.Target{})
+	got := lines(t, conn, "SELECT name FROM system.tables WHERE database = ? AND engine_full LIKE '%max_parts_to_merge_at_once = 15%' "+
+		"AND engine_full LIKE '%index_granularity_bytes = 1048576%' ORDER BY name", name)
+	if want := contributing(); !slices.Equal(got, want) {
+		t.Errorf("they bound their merges: %q, have deltas: %q", got, want)
+	}
+}
+
 // A position row without deltas would leave the view behind, and its mend would write nothing, for ever; deltas on
 // another row would never reach the view.
 func TestDeltasStandOnPositionRowsAlone(t *testing.T) {
