@@ -60,7 +60,7 @@ func BenchmarkLoadHeads(b *testing.B) {
 		for b.Loop() {
 			known.forget()
 			r := &recovery{
-				coordinator: c, stream: position.Stream{Life: "life", Partitions: 1},
+				coordinator: c, db: w.db, stream: position.Stream{Life: "life", Partitions: 1},
 				members: map[int32]request{0: {w: &writer{tp: tp, heads: known, state: newState(tp, noObserver)}, answer: make(chan answer, 1)}},
 				found:   map[int32]*assignment{0: {position: uint64(heads)}},
 			}
