@@ -200,9 +200,11 @@ func (o *object[T]) read(d *decoder, t *T) {
 		case d.next() != 'n':
 			m.read(d, t)
 			given |= bit
-		case !d.literal("null"):
-		case m.required && m.only == nil:
-			d.fail("is null, but required")
+		default:
+			d.asWritten = false // null is never written
+			if d.literal("null") && m.required && m.only == nil {
+				d.fail("is null, but required")
+			}
 		}
 		seen |= bit
 		if d.err != nil {

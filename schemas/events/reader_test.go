@@ -118,6 +118,7 @@ func TestAReaderHashesWhatIsMeant(t *testing.T) {
 		"an escape":            {events.LinePlans, `{"projectId":"\u0050","nodeId":"N","customMonths":[]}`},
 		"an escaped name":      {events.LinePlans, `{"\u0070rojectId":"P","nodeId":"N","customMonths":[]}`},
 		"a null":               {events.LinePlans, `{"projectId":"P","nodeId":"N","startDate":null,"customMonths":[]}`},
+		"nothing but a null":   {events.Contractors, `{"registrationNumber":null}`},
 		"the default, written": {events.LinePlans, `{"projectId":"P","nodeId":"N","method":"linearDays","customMonths":[]}`},
 		"an ext":               {events.LinePlans, `{"projectId":"P","nodeId":"N","customMonths":[],"ext":1}`},
 		"a minus before 0": {events.BudgetRows, `{"projectId":"P1","kind":"initial","nodeId":"N1",` +
