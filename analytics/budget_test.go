@@ -37,7 +37,7 @@ func node(t *testing.T, b analytics.ProjectBudget, id string) analytics.BudgetNo
 
 // The rows are those of the worked example and of the rules in words, amounts in
 // whole thousands.
-func TestSection3_3_Uncommitted(t *testing.T) {
+func TestUncommitted(t *testing.T) {
 	family := tree("p -", "c1 p", "c2 p")
 	type line struct{ uncommitted, eac, variance int64 }
 	for name, tc := range map[string]struct {
@@ -106,7 +106,7 @@ func TestSection3_3_Uncommitted(t *testing.T) {
 	}
 }
 
-func TestSection3_3_WhichEntryCounts(t *testing.T) {
+func TestWhichUncommittedEntryCounts(t *testing.T) {
 	foreign, withdrawn := entered("a", 1), entered("a", 2)
 	foreign.Amount.V.Currency = "CHF"
 	withdrawn.Amount = events.Opt[events.Amount]{}
@@ -136,7 +136,7 @@ func TestSection3_3_WhichEntryCounts(t *testing.T) {
 	}
 }
 
-func TestSection3_2_ATransferWithOneSideWithoutASeatMovesUnallocatedBudget(t *testing.T) {
+func TestATransferWithOneSideWithoutASeatMovesUnallocatedBudget(t *testing.T) {
 	budget := analytics.Budget(analytics.BudgetInput{
 		Currency: "EUR", Structure: structureOf(tree("a -")),
 		Budget: []analytics.BudgetSum{budgetOn("a", 100), budgetOn("unknown", -30), budgetOn("a", 30),
@@ -150,7 +150,7 @@ func TestSection3_2_ATransferWithOneSideWithoutASeatMovesUnallocatedBudget(t *te
 	}
 }
 
-func TestSection3_2_ClaimsAreRoundedOneByOne(t *testing.T) {
+func TestClaimsAreRoundedOneByOne(t *testing.T) {
 	claim := func(value, units int64, scale uint8, status string) *events.Claim {
 		return &events.Claim{Amount: events.Amount{Value: value}, ProbabilityBp: events.Decimal{Units: units, Scale: scale},
 			Status: status}
@@ -173,7 +173,7 @@ func TestSection3_2_ClaimsAreRoundedOneByOne(t *testing.T) {
 	}
 }
 
-func TestSection3_6_Excluded(t *testing.T) {
+func TestExcludedRecords(t *testing.T) {
 	record := func(currency string, net int64, status analytics.RecordStatus, source string) analytics.RecordSum {
 		return analytics.RecordSum{NodeID: "a", Currency: currency, Status: status, Source: source, Net: analytics.Int(net),
 			Count: 1}
@@ -199,7 +199,7 @@ func TestSection3_6_Excluded(t *testing.T) {
 	}
 }
 
-func TestSection3_6_ExcludedCommitted(t *testing.T) {
+func TestExcludedCommitted(t *testing.T) {
 	contract := func(currency, status string, values ...int64) analytics.Contract {
 		c := analytics.Contract{Contract: events.Contract{Status: status, Currency: currency,
 			Amendments: []events.Amendment{{ID: "A", Value: 3, Status: "approved"},
@@ -226,7 +226,7 @@ func TestSection3_6_ExcludedCommitted(t *testing.T) {
 	}
 }
 
-func TestSection1_8_TotalsBeyondTheRangeAreErrorsNotWraps(t *testing.T) {
+func TestTotalsBeyondTheRangeAreErrorsNotWraps(t *testing.T) {
 	in := analytics.BudgetInput{Currency: "EUR", Structure: structureOf(tree("a -", "b a"))}
 	for range 3000 { // beyond 64 bits
 		in.Budget = append(in.Budget, budgetOn("b", analytics.MaxAmount))

@@ -107,7 +107,7 @@ func rows(c analytics.ProjectCashflow) map[string]string {
 
 // Given a line with a budget and a plan, when the cash flow is asked for on 12 May 2026, then its money lies where the
 // plan puts it.
-func TestSection7_5_Phasing(t *testing.T) {
+func TestCashflowPhasing(t *testing.T) {
 	for name, tc := range map[string]struct {
 		budget int64
 		plan   analytics.LinePlan
@@ -157,7 +157,7 @@ func TestSection7_5_Phasing(t *testing.T) {
 	}
 }
 
-func TestSection7_5_OfSeveralPlansTheGreatestIDCounts(t *testing.T) {
+func TestOfSeveralPlansTheGreatestIDCounts(t *testing.T) {
 	in := analytics.CashflowInput{BudgetInput: analytics.BudgetInput{Currency: "EUR", Structure: structureOf(tree("a -")),
 		Budget: []analytics.BudgetSum{budgetOn("a", 9)}}}
 	for _, id := range []string{"10", "9", "Z", "1"} {
@@ -174,7 +174,7 @@ func TestSection7_5_OfSeveralPlansTheGreatestIDCounts(t *testing.T) {
 }
 
 // The lines are "p" and below it "c1" and "c2"; all money is undated, so that undated is what is to be funded.
-func TestSection7_3_FundingToComplete(t *testing.T) {
+func TestFundingToComplete(t *testing.T) {
 	paid := analytics.Paid
 	for name, tc := range map[string]struct {
 		in   analytics.CashflowInput
@@ -236,7 +236,7 @@ func TestSection7_3_FundingToComplete(t *testing.T) {
 
 // A payment in the current month or later is forecast in its month, beside what is phased; entered months hold it
 // already.
-func TestSection7_4_PaymentsThatAreNotPast(t *testing.T) {
+func TestPaymentsThatAreNotPast(t *testing.T) {
 	for name, tc := range map[string]struct {
 		plan analytics.LinePlan
 		want string
@@ -264,7 +264,7 @@ func TestSection7_4_PaymentsThatAreNotPast(t *testing.T) {
 	}
 }
 
-func TestSection7_6_RecurringMissing(t *testing.T) {
+func TestRecurringInvoicesThatAreMissing(t *testing.T) {
 	const missing = "recurringMissing"
 	every := func(months int, from, to string) analytics.LinePlan {
 		return recurring(plan("a", "linearDays"), months, from, to)
@@ -305,7 +305,7 @@ func TestSection7_6_RecurringMissing(t *testing.T) {
 }
 
 // Every flag stands on the line that has it and on all above, in one order.
-func TestSection7_6_FlagsOfAllLinesBelow(t *testing.T) {
+func TestCashflowFlagsOfAllLinesBelow(t *testing.T) {
 	in := analytics.CashflowInput{
 		BudgetInput: analytics.BudgetInput{Currency: "EUR",
 			Structure: structureOf(tree("p -", "a p", "b p", "c p", "d p", "e p")),
@@ -326,7 +326,7 @@ func TestSection7_6_FlagsOfAllLinesBelow(t *testing.T) {
 	}
 }
 
-func TestSection7_7_MonthsListed(t *testing.T) {
+func TestCashflowMonthsListed(t *testing.T) {
 	some := func(text string) events.Opt[calendar.Month] {
 		if text == "" {
 			return events.Opt[calendar.Month]{}
@@ -371,7 +371,7 @@ func TestSection7_7_MonthsListed(t *testing.T) {
 	}
 }
 
-func TestSection7_7_LevelsAreTrimmedLikeThoseOfABudget(t *testing.T) {
+func TestCashflowLevelsAreTrimmedLikeThoseOfABudget(t *testing.T) {
 	nodes := tree("top -", "a top", "a1 a", "b top!", "b1 b")
 	nodes[0].Level, nodes[1].Level = "budget", "subBudget"
 	in := analytics.CashflowInput{BudgetInput: analytics.BudgetInput{Currency: "EUR", Structure: structureOf(nodes),
@@ -392,7 +392,7 @@ func TestSection7_7_LevelsAreTrimmedLikeThoseOfABudget(t *testing.T) {
 }
 
 // Summer time ends between these two instants; the month is that of Vienna's clock.
-func TestSection7_1_TheCurrentMonthIsViennas(t *testing.T) {
+func TestTheCurrentMonthIsViennas(t *testing.T) {
 	for now, want := range map[string]string{
 		"2026-03-31T21:59:59Z": "2026-03", "2026-03-31T22:00:00Z": "2026-04",
 		"2026-10-31T22:59:59Z": "2026-10", "2026-10-31T23:00:00Z": "2026-11", "2028-02-29T22:59:59Z": "2028-02",

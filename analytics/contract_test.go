@@ -32,7 +32,7 @@ func linkedOn(node string, net int64) analytics.RecordSum {
 		Source: "invoice", Net: analytics.Int(net), Count: 1}
 }
 
-func TestSection4_1_Lines(t *testing.T) {
+func TestContractLines(t *testing.T) {
 	for name, tc := range map[string]struct {
 		contract *analytics.Contract
 		want     string
@@ -63,7 +63,7 @@ func TestSection4_1_Lines(t *testing.T) {
 	}
 }
 
-func TestSection4_1_AmendmentsAreListedByDateUndatedLastThenID(t *testing.T) {
+func TestAmendmentsAreListedByDateUndatedLastThenID(t *testing.T) {
 	c := contractOf(nil, amendment("b", "", 1, "pending", 0), amendment("a", "", 1, "parked", 0),
 		amendment("d", "", 1, "draft", 1),
 		amendment("c", "", 1, "rejected", 20001), amendment("f", "", 1, "approved", 20000), amendment("e", "", 1, "approved",
@@ -77,7 +77,7 @@ func TestSection4_1_AmendmentsAreListedByDateUndatedLastThenID(t *testing.T) {
 	}
 }
 
-func TestSection4_1_Figures(t *testing.T) {
+func TestContractFigures(t *testing.T) {
 	paid := linkedOn("a", 100)
 	paid.Status = analytics.Paid
 	foreign := linkedOn("a", 70)
@@ -141,7 +141,7 @@ func TestSection4_1_Figures(t *testing.T) {
 }
 
 // open and over of single lines show what the lines have been invoiced.
-func TestSection4_2_and_4_3_LinesOfLinkedRecords(t *testing.T) {
+func TestLinesOfLinkedRecords(t *testing.T) {
 	nodes := tree("r -", "a r", "a1 a!", "a2 a1", "b r", "c r", "d r", "out r")
 	base := []events.ContractAllocation{onNode("a", 600000), onNode("b", 300000), onNode("c", 100000)}
 	withD := amendment("1", "d", 200000, "approved", 0)
@@ -201,7 +201,7 @@ func TestSection4_2_and_4_3_LinesOfLinkedRecords(t *testing.T) {
 	}
 }
 
-func TestSection4_3_RecordsToRecode(t *testing.T) {
+func TestRecordsToRecode(t *testing.T) {
 	s := structureOf(tree("r -", "a r", "a1 a!", "out r", "x y", "y x"))
 	c := contractOf([]events.ContractAllocation{onNode("a", 1), onNode("gone line", 1)},
 		amendment("1", "", 1, "approved", 0))

@@ -12,7 +12,7 @@ import (
 	"tallyhouse/analytics"
 )
 
-func TestSection1_3_LargestRemainder(t *testing.T) {
+func TestLargestRemainder(t *testing.T) {
 	for name, tc := range map[string]struct {
 		total   int64
 		weights []int64
@@ -45,7 +45,7 @@ func TestSection1_3_LargestRemainder(t *testing.T) {
 	}
 }
 
-func TestSection1_3_LargestRemainderRefuses(t *testing.T) {
+func TestLargestRemainderRefuses(t *testing.T) {
 	for name, tc := range map[string]struct {
 		total   int64
 		weights []int64
@@ -113,7 +113,7 @@ func amounts() *rapid.Generator[int64] {
 	)
 }
 
-func TestSection1_3_SharesAddUpAndMirror(t *testing.T) {
+func TestSharesAddUpAndMirror(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		total := amounts().Draw(t, "total")
 		weights := rapid.SliceOfN(amounts(), 1, 12).Draw(t, "weights")
@@ -155,7 +155,7 @@ func TestSection1_3_SharesAddUpAndMirror(t *testing.T) {
 	})
 }
 
-func TestSection1_2_HalfAway(t *testing.T) {
+func TestHalfAway(t *testing.T) {
 	for _, tc := range []struct{ numerator, denominator, want int64 }{
 		{25, 10, 3}, {-25, 10, -3}, {24, 10, 2}, {-24, 10, -2}, {26, 10, 3}, {-26, 10, -3},
 		{5, 10, 1}, {-5, 10, -1}, {4, 10, 0}, {0, 7, 0}, {1, 3, 0}, {2, 3, 1}, {-2, 3, -1}, {7, 1, 7},
@@ -203,7 +203,7 @@ func TestInt128FromBigRefusesWhatItCannotHold(t *testing.T) {
 	}
 }
 
-func TestSection1_8_AmountsBeyondTheRangeAreErrors(t *testing.T) {
+func TestAmountsBeyondTheRangeAreErrors(t *testing.T) {
 	const limit = int64(9007199254740991)
 	for _, v := range []int64{0, 1, -1, limit, -limit} {
 		if got, err := analytics.Int(v).Amount(); err != nil || got != v {

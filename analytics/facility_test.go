@@ -106,7 +106,7 @@ func fixingsFrom(texts ...string) []analytics.Fixing {
 	return all
 }
 
-func TestSection9_1_Position(t *testing.T) {
+func TestFacilityPosition(t *testing.T) {
 	entry := func(kind, status string, value int64) analytics.EntrySum {
 		return analytics.EntrySum{Kind: kind, Status: status, Value: analytics.Int(value)}
 	}
@@ -145,7 +145,7 @@ func TestSection9_1_Position(t *testing.T) {
 	}
 }
 
-func TestSection9_1_LoanToCost(t *testing.T) {
+func TestLoanToCost(t *testing.T) {
 	cost := func(currency string, eac int64) analytics.ProjectCost {
 		return analytics.ProjectCost{Currency: currency, EAC: analytics.Int(eac)}
 	}
@@ -174,7 +174,7 @@ func TestSection9_1_LoanToCost(t *testing.T) {
 	}
 }
 
-func TestSection9_1_TheCostOfAProjectIsThatOfItsTopLines(t *testing.T) {
+func TestTheCostOfAProjectIsThatOfItsTopLines(t *testing.T) {
 	budget := analytics.Budget(analytics.BudgetInput{Currency: "EUR", Structure: structureOf(tree("a -", "a1 a", "b -")),
 		Budget: []analytics.BudgetSum{budgetOn("a1", 7), budgetOn("a", 10), budgetOn("b", 100)}})
 	if got := budget.EAC().String(); got != "117" {
@@ -182,7 +182,7 @@ func TestSection9_1_TheCostOfAProjectIsThatOfItsTopLines(t *testing.T) {
 	}
 }
 
-func TestSection9_2_InterestPeriods(t *testing.T) {
+func TestInterestPeriods(t *testing.T) {
 	for name, tc := range map[string]struct {
 		loan *analytics.Facility
 		to   string
@@ -227,7 +227,7 @@ func TestSection9_2_InterestPeriods(t *testing.T) {
 	}
 }
 
-func TestSection9_1_NextIPD(t *testing.T) {
+func TestTheNextInterestPaymentDate(t *testing.T) {
 	for today, want := range map[string]string{
 		"2025-01-01": "2026-04-01", "2026-04-01": "2026-04-01", "2026-04-02": "2026-07-01", "2026-12-31": "2026-12-31",
 		"2027-01-01": "none",
@@ -242,7 +242,7 @@ func TestSection9_1_NextIPD(t *testing.T) {
 	}
 }
 
-func TestSection9_3_Balances(t *testing.T) {
+func TestScheduleBalances(t *testing.T) {
 	const today = "2026-05-12"
 	all := []string{"drawdown funded 2026-01-01 100", "drawdown funded 2026-04-01 50", "repayment funded 2026-06-30 30",
 		"interest funded 2026-07-01 7", "drawdown requested 2026-02-01 1000", "drawdown planned 2026-08-01 2000",
@@ -294,7 +294,7 @@ func rates(p analytics.FacilityPeriod) string {
 	return text
 }
 
-func TestSection9_4_Rates(t *testing.T) {
+func TestScheduleRates(t *testing.T) {
 	firstApril := []string{"2026-04-01 -50.5"}
 	for name, tc := range map[string]struct {
 		loan    *analytics.Facility
@@ -339,7 +339,7 @@ func TestSection9_4_Rates(t *testing.T) {
 }
 
 // One period each, at a rate of 360 unless another is named: a day of 1,000,000 is 100 in a year of 360 days.
-func TestSection9_5_InterestAndFee(t *testing.T) {
+func TestScheduleInterestAndFee(t *testing.T) {
 	const drawn = "drawdown funded 2026-01-01 1000000"
 	at360 := fixedRate("360")
 	for name, tc := range map[string]struct {
@@ -430,7 +430,7 @@ func TestSection9_5_InterestAndFee(t *testing.T) {
 }
 
 // With a margin of 180, then 230 from 16 May on, and a floor of 200 on the whole: 45 days at 200 and 46 at 245.5.
-func TestSection9_5_AStepWithinAPeriod(t *testing.T) {
+func TestAMarginStepWithinAPeriod(t *testing.T) {
 	f := loan(paying("2026-07-01"), term("2026-04-01 2026-07-01"), floor("200", "allIn"), marginFrom("2026-05-16", "230"))
 	f.Pricing.MarginBp = points("180")
 	p := f.Schedule(entriesFrom("drawdown funded 2026-04-01 150000000"), fixingsFrom("2026-04-01 15.5"),
@@ -440,7 +440,7 @@ func TestSection9_5_AStepWithinAPeriod(t *testing.T) {
 	}
 }
 
-func TestSection9_5_AmountsNearTheLimit(t *testing.T) {
+func TestScheduleAmountsNearTheLimit(t *testing.T) {
 	p := loan(term("2026-01-01 2299-12-31"), fixedRate("999999999999999999")).Schedule(
 		entriesFrom("drawdown funded 2026-01-01 9007199254740991"), nil, analytics.ScheduleRequest{})[0]
 	if _, err := p.Interest.V.Amount(); err == nil || p.Interest.V.Sign() < 0 {
@@ -448,7 +448,7 @@ func TestSection9_5_AmountsNearTheLimit(t *testing.T) {
 	}
 }
 
-func TestSection9_1_PricingIsShownByDateWithItsDefault(t *testing.T) {
+func TestMarginStepsAreShownByDateWithTheirDefault(t *testing.T) {
 	f := loan(marginFrom("2026-06-30", "300"), marginFrom("2026-04-02", "250"))
 	if steps := f.MarginSteps(); f.FloorOn() != "reference" || steps[0].From != date("2026-04-02") || len(steps) != 2 {
 		t.Errorf("%s %v", f.FloorOn(), steps)

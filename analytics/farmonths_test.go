@@ -14,7 +14,7 @@ import (
 )
 
 // Where there is no room for all months of all lines, what is listed is the same.
-func TestSection7_7_WhatIsListedDoesNotDependOnTheRoom(t *testing.T) {
+func TestWhatACashflowListsDoesNotDependOnTheRoom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, today := ledgers().Draw(t, "ledger"), todays(t)
 		in := l.cashflowInput("P1")
@@ -35,7 +35,7 @@ func TestSection7_7_WhatIsListedDoesNotDependOnTheRoom(t *testing.T) {
 
 // Dates at both ends of the calendar do not make a cash flow large: a typo on every line is no reason to run out of
 // memory.
-func TestSection7_7_OnlyListedMonthsAreKeptWhereDatesAreFarApart(t *testing.T) {
+func TestOnlyListedMonthsAreKeptWhereDatesAreFarApart(t *testing.T) {
 	// Given 1,000 lines with plans over all 400 years of the calendar, and payments at both ends of it
 	const lines, first = 1000, "1900-01"
 	nodes := []analytics.Node{}

@@ -311,7 +311,7 @@ func TestCashflowAgreesWithTheNaiveRules(t *testing.T) {
 	})
 }
 
-func TestSection7_6_ParentsAreTheirOwnAndTheirChildrenInEveryMonth(t *testing.T) {
+func TestCashflowParentsAreTheirOwnAndTheirChildrenInEveryMonth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, today := ledgers().Draw(t, "ledger"), todays(t)
 		c := analytics.Cashflow(l.cashflowInput("P1"), today)
@@ -341,7 +341,7 @@ func TestSection7_6_ParentsAreTheirOwnAndTheirChildrenInEveryMonth(t *testing.T)
 }
 
 // Forecast, undated and gap of each line are its funding; with what is paid they are all of its money.
-func TestSection7_4_NothingOfTheFundingIsLost(t *testing.T) {
+func TestNothingOfTheFundingIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, today := ledgers().Draw(t, "ledger"), todays(t)
 		c := analytics.Cashflow(l.cashflowInput("P1"), today)

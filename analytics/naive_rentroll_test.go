@@ -342,7 +342,7 @@ func TestRentRollAgreesWithTheNaiveRules(t *testing.T) {
 }
 
 // A rent roll needs only the segments of its month and the eleven after it.
-func TestSection8_RentRollsNeedFewSegments(t *testing.T) {
+func TestRentRollsNeedFewSegments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, today := rentals().Draw(t, "ledger"), todays(t)
 		m := month("2027-06") + calendar.Month(rapid.Int32Range(0, 30).Draw(t, "month"))
@@ -366,7 +366,7 @@ func TestSection8_RentRollsNeedFewSegments(t *testing.T) {
 
 // Segments follow one another without gaps, from the month of the start to that of the effective end, and differ from
 // their neighbours.
-func TestSection8_SegmentsTileTheTerm(t *testing.T) {
+func TestSegmentsTileTheTermOfALease(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lease := (&drawLedger{t: t}).lease()
 		expanded := analyticstest.Lease("L", lease)

@@ -274,7 +274,7 @@ func TestSchedulesAgreeWithTheNaiveRules(t *testing.T) {
 	})
 }
 
-func TestSection9_2_PeriodsTileTheTerm(t *testing.T) {
+func TestPeriodsTileTheTerm(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := loans().Draw(t, "ledger")
 		f, next, days := l.facility("F"), l.facilities["F"].Availability.From, 0
@@ -307,7 +307,7 @@ func TestSection9_2_PeriodsTileTheTerm(t *testing.T) {
 
 // Amounts are multiples of what interest is divided by, so nothing is rounded: then it is the same, to the cent, however
 // the term is cut into periods.
-func TestSection9_5_InterestOfASplitPeriodIsThatOfTheWhole(t *testing.T) {
+func TestInterestOfASplitPeriodIsThatOfTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := loans().Draw(t, "ledger")
 		const whole = 10_000 * 1_000 * 360 * 73 // of both years, and all decimals of the rates
@@ -339,7 +339,7 @@ func TestSection9_5_InterestOfASplitPeriodIsThatOfTheWhole(t *testing.T) {
 	})
 }
 
-func TestSection9_3_BalancesFollowOneAnother(t *testing.T) {
+func TestBalancesFollowOneAnother(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := loans().Draw(t, "ledger")
 		request := (&drawLedger{t: t}).request()

@@ -279,7 +279,7 @@ func amendmentIDs(contract any) string {
 	return strings.Join(ids, " ")
 }
 
-func TestSection3_2_InvoicedIsTheSumOfItsStatuses(t *testing.T) {
+func TestInvoicedIsTheSumOfItsStatuses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for _, n := range analytics.Budget(ledgers().Draw(t, "ledger").budgetInput("P1")).Nodes {
 			s := n.InvoicedByStatus
@@ -304,7 +304,7 @@ func topTotal(b analytics.ProjectBudget, figure func(*analytics.BudgetNode) anal
 	return sum
 }
 
-func TestSection3_6_NothingIsLost(t *testing.T) {
+func TestNothingOfABudgetIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := ledgers().Draw(t, "ledger")
 		in := l.budgetInput("P1")
@@ -341,7 +341,7 @@ func TestSection3_6_NothingIsLost(t *testing.T) {
 	})
 }
 
-func TestSection3_1_ParentsAreTheirOwnAndTheirChildren(t *testing.T) {
+func TestBudgetParentsAreTheirOwnAndTheirChildren(t *testing.T) {
 	figures := map[string]func(*analytics.BudgetNode) analytics.Int128{
 		"budget":         func(n *analytics.BudgetNode) analytics.Int128 { return n.Budget },
 		"invoiced":       func(n *analytics.BudgetNode) analytics.Int128 { return n.Invoiced },
@@ -374,7 +374,7 @@ func TestSection3_1_ParentsAreTheirOwnAndTheirChildren(t *testing.T) {
 	})
 }
 
-func TestSection3_3_AnUntouchedLineIsEstimatedAtItsBudget(t *testing.T) {
+func TestAnUntouchedLineIsEstimatedAtItsBudget(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := ledgers().Draw(t, "ledger")
 		in := l.budgetInput("P1")
@@ -392,7 +392,7 @@ func TestSection3_3_AnUntouchedLineIsEstimatedAtItsBudget(t *testing.T) {
 	})
 }
 
-func TestSection4_1_OpenLessOverIsCommittedLessInvoiced(t *testing.T) {
+func TestOpenLessOverIsCommittedLessInvoiced(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := ledgers().Draw(t, "ledger")
 		for _, n := range l.nodes {
@@ -446,7 +446,7 @@ func snapshots(label string) *rapid.Generator[*analytics.Snapshot] {
 	})
 }
 
-func TestSection6_5_DeltasAddUpToTheChangeOfTheTotal(t *testing.T) {
+func TestSnapshotDeltasAddUpToTheChangeOfTheTotal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		previous, current := snapshots("previous").Draw(t, "previous"), snapshots("current").Draw(t, "current")
 		var deltas analytics.Int128

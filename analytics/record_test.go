@@ -12,7 +12,7 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-func TestSection5_1_Status(t *testing.T) {
+func TestRecordStatus(t *testing.T) {
 	for step, want := range map[string]analytics.RecordStatus{
 		"setup": "setup", "approval": "approvalPending", "payment": "paymentPending", "paid": "paid", "rejected": "rejected",
 		"mislaid": "",
@@ -23,7 +23,7 @@ func TestSection5_1_Status(t *testing.T) {
 	}
 }
 
-func TestSection5_2_CashDate(t *testing.T) {
+func TestRecordCashDate(t *testing.T) {
 	paidAt := func(text string) events.Opt[time.Time] {
 		at, err := time.Parse(time.RFC3339, text)
 		if err != nil {
@@ -59,7 +59,7 @@ func TestSection5_2_CashDate(t *testing.T) {
 	}
 }
 
-func TestSection3_2_Gross(t *testing.T) {
+func TestInvoicedGross(t *testing.T) {
 	some, none := events.Some[int64], events.Opt[int64]{}
 	for name, tc := range map[string]struct{ net, tax, gross, want events.Opt[int64] }{
 		"as delivered":         {some(100), some(20), some(119), some(119)},
@@ -77,7 +77,7 @@ func TestSection3_2_Gross(t *testing.T) {
 	}
 }
 
-func TestSection3_2_SplitGross(t *testing.T) {
+func TestSplitGross(t *testing.T) {
 	for name, tc := range map[string]struct {
 		gross int64
 		nets  []int64
@@ -103,7 +103,7 @@ func TestSection3_2_SplitGross(t *testing.T) {
 	}
 }
 
-func TestSection5_3_Allocations(t *testing.T) {
+func TestRecordAllocations(t *testing.T) {
 	s := structureOf(tree("top -", "leaf top!"))
 	net := events.Some[int64]
 	leaf := analytics.NodeRef{
@@ -147,7 +147,7 @@ func TestSection5_3_Allocations(t *testing.T) {
 	}
 }
 
-func TestSection5_4_RecordCodes(t *testing.T) {
+func TestRecordCodes(t *testing.T) {
 	nodes := tree("top -", "a top", "b top")
 	code := func(system, code string, inherited bool) events.AccountingCode {
 		return events.AccountingCode{System: system, Code: code, Inherited: inherited}

@@ -105,7 +105,7 @@ func rollOf(at string, indexes *analytics.Indexes, leases ...*events.Lease) anal
 
 // Given one lease, when the rent roll of each month is asked for, then its rent payable for a year is 12 times that of
 // the month; - where it is not listed.
-func TestSection8_2_RentOfAMonth(t *testing.T) {
+func TestRentOfAMonth(t *testing.T) {
 	none := published()
 	for name, tc := range map[string]struct {
 		lease   *events.Lease
@@ -160,7 +160,7 @@ func TestSection8_2_RentOfAMonth(t *testing.T) {
 }
 
 // Given a rent of 10,000 from 2026 on that follows an index, then the rents of these months are these.
-func TestSection8_3_RentsThatFollowAnIndex(t *testing.T) {
+func TestRentsThatFollowAnIndex(t *testing.T) {
 	for name, tc := range map[string]struct {
 		terms  string
 		values []string
@@ -234,7 +234,7 @@ func TestSection8_3_RentsThatFollowAnIndex(t *testing.T) {
 }
 
 // A corrected index value changes rents of the past and of the future at once: leases hold none.
-func TestSection8_3_ACorrectedIndexValueCountsAtOnce(t *testing.T) {
+func TestACorrectedIndexValueCountsAtOnce(t *testing.T) {
 	lease := let("active 2026-01-01 - 10000", cpi("2026-01 0 1 0 10000"))
 	for index, want := range map[string]string{"2026-02=110": "132000", "2026-02=111": "133200"} {
 		roll := rollOf("2026-02", published("2026-01=100", index), lease)
@@ -245,7 +245,7 @@ func TestSection8_3_ACorrectedIndexValueCountsAtOnce(t *testing.T) {
 }
 
 // On 12 May 2026, in the rent roll of May.
-func TestSection8_1_LeasesInForce(t *testing.T) {
+func TestLeasesInForce(t *testing.T) {
 	for name, tc := range map[string]struct {
 		lease *events.Lease
 		want  string // effective end and first break; "" when it is not listed
@@ -316,7 +316,7 @@ func TestSection8_1_LeasesInForce(t *testing.T) {
 	}
 }
 
-func TestSection8_5_TotalsOfRents(t *testing.T) {
+func TestTotalsOfRents(t *testing.T) {
 	for name, tc := range map[string]struct {
 		leases []*events.Lease
 		want   string // passing, other, forward
@@ -371,7 +371,7 @@ func unit(id, text string) analytics.Unit {
 	return u
 }
 
-func TestSection8_5_AreasAndVacancy(t *testing.T) {
+func TestAreasAndVacancy(t *testing.T) {
 	scheme := []analytics.Unit{unit("a", "scheme 1000.505"), unit("b", "scheme 499.5"), unit("parking", "scheme -"),
 		unit("field", "currentUse 3000")}
 	show := func(d events.Opt[events.Decimal]) string {
@@ -429,7 +429,7 @@ func TestSection8_5_AreasAndVacancy(t *testing.T) {
 	}
 }
 
-func TestSection8_5_WAULT(t *testing.T) {
+func TestWAULT(t *testing.T) {
 	for name, tc := range map[string]struct {
 		leases []*events.Lease
 		want   string // to expiry, to break
@@ -480,7 +480,7 @@ func TestSection8_5_WAULT(t *testing.T) {
 }
 
 // Rents that no amount can show are not wrapped, and spoil nothing but the totals that they are in.
-func TestSection8_3_RentsBeyondAllBounds(t *testing.T) {
+func TestRentsBeyondAllBounds(t *testing.T) {
 	beyond := let("active 2026-01-01 - 9007199254740991", fixed("999999999999999999 2026-01-01 1"), inCurrency("CHF"))
 	r := rollOf("2026-05", published(), beyond, let("active 2026-01-01 - 100"))
 	if _, err := r.Leases[0].PassingRentAnnual.Amount(); err == nil || r.Leases[0].PassingRentAnnual.Sign() < 0 {
@@ -492,7 +492,7 @@ func TestSection8_3_RentsBeyondAllBounds(t *testing.T) {
 }
 
 // The segments are what is stored of a lease: the fewest runs of months that answer for every month.
-func TestSection8_SegmentsOfALease(t *testing.T) {
+func TestSegmentsOfALease(t *testing.T) {
 	show := func(s analytics.RentSegment) string {
 		text := fmt.Sprintf("%s..%s %d", s.From, s.To, s.Rent)
 		if s.To == analytics.Forever {

@@ -20,7 +20,7 @@ func snapshot(lines ...events.SnapshotLine) *analytics.Snapshot {
 	return &analytics.Snapshot{ForecastSnapshot: events.ForecastSnapshot{Lines: lines}}
 }
 
-func TestSection6_1_DerivedFiguresOfALine(t *testing.T) {
+func TestDerivedFiguresOfASnapshotLine(t *testing.T) {
 	s := snapshot(events.SnapshotLine{NodeID: "a", Budget: 1000, Committed: 300, PendingChanges: 10, Uncommitted: 700,
 		Invoiced: 100, Paid: 50})
 	e := s.NodesToLevel("")[0].Estimate
@@ -29,7 +29,7 @@ func TestSection6_1_DerivedFiguresOfALine(t *testing.T) {
 	}
 }
 
-func TestSection6_2_TotalsAddTheTopLines(t *testing.T) {
+func TestSnapshotTotalsAddTheTopLines(t *testing.T) {
 	top := events.SnapshotLine{NodeID: "a", Budget: analytics.MaxAmount, Committed: 1, PendingChanges: 2, Uncommitted: 3,
 		Invoiced: 4, Paid: 5}
 	other, below := top, top
@@ -40,7 +40,7 @@ func TestSection6_2_TotalsAddTheTopLines(t *testing.T) {
 	}
 }
 
-func TestSection6_3_Official(t *testing.T) {
+func TestTheOfficialSnapshot(t *testing.T) {
 	version := func(id string, month calendar.Month, version int64, status string) analytics.Snapshot {
 		return analytics.Snapshot{ID: id,
 			ForecastSnapshot: events.ForecastSnapshot{Month: month, Version: version, Status: status}}
@@ -74,7 +74,7 @@ func TestSection6_3_Official(t *testing.T) {
 	}
 }
 
-func TestSection6_4_AsOfShowsParentsFirstDownToALevel(t *testing.T) {
+func TestABudgetAsOfAMonthShowsParentsFirstDownToALevel(t *testing.T) {
 	s := snapshot(line("c", "b", "costItem", 1), line("z", "", "budget", 1), line("b", "a", "subBudget", 1),
 		line("a", "", "budget", 1),
 		line("e", "d", "budget", 1), line("d", "a", "zone", 1))
@@ -90,7 +90,7 @@ func TestSection6_4_AsOfShowsParentsFirstDownToALevel(t *testing.T) {
 	}
 }
 
-func TestSection6_5_Changes(t *testing.T) {
+func TestSnapshotChanges(t *testing.T) {
 	previous := snapshot(line("r", "", "budget", 100), line("a", "r", "subBudget", 60), line("b", "r", "subBudget", 40),
 		line("zero", "", "budget", 0))
 	current := snapshot(line("new", "", "budget", 9), line("a", "r", "subBudget", 70), line("r", "", "budget", 75),

@@ -45,7 +45,7 @@ func emptyBudget(s *analytics.Structure) analytics.ProjectBudget {
 	return analytics.Budget(analytics.BudgetInput{Currency: "EUR", Structure: s})
 }
 
-func TestSection3_1_EffectiveNodes(t *testing.T) {
+func TestEffectiveNodes(t *testing.T) {
 	for name, tc := range map[string]struct {
 		nodes []analytics.Node
 		want  string
@@ -65,7 +65,7 @@ func TestSection3_1_EffectiveNodes(t *testing.T) {
 	}
 }
 
-func TestSection3_1_SiblingsGoByCodeThenIDInByteOrder(t *testing.T) {
+func TestSiblingsGoByCodeThenIDInByteOrder(t *testing.T) {
 	nodes := tree("x -", "b -", "Z -", "ä -", "a -")
 	nodes[0].Code, nodes[1].Code = "10", "9"
 	for i := 2; i < 5; i++ {
@@ -77,7 +77,7 @@ func TestSection3_1_SiblingsGoByCodeThenIDInByteOrder(t *testing.T) {
 	}
 }
 
-func TestSection3_1_NodesOfAProject(t *testing.T) {
+func TestNodesOfAProject(t *testing.T) {
 	nodes := tree("shared -", "mine shared", "theirs shared", "foreign -", "below theirs", "nobody -")
 	nodes[1].ProjectID = events.Some("P1")
 	nodes[2].ProjectID = events.Some("P2")
@@ -97,7 +97,7 @@ func TestSection3_1_NodesOfAProject(t *testing.T) {
 	}
 }
 
-func TestSection3_1_SeatOfABooking(t *testing.T) {
+func TestSeatOfABooking(t *testing.T) {
 	s := structureOf(tree("a -", "b a!", "c b", "d c!", "lost gone", "below lost", "x y", "y x", "off -!", "under off"))
 	for id, want := range map[analytics.NodeID]analytics.NodeID{
 		"a": "a", "b": "a", "c": "a", "d": "a",
@@ -109,7 +109,7 @@ func TestSection3_1_SeatOfABooking(t *testing.T) {
 	}
 }
 
-func TestSection3_1_LevelShowsANodeWithItsAncestorsOnly(t *testing.T) {
+func TestLevelShowsANodeWithItsAncestorsOnly(t *testing.T) {
 	nodes := tree("a -", "b a", "c b", "d a", "e d", "f -", "g f")
 	for i, level := range []string{"budget", "subBudget", "costItem", "zone", "subBudget", "subBudget", "budget"} {
 		nodes[i].Level = level
@@ -124,7 +124,7 @@ func TestSection3_1_LevelShowsANodeWithItsAncestorsOnly(t *testing.T) {
 	}
 }
 
-func TestSection3_1_AmountsDoNotChangeWithTheLevel(t *testing.T) {
+func TestAmountsDoNotChangeWithTheLevel(t *testing.T) {
 	nodes := tree("a -", "b a")
 	nodes[0].Level = "budget"
 	budget := analytics.Budget(analytics.BudgetInput{
@@ -137,7 +137,7 @@ func TestSection3_1_AmountsDoNotChangeWithTheLevel(t *testing.T) {
 	}
 }
 
-func TestSection3_1_ADeepAndWideStructureIsWalkedOnce(t *testing.T) {
+func TestADeepAndWideStructureIsWalkedOnce(t *testing.T) {
 	// A chain as deep as the structure is large, a circle of the same size, and
 	// bookings everywhere: anything but a linear walk would not end in time.
 	const size = 20000
@@ -166,7 +166,7 @@ func TestSection3_1_ADeepAndWideStructureIsWalkedOnce(t *testing.T) {
 	}
 }
 
-func TestSection5_3_BudgetName(t *testing.T) {
+func TestTheBudgetNameOfARecord(t *testing.T) {
 	s := structureOf(tree("a -!", "b a", "c b", "lost gone", "x y", "y x"))
 	for id, want := range map[analytics.NodeID]string{"a": "name of a", "c": "name of a", "lost": "", "x": "",
 		"unknown": ""} {
@@ -176,7 +176,7 @@ func TestSection5_3_BudgetName(t *testing.T) {
 	}
 }
 
-func TestSection3_5_EffectiveCodes(t *testing.T) {
+func TestEffectiveCodes(t *testing.T) {
 	code := func(system, code string, inherited bool) events.AccountingCode {
 		return events.AccountingCode{System: system, Code: code, Inherited: inherited}
 	}
