@@ -9,6 +9,7 @@ import (
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/schemas/events"
 )
 
@@ -50,9 +51,7 @@ func TestOnlyCommittedMessagesCount(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.sendBy(client, messages...)
-		if err := client.EndTransaction(t.Context(), end); err != nil {
-			t.Fatal(err)
-		}
+		kafkatest.EndTransaction(t, client, end)
 	}
 	a := s.join("a")
 	a.assign()
@@ -78,9 +77,7 @@ func TestOnlyCommittedMessagesCount(t *testing.T) {
 		t.Fatalf("behind the open transaction: the position is %d, the committed part of the log ends at %d", s.at(0).State, end)
 	}
 	s.check(s.model)
-	if err := open.EndTransaction(t.Context(), kgo.TryCommit); err != nil {
-		t.Fatal(err)
-	}
+	kafkatest.EndTransaction(t, open, kgo.TryCommit)
 	s.model.take(m[3], m[4])
 	s.await("what waited behind it is written", func() bool { return s.reached(0, 8) })
 	s.check(s.model)
@@ -113,9 +110,7 @@ func TestALongAbortedTransactionIsPassed(t *testing.T) {
 	for i := 0; i < len(all); i += 50 {
 		s.sendBy(client, all[i:i+50]...)
 	}
-	if err := client.EndTransaction(t.Context(), kgo.TryAbort); err != nil {
-		t.Fatal(err)
-	}
+	kafkatest.EndTransaction(t, client, kgo.TryAbort)
 	a := s.join("a")
 	a.assign()
 	s.awaitAll(301)

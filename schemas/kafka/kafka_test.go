@@ -69,7 +69,7 @@ func (c *cluster) remove(topic string) {
 func (c *cluster) transaction(topic string, end kgo.TransactionEndTry, values ...string) {
 	c.Helper()
 	producer := c.begin(topic, values...)
-	c.must(producer.EndTransaction(c.Context(), end))
+	kafkatest.EndTransaction(c, producer, end)
 }
 
 // begin sends the values in a transaction that stays open.
@@ -128,7 +128,7 @@ func TestAPartitionEndsWhereTheFirstOpenTransactionBegins(t *testing.T) {
 		t.Errorf("ranges %+v", ranges)
 	}
 	// And behind it once it is committed
-	c.must(open.EndTransaction(t.Context(), kgo.TryCommit))
+	kafkatest.EndTransaction(t, open, kgo.TryCommit)
 	ranges, err = kafka.Ranges(t.Context(), c.client, ids)
 	c.must(err)
 	if ranges["a"][0] != (kafka.Range{Start: 0, End: 6}) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,6 +78,37 @@ func led(ctx context.Context, client *kgo.Client, topic string) (int, error) {
 		}
 	}
 	return n, nil
+}
+
+// EndTransaction ends the transaction that a client is in, and waits until its readers see that. A real broker answers
+// as soon as it will be so, and writes the marks afterwards.
+func EndTransaction(t testing.TB, client *kgo.Client, how kgo.TransactionEndTry) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := client.EndTransaction(ctx, how); err != nil {
+		t.Fatalf("kafkatest: end a transaction: %v", err)
+	}
+	describe := kmsg.NewPtrDescribeTransactionsRequest()
+	describe.TransactionalIDs = []string{client.OptValue(kgo.TransactionalID).(string)}
+	pauses := retry.WithMaxDuration(patience, retry.NewConstant(10*time.Millisecond))
+	err := retry.Do(ctx, pauses, func(ctx context.Context) error {
+		described, err := describe.RequestWith(ctx, client)
+		if err != nil {
+			return err
+		}
+		of := described.TransactionStates[0]
+		if err := kerr.ErrorForCode(of.ErrorCode); err != nil {
+			return err
+		}
+		if strings.HasPrefix(of.State, "Prepare") {
+			return retry.RetryableError(fmt.Errorf("transaction %s is %s", of.TransactionalID, of.State))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("kafkatest: wait for the end of a transaction: %v", err)
+	}
 }
 
 // CleanOften has retention and compaction of topics that are made afterwards come round several times a second. Without
