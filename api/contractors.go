@@ -48,11 +48,7 @@ var listContractors = operation{
 		if err != nil {
 			return nil, err
 		}
-		last := ""
-		if n := len(contractors); n > 0 {
-			last = contractors[n-1].ID
-		}
-		end, err := s.nextPage(c, more, "", last)
+		end, err := nextPage(s, c, contractors, more, byID(func(v *reader.Contractor) string { return v.ID }))
 		if err != nil {
 			return nil, err
 		}

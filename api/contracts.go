@@ -37,11 +37,7 @@ var listContracts = operation{
 		if err != nil {
 			return nil, err
 		}
-		last := ""
-		if n := len(contracts); n > 0 {
-			last = string(contracts[n-1].ID)
-		}
-		end, err := s.nextPage(c, more, "", last)
+		end, err := nextPage(s, c, contracts, more, byID(func(v *reader.Contract) string { return string(v.ID) }))
 		if err != nil {
 			return nil, err
 		}

@@ -39,11 +39,7 @@ var listFacilities = operation{
 				return nil, err
 			}
 		}
-		last := ""
-		if n := len(facilities); n > 0 {
-			last = facilities[n-1].ID
-		}
-		end, err := s.nextPage(c, more, "", last)
+		end, err := nextPage(s, c, facilities, more, byID(func(v *reader.Facility) string { return v.ID }))
 		if err != nil {
 			return nil, err
 		}
@@ -106,11 +102,7 @@ var listFacilityDrawdowns = operation{
 		if err != nil {
 			return nil, err
 		}
-		var rank, last string
-		if n := len(entries); n > 0 {
-			rank, last = entryRank(&entries[n-1]), entries[n-1].ID
-		}
-		end, err := s.nextPage(c, more, rank, last)
+		end, err := nextPage(s, c, entries, more, entryPlace)
 		if err != nil {
 			return nil, err
 		}
@@ -152,11 +144,11 @@ func (c *call) facilityGroups(f *analytics.Facility) access.Groups {
 	return groups
 }
 
-// An entry's rank is what it is ordered by before its id: its date.
+// An entry is placed by its date, and by its id within a day.
 const entryRankSize = 4
 
-func entryRank(e *analytics.FacilityEntry) string {
-	return string(binary.BigEndian.AppendUint32(nil, uint32(e.Date)))
+func entryPlace(e *analytics.FacilityEntry) (rank, id string) {
+	return string(binary.BigEndian.AppendUint32(nil, uint32(e.Date))), e.ID
 }
 
 func entryDate(rank string) (calendar.Date, error) {

@@ -97,16 +97,21 @@ type page struct {
 	count bool // whether the total is shown
 }
 
-// nextPage makes the page's cursor, where more items follow the last one. Rank is what the list is ordered by before
-// the id.
-func (s *Server) nextPage(c *call, more bool, rank, last string) (page, error) {
+// nextPage makes the page's cursor, where more items follow these. Place is an item's id, and before it the rank that
+// the list is ordered by first, "" where ids alone order it.
+func nextPage[T any](s *Server, c *call, items []T, more bool, place func(v *T) (rank, id string)) (page, error) {
 	p := page{limit: c.limit()}
-	if !more {
+	if !more || len(items) == 0 {
 		return p, nil
 	}
 	var err error
-	p.next, err = s.cursors.Seal(rankedPlace(rank, last), c.binding())
+	p.next, err = s.cursors.Seal(rankedPlace(place(&items[len(items)-1])), c.binding())
 	return p, err
+}
+
+// byID is the place of an item in a list that is ordered by ids alone.
+func byID[T any](id func(*T) string) func(*T) (rank, id string) {
+	return func(v *T) (string, string) { return "", id(v) }
 }
 
 // append writes the end of a list: what comes behind its items.

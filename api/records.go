@@ -114,11 +114,7 @@ func answerRecords(ctx context.Context, s *Server, c *call) (writer, error) {
 			return nil, err
 		}
 	}
-	last := ""
-	if n := len(found.Records); n > 0 {
-		last = found.Records[n-1].ID
-	}
-	page, err := s.nextPage(c, found.More, "", last)
+	page, err := nextPage(s, c, found.Records, found.More, byID(func(v *reader.Record) string { return v.ID }))
 	if err != nil {
 		return nil, err
 	}

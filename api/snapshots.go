@@ -102,7 +102,7 @@ var listForecastSnapshots = operation{
 		wanted := reader.SnapshotPage{Tenant: c.caller.Tenant(), ProjectID: project.ID, Currency: project.Currency,
 			Limit: c.limit()}
 		if c.rank != "" {
-			place, err := snapshotPlace(c.rank, c.after)
+			place, err := openSnapshotPlace(c.rank, c.after)
 			if err != nil {
 				return nil, err
 			}
@@ -117,11 +117,7 @@ var listForecastSnapshots = operation{
 				return nil, err
 			}
 		}
-		var rank, last string
-		if n := len(snapshots); n > 0 {
-			rank, last = snapshotRank(&snapshots[n-1]), snapshots[n-1].ID
-		}
-		end, err := s.nextPage(c, more, rank, last)
+		end, err := nextPage(s, c, snapshots, more, snapshotPlace)
 		if err != nil {
 			return nil, err
 		}
@@ -150,15 +146,15 @@ var getForecastSnapshot = operation{
 	},
 }
 
-// A snapshot's rank is what it is ordered by before its id.
+// A snapshot is placed by its month and version, and then by its id.
 const snapshotRankSize = 4 + 8
 
-func snapshotRank(s *reader.Snapshot) string {
-	rank := binary.BigEndian.AppendUint32(nil, uint32(s.Month))
-	return string(binary.BigEndian.AppendUint64(rank, uint64(s.Version)))
+func snapshotPlace(s *reader.Snapshot) (rank, id string) {
+	month := binary.BigEndian.AppendUint32(nil, uint32(s.Month))
+	return string(binary.BigEndian.AppendUint64(month, uint64(s.Version))), s.ID
 }
 
-func snapshotPlace(rank, id string) (reader.SnapshotPlace, error) {
+func openSnapshotPlace(rank, id string) (reader.SnapshotPlace, error) {
 	if len(rank) != snapshotRankSize {
 		return reader.SnapshotPlace{}, cursor.ErrInvalid
 	}

@@ -58,11 +58,7 @@ var listUnits = operation{
 		if err != nil {
 			return nil, err
 		}
-		last := ""
-		if n := len(units); n > 0 {
-			last = units[n-1].ID
-		}
-		end, err := s.nextPage(c, more, "", last)
+		end, err := nextPage(s, c, units, more, byID(func(v *analytics.Unit) string { return v.ID }))
 		if err != nil {
 			return nil, err
 		}
