@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"tallyhouse/api/query"
+	"tallyhouse/api/ratelimit"
 )
 
 // OperationIDs lists what the router serves.
@@ -33,4 +34,9 @@ func (s *Server) CursorBehind(path, raw, key, id string) (string, error) {
 	values, _ := query.Parse(raw, operation.params)
 	c := &call{operation: operation, caller: caller, path: names, values: values}
 	return s.cursors.Seal(rankedPlace("", id), c.binding())
+}
+
+// CountLoginsFor counts wrong tokens in another window.
+func (s *Server) CountLoginsFor(window time.Duration) {
+	s.logins = ratelimit.NewMemory(ratelimit.Policy{Events: loginsPerMinute, Window: window}, maxCountedKeys, time.Now)
 }

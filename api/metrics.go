@@ -11,8 +11,10 @@ import (
 
 // metrics are the API's own.
 type metrics struct {
-	requests *prometheus.HistogramVec
-	beyond   *prometheus.CounterVec
+	requests  *prometheus.HistogramVec
+	beyond    *prometheus.CounterVec
+	refused   *prometheus.CounterVec
+	uncounted prometheus.Counter
 }
 
 func newMetrics(registerer prometheus.Registerer, follower *access.Follower) (*metrics, error) {
@@ -27,6 +29,15 @@ func newMetrics(registerer prometheus.Registerer, follower *access.Follower) (*m
 			Help: "Figures that are null or left out because they are beyond the range of amounts, by operation. The log has the " +
 				"first one of each response.",
 		}, []string{"operation"}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "tallyhouse_api_requests_limited_total",
+			Help: "Requests that were refused because there were too many, by limit (rate: of a key or user; login: wrong tokens " +
+				"of an address).",
+		}, []string{"limit"}),
+		uncounted: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "tallyhouse_api_rate_limit_uncounted_total",
+			Help: "Requests that passed without a rate limit because Redis did not answer.",
+		}),
 	}
 	confirmed := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "tallyhouse_api_access_confirmed_timestamp_seconds",
@@ -38,7 +49,7 @@ func newMetrics(registerer prometheus.Registerer, follower *access.Follower) (*m
 		}
 		return 0
 	})
-	for _, c := range []prometheus.Collector{m.requests, m.beyond, confirmed} {
+	for _, c := range []prometheus.Collector{m.requests, m.beyond, m.refused, m.uncounted, confirmed} {
 		if err := registerer.Register(c); err != nil {
 			return nil, err
 		}

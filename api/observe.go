@@ -95,7 +95,7 @@ func (s *Server) answer(r *http.Request, header http.Header, seen *observation) 
 func (s *Server) logRequest(r *http.Request, seen *observation, status, size int, took time.Duration, err error) {
 	level, attributes := slog.LevelInfo, []slog.Attr{
 		slog.String("request", seen.requestID), slog.String("method", forLog(r.Method)), slog.String("path", forLog(r.URL.Path)),
-		slog.Int("status", status), slog.Int("bytes", size), slog.Duration("took", took), slog.String("from", r.RemoteAddr),
+		slog.Int("status", status), slog.Int("bytes", size), slog.Duration("took", took), slog.String("from", s.from(r)),
 	}
 	if seen.operation != "" {
 		attributes = append(attributes, slog.String("operation", seen.operation))
@@ -115,6 +115,14 @@ func (s *Server) logRequest(r *http.Request, seen *observation, status, size int
 		attributes = append(attributes, slog.String("problem", p.Kind.Suffix))
 	}
 	s.log.LogAttrs(context.Background(), level, "request", attributes...)
+}
+
+// from is where a request came from, as the log shows it.
+func (s *Server) from(r *http.Request) string {
+	if len(s.proxies) == 0 {
+		return r.RemoteAddr
+	}
+	return s.proxies.client(r).String()
 }
 
 // maxLogged bounds what a client sent and the log shows, in characters.

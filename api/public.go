@@ -19,7 +19,7 @@ func (s *Server) serve(ctx context.Context, r *http.Request, header http.Header,
 	if under && (inside == "/v0" || strings.HasPrefix(inside, "/v0/")) {
 		header.Set("Cache-Control", "private, no-cache")
 		header.Add("Vary", "Authorization")
-		return s.serveData(ctx, r, inside, seen)
+		return s.serveData(ctx, r, header, inside, seen)
 	}
 	// The public pages are found at the root too: a problem's type is a path from there.
 	if under {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -72,7 +71,7 @@ func problemReply(p *problem.Error, header http.Header, requestID string) reply 
 	case problem.MethodNotAllowed:
 		header.Set("Allow", strings.Join(p.Allow, ", "))
 	case problem.TooManyRequests:
-		header.Set("Retry-After", strconv.FormatInt(int64((p.RetryAfter+time.Second-1)/time.Second), 10))
+		header.Set("Retry-After", strconv.FormatInt(seconds(p.RetryAfter), 10))
 	}
 	return reply{status: p.Kind.Status, contentType: typeProblem, body: p.Append(nil, requestID)}
 }

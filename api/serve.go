@@ -17,13 +17,11 @@ import (
 
 // serveData answers a request below /v0. The order of the checks is fixed: who does not get past one learns nothing of
 // the next.
-func (s *Server) serveData(ctx context.Context, r *http.Request, path string, seen *observation) (reply, error) {
-	caller, err := s.authenticate(r)
+func (s *Server) serveData(ctx context.Context, r *http.Request, header http.Header, path string, seen *observation) (reply, error) {
+	caller, err := s.identify(ctx, r, header, seen)
 	if err != nil {
 		return reply{}, err
 	}
-	seen.principal = caller.Tenant() + "/" + caller.Principal()
-
 	if path == descriptionPath {
 		seen.operation = "getDescription"
 		return s.serveDescription(r)
@@ -92,6 +90,21 @@ func (c *call) parse(raw string) error {
 	}
 	c.values = values
 	return nil
+}
+
+// identify finds who sent a request and counts it: these two checks go before all others, wherever a token is needed.
+func (s *Server) identify(ctx context.Context, r *http.Request, header http.Header, seen *observation) (*access.Caller, error) {
+	caller, err := s.authenticate(r)
+	if p, ok := errors.AsType[*problem.Error](err); ok && p.Kind == problem.InvalidCredentials {
+		if limited := s.limitLogins(r); limited != nil {
+			return nil, limited
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	seen.principal = caller.Tenant() + "/" + caller.Principal()
+	return caller, s.limitRate(ctx, caller, header)
 }
 
 // authenticate finds who sent a request by its one Authorization header. A token anywhere else is never read.

@@ -11,8 +11,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/klauspost/compress/gzhttp"
@@ -23,6 +25,7 @@ import (
 
 	"tallyhouse/api/access"
 	"tallyhouse/api/cursor"
+	"tallyhouse/api/ratelimit"
 	"tallyhouse/reader"
 	"tallyhouse/schemas/calendar"
 )
@@ -67,6 +70,13 @@ type Options struct {
 	CORSOrigins []string
 	// CursorKeyFile holds the keys that seal cursors; without it they are kept in the database.
 	CursorKeyFile string
+	// RateLimit is how many requests of a key or user are answered in any window of time; without it there is no limit, of
+	// failed logins neither.
+	RateLimit ratelimit.Policy
+	// RateStore counts the requests; in memory by default. It must have been made for RateLimit.
+	RateStore RateStore
+	// TrustedProxies are the networks of proxies that say in X-Forwarded-For where a request came from.
+	TrustedProxies []netip.Prefix
 	// QueryTimeout bounds the work on a request, its waiting and all its statements; 10 s by default.
 	QueryTimeout time.Duration
 	// Clock decides what today and the current month are in calculations, and nothing else; the machine's by default.
@@ -87,6 +97,11 @@ type Server struct {
 	reader      *reader.Reader
 	control     *reader.Reader // on connections that no request waits for
 	admission   *admission
+	ratePolicy  ratelimit.Policy
+	rates       RateStore // nil without a limit
+	ratesAway   atomic.Bool
+	logins      *ratelimit.Memory
+	proxies     proxies
 	access      *access.Follower
 	cursors     *cursor.Ring
 	database    probe
@@ -136,6 +151,9 @@ func New(o Options) (*Server, error) {
 		control: control,
 		admission: newAdmission(limits{running: o.Requests, perTenant: max(1, o.Requests*3/4), perPrincipal: max(1, o.Requests/4),
 			waiting: maxWaiting, allWaiting: maxAllWaiting, bytes: maxBodies}),
+		ratePolicy:  o.RateLimit,
+		logins:      ratelimit.NewMemory(ratelimit.Policy{Events: loginsPerMinute, Window: time.Minute}, maxCountedKeys, time.Now),
+		proxies:     o.TrustedProxies,
 		access:      access.NewFollower(control, o.Kafka, o.AccessGapsAccepted, o.Log),
 		cursors:     cursor.FromStore(control),
 		check:       o.Check,
@@ -145,6 +163,11 @@ func New(o Options) (*Server, error) {
 		timeout:     o.QueryTimeout,
 		clock:       o.Clock,
 		log:         o.Log,
+	}
+	if s.ratePolicy.Events > 0 {
+		if s.rates = o.RateStore; s.rates == nil {
+			s.rates = ratelimit.NewMemory(s.ratePolicy, maxCountedKeys, time.Now)
+		}
 	}
 	s.routes = newRoutes(s.operations)
 	var err error
@@ -177,6 +200,9 @@ func (o *Options) validate() error {
 	}
 	if o.Environment != "test" && o.Environment != "live" {
 		wrong = append(wrong, fmt.Errorf("the environment must be test or live, not %q", o.Environment))
+	}
+	if o.RateLimit.Events < 0 || o.RateLimit.Events > 0 && o.RateLimit.Window < time.Second {
+		wrong = append(wrong, fmt.Errorf("the rate limit cannot be %d requests in %s", o.RateLimit.Events, o.RateLimit.Window))
 	}
 	if o.BasePath != "" &&
 		(!strings.HasPrefix(o.BasePath, "/") || strings.HasSuffix(o.BasePath, "/") ||

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -18,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tallyhouse/api"
+	"tallyhouse/api/ratelimit"
 	"tallyhouse/ingest/admin"
 	"tallyhouse/ingest/admin/migrate"
 	"tallyhouse/ingest/store/database"
@@ -27,6 +29,8 @@ const (
 	queryTimeout       = 10 * time.Second // of one request to the API
 	apiRequests        = 16               // that are worked on at the same time
 	controlConnections = 4                // for what must not wait for requests
+	rateWindow         = time.Minute
+	rateTimeout        = 250 * time.Millisecond // of a question to Redis, which a request waits for
 	readyPoll          = 50 * time.Millisecond
 )
 
@@ -39,6 +43,9 @@ type apiFlags struct {
 	corsOrigins       []string
 	cursorKeyFile     string
 	gapsAccepted      string
+	rateLimit         int
+	redisURL          string
+	trustedProxies    []string
 }
 
 func (f *apiFlags) add(flags *pflag.FlagSet) {
@@ -50,6 +57,11 @@ func (f *apiFlags) add(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.corsOrigins, "cors-origin", nil, "origins whose pages may call the API from a browser (default: none)")
 	flags.StringVar(&f.cursorKeyFile, "cursor-key-file", "",
 		"file with the keys that seal cursors, one a line in hex, the first seals (default: kept in the database)")
+	flags.IntVar(&f.rateLimit, "rate-limit", 300, "requests of a key or user in any 60 seconds; 0 for no limit")
+	flags.StringVar(&f.redisURL, "redis-url", "",
+		"Redis that counts requests for several instances, redis://user:password@host:6379/0 or rediss:// (default: each counts its own)")
+	flags.StringSliceVar(&f.trustedProxies, "trusted-proxy", nil,
+		"networks of proxies, like 10.0.0.0/8, whose X-Forwarded-For says where a request came from (default: none)")
 	flags.StringVar(&f.gapsAccepted, "access-gaps-accepted", "",
 		"instant up to which lost changes of users, memberships, keys and projects have been seen to (default: none may be lost)")
 }
@@ -93,6 +105,16 @@ func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, registr
 			return usageError{fmt.Errorf("--access-gaps-accepted must be an instant like 2026-05-12T09:00:00Z, not %q", f.gapsAccepted)}
 		}
 	}
+	limit := ratelimit.Policy{Events: f.rateLimit, Window: rateWindow}
+	rates, closeRates, err := f.rates(limit)
+	if err != nil {
+		return err
+	}
+	defer closeRates()
+	trusted, err := f.proxies()
+	if err != nil {
+		return err
+	}
 	open := func(connections int) (clickhouse.Conn, error) {
 		options := servers.reading()
 		options.ReadTimeout = queryTimeout + 5*time.Second
@@ -118,7 +140,7 @@ func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, registr
 		ClickHouse: db, Control: control, Requests: apiRequests, Kafka: servers.kafka.Reading, Check: readable(shards),
 		Environment: f.environment, BasePath: f.basePath, CORSOrigins: f.corsOrigins,
 		CursorKeyFile: f.cursorKeyFile, QueryTimeout: queryTimeout, Clock: clock, Log: s.log, Metrics: registry,
-		AccessGapsAccepted: gapsAccepted,
+		AccessGapsAccepted: gapsAccepted, RateLimit: limit, RateStore: rates, TrustedProxies: trusted,
 	})
 	if err != nil {
 		return usageError{err}
@@ -142,6 +164,29 @@ func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, registr
 		return nil
 	})
 	return work.Wait()
+}
+
+// rates is what counts requests: Redis when it is given, else nil.
+func (f *apiFlags) rates(limit ratelimit.Policy) (store api.RateStore, closeStore func(), err error) {
+	if f.redisURL == "" || f.rateLimit <= 0 {
+		return nil, func() {}, nil
+	}
+	redis, err := ratelimit.NewRedis(f.redisURL, "tallyhouse:requests:"+f.environment+":", limit, rateTimeout)
+	if err != nil {
+		return nil, nil, usageError{fmt.Errorf("--redis-url: %w", err)}
+	}
+	return redis, func() { _ = redis.Close() }, nil // nothing is under way any more
+}
+
+func (f *apiFlags) proxies() (all []netip.Prefix, err error) {
+	for _, text := range f.trustedProxies {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, usageError{fmt.Errorf("--trusted-proxy must be a network like 10.0.0.0/8 or 10.1.2.3/32, not %q", text)}
+		}
+		all = append(all, prefix.Masked())
+	}
+	return all, nil
 }
 
 // readable checks that all shards have this version's schema, and sums by its formulas.
