@@ -16,6 +16,7 @@ type limits struct {
 	perPrincipal int // of them
 	waiting      int // requests that wait, for each principal
 	allWaiting   int // and of all together
+	large        int // requests with a large share, each of another tenant
 	bytes        int // of bodies that are being sent; a tenant may have half of them, a principal a quarter
 }
 
@@ -30,9 +31,12 @@ type admission struct {
 
 	mu      sync.Mutex
 	running int
+	large   int
 	bytes   int
 	waiting int
-	tenants []*party // the first is next
+	tenants []*party    // the first is next
+	growing []*admitted // that wait for a large share
+	grown   int         // counts large shares
 }
 
 // party is a tenant, or one of its principals.
@@ -40,6 +44,8 @@ type party struct {
 	name    string
 	running int
 	bytes   int
+	large   bool            // of a tenant: one of its requests has a large share
+	grown   int             // of a tenant: when it had one last, as admission.grown counts
 	members []*party        // of a tenant; the first is next
 	queue   []chan struct{} // of a principal: closed when it is its turn
 }
@@ -61,9 +67,13 @@ func member(of *[]*party, name string) *party {
 // enter waits until a request of the principal may be worked on, for as long as the context lasts. It is refused as
 // problem.TooManyRequests when too many wait already, or it waited in vain.
 func (a *admission) enter(ctx context.Context, tenant, principal string) (*admitted, error) {
+	began := time.Now()
 	a.mu.Lock()
 	of := member(&a.tenants, tenant)
 	by := member(&of.members, principal)
+	if of.grown == 0 {
+		of.grown = a.grown // whoever comes new has no right before others
+	}
 	if len(by.queue) >= a.limits.waiting || a.waiting >= a.limits.allWaiting {
 		a.tidy()
 		a.mu.Unlock()
@@ -79,6 +89,7 @@ func (a *admission) enter(ctx context.Context, tenant, principal string) (*admit
 	request := &admitted{admission: a, tenant: of, principal: by}
 	select {
 	case <-turn:
+		request.waited = time.Since(began)
 		return request, nil
 	case <-ctx.Done():
 	}
@@ -93,8 +104,7 @@ func (a *admission) enter(ctx context.Context, tenant, principal string) (*admit
 	if at < 0 { // its turn came at the same time
 		request.finish(0)
 	}
-	return nil, &problem.Error{Kind: problem.TooManyRequests, RetryAfter: retryAfter,
-		Detail: "The request waited for its turn in vain."}
+	return nil, waitedInVain()
 }
 
 // next lets requests in for as long as there is room. The lock is held.
@@ -113,6 +123,27 @@ func (a *admission) next() {
 		last(&a.tenants, tenant)
 		last(&tenant.members, principal)
 		close(turn)
+	}
+}
+
+// nextLarge gives large shares for as long as there are any: to the tenant that has waited longest for one. The lock is
+// held.
+func (a *admission) nextLarge() {
+	for a.large < a.limits.large {
+		var next *admitted
+		for _, r := range a.growing {
+			if !r.tenant.large && (next == nil || r.tenant.grown < next.tenant.grown) {
+				next = r
+			}
+		}
+		if next == nil {
+			return
+		}
+		a.growing = slices.DeleteFunc(a.growing, func(r *admitted) bool { return r == next })
+		a.large++
+		a.grown++
+		next.large, next.tenant.large, next.tenant.grown = true, true, a.grown
+		close(next.turn)
 	}
 }
 
@@ -152,8 +183,37 @@ func (a *admission) tidy() {
 type admitted struct {
 	admission         *admission
 	tenant, principal *party
+	waited            time.Duration
+	turn              chan struct{} // closed when it gets a large share
+	large             bool
 	worked            bool
 	bytes             int
+}
+
+// grow waits until the request may have a large share, which it has until it is finished: few have one at the same time,
+// and one of each tenant, so that nobody waits for the large ones of another. It is refused as enter is.
+func (r *admitted) grow(ctx context.Context) error {
+	a, began := r.admission, time.Now()
+	defer func() { r.waited += time.Since(began) }()
+	a.mu.Lock()
+	r.turn = make(chan struct{})
+	a.growing = append(a.growing, r)
+	a.nextLarge()
+	a.mu.Unlock()
+	select {
+	case <-r.turn:
+		return nil
+	case <-ctx.Done():
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.growing = slices.DeleteFunc(a.growing, func(other *admitted) bool { return other == r })
+	return waitedInVain()
+}
+
+func waitedInVain() error {
+	return &problem.Error{Kind: problem.TooManyRequests, RetryAfter: retryAfter,
+		Detail: "The request waited for its turn in vain."}
 }
 
 // finish ends the work on the request and lets others in. Its body of so many bytes counts until it has been sent.
@@ -170,6 +230,11 @@ func (r *admitted) finish(bytes int) {
 	for _, p := range []*party{r.tenant, r.principal} {
 		p.running--
 		p.bytes += bytes
+	}
+	if r.large {
+		a.large--
+		r.tenant.large = false
+		a.nextLarge()
 	}
 	a.next()
 	a.tidy()

@@ -45,7 +45,7 @@ func (a *admission) idle(t *testing.T) {
 	t.Helper()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.running != 0 || a.waiting != 0 || a.bytes != 0 || len(a.tenants) != 0 {
+	if a.running != 0 || a.waiting != 0 || a.bytes != 0 || a.large != 0 || len(a.growing) != 0 || len(a.tenants) != 0 {
 		t.Errorf("when all is done, %d run, %d wait, %d bytes are sent, %d tenants are known", a.running, a.waiting, a.bytes, len(a.tenants))
 	}
 }
@@ -136,6 +136,61 @@ func TestBodiesThatAreBeingSentCount(t *testing.T) {
 	slow.sent()
 	for _, request := range []*admitted{<-next, <-third, other, elsewhere} {
 		request.sent()
+	}
+	a.idle(t)
+}
+
+// growing starts to wait for a large share.
+func growing(t *testing.T, ctx context.Context, r *admitted) <-chan error {
+	t.Helper()
+	before := r.admission.wantLarge()
+	has := make(chan error, 1)
+	go func() { has <- r.grow(ctx) }()
+	for r.admission.wantLarge() == before && len(has) == 0 { // until it waits
+	}
+	return has
+}
+
+func (a *admission) wantLarge() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.growing)
+}
+
+func TestLargeSharesAreFew(t *testing.T) {
+	// Given a tenant with many large requests
+	a := newAdmission(limits{running: 9, perTenant: 9, perPrincipal: 9, waiting: 9, allWaiting: 9, large: 2, bytes: 1000})
+	ctx := context.Background()
+	one, two, three := enter(t, a, "noisy", "1"), enter(t, a, "noisy", "2"), enter(t, a, "noisy", "3")
+	quiet, other := enter(t, a, "quiet", "1"), enter(t, a, "other", "1")
+	if err := one.grow(ctx); err != nil {
+		t.Fatal(err)
+	}
+	second := growing(t, ctx, two)
+	gone, leave := context.WithCancel(ctx)
+	third := growing(t, gone, three)
+	// Then the next of it waits, though a share is left, and another tenant doesn't
+	if err := quiet.grow(ctx); err != nil || len(second) > 0 {
+		t.Fatalf("the quiet tenant: %v; the noisy one has a second large share: %t", err, len(second) > 0)
+	}
+	// And when there is none left, whoever had none yet goes before it
+	next := growing(t, ctx, other)
+	one.finish(0)
+	if err := <-next; err != nil || len(second) > 0 {
+		t.Fatalf("the other tenant: %v; the noisy one was before it: %t", err, len(second) > 0)
+	}
+	// And one that waits in vain is refused, and leaves no trace.
+	leave()
+	var p *problem.Error
+	if err := <-third; !errors.As(err, &p) || p.Kind != problem.TooManyRequests {
+		t.Errorf("one that waited in vain: %v", err)
+	}
+	quiet.finish(0)
+	if err := <-second; err != nil {
+		t.Error(err)
+	}
+	for _, r := range []*admitted{two, three, other} {
+		r.finish(0)
 	}
 	a.idle(t)
 }

@@ -34,33 +34,19 @@ var getProjectBudget = operation{
 		}
 		month := query.Value[calendar.Month](c.values, "asOf")
 		if !month.Ok {
-			budget, err := s.reader.Budget(ctx, request)
+			budget, err := c.reader.Budget(ctx, request)
 			return writeOne(budgetTable, project.Groups, &budget), err
 		}
-		budget, err := s.reader.BudgetAsOf(ctx, request, month.V)
+		budget, err := c.reader.BudgetAsOf(ctx, request, month.V)
 		return writeOne(monthEndTable, project.Groups, &budget), err
 	},
 }
 
 // writeOne writes one object as far as the groups show it.
 func writeOne[T any](table *resource.Table[T], groups access.Groups, v *T) writer {
-	return func(e *resource.Encoder) {
+	return func(e *resource.Encoder) error {
 		e.Groups = groups
 		table.Append(e, table.Visible(groups), v)
-	}
-}
-
-// writeList writes a page of objects, each as far as the groups of its own show it.
-func writeList[T any](table *resource.Table[T], items []T, groups func(v *T) access.Groups, end page) writer {
-	return func(e *resource.Encoder) {
-		e.B = append(e.B, `{"data":[`...)
-		for i := range items {
-			if i > 0 {
-				e.B = append(e.B, ',')
-			}
-			e.Groups = groups(&items[i])
-			table.Append(e, table.Visible(e.Groups), &items[i])
-		}
-		end.append(e)
+		return nil
 	}
 }

@@ -43,7 +43,7 @@ var getCashflow = operation{
 			return nil, reader.ErrNotFound
 		}
 		from, to := query.Value[calendar.Month](c.values, "from"), query.Value[calendar.Month](c.values, "to")
-		flow, err := s.reader.Cashflow(ctx, reader.CashflowRequest{
+		flow, err := c.reader.Cashflow(ctx, reader.CashflowRequest{
 			BudgetRequest: reader.BudgetRequest{
 				Tenant: c.caller.Tenant(), Project: projectRef(project), Currency: project.Currency,
 				Figures: project.Groups.Has(access.Amounts | access.Budget),

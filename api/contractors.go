@@ -44,15 +44,12 @@ var listContractors = operation{
 				wanted.Marked = append(wanted.Marked, p.ID)
 			}
 		}
-		contractors, more, err := s.reader.Contractors(ctx, wanted)
+		contractors, more, err := c.reader.Contractors(ctx, wanted)
 		if err != nil {
 			return nil, err
 		}
-		end, err := nextPage(s, c, contractors, more, byID(func(v *reader.Contractor) string { return v.ID }))
-		if err != nil {
-			return nil, err
-		}
-		return writeList(contractorTable, contractors, contractorGroups, end), nil
+		return writePage(s, c, page[reader.Contractor]{items: contractors, more: more,
+			place: byID(func(v *reader.Contractor) string { return v.ID }), write: shown(contractorTable, contractorGroups)}), nil
 	},
 }
 

@@ -26,23 +26,20 @@ var listContracts = operation{
 		}
 		wanted := reader.ContractPage{Tenant: c.caller.Tenant(), After: c.after, Limit: c.limit()}
 		groups := make(map[string]access.Groups, len(projects))
-		var shown resource.Mask
+		var visible resource.Mask
 		for _, p := range projects {
 			wanted.Projects = append(wanted.Projects, projectRef(p))
-			shown |= contractTable.Visible(p.Groups)
+			visible |= contractTable.Visible(p.Groups)
 			groups[p.ID] = p.Groups
 		}
-		wanted.Read = contractTable.Reads(shown)
-		contracts, more, err := s.reader.Contracts(ctx, wanted)
+		wanted.Read = contractTable.Reads(visible)
+		contracts, more, err := c.reader.Contracts(ctx, wanted)
 		if err != nil {
 			return nil, err
 		}
-		end, err := nextPage(s, c, contracts, more, byID(func(v *reader.Contract) string { return string(v.ID) }))
-		if err != nil {
-			return nil, err
-		}
-		return writeList(contractTable, contracts,
-			func(v *reader.Contract) access.Groups { return groups[v.ProjectID] }, end), nil
+		return writePage(s, c, page[reader.Contract]{items: contracts, more: more,
+			place: byID(func(v *reader.Contract) string { return string(v.ID) }),
+			write: shown(contractTable, func(v *reader.Contract) access.Groups { return groups[v.ProjectID] })}), nil
 	},
 }
 
@@ -56,7 +53,7 @@ var getContract = operation{
 			p, _ := c.caller.Project(project)
 			return p.Groups
 		}
-		contract, err := s.reader.Contract(ctx, c.caller.Tenant(), c.path["contractId"], projectRefs(c.caller.Projects()),
+		contract, err := c.reader.Contract(ctx, c.caller.Tenant(), c.path["contractId"], projectRefs(c.caller.Projects()),
 			func(project string) reader.Part[reader.Contract] {
 				return contractTable.Reads(contractTable.Visible(groups(project)))
 			})

@@ -52,35 +52,32 @@ func typicalRecords(n int) []reader.Record {
 	return records
 }
 
-// encodePage writes a page of records as listRecords does.
-func encodePage(e *resource.Encoder, view recordView, records []reader.Record) {
-	view.append(e, records)
-	end := page{limit: 200}
-	end.append(e)
+// pageOf writes the records of a page as listRecords does.
+func pageOf(records []reader.Record) writer {
+	view := newRecordView([]access.Project{{ID: "project-1", Groups: access.All}}, nil)
+	c := &call{share: share{maxPage: maxPageBody}}
+	return writePage(nil, c, page[reader.Record]{items: records, write: view.write})
 }
 
 func BenchmarkEncodeRecords(b *testing.B) {
-	records := typicalRecords(200)
-	view := newRecordView([]access.Project{{ID: "project-1", Groups: access.All}}, nil)
+	write := pageOf(typicalRecords(200))
 	e := &resource.Encoder{}
-	encodePage(e, view, records)
+	_ = write(e)
 	b.SetBytes(int64(len(e.B)))
 	b.ReportAllocs()
 	for b.Loop() {
 		e.B = e.B[:0]
-		encodePage(e, view, records)
+		_ = write(e)
 	}
 }
 
 func TestEncodingRecordsAllocatesNothing(t *testing.T) {
-	records := typicalRecords(200)
-	view := newRecordView([]access.Project{{ID: "project-1", Groups: access.All}}, nil)
+	write := pageOf(typicalRecords(200))
 	e := &resource.Encoder{}
-	encodePage(e, view, records)
-	if !json.Valid(e.B) {
-		t.Fatalf("no JSON: %s", e.B)
+	if err := write(e); err != nil || !json.Valid(e.B) {
+		t.Fatalf("no JSON: %s, %v", e.B, err)
 	}
-	if allocations := testing.AllocsPerRun(10, func() { e.B = e.B[:0]; encodePage(e, view, records) }); allocations > 0 {
+	if allocations := testing.AllocsPerRun(10, func() { e.B = e.B[:0]; _ = write(e) }); allocations > 0 {
 		t.Errorf("%v allocations", allocations)
 	}
 }

@@ -31,7 +31,7 @@ var listFacilities = operation{
 		var more bool
 		if project.Groups.Has(access.Financial) {
 			var err error
-			facilities, more, err = s.reader.Facilities(ctx, reader.FacilityPage{
+			facilities, more, err = c.reader.Facilities(ctx, reader.FacilityPage{
 				Tenant: c.caller.Tenant(), ProjectID: project.ID, Projects: c.financed(),
 				After: c.after, Limit: c.limit(), Today: s.today(),
 			})
@@ -39,12 +39,9 @@ var listFacilities = operation{
 				return nil, err
 			}
 		}
-		end, err := nextPage(s, c, facilities, more, byID(func(v *reader.Facility) string { return v.ID }))
-		if err != nil {
-			return nil, err
-		}
-		return writeList(facilityTable, facilities,
-			func(f *reader.Facility) access.Groups { return c.facilityGroups(&f.Facility) }, end), nil
+		return writePage(s, c, page[reader.Facility]{items: facilities, more: more,
+			place: byID(func(v *reader.Facility) string { return v.ID }),
+			write: shown(facilityTable, func(v *reader.Facility) access.Groups { return c.facilityGroups(&v.Facility) })}), nil
 	},
 }
 
@@ -65,7 +62,7 @@ var getFacilitySchedule = operation{
 		if err != nil {
 			return nil, err
 		}
-		periods, err := s.reader.FacilitySchedule(ctx, c.caller.Tenant(), &facility, analytics.ScheduleRequest{
+		periods, err := c.reader.FacilitySchedule(ctx, c.caller.Tenant(), &facility, analytics.ScheduleRequest{
 			To: query.Value[calendar.Date](c.values, "to"), Today: s.today(),
 			IncludePlanned: query.Value[bool](c.values, "includePlanned").V,
 		})
@@ -98,25 +95,23 @@ var listFacilityDrawdowns = operation{
 			}
 			wanted.After = events.Some(reader.FacilityEntryPlace{Date: date, ID: c.after})
 		}
-		entries, more, err := s.reader.FacilityEntries(ctx, wanted)
+		entries, more, err := c.reader.FacilityEntries(ctx, wanted)
 		if err != nil {
 			return nil, err
 		}
-		end, err := nextPage(s, c, entries, more, entryPlace)
-		if err != nil {
-			return nil, err
-		}
-		shown := make([]facilityEntry, len(entries))
+		items := make([]facilityEntry, len(entries))
 		for i, e := range entries {
-			shown[i] = facilityEntry{e, facility.Currency}
+			items[i] = facilityEntry{e, facility.Currency}
 		}
-		return writeList(facilityEntryTable, shown, func(*facilityEntry) access.Groups { return groups }, end), nil
+		return writePage(s, c, page[facilityEntry]{items: items, more: more,
+			place: func(v *facilityEntry) (rank, id string) { return entryPlace(&v.FacilityEntry) },
+			write: shown(facilityEntryTable, func(*facilityEntry) access.Groups { return groups })}), nil
 	},
 }
 
 // facility finds the facility that the call names, and what the caller may see of it.
 func (s *Server) facility(ctx context.Context, c *call) (analytics.Facility, access.Groups, error) {
-	f, err := s.reader.Facility(ctx, c.caller.Tenant(), c.path["facilityId"], c.financed())
+	f, err := c.reader.Facility(ctx, c.caller.Tenant(), c.path["facilityId"], c.financed())
 	if err != nil {
 		return f, access.None, err
 	}

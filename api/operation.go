@@ -33,7 +33,7 @@ type operation struct {
 }
 
 // writer writes the body of a response.
-type writer func(e *resource.Encoder)
+type writer func(e *resource.Encoder) error
 
 // call is one request for an operation, checked.
 type call struct {
@@ -44,6 +44,17 @@ type call struct {
 	// Where the cursor is: behind this id, "" for the first page, of this rank where the list has ranks.
 	after string
 	rank  string
+	// What the call may take: see share.
+	share
+}
+
+// share is what a call may take of what all calls share. It begins with a small one, which every admitted request has;
+// where that is not enough it begins anew with a large one.
+type share struct {
+	reader  *reader.Reader
+	maxPage int  // bytes of the page of a list
+	maxBody int  // bytes of anything else, and of a page with one item
+	cuts    bool // whether pages are cut; else a page that is too large needs a larger share
 }
 
 // operations is the API's table of contents. The OpenAPI document is made from it.

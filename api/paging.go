@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 
+	"tallyhouse/api/access"
 	"tallyhouse/api/cursor"
 	"tallyhouse/api/problem"
 	"tallyhouse/api/query"
 	"tallyhouse/api/resource"
 	"tallyhouse/reader"
+	"tallyhouse/schemas/events"
 	"tallyhouse/schemas/jsontext"
 )
 
@@ -79,7 +81,7 @@ func (s *Server) idAt(ctx context.Context, c *call, place []byte) (string, error
 		if len(c.caller.Projects()) == 0 {
 			return string(place[1+reader.DigestSize:]), nil // whatever it is, nothing follows
 		}
-		id, err := s.reader.ID(ctx, c.operation.lists, c.caller.Tenant(), string(place[1+reader.DigestSize:]),
+		id, err := c.reader.ID(ctx, c.operation.lists, c.caller.Tenant(), string(place[1+reader.DigestSize:]),
 			place[1:1+reader.DigestSize])
 		if errors.Is(err, reader.ErrNotFound) {
 			return "", cursor.ErrInvalid
@@ -89,44 +91,74 @@ func (s *Server) idAt(ctx context.Context, c *call, place []byte) (string, error
 	return "", cursor.ErrInvalid
 }
 
-// page is what a list says beside its items.
-type page struct {
-	limit int
-	next  string // cursor; "" on the last page
-	total int64
-	count bool // whether the total is shown
-}
-
-// nextPage makes the page's cursor, where more items follow these. Place is an item's id, and before it the rank that
-// the list is ordered by first, "" where ids alone order it.
-func nextPage[T any](s *Server, c *call, items []T, more bool, place func(v *T) (rank, id string)) (page, error) {
-	p := page{limit: c.limit()}
-	if !more || len(items) == 0 {
-		return p, nil
-	}
-	var err error
-	p.next, err = s.cursors.Seal(rankedPlace(place(&items[len(items)-1])), c.binding())
-	return p, err
+// page is a page of a list as it was read.
+type page[T any] struct {
+	items []T
+	more  bool // whether others may follow
+	// place is where an item is in the list: what it is ordered by before its id, and its id.
+	place func(v *T) (rank, id string)
+	write func(e *resource.Encoder, v *T)
+	total events.Opt[int64] // of all pages, where it is shown
 }
 
 // byID is the place of an item in a list that is ordered by ids alone.
-func byID[T any](id func(*T) string) func(*T) (rank, id string) {
+func byID[T any](id func(v *T) string) func(v *T) (rank, id string) {
 	return func(v *T) (string, string) { return "", id(v) }
 }
 
-// append writes the end of a list: what comes behind its items.
-func (p *page) append(e *resource.Encoder) {
+// shown writes each item as far as the groups of its own show it.
+func shown[T any](table *resource.Table[T], groups func(v *T) access.Groups) func(e *resource.Encoder, v *T) {
+	return func(e *resource.Encoder, v *T) {
+		e.Groups = groups(v)
+		table.Append(e, table.Visible(e.Groups), v)
+	}
+}
+
+// writePage writes a page. It is cut before the item that would make it too large, unless that is the first.
+func writePage[T any](s *Server, c *call, p page[T]) writer {
+	return func(e *resource.Encoder) error {
+		e.B = append(e.B, `{"data":[`...)
+		for i := range p.items {
+			before := e.Mark()
+			if i > 0 {
+				e.B = append(e.B, ',')
+				e.Limit = c.maxPage
+			}
+			p.write(e, &p.items[i])
+			if !e.Full() {
+				continue
+			}
+			if i == 0 || !c.cuts {
+				return fmt.Errorf("encode a page, item %d: %w", i, reader.ErrTooLarge)
+			}
+			e.Back(before)
+			p.items, p.more = p.items[:i], true
+			break
+		}
+		e.Limit = 0
+		return p.end(s, c, e)
+	}
+}
+
+// end writes what comes behind the items of a list.
+func (p *page[T]) end(s *Server, c *call, e *resource.Encoder) error {
 	e.B = append(e.B, `],"page":{"nextCursor":`...)
-	if p.next == "" {
-		e.B = append(e.B, "null"...)
+	if n := len(p.items); p.more && n > 0 {
+		rank, id := p.place(&p.items[n-1])
+		next, err := s.cursors.Seal(rankedPlace(rank, id), c.binding())
+		if err != nil {
+			return fmt.Errorf("seal a cursor: %w", err)
+		}
+		e.B = jsontext.AppendString(e.B, next)
 	} else {
-		e.B = jsontext.AppendString(e.B, p.next)
+		e.B = append(e.B, "null"...)
 	}
 	e.B = append(e.B, `,"limit":`...)
-	e.B = resource.AppendInt(e.B, int64(p.limit))
-	if p.count {
+	e.B = resource.AppendInt(e.B, int64(c.limit()))
+	if p.total.Ok {
 		e.B = append(e.B, `,"total":`...)
-		e.B = resource.AppendInt(e.B, p.total)
+		e.B = resource.AppendInt(e.B, p.total.V)
 	}
 	e.B = append(e.B, `}}`...)
+	return nil
 }

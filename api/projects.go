@@ -33,16 +33,19 @@ var listProjects = operation{
 	returns:     plainList(projectTable.Reference()),
 	answer: func(_ context.Context, _ *Server, c *call) (writer, error) {
 		projects := c.caller.Projects()
-		return func(e *resource.Encoder) {
+		return func(e *resource.Encoder) error {
 			e.B = append(e.B, `{"data":[`...)
 			for i := range projects {
 				if i > 0 {
 					e.B = append(e.B, ',')
 				}
 				e.Groups = projects[i].Groups
-				projectTable.Append(e, projectTable.Visible(e.Groups), &projects[i])
+				if projectTable.Append(e, projectTable.Visible(e.Groups), &projects[i]); e.Full() {
+					break
+				}
 			}
 			e.B = append(e.B, `]}`...)
+			return nil
 		}, nil
 	},
 }

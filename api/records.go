@@ -10,6 +10,7 @@ import (
 	"tallyhouse/api/resource"
 	"tallyhouse/reader"
 	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/events"
 )
 
 // maxSpannedProjects bounds the projects of a call across projects (docs/api.md#limits).
@@ -62,7 +63,7 @@ var getRecord = operation{
 	returns:     recordTable.Reference(),
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
 		all := recordTable.Reads(recordTable.Visible(access.All))
-		record, err := s.reader.Record(ctx, c.caller.Tenant(), c.path["recordId"], projectRefs(c.caller.Projects()), all)
+		record, err := c.reader.Record(ctx, c.caller.Tenant(), c.path["recordId"], projectRefs(c.caller.Projects()), all)
 		if err != nil {
 			return nil, err
 		}
@@ -103,26 +104,20 @@ func answerRecords(ctx context.Context, s *Server, c *call) (writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown := newRecordView(projects, query.Value[[]string](c.values, "fields").V)
+	view := newRecordView(projects, query.Value[[]string](c.values, "fields").V)
 	var found reader.Page
 	counted := query.Value[bool](c.values, "count").V
 	if len(projects) > 0 {
-		found, err = s.reader.Records(ctx, reader.RecordPage{
-			Filter: recordFilter(c, projects), After: c.after, Limit: c.limit(), Read: shown.reads(), Count: counted,
+		found, err = c.reader.Records(ctx, reader.RecordPage{
+			Filter: recordFilter(c, projects), After: c.after, Limit: c.limit(), Read: view.reads(), Count: counted,
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	page, err := nextPage(s, c, found.Records, found.More, byID(func(v *reader.Record) string { return v.ID }))
-	if err != nil {
-		return nil, err
-	}
-	page.total, page.count = found.Total, counted
-	return func(e *resource.Encoder) {
-		shown.append(e, found.Records)
-		page.append(e)
-	}, nil
+	return writePage(s, c, page[reader.Record]{items: found.Records, more: found.More,
+		place: byID(func(v *reader.Record) string { return v.ID }), write: view.write,
+		total: events.Opt[int64]{V: found.Total, Ok: counted}}), nil
 }
 
 func recordFilter(c *call, projects []access.Project) reader.RecordFilter {
@@ -174,15 +169,7 @@ func (v recordView) reads() reader.Part[reader.Record] {
 	return recordTable.Reads(all)
 }
 
-// append writes the beginning of a list: its items.
-func (v recordView) append(e *resource.Encoder, records []reader.Record) {
-	e.B = append(e.B, `{"data":[`...)
-	for i := range records {
-		if i > 0 {
-			e.B = append(e.B, ',')
-		}
-		r := &records[i]
-		e.Groups = v.groups[r.ProjectID]
-		recordTable.Append(e, v.masks[r.ProjectID], r)
-	}
+func (v recordView) write(e *resource.Encoder, r *reader.Record) {
+	e.Groups = v.groups[r.ProjectID]
+	recordTable.Append(e, v.masks[r.ProjectID], r)
 }

@@ -138,7 +138,7 @@ var getRentRoll = operation{
 		// A caller who sees no amounts sees nothing of a rent roll.
 		if project.Groups.Has(access.Amounts) {
 			var err error
-			shown.ProjectRentRoll, err = s.reader.RentRoll(ctx, reader.RentRollRequest{Tenant: c.caller.Tenant(), Project: project.ID,
+			shown.ProjectRentRoll, err = c.reader.RentRoll(ctx, reader.RentRollRequest{Tenant: c.caller.Tenant(), Project: project.ID,
 				Currency: project.Currency, Month: shown.asOf, Today: today})
 			if err != nil {
 				return nil, err

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"tallyhouse/api/problem"
 	"tallyhouse/api/resource"
+	"tallyhouse/reader"
 )
 
 // reply is a response as handlers return it; respond alone writes it.
@@ -52,13 +54,20 @@ func (b *buffers) put(buffer *[]byte) {
 	}
 }
 
-// encode makes the body of a data response.
-func (s *Server) encode(write writer) reply {
+// encode makes the body of a data response, of so many bytes at most.
+func (s *Server) encode(write writer, limit int) (reply, error) {
 	buffer := s.buffers.get()
-	e := &resource.Encoder{B: (*buffer)[:0]}
-	write(e)
+	e := &resource.Encoder{B: (*buffer)[:0], Limit: limit}
+	err := write(e)
 	*buffer = e.B
-	return reply{status: http.StatusOK, contentType: typeJSON, body: e.B, tagged: true, buffer: buffer, beyond: e.Beyond}
+	if err == nil && e.Full() {
+		err = fmt.Errorf("encode the answer: %w", reader.ErrTooLarge)
+	}
+	if err != nil {
+		s.buffers.put(buffer)
+		return reply{}, err
+	}
+	return reply{status: http.StatusOK, contentType: typeJSON, body: e.B, tagged: true, buffer: buffer, beyond: e.Beyond}, nil
 }
 
 // problemReply is a problem as a response, with the headers that belong to it.

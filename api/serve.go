@@ -60,6 +60,35 @@ func (s *Server) work(ctx context.Context, c *call) (out reply, err error) {
 			request.finish(0)
 		}
 	}()
+	c.share = s.small
+	out, err = s.attempt(ctx, c)
+	if errors.Is(err, reader.ErrTooLarge) {
+		if err := request.grow(ctx); err != nil {
+			return reply{}, err
+		}
+		c.share = s.large
+		out, err = s.attempt(ctx, c)
+	}
+	switch {
+	case errors.Is(err, reader.ErrTooLarge):
+		return reply{}, fmt.Errorf("%w: %w", errTooLarge, err)
+	case errors.Is(err, context.DeadlineExceeded) && request.waited > s.timeout/2:
+		return reply{}, fmt.Errorf("%w: %w", waitedInVain(), err)
+	case err != nil:
+		return reply{}, err
+	}
+	out.admitted = request
+	request.finish(len(out.body) + sendingOverhead)
+	return out, nil
+}
+
+// errTooLarge says that one thing, which cannot be cut, is larger than an answer may be.
+var errTooLarge error = &problem.Error{Kind: problem.InternalError,
+	Detail: "The answer is larger than one may be. Sending the request again will not help: ask for less, as far as the " +
+		"operation has parameters for that."}
+
+// attempt answers the call within its share.
+func (s *Server) attempt(ctx context.Context, c *call) (reply, error) {
 	if err := s.openCursor(ctx, c); err != nil {
 		return reply{}, err
 	}
@@ -67,10 +96,7 @@ func (s *Server) work(ctx context.Context, c *call) (out reply, err error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out = s.encode(write)
-	out.admitted = request
-	request.finish(len(out.body))
-	return out, nil
+	return s.encode(write, c.maxBody)
 }
 
 // parse reads the query strictly.

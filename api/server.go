@@ -44,6 +44,11 @@ const (
 	maxWaiting        = 64        // requests of one key or user
 	maxAllWaiting     = 1000      // requests
 	maxBodies         = 256 << 20 // bytes of all bodies that are being sent
+	sendingOverhead   = 1 << 20   // bytes that a response takes beside its body while it is being sent, most of them to compress it
+	largeShares       = 2         // requests of different tenants
+	smallBody         = 8 << 20   // bytes of a body with a small share
+	maxPageBody       = 20 << 20  // bytes of a page, which is cut
+	maxBody           = 64 << 20  // bytes of what cannot be cut
 )
 
 // Options say what the API needs. ClickHouse, Kafka and Environment are required.
@@ -94,7 +99,8 @@ const StatementsPerRequest = 3
 
 // Server is the API. It answers as soon as it listens, and is ready when it knows who may see what.
 type Server struct {
-	reader      *reader.Reader
+	small       share
+	large       share
 	control     *reader.Reader // on connections that no request waits for
 	admission   *admission
 	ratePolicy  ratelimit.Policy
@@ -146,11 +152,13 @@ func New(o Options) (*Server, error) {
 		return nil, fmt.Errorf("the API cannot start: %w", err)
 	}
 	control := reader.New(o.Control, o.Control, o.QueryTimeout)
+	requests := reader.New(o.ClickHouse, o.Control, o.QueryTimeout)
 	s := &Server{
-		reader:  reader.New(o.ClickHouse, o.Control, o.QueryTimeout),
+		small:   share{reader: requests.Small(), maxPage: smallBody, maxBody: smallBody},
+		large:   share{reader: requests, maxPage: maxPageBody, maxBody: maxBody, cuts: true},
 		control: control,
 		admission: newAdmission(limits{running: o.Requests, perTenant: max(1, o.Requests*3/4), perPrincipal: max(1, o.Requests/4),
-			waiting: maxWaiting, allWaiting: maxAllWaiting, bytes: maxBodies}),
+			waiting: maxWaiting, allWaiting: maxAllWaiting, large: largeShares, bytes: maxBodies}),
 		ratePolicy:  o.RateLimit,
 		logins:      ratelimit.NewMemory(ratelimit.Policy{Events: loginsPerMinute, Window: time.Minute}, maxCountedKeys, time.Now),
 		proxies:     o.TrustedProxies,

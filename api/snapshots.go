@@ -113,16 +113,14 @@ var listForecastSnapshots = operation{
 		// To a caller who sees no amounts not even the number of snapshots is shown.
 		if project.Groups.Has(access.Amounts) {
 			var err error
-			if snapshots, more, err = s.reader.Snapshots(ctx, wanted); err != nil {
+			if snapshots, more, err = c.reader.Snapshots(ctx, wanted); err != nil {
 				return nil, err
 			}
 		}
-		end, err := nextPage(s, c, snapshots, more, snapshotPlace)
-		if err != nil {
-			return nil, err
-		}
-		return writeList(snapshotTable.Without("changesSincePrevious"), snapshots,
-			func(*reader.Snapshot) access.Groups { return project.Groups }, end), nil
+		return writePage(s, c, page[reader.Snapshot]{items: snapshots, more: more,
+			place: snapshotPlace,
+			write: shown(snapshotTable.Without("changesSincePrevious"),
+				func(*reader.Snapshot) access.Groups { return project.Groups })}), nil
 	},
 }
 
@@ -141,7 +139,7 @@ var getForecastSnapshot = operation{
 		if !ok || !project.Groups.Has(access.Amounts) {
 			return nil, reader.ErrNotFound
 		}
-		snapshot, err := s.reader.OfficialSnapshot(ctx, c.caller.Tenant(), project.ID, project.Currency, month)
+		snapshot, err := c.reader.OfficialSnapshot(ctx, c.caller.Tenant(), project.ID, project.Currency, month)
 		return writeOne(snapshotTable, project.Groups, &snapshot), err
 	},
 }

@@ -53,15 +53,13 @@ var listUnits = operation{
 		if !ok {
 			return nil, reader.ErrNotFound
 		}
-		units, more, err := s.reader.Units(ctx, reader.UnitPage{Tenant: c.caller.Tenant(), Project: project.ID,
+		units, more, err := c.reader.Units(ctx, reader.UnitPage{Tenant: c.caller.Tenant(), Project: project.ID,
 			After: c.after, Limit: c.limit()})
 		if err != nil {
 			return nil, err
 		}
-		end, err := nextPage(s, c, units, more, byID(func(v *analytics.Unit) string { return v.ID }))
-		if err != nil {
-			return nil, err
-		}
-		return writeList(unitTable, units, func(*analytics.Unit) access.Groups { return project.Groups }, end), nil
+		return writePage(s, c, page[analytics.Unit]{items: units, more: more,
+			place: byID(func(v *analytics.Unit) string { return v.ID }),
+			write: shown(unitTable, func(*analytics.Unit) access.Groups { return project.Groups })}), nil
 	},
 }

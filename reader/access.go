@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
+
 	"tallyhouse/schemas/events"
 )
 
@@ -115,7 +117,8 @@ func loadStored[P any](ctx context.Context, r *Reader, table string, payload col
 	at := make(positions)
 	columns := storedColumns(payload)
 	query := Query{SQL: "SELECT " + columns.String() + "\nFROM " + table + " FINAL"}
-	err := columns.read(ctx, r, query, nil, func(row *stored[P]) error {
+	settings := clickhouse.Settings{"max_result_bytes": maxAccessBytes}
+	err := columns.read(ctx, r, query, settings, func(row *stored[P]) error {
 		if !at.note(&row.position) {
 			apply(row.event())
 		}

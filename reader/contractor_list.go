@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
+
 	"tallyhouse/schemas/events"
 )
 
@@ -39,7 +41,7 @@ type ContractorPage struct {
 
 // query joins the contractors with those that are referred to: of records a roll knows them, contracts are few. The
 // contractors go first, so that the page is cut in their order.
-func (p ContractorPage) query() Query {
+func (p ContractorPage) query(ask int) Query {
 	return Query{
 		SQL: "SELECT " + contractorRow.String() + `
 FROM (
@@ -65,24 +67,23 @@ INNER JOIN (
 ORDER BY id
 LIMIT {limit:UInt32}`,
 		Args: map[string]any{"tenant": p.Tenant, "projects": p.Projects, "marked": p.Marked, "after": p.After,
-			"limit": p.Limit + 1},
+			"limit": ask},
 	}
 }
 
-// Contractors returns a page of contractors, ascending by id, and whether others follow.
+// Contractors returns a page of contractors, ascending by id, and whether others follow. It is cut where contractors are
+// large.
 func (r *Reader) Contractors(ctx context.Context, p ContractorPage) (page []Contractor, more bool, err error) {
 	if len(p.Projects) == 0 {
 		return nil, false, nil
 	}
-	err = contractorRow.read(ctx, r, p.query(), budgetSettings, func(row *Contractor) error {
-		page = append(page, *row)
-		return nil
+	has, more, err := r.page(ctx, budgetSettings, p.Limit, func(ask int, settings clickhouse.Settings) (int, error) {
+		page = nil
+		err := contractorRow.read(ctx, r, p.query(ask), settings, appendTo(&page))
+		return len(page), err
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("read contractors: %w", err)
 	}
-	if more = len(page) > p.Limit; more {
-		page = page[:p.Limit]
-	}
-	return page, more, nil
+	return page[:has], more, nil
 }

@@ -42,7 +42,8 @@ WHERE tenant = ''
 
 // contractorNames returns the names of those contractors that exist and have one. State is that of the table, read just
 // now.
-func (r *Reader) contractorNames(ctx context.Context, state, tenant string, ids []string) (map[string]string, error) {
+func (r *Reader) contractorNames(ctx context.Context, state, tenant string, ids []string,
+	bytes int) (map[string]string, error) {
 	names := make(map[string]string, len(ids))
 	var missing []string
 	for _, id := range ids {
@@ -57,7 +58,7 @@ func (r *Reader) contractorNames(ctx context.Context, state, tenant string, ids 
 	if len(missing) == 0 {
 		return names, nil
 	}
-	read, at, err := r.readNames(ctx, tenant, missing)
+	read, at, err := r.readNames(ctx, tenant, missing, bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -72,10 +73,10 @@ func (r *Reader) contractorNames(ctx context.Context, state, tenant string, ids 
 }
 
 // readNames reads names and the state that they are of.
-func (r *Reader) readNames(ctx context.Context, tenant string,
-	ids []string) (map[string]events.Opt[string], string, error) {
+func (r *Reader) readNames(ctx context.Context, tenant string, ids []string,
+	bytes int) (map[string]events.Opt[string], string, error) {
 	names, at := make(map[string]events.Opt[string], len(ids)), make(positions)
-	err := nameColumns.read(ctx, r, contractorNamesQuery(tenant, ids), pageSettings, func(row *nameRow) error {
+	err := nameColumns.read(ctx, r, contractorNamesQuery(tenant, ids), within(pageSettings, bytes), func(row *nameRow) error {
 		if !at.note(&row.position) {
 			names[row.id] = row.name
 		}

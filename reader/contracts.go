@@ -44,10 +44,14 @@ func (r *Reader) Contracts(ctx context.Context, p ContractPage) (page []Contract
 	if more, err = find.page(ctx, p); err != nil {
 		return nil, false, fmt.Errorf("read contracts: %w", err)
 	}
-	if err := find.complete(ctx, p.Projects); err != nil {
+	cut, err := r.fewer(len(find.contracts), func(limit, bytes int) error {
+		find.contracts = find.contracts[:limit]
+		return find.complete(ctx, p.Projects, bytes)
+	})
+	if err != nil {
 		return nil, false, fmt.Errorf("read contracts: %w", err)
 	}
-	return find.contracts, more, nil
+	return find.contracts, more || cut, nil
 }
 
 // Contract returns the contract of this id in one of the projects, or ErrNotFound. Part says by the project that it is
@@ -66,7 +70,7 @@ func (r *Reader) Contract(ctx context.Context, tenant, id string, projects []Pro
 	}
 	project := find.contracts[0].ProjectID
 	find.part = part(project)
-	if err := find.complete(ctx, its(projects, project)); err != nil {
+	if err := find.complete(ctx, its(projects, project), r.maxResult); err != nil {
 		return Contract{}, fmt.Errorf("read a contract: %w", err)
 	}
 	return find.contracts[0], nil
@@ -84,23 +88,15 @@ type contractFinder struct {
 	contracts []Contract
 }
 
-// page reads a page and reports whether more follow: it asks for one contract more than the page holds.
+// page reads a page and reports whether more follow.
 func (f *contractFinder) page(ctx context.Context, p ContractPage) (more bool, err error) {
-	err = f.reader.page(ctx, p.Limit, func(limit int, settings clickhouse.Settings) error {
-		ask := p
-		ask.Limit = limit + 1
+	has, more, err := f.reader.page(ctx, pageSettings, p.Limit, func(ask int, settings clickhouse.Settings) (int, error) {
 		f.rows, f.contracts, f.settings = 0, nil, settings
-		err := f.read(ctx, ask.query())
-		if tooLarge(err) && limit == 1 {
-			// Two are too large together, so one follows the other.
-			ask.Limit, f.rows, f.contracts = 1, 0, nil
-			if err = f.read(ctx, ask.query()); err == nil {
-				f.rows++
-			}
-		}
-		f.contracts, more = f.contracts[:min(len(f.contracts), limit)], f.rows > limit
-		return err
+		p.Limit = ask
+		err := f.read(ctx, p.query())
+		return f.rows, err
 	})
+	f.contracts = f.contracts[:min(len(f.contracts), has)]
 	return more, err
 }
 
@@ -116,10 +112,13 @@ func (f *contractFinder) read(ctx context.Context, q Query) error {
 	})
 }
 
-// complete fills in what the parts ask for.
-func (f *contractFinder) complete(ctx context.Context, projects []ProjectRef) error {
+// complete fills in what the parts ask for, in results of so many bytes. It may be called again.
+func (f *contractFinder) complete(ctx context.Context, projects []ProjectRef, bytes int) error {
 	if f.part.lookups == 0 || len(f.contracts) == 0 {
 		return nil
+	}
+	for i := range f.contracts {
+		f.contracts[i].linked, f.contracts[i].ReclassRecordIDs = nil, nil
 	}
 	var at states
 	tasks := []func() error{func() (err error) {
@@ -127,7 +126,7 @@ func (f *contractFinder) complete(ctx context.Context, projects []ProjectRef) er
 		return err
 	}}
 	if f.part.needs(linkedSums) {
-		tasks = append(tasks, func() error { return f.linkedRecords(ctx) })
+		tasks = append(tasks, func() error { return f.linkedRecords(ctx, bytes) })
 	}
 	if err := together(tasks...); err != nil {
 		return err
@@ -139,12 +138,12 @@ func (f *contractFinder) complete(ctx context.Context, projects []ProjectRef) er
 		}
 	}
 	if f.part.needs(miscoded) {
-		if err := f.toRecode(ctx, at.nodes, projects); err != nil {
+		if err := f.toRecode(ctx, at.nodes, projects, bytes); err != nil {
 			return err
 		}
 	}
 	if f.part.needs(ownNames) {
-		return f.counterparties(ctx, at.contractors)
+		return f.counterparties(ctx, at.contractors, bytes)
 	}
 	return nil
 }
@@ -161,7 +160,7 @@ func (f *contractFinder) byProject() map[inProject]*Contract {
 	return all
 }
 
-func (f *contractFinder) linkedRecords(ctx context.Context) error {
+func (f *contractFinder) linkedRecords(ctx context.Context, bytes int) error {
 	contracts := f.byProject()
 	projects, ids := make(map[string]bool), make([]string, 0, len(contracts))
 	for key := range contracts {
@@ -169,7 +168,7 @@ func (f *contractFinder) linkedRecords(ctx context.Context) error {
 		ids = append(ids, key.contract)
 	}
 	var project, contract, node, currency, status, sums string
-	err := f.reader.each(ctx, linkedRecordsQuery(f.tenant, keys(projects), ids), budgetSettings, func(scan func(...any) error) error {
+	err := f.reader.each(ctx, linkedRecordsQuery(f.tenant, keys(projects), ids), within(budgetSettings, bytes), func(scan func(...any) error) error {
 		if err := scan(&project, &contract, &node, &currency, &status, &sums); err != nil {
 			return err
 		}
@@ -189,7 +188,7 @@ func (f *contractFinder) linkedRecords(ctx context.Context) error {
 
 // toRecode finds the records that are coded outside the lines of their contracts. They are looked up only where the
 // sums of a contract show that there are some.
-func (f *contractFinder) toRecode(ctx context.Context, state string, projects []ProjectRef) error {
+func (f *contractFinder) toRecode(ctx context.Context, state string, projects []ProjectRef, bytes int) error {
 	var used []ProjectRef
 	for _, p := range projects {
 		for i := range f.contracts {
@@ -219,17 +218,17 @@ func (f *contractFinder) toRecode(ctx context.Context, state string, projects []
 	if len(outside) == 0 {
 		return nil
 	}
-	return f.lookUp(ctx, outside)
+	return f.lookUp(ctx, outside, bytes)
 }
 
-func (f *contractFinder) lookUp(ctx context.Context, outside [][]string) error {
+func (f *contractFinder) lookUp(ctx context.Context, outside [][]string, bytes int) error {
 	query, err := outsideRecordsQuery(f.tenant, outside)
 	if err != nil {
 		return err
 	}
 	contracts := f.byProject()
 	var project, contract, id string
-	err = f.reader.each(ctx, query, pageSettings, func(scan func(...any) error) error {
+	err = f.reader.each(ctx, query, within(pageSettings, bytes), func(scan func(...any) error) error {
 		if err := scan(&project, &contract, &id); err != nil {
 			return err
 		}
@@ -244,7 +243,7 @@ func (f *contractFinder) lookUp(ctx context.Context, outside [][]string) error {
 	return nil
 }
 
-func (f *contractFinder) counterparties(ctx context.Context, state string) error {
+func (f *contractFinder) counterparties(ctx context.Context, state string, bytes int) error {
 	ids := make(map[string]bool)
 	for i := range f.contracts {
 		if id := f.contracts[i].ContractorID; id.Ok {
@@ -254,7 +253,7 @@ func (f *contractFinder) counterparties(ctx context.Context, state string) error
 	if len(ids) == 0 {
 		return nil
 	}
-	names, err := f.reader.contractorNames(ctx, state, f.tenant, keys(ids))
+	names, err := f.reader.contractorNames(ctx, state, f.tenant, keys(ids), bytes)
 	if err != nil {
 		return err
 	}

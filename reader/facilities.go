@@ -7,9 +7,11 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
+
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/calendar"
-	"tallyhouse/schemas/clickhouse"
+	schema "tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 )
 
@@ -120,8 +122,7 @@ func marginsOfSteps(into *[]events.MarginStep) (any, func() error) {
 	}
 }
 
-// query reads one facility more than the page holds, to learn whether others follow.
-func (p FacilityPage) query() Query {
+func (p FacilityPage) query(ask int) Query {
 	return Query{
 		SQL: "SELECT " + facilityColumns.String() + `
 FROM facilities FINAL
@@ -130,7 +131,7 @@ WHERE tenant = {tenant:String} AND project = '' AND id > {after:String} AND NOT 
 ORDER BY id
 LIMIT {limit:UInt32}`,
 		Args: map[string]any{"tenant": p.Tenant, "project": p.ProjectID, "projects": financedIDs(p.Projects),
-			"after": p.After, "limit": p.Limit + 1},
+			"after": p.After, "limit": ask},
 	}
 }
 
@@ -155,9 +156,9 @@ func financedIDs(projects []FinancedProject) []string {
 
 // entryRolls are the kinds of entries by the roll that has their sums.
 var entryRolls = map[string]string{
-	clickhouse.RollDrawdowns.Roll().Name:   "drawdown",
-	clickhouse.RollCapitalised.Roll().Name: "interest",
-	clickhouse.RollRepayments.Roll().Name:  "repayment",
+	schema.RollDrawdowns.Roll().Name:   "drawdown",
+	schema.RollCapitalised.Roll().Name: "interest",
+	schema.RollRepayments.Roll().Name:  "repayment",
 }
 
 // entrySumsQuery sums up the entries of facilities: of a roll each kind, of a sum each status.
@@ -171,8 +172,7 @@ GROUP BY project, roll, status`,
 	}
 }
 
-// query reads one entry more than the page holds, to learn whether others follow.
-func (p FacilityEntryPage) query() Query {
+func (p FacilityEntryPage) query(ask int) Query {
 	after := p.After.Or(FacilityEntryPlace{Date: math.MinInt32})
 	return Query{
 		SQL: "SELECT " + facilityEntryColumns.String() + `
@@ -182,7 +182,7 @@ WHERE tenant = {tenant:String} AND project = {facility:String} AND NOT deleted
 ORDER BY date, id
 LIMIT {limit:UInt32}`,
 		Args: map[string]any{"tenant": p.Tenant, "facility": p.FacilityID, "date": int32(after.Date), "after": after.ID,
-			"limit": p.Limit + 1},
+			"limit": ask},
 	}
 }
 
@@ -195,22 +195,26 @@ WHERE tenant = {tenant:String} AND project = {facility:String} AND NOT deleted`,
 	}
 }
 
-// Facilities returns a page of facilities with their figures, ascending by id, and whether others follow.
+// Facilities returns a page of facilities with their figures, ascending by id, and whether others follow. It is cut
+// where facilities are large, or need many budgets.
 func (r *Reader) Facilities(ctx context.Context, p FacilityPage) (page []Facility, more bool, err error) {
-	err = facilityColumns.read(ctx, r, p.query(), pageSettings, func(row *analytics.Facility) error {
-		page = append(page, Facility{Facility: *row})
-		return nil
+	has, more, err := r.page(ctx, pageSettings, p.Limit, func(ask int, settings clickhouse.Settings) (int, error) {
+		page = nil
+		err := facilityColumns.read(ctx, r, p.query(ask), settings, func(row *analytics.Facility) error {
+			page = append(page, Facility{Facility: *row})
+			return nil
+		})
+		return len(page), err
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("read facilities: %w", err)
 	}
-	if len(page) == 0 {
+	if has == 0 {
 		return nil, false, nil
 	}
-	read := len(page)
-	page = page[:min(read, p.Limit)]
 	costs := newProjectCosts(p.Projects)
-	page = page[:costs.need(page)]
+	affordable := costs.need(page[:has])
+	page, more = page[:affordable], more || affordable < has
 	err = together(
 		func() error { return r.facilityPositions(ctx, p.Tenant, page) },
 		func() error { return costs.read(ctx, r, p.Tenant) })
@@ -222,7 +226,7 @@ func (r *Reader) Facilities(ctx context.Context, p FacilityPage) (page []Facilit
 		f.Figures.NextIPD = f.NextIPD(p.Today)
 		f.Figures.LTCBp = f.LTCBp(costs.of(f))
 	}
-	return page, read > len(page), nil
+	return page, more, nil
 }
 
 // facilityPositions fills in what of the facilities is used.
@@ -277,14 +281,18 @@ func (r *Reader) Facility(ctx context.Context, tenant, id string,
 // FacilityEntries returns a page of a facility's entries, by date, then by id, and whether others follow.
 func (r *Reader) FacilityEntries(ctx context.Context,
 	p FacilityEntryPage) (page []analytics.FacilityEntry, more bool, err error) {
-	err = facilityEntryColumns.read(ctx, r, p.query(), pageSettings, appendTo(&page))
+	has, more, err := r.page(ctx, pageSettings, p.Limit, func(ask int, settings clickhouse.Settings) (int, error) {
+		page = nil
+		err := facilityEntryColumns.read(ctx, r, p.query(ask), settings, appendTo(&page))
+		return len(page), err
+	})
 	if err != nil {
 		return nil, false, fmt.Errorf("read the entries of a facility: %w", err)
 	}
 	for i := range page {
 		page[i].FacilityID = p.FacilityID
 	}
-	return page[:min(len(page), p.Limit)], len(page) > p.Limit, nil
+	return page[:has], more, nil
 }
 
 // FacilitySchedule returns the interest periods of a facility.

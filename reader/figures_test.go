@@ -75,7 +75,7 @@ SELECT 'acme', 'P1', 'F1', ?, '2026-04', 1, ?, ['t', 's'], ['', 't'], ['budget',
 	store(1, "submitted", 10)
 	// Given a snapshot that changes while it is read, the first time
 	tries := 0
-	found, err := r.snapshots(ctx, "acme", "P1", topLines, func(heads []analytics.Snapshot) []*analytics.Snapshot {
+	found, err := r.snapshots(ctx, "acme", "P1", topTotals, pageSettings, func(heads []analytics.Snapshot) []*analytics.Snapshot {
 		if tries++; tries == 1 {
 			store(2, "approved", 20)
 		}
@@ -87,7 +87,7 @@ SELECT 'acme', 'P1', 'F1', ?, '2026-04', 1, ?, ['t', 's'], ['', 't'], ['budget',
 		t.Errorf("after %d tries: %+v, %v", tries, found, err)
 	}
 	// And when it never stops, that is told.
-	_, err = r.snapshots(ctx, "acme", "P1", topLines, func(heads []analytics.Snapshot) []*analytics.Snapshot {
+	_, err = r.snapshots(ctx, "acme", "P1", topTotals, pageSettings, func(heads []analytics.Snapshot) []*analytics.Snapshot {
 		tries++
 		store(tries, "approved", 20)
 		return []*analytics.Snapshot{&heads[0]}
@@ -104,16 +104,16 @@ func TestPagesOfSnapshots(t *testing.T) {
 	heads := []analytics.Snapshot{snapshot("a", 1, 1), snapshot("b", 2, 1), snapshot("c", 2, 2), snapshot("d", 2, 2),
 		snapshot("e", 3, 1)}
 	var met string
-	p := SnapshotPage{Limit: 2}
+	p := SnapshotPage{}
 	for range 10 {
-		page, more := p.of(heads)
+		page := p.of(heads, 2)
+		if len(page) == 0 {
+			break
+		}
 		for _, s := range page {
 			met += s.ID
 		}
 		last := page[len(page)-1]
-		if !more {
-			break
-		}
 		p.After = events.Some(SnapshotPlace{last.Month, last.Version, last.ID})
 	}
 	if met != "edcba" {

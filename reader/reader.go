@@ -20,15 +20,19 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// ErrNotFound says that there is no such entity.
-var ErrNotFound = errors.New("not found")
+var (
+	// ErrNotFound says that there is no such entity.
+	ErrNotFound = errors.New("not found")
+	// ErrTooLarge says that a result is beyond its bound and cannot be cut.
+	ErrTooLarge = errors.New("the result is larger than it may be")
+)
 
 // Limits of every statement.
 const (
-	maxResultBytes  = 256 << 20 // of what cannot be cut, like a budget
+	maxResultBytes  = 64 << 20  // of what cannot be cut, like a budget or a single item
 	maxPageBytes    = 20 << 20  // of a page, which is cut
-	smallResult     = 2 << 20   // bytes of a page that every request may read
-	largeResults    = 2         // pages beyond that which are read at the same time
+	smallResult     = 4 << 20   // of a small reader
+	maxAccessBytes  = 256 << 20 // of a table that decides about access; it is not kept as it is read
 	maxQueryBytes   = 1 << 20   // the text alone: parameters and tables of ids travel beside it
 	codeResultLimit = 396       // TOO_MANY_ROWS_OR_BYTES
 )
@@ -44,8 +48,9 @@ type Reader struct {
 	conn       Conn
 	ender      *ender
 	timeout    time.Duration
-	maxResult  int           // bytes
-	large      chan struct{} // one for each page beyond smallResult that is being read
+	maxResult  int // bytes
+	maxPage    int // bytes
+	small      bool
 	structures *stateCache[structureKey, *analytics.Structure]
 	names      *stateCache[contractorKey, events.Opt[string]]
 }
@@ -54,10 +59,18 @@ type Reader struct {
 // callers. Control is where those are ended: connections that no statement of the reader waits for.
 func New(conn, control Conn, timeout time.Duration) *Reader {
 	return &Reader{
-		conn: conn, ender: &ender{conn: control}, timeout: timeout, maxResult: maxResultBytes, large: make(chan struct{}, largeResults),
-		structures: newStateCache[structureKey, *analytics.Structure](maxCachedNodes),
+		conn: conn, ender: &ender{conn: control}, timeout: timeout, maxResult: maxResultBytes, maxPage: maxPageBytes,
+		structures: newStateCache[structureKey, *analytics.Structure](maxCachedStructures),
 		names:      newStateCache[contractorKey, events.Opt[string]](maxCachedNames),
 	}
+}
+
+// Small is the same reader for results that any number of requests may read at the same time: a larger one is
+// ErrTooLarge, and pages are not cut.
+func (r *Reader) Small() *Reader {
+	small := *r
+	small.maxResult, small.maxPage, small.small = min(smallResult, r.maxResult), min(smallResult, r.maxPage), true
+	return &small
 }
 
 // Query is a statement with the values of its parameters, {name:Type} in the text, and the tables of values that it
@@ -101,37 +114,55 @@ func (r *Reader) prepare(ctx context.Context, q Query, settings clickhouse.Setti
 // countSettings are those of a count over many records: a statement may not take the whole server.
 var countSettings = clickhouse.Settings{"max_threads": 2}
 
-// page reads a page that is asked for by its limit, and cuts it by halves until its result is within its bound. A large
-// one waits for its turn: few are read at the same time. Read starts over each time that it is called.
-func (r *Reader) page(ctx context.Context, limit int, read func(limit int, settings clickhouse.Settings) error) error {
-	within := func(limit, bytes int) error {
-		settings := maps.Clone(pageSettings)
-		settings["max_result_bytes"] = min(bytes, r.maxResult)
-		return read(limit, settings)
-	}
-	err := within(limit, smallResult)
-	if !tooLarge(err) {
-		return err
-	}
-	select {
-	case r.large <- struct{}{}:
-		defer func() { <-r.large }()
-	case <-ctx.Done():
-		return fmt.Errorf("wait to read a large page: %w", ctx.Err())
-	}
+// page reads a page of up to limit items, and returns how many it has and whether others may follow. It asks for one
+// item more than the page may have, and cuts the page by halves until the result is within its bound: a single item may
+// take as much as what cannot be cut. Read starts over each time that it is called, and returns how many items it found.
+func (r *Reader) page(ctx context.Context, settings clickhouse.Settings, limit int,
+	read func(ask int, settings clickhouse.Settings) (found int, err error)) (has int, more bool, err error) {
 	for ; ; limit /= 2 {
-		if err := within(limit, maxPageBytes); !tooLarge(err) || limit <= 1 {
-			return err
+		found, err := read(limit+1, within(settings, r.maxPage))
+		if err == nil {
+			return min(found, limit), found > limit, nil
+		}
+		if r.small || !errors.Is(err, ErrTooLarge) {
+			return 0, false, err
+		}
+		if limit == 1 {
+			break
 		}
 	}
+	// Two are too large together, so one follows the other.
+	has, err = read(1, within(settings, r.maxResult))
+	return has, has > 0, err
+}
+
+// within are the settings of a statement whose result may have so many bytes.
+func within(settings clickhouse.Settings, bytes int) clickhouse.Settings {
+	settings = maps.Clone(settings)
+	settings["max_result_bytes"] = bytes
+	return settings
+}
+
+// fewer looks up what belongs to the items of a page, in results of so many bytes: for half of the items when that is too
+// much for all, and so on. It reports whether items were left out.
+func (r *Reader) fewer(items int, lookUp func(items, bytes int) error) (cut bool, err error) {
+	for ; items > 1; items, cut = items/2, true {
+		if err := lookUp(items, r.maxPage); r.small || !errors.Is(err, ErrTooLarge) {
+			return cut, err
+		}
+	}
+	return cut, lookUp(items, r.maxResult)
 }
 
 // each runs the query and calls row for every row of its result, to scan it.
 func (r *Reader) each(ctx context.Context, q Query, settings clickhouse.Settings,
 	row func(scan func(dest ...any) error) error) (err error) {
 	defer func() {
-		if left := ctx.Err(); err != nil && left != nil {
+		switch left := ctx.Err(); {
+		case err != nil && left != nil:
 			err = fmt.Errorf("a statement was ended: %w: %w", left, err)
+		case beyondBound(err):
+			err = fmt.Errorf("%w: %w", ErrTooLarge, err)
 		}
 	}()
 	if err := ctx.Err(); err != nil {
@@ -168,8 +199,8 @@ func (r *Reader) Ping(ctx context.Context) error {
 	return r.each(ctx, Query{SQL: "SELECT 1"}, nil, func(func(...any) error) error { return nil })
 }
 
-// tooLarge reports whether a result went over its bound.
-func tooLarge(err error) bool {
+// beyondBound reports whether the engine refused a result because of its size.
+func beyondBound(err error) bool {
 	var refused *clickhouse.Exception
 	return errors.As(err, &refused) && refused.Code == codeResultLimit
 }

@@ -46,8 +46,18 @@ func (r *Reader) Records(ctx context.Context, p RecordPage) (page Page, err erro
 	if err := together(tasks...); err != nil {
 		return Page{}, fmt.Errorf("read records: %w", err)
 	}
-	page.Records, err = find.complete(ctx)
-	return page, err
+	cut, err := r.fewer(len(find.records), func(limit, bytes int) error {
+		find.records = find.records[:limit]
+		return find.counterparties(ctx, bytes)
+	})
+	if err != nil {
+		return Page{}, fmt.Errorf("read records: %w", err)
+	}
+	if err := find.book(ctx); err != nil {
+		return Page{}, fmt.Errorf("read records: %w", err)
+	}
+	page.Records, page.More = find.records, page.More || cut
+	return page, nil
 }
 
 func (r *Reader) countRecords(ctx context.Context, q Query) (int64, error) {
@@ -77,11 +87,13 @@ func (r *Reader) Record(ctx context.Context, tenant, id string, projects []Proje
 			return Record{}, err
 		}
 	}
-	records, err := find.complete(ctx)
-	if err != nil {
+	if err := find.counterparties(ctx, r.maxResult); err != nil {
 		return Record{}, err
 	}
-	return records[0], nil
+	if err := find.book(ctx); err != nil {
+		return Record{}, err
+	}
+	return find.records[0], nil
 }
 
 // its is the project with this id, which is among them.
@@ -126,29 +138,19 @@ func (f *recordFinder) loadStructures(ctx context.Context) (err error) {
 	return err
 }
 
-// page reads a page and reports whether more follow: it asks for one record more than the page holds.
+// page reads a page and reports whether more follow.
 func (f *recordFinder) page(ctx context.Context, p RecordPage, where *conditions) (more bool, err error) {
-	err = f.reader.page(ctx, p.Limit, func(limit int, settings clickhouse.Settings) error {
-		ask := p
-		ask.Limit = limit + 1
-		f.rows, f.records, f.settings = 0, make([]Record, 0, ask.Limit), settings
-		read := func() error {
-			if len(p.Filter.Projects) > 1 && len(where.sql) == 0 {
-				return f.readOver(ctx, ask)
-			}
-			return f.read(ctx, ask.query(where))
+	has, more, err := f.reader.page(ctx, pageSettings, p.Limit, func(ask int, settings clickhouse.Settings) (int, error) {
+		f.rows, f.records, f.settings = 0, make([]Record, 0, ask), settings
+		p.Limit = ask
+		if len(p.Filter.Projects) > 1 && len(where.sql) == 0 {
+			err := f.readOver(ctx, p)
+			return f.rows, err
 		}
-		err := read()
-		if tooLarge(err) && limit == 1 {
-			// Two are too large together, so one follows the other.
-			ask.Limit, f.rows, f.records = 1, 0, nil
-			if err = read(); err == nil {
-				f.rows++
-			}
-		}
-		f.records, more = f.records[:min(len(f.records), limit)], f.rows > limit
-		return err
+		err := f.read(ctx, p.query(where))
+		return f.rows, err
 	})
+	f.records = f.records[:min(len(f.records), has)]
 	return more, err
 }
 
@@ -158,7 +160,7 @@ const windows = 20
 // readOver reads records of several projects in the order of their ids, without asking each project for its own: the
 // projection by_id says where they may be, and only those places are read.
 func (f *recordFinder) readOver(ctx context.Context, p RecordPage) error {
-	after, window := p.After, p.Limit+p.Limit/4
+	after, window, filled := p.After, p.Limit+p.Limit/4, 0
 	for range windows {
 		places, whole, err := f.candidates(ctx, &p, after, window)
 		if err != nil {
@@ -169,8 +171,14 @@ func (f *recordFinder) readOver(ctx context.Context, p RecordPage) error {
 			if err != nil {
 				return err
 			}
+			before := f.rows
 			if err := f.read(ctx, query); err != nil || f.rows >= p.Limit {
 				return err
+			}
+			if f.rows > before {
+				// All of them together have the page's bytes: less is left for those that follow.
+				filled++
+				f.settings = within(f.settings, f.reader.maxPage>>filled)
 			}
 			after = places[len(places)-1][1]
 		}
@@ -222,41 +230,36 @@ func (f *recordFinder) read(ctx context.Context, q Query) error {
 	})
 }
 
-// complete fills in what is found elsewhere: budget lines, accounting codes and contractors' names.
-func (f *recordFinder) complete(ctx context.Context) ([]Record, error) {
-	if f.part.needs(bookedLines|derivedCodes) && len(f.records) > 0 {
-		if err := f.loadStructures(ctx); err != nil {
-			return nil, err
+// book finds the budget lines and accounting codes of the records.
+func (f *recordFinder) book(ctx context.Context) error {
+	if !f.part.needs(bookedLines|derivedCodes) || len(f.records) == 0 {
+		return nil
+	}
+	if err := f.loadStructures(ctx); err != nil {
+		return err
+	}
+	for i := range f.records {
+		r := &f.records[i]
+		structure := f.structures[r.ProjectID]
+		if f.part.needs(bookedLines) {
+			allocations := structure.Allocations(&r.Record)
+			r.SoleLine = analytics.SoleNode(allocations)
+			for _, a := range allocations {
+				r.Bookings = append(r.Bookings, RecordAllocation{a, r.Currency.V})
+			}
 		}
-		for i := range f.records {
-			f.book(&f.records[i])
+		if f.part.needs(derivedCodes) {
+			r.Codes = structure.RecordCodes(&r.Record)
 		}
 	}
-	if f.part.needs(ownNames) {
-		if err := f.counterparties(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return f.records, nil
+	return nil
 }
 
-// book finds the budget lines and accounting codes of a record.
-func (f *recordFinder) book(r *Record) {
-	structure := f.structures[r.ProjectID]
-	if f.part.needs(bookedLines) {
-		allocations := structure.Allocations(&r.Record)
-		r.SoleLine = analytics.SoleNode(allocations)
-		for _, a := range allocations {
-			r.Bookings = append(r.Bookings, RecordAllocation{a, r.Currency.V})
-		}
+// counterparties puts the contractor's own name, read in a result of so many bytes, before the captured one.
+func (f *recordFinder) counterparties(ctx context.Context, bytes int) error {
+	if !f.part.needs(ownNames) {
+		return nil
 	}
-	if f.part.needs(derivedCodes) {
-		r.Codes = structure.RecordCodes(&r.Record)
-	}
-}
-
-// counterparties puts the contractor's own name before the captured one.
-func (f *recordFinder) counterparties(ctx context.Context) error {
 	var ids []string
 	seen := make(map[string]bool)
 	for i := range f.records {
@@ -268,7 +271,7 @@ func (f *recordFinder) counterparties(ctx context.Context) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	names, err := f.reader.contractorNames(ctx, f.at.contractors, f.tenant, ids)
+	names, err := f.reader.contractorNames(ctx, f.at.contractors, f.tenant, ids, bytes)
 	if err != nil {
 		return err
 	}

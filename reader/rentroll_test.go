@@ -166,18 +166,3 @@ func TestUnitsArePaged(t *testing.T) {
 		t.Errorf("%+v, %v, %v", page, more, err)
 	}
 }
-
-// A page of large units is cut: the walk goes on where it ends.
-func TestAPageOfLargeUnitsIsCut(t *testing.T) {
-	db := database(t)
-	err := db.Exec(context.Background(), `INSERT INTO units (tenant, project, id, type, label)
-SELECT 'acme', 'P1', leftPad(toString(number), 3, '0'), 'flat', repeat('x', 200000) FROM numbers(150)`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := New(db, db, 10*time.Second)
-	page, more, err := r.Units(context.Background(), UnitPage{Tenant: "acme", Project: "P1", Limit: 200})
-	if err != nil || !more || len(page) == 0 || len(page) >= 150 || page[len(page)-1].ID != fmt.Sprintf("%03d", len(page)-1) {
-		t.Errorf("%d units, more %v, %v", len(page), more, err)
-	}
-}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
+
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
@@ -54,12 +56,14 @@ var (
 		member("toUnixTimestamp64Micro(submitted_at)", optionalInstant, func(s *storedSnapshot) *events.Opt[time.Time] { return &s.SubmittedAt }),
 		member("toUnixTimestamp64Micro(decided_at)", optionalInstant, func(s *storedSnapshot) *events.Opt[time.Time] { return &s.DecidedAt }),
 	}
-	snapshotLines = columns[analytics.Snapshot]{
+	snapshotNames = columns[analytics.Snapshot]{
 		elements("line_node", linesOf, func(l *events.SnapshotLine, node string) { l.NodeID = node }),
 		elements("line_parent", linesOf, func(l *events.SnapshotLine, parent string) { l.ParentID = textOrNone(parent) }),
 		elements("line_level", linesOf, func(l *events.SnapshotLine, level string) { l.Level = level }),
 		elements("line_code", linesOf, func(l *events.SnapshotLine, code string) { l.Code = code }),
 		elements("line_name", linesOf, func(l *events.SnapshotLine, name string) { l.Name = name }),
+	}
+	snapshotAmounts = columns[analytics.Snapshot]{
 		elements("line_budget", linesOf, func(l *events.SnapshotLine, value int64) { l.Budget = value }),
 		elements("line_committed", linesOf, func(l *events.SnapshotLine, value int64) { l.Committed = value }),
 		elements("line_pending_changes", linesOf, func(l *events.SnapshotLine, value int64) { l.PendingChanges = value }),
@@ -92,16 +96,19 @@ WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted`,
 }
 
 // lineScope says which lines of a snapshot are read.
-type lineScope string
+type lineScope uint8
 
 const (
-	allLines lineScope = "%"
-	topLines lineScope = "arrayFilter((value, parent) -> parent = '', %, line_parent)" // those that totals add up
+	allLines  lineScope = iota
+	topTotals           // the amounts that totals add up: those of the top lines
 )
 
 // columns are what is read of the snapshots beside their heads.
 func (s lineScope) columns() columns[analytics.Snapshot] {
-	return slices.Concat(snapshotID, snapshotLines.wrapped(string(s)), snapshotExplanations)
+	if s == topTotals {
+		return slices.Concat(snapshotID, snapshotAmounts.wrapped("arrayFilter((value, parent) -> parent = '', %, line_parent)"))
+	}
+	return slices.Concat(snapshotID, snapshotNames, snapshotAmounts, snapshotExplanations)
 }
 
 // snapshotLinesQuery reads the lines of some snapshots, each in the version that its head was read in.
@@ -115,28 +122,31 @@ WHERE tenant = {tenant:String} AND project = {project:String} AND id IN {ids:Arr
 	}
 }
 
-// Snapshots returns a page of a project's snapshots, newest first, and whether others follow.
+// Snapshots returns a page of a project's snapshots, newest first, and whether others follow. It is cut where their lines
+// are many.
 func (r *Reader) Snapshots(ctx context.Context, p SnapshotPage) (shown []Snapshot, more bool, err error) {
 	var official map[calendar.Month]*analytics.Snapshot
-	found, err := r.snapshots(ctx, p.Tenant, p.ProjectID, topLines,
-		func(heads []analytics.Snapshot) []*analytics.Snapshot {
-			official = analytics.Official(heads)
-			var page []*analytics.Snapshot
-			page, more = p.of(heads)
-			return page
-		})
+	var found []*analytics.Snapshot
+	has, more, err := r.page(ctx, pageSettings, p.Limit, func(ask int, settings clickhouse.Settings) (_ int, err error) {
+		found, err = r.snapshots(ctx, p.Tenant, p.ProjectID, topTotals, settings,
+			func(heads []analytics.Snapshot) []*analytics.Snapshot {
+				official = analytics.Official(heads)
+				return p.of(heads, ask)
+			})
+		return len(found), err
+	})
 	if err != nil {
 		return nil, false, fmt.Errorf("read forecast snapshots: %w", err)
 	}
-	for _, s := range found {
+	for _, s := range found[:has] {
 		shown = append(shown, Snapshot{Snapshot: *s, Official: official[s.Month] == s, Currency: p.Currency,
 			Totals: s.Totals()})
 	}
 	return shown, more, nil
 }
 
-// of picks the page out of all snapshots.
-func (p SnapshotPage) of(heads []analytics.Snapshot) (page []*analytics.Snapshot, more bool) {
+// of picks the snapshots of the page out of all of them.
+func (p SnapshotPage) of(heads []analytics.Snapshot, ask int) (page []*analytics.Snapshot) {
 	var after *analytics.Snapshot
 	if place := p.After.V; p.After.Ok {
 		after = &analytics.Snapshot{ID: place.ID,
@@ -148,17 +158,14 @@ func (p SnapshotPage) of(heads []analytics.Snapshot) (page []*analytics.Snapshot
 		}
 	}
 	slices.SortFunc(page, analytics.NewestFirst)
-	if more = len(page) > p.Limit; more {
-		page = page[:p.Limit]
-	}
-	return page, more
+	return page[:min(len(page), ask)]
 }
 
 // OfficialSnapshot returns the approved snapshot that counts for the month, with what changed since the one before, or
 // ErrNotFound.
 func (r *Reader) OfficialSnapshot(ctx context.Context, tenant, project, currency string,
 	month calendar.Month) (Snapshot, error) {
-	found, err := r.snapshots(ctx, tenant, project, allLines, func(heads []analytics.Snapshot) []*analytics.Snapshot {
+	found, err := r.snapshots(ctx, tenant, project, allLines, pageSettings, func(heads []analytics.Snapshot) []*analytics.Snapshot {
 		official := analytics.Official(heads)
 		if official[month] == nil {
 			return nil
@@ -190,8 +197,8 @@ const snapshotTries = 5
 var errUnsteady = errors.New("they keep changing while they are read")
 
 // snapshots reads the heads of all snapshots of a project, lets pick choose, and reads the lines of those. Heads and
-// lines are of the same versions: when one changed in between, both are read again.
-func (r *Reader) snapshots(ctx context.Context, tenant, project string, scope lineScope,
+// lines are of the same versions: when one changed in between, both are read again. The settings are those of the lines.
+func (r *Reader) snapshots(ctx context.Context, tenant, project string, scope lineScope, settings clickhouse.Settings,
 	pick func(heads []analytics.Snapshot) []*analytics.Snapshot) ([]*analytics.Snapshot, error) {
 	for range snapshotTries {
 		heads, versions, err := r.snapshotHeads(ctx, tenant, project)
@@ -202,7 +209,7 @@ func (r *Reader) snapshots(ctx context.Context, tenant, project string, scope li
 		if len(picked) == 0 {
 			return nil, nil
 		}
-		complete, err := r.readLines(ctx, tenant, project, scope, picked, versions)
+		complete, err := r.readLines(ctx, tenant, project, scope, settings, picked, versions)
 		if err != nil || complete {
 			return picked, err
 		}
@@ -222,15 +229,15 @@ func (r *Reader) snapshotHeads(ctx context.Context, tenant,
 }
 
 // readLines fills in the lines, and reports whether all snapshots still were as their heads say.
-func (r *Reader) readLines(ctx context.Context, tenant, project string, scope lineScope, picked []*analytics.Snapshot,
-	versions map[string]uint64) (complete bool, err error) {
+func (r *Reader) readLines(ctx context.Context, tenant, project string, scope lineScope, settings clickhouse.Settings,
+	picked []*analytics.Snapshot, versions map[string]uint64) (complete bool, err error) {
 	byID := make(map[string]*analytics.Snapshot, len(picked))
 	ids, want := make([]string, len(picked)), make([]uint64, len(picked))
 	for i, s := range picked {
 		byID[s.ID], ids[i], want[i] = s, s.ID, versions[s.ID]
 	}
 	read := 0
-	err = scope.columns().read(ctx, r, snapshotLinesQuery(tenant, project, ids, want, scope), pageSettings,
+	err = scope.columns().read(ctx, r, snapshotLinesQuery(tenant, project, ids, want, scope), settings,
 		func(row *analytics.Snapshot) error {
 			read++
 			s := byID[row.ID]

@@ -23,8 +23,24 @@ func projectIDs(projects []ProjectRef) []string {
 	return ids
 }
 
-// maxCachedNodes bounds the structures that are kept, counted in nodes: some 100 MB.
-const maxCachedNodes = 200_000
+// maxCachedStructures bounds the structures that are kept, in bytes.
+const maxCachedStructures = 128 << 20
+
+// nodeOverhead is about what one node costs beside its texts, in bytes.
+const nodeOverhead = 500
+
+// sizeOf is about what a structure of these nodes takes, in bytes.
+func sizeOf(nodes []analytics.Node) int {
+	size := 0
+	for i := range nodes {
+		n := &nodes[i]
+		size += nodeOverhead + len(n.ID) + len(n.Code) + len(n.Name) + len(n.Description.V) + len(n.ParentID.V)
+		for _, c := range n.AccountingCodes {
+			size += len(c.System) + len(c.Code)
+		}
+	}
+	return size
+}
 
 // structureKey names the structure of a project.
 type structureKey struct {
@@ -90,9 +106,10 @@ func (r *Reader) structuresAt(ctx context.Context, state, tenant string,
 			return nil, err
 		}
 	}
+	size := sizeOf(nodes)
 	for _, p := range missing {
 		found[p.ID] = analytics.NewStructure(p.ID, p.StructureID, nodes)
-		r.structures.put(at, structureKey{tenant, p}, found[p.ID], len(nodes))
+		r.structures.put(at, structureKey{tenant, p}, found[p.ID], size)
 	}
 	return found, nil
 }

@@ -48,32 +48,30 @@ type UnitPage struct {
 	Limit   int
 }
 
-func (p UnitPage) query() Query {
+func (p UnitPage) query(ask int) Query {
 	return Query{
 		SQL: "SELECT " + unitColumns.String() + `
 FROM units FINAL
 WHERE tenant = {tenant:String} AND project = {project:String} AND id > {after:String} AND NOT deleted
 ORDER BY id
 LIMIT {limit:UInt32}`,
-		Args: map[string]any{"tenant": p.Tenant, "project": p.Project, "after": p.After, "limit": p.Limit + 1},
+		Args: map[string]any{"tenant": p.Tenant, "project": p.Project, "after": p.After, "limit": ask},
 	}
 }
 
 // Units returns a page of a project's units, ascending by id, and whether others follow. It is cut
 // where units are large.
 func (r *Reader) Units(ctx context.Context, p UnitPage) (page []analytics.Unit, more bool, err error) {
-	err = r.page(ctx, p.Limit, func(limit int, settings clickhouse.Settings) error {
-		p.Limit, page = limit, page[:0]
-		return unitColumns.read(ctx, r, p.query(), settings, func(row *storedUnit) error {
+	has, more, err := r.page(ctx, pageSettings, p.Limit, func(ask int, settings clickhouse.Settings) (int, error) {
+		page = nil
+		err := unitColumns.read(ctx, r, p.query(ask), settings, func(row *storedUnit) error {
 			page = append(page, row.unit())
 			return nil
 		})
+		return len(page), err
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("read units: %w", err)
 	}
-	if more = len(page) > p.Limit; more {
-		page = page[:p.Limit]
-	}
-	return page, more, nil
+	return page[:has], more, nil
 }

@@ -107,6 +107,7 @@ var (
 		[]string{
 			"The database is away, overloaded, or took longer than a request may take.",
 			"The service cannot confirm who may see what, and then answers nothing.",
+			"The answer would be larger than 64 MiB, as the detail then says.",
 			"A fault of the service.",
 		},
 		"Try again after a pause that grows, and report the `requestId` when it lasts."}

@@ -101,7 +101,9 @@ func Texts[T any](get func(v *T) []string) Value[T] {
 			if i > 0 {
 				e.B = append(e.B, ',')
 			}
-			e.B = jsontext.AppendString(e.B, text)
+			if e.B = jsontext.AppendString(e.B, text); e.Full() {
+				break
+			}
 		}
 		e.B = append(e.B, ']')
 	}}

@@ -12,7 +12,9 @@ func Sequence[T, U any](table *Table[U], get func(v *T) iter.Seq[*U]) Value[T] {
 			if len(e.B) > start {
 				e.B = append(e.B, ',')
 			}
-			table.Append(e, m, u)
+			if table.Append(e, m, u); e.Full() {
+				break
+			}
 		}
 		e.B = append(e.B, ']')
 	}}

@@ -108,7 +108,7 @@ func (t *Table[T]) Reads(m Mask) reader.Part[T] {
 // Append writes the members of v that the mask holds as one JSON object.
 func (t *Table[T]) Append(e *Encoder, m Mask, v *T) {
 	start := len(e.B)
-	for ; m != 0; m &= m - 1 {
+	for ; m != 0 && !e.Full(); m &= m - 1 {
 		i := bits.TrailingZeros64(uint64(m))
 		f := &t.fields[i]
 		if f.Value.present != nil && !f.Value.present(v) {
@@ -168,12 +168,33 @@ func (t *Table[T]) PartialReference(name, always string) *Schema {
 type Encoder struct {
 	B      []byte
 	Groups access.Groups
+	// Limit is how many bytes B may have, 0 for any number. What would come behind a member that goes beyond it is left out,
+	// so that B is no JSON any more: see Full.
+	Limit int
 	// Beyond are the figures outside the range of amounts (docs/api.md#limits), each of which is null in B or left out.
 	Beyond Beyond
 
 	member  string // that is being written
 	omitted bool   // whether it turned out to be left out
 	lost    bool   // whether the object that is being written has a null where its schema allows none
+}
+
+// Full reports whether the JSON has become larger than it may be, and so is not complete.
+func (e *Encoder) Full() bool { return e.Limit > 0 && len(e.B) > e.Limit }
+
+// Mark is a place in the JSON to which an encoder can go back.
+type Mark struct {
+	length int
+	beyond Beyond
+}
+
+// Mark is the place behind what has been written.
+func (e *Encoder) Mark() Mark { return Mark{len(e.B), e.Beyond} }
+
+// Back takes away what was written behind the mark.
+func (e *Encoder) Back(to Mark) {
+	e.B, e.Beyond = e.B[:to.length], to.beyond
+	e.omitted, e.lost = false, false
 }
 
 // Beyond counts figures outside the range of amounts, and says what the first one is.

@@ -131,7 +131,9 @@ func List[T, U any](table *Table[U], get func(v *T) []U) Value[T] {
 			if i > 0 {
 				e.B = append(e.B, ',')
 			}
-			table.Append(e, m, &list[i])
+			if table.Append(e, m, &list[i]); e.Full() {
+				break
+			}
 		}
 		e.B = append(e.B, ']')
 	}}

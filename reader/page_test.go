@@ -1,0 +1,187 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/events"
+)
+
+// pagedList is a list whose items can be made large: how they are stored, and how a page of them is read.
+type pagedList struct {
+	fill string // numbers become ids, i00 and so on; % is what makes an item large
+	page func(ctx context.Context, r *Reader, after string, limit int) (ids []string, more bool, err error)
+}
+
+const (
+	paged      = 6
+	largeItem  = 100_000
+	pageOfFew  = 320 << 10 // some of them
+	pageOfNone = 50_000    // not even one of them
+)
+
+func pagedLists() map[string]pagedList {
+	one, two := ProjectRef{ID: "P1"}, ProjectRef{ID: "P2"}
+	records := func(projects ...ProjectRef) func(context.Context, *Reader, string, int) ([]string, bool, error) {
+		return func(ctx context.Context, r *Reader, after string, limit int) (ids []string, more bool, err error) {
+			page, err := r.Records(ctx, RecordPage{Filter: RecordFilter{Tenant: "acme", Projects: projects}, After: after,
+				Limit: limit, Read: Parts(RecordWorkflowStep.Part(), RecordCounterparty)})
+			return idsOf(page.Records, func(r Record) string { return r.ID }), page.More, err
+		}
+	}
+	const id = "concat('i', leftPad(toString(number), 2, '0'))"
+	const ids = " FROM numbers(6)"
+	return map[string]pagedList{
+		"records": {
+			`INSERT INTO records (tenant, project, id, row_version, workflow_step) SELECT 'acme', 'P1', ` + id + `, 1, %` + ids,
+			records(one)},
+		"records of several projects": {
+			`INSERT INTO records (tenant, project, id, row_version, workflow_step)
+SELECT 'acme', if(modulo(number, 2) = 0, 'P1', 'P2'), ` + id + `, 1, %` + ids,
+			records(one, two)},
+		"records with names of contractors": {
+			`INSERT INTO contractors (tenant, id, row_version, name) SELECT 'acme', concat('K', ` + id + `), 1, %` + ids + `;
+INSERT INTO records (tenant, project, id, row_version, contractor_id) SELECT 'acme', 'P1', ` + id + `, 1, concat('K', ` + id + `)` + ids,
+			records(one)},
+		"contracts": {
+			`INSERT INTO contracts (tenant, project, id, row_version, name) SELECT 'acme', 'P1', ` + id + `, 1, %` + ids,
+			contractIDs(Part[Contract]{})},
+		"contracts with names of contractors": {
+			`INSERT INTO contractors (tenant, id, row_version, name) SELECT 'acme', concat('K', ` + id + `), 1, %` + ids + `;
+INSERT INTO contracts (tenant, project, id, row_version, contractor_id) SELECT 'acme', 'P1', ` + id + `, 1, concat('K', ` + id + `)` + ids,
+			contractIDs(ContractCounterparty)},
+		"contractors": {
+			`INSERT INTO contractors (tenant, id, row_version, city) SELECT 'acme', ` + id + `, 1, %` + ids + `;
+INSERT INTO contracts (tenant, project, id, row_version, contractor_id) SELECT 'acme', 'P1', ` + id + `, 1, ` + id + ids,
+			func(ctx context.Context, r *Reader, after string, limit int) ([]string, bool, error) {
+				page, more, err := r.Contractors(ctx, ContractorPage{Tenant: "acme", Projects: []string{"P1"}, After: after, Limit: limit})
+				return idsOf(page, func(c Contractor) string { return c.ID }), more, err
+			}},
+		"units": {
+			`INSERT INTO units (tenant, project, id, row_version, label) SELECT 'acme', 'P1', ` + id + `, 1, %` + ids,
+			func(ctx context.Context, r *Reader, after string, limit int) (ids []string, more bool, err error) {
+				page, more, err := r.Units(ctx, UnitPage{Tenant: "acme", Project: "P1", After: after, Limit: limit})
+				for _, u := range page {
+					ids = append(ids, u.ID)
+				}
+				return ids, more, err
+			}},
+		"facilities": {
+			`INSERT INTO facilities (tenant, id, row_version, project_ids, lender, margin_bp, commitment_fee_bp)
+SELECT 'acme', ` + id + `, 1, ['P1'], %, '0', '0'` + ids,
+			func(ctx context.Context, r *Reader, after string, limit int) ([]string, bool, error) {
+				page, more, err := r.Facilities(ctx, FacilityPage{Tenant: "acme", ProjectID: "P1",
+					Projects: []FinancedProject{{ProjectRef: one, Currency: "EUR"}}, After: after, Limit: limit})
+				return idsOf(page, func(f Facility) string { return f.ID }), more, err
+			}},
+		"drawdowns": {
+			`INSERT INTO facility_entries (tenant, project, id, row_version, kind, date)
+SELECT 'acme', 'F1', ` + id + `, 1, %, '2026-01-01'` + ids,
+			func(ctx context.Context, r *Reader, after string, limit int) (ids []string, more bool, err error) {
+				wanted := FacilityEntryPage{Tenant: "acme", FacilityID: "F1", Limit: limit}
+				if after != "" {
+					wanted.After = events.Some(FacilityEntryPlace{Date: calendar.NewDate(2026, 1, 1), ID: after})
+				}
+				page, more, err := r.FacilityEntries(ctx, wanted)
+				for _, e := range page {
+					ids = append(ids, e.ID)
+				}
+				return ids, more, err
+			}},
+		"snapshots": { // whose ids descend
+			`INSERT INTO forecast_snapshots (tenant, project, id, row_version, month, version,
+  line_node, line_parent, line_level, line_code, line_name, line_budget, line_committed, line_pending_changes,
+  line_uncommitted, line_uncommitted_defaulted, line_invoiced, line_paid)
+WITH 2000 AS n SELECT 'acme', 'P1', concat('i', leftPad(toString(5 - number), 2, '0')), 1, '2026-01', 5 - number,
+  arrayMap(i -> toString(i), range(n)), arrayResize([''], n, ''), arrayResize([''], n, ''), arrayResize([''], n, ''),
+  arrayResize([''], n, ''), range(n), range(n), range(n), range(n), arrayResize([true], n, true), range(n), range(n)` + ids,
+			func(ctx context.Context, r *Reader, after string, limit int) (ids []string, more bool, err error) {
+				wanted := SnapshotPage{Tenant: "acme", ProjectID: "P1", Currency: "EUR", Limit: limit}
+				if after != "" {
+					var number int64
+					if _, err := fmt.Sscanf(after, "i%d", &number); err != nil {
+						return nil, false, err
+					}
+					number = 5 - number
+					wanted.After = events.Some(SnapshotPlace{Month: calendar.NewDate(2026, 1, 1).Month(), Version: number,
+						ID: fmt.Sprintf("i%02d", number)})
+				}
+				page, more, err := r.Snapshots(ctx, wanted)
+				for _, s := range page {
+					ids = append(ids, fmt.Sprintf("i%02d", 5-s.Version))
+				}
+				return ids, more, err
+			}},
+	}
+}
+
+func idsOf[T any](items []T, id func(T) string) (ids []string) {
+	for _, item := range items {
+		ids = append(ids, id(item))
+	}
+	return ids
+}
+
+func contractIDs(read Part[Contract]) func(context.Context, *Reader, string, int) ([]string, bool, error) {
+	return func(ctx context.Context, r *Reader, after string, limit int) (ids []string, more bool, err error) {
+		page, more, err := r.Contracts(ctx, ContractPage{Tenant: "acme", Projects: []ProjectRef{{ID: "P1"}}, After: after,
+			Limit: limit, Read: read})
+		return idsOf(page, func(c Contract) string { return string(c.ID) }), more, err
+	}
+}
+
+// A page of every list is cut where its items are large, down to a single one that is larger than a page, and a walk
+// goes on where it ends.
+func TestPagesOfLargeItemsAreCut(t *testing.T) {
+	for name, list := range pagedLists() {
+		t.Run(name, func(t *testing.T) {
+			// Given items of which a few fit into a page, or none
+			r := newReader(t, 30*time.Second)
+			fillPaged(t, r, list.fill)
+			for bound, most := range map[int]int{pageOfFew: paged / 2, pageOfNone: 1} {
+				r := New(r.conn, r.conn, 30*time.Second)
+				r.maxPage = bound
+				var met []string
+				for after, more := "", true; more; {
+					var page []string
+					var err error
+					if page, more, err = list.page(context.Background(), r, after, paged+1); err != nil {
+						t.Fatal(err)
+					}
+					if len(page) > most {
+						t.Fatalf("with pages of %d bytes, %d items are in one", bound, len(page))
+					}
+					if len(page) == 0 {
+						break
+					}
+					met, after = append(met, page...), page[len(page)-1]
+				}
+				// Then a walk meets each of them once.
+				if len(met) != paged || !slices.IsSorted(met) || len(slices.Compact(met)) != paged {
+					t.Errorf("with pages of %d bytes, met %q", bound, met)
+				}
+			}
+			// And a small reader leaves them to one that isn't.
+			r.maxPage = pageOfFew
+			if page, _, err := list.page(context.Background(), r.Small(), "", paged); !errors.Is(err, ErrTooLarge) {
+				t.Errorf("a small reader reads %d items, %v", len(page), err)
+			}
+		})
+	}
+}
+
+func fillPaged(t *testing.T, r *Reader, fill string) {
+	t.Helper()
+	fill = strings.ReplaceAll(fill, "%", fmt.Sprintf("concat(toString(number), repeat('x', %d))", largeItem))
+	for statement := range strings.SplitSeq(fill, ";") {
+		if err := r.conn.Exec(context.Background(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
