@@ -1,7 +1,6 @@
 package invoice
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -41,11 +40,11 @@ func (r *reading) embedded() (*embedded, error) {
 			}
 			continue
 		}
-		if !beginsAsXML(data) || !einvoice.Is(data) {
+		if !einvoice.Is(data) {
 			continue
 		}
 		doc, err := einvoice.Read(data)
-		if errors.Is(err, einvoice.ErrNoInvoice) || err != nil && found != nil {
+		if err != nil && found != nil {
 			continue
 		}
 		if err != nil {
@@ -79,12 +78,6 @@ func (r *reading) embedded() (*embedded, error) {
 		return nil, fmt.Errorf("%w: there is no xml", errContainer)
 	}
 	return nil, r.budget.Err()
-}
-
-// beginsAsXML reports whether data may be XML: a quick look before it is parsed.
-func beginsAsXML(data []byte) bool {
-	head := bytes.TrimLeft(data[:min(len(data), 64)], "\xEF\xBB\xBF \r\n\t")
-	return len(head) > 0 && (head[0] == '<' || head[0] == 0xFE || head[0] == 0xFF)
 }
 
 // sameInvoice reports whether two e-invoices state the same, as when a file is

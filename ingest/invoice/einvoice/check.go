@@ -71,7 +71,7 @@ func (r raw) document() (Document, error) {
 		return &fields.Text{Value: value, Evidence: fields.Evidence{Text: value, Rule: rule, Confidence: 1}}
 	}
 	rule := string(r.format) + " e-invoice"
-	if r.guideline == "" && r.format != UBL {
+	if r.guideline == "" && (r.format == CII || r.format == ZUGFeRD) {
 		c.fault("no guideline id (BR-01)")
 	}
 	for _, must := range []struct{ value, name string }{{r.number, "number (BR-02)"},
@@ -118,8 +118,8 @@ func (r raw) checkDates(c *checker, doc *Document, rule string) {
 			return nil
 		}
 		d, ok := day(s)
-		if !ok || r.format != UBL && strings.Contains(s, "-") {
-			c.fault("%s %q is no date of format 102 (CII-DT-097)", name, s)
+		if iso := r.format == UBL || r.format == EbInterface; !ok || !iso && strings.Contains(s, "-") {
+			c.fault("%s %q is no date, or not in its format (CII-DT-097)", name, s)
 			return nil
 		}
 		return &fields.Text{Value: d, Evidence: fields.Evidence{Text: s, Rule: rule, Confidence: 1}}
@@ -197,9 +197,9 @@ func invoiceType(code string) bool {
 	return false
 }
 
-// deviation is a fault by EN 16931; ZUGFeRD 1 did not demand it yet.
+// deviation is a fault by EN 16931, which ZUGFeRD 1 and ebInterface do not follow.
 func (r raw) deviation(c *checker, format string, args ...any) {
-	if r.format == ZUGFeRD {
+	if r.format == ZUGFeRD || r.format == EbInterface {
 		c.warn(format, args...)
 	} else {
 		c.fault(format, args...)
@@ -222,7 +222,7 @@ func (r raw) checkTaxes(c *checker) {
 		}
 		if rate != nil {
 			key := t.category + " " + rate.RatString()
-			if seen[key] && r.format != ZUGFeRD {
+			if seen[key] && (r.format == CII || r.format == UBL) {
 				c.fault("rate %s %s%% twice in the breakdown (BR-S-08)", t.category, t.rate)
 			}
 			seen[key] = true
@@ -272,17 +272,24 @@ func (r raw) checkItems(c *checker) {
 	}
 }
 
-// sign makes credit notes negative: their types state positive amounts.
+// sign makes credit notes negative. Their types state positive amounts, and by the rules of EN 16931 some programs state
+// negative ones, which mean the same; in ebInterface a negative credit note is an invoice.
 func (r raw) sign(doc *Document) {
-	switch r.kind {
-	case "381", "81", "261", "262", "296", "308", "420", "458", "532", "396", "83":
-		for _, a := range []*fields.Amount{doc.Net, doc.Tax, doc.Gross} {
-			if a != nil && doc.Gross != nil && doc.Gross.Value >= 0 && a != doc.Gross {
-				a.Value = -a.Value
-			}
-		}
-		if doc.Gross != nil && doc.Gross.Value > 0 {
-			doc.Gross.Value = -doc.Gross.Value
+	if !creditNote(r.kind) || doc.Gross.Value < 0 && r.format != EbInterface {
+		return
+	}
+	for _, a := range []*fields.Amount{doc.Net, doc.Tax, doc.Gross} {
+		if a != nil {
+			a.Value = -a.Value
 		}
 	}
+}
+
+// creditNote reports whether a code of UNTDID 1001 is that of a credit note.
+func creditNote(code string) bool {
+	switch code {
+	case "381", "81", "261", "262", "296", "308", "420", "458", "532", "396", "83":
+		return true
+	}
+	return false
 }

@@ -1,16 +1,16 @@
 // Package einvoice reads the XML of electronic invoices, embedded in PDF/A-3 files
-// or alone: CII (ZUGFeRD 2, Factur-X, XRechnung), ZUGFeRD 1 and UBL Invoice
-// and CreditNote. Values are exact; what contradicts itself is refused.
+// or alone: CII (ZUGFeRD 2, Factur-X, XRechnung), ZUGFeRD 1, UBL Invoice and
+// CreditNote, and ebInterface. Values are exact; what contradicts itself is refused.
 package einvoice
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 )
 
 // Errors of Read, wrapped.
@@ -30,30 +30,47 @@ const (
 	maxAttributes = 10_000
 )
 
-// node is an element with local names only; namespaces differ between versions
-// that mean the same.
+// node is an element. Names are looked up without their namespaces, which differ between versions that mean the same.
 type node struct {
-	name     string
-	space    string
+	name     xml.Name
 	text     []byte
 	attrs    []xml.Attr
 	children []*node
 }
 
-// Is reports whether the root element is that of an invoice that Read knows.
+// format is the syntax that a root element begins, "" when it is none of an e-invoice. Names that only e-invoices have
+// are enough; a root that is just called Invoice is many formats', so its namespace must say which.
+func format(root xml.Name) Format {
+	switch root.Local {
+	case "CrossIndustryInvoice":
+		return CII
+	case "CrossIndustryDocument":
+		return ZUGFeRD
+	case "Invoice", "CreditNote":
+		switch {
+		case strings.HasPrefix(root.Space, "urn:oasis:names:specification:ubl:schema:xsd:"):
+			return UBL
+		case strings.HasPrefix(root.Space, "http://www.ebinterface.at/schema/") && root.Local == "Invoice":
+			return EbInterface
+		}
+	}
+	return ""
+}
+
+// Is reports whether data is XML whose root element is that of an e-invoice that Read knows.
 func Is(data []byte) bool {
+	const mostTokens = 64 // comments and the like before the root
+	if !beginsAsXML(data) {
+		return false
+	}
 	d := decoder(data)
-	for range 64 {
+	for range mostTokens {
 		tok, err := d.next()
 		if err != nil {
 			return false
 		}
-		if start, ok := tok.(xml.StartElement); ok {
-			switch start.Name.Local {
-			case "CrossIndustryInvoice", "CrossIndustryDocument", "Invoice", "CreditNote":
-				return true
-			}
-			return false
+		if root, ok := tok.(xml.StartElement); ok {
+			return format(root.Name) != ""
 		}
 	}
 	return false
@@ -61,7 +78,7 @@ func Is(data []byte) bool {
 
 // source gives a document to its decoder, which holds the attributes of an element all at once.
 type source struct {
-	data   *bytes.Reader
+	data   *bufio.Reader
 	equals int // signs since the last token
 }
 
@@ -98,51 +115,18 @@ func (d document) next() (xml.Token, error) {
 }
 
 func decoder(data []byte) document {
-	s := &source{data: bytes.NewReader(data)}
+	s := &source{data: characters(data)}
 	d := xml.NewDecoder(s)
 	d.Strict = true
 	d.Entity = map[string]string{}
-	d.CharsetReader = func(charset string, r io.Reader) (io.Reader, error) {
-		switch strings.ToLower(charset) {
-		case "utf-8", "us-ascii", "ascii":
-			return r, nil
-		case "iso-8859-1", "latin1", "windows-1252", "iso-8859-15":
-			return &latin1{r: r}, nil
-		}
-		return nil, fmt.Errorf("unknown charset %q", charset)
-	}
+	d.CharsetReader = declared(data)
 	return document{d, s}
-}
-
-// latin1 turns single bytes into UTF-8. Invoices use it for letters alone, where
-// its variants agree, except the euro sign, which no field here holds.
-type latin1 struct {
-	r    io.Reader
-	left []byte
-}
-
-func (l *latin1) Read(p []byte) (int, error) {
-	if len(l.left) == 0 {
-		var buf [512]byte
-		n, err := l.r.Read(buf[:])
-		for _, c := range buf[:n] {
-			l.left = utf8.AppendRune(l.left, rune(c))
-		}
-		if n == 0 {
-			return 0, err
-		}
-	}
-	n := copy(p, l.left)
-	l.left = l.left[n:]
-	return n, nil
 }
 
 // parse reads the whole document; DTDs are refused, so entities cannot grow.
 func parse(data []byte) (*node, error) {
-	if declared := declaredCharset(data); (declared == "" || declared == "utf-8") && !utf8.Valid(data) {
-		return nil, fmt.Errorf("bytes are not in the declared encoding: %w", ErrFaulty)
-	} else if declared != "" && declared != "utf-8" && looksUTF8(data) {
-		return nil, fmt.Errorf("declared encoding %s, bytes in utf-8: %w", declared, ErrFaulty)
+	if err := checkEncoding(data); err != nil {
+		return nil, err
 	}
 	d := decoder(data)
 	var root *node
@@ -163,7 +147,7 @@ func parse(data []byte) (*node, error) {
 			if elements++; elements > maxElements || len(stack) >= maxDepth {
 				return nil, fmt.Errorf("too many or too deep elements: %w", ErrFaulty)
 			}
-			n := &node{name: t.Name.Local, space: t.Name.Space, attrs: t.Attr}
+			n := &node{name: t.Name, attrs: t.Attr}
 			if len(stack) == 0 {
 				if root != nil {
 					return nil, fmt.Errorf("two root elements: %w", ErrFaulty)
@@ -191,28 +175,6 @@ func parse(data []byte) (*node, error) {
 	return root, nil
 }
 
-func declaredCharset(data []byte) string {
-	head := strings.ToLower(string(data[:min(len(data), 200)]))
-	_, rest, ok := strings.Cut(head, "encoding=")
-	if !ok || len(rest) < 2 {
-		return ""
-	}
-	value, _, _ := strings.Cut(rest[1:], string(rest[0]))
-	return value
-}
-
-// looksUTF8 reports whether bytes beyond ASCII form UTF-8 throughout.
-func looksUTF8(data []byte) bool {
-	beyond := false
-	for _, c := range data {
-		if c >= 0x80 {
-			beyond = true
-			break
-		}
-	}
-	return beyond && utf8.Valid(data)
-}
-
 // at follows a path of local names to the first match; nil when there is none.
 func (n *node) at(path ...string) *node {
 	for _, name := range path {
@@ -221,7 +183,7 @@ func (n *node) at(path ...string) *node {
 		}
 		var next *node
 		for _, c := range n.children {
-			if c.name == name {
+			if c.name.Local == name {
 				next = c
 				break
 			}
@@ -238,7 +200,7 @@ func (n *node) all(name string) []*node {
 		return nil
 	}
 	for _, c := range n.children {
-		if c.name == name {
+		if c.name.Local == name {
 			out = append(out, c)
 		}
 	}

@@ -1,6 +1,7 @@
 package einvoice_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"strings"
 	"testing"
@@ -152,7 +153,10 @@ func TestFaultsAreRefused(t *testing.T) {
 }
 
 func TestOtherXMLIsNoInvoice(t *testing.T) {
-	for _, xml := range []string{`<order/>`, `<SCRDMCCBDACIOMessageStructure xmlns="urn:un"/>`, `plain text`, ``} {
+	for _, xml := range []string{
+		`<order/>`, `<SCRDMCCBDACIOMessageStructure xmlns="urn:un"/>`, `plain text`, ``, `<Invoice/>`, "\xfe\xff", "<\x00",
+		`<Invoice xmlns="urn:example:of:a:shop"/>`, `<CreditNote xmlns="http://www.ebinterface.at/schema/6p1/"/>`,
+	} {
 		if einvoice.Is([]byte(xml)) {
 			t.Errorf("Is(%q) = true", xml)
 		}
@@ -164,12 +168,17 @@ func TestOtherXMLIsNoInvoice(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	f.Add(pdftest.CII(pdftest.SampleCII()))
-	f.Add([]byte(`<Invoice><AccountingSupplierParty/><LegalMonetaryTotal/></Invoice>`))
+	f.Add(pdftest.EbInterface("E-1"))
+	f.Add(pdftest.UTF16(binary.BigEndian, pdftest.EbInterface("E-1")))
+	f.Add([]byte(`<?xml version="1.0" encoding="IBM850"?>` +
+		`<Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2"><AccountingSupplierParty/><LegalMonetaryTotal/></Invoice>`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d, err := einvoice.Read(data)
 		if err == nil && (d.Number == nil || d.Gross == nil || d.Currency == nil || d.Date == nil) {
 			t.Error("an accepted e-invoice lacks what every invoice must have")
 		}
-		_ = einvoice.Is(data)
+		if is := einvoice.Is(data); err == nil && !is {
+			t.Error("an e-invoice was read that is not recognized")
+		}
 	})
 }

@@ -14,9 +14,10 @@ type Format string
 
 // The formats that are read.
 const (
-	CII     Format = "CII"
-	ZUGFeRD Format = "ZUGFeRD 1"
-	UBL     Format = "UBL"
+	CII         Format = "CII"
+	ZUGFeRD     Format = "ZUGFeRD 1"
+	UBL         Format = "UBL"
+	EbInterface Format = "ebInterface"
 )
 
 // Document is an e-invoice read.
@@ -56,18 +57,17 @@ func Read(data []byte) (Document, error) {
 		return Document{}, fmt.Errorf("reading e-invoice: %w", err)
 	}
 	var r raw
-	switch root.name {
-	case "CrossIndustryInvoice":
+	switch format(root.name) {
+	case CII:
 		r = readCII(root)
-	case "CrossIndustryDocument":
+	case ZUGFeRD:
 		r = readZUGFeRD(root)
-	case "Invoice", "CreditNote":
-		if root.at("AccountingSupplierParty") == nil && root.at("LegalMonetaryTotal") == nil {
-			return Document{}, fmt.Errorf("reading e-invoice: %w", ErrNoInvoice)
-		}
+	case UBL:
 		r = readUBL(root)
+	case EbInterface:
+		r = readEbInterface(root)
 	default:
-		return Document{}, fmt.Errorf("reading root element %s: %w", root.name, ErrNoInvoice)
+		return Document{}, fmt.Errorf("reading root element %s: %w", root.name.Local, ErrNoInvoice)
 	}
 	doc, err := r.document()
 	if err != nil {
@@ -202,7 +202,7 @@ func readUBL(root *node) raw {
 		prepaid: sum.at("PrepaidAmount").value(), payable: sum.at("PayableAmount").value(),
 		rounding: sum.at("PayableRoundingAmount").value(),
 	}
-	if root.name == "CreditNote" {
+	if root.name.Local == "CreditNote" {
 		if r.kind = root.at("CreditNoteTypeCode").value(); r.kind == "" {
 			r.kind = "381"
 		}

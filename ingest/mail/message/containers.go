@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"tallyhouse/ingest/invoice/einvoice"
 )
 
 // container is what a part holds that holds others.
@@ -181,7 +183,7 @@ func (w *walk) signed(name string, data []byte, depth int) error {
 		w.missed("part %d is signed (S/MIME), and what it signs cannot be found", w.parts)
 		return nil
 	}
-	if beginsAsPDF(content) || isEInvoice(content) {
+	if beginsAsPDF(content) || einvoice.Is(content) {
 		_, err := w.take("", cleanName(strings.TrimSuffix(name, ".p7m")), content)
 		return err
 	}
