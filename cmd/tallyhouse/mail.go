@@ -10,7 +10,6 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
@@ -22,6 +21,7 @@ import (
 	"tallyhouse/ingest/mail"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/untrusted"
 	"tallyhouse/schemas/events"
 )
 
@@ -196,7 +196,7 @@ func listMails(
 		fmt.Fprintln(table, "MAILBOX\tMAIL\tARRIVED\tFROM\tSUBJECT\tREASON")
 		err := list(intake, ctx, func(m mail.Listed) {
 			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n",
-				m.Mailbox, m.ID, m.Arrived.Format(time.RFC3339), oneLine(m.From), oneLine(m.Subject), printable(m.Reason))
+				m.Mailbox, m.ID, m.Arrived.Format(time.RFC3339), oneLine(m.From), oneLine(m.Subject), untrusted.Line(m.Reason))
 		})
 		return errors.Join(err, table.Flush())
 	})
@@ -297,19 +297,5 @@ func (s *shell) withIntake(
 // oneLine makes what a stranger wrote fit into a table.
 func oneLine(s string) string {
 	const most = 60 // characters
-	s = printable(s)
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
-}
-
-// printable makes what a stranger wrote harmless on a terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, s)
+	return untrusted.Cut(untrusted.Line(s), most)
 }

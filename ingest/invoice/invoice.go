@@ -12,7 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"tallyhouse/ingest/invoice/einvoice"
@@ -21,6 +21,7 @@ import (
 	"tallyhouse/ingest/invoice/page"
 	"tallyhouse/ingest/invoice/pdf"
 	"tallyhouse/ingest/invoice/text"
+	"tallyhouse/ingest/untrusted"
 )
 
 // Status says whether the file was read.
@@ -54,6 +55,9 @@ const (
 	OCRFailed       Reason = "ocr-failed"       // a scan that tesseract cannot read
 	Crashed         Reason = "crashed"          // the reader panicked, or its child process ended without a result
 )
+
+var reasons = []Reason{NotAPDF, Encrypted, Broken, NoPages, NoText, NotAnInvoice, SeveralInvoices, FaultyEInvoice, TooLarge,
+	TooManyPages, TooMuchWork, Timeout, OCRMissing, OCROff, OCRFailed, Crashed}
 
 // Limits bound the work on one file. The zero value of a field stands for its
 // default.
@@ -130,18 +134,22 @@ func NewReader() (*Reader, error) {
 
 // Read reads one file: a PDF or, unless Options.NoXML says otherwise, the XML of an
 // e-invoice. It always returns a Result; see Reason for what can fail.
-func (r *Reader) Read(ctx context.Context, data []byte, opts Options) (result Result) {
+func (r *Reader) Read(ctx context.Context, data []byte, opts Options) Result {
+	return r.read(ctx, data, opts).bounded()
+}
+
+func (r *Reader) read(ctx context.Context, data []byte, opts Options) (result Result) {
 	defer func() {
 		// A fault of the reader that a file triggers must not end the program.
 		if fault := recover(); fault != nil {
-			result = failed(Crashed, fmt.Errorf("reader panicked: %v", fault))
+			result = Failure(Crashed, fmt.Errorf("reader panicked: %v", fault))
 		}
 	}()
 	limits := opts.Limits.withDefaults()
 	if int64(len(data)) > limits.Bytes {
-		return failed(TooLarge, fmt.Errorf("file has %d bytes, %d are allowed", len(data), limits.Bytes))
+		return Failure(TooLarge, fmt.Errorf("file has %d bytes, %d are allowed", len(data), limits.Bytes))
 	}
-	if !opts.NoXML && beginsAsXML(data) && einvoice.Is(data) {
+	if !opts.NoXML && einvoice.Is(data) {
 		return readXML(data)
 	}
 	budget := pdf.NewBudget(limits.Unpacked, limits.Operations)
@@ -149,7 +157,7 @@ func (r *Reader) Read(ctx context.Context, data []byte, opts Options) (result Re
 	defer cancel()
 	file, err := pdf.Open(limited, data, budget)
 	if err != nil {
-		return failed(reasonOf(err), err)
+		return Failure(reasonOf(err), err)
 	}
 	one := reading{pages: r.pages, file: file, budget: budget, opts: opts, limits: limits}
 	out, scan := one.read(limited)
@@ -163,39 +171,10 @@ func (r *Reader) Read(ctx context.Context, data []byte, opts Options) (result Re
 // readXML reads an e-invoice that no PDF goes with.
 func readXML(data []byte) Result {
 	doc, err := einvoice.Read(data)
-	switch {
-	case errors.Is(err, einvoice.ErrNoInvoice):
-		return failed(NotAnInvoice, err)
-	case err != nil:
-		return failed(FaultyEInvoice, err)
+	if err != nil {
+		return Failure(FaultyEInvoice, err)
 	}
 	return Result{Status: OK, Invoice: doc.Invoice, Warnings: doc.Warnings}
-}
-
-func failed(reason Reason, err error) Result {
-	return Result{Status: Failed, Reason: reason, Detail: short(err.Error())}
-}
-
-// maxMessage bounds a reason in words and a warning, in bytes: files decide what stands in them.
-const maxMessage = 2_000
-
-func short(message string) string {
-	if len(message) <= maxMessage {
-		return message
-	}
-	return strings.ToValidUTF8(message[:maxMessage], "") + " …"
-}
-
-// maxWarnings bounds the warnings of a file.
-const maxWarnings = 100
-
-// shortened are the first warnings, each as short as a message must be.
-func shortened(warnings []string) []string {
-	out := make([]string, min(len(warnings), maxWarnings))
-	for i := range out {
-		out[i] = short(warnings[i])
-	}
-	return out
 }
 
 func reasonOf(err error) Reason {
@@ -243,19 +222,19 @@ func (r *reading) read(ctx context.Context) (Result, *scanned) {
 	if !r.opts.NoXML {
 		var err error
 		if xml, err = r.embedded(); err != nil {
-			return failed(r.attachmentReason(err), err), nil
+			return Failure(r.attachmentReason(err), err), nil
 		}
 	}
 	pages, err := r.file.Pages(r.limits.Pages)
 	if err != nil && xml == nil {
-		return failed(reasonOf(err), err), nil
+		return Failure(reasonOf(err), err), nil
 	}
 	if len(pages) == 0 && xml == nil {
-		return failed(NoPages, errors.New("the page tree has no page")), nil
+		return Failure(NoPages, errors.New("the page tree has no page")), nil
 	}
 	doc, err := text.Read(ctx, r.file, r.budget, pages)
 	if err != nil && xml == nil {
-		return failed(reasonOf(err), err), nil
+		return Failure(reasonOf(err), err), nil
 	}
 	if xml != nil {
 		return r.withXML(xml, doc, err == nil), nil
@@ -270,10 +249,10 @@ func (r *reading) read(ctx context.Context) (Result, *scanned) {
 func (r *reading) page(doc text.Document) Result {
 	kind, values := r.pages.Read(doc, r.opts.Own)
 	if kind == page.NotAnInvoice {
-		return failed(NotAnInvoice, errors.New("the text has no title, number and total of an invoice"))
+		return Failure(NotAnInvoice, errors.New("the text has no title, number and total of an invoice"))
 	}
 	if kind == page.SeveralInvoices {
-		return failed(SeveralInvoices, errors.New("the pages hold several invoices; each needs a file of its own"))
+		return Failure(SeveralInvoices, errors.New("the pages hold several invoices; each needs a file of its own"))
 	}
 	out := Result{Status: OK, Invoice: values}
 	if doc.Unseen > 0 {
@@ -289,14 +268,14 @@ func (r *reading) scan(ctx context.Context, s scanned) Result {
 		pictures += len(p.Pictures)
 	}
 	if pictures == 0 {
-		return failed(NoText, ocr.ErrNoPicture)
+		return Failure(NoText, ocr.ErrNoPicture)
 	}
 	if r.opts.NoOCR {
-		return failed(OCROff, errors.New("the pages are pictures and ocr is turned off"))
+		return Failure(OCROff, errors.New("the pages are pictures and ocr is turned off"))
 	}
 	doc, err := ocr.Read(ctx, r.file, s.pages, s.texts, r.opts.OCR)
 	if err != nil {
-		return failed(reasonOf(err), err)
+		return Failure(reasonOf(err), err)
 	}
 	return r.page(doc)
 }
@@ -325,7 +304,7 @@ type resultJSON struct {
 // where not certain, with the evidence of each.
 func (r Result) JSON() ([]byte, error) {
 	out := resultJSON{File: r.File, Status: r.Status, Reason: r.Reason, Detail: r.Detail, Evidence: evidenceJSON{},
-		Warnings: shortened(r.Warnings)}
+		Warnings: r.Warnings}
 	for name, f := range map[string]struct {
 		from *fields.Text
 		to   **string
@@ -358,14 +337,18 @@ func (r Result) JSON() ([]byte, error) {
 	return bytes.TrimRight(line.Bytes(), "\n"), nil
 }
 
-// ParseJSON reads a line that JSON wrote.
+// ParseJSON reads a line that JSON wrote, in a process that a file may have taken over: what it holds is bounded as
+// Read bounds it.
 func ParseJSON(line []byte) (Result, error) {
 	var in resultJSON
 	if err := json.Unmarshal(line, &in); err != nil {
 		return Result{}, fmt.Errorf("reading result: %w", err)
 	}
 	if in.Status != OK && in.Status != Failed {
-		return Result{}, fmt.Errorf("reading result: unknown status %q", in.Status)
+		return Result{}, fmt.Errorf("reading result: unknown status %q", untrusted.Cut(string(in.Status), longestEvidence))
+	}
+	if (in.Status == Failed) != slices.Contains(reasons, in.Reason) {
+		return Result{}, fmt.Errorf("reading result: status %s for the reason %q", in.Status, untrusted.Cut(string(in.Reason), longestEvidence))
 	}
 	out := Result{File: in.File, Status: in.Status, Reason: in.Reason, Detail: in.Detail, Warnings: in.Warnings}
 	text := func(v *string, name string) *fields.Text {
@@ -387,5 +370,5 @@ func ParseJSON(line []byte) (Result, error) {
 		Currency: text(in.Currency, "currency"),
 		Net:      amount(in.Net, "net"), Tax: amount(in.Tax, "tax"), Gross: amount(in.Gross, "gross"),
 	}
-	return out, nil
+	return out.bounded(), nil
 }

@@ -304,7 +304,7 @@ func TestAnEInvoiceOfXMLAloneIsRead(t *testing.T) {
 			invoice.Options{}, "faulty-einvoice"},
 		{"cut off", cii[:len(cii)/2], invoice.Options{}, "faulty-einvoice"},
 		{"other xml", []byte(`<?xml version="1.0"?><Order><ID>7</ID></Order>`), invoice.Options{}, "not-a-pdf"},
-		{"an invoice of another kind", []byte(`<Invoice><Number>1</Number></Invoice>`), invoice.Options{}, "not-an-invoice"},
+		{"an invoice of another kind", []byte(`<Invoice><Number>1</Number></Invoice>`), invoice.Options{}, "not-a-pdf"},
 		{"not asked for", cii, invoice.Options{NoXML: true}, "not-a-pdf"},
 		{"too large", cii, invoice.Options{Limits: invoice.Limits{Bytes: 100}}, "too-large"},
 	}

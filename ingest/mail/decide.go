@@ -10,6 +10,7 @@ import (
 
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
+	"tallyhouse/ingest/untrusted"
 )
 
 // decision is what is to become of a mail. It follows from the mail, the options and the projects' addresses alone, so
@@ -22,12 +23,19 @@ type decision struct {
 	warning  string         // what could not be followed though there are files
 }
 
-func failed(format string, args ...any) decision {
-	return decision{mark: mailbox.Failed, reason: fmt.Sprintf(format, args...)}
+func failed(format string, args ...any) decision { return because(mailbox.Failed, format, args...) }
+
+func ignored(format string, args ...any) decision { return because(mailbox.Ignored, format, args...) }
+
+func quarantined(format string, args ...any) decision {
+	return because(mailbox.Quarantined, format, args...)
 }
 
-func ignored(format string, args ...any) decision {
-	return decision{mark: mailbox.Ignored, reason: fmt.Sprintf(format, args...)}
+// longestReason bounds a reason, in characters: addresses and types in it are the mail's own.
+const longestReason = 1000
+
+func because(mark mailbox.Mark, format string, args ...any) decision {
+	return decision{mark: mark, reason: untrusted.Cut(untrusted.Line(fmt.Sprintf(format, args...)), longestReason)}
 }
 
 // maxRecipients bounds the recipients of a mail that are looked up.
@@ -124,7 +132,7 @@ func (in *Intake) readHeader(o mailbox.Options, m mailbox.Mail) ([]recipient, de
 	}
 	if !m.State.Released() {
 		if reason := disallowed(h, o.Senders); reason != "" {
-			return to, decision{mark: mailbox.Quarantined, reason: reason}
+			return to, quarantined("%s", reason)
 		}
 	}
 	return to, decision{mark: mailbox.Done}

@@ -2,6 +2,7 @@ package mail
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -10,6 +11,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -273,7 +275,8 @@ func TestDovecot(t *testing.T) {
 	}
 }
 
-// withoutKeywords gives the address of a server that is Dovecot, but doesn't say that its mailboxes take keywords.
+// withoutKeywords gives the address of a server that is Dovecot, but doesn't say that its mailboxes take keywords. That one
+// is set all the same is an error.
 func (d *dovecot) withoutKeywords() string {
 	d.t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -293,8 +296,17 @@ func (d *dovecot) withoutKeywords() string {
 				return
 			}
 			go func() {
-				_, _ = io.Copy(server, client)
-				server.Close()
+				defer server.Close()
+				commands := bufio.NewReader(client)
+				for {
+					command, err := commands.ReadString('\n')
+					if strings.Contains(command, "$Tallyhouse") {
+						d.t.Errorf("a keyword is set: %s", command)
+					}
+					if _, e := io.WriteString(server, command); e != nil || err != nil {
+						return
+					}
+				}
 			}()
 			go func() {
 				defer client.Close()
@@ -354,6 +366,106 @@ func TestADovecotThatLacksSomething(t *testing.T) {
 			}
 			in.end()
 		})
+	}
+}
+
+// Given a real server without keywords, then the star stands for every mark, the lists say which it is, and a mail whose
+// star is taken away is handled as any: nothing keeps that it was released, so quarantine ends by allowing its sender.
+func TestADovecotWithoutKeywords(t *testing.T) {
+	w := newWorld(t)
+	d := startDovecot(t)
+	url := d.withoutKeywords()
+	const known = "quartier@intake.example"
+	options := func(allow string) mailbox.Options {
+		return mailbox.Options{Address: address(t, url+allow), DoneFolder: "Tallyhouse"}
+	}
+	o := options("&allow=elsewhere.example&allow=supplier@b.example")
+	stranger := bytes.Replace(testMail{to: known, id: "stranger", pdfs: [][]byte{invoicePDF("1")}}.raw(),
+		[]byte("supplier@b.example"), []byte("stranger@b.example"), 1)
+	for _, raw := range [][]byte{
+		stranger,
+		testMail{to: "late@intake.example", id: "late", pdfs: [][]byte{invoicePDF("2")}}.raw(),
+		testMail{to: known, id: "letter"}.raw(),
+		testMail{to: known, id: "killer", text: "KILLER", pdfs: [][]byte{invoicePDF("3")}}.raw(),
+		testMail{to: known, id: "starred", pdfs: [][]byte{invoicePDF("4")}}.raw(),
+	} {
+		d.deliver(raw)
+	}
+	person, err := mailbox.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := person.Mark(t.Context(), mailbox.Failed, 5); err != nil { // which is a star here
+		t.Fatal(err)
+	}
+	person.Close()
+
+	change, times := behaving(t, dieOfKiller)
+	looksOften := func(in *Intake) {
+		change(in)
+		in.timings.refreshLeast, in.timings.refreshMost = 100*time.Millisecond, 200*time.Millisecond
+	}
+	in := w.intake([]mailbox.Options{o}, looksOften)
+	eventually(t, "nothing is open", func() error { return unhandled(o) })
+	lists := func(in *Intake, want string) (ids map[string]string) {
+		t.Helper()
+		ids = map[string]string{}
+		got := ""
+		for _, list := range []func(context.Context, func(Listed)) error{in.Quarantined, in.Ignored, in.Failed} {
+			if err := list(t.Context(), func(l Listed) {
+				ids[l.MessageID] = l.ID
+				got += l.MessageID + ": " + l.Reason[:min(len(l.Reason), 20)] + "\n"
+			}); err != nil {
+				t.Fatal(err)
+			}
+			got += "--\n"
+		}
+		if got != want {
+			t.Errorf("listed are\n%swant\n%s", got, want)
+		}
+		return ids
+	}
+	const quarantine, ignored = "stranger: the sender stranger@\n--\n", "letter: none of its 2 parts \n--\n"
+	ids := lists(in.Intake, quarantine+ignored+"late: no project has an in\nkiller: mail: the process en\nstarred: it is flagged, by a \n--\n")
+	if n := times(); n != 1+mailbox.MaxAttempts+3 {
+		t.Errorf("the mail that ends its reader was read %d times: together, alone, by each list", n)
+	}
+
+	if err := in.Release(t.Context(), ids["stranger"]); !errors.Is(err, errNotKept) {
+		t.Errorf("release of the quarantined mail: %v", err)
+	}
+	w.project("P7", "late@intake.example")
+	lists(in.Intake, quarantine+ignored+"late: it is flagged, by a \nkiller: mail: the process en\nstarred: it is flagged, by a \n--\n")
+	before := times()
+	for _, id := range []string{"late", "killer", "starred", "letter"} {
+		if err := in.Release(t.Context(), ids[id]); err != nil {
+			t.Errorf("release of %s: %v", id, err)
+		}
+	}
+	w.settled(2)
+	eventually(t, "it was tried as often again", func() error {
+		if n := times() - before; n != 1+mailbox.MaxAttempts {
+			return fmt.Errorf("%d times", n)
+		}
+		return nil
+	})
+	eventually(t, "nothing is open", func() error { return unhandled(o) })
+	in.end()
+
+	o = options("&allow=b.example")
+	in = w.intake([]mailbox.Options{o}, func(in *Intake) {
+		in.timings.refreshLeast, in.timings.refreshMost = 100*time.Millisecond, 200*time.Millisecond
+	})
+	for _, id := range []string{"stranger", "killer"} {
+		if err := in.Release(t.Context(), ids[id]); err != nil {
+			t.Errorf("release of %s: %v", id, err)
+		}
+	}
+	w.settled(4)
+	eventually(t, "nothing is open", func() error { return unhandled(o) })
+	lists(in.Intake, "--\n"+ignored+"--\n")
+	if err := in.Release(t.Context(), ids["stranger"]); !errors.Is(err, ErrNotListed) {
+		t.Errorf("release of a done mail: %v", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package mail
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -31,9 +32,9 @@ const (
 )
 
 // group finds the invoices among the files of a mail, in the order of the files. A PDF and an XML that state the same
-// invoice are one, which is as the XML says. Files that are no invoices are documents of every invoice of the mail:
-// whose they are isn't known. Where there is no invoice at all, each file is a record that failed.
-func group(files []readFile) []found {
+// invoice are one, which is as the XML says. Supporting files are documents of every invoice of the mail: whose they are
+// isn't known. Where no file could be read as an invoice, each is a record that failed.
+func group(files []readFile) (invoices []found, supporting []readFile) {
 	leaders := leaders(files)
 	anyRead := slices.ContainsFunc(files, func(f readFile) bool { return f.reading.failed == "" })
 	of := map[int]*found{} // by leader
@@ -42,7 +43,8 @@ func group(files []readFile) []found {
 	for i, f := range files {
 		lead := leaders[i]
 		alone := lead == i && !slices.Contains(leaders[i+1:], i) && !slices.Contains(leaders[:i], i)
-		if alone && anyRead && f.reading.reason == string(invoice.NotAnInvoice) {
+		if alone && anyRead && f.supports() {
+			supporting = append(supporting, f)
 			beside = append(beside, events.Document{Name: f.Name, Kind: other})
 			continue
 		}
@@ -56,12 +58,27 @@ func group(files []readFile) []found {
 		}
 		one.documents = append(one.documents, events.Document{Name: f.Name, Kind: original})
 	}
-	grouped := make([]found, len(all))
-	for i, one := range all {
+	for _, one := range all {
 		one.documents = append(one.documents, beside...)
-		grouped[i] = *one
+		invoices = append(invoices, *one)
 	}
-	return grouped
+	return invoices, supporting
+}
+
+// invoiceName is the name of a file that calls itself an invoice, or has an invoice's number for a name.
+var invoiceName = regexp.MustCompile(`(?i)invoice|rechnung|gutschrift|honorarnote|faktura|factur|fattura|credit|^(re|rg|inv)[-_ .]*\d`)
+
+// supports reports whether a file, sent beside an invoice, is one that only goes with it, such as terms or plans: it is
+// no invoice, or nobody can read it and nothing says that it is one.
+func (f readFile) supports() bool {
+	switch invoice.Reason(f.reading.reason) {
+	case "", invoice.SeveralInvoices, invoice.FaultyEInvoice:
+		return false
+	case invoice.NotAnInvoice:
+		return true
+	default:
+		return !invoiceName.MatchString(f.Name)
+	}
 }
 
 // leaders gives, for each file, the XML that states the same invoice; a file without one leads itself.

@@ -1,24 +1,32 @@
 package mail
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"tallyhouse/ingest/invoice"
+	"tallyhouse/ingest/invoice/einvoice"
 	"tallyhouse/ingest/invoice/pdf/pdftest"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
 	"tallyhouse/schemas/events"
 )
 
-// read is a file that says an invoice's number and gross; number "!" is one that could not be read, "?" no invoice.
+// read is a file that says an invoice's number and gross; number "!" is one that could not be read, "?" no invoice, "!!" an
+// e-invoice with a fault, "&" several invoices.
 func read(name, number string, gross int64) readFile {
 	f := readFile{File: message.File{Name: name, XML: strings.HasSuffix(name, ".xml")}}
 	switch number {
 	case "!":
 		f.reading = reading{failed: "it is broken", reason: string(invoice.Broken)}
+	case "!!":
+		f.reading = reading{failed: "net + tax is not gross", reason: string(invoice.FaultyEInvoice)}
+	case "&":
+		f.reading = reading{failed: "there are several", reason: string(invoice.SeveralInvoices)}
 	case "?":
 		f.reading = reading{failed: "it is a letter", reason: string(invoice.NotAnInvoice)}
 	default:
@@ -63,14 +71,25 @@ func TestTheFilesOfAMailAreGroupedIntoInvoices(t *testing.T) {
 			[]string{"1 a.pdf original:a.pdf other:agb.pdf other:lv.pdf"}},
 		{"terms beside two", []readFile{read("a.pdf", "1", 100), read("agb.pdf", "?", 0), read("x.xml", "2", 100)},
 			[]string{"0 a.pdf original:a.pdf other:agb.pdf", "2 x.xml original:x.xml other:agb.pdf"}},
-		{"what can't be read may be an invoice", []readFile{read("a.pdf", "1", 100), read("b.pdf", "!", 0)},
+		{"what can't be read beside an invoice", []readFile{read("plan.pdf", "!", 0), read("a.pdf", "1", 100), read("b.pdf", "!", 0)},
+			[]string{"1 a.pdf original:a.pdf other:plan.pdf other:b.pdf"}},
+		{"what can't be read beside an XML", []readFile{read("plan.pdf", "!", 0), read("a.xml", "1", 100)},
+			[]string{"1 a.xml original:a.xml other:plan.pdf"}},
+		{"what can't be read and calls itself an invoice", []readFile{read("a.pdf", "1", 100), read("Teilrechnung 2.pdf", "!", 0),
+			read("RE-2026-17.pdf", "!", 0), read("Reihenplan 3.pdf", "!", 0)},
+			[]string{"0 a.pdf original:a.pdf other:Reihenplan 3.pdf", "1 - original:Teilrechnung 2.pdf other:Reihenplan 3.pdf",
+				"2 - original:RE-2026-17.pdf other:Reihenplan 3.pdf"}},
+		{"several invoices in one file", []readFile{read("a.pdf", "1", 100), read("b.pdf", "&", 0)},
 			[]string{"0 a.pdf original:a.pdf", "1 - original:b.pdf"}},
+		{"an e-invoice with a fault", []readFile{read("a.pdf", "1", 100), read("b.xml", "!!", 0)},
+			[]string{"0 a.pdf original:a.pdf", "1 - original:b.xml"}},
 		{"terms beside no invoice", []readFile{read("agb.pdf", "?", 0), read("b.pdf", "!", 0)},
 			[]string{"0 - original:agb.pdf", "1 - original:b.pdf"}},
 		{"terms alone", []readFile{read("agb.pdf", "?", 0)}, []string{"0 - original:agb.pdf"}},
 	} {
 		var got []string
-		for _, f := range group(c.files) {
+		invoices, _ := group(c.files)
+		for _, f := range invoices {
 			by := f.reading.supplier
 			if f.reading.failed != "" {
 				by = "-"
@@ -100,6 +119,8 @@ func TestEInvoicesAndSupportingDocuments(t *testing.T) {
 		{X: 60, Y: 120, Size: 10, Text: "1. Diese Bedingungen gelten für alle Lieferungen und Leistungen."},
 		{X: 60, Y: 140, Size: 10, Text: "2. Gerichtsstand ist Wien. Es gilt österreichisches Recht."},
 	}}}}.Bytes()
+	// Its supplier is known by its tax id alone.
+	longUBL := bytes.Replace(invoiceUBL(strings.Repeat("9", 60_000)), []byte("Donau"), bytes.Repeat([]byte("x"), 60_000), 1)
 	mails := []struct {
 		id    string
 		files []testFile
@@ -113,6 +134,13 @@ func TestEInvoicesAndSupportingDocuments(t *testing.T) {
 			[]string{"completed T1 EUR 1488000 C1 [{a.pdf original}]", "completed T2 EUR 1488000 C1 [{b.xml original}]"}},
 		{"terms", []testFile{{"agb.pdf", letter}, {"a.pdf", invoicePDF("S1")}},
 			[]string{"completed S1 EUR 1488000 C1 [{a.pdf original} {agb.pdf other}]"}},
+		{"unreadable", []testFile{{"plan.pdf", []byte("%PDF-1.7\nnothing that could be read")}, {"a.pdf", invoicePDF("S2")}},
+			[]string{"completed S2 EUR 1488000 C1 [{a.pdf original} {plan.pdf other}]"}},
+		{"Austria", []testFile{{"a.xml", pdftest.EbInterface("A1")}},
+			[]string{"completed A1 EUR 1488000 C1 [{a.xml original}]"}},
+		{"UTF-16", []testFile{{"a.pdf", invoicePDF("W1")}, {"b.xml", pdftest.UTF16(binary.LittleEndian, pdftest.EbInterface("W1"))}},
+			[]string{"completed W1 EUR 1488000 C1 [{a.pdf original} {b.xml original}]"}},
+		{"long", []testFile{{"a.xml", longUBL}}, []string{"completed  EUR 1488000 C1 [{a.xml original}]"}},
 		{"letter", []testFile{{"agb.pdf", letter}}, []string{"failed   0  [{agb.pdf original}]"}},
 	}
 	w := newWorld(t)
@@ -154,7 +182,7 @@ func TestEInvoicesAndSupportingDocuments(t *testing.T) {
 func files(all []testFile) []message.File {
 	var files []message.File
 	for _, f := range all {
-		files = append(files, message.File{Name: f.name, Data: f.content, XML: strings.HasPrefix(string(f.content), "<?xml")})
+		files = append(files, message.File{Name: f.name, Data: f.content, XML: einvoice.Is(f.content)})
 	}
 	return files
 }

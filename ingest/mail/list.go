@@ -48,11 +48,15 @@ func (in *Intake) Waiting(ctx context.Context, each func(Listed)) error {
 	return in.list(ctx, mailbox.Unmarked, each)
 }
 
-// ErrNotListed says that a mail to release waits in no mailbox.
-var ErrNotListed = errors.New("no such mail is quarantined or failed")
+// ErrNotListed says that no mailbox has a mail to release.
+var ErrNotListed = errors.New("no such mail is failed, ignored or quarantined")
 
-// Release gives a mail back that is quarantined or failed: the worker reads it as one of an allowed sender. It is named
-// as Listed does.
+// errNotKept says that a release from quarantine would be forgotten.
+var errNotKept = errors.New("the mailbox takes no keywords, so the release can't be kept: " +
+	"allow its sender in the mailbox's URL, start the worker with it, and release the mail then")
+
+// Release gives a mail back that is failed, ignored or quarantined: the worker reads it as one of an allowed sender. It
+// is named as Listed does.
 func (in *Intake) Release(ctx context.Context, id string) error {
 	var validity, uid uint32
 	if n, err := fmt.Sscanf(id, "%d.%d", &validity, &uid); n != 2 || err != nil {
@@ -79,16 +83,20 @@ func (in *Intake) releaseFrom(ctx context.Context, o mailbox.Options, validity u
 	if box.UIDValidity != validity {
 		return false, nil
 	}
-	for _, mark := range []mailbox.Mark{mailbox.Quarantined, mailbox.Failed} {
-		uids, err := box.Marked(ctx, mark)
+	mails, err := box.Mails(ctx, []mailbox.UID{uid})
+	if err != nil || len(mails) == 0 || mails[0].State.Open() || mails[0].State.Mark() == mailbox.Done {
+		return false, err
+	}
+	if !box.Keywords() {
+		d, err := in.decide(ctx, o, mails)
 		if err != nil {
 			return false, err
 		}
-		if slices.Contains(uids, uid) {
-			return true, box.Release(ctx, uid)
+		if d[0].mark == mailbox.Quarantined {
+			return false, errNotKept
 		}
 	}
-	return false, nil
+	return true, box.Release(ctx, uid)
 }
 
 func (in *Intake) list(ctx context.Context, mark mailbox.Mark, each func(Listed)) error {
@@ -122,11 +130,14 @@ func (in *Intake) listBox(ctx context.Context, o mailbox.Options, mark mailbox.M
 		if err != nil {
 			return err
 		}
-		if !box.Keywords() && d.mark != mark {
-			return nil // their mark doesn't say which it is
-		}
-		if d.mark != mark {
+		switch {
+		case d.mark == mark:
+		case box.Keywords():
 			d.reason = d.otherwise(mark)
+		case d.mark == mailbox.Done && mark == mailbox.Failed:
+			d.reason = "it is flagged, by a person or by a worker that could not take it then; " + d.otherwise(mark)
+		default: // the star doesn't say which mark it is: another list has the mail
+			return nil
 		}
 		h := message.ReadHeader(m.Header)
 		each(Listed{
@@ -154,7 +165,7 @@ func (d decision) otherwise(mark mailbox.Mark) string {
 	if mark == mailbox.Quarantined && d.mark == mailbox.Done {
 		return "its sender had sent more mails within an hour than are allowed"
 	}
-	return fmt.Sprintf("read now, it would be %s: take its mark away, or start the worker again, and it is", d)
+	return fmt.Sprintf("read now, it would be %s: tallyhouse mail release has it read", d)
 }
 
 // String is what becomes of a mail, in words.

@@ -110,6 +110,7 @@ func (s *session) finish(ctx context.Context, m mailbox.Mail, out outcome, began
 	if err := s.box.Mark(ctx, out.mark, m.UID); err != nil {
 		return err
 	}
+	s.attempts.set(m.UID, 0) // released, it has as many again
 	s.observe(stepMarked)
 	if out.mark != mailbox.Failed || m.State.Mark() != mailbox.Failed {
 		s.report(m, out, began)
@@ -178,11 +179,14 @@ func (s *session) setBusy(uid mailbox.UID, busy bool) {
 	}
 }
 
-// attempts counts the attempts to read mails whose mailbox can't: it takes no keywords.
+// attempts counts the attempts to read mails of a mailbox that takes no keywords.
 type attempts struct {
 	mutex sync.Mutex
 	of    map[mailbox.UID]int
 }
+
+// tried is how often a mail's reading was begun and not ended, as far as its mailbox or this worker knows.
+func (s *session) tried(m mailbox.Mail) int { return max(m.State.Attempts(), s.attempts.count(m.UID)) }
 
 func (a *attempts) count(uid mailbox.UID) int {
 	a.mutex.Lock()

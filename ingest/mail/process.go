@@ -11,6 +11,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"tallyhouse/ingest/invoice"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
 	"tallyhouse/ingest/sandbox"
@@ -38,7 +39,7 @@ func (s *session) handle(ctx context.Context, c candidate) error {
 	m := c.mail
 	tried := 0
 	if c.read == nil {
-		tried = max(m.State.Attempts(), s.attempts.count(m.UID)) + 1
+		tried = s.tried(m) + 1
 	}
 	if tried > mailbox.MaxAttempts { // a worker died in the last one
 		return s.finish(ctx, m, outcome{decision: failed("%s", reasonSetAside)}, began)
@@ -82,14 +83,15 @@ var reasonSetAside = fmt.Sprintf("reading it was begun %d times and never ended;
 // readAlone reads a mail in a sandboxed process of its own. Nothing read and no error say that the mail is left as it
 // is, to be tried again, or finished.
 func (s *session) readAlone(ctx context.Context, m mailbox.Mail, tried int) (*content, error) {
-	s.attempts.set(m.UID, tried)
+	if !s.box.Keywords() { // which count them otherwise
+		s.attempts.set(m.UID, tried)
+	}
 	raw, err := s.fetchBody(ctx, m)
 	switch {
 	case errors.Is(err, mailbox.ErrGone):
 		return nil, s.gone(m)
 	case errors.Is(err, mailbox.ErrTooLarge):
-		s.attempts.set(m.UID, 0)
-		return &content{err: err}, s.box.EndAttempts(ctx, m.UID)
+		return &content{err: err}, s.endAttempts(ctx, m.UID)
 	case err != nil:
 		return nil, err
 	}
@@ -104,11 +106,16 @@ func (s *session) readAlone(ctx context.Context, m mailbox.Mail, tried int) (*co
 	case err != nil:
 		return nil, s.finish(ctx, m, outcome{decision: failed("%s: %s", reasonSetAside, err)}, time.Now())
 	}
-	s.attempts.set(m.UID, 0)
-	if err := s.box.EndAttempts(ctx, m.UID); err != nil {
+	if err := s.endAttempts(ctx, m.UID); err != nil {
 		return nil, err
 	}
 	return &content{identity: mailIdentity(read[0].Mail.MessageID, raw), err: read[0].Err, Mail: read[0].Mail}, nil
+}
+
+// endAttempts forgets the attempts to read a mail: it was read.
+func (s *session) endAttempts(ctx context.Context, uid mailbox.UID) error {
+	s.attempts.set(uid, 0)
+	return s.box.EndAttempts(ctx, uid)
 }
 
 // readMails reads mails in one sandboxed process. Its error says that they, and not the installation, are at fault, or
@@ -177,7 +184,8 @@ func (s *session) process(ctx context.Context, m mailbox.Mail, mail string, out 
 		return all
 	}
 	if len(out.files) == 1 {
-		one := drafts(group([]readFile{{File: out.files[0]}})[0])
+		alone, _ := group([]readFile{{File: out.files[0]}})
+		one := drafts(alone[0])
 		if err := s.announce(ctx, one); err != nil {
 			return err
 		}
@@ -191,7 +199,9 @@ func (s *session) process(ctx context.Context, m mailbox.Mail, mail string, out 
 	if err != nil {
 		return err
 	}
-	for _, f := range group(files) {
+	invoices, supporting := group(files)
+	s.reportUnread(m, supporting)
+	for _, f := range invoices {
 		all := drafts(f)
 		if err := s.announce(ctx, all); err != nil {
 			return err
@@ -201,6 +211,17 @@ func (s *session) process(ctx context.Context, m mailbox.Mail, mail string, out 
 		}
 	}
 	return nil
+}
+
+// reportUnread says which files beside invoices could not be read: a person may know that one of them is an invoice.
+func (s *session) reportUnread(m mailbox.Mail, supporting []readFile) {
+	for _, f := range supporting {
+		if f.reading.reason != string(invoice.NotAnInvoice) {
+			s.log.Info("a file beside an invoice could not be read; it is a document of the invoice",
+				"uid", m.UID, "name", f.Name, "reason", f.reading.reason, "detail", f.reading.failed)
+			s.metrics.unread.WithLabelValues(f.reading.reason).Inc()
+		}
+	}
 }
 
 // known gives the ids of the records that the table has as read: they were written when the mail was read before.
@@ -247,6 +268,9 @@ func (w *watch) announce(ctx context.Context, drafts []draft) error {
 	return nil
 }
 
+// maxLogged bounds the warnings of an invoice that are logged.
+const maxLogged = 10
+
 // complete sends version 3 of the records of an invoice.
 func (w *watch) complete(ctx context.Context, drafts []draft, f reading, out *outcome) error {
 	var all []events.Event
@@ -256,6 +280,10 @@ func (w *watch) complete(ctx context.Context, drafts []draft, f reading, out *ou
 		if failure != "" {
 			status = "failed"
 			w.log.Info("an invoice could not be read", "record", d.id, "name", d.documents[0].Name, "reason", f.reason, "detail", failure)
+		}
+		if n := len(f.warnings); n > 0 {
+			w.log.Info("an invoice was read; something about it is worth a look", "record", d.id, "name", d.documents[0].Name,
+				"warnings", f.warnings[max(0, n-maxLogged):])
 		}
 		all = append(all, e)
 	}

@@ -22,6 +22,7 @@ type reading struct {
 	net      *int64 // minor units
 	tax      *int64
 	gross    *int64
+	warnings []string // what is worth a look though it was read
 	// contractor is the id of the one that the supplier is; it is looked up.
 	contractor string
 }
@@ -33,14 +34,19 @@ func readInvoice(ctx context.Context, file []byte, o isolated.Options) (reading,
 	if err != nil {
 		return reading{}, fmt.Errorf("read an invoice: %w", err)
 	}
+	return readingOf(result), nil
+}
+
+func readingOf(result invoice.Result) reading {
 	if result.Status != invoice.OK {
-		return reading{failed: result.Detail, reason: string(result.Reason)}, nil
+		return reading{failed: result.Detail, reason: string(result.Reason)}
 	}
 	return reading{
 		number: certain(result.Number), date: certain(result.Date), due: certain(result.DueDate),
 		supplier: certain(result.SupplierName), taxID: certain(result.SupplierTaxID),
 		currency: certain(result.Currency), net: minor(result.Net), tax: minor(result.Tax), gross: minor(result.Gross),
-	}, nil
+		warnings: result.Warnings,
+	}
 }
 
 func certain(t *fields.Text) string {

@@ -97,8 +97,8 @@ func (d draft) event(version int64, status string, now time.Time) events.Event {
 	}
 }
 
-// complete is the event of a read invoice. Values beyond the ledger's ranges are left out, as are amounts that no
-// invoice is plausible with.
+// complete is the event of a read invoice, whose texts package invoice has bounded. Values beyond the ledger's ranges are
+// left out, as are amounts that no invoice is plausible with.
 func (d draft) complete(version int64, f reading, now time.Time) events.Event {
 	e := d.event(version, "completed", now)
 	r := e.Data.(*events.Record)
@@ -107,19 +107,25 @@ func (d draft) complete(version int64, f reading, now time.Time) events.Event {
 	r.ContractorID = text(f.contractor)
 	r.RecognitionDate = date(f.date)
 	r.DueDate = date(f.due)
-	if len(f.currency) == 3 {
-		r.Currency = events.Some(f.currency)
-		if d.plausible(f.net) && d.plausible(f.tax) && d.plausible(f.gross) {
-			r.Net, r.Tax, r.Gross = amount(f.net), amount(f.tax), amount(f.gross)
-		}
+	if r.Currency = text(f.currency); r.Currency.Ok && d.plausible(f) {
+		r.Net, r.Tax, r.Gross = amount(f.net), amount(f.tax), amount(f.gross)
 	}
 	return e
 }
 
-// plausible reports whether an amount may be an invoice's. The three of an invoice stand or fall together: they are
-// read from one sum.
-func (d draft) plausible(n *int64) bool {
-	return n == nil || *n <= d.maxAmount && *n >= -d.maxAmount
+// plausible reports whether the amounts of a reading may be an invoice's. They stand or fall together, and with them the
+// gross that net and tax add up to: they are read from one sum.
+func (d draft) plausible(f reading) bool {
+	for _, n := range []*int64{f.net, f.tax, f.gross} {
+		if n != nil && (*n > d.maxAmount || *n < -d.maxAmount) {
+			return false
+		}
+	}
+	if f.net == nil || f.tax == nil {
+		return true
+	}
+	sum := *f.net + *f.tax
+	return sum <= d.maxAmount && sum >= -d.maxAmount
 }
 
 func text(s string) events.Opt[string] {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"tallyhouse/ingest/invoice"
 	"tallyhouse/schemas/events"
 )
 
@@ -25,6 +26,8 @@ func TestImplausibleAmountsAreNotCertain(t *testing.T) {
 		{"a larger credit note", nil, nil, amount(-most - 1), false},
 		{"the least number", nil, nil, amount(-1 << 63), false},
 		{"beyond the ledger", nil, nil, amount(events.MaxAmount + 1), false},
+		{"a gross that isn't stated", amount(most), amount(1), nil, false},
+		{"a credit note whose gross isn't stated", amount(-most), amount(-1), nil, false},
 	} {
 		d := draft{tenant: tenant, project: "P1", id: "r", documents: []events.Document{{Name: "r.pdf", Kind: original}},
 			arrived: time.Now(), maxAmount: most}
@@ -37,4 +40,29 @@ func TestImplausibleAmountsAreNotCertain(t *testing.T) {
 			t.Errorf("%s: net %v, tax %v, gross %v", c.name, r.Net, r.Tax, r.Gross)
 		}
 	}
+}
+
+// Whatever the sandboxed reader writes, what is taken of it makes a record that the ledger takes.
+func FuzzRecord(f *testing.F) {
+	f.Add([]byte(`{"status":"ok","invoiceNumber":"7","invoiceDate":"2026-01-31","supplierName":"A","currency":"EUR","net":9007199254740991,` +
+		`"tax":9007199254740991,` +
+		`"evidence":{"invoiceNumber":{"confidence":1},"currency":{"confidence":1},"net":{"confidence":1},"tax":{"confidence":1}}}`))
+	f.Add([]byte(`{"status":"ok","currency":"€","dueDate":"2300-01-01","gross":-9223372036854775808,` +
+		`"evidence":{"currency":{"confidence":1},"dueDate":{"confidence":1},"gross":{"confidence":1}}}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		result, err := invoice.ParseJSON(line)
+		if err != nil {
+			return
+		}
+		f := readingOf(result)
+		d := draft{tenant: tenant, project: "P1", id: "r", documents: []events.Document{{Name: "r.pdf", Kind: original}},
+			arrived: time.Now(), maxAmount: events.MaxAmount}
+		e, failure := d.outcome(versionRead, f, time.Now())
+		if failure != f.failed {
+			t.Fatalf("%+v gives no record: %s", f, failure)
+		}
+		if _, err := messageOf(e); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

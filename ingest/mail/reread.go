@@ -114,13 +114,14 @@ func (in *Intake) readAgain(ctx context.Context, tenant string, files []message.
 		}
 		all[i] = readFile{f, reading}
 	}
-	for _, f := range group(all) {
+	invoices, _ := group(all)
+	for _, f := range invoices {
 		if f.first == at {
 			return f, nil
 		}
 	}
-	// It was a record of its own, and wouldn't be one now.
-	return group(all[at : at+1])[0], nil
+	alone, _ := group(all[at : at+1]) // it was a record of its own, and wouldn't be one now
+	return alone[0], nil
 }
 
 // findFiles finds the files of the mail behind a record, and which of them the record's id rests on, by computing the

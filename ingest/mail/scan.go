@@ -75,12 +75,12 @@ func (s *session) scanPage(ctx context.Context, page []mailbox.UID) error {
 	for i, m := range mails {
 		d := decisions[i]
 		if d.mark == mailbox.Done && !s.withinQuota(m) {
-			d = decision{mark: mailbox.Quarantined, reason: "its sender has sent more mails within an hour than are allowed"}
+			d = quarantined("its sender has sent more mails within an hour than are allowed")
 		}
 		switch c := (candidate{mail: m, decision: d}); {
 		case d.mark != mailbox.Done:
 			done.add(c)
-		case m.Size <= smallMail && size+m.Size <= smallMails && m.State.Attempts() == 0:
+		case m.Size <= smallMail && size+m.Size <= smallMails && s.tried(m) == 0:
 			size += m.Size
 			small = append(small, c)
 		default:
@@ -169,7 +169,7 @@ func (s *session) readSmall(ctx context.Context, small []candidate) ([]candidate
 
 // withinQuota counts a mail of its sender, unless an operator released it.
 func (s *session) withinQuota(m mailbox.Mail) bool {
-	if m.State.Released() || m.State.Attempts() > 0 {
+	if m.State.Released() || s.tried(m) > 0 {
 		return true
 	}
 	from := message.ReadHeader(m.Header).Addresses("From")

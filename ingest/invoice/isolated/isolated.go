@@ -49,21 +49,17 @@ func Read(ctx context.Context, data []byte, o Options) (invoice.Result, error) {
 	case ctx.Err() != nil, errors.Is(err, sandbox.ErrStart):
 		return invoice.Result{}, err
 	case errors.Is(err, sandbox.ErrTime):
-		return failed(invoice.Timeout, err), nil
+		return invoice.Failure(invoice.Timeout, err), nil
 	case errors.Is(err, sandbox.ErrMemory):
-		return failed(invoice.TooMuchWork, err), nil
+		return invoice.Failure(invoice.TooMuchWork, err), nil
 	case err != nil:
-		return failed(invoice.Crashed, err), nil
+		return invoice.Failure(invoice.Crashed, err), nil
 	}
 	result, err := invoice.ParseJSON(bytes.TrimSpace(answer))
 	if err != nil {
-		return failed(invoice.Crashed, fmt.Errorf("what the process wrote is no result: %w", err)), nil
+		return invoice.Failure(invoice.Crashed, fmt.Errorf("what the process wrote is no result: %w", err)), nil
 	}
 	return result, nil
-}
-
-func failed(reason invoice.Reason, err error) invoice.Result {
-	return invoice.Result{Status: invoice.Failed, Reason: reason, Detail: err.Error()}
 }
 
 func tesseract(o ocr.Options) string {

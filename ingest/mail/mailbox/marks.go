@@ -94,8 +94,9 @@ func (s State) claims() []string {
 // anything.
 func (s State) Claims() string { return strings.Join(s.claims(), " ") }
 
-// Keywords reports whether the mailbox takes keywords. Where it doesn't, ignored, failed and quarantined mails are
-// flagged alike (the star of mail programs), and attempts are not counted.
+// Keywords reports whether the mailbox takes keywords (RFC 9051, PERMANENTFLAGS with \*). Where it doesn't, ignored,
+// failed and quarantined mails are flagged alike (the star of mail programs), all workers read all mails, and neither
+// releases nor attempts are kept.
 func (s *Session) Keywords() bool { return s.keywords }
 
 func (s *Session) markOf(m Mark) imap.Flag {
@@ -237,16 +238,16 @@ func attempts() []imap.Flag {
 	return all
 }
 
-// Release gives mails back that wait in quarantine or were set aside, as if they had just arrived from somebody who is
-// allowed.
+// Release takes the mark off mails that became no record, so that they are handled as if they had just arrived from
+// somebody who is allowed. Where there are no keywords, nothing keeps the latter: they are handled as any mail.
 func (s *Session) Release(ctx context.Context, uids ...UID) error {
 	if !s.keywords {
-		return fmt.Errorf("the mailbox takes no keywords: %w", ErrRefused)
+		return s.store(ctx, imap.StoreFlagsDel, uids, imap.FlagFlagged)
 	}
 	if err := s.store(ctx, imap.StoreFlagsAdd, uids, keywordReleased); err != nil {
 		return err
 	}
-	return s.store(ctx, imap.StoreFlagsDel, uids, append(attempts(), keywordQuarantined, keywordFailed)...)
+	return s.store(ctx, imap.StoreFlagsDel, uids, append(attempts(), keywordQuarantined, keywordFailed, keywordIgnored)...)
 }
 
 // Mark marks mails.

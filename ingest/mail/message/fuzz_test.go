@@ -120,12 +120,31 @@ func FuzzSigned(f *testing.F) {
 	})
 }
 
-func FuzzEInvoice(f *testing.F) {
-	f.Add([]byte(`<?xml version="1.0"?><Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2"/>`))
-	f.Add([]byte("\xef\xbb\xbf<!-- x --><a:b xmlns:a='urn:un:unece:uncefact:data:standard:CrossIndustryInvoice:100'"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if isEInvoice(data) && !bytes.Contains(data, []byte("urn:")) {
-			t.Fatal("it has no namespace of e-invoices")
+// Whatever the sandboxed process writes, what is taken of it is within the bounds of Read.
+func FuzzResults(f *testing.F) {
+	f.Add([]byte(`[{"MessageID":"a","Files":[{"Name":"a.pdf","Bytes":5},{"Name":"../x\u202e.xml","Bytes":0,"XML":true}]}]` + "\n%PDF-"))
+	f.Add([]byte(`[{"Broken":"why\u0000"}]` + "\n"))
+	f.Add([]byte(`[{"Files":[{"Name":"a","Bytes":-1}]}]` + "\n"))
+	f.Fuzz(func(t *testing.T, output []byte) {
+		limits := Limits{Files: 3}.withDefaults()
+		all, err := results(output, 1, limits)
+		if err != nil {
+			return
+		}
+		r := all[0]
+		if r.Err != nil && len(r.Err.Error()) > 4*longestSentence+3 || len(r.Mail.MessageID) > longestID ||
+			len(r.Mail.Missed) > 4*longestSentence+3 || len(r.Mail.Files) > limits.Files {
+			t.Fatalf("got %+v", r)
+		}
+		size := 0
+		for _, one := range r.Mail.Files {
+			size += len(one.Data)
+			if one.Name == "" || strings.ContainsAny(one.Name, "/\\\x00\n") || len([]rune(one.Name)) > longestName {
+				t.Fatalf("a file is called %q", one.Name)
+			}
+		}
+		if size > len(output) {
+			t.Fatalf("%d bytes were taken of %d", size, len(output))
 		}
 	})
 }

@@ -165,19 +165,29 @@ const (
 	longestText       = 4 << 10
 )
 
+// longestAddress is that of a mail address, in bytes (RFC 5321, 4.5.3.1): what is longer is none.
+const longestAddress = 64 + 1 + 255
+
 // Addresses gives the mail addresses in all fields of a name.
 func (h Header) Addresses(name string) []string {
 	var all []string
+	add := func(address string) {
+		if len(address) <= longestAddress {
+			all = append(all, address)
+		}
+	}
 	parser := mail.AddressParser{WordDecoder: words()}
 	for _, value := range h.All(name) {
 		value = value[:min(len(value), longestAddresses)]
 		list, err := parser.ParseList(value)
 		if err != nil { // not as the RFC wants it: whatever looks like an address
-			all = append(all, addressLike.FindAllString(value, -1)...)
+			for _, address := range addressLike.FindAllString(value, -1) {
+				add(address)
+			}
 			continue
 		}
 		for _, a := range list {
-			all = append(all, a.Address)
+			add(a.Address)
 		}
 	}
 	return all

@@ -12,7 +12,9 @@ import (
 	"path"
 	"strings"
 	"time"
-	"unicode"
+
+	"tallyhouse/ingest/invoice/einvoice"
+	"tallyhouse/ingest/untrusted"
 )
 
 // Limits bound what is taken of one mail. The zero value of a field stands for its default.
@@ -124,9 +126,15 @@ type walk struct {
 
 func (w *walk) missed(format string, args ...any) {
 	if w.fault == "" {
-		w.fault = fmt.Sprintf(format, args...)
+		w.fault = sentence(fmt.Sprintf(format, args...))
 	}
 }
+
+// longestSentence bounds what is told about a mail, in characters: types and names are the mail's own.
+const longestSentence = 500
+
+// sentence is something told about a mail, for a person.
+func sentence(s string) string { return untrusted.Cut(untrusted.Line(s), longestSentence) }
 
 // header reads the header of a mail or a part, within the limits.
 func (w *walk) header(raw []byte) (Header, []byte, error) {
@@ -207,11 +215,11 @@ func (w *walk) take(kind, name string, data []byte) (bool, error) {
 	if isPDF(kind, data) {
 		return true, w.found(name, ".pdf", data)
 	}
-	if !w.limits.NoXML && isEInvoice(data) {
+	if !w.limits.NoXML && einvoice.Is(data) {
 		return true, w.found(name, ".xml", data)
 	}
 	if w.claimed == "" && (kind == "application/pdf" || strings.HasSuffix(strings.ToLower(name), ".pdf")) {
-		w.claimed = fmt.Sprintf("part %d (%s, named %q) calls itself a PDF, but is none", w.parts, kind, name)
+		w.claimed = sentence(fmt.Sprintf("part %d (%s, named %q) calls itself a PDF, but is none", w.parts, kind, name))
 	}
 	return false, nil
 }
@@ -321,15 +329,10 @@ func fileName(h Header, parameters map[string]string) string {
 	return ""
 }
 
-// cleanName takes directories and what can't be seen from a name; "" when nothing is left.
+// cleanName takes directories and what can't be seen from a name; "" when nothing is left. A right-to-left mark could make
+// an .exe look like a .pdf.
 func cleanName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) { // a right-to-left mark can make an .exe look like a .pdf
-			return -1
-		}
-		return r
-	}, name)
-	name = strings.TrimSpace(path.Base("/" + strings.ReplaceAll(name, `\`, "/")))
+	name = strings.TrimSpace(path.Base("/" + strings.ReplaceAll(untrusted.Line(name), `\`, "/")))
 	if name == "/" || name == "." || name == ".." {
 		return ""
 	}

@@ -144,7 +144,7 @@ func TestNamesAreReadInAnyWriting(t *testing.T) {
 		{"raw Latin", "Content-Disposition: attachment; filename=\"M\xe4rz.pdf\"", "März.pdf"},
 		{"a path", `Content-Disposition: attachment; filename="C:\Users\x\r.pdf"`, "r.pdf"},
 		{"a way out", `Content-Disposition: attachment; filename="../../etc/r.pdf"`, "r.pdf"},
-		{"control characters", "Content-Disposition: attachment; filename*=UTF-8''a%00%0Ab%E2%80%AE.pdf", "ab.pdf"},
+		{"control characters", "Content-Disposition: attachment; filename*=UTF-8''a%00%0Ab%E2%80%AE.pdf", "a b.pdf"},
 		{"quote that doesn't close", `Content-Disposition: attachment; filename="r.pdf`, "r.pdf"},
 		{"unknown charset", `Content-Disposition: attachment; filename*=klingon''r%C3%A4.pdf`, "rä.pdf"},
 		{"nothing but a dot", `Content-Disposition: attachment; filename="."`, "attachment-1.pdf"},

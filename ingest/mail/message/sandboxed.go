@@ -68,34 +68,45 @@ func ReadAllSandboxed(ctx context.Context, mails [][]byte, limits Limits, in san
 	if err != nil {
 		return nil, err
 	}
+	return results(output, len(mails), limits)
+}
+
+// results reads what the process wrote about so many mails.
+func results(output []byte, mails int, limits Limits) ([]Result, error) {
 	line, rest, _ := bytes.Cut(output, []byte{'\n'})
 	var answers []answer
-	if err := json.Unmarshal(line, &answers); err != nil || len(answers) != len(mails) {
-		return nil, fmt.Errorf("%w: what it wrote about %d mails are %d answers: %w", sandbox.ErrCrashed, len(mails), len(answers), err)
+	err := json.Unmarshal(line, &answers)
+	if err != nil || len(answers) != mails {
+		return nil, fmt.Errorf("%w: what it wrote about %d mails are %d answers: %w", sandbox.ErrCrashed, mails, len(answers), err)
 	}
-	all := make([]Result, len(mails))
+	all := make([]Result, mails)
 	for i, a := range answers {
-		if all[i], rest, err = a.result(rest); err != nil {
+		if all[i], rest, err = a.result(rest, limits); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-// result takes the answer's files from the rest of the output.
-func (a answer) result(rest []byte) (Result, []byte, error) {
+// result takes the answer's files from the rest of the output. A mail may have taken the process over, so what it wrote
+// is held to the bounds of Read.
+func (a answer) result(rest []byte, limits Limits) (Result, []byte, error) {
 	switch {
 	case a.Broken != "":
-		return Result{Err: remote{ErrBroken, a.Broken}}, rest, nil
+		return Result{Err: remote{ErrBroken, sentence(a.Broken)}}, rest, nil
 	case a.TooMany != "":
-		return Result{Err: remote{ErrTooMany, a.TooMany}}, rest, nil
+		return Result{Err: remote{ErrTooMany, sentence(a.TooMany)}}, rest, nil
 	}
-	m := Mail{MessageID: a.MessageID, Missed: a.Missed}
+	if len(a.MessageID) > longestID || len(a.Files) > limits.Files {
+		return Result{}, nil, fmt.Errorf("%w: it wrote %d files and an id of %d bytes", sandbox.ErrCrashed, len(a.Files), len(a.MessageID))
+	}
+	m := Mail{MessageID: a.MessageID, Missed: sentence(a.Missed)}
 	for _, head := range a.Files {
-		if head.Bytes < 0 || head.Bytes > len(rest) || head.Name == "" {
+		name := cleanName(head.Name)
+		if head.Bytes < 0 || head.Bytes > len(rest) || name == "" {
 			return Result{}, nil, fmt.Errorf("%w: the files that it wrote are cut off", sandbox.ErrCrashed)
 		}
-		m.Files = append(m.Files, File{head.Name, rest[:head.Bytes:head.Bytes], head.XML})
+		m.Files = append(m.Files, File{name, rest[:head.Bytes:head.Bytes], head.XML})
 		rest = rest[head.Bytes:]
 	}
 	return Result{Mail: m}, rest, nil
