@@ -400,7 +400,7 @@ func TestADovecotWithoutKeywords(t *testing.T) {
 	}
 	person.Close()
 
-	change, times := behaving(t, dieOfKiller)
+	change, times := mortal(t)
 	looksOften := func(in *Intake) {
 		change(in)
 		in.timings.refreshLeast, in.timings.refreshMost = 100*time.Millisecond, 200*time.Millisecond

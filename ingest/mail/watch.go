@@ -74,7 +74,7 @@ func (w *watch) run(ctx context.Context) error {
 		w.metrics.connected.WithLabelValues(w.name).Set(0)
 		if ctx.Err() == nil {
 			w.metrics.lost.WithLabelValues(w.name).Inc()
-			w.log.Warn("the connection to the mailbox ended by a fault; another is made", "error", err)
+			w.log.Warn("the connection to the mailbox ended by a fault; another is made", "error", err, "throttled", throttled)
 		}
 		return retry.RetryableError(err)
 	})

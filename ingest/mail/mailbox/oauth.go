@@ -52,7 +52,7 @@ type oauth struct {
 
 	mutex   sync.Mutex
 	token   *oauth2.Token
-	refresh string // the newest one, when the provider gave another than the file's
+	refresh string // the newest one, while the file can't be written
 }
 
 // parameter takes one of the URL's; false for one that isn't its own.
@@ -141,7 +141,7 @@ func (o *oauth) fetch(ctx context.Context) (*oauth2.Token, error) {
 		return c.Token(ctx)
 	}
 	refresh := o.refresh
-	if refresh == "" {
+	if refresh == "" { // each time: commands use the file, too
 		if refresh, err = readSecret(o.refreshFile); err != nil {
 			return nil, fmt.Errorf("refresh-token-file: %w (tallyhouse mail login makes one)", err)
 		}
@@ -149,12 +149,15 @@ func (o *oauth) fetch(ctx context.Context) (*oauth2.Token, error) {
 	token, err := config.TokenSource(ctx, &oauth2.Token{RefreshToken: refresh}).Token()
 	if err != nil {
 		o.refresh = "" // the file may hold another one by now
+		if refused := (*oauth2.RetrieveError)(nil); errors.As(err, &refused) && refused.ErrorCode == "invalid_grant" {
+			return nil, fmt.Errorf("%w (tallyhouse mail login gets another refresh token)", err)
+		}
 		return nil, err
 	}
 	if token.RefreshToken != "" && token.RefreshToken != refresh {
-		o.refresh = token.RefreshToken
-		// Where the file can't be written, the one in it stays good for as long as the provider says.
-		_ = writeSecret(o.refreshFile, token.RefreshToken)
+		if o.refresh = ""; writeSecret(o.refreshFile, token.RefreshToken) != nil {
+			o.refresh = token.RefreshToken // until this process ends
+		}
 	}
 	return token, nil
 }

@@ -40,6 +40,7 @@ type identityProvider struct {
 	key  *x509.Certificate
 	seen map[string]bool // identifiers of what was signed
 	busy string          // Retry-After of an answer that refuses everything
+	old  int             // refresh tokens that came after they were replaced
 }
 
 func startProvider(t *testing.T) *identityProvider {
@@ -80,6 +81,7 @@ func (p *identityProvider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.polls++
 		refuse("authorization_pending")
 	case grant == "refresh_token" && r.Form.Get("refresh_token") != p.refresh:
+		p.old++
 		refuse("invalid_grant")
 	default:
 		p.access++
@@ -264,7 +266,7 @@ func TestAccessTokensAreRenewed(t *testing.T) {
 	p.refresh = "another"
 	s.Token = "access-3"
 	_ = connect() // the token that was good until now
-	if err := connect(); err == nil || strings.Contains(err.Error(), "hush") {
+	if err := connect(); err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "tallyhouse mail login") {
 		t.Errorf("a refresh token that is good no more: %v", err)
 	}
 	if err := os.WriteFile(file, []byte("another"), 0o600); err != nil {
@@ -272,6 +274,38 @@ func TestAccessTokensAreRenewed(t *testing.T) {
 	}
 	if err := connect(); err != nil {
 		t.Errorf("the file's new one: %v", err)
+	}
+}
+
+// Given a provider whose refresh tokens are good once, then a worker and a command that share their file never use one
+// twice, which some providers take for a theft; and where the file can't be written, the worker goes on by itself.
+func TestRefreshTokensAreUsedOnce(t *testing.T) {
+	for name, sharers := range map[string]int{"refresh": 2, strings.Repeat("r", 250): 1} { // too long for a file beside it
+		s, p, dir := mailboxtest.Start(t), startProvider(t), t.TempDir()
+		p.expires = 1 // so each connection needs another
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte("refresh-0"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var all []mailbox.Address
+		for range sharers {
+			a, err := mailbox.ParseAddress(oauthURL(t, s, p, dir, "refresh-token-file="+file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, a)
+		}
+		for i := range 6 {
+			s.Token = fmt.Sprint("access-", i+1)
+			box, err := mailbox.Open(t.Context(), mailbox.Options{Address: all[i%sharers], Timeout: 5 * time.Second})
+			if err != nil {
+				t.Fatalf("connection %d of %d: %v", i, sharers, err)
+			}
+			box.Close()
+		}
+		if p.old != 0 {
+			t.Errorf("%d tokens were used a second time by %d", p.old, sharers)
+		}
 	}
 }
 

@@ -262,6 +262,10 @@ func (c *conn) answer(tag, command string, fault Fault) bool {
 		}
 		c.say("* %d EXISTS\r\n* FLAGS (\\Seen)\r\n* OK [PERMANENTFLAGS (%s)] ok\r\n* OK [UIDVALIDITY %d] ok", n, flags, valid)
 	case "IDLE":
+		if c.NoIdle {
+			c.say(tag + " BAD what?")
+			return true
+		}
 		return c.idle(tag)
 	case "UID SEARCH":
 		c.say("* SEARCH" + c.search(rest))
