@@ -109,63 +109,11 @@ func TestAnEngineThatIsKilledComesBack(t *testing.T) {
 	w.eventually(time.Minute, "it is ready again", func() bool { return w.get("", "/readyz").status == 200 })
 }
 
-// proxy passes connections on, until it is told to hold everything back: then neither side hears of the other, and no
-// connection ends.
-type proxy struct {
-	net.Listener
-	hold chan struct{}
-}
-
-func newProxy(t *testing.T, to string) *proxy {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &proxy{listener, make(chan struct{})}
-	t.Cleanup(func() { listener.Close() })
-	pass := func(from, to net.Conn) {
-		buffer := make([]byte, 64<<10)
-		for {
-			n, err := from.Read(buffer)
-			select {
-			case <-p.hold:
-				return
-			default:
-			}
-			if err != nil {
-				to.Close()
-				return
-			}
-			if _, err := to.Write(buffer[:n]); err != nil {
-				return
-			}
-		}
-	}
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			server, err := net.Dial("tcp", to)
-			if err != nil {
-				client.Close()
-				continue
-			}
-			t.Cleanup(func() { client.Close(); server.Close() })
-			go pass(client, server)
-			go pass(server, client)
-		}
-	}()
-	return p
-}
-
 func TestADatabaseThatHangsIsAFaultInTime(t *testing.T) {
 	// Given a database that falls silent without ending connections
 	w := newWorld(t)
-	between := newProxy(t, clickhousetest.Engine(t).Addr())
-	db, err := clickhouse.Open(&clickhouse.Options{Addr: []string{between.Addr().String()},
+	valve := clickhousetest.NewValve(t, clickhousetest.Engine(t).Addr())
+	db, err := clickhouse.Open(&clickhouse.Options{Addr: []string{valve.Addr()},
 		Auth: clickhouse.Auth{Database: w.database}, DialTimeout: time.Second, ReadTimeout: 2 * time.Second})
 	w.must(err)
 	defer db.Close()
@@ -174,7 +122,7 @@ func TestADatabaseThatHangsIsAFaultInTime(t *testing.T) {
 	w.known(adminKey)
 	w.get(adminKey, "/v0/records").want(t, 200, "")
 	// When
-	close(between.hold)
+	valve.Silence()
 	// Then it is a 500, not an endless wait (the client of this test gives up after 30 s)
 	w.project("P1", events.Project{})
 	w.eventually(knownWithin, "the fault shows", func() bool { return w.get(adminKey, "/v0/records").status == 500 })

@@ -1,7 +1,6 @@
 package database
 
 import (
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -13,21 +12,9 @@ import (
 func TestAStatementEndsWhereTheServerFallsSilent(t *testing.T) {
 	t.Parallel()
 	addr, name := clickhousetest.Database(t)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go silence(client, addr)
-		}
-	}()
-	s, err := Open(Options{Addr: listener.Addr().String(), Database: name, User: "default"}, 1)
+	valve := clickhousetest.NewValve(t, addr)
+	valve.SilenceFrom(silent)
+	s, err := Open(Options{Addr: valve.Addr(), Database: name, User: "default"}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,38 +45,3 @@ func TestAStatementEndsWhereTheServerFallsSilent(t *testing.T) {
 
 // silent is a query that never comes through.
 const silent = "SELECT 1 AS silent"
-
-// silence passes on what a client says until that is the query.
-func silence(client net.Conn, addr string) {
-	defer client.Close()
-	server, err := net.Dial("tcp", addr)
-	if err != nil {
-		return
-	}
-	defer server.Close()
-	go func() {
-		buf := make([]byte, 64<<10)
-		for {
-			n, err := server.Read(buf)
-			if err != nil {
-				return
-			}
-			if _, err := client.Write(buf[:n]); err != nil {
-				return
-			}
-		}
-	}()
-	buf := make([]byte, 64<<10)
-	heard := false
-	for {
-		n, err := client.Read(buf)
-		if err != nil {
-			return
-		}
-		if heard = heard || strings.Contains(string(buf[:n]), silent); !heard {
-			if _, err := server.Write(buf[:n]); err != nil {
-				return
-			}
-		}
-	}
-}

@@ -1,18 +1,22 @@
 package clickhousetest
 
 import (
-	"io"
+	"bytes"
 	"net"
 	"sync"
 	"testing"
 )
 
-// Valve is a proxy before a server that a test can shut.
+// Valve is a proxy before a server that a test can shut, or have fall silent.
 type Valve struct {
 	listener net.Listener
-	mu       sync.Mutex
-	shut     bool
-	conns    map[net.Conn]bool
+	server   string
+
+	mu      sync.Mutex
+	shut    bool
+	silence bool
+	from    []byte            // where a connection falls silent; nil for nowhere
+	silent  map[net.Conn]bool // by client: whether its connection is
 }
 
 // NewValve returns an open valve before a server, closed at the end of the test.
@@ -22,18 +26,14 @@ func NewValve(t testing.TB, server string) *Valve {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &Valve{listener: listener, conns: map[net.Conn]bool{}}
+	v := &Valve{listener: listener, server: server, silent: map[net.Conn]bool{}}
 	go func() {
 		for {
 			client, err := listener.Accept()
 			if err != nil {
 				return
 			}
-			if v.admit(client) {
-				go pass(client, server)
-			} else {
-				client.Close()
-			}
+			go v.serve(client)
 		}
 	}()
 	t.Cleanup(func() { listener.Close(); v.Turn(true) })
@@ -49,30 +49,83 @@ func (v *Valve) Turn(shut bool) {
 	defer v.mu.Unlock()
 	v.shut = shut
 	if shut {
-		for c := range v.conns {
-			c.Close()
+		for client := range v.silent {
+			client.Close()
 		}
-		clear(v.conns)
 	}
 }
 
-func (v *Valve) admit(client net.Conn) bool {
+// Silence has nothing pass any more, in neither direction, while no connection ends: as where a server hangs, or a
+// network loses everything.
+func (v *Valve) Silence() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.conns[client] = true
-	return !v.shut
+	v.silence = true
 }
 
-func pass(client net.Conn, addr string) {
+// SilenceFrom silences each connection as soon as its client says a text in one piece, which the server doesn't hear.
+func (v *Valve) SilenceFrom(text string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.from = []byte(text)
+}
+
+// serve passes on what a client and the server say, until one of them ends the connection.
+func (v *Valve) serve(client net.Conn) {
 	defer client.Close()
-	server, err := net.Dial("tcp", addr)
+	if !v.admit(client) {
+		return
+	}
+	defer v.forget(client)
+	server, err := net.Dial("tcp", v.server)
 	if err != nil {
 		return
 	}
 	defer server.Close()
 	go func() {
-		_, _ = io.Copy(client, server)
+		pass(server, client, func([]byte) bool { return v.drops(client, nil) })
 		client.Close()
 	}()
-	_, _ = io.Copy(server, client)
+	pass(client, server, func(said []byte) bool { return v.drops(client, said) })
+}
+
+func (v *Valve) admit(client net.Conn) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.shut {
+		v.silent[client] = false
+	}
+	return !v.shut
+}
+
+func (v *Valve) forget(client net.Conn) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.silent, client)
+}
+
+// drops reports whether a connection is silent, from what its client just said on.
+func (v *Valve) drops(client net.Conn, said []byte) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.silence || v.from != nil && bytes.Contains(said, v.from) {
+		v.silent[client] = true
+	}
+	return v.silent[client]
+}
+
+func pass(from, to net.Conn, drops func(said []byte) bool) {
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buffer)
+		if err != nil {
+			return
+		}
+		if drops(buffer[:n]) {
+			continue
+		}
+		if _, err := to.Write(buffer[:n]); err != nil {
+			return
+		}
+	}
 }
