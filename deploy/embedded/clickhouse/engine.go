@@ -56,6 +56,9 @@ type Options struct {
 	MemoryLimit int64
 	// Threads is the most threads of one query; by default one per core.
 	Threads int
+	// RestartPause is the longest pause before an engine that died is started
+	// again: pauses begin short and double. By default 10 s.
+	RestartPause time.Duration
 	// Log receives the engine's starts, ends and restarts; by default nothing is logged.
 	Log *slog.Logger
 	// Progress receives the progress bar of a first fetch; by default none is drawn.
@@ -111,7 +114,11 @@ type Engine struct {
 // engine runs until Stop. A failure that the user can fix is a *StartError or a
 // *supervise.PortTakenError.
 func Start(ctx context.Context, o Options) (*Engine, error) {
-	return start(ctx, o, supervise.Usual())
+	patience := supervise.Usual()
+	if o.RestartPause > 0 {
+		patience.PauseMax = o.RestartPause
+	}
+	return start(ctx, o, patience)
 }
 
 func start(ctx context.Context, o Options, patience supervise.Patience) (*Engine, error) {

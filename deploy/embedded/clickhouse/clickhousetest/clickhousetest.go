@@ -31,6 +31,9 @@ const (
 	threads     = 2
 )
 
+// restartPause is short: a test that kills an engine again and again learns nothing from waiting for it.
+const restartPause = 200 * time.Millisecond
+
 // child is the first argument that makes the test binary an engine; it is what
 // clickhouse.Options.Command gives by default.
 const child = "engine"
@@ -109,12 +112,13 @@ func Start(t testing.TB) *Process {
 
 func startIn(dir string) (*Process, error) {
 	engine, err := clickhouse.Start(context.Background(), clickhouse.Options{
-		DataDir:     dir,
-		Addr:        "127.0.0.1:0",
-		MemoryLimit: memoryLimit,
-		Threads:     threads,
-		Log:         slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
-		Progress:    os.Stderr,
+		DataDir:      dir,
+		Addr:         "127.0.0.1:0",
+		MemoryLimit:  memoryLimit,
+		Threads:      threads,
+		RestartPause: restartPause,
+		Log:          slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Progress:     os.Stderr,
 	})
 	if err != nil {
 		return nil, err
