@@ -23,6 +23,7 @@ func adoption(l *ingesttest.Ledger) admin.Adoption {
 // Given a database that was copied to another server, whose sums lack a correction that no position shows, when it is
 // adopted, then it is this server's, with another life, and its sums are right.
 func TestAMovedDatabaseIsAdopted(t *testing.T) {
+	t.Parallel()
 	l, r := filled(t, 51)
 	here := stream(t, l).Server
 	restream(t, l, func(s *position.Stream) { s.Server = "where it came from" })
@@ -50,6 +51,7 @@ func TestAMovedDatabaseIsAdopted(t *testing.T) {
 // Given a backup that was restored in its place, the state table older than the sums, when it is adopted, then the
 // sums are those of the table, and writers go on from where it is.
 func TestABackupRestoredInItsPlaceIsAdopted(t *testing.T) {
+	t.Parallel()
 	l := ingesttest.New(t, events.Records, partitions)
 	r := ingesttest.NewRecords(52)
 	l.Write(r.Draw(60, 120)...)
@@ -71,6 +73,7 @@ func TestABackupRestoredInItsPlaceIsAdopted(t *testing.T) {
 
 // Given topics without sums, then they are adopted, too.
 func TestAdoptNotesTheServerOfEveryTopic(t *testing.T) {
+	t.Parallel()
 	l := ingesttest.New(t, events.Projects, partitions)
 	here := stream(t, l).Server
 	restream(t, l, func(s *position.Stream) { s.Server = "where it came from" })
@@ -84,6 +87,7 @@ func TestAdoptNotesTheServerOfEveryTopic(t *testing.T) {
 }
 
 func TestAdoptComparesTheLog(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		change func(*admin.Adoption, *admin.Log)
@@ -105,6 +109,7 @@ func TestAdoptComparesTheLog(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			l, r := filled(t, 53)
 			restream(t, l, func(s *position.Stream) { s.Server = "where it came from" })
 			before := stream(t, l)

@@ -107,6 +107,7 @@ func release(t *testing.T, l *ingesttest.Ledger) {
 }
 
 func TestARebuildWhoseHolderDiesIsCompletedByAnother(t *testing.T) {
+	t.Parallel()
 	l, r := filled(t, 21)
 	deaths := 0
 	for progress := 1; progress <= 3; progress++ {
@@ -145,6 +146,7 @@ func mustBeInProgress(t *testing.T, l *ingesttest.Ledger, work string) {
 }
 
 func TestAChangeOfFormulaWhoseHolderDiesIsCompletedByItselfAlone(t *testing.T) {
+	t.Parallel()
 	l, r := byOlderFormula(t, 22)
 	deaths := 0
 	for progress := 4; progress <= 5; progress++ { // behind the dry run
@@ -166,6 +168,7 @@ func TestAChangeOfFormulaWhoseHolderDiesIsCompletedByItselfAlone(t *testing.T) {
 }
 
 func TestAnAdoptionWhoseHolderDiesIsCompletedByItselfAlone(t *testing.T) {
+	t.Parallel()
 	l, r := filled(t, 24)
 	restream(t, l, func(s *position.Stream) { s.Server = "where it came from" })
 	l.Exec("%s", wrongEverySum)
@@ -181,12 +184,14 @@ func TestAnAdoptionWhoseHolderDiesIsCompletedByItselfAlone(t *testing.T) {
 }
 
 func TestTheServerDiesDuringAChangeOfFormula(t *testing.T) {
-	l, r := byOlderFormula(t, 23)
+	t.Parallel()
+	engine := clickhousetest.Start(t)
+	l, r := byOlderFormulaIn(t, database.Options{Addr: engine.Addr(), Database: "ledger", User: "default"}, 23)
 	n := 0
 	o := options()
 	o.Progress = func(admin.Progress) {
 		if n++; n == 4 {
-			clickhousetest.Engine(t).Kill()
+			engine.Kill()
 		}
 	}
 	if _, err := admin.Reform(t.Context(), l.DB, l.Entity, o); err == nil {

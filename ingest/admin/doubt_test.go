@@ -54,6 +54,7 @@ func rebuildThrough(t *testing.T, db admin.Database, l *ingesttest.Ledger) error
 
 // Given a hold that somebody releases in the middle, and writers that go on, then nothing of the work lands any more.
 func TestNoCorrectionLandsWithoutTheHold(t *testing.T) {
+	t.Parallel()
 	l, _ := filled(t, 31)
 	l.Exec("%s", wrongEverySum)
 	rows, released := int64(0), false
@@ -88,8 +89,10 @@ func TestNoCorrectionLandsWithoutTheHold(t *testing.T) {
 // Given another server behind the same address, then nothing of the work lands there, neither corrections nor the
 // note of the work.
 func TestNothingLandsOnAnotherServer(t *testing.T) {
+	t.Parallel()
 	for _, table := range []string{"sums", "streams"} {
 		t.Run(table, func(t *testing.T) {
+			t.Parallel()
 			l, _ := filled(t, 32)
 			l.Exec("%s", wrongEverySum)
 			db := &interceptor{Server: l.DB}
@@ -117,6 +120,7 @@ func TestNothingLandsOnAnotherServer(t *testing.T) {
 // Given statements whose outcome is unknown (they landed and the answer was lost, or were lost themselves, or come
 // late), then the sums are right all the same.
 func TestStatementsInDoubt(t *testing.T) {
+	t.Parallel()
 	cut := errors.New("connection cut")
 	tests := []struct {
 		name  string
@@ -143,6 +147,7 @@ func TestStatementsInDoubt(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			l, r := filled(t, 33)
 			l.Exec("%s", wrongEverySum)
 			l.Exec("%s", behindPosition)
@@ -176,6 +181,7 @@ func TestStatementsInDoubt(t *testing.T) {
 // Given work that is given up while its last statement is in doubt, then the statement doesn't land behind the
 // release, however late it comes.
 func TestAReleaseSettlesTheStatementInDoubt(t *testing.T) {
+	t.Parallel()
 	l, _ := filled(t, 34)
 	l.Exec("%s", wrongEverySum)
 	db := &interceptor{Server: l.DB}
@@ -217,6 +223,7 @@ func TestAReleaseSettlesTheStatementInDoubt(t *testing.T) {
 // Given a resize that comes between the question for the partitions and the hold, then the work holds the new
 // partitions, too.
 func TestPartitionsThatAreNewUnderTheHoldAreHeld(t *testing.T) {
+	t.Parallel()
 	l, _ := filled(t, 35)
 	log := identity(5)
 	resized := false
@@ -247,6 +254,7 @@ func TestPartitionsThatAreNewUnderTheHoldAreHeld(t *testing.T) {
 // Given a view that missed the last batch, then a rebuild corrects its sums and its position; what does not rebuild
 // mends it first.
 func TestAViewThatMissedTheLastBatch(t *testing.T) {
+	t.Parallel()
 	works := map[string]func(*testing.T, *ingesttest.Ledger){
 		"rebuild": func(t *testing.T, l *ingesttest.Ledger) { rebuild(t, l) },
 		"a session": func(t *testing.T, l *ingesttest.Ledger) {
@@ -266,6 +274,7 @@ func TestAViewThatMissedTheLastBatch(t *testing.T) {
 	}
 	for name, work := range works {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l, r := filled(t, 36)
 			l.Exec("DETACH TABLE records_sums")
 			l.Write(r.Draw(60, 120)...)

@@ -115,6 +115,7 @@ const (
 )
 
 func TestRebuildOfRightSumsChangesNothing(t *testing.T) {
+	t.Parallel()
 	l, r := filled(t, 1)
 	if n := l.Truth(t); n < 50 {
 		t.Fatalf("only %d sums", n)
@@ -130,6 +131,7 @@ func TestRebuildOfRightSumsChangesNothing(t *testing.T) {
 }
 
 func TestRebuildCorrectsWhateverIsWrong(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, statement string }{
 		{"a sum", wrongSum},
 		{"every sum", wrongEverySum},
@@ -170,6 +172,7 @@ func TestRebuildCorrectsWhateverIsWrong(t *testing.T) {
 // Given sums and a position that are wrong, when they are rebuilt, then the work and a new life are written before
 // the first correction, and the position says what it said before until the last one.
 func TestRebuildWritesTheWorkFirstAndThePositionsLast(t *testing.T) {
+	t.Parallel()
 	l, r := filled(t, 11)
 	l.Exec("%s", wrongEverySum)
 	l.Exec("%s", behindPosition)
@@ -204,6 +207,7 @@ func TestRebuildWritesTheWorkFirstAndThePositionsLast(t *testing.T) {
 }
 
 func TestASessionIsRefusedWhatAWriterIs(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		change func(*position.Stream)
@@ -219,6 +223,7 @@ func TestASessionIsRefusedWhatAWriterIs(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			l, _ := filled(t, 12)
 			l.Exec("%s", wrongSum)
 			restream(t, l, test.change)
@@ -249,6 +254,7 @@ func TestASessionIsRefusedWhatAWriterIs(t *testing.T) {
 }
 
 func TestRebuildIsKeptOutByAnotherHolder(t *testing.T) {
+	t.Parallel()
 	l, _ := filled(t, 2)
 	if _, err := fence.Take(t.Context(), l.DB, string(events.Records), []int32{1}, "somebody else"); err != nil {
 		t.Fatal(err)
@@ -293,6 +299,7 @@ func breakPart(t *testing.T, l *ingesttest.Ledger, table string) (part string) {
 // Given a part of the sums that the server put aside as broken, when any table is rebuilt, then those of all tables
 // are, and the part is dropped.
 func TestABrokenPartOfTheSumsIsRebuiltAndDropped(t *testing.T) {
+	t.Parallel()
 	l, r := filled(t, 13)
 	breakPart(t, l, "sums")
 	if n := l.Number("SELECT count() FROM sums"); n != 0 {
@@ -318,6 +325,7 @@ func TestABrokenPartOfTheSumsIsRebuiltAndDropped(t *testing.T) {
 // Given a part of a state table that is broken, when it is rebuilt, then nothing is changed: the sums still know of
 // what was lost. What is said to be done helps.
 func TestABrokenPartOfAStateTableIsNotTakenForTheTruth(t *testing.T) {
+	t.Parallel()
 	l, r := filled(t, 14)
 	l.Exec("CREATE TABLE backup AS records")
 	l.Exec("INSERT INTO backup SELECT * FROM records")

@@ -16,6 +16,7 @@ func identity(partitions int) kafkalog.Identity {
 }
 
 func TestResizeWritesTheNumberAndANewLife(t *testing.T) {
+	t.Parallel()
 	l, _ := filled(t, 41)
 	restream(t, l, func(s *position.Stream) { s.Begins = []uint64{7, 8} })
 	before := stream(t, l)
@@ -35,6 +36,7 @@ func TestResizeWritesTheNumberAndANewLife(t *testing.T) {
 }
 
 func TestResizeRefuses(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name     string
 		from, to int
@@ -58,6 +60,7 @@ func TestResizeRefuses(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			l := ingesttest.New(t, events.Records, test.from)
 			restream(t, l, func(s *position.Stream) { s.Shards = uint32(test.shards) })
 			log := identity(test.to)
@@ -81,6 +84,7 @@ func TestResizeRefuses(t *testing.T) {
 }
 
 func TestResizeBesideShards(t *testing.T) {
+	t.Parallel()
 	l := ingesttest.New(t, events.Records, 4)
 	restream(t, l, func(s *position.Stream) { s.Shards = 2 })
 	o := options()
@@ -91,6 +95,7 @@ func TestResizeBesideShards(t *testing.T) {
 }
 
 func TestResizeOfAnInconsistentViewIsRefused(t *testing.T) {
+	t.Parallel()
 	l, _ := filled(t, 42)
 	l.Exec("%s", behindPosition)
 	_, err := admin.Resize(t.Context(), l.DB, l.Entity, identity(4), options())

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tallyhouse/analytics"
+	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/ingest/admin"
 	"tallyhouse/ingest/admin/recompute"
 	"tallyhouse/ingest/ingesttest"
@@ -20,7 +21,14 @@ import (
 // byOlderFormula is a ledger that a release filled whose formula gives three times as much.
 func byOlderFormula(t *testing.T, seed uint64) (*ingesttest.Ledger, *ingesttest.Records) {
 	t.Helper()
-	l := ingesttest.New(t, events.Records, partitions)
+	addr, name := clickhousetest.Database(t)
+	return byOlderFormulaIn(t, database.Options{Addr: addr, Database: name, User: "default"}, seed)
+}
+
+// byOlderFormulaIn is byOlderFormula in a database of the test's.
+func byOlderFormulaIn(t *testing.T, where database.Options, seed uint64) (*ingesttest.Ledger, *ingesttest.Records) {
+	t.Helper()
+	l := ingesttest.Open(t, where, events.Records, partitions)
 	l.Formula = func(c analytics.Contribution) analytics.Contribution {
 		c = slices.Clone(c)
 		for i := range c {
@@ -42,6 +50,7 @@ func byOlderFormula(t *testing.T, seed uint64) (*ingesttest.Ledger, *ingesttest.
 func newerRelease(l *ingesttest.Ledger) { l.Formula = nil }
 
 func TestAnotherFormulaRebuildsTheSums(t *testing.T) {
+	t.Parallel()
 	l, r := byOlderFormula(t, 61)
 	before := stream(t, l)
 	rows := l.Number("SELECT count() FROM records")
@@ -65,6 +74,7 @@ func TestAnotherFormulaRebuildsTheSums(t *testing.T) {
 
 // Given an entity that the new formula refuses, then nothing is written, and the release that wrote the sums goes on.
 func TestAFormulaThatRefusesARowChangesNothing(t *testing.T) {
+	t.Parallel()
 	l, r := byOlderFormula(t, 62)
 	l.Exec("DETACH TABLE records_sums")
 	l.Exec(`INSERT INTO records SELECT * REPLACE ('too much' AS id, 'zz' AS project, toInt64(4000000000000000000) AS net,
@@ -130,6 +140,7 @@ func beginChange(t *testing.T, l *ingesttest.Ledger) *admin.SchemaChange {
 // Given a table with rows, when it gets its view, then its writers are out from before the view exists until it is
 // filled, and nobody takes the view for one that missed a batch. It may be given up after every step.
 func TestAViewIsAddedToATableWithRows(t *testing.T) {
+	t.Parallel()
 	for given := range 4 { // up after so many steps, the first time
 		l, r := withoutView(t, 63+uint64(given))
 		before := stream(t, l)
@@ -175,10 +186,11 @@ func TestAViewIsAddedToATableWithRows(t *testing.T) {
 // Given a database that an older release follows, when its schema changes, then the writers of every topic lose their
 // fences, the number of the schema is noted, and sums that are right are left alone.
 func TestAChangeOfTheSchemaHoldsEveryTopic(t *testing.T) {
+	t.Parallel()
 	l, r := filled(t, 67)
 	users := stream(t, l)
 	users.Formula = ""
-	if err := position.WriteStream(t.Context(), l.DB, string(events.Users), "test", users, "1", nil); err != nil {
+	if err := position.WriteStream(t.Context(), l.DB, string(events.Users), l.Where.Database, users, "1", nil); err != nil {
 		t.Fatal(err)
 	}
 	restream(t, l, func(s *position.Stream) { s.Schema-- })
@@ -216,8 +228,9 @@ func TestAChangeOfTheSchemaHoldsEveryTopic(t *testing.T) {
 
 // Given one topic that somebody else holds, then a change of the schema does not begin, and nobody else is kept out.
 func TestAChangeOfTheSchemaHoldsAllOrNone(t *testing.T) {
+	t.Parallel()
 	l, r := filled(t, 68)
-	if err := position.WriteStream(t.Context(), l.DB, string(events.Users), "test", stream(t, l), "1", nil); err != nil {
+	if err := position.WriteStream(t.Context(), l.DB, string(events.Users), l.Where.Database, stream(t, l), "1", nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := fence.Take(t.Context(), l.DB, string(events.Users), []int32{0}, "somebody else"); err != nil {
@@ -233,6 +246,7 @@ func TestAChangeOfTheSchemaHoldsAllOrNone(t *testing.T) {
 }
 
 func TestADatabaseIsReadableWhenItsSumsAreCompleteAndByThisFormula(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		change func(*position.Stream)
@@ -249,7 +263,7 @@ func TestADatabaseIsReadableWhenItsSumsAreCompleteAndByThisFormula(t *testing.T)
 	good := stream(t, l)
 	foreign := good
 	foreign.Formula = "of a table that another release has"
-	if err := position.WriteStream(t.Context(), l.DB, "ledger.others", "test", foreign, "1", nil); err != nil {
+	if err := position.WriteStream(t.Context(), l.DB, "ledger.others", l.Where.Database, foreign, "1", nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range tests {

@@ -95,7 +95,8 @@ func Log() *slog.Logger {
 // Stream writes what the database knows of the topic.
 func (l *Ledger) Stream(s position.Stream) {
 	l.t.Helper()
-	if err := position.WriteStream(l.t.Context(), l.DB, string(l.Entity.Topic), "test", s, "1", nil); err != nil {
+	topic := string(l.Entity.Topic)
+	if err := position.WriteStream(l.t.Context(), l.DB, topic, l.Where.Database+"/"+topic+"/test", s, "1", nil); err != nil {
 		l.t.Fatal(err)
 	}
 }

@@ -63,6 +63,7 @@ func roll(t *testing.T, topic verify.Topic, name string) verify.Findings {
 }
 
 func TestARightDatabaseHasNoDrift(t *testing.T) {
+	t.Parallel()
 	l, _ := filled(t, 1)
 	report, found := run(t, l, options())
 	if report.Drift() != 0 || report.Uncompared() != 0 || found.Held {
@@ -80,6 +81,7 @@ func TestARightDatabaseHasNoDrift(t *testing.T) {
 }
 
 func TestPlantedDriftIsFound(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, statement string
 		found           func(t *testing.T, l *ingesttest.Ledger, report *verify.Report, topic verify.Topic)
@@ -176,6 +178,7 @@ func TestPlantedDriftIsFound(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			l, _ := filled(t, 30)
 			l.Exec("%s", test.statement)
 			o := options()
@@ -204,6 +207,7 @@ func amount(t *testing.T, text string) (n int64) {
 }
 
 func TestATornInsertIsFoundAndSaidToBeMended(t *testing.T) {
+	t.Parallel()
 	l, r := filled(t, 2)
 	l.Exec("DETACH TABLE records_sums")
 	l.Write(r.Draw(60, 120)...)
@@ -232,6 +236,7 @@ func busy(t *testing.T, l *ingesttest.Ledger, r *ingesttest.Records) (stop func(
 
 // Given writers that write whenever they may, then what is found is right, whether they had to be kept out or not.
 func TestABusyDatabaseIsFoundRight(t *testing.T) {
+	t.Parallel()
 	l, r := filled(t, 3)
 	stop := busy(t, l, r)
 	report, err := verify.Run(t.Context(), l.DB, options())
@@ -255,6 +260,7 @@ func disturbed(l *ingesttest.Ledger, r *ingesttest.Records) *betweenReads {
 }
 
 func TestABusyDatabaseIsHeldWhileItIsCompared(t *testing.T) {
+	t.Parallel()
 	l, r := filled(t, 3)
 	report, err := verify.Run(t.Context(), disturbed(l, r), options())
 	if err != nil {
@@ -275,6 +281,7 @@ func TestABusyDatabaseIsHeldWhileItIsCompared(t *testing.T) {
 }
 
 func TestABusyDatabaseIsNotComparableWithoutAHold(t *testing.T) {
+	t.Parallel()
 	l, r := filled(t, 4)
 	o := options()
 	o.NoHold = true
@@ -290,6 +297,7 @@ func TestABusyDatabaseIsNotComparableWithoutAHold(t *testing.T) {
 // Given work that moves no position, and that goes on while verify compares, then nothing is taken for drift: it is
 // not comparable.
 func TestWorkOnTheTablesIsNotComparable(t *testing.T) {
+	t.Parallel()
 	tests := map[string]func(*testing.T, *ingesttest.Ledger) (end func()){
 		"a hold": func(t *testing.T, l *ingesttest.Ledger) func() {
 			s, err := admin.Begin(t.Context(), l.DB, l.Entity, admin.Options{Holder: "somebody", Shards: 1, Log: ingesttest.Log()})
@@ -305,6 +313,7 @@ func TestWorkOnTheTablesIsNotComparable(t *testing.T) {
 	}
 	for name, begin := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l, _ := filled(t, 5)
 			end := begin(t, l)
 			defer end()
@@ -326,6 +335,7 @@ func TestWorkOnTheTablesIsNotComparable(t *testing.T) {
 // Given a stream that changes while a slice is compared, as a rebuild changes it before and after its corrections,
 // then the slice is compared again.
 func TestALookThroughWhichARebuildWentIsRepeated(t *testing.T) {
+	t.Parallel()
 	l, _ := filled(t, 6)
 	o := options()
 	o.NoHold = true
@@ -362,6 +372,7 @@ func (b *betweenReads) Scan(ctx context.Context, q database.Query, into proto.Re
 }
 
 func TestOnlyWhoMayWriteRecomputes(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		change func(*position.Stream)
@@ -374,6 +385,7 @@ func TestOnlyWhoMayWriteRecomputes(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			l, _ := filled(t, 7)
 			restream(t, l, test.change)
 			o := options()

@@ -44,6 +44,7 @@ func put(t *testing.T, l *ingesttest.Ledger, topic events.Topic, of map[string]a
 }
 
 func TestWhatMakesNoSenseBesideTheRestIsWarnedAbout(t *testing.T) {
+	t.Parallel()
 	l := ingesttest.New(t, events.Records, 2)
 	some := events.Some[string]
 	record := func(project string) *events.Record {
