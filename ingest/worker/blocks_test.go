@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/worker/fence"
@@ -77,13 +76,10 @@ func TestALargeBatchThatLosesItsPartitionReleasesItsBlock(t *testing.T) {
 			close(cut)
 		})
 		a.assign()
-		select {
-		case <-cut:
-		case <-time.After(time.Minute):
-			t.Fatal("no batch is cut: there is no room for one")
-		}
+		s.awaitEvent("there is room for a batch, and one is cut", cut)
 		a.revoke()
-		if _, _, err := fence.Put(t.Context(), s.db, scenarioPartition.Topic, []int32{scenarioPartition.Number}, "test"); err != nil { // what was cut counts no more
+		// What was cut counts no more.
+		if _, _, err := fence.Put(t.Context(), s.db, scenarioPartition.Topic, []int32{scenarioPartition.Number}, "test"); err != nil {
 			t.Fatal(err)
 		}
 	}

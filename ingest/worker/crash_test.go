@@ -24,6 +24,7 @@ var everyStep = []Step{StepMember, StepFence, StepKill, StepIdentity, StepPositi
 // Workers and engine are killed at random points and at every step of the protocol, while a stream with everything that
 // a stream can hold runs. TALLYHOUSE_CRASHES sets the number of kills: the nightly target asks for more.
 func TestNothingIsLostOrCountedTwiceWhateverIsKilled(t *testing.T) {
+	t.Parallel()
 	kills := 16
 	if n, err := strconv.Atoi(os.Getenv("TALLYHOUSE_CRASHES")); err == nil {
 		kills = n

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -46,6 +47,7 @@ type world struct {
 	addr    string
 	name    string
 	log     *slog.Logger
+	about   func() string // says what those for whom the test waits are about; may be nil
 }
 
 const testPartitions = 3
@@ -115,9 +117,11 @@ func (w *world) exec(sql string) {
 // worker is a worker that runs until it is stopped.
 type worker struct {
 	*Worker
-	t    testing.TB
-	stop context.CancelFunc
-	done chan error
+	t     testing.TB
+	name  string
+	stop  context.CancelFunc
+	done  chan error
+	ended sync.Once
 }
 
 // start starts a worker.
@@ -132,13 +136,7 @@ func (w *world) startOn(name string, db Database, change ...func(*Worker)) *work
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	done := worker.done
-	w.t.Cleanup(func() {
-		worker.stop()
-		if err, open := <-done; open && err != nil {
-			w.t.Errorf("worker %s: %v", name, err)
-		}
-	})
+	w.t.Cleanup(worker.end)
 	return worker
 }
 
@@ -156,16 +154,23 @@ func newWorker(w *world, name string, db Database, change ...func(*Worker)) (*wo
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- inner.Run(ctx); close(done) }()
-	return &worker{inner, w.t, stop, done}, nil
+	return &worker{Worker: inner, t: w.t, name: name, stop: stop, done: done}, nil
 }
 
-// end stops a worker and waits until it has drained.
+// end stops a worker and waits until it has drained. A second call does nothing.
 func (w *worker) end() {
 	w.t.Helper()
-	w.stop()
-	if err := <-w.done; err != nil {
-		w.t.Errorf("drain: %v", err)
-	}
+	w.ended.Do(func() {
+		w.stop()
+		select {
+		case err := <-w.done:
+			if err != nil {
+				w.t.Errorf("worker %s: %v", w.name, err)
+			}
+		case <-time.After(patience):
+			w.t.Errorf("worker %s doesn't end", w.name)
+		}
+	})
 }
 
 // message is one Kafka message of a test.
@@ -270,25 +275,53 @@ func (w *world) awaitAllWrittenWithin(timeout time.Duration) {
 	}
 }
 
+// patience bounds the wait for what surely comes, on however busy a machine.
+const patience = 90 * time.Second
+
 // await waits until the condition holds, and fails the test after a time that only bounds a hang.
 func (w *world) await(what string, is func() bool) {
 	w.t.Helper()
-	untilDone(w.t, func() error {
+	err := try(func() error {
 		if !is() {
-			return fmt.Errorf("waited in vain: %s", what)
+			return errors.New("not yet")
 		}
 		return nil
 	})
+	if err != nil {
+		w.giveUp(what)
+	}
+}
+
+// awaitEvent waits until a channel is closed, as await does.
+func (w *world) awaitEvent(what string, event <-chan struct{}) {
+	w.t.Helper()
+	select {
+	case <-event:
+	case <-time.After(patience):
+		w.giveUp(what)
+	}
+}
+
+func (w *world) giveUp(what string) {
+	w.t.Helper()
+	if w.about != nil {
+		what += ". " + w.about()
+	}
+	w.t.Fatalf("waited in vain: %s", what)
 }
 
 // untilDone does something until it succeeds: a server may be dead just now.
 func untilDone(t testing.TB, do func() error) {
 	t.Helper()
-	pauses := retry.WithMaxDuration(90*time.Second, retry.NewConstant(10*time.Millisecond))
-	err := retry.Do(context.Background(), pauses, func(context.Context) error { return retry.RetryableError(do()) })
-	if err != nil {
+	if err := try(do); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// try does something until it succeeds, or for too long.
+func try(do func() error) error {
+	pauses := retry.WithMaxDuration(patience, retry.NewConstant(10*time.Millisecond))
+	return retry.Do(context.Background(), pauses, func(context.Context) error { return retry.RetryableError(do()) })
 }
 
 // behind lists what has not yet reached the log's end, "" when all has.

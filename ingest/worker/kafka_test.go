@@ -196,7 +196,7 @@ func TestALogThatBeginsBehindThePosition(t *testing.T) {
 		close(held)
 		after := record(ids(0, 8)[7], 1, nil)
 		s.send(after)
-		<-lost.sent
+		s.awaitEvent("the batch is lost", lost.sent)
 		s.awaitAll(s.end())
 		s.check(s.model)
 	})

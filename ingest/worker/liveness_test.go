@@ -42,13 +42,13 @@ func TestScenarioWaitingIsAlive(t *testing.T) {
 			paused := make(chan struct{})
 			a.onStep(StepSend, func() { a.members.pause(0); close(paused) })
 			a.assign()
-			<-paused
+			a.scenario.awaitEvent("the generation ends", paused)
 		},
 		"between generations, in a recovery": func(a *member) {
 			paused := make(chan struct{})
 			a.onStep(StepMember, func() { a.members.pause(0); close(paused) })
 			a.assign()
-			<-paused
+			a.scenario.awaitEvent("the generation ends", paused)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestScenarioAWriterThatIsStuckIsNotAlive(t *testing.T) {
 	a.onStep(StepHeadsUpdate, func() { close(stuck); <-over })
 	defer close(over)
 	a.assign()
-	<-stuck
+	s.awaitEvent("it gets to where it is stuck", stuck)
 	a.overdue()
 	if err := a.Alive(); err == nil || !strings.Contains(err.Error(), string(StepHeadsUpdate)) {
 		t.Errorf("got %v", err)

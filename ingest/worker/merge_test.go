@@ -21,6 +21,7 @@ const mergeMemory = 640 << 20
 // when as many parts are merged as may be at once, then no merge takes more than its memory. TALLYHOUSE_DELTAS sets
 // another number of deltas, to see what it would take.
 func TestMergesThatCarryDeltasStayWithinTheirMemory(t *testing.T) {
+	t.Parallel()
 	const partitions, mostParts = 12, 15
 	sizes := []int{maxDeltas * 2 / 3, maxDeltas}
 	if n, err := strconv.Atoi(os.Getenv("TALLYHOUSE_DELTAS")); err == nil {

@@ -30,7 +30,7 @@ func TestATornInsertIsMended(t *testing.T) {
 	for _, id := range ids(0, 2) {
 		s.send(record(id, 2, map[string]any{"projectId": "P2", "net": 77, "allocations": []any{}}))
 	}
-	<-failed
+	s.awaitEvent("the insert fails", failed)
 	if at := s.at(0); at.State <= 3 || at.Seen() != 3 {
 		t.Fatalf("nothing is torn: %+v", at)
 	}
@@ -46,6 +46,7 @@ func TestATornInsertIsMended(t *testing.T) {
 // One insert makes one part in the state table and one in sums, whatever its size: a part more is a half that no
 // position shows.
 func TestAnInsertMakesOnePartInEachTable(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name         string
 		rows, deltas int
@@ -57,6 +58,7 @@ func TestAnInsertMakesOnePartInEachTable(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			s := newScenario(t)
 			e := store.Of(events.Records)
 			tables := []string{e.Table, "sums"}

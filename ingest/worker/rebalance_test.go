@@ -69,16 +69,8 @@ func TestAWorkerEndsThatRecoversBetweenGenerations(t *testing.T) {
 					}
 				}
 			})
-			<-waiting
-			worker.stop()
-			select {
-			case err, failed := <-worker.done:
-				if failed && err != nil {
-					t.Error(err)
-				}
-			case <-time.After(time.Minute):
-				t.Fatal("it still waits for a generation")
-			}
+			w.awaitEvent("it recovers between generations", waiting)
+			worker.end()
 		})
 	}
 }

@@ -116,7 +116,7 @@ func TestScenarioResizeWithOldWorkersAbout(t *testing.T) {
 	zombie.onStep(StepInsert, func() { close(asleep); <-awake })
 	zombie.assign()
 	s.send(versions(8, 2)...) // in the old partition, cut by the zombie
-	<-asleep
+	s.awaitEvent("the zombie falls asleep", asleep)
 	const now = 5
 	s.addPartitions(now)
 	for _, m := range versions(8, 3) { // by the new number
@@ -188,6 +188,7 @@ func TestScenarioAnotherFormulaBesideWorkers(t *testing.T) {
 // The server is restarted in the middle of a piece of work, which takes its hold down: the work notices, a worker goes
 // on or refuses, and the same work, done again, ends it.
 func TestScenarioAServerRestartInTheMiddle(t *testing.T) {
+	t.Parallel()
 	engine := clickhousetest.Start(t)
 	records := store.Of(events.Records)
 	tests := []struct {

@@ -332,18 +332,18 @@ func (s *scenario) breakPart(table, which string) {
 // Given an insert that reaches another server than the one whose fences were read, then it writes nothing.
 func TestScenarioAnInsertOnAnotherServer(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
-		arrived := make(chan uint64, 1)
+		arrived, written := make(chan struct{}), uint64(0)
 		var once sync.Once
 		s.intercept = func(d *interceptor) {
 			d.onInsert(func(st database.Statement, next insertFunc) (uint64, error) {
 				if isBatch(st) {
 					once.Do(func() { // the address now leads to a server with the same tables and fences
 						st.Params = st.Params.With(database.Params{"server": "another"})
-						written, err := next(st)
-						if err != nil {
+						var err error
+						if written, err = next(st); err != nil {
 							s.t.Error(err)
 						}
-						arrived <- written
+						close(arrived)
 					})
 				}
 				return next(st)
@@ -355,7 +355,8 @@ func TestScenarioAnInsertOnAnotherServer(t *testing.T) {
 		s.send(someRecords(2)...)
 		a := s.join("a")
 		a.assign()
-		if written := <-arrived; written > 0 {
+		s.awaitEvent("the insert arrives on the other server", arrived)
+		if written > 0 {
 			return []string{fmt.Sprint("it wrote ", written)}, true
 		}
 		s.awaitAll(2)
@@ -504,7 +505,7 @@ func TestScenarioWhoseFenceIsCountedAsLost(t *testing.T) {
 	lost := a.db.loseRaise()
 	a.db.loseBatch(nil)
 	s.send(m[2])
-	<-lost.sent
+	s.awaitEvent("the batch is lost", lost.sent)
 	if _, err := lost.deliver(); err != nil {
 		t.Fatal(err)
 	}
@@ -538,7 +539,7 @@ func TestScenarioAFeedForAWriterThatStopped(t *testing.T) {
 		time.Sleep(100 * time.Millisecond) // by now it waits for the recovery alone
 	})
 	a.assign()
-	<-stopped
+	s.awaitEvent("the writer has ended", stopped)
 	open := func() int {
 		a.source.mu.Lock()
 		defer a.source.mu.Unlock()
@@ -561,19 +562,13 @@ func TestScenarioAWriterThatStopsWhileAnotherWaitsForAGeneration(t *testing.T) {
 				close(between)
 			})
 			a.assign(0, 1)
-			<-between
+			s.awaitEvent("it is between generations", between)
 			ended := make(chan struct{})
 			go func() {
 				a.stopWriters(context.Background(), func(tp kafkalog.Partition) bool { return tp.Number == 1 })
 				close(ended)
 			}()
-			select {
-			case <-ended:
-			case <-time.After(time.Minute):
-				t.Error("it waits for a generation that begins only after it")
-				a.members.begin(100, nil, testPartitions) // lets go of both
-				<-ended
-			}
+			s.awaitEvent("the writer ends, without the next generation", ended)
 		})
 	}
 }
@@ -613,7 +608,7 @@ func TestTheWorkerEndsWhileClickHouseHangs(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { close(over) })
-			<-hanging
+			w.awaitEvent("ClickHouse hangs", hanging)
 			a.stop()
 			select {
 			case err := <-a.done:

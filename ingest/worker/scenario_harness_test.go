@@ -87,6 +87,7 @@ type scenario struct {
 	model      *model
 	generation int32
 	intercept  func(*interceptor) // called with the database of every member; may be nil
+	joined     []*member
 }
 
 var scenarioPartition = kafkalog.Partition{Topic: string(events.Records), Number: 0}
@@ -99,7 +100,20 @@ func newScenario(t testing.TB) *scenario {
 
 func newScenarioOn(t testing.TB, clickhouseAddr, name, kafkaAddr string) *scenario {
 	t.Helper()
-	return &scenario{world: joinWorldWith(t, clickhouseAddr, name, kafkaAddr, trapped), t: t, model: newModel()}
+	s := &scenario{world: joinWorldWith(t, clickhouseAddr, name, kafkaAddr, trapped), t: t, model: newModel()}
+	s.world.about = s.about
+	return s
+}
+
+// about says what the members are about.
+func (s *scenario) about() string {
+	var all []string
+	for _, m := range s.joined {
+		for _, is := range m.Status() {
+			all = append(all, fmt.Sprintf("%s is in partition %d %s at %d: %s", m.name, is.Partition, is.Condition, is.Position, is.Reason))
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // ids are names of records whose keys belong to the partition.
@@ -199,6 +213,7 @@ func (s *scenario) joinOn(name string, shards ...Database) *member {
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
 	p.startParts(ctx, &p.parts)
+	s.joined = append(s.joined, p)
 	s.t.Cleanup(p.crash)
 	return p
 }
@@ -233,8 +248,29 @@ func (m *member) assign(partitions ...int32) {
 	m.members.pause(0)
 	m.members.begin(m.scenario.generation, all, testPartitions)
 	for _, tp := range all {
-		m.startWriter(context.Background(), tp)
+		m.keepWriting(tp, m.scenario.generation)
 	}
+}
+
+// keepWriting starts a partition's writer, and a second one where the first was about to end: it had learned a moment
+// ago that the partition was lost. A worker in a group ends such writers before the next generation begins.
+func (m *member) keepWriting(tp kafkalog.Partition, generation int32) {
+	m.startWriter(context.Background(), tp)
+	m.Worker.mu.Lock()
+	first := m.writers[tp]
+	m.Worker.mu.Unlock()
+	go func() {
+		<-first.done
+		m.Worker.mu.Lock()
+		stopped := m.writers[tp] != first
+		m.Worker.mu.Unlock()
+		m.members.mu.Lock()
+		over := m.members.generation != generation
+		m.members.mu.Unlock()
+		if !stopped && !over {
+			m.startWriter(context.Background(), tp)
+		}
+	}()
 }
 
 // revoke makes the member learn that it owns nothing any more.
@@ -253,11 +289,20 @@ func (m *member) crash() {
 	if crashed {
 		return
 	}
-	m.stopWriters(context.Background(), func(kafkalog.Partition) bool { return true })
-	m.stop()
-	m.parts.Wait()
-	_ = m.sender.close()
-	m.admin.Close()
+	ended := make(chan struct{})
+	go func() {
+		m.stopWriters(context.Background(), func(kafkalog.Partition) bool { return true })
+		m.stop()
+		m.parts.Wait()
+		_ = m.sender.close()
+		m.admin.Close()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		m.scenario.t.Errorf("%s doesn't end", m.name)
+	}
 }
 
 // statusOf is what the member reports of a partition.
@@ -467,7 +512,7 @@ func (i *interceptor) slowBatch(s *scenario) *slow {
 
 // begun waits until the slow batch has seen its conditions hold.
 func (l *slow) begun() {
-	<-l.sent
+	l.scenario.awaitEvent("the slow insert is sent", l.sent)
 	l.scenario.await("the slow insert runs", func() bool {
 		return l.scenario.count("SELECT count() FROM system.processes WHERE query_id = '"+l.id+"' AND elapsed > 0.3") > 0
 	})

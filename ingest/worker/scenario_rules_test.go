@@ -44,7 +44,7 @@ func TestScenarioFence(t *testing.T) {
 		a, b := s.join("a"), s.join("b")
 		lost := a.db.loseBatch(a.revoke)
 		a.assign()
-		<-lost.sent
+		s.awaitEvent("the insert is lost", lost.sent)
 		slow := b.db.slowBatch(s)
 		b.assign()
 		slow.begun()
@@ -70,7 +70,7 @@ func TestScenarioFreshFenceAfterOnesOwnFailure(t *testing.T) {
 		slow := a.db.slowBatch(s) // the second one: the first is lost before it comes here
 		lost := a.db.loseBatch(nil)
 		a.assign()
-		<-lost.sent
+		s.awaitEvent("the insert is lost", lost.sent)
 		slow.begun()
 		written, err := lost.deliver()
 		if err != nil || (written > 0) != omitRule {
@@ -202,7 +202,7 @@ func TestScenarioMending(t *testing.T) {
 		a := s.join("a")
 		failed := a.db.failure()
 		a.assign()
-		<-failed
+		s.awaitEvent("the insert fails", failed)
 		s.exec("TRUNCATE TABLE bomb")
 		s.send(messages[3:]...)
 		s.awaitTable(5)
@@ -280,7 +280,7 @@ func TestScenarioAnInsertCountsOnlyWhenItWrote(t *testing.T) {
 			b.revoke()
 		})
 		a.assign()
-		<-overtaken
+		s.awaitEvent("it is overtaken", overtaken)
 		s.send(record(id, 2, map[string]any{"net": 500, "allocations": []any{}}))
 		s.awaitAll(4)
 		return s.drift(s.model), true
@@ -382,7 +382,7 @@ func TestScenarioSingleBlock(t *testing.T) {
 		a := s.join("a")
 		failed := a.db.failure()
 		a.assign()
-		<-failed
+		s.awaitEvent("the insert fails", failed)
 		if omitRule {
 			s.await("a part of the batch is written", func() bool { return s.count("SELECT count() FROM records") > 0 })
 		} else if n := s.count("SELECT count() FROM records"); n > 0 {

@@ -28,7 +28,8 @@ import (
 // fail or stall; connections that are cut in an insert; inserts that arrive after their sender gave up; a server that
 // is killed. TALLYHOUSE_ROUNDS sets the number of rounds: the nightly target asks for more.
 func TestWritersThatFightOverPartitionsStayExact(t *testing.T) {
-	rounds, seed := 12, uint64(time.Now().UnixNano())
+	t.Parallel()
+	rounds, seed := 20, uint64(time.Now().UnixNano())
 	if n, err := strconv.Atoi(os.Getenv("TALLYHOUSE_ROUNDS")); err == nil {
 		rounds = n
 	}
@@ -374,21 +375,23 @@ func (a *actor) die() bool {
 	if s == nil {
 		return false
 	}
-	for ended := false; !ended; {
+	ended := make(chan struct{})
+	go func() {
+		s.stopWriters(context.Background(), func(kafkalog.Partition) bool { return true })
+		close(ended)
+	}()
+	err := try(func() error {
 		a.proxy.cut()
-		done := make(chan struct{})
-		go func() {
-			s.stopWriters(context.Background(), func(kafkalog.Partition) bool { return true })
-			close(done)
-		}()
-		for !ended {
-			select {
-			case <-done:
-				ended = true
-			case <-time.After(10 * time.Millisecond):
-				a.proxy.cut()
-			}
+		select {
+		case <-ended:
+			return nil
+		default:
+			return fmt.Errorf("%s doesn't die", a.name)
 		}
+	})
+	if err != nil {
+		a.round.t.Error(err)
+		return false
 	}
 	s.stop()
 	s.parts.Wait()

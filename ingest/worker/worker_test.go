@@ -7,6 +7,7 @@ import (
 )
 
 func TestAMessageBecomesARowAndItsSums(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	m := newModel()
 	w.start("a")
@@ -38,6 +39,7 @@ func TestAMessageBecomesARowAndItsSums(t *testing.T) {
 // Given a batch that is cut when a generation ends, when the next generation gives the partition back, then the batch
 // is inserted and nothing that was read for it is jumped over.
 func TestABatchThatWaitsForTheNextGenerationIsNotLost(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	m := newModel()
 	a := w.start("a")
