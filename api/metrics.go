@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"tallyhouse/api/access"
+	"tallyhouse/api/session"
 )
 
 // metrics are the API's own.
@@ -17,7 +18,7 @@ type metrics struct {
 	uncounted prometheus.Counter
 }
 
-func newMetrics(registerer prometheus.Registerer, follower *access.Follower) (*metrics, error) {
+func newMetrics(registerer prometheus.Registerer, follower *access.Follower, sessions *session.Verifier) (*metrics, error) {
 	m := &metrics{
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "tallyhouse_api_request_duration_seconds",
@@ -49,6 +50,21 @@ func newMetrics(registerer prometheus.Registerer, follower *access.Follower) (*m
 		}
 		return 0
 	})
+	if sessions != nil {
+		keys := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "tallyhouse_api_session_keys_timestamp_seconds",
+			Help: "When the keys of the issuer of session tokens were fetched last, 0 when never. They are fetched every 5 minutes; " +
+				"after 24 h without, no session token is taken.",
+		}, func() float64 {
+			if at := sessions.Fetched(); !at.IsZero() {
+				return float64(at.UnixMilli()) / 1000
+			}
+			return 0
+		})
+		if err := registerer.Register(keys); err != nil {
+			return nil, err
+		}
+	}
 	for _, c := range []prometheus.Collector{m.requests, m.beyond, m.refused, m.uncounted, confirmed} {
 		if err := registerer.Register(c); err != nil {
 			return nil, err

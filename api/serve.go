@@ -12,6 +12,7 @@ import (
 	"tallyhouse/api/access"
 	"tallyhouse/api/problem"
 	"tallyhouse/api/query"
+	"tallyhouse/api/session"
 	"tallyhouse/reader"
 )
 
@@ -120,7 +121,7 @@ func (c *call) parse(raw string) error {
 
 // identify finds who sent a request and counts it: these two checks go before all others, wherever a token is needed.
 func (s *Server) identify(ctx context.Context, r *http.Request, header http.Header, seen *observation) (*access.Caller, error) {
-	caller, err := s.authenticate(r)
+	caller, err := s.authenticate(ctx, r, seen)
 	if p, ok := errors.AsType[*problem.Error](err); ok && p.Kind == problem.InvalidCredentials {
 		if limited := s.limitLogins(r); limited != nil {
 			return nil, limited
@@ -134,7 +135,7 @@ func (s *Server) identify(ctx context.Context, r *http.Request, header http.Head
 }
 
 // authenticate finds who sent a request by its one Authorization header. A token anywhere else is never read.
-func (s *Server) authenticate(r *http.Request) (*access.Caller, error) {
+func (s *Server) authenticate(ctx context.Context, r *http.Request, seen *observation) (*access.Caller, error) {
 	headers := r.Header.Values("Authorization")
 	if len(headers) == 0 || len(headers) == 1 && headers[0] == "" {
 		return nil, &problem.Error{Kind: problem.AuthenticationRequired,
@@ -149,11 +150,26 @@ func (s *Server) authenticate(r *http.Request) (*access.Caller, error) {
 	if err != nil {
 		return nil, err
 	}
-	caller, err := store.CallerByKey(token, s.environment, time.Now())
-	if errors.Is(err, access.ErrCredentials) {
+	var caller *access.Caller
+	if s.sessions == nil || strings.HasPrefix(token, access.KeyPrefix) {
+		caller, err = store.CallerByKey(token, s.environment, time.Now())
+	} else {
+		caller, err = s.signedIn(ctx, store, token)
+	}
+	if errors.Is(err, access.ErrCredentials) || errors.Is(err, session.ErrToken) {
+		s.log.Debug("a token gives no access", "request", seen.requestID, "reason", withoutSecrets(err.Error()))
 		return nil, &problem.Error{Kind: problem.InvalidCredentials}
 	}
 	return caller, err
+}
+
+// signedIn finds the user whom a session token was issued for.
+func (s *Server) signedIn(ctx context.Context, store *access.Store, token string) (*access.Caller, error) {
+	user, err := s.sessions.Verify(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	return store.CallerByUser(user.Tenant, user.ID)
 }
 
 // problemOf is the one place where errors become problems: what is not a problem already is the service's own fault,

@@ -26,6 +26,7 @@ import (
 	"tallyhouse/api/access"
 	"tallyhouse/api/cursor"
 	"tallyhouse/api/ratelimit"
+	"tallyhouse/api/session"
 	"tallyhouse/reader"
 	"tallyhouse/schemas/calendar"
 )
@@ -75,6 +76,8 @@ type Options struct {
 	CORSOrigins []string
 	// CursorKeyFile holds the keys that seal cursors; without it they are kept in the database.
 	CursorKeyFile string
+	// Issuer is whose session tokens are taken beside API keys; none by default.
+	Issuer session.Issuer
 	// RateLimit is how many requests of a key or user are answered in any window of time; without it there is no limit, of
 	// failed logins neither.
 	RateLimit ratelimit.Policy
@@ -103,6 +106,7 @@ type Server struct {
 	large       share
 	control     *reader.Reader // on connections that no request waits for
 	admission   *admission
+	sessions    *session.Verifier // nil without an issuer
 	ratePolicy  ratelimit.Policy
 	rates       RateStore // nil without a limit
 	ratesAway   atomic.Bool
@@ -172,13 +176,18 @@ func New(o Options) (*Server, error) {
 		clock:       o.Clock,
 		log:         o.Log,
 	}
+	var err error
+	if o.Issuer != (session.Issuer{}) {
+		if s.sessions, err = session.NewVerifier(o.Issuer, time.Now, o.Log); err != nil {
+			return nil, err
+		}
+	}
 	if s.ratePolicy.Events > 0 {
 		if s.rates = o.RateStore; s.rates == nil {
 			s.rates = ratelimit.NewMemory(s.ratePolicy, maxCountedKeys, time.Now)
 		}
 	}
 	s.routes = newRoutes(s.operations)
-	var err error
 	if o.CursorKeyFile != "" {
 		if s.cursors, err = cursor.FromFile(o.CursorKeyFile); err != nil {
 			return nil, err
@@ -187,7 +196,7 @@ func New(o Options) (*Server, error) {
 	if s.description, err = describe(s.operations, s.basePath); err != nil {
 		return nil, err
 	}
-	if s.metrics, err = newMetrics(o.Metrics, s.access); err != nil {
+	if s.metrics, err = newMetrics(o.Metrics, s.access, s.sessions); err != nil {
 		return nil, fmt.Errorf("register the metrics of the API: %w", err)
 	}
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(compressFrom), gzhttp.EnableZstd(true))
@@ -208,6 +217,9 @@ func (o *Options) validate() error {
 	}
 	if o.Environment != "test" && o.Environment != "live" {
 		wrong = append(wrong, fmt.Errorf("the environment must be test or live, not %q", o.Environment))
+	}
+	if err := o.Issuer.Validate(); err != nil {
+		wrong = append(wrong, err)
 	}
 	if o.RateLimit.Events < 0 || o.RateLimit.Events > 0 && o.RateLimit.Window < time.Second {
 		wrong = append(wrong, fmt.Errorf("the rate limit cannot be %d requests in %s", o.RateLimit.Events, o.RateLimit.Window))
@@ -272,6 +284,9 @@ func (s *Server) Follow(ctx context.Context) {
 	work.Go(func() error { s.access.Run(ctx); return nil })
 	work.Go(func() error { s.loadCursorKeys(ctx); return nil })
 	work.Go(func() error { s.watchDatabase(ctx); return nil })
+	if s.sessions != nil {
+		work.Go(func() error { s.sessions.Run(ctx); return nil })
+	}
 	_ = work.Wait() // neither fails
 }
 

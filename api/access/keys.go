@@ -15,6 +15,9 @@ import (
 // owner who is unknown or inactive. All of these look alike.
 var ErrCredentials = errors.New("the token gives no access")
 
+// KeyPrefix is how every API key begins, and no session token does.
+const KeyPrefix = "pk_"
+
 // key is an API key as it is written: pk_<environment>_<prefix>_<secret>.
 type key struct{ environment, prefix, secret string }
 

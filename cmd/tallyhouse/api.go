@@ -20,6 +20,7 @@ import (
 
 	"tallyhouse/api"
 	"tallyhouse/api/ratelimit"
+	"tallyhouse/api/session"
 	"tallyhouse/ingest/admin"
 	"tallyhouse/ingest/admin/migrate"
 	"tallyhouse/ingest/store/database"
@@ -46,6 +47,7 @@ type apiFlags struct {
 	rateLimit         int
 	redisURL          string
 	trustedProxies    []string
+	issuer            session.Issuer
 }
 
 func (f *apiFlags) add(flags *pflag.FlagSet) {
@@ -57,6 +59,11 @@ func (f *apiFlags) add(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.corsOrigins, "cors-origin", nil, "origins whose pages may call the API from a browser (default: none)")
 	flags.StringVar(&f.cursorKeyFile, "cursor-key-file", "",
 		"file with the keys that seal cursors, one a line in hex, the first seals (default: kept in the database)")
+	flags.StringVar(&f.issuer.URL, "oidc-issuer", "",
+		"issuer whose session tokens are taken, as in their iss, like https://id.example.com/ (default: API keys alone)")
+	flags.StringVar(&f.issuer.Audience, "oidc-audience", "", "audience that session tokens must be for, as in their aud")
+	flags.StringVar(&f.issuer.KeysURL, "oidc-jwks-url", "",
+		"where the issuer publishes its keys (default: as its /.well-known/openid-configuration says)")
 	flags.IntVar(&f.rateLimit, "rate-limit", 300, "requests of a key or user in any 60 seconds; 0 for no limit")
 	flags.StringVar(&f.redisURL, "redis-url", "",
 		"Redis that counts requests for several instances, redis://user:password@host:6379/0 or rediss:// (default: each counts its own)")
@@ -140,7 +147,7 @@ func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, registr
 		ClickHouse: db, Control: control, Requests: apiRequests, Kafka: servers.kafka.Reading, Check: readable(shards),
 		Environment: f.environment, BasePath: f.basePath, CORSOrigins: f.corsOrigins,
 		CursorKeyFile: f.cursorKeyFile, QueryTimeout: queryTimeout, Clock: clock, Log: s.log, Metrics: registry,
-		AccessGapsAccepted: gapsAccepted, RateLimit: limit, RateStore: rates, TrustedProxies: trusted,
+		AccessGapsAccepted: gapsAccepted, Issuer: f.issuer, RateLimit: limit, RateStore: rates, TrustedProxies: trusted,
 	})
 	if err != nil {
 		return usageError{err}
