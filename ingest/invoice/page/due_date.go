@@ -1,6 +1,8 @@
 package page
 
 import (
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,7 +34,7 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 					p.item = r
 				}
 			}
-			if ok && p.item != f.item && s.earlyRow(p.item) {
+			if ok && p.item != f.item && s.earlyRow(p.item) && !s.fullBeside(p.item, d) {
 				continue
 			}
 			if ok && s.untilEarly(p.item, d) {
@@ -52,7 +54,7 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 			}
 		}
 	})
-	all = append(all, s.dueBehindDates()...)
+	all = s.notEarly(append(all, s.dueBehindDates()...))
 	if len(all) > 0 {
 		best := all[0]
 		for _, c := range all[1:] {
@@ -67,7 +69,7 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 			}
 		}
 		if d, err := time.Parse(time.DateOnly, best.value); err == nil && !day.IsZero() &&
-			(d.Before(day.AddDate(-1, 0, 0)) || d.After(day.AddDate(3, 0, 0))) {
+			(d.Before(day.AddDate(0, -3, 0)) || d.After(day.AddDate(3, 0, 0))) {
 			best.score -= 0.3
 		}
 		return &fields.Text{Value: best.value, Evidence: s.evidence(best.at, best.rule, best.score)}
@@ -82,12 +84,30 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 // 2 % Skonto".
 func (v *vocabulary) untilEarly(it *item, d date) bool {
 	rest := it.folded[d.end:]
-	if i := strings.IndexAny(rest, ",;"); i >= 0 {
-		rest = rest[:i]
+	if end := clauseEnd.FindStringIndex(rest); end != nil {
+		rest = rest[:end[0]]
 	}
-	rest, _, _ = strings.Cut(rest, ". ")
 	return v.earlyPayment.MatchString(rest)
 }
+
+// notEarly leaves out the days that the document calls the last ones of a discount elsewhere: a table of terms shows
+// them in the column of the due dates, too.
+func (s *sheet) notEarly(all []candidate) []candidate {
+	early := map[string]bool{}
+	for _, row := range s.rows {
+		for _, it := range row {
+			for _, d := range it.dates {
+				if day, ok := d.in(s.order); ok && s.untilEarly(it, d) {
+					early[day.String()] = true
+				}
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(c candidate) bool { return early[c.key] })
+}
+
+// clauseEnd is where another clause begins; "2,50 %" is not.
+var clauseEnd = regexp.MustCompile(`;|,(?:\D|$)|\. `)
 
 // afterEarly finds the day for the whole sum behind that of a discount.
 func (v *vocabulary) afterEarly(it *item, early date) (date, bool) {
@@ -107,12 +127,7 @@ func (s *sheet) dueBehindDates() []candidate {
 			for _, d := range it.dates {
 				rest := it.folded[d.end:]
 				if strings.Trim(rest, " ") == "" {
-					for _, below := range s.below(it, 1.6) {
-						if absFloat(below.x0-it.x0) < 3 {
-							rest = " " + below.folded
-							break
-						}
-					}
+					rest = " " + s.textBelow(it)
 				}
 				before := it.folded[:d.start]
 				if !s.untilDate.MatchString(before) || !s.fallsDue.MatchString(rest) ||
@@ -141,13 +156,42 @@ func sentence(s string) string {
 	return s
 }
 
+// codedTerms begins the terms of a discount in the form that XRechnung prescribes (BR-DE-18): it counts days, and the
+// date beside it is that for the whole sum.
+const codedTerms = "#skonto#"
+
+// earlyRow reports whether words of a discount stand left of an item.
 func (s *sheet) earlyRow(it *item) bool {
 	for _, other := range s.rows[it.row] {
-		if other.col < it.col && s.earlyPayment.MatchString(other.folded) {
+		if other.col < it.col && s.earlyPayment.MatchString(other.folded) && !strings.HasPrefix(other.folded, codedTerms) {
 			return true
 		}
 	}
 	return false
+}
+
+// fullBeside reports whether terms left of an item name its date as that for the whole sum: "… bis zum 31.3. ohne
+// Abzug | 31.3.".
+func (s *sheet) fullBeside(it *item, day date) bool {
+	for _, other := range s.rows[it.row][:it.col] {
+		for _, d := range other.dates {
+			if d.String() == day.String() && s.fullPayment.MatchString(other.folded[d.end:]+" "+s.textBelow(other)) &&
+				!s.untilEarly(other, d) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// textBelow is what follows an item's text when its line is broken.
+func (s *sheet) textBelow(it *item) string {
+	for _, below := range s.below(it, 1.6) {
+		if absFloat(below.x0-it.x0) < 3 {
+			return below.folded
+		}
+	}
+	return ""
 }
 
 func (s *sheet) columnDate(header, under *item) *item {

@@ -2,6 +2,7 @@ package page
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +29,10 @@ func (s *sheet) date(numberAt *item) (*fields.Text, time.Time) {
 					add(d, f.item, f.label.rule, f.label.weight, f.item.row)
 				}
 			}
+			if numberAt != nil && f.start == 0 && follows(f.item, numberAt) && len(f.item.dates) > 0 &&
+				f.item.dates[0].start-f.end <= 2 {
+				add(f.item.dates[0], f.item, f.label.rule, f.label.weight-0.03, f.item.row)
+			}
 			if next := s.nextRow(f.item); numberAt == f.item && f.end == len(f.item.folded) && next != nil &&
 				len(next.dates) > 0 && next.dates[0].start == 0 {
 				add(next.dates[0], next, f.label.rule, f.label.weight-0.03, f.item.row)
@@ -50,6 +55,9 @@ func (s *sheet) date(numberAt *item) (*fields.Text, time.Time) {
 		}
 		for _, p := range s.places(f) {
 			d, ok := s.dateAt(p.item, p.from)
+			if ok && f.label.rule == "place and date" && d.start-p.from > 2 {
+				return // "Bitte überweisen Sie den Betrag bis zum 28.8."
+			}
 			if ok {
 				add(d, p.item, f.label.rule, f.label.weight*p.near, f.item.row)
 				return
@@ -79,6 +87,12 @@ func (s *sheet) date(numberAt *item) (*fields.Text, time.Time) {
 	}
 	day, _ := time.Parse(time.DateOnly, best.value)
 	return &fields.Text{Value: best.value, Evidence: s.evidence(best.at, best.rule, best.score)}, day
+}
+
+// follows reports whether an item continues another: as the next cell, or on the next line.
+func follows(it, before *item) bool {
+	return it.row == before.row && it.col == before.col+1 ||
+		it.row == before.row+1 && it.page == before.page && absFloat(it.x0-before.x0) < 3
 }
 
 // lastWord of a text; a number there ends what stands before a label.
@@ -145,7 +159,7 @@ func (s *sheet) unlabelledDates(numberAt *item, add func(date, *item, string, fl
 			h := hit{d: d, it: it}
 			before := strings.TrimSpace(it.folded[:d.start])
 			switch {
-			case s.beforeDate.MatchString(before):
+			case s.beforeDate.MatchString(before) || s.announcesDue(it.folded[:d.start]):
 				continue
 			case before != "" && s.placeAndDate.MatchString(it.folded[:d.start]) && d.end >= len(it.folded)-1:
 				h.rule, h.c = "place and date", 0.9
@@ -170,6 +184,11 @@ func (s *sheet) unlabelledDates(numberAt *item, add func(date, *item, string, fl
 		}
 		add(h.d, h.it, h.rule, c, h.it.row)
 	}
+}
+
+// announcesDue reports whether what stands before a date makes it that of payment.
+func (s *sheet) announcesDue(before string) bool {
+	return slices.ContainsFunc(s.dueLabels, func(l label) bool { return l.pattern.MatchString(before) })
 }
 
 func abs(n int) int {

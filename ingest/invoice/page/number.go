@@ -16,11 +16,15 @@ type candidate struct {
 	row   int
 }
 
+// maxNumberPage is the last page that names the invoice's own number first: a cover letter may precede it. Numbers
+// that come later in a file, in a manual say, are examples.
+const maxNumberPage = 3
+
 // number reads the invoice's number.
 func (s *sheet) number() (*fields.Text, *item) {
 	var all []candidate
 	s.each(s.numberLabels, func(f found) {
-		if s.otherNumberBefore.MatchString(f.item.folded[:f.start]) ||
+		if f.item.page > maxNumberPage || s.otherNumberBefore.MatchString(f.item.folded[:f.start]) ||
 			s.otherNumberAfter.MatchString(f.item.folded[f.end:]) {
 			return
 		}
@@ -70,8 +74,14 @@ func (s *sheet) number() (*fields.Text, *item) {
 			best = c
 		}
 	}
+	// "2. Teilrechnung Nr. 2": a count of invoices is the number of none where another is printed.
 	for _, c := range all {
-		if c.key != best.key && c.score >= best.score-0.005 && !strings.Contains(best.key, c.key) &&
+		if countOnly(best.value) && !countOnly(c.value) && c.score >= best.score-0.06 {
+			best = c
+		}
+	}
+	for _, c := range all {
+		if c.key != best.key && !countOnly(c.value) && c.score >= best.score-0.005 && !strings.Contains(best.key, c.key) &&
 			c.row < best.row+3 && c.row > best.row-3 {
 			best.score -= 0.2
 			break
@@ -88,6 +98,12 @@ func (s *sheet) besideTitle(it *item) bool {
 		s.invoiceTitleAlone.MatchString(left.folded))
 }
 
+// countOnly reports whether a number is as short as the count of a contract's invoices.
+func countOnly(value string) bool { return len(value) <= 2 && allDigits(value) }
+
+// maxStrip is how many cells a row of labels and their values has at most.
+const maxStrip = 10
+
 // besideDateLabel reports whether a label of the day of issue stands right above,
 // below or, as another heading, beside an item: the block that says what
 // document this is.
@@ -95,7 +111,7 @@ func (s *sheet) besideDateLabel(it *item) bool {
 	for r := max(0, it.row-1); r <= min(it.row+1, len(s.rows)-1); r++ {
 		for _, other := range s.rows[r] {
 			near := r != it.row && absFloat(other.x0-it.x0) < 3 ||
-				r == it.row && len(s.rows[r]) <= 4 && !s.headsItems(it)
+				r == it.row && len(s.rows[r]) <= maxStrip && !s.headsItems(it)
 			if other == it || other.page != it.page || !near {
 				continue
 			}

@@ -38,6 +38,9 @@ func (s *sheet) buyers() map[*item]bool {
 	for _, row := range s.rows {
 		for _, it := range row {
 			if loc := s.buyerLabel.FindStringIndex(it.folded); loc != nil && !s.sellerLabel.MatchString(it.folded) {
+				if s.contact.MatchString(it.folded) && s.underSellerLabel(it) {
+					continue
+				}
 				out[it] = true
 				// "Contact: Mrs Miller, 0123 456" is a line of whatever block it stands in.
 				if !s.contactLine.MatchString(it.folded) {

@@ -52,6 +52,9 @@ func (r *Reader) Read(doc text.Document, own Own) (Kind, fields.Invoice) {
 		return SeveralInvoices, fields.Invoice{}
 	}
 	buyers := s.buyers()
+	if kind == CreditNote && s.selfBilled(own, buyers) {
+		kind = Invoice
+	}
 	taxID, idAt := s.taxID(own, buyers)
 	out := fields.Invoice{
 		Number: number, Date: date, DueDate: s.due(date, day), SupplierTaxID: taxID,
@@ -166,6 +169,23 @@ func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
 		return CreditNote
 	}
 	return Invoice
+}
+
+// selfBilled reports whether what calls itself a credit is an invoice that the buyer issued for his supplier, as
+// Article 224 of the VAT directive allows: it says so, or stands on the own company's paper.
+func (s *sheet) selfBilled(own Own, buyers map[*item]bool) bool {
+	for _, row := range s.rows {
+		for _, it := range row {
+			if it.page > 1 {
+				return false
+			}
+			head := it.y < s.heights[0]*0.15 && !buyers[it] && len(own.Names) > 0
+			if s.selfBilling.MatchString(it.folded) || head && own.isName(s.firstPart(it.text())) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func moneyIn(row []*item) int {

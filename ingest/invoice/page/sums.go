@@ -171,6 +171,9 @@ const maxHeaderDistance = 9
 
 // columnSum reads the heading above an amount, unless it heads the items.
 func (s *sheet) columnSum(it *item, a amount) (sum, bool) {
+	if own, _, labelled := strings.Cut(it.folded[:a.start], ":"); labelled && hasLetters(own) {
+		return sum{}, false // "Total due: 12.00" stands below the table, in whatever column
+	}
 	for r := it.row - 1; r >= 0 && r >= it.row-maxHeaderDistance; r-- {
 		row := s.rows[r]
 		if row[0].page != it.page || it.y-row[0].y > 16*it.size {

@@ -2,6 +2,7 @@ package page
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -39,7 +40,7 @@ func (s *sheet) supplierNamed(own Own, buyers map[*item]bool, idAt *item) *named
 	add := func(name string, it *item, rule string, score float64) {
 		name = s.cleanName(name)
 		// What a seller's label names is a name, however odd.
-		if s.townLine.MatchString(it.folded) {
+		if s.townLine.MatchString(it.folded) || rule != "seller label" && strings.HasSuffix(strings.TrimSpace(it.folded), ":") {
 			return
 		}
 		labelled := rule == "seller label" && score >= 0.97 && letterWord.MatchString(name) && len([]rune(name)) <= 70
@@ -50,14 +51,18 @@ func (s *sheet) supplierNamed(own Own, buyers map[*item]bool, idAt *item) *named
 	s.sellerLabels(add)
 	addressed := s.returnAddress(add, buyers)
 	s.nearTaxID(idAt, buyers, add)
-	s.letterhead(buyers, addressed, add)
+	s.letterhead(buyers, addressed, s.onlyBlock(buyers), add)
 	s.accountHolder(add)
 	s.legalNotice(buyers, add)
 	s.footBlock(buyers, add)
 	best := -1
 	single := append([]named{}, all...)
+	domain := slices.ContainsFunc(all, s.ownsDomain)
 	for i := range all {
 		all[i].score += s.support(all[i]) + agreement(all[i], single)
+		if domain && all[i].rule == "letterhead" && s.inWindow(all[i].it) && !s.ownsDomain(all[i]) {
+			all[i].score -= 0.2 // who is written to, not who writes
+		}
 		if s.isBuyer(all[i], buyers) {
 			all[i].score -= 0.35
 		}
@@ -314,7 +319,7 @@ func (s *sheet) nearTaxID(id *item, buyers map[*item]bool, add func(string, *ite
 }
 
 // letterhead reads the first lines of the first page.
-func (s *sheet) letterhead(buyers, addressed map[*item]bool, add func(string, *item, string, float64)) {
+func (s *sheet) letterhead(buyers, addressed map[*item]bool, only *item, add func(string, *item, string, float64)) {
 	lines := 0
 	for _, row := range s.rows {
 		if row[0].page != 1 || row[0].y > s.heights[0]*0.4 || lines > 14 {
@@ -344,9 +349,44 @@ func (s *sheet) letterhead(buyers, addressed map[*item]bool, add func(string, *i
 			} else if lines == 1 && it.col == 0 && s.contactBelow(it) {
 				score += 0.14
 			}
+			if it == only {
+				score += 0.1
+			}
 			add(first, it, "letterhead", score)
 		}
 	}
+}
+
+// onlyBlock is the name over the one address in the head of the first page that is not the buyer's, where a label
+// says which is his: an invoice names two parties.
+func (s *sheet) onlyBlock(buyers map[*item]bool) *item {
+	var only *item
+	labelled := false
+	for _, row := range s.rows {
+		if row[0].page != 1 || row[0].y > s.heights[0]*0.5 {
+			break
+		}
+		for _, it := range row {
+			if !s.nameLike(s.cleanName(s.firstPart(it.text()))) || s.titleAlone.MatchString(strings.Trim(it.folded, " .:")) {
+				continue
+			}
+			if buyers[it] {
+				labelled = labelled || s.addressBelow(it) || s.legalForm.MatchString(it.folded)
+				continue
+			}
+			if !s.addressBelow(it) {
+				continue
+			}
+			if only != nil && it.row > only.row+1 {
+				return nil
+			}
+			only = it // the name next to the address
+		}
+	}
+	if !labelled {
+		return nil
+	}
+	return only
 }
 
 // addressBelow reports whether a street or a city follows in the column.
@@ -457,22 +497,19 @@ func (s *sheet) support(c named) float64 {
 	if len(key) < 4 {
 		return 0
 	}
-	word := s.domainWord(c.name)
-	again, domain := 0, 0.0
+	again := 0
 	for _, row := range s.rows {
 		for _, it := range row {
 			k := it.key
 			if it != c.it && strings.Contains(k, key) && !s.buyerLabel.MatchString(it.folded) {
 				again++
 			}
-			if word != "" && domain == 0 && (strings.Contains(it.folded, "@") || strings.Contains(it.folded,
-				"www.") || strings.Contains(it.folded, "http")) &&
-				strings.Contains(strings.NewReplacer("-", "", " ", "").Replace(it.folded), word) {
-				domain = 0.08
-			}
 		}
 	}
-	score := domain
+	score := 0.0
+	if s.ownsDomain(c) {
+		score += 0.08
+	}
 	if again > 0 {
 		score += 0.06 + 0.02*float64(min(again, 3))
 	}
@@ -480,6 +517,28 @@ func (s *sheet) support(c named) float64 {
 		score += 0.03
 	}
 	return score
+}
+
+// ownsDomain reports whether a mail address or site on the sheet bears the name.
+func (s *sheet) ownsDomain(c named) bool {
+	word := s.domainWord(c.name)
+	if word == "" {
+		return false
+	}
+	for _, row := range s.rows {
+		for _, it := range row {
+			if (strings.Contains(it.folded, "@") || strings.Contains(it.folded, "www.") || strings.Contains(it.folded, "http")) &&
+				strings.Contains(strings.NewReplacer("-", "", " ", "").Replace(it.folded), word) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inWindow reports whether an item stands where a letter's window shows the address of the recipient.
+func (s *sheet) inWindow(it *item) bool {
+	return it.page == 1 && it.x0 < s.width(1)/3 && it.y > s.heights[0]*0.08 && it.y < s.heights[0]*0.35
 }
 
 // domainWord is the longest word of a name, as it would stand in a domain.

@@ -97,7 +97,7 @@ func (s *sheet) underSellerLabel(it *item) bool {
 			if s.sellerLabel.MatchString(c.folded) {
 				return true
 			}
-			if s.buyerLabel.MatchString(c.folded) {
+			if s.buyerLabel.MatchString(c.folded) && !s.contact.MatchString(c.folded) {
 				return false
 			}
 		}

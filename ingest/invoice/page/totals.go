@@ -84,6 +84,7 @@ func (s *sheet) total() (totals, []sum) {
 	nets = append(nets, s.plainTotals(grosses, taxes)...)
 	within := pick(roleTaxWithin)
 	best, bestScore := totals{}, 0
+	var closed []totals
 	for gi := range grosses {
 		g := &grosses[gi]
 		if g.value == 0 {
@@ -105,6 +106,10 @@ func (s *sheet) total() (totals, []sum) {
 				if score == 0 {
 					continue
 				}
+				if plain := !g.column && !n.column && !t.column; plain && g.role == roleGross && g.weight >= 2 && need != 0 && len(closed) < maxSums {
+					closed = append(closed, totals{net: n, tax: t, gross: g, netValue: n.value, taxValue: need, grossValue: g.value,
+						hasNet: true, hasTax: true, rule: "net + tax = gross", confidence: 0.9})
+				}
 				score += g.weight*3 + n.weight*3
 				if g.role == rolePayable {
 					score -= 4
@@ -125,9 +130,15 @@ func (s *sheet) total() (totals, []sum) {
 		}
 	}
 	if bestScore > 0 {
-		return best, all
+		return s.own(best, closed), all
 	}
 	if t := s.totalRow(); t.gross != nil {
+		return t, all
+	}
+	if t := s.components(all, grosses); t.gross != nil {
+		return t, all
+	}
+	if t := s.unlabelledGross(nets, taxes, grosses); t.gross != nil {
 		return t, all
 	}
 	return s.partial(nets, taxes, within, grosses, pick(roleOther)), all

@@ -14,7 +14,7 @@ type vocabulary struct {
 	// What the document is.
 	invoiceTitle, invoiceTitleAlone, titleAlone, titleTail *words.Pattern
 	invoiceWord, invoicePart, creditTitle                  *words.Pattern
-	otherTitle, titleAboutInvoices                         *words.Pattern
+	otherTitle, titleAboutInvoices, selfBilling            *words.Pattern
 
 	// Numbers.
 	numberLabels                        []label
@@ -42,14 +42,14 @@ type vocabulary struct {
 	// Sums.
 	roles                                                      []roleWording
 	anyTax, taxFollows, containedBefore, containedAfter, noTax *words.Pattern
-	zeroRate                                                   *words.Pattern
+	zeroRate, netWord, contractSum                             *words.Pattern
 	itemHeading                                                *words.Pattern
 	currencyLabel, inCurrency                                  *words.Pattern
 	units                                                      map[string]bool
 
 	// Seller and buyer.
 	sellerLabel, sellerPhrase, buyerLabel, buyerWord         *words.Pattern
-	contactLine, attention                                   *words.Pattern
+	contact, contactLine, attention                          *words.Pattern
 	legalForm, street, postalCity, townLine                  *words.Pattern
 	nameLabel, blockLabel, accountHolderLabel                *words.Pattern
 	register, footMark, capital                              *words.Pattern
@@ -83,6 +83,7 @@ func (v *vocabulary) addTitles(w *words.Words) {
 	v.invoiceWord = w.Any("invoice word")
 	v.invoicePart = w.Compile(`<=invoice>`)
 	v.creditTitle = w.Compile(`^\W*(?:<copy> )?<credit note>`)
+	v.selfBilling = w.Compile(`<self billing>|\(389\)`) // its code in UNTDID 1001
 	v.otherTitle = w.Compile(`^\W*(?:\d\. ?|(?:<copy>|<ordinal>) )?(?:<other document>|<about invoices*>)`)
 	v.titleAboutInvoices = w.Compile(`^\W*(?:\d\. ?|(?:<copy>|<ordinal>) )?<about invoices*>`)
 }
@@ -91,6 +92,8 @@ func (v *vocabulary) addNumbers(w *words.Words) {
 	v.numberLabels = []label{
 		{pattern: w.Compile(`<invoice number>`), weight: 0.97, rule: "number label", below: true},
 		{pattern: w.Compile(`<number in title>`), weight: 0.93, rule: "number label within title"},
+		{pattern: w.Compile(`(?:<*invoice>|<*credit note>)(?: ?\([^)]{1,60}\))+ ?(?:<number>|n[ro]?\b)`), weight: 0.93,
+			rule: "number label within title"},
 		{pattern: w.Compile(`<*invoice>|<*credit note>`), weight: 0.9, rule: "title before number", below: true},
 		{pattern: w.Compile(`^(?:<number>|<plain number label>)[ .:#]*(?:no\b)?[ .:#]*`), weight: 0.81,
 			rule: "plain number label", below: true},
@@ -212,6 +215,8 @@ func (v *vocabulary) addSums(w *words.Words) {
 	v.containedAfter = w.Compile(`^[ ~]*(?:eur|chf)? ?(?:<of> )?<tax>` + near + `(?:<contained>|<contained behind>)`)
 	v.noTax = w.Any("no tax")
 	v.zeroRate = w.Compile(`(?:^|[^\d.,])0(?:[.,]0+)? ?%`)
+	v.netWord = w.Any("net")
+	v.contractSum = w.Any("contract sum")
 	v.itemHeading = w.Any("item heading")
 	v.currencyLabel = w.Compile(`^<currency>`)
 	v.inCurrency = w.Compile(`<in currency>$`)
@@ -227,6 +232,7 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.sellerPhrase = w.Compile(`^<sold by> `)
 	v.buyerLabel = w.Compile(`^\W*<buyer>` + labelEnd)
 	v.buyerWord = w.Any("buyer word")
+	v.contact = w.Compile(`^\W*<contact>`)
 	v.contactLine = w.Compile(`^\W*<contact>[^:]*: *[a-z\d]`)
 	v.attention = w.Compile(`^<attention>`)
 	v.legalForm = w.Compile(`(?:^|[ ,.&])<=legal form>\.?(?:$|[ ,.)])`)

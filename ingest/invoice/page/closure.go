@@ -1,0 +1,145 @@
+package page
+
+// own is the total of the invoice itself where another one closes above it: that of a contract, or of all work done so
+// far, less what was billed before. Which one it is needs a reason; without any, neither is certain.
+func (s *sheet) own(best totals, closed []totals) totals {
+	for _, later := range closed {
+		if absolute(later.grossValue) >= absolute(best.grossValue) || later.net.item.row <= best.gross.item.row ||
+			later.tax.item.row <= best.gross.item.row {
+			continue
+		}
+		switch {
+		case s.contractSum.MatchString(s.labelOf(best.gross)) || s.contractSum.MatchString(s.labelOf(best.net)):
+			later.rule = "below the sum of the contract"
+			return later
+		case s.printedBetween(best.gross, later.gross, best.grossValue-later.grossValue):
+			later.rule = "less what was billed before"
+			return later
+		case !sumOf(best, closed):
+			best.rule, best.confidence = "one of several totals", 0.6
+		}
+	}
+	return best
+}
+
+// printedBetween reports whether a value, whatever its sign, stands between two totals.
+func (s *sheet) printedBetween(above, below *sum, value int64) bool {
+	if below.item.row <= above.item.row {
+		return false
+	}
+	for _, row := range s.rows[above.item.row+1 : below.item.row] {
+		for _, it := range row {
+			for _, a := range it.amounts {
+				if a.money() && absolute(a.value) == absolute(value) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// sumOf reports whether a total is that of the others, as of several rates.
+func sumOf(best totals, closed []totals) bool {
+	rest := best.grossValue
+	seen := map[*item]bool{best.gross.item: true}
+	for _, c := range closed {
+		if !seen[c.gross.item] {
+			seen[c.gross.item] = true
+			rest -= c.grossValue
+		}
+	}
+	return rest == 0
+}
+
+// components finds a total that all sums right above it make up together, such as goods and freight, each net and
+// with its tax.
+func (s *sheet) components(all, grosses []sum) totals {
+	for gi := range grosses {
+		g := &grosses[gi]
+		if g.role != roleGross || g.column || g.value <= 0 {
+			continue
+		}
+		first := g.item.row
+		lines := map[int]*sum{} // the last sum of each row
+		for i := range all {
+			sm := &all[i]
+			above := sm.item.page == g.item.page && sm.item.row < g.item.row && sm.item.row >= g.item.row-maxComponents
+			if !above || sm.column || sm.role != roleNet && sm.role != roleTax && sm.role != roleOther {
+				continue
+			}
+			if was := lines[sm.item.row]; was == nil || sm.item.col > was.item.col || sm.amount.start > was.amount.start {
+				lines[sm.item.row] = sm
+			}
+			if sm.role == roleNet {
+				first = min(first, sm.item.row)
+			}
+		}
+		out := totals{gross: g, grossValue: g.value, hasNet: true, hasTax: true, rule: "parts make up the total", confidence: 0.9}
+		nets, known := 0, true
+		for row := first; row < g.item.row; row++ {
+			sm := lines[row]
+			if sm == nil || sm.value == 0 {
+				continue
+			}
+			label := s.labelOf(sm)
+			switch {
+			case sm.role == roleTax || sm.role == roleOther && s.anyTax.MatchString(label):
+				out.tax, out.taxValue = sm, out.taxValue+sm.value
+			case sm.role == roleNet || s.netWord.MatchString(label):
+				if nets++; out.net == nil {
+					out.net = sm
+				}
+				out.netValue += sm.value
+			default:
+				known = false // a charge: of the net sum or beside the tax
+			}
+		}
+		if known && nets > 1 && out.tax != nil && out.netValue+out.taxValue == g.value && absolute(out.taxValue)*5 <= out.netValue*2 {
+			return out
+		}
+	}
+	return totals{}
+}
+
+// maxComponents is how many rows above a total may make it up.
+const maxComponents = 10
+
+// unlabelledGross finds the sum of a labelled net sum and its tax below them, where no label that is known names a
+// total: what closes needs none.
+func (s *sheet) unlabelledGross(nets, taxes, grosses []sum) totals {
+	if len(grosses) > 0 {
+		return totals{}
+	}
+	for ni := range nets {
+		for ti := range taxes {
+			n, t := &nets[ni], &taxes[ti]
+			if n.column || t.column || n.weight < 2 || t.value <= 0 || absolute(t.value)*5 > n.value*2 ||
+				n.item.page != t.item.page {
+				continue
+			}
+			last := max(n.item.row, t.item.row)
+			for row := last + 1; row <= min(last+maxComponents, len(s.rows)-1); row++ {
+				for _, it := range s.rows[row] {
+					for _, a := range it.amounts {
+						if it.page == n.item.page && a.money() && a.value == n.value+t.value {
+							g := &sum{value: a.value, role: roleGross, weight: 1, item: it, amount: a}
+							return totals{net: n, tax: t, gross: g, netValue: n.value, taxValue: t.value, grossValue: a.value,
+								hasNet: true, hasTax: true, rule: "net + tax = a sum without label", confidence: 0.9}
+						}
+					}
+				}
+			}
+		}
+	}
+	return totals{}
+}
+
+// labelOf is what stands in a sum's row before it.
+func (s *sheet) labelOf(sm *sum) string {
+	label := ""
+	for _, it := range s.rows[sm.item.row][:sm.item.col] {
+		label += it.folded + " "
+	}
+	return label + sm.item.folded[:sm.amount.start]
+}
