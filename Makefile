@@ -44,8 +44,16 @@ deadcode:
 # What is made from the code and checked in; tests compare it.
 generate:
 	$(GO) run ./schemas/events/generate
+	$(GO) test ./cmd/tallyhouse -run TestTheAPIOnTheSample/answers -update
 	$(GO) test ./api -run TestTheDocumentIsWrittenDown -update
 	$(GO) test ./reader -run TestStatementsAreAsWrittenDown -update
+
+# The OpenAPI document against the rules of Redocly and Spectral, and ten thousand drawn requests against the document.
+.PHONY: lint-document schemathesis
+lint-document:
+	schemas/lint/document
+schemathesis:
+	GO="$(GO)" schemas/lint/schemathesis
 
 race:
 	$(TEST) -race ./...
@@ -69,6 +77,7 @@ fuzz:
 
 # Much more of what make test does a little of: kills, rounds of fighting writers, and fuzzing.
 nightly:
+	$(MAKE) lint-document schemathesis
 	$(MAKE) fuzz FUZZTIME=10m
 	RAPID_CHECKS=1000 TALLYHOUSE_CRASHES=100 TALLYHOUSE_ROUNDS=200 $(GO) test -count=1 -timeout 6h ./...
 	$(ON_APACHE_KAFKA) TALLYHOUSE_CRASHES=100 $(GO) test -count=1 -timeout 6h -p 1 $(KAFKA_TESTS) ./api ./ingest/mail ./cmd/tallyhouse

@@ -16,8 +16,10 @@ func OperationIDs() []string {
 	return ids
 }
 
-// Description is the OpenAPI document without a base path.
-func Description() ([]byte, error) { return describe(operations(), "") }
+// Description is the OpenAPI document without a base path, with the limit that is the default.
+func Description() ([]byte, error) {
+	return describe(operations(), "", ratelimit.Policy{Events: 300, Window: time.Minute})
+}
 
 // CursorBehind makes the cursor that a page ending with the id would have, for the request with this path, query and
 // key.

@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"tallyhouse/api"
+	"tallyhouse/api/pages"
 	"tallyhouse/api/problem"
 	"tallyhouse/reader"
 	"tallyhouse/schemas/events"
@@ -335,6 +336,11 @@ func TestEveryProblemIsExplained(t *testing.T) {
 				r.json["meaning"] != kind.Meaning || r.json["remedy"] != kind.Remedy) {
 				t.Errorf("%s: %s", kind.Type(), r.body)
 			}
+			// And it shows one.
+			if request, _ := kind.Example(); request == "" && kind != problem.InvalidBody || request != "" && (!strings.Contains(html.UnescapeString(string(r.body)), request) ||
+				!strings.Contains(html.UnescapeString(string(r.body)), `"requestId"`)) {
+				t.Errorf("%s as %s shows no example", kind.Type(), want)
+			}
 		}
 	}
 	w.get("", "/problems/none").want(t, 404, "not-found")
@@ -383,5 +389,35 @@ func TestFaultsOfTheServiceTellNothing(t *testing.T) {
 				t.Errorf("requestId %q isn't logged", id)
 			}
 		})
+	}
+}
+
+func TestPagesForPeopleArePublic(t *testing.T) {
+	// Given an API behind another path
+	w := newWorld(t, func(o *api.Options) { o.BasePath = "/ledger" })
+	for _, base := range []string{"", "/ledger"} {
+		for path, kind := range map[string]string{
+			"/docs": "text/html; charset=utf-8", "/docs/start.js": "text/javascript; charset=utf-8",
+			"/docs/scalar-" + pages.ScalarVersion + ".js": "text/javascript; charset=utf-8", "/changelog": "text/html; charset=utf-8",
+			"/problems/not-found": "text/html; charset=utf-8", "/openapi.json": "application/json",
+		} {
+			// When a page is opened by a browser, there and at the root
+			r := w.do(http.MethodGet, "", base+path, http.Header{"Accept": {"text/html, */*;q=0.8"}}).want(t, 200, "")
+			// Then it comes, and a page lets nothing be loaded that it does not name
+			policy := r.header.Get("Content-Security-Policy")
+			if r.header.Get("Content-Type") != kind || strings.HasPrefix(kind, "text/html") != strings.HasPrefix(policy, "default-src 'none';") ||
+				strings.Contains(policy, "unsafe-eval") || strings.Contains(policy, "script-src") && !strings.Contains(policy, "script-src 'self';") {
+				t.Errorf("%s%s: %s, %s", base, path, r.header.Get("Content-Type"), policy)
+			}
+			// And is not sent again.
+			again := w.do(http.MethodGet, "", base+path, http.Header{"Accept": {"text/html, */*;q=0.8"},
+				"If-None-Match": {r.header.Get("ETag")}})
+			if again.status != http.StatusNotModified {
+				t.Errorf("%s%s again: %d", base, path, again.status)
+			}
+		}
+	}
+	for _, path := range []string{"/docs/", "/docs/none", "/docs/../go.mod", "/docsx", "/changelog/"} {
+		w.do(http.MethodGet, "", path, nil).want(t, 404, "not-found")
 	}
 }

@@ -1,19 +1,21 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
+	"tallyhouse/api/access"
+	"tallyhouse/api/pages"
 	"tallyhouse/api/problem"
 	"tallyhouse/api/query"
+	"tallyhouse/api/ratelimit"
 	"tallyhouse/api/resource"
 	"tallyhouse/schemas/jsonschema"
 )
-
-// documentVersion is the version of the API's description (docs/api.md#versions).
-const documentVersion = "0.1.4"
 
 const descriptionPath = "/v0/openapi.json"
 
@@ -95,6 +97,7 @@ type (
 		Title       string            `json:"title"`
 		Version     string            `json:"version"`
 		Description string            `json:"description"`
+		Contact     map[string]string `json:"contact"`
 		License     map[string]string `json:"license"`
 	}
 	documentServer struct {
@@ -111,15 +114,30 @@ type (
 		Tags        []string                    `json:"tags"`
 		Parameters  []documentParameter         `json:"parameters,omitempty"`
 		Responses   map[string]documentResponse `json:"responses"`
+		Groups      []string                    `json:"x-field-group"` // of members of the answer and of filters
+		Limits      documentLimits              `json:"x-limits"`
+	}
+	documentLimits struct {
+		Requests int               `json:"requests,omitempty"` // of a key or user, to all operations together
+		Seconds  int64             `json:"seconds,omitempty"`  // in any so many seconds
+		PageSize *documentPageSize `json:"pageSize,omitempty"`
+		Projects int               `json:"projects,omitempty"` // of a call that names none
+	}
+	documentPageSize struct {
+		Default int `json:"default"`
+		Maximum int `json:"maximum"`
 	}
 	documentParameter struct {
-		Name        string           `json:"name"`
-		In          string           `json:"in"`
+		Ref         string           `json:"$ref,omitempty"`
+		Name        string           `json:"name,omitempty"`
+		In          string           `json:"in,omitempty"`
 		Required    bool             `json:"required,omitempty"`
 		Description string           `json:"description,omitempty"`
 		Style       string           `json:"style,omitempty"`
 		Explode     *bool            `json:"explode,omitempty"`
-		Schema      *resource.Schema `json:"schema"`
+		Schema      *resource.Schema `json:"schema,omitempty"`
+		Example     string           `json:"example,omitempty"`
+		Groups      []string         `json:"x-field-group,omitempty"` // a filter on these
 	}
 	documentResponse struct {
 		Ref         string                     `json:"$ref,omitempty"`
@@ -129,20 +147,27 @@ type (
 	}
 	documentHeader struct {
 		Description string           `json:"description"`
+		Required    bool             `json:"required,omitempty"`
 		Schema      *resource.Schema `json:"schema"`
 	}
 	documentContent struct {
-		Schema *resource.Schema `json:"schema"`
+		Schema   *resource.Schema           `json:"schema"`
+		Examples map[string]documentExample `json:"examples,omitempty"`
+	}
+	documentExample struct {
+		Summary string          `json:"summary"`
+		Value   json.RawMessage `json:"value"`
 	}
 	documentComponents struct {
 		SecuritySchemes map[string]map[string]string `json:"securitySchemes"`
+		Parameters      map[string]documentParameter `json:"parameters"`
 		Schemas         *resource.Properties         `json:"schemas"`
 		Responses       map[string]documentResponse  `json:"responses"`
 	}
 )
 
 // describe makes the OpenAPI document from the operations and the tables of the resources.
-func describe(operations []operation, basePath string) ([]byte, error) {
+func describe(operations []operation, basePath string, limit ratelimit.Policy) ([]byte, error) {
 	var responses []*resource.Schema
 	for i := range operations {
 		responses = append(responses, operations[i].returns)
@@ -155,8 +180,9 @@ func describe(operations []operation, basePath string) ([]byte, error) {
 		OpenAPI: "3.1.0",
 		Info: documentInfo{
 			Title:       "Tallyhouse",
-			Version:     documentVersion,
-			Description: "Read access to projects, their budgets and the records ledger: the money that moves on a project.",
+			Version:     pages.Version(),
+			Description: introduction,
+			Contact:     map[string]string{"name": "Whoever runs this service"},
 			License:     map[string]string{"name": "Apache 2.0", "identifier": "Apache-2.0"},
 		},
 		Servers:  []documentServer{{URL: "/" + strings.TrimPrefix(basePath, "/")}},
@@ -166,59 +192,120 @@ func describe(operations []operation, basePath string) ([]byte, error) {
 		Components: documentComponents{
 			SecuritySchemes: map[string]map[string]string{"token": {
 				"type": "http", "scheme": "bearer",
-				"description": "An API key, pk_<environment>_<prefix>_<secret>, or a session token.",
+				"description": "An API key, `pk_<environment>_<prefix>_<secret>`, or a session token.",
+			}},
+			Parameters: map[string]documentParameter{"IfNoneMatch": {
+				Name: "If-None-Match", In: "header", Schema: &resource.Schema{Type: "string"},
+				Description: "The `ETag` of an answer that the client has: while it is still the answer, 304 without a body.",
 			}},
 			Schemas:   schemas,
 			Responses: problemResponses(),
 		},
 	}
 	for i := range operations {
-		d.Paths[operations[i].path] = map[string]documentOperation{"get": operations[i].describe()}
+		described, err := operations[i].describe(limit)
+		if err != nil {
+			return nil, err
+		}
+		d.Paths[operations[i].path] = map[string]documentOperation{"get": described}
 	}
-	text, err := json.MarshalIndent(d, "", "  ")
-	if err != nil {
+	var text bytes.Buffer
+	written := json.NewEncoder(&text)
+	written.SetIndent("", "  ")
+	written.SetEscapeHTML(false) // examples are as they are answered
+	if err := written.Encode(d); err != nil {
 		return nil, fmt.Errorf("write the OpenAPI document: %w", err)
 	}
-	return append(text, '\n'), nil
+	return text.Bytes(), nil
 }
 
-// problemStatuses are what every operation may answer beside 200, by the name of their response.
-var problemStatuses = []struct{ status, name, description string }{
-	{"400", "BadRequest", "The query cannot be taken, or a filter, cursor or number of projects is not allowed."},
-	{"401", "Unauthorized", "The token is missing or gives no access."},
-	{"404", "NotFound", "There is no such thing, or the caller may not see it."},
-	{"405", "MethodNotAllowed", "The path does not take this method."},
-	{"429", "TooManyRequests", "The caller sent too many requests; Retry-After says how many seconds to wait."},
-	{"500", "InternalError", "The service could not answer; report the requestId."},
+// introduction is what the document begins with.
+const introduction = "Read access to projects, their budgets and the records ledger: the money that moves on a project.\n\n" +
+	"- Amounts are whole numbers of the currency's smallest unit; amounts in different currencies are never added.\n" +
+	"- Members that the caller may not see are left out, never null. `x-field-group` names the field groups that a member, " +
+	"or a filter, needs, all of them.\n" +
+	"- What a caller may not see answers as what does not exist: 404.\n" +
+	"- Unknown, empty, repeated and malformed parameters are refused. Every problem's `type` leads to its explanation.\n" +
+	"- Values of `x-extensible-enum` may grow: take a value that you don't know as such.\n" +
+	"- What has changed between the versions stands at `/changelog`."
+
+// problemStatuses are what every operation may answer beside its answer, by the name of their response.
+var problemStatuses = []struct {
+	status, name, description string
+	kinds                     []*problem.Kind
+	headers                   []string // beside those of every response
+}{
+	{"400", "BadRequest", "The query cannot be taken, or a filter, cursor or number of projects is not allowed.",
+		[]*problem.Kind{problem.InvalidQuery, problem.InvalidCursor, problem.FilterNotAllowed, problem.TooManyProjects}, nil},
+	{"401", "Unauthorized", "The token is missing or gives no access.",
+		[]*problem.Kind{problem.AuthenticationRequired, problem.InvalidCredentials}, []string{"WWW-Authenticate"}},
+	{"404", "NotFound", "There is no such thing, or the caller may not see it.", []*problem.Kind{problem.NotFound}, nil},
+	{"405", "MethodNotAllowed", "The path does not take this method.", []*problem.Kind{problem.MethodNotAllowed},
+		[]string{"Allow"}},
+	{"429", "TooManyRequests", "The caller sent too many requests; Retry-After says how many seconds to wait.",
+		[]*problem.Kind{problem.TooManyRequests}, []string{"Retry-After", "RateLimit", "RateLimit-Policy"}},
+	{"500", "InternalError", "The service could not answer; report the requestId.", []*problem.Kind{problem.InternalError}, nil},
+}
+
+// responseHeaders are those of every response and the named ones.
+func responseHeaders(names ...string) map[string]documentHeader {
+	described := map[string]string{
+		"x-request-id":     "Names this request in the service's log.",
+		"Link":             "Where feedback on the API is taken.",
+		"ETag":             "Send it as If-None-Match: unchanged data are answered by 304.",
+		"WWW-Authenticate": "How to authenticate.",
+		"Allow":            "The methods that the path takes.",
+		"Retry-After":      "Seconds to wait.",
+		"RateLimit":        "How many requests are left, and in how many seconds there are more.",
+		"RateLimit-Policy": "How many requests may be sent in how many seconds.",
+	}
+	headers := make(map[string]documentHeader)
+	for _, name := range append(names, "x-request-id", "Link") {
+		h := documentHeader{Description: described[name], Required: true, Schema: &resource.Schema{Type: "string"}}
+		switch name {
+		case "Retry-After":
+			h.Schema = &resource.Schema{Type: "integer", Minimum: jsonschema.Number(int64(1))}
+		case "RateLimit", "RateLimit-Policy":
+			h.Required = false // without a limit, or while it cannot be counted, there are none
+		}
+		headers[name] = h
+	}
+	return headers
 }
 
 func problemResponses() map[string]documentResponse {
-	all := make(map[string]documentResponse)
+	all := map[string]documentResponse{
+		"NotModified": {Description: "The client has the answer already: its tag is among those of If-None-Match.",
+			Headers: responseHeaders("ETag")},
+	}
 	for _, p := range problemStatuses {
-		headers := map[string]documentHeader{
-			"x-request-id": {Description: "Names this request in the service's log.", Schema: &resource.Schema{Type: "string"}},
+		content := documentContent{Schema: errorReference(), Examples: make(map[string]documentExample)}
+		for _, k := range p.kinds {
+			request, shown := k.Example()
+			content.Examples[k.Suffix] = documentExample{Summary: request, Value: shown}
 		}
-		if p.status == "429" {
-			headers["Retry-After"] = documentHeader{Description: "Seconds to wait.", Schema: &resource.Schema{Type: "integer"}}
-		}
-		all[p.name] = documentResponse{Description: p.description, Headers: headers,
-			Content: map[string]documentContent{typeProblem: {Schema: errorReference()}}}
+		all[p.name] = documentResponse{Description: p.description, Headers: responseHeaders(p.headers...),
+			Content: map[string]documentContent{typeProblem: content}}
 	}
 	return all
 }
 
-func (o *operation) describe() documentOperation {
+func (o *operation) describe(limit ratelimit.Policy) (documentOperation, error) {
+	sample, err := readExample(o)
+	if err != nil {
+		return documentOperation{}, err
+	}
 	described := documentOperation{
 		OperationID: o.id, Summary: o.summary, Description: o.description, Tags: []string{"ledger"},
-		Responses: map[string]documentResponse{"200": {
-			Description: "The answer. Members that the caller may not see are left out.",
-			Headers: map[string]documentHeader{
-				"x-request-id": {Description: "Names this request in the service's log.", Schema: &resource.Schema{Type: "string"}},
-				"ETag": {Description: "Send it as If-None-Match: unchanged data are answered by 304.",
-					Schema: &resource.Schema{Type: "string"}},
+		Responses: map[string]documentResponse{
+			"200": {
+				Description: "The answer. Members that the caller may not see are left out.",
+				Headers:     responseHeaders("ETag", "RateLimit", "RateLimit-Policy"),
+				Content:     map[string]documentContent{typeJSON: {Schema: o.returns, Examples: sample.shown()}},
 			},
-			Content: map[string]documentContent{typeJSON: {Schema: o.returns}},
-		}},
+			"304": {Ref: "#/components/responses/NotModified"},
+		},
+		Groups: o.groups(), Limits: o.limits(limit),
 	}
 	for _, p := range problemStatuses {
 		described.Responses[p.status] = documentResponse{Ref: "#/components/responses/" + p.name}
@@ -230,11 +317,12 @@ func (o *operation) describe() documentOperation {
 				schema = t.Schema
 			}
 			described.Parameters = append(described.Parameters,
-				documentParameter{Name: name, In: "path", Required: true, Schema: schema})
+				documentParameter{Name: name, In: "path", Required: true, Schema: schema, Example: sample.path[name]})
 		}
 	}
 	for _, p := range o.params {
-		shown := documentParameter{Name: p.Name, In: "query", Description: p.Description, Schema: p.Type.Schema}
+		shown := documentParameter{Name: p.Name, In: "query", Description: p.Description, Schema: p.Type.Schema,
+			Groups: p.Groups.Names()}
 		if p.Groups != 0 {
 			shown.Description += " Needs the field group " + strings.Join(p.Groups.Names(), ", ") + "."
 		}
@@ -244,7 +332,52 @@ func (o *operation) describe() documentOperation {
 		}
 		described.Parameters = append(described.Parameters, shown)
 	}
-	return described
+	described.Parameters = append(described.Parameters, documentParameter{Ref: "#/components/parameters/IfNoneMatch"})
+	return described, nil
+}
+
+// groups are the field groups that some member of the answer, or some filter, needs.
+func (o *operation) groups() []string {
+	needed := make(map[string]bool)
+	need := func(names []string) {
+		for _, name := range names {
+			needed[name] = true
+		}
+	}
+	seen := make(map[*resource.Schema]bool)
+	var walk func(s *resource.Schema)
+	walk = func(s *resource.Schema) {
+		if s == nil || seen[s] {
+			return
+		}
+		seen[s] = true
+		need(s.Group)
+		parts := append([]*resource.Schema{s.Items}, s.AnyOf...)
+		if d := s.Definition(); d != nil {
+			parts = append(parts, d.Schema)
+		}
+		if s.Properties != nil {
+			parts = append(parts, s.Properties.Schemas...)
+		}
+		for _, part := range parts {
+			walk(part)
+		}
+	}
+	walk(o.returns)
+	for _, p := range o.params {
+		need(p.Groups.Names())
+	}
+	return slices.DeleteFunc(access.All.Names(), func(name string) bool { return !needed[name] })
+}
+
+func (o *operation) limits(limit ratelimit.Policy) documentLimits {
+	l := documentLimits{Requests: limit.Events, Seconds: seconds(limit.Window), Projects: o.maxProjects}
+	for _, p := range o.params {
+		if p.Name == "limit" {
+			l.PageSize = &documentPageSize{Default: defaultLimit, Maximum: maxLimit}
+		}
+	}
+	return l
 }
 
 // serveDescription answers with the OpenAPI document, the same that is public at /openapi.json.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tallyhouse/api/pages"
 	"tallyhouse/api/problem"
 )
 
@@ -51,16 +52,38 @@ func (s *Server) publicPage(path string) (func(r *http.Request, header http.Head
 		return s.readiness, true
 	case "/openapi.json":
 		return s.publicDescription, true
+	case "/changelog":
+		return negotiated(pages.Changelog), true
 	}
 	if suffix, ok := strings.CutPrefix(path, "/problems/"); ok {
 		if kind, ok := problem.Find(suffix); ok {
-			return func(r *http.Request, header http.Header) (reply, error) {
-				header.Add("Vary", "Accept")
-				return explain(kind, r.Header.Get("Accept")), nil
-			}, true
+			return negotiated(func(accept string) (pages.Page, error) { return pages.Problem(kind, accept) }), true
 		}
 	}
+	if inside, ok := strings.CutPrefix(path, "/docs"); ok && pages.OfReference(inside) {
+		return func(r *http.Request, header http.Header) (reply, error) {
+			return pageReply(header)(pages.Reference(inside, r.Header.Get("Accept-Encoding")))
+		}, true
+	}
 	return nil, false
+}
+
+// negotiated is a page that comes in the form that the Accept header likes best.
+func negotiated(page func(accept string) (pages.Page, error)) func(*http.Request, http.Header) (reply, error) {
+	return func(r *http.Request, header http.Header) (reply, error) {
+		header.Add("Vary", "Accept")
+		return pageReply(header)(page(r.Header.Get("Accept")))
+	}
+}
+
+// pageReply is a page as a reply, with its headers.
+func pageReply(header http.Header) func(pages.Page, error) (reply, error) {
+	return func(p pages.Page, err error) (reply, error) {
+		for name, values := range p.Header {
+			header[name] = append(header[name][:0:0], values...)
+		}
+		return reply{status: http.StatusOK, contentType: p.Header.Get("Content-Type"), body: p.Body, tagged: true}, err
+	}
 }
 
 func (s *Server) publicDescription(*http.Request, http.Header) (reply, error) {

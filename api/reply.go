@@ -28,10 +28,8 @@ type reply struct {
 }
 
 const (
-	typeJSON     = "application/json"
-	typeProblem  = "application/problem+json"
-	typeHTML     = "text/html; charset=utf-8"
-	typeMarkdown = "text/markdown; charset=utf-8"
+	typeJSON    = "application/json"
+	typeProblem = "application/problem+json"
 )
 
 // maxKeptBuffer bounds the buffers that are used again, in bytes. A budget of 2,000 lines takes 3 MB.

@@ -193,7 +193,7 @@ func New(o Options) (*Server, error) {
 			return nil, err
 		}
 	}
-	if s.description, err = describe(s.operations, s.basePath); err != nil {
+	if s.description, err = describe(s.operations, s.basePath, s.ratePolicy); err != nil {
 		return nil, err
 	}
 	if s.metrics, err = newMetrics(o.Metrics, s.access, s.sessions); err != nil {

@@ -100,11 +100,14 @@ func (s *process) load(lines string) {
 }
 
 // api starts the API at an instant and returns its address when it is ready.
-func (s *process) api(now string) string {
+func (s *process) api(now string, change ...func(*apiFlags)) string {
 	s.Helper()
+	flags := apiFlags{addr: "127.0.0.1:0", metricsAddr: "127.0.0.1:0", now: now, environment: "test"}
+	for _, c := range change {
+		c(&flags)
+	}
 	addr := make(chan string, 1)
 	s.background("API", func(ctx context.Context) error {
-		flags := apiFlags{addr: "127.0.0.1:0", metricsAddr: "127.0.0.1:0", now: now, environment: "test"}
 		return s.runAPI(ctx, flags, s.servers, prometheus.NewRegistry(), func(a string) { addr <- a })
 	})
 	select {

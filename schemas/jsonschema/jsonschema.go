@@ -47,7 +47,7 @@ type Schema struct {
 	Then                 *Schema     `json:"then,omitempty"`
 	Else                 *Schema     `json:"else,omitempty"`
 	Defs                 *Properties `json:"$defs,omitempty"`
-	Group                []string    `json:"x-field-groups,omitempty"` // what a caller of the API needs to see the member
+	Group                []string    `json:"x-field-group,omitempty"` // what a caller of the API needs to see the member
 	definition           *Definition // what Ref names
 }
 
