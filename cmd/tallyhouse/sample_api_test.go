@@ -38,6 +38,7 @@ func TestTheAPIOnTheSample(t *testing.T) {
 	s := newSampleAPI(t, append(granted, sampleKey{key: sampleAdmin, owner: "ada", financial: true}))
 	t.Run("answers the examples of its document", s.answersExamples)
 	t.Run("shows everybody their part of what the admin sees", func(t *testing.T) { s.showsEverybodyTheirPart(t, granted) })
+	t.Run("is walked through as the guide says", s.walksAsTheGuideSays)
 }
 
 // sampleKey is a key of one of the sample's people.
