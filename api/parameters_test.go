@@ -19,6 +19,9 @@ func TestEveryParameterRefusesWhatItCannotTake(t *testing.T) {
 	w.known(adminKey)
 	sent := 0
 	for _, o := range w.contract.Operations() {
+		if o.Method != http.MethodGet {
+			continue
+		}
 		for _, p := range o.Parameters {
 			path, refused := concrete(o), func(value, reason string) {
 				t.Helper()
