@@ -26,7 +26,7 @@ import (
 	"tallyhouse/api/apitest"
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
-	schema "tallyhouse/schemas/clickhouse"
+	"tallyhouse/schemas/clickhouse/schematest"
 	"tallyhouse/schemas/events"
 )
 
@@ -66,14 +66,9 @@ func newWorld(t testing.TB, change ...func(*api.Options)) *world {
 	addr, database := clickhousetest.Database(t)
 	w := &world{TB: t, database: database, versions: make(map[string]int64), log: &lockedBuffer{}}
 	w.db = connect(t, addr, database)
-	steps, err := schema.Migrations(schema.Target{})
-	w.must(err)
-	for _, step := range steps {
-		for _, statement := range step.Statements {
-			w.must(w.db.Exec(context.Background(), statement))
-		}
-	}
+	schematest.Make(t, func(statement string) error { return w.db.Exec(context.Background(), statement) })
 	w.broker = kafkatest.Start(t).Addr()
+	var err error
 	w.kafka, err = kgo.NewClient(kgo.SeedBrokers(w.broker), kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)))
 	w.must(err)
 	t.Cleanup(w.kafka.Close)
@@ -157,6 +152,7 @@ func (w *world) createTopic(name string) {
 	request.Topics = append(request.Topics, topic)
 	_, err := request.RequestWith(context.Background(), w.kafka)
 	w.must(err)
+	kafkatest.AwaitTopic(w, w.broker, name, partitions)
 }
 
 // version is the next one of an entity.

@@ -22,7 +22,7 @@ import (
 	"tallyhouse/api/access"
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
-	schema "tallyhouse/schemas/clickhouse"
+	"tallyhouse/schemas/clickhouse/schematest"
 	"tallyhouse/schemas/events"
 	"tallyhouse/schemas/kafka"
 )
@@ -85,17 +85,7 @@ func TestAnEngineThatIsKilledComesBack(t *testing.T) {
 	}
 	t.Cleanup(func() { db.Close() })
 	w := newWorld(t, func(o *api.Options) {
-		steps, err := schema.Migrations(schema.Target{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, step := range steps {
-			for _, statement := range step.Statements {
-				if err := db.Exec(context.Background(), statement); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
+		schematest.Make(t, func(statement string) error { return db.Exec(context.Background(), statement) })
 		o.ClickHouse, o.QueryTimeout = db, 5*time.Second
 	})
 	w.user("U", adminKey, "admin")

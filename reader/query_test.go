@@ -18,7 +18,7 @@ import (
 	"tallyhouse/analytics"
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/schemas/calendar"
-	schema "tallyhouse/schemas/clickhouse"
+	"tallyhouse/schemas/clickhouse/schematest"
 	"tallyhouse/schemas/events"
 )
 
@@ -154,17 +154,7 @@ func database(t *testing.T) clickhouse.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	steps, err := schema.Migrations(schema.Target{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, step := range steps {
-		for _, statement := range step.Statements {
-			if err := db.Exec(context.Background(), statement); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	schematest.Make(t, func(statement string) error { return db.Exec(context.Background(), statement) })
 	return db
 }
 

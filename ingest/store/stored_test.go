@@ -22,6 +22,7 @@ import (
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/clickhouse"
+	"tallyhouse/schemas/clickhouse/schematest"
 	"tallyhouse/schemas/events"
 	"tallyhouse/schemas/events/eventstest"
 )
@@ -43,17 +44,7 @@ func migrated(t testing.TB) *database.Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	steps, err := clickhouse.Migrations(clickhouse.Target{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range steps {
-		for _, s := range m.Statements {
-			if err := db.Exec(t.Context(), database.Statement{SQL: s}); err != nil {
-				t.Fatalf("%s: %v", s, err)
-			}
-		}
-	}
+	schematest.Make(t, func(sql string) error { return db.Exec(t.Context(), database.Statement{SQL: sql}) })
 	return db
 }
 
@@ -180,8 +171,10 @@ func drawBatches(t *rapid.T, topic events.Topic, tenant string) (batches [][]eve
 }
 
 func TestTablesAndSumsHoldWhatTheNewestVersionsSay(t *testing.T) {
+	t.Parallel()
 	for _, topic := range store.Topics() {
 		t.Run(string(topic), func(t *testing.T) {
+			t.Parallel()
 			w := &writer{db: migrated(t), entity: store.Of(topic)}
 			checks := 0
 			rapid.Check(t, func(t *rapid.T) {
@@ -363,6 +356,7 @@ func asJSON(v any) string {
 // A batch is one part of the state table and one of the sums, however large: half a batch is what no position would
 // show.
 func TestALargeBatchIsOnePartOfEachTable(t *testing.T) {
+	t.Parallel()
 	const rows, entries = 70_000, 100_000 // above the sizes at which the server cuts blocks by itself
 	w := &writer{db: migrated(t), entity: store.Of(events.Records)}
 	block := w.entity.NewBlock()

@@ -24,7 +24,7 @@ import (
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/latest"
 	"tallyhouse/ingest/worker/position"
-	"tallyhouse/schemas/clickhouse"
+	"tallyhouse/schemas/clickhouse/schematest"
 	"tallyhouse/schemas/events"
 	kafkalog "tallyhouse/schemas/kafka"
 )
@@ -86,17 +86,12 @@ func joinWorldWith(t testing.TB, clickhouseAddr, name, kafkaAddr string, instead
 
 func (w *world) makeTables(instead func(string) []string) {
 	w.t.Helper()
-	steps, err := clickhouse.Migrations(clickhouse.Target{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	for _, m := range steps {
-		for _, s := range m.Statements {
-			for _, s := range instead(s) {
-				untilDone(w.t, func() error { return w.db.Exec(context.Background(), database.Statement{SQL: s}) })
-			}
+	schematest.Make(w.t, func(statement string) error {
+		for _, sql := range instead(statement) {
+			untilDone(w.t, func() error { return w.db.Exec(context.Background(), database.Statement{SQL: sql}) })
 		}
-	}
+		return nil
+	})
 }
 
 // testLog shows the log of a test that is run with -v, else nothing.

@@ -169,10 +169,7 @@ func TestALogThatBeginsBehindThePosition(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	m := someRecords(6)
-	s.send(m[:2]...)
-	a := s.join("a")
-	a.assign()
-	s.awaitAll(2)
+	a := s.writing("a", m[:2]...)
 	a.crash()
 	s.produce(m[2:4]...) // never read
 	s.deleteRecords(0, 4)
@@ -219,10 +216,7 @@ func TestALogThatBeginsBehindThePosition(t *testing.T) {
 func TestALogThatEndsBeforeThePosition(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	s.send(someRecords(3)...)
-	a := s.join("a")
-	a.assign()
-	s.awaitAll(3)
+	a := s.writing("a", someRecords(3)...)
 	a.crash()
 	s.exec("INSERT INTO records SELECT * REPLACE (toUInt64(9) AS row_version, toUInt64(3) AS batch_first, arraySlice(delta, 1, 1) AS delta)" +
 		" FROM records WHERE tenant = '' ORDER BY row_version DESC LIMIT 1") // as if a batch had brought it there

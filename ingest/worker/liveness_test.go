@@ -149,10 +149,7 @@ func (w *watched) Scan(ctx context.Context, q database.Query, into proto.Results
 func TestScenarioASlowServerLeavesTheWorkerAlive(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	s.send(someRecords(20)...)
-	a := s.join("a")
-	a.assign()
-	s.awaitAll(20)
+	a := s.writing("a", someRecords(20)...)
 	a.crash()
 	db, looked := &watched{Database: s.db}, 0
 	b := s.joinOn("b", db)

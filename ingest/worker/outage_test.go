@@ -165,6 +165,12 @@ func TestDrainingUnderLoadLosesNothing(t *testing.T) {
 // members counts the members of the consumer group.
 func (w *world) members() int {
 	w.t.Helper()
+	return len(w.group().Members)
+}
+
+// group is what the cluster says of the consumer group.
+func (w *world) group() kmsg.DescribeGroupsResponseGroup {
+	w.t.Helper()
 	client, err := newAdminClient(w.cluster)
 	if err != nil {
 		w.t.Fatal(err)
@@ -178,5 +184,5 @@ func (w *world) members() int {
 	if err != nil || len(r.Groups) != 1 {
 		w.t.Fatal(r, err)
 	}
-	return len(r.Groups[0].Members)
+	return r.Groups[0]
 }

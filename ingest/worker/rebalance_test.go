@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -79,24 +78,12 @@ func TestAWorkerEndsThatRecoversBetweenGenerations(t *testing.T) {
 // it is 0.
 func (w *world) shared() int {
 	w.t.Helper()
-	client, err := newAdminClient(w.cluster)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer client.Close()
-	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
-	defer stop()
-	req := kmsg.NewPtrDescribeGroupsRequest()
-	req.Groups = []string{"tallyhouse"}
-	r, err := req.RequestWith(ctx, client)
-	if err != nil || len(r.Groups) != 1 {
-		w.t.Fatal(r, err)
-	}
-	if r.Groups[0].State != "Stable" {
+	group := w.group()
+	if group.State != "Stable" {
 		return 0
 	}
 	owners := map[kafkalog.Partition]string{}
-	for _, member := range r.Groups[0].Members {
+	for _, member := range group.Members {
 		var assigned kmsg.ConsumerMemberAssignment
 		if err := assigned.ReadFrom(member.MemberAssignment); err != nil {
 			w.t.Fatal(err)
@@ -117,5 +104,5 @@ func (w *world) shared() int {
 	if len(owners) != testPartitions*len(store.All()) {
 		return 0
 	}
-	return len(r.Groups[0].Members)
+	return len(group.Members)
 }

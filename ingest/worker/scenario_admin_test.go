@@ -55,10 +55,7 @@ func versions(n, version int) (all []message) {
 func TestScenarioARebuildWhoseHolderDies(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	s.send(someRecords(8)...)
-	a := s.join("a")
-	a.assign()
-	s.awaitAll(8)
+	a := s.writing("a", someRecords(8)...)
 	s.exec("INSERT INTO sums (roll, tenant, project, net) SELECT roll, tenant, project, 1000 FROM sums WHERE roll = 'lines'")
 	if len(s.drift(s.model)) == 0 {
 		t.Fatal("the view is right: there is nothing to rebuild")
@@ -166,10 +163,7 @@ func (s *scenario) formerFormula() {
 func TestScenarioAnotherFormulaBesideWorkers(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	s.send(someRecords(8)...)
-	a := s.join("a")
-	a.assign()
-	s.awaitAll(8)
+	a := s.writing("a", someRecords(8)...)
 	a.revoke()
 	s.formerFormula()
 	s.send(versions(8, 2)[:4]...)

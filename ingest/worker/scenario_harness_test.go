@@ -70,7 +70,7 @@ func proveRule(t *testing.T, play func(s *scenario, omitRule bool) (symptoms []s
 // a busy machine.
 func playUntilOverlap(t *testing.T, play func(*scenario) ([]string, bool)) []string {
 	t.Helper()
-	for range 5 {
+	for range 10 {
 		if symptoms, overlapped := play(newScenario(t)); overlapped {
 			return symptoms
 		}
@@ -191,6 +191,16 @@ type member struct {
 func (s *scenario) join(name string) *member {
 	s.t.Helper()
 	return s.joinOn(name, s.db)
+}
+
+// writing is a new member that has partition 0, after it wrote these messages.
+func (s *scenario) writing(name string, messages ...message) *member {
+	s.t.Helper()
+	s.send(messages...)
+	m := s.join(name)
+	m.assign()
+	s.awaitAll(uint64(len(messages)))
+	return m
 }
 
 // joinOn brings in a member that writes to these shards; the interceptor stands before the first.

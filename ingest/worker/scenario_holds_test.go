@@ -84,10 +84,7 @@ func ignoreHolds(d *interceptor) {
 func TestScenarioFencesOnlyOnTopOfWhatWasRead(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
 		messages := someRecords(4)
-		s.send(messages[:2]...)
-		a := s.join("a")
-		a.assign()
-		s.awaitAll(2)
+		a := s.writing("a", messages[:2]...)
 		holder := &interceptor{Database: s.db}
 		lost := holder.loseRaise()
 		if omitRule {
@@ -236,10 +233,7 @@ func TestScenarioAHoldWhoseHolderDied(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	messages := someRecords(4)
-	s.send(messages[:2]...)
-	a := s.join("a")
-	a.assign()
-	s.awaitAll(2)
+	a := s.writing("a", messages[:2]...)
 	s.hold("a rebuild that died")
 	s.send(messages[2:]...)
 	a.awaitCondition(HeldBack)

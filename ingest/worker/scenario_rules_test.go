@@ -167,10 +167,7 @@ func TestScenarioPositionCondition(t *testing.T) {
 			s.intercept = replaced(position.StateIs(e.Table), "1")
 		}
 		messages := someRecords(5)
-		s.send(messages[:3]...)
-		a := s.join("a")
-		a.assign()
-		s.awaitAll(3)
+		s.writing("a", messages[:3]...)
 		s.exec("TRUNCATE TABLE records")
 		s.exec("TRUNCATE TABLE sums")
 		s.send(messages[3:]...)

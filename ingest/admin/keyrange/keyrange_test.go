@@ -11,16 +11,28 @@ import (
 
 func TestMain(m *testing.M) { clickhousetest.Main(m) }
 
-func TestEveryRowLiesInExactlyOneRange(t *testing.T) {
+// tables is a database with two tables, a and b, filled by these statements.
+func tables(t *testing.T, fill ...string) *database.Server {
+	t.Helper()
 	addr, name := clickhousetest.Database(t)
 	db, err := database.Open(database.Options{Addr: addr, Database: name, User: "default"}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	for _, s := range []string{
+	t.Cleanup(func() { _ = db.Close() })
+	for _, s := range append([]string{
 		"CREATE TABLE a (tenant LowCardinality(String), project String) ENGINE = MergeTree ORDER BY (tenant, project)",
 		"CREATE TABLE b AS a",
+	}, fill...) {
+		if err := db.Exec(t.Context(), database.Statement{SQL: s}); err != nil {
+			t.Fatal(s, err)
+		}
+	}
+	return db
+}
+
+func TestEveryRowLiesInExactlyOneRange(t *testing.T) {
+	db := tables(t,
 		"INSERT INTO a SELECT ['T', 'ü/', 'tab\\t\\'\\\\'][1 + number % 3], concat('p', toString(intDiv(number, 3) % 7)) FROM numbers(210)",
 		"INSERT INTO a SELECT 'T', '' FROM numbers(3)",
 		"INSERT INTO a SELECT 'T', 'large' FROM numbers(500)",
@@ -29,11 +41,7 @@ func TestEveryRowLiesInExactlyOneRange(t *testing.T) {
 		"INSERT INTO b SELECT 'T', concat('p', toString(number)) FROM numbers(10)",
 		"INSERT INTO b SELECT 'not asked for', 'p' FROM numbers(9)",
 		"INSERT INTO a SELECT '', concat('#', toString(number)) FROM numbers(6)",
-	} {
-		if err := db.Exec(t.Context(), database.Statement{SQL: s}); err != nil {
-			t.Fatal(s, err)
-		}
-	}
+	)
 	const rows = 30
 	params := database.Params{"but": "not asked for"}
 	ranges, err := keyrange.Cut(t.Context(), db, rows, params,
@@ -67,22 +75,10 @@ func TestEveryRowLiesInExactlyOneRange(t *testing.T) {
 // Given two tables whose own ranges of the same projects begin and end at different places, then their ranges are not
 // chained up to one that is as large as the whole.
 func TestRangesOfTwoTablesDoNotGrowTogether(t *testing.T) {
-	addr, name := clickhousetest.Database(t)
-	db, err := database.Open(database.Options{Addr: addr, Database: name, User: "default"}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	for _, s := range []string{
-		"CREATE TABLE a (tenant LowCardinality(String), project String) ENGINE = MergeTree ORDER BY (tenant, project)",
-		"CREATE TABLE b AS a",
+	db := tables(t,
 		"INSERT INTO a SELECT 'T', leftPad(toString(number % 100), 3, '0') FROM numbers(1000)",
 		"INSERT INTO b SELECT 'T', leftPad(toString(number % 70), 3, '0') FROM numbers(2100)",
-	} {
-		if err := db.Exec(t.Context(), database.Statement{SQL: s}); err != nil {
-			t.Fatal(s, err)
-		}
-	}
+	)
 	ranges, err := keyrange.Cut(t.Context(), db, 100, nil, keyrange.Source{Table: "a"}, keyrange.Source{Table: "b"})
 	if err != nil {
 		t.Fatal(err)

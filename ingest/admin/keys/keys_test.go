@@ -18,7 +18,7 @@ import (
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
-	"tallyhouse/schemas/clickhouse"
+	"tallyhouse/schemas/clickhouse/schematest"
 	"tallyhouse/schemas/events"
 )
 
@@ -100,17 +100,7 @@ func stored(t *testing.T, all ...events.Event) *database.Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { server.Close() })
-	migrations, err := clickhouse.Migrations(clickhouse.Target{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range migrations {
-		for _, sql := range m.Statements {
-			if err := server.Exec(ctx, database.Statement{SQL: sql}); err != nil {
-				t.Fatalf("%s: %v", m.Name, err)
-			}
-		}
-	}
+	schematest.Make(t, func(sql string) error { return server.Exec(ctx, database.Statement{SQL: sql}) })
 	e := store.Of(events.Keys)
 	block := e.NewBlock()
 	for _, k := range all {
