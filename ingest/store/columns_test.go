@@ -9,6 +9,7 @@ import (
 )
 
 func TestEveryColumnIsFilledAndNoneIsMissing(t *testing.T) {
+	t.Parallel()
 	db := migrated(t)
 	for _, e := range store.All() {
 		t.Run(e.Table, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 // The whole range of events arrives as it was sent, also where nanoseconds since 1970 don't fit into 64 bits.
 func TestInstantsReachTheDatabaseOverTheirWholeRange(t *testing.T) {
+	t.Parallel()
 	db := openDatabase(t)
 	if err := db.Exec(t.Context(), database.Statement{SQL: "CREATE TABLE moments (i UInt32, at DateTime64(6, 'UTC')) ENGINE = Memory"}); err != nil {
 		t.Fatal(err)

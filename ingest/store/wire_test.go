@@ -143,6 +143,7 @@ func (e *every) said() []any {
 // Given rows of every kind of column in any order, some of which a later one replaces, then the table holds what was
 // given, and the block is in the order of the table's key.
 func TestABlockArrivesAsItWasGiven(t *testing.T) {
+	t.Parallel()
 	e := everyKind()
 	db := openDatabase(t)
 	var columns, names []string

@@ -60,6 +60,7 @@ func shards(t *testing.T, n int) []database.Options {
 // Replicated engines and statements ON CLUSTER take a Keeper, which the embedded engine has not: of those only the
 // text is tested.
 func TestTheShardsOfAClusterAreReadThroughEither(t *testing.T) {
+	t.Parallel()
 	two := shards(t, 2)
 	o := quiet()
 	o.Target = schema.Target{Cluster: "pair"}

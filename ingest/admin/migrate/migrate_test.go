@@ -73,6 +73,7 @@ func mustSay(t *testing.T, err error, words ...string) {
 }
 
 func TestAMissingDatabaseIsMadeAndTheSecondTimeNothingIsDone(t *testing.T) {
+	t.Parallel()
 	o := somewhere(t)
 	exec(t, open(t, database.Options{Addr: o.Addr, Database: "system", User: "default"}), "DROP DATABASE "+o.Database+" SYNC")
 	db := open(t, o)
@@ -100,6 +101,7 @@ func TestAMissingDatabaseIsMadeAndTheSecondTimeNothingIsDone(t *testing.T) {
 }
 
 func TestManyAtOnceTakeEachStepOnce(t *testing.T) {
+	t.Parallel()
 	o := somewhere(t)
 	var all []string
 	var mu sync.Mutex
@@ -139,6 +141,7 @@ func TestManyAtOnceTakeEachStepOnce(t *testing.T) {
 }
 
 func TestADatabaseThatIsNewerIsRefused(t *testing.T) {
+	t.Parallel()
 	o := somewhere(t)
 	up(t, o)
 	db := open(t, o)
@@ -150,6 +153,7 @@ func TestADatabaseThatIsNewerIsRefused(t *testing.T) {
 }
 
 func TestAReleasedStepThatWasEditedIsRefused(t *testing.T) {
+	t.Parallel()
 	o := somewhere(t)
 	up(t, o)
 	db := open(t, o)
@@ -162,6 +166,7 @@ func TestAReleasedStepThatWasEditedIsRefused(t *testing.T) {
 }
 
 func TestADatabaseThatLacksAStepIsOutdatedAndTakesIt(t *testing.T) {
+	t.Parallel()
 	o := somewhere(t)
 	up(t, o)
 	db := open(t, o)
@@ -182,6 +187,7 @@ func TestADatabaseThatLacksAStepIsOutdatedAndTakesIt(t *testing.T) {
 }
 
 func TestADeadMigrationIsWaitedForAndNamed(t *testing.T) {
+	t.Parallel()
 	o := somewhere(t)
 	up(t, o)
 	db := open(t, o)
@@ -204,6 +210,7 @@ func TestADeadMigrationIsWaitedForAndNamed(t *testing.T) {
 }
 
 func TestAMigrationThatLosesItsHoldStops(t *testing.T) {
+	t.Parallel()
 	o := somewhere(t)
 	db := open(t, o)
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
@@ -235,6 +242,7 @@ func (h *onRecord) Enabled(context.Context, slog.Level) bool { return true }
 func (h *onRecord) Handle(_ context.Context, r slog.Record) error { h.do(r); return nil }
 
 func TestTheServerIsCheckedForWhatTheProtocolStandsOn(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name    string
 		target  clickhouse.Target // of the check
@@ -307,6 +315,7 @@ func TestReplicatedStatements(t *testing.T) {
 }
 
 func TestAStepThatAddsAViewFillsItFromTheRowsThatAreThere(t *testing.T) {
+	t.Parallel()
 	l := ingesttest.New(t, events.Records, 2)
 	r := ingesttest.NewRecords(1)
 	for range 2 {
@@ -349,6 +358,7 @@ func stream(t *testing.T, l *ingesttest.Ledger) position.Stream {
 // Given a database that is written to, when a step of the schema is taken, then what stood before writes no more, and
 // the stream has the number of the schema by which its writers are let in or refused.
 func TestAStepIsTakenWhileNobodyWrites(t *testing.T) {
+	t.Parallel()
 	l := ingesttest.New(t, events.Records, 2)
 	r := ingesttest.NewRecords(3)
 	l.Write(r.Draw(60, 100)...)
@@ -385,6 +395,7 @@ func TestAStepIsTakenWhileNobodyWrites(t *testing.T) {
 }
 
 func TestAStepWaitsForNobodyElsesWork(t *testing.T) {
+	t.Parallel()
 	l := ingesttest.New(t, events.Records, 2)
 	l.Exec("ALTER TABLE migrations DELETE WHERE version = 7 SETTINGS mutations_sync = 2")
 	restream(t, l, func(s *position.Stream) { s.Work, s.Worker = "`tallyhouse rebuild`", "somebody" })
@@ -396,6 +407,7 @@ func TestAStepWaitsForNobodyElsesWork(t *testing.T) {
 }
 
 func TestSumsByAnotherFormulaAreRebuilt(t *testing.T) {
+	t.Parallel()
 	l := ingesttest.New(t, events.Records, 2)
 	l.Formula = func(c analytics.Contribution) analytics.Contribution {
 		c = slices.Clone(c)
@@ -418,6 +430,7 @@ func TestSumsByAnotherFormulaAreRebuilt(t *testing.T) {
 // Given a database of the layout before this one (its steps have other texts, and it has no sums), then it is refused
 // by name.
 func TestADatabaseOfAnotherLayoutIsRefused(t *testing.T) {
+	t.Parallel()
 	o := somewhere(t)
 	db := open(t, o)
 	steps, err := clickhouse.Migrations(clickhouse.Target{})

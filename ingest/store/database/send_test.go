@@ -78,6 +78,7 @@ func TestAConnectionThatFailedToWriteWritesNothingMore(t *testing.T) {
 
 // Given a server that stops taking what is sent in the middle of a batch, then the insert fails and nothing is written.
 func TestAnInsertIntoAServerThatStopsListeningEnds(t *testing.T) {
+	t.Parallel()
 	addr, name := clickhousetest.Database(t)
 	s, err := Open(Options{Addr: addr, Database: name, User: "default"}, 1)
 	if err != nil {

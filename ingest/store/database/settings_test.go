@@ -67,6 +67,7 @@ func profiled(t *testing.T, profile string) *Server {
 }
 
 func TestAProfileCutsNothingShort(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		profile string
 		fails   bool // rather than being cut short
@@ -77,6 +78,7 @@ func TestAProfileCutsNothingShort(t *testing.T) {
 		"result rows":  {"<max_result_rows>1</max_result_rows><result_overflow_mode>break</result_overflow_mode>", true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := profiled(t, tc.profile)
 			whole := func(did string, rows int, err error) {
 				t.Helper()
@@ -99,8 +101,10 @@ func TestAProfileCutsNothingShort(t *testing.T) {
 }
 
 func TestAProfileThatInsistsIsRefused(t *testing.T) {
+	t.Parallel()
 	for setting, value := range map[string]string{"limit": "1", "timeout_overflow_mode": "break", "max_insert_threads": "8"} {
 		t.Run(setting, func(t *testing.T) {
+			t.Parallel()
 			s := profiled(t, fmt.Sprintf("<%s>%s</%[1]s><constraints><%[1]s><readonly/></%[1]s></constraints>", setting, value))
 			if err := s.CheckSettings(t.Context()); err == nil || !strings.Contains(err.Error(), setting) || !strings.Contains(err.Error(), "profile") {
 				t.Errorf("a profile that insists on %s = %s: %v", setting, value, err)
