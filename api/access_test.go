@@ -448,6 +448,7 @@ func TestNewPartitionsAreRead(t *testing.T) {
 	request.Topics, request.TimeoutMillis = append(request.Topics, topic), 5000
 	_, err := request.RequestWith(context.Background(), w.kafka)
 	w.must(err)
+	kafkatest.AwaitTopic(t, w.broker, string(events.Keys), partitions+2)
 	revoked := events.Event{Envelope: events.Envelope{ID: "key-admin", TenantID: tenant, Version: 99, Op: events.Delete,
 		At: time.Now().UTC()}}
 	value, err := events.Encode(events.Keys, revoked)
@@ -461,9 +462,7 @@ func TestNewPartitionsAreRead(t *testing.T) {
 	// Then it is known, and requests are answered again.
 	w.eventually(knownWithin, "the key is gone",
 		func() bool { return w.get(adminKey, "/v0/projects").status == http.StatusUnauthorized })
-	if w.server.Ready() != nil {
-		t.Error("not ready")
-	}
+	w.eventually(readyWithin, "it is ready", func() bool { return w.server.Ready() == nil })
 }
 
 func TestAKeyWithoutTheFinancialFlag(t *testing.T) {

@@ -108,8 +108,15 @@ func TestRetentionOvertakesTheWorker(t *testing.T) {
 	b.assign()
 	s.awaitAll(6)
 	s.check(s.model)
-	if n := s.count("SELECT count() FROM gaps FINAL WHERE topic = 'ledger.records' AND partition = 0 AND from_offset = 2 AND to_offset = 4"); n != 1 {
-		t.Errorf("the gap is noted %d times", n)
+	s.checkGap(2, 4)
+}
+
+// checkGap checks that the loss of these offsets of partition 0 is noted, once.
+func (s *scenario) checkGap(from, to int) {
+	s.t.Helper()
+	if n := s.count(fmt.Sprintf(`SELECT count() FROM gaps FINAL WHERE topic = '%s' AND partition = 0
+		AND from_offset = %d AND to_offset = %d`, scenarioPartition.Topic, from, to)); n != 1 {
+		s.t.Errorf("the gap is noted %d times", n)
 	}
 }
 

@@ -137,7 +137,8 @@ func (w *world) startOn(name string, db Database, change ...func(*Worker)) *work
 
 func newWorker(w *world, name string, db Database, change ...func(*Worker)) (*worker, error) {
 	inner, err := New(Options{
-		Cluster: w.cluster, Servers: []Database{db}, Heads: latest.Options{Dir: w.dir}, Group: "tallyhouse", Entities: store.All(), Freshness: 20 * time.Millisecond,
+		Cluster: w.cluster, Servers: []Database{db}, Heads: latest.Options{Dir: w.dir}, Group: "tallyhouse",
+		Entities: store.All(), Freshness: 20 * time.Millisecond,
 		Log: w.log.With("worker", name), Metrics: prometheus.NewRegistry(),
 	})
 	if err != nil {
@@ -215,7 +216,10 @@ func produceGroup(ctx context.Context, cluster kafka.Cluster, group []message) e
 			}
 			records = append(records, r)
 		}
-		r, err := cluster.Client().Produce(ctx, &kafkago.ProduceRequest{Topic: string(group[0].topic), Partition: group[0].partition, RequiredAcks: kafkago.RequireAll, Records: kafkago.NewRecordReader(records...)})
+		r, err := cluster.Client().Produce(ctx, &kafkago.ProduceRequest{
+			Topic: string(group[0].topic), Partition: group[0].partition,
+			RequiredAcks: kafkago.RequireAll, Records: kafkago.NewRecordReader(records...),
+		})
 		if err == nil {
 			err = r.Error
 		}

@@ -70,7 +70,10 @@ func TestTheWorkerOutlivesAServerThatIsRestarted(t *testing.T) {
 	m := newModel()
 	w.start("a")
 	for i := range 60 {
-		some := []message{record(fmt.Sprint("R", i%20), i+1, map[string]any{"net": i, "allocations": []any{}}), record(fmt.Sprint("O", i), 1, nil)}
+		some := []message{
+			record(fmt.Sprint("R", i%20), i+1, map[string]any{"net": i, "allocations": []any{}}),
+			record(fmt.Sprint("O", i), 1, nil),
+		}
 		w.produce(some...)
 		m.take(some...)
 		if i%20 == 10 {
@@ -136,7 +139,8 @@ func TestDrainingUnderLoadLosesNothing(t *testing.T) {
 		for i := range 100 {
 			var some []message
 			for j := range 20 {
-				some = append(some, record(fmt.Sprint("R", j), 2+i, map[string]any{"net": i, "allocations": []any{}}), record(fmt.Sprint("O", i, "-", j), 1, nil))
+				some = append(some, record(fmt.Sprint("R", j), 2+i, map[string]any{"net": i, "allocations": []any{}}),
+					record(fmt.Sprint("O", i, "-", j), 1, nil))
 			}
 			if err := produce(w.cluster, some); err != nil {
 				t.Error(err)

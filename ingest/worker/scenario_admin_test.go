@@ -121,7 +121,8 @@ func TestScenarioResizeWithOldWorkersAbout(t *testing.T) {
 		untilDone(t, func() error { return produce(s.cluster, []message{m}) }) // until the client knows of the new partitions
 		s.model.take(m)
 	}
-	if r, err := admin.Resize(t.Context(), s.db, store.Of(events.Records), s.identity(), s.adminOptions()); err != nil || r != (admin.Resized{From: testPartitions, To: now}) {
+	r, err := admin.Resize(t.Context(), s.db, store.Of(events.Records), s.identity(), s.adminOptions())
+	if err != nil || r != (admin.Resized{From: testPartitions, To: now}) {
 		t.Fatal(r, err)
 	}
 	wake()

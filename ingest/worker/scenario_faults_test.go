@@ -36,10 +36,7 @@ func TestScenarioAGapIsCrossedOnce(t *testing.T) {
 			t.Parallel()
 			s := newScenario(t)
 			m := someRecords(8)
-			s.send(m[:2]...)
-			a := s.join("a")
-			a.assign()
-			s.awaitAll(2)
+			a := s.writing("a", m[:2]...)
 			a.crash()
 			s.produce(m[2:4]...) // never read
 			s.deleteRecords(0, 4)
@@ -69,10 +66,7 @@ func TestScenarioInsertsThatFailAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	m := someRecords(3)
-	s.send(m[:2]...)
-	a := s.join("a")
-	a.assign()
-	s.awaitAll(2)
+	a := s.writing("a", m[:2]...)
 	s.exec("ALTER TABLE records MODIFY SETTING parts_to_throw_insert = 1") // there is one
 	astray := record(ids(1, 1)[0], 1, nil)
 	astray.partition = 0
@@ -199,10 +193,7 @@ func TestDoubtsBackOff(t *testing.T) {
 func TestScenarioARefusedPartitionAddsNoFences(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	s.send(someRecords(2)...)
-	a := s.join("a")
-	a.assign()
-	s.awaitAll(2)
+	a := s.writing("a", someRecords(2)...)
 	a.revoke()
 	s.stream(func(next *position.Stream) { next.Formula = "another" })
 	b := s.join("b")
@@ -603,7 +594,10 @@ func TestTheWorkerEndsWhileClickHouseHangs(t *testing.T) {
 				once.Do(func() { close(hanging) })
 				<-over
 			})
-			a, err := newWorker(w, "a", db, quickGroup, func(w *Worker) { w.timings.drain, w.timings.end = 100*time.Millisecond, 100*time.Millisecond })
+			a, err := newWorker(w, "a", db, func(w *Worker) {
+				w.timings.drain, w.timings.end = 100*time.Millisecond, 100*time.Millisecond
+				w.timings.session = 5 * time.Minute // so it leaves the group, or it stays in it
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -618,9 +612,7 @@ func TestTheWorkerEndsWhileClickHouseHangs(t *testing.T) {
 			case <-time.After(time.Minute):
 				t.Error("it waits for an answer that never comes")
 			}
-			if members := w.members(); members != 0 {
-				t.Errorf("the group still has %d members", members)
-			}
+			w.await("it has left the group", func() bool { return w.members() == 0 })
 		})
 	}
 }

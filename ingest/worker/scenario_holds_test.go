@@ -95,7 +95,8 @@ func TestScenarioFencesOnlyOnTopOfWhatWasRead(t *testing.T) {
 				return next(st)
 			})
 		}
-		if _, err := fence.Take(context.Background(), holder, scenarioPartition.Topic, allPartitions, "a holder"); !errors.Is(err, errLostOnTheWay) {
+		_, err := fence.Take(context.Background(), holder, scenarioPartition.Topic, allPartitions, "a holder")
+		if !errors.Is(err, errLostOnTheWay) {
 			s.t.Fatalf("the hold: %v", err)
 		}
 		if _, err := lost.deliver(); err != nil {

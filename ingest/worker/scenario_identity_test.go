@@ -9,6 +9,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
@@ -89,10 +90,7 @@ func TestScenarioHeadsOfALifeThatEnded(t *testing.T) {
 func TestScenarioATopicMadeAnew(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	s.send(someRecords(3)...)
-	a := s.join("a")
-	a.assign()
-	s.awaitAll(3)
+	a := s.writing("a", someRecords(3)...)
 	s.remakeTopic()
 	var other []message
 	for _, id := range ids(0, 12)[4:] {
@@ -115,10 +113,7 @@ func TestScenarioATopicMadeAnew(t *testing.T) {
 func TestScenarioATopicMadeAnewUnderAWorker(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	s.send(someRecords(3)...)
-	a := s.join("a")
-	a.assign()
-	s.awaitAll(3)
+	a := s.writing("a", someRecords(3)...)
 	s.remakeTopic()
 	var other []message
 	for _, id := range ids(0, 12)[4:] {
@@ -138,10 +133,12 @@ func (s *scenario) remakeTopic() {
 	if err != nil || deleted.Errors[scenarioPartition.Topic] != nil {
 		s.t.Fatal(err, deleted)
 	}
-	s.await("the topic is there again", func() bool {
-		_, err = kafka.Ensure(ctx, s.cluster, kafka.TopicSpec{Partitions: testPartitions})
-		return err == nil
+	kafkatest.AwaitTopic(s.t, s.cluster.Addrs[0], scenarioPartition.Topic, 0)
+	untilDone(s.t, func() error { // the client still believes in the old one for a while
+		_, err := kafka.Ensure(ctx, s.cluster, kafka.TopicSpec{Partitions: testPartitions})
+		return err
 	})
+	kafkatest.AwaitTopic(s.t, s.cluster.Addrs[0], scenarioPartition.Topic, testPartitions)
 }
 
 // A binary that computes contributions by another formula than the rows carry refuses, the old one and the new one
@@ -150,10 +147,7 @@ func TestScenarioAnotherFormula(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	messages := someRecords(4)
-	s.send(messages[:3]...)
-	old := s.join("old")
-	old.assign()
-	s.awaitAll(3)
+	old := s.writing("old", messages[:3]...)
 	formula := store.Of(events.Records).Formula
 	s.stream(func(next *position.Stream) { next.Formula, next.Life = "another", position.NewLife() })
 	s.send(messages[3])
@@ -172,10 +166,7 @@ func TestScenarioAnotherFormula(t *testing.T) {
 func TestScenarioWorkInProgressOutlastsItsHold(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	s.send(someRecords(3)...)
-	a := s.join("a")
-	a.assign()
-	s.awaitAll(3)
+	s.writing("a", someRecords(3)...)
 	s.stream(func(next *position.Stream) { next.Work, next.Worker = "some work", "somebody" })
 	s.send(record(ids(0, 1)[0], 2, nil))
 	s.exec("TRUNCATE TABLE fences") // what a restart of the server does
@@ -338,4 +329,5 @@ func (s *scenario) addPartitions(n int) {
 	if err != nil || r.Errors[scenarioPartition.Topic] != nil {
 		s.t.Fatal(err, r)
 	}
+	kafkatest.AwaitTopic(s.t, s.cluster.Addrs[0], scenarioPartition.Topic, n)
 }

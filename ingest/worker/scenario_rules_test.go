@@ -137,7 +137,8 @@ func TestScenarioKill(t *testing.T) {
 			}
 		}
 		runs := func() bool {
-			return s.count("SELECT count() FROM system.processes WHERE startsWith(query_id, '"+fence.TopicPrefix(s.db, scenarioPartition.Topic)+"')") > 0
+			prefix := fence.TopicPrefix(s.db, scenarioPartition.Topic)
+			return s.count("SELECT count() FROM system.processes WHERE startsWith(query_id, '"+prefix+"')") > 0
 		}
 		s.exec("INSERT INTO nap VALUES (2.9)")
 		s.send(someRecords(3)...)
@@ -186,8 +187,8 @@ func TestScenarioMending(t *testing.T) {
 			s.intercept = func(d *interceptor) {
 				d.onRows(func(q database.Query, each rowFunc, next queryFunc) error {
 					if readsView(q) {
-						q.SQL = "SELECT concat('#records/', substring(project, 2)), toString(max(row_version)), toString(max(row_version) * max(row_version))" +
-							" FROM records WHERE tenant = '' AND has({keys:Array(String)}, concat('#records/', substring(project, 2))) GROUP BY project"
+						q.SQL = "SELECT concat('#records/', substring(project, 2)), toString(max(row_version))," +
+							" toString(max(row_version) * max(row_version)) FROM records WHERE tenant = '' AND has({keys:Array(String)}, concat('#records/', substring(project, 2))) GROUP BY project"
 					}
 					return next(q, each)
 				})
