@@ -1,8 +1,11 @@
 # `make dev` runs everything on this machine, `make test` checks everything. Both need Go and npm, which fetches the database
 # engine; the tests install an IMAP server if there is none.
 
-GO   ?= go
-TEST ?= $(GO) test -timeout 30m
+GO ?= go
+
+# Tests wait a lot: for groups, for sleeping statements, for engines that come back. So more of them run than there are cores.
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+TEST  ?= $(GO) test -timeout 30m -p $(shell expr $(CORES) + 1) -parallel $(shell expr $(CORES) \* 2)
 
 # How many random cases each property is tested with: few for every change, many in the night.
 export RAPID_CHECKS ?= 30
@@ -19,14 +22,19 @@ test: lint
 	@.ci/install
 	$(TEST) ./...
 
-# The tests that meet Kafka, against Apache Kafka instead of the embedded broker. It needs Java and Maven, which fetches the broker's
-# jars. Left to make nightly are those that fight over ClickHouse, and what meets Kafka only through the packages here.
+# The tests that meet Kafka, against Apache Kafka instead of the embedded broker: what is read and from where, transactions,
+# rebalances, retention and compaction, committed offsets, another log, kills. It needs Java and Maven, which fetches the broker's
+# jars. Left to make nightly are the worker's tests whose subject is ClickHouse, to which any broker gives the same messages
+# (scenarios, the simulation, and the list below), and what meets Kafka only through the packages here.
 ON_APACHE_KAFKA = jars="$$(deploy/embedded/kafka/apachetest/fetch)" && TALLYHOUSE_TEST_KAFKA="$$jars"
 KAFKA_TESTS     = ./schemas/kafka ./ingest/kafka ./ingest/worker ./ingest/admin/load ./ingest/admin/deadletters ./ingest/admin/keys
+ABOUT_CLICKHOUSE = TestScenario|TestWritersThatFight|TestTheWorkerWaitsForClickHouse|TestTheWorkerEndsWhileClickHouseHangs$\
+|TestTheWorkerOutlivesAServer|TestMergesThatCarryDeltas|TestAnInsertMakesOnePart|TestATornInsert|TestALargeBatchThatLoses$\
+|TestAMessageBecomesARow|TestConflictsAreCounted
 
 .PHONY: test-kafka
 test-kafka:
-	$(ON_APACHE_KAFKA) $(TEST) -p 1 -skip 'TestScenario|TestWritersThatFight' $(KAFKA_TESTS)
+	$(ON_APACHE_KAFKA) $(TEST) -p 2 -skip '$(ABOUT_CLICKHOUSE)' $(KAFKA_TESTS)
 	$(ON_APACHE_KAFKA) $(TEST) -run 'Access|Kafka|Partition|Position|Topics' ./api
 
 lint:

@@ -29,8 +29,8 @@ var (
 	_ Broker = (*apachetest.Broker)(nil)
 )
 
-// patience bounds a start and a stop.
-const patience = time.Minute
+// patience bounds a start and a stop, also where several brokers start at once on a crowded machine.
+const patience = 3 * time.Minute
 
 // Start starts a broker on a free port, without topics, and stops it at the end of the test. The test fails when it
 // doesn't start.
