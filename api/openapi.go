@@ -113,6 +113,7 @@ type (
 		Description string                      `json:"description"`
 		Tags        []string                    `json:"tags"`
 		Parameters  []documentParameter         `json:"parameters,omitempty"`
+		Body        *documentBody               `json:"requestBody,omitempty"`
 		Responses   map[string]documentResponse `json:"responses"`
 		Groups      []string                    `json:"x-field-group"` // of members of the answer and of filters
 		Limits      documentLimits              `json:"x-limits"`
@@ -150,6 +151,10 @@ type (
 		Required    bool             `json:"required,omitempty"`
 		Schema      *resource.Schema `json:"schema"`
 	}
+	documentBody struct {
+		Required bool                       `json:"required"`
+		Content  map[string]documentContent `json:"content"`
+	}
 	documentContent struct {
 		Schema   *resource.Schema           `json:"schema"`
 		Examples map[string]documentExample `json:"examples,omitempty"`
@@ -171,6 +176,9 @@ func describe(operations []operation, basePath string, limit ratelimit.Policy) (
 	var responses []*resource.Schema
 	for i := range operations {
 		responses = append(responses, operations[i].returns)
+		if taken := operations[i].takes; taken != nil {
+			responses = append(responses, taken)
+		}
 	}
 	schemas, err := jsonschema.Definitions(append(responses, errorReference())...)
 	if err != nil {
@@ -207,7 +215,7 @@ func describe(operations []operation, basePath string, limit ratelimit.Policy) (
 		if err != nil {
 			return nil, err
 		}
-		d.Paths[operations[i].path] = map[string]documentOperation{"get": described}
+		d.Paths[operations[i].path] = map[string]documentOperation{strings.ToLower(operations[i].methods()[0]): described}
 	}
 	var text bytes.Buffer
 	written := json.NewEncoder(&text)
@@ -235,7 +243,7 @@ var problemStatuses = []struct {
 	kinds                     []*problem.Kind
 	headers                   []string // beside those of every response
 }{
-	{"400", "BadRequest", "The query cannot be taken, or a filter, cursor or number of projects is not allowed.",
+	{"400", "BadRequest", "The query or body cannot be taken, or a filter, cursor or number of projects is not allowed.",
 		[]*problem.Kind{problem.InvalidQuery, problem.InvalidCursor, problem.FilterNotAllowed, problem.TooManyProjects}, nil},
 	{"401", "Unauthorized", "The token is missing or gives no access.",
 		[]*problem.Kind{problem.AuthenticationRequired, problem.InvalidCredentials}, []string{"WWW-Authenticate"}},
@@ -307,7 +315,18 @@ func (o *operation) describe(limit ratelimit.Policy) (documentOperation, error) 
 		},
 		Groups: o.groups(), Limits: o.limits(limit),
 	}
+	if o.takes != nil {
+		described.Responses = map[string]documentResponse{"201": {
+			Description: "It was received, and is kept.",
+			Headers:     responseHeaders("RateLimit", "RateLimit-Policy"),
+			Content:     map[string]documentContent{typeJSON: {Schema: o.returns}},
+		}}
+		described.Body = &documentBody{Required: true, Content: map[string]documentContent{typeJSON: {Schema: o.takes}}}
+	}
 	for _, p := range problemStatuses {
+		if o.takes != nil && p.status == "404" {
+			continue // there is nothing to be found
+		}
 		described.Responses[p.status] = documentResponse{Ref: "#/components/responses/" + p.name}
 	}
 	for _, segment := range strings.Split(o.path, "/") {
@@ -332,7 +351,9 @@ func (o *operation) describe(limit ratelimit.Policy) (documentOperation, error) 
 		}
 		described.Parameters = append(described.Parameters, shown)
 	}
-	described.Parameters = append(described.Parameters, documentParameter{Ref: "#/components/parameters/IfNoneMatch"})
+	if o.takes == nil {
+		described.Parameters = append(described.Parameters, documentParameter{Ref: "#/components/parameters/IfNoneMatch"})
+	}
 	return described, nil
 }
 

@@ -26,8 +26,9 @@ type operation struct {
 	check func(v query.Values) []problem.Parameter
 	// maxProjects bounds the projects that the call spans when it names none; 0: no bound.
 	maxProjects int
-	lists       reader.Table // whose ids a paginated list goes through
-	rank        int          // how many bytes its cursors hold of what it is ordered by before the id
+	lists       reader.Table     // whose ids a paginated list goes through
+	rank        int              // how many bytes its cursors hold of what it is ordered by before the id
+	takes       *resource.Schema // the body of a request; nil for those that read data
 	returns     *resource.Schema
 	answer      func(ctx context.Context, s *Server, c *call) (writer, error)
 }
@@ -76,11 +77,20 @@ func operations() []operation {
 		listFacilities,
 		getFacilitySchedule,
 		listFacilityDrawdowns,
+		sendFeedback,
 	}
 }
 
-// methods that every operation takes.
+// dataMethods are those of what reads data.
 var dataMethods = []string{http.MethodGet}
+
+// methods that the operation takes.
+func (o *operation) methods() []string {
+	if o.takes != nil {
+		return []string{http.MethodPost}
+	}
+	return dataMethods
+}
 
 // spans are the projects that a call reaches into: the one that it names, if the caller may see it, else all that
 // the caller may see. So the name of a hidden project changes nothing.

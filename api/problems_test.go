@@ -30,7 +30,7 @@ func TestExamplesOfProblemsAreAnswers(t *testing.T) {
 		problem.FilterNotAllowed: guestKey, problem.TooManyProjects: adminKey}
 	for _, kind := range problem.Kinds() {
 		if kind == problem.InvalidBody {
-			continue // no operation takes a body
+			continue // its request has a body: see the tests of feedback
 		}
 		t.Run(kind.Suffix, func(t *testing.T) {
 			request, document := kind.Example()

@@ -32,12 +32,15 @@ func (s *Server) serveData(ctx context.Context, r *http.Request, header http.Hea
 		return reply{}, &problem.Error{Kind: problem.NotFound, Detail: "There is no such path."}
 	}
 	seen.operation = operation.id
-	if !slices.Contains(dataMethods, r.Method) {
-		return reply{}, &problem.Error{Kind: problem.MethodNotAllowed, Allow: dataMethods}
+	if methods := operation.methods(); !slices.Contains(methods, r.Method) {
+		return reply{}, &problem.Error{Kind: problem.MethodNotAllowed, Allow: methods}
 	}
 	c := &call{operation: operation, caller: caller, path: values}
 	if err := c.parse(r.URL.RawQuery); err != nil {
 		return reply{}, err
+	}
+	if operation.takes != nil {
+		return s.receive(ctx, r, c)
 	}
 	if err := c.refused(); err != nil {
 		return reply{}, err

@@ -25,6 +25,7 @@ import (
 
 	"tallyhouse/api/access"
 	"tallyhouse/api/cursor"
+	"tallyhouse/api/feedback"
 	"tallyhouse/api/ratelimit"
 	"tallyhouse/api/session"
 	"tallyhouse/reader"
@@ -65,6 +66,8 @@ type Options struct {
 	Requests int
 	// Kafka are the options of a client of the cluster whose topics decide about access.
 	Kafka []kgo.Opt
+	// Feedback puts what clients say about the API on its topic; without it that is answered by 500.
+	Feedback feedback.Sender
 	// Check says why the database cannot be read by this binary, nil when it can; without it the database only has to
 	// answer.
 	Check func(context.Context) error
@@ -106,6 +109,7 @@ type Server struct {
 	large       share
 	control     *reader.Reader // on connections that no request waits for
 	admission   *admission
+	feedback    *feedback.Log     // nil without a sender
 	sessions    *session.Verifier // nil without an issuer
 	ratePolicy  ratelimit.Policy
 	rates       RateStore // nil without a limit
@@ -181,6 +185,9 @@ func New(o Options) (*Server, error) {
 		if s.sessions, err = session.NewVerifier(o.Issuer, time.Now, o.Log); err != nil {
 			return nil, err
 		}
+	}
+	if o.Feedback != nil {
+		s.feedback = feedback.NewLog(o.Kafka, o.Feedback, time.Now)
 	}
 	if s.ratePolicy.Events > 0 {
 		if s.rates = o.RateStore; s.rates == nil {

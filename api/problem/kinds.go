@@ -100,6 +100,8 @@ var (
 		[]string{
 			"Many requests run in parallel with one key: a few are answered at a time, some more wait, the rest is refused.",
 			"Pages are asked for faster than the limit allows.",
+			"More feedback is sent than a day allows.",
+			"Many tokens that give no access came from one address.",
 		},
 		"Wait for as many seconds as the header `Retry-After` says, and send the request again. Send fewer at the same time."}
 	InternalError = &Kind{"internal-error", 500, "Internal error",

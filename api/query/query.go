@@ -130,11 +130,11 @@ func (t Type) suggest(text string) string {
 	if t.Style == listStyle {
 		for item := range strings.SplitSeq(text, ",") {
 			if !slices.Contains(t.Allowed, item) {
-				return suggest(item, t.Allowed)
+				return Suggest(item, t.Allowed)
 			}
 		}
 	}
-	return suggest(text, t.Allowed)
+	return Suggest(text, t.Allowed)
 }
 
 // unescape decodes one name or value. The reason says why it cannot be one.
@@ -188,15 +188,15 @@ func closest(name string, params []Param) string {
 	for i, p := range params {
 		names[i] = p.Name
 	}
-	return suggest(name, names)
+	return Suggest(name, names)
 }
 
 // maxTypos is how many letters a word may differ from what was meant.
 const maxTypos = 3
 
-// suggest finds what may have been meant: the same but for the case of letters, or the word that takes the fewest
+// Suggest finds what may have been meant: the same but for the case of letters, or the word that takes the fewest
 // changes.
-func suggest(word string, candidates []string) string {
+func Suggest(word string, candidates []string) string {
 	if len(word) > 60 {
 		return ""
 	}

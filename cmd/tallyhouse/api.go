@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	kafkago "github.com/segmentio/kafka-go"
 	"github.com/sethvargo/go-retry"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -23,6 +24,7 @@ import (
 	"tallyhouse/api/session"
 	"tallyhouse/ingest/admin"
 	"tallyhouse/ingest/admin/migrate"
+	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store/database"
 )
 
@@ -145,6 +147,7 @@ func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, registr
 	defer closeAll(shards)
 	server, err := api.New(api.Options{
 		ClickHouse: db, Control: control, Requests: apiRequests, Kafka: servers.kafka.Reading, Check: readable(shards),
+		Feedback:    feedbackTopic{servers.kafka},
 		Environment: f.environment, BasePath: f.basePath, CORSOrigins: f.corsOrigins,
 		CursorKeyFile: f.cursorKeyFile, QueryTimeout: queryTimeout, Clock: clock, Log: s.log, Metrics: registry,
 		AccessGapsAccepted: gapsAccepted, Issuer: f.issuer, RateLimit: limit, RateStore: rates, TrustedProxies: trusted,
@@ -171,6 +174,15 @@ func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, registr
 		return nil
 	})
 	return work.Wait()
+}
+
+// feedbackTopic sends what the API receives.
+type feedbackTopic struct{ kafka.Cluster }
+
+// Send implements feedback.Sender.
+func (c feedbackTopic) Send(ctx context.Context, topic string, key, value, beside []byte) (partition int32, offset int64, err error) {
+	number, offset, err := kafka.SendBeside(ctx, c.Cluster, kafkago.Message{Topic: topic, Key: key, Value: value}, beside)
+	return int32(number), offset, err
 }
 
 // rates is what counts requests: Redis when it is given, else nil.

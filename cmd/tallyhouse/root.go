@@ -137,6 +137,7 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 		deadLettersCommand(s),
 		readCommand(s),
 		keysCommand(s),
+		feedbackCommand(s),
 		mailCommand(s),
 	)
 	root.CompletionOptions.HiddenDefaultCmd = true

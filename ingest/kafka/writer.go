@@ -83,3 +83,28 @@ func Send(ctx context.Context, c Cluster, m kafka.Message) (partition int, offse
 	}
 	return sent.Partition, sent.Offset, nil
 }
+
+// SendBeside sends one message to the partition to which another key belongs, so that messages of different keys have
+// one order, and returns where it is stored. Somebody waits for it: it gives up with the context. What it reports as
+// failed may be stored all the same, or twice.
+func SendBeside(ctx context.Context, c Cluster, m kafka.Message, key []byte) (partition int, offset int64, err error) {
+	sent := make(chan kafka.Message, 1)
+	w := NewWriter(c, WriterOptions{})
+	w.MaxAttempts, w.ReadTimeout, w.WriteTimeout = 3, 5*time.Second, 5*time.Second
+	w.Balancer = kafka.BalancerFunc(func(_ kafka.Message, partitions ...int) int { return Partition(key, len(partitions)) })
+	w.Completion = func(messages []kafka.Message, err error) {
+		if err == nil {
+			sent <- messages[0]
+		}
+	}
+	err = w.WriteMessages(ctx, m)
+	if errors.Is(err, kafka.UnknownTopicOrPartition) {
+		err = kafkalog.ErrUnknown
+	}
+	if err != nil {
+		go func() { _ = w.Close() }() // it waits for its last attempt, which nobody does any more
+		return 0, 0, fmt.Errorf("send a message to %s: %w", m.Topic, err)
+	}
+	stored := <-sent
+	return stored.Partition, stored.Offset, w.Close()
+}

@@ -83,8 +83,25 @@ func Ranges(ctx context.Context, client *kgo.Client, topics map[string]Identity)
 	return all, err
 }
 
-// offsets asks for one end of every partition.
-func offsets(ctx context.Context, client *kgo.Client, topics map[string]Identity, end int64,
+// Since asks for the first offset of each partition of a topic whose message was sent at the instant or later; where
+// there is none, it is the end of the log.
+func Since(ctx context.Context, client *kgo.Client, topic string, id Identity, at time.Time) ([]int64, error) {
+	topics := map[string]Identity{topic: id}
+	logs, err := Ranges(ctx, client, topics)
+	if err != nil {
+		return nil, err
+	}
+	first := make([]int64, id.Partitions)
+	err = offsets(ctx, client, topics, at.UnixMilli(), func(_ string, partition int32, offset int64) {
+		if first[partition] = offset; offset < 0 {
+			first[partition] = logs[topic][partition].End
+		}
+	})
+	return first, err
+}
+
+// offsets asks where every partition has its first message of a timestamp or later, or for one of its ends.
+func offsets(ctx context.Context, client *kgo.Client, topics map[string]Identity, timestamp int64,
 	found func(topic string, partition int32, offset int64)) error {
 	ctx, stop := context.WithTimeout(ctx, requestTimeout)
 	defer stop()
@@ -98,7 +115,7 @@ func offsets(ctx context.Context, client *kgo.Client, topics map[string]Identity
 		t.Topic = topic
 		for number := range id.Partitions {
 			p := kmsg.NewListOffsetsRequestTopicPartition()
-			p.Partition, p.Timestamp = int32(number), end
+			p.Partition, p.Timestamp = int32(number), timestamp
 			t.Partitions = append(t.Partitions, p)
 			asked++
 		}
