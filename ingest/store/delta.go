@@ -12,43 +12,49 @@ import (
 // deltas is the column delta of a block: an array of tuples on the position row, which is the block's first row, and
 // nothing on all others.
 type deltas struct {
-	order *[]uint32
-	rows  int      // entries
-	texts []stream // those of every table, then this one's own
-	sums  []stream // between them
-	own   int      // where its own texts begin
-	name  proto.ColumnType
-
-	keyAt    [][]int // by roll: the texts that its keys are
-	amountAt [][]int // by roll: the sums that its amounts are
+	order   *[]uint32
+	rows    int      // entries
+	texts   []stream // tenant, project, roll, keys
+	amounts []stream
+	name    proto.ColumnType
+	rolls   []placed // by number
 }
 
+// placed says where a roll's keys and amounts come in a table's deltas: for each of the deltas' own columns which one
+// of the roll's it is, or none.
+type placed struct{ keys, amounts []int }
+
+const (
+	none       = -1
+	inEveryKey = 3 // tenant, project and roll
+)
+
 func newDeltas(table string, order *[]uint32) *deltas {
-	common, amounts, own := clickhouse.DeltaKeys(), clickhouse.SumAmounts(), clickhouse.OwnKeys(table)
-	keys := slices.Concat(common, own)
-	d := &deltas{order: order, texts: make([]stream, len(keys)), sums: make([]stream, len(amounts)), own: len(common)}
+	keys, amounts := clickhouse.DeltaKeys(table), clickhouse.DeltaAmounts(table)
+	d := &deltas{order: order, texts: make([]stream, len(keys)), amounts: make([]stream, len(amounts))}
 	var members []string
-	for _, k := range common {
+	for _, k := range keys {
 		members = append(members, k+" String")
 	}
 	for _, a := range amounts {
 		members = append(members, a+" Int64")
 	}
-	for _, k := range own {
-		members = append(members, k+" String")
-	}
 	d.name = proto.ColumnType("Array(Tuple(" + strings.Join(members, ", ") + "))")
 	for _, id := range clickhouse.Rolls() {
-		var keyAt, amountAt []int
-		for _, k := range id.Roll().Keys {
-			keyAt = append(keyAt, slices.Index(keys, k))
-		}
-		for _, a := range id.Roll().Amounts {
-			amountAt = append(amountAt, slices.Index(amounts, a))
-		}
-		d.keyAt, d.amountAt = append(d.keyAt, keyAt), append(d.amountAt, amountAt)
+		d.rolls = append(d.rolls, placed{
+			keys: places(keys[inEveryKey:], id.Roll().Keys), amounts: places(amounts, id.Roll().Amounts),
+		})
 	}
 	return d
+}
+
+// places are where each of the columns is among those that a roll has, which slices.Index says: none where it isn't.
+func places(columns, has []string) []int {
+	at := make([]int, len(columns))
+	for i, c := range columns {
+		at[i] = slices.Index(has, c)
+	}
+	return at
 }
 
 func (d *deltas) reset() {
@@ -56,40 +62,42 @@ func (d *deltas) reset() {
 	for i := range d.texts {
 		d.texts[i].reset()
 	}
-	for i := range d.sums {
-		d.sums[i].reset()
+	for i := range d.amounts {
+		d.amounts[i].reset()
 	}
 }
 
 // position adds the entry that moves the view: that of a row, which the view makes its own position of.
 func (d *deltas) position(project string) {
+	d.rows++
 	d.texts[0].text("")
-	d.texts[1].text("")
-	d.texts[2].text(project)
-	d.rest(nil, nil, nil, nil)
+	d.texts[1].text(project)
+	for i := range d.texts[2:] {
+		d.texts[2+i].text("")
+	}
+	for i := range d.amounts {
+		d.amounts[i].integer(0)
+	}
 }
 
 func (d *deltas) add(roll clickhouse.RollID, tenant, project []byte, keys [][]byte, amounts []int64) {
-	d.texts[0].text(roll.Roll().Name)
-	d.texts[1].bytes(tenant)
-	d.texts[2].bytes(project)
-	d.rest(d.keyAt[roll], keys, d.amountAt[roll], amounts)
-}
-
-func (d *deltas) rest(keyAt []int, keys [][]byte, amountAt []int, amounts []int64) {
 	d.rows++
-	for i := 3; i < len(d.texts); i++ {
-		if at := slices.Index(keyAt, i); at >= 0 {
-			d.texts[i].bytes(keys[at])
+	d.texts[0].bytes(tenant)
+	d.texts[1].bytes(project)
+	d.texts[2].text(roll.Roll().Name)
+	placed := &d.rolls[roll]
+	for i, at := range placed.keys {
+		if at == none {
+			d.texts[inEveryKey+i].text("")
 		} else {
-			d.texts[i].text("")
+			d.texts[inEveryKey+i].bytes(keys[at])
 		}
 	}
-	for i := range d.sums {
-		if at := slices.Index(amountAt, i); at >= 0 {
-			d.sums[i].integer(amounts[at])
+	for i, at := range placed.amounts {
+		if at == none {
+			d.amounts[i].integer(0)
 		} else {
-			d.sums[i].integer(0)
+			d.amounts[i].integer(amounts[at])
 		}
 	}
 }
@@ -105,14 +113,11 @@ func (d *deltas) EncodeColumn(b *proto.Buffer) {
 	for range *d.order {
 		b.PutUInt64(uint64(d.rows))
 	}
-	for i := range d.texts[:d.own] {
+	for i := range d.texts {
 		b.PutRaw(d.texts[i].data)
 	}
-	for i := range d.sums {
-		b.PutRaw(d.sums[i].data)
-	}
-	for i := range d.texts[d.own:] {
-		b.PutRaw(d.texts[d.own+i].data)
+	for i := range d.amounts {
+		b.PutRaw(d.amounts[i].data)
 	}
 }
 

@@ -4,16 +4,16 @@
 
 CREATE TABLE IF NOT EXISTS sums {{onCluster}}
 (
-    tenant      LowCardinality(String),
+    tenant      String,
     project     String,
-    roll        LowCardinality(String),
+    roll        String,
     contract    String,
     contractor  String,
     line        String,
     node        String,
-    currency    LowCardinality(String),
-    status      LowCardinality(String),
-    month       LowCardinality(String),
+    currency    String,
+    status      String,
+    month       String,
     record      String,
     position    Int128, -- rows of tenant '' alone, which have no other amount: the sum of the batches' lengths,
     squares     Int128, -- and of next * next - first * first, which tells a missing batch from another one as long
@@ -27,4 +27,4 @@ CREATE TABLE IF NOT EXISTS sums {{onCluster}}
 )
 ENGINE = {{engine "SummingMergeTree" "(position, squares, count, allocations, net, gross, value, committed, pending)"}}
 ORDER BY (tenant, project, roll, contract, contractor, line, node, currency, status, month, record)
-SETTINGS {{durable}}, old_parts_lifetime = 60, index_granularity = 1024, min_bytes_for_wide_part = 268435456, merge_selector_base = 15;
+SETTINGS {{durable}}, old_parts_lifetime = 60, index_granularity = 4096, min_bytes_for_wide_part = 268435456, merge_selector_base = 15;

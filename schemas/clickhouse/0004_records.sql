@@ -41,9 +41,9 @@ CREATE TABLE IF NOT EXISTS records {{onCluster}}
     content_hash        UInt64,
     moved               Bool,
     delta Array(Tuple(
-        roll String, tenant String, project String,
-        contract String, contractor String, line String, node String, currency String, status String, month String, record String,
-        count Int64, allocations Int64, net Int64, gross Int64, value Int64, committed Int64, pending Int64)),
+        tenant String, project String, roll String,
+        contract String, contractor String, node String, currency String, status String, month String, record String,
+        count Int64, allocations Int64, net Int64, gross Int64)),
     INDEX invoice_number_bloom invoice_number TYPE bloom_filter(0.01) GRANULARITY 1,
     PROJECTION by_id (SELECT tenant, id, project, row_version ORDER BY tenant, id),
     CONSTRAINT position_row_moves_its_view CHECK tenant != '' OR notEmpty(delta) AND delta[1].project = concat('#records/', substring(project, 2)),
@@ -56,12 +56,11 @@ SETTINGS {{durable}}, old_parts_lifetime = 60, max_parts_to_merge_at_once = 15, 
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS records_sums {{onCluster}} TO sums AS
 SELECT
-    d.roll AS roll,
     d.tenant AS tenant,
     d.project AS project,
+    d.roll AS roll,
     d.contract AS contract,
     d.contractor AS contractor,
-    d.line AS line,
     d.node AS node,
     d.currency AS currency,
     d.status AS status,
@@ -72,8 +71,5 @@ SELECT
     d.count AS count,
     d.allocations AS allocations,
     d.net AS net,
-    d.gross AS gross,
-    d.value AS value,
-    d.committed AS committed,
-    d.pending AS pending
+    d.gross AS gross
 FROM (SELECT row_version, batch_first, arrayJoin(delta) AS d FROM records WHERE tenant = '');

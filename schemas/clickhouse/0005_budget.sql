@@ -20,9 +20,9 @@ CREATE TABLE IF NOT EXISTS budget_rows {{onCluster}}
     content_hash  UInt64,
     moved         Bool,
     delta Array(Tuple(
-        roll String, tenant String, project String,
-        contract String, contractor String, line String, node String, currency String, status String, month String, record String,
-        count Int64, allocations Int64, net Int64, gross Int64, value Int64, committed Int64, pending Int64)),
+        tenant String, project String, roll String,
+        node String, currency String,
+        value Int64)),
     CONSTRAINT position_row_moves_its_view CHECK tenant != '' OR notEmpty(delta) AND delta[1].project = concat('#budget_rows/', substring(project, 2)),
     CONSTRAINT only_position_rows_carry_sums CHECK tenant = '' OR empty(delta)
 )
@@ -50,9 +50,9 @@ CREATE TABLE IF NOT EXISTS budget_transfers {{onCluster}}
     content_hash  UInt64,
     moved         Bool,
     delta Array(Tuple(
-        roll String, tenant String, project String,
-        contract String, contractor String, line String, node String, currency String, status String, month String, record String,
-        count Int64, allocations Int64, net Int64, gross Int64, value Int64, committed Int64, pending Int64)),
+        tenant String, project String, roll String,
+        node String, currency String,
+        value Int64)),
     CONSTRAINT position_row_moves_its_view CHECK tenant != '' OR notEmpty(delta) AND delta[1].project = concat('#budget_transfers/', substring(project, 2)),
     CONSTRAINT only_position_rows_carry_sums CHECK tenant = '' OR empty(delta)
 )
@@ -84,48 +84,24 @@ SETTINGS {{durable}}, old_parts_lifetime = 60;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS budget_rows_sums {{onCluster}} TO sums AS
 SELECT
-    d.roll AS roll,
     d.tenant AS tenant,
     d.project AS project,
-    d.contract AS contract,
-    d.contractor AS contractor,
-    d.line AS line,
+    d.roll AS roll,
     d.node AS node,
     d.currency AS currency,
-    d.status AS status,
-    d.month AS month,
-    d.record AS record,
     if(d.tenant = '', toInt128(row_version) - toInt128(batch_first), 0) AS position,
     if(d.tenant = '', toInt128(row_version) * row_version - toInt128(batch_first) * batch_first, 0) AS squares,
-    d.count AS count,
-    d.allocations AS allocations,
-    d.net AS net,
-    d.gross AS gross,
-    d.value AS value,
-    d.committed AS committed,
-    d.pending AS pending
+    d.value AS value
 FROM (SELECT row_version, batch_first, arrayJoin(delta) AS d FROM budget_rows WHERE tenant = '');
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS budget_transfers_sums {{onCluster}} TO sums AS
 SELECT
-    d.roll AS roll,
     d.tenant AS tenant,
     d.project AS project,
-    d.contract AS contract,
-    d.contractor AS contractor,
-    d.line AS line,
+    d.roll AS roll,
     d.node AS node,
     d.currency AS currency,
-    d.status AS status,
-    d.month AS month,
-    d.record AS record,
     if(d.tenant = '', toInt128(row_version) - toInt128(batch_first), 0) AS position,
     if(d.tenant = '', toInt128(row_version) * row_version - toInt128(batch_first) * batch_first, 0) AS squares,
-    d.count AS count,
-    d.allocations AS allocations,
-    d.net AS net,
-    d.gross AS gross,
-    d.value AS value,
-    d.committed AS committed,
-    d.pending AS pending
+    d.value AS value
 FROM (SELECT row_version, batch_first, arrayJoin(delta) AS d FROM budget_transfers WHERE tenant = '');

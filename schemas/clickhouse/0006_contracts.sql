@@ -29,9 +29,9 @@ CREATE TABLE IF NOT EXISTS contracts {{onCluster}}
     content_hash     UInt64,
     moved            Bool,
     delta Array(Tuple(
-        roll String, tenant String, project String,
-        contract String, contractor String, line String, node String, currency String, status String, month String, record String,
-        count Int64, allocations Int64, net Int64, gross Int64, value Int64, committed Int64, pending Int64)),
+        tenant String, project String, roll String,
+        contract String, line String, node String, currency String, status String,
+        count Int64, value Int64, committed Int64, pending Int64)),
     PROJECTION by_id (SELECT tenant, id, project, row_version ORDER BY tenant, id),
     CONSTRAINT position_row_moves_its_view CHECK tenant != '' OR notEmpty(delta) AND delta[1].project = concat('#contracts/', substring(project, 2)),
     CONSTRAINT only_position_rows_carry_sums CHECK tenant = '' OR empty(delta)
@@ -43,23 +43,17 @@ SETTINGS {{durable}}, old_parts_lifetime = 60, max_parts_to_merge_at_once = 15, 
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS contracts_sums {{onCluster}} TO sums AS
 SELECT
-    d.roll AS roll,
     d.tenant AS tenant,
     d.project AS project,
+    d.roll AS roll,
     d.contract AS contract,
-    d.contractor AS contractor,
     d.line AS line,
     d.node AS node,
     d.currency AS currency,
     d.status AS status,
-    d.month AS month,
-    d.record AS record,
     if(d.tenant = '', toInt128(row_version) - toInt128(batch_first), 0) AS position,
     if(d.tenant = '', toInt128(row_version) * row_version - toInt128(batch_first) * batch_first, 0) AS squares,
     d.count AS count,
-    d.allocations AS allocations,
-    d.net AS net,
-    d.gross AS gross,
     d.value AS value,
     d.committed AS committed,
     d.pending AS pending

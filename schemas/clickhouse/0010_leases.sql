@@ -4,8 +4,8 @@
 
 ALTER TABLE sums {{onCluster}}
     ADD COLUMN IF NOT EXISTS lease String,
-    ADD COLUMN IF NOT EXISTS until LowCardinality(String),
-    ADD COLUMN IF NOT EXISTS first_break LowCardinality(String),
+    ADD COLUMN IF NOT EXISTS until String,
+    ADD COLUMN IF NOT EXISTS first_break String,
     MODIFY ORDER BY (tenant, project, roll, contract, contractor, line, node, currency, status, month, record, lease, until, first_break);
 
 CREATE TABLE IF NOT EXISTS leases {{onCluster}}
@@ -51,10 +51,9 @@ CREATE TABLE IF NOT EXISTS leases {{onCluster}}
     content_hash            UInt64,
     moved                   Bool,
     delta Array(Tuple(
-        roll String, tenant String, project String,
-        contract String, contractor String, line String, node String, currency String, status String, month String, record String,
-        count Int64, allocations Int64, net Int64, gross Int64, value Int64, committed Int64, pending Int64,
-        lease String, until String, first_break String)),
+        tenant String, project String, roll String,
+        status String, month String, lease String, until String, first_break String,
+        count Int64, value Int64)),
     CONSTRAINT position_row_moves_its_view CHECK tenant != '' OR notEmpty(delta) AND delta[1].project = concat('#leases/', substring(project, 2)),
     CONSTRAINT only_position_rows_carry_sums CHECK tenant = '' OR empty(delta)
 )
@@ -64,27 +63,16 @@ SETTINGS {{durable}}, old_parts_lifetime = 60, max_parts_to_merge_at_once = 15, 
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS leases_sums {{onCluster}} TO sums AS
 SELECT
-    d.roll AS roll,
     d.tenant AS tenant,
     d.project AS project,
-    d.contract AS contract,
-    d.contractor AS contractor,
-    d.line AS line,
-    d.node AS node,
-    d.currency AS currency,
+    d.roll AS roll,
     d.status AS status,
     d.month AS month,
-    d.record AS record,
+    d.lease AS lease,
+    d.until AS until,
+    d.first_break AS first_break,
     if(d.tenant = '', toInt128(row_version) - toInt128(batch_first), 0) AS position,
     if(d.tenant = '', toInt128(row_version) * row_version - toInt128(batch_first) * batch_first, 0) AS squares,
     d.count AS count,
-    d.allocations AS allocations,
-    d.net AS net,
-    d.gross AS gross,
-    d.value AS value,
-    d.committed AS committed,
-    d.pending AS pending,
-    d.lease AS lease,
-    d.until AS until,
-    d.first_break AS first_break
+    d.value AS value
 FROM (SELECT row_version, batch_first, arrayJoin(delta) AS d FROM leases WHERE tenant = '');

@@ -24,27 +24,29 @@ func ViewSelect(table, source string) string {
 	return "SELECT\n    " + strings.Join(columns, ",\n    ") + "\nFROM (SELECT row_version, batch_first, arrayJoin(delta) AS d FROM " + source + " WHERE tenant = '')"
 }
 
-// ViewColumns are the columns of sums that the view of a state table fills, in the order of ViewSelect.
+// ViewColumns are the columns of sums that the view of a state table fills, in the order of ViewSelect. The others are
+// empty in its rows.
 func ViewColumns(table string) []string {
-	return slices.Concat(deltaKeys[:], []string{"position", "squares"}, SumAmounts(), OwnKeys(table))
+	return slices.Concat(DeltaKeys(table), []string{"position", "squares"}, DeltaAmounts(table))
 }
 
-// deltaKeys are the texts that the entries of every table's deltas have, at the beginning of the tuple.
-var deltaKeys = [...]string{"roll", "tenant", "project", "contract", "contractor", "line", "node", "currency", "status", "month", "record"}
+// DeltaKeys are the texts of each entry of a table's deltas, the first members of the tuple: tenant, project, roll, and
+// the keys of the table's rolls.
+func DeltaKeys(table string) []string {
+	const inEvery = 3
+	all := SumKeys()
+	return slices.Concat(all[:inEvery], ofRolls(table, all[inEvery:], func(r *Roll) []string { return r.Keys }))
+}
 
-// DeltaKeys are the texts that the entries of every table's deltas begin with; SumAmounts follow, then OwnKeys.
-func DeltaKeys() []string { return slices.Clone(deltaKeys[:]) }
+// DeltaAmounts are the amounts of each entry of a table's deltas, those of the table's rolls: the members behind the
+// texts.
+func DeltaAmounts(table string) []string {
+	return ofRolls(table, SumAmounts(), func(r *Roll) []string { return r.Amounts })
+}
 
-// OwnKeys are the keys of a state table's rolls that only its own deltas have, at the end of the tuple: so the deltas of
-// other tables take no room for them.
-func OwnKeys(table string) (keys []string) {
-	for _, k := range SumKeys() {
-		if slices.Contains(deltaKeys[:], k) {
-			continue
-		}
-		if slices.ContainsFunc(RollsOf(table), func(id RollID) bool { return slices.Contains(id.Roll().Keys, k) }) {
-			keys = append(keys, k)
-		}
-	}
-	return keys
+// ofRolls are those of the columns that one of the table's rolls has.
+func ofRolls(table string, columns []string, has func(*Roll) []string) []string {
+	return slices.DeleteFunc(columns, func(c string) bool {
+		return !slices.ContainsFunc(RollsOf(table), func(id RollID) bool { return slices.Contains(has(id.Roll()), c) })
+	})
 }
