@@ -5,6 +5,7 @@ package analytics
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 )
@@ -20,11 +21,7 @@ var ErrNoWeights = errors.New("analytics: the weights of the shares sum to 0")
 // single shares may exceed total, and ErrOutOfRange says that one needs more
 // than 64 bits. ErrNoWeights: the weights sum to 0.
 func LargestRemainder(total int64, weights []int64) ([]int64, error) {
-	wide := make([]Int128, len(weights))
-	for i, w := range weights {
-		wide[i] = Int(w)
-	}
-	shares, err := largestRemainder(Int(total), wide)
+	shares, err := splitOver(total, weights)
 	if err != nil {
 		return nil, fmt.Errorf("share %d over %d weights: %w", total, len(weights), err)
 	}
@@ -37,6 +34,27 @@ func LargestRemainder(total int64, weights []int64) ([]int64, error) {
 		narrow[i] = v
 	}
 	return narrow, nil
+}
+
+// splitOver takes the quick way where it can: most totals and weights are not negative.
+func splitOver(total int64, weights []int64) ([]Int128, error) {
+	plain, sum := make([]uint64, len(weights)), uint64(0)
+	for i, w := range weights {
+		if w < 0 || total < 0 || sum > math.MaxInt64-uint64(w) {
+			sum = 0
+			break
+		}
+		plain[i] = uint64(w)
+		sum += plain[i]
+	}
+	if sum > 0 {
+		return new(splitter).split(Int(total), plain, make([]Int128, 0, len(weights))), nil
+	}
+	wide := make([]Int128, len(weights))
+	for i, w := range weights {
+		wide[i] = Int(w)
+	}
+	return largestRemainder(Int(total), wide)
 }
 
 // largestRemainder is LargestRemainder on sums. Without negative weights its

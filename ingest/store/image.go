@@ -13,20 +13,21 @@ import (
 // result at a time.
 type Images struct {
 	entity       *Entity
-	tenant       proto.ColStr
-	project      proto.ColStr
-	id           proto.ColStr
+	tenant       texts
+	project      texts
+	id           texts
 	rowVersion   proto.ColUInt64
 	deleted      proto.ColBool
 	contentHash  proto.ColUInt64
 	keyHash      proto.ColUInt32
 	srcPartition proto.ColUInt32
 	fields       map[string]proto.Column // those that the contribution is computed from
+	again        any                     // the payload restored last: its memory may be used again
 }
 
 // NewImages makes room for rows of an entity.
 func (e *Entity) NewImages() *Images {
-	m := &Images{entity: e, fields: map[string]proto.Column{}}
+	m := &Images{entity: e, tenant: newTexts(), project: newTexts(), id: newTexts(), fields: map[string]proto.Column{}}
 	for _, c := range e.Columns {
 		for _, name := range e.restored {
 			if c.Name == name {
@@ -55,8 +56,9 @@ func (m *Images) Select(final bool, where string) string {
 // Results are the columns that a result of Select is read into.
 func (m *Images) Results() proto.Results {
 	all := proto.Results{
-		{Name: "of", Data: &m.tenant}, {Name: "project", Data: &m.project}, {Name: "id", Data: &m.id}, {Name: "row_version", Data: &m.rowVersion},
-		{Name: "deleted", Data: &m.deleted}, {Name: "content_hash", Data: &m.contentHash}, {Name: "key_hash", Data: &m.keyHash},
+		{Name: "of", Data: m.tenant}, {Name: "project", Data: m.project}, {Name: "id", Data: m.id},
+		{Name: "row_version", Data: &m.rowVersion}, {Name: "deleted", Data: &m.deleted},
+		{Name: "content_hash", Data: &m.contentHash}, {Name: "key_hash", Data: &m.keyHash},
 		{Name: "src_partition", Data: &m.srcPartition},
 	}
 	for _, name := range m.entity.restored {
@@ -87,12 +89,13 @@ func (m *Images) Row(i int) Image {
 }
 
 // Contribution appends what row i contributes by this binary's formula: nothing for a deleted entity, or one that went
-// to another project.
+// to another project. Its keys are parts of the block, too.
 func (m *Images) Contribution(c analytics.Contribution, i int) (analytics.Contribution, error) {
 	if m.deleted.Row(i) || !m.entity.Contributes() {
 		return c, nil
 	}
-	return m.entity.Contribution(c, m.id.Row(i), m.entity.restore(image{m, i}))
+	m.again = m.entity.restore(image{m, i})
+	return m.entity.Contribution(c, m.id.Row(i), m.again)
 }
 
 // image is one row's after image, of which an entity restores as much of its payload as contributes.

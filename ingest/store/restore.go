@@ -15,7 +15,11 @@ import (
 // contributions of what is read back to those of what was written.
 
 func restoreRecord(m image) any {
-	r := &events.Record{
+	r, _ := m.all.again.(*events.Record)
+	if r == nil {
+		r = new(events.Record)
+	}
+	*r = events.Record{
 		ProjectID:       m.project(),
 		Source:          read[string](m, "source"),
 		StepKind:        stepOf(analytics.RecordStatus(read[string](m, "status"))),
@@ -27,6 +31,7 @@ func restoreRecord(m image) any {
 		Tax:             optionOf(read[proto.Nullable[int64]](m, "tax")),
 		Gross:           optionOf(read[proto.Nullable[int64]](m, "gross")),
 		ContractID:      idOrNone(read[string](m, "contract_id")),
+		Allocations:     r.Allocations[:0],
 	}
 	nets := read[[]int64](m, "allocation_net")
 	for i, node := range read[[]string](m, "allocation_node") {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/binary"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
@@ -60,9 +61,31 @@ func (s *stream) integer(v int64)      { s.uint64(uint64(v)) }
 func (s *stream) date(v calendar.Date) { s.uint32(uint32(v)) }
 func (s *stream) instant(v time.Time)  { s.integer(micros(v)) }
 func (s *stream) present(ok bool) bool { s.bool(!ok); return ok }
+
+// appendInOrder appends the rows' bytes in an order of the rows.
 func (s *stream) appendInOrder(b *proto.Buffer, order []uint32) {
-	for _, i := range order {
-		b.PutRaw(s.row(i))
+	if s.width == 0 {
+		for _, i := range order {
+			b.Buf = append(b.Buf, s.row(i)...)
+		}
+		return
+	}
+	begin := len(b.Buf)
+	b.Buf = slices.Grow(b.Buf, len(order)*s.width)[:begin+len(order)*s.width]
+	out := b.Buf[begin:]
+	switch s.width {
+	case 1:
+		for n, i := range order {
+			out[n] = s.data[i]
+		}
+	case 8:
+		for n, i := range order {
+			*(*[8]byte)(out[8*n:]) = [8]byte(s.data[8*int(i):])
+		}
+	default:
+		for n, i := range order {
+			copy(out[n*s.width:], s.row(i))
+		}
 	}
 }
 
@@ -146,21 +169,21 @@ type columnKind struct {
 // kinds are the types of columns that tables have. LowCardinality is the table's own business: the server makes it of a
 // String.
 var (
-	textKind          = &columnKind{name: "String", result: func() proto.Column { return new(proto.ColStr) }}
+	textKind          = &columnKind{name: "String", result: func() proto.Column { return newTexts() }}
 	boolKind          = &columnKind{name: "Bool", width: 1, result: func() proto.Column { return new(proto.ColBool) }}
 	integerKind       = &columnKind{name: "Int64", width: 8, result: func() proto.Column { return new(proto.ColInt64) }}
 	uint64Kind        = &columnKind{name: "UInt64", width: 8, result: func() proto.Column { return new(proto.ColUInt64) }}
 	uint32Kind        = &columnKind{name: "UInt32", width: 4, result: func() proto.Column { return new(proto.ColUInt32) }}
 	instantKind       = &columnKind{name: "DateTime64(6)", width: 8, result: func() proto.Column { return newInstants() }}
-	textOrNullKind    = &columnKind{name: "Nullable(String)", nullable: true, result: func() proto.Column { return proto.NewColNullable[string](new(proto.ColStr)) }}
+	textOrNullKind    = &columnKind{name: "Nullable(String)", nullable: true, result: func() proto.Column { return proto.NewColNullable[string](newTexts()) }}
 	integerOrNullKind = &columnKind{name: "Nullable(Int64)", width: 8, nullable: true, result: func() proto.Column { return proto.NewColNullable[int64](new(proto.ColInt64)) }}
 	dateOrNullKind    = &columnKind{name: "Nullable(Date32)", width: 4, nullable: true, result: func() proto.Column { return proto.NewColNullable[time.Time](new(proto.ColDate32)) }}
 	instantOrNullKind = &columnKind{name: "Nullable(DateTime64(6))", width: 8, nullable: true, result: func() proto.Column { return proto.NewColNullable[time.Time](newInstants()) }}
-	textsKind         = &columnKind{name: "Array(String)", array: true, result: func() proto.Column { return proto.NewArray[string](new(proto.ColStr)) }}
+	textsKind         = &columnKind{name: "Array(String)", array: true, result: func() proto.Column { return proto.NewArray[string](newTexts()) }}
 	boolsKind         = &columnKind{name: "Array(Bool)", width: 1, array: true, result: func() proto.Column { return proto.NewArray[bool](new(proto.ColBool)) }}
 	integersKind      = &columnKind{name: "Array(Int64)", width: 8, array: true, result: func() proto.Column { return proto.NewArray[int64](new(proto.ColInt64)) }}
 	textsOrNullKind   = &columnKind{name: "Array(Nullable(String))", nullable: true, array: true, result: func() proto.Column {
-		return proto.NewArray[proto.Nullable[string]](proto.NewColNullable[string](new(proto.ColStr)))
+		return proto.NewArray[proto.Nullable[string]](proto.NewColNullable[string](newTexts()))
 	}}
 	datesOrNullKind = &columnKind{name: "Array(Nullable(Date32))", width: 4, nullable: true, array: true, result: func() proto.Column {
 		return proto.NewArray[proto.Nullable[time.Time]](proto.NewColNullable[time.Time](new(proto.ColDate32)))

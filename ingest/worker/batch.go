@@ -96,6 +96,7 @@ type assembler struct {
 	ahead        []latest.Key
 	contribution analytics.Contribution
 	encoded      []byte
+	now, was     []summand
 	key          []byte
 	keys         [][]byte
 	magnitudes   []delta.Magnitudes // by roll
@@ -163,7 +164,7 @@ func (a *assembler) tombstone(b *batch, r *kgo.Record) {
 		return
 	}
 	tenant, id, _ := cutKey(r.Key)
-	if head, ok := a.head(b, a.heads.hasher.Key(tenant, id)); !ok || !head.Deleted {
+	if head, ok, _ := a.head(b, a.heads.hasher.Key(tenant, id)); !ok || !head.Deleted {
 		b.refuse(a.tp, r, nullValue)
 	}
 }
@@ -180,15 +181,17 @@ func cutKey(key []byte) (tenant, id []byte, ok bool) {
 	return nil, nil, false
 }
 
-// head is an entity's latest state: as the batch has it, else as it is stored. Its contribution is good until the next
-// change.
-func (a *assembler) head(b *batch, key latest.Key) (latest.Head, bool) {
+// head is an entity's latest state: as the batch has it, and then where among its changes, else as it is stored. Its
+// contribution is good until the next change.
+func (a *assembler) head(b *batch, key latest.Key) (_ latest.Head, ok bool, change int) {
 	if i, ok := b.changed[key]; ok {
-		c := &b.changes[i]
-		return b.headOf(c), true
+		return b.headOf(&b.changes[i]), true, i
 	}
-	return a.heads.table.Get(key)
+	head, ok := a.heads.table.Get(key)
+	return head, ok, notInBatch
 }
+
+const notInBatch = -1
 
 func (b *batch) headOf(c *change) latest.Head {
 	return latest.Head{
@@ -199,7 +202,7 @@ func (b *batch) headOf(c *change) latest.Head {
 // change takes in an entity's new state, unless what is known is as new.
 func (a *assembler) change(b *batch, r *kgo.Record, e events.Event, content uint64, hash uint32) (bool, error) {
 	key := a.heads.hasher.KeyString(e.TenantID, e.ID)
-	before, existed := a.head(b, key)
+	before, existed, at := a.head(b, key)
 	if existed && e.Version <= before.Version {
 		if e.Version == before.Version && content != before.ContentHash {
 			b.conflicts++
@@ -233,18 +236,18 @@ func (a *assembler) change(b *batch, r *kgo.Record, e events.Event, content uint
 	} else {
 		row.Project = string(a.heads.texts.Text(project))
 	}
-	now := summands{rest: a.encoded, id: e.ID}
-	was := summands{rest: before.Contribution, id: e.ID}
-	unchanged := existed && project == before.Project && string(a.encoded) == string(before.Contribution)
-	if !unchanged {
-		if !a.fits(b, now, was) {
-			return false, nil
-		}
-		if err := errors.Join(a.sum(b, now, tenant, project, 1), a.sum(b, was, tenant, before.Project, -1)); err != nil {
-			return false, err
-		}
+	a.now, a.was = summandsOf(a.now[:0], a.encoded), summandsOf(a.was[:0], before.Contribution)
+	now, was := a.now, a.was
+	if project == before.Project {
+		now, was = differing(now, was)
 	}
-	at, again := b.changed[key]
+	if !a.fits(b, now, was) {
+		return false, nil
+	}
+	if err := errors.Join(a.sum(b, e.ID, tenant, project, now, 1), a.sum(b, e.ID, tenant, before.Project, was, -1)); err != nil {
+		return false, err
+	}
+	again := at != notInBatch
 	if again {
 		b.block.Drop(b.changes[at].row)
 	}
@@ -271,37 +274,33 @@ func (a *assembler) change(b *batch, r *kgo.Record, e events.Event, content uint
 // fits reports whether the batch has room for a change: for its entries, unless it would be the first, and for its
 // amounts, which travel in 64 bits. What an older change of the same entity took stays counted: the bounds may be
 // early, never late.
-func (a *assembler) fits(b *batch, both ...summands) bool {
+func (a *assembler) fits(b *batch, both ...[]summand) bool {
 	if a.magnitudes == nil {
 		a.magnitudes = make([]delta.Magnitudes, len(clickhouse.Rolls()))
 	}
 	clear(a.magnitudes)
 	entries := 0
-	for _, s := range both {
-		for {
-			var ok bool
-			if a.key, ok = s.next(a.key[:0]); !ok {
-				break
-			}
-			entries++
-			a.magnitudes[s.roll].Add(s.amounts[:])
+	for _, state := range both {
+		entries += len(state)
+		for i := range state {
+			a.magnitudes[state[i].roll].Add(state[i].amounts[:])
 		}
 	}
 	return (len(b.changes) == 0 || b.sums.Len()+entries <= maxDeltas) && b.sums.Fits(entries, a.magnitudes)
 }
 
-// sum adds a contribution's amounts to the batch's sums.
-func (a *assembler) sum(b *batch, s summands, tenant, project uint32, sign int64) error {
-	prefix := len(sumKey(a.key[:0], tenant, project))
-	for {
-		var ok bool
-		if a.key, ok = s.next(sumKey(a.key[:0], tenant, project)[:prefix]); !ok {
-			return nil
-		}
+// sum adds the summands of a state of an entity to the batch's sums, or takes them away.
+func (a *assembler) sum(b *batch, id string, tenant, project uint32, state []summand, sign int64) error {
+	a.key = sumKey(a.key[:0], tenant, project)
+	prefix := len(a.key)
+	for i := range state {
+		s := &state[i]
+		a.key = s.appendKey(a.key[:prefix], id)
 		if err := b.sums.Add(int(s.roll), a.key, s.amounts[:len(s.roll.Roll().Amounts)], sign); err != nil {
 			return fmt.Errorf("sum up a batch: %w", err)
 		}
 	}
+	return nil
 }
 
 // finish adds the position row with all that the batch changes in the sums, and puts the rows in the table's order.

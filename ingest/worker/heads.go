@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ type heads struct {
 	texts    *latest.Texts
 	life     string // of the stream; "" while they are worth nothing
 	position uint64
+	seen     []seenText // see number
 }
 
 func newHeads(o latest.Options) (*heads, error) {
@@ -48,6 +50,7 @@ const own = 1
 
 // encode appends a contribution of the entity with this id.
 func (h *heads) encode(b []byte, id string, c analytics.Contribution) ([]byte, error) {
+	h.seen = h.seen[:0]
 	for i := range c {
 		s := &c[i]
 		roll := s.Roll.Roll()
@@ -57,7 +60,7 @@ func (h *heads) encode(b []byte, id string, c analytics.Contribution) ([]byte, e
 				b = append(b, own)
 				continue
 			}
-			n, err := h.texts.NumberString(key)
+			n, err := h.number(key)
 			if err != nil {
 				return b, fmt.Errorf("remember a key of the sums: %w", err)
 			}
@@ -70,52 +73,103 @@ func (h *heads) encode(b []byte, id string, c analytics.Contribution) ([]byte, e
 	return b, nil
 }
 
-// A sum's key within a batch is the number of its tenant and its project, the number of its roll and the roll's keys,
-// as in a head; but an own id is written out: twice its length and one more, then the text.
+// seenText is a text with its number.
+type seenText struct {
+	text   string
+	number uint32
+}
 
-// summands reads the summands of a contribution one by one.
-type summands struct {
-	rest    []byte
-	id      string // of the entity
+// number is the number of a key's text. The summands of one entity have much the same keys, so the last few are looked
+// at first.
+func (h *heads) number(text string) (uint32, error) {
+	if text == "" {
+		return 0, nil
+	}
+	const few = 8
+	for i := range h.seen {
+		if h.seen[i].text == text {
+			return h.seen[i].number, nil
+		}
+	}
+	n, err := h.texts.NumberString(text)
+	if err == nil && len(h.seen) < few {
+		h.seen = append(h.seen, seenText{text, n})
+	}
+	return n, err
+}
+
+// summand is one part of a contribution in a head.
+type summand struct {
+	encoded []byte // all of it
 	roll    clickhouse.RollID
+	keys    []byte
+	owns    bool // one of the keys is the entity's own id
 	amounts [clickhouse.MaxRollAmounts]int64
 }
 
-// next appends the roll and the keys of the next summand to a sum's key and reads its amounts; ok is false behind the
-// last one.
-func (s *summands) next(key []byte) (_ []byte, ok bool) {
-	if len(s.rest) == 0 {
-		return key, false
-	}
-	s.roll = clickhouse.RollID(s.rest[0])
-	roll := s.roll.Roll()
-	key = append(key, s.rest[0])
-	s.rest = s.rest[1:]
-	for range roll.Keys {
-		if s.rest[0] == own {
-			key = binary.AppendUvarint(key, uint64(len(s.id))<<1|1)
-			key = append(key, s.id...)
-			s.rest = s.rest[1:]
-			continue
+// summandsOf appends the parts of a contribution, which they share memory with.
+func summandsOf(all []summand, contribution []byte) []summand {
+	for rest := contribution; len(rest) > 0; {
+		s := summand{roll: clickhouse.RollID(rest[0])}
+		roll, at := s.roll.Roll(), 1
+		for range roll.Keys {
+			s.owns = s.owns || rest[at] == own
+			for rest[at] >= 0x80 {
+				at++
+			}
+			at++
 		}
-		n := 1
-		for s.rest[n-1] >= 0x80 {
-			n++
+		s.keys = rest[1:at]
+		for i := range roll.Amounts {
+			amount, n := binary.Varint(rest[at:])
+			s.amounts[i] = amount
+			at += n
 		}
-		key = append(key, s.rest[:n]...)
-		s.rest = s.rest[n:]
+		s.encoded, rest = rest[:at], rest[at:]
+		all = append(all, s)
 	}
-	for i := range roll.Amounts {
-		amount, n := binary.Varint(s.rest)
-		s.amounts[i] = amount
-		s.rest = s.rest[n:]
-	}
-	return key, true
+	return all
 }
+
+// differing leaves out what two contributions have in common at their beginnings and ends: most changes of an entity
+// leave most of it as it is.
+func differing(a, b []summand) (restOfA, restOfB []summand) {
+	for len(a) > 0 && len(b) > 0 && bytes.Equal(a[0].encoded, b[0].encoded) {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && bytes.Equal(a[len(a)-1].encoded, b[len(b)-1].encoded) {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return a, b
+}
+
+// A sum's key within a batch is the number of its tenant and its project, the number of its roll and the roll's keys,
+// as in a head; but an own id is written out: twice its length and one more, then the text.
 
 // sumKey appends the parts of a sum's key that all summands of an entity share.
 func sumKey(key []byte, tenant, project uint32) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(key, uint64(tenant)), uint64(project))
+}
+
+// appendKey appends the summand's part of a sum's key. id is the entity's.
+func (s *summand) appendKey(key []byte, id string) []byte {
+	key = append(key, byte(s.roll))
+	if !s.owns {
+		return append(key, s.keys...)
+	}
+	for rest := s.keys; len(rest) > 0; {
+		n := 1
+		for rest[n-1] >= 0x80 {
+			n++
+		}
+		if rest[0] == own {
+			key = append(binary.AppendUvarint(key, uint64(len(id))<<1|1), id...)
+		} else {
+			key = append(key, rest[:n]...)
+		}
+		rest = rest[n:]
+	}
+	return key
 }
 
 // spell takes a sum's key apart: the texts of tenant, project and keys.

@@ -179,14 +179,16 @@ func (o *object[T]) read(d *decoder, t *T) {
 	var seen, given uint64 // a bit for each member that occurred, and for each that isn't null
 	likely := 0
 	for first := true; d.more('}', first); first = false {
-		name := d.member()
-		if d.err != nil {
-			return
-		}
-		i := o.find(name, likely)
+		i := o.next(d, likely)
 		if i < 0 {
-			o.other(d, name, &seen)
-			continue
+			name := d.member()
+			if d.err != nil {
+				return
+			}
+			if i = o.find(name); i < 0 {
+				o.other(d, name, &seen)
+				continue
+			}
 		}
 		if i < likely {
 			d.asWritten = false // out of order
@@ -208,7 +210,7 @@ func (o *object[T]) read(d *decoder, t *T) {
 		}
 		seen |= bit
 		if d.err != nil {
-			d.err.within(name)
+			d.err.within(m.name)
 			return
 		}
 	}
@@ -273,11 +275,22 @@ func (o *object[T]) conditionsHold(d *decoder, t *T, given uint64) bool {
 	return true
 }
 
-// find is the position of a member in the table. Members mostly come in one order, so the likely place is tried first.
-func (o *object[T]) find(name string, likely int) int {
-	if likely < len(o.members) && o.members[likely].name == name {
-		return likely
+// next is the position of the member at hand, and steps over its name, where it is written as write does it and comes
+// behind the last one: most are and do. Else it is -1.
+func (o *object[T]) next(d *decoder, likely int) int {
+	text := d.text[d.at:]
+	for i := likely; i < len(o.members); i++ {
+		if opening := o.members[i].opening; strings.HasPrefix(text, opening) {
+			d.at += len(opening)
+			d.space()
+			return i
+		}
 	}
+	return -1
+}
+
+// find is the position of a member in the table, -1 if it has none of this name.
+func (o *object[T]) find(name string) int {
 	for i := range o.members {
 		if o.members[i].name == name {
 			return i

@@ -56,7 +56,7 @@ func (o *object[T]) oneOfItsVariants() *jsonschema.Schema {
 	with := slices.IndexFunc(o.members, func(m member[T]) bool { return m.only != nil })
 	discriminator := o.members[with].only.discriminator
 	s := &jsonschema.Schema{}
-	for _, value := range o.members[o.find(discriminator, 0)].schema.Enum {
+	for _, value := range o.members[o.find(discriminator)].schema.Enum {
 		v := o.variant(func(m *member[T]) presence {
 			if m.only != nil && !slices.Contains(m.only.values, value) {
 				return absent
