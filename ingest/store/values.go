@@ -5,7 +5,8 @@ import (
 	"tallyhouse/schemas/jsontext"
 )
 
-// appendCodes writes accounting codes as the API shows them, so that a reader may pass them on.
+// appendCodes writes accounting codes with all their members, as the API shows them: null and false are written, too, unlike
+// in an event.
 func appendCodes(b []byte, codes []events.AccountingCode) []byte {
 	b = append(b, '[')
 	for i, c := range codes {
@@ -21,19 +22,6 @@ func appendCodes(b []byte, codes []events.AccountingCode) []byte {
 		} else {
 			b = append(b, `,"inherited":false}`...)
 		}
-	}
-	return append(b, ']')
-}
-
-// appendDocuments writes documents as the API shows them.
-func appendDocuments(b []byte, documents []events.Document) []byte {
-	b = append(b, '[')
-	for i, d := range documents {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = jsontext.AppendString(append(b, `{"name":`...), d.Name)
-		b = append(jsontext.AppendString(append(b, `,"kind":`...), d.Kind), '}')
 	}
 	return append(b, ']')
 }

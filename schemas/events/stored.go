@@ -8,6 +8,9 @@ var (
 	storedDocuments = list(document.kind())
 )
 
+// AppendDocuments writes the documents of a record as they are stored.
+func AppendDocuments(b []byte, all []Document) []byte { return storedDocuments.write(b, &all) }
+
 // ParseCodes reads stored accounting codes, of a budget node or a record. A text that is empty has none. The codes
 // share memory with it.
 func ParseCodes(text string) ([]AccountingCode, error) {
