@@ -83,9 +83,9 @@ fuzz:
 		$(GO) test -run '^$$' -fuzz "^$${target#func }\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" || exit 1; \
 	done
 
-# Much more of what make test does a little of: kills, rounds of fighting writers, and fuzzing.
+# Much more of what make test does a little of: kills, rounds of fighting writers, clients at once, and fuzzing.
 nightly:
 	$(MAKE) lint-document schemathesis
 	$(MAKE) fuzz FUZZTIME=10m
-	RAPID_CHECKS=1000 TALLYHOUSE_CRASHES=100 TALLYHOUSE_ROUNDS=200 $(GO) test -count=1 -timeout 6h ./...
+	RAPID_CHECKS=1000 TALLYHOUSE_CRASHES=100 TALLYHOUSE_ROUNDS=200 TALLYHOUSE_CLIENTS=1000 $(GO) test -count=1 -timeout 6h ./...
 	$(ON_APACHE_KAFKA) TALLYHOUSE_CRASHES=100 $(GO) test -count=1 -timeout 6h -p 1 $(KAFKA_TESTS) ./api ./ingest/mail ./cmd/tallyhouse

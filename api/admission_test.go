@@ -119,6 +119,30 @@ func TestTooManyWaitingRequestsAreRefused(t *testing.T) {
 	a.idle(t)
 }
 
+func TestAllTogetherHaveABound(t *testing.T) {
+	// Given as many requests of different tenants as may run, or as much as may be sent
+	for name, full := range map[string]limits{
+		"requests": {running: 2, perTenant: 9, perPrincipal: 9, waiting: 9, allWaiting: 9, bytes: 1000},
+		"bodies":   {running: 9, perTenant: 9, perPrincipal: 9, waiting: 9, allWaiting: 9, bytes: 40},
+	} {
+		a := newAdmission(full)
+		one, two := enter(t, a, "1", "key"), enter(t, a, "2", "key")
+		if name == "bodies" {
+			one.finish(20)
+			two.finish(20)
+		}
+		// Then one more of a third waits.
+		third := waiting(t, a, context.Background(), "3", "key")
+		if len(third) > 0 {
+			t.Errorf("%s: one more is let in", name)
+		}
+		one.sent()
+		(<-third).finish(0)
+		two.sent()
+		a.idle(t)
+	}
+}
+
 func TestBodiesThatAreBeingSentCount(t *testing.T) {
 	// Given a key whose readers are slow: a quarter of all bytes waits to be read
 	a := newAdmission(limits{running: 9, perTenant: 9, perPrincipal: 9, waiting: 9, allWaiting: 9, bytes: 100})

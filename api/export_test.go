@@ -42,3 +42,24 @@ func (s *Server) CursorBehind(path, raw, key, id string) (string, error) {
 func (s *Server) CountLoginsFor(window time.Duration) {
 	s.logins = ratelimit.NewMemory(ratelimit.Policy{Events: loginsPerMinute, Window: window}, maxCountedKeys, time.Now)
 }
+
+// Wait lets the HTTP server wait so long, instead of as long as it does: see patience.
+func (s *Server) Wait(header, request, response, idle, stop time.Duration) {
+	s.patience = patience{header: header, request: request, response: response, idle: idle, stop: stop}
+}
+
+// Working says how many requests are worked on or wait, and how many bytes of bodies are being sent.
+func (s *Server) Working() (requests, bytes int) {
+	a := s.admission
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.running + a.waiting, a.bytes
+}
+
+// Large says how many requests have a large share.
+func (s *Server) Large() int {
+	a := s.admission
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.large
+}

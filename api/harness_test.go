@@ -98,15 +98,7 @@ func connect(t testing.TB, addr, database string) clickhouse.Conn {
 // start runs one more instance of the API on the same database and broker, and waits until it is ready.
 func (w *world) start(change ...func(*api.Options)) (*api.Server, string) {
 	w.Helper()
-	options := api.Options{
-		ClickHouse: w.db, Kafka: []kgo.Opt{kgo.SeedBrokers(w.broker)}, Environment: environment,
-		QueryTimeout: 10 * time.Second,
-		Log:          slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-	}
-	for _, c := range change {
-		c(&options)
-	}
-	server, err := api.New(options)
+	server, err := api.New(w.options(change...))
 	w.must(err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -115,6 +107,19 @@ func (w *world) start(change ...func(*api.Options)) (*api.Server, string) {
 	w.Cleanup(func() { listening.Close(); cancel(); <-done })
 	w.eventually(readyWithin, "the API is ready", func() bool { return server.Ready() == nil })
 	return server, listening.URL
+}
+
+// options are those of an instance of the API on this database and broker.
+func (w *world) options(change ...func(*api.Options)) api.Options {
+	options := api.Options{
+		ClickHouse: w.db, Kafka: []kgo.Opt{kgo.SeedBrokers(w.broker)}, Environment: environment,
+		QueryTimeout: 10 * time.Second,
+		Log:          slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	for _, c := range change {
+		c(&options)
+	}
+	return options
 }
 
 func (w *world) must(err error) {
@@ -196,12 +201,18 @@ func (w *world) member(user string, scope events.Scope, role string) {
 // key makes a key that belongs to a user, or changes it.
 func (w *world) key(owner, key string, change func(*events.Key)) {
 	w.Helper()
+	w.keyOf(tenant, owner, key, change)
+}
+
+// keyOf is key of any tenant.
+func (w *world) keyOf(of, owner, key string, change func(*events.Key)) {
+	w.Helper()
 	parts := strings.SplitN(key, "_", 4)
 	sum := sha256.Sum256([]byte(parts[3]))
 	data := &events.Key{OwnerUserID: owner, Environment: parts[1], Prefix: parts[2],
 		SecretSHA256: hex.EncodeToString(sum[:]), Financial: true}
 	change(data)
-	w.send(events.Keys, tenant, "key-"+parts[2], data)
+	w.send(events.Keys, of, "key-"+parts[2], data)
 }
 
 // known waits until the key gives access.

@@ -5,16 +5,18 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"tallyhouse/api"
 	"tallyhouse/schemas/events"
 )
 
 // named is a world whose budget line n has a name of so many bytes: every record on it is shown with that name several
 // times, though it is read once.
-func named(t testing.TB, bytes int) *world {
+func named(t testing.TB, bytes int, change ...func(*api.Options)) *world {
 	t.Helper()
-	w := newWorld(t)
+	w := newWorld(t, change...)
 	w.user("U-admin", adminKey, "admin")
 	w.project("P1", events.Project{BudgetStructureID: some("S1")})
 	w.node("n", events.BudgetNode{StructureID: some("S1"), Level: "budget", Code: "1", Active: true,
@@ -25,7 +27,14 @@ func named(t testing.TB, bytes int) *world {
 
 func TestPagesAreCutByWhatIsWritten(t *testing.T) {
 	// Given records that are small as they are stored and large as they are shown
-	w := named(t, 1<<20)
+	var w *world
+	large := atomic.Int64{} // shares, while a statement begins
+	w = named(t, 1<<20, rewritten(func(sql string) string {
+		if strings.Contains(sql, "FROM records") {
+			large.Add(int64(w.server.Large()))
+		}
+		return sql
+	}))
 	var want []string
 	for i := range 12 {
 		id := fmt.Sprintf("R%02d", i)
@@ -46,7 +55,10 @@ func TestPagesAreCutByWhatIsWritten(t *testing.T) {
 		}
 		cursor = "&cursor=" + page.cursor()
 	}
-	// Then its pages are cut, and each record is met once.
+	// Then its pages are cut, each record is met once, and no page was made without a large share.
+	if large.Load() < int64(pages) {
+		t.Errorf("%d large shares for %d pages", large.Load(), pages)
+	}
 	if !slices.Equal(met, want) || pages < 1 {
 		t.Errorf("met %q on %d pages", met, pages+1)
 	}

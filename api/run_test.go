@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -179,29 +178,6 @@ func TestTheLogHasRequestsWithoutSecrets(t *testing.T) {
 		"problem=invalid-credentials", "took="} {
 		if !strings.Contains(log, part) {
 			t.Errorf("the log lacks %s", part)
-		}
-	}
-}
-
-func TestHugeRequestsAreRefused(t *testing.T) {
-	w := newWorld(t)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	w.must(err)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- w.server.Run(ctx, listener) }()
-	defer func() { cancel(); <-ended }()
-	request, err := http.NewRequest(http.MethodGet, "http://"+listener.Addr().String()+"/healthz",
-		io.NopCloser(strings.NewReader("")))
-	w.must(err)
-	for i := range 100 {
-		request.Header.Set(fmt.Sprintf("X-Large-%d", i), strings.Repeat("x", 1000))
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err == nil {
-		defer answer.Body.Close()
-		if answer.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
-			t.Errorf("100 kB of headers: %d", answer.StatusCode)
 		}
 	}
 }

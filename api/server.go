@@ -100,6 +100,14 @@ type Options struct {
 	Metrics prometheus.Registerer
 }
 
+// patience is how long the HTTP server waits for its clients.
+type patience struct {
+	header, request time.Duration // from the first byte of a request until they have been read
+	response        time.Duration // from then until the response has been read
+	idle            time.Duration // for the next request on a connection
+	stop            time.Duration // for responses, when it is to end
+}
+
 // StatementsPerRequest is how many statements of one request run at the same time at most.
 const StatementsPerRequest = 3
 
@@ -127,6 +135,7 @@ type Server struct {
 	basePath    string
 	timeout     time.Duration
 	clock       func() time.Time
+	patience    patience
 	handler     http.Handler
 	buffers     buffers
 	metrics     *metrics
@@ -177,8 +186,10 @@ func New(o Options) (*Server, error) {
 		environment: o.Environment,
 		basePath:    o.BasePath,
 		timeout:     o.QueryTimeout,
-		clock:       o.Clock,
-		log:         o.Log,
+		patience: patience{header: readHeaderTimeout, request: readTimeout, response: o.QueryTimeout + writeGrace,
+			idle: idleTimeout, stop: shutdownTimeout},
+		clock: o.Clock,
+		log:   o.Log,
 	}
 	var err error
 	if o.Issuer != (session.Issuer{}) {
@@ -258,10 +269,10 @@ func (s *Server) Ready() error {
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler:           s.handler,
-		ReadHeaderTimeout: readHeaderTimeout,
-		ReadTimeout:       readTimeout,
-		WriteTimeout:      s.timeout + writeGrace,
-		IdleTimeout:       idleTimeout,
+		ReadHeaderTimeout: s.patience.header,
+		ReadTimeout:       s.patience.request,
+		WriteTimeout:      s.patience.response,
+		IdleTimeout:       s.patience.idle,
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 	}
@@ -275,10 +286,10 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	})
 	work.Go(func() error {
 		<-ctx.Done()
-		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience.stop)
 		defer cancel()
 		if err := server.Shutdown(drain); err != nil {
-			return errors.Join(fmt.Errorf("requests were still running after %s: %w", shutdownTimeout, err), server.Close())
+			return errors.Join(fmt.Errorf("requests were still running after %s: %w", s.patience.stop, err), server.Close())
 		}
 		return nil
 	})

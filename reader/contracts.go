@@ -44,14 +44,14 @@ func (r *Reader) Contracts(ctx context.Context, p ContractPage) (page []Contract
 	if more, err = find.page(ctx, p); err != nil {
 		return nil, false, fmt.Errorf("read contracts: %w", err)
 	}
-	cut, err := r.fewer(len(find.contracts), func(limit, bytes int) error {
+	fewer, err := r.fewer(len(find.contracts), func(limit, bytes int) error {
 		find.contracts = find.contracts[:limit]
 		return find.complete(ctx, p.Projects, bytes)
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("read contracts: %w", err)
 	}
-	return find.contracts, more || cut, nil
+	return find.contracts, more || fewer, nil
 }
 
 // Contract returns the contract of this id in one of the projects, or ErrNotFound. Part says by the project that it is

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"tallyhouse/analytics"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
@@ -183,5 +184,47 @@ func fillPaged(t *testing.T, r *Reader, fill string) {
 		if err := r.conn.Exec(context.Background(), statement); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// The statements that look for the records of one page in several places share the bytes of a page.
+func TestAPageIsBoundedWhereverItsRecordsAreFound(t *testing.T) {
+	// Given large records among the places of many that are gone, so that each window of places has some
+	r := newReader(t, 30*time.Second)
+	r.maxPage = 320 << 10
+	err := r.conn.Exec(context.Background(), `INSERT INTO records (tenant, project, id, row_version, deleted, workflow_step)
+WITH [0, 1, 11, 12, 40, 41] AS alive
+SELECT 'acme', if(modulo(number, 2) = 0, 'P1', 'P2'), concat('i', leftPad(toString(number), 3, '0')), 1, NOT has(alive, number),
+  if(has(alive, number), repeat('x', 100000), '') FROM numbers(200)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Then a page has no more than twice its bytes, and a walk meets all of them.
+	met := 0
+	for after, more := "", true; more; {
+		page, err := r.Records(context.Background(), RecordPage{After: after, Limit: 7, Read: RecordWorkflowStep.Part(),
+			Filter: RecordFilter{Tenant: "acme", Projects: []ProjectRef{{ID: "P1"}, {ID: "P2"}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page.Records) > 4 {
+			t.Errorf("%d records of 100 kB are in a page of 320 KiB", len(page.Records))
+		}
+		met, more = met+len(page.Records), page.More && len(page.Records) > 0
+		if more {
+			after = page.Records[len(page.Records)-1].ID
+		}
+	}
+	if met != 6 {
+		t.Errorf("met %d records", met)
+	}
+}
+
+func TestStructuresAreKeptByTheirBytes(t *testing.T) {
+	large := strings.Repeat("x", 1000)
+	node := events.BudgetNode{Code: large, Name: large, Description: events.Some(large), ParentID: events.Some(large),
+		AccountingCodes: []events.AccountingCode{{System: large, Code: large}}}
+	if size := sizeOf([]analytics.Node{{ID: analytics.NodeID(large), BudgetNode: node}}); size < 7000 {
+		t.Errorf("a node with seven texts of 1,000 bytes counts as %d", size)
 	}
 }

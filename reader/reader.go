@@ -34,6 +34,7 @@ const (
 	smallResult     = 4 << 20   // of a small reader
 	maxAccessBytes  = 256 << 20 // of a table that decides about access; it is not kept as it is read
 	maxQueryBytes   = 1 << 20   // the text alone: parameters and tables of ids travel beside it
+	cut             = 4         // a page that is too large is asked for anew with so many times fewer items
 	codeResultLimit = 396       // TOO_MANY_ROWS_OR_BYTES
 )
 
@@ -115,11 +116,11 @@ func (r *Reader) prepare(ctx context.Context, q Query, settings clickhouse.Setti
 var countSettings = clickhouse.Settings{"max_threads": 2}
 
 // page reads a page of up to limit items, and returns how many it has and whether others may follow. It asks for one
-// item more than the page may have, and cuts the page by halves until the result is within its bound: a single item may
-// take as much as what cannot be cut. Read starts over each time that it is called, and returns how many items it found.
+// item more than the page may have, and cuts the page until the result is within its bound: a single item may take as much
+// as what cannot be cut. Read starts over each time that it is called, and returns how many items it found.
 func (r *Reader) page(ctx context.Context, settings clickhouse.Settings, limit int,
 	read func(ask int, settings clickhouse.Settings) (found int, err error)) (has int, more bool, err error) {
-	for ; ; limit /= 2 {
+	for ; ; limit = max(1, limit/cut) {
 		found, err := read(limit+1, within(settings, r.maxPage))
 		if err == nil {
 			return min(found, limit), found > limit, nil
@@ -143,15 +144,15 @@ func within(settings clickhouse.Settings, bytes int) clickhouse.Settings {
 	return settings
 }
 
-// fewer looks up what belongs to the items of a page, in results of so many bytes: for half of the items when that is too
-// much for all, and so on. It reports whether items were left out.
-func (r *Reader) fewer(items int, lookUp func(items, bytes int) error) (cut bool, err error) {
-	for ; items > 1; items, cut = items/2, true {
+// fewer looks up what belongs to the items of a page, in results of so many bytes: for some of the items when that is too
+// much for all. It reports whether items were left out.
+func (r *Reader) fewer(items int, lookUp func(items, bytes int) error) (fewer bool, err error) {
+	for ; items > 1; items, fewer = max(1, items/cut), true {
 		if err := lookUp(items, r.maxPage); r.small || !errors.Is(err, ErrTooLarge) {
-			return cut, err
+			return fewer, err
 		}
 	}
-	return cut, lookUp(items, r.maxResult)
+	return fewer, lookUp(items, r.maxResult)
 }
 
 // each runs the query and calls row for every row of its result, to scan it.

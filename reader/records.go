@@ -46,7 +46,7 @@ func (r *Reader) Records(ctx context.Context, p RecordPage) (page Page, err erro
 	if err := together(tasks...); err != nil {
 		return Page{}, fmt.Errorf("read records: %w", err)
 	}
-	cut, err := r.fewer(len(find.records), func(limit, bytes int) error {
+	fewer, err := r.fewer(len(find.records), func(limit, bytes int) error {
 		find.records = find.records[:limit]
 		return find.counterparties(ctx, bytes)
 	})
@@ -56,7 +56,7 @@ func (r *Reader) Records(ctx context.Context, p RecordPage) (page Page, err erro
 	if err := find.book(ctx); err != nil {
 		return Page{}, fmt.Errorf("read records: %w", err)
 	}
-	page.Records, page.More = find.records, page.More || cut
+	page.Records, page.More = find.records, page.More || fewer
 	return page, nil
 }
 
