@@ -159,7 +159,7 @@ func (w *walk) part(h Header, body []byte, usual string, depth int) error {
 	if depth > w.limits.Depth {
 		return fmt.Errorf("%w: its parts are nested more than %d deep", ErrTooMany, w.limits.Depth)
 	}
-	kind, parameters := structured(h.Get("Content-Type"))
+	kind, parameters := Structured(h.Get("Content-Type"))
 	if !strings.Contains(kind, "/") {
 		kind = usual
 	}
@@ -320,7 +320,7 @@ const longestName = 200 // characters
 
 // fileName is the name of an attachment as a person reads it, "" when it has none.
 func fileName(h Header, parameters map[string]string) string {
-	_, disposition := structured(h.Get("Content-Disposition"))
+	_, disposition := Structured(h.Get("Content-Disposition"))
 	for _, name := range []string{disposition["filename"], parameters["name"]} {
 		if name = cleanName(name); name != "" {
 			return name

@@ -8,13 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// Structured reads a field like Content-Type: its value in lower case, and its parameters by lower-case name.
-func Structured(s string) (value string, parameters map[string]string) { return structured(s) }
-
-// structured reads a field like Content-Type: its value in lower case, and its parameters by lower-case name, decoded.
+// Structured reads a field like Content-Type: its value in lower case, and its parameters by lower-case name, decoded.
 // The library reads what is written by the rules; quotes that don't close, blanks in values without quotes and bytes
 // outside ASCII are common in the names of attachments, and are read leniently.
-func structured(s string) (value string, parameters map[string]string) {
+func Structured(s string) (value string, parameters map[string]string) {
 	s = s[:min(len(s), longestStructured)]
 	// It knows no charset but UTF-8 behind a star (RFC 2231), and leaves a parameter in another one out.
 	if value, parameters, err := mime.ParseMediaType(s); err == nil && ascii(s) && !strings.Contains(s, "*") {
@@ -46,7 +43,7 @@ func structuredLeniently(s string) (value string, parameters map[string]string) 
 		}
 		v = unquote(strings.TrimSpace(v))
 		if base, rest, starred := strings.Cut(name, "*"); starred {
-			if s, ok := newSegment(base, rest, v); ok && len(long) < maxSegments {
+			if s, ok := newSegment(strings.TrimSpace(base), rest, v); ok && s.name != "" && len(long) < maxSegments {
 				long = append(long, s)
 			}
 			continue
