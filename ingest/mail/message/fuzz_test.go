@@ -126,6 +126,8 @@ func FuzzResults(f *testing.F) {
 	f.Add([]byte(`[{"MessageID":"a","Files":[{"Name":"a.pdf","Bytes":5},{"Name":"../x\u202e.xml","Bytes":0,"XML":true}]}]` + "\n%PDF-"))
 	f.Add([]byte(`[{"Broken":"why\u0000"}]` + "\n"))
 	f.Add([]byte(`[{"Files":[{"Name":"a","Bytes":-1}]}]` + "\n"))
+	f.Add([]byte(`[{"MessageID":"` + strings.Repeat("x", longestID+1) + `"}]` + "\n"))
+	f.Add([]byte(`[{"Files":[` + strings.Repeat(`{"Name":"a"},`, 3) + `{"Name":"a"}]}]` + "\n"))
 	f.Fuzz(func(t *testing.T, output []byte) {
 		limits := Limits{Files: 3}.withDefaults()
 		all, err := results(output, 1, limits)
