@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"tallyhouse/api/problem"
+	"tallyhouse/api/resource"
 )
 
 // observation is what the log and the metrics say of a request.
@@ -65,11 +66,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		out = problemReply(problemOf(err), header, seen.requestID)
 	}
-	if out.beyond.Count > 0 {
-		s.metrics.beyondRange(seen.operation, out.beyond.Count)
-		s.log.Warn("figures beyond the range of amounts are null or left out", "request", seen.requestID, "operation", seen.operation,
-			"figures", out.beyond.Count, "first", out.beyond.Member, "value", out.beyond.Value)
+	if out.stream != nil {
+		s.serveStream(w, r, out.stream, seen, began)
+		return
 	}
+	s.reportBeyond(seen, out.beyond)
 	status := s.respond(w, r, out)
 	if err != nil && r.Context().Err() != nil {
 		status = statusClientGone
@@ -79,15 +80,30 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.logRequest(r, seen, status, len(out.body), took, err)
 }
 
+// reportBeyond logs and counts figures that could not be shown.
+func (s *Server) reportBeyond(seen *observation, beyond resource.Beyond) {
+	if beyond.Count == 0 {
+		return
+	}
+	s.metrics.beyondRange(seen.operation, beyond.Count)
+	s.log.Warn("figures beyond the range of amounts are null or left out", "request", seen.requestID, "operation", seen.operation,
+		"figures", beyond.Count, "first", beyond.Member, "value", beyond.Value)
+}
+
 // answer calls the handler and turns a panic into an error.
 func (s *Server) answer(r *http.Request, header http.Header, seen *observation) (out reply, err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			s.log.Error("panic while answering", "request", seen.requestID, "panic", withoutSecrets(fmt.Sprint(value)), "stack", string(debug.Stack()))
-			err = &panicked{value}
+			err = s.panicked(seen, value)
 		}
 	}()
 	return s.serve(r.Context(), r, header, seen)
+}
+
+// panicked logs a panic and makes an error of it.
+func (s *Server) panicked(seen *observation, value any) error {
+	s.log.Error("panic while answering", "request", seen.requestID, "panic", withoutSecrets(fmt.Sprint(value)), "stack", string(debug.Stack()))
+	return &panicked{value}
 }
 
 // logRequest writes one line a request. Neither the query nor any header but the client's id goes into it, and what looks

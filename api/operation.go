@@ -31,6 +31,7 @@ type operation struct {
 	takes       *resource.Schema // the body of a request; nil for those that read data
 	returns     *resource.Schema
 	answer      func(ctx context.Context, s *Server, c *call) (writer, error)
+	begin       func(ctx context.Context, b *bulk) (bulkPages, error) // of bulk operations, instead of answer
 }
 
 // writer writes the body of a response.

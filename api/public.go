@@ -22,6 +22,11 @@ func (s *Server) serve(ctx context.Context, r *http.Request, header http.Header,
 		header.Add("Vary", "Authorization")
 		return s.serveData(ctx, r, header, inside, seen)
 	}
+	if under && strings.HasPrefix(inside, "/export/") {
+		header.Set("Cache-Control", "private, no-store")
+		header.Add("Vary", "Authorization")
+		return s.serveExport(ctx, r, header, inside, seen)
+	}
 	// The public pages are found at the root too: a problem's type is a path from there.
 	if under {
 		if page, ok := s.publicPage(inside); ok {

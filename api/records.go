@@ -25,25 +25,7 @@ var listRecords = operation{
 	params: slices.Concat(paging, []query.Param{
 		{Name: "projectId", Type: query.Text(),
 			Description: "One project. Without it the call spans all projects that the caller may see, up to 30."},
-		{Name: "status", Type: query.List(recordStatuses...), Description: "Any of these."},
-		{Name: "invoiceNumber", Type: query.Text(), Description: "Exactly this one."},
-		{Name: "contractorId", Type: query.Text(), Description: "One counterparty."},
-		{Name: "recognitionDateFrom", Type: query.Date(), Description: "First invoice date, inclusive."},
-		{Name: "recognitionDateTo", Type: query.Date(), Description: "Last invoice date, inclusive."},
-		{Name: "budgetNodeId", Type: query.Text(), Groups: access.Budget, Description: "Records on exactly this node."},
-		{Name: "includeDescendants", Type: query.Boolean(), Groups: access.Budget,
-			Description: "With budgetNodeId: also all nodes below it."},
-		{Name: "channel", Type: query.Enum(intakeChannels...), Description: "How the record came in."},
-		{Name: "cashDateFrom", Type: query.Date(), Groups: access.Payment,
-			Description: "First payment date, inclusive. Records without one are left out."},
-		{Name: "cashDateTo", Type: query.Date(), Groups: access.Payment,
-			Description: "Last payment date, inclusive. Records without one are left out."},
-		{Name: "hasCashDate", Type: query.Boolean(), Groups: access.Payment,
-			Description: "Only records with a payment date, or only those without."},
-		{Name: "source", Type: query.Enum("invoice", "accrual"),
-			Description: "Supplier invoices only, or accrual entries only."},
-		{Name: "accountingCode", Type: query.Code(), Groups: access.Accounting,
-			Description: "Records whose code in that accounting system is this one."},
+	}, recordFilters, []query.Param{
 		{Name: "fields", Type: query.List(recordTable.Names()...), Paging: true,
 			Description: "Only these members of each record; id is always there, and field groups still apply."},
 		{Name: "count", Type: query.Boolean(), Paging: true,
@@ -54,6 +36,29 @@ var listRecords = operation{
 	lists:       reader.RecordsTable,
 	returns:     countedList(recordTable.PartialReference("PartialRecord", "id")),
 	answer:      answerRecords,
+}
+
+// recordFilters are the parameters that say which records of the projects are meant (docs/api.md#filters-of-records).
+var recordFilters = []query.Param{
+	{Name: "status", Type: query.List(recordStatuses...), Description: "Any of these."},
+	{Name: "invoiceNumber", Type: query.Text(), Description: "Exactly this one."},
+	{Name: "contractorId", Type: query.Text(), Description: "One counterparty."},
+	{Name: "recognitionDateFrom", Type: query.Date(), Description: "First invoice date, inclusive."},
+	{Name: "recognitionDateTo", Type: query.Date(), Description: "Last invoice date, inclusive."},
+	{Name: "budgetNodeId", Type: query.Text(), Groups: access.Budget, Description: "Records on exactly this node."},
+	{Name: "includeDescendants", Type: query.Boolean(), Groups: access.Budget,
+		Description: "With budgetNodeId: also all nodes below it."},
+	{Name: "channel", Type: query.Enum(intakeChannels...), Description: "How the record came in."},
+	{Name: "cashDateFrom", Type: query.Date(), Groups: access.Payment,
+		Description: "First payment date, inclusive. Records without one are left out."},
+	{Name: "cashDateTo", Type: query.Date(), Groups: access.Payment,
+		Description: "Last payment date, inclusive. Records without one are left out."},
+	{Name: "hasCashDate", Type: query.Boolean(), Groups: access.Payment,
+		Description: "Only records with a payment date, or only those without."},
+	{Name: "source", Type: query.Enum("invoice", "accrual"),
+		Description: "Supplier invoices only, or accrual entries only."},
+	{Name: "accountingCode", Type: query.Code(), Groups: access.Accounting,
+		Description: "Records whose code in that accounting system is this one."},
 }
 
 var getRecord = operation{

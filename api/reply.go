@@ -25,6 +25,7 @@ type reply struct {
 	buffer      *[]byte
 	admitted    *admitted
 	beyond      resource.Beyond // figures that are null in the body because they cannot be shown
+	stream      *stream         // sent in the place of a body
 }
 
 const (

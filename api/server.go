@@ -130,6 +130,8 @@ type Server struct {
 	check       func(context.Context) error
 	operations  []operation
 	routes      *routes
+	exports     *routes
+	slots       slots  // of exports
 	description []byte // the OpenAPI document
 	environment string
 	basePath    string
@@ -206,6 +208,7 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	s.routes = newRoutes(s.operations)
+	s.exports = newRoutes(exportOperations())
 	if o.CursorKeyFile != "" {
 		if s.cursors, err = cursor.FromFile(o.CursorKeyFile); err != nil {
 			return nil, err

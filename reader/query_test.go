@@ -74,6 +74,27 @@ func queries(t *testing.T) map[string]Query {
 	if err != nil {
 		t.Fatal(err)
 	}
+	walked := func(f RecordFilter, read Part[Record], bounded bool) Query {
+		where, err := f.conditions(structures)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return walkQuery(&f, read, where, "R1", "R9", bounded)
+	}
+	changes := ChangeWalk{filter: everything, within: []string{"P1"}, since: Offsets{7, 0, 9}, after: "R1",
+		affected: Affected{Nodes: []string{"a", "b"}, Contractors: []string{"K1"}}}
+	changed, err := changes.idsQuery()
+	if err != nil {
+		t.Fatal(err)
+	}
+	where, err := everything.conditions(structures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	current, err := currentQuery(&everything, RecordStatus.Part(), where, []string{"R1", "R2"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	rentRoll := RentRollRequest{Tenant: "acme", Project: "P1", Month: calendar.NewDate(2026, 5, 1).Month()}
 	financed := []FinancedProject{{ProjectRef: one, Currency: "EUR"}, {ProjectRef: two, Currency: "CHF"}}
 	return map[string]Query{
@@ -83,6 +104,15 @@ func queries(t *testing.T) map[string]Query {
 		"records_page_filters": page(everything, Parts(RecordStatus.Part(), RecordCodes)),
 		"records_count":        count(everything),
 		"record":               recordQuery("acme", "R1", []ProjectRef{one, two}, all),
+		"records_window":       windowQuery(&everything, "R1", 4096),
+		"records_walk":         walked(everything, RecordStatus.Part(), true),
+		"records_walk_end":     walked(unfiltered, all, false),
+		"marks":                marksQuery(),
+		"lives":                livesQuery(),
+		"changed_contractors":  changedIDsQuery("contractors", "acme", Offsets{1, 2}),
+		"changed_records":      changed,
+		"changed_current":      current,
+		"node_parents":         parentsQuery("acme"),
 		"record_id":            idQuery(RecordsTable, "acme", "R", make([]byte, DigestSize)),
 		"contractor_names":     contractorNamesQuery("acme", []string{"K1"}),
 		"nodes":                nodesQuery("acme", []string{"P1"}, []string{"S1"}),

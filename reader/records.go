@@ -21,12 +21,7 @@ type Page struct {
 // Records returns a page. It may hold fewer records than its limit although more follow, when they are very large.
 func (r *Reader) Records(ctx context.Context, p RecordPage) (page Page, err error) {
 	find := &recordFinder{reader: r, tenant: p.Filter.Tenant, part: p.Read, projects: p.Filter.Projects}
-	if p.Filter.needsStructure() {
-		if err := find.loadStructures(ctx); err != nil {
-			return Page{}, err
-		}
-	}
-	where, err := p.Filter.conditions(find.structures)
+	where, err := find.prepare(ctx, &p.Filter)
 	if err != nil {
 		return Page{}, err
 	}
@@ -87,13 +82,11 @@ func (r *Reader) Record(ctx context.Context, tenant, id string, projects []Proje
 			return Record{}, err
 		}
 	}
-	if err := find.counterparties(ctx, r.maxResult); err != nil {
+	records, err := find.complete(ctx)
+	if err != nil {
 		return Record{}, err
 	}
-	if err := find.book(ctx); err != nil {
-		return Record{}, err
-	}
-	return find.records[0], nil
+	return records[0], nil
 }
 
 // its is the project with this id, which is among them.
@@ -136,6 +129,32 @@ func (f *recordFinder) loadStructures(ctx context.Context) (err error) {
 	}
 	f.structures, err = f.reader.structuresAt(ctx, f.at.nodes, f.tenant, f.projects)
 	return err
+}
+
+// prepare translates the filter, with the structures where it needs them.
+func (f *recordFinder) prepare(ctx context.Context, filter *RecordFilter) (*conditions, error) {
+	if filter.needsStructure() {
+		if err := f.loadStructures(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return filter.conditions(f.structures)
+}
+
+// reset forgets the records, to read others.
+func (f *recordFinder) reset(settings clickhouse.Settings) {
+	f.rows, f.records, f.settings = 0, nil, settings
+}
+
+// complete fills in what is found elsewhere: contractors' names, budget lines and accounting codes.
+func (f *recordFinder) complete(ctx context.Context) ([]Record, error) {
+	if err := f.counterparties(ctx, f.reader.maxResult); err != nil {
+		return nil, err
+	}
+	if err := f.book(ctx); err != nil {
+		return nil, err
+	}
+	return f.records, nil
 }
 
 // page reads a page and reports whether more follow.

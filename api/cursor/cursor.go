@@ -17,11 +17,14 @@ import (
 // ErrInvalid says that a cursor was not made here, or for another request.
 var ErrInvalid = errors.New("the cursor is invalid")
 
-// MaxLength bounds a cursor, in characters.
+// MaxLength bounds the cursor of a list, in characters.
 const MaxLength = 512
 
-// MaxPlace bounds what a cursor can hold, in bytes.
+// MaxPlace bounds what the cursor of a list can hold, in bytes.
 const MaxPlace = MaxLength/4*3 - nameSize - nonceSize - tagSize
+
+// MaxSealed bounds what is opened at all, in characters: the cursors of changes hold more than a place in a list.
+const MaxSealed = 24 << 10
 
 const (
 	nameSize  = 4
@@ -54,7 +57,7 @@ func NewKey(secret []byte) (*Key, error) {
 	return &Key{name: [nameSize]byte(digest(secret, "name")), aead: aead, mac: digest(secret, "nonce")}, nil
 }
 
-// Seal makes the cursor of a place, at most MaxPlace bytes, in the list that the request asks for.
+// Seal makes the cursor of a place in the list that the request asks for.
 func (k *Key) Seal(place, request []byte) string {
 	size := binary.BigEndian.AppendUint32(nil, uint32(len(request)))
 	nonce := digest(k.mac, string(size), string(request), string(place))[:nonceSize]
@@ -64,7 +67,7 @@ func (k *Key) Seal(place, request []byte) string {
 
 // split takes a cursor apart as far as it can be without its key.
 func split(text string) (name [nameSize]byte, nonce, sealed []byte, ok bool) {
-	if len(text) > MaxLength {
+	if len(text) > MaxSealed {
 		return name, nil, nil, false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)

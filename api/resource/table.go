@@ -94,6 +94,17 @@ func (t *Table[T]) Named(names []string) Mask {
 	return m
 }
 
+// NamesOf lists the members that the mask holds.
+func (t *Table[T]) NamesOf(m Mask) []string {
+	var names []string
+	for i, f := range t.fields {
+		if m&(1<<i) != 0 {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
 // Reads is what a query must read for these fields.
 func (t *Table[T]) Reads(m Mask) reader.Part[T] {
 	var parts []reader.Part[T]

@@ -138,6 +138,7 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 		readCommand(s),
 		keysCommand(s),
 		feedbackCommand(s),
+		exportCommand(s),
 		mailCommand(s),
 	)
 	root.CompletionOptions.HiddenDefaultCmd = true

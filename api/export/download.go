@@ -1,0 +1,179 @@
+package export
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// Download takes an export from the API (docs/export.md).
+type Download struct {
+	API    string // address, with the base path
+	Key    string
+	Format Format
+	Query  url.Values // filters, fields and dialect
+	// Progress is told, again and again, how much has come: rows, of which Parquet tells none before its end, and bytes.
+	Progress func(rows, bytes int64)
+}
+
+// stalled is how long a download waits for anything to come.
+const stalled = 2 * time.Minute
+
+// ErrIncomplete says that an export was broken off.
+var ErrIncomplete = errors.New("the export is not whole")
+
+// Total asks how many records match; false when the API does not tell, as of very many projects.
+func (d *Download) Total(ctx context.Context) (records int64, ok bool) {
+	query := url.Values{"count": {"true"}, "limit": {"1"}, "fields": {"id"}}
+	for name, values := range d.Query {
+		if name != "fields" && name != "dialect" {
+			query[name] = values
+		}
+	}
+	answer, err := d.get(ctx, "/v0/records", query)
+	if err != nil {
+		return 0, false
+	}
+	defer answer.Body.Close()
+	var list struct {
+		Page struct{ Total *int64 }
+	}
+	if err := json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(&list); err != nil || list.Page.Total == nil {
+		return 0, false
+	}
+	return *list.Page.Total, true
+}
+
+// get asks the API. Whatever is not 200 is an error that says what the API said.
+func (d *Download) get(ctx context.Context, path string, query url.Values) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.API+path+"?"+query.Encode(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("ask the API: %w", err)
+	}
+	request.Header.Set("Authorization", "Bearer "+d.Key)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("ask the API: %w", err)
+	}
+	if answer.StatusCode == http.StatusOK {
+		return answer, nil
+	}
+	defer answer.Body.Close()
+	var said struct {
+		Title, Detail string
+		Errors        []struct{ Name, Reason string }
+	}
+	_ = json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(&said) // what is no problem document says nothing
+	err = fmt.Errorf("the API answers %s: %s", answer.Status, said.Detail)
+	for _, e := range said.Errors {
+		err = fmt.Errorf("%w; %s %s", err, e.Name, e.Reason)
+	}
+	if wait := answer.Header.Get("Retry-After"); wait != "" {
+		err = fmt.Errorf("%w; try again in %s s", err, wait)
+	}
+	return nil, err
+}
+
+// To writes the export, and returns how many records it has. An error means that what was written is not whole.
+func (d *Download) To(ctx context.Context, w io.Writer) (records int64, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watch := time.AfterFunc(stalled, func() { cancel(fmt.Errorf("nothing came for %s", stalled)) })
+	defer watch.Stop()
+	answer, err := d.get(ctx, "/export/v1/records."+string(d.Format), d.Query)
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	counter := rowCounter{format: d.Format}
+	var bytes int64
+	buffer := make([]byte, 256<<10)
+	for {
+		n, read := answer.Body.Read(buffer)
+		watch.Reset(stalled)
+		if _, err := w.Write(buffer[:n]); err != nil {
+			return 0, fmt.Errorf("write the export: %w", err)
+		}
+		counter.count(buffer[:n])
+		bytes += int64(n)
+		if d.Progress != nil {
+			d.Progress(counter.rows(), bytes)
+		}
+		if read == io.EOF {
+			break
+		}
+		if read != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				read = cause
+			}
+			return 0, fmt.Errorf("%w: it was broken off after %d bytes: %w", ErrIncomplete, bytes, read)
+		}
+	}
+	said := answer.Trailer.Get("Tallyhouse-Records")
+	records, err = strconv.ParseInt(said, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%w: it ends after %d bytes without saying that it is", ErrIncomplete, bytes)
+	}
+	if came := counter.rows(); d.Format != Parquet && came != records {
+		return 0, fmt.Errorf("%w: %d records came of %d", ErrIncomplete, came, records)
+	}
+	return records, nil
+}
+
+// ToFile is To into a file, which is written beside its name and gets it when it is whole.
+func (d *Download) ToFile(ctx context.Context, path string) (records int64, err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return 0, fmt.Errorf("write the export beside %s: %w", path, err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(file.Name()))
+		}
+	}()
+	records, err = d.To(ctx, file)
+	if err == nil {
+		err = file.Sync()
+	}
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	return records, err
+}
+
+// rowCounter counts the records of a file as it comes.
+type rowCounter struct {
+	format Format
+	lines  int64
+	quoted bool
+}
+
+func (c *rowCounter) count(b []byte) {
+	for _, char := range b {
+		switch {
+		case char == '"' && c.format == CSV:
+			c.quoted = !c.quoted // a doubled one changes it twice
+		case char == '\n' && !c.quoted:
+			c.lines++
+		}
+	}
+}
+
+// rows are the lines but the head of CSV or the end mark of NDJSON.
+func (c *rowCounter) rows() int64 {
+	if c.format == Parquet {
+		return 0
+	}
+	return max(0, c.lines-1)
+}

@@ -1,0 +1,199 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/gzhttp"
+
+	"tallyhouse/api/access"
+	"tallyhouse/api/export"
+	"tallyhouse/api/problem"
+	"tallyhouse/api/resource"
+)
+
+// Bounds of exports. Each holds one page in memory.
+const (
+	maxExports      = 4 // at the same time
+	maxKeyExports   = 2 // of them of one key or user
+	exportRetry     = 5 * time.Second
+	exportBuffer    = 64 << 10
+	exportStallTime = time.Minute // within which a client takes one buffer
+)
+
+// The trailers of an export that is whole.
+const (
+	trailerRecords = "Tallyhouse-Records"
+	trailerCursor  = "Tallyhouse-Cursor"
+)
+
+// bulkPages are what an export consists of.
+type bulkPages interface {
+	contentType() string
+	fileName() string
+	// read reads the next page; done reports whether it was the last.
+	read(ctx context.Context) error
+	done() bool
+	// open begins to write, write writes the page that was read, and end writes what only a whole export has.
+	open(to io.Writer) error
+	write() error
+	end(cursor string) error
+	// count is how many records were written, and beyond are figures of them that could not be shown.
+	count() int64
+	beyond() resource.Beyond
+}
+
+// stream is an export that is about to be sent. Leave ends it.
+type stream struct {
+	bulk  *bulk
+	pages bulkPages
+	leave func()
+}
+
+// slots bounds the exports that run at the same time.
+type slots struct {
+	mu      sync.Mutex
+	running int
+	by      map[string]int // by principal
+}
+
+// enter takes a slot, or is refused as problem.TooManyRequests. The returned function gives it back.
+func (s *slots) enter(principal string) (leave func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running >= maxExports || s.by[principal] >= maxKeyExports {
+		return nil, &problem.Error{Kind: problem.TooManyRequests, RetryAfter: exportRetry,
+			Detail: "Too many exports are running already; those of one key or user are bounded."}
+	}
+	if s.by == nil {
+		s.by = make(map[string]int)
+	}
+	s.running++
+	s.by[principal]++
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.running--
+		if s.by[principal]--; s.by[principal] == 0 {
+			delete(s.by, principal)
+		}
+	}), nil
+}
+
+// turn does a part of a request's work as one request among all that are worked on.
+func (s *Server) turn(ctx context.Context, caller *access.Caller, do func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	request, err := s.admission.enter(ctx, caller.Tenant(), caller.Principal())
+	if err != nil {
+		return err
+	}
+	defer request.finish(0)
+	return do(ctx)
+}
+
+// serveStream sends an export. When something fails in between, the end mark is missing and the connection is ended, so
+// that nobody takes what was sent for the whole.
+func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, t *stream, seen *observation, began time.Time) {
+	defer t.leave() // also when it is aborted
+	header := w.Header()
+	header.Set("Content-Type", t.pages.contentType())
+	header.Set("Content-Disposition", `attachment; filename="`+t.pages.fileName()+`"`)
+	header.Set("Trailer", trailerRecords+", "+trailerCursor)
+	if t.pages.contentType() == export.Parquet.ContentType() {
+		header.Set(gzhttp.HeaderNoCompression, "1") // it is compressed itself
+	}
+	to := &steadyWriter{to: w, control: http.NewResponseController(w)}
+	err := to.begin()
+	if err == nil {
+		err = s.send(r, t, to, seen)
+	}
+	if err != nil {
+		err = fmt.Errorf("an export was broken off after %d records: %w", t.pages.count(), err)
+	}
+	took := time.Since(began)
+	s.reportBeyond(seen, t.pages.beyond())
+	status := http.StatusOK
+	switch {
+	case r.Context().Err() != nil:
+		status = statusClientGone
+	case err != nil:
+		status = http.StatusInternalServerError
+	}
+	s.metrics.observe(seen.operation, status, took)
+	s.logRequest(r, seen, status, int(to.written), took, err)
+	if err != nil {
+		panic(http.ErrAbortHandler) // how net/http is told to end the connection in the middle of an answer
+	}
+}
+
+// send writes all pages and the end.
+func (s *Server) send(r *http.Request, t *stream, to *steadyWriter, seen *observation) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = s.panicked(seen, value)
+		}
+	}()
+	out := bufio.NewWriterSize(to, exportBuffer)
+	if err := t.pages.open(out); err != nil {
+		return err
+	}
+	for {
+		if err := t.pages.write(); err != nil {
+			return err
+		}
+		if t.pages.done() {
+			break
+		}
+		if err := t.bulk.confirm(r, seen); err != nil {
+			return err
+		}
+		if err := s.turn(r.Context(), t.bulk.call.caller, t.pages.read); err != nil {
+			return err
+		}
+	}
+	cursor, err := t.bulk.cursor()
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(t.pages.end(cursor), out.Flush()); err != nil {
+		return err
+	}
+	header := to.to.Header()
+	header.Set(trailerRecords, strconv.FormatInt(t.pages.count(), 10))
+	header.Set(trailerCursor, cursor)
+	return nil
+}
+
+// steadyWriter writes to a client for as long as it takes, if only it goes on taking.
+type steadyWriter struct {
+	to      http.ResponseWriter
+	control *http.ResponseController
+	written int64
+}
+
+// begin lifts the limits of time that the server has for whole requests: the one of reading would end the request's
+// context, too.
+func (w *steadyWriter) begin() error {
+	err := w.control.SetReadDeadline(time.Time{})
+	if errors.Is(err, http.ErrNotSupported) { // not a connection, but something that takes answers in memory
+		return nil
+	}
+	return err
+}
+
+func (w *steadyWriter) Write(b []byte) (int, error) {
+	if err := w.control.SetWriteDeadline(time.Now().Add(exportStallTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
+	n, err := w.to.Write(b)
+	w.written += int64(n)
+	return n, err
+}
