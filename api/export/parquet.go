@@ -22,7 +22,7 @@ const (
 )
 
 type parquetWriter struct {
-	to      *parquet.Writer
+	to      *parquet.GenericWriter[any]
 	columns []Column
 	cells   *cells
 	row     parquet.Row
@@ -61,7 +61,7 @@ func newParquet(columns []Column, to io.Writer) (*parquetWriter, error) {
 		group.names = append(group.names, c.Name)
 	}
 	return &parquetWriter{
-		to: parquet.NewWriter(to, parquet.NewSchema("records", group), parquet.Compression(&parquet.Zstd),
+		to: parquet.NewGenericWriter[any](to, parquet.NewSchema("records", group), parquet.Compression(&parquet.Zstd),
 			parquet.MaxRowsPerRowGroup(rowGroup), parquet.CreatedBy("tallyhouse", "", "")),
 		columns: columns, cells: newCells(columns), row: make(parquet.Row, len(columns)),
 	}, nil
