@@ -170,6 +170,12 @@ func (p *Process) RestartWithPartLog() error {
 	return p.restartConfigured("<user_directories>", "<part_log><database>system</database><table>part_log</table></part_log>")
 }
 
+// RestartWithQueryLog is RestartWith for an engine that keeps system.query_log of statements with log_queries = 1: what
+// each one cost and read. SYSTEM FLUSH LOGS shows all of it.
+func (p *Process) RestartWithQueryLog() error {
+	return p.restartConfigured("<user_directories>", "<query_log><database>system</database><table>query_log</table></query_log>")
+}
+
 // restartConfigured puts more XML into the configuration, before what it has.
 func (p *Process) restartConfigured(before, more string) error {
 	// The file is written when the engine is started by hand, and read again when it is restarted.
