@@ -23,6 +23,7 @@ var getProjectBudget = operation{
 			Description: "A month: the approved month-end snapshot of it, exactly as approved; 404 when there is none."},
 	},
 	returns: budgetTable.Reference(),
+	kept:    func(c *call) bool { return !c.values.Given("asOf") }, // a snapshot is no figure of now
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
 		project, ok := c.caller.Project(c.path["projectId"])
 		if !ok {

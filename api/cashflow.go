@@ -37,6 +37,7 @@ var getCashflow = operation{
 		return tooManyMonths(from, to, from.V, to.V)
 	},
 	returns: cashflowTable.Reference(),
+	kept:    func(*call) bool { return true },
 	answer: func(ctx context.Context, s *Server, c *call) (writer, error) {
 		project, ok := c.caller.Project(c.path["projectId"])
 		if !ok {

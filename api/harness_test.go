@@ -271,9 +271,10 @@ func (w *world) node(id string, n events.BudgetNode) {
 		}
 		codes += fmt.Sprintf(`{"system":%q,"code":%q}`, c.System, c.Code)
 	}
+	offset := uint64(w.version("position of nodes", ""))
 	row := func(tenant, project, id string, version uint64) map[string]any {
 		return map[string]any{
-			"tenant": tenant, "project": project, "id": id, "row_version": version, "structure_id": pointer(n.StructureID),
+			"tenant": tenant, "project": project, "id": id, "row_version": version, "src_offset": offset, "structure_id": pointer(n.StructureID),
 			"parent_id": pointer(n.ParentID),
 			"level":     n.Level, "code": n.Code, "name": n.Name, "description": pointer(n.Description), "active": n.Active,
 			"accounting_codes": codes + "]",
@@ -281,14 +282,15 @@ func (w *world) node(id string, n events.BudgetNode) {
 	}
 	w.insert("budget_nodes",
 		row(tenant, n.ProjectID.V, id, uint64(w.version("state of nodes", id))),
-		row("", "#0", "", uint64(w.version("position of nodes", ""))))
+		row("", "#0", "", offset+1))
 }
 
 func (w *world) contractor(id string, name events.Opt[string]) {
 	w.Helper()
+	offset := uint64(w.version("position of contractors", ""))
 	w.insert("contractors",
-		map[string]any{"tenant": tenant, "project": "", "id": id, "row_version": uint64(w.version("state of contractors", id)), "name": pointer(name)},
-		map[string]any{"tenant": "", "project": "#0", "id": "", "row_version": uint64(w.version("position of contractors", "")), "name": nil})
+		map[string]any{"tenant": tenant, "project": "", "id": id, "row_version": uint64(w.version("state of contractors", id)), "src_offset": offset, "name": pointer(name)},
+		map[string]any{"tenant": "", "project": "#0", "id": "", "row_version": offset + 1, "src_offset": offset, "name": nil})
 }
 
 func pointer[T any](o events.Opt[T]) *T {

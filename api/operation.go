@@ -30,8 +30,11 @@ type operation struct {
 	rank        int              // how many bytes its cursors hold of what it is ordered by before the id
 	takes       *resource.Schema // the body of a request; nil for those that read data
 	returns     *resource.Schema
-	answer      func(ctx context.Context, s *Server, c *call) (writer, error)
-	begin       func(ctx context.Context, b *bulk) (bulkPages, error) // of bulk operations, instead of answer
+	// kept reports whether the call's answer is kept for as long as nothing changes (reader.Standing). It is about one
+	// project and names it.
+	kept   func(c *call) bool
+	answer func(ctx context.Context, s *Server, c *call) (writer, error)
+	begin  func(ctx context.Context, b *bulk) (bulkPages, error) // of bulk operations, instead of answer
 }
 
 // writer writes the body of a response.

@@ -21,7 +21,8 @@ type reply struct {
 	status      int
 	contentType string
 	body        []byte
-	tagged      bool // has an entity tag, and may be answered by 304
+	tagged      bool   // has an entity tag, and may be answered by 304
+	tag         string // the entity tag, where it is known already
 	buffer      *[]byte
 	admitted    *admitted
 	beyond      resource.Beyond // figures that are null in the body because they cannot be shown
@@ -90,7 +91,10 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, out reply) (sta
 	defer s.buffers.put(out.buffer)
 	header := w.Header()
 	if out.tagged {
-		tag := entityTag(out.body)
+		tag := out.tag
+		if tag == "" {
+			tag = entityTag(out.body)
+		}
 		header.Set("ETag", tag)
 		if matchesTag(r.Header.Values("If-None-Match"), tag) {
 			w.WriteHeader(http.StatusNotModified)

@@ -64,8 +64,19 @@ func (s *Server) work(ctx context.Context, c *call) (out reply, err error) {
 			request.finish(0)
 		}
 	}()
+	kept, err := s.lookForKept(ctx, c)
+	if err != nil {
+		return reply{}, err
+	}
+	if out, ok := kept.reply(); ok {
+		out.admitted = request
+		request.finish(len(out.body) + sendingOverhead)
+		return out, nil
+	}
 	c.share = s.small
-	out, err = s.attempt(ctx, c)
+	if err = reader.ErrTooLarge; !kept.large {
+		out, err = s.attempt(ctx, c)
+	}
 	if errors.Is(err, reader.ErrTooLarge) {
 		if err := request.grow(ctx); err != nil {
 			return reply{}, err
@@ -81,6 +92,7 @@ func (s *Server) work(ctx context.Context, c *call) (out reply, err error) {
 	case err != nil:
 		return reply{}, err
 	}
+	kept.keep(&out, c.share.cuts)
 	out.admitted = request
 	request.finish(len(out.body) + sendingOverhead)
 	return out, nil

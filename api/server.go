@@ -140,6 +140,7 @@ type Server struct {
 	patience    patience
 	handler     http.Handler
 	buffers     buffers
+	kept        *keptAnswers
 	metrics     *metrics
 	log         *slog.Logger
 }
@@ -191,6 +192,7 @@ func New(o Options) (*Server, error) {
 		patience: patience{header: readHeaderTimeout, request: readTimeout, response: o.QueryTimeout + writeGrace,
 			idle: idleTimeout, stop: shutdownTimeout},
 		clock: o.Clock,
+		kept:  newKeptAnswers(maxKept, maxKeptOfTenant),
 		log:   o.Log,
 	}
 	var err error

@@ -41,6 +41,10 @@ func (w *world) state(table, project, id string, row map[string]any, after analy
 		w.insert(table, line(before.project, true, true))
 	}
 	w.insert(table, line(project, deleted, false))
+	switch table {
+	case "uncommitted_entries", "line_plans": // the position moves with every batch
+		w.insert(table, map[string]any{"tenant": "", "project": "#0", "row_version": uint64(w.version("position of "+events.Topic(table), ""))})
+	}
 	w.sums(before.project, before.contribution, -1)
 	w.sums(project, after, 1)
 	w.stored[key] = stored{project, after, row}
@@ -68,6 +72,10 @@ func (w *world) sums(project string, c analytics.Contribution, sign int64) {
 		rows = append(rows, row)
 	}
 	w.insert("sums", rows...)
+	if len(rows) > 0 { // the view's position moves with every batch
+		w.insert("sums", map[string]any{"tenant": "", "project": clickhouse.ViewPositionProject("records", 0), "position": big.NewInt(1),
+			"squares": big.NewInt(w.version("position of sums", ""))})
+	}
 }
 
 func day(d events.Opt[calendar.Date]) *time.Time {

@@ -4,8 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/ClickHouse/clickhouse-go/v2/ext"
-
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
@@ -85,33 +83,26 @@ HAVING sum(allocations) != 0`,
 	}
 }
 
-// outsideRecordsQuery lists the records that are linked to a contract and coded on a node, for some (project, contract,
-// node, currency).
-func outsideRecordsQuery(tenant string, sums [][]string) (Query, error) {
-	table, err := idTable("outside", []string{"project", "contract", "node", "currency"}, sums)
-	if err != nil {
-		return Query{}, err
-	}
-	projects, contracts := make(map[string]bool), make(map[string]bool)
-	for _, key := range sums {
-		projects[key[0]], contracts[key[1]] = true, true
+// outsideSum names a sum of records that are coded outside the lines of their contract.
+type outsideSum struct{ project, contract, node, currency string }
+
+// outsideRecordsQuery lists the records behind such sums, ascending by id, and beside them those that other contracts
+// have under the same names.
+func outsideRecordsQuery(tenant string, sums map[outsideSum]bool) Query {
+	projects, contracts, nodes := make(map[string]bool), make(map[string]bool), make(map[string]bool)
+	for s := range sums {
+		projects[s.project], contracts[s.contract], nodes[s.node] = true, true, true
 	}
 	return Query{
-		SQL: `SELECT project, contract, record
-FROM (
-  SELECT project, contract, node, toString(currency) AS in_currency, record
-  FROM sums
-  WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND roll = 'links' AND contract IN {contracts:Array(String)}
-    AND contractor = '' AND line = '' AND node IN (SELECT node FROM outside)
-  GROUP BY project, contract, node, currency, record
-  HAVING sum(count) != 0
-)
-WHERE (project, contract, node, in_currency) IN outside
-GROUP BY project, contract, record
+		SQL: `SELECT project, contract, node, toString(currency), record
+FROM sums
+WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND roll = 'links' AND contract IN {contracts:Array(String)}
+  AND contractor = '' AND line = '' AND node IN {nodes:Array(String)}
+GROUP BY project, contract, node, currency, record
+HAVING sum(count) != 0
 ORDER BY record`,
-		Args:   map[string]any{"tenant": tenant, "projects": keys(projects), "contracts": keys(contracts)},
-		Tables: []*ext.Table{table},
-	}, nil
+		Args: map[string]any{"tenant": tenant, "projects": keys(projects), "contracts": keys(contracts), "nodes": keys(nodes)},
+	}
 }
 
 func keys(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }

@@ -16,26 +16,23 @@ const nameOverhead = 200
 // contractorKey names a contractor.
 type contractorKey struct{ tenant, id string }
 
-// nameRow is a contractor's name, or a position row.
+// nameRow is a contractor's name.
 type nameRow struct {
-	position
 	id   string
 	name events.Opt[string]
 }
 
-var nameColumns = append(positionColumns(func(r *nameRow) *position { return &r.position }),
+var nameColumns = columns[nameRow]{
 	member("id", plain, func(r *nameRow) *string { return &r.id }),
 	member("name", nullable, func(r *nameRow) *events.Opt[string] { return &r.name }),
-)
+}
 
-// contractorNamesQuery finds the names of these contractors, and beside them the position rows: one statement, so both
-// are one snapshot.
+// contractorNamesQuery finds the names of these contractors.
 func contractorNamesQuery(tenant string, ids []string) Query {
 	return Query{
 		SQL: "SELECT " + nameColumns.String() + `
 FROM contractors FINAL
-WHERE tenant = ''
-   OR (tenant = {tenant:String} AND project = '' AND id IN {ids:Array(String)} AND NOT deleted)`,
+WHERE tenant = {tenant:String} AND project = '' AND id IN {ids:Array(String)} AND NOT deleted`,
 		Args: map[string]any{"tenant": tenant, "ids": ids},
 	}
 }
@@ -44,10 +41,14 @@ WHERE tenant = ''
 // now.
 func (r *Reader) contractorNames(ctx context.Context, state, tenant string, ids []string,
 	bytes int) (map[string]string, error) {
+	own, err := r.ownState(ctx, "contractors", state, tenant)
+	if err != nil {
+		return nil, err
+	}
 	names := make(map[string]string, len(ids))
 	var missing []string
 	for _, id := range ids {
-		name, ok := r.names.get(state, contractorKey{tenant, id})
+		name, ok := r.names.get(own, contractorKey{tenant, id})
 		switch {
 		case !ok:
 			missing = append(missing, id)
@@ -58,7 +59,7 @@ func (r *Reader) contractorNames(ctx context.Context, state, tenant string, ids 
 	if len(missing) == 0 {
 		return names, nil
 	}
-	read, at, err := r.readNames(ctx, tenant, missing, bytes)
+	read, err := r.readNames(ctx, tenant, missing, bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -67,23 +68,19 @@ func (r *Reader) contractorNames(ctx context.Context, state, tenant string, ids 
 		if name.Ok {
 			names[id] = name.V
 		}
-		r.names.put(at, contractorKey{tenant, id}, name, len(id)+len(name.V)+nameOverhead)
+		r.names.put(own, contractorKey{tenant, id}, name, len(id)+len(name.V)+nameOverhead)
 	}
 	return names, nil
 }
 
-// readNames reads names and the state that they are of.
-func (r *Reader) readNames(ctx context.Context, tenant string, ids []string,
-	bytes int) (map[string]events.Opt[string], string, error) {
-	names, at := make(map[string]events.Opt[string], len(ids)), make(positions)
+func (r *Reader) readNames(ctx context.Context, tenant string, ids []string, bytes int) (map[string]events.Opt[string], error) {
+	names := make(map[string]events.Opt[string], len(ids))
 	err := nameColumns.read(ctx, r, contractorNamesQuery(tenant, ids), within(pageSettings, bytes), func(row *nameRow) error {
-		if !at.note(&row.position) {
-			names[row.id] = row.name
-		}
+		names[row.id] = row.name
 		return nil
 	})
 	if err != nil {
-		return nil, "", fmt.Errorf("read the names of contractors: %w", err)
+		return nil, fmt.Errorf("read the names of contractors: %w", err)
 	}
-	return names, at.String(), nil
+	return names, nil
 }

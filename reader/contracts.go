@@ -205,14 +205,14 @@ func (f *contractFinder) toRecode(ctx context.Context, state string, projects []
 	if err != nil {
 		return err
 	}
-	var outside [][]string
+	outside := make(map[outsideSum]bool)
 	for i := range f.contracts {
 		c := &f.contracts[i]
 		if len(c.linked) == 0 {
 			continue
 		}
 		for _, sum := range structures[c.ProjectID].ToRecode(&c.Contract, c.linked) {
-			outside = append(outside, []string{c.ProjectID, string(c.ID), string(sum.NodeID), sum.Currency})
+			outside[outsideSum{c.ProjectID, string(c.ID), string(sum.NodeID), sum.Currency}] = true
 		}
 	}
 	if len(outside) == 0 {
@@ -221,18 +221,17 @@ func (f *contractFinder) toRecode(ctx context.Context, state string, projects []
 	return f.lookUp(ctx, outside, bytes)
 }
 
-func (f *contractFinder) lookUp(ctx context.Context, outside [][]string, bytes int) error {
-	query, err := outsideRecordsQuery(f.tenant, outside)
-	if err != nil {
-		return err
-	}
+func (f *contractFinder) lookUp(ctx context.Context, outside map[outsideSum]bool, bytes int) error {
 	contracts := f.byProject()
-	var project, contract, id string
-	err = f.reader.each(ctx, query, within(pageSettings, bytes), func(scan func(...any) error) error {
-		if err := scan(&project, &contract, &id); err != nil {
+	var sum outsideSum
+	var id string
+	query := outsideRecordsQuery(f.tenant, outside)
+	err := f.reader.each(ctx, query, within(budgetSettings, bytes), func(scan func(...any) error) error {
+		if err := scan(&sum.project, &sum.contract, &sum.node, &sum.currency, &id); err != nil || !outside[sum] {
 			return err
 		}
-		if c, ok := contracts[inProject{project, contract}]; ok {
+		c := contracts[inProject{sum.project, sum.contract}]
+		if n := len(c.ReclassRecordIDs); n == 0 || c.ReclassRecordIDs[n-1] != id { // else coded on two such lines
 			c.ReclassRecordIDs = append(c.ReclassRecordIDs, id)
 		}
 		return nil

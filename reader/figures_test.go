@@ -132,10 +132,7 @@ SELECT 'acme', 'P1', 'links', 'C' || number % 2000, 'out', 'EUR', leftPad(toStri
 	if err != nil {
 		t.Fatal(err)
 	}
-	query, err := outsideRecordsQuery("acme", [][]string{{"P1", "C500", "out", "EUR"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	query := outsideRecordsQuery("acme", map[outsideSum]bool{{"P1", "C500", "out", "EUR"}: true})
 	// When those of one are looked up
 	var read uint64
 	counting := clickhouse.Context(ctx, clickhouse.WithProgress(func(p *clickhouse.Progress) { read += p.Rows }))

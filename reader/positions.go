@@ -92,3 +92,43 @@ func (r *Reader) states(ctx context.Context) (states, error) {
 	}
 	return states{nodes: at["nodes"].String(), contractors: at["contractors"].String()}, nil
 }
+
+// maxOwnStates bounds the states of tenants that are kept, in bytes.
+const maxOwnStates = 8 << 20
+
+// tenantTable names what a tenant has in a table.
+type tenantTable struct{ table, tenant string }
+
+// ownStateQuery reads where the newest rows of a tenant come from.
+func ownStateQuery(table, tenant string) Query {
+	return Query{
+		SQL: `SELECT toString(src_partition), max(src_offset)
+FROM ` + table + `
+WHERE tenant = {tenant:String}
+GROUP BY src_partition`,
+		Args: map[string]any{"tenant": tenant},
+	}
+}
+
+// ownState names the state of what a tenant has in a table: another one after every change of it, and of it alone. State
+// is that of the whole table, read just now: as long as it is the same, nobody's changes.
+func (r *Reader) ownState(ctx context.Context, table, state, tenant string) (string, error) {
+	key := tenantTable{table, tenant}
+	if own, ok := r.own.get(state, key); ok {
+		return own, nil
+	}
+	at := make(positions)
+	var partition string
+	var last uint64
+	err := r.each(ctx, ownStateQuery(table, tenant), pageSettings, func(scan func(...any) error) error {
+		err := scan(&partition, &last)
+		at[partition] = last
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("read how far a tenant's part of %s is: %w", table, err)
+	}
+	own := at.String()
+	r.own.put(state, key, own, len(state)+len(own)+len(tenant)+nameOverhead)
+	return own, nil
+}

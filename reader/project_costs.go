@@ -12,7 +12,7 @@ import (
 // Bounds of the budgets that a page of facilities is computed from.
 const (
 	maxPageBudgets = 30 // a page ends before the facility that would need more, but has one facility at least
-	budgetsAtOnce  = 4
+	budgetsAtOnce  = 50 // of one statement
 )
 
 // projectCosts are the live estimates of the projects that facilities finance.
@@ -62,37 +62,77 @@ func (c *projectCosts) costing(f *Facility) []string {
 	return slices.Compact(ids)
 }
 
-// read computes the estimates that are needed, some at the same time.
+// read computes the estimates that are needed, those of many projects from one statement.
 func (c *projectCosts) read(ctx context.Context, r *Reader, tenant string) error {
-	ids := slices.Sorted(maps.Keys(c.eac))
-	found := make([]analytics.Int128, len(ids))
-	for first := 0; first < len(ids); first += budgetsAtOnce {
-		var tasks []func() error
-		for i := first; i < min(first+budgetsAtOnce, len(ids)); i++ {
-			tasks = append(tasks, func() (err error) {
-				found[i], err = r.estimate(ctx, tenant, c.projects[ids[i]])
-				return err
-			})
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(c.eac)), budgetsAtOnce) {
+		projects := make([]FinancedProject, len(ids))
+		for i, id := range ids {
+			projects[i] = c.projects[id]
 		}
-		if err := together(tasks...); err != nil {
-			return err
+		if err := r.estimates(ctx, tenant, projects, c.eac); err != nil {
+			return fmt.Errorf("estimate the costs of projects: %w", err)
 		}
-	}
-	for i, id := range ids {
-		c.eac[id] = found[i]
 	}
 	return nil
 }
 
-// estimate is a project's live estimate at completion.
-func (r *Reader) estimate(ctx context.Context, tenant string, p FinancedProject) (analytics.Int128, error) {
-	request := BudgetRequest{Tenant: tenant, Project: p.ProjectRef, Currency: p.Currency, Figures: true}
-	rows, err := r.budgetInput(ctx, request, budgetQuery)
-	if err != nil {
-		return analytics.Int128{}, fmt.Errorf("estimate the cost of a project: %w", err)
+// estimatesQuery reads what the estimates of projects are made of, each row behind its project, and beside it the
+// positions of the table of nodes, which have none. It is budgetQuery without what is invoiced.
+func estimatesQuery(tenant string, projects []string) Query {
+	const of = "\nWHERE tenant = {tenant:String} AND project IN {projects:Array(String)}"
+	return Query{
+		SQL: "SELECT '' AS of_project, '" + partNodes + "' AS part, '' AS node, project AS id, '' AS line, '' AS currency, '' AS kind, " +
+			packed("max(row_version)") + ` AS sums
+FROM budget_nodes
+WHERE tenant = ''
+GROUP BY project
+UNION ALL
+SELECT project, toString(roll), node, contract, line, toString(currency), if(roll = 'contracts', toString(status), '') AS of_status, ` +
+			packed("sum(value)", "sum(committed)", "sum(pending)") + `
+FROM sums` + of + ` AND roll IN {rolls:Array(String)}
+GROUP BY project, roll, contract, line, node, currency, of_status
+HAVING roll != 'contracts' OR sum(count) != 0 OR sum(pending) != 0
+UNION ALL
+SELECT project, '` + partEntries + `', node_id, id, '', toString(currency), '', ` + packed("ifNull(value, 0)") + `
+FROM uncommitted_entries FINAL` + of + ` AND NOT deleted AND value IS NOT NULL`,
+		Args: map[string]any{"tenant": tenant, "projects": projects, "rolls": budgetRolls},
 	}
-	budget := analytics.Budget(rows.input)
-	return budget.EAC(), nil
+}
+
+// estimates puts the live estimates at completion of the projects into a map.
+func (r *Reader) estimates(ctx context.Context, tenant string, projects []FinancedProject, into map[string]analytics.Int128) error {
+	inputs, refs := make(map[string]*budgetRows, len(projects)), make([]ProjectRef, len(projects))
+	for i, p := range projects {
+		refs[i] = p.ProjectRef
+		inputs[p.ID] = &budgetRows{input: analytics.BudgetInput{Currency: p.Currency}}
+	}
+	none := budgetRows{nodes: make(positions)} // of no project: positions
+	inputs[""] = &none
+	var project string
+	var row budgetRow
+	err := r.each(ctx, estimatesQuery(tenant, projectIDs(refs)), budgetSettings, func(scan func(...any) error) error {
+		if err := scan(&project, &row.part, &row.node, &row.id, &row.line, &row.currency, &row.kind, &row.sums); err != nil {
+			return err
+		}
+		return inputs[project].take(&row)
+	})
+	if err != nil {
+		return err
+	}
+	structures, err := r.structuresAt(ctx, none.nodes.String(), tenant, refs)
+	if err != nil {
+		return err
+	}
+	for _, p := range refs {
+		rows := inputs[p.ID]
+		if err := rows.gatherContracts(); err != nil {
+			return err
+		}
+		rows.input.Structure = structures[p.ID]
+		budget := analytics.Budget(rows.input)
+		into[p.ID] = budget.EAC()
+	}
+	return nil
 }
 
 // of are the costs of the projects that a facility finances.

@@ -70,10 +70,7 @@ func queries(t *testing.T) map[string]Query {
 		RecordRecognitionDate.Part(), RecordDueDate.Part(), RecordPaidOn.Part(), RecordNet, RecordTax, RecordGross,
 		RecordAllocations, RecordCodes,
 		RecordDocuments.Part(), RecordIntake)
-	outside, err := outsideRecordsQuery("acme", [][]string{{"P1", "C1", "n", "EUR"}, {"P1", "C2", "m", "EUR"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	outside := outsideRecordsQuery("acme", map[outsideSum]bool{{"P1", "C1", "n", "EUR"}: true, {"P1", "C2", "m", "EUR"}: true})
 	walked := func(f RecordFilter, read Part[Record], bounded bool) Query {
 		where, err := f.conditions(structures)
 		if err != nil {
@@ -96,6 +93,7 @@ func queries(t *testing.T) map[string]Query {
 		t.Fatal(err)
 	}
 	rentRoll := RentRollRequest{Tenant: "acme", Project: "P1", Month: calendar.NewDate(2026, 5, 1).Month()}
+	over := RecordPage{Filter: RecordFilter{Tenant: "acme", Projects: []ProjectRef{one, two}}, Read: all}
 	financed := []FinancedProject{{ProjectRef: one, Currency: "EUR"}, {ProjectRef: two, Currency: "CHF"}}
 	return map[string]Query{
 		"records_page":         page(unfiltered, all),
@@ -117,8 +115,14 @@ func queries(t *testing.T) map[string]Query {
 		"contractor_names":     contractorNamesQuery("acme", []string{"K1"}),
 		"nodes":                nodesQuery("acme", []string{"P1"}, []string{"S1"}),
 		"states":               statesQuery(),
+		"own_state":            ownStateQuery("contractors", "acme"),
+		"standing":             standingQuery(),
 		"gap":                  gapQuery(events.Keys),
 		"budget":               budgetQuery("acme", "P1"),
+		"estimates":            estimatesQuery("acme", []string{"P1", "P2"}),
+		"records_bound":        over.boundQuery(byID("records"), "R1", 64),
+		"records_range":        over.rangeQuery("R1", events.Some("R2"), 51),
+		"records_rest":         over.rangeQuery("R2", events.Opt[string]{}, 51),
 		"contracts":            ContractPage{Tenant: "acme", Projects: []ProjectRef{one, two}, After: "C1", Limit: 51}.query(),
 		"contract":             contractQuery("acme", "C1", []ProjectRef{one, two}),
 		"contract_records":     linkedRecordsQuery("acme", []string{"P1"}, []string{"C1", "C2"}),

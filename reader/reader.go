@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -54,6 +55,9 @@ type Reader struct {
 	small      bool
 	structures *stateCache[structureKey, *analytics.Structure]
 	names      *stateCache[contractorKey, events.Opt[string]]
+
+	own          *stateCache[tenantTable, string] // states of what a tenant has in a table, by that of the table
+	noProjection *atomic.Bool                     // the tables' projections cannot be read by themselves
 }
 
 // New makes a reader whose statements may run for as long as the timeout, and no longer than the contexts of their
@@ -63,6 +67,9 @@ func New(conn, control Conn, timeout time.Duration) *Reader {
 		conn: conn, ender: &ender{conn: control}, timeout: timeout, maxResult: maxResultBytes, maxPage: maxPageBytes,
 		structures: newStateCache[structureKey, *analytics.Structure](maxCachedStructures),
 		names:      newStateCache[contractorKey, events.Opt[string]](maxCachedNames),
+
+		own:          newStateCache[tenantTable, string](maxOwnStates),
+		noProjection: new(atomic.Bool),
 	}
 }
 

@@ -205,35 +205,38 @@ LIMIT 1`,
 	}
 }
 
-// candidatesQuery finds the next places where records of several projects may be, ascending by id, in whatever version:
-// the projection by_id has them in this order. It gives at most window of them.
-func (p *RecordPage) candidatesQuery(after string, window int) Query {
+// byID is what a table's projection by_id holds: the places of its entities, in whatever version, ascending by id. The
+// engine itself would not choose it here: it compares what both orders select, not what the limit leaves of it.
+func byID(table string) string {
+	return "mergeTreeProjection(currentDatabase(), '" + table + "', 'by_id')"
+}
+
+// boundQuery finds the id that so many rows of the projects, in whatever version, lie before, among those behind an id.
+// From is the table of records, or its projection by id.
+func (p *RecordPage) boundQuery(from, after string, window int) Query {
 	return Query{
-		SQL: `SELECT id, project
-FROM records
+		SQL: `SELECT id
+FROM ` + from + `
 WHERE tenant = {tenant:String} AND id > {after:String} AND project IN {projects:Array(String)}
 ORDER BY tenant, id
-LIMIT {window:UInt32}`,
+LIMIT 1 OFFSET {window:UInt32}`,
 		Args: map[string]any{"tenant": p.Filter.Tenant, "after": after, "projects": projectIDs(p.Filter.Projects), "window": window},
 	}
 }
 
-// fromQuery reads the first records that are at some places now.
-func (p *RecordPage) fromQuery(places [][]string, limit int) (Query, error) {
-	table, err := idTable("places", []string{"project", "id"}, places)
-	if err != nil {
-		return Query{}, err
+// rangeQuery reads the records of all projects in a range of ids, up to the bound or, without one, all that follow. What
+// lies outside is left out by the key's columns alone, before the others are read.
+func (p *RecordPage) rangeQuery(after string, to events.Opt[string], limit int) Query {
+	q := Query{Args: map[string]any{"tenant": p.Filter.Tenant, "projects": projectIDs(p.Filter.Projects), "after": after, "limit": limit}}
+	until := ""
+	if to.Ok {
+		until, q.Args["to"] = " AND id <= {to:String}", to.V
 	}
-	projects := make(map[string]bool)
-	for _, place := range places {
-		projects[place[0]] = true
-	}
-	return Query{
-		SQL: "SELECT " + recordColumns(p.Read).String() + `
+	q.SQL = "SELECT " + recordColumns(p.Read).String() + `
 FROM records FINAL
-WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND (project, id) IN places AND NOT deleted
+PREWHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND id > {after:String}` + until + `
+WHERE NOT deleted
 ORDER BY id, project
-LIMIT {limit:UInt32}`,
-		Args: map[string]any{"tenant": p.Filter.Tenant, "projects": keys(projects), "limit": limit}, Tables: []*ext.Table{table},
-	}, nil
+LIMIT {limit:UInt32}`
+	return q
 }

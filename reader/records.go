@@ -2,6 +2,7 @@ package reader
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -173,65 +174,53 @@ func (f *recordFinder) page(ctx context.Context, p RecordPage, where *conditions
 	return more, err
 }
 
-// windows bounds how often readOver looks for more candidates: each window is twice as wide as the one before.
+// windows bounds how often readOver looks for more records: each window is twice as wide as the one before.
 const windows = 20
 
-// readOver reads records of several projects in the order of their ids, without asking each project for its own: the
-// projection by_id says where they may be, and only those places are read.
+// readOver reads records of several projects in the order of their ids without asking each project for its own: the
+// projection by id says how far a page reaches, and of each project only that range is read.
 func (f *recordFinder) readOver(ctx context.Context, p RecordPage) error {
 	after, window, filled := p.After, p.Limit+p.Limit/4, 0
 	for range windows {
-		places, whole, err := f.candidates(ctx, &p, after, window)
+		to, err := f.bound(ctx, &p, after, window)
 		if err != nil {
 			return err
 		}
-		if len(places) > 0 {
-			query, err := p.fromQuery(places, p.Limit-f.rows)
-			if err != nil {
-				return err
-			}
-			before := f.rows
-			if err := f.read(ctx, query); err != nil || f.rows >= p.Limit {
-				return err
-			}
-			if f.rows > before {
-				// All of them together have the page's bytes: less is left for those that follow.
-				filled++
-				f.settings = within(f.settings, f.reader.maxPage>>filled)
-			}
-			after = places[len(places)-1][1]
-		}
-		if whole {
-			return nil
-		}
-		window *= 2
-	}
-	return fmt.Errorf("no page of records within %d windows of candidates", windows)
-}
-
-// candidates are the next places, (project, id), of all ids that the window covers; whole when none follow. An id may
-// have several places, because records move: those of the last id may go on behind the window, so it is left to the
-// next one.
-func (f *recordFinder) candidates(ctx context.Context, p *RecordPage, after string, window int) (places [][]string, whole bool, err error) {
-	var id, project string
-	rows := 0
-	err = f.reader.each(ctx, p.candidatesQuery(after, window), pageSettings, func(scan func(...any) error) error {
-		if err := scan(&id, &project); err != nil {
+		before := f.rows
+		if err := f.read(ctx, p.rangeQuery(after, to, p.Limit-f.rows)); err != nil || f.rows >= p.Limit || !to.Ok {
 			return err
 		}
-		rows++
-		if n := len(places); n == 0 || places[n-1][0] != project || places[n-1][1] != id {
-			places = append(places, []string{project, id})
+		if f.rows > before {
+			// All of them together have the page's bytes: less is left for those that follow.
+			filled++
+			f.settings = within(f.settings, f.reader.maxPage>>filled)
 		}
-		return nil
-	})
-	if rows < window {
-		return places, true, err
+		after, window = to.V, 2*window
 	}
-	for len(places) > 0 && places[len(places)-1][1] == id {
-		places = places[:len(places)-1]
+	return fmt.Errorf("no page of records within %d windows", windows)
+}
+
+// bound is an id behind which a page may end: none where few rows follow. Whether it comes from the projection or from
+// the table makes no difference to what a page holds.
+func (f *recordFinder) bound(ctx context.Context, p *RecordPage, after string, window int) (to events.Opt[string], err error) {
+	read := func(from string) error {
+		return f.reader.each(ctx, p.boundQuery(from, after, window), pageSettings, func(scan func(...any) error) error {
+			to.Ok = true
+			return scan(&to.V)
+		})
 	}
-	return places, false, err
+	if !f.reader.noProjection.Load() {
+		err := read(byID("records"))
+		if refused := (*clickhouse.Exception)(nil); ctx.Err() != nil || !errors.As(err, &refused) {
+			return to, err
+		}
+	}
+	// Tables of several servers show no projections, and not every user may use the function.
+	to = events.Opt[string]{}
+	if err = read("records"); err == nil {
+		f.reader.noProjection.Store(true)
+	}
+	return to, err
 }
 
 func (f *recordFinder) read(ctx context.Context, q Query) error {

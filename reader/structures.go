@@ -83,10 +83,14 @@ WHERE tenant = ''
 // now.
 func (r *Reader) structuresAt(ctx context.Context, state, tenant string,
 	projects []ProjectRef) (map[string]*analytics.Structure, error) {
+	own, err := r.ownState(ctx, "budget_nodes", state, tenant)
+	if err != nil {
+		return nil, err
+	}
 	found := make(map[string]*analytics.Structure, len(projects))
 	var missing []ProjectRef
 	for _, p := range projects {
-		if s, ok := r.structures.get(state, structureKey{tenant, p}); ok {
+		if s, ok := r.structures.get(own, structureKey{tenant, p}); ok {
 			found[p.ID] = s
 		} else {
 			missing = append(missing, p)
@@ -102,14 +106,14 @@ func (r *Reader) structuresAt(ctx context.Context, state, tenant string,
 	if at != state && len(missing) < len(projects) {
 		// Changes came in between: what was kept may be older than what was read now.
 		missing = projects
-		if nodes, at, err = r.nodes(ctx, tenant, missing); err != nil {
+		if nodes, _, err = r.nodes(ctx, tenant, missing); err != nil {
 			return nil, err
 		}
 	}
 	size := sizeOf(nodes)
 	for _, p := range missing {
 		found[p.ID] = analytics.NewStructure(p.ID, p.StructureID, nodes)
-		r.structures.put(at, structureKey{tenant, p}, found[p.ID], size)
+		r.structures.put(own, structureKey{tenant, p}, found[p.ID], size)
 	}
 	return found, nil
 }

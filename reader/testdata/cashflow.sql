@@ -3,8 +3,12 @@ FROM budget_nodes
 WHERE tenant = ''
 GROUP BY project
 UNION ALL
-SELECT toString(roll), node, contract, line, toString(currency), if(roll = 'contracts', toString(status), '') AS of_status,
-  if(roll = 'lines', concat(reinterpretAsFixedString(toInt128(sumIf(net, status = 'setup'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'setup'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'setup'))), reinterpretAsFixedString(toInt128(sumIf(net, status = 'approvalPending'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'approvalPending'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'approvalPending'))), reinterpretAsFixedString(toInt128(sumIf(net, status = 'paymentPending'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'paymentPending'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'paymentPending'))), reinterpretAsFixedString(toInt128(sumIf(net, status = 'paid'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'paid'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'paid'))), ''), concat(reinterpretAsFixedString(toInt128(sum(value))), reinterpretAsFixedString(toInt128(sum(committed))), reinterpretAsFixedString(toInt128(sum(pending))), ''))
+SELECT 'lines', node, contract, '', toString(currency), '', concat(reinterpretAsFixedString(toInt128(sumIf(net, status = 'setup'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'setup'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'setup'))), reinterpretAsFixedString(toInt128(sumIf(net, status = 'approvalPending'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'approvalPending'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'approvalPending'))), reinterpretAsFixedString(toInt128(sumIf(net, status = 'paymentPending'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'paymentPending'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'paymentPending'))), reinterpretAsFixedString(toInt128(sumIf(net, status = 'paid'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'paid'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'paid'))), '')
+FROM sums
+WHERE tenant = {tenant:String} AND project = {project:String} AND roll = 'lines'
+GROUP BY contract, node, currency
+UNION ALL
+SELECT toString(roll), node, contract, line, toString(currency), if(roll = 'contracts', toString(status), '') AS of_status, concat(reinterpretAsFixedString(toInt128(sum(value))), reinterpretAsFixedString(toInt128(sum(committed))), reinterpretAsFixedString(toInt128(sum(pending))), '')
 FROM sums
 WHERE tenant = {tenant:String} AND project = {project:String} AND roll IN {rolls:Array(String)}
 GROUP BY roll, contract, line, node, currency, of_status
@@ -27,5 +31,5 @@ FROM (
 )
 GROUP BY of_roll, node, of_currency
 -- project = "P1"
--- rolls = "[budget claims contracts lines transfers]"
+-- rolls = "[budget claims contracts transfers]"
 -- tenant = "acme"

@@ -1,0 +1,179 @@
+package api
+
+import (
+	"bytes"
+	doubly "container/list"
+	"context"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"tallyhouse/api/access"
+	"tallyhouse/api/resource"
+	"tallyhouse/reader"
+)
+
+// Bounds of the answers that are kept, in bytes.
+const (
+	maxKept         = 96 << 20
+	maxKeptOfTenant = 32 << 20
+	keptOverhead    = 1 << 10 // of each answer, beside its key and body
+)
+
+// answer is the body of a data response with what belongs to it. It does not change.
+type answer struct {
+	body   []byte // nil when it was too large to keep
+	tag    string
+	beyond resource.Beyond
+	large  bool // it took a large share to make it
+}
+
+// keptAnswers are answers that hold for as long as what they were made from stands as it did. Each tenant's are kept
+// apart: one tenant's answers never push out another's, unless all together are too many; then those go of whom nothing
+// was asked for longest.
+type keptAnswers struct {
+	all, each int // bounds, in bytes
+
+	mu      sync.Mutex
+	size    int
+	tenants map[string]*keptOfTenant
+	used    *doubly.List // of *keptOfTenant, the most recently used in front
+}
+
+type keptOfTenant struct {
+	tenant string
+	size   int
+	byKey  map[string]*doubly.Element
+	used   *doubly.List // of *keptAnswer, the most recently used in front
+	place  *doubly.Element
+}
+
+type keptAnswer struct {
+	key      string
+	standing reader.Standing
+	answer
+}
+
+func (a *keptAnswer) size() int { return len(a.key) + len(a.body) + keptOverhead }
+
+func newKeptAnswers(all, each int) *keptAnswers {
+	return &keptAnswers{all: all, each: each, tenants: make(map[string]*keptOfTenant), used: doubly.New()}
+}
+
+// get returns the tenant's answer of this key, and whether it was made from this standing.
+func (k *keptAnswers) get(tenant, key string, standing reader.Standing) (a answer, current bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	of := k.tenants[tenant]
+	if of == nil || of.byKey[key] == nil {
+		return answer{}, false
+	}
+	e := of.byKey[key]
+	of.used.MoveToFront(e)
+	k.used.MoveToFront(of.place)
+	kept := e.Value.(*keptAnswer)
+	return kept.answer, kept.standing == standing && kept.body != nil
+}
+
+// put keeps an answer in place of the one that was kept under its key.
+func (k *keptAnswers) put(tenant, key string, standing reader.Standing, a answer) {
+	kept := &keptAnswer{key, standing, a}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	of := k.tenants[tenant]
+	if of == nil {
+		of = &keptOfTenant{tenant: tenant, byKey: make(map[string]*doubly.Element), used: doubly.New()}
+		of.place = k.used.PushFront(of)
+		k.tenants[tenant] = of
+	}
+	k.used.MoveToFront(of.place)
+	if before := of.byKey[key]; before != nil {
+		k.drop(of, before)
+	}
+	if kept.size() > k.each/2 {
+		kept.body = nil
+	}
+	of.byKey[key] = of.used.PushFront(kept)
+	of.size += kept.size()
+	k.size += kept.size()
+	for of.size > k.each {
+		k.drop(of, of.used.Back())
+	}
+	for k.size > k.all {
+		last := k.used.Back().Value.(*keptOfTenant)
+		k.drop(last, last.used.Back())
+		k.tidy(last)
+	}
+	k.tidy(of)
+}
+
+func (k *keptAnswers) drop(of *keptOfTenant, e *doubly.Element) {
+	gone := of.used.Remove(e).(*keptAnswer)
+	delete(of.byKey, gone.key)
+	of.size -= gone.size()
+	k.size -= gone.size()
+}
+
+// tidy forgets a tenant of whom nothing is kept.
+func (k *keptAnswers) tidy(of *keptOfTenant) {
+	if of.used.Len() == 0 && k.tenants[of.tenant] == of {
+		k.used.Remove(of.place)
+		delete(k.tenants, of.tenant)
+	}
+}
+
+// keptLookup is what a call found among the kept answers; the zero value of a call whose answer is not kept.
+type keptLookup struct {
+	in          *keptAnswers
+	tenant, key string
+	standing    reader.Standing
+	answer
+	current bool
+}
+
+// lookForKept reads how far the data have come, and looks for the call's answer as of then.
+func (s *Server) lookForKept(ctx context.Context, c *call) (found keptLookup, err error) {
+	if c.operation.kept == nil || !c.operation.kept(c) {
+		return found, nil
+	}
+	id, _ := c.namedProject()
+	project, ok := c.caller.Project(id)
+	if !ok {
+		return found, nil
+	}
+	found = keptLookup{in: s.kept, tenant: c.caller.Tenant(), key: s.keptKey(c, project)}
+	if found.standing, err = s.large.reader.Standing(ctx); err != nil {
+		return found, err
+	}
+	found.answer, found.current = s.kept.get(found.tenant, found.key, found.standing)
+	return found, nil
+}
+
+// keptKey is what the call's answer follows from, beside a standing: the operation and its parameters, the day, and all
+// that decides what this caller sees of the project.
+func (s *Server) keptKey(c *call, project access.Project) string {
+	structure := "none"
+	if project.BudgetStructureID.Ok {
+		structure = "is " + project.BudgetStructureID.V
+	}
+	var key []byte
+	for _, part := range []string{c.operation.id, c.values.Filters(c.operation.params), s.today().String(), project.ID,
+		project.Currency, structure, strconv.FormatUint(uint64(project.Groups), 2)} {
+		key = append(strconv.AppendQuote(key, part), ' ')
+	}
+	return string(key)
+}
+
+// reply is the answer once more, if it is current.
+func (l *keptLookup) reply() (reply, bool) {
+	return reply{status: http.StatusOK, contentType: typeJSON, body: l.body, tag: l.tag, tagged: true, beyond: l.beyond}, l.current
+}
+
+// keep keeps the answer that was made since; the reply's own buffer will be used again.
+func (l *keptLookup) keep(out *reply, large bool) {
+	if l.in == nil {
+		return
+	}
+	out.tag = entityTag(out.body)
+	l.in.put(l.tenant, l.key, l.standing, answer{bytes.Clone(out.body), out.tag, out.beyond, large})
+}

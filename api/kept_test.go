@@ -1,0 +1,129 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"tallyhouse/api"
+	"tallyhouse/reader"
+	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/events"
+)
+
+// countedConn counts the statements that ask for rows.
+type countedConn struct {
+	reader.Conn
+	statements *atomic.Int64
+}
+
+func (c countedConn) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
+	c.statements.Add(1)
+	return c.Conn.Query(ctx, query, args...)
+}
+
+// keptPaths are the calls whose answers are kept.
+var keptPaths = []string{"/v0/projects/P1/budget", "/v0/projects/P1/budget?level=budget", "/v0/projects/P1/cashflow"}
+
+func TestAnAnswerIsKeptForAsLongAsNothingChanges(t *testing.T) {
+	w := budgeted(t)
+	var statements atomic.Int64
+	_, w.url = w.start(func(o *api.Options) { o.ClickHouse, o.Control = countedConn{w.db, &statements}, w.db })
+	w.known(adminKey)
+	for _, path := range keptPaths {
+		// Given an answer
+		first := w.get(adminKey, path).want(t, 200, "")
+		// When it is asked for again
+		before := statements.Load()
+		again := w.get(adminKey, path).want(t, 200, "")
+		notModified := w.do(http.MethodGet, adminKey, path, http.Header{"If-None-Match": {first.header.Get("ETag")}})
+		// Then one statement each finds that nothing has changed
+		if got := statements.Load() - before; got != 2 {
+			t.Errorf("%s: %d statements for two answers", path, got)
+		}
+		if string(again.body) != string(first.body) || again.header.Get("ETag") != first.header.Get("ETag") || notModified.status != 304 {
+			t.Errorf("%s: another answer, or %d", path, notModified.status)
+		}
+	}
+}
+
+func TestEveryChangeMakesANewAnswerAtOnce(t *testing.T) {
+	w := budgeted(t)
+	seen := make(map[string]string)
+	for _, path := range keptPaths {
+		seen[path] = string(w.get(adminKey, path).want(t, 200, "").body)
+	}
+	for _, change := range []struct {
+		name string
+		make func()
+	}{
+		{"an invoice", func() { w.booked("R1", invoice("P1", "i", "C1", "paid", 333)) }},
+		{"a budget row", func() { w.budgetRow("B9", "P1", "i", 1234) }},
+		{"a transfer", func() { w.transfer("T9", "P1", "", "t", 77) }},
+		{"a contract", func() {
+			w.contractOf("C9", events.Contract{ProjectID: "P1", Allocations: []events.ContractAllocation{{NodeID: "i", Value: 99999}}})
+		}},
+		{"a claim", func() { w.claim("L9", "P1", "i", 4000, 5000) }},
+		{"an entered value", func() { w.entry("E1", "P1", "k", some(int64(4711))) }},
+		{"a line", func() {
+			w.node("t", events.BudgetNode{StructureID: some("S1"), Level: "budget", Code: "1", Name: "Renamed", Active: true})
+		}},
+	} {
+		// When something changes
+		change.make()
+		// Then each answer shows it.
+		for _, path := range keptPaths {
+			now := string(w.get(adminKey, path).want(t, 200, "").body)
+			if now == seen[path] {
+				t.Errorf("after %s: %s answers as before", change.name, path)
+			}
+			seen[path] = now
+		}
+	}
+	// And a plan changes the cash flow
+	w.plan("PL9", events.LinePlan{NodeID: "i", Method: "linearDays", StartDate: some(calendar.NewDate(2026, 1, 1)),
+		EndDate: some(calendar.NewDate(2099, 12, 31))})
+	if now := string(w.get(adminKey, keptPaths[2]).want(t, 200, "").body); now == seen[keptPaths[2]] {
+		t.Error("after a plan: the cash flow is as before")
+	}
+}
+
+func TestAKeptAnswerIsForThoseAloneWhoSeeTheSame(t *testing.T) {
+	w := budgeted(t)
+	// Given answers that were made for an admin
+	all := make(map[string]string)
+	for _, path := range keptPaths {
+		all[path] = string(w.get(adminKey, path).want(t, 200, "").body)
+	}
+	// When a guest, and a stranger, ask for the same
+	w.user("G", guestKey, "guest")
+	w.user("X", strangerKey, "")
+	w.known(guestKey)
+	w.known(strangerKey)
+	for _, path := range keptPaths {
+		// Then the guest sees no amount, and for the stranger there is none
+		if got := string(w.get(guestKey, path).want(t, 200, "").body); strings.Contains(got, "value") || got == all[path] {
+			t.Errorf("a guest gets %s", got)
+		}
+		w.get(strangerKey, path).want(t, 404, "not-found")
+	}
+	// When the admin's key loses the group of amounts, then the project
+	w.key("U-admin", adminKey, func(k *events.Key) { k.Groups = some([]string{"budget"}) })
+	w.eventually(knownWithin, "amounts are hidden", func() bool {
+		return !strings.Contains(string(w.get(adminKey, keptPaths[0]).body), "value")
+	})
+	for _, path := range keptPaths {
+		if got := string(w.get(adminKey, path).want(t, 200, "").body); strings.Contains(got, "value") || got == all[path] {
+			t.Errorf("without the group %s shows %s", path, got)
+		}
+	}
+	w.key("U-admin", adminKey, func(k *events.Key) { k.ProjectIDs = some([]string{"another"}) })
+	w.eventually(knownWithin, "the project is hidden", func() bool { return w.get(adminKey, keptPaths[0]).status == 404 })
+	for _, path := range keptPaths {
+		w.get(adminKey, path).want(t, 404, "not-found")
+	}
+}

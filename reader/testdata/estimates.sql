@@ -1,0 +1,17 @@
+SELECT '' AS of_project, 'nodes' AS part, '' AS node, project AS id, '' AS line, '' AS currency, '' AS kind, concat(reinterpretAsFixedString(toInt128(max(row_version))), '') AS sums
+FROM budget_nodes
+WHERE tenant = ''
+GROUP BY project
+UNION ALL
+SELECT project, toString(roll), node, contract, line, toString(currency), if(roll = 'contracts', toString(status), '') AS of_status, concat(reinterpretAsFixedString(toInt128(sum(value))), reinterpretAsFixedString(toInt128(sum(committed))), reinterpretAsFixedString(toInt128(sum(pending))), '')
+FROM sums
+WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND roll IN {rolls:Array(String)}
+GROUP BY project, roll, contract, line, node, currency, of_status
+HAVING roll != 'contracts' OR sum(count) != 0 OR sum(pending) != 0
+UNION ALL
+SELECT project, 'entries', node_id, id, '', toString(currency), '', concat(reinterpretAsFixedString(toInt128(ifNull(value, 0))), '')
+FROM uncommitted_entries FINAL
+WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND NOT deleted AND value IS NOT NULL
+-- projects = "[P1 P2]"
+-- rolls = "[budget claims contracts transfers]"
+-- tenant = "acme"
