@@ -209,13 +209,14 @@ func (p *partitioned) positionRow(table string, partition int32, like map[string
 	row["tenant"], row["project"], row["id"] = "", clickhouse.PositionProject(partition), ""
 	row["row_version"], row["deleted"], row["moved"] = p.next[fmt.Sprint(table, partition)], false, false
 	if table == "records" {
-		entry := map[string]any{"project": clickhouse.ViewPositionProject("records", partition)}
-		for _, key := range []string{"roll", "tenant", "contract", "contractor", "line", "node", "currency", "status", "month", "record"} {
+		entry := map[string]any{}
+		for _, key := range clickhouse.DeltaKeys("records") {
 			entry[key] = ""
 		}
-		for _, amount := range []string{"count", "allocations", "net", "gross", "value", "committed", "pending"} {
+		for _, amount := range clickhouse.DeltaAmounts("records") {
 			entry[amount] = int64(0)
 		}
+		entry["project"] = clickhouse.ViewPositionProject("records", partition)
 		row["delta"] = []map[string]any{entry}
 	}
 	return row
