@@ -1,11 +1,8 @@
 # `make dev` runs everything on this machine, `make test` checks everything. Both need Go and npm, which fetches the database
 # engine; the tests install an IMAP server if there is none.
 
-GO ?= go
-
-# Tests wait a lot: for groups, for sleeping statements, for engines that come back. So more of them run than there are cores.
-CORES := $(shell getconf _NPROCESSORS_ONLN)
-TEST  ?= $(GO) test -timeout 30m -p $(shell expr $(CORES) + 1) -parallel $(shell expr $(CORES) \* 2)
+GO   ?= go
+TEST ?= $(GO) test -timeout 30m
 
 # How many random cases each property is tested with: few for every change, many in the night.
 export RAPID_CHECKS ?= 30
@@ -34,7 +31,7 @@ ABOUT_CLICKHOUSE = TestScenario|TestWritersThatFight|TestTheWorkerWaitsForClickH
 
 .PHONY: test-kafka
 test-kafka:
-	$(ON_APACHE_KAFKA) $(TEST) -p 2 -skip '$(ABOUT_CLICKHOUSE)' $(KAFKA_TESTS)
+	$(ON_APACHE_KAFKA) $(TEST) -p 1 -skip '$(ABOUT_CLICKHOUSE)' $(KAFKA_TESTS)
 	$(ON_APACHE_KAFKA) $(TEST) -run 'Access|Kafka|Partition|Position|Topics' ./api
 
 lint:
