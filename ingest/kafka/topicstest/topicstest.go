@@ -38,8 +38,12 @@ func Cluster(t testing.TB, partitions int) kafka.Cluster {
 func On(t testing.TB, broker kafkatest.Broker, partitions int) kafka.Cluster {
 	t.Helper()
 	c := connect(t, broker)
-	if _, err := kafka.Ensure(context.Background(), c, kafka.TopicSpec{Partitions: partitions}); err != nil {
+	topics, err := kafka.Ensure(context.Background(), c, kafka.TopicSpec{Partitions: partitions})
+	if err != nil {
 		t.Fatalf("topicstest: %v", err)
+	}
+	for _, topic := range topics {
+		kafkatest.AwaitTopic(t, broker.Addr(), topic.Topic, topic.Partitions)
 	}
 	return c
 }
