@@ -8,7 +8,6 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/ext"
 
-	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 )
 
@@ -34,24 +33,6 @@ const maxPartitions = 4096
 
 // ErrTooManyPartitions says that positions of so many partitions are not told apart.
 var ErrTooManyPartitions = fmt.Errorf("a topic has more than %d partitions", maxPartitions)
-
-// marksQuery reads the position rows. They are at the beginning of the key.
-func marksQuery() Query {
-	return Query{SQL: `SELECT 'records', project, max(row_version)
-FROM records
-WHERE tenant = ''
-GROUP BY project
-UNION ALL
-SELECT 'nodes', project, max(row_version)
-FROM budget_nodes
-WHERE tenant = ''
-GROUP BY project
-UNION ALL
-SELECT 'contractors', project, max(row_version)
-FROM contractors
-WHERE tenant = ''
-GROUP BY project`}
-}
 
 // livesQuery finds the life of each stream on each shard.
 func livesQuery() Query {
@@ -84,33 +65,35 @@ func (r *Reader) Marks(ctx context.Context) (Marks, error) {
 		return Marks{}, fmt.Errorf("read the lives of streams: %w", err)
 	}
 	m.Life = lives.String()
-	var table, partition string
-	var next uint64
-	err = r.each(ctx, marksQuery(), pageSettings, func(scan func(...any) error) error {
-		if err := scan(&table, &partition, &next); err != nil {
-			return err
-		}
-		number, ok := clickhouse.PositionPartition(partition)
-		if !ok || number < 0 {
-			return fmt.Errorf("the position row of %q names no partition", partition)
-		}
-		return map[string]*Offsets{"records": &m.Records, "nodes": &m.Nodes, "contractors": &m.Contractors}[table].set(int(number), next)
-	})
+	at, err := r.positions(ctx, "records", "budget_nodes", "contractors")
 	if err != nil {
-		return Marks{}, fmt.Errorf("read the positions of tables: %w", err)
+		return Marks{}, err
+	}
+	for table, offsets := range map[string]*Offsets{"records": &m.Records, "budget_nodes": &m.Nodes, "contractors": &m.Contractors} {
+		if *offsets, err = offsetsOf(at[table]); err != nil {
+			return Marks{}, fmt.Errorf("read the positions of %s: %w", table, err)
+		}
 	}
 	return m, nil
 }
 
-func (o *Offsets) set(partition int, next uint64) error {
-	if partition >= maxPartitions {
-		return ErrTooManyPartitions
+// offsetsOf are the next offsets of a table's positions.
+func offsetsOf(p positions) (Offsets, error) {
+	next, err := p.byPartition()
+	if err != nil {
+		return nil, err
 	}
-	for len(*o) <= partition {
-		*o = append(*o, 0)
+	var all Offsets
+	for partition, offset := range next {
+		if partition < 0 || partition >= maxPartitions {
+			return nil, ErrTooManyPartitions
+		}
+		if missing := int(partition) + 1 - len(all); missing > 0 {
+			all = append(all, make(Offsets, missing)...)
+		}
+		all[partition] = uint64(offset)
 	}
-	(*o)[partition] = next
-	return nil
+	return all, nil
 }
 
 // since is the condition that a row was stored at or beyond the offsets.

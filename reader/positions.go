@@ -62,25 +62,27 @@ func (p positions) byPartition() (map[int32]int64, error) {
 // states are the states of the tables whose rows are kept between requests.
 type states struct{ nodes, contractors string }
 
-// statesQuery reads the position rows of those tables. They are at the beginning of the key.
-func statesQuery() Query {
-	return Query{SQL: `SELECT 'nodes', project, max(row_version)
-FROM budget_nodes
+// positionsQuery reads the position rows of tables. They are at the beginning of the key.
+func positionsQuery(tables ...string) Query {
+	of := make([]string, len(tables))
+	for i, table := range tables {
+		of[i] = fmt.Sprintf(`SELECT '%s', project, max(row_version)
+FROM %[1]s
 WHERE tenant = ''
-GROUP BY project
-UNION ALL
-SELECT 'contractors', project, max(row_version)
-FROM contractors
-WHERE tenant = ''
-GROUP BY project`}
+GROUP BY project`, table)
+	}
+	return Query{SQL: strings.Join(of, "\nUNION ALL\n")}
 }
 
-// states reads how the tables stand now.
-func (r *Reader) states(ctx context.Context) (states, error) {
-	at := map[string]positions{"nodes": {}, "contractors": {}}
+// positions reads how far tables have come now.
+func (r *Reader) positions(ctx context.Context, tables ...string) (map[string]positions, error) {
+	at := make(map[string]positions, len(tables))
+	for _, table := range tables {
+		at[table] = positions{}
+	}
 	var table, partition string
 	var next uint64
-	err := r.each(ctx, statesQuery(), pageSettings, func(scan func(...any) error) error {
+	err := r.each(ctx, positionsQuery(tables...), pageSettings, func(scan func(...any) error) error {
 		if err := scan(&table, &partition, &next); err != nil {
 			return err
 		}
@@ -88,9 +90,18 @@ func (r *Reader) states(ctx context.Context) (states, error) {
 		return nil
 	})
 	if err != nil {
-		return states{}, fmt.Errorf("read the positions of tables: %w", err)
+		return nil, fmt.Errorf("read the positions of tables: %w", err)
 	}
-	return states{nodes: at["nodes"].String(), contractors: at["contractors"].String()}, nil
+	return at, nil
+}
+
+// states reads how the tables whose rows are kept stand now.
+func (r *Reader) states(ctx context.Context) (states, error) {
+	at, err := r.positions(ctx, "budget_nodes", "contractors")
+	if err != nil {
+		return states{}, err
+	}
+	return states{nodes: at["budget_nodes"].String(), contractors: at["contractors"].String()}, nil
 }
 
 // maxOwnStates bounds the states of tenants that are kept, in bytes.

@@ -1,4 +1,9 @@
-SELECT 'nodes', project, max(row_version)
+SELECT 'records', project, max(row_version)
+FROM records
+WHERE tenant = ''
+GROUP BY project
+UNION ALL
+SELECT 'budget_nodes', project, max(row_version)
 FROM budget_nodes
 WHERE tenant = ''
 GROUP BY project
