@@ -111,10 +111,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, t *stream, 
 		header.Set(gzhttp.HeaderNoCompression, "1") // it is compressed itself
 	}
 	to := &steadyWriter{to: w, control: http.NewResponseController(w)}
-	err := to.begin()
-	if err == nil {
-		err = s.send(r, t, to, seen)
-	}
+	err := s.send(r, t, to, seen)
 	if err != nil {
 		err = fmt.Errorf("an export was broken off after %d records: %w", t.pages.count(), err)
 	}
@@ -172,21 +169,12 @@ func (s *Server) send(r *http.Request, t *stream, to *steadyWriter, seen *observ
 	return nil
 }
 
-// steadyWriter writes to a client for as long as it takes, if only it goes on taking.
+// steadyWriter writes to a client for as long as it takes, if only it goes on taking: each buffer has a time of its own
+// in place of the one that the server gives whole answers.
 type steadyWriter struct {
 	to      http.ResponseWriter
 	control *http.ResponseController
 	written int64
-}
-
-// begin lifts the limits of time that the server has for whole requests: the one of reading would end the request's
-// context, too.
-func (w *steadyWriter) begin() error {
-	err := w.control.SetReadDeadline(time.Time{})
-	if errors.Is(err, http.ErrNotSupported) { // not a connection, but something that takes answers in memory
-		return nil
-	}
-	return err
 }
 
 func (w *steadyWriter) Write(b []byte) (int, error) {
