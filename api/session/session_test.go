@@ -131,20 +131,7 @@ func TestForgedTokensAreRefused(t *testing.T) {
 	}
 	strangerPublic := stranger.Public()
 	secret := func(key []byte, algorithm jose.SignatureAlgorithm) string {
-		signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: key},
-			(&jose.SignerOptions{}).WithHeader("kid", "rsa"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		signed, err := signer.Sign(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		token, err := signed.CompactSerialize()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return token
+		return sessiontest.SignWith(t, jose.SigningKey{Algorithm: algorithm, Key: key}, text, map[jose.HeaderKey]any{"kid": "rsa"})
 	}
 	headers := func(k sessiontest.Key, header map[jose.HeaderKey]any) string {
 		return sessiontest.Sign(t, k, claims, header)

@@ -174,7 +174,13 @@ func Sign(t failer, key Key, claims map[string]any, header map[jose.HeaderKey]an
 func SignBytes(t failer, key Key, payload []byte, header map[jose.HeaderKey]any) string {
 	t.Helper()
 	private := jose.JSONWebKey{Key: key.Private, KeyID: key.ID}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: key.Algorithm, Key: private}, &jose.SignerOptions{ExtraHeaders: header})
+	return SignWith(t, jose.SigningKey{Algorithm: key.Algorithm, Key: private}, payload, header)
+}
+
+// SignWith signs any payload with any key, a secret one too.
+func SignWith(t failer, key jose.SigningKey, payload []byte, header map[jose.HeaderKey]any) string {
+	t.Helper()
+	signer, err := jose.NewSigner(key, &jose.SignerOptions{ExtraHeaders: header})
 	if err != nil {
 		t.Fatal(err)
 	}
