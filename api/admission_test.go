@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 
 	"tallyhouse/api/problem"
@@ -171,6 +172,7 @@ func growing(t *testing.T, ctx context.Context, r *admitted) <-chan error {
 	has := make(chan error, 1)
 	go func() { has <- r.grow(ctx) }()
 	for r.admission.wantLarge() == before && len(has) == 0 { // until it waits
+		runtime.Gosched()
 	}
 	return has
 }
@@ -199,6 +201,9 @@ func TestLargeSharesAreFew(t *testing.T) {
 	}
 	// And when there is none left, whoever had none yet goes before it
 	next := growing(t, ctx, other)
+	if len(next) > 0 {
+		t.Fatal("a third large share is given")
+	}
 	one.finish(0)
 	if err := <-next; err != nil || len(second) > 0 {
 		t.Fatalf("the other tenant: %v; the noisy one was before it: %t", err, len(second) > 0)

@@ -239,7 +239,8 @@ func TestStatementsOfClientsThatLeftAreKilled(t *testing.T) {
 		}
 		return sql
 	})
-	w := adminWorld(t, stuck, func(o *api.Options) { o.QueryTimeout = 10 * time.Minute })
+	// And so much time for each that the engine doesn't end them by its own estimate
+	w := adminWorld(t, stuck, func(o *api.Options) { o.QueryTimeout = time.Hour })
 	running := func() (n uint64) {
 		const processes = "SELECT count() FROM system.processes WHERE query LIKE '%/* stuck */%' AND query NOT LIKE '%processes%' AND current_database = currentDatabase()"
 		w.must(w.db.QueryRow(context.Background(), processes).Scan(&n))
