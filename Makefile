@@ -68,6 +68,7 @@ bench:
 	$(GO) test -run '^$$' -bench System -benchtime 1x -timeout 2h ./cmd/tallyhouse
 	$(GO) test -run '^$$' -bench . -skip System -benchmem -p 1 -timeout 2h ./...
 
+# make read-accuracy: drawn invoices of families that training saw and of others, with calibration;
 # make read-accuracy DIR=folder: PDFs with their true values beside them, NAME.pdf and NAME.json.
 read-accuracy:
 	$(GO) run ./ingest/invoice/accuracy $(DIR)

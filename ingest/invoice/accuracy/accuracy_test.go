@@ -75,3 +75,29 @@ func TestAFolderWithoutTruthsIsAnError(t *testing.T) {
 		t.Error("an empty folder was measured")
 	}
 }
+
+// Given drawn families, then known and unseen ones are told apart, by field, kind of bill and confidence.
+func TestFamiliesAreMeasuredKnownAndUnseenApart(t *testing.T) {
+	var out bytes.Buffer
+	if err := measureFamilies(&out, 12, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Families that training saw", "Families that nobody has seen", "invoiceNumber", "0.98 to 1.00", "self-billed"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing:\n%s", want, out.String())
+		}
+	}
+}
+
+// Given values stated with a confidence, then those of them that are right are counted by it.
+func TestConfidenceIsComparedWithWhatIsRight(t *testing.T) {
+	var c calibration
+	c.add(0.79, false)
+	c.add(0.8, true)
+	c.add(0.84, false)
+	c.add(1, true)
+	want := calibration{right: [6]int{0, 1, 0, 0, 0, 1}, stated: [6]int{1, 2, 0, 0, 0, 1}}
+	if c != want {
+		t.Errorf("counted %+v, want %+v", c, want)
+	}
+}

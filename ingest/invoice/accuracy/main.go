@@ -1,7 +1,9 @@
-// Command accuracy measures the reading of invoices on a folder of PDFs with
+// Command accuracy measures the reading of invoices: without an argument on
+// invoices that package layouts draws, else on a folder of PDFs with
 // their true values beside them (NAME.pdf and NAME.json), once with the embedded
 // e-invoices and once from the pages alone.
 //
+//	go run ./ingest/invoice/accuracy
 //	go run ./ingest/invoice/accuracy FOLDER
 //
 // A truth file holds kind, expect, visible (is the value printed?) and the
@@ -23,16 +25,21 @@ import (
 func main() {
 	wrong := flag.Bool("wrong", false, "list what is wrong or missing")
 	scans := flag.Bool("ocr", false, "read scans, too")
+	families := flag.Int("families", 500, "without a folder: read drawn invoices of N families, known and unseen each")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: accuracy [--wrong] [--ocr] FOLDER")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: accuracy [--wrong] [--ocr] [--families N] [FOLDER]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	if flag.NArg() != 1 {
+	if flag.NArg() > 1 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := measure(flag.Arg(0), *wrong, *scans); err != nil {
+	run := func() error { return measure(flag.Arg(0), *wrong, *scans) }
+	if flag.NArg() == 0 {
+		run = func() error { return measureFamilies(os.Stdout, *families, *wrong) }
+	}
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "accuracy:", err)
 		os.Exit(1)
 	}
@@ -69,6 +76,7 @@ func measure(folder string, list, scans bool) error {
 		slices.Sort(times)
 		fmt.Printf("\n%s\n", mode.name)
 		tally.print(os.Stdout)
+		tally.printCalibration(os.Stdout)
 		if len(times) > 0 {
 			fmt.Printf("time per file: median %s, longest %s, %d files\n",
 				times[len(times)/2].Round(100*time.Microsecond), times[len(times)-1].Round(time.Millisecond),

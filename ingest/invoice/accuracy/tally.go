@@ -23,12 +23,15 @@ type tally struct {
 	core      [2]int // number, date, supplier and gross: all right, of
 	refused   map[string]*[2]int
 	misses    []string
+	// calibrations are kept by field.
+	calibrations map[string]*calibration
 }
 
 func newTally(pageAlone bool) *tally {
-	t := &tally{pageAlone: pageAlone, fields: map[string]*count{}, refused: map[string]*[2]int{}}
+	t := &tally{pageAlone: pageAlone, fields: map[string]*count{}, refused: map[string]*[2]int{},
+		calibrations: map[string]*calibration{}}
 	for _, n := range names {
-		t.fields[n] = &count{}
+		t.fields[n], t.calibrations[n] = &count{}, &calibration{}
 	}
 	return t
 }
@@ -39,6 +42,7 @@ type verdict struct {
 	known, given bool
 	right        bool
 	want, got    string
+	confidence   float64 // of a given value
 }
 
 func (t *tally) add(want truth, r invoice.Result) {
@@ -81,6 +85,9 @@ func (t *tally) addFields(want truth, r invoice.Result) {
 		if v.known && t.pageAlone && !want.Visible[v.name] {
 			continue
 		}
+		if v.given {
+			t.calibrations[v.name].add(v.confidence, v.right)
+		}
 		switch {
 		case !v.known && !v.given:
 			continue
@@ -116,7 +123,7 @@ func verdicts(want truth, r invoice.Result) []verdict {
 			v.want = *w
 		}
 		if g != nil {
-			v.got = g.Value
+			v.got, v.confidence = g.Value, g.Confidence
 		}
 		v.right = v.known && v.given && same(*w, g.Value)
 		return v
@@ -129,7 +136,7 @@ func verdicts(want truth, r invoice.Result) []verdict {
 		if g == nil {
 			return v
 		}
-		v.got = fmt.Sprint(g.Value)
+		v.got, v.confidence = fmt.Sprint(g.Value), g.Confidence
 		switch {
 		case w == nil:
 			// Without tax on the invoice, tax 0 and net = gross say no more than it.

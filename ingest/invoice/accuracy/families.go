@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"tallyhouse/ingest/invoice"
+	"tallyhouse/ingest/invoice/page"
+	"tallyhouse/ingest/invoice/page/layouts"
+)
+
+// unseen is the seed from which on families are none that training sees.
+const unseen = 1_000_000
+
+// measureFamilies reads drawn invoices, a member of each family: first of families that training saw, then of others,
+// with wordings of their own.
+func measureFamilies(out io.Writer, families int, list bool) error {
+	reader, err := page.NewReader()
+	if err != nil {
+		return err
+	}
+	drawer, err := layouts.NewDrawer()
+	if err != nil {
+		return err
+	}
+	for _, kind := range []struct {
+		name string
+		from int
+	}{{"Families that training saw", 0}, {"Families that nobody has seen", unseen}} {
+		all := newTally(true)
+		scenarios := map[string]*tally{}
+		for _, s := range layouts.Scenarios() {
+			scenarios[s] = newTally(true)
+		}
+		for seed := kind.from; seed < kind.from+families; seed++ {
+			drawn := drawer.Family(seed, kind.from == unseen).Draw(0)
+			want := truthOf(seed, drawn)
+			got := invoice.Result{Status: invoice.OK}
+			own := page.Own{}
+			if drawn.Buyer != "" {
+				own.Names = []string{drawn.Buyer}
+			}
+			_, got.Invoice = reader.Read(drawn.Document(), own)
+			all.add(want, got)
+			scenarios[drawn.Scenario].add(want, got)
+		}
+		fmt.Fprintf(out, "\n%s\n", kind.name)
+		all.print(out)
+		all.printCalibration(out)
+		fmt.Fprintf(out, "\nright of all, by the kind of bill:\n%-14s", "")
+		for _, n := range names {
+			fmt.Fprintf(out, " %14.14s", n)
+		}
+		fmt.Fprintln(out)
+		for _, s := range layouts.Scenarios() {
+			scenarios[s].printShares(out, s)
+		}
+		if list {
+			for _, miss := range all.misses {
+				fmt.Fprintln(out, "  ", miss)
+			}
+		}
+	}
+	return nil
+}
+
+// truthOf is what a drawn invoice says, all of it printed.
+func truthOf(seed int, v layouts.Invoice) truth {
+	t := truth{File: fmt.Sprintf("family %d (%s, %s)", seed, v.Language, v.Scenario), Kind: "invoice", Expect: "fields",
+		Visible: map[string]bool{}}
+	if v.CreditNote {
+		t.Kind = "credit-note"
+	}
+	for _, n := range names {
+		t.Visible[n] = true
+	}
+	text := func(s string) *string {
+		if s == "" {
+			return nil
+		}
+		return &s
+	}
+	t.Number, t.Date, t.Due, t.Supplier = text(v.Number), text(v.Date), text(v.DueDate), text(v.Supplier)
+	t.TaxID, t.Currency, t.Gross = text(strings.TrimSuffix(v.TaxID, " MWST")), text(v.Currency), &v.Gross
+	if v.HasNet {
+		t.Net = &v.Net
+	}
+	if v.HasTax {
+		t.Tax = &v.Tax
+	}
+	return t
+}

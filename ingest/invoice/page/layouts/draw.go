@@ -1,0 +1,439 @@
+package layouts
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// drawing is an invoice while it is set.
+type drawing struct {
+	*Family
+	r       *rand.Rand
+	out     Invoice
+	y       float64
+	seller  party
+	buyer   party
+	issued  time.Time
+	due     time.Time
+	dueSaid bool
+	sums    sums
+}
+
+// Draw draws a member of the family.
+func (f Family) Draw(member int) Invoice {
+	d := &drawing{Family: &f, r: rand.New(rand.NewPCG(uint64(f.Seed), uint64(member)+1000))}
+	d.seller, d.buyer = f.sellerOf(), f.company(d.r, chance(d.r, 10))
+	for d.buyer.name == d.seller.name {
+		d.buyer = f.company(d.r, false)
+	}
+	d.issued = time.Date(2019+d.r.IntN(8), time.Month(1+d.r.IntN(12)), 1+d.r.IntN(28), 0, 0, 0, 0, time.UTC)
+	d.due = d.issued.AddDate(0, 0, []int{7, 10, 14, 21, 30, 30, 45, 60}[d.r.IntN(8)])
+	d.out = Invoice{Scenario: f.scenario, Language: f.lang.code, Number: d.number(), Date: d.issued.Format(time.DateOnly),
+		Supplier: d.seller.name, Currency: f.land.currency, CreditNote: f.scenario == "credit note"}
+	if f.told {
+		d.out.Buyer = d.buyer.name
+	}
+	d.calculate()
+	d.newPage()
+	d.drawHead()
+	d.drawParties()
+	d.drawMeta()
+	d.drawItems()
+	d.drawTotals()
+	d.drawTerms()
+	for i := range d.out.Pages {
+		d.drawFoot(i)
+	}
+	if d.dueSaid {
+		d.out.DueDate = d.due.Format(time.DateOnly)
+	}
+	return d.out
+}
+
+// sellerOf is the family's biller, the same on all its invoices.
+func (f *Family) sellerOf() party {
+	return f.company(rand.New(rand.NewPCG(uint64(f.Seed), 19)), f.person)
+}
+
+func (d *drawing) newPage() {
+	d.out.Pages = append(d.out.Pages, nil)
+	d.y = 50
+}
+
+// put sets a text and returns where it ends.
+func (d *drawing) put(x, y, size float64, s string) float64 {
+	if s != "" {
+		last := len(d.out.Pages) - 1
+		d.out.Pages[last] = append(d.out.Pages[last], Text{X: x, Y: y, Size: size, Text: s})
+	}
+	return x + width(s, size)
+}
+
+// end sets a text that ends at x.
+func (d *drawing) end(x, y, size float64, s string) { d.put(x-width(s, size), y, size, s) }
+
+func (d *drawing) lines(x, y, size float64, texts ...string) float64 {
+	for _, s := range texts {
+		if s != "" {
+			d.put(x, y, size, s)
+			y += size * 1.3
+		}
+	}
+	return y
+}
+
+func (d *drawing) number() string {
+	r, year := d.r, d.issued.Year()
+	n := 1 + r.IntN(9999)
+	switch d.numberForm {
+	case 0:
+		return fmt.Sprintf("%d-%04d", year, n)
+	case 1:
+		return fmt.Sprintf("RE-%d-%03d", year, n%1000)
+	case 2:
+		return fmt.Sprintf("%d%05d", year, n)
+	case 3:
+		return strconv.Itoa(100 + n)
+	case 4:
+		return fmt.Sprintf("%d/%d", n, year%100)
+	case 5:
+		return fmt.Sprintf("%s%06d", strings.ToUpper(d.seller.name[:1]), n*7)
+	case 6:
+		return fmt.Sprintf("%d/%03d", year, n%1000)
+	}
+	return fmt.Sprintf("INV%d.%03d", year%100, n%1000)
+}
+
+func (d *drawing) day(t time.Time) string {
+	form := d.dateForm
+	if strings.Contains(form, "MMMM") {
+		name := d.lang.words("months")[t.Month()-1]
+		return strings.Replace(t.Format(strings.Replace(form, "MMMM", "@", 1)), "@", name, 1)
+	}
+	return t.Format(form)
+}
+
+func (d *drawing) drawHead() {
+	s, size := d.seller, d.size
+	if d.headAway || d.scenario == "self-billed" {
+		if d.scenario == "self-billed" {
+			d.put(d.left, d.y, d.nameSize, d.buyer.name)
+			d.put(d.left, d.y+d.nameSize*1.3, size, d.buyer.street+", "+d.buyer.city(d.land))
+		}
+		d.y = 110
+		return
+	}
+	address := []string{s.street, s.city(d.land)}
+	contact := []string{one(d.r, d.lang.words("phone")) + " " + s.phone, s.mail}
+	if d.idInHead && d.head != 4 {
+		contact = append(contact, d.vatLabel()+" "+s.taxID)
+		d.out.TaxID = s.taxID
+	}
+	if !d.headAddress {
+		address = nil
+	}
+	x := d.left
+	switch d.head {
+	case 0, 1:
+		d.put(x, d.y, d.nameSize, s.name)
+	case 2:
+		x = 360
+		d.put(x, d.y, d.nameSize, s.name)
+	case 3:
+		x = (Width - width(s.name, d.nameSize)) / 2
+		d.put(x, d.y, d.nameSize, s.name)
+	case 4: // all in one line
+		d.put(x, d.y, size, strings.Join(slices.Concat([]string{s.name}, address, contact[:1]), " · "))
+		d.y = 100
+		return
+	case 5:
+		d.put(x, d.y, d.nameSize, s.name)
+		d.lines(400, d.y, size, slices.Concat(address, contact)...)
+		d.y += 5 * size * 1.3
+		return
+	}
+	d.y = d.lines(x, d.y+d.nameSize*1.4, size, slices.Concat(address, contact)...) + 10
+}
+
+func (d *drawing) vatLabel() string {
+	return d.lang.words("vat")[d.Seed%len(d.lang.words("vat"))] + d.colon
+}
+
+func (d *drawing) drawParties() {
+	s, b, size := d.seller, d.buyer, d.size
+	top := max(d.y+15, 110)
+	lines := []string{b.name, b.street, b.city(d.land)}
+	if chance(d.r, 15) {
+		lines = slices.Insert(lines, 1, one(d.r, d.lang.words("people")))
+	}
+	if chance(d.r, 15) {
+		lines = append(lines, d.vatLabel()+" "+b.taxID)
+	}
+	if d.scenario == "self-billed" {
+		d.put(d.left, top, size, d.from+":")
+		d.y = d.lines(d.left, top+size*1.3, size, s.name, s.street, s.city(d.land), d.vatLabel()+" "+s.taxID)
+		d.out.TaxID = s.taxID
+		return
+	}
+	switch d.party {
+	case 0, 1: // the window of the letter
+		if d.returnLine {
+			mark := []string{" · ", ", ", " | "}[d.Seed%3]
+			d.put(d.left, top, size*0.7, strings.Join([]string{s.name, s.street, s.city(d.land)}, mark))
+			top += size * 1.6
+		}
+		d.y = d.lines(d.left, top, size, lines...)
+	case 2: // labelled
+		d.put(d.left, top, size, d.to+d.colon)
+		d.y = d.lines(d.left, top+size*1.3, size, lines...)
+	case 3: // both parties side by side
+		d.put(d.left, top, size, d.from+d.colon)
+		d.put(320, top, size, d.to+d.colon)
+		d.lines(320, top+size*1.3, size, lines...)
+		own := []string{s.name, s.street, s.city(d.land)}
+		if !d.idInHead {
+			own = append(own, d.vatLabel()+" "+s.taxID)
+			d.out.TaxID = s.taxID
+		}
+		d.y = d.lines(d.left, top+size*1.3, size, own...) + size
+	case 4: // on the right
+		d.y = d.lines(330, top, size, lines...)
+	}
+	if d.idInMeta {
+		d.other = append(slices.Clone(d.other), "")
+	}
+}
+
+// label and its value.
+type pair struct{ label, value string }
+
+// drawMeta sets title, number and date with what stands around them.
+func (d *drawing) drawMeta() {
+	size, out := d.size, &d.out
+	d.y += 20
+	pairs := []pair{{d.Family.number, out.Number}, {d.date, d.day(d.issued)}}
+	inTitle := d.meta >= 5
+	if inTitle {
+		pairs = pairs[:0]
+	}
+	var rest []pair
+	for _, label := range d.other {
+		value := one(d.r, []string{digits(d.r, 5), "A-" + digits(d.r, 4), "P" + digits(d.r, 3) + "/" + digits(d.r, 2),
+			"4" + digits(d.r, 6)})
+		if label == "" {
+			label, value = strings.TrimSuffix(d.vatLabel(), d.colon), d.seller.taxID
+			out.TaxID = value
+		}
+		rest = append(rest, pair{label, value})
+	}
+	for _, label := range d.otherDate {
+		rest = append(rest, pair{label, d.day(d.issued.AddDate(0, 0, -1-d.r.IntN(40)))})
+	}
+	if d.dueInMeta && d.scenario != "credit note" {
+		rest = append(rest, pair{d.Family.due, d.day(d.due)})
+		d.dueSaid = true
+	}
+	if d.shuffle {
+		// The order is the family's own.
+		order := rand.New(rand.NewPCG(uint64(d.Seed), 20))
+		pairs = append(pairs, rest...)
+		order.Shuffle(len(pairs), func(i, k int) { pairs[i], pairs[k] = pairs[k], pairs[i] })
+	} else {
+		pairs = append(pairs, rest...)
+	}
+	switch d.meta {
+	case 0, 1: // a column of labels and a column of values, right of the address or below it
+		x := d.left
+		y := d.y
+		if d.meta == 0 && d.party != 3 && d.party != 4 {
+			x, y = 350, max(d.y-70, 125)
+		}
+		for _, p := range pairs {
+			d.put(x, y, size, p.label+d.colon)
+			d.put(x+max(110, width(p.label+d.colon, size)+12), y, size, p.value)
+			y += size * 1.4
+		}
+		d.y = max(d.y, y) + 15
+		d.put(d.left, d.y, d.titleSize, d.title)
+	case 2: // label and value as one text, on the right
+		x := 370.0
+		d.put(d.left, d.y, d.titleSize, d.title)
+		for _, p := range pairs {
+			d.put(x, d.y, size, p.label+": "+p.value)
+			d.y += size * 1.4
+		}
+	case 3: // a row of labels over their values
+		d.put(d.left, d.y, d.titleSize, d.title)
+		d.y += d.titleSize * 1.6
+		x := d.left
+		for _, p := range pairs[:min(len(pairs), 5)] {
+			step := max(95, width(p.label, size)+14, width(p.value, size)+14)
+			if x+step > Width-20 {
+				x = d.left
+				d.y += size * 3.4
+			}
+			d.put(x, d.y, size, p.label)
+			d.put(x, d.y+size*1.4, size, p.value)
+			x += step
+		}
+		for _, p := range pairs[min(len(pairs), 5):] {
+			if p.value == d.day(d.due) {
+				d.dueSaid = false
+			}
+			if p.value == d.seller.taxID && !d.idInHead && d.party != 3 {
+				out.TaxID = ""
+			}
+			if p.value == out.Number || p.value == d.day(d.issued) {
+				d.y += size * 1.4 * 2
+				d.put(d.left, d.y+size*1.4, size, p.label+": "+p.value)
+			}
+		}
+		d.y += size * 1.6
+	case 4: // a table of two by two
+		d.put(d.left, d.y, d.titleSize, d.title)
+		d.y += d.titleSize * 1.6
+		for i, p := range pairs {
+			x := d.left + float64(i%2)*260
+			d.put(x, d.y, size, p.label+":")
+			d.put(x+max(100, width(p.label+":", size)+12), d.y, size, p.value)
+			if i%2 == 1 {
+				d.y += size * 1.5
+			}
+		}
+	case 5: // all in the title
+		d.y = d.pairsRight(pairs)
+		d.put(d.left, d.y, d.titleSize, phrase(d.title, d.titleNo, out.Number, d.dated, d.day(d.issued)))
+	case 6: // the number in the title, the day with a place on the right
+		d.y = d.pairsRight(pairs)
+		d.end(Width-50, d.y, size, d.seller.town+", "+d.day(d.issued))
+		d.y += size * 1.8
+		d.put(d.left, d.y, d.titleSize, phrase(d.title, d.titleNo, out.Number))
+	case 7: // title and number, the day labelled below
+		d.y = d.pairsRight(pairs)
+		end := d.put(d.left, d.y, d.titleSize, d.title)
+		d.put(end+max(8, d.titleSize), d.y, d.titleSize, strings.TrimSpace(d.titleNo+" "+out.Number))
+		d.y += d.titleSize * 1.5
+		d.put(d.left, d.y, size, d.date+": "+d.day(d.issued))
+	}
+	d.y += d.titleSize*1.2 + 6
+	if d.period {
+		from := d.issued.AddDate(0, -1, -d.r.IntN(10))
+		d.put(d.left, d.y, size, fill(one(d.r, d.lang.words("period")), d.day(from), d.day(from.AddDate(0, 0, 27))))
+		d.y += size * 1.5
+	}
+	if d.greeting {
+		d.put(d.left, d.y, size, one(d.r, d.lang.words("greeting")))
+		d.y += size * 1.5
+	}
+	if d.scenario == "cumulative" || d.scenario == "final" {
+		d.put(d.left, d.y, size, d.buyer.street+", "+one(d.r, d.lang.words("works")))
+		d.y += size * 1.5
+	}
+}
+
+func (d *drawing) pairsRight(pairs []pair) float64 {
+	y := d.y
+	for _, p := range pairs {
+		d.put(360, y, d.size, p.label+": "+p.value)
+		y += d.size * 1.4
+	}
+	return y + 8
+}
+
+func (d *drawing) drawTerms() {
+	l, size := d.lang, d.size
+	d.y += 20
+	if d.early && !d.out.CreditNote {
+		early := d.issued.AddDate(0, 0, 5)
+		d.put(d.left, d.y, size, fill(one(d.r, l.words("early")), d.day(early)))
+		d.y += size * 1.5
+	}
+	if d.terms && !d.out.CreditNote && d.scenario != "self-billed" {
+		if d.Seed%2 == 0 {
+			d.put(d.left, d.y, size, fill(d.until(), d.day(d.due)))
+		} else {
+			d.put(d.left, d.y, size, fill(d.days(), strconv.Itoa(int(d.due.Sub(d.issued).Hours()/24))))
+		}
+		d.dueSaid = true
+		d.y += size * 1.5
+	}
+}
+
+func (d *drawing) until() string { return d.pick(d.fixed(21), d.lang.words("until")) }
+func (d *drawing) days() string  { return d.pick(d.fixed(22), d.lang.words("days")) }
+
+// fixed draws what is the same on all invoices of the family.
+func (d *drawing) fixed(what uint64) *rand.Rand { return rand.New(rand.NewPCG(uint64(d.Seed), what)) }
+
+// phrase joins words, some of which may be empty.
+func phrase(words ...string) string {
+	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")
+}
+
+// fill sets values in the gaps of a wording, %s or %d, one after the other.
+func fill(wording string, values ...string) string {
+	for _, v := range values {
+		if i := strings.Index(wording, "%s"); i >= 0 {
+			wording = wording[:i] + v + wording[i+2:]
+		} else if i := strings.Index(wording, "%d"); i >= 0 {
+			wording = wording[:i] + v + wording[i+2:]
+		}
+	}
+	return wording
+}
+
+// drawFoot sets the foot of a page.
+func (d *drawing) drawFoot(page int) {
+	s, size := d.seller, d.size*0.8
+	if d.scenario == "self-billed" {
+		s = d.buyer
+	}
+	foot := d.foot
+	if d.headAway && foot == 3 {
+		foot = 0
+	}
+	id := ""
+	if d.idInFoot {
+		id = d.vatLabel() + " " + s.taxID
+		if d.scenario != "self-billed" && foot != 3 {
+			d.out.TaxID = s.taxID
+		}
+	}
+	texts := d.out.Pages[page]
+	put := func(x, y float64, t string) {
+		if t != "" {
+			texts = append(texts, Text{X: x, Y: y, Size: size, Text: t})
+		}
+	}
+	switch foot {
+	case 0: // three columns
+		phone, bank := one(d.fixed(23), d.lang.words("phone")), one(d.fixed(24), d.lang.words("bank"))
+		for i, column := range [][]string{{s.name, s.street, s.city(d.land)}, {phone + " " + s.phone, s.mail, id},
+			{bank + ":", "IBAN " + s.iban, s.register}} {
+			for k, t := range column {
+				put(d.left+float64(i)*180, 785+float64(k)*size*1.3, t)
+			}
+		}
+	case 1: // one line
+		parts := []string{s.name, s.street, s.city(d.land), id}
+		put(d.left, 800, strings.Join(slices.DeleteFunc(parts, func(t string) bool { return t == "" }), " | "))
+		put(d.left, 800+size*1.4, "IBAN "+s.iban)
+	case 2: // bank and register
+		put(d.left, 795, "IBAN: "+s.iban+"   "+s.register)
+		put(d.left, 795+size*1.4, id)
+		if d.headAway {
+			put(d.left, 795-size*1.4, s.name+", "+s.street+", "+s.city(d.land))
+		}
+	case 3: // nothing
+	case 4:
+		put(d.left, 790, s.name)
+		put(d.left, 790+size*1.3, "IBAN "+s.iban)
+		put(300, 790, id)
+		put(300, 790+size*1.3, s.mail)
+	}
+	d.out.Pages[page] = texts
+}

@@ -1,0 +1,298 @@
+package layouts
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// sums are what an invoice bills, in minor units.
+type sums struct {
+	lines           []line
+	net, tax, gross int64
+	rate            int // tenths of a percent
+	second          taxed
+	discount        int64
+	earlier         []int64
+	contract        int64
+	prepaid         int64
+	retention       int64
+}
+
+type line struct {
+	text            string
+	quantity, price int64
+}
+
+// taxed is the part of a bill at another rate.
+type taxed struct {
+	net, tax int64
+	rate     int
+}
+
+// part of a value, in tenths of a percent, rounded.
+func part(value int64, tenths int) int64 {
+	if value < 0 {
+		return -part(-value, tenths)
+	}
+	return (value*int64(tenths) + 500) / 1000
+}
+
+func (d *drawing) calculate() {
+	s := &d.sums
+	for range 1 + d.r.IntN(7) {
+		q := int64(1)
+		if chance(d.r, 50) {
+			q = int64(1 + d.r.IntN(40))
+		}
+		price := int64(500 + d.r.IntN(90_000))
+		if chance(d.r, 30) {
+			price = price / 100 * 10_000
+		}
+		s.lines = append(s.lines, line{one(d.r, d.lang.words("works")), q, price})
+		s.net += q * price
+	}
+	s.rate = d.land.rates[d.r.IntN(len(d.land.rates))]
+	s.contract = s.net + int64(d.r.IntN(9_000_000))
+	switch d.scenario {
+	case "discount":
+		s.discount = part(s.net, 50)
+		s.net -= s.discount
+	case "cumulative", "final":
+		n := 1 + d.r.IntN(3)
+		rest := s.net
+		for range n {
+			e := part(rest, 200+d.r.IntN(300))
+			s.earlier = append(s.earlier, e)
+			rest -= e
+		}
+		s.net = rest
+	case "no tax":
+		s.rate = 0
+	case "retention":
+		s.retention = 1
+	}
+	s.tax = part(s.net, s.rate)
+	if d.scenario == "several rates" {
+		s.second = taxed{net: part(s.net, 300), rate: 100}
+		if s.rate == 100 {
+			s.second.rate = 50
+		}
+		s.second.tax = part(s.second.net, s.second.rate)
+		s.tax = part(s.net-s.second.net, s.rate)
+	}
+	s.gross = s.net + s.tax + s.second.tax
+	if d.scenario == "prepayment" {
+		s.prepaid = part(s.gross, 300)
+	}
+	if s.retention > 0 {
+		s.retention = part(s.gross, 50)
+	}
+	out := &d.out
+	out.Net, out.Tax, out.Gross, out.HasNet, out.HasTax = s.net, s.tax+s.second.tax, s.gross, true, true
+	if out.CreditNote {
+		out.Net, out.Tax, out.Gross = -out.Net, -out.Tax, -out.Gross
+	}
+}
+
+// amount writes a sum as the country does; total amounts carry the currency.
+func (d *drawing) amount(v int64, total bool) string {
+	sign := ""
+	if v < 0 {
+		sign, v = "-", -v
+	}
+	whole := strconv.FormatInt(v/100, 10)
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + d.land.group + whole[i:]
+	}
+	s := sign + whole + d.land.point + fmt.Sprintf("%02d", v%100)
+	mark := map[string]string{"EUR": "€", "GBP": "£", "USD": "$", "CHF": "CHF"}[d.land.currency]
+	switch {
+	case d.money == 0 || d.money == 1 && !total:
+		return s
+	case d.money == 2:
+		return d.land.currency + " " + s
+	case d.money == 3 && mark != "CHF":
+		return s + " " + mark
+	case mark == "CHF":
+		return mark + " " + s
+	}
+	return mark + " " + s
+}
+
+func (d *drawing) percent(tenths int) string {
+	s := strconv.Itoa(tenths / 10)
+	if tenths%10 != 0 {
+		s += d.land.point + strconv.Itoa(tenths%10)
+	}
+	if d.Seed%3 == 0 {
+		return s + "%"
+	}
+	return s + " %"
+}
+
+const rightEdge = 545.0
+
+// room begins a new page where the rest doesn't fit.
+func (d *drawing) room(lines int) {
+	if d.y+float64(lines)*d.size*1.5 > 770 {
+		d.newPage()
+		if !d.headAway && chance(d.fixed(25), 50) {
+			d.put(d.left, d.y, d.size, d.seller.name)
+			d.y += 30
+		}
+	}
+}
+
+func (d *drawing) drawItems() {
+	size := d.size
+	d.y += 10
+	h := d.headings
+	columns := []float64{300, 350, 440, rightEdge}
+	d.put(d.left, d.y, size, h[0])
+	if d.table != 4 {
+		d.end(columns[0], d.y, size, h[1])
+		if d.lineUnit {
+			d.put(columns[0]+10, d.y, size, h[2])
+		}
+		d.end(columns[2], d.y, size, h[3])
+	}
+	d.end(columns[3], d.y, size, h[4])
+	d.y += size * 1.7
+	for i, l := range d.sums.lines {
+		d.room(1)
+		name := l.text
+		if d.table == 1 {
+			name = strconv.Itoa(i+1) + "  " + name
+		}
+		d.put(d.left, d.y, size, name)
+		if d.table != 4 {
+			d.end(columns[0], d.y, size, strconv.FormatInt(l.quantity, 10))
+			if d.lineUnit {
+				d.put(columns[0]+10, d.y, size, []string{"h", "m2", "Stk", "pc"}[i%4])
+			}
+			d.end(columns[2], d.y, size, d.amount(l.price, false))
+		}
+		d.end(columns[3], d.y, size, d.amount(l.quantity*l.price, false))
+		d.y += size * 1.5
+	}
+	d.y += 8
+}
+
+// total sets a label and its sum.
+func (d *drawing) total(label string, value int64, final bool) {
+	d.room(1)
+	if d.colon == ":" {
+		label += ":"
+	}
+	d.put(d.totalsLeft, d.y, d.size, label)
+	d.end(rightEdge, d.y, d.size, d.amount(value, final))
+	d.y += d.size * 1.5
+}
+
+func (d *drawing) taxText(rate int) string {
+	return strings.Replace(d.tax, "%r", d.percent(rate), 1)
+}
+
+// drawTotals sets the sums below the items.
+func (d *drawing) drawTotals() {
+	s, l, out := d.sums, d.lang, &d.out
+	sign := int64(1)
+	if out.CreditNote && d.Seed%2 == 0 {
+		sign = -1
+	}
+	d.room(6)
+	gross, cumulated := d.gross, int64(0)
+	for _, line := range s.lines {
+		cumulated += line.quantity * line.price
+	}
+	switch d.scenario {
+	case "discount":
+		d.total(l.words("net")[2], cumulated, false)
+		d.total(d.pick(d.fixed(26), l.words("discount")), -s.discount, false)
+	case "contract":
+		d.total(d.pick(d.fixed(26), l.words("contract")), s.contract, false)
+		if d.Seed%3 == 0 {
+			tax := part(s.contract, s.rate)
+			d.total(d.taxText(s.rate), tax, false)
+			d.total(d.gross, s.contract+tax, false)
+		}
+	case "cumulative", "final":
+		d.drawEarlier(cumulated)
+	case "no tax":
+		d.drawUntaxed()
+		return
+	case "tax within":
+		d.total(gross, s.gross, true)
+		d.total(strings.Replace(d.within, "%r", d.percent(s.rate), 1), s.tax, false)
+		return
+	}
+	switch {
+	case d.scenario == "several rates":
+		d.total(d.net, s.net, false)
+		d.total(d.taxText(s.rate), s.tax, false)
+		d.total(d.taxText(s.second.rate), s.second.tax, false)
+		d.total(gross, s.gross, true)
+	case d.table == 2 && d.scenario == "plain": // a table of taxes over the total
+		x := []float64{d.left, d.left + 130, d.left + 250, d.left + 380}
+		for i, t := range []string{d.rate, d.base, strings.TrimSpace(strings.Replace(d.tax, "%r", "", 1)), gross} {
+			d.put(x[i], d.y, d.size, strings.NewReplacer("()", "", "@", "", "+", "").Replace(t))
+		}
+		d.y += d.size * 1.5
+		d.put(x[0], d.y, d.size, d.percent(s.rate))
+		for i, v := range []int64{s.net, s.tax, s.gross} {
+			d.put(x[i+1], d.y, d.size, d.amount(v*sign, i == 2))
+		}
+		d.y += d.size * 2
+		d.total(d.payable, s.gross*sign, true)
+	case d.table == 3 && chance(d.fixed(27), 20): // the total without a label
+		d.total(d.net, s.net*sign, false)
+		d.total(d.taxText(s.rate), s.tax*sign, false)
+		d.end(rightEdge, d.y, d.size*1.2, d.amount(s.gross*sign, true))
+		d.y += d.size * 2
+	default:
+		d.total(d.net, s.net*sign, false)
+		d.total(d.taxText(s.rate), s.tax*sign, false)
+		d.total(gross, s.gross*sign, true)
+	}
+	switch d.scenario {
+	case "prepayment":
+		d.total(d.pick(d.fixed(28), l.words("prepaid")), -s.prepaid, false)
+		d.total(d.payable, s.gross-s.prepaid, true)
+	case "retention":
+		d.total(d.pick(d.fixed(28), l.words("retention")), -s.retention, false)
+		d.total(d.payable, s.gross-s.retention, true)
+	}
+}
+
+// drawEarlier sets what was done in all and billed before, net or with its tax.
+func (d *drawing) drawEarlier(cumulated int64) {
+	s, l := d.sums, d.lang
+	d.total(d.pick(d.fixed(26), l.words("cumulative")), cumulated, false)
+	label := d.pick(d.fixed(29), l.words("earlier"))
+	if d.Seed%3 == 0 { // with tax
+		tax := part(cumulated, s.rate)
+		d.total(d.taxText(s.rate), tax, false)
+		d.total(l.words("gross")[len(l.words("gross"))/2], cumulated+tax, false)
+		rest := cumulated + tax - s.gross
+		d.total(fill(label, "1"), -rest, false)
+		return
+	}
+	for i, e := range s.earlier {
+		d.total(fill(label, strconv.Itoa(i+1)), -e, false)
+	}
+}
+
+func (d *drawing) drawUntaxed() {
+	s := d.sums
+	d.out.HasNet, d.out.HasTax = d.Seed%2 == 0 || d.Seed%3 == 0, d.Seed%2 == 0
+	if d.out.HasNet {
+		d.total(d.net, s.net, false)
+	}
+	if d.out.HasTax {
+		d.total(d.taxText(0), 0, false)
+	}
+	d.total(d.gross, s.gross, true)
+	d.put(d.left, d.y+4, d.size, d.pick(d.fixed(30), d.lang.words("reverse")))
+	d.y += d.size * 2
+}
