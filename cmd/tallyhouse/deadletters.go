@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"tallyhouse/ingest/admin/load"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/untrusted"
 	"tallyhouse/schemas/events"
 )
 
@@ -34,45 +34,34 @@ func deadLettersCommand(s *shell) *cobra.Command {
 }
 
 func listDeadLetters(s *shell, to *connection) *cobra.Command {
-	var asJSON bool
+	const columns = "%-36s  %-20s  %10v  %s"
+	all := listing[kafka.DeadLetter]{
+		topic: events.DeadLetters, what: "dead letters",
+		header: fmt.Sprintf(columns, "KEY", "AT", "BYTES", "REASON"),
+		row: func(l kafka.DeadLetter) string {
+			return fmt.Sprintf(columns, l.ID(), l.At.Format(time.RFC3339), l.Size(), untrusted.Line(l.Reason))
+		},
+		object: func(l kafka.DeadLetter) any {
+			return struct {
+				Key    string    `json:"key"`
+				Topic  string    `json:"topic"`
+				Reason string    `json:"reason"`
+				At     time.Time `json:"at"`
+				Size   int64     `json:"size"`
+			}{l.ID(), l.Topic, l.Reason, l.At, l.Size()}
+		},
+	}
 	cmd := &cobra.Command{Use: "list", Short: "List what was refused, and why", Args: cobra.NoArgs}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object per line")
+	all.flag(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		servers, err := to.open()
 		if err != nil {
 			return err
 		}
 		defer servers.kafka.Close()
-		lines := json.NewEncoder(s.out)
-		lines.SetEscapeHTML(false)
-		const columns = "%-36s  %-20s  %10v  %s\n"
-		count := 0
-		foreign, err := deadletters.List(cmd.Context(), servers.kafka, func(l kafka.DeadLetter) error {
-			if asJSON {
-				return lines.Encode(struct {
-					Key    string    `json:"key"`
-					Topic  string    `json:"topic"`
-					Reason string    `json:"reason"`
-					At     time.Time `json:"at"`
-					Size   int64     `json:"size"`
-				}{l.ID(), l.Topic, l.Reason, l.At, l.Size()})
-			}
-			if count++; count == 1 {
-				fmt.Fprintf(s.out, columns, "KEY", "AT", "BYTES", "REASON")
-			}
-			_, err := fmt.Fprintf(s.out, columns, l.ID(), l.At.Format(time.RFC3339), l.Size(), l.Reason)
-			return err
+		return all.print(s, func(each func(kafka.DeadLetter) error) (int, error) {
+			return deadletters.List(cmd.Context(), servers.kafka, each)
 		})
-		if err != nil {
-			return err
-		}
-		if foreign > 0 {
-			s.log.Warn("messages in the topic that are no dead letters", "topic", events.DeadLetters, "messages", foreign)
-		}
-		if count == 0 && !asJSON {
-			fmt.Fprintln(s.err, "no dead letters")
-		}
-		return nil
 	}
 	return cmd
 }

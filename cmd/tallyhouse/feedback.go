@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -28,46 +27,34 @@ func feedbackCommand(s *shell) *cobra.Command {
 }
 
 func listFeedback(s *shell, to *connection) *cobra.Command {
-	var asJSON bool
+	const columns = "%-20s  %-10s  %-40s  %s"
+	all := listing[feedback.Message]{
+		topic: events.ReceivedFeedback, what: "feedback",
+		header: fmt.Sprintf(columns, "AT", "CATEGORY", "FROM", "MESSAGE"),
+		row: func(m feedback.Message) string {
+			return fmt.Sprintf(columns, m.ReceivedAt.Format(time.RFC3339), m.Category, m.Tenant+"/"+m.Principal,
+				untrusted.Line(m.Message))
+		},
+		object: feedbackLine,
+	}
 	cmd := &cobra.Command{Use: "list", Short: "List all feedback, each caller's in the order in which it came", Args: cobra.NoArgs}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object per line")
+	all.flag(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		servers, err := to.open()
 		if err != nil {
 			return err
 		}
 		defer servers.kafka.Close()
-		read := func(each func(*kgo.Record) error) error {
+		received := func(each func(*kgo.Record) error) error {
 			return kafka.Read(cmd.Context(), servers.kafka, string(events.ReceivedFeedback), each)
 		}
-		count := 0
-		foreign, err := feedback.List(read, func(m feedback.Message) error {
-			if asJSON {
-				return printFeedbackLine(s, m)
-			}
-			const columns = "%-20s  %-10s  %-40s  %s\n"
-			if count++; count == 1 {
-				fmt.Fprintf(s.out, columns, "AT", "CATEGORY", "FROM", "MESSAGE")
-			}
-			_, err := fmt.Fprintf(s.out, columns, m.ReceivedAt.Format(time.RFC3339), m.Category, m.Tenant+"/"+m.Principal,
-				untrusted.Line(m.Message))
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("list feedback: %w", err)
-		}
-		if foreign > 0 {
-			s.log.Warn("messages in the topic that are no feedback", "topic", events.ReceivedFeedback, "messages", foreign)
-		}
-		if count == 0 && !asJSON {
-			fmt.Fprintln(s.err, "no feedback")
-		}
-		return nil
+		return all.print(s, func(each func(feedback.Message) error) (int, error) { return feedback.List(received, each) })
 	}
 	return cmd
 }
 
-func printFeedbackLine(s *shell, m feedback.Message) error {
+// feedbackLine is a message as --json prints it.
+func feedbackLine(m feedback.Message) any {
 	type agent struct {
 		Name  *string `json:"name"`
 		Model *string `json:"model"`
@@ -86,7 +73,5 @@ func printFeedbackLine(s *shell, m feedback.Message) error {
 	if m.Agent.Ok {
 		line.Agent = &agent{pointer(m.Agent.V.Name), pointer(m.Agent.V.Model)}
 	}
-	lines := json.NewEncoder(s.out)
-	lines.SetEscapeHTML(false)
-	return lines.Encode(line)
+	return line
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -77,7 +76,7 @@ func listKeys(s *shell, to *connection) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{Use: "list", Short: "List the keys of a tenant, the revoked ones too", Args: cobra.NoArgs}
 	tenantFlag(cmd, &tenant)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object per line")
+	jsonFlag(cmd.Flags(), &asJSON)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		sources, closeSources, err := to.keySources()
 		if err != nil {
@@ -159,7 +158,7 @@ func (c *connection) keySources() (keys.Sources, func(), error) {
 }
 
 func printKeyLines(s *shell, all []keys.Known) error {
-	lines := json.NewEncoder(s.out)
+	lines := s.jsonLines()
 	for _, k := range all {
 		err := lines.Encode(struct {
 			ID          string     `json:"id"`

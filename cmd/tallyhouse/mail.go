@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -183,11 +182,10 @@ func listMails(
 ) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{Use: name, Short: short, Long: long, Args: cobra.NoArgs}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object per line")
+	jsonFlag(cmd.Flags(), &asJSON)
 	cmd.RunE = s.withIntake(to, f, func(ctx context.Context, intake *mail.Intake, _ []string) error {
 		if asJSON {
-			lines := json.NewEncoder(s.out)
-			lines.SetEscapeHTML(false)
+			lines := s.jsonLines()
 			var written error
 			err := list(intake, ctx, func(m mail.Listed) { written = errors.Join(written, lines.Encode(m)) })
 			return errors.Join(err, written)
