@@ -63,3 +63,11 @@ func (s *Server) Large() int {
 	defer a.mu.Unlock()
 	return a.large
 }
+
+// Messages says how many messages of agents are worked on, and how many wait.
+func (s *Server) Messages() (running, waiting int) {
+	a := s.messages
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.running, a.waiting
+}

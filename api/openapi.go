@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"net/http"
 	"slices"
 	"strings"
@@ -329,22 +330,13 @@ func (o *operation) describe(limit ratelimit.Policy) (documentOperation, error) 
 		}
 		described.Responses[p.status] = documentResponse{Ref: "#/components/responses/" + p.name}
 	}
-	for _, segment := range strings.Split(o.path, "/") {
-		if name, ok := parameter(segment); ok {
-			schema := query.Text().Schema
-			if t, ok := o.pathTypes[name]; ok {
-				schema = t.Schema
-			}
-			described.Parameters = append(described.Parameters,
-				documentParameter{Name: name, In: "path", Required: true, Schema: schema, Example: sample.path[name]})
-		}
+	for name, t := range o.pathParameters() {
+		described.Parameters = append(described.Parameters,
+			documentParameter{Name: name, In: "path", Required: true, Schema: t.Schema, Example: sample.path[name]})
 	}
 	for _, p := range o.params {
-		shown := documentParameter{Name: p.Name, In: "query", Description: p.Description, Schema: p.Type.Schema,
+		shown := documentParameter{Name: p.Name, In: "query", Description: describeParam(p), Schema: p.Type.Schema,
 			Groups: p.Groups.Names()}
-		if p.Groups != 0 {
-			shown.Description += " Needs the field group " + strings.Join(p.Groups.Names(), ", ") + "."
-		}
 		if p.Type.Style != "" {
 			explode := false
 			shown.Style, shown.Explode = p.Type.Style, &explode
@@ -355,6 +347,33 @@ func (o *operation) describe(limit ratelimit.Policy) (documentOperation, error) 
 		described.Parameters = append(described.Parameters, documentParameter{Ref: "#/components/parameters/IfNoneMatch"})
 	}
 	return described, nil
+}
+
+// pathParameters are those of the operation's path, in their order.
+func (o *operation) pathParameters() iter.Seq2[string, query.Type] {
+	return func(yield func(string, query.Type) bool) {
+		for _, segment := range strings.Split(o.path, "/") {
+			name, ok := parameter(segment)
+			if !ok {
+				continue
+			}
+			t, ok := o.pathTypes[name]
+			if !ok {
+				t = query.Text()
+			}
+			if !yield(name, t) {
+				return
+			}
+		}
+	}
+}
+
+// describeParam says what a parameter of the query does, and what it needs.
+func describeParam(p query.Param) string {
+	if p.Groups == 0 {
+		return p.Description
+	}
+	return p.Description + " Needs the field group " + strings.Join(p.Groups.Names(), ", ") + "."
 }
 
 // groups are the field groups that some member of the answer, or some filter, needs.

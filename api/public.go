@@ -22,6 +22,11 @@ func (s *Server) serve(ctx context.Context, r *http.Request, header http.Header,
 		header.Add("Vary", "Authorization")
 		return s.serveData(ctx, r, header, inside, seen)
 	}
+	if under && inside == agentsPath {
+		header.Set("Cache-Control", "private, no-store")
+		header.Add("Vary", "Authorization")
+		return s.serveAgents(ctx, r, header, seen)
+	}
 	if under && strings.HasPrefix(inside, "/export/") {
 		header.Set("Cache-Control", "private, no-store")
 		header.Add("Vary", "Authorization")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tallyhouse/api/access"
+	"tallyhouse/api/agents"
 	"tallyhouse/api/problem"
 	"tallyhouse/api/query"
 	"tallyhouse/api/session"
@@ -134,7 +135,8 @@ func (c *call) parse(raw string) error {
 	return nil
 }
 
-// identify finds who sent a request and counts it: these two checks go before all others, wherever a token is needed.
+// identify finds who sent a request and counts it: these two checks go before all others, wherever a token is needed. It returns
+// the caller also when there were too many requests.
 func (s *Server) identify(ctx context.Context, r *http.Request, header http.Header, seen *observation) (*access.Caller, error) {
 	caller, err := s.authenticate(ctx, r, seen)
 	if p, ok := errors.AsType[*problem.Error](err); ok && p.Kind == problem.InvalidCredentials {
@@ -146,7 +148,12 @@ func (s *Server) identify(ctx context.Context, r *http.Request, header http.Head
 		return nil, err
 	}
 	seen.principal = caller.Tenant() + "/" + caller.Principal()
-	return caller, s.limitRate(ctx, caller, header)
+	if m := agents.From(ctx); m == nil {
+		err = s.limitRate(ctx, caller, header)
+	} else if m.Refused != nil { // the message that it was made for has been counted
+		err = m.Refused
+	}
+	return caller, err
 }
 
 // authenticate finds who sent a request by its one Authorization header. A token anywhere else is never read.

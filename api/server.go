@@ -24,8 +24,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tallyhouse/api/access"
+	"tallyhouse/api/agents"
 	"tallyhouse/api/cursor"
 	"tallyhouse/api/feedback"
+	"tallyhouse/api/pages"
 	"tallyhouse/api/ratelimit"
 	"tallyhouse/api/session"
 	"tallyhouse/reader"
@@ -131,8 +133,11 @@ type Server struct {
 	operations  []operation
 	routes      *routes
 	exports     *routes
-	slots       slots  // of exports
-	description []byte // the OpenAPI document
+	slots       slots        // of exports
+	agents      http.Handler // of messages
+	messages    *admission   // of agents, beside that of the requests that their tools make
+	origins     []string     // whose pages may call the API
+	description []byte       // the OpenAPI document
 	environment string
 	basePath    string
 	timeout     time.Duration
@@ -191,9 +196,12 @@ func New(o Options) (*Server, error) {
 		timeout:     o.QueryTimeout,
 		patience: patience{header: readHeaderTimeout, request: readTimeout, response: o.QueryTimeout + writeGrace,
 			idle: idleTimeout, stop: shutdownTimeout},
-		clock: o.Clock,
-		kept:  newKeptAnswers(maxKept, maxKeptOfTenant),
-		log:   o.Log,
+		clock:   o.Clock,
+		origins: o.CORSOrigins,
+		messages: newAdmission(limits{running: max(1, o.Requests/agentShare), perTenant: max(1, o.Requests*3/4/agentShare),
+			perPrincipal: max(1, o.Requests/4/agentShare), waiting: maxWaiting, allWaiting: maxAllWaiting, bytes: maxBodies / agentShare}),
+		kept: newKeptAnswers(maxKept, maxKeptOfTenant),
+		log:  o.Log,
 	}
 	var err error
 	if o.Issuer != (session.Issuer{}) {
@@ -226,7 +234,8 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up compression: %w", err)
 	}
-	s.handler = s.cors(o.CORSOrigins, compress(s))
+	s.agents = agents.Handler(s.agentTools(), pages.Version(), s)
+	s.handler = s.cors(compress(s))
 	return s, nil
 }
 

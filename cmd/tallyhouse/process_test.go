@@ -22,9 +22,9 @@ import (
 	schema "tallyhouse/schemas/clickhouse"
 )
 
-// The test binary is also the engine and the isolated reader.
+// The test binary is also the engine, the isolated reader, and what takes exports.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "read" {
+	if len(os.Args) > 1 && (os.Args[1] == "read" || os.Args[1] == "export") {
 		os.Exit(run(&shell{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.LookupEnv}, os.Args[1:]))
 	}
 	clickhousetest.Main(m)
