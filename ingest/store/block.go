@@ -1,9 +1,7 @@
 package store
 
 import (
-	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +38,7 @@ type Block struct {
 	image                                        []*wire
 	srcOffset, keyHash, contentHash, moved       *wire
 	deltas                                       *deltas
+	sorting                                      sorting
 	columns                                      database.Batch
 	all                                          []*wire
 }
@@ -144,38 +143,7 @@ func (b *Block) Deltas() int {
 }
 
 // Sort puts the rows in the order of the table's key, which the server would have to do otherwise.
-func (b *Block) Sort() {
-	b.order = b.order[:0]
-	slices.Sort(b.gone)
-	gone := b.gone
-	for i := range b.rows {
-		if len(gone) > 0 && gone[0] == i {
-			gone = gone[1:]
-			continue
-		}
-		b.order = append(b.order, i)
-	}
-	slices.SortFunc(b.order, b.compare)
-}
-
-func (b *Block) compare(x, y uint32) int {
-	for _, w := range []*wire{b.tenant, b.project, b.id} {
-		if c := bytes.Compare(textOf(w.values.row(x)), textOf(w.values.row(y))); c != 0 {
-			return c
-		}
-	}
-	return 0
-}
-
-// textOf is a text without its length in front.
-func textOf(sent []byte) []byte {
-	for i, c := range sent {
-		if c < 0x80 {
-			return sent[i+1:]
-		}
-	}
-	return nil
-}
+func (b *Block) Sort() { b.order = b.sorting.sort(b) }
 
 // Batch is the block as the data of an insert.
 func (b *Block) Batch() database.Batch { return b.columns }

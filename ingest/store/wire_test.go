@@ -163,7 +163,7 @@ func TestABlockArrivesAsItWasGiven(t *testing.T) {
 		for n := range uint64(rapid.IntRange(1, 10).Draw(t, "rows")) {
 			row := Row{
 				Tenant: rapid.SampledFrom([]string{"a", strings.Repeat("t", 200)}).Draw(t, "tenant"), Project: rapid.SampledFrom([]string{"", "P"}).Draw(t, "project"),
-				ID: rapid.SampledFrom([]string{"1", "22", "3" + strings.Repeat("0", 119)}).Draw(t, "id"), Version: n + 1, Deleted: rapid.Bool().Draw(t, "deleted"), At: time.UnixMicro(int64(n)),
+				ID: rapid.SampledFrom([]string{"1", "22", "1234567890", "1234567899", "3" + strings.Repeat("0", 119)}).Draw(t, "id"), Version: n + 1, Deleted: rapid.Bool().Draw(t, "deleted"), At: time.UnixMicro(int64(n)),
 				SrcOffset: n << 40, KeyHash: uint32(n) << 20, ContentHash: n << 50, Moved: rapid.Bool().Draw(t, "moved"),
 			}
 			payload := &every{}

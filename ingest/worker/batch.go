@@ -100,11 +100,12 @@ type assembler struct {
 	key          []byte
 	keys         [][]byte
 	magnitudes   []delta.Magnitudes // by roll
+	order        *order
 }
 
 func newAssembler(e *store.Entity, tp kafkalog.Partition) (*assembler, error) {
 	reader, err := events.NewReader(e.Topic)
-	return &assembler{entity: e, tp: tp, reader: reader}, err
+	return &assembler{entity: e, tp: tp, reader: reader, order: newOrder()}, err
 }
 
 // expect has the heads of the next records at hand when apply asks for them.
@@ -303,10 +304,11 @@ func (a *assembler) sum(b *batch, id string, tenant, project uint32, state []sum
 	return nil
 }
 
-// finish adds the position row with all that the batch changes in the sums, and puts the rows in the table's order.
+// finish adds the position row with all that the batch changes in the sums, and puts both in the order of their tables.
 func (a *assembler) finish(b *batch) {
 	b.block.AppendPosition(a.tp.Number, b.next, b.begun)
-	for key, amounts := range b.sums.Entries() {
+	for _, r := range a.order.of(b.sums, a.heads) {
+		key, amounts := b.sums.Entry(r.entry)
 		roll, tenant, project, keys := a.heads.spell(key, a.keys[:0])
 		b.block.AddDelta(roll, tenant, project, keys, amounts)
 		a.keys = keys

@@ -2,9 +2,12 @@ package worker
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"tallyhouse/analytics"
 	"tallyhouse/ingest/worker/latest"
@@ -172,24 +175,51 @@ func (s *summand) appendKey(key []byte, id string) []byte {
 	return key
 }
 
+// sumKeyReader takes a sum's key apart: number of the tenant, number of the project, roll, keys.
+type sumKeyReader struct{ rest []byte }
+
+func (k *sumKeyReader) number() uint64 {
+	n, size := binary.Uvarint(k.rest)
+	k.rest = k.rest[size:]
+	return n
+}
+
+func (k *sumKeyReader) roll() clickhouse.RollID {
+	roll := clickhouse.RollID(k.rest[0])
+	k.rest = k.rest[1:]
+	return roll
+}
+
+// own is the text that is written out behind an odd number.
+func (k *sumKeyReader) own(number uint64) []byte {
+	text := k.rest[:number>>1]
+	k.rest = k.rest[number>>1:]
+	return text
+}
+
 // spell takes a sum's key apart: the texts of tenant, project and keys.
 func (h *heads) spell(key []byte, keys [][]byte) (roll clickhouse.RollID, tenant, project []byte, _ [][]byte) {
-	number := func() uint64 {
-		n, size := binary.Uvarint(key)
-		key = key[size:]
-		return n
-	}
-	tenant = h.texts.Text(uint32(number()))
-	project = h.texts.Text(uint32(number()))
-	roll, key = clickhouse.RollID(key[0]), key[1:]
+	k := sumKeyReader{key}
+	tenant = h.texts.Text(uint32(k.number()))
+	project = h.texts.Text(uint32(k.number()))
+	roll = k.roll()
 	for range roll.Roll().Keys {
-		n := number()
-		if n&1 == 0 {
+		if n := k.number(); n&1 == 0 {
 			keys = append(keys, h.texts.Text(uint32(n>>1)))
-			continue
+		} else {
+			keys = append(keys, k.own(n))
 		}
-		keys = append(keys, key[:n>>1])
-		key = key[n>>1:]
 	}
 	return roll, tenant, project, keys
+}
+
+// compareKeys compares two sums' keys by their texts: tenant, project, name of the roll, keys.
+func (h *heads) compareKeys(a, b []byte) int {
+	var keysOfA, keysOfB [clickhouse.MaxRollKeys][]byte
+	rollA, tenantA, projectA, restA := h.spell(a, keysOfA[:0])
+	rollB, tenantB, projectB, restB := h.spell(b, keysOfB[:0])
+	if c := cmp.Or(bytes.Compare(tenantA, tenantB), bytes.Compare(projectA, projectB)); c != 0 || rollA != rollB {
+		return cmp.Or(c, strings.Compare(rollA.Roll().Name, rollB.Roll().Name))
+	}
+	return slices.CompareFunc(restA, restB, bytes.Compare)
 }

@@ -3,13 +3,10 @@
 package delta
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"iter"
-	"slices"
 )
 
 const (
@@ -60,19 +57,12 @@ type Sums struct {
 	keys    []byte       // of all entries, one behind the other
 	live    int          // entries that aren't zero
 	summed  []Magnitudes // by roll
-	order   []place      // scratch of Entries
 }
 
 type entry struct {
 	amounts [Measures]int64
 	key     uint32 // where it begins in keys
 	length  uint32
-}
-
-// place is an entry with the beginning of its key, which decides most comparisons.
-type place struct {
-	prefix uint64
-	entry  uint32
 }
 
 const firstSlots = 1 << 8
@@ -196,51 +186,37 @@ func (s *Sums) key(n uint32) []byte {
 // Len is how many keys have an amount that isn't zero.
 func (s *Sums) Len() int { return s.live }
 
-// Entries are the keys that have an amount that isn't zero, in the order of their bytes, each with its Measures
-// amounts. Both lie in the sums' own memory: they must not be changed, and are good until the next Add or Reset, which
-// must not come before the end of the loop.
-func (s *Sums) Entries() iter.Seq2[[]byte, []int64] {
-	return func(yield func([]byte, []int64) bool) {
-		s.sort()
-		for _, p := range s.order {
-			if !yield(s.key(p.entry), s.entries[p.entry].amounts[:]) {
+// Entries are the entries that aren't zero, in the order in which their keys first came: the number and the key of
+// each. See Entry for what may be done with the key.
+func (s *Sums) Entries() iter.Seq2[uint32, []byte] {
+	return func(yield func(uint32, []byte) bool) {
+		for n := range s.entries {
+			if s.entries[n].amounts == ([Measures]int64{}) {
+				continue
+			}
+			if !yield(uint32(n), s.key(uint32(n))) {
 				return
 			}
 		}
 	}
 }
 
-func (s *Sums) sort() {
-	s.order = s.order[:0]
-	for n := range s.entries {
-		if s.entries[n].amounts == ([Measures]int64{}) {
-			continue
-		}
-		var prefix [8]byte
-		copy(prefix[:], s.key(uint32(n)))
-		s.order = append(s.order, place{binary.BigEndian.Uint64(prefix[:]), uint32(n)})
-	}
-	slices.SortFunc(s.order, func(a, b place) int {
-		switch {
-		case a.prefix < b.prefix:
-			return -1
-		case a.prefix > b.prefix:
-			return 1
-		}
-		return bytes.Compare(s.key(a.entry), s.key(b.entry))
-	})
+// Entry is the key and the Measures amounts of an entry by its number. They lie in the sums' own memory: they must not
+// be changed, and are good until the next Add or Reset.
+func (s *Sums) Entry(n uint32) (key []byte, amounts []int64) {
+	return s.key(n), s.entries[n].amounts[:]
 }
 
 // Reset forgets all entries and keeps the memory for others.
 func (s *Sums) Reset() {
 	clear(s.slots)
-	s.entries, s.keys, s.order = s.entries[:0], s.keys[:0], s.order[:0]
+	s.entries, s.keys = s.entries[:0], s.keys[:0]
 	clear(s.summed)
 	s.live = 0
 }
 
 // Bytes is how much memory is held, whether in use or not.
 func (s *Sums) Bytes() int64 {
-	const slotBytes, entryBytes, placeBytes = 8, 8*Measures + 8, 16
-	return int64(cap(s.slots))*slotBytes + int64(cap(s.entries))*entryBytes + int64(cap(s.order))*placeBytes + int64(cap(s.keys)+8*Measures*cap(s.summed))
+	const slotBytes, entryBytes = 8, 8*Measures + 8
+	return int64(cap(s.slots))*slotBytes + int64(cap(s.entries))*entryBytes + int64(cap(s.keys)+8*Measures*cap(s.summed))
 }
