@@ -79,7 +79,8 @@ func devCommand(s *shell) *cobra.Command {
 	f.BoolVar(&d.empty, "empty", false, "no sample data")
 	d.api.add(f)
 	d.ingest.add(f)
-	d.mail.addReading(f)
+	d.mail.addReading(f, "")
+	f.Lookup("originals-dir").Usage = "directory in which mailed PDFs and mails are kept (default: originals in --data-dir)"
 	d.external.credentialFlags(f)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return d.run(cmd.Context()) }
 	return cmd
@@ -88,6 +89,9 @@ func devCommand(s *shell) *cobra.Command {
 func (d *dev) run(ctx context.Context) (err error) {
 	if err := os.MkdirAll(d.dataDir, 0o700); err != nil {
 		return fmt.Errorf("--data-dir: %w", err)
+	}
+	if d.mail.originalsDir == "" {
+		d.mail.originalsDir = filepath.Join(d.dataDir, "originals")
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -130,7 +134,7 @@ func (d *dev) serve(ctx context.Context, servers servers, target schema.Target, 
 	if err != nil {
 		return err
 	}
-	intake, err := d.openMail(d.mail, d.dataDir, servers.kafka, w.shards, registry)
+	intake, err := d.openMail(ctx, d.mail, d.dataDir, servers.kafka, w.shards, registry)
 	if err != nil {
 		return err
 	}

@@ -53,8 +53,9 @@ func ingestCommand(s *shell) *cobra.Command {
 		Short:   "Run the worker that moves change events from Kafka into ClickHouse, exactly once",
 		Long: "Runs a worker: a member of the consumer group that writes its share of the partitions. Give it one ClickHouse\n" +
 			"address per shard, in the same order everywhere. With --imap it also makes records of the invoices that are\n" +
-			"mailed there. It serves /metrics, /healthz and /readyz on its metrics address. It keeps nothing on disk: the\n" +
-			"latest states lie in memory that is backed by a file without a name in TMPDIR.",
+			"mailed there. It serves /metrics, /healthz and /readyz on its metrics address. Beside\n" +
+			"--originals-dir it keeps nothing on disk: the latest states lie in memory that is backed by a file without a\n" +
+			"name in TMPDIR.",
 		Example: "  tallyhouse ingest --kafka-addr kafka:9092 --clickhouse-addr clickhouse:9000",
 		Args:    cobra.NoArgs,
 	}
@@ -86,7 +87,7 @@ func ingestCommand(s *shell) *cobra.Command {
 			return errors.Join(err, listener.Close())
 		}
 		defer w.close()
-		intake, err := s.openMail(invoices, metricsAddr, servers.kafka, w.shards, registry)
+		intake, err := s.openMail(cmd.Context(), invoices, metricsAddr, servers.kafka, w.shards, registry)
 		if err != nil {
 			return errors.Join(err, listener.Close())
 		}

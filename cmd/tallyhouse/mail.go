@@ -19,6 +19,7 @@ import (
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/mail"
 	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/originals"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/untrusted"
 	"tallyhouse/schemas/events"
@@ -37,6 +38,8 @@ type mailFlags struct {
 	noXML      bool
 	maxAmount  int64
 	reader     invoice.Options
+
+	originalsDir, originalsS3 string
 }
 
 // minorUnits are those of a whole unit of a currency.
@@ -49,11 +52,14 @@ func (f *mailFlags) add(flags *pflag.FlagSet, boxes []string, tenant string) {
 			"auth=xoauth2, password-file=FILE, ca=FILE, tls=off; who may send: allow=ADDRESS or DOMAIN, dmarc=SERVER, per-hour=N, hops=N.\n"+
 			"Better given as the variable: it holds a password")
 	flags.StringVar(&f.tenant, "mail-tenant", tenant, "tenant of the mailboxes that don't name one")
-	f.addReading(flags)
+	f.addReading(flags, devOriginals)
 }
 
-// addReading adds the flags that don't say which mailbox it is.
-func (f *mailFlags) addReading(flags *pflag.FlagSet) {
+// addReading adds the flags that don't say which mailbox it is; originals is where they are by default.
+func (f *mailFlags) addReading(flags *pflag.FlagSet, originals string) {
+	flags.StringVar(&f.originalsDir, "originals-dir", originals, originalsHelp)
+	flags.StringVar(&f.originalsS3, "originals-s3", "", "keep them in a bucket of an S3 server instead, https://KEY:SECRET@host/bucket/prefix?region=R;\n"+
+		"without KEY as the environment or the machine says (AWS_ACCESS_KEY_ID). Better given as the variable: it holds a secret")
 	flags.StringVar(&f.done, "mail-done", "keyword", "what marks a done mail: a keyword, or a folder that it is moved to; keyword or folder")
 	flags.StringVar(&f.folder, "mail-folder", "Tallyhouse", "the folder of done mails, with --mail-done folder")
 	flags.StringSliceVar(&f.recipients, "mail-recipients", mail.Recipients(),
@@ -126,13 +132,30 @@ func slot(worker string) int {
 	return int(h.Sum32() % mailbox.Slots)
 }
 
+// openOriginals opens the place of mailed PDFs and mails, nil where they are not kept.
+func (f *mailFlags) openOriginals(ctx context.Context) (mail.Originals, error) {
+	switch {
+	case f.originalsS3 != "":
+		return originals.OpenBucket(ctx, f.originalsS3)
+	case f.originalsDir != "":
+		return originals.OpenDirectory(ctx, f.originalsDir)
+	}
+	return nil, nil
+}
+
 // openMail makes the intake of mail, nil when there is no mailbox.
 func (s *shell) openMail(
-	f mailFlags, worker string, cluster kafka.Cluster, shards []*database.Server, metrics prometheus.Registerer,
+	ctx context.Context, f mailFlags, worker string, cluster kafka.Cluster, shards []*database.Server, metrics prometheus.Registerer,
 ) (*mail.Intake, error) {
 	o, err := f.options(worker)
 	if err != nil || len(o.Mailboxes) == 0 {
 		return nil, err
+	}
+	if o.Originals, err = f.openOriginals(ctx); err != nil {
+		return nil, err
+	}
+	if o.Originals == nil {
+		s.log.Warn("mails and their PDFs are not kept, and invoices that come twice are not found (--originals-dir)")
 	}
 	o.Cluster, o.Shards, o.Log, o.Metrics = cluster, shards, s.log, metrics
 	return mail.New(o)
@@ -143,6 +166,11 @@ const tesseractData = "TESSDATA_PREFIX"
 
 // devMailbox is the mailbox of dev, which the commands look at unless told otherwise.
 const devMailbox = "imap://demo:demo@127.0.0.1:1143/INBOX"
+
+// devOriginals is where dev keeps what is mailed, in its default directory.
+const devOriginals = "./.tallyhouse/originals"
+
+const originalsHelp = "directory in which mailed PDFs and mails are kept, which all workers share; empty: they are not kept"
 
 func mailCommand(s *shell) *cobra.Command {
 	var f mailFlags
@@ -183,7 +211,7 @@ func listMails(
 	var asJSON bool
 	cmd := &cobra.Command{Use: name, Short: short, Long: long, Args: cobra.NoArgs}
 	jsonFlag(cmd.Flags(), &asJSON)
-	cmd.RunE = s.withIntake(to, f, func(ctx context.Context, intake *mail.Intake, _ []string) error {
+	cmd.RunE = s.withIntake(to, f, noOriginals, func(ctx context.Context, intake *mail.Intake, _ []string) error {
 		if asJSON {
 			lines := s.jsonLines()
 			var written error
@@ -236,7 +264,7 @@ func releaseMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
 		Example: "  tallyhouse mail release 1767225600.17",
 		Args:    cobra.ExactArgs(1),
 	}
-	cmd.RunE = s.withIntake(to, f, func(ctx context.Context, intake *mail.Intake, args []string) error {
+	cmd.RunE = s.withIntake(to, f, noOriginals, func(ctx context.Context, intake *mail.Intake, args []string) error {
 		return intake.Release(ctx, args[0])
 	})
 	return cmd
@@ -253,7 +281,7 @@ func retryMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
 		Example: "  tallyhouse mail retry mail-kjre67wdk2wvetca342pmnbxi6qsocdd",
 		Args:    cobra.ExactArgs(1),
 	}
-	cmd.RunE = s.withIntake(to, f, func(ctx context.Context, intake *mail.Intake, args []string) error {
+	cmd.RunE = s.withIntake(to, f, f.openOriginals, func(ctx context.Context, intake *mail.Intake, args []string) error {
 		again, err := intake.Retry(ctx, args[0])
 		if err != nil {
 			return err
@@ -267,9 +295,13 @@ func retryMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
 	return cmd
 }
 
+// noOriginals is for the commands that need none.
+func noOriginals(context.Context) (mail.Originals, error) { return nil, nil }
+
 // withIntake is the work of a command that has an intake which looks, releases and retries, and takes nothing in.
 func (s *shell) withIntake(
-	to *connection, f *mailFlags, work func(ctx context.Context, intake *mail.Intake, args []string) error,
+	to *connection, f *mailFlags, originals func(context.Context) (mail.Originals, error),
+	work func(ctx context.Context, intake *mail.Intake, args []string) error,
 ) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		o, err := f.options("")
@@ -283,6 +315,9 @@ func (s *shell) withIntake(
 			return err
 		}
 		defer closeAll(shards)
+		if o.Originals, err = originals(cmd.Context()); err != nil {
+			return err
+		}
 		o.Cluster, o.Shards, o.Log, o.Metrics = servers.kafka, shards, s.log, prometheus.NewRegistry()
 		intake, err := mail.New(o)
 		if err != nil {

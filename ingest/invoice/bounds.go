@@ -1,11 +1,13 @@
 package invoice
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"tallyhouse/ingest/invoice/einvoice"
 	"tallyhouse/ingest/invoice/fields"
 	"tallyhouse/ingest/untrusted"
 	"tallyhouse/schemas/calendar"
@@ -19,7 +21,9 @@ const (
 	longestTaxID    = 50
 	longestEvidence = 200 // is cut
 	maxMessage      = 2_000
-	maxWarnings     = 100
+	longestRule     = 60
+	longestFinding  = 500
+	maxFindings     = 100
 )
 
 // bounded is a result with what anybody can use: texts on one line, of printable characters and no longer than their
@@ -31,39 +35,86 @@ func (r Result) bounded() Result {
 		field **fields.Text
 		valid func(string) bool
 	}{
-		{"invoiceNumber", &r.Number, noLonger(longestNumber)},
-		{"supplierName", &r.SupplierName, noLonger(longestName)},
-		{"supplierTaxId", &r.SupplierTaxID, noLonger(longestTaxID)},
-		{"invoiceDate", &r.Date, isDate},
-		{"dueDate", &r.DueDate, isDate},
-		{"currency", &r.Currency, isCurrency},
+		{fields.Number, &r.Number, noLonger(longestNumber)},
+		{fields.SupplierName, &r.SupplierName, noLonger(longestName)},
+		{fields.SupplierTaxID, &r.SupplierTaxID, noLonger(longestTaxID)},
+		{fields.Date, &r.Date, isDate},
+		{fields.DueDate, &r.DueDate, isDate},
+		{fields.Currency, &r.Currency, isCurrency},
 	} {
 		if *f.field == nil {
 			continue
 		}
 		t := **f.field
-		t.Value, t.Text = untrusted.Line(t.Value), untrusted.Cut(untrusted.Line(t.Text), longestEvidence)
+		t.Value, t.Evidence = untrusted.Line(t.Value), boundedEvidence(t.Evidence)
 		if *f.field = &t; !f.valid(t.Value) {
 			*f.field = nil
-			r.Warnings = append(slices.Clip(r.Warnings), fmt.Sprintf("%s is left out: %q is none, or too long", f.name, untrusted.Cut(t.Value, 40)))
+			r.Findings = append(slices.Clip(r.Findings), fields.Finding{Rule: "value-left-out", Place: f.name,
+				Message: fmt.Sprintf("%s is left out: %q is none, or too long", f.name, untrusted.Cut(t.Value, 40))})
 		}
 	}
 	for _, field := range []**fields.Amount{&r.Net, &r.Tax, &r.Gross} {
 		if *field != nil {
 			a := **field
-			a.Text = untrusted.Cut(untrusted.Line(a.Text), longestEvidence)
+			a.Evidence = boundedEvidence(a.Evidence)
 			*field = &a
 		}
 	}
-	if n := len(r.Warnings); n > maxWarnings {
-		r.Warnings = r.Warnings[n-maxWarnings:] // the last are of what is left out
+	if n := len(r.Findings); n > maxFindings {
+		r.Findings = r.Findings[n-maxFindings:] // the last are of what is left out
 	}
-	warnings := make([]string, len(r.Warnings))
-	for i, w := range r.Warnings {
-		warnings[i] = short(w)
+	findings := make([]fields.Finding, len(r.Findings))
+	for i, f := range r.Findings {
+		findings[i] = fields.Finding{Rule: untrusted.Cut(untrusted.Line(f.Rule), longestRule), Message: untrusted.Cut(untrusted.Line(f.Message), longestFinding),
+			Place: untrusted.Cut(untrusted.Line(f.Place), longestEvidence), Page: max(0, min(f.Page, mostPages)), Box: boundedBox(f.Box)}
 	}
-	r.Warnings = warnings
+	r.Findings = findings
+	r.Possible = boundedPossible(r.Possible)
 	return r
+}
+
+// boundedEvidence is evidence with what anybody can use.
+func boundedEvidence(e fields.Evidence) fields.Evidence {
+	e.Text = untrusted.Cut(untrusted.Line(e.Text), longestEvidence)
+	e.Rule = untrusted.Cut(untrusted.Line(e.Rule), longestRule)
+	e.Page = max(0, min(e.Page, mostPages))
+	if !(e.Confidence >= 0) { // NaN neither
+		e.Confidence = 0
+	}
+	e.Confidence = min(e.Confidence, 1)
+	e.Box = boundedBox(e.Box)
+	return e
+}
+
+// mostPages bounds the number of a page.
+const mostPages = 1_000_000
+
+// boundedBox is a box within the page, nil for one that encloses nothing.
+func boundedBox(b *fields.Box) *fields.Box {
+	if b == nil {
+		return nil
+	}
+	within := fields.Box{Left: max(b.Left, 0), Top: max(b.Top, 0), Right: min(b.Right, 1), Bottom: min(b.Bottom, 1)}
+	if !(within.Left < within.Right && within.Top < within.Bottom) {
+		return nil
+	}
+	return &within
+}
+
+// boundedPossible keeps a few values of each field.
+func boundedPossible(all []fields.Possible) []fields.Possible {
+	var out []fields.Possible
+	kept := map[string]int{}
+	for _, p := range all {
+		p.Value, p.Evidence = untrusted.Line(p.Value), boundedEvidence(p.Evidence)
+		if !slices.Contains(fields.Names(), p.Field) || kept[p.Field] == fields.MaxPossible || p.Value == "" ||
+			utf8.RuneCountInString(p.Value) > longestName {
+			continue
+		}
+		kept[p.Field]++
+		out = append(out, p)
+	}
+	return out
 }
 
 func noLonger(most int) func(string) bool {
@@ -84,5 +135,10 @@ func short(message string) string { return untrusted.Cut(untrusted.Line(message)
 
 // Failure is the result of a file that was not read, for a reason, and because of err.
 func Failure(reason Reason, err error) Result {
-	return Result{Status: Failed, Reason: reason, Detail: err.Error()}.bounded()
+	out := Result{Status: Failed, Reason: reason, Detail: err.Error()}
+	var faulty *einvoice.Faulty
+	if errors.As(err, &faulty) {
+		out.Findings = faulty.Findings
+	}
+	return out.bounded()
 }

@@ -48,8 +48,8 @@ func TestTextsBeyondTheirBoundsAreLeftOut(t *testing.T) {
 		if r.Status != invoice.OK || got != c.want || r.Gross == nil || r.Gross.Value != 1488000 {
 			t.Errorf("%s: read %.300s (%s), want %.300s", c.name, got, r.Detail, c.want)
 		}
-		if !strings.Contains(strings.Join(r.Warnings, "; "), c.warning) {
-			t.Errorf("%s: warnings %q", c.name, r.Warnings)
+		if !strings.Contains(strings.Join(r.Warnings(), "; "), c.warning) {
+			t.Errorf("%s: warnings %q", c.name, r.Warnings())
 		}
 	}
 }
@@ -70,9 +70,9 @@ func TestResultsOfOthersAreHeldToTheBounds(t *testing.T) {
 	}
 	long := strings.Repeat(`\u0000a`, 60_000)
 	r, err := invoice.ParseJSON([]byte(`{"status":"ok","detail":"` + long + `","invoiceNumber":"` + long + `",
-		"supplierName":" A\u0000\u202e\nB ","currency":"€","dueDate":"0000-00-00","evidence":{"supplierName":{"text":"` + long + `"}},"warnings":["` + long + `"]}`))
+		"supplierName":" A\u0000\u202e\nB ","currency":"€","dueDate":"0000-00-00","evidence":{"supplierName":{"text":"` + long + `"}},"findings":[{"rule":"` + long + `","message":"` + long + `"}]}`))
 	if err != nil || r.Number != nil || r.Currency != nil || r.DueDate != nil || r.SupplierName.Value != "A B" ||
-		len(r.SupplierName.Text) > 300 || len(r.Detail) > 2100 || len(r.Warnings) != 4 || len(r.Warnings[0]) > 2100 {
+		len(r.SupplierName.Text) > 300 || len(r.Detail) > 2100 || len(r.Warnings()) != 4 || len(r.Warnings()[0]) > 2100 {
 		t.Errorf("got %.300v, %v", r, err)
 	}
 }
@@ -80,7 +80,8 @@ func TestResultsOfOthersAreHeldToTheBounds(t *testing.T) {
 // Whatever a process writes, a result that is taken is within the bounds and stays what it is.
 func FuzzParseJSON(f *testing.F) {
 	f.Add([]byte(`{"status":"ok","invoiceNumber":"a\u0000","currency":"EUR","net":1,"evidence":{"net":{"page":1,"confidence":2}},` +
-		`"warnings":["x"]}`))
+		`"findings":[{"rule":"x","message":"y","place":"net","page":1,"box":{"left":0.1,"top":0.1,"right":2,"bottom":1}}],` +
+		`"possible":[{"field":"net","value":"1","page":1,"rule":"r","confidence":-1}]}`))
 	f.Add([]byte(`{"status":"failed","reason":"broken","detail":"why"}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		r, err := invoice.ParseJSON(line)

@@ -3,6 +3,7 @@ package invoice
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"tallyhouse/ingest/invoice/einvoice"
@@ -23,8 +24,7 @@ var errContainer = errors.New("the pdf says it carries an e-invoice, its contain
 // embedded is the e-invoice of a file.
 type embedded struct {
 	einvoice.Document
-	name     string
-	warnings []string
+	name string
 }
 
 // embedded finds the e-invoice among the attachments by its root element. nil
@@ -50,7 +50,7 @@ func (r *reading) embedded() (*embedded, error) {
 		if err != nil {
 			return nil, fmt.Errorf("attachment %q: %w", a.Name, err)
 		}
-		e := &embedded{Document: doc, name: a.Name, warnings: doc.Warnings}
+		e := &embedded{Document: doc, name: a.Name}
 		if found != nil {
 			if !sameInvoice(found, e) {
 				return nil, fmt.Errorf("%w: attachments %q and %q are different invoices", errContainer, found.name,
@@ -66,9 +66,7 @@ func (r *reading) embedded() (*embedded, error) {
 			return nil, err
 		}
 		if !standardName(a.Name) {
-			e.warnings = append(e.warnings,
-				fmt.Sprintf("attachment %q should be called factur-x.xml, xrechnung.xml or zugferd-invoice.xml",
-					a.Name))
+			e.finds("container-name", "attachment %q should be called factur-x.xml, xrechnung.xml or zugferd-invoice.xml", a.Name)
 		}
 	}
 	if found != nil {
@@ -78,6 +76,11 @@ func (r *reading) embedded() (*embedded, error) {
 		return nil, fmt.Errorf("%w: there is no xml", errContainer)
 	}
 	return nil, r.budget.Err()
+}
+
+// finds adds what is worth a look about how the e-invoice is attached.
+func (e *embedded) finds(rule, format string, args ...any) {
+	e.Findings = append(e.Findings, fields.Finding{Rule: rule, Message: fmt.Sprintf(format, args...)})
 }
 
 // sameInvoice reports whether two e-invoices state the same, as when a file is
@@ -130,18 +133,17 @@ func (r *reading) checkContainer(e *embedded, a pdf.Attachment) error {
 		return fmt.Errorf("%w: attachment %q has no /AFRelationship", errContainer, a.Name)
 	case "Data", "Alternative":
 	default:
-		e.warnings = append(e.warnings,
-			fmt.Sprintf("attachment %q has the relationship %s, it should be Data or Alternative", a.Name, relationship))
+		e.finds("container-relationship", "attachment %q has the relationship %s, it should be Data or Alternative", a.Name, relationship)
 	}
 	if len(r.file.Array(root["OutputIntents"])) == 0 {
-		e.warnings = append(e.warnings, "the pdf is no pdf/a-3: it has no output intent")
+		e.finds("container-pdfa", "the pdf is no pdf/a-3: it has no output intent")
 	}
 	return nil
 }
 
 // withXML returns the values of the e-invoice and warns where the page differs.
 func (r *reading) withXML(e *embedded, doc text.Document, pageRead bool) Result {
-	out := Result{Status: OK, Invoice: e.Invoice, Warnings: e.warnings}
+	out := Result{Status: OK, Invoice: e.Invoice, Findings: e.Findings}
 	if !pageRead || doc.Glyphs < minGlyphs {
 		return out
 	}
@@ -149,25 +151,29 @@ func (r *reading) withXML(e *embedded, doc text.Document, pageRead bool) Result 
 	if kind == page.NotAnInvoice || kind == page.SeveralInvoices {
 		return out
 	}
+	differs := func(name string, on fields.Evidence, value, format string, args ...any) {
+		out.Possible = append(out.Possible, fields.Possible{Field: name, Value: value, Evidence: on})
+		out.Findings = append(out.Findings, fields.Finding{Rule: "page-differs", Message: fmt.Sprintf(format, args...), Place: name,
+			Page: on.Page, Box: on.Box})
+	}
 	text := func(name string, x, p *fields.Text) {
 		if x != nil && p != nil && !sameText(x.Value, p.Value) {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("%s is %q in the e-invoice and %q on page %d", name,
-				x.Value, p.Value, p.Page))
+			differs(name, p.Evidence, p.Value, "%s is %q in the e-invoice and %q on page %d", name, x.Value, p.Value, p.Page)
 		}
 	}
-	text("invoiceNumber", e.Number, seen.Number)
-	text("invoiceDate", e.Date, seen.Date)
-	text("dueDate", e.DueDate, seen.DueDate)
-	text("currency", e.Currency, seen.Currency)
+	text(fields.Number, e.Number, seen.Number)
+	text(fields.Date, e.Date, seen.Date)
+	text(fields.DueDate, e.DueDate, seen.DueDate)
+	text(fields.Currency, e.Currency, seen.Currency)
 	amount := func(name string, x, p *fields.Amount) {
 		if x != nil && p != nil && x.Value != p.Value && x.Value != -p.Value {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("%s is %d in the e-invoice and %d on page %d", name,
-				x.Value, p.Value, p.Page))
+			differs(name, p.Evidence, strconv.FormatInt(p.Value, 10), "%s is %d in the e-invoice and %d on page %d", name, x.Value, p.Value,
+				p.Page)
 		}
 	}
-	amount("net", e.Net, seen.Net)
-	amount("tax", e.Tax, seen.Tax)
-	amount("gross", e.Gross, seen.Gross)
+	amount(fields.Net, e.Net, seen.Net)
+	amount(fields.Tax, e.Tax, seen.Tax)
+	amount(fields.Gross, e.Gross, seen.Gross)
 	return out
 }
 

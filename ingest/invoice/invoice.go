@@ -114,9 +114,18 @@ type Result struct {
 	Reason Reason // of a failed result
 	Detail string // the reason in words
 	fields.Invoice
-	// Warnings name what is worth a look although the file was read, such as
-	// values that differ between the e-invoice and the page.
-	Warnings []string
+	// Findings name what is worth a look: faults of an e-invoice, values that differ
+	// between it and the page.
+	Findings []fields.Finding
+}
+
+// Warnings are the messages of the findings.
+func (r Result) Warnings() []string {
+	var all []string
+	for _, f := range r.Findings {
+		all = append(all, f.Message)
+	}
+	return all
 }
 
 // Reader reads invoices. It may be used by several goroutines.
@@ -174,7 +183,7 @@ func readXML(data []byte) Result {
 	if err != nil {
 		return Failure(FaultyEInvoice, err)
 	}
-	return Result{Status: OK, Invoice: doc.Invoice, Warnings: doc.Warnings}
+	return Result{Status: OK, Invoice: doc.Invoice, Findings: doc.Findings}
 }
 
 func reasonOf(err error) Reason {
@@ -256,7 +265,8 @@ func (r *reading) page(doc text.Document) Result {
 	}
 	out := Result{Status: OK, Invoice: values}
 	if doc.Unseen > 0 {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("%d figures were not read: they cannot be seen on the pages", doc.Unseen))
+		out.Findings = append(out.Findings, fields.Finding{Rule: "unseen-figures",
+			Message: fmt.Sprintf("%d figures were not read: they cannot be seen on the pages", doc.Unseen)})
 	}
 	return out
 }
@@ -283,36 +293,38 @@ func (r *reading) scan(ctx context.Context, s scanned) Result {
 type evidenceJSON map[string]fields.Evidence
 
 type resultJSON struct {
-	File          string       `json:"file"`
-	Status        Status       `json:"status"`
-	Reason        Reason       `json:"reason,omitempty"`
-	Detail        string       `json:"detail,omitempty"`
-	Number        *string      `json:"invoiceNumber"`
-	Date          *string      `json:"invoiceDate"`
-	DueDate       *string      `json:"dueDate"`
-	SupplierName  *string      `json:"supplierName"`
-	SupplierTaxID *string      `json:"supplierTaxId"`
-	Currency      *string      `json:"currency"`
-	Net           *int64       `json:"net"`
-	Tax           *int64       `json:"tax"`
-	Gross         *int64       `json:"gross"`
-	Evidence      evidenceJSON `json:"evidence"`
-	Warnings      []string     `json:"warnings,omitempty"`
+	File          string            `json:"file"`
+	Status        Status            `json:"status"`
+	Reason        Reason            `json:"reason,omitempty"`
+	Detail        string            `json:"detail,omitempty"`
+	Number        *string           `json:"invoiceNumber"`
+	Date          *string           `json:"invoiceDate"`
+	DueDate       *string           `json:"dueDate"`
+	SupplierName  *string           `json:"supplierName"`
+	SupplierTaxID *string           `json:"supplierTaxId"`
+	Currency      *string           `json:"currency"`
+	Net           *int64            `json:"net"`
+	Tax           *int64            `json:"tax"`
+	Gross         *int64            `json:"gross"`
+	Evidence      evidenceJSON      `json:"evidence"`
+	Possible      []fields.Possible `json:"possible,omitempty"`
+	Findings      []fields.Finding  `json:"findings,omitempty"`
+	Warnings      []string          `json:"warnings,omitempty"` // the messages of the findings
 }
 
 // JSON is the result as one line: the file, status, reason and fields, null
 // where not certain, with the evidence of each.
 func (r Result) JSON() ([]byte, error) {
 	out := resultJSON{File: r.File, Status: r.Status, Reason: r.Reason, Detail: r.Detail, Evidence: evidenceJSON{},
-		Warnings: r.Warnings}
+		Possible: r.Possible, Findings: r.Findings, Warnings: r.Warnings()}
 	for name, f := range map[string]struct {
 		from *fields.Text
 		to   **string
 	}{
-		"invoiceNumber": {r.Number, &out.Number}, "invoiceDate": {r.Date, &out.Date},
-		"dueDate":      {r.DueDate, &out.DueDate},
-		"supplierName": {r.SupplierName, &out.SupplierName}, "supplierTaxId": {r.SupplierTaxID, &out.SupplierTaxID},
-		"currency": {r.Currency, &out.Currency},
+		fields.Number: {r.Number, &out.Number}, fields.Date: {r.Date, &out.Date},
+		fields.DueDate:      {r.DueDate, &out.DueDate},
+		fields.SupplierName: {r.SupplierName, &out.SupplierName}, fields.SupplierTaxID: {r.SupplierTaxID, &out.SupplierTaxID},
+		fields.Currency: {r.Currency, &out.Currency},
 	} {
 		if f.from != nil {
 			*f.to = &f.from.Value
@@ -322,7 +334,7 @@ func (r Result) JSON() ([]byte, error) {
 	for name, f := range map[string]struct {
 		from *fields.Amount
 		to   **int64
-	}{"net": {r.Net, &out.Net}, "tax": {r.Tax, &out.Tax}, "gross": {r.Gross, &out.Gross}} {
+	}{fields.Net: {r.Net, &out.Net}, fields.Tax: {r.Tax, &out.Tax}, fields.Gross: {r.Gross, &out.Gross}} {
 		if f.from != nil {
 			*f.to = &f.from.Value
 			out.Evidence[name] = f.from.Evidence
@@ -350,7 +362,7 @@ func ParseJSON(line []byte) (Result, error) {
 	if (in.Status == Failed) != slices.Contains(reasons, in.Reason) {
 		return Result{}, fmt.Errorf("reading result: status %s for the reason %q", in.Status, untrusted.Cut(string(in.Reason), longestEvidence))
 	}
-	out := Result{File: in.File, Status: in.Status, Reason: in.Reason, Detail: in.Detail, Warnings: in.Warnings}
+	out := Result{File: in.File, Status: in.Status, Reason: in.Reason, Detail: in.Detail, Findings: in.Findings}
 	text := func(v *string, name string) *fields.Text {
 		if v == nil {
 			return nil
@@ -364,11 +376,12 @@ func ParseJSON(line []byte) (Result, error) {
 		return &fields.Amount{Value: *v, Evidence: in.Evidence[name]}
 	}
 	out.Invoice = fields.Invoice{
-		Number: text(in.Number, "invoiceNumber"), Date: text(in.Date, "invoiceDate"),
-		DueDate:      text(in.DueDate, "dueDate"),
-		SupplierName: text(in.SupplierName, "supplierName"), SupplierTaxID: text(in.SupplierTaxID, "supplierTaxId"),
-		Currency: text(in.Currency, "currency"),
-		Net:      amount(in.Net, "net"), Tax: amount(in.Tax, "tax"), Gross: amount(in.Gross, "gross"),
+		Number: text(in.Number, fields.Number), Date: text(in.Date, fields.Date),
+		DueDate:      text(in.DueDate, fields.DueDate),
+		SupplierName: text(in.SupplierName, fields.SupplierName), SupplierTaxID: text(in.SupplierTaxID, fields.SupplierTaxID),
+		Currency: text(in.Currency, fields.Currency),
+		Net:      amount(in.Net, fields.Net), Tax: amount(in.Tax, fields.Tax), Gross: amount(in.Gross, fields.Gross),
+		Possible: in.Possible,
 	}
 	return out.bounded(), nil
 }

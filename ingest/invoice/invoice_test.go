@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -147,11 +148,11 @@ func TestATotalThatNobodySeesIsNoTotal(t *testing.T) {
 		"off the page": {{X: 60, Y: -40, Text: "Rechnungsbetrag inkl. USt. 99.999,00 €"}},
 	} {
 		r := read(with(texts...), invoice.Options{})
-		if values(r) != values(plain) || plain.Gross == nil || len(plain.Warnings) != 0 {
+		if values(r) != values(plain) || plain.Gross == nil || len(plain.Warnings()) != 0 {
 			t.Errorf("%s:\n got %s\nwant %s", name, values(r), values(plain))
 		}
-		if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "7 figures") {
-			t.Errorf("%s: warnings %q", name, r.Warnings)
+		if len(r.Warnings()) != 1 || !strings.Contains(r.Warnings()[0], "7 figures") {
+			t.Errorf("%s: warnings %q", name, r.Warnings())
 		}
 	}
 }
@@ -241,8 +242,8 @@ func TestTheEInvoiceWinsOverThePage(t *testing.T) {
 	if r.Status != invoice.OK || r.Number.Value != "FX-1" || r.Number.Page != 0 || r.Gross.Value != 1488000 {
 		t.Errorf("%s %s %s", r.Status, r.Detail, values(r))
 	}
-	if len(r.Warnings) == 0 || !strings.Contains(strings.Join(r.Warnings, " "), `"FX-1" in the e-invoice and "2026-0417" on page 1`) {
-		t.Errorf("warnings = %q, want the number that differs", r.Warnings)
+	if len(r.Warnings()) == 0 || !strings.Contains(strings.Join(r.Warnings(), " "), `"FX-1" in the e-invoice and "2026-0417" on page 1`) {
+		t.Errorf("warnings = %q, want the number that differs", r.Warnings())
 	}
 	if r = read(file(good, pdftest.FacturXMetadata, "Alternative"), invoice.Options{NoXML: true}); r.Number.Value != "2026-0417" {
 		t.Errorf("page alone: %s", values(r))
@@ -268,8 +269,8 @@ func TestTheEInvoiceWinsOverThePage(t *testing.T) {
 		}
 	}
 	if r := read(file(good, pdftest.FacturXMetadata, "Source"), invoice.Options{}); r.Status != invoice.OK ||
-		!strings.Contains(strings.Join(r.Warnings, " "), "Source") {
-		t.Errorf("another relationship is a warning: %s %q", r.Status, r.Warnings)
+		!strings.Contains(strings.Join(r.Warnings(), " "), "Source") {
+		t.Errorf("another relationship is a warning: %s %q", r.Status, r.Warnings())
 	}
 }
 
@@ -365,13 +366,13 @@ func TestTheJSONLineSaysWhatTheResultSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, part := range []string{`{"file":"a & b.pdf","status":"ok","invoiceNumber":"2026-0417","invoiceDate":"2026-04-17"`,
-		`"net":1240000`, `"gross":{"page":1,"text":"14.880,00 €","rule":"net + tax = gross","confidence":0.98}`} {
+		`"net":1240000`, `"gross":{"page":1,"text":"14.880,00 €","rule":"net + tax = gross","confidence":0.98,"box":{"left":0.7899,"top":0.4561,"right":0.8787,"bottom":0.4682}}`} {
 		if !bytes.Contains(line, []byte(part)) {
 			t.Errorf("%s lacks %s", line, part)
 		}
 	}
 	back, err := invoice.ParseJSON(line)
-	if err != nil || values(back) != values(r) || back.Gross.Evidence != r.Gross.Evidence {
+	if err != nil || values(back) != values(r) || !reflect.DeepEqual(back.Invoice, r.Invoice) {
 		t.Errorf("read back %s, %v", values(back), err)
 	}
 	failed, err := read(nil, invoice.Options{}).JSON()

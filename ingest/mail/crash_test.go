@@ -17,6 +17,7 @@ import (
 
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/originals"
 	"tallyhouse/ingest/store/database"
 )
 
@@ -27,6 +28,7 @@ const intakeChild = "TALLYHOUSE_TEST_INTAKE"
 // childWork says what the child works on and where it dies.
 type childWork struct {
 	Kafka, ClickHouse, Database, Mailbox string
+	Originals                            string // directory
 	DoneFolder                           string
 	DieAt                                step
 	DieAfter                             int64 // passes of that step
@@ -54,7 +56,12 @@ func runIntakeChild() {
 		childFails(err)
 	}
 	a.Tenant = tenant
+	kept, err := originals.OpenDirectory(context.Background(), work.Originals)
+	if err != nil {
+		childFails(err)
+	}
 	in, err := New(Options{
+		Originals: kept,
 		Mailboxes: []mailbox.Options{{Address: a, DoneFolder: work.DoneFolder}}, Cluster: cluster, Shards: []*database.Server{db},
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Metrics: prometheus.NewRegistry(), Parallel: 1,
 	})
@@ -114,7 +121,7 @@ func TestAKilledWorkerLosesNothingAndDoublesNothing(t *testing.T) {
 		for _, death := range []struct {
 			at    step
 			after int64
-		}{{stepClaimed, 1}, {stepFetched, 1}, {stepQueued, 1}, {stepProcessing, 1}, {stepRead, 1}, {stepCompleted,
+		}{{stepClaimed, 1}, {stepFetched, 1}, {stepKept, 1}, {stepQueued, 1}, {stepProcessing, 1}, {stepRead, 1}, {stepEvidence, 1}, {stepCompleted,
 			1}, {stepProcessing, 2}, {stepCompleted, 2}, {stepMarked, 1}} {
 			if folder != "" && death.at != stepCompleted && death.at != stepMarked {
 				continue
@@ -124,7 +131,7 @@ func TestAKilledWorkerLosesNothingAndDoublesNothing(t *testing.T) {
 				w.deliver(testMail{to: "quartier@intake.example, tower@intake.example", id: name,
 					pdfs: [][]byte{invoicePDF(name + "-1"), invoicePDF(name + "-2")}}.raw(), "quartier@intake.example")
 				runUntilDead(t, childWork{Kafka: w.cluster.Addrs[0], ClickHouse: w.where.Addr,
-					Database: w.where.Database, Mailbox: w.server.URL(), DoneFolder: folder, DieAt: death.at, DieAfter: death.after})
+					Database: w.where.Database, Originals: w.originals, Mailbox: w.server.URL(), DoneFolder: folder, DieAt: death.at, DieAfter: death.after})
 
 				o := w.box()
 				o.DoneFolder = folder
@@ -141,6 +148,7 @@ func TestAKilledWorkerLosesNothingAndDoublesNothing(t *testing.T) {
 				if err := w.sent().consistent(); err != nil {
 					t.Error(err)
 				}
+				w.everyReadRecordHasEvidence()
 			})
 		}
 	}

@@ -22,7 +22,14 @@ type readFile struct {
 type found struct {
 	first     int // the file that the record's id rests on: its PDF, else its XML
 	reading   reading
-	documents []events.Document
+	documents []document
+}
+
+// document is a file that a record has.
+type document struct {
+	events.Document
+	file   message.File
+	states bool // the record's values are this file's
 }
 
 // The kinds of documents.
@@ -39,13 +46,13 @@ func group(files []readFile) (invoices []found, supporting []readFile) {
 	anyRead := slices.ContainsFunc(files, func(f readFile) bool { return f.reading.failed == "" })
 	of := map[int]*found{} // by leader
 	var all []*found
-	var beside []events.Document
+	var beside []document
 	for i, f := range files {
 		lead := leaders[i]
 		alone := lead == i && !slices.Contains(leaders[i+1:], i) && !slices.Contains(leaders[:i], i)
 		if alone && anyRead && f.supports() {
 			supporting = append(supporting, f)
-			beside = append(beside, events.Document{Name: f.Name, Kind: other})
+			beside = append(beside, document{Document: events.Document{Name: f.Name, Kind: other}, file: f.File})
 			continue
 		}
 		one := of[lead]
@@ -56,7 +63,8 @@ func group(files []readFile) (invoices []found, supporting []readFile) {
 		if files[one.first].XML && !f.XML {
 			one.first = i // the id is the same whether XML is read or not
 		}
-		one.documents = append(one.documents, events.Document{Name: f.Name, Kind: original})
+		one.documents = append(one.documents,
+			document{Document: events.Document{Name: f.Name, Kind: original}, file: f.File, states: lead == i})
 	}
 	for _, one := range all {
 		one.documents = append(one.documents, beside...)

@@ -28,6 +28,7 @@ import (
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
+	"tallyhouse/ingest/originals"
 	"tallyhouse/ingest/sandbox"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
@@ -75,12 +76,13 @@ type world struct {
 	server    *embeddedmail.Server
 	writer    *kafkago.Writer
 	version   int64
+	originals string // directory
 }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	addr, name := clickhousetest.Database(t)
-	w := &world{t: t, brokerDir: t.TempDir(), where: database.Options{Addr: addr, Database: name, User: "default"}}
+	w := &world{t: t, brokerDir: t.TempDir(), originals: t.TempDir(), where: database.Options{Addr: addr, Database: name, User: "default"}}
 	w.broker = kafkatest.StartIn(t, w.brokerDir, "127.0.0.1:0")
 	w.cluster = topicstest.On(t, w.broker, 2)
 	if _, err := migrate.Up(t.Context(), []database.Options{w.where}, migrate.Options{Target: clickhouse.Target{},
@@ -201,7 +203,7 @@ func (w *world) intake(boxes []mailbox.Options, change ...func(*Intake)) *runnin
 	w.t.Helper()
 	registry := prometheus.NewRegistry()
 	in, err := New(Options{
-		Mailboxes: boxes, Cluster: w.cluster, Shards: []*database.Server{w.db}, Log: testLog(w.t), Metrics: registry,
+		Originals: w.store(), Mailboxes: boxes, Cluster: w.cluster, Shards: []*database.Server{w.db}, Log: testLog(w.t), Metrics: registry,
 		Parallel: 2,
 	})
 	if err != nil {
@@ -219,6 +221,16 @@ func (w *world) intake(boxes []mailbox.Options, change ...func(*Intake)) *runnin
 	go func() { r.done <- in.Run(ctx); close(r.done) }()
 	w.t.Cleanup(r.end)
 	return r
+}
+
+// store is where the world's originals are.
+func (w *world) store() *originals.Store {
+	w.t.Helper()
+	s, err := originals.OpenDirectory(context.Background(), w.originals)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
 }
 
 type running struct {

@@ -4,7 +4,10 @@
 //
 // Whenever a process dies: a mail is marked only after Kafka has acknowledged all its records; a mail without a mark is
 // read again; a mail that is read twice gives the same ids and versions, so it is one record. Nothing is ever deleted.
-// The marks in the mailbox are the only state: there is no other store.
+// The marks in the mailbox are the only state that says what is to be done.
+//
+// Of each record the mail and its files are kept before the record is sent, and what was read of them, with the evidence,
+// is sent to the topic intake.readings before the record's version that has it.
 package mail
 
 import (
@@ -24,6 +27,7 @@ import (
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
+	"tallyhouse/ingest/originals"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/schemas/events"
 )
@@ -54,6 +58,8 @@ type Options struct {
 	// MaxAmount is the largest amount that is taken as certain, in minor units; default 100,000,000.00, at most
 	// events.MaxAmount.
 	MaxAmount int64
+	// Originals keeps the mails and files of records; nil: they are not kept, and repetitions are not found.
+	Originals Originals
 	Parallel  int // mails read at the same time, per mailbox; default: as many as there are processors
 	Cluster   kafka.Cluster
 	Shards    []*database.Server
@@ -77,9 +83,11 @@ type step string
 const (
 	stepClaimed    step = "claimed"
 	stepFetched    step = "fetched"
+	stepKept       step = "kept" // mail and files are among the originals
 	stepQueued     step = "queued"
 	stepProcessing step = "processing"
 	stepRead       step = "read"
+	stepEvidence   step = "evidence" // Kafka has the reading
 	stepCompleted  step = "completed"
 	stepMarked     step = "marked"
 )
@@ -100,6 +108,9 @@ func New(o Options) (*Intake, error) {
 		}
 		seen[m.String()] = true
 	}
+	if o.Limits.Bytes > originals.MaxBytes {
+		wrong = append(wrong, fmt.Errorf("the largest mail must have at most %d bytes, not %d", originals.MaxBytes, o.Limits.Bytes))
+	}
 	if o.MaxAmount < 0 || o.MaxAmount > events.MaxAmount {
 		wrong = append(wrong, fmt.Errorf("the largest amount must be within 0 and %d, not %d", int64(events.MaxAmount), o.MaxAmount))
 	}
@@ -114,6 +125,9 @@ func New(o Options) (*Intake, error) {
 	}
 	if o.MaxAmount == 0 {
 		o.MaxAmount = DefaultMaxAmount
+	}
+	if o.Originals == nil {
+		o.Originals = nowhere{}
 	}
 	if o.Parallel == 0 {
 		o.Parallel = runtime.NumCPU()

@@ -43,7 +43,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			"Records that mails became, by the status of their intake. A mail read again doesn't count.", "mailbox", "status"),
 		unread: counter("unread_pdfs_total",
 			"PDFs and e-invoices that could not be read, by reason: their records have the status failed.", "reason"),
-		waits:     counter("waits_total", "Times that a mail had to wait because something was away: kafka, clickhouse or reader.", "for"),
+		waits:     counter("waits_total", "Times that a mail had to wait because something was away: kafka, clickhouse, reader or originals.", "for"),
 		connects:  counter("connections_total", "Connections made to mailboxes.", "mailbox"),
 		lost:      counter("connections_lost_total", "Connections to mailboxes that ended by a fault.", "mailbox"),
 		validity:  counter("uidvalidity_changes_total", "Times that the server gave all mails of a mailbox new UIDs.", "mailbox"),

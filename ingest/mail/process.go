@@ -66,7 +66,7 @@ func (s *session) handle(ctx context.Context, c candidate) error {
 	s.observe(stepFetched)
 	out := outcome{decision: c.decision}
 	if out.mark == mailbox.Done {
-		err = s.process(ctx, m, c.read.identity, &out)
+		err = s.process(ctx, m, c.read, &out)
 	}
 	if errors.Is(err, errUnfit) {
 		out.decision = failed("%s", err)
@@ -109,7 +109,7 @@ func (s *session) readAlone(ctx context.Context, m mailbox.Mail, tried int) (*co
 	if err := s.endAttempts(ctx, m.UID); err != nil {
 		return nil, err
 	}
-	return &content{identity: mailIdentity(read[0].Mail.MessageID, raw), err: read[0].Err, Mail: read[0].Mail}, nil
+	return &content{identity: mailIdentity(read[0].Mail.MessageID, raw), raw: raw, err: read[0].Err, Mail: read[0].Mail}, nil
 }
 
 // endAttempts forgets the attempts to read a mail: it was read.
@@ -160,8 +160,8 @@ func (s *session) renewClaim(ctx context.Context, uid mailbox.UID) (end func()) 
 //
 // A mail with one file is a record whatever the file says, so it shows at once that it waits. Of several files, all are
 // read before it is known which of them are invoices.
-func (s *session) process(ctx context.Context, m mailbox.Mail, mail string, out *outcome) error {
-	ids := identities(mail, out.files)
+func (s *session) process(ctx context.Context, m mailbox.Mail, read *content, out *outcome) error {
+	ids := identities(read.identity, out.files)
 	known, err := s.known(ctx, ids, out.projects)
 	if err != nil {
 		return err
@@ -172,6 +172,10 @@ func (s *session) process(ctx context.Context, m mailbox.Mail, mail string, out 
 		}
 		return nil
 	}
+	from := newSource(s.watch.box, s.box.UIDValidity, m, read.MessageID, read.raw)
+	if err := s.keep(ctx, from, out.files); err != nil {
+		return err
+	}
 	drafts := func(f found) (all []draft) {
 		for _, project := range out.projects {
 			id := ids[f.first].in(s.watch.box.Tenant, project)
@@ -179,7 +183,7 @@ func (s *session) process(ctx context.Context, m mailbox.Mail, mail string, out 
 				out.records = append(out.records, id+" known")
 				continue
 			}
-			all = append(all, draft{s.watch.box.Tenant, project, id, f.documents, m.Arrived, s.options.MaxAmount})
+			all = append(all, draft{s.watch.box.Tenant, project, id, f.documents, from, m.Arrived, s.options.MaxAmount})
 		}
 		return all
 	}
@@ -260,7 +264,7 @@ func (w *watch) announce(ctx context.Context, drafts []draft) error {
 		for _, d := range drafts {
 			all = append(all, d.event(v.version, v.status, time.Now()))
 		}
-		if err := w.sendAll(ctx, all); err != nil {
+		if err := w.sendAll(ctx, events.Records, all); err != nil {
 			return err
 		}
 		w.observe(v.step)
@@ -271,9 +275,9 @@ func (w *watch) announce(ctx context.Context, drafts []draft) error {
 // maxLogged bounds the warnings of an invoice that are logged.
 const maxLogged = 10
 
-// complete sends version 3 of the records of an invoice.
+// complete sends version 3 of the records of an invoice, and before them what was read.
 func (w *watch) complete(ctx context.Context, drafts []draft, f reading, out *outcome) error {
-	var all []events.Event
+	var all, evidence []events.Event
 	status := "completed"
 	for _, d := range drafts {
 		e, failure := d.outcome(versionRead, f, time.Now())
@@ -285,9 +289,22 @@ func (w *watch) complete(ctx context.Context, drafts []draft, f reading, out *ou
 			w.log.Info("an invoice was read; something about it is worth a look", "record", d.id, "name", d.documents[0].Name,
 				"warnings", f.warnings[max(0, n-maxLogged):])
 		}
+		var repeated []events.Finding
+		err := w.retry(ctx, "originals", func() (err error) {
+			repeated, err = w.repeated(ctx, d, f)
+			return err
+		})
+		if err != nil {
+			return err
+		}
 		all = append(all, e)
+		evidence = append(evidence, d.evidence(e, f, failure, repeated))
 	}
-	if err := w.sendAll(ctx, all); err != nil {
+	if err := w.sendAll(ctx, events.Readings, evidence); err != nil {
+		return err
+	}
+	w.observe(stepEvidence)
+	if err := w.sendAll(ctx, events.Records, all); err != nil {
 		return err
 	}
 	w.observe(stepCompleted)
@@ -306,7 +323,7 @@ func (w *watch) complete(ctx context.Context, drafts []draft, f reading, out *ou
 func (d draft) outcome(version int64, f reading, now time.Time) (e events.Event, failure string) {
 	if f.failed == "" {
 		e = d.complete(version, f, now)
-		if _, err := messageOf(e); err == nil {
+		if _, err := messageOf(events.Records, e); err == nil {
 			return e, ""
 		} else { // a value that the ledger doesn't take
 			f.failed = err.Error()
@@ -347,16 +364,16 @@ func (w *watch) read(ctx context.Context, file []byte, tenant string) (f reading
 	return f, err
 }
 
-// send sends events and waits, as long as it takes, until Kafka has acknowledged them.
-func (w *watch) sendAll(ctx context.Context, all []events.Event) error {
+// sendAll sends events and waits, as long as it takes, until Kafka has acknowledged them.
+func (w *watch) sendAll(ctx context.Context, topic events.Topic, all []events.Event) error {
 	if len(all) == 0 {
 		return nil
 	}
 	messages := make([]kafka.Message, len(all))
 	for i, e := range all {
 		var err error
-		if messages[i], err = messageOf(e); err != nil {
-			return fmt.Errorf("make record %s: %w", e.ID, errors.Join(errUnfit, err))
+		if messages[i], err = messageOf(topic, e); err != nil {
+			return fmt.Errorf("make a message of %s about %s: %w", topic, e.ID, errors.Join(errUnfit, err))
 		}
 	}
 	return w.retry(ctx, "kafka", func() error { return w.send.try(ctx, messages) })

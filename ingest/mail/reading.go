@@ -22,7 +22,8 @@ type reading struct {
 	net      *int64 // minor units
 	tax      *int64
 	gross    *int64
-	warnings []string // what is worth a look though it was read
+	warnings []string       // what is worth a look though it was read
+	result   invoice.Result // all that was read, with its evidence
 	// contractor is the id of the one that the supplier is; it is looked up.
 	contractor string
 }
@@ -39,13 +40,13 @@ func readInvoice(ctx context.Context, file []byte, o isolated.Options) (reading,
 
 func readingOf(result invoice.Result) reading {
 	if result.Status != invoice.OK {
-		return reading{failed: result.Detail, reason: string(result.Reason)}
+		return reading{failed: result.Detail, reason: string(result.Reason), result: result}
 	}
 	return reading{
 		number: certain(result.Number), date: certain(result.Date), due: certain(result.DueDate),
 		supplier: certain(result.SupplierName), taxID: certain(result.SupplierTaxID),
 		currency: certain(result.Currency), net: minor(result.Net), tax: minor(result.Tax), gross: minor(result.Gross),
-		warnings: result.Warnings,
+		warnings: result.Warnings(), result: result,
 	}
 }
 

@@ -74,7 +74,8 @@ func mailIdentity(messageID string, raw []byte) string {
 // draft is a record as far as the mail alone says it.
 type draft struct {
 	tenant, project, id string
-	documents           []events.Document
+	documents           []document
+	source              source
 	arrived             time.Time
 	maxAmount           int64 // minor units; a reading with more than that in it isn't certain
 }
@@ -85,8 +86,10 @@ func (d draft) event(version int64, status string, now time.Time) events.Event {
 		Source:    "invoice",
 		Direction: "out",
 		StepKind:  "setup",
-		Documents: d.documents,
 		Intake:    events.Intake{Channel: "email", Status: events.Some(status)},
+	}
+	for _, doc := range d.documents {
+		r.Documents = append(r.Documents, doc.Document)
 	}
 	if day := calendar.ViennaDate(d.arrived); day >= calendar.MinDate && day <= calendar.MaxDate {
 		r.Intake.ReceivedAt = events.Some(d.arrived)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tallyhouse/ingest/invoice"
+	"tallyhouse/ingest/originals"
 	"tallyhouse/schemas/events"
 )
 
@@ -29,7 +30,7 @@ func TestImplausibleAmountsAreNotCertain(t *testing.T) {
 		{"a gross that isn't stated", amount(most), amount(1), nil, false},
 		{"a credit note whose gross isn't stated", amount(-most), amount(-1), nil, false},
 	} {
-		d := draft{tenant: tenant, project: "P1", id: "r", documents: []events.Document{{Name: "r.pdf", Kind: original}},
+		d := draft{tenant: tenant, project: "P1", id: "r", documents: []document{{Document: events.Document{Name: "r.pdf", Kind: original}}},
 			arrived: time.Now(), maxAmount: most}
 		e, failure := d.outcome(versionRead, reading{number: "7", currency: "EUR", net: c.net, tax: c.tax, gross: c.gross}, time.Now())
 		r := e.Data.(*events.Record)
@@ -47,6 +48,10 @@ func FuzzRecord(f *testing.F) {
 	f.Add([]byte(`{"status":"ok","invoiceNumber":"7","invoiceDate":"2026-01-31","supplierName":"A","currency":"EUR","net":9007199254740991,` +
 		`"tax":9007199254740991,` +
 		`"evidence":{"invoiceNumber":{"confidence":1},"currency":{"confidence":1},"net":{"confidence":1},"tax":{"confidence":1}}}`))
+	f.Add([]byte(`{"status":"ok","currency":"EUR","net":9223372036854775807,"evidence":{"net":{"confidence":1,"page":-3,"box":{"left":-1,"top":0.1,` +
+		`"right":7,"bottom":0.2}}},"possible":[{"field":"tax","value":"9223372036854775807","confidence":2},{"field":"tax","value":"x"},` +
+		`{"field":"dueDate","value":"\u0000","rule":"r"}],"findings":[{"rule":"","message":"","place":"\u0000","page":-1}]}`))
+	f.Add([]byte(`{"status":"failed","reason":"faulty-einvoice","findings":[{"rule":"BR-CO-15","message":"net","page":4294967296}]}`))
 	f.Add([]byte(`{"status":"ok","currency":"€","dueDate":"2300-01-01","gross":-9223372036854775808,` +
 		`"evidence":{"currency":{"confidence":1},"dueDate":{"confidence":1},"gross":{"confidence":1}}}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
@@ -55,14 +60,17 @@ func FuzzRecord(f *testing.F) {
 			return
 		}
 		f := readingOf(result)
-		d := draft{tenant: tenant, project: "P1", id: "r", documents: []events.Document{{Name: "r.pdf", Kind: original}},
-			arrived: time.Now(), maxAmount: events.MaxAmount}
+		d := draft{tenant: tenant, project: "P1", id: "r", documents: []document{{Document: events.Document{Name: "r.pdf", Kind: original}}},
+			source: source{evidence: events.ReadMail{SHA256: originals.Of(nil).String()}}, arrived: time.Now(), maxAmount: events.MaxAmount}
 		e, failure := d.outcome(versionRead, f, time.Now())
 		if failure != f.failed {
 			t.Fatalf("%+v gives no record: %s", f, failure)
 		}
-		if _, err := messageOf(e); err != nil {
+		if _, err := messageOf(events.Records, e); err != nil {
 			t.Fatal(err)
+		}
+		if _, err := messageOf(events.Readings, d.evidence(e, f, failure, nil)); err != nil {
+			t.Fatalf("the evidence of %+v: %v", f, err)
 		}
 	})
 }

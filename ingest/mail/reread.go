@@ -11,6 +11,7 @@ import (
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
 	"tallyhouse/ingest/sandbox"
+	"tallyhouse/schemas/events"
 )
 
 // Retried is what reading a record's invoice again gave.
@@ -54,16 +55,19 @@ func (in *Intake) reread(ctx context.Context, id string) (Retried, error) {
 	case h.status != "completed" && h.status != "failed":
 		return Retried{}, errUnfinished
 	}
-	files, at, err := in.findFiles(ctx, tenant, h)
+	mail, err := in.findMail(ctx, tenant, h)
 	if err != nil {
 		return Retried{}, err
 	}
-	f, err := in.readAgain(ctx, tenant, files, at)
+	if err := in.putAll(ctx, tenant, mail.source, mail.files); err != nil {
+		return Retried{}, err
+	}
+	f, err := in.readAgain(ctx, tenant, mail.files, mail.at)
 	if err != nil {
 		return Retried{}, err
 	}
 	// As the record has it: an arrival that changed would be no correction.
-	d := draft{tenant, h.project, h.id, f.documents, h.receivedAt, in.options.MaxAmount}
+	d := draft{tenant, h.project, h.id, f.documents, mail.source, h.receivedAt, in.options.MaxAmount}
 	e, failure := d.outcome(h.version+1, f.reading, time.Now())
 	out := Retried{ID: id, Tenant: tenant, Version: e.Version, Status: "completed", Reason: failure}
 	if failure != "" {
@@ -72,13 +76,30 @@ func (in *Intake) reread(ctx context.Context, id string) (Retried, error) {
 			return Retried{}, fmt.Errorf("%w: %s", errWouldDamage, failure)
 		}
 	}
-	m, err := messageOf(e)
+	return out, in.sendAgain(ctx, d, e, f.reading, failure)
+}
+
+// sendAgain sends what was read, then the record.
+func (in *Intake) sendAgain(ctx context.Context, d draft, record events.Event, f reading, failure string) error {
+	repeated, err := in.repeated(ctx, d, f)
 	if err != nil {
-		return Retried{}, err
+		return err
 	}
 	send := newSender(in.options.Cluster, in.options.Log)
 	defer send.close()
-	return out, send.try(ctx, []kafka.Message{m})
+	for _, one := range []struct {
+		topic events.Topic
+		event events.Event
+	}{{events.Readings, d.evidence(record, f, failure, repeated)}, {events.Records, record}} {
+		m, err := messageOf(one.topic, one.event)
+		if err != nil {
+			return err
+		}
+		if err := send.try(ctx, []kafka.Message{m}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // findRecord looks for a record in the tenants of all mailboxes.
@@ -124,9 +145,16 @@ func (in *Intake) readAgain(ctx context.Context, tenant string, files []message.
 	return alone[0], nil
 }
 
-// findFiles finds the files of the mail behind a record, and which of them the record's id rests on, by computing the
-// ids of those that arrived when it did.
-func (in *Intake) findFiles(ctx context.Context, tenant string, h recordState) ([]message.File, int, error) {
+// foundMail is the mail behind a record.
+type foundMail struct {
+	source source
+	files  []message.File
+	at     int // the file that the record's id rests on
+}
+
+// findMail finds the mail behind a record by computing the ids of what the files of those mails are that arrived when it
+// did.
+func (in *Intake) findMail(ctx context.Context, tenant string, h recordState) (foundMail, error) {
 	for _, exact := range []bool{true, false} {
 		for _, o := range in.options.Mailboxes {
 			if o.Tenant != tenant {
@@ -138,30 +166,30 @@ func (in *Intake) findFiles(ctx context.Context, tenant string, h recordState) (
 			}
 			for _, place := range places {
 				o.Mailbox = place
-				files, at, err := in.findIn(ctx, o, h, exact)
-				if err != nil || files != nil {
-					return files, at, err
+				mail, err := in.findIn(ctx, o, h, exact)
+				if err != nil || mail.files != nil {
+					return mail, err
 				}
 			}
 		}
 	}
-	return nil, 0, errNoMail
+	return foundMail{}, errNoMail
 }
 
 // findIn looks in one folder, at the mails of the record's second or at those of the days around it.
-func (in *Intake) findIn(ctx context.Context, o mailbox.Options, h recordState, exact bool) (files []message.File, at int, err error) {
+func (in *Intake) findIn(ctx context.Context, o mailbox.Options, h recordState, exact bool) (found foundMail, err error) {
 	box, err := mailbox.Open(ctx, o)
 	if err != nil {
-		return nil, 0, err
+		return found, err
 	}
 	defer box.Close()
 	uids, err := box.On(ctx, h.receivedAt)
 	if err != nil {
-		return nil, 0, err
+		return found, err
 	}
 	opened := 0
 	err = pages(ctx, box, uids, func(m mailbox.Mail) error {
-		if files != nil || m.Arrived.Equal(h.receivedAt) != exact || m.Size > in.options.Limits.Bytes || opened == otherDays {
+		if found.files != nil || m.Arrived.Equal(h.receivedAt) != exact || m.Size > in.options.Limits.Bytes || opened == otherDays {
 			return nil
 		}
 		opened++
@@ -181,10 +209,10 @@ func (in *Intake) findIn(ctx context.Context, o mailbox.Options, h recordState, 
 		}
 		for i, identity := range identities(mailIdentity(mail.MessageID, raw), mail.Files) {
 			if identity.in(o.Tenant, h.project) == h.id {
-				files, at = mail.Files, i
+				found = foundMail{newSource(o, box.UIDValidity, m, mail.MessageID, raw), mail.Files, i}
 			}
 		}
 		return nil
 	})
-	return files, at, err
+	return found, err
 }

@@ -117,7 +117,8 @@ type candidate struct {
 // content is what was read of a mail.
 type content struct {
 	identity string // of the mail, for the ids of its records
-	err      error  // one of package message
+	raw      []byte
+	err      error // one of package message
 	message.Mail
 }
 
@@ -161,7 +162,7 @@ func (s *session) readSmall(ctx context.Context, small []candidate) ([]candidate
 	}
 	for i, r := range read {
 		c := &there[of[i]]
-		c.read = &content{identity: mailIdentity(r.Mail.MessageID, raws[i]), err: r.Err, Mail: r.Mail}
+		c.read = &content{identity: mailIdentity(r.Mail.MessageID, raws[i]), raw: raws[i], err: r.Err, Mail: r.Mail}
 		c.decision = c.decision.opened(r.Mail, r.Err)
 	}
 	return there, nil

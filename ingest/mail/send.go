@@ -11,7 +11,7 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// sender sends records to Kafka.
+// sender sends records, and what was read for them, to Kafka.
 type sender struct {
 	writer *kafkago.Writer
 }
@@ -32,10 +32,10 @@ func (s *sender) try(ctx context.Context, messages []kafkago.Message) error {
 	return s.writer.WriteMessages(bounded, messages...)
 }
 
-func messageOf(e events.Event) (kafkago.Message, error) {
-	value, err := events.Encode(events.Records, e)
+func messageOf(topic events.Topic, e events.Event) (kafkago.Message, error) {
+	value, err := events.Encode(topic, e)
 	if err != nil {
 		return kafkago.Message{}, err
 	}
-	return kafkago.Message{Topic: string(events.Records), Key: []byte(e.Key()), Value: value}, nil
+	return kafkago.Message{Topic: string(topic), Key: []byte(e.Key()), Value: value}, nil
 }

@@ -37,6 +37,7 @@ const (
 	Memberships        Topic = "access.memberships"
 	Keys               Topic = "access.keys"
 	ReceivedFeedback   Topic = "service.feedback"
+	Readings           Topic = "intake.readings"
 	DeadLetters        Topic = "ledger.dead-letters"
 )
 

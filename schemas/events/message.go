@@ -282,5 +282,6 @@ func everyCodec() *registry {
 	r.add(entity(Memberships, membership, nil))
 	r.add(entity(Keys, key, nil))
 	r.add(entity(ReceivedFeedback, feedback, nil))
+	r.add(entity(Readings, reading, nil))
 	return r
 }

@@ -45,17 +45,45 @@ func minor(s string, exponent int) (int64, bool) {
 
 // checker collects what is wrong with an e-invoice.
 type checker struct {
-	faults   []string
-	warnings []string
+	faults   []fields.Finding
+	warnings []fields.Finding
 }
 
 func (c *checker) fault(format string, args ...any) {
-	c.faults = append(c.faults, fmt.Sprintf(format, args...))
+	c.faults = append(c.faults, finding(fmt.Sprintf(format, args...)))
 }
 
 func (c *checker) warn(format string, args ...any) {
-	c.warnings = append(c.warnings, fmt.Sprintf(format, args...))
+	c.warnings = append(c.warnings, finding(fmt.Sprintf(format, args...)))
 }
+
+// ruleID is the id of the rule that a message ends with.
+var ruleID = regexp.MustCompile(`\(([A-Z]+-[A-Z0-9-]+)\)$`)
+
+// lineNumber is the line of the invoice that a message begins with.
+var lineNumber = regexp.MustCompile(`^line [0-9]+`)
+
+func finding(message string) fields.Finding {
+	f := fields.Finding{Rule: "einvoice-unusual", Message: message, Place: lineNumber.FindString(message)}
+	if id := ruleID.FindStringSubmatch(message); id != nil {
+		f.Rule = id[1]
+	}
+	return f
+}
+
+// Faulty is the error of an e-invoice that contradicts itself or lacks what an invoice must have. It wraps ErrFaulty.
+type Faulty struct{ Findings []fields.Finding }
+
+// Error has all faults on one line.
+func (f *Faulty) Error() string {
+	messages := make([]string, len(f.Findings))
+	for i, found := range f.Findings {
+		messages[i] = found.Message
+	}
+	return fmt.Sprintf("%s: %s", strings.Join(messages, "; "), ErrFaulty)
+}
+
+func (f *Faulty) Unwrap() error { return ErrFaulty }
 
 var countryPrefix = regexp.MustCompile(`^[A-Z]{2}`)
 
@@ -104,9 +132,9 @@ func (r raw) document() (Document, error) {
 	r.checkSums(&c, &doc, exponent, rule)
 	r.checkTaxes(&c)
 	r.checkItems(&c)
-	doc.Warnings = c.warnings
+	doc.Findings = c.warnings
 	if len(c.faults) > 0 {
-		return Document{}, fmt.Errorf("%s: %w", strings.Join(c.faults, "; "), ErrFaulty)
+		return Document{}, &Faulty{Findings: append(c.faults, c.warnings...)}
 	}
 	r.sign(&doc)
 	return doc, nil

@@ -88,14 +88,14 @@ func TestInvoicesOfAllTypesAreRead(t *testing.T) {
 		c := pdftest.SampleCII()
 		c.TypeCode = code
 		d, err := einvoice.Read(pdftest.CII(c))
-		if err != nil || d.TypeCode != code || d.Net.Value != 1240000 || d.Gross.Value != 1488000 || len(d.Warnings) != 0 {
+		if err != nil || d.TypeCode != code || d.Net.Value != 1240000 || d.Gross.Value != 1488000 || len(d.Findings) != 0 {
 			t.Errorf("type %s: %+v, %v", code, d, err)
 		}
 	}
 	c := pdftest.SampleCII()
 	c.TypeCode = "351"
-	if d, err := einvoice.Read(pdftest.CII(c)); err != nil || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0], "BR-CL-01") {
-		t.Errorf("type of no invoice: warnings %q, %v", d.Warnings, err)
+	if d, err := einvoice.Read(pdftest.CII(c)); err != nil || len(d.Findings) != 1 || d.Findings[0].Rule != "BR-CL-01" {
+		t.Errorf("type of no invoice: findings %v, %v", d.Findings, err)
 	}
 }
 

@@ -26,8 +26,8 @@ type Document struct {
 	fields.Invoice
 	// TypeCode is the UNTDID 1001 code, 381 for a credit note.
 	TypeCode string
-	// Warnings name what is unusual and does not change the values.
-	Warnings []string
+	// Findings name what is unusual and does not change the values.
+	Findings []fields.Finding
 }
 
 // party is a seller or buyer.

@@ -55,6 +55,7 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 		}
 	})
 	all = s.notEarly(append(all, s.dueBehindDates()...))
+	s.candidatesOf(fields.DueDate, all)
 	if len(all) > 0 {
 		best := all[0]
 		for _, c := range all[1:] {

@@ -73,6 +73,7 @@ func (s *sheet) date(numberAt *item) (*fields.Text, time.Time) {
 	if len(all) == 0 {
 		return nil, time.Time{}
 	}
+	s.candidatesOf(fields.Date, all)
 	best := all[0]
 	for _, c := range all[1:] {
 		if c.score > best.score+0.02 {

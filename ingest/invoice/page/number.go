@@ -67,6 +67,7 @@ func (s *sheet) number() (*fields.Text, *item) {
 	if len(all) == 0 {
 		return s.numberAtTitle()
 	}
+	s.candidatesOf(fields.Number, all)
 	best := all[0]
 	for _, c := range all[1:] {
 		if c.score > best.score+0.001 || c.score > best.score-0.001 && c.row < best.row && c.at.page == 1 &&

@@ -6,6 +6,8 @@ package page
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"tallyhouse/ingest/invoice/fields"
@@ -65,7 +67,8 @@ func (r *Reader) Read(doc text.Document, own Own) (Kind, fields.Invoice) {
 		out.Currency = s.homeCurrency(taxID, idAt)
 	}
 	s.addAmounts(&out, t, kind)
-	keepCertain(&out)
+	s.couldBeTotals(all, exponentOf(out.Currency), kind)
+	s.keepCertain(&out)
 	return kind, out
 }
 
@@ -73,10 +76,7 @@ func (s *sheet) addAmounts(out *fields.Invoice, t totals, kind Kind) {
 	if t.gross == nil {
 		return
 	}
-	exponent := 2
-	if out.Currency != nil {
-		exponent = fields.Exponent(out.Currency.Value)
-	}
+	exponent := exponentOf(out.Currency)
 	divisor := int64(math.Pow10(scale - exponent))
 	if t.grossValue%divisor != 0 || t.netValue%divisor != 0 || t.taxValue%divisor != 0 {
 		return
@@ -96,16 +96,63 @@ func (s *sheet) addAmounts(out *fields.Invoice, t totals, kind Kind) {
 	}
 }
 
-// keepCertain drops what is not certain.
-func keepCertain(f *fields.Invoice) {
-	for _, t := range []**fields.Text{&f.Number, &f.Date, &f.DueDate, &f.SupplierName, &f.SupplierTaxID, &f.Currency} {
-		if *t != nil && (*t).Confidence < fields.Certain {
-			*t = nil
+// exponentOf is the number of decimals of an invoice's amounts.
+func exponentOf(currency *fields.Text) int {
+	if currency == nil {
+		return 2
+	}
+	return fields.Exponent(currency.Value)
+}
+
+// couldBeTotals notes the labelled sums as what net, tax and gross could be.
+func (s *sheet) couldBeTotals(all []sum, exponent int, kind Kind) {
+	divisor := int64(math.Pow10(scale - exponent))
+	for _, sm := range all {
+		field := map[role]string{roleNet: fields.Net, roleTax: fields.Tax, roleTaxWithin: fields.Tax, roleGross: fields.Gross,
+			rolePayable: fields.Gross}[sm.role]
+		if field == "" || sm.value%divisor != 0 {
+			continue
+		}
+		value := sm.value / divisor
+		if kind == CreditNote {
+			value = -absolute(value)
+		}
+		s.couldBe(field, strconv.FormatInt(value, 10), sm.item, "labelled sum", 0.2*float64(1+min(sm.weight, 2)))
+	}
+}
+
+// keepCertain drops what is not certain: that, too, is only possible.
+func (s *sheet) keepCertain(f *fields.Invoice) {
+	values := map[string]string{}
+	keep := func(field, value string, e fields.Evidence) bool {
+		if e.Confidence >= fields.Certain {
+			values[field] = value
+			return true
+		}
+		f.Possible = append(f.Possible, fields.Possible{Field: field, Value: value, Evidence: e})
+		return false
+	}
+	for _, t := range []struct {
+		field string
+		text  **fields.Text
+	}{{fields.Number, &f.Number}, {fields.Date, &f.Date}, {fields.DueDate, &f.DueDate}, {fields.SupplierName, &f.SupplierName},
+		{fields.SupplierTaxID, &f.SupplierTaxID}, {fields.Currency, &f.Currency}} {
+		if *t.text != nil && !keep(t.field, (*t.text).Value, (*t.text).Evidence) {
+			*t.text = nil
 		}
 	}
-	for _, a := range []**fields.Amount{&f.Net, &f.Tax, &f.Gross} {
-		if *a != nil && (*a).Confidence < fields.Certain {
-			*a = nil
+	for _, a := range []struct {
+		field  string
+		amount **fields.Amount
+	}{{fields.Net, &f.Net}, {fields.Tax, &f.Tax}, {fields.Gross, &f.Gross}} {
+		if *a.amount != nil && !keep(a.field, strconv.FormatInt((*a.amount).Value, 10), (*a.amount).Evidence) {
+			*a.amount = nil
+		}
+	}
+	for _, p := range s.others(values) {
+		known := slices.ContainsFunc(f.Possible, func(k fields.Possible) bool { return k.Field == p.Field && k.Value == p.Value })
+		if !known {
+			f.Possible = append(f.Possible, p)
 		}
 	}
 }

@@ -39,6 +39,9 @@ type sheet struct {
 	rows    [][]*item
 	heights []float64 // of the pages
 	order   dateOrder
+
+	pages    map[int]text.Page // by number
+	possible map[string][]possibility
 }
 
 // maxRows bounds the rows looked at; totals of long invoices stand at their
@@ -49,7 +52,7 @@ const maxRows = 4000
 const maxRunes = 800
 
 func newSheet(v *vocabulary, doc text.Document) *sheet {
-	s := &sheet{vocabulary: v}
+	s := &sheet{vocabulary: v, pages: map[int]text.Page{}, possible: map[string][]possibility{}}
 	total := 0
 	for _, p := range doc.Pages {
 		total += len(p.Lines)
@@ -57,6 +60,7 @@ func newSheet(v *vocabulary, doc text.Document) *sheet {
 	n := 0
 	for _, p := range doc.Pages {
 		s.heights = append(s.heights, p.Height)
+		s.pages[p.Number] = p
 		for _, line := range p.Lines {
 			if n++; total > maxRows && n > maxRows/2 && n <= total-maxRows/2 {
 				continue
@@ -243,5 +247,5 @@ func (s *sheet) evidence(it *item, rule string, confidence float64) fields.Evide
 	if r := []rune(text); len(r) > 160 {
 		text = string(r[:160])
 	}
-	return fields.Evidence{Page: it.page, Text: text, Rule: rule, Confidence: math.Round(confidence*100) / 100}
+	return fields.Evidence{Page: it.page, Text: text, Rule: rule, Confidence: math.Round(confidence*100) / 100, Box: s.box(it)}
 }

@@ -24,7 +24,11 @@ type named struct {
 
 // supplier reads who issued the invoice.
 func (s *sheet) supplier(own Own, buyers map[*item]bool, idAt *item) *fields.Text {
-	if c := s.supplierNamed(own, buyers, idAt); c != nil {
+	c, all := s.rankedNames(own, buyers, idAt)
+	for _, other := range all {
+		s.couldBe(fields.SupplierName, other.name, other.it, other.rule, other.score)
+	}
+	if c != nil {
 		return &fields.Text{Value: c.name, Evidence: s.evidence(c.it, c.rule, min(c.score, 0.99))}
 	}
 	return nil
@@ -36,6 +40,12 @@ const maxNames = 200
 // supplierNamed ranks the names that the rules find; idAt, where the supplier's
 // tax id stands, may be unknown.
 func (s *sheet) supplierNamed(own Own, buyers map[*item]bool, idAt *item) *named {
+	c, _ := s.rankedNames(own, buyers, idAt)
+	return c
+}
+
+// rankedNames is supplierNamed with all names that were found.
+func (s *sheet) rankedNames(own Own, buyers map[*item]bool, idAt *item) (*named, []named) {
 	var all []named
 	add := func(name string, it *item, rule string, score float64) {
 		name = s.cleanName(name)
@@ -71,7 +81,7 @@ func (s *sheet) supplierNamed(own Own, buyers map[*item]bool, idAt *item) *named
 		}
 	}
 	if best < 0 {
-		return nil
+		return nil, nil
 	}
 	c := all[best]
 	for _, other := range all {
@@ -88,7 +98,7 @@ func (s *sheet) supplierNamed(own Own, buyers map[*item]bool, idAt *item) *named
 			break
 		}
 	}
-	return &c
+	return &c, all
 }
 
 // agreement is what other rules that found the same name add.

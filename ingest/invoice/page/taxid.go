@@ -49,6 +49,11 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 	if best < 0 || all[best].score < 0.5 {
 		return nil, nil
 	}
+	for _, c := range all {
+		if !own.isID(c.id.value) {
+			s.couldBe(fields.SupplierTaxID, c.id.value, c.it, c.kind, c.score)
+		}
+	}
 	best = s.rather(all, best)
 	score := all[best].score
 	for _, c := range all {

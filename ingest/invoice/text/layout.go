@@ -36,8 +36,7 @@ type Line struct {
 }
 
 // lines sets the glyphs of a page in words, cells and lines.
-func lines(marks []mark, box [4]float64, rotate int) []Line {
-	upright := turn(marks, box, rotate)
+func lines(upright []mark) []Line {
 	words := splitWords(upright)
 	rows := group(words)
 	out := make([]Line, 0, len(rows))
@@ -50,8 +49,9 @@ func lines(marks []mark, box [4]float64, rotate int) []Line {
 }
 
 // turn makes the main direction of writing run left to right, y from the top,
-// and drops glyphs of other directions and those off the page.
-func turn(marks []mark, box [4]float64, rotate int) []mark {
+// and drops glyphs of other directions and those off the page. main is that
+// direction, in quarters.
+func turn(marks []mark, box [4]float64, rotate int) (out []mark, main int) {
 	var count [4]int
 	quarter := func(m mark) int {
 		dx, dy := m.endX-m.x, m.endY-m.y
@@ -68,7 +68,7 @@ func turn(marks []mark, box [4]float64, rotate int) []mark {
 	for _, m := range marks {
 		count[quarter(m)]++
 	}
-	main := rotate / 90 % 4
+	main = rotate / 90 % 4
 	for q, n := range count {
 		if n > 2*count[main] {
 			main = q
@@ -76,7 +76,7 @@ func turn(marks []mark, box [4]float64, rotate int) []mark {
 	}
 	x0, y0, x1, y1 := math.Min(box[0], box[2]), math.Min(box[1], box[3]), math.Max(box[0], box[2]),
 		math.Max(box[1], box[3])
-	out := make([]mark, 0, len(marks))
+	out = make([]mark, 0, len(marks))
 	for _, m := range marks {
 		if quarter(m) != main || m.size <= 0 || m.size > 2000 || m.x < x0-5 || m.x > x1+5 || m.y < y0-5 || m.y > y1+5 {
 			continue
@@ -93,7 +93,7 @@ func turn(marks []mark, box [4]float64, rotate int) []mark {
 		}
 		out = append(out, m)
 	}
-	return out
+	return out, main
 }
 
 // splitWords joins glyphs that follow each other, in the order shown.

@@ -16,6 +16,11 @@ type Page struct {
 	Lines  []Line
 	Width  float64 // in points, after rotation
 	Height float64
+	// Left is where the page begins: what lies there has no smaller X0.
+	Left float64
+	// Turned says that the text runs in another direction than the page is shown in, so its places are not those of
+	// the page.
+	Turned bool
 	// Pictures are the images drawn, in the order drawn.
 	Pictures []Picture
 }
@@ -48,7 +53,14 @@ func Read(ctx context.Context, f *pdf.File, budget *pdf.Budget, pages []pdf.Page
 		if err := in.page(ctx, p); err != nil {
 			return doc, fmt.Errorf("reading page %d: %w", i+1, err)
 		}
-		page := Page{Number: i + 1, Lines: lines(in.marks, p.MediaBox, p.Rotate), Pictures: in.pictures}
+		upright, main := turn(in.marks, p.MediaBox, p.Rotate)
+		page := Page{Number: i + 1, Lines: lines(upright), Pictures: in.pictures, Turned: main != p.Rotate/90%4}
+		switch main {
+		case 0:
+			page.Left = min(p.MediaBox[0], p.MediaBox[2])
+		case 1:
+			page.Left = min(p.MediaBox[1], p.MediaBox[3])
+		}
 		page.Width, page.Height = p.MediaBox[2]-p.MediaBox[0], p.MediaBox[3]-p.MediaBox[1]
 		if p.Rotate%180 != 0 {
 			page.Width, page.Height = page.Height, page.Width

@@ -1,0 +1,265 @@
+package originals
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+)
+
+// testServer is the variable that names a bucket of a real S3 server for these tests, as OpenBucket takes it.
+const testServer = "TALLYHOUSE_TEST_S3"
+
+// places are where originals can be: each opens the same place again and again.
+func places(t *testing.T) map[string]func() (*Store, error) {
+	t.Helper()
+	dir := t.TempDir()
+	all := map[string]func() (*Store, error){
+		"directory": func() (*Store, error) {
+			return OpenDirectory(context.Background(), filepath.Join(dir, "new", "originals"))
+		},
+	}
+	address := fakeBucket(t)
+	all["bucket"] = func() (*Store, error) { return OpenBucket(context.Background(), address) }
+	if real := os.Getenv(testServer); real != "" {
+		all["bucket of "+testServer] = func() (*Store, error) { return OpenBucket(context.Background(), real+"/"+filepath.Base(dir)) }
+	}
+	return all
+}
+
+// fakeBucket is a bucket of an S3 server in this process.
+func fakeBucket(t *testing.T) string {
+	t.Helper()
+	backend := s3mem.New()
+	if err := backend.CreateBucket("invoices"); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(gofakes3.New(backend).Server())
+	t.Cleanup(server.Close)
+	return strings.Replace(server.URL, "http://", "http://KEY:hush@", 1) + "/invoices/kept?region=eu-central-1"
+}
+
+func TestWhatIsKeptComesBackByItsHash(t *testing.T) {
+	for name, open := range places(t) {
+		t.Run(name, func(t *testing.T) {
+			s := opened(t, open)
+			for _, content := range []string{"a", strings.Repeat("invoice\x00", 1<<20)} {
+				for range 2 { // again changes nothing
+					if err := s.Put(t.Context(), "demo", []byte(content)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				got, err := opened(t, open).Get(t.Context(), "demo", Of([]byte(content)))
+				if err != nil || string(got) != content {
+					t.Errorf("of %d bytes %d come back, %v", len(content), len(got), err)
+				}
+			}
+			if _, err := s.Get(t.Context(), "demo", Of([]byte("b"))); !errors.Is(err, ErrNotFound) {
+				t.Errorf("what was never kept: %v", err)
+			}
+		})
+	}
+}
+
+func opened(t *testing.T, open func() (*Store, error)) *Store {
+	t.Helper()
+	s, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// What a tenant has can't be had by another, however it is called.
+func TestTenantsAreApart(t *testing.T) {
+	tenants := []string{"demo", "Demo", "dem_6f", "..", ".", "a b", "ä", "_", "content", "unfinished", strings.Repeat("x", 200),
+		strings.Repeat("x", 199), strings.Repeat("ä", 200)}
+	for name, open := range places(t) {
+		t.Run(name, func(t *testing.T) {
+			s := opened(t, open)
+			for i, tenant := range tenants {
+				mine := []byte(fmt.Sprint("invoice of ", i))
+				if err := s.Put(t.Context(), tenant, mine); err != nil {
+					t.Fatal(err)
+				}
+				if before, err := s.Enlist(t.Context(), tenant, "number 7", fmt.Sprint(i)); err != nil || len(before) != 0 {
+					t.Errorf("%q sees records of others: %v, %v", tenant, before, err)
+				}
+				for k, other := range tenants {
+					if _, err := s.Get(t.Context(), other, Of(mine)); (k == i) != (err == nil) || k != i && !errors.Is(err, ErrNotFound) {
+						t.Errorf("%q, asking for what %q has: %v", other, tenant, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Records have one order, whoever asks again and however many come at the same time: each sees those before it.
+func TestRecordsAreEnlistedInOneOrder(t *testing.T) {
+	for name, open := range places(t) {
+		t.Run(name, func(t *testing.T) {
+			const records = MaxListed + 3
+			before := make([][]string, records)
+			var all sync.WaitGroup
+			for i := range records {
+				all.Go(func() {
+					s, err := open()
+					if err == nil {
+						before[i], err = s.Enlist(t.Context(), "demo", "number 7", fmt.Sprint(i))
+					}
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			s := opened(t, open)
+			var places []int
+			for i := range records {
+				again, err := s.Enlist(t.Context(), "demo", "number 7", fmt.Sprint(i))
+				if err != nil || !slices.Equal(again, before[i]) {
+					t.Errorf("record %d saw %v before it, and then %v, %v", i, before[i], again, err)
+				}
+				places = append(places, len(again))
+			}
+			slices.Sort(places)
+			for place, n := range places[:MaxListed] {
+				if n != place {
+					t.Errorf("the places are %v", places)
+				}
+			}
+			if last := places[MaxListed:]; !slices.Equal(last, []int{MaxListed, MaxListed, MaxListed}) {
+				t.Errorf("those behind the bound see %v", last)
+			}
+			if other, err := s.Enlist(t.Context(), "demo", "number 8", "x"); err != nil || len(other) != 0 {
+				t.Errorf("another thing has %v, %v", other, err)
+			}
+		})
+	}
+}
+
+// What was changed behind the store's back is told, not given out.
+func TestDamageIsTold(t *testing.T) {
+	dir := t.TempDir()
+	s, err := OpenDirectory(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := []byte("an invoice of 100 euros")
+	if err := s.Put(t.Context(), "demo", content); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, filepath.FromSlash(contentName("demo", Of(content))))
+	if err := os.WriteFile(path, []byte("an invoice of 900 euros"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Get(t.Context(), "demo", Of(content)); !errors.Is(err, ErrDamaged) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFilesAreForTheirOwnerAlone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "originals")
+	s, err := OpenDirectory(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Put(t.Context(), "demo", []byte("a")); err != nil {
+		t.Fatal(err)
+	}
+	files := 0
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %s", path, info.Mode())
+		}
+		if !e.IsDir() {
+			files++
+		}
+		return err
+	})
+	if err != nil || files != 2 { // the marker and the content: nothing unfinished
+		t.Errorf("%d files, %v", files, err)
+	}
+}
+
+// What a process that died had begun is removed once nobody can be at it any more.
+func TestUnfinishedFilesAreRemoved(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 2 {
+		if _, err := OpenDirectory(t.Context(), dir); err != nil {
+			t.Fatal(err)
+		}
+		left, err := os.ReadDir(filepath.Join(dir, "unfinished"))
+		if err != nil || len(left) != i {
+			t.Fatalf("%d files are left, %v", len(left), err)
+		}
+		old, young := filepath.Join(dir, "unfinished", "old"), filepath.Join(dir, "unfinished", "young")
+		for _, path := range []string{old, young} {
+			if err := os.WriteFile(path, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		long := time.Now().Add(-2 * abandoned)
+		if err := os.Chtimes(old, long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// overwriting is a backend that doesn't refuse to overwrite, as some S3 servers don't.
+type overwriting struct{ backend }
+
+func (overwriting) create(context.Context, string, []byte) (bool, error) { return true, nil }
+
+func TestAPlaceThatOverwritesIsRefused(t *testing.T) {
+	if _, err := open(t.Context(), overwriting{}, "it"); err == nil || !strings.Contains(err.Error(), "overwrites") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWrongPlacesAreToldWithoutTheirSecrets(t *testing.T) {
+	for address, want := range map[string]string{
+		"":                                   "names no server",
+		"ftp://KEY:hush@h/b":                 "names no server",
+		"https://KEY:hush@h":                 "names no bucket",
+		"https://KEY@h/b":                    "without its secret",
+		"https://KEY:hush@h/b?regoin=x":      "unknown parameter regoin",
+		"http://KEY:hush@s3.example/b":       "another machine",
+		"https://KEY:hush@h/%zz":             "no URL",
+		"http://KEY:hush@127.0.0.1:1/b":      "open the originals at http://127.0.0.1:1/b",
+		"http://KEY:hush@127.0.0.1:1/b/c/d/": "open the originals at http://127.0.0.1:1/b/c/d:",
+	} {
+		ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+		_, err := OpenBucket(ctx, address)
+		stop()
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush") {
+			t.Errorf("%s: got %v, want %q", address, err, want)
+		}
+	}
+	if _, err := OpenBucket(t.Context(), strings.Replace(fakeBucket(t), "/invoices/", "/missing/", 1)); err == nil {
+		t.Error("a bucket that isn't there is taken")
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenDirectory(t.Context(), file); err == nil {
+		t.Error("a file is taken for a directory")
+	}
+}
