@@ -71,3 +71,11 @@ func (s *Server) Messages() (running, waiting int) {
 	defer a.mu.Unlock()
 	return a.running, a.waiting
 }
+
+// ForgetKept forgets the answers that are kept, so that the next ones are made anew.
+func (s *Server) ForgetKept() {
+	fresh := newKeptAnswers(maxKept, maxKeptOfTenant)
+	s.kept.mu.Lock()
+	defer s.kept.mu.Unlock()
+	s.kept.size, s.kept.tenants, s.kept.used = fresh.size, fresh.tenants, fresh.used
+}

@@ -43,65 +43,108 @@ func contractAllocations(c *Contract) *[]events.ContractAllocation { return &c.A
 
 func contractAmendments(c *Contract) *[]events.Amendment { return &c.Amendments }
 
-func (p ContractPage) query() Query {
+// linkedSum is a sum of the records that are linked to a contract and, where it names one, a record that is coded on a
+// line which is none of the contract's base.
+type linkedSum struct{ node, currency, status, record, sums string }
+
+// contractRow is a contract with what is linked to it.
+type contractRow struct {
+	Contract
+	linked []linkedSum
+}
+
+// contractRows are the columns of contracts, alone and with what is linked to them. Linked is an array of tuples: see
+// withLinked.
+var (
+	contractRows = inside(func(r *contractRow) *Contract { return &r.Contract }, contractColumns)
+	linkedRows   = slices.Concat(contractRows, columns[contractRow]{
+		elements(linkedColumns+".1", linkedOf, func(l *linkedSum, node string) { l.node = node }),
+		elements(linkedColumns+".2", linkedOf, func(l *linkedSum, currency string) { l.currency = currency }),
+		elements(linkedColumns+".3", linkedOf, func(l *linkedSum, status string) { l.status = status }),
+		elements(linkedColumns+".4", linkedOf, func(l *linkedSum, record string) { l.record = record }),
+		elements(linkedColumns+".5", linkedOf, func(l *linkedSum, sums string) { l.sums = sums }),
+	})
+)
+
+// linkedColumns leaves out the records that are coded on a line of the base contract: those are never to be re-coded.
+// Without a base contract none is.
+const linkedColumns = "arrayFilter(l -> l.4 = '' OR notEmpty(allocation_node) AND NOT has(allocation_node, l.1), linked)"
+
+func linkedOf(r *contractRow) *[]linkedSum { return &r.linked }
+
+// contractSet says which contracts a statement reads.
+type contractSet struct {
+	rows   string // what follows SELECT and their columns
+	places string // SELECT project and id of all of them, and perhaps of some that are no longer there
+	order  string // in which the rows are returned
+	args   map[string]any
+}
+
+// The rolls of what is linked to contracts: sums by line, and records one by one.
+const (
+	rollLines = "lines"
+	rollLinks = "links"
+)
+
+// query reads the contracts, and what of them is in these rolls. It is one statement, so they are all of one moment.
+func (s contractSet) query(rolls []string) Query {
+	if len(rolls) == 0 {
+		return Query{SQL: "SELECT " + contractRows.String() + s.rows, Args: s.args}
+	}
+	args := maps.Clone(s.args)
+	args["rolls"] = rolls
 	return Query{
-		SQL: "SELECT " + contractColumns.String() + `
-FROM contracts FINAL
-WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND id > {after:String} AND NOT deleted
-ORDER BY id, project
-LIMIT {limit:UInt32}`,
-		Args: map[string]any{"tenant": p.Tenant, "projects": projectIDs(p.Projects), "after": p.After, "limit": p.Limit, "undated": undated},
+		SQL: "SELECT " + linkedRows.String() + `
+FROM (SELECT *` + s.rows + `) AS c
+LEFT JOIN (
+  SELECT project AS of_project, contract AS of_contract, groupArray((node, currency, status, record, sums)) AS linked
+  FROM (
+    SELECT project, contract, node, currency, status, record, if(roll = '` + rollLines + `', ` +
+			packed("sum(net)", "sum(gross)", "sum(count)") + `, '') AS sums
+    FROM sums
+    WHERE tenant = {tenant:String} AND (project, contract) GLOBAL IN (` + s.places + `) AND roll IN {rolls:Array(String)}
+    GROUP BY project, roll, contract, node, currency, status, record
+    HAVING if(roll = '` + rollLines + `', sum(allocations), sum(count)) != 0
+  )
+  GROUP BY project, contract
+) AS l ON c.project = l.of_project AND c.id = l.of_contract
+ORDER BY ` + s.order,
+		Args: args,
 	}
 }
 
-// contractQuery finds a contract by its id in some projects: in which of them it may be, the projection by_id knows; what
-// it is now, the table does. A contract of another project is as little looked for as one that doesn't exist.
-func contractQuery(tenant, id string, projects []ProjectRef) Query {
-	return Query{
-		SQL: "SELECT " + contractColumns.String() + `
+func (p ContractPage) set() contractSet {
+	order := "id, project"
+	if len(p.Projects) == 1 {
+		order = "tenant, project, id" // that of the key: the rest of the project is not read
+	}
+	rows := `
+FROM contracts FINAL
+WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND id > {after:String} AND NOT deleted
+ORDER BY ` + order + `
+LIMIT {limit:UInt32}`
+	return contractSet{
+		rows: rows, places: "SELECT project, id" + rows, order: order,
+		args: map[string]any{"tenant": p.Tenant, "projects": projectIDs(p.Projects), "after": p.After, "limit": p.Limit, "undated": undated},
+	}
+}
+
+// oneContract is the contract of an id in some projects: in which of them it may be, the projection by_id knows; what it
+// is now, the table does. A contract of another project is as little looked for as one that doesn't exist.
+func oneContract(tenant, id string, projects []ProjectRef) contractSet {
+	const places = `
+    FROM contracts
+    WHERE tenant = {tenant:String} AND id = {id:String} AND project IN {projects:Array(String)}`
+	return contractSet{
+		rows: `
 FROM contracts FINAL
 WHERE tenant = {tenant:String} AND id = {id:String} AND NOT deleted
   AND project GLOBAL IN (
-    SELECT project
-    FROM contracts
-    WHERE tenant = {tenant:String} AND id = {id:String} AND project IN {projects:Array(String)}
+    SELECT project` + places + `
   )
 LIMIT 1`,
-		Args: map[string]any{"tenant": tenant, "id": id, "projects": projectIDs(projects), "undated": undated},
-	}
-}
-
-// linkedRecordsQuery sums up what is linked to these contracts in these projects.
-func linkedRecordsQuery(tenant string, projects, contracts []string) Query {
-	return Query{
-		SQL: "SELECT project, contract, node, toString(currency), toString(status), " + packed("sum(net)", "sum(gross)", "sum(count)") + `
-FROM sums
-WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND roll = 'lines' AND contract IN {contracts:Array(String)}
-GROUP BY project, contract, node, currency, status
-HAVING sum(allocations) != 0`,
-		Args: map[string]any{"tenant": tenant, "projects": projects, "contracts": contracts},
-	}
-}
-
-// outsideSum names a sum of records that are coded outside the lines of their contract.
-type outsideSum struct{ project, contract, node, currency string }
-
-// outsideRecordsQuery lists the records behind such sums, ascending by id, and beside them those that other contracts
-// have under the same names.
-func outsideRecordsQuery(tenant string, sums map[outsideSum]bool) Query {
-	projects, contracts, nodes := make(map[string]bool), make(map[string]bool), make(map[string]bool)
-	for s := range sums {
-		projects[s.project], contracts[s.contract], nodes[s.node] = true, true, true
-	}
-	return Query{
-		SQL: `SELECT project, contract, node, toString(currency), record
-FROM sums
-WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND roll = 'links' AND contract IN {contracts:Array(String)}
-  AND contractor = '' AND line = '' AND node IN {nodes:Array(String)}
-GROUP BY project, contract, node, currency, record
-HAVING sum(count) != 0
-ORDER BY record`,
-		Args: map[string]any{"tenant": tenant, "projects": keys(projects), "contracts": keys(contracts), "nodes": keys(nodes)},
+		places: "SELECT project, id" + places, order: "id",
+		args: map[string]any{"tenant": tenant, "id": id, "projects": projectIDs(projects), "undated": undated},
 	}
 }
 

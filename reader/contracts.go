@@ -3,6 +3,7 @@ package reader
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
@@ -24,6 +25,7 @@ type Contract struct {
 	Figures          analytics.ContractFigures
 	ReclassRecordIDs []string // ascending
 	linked           []analytics.RecordSum
+	links            []linkedSum // records that may be coded outside its lines
 }
 
 // ContractPage says which contracts are wanted.
@@ -40,13 +42,17 @@ func (r *Reader) Contracts(ctx context.Context, p ContractPage) (page []Contract
 	if len(p.Projects) == 0 {
 		return nil, false, nil
 	}
-	find := contractFinder{reader: r, tenant: p.Tenant, part: p.Read}
-	if more, err = find.page(ctx, p); err != nil {
+	find := contractFinder{reader: r, tenant: p.Tenant, reads: p.Read}
+	err = find.beside(ctx, func() (err error) {
+		more, err = find.page(ctx, p)
+		return err
+	})
+	if err != nil {
 		return nil, false, fmt.Errorf("read contracts: %w", err)
 	}
 	fewer, err := r.fewer(len(find.contracts), func(limit, bytes int) error {
 		find.contracts = find.contracts[:limit]
-		return find.complete(ctx, p.Projects, bytes)
+		return find.complete(ctx, p.Read, p.Projects, bytes)
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("read contracts: %w", err)
@@ -61,185 +67,157 @@ func (r *Reader) Contract(ctx context.Context, tenant, id string, projects []Pro
 	if len(projects) == 0 {
 		return Contract{}, ErrNotFound
 	}
-	find := contractFinder{reader: r, tenant: tenant, settings: pageSettings}
-	if err := find.read(ctx, contractQuery(tenant, id, projects)); err != nil {
+	find := contractFinder{reader: r, tenant: tenant}
+	for _, p := range projects { // it may be in any of them
+		find.reads = Parts(find.reads, part(p.ID))
+	}
+	err := find.beside(ctx, func() error {
+		return find.read(ctx, oneContract(tenant, id, projects), within(contractSettings, r.maxResult))
+	})
+	if err != nil {
 		return Contract{}, fmt.Errorf("read a contract: %w", err)
 	}
 	if len(find.contracts) == 0 {
 		return Contract{}, ErrNotFound
 	}
 	project := find.contracts[0].ProjectID
-	find.part = part(project)
-	if err := find.complete(ctx, its(projects, project), r.maxResult); err != nil {
+	if err := find.complete(ctx, part(project), its(projects, project), r.maxResult); err != nil {
 		return Contract{}, fmt.Errorf("read a contract: %w", err)
 	}
 	return find.contracts[0], nil
 }
 
-// contractFinder gathers what contracts are made of. Their rows and the sums of their records are each as they stand at
-// one moment, the sums a little later.
+// contractFinder gathers what contracts are made of.
 type contractFinder struct {
 	reader *Reader
 	tenant string
-	part   Part[Contract]
+	reads  Part[Contract]
 
-	settings  clickhouse.Settings
+	at        states // of what is kept, read beside the contracts
 	rows      int
 	contracts []Contract
 }
 
+// beside reads the contracts and, at the same time, how the tables stand whose rows are kept.
+func (f *contractFinder) beside(ctx context.Context, contracts func() error) error {
+	if !f.reads.needs(miscoded | ownNames) {
+		return contracts()
+	}
+	return together(contracts, func() (err error) {
+		f.at, err = f.reader.states(ctx)
+		return err
+	})
+}
+
 // page reads a page and reports whether more follow.
 func (f *contractFinder) page(ctx context.Context, p ContractPage) (more bool, err error) {
-	has, more, err := f.reader.page(ctx, pageSettings, p.Limit, func(ask int, settings clickhouse.Settings) (int, error) {
-		f.rows, f.contracts, f.settings = 0, nil, settings
+	has, more, err := f.reader.page(ctx, contractSettings, p.Limit, func(ask int, settings clickhouse.Settings) (int, error) {
 		p.Limit = ask
-		err := f.read(ctx, p.query())
+		err := f.read(ctx, p.set(), settings)
 		return f.rows, err
 	})
 	f.contracts = f.contracts[:min(len(f.contracts), has)]
 	return more, err
 }
 
-func (f *contractFinder) read(ctx context.Context, q Query) error {
-	return contractColumns.read(ctx, f.reader, q, f.settings, func(row *Contract) error {
+// contractSettings are those of a statement over contracts and their sums: of the sums the key finds the rows nearly
+// exactly, contracts are read in little blocks.
+var contractSettings = clickhouse.Settings{"max_threads": 1, "max_block_size": 1024, "optimize_move_to_prewhere": 0,
+	"enable_shared_storage_snapshot_in_query": 1}
+
+func (f *contractFinder) read(ctx context.Context, set contractSet, settings clickhouse.Settings) error {
+	f.rows, f.contracts = 0, nil
+	var rolls []string
+	if f.reads.needs(linkedSums) {
+		rolls = append(rolls, rollLines)
+	}
+	if f.reads.needs(miscoded) {
+		rolls = append(rolls, rollLinks)
+	}
+	columns := contractRows
+	if len(rolls) > 0 {
+		columns = linkedRows
+	}
+	return columns.read(ctx, f.reader, set.query(rolls), settings, func(row *contractRow) error {
 		f.rows++
 		if last := len(f.contracts) - 1; last >= 0 && f.contracts[last].ID == row.ID {
 			// It went to another project while the projects were read, on several servers.
 			return nil
 		}
-		f.contracts = append(f.contracts, *row)
+		c := row.Contract
+		for _, l := range row.linked {
+			if l.record != "" {
+				c.links = append(c.links, l)
+				continue
+			}
+			sum, err := recordSum(l.node, string(c.ID), l.currency, l.status, l.sums)
+			if err != nil {
+				return err
+			}
+			c.linked = append(c.linked, sum)
+		}
+		f.contracts = append(f.contracts, c)
 		return nil
 	})
 }
 
-// complete fills in what the parts ask for, in results of so many bytes. It may be called again.
-func (f *contractFinder) complete(ctx context.Context, projects []ProjectRef, bytes int) error {
-	if f.part.lookups == 0 || len(f.contracts) == 0 {
-		return nil
-	}
-	for i := range f.contracts {
-		f.contracts[i].linked, f.contracts[i].ReclassRecordIDs = nil, nil
-	}
-	var at states
-	tasks := []func() error{func() (err error) {
-		at, err = f.reader.states(ctx)
-		return err
-	}}
-	if f.part.needs(linkedSums) {
-		tasks = append(tasks, func() error { return f.linkedRecords(ctx, bytes) })
-	}
-	if err := together(tasks...); err != nil {
-		return err
-	}
-	if f.part.needs(linkedSums) {
+// complete fills in what the part asks for, with names in results of so many bytes. It may be called again.
+func (f *contractFinder) complete(ctx context.Context, part Part[Contract], projects []ProjectRef, bytes int) error {
+	if part.needs(linkedSums) {
 		for i := range f.contracts {
 			c := &f.contracts[i]
 			c.Figures = c.Contract.Figures(c.linked)
 		}
 	}
-	if f.part.needs(miscoded) {
-		if err := f.toRecode(ctx, at.nodes, projects, bytes); err != nil {
+	if part.needs(miscoded) {
+		if err := f.toRecode(ctx, projects); err != nil {
 			return err
 		}
 	}
-	if f.part.needs(ownNames) {
-		return f.counterparties(ctx, at.contractors, bytes)
+	if part.needs(ownNames) {
+		return f.counterparties(ctx, f.at.contractors, bytes)
 	}
 	return nil
 }
 
-// inProject names a contract in a project: sums that a contract left behind in another project are not its own.
-type inProject struct{ project, contract string }
-
-func (f *contractFinder) byProject() map[inProject]*Contract {
-	all := make(map[inProject]*Contract, len(f.contracts))
-	for i := range f.contracts {
-		c := &f.contracts[i]
-		all[inProject{c.ProjectID, string(c.ID)}] = c
-	}
-	return all
-}
-
-func (f *contractFinder) linkedRecords(ctx context.Context, bytes int) error {
-	contracts := f.byProject()
-	projects, ids := make(map[string]bool), make([]string, 0, len(contracts))
-	for key := range contracts {
-		projects[key.project] = true
-		ids = append(ids, key.contract)
-	}
-	var project, contract, node, currency, status, sums string
-	err := f.reader.each(ctx, linkedRecordsQuery(f.tenant, keys(projects), ids), within(budgetSettings, bytes), func(scan func(...any) error) error {
-		if err := scan(&project, &contract, &node, &currency, &status, &sums); err != nil {
-			return err
-		}
-		c, ok := contracts[inProject{project, contract}]
-		if !ok {
-			return nil
-		}
-		sum, err := recordSum(node, contract, currency, status, sums)
-		c.linked = append(c.linked, sum)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("sum up their records: %w", err)
-	}
-	return nil
-}
-
-// toRecode finds the records that are coded outside the lines of their contracts. They are looked up only where the
-// sums of a contract show that there are some.
-func (f *contractFinder) toRecode(ctx context.Context, state string, projects []ProjectRef, bytes int) error {
+// toRecode finds the records that are coded outside the lines of their contracts.
+func (f *contractFinder) toRecode(ctx context.Context, projects []ProjectRef) error {
 	var used []ProjectRef
 	for _, p := range projects {
-		for i := range f.contracts {
-			if f.contracts[i].ProjectID == p.ID && len(f.contracts[i].linked) > 0 {
-				used = append(used, p)
-				break
-			}
+		if slices.ContainsFunc(f.contracts, func(c Contract) bool { return c.ProjectID == p.ID && len(c.links) > 0 }) {
+			used = append(used, p)
 		}
 	}
 	if len(used) == 0 {
 		return nil
 	}
-	structures, err := f.reader.structuresAt(ctx, state, f.tenant, used)
+	structures, err := f.reader.structuresAt(ctx, f.at.nodes, f.tenant, used)
 	if err != nil {
 		return err
 	}
-	outside := make(map[outsideSum]bool)
 	for i := range f.contracts {
-		c := &f.contracts[i]
-		if len(c.linked) == 0 {
-			continue
+		if c := &f.contracts[i]; len(c.links) > 0 {
+			c.ReclassRecordIDs = recordsToRecode(structures[c.ProjectID], c)
 		}
-		for _, sum := range structures[c.ProjectID].ToRecode(&c.Contract, c.linked) {
-			outside[outsideSum{c.ProjectID, string(c.ID), string(sum.NodeID), sum.Currency}] = true
-		}
-	}
-	if len(outside) == 0 {
-		return nil
-	}
-	return f.lookUp(ctx, outside, bytes)
-}
-
-func (f *contractFinder) lookUp(ctx context.Context, outside map[outsideSum]bool, bytes int) error {
-	contracts := f.byProject()
-	var sum outsideSum
-	var id string
-	query := outsideRecordsQuery(f.tenant, outside)
-	err := f.reader.each(ctx, query, within(budgetSettings, bytes), func(scan func(...any) error) error {
-		if err := scan(&sum.project, &sum.contract, &sum.node, &sum.currency, &id); err != nil || !outside[sum] {
-			return err
-		}
-		c := contracts[inProject{sum.project, sum.contract}]
-		if n := len(c.ReclassRecordIDs); n == 0 || c.ReclassRecordIDs[n-1] != id { // else coded on two such lines
-			c.ReclassRecordIDs = append(c.ReclassRecordIDs, id)
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("look up the records to re-code: %w", err)
 	}
 	return nil
+}
+
+// recordsToRecode are the ids of the linked records that are coded outside the contract's lines, ascending.
+func recordsToRecode(structure *analytics.Structure, c *Contract) []string {
+	type coding struct{ node, currency string }
+	outside := make(map[coding]bool)
+	for _, sum := range structure.ToRecode(&c.Contract, c.linked) {
+		outside[coding{string(sum.NodeID), sum.Currency}] = true
+	}
+	var ids []string
+	for _, l := range c.links {
+		if outside[coding{l.node, l.currency}] {
+			ids = append(ids, l.record)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids) // one may be coded on two such lines
 }
 
 func (f *contractFinder) counterparties(ctx context.Context, state string, bytes int) error {

@@ -3,11 +3,8 @@ package reader
 import (
 	"context"
 	"regexp"
-	"strconv"
 	"testing"
 	"time"
-
-	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/calendar"
@@ -19,7 +16,7 @@ func TestNoStatementOfFiguresScansRecords(t *testing.T) {
 	records := regexp.MustCompile(`FROM records\b`)
 	for name, q := range queries(t) {
 		switch name {
-		case "budget", "contracts", "contract", "contract_records", "contract_outside", "contractors", "snapshot_heads", "snapshot_lines", "snapshot_top_lines",
+		case "budget", "contracts", "contracts_linked", "contract", "contract_linked", "contractors", "snapshot_heads", "snapshot_lines", "snapshot_top_lines",
 			"cashflow", "plans", "rentroll_leases":
 			if records.MatchString(q.SQL) {
 				t.Errorf("%s reads records:\n%s", name, q.SQL)
@@ -118,29 +115,5 @@ func TestPagesOfSnapshots(t *testing.T) {
 	}
 	if met != "edcba" {
 		t.Errorf("met %s", met)
-	}
-}
-
-// The list of what is to be re-coded costs as much as its contract has records on that node, not as the project has.
-func TestRecordsToRecodeAreFoundByTheirContract(t *testing.T) {
-	db := database(t)
-	ctx := context.Background()
-	const all = 200_000
-	// Given many records of many contracts
-	err := db.Exec(ctx, `INSERT INTO sums (tenant, project, roll, contract, node, currency, record, count)
-SELECT 'acme', 'P1', 'links', 'C' || number % 2000, 'out', 'EUR', leftPad(toString(number), 8, '0'), 1 FROM numbers(`+strconv.Itoa(all)+`)`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	query := outsideRecordsQuery("acme", map[outsideSum]bool{{"P1", "C500", "out", "EUR"}: true})
-	// When those of one are looked up
-	var read uint64
-	counting := clickhouse.Context(ctx, clickhouse.WithProgress(func(p *clickhouse.Progress) { read += p.Rows }))
-	found := 0
-	err = New(db, db, 10*time.Second).each(counting, query, pageSettings,
-		func(func(...any) error) error { found++; return nil })
-	// Then a small part of all is read.
-	if err != nil || found != 100 || read == 0 || read > all/20 {
-		t.Errorf("found %d, read %d of %d: %v", found, read, all, err)
 	}
 }

@@ -1,6 +1,7 @@
 -- All that adds up, in one table: the rolls (rolls.go) of every state table. A key that a roll does not have is '' in its rows, an amount
 -- 0. Of each state table and partition there is one row more, tenant '', project '#table/partition', whose position says how far the sums
--- have come.
+-- have come. What a statement reads of each part is at least one granule: small ones keep the sums of one contract cheap, still smaller
+-- ones make merges dear.
 
 CREATE TABLE IF NOT EXISTS sums {{onCluster}}
 (
@@ -27,4 +28,4 @@ CREATE TABLE IF NOT EXISTS sums {{onCluster}}
 )
 ENGINE = {{engine "SummingMergeTree" "(position, squares, count, allocations, net, gross, value, committed, pending)"}}
 ORDER BY (tenant, project, roll, contract, contractor, line, node, currency, status, month, record)
-SETTINGS {{durable}}, old_parts_lifetime = 60, index_granularity = 4096, min_bytes_for_wide_part = 268435456, merge_selector_base = 15;
+SETTINGS {{durable}}, old_parts_lifetime = 60, index_granularity = 1024, min_bytes_for_wide_part = 268435456, merge_selector_base = 15;

@@ -1,7 +1,8 @@
 -- Every state table begins and ends with the same columns. tenant, project, id: the sorting key; project is '' for entities of no
 -- project. row_version: the entity's version. moved: the entity went to another project, its row is there.
 -- The position row of partition p has tenant '', project '#p', id '' and row_version = the next offset. In a table whose entities
--- contribute to sums it carries in delta what its batch changed in them.
+-- contribute to sums it carries in delta what its batch changed in them. Position rows are read with most requests, and of each part at
+-- least a granule of them: tables of which that is so have small ones.
 
 CREATE TABLE IF NOT EXISTS projects {{onCluster}}
 (
@@ -52,7 +53,7 @@ CREATE TABLE IF NOT EXISTS budget_nodes {{onCluster}}
 )
 ENGINE = {{engine "ReplacingMergeTree" "row_version"}}
 ORDER BY (tenant, project, id)
-SETTINGS {{durable}}, old_parts_lifetime = 60;
+SETTINGS {{durable}}, old_parts_lifetime = 60, index_granularity = 128;
 
 CREATE TABLE IF NOT EXISTS contractors {{onCluster}}
 (
@@ -76,7 +77,7 @@ CREATE TABLE IF NOT EXISTS contractors {{onCluster}}
 )
 ENGINE = {{engine "ReplacingMergeTree" "row_version"}}
 ORDER BY (tenant, project, id)
-SETTINGS {{durable}}, old_parts_lifetime = 60;
+SETTINGS {{durable}}, old_parts_lifetime = 60, index_granularity = 128;
 
 CREATE TABLE IF NOT EXISTS users {{onCluster}}
 (

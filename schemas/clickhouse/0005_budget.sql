@@ -80,7 +80,7 @@ CREATE TABLE IF NOT EXISTS uncommitted_entries {{onCluster}}
 )
 ENGINE = {{engine "ReplacingMergeTree" "row_version"}}
 ORDER BY (tenant, project, id)
-SETTINGS {{durable}}, old_parts_lifetime = 60;
+SETTINGS {{durable}}, old_parts_lifetime = 60, index_granularity = 128;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS budget_rows_sums {{onCluster}} TO sums AS
 SELECT

@@ -38,7 +38,7 @@ CREATE TABLE IF NOT EXISTS contracts {{onCluster}}
 )
 ENGINE = {{engine "ReplacingMergeTree" "row_version"}}
 ORDER BY (tenant, project, id)
-SETTINGS {{durable}}, old_parts_lifetime = 60, max_parts_to_merge_at_once = 15, index_granularity_bytes = 1048576, index_granularity = 1024,
+SETTINGS {{durable}}, old_parts_lifetime = 60, max_parts_to_merge_at_once = 15, index_granularity_bytes = 1048576, index_granularity = 128,
     deduplicate_merge_projection_mode = 'rebuild';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS contracts_sums {{onCluster}} TO sums AS

@@ -1,0 +1,152 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"tallyhouse/schemas/events"
+)
+
+// counted is a connection that counts statements and the rows that they read. Where together is set, a statement begins
+// only when so many others have been sent that there are that many at the same time.
+type counted struct {
+	Conn
+	together int
+
+	mu         sync.Mutex
+	statements int
+	rows       uint64
+	enough     chan struct{}
+}
+
+var errAlone = errors.New("the statements that were to run beside each other came one after the other")
+
+func (c *counted) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
+	ctx = clickhouse.Context(ctx, clickhouse.WithProgress(func(p *clickhouse.Progress) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.rows += p.Rows
+	}))
+	c.mu.Lock()
+	c.statements++
+	if c.enough != nil && c.statements == c.together {
+		close(c.enough)
+	}
+	enough := c.enough
+	c.mu.Unlock()
+	if enough != nil {
+		select {
+		case <-enough:
+		case <-time.After(time.Minute):
+			return nil, errAlone
+		}
+	}
+	return c.Conn.Query(ctx, query, args...)
+}
+
+// count begins to count anew.
+func (c *counted) count(together int) {
+	c.statements, c.rows, c.together, c.enough = 0, 0, together, nil
+	if together > 0 {
+		c.enough = make(chan struct{})
+	}
+}
+
+// ledger is a reader of a database with projects P0 to P9 of 2,000 contracts each, 200,000 linked records, of which every
+// contract has one that is coded outside its lines, 20,000 contractors and 20,000 budget lines.
+func ledger(t *testing.T) (*Reader, *counted) {
+	t.Helper()
+	db := database(t)
+	for _, statement := range []string{
+		`INSERT INTO contracts (tenant, project, id, row_version, contractor_id, status, currency, allocation_node, allocation_value)
+SELECT 'acme', 'P' || number % 10, 'C' || leftPad(toString(number), 5, '0'), 1, 'K' || number % 20000, 'signed', 'EUR', ['in'], [100] FROM numbers(20000)`,
+		`INSERT INTO sums (tenant, project, roll, contract, node, currency, record, count)
+SELECT 'acme', 'P' || number % 10, 'links', 'C' || leftPad(toString(number % 20000), 5, '0'), if(number < 20000, 'out', 'in'), 'EUR', leftPad(toString(number), 8, '0'), 1
+FROM numbers(200000)`,
+		`INSERT INTO sums (tenant, project, roll, contract, node, currency, status, count, allocations, net, gross)
+SELECT 'acme', 'P' || number % 10, 'lines', 'C' || leftPad(toString(number % 20000), 5, '0'), if(number < 20000, 'out', 'in'), 'EUR', 'paid', 1, 1, 5, 6
+FROM numbers(40000)`,
+		`INSERT INTO contractors (tenant, project, id, row_version, src_offset, name)
+SELECT 'acme', '', 'K' || toString(number), 1, number, 'Name' FROM numbers(20000) UNION ALL SELECT '', '#0', '', 20000, 0, NULL`,
+		`INSERT INTO budget_nodes (tenant, project, id, row_version, src_offset, structure_id, level, code, name, active, accounting_codes)
+SELECT 'acme', '', 'n' || toString(number), 1, number, 'S' || number % 100, 'budget', '1', 'Line', true, '[]' FROM numbers(20000)
+UNION ALL SELECT '', '#0', '', 20000, 0, NULL, '', '', '', false, '[]'`,
+	} {
+		if err := db.Exec(context.Background(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conn := &counted{Conn: db}
+	return New(conn, db, 30*time.Second), conn
+}
+
+func ledgerProjects() []ProjectRef {
+	var projects []ProjectRef
+	for i := range 10 {
+		projects = append(projects, ProjectRef{ID: fmt.Sprintf("P%d", i), StructureID: events.Some("S1")})
+	}
+	return projects
+}
+
+// A contract costs a granule or two of each table, whatever its project has; so does a page the granules that its
+// contracts lie in.
+func TestContractsReadFewRowsInTwoStatementsAtOnce(t *testing.T) {
+	r, conn := ledger(t)
+	ctx := context.Background()
+	everything := Parts(ContractFigures, ContractReclass, ContractCounterparty)
+	one := func() ([]Contract, error) {
+		c, err := r.Contract(ctx, "acme", "C10007", ledgerProjects(), func(string) Part[Contract] { return everything })
+		return []Contract{c}, err
+	}
+	page := func() ([]Contract, error) {
+		all, _, err := r.Contracts(ctx, ContractPage{Tenant: "acme", Projects: ledgerProjects()[7:8], After: "C10000", Limit: 50, Read: everything})
+		return all, err
+	}
+	for name, read := range map[string]struct {
+		contracts func() ([]Contract, error)
+		rows      uint64 // at most, of 300,000
+	}{"one": {one, 6_000}, "a page of a project": {page, 12_000}} {
+		t.Run(name, func(t *testing.T) {
+			// Given what is kept between requests
+			if _, err := read.contracts(); err != nil {
+				t.Fatal(err)
+			}
+			// When contracts are read with all that belongs to them
+			conn.count(2)
+			contracts, err := read.contracts()
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Then it took two statements beside each other, which read little.
+			if conn.statements != 2 || conn.rows == 0 || conn.rows > read.rows {
+				t.Errorf("%d statements read %d rows, want 2 and at most %d", conn.statements, conn.rows, read.rows)
+			}
+			// And all is there.
+			first := contracts[0]
+			if first.ID != "C10007" || first.Figures.Invoiced.String() != "10" || first.CounterpartyName.V != "Name" ||
+				len(first.ReclassRecordIDs) != 1 || first.ReclassRecordIDs[0] != "00010007" {
+				t.Errorf("got %+v", first)
+			}
+			conn.count(0)
+		})
+	}
+}
+
+// What is asked with most requests reads a granule of each table, however long they are.
+func TestPositionsOfSmallTablesAreFewRows(t *testing.T) {
+	r, conn := ledger(t)
+	at, err := r.states(context.Background())
+	if err != nil || at.nodes != "#0=20000" || at.contractors != "#0=20000" {
+		t.Fatalf("got %v, %v", at, err)
+	}
+	if conn.statements != 1 || conn.rows == 0 || conn.rows > 300 {
+		t.Errorf("%d statements read %d rows, want 1 and at most 300 of 40,000", conn.statements, conn.rows)
+	}
+}
