@@ -19,6 +19,7 @@ var examples embed.FS
 // example is one of them.
 type example struct {
 	Request  string          `json:"request"` // method and target
+	Body     json.RawMessage `json:"body"`    // of what takes one
 	Response json.RawMessage `json:"response"`
 	path     map[string]string
 }
@@ -55,10 +56,10 @@ func readExample(o *operation) (example, error) {
 	return e, nil
 }
 
-// shown is the example as a part of the OpenAPI document.
-func (e example) shown() map[string]documentExample {
-	if e.Response == nil {
+// shown is the example's body or response as a part of the OpenAPI document.
+func (e example) shown(part json.RawMessage) map[string]documentExample {
+	if part == nil {
 		return nil
 	}
-	return map[string]documentExample{"sample": {Summary: e.Request, Value: e.Response}}
+	return map[string]documentExample{"sample": {Summary: e.Request, Value: part}}
 }

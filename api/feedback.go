@@ -20,8 +20,9 @@ var sendFeedback = operation{
 	summary: "Send feedback",
 	description: "Says something about the API to those who run it. Open to every key and user, for 20 messages in 24 hours. Keys " +
 		"and tokens must not be in it.",
-	takes:   feedback.Schema(),
-	returns: feedback.ReceiptSchema(),
+	takes:       feedback.Schema(),
+	maxMessages: feedback.Most,
+	returns:     feedback.ReceiptSchema(),
 }
 
 // receive takes feedback. Its body is read before the request waits for its turn: a slow client takes nobody's.

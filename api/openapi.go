@@ -124,6 +124,7 @@ type (
 		Seconds  int64             `json:"seconds,omitempty"`  // in any so many seconds
 		PageSize *documentPageSize `json:"pageSize,omitempty"`
 		Projects int               `json:"projects,omitempty"` // of a call that names none
+		Messages int               `json:"messages,omitempty"` // of feedback, of a key or user, in any 24 hours
 	}
 	documentPageSize struct {
 		Default int `json:"default"`
@@ -245,7 +246,7 @@ var problemStatuses = []struct {
 	headers                   []string // beside those of every response
 }{
 	{"400", "BadRequest", "The query or body cannot be taken, or a filter, cursor or number of projects is not allowed.",
-		[]*problem.Kind{problem.InvalidQuery, problem.InvalidCursor, problem.FilterNotAllowed, problem.TooManyProjects}, nil},
+		[]*problem.Kind{problem.InvalidQuery, problem.InvalidBody, problem.InvalidCursor, problem.FilterNotAllowed, problem.TooManyProjects}, nil},
 	{"401", "Unauthorized", "The token is missing or gives no access.",
 		[]*problem.Kind{problem.AuthenticationRequired, problem.InvalidCredentials}, []string{"WWW-Authenticate"}},
 	{"404", "NotFound", "There is no such thing, or the caller may not see it.", []*problem.Kind{problem.NotFound}, nil},
@@ -310,7 +311,7 @@ func (o *operation) describe(limit ratelimit.Policy) (documentOperation, error) 
 			"200": {
 				Description: "The answer. Members that the caller may not see are left out.",
 				Headers:     responseHeaders("ETag", "RateLimit", "RateLimit-Policy"),
-				Content:     map[string]documentContent{typeJSON: {Schema: o.returns, Examples: sample.shown()}},
+				Content:     map[string]documentContent{typeJSON: {Schema: o.returns, Examples: sample.shown(sample.Response)}},
 			},
 			"304": {Ref: "#/components/responses/NotModified"},
 		},
@@ -320,9 +321,10 @@ func (o *operation) describe(limit ratelimit.Policy) (documentOperation, error) 
 		described.Responses = map[string]documentResponse{"201": {
 			Description: "It was received, and is kept.",
 			Headers:     responseHeaders("RateLimit", "RateLimit-Policy"),
-			Content:     map[string]documentContent{typeJSON: {Schema: o.returns}},
+			Content:     map[string]documentContent{typeJSON: {Schema: o.returns, Examples: sample.shown(sample.Response)}},
 		}}
-		described.Body = &documentBody{Required: true, Content: map[string]documentContent{typeJSON: {Schema: o.takes}}}
+		described.Body = &documentBody{Required: true, Content: map[string]documentContent{
+			typeJSON: {Schema: o.takes, Examples: sample.shown(sample.Body)}}}
 	}
 	for _, p := range problemStatuses {
 		if o.takes != nil && p.status == "404" {
@@ -411,7 +413,7 @@ func (o *operation) groups() []string {
 }
 
 func (o *operation) limits(limit ratelimit.Policy) documentLimits {
-	l := documentLimits{Requests: limit.Events, Seconds: seconds(limit.Window), Projects: o.maxProjects}
+	l := documentLimits{Requests: limit.Events, Seconds: seconds(limit.Window), Projects: o.maxProjects, Messages: o.maxMessages}
 	for _, p := range o.params {
 		if p.Name == "limit" {
 			l.PageSize = &documentPageSize{Default: defaultLimit, Maximum: maxLimit}

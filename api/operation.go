@@ -29,6 +29,7 @@ type operation struct {
 	lists       reader.Table     // whose ids a paginated list goes through
 	rank        int              // how many bytes its cursors hold of what it is ordered by before the id
 	takes       *resource.Schema // the body of a request; nil for those that read data
+	maxMessages int              // that it takes of a key or user in any 24 hours
 	returns     *resource.Schema
 	// kept reports whether the call's answer is kept for as long as nothing changes (reader.Standing). It is about one
 	// project and names it.

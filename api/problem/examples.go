@@ -4,7 +4,7 @@ package problem
 const ExampleID = "4f1c0a9e7d3b48f2a6c5e0d1b2f39a87"
 
 // Example is a request that leads to a problem of this kind, and the document that answers it. Tests make the requests.
-// A kind that no operation leads to has none.
+// The body of a request, where it has one, stands behind its target.
 func (k *Kind) Example() (request string, document []byte) {
 	request, e := k.example()
 	if request == "" {
@@ -22,6 +22,14 @@ func (k *Kind) example() (request string, e Error) {
 			Parameters: []Parameter{
 				{Name: "state", Reason: "is not a parameter of this operation", Suggestion: "status"},
 				{Name: "limit", Reason: "must be a whole number from 1 to 200"},
+			}}
+	case InvalidBody:
+		return `POST /v0/feedback {"category":"prise"}`, Error{
+			Detail: "The body cannot be taken; errors lists why.",
+			Parameters: []Parameter{
+				{Name: "message", Reason: "is missing"},
+				{Name: "category", Reason: "is not one of the allowed values",
+					Allowed: []string{"bug", "missing", "confusing", "idea", "praise"}, Suggestion: "praise"},
 			}}
 	case InvalidCursor:
 		return "GET /v0/records?cursor=abc", Error{Detail: "The cursor was not made for this request."}

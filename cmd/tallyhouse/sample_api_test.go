@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -101,12 +102,21 @@ type asked struct {
 	body   []byte
 }
 
-// ask sends a request and holds the answer against the OpenAPI document.
+// ask sends a request that reads.
 func (s *sampleAPI) ask(t *testing.T, key, target string) asked {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+target, nil)
+	return s.send(t, http.MethodGet, key, target, nil)
+}
+
+// send sends a request and holds the answer against the OpenAPI document.
+func (s *sampleAPI) send(t *testing.T, method, key, target string, body []byte) asked {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, s.url+target, bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
 	}
 	request.Header.Set("Authorization", "Bearer "+key)
 	answer, err := http.DefaultClient.Do(request)
@@ -114,26 +124,23 @@ func (s *sampleAPI) ask(t *testing.T, key, target string) asked {
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
+	text, err := io.ReadAll(answer.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s.contract != nil {
-		if err := s.contract.Check(request, answer, body); err != nil {
+		if err := s.contract.Check(request, answer, text); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return asked{answer.StatusCode, answer.Header, body}
+	return asked{answer.StatusCode, answer.Header, text}
 }
 
 var updateExamples = flag.Bool("update", false, "write the answers of the document's examples anew")
 
-// The document has an example of every operation that reads. When its request is made, then its response is the answer.
+// The document has an example of every operation. When its request is made, then its response is the answer.
 func (s *sampleAPI) answersExamples(t *testing.T) {
 	for _, o := range s.contract.Operations() {
-		if o.Method != http.MethodGet {
-			continue
-		}
 		t.Run(o.ID, func(t *testing.T) {
 			name := filepath.Join(top, "api", "examples", o.ID+".json")
 			text, err := os.ReadFile(name)
@@ -142,13 +149,22 @@ func (s *sampleAPI) answersExamples(t *testing.T) {
 			}
 			var example struct {
 				Request  string          `json:"request"`
+				Body     json.RawMessage `json:"body"`
 				Response json.RawMessage `json:"response"`
 			}
 			if err := json.Unmarshal(text, &example); err != nil {
 				t.Fatal(err)
 			}
-			_, target, _ := strings.Cut(example.Request, " ")
-			answer := s.ask(t, sampleAdmin, target)
+			method, target, _ := strings.Cut(example.Request, " ")
+			answer := s.send(t, method, sampleAdmin, target, example.Body)
+			if o.Method == http.MethodPost {
+				received(t, example.Response, answer)
+				if compact := compacted(t, s.document); !bytes.Contains(compact, compacted(t, example.Body)) ||
+					!bytes.Contains(compact, compacted(t, example.Response)) {
+					t.Error("the document does not show the example: make generate")
+				}
+				return
+			}
 			if answer.status != http.StatusOK {
 				t.Fatalf("%s: %d %s", example.Request, answer.status, answer.body)
 			}
@@ -175,6 +191,22 @@ func (s *sampleAPI) answersExamples(t *testing.T) {
 				t.Error("the document does not show the example: make generate")
 			}
 		})
+	}
+}
+
+// received holds the answer to feedback against the example, but for its id and instant, which are always others.
+func received(t *testing.T, example []byte, answer asked) {
+	t.Helper()
+	type receipt struct {
+		ID         string
+		ReceivedAt time.Time
+	}
+	var want, got receipt
+	if err := errors.Join(json.Unmarshal(example, &want), json.Unmarshal(answer.body, &got)); err != nil {
+		t.Fatalf("%s: %v", answer.body, err)
+	}
+	if answer.status != http.StatusCreated || got.ReceivedAt.IsZero() || len(got.ID) != len(want.ID) {
+		t.Errorf("answered %d %s, the example says %s", answer.status, answer.body, example)
 	}
 }
 
