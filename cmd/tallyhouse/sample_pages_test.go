@@ -40,6 +40,12 @@ func (s *sampleAPI) answersThePages(t *testing.T) {
 			t.Errorf("the CSV begins with %s", head)
 		}
 	})
+	t.Run("for reporting clients", func(t *testing.T) {
+		_, dir := s.runPage(t, "reporting.md", "Whole lists in one answer")
+		if first := firstLine(t, filepath.Join(dir, "records.ndjson")); !strings.HasPrefix(first, `{"id":`) {
+			t.Errorf("the NDJSON begins with %s", first)
+		}
+	})
 	t.Run("on the command export", func(t *testing.T) {
 		out, dir := s.runPage(t, "commands.md", "tallyhouse export")
 		if !strings.Contains(out, `{"end":{"records":`) {
