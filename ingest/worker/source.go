@@ -29,6 +29,10 @@ const (
 	// fetchBytes bounds a fetch by what each partition adds to it: a bound on the whole response makes the embedded broker
 	// lose the list of aborted transactions. A larger message comes alone.
 	fetchBytes = 512 << 10
+	// fetchWait bounds how long a fetch without records waits at the broker. There is one at a time for each broker, made of
+	// the partitions that are read at that moment: one whose reading goes on is fetched when the one before is over. While
+	// the busy partitions pause, that is one of idle ones.
+	fetchWait = 50 * time.Millisecond
 	// bufferBytes is where a partition's reading pauses; it goes on at half of it.
 	bufferBytes = 2 << 20
 )
@@ -38,7 +42,7 @@ func newSource(cluster kafka.Cluster) (*source, error) {
 		kgo.FetchMaxPartitionBytes(fetchBytes),
 		kgo.FetchMaxBytes(512<<20),
 		kgo.BrokerMaxReadBytes(1<<30),
-		kgo.FetchMaxWait(500*time.Millisecond),
+		kgo.FetchMaxWait(fetchWait),
 		kgo.MaxConcurrentFetches(4),
 		kgo.MetadataMinAge(250*time.Millisecond),
 	)...)
