@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // metrics tell an operator how the ingest is doing.
@@ -53,7 +55,14 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	return m
 }
 
-// batch counts a batch that is stored.
+// begin has the counters of a topic at zero, so that the first event is an increase.
+func (m *metrics) begin(topic string) {
+	for _, c := range []*prometheus.CounterVec{m.records, m.stale, m.conflicts, m.dead, m.rerouted, m.gaps, m.recoveries, m.fencesLost} {
+		c.WithLabelValues(topic)
+	}
+}
+
+// observeBatch counts a batch that is stored.
 func (m *metrics) observeBatch(topic string, b *batch, rows int, took time.Duration) {
 	add := func(c *prometheus.CounterVec, n int) {
 		if n > 0 {
@@ -72,8 +81,8 @@ func (m *metrics) observeBatch(topic string, b *batch, rows int, took time.Durat
 
 // partitionMetrics are read off the writers when somebody asks.
 type partitionMetrics struct {
-	worker               *Worker
-	lag, position, state *prometheus.Desc
+	worker                    *Worker
+	lag, age, position, state *prometheus.Desc
 }
 
 func newPartitionMetrics(w *Worker) *partitionMetrics {
@@ -81,8 +90,10 @@ func newPartitionMetrics(w *Worker) *partitionMetrics {
 		return prometheus.NewDesc("tallyhouse_ingest_"+name, help, append([]string{"topic", "partition"}, labels...), nil)
 	}
 	return &partitionMetrics{w,
-		desc("lag", "Offsets between a partition's position and the end of its log."),
-		desc("position", "Next offset of a partition."),
+		desc("lag", "Offsets between a partition's position and the end of its log, which is asked for every 5 s."),
+		desc("lag_seconds", "How long ago this worker first saw the oldest message that it has not written yet in the log; 0: it "+
+			"has written all."),
+		desc("position", "Next offset of a partition, as far as this worker knows it."),
 		desc("partition_condition", "1 for what a partition's writer is doing: recovering, running, held, stopped, "+
 			"refused, waiting.", "condition"),
 	}
@@ -91,6 +102,7 @@ func newPartitionMetrics(w *Worker) *partitionMetrics {
 // Describe implements prometheus.Collector.
 func (p *partitionMetrics) Describe(c chan<- *prometheus.Desc) {
 	c <- p.lag
+	c <- p.age
 	c <- p.position
 	c <- p.state
 }
@@ -99,8 +111,15 @@ func (p *partitionMetrics) Describe(c chan<- *prometheus.Desc) {
 func (p *partitionMetrics) Collect(c chan<- prometheus.Metric) {
 	for _, s := range p.worker.Status() {
 		n := number(uint64(s.Partition))
-		c <- prometheus.MustNewConstMetric(p.lag, prometheus.GaugeValue, float64(s.Lag), s.Topic, n)
-		c <- prometheus.MustNewConstMetric(p.position, prometheus.GaugeValue, float64(s.Position), s.Topic, n)
 		c <- prometheus.MustNewConstMetric(p.state, prometheus.GaugeValue, 1, s.Topic, n, string(s.Condition))
+		if !s.Placed {
+			continue
+		}
+		c <- prometheus.MustNewConstMetric(p.position, prometheus.GaugeValue, float64(s.Position), s.Topic, n)
+		tp := kafkalog.Partition{Topic: s.Topic, Number: s.Partition}
+		if offsets, age, known := p.worker.backlog.behind(tp, s.Position, time.Now()); known {
+			c <- prometheus.MustNewConstMetric(p.lag, prometheus.GaugeValue, float64(offsets), s.Topic, n)
+			c <- prometheus.MustNewConstMetric(p.age, prometheus.GaugeValue, age.Seconds(), s.Topic, n)
+		}
 	}
 }

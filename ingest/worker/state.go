@@ -30,8 +30,8 @@ type Status struct {
 	Partition int32
 	Condition Condition
 	Reason    string // of every condition but Running
+	Placed    bool   // its position is known: it was running once
 	Position  uint64
-	Lag       int64
 	Step      Step
 	Progress  time.Time // when it last completed a step or a bounded wait
 	Due       time.Time // when it is stuck if it doesn't until then
@@ -46,7 +46,10 @@ type state struct {
 }
 
 func newState(tp kafkalog.Partition, observe observer) *state {
-	return &state{observe: observe, tp: tp, is: Status{Topic: tp.Topic, Partition: tp.Number, Condition: Recovering, Progress: time.Now(), Due: time.Now().Add(livenessTimeout)}}
+	now := time.Now()
+	return &state{observe: observe, tp: tp, is: Status{
+		Topic: tp.Topic, Partition: tp.Number, Condition: Recovering, Progress: now, Due: now.Add(livenessTimeout),
+	}}
 }
 
 func (s *state) change(f func(*Status)) {
@@ -87,11 +90,11 @@ func (s *state) recovering() {
 }
 
 func (s *state) running(position uint64) {
-	s.change(func(is *Status) { is.Condition, is.Reason, is.Position = Running, "", position })
+	s.change(func(is *Status) { is.Condition, is.Reason, is.Placed, is.Position = Running, "", true, position })
 }
 
-func (s *state) stored(position uint64, lag int64) {
-	s.change(func(is *Status) { is.Position, is.Lag = position, lag })
+func (s *state) stored(position uint64) {
+	s.change(func(is *Status) { is.Position = position })
 }
 
 // waiting records why the partition can't be written.

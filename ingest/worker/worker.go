@@ -45,6 +45,7 @@ type Worker struct {
 	sender       *producer
 	pace         *pace
 	metrics      *metrics
+	backlog      *backlog
 	coordinators map[string][]*coordinator // by topic, one per shard
 	observe      observer
 	timings      timings
@@ -91,9 +92,13 @@ func New(o Options) (*Worker, error) {
 		options: o, name: rand.Text(), log: o.Log, members: members, source: source, admin: admin,
 		sender: newProducer(o.Cluster, o.Log), pace: newPace(o.Freshness, members), metrics: newMetrics(o.Metrics),
 		coordinators: map[string][]*coordinator{}, observe: noObserver, writers: map[kafkalog.Partition]*runningWriter{},
+		backlog: newBacklog(),
 		timings: timings{
 			session: 10 * time.Second, heartbeat: time.Second, rebalance: 30 * time.Second, drain: 8 * time.Second, end: 12 * time.Second,
 		},
+	}
+	for _, e := range o.Entities {
+		w.metrics.begin(string(e.Topic))
 	}
 	o.Metrics.MustRegister(newPartitionMetrics(w))
 	return w, nil
@@ -155,6 +160,7 @@ func (w *Worker) Run(ctx context.Context) error {
 // startParts starts what the writers share: the source of records, and a coordinator for each topic on each shard.
 func (w *Worker) startParts(parts context.Context, working *sync.WaitGroup) {
 	working.Go(func() { w.source.run(parts) })
+	working.Go(func() { w.backlog.run(parts, w) })
 	for _, e := range w.options.Entities {
 		for shard, db := range w.options.Servers {
 			c := newCoordinator(coordinator{

@@ -172,7 +172,7 @@ func (w *writer) flush(ctx context.Context, a *assignment, assembler *assembler)
 	w.state.step(StepCommit)
 	a.position = b.next
 	w.doubt.progressed()
-	w.state.stored(b.next, a.buffer.lag(b.next))
+	w.state.stored(b.next)
 	w.metrics.observeBatch(w.tp.Topic, b, rows, time.Since(began))
 	w.report(b)
 	return nil

@@ -17,14 +17,21 @@ type Log struct {
 	Err error
 }
 
+// Kafka's special timestamps.
+const (
+	logStart = -2
+	logEnd   = -1
+)
+
 // Logs asks for the logs of some partitions of a topic, all at once.
 func Logs(ctx context.Context, client *kgo.Client, topic string, partitions []int32) map[int32]Log {
-	const first, end = -2, -1 // Kafka's special timestamps
-	starts, ends := partitionOffsets(ctx, client, topic, partitions, first), partitionOffsets(ctx, client, topic, partitions, end)
+	of := map[string][]int32{topic: partitions}
+	starts, ends := listOffsets(ctx, client, of, logStart), listOffsets(ctx, client, of, logEnd)
 	all := make(map[int32]Log, len(partitions))
 	for _, p := range partitions {
-		log := Log{Range: Range{Start: starts[p].offset, End: ends[p].offset}}
-		if err := errors.Join(starts[p].err, ends[p].err); err != nil {
+		start, end := starts[Partition{topic, p}], ends[Partition{topic, p}]
+		log := Log{Range: Range{Start: start.offset, End: end.offset}}
+		if err := errors.Join(start.err, end.err); err != nil {
 			log.Err = fmt.Errorf("ask for the log of %s partition %d: %w", topic, p, err)
 		}
 		all[p] = log
@@ -32,26 +39,47 @@ func Logs(ctx context.Context, client *kgo.Client, topic string, partitions []in
 	return all
 }
 
+// Ends asks where the committed parts of some logs end, all at once. Those that give no answer are left out.
+func Ends(ctx context.Context, client *kgo.Client, partitions []Partition) map[Partition]uint64 {
+	of := map[string][]int32{}
+	for _, p := range partitions {
+		of[p.Topic] = append(of[p.Topic], p.Number)
+	}
+	ends := map[Partition]uint64{}
+	for p, end := range listOffsets(ctx, client, of, logEnd) {
+		if end.err == nil {
+			ends[p] = uint64(end.offset)
+		}
+	}
+	return ends
+}
+
 type offsetOrError struct {
 	offset int64
 	err    error
 }
 
-func partitionOffsets(ctx context.Context, client *kgo.Client, topic string, partitions []int32, at int64) map[int32]offsetOrError {
+// listOffsets asks each leader where its partitions have their first message of a timestamp or later.
+func listOffsets(ctx context.Context, client *kgo.Client, partitions map[string][]int32, at int64) map[Partition]offsetOrError {
 	ctx, stop := context.WithTimeout(ctx, requestTimeout)
 	defer stop()
 	const readCommitted = 1
 	req := kmsg.NewPtrListOffsetsRequest()
 	req.IsolationLevel = readCommitted
-	t := kmsg.NewListOffsetsRequestTopic()
-	t.Topic = topic
-	for _, p := range partitions {
-		of := kmsg.NewListOffsetsRequestTopicPartition()
-		of.Partition, of.Timestamp = p, at
-		t.Partitions = append(t.Partitions, of)
+	all := map[Partition]offsetOrError{}
+	for topic, numbers := range partitions {
+		t := kmsg.NewListOffsetsRequestTopic()
+		t.Topic = topic
+		for _, p := range numbers {
+			of := kmsg.NewListOffsetsRequestTopicPartition()
+			of.Partition, of.Timestamp = p, at
+			t.Partitions = append(t.Partitions, of)
+		}
+		req.Topics = append(req.Topics, t)
 	}
-	req.Topics = append(req.Topics, t)
-	all := map[int32]offsetOrError{}
+	if len(req.Topics) == 0 {
+		return all
+	}
 	unanswered := errors.New("the broker did not answer for it")
 	for _, shard := range client.RequestSharded(ctx, req) { // a request to each leader
 		if shard.Err != nil {
@@ -60,13 +88,15 @@ func partitionOffsets(ctx context.Context, client *kgo.Client, topic string, par
 		}
 		for _, t := range shard.Resp.(*kmsg.ListOffsetsResponse).Topics {
 			for _, p := range t.Partitions {
-				all[p.Partition] = offsetOrError{p.Offset, kerr.ErrorForCode(p.ErrorCode)}
+				all[Partition{t.Topic, p.Partition}] = offsetOrError{p.Offset, kerr.ErrorForCode(p.ErrorCode)}
 			}
 		}
 	}
-	for _, p := range partitions {
-		if _, ok := all[p]; !ok {
-			all[p] = offsetOrError{err: unanswered}
+	for topic, numbers := range partitions {
+		for _, p := range numbers {
+			if _, ok := all[Partition{topic, p}]; !ok {
+				all[Partition{topic, p}] = offsetOrError{err: unanswered}
+			}
 		}
 	}
 	return all
