@@ -18,6 +18,7 @@ build:
 test: lint
 	@.ci/install
 	$(TEST) ./...
+	cd deploy/checks && $(GO) vet ./... && $(TEST) ./...
 
 # The tests that meet Kafka, against Apache Kafka instead of the embedded broker: what is read and from where, transactions,
 # rebalances, retention and compaction, committed offsets, another log, kills. It needs Java and Maven, which fetches the broker's
@@ -51,6 +52,7 @@ generate:
 	$(GO) run ./schemas/events/generate
 	$(GO) test ./cmd/tallyhouse -run TestTheAPIOnTheSample/answers -update
 	$(GO) test ./api -run TestTheDocumentIsWrittenDown -update
+	$(GO) test ./cmd/tallyhouse -run TestTheConfigurationIsWrittenDown -update
 	$(GO) test ./reader -run TestStatementsAreAsWrittenDown -update
 
 # The OpenAPI document against the rules of Redocly and Spectral, and ten thousand drawn requests against the document.
@@ -59,6 +61,15 @@ lint-document:
 	schemas/lint/document
 schemathesis:
 	GO="$(GO)" schemas/lint/schemathesis
+
+# What is published, in dist: make release VERSION=v1.2.3. The same commit gives the same bytes, which make release-check tries.
+VERSION ?= $(shell git describe --tags --always --dirty)
+RELEASE  = $(GO) run ./deploy/release -version $(VERSION) -date "$$(git log -1 --format=%ct)"
+.PHONY: release release-check
+release:
+	$(RELEASE) -out dist
+release-check: release
+	@again="$$(mktemp -d)"; $(RELEASE) -out "$$again" && diff -r dist "$$again"; code=$$?; rm -rf "$$again"; exit $$code
 
 race:
 	$(TEST) -race ./...
@@ -83,7 +94,7 @@ fuzz:
 
 # Much more of what make test does a little of: kills, rounds of fighting writers, clients at once, and fuzzing.
 nightly:
-	$(MAKE) lint-document schemathesis
+	$(MAKE) lint-document schemathesis release-check
 	$(MAKE) fuzz FUZZTIME=10m
 	RAPID_CHECKS=1000 TALLYHOUSE_CRASHES=100 TALLYHOUSE_ROUNDS=200 TALLYHOUSE_CLIENTS=1000 $(GO) test -count=1 -timeout 6h ./...
 	$(ON_APACHE_KAFKA) TALLYHOUSE_CRASHES=100 $(GO) test -count=1 -timeout 6h -p 1 $(KAFKA_TESTS) ./api ./ingest/mail ./cmd/tallyhouse

@@ -240,13 +240,19 @@ func New(o Options) (*Server, error) {
 }
 
 func (o *Options) validate() error {
-	var wrong []error
+	wrong := []error{o.Validate()}
 	if o.ClickHouse == nil {
 		wrong = append(wrong, errors.New("a connection to ClickHouse is missing"))
 	}
 	if len(o.Kafka) == 0 {
 		wrong = append(wrong, errors.New("the options of the Kafka client are missing"))
 	}
+	return errors.Join(wrong...)
+}
+
+// Validate reports all that is wrong with the options, connections apart.
+func (o *Options) Validate() error {
+	var wrong []error
 	if o.Environment != "test" && o.Environment != "live" {
 		wrong = append(wrong, fmt.Errorf("the environment must be test or live, not %q", o.Environment))
 	}
@@ -260,6 +266,11 @@ func (o *Options) validate() error {
 		(!strings.HasPrefix(o.BasePath, "/") || strings.HasSuffix(o.BasePath, "/") ||
 			strings.ContainsAny(o.BasePath, "<>?#% ")) {
 		wrong = append(wrong, fmt.Errorf("the base path must begin with a slash and not end with one, like /ledger, but is %q", o.BasePath))
+	}
+	if o.CursorKeyFile != "" {
+		if _, err := cursor.FromFile(o.CursorKeyFile); err != nil {
+			wrong = append(wrong, err)
+		}
 	}
 	return errors.Join(wrong...)
 }

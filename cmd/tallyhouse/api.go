@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/netip"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/sethvargo/go-retry"
 	"github.com/spf13/cobra"
@@ -50,11 +48,13 @@ type apiFlags struct {
 	redisURL          string
 	trustedProxies    []string
 	issuer            session.Issuer
+	operator          operatorFlags
 }
 
 func (f *apiFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.addr, "api-addr", "127.0.0.1:8080", "where the API listens, host:port")
 	flags.StringVar(&f.metricsAddr, "metrics-addr", "127.0.0.1:9090", "where /metrics is served, host:port")
+	f.operator.add(flags)
 	flags.StringVar(&f.now, "now", "", "instant that fixes today and the current month, like 2026-05-12T09:00:00Z (default: the clock)")
 	flags.StringVar(&f.environment, "environment", "test", "test or live: keys of the other environment do not work")
 	flags.StringVar(&f.basePath, "base-path", "", "path in front of all others, like /ledger")
@@ -88,6 +88,7 @@ func apiCommand(s *shell) *cobra.Command {
 	}
 	f.add(cmd.Flags())
 	from := connectionFlags(cmd.Flags())
+	cmd.PreRunE = func(*cobra.Command, []string) error { return errors.Join(from.check(), f.check()) }
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		servers, err := from.open()
 		if err != nil {
@@ -101,6 +102,47 @@ func apiCommand(s *shell) *cobra.Command {
 	return cmd
 }
 
+// check reports all that is wrong with the flags.
+func (f *apiFlags) check() error {
+	options := f.options()
+	_, err := fixedClock(f.now)
+	wrong := []error{err, options.Validate()}
+	_, err = f.acceptedUpTo()
+	wrong = append(wrong, err)
+	_, err = f.proxies()
+	wrong = append(wrong, err)
+	counted := *f
+	counted.rateLimit = max(1, f.rateLimit) // the URL is checked even where no limit asks for it
+	_, closeRates, err := counted.rates(counted.limit())
+	if err == nil {
+		closeRates()
+	}
+	return errors.Join(append(wrong, err)...)
+}
+
+// options are those of the API that the flags say as they are.
+func (f *apiFlags) options() api.Options {
+	return api.Options{
+		Environment: f.environment, BasePath: f.basePath, CORSOrigins: f.corsOrigins, CursorKeyFile: f.cursorKeyFile,
+		Issuer: f.issuer, RateLimit: f.limit(),
+	}
+}
+
+func (f *apiFlags) limit() ratelimit.Policy {
+	return ratelimit.Policy{Events: f.rateLimit, Window: rateWindow}
+}
+
+// acceptedUpTo is the instant up to which lost changes of access have been seen to.
+func (f *apiFlags) acceptedUpTo() (at time.Time, err error) {
+	if f.gapsAccepted == "" {
+		return at, nil
+	}
+	if at, err = time.Parse(time.RFC3339, f.gapsAccepted); err != nil {
+		return at, usageError{fmt.Errorf("--access-gaps-accepted must be an instant like 2026-05-12T09:00:00Z, not %q", f.gapsAccepted)}
+	}
+	return at, nil
+}
+
 // runAPI runs the API, and serves the registry's metrics, until the context ends. ready is called once, with the
 // address that it listens on.
 func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, registry *prometheus.Registry, ready func(addr string)) error {
@@ -108,14 +150,11 @@ func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, registr
 	if err != nil {
 		return err
 	}
-	var gapsAccepted time.Time
-	if f.gapsAccepted != "" {
-		if gapsAccepted, err = time.Parse(time.RFC3339, f.gapsAccepted); err != nil {
-			return usageError{fmt.Errorf("--access-gaps-accepted must be an instant like 2026-05-12T09:00:00Z, not %q", f.gapsAccepted)}
-		}
+	gapsAccepted, err := f.acceptedUpTo()
+	if err != nil {
+		return err
 	}
-	limit := ratelimit.Policy{Events: f.rateLimit, Window: rateWindow}
-	rates, closeRates, err := f.rates(limit)
+	rates, closeRates, err := f.rates(f.limit())
 	if err != nil {
 		return err
 	}
@@ -145,13 +184,12 @@ func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, registr
 		return err
 	}
 	defer closeAll(shards)
-	server, err := api.New(api.Options{
-		ClickHouse: db, Control: control, Requests: apiRequests, Kafka: servers.kafka.Reading, Check: readable(shards),
-		Feedback:    feedbackTopic{servers.kafka},
-		Environment: f.environment, BasePath: f.basePath, CORSOrigins: f.corsOrigins,
-		CursorKeyFile: f.cursorKeyFile, QueryTimeout: queryTimeout, Clock: clock, Log: s.log, Metrics: registry,
-		AccessGapsAccepted: gapsAccepted, Issuer: f.issuer, RateLimit: limit, RateStore: rates, TrustedProxies: trusted,
-	})
+	o := f.options()
+	o.ClickHouse, o.Control, o.Requests, o.QueryTimeout = db, control, apiRequests, queryTimeout
+	o.Kafka, o.Feedback, o.Check = servers.kafka.Reading, feedbackTopic{servers.kafka}, readable(shards)
+	o.AccessGapsAccepted, o.RateStore, o.TrustedProxies = gapsAccepted, rates, trusted
+	o.Clock, o.Log, o.Metrics = clock, s.log, registry
+	server, err := api.New(o)
 	if err != nil {
 		return usageError{err}
 	}
@@ -165,7 +203,7 @@ func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, registr
 	}
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return server.Run(ctx, listener) })
-	work.Go(func() error { return serveMetrics(ctx, metrics, registry) })
+	work.Go(func() error { return serve(ctx, metrics, f.operator.pages(registry)) })
 	work.Go(func() error {
 		asked := func(context.Context) error { return retry.RetryableError(server.Ready()) }
 		if err := retry.Constant(ctx, readyPoll, asked); err == nil {
@@ -198,14 +236,16 @@ func (f *apiFlags) rates(limit ratelimit.Policy) (store api.RateStore, closeStor
 }
 
 func (f *apiFlags) proxies() (all []netip.Prefix, err error) {
+	var wrong []error
 	for _, text := range f.trustedProxies {
 		prefix, err := netip.ParsePrefix(text)
 		if err != nil {
-			return nil, usageError{fmt.Errorf("--trusted-proxy must be a network like 10.0.0.0/8 or 10.1.2.3/32, not %q", text)}
+			wrong = append(wrong,
+				usageError{fmt.Errorf("--trusted-proxy must be a network like 10.0.0.0/8 or 10.1.2.3/32, not %q", text)})
 		}
 		all = append(all, prefix.Masked())
 	}
-	return all, nil
+	return all, errors.Join(wrong...)
 }
 
 // readable checks that all shards have this version's schema, and sums by its formulas.
@@ -247,22 +287,4 @@ func listen(flag, addr string) (net.Listener, error) {
 		return nil, fmt.Errorf("%s: %w; choose another address", flag, err)
 	}
 	return listener, nil
-}
-
-// serveMetrics serves /metrics until the context ends.
-func serveMetrics(ctx context.Context, listener net.Listener, from prometheus.Gatherer) error {
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(from, promhttp.HandlerOpts{}))
-	return serve(ctx, listener, mux)
-}
-
-// serve serves an operator's pages until the context ends.
-func serve(ctx context.Context, listener net.Listener, pages http.Handler) error {
-	server := &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second}
-	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
-	defer stop()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
-	}
-	return nil
 }

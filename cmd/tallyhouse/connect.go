@@ -71,6 +71,15 @@ type servers struct {
 	shards []database.Options // one ClickHouse server of each shard
 }
 
+// check reports all that is wrong with what was given.
+func (c *connection) check() error {
+	servers, err := c.open()
+	if err == nil {
+		servers.kafka.Close()
+	}
+	return err
+}
+
 // open checks everything that was given, and reports all that is wrong at once. It doesn't dial.
 func (c *connection) open() (servers, error) {
 	kafka, err := c.kafka.open()

@@ -49,6 +49,7 @@ type dev struct {
 	dbAddr    string
 	imapAddr  string
 	smtpAddr  string
+	smtp      string // where the embedded mail server takes mails; "" when there is none
 	empty     bool
 	api       apiFlags
 	ingest    ingestFlags
@@ -62,13 +63,16 @@ func devCommand(s *shell) *cobra.Command {
 		Use:     "dev",
 		GroupID: groupRun,
 		Short:   "Run everything on this machine: database, broker, worker, API, with sample data",
-		Long: "Runs everything on this machine and prints, as soon as all of it serves, one line with the API's address and a\n" +
-			"key of an admin of tenant demo. Data stay in the data directory; the sample is loaded once. Ctrl-C drains and\n" +
-			"ends.\n\n" +
+		Long: "Runs everything on this machine and says, as soon as all of it serves, where it is: on a terminal in a few lines\n" +
+			"for a person, with what to try next; elsewhere in one line, with the API's address and a key of an admin of\n" +
+			"tenant demo. Data stay in the data directory; the sample is loaded once. Ctrl-C drains and ends. On a terminal it\n" +
+			"logs warnings alone, unless --log-level says otherwise.\n\n" +
 			"Mail to a project's intake address is taken in at the SMTP address; its PDFs become records.\n\n" +
 			"TALLYHOUSE_KAFKA, TALLYHOUSE_CLICKHOUSE and TALLYHOUSE_IMAP name real servers that replace the embedded ones.",
 		Example: "  tallyhouse dev\n  tallyhouse dev --empty --data-dir ./empty --api-addr 127.0.0.1:8081",
 		Args:    cobra.NoArgs,
+
+		Annotations: map[string]string{quietOnTerminal: "yes"},
 	}
 	f := cmd.Flags()
 	f.StringVar(&d.dataDir, "data-dir", "./.tallyhouse", "directory of everything that is kept")
@@ -82,8 +86,35 @@ func devCommand(s *shell) *cobra.Command {
 	d.mail.addReading(f, "")
 	f.Lookup("originals-dir").Usage = "directory in which mailed PDFs and mails are kept (default: originals in --data-dir)"
 	d.external.credentialFlags(f)
+	cmd.PreRunE = func(*cobra.Command, []string) error { return d.check() }
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return d.run(cmd.Context()) }
 	return cmd
+}
+
+// check reports all that is wrong with the flags, before anything is started.
+func (d *dev) check() error {
+	d.addresses()
+	_, err := d.mail.options(d.dataDir)
+	return errors.Join(d.external.check(), d.api.check(), d.ingest.check(), err)
+}
+
+// notYetKnown stands for the address of an embedded server until it has one.
+const notYetKnown = "127.0.0.1:1"
+
+// addresses takes over where the servers are that replace the embedded ones.
+func (d *dev) addresses() {
+	given := func(variable, other string) string {
+		if addr, ok := d.env(variablePrefix + variable); ok && addr != "" {
+			return addr
+		}
+		return other
+	}
+	d.external.kafka.addr = given("KAFKA", notYetKnown)
+	d.external.clickhouse.addr = given("CLICKHOUSE", notYetKnown)
+	d.mail.tenant = devTenant
+	if boxes := given("IMAP", ""); boxes != "" {
+		d.mail.boxes = strings.Split(boxes, ",")
+	}
 }
 
 func (d *dev) run(ctx context.Context) (err error) {
@@ -96,6 +127,9 @@ func (d *dev) run(ctx context.Context) (err error) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	began := time.Now()
+	if isTerminal(d.out) {
+		fmt.Fprintln(d.err, "Starting ClickHouse, Kafka, the mail server, the worker and the API ...")
+	}
 	embedded, err := d.startEngines(ctx, registry)
 	defer func() { err = errors.Join(err, embedded.stop()) }()
 	if err != nil {
@@ -175,8 +209,38 @@ func (d *dev) ready(ctx context.Context, w *runningWorker, servers servers, key 
 	if err := d.loadSample(ctx, servers, w.shards); err != nil {
 		return err
 	}
-	fmt.Fprintf(d.out, "ready api=%s key=%s\n", url, key)
+	d.greet(url, key)
 	return nil
+}
+
+// greet says that all of it serves: to a person on a terminal, else in the one line that programs wait for.
+func (d *dev) greet(url, key string) {
+	if !isTerminal(d.out) {
+		fmt.Fprintf(d.out, "ready api=%s key=%s\n", url, key)
+		return
+	}
+	mail := "(your own, TALLYHOUSE_IMAP)"
+	if d.smtp != "" {
+		mail = "smtp://" + d.smtp + "   invoices as PDF, to a project's intake address"
+	}
+	fmt.Fprintf(d.out, "\nTallyhouse runs. Ctrl-C ends it.\n\n"+
+		"  API         %s   reference: %[1]s/docs\n"+
+		"  key         %s   an admin of tenant %s\n"+
+		"  mail        %s\n"+
+		"  Kafka       %s\n"+
+		"  ClickHouse  %s   database %s\n"+
+		"  metrics     http://%s/metrics\n"+
+		"  data        %s\n\n"+
+		"Try:\n\n"+
+		"  export KEY=%[2]s\n"+
+		"  curl -s -H \"Authorization: Bearer $KEY\" %[1]s/v0/projects\n",
+		url, key, devTenant, mail, d.external.kafka.addr, d.external.clickhouse.addr, d.external.clickhouse.database,
+		d.api.metricsAddr, d.dataDir)
+	if d.smtp != "" && !d.empty {
+		fmt.Fprintf(d.out, "  curl -s smtp://%s --mail-from rechnung@bauwerk-donau.example \\\n"+
+			"    --mail-rcpt quartier-lindenhof@demo.invoices.example --upload-file docs/sample-invoice.eml\n", d.smtp)
+	}
+	fmt.Fprintf(d.out, "  tallyhouse verify\n\n")
 }
 
 // until asks again and again until there is no error, or the context ends; then it returns the last one.
@@ -226,12 +290,9 @@ func (e *engines) stop() error {
 // startEngines starts what isn't given, at the same time, and notes where to connect to.
 func (d *dev) startEngines(ctx context.Context, metrics prometheus.Registerer) (*engines, error) {
 	e := &engines{}
-	d.external.clickhouse.addr, d.external.kafka.addr = d.dbAddr, d.kafkaAddr
 	starting, starts := errgroup.WithContext(ctx)
 	stops := make([]func(context.Context) error, 3)
-	if addr, ok := d.env(variablePrefix + "CLICKHOUSE"); ok && addr != "" {
-		d.external.clickhouse.addr = addr
-	} else {
+	if addr, ok := d.env(variablePrefix + "CLICKHOUSE"); !ok || addr == "" {
 		e.database = true
 		starting.Go(func() error {
 			engine, err := clickhouse.Start(starts, clickhouse.Options{
@@ -245,9 +306,7 @@ func (d *dev) startEngines(ctx context.Context, metrics prometheus.Registerer) (
 			return nil
 		})
 	}
-	if addr, ok := d.env(variablePrefix + "KAFKA"); ok && addr != "" {
-		d.external.kafka.addr = addr
-	} else {
+	if addr, ok := d.env(variablePrefix + "KAFKA"); !ok || addr == "" {
 		starting.Go(func() error {
 			broker, err := embeddedkafka.Start(starts, embeddedkafka.Options{DataDir: filepath.Join(d.dataDir, "kafka"),
 				Addr: d.kafkaAddr, Log: d.log})
@@ -259,10 +318,7 @@ func (d *dev) startEngines(ctx context.Context, metrics prometheus.Registerer) (
 			return nil
 		})
 	}
-	d.mail.tenant = devTenant
-	if box, ok := d.env(variablePrefix + "IMAP"); ok && box != "" {
-		d.mail.boxes = strings.Split(box, ",")
-	} else {
+	if len(d.mail.boxes) == 0 {
 		starting.Go(func() error {
 			server, err := embeddedmail.Start(embeddedmail.Options{DataDir: filepath.Join(d.dataDir, "mail"),
 				IMAP: d.imapAddr, SMTP: d.smtpAddr, Log: d.log})
@@ -271,7 +327,8 @@ func (d *dev) startEngines(ctx context.Context, metrics prometheus.Registerer) (
 			}
 			stops[2] = server.Stop
 			d.mail.boxes = []string{server.URL()}
-			d.log.Info("invoices can be mailed to the projects' intake addresses", "smtp", server.SMTP())
+			d.smtp = server.SMTP()
+			d.log.Info("invoices can be mailed to the projects' intake addresses", "smtp", d.smtp)
 			return nil
 		})
 	}

@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/sethvargo/go-retry"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -42,10 +39,23 @@ func (f *ingestFlags) add(flags *pflag.FlagSet) {
 		"how long a batch waits for more: longer means fewer, larger inserts")
 }
 
+// check reports all that is wrong with the flags.
+func (f *ingestFlags) check() error {
+	var wrong []error
+	if f.group == "" {
+		wrong = append(wrong, usageError{errors.New("--group must not be empty")})
+	}
+	if f.freshness < 0 {
+		wrong = append(wrong, usageError{fmt.Errorf("--freshness must not be negative, but is %s", f.freshness)})
+	}
+	return errors.Join(wrong...)
+}
+
 func ingestCommand(s *shell) *cobra.Command {
 	var f ingestFlags
 	var invoices mailFlags
 	var metricsAddr string
+	var operator operatorFlags
 	var volatile bool
 	cmd := &cobra.Command{
 		Use:     "ingest",
@@ -62,15 +72,17 @@ func ingestCommand(s *shell) *cobra.Command {
 	flags := cmd.Flags()
 	f.add(flags)
 	flags.StringVar(&metricsAddr, "metrics-addr", "127.0.0.1:9090", "where /metrics, /healthz and /readyz are served, host:port")
+	operator.add(flags)
 	flags.BoolVar(&volatile, "allow-volatile", false, "also write to tables that do not write through to the disk, "+
 		"as dev makes them; a power loss may tear them")
 	invoices.add(flags, nil, "")
 	from := connectionFlags(flags)
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		_, err := invoices.options(metricsAddr)
+		return errors.Join(from.check(), f.check(), err)
+	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		servers, err := from.open()
-		if _, mailErr := invoices.options(metricsAddr); mailErr != nil {
-			err = errors.Join(err, mailErr)
-		}
 		if err != nil {
 			return err
 		}
@@ -93,7 +105,7 @@ func ingestCommand(s *shell) *cobra.Command {
 		}
 		work, ctx := errgroup.WithContext(cmd.Context())
 		work.Go(func() error { return w.Run(ctx) })
-		work.Go(func() error { return serveWorker(ctx, listener, w, registry) })
+		work.Go(func() error { return serve(ctx, listener, operator.pagesOf(w, registry)) })
 		if intake != nil {
 			work.Go(func() error { return intake.Run(ctx) })
 		}
@@ -155,6 +167,9 @@ func (s *shell) awaitServer(ctx context.Context, server *database.Server) error 
 	waited := false
 	err := retry.Do(ctx, pauses, func(ctx context.Context) error {
 		_, err := server.Exists(ctx)
+		if isForGood(err) {
+			return err
+		}
 		if err != nil && !waited {
 			s.log.Warn("waiting for ClickHouse", "addr", server.Addr(), "error", err)
 			waited = true
@@ -180,26 +195,4 @@ func (s *shell) checkTopics(ctx context.Context, cluster kafka.Cluster) error {
 		}
 	}
 	return nil
-}
-
-// serveWorker serves a worker's metrics and health until the context ends.
-func serveWorker(ctx context.Context, listener net.Listener, w *runningWorker, from prometheus.Gatherer) error {
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(from, promhttp.HandlerOpts{}))
-	mux.HandleFunc("GET /healthz", health(w.Alive))
-	mux.HandleFunc("GET /readyz", health(w.Ready))
-	return serve(ctx, listener, mux)
-}
-
-// health answers 200 when nothing is wrong, else 503 and what is.
-func health(check func() error) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		if err := check(); err != nil {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			fmt.Fprintln(w, err)
-			return
-		}
-		fmt.Fprintln(w, "ok")
-	}
 }

@@ -21,6 +21,8 @@ var layers = map[string][]string{
 	"ingest":          {"analytics", "schemas"},
 	"deploy/embedded": {},
 	"deploy/demo":     {"schemas"},
+	"deploy/checks":   {},
+	"deploy/release":  {},
 	"cmd":             {"api", "ingest", "schemas", "deploy/embedded", "deploy/demo"},
 }
 

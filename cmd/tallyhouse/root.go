@@ -23,7 +23,8 @@ const (
 	exitInconclusive = 3 // what was asked for is neither done nor failed: load --wait without progress, verify without comparison
 	exitCodesLong    = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 inconclusive (load --wait without progress, " +
 		"verify without comparison)."
-	environmentDoc = "Every flag can also be given as an environment variable, shown behind it in [brackets]; the flag wins."
+	environmentDoc = "Every flag can also be given as an environment variable, shown behind it in [brackets], or as the content of a\n" +
+		"file, which the variable with _FILE behind it names; the flag wins."
 )
 
 // shell is what a command gets from the process: streams, environment and log. log is set before a command runs.
@@ -32,6 +33,8 @@ type shell struct {
 	out, err io.Writer
 	env      func(string) (string, bool)
 	log      *slog.Logger
+	faults   error // of variables and of the log's flags, told together with those of the command's own
+	check    bool  // only check the configuration
 }
 
 // usageError is a fault of the command line: exit code 2.
@@ -71,8 +74,14 @@ func run(s *shell, args []string) int {
 		return exitUsage
 	}
 	s.complain(err)
+	if what := advice(err); what != "" {
+		fmt.Fprintln(s.err, "tallyhouse: what to do: "+what)
+	}
 	return exitFailed
 }
+
+// quietOnTerminal marks a command that talks to a person on a terminal, and logs warnings alone there.
+const quietOnTerminal = "tallyhouse_quiet_on_terminal"
 
 func (s *shell) complain(err error) {
 	for line := range strings.Lines(err.Error() + "\n") {
@@ -96,20 +105,24 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 	var level slog.Level
 	var format string
 	root = &cobra.Command{
-		Use:   "tallyhouse",
-		Short: "The money of real-estate development projects: emailed invoices and ledger changes in, exact figures out",
+		Version: thisBuild().Version,
+		Use:     "tallyhouse",
+		Short:   "The money of real-estate development projects: emailed invoices and ledger changes in, exact figures out",
 		Long: "Tallyhouse takes emailed invoices and ledger changes, keeps them in exact tables and sums in ClickHouse,\n" +
 			"and answers a read API from them. `tallyhouse dev` runs all of it on one machine.\n\n" +
 			environmentDoc + "\n" + exitCodesLong,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if err := fromEnvironment(cmd.Flags(), s.env); err != nil {
-				return err
+			faults := []error{fromEnvironment(cmd.Flags(), s.env)}
+			least := level
+			if cmd.Annotations[quietOnTerminal] != "" && !cmd.Flags().Changed("log-level") && isTerminal(s.out) && isTerminal(s.err) {
+				least = slog.LevelWarn
 			}
 			var err error
-			s.log, err = newLog(s.err, level, format)
-			return err
+			s.log, err = newLog(s.err, least, format)
+			s.faults = errors.Join(append(faults, err)...)
+			return nil
 		},
 	}
 	root.SetIn(s.in)
@@ -117,6 +130,7 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 	root.SetErr(s.err)
 	root.PersistentFlags().TextVar(&level, "log-level", slog.LevelInfo, "least level that is logged: DEBUG, INFO, WARN or ERROR")
 	root.PersistentFlags().StringVar(&format, "log-format", "auto", "text or json; auto is text on a terminal and json elsewhere")
+	root.PersistentFlags().BoolVar(&s.check, "check-config", false, "check flags and variables, and end")
 	root.AddGroup(
 		&cobra.Group{ID: groupRun, Title: "Run:"},
 		&cobra.Group{ID: groupData, Title: "Bring data in:"},
@@ -140,14 +154,17 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 		feedbackCommand(s),
 		exportCommand(s),
 		mailCommand(s),
+		mailServerCommand(s),
+		probeCommand(s),
+		versionCommand(s),
 	)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	prepare(root, started)
+	s.prepare(root, started)
 	return root, started
 }
 
 // prepare adds to every command what all have in common.
-func prepare(cmd *cobra.Command, started *bool) {
+func (s *shell) prepare(cmd *cobra.Command, started *bool) {
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), "Flags.FlagUsages ", "Flags.FlagUsagesWrapped 120 "))
 	nameVariables(cmd.LocalNonPersistentFlags())
 	nameVariables(cmd.PersistentFlags())
@@ -156,13 +173,24 @@ func prepare(cmd *cobra.Command, started *bool) {
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
 	if work := cmd.RunE; work != nil {
+		check := cmd.PreRunE
+		cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+			if check == nil {
+				return s.faults
+			}
+			return errors.Join(s.faults, check(cmd, args))
+		}
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			*started = true
+			if s.check {
+				fmt.Fprintln(s.err, "flags and variables are good")
+				return nil
+			}
 			return work(cmd, args)
 		}
 	}
 	for _, sub := range cmd.Commands() {
-		prepare(sub, started)
+		s.prepare(sub, started)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,53 +27,78 @@ func verifyCommand(s *shell) *cobra.Command {
 			"Nothing may differ, ever: drift is exit code 1, and `tallyhouse rebuild` corrects it. On a system that is\n" +
 			"written to all the time it keeps the writers of a topic out while it compares; with --no-hold it never does, and\n" +
 			"exits with 3 when something could not be compared. What makes no sense beside the rest (a record whose project\n" +
-			"does not exist) is a warning, on standard error, and no drift.",
+			"does not exist) is a warning, on standard error, and no drift.\n\n" +
+			"With --every it goes on until it is ended, compares again and again, and serves what it found last at /metrics:\n" +
+			"neither drift nor a server that is away ends it.",
 		Example: "  tallyhouse verify\n" +
-			"  tallyhouse verify --json --no-hold",
+			"  tallyhouse verify --json --no-hold\n" +
+			"  tallyhouse verify --every 6h --no-hold --metrics-addr 127.0.0.1:9093",
 		Args: cobra.NoArgs,
 	}
+	var repeated repeatedVerify
+	repeated.add(cmd.Flags())
 	to := connectionFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was found as JSON, warnings included")
 	cmd.Flags().BoolVar(&o.NoHold, "no-hold", false, "never keep writers out")
 	cmd.Flags().IntVar(&o.Most, "most", 100, "findings listed of each roll and kind of warning; the others are counted")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		servers, err := to.open()
-		if err != nil {
+		if err := errors.Join(err, repeated.check()); err != nil {
 			return err
 		}
 		defer servers.kafka.Close()
-		shards, stop, err := s.openShards(cmd.Context(), servers, "verify")
+		s.limitMemory(recomputeMemory)
+		once := func(ctx context.Context) ([]*verify.Report, error) {
+			reports, err := s.verify(ctx, servers, o)
+			if err != nil {
+				return nil, err
+			}
+			return reports, s.printReports(reports, asJSON)
+		}
+		if repeated.every > 0 {
+			return repeated.run(cmd.Context(), s.log, once)
+		}
+		reports, err := once(cmd.Context())
 		if err != nil {
 			return err
-		}
-		defer stop()
-		s.limitMemory(recomputeMemory)
-		reports := []*verify.Report{}
-		for _, shard := range shards {
-			o.Options = shard.work
-			r, err := verify.Run(cmd.Context(), shard, o)
-			if isKeptOut(err) {
-				return inconclusiveError{fmt.Errorf("verify %s at %s: %w", shard.Name(), shard.Addr(), err)}
-			}
-			if err != nil {
-				return fmt.Errorf("verify %s at %s: %w", shard.Name(), shard.Addr(), err)
-			}
-			reports = append(reports, r)
-		}
-		if asJSON {
-			encoder := json.NewEncoder(s.out)
-			encoder.SetIndent("", "  ")
-			if err := encoder.Encode(reports); err != nil {
-				return err
-			}
-		} else {
-			for _, r := range reports {
-				s.printReport(r)
-			}
 		}
 		return verdict(reports)
 	}
 	return cmd
+}
+
+// verify looks at the database of every shard.
+func (s *shell) verify(ctx context.Context, servers servers, o verify.Options) ([]*verify.Report, error) {
+	shards, stop, err := s.openShards(ctx, servers, "verify")
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	reports := []*verify.Report{}
+	for _, shard := range shards {
+		o.Options = shard.work
+		r, err := verify.Run(ctx, shard, o)
+		if isKeptOut(err) {
+			return nil, inconclusiveError{fmt.Errorf("verify %s at %s: %w", shard.Name(), shard.Addr(), err)}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("verify %s at %s: %w", shard.Name(), shard.Addr(), err)
+		}
+		reports = append(reports, r)
+	}
+	return reports, nil
+}
+
+func (s *shell) printReports(reports []*verify.Report, asJSON bool) error {
+	if asJSON {
+		encoder := json.NewEncoder(s.out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(reports)
+	}
+	for _, r := range reports {
+		s.printReport(r)
+	}
+	return nil
 }
 
 // verdict is the command's error: drift goes before what could not be compared.

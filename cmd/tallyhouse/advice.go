@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/ClickHouse/ch-go"
+	"github.com/ClickHouse/ch-go/proto"
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kerr"
+)
+
+// isForGood reports whether a server answers in a way that waiting doesn't change.
+func isForGood(err error) bool {
+	return wrongPassword(err) || wrongCertificate(err) != ""
+}
+
+// advice is what to do about a failure whose cause is outside of this program; "" when only the failure itself says so.
+func advice(err error) string {
+	var dns *net.DNSError
+	var plain tls.RecordHeaderError
+	switch what := wrongCertificate(err); {
+	case what != "":
+		return what
+	case wrongPassword(err):
+		return "check the user and the password: --kafka-user and TALLYHOUSE_KAFKA_PASSWORD, or --clickhouse-user and " +
+			"TALLYHOUSE_CLICKHOUSE_PASSWORD (or the file that TALLYHOUSE_..._PASSWORD_FILE names)"
+	case errors.As(err, &plain):
+		return "the server doesn't speak TLS at this address: connect to its TLS port, or leave out --kafka-tls or --clickhouse-tls"
+	case errors.As(err, &dns):
+		return fmt.Sprintf("no address is known of %q: check the name in --kafka-addr or --clickhouse-addr", dns.Name)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nothing listens there: start the server, or check the port in --kafka-addr or --clickhouse-addr"
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
+		return "the server ends the connection: it may want TLS (--kafka-tls, --clickhouse-tls) or a login (--kafka-user), or have " +
+			"another port for this"
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), unanswered(err):
+		return "the server doesn't answer: check the address, and what lies between, like a firewall"
+	}
+	return ""
+}
+
+// unanswered reports whether a connection, or an answer, took too long.
+func unanswered(err error) bool {
+	var operation *net.OpError
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.As(err, &operation) && operation.Timeout()
+}
+
+// wrongPassword reports whether a server refused who connects.
+func wrongPassword(err error) bool {
+	var native *ch.Exception
+	var exception *driver.Exception
+	switch {
+	case errors.As(err, &native) && native.IsCode(proto.ErrAuthenticationFailed, proto.ErrRequiredPassword, proto.ErrWrongPassword):
+		return true
+	case errors.As(err, &exception) && (exception.Code == int32(proto.ErrAuthenticationFailed) ||
+		exception.Code == int32(proto.ErrRequiredPassword) || exception.Code == int32(proto.ErrWrongPassword)):
+		return true
+	}
+	return errors.Is(err, kafkago.SASLAuthenticationFailed) || errors.Is(err, kerr.SaslAuthenticationFailed)
+}
+
+// wrongCertificate says what to do about a server's certificate; "" when there is nothing wrong with it.
+func wrongCertificate(err error) string {
+	var invalid x509.CertificateInvalidError
+	var authority x509.UnknownAuthorityError
+	var host x509.HostnameError
+	switch {
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return fmt.Sprintf("the server's certificate is valid from %s to %s: renew it, or set this machine's clock",
+			invalid.Cert.NotBefore.UTC().Format("2006-01-02"), invalid.Cert.NotAfter.UTC().Format("2006-01-02"))
+	case errors.As(err, &host):
+		return fmt.Sprintf("the server's certificate is not for %q: connect by a name that it has (%s), or have it made for this one",
+			host.Host, strings.Join(append(host.Certificate.DNSNames, addressesOf(host.Certificate)...), ", "))
+	case errors.As(err, &authority):
+		return "the server's certificate is signed by an authority that isn't known here: give its certificate in a PEM file, " +
+			"--kafka-tls-ca or --clickhouse-tls-ca"
+	case errors.As(err, &invalid):
+		return "have the server's certificate made anew"
+	}
+	return ""
+}
+
+func addressesOf(c *x509.Certificate) (all []string) {
+	for _, ip := range c.IPAddresses {
+		all = append(all, ip.String())
+	}
+	return all
+}

@@ -1,0 +1,260 @@
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/ch-go"
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// certified is a TLS server's certificate, signed by itself, and its PEM file.
+func certified(t *testing.T, change func(*x509.Certificate)) (*tls.Config, string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "server"}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	if change != nil {
+		change(template)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca := file(t, "ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}, ca
+}
+
+func expired(c *x509.Certificate) {
+	c.NotAfter = time.Date(2021, time.January, 1, 0, 0, 0, 0, time.UTC)
+}
+
+func otherName(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"db.example.com"} }
+
+// speaksTLS is a server that shakes hands, and no more.
+func speaksTLS(t *testing.T, config *tls.Config) string {
+	t.Helper()
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				_ = c.(*tls.Conn).HandshakeContext(t.Context())
+				_ = c.Close()
+			}()
+		}
+	}()
+	return listener.Addr().String()
+}
+
+// speaksFirst is a server that begins to talk, without TLS.
+func speaksFirst(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Write([]byte("220 mail.example.com ready\r\n"))
+			t.Cleanup(func() { _ = c.Close() })
+		}
+	}()
+	return listener.Addr().String()
+}
+
+// kafkaWithLogin is a broker that asks for a password. A wrong one it refuses as Apache Kafka does: kfake would only hang up.
+func kafkaWithLogin(t *testing.T) string {
+	t.Helper()
+	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.EnableSASL(), kfake.Superuser("PLAIN", "tallyhouse", "right"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	c.ControlKey(int16(kmsg.SASLAuthenticate), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		if given := request.(*kmsg.SASLAuthenticateRequest); strings.HasSuffix(string(given.SASLAuthBytes), "\x00right") {
+			return nil, nil, false
+		}
+		refused := request.ResponseKind().(*kmsg.SASLAuthenticateResponse)
+		refused.ErrorCode = kerr.SaslAuthenticationFailed.Code
+		return refused, nil, true
+	})
+	return c.ListenAddrs()[0]
+}
+
+// Each reason for which a server can't be used has its own message, which says what to do; passwords are not in it.
+func TestWhatToDoAboutAServer(t *testing.T) {
+	old, oldCA := certified(t, expired)
+	own, ownCA := certified(t, nil)
+	named, namedCA := certified(t, otherName)
+	nobody := free(t)
+	for name, c := range map[string]struct {
+		env  map[string]string
+		args []string
+		want string
+	}{
+		"Kafka: nothing listens": {
+			args: []string{"topics", "--kafka-addr", nobody}, want: "nothing listens there",
+		},
+		"Kafka: no such name": {
+			args: []string{"topics", "--kafka-addr", "no-such-host.invalid:9092"}, want: `no address is known of "no-such-host.invalid"`,
+		},
+		"Kafka: an expired certificate": {
+			args: []string{"topics", "--kafka-addr", speaksTLS(t, old), "--kafka-tls", "--kafka-tls-ca", oldCA},
+			want: "certificate is valid from 2020-01-01 to 2021-01-01: renew it",
+		},
+		"Kafka: an unknown authority": {
+			args: []string{"topics", "--kafka-addr", speaksTLS(t, own), "--kafka-tls"}, want: "signed by an authority that isn't known here",
+		},
+		"Kafka: another server's certificate": {
+			args: []string{"topics", "--kafka-addr", speaksTLS(t, named), "--kafka-tls", "--kafka-tls-ca", namedCA},
+			want: `not for "127.0.0.1": connect by a name that it has (db.example.com)`,
+		},
+		"Kafka: no TLS": {
+			args: []string{"topics", "--kafka-addr", speaksFirst(t), "--kafka-tls", "--kafka-tls-ca", ownCA},
+			want: "leave out --kafka-tls",
+		},
+		"Kafka: a login is asked for": {
+			args: []string{"topics", "--kafka-addr", kafkaWithLogin(t)}, want: "the server ends the connection",
+		},
+		"Kafka: a wrong password": {
+			env:  map[string]string{"TALLYHOUSE_KAFKA_PASSWORD": "s3cret"},
+			args: []string{"topics", "--kafka-addr", kafkaWithLogin(t), "--kafka-user", "tallyhouse"},
+			want: "check the user and the password: --kafka-user",
+		},
+		"ClickHouse: nothing listens": {
+			args: []string{"verify", "--clickhouse-addr", nobody}, want: "nothing listens there",
+		},
+		"ClickHouse: an expired certificate": {
+			args: []string{"verify", "--clickhouse-addr", speaksTLS(t, old), "--clickhouse-tls", "--clickhouse-tls-ca", oldCA},
+			want: "certificate is valid from 2020-01-01 to 2021-01-01: renew it",
+		},
+		"ClickHouse: an unknown authority": {
+			args: []string{"verify", "--clickhouse-addr", speaksTLS(t, own), "--clickhouse-tls"},
+			want: "signed by an authority that isn't known here",
+		},
+		"ClickHouse: a worker doesn't wait for a certificate to become valid": {
+			args: []string{"ingest", "--clickhouse-addr", speaksTLS(t, old), "--clickhouse-tls", "--clickhouse-tls-ca", oldCA,
+				"--metrics-addr", "127.0.0.1:0"},
+			want: "renew it",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := tallyhouse(t, c.env, "", c.args...)
+			if o.code != exitFailed || !strings.Contains(o.err, "tallyhouse: what to do: ") || !strings.Contains(o.err, c.want) {
+				t.Errorf("exit code %d, standard error says\n%swant %q", o.code, o.err, c.want)
+			}
+			if strings.Contains(o.err, "s3cret") {
+				t.Errorf("it shows a password: %s", o.err)
+			}
+		})
+	}
+}
+
+// ClickHouse's answer to a wrong password, as both of its clients give it: the embedded engine, which has no passwords, ends
+// when it has to refuse one.
+func TestWhatToDoAboutAPasswordOfClickHouse(t *testing.T) {
+	const refused = 516
+	for name, err := range map[string]error{
+		"for questions": &clickhouse.Exception{Code: refused, Message: "Authentication failed"},
+		"for inserts":   &ch.Exception{Code: refused, Message: "Authentication failed"},
+	} {
+		err := fmt.Errorf("ask ClickHouse: %w", err)
+		if !strings.Contains(advice(err), "--clickhouse-user") || !isForGood(err) {
+			t.Errorf("%s: %q, for good: %t", name, advice(err), isForGood(err))
+		}
+	}
+	if err := (&clickhouse.Exception{Code: 241, Message: "Memory limit exceeded"}); advice(err) != "" || isForGood(err) {
+		t.Errorf("another failure: %q, for good: %t", advice(err), isForGood(err))
+	}
+}
+
+// A configuration that can't be right is refused with all its faults at once, wherever they come from.
+func TestAllFaultsOfAConfigurationAreToldAtOnce(t *testing.T) {
+	empty := file(t, "empty", "")
+	env := map[string]string{
+		"TALLYHOUSE_FRESHNESS": "soon", "TALLYHOUSE_RATE_LIMIT": "many", "TALLYHOUSE_LOG_FORMAT": "xml",
+		"TALLYHOUSE_KAFKA_PASSWORD_FILE": "there-is-none", "TALLYHOUSE_CLICKHOUSE_PASSWORD_FILE": empty,
+		"TALLYHOUSE_KAFKA_USER": "u",
+	}
+	connections := []string{
+		`--log-format must be text, json or auto, not "xml"`, "TALLYHOUSE_KAFKA_PASSWORD_FILE", "there-is-none", "is empty: " + empty,
+		"--kafka-user needs --kafka-password", `--clickhouse-addr must be host:port,..., but has "nowhere"`,
+	}
+	for command, c := range map[string]struct {
+		args, want []string
+	}{
+		"ingest": {
+			[]string{"--clickhouse-addr", "nowhere", "--group", "", "--imap", "ftp://x", "--mail-done", "burnt"},
+			append([]string{"TALLYHOUSE_FRESHNESS", "--group must not be empty", "--imap, number 1", `not "burnt"`}, connections...),
+		},
+		"api": {
+			[]string{"--clickhouse-addr", "nowhere", "--now", "today", "--environment", "prod", "--base-path", "ledger", "--trusted-proxy",
+				"me,you", "--redis-url", "redis", "--access-gaps-accepted", "yes", "--oidc-issuer", "http://id.example.com",
+				"--cursor-key-file", "no-keys"},
+			append([]string{"TALLYHOUSE_RATE_LIMIT", "--now must be", `not "prod"`, "base path", `not "me"`, `not "you"`, "--redis-url",
+				"--access-gaps-accepted", "audience of session tokens is missing", "no-keys"}, connections...),
+		},
+	} {
+		t.Run(command, func(t *testing.T) {
+			o := tallyhouse(t, env, "", append([]string{command}, c.args...)...)
+			if o.code != exitUsage || o.out != "" {
+				t.Errorf("exit code %d, %q", o.code, o.out)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(o.err, want) {
+					t.Errorf("standard error says\n%swant %s", o.err, want)
+				}
+			}
+		})
+	}
+}
+
+// A secret is read from the file that its variable with _FILE names, without the line's end; both at once is a fault.
+func TestSecretsAreReadFromFiles(t *testing.T) {
+	broker := kafkaWithLogin(t)
+	secret := file(t, "password", "right\n")
+	env := map[string]string{
+		"TALLYHOUSE_KAFKA": broker, "TALLYHOUSE_KAFKA_USER": "tallyhouse", "TALLYHOUSE_KAFKA_PASSWORD_FILE": secret,
+	}
+	if o := tallyhouse(t, env, "", "topics"); o.code != exitDone {
+		t.Errorf("%+v", o)
+	}
+	env["TALLYHOUSE_KAFKA_PASSWORD"] = "right"
+	if o := tallyhouse(t, env, "", "topics"); o.code != exitUsage || !strings.Contains(o.err, "leave one of them out") {
+		t.Errorf("%+v", o)
+	}
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Profiles are served to whoever asked for them, and to nobody else.
+func TestProfilesAreServedWhenAskedFor(t *testing.T) {
+	for on, want := range map[bool]int{false: http.StatusNotFound, true: http.StatusOK} {
+		pages := operatorFlags{pprof: on}.pages(prometheus.NewRegistry())
+		for path, status := range map[string]int{"/debug/pprof/": want, "/debug/pprof/heap": want, "/metrics": http.StatusOK} {
+			answer := httptest.NewRecorder()
+			pages.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
+			if answer.Code != status {
+				t.Errorf("pprof %t: %s answers %d, want %d", on, path, answer.Code, status)
+			}
+		}
+	}
+}
+
+// A probe ends with 0 when the process is well, and otherwise with what it says.
+func TestAProbeAsks(t *testing.T) {
+	ill := errors.New("a partition is stuck")
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /well", health(func() error { return nil }))
+	mux.HandleFunc("GET /ill", health(func() error { return ill }))
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	for target, c := range map[string]struct {
+		code int
+		want string
+	}{
+		server.URL + "/well":                            {exitDone, ""},
+		server.URL + "/ill":                             {exitFailed, "503 Service Unavailable: a partition is stuck"},
+		strings.Replace(server.URL, "http:", "tcp:", 1): {exitDone, ""},
+		"tcp://" + free(t):                              {exitFailed, "refused"},
+		"ftp://127.0.0.1":                               {exitUsage, "URL must be like"},
+	} {
+		if o := tallyhouse(t, nil, "", "probe", target); o.code != c.code || !strings.Contains(o.err, c.want) {
+			t.Errorf("%s: %+v", target, o)
+		}
+	}
+}
+
+func TestTheVersionIsPrinted(t *testing.T) {
+	o := tallyhouse(t, nil, "", "version", "--json")
+	var b build
+	if err := json.Unmarshal([]byte(o.out), &b); err != nil || b.Version == "" || b.Schema == 0 || !strings.HasPrefix(b.Go, "go1.") {
+		t.Errorf("%+v, %v", o, err)
+	}
+	if o := tallyhouse(t, nil, "", "--version"); o.code != exitDone || !strings.Contains(o.out, b.Version) {
+		t.Errorf("%+v", o)
+	}
+}
+
+// A configuration is checked without asking a server.
+func TestAConfigurationIsCheckedAlone(t *testing.T) {
+	if o := tallyhouse(t, nil, "", "ingest", "--check-config", "--kafka-addr", free(t)); o.code != exitDone || o.out != "" {
+		t.Errorf("a good one: %+v", o)
+	}
+	if o := tallyhouse(t, nil, "", "api", "--check-config", "--environment", "prod"); o.code != exitUsage || !strings.Contains(o.err, `"prod"`) {
+		t.Errorf("a bad one: %+v", o)
+	}
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal is a real one: what a program writes to its end is seen.
+type terminal struct {
+	end *os.File // the program's
+	mu  sync.Mutex
+	all strings.Builder
+}
+
+func newTerminal(t *testing.T) *terminal {
+	t.Helper()
+	device, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetPointerInt(int(device.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(int(device.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &terminal{end: end}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		_, _ = io.Copy(s, device) // until the program's end is closed
+	}()
+	t.Cleanup(func() {
+		_ = end.Close()
+		<-read
+		_ = device.Close()
+	})
+	return s
+}
+
+// Write implements io.Writer.
+func (s *terminal) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all.Write(p)
+}
+
+func (s *terminal) seen() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all.String()
+}
+
+// Given a person at a terminal, when dev serves, then it says where everything is and what to try, and no line of a log
+// comes between.
+func TestDevGreetsAPerson(t *testing.T) {
+	screen := newTerminal(t)
+	broker, engine, smtp := free(t), free(t), free(t)
+	s := &shell{in: strings.NewReader(""), out: screen.end, err: screen.end, env: func(string) (string, bool) { return "", false }}
+	root, _ := rootCommand(s)
+	root.SetArgs([]string{"dev", "--empty", "--data-dir", t.TempDir(), "--api-addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0",
+		"--imap-addr", "127.0.0.1:0", "--kafka-addr", broker, "--clickhouse-addr", engine, "--smtp-addr", smtp})
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- root.ExecuteContext(ctx) }()
+	deadline := time.Now().Add(startsWithin)
+	for !strings.Contains(screen.seen(), "tallyhouse verify") && time.Now().Before(deadline) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	seen := screen.seen()
+	for _, want := range []string{
+		"Starting ClickHouse", "Tallyhouse runs. Ctrl-C ends it.", "API         http://127.0.0.1:", "/docs", "pk_test_", broker, engine,
+		"smtp://" + smtp, "Try:", "/v0/projects",
+	} {
+		if !strings.Contains(seen, want) {
+			t.Errorf("it doesn't show %q:\n%s", want, seen)
+		}
+	}
+	for _, no := range []string{"level=INFO", `"level":`, "ready api="} {
+		if strings.Contains(seen, no) {
+			t.Errorf("it shows %q:\n%s", no, seen)
+		}
+	}
+}

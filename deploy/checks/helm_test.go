@@ -1,0 +1,262 @@
+package checks
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	"helm.sh/helm/v3/pkg/lint"
+	"helm.sh/helm/v3/pkg/lint/support"
+	apps "k8s.io/api/apps/v1"
+	autoscaling "k8s.io/api/autoscaling/v2"
+	batch "k8s.io/api/batch/v1"
+	core "k8s.io/api/core/v1"
+	networking "k8s.io/api/networking/v1"
+	policy "k8s.io/api/policy/v1"
+	"sigs.k8s.io/yaml"
+)
+
+const chartDir = "../helm/tallyhouse"
+
+// minimal is what a user must say; all switches everything on.
+const (
+	minimal = `
+kafka: {addr: "kafka-1:9093,kafka-2:9093"}
+clickhouse: {addr: "shard-1:9000,shard-2:9000"}
+`
+	all = `
+kafka: {addr: "kafka:9093", tls: true, sasl: SCRAM-SHA-512, user: tallyhouse, passwordSecret: {name: kafka}}
+clickhouse: {addr: "shard-1:9440", tls: true, cluster: main, passwordSecret: {name: clickhouse}}
+config: {TALLYHOUSE_LOG_LEVEL: WARN}
+ingest:
+  imapSecret: {name: mail}
+  ocr: true
+  config: {TALLYHOUSE_FRESHNESS: 200ms}
+  autoscaling: {enabled: true}
+api:
+  cursorKeysSecret: {name: cursors}
+  redisUrlSecret: {name: redis}
+  config: {TALLYHOUSE_OIDC_ISSUER: "https://id.example.com/", TALLYHOUSE_OIDC_AUDIENCE: ledger}
+  autoscaling: {enabled: true}
+  ingress: {enabled: true, host: ledger.example.com, className: nginx, tlsSecret: ledger-tls}
+networkPolicy: {egressTo: [{ipBlock: {cidr: 10.0.0.0/8}}]}
+prometheusRule: {enabled: true}
+podMonitor: {enabled: true}
+`
+)
+
+func loaded(t *testing.T) *chart.Chart {
+	t.Helper()
+	c, err := loader.Load(chartDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// rendered are the documents of the chart, by kind and name.
+func rendered(t *testing.T, given string) map[string][]byte {
+	t.Helper()
+	c := loaded(t)
+	var values map[string]any
+	if err := yaml.Unmarshal([]byte(given), &values); err != nil {
+		t.Fatal(err)
+	}
+	release := chartutil.ReleaseOptions{Name: "books", Namespace: "finance", IsInstall: true}
+	combined, err := chartutil.ToRenderValues(c, values, release, chartutil.DefaultCapabilities)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := engine.Engine{Strict: true}.Render(c, combined)
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents := map[string][]byte{}
+	for name, text := range files {
+		if strings.HasSuffix(name, ".txt") {
+			continue
+		}
+		for _, document := range regexp.MustCompile(`(?m)^---\n`).Split(text, -1) {
+			if strings.TrimSpace(document) == "" {
+				continue
+			}
+			var head struct {
+				Kind     string
+				Metadata struct{ Name, Namespace string }
+			}
+			if err := yaml.Unmarshal([]byte(document), &head); err != nil {
+				t.Fatalf("%s: %v\n%s", name, err, document)
+			}
+			if head.Metadata.Namespace != "finance" {
+				t.Errorf("%s %s is in namespace %q", head.Kind, head.Metadata.Name, head.Metadata.Namespace)
+			}
+			documents[head.Kind+" "+head.Metadata.Name] = []byte(document)
+		}
+	}
+	return documents
+}
+
+// typed reads a document as Kubernetes would, and refuses what it would not know.
+func typed(t *testing.T, name string, document []byte) any {
+	t.Helper()
+	var into any
+	switch kind, _, _ := strings.Cut(name, " "); kind {
+	case "Deployment":
+		into = &apps.Deployment{}
+	case "Job":
+		into = &batch.Job{}
+	case "Service":
+		into = &core.Service{}
+	case "PodDisruptionBudget":
+		into = &policy.PodDisruptionBudget{}
+	case "HorizontalPodAutoscaler":
+		into = &autoscaling.HorizontalPodAutoscaler{}
+	case "NetworkPolicy":
+		into = &networking.NetworkPolicy{}
+	case "Ingress":
+		into = &networking.Ingress{}
+	case "PodMonitor", "PrometheusRule":
+		return nil // the operator's: no types of Kubernetes
+	default:
+		t.Errorf("%s is of a kind that nothing checks", name)
+		return nil
+	}
+	if err := yaml.UnmarshalStrict(document, into); err != nil {
+		t.Errorf("%s: %v\n%s", name, err, document)
+	}
+	return into
+}
+
+// The chart renders to documents that Kubernetes knows member by member; every process is restricted, probed where it
+// serves, and runs what the program accepts.
+func TestTheChartRunsWhatTheProgramAccepts(t *testing.T) {
+	for name, given := range map[string]string{"minimal": minimal, "all": all} {
+		t.Run(name, func(t *testing.T) {
+			documents := rendered(t, given)
+			for of, document := range documents {
+				switch d := typed(t, of, document).(type) {
+				case *apps.Deployment:
+					checkPod(t, of, d.Spec.Template.Spec)
+					if !matches(d.Spec.Selector.MatchLabels, d.Spec.Template.Labels) {
+						t.Errorf("%s doesn't select its own pods", of)
+					}
+				case *batch.Job:
+					checkPod(t, of, d.Spec.Template.Spec)
+				}
+			}
+			want := []string{
+				"Deployment books-ingest", "Deployment books-api", "Deployment books-verify", "Job books-prepare", "Service books-api",
+				"PodDisruptionBudget books-ingest", "PodDisruptionBudget books-api", "NetworkPolicy books-ingest", "NetworkPolicy books-api",
+				"NetworkPolicy books-verify", "NetworkPolicy books-prepare",
+			}
+			if name == "all" {
+				want = append(want, "HorizontalPodAutoscaler books-ingest", "HorizontalPodAutoscaler books-api", "Ingress books-api",
+					"PrometheusRule books-rules", "PodMonitor books-ingest", "PodMonitor books-api", "PodMonitor books-verify")
+			}
+			for _, one := range want {
+				if documents[one] == nil {
+					t.Errorf("there is no %s", one)
+				}
+			}
+			if len(documents) != len(want) {
+				t.Errorf("%d documents, want %d", len(documents), len(want))
+			}
+		})
+	}
+}
+
+func matches(selector, labels map[string]string) bool {
+	for name, value := range selector {
+		if labels[name] != value {
+			return false
+		}
+	}
+	return len(selector) > 0
+}
+
+func checkPod(t *testing.T, of string, pod core.PodSpec) {
+	t.Helper()
+	if s := pod.SecurityContext; s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.SeccompProfile == nil {
+		t.Errorf("%s may run as root", of)
+	}
+	for _, c := range append(pod.InitContainers, pod.Containers...) {
+		s := c.SecurityContext
+		if s == nil || !*s.ReadOnlyRootFilesystem || *s.AllowPrivilegeEscalation || !slices.Equal(s.Capabilities.Drop, []core.Capability{"ALL"}) {
+			t.Errorf("%s, %s is not restricted: %+v", of, c.Name, s)
+		}
+		if serves := c.Name == "ingest" || c.Name == "api"; serves && (c.LivenessProbe == nil || c.ReadinessProbe == nil || c.StartupProbe == nil) {
+			t.Errorf("%s, %s lacks a probe", of, c.Name)
+		}
+		for _, mount := range c.VolumeMounts {
+			if !slices.ContainsFunc(pod.Volumes, func(v core.Volume) bool { return v.Name == mount.Name }) {
+				t.Errorf("%s, %s mounts %s, which is no volume", of, c.Name, mount.Name)
+			}
+		}
+		env := map[string]string{}
+		for _, e := range c.Env {
+			if _, twice := env[e.Name]; twice {
+				t.Errorf("%s, %s has %s twice", of, c.Name, e.Name)
+			}
+			env[e.Name] = e.Value
+			if strings.HasSuffix(e.Name, "_FILE") && !slices.ContainsFunc(c.VolumeMounts, func(m core.VolumeMount) bool {
+				return strings.HasPrefix(e.Value, m.MountPath+"/")
+			}) {
+				t.Errorf("%s, %s has no file %s", of, c.Name, e.Value)
+			}
+		}
+		accepts(t, of, c.Args, env)
+	}
+}
+
+// Helm's own linter finds nothing.
+func TestTheChartIsLinted(t *testing.T) {
+	var values map[string]any
+	if err := yaml.Unmarshal([]byte(all), &values); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range lint.All(chartDir, values, "finance", true).Messages {
+		if m.Severity > support.InfoSev {
+			t.Error(m.Error())
+		}
+	}
+}
+
+// What has no default must be said, and what can't be is refused.
+func TestTheChartRefusesValues(t *testing.T) {
+	for name, given := range map[string]string{
+		"no servers":       "{}",
+		"no ClickHouse":    `kafka: {addr: "kafka:9092"}`,
+		"no port":          `{kafka: {addr: kafka}, clickhouse: {addr: "c:9000"}}`,
+		"an unknown login": `{kafka: {addr: "k:9092", sasl: MD5}, clickhouse: {addr: "c:9000"}}`,
+		"an environment":   `{kafka: {addr: "k:9092"}, clickhouse: {addr: "c:9000"}, api: {environment: prod}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			var values map[string]any
+			if err := yaml.Unmarshal([]byte(given), &values); err != nil {
+				t.Fatal(err)
+			}
+			_, err := chartutil.ToRenderValues(loaded(t), values, chartutil.ReleaseOptions{Name: "books"}, chartutil.DefaultCapabilities)
+			if err == nil {
+				t.Error("it is taken")
+			}
+		})
+	}
+}
+
+// The chart carries the alerts as they are.
+func TestTheChartHasTheAlerts(t *testing.T) {
+	here, err := os.ReadFile(rulesFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, err := os.ReadFile(chartDir + "/rules.yml")
+	if err != nil || string(here) != string(there) {
+		t.Errorf("copy deploy/prometheus/rules.yml to deploy/helm/tallyhouse (%v)", err)
+	}
+}
