@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -98,7 +97,7 @@ func TestABackupUnderLoadIsRestoredAdoptedAndCaughtUp(t *testing.T) {
 	loaded := make(chan outcome, 1)
 	go func() { loaded <- tallyhouse(t, d.env, strings.Join(lines[half:], ""), "load", "--wait", "-") }()
 	database := d.servers.shards[0].Database
-	file := filepath.Join(t.TempDir(), "backup.zip")
+	file := database + "-backup" // among the engine's backups
 	backup := d.db.Exec(t.Context(), fmt.Sprintf("BACKUP DATABASE `%s` TO File('%s')", database, file))
 	if o := <-loaded; o.code != exitDone {
 		t.Fatalf("%+v", o)

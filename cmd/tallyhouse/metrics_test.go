@@ -24,7 +24,7 @@ func registered(t *testing.T) map[string]bool {
 	t.Cleanup(w.close)
 	mail := mailFlags{boxes: []string{"imap://u:p@127.0.0.1:1/INBOX?tls=off"}, tenant: "demo", done: "keyword", poll: time.Second,
 		maxBytes: 1, maxPDFs: 1, maxAmount: 1}
-	_, err = s.openMail(mail, "", s.servers.kafka, w.shards, registry)
+	_, err = s.openMail(t.Context(), mail, "", s.servers.kafka, w.shards, registry)
 	s.must(err)
 	newVerifyMetrics(registry)
 	flags := apiFlags{addr: "127.0.0.1:0", metricsAddr: "127.0.0.1:0", environment: "test"}

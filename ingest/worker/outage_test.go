@@ -12,6 +12,7 @@ import (
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/ingest/store/database"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // ClickHouse goes away under load and comes back: the worker says so, keeps little in memory, and goes on by itself.
@@ -55,11 +56,22 @@ func TestTheWorkerWaitsForClickHouse(t *testing.T) {
 		f.mu.Unlock()
 	}
 	a.source.mu.Unlock()
+	w.await("the lag counts all that came meanwhile", func() bool { return lagOf(a.Worker) >= messages })
 
 	valve.Turn(false)
 	w.awaitAllWritten()
 	w.await("the worker is ready again", func() bool { return a.Ready() == nil })
+	w.await("nothing lags", func() bool { return lagOf(a.Worker) == 0 })
 	w.check(m)
+}
+
+// lagOf is the worker's lag in offsets, as its metrics show it.
+func lagOf(w *Worker) (all uint64) {
+	for _, s := range w.Status() {
+		offsets, _, _ := w.backlog.behind(kafkalog.Partition{Topic: s.Topic, Number: s.Partition}, s.Position, time.Now())
+		all += offsets
+	}
+	return all
 }
 
 // The same when the server dies and is started again by its supervisor, which takes all fences down.

@@ -39,7 +39,7 @@ labels:
 {{- if $v.clickhouse.passwordSecret.name }}
 - {name: TALLYHOUSE_CLICKHOUSE_PASSWORD_FILE, value: /secrets/clickhouse/{{ $v.clickhouse.passwordSecret.key }}}
 {{- end }}
-{{- range $name, $value := merge (dict) (.config | default dict) $v.config }}
+{{- range $name, $value := merge (dict) (get . "config" | default dict) $v.config }}
 - {name: {{ $name }}, value: {{ $value | quote }}}
 {{- end }}
 {{- end }}
@@ -56,7 +56,7 @@ labels:
 
 {{- define "tallyhouse.volumes" -}}
 - name: tmp
-  emptyDir: {sizeLimit: {{ .scratch | default "256Mi" }}}
+  emptyDir: {sizeLimit: {{ get . "scratch" | default "256Mi" }}}
 {{- with .root.Values.kafka.passwordSecret }}
 {{- if .name }}
 - name: kafka
@@ -105,7 +105,7 @@ topologySpreadConstraints:
 {{- end }}
 
 {{- define "tallyhouse.image" -}}
-image: "{{ .root.Values.image.repository }}:{{ .root.Values.image.tag | default .root.Chart.AppVersion }}{{ if .ocr }}-ocr{{ end }}"
+image: "{{ .root.Values.image.repository }}:{{ .root.Values.image.tag | default .root.Chart.AppVersion }}{{ if get . "ocr" }}-ocr{{ end }}"
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
 securityContext:
   allowPrivilegeEscalation: false
