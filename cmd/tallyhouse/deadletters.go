@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,11 +26,12 @@ func deadLettersCommand(s *shell) *cobra.Command {
 		Long: "A message that breaks a rule of its topic is kept in the topic ledger.dead-letters, under the key\n" +
 			"topic/partition/offset, and the worker goes on without it.",
 		Example: "  tallyhouse deadletters list\n" +
+			"  tallyhouse deadletters summary\n" +
 			"  tallyhouse deadletters show ledger.records/2/4711 > corrected.json\n" +
 			"  tallyhouse deadletters replay ledger.records/2/4711 --file corrected.json",
 	}
 	to := connectionFlags(cmd.PersistentFlags())
-	cmd.AddCommand(listDeadLetters(s, to), showDeadLetter(s, to), replayDeadLetter(s, to))
+	cmd.AddCommand(listDeadLetters(s, to), summarizeDeadLetters(s, to), showDeadLetter(s, to), replayDeadLetter(s, to))
 	return cmd
 }
 
@@ -66,6 +68,51 @@ func listDeadLetters(s *shell, to *connection) *cobra.Command {
 	return cmd
 }
 
+func summarizeDeadLetters(s *shell, to *connection) *cobra.Command {
+	const columns = "%8v  %-20s  %-20s  %-24s  %-30s  %s"
+	instant := func(t time.Time) string { return t.Format(time.RFC3339) }
+	rules := listing[deadletters.Broken]{
+		topic: events.DeadLetters, what: "dead letters",
+		header: fmt.Sprintf(columns, "LETTERS", "FIRST", "LAST", "TOPIC", "NEWEST", "RULE"),
+		row: func(b deadletters.Broken) string {
+			return fmt.Sprintf(columns, b.Letters, instant(b.First), instant(b.Last), b.Topic, b.Example, untrusted.Line(b.Rule))
+		},
+		object: func(b deadletters.Broken) any {
+			return struct {
+				Topic   string    `json:"topic"`
+				Rule    string    `json:"rule"`
+				Letters int       `json:"letters"`
+				First   time.Time `json:"first"`
+				Last    time.Time `json:"last"`
+				Newest  string    `json:"newest"`
+			}{b.Topic, b.Rule, b.Letters, b.First, b.Last, b.Example}
+		},
+	}
+	cmd := &cobra.Command{
+		Use:   "summary",
+		Short: "Count what was refused by the rule that it broke",
+		Long: "Counts the dead letters by topic and rule: their reasons without quoted values, numbers and places in lists. What it\n" +
+			"prints as a rule is what replay takes with --rule.",
+		Args: cobra.NoArgs,
+	}
+	rules.flag(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		servers, err := to.open()
+		if err != nil {
+			return err
+		}
+		defer servers.kafka.Close()
+		return rules.print(s, func(each func(deadletters.Broken) error) (int, error) {
+			all, foreign, err := deadletters.Summary(cmd.Context(), servers.kafka)
+			for i := 0; err == nil && i < len(all); i++ {
+				err = each(all[i])
+			}
+			return foreign, err
+		})
+	}
+	return cmd
+}
+
 func showDeadLetter(s *shell, to *connection) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show KEY",
@@ -97,23 +144,44 @@ func showDeadLetter(s *shell, to *connection) *cobra.Command {
 }
 
 func replayDeadLetter(s *shell, to *connection) *cobra.Command {
-	var file string
-	var force bool
+	var file, topic, rule string
+	var force, dry bool
 	cmd := &cobra.Command{
-		Use:   "replay KEY",
-		Short: "Send a refused message once more, corrected or as it was",
+		Use:   "replay [KEY]",
+		Short: "Send refused messages once more, one corrected or as it was, or all that broke a rule",
 		Long: "Sends a refused message to its topic once more: corrected, from --file, or as it was, for a version of\n" +
-			"tallyhouse that takes it. It is validated first. The message must be about the same entity as the refused one.",
-		Args: cobra.ExactArgs(1),
+			"tallyhouse that takes it. It is validated first. The message must be about the same entity as the refused one.\n" +
+			"With --topic and --rule it does so with all messages of the topic that broke the rule, as they were, and leaves\n" +
+			"out those that would be refused again.",
+		Example: "  tallyhouse deadletters replay ledger.records/2/4711 --file corrected.json\n" +
+			"  tallyhouse deadletters replay --topic ledger.records --rule 'data.kind is not a member of ledger.records' --dry-run",
+		Args: cobra.MaximumNArgs(1),
 	}
 	cmd.Flags().StringVar(&file, "file", "", "the corrected message, - for standard input")
 	cmd.Flags().BoolVar(&force, "force", false, "also when the message is about another entity than the refused one")
+	cmd.Flags().StringVar(&topic, "topic", "", "with --rule: topic of the refused messages")
+	cmd.Flags().StringVar(&rule, "rule", "", "send all messages that broke this rule, as `tallyhouse deadletters summary` prints it")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "with --rule: send nothing, and say what would be sent")
+	cmd.MarkFlagsRequiredTogether("rule", "topic")
+	for _, one := range []string{"file", "force"} {
+		cmd.MarkFlagsMutuallyExclusive("rule", one)
+	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if (rule == "") == (len(args) == 0) {
+			return usageError{errors.New("give either the KEY of one dead letter, or --topic and --rule")}
+		}
+		if dry && rule == "" {
+			return usageError{errors.New("--dry-run goes with --rule")}
+		}
 		servers, err := to.open()
 		if err != nil {
 			return err
 		}
 		defer servers.kafka.Close()
+		stored := load.StoredBy(store.All())
+		if rule != "" {
+			return replayRule(cmd.Context(), s, servers.kafka, stored, topic, rule, dry)
+		}
 		corrected, err := readMessage(s, file)
 		if err != nil {
 			return err
@@ -122,7 +190,7 @@ func replayDeadLetter(s *shell, to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		partition, offset, err := deadletters.Replay(cmd.Context(), servers.kafka, load.StoredBy(store.All()), l, corrected, force)
+		partition, offset, err := deadletters.Replay(cmd.Context(), servers.kafka, stored, l, corrected, force)
 		if err != nil {
 			return err
 		}
@@ -133,6 +201,34 @@ func replayDeadLetter(s *shell, to *connection) *cobra.Command {
 		return nil
 	}
 	return cmd
+}
+
+// replayRule replays what broke a rule, and fails when some of it would be refused again.
+func replayRule(ctx context.Context, s *shell, c kafka.Cluster, stored load.Stored, topic, rule string, dry bool) error {
+	const shown = 10
+	told := 0
+	done, err := deadletters.ReplayAll(ctx, c, stored, topic, rule, dry, func(reason error) {
+		if told++; told <= shown {
+			fmt.Fprintln(s.err, untrusted.Line(reason.Error()))
+		}
+	})
+	what := "sent"
+	if dry {
+		what = "would be sent"
+	}
+	if told > shown {
+		fmt.Fprintf(s.err, "and %d more\n", told-shown)
+	}
+	fmt.Fprintf(s.err, "%d messages %s, %d not\n", done.Sent, what, done.Refused)
+	switch {
+	case err != nil:
+		return err
+	case done == deadletters.Replayed{}:
+		return fmt.Errorf("no dead letter of %s broke this rule: `tallyhouse deadletters summary` prints the rules", topic)
+	case done.Refused > 0:
+		return errors.New("some messages would be refused again: correct each and replay it with --file")
+	}
+	return nil
 }
 
 // readMessage reads a message from a file; nil when none is named.

@@ -221,6 +221,30 @@ func TestADeadLetterIsListedShownAndReplayed(t *testing.T) {
 	if shown.out != value || !strings.Contains(shown.err, "data.nmae is not a member") {
 		t.Errorf("show: %+v", shown)
 	}
+	const rule = `{"topic":"ledger.contractors","rule":"data.nmae is not a member","letters":1,"first":`
+	if o := tallyhouse(t, env, "", "deadletters", "summary", "--json"); !strings.HasPrefix(o.out, rule) {
+		t.Errorf("summary --json: %+v", o)
+	}
+	summary := tallyhouse(t, env, "", "deadletters", "summary")
+	if !strings.Contains(summary.out, "LETTERS") || !strings.Contains(summary.out, "ledger.contractors/1/7") {
+		t.Errorf("summary: %+v", summary)
+	}
+	byRule := func(rule string, more ...string) outcome {
+		return tallyhouse(t, env, "", append([]string{"deadletters", "replay", "--topic", "ledger.contractors", "--rule", rule}, more...)...)
+	}
+	if o := byRule("data.nmae is not a member", "--dry-run"); o.code != exitFailed ||
+		!strings.Contains(o.err, "0 messages would be sent, 1 not") || !strings.Contains(o.err, "refused again") {
+		t.Errorf("replay by rule: %+v", o)
+	}
+	if o := byRule("is odd"); o.code != exitFailed || !strings.Contains(o.err, "no dead letter of ledger.contractors broke this rule") {
+		t.Errorf("replay by a rule that nothing broke: %+v", o)
+	}
+	for _, wrong := range [][]string{{}, {"--rule", "is odd"}, {"ledger.contractors/1/7", "--dry-run"},
+		{"ledger.contractors/1/7", "--rule", "is odd", "--topic", "t"}, {"--rule", "is odd", "--topic", "t", "--file", "f"}} {
+		if o := tallyhouse(t, env, "", append([]string{"deadletters", "replay"}, wrong...)...); o.code != exitUsage {
+			t.Errorf("replay %v: %+v", wrong, o)
+		}
+	}
 	unchanged := tallyhouse(t, env, "", "deadletters", "replay", "ledger.contractors/1/7")
 	if unchanged.code != exitFailed || !strings.Contains(unchanged.err, "refused again") {
 		t.Errorf("replay as it was: %+v", unchanged)

@@ -156,6 +156,7 @@ func Decode(topic Topic, key, value []byte) (Event, error) {
 	if value == nil {
 		return Event{}, ErrTombstone
 	}
+	value = Unframed(value)
 	return c.read(&decoder{text: string(value), topic: topic}, key, value)
 }
 

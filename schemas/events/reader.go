@@ -30,6 +30,7 @@ func (r *Reader) Read(key, value []byte) (Event, uint64, error) {
 	if value == nil {
 		return Event{}, 0, ErrTombstone
 	}
+	value = Unframed(value)
 	d := &r.decoder
 	for _, s := range d.spares {
 		s.reset()
