@@ -73,6 +73,8 @@ FROM numbers(200000)`,
 		`INSERT INTO sums (tenant, project, roll, contract, node, currency, status, count, allocations, net, gross)
 SELECT 'acme', 'P' || number % 10, 'lines', 'C' || leftPad(toString(number % 20000), 5, '0'), if(number < 20000, 'out', 'in'), 'EUR', 'paid', 1, 1, 5, 6
 FROM numbers(40000)`,
+		`INSERT INTO sums (tenant, project, roll, contractor, count)
+SELECT 'acme', 'P' || intDiv(number, 20000), 'contractors', 'K' || toString(number % 20000), 1 FROM numbers(200000) WHERE number % 3 = 0`,
 		`INSERT INTO contractors (tenant, project, id, row_version, src_offset, name)
 SELECT 'acme', '', 'K' || toString(number), 1, number, 'Name' FROM numbers(20000) UNION ALL SELECT '', '#0', '', 20000, 0, NULL`,
 		`INSERT INTO budget_nodes (tenant, project, id, row_version, src_offset, structure_id, level, code, name, active, accounting_codes)
@@ -136,6 +138,44 @@ func TestContractsReadFewRowsInTwoStatementsAtOnce(t *testing.T) {
 			}
 			conn.count(0)
 		})
+	}
+}
+
+// A page of contractors reads the references to those that it is looked for among; contracts are few.
+func TestAPageOfContractorsReadsItsWindow(t *testing.T) {
+	r, conn := ledger(t)
+	page, more, err := r.Contractors(context.Background(), ContractorPage{Tenant: "acme", Projects: []string{"P3", "P4", "P5"}, After: "K1", Limit: 50})
+	if err != nil || len(page) != 50 || !more || page[0].ID != "K10" || page[1].ID != "K100" {
+		t.Fatalf("%d contractors, more %v: %v", len(page), more, err)
+	}
+	// 6,000 contracts, a granule or two of each project's references, and few contractors
+	if conn.statements != 2 || conn.rows == 0 || conn.rows > 20_000 {
+		t.Errorf("%d statements read %d rows, want 2 and at most 20,000 of 50,000", conn.statements, conn.rows)
+	}
+}
+
+// Few of a great number of contractors are found, although windows begin small.
+func TestContractorsThatAreSeldomReferredToAreFound(t *testing.T) {
+	db := database(t)
+	for _, statement := range []string{
+		`INSERT INTO contractors (tenant, id, row_version, name) SELECT 'acme', leftPad(toString(number), 6, '0'), 1, 'Name' FROM numbers(30000)`,
+		`INSERT INTO sums (tenant, project, roll, contractor, count) SELECT 'acme', 'P1', 'contractors', leftPad(toString(number * 9999), 6, '0'), 1 FROM numbers(4)`,
+	} {
+		if err := db.Exec(context.Background(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := New(db, db, 30*time.Second)
+	for limit, want := range map[int]string{1: "000000 true", 2: "000000 009999 true", 3: "000000 009999 019998 true",
+		4: "000000 009999 019998 029997 false", 200: "000000 009999 019998 029997 false"} {
+		page, more, err := r.Contractors(context.Background(), ContractorPage{Tenant: "acme", Projects: []string{"P1"}, Limit: limit})
+		got := ""
+		for _, c := range page {
+			got += c.ID + " "
+		}
+		if got += fmt.Sprint(more); err != nil || got != want {
+			t.Errorf("of %d: %s, want %s: %v", limit, got, want, err)
+		}
 	}
 }
 

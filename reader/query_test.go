@@ -92,6 +92,7 @@ func queries(t *testing.T) map[string]Query {
 	if err != nil {
 		t.Fatal(err)
 	}
+	contractorPage := ContractorPage{Tenant: "acme", Projects: []string{"P1", "P2"}, Marked: []string{"P2"}}
 	rentRoll := RentRollRequest{Tenant: "acme", Project: "P1", Month: calendar.NewDate(2026, 5, 1).Month()}
 	over := RecordPage{Filter: RecordFilter{Tenant: "acme", Projects: []ProjectRef{one, two}}, Read: all}
 	financed := []FinancedProject{{ProjectRef: one, Currency: "EUR"}, {ProjectRef: two, Currency: "CHF"}}
@@ -125,19 +126,21 @@ func queries(t *testing.T) map[string]Query {
 		"contracts":            ContractPage{Tenant: "acme", Projects: []ProjectRef{one, two}, After: "C1", Limit: 51}.set().query(nil),
 		"contracts_linked": ContractPage{Tenant: "acme", Projects: []ProjectRef{one, two}, After: "C1", Limit: 51}.set().
 			query([]string{rollLines, rollLinks}),
-		"contracts_of_one": ContractPage{Tenant: "acme", Projects: []ProjectRef{one}, After: "C1", Limit: 51}.set().query(nil),
-		"contract":         oneContract("acme", "C1", []ProjectRef{one, two}).query(nil),
-		"contract_linked":  oneContract("acme", "C1", []ProjectRef{one, two}).query([]string{rollLines, rollLinks}),
-		"contractors":      ContractorPage{Tenant: "acme", Projects: []string{"P1", "P2"}, Marked: []string{"P2"}, After: "K1"}.query(51),
-		"cashflow":         cashflowQuery("acme", "P1"),
-		"plans":            plansQuery("acme", "P1"),
-		"units":            UnitPage{Tenant: "acme", Project: "P1", After: "U1"}.query(51),
-		"rentroll_leases":  rentRoll.leasesQuery(),
-		"rentroll_areas":   rentRoll.areasQuery(),
-		"rentroll_index":   rentRoll.indexQuery(),
-		"facilities":       FacilityPage{Tenant: "acme", ProjectID: "P1", Projects: financed, After: "F1"}.query(51),
-		"facility":         facilityQuery("acme", "F1", financed),
-		"facility_sums":    entrySumsQuery("acme", []string{"F1", "F2"}),
+		"contracts_of_one":  ContractPage{Tenant: "acme", Projects: []ProjectRef{one}, After: "C1", Limit: 51}.set().query(nil),
+		"contract":          oneContract("acme", "C1", []ProjectRef{one, two}).query(nil),
+		"contract_linked":   oneContract("acme", "C1", []ProjectRef{one, two}).query([]string{rollLines, rollLinks}),
+		"contractors":       contractorPage.query("K1", events.Some("K9"), 51),
+		"contractors_rest":  contractorPage.query("K1", events.Opt[string]{}, 51),
+		"contractors_bound": contractorPage.boundQuery("K1", 204),
+		"cashflow":          cashflowQuery("acme", "P1"),
+		"plans":             plansQuery("acme", "P1"),
+		"units":             UnitPage{Tenant: "acme", Project: "P1", After: "U1"}.query(51),
+		"rentroll_leases":   rentRoll.leasesQuery(),
+		"rentroll_areas":    rentRoll.areasQuery(),
+		"rentroll_index":    rentRoll.indexQuery(),
+		"facilities":        FacilityPage{Tenant: "acme", ProjectID: "P1", Projects: financed, After: "F1"}.query(51),
+		"facility":          facilityQuery("acme", "F1", financed),
+		"facility_sums":     entrySumsQuery("acme", []string{"F1", "F2"}),
 		"facility_entries_page": FacilityEntryPage{Tenant: "acme", FacilityID: "F1",
 			After: events.Some(FacilityEntryPlace{Date: calendar.NewDate(2026, 3, 31), ID: "E1"})}.query(51),
 		"facility_entries_first": FacilityEntryPage{Tenant: "acme", FacilityID: "F1"}.query(51),

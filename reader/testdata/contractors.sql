@@ -2,20 +2,20 @@ SELECT id, name, city, country, tax_id, registration_number, marked
 FROM (
   SELECT id, name, city, country, tax_id, registration_number
   FROM contractors FINAL
-  WHERE tenant = {tenant:String} AND project = '' AND id > {after:String} AND NOT deleted
+  WHERE tenant = {tenant:String} AND project = '' AND id > {after:String} AND id <= {to:String} AND NOT deleted
 ) AS contractor
 INNER JOIN (
   SELECT referred, max(project IN {marked:Array(String)}) AS marked
   FROM (
     SELECT project, contractor AS referred
     FROM sums
-    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND roll = 'contractors' AND contract = '' AND contractor > {after:String}
+    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND roll = 'contractors' AND contract = '' AND contractor > {after:String} AND contractor <= {to:String}
     GROUP BY project, contractor
     HAVING sum(count) != 0
     UNION ALL
     SELECT project, contractor_id
     FROM contracts FINAL
-    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND contractor_id > {after:String} AND NOT deleted
+    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND contractor_id > {after:String} AND contractor_id <= {to:String} AND NOT deleted
   )
   GROUP BY referred
 ) AS reference ON contractor.id = reference.referred
@@ -26,3 +26,4 @@ LIMIT {limit:UInt32}
 -- marked = "[P2]"
 -- projects = "[P1 P2]"
 -- tenant = "acme"
+-- to = "K9"

@@ -1,0 +1,28 @@
+SELECT id, name, city, country, tax_id, registration_number, marked
+FROM (
+  SELECT id, name, city, country, tax_id, registration_number
+  FROM contractors FINAL
+  WHERE tenant = {tenant:String} AND project = '' AND id > {after:String} AND NOT deleted
+) AS contractor
+INNER JOIN (
+  SELECT referred, max(project IN {marked:Array(String)}) AS marked
+  FROM (
+    SELECT project, contractor AS referred
+    FROM sums
+    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND roll = 'contractors' AND contract = '' AND contractor > {after:String}
+    GROUP BY project, contractor
+    HAVING sum(count) != 0
+    UNION ALL
+    SELECT project, contractor_id
+    FROM contracts FINAL
+    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND contractor_id > {after:String} AND NOT deleted
+  )
+  GROUP BY referred
+) AS reference ON contractor.id = reference.referred
+ORDER BY id
+LIMIT {limit:UInt32}
+-- after = "K1"
+-- limit = "51"
+-- marked = "[P2]"
+-- projects = "[P1 P2]"
+-- tenant = "acme"
