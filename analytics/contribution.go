@@ -56,8 +56,13 @@ func RecordContribution(c Contribution, id string, r *events.Record) (Contributi
 	for i, a := range r.Allocations {
 		nets[i] = a.Net.Or(0)
 	}
+	var one [1]int64
 	gross, currency := nets, ""
-	if r.Net.Ok {
+	switch {
+	case r.Net.Ok && entries == 1: // nothing to split: no memory is asked for
+		one[0], currency = Gross(r).V, r.Currency.V
+		gross = one[:]
+	case r.Net.Ok:
 		var err error
 		if gross, err = SplitGross(Gross(r).V, nets); err != nil {
 			return c, fmt.Errorf("data.gross cannot be split over the allocations: %w", ErrTooMuch)

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"time"
-
 	"github.com/ClickHouse/ch-go/proto"
 
 	"tallyhouse/analytics"
@@ -56,11 +54,11 @@ func restoreContract(m image) any {
 		c.Allocations = append(c.Allocations, events.ContractAllocation{NodeID: node, Value: values[i]})
 	}
 	nodes, statuses := read[[]string](m, "amendment_node"), read[[]string](m, "amendment_status")
-	dates := read[[]proto.Nullable[time.Time]](m, "amendment_date")
+	days := read[[]proto.Nullable[calendar.Date]](m, "amendment_date")
 	values = read[[]int64](m, "amendment_value")
 	for i, id := range read[[]string](m, "amendment_id") {
 		c.Amendments = append(c.Amendments, events.Amendment{
-			ID: id, NodeID: idOrNone(nodes[i]), Value: values[i], Status: statuses[i], Date: dateOf(dates[i]),
+			ID: id, NodeID: idOrNone(nodes[i]), Value: values[i], Status: statuses[i], Date: optionOf(days[i]),
 		})
 	}
 	return c

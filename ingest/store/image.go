@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ClickHouse/ch-go/proto"
@@ -21,17 +22,25 @@ type Images struct {
 	contentHash  proto.ColUInt64
 	keyHash      proto.ColUInt32
 	srcPartition proto.ColUInt32
-	fields       map[string]proto.Column // those that the contribution is computed from
-	again        any                     // the payload restored last: its memory may be used again
+	fields       []field // those that the contribution is computed from
+	next         int     // the field that is likely to be read next: they are read in their order
+	again        any     // the payload restored last: its memory may be used again
+	nodes        []string
+	amounts      []int64
+}
+
+type field struct {
+	name   string
+	column proto.Column
 }
 
 // NewImages makes room for rows of an entity.
 func (e *Entity) NewImages() *Images {
-	m := &Images{entity: e, tenant: newTexts(), project: newTexts(), id: newTexts(), fields: map[string]proto.Column{}}
-	for _, c := range e.Columns {
-		for _, name := range e.restored {
+	m := &Images{entity: e, tenant: newTexts(), project: newTexts(), id: newTexts()}
+	for _, name := range e.restored {
+		for _, c := range e.Columns {
 			if c.Name == name {
-				m.fields[name] = c.kind.result()
+				m.fields = append(m.fields, field{name, c.kind.result()})
 			}
 		}
 	}
@@ -42,9 +51,9 @@ func (e *Entity) NewImages() *Images {
 // no order.
 func (m *Images) Select(final bool, where string) string {
 	columns := []string{"CAST(tenant, 'String') AS of", "project", "id", "row_version", "deleted", "content_hash", "key_hash", "src_partition"}
-	for _, name := range m.entity.restored {
+	for _, f := range m.fields {
 		// As the type that the block has: without LowCardinality.
-		columns = append(columns, fmt.Sprintf("CAST(%s, '%s') AS image_%[1]s", name, m.fields[name].Type()))
+		columns = append(columns, fmt.Sprintf("CAST(%s, '%s') AS image_%[1]s", f.name, f.column.Type()))
 	}
 	from := m.entity.Table
 	if final {
@@ -61,8 +70,8 @@ func (m *Images) Results() proto.Results {
 		{Name: "content_hash", Data: &m.contentHash}, {Name: "key_hash", Data: &m.keyHash},
 		{Name: "src_partition", Data: &m.srcPartition},
 	}
-	for _, name := range m.entity.restored {
-		all = append(all, proto.ResultColumn{Name: "image_" + name, Data: m.fields[name]})
+	for _, f := range m.fields {
+		all = append(all, proto.ResultColumn{Name: "image_" + f.name, Data: f.column})
 	}
 	return all
 }
@@ -106,7 +115,22 @@ type image struct {
 
 func (m image) project() string { return m.all.project.Row(m.row) }
 
+// column is one of the fields.
+func (m image) column(name string) proto.Column {
+	i := m.all.next
+	if i == len(m.all.fields) || m.all.fields[i].name != name {
+		i = slices.IndexFunc(m.all.fields, func(f field) bool { return f.name == name })
+	}
+	m.all.next = i + 1
+	return m.all.fields[i].column
+}
+
 // read is the value of a column. V is what the column is made of, which a test holds for every entity.
 func read[V any](m image, column string) V {
-	return m.all.fields[column].(interface{ Row(int) V }).Row(m.row)
+	return m.column(column).(interface{ Row(int) V }).Row(m.row)
+}
+
+// readList appends the elements of a column's array to a list.
+func readList[V any](m image, column string, list []V) []V {
+	return m.column(column).(interface{ RowAppend(int, []V) []V }).RowAppend(m.row, list)
 }

@@ -42,7 +42,7 @@ func records() *Entity {
 			// What a filter on an accounting code looks for.
 			textsColumn("certified_keys", func(r *record) []events.AccountingCode { return r.CertifiedCodes.V },
 				func(c *events.AccountingCode) string { return c.System + ":" + c.Code }),
-			jsonColumn("documents", func(b []byte, r *record) []byte { return events.AppendDocuments(b, r.Documents) }),
+			jsonColumn("documents", events.AppendDocuments),
 			textColumn("channel", func(r *record) string { return r.Intake.Channel }),
 			textColumn("intake_status", func(r *record) string { return r.Intake.Status.V }),
 			instantOrNull("received_at", func(r *record) events.Opt[time.Time] { return r.Intake.ReceivedAt }),
@@ -54,7 +54,7 @@ func records() *Entity {
 		},
 		restore: restoreRecord,
 		restored: []string{
-			"source", "status", "contractor_id", "recognition_date", "cash_date", "currency", "net", "tax", "gross", "allocation_node", "allocation_net", "contract_id",
+			"source", "status", "contractor_id", "recognition_date", "cash_date", "currency", "net", "tax", "gross", "contract_id", "allocation_node", "allocation_net",
 		},
 	}
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"slices"
-	"time"
 
 	"github.com/ClickHouse/ch-go/proto"
 
@@ -106,20 +105,20 @@ func leases() *Entity {
 
 func restoreLease(m image) any {
 	l := &events.Lease{
-		Status: read[string](m, "status"), Start: calendar.FromTime(read[time.Time](m, "start_date")),
-		End: dateOf(read[proto.Nullable[time.Time]](m, "end_date")), MonthlyRent: read[int64](m, "monthly_rent"),
+		Status: read[string](m, "status"), Start: read[calendar.Date](m, "start_date"),
+		End: optionOf(read[proto.Nullable[calendar.Date]](m, "end_date")), MonthlyRent: read[int64](m, "monthly_rent"),
 	}
 	rents := read[[]int64](m, "step_monthly_rent")
-	for i, from := range read[[]time.Time](m, "step_from") {
-		l.Steps = append(l.Steps, events.RentStep{From: calendar.FromTime(from), MonthlyRent: rents[i]})
+	for i, from := range read[[]calendar.Date](m, "step_from") {
+		l.Steps = append(l.Steps, events.RentStep{From: from, MonthlyRent: rents[i]})
 	}
-	to := read[[]time.Time](m, "rent_free_to")
-	for i, from := range read[[]time.Time](m, "rent_free_from") {
-		l.RentFree = append(l.RentFree, events.DateRange{From: calendar.FromTime(from), To: calendar.FromTime(to[i])})
+	to := read[[]calendar.Date](m, "rent_free_to")
+	for i, from := range read[[]calendar.Date](m, "rent_free_from") {
+		l.RentFree = append(l.RentFree, events.DateRange{From: from, To: to[i]})
 	}
 	parties, states := read[[]string](m, "break_party"), read[[]string](m, "break_state")
-	for i, on := range read[[]time.Time](m, "break_date") {
-		l.Breaks = append(l.Breaks, events.Break{Date: calendar.FromTime(on), Party: parties[i], State: states[i]})
+	for i, on := range read[[]calendar.Date](m, "break_date") {
+		l.Breaks = append(l.Breaks, events.Break{Date: on, Party: parties[i], State: states[i]})
 	}
 	return l
 }

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"time"
-
 	"github.com/ClickHouse/ch-go/proto"
 
 	"tallyhouse/analytics"
@@ -24,8 +22,8 @@ func restoreRecord(m image) any {
 		Source:          read[string](m, "source"),
 		StepKind:        stepOf(analytics.RecordStatus(read[string](m, "status"))),
 		ContractorID:    idOrNone(read[string](m, "contractor_id")),
-		RecognitionDate: dateOf(read[proto.Nullable[time.Time]](m, "recognition_date")),
-		CashDate:        dateOf(read[proto.Nullable[time.Time]](m, "cash_date")), // as it was computed then, whatever clocks say now
+		RecognitionDate: optionOf(read[proto.Nullable[calendar.Date]](m, "recognition_date")),
+		CashDate:        optionOf(read[proto.Nullable[calendar.Date]](m, "cash_date")), // as it was computed then, whatever clocks say now
 		Currency:        idOrNone(read[string](m, "currency")),
 		Net:             optionOf(read[proto.Nullable[int64]](m, "net")),
 		Tax:             optionOf(read[proto.Nullable[int64]](m, "tax")),
@@ -33,9 +31,11 @@ func restoreRecord(m image) any {
 		ContractID:      idOrNone(read[string](m, "contract_id")),
 		Allocations:     r.Allocations[:0],
 	}
-	nets := read[[]int64](m, "allocation_net")
-	for i, node := range read[[]string](m, "allocation_node") {
-		r.Allocations = append(r.Allocations, events.RecordAllocation{NodeID: idOrNone(node), Net: events.Opt[int64]{V: nets[i], Ok: r.Net.Ok}})
+	m.all.nodes = readList(m, "allocation_node", m.all.nodes[:0])
+	m.all.amounts = readList(m, "allocation_net", m.all.amounts[:0])
+	for i, node := range m.all.nodes {
+		net := events.Opt[int64]{V: m.all.amounts[i], Ok: r.Net.Ok}
+		r.Allocations = append(r.Allocations, events.RecordAllocation{NodeID: idOrNone(node), Net: net})
 	}
 	return r
 }
@@ -58,11 +58,4 @@ func optionOf[T any](n proto.Nullable[T]) events.Opt[T] {
 		return events.Opt[T]{}
 	}
 	return events.Some(n.Value)
-}
-
-func dateOf(n proto.Nullable[time.Time]) events.Opt[calendar.Date] {
-	if !n.Set {
-		return events.Opt[calendar.Date]{}
-	}
-	return events.Some(calendar.FromTime(n.Value))
 }

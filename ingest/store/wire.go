@@ -177,7 +177,7 @@ var (
 	instantKind       = &columnKind{name: "DateTime64(6)", width: 8, result: func() proto.Column { return newInstants() }}
 	textOrNullKind    = &columnKind{name: "Nullable(String)", nullable: true, result: func() proto.Column { return proto.NewColNullable[string](newTexts()) }}
 	integerOrNullKind = &columnKind{name: "Nullable(Int64)", width: 8, nullable: true, result: func() proto.Column { return proto.NewColNullable[int64](new(proto.ColInt64)) }}
-	dateOrNullKind    = &columnKind{name: "Nullable(Date32)", width: 4, nullable: true, result: func() proto.Column { return proto.NewColNullable[time.Time](new(proto.ColDate32)) }}
+	dateOrNullKind    = &columnKind{name: "Nullable(Date32)", width: 4, nullable: true, result: func() proto.Column { return proto.NewColNullable[calendar.Date](newDates()) }}
 	instantOrNullKind = &columnKind{name: "Nullable(DateTime64(6))", width: 8, nullable: true, result: func() proto.Column { return proto.NewColNullable[time.Time](newInstants()) }}
 	textsKind         = &columnKind{name: "Array(String)", array: true, result: func() proto.Column { return proto.NewArray[string](newTexts()) }}
 	boolsKind         = &columnKind{name: "Array(Bool)", width: 1, array: true, result: func() proto.Column { return proto.NewArray[bool](new(proto.ColBool)) }}
@@ -186,7 +186,7 @@ var (
 		return proto.NewArray[proto.Nullable[string]](proto.NewColNullable[string](newTexts()))
 	}}
 	datesOrNullKind = &columnKind{name: "Array(Nullable(Date32))", width: 4, nullable: true, array: true, result: func() proto.Column {
-		return proto.NewArray[proto.Nullable[time.Time]](proto.NewColNullable[time.Time](new(proto.ColDate32)))
+		return proto.NewArray[proto.Nullable[calendar.Date]](proto.NewColNullable[calendar.Date](newDates()))
 	}}
 )
 

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"time"
-
 	"github.com/ClickHouse/ch-go/proto"
 
 	"tallyhouse/schemas/calendar"
@@ -11,9 +9,9 @@ import (
 
 // Kinds of columns of values that are always there. Rows without a payload have the first day of 1970.
 var (
-	dateKind  = &columnKind{name: "Date32", width: 4, result: func() proto.Column { return new(proto.ColDate32) }}
+	dateKind  = &columnKind{name: "Date32", width: 4, result: func() proto.Column { return newDates() }}
 	datesKind = &columnKind{name: "Array(Date32)", width: 4, array: true, result: func() proto.Column {
-		return proto.NewArray[time.Time](new(proto.ColDate32))
+		return proto.NewArray[calendar.Date](newDates())
 	}}
 )
 

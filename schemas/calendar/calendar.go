@@ -100,8 +100,8 @@ func FromTime(t time.Time) Date {
 
 // Month is the month of the date.
 func (d Date) Month() Month {
-	t := d.Time()
-	return Month(t.Year()*12 + int(t.Month()) - 1)
+	year, month, _ := d.Time().Date()
+	return Month(year*12 + int(month) - 1)
 }
 
 // AddMonths is the same day n months later, the last day of that month when it has no such day.
@@ -129,8 +129,25 @@ func (m Month) Last() Date { return (m + 1).First() - 1 }
 // Days is how many days the month has.
 func (m Month) Days() int { return int((m + 1).First() - m.First()) }
 
-// String writes YYYY-MM.
-func (m Month) String() string { return string(m.Append(nil)) }
+// String writes YYYY-MM. It asks for no memory within the ledger's range.
+func (m Month) String() string {
+	if m < MinMonth || m > MaxMonth {
+		return string(m.Append(nil))
+	}
+	const length = len("YYYY-MM")
+	return months[int(m-MinMonth)*length:][:length]
+}
+
+// months are the texts of all months of the ledger's range, one behind the other.
+var months = allMonths()
+
+func allMonths() string {
+	var b []byte
+	for m := MinMonth; m <= MaxMonth; m++ {
+		b = m.Append(b)
+	}
+	return string(b)
+}
 
 // Append appends YYYY-MM to b.
 func (m Month) Append(b []byte) []byte {

@@ -8,8 +8,8 @@ var (
 	storedDocuments = list(document.kind())
 )
 
-// AppendDocuments writes the documents of a record as they are stored.
-func AppendDocuments(b []byte, all []Document) []byte { return storedDocuments.write(b, &all) }
+// AppendDocuments writes the documents of a record as they are stored. It asks for no memory but b's.
+func AppendDocuments(b []byte, r *Record) []byte { return storedDocuments.write(b, &r.Documents) }
 
 // ParseCodes reads stored accounting codes, of a budget node or a record. A text that is empty has none. The codes
 // share memory with it.
