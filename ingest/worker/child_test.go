@@ -81,6 +81,7 @@ func childFails(err error) {
 // joins, and kafka-go gives up 5 s after its own: a longer one lets two members that join in turn keep each other out.
 func quickGroup(w *Worker) {
 	w.timings.session, w.timings.heartbeat, w.timings.rebalance = 2*time.Second, 200*time.Millisecond, 5*time.Second
+	w.timings.handover = 500 * time.Millisecond // shorter than the session, as a worker's own are
 }
 
 // child is a worker in a process of its own.

@@ -3,7 +3,9 @@ package worker
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -49,6 +51,41 @@ func TestThreeWorkersShareThePartitions(t *testing.T) {
 	w.awaitAllWrittenWithin(2 * time.Minute)
 	w.check(m)
 	w.checkDeadLetters(changes.poison)
+}
+
+// Given an insert that takes longer than the session, when another worker joins, then the first one stays the member that
+// it is: a member that lost its session would have the group rebalance anew.
+func TestARebalanceWaitsForAnInsertNoLongerThanASession(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m := newModel()
+	inserts, finish := make(chan struct{}), make(chan struct{})
+	var begun atomic.Bool
+	w.start("a", func(worker *Worker) {
+		worker.timings.rebalance = 20 * time.Second
+		worker.observe = func(_ kafkalog.Partition, s Step) {
+			if s == StepInsert && begun.CompareAndSwap(false, true) {
+				close(inserts)
+				<-finish
+			}
+		}
+	})
+	release := sync.OnceFunc(func() { close(finish) })
+	t.Cleanup(release)
+	some := newChaos(rand.New(rand.NewPCG(1, 2))).messages(60)
+	w.produce(some...)
+	m.take(some...)
+	w.awaitEvent("an insert is under way", inserts)
+	w.await("it is a member", func() bool { return w.shared() == 1 })
+	first := w.group().Members[0].MemberID
+	w.start("b", func(worker *Worker) { worker.timings.rebalance = 20 * time.Second })
+	w.await("two members share the partitions", func() bool { return w.shared() == 2 })
+	if !slices.ContainsFunc(w.group().Members, func(m kmsg.DescribeGroupsResponseGroupMember) bool { return m.MemberID == first }) {
+		t.Errorf("the member that inserted, %s, lost its session", first)
+	}
+	release()
+	w.awaitAllWritten()
+	w.check(m)
 }
 
 // Given partitions whose recovery waits for the group's next generation, when the worker is to end, then it drains:

@@ -64,7 +64,11 @@ type runningWriter struct {
 // timings of the consumer group: a stalled member is noticed within the session, a rebalance within a heartbeat.
 type timings struct {
 	session, heartbeat, rebalance time.Duration
-	// drain is how long inserts in flight have: shorter than the session, for no heartbeats are sent meanwhile.
+	// handover is how long inserts in flight have when the group rebalances. No heartbeats are sent meanwhile, nor while
+	// Kafka takes the last offsets (answerTimeout): both together are shorter than the session. A member that loses its
+	// session has the group rebalance anew, and while the database is slow so would the next one, again and again.
+	handover time.Duration
+	// drain is how long inserts in flight have when the worker ends.
 	drain time.Duration
 	// end is how long all else may take, from then on, until the worker ends as if it was killed. Both together are less
 	// than what a supervisor grants: Kubernetes 30 s.
@@ -73,6 +77,8 @@ type timings struct {
 
 const (
 	commitEvery = time.Second
+	// answerTimeout bounds an answer of the group's coordinator.
+	answerTimeout = 5 * time.Second
 	// livenessTimeout is how long a partition may go without completing a step or a bounded wait.
 	livenessTimeout = time.Minute
 )
@@ -94,7 +100,8 @@ func New(o Options) (*Worker, error) {
 		coordinators: map[string][]*coordinator{}, observe: noObserver, writers: map[kafkalog.Partition]*runningWriter{},
 		backlog: newBacklog(),
 		timings: timings{
-			session: 10 * time.Second, heartbeat: time.Second, rebalance: 30 * time.Second, drain: 8 * time.Second, end: 12 * time.Second,
+			session: 10 * time.Second, heartbeat: time.Second, rebalance: 30 * time.Second,
+			handover: 4 * time.Second, drain: 8 * time.Second, end: 12 * time.Second,
 		},
 	}
 	for _, e := range o.Entities {
@@ -191,7 +198,7 @@ func (w *Worker) join() (*kafkago.ConsumerGroup, error) {
 		WatchPartitionChanges:  true,
 		PartitionWatchInterval: 5 * time.Second,
 		StartOffset:            kafkago.FirstOffset,
-		Timeout:                5 * time.Second,
+		Timeout:                answerTimeout,
 		ErrorLogger:            kafkago.LoggerFunc(func(text string, args ...any) { w.log.Debug("kafka: " + fmt.Sprintf(text, args...)) }),
 	})
 	if err != nil {
@@ -235,7 +242,7 @@ func (w *Worker) beginGeneration(ctx, parts context.Context, g *kafkago.Generati
 			case <-every.C:
 				w.commitOffsets(g, committed)
 			case <-ctx.Done():
-				w.members.pause(w.timings.drain)
+				w.members.pause(w.timings.handover)
 				w.commitOffsets(g, committed)
 				return
 			}
