@@ -19,7 +19,7 @@ commands themselves; what they are for is in [commands.md](commands.md).
 
 - A flag wins over its variable. An empty variable is none.
 - Behind every variable may stand ` + "`_FILE`" + `, like ` + "`TALLYHOUSE_KAFKA_PASSWORD_FILE=/run/secrets/kafka`" + `: the file's content is the value,
-  without the line's end. Secrets (passwords, ` + "`TALLYHOUSE_IMAP`, `TALLYHOUSE_REDIS_URL`, `TALLYHOUSE_KEY`" + `) belong into such files. A
+  without the line's end. Secrets (passwords, ` + "`TALLYHOUSE_IMAP`, `TALLYHOUSE_ORIGINALS_S3`, `TALLYHOUSE_REDIS_URL`, `TALLYHOUSE_KEY`" + `) belong into such files. A
   variable and its file together are a fault.
 - A flag that can be given repeatedly takes its values from the variable separated by commas.
 - All faults of variables and of the flags of connections are told at once, of ` + "`ingest`, `api` and `dev`" + ` those of every flag; the exit

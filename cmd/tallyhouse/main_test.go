@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	kafkago "github.com/segmentio/kafka-go"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -161,6 +163,48 @@ func TestTopicsCreatesAndChecks(t *testing.T) {
 	}
 	if o := tallyhouse(t, env, "", "topics", "--partitions", "3"); o.code != exitFailed || !strings.Contains(o.err, "topics resize") {
 		t.Errorf("with other partitions %+v", o)
+	}
+}
+
+// A topic that forgets is a failure, unless that is meant; one of dead letters may.
+func TestATopicThatForgetsIsAFailure(t *testing.T) {
+	c := topicstest.Cluster(t, 2)
+	forget := func(topic events.Topic) {
+		t.Helper()
+		r, err := c.Client().AlterConfigs(t.Context(), &kafkago.AlterConfigsRequest{Resources: []kafkago.AlterConfigRequestResource{{
+			ResourceType: kafkago.ResourceTypeTopic, ResourceName: string(topic),
+			Configs: []kafkago.AlterConfigRequestConfig{{Name: "retention.ms", Value: "86400000"}},
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range r.Errors {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		visible := until((&process{TB: t}).within(startsWithin), func() error {
+			o := tallyhouse(t, broker(c), "", "topics", "--allow-retention")
+			if want := string(topic) + ": retention.ms is 86400000"; !strings.Contains(o.err, want) {
+				return fmt.Errorf("%s doesn't forget yet: %+v", topic, o)
+			}
+			return nil
+		})
+		if visible != nil {
+			t.Fatal(visible)
+		}
+	}
+	forget(events.DeadLetters)
+	if o := tallyhouse(t, broker(c), "", "topics"); o.code != exitDone {
+		t.Errorf("dead letters forget: %+v", o)
+	}
+	forget(events.Records)
+	o := tallyhouse(t, broker(c), "", "topics")
+	if o.code != exitFailed || !strings.Contains(o.err, "topics that forget messages: ledger.records; set retention.ms") {
+		t.Errorf("records forget: %+v", o)
+	}
+	if o := tallyhouse(t, broker(c), "", "topics", "--allow-retention"); o.code != exitDone {
+		t.Errorf("that is meant: %+v", o)
 	}
 }
 

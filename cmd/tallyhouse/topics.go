@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -19,15 +21,31 @@ func heldTopic(_ *cobra.Command, args []string) error {
 	return nil
 }
 
+// forgetful names the topics that lose what a re-ingest needs. Nothing is ingested from dead letters.
+func forgetful(found []kafka.Status) error {
+	var names []string
+	for _, t := range found {
+		if t.Forgets && t.Topic != string(events.DeadLetters) {
+			names = append(names, t.Topic)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return fmt.Errorf("topics that forget messages: %s; set retention.ms and retention.bytes to -1, or say --allow-retention",
+		strings.Join(names, ", "))
+}
+
 func topicsCommand(s *shell) *cobra.Command {
 	var spec kafka.TopicSpec
+	var mayForget bool
 	cmd := &cobra.Command{
 		Use:     "topics",
 		GroupID: groupRun,
 		Short:   "Create the Kafka topics, or check them",
 		Long: "Creates the topics that are missing and checks the others: kept for ever, not compacted, large enough for the\n" +
 			"largest message. What can be lived with is a warning. Another number of partitions than --partitions is a\n" +
-			"failure.",
+			"failure, and so is a topic that forgets messages, unless --allow-retention says that this is meant.",
 		Example: "  tallyhouse topics\n" +
 			"  tallyhouse topics --partitions 12 --kafka-addr kafka-1:9092,kafka-2:9092",
 		Args: cobra.NoArgs,
@@ -37,6 +55,7 @@ func topicsCommand(s *shell) *cobra.Command {
 	cmd.Flags().IntVar(&spec.Partitions, "partitions", 0,
 		fmt.Sprintf("partitions of every topic; 0: as they are, %d where they are made", kafka.DefaultPartitions))
 	cmd.Flags().IntVar(&spec.Replicas, "replicas", 0, "replicas of a topic that is made; 0: the cluster's default")
+	cmd.Flags().BoolVar(&mayForget, "allow-retention", false, "topics may forget messages: nothing older can be ingested again")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		servers, err := to.open()
 		if err != nil {
@@ -57,6 +76,9 @@ func topicsCommand(s *shell) *cobra.Command {
 			for _, w := range t.Warnings {
 				fmt.Fprintf(s.err, "warning: %s: %s\n", t.Topic, w)
 			}
+		}
+		if !mayForget {
+			err = errors.Join(err, forgetful(found))
 		}
 		return err
 	}

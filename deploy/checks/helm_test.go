@@ -30,12 +30,16 @@ const (
 kafka: {addr: "kafka-1:9093,kafka-2:9093"}
 clickhouse: {addr: "shard-1:9000,shard-2:9000"}
 `
+	onDisk = minimal + `
+ingest: {imapSecret: {name: mail}, originals: {claim: originals}}
+`
 	all = `
 kafka: {addr: "kafka:9093", tls: true, sasl: SCRAM-SHA-512, user: tallyhouse, passwordSecret: {name: kafka}}
 clickhouse: {addr: "shard-1:9440", tls: true, cluster: main, passwordSecret: {name: clickhouse}}
 config: {TALLYHOUSE_LOG_LEVEL: WARN}
 ingest:
   imapSecret: {name: mail}
+  originals: {s3Secret: {name: originals}}
   ocr: true
   config: {TALLYHOUSE_FRESHNESS: 200ms}
   autoscaling: {enabled: true}
@@ -136,7 +140,7 @@ func typed(t *testing.T, name string, document []byte) any {
 // The chart renders to documents that Kubernetes knows member by member; every process is restricted, probed where it
 // serves, and runs what the program accepts.
 func TestTheChartRunsWhatTheProgramAccepts(t *testing.T) {
-	for name, given := range map[string]string{"minimal": minimal, "all": all} {
+	for name, given := range map[string]string{"minimal": minimal, "on disk": onDisk, "all": all} {
 		t.Run(name, func(t *testing.T) {
 			documents := rendered(t, given)
 			for of, document := range documents {

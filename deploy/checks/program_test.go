@@ -38,6 +38,8 @@ func secretOf(variable string) string {
 	switch variable {
 	case "TALLYHOUSE_IMAP_FILE":
 		return "imaps://invoices:secret@imap.example.com/INBOX?tenant=demo\n"
+	case "TALLYHOUSE_ORIGINALS_S3_FILE":
+		return "https://KEY:secret@s3.example.com/bucket/prefix?region=eu-central-1\n"
 	case "TALLYHOUSE_REDIS_URL_FILE":
 		return "rediss://user:secret@redis.example.com:6379/0\n"
 	case "TALLYHOUSE_CURSOR_KEY_FILE":

@@ -59,6 +59,7 @@ type Status struct {
 	Topic      string
 	Created    bool
 	Partitions int
+	Forgets    bool     // messages are deleted after a time, or beyond a size
 	Warnings   []string // it works, but not as it should
 }
 
@@ -103,7 +104,10 @@ func check(ctx context.Context, c Cluster, found map[string]int) ([]Status, erro
 	var all []Status
 	for _, name := range Names() {
 		if n, ok := found[name]; ok {
-			all = append(all, Status{Topic: name, Partitions: n, Warnings: warnings(name, settings[name])})
+			of := settings[name]
+			all = append(all, Status{
+				Topic: name, Partitions: n, Forgets: of[retentionTime] != keepAll || of[retentionBytes] != keepAll, Warnings: warnings(name, of),
+			})
 		}
 	}
 	return all, nil
@@ -198,6 +202,7 @@ func awaitAll(ctx context.Context, c Cluster) (found map[string]int, err error) 
 const (
 	cleanupPolicy   = "cleanup.policy"
 	retentionTime   = "retention.ms"
+	keepAll         = "-1" // of both retentions
 	retentionBytes  = "retention.bytes"
 	maxMessageBytes = "max.message.bytes"
 )
@@ -205,8 +210,8 @@ const (
 func settingsOf(topic string) []kafka.ConfigEntry {
 	return []kafka.ConfigEntry{
 		{ConfigName: cleanupPolicy, ConfigValue: "delete"},
-		{ConfigName: retentionTime, ConfigValue: "-1"},
-		{ConfigName: retentionBytes, ConfigValue: "-1"},
+		{ConfigName: retentionTime, ConfigValue: keepAll},
+		{ConfigName: retentionBytes, ConfigValue: keepAll},
 		{ConfigName: maxMessageBytes, ConfigValue: strconv.Itoa(limitOf(topic))},
 	}
 }
@@ -258,7 +263,7 @@ func warnings(topic string, settings map[string]string) []string {
 			"re-ingest may end up with older states; set cleanup.policy=delete")
 	}
 	for _, name := range []string{retentionTime, retentionBytes} {
-		if v := settings[name]; v != "-1" {
+		if v := settings[name]; v != keepAll {
 			w = append(w, fmt.Sprintf("%s is %s: a re-ingest finds only what the log still holds; set it to -1 to "+
 				"keep everything", name, v))
 		}
