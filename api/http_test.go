@@ -403,7 +403,7 @@ func TestPagesForPeopleArePublic(t *testing.T) {
 		for path, kind := range map[string]string{
 			"/docs": "text/html; charset=utf-8", "/docs/start.js": "text/javascript; charset=utf-8",
 			"/docs/scalar-" + pages.ScalarVersion + ".js": "text/javascript; charset=utf-8", "/changelog": "text/html; charset=utf-8",
-			"/problems/not-found": "text/html; charset=utf-8", "/openapi.json": "application/json",
+			"/problems/not-found": "text/html; charset=utf-8", "/openapi.json": "application/json", "/asyncapi.json": "application/json",
 		} {
 			// When a page is opened by a browser, there and at the root
 			r := w.do(http.MethodGet, "", base+path, http.Header{"Accept": {"text/html, */*;q=0.8"}}).want(t, 200, "")

@@ -62,6 +62,8 @@ func (s *Server) publicPage(path string) (func(r *http.Request, header http.Head
 		return s.readiness, true
 	case "/openapi.json":
 		return s.publicDescription, true
+	case "/asyncapi.json":
+		return s.publicEvents, true
 	case "/changelog":
 		return negotiated(pages.Changelog), true
 	}
@@ -98,6 +100,11 @@ func pageReply(header http.Header) func(pages.Page, error) (reply, error) {
 
 func (s *Server) publicDescription(*http.Request, http.Header) (reply, error) {
 	return reply{status: http.StatusOK, contentType: typeJSON, body: s.description, tagged: true}, nil
+}
+
+// publicEvents is the AsyncAPI document: what applications send.
+func (s *Server) publicEvents(*http.Request, http.Header) (reply, error) {
+	return reply{status: http.StatusOK, contentType: typeJSON, body: s.events, tagged: true}, nil
 }
 
 // health says that the process answers, whatever else is away.

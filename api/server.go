@@ -32,6 +32,7 @@ import (
 	"tallyhouse/api/session"
 	"tallyhouse/reader"
 	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/events"
 )
 
 // Bounds of the HTTP server.
@@ -138,6 +139,7 @@ type Server struct {
 	messages    *admission   // of agents, beside that of the requests that their tools make
 	origins     []string     // whose pages may call the API
 	description []byte       // the OpenAPI document
+	events      []byte       // the AsyncAPI document
 	environment string
 	basePath    string
 	timeout     time.Duration
@@ -225,6 +227,9 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	if s.description, err = describe(s.operations, s.basePath, s.ratePolicy); err != nil {
+		return nil, err
+	}
+	if s.events, err = events.AsyncAPI(); err != nil {
 		return nil, err
 	}
 	if s.metrics, err = newMetrics(o.Metrics, s.access, s.sessions); err != nil {

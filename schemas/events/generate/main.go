@@ -1,5 +1,5 @@
 // Command generate writes what is made from the tables of members in package events: the JSON Schema of each topic, in
-// schemas/events/schema, and the tables in docs/events.md. It runs in the project's folder: make generate.
+// schemas/events/schema, the AsyncAPI document of all of them, and the tables in docs/events.md. It runs in the project's folder: make generate.
 package main
 
 import (
@@ -21,6 +21,7 @@ func main() {
 const (
 	schemaFolder  = "schemas/events/schema"
 	documentation = "docs/events.md"
+	asyncAPI      = "schemas/asyncapi.json"
 )
 
 // write writes the files below the project's folder.
@@ -51,6 +52,11 @@ func generated(project string) (map[string][]byte, error) {
 		}
 		files[filepath.Join(schemaFolder, string(topic)+".schema.json")] = append(text, '\n')
 	}
+	document, err := events.AsyncAPI()
+	if err != nil {
+		return nil, err
+	}
+	files[asyncAPI] = document
 	page, err := os.ReadFile(filepath.Join(project, documentation))
 	if err != nil {
 		return nil, err

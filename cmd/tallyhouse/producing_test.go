@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/kafka/topicstest"
+	"tallyhouse/schemas/events"
+)
+
+// Given the file that docs/producing.md shows, then each of its commands does what the page says, against a broker that
+// has refused one message.
+func TestWhatThePageOnProducingRuns(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(top, "docs", "producing.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(text)
+	file := regexp.MustCompile("(?s)```ndjson\n(.*?)```").FindStringSubmatch(page)
+	if file == nil {
+		t.Fatal("the page shows no file")
+	}
+	c := topicstest.Cluster(t, 2)
+	refused := kafka.DeadLetter{
+		Topic: string(events.Contractors), Partition: 1, Offset: 7, Key: []byte("acme/C1"),
+		Reason: "data.nmae is not a member of ledger.contractors (did you mean name?)",
+		Value:  []byte(`{"id":"C1","tenantId":"acme","version":2,"op":"upsert","at":"2026-03-01T10:15:00Z","data":{"nmae":"Bau"}}`),
+	}
+	if _, _, err := kafka.Send(context.Background(), c, refused.Message()); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("changes.ndjson", []byte(file[1]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(page, -1) {
+		for line := range strings.Lines(block[1]) {
+			for _, args := range commandLines(line, "tallyhouse") {
+				ran++
+				o := tallyhouse(t, broker(c), "", args[1:]...)
+				if strings.Contains(line, "replay") { // it would be refused again: the producer is to correct it
+					if o.code != exitFailed || !strings.Contains(o.err, "0 messages would be sent, 1 not") {
+						t.Errorf("%s: %+v", line, o)
+					}
+					continue
+				}
+				if o.code != exitDone || strings.Contains(line, "summary") && !strings.Contains(o.out, "data.nmae is not a member") {
+					t.Errorf("%s: %+v", line, o)
+				}
+			}
+		}
+	}
+	if sent := topicstest.Messages(t, c, events.Contractors); len(sent) != 2 || ran < 6 {
+		t.Errorf("%d commands, %d messages", ran, len(sent))
+	}
+}
