@@ -7,7 +7,7 @@ TEST ?= $(GO) test -timeout 30m
 # How many random cases each property is tested with: few for every change, many in the night.
 export RAPID_CHECKS ?= 30
 
-.PHONY: dev build test lint deadcode generate race bench read-accuracy nightly
+.PHONY: dev build test lint deadcode generate race bench read-accuracy train nightly
 
 dev: build
 	./bin/tallyhouse dev
@@ -83,6 +83,10 @@ bench:
 # make read-accuracy DIR=folder: PDFs with their true values beside them, NAME.pdf and NAME.json.
 read-accuracy:
 	$(GO) run ./ingest/invoice/accuracy $(DIR)
+
+# Learns how invoices are read, again: the same weights as long as neither the reader nor the drawn invoices change.
+train:
+	$(GO) run ./ingest/invoice/page/train ingest/invoice/page/testdata ingest/invoice/page/model/weights.json
 
 # Every fuzz target for a while: make fuzz FUZZTIME=10m. Making what it finds smaller is cut short: it took all of the time.
 FUZZTIME ?= 1m

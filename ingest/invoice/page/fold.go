@@ -13,3 +13,6 @@ func fold(s []rune) string { return words.Fold(s) }
 func foldText(s string) string {
 	return strings.Join(strings.Fields(fold([]rune(s))), " ")
 }
+
+// Key is the comparable form of a name or number: its letters and digits.
+func Key(s string) string { return compact(foldText(s)) }

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/page/typed"
 	"tallyhouse/ingest/invoice/page/words"
-	"tallyhouse/ingest/invoice/text"
 )
 
 // Given the page that every language has in testdata/languages, with the values
@@ -33,33 +33,12 @@ func TestAPageOfEveryLanguage(t *testing.T) {
 				t.Fatalf("the language has no test page: %v", err)
 			}
 			want, lines, _ := strings.Cut(string(data), "\n")
-			kind, got := reader.Read(typed(lines), Own{})
+			kind, got := reader.Read(typed.Document(lines), Own{})
 			if kind != Invoice || line(got) != want {
 				t.Errorf("kind %d\n got %s\nwant %s", kind, line(got), want)
 			}
 		})
 	}
-}
-
-// typed is a page as a typewriter sets it: characters of one width, two or more
-// spaces between cells.
-func typed(lines string) text.Document {
-	const width, height, left = 5.5, 12, 40
-	var set []text.Word
-	row := 0
-	for line := range strings.Lines(lines) {
-		row++
-		column := 0
-		for _, word := range strings.Split(strings.TrimRight(line, "\n"), " ") {
-			n := len([]rune(word))
-			if n > 0 {
-				x := left + width*float64(column)
-				set = append(set, text.Word{Text: word, X0: x, X1: x + width*float64(n), Y: float64(60 + height*row), Size: 10})
-			}
-			column += n + 1
-		}
-	}
-	return text.Document{Pages: []text.Page{text.FromWords(1, 595, 842, set)}}
 }
 
 // line writes the fields of an invoice in one line, "-" where null.

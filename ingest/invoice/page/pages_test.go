@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tallyhouse/ingest/invoice/page/typed"
 )
 
 // Given pages in layouts of their own, construction invoices above all, with the values that stand on each in its
@@ -25,7 +27,7 @@ func TestPagesOfManyLayouts(t *testing.T) {
 				t.Fatal(err)
 			}
 			want, lines, _ := strings.Cut(string(data), "\n")
-			kind, got := reader.Read(typed(lines), Own{})
+			kind, got := reader.Read(typed.Document(lines), Own{})
 			if kind != Invoice || line(got) != want {
 				t.Errorf("kind %d\n got %s\nwant %s", kind, line(got), want)
 			}

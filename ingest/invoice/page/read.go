@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/page/model"
 	"tallyhouse/ingest/invoice/text"
 )
 
@@ -27,7 +28,10 @@ const (
 
 // Reader reads invoices in the languages that it has words of. It holds no state
 // of what it reads and may be used by several goroutines.
-type Reader struct{ vocabulary *vocabulary }
+type Reader struct {
+	vocabulary *vocabulary
+	weights    model.Model
+}
 
 // NewReader returns a Reader of all languages. An error means that the words
 // built into the program are faulty.
@@ -36,13 +40,35 @@ func NewReader() (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing the reader of pages: %w", err)
 	}
-	return &Reader{vocabulary: v}, nil
+	weights, err := model.Load()
+	if err != nil {
+		return nil, fmt.Errorf("preparing the reader of pages: %w", err)
+	}
+	return &Reader{vocabulary: v, weights: weights}, nil
+}
+
+// With returns a Reader that decides by other weights, as training makes them.
+func (r *Reader) With(weights model.Model) *Reader {
+	return &Reader{vocabulary: r.vocabulary, weights: weights}
+}
+
+// Considered returns the candidates that Read weighs, by the names of the fields: what training learns from.
+func (r *Reader) Considered(doc text.Document, own Own) map[string][]model.Candidate {
+	s := newSheet(r.vocabulary, doc)
+	s.weights = r.weights
+	s.read(own)
+	return s.considered
 }
 
 // Read reads the fields of the document. Fields that are not certain are nil;
 // a document that is no invoice has none.
 func (r *Reader) Read(doc text.Document, own Own) (Kind, fields.Invoice) {
 	s := newSheet(r.vocabulary, doc)
+	s.weights = r.weights
+	return s.read(own)
+}
+
+func (s *sheet) read(own Own) (Kind, fields.Invoice) {
 	number, numberAt := s.number()
 	date, day := s.date(numberAt)
 	t, all := s.total()

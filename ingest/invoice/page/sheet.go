@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/page/model"
 	"tallyhouse/ingest/invoice/page/words"
 	"tallyhouse/ingest/invoice/text"
 )
@@ -42,6 +43,10 @@ type sheet struct {
 
 	pages    map[int]text.Page // by number
 	possible map[string][]possibility
+
+	weights model.Model
+	// considered holds the candidates of the fields that weights decided on.
+	considered map[string][]model.Candidate
 }
 
 // maxRows bounds the rows looked at; totals of long invoices stand at their
@@ -52,7 +57,8 @@ const maxRows = 4000
 const maxRunes = 800
 
 func newSheet(v *vocabulary, doc text.Document) *sheet {
-	s := &sheet{vocabulary: v, pages: map[int]text.Page{}, possible: map[string][]possibility{}}
+	s := &sheet{vocabulary: v, pages: map[int]text.Page{}, possible: map[string][]possibility{},
+		considered: map[string][]model.Candidate{}}
 	total := 0
 	for _, p := range doc.Pages {
 		total += len(p.Lines)

@@ -21,6 +21,8 @@ type drawing struct {
 	due     time.Time
 	dueSaid bool
 	sums    sums
+	headX   float64 // where the biller's name stands at the top
+	headY   float64
 }
 
 // Draw draws a member of the family.
@@ -48,10 +50,18 @@ func (f Family) Draw(member int) Invoice {
 	for i := range d.out.Pages {
 		d.drawFoot(i)
 	}
+	if d.printed(d.seller.taxID) {
+		d.out.TaxID = d.seller.taxID
+	}
 	if d.dueSaid {
 		d.out.DueDate = d.due.Format(time.DateOnly)
 	}
 	return d.out
+}
+
+// printed reports whether a text is on one of the pages.
+func (d *drawing) printed(s string) bool {
+	return slices.ContainsFunc(slices.Concat(d.out.Pages...), func(t Text) bool { return strings.Contains(t.Text, s) })
 }
 
 // sellerOf is the family's biller, the same on all its invoices.
@@ -117,46 +127,117 @@ func (d *drawing) day(t time.Time) string {
 	return t.Format(form)
 }
 
+// drawHead sets what stands above all else: the biller's letterhead, a title, and things that are neither.
 func (d *drawing) drawHead() {
 	s, size := d.seller, d.size
+	d.drawAbove()
+	if d.scenario == "self-billed" && (!d.returnLine || d.Seed%2 == 0) {
+		d.put(d.left, d.y, d.nameSize, d.buyer.name)
+		d.put(d.left, d.y+d.nameSize*1.3, size, d.buyer.street+", "+d.buyer.city(d.land))
+	}
 	if d.headAway || d.scenario == "self-billed" {
-		if d.scenario == "self-billed" {
-			d.put(d.left, d.y, d.nameSize, d.buyer.name)
-			d.put(d.left, d.y+d.nameSize*1.3, size, d.buyer.street+", "+d.buyer.city(d.land))
-		}
-		d.y = 110
+		d.y = max(d.y, 100)
 		return
 	}
 	address := []string{s.street, s.city(d.land)}
+	if chance(d.fixed(39), 15) {
+		address = slices.Insert(address, 1, []string{"PMB 972", "2. OG", "Top 12", "Unit 4"}[d.Seed%4])
+	}
 	contact := []string{one(d.r, d.lang.words("phone")) + " " + s.phone, s.mail}
 	if d.idInHead && d.head != 4 {
 		contact = append(contact, d.vatLabel()+" "+s.taxID)
-		d.out.TaxID = s.taxID
 	}
 	if !d.headAddress {
 		address = nil
 	}
+	if d.named {
+		address = slices.Insert(address, 0, d.manager())
+	}
+	if d.brand && d.head != 4 { // a short name, large; the full one below it, or elsewhere
+		brand, _, _ := strings.Cut(s.name, " ")
+		d.put(d.left, d.y, size*2, strings.ToLower(brand))
+		d.y += size * 3
+	}
+	slogan := ""
+	if d.slogan {
+		slogan = one(d.fixed(31), d.lang.words("slogan"))
+	}
+	if slogan != "" && d.Seed%2 == 0 && d.head < 4 {
+		d.put(d.left, d.y, size, slogan)
+		d.y += d.nameSize * 1.3
+		slogan = ""
+	}
 	x := d.left
 	switch d.head {
 	case 0, 1:
-		d.put(x, d.y, d.nameSize, s.name)
 	case 2:
-		x = 360
-		d.put(x, d.y, d.nameSize, s.name)
+		x = 340 + float64(d.Seed%60)
 	case 3:
 		x = (Width - width(s.name, d.nameSize)) / 2
-		d.put(x, d.y, d.nameSize, s.name)
 	case 4: // all in one line
-		d.put(x, d.y, size, strings.Join(slices.Concat([]string{s.name}, address, contact[:1]), " · "))
-		d.y = 100
+		mark := []string{" · ", ", ", " - ", " | "}[d.Seed%4]
+		d.put(x, d.y, size, strings.Join(slices.Concat([]string{s.name}, address, contact[:1]), mark))
+		d.y = max(d.y+30, 90)
 		return
-	case 5:
+	case 5: // the address on the right
 		d.put(x, d.y, d.nameSize, s.name)
+		d.put(x, d.y+d.nameSize*1.3, size, slogan)
 		d.lines(400, d.y, size, slices.Concat(address, contact)...)
 		d.y += 5 * size * 1.3
 		return
+	case 6: // a centred column of one left edge
+		x = 220
+	case 7: // name and address in a line below it
+		d.put(x, d.y, d.nameSize, s.name)
+		d.put(x, d.y+d.nameSize*1.3, size, strings.Join(append([]string{s.street, s.city(d.land)}, contact...), []string{", ", " · "}[d.Seed%2]))
+		d.y += d.nameSize + 3*size
+		return
 	}
-	d.y = d.lines(x, d.y+d.nameSize*1.4, size, slices.Concat(address, contact)...) + 10
+	d.headX, d.headY = x, d.y
+	d.put(x, d.y, d.nameSize, s.name)
+	lines := slices.Concat([]string{slogan}, address, contact)
+	end := d.lines(x, d.y+d.nameSize*1.4, size, lines...) + 10
+	if x < 300 || d.titleAt == 1 || d.Seed%2 == 0 {
+		d.y = end
+	}
+}
+
+// drawAbove sets what may stand above the biller's name.
+func (d *drawing) drawAbove() {
+	if d.noise {
+		noise := one(d.fixed(32), d.lang.words("noise"))
+		switch d.Seed % 3 {
+		case 0:
+			d.put(d.left, d.y, d.size, noise)
+		case 1:
+			d.put(d.put(d.left, d.y, d.size, one(d.fixed(40), d.lang.words("other"))+d.colon)+20, d.y, d.size, "A"+digits(d.r, 5))
+		default:
+			d.end(Width-40, d.y, d.size, noise)
+		}
+		d.y += d.size * 1.6
+	}
+	title := d.title
+	if d.meta >= 5 || d.titleAt == 0 {
+		return // with the number, further down
+	}
+	switch d.titleAt {
+	case 1:
+		d.put(d.left, d.y, d.titleSize, title)
+		d.y += d.titleSize * 2
+	case 2:
+		d.end(Width-50, d.y, d.titleSize, title)
+		if d.Seed%2 == 0 {
+			d.y += d.titleSize * 1.8
+		}
+	case 3:
+		d.put((Width-width(title, d.titleSize))/2, d.y, d.titleSize, title)
+		d.y += d.titleSize * 2
+	}
+}
+
+// manager is a line about who runs the biller.
+func (d *drawing) manager() string {
+	return one(d.fixed(33), d.lang.words("manager")) + ": " + one(d.fixed(34), d.lang.words("people"))
 }
 
 func (d *drawing) vatLabel() string {
@@ -166,6 +247,9 @@ func (d *drawing) vatLabel() string {
 func (d *drawing) drawParties() {
 	s, b, size := d.seller, d.buyer, d.size
 	top := max(d.y+15, 110)
+	if d.party == 9 && d.headY == 0 {
+		d.party = 4
+	}
 	lines := []string{b.name, b.street, b.city(d.land)}
 	if chance(d.r, 15) {
 		lines = slices.Insert(lines, 1, one(d.r, d.lang.words("people")))
@@ -174,9 +258,17 @@ func (d *drawing) drawParties() {
 		lines = append(lines, d.vatLabel()+" "+b.taxID)
 	}
 	if d.scenario == "self-billed" {
+		if d.returnLine {
+			d.put(d.left, top, size*0.7, strings.Join([]string{b.name, b.street, b.city(d.land)}, " · "))
+			d.lines(d.left, top+size*1.6, size, s.name, s.street, s.city(d.land))
+			top += size * 7
+		}
+		if d.Seed%2 == 0 {
+			d.put(320, top, size, d.to+":")
+			d.lines(320, top+size*1.3, size, b.name, b.street, b.city(d.land), d.vatLabel()+" "+b.taxID)
+		}
 		d.put(d.left, top, size, d.from+":")
 		d.y = d.lines(d.left, top+size*1.3, size, s.name, s.street, s.city(d.land), d.vatLabel()+" "+s.taxID)
-		d.out.TaxID = s.taxID
 		return
 	}
 	switch d.party {
@@ -191,17 +283,59 @@ func (d *drawing) drawParties() {
 		d.put(d.left, top, size, d.to+d.colon)
 		d.y = d.lines(d.left, top+size*1.3, size, lines...)
 	case 3: // both parties side by side
-		d.put(d.left, top, size, d.from+d.colon)
-		d.put(320, top, size, d.to+d.colon)
-		d.lines(320, top+size*1.3, size, lines...)
 		own := []string{s.name, s.street, s.city(d.land)}
+		labels := size
+		if chance(d.fixed(41), 40) { // what each line is
+			name, address := one(d.fixed(42), d.lang.words("name"))+": ", one(d.fixed(43), d.lang.words("address"))+": "
+			lines = []string{name + b.name, address + b.street, b.city(d.land)}
+			own[0], own[1] = name+own[0], address+own[1]
+			labels = size * 1.3
+		}
+		d.put(d.left, top, labels, d.from+d.colon)
+		d.put(320, top, labels, d.to+d.colon)
+		d.lines(320, top+size*1.3, size, lines...)
 		if !d.idInHead {
 			own = append(own, d.vatLabel()+" "+s.taxID)
-			d.out.TaxID = s.taxID
 		}
 		d.y = d.lines(d.left, top+size*1.3, size, own...) + size
 	case 4: // on the right
 		d.y = d.lines(330, top, size, lines...)
+	case 5: // the buyer's label and name in one line
+		d.put(d.left, top, size, d.to+d.colon+" "+b.name)
+		d.y = d.lines(d.left, top+size*1.3, size, lines[1:]...)
+	case 6: // the window, and the buyer once more below it, labelled
+		d.y = d.lines(d.left, top, size, lines...) + size*2
+		x := []float64{d.left, 320}[d.Seed%2]
+		d.put(x, d.y, size, d.to+d.colon)
+		d.y = d.lines(x, d.y+size*1.3, size, b.name, b.street, b.city(d.land), d.vatLabel()+" "+b.taxID)
+	case 7: // both parties side by side, their names behind the labels
+		d.put(d.left, top, size, d.from+d.colon+" "+s.name)
+		d.put(330, top, size, d.to+d.colon+" "+b.name)
+		d.lines(330, top+size*1.3, size, b.street, b.city(d.land))
+		d.y = d.lines(d.left, top+size*1.3, size, s.street, s.city(d.land))
+	case 8: // the biller on the left without a label, the buyer with one
+		d.put(320, top, size, d.to+d.colon)
+		d.lines(320, top+size*1.3, size, lines...)
+		id := ""
+		if d.Seed%3 > 0 {
+			id = d.vatLabel() + " " + s.taxID
+		}
+		d.y = d.lines(d.left, top, size, s.name, s.street, s.city(d.land), id)
+	case 9: // both parties side by side at the top, without labels
+		if d.headX > 300 {
+			d.y = max(d.y, d.lines(d.left, d.headY, size, lines...))
+		} else {
+			d.y = max(d.y, d.lines(max(340, d.headX+width(s.name, d.nameSize)+30), d.headY, size, lines...))
+		}
+	}
+	if chance(d.fixed(35), 15) {
+		other := d.company(d.r, false)
+		x, y := d.left, d.y+size
+		if slices.Contains([]int{0, 1, 2, 5}, d.party) && d.meta != 0 {
+			x, y = 330, top
+		}
+		y = d.lines(x, y, size, one(d.fixed(36), d.lang.words("third"))+d.colon, other.name, other.street, other.city(d.land))
+		d.y = max(d.y, y)
 	}
 	if d.idInMeta {
 		d.other = append(slices.Clone(d.other), "")
@@ -217,6 +351,10 @@ func (d *drawing) drawMeta() {
 	d.y += 20
 	pairs := []pair{{d.Family.number, out.Number}, {d.date, d.day(d.issued)}}
 	inTitle := d.meta >= 5
+	title := d.title
+	if d.titleAt > 0 && !inTitle {
+		title = "" // it stands above
+	}
 	if inTitle {
 		pairs = pairs[:0]
 	}
@@ -226,9 +364,11 @@ func (d *drawing) drawMeta() {
 			"4" + digits(d.r, 6)})
 		if label == "" {
 			label, value = strings.TrimSuffix(d.vatLabel(), d.colon), d.seller.taxID
-			out.TaxID = value
 		}
 		rest = append(rest, pair{label, value})
+	}
+	if d.named {
+		rest = append(rest, pair{one(d.fixed(37), d.lang.words("contact")), one(d.r, d.lang.words("people"))})
 	}
 	for _, label := range d.otherDate {
 		rest = append(rest, pair{label, d.day(d.issued.AddDate(0, 0, -1-d.r.IntN(40)))})
@@ -249,7 +389,7 @@ func (d *drawing) drawMeta() {
 	case 0, 1: // a column of labels and a column of values, right of the address or below it
 		x := d.left
 		y := d.y
-		if d.meta == 0 && d.party != 3 && d.party != 4 {
+		if d.meta == 0 && slices.Contains([]int{0, 1, 2, 5}, d.party) {
 			x, y = 350, max(d.y-70, 125)
 		}
 		for _, p := range pairs {
@@ -258,16 +398,16 @@ func (d *drawing) drawMeta() {
 			y += size * 1.4
 		}
 		d.y = max(d.y, y) + 15
-		d.put(d.left, d.y, d.titleSize, d.title)
+		d.put(d.left, d.y, d.titleSize, title)
 	case 2: // label and value as one text, on the right
 		x := 370.0
-		d.put(d.left, d.y, d.titleSize, d.title)
+		d.put(d.left, d.y, d.titleSize, title)
 		for _, p := range pairs {
 			d.put(x, d.y, size, p.label+": "+p.value)
 			d.y += size * 1.4
 		}
 	case 3: // a row of labels over their values
-		d.put(d.left, d.y, d.titleSize, d.title)
+		d.put(d.left, d.y, d.titleSize, title)
 		d.y += d.titleSize * 1.6
 		x := d.left
 		for _, p := range pairs[:min(len(pairs), 5)] {
@@ -284,9 +424,6 @@ func (d *drawing) drawMeta() {
 			if p.value == d.day(d.due) {
 				d.dueSaid = false
 			}
-			if p.value == d.seller.taxID && !d.idInHead && d.party != 3 {
-				out.TaxID = ""
-			}
 			if p.value == out.Number || p.value == d.day(d.issued) {
 				d.y += size * 1.4 * 2
 				d.put(d.left, d.y+size*1.4, size, p.label+": "+p.value)
@@ -294,7 +431,7 @@ func (d *drawing) drawMeta() {
 		}
 		d.y += size * 1.6
 	case 4: // a table of two by two
-		d.put(d.left, d.y, d.titleSize, d.title)
+		d.put(d.left, d.y, d.titleSize, title)
 		d.y += d.titleSize * 1.6
 		for i, p := range pairs {
 			x := d.left + float64(i%2)*260
@@ -399,9 +536,6 @@ func (d *drawing) drawFoot(page int) {
 	id := ""
 	if d.idInFoot {
 		id = d.vatLabel() + " " + s.taxID
-		if d.scenario != "self-billed" && foot != 3 {
-			d.out.TaxID = s.taxID
-		}
 	}
 	texts := d.out.Pages[page]
 	put := func(x, y float64, t string) {
@@ -413,7 +547,7 @@ func (d *drawing) drawFoot(page int) {
 	case 0: // three columns
 		phone, bank := one(d.fixed(23), d.lang.words("phone")), one(d.fixed(24), d.lang.words("bank"))
 		for i, column := range [][]string{{s.name, s.street, s.city(d.land)}, {phone + " " + s.phone, s.mail, id},
-			{bank + ":", "IBAN " + s.iban, s.register}} {
+			{bank + ":", one(d.fixed(38), d.lang.words("banks")), "IBAN " + s.iban, s.register}} {
 			for k, t := range column {
 				put(d.left+float64(i)*180, 785+float64(k)*size*1.3, t)
 			}
@@ -429,9 +563,19 @@ func (d *drawing) drawFoot(page int) {
 			put(d.left, 795-size*1.4, s.name+", "+s.street+", "+s.city(d.land))
 		}
 	case 3: // nothing
+	case 5: // an address, with who runs the company and what is at court
+		for i, column := range [][]string{{s.name, d.manager(), s.street, s.city(d.land)},
+			{one(d.fixed(38), d.lang.words("banks")), "IBAN " + s.iban}, {s.register, id}} {
+			for k, t := range column {
+				put(d.left+float64(i)*180, 775+float64(k)*size*1.3, t)
+			}
+		}
 	case 4:
 		put(d.left, 790, s.name)
-		put(d.left, 790+size*1.3, "IBAN "+s.iban)
+		if d.headAway {
+			put(d.left, 790+size*1.3, s.street+", "+s.city(d.land))
+		}
+		put(d.left, 790+size*2.6, "IBAN "+s.iban)
 		put(300, 790, id)
 		put(300, 790+size*1.3, s.mail)
 	}

@@ -28,7 +28,8 @@ func (l language) words(section string) []string { return l.sections[section] }
 var sections = strings.Fields(`title credit_title part_title final_title number date due title_number dated
 	months other other_date from to greeting item quantity unit price amount works net tax gross payable rate base
 	within discount prepaid contract cumulative earlier retention reverse until days early period phone vat bank
-	register trades streets towns people`)
+	register trades streets towns people slogan contact manager noise third banks
+	name address`)
 
 // country is where an invoice comes from.
 type country struct {

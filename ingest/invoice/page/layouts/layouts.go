@@ -103,6 +103,9 @@ type Family struct {
 	lineUnit                             bool
 	totalsLeft                           float64
 	shuffle                              bool
+	titleAt                              int // 1 to 3: above all else
+	brand, slogan                        bool
+	noise, named                         bool
 }
 
 // Scenarios lists the kinds of bills that are drawn.
@@ -118,8 +121,8 @@ func (d *Drawer) Family(seed int, unseen bool) Family {
 	f.lang = d.languages[weighted(r, 35, 20, 17, 14, 14)]
 	l := f.lang
 	f.land = l.countries[r.IntN(len(l.countries))]
-	f.scenario = Scenarios()[weighted(r, 46, 8, 7, 8, 5, 5, 5, 5, 4, 3, 4, 2)]
-	f.head, f.party, f.meta, f.table, f.foot = r.IntN(6), r.IntN(5), r.IntN(8), r.IntN(5), r.IntN(5)
+	f.scenario = Scenarios()[weighted(r, 44, 8, 7, 8, 5, 5, 5, 5, 4, 3, 4, 4)]
+	f.head, f.party, f.meta, f.table, f.foot = r.IntN(8), r.IntN(10), r.IntN(8), r.IntN(5), r.IntN(6)
 	f.title = f.pick(r, l.words("title"))
 	switch {
 	case f.scenario == "credit note":
@@ -152,11 +155,18 @@ func (d *Drawer) Family(seed int, unseen bool) Family {
 	f.left, f.size = float64(36+r.IntN(40)), []float64{8, 9, 9.5, 10, 11}[r.IntN(5)]
 	f.titleSize, f.nameSize = f.size*[]float64{1, 1.2, 1.6, 2}[r.IntN(4)], f.size*[]float64{1, 1.2, 1.5, 1.9}[r.IntN(4)]
 	f.returnLine, f.headAddress, f.person = chance(r, 35), chance(r, 70), chance(r, 14)
-	f.idInHead, f.idInFoot, f.idInMeta, f.domain = chance(r, 25), chance(r, 65), chance(r, 12), chance(r, 70)
+	f.idInHead, f.idInFoot, f.idInMeta, f.domain = chance(r, 40), chance(r, 65), chance(r, 12), chance(r, 70)
 	f.dueInMeta, f.terms, f.early, f.period = chance(r, 35), chance(r, 65), chance(r, 25), chance(r, 35)
-	f.told, f.greeting, f.headAway, f.lineUnit = chance(r, 25), chance(r, 50), chance(r, 8), chance(r, 40)
+	f.told, f.greeting, f.headAway, f.lineUnit = chance(r, 25), chance(r, 50), chance(r, 14), chance(r, 40)
 	f.totalsLeft = []float64{300, 340, 380, f.left}[r.IntN(4)]
 	f.shuffle = chance(r, 50)
+	if chance(r, 30) { // typed, all of one size
+		f.titleSize, f.nameSize = f.size, f.size
+	}
+	if chance(r, 40) {
+		f.titleAt = 1 + r.IntN(3)
+	}
+	f.brand, f.slogan, f.noise, f.named = chance(r, 15), chance(r, 20), chance(r, 20), chance(r, 20)
 	if f.scenario == "self-billed" {
 		f.told = true
 	}

@@ -85,6 +85,9 @@ func (p party) city(land country) string {
 	case "GB", "IE":
 		return p.town + " " + p.postal
 	case "US":
+		if len(p.town)%2 == 0 {
+			return p.town + ", " + map[string]string{"MA": "Massachusetts", "CO": "Colorado", "NY": "New York"}[p.postal[:2]] + p.postal[2:]
+		}
 		return p.town + ", " + p.postal
 	}
 	return p.postal + " " + p.town

@@ -1,0 +1,173 @@
+// Command train learns how the reader of pages decides, from invoices that package layouts draws, and writes the weights.
+// The same families always give the same weights.
+//
+//	go run ./ingest/invoice/page/train ingest/invoice/page/testdata ingest/invoice/page/model/weights.json
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tallyhouse/ingest/invoice/page"
+	"tallyhouse/ingest/invoice/page/layouts"
+	"tallyhouse/ingest/invoice/page/model"
+	"tallyhouse/ingest/invoice/page/typed"
+	"tallyhouse/ingest/invoice/text"
+)
+
+// held is the seed from which on families calibrate what training has learnt; they have wordings that it didn't see.
+const held = 2_000_000
+
+func main() {
+	families := flag.Int("families", 2500, "how many families to learn from; a fourth as many others calibrate it")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: train [--families N] SAMPLES FILE")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if flag.NArg() != 2 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := run(flag.Arg(0), flag.Arg(1), *families); err != nil {
+		fmt.Fprintln(os.Stderr, "train:", err)
+		os.Exit(1)
+	}
+}
+
+func run(samples, file string, families int) error {
+	m, err := train(samples, families)
+	if err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(m, "", "\t")
+	if err != nil {
+		return fmt.Errorf("writing weights: %w", err)
+	}
+	if err := os.WriteFile(file, append(bytes.TrimSpace(data), '\n'), 0o644); err != nil {
+		return fmt.Errorf("writing weights: %w", err)
+	}
+	return nil
+}
+
+// drawn is an invoice that was drawn, as the reader gets it.
+type drawn struct {
+	layouts.Invoice
+	doc   text.Document
+	own   page.Own
+	worth int // examples that it counts for
+}
+
+func draw(from, families int, unseen bool) ([]drawn, error) {
+	drawer, err := layouts.NewDrawer()
+	if err != nil {
+		return nil, err
+	}
+	var out []drawn
+	for seed := from; seed < from+families; seed++ {
+		v := drawer.Family(seed, unseen).Draw(seed % 7)
+		d := drawn{Invoice: v, doc: v.Document(), worth: 1}
+		if v.Buyer != "" {
+			d.own.Names = []string{v.Buyer}
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// worth is how many drawn invoices a sample counts for: samples are few, and people set them.
+const worth = 15
+
+// sampled reads the typed pages below a folder: what stands on each in its first line, as "number | date | …".
+func sampled(folder string) ([]drawn, error) {
+	var out []drawn
+	for _, kind := range []string{"pages", "languages"} {
+		files, err := filepath.Glob(filepath.Join(folder, kind, "*.txt"))
+		if err != nil || len(files) == 0 {
+			return nil, fmt.Errorf("no samples in %s: %w", filepath.Join(folder, kind), err)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				return nil, fmt.Errorf("reading sample: %w", err)
+			}
+			// The first line holds what is to be read.
+			first, lines, _ := strings.Cut(string(data), "\n")
+			values := strings.Split(first, " | ")
+			if len(values) != 9 {
+				return nil, fmt.Errorf("%s: its first line has %d values, want 9", file, len(values))
+			}
+			for i := range values {
+				values[i] = strings.TrimPrefix(values[i], "-")
+			}
+			d := drawn{doc: typed.Document(lines), worth: worth}
+			d.Number, d.Date, d.DueDate, d.Supplier = values[0], values[1], values[2], values[3]
+			out = append(out, d)
+		}
+	}
+	return out, nil
+}
+
+// learnt are the fields that weights decide on, in the order in which they are read: where one stands is a feature of
+// the next. Each has the test for its right candidates.
+var learnt = []struct {
+	field string
+	right func(layouts.Invoice, model.Candidate) bool
+}{
+	{"supplierName", rightName},
+	{"supplierName", rightName}, // once more: by now it tells whose the tax ids are
+}
+
+func rightName(v layouts.Invoice, c model.Candidate) bool {
+	return sameName(page.Key(v.Supplier), c.Key)
+}
+
+// sameName takes a name for the same when one contains the other and is at least half as long.
+func sameName(a, b string) bool {
+	short, long := min(len(a), len(b)), max(len(a), len(b))
+	return short >= 4 && short*2 >= long && (strings.Contains(a, b) || strings.Contains(b, a))
+}
+
+func train(samples string, families int) (model.Model, error) {
+	reader, err := page.NewReader()
+	if err != nil {
+		return nil, err
+	}
+	seen, err := draw(0, families, false)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := sampled(samples)
+	if err != nil {
+		return nil, err
+	}
+	seen = append(seen, pages...)
+	others, err := draw(held, families/4, true)
+	if err != nil {
+		return nil, err
+	}
+	m := model.Model{}
+	for _, l := range learnt {
+		examples := func(from []drawn) []model.Example {
+			var out []model.Example
+			for _, d := range from {
+				e := model.Example{Candidates: reader.With(m).Considered(d.doc, d.own)[l.field], Worth: d.worth}
+				for _, c := range e.Candidates {
+					e.Right = append(e.Right, l.right(d.Invoice, c))
+				}
+				out = append(out, e)
+			}
+			return out
+		}
+		f := model.Train(examples(seen))
+		f.Calibrate(examples(others))
+		m[l.field] = f
+		fmt.Fprintf(os.Stderr, "%s: %d weights\n", l.field, len(f.Weights))
+	}
+	return m, nil
+}
