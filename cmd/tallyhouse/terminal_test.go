@@ -76,7 +76,7 @@ func TestDevGreetsAPerson(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- root.ExecuteContext(ctx) }()
-	deadline := time.Now().Add(startsWithin)
+	deadline := time.Now().Add(devReady)
 	for !strings.Contains(screen.seen(), "tallyhouse verify") && time.Now().Before(deadline) {
 		time.Sleep(20 * time.Millisecond)
 	}
