@@ -177,7 +177,7 @@ func mailCommand(s *shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "mail",
 		GroupID: groupCare,
-		Short:   "Look after mails that became no record, and read a record's invoice again",
+		Short:   "Look after mails that became no record, read a record's invoice again, show what is kept of it",
 		Example: "  tallyhouse mail failed\n  tallyhouse mail ignored --json\n  tallyhouse mail release 1767225600.17\n" +
 			"  tallyhouse mail retry mail-kjre67wdk2wvetca342pmnbxi6qsocdd",
 	}
@@ -200,6 +200,7 @@ func mailCommand(s *shell) *cobra.Command {
 		releaseMail(s, to, &f),
 		loginMail(s, &f),
 		retryMail(s, to, &f),
+		showMail(s, to, &f),
 	)
 	return cmd
 }

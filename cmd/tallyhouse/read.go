@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tallyhouse/ingest/invoice"
+	"tallyhouse/ingest/invoice/explain"
 	"tallyhouse/ingest/invoice/isolated"
 	"tallyhouse/ingest/mail/message"
 	"tallyhouse/ingest/sandbox"
@@ -17,7 +18,7 @@ import (
 
 func readCommand(s *shell) *cobra.Command {
 	var opts invoice.Options
-	var sandboxed bool
+	var sandboxed, drawn bool
 	cmd := &cobra.Command{
 		Use:     "read FILE...",
 		GroupID: groupCare,
@@ -25,7 +26,7 @@ func readCommand(s *shell) *cobra.Command {
 		Long: "Prints one JSON line per file: its status, the reason when it could not be read, the fields (amounts in minor\n" +
 			"units, credit notes negative, null where not certain) and the evidence of each. A file that is no invoice is an\n" +
 			"answer, not a failure of the command.",
-		Example: "  tallyhouse read invoice.pdf\n" +
+		Example: "  tallyhouse read invoice.pdf\n  tallyhouse read --explain invoice.pdf > invoice.svg\n" +
 			"  tallyhouse read --no-xml --own-company 'Muster Bau GmbH' --own-vat-id ATU12345675 inbox/*.pdf",
 	}
 	flags := cmd.Flags()
@@ -38,10 +39,13 @@ func readCommand(s *shell) *cobra.Command {
 	flags.IntVar(&opts.Limits.Pages, "max-pages", 100, "most pages of a file; a file with more fails")
 	flags.DurationVar(&opts.Limits.Time, "timeout", 10*time.Second, "most time for a file, OCR apart")
 	flags.BoolVar(&sandboxed, "isolated", false, "do one job from standard input in a sandbox, as the mail intake starts this program")
+	flags.BoolVar(&drawn, "explain", false, "draw what was read of one file, and where it stands on the pages, as an SVG")
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		switch {
 		case sandboxed && len(args) > 0:
 			return errors.New("--isolated reads standard input and takes no files")
+		case drawn && len(args) != 1:
+			return errors.New("--explain draws one file")
 		case !sandboxed && len(args) == 0:
 			return errors.New("name at least one file")
 		}
@@ -67,6 +71,10 @@ func readCommand(s *shell) *cobra.Command {
 			if err != nil {
 				faults = append(faults, err)
 				continue
+			}
+			if drawn {
+				result, pages := reader.Explain(cmd.Context(), data, opts)
+				return explain.SVG(s.out, result, pages)
 			}
 			result := reader.Read(cmd.Context(), data, opts)
 			result.File = name

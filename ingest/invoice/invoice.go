@@ -144,10 +144,17 @@ func NewReader() (*Reader, error) {
 // Read reads one file: a PDF or, unless Options.NoXML says otherwise, the XML of an
 // e-invoice. It always returns a Result; see Reason for what can fail.
 func (r *Reader) Read(ctx context.Context, data []byte, opts Options) Result {
-	return r.read(ctx, data, opts).bounded()
+	result, _ := r.read(ctx, data, opts)
+	return result.bounded()
 }
 
-func (r *Reader) read(ctx context.Context, data []byte, opts Options) (result Result) {
+// Explain is Read with the text of the pages that the result was read from; none when it could not be had.
+func (r *Reader) Explain(ctx context.Context, data []byte, opts Options) (Result, text.Document) {
+	result, doc := r.read(ctx, data, opts)
+	return result.bounded(), doc
+}
+
+func (r *Reader) read(ctx context.Context, data []byte, opts Options) (result Result, doc text.Document) {
 	defer func() {
 		// A fault of the reader that a file triggers must not end the program.
 		if fault := recover(); fault != nil {
@@ -156,25 +163,25 @@ func (r *Reader) read(ctx context.Context, data []byte, opts Options) (result Re
 	}()
 	limits := opts.Limits.withDefaults()
 	if int64(len(data)) > limits.Bytes {
-		return Failure(TooLarge, fmt.Errorf("file has %d bytes, %d are allowed", len(data), limits.Bytes))
+		return Failure(TooLarge, fmt.Errorf("file has %d bytes, %d are allowed", len(data), limits.Bytes)), doc
 	}
 	if !opts.NoXML && einvoice.Is(data) {
-		return readXML(data)
+		return readXML(data), doc
 	}
 	budget := pdf.NewBudget(limits.Unpacked, limits.Operations)
 	limited, cancel := context.WithTimeout(ctx, limits.Time)
 	defer cancel()
 	file, err := pdf.Open(limited, data, budget)
 	if err != nil {
-		return Failure(reasonOf(err), err)
+		return Failure(reasonOf(err), err), doc
 	}
 	one := reading{pages: r.pages, file: file, budget: budget, opts: opts, limits: limits}
 	out, scan := one.read(limited)
 	if scan == nil {
-		return out
+		return out, one.doc
 	}
 	// OCR has a time limit of its own; the file's structure was read by now.
-	return one.scan(ctx, *scan)
+	return one.scan(ctx, *scan), one.doc
 }
 
 // readXML reads an e-invoice that no PDF goes with.
@@ -215,6 +222,7 @@ type reading struct {
 	budget *pdf.Budget
 	opts   Options
 	limits Limits
+	doc    text.Document // what the pages say, once they are read
 }
 
 // minGlyphs is the least text that can be an invoice.
@@ -242,6 +250,7 @@ func (r *reading) read(ctx context.Context) (Result, *scanned) {
 		return Failure(NoPages, errors.New("the page tree has no page")), nil
 	}
 	doc, err := text.Read(ctx, r.file, r.budget, pages)
+	r.doc = doc
 	if err != nil && xml == nil {
 		return Failure(reasonOf(err), err), nil
 	}
@@ -287,6 +296,7 @@ func (r *reading) scan(ctx context.Context, s scanned) Result {
 	if err != nil {
 		return Failure(reasonOf(err), err)
 	}
+	r.doc = doc
 	return r.page(doc)
 }
 

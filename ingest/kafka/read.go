@@ -17,7 +17,12 @@ const readTimeout = 30 * time.Second
 // Read calls each with every committed message of a topic, up to the end that the log has at the call, in the order of
 // each partition. It keeps no message.
 func Read(ctx context.Context, c Cluster, topic string, each func(*kgo.Record) error) error {
-	ranges, err := c.ranges(ctx, topic)
+	return ReadSince(ctx, c, topic, time.Time{}, each)
+}
+
+// ReadSince is Read without most of the messages that were sent before an instant; the zero one leaves out none.
+func ReadSince(ctx context.Context, c Cluster, topic string, since time.Time, each func(*kgo.Record) error) error {
+	ranges, err := c.ranges(ctx, topic, since)
 	switch {
 	case errors.Is(err, kafkalog.ErrUnknown):
 		return err
@@ -58,8 +63,8 @@ func Read(ctx context.Context, c Cluster, topic string, each func(*kgo.Record) e
 	return nil
 }
 
-// ranges are what the partitions of a topic hold now.
-func (c Cluster) ranges(ctx context.Context, topic string) ([]kafkalog.Range, error) {
+// ranges are what the partitions of a topic hold now of the messages since an instant.
+func (c Cluster) ranges(ctx context.Context, topic string, since time.Time) ([]kafkalog.Range, error) {
 	client, err := kgo.NewClient(c.Reading...)
 	if err != nil {
 		return nil, err
@@ -70,6 +75,13 @@ func (c Cluster) ranges(ctx context.Context, topic string) ([]kafkalog.Range, er
 		return nil, err
 	}
 	all, err := kafkalog.Ranges(ctx, client, ids)
+	if err != nil || since.IsZero() {
+		return all[topic], err
+	}
+	first, err := kafkalog.Since(ctx, client, topic, ids[topic], since)
+	for number, offset := range first {
+		all[topic][number].Start = max(all[topic][number].Start, offset)
+	}
 	return all[topic], err
 }
 

@@ -269,7 +269,16 @@ func TestDovecot(t *testing.T) {
 				if again, err := in.Retry(t.Context(), id); err != nil || again.Version != h.version+1 || again.Status != "completed" {
 					t.Errorf("retry: got %+v, %v", again, err)
 				}
+				kept, err := in.Show(t.Context(), id)
+				if err != nil || kept.Version != h.version+1 || kept.ProjectID != h.project {
+					t.Fatalf("kept of %s is %+v, %v", id, kept, err)
+				}
+				document, _ := kept.Document()
+				if got, err := in.Original(t.Context(), kept.TenantID, document.SHA256); err != nil || !bytes.Equal(got, pdf) {
+					t.Errorf("of %d bytes %d come back, %v", len(pdf), len(got), err)
+				}
 			}
+			w.everyReadRecordHasEvidence()
 			in.end()
 		})
 	}
