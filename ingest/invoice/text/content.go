@@ -56,6 +56,9 @@ type graphicsState struct {
 	fill, stroke                       paint
 	fillAlpha, strokeAlpha, groupAlpha float64
 	blended, masked                    bool // other than painted over what is below; by a soft mask
+	erased                             bool // by a soft mask that lets nothing through
+	lineWidth                          float64
+	dashed                             bool
 }
 
 // interpreter runs content streams and collects the glyphs they show.
@@ -102,7 +105,7 @@ func (in *interpreter) page(ctx context.Context, p pdf.Page) error {
 	in.paper = identity.boxOf(p.MediaBox[0], p.MediaBox[1], p.MediaBox[2], p.MediaBox[3])
 	black := paint{space: spaceGray, color: gray(0)}
 	in.state = graphicsState{ctm: identity, text: textState{scale: 1}, clip: clip{box: in.paper, exact: true},
-		fill: black, stroke: black, fillAlpha: 1, strokeAlpha: 1, groupAlpha: 1}
+		fill: black, stroke: black, fillAlpha: 1, strokeAlpha: 1, groupAlpha: 1, lineWidth: 1}
 	in.stack, in.levels, in.formsAbove = in.stack[:0], in.levels[:0], map[pdf.Ref]bool{}
 	in.areas, in.looks, in.crowded, in.pictured, in.path, in.off = in.areas[:0], 0, false, 0, path{}, 0
 	// Parts of a contents array are one stream; read one by one, a damaged part
@@ -348,7 +351,7 @@ func (in *interpreter) show(s string) {
 			}
 			// Letters and figures reach about that far above their baseline.
 			m.midX, m.midY = (m.x+m.endX)/2+0.3*at[2], (m.y+m.endY)/2+0.3*at[3]
-			if in.seen(m.midX, m.midY, m.size) {
+			if !g.blank && in.seen(m.midX, m.midY, m.size, math.Hypot(at[0], at[1])) {
 				in.marks = append(in.marks, m)
 			} else {
 				in.unseen += figures(text)

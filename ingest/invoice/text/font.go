@@ -24,6 +24,7 @@ type font struct {
 	byGlyph   map[uint32]string // text by glyph id, from the font program
 	unmapped  bool              // no way from code to text is known
 	type3     float64           // scale of type 3 widths, 0 for others
+	blank     map[byte]bool     // codes of a type 3 font whose glyphs paint nothing
 }
 
 // glyph is one decoded character code.
@@ -31,6 +32,7 @@ type glyph struct {
 	text  string
 	width float64 // in text space units of size 1
 	space bool    // single byte code 32, which word spacing widens
+	blank bool    // drawing it paints nothing
 }
 
 func readFont(f *pdf.File, d pdf.Dict) *font {
@@ -99,10 +101,38 @@ func (ft *font) readSimple(f *pdf.File, d pdf.Dict) {
 		if m := f.Array(d["FontMatrix"]); len(m) == 6 {
 			ft.type3 = f.Float(m[0], 0.001)
 		}
+		ft.findBlanks(f, f.Dict(d["CharProcs"]), f.Array(enc["Differences"]))
 		return
 	}
 	if len(list) == 0 {
 		ft.standardWidths(base)
+	}
+}
+
+// findBlanks finds the glyphs of a type 3 font that paint nothing, or are not there.
+func (ft *font) findBlanks(f *pdf.File, glyphs pdf.Dict, differences pdf.Array) {
+	if f.Spend(len(differences)) != nil {
+		return
+	}
+	ft.blank = map[byte]bool{}
+	known := map[pdf.Name]bool{}
+	code := 0
+	for _, o := range differences {
+		if n, ok := pdf.Number(f.Resolve(o)); ok {
+			code = int(n)
+			continue
+		}
+		if code >= 0 && code < len(ft.simple) {
+			name := f.Name(o)
+			blank, looked := known[name]
+			if !looked {
+				s := f.Stream(glyphs[name])
+				blank = s == nil || paintsNothing(f, s)
+				known[name] = blank
+			}
+			ft.blank[byte(code)] = blank
+		}
+		code++
 	}
 }
 
@@ -258,7 +288,7 @@ func (ft *font) decode(s string, each func(glyph)) {
 	if !ft.composite {
 		for i := range len(s) {
 			c := uint32(s[i])
-			g := glyph{text: ft.simple[s[i]], width: ft.width(c), space: c == 32}
+			g := glyph{text: ft.simple[s[i]], width: ft.width(c), space: c == 32, blank: ft.blank[s[i]]}
 			if ft.toUnicode != nil {
 				if t, ok := ft.toUnicode.text[c]; ok {
 					g.text = t

@@ -86,6 +86,7 @@ const (
 	spaceInks // separations: no ink is white, the rest is not known
 	spaceOther
 	spacePattern
+	spaceNone // the colorant that is never painted
 )
 
 // paint is what areas or lines are painted with.
@@ -142,6 +143,9 @@ func (in *interpreter) spaceOf(o pdf.Object, resources pdf.Dict) space {
 	case "DeviceCMYK", "CMYK":
 		return spaceCMYK
 	case "Separation", "DeviceN":
+		if len(list) > 1 && in.isNone(list[1]) {
+			return spaceNone
+		}
 		return spaceInks
 	case "Pattern":
 		return spacePattern
@@ -259,4 +263,21 @@ func (p *path) box() box {
 		}
 	}
 	return out
+}
+
+// isNone reports whether all colorants of a space are None.
+func (in *interpreter) isNone(colorants pdf.Object) bool {
+	all := in.file.Array(colorants)
+	if all == nil {
+		return in.file.Name(colorants) == "None"
+	}
+	if in.file.Spend(len(all)) != nil {
+		return false
+	}
+	for _, c := range all {
+		if in.file.Name(c) != "None" {
+			return false
+		}
+	}
+	return len(all) > 0
 }

@@ -1,6 +1,10 @@
 package text
 
-import "tallyhouse/ingest/invoice/pdf"
+import (
+	"errors"
+
+	"tallyhouse/ingest/invoice/pdf"
+)
 
 // paintOperator follows paths, colors and clipping, as far as they decide what of
 // the text is seen. It reports whether op was one of theirs.
@@ -35,10 +39,19 @@ func (in *interpreter) paintOperator(op pdf.Keyword, args []pdf.Object, resource
 		in.path.line(st.ctm.point(v[0], v[1]+v[3]))
 	case "W", "W*":
 		in.path.clips = true
-	case "f", "F", "f*", "B", "B*", "b", "b*":
-		in.paintPath(true)
-	case "S", "s", "n":
-		in.paintPath(false)
+	case "w":
+		st.lineWidth = v[0]
+	case "d":
+		dashes, _ := first(args).(pdf.Array)
+		st.dashed = len(dashes) > 0
+	case "f", "F", "f*":
+		in.paintPath(true, false)
+	case "B", "B*", "b", "b*":
+		in.paintPath(true, true)
+	case "S", "s":
+		in.paintPath(false, true)
+	case "n":
+		in.paintPath(false, false)
 	case "sh":
 		in.addArea(area{box: st.clip.box})
 	case "g", "rg", "k", "cs", "sc", "scn":
@@ -99,5 +112,40 @@ func (in *interpreter) setState(d pdf.Dict) {
 	}
 	if mask := in.file.Resolve(d["SMask"]); mask != nil {
 		st.masked = in.file.Name(mask) != "None"
+		st.erased = st.masked && in.masksAll(in.file.Dict(mask))
+	}
+}
+
+// masksAll reports whether a soft mask lets nothing through: its group paints nothing.
+func (in *interpreter) masksAll(mask pdf.Dict) bool {
+	group := in.file.Stream(mask["G"])
+	if group == nil || in.file.Resolve(mask["BC"]) != nil || in.file.Resolve(mask["TR"]) != nil {
+		return false // what is behind it may let all through
+	}
+	return paintsNothing(in.file, group)
+}
+
+// maxSketch bounds the content that is looked at for anything that it paints, in bytes.
+const maxSketch = 64 << 10
+
+// paintsNothing reports whether a content stream has no operator that paints.
+func paintsNothing(f *pdf.File, s *pdf.Stream) bool {
+	content, err := f.Unpack(s, maxSketch)
+	if err != nil || f.Spend(len(content)/16) != nil {
+		return false
+	}
+	l := pdf.NewLexer(content)
+	for {
+		o, err := l.Next()
+		if errors.Is(err, pdf.ErrSyntax) {
+			continue
+		}
+		if err != nil {
+			return true
+		}
+		switch op, _ := o.(pdf.Keyword); op {
+		case "f", "F", "f*", "B", "B*", "b", "b*", "S", "s", "sh", "Do", "ID", "Tj", "TJ", "'", "\"":
+			return false
+		}
 	}
 }

@@ -3,6 +3,8 @@ package text
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
 	"tallyhouse/ingest/invoice/pdf"
 )
@@ -44,16 +46,20 @@ func (c clip) within(b box, exact bool) clip {
 	return clip{box: c.box.intersect(b), exact: c.exact && exact}
 }
 
-// paintPath ends a path: it is filled or not, then clips what follows if asked to.
-func (in *interpreter) paintPath(fill bool) {
+// paintPath ends a path: it is filled and its lines are drawn or not, then it clips
+// what follows if asked to.
+func (in *interpreter) paintPath(fill, stroke bool) {
 	st, p := &in.state, &in.path
+	if stroke {
+		defer in.paintLines(p.parts)
+	}
 	if fill {
 		simple := p.simple()
 		for i := range p.parts {
 			a := area{box: p.parts[i].box}
 			if simple {
 				a.color = st.fill.color
-				a.covers = st.fill.space != spacePattern
+				a.covers = st.fill.space != spacePattern && st.fill.space != spaceNone
 			}
 			in.addArea(a)
 		}
@@ -62,6 +68,32 @@ func (in *interpreter) paintPath(fill bool) {
 		st.clip = st.clip.within(p.box(), len(p.parts) == 1 && p.parts[0].rectangle())
 	}
 	in.path = path{parts: p.parts[:0]}
+}
+
+// paintLines notes straight, upright lines that are wide enough to hide what is
+// below them.
+func (in *interpreter) paintLines(parts []subpath) {
+	st := &in.state
+	if st.dashed || st.stroke.space == spacePattern || st.stroke.space == spaceNone || st.strokeAlpha < solid {
+		return
+	}
+	half := st.lineWidth / 2 * math.Sqrt(math.Abs(st.ctm[0]*st.ctm[3]-st.ctm[1]*st.ctm[2]))
+	for i := range parts {
+		p := &parts[i]
+		if p.curved || p.count != 2 {
+			continue
+		}
+		b := p.box
+		switch {
+		case b.height() == 0:
+			b.y0, b.y1 = b.y0-half, b.y1+half
+		case b.width() == 0:
+			b.x0, b.x1 = b.x0-half, b.x1+half
+		default:
+			continue
+		}
+		in.addArea(area{box: b, color: st.stroke.color, covers: true})
+	}
 }
 
 // addArea notes an area painted in the present state.
@@ -103,16 +135,18 @@ func (st *graphicsState) opaque() bool {
 	return st.fillAlpha*st.groupAlpha >= solid && !st.blended && !st.masked
 }
 
-// hidden reports whether an optional content group is switched off here.
-func (in *interpreter) hidden() bool { return in.off > 0 }
+// hidden reports whether an optional content group is switched off here, or a soft
+// mask lets nothing through.
+func (in *interpreter) hidden() bool { return in.off > 0 || in.state.erased }
 
 // seen reports whether text at a place, the middle of a glyph, can be seen as far
-// as the present state says; what is painted over it later is not known yet.
-func (in *interpreter) seen(x, y, size float64) bool {
+// as the present state says; what is painted over it later is not known yet. size
+// and wide are those of its em, up and along the line.
+func (in *interpreter) seen(x, y, size, wide float64) bool {
 	st := &in.state
 	ownShape := st.text.font.type3 != 0
 	// Within half its size around its middle stands all of a glyph.
-	if in.hidden() || size < minSize && !ownShape || !st.clip.box.grown(size/2).contains(x, y) {
+	if in.hidden() || (size < minSize || wide < minSize) && !ownShape || !st.clip.box.grown(size/2).contains(x, y) {
 		return false
 	}
 	// Filled, stroked, both, neither; then the same with clipping.
@@ -122,7 +156,7 @@ func (in *interpreter) seen(x, y, size float64) bool {
 	}
 	below := in.below(x, y)
 	visible := func(p paint, alpha float64) bool {
-		return alpha*st.groupAlpha >= minAlpha && !p.color.like(below)
+		return p.space != spaceNone && alpha*st.groupAlpha >= minAlpha && !p.color.like(below)
 	}
 	return mode != 1 && visible(st.fill, st.fillAlpha) || mode != 0 && visible(st.stroke, st.strokeAlpha)
 }
@@ -201,7 +235,54 @@ func layersOff(f *pdf.File) map[pdf.Ref]bool {
 		set(standard["ON"], false)
 	}
 	set(standard["OFF"], true)
+	// Viewers set these by what the groups say of being viewed.
+	for _, o := range f.Array(standard["AS"]) {
+		usage := f.Dict(o)
+		if f.Name(usage["Event"]) != "View" || !slices.Contains(f.Array(usage["Category"]), pdf.Object(pdf.Name("View"))) {
+			continue
+		}
+		for _, g := range f.Array(usage["OCGs"]) {
+			view := f.Dict(f.Dict(f.Dict(g)["Usage"])["View"])
+			if ref, ok := g.(pdf.Ref); ok && f.Name(view["ViewState"]) != "" {
+				off[f.Place(ref)] = f.Name(view["ViewState"]) == "OFF"
+			}
+		}
+	}
 	return off
+}
+
+// maxExpression bounds the depth of a visibility expression.
+const maxExpression = 20
+
+// holds reports whether a visibility expression (And, Or, Not of groups) shows its
+// content.
+func (in *interpreter) holds(e pdf.Array, depth int) bool {
+	if depth > maxExpression || len(e) == 0 || in.file.Spend(len(e)) != nil {
+		return true
+	}
+	operator := in.file.Name(e[0])
+	shown := 0
+	for _, part := range e[1:] {
+		value := false
+		if inner := in.file.Array(part); inner != nil {
+			value = in.holds(inner, depth+1)
+		} else {
+			ref, ok := part.(pdf.Ref)
+			value = !ok || !in.layersOff[in.file.Place(ref)]
+		}
+		if value {
+			shown++
+		}
+	}
+	switch operator {
+	case "And":
+		return shown == len(e)-1
+	case "Or":
+		return shown > 0
+	case "Not":
+		return shown == 0
+	}
+	return true
 }
 
 // switchedOff reports whether an optional content group, or the groups of a
@@ -213,6 +294,9 @@ func (in *interpreter) switchedOff(content pdf.Object) bool {
 	d := in.file.Dict(content)
 	if in.file.Name(d["Type"]) != "OCMD" {
 		return false
+	}
+	if e := in.file.Array(d["VE"]); len(e) > 0 {
+		return !in.holds(e, 0)
 	}
 	groups := in.file.Array(d["OCGs"])
 	if one, ok := d["OCGs"].(pdf.Ref); ok && groups == nil {
