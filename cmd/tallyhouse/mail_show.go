@@ -98,7 +98,8 @@ func (s *shell) printKept(k mail.Kept) error {
 		line("because", "%s", k.Detail.V)
 	}
 	m := k.Mail
-	line("mail", "%s in %s, uid %d of %d, %d bytes, sha256 %s", m.MessageID.Or("without Message-ID"), m.Mailbox, m.UID, m.UIDValidity, m.Bytes, m.SHA256)
+	line("mail", "%s in %s, uid %d of %d, %d bytes, sha256 %s", m.MessageID.Or("without Message-ID"),
+		m.Mailbox, m.UID, m.UIDValidity, m.Bytes, m.SHA256)
 	line("from", "%s", m.From.Or("nobody"))
 	if m.Verdict.Ok {
 		line("vouched", "dmarc=%s by %s", m.Verdict.V, m.VerdictBy.V)
