@@ -126,7 +126,7 @@ func TestTheLastSnapshotShowsWhatWasBookedUntilThen(t *testing.T) {
 	t.Parallel()
 	// The data end some weeks after the last snapshot: most lines have had no other budget or contract since.
 	c := readDemo(t, Options{Records: 10_000}, nil)
-	last := (calendar.FromTime(Now()).Month() - 1).String()
+	last := (calendar.NewDate(Now().Year(), int(Now().Month()), 1).Month() - 1).String()
 	for id := range live[events.Project](c, events.Projects) {
 		frozen := map[string]events.SnapshotLine{}
 		for _, s := range live[events.ForecastSnapshot](c, events.ForecastSnapshots) {

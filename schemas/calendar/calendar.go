@@ -92,12 +92,6 @@ func ParseAnyMonth(s string) (Month, error) {
 // Time is midnight UTC of the date, the form in which databases exchange dates.
 func (d Date) Time() time.Time { return time.Unix(int64(d)*86400, 0).UTC() }
 
-// FromTime is the date written in t, whatever its zone.
-func FromTime(t time.Time) Date {
-	y, m, d := t.Date()
-	return NewDate(y, int(m), d)
-}
-
 // Month is the month of the date.
 func (d Date) Month() Month {
 	year, month, _ := d.Time().Date()
