@@ -31,8 +31,8 @@ import (
 	"tallyhouse/api/ratelimit"
 	"tallyhouse/api/session"
 	"tallyhouse/reader"
+	"tallyhouse/schemas/asyncapi"
 	"tallyhouse/schemas/calendar"
-	"tallyhouse/schemas/events"
 )
 
 // Bounds of the HTTP server.
@@ -229,7 +229,7 @@ func New(o Options) (*Server, error) {
 	if s.description, err = describe(s.operations, s.basePath, s.ratePolicy); err != nil {
 		return nil, err
 	}
-	if s.events, err = events.AsyncAPI(); err != nil {
+	if s.events, err = asyncapi.Document(); err != nil {
 		return nil, err
 	}
 	if s.metrics, err = newMetrics(o.Metrics, s.access, s.sessions); err != nil {

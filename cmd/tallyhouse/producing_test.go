@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -34,6 +35,10 @@ func TestWhatThePageOnProducingRuns(t *testing.T) {
 	if _, _, err := kafka.Send(context.Background(), c, refused.Message()); err != nil {
 		t.Fatal(err)
 	}
+	project, err := filepath.Abs(top)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("changes.ndjson", []byte(file[1]), 0o600); err != nil {
 		t.Fatal(err)
@@ -58,5 +63,25 @@ func TestWhatThePageOnProducingRuns(t *testing.T) {
 	}
 	if sent := topicstest.Messages(t, c, events.Contractors); len(sent) != 2 || ran < 6 {
 		t.Errorf("%d commands, %d messages", ran, len(sent))
+	}
+	// And its program sends one message more. It is part of this module while it runs, which has what it imports.
+	program := regexp.MustCompile("(?s)```go\n(.*?)```").FindStringSubmatch(page)
+	if program == nil {
+		t.Fatal("the page shows no program")
+	}
+	if err := os.WriteFile("main.go", []byte(program[1]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	source, err := filepath.Abs("main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "run", source)
+	cmd.Dir, cmd.Env = project, append(os.Environ(), "TALLYHOUSE_KAFKA="+c.Addrs[0])
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "sent to partition ") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if sent := topicstest.Messages(t, c, events.Contractors); len(sent) != 3 {
+		t.Errorf("%d messages after the program", len(sent))
 	}
 }

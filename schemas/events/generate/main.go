@@ -1,5 +1,6 @@
 // Command generate writes what is made from the tables of members in package events: the JSON Schema of each topic, in
-// schemas/events/schema, the AsyncAPI document of all of them, and the tables in docs/events.md. It runs in the project's folder: make generate.
+// schemas/events/schema, the AsyncAPI document of all of them, schemas/asyncapi.json, and the tables in docs/events.md. It
+// runs in the project's folder: make generate.
 package main
 
 import (
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"tallyhouse/schemas/asyncapi"
 	"tallyhouse/schemas/events"
 )
 
@@ -52,7 +54,7 @@ func generated(project string) (map[string][]byte, error) {
 		}
 		files[filepath.Join(schemaFolder, string(topic)+".schema.json")] = append(text, '\n')
 	}
-	document, err := events.AsyncAPI()
+	document, err := asyncapi.Document()
 	if err != nil {
 		return nil, err
 	}
