@@ -17,11 +17,11 @@ func TestTheDocumentationSaysWhichTopicsAreStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, topic := range events.Topics() {
-		stored := "not yet"
+		stored := "no: "
 		if slices.Contains(store.Topics(), topic) {
-			stored = "yes"
+			stored = "yes |\n"
 		}
-		row := fmt.Sprintf("\n| [`%s`](#%s) | %s |\n", topic, strings.ReplaceAll(string(topic), ".", ""), stored)
+		row := fmt.Sprintf("\n| [`%s`](#%s) | %s", topic, strings.ReplaceAll(string(topic), ".", ""), stored)
 		if !strings.Contains(string(page), row) {
 			t.Errorf("docs/events.md lacks the row%s", row)
 		}
