@@ -62,7 +62,8 @@ func (s *sampleAPI) isCopiedAsTheGuideSays(t *testing.T) {
 	if err := run(); err == nil || copied("") != strconv.Itoa(sampleRecords) || between.early {
 		t.Fatalf("after an answer that broke off: %v, %s records (early: %t)", err, copied(""), between.early)
 	}
-	if err := run(); err != nil || copied("") != strconv.Itoa(sampleRecords-1) || copied(`WHERE json_extract(record, "$.invoiceNumber") = "CHANGED-1"`) != "1" {
+	const changed = `WHERE json_extract(record, "$.invoiceNumber") = "CHANGED-1"`
+	if err := run(); err != nil || copied("") != strconv.Itoa(sampleRecords-1) || copied(changed) != "1" {
 		t.Fatalf("%v: %s records are copied, of %d but one that was deleted", err, copied(""), sampleRecords)
 	}
 }

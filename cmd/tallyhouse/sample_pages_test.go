@@ -26,8 +26,8 @@ func (s *sampleAPI) answersThePages(t *testing.T) {
 				StructuredContent struct{ Data []map[string]any }
 			}
 		}
-		if err := json.Unmarshal([]byte("{"+call), &answer); err != nil || answer.Result.IsError || len(answer.Result.StructuredContent.Data) != 2 ||
-			!strings.Contains(tools, `"name":"listRecords"`) {
+		if err := json.Unmarshal([]byte("{"+call), &answer); err != nil || answer.Result.IsError ||
+			len(answer.Result.StructuredContent.Data) != 2 || !strings.Contains(tools, `"name":"listRecords"`) {
 			t.Errorf("%v: %s", err, out)
 		}
 	})
@@ -85,14 +85,15 @@ func (s *sampleAPI) runPage(t *testing.T, page, section string) (out, dir string
 		t.Fatal(err)
 	}
 	dir = t.TempDir()
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, "bin"), 0o700), os.Symlink(program, filepath.Join(dir, "bin", "tallyhouse"))); err != nil {
+	bin := filepath.Join(dir, "bin")
+	if err := errors.Join(os.Mkdir(bin, 0o700), os.Symlink(program, filepath.Join(bin, "tallyhouse"))); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(s.within(pageCommandsWithin), "bash", "-eo", "pipefail", "-c",
 		strings.ReplaceAll(script.String(), "http://127.0.0.1:8080", s.url))
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "KEY="+sampleAdmin, "TALLYHOUSE_KEY="+sampleAdmin, "TALLYHOUSE_API="+s.url, "API="+s.url,
-		"PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+		"PATH="+bin+":"+os.Getenv("PATH"))
 	var complaints strings.Builder
 	cmd.Stderr = &complaints
 	printed, err := cmd.Output()
