@@ -189,7 +189,8 @@ func TestExcelShowsAmountsInWholeUnits(t *testing.T) {
 
 func TestExcelMeetsNoFormula(t *testing.T) {
 	for given, want := range map[string]string{
-		"=1+1": "'=1+1", "+43 1": "'+43 1", "-x": "'-x", "@SUM(A1)": "'@SUM(A1)", "\t=1": "'\t=1", "\r=1": "'\r=1", "＝1": "'＝1",
+		"=1+1": "'=1+1", "+43 1": "'+43 1", "-x": "'-x", "@SUM(A1)": "'@SUM(A1)", "\t=1": "'\t=1", "\r=1": "'\r=1", "\n=1": "'\n=1",
+		"＝1": "'＝1", "＋1": "'＋1", "－1": "'－1", "＠1": "'＠1",
 		"a=1": "a=1", "RE-1": "RE-1", "": "", " =1": " =1", `=cmd|'/C calc'!"A0"`: `'=cmd|'/C calc'!"A0"`,
 	} {
 		row := `{"id":` + string(jsontext.AppendString(nil, given)) + `}`

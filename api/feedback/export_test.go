@@ -1,6 +1,9 @@
 package feedback
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Rule lets tests ask which messages count.
 type Rule = rule
@@ -15,3 +18,9 @@ func (r rule) Held() (n int) {
 	}
 	return n
 }
+
+// Full is rule.full.
+func (r rule) Full(by string, now time.Time) (wait time.Duration, full bool) { return r.full(by, now) }
+
+// Clone is a rule that has heard the same of the caller.
+func (r rule) Clone(by string) Rule { return Rule{by: slices.Clone(r[by])} }

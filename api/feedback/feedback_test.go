@@ -258,6 +258,10 @@ func TestTheRuleLetsNoDayHoldMoreThanTwenty(t *testing.T) {
 					before++
 				}
 			}
+			// Then it is said exactly how long no further one counts
+			if wait, full := r.Full(by, at); full && (r.Clone(by).Add(by, "early", at.Add(wait-1)) || !r.Clone(by).Add(by, "then", at.Add(wait))) {
+				t.Fatalf("message %d has to wait for %s, it is told", i, wait)
+			}
 			// When each is added in their order, then it counts if and only if fewer than twenty do in the day before it
 			id := fmt.Sprint(i)
 			if got := r.Add(by, id, at); got != (before < feedback.Most) {

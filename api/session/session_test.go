@@ -176,49 +176,68 @@ func TestForgedTokensAreRefused(t *testing.T) {
 }
 
 func TestClaimsDecideWhetherATokenIsTaken(t *testing.T) {
-	// Given tokens with any combination of claims, all signed by the issuer
+	// Given tokens that the issuer has signed, with claims that are in order and others
 	key := sessiontest.NewKey(t, "1", jose.EdDSA)
 	issuer := sessiontest.New(t, key)
 	c := &clock{}
 	v := verifier(t, issuer.Trust(), c)
 	run(t, v)
 	known(t, v)
-	rapid.Check(t, func(t *rapid.T) {
-		now := time.Now().Unix()
-		leeway := int64(session.Leeway / time.Second)
-		good := true
-		pick := func(name string, taken []any, refused []any) any {
-			at := rapid.IntRange(0, len(taken)*3+len(refused)-1).Draw(t, name) // more often than not what is taken
-			if at < len(taken)*3 {
-				return taken[at%len(taken)]
-			}
-			good = false
-			return refused[at-len(taken)*3]
+	type values struct {
+		claim          string
+		taken, refused []any
+	}
+	now, leeway, far := func() int64 { return time.Now().Unix() }, int64(session.Leeway/time.Second), int64(1)<<61 // seconds
+	claims := func() []values {
+		return []values{
+			{"iss", []any{issuer.URL()}, []any{nil, "", issuer.URL() + "/", strings.ToUpper(issuer.URL()), 1, []string{issuer.URL()}}},
+			{"aud", []any{sessiontest.Audience, []string{"x", sessiontest.Audience}},
+				[]any{nil, "", []string{}, "other", []any{sessiontest.Audience, 1}, sessiontest.Audience + " "}},
+			{"exp", []any{now() + 60, now() - leeway + 10, float64(now()) + 5.5, far},
+				[]any{nil, 0, -1, now() - leeway - 10, "2099", -far, json.Number("1e300")}},
+			{"nbf", []any{nil, now() - 60, now() + leeway - 10, 0}, []any{now() + leeway + 10, far, "0", json.Number("1e300")}},
+			{"iat", []any{nil, now() - 60, now() + leeway - 10}, []any{now() + leeway + 10, far, true}},
+			{"sub", []any{"alice"}, []any{nil, "", 1}},
+			{"tenant", []any{"acme"}, []any{nil, "", []string{"acme"}}}, // another one would be another user
 		}
-		far := int64(1) << 61 // seconds
-		claims := issuer.Claims("acme", "alice", map[string]any{
-			"iss": pick("iss", []any{issuer.URL()},
-				[]any{nil, "", issuer.URL() + "/", strings.ToUpper(issuer.URL()), 1, []string{issuer.URL()}}),
-			"aud": pick("aud", []any{sessiontest.Audience, []string{"x", sessiontest.Audience}},
-				[]any{nil, "", []string{}, "other", []any{sessiontest.Audience, 1}, sessiontest.Audience + " "}),
-			"exp": pick("exp", []any{now + 60, now - leeway + 10, float64(now) + 5.5, far},
-				[]any{nil, 0, -1, now - leeway - 10, "2099", -far, json.Number("1e300")}),
-			"nbf": pick("nbf", []any{nil, now - 60, now + leeway - 10, 0}, []any{now + leeway + 10, far, "0", json.Number("1e300")}),
-			"iat": pick("iat", []any{nil, now - 60, now + leeway - 10}, []any{now + leeway + 10, far, true}),
-			"sub": pick("sub", []any{"alice"}, []any{nil, "", 1}),
-			// The other tenant would be another user.
-			"tenant": pick("tenant", []any{"acme"}, []any{nil, "", []string{"acme"}}),
-		})
-		text, err := json.Marshal(claims)
+	}
+	// When one is verified, then it is taken if and only if all of its claims are in order:
+	verify := func(t interface {
+		Helper()
+		Fatal(...any)
+		Fatalf(string, ...any)
+	}, good bool, changes map[string]any) {
+		t.Helper()
+		text, err := json.Marshal(issuer.Claims("acme", "alice", changes))
 		if err != nil {
 			t.Fatal(err)
 		}
-		// When one is verified
 		user, err := v.Verify(context.Background(), sessiontest.SignBytes(t, key, text, nil))
-		// Then it is taken if and only if all of its claims are in order
 		if good && (err != nil || user != alice) || !good && !errors.Is(err, session.ErrToken) {
 			t.Fatalf("%s: %v, %v", text, user, err)
 		}
+	}
+	// each claim alone,
+	for i, of := range claims() {
+		for j := range of.taken {
+			verify(t, true, map[string]any{of.claim: claims()[i].taken[j]})
+		}
+		for j := range of.refused {
+			verify(t, false, map[string]any{of.claim: claims()[i].refused[j]})
+		}
+	}
+	// and any combination.
+	rapid.Check(t, func(t *rapid.T) {
+		good, changes := true, map[string]any{}
+		for _, of := range claims() {
+			at := rapid.IntRange(0, len(of.taken)*3+len(of.refused)-1).Draw(t, of.claim) // more often than not what is taken
+			if at < len(of.taken)*3 {
+				changes[of.claim] = of.taken[at%len(of.taken)]
+			} else {
+				good, changes[of.claim] = false, of.refused[at-len(of.taken)*3]
+			}
+		}
+		verify(t, good, changes)
 	})
 }
 
