@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -288,12 +289,18 @@ func percentiles(all []time.Duration) (p50, p99 time.Duration) {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// free is an address where nobody listens.
+// free is an address for a server that is about to start. Its port is none of those that systems give to whoever asks for
+// any: another test's server or client could be given it before the server has it.
 func free(t testing.TB) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	t.Helper()
+	const first, last, tries = 10_000, 30_000, 100
+	for range tries {
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(first+rand.IntN(last-first))))
+		if err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatalf("none of %d ports is free", tries)
+	return ""
 }

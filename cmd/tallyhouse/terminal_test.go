@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -76,12 +76,21 @@ func TestDevGreetsAPerson(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- root.ExecuteContext(ctx) }()
-	deadline := time.Now().Add(devReady)
-	for !strings.Contains(screen.seen(), "tallyhouse verify") && time.Now().Before(deadline) {
-		time.Sleep(20 * time.Millisecond)
-	}
+	waited, cancel := context.WithTimeout(ctx, devReady)
+	defer cancel()
+	err := until(waited, func() error {
+		select {
+		case err := <-done:
+			t.Fatalf("it ended: %v", err)
+		default:
+		}
+		if !strings.Contains(screen.seen(), "tallyhouse verify") {
+			return errors.New("it has not said all that it says")
+		}
+		return nil
+	})
 	stop()
-	if err := <-done; err != nil {
+	if err := errors.Join(err, <-done); err != nil {
 		t.Error(err)
 	}
 	seen := screen.seen()
