@@ -284,6 +284,9 @@ func enteredValues(in BudgetInput) []*Int128 {
 // those at or above it whose ancestors are shown. Amounts stay the same. Empty
 // shows all.
 func (b *ProjectBudget) ToLevel(deepest string) []BudgetNode {
+	if deepest == "" {
+		return b.Nodes
+	}
 	shown := shownTo(deepest, len(b.Nodes),
 		func(i int) string { return b.Nodes[i].Node.Level },
 		func(i int) int { return b.Nodes[i].parent })

@@ -271,11 +271,17 @@ func (b *budgetRows) take(row *budgetRow) error {
 	return nil
 }
 
+// leastSums is for how many sums of records there is room at first.
+const leastSums = 256
+
 // takeRecords takes the sums of records under one key, status by status.
 func (b *budgetRows) takeRecords(row *budgetRow) error {
 	const each = 3 * sumSize
 	if len(row.sums) != len(budgetStatuses)*each {
 		return fmt.Errorf("sums of records of %d bytes", len(row.sums))
+	}
+	if records := b.input.Records; cap(records)-len(records) < len(budgetStatuses) {
+		b.input.Records = slices.Grow(records, max(leastSums, len(records))) // twice as many: there are thousands
 	}
 	for i, status := range budgetStatuses {
 		sum, err := recordSum(row.node, row.id, row.currency, string(status), row.sums[i*each:(i+1)*each])

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -74,10 +75,10 @@ func linkedOf(r *contractRow) *[]linkedSum { return &r.linked }
 
 // contractSet says which contracts a statement reads.
 type contractSet struct {
-	rows   string // what follows SELECT and their columns
-	places string // SELECT project and id of all of them, and perhaps of some that are no longer there
-	order  string // in which the rows are returned
-	args   map[string]any
+	rows  string // what follows SELECT and their columns
+	sums  string // the condition on their sums, and perhaps on those that some left behind elsewhere
+	order string // in which the rows are returned
+	args  map[string]any
 }
 
 // The rolls of what is linked to contracts: sums by line, and records one by one.
@@ -102,7 +103,7 @@ LEFT JOIN (
     SELECT project, contract, node, currency, status, record, if(roll = '` + rollLines + `', ` +
 			packed("sum(net)", "sum(gross)", "sum(count)") + `, '') AS sums
     FROM sums
-    WHERE tenant = {tenant:String} AND (project, contract) GLOBAL IN (` + s.places + `) AND roll IN {rolls:Array(String)}
+    WHERE tenant = {tenant:String} AND ` + s.sums + ` AND roll IN {rolls:Array(String)}
     GROUP BY project, roll, contract, node, currency, status, record
     HAVING if(roll = '` + rollLines + `', sum(allocations), sum(count)) != 0
   )
@@ -114,9 +115,11 @@ ORDER BY ` + s.order,
 }
 
 func (p ContractPage) set() contractSet {
-	order := "id, project"
+	order, sums := "id, project", "(project, contract) GLOBAL IN (SELECT project, id%s)"
 	if len(p.Projects) == 1 {
-		order = "tenant, project, id" // that of the key: the rest of the project is not read
+		// That of the key: the rest of the project is not read.
+		order = "tenant, project, id"
+		sums = "project IN {projects:Array(String)} AND contract GLOBAL IN (SELECT id%s)"
 	}
 	rows := `
 FROM contracts FINAL
@@ -124,7 +127,7 @@ WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND id > 
 ORDER BY ` + order + `
 LIMIT {limit:UInt32}`
 	return contractSet{
-		rows: rows, places: "SELECT project, id" + rows, order: order,
+		rows: rows, sums: fmt.Sprintf(sums, rows), order: order,
 		args: map[string]any{"tenant": p.Tenant, "projects": projectIDs(p.Projects), "after": p.After, "limit": p.Limit, "undated": undated},
 	}
 }
@@ -132,18 +135,18 @@ LIMIT {limit:UInt32}`
 // oneContract is the contract of an id in some projects: in which of them it may be, the projection by_id knows; what it
 // is now, the table does. A contract of another project is as little looked for as one that doesn't exist.
 func oneContract(tenant, id string, projects []ProjectRef) contractSet {
-	const places = `
+	const its = `project GLOBAL IN (
+    SELECT project
     FROM contracts
-    WHERE tenant = {tenant:String} AND id = {id:String} AND project IN {projects:Array(String)}`
+    WHERE tenant = {tenant:String} AND id = {id:String} AND project IN {projects:Array(String)}
+  )`
 	return contractSet{
 		rows: `
 FROM contracts FINAL
 WHERE tenant = {tenant:String} AND id = {id:String} AND NOT deleted
-  AND project GLOBAL IN (
-    SELECT project` + places + `
-  )
+  AND ` + its + `
 LIMIT 1`,
-		places: "SELECT project, id" + places, order: "id",
+		sums: its + " AND contract = {id:String}", order: "id",
 		args: map[string]any{"tenant": tenant, "id": id, "projects": projectIDs(projects), "undated": undated},
 	}
 }

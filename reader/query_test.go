@@ -126,7 +126,8 @@ func queries(t *testing.T) map[string]Query {
 		"contracts":            ContractPage{Tenant: "acme", Projects: []ProjectRef{one, two}, After: "C1", Limit: 51}.set().query(nil),
 		"contracts_linked": ContractPage{Tenant: "acme", Projects: []ProjectRef{one, two}, After: "C1", Limit: 51}.set().
 			query([]string{rollLines, rollLinks}),
-		"contracts_of_one":  ContractPage{Tenant: "acme", Projects: []ProjectRef{one}, After: "C1", Limit: 51}.set().query(nil),
+		"contracts_of_one": ContractPage{Tenant: "acme", Projects: []ProjectRef{one}, After: "C1", Limit: 51}.set().
+			query([]string{rollLines, rollLinks}),
 		"contract":          oneContract("acme", "C1", []ProjectRef{one, two}).query(nil),
 		"contract_linked":   oneContract("acme", "C1", []ProjectRef{one, two}).query([]string{rollLines, rollLinks}),
 		"contractors":       contractorPage.query("K1", events.Some("K9"), 51),

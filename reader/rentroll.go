@@ -3,6 +3,7 @@ package reader
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -67,7 +68,7 @@ func (l *storedLease) lease() analytics.Lease {
 	return l.Lease
 }
 
-// noBreak stands in an array for no date.
+// noBreak stands in a run for no date.
 const noBreak = math.MinInt32
 
 var leaseColumns = columns[storedLease]{
@@ -93,18 +94,35 @@ var leaseColumns = columns[storedLease]{
 	member("indexation_cap_bp", optionalDecimal, func(l *storedLease) *events.Opt[events.Decimal] { return &l.index.CapBp }),
 	member("indexation_floor_bp", optionalDecimal, func(l *storedLease) *events.Opt[events.Decimal] { return &l.index.FloorBp }),
 	member("indexation_text", nullable, func(l *storedLease) *events.Opt[string] { return &l.IndexationText }),
-	elements("run_from", segmentsOf, func(s *analytics.RentSegment, m int32) { s.From = calendar.Month(m) }),
-	elements("run_to", segmentsOf, func(s *analytics.RentSegment, m int32) { s.To = calendar.Month(m) }),
-	elements("run_rent", segmentsOf, func(s *analytics.RentSegment, rent int64) { s.Rent = rent }),
-	elements("run_free", segmentsOf, func(s *analytics.RentSegment, free bool) { s.RentFree = free }),
-	elements("run_break", segmentsOf, func(s *analytics.RentSegment, on int32) {
-		if on != noBreak {
-			s.FirstBreak = events.Some(calendar.Date(on))
-		}
-	}),
+	member("runs", parsed(unpackRuns), func(l *storedLease) *[]analytics.RentSegment { return &l.Segments }),
 }
 
-func segmentsOf(l *storedLease) *[]analytics.RentSegment { return &l.Segments }
+// runSize is how many bytes the runs of a lease take each, the least significant byte first: the first and the last
+// month, the rent, whether it is free of rent, and the day of the first break. Thousands of leases are scanned several
+// times faster with one text each than with an array for each member of their runs.
+const runSize = 4 + 4 + 8 + 1 + 4
+
+// packedRun is the expression of a run as a text.
+const packedRun = "concat(reinterpretAsFixedString(toInt32(start)), reinterpretAsFixedString(toInt32(last)), " +
+	"reinterpretAsFixedString(toInt64(rent)), reinterpretAsFixedString(toUInt8(free)), reinterpretAsFixedString(toInt32(leave)), '')"
+
+func unpackRuns(text string) ([]analytics.RentSegment, error) {
+	if len(text)%runSize != 0 {
+		return nil, fmt.Errorf("runs of %d bytes, want a multiple of %d", len(text), runSize)
+	}
+	runs := make([]analytics.RentSegment, len(text)/runSize)
+	for i := range runs {
+		var b [runSize]byte
+		copy(b[:], text[i*runSize:])
+		month := func(at int) calendar.Month { return calendar.Month(int32(binary.LittleEndian.Uint32(b[at:]))) }
+		runs[i] = analytics.RentSegment{From: month(0), To: month(4), Rent: int64(binary.LittleEndian.Uint64(b[8:])),
+			RentFree: b[16] != 0}
+		if on := int32(binary.LittleEndian.Uint32(b[17:])); on != noBreak {
+			runs[i].FirstBreak = events.Some(calendar.Date(on))
+		}
+	}
+	return runs, nil
+}
 
 // monthNumber is a month YYYY-MM as calendar.Month counts.
 func monthNumber(column string) string {
@@ -125,8 +143,7 @@ FROM (
   WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted
 ) AS l
 INNER JOIN (
-  SELECT of_lease, groupArray(start) AS run_from, groupArray(last) AS run_to, groupArray(rent) AS run_rent,
-    groupArray(free) AS run_free, groupArray(leave) AS run_break
+  SELECT of_lease, arrayStringConcat(groupArray(` + packedRun + `)) AS runs
   FROM (
     SELECT lease AS of_lease, ` + monthNumber("month") + " AS start, " + monthNumber("until") + ` AS last,
       toInt64(sum(value)) AS rent, CAST(status = 'rentFree', 'Bool') AS free,

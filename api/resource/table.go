@@ -118,6 +118,7 @@ func (t *Table[T]) Reads(m Mask) reader.Part[T] {
 
 // Append writes the members of v that the mask holds as one JSON object.
 func (t *Table[T]) Append(e *Encoder, m Mask, v *T) {
+	e.grow()
 	start := len(e.B)
 	for ; m != 0 && !e.Full(); m &= m - 1 {
 		i := bits.TrailingZeros64(uint64(m))
@@ -188,6 +189,20 @@ type Encoder struct {
 	member  string // that is being written
 	omitted bool   // whether it turned out to be left out
 	lost    bool   // whether the object that is being written has a null where its schema allows none
+}
+
+// Bounds of what is made room for before an object begins, in bytes.
+const (
+	leastRoom = 4 << 10
+	mostRoom  = 4 << 20
+)
+
+// grow makes room for an object by doubling: append alone would grow a body of megabytes a quarter at a time, and copy
+// it each time.
+func (e *Encoder) grow() {
+	if cap(e.B)-len(e.B) < leastRoom {
+		e.B = slices.Grow(e.B, min(max(leastRoom, len(e.B)), mostRoom))
+	}
 }
 
 // Full reports whether the JSON has become larger than it may be, and so is not complete.

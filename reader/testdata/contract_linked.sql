@@ -13,9 +13,11 @@ LEFT JOIN (
   FROM (
     SELECT project, contract, node, currency, status, record, if(roll = 'lines', concat(reinterpretAsFixedString(toInt128(sum(net))), reinterpretAsFixedString(toInt128(sum(gross))), reinterpretAsFixedString(toInt128(sum(count))), ''), '') AS sums
     FROM sums
-    WHERE tenant = {tenant:String} AND (project, contract) GLOBAL IN (SELECT project, id
+    WHERE tenant = {tenant:String} AND project GLOBAL IN (
+    SELECT project
     FROM contracts
-    WHERE tenant = {tenant:String} AND id = {id:String} AND project IN {projects:Array(String)}) AND roll IN {rolls:Array(String)}
+    WHERE tenant = {tenant:String} AND id = {id:String} AND project IN {projects:Array(String)}
+  ) AND contract = {id:String} AND roll IN {rolls:Array(String)}
     GROUP BY project, roll, contract, node, currency, status, record
     HAVING if(roll = 'lines', sum(allocations), sum(count)) != 0
   )
