@@ -9,16 +9,16 @@ import (
 	"testing"
 )
 
-// program is the binary, built once.
+// program is the binary, built once, as the images have it.
 var program = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "tallyhouse")
 	if err != nil {
 		return "", err
 	}
 	path := filepath.Join(dir, "tallyhouse")
-	build := exec.Command("go", "build", "-o", path, "./cmd/tallyhouse")
+	build := exec.Command("go", "build", "-tags", "static", "-o", path, "./cmd/tallyhouse")
 	build.Dir = "../.."
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "TH_SLOT=1")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return string(out), err
 	}

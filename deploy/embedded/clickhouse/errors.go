@@ -9,6 +9,7 @@ import (
 // A taken port is a *supervise.PortTakenError.
 var (
 	ErrUnsupportedPlatform = errors.New("no engine library for this platform")
+	ErrNoLoader            = errors.New("this program is built without what loads the engine library")
 	ErrNoClient            = errors.New("the npm client is not installed")
 	ErrNoNetwork           = errors.New("the engine library cannot be fetched: no network")
 	ErrFetch               = errors.New("the engine library cannot be fetched")

@@ -10,6 +10,8 @@ import (
 // Where nothing can be run, Start has ended with ErrUnsupportedPlatform before
 // any of these is reached.
 
+const loadsLibraries = false
+
 func childAttributes() *syscall.SysProcAttr      { return nil }
 func grandchildAttributes() *syscall.SysProcAttr { return nil }
 func killGroup(int)                              {}

@@ -5,11 +5,8 @@ package clickhouse
 import (
 	"fmt"
 	"os"
-	"runtime"
 	"syscall"
-	"unsafe"
 
-	"github.com/ebitengine/purego"
 	"golang.org/x/sys/unix"
 )
 
@@ -38,41 +35,4 @@ func replaceStdin() (moved, keep *os.File, err error) {
 		return nil, nil, fmt.Errorf("replace the standard input: %w", err)
 	}
 	return os.NewFile(uintptr(fd), "parent"), write, nil
-}
-
-// runLibrary runs clickhouse-local's main function in the chDB library. It
-// returns when that does: with a listening query, when the query is killed.
-func runLibrary(path string, args []string) error {
-	library, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
-	if err != nil {
-		return fmt.Errorf("load the engine library: %w", err)
-	}
-	// struct chdb_result *chdb_query_cmdline(int argc, char **argv)
-	// const char *chdb_result_error(struct chdb_result *)
-	var run func(argc int32, argv unsafe.Pointer) unsafe.Pointer
-	var resultError func(result unsafe.Pointer) string
-	for name, function := range map[string]any{"chdb_query_cmdline": &run, "chdb_result_error": &resultError} {
-		symbol, err := purego.Dlsym(library, name)
-		if err != nil {
-			return fmt.Errorf("find %s in the engine library %s: %w", name, path, err)
-		}
-		purego.RegisterFunc(function, symbol)
-	}
-	var pins runtime.Pinner
-	defer pins.Unpin()
-	argv := make([]*byte, len(args)+1) // ends with a null pointer, as in C
-	for i, arg := range args {
-		bytes := append([]byte(arg), 0)
-		argv[i] = &bytes[0]
-		pins.Pin(argv[i])
-	}
-	pins.Pin(&argv[0])
-	result := run(int32(len(args)), unsafe.Pointer(&argv[0]))
-	if result == nil {
-		return fmt.Errorf("the engine library returned no result")
-	}
-	if message := resultError(result); message != "" {
-		return fmt.Errorf("the engine ended: %s", message)
-	}
-	return nil
 }

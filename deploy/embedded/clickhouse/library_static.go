@@ -1,0 +1,8 @@
+//go:build static && (linux || darwin)
+
+package clickhouse
+
+const loadsLibraries = false
+
+// runLibrary is never reached: findLibrary has ended with ErrNoLoader.
+func runLibrary(string, []string) error { return ErrNoLoader }
