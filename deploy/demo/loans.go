@@ -14,7 +14,10 @@ func (w *world) addLoans() {
 	for _, p := range w.projects {
 		var d dice
 		d.take(w.Seed, ofLoan, int64(p.number))
-		w.addLoan(&d, loan{id: fmt.Sprintf("fa-%04d", p.number+1), projects: []string{p.id}, begin: p.begin, commitment: 100_000_00 * d.between(40, 180)})
+		w.addLoan(&d, loan{
+			id: fmt.Sprintf("fa-%04d", p.number+1), projects: []string{p.id}, begin: p.begin,
+			commitment: 100_000_00 * d.between(40, 180),
+		})
 	}
 	if len(w.projects) > 1 {
 		var d dice

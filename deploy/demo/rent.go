@@ -82,11 +82,14 @@ func (w *world) addLease(p *project, d *dice, unit string, n, rent int64) {
 		l.RentFree = []events.DateRange{{From: begins.First(), To: (begins + calendar.Month(d.between(0, 3))).Last()}}
 	}
 	if d.in10000(4000) {
-		l.Breaks = []events.Break{{Date: (begins + 35).Last(), Party: oneOf(d, []string{"tenant", "tenant", "both", "landlord"}), State: "open"}}
+		party := oneOf(d, []string{"tenant", "tenant", "both", "landlord"})
+		l.Breaks = []events.Break{{Date: (begins + 35).Last(), Party: party, State: "open"}}
 	}
 	switch d.below(3) {
 	case 0:
-		l.Indexation = events.Some(events.Indexation{Type: "fixed", RateBp: events.Decimal{Units: 200}, FirstOn: (begins + 12).First(), EveryMonths: 12})
+		l.Indexation = events.Some(events.Indexation{
+			Type: "fixed", RateBp: events.Decimal{Units: 200}, FirstOn: (begins + 12).First(), EveryMonths: 12,
+		})
 		l.IndexationText = events.Some("2 % a year")
 	case 1:
 		l.Indexation = events.Some(events.Indexation{
@@ -141,7 +144,10 @@ func (w *world) addIndex() {
 		at = max(at, w.start)
 		publish := func(version, at, value int64) {
 			data := events.IndexValue{Series: indexSeries, Month: m, Value: tenths(value)}
-			w.schedule.add(change{topic: events.IndexValues, id: indexSeries + ":" + m.String(), version: version, at: at, data: func() any { return &data }})
+			w.schedule.add(change{
+				topic: events.IndexValues, id: indexSeries + ":" + m.String(), version: version, at: at,
+				data: func() any { return &data },
+			})
 		}
 		preliminary := value
 		if d.in10000(1500) {

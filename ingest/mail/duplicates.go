@@ -44,7 +44,10 @@ func repetitions(d draft, f reading) []repetition {
 		}
 	}
 	if n := number(f.number); n != "" {
-		r := repetition{rule: duplicateNumber, place: fields.Number, message: "an invoice of the same supplier with the same number has come before"}
+		r := repetition{
+			rule: duplicateNumber, place: fields.Number,
+			message: "an invoice of the same supplier with the same number has come before",
+		}
 		for _, supplier := range suppliers {
 			r.things = append(r.things, thing("number", supplier, n))
 		}
