@@ -156,8 +156,16 @@ func (s *Server) identify(ctx context.Context, r *http.Request, header http.Head
 	return caller, err
 }
 
-// authenticate finds who sent a request by its one Authorization header. A token anywhere else is never read.
+// authenticate finds who sent a request: a person of this process (Ask), or by its one Authorization header. A token anywhere else
+// is never read.
 func (s *Server) authenticate(ctx context.Context, r *http.Request, seen *observation) (*access.Caller, error) {
+	if person, ok := ctx.Value(personKey{}).(session.User); ok {
+		caller, err := s.Caller(person)
+		if errors.Is(err, access.ErrCredentials) {
+			return nil, &problem.Error{Kind: problem.InvalidCredentials}
+		}
+		return caller, err
+	}
 	headers := r.Header.Values("Authorization")
 	if len(headers) == 0 || len(headers) == 1 && headers[0] == "" {
 		return nil, &problem.Error{Kind: problem.AuthenticationRequired,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -52,25 +53,30 @@ type apiFlags struct {
 }
 
 func (f *apiFlags) add(flags *pflag.FlagSet) {
+	f.addAnswering(flags)
 	flags.StringVar(&f.addr, "api-addr", "127.0.0.1:8080", "where the API listens, host:port")
-	flags.StringVar(&f.metricsAddr, "metrics-addr", "127.0.0.1:9090", "where /metrics is served, host:port")
-	f.operator.add(flags)
-	flags.StringVar(&f.now, "now", "", "instant that fixes today and the current month, like 2026-05-12T09:00:00Z (default: the clock)")
 	flags.StringVar(&f.environment, "environment", "test", "test or live: keys of the other environment do not work")
 	flags.StringVar(&f.basePath, "base-path", "", "path in front of all others, like /ledger")
 	flags.StringSliceVar(&f.corsOrigins, "cors-origin", nil, "origins whose pages may call the API from a browser (default: none)")
-	flags.StringVar(&f.cursorKeyFile, "cursor-key-file", "",
-		"file with the keys that seal cursors, one a line in hex, the first seals (default: kept in the database)")
 	flags.StringVar(&f.issuer.URL, "oidc-issuer", "",
 		"issuer whose session tokens are taken, as in their iss, like https://id.example.com/ (default: API keys alone)")
 	flags.StringVar(&f.issuer.Audience, "oidc-audience", "", "audience that session tokens must be for, as in their aud")
 	flags.StringVar(&f.issuer.KeysURL, "oidc-jwks-url", "",
 		"where the issuer publishes its keys (default: as its /.well-known/openid-configuration says)")
+	flags.StringSliceVar(&f.trustedProxies, "trusted-proxy", nil,
+		"networks of proxies, like 10.0.0.0/8, whose X-Forwarded-For says where a request came from (default: none)")
+}
+
+// addAnswering adds the flags that count wherever its operations are answered, also to the desk.
+func (f *apiFlags) addAnswering(flags *pflag.FlagSet) {
+	flags.StringVar(&f.metricsAddr, "metrics-addr", "127.0.0.1:9090", "where /metrics is served, host:port")
+	f.operator.add(flags)
+	flags.StringVar(&f.now, "now", "", "instant that fixes today and the current month, like 2026-05-12T09:00:00Z (default: the clock)")
+	flags.StringVar(&f.cursorKeyFile, "cursor-key-file", "",
+		"file with the keys that seal cursors, one a line in hex, the first seals (default: kept in the database)")
 	flags.IntVar(&f.rateLimit, "rate-limit", 300, "requests of a key or user in any 60 seconds; 0 for no limit")
 	flags.StringVar(&f.redisURL, "redis-url", "",
 		"Redis that counts requests for several instances, redis://user:password@host:6379/0 or rediss:// (default: each counts its own)")
-	flags.StringSliceVar(&f.trustedProxies, "trusted-proxy", nil,
-		"networks of proxies, like 10.0.0.0/8, whose X-Forwarded-For says where a request came from (default: none)")
 	flags.StringVar(&f.gapsAccepted, "access-gaps-accepted", "",
 		"instant up to which lost changes of users, memberships, keys and projects have been seen to (default: none may be lost)")
 }
@@ -143,75 +149,118 @@ func (f *apiFlags) acceptedUpTo() (at time.Time, err error) {
 	return at, nil
 }
 
-// runAPI runs the API, and serves the registry's metrics, until the context ends. ready is called once, with the
-// address that it listens on.
-func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, registry *prometheus.Registry, ready func(addr string)) error {
+// openAPI is the API on its servers, with what it stands on. It answers once its Run or Follow has what it needs.
+type openAPI struct {
+	*api.Server
+	flags    apiFlags
+	registry *prometheus.Registry
+	closers  []func()
+}
+
+// close lets go what the API stands on.
+func (a *openAPI) close() {
+	for _, closer := range slices.Backward(a.closers) {
+		closer()
+	}
+}
+
+// openAPI makes the API. Its caller closes it.
+func (s *shell) openAPI(f apiFlags, servers servers, registry *prometheus.Registry) (_ *openAPI, err error) {
+	a := &openAPI{flags: f, registry: registry}
+	defer func() {
+		if err != nil {
+			a.close()
+		}
+	}()
 	clock, err := fixedClock(f.now)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	gapsAccepted, err := f.acceptedUpTo()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	rates, closeRates, err := f.rates(f.limit())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer closeRates()
+	a.closers = append(a.closers, closeRates)
 	trusted, err := f.proxies()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	open := func(connections int) (clickhouse.Conn, error) {
 		options := servers.reading()
 		options.ReadTimeout = queryTimeout + 5*time.Second
 		options.MaxOpenConns, options.MaxIdleConns = connections, connections
-		return clickhouse.Open(options)
+		conn, err := clickhouse.Open(options)
+		if err != nil {
+			return nil, fmt.Errorf("connect to ClickHouse: %w", err)
+		}
+		a.closers = append(a.closers, func() { _ = conn.Close() }) // nothing is under way any more
+		return conn, nil
 	}
 	db, err := open(apiRequests * api.StatementsPerRequest)
 	if err != nil {
-		return fmt.Errorf("connect to ClickHouse: %w", err)
+		return nil, err
 	}
-	defer db.Close()
 	control, err := open(controlConnections)
 	if err != nil {
-		return fmt.Errorf("connect to ClickHouse: %w", err)
+		return nil, err
 	}
-	defer control.Close()
 	shards, err := servers.databases()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer closeAll(shards)
+	a.closers = append(a.closers, func() { closeAll(shards) })
 	o := f.options()
 	o.ClickHouse, o.Control, o.Requests, o.QueryTimeout = db, control, apiRequests, queryTimeout
 	o.Kafka, o.Feedback, o.Check = servers.kafka.Reading, feedbackTopic{servers.kafka}, readable(shards)
 	o.AccessGapsAccepted, o.RateStore, o.TrustedProxies = gapsAccepted, rates, trusted
 	o.Clock, o.Log, o.Metrics = clock, s.log, registry
-	server, err := api.New(o)
-	if err != nil {
-		return usageError{err}
+	if a.Server, err = api.New(o); err != nil {
+		return nil, usageError{err}
 	}
-	listener, err := listen("--api-addr", f.addr)
+	return a, nil
+}
+
+// run answers at the address of its flags, and serves the registry's metrics, until the context ends. ready is called once, with
+// the address that it listens on.
+func (a *openAPI) run(ctx context.Context, ready func(addr string)) error {
+	listener, err := listen("--api-addr", a.flags.addr)
 	if err != nil {
 		return err
 	}
-	metrics, err := listen("--metrics-addr", f.metricsAddr)
+	metrics, err := listen("--metrics-addr", a.flags.metricsAddr)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	work, ctx := errgroup.WithContext(ctx)
-	work.Go(func() error { return server.Run(ctx, listener) })
-	work.Go(func() error { return serve(ctx, metrics, f.operator.pages(registry)) })
+	work.Go(func() error { return a.Run(ctx, listener) })
+	work.Go(func() error { return serve(ctx, metrics, a.flags.operator.pages(a.registry)) })
 	work.Go(func() error {
-		asked := func(context.Context) error { return retry.RetryableError(server.Ready()) }
-		if err := retry.Constant(ctx, readyPoll, asked); err == nil {
+		if a.awaitReady(ctx) == nil {
 			ready(listener.Addr().String())
 		}
 		return nil
 	})
 	return work.Wait()
+}
+
+// awaitReady waits until requests can be answered; an error when the context ends before.
+func (a *openAPI) awaitReady(ctx context.Context) error {
+	asked := func(context.Context) error { return retry.RetryableError(a.Ready()) }
+	return retry.Constant(ctx, readyPoll, asked)
+}
+
+// runAPI opens the API, runs it and closes it.
+func (s *shell) runAPI(ctx context.Context, f apiFlags, servers servers, registry *prometheus.Registry, ready func(addr string)) error {
+	a, err := s.openAPI(f, servers, registry)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	return a.run(ctx, ready)
 }
 
 // feedbackTopic sends what the API receives.

@@ -52,6 +52,7 @@ type dev struct {
 	smtp      string // where the embedded mail server takes mails; "" when there is none
 	empty     bool
 	api       apiFlags
+	deskAddr  string
 	ingest    ingestFlags
 	mail      mailFlags
 	external  *connection
@@ -64,9 +65,9 @@ func devCommand(s *shell) *cobra.Command {
 		GroupID: groupRun,
 		Short:   "Run everything on this machine: database, broker, worker, API, with sample data",
 		Long: "Runs everything on this machine and says, as soon as all of it serves, where it is: on a terminal in a few lines\n" +
-			"for a person, with what to try next; elsewhere in one line, with the API's address and a key of an admin of\n" +
-			"tenant demo. Data stay in the data directory; the sample is loaded once. Ctrl-C drains and ends. On a terminal it\n" +
-			"logs warnings alone, unless --log-level says otherwise.\n\n" +
+			"for a person, with what to try next; elsewhere in one line, with the API's address, a key of an admin of\n" +
+			"tenant demo, and a link that signs a browser in at the desk, once. Data stay in the data directory; the sample\n" +
+			"is loaded once. Ctrl-C drains and ends. On a terminal it logs warnings alone, unless --log-level says otherwise.\n\n" +
 			"Mail to a project's intake address is taken in at the SMTP address; its PDFs become records.\n\n" +
 			"TALLYHOUSE_KAFKA, TALLYHOUSE_CLICKHOUSE and TALLYHOUSE_IMAP name real servers that replace the embedded ones.",
 		Example: "  tallyhouse dev\n  tallyhouse dev --empty --data-dir ./empty --api-addr 127.0.0.1:8081",
@@ -82,6 +83,7 @@ func devCommand(s *shell) *cobra.Command {
 	f.StringVar(&d.smtpAddr, "smtp-addr", "127.0.0.1:1025", "where mail is taken in, host:port")
 	f.BoolVar(&d.empty, "empty", false, "no sample data")
 	d.api.add(f)
+	f.StringVar(&d.deskAddr, "desk-addr", defaultDeskAddr, deskAddrUsage)
 	d.ingest.add(f)
 	d.mail.addReading(f, "")
 	f.Lookup("originals-dir").Usage = "directory in which mailed PDFs and mails are kept (default: originals in --data-dir)"
@@ -172,15 +174,23 @@ func (d *dev) serve(ctx context.Context, servers servers, target schema.Target, 
 	if err != nil {
 		return err
 	}
+	answering, err := d.openAPI(d.api, servers, registry)
+	if err != nil {
+		return err
+	}
+	defer answering.close()
+	desk, err := d.openDesk(answering)
+	if err != nil {
+		return err
+	}
 	work, ctx := errgroup.WithContext(ctx)
 	addr := make(chan string, 1)
 	work.Go(func() error { return w.Run(ctx) })
 	work.Go(func() error { return intake.Run(ctx) })
+	work.Go(func() error { return answering.run(ctx, func(a string) { addr <- a }) })
+	work.Go(func() error { return desk.run(ctx) })
 	work.Go(func() error {
-		return d.runAPI(ctx, d.api, servers, registry, func(a string) { addr <- a })
-	})
-	work.Go(func() error {
-		err := d.ready(ctx, w, servers, key, addr)
+		err := d.ready(ctx, w, servers, key, desk, addr)
 		if err != nil && ctx.Err() != nil {
 			return nil // it was asked to end
 		}
@@ -190,7 +200,7 @@ func (d *dev) serve(ctx context.Context, servers servers, target schema.Target, 
 }
 
 // ready waits until all of it serves, brings the sample in, and says so.
-func (d *dev) ready(ctx context.Context, w *runningWorker, servers servers, key string, addr <-chan string) error {
+func (d *dev) ready(ctx context.Context, w *runningWorker, servers servers, key string, desk *devDesk, addr <-chan string) error {
 	waiting, stop := context.WithTimeout(ctx, devReady)
 	defer stop()
 	if err := until(waiting, w.Ready); err != nil {
@@ -209,14 +219,14 @@ func (d *dev) ready(ctx context.Context, w *runningWorker, servers servers, key 
 	if err := d.loadSample(ctx, servers, w.shards); err != nil {
 		return err
 	}
-	d.greet(url, key)
+	d.greet(url, key, desk.link())
 	return nil
 }
 
 // greet says that all of it serves: to a person on a terminal, else in the one line that programs wait for.
-func (d *dev) greet(url, key string) {
+func (d *dev) greet(url, key, desk string) {
 	if !isTerminal(d.out) {
-		fmt.Fprintf(d.out, "ready api=%s key=%s\n", url, key)
+		fmt.Fprintf(d.out, "ready api=%s key=%s desk=%s\n", url, key, desk)
 		return
 	}
 	mail := "(your own, TALLYHOUSE_IMAP)"
@@ -226,6 +236,7 @@ func (d *dev) greet(url, key string) {
 	fmt.Fprintf(d.out, "\nTallyhouse runs. Ctrl-C ends it.\n\n"+
 		"  API         %s   reference: %[1]s/docs\n"+
 		"  key         %s   an admin of tenant %s\n"+
+		"  desk        %s   signs a browser in, once\n"+
 		"  mail        %s\n"+
 		"  Kafka       %s\n"+
 		"  ClickHouse  %s   database %s\n"+
@@ -234,7 +245,7 @@ func (d *dev) greet(url, key string) {
 		"Try:\n\n"+
 		"  export KEY=%[2]s\n"+
 		"  curl -s -H \"Authorization: Bearer $KEY\" %[1]s/v0/projects\n",
-		url, key, devTenant, mail, d.external.kafka.addr, d.external.clickhouse.addr, d.external.clickhouse.database,
+		url, key, devTenant, desk, mail, d.external.kafka.addr, d.external.clickhouse.addr, d.external.clickhouse.database,
 		d.api.metricsAddr, d.dataDir)
 	if d.smtp != "" && !d.empty {
 		fmt.Fprintf(d.out, "  curl -s smtp://%s --mail-from rechnung@bauwerk-donau.example \\\n"+

@@ -70,6 +70,7 @@ func startDev(t *testing.T, args ...string) (api, key string) {
 	cmd.SetArgs(append([]string{
 		"--empty", "--data-dir", t.TempDir(),
 		"--api-addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0", "--imap-addr", "127.0.0.1:0",
+		"--desk-addr", "127.0.0.1:0",
 	}, args...))
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -89,7 +90,8 @@ func startDev(t *testing.T, args ...string) (api, key string) {
 		t.Fatal(err)
 	}
 	go func() { _, _ = io.Copy(io.Discard, read) }()
-	if _, err := fmt.Sscanf(line, "ready api=%s key=%s\n", &api, &key); err != nil {
+	var desk string
+	if _, err := fmt.Sscanf(line, "ready api=%s key=%s desk=%s\n", &api, &key, &desk); err != nil {
 		t.Fatalf("%q: %v", line, err)
 	}
 	return api, key

@@ -140,6 +140,7 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 		devCommand(s),
 		ingestCommand(s),
 		apiCommand(s),
+		deskCommand(s),
 		topicsCommand(s),
 		verifyCommand(s),
 		rebuildCommand(s),

@@ -72,7 +72,7 @@ func TestDevGreetsAPerson(t *testing.T) {
 	s := &shell{in: strings.NewReader(""), out: screen.end, err: screen.end, env: func(string) (string, bool) { return "", false }}
 	root, _ := rootCommand(s)
 	root.SetArgs([]string{"dev", "--empty", "--data-dir", t.TempDir(), "--api-addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0",
-		"--imap-addr", "127.0.0.1:0", "--kafka-addr", broker, "--clickhouse-addr", engine, "--smtp-addr", smtp})
+		"--imap-addr", "127.0.0.1:0", "--desk-addr", "127.0.0.1:0", "--kafka-addr", broker, "--clickhouse-addr", engine, "--smtp-addr", smtp})
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- root.ExecuteContext(ctx) }()
@@ -95,8 +95,9 @@ func TestDevGreetsAPerson(t *testing.T) {
 	}
 	seen := screen.seen()
 	for _, want := range []string{
-		"Starting ClickHouse", "Tallyhouse runs. Ctrl-C ends it.", "API         http://127.0.0.1:", "/docs", "pk_test_", broker, engine,
-		"smtp://" + smtp, "Try:", "/v0/projects",
+		"Starting ClickHouse", "Tallyhouse runs. Ctrl-C ends it.", "API         http://127.0.0.1:", "/docs", "pk_test_", broker,
+		engine,
+		"smtp://" + smtp, "Try:", "/v0/projects", "desk        http://127.0.0.1:", "/signin/code/",
 	} {
 		if !strings.Contains(seen, want) {
 			t.Errorf("it doesn't show %q:\n%s", want, seen)

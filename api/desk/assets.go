@@ -1,0 +1,100 @@
+package desk
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+)
+
+//go:embed static vendored/*.gz
+var assetFiles embed.FS
+
+const (
+	assetPath = "/static/"
+	maxAsset  = 8 << 20 // bytes of what an archived file is unpacked to
+)
+
+// assets are what pages load: our style sheet and script, and the scripts of others, which api/desk/vendored/fetch takes in. Each
+// has an address with the hash of its content, so browsers keep it for good.
+type assets struct {
+	addresses map[string]string // by name, like desk.css
+	files     map[string]asset  // by address
+}
+
+type asset struct {
+	contentType string
+	body        []byte
+}
+
+func loadAssets() (*assets, error) {
+	a := &assets{addresses: map[string]string{}, files: map[string]asset{}}
+	for _, folder := range []string{"static", "vendored"} {
+		entries, err := fs.ReadDir(assetFiles, folder)
+		if err != nil {
+			return nil, fmt.Errorf("read the desk's files: %w", err)
+		}
+		for _, entry := range entries {
+			body, err := assetFiles.ReadFile(path.Join(folder, entry.Name()))
+			if err != nil {
+				return nil, fmt.Errorf("read the desk's files: %w", err)
+			}
+			name, archived := strings.CutSuffix(entry.Name(), ".gz")
+			if archived {
+				if body, err = unpack(body); err != nil {
+					return nil, fmt.Errorf("unpack %s: %w", entry.Name(), err)
+				}
+			}
+			a.add(name, body)
+		}
+	}
+	return a, nil
+}
+
+func (a *assets) add(name string, body []byte) {
+	sum := sha256.Sum256(body)
+	stem, extension, _ := strings.Cut(name, ".")
+	address := assetPath + stem + "-" + hex.EncodeToString(sum[:6]) + "." + extension
+	contentType := mime.TypeByExtension(path.Ext(name))
+	if path.Ext(name) == ".mjs" || path.Ext(name) == ".js" {
+		contentType = "text/javascript; charset=utf-8"
+	}
+	a.addresses[name] = address
+	a.files[address] = asset{contentType, body}
+}
+
+func unpack(archive []byte) ([]byte, error) {
+	unpacking, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(unpacking, maxAsset))
+}
+
+// address is where browsers find a file.
+func (a *assets) address(name string) (string, error) {
+	address, ok := a.addresses[name]
+	if !ok {
+		return "", fmt.Errorf("there is no file %s", name)
+	}
+	return address, nil
+}
+
+func (a *assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	file, ok := a.files[r.URL.Path]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", file.contentType)
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	_, _ = w.Write(file.body) // the browser may have left
+}

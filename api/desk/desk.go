@@ -1,0 +1,172 @@
+// Package desk is the web application for people who mail invoices and look at figures (docs/desk.md): pages of HTML that the
+// server writes, with little script.
+//
+// A screen is a route and a function from a visit to an answer; the visit knows who is there, what they may see and which language
+// they read. Figures come from the API's own operations, asked in this process as the person who is signed in, so what somebody may
+// not see in the API is not here either.
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"tallyhouse/api/access"
+	"tallyhouse/api/desk/language"
+	"tallyhouse/api/desk/signin"
+	"tallyhouse/api/session"
+)
+
+// Bounds of the HTTP server.
+const (
+	maxHeaderBytes    = 32 << 10
+	maxForm           = 1 << 20 // bytes of what a form sends
+	readHeaderTimeout = 10 * time.Second
+	readTimeout       = 30 * time.Second
+	writeTimeout      = time.Minute
+	idleTimeout       = 2 * time.Minute
+	stopTimeout       = 20 * time.Second
+)
+
+// API is what the desk needs of the read API (api.Server).
+type API interface {
+	// Ask answers GET target for a person who has signed in.
+	Ask(ctx context.Context, person session.User, target string) (status int, body []byte)
+	// Caller is the person and what they may see at this moment.
+	Caller(person session.User) (*access.Caller, error)
+}
+
+// Options say what the desk needs. API and URL are required, and a way to sign in.
+type Options struct {
+	API API
+	// URL is the desk's address as browsers know it, like https://desk.example.com.
+	URL string
+	// Keys seal sessions: the first seals, all of them open. Without any, a key is drawn, and sessions end with the process.
+	Keys [][]byte
+	// Client is how the desk is known at an OpenID Connect provider.
+	Client signin.Client
+	// Codes sign in by codes that work once.
+	Codes *signin.Codes
+	// Clock is the machine's by default.
+	Clock func() time.Time
+	// Log takes what happens; by default nothing is kept.
+	Log *slog.Logger
+}
+
+// Validate reports all that is wrong with the options, the API apart.
+func (o *Options) Validate() error {
+	wrong := []error{o.Client.Validate()}
+	u, err := url.Parse(o.URL)
+	switch {
+	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || (u.Path != "" && u.Path != "/"):
+		wrong = append(wrong, fmt.Errorf("the desk's address must be a URL like https://desk.example.com, not %q", o.URL))
+	case u.Scheme != "https" && !(u.Scheme == "http" && onThisMachine(u.Hostname())):
+		wrong = append(wrong, fmt.Errorf("the desk's address must begin with https:// (http:// only on this machine), not %q", o.URL))
+	}
+	if o.Client == (signin.Client{}) && o.Codes == nil {
+		wrong = append(wrong, errors.New("nobody can sign in at the desk: name an OIDC issuer and the desk's client id there"))
+	}
+	if len(o.Keys) > 0 {
+		_, err := signin.NewCookies(o.Keys, true)
+		wrong = append(wrong, err)
+	}
+	return errors.Join(wrong...)
+}
+
+func onThisMachine(host string) bool {
+	address := net.ParseIP(host)
+	return host == "localhost" || address != nil && address.IsLoopback()
+}
+
+// Desk is the web application.
+type Desk struct {
+	api       API
+	cookies   *signin.Cookies
+	provider  *signin.Provider // nil without one
+	codes     *signin.Codes    // nil without them
+	languages *language.Languages
+	templates *templates
+	assets    *assets
+	clock     func() time.Time
+	log       *slog.Logger
+	handler   http.Handler
+	ending    chan struct{} // closed when the server is to end: what streams leaves then
+}
+
+// New makes the desk. All that is wrong with the options is reported at once.
+func New(o Options) (*Desk, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("the desk cannot start: %w", err)
+	}
+	if len(o.Keys) == 0 {
+		o.Keys = [][]byte{signin.NewKey()}
+	}
+	address, err := url.Parse(o.URL)
+	if err != nil {
+		return nil, fmt.Errorf("read the desk's address: %w", err)
+	}
+	d := &Desk{api: o.API, codes: o.Codes, clock: o.Clock, log: o.Log, ending: make(chan struct{})}
+	if d.cookies, err = signin.NewCookies(o.Keys, address.Scheme == "https"); err != nil {
+		return nil, err
+	}
+	if o.Client != (signin.Client{}) {
+		d.provider = signin.NewProvider(o.Client, o.URL, d.cookies)
+	}
+	if d.languages, err = language.Load(); err != nil {
+		return nil, err
+	}
+	if d.assets, err = loadAssets(); err != nil {
+		return nil, err
+	}
+	if d.templates, err = loadTemplates(d.languages, d.assets); err != nil {
+		return nil, err
+	}
+	if d.handler, err = d.routes(slices.Concat(d.figures())); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Handler answers requests.
+func (d *Desk) Handler() http.Handler { return d.handler }
+
+// Run serves on the listener until the context ends, then lets requests in flight finish.
+func (d *Desk) Run(ctx context.Context, listener net.Listener) error {
+	server := &http.Server{
+		Handler: d.handler, MaxHeaderBytes: maxHeaderBytes, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
+		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelWarn),
+	}
+	server.RegisterOnShutdown(sync.OnceFunc(func() { close(d.ending) }))
+	work, ctx := errgroup.WithContext(ctx)
+	work.Go(func() error {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve the desk: %w", err)
+		}
+		return nil
+	})
+	work.Go(func() error {
+		<-ctx.Done()
+		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+		if err := server.Shutdown(drain); err != nil {
+			return errors.Join(fmt.Errorf("requests to the desk were still running after %s: %w", stopTimeout, err), server.Close())
+		}
+		return nil
+	})
+	return work.Wait()
+}

@@ -1,0 +1,125 @@
+package language
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"tallyhouse/schemas/calendar"
+)
+
+func load(t *testing.T) (english, german *Language) {
+	t.Helper()
+	ls, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ls.all[0], ls.all[1]
+}
+
+// Every message is there in both languages, with the same values in it, and says something.
+func TestBothLanguagesHaveTheSameMessages(t *testing.T) {
+	english, german := load(t)
+	values := regexp.MustCompile(`\{\d\}`)
+	for key, message := range english.messages {
+		other, ok := german.messages[key]
+		if !ok {
+			t.Errorf("%s is not in German", key)
+			continue
+		}
+		a, b := values.FindAllString(message, -1), values.FindAllString(other, -1)
+		slices.Sort(a)
+		slices.Sort(b)
+		if !slices.Equal(a, b) || strings.TrimSpace(message) == "" || strings.TrimSpace(other) == "" {
+			t.Errorf("%s is %q and %q", key, message, other)
+		}
+	}
+	for key := range german.messages {
+		if _, ok := english.messages[key]; !ok {
+			t.Errorf("%s is not in English", key)
+		}
+	}
+}
+
+// Every message that a page or the code names is there, and none is there that nothing names.
+func TestMessagesAreThoseThatAreNamed(t *testing.T) {
+	english, _ := load(t)
+	named := map[string]bool{}
+	key := regexp.MustCompile("[\"`]([a-z][a-zA-Z]*(?:\\.[a-zA-Z]+)+)[\"`]")
+	called := regexp.MustCompile(`(?:\bt |\.text\()"([^"]+)"`)
+	prefix := regexp.MustCompile(`(?:name |Name\()"([a-z][a-zA-Z]*)"|"([a-z]+\.)" \+`)
+	var prefixes []string
+	for _, pattern := range []string{"../*.go", "../templates/*.html"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range key.FindAllStringSubmatch(string(text), -1) {
+				named[m[1]] = true
+			}
+			for _, m := range called.FindAllStringSubmatch(string(text), -1) {
+				if _, ok := english.messages[m[1]]; !ok && !strings.HasSuffix(m[1], ".") {
+					t.Errorf("%s names the message %s", file, m[1])
+				}
+			}
+			for _, m := range prefix.FindAllStringSubmatch(string(text), -1) {
+				prefixes = append(prefixes, strings.TrimSuffix(m[1]+m[2], ".")+".")
+			}
+		}
+	}
+	for _, message := range slices.Sorted(maps.Keys(english.messages)) {
+		if !named[message] && !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(message, p) }) {
+			t.Errorf("nothing names the message %s", message)
+		}
+	}
+}
+
+func TestFormsOfAmountsNumbersAndDates(t *testing.T) {
+	english, german := load(t)
+	for _, c := range []struct {
+		form            func(l *Language) string
+		english, german string
+	}{
+		{func(l *Language) string { return l.Amount(123456789, "EUR") }, "1,234,567.89", "1.234.567,89"},
+		{func(l *Language) string { return l.Amount(-5, "EUR") }, "−0.05", "−0,05"},
+		{func(l *Language) string { return l.Amount(0, "EUR") }, "0.00", "0,00"},
+		{func(l *Language) string { return l.Amount(1000, "JPY") }, "1,000", "1.000"},
+		{func(l *Language) string { return l.Amount(1234, "KWD") }, "1.234", "1,234"},
+		{func(l *Language) string { return l.Amount(-9007199254740991, "EUR") }, "−90,071,992,547,409.91", "−90.071.992.547.409,91"},
+		{func(l *Language) string { return l.Whole(99950, "EUR") }, "1,000", "1.000"},
+		{func(l *Language) string { return l.Whole(-149, "EUR") }, "−1", "−1"},
+		{func(l *Language) string { return l.Whole(-150, "EUR") }, "−2", "−2"},
+		{func(l *Language) string { return l.Number("-1146.5") }, "−1,146.5", "−1.146,5"},
+		{func(l *Language) string { return l.Date(calendar.NewDate(2026, 5, 7)) }, "7 May 2026", "07.05.2026"},
+		{func(l *Language) string { return l.Month(calendar.NewDate(2026, 1, 7).Month()) }, "Jan 2026", "Jän. 2026"},
+	} {
+		if got := c.form(english); got != c.english {
+			t.Errorf("in English %q, want %q", got, c.english)
+		}
+		if got := c.form(german); got != c.german {
+			t.Errorf("in German %q, want %q", got, c.german)
+		}
+	}
+}
+
+func TestTheLanguageIsTheBrowsers(t *testing.T) {
+	ls, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for accept, want := range map[string]string{"": "en", "de": "de", "de-AT,de;q=0.9,en;q=0.8": "de", "en-GB": "en", "fr": "en",
+		"fr, de;q=0.5": "de", "en;q=0.3, de-CH;q=0.9": "de", ";;;": "en", "*": "en"} {
+		if got := ls.Of(accept).Tag; got != want {
+			t.Errorf("%q is answered in %s, want %s", accept, got, want)
+		}
+	}
+}

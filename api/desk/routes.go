@@ -1,0 +1,260 @@
+package desk
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/klauspost/compress/gzhttp"
+
+	"tallyhouse/api/access"
+	"tallyhouse/api/desk/language"
+	"tallyhouse/api/desk/signin"
+	"tallyhouse/api/session"
+)
+
+// route is a screen and where it is, like GET /projects/{project}/budget. Whoever has not signed in is sent to sign in first; what
+// isn't GET must bring the session's token.
+type route struct {
+	pattern string
+	screen  func(v *visit) (answer, error)
+}
+
+// contentPolicy lets a page load scripts, styles and data of the desk alone, and none that stand in the page.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// CodePath is where a code behind it signs somebody in.
+const CodePath = "/signin/code/"
+
+const (
+	signInPath  = "/signin"
+	startPath   = "/signin/start"
+	signOutPath = "/signout"
+	firstPath   = "/projects"
+	// compressFrom is from how many bytes on answers are compressed. Their length varies at random, so that it tells nothing of the
+	// session's token.
+	compressFrom  = 1024
+	lengthsVaryBy = 64
+)
+
+// routes is the whole desk as a handler.
+func (d *Desk) routes(screens []route) (http.Handler, error) {
+	mux := http.NewServeMux()
+	mux.Handle("GET "+assetPath, d.assets)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET "+signInPath, d.signInPage)
+	mux.HandleFunc("GET "+startPath, d.startSignIn)
+	mux.HandleFunc("GET "+signin.CallbackPath, d.finishSignIn)
+	mux.HandleFunc("GET "+CodePath+"{code}", d.signInByCode)
+	mux.Handle("GET /{$}", http.RedirectHandler(firstPath, http.StatusSeeOther))
+	mux.Handle("POST "+signOutPath, d.signedIn(d.signOut))
+	mux.Handle("/", d.signedIn(func(*visit) (answer, error) { return nil, errNotFound }))
+	for _, s := range screens {
+		mux.Handle(s.pattern, d.signedIn(s.screen))
+	}
+	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(compressFrom), gzhttp.RandomJitter(lengthsVaryBy, 0, false),
+		gzhttp.ContentTypeFilter(func(contentType string) bool {
+			return !strings.HasPrefix(contentType, "text/event-stream") && gzhttp.DefaultContentTypeFilter(contentType)
+		}))
+	if err != nil {
+		return nil, fmt.Errorf("set up compression: %w", err)
+	}
+	foreign := http.NewCrossOriginProtection()
+	foreign.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d.fail(&visit{desk: d, request: r, lang: d.language(r)}, w, errForged)
+	}))
+	return compress(secured(foreign.Handler(mux))), nil
+}
+
+// secured sets what is true of every answer; a screen may narrow the policy for its own.
+func secured(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		header.Set("Content-Security-Policy", contentPolicy)
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Referrer-Policy", "same-origin")
+		header.Set("Cross-Origin-Opener-Policy", "same-origin")
+		header.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=()")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// signedIn answers those who have signed in, and whom the API knows at this moment.
+func (d *Desk) signedIn(screen func(v *visit) (answer, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v := &visit{desk: d, request: r, lang: d.language(r)}
+		var ok bool
+		if v.session, ok = d.cookies.Read(r, d.clock()); !ok {
+			d.askToSignIn(w, r)
+			return
+		}
+		var err error
+		if v.caller, err = d.api.Caller(v.session.User()); errors.Is(err, access.ErrCredentials) {
+			d.cookies.End(w)
+			d.showSignIn(w, r, "signin.unknown", http.StatusForbidden)
+			return
+		} else if err != nil {
+			d.fail(v, w, err)
+			return
+		}
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+			if !v.session.Sends(r) {
+				d.fail(v, w, errForged)
+				return
+			}
+		}
+		out, err := screen(v)
+		if err == nil {
+			err = out.write(v, w)
+		}
+		if err != nil {
+			d.fail(v, w, err)
+		}
+	})
+}
+
+// fail answers with what went wrong, in the person's language. What it was in detail goes to the log alone.
+func (d *Desk) fail(v *visit, w http.ResponseWriter, err error) {
+	status, kind, why := http.StatusInternalServerError, "internal", ""
+	var refused *refusedError
+	switch {
+	case errors.Is(err, errNotFound):
+		status, kind = http.StatusNotFound, "notFound"
+	case errors.Is(err, errTooMany):
+		status, kind = http.StatusTooManyRequests, "tooMany"
+	case errors.Is(err, errForged):
+		status, kind = http.StatusForbidden, "forged"
+	case errors.As(err, &refused):
+		status, kind, why = http.StatusBadRequest, "refused", refused.why
+	case v.request.Context().Err() != nil:
+		return // nobody is there any more
+	default:
+		d.log.Error("the desk cannot answer", "path", v.request.URL.Path, "error", err)
+	}
+	title := v.text("error." + kind + ".title")
+	if err := (view{name: "error", title: title, status: status, data: v.text("error."+kind+".text", why)}).write(v, w); err != nil {
+		d.log.Error("the desk cannot say what is wrong", "error", err)
+		http.Error(w, http.StatusText(status), status)
+	}
+}
+
+func (d *Desk) language(r *http.Request) *language.Language {
+	return d.languages.Of(r.Header.Get("Accept-Language"))
+}
+
+// askToSignIn sends somebody to sign in, and afterwards back to where they wanted to.
+func (d *Desk) askToSignIn(w http.ResponseWriter, r *http.Request) {
+	back := r.URL.RequestURI()
+	if r.Method != http.MethodGet {
+		back = firstPath
+	}
+	address := signInPath + "?" + url.Values{"to": {back}}.Encode()
+	if r.Header.Get("HX-Request") != "" { // it would put the page into a part of another one
+		w.Header().Set("HX-Redirect", signInPath)
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	http.Redirect(w, r, address, http.StatusSeeOther)
+}
+
+// signInData is what the page to sign in shows.
+type signInData struct {
+	Provider string // "" without one
+	Codes    bool
+	To       string
+	Notice   string
+}
+
+func (d *Desk) signInPage(w http.ResponseWriter, r *http.Request) {
+	notice := ""
+	if r.URL.Query().Has("ended") {
+		notice = "signin.ended"
+	}
+	d.showSignIn(w, r, notice, http.StatusOK)
+}
+
+func (d *Desk) showSignIn(w http.ResponseWriter, r *http.Request, notice string, status int) {
+	v := &visit{desk: d, request: r, lang: d.language(r)}
+	data := signInData{Codes: d.codes != nil, To: signin.LocalPath(r.URL.Query().Get("to"))}
+	if d.provider != nil {
+		data.Provider = d.provider.Name()
+	}
+	if notice != "" {
+		data.Notice = v.text(notice)
+	}
+	if err := (view{name: "signin", title: v.text("signin.title"), status: status, data: data}).write(v, w); err != nil {
+		d.fail(v, w, err)
+	}
+}
+
+func (d *Desk) startSignIn(w http.ResponseWriter, r *http.Request) {
+	if d.provider == nil {
+		d.showSignIn(w, r, "signin.failed", http.StatusNotFound)
+		return
+	}
+	if err := d.provider.Begin(w, r, r.URL.Query().Get("to")); err != nil {
+		d.log.Error("a sign-in cannot begin", "error", err)
+		d.showSignIn(w, r, "signin.failed", http.StatusBadGateway)
+	}
+}
+
+func (d *Desk) finishSignIn(w http.ResponseWriter, r *http.Request) {
+	if d.provider == nil {
+		d.showSignIn(w, r, "signin.failed", http.StatusNotFound)
+		return
+	}
+	user, to, err := d.provider.Finish(w, r)
+	switch {
+	case errors.Is(err, signin.ErrSignIn):
+		d.log.Warn("somebody could not sign in", "error", err)
+		d.showSignIn(w, r, "signin.failed", http.StatusForbidden)
+	case err != nil:
+		d.log.Error("a sign-in cannot end", "error", err)
+		d.showSignIn(w, r, "signin.failed", http.StatusBadGateway)
+	default:
+		d.welcome(w, r, user, to)
+	}
+}
+
+func (d *Desk) signInByCode(w http.ResponseWriter, r *http.Request) {
+	if d.codes == nil {
+		d.showSignIn(w, r, "signin.failed", http.StatusNotFound)
+		return
+	}
+	user, ok := d.codes.Take(r.PathValue("code"))
+	if !ok {
+		d.showSignIn(w, r, "signin.codeUsed", http.StatusForbidden)
+		return
+	}
+	d.welcome(w, r, user, firstPath)
+}
+
+// welcome lets the session of a person begin, whom the API must know.
+func (d *Desk) welcome(w http.ResponseWriter, r *http.Request, user session.User, to string) {
+	v := &visit{desk: d, request: r, lang: d.language(r)}
+	_, err := d.api.Caller(user)
+	if errors.Is(err, access.ErrCredentials) {
+		d.log.Warn("somebody has signed in whom nobody knows", "tenant", user.Tenant, "user", user.ID)
+		d.showSignIn(w, r, "signin.unknown", http.StatusForbidden)
+		return
+	}
+	if err == nil {
+		err = d.cookies.Begin(w, user, d.clock())
+	}
+	if err != nil {
+		d.fail(v, w, err)
+		return
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+func (d *Desk) signOut(v *visit) (answer, error) {
+	return raw(func(w http.ResponseWriter, r *http.Request) {
+		d.cookies.End(w)
+		http.Redirect(w, r, signInPath+"?ended", http.StatusSeeOther)
+	}), nil
+}

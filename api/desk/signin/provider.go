@@ -1,0 +1,182 @@
+package signin
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"tallyhouse/api/session"
+)
+
+const (
+	// CallbackPath is where the provider sends people back to.
+	CallbackPath = "/signin/callback"
+	// providerTimeout bounds each question to the provider.
+	providerTimeout = 10 * time.Second
+	maxReturnPath   = 2000 // bytes
+)
+
+// ErrSignIn says that somebody could not be signed in.
+var ErrSignIn = errors.New("the sign-in has failed")
+
+// Client is how the desk is known at an OpenID Connect provider. The zero value signs nobody in.
+type Client struct {
+	Issuer string // as tokens name it in iss
+	ID     string // of this client, as tokens name it in aud
+	Secret string // "" for a public client, which PKCE alone protects
+}
+
+// Validate reports all that is wrong.
+func (c Client) Validate() error {
+	if c == (Client{}) {
+		return nil
+	}
+	var wrong []error
+	if c.ID == "" {
+		wrong = append(wrong, errors.New("the id of the desk's OIDC client is missing"))
+	}
+	if err := (session.Issuer{URL: c.Issuer, Audience: "desk"}).Validate(); err != nil {
+		wrong = append(wrong, err)
+	}
+	return errors.Join(wrong...)
+}
+
+// Provider signs people in by the authorization code flow with PKCE.
+type Provider struct {
+	client  Client
+	desk    string // its address
+	cookies *Cookies
+	http    *http.Client
+
+	mu    sync.Mutex
+	found *oidc.Provider // nil until it has answered once
+}
+
+// NewProvider makes a provider for a desk at an address. It asks nothing until somebody signs in.
+func NewProvider(client Client, desk string, cookies *Cookies) *Provider {
+	return &Provider{client: client, desk: strings.TrimSuffix(desk, "/"), cookies: cookies,
+		http: &http.Client{Timeout: providerTimeout}}
+}
+
+// Name is the provider's host, as people know it.
+func (p *Provider) Name() string {
+	u, err := url.Parse(p.client.Issuer)
+	if err != nil {
+		return p.client.Issuer
+	}
+	return u.Hostname()
+}
+
+// flow is a sign-in that has begun.
+type flow struct {
+	State    string `json:"s"`
+	Nonce    string `json:"n"`
+	Verifier string `json:"v"`
+	Return   string `json:"r"`
+}
+
+// discover asks the provider where its endpoints are, once.
+func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.found != nil {
+		return p.found, nil
+	}
+	ctx, stop := context.WithTimeout(oidc.ClientContext(ctx, p.http), providerTimeout)
+	defer stop()
+	found, err := oidc.NewProvider(ctx, p.client.Issuer)
+	if err != nil {
+		return nil, fmt.Errorf("ask %s for its OpenID configuration: %w", p.client.Issuer, err)
+	}
+	p.found = found
+	return found, nil
+}
+
+func (p *Provider) oauth(found *oidc.Provider) *oauth2.Config {
+	return &oauth2.Config{ClientID: p.client.ID, ClientSecret: p.client.Secret, Endpoint: found.Endpoint(),
+		RedirectURL: p.desk + CallbackPath, Scopes: []string{oidc.ScopeOpenID, "profile"}}
+}
+
+// Begin sends somebody to the provider. When they come back they go on to the path.
+func (p *Provider) Begin(w http.ResponseWriter, r *http.Request, path string) error {
+	found, err := p.discover(r.Context())
+	if err != nil {
+		return err
+	}
+	f := flow{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Return: LocalPath(path)}
+	if err := p.cookies.set(w, flowCookie, p.cookies.flows, f, flowLifetime); err != nil {
+		return err
+	}
+	target := p.oauth(found).AuthCodeURL(f.State, oidc.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier))
+	http.Redirect(w, r, target, http.StatusSeeOther)
+	return nil
+}
+
+// algorithms are those of public keys: an ID token that is signed by a shared secret, or not at all, is refused.
+var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.ES256, oidc.ES384,
+	oidc.ES512, oidc.EdDSA}
+
+// Finish is whom the provider has sent back, and the path that they go on to. ErrSignIn when that is nobody who has begun here.
+func (p *Provider) Finish(w http.ResponseWriter, r *http.Request) (user session.User, path string, err error) {
+	refuse := func(format string, args ...any) (session.User, string, error) {
+		return session.User{}, "", fmt.Errorf("%w: %w", ErrSignIn, fmt.Errorf(format, args...))
+	}
+	var f flow
+	begun := p.cookies.get(r, flowCookie, p.cookies.flows, &f)
+	p.cookies.remove(w, flowCookie) // it works once
+	query := r.URL.Query()
+	switch {
+	case !begun:
+		return refuse("it has not begun in this browser, or too long ago")
+	case subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(f.State)) != 1:
+		return refuse("its state is another one")
+	case query.Get("error") != "":
+		return refuse("the provider says %.100q", query.Get("error"))
+	}
+	found, err := p.discover(r.Context())
+	if err != nil {
+		return session.User{}, "", err
+	}
+	ctx := oidc.ClientContext(r.Context(), p.http)
+	token, err := p.oauth(found).Exchange(ctx, query.Get("code"), oauth2.VerifierOption(f.Verifier))
+	if err != nil {
+		return refuse("the code is not taken: %w", err)
+	}
+	raw, _ := token.Extra("id_token").(string)
+	verified, err := found.Verifier(&oidc.Config{ClientID: p.client.ID, SupportedSigningAlgs: algorithms}).Verify(ctx, raw)
+	if err != nil {
+		return refuse("the ID token is not taken: %w", err)
+	}
+	var claims struct {
+		Tenant string `json:"tenant"`
+	}
+	switch err := verified.Claims(&claims); {
+	case err != nil:
+		return refuse("the ID token cannot be read: %w", err)
+	case subtle.ConstantTimeCompare([]byte(verified.Nonce), []byte(f.Nonce)) != 1:
+		return refuse("the ID token has another nonce")
+	case verified.Subject == "" || claims.Tenant == "":
+		return refuse("the ID token names no sub or no tenant")
+	}
+	return session.User{Tenant: claims.Tenant, ID: verified.Subject}, f.Return, nil
+}
+
+// LocalPath is the path when it leads to a page of the desk, else that of its first page.
+func LocalPath(path string) string {
+	u, err := url.Parse(path)
+	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") ||
+		strings.ContainsAny(path, "\\\r\n\t") || len(path) > maxReturnPath {
+		return "/"
+	}
+	return path
+}
