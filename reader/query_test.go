@@ -96,6 +96,8 @@ func queries(t *testing.T) map[string]Query {
 	rentRoll := RentRollRequest{Tenant: "acme", Project: "P1", Month: calendar.NewDate(2026, 5, 1).Month()}
 	over := RecordPage{Filter: RecordFilter{Tenant: "acme", Projects: []ProjectRef{one, two}}, Read: all}
 	financed := []FinancedProject{{ProjectRef: one, Currency: "EUR"}, {ProjectRef: two, Currency: "CHF"}}
+	inboxed := InboxFilter{Tenant: "acme", Projects: []string{"P1", "P2"}, State: analytics.InboxDoubtful, Sender: "b.example",
+		From: events.Some(time.UnixMicro(2).UTC()), To: events.Some(time.UnixMicro(7).UTC()), Text: "R-1", Amount: events.Some[int64](100)}
 	return map[string]Query{
 		"records_page":         page(unfiltered, all),
 		"records_page_ids":     page(unfiltered, Part[Record]{}),
@@ -117,6 +119,11 @@ func queries(t *testing.T) map[string]Query {
 		"positions":            positionsQuery("records", "budget_nodes", "contractors"),
 		"own_state":            ownStateQuery("contractors", "acme"),
 		"standing":             standingQuery(),
+		"inbox_end":            inboxEndQuery("readings", "acme", events.Some(InboxPlace{-7, "i1"}), 204),
+		"inbox_places":         inboxed.inboxPlacesQuery("readings", events.Some(InboxPlace{-7, "i1"}), events.Some(InboxPlace{-3, "i2"}), 51),
+		"inbox_lines":          inboxed.inboxLinesQuery([]InboxLine{{InboxPlace: InboxPlace{-6, "i3"}, ProjectID: "P1"}}),
+		"inbox_counts":         inboxCountsQuery("readings", "acme", []string{"P1", "P2"}),
+		"inbox_line":           inboxLineQuery("acme", "i3", []string{"P1", "P2"}),
 		"gap":                  gapQuery(events.Keys),
 		"budget":               budgetQuery("acme", "P1"),
 		"estimates":            estimatesQuery("acme", []string{"P1", "P2"}),

@@ -53,7 +53,7 @@ func showMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
 			return err
 		}
 		if mailOut != "" {
-			if err := writeOriginal(ctx, intake, kept.TenantID, kept.Mail.SHA256, mailOut); err != nil {
+			if err := writeOriginal(ctx, intake, kept.TenantID, kept.Mail.SHA256.V, mailOut); err != nil {
 				return err
 			}
 		}
@@ -92,14 +92,14 @@ func (s *shell) printKept(k mail.Kept) error {
 	line := func(what, format string, args ...any) {
 		fmt.Fprintf(table, "%s\t%s\n", what, untrusted.Line(fmt.Sprintf(format, args...)))
 	}
-	line("record", "%s version %d, project %s", k.ID, k.Version, k.ProjectID)
+	line("record", "%s version %d, project %s", k.ID, k.Version, k.ProjectID.V)
 	line("status", "%s", strings.TrimSpace(k.Status+" "+k.Reason.V))
 	if k.Detail.Ok {
 		line("because", "%s", k.Detail.V)
 	}
 	m := k.Mail
 	line("mail", "%s in %s, uid %d of %d, %d bytes, sha256 %s", m.MessageID.Or("without Message-ID"),
-		m.Mailbox, m.UID, m.UIDValidity, m.Bytes, m.SHA256)
+		m.Mailbox, m.UID, m.UIDValidity, m.Bytes, m.SHA256.V)
 	line("from", "%s", m.From.Or("nobody"))
 	if m.Verdict.Ok {
 		line("vouched", "dmarc=%s by %s", m.Verdict.V, m.VerdictBy.V)

@@ -2,6 +2,7 @@ package mail
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,24 +19,50 @@ import (
 type decision struct {
 	mark     mailbox.Mark // Done: it gives records
 	reason   string       // why not
+	word     string       // the same in one word
 	projects []string
 	files    []message.File // that may be invoices
 	warning  string         // what could not be followed though there are files
 }
 
-func failed(format string, args ...any) decision { return because(mailbox.Failed, format, args...) }
+// The reasons in one word (docs/mail.md#the-inbox).
+const (
+	reasonTooLarge        = "too-large"
+	reasonBroken          = "broken"
+	reasonAutomatic       = "automatic"
+	reasonNoRecipient     = "no-recipient"
+	reasonNoProject       = "no-project"
+	reasonSeveralProjects = "several-projects"
+	reasonNoInvoice       = "no-invoice"
+	reasonSender          = "sender-not-allowed"
+	reasonQuota           = "too-many-mails"
+	reasonNeverEnded      = "never-ended"
+	reasonRefused         = "refused"
+)
 
-func ignored(format string, args ...any) decision { return because(mailbox.Ignored, format, args...) }
+func failed(word, format string, args ...any) decision {
+	return because(mailbox.Failed, word, format, args...)
+}
 
-func quarantined(format string, args ...any) decision {
-	return because(mailbox.Quarantined, format, args...)
+func ignored(word, format string, args ...any) decision {
+	return because(mailbox.Ignored, word, format, args...)
+}
+
+func quarantined(word, format string, args ...any) decision {
+	return because(mailbox.Quarantined, word, format, args...)
+}
+
+// of is the decision about a mail of these projects.
+func (d decision) of(projects []string) decision {
+	d.projects = projects
+	return d
 }
 
 // longestReason bounds a reason, in characters: addresses and types in it are the mail's own.
 const longestReason = 1000
 
-func because(mark mailbox.Mark, format string, args ...any) decision {
-	return decision{mark: mark, reason: untrusted.Cut(untrusted.Line(fmt.Sprintf(format, args...)), longestReason)}
+func because(mark mailbox.Mark, word, format string, args ...any) decision {
+	return decision{mark: mark, word: word, reason: untrusted.Cut(untrusted.Line(fmt.Sprintf(format, args...)), longestReason)}
 }
 
 // maxRecipients bounds the recipients of a mail that are looked up.
@@ -107,32 +134,35 @@ func (in *Intake) decide(ctx context.Context, o mailbox.Options, mails []mailbox
 		if len(all) == 0 {
 			continue
 		}
-		if d := choose(all, known); d.mark != mailbox.Done || decisions[i].mark == mailbox.Done {
+		switch d := choose(all, known); {
+		case decisions[i].mark == mailbox.Done, decisions[i].mark == mailbox.Quarantined && d.mark != mailbox.Done:
 			decisions[i] = d // an unknown address says more than a sender who isn't allowed
+		case d.mark == mailbox.Done:
+			decisions[i].projects = d.projects
 		}
 	}
 	return decisions, nil
 }
 
-// readHeader gives a mail's recipients, unless its header decides already.
+// readHeader gives a mail's recipients, and what its header decides already.
 func (in *Intake) readHeader(o mailbox.Options, m mailbox.Mail) ([]recipient, decision) {
-	if m.Size > in.options.Limits.Bytes {
-		return nil, failed("the mail has %d bytes, %d are allowed", m.Size, in.options.Limits.Bytes)
-	}
 	h := message.ReadHeader(m.Header)
+	to := recipients(h, trusted(h, o.Senders), in.options.Recipients)
+	if m.Size > in.options.Limits.Bytes {
+		return to, failed(reasonTooLarge, "the mail has %d bytes, %d are allowed", m.Size, in.options.Limits.Bytes)
+	}
 	if h.Empty() {
-		return nil, failed("%s: it has no header", message.ErrBroken)
+		return nil, failed(reasonBroken, "%s: it has no header", message.ErrBroken)
 	}
 	if reason := automatic(h); reason != "" {
-		return nil, ignored("%s", reason)
+		return to, ignored(reasonAutomatic, "%s", reason)
 	}
-	to := recipients(h, trusted(h, o.Senders), in.options.Recipients)
 	if len(to) == 0 {
-		return nil, failed("the mail names no recipient in %s", strings.Join(in.options.Recipients, ", "))
+		return nil, failed(reasonNoRecipient, "the mail names no recipient in %s", strings.Join(in.options.Recipients, ", "))
 	}
 	if !m.State.Released() {
 		if reason := disallowed(h, o.Senders); reason != "" {
-			return to, quarantined("%s", reason)
+			return to, quarantined(reasonSender, "%s", reason)
 		}
 	}
 	return to, decision{mark: mailbox.Done}
@@ -148,7 +178,7 @@ func choose(to []recipient, known map[string][]string) decision {
 		}
 		switch projects := known[address]; {
 		case len(projects) > 1:
-			return failed("the address %s belongs to several projects: %s", address, strings.Join(projects, ", "))
+			return failed(reasonSeveralProjects, "the address %s belongs to several projects: %s", address, strings.Join(projects, ", "))
 		case len(projects) == 1 && !slices.Contains(d.projects, projects[0]):
 			d.projects = append(d.projects, projects[0])
 		}
@@ -158,7 +188,7 @@ func choose(to []recipient, known map[string][]string) decision {
 		for _, r := range to[:min(len(to), 5)] {
 			names = append(names, r.full)
 		}
-		return failed("no project has an intake address among the recipients %s", strings.Join(names, ", "))
+		return failed(reasonNoProject, "no project has an intake address among the recipients %s", strings.Join(names, ", "))
 	}
 	return d
 }
@@ -166,10 +196,12 @@ func choose(to []recipient, known map[string][]string) decision {
 // opened completes a decision by what was read of the mail; err is one of package message.
 func (d decision) opened(m message.Mail, err error) decision {
 	switch {
+	case errors.Is(err, message.ErrTooMany), errors.Is(err, mailbox.ErrTooLarge):
+		return failed(reasonTooLarge, "%s", err).of(d.projects)
 	case err != nil:
-		return failed("%s", err)
+		return failed(reasonBroken, "%s", err).of(d.projects)
 	case len(m.Files) == 0:
-		return ignored("%s", m.Missed)
+		return ignored(reasonNoInvoice, "%s", m.Missed).of(d.projects)
 	}
 	d.files, d.warning = m.Files, m.Missed
 	return d

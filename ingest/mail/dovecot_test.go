@@ -270,7 +270,7 @@ func TestDovecot(t *testing.T) {
 					t.Errorf("retry: got %+v, %v", again, err)
 				}
 				kept, err := in.Show(t.Context(), id)
-				if err != nil || kept.Version != h.version+1 || kept.ProjectID != h.project {
+				if err != nil || kept.Version != h.version+1 || kept.ProjectID.V != h.project {
 					t.Fatalf("kept of %s is %+v, %v", id, kept, err)
 				}
 				document, _ := kept.Document()

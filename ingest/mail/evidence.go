@@ -51,12 +51,19 @@ const longestHeader = 1000
 const maxFrom = 5
 
 func newSource(o mailbox.Options, validity uint32, m mailbox.Mail, messageID string, raw []byte) source {
+	e := evidenceOf(o, validity, m, messageID)
+	e.SHA256, e.Bytes = events.Some(originals.Of(raw).String()), int64(len(raw))
+	return source{evidence: e, raw: raw}
+}
+
+// evidenceOf is what the mailbox alone says of a mail.
+func evidenceOf(o mailbox.Options, validity uint32, m mailbox.Mail, messageID string) events.ReadMail {
 	h := message.ReadHeader(m.Header)
 	from := h.Addresses("From")
 	e := events.ReadMail{
 		MessageID: headerText(messageID), Mailbox: o.String(), UIDValidity: int64(validity), UID: int64(m.UID),
 		From: headerText(strings.Join(from[:min(len(from), maxFrom)], ", ")), Released: m.State.Released(),
-		SHA256: originals.Of(raw).String(), Bytes: int64(len(raw)),
+		Bytes: min(m.Size, events.MaxAmount), Subject: headerText(h.Text("Subject")),
 	}
 	if day := calendar.ViennaDate(m.Arrived); day >= calendar.MinDate && day <= calendar.MaxDate {
 		e.ArrivedAt = events.Some(m.Arrived)
@@ -68,7 +75,7 @@ func newSource(o mailbox.Options, validity uint32, m mailbox.Mail, messageID str
 		}
 		e.Verdict, e.VerdictBy = events.Some(verdict), events.Some(server)
 	}
-	return source{evidence: e, raw: raw}
+	return e
 }
 
 func headerText(s string) events.Opt[string] {
@@ -99,13 +106,13 @@ func (in *Intake) putAll(ctx context.Context, tenant string, from source, files 
 // evidence is the event that tells what a record's documents say, and why; e is the record that it goes before, failure
 // why that one failed.
 func (d draft) evidence(e events.Event, f reading, failure string, repeated []events.Finding) events.Event {
-	r := &events.Reading{ProjectID: d.project, Status: "completed", Mail: d.source.evidence}
+	r := &events.Reading{ProjectID: events.Some(d.project), Status: events.ReadingCompleted, Mail: d.source.evidence}
 	for _, doc := range d.documents {
 		r.Documents = append(r.Documents, doc.evidence())
 	}
 	record := e.Data.(*events.Record)
 	if failure != "" {
-		r.Status, r.Reason, r.Detail = "failed", text(f.reason), text(untrusted.Line(failure))
+		r.Status, r.Reason, r.Detail = events.ReadingFailed, text(f.reason), text(untrusted.Line(failure))
 	}
 	r.Fields = readFields(f, record)
 	for _, found := range f.result.Findings {

@@ -52,7 +52,7 @@ func (w *world) everyReadRecordHasEvidence() {
 			}
 			of[e.Version] = e.ContentHash()
 			r := e.Data.(*events.Reading)
-			hashes := []string{r.Mail.SHA256}
+			hashes := []string{r.Mail.SHA256.V}
 			for _, d := range r.Documents {
 				hashes = append(hashes, d.SHA256)
 			}
@@ -135,7 +135,7 @@ func TestTheEvidenceOfARecordIsKeptBeforeTheRecord(t *testing.T) {
 	}
 	r := all[0].Data.(*events.Reading)
 	m := r.Mail
-	got := fmt.Sprintln(r.ProjectID, r.Status, r.Reason, m.MessageID.V, m.Mailbox == box.String(), m.UIDValidity > 0, m.UID, m.ArrivedAt.Ok, m.From.V,
+	got := fmt.Sprintln(r.ProjectID.V, r.Status, r.Reason, m.MessageID.V, m.Mailbox == box.String(), m.UIDValidity > 0, m.UID, m.ArrivedAt.Ok, m.From.V,
 		m.Verdict.V, m.VerdictBy.V, m.Released)
 	if want := fmt.Sprintln("P1", "completed", events.Opt[string]{}, "m1", true, true, 1, true, "supplier@b.example", "pass", "mx.example", false); got != want {
 		t.Errorf("it says\n%s, want\n%s", got, want)
@@ -154,7 +154,7 @@ func TestTheEvidenceOfARecordIsKeptBeforeTheRecord(t *testing.T) {
 		SHA256: originals.Of(pdf).String(), Bytes: int64(len(pdf)), Stated: true}) {
 		t.Errorf("the documents are %+v", r.Documents)
 	}
-	h, err := originals.ParseHash(m.SHA256)
+	h, err := originals.ParseHash(m.SHA256.V)
 	if err != nil {
 		t.Fatal(err)
 	}

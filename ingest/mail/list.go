@@ -179,7 +179,7 @@ func (d decision) String() string {
 // decideWhole decides about a mail as the worker does.
 func (in *Intake) decideWhole(ctx context.Context, box *mailbox.Session, o mailbox.Options, m mailbox.Mail) (decision, error) {
 	if m.State.SetAside() {
-		return failed("%s", reasonSetAside), nil
+		return failed(reasonNeverEnded, "%s", reasonSetAside), nil
 	}
 	decisions, err := in.decide(ctx, o, []mailbox.Mail{m})
 	if err != nil || decisions[0].mark != mailbox.Done {
@@ -187,7 +187,7 @@ func (in *Intake) decideWhole(ctx context.Context, box *mailbox.Session, o mailb
 	}
 	raw, err := box.Body(ctx, m, in.options.Limits.Bytes)
 	if errors.Is(err, mailbox.ErrTooLarge) {
-		return failed("%s", err), nil
+		return failed(reasonTooLarge, "%s", err), nil
 	}
 	if err != nil {
 		return decision{}, err

@@ -2,6 +2,7 @@ package mail
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,18 +11,26 @@ import (
 )
 
 // batch are mails that are decided without being handled.
-type batch struct{ all []candidate }
+type batch struct {
+	all   []candidate
+	stays []candidate // those that have failed before and are marked already
+}
 
-// add takes a mail, unless it has failed before: it stays what it is.
+// add takes a mail.
 func (b *batch) add(c candidate) {
-	if c.decision.mark != mailbox.Failed || c.mail.State.Mark() != mailbox.Failed {
-		b.all = append(b.all, c)
+	if c.decision.mark == mailbox.Failed && c.mail.State.Mark() == mailbox.Failed {
+		b.stays = append(b.stays, c)
+		return
 	}
+	b.all = append(b.all, c)
 }
 
 // finishBatch marks mails that give no record, all of a mark in one command.
 func (s *session) finishBatch(ctx context.Context, b batch) error {
 	began := time.Now()
+	if err := s.tell(ctx, slices.Concat(b.all, b.stays)); err != nil {
+		return err
+	}
 	for _, mark := range []mailbox.Mark{mailbox.Ignored, mailbox.Failed, mailbox.Quarantined} {
 		var uids, untidy []mailbox.UID
 		for _, c := range b.all {
@@ -52,6 +61,9 @@ func (s *session) finishBatch(ctx context.Context, b batch) error {
 
 // finish marks a mail, once Kafka has all that it gives.
 func (s *session) finish(ctx context.Context, m mailbox.Mail, out outcome, began time.Time) error {
+	if err := s.tell(ctx, []candidate{{mail: m, decision: out.decision}}); err != nil {
+		return err
+	}
 	if err := s.box.Mark(ctx, out.mark, m.UID); err != nil {
 		return err
 	}

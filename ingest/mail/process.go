@@ -42,7 +42,7 @@ func (s *session) handle(ctx context.Context, c candidate) error {
 		tried = s.tried(m) + 1
 	}
 	if tried > mailbox.MaxAttempts { // a worker died in the last one
-		return s.finish(ctx, m, outcome{decision: failed("%s", reasonSetAside)}, began)
+		return s.finish(ctx, m, outcome{decision: failed(reasonNeverEnded, "%s", reasonSetAside).of(c.decision.projects)}, began)
 	}
 	mine, err := s.box.Claim(ctx, m.UID, tried, s.box.ClaimedByOther(m.State))
 	if errors.Is(err, mailbox.ErrGone) {
@@ -58,7 +58,7 @@ func (s *session) handle(ctx context.Context, c candidate) error {
 	s.observe(stepClaimed)
 	defer s.renewClaim(ctx, m.UID)()
 	if c.read == nil {
-		if c.read, err = s.readAlone(ctx, m, tried); err != nil || c.read == nil {
+		if c.read, err = s.readAlone(ctx, c, tried); err != nil || c.read == nil {
 			return err
 		}
 		c.decision = c.decision.opened(c.read.Mail, c.read.err)
@@ -69,7 +69,7 @@ func (s *session) handle(ctx context.Context, c candidate) error {
 		err = s.process(ctx, m, c.read, &out)
 	}
 	if errors.Is(err, errUnfit) {
-		out.decision = failed("%s", err)
+		out.decision = failed(reasonRefused, "%s", err).of(c.decision.projects)
 	} else if err != nil {
 		return err
 	}
@@ -82,7 +82,8 @@ var reasonSetAside = fmt.Sprintf("reading it was begun %d times and never ended;
 
 // readAlone reads a mail in a sandboxed process of its own. Nothing read and no error say that the mail is left as it
 // is, to be tried again, or finished.
-func (s *session) readAlone(ctx context.Context, m mailbox.Mail, tried int) (*content, error) {
+func (s *session) readAlone(ctx context.Context, c candidate, tried int) (*content, error) {
+	m := c.mail
 	if !s.box.Keywords() { // which count them otherwise
 		s.attempts.set(m.UID, tried)
 	}
@@ -104,7 +105,8 @@ func (s *session) readAlone(ctx context.Context, m mailbox.Mail, tried int) (*co
 		s.lookAgain(s.timings.attempts * time.Duration(tried))
 		return nil, s.box.Withdraw(ctx, m.UID)
 	case err != nil:
-		return nil, s.finish(ctx, m, outcome{decision: failed("%s: %s", reasonSetAside, err)}, time.Now())
+		d := failed(reasonNeverEnded, "%s: %s", reasonSetAside, err).of(c.decision.projects)
+		return nil, s.finish(ctx, m, outcome{decision: d}, time.Now())
 	}
 	if err := s.endAttempts(ctx, m.UID); err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func FuzzRecord(f *testing.F) {
 		}
 		f := readingOf(result)
 		d := draft{tenant: tenant, project: "P1", id: "r", documents: []document{{Document: events.Document{Name: "r.pdf", Kind: original}}},
-			source: source{evidence: events.ReadMail{SHA256: originals.Of(nil).String()}}, arrived: time.Now(), maxAmount: events.MaxAmount}
+			source: source{evidence: events.ReadMail{SHA256: events.Some(originals.Of(nil).String())}}, arrived: time.Now(), maxAmount: events.MaxAmount}
 		e, failure := d.outcome(versionRead, f, time.Now())
 		if failure != f.failed {
 			t.Fatalf("%+v gives no record: %s", f, failure)

@@ -75,7 +75,7 @@ func (s *session) scanPage(ctx context.Context, page []mailbox.UID) error {
 	for i, m := range mails {
 		d := decisions[i]
 		if d.mark == mailbox.Done && !s.withinQuota(m) {
-			d = quarantined("its sender has sent more mails within an hour than are allowed")
+			d = quarantined(reasonQuota, "its sender has sent more mails within an hour than are allowed").of(d.projects)
 		}
 		switch c := (candidate{mail: m, decision: d}); {
 		case d.mark != mailbox.Done:

@@ -19,7 +19,7 @@ func TestTheDocumentationSaysWhichTopicsAreStored(t *testing.T) {
 	for _, topic := range events.Topics() {
 		stored := "no: "
 		if slices.Contains(store.Topics(), topic) {
-			stored = "yes |\n"
+			stored = "yes"
 		}
 		row := fmt.Sprintf("\n| [`%s`](#%s) | %s", topic, strings.ReplaceAll(string(topic), ".", ""), stored)
 		if !strings.Contains(string(page), row) {

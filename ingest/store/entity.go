@@ -29,7 +29,7 @@ type Entity struct {
 func All() []*Entity {
 	return []*Entity{
 		projects(), budgetNodes(), budgetRows(), budgetTransfers(), uncommittedEntries(), contractors(), contracts(), claims(), records(),
-		linePlans(), forecastSnapshots(), units(), leases(), indexValues(), facilities(), fixings(), facilityEntries(), users(), memberships(), keys(),
+		linePlans(), forecastSnapshots(), units(), leases(), indexValues(), facilities(), fixings(), facilityEntries(), users(), memberships(), keys(), readings(),
 	}
 }
 

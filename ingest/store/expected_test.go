@@ -83,7 +83,7 @@ func micros(v any) any {
 }
 
 // inJSON is a column's text that is JSON itself.
-var inJSON = map[string]bool{"certified_codes": true, "documents": true, "accounting_codes": true}
+var inJSON = map[string]bool{"certified_codes": true, "documents": true, "accounting_codes": true, "reading": true}
 
 // codes are accounting codes with all their members.
 func codes(v any) any {
@@ -282,6 +282,115 @@ var images = map[events.Topic][]image{
 	events.FacilityEntries: {
 		{"kind", "kind", nil}, {"status", "status", nil}, {"date", "date", nil}, {"value", "value", nil},
 	},
+	events.Readings: {
+		{"state", "", inboxState}, {"reason", "reason", orEmpty}, {"newest", "mail.arrivedAt", newest}, {"sender", "mail.from", orEmpty},
+		{"subject", "mail.subject", orEmpty}, {"message_id", "mail.messageId", orEmpty}, {"mail_sha256", "mail.sha256", inSmallLetters},
+		{"document_sha256", "documents[].sha256", inSmallLetters}, {"number", "", fieldValue("invoiceNumber", "text", "")},
+		{"supplier", "", fieldValue("supplierName", "text", "")}, {"currency", "", fieldValue("currency", "text", "")},
+		{"gross", "", fieldValue("gross", "minorUnits", nil)}, {"repeats", "", repeats}, {"confirmed_by", "confirmedBy", orEmpty},
+		{"reading", "", asRead},
+	},
+}
+
+// fieldValue is what was read of a field; of several of one name the first counts.
+func fieldValue(name, as string, none any) func(any) any {
+	return func(data any) any {
+		for _, f := range elements(data, "fields") {
+			if member(f, "name") == name {
+				if v := member(f, "value."+as); v != nil {
+					return v
+				}
+				return none
+			}
+		}
+		return none
+	}
+}
+
+// asRead is the whole reading, without members that say nothing.
+func asRead(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		kept := map[string]any{}
+		for name, of := range v {
+			switch {
+			case of == nil || name == "ext":
+			case name == "sha256":
+				kept[name] = inSmallLetters(of)
+			case name == "confidenceBp":
+				kept[name] = plain(of)
+			case name == "arrivedAt":
+				at, _ := time.Parse(time.RFC3339Nano, of.(string))
+				kept[name] = at.UTC().Format(time.RFC3339Nano)
+			default:
+				kept[name] = asRead(of)
+			}
+		}
+		return kept
+	case []any:
+		all := []any{}
+		for _, of := range v {
+			all = append(all, asRead(of))
+		}
+		return all
+	}
+	return v
+}
+
+func inSmallLetters(v any) any { return strings.ToLower(orEmpty(v).(string)) }
+
+// newest is an arrival in microseconds before 1970.
+func newest(arrived any) any {
+	if arrived == nil {
+		return json.Number("0")
+	}
+	at, err := time.Parse(time.RFC3339Nano, arrived.(string))
+	if err != nil {
+		return err.Error()
+	}
+	return json.Number(fmt.Sprint(-at.UnixMicro()))
+}
+
+func repeats(data any) any {
+	all := []any{}
+	for _, f := range elements(data, "findings") {
+		if strings.HasPrefix(member(f, "rule").(string), "duplicate-") {
+			for _, id := range elements(f, "records") {
+				if !slices.Contains(all, id) {
+					all = append(all, id)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// inboxState: what a person confirmed is read; else a repetition is one, and what lacks a field or is doubted is doubtful.
+func inboxState(data any) any {
+	switch status := member(data, "status"); {
+	case status == "handled":
+		return ""
+	case status != "completed":
+		return status
+	case member(data, "confirmedBy") != nil:
+		return "read"
+	case len(repeats(data).([]any)) > 0:
+		return "duplicate"
+	}
+	for _, name := range []string{"invoiceNumber", "invoiceDate", "supplierName", "currency", "gross"} {
+		if !slices.ContainsFunc(elements(data, "fields"), func(f any) bool {
+			return member(f, "name") == name && member(f, "value") != nil
+		}) {
+			return "doubtful"
+		}
+	}
+	for _, f := range elements(data, "findings") {
+		switch member(f, "rule") {
+		case "page-differs", "amount-implausible", "unseen-figures", "value-left-out":
+			return "doubtful"
+		}
+	}
+	return "read"
 }
 
 // adder adds amounts to a sum of a roll; keys and amounts by the columns of sums.

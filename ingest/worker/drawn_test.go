@@ -90,6 +90,26 @@ var drawn = []drawnKind{
 		spoil: func(_ *chaos, _ string, data map[string]any) { data["country"] = 43 },
 	},
 	{
+		topic: events.Readings, weight: 4, prefix: "m", ids: 10,
+		data: func(c *chaos) map[string]any {
+			return map[string]any{
+				"projectId": c.pick(c.project(), nil), "status": c.pick("completed", "failed", "quarantined", "withoutRecord", "handled"),
+				"reason": c.pick("broken", nil), "documents": []any{}, "findings": []any{},
+				"mail": map[string]any{
+					"mailbox": "imap://mail.example/INBOX", "uidValidity": 1, "uid": c.rnd.IntN(100), "released": false, "bytes": 5,
+					"subject": c.new("Rechnung "), "arrivedAt": c.pick("2026-03-01T10:15:00.5Z", nil),
+				},
+				"fields": c.list(2, func(int) map[string]any {
+					return map[string]any{
+						"name": "gross", "alternatives": []any{},
+						"value": map[string]any{"minorUnits": 100, "confidenceBp": "9700", "page": 1, "rule": "net + tax = gross"},
+					}
+				}),
+			}
+		},
+		spoil: func(_ *chaos, _ string, data map[string]any) { data["status"] = "lost" },
+	},
+	{
 		topic: events.Contracts, weight: 12, prefix: "C", ids: 20,
 		data: drawContract,
 		spoil: func(c *chaos, _ string, data map[string]any) {

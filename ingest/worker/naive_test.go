@@ -318,6 +318,27 @@ var naive = map[events.Topic]kind{
 		}
 		return s
 	}),
+	events.Readings: kindOf("readings", func(_ string, r *events.Reading) said {
+		s := said{project: r.ProjectID.V, row: row{
+			"state":  map[string]string{"failed": "failed", "quarantined": "quarantined", "withoutRecord": "withoutRecord"}[r.Status],
+			"reason": r.Reason.V, "newest": 0, "sender": r.Mail.From.V, "subject": r.Mail.Subject.V, "message_id": r.Mail.MessageID.V,
+			"mail_sha256": r.Mail.SHA256.V, "document_sha256": each(r.Documents, func(d events.ReadDocument) any { return d.SHA256 }),
+			"number": "", "supplier": "", "currency": "", "gross": nil, "repeats": []any{}, "confirmed_by": r.ConfirmedBy.V,
+			"reading": string(events.AppendReading(nil, r)),
+		}}
+		if r.Mail.ArrivedAt.Ok {
+			s.row["newest"] = -r.Mail.ArrivedAt.V.UnixMicro()
+		}
+		if r.Status == "completed" { // what is drawn of these lacks most fields
+			s.row["state"] = "doubtful"
+		}
+		for _, f := range r.Fields {
+			if f.Name == "gross" && f.Value.Ok {
+				s.row["gross"] = f.Value.V.Minor.V
+			}
+		}
+		return s
+	}),
 	events.Users: kindOf("users", func(_ string, u *events.User) said {
 		return said{row: row{"name": u.Name, "email": orNull(u.Email), "active": u.Active}}
 	}),

@@ -248,6 +248,7 @@ func TestMigrationsAreAsTheyWereReleased(t *testing.T) {
 		"0008_line_plans_units_and_indices": "b5ce0f82f6f2c62895578f014f8db79c8a32dea2482ae3482f30bd58d757459c",
 		"0009_facilities":                   "3d6d46b9a93917b1ba8f28eaf414cefa33a3dd2ca3173286d02c01b53ad2f4ba",
 		"0010_leases":                       "78b94d38f0a7a1cdec912cc0cef7497edbf1b51fc6a5c580270c4ac1da8c95d0",
+		"0011_readings":                     "6d06e8d5ed4fb0c49d04918de1d624618769a31c4e3267ab60cd13772e1d9b1a",
 	}
 	steps, err := clickhouse.Migrations(clickhouse.Target{})
 	if err != nil {

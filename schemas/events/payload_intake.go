@@ -2,20 +2,31 @@ package events
 
 import "time"
 
-// Reading is the payload of Readings: what the documents of a mailed record say, and why that is believed. Its id and
-// version are those of the record that it was written before.
+// Reading is the payload of Readings: what the documents of a mailed record say, and why that is believed, or why a mail
+// became no record (docs/events.md#intakereadings). Of a record its id and version are those of the record that it was
+// written before.
 type Reading struct {
-	ProjectID string
-	Status    string
-	Reason    Opt[string]
-	Detail    Opt[string]
-	Mail      ReadMail
-	Documents []ReadDocument
-	Fields    []ReadField
-	Findings  []Finding
+	ProjectID   Opt[string]
+	Status      string
+	Reason      Opt[string]
+	Detail      Opt[string]
+	Mail        ReadMail
+	Documents   []ReadDocument
+	Fields      []ReadField
+	Findings    []Finding
+	ConfirmedBy Opt[string]
 }
 
-// ReadMail is the mail that a record came with.
+// The statuses of a reading.
+const (
+	ReadingCompleted     = "completed"
+	ReadingFailed        = "failed"
+	ReadingQuarantined   = "quarantined"
+	ReadingWithoutRecord = "withoutRecord"
+	ReadingHandled       = "handled"
+)
+
+// ReadMail is the mail that was read.
 type ReadMail struct {
 	MessageID   Opt[string]
 	Mailbox     string
@@ -26,8 +37,9 @@ type ReadMail struct {
 	Verdict     Opt[string]
 	VerdictBy   Opt[string]
 	Released    bool
-	SHA256      string
+	SHA256      Opt[string]
 	Bytes       int64
+	Subject     Opt[string]
 }
 
 // ReadDocument is a file of the mail that is a document of the record.
@@ -79,7 +91,7 @@ const (
 	wholePage = 10_000 // parts
 )
 
-var readMail = table("readMail", "the mail that the record came with",
+var readMail = table("readMail", "the mail that was read",
 	may("messageId", text, func(m *ReadMail) *Opt[string] { return &m.MessageID }),
 	need("mailbox", text, func(m *ReadMail) *string { return &m.Mailbox }).
 		doc("where it was when it was read"),
@@ -94,9 +106,10 @@ var readMail = table("readMail", "the mail that the record came with",
 		doc("that server"),
 	need("released", boolean, func(m *ReadMail) *bool { return &m.Released }).
 		doc("whether a person had it read all the same"),
-	need("sha256", sha256Hex, func(m *ReadMail) *string { return &m.SHA256 }).
-		doc("of the whole mail, by which it is kept"),
+	may("sha256", sha256Hex, func(m *ReadMail) *Opt[string] { return &m.SHA256 }).
+		doc("of the whole mail, by which it is kept; null when it became no record, for then it isn't"),
 	need("bytes", integer(0, MaxAmount), func(m *ReadMail) *int64 { return &m.Bytes }),
+	may("subject", text, func(m *ReadMail) *Opt[string] { return &m.Subject }),
 )
 
 var readDocument = table("readDocument", "",
@@ -156,13 +169,17 @@ var finding = table("finding", "",
 		doc("the earlier records of which this one may be a repetition; show each to those alone who may see it"),
 )
 
-var reading = table("reading", "What the reading of a mailed record's documents gave. Its id and version are the record's; it is written before "+
-	"that version of the record.",
-	need("projectId", id, func(r *Reading) *string { return &r.ProjectID }),
-	need("status", enum("completed", "failed"), func(r *Reading) *string { return &r.Status }).
-		doc("as the record's intake has it"),
+var reading = table("reading", "What the reading of a mailed record's documents gave; its id and version are the record's, and it is "+
+	"written before that version of the record. Or why a mail became no record: then its id is the mail's and its version the "+
+	"microseconds since 1970 at which that was decided.",
+	may("projectId", id, func(r *Reading) *Opt[string] { return &r.ProjectID }).
+		doc("null for a mail that no project's address is known of"),
+	need("status", enum(ReadingCompleted, ReadingFailed, ReadingQuarantined, ReadingWithoutRecord, ReadingHandled),
+		func(r *Reading) *string { return &r.Status }).
+		doc("`completed` and `failed` as the record's intake has it; of a mail without a record `quarantined`, `withoutRecord`, or "+
+			"`handled` once it became records after all"),
 	may("reason", text, func(r *Reading) *Opt[string] { return &r.Reason }).
-		doc("why it failed, in a word: docs/invoices.md#why-a-file-fails"),
+		doc("why it failed, in a word: docs/invoices.md#why-a-file-fails; why it became no record: docs/mail.md#the-inbox"),
 	may("detail", text, func(r *Reading) *Opt[string] { return &r.Detail }).
 		doc("the same for a person"),
 	need("mail", readMail.kind(), func(r *Reading) *ReadMail { return &r.Mail }),
@@ -171,4 +188,6 @@ var reading = table("reading", "What the reading of a mailed record's documents 
 	need("fields", list(readField.kind()), func(r *Reading) *[]ReadField { return &r.Fields }).
 		doc("those with a value or something possible"),
 	need("findings", list(finding.kind()), func(r *Reading) *[]Finding { return &r.Findings }),
+	may("confirmedBy", id, func(r *Reading) *Opt[string] { return &r.ConfirmedBy }).
+		doc("the user who corrected or confirmed the fields; null where the service read them"),
 )

@@ -11,6 +11,23 @@ var (
 // AppendDocuments writes the documents of a record as they are stored. It asks for no memory but b's.
 func AppendDocuments(b []byte, r *Record) []byte { return storedDocuments.write(b, &r.Documents) }
 
+// AppendReading writes a whole reading as it is stored.
+func AppendReading(b []byte, r *Reading) []byte { return reading.write(b, r) }
+
+// ParseReading reads a stored reading. Its texts share memory with text.
+func ParseReading(text string) (Reading, error) {
+	var r Reading
+	d := &decoder{text: text}
+	reading.open().read(d, &r)
+	if d.err == nil && d.at < len(text) {
+		d.notJSON("the end")
+	}
+	if d.err != nil {
+		return Reading{}, fmt.Errorf("read a stored reading: %w", d.err)
+	}
+	return r, nil
+}
+
 // ParseCodes reads stored accounting codes, of a budget node or a record. A text that is empty has none. The codes
 // share memory with it.
 func ParseCodes(text string) ([]AccountingCode, error) {

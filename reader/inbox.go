@@ -1,0 +1,339 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"tallyhouse/analytics"
+	"tallyhouse/schemas/events"
+)
+
+// InboxFilter says which readings are meant (docs/mail.md#the-inbox). What is not given does not restrict.
+type InboxFilter struct {
+	Tenant   string
+	Projects []string // those that the person may see; "" stands for mails that no project is known of
+	State    analytics.InboxState
+	Sender   string                // a part of it
+	From, To events.Opt[time.Time] // of the arrival; To is behind the last
+	Text     string                // a part of the number or the supplier's name,
+	Amount   events.Opt[int64]     // or the gross, in minor units
+}
+
+// InboxPlace is where a reading stands in the inbox: newest first.
+type InboxPlace struct {
+	Newest int64 // microseconds from the mail's arrival to 1970
+	ID     string
+}
+
+func (p InboxPlace) before(q InboxPlace) int {
+	if p.Newest != q.Newest {
+		return int(min(1, max(-1, p.Newest-q.Newest)))
+	}
+	return strings.Compare(p.ID, q.ID)
+}
+
+// InboxLine is a reading with where it stands.
+type InboxLine struct {
+	InboxPlace
+	ProjectID string // "" when no project is known
+	Version   int64
+	At        time.Time // when it was read or decided
+	State     analytics.InboxState
+	Reading   events.Reading
+}
+
+// InboxPage is a part of the inbox. Next is where the next one begins; a page may be short, even empty, although others
+// follow.
+type InboxPage struct {
+	Lines []InboxLine
+	Next  events.Opt[InboxPlace]
+}
+
+// Bounds of what a page looks through: readings of the tenant, in windows of which each is wider than the one before.
+const (
+	widenInbox   = 4
+	deepestInbox = 1 << 18
+	countedInbox = 10_000
+)
+
+var (
+	inboxPlace = Parts(
+		member("newest", plain, func(l *InboxLine) *int64 { return &l.Newest }).Part(),
+		member("id", plain, func(l *InboxLine) *string { return &l.ID }).Part(),
+		member("project", plain, func(l *InboxLine) *string { return &l.ProjectID }).Part(),
+	).columns
+	inboxColumns = slices.Concat(inboxPlace, columns[InboxLine]{
+		member("toInt64(row_version)", plain, func(l *InboxLine) *int64 { return &l.Version }),
+		member("toUnixTimestamp64Micro(at)", instant, func(l *InboxLine) *time.Time { return &l.At }),
+		member("state", text[analytics.InboxState], func(l *InboxLine) *analytics.InboxState { return &l.State }),
+		member("reading", parsed(events.ParseReading), func(l *InboxLine) *events.Reading { return &l.Reading }),
+	})
+)
+
+// conditions are the filter's as SQL, on columns that the table and its projection by_arrival have.
+func (f *InboxFilter) conditions() *conditions {
+	c := &conditions{args: map[string]any{"tenant": f.Tenant, "projects": f.Projects}}
+	c.add("tenant = {tenant:String}")
+	c.add("project IN {projects:Array(String)}")
+	if f.State == "" {
+		c.add("state != ''")
+	} else {
+		c.where("state = {state:String}", "state", string(f.State))
+	}
+	if f.Sender != "" {
+		c.where("positionCaseInsensitiveUTF8(sender, {sender:String}) > 0", "sender", f.Sender)
+	}
+	if f.From.Ok {
+		c.where("newest <= {from:Int64}", "from", -f.From.V.UnixMicro())
+	}
+	if f.To.Ok {
+		c.where("newest > {to:Int64}", "to", -f.To.V.UnixMicro())
+	}
+	text := "positionCaseInsensitiveUTF8(number, {text:String}) > 0 OR positionCaseInsensitiveUTF8(supplier, {text:String}) > 0"
+	switch {
+	case f.Amount.Ok && f.Text != "":
+		c.where("("+text+" OR gross = {amount:Int64})", "text", f.Text)
+		c.args["amount"] = f.Amount.V
+	case f.Amount.Ok:
+		c.where("gross = {amount:Int64}", "amount", f.Amount.V)
+	case f.Text != "":
+		c.where("("+text+")", "text", f.Text)
+	}
+	return c
+}
+
+// behind are the conditions that a place lies behind one and, where there is a bound, not behind that.
+func (c *conditions) behind(after, bound events.Opt[InboxPlace]) {
+	if after.Ok {
+		c.where("newest >= {newest:Int64} AND (newest, id) > ({newest:Int64}, {after:String})", "newest", after.V.Newest)
+		c.args["after"] = after.V.ID
+	}
+	if bound.Ok {
+		c.where("newest <= {last:Int64} AND (newest, id) <= ({last:Int64}, {until:String})", "last", bound.V.Newest)
+		c.args["until"] = bound.V.ID
+	}
+}
+
+// inboxEndQuery finds the place at which a window of so many rows, of whatever version, ends.
+func inboxEndQuery(from, tenant string, after events.Opt[InboxPlace], window int) Query {
+	c := &conditions{args: map[string]any{"window": window - 1}}
+	c.where("tenant = {tenant:String}", "tenant", tenant)
+	c.behind(after, events.Opt[InboxPlace]{})
+	return Query{Args: c.args, SQL: "SELECT " + inboxPlace.String() + "\nFROM " + from + "\nWHERE " + strings.Join(c.sql, " AND ") +
+		"\nORDER BY tenant, newest, id\nLIMIT 1 OFFSET {window:UInt32}"}
+}
+
+// inboxPlacesQuery finds the places of readings that match, in whatever version, within a window.
+func (f *InboxFilter) inboxPlacesQuery(from string, after, bound events.Opt[InboxPlace], limit int) Query {
+	c := f.conditions()
+	c.behind(after, bound)
+	c.args["limit"] = limit
+	return Query{Args: c.args, SQL: "SELECT DISTINCT " + inboxPlace.String() + "\nFROM " + from + "\nWHERE " + strings.Join(c.sql, " AND ") +
+		"\nORDER BY tenant, newest, id\nLIMIT {limit:UInt32}"}
+}
+
+// inboxLinesQuery reads those of the places that match as they are now.
+func (f *InboxFilter) inboxLinesQuery(places []InboxLine) Query {
+	c := f.conditions()
+	projects, ids := make([]string, len(places)), make([]string, len(places))
+	for i, p := range places {
+		projects[i], ids[i] = p.ProjectID, p.ID
+	}
+	c.where("(project, id) IN arrayZip({of:Array(String)}, {ids:Array(String)})", "of", projects)
+	c.args["ids"] = ids
+	c.add("NOT deleted")
+	return Query{Args: c.args, SQL: "SELECT " + inboxColumns.String() + "\nFROM readings FINAL\nWHERE " + strings.Join(c.sql, " AND ")}
+}
+
+// Inbox returns a page of what came in, newest first, from behind a place. It looks through so many readings at most,
+// whatever the filter.
+func (r *Reader) Inbox(ctx context.Context, f InboxFilter, after events.Opt[InboxPlace], limit int) (InboxPage, error) {
+	var page InboxPage
+	if len(f.Projects) == 0 {
+		return page, nil
+	}
+	if f.To.Ok && !after.Ok {
+		after = events.Some(InboxPlace{Newest: -f.To.V.UnixMicro()})
+	}
+	window, looked := widenInbox*(limit+1), 0
+	for {
+		bound, err := r.inboxEnd(ctx, f.Tenant, after, window)
+		if err != nil {
+			return InboxPage{}, fmt.Errorf("read the inbox: %w", err)
+		}
+		looked += window
+		for full := true; full; {
+			ask := limit + 1 - len(page.Lines)
+			places, err := r.inboxPlaces(ctx, &f, after, bound, ask)
+			if err != nil {
+				return InboxPage{}, fmt.Errorf("read the inbox: %w", err)
+			}
+			lines, err := r.inboxLines(ctx, &f, places)
+			if err != nil {
+				return InboxPage{}, fmt.Errorf("read the inbox: %w", err)
+			}
+			page.Lines = append(page.Lines, lines...)
+			if len(page.Lines) > limit {
+				page.Lines = page.Lines[:limit]
+				page.Next = events.Some(page.Lines[limit-1].InboxPlace)
+				return page, nil
+			}
+			if full = len(places) == ask; full {
+				after = events.Some(places[len(places)-1].InboxPlace)
+			}
+		}
+		if f.From.Ok && bound.Ok && bound.V.Newest > -f.From.V.UnixMicro() {
+			return page, nil
+		}
+		if after = bound; !bound.Ok || looked >= deepestInbox {
+			page.Next = bound
+			return page, nil
+		}
+		window *= widenInbox
+	}
+}
+
+// ordered reads from what is in the order of arrivals: the projection of the table or, on servers that don't show it, the
+// table itself.
+func (r *Reader) ordered(ctx context.Context, read func(from string) error) error {
+	if !r.noProjection.Load() {
+		err := read("mergeTreeProjection(currentDatabase(), 'readings', 'by_arrival')")
+		if refused := (*clickhouse.Exception)(nil); ctx.Err() != nil || !errors.As(err, &refused) {
+			return err
+		}
+	}
+	err := read("readings")
+	if err == nil {
+		r.noProjection.Store(true)
+	}
+	return err
+}
+
+func (r *Reader) inboxEnd(ctx context.Context, tenant string, after events.Opt[InboxPlace], window int) (end events.Opt[InboxPlace], err error) {
+	err = r.ordered(ctx, func(from string) error {
+		end = events.Opt[InboxPlace]{}
+		return inboxPlace.read(ctx, r, inboxEndQuery(from, tenant, after, window), pageSettings, func(l *InboxLine) error {
+			end = events.Some(l.InboxPlace)
+			return nil
+		})
+	})
+	return end, err
+}
+
+func (r *Reader) inboxPlaces(ctx context.Context, f *InboxFilter, after, bound events.Opt[InboxPlace], limit int) (found []InboxLine, err error) {
+	err = r.ordered(ctx, func(from string) error {
+		found = nil
+		return inboxPlace.read(ctx, r, f.inboxPlacesQuery(from, after, bound, limit), pageSettings, func(l *InboxLine) error {
+			found = append(found, *l)
+			return nil
+		})
+	})
+	return found, err
+}
+
+func (r *Reader) inboxLines(ctx context.Context, f *InboxFilter, places []InboxLine) (lines []InboxLine, err error) {
+	if len(places) == 0 {
+		return nil, nil
+	}
+	err = inboxColumns.read(ctx, r, f.inboxLinesQuery(places), pageSettings, func(l *InboxLine) error {
+		lines = append(lines, *l)
+		return nil
+	})
+	slices.SortFunc(lines, func(a, b InboxLine) int { return a.before(b.InboxPlace) })
+	return lines, err
+}
+
+// InboxCounts are how many readings are in each state, of the newest that the tenant has; All says whether these are all.
+type InboxCounts struct {
+	Of  map[analytics.InboxState]int
+	All bool
+}
+
+// inboxCountsQuery counts readings by state, each by its newest version.
+func inboxCountsQuery(from, tenant string, projects []string) Query {
+	return Query{
+		SQL: `SELECT newest_state, toInt64(count()), toInt64(any(looked))
+FROM (
+  SELECT argMax(state, row_version) AS newest_state, argMax(deleted, row_version) AS gone, any(rows) AS looked
+  FROM (
+    SELECT project, id, row_version, state, deleted, count() OVER () AS rows
+    FROM (
+      SELECT project, id, row_version, state, deleted
+      FROM ` + from + `
+      WHERE tenant = {tenant:String}
+      ORDER BY tenant, newest, id
+      LIMIT {limit:UInt32}
+    )
+  )
+  WHERE project IN {projects:Array(String)}
+  GROUP BY project, id
+)
+WHERE NOT gone AND newest_state != ''
+GROUP BY newest_state`,
+		Args: map[string]any{"tenant": tenant, "projects": projects, "limit": countedInbox},
+	}
+}
+
+// InboxCounts counts by state what the person may see of the tenant's newest readings.
+func (r *Reader) InboxCounts(ctx context.Context, tenant string, projects []string) (InboxCounts, error) {
+	counts := InboxCounts{All: true}
+	err := r.ordered(ctx, func(from string) error {
+		counts.Of = map[analytics.InboxState]int{}
+		return r.each(ctx, inboxCountsQuery(from, tenant, projects), pageSettings, func(scan func(...any) error) error {
+			var state string
+			var n, looked int64
+			if err := scan(&state, &n, &looked); err != nil {
+				return err
+			}
+			counts.Of[analytics.InboxState(state)] = int(n)
+			counts.All = looked < countedInbox
+			return nil
+		})
+	})
+	if err != nil {
+		return InboxCounts{}, fmt.Errorf("count the inbox: %w", err)
+	}
+	return counts, nil
+}
+
+// inboxLineQuery finds one reading in some projects.
+func inboxLineQuery(tenant, id string, projects []string) Query {
+	return Query{
+		SQL: "SELECT " + inboxColumns.String() + `
+FROM readings FINAL
+WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND id = {id:String} AND NOT deleted AND state != ''
+LIMIT 1`,
+		Args: map[string]any{"tenant": tenant, "projects": projects, "id": id},
+	}
+}
+
+// Reading returns the newest reading of this id in one of the projects, or ErrNotFound.
+func (r *Reader) Reading(ctx context.Context, tenant, id string, projects []string) (InboxLine, error) {
+	var found []InboxLine
+	err := inboxColumns.read(ctx, r, inboxLineQuery(tenant, id, projects), pageSettings, func(l *InboxLine) error {
+		found = append(found, *l)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return InboxLine{}, fmt.Errorf("read a reading: %w", err)
+	case len(found) == 0:
+		return InboxLine{}, ErrNotFound
+	}
+	return found[0], nil
+}
+
+// InboxStanding names how far the inbox has come: it is another one after every change, of any tenant.
+func (r *Reader) InboxStanding(ctx context.Context) (string, error) {
+	at, err := r.positions(ctx, "readings")
+	if err != nil {
+		return "", fmt.Errorf("read how far the inbox has come: %w", err)
+	}
+	return at["readings"].String(), nil
+}
