@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
-	"net/url"
 	"strings"
 
 	"tallyhouse/api/desk/language"
@@ -61,7 +60,8 @@ func functions(l *language.Language, files *assets) template.FuncMap {
 		"asset":   files.address,
 		"whole":   func(a *amount) string { return l.Whole(a.Value, a.Currency) },
 		"amount":  func(a *amount) string { return l.Amount(a.Value, a.Currency) },
-		"segment": url.PathEscape,
+		"path":    func(of string, segments ...string) string { return target(of, segments) },
+		"percent": func(thousandths int) string { return percent(thousandths, 1) },
 	}
 }
 

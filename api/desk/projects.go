@@ -1,5 +1,10 @@
 package desk
 
+import (
+	"errors"
+	"net/http"
+)
+
 // amount is an amount of the API: minor units of a currency.
 type amount struct {
 	Value    int64  `json:"value"`
@@ -17,7 +22,35 @@ type project struct {
 func (d *Desk) figures() []route {
 	return []route{
 		{"GET /projects", showProjects},
+		{"GET /projects/{project}", showProject},
+		{"GET /projects/{project}/summary", showSummary},
+		{"GET /projects/{project}/budget", showBudget},
+		{"GET /projects/{project}/cashflow", showCashflow},
+		{"GET /projects/{project}/contracts", showContracts},
+		{"GET /projects/{project}/contracts/{contract}", showContract},
+		{"GET /projects/{project}/rent-roll", showRentRoll},
+		{"GET /projects/{project}/facilities", showFacilities},
+		{"GET /projects/{project}/facilities/{facility}", showFacility},
+		{"GET /projects/{project}/records", showRecords},
+		{"GET /projects/{project}/records/{record}", showRecord},
 	}
+}
+
+// figure is a screen of a project: its page, and what is on it.
+type figure struct {
+	tab    string
+	title  string
+	data   any
+	tables []*table
+}
+
+// answer is the figure's page, or the CSV of one of its tables when that is asked for.
+func (v *visit) answer(p *project, f figure) (answer, error) {
+	if v.wantsCSV() {
+		return v.sheet(f.tables)
+	}
+	v.offer(f.tables...)
+	return view{name: f.tab, title: f.title, here: "projects", project: p, tab: f.tab, data: f.data}, nil
 }
 
 // project is the one that the request's path names.
@@ -29,6 +62,11 @@ func (v *visit) project() (*project, error) {
 	return &p, nil
 }
 
+// page is the address of a page of a project.
+func (p *project) page(of string, parameters ...string) string {
+	return target("/projects/%s/"+of, []string{p.ID}, parameters...)
+}
+
 // showProjects lists the projects. The figures of each come when it is scrolled to.
 func showProjects(v *visit) (answer, error) {
 	var list struct{ Data []project }
@@ -36,4 +74,42 @@ func showProjects(v *visit) (answer, error) {
 		return nil, err
 	}
 	return view{name: "projects", title: v.text("projects.title"), here: "projects", data: list.Data}, nil
+}
+
+func showProject(v *visit) (answer, error) {
+	p, err := v.project()
+	if err != nil {
+		return nil, err
+	}
+	return redirect(p.page("budget")), nil
+}
+
+// summary is what a project's card shows of its budget.
+type summary struct {
+	Currency string
+	Budget   *amount
+	Paid     *amount
+	Estimate *amount
+	Bars     *bars
+	Over     *amount // what the estimate is beyond the budget; nil when it isn't
+}
+
+func showSummary(v *visit) (answer, error) {
+	p, err := v.project()
+	if err != nil {
+		return nil, err
+	}
+	b, err := v.budget(p.ID, levelBudget)
+	if err != nil && !errors.Is(err, errNotFound) {
+		return nil, err
+	}
+	s := summary{}
+	if err == nil && b.visible() {
+		total := b.total()
+		s = summary{Currency: b.Currency, Budget: total.Budget, Paid: total.Paid, Estimate: total.EAC, Bars: total.bars()}
+		if total.Variance != nil && total.Variance.Value < 0 {
+			s.Over = &amount{-total.Variance.Value, b.Currency}
+		}
+	}
+	return view{name: "summary", data: s, part: true, status: http.StatusOK}, nil
 }

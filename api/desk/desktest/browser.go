@@ -186,10 +186,15 @@ func (p *Person) Open(address string) (received int64) {
 	return p.bytes
 }
 
-// Settled waits until no request of htmx is under way and none waits to be made.
+// Settled waits until no request of htmx is under way, having scrolled to what is brought when it is seen.
 func (p *Person) Settled() {
 	p.Helper()
-	p.Wait(`document.readyState === "complete" && !document.querySelector(".htmx-request, [data-awaited]")`)
+	p.Wait(`(() => {
+		const awaited = document.querySelector("[data-awaited]");
+		if (awaited) awaited.scrollIntoView();
+		return !awaited && document.readyState === "complete" && !document.querySelector(".htmx-request");
+	})()`)
+	Evaluate[int](p, `scrollTo(0, 0), 0`)
 }
 
 // Text is what the page shows.

@@ -1,0 +1,207 @@
+package desk
+
+// levelBudget shows the top lines alone, levelSub two levels; "" all of them.
+const (
+	levelBudget = "budget"
+	levelSub    = "subBudget"
+)
+
+// budget is what the API shows of a project's budget.
+type budget struct {
+	Currency          string       `json:"currency"`
+	Nodes             []budgetNode `json:"nodes"`
+	Unallocated       *amount      `json:"unallocated"`
+	UnallocatedBudget *amount      `json:"unallocatedBudget"`
+	Excluded          []excluded   `json:"excluded"`
+	ExcludedCommitted []excluded   `json:"excludedCommitted"`
+}
+
+type budgetNode struct {
+	NodeID   string  `json:"nodeId"`
+	ParentID *string `json:"parentId"`
+	Code     string  `json:"code"`
+	Name     string  `json:"name"`
+	lineFigures
+}
+
+// lineFigures are those of a line of the budget; nil where the person may not see amounts.
+type lineFigures struct {
+	Budget       *amount `json:"budget"`
+	Committed    *amount `json:"committed"`
+	Invoiced     *amount `json:"invoiced"`
+	Paid         *amount `json:"paid"`
+	EAC          *amount `json:"eac"`
+	Variance     *amount `json:"variance"`
+	OverInvoiced *amount `json:"overInvoiced"`
+}
+
+// excluded is what is in another currency than the project's.
+type excluded struct {
+	Currency string `json:"currency"`
+	Value    int64  `json:"value"`
+	Count    int64  `json:"count"`
+}
+
+func (v *visit) budget(project, level string) (*budget, error) {
+	var b budget
+	if err := v.ask(target("/v0/projects/%s/budget", []string{project}, "level", level), &b); err != nil {
+		return nil, err
+	}
+	return &b, nil
+}
+
+// visible reports whether the person may see lines with amounts.
+func (b *budget) visible() bool { return len(b.Nodes) > 0 && b.Nodes[0].Budget != nil }
+
+// total adds the top lines up, which are all in the project's currency.
+func (b *budget) total() lineFigures {
+	total := lineFigures{}
+	for _, n := range b.Nodes {
+		if n.ParentID == nil {
+			for _, s := range []struct{ sum, one **amount }{{&total.Budget, &n.Budget}, {&total.Committed, &n.Committed},
+				{&total.Invoiced, &n.Invoiced}, {&total.Paid, &n.Paid}, {&total.EAC, &n.EAC}, {&total.Variance, &n.Variance},
+				{&total.OverInvoiced, &n.OverInvoiced}} {
+				*s.sum = plus(*s.sum, *s.one)
+			}
+		}
+	}
+	return total
+}
+
+// plus adds an amount to a sum of its currency; nil is nothing.
+func plus(sum, a *amount) *amount {
+	switch {
+	case a == nil:
+		return sum
+	case sum == nil:
+		return &amount{a.Value, a.Currency}
+	}
+	return &amount{sum.Value + a.Value, sum.Currency}
+}
+
+// bars shows how far the budget is used, and where the estimate is.
+func (f *lineFigures) bars() *bars {
+	return drawBars(f.EAC, barOf{"budget", f.Budget}, barOf{"committed", f.Committed}, barOf{"invoiced", f.Invoiced},
+		barOf{"paid", f.Paid})
+}
+
+// fact is a figure that stands alone.
+type fact struct {
+	Label  string
+	Amount *amount
+	Text   string // instead of an amount
+	Note   string
+	Link   string
+	Class  string // of the mark beside it
+	Bad    bool
+}
+
+// budgetPage is what the page shows.
+type budgetPage struct {
+	Currency string
+	Hidden   bool
+	Facts    []fact
+	Bars     *bars
+	Table    *table
+	Level    string
+	Others   []string // sentences on what is not in the lines
+}
+
+func showBudget(v *visit) (answer, error) {
+	p, err := v.project()
+	if err != nil {
+		return nil, err
+	}
+	level := v.request.URL.Query().Get("level")
+	b, err := v.budget(p.ID, level)
+	if err != nil {
+		return nil, err
+	}
+	page := budgetPage{Currency: b.Currency, Hidden: !b.visible(), Level: level}
+	if page.Hidden {
+		return v.answer(p, figure{tab: "budget", title: v.text("budget.title"), data: page})
+	}
+	total := b.total()
+	page.Facts, page.Bars, page.Table = v.budgetFacts(p, total), total.bars(), v.budgetTable(p, b, total)
+	page.Others = v.outsideLines(b)
+	return v.answer(p, figure{tab: "budget", title: v.text("budget.title"), data: page, tables: []*table{page.Table}})
+}
+
+func (v *visit) budgetFacts(p *project, total lineFigures) []fact {
+	facts := []fact{
+		{Label: v.text("budget.budget"), Amount: total.Budget, Class: "budget"},
+		{Label: v.text("budget.committed"), Amount: total.Committed, Class: "committed", Link: p.page("contracts")},
+		{Label: v.text("budget.invoiced"), Amount: total.Invoiced, Class: "invoiced", Link: p.page("records")},
+		{Label: v.text("budget.paid"), Amount: total.Paid, Class: "paid", Link: p.page("records", "status", "paid")},
+		{Label: v.text("budget.estimate"), Amount: total.EAC, Class: "estimate", Link: p.page("cashflow")},
+	}
+	if total.Variance != nil {
+		f := fact{Label: v.text("budget.left"), Amount: total.Variance}
+		if f.Bad = total.Variance.Value < 0; f.Bad {
+			f.Label, f.Amount = v.text("budget.over"), &amount{-total.Variance.Value, total.Variance.Currency}
+		}
+		facts = append(facts, f)
+	}
+	return facts
+}
+
+// budgetTable has a line for each of the budget's, in its order: a line before those below it.
+func (v *visit) budgetTable(p *project, b *budget, total lineFigures) *table {
+	amounts := func(title string) column { return column{Title: v.text(title), Unit: b.Currency, Number: true} }
+	t := &table{Name: "budget", Caption: v.text("budget.caption", p.Name), Tree: true, Columns: []column{
+		{Title: v.text("budget.line")}, {Title: v.text("budget.progress"), Bars: true}, amounts("budget.budget"),
+		amounts("budget.committed"), amounts("budget.invoiced"), amounts("budget.paid"), amounts("budget.estimate"),
+		amounts("budget.variance")}}
+	c := cells{v.lang}
+	line := func(heading cell, f *lineFigures, node string) row {
+		link := func(of string, a *amount, parameters ...string) cell {
+			one := c.amount(a)
+			if a == nil || a.Value == 0 {
+				return one
+			}
+			return one.to(p.page(of, append(parameters, "line", node)...))
+		}
+		variance := c.amount(f.Variance)
+		if f.Variance != nil && f.Variance.Value < 0 {
+			variance = variance.badge("bad")
+		}
+		return row{ID: node, Cells: []cell{heading, {Bars: f.bars()}, c.amount(f.Budget), link("contracts", f.Committed),
+			link("records", f.Invoiced), link("records", f.Paid, "status", "paid"), link("cashflow", f.EAC), variance}}
+	}
+	depths := map[string]int{}
+	rows := map[string]int{}
+	for i := range b.Nodes {
+		n := &b.Nodes[i]
+		r := line(c.text(n.Code+"  "+n.Name), &n.lineFigures, n.NodeID)
+		if n.ParentID != nil {
+			r.Parent, r.Depth = *n.ParentID, depths[*n.ParentID]+1
+			if at, ok := rows[r.Parent]; ok {
+				t.Rows[at].Branch, t.Rows[at].Open = true, t.Rows[at].Depth == 0
+			}
+		}
+		depths[n.NodeID], rows[n.NodeID] = r.Depth, len(t.Rows)
+		t.Rows = append(t.Rows, r)
+	}
+	sum := line(c.text(v.text("budget.total")), &total, "")
+	sum.ID, sum.Total = "", true
+	t.Rows = append(t.Rows, sum)
+	return t
+}
+
+// outsideLines says what belongs to no line, or to no line of the project's currency.
+func (v *visit) outsideLines(b *budget) (sentences []string) {
+	say := func(key string, a *amount) {
+		if a != nil && a.Value != 0 {
+			sentences = append(sentences, v.text(key, v.lang.Amount(a.Value, a.Currency), a.Currency))
+		}
+	}
+	say("budget.unallocated", b.Unallocated)
+	say("budget.unallocatedBudget", b.UnallocatedBudget)
+	for _, e := range b.Excluded {
+		sentences = append(sentences, v.text("budget.excluded", v.lang.Amount(e.Value, e.Currency), e.Currency, e.Count))
+	}
+	for _, e := range b.ExcludedCommitted {
+		sentences = append(sentences, v.text("budget.excludedCommitted", v.lang.Amount(e.Value, e.Currency), e.Currency, e.Count))
+	}
+	return sentences
+}

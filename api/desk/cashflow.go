@@ -1,0 +1,188 @@
+package desk
+
+import (
+	"strings"
+
+	"tallyhouse/schemas/calendar"
+)
+
+// cashflow is what the API shows of a project's cash flow.
+type cashflow struct {
+	Currency string         `json:"currency"`
+	AsOf     string         `json:"asOf"`
+	Nodes    []cashflowNode `json:"nodes"`
+}
+
+type cashflowNode struct {
+	NodeID   string  `json:"nodeId"`
+	ParentID *string `json:"parentId"`
+	Code     string  `json:"code"`
+	Name     string  `json:"name"`
+	Months   []struct {
+		Month    string `json:"month"`
+		Actual   *int64 `json:"actual"`
+		Forecast *int64 `json:"forecast"`
+	} `json:"months"`
+	Undated *int64   `json:"undated"`
+	Gap     *int64   `json:"gap"`
+	Flags   []string `json:"flags"`
+}
+
+// cashflowPage is what the page shows.
+type cashflowPage struct {
+	Currency string
+	Hidden   bool
+	Facts    []fact
+	Chart    *chart
+	Months   *table
+	Lines    *table
+	Choice   lineChoice
+	From, To string
+}
+
+// lineChoice is which line of the budget a page is about.
+type lineChoice struct {
+	Chosen string // "" for all
+	Lines  []lineOption
+}
+
+type lineOption struct{ ID, Name string }
+
+// flow is what is paid and forecast in the months, in minor units.
+type flow struct {
+	months           []string
+	actual, forecast map[string]int64
+	undated          int64
+}
+
+func showCashflow(v *visit) (answer, error) {
+	p, err := v.project()
+	if err != nil {
+		return nil, err
+	}
+	query := v.request.URL.Query()
+	page := cashflowPage{From: query.Get("from"), To: query.Get("to"), Choice: lineChoice{Chosen: query.Get("line")}}
+	level := levelBudget
+	if page.Choice.Chosen != "" {
+		level = "" // it may be any line
+	}
+	var of cashflow
+	if err := v.ask(target("/v0/projects/%s/cashflow", []string{p.ID}, "from", page.From, "to", page.To, "level", level), &of); err != nil {
+		return nil, err
+	}
+	page.Currency, page.Hidden = of.Currency, len(of.Nodes) == 0 || of.Nodes[0].Undated == nil
+	f := figure{tab: "cashflow", title: v.text("cashflow.title")}
+	if !page.Hidden {
+		flow := of.flow(page.Choice.Chosen)
+		for _, n := range of.Nodes {
+			if n.ParentID == nil || n.NodeID == page.Choice.Chosen {
+				page.Choice.Lines = append(page.Choice.Lines, lineOption{n.NodeID, n.Code + "  " + n.Name})
+			}
+		}
+		page.Chart, page.Months, page.Lines = v.cashflowChart(&of, flow), v.monthsTable(p, &of, flow, page.Choice.Chosen), v.linesTable(p, &of)
+		page.Facts = v.cashflowFacts(&of, flow)
+		f.tables = []*table{page.Months, page.Lines}
+	}
+	f.data = page
+	return v.answer(p, f)
+}
+
+// flow adds up the top lines, or is that of one line.
+func (c *cashflow) flow(line string) *flow {
+	f := &flow{actual: map[string]int64{}, forecast: map[string]int64{}}
+	for _, n := range c.Nodes {
+		if line == "" && n.ParentID != nil || line != "" && n.NodeID != line {
+			continue
+		}
+		for _, m := range n.Months {
+			if _, known := f.actual[m.Month]; !known {
+				f.months = append(f.months, m.Month)
+			}
+			f.actual[m.Month] += value(m.Actual)
+			f.forecast[m.Month] += value(m.Forecast)
+		}
+		f.undated += value(n.Undated)
+	}
+	return f
+}
+
+func value(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+func (f *flow) sums() (actual, forecast int64) {
+	for _, m := range f.months {
+		actual, forecast = actual+f.actual[m], forecast+f.forecast[m]
+	}
+	return actual, forecast
+}
+
+func (v *visit) cashflowFacts(of *cashflow, f *flow) []fact {
+	actual, forecast := f.sums()
+	return []fact{
+		{Label: v.text("cashflow.actual"), Amount: &amount{actual, of.Currency}, Class: "paid"},
+		{Label: v.text("cashflow.forecast"), Amount: &amount{forecast, of.Currency}, Class: "forecast"},
+		{Label: v.text("cashflow.undated"), Amount: &amount{f.undated, of.Currency}, Note: v.text("cashflow.undatedNote")},
+	}
+}
+
+func (v *visit) cashflowChart(of *cashflow, f *flow) *chart {
+	columns := make([]chartColumn, len(f.months))
+	for i, text := range f.months {
+		c := cells{v.lang}.month(text)
+		columns[i] = chartColumn{values: []int64{f.actual[text], f.forecast[text]}, title: v.text("cashflow.tip", c.Text,
+			v.lang.Amount(f.actual[text], of.Currency), v.lang.Amount(f.forecast[text], of.Currency), of.Currency)}
+		if year, january := strings.CutSuffix(text, "-01"); january {
+			columns[i].label = year
+		}
+	}
+	return drawChart(v.lang, v.text("cashflow.chart", of.Currency), of.Currency, []string{"paid", "forecast"}, columns)
+}
+
+func (v *visit) monthsTable(p *project, of *cashflow, f *flow, line string) *table {
+	amounts := func(title string) column { return column{Title: v.text(title), Unit: of.Currency, Number: true} }
+	t := &table{Name: "months", Caption: v.text("cashflow.monthsCaption"), Columns: []column{{Title: v.text("cashflow.month")},
+		amounts("cashflow.actual"), amounts("cashflow.forecast"), amounts("cashflow.running")}}
+	c := cells{v.lang}
+	running := int64(0)
+	for _, text := range f.months {
+		running += f.actual[text] + f.forecast[text]
+		paid := c.amount(&amount{f.actual[text], of.Currency})
+		if month, err := calendar.ParseAnyMonth(text); err == nil && f.actual[text] != 0 {
+			paid = paid.to(p.page("records", "line", line, "cashDateFrom", month.First().String(), "cashDateTo", month.Last().String()))
+		}
+		t.Rows = append(t.Rows, row{Cells: []cell{c.month(text), paid, c.amount(&amount{f.forecast[text], of.Currency}),
+			c.amount(&amount{running, of.Currency})}})
+	}
+	actual, forecast := f.sums()
+	t.Rows = append(t.Rows, row{Total: true, Cells: []cell{c.text(v.text("budget.total")), c.amount(&amount{actual, of.Currency}),
+		c.amount(&amount{forecast, of.Currency}), {kind: plainCell}}})
+	return t
+}
+
+// linesTable shows what each top line lacks: dates, and funding.
+func (v *visit) linesTable(p *project, of *cashflow) *table {
+	amounts := func(title string) column { return column{Title: v.text(title), Unit: of.Currency, Number: true} }
+	t := &table{Name: "lines", Caption: v.text("cashflow.linesCaption"), Columns: []column{{Title: v.text("budget.line")},
+		amounts("cashflow.actual"), amounts("cashflow.forecast"), amounts("cashflow.undated"), amounts("cashflow.gap"),
+		{Title: v.text("cashflow.flags")}}}
+	c := cells{v.lang}
+	for _, n := range of.Nodes {
+		if n.ParentID != nil {
+			continue
+		}
+		one := of.flow(n.NodeID)
+		actual, forecast := one.sums()
+		flags := make([]string, len(n.Flags))
+		for i, flag := range n.Flags {
+			flags[i] = v.lang.Name("flag", flag)
+		}
+		t.Rows = append(t.Rows, row{Cells: []cell{c.text(n.Code + "  " + n.Name).to(p.page("cashflow", "line", n.NodeID)),
+			c.amount(&amount{actual, of.Currency}), c.amount(&amount{forecast, of.Currency}), c.amount(&amount{value(n.Undated), of.Currency}),
+			c.amount(&amount{value(n.Gap), of.Currency}), c.text(strings.Join(flags, ", "))}})
+	}
+	return t
+}

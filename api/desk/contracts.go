@@ -1,0 +1,280 @@
+package desk
+
+import "slices"
+
+// contract is what the API shows of a contract; nil is what the person may not see, or what has no value.
+type contract struct {
+	ID           string  `json:"id"`
+	ProjectID    string  `json:"projectId"`
+	Name         string  `json:"name"`
+	Status       string  `json:"status"`
+	StartDate    *string `json:"startDate"`
+	EndDate      *string `json:"endDate"`
+	Counterparty *struct {
+		ID   string  `json:"id"`
+		Name *string `json:"name"`
+	} `json:"counterparty"`
+	Committed      *amount `json:"committed"`
+	Invoiced       *amount `json:"invoiced"`
+	Paid           *amount `json:"paid"`
+	OpenCommitment *amount `json:"openCommitment"`
+	OverInvoiced   *amount `json:"overInvoiced"`
+	PendingChanges *amount `json:"pendingChanges"`
+	Allocations    []struct {
+		BudgetNodeID *string `json:"budgetNodeId"`
+		Amount       *amount `json:"amount"`
+	} `json:"allocations"`
+	Amendments []struct {
+		BudgetNodeID *string `json:"budgetNodeId"`
+		Amount       *amount `json:"amount"`
+		Status       string  `json:"status"`
+		Date         *string `json:"date"`
+		Title        *string `json:"title"`
+	} `json:"amendments"`
+}
+
+func (c *contract) over() bool { return c.OverInvoiced != nil && c.OverInvoiced.Value > 0 }
+
+// partner is the counterparty's name, or its id where it has none.
+func (c *contract) partner() string {
+	switch {
+	case c.Counterparty == nil:
+		return ""
+	case c.Counterparty.Name != nil:
+		return *c.Counterparty.Name
+	}
+	return c.Counterparty.ID
+}
+
+// currency is that of the contract's amounts; "" without any.
+func (c *contract) currency() string {
+	for _, a := range []*amount{c.Committed, c.Invoiced, c.PendingChanges} {
+		if a != nil {
+			return a.Currency
+		}
+	}
+	return ""
+}
+
+// bars shows how far the contract is used.
+func (c *contract) bars() *bars {
+	return drawBars(nil, barOf{"over", c.OverInvoiced.beyond(c.Committed)}, barOf{"committed", c.Committed},
+		barOf{"invoiced", c.Invoiced.atMost(c.Committed)}, barOf{"paid", c.Paid.atMost(c.Committed)})
+}
+
+// beyond is the sum of two amounts of one currency, when there is something of the first; else nil.
+func (a *amount) beyond(b *amount) *amount {
+	if a == nil || a.Value == 0 || b == nil {
+		return nil
+	}
+	return &amount{a.Value + b.Value, b.Currency}
+}
+
+// atMost is the smaller one of two amounts of one currency.
+func (a *amount) atMost(b *amount) *amount {
+	if a == nil || b == nil || a.Value <= b.Value {
+		return a
+	}
+	return b
+}
+
+// listPage is what a page with one list shows.
+type listPage struct {
+	Intro  string
+	Facts  []fact
+	Bars   *bars
+	Chart  *chart
+	Table  *table
+	Filter []string // what the list is narrowed to, as people read it
+	All    string   // the page without filters
+	Next   string   // the page behind this one
+	Hidden bool
+	Month  string
+}
+
+// lineNames are the names of a project's lines by their ids, and what is below each; nothing where the person may not see them.
+type lineNames struct {
+	names  map[string]string
+	parent map[string]string
+}
+
+func (v *visit) lines(project string) (lineNames, error) {
+	l := lineNames{names: map[string]string{}, parent: map[string]string{}}
+	b, err := v.budget(project, "")
+	if err != nil {
+		return l, err
+	}
+	for _, n := range b.Nodes {
+		l.names[n.NodeID] = n.Code + "  " + n.Name
+		if n.ParentID != nil {
+			l.parent[n.NodeID] = *n.ParentID
+		}
+	}
+	return l, nil
+}
+
+// name is that of a line; its id where there is none.
+func (l lineNames) name(id *string) string {
+	if id == nil {
+		return ""
+	}
+	if name, ok := l.names[*id]; ok {
+		return name
+	}
+	return *id
+}
+
+// below reports whether a line is another one, or below it.
+func (l lineNames) below(id *string, top string) bool {
+	if id == nil {
+		return false
+	}
+	for at, steps := *id, 0; at != "" && steps <= len(l.parent); at, steps = l.parent[at], steps+1 {
+		if at == top {
+			return true
+		}
+	}
+	return false
+}
+
+func showContracts(v *visit) (answer, error) {
+	p, err := v.project()
+	if err != nil {
+		return nil, err
+	}
+	line, over := v.request.URL.Query().Get("line"), v.request.URL.Query().Get("only") == "over"
+	contracts, next, err := walk[contract](v, line != "" || over, func(limit, cursor string) string {
+		return target("/v0/contracts", nil, "projectId", p.ID, "limit", limit, "cursor", cursor)
+	})
+	if err != nil {
+		return nil, err
+	}
+	page := listPage{Intro: v.text("contracts.intro"), Next: v.nextPage(next), All: p.page("contracts")}
+	if line != "" {
+		lines, err := v.lines(p.ID)
+		if err != nil {
+			return nil, err
+		}
+		page.Filter = append(page.Filter, lines.name(&line))
+		contracts = slices.DeleteFunc(contracts, func(c contract) bool {
+			for _, a := range c.Allocations {
+				if lines.below(a.BudgetNodeID, line) {
+					return false
+				}
+			}
+			for _, a := range c.Amendments {
+				if a.Status == "approved" && lines.below(a.BudgetNodeID, line) {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	if over {
+		page.Filter = append(page.Filter, v.text("contracts.overOnly"))
+		contracts = slices.DeleteFunc(contracts, func(c contract) bool { return !c.over() })
+	}
+	page.Table = v.contractsTable(p, contracts)
+	return v.answer(p, figure{tab: "contracts", title: v.text("contracts.title"), data: page, tables: []*table{page.Table}})
+}
+
+func (v *visit) contractsTable(p *project, contracts []contract) *table {
+	number := func(title string) column { return column{Title: v.text(title), Number: true} }
+	t := &table{Name: "contracts", Caption: v.text("contracts.title"), Note: v.text("table.none"), Columns: []column{
+		{Title: v.text("contracts.contract")}, {Title: v.text("contracts.partner")}, {Title: v.text("contracts.status")},
+		{Title: v.text("budget.progress"), Bars: true}, {Title: v.text("table.currency")}, number("budget.committed"),
+		number("budget.invoiced"), number("budget.paid"), number("contracts.open"), number("contracts.overInvoiced")}}
+	c := cells{v.lang}
+	for i := range contracts {
+		k := &contracts[i]
+		over := c.amount(k.OverInvoiced)
+		if k.over() {
+			over = over.badge("bad")
+		}
+		t.Rows = append(t.Rows, row{Cells: []cell{
+			c.text(k.Name).to(target("/projects/%s/contracts/%s", []string{p.ID, k.ID})), c.text(k.partner()),
+			c.text(v.lang.Name("contractStatus", k.Status)), {Bars: k.bars()}, c.text(k.currency()), c.amount(k.Committed),
+			c.amount(k.Invoiced), c.amount(k.Paid), c.amount(k.OpenCommitment), over}})
+	}
+	return t
+}
+
+// contractPage is what the page of one contract shows.
+type contractPage struct {
+	Contract *contract
+	Facts    []fact
+	Bars     *bars
+	Lines    *table
+	Status   string
+	Partner  string
+	From, To string
+}
+
+func showContract(v *visit) (answer, error) {
+	p, err := v.project()
+	if err != nil {
+		return nil, err
+	}
+	var k contract
+	if err := v.ask(target("/v0/contracts/%s", []string{v.request.PathValue("contract")}), &k); err != nil {
+		return nil, err
+	}
+	if k.ProjectID != p.ID {
+		return nil, errNotFound
+	}
+	lines, err := v.lines(p.ID)
+	if err != nil {
+		return nil, err
+	}
+	c := cells{v.lang}
+	page := contractPage{Contract: &k, Bars: k.bars(), Status: v.lang.Name("contractStatus", k.Status), Partner: k.partner(),
+		From: c.date(text(k.StartDate)).Text, To: c.date(text(k.EndDate)).Text, Lines: v.contractLines(p, &k, lines)}
+	if k.Committed != nil || k.Invoiced != nil {
+		records := ""
+		if k.Counterparty != nil {
+			records = p.page("records", "contractor", k.Counterparty.ID)
+		}
+		page.Facts = []fact{
+			{Label: v.text("budget.committed"), Amount: k.Committed, Class: "committed"},
+			{Label: v.text("budget.invoiced"), Amount: k.Invoiced, Class: "invoiced", Link: records, Note: v.text("contracts.ofPartner")},
+			{Label: v.text("budget.paid"), Amount: k.Paid, Class: "paid"},
+			{Label: v.text("contracts.open"), Amount: k.OpenCommitment},
+			{Label: v.text("contracts.pending"), Amount: k.PendingChanges},
+		}
+		if k.over() {
+			page.Facts = append(page.Facts, fact{Label: v.text("contracts.overInvoiced"), Amount: k.OverInvoiced, Bad: true})
+		}
+	}
+	return v.answer(p, figure{tab: "contract", title: k.Name, data: page, tables: []*table{page.Lines}})
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// contractLines are what was agreed first, and every amendment.
+func (v *visit) contractLines(p *project, k *contract, lines lineNames) *table {
+	t := &table{Name: "lines", Caption: v.text("contracts.lines"), Note: v.text("table.none"), Columns: []column{
+		{Title: v.text("contracts.what")}, {Title: v.text("budget.line")}, {Title: v.text("contracts.status")},
+		{Title: v.text("table.date")}, {Title: v.text("table.amount"), Unit: k.currency(), Number: true}}}
+	c := cells{v.lang}
+	line := func(id *string) cell {
+		one := c.text(lines.name(id))
+		if id != nil {
+			return one.to(p.page("records", "line", *id))
+		}
+		return one
+	}
+	for _, a := range k.Allocations {
+		t.Rows = append(t.Rows, row{Cells: []cell{c.text(v.text("contracts.base")), line(a.BudgetNodeID), c.text(""), c.date(text(k.StartDate)),
+			c.amount(a.Amount)}})
+	}
+	for _, a := range k.Amendments {
+		t.Rows = append(t.Rows, row{Cells: []cell{c.text(text(a.Title)), line(a.BudgetNodeID),
+			c.text(v.lang.Name("amendmentStatus", a.Status)), c.date(text(a.Date)), c.amount(a.Amount)}})
+	}
+	return t
+}
