@@ -405,6 +405,33 @@ func TestADatabaseThatCannotBeReadIsNotReady(t *testing.T) {
 	w.get("", "/readyz").want(t, 200, "")
 }
 
+// Given a database that can't be read from the start, such as one shard of several, then nobody gets a figure of it until it
+// can.
+func TestADatabaseThatNeverWasRightAnswersNobody(t *testing.T) {
+	w := newWorld(t)
+	w.user("U", adminKey, "admin")
+	w.project("P1", events.Project{})
+	w.seen(adminKey, "P1")
+	wrong := errors.New("one shard of two")
+	var right atomic.Bool
+	server, url := w.begin(func(o *api.Options) {
+		o.Check = func(context.Context) error {
+			if right.Load() {
+				return nil
+			}
+			return wrong
+		}
+	})
+	w.url = url
+	w.eventually(readyWithin, "it lacks nothing else", func() bool {
+		err := server.Ready()
+		return err != nil && err.Error() == wrong.Error()
+	})
+	w.get(adminKey, "/v0/projects").want(t, 500, "internal-error")
+	right.Store(true)
+	w.eventually(readyWithin, "it answers", func() bool { return w.get(adminKey, "/v0/projects").status == 200 })
+}
+
 func TestWithoutKafkaNothingIsAnswered(t *testing.T) {
 	// Given a broker that goes away
 	dir, addr := t.TempDir(), ""

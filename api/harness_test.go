@@ -98,6 +98,14 @@ func connect(t testing.TB, addr, database string) clickhouse.Conn {
 // start runs one more instance of the API on the same database and broker, and waits until it is ready.
 func (w *world) start(change ...func(*api.Options)) (*api.Server, string) {
 	w.Helper()
+	server, url := w.begin(change...)
+	w.eventually(readyWithin, "the API is ready", func() bool { return server.Ready() == nil })
+	return server, url
+}
+
+// begin starts an instance that need not get ready.
+func (w *world) begin(change ...func(*api.Options)) (*api.Server, string) {
+	w.Helper()
 	server, err := api.New(w.options(change...))
 	w.must(err)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -105,7 +113,6 @@ func (w *world) start(change ...func(*api.Options)) (*api.Server, string) {
 	go func() { server.Follow(ctx); close(done) }()
 	listening := httptest.NewServer(server.Handler())
 	w.Cleanup(func() { listening.Close(); cancel(); <-done })
-	w.eventually(readyWithin, "the API is ready", func() bool { return server.Ready() == nil })
 	return server, listening.URL
 }
 

@@ -176,6 +176,9 @@ func (s *Server) authenticate(ctx context.Context, r *http.Request, seen *observ
 	if len(headers) > 1 || !strings.EqualFold(scheme, "Bearer") || token == "" {
 		return nil, &problem.Error{Kind: problem.InvalidCredentials, Detail: "Send one header Authorization: Bearer <token>."}
 	}
+	if err := s.database.neverRight(); err != nil {
+		return nil, err
+	}
 	store, err := s.access.Store()
 	if err != nil {
 		return nil, err

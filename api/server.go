@@ -338,10 +338,28 @@ func (s *Server) Follow(ctx context.Context) {
 	_ = work.Wait() // neither fails
 }
 
-// probe is what the database said last.
+// probe is what the database said last, and whether it was ever found to be right.
 type probe struct {
-	mu   sync.Mutex
-	last error
+	mu    sync.Mutex
+	last  error
+	right bool
+}
+
+func (p *probe) note(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last, p.right = err, p.right || err == nil
+}
+
+// neverRight is nil once the database has been found right. Until then it may be another one than was meant, or one shard
+// of several, and nothing that it says is an answer.
+func (p *probe) neverRight() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.right {
+		return nil
+	}
+	return errors.Join(errors.New("the database has not been found right yet"), p.last)
 }
 
 func (p *probe) failed() error {
@@ -350,8 +368,8 @@ func (p *probe) failed() error {
 	return p.last
 }
 
-// watchDatabase asks the database whether it answers and can be read, again and again. Requests are sent to it all the
-// same: readiness alone hangs on this.
+// watchDatabase asks the database whether it answers and can be read, again and again. Once it could be, requests are sent
+// to it all the same: readiness alone hangs on this.
 func (s *Server) watchDatabase(ctx context.Context) {
 	tick := time.NewTicker(retryEvery)
 	defer tick.Stop()
@@ -362,9 +380,7 @@ func (s *Server) watchDatabase(ctx context.Context) {
 		} else {
 			err = s.check(ctx)
 		}
-		s.database.mu.Lock()
-		s.database.last = err
-		s.database.mu.Unlock()
+		s.database.note(err)
 		select {
 		case <-ctx.Done():
 		case <-tick.C:

@@ -195,9 +195,9 @@ func (r *Reader) each(ctx context.Context, q Query, settings clickhouse.Settings
 	return rows.Err()
 }
 
-// exec runs a statement without a result.
+// exec runs a statement without a result. Over several shards it has ended where rows belong before it returns.
 func (r *Reader) exec(ctx context.Context, q Query) error {
-	statement, args, ended := r.prepare(ctx, q, nil)
+	statement, args, ended := r.prepare(ctx, q, clickhouse.Settings{"distributed_foreground_insert": 1})
 	defer ended()
 	return r.conn.Exec(statement, q.SQL, args...)
 }

@@ -185,7 +185,7 @@ func (q RentRollRequest) indexQuery() Query {
 	return Query{
 		SQL: "SELECT " + indexColumns.String() + `
 FROM index_values FINAL
-WHERE tenant = {tenant:String} AND project = '' AND NOT deleted AND series IN (
+WHERE tenant = {tenant:String} AND project = '' AND NOT deleted AND series GLOBAL IN (
   SELECT indexation_series FROM leases FINAL WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted)`,
 		Args: map[string]any{"tenant": q.Tenant, "project": q.Project},
 	}

@@ -302,7 +302,7 @@ func readable(shards []*database.Server) func(context.Context) error {
 	current := map[*database.Server]bool{} // a schema that was this version's stays so
 	return func(ctx context.Context) error {
 		var wrong []error
-		for _, shard := range shards {
+		for i, shard := range shards {
 			if !current[shard] {
 				if err := migrate.Check(ctx, shard); err != nil {
 					wrong = append(wrong, fmt.Errorf("%s: %w", shard.Addr(), err))
@@ -310,7 +310,7 @@ func readable(shards []*database.Server) func(context.Context) error {
 				}
 				current[shard] = true
 			}
-			if err := admin.Readable(ctx, shard); err != nil {
+			if err := admin.Readable(ctx, shard, i, len(shards)); err != nil {
 				wrong = append(wrong, fmt.Errorf("%s: %w", shard.Addr(), err))
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/spf13/pflag"
 
+	"tallyhouse/ingest/admin/migrate"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store/database"
 )
@@ -135,11 +136,16 @@ func (f *clickhouseFlags) open() ([]database.Options, error) {
 	return shards, nil
 }
 
-// reading are the options of clickhouse-go for whoever only reads, through any of the servers.
+// reading are the options of clickhouse-go for whoever only reads, through any of the servers: of several shards each
+// shows the rows of all.
 func (s servers) reading() *clickhouse.Options {
 	first := s.shards[0]
+	name := first.Database
+	if len(s.shards) > 1 {
+		name = migrate.AllShards(name)
+	}
 	o := &clickhouse.Options{
-		Auth:        clickhouse.Auth{Database: first.Database, Username: first.User, Password: first.Password},
+		Auth:        clickhouse.Auth{Database: name, Username: first.User, Password: first.Password},
 		TLS:         first.TLS,
 		DialTimeout: 5 * time.Second,
 	}

@@ -49,15 +49,21 @@ func newProcess(t testing.TB) *process {
 	}
 	s := &process{TB: t, shell: &shell{out: io.Discard, err: io.Discard, log: log}}
 	s.servers = servers{kafka: topicstest.Cluster(t, 2), shards: []database.Options{{Addr: addr, Database: name, User: "default"}}}
-	_, err := migrate.Up(t.Context(), s.servers.shards, migrate.Options{Target: schema.Target{}, Log: log})
+	s.ingest(schema.Target{}, "tallyhouse")
+	return s
+}
+
+// ingest makes the database and starts a worker.
+func (s *process) ingest(target schema.Target, group string) {
+	s.Helper()
+	_, err := migrate.Up(s.Context(), s.servers.shards, migrate.Options{Target: target, Log: s.log})
 	s.must(err)
-	flags := ingestFlags{group: "tallyhouse", freshness: 20 * time.Millisecond}
-	s.worker, err = s.openWorker(t.Context(), flags, s.servers, schema.Target{}, prometheus.NewRegistry())
+	flags := ingestFlags{group: group, freshness: 20 * time.Millisecond}
+	s.worker, err = s.openWorker(s.Context(), flags, s.servers, schema.Target{}, prometheus.NewRegistry())
 	s.must(err)
 	s.background("worker", s.worker.Run)
-	t.Cleanup(s.worker.close)
+	s.Cleanup(s.worker.close)
 	s.must(until(s.within(startsWithin), s.worker.Ready))
-	return s
 }
 
 // background runs something until the test is over.

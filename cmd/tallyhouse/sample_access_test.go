@@ -53,12 +53,18 @@ func (g grants) has(groups []string) bool {
 	return !slices.ContainsFunc(groups, func(group string) bool { return !g[group] })
 }
 
+// drawnInTheNight is how much more is tried in the night, 0 by day.
+func drawnInTheNight() int {
+	n, err := strconv.Atoi(os.Getenv("RAPID_CHECKS"))
+	if err != nil || n <= 100 {
+		return 0
+	}
+	return n / 10
+}
+
 // drawnKeys are a key without ceilings of everybody, and some with drawn ones.
 func drawnKeys() (all []sampleKey) {
-	drawn := 8
-	if n, err := strconv.Atoi(os.Getenv("RAPID_CHECKS")); err == nil && n > 100 { // the night
-		drawn = n / 10
-	}
+	drawn := max(8, drawnInTheNight())
 	people := slices.Sorted(maps.Keys(sampleRoles))
 	for _, owner := range people {
 		all = append(all, sampleKey{owner: owner, financial: true})

@@ -41,7 +41,9 @@ func TestTheAPIOnTheSample(t *testing.T) {
 	t.Run("shows everybody their part of what the admin sees", func(t *testing.T) { s.showsEverybodyTheirPart(t, granted) })
 	t.Run("is walked through as the guide says", s.walksAsTheGuideSays)
 	t.Run("answers the commands of the pages", s.answersThePages)
-	t.Run("is copied as the guide says", s.isCopiedAsTheGuideSays) // last: it changes records
+	// These change records.
+	t.Run("is the same on two shards", s.isTheSameOnTwoShards)
+	t.Run("is copied as the guide says", s.isCopiedAsTheGuideSays)
 }
 
 // sampleKey is a key of one of the sample's people.

@@ -12,17 +12,19 @@ import (
 )
 
 const allStreams = `
-SELECT topic, argMax(schema, (revision, life)), argMax(formula, (revision, life)), argMax(work, (revision, life))
+SELECT topic, argMax(schema, (revision, life)), argMax(formula, (revision, life)), argMax(work, (revision, life)),
+  argMax(shard, (revision, life)), argMax(shards, (revision, life))
 FROM streams GROUP BY topic ORDER BY topic`
 
-// Readable is nil when all that a database sums up is complete, and by this binary's formulas: what the read API
-// waits for. The database is at this binary's schema.
-func Readable(ctx context.Context, db Database) error {
+// Readable is nil when all that a database sums up is complete, and by this binary's formulas, and when the database is
+// this one of so many shards, counted from 0: what the read API waits for. Figures of some shards alone would be wrong.
+// The database is at this binary's schema.
+func Readable(ctx context.Context, db Database, shard, shards int) error {
 	var wrong []error
 	err := db.Rows(ctx, database.Query{SQL: allStreams}, func(scan func(...any) error) error {
 		var topic, formula, work string
-		var schema uint32
-		if err := scan(&topic, &schema, &formula, &work); err != nil {
+		var schema, number, all uint32
+		if err := scan(&topic, &schema, &formula, &work, &number, &all); err != nil {
 			return err
 		}
 		e := store.Of(events.Topic(topic))
@@ -32,6 +34,9 @@ func Readable(ctx context.Context, db Database) error {
 			wrong = append(wrong, fmt.Errorf("%s on %s is in progress", work, topic))
 		case schema != clickhouse.Version || formula != e.Formula:
 			wrong = append(wrong, fmt.Errorf("%s was written by another release: run `tallyhouse migrate`", e.Table))
+		case int(number) != shard || int(all) != shards:
+			wrong = append(wrong, fmt.Errorf("%s was written as shard %d of %d, and is given as shard %d of %d: give the addresses of "+
+				"all shards, in the order that the workers have", e.Table, number, all, shard, shards))
 		}
 		return nil
 	})

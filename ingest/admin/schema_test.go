@@ -258,6 +258,8 @@ func TestADatabaseIsReadableWhenItsSumsAreCompleteAndByThisFormula(t *testing.T)
 		{"an older schema", func(s *position.Stream) { s.Schema-- }, "tallyhouse migrate"},
 		{"work in progress", func(s *position.Stream) { s.Work = "`tallyhouse rebuild`" },
 			"`tallyhouse rebuild` on ledger.records is in progress"},
+		{"one of two shards", func(s *position.Stream) { s.Shards = 2 }, "shard 0 of 2, and is given as shard 0 of 1"},
+		{"another shard", func(s *position.Stream) { s.Shard = 1 }, "shard 1 of 1, and is given as shard 0 of 1"},
 	}
 	l := ingesttest.New(t, events.Records, partitions)
 	good := stream(t, l)
@@ -274,7 +276,7 @@ func TestADatabaseIsReadableWhenItsSumsAreCompleteAndByThisFormula(t *testing.T)
 				s.Revision = revision
 				test.change(s)
 			})
-			err := admin.Readable(t.Context(), l.DB)
+			err := admin.Readable(t.Context(), l.DB, 0, 1)
 			if test.says != "" {
 				mustSay(t, err, test.says)
 			} else if err != nil {

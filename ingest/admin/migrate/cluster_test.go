@@ -1,14 +1,10 @@
 package migrate_test
 
 import (
-	"context"
-	"fmt"
-	"net"
-	"os"
-	"path/filepath"
+	"strings"
 	"testing"
 
-	"tallyhouse/deploy/embedded/clickhouse"
+	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/ingest/admin/migrate"
 	"tallyhouse/ingest/ingesttest"
 	"tallyhouse/ingest/store/database"
@@ -17,48 +13,31 @@ import (
 )
 
 // shards starts engines that know each other as the shards, without replicas, of a cluster named pair.
-func shards(t *testing.T, n int) []database.Options {
+func shards(t *testing.T, n int) (all []database.Options) {
 	t.Helper()
-	var addrs []string
-	servers := ""
-	for range n {
-		free, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		addrs = append(addrs, free.Addr().String())
-		servers += fmt.Sprintf("<shard><replica><host>127.0.0.1</host><port>%d</port></replica></shard>", free.Addr().(*net.TCPAddr).Port)
-		if err := free.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var all []database.Options
-	for _, addr := range addrs {
-		dir := t.TempDir()
-		// The engine merges what lies in engine.d into its own engine.xml.
-		if err := os.Mkdir(filepath.Join(dir, "engine.d"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		config := "<clickhouse><remote_servers><pair>" + servers + "</pair></remote_servers></clickhouse>"
-		if err := os.WriteFile(filepath.Join(dir, "engine.d", "cluster.xml"), []byte(config), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		engine, err := clickhouse.Start(t.Context(), clickhouse.Options{DataDir: dir, Addr: addr, MemoryLimit: 1 << 30, Threads: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := engine.Stop(context.Background()); err != nil {
-				t.Error(err)
-			}
-		})
-		all = append(all, database.Options{Addr: addr, Database: "ledger", User: "default"})
+	for _, shard := range clickhousetest.StartCluster(t, "pair", n) {
+		all = append(all, database.Options{Addr: shard.Addr(), Database: "ledger", User: "default"})
 	}
 	return all
 }
 
 // Replicated engines and statements ON CLUSTER take a Keeper, which the embedded engine has not: of those only the
 // text is tested.
+func TestAClusterOfOtherShardsIsRefused(t *testing.T) {
+	t.Parallel()
+	two := shards(t, 2)
+	for cluster, says := range map[string]string{
+		"pair":    "cluster pair has 2 shards in this server's remote_servers, and addresses of 1 shards are given",
+		"unknown": "cluster unknown has 0 shards",
+	} {
+		o := quiet()
+		o.Target = schema.Target{Cluster: cluster}
+		if _, err := migrate.Up(t.Context(), two[:1], o); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", cluster, err)
+		}
+	}
+}
+
 func TestTheShardsOfAClusterAreReadThroughEither(t *testing.T) {
 	t.Parallel()
 	two := shards(t, 2)

@@ -110,7 +110,7 @@ func (s *shard) migrate(ctx context.Context, steps []clickhouse.Migration) (take
 		}
 	}
 	if s.Target.Cluster != "" {
-		if err := distribute(ctx, db, s.Target); err != nil {
+		if err := s.distribute(ctx, db); err != nil {
 			return taken, err
 		}
 	}

@@ -11,8 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -124,6 +126,48 @@ func startIn(dir string) (*Process, error) {
 		return nil, err
 	}
 	return &Process{Engine: engine, status: filepath.Join(dir, "data", "status"), config: filepath.Join(dir, "engine.xml")}, nil
+}
+
+// Shard is one server of a cluster, behind a valve: its address is the valve's.
+type Shard struct {
+	*Process
+	Valve *Valve
+}
+
+// Addr is where everybody finds the shard, the other shards too.
+func (s Shard) Addr() string { return s.Valve.Addr() }
+
+// StartCluster starts engines that know each other as the shards, without replicas, of a cluster of this name. An embedded
+// engine talks to no Keeper and has no port for replicas, so there can't be any.
+func StartCluster(t testing.TB, name string, shards int) (all []Shard) {
+	t.Helper()
+	var servers strings.Builder
+	for range shards {
+		valve := NewValve(t, "") // its server comes later
+		host, port, err := net.SplitHostPort(valve.Addr())
+		if err != nil {
+			t.Fatalf("clickhousetest: %v", err)
+		}
+		fmt.Fprintf(&servers, "<shard><replica><host>%s</host><port>%s</port></replica></shard>", host, port)
+		all = append(all, Shard{Valve: valve})
+	}
+	config := "<clickhouse><remote_servers><" + name + ">" + servers.String() + "</" + name + "></remote_servers></clickhouse>"
+	for i := range all {
+		dir := t.TempDir()
+		// The engine merges what lies in engine.d into its own engine.xml.
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, "engine.d"), 0o700),
+			os.WriteFile(filepath.Join(dir, "engine.d", "cluster.xml"), []byte(config), 0o600)); err != nil {
+			t.Fatalf("clickhousetest: %v", err)
+		}
+		engine, err := startIn(dir)
+		if err != nil {
+			t.Fatalf("clickhousetest: %v", err)
+		}
+		t.Cleanup(engine.discard)
+		all[i].Process = engine
+		all[i].Valve.before(engine.Addr())
+	}
+	return all
 }
 
 // Process is an engine that a test may kill.

@@ -10,9 +10,9 @@ import (
 // Valve is a proxy before a server that a test can shut, or have fall silent.
 type Valve struct {
 	listener net.Listener
-	server   string
 
 	mu      sync.Mutex
+	server  string
 	shut    bool
 	silence bool
 	from    []byte            // where a connection falls silent; nil for nowhere
@@ -73,11 +73,12 @@ func (v *Valve) SilenceFrom(text string) {
 // serve passes on what a client and the server say, until one of them ends the connection.
 func (v *Valve) serve(client net.Conn) {
 	defer client.Close()
-	if !v.admit(client) {
+	to, ok := v.admit(client)
+	if !ok {
 		return
 	}
 	defer v.forget(client)
-	server, err := net.Dial("tcp", v.server)
+	server, err := net.Dial("tcp", to)
 	if err != nil {
 		return
 	}
@@ -89,13 +90,20 @@ func (v *Valve) serve(client net.Conn) {
 	pass(client, server, func(said []byte) bool { return v.drops(client, said) })
 }
 
-func (v *Valve) admit(client net.Conn) bool {
+func (v *Valve) admit(client net.Conn) (server string, ok bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if !v.shut {
 		v.silent[client] = false
 	}
-	return !v.shut
+	return v.server, !v.shut
+}
+
+// before puts the valve before another server.
+func (v *Valve) before(server string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.server = server
 }
 
 func (v *Valve) forget(client net.Conn) {
