@@ -74,6 +74,11 @@ func TestFaultsOfTheCommandLine(t *testing.T) {
 				"--clickhouse-tls-ca needs --clickhouse-tls", `has "one:two"`,
 			},
 		},
+		"a registry that is none": {
+			env:  map[string]string{"TALLYHOUSE_REGISTRY_PASSWORD": "hidden"},
+			args: []string{"schemas", "publish", "--registry", "registry:8081"},
+			want: []string{"--registry must be a URL", "--registry-password needs --registry-user"},
+		},
 		"user without password": {
 			args: []string{"topics", "--kafka-user", "u"}, want: []string{"--kafka-user needs --kafka-password"},
 		},

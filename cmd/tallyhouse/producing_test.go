@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tallyhouse/ingest/admin/registry/registrytest"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/schemas/events"
@@ -22,8 +23,8 @@ func TestWhatThePageOnProducingRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(text)
-	file := regexp.MustCompile("(?s)```ndjson\n(.*?)```").FindStringSubmatch(page)
-	if file == nil {
+	shown := regexp.MustCompile("(?s)```ndjson\n(.*?)```").FindStringSubmatch(page)
+	if shown == nil {
 		t.Fatal("the page shows no file")
 	}
 	c := topicstest.Cluster(t, 2)
@@ -40,15 +41,20 @@ func TestWhatThePageOnProducingRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("changes.ndjson", []byte(file[1]), 0o600); err != nil {
+	if err := os.WriteFile("changes.ndjson", []byte(shown[1]), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	env := broker(c)
+	schemas := registrytest.Start(t)
+	schemas.User, schemas.Password = "producer", "of-the-page"
+	env["TALLYHOUSE_REGISTRY"], env["TALLYHOUSE_REGISTRY_USER"] = schemas.URL, schemas.User
+	env["TALLYHOUSE_REGISTRY_PASSWORD_FILE"] = file(t, "registry-password", schemas.Password+"\n")
 	ran := 0
 	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(page, -1) {
 		for line := range strings.Lines(block[1]) {
 			for _, args := range commandLines(line, "tallyhouse") {
 				ran++
-				o := tallyhouse(t, broker(c), "", args[1:]...)
+				o := tallyhouse(t, env, "", args[1:]...)
 				if strings.Contains(line, "replay") { // it would be refused again: the producer is to correct it
 					if o.code != exitFailed || !strings.Contains(o.err, "0 messages would be sent, 1 not") {
 						t.Errorf("%s: %+v", line, o)
@@ -61,8 +67,11 @@ func TestWhatThePageOnProducingRuns(t *testing.T) {
 			}
 		}
 	}
-	if sent := topicstest.Messages(t, c, events.Contractors); len(sent) != 2 || ran < 6 {
+	if sent := topicstest.Messages(t, c, events.Contractors); len(sent) != 2 || ran < 8 {
 		t.Errorf("%d commands, %d messages", ran, len(sent))
+	}
+	if _, versions, level := schemas.Subject("ledger.records-value"); versions != 1 || level != "BACKWARD" {
+		t.Errorf("the registry has %d versions of records, %q", versions, level)
 	}
 	// And its program sends one message more. It is part of this module while it runs, which has what it imports.
 	program := regexp.MustCompile("(?s)```go\n(.*?)```").FindStringSubmatch(page)

@@ -149,6 +149,7 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 		migrateCommand(s),
 		loadCommand(s),
 		sampleCommand(s),
+		schemasCommand(s),
 		deadLettersCommand(s),
 		readCommand(s),
 		keysCommand(s),
