@@ -55,6 +55,12 @@ generate:
 	$(GO) test ./cmd/tallyhouse -run TestTheConfigurationIsWrittenDown -update
 	$(GO) test ./reader -run TestStatementsAreAsWrittenDown -update
 
+# The pictures of the desk's screens in docs/desk.md, by the browser of the tests.
+.PHONY: desk-pictures
+desk-pictures:
+	mkdir -p docs/pictures
+	$(GO) test ./cmd/tallyhouse -count=1 -run TestTheDeskInABrowser -pictures "$(CURDIR)/docs/pictures"
+
 # The OpenAPI document against the rules of Redocly and Spectral, and ten thousand drawn requests against the document.
 .PHONY: lint-document schemathesis
 lint-document:

@@ -1,5 +1,7 @@
 package desk
 
+import "slices"
+
 // levelBudget shows the top lines alone, levelSub two levels; "" all of them.
 const (
 	levelBudget = "budget"
@@ -131,8 +133,8 @@ func (v *visit) budgetFacts(p *project, total lineFigures) []fact {
 	facts := []fact{
 		{Label: v.text("budget.budget"), Amount: total.Budget, Class: "budget"},
 		{Label: v.text("budget.committed"), Amount: total.Committed, Class: "committed", Link: p.page("contracts")},
-		{Label: v.text("budget.invoiced"), Amount: total.Invoiced, Class: "invoiced", Link: p.page("records")},
-		{Label: v.text("budget.paid"), Amount: total.Paid, Class: "paid", Link: p.page("records", "status", "paid")},
+		{Label: v.text("budget.invoiced"), Amount: total.Invoiced, Class: "invoiced", Link: p.page("records", invoiced...)},
+		{Label: v.text("budget.paid"), Amount: total.Paid, Class: "paid", Link: p.page("records", paid...)},
 		{Label: v.text("budget.estimate"), Amount: total.EAC, Class: "estimate", Link: p.page("cashflow")},
 	}
 	if total.Variance != nil {
@@ -159,14 +161,14 @@ func (v *visit) budgetTable(p *project, b *budget, total lineFigures) *table {
 			if a == nil || a.Value == 0 {
 				return one
 			}
-			return one.to(p.page(of, append(parameters, "line", node)...))
+			return one.to(p.page(of, slices.Concat(parameters, []string{"line", node})...))
 		}
 		variance := c.amount(f.Variance)
 		if f.Variance != nil && f.Variance.Value < 0 {
 			variance = variance.badge("bad")
 		}
 		return row{ID: node, Cells: []cell{heading, {Bars: f.bars()}, c.amount(f.Budget), link("contracts", f.Committed),
-			link("records", f.Invoiced), link("records", f.Paid, "status", "paid"), link("cashflow", f.EAC), variance}}
+			link("records", f.Invoiced, invoiced...), link("records", f.Paid, paid...), link("cashflow", f.EAC), variance}}
 	}
 	depths := map[string]int{}
 	rows := map[string]int{}

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"slices"
 	"strings"
 
 	"tallyhouse/schemas/calendar"
@@ -150,11 +151,12 @@ func (v *visit) monthsTable(p *project, of *cashflow, f *flow, line string) *tab
 	running := int64(0)
 	for _, text := range f.months {
 		running += f.actual[text] + f.forecast[text]
-		paid := c.amount(&amount{f.actual[text], of.Currency})
+		actual := c.amount(&amount{f.actual[text], of.Currency})
 		if month, err := calendar.ParseAnyMonth(text); err == nil && f.actual[text] != 0 {
-			paid = paid.to(p.page("records", "line", line, "cashDateFrom", month.First().String(), "cashDateTo", month.Last().String()))
+			actual = actual.to(p.page("records", slices.Concat(paid, []string{"line", line, "cashDateFrom", month.First().String(),
+				"cashDateTo", month.Last().String()})...))
 		}
-		t.Rows = append(t.Rows, row{Cells: []cell{c.month(text), paid, c.amount(&amount{f.forecast[text], of.Currency}),
+		t.Rows = append(t.Rows, row{Cells: []cell{c.month(text), actual, c.amount(&amount{f.forecast[text], of.Currency}),
 			c.amount(&amount{running, of.Currency})}})
 	}
 	actual, forecast := f.sums()

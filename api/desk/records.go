@@ -68,13 +68,19 @@ func recordBadge(status string) string {
 	return ""
 }
 
+// What the figures invoiced and paid are made of, as parameters of the list of records (docs/calculations.md#budget).
+var (
+	invoiced = []string{"source", "invoice", "status", "setup,approvalPending,paymentPending,paid"}
+	paid     = []string{"source", "invoice", "status", "paid"}
+)
+
 func showRecords(v *visit) (answer, error) {
 	p, err := v.project()
 	if err != nil {
 		return nil, err
 	}
 	query := v.request.URL.Query()
-	line, status, contractor := query.Get("line"), query.Get("status"), query.Get("contractor")
+	line, status, source, contractor := query.Get("line"), query.Get("status"), query.Get("source"), query.Get("contractor")
 	from, to := query.Get("cashDateFrom"), query.Get("cashDateTo")
 	descendants := ""
 	if line != "" {
@@ -82,7 +88,7 @@ func showRecords(v *visit) (answer, error) {
 	}
 	records, next, err := walk[record](v, false, func(limit, cursor string) string {
 		return target("/v0/records", nil, "projectId", p.ID, "budgetNodeId", line, "includeDescendants", descendants, "status", status,
-			"contractorId", contractor, "cashDateFrom", from, "cashDateTo", to, "limit", limit, "cursor", cursor)
+			"source", source, "contractorId", contractor, "cashDateFrom", from, "cashDateTo", to, "limit", limit, "cursor", cursor)
 	})
 	if err != nil {
 		return nil, err
@@ -96,7 +102,14 @@ func showRecords(v *visit) (answer, error) {
 		page.Filter = append(page.Filter, lines.name(&line))
 	}
 	if status != "" {
-		page.Filter = append(page.Filter, v.lang.Name("recordStatus", status))
+		var names []string
+		for one := range strings.SplitSeq(status, ",") {
+			names = append(names, v.lang.Name("recordStatus", one))
+		}
+		page.Filter = append(page.Filter, strings.Join(names, ", "))
+	}
+	if source != "" {
+		page.Filter = append(page.Filter, v.lang.Name("source", source))
 	}
 	if contractor != "" {
 		name := contractor

@@ -26,7 +26,9 @@ func NewSheet(to io.Writer, decimal byte) *Sheet {
 // Text writes a cell with a text of anybody's.
 func (s *Sheet) Text(text string) {
 	s.next()
-	s.csv.append([]byte(text), true)
+	if text != "" {
+		s.csv.append([]byte(text), true)
+	}
 }
 
 // Amount writes a cell with minor units as whole ones.
@@ -48,7 +50,9 @@ func (s *Sheet) Number(text string) {
 // Plain writes a cell with a text of our own, like a date.
 func (s *Sheet) Plain(text string) {
 	s.next()
-	s.csv.append([]byte(text), false)
+	if text != "" {
+		s.csv.append([]byte(text), false)
+	}
 }
 
 func (s *Sheet) next() {

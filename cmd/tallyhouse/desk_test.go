@@ -3,16 +3,18 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
-	"fmt"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"tallyhouse/api/desk"
@@ -76,9 +78,33 @@ func (s *deskWorld) signedIn(t *testing.T, tenant, user, language string) (p *de
 
 var pictures = flag.String("pictures", "", "folder that pictures of the desk's screens are written to")
 
-func (s *deskWorld) picture(p *desktest.Person, name string) {
-	s.must(os.WriteFile(filepath.Join(*pictures, strings.ReplaceAll(name, " ", "-")+".png"), p.Picture(), 0o644))
+// maxPicture bounds a picture, in bytes.
+const maxPicture = 150_000
+
+// takesPictures writes the pictures of docs/desk.md: each screen by day, and some by night and on a phone.
+func (s *deskWorld) takesPictures(t *testing.T) {
+	p, url := s.signedIn(t, demo.DefaultTenant, "ada", "en")
+	take := func(screen screen, suffix string, width int64, dark bool) {
+		p.Window(width, dark)
+		p.Open(url + screen.path)
+		picture := p.Picture()
+		name := filepath.Join(*pictures, "desk-"+screen.name+suffix+".png")
+		if err := os.WriteFile(name, picture, 0o644); err != nil || len(picture) > maxPicture {
+			t.Errorf("%s has %d bytes: %v", name, len(picture), err)
+		}
+	}
+	for _, screen := range screens {
+		if !strings.Contains(screen.name, " ") {
+			take(screen, "", pictureWidth, false)
+		}
+		if screen.name == "budget" || screen.name == "cashflow" {
+			take(screen, "-dark", pictureWidth, true)
+			take(screen, "-phone", desktest.Phone, false)
+		}
+	}
 }
+
+const pictureWidth = 1280
 
 // TestTheDeskInABrowser looks at every screen; they share the sample and the browser, because starting those takes the longest.
 func TestTheDeskInABrowser(t *testing.T) {
@@ -86,6 +112,14 @@ func TestTheDeskInABrowser(t *testing.T) {
 	t.Run("lets in who has a code, once", s.letsInWhoHasACode)
 	t.Run("shows each screen to everybody", s.showsEachScreen)
 	t.Run("shows nothing of another tenant", s.showsNothingOfAnotherTenant)
+	t.Run("shows a guest no amounts", s.showsAGuestNoAmounts)
+	t.Run("is used by keyboard", s.isUsedByKeyboard)
+	t.Run("gives its tables as CSV", s.givesItsTablesAsCSV)
+	t.Run("leads from a figure to what it is made of", s.leadsToWhatAFigureIsMadeOf)
+	t.Run("refuses forms and scripts of others", s.refusesFormsAndScriptsOfOthers)
+	if *pictures != "" {
+		t.Run("takes pictures", s.takesPictures)
+	}
 }
 
 // Given a link with a code, when it is opened twice, then it signs in once; and whoever signs out is out.
@@ -131,7 +165,7 @@ var screens = []screen{
 	{"cashflow", "/projects/pr-0002/cashflow", "Monat für Monat"},
 	{"cashflow of a line", "/projects/pr-0002/cashflow?line=nd-r-018&from=2026-01&to=2027-06", "Monat für Monat"},
 	{"contracts", "/projects/pr-0002/contracts", "Beauftragt"},
-	{"over-invoiced", "/projects/pr-0002/contracts?only=over", "Nur überverrechnete"},
+	{"over-invoiced contracts", "/projects/pr-0002/contracts?only=over", "Nur überverrechnete"},
 	{"contract", "/projects/pr-0002/contracts/co-0002-001", "Was vereinbart ist"},
 	{"records", "/projects/pr-0002/records?status=paid", "Rechnungsdatum"},
 	{"rent-roll", "/projects/pr-0002/rent-roll?month=2026-10", "Leerstand"},
@@ -151,9 +185,6 @@ func (s *deskWorld) showsEachScreen(t *testing.T) {
 			for _, dark := range []bool{false, true} {
 				p.Window(width, dark)
 				received := p.Open(url + screen.path)
-				if *pictures != "" {
-					s.picture(p, fmt.Sprintf("%s-%d-%v", screen.name, width, dark))
-				}
 				if text := p.Text(); !strings.Contains(text, screen.shows) {
 					t.Errorf("%s does not show %q: %s", screen.path, screen.shows, text)
 				}
@@ -179,5 +210,131 @@ func (s *deskWorld) showsNothingOfAnotherTenant(t *testing.T) {
 		if screen.path != firstScreen && !strings.Contains(text, "There is no such page") {
 			t.Errorf("%s shows %s", screen.path, text)
 		}
+	}
+}
+
+// Given a guest of both projects, when they open the screens, then they find names and no amounts, as in the API.
+func (s *deskWorld) showsAGuestNoAmounts(t *testing.T) {
+	p, url := s.signedIn(t, demo.DefaultTenant, "gus", "en")
+	p.Expect("404")
+	for path, shows := range map[string]string{
+		"/projects/pr-0002/budget":             "You may not see these figures",
+		"/projects/pr-0002/cashflow":           "You may not see these figures",
+		"/projects/pr-0002/rent-roll":          "You may not see these figures",
+		"/projects/pr-0002/contracts":          "Soil report",
+		"/projects/pr-0002/records":            "Invoice date",
+		"/projects/pr-0002/facilities":         "No facility finances this project",
+		"/projects/pr-0002/facilities/fa-0002": "There is no such page",
+	} {
+		p.Open(url + path)
+		text := p.Text()
+		if !strings.Contains(text, shows) {
+			t.Errorf("%s does not show %q: %s", path, shows, text)
+		}
+		if amount := regexp.MustCompile(`\d[.,]\d\d\b`).FindString(text); amount != "" {
+			t.Errorf("%s shows a guest %s", path, amount)
+		}
+	}
+}
+
+// Given the tree of a budget, when its first branch is closed and opened by the keyboard, then the lines below it go and come.
+func (s *deskWorld) isUsedByKeyboard(t *testing.T) {
+	p, url := s.signedIn(t, demo.DefaultTenant, "ada", "en")
+	p.Open(url + "/projects/pr-0002/budget")
+	shown := func() int {
+		return desktest.Evaluate[int](p, `[...document.querySelectorAll("tr[data-id]")].filter((row) => row.offsetParent).length`)
+	}
+	before := shown()
+	p.Do(chromedp.Focus("button.branch"), chromedp.KeyEvent(kb.Enter))
+	closed := shown()
+	p.Do(chromedp.KeyEvent(kb.Enter))
+	if opened := shown(); closed >= before || opened != before {
+		t.Errorf("there are %d lines, then %d, then %d", before, closed, opened)
+	}
+	// The first stop is the link to the content.
+	p.Open(url + "/projects")
+	p.Do(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Tab))
+	if focused := desktest.Evaluate[string](p, `document.activeElement.textContent`); focused != "Quartier Lindenhof" {
+		t.Errorf("behind the link to the content comes %q", focused)
+	}
+}
+
+// fetched is what the browser gets for an address.
+func fetched(p *desktest.Person, path string) string {
+	quoted, _ := json.Marshal(path) // of a text
+	return desktest.Evaluate[string](p, `fetch(`+string(quoted)+`).then((r) => r.blob()).then((b) => new Promise((done) => {
+		const reader = new FileReader();
+		reader.onload = () => done(reader.result.split(",")[1]);
+		reader.readAsDataURL(b);
+	})).then((base64) => new TextDecoder("utf-8", {ignoreBOM: true}).decode(Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))))`)
+}
+
+// Given the table of a budget, then its CSV is one that a German Excel takes, with the same figures, and all lines of long lists.
+func (s *deskWorld) givesItsTablesAsCSV(t *testing.T) {
+	p, url := s.signedIn(t, demo.DefaultTenant, "ada", "de")
+	p.Open(url + "/projects/pr-0002/budget")
+	address := desktest.Evaluate[string](p, `document.querySelector("a.csv").getAttribute("href")`)
+	total := desktest.Evaluate[string](p, `document.querySelector("tr.total td.n").textContent`)
+	text := fetched(p, address)
+	head, _, _ := strings.Cut(text, "\r\n")
+	if want := "\ufeffBudgetposition;Budget (EUR);Beauftragt (EUR);Verrechnet (EUR);Bezahlt (EUR);Erwartete Kosten (EUR);Rest (EUR)"; head != want {
+		t.Errorf("the CSV begins with %q, want %q", head, want)
+	}
+	if want := "\r\nSumme;" + strings.ReplaceAll(total, ".", "") + ";"; !strings.Contains(text, want) {
+		t.Errorf("the CSV lacks %q:\n%s", want, text)
+	}
+	p.Open(url + "/projects/pr-0002/records")
+	rows := desktest.Evaluate[int](p, `document.querySelectorAll("tbody tr").length`)
+	if lines := strings.Count(fetched(p, "/projects/pr-0002/records?csv=records"), "\r\n") - 1; rows != 50 || lines <= rows {
+		t.Errorf("the page has %d records and the CSV %d", rows, lines)
+	}
+}
+
+// Given what is invoiced on a line, when the figure is clicked, then the records are those that count: invoices that aren't rejected.
+func (s *deskWorld) leadsToWhatAFigureIsMadeOf(t *testing.T) {
+	p, url := s.signedIn(t, demo.DefaultTenant, "ada", "en")
+	p.Open(url + "/projects/pr-0002/budget")
+	p.Do(chromedp.Click(`tr[data-id]:nth-child(1) a[href*="/records"]`))
+	p.Wait(`location.pathname.endsWith("/records")`)
+	p.Settled()
+	text := p.Text()
+	if !strings.Contains(text, "Land") || strings.Contains(text, "Rejected") || strings.Contains(text, "There is nothing to list") {
+		t.Errorf("the figure leads to %s", text)
+	}
+	p.Do(chromedp.Click(`tbody th a`))
+	p.Wait(`/records\/.+/.test(location.pathname)`)
+	p.Settled()
+	if text := p.Text(); !strings.Contains(text, "Budget lines") || !strings.Contains(text, "Gross") {
+		t.Errorf("the record shows %s", text)
+	}
+	p.Check("a record")
+}
+
+// Given somebody who is signed in, then a form without their token does nothing, and a script that gets into the page does not run.
+func (s *deskWorld) refusesFormsAndScriptsOfOthers(t *testing.T) {
+	p, url := s.signedIn(t, demo.DefaultTenant, "ada", "en")
+	p.Open(url + "/projects")
+	for _, header := range []string{`{}`, `{"X-CSRF-Token": "of another session"}`} {
+		p.Expect("403")
+		status := desktest.Evaluate[int](p, `fetch("/signout", {method: "POST", headers: `+header+`}).then((r) => r.status)`)
+		if status != 403 {
+			t.Errorf("a form with %s is answered by %d", header, status)
+		}
+	}
+	p.Expect("Content Security Policy")
+	ran := desktest.Evaluate[bool](p, `(() => {
+		const script = document.createElement("script");
+		script.textContent = "window.ran = true";
+		document.body.append(script);
+		document.body.insertAdjacentHTML("beforeend", "<button id=inline onclick='window.ran = true'>x</button>");
+		document.getElementById("inline").click();
+		return Boolean(window.ran);
+	})()`)
+	if ran || p.Passed() == 0 {
+		t.Errorf("a script of nobody's runs: %v; the browser has reported %d refusals", ran, p.Passed())
+	}
+	p.Open(url + "/projects")
+	if text := p.Text(); !strings.Contains(text, "Sign out") {
+		t.Errorf("the session has ended: %s", text)
 	}
 }

@@ -85,6 +85,7 @@ type Person struct {
 
 	mu       sync.Mutex
 	expected string
+	passed   int
 	errors   []string
 	bytes    int64
 }
@@ -126,16 +127,25 @@ func (b *Browser) Person(t testing.TB, language string) *Person {
 func (p *Person) Expect(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.expected = text
+	p.expected, p.passed = text, 0
+}
+
+// Passed is how many messages have passed since Expect.
+func (p *Person) Passed() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.passed
 }
 
 func (p *Person) listen(event any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	report := func(text string) {
-		if p.expected == "" || !strings.Contains(text, p.expected) {
-			p.errors = append(p.errors, text)
+		if p.expected != "" && strings.Contains(text, p.expected) {
+			p.passed++
+			return
 		}
+		p.errors = append(p.errors, text)
 	}
 	switch e := event.(type) {
 	case *network.EventLoadingFinished:
@@ -236,12 +246,12 @@ func (p *Person) Check(what string) {
 	}
 }
 
-// Picture is the whole page as a PNG.
+// Picture is what the window shows, as a PNG.
 func (p *Person) Picture() []byte {
 	p.Helper()
 	ctx, stop := context.WithTimeout(p.ctx, Within)
 	defer stop()
-	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
 	must(p, err)
 	return picture
 }
