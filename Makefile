@@ -105,6 +105,7 @@ fuzz:
 # Much more of what make test does a little of: kills, rounds of fighting writers, clients at once, and fuzzing.
 nightly:
 	$(MAKE) lint-document schemathesis release-check
+	$(MAKE) train && git diff --exit-code ingest/invoice/page/model/weights.json
 	$(MAKE) fuzz FUZZTIME=10m
 	RAPID_CHECKS=1000 TALLYHOUSE_CRASHES=100 TALLYHOUSE_ROUNDS=200 TALLYHOUSE_CLIENTS=1000 TALLYHOUSE_SOAK=10m $(GO) test -count=1 -timeout 6h ./...
 	$(ON_APACHE_KAFKA) TALLYHOUSE_CRASHES=100 $(GO) test -count=1 -timeout 6h -p 1 $(KAFKA_TESTS) ./api ./ingest/mail ./cmd/tallyhouse

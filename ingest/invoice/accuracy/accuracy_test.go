@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"tallyhouse/ingest/invoice"
+	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/page"
+	"tallyhouse/ingest/invoice/page/layouts"
 	"tallyhouse/ingest/invoice/pdf/pdftest"
 )
 
@@ -85,6 +88,40 @@ func TestFamiliesAreMeasuredKnownAndUnseenApart(t *testing.T) {
 	for _, want := range []string{"Families that training saw", "Families that nobody has seen", "invoiceNumber", "0.98 to 1.00", "self-billed"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing:\n%s", want, out.String())
+		}
+	}
+}
+
+// Given families that training didn't see, then so much of each field is right, so little is wrong, and of what is stated
+// with 0.9 or more, nine in ten and more are right.
+func TestUnseenFamiliesAreRead(t *testing.T) {
+	reader, err := page.NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawer, err := layouts.NewDrawer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const families = 200
+	all, _ := readFamilies(reader, drawer, unseen, families)
+	for name, floor := range map[string]int{fields.Number: 75, fields.Date: 75, fields.DueDate: 70, fields.SupplierName: 80,
+		fields.SupplierTaxID: 80, fields.Currency: 75, fields.Net: 65, fields.Tax: 65, fields.Gross: 75} {
+		c, calibrated := all.fields[name], all.calibrations[name]
+		if known := c.right + c.wrong + c.missing; 100*c.right < floor*known {
+			t.Errorf("%s: %d of %d are right, want %d %%", name, c.right, known, floor)
+		}
+		if 100*c.wrong > 3*families {
+			t.Errorf("%s: %d are wrong, want 3 %% at most", name, c.wrong)
+		}
+		right, stated := 0, 0
+		for i, from := range bins {
+			if from >= 0.9 {
+				right, stated = right+calibrated.right[i], stated+calibrated.stated[i]
+			}
+		}
+		if 10*right < 9*stated {
+			t.Errorf("%s: %d of %d stated with 0.9 are right", name, right, stated)
 		}
 	}
 }

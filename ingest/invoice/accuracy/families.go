@@ -28,23 +28,7 @@ func measureFamilies(out io.Writer, families int, list bool) error {
 		name string
 		from int
 	}{{"Families that training saw", 0}, {"Families that nobody has seen", unseen}} {
-		all := newTally(true)
-		scenarios := map[string]*tally{}
-		for _, s := range layouts.Scenarios() {
-			scenarios[s] = newTally(true)
-		}
-		for seed := kind.from; seed < kind.from+families; seed++ {
-			drawn := drawer.Family(seed, kind.from == unseen).Draw(0)
-			want := truthOf(seed, drawn)
-			got := invoice.Result{Status: invoice.OK}
-			own := page.Own{}
-			if drawn.Buyer != "" {
-				own.Names = []string{drawn.Buyer}
-			}
-			_, got.Invoice = reader.Read(drawn.Document(), own)
-			all.add(want, got)
-			scenarios[drawn.Scenario].add(want, got)
-		}
+		all, scenarios := readFamilies(reader, drawer, kind.from, families)
 		fmt.Fprintf(out, "\n%s\n", kind.name)
 		all.print(out)
 		all.printCalibration(out)
@@ -63,6 +47,28 @@ func measureFamilies(out io.Writer, families int, list bool) error {
 		}
 	}
 	return nil
+}
+
+// readFamilies reads a member of each of some families, from a seed on: all in all, and by the kind of bill.
+func readFamilies(reader *page.Reader, drawer *layouts.Drawer, from, families int) (*tally, map[string]*tally) {
+	all := newTally(true)
+	scenarios := map[string]*tally{}
+	for _, s := range layouts.Scenarios() {
+		scenarios[s] = newTally(true)
+	}
+	for seed := from; seed < from+families; seed++ {
+		drawn := drawer.Family(seed, from == unseen).Draw(0)
+		want := truthOf(seed, drawn)
+		got := invoice.Result{Status: invoice.OK}
+		own := page.Own{}
+		if drawn.Buyer != "" {
+			own.Names = []string{drawn.Buyer}
+		}
+		_, got.Invoice = reader.Read(drawn.Document(), own)
+		all.add(want, got)
+		scenarios[drawn.Scenario].add(want, got)
+	}
+	return all, scenarios
 }
 
 // truthOf is what a drawn invoice says, all of it printed.

@@ -12,73 +12,109 @@ import (
 
 // due reads the due date: printed, or told by terms counted from the day of issue.
 func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
-	var all []candidate
-	s.each(s.dueLabels, func(f found) {
-		before := f.item.folded[:f.start]
-		if f.label.rule == "pay until" && s.period.MatchString(before) {
+	var all candidates
+	s.each(s.dueLabels, func(f found) { s.labelledDue(&all, f) })
+	s.dueBehindDates(&all)
+	announced := slices.ContainsFunc(all.all, func(c *candidate) bool { return c.rule != noLabel })
+	s.otherDays(&all)
+	if !announced && certain(issued) {
+		s.dueByTerms(&all, day)
+	}
+	early := s.earlyDays()
+	for _, c := range all.all {
+		s.seenOfDue(c, day, early)
+	}
+	outdone(all.all, "due label", "pay until", "due behind the date")
+	best, _ := s.decide(fields.DueDate, all.all)
+	return best
+}
+
+// labelledDue finds the day that a label of payment announces.
+func (s *sheet) labelledDue(all *candidates, f found) {
+	before := f.item.folded[:f.start]
+	doubt := ""
+	switch {
+	case f.label.rule == "pay until" && s.period.MatchString(before):
+		doubt = "period"
+	case s.earlyPayment.MatchString(sentence(before)) || s.conditional.MatchString(f.item.folded):
+		doubt = "discount"
+	case strings.Contains(before, "amount ") && strings.Trim(f.item.folded[f.end:], " :") == "":
+		doubt = "an amount"
+	}
+	for _, p := range s.places(f) {
+		d, ok := s.dateAt(p.item, p.from)
+		if !ok && p.item != f.item {
+			// A column headed "due" may hold words before the date.
+			if r := s.columnDate(f.item, p.item); r != nil {
+				d, ok = r.dates[0], true
+				p.item = r
+			}
+		}
+		if !ok {
+			continue
+		}
+		if later, found := s.afterEarly(p.item, d); found && s.untilEarly(p.item, d) {
+			d = later
+		}
+		c := s.dateCandidate(all, d, p.item)
+		if c == nil {
 			return
 		}
-		if s.earlyPayment.MatchString(sentence(before)) || s.conditional.MatchString(f.item.folded) ||
-			strings.Contains(before, "amount ") && strings.Trim(f.item.folded[f.end:], " :") == "" {
+		if doubt == "" {
+			c.label(f.label.rule)
+		}
+		discounted := p.item != f.item && s.earlyRow(p.item)
+		c.seen(doubt == "", f.label.rule+" "+p.where)
+		c.seen(doubt == "", f.label.rule)
+		c.seen(doubt != "", f.label.rule+", "+doubt)
+		c.seen(discounted && s.fullBeside(p.item, d), "in a row of discounts, for the whole sum")
+		c.seen(discounted && !s.fullBeside(p.item, d), "in a row of discounts")
+		if p.where == "right" || p.where == "behind" {
 			return
 		}
-		for _, p := range s.places(f) {
-			d, ok := s.dateAt(p.item, p.from)
-			if !ok && p.item != f.item {
-				if s.earlyPayment.MatchString(p.item.folded) || s.earlyRow(p.item) {
-					continue
-				}
-				// A column headed "due" may hold words before the date.
-				if r := s.columnDate(f.item, p.item); r != nil {
-					d, ok = r.dates[0], true
-					p.item = r
-				}
-			}
-			if ok && p.item != f.item && s.earlyRow(p.item) && !s.fullBeside(p.item, d) {
-				continue
-			}
-			if ok && s.untilEarly(p.item, d) {
-				if d, ok = s.afterEarly(p.item, d); !ok {
-					return
-				}
-			}
-			if ok {
-				if d, exists := d.in(s.order); exists {
-					all = append(all, candidate{value: d.String(), key: d.String(), at: p.item, rule: f.label.rule,
-						score: f.label.weight * p.near})
-				}
-				return
-			}
-			if p.item == f.item {
-				return
-			}
-		}
-	})
-	all = s.notEarly(append(all, s.dueBehindDates()...))
-	s.candidatesOf(fields.DueDate, all)
-	if len(all) > 0 {
-		best := all[0]
-		for _, c := range all[1:] {
-			if c.score > best.score+0.005 {
-				best = c
-			}
-		}
-		for _, c := range all {
-			if c.key != best.key && c.score > best.score-0.02 {
-				best.score -= 0.12
-				break
-			}
-		}
-		if d, err := time.Parse(time.DateOnly, best.value); err == nil && !day.IsZero() &&
-			(d.Before(day.AddDate(0, -3, 0)) || d.After(day.AddDate(3, 0, 0))) {
-			best.score -= 0.3
-		}
-		return &fields.Text{Value: best.value, Evidence: s.evidence(best.at, best.rule, best.score)}
 	}
-	if issued == nil || issued.Confidence < fields.Certain {
-		return nil
+}
+
+// seenOfDue adds what is seen of a day by which to pay beside its labels. early are the last days of discounts.
+func (s *sheet) seenOfDue(c *candidate, issued time.Time, early map[string]bool) {
+	it := c.at
+	d := s.printed(c)
+	if c.rule != byTerms {
+		s.lookAround(c, d.start, d.end)
+		before, left := it.folded[:d.start], s.left(it)
+		c.seen(s.untilEarly(it, d), "until a discount ends")
+		c.seen(early[c.key], "the last day of a discount")
+		c.seen(s.earlyPayment.MatchString(sentence(before)), "a discount before it")
+		c.seen(s.conditional.MatchString(it.folded), "a condition")
+		c.seen(s.otherDate.MatchString(it.folded), "words of another date")
+		c.seen(left != nil && s.otherDate.MatchString(left.folded), "words of another date on the left")
+		c.seen(s.period.MatchString(before), "a period")
+		c.seen(s.untilDate.MatchString(before), "until")
+		c.seen(len(it.dates) > 1, "several days in its cell")
+		c.seen(s.fullPayment.MatchString(it.folded), "for the whole sum")
 	}
-	return s.dueByTerms(day)
+	if day, err := time.Parse(time.DateOnly, c.value); err == nil && !issued.IsZero() {
+		c.seen(true, after(int(day.Sub(issued).Hours()/24)))
+	}
+}
+
+// after says how many days a day is behind that of issue.
+func after(days int) string {
+	switch {
+	case days < 0:
+		return "before the day of issue"
+	case days == 0:
+		return "the day of issue"
+	case days <= 6:
+		return "within a week"
+	case days > 3*365:
+		return "years later"
+	case days > 100:
+		return "months later"
+	case slices.Contains([]int{7, 8, 10, 14, 15, 20, 21, 28, 30, 31, 45, 60, 90}, days):
+		return "a usual time later"
+	}
+	return "later"
 }
 
 // untilEarly reports whether a date is the last day of a discount: "bis 24.04. mit
@@ -91,9 +127,9 @@ func (v *vocabulary) untilEarly(it *item, d date) bool {
 	return v.earlyPayment.MatchString(rest)
 }
 
-// notEarly leaves out the days that the document calls the last ones of a discount elsewhere: a table of terms shows
-// them in the column of the due dates, too.
-func (s *sheet) notEarly(all []candidate) []candidate {
+// earlyDays are those that the document calls the last ones of a discount: a table of terms shows them in the column
+// of the due dates, too.
+func (s *sheet) earlyDays() map[string]bool {
 	early := map[string]bool{}
 	for _, row := range s.rows {
 		for _, it := range row {
@@ -104,7 +140,7 @@ func (s *sheet) notEarly(all []candidate) []candidate {
 			}
 		}
 	}
-	return slices.DeleteFunc(all, func(c candidate) bool { return early[c.key] })
+	return early
 }
 
 // clauseEnd is where another clause begins; "2,50 %" is not.
@@ -121,8 +157,8 @@ func (v *vocabulary) afterEarly(it *item, early date) (date, bool) {
 }
 
 // dueBehindDates reads "am 15.04.2026 fällig", also when the line breaks before the word.
-func (s *sheet) dueBehindDates() []candidate {
-	var out []candidate
+func (s *sheet) dueBehindDates(all *candidates) {
+	const rule = "due behind the date"
 	for _, row := range s.rows {
 		for _, it := range row {
 			for _, d := range it.dates {
@@ -130,20 +166,18 @@ func (s *sheet) dueBehindDates() []candidate {
 				if strings.Trim(rest, " ") == "" {
 					rest = " " + s.textBelow(it)
 				}
-				before := it.folded[:d.start]
-				if !s.untilDate.MatchString(before) || !s.fallsDue.MatchString(rest) ||
-					s.conditional.MatchString(it.folded) || s.earlyPayment.MatchString(sentence(before)) ||
-					s.earlyPayment.MatchString(rest) {
+				if !s.fallsDue.MatchString(rest) {
 					continue
 				}
-				if day, exists := d.in(s.order); exists {
-					out = append(out, candidate{value: day.String(), key: day.String(), at: it,
-						rule: "due behind the date", score: 0.93})
+				if c := s.dateCandidate(all, d, it); c != nil {
+					c.label(rule)
+					c.seen(true, rule)
+					c.seen(s.untilDate.MatchString(it.folded[:d.start]), rule+", until")
+					c.seen(s.earlyPayment.MatchString(rest), rule+", discount")
 				}
 			}
 		}
 	}
-	return out
 }
 
 // sentence is the part of a text behind its last full stop or semicolon.
@@ -205,26 +239,33 @@ func (s *sheet) columnDate(header, under *item) *item {
 	return nil
 }
 
-// dueByTerms counts the days of terms such as "30 Tage netto". Several
-// different terms say nothing certain.
-func (s *sheet) dueByTerms(day time.Time) *fields.Text {
-	var best *fields.Text
-	days := -1
+// byTerms is the rule of days that no one printed.
+const byTerms = "payment terms"
+
+// dueByTerms counts the days of terms such as "30 Tage netto". Several different terms say nothing certain.
+func (s *sheet) dueByTerms(all *candidates, day time.Time) {
+	days, open := map[int]bool{}, false
+	var told []*candidate
 	for _, row := range s.rows {
 		for _, it := range row {
 			n := s.termDays(it.folded)
 			if n < 0 || n > 365 {
 				continue
 			}
-			if days >= 0 && n != days || s.openTerms.MatchString(it.folded) {
-				return nil
+			days[n] = true
+			open = open || s.openTerms.MatchString(it.folded)
+			value := day.AddDate(0, 0, n).Format(time.DateOnly)
+			if c := all.at(it, -1, value, value); c != nil {
+				c.label(byTerms)
+				told = append(told, c)
 			}
-			days = n
-			best = &fields.Text{Value: day.AddDate(0, 0, n).Format(time.DateOnly),
-				Evidence: s.evidence(it, "payment terms", 0.88)}
 		}
 	}
-	return best
+	for _, c := range told {
+		c.seen(true, byTerms)
+		c.seen(len(days) > 1, "several terms")
+		c.seen(open, "open terms")
+	}
 }
 
 // inDays writes terms with their days in figures.

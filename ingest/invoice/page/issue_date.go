@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,91 +10,177 @@ import (
 	"tallyhouse/ingest/invoice/fields"
 )
 
-// date reads the day of issue. numberAt is the item that holds the number.
-func (s *sheet) date(numberAt *item) (*fields.Text, time.Time) {
-	var all []candidate
-	add := func(d date, at *item, rule string, score float64, row int) {
-		d, ok := d.in(s.order)
-		if ok && d.year >= 1970 {
-			all = append(all, candidate{value: d.String(), key: d.String(), at: at, rule: rule, score: score, row: row})
-		}
-	}
-	s.each(s.dateLabels, func(f found) {
-		before := f.item.folded[:f.start]
-		switch f.label.rule {
-		case "date behind the number":
-			// Only between the number and a date: "Rechnung Nr. 7 vom 1.2.2024".
-			for _, d := range f.item.dates {
-				if !d.compact && d.start >= f.end && d.start-f.end <= 2 && numberAt == f.item &&
-					!s.otherDate.MatchString(before) {
-					add(d, f.item, f.label.rule, f.label.weight, f.item.row)
-				}
-			}
-			if numberAt != nil && f.start == 0 && follows(f.item, numberAt) && len(f.item.dates) > 0 &&
-				f.item.dates[0].start-f.end <= 2 {
-				add(f.item.dates[0], f.item, f.label.rule, f.label.weight-0.03, f.item.row)
-			}
-			if next := s.nextRow(f.item); numberAt == f.item && f.end == len(f.item.folded) && next != nil &&
-				len(next.dates) > 0 && next.dates[0].start == 0 {
-				add(next.dates[0], next, f.label.rule, f.label.weight-0.03, f.item.row)
-			}
-			return
-		case "plain date label":
-			if s.headsItems(f.item) {
-				return
-			}
-			if s.otherDate.MatchString(f.item.folded[:min(len(f.item.folded), f.end+18)]) ||
-				strings.Trim(before, " ") != "" && longWord.MatchString(before) &&
-					(s.otherDate.MatchString(before) || !hasDigit(lastWord(before))) {
-				return
-			}
-		default:
-			if s.otherDate.MatchString(before) && !s.bothDates.MatchString(before) ||
-				s.otherDateAfter.MatchString(f.item.folded[f.end:]) {
-				return
-			}
-		}
-		for _, p := range s.places(f) {
-			d, ok := s.dateAt(p.item, p.from)
-			if ok && f.label.rule == "place and date" && d.start-p.from > 2 {
-				return // "Bitte überweisen Sie den Betrag bis zum 28.8."
-			}
-			if ok {
-				add(d, p.item, f.label.rule, f.label.weight*p.near, f.item.row)
-				return
-			}
-			if p.item == f.item {
-				return
-			}
-		}
+// date reads the day of issue. numberAt is the item that holds the number, whose figures are no day.
+func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Time) {
+	var all candidates
+	s.each(s.dateLabels, func(f found) { s.labelledDate(&all, f) })
+	s.otherDays(&all)
+	all.all = slices.DeleteFunc(all.all, func(c *candidate) bool {
+		d := s.printed(c)
+		return certain(number) && c.at == numberAt && strings.Contains(number.Value, string(c.at.runes[d.start:d.end]))
 	})
-	if len(all) == 0 {
-		s.unlabelledDates(numberAt, add)
+	for _, c := range all.all {
+		s.seenOfDate(c, all.all, numberAt)
 	}
-	if len(all) == 0 {
+	outdone(all.all, "date label", "date behind the number")
+	best, c := s.decide(fields.Date, all.all)
+	if c == nil {
 		return nil, time.Time{}
 	}
-	s.candidatesOf(fields.Date, all)
-	best := all[0]
-	for _, c := range all[1:] {
-		if c.score > best.score+0.02 {
-			best = c
-		}
-	}
-	for _, c := range all {
-		if c.key != best.key && c.score >= best.score-0.001 && c.at.page == best.at.page {
-			best.score -= 0.12
-			break
-		}
-	}
-	day, _ := time.Parse(time.DateOnly, best.value)
-	return &fields.Text{Value: best.value, Evidence: s.evidence(best.at, best.rule, best.score)}, day
+	day, _ := time.Parse(time.DateOnly, best.Value)
+	return best, day
 }
 
-// follows reports whether an item continues another: as the next cell, or on the next line.
-func follows(it, before *item) bool {
-	return it.row == before.row && it.col == before.col+1 ||
-		it.row == before.row+1 && it.page == before.page && absFloat(it.x0-before.x0) < 3
+// dateCandidate is the candidate for a day that is printed in an item; nil when there is no such day.
+func (s *sheet) dateCandidate(all *candidates, d date, at *item) *candidate {
+	day, ok := d.in(s.order)
+	if !ok || day.year < 1970 {
+		return nil
+	}
+	return all.at(at, d.start, day.String(), day.String())
+}
+
+// labelledDate finds the day that a label announces.
+func (s *sheet) labelledDate(all *candidates, f found) {
+	before := f.item.folded[:f.start]
+	rule := f.label.rule
+	doubt := ""
+	switch rule {
+	case "date behind the number":
+		// Only between the number and a date: "Rechnung Nr. 7 vom 1.2.2024".
+		for _, it := range []*item{f.item, s.right(f.item), s.nextRow(f.item)} {
+			if it == nil || it != f.item && f.end < len(strings.TrimRight(f.item.folded, " ")) {
+				continue
+			}
+			from := 0
+			if it == f.item {
+				from = f.end
+			}
+			for _, d := range it.dates {
+				if d.compact || d.start < from || d.start-from > 2 {
+					continue
+				}
+				if c := s.dateCandidate(all, d, it); c != nil {
+					c.label(rule)
+					c.seen(s.otherDate.MatchString(before), rule+", other date")
+					c.seen(hasDigit(before), rule+", figures before it")
+				}
+			}
+		}
+		return
+	case "plain date label":
+		switch {
+		case s.headsItems(f.item):
+			doubt = "heads the items"
+		case s.otherDate.MatchString(f.item.folded[:min(len(f.item.folded), f.end+18)]):
+			doubt = "other date"
+		case strings.Trim(before, " ") != "" && longWord.MatchString(before) && !hasDigit(lastWord(before)):
+			doubt = "words before it"
+		}
+	default:
+		if s.otherDate.MatchString(before) && !s.bothDates.MatchString(before) || s.otherDateAfter.MatchString(f.item.folded[f.end:]) {
+			doubt = "other date"
+		}
+	}
+	for _, p := range s.places(f) {
+		d, ok := s.dateAt(p.item, p.from)
+		if !ok {
+			continue
+		}
+		if c := s.dateCandidate(all, d, p.item); c != nil {
+			if doubt == "" {
+				c.label(rule)
+			}
+			upTo := len(f.item.folded)
+			if p.item == f.item {
+				upTo = d.start
+			}
+			c.seen(hasLetters(f.item.folded[f.end:upTo]), rule+" of several words")
+			c.seen(doubt == "", rule+" "+p.where)
+			c.seen(doubt == "", rule)
+			c.seen(doubt != "", rule+", "+doubt)
+			c.seen(rule == "place and date" && d.start-p.from > 2, "words between place and date")
+		}
+		return
+	}
+}
+
+// label sets what announces a candidate, unless something better does.
+func (c *candidate) label(rule string) {
+	if c.rule == noLabel {
+		c.rule = rule
+	}
+}
+
+// otherDays finds the days that no label announces.
+func (s *sheet) otherDays(all *candidates) {
+	for _, row := range s.rows {
+		for _, it := range row {
+			for _, d := range it.dates {
+				if !d.compact {
+					s.dateCandidate(all, d, it)
+				}
+			}
+		}
+	}
+}
+
+// seenOfDate adds what is seen of a day beside its labels.
+func (s *sheet) seenOfDate(c *candidate, all []*candidate, numberAt *item) {
+	it := c.at
+	d := s.printed(c)
+	s.lookAround(c, d.start, d.end)
+	before := it.folded[:d.start]
+	left := s.left(it)
+	c.seen(s.otherDate.MatchString(it.folded), "words of another date")
+	c.seen(left != nil && s.otherDate.MatchString(left.folded), "words of another date on the left")
+	above := s.above(it)
+	c.seen(above != nil && s.otherDate.MatchString(above.folded), "words of another date above")
+	c.seen(s.announcesDue(before) || left != nil && strings.Trim(before, " ") == "" && s.announcesDue(left.folded), "a label of payment")
+	c.seen(above != nil && s.announcesDue(above.folded), "a label of payment above")
+	c.seen(s.earlyPayment.MatchString(it.folded), "words of a discount")
+	c.seen(s.untilDate.MatchString(before), "until")
+	c.seen(s.beforeDate.MatchString(strings.TrimSpace(before)), "a small word before it")
+	alone := strings.Trim(before, " ") == "" && d.end >= len(it.folded)-1
+	c.seen(!alone && s.placeAndDate.MatchString(before) && d.end >= len(it.folded)-1, "behind a place")
+	c.seen(alone && left != nil && s.endsInPlace.MatchString(strings.Trim(left.folded, " :")), "beside a place")
+	c.seen(len(it.dates) > 1, "several days in its cell")
+	c.seen(len(it.runes) > maxLabelled, "in a sentence")
+	if numberAt != nil {
+		c.seen(numberAt == it, "in the cell of the number")
+		c.seen(numberAt != it && numberAt.row == it.row, "in the row of the number")
+		near := numberAt.page == it.page && numberAt.row != it.row && abs(numberAt.row-it.row) <= 3
+		c.seen(near, "near the number")
+		c.seen(near && (aligned(it, numberAt)), "near the number, in its column")
+	}
+	earlier, later, again := 0, 0, 0
+	for _, other := range all {
+		switch {
+		case other == c:
+		case other.key == c.key:
+			again++
+		case other.key < c.key:
+			earlier++
+		default:
+			later++
+		}
+	}
+	c.seen(earlier == 0 && later == 0, "the only day")
+	c.seen(earlier > 0 && later == 0, "the last day")
+	c.seen(earlier == 0 && later > 0, "the first day")
+	c.seen(true, fmt.Sprintf("printed %d times more", min(again, 2)))
+	first := slices.MinFunc(all, func(a, b *candidate) int { return a.at.row - b.at.row })
+	c.seen(first.at.row == it.row, "the highest on the page")
+}
+
+// printed is the day of a candidate as its item shows it.
+func (s *sheet) printed(c *candidate) date {
+	for _, d := range c.at.dates {
+		if day, ok := d.in(s.order); ok && day.String() == c.value {
+			return d
+		}
+	}
+	return date{end: len(c.at.folded)}
 }
 
 // lastWord of a text; a number there ends what stands before a label.
@@ -120,71 +207,6 @@ func (s *sheet) nextRow(it *item) *item {
 		return s.rows[it.row+1][0]
 	}
 	return nil
-}
-
-// unlabelledDates looks above the table of items: "Wien, 12.03.2025", a date
-// alone, a date on the number's row.
-func (s *sheet) unlabelledDates(numberAt *item, add func(date, *item, string, float64, int)) {
-	distinct := map[string]bool{}
-	type hit struct {
-		d    date
-		it   *item
-		rule string
-		c    float64
-	}
-	var hits []hit
-	for _, row := range s.rows {
-		if row[0].page != 1 {
-			break
-		}
-		headings := 0
-		for _, it := range row {
-			if s.itemHeading.MatchString(it.folded) {
-				headings++
-			}
-		}
-		if headings >= 2 {
-			break
-		}
-		for _, it := range row {
-			if len(it.dates) != 1 || it.dates[0].compact || s.otherDate.MatchString(it.folded) {
-				continue
-			}
-			if it == numberAt {
-				continue
-			}
-			if left := s.left(it); left != nil && s.otherDate.MatchString(left.folded) && !hasDigit(left.folded) {
-				continue
-			}
-			d := it.dates[0]
-			h := hit{d: d, it: it}
-			before := strings.TrimSpace(it.folded[:d.start])
-			switch {
-			case s.beforeDate.MatchString(before) || s.announcesDue(it.folded[:d.start]):
-				continue
-			case before != "" && s.placeAndDate.MatchString(it.folded[:d.start]) && d.end >= len(it.folded)-1:
-				h.rule, h.c = "place and date", 0.9
-			case before == "" && d.end >= len(it.folded)-1 && s.left(it) != nil &&
-				s.endsInPlace.MatchString(strings.Trim(s.left(it).folded, " :")):
-				h.rule, h.c = "place and date", 0.9
-			case before == "" && d.end >= len(it.folded)-1:
-				h.rule, h.c = "date alone", 0.84
-			case numberAt != nil && numberAt.row == it.row:
-				h.rule, h.c = "date beside the number", 0.84
-			default:
-				continue
-			}
-			hits = append(hits, h)
-			distinct[d.String()] = true
-		}
-	}
-	for _, h := range hits {
-		c := h.c
-		if len(distinct) > 1 && h.rule == "date alone" && (numberAt == nil || abs(h.it.row-numberAt.row) > 3) {
-			c -= 0.1
-		}
-		add(h.d, h.it, h.rule, c, h.it.row)
-	}
 }
 
 // announcesDue reports whether what stands before a date makes it that of payment.

@@ -1,94 +1,144 @@
 package page
 
 import (
+	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
 	"tallyhouse/ingest/invoice/fields"
 )
 
-type candidate struct {
-	value string
-	key   string
-	at    *item
-	rule  string
-	score float64
-	row   int
-}
-
 // maxNumberPage is the last page that names the invoice's own number first: a cover letter may precede it. Numbers
 // that come later in a file, in a manual say, are examples.
 const maxNumberPage = 3
 
 // number reads the invoice's number.
-func (s *sheet) number() (*fields.Text, *item) {
-	var all []candidate
+func (s *sheet) number(buyers map[*item]bool) (*fields.Text, *item) {
+	var all candidates
 	s.each(s.numberLabels, func(f found) {
-		if f.item.page > maxNumberPage || s.otherNumberBefore.MatchString(f.item.folded[:f.start]) ||
-			s.otherNumberAfter.MatchString(f.item.folded[f.end:]) {
+		if f.item.page > maxNumberPage {
 			return
 		}
-		for i, p := range s.places(f) {
-			plain := f.label.rule == "title before number" || f.label.rule == "plain number label"
-			value, ok := s.numberAt(p.item, p.from, !plain)
-			if !ok && p.item == f.item {
-				return
-			}
-			if ok && p.item != f.item && plain && !wholeNumber(p.item, value) {
-				ok = false
-			}
+		plain := f.label.rule == "title before number" || f.label.rule == "plain number label"
+		for _, p := range s.places(f) {
+			value, from, ok := s.numberAt(p.item, p.from, !plain)
 			if !ok {
-				// Beside the label stands something else: look below it.
-				if i == 0 && p.near == 1 {
-					continue
-				}
-				if i > 1 {
-					break
-				}
 				continue
 			}
-			score := f.label.weight * p.near
-			if f.label.rule == "plain number label" && s.besideTitle(f.item) {
-				score = 0.95 * p.near
-			} else if f.label.rule == "plain number label" && s.besideDateLabel(f.item) {
-				score = 0.9 * p.near
+			c := all.at(p.item, from, value, compact(value))
+			if c == nil {
+				return
 			}
-			if plain && p.item != f.item {
-				score -= 0.03
+			where := f.label.rule + " " + p.where
+			other := s.otherNumberBefore.MatchString(f.item.folded[:f.start])
+			not := s.otherNumberAfter.MatchString(f.item.folded[f.end:])
+			if !other && !not {
+				c.rule = f.label.rule
 			}
-			if s.looksLikeDate(value) {
-				score -= 0.05
+			c.seen(!other && !not, where)
+			c.seen(!other && !not, f.label.rule)
+			c.seen(other, "another's label "+p.where)
+			c.seen(not, "label of something else "+p.where)
+			c.seen(f.start == 0, where+", at its beginning")
+			c.seen(plain && s.besideTitle(f.item), "beside the title, "+where)
+			c.seen(plain && s.besideDateLabel(f.item), "beside a label of the day, "+where)
+			c.seen(p.item != f.item && !wholeNumber(p.item, value), "part of a cell, "+where)
+			if p.item == f.item {
+				return
 			}
-			all = append(all, candidate{value: value, key: compact(value), at: p.item, rule: f.label.rule,
-				score: score, row: f.item.row})
-			return
 		}
 	})
-	if len(all) == 0 {
-		return s.numberAtTitle()
+	s.unlabelledNumbers(&all)
+	for _, c := range all.all {
+		s.seenOfNumber(c, buyers)
 	}
-	s.candidatesOf(fields.Number, all)
-	best := all[0]
-	for _, c := range all[1:] {
-		if c.score > best.score+0.001 || c.score > best.score-0.001 && c.row < best.row && c.at.page == 1 &&
-			best.at.page > 1 {
-			best = c
+	outdone(all.all, "number label", "number label within title")
+	best, c := s.decide(fields.Number, all.all)
+	if c == nil {
+		return nil, nil
+	}
+	return best, c.at
+}
+
+// unlabelledNumbers finds what is shaped like a number of an invoice.
+func (s *sheet) unlabelledNumbers(all *candidates) {
+	for _, row := range s.rows {
+		for _, it := range row {
+			if it.page > maxNumberPage || len(it.runes) > maxLabelled {
+				continue
+			}
+			for from := range it.folded {
+				begins := it.folded[from] != ' ' && (from == 0 || it.folded[from-1] == ' ')
+				if !begins {
+					continue
+				}
+				if value, at, ok := s.numberAt(it, from, false); ok && at == from {
+					all.at(it, at, value, compact(value))
+				}
+			}
 		}
 	}
-	// "2. Teilrechnung Nr. 2": a count of invoices is the number of none where another is printed.
-	for _, c := range all {
-		if countOnly(best.value) && !countOnly(c.value) && c.score >= best.score-0.06 {
-			best = c
+}
+
+// maxLabelled is how long a text with a number or a day is that stands there as such; longer ones are sentences.
+const maxLabelled = 90
+
+// seenOfNumber adds what is seen of a number beside its labels.
+func (s *sheet) seenOfNumber(c *candidate, buyers map[*item]bool) {
+	it := c.at
+	start := max(0, strings.Index(it.text(), c.value))
+	start = min(len([]rune(it.text()[:start])), len(it.folded))
+	s.lookAround(c, start, min(start+len([]rune(c.value)), len(it.folded)))
+	c.seen(true, "shape "+shapeOf(c.value))
+	c.seen(true, fmt.Sprintf("%d characters", min(len(c.value), 12)))
+	c.seen(countOnly(c.value), "a count")
+	c.seen(s.looksLikeDate(c.value), "like a date")
+	c.seen(yearIn.MatchString(c.value), "a year in it")
+	c.seen(s.phoneShape.MatchString(c.value), "like a telephone number")
+	c.seen(buyers[it], "the buyer's")
+	c.seen(s.vatLabel.MatchString(it.folded) || len(s.vatIDs(it.folded)) > 0, "in a line with a tax id")
+	c.seen(strings.Contains(it.folded, "iban"), "in a line with an iban")
+	c.seen(s.postalCity.MatchString(it.folded) || s.street.MatchString(it.folded), "in an address")
+	left := s.left(it)
+	c.seen(left != nil && s.titleAlone.MatchString(strings.Trim(left.folded, " .:")), "beside the title")
+	again, dates := 0, false
+	for r := max(0, it.row-2); r <= min(it.row+2, len(s.rows)-1); r++ {
+		for _, other := range s.rows[r] {
+			dates = dates || len(other.dates) > 0
 		}
 	}
-	for _, c := range all {
-		if c.key != best.key && !countOnly(c.value) && c.score >= best.score-0.005 && !strings.Contains(best.key, c.key) &&
-			c.row < best.row+3 && c.row > best.row-3 {
-			best.score -= 0.2
-			break
+	c.seen(dates, "a date near")
+	end := start + len([]rune(c.value))
+	c.seen(slices.ContainsFunc(it.dates, func(d date) bool { return d.start >= end && d.start-end < 12 }), "a day behind it")
+	for _, row := range s.rows {
+		for _, other := range row {
+			if other != it && len(c.key) > 3 && strings.Contains(other.key, c.key) {
+				again++
+			}
 		}
 	}
-	return &fields.Text{Value: best.value, Evidence: s.evidence(best.at, best.rule, best.score)}, best.at
+	c.seen(true, fmt.Sprintf("printed %d times more", min(again, 2)))
+}
+
+var yearIn = regexp.MustCompile(`(?:^|\D)20[12]\d`)
+
+// shapeOf writes a number with a letter for its letters and a figure for its figures: "A-9/9".
+func shapeOf(value string) string {
+	var out []rune
+	for _, r := range value {
+		switch {
+		case unicode.IsDigit(r):
+			r = '9'
+		case unicode.IsLetter(r):
+			r = 'A'
+		}
+		if len(out) == 0 || out[len(out)-1] != r {
+			out = append(out, r)
+		}
+	}
+	return string(out[:min(len(out), 8)])
 }
 
 // besideTitle reports whether the item to the left is the document's title, as in
@@ -138,7 +188,7 @@ func (s *sheet) several(all []sum) bool {
 			return
 		}
 		for _, p := range s.places(f) {
-			if value, ok := s.numberAt(p.item, p.from, true); ok {
+			if value, _, ok := s.numberAt(p.item, p.from, true); ok {
 				if _, known := numbers[compact(value)]; !known {
 					numbers[compact(value)] = f.item.page
 				}
@@ -157,41 +207,6 @@ func (s *sheet) several(all []sum) bool {
 	return len(pages) > 1
 }
 
-// numberAtTitle reads a number without a label that stands alone beside or
-// right above the title, once the document calls itself an invoice.
-func (s *sheet) numberAtTitle() (*fields.Text, *item) {
-	for _, row := range s.rows {
-		for _, it := range row {
-			if it.page != 1 || !s.titleAlone.MatchString(strings.Trim(it.folded, " .:")) {
-				continue
-			}
-			for r := max(0, it.row-2); r <= min(it.row+2, len(s.rows)-1); r++ {
-				for _, other := range s.rows[r] {
-					value, ok := s.numberAt(other, 0, false)
-					if ok && other.page == 1 && wholeNumber(other, value) && len(value) >= 4 &&
-						!s.looksLikeDate(value) && strings.ContainsAny(value, "-/_") && other.x0 > s.width(1)/3 {
-						return &fields.Text{Value: value, Evidence: s.evidence(other, "number beside the title",
-							0.82)}, other
-					}
-				}
-			}
-		}
-	}
-	return nil, nil
-}
-
-func (s *sheet) width(page int) float64 {
-	w := 0.0
-	for _, row := range s.rows {
-		for _, it := range row {
-			if it.page == page && it.x1 > w {
-				w = it.x1
-			}
-		}
-	}
-	return w
-}
-
 func wholeNumber(it *item, value string) bool {
 	return compact(string(it.runes)) == compact(value)
 }
@@ -202,8 +217,8 @@ func (v *vocabulary) looksLikeDate(value string) bool {
 }
 
 // numberAt reads an invoice number that starts at an offset of an item. Behind
-// a clear label short and date-like numbers are taken, too.
-func (v *vocabulary) numberAt(it *item, from int, clear bool) (string, bool) {
+// a clear label short and date-like numbers are taken, too. at is where it begins.
+func (v *vocabulary) numberAt(it *item, from int, clear bool) (value string, at int, ok bool) {
 	r := it.runes
 	i := from
 	skip := func() {
@@ -224,7 +239,7 @@ func (v *vocabulary) numberAt(it *item, from int, clear bool) (string, bool) {
 	for end < len(r) && !unicode.IsSpace(r[end]) {
 		end++
 	}
-	value := trimNumber(string(r[i:end]))
+	value = trimNumber(string(r[i:end]))
 	if end < len(r) {
 		next := end + 1
 		stop := next
@@ -241,27 +256,27 @@ func (v *vocabulary) numberAt(it *item, from int, clear bool) (string, bool) {
 		}
 	}
 	if !v.numberShape.MatchString(strings.ReplaceAll(value, " ", "")) || !hasDigit(value) || len(value) > 40 {
-		return "", false
+		return "", 0, false
 	}
 	if a := v.amounts([]rune(value)); len(a) == 1 && (a[0].percent || a[0].currency != "" || a[0].decimals == 2 &&
 		a[0].end-a[0].start == len([]rune(value))) {
-		return "", false
+		return "", 0, false
 	}
 	if !clear && (len(value) < 3 || v.looksLikeDate(value) || v.phoneShape.MatchString(value) ||
 		v.months[strings.ToLower(value)] > 0) {
-		return "", false
+		return "", 0, false
 	}
 	if v.looksLikeDate(value) && !strings.Contains(value, "/") {
-		return "", false
+		return "", 0, false
 	}
 	if end < len(r) && !clear {
 		// A house number, a quantity, a postal code: words follow.
 		rest := strings.TrimSpace(it.folded[end:])
 		if len(value) <= 5 && allDigits(value) && rest != "" && unicode.IsLetter(rune(rest[0])) {
-			return "", false
+			return "", 0, false
 		}
 	}
-	return value, true
+	return value, i, true
 }
 
 func trimNumber(s string) string {

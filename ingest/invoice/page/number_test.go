@@ -13,7 +13,7 @@ func FuzzNumberAt(f *testing.F) {
 		if from < 0 || from > len(it.runes) {
 			return
 		}
-		if value, ok := v.numberAt(it, from, true); ok && (!hasDigit(value) || len(value) > 60) {
+		if value, _, ok := v.numberAt(it, from, true); ok && (!hasDigit(value) || len(value) > 60) {
 			t.Fatalf("number %q of %q", value, s)
 		}
 	})

@@ -24,13 +24,6 @@ func (s *sheet) couldBe(field, value string, at *item, rule string, score float6
 	}
 }
 
-// candidatesOf notes the candidates of a field.
-func (s *sheet) candidatesOf(field string, all []candidate) {
-	for _, c := range all {
-		s.couldBe(field, c.value, c.at, c.rule, c.score)
-	}
-}
-
 // others are what the fields could have been but for their values, the likeliest first, each value once. Nothing of
 // them is certain, or it would be the value.
 func (s *sheet) others(values map[string]string) []fields.Possible {

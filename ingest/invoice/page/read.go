@@ -1,6 +1,5 @@
 // Package page reads the fields of an invoice from the text of its pages by
-// labels, places and arithmetic, in German, English, French, Italian and
-// Spanish, and in parts of Dutch, Polish and Portuguese.
+// labels, places, arithmetic and weights that were learnt: docs/invoices.md.
 package page
 
 import (
@@ -69,17 +68,14 @@ func (r *Reader) Read(doc text.Document, own Own) (Kind, fields.Invoice) {
 }
 
 func (s *sheet) read(own Own) (Kind, fields.Invoice) {
-	number, numberAt := s.number()
-	date, day := s.date(numberAt)
+	buyers := s.buyers()
+	number, numberAt := s.number(buyers)
+	date, day := s.date(number, numberAt)
 	t, all := s.total()
 	kind := s.kind(number, date, t)
-	if kind == NotAnInvoice {
-		return kind, fields.Invoice{}
+	if kind != NotAnInvoice && s.several(all) {
+		kind = SeveralInvoices
 	}
-	if s.several(all) {
-		return SeveralInvoices, fields.Invoice{}
-	}
-	buyers := s.buyers()
 	if kind == CreditNote && s.selfBilled(own, buyers) {
 		kind = Invoice
 	}
@@ -95,6 +91,9 @@ func (s *sheet) read(own Own) (Kind, fields.Invoice) {
 	s.addAmounts(&out, t, kind)
 	s.couldBeTotals(all, exponentOf(out.Currency), kind)
 	s.keepCertain(&out)
+	if kind == NotAnInvoice || kind == SeveralInvoices {
+		return kind, fields.Invoice{}
+	}
 	return kind, out
 }
 
@@ -205,7 +204,7 @@ func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
 			}
 			if loc := s.invoiceWord.FindStringIndex(text); loc != nil && len(text) < 80 &&
 				(loc[0] < 20 && len(text) < 45 || loc[0] == 0) {
-				if r, _ := s.roleOf(text); number != nil || r == roleNone {
+				if r, _ := s.roleOf(text); certain(number) || r == roleNone {
 					title = true
 					titleRow = min(titleRow, it.row)
 				} else {
@@ -223,11 +222,11 @@ func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
 	}
 	// "Rechnungsbetrag" beside a sum is a title where nothing says otherwise.
 	title = title || sumOnly && !other
-	sure := number != nil && number.Rule == "number label"
+	sure := certain(number) && number.Rule == "number label"
 	switch {
-	case t.gross == nil && !(sure && date != nil && title):
+	case t.gross == nil && !(sure && certain(date) && title):
 		return NotAnInvoice
-	case number == nil && date == nil:
+	case !certain(number) && !certain(date):
 		return NotAnInvoice
 	case hard && ownRow > otherRow && !credit:
 		return NotAnInvoice
@@ -243,6 +242,9 @@ func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
 	}
 	return Invoice
 }
+
+// certain reports whether a value is known well enough to be stated.
+func certain(t *fields.Text) bool { return t != nil && t.Confidence >= fields.Certain }
 
 // selfBilled reports whether what calls itself a credit is an invoice that the buyer issued for his supplier, as
 // Article 224 of the VAT directive allows: it says so, or stands on the own company's paper.
@@ -277,7 +279,7 @@ func (s *sheet) otherHeading(it *item, text string) bool {
 	if loc == nil || len(text) > 60 || strings.HasSuffix(strings.TrimSpace(it.folded), ":") {
 		return false
 	}
-	if it.size >= s.medianSize()*1.15 && !strings.Contains(text, ":") {
+	if it.size >= s.median*1.15 && !strings.Contains(text, ":") {
 		return true
 	}
 	rest := text[loc[1]:]

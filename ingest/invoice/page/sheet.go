@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"math"
 	"strings"
 
@@ -40,6 +41,8 @@ type sheet struct {
 	rows    [][]*item
 	heights []float64 // of the pages
 	order   dateOrder
+	median  float64         // size of the text
+	widths  map[int]float64 // how far to the right the pages' texts go
 
 	pages    map[int]text.Page // by number
 	possible map[string][]possibility
@@ -87,6 +90,12 @@ func newSheet(v *vocabulary, doc text.Document) *sheet {
 			if len(row) > 0 {
 				s.rows = append(s.rows, row)
 			}
+		}
+	}
+	s.median, s.widths = s.medianSize(), map[int]float64{}
+	for _, row := range s.rows {
+		for _, it := range row {
+			s.widths[it.page] = max(s.widths[it.page], it.x1)
 		}
 	}
 	s.order = orderOf(s.allDates(), s.american())
@@ -221,9 +230,9 @@ func overlaps(taken [][]int, m []int) bool {
 
 // place is where a value may stand: in an item from an offset on.
 type place struct {
-	item *item
-	from int
-	near float64 // 1 beside the label, less under it
+	item  *item
+	from  int
+	where string // it stands, seen from its label
 }
 
 // places lists where the value of a label may stand, likeliest first: behind it
@@ -231,18 +240,18 @@ type place struct {
 func (s *sheet) places(f found) []place {
 	rest := strings.Trim(f.item.folded[f.end:], " :.#*-~")
 	if rest != "" && !strings.HasPrefix(rest, "(") {
-		return []place{{f.item, f.end, 1}}
+		return []place{{f.item, f.end, "behind"}}
 	}
 	var out []place
 	if r := s.right(f.item); r != nil {
-		out = append(out, place{r, 0, 1})
+		out = append(out, place{r, 0, "right"})
 	}
 	if r := s.beside(f.item); r != nil {
-		out = append(out, place{r, 0, 0.99})
+		out = append(out, place{r, 0, "beside"})
 	}
 	if f.label.below {
 		for i, b := range s.below(f.item, 2.2) {
-			out = append(out, place{b, 0, 0.97 - 0.05*float64(i)})
+			out = append(out, place{b, 0, fmt.Sprintf("below %d", min(i, 2))})
 		}
 	}
 	return out

@@ -94,7 +94,7 @@ func (s *sheet) rankedNames(own Own, buyers map[*item]bool, idAt *item) (*named,
 func (s *sheet) nameFeatures(all []named, buyers map[*item]bool) []model.Candidate {
 	domain := slices.ContainsFunc(all, s.ownsDomain)
 	company := slices.ContainsFunc(all, func(c named) bool { return s.legalForm.MatchString(foldText(c.name)) })
-	median := s.medianSize()
+	median := s.median
 	identified := map[string]bool{} // the names whose block holds a tax id
 	for _, c := range all {
 		identified[c.key] = identified[c.key] || s.idBelow(c.it)
@@ -140,7 +140,8 @@ func (s *sheet) nameFeatures(all []named, buyers map[*item]bool) []model.Candida
 		title := s.invoicePart.MatchString(folded) || s.creditTitle.MatchString(folded) || s.otherTitle.MatchString(folded)
 		seen(title, "a title")
 		seen(s.roleNamed(folded), "a label of another field")
-		seen(slices.ContainsFunc(all, func(o named) bool { return len(o.key) > len(c.key) && strings.HasPrefix(o.key, c.key) }), "a longer name begins with it")
+		longer := func(o named) bool { return len(o.key) > len(c.key) && strings.HasPrefix(o.key, c.key) }
+		seen(slices.ContainsFunc(all, longer), "a longer name begins with it")
 		seen(c.it.row == 0, "first row")
 		seen(c.it.row == 0 && form, "first row, legal form")
 		seen(c.it.row == 0 && address, "first row, address below")
@@ -237,7 +238,7 @@ func (s *sheet) labelAbove(it *item) bool {
 
 // inWindow reports whether an item stands where a letter's window shows the address of the recipient.
 func (s *sheet) inWindow(it *item) bool {
-	return it.page == 1 && it.x0 < s.width(1)/3 && it.y > s.heights[0]*0.08 && it.y < s.heights[0]*0.35
+	return it.page == 1 && it.x0 < s.widths[1]/3 && it.y > s.heights[0]*0.08 && it.y < s.heights[0]*0.35
 }
 
 func (s *sheet) isBuyer(c named, buyers map[*item]bool) bool {

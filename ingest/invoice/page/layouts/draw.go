@@ -33,7 +33,10 @@ func (f Family) Draw(member int) Invoice {
 		d.buyer = f.company(d.r, false)
 	}
 	d.issued = time.Date(2019+d.r.IntN(8), time.Month(1+d.r.IntN(12)), 1+d.r.IntN(28), 0, 0, 0, 0, time.UTC)
-	d.due = d.issued.AddDate(0, 0, []int{7, 10, 14, 21, 30, 30, 45, 60}[d.r.IntN(8)])
+	d.due = d.issued.AddDate(0, 0, []int{0, 3, 5, 7, 8, 10, 14, 14, 15, 21, 30, 30, 30, 45, 60, 90}[d.r.IntN(16)])
+	if chance(d.r, 10) {
+		d.due = d.issued.AddDate(0, 0, 2+d.r.IntN(50))
+	}
 	d.out = Invoice{Scenario: f.scenario, Language: f.lang.code, Number: d.number(), Date: d.issued.Format(time.DateOnly),
 		Supplier: d.seller.name, Currency: f.land.currency, CreditNote: f.scenario == "credit note"}
 	if f.told {
@@ -97,9 +100,19 @@ func (d *drawing) lines(x, y, size float64, texts ...string) float64 {
 }
 
 func (d *drawing) number() string {
-	r, year := d.r, d.issued.Year()
+	return numbered(d.r, d.numberForm, d.issued.Year(), d.initial())
+}
+
+// initial is the biller's first letter.
+func (d *drawing) initial() string { return strings.ToUpper(plain(d.seller.name)[:1]) }
+
+// numberForms is how many forms numbers have.
+const numberForms = 21
+
+// numbered draws a number, of an invoice, an order or whatever else, in one of the forms that billers use.
+func numbered(r *rand.Rand, form, year int, initial string) string {
 	n := 1 + r.IntN(9999)
-	switch d.numberForm {
+	switch form {
 	case 0:
 		return fmt.Sprintf("%d-%04d", year, n)
 	case 1:
@@ -111,9 +124,35 @@ func (d *drawing) number() string {
 	case 4:
 		return fmt.Sprintf("%d/%d", n, year%100)
 	case 5:
-		return fmt.Sprintf("%s%06d", strings.ToUpper(d.seller.name[:1]), n*7)
+		return fmt.Sprintf("%s%06d", initial, n*7)
 	case 6:
 		return fmt.Sprintf("%d/%03d", year, n%1000)
+	case 7:
+		return fmt.Sprintf("%s-%d-%02d", initial, year, n%100)
+	case 8:
+		return fmt.Sprintf("%d/%s", n%1000, initial)
+	case 9:
+		return fmt.Sprintf("%s%s/%d/%d", initial, "V", n%1000, year)
+	case 10:
+		return fmt.Sprintf("%s%d/%d", initial, year, n%1000)
+	case 11:
+		return fmt.Sprintf("%d%02d%02d", year, 1+n%12, 1+n%28)
+	case 12:
+		return fmt.Sprintf("90%08d", n*137)
+	case 13:
+		return fmt.Sprintf("%06d", n*3)
+	case 14:
+		return fmt.Sprintf("%d-%05d-%02d", year%100, n, n%7)
+	case 15:
+		return fmt.Sprintf("%s-%d", initial, 1000+n)
+	case 16:
+		return strconv.Itoa(1 + n%89)
+	case 17:
+		return fmt.Sprintf("%s%s%d%05d", initial, "F", 10+n%80, n*7)
+	case 18:
+		return fmt.Sprintf("%X-%04d", 300_000_000+n*98_765, n)
+	case 19:
+		return fmt.Sprintf("%02d.%03d.%03d.%d-%d", n%90, n%1000, n%733, n%10, year)
 	}
 	return fmt.Sprintf("INV%d.%03d", year%100, n%1000)
 }
@@ -217,7 +256,7 @@ func (d *drawing) drawAbove() {
 		d.y += d.size * 1.6
 	}
 	title := d.title
-	if d.meta >= 5 || d.titleAt == 0 {
+	if d.inTitle() || d.titleAt == 0 {
 		return // with the number, further down
 	}
 	switch d.titleAt {
@@ -234,6 +273,9 @@ func (d *drawing) drawAbove() {
 		d.y += d.titleSize * 2
 	}
 }
+
+// inTitle reports whether the number stands in the line of the title.
+func (d *drawing) inTitle() bool { return d.meta >= 5 && d.meta <= 7 }
 
 // manager is a line about who runs the biller.
 func (d *drawing) manager() string {
@@ -350,7 +392,7 @@ func (d *drawing) drawMeta() {
 	size, out := d.size, &d.out
 	d.y += 20
 	pairs := []pair{{d.Family.number, out.Number}, {d.date, d.day(d.issued)}}
-	inTitle := d.meta >= 5
+	inTitle := d.inTitle()
 	title := d.title
 	if d.titleAt > 0 && !inTitle {
 		title = "" // it stands above
@@ -360,8 +402,7 @@ func (d *drawing) drawMeta() {
 	}
 	var rest []pair
 	for _, label := range d.other {
-		value := one(d.r, []string{digits(d.r, 5), "A-" + digits(d.r, 4), "P" + digits(d.r, 3) + "/" + digits(d.r, 2),
-			"4" + digits(d.r, 6)})
+		value := numbered(d.r, d.r.IntN(numberForms), d.issued.Year(), string("ABKLPS"[d.r.IntN(6)]))
 		if label == "" {
 			label, value = strings.TrimSuffix(d.vatLabel(), d.colon), d.seller.taxID
 		}
@@ -371,7 +412,7 @@ func (d *drawing) drawMeta() {
 		rest = append(rest, pair{one(d.fixed(37), d.lang.words("contact")), one(d.r, d.lang.words("people"))})
 	}
 	for _, label := range d.otherDate {
-		rest = append(rest, pair{label, d.day(d.issued.AddDate(0, 0, -1-d.r.IntN(40)))})
+		rest = append(rest, pair{label, d.day(d.otherDay())})
 	}
 	if d.dueInMeta && d.scenario != "credit note" {
 		rest = append(rest, pair{d.Family.due, d.day(d.due)})
@@ -394,8 +435,8 @@ func (d *drawing) drawMeta() {
 		}
 		for _, p := range pairs {
 			d.put(x, y, size, p.label+d.colon)
-			d.put(x+max(110, width(p.label+d.colon, size)+12), y, size, p.value)
-			y += size * 1.4
+			d.put(x+max(110, width(p.label+d.colon, size)+12), y+d.lower, size, p.value)
+			y += size*1.4 + d.lower
 		}
 		d.y = max(d.y, y) + 15
 		d.put(d.left, d.y, d.titleSize, title)
@@ -441,6 +482,22 @@ func (d *drawing) drawMeta() {
 				d.y += size * 1.5
 			}
 		}
+	case 8: // labels with their values below them, one after the other, at the right margin
+		d.put(d.left, d.y, d.titleSize, title)
+		x, y := 350.0, max(d.y-60, 125)
+		if !slices.Contains([]int{0, 1, 2, 5}, d.party) {
+			y = d.y
+		}
+		for _, p := range pairs {
+			d.put(x, y, size, p.label+d.colon)
+			if d.Seed%2 == 0 {
+				d.end(rightEdge, y+size*1.2, size, p.value)
+			} else {
+				d.put(x, y+size*1.2, size, p.value)
+			}
+			y += size * 2.6
+		}
+		d.y = max(d.y, y)
 	case 5: // all in the title
 		d.y = d.pairsRight(pairs)
 		d.put(d.left, d.y, d.titleSize, phrase(d.title, d.titleNo, out.Number, d.dated, d.day(d.issued)))
@@ -459,6 +516,9 @@ func (d *drawing) drawMeta() {
 	d.y += d.titleSize*1.2 + 6
 	if d.period {
 		from := d.issued.AddDate(0, -1, -d.r.IntN(10))
+		if chance(d.r, 30) { // billed in advance
+			from = d.issued.AddDate(0, 0, d.r.IntN(5))
+		}
 		d.put(d.left, d.y, size, fill(one(d.r, d.lang.words("period")), d.day(from), d.day(from.AddDate(0, 0, 27))))
 		d.y += size * 1.5
 	}
@@ -472,6 +532,17 @@ func (d *drawing) drawMeta() {
 	}
 }
 
+// otherDay is one that is neither that of issue nor of payment: mostly before the first, sometimes the same or later.
+func (d *drawing) otherDay() time.Time {
+	switch n := d.r.IntN(10); n {
+	case 0:
+		return d.issued
+	case 1, 2:
+		return d.issued.AddDate(0, 0, 1+d.r.IntN(80))
+	}
+	return d.issued.AddDate(0, 0, -1-d.r.IntN(60))
+}
+
 func (d *drawing) pairsRight(pairs []pair) float64 {
 	y := d.y
 	for _, p := range pairs {
@@ -481,22 +552,54 @@ func (d *drawing) pairsRight(pairs []pair) float64 {
 	return y + 8
 }
 
+// drawTerms sets when to pay, and what else is said of days and other documents.
 func (d *drawing) drawTerms() {
 	l, size := d.lang, d.size
 	d.y += 20
-	if d.early && !d.out.CreditNote {
-		early := d.issued.AddDate(0, 0, 5)
-		d.put(d.left, d.y, size, fill(one(d.r, l.words("early")), d.day(early)))
+	say := func(text string) {
+		d.put(d.left, d.y, size, text)
 		d.y += size * 1.5
 	}
-	if d.terms && !d.out.CreditNote && d.scenario != "self-billed" {
-		if d.Seed%2 == 0 {
-			d.put(d.left, d.y, size, fill(d.until(), d.day(d.due)))
-		} else {
-			d.put(d.left, d.y, size, fill(d.days(), strconv.Itoa(int(d.due.Sub(d.issued).Hours()/24))))
+	if chance(d.fixed(50), 15) {
+		other := numbered(d.r, d.numberForm, d.issued.Year(), d.initial())
+		say(fill(d.pick(d.fixed(51), l.words("replaces")), other, d.day(d.issued.AddDate(0, 0, -1-d.r.IntN(90)))))
+	}
+	if chance(d.fixed(55), 25) {
+		say(fill(d.pick(d.fixed(56), l.words("reference")), d.out.Number))
+	}
+	if d.out.CreditNote {
+		return
+	}
+	if chance(d.fixed(57), 30) {
+		say(strings.Replace(d.pick(d.fixed(58), l.words("said")), "%s", d.amount(int64(100*(10+d.r.IntN(90_000))), true), 1))
+	}
+	days := int(d.due.Sub(d.issued).Hours() / 24)
+	if d.early && !d.earlyDays {
+		early := d.day(d.issued.AddDate(0, 0, 1+d.r.IntN(max(1, days))))
+		say(fill(one(d.r, l.words("early")), early))
+		if d.Seed%2 == 0 { // and what is left to pay then, in the column of the totals
+			d.put(d.totalsLeft, d.y, size, early)
+			d.end(rightEdge, d.y, size, d.amount(d.sums.gross-part(d.sums.gross, 20), true))
+			d.y += size * 1.5
 		}
+	}
+	if !d.terms || d.scenario == "self-billed" {
+		return
+	}
+	switch {
+	case d.earlyDays && days >= 14:
+		say(fill(d.pick(d.fixed(52), l.words("early days")), strconv.Itoa(days/3), strconv.Itoa(days)))
 		d.dueSaid = true
-		d.y += size * 1.5
+	case d.openTerms && !d.dueSaid && d.Seed%3 == 0:
+		say(fill(d.pick(d.fixed(54), l.words("debit")), d.day(d.issued.AddDate(0, 0, 7))))
+	case d.openTerms && !d.dueSaid:
+		say(d.pick(d.fixed(53), l.words("open terms")))
+	case d.Seed%2 == 0 || days < 5:
+		say(fill(d.until(), d.day(d.due)))
+		d.dueSaid = true
+	case !d.dueSaid || chance(d.r, 80):
+		say(fill(d.days(), strconv.Itoa(days)))
+		d.dueSaid = true
 	}
 }
 

@@ -29,7 +29,7 @@ var sections = strings.Fields(`title credit_title part_title final_title number 
 	months other other_date from to greeting item quantity unit price amount works net tax gross payable rate base
 	within discount prepaid contract cumulative earlier retention reverse until days early period phone vat bank
 	register trades streets towns people slogan contact manager noise third banks
-	name address`)
+	name address early_days open_terms debit replaces reference said`)
 
 // country is where an invoice comes from.
 type country struct {
@@ -70,6 +70,24 @@ func spoken() []language {
 		{code: "sl", countries: []country{
 			{"SI", "EUR", []string{"d.o.o.", "d.d.", "s.p."}, []int{220, 220, 95}, 4, ".", ",",
 				[]string{"02.01.2006", "2. 1. 2006", "2. MMMM 2006", "2.1.2006"}, "+386"}}},
+		{code: "es", countries: []country{
+			{"ES", "EUR", []string{"S.L.", "S.A.", "SL", "S.L.U."}, []int{210, 210, 100}, 5, ".", ",",
+				[]string{"02/01/2006", "2 de MMMM de 2006", "02-01-2006", "2/1/2006"}, "+34"}}},
+		{code: "nl", countries: []country{
+			{"NL", "EUR", []string{"B.V.", "BV", "V.O.F.", "N.V."}, []int{210, 210, 90}, 4, ".", ",",
+				[]string{"02-01-2006", "2 MMMM 2006", "02/01/2006", "2-1-2006"}, "+31"}}},
+		{code: "pl", countries: []country{
+			{"PL", "PLN", []string{"Sp. z o.o.", "S.A.", "sp.j.", "sp. k."}, []int{230, 230, 80}, 5, " ", ",",
+				[]string{"02.01.2006", "2006-01-02", "2 MMMM 2006", "02-01-2006"}, "+48"}}},
+		{code: "hr", countries: []country{
+			{"HR", "EUR", []string{"d.o.o.", "d.d.", "j.d.o.o.", "obrt"}, []int{250, 250, 130}, 5, ".", ",",
+				[]string{"02.01.2006.", "2. MMMM 2006.", "02.01.2006", "2.1.2006."}, "+385"}}},
+		{code: "cs", countries: []country{
+			{"CZ", "CZK", []string{"s.r.o.", "a.s.", "spol. s r.o."}, []int{210, 210, 120}, 5, " ", ",",
+				[]string{"02.01.2006", "2. 1. 2006", "2. MMMM 2006", "2.1.2006"}, "+420"}}},
+		{code: "hu", countries: []country{
+			{"HU", "HUF", []string{"Kft.", "Zrt.", "Bt."}, []int{270, 270, 50}, 4, " ", ",",
+				[]string{"2006.01.02.", "2006. MMMM 2.", "2006-01-02", "2006.01.02"}, "+36"}}},
 	}
 }
 

@@ -106,6 +106,9 @@ type Family struct {
 	titleAt                              int // 1 to 3: above all else
 	brand, slogan                        bool
 	noise, named                         bool
+	earlyDays, openTerms                 bool    // the terms of payment
+	lower                                float64 // values stand below their labels' baselines by
+	datedItems                           bool    // items say when
 }
 
 // Scenarios lists the kinds of bills that are drawn.
@@ -118,11 +121,11 @@ func Scenarios() []string {
 func (d *Drawer) Family(seed int, unseen bool) Family {
 	r := rand.New(rand.NewPCG(uint64(seed), 18))
 	f := Family{Seed: seed, Unseen: unseen}
-	f.lang = d.languages[weighted(r, 35, 20, 17, 14, 14)]
+	f.lang = d.languages[weighted(r, 26, 15, 12, 10, 10, 6, 6, 5, 6, 4, 4)]
 	l := f.lang
 	f.land = l.countries[r.IntN(len(l.countries))]
 	f.scenario = Scenarios()[weighted(r, 44, 8, 7, 8, 5, 5, 5, 5, 4, 3, 4, 4)]
-	f.head, f.party, f.meta, f.table, f.foot = r.IntN(8), r.IntN(10), r.IntN(8), r.IntN(5), r.IntN(6)
+	f.layOut(r)
 	f.title = f.pick(r, l.words("title"))
 	switch {
 	case f.scenario == "credit note":
@@ -150,7 +153,7 @@ func (d *Drawer) Family(seed int, unseen bool) Family {
 		f.otherDate = append(f.otherDate, f.pick(r, l.words("other date")))
 	}
 	f.dateForm = f.land.dates[r.IntN(len(f.land.dates))]
-	f.numberForm, f.money = r.IntN(8), r.IntN(5)
+	f.numberForm, f.money = r.IntN(numberForms), r.IntN(5)
 	f.colon = []string{":", "", ":", "", " :"}[r.IntN(5)]
 	f.left, f.size = float64(36+r.IntN(40)), []float64{8, 9, 9.5, 10, 11}[r.IntN(5)]
 	f.titleSize, f.nameSize = f.size*[]float64{1, 1.2, 1.6, 2}[r.IntN(4)], f.size*[]float64{1, 1.2, 1.5, 1.9}[r.IntN(4)]
@@ -167,10 +170,27 @@ func (d *Drawer) Family(seed int, unseen bool) Family {
 		f.titleAt = 1 + r.IntN(3)
 	}
 	f.brand, f.slogan, f.noise, f.named = chance(r, 15), chance(r, 20), chance(r, 20), chance(r, 20)
+	f.earlyDays, f.openTerms, f.datedItems = chance(r, 20), chance(r, 12), chance(r, 15)
+	if chance(r, 12) {
+		f.lower = f.size * []float64{0.4, 0.8, 1}[r.IntN(3)]
+	}
 	if f.scenario == "self-billed" {
 		f.told = true
 	}
 	return f
+}
+
+// layOut draws how the parts of a page are set. One way to set the head, two ways to set the labels are kept for unseen
+// families, each of which has one of them at least.
+func (f *Family) layOut(r *rand.Rand) {
+	const head, grid, titled = 6, 4, 7 // kept
+	for {
+		f.head, f.party, f.meta, f.table, f.foot = r.IntN(8), r.IntN(10), r.IntN(9), r.IntN(5), r.IntN(6)
+		kept := f.head == head || f.meta == grid || f.meta == titled
+		if kept == f.Unseen {
+			return
+		}
+	}
 }
 
 // pick draws a wording that the family may use.

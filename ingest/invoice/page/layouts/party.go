@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+
+	"tallyhouse/ingest/invoice/page/words"
 )
 
 // party is a company or person with what it prints about itself.
@@ -59,7 +61,8 @@ func (f *Family) company(r *rand.Rand, person bool) party {
 
 // plain is a word without accents, small, as in a domain.
 func plain(s string) string {
-	return strings.ToLower(strings.NewReplacer("ß", "ss", "ä", "ae", "ö", "oe", "ü", "ue", "'", "", "é", "e").Replace(s))
+	s = strings.NewReplacer("ß", "ss", "ä", "ae", "ö", "oe", "ü", "ue", "'", "").Replace(strings.ToLower(s))
+	return words.Fold([]rune(s))
 }
 
 func digits(r *rand.Rand, n int) string {
@@ -100,7 +103,16 @@ func (c country) postalCode(r *rand.Rand) string {
 	case "US":
 		return []string{"MA ", "CO ", "NY "}[r.IntN(3)] + strconv.Itoa(1+r.IntN(9)) + digits(r, 4)
 	}
-	return strconv.Itoa(1+r.IntN(9)) + digits(r, c.postal-1)
+	code := strconv.Itoa(1+r.IntN(9)) + digits(r, c.postal-1)
+	switch c.code {
+	case "NL":
+		return code + " " + string("ABCDEGH"[r.IntN(7)]) + string("ABCDEGH"[r.IntN(7)])
+	case "PL":
+		return code[:2] + "-" + code[2:]
+	case "CZ":
+		return code[:3] + " " + code[3:]
+	}
+	return code
 }
 
 // iban has the country's shape; its check digits may be wrong, as the reader doesn't ask for them.
@@ -149,6 +161,28 @@ func (c country) vatID(r *rand.Rand) string {
 			return fmt.Sprintf("GB%s%02d", d[:7], (97-weighted%97)%97)
 		case "IE":
 			return "IE" + d[:7] + string("WABCDEFGHIJKLMNOPQRSTUV"[sum(d[:7], 8, 7, 6, 5, 4, 3, 2)%23])
+		case "ES":
+			return "B" + d[:7] + luhn(d[:7])
+		case "NL":
+			if check := sum(d, 9, 8, 7, 6, 5, 4, 3, 2) % 11; check < 10 {
+				return fmt.Sprintf("NL%s%dB01", d, check)
+			}
+		case "PL":
+			d += digits(r, 1)
+			if check := sum(d, 6, 5, 7, 2, 3, 4, 5, 6, 7) % 11; check < 10 && d[0] != '0' {
+				return fmt.Sprintf("PL%s%d", d, check)
+			}
+		case "HR":
+			d += digits(r, 2)
+			return "HR" + d + mod1110(d)
+		case "CZ":
+			if check := 11 - sum(d[:7], 8, 7, 6, 5, 4, 3, 2)%11; d[0] != '9' {
+				return fmt.Sprintf("CZ%s%d", d[:7], check%10)
+			}
+		case "HU":
+			if d[0] != '0' {
+				return fmt.Sprintf("HU%s%d", d[:7], (10-sum(d[:7], 9, 7, 3, 1, 9, 7, 3)%10)%10)
+			}
 		default:
 			return d[:2] + "-" + d[1:8]
 		}

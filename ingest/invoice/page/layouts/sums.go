@@ -162,6 +162,13 @@ func (d *drawing) drawItems() {
 	for i, l := range d.sums.lines {
 		d.room(1)
 		name := l.text
+		if d.datedItems {
+			from := d.otherDay()
+			name = d.day(from) + " " + name
+			if d.Seed%2 == 0 {
+				name = l.text + " (" + d.day(from) + " - " + d.day(from.AddDate(0, 1, -1)) + ")"
+			}
+		}
 		if d.table == 1 {
 			name = strconv.Itoa(i+1) + "  " + name
 		}
@@ -233,7 +240,7 @@ func (d *drawing) drawTotals() {
 		d.total(d.taxText(s.rate), s.tax, false)
 		d.total(d.taxText(s.second.rate), s.second.tax, false)
 		d.total(gross, s.gross, true)
-	case d.table == 2 && d.scenario == "plain": // a table of taxes over the total
+	case d.table == 2 && (d.scenario == "plain" || d.scenario == "retention" || d.scenario == "prepayment"): // a table of taxes over the total
 		x := []float64{d.left, d.left + 130, d.left + 250, d.left + 380}
 		for i, t := range []string{d.rate, d.base, strings.TrimSpace(strings.Replace(d.tax, "%r", "", 1)), gross} {
 			d.put(x[i], d.y, d.size, strings.NewReplacer("()", "", "@", "", "+", "").Replace(t))

@@ -14,6 +14,8 @@ type Candidate struct {
 	Key string
 	// Features name what is seen of it: its label, its place, what agrees with it.
 	Features []string
+	// Announced candidates have a label that is known; how sure they are is learnt apart.
+	Announced bool
 }
 
 // Field holds what was learnt for one field.
@@ -24,7 +26,9 @@ type Field struct {
 	Weights map[string]int `json:"weights"`
 	// Calibration maps what the weights say to how often it was right on families held out, both in thousandths: points
 	// in ascending order, straight lines between them.
-	Calibration [][2]int `json:"calibration"`
+	Calibration Curve `json:"calibration"`
+	// Announced is the same for candidates with a label that is known.
+	Announced Curve `json:"announced,omitempty"`
 }
 
 // Model holds what was learnt for each field, by the field's name.
@@ -53,7 +57,7 @@ type Choice struct {
 }
 
 // Choose weighs candidates.
-func (f Field) Choose(candidates []Candidate) Choice {
+func (f *Field) Choose(candidates []Candidate) Choice {
 	out := Choice{Index: -1}
 	logits := make([]float64, len(candidates))
 	for i, c := range candidates {
@@ -73,7 +77,8 @@ func (f Field) Choose(candidates []Candidate) Choice {
 		}
 	}
 	if out.Index >= 0 {
-		out.Probability = f.calibrated(values[candidates[out.Index].Key])
+		best := candidates[out.Index]
+		out.Probability = f.curve(best.Announced).at(values[best.Key])
 	}
 	return out
 }
@@ -96,8 +101,18 @@ func shares(logits []float64, none float64) []float64 {
 	return out
 }
 
-func (f Field) calibrated(p float64) float64 {
-	points := f.Calibration
+// Curve maps what weights say to how often it was right: points in ascending order, in thousandths.
+type Curve [][2]int
+
+func (f *Field) curve(announced bool) Curve {
+	if announced && len(f.Announced) > 0 {
+		return f.Announced
+	}
+	return f.Calibration
+}
+
+// at is how often values are right that the weights find so probable.
+func (points Curve) at(p float64) float64 {
 	if len(points) == 0 {
 		return p
 	}

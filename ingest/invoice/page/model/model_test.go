@@ -21,7 +21,7 @@ func examples() []Example {
 
 // Given pages on which the labelled candidate is right, then it is chosen, and where there is none the rest is improbable.
 func TestWhatIsRightIsLearnt(t *testing.T) {
-	f := Train(examples())
+	f := Train(examples(), 0.0005)
 	f.Calibrate(examples())
 	c := f.Choose([]Candidate{{Key: "b", Features: []string{"bare"}}, {Key: "a", Features: []string{"labelled"}}})
 	if c.Index != 1 || c.Probability < 0.9 {
@@ -44,16 +44,16 @@ func TestPlacesOfOneValueAddUp(t *testing.T) {
 
 // Given no candidate, then none is chosen.
 func TestNothingIsChosenOfNothing(t *testing.T) {
-	if c := (Field{}).Choose(nil); c.Index != -1 || c.Probability != 0 {
+	if c := new(Field).Choose(nil); c.Index != -1 || c.Probability != 0 {
 		t.Errorf("chose %+v", c)
 	}
 }
 
 // Given points of a calibration, then what is between them lies on a line, and what is beyond on the last.
 func TestCalibrationIsReadBetweenItsPoints(t *testing.T) {
-	f := Field{Calibration: [][2]int{{500, 400}, {900, 800}}}
+	curve := Curve{{500, 400}, {900, 800}}
 	for said, want := range map[float64]float64{0.1: 0.4, 0.5: 0.4, 0.7: 0.6, 0.9: 0.8, 0.99: 0.8} {
-		if got := f.calibrated(said); math.Abs(got-want) > 1e-9 {
+		if got := curve.at(said); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%v is calibrated to %v, want %v", said, got, want)
 		}
 	}
@@ -69,6 +69,24 @@ func TestWhatIsSaidTooSurelyIsStatedAsItWas(t *testing.T) {
 	f.Calibrate(all)
 	if c := f.Choose(all[0].Candidates); math.Abs(c.Probability-0.5) > 0.02 {
 		t.Errorf("stated with %.2f, want 0.5", c.Probability)
+	}
+}
+
+// Given candidates with a known label that are right more often than others of the same weight, then these are stated
+// with more confidence.
+func TestAnnouncedValuesAreCalibratedApart(t *testing.T) {
+	f := Field{Weights: map[string]int{"x": 2200}}
+	var all []Example
+	for i := range 200 {
+		c := Candidate{Key: "a", Features: []string{"x"}, Announced: i%2 == 0}
+		all = append(all, Example{Candidates: []Candidate{c}, Right: []bool{i%2 == 0 || i%4 == 1}})
+	}
+	f.Calibrate(all)
+	for announced, want := range map[bool]float64{true: 0.98, false: 0.5} {
+		c := f.Choose([]Candidate{{Key: "a", Features: []string{"x"}, Announced: announced}})
+		if math.Abs(c.Probability-want) > 0.03 {
+			t.Errorf("announced %v: stated with %.2f, want %.2f", announced, c.Probability, want)
+		}
 	}
 }
 

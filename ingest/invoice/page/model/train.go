@@ -17,17 +17,17 @@ func (e Example) worth() float64 { return float64(max(e.Worth, 1)) }
 
 // Bounds of training.
 const (
-	rounds    = 300
-	rate      = 0.1    // of learning
-	shrink    = 0.0005 // pulls weights to nothing: an example's worth each
-	fewest    = 4      // examples that a feature must occur in
-	smallest  = 25     // values of a point of the calibration
+	rounds    = 400
+	rate      = 0.1 // of learning
+	fewest    = 4   // examples that a feature must occur in
+	smallest  = 25  // values of a point of the calibration
 	thousands = 1000
 )
 
 // Train learns weights that make the right candidates of the examples probable. The same examples always give the same
-// weights: a multinomial logistic regression, all examples at once, by Adam.
-func Train(examples []Example) Field {
+// weights: a multinomial logistic regression, all examples at once, by Adam. shrink pulls the weights to nothing, in
+// examples' worth each.
+func Train(examples []Example, shrink float64) Field {
 	names, index := features(examples)
 	compiled := make([][][]int, len(examples)) // by example and candidate, the features
 	for i, e := range examples {
@@ -150,17 +150,29 @@ func (a *adam) apply(w, gradient []float64) {
 // Calibrate learns from examples that training didn't have how often the chosen value is right: an isotonic regression
 // of what the weights say.
 func (f *Field) Calibrate(examples []Example) {
-	f.Calibration = nil
-	type outcome struct {
-		said  float64
-		right bool
-	}
-	var all []outcome
+	f.Calibration, f.Announced = nil, nil
+	var plain, announced []outcome
 	for _, e := range examples {
-		if c := f.Choose(e.Candidates); c.Index >= 0 {
-			all = append(all, outcome{c.Probability, e.Right[c.Index]})
+		switch c := f.Choose(e.Candidates); {
+		case c.Index < 0:
+		case e.Candidates[c.Index].Announced:
+			announced = append(announced, outcome{c.Probability, e.Right[c.Index]})
+		default:
+			plain = append(plain, outcome{c.Probability, e.Right[c.Index]})
 		}
 	}
+	f.Calibration, f.Announced = isotonic(plain), isotonic(announced)
+}
+
+// outcome is what the weights said of a chosen value, and whether it was right.
+type outcome struct {
+	said  float64
+	right bool
+}
+
+// isotonic is the curve through outcomes that never falls.
+func isotonic(all []outcome) Curve {
+	var curve Curve
 	slices.SortStableFunc(all, func(a, b outcome) int {
 		switch {
 		case a.said < b.said:
@@ -203,6 +215,7 @@ func (f *Field) Calibrate(examples []Example) {
 	}
 	for _, b := range blocks {
 		point := [2]int{int(math.Round(b.said / float64(b.n) * thousands)), int(math.Round(share(b) * thousands))}
-		f.Calibration = append(f.Calibration, point)
+		curve = append(curve, point)
 	}
+	return curve
 }

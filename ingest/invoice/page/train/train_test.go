@@ -2,6 +2,7 @@ package main
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -18,7 +19,7 @@ func TestTrainingIsReproducible(t *testing.T) {
 	if !reflect.DeepEqual(first, second) {
 		t.Error("two trainings learnt different weights")
 	}
-	for _, l := range learnt {
+	for _, l := range slices.Concat(lessons()...) {
 		if f := first[l.field]; len(f.Weights) == 0 || len(f.Calibration) == 0 {
 			t.Errorf("%s: %d weights, %d points of calibration", l.field, len(f.Weights), len(f.Calibration))
 		}
