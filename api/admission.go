@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tallyhouse/api/problem"
@@ -89,7 +90,7 @@ func (a *admission) enter(ctx context.Context, tenant, principal string) (*admit
 	request := &admitted{admission: a, tenant: of, principal: by}
 	select {
 	case <-turn:
-		request.waited = time.Since(began)
+		request.wait(began)
 		return request, nil
 	case <-ctx.Done():
 	}
@@ -183,18 +184,21 @@ func (a *admission) tidy() {
 type admitted struct {
 	admission         *admission
 	tenant, principal *party
-	waited            time.Duration
+	waited            atomic.Int64  // ns; its statements wait, too, perhaps at the same time
 	turn              chan struct{} // closed when it gets a large share
 	large             bool
 	worked            bool
 	bytes             int
 }
 
+// wait counts the time since it began to wait for something.
+func (r *admitted) wait(began time.Time) { r.waited.Add(int64(time.Since(began))) }
+
 // grow waits until the request may have a large share, which it has until it is finished: few have one at the same time,
 // and one of each tenant, so that nobody waits for the large ones of another. It is refused as enter is.
 func (r *admitted) grow(ctx context.Context) error {
 	a, began := r.admission, time.Now()
-	defer func() { r.waited += time.Since(began) }()
+	defer func() { r.wait(began) }()
 	a.mu.Lock()
 	r.turn = make(chan struct{})
 	a.growing = append(a.growing, r)

@@ -63,6 +63,8 @@ func (s *Server) serveAgents(ctx context.Context, r *http.Request, header http.H
 		return reply{}, refused
 	case err != nil:
 		return reply{}, err
+	case refused != nil:
+		s.refusals.hold(ctx)
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()

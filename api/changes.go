@@ -166,7 +166,7 @@ func beginChanges(ctx context.Context, b *bulk) (bulkPages, error) {
 	filter, read := b.filter(), recordTable.Reads(b.shown)
 	was, now := b.since, b.copied()
 	since := reader.Marks{Records: was.offsets[0], Nodes: was.offsets[1], Contractors: was.offsets[2]}
-	affected, err := b.server.large.reader.Affected(ctx, since, &filter, read)
+	affected, err := b.reader.Affected(ctx, since, &filter, read)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func beginChanges(ctx context.Context, b *bulk) (bulkPages, error) {
 		}
 	}
 	p.access = len(p.anew) > 0 || !slices.Equal(was.projects, now.projects)
-	p.walk = b.server.large.reader.WalkChanges(since, within, affected, filter, read)
+	p.walk = b.reader.WalkChanges(since, within, affected, filter, read)
 	return p, nil
 }
 

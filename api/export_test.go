@@ -64,6 +64,21 @@ func (s *Server) Large() int {
 	return a.large
 }
 
+// HoldRefused holds back each answer to a request too many for so long.
+func (s *Server) HoldRefused(pause time.Duration) { s.refusals.pause = pause }
+
+// Held says how many such answers are held back.
+func (s *Server) Held() int { return int(s.refusals.held.Load()) }
+
+// MayRun says how many statements of a database with so many threads run at the same time: in all, of a tenant, and of a
+// principal; and how many run now.
+func (s *Server) MayRun() (all, tenant, principal, running int) {
+	q := s.statements
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.limits.all, q.limits.perTenant, q.limits.perPrincipal, q.running
+}
+
 // Messages says how many messages of agents are worked on, and how many wait.
 func (s *Server) Messages() (running, waiting int) {
 	a := s.messages

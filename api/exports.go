@@ -47,7 +47,7 @@ func exportRecords(f export.Format, more ...query.Param) operation {
 		id: "exportRecords", path: "/export/v1/records." + string(f),
 		params: slices.Concat(exportParams, more), check: checkRecords, maxProjects: maxExportedProjects,
 		begin: func(ctx context.Context, b *bulk) (bulkPages, error) {
-			walk := b.server.large.reader.WalkRecords(b.filter(), recordTable.Reads(b.shown))
+			walk := b.reader.WalkRecords(b.filter(), recordTable.Reads(b.shown))
 			dialect := export.Dialect(query.Value[string](b.call.values, "dialect").V)
 			return &recordPages{bulk: b, format: f, dialect: dialect, walk: walk}, nil
 		},
@@ -59,6 +59,7 @@ func exportRecords(f export.Format, more ...query.Param) operation {
 type bulk struct {
 	server   *Server
 	call     *call
+	reader   *reader.Reader
 	projects []access.Project // that it spans, ascending by id
 	groups   access.Groups    // that the caller has in each of them
 	shown    resource.Mask    // the columns
@@ -72,7 +73,9 @@ const recordGroups = access.Core | access.Amounts | access.Budget | access.Payme
 // newBulk settles what a call spans and shows. A column that cannot be shown in every project is refused, whether or not
 // there is a record that has it.
 func (s *Server) newBulk(c *call) (*bulk, error) {
-	b := &bulk{server: s, call: c, groups: recordGroups}
+	// A key's or user's exports are a party of their own: its other requests don't wait behind their statements.
+	turn := s.turnOf(c.caller, "exports of "+c.caller.Principal(), nil)
+	b := &bulk{server: s, call: c, groups: recordGroups, reader: s.large.reader.Queued(turn)}
 	for _, p := range c.spans() {
 		b.groups &= p.Groups
 	}
@@ -162,7 +165,7 @@ func (t *stream) begin(ctx context.Context) (err error) {
 	if b.projects, err = b.call.reach(); err != nil {
 		return err
 	}
-	if b.marks, err = b.server.large.reader.Marks(ctx); err != nil {
+	if b.marks, err = b.reader.Marks(ctx); err != nil {
 		return err
 	}
 	if t.pages, err = b.call.operation.begin(ctx, b); err != nil {

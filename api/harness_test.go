@@ -108,6 +108,7 @@ func (w *world) begin(change ...func(*api.Options)) (*api.Server, string) {
 	w.Helper()
 	server, err := api.New(w.options(change...))
 	w.must(err)
+	server.HoldRefused(time.Millisecond) // a test that is about that says otherwise
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { server.Follow(ctx); close(done) }()

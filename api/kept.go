@@ -132,7 +132,7 @@ type keptLookup struct {
 }
 
 // lookForKept reads how far the data have come, and looks for the call's answer as of then.
-func (s *Server) lookForKept(ctx context.Context, c *call) (found keptLookup, err error) {
+func (s *Server) lookForKept(ctx context.Context, c *call, from *reader.Reader) (found keptLookup, err error) {
 	if c.operation.kept == nil || !c.operation.kept(c) {
 		return found, nil
 	}
@@ -142,7 +142,7 @@ func (s *Server) lookForKept(ctx context.Context, c *call) (found keptLookup, er
 		return found, nil
 	}
 	found = keptLookup{in: s.kept, tenant: c.caller.Tenant(), key: s.keptKey(c, project)}
-	if found.standing, err = s.large.reader.Standing(ctx); err != nil {
+	if found.standing, err = from.Standing(ctx); err != nil {
 		return found, err
 	}
 	found.answer, found.current = s.kept.get(found.tenant, found.key, found.standing)

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"tallyhouse/api/agents"
 	"tallyhouse/api/problem"
 	"tallyhouse/api/resource"
 )
@@ -64,7 +65,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	out, err := s.answer(r, header, seen)
 	if err != nil {
-		out = problemReply(problemOf(err), header, seen.requestID)
+		refused := problemOf(err)
+		// What an agent's message asks for is held back with the message when that was refused itself.
+		if m := agents.From(r.Context()); refused.Kind == problem.TooManyRequests && (m == nil || m.Refused == nil) {
+			s.refusals.hold(r.Context())
+		}
+		out = problemReply(refused, header, seen.requestID)
 	}
 	if out.stream != nil {
 		s.serveStream(w, r, out.stream, seen, began)

@@ -63,6 +63,12 @@ type share struct {
 	cuts    bool // whether pages are cut; else a page that is too large needs a larger share
 }
 
+// queued is the same share with statements that wait for their turn.
+func (s share) queued(turn reader.Turn) share {
+	s.reader = s.reader.Queued(turn)
+	return s
+}
+
 // operations is the API's table of contents. The OpenAPI document is made from it.
 func operations() []operation {
 	return []operation{

@@ -65,7 +65,9 @@ func (s *Server) work(ctx context.Context, c *call) (out reply, err error) {
 			request.finish(0)
 		}
 	}()
-	kept, err := s.lookForKept(ctx, c)
+	turn := s.turnOf(c.caller, c.caller.Principal(), request.wait)
+	small, large := s.small.queued(turn), s.large.queued(turn)
+	kept, err := s.lookForKept(ctx, c, large.reader)
 	if err != nil {
 		return reply{}, err
 	}
@@ -74,7 +76,7 @@ func (s *Server) work(ctx context.Context, c *call) (out reply, err error) {
 		request.finish(len(out.body) + sendingOverhead)
 		return out, nil
 	}
-	c.share = s.small
+	c.share = small
 	if err = reader.ErrTooLarge; !kept.large {
 		out, err = s.attempt(ctx, c)
 	}
@@ -82,13 +84,13 @@ func (s *Server) work(ctx context.Context, c *call) (out reply, err error) {
 		if err := request.grow(ctx); err != nil {
 			return reply{}, err
 		}
-		c.share = s.large
+		c.share = large
 		out, err = s.attempt(ctx, c)
 	}
 	switch {
 	case errors.Is(err, reader.ErrTooLarge):
 		return reply{}, fmt.Errorf("%w: %w", errTooLarge, err)
-	case errors.Is(err, context.DeadlineExceeded) && request.waited > s.timeout/2:
+	case errors.Is(err, context.DeadlineExceeded) && time.Duration(request.waited.Load()) > s.timeout/2:
 		return reply{}, fmt.Errorf("%w: %w", waitedInVain(), err)
 	case err != nil:
 		return reply{}, err
@@ -97,6 +99,17 @@ func (s *Server) work(ctx context.Context, c *call) (out reply, err error) {
 	out.admitted = request
 	request.finish(len(out.body) + sendingOverhead)
 	return out, nil
+}
+
+// turnOf is how the statements of a request wait for their turn, as those of this principal of the caller's tenant. Waited
+// hears how long each did; it may be nil.
+func (s *Server) turnOf(caller *access.Caller, principal string, waited func(since time.Time)) reader.Turn {
+	return func(ctx context.Context) (done func(), err error) {
+		if waited != nil {
+			defer waited(time.Now())
+		}
+		return s.statements.enter(ctx, caller.Tenant(), principal)
+	}
 }
 
 // errTooLarge says that one thing, which cannot be cut, is larger than an answer may be.

@@ -46,6 +46,8 @@ const (
 	compressFrom      = 1024 // bytes
 	retryEvery        = time.Second
 	defaultRequests   = 16
+	defaultThreads    = 2 // of the database, until it has said how many it has
+	refusalPause      = time.Second
 	maxWaiting        = 64        // requests of one key or user
 	maxAllWaiting     = 1000      // requests
 	maxBodies         = 256 << 20 // bytes of all bodies that are being sent
@@ -120,6 +122,9 @@ type Server struct {
 	large       share
 	control     *reader.Reader // on connections that no request waits for
 	admission   *admission
+	statements  *statementQueue
+	most        int // statements at the same time, however many threads the database has
+	refusals    refusals
 	feedback    *feedback.Log     // nil without a sender
 	sessions    *session.Verifier // nil without an issuer
 	ratePolicy  ratelimit.Policy
@@ -186,6 +191,9 @@ func New(o Options) (*Server, error) {
 		control: control,
 		admission: newAdmission(limits{running: o.Requests, perTenant: max(1, o.Requests*3/4), perPrincipal: max(1, o.Requests/4),
 			waiting: maxWaiting, allWaiting: maxAllWaiting, large: largeShares, bytes: maxBodies}),
+		statements:  newStatementQueue(forThreads(defaultThreads, o.Requests*StatementsPerRequest), time.Now),
+		most:        o.Requests * StatementsPerRequest,
+		refusals:    refusals{pause: refusalPause},
 		ratePolicy:  o.RateLimit,
 		logins:      ratelimit.NewMemory(ratelimit.Policy{Events: loginsPerMinute, Window: time.Minute}, maxCountedKeys, time.Now),
 		proxies:     o.TrustedProxies,
@@ -374,10 +382,11 @@ func (s *Server) watchDatabase(ctx context.Context) {
 	tick := time.NewTicker(retryEvery)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		err := s.control.Ping(ctx)
+		threads, err := s.control.Threads(ctx)
 		if err != nil {
 			err = fmt.Errorf("the database does not answer: %w", err)
 		} else {
+			s.statements.allow(forThreads(threads, s.most))
 			err = s.check(ctx)
 		}
 		s.database.note(err)

@@ -53,6 +53,7 @@ type Reader struct {
 	maxResult  int // bytes
 	maxPage    int // bytes
 	small      bool
+	turn       Turn // nil: a statement never waits
 	structures *stateCache[structureKey, *analytics.Structure]
 	names      *stateCache[contractorKey, events.Opt[string]]
 
@@ -79,6 +80,16 @@ func (r *Reader) Small() *Reader {
 	small := *r
 	small.maxResult, small.maxPage, small.small = min(smallResult, r.maxResult), min(smallResult, r.maxPage), true
 	return &small
+}
+
+// Turn waits until a statement may be sent, for as long as the context lasts. Done must be called when it has ended.
+type Turn func(ctx context.Context) (done func(), err error)
+
+// Queued is the same reader, each of whose statements waits for its turn.
+func (r *Reader) Queued(turn Turn) *Reader {
+	queued := *r
+	queued.turn = turn
+	return &queued
 }
 
 // Query is a statement with the values of its parameters, {name:Type} in the text, and the tables of values that it
@@ -176,6 +187,13 @@ func (r *Reader) each(ctx context.Context, q Query, settings clickhouse.Settings
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if r.turn != nil {
+		done, err := r.turn(ctx)
+		if err != nil {
+			return err
+		}
+		defer done()
+	}
 	statement, args, ended := r.prepare(ctx, q, settings)
 	defer ended()
 	rows, err := r.conn.Query(statement, q.SQL, args...)
@@ -202,9 +220,16 @@ func (r *Reader) exec(ctx context.Context, q Query) error {
 	return r.conn.Exec(statement, q.SQL, args...)
 }
 
-// Ping asks the database for a sign of life.
-func (r *Reader) Ping(ctx context.Context) error {
-	return r.each(ctx, Query{SQL: "SELECT 1"}, nil, func(func(...any) error) error { return nil })
+// Threads asks the database how many threads it has for a statement: its processors, unless the user's profile says
+// otherwise.
+func (r *Reader) Threads(ctx context.Context) (int, error) {
+	var threads uint64
+	err := r.each(ctx, Query{SQL: "SELECT toUInt64(getSetting('max_threads'))"}, nil,
+		func(scan func(...any) error) error { return scan(&threads) })
+	if err != nil {
+		return 0, fmt.Errorf("ask for the database's threads: %w", err)
+	}
+	return int(threads), nil
 }
 
 // beyondBound reports whether the engine refused a result because of its size.
