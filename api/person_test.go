@@ -23,7 +23,9 @@ func TestPeopleWhoHaveSignedInAreAnsweredAsTheirTokens(t *testing.T) {
 	w.key("guest", guestKey, func(*events.Key) {})
 	w.known(adminKey)
 	w.known(guestKey)
-	ask := func(of, user, target string) (int, []byte) { return w.server.Ask(t.Context(), session.User{Tenant: of, ID: user}, target) }
+	ask := func(of, user, target string) (int, []byte) {
+		return w.server.Ask(t.Context(), session.User{Tenant: of, ID: user}, target)
+	}
 
 	for user, key := range map[string]string{"admin": adminKey, "guest": guestKey} {
 		for _, target := range []string{"/v0/projects", "/v0/projects/p1", "/v0/projects/p2", "/v0/projects/p2/budget", "/v0/nothing"} {

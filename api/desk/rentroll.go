@@ -94,7 +94,8 @@ func (v *visit) rentFacts(r *rentRoll) []fact {
 }
 
 func (v *visit) leasesTable(r *rentRoll, units map[string]string) *table {
-	t := &table{Name: "leases", Caption: v.text("rent.caption", cells{v.lang}.month(r.AsOf).Text), Note: v.text("table.none"), Columns: []column{
+	caption := v.text("rent.caption", cells{v.lang}.month(r.AsOf).Text)
+	t := &table{Name: "leases", Caption: caption, Note: v.text("table.none"), Columns: []column{
 		{Title: v.text("rent.tenant")}, {Title: v.text("rent.units")}, {Title: v.text("rent.category")},
 		{Title: v.text("contracts.status")}, {Title: v.text("rent.start")}, {Title: v.text("rent.end")}, {Title: v.text("rent.break")},
 		{Title: v.text("rent.share"), Bars: true}, {Title: v.text("table.currency")}, {Title: v.text("rent.rent"), Number: true},

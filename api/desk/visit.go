@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"time"
 
 	"tallyhouse/api/access"
 	"tallyhouse/api/desk/language"
@@ -151,6 +150,3 @@ func (a raw) write(v *visit, w http.ResponseWriter) error {
 	a(w, v.request)
 	return nil
 }
-
-// now is the instant of the visit.
-func (v *visit) now() time.Time { return v.desk.clock() }

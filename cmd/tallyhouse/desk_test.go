@@ -277,7 +277,8 @@ func (s *deskWorld) givesItsTablesAsCSV(t *testing.T) {
 	total := desktest.Evaluate[string](p, `document.querySelector("tr.total td.n").textContent`)
 	text := fetched(p, address)
 	head, _, _ := strings.Cut(text, "\r\n")
-	if want := "\ufeffBudgetposition;Budget (EUR);Beauftragt (EUR);Verrechnet (EUR);Bezahlt (EUR);Erwartete Kosten (EUR);Rest (EUR)"; head != want {
+	want := "\ufeffBudgetposition;Budget (EUR);Beauftragt (EUR);Verrechnet (EUR);Bezahlt (EUR);Erwartete Kosten (EUR);Rest (EUR)"
+	if head != want {
 		t.Errorf("the CSV begins with %q, want %q", head, want)
 	}
 	if want := "\r\nSumme;" + strings.ReplaceAll(total, ".", "") + ";"; !strings.Contains(text, want) {

@@ -121,9 +121,6 @@ func (l *Language) Name(kind, value string) string {
 	return value
 }
 
-// Keys are those of all messages.
-func (l *Language) Keys() map[string]string { return l.messages }
-
 // Amount is an amount of minor units, without its currency.
 func (l *Language) Amount(minor int64, code string) string {
 	return l.fixed(minor, Decimals(code))
