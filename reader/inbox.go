@@ -215,7 +215,8 @@ func (r *Reader) ordered(ctx context.Context, read func(from string) error) erro
 	return err
 }
 
-func (r *Reader) inboxEnd(ctx context.Context, tenant string, after events.Opt[InboxPlace], window int) (end events.Opt[InboxPlace], err error) {
+func (r *Reader) inboxEnd(ctx context.Context, tenant string, after events.Opt[InboxPlace],
+	window int) (end events.Opt[InboxPlace], err error) {
 	err = r.ordered(ctx, func(from string) error {
 		end = events.Opt[InboxPlace]{}
 		return inboxPlace.read(ctx, r, inboxEndQuery(from, tenant, after, window), pageSettings, func(l *InboxLine) error {
@@ -226,7 +227,8 @@ func (r *Reader) inboxEnd(ctx context.Context, tenant string, after events.Opt[I
 	return end, err
 }
 
-func (r *Reader) inboxPlaces(ctx context.Context, f *InboxFilter, after, bound events.Opt[InboxPlace], limit int) (found []InboxLine, err error) {
+func (r *Reader) inboxPlaces(ctx context.Context, f *InboxFilter, after, bound events.Opt[InboxPlace],
+	limit int) (found []InboxLine, err error) {
 	err = r.ordered(ctx, func(from string) error {
 		found = nil
 		return inboxPlace.read(ctx, r, f.inboxPlacesQuery(from, after, bound, limit), pageSettings, func(l *InboxLine) error {

@@ -15,6 +15,7 @@ type Caller struct {
 	store *Store
 	// Groups by the reach of a membership; the strongest role wins.
 	everywhere  Groups
+	administers bool // the whole tenant
 	byProject   map[string]Groups
 	byWorkspace map[string]Groups
 
@@ -41,6 +42,7 @@ func (s *Store) caller(user entityID) *Caller {
 		switch {
 		case m.Scope.Tenant:
 			c.everywhere |= groups
+			c.administers = c.administers || m.Role == roleAdmin
 		case m.Scope.ProjectID.Ok:
 			c.byProject = include(c.byProject, m.Scope.ProjectID.V, groups)
 		case m.Scope.WorkspaceID.Ok:
@@ -79,6 +81,9 @@ func (c *Caller) Tenant() string { return c.tenant }
 
 // Principal names the key or the user within the tenant, the same for as long as it exists.
 func (c *Caller) Principal() string { return c.principal }
+
+// Administers reports whether the caller is an administrator of the whole tenant, without a ceiling of projects or groups.
+func (c *Caller) Administers() bool { return c.administers && c.only == nil && c.ceiling == All }
 
 // Project returns what the caller may see of a project, as it is at the first call that asks; false when it does not
 // exist for them.

@@ -53,10 +53,13 @@ func groupsNamed(names []string) Groups {
 	return g
 }
 
+// roleAdmin is the role of administrators.
+const roleAdmin = "admin"
+
 // groupsOf are the groups that a role gives (docs/api.md#field-groups). Roles that are not known give nothing.
 func groupsOf(role string) Groups {
 	switch role {
-	case "admin", "user":
+	case roleAdmin, "user":
 		return All
 	case "guest":
 		return Core

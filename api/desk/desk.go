@@ -56,6 +56,10 @@ type Options struct {
 	Client signin.Client
 	// Codes sign in by codes that work once.
 	Codes *signin.Codes
+	// Inbox is what was read of mails; without one there is no inbox.
+	Inbox Inbox
+	// Originals are where mails and their files are kept; without them they can't be downloaded.
+	Originals Originals
 	// Clock is the machine's by default.
 	Clock func() time.Time
 	// Log takes what happens; by default nothing is kept.
@@ -90,6 +94,10 @@ func onThisMachine(host string) bool {
 // Desk is the web application.
 type Desk struct {
 	api       API
+	inbox     Inbox     // nil without one
+	originals Originals // nil without them
+	streams   streams
+	news      news
 	cookies   *signin.Cookies
 	provider  *signin.Provider // nil without one
 	codes     *signin.Codes    // nil without them
@@ -120,7 +128,7 @@ func New(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the desk's address: %w", err)
 	}
-	d := &Desk{api: o.API, codes: o.Codes, clock: o.Clock, log: o.Log, ending: make(chan struct{})}
+	d := &Desk{api: o.API, inbox: o.Inbox, originals: o.Originals, codes: o.Codes, clock: o.Clock, log: o.Log, ending: make(chan struct{})}
 	if d.cookies, err = signin.NewCookies(o.Keys, address.Scheme == "https"); err != nil {
 		return nil, err
 	}
@@ -136,7 +144,7 @@ func New(o Options) (*Desk, error) {
 	if d.templates, err = loadTemplates(d.languages, d.assets); err != nil {
 		return nil, err
 	}
-	if d.handler, err = d.routes(slices.Concat(d.figures())); err != nil {
+	if d.handler, err = d.routes(slices.Concat(d.figures(), d.mails())); err != nil {
 		return nil, err
 	}
 	return d, nil

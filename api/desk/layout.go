@@ -71,7 +71,8 @@ type page struct {
 	Title    string
 	Person   string // "" of nobody
 	Token    string // of the session's forms
-	Here     string // the part of the desk: projects, ...
+	Here     string // the part of the desk: projects, inbox
+	Inbox    bool   // whether there is one
 	Project  *project
 	Tab      string // of a project's page: budget, cashflow, ...
 	Data     any

@@ -120,7 +120,7 @@ func (a view) write(v *visit, w http.ResponseWriter) error {
 		block = "main"
 	}
 	body, err := v.desk.templates.render(a.name, block, page{Language: v.lang, Title: a.title, Person: v.session.UserID,
-		Token: v.session.Token, Here: a.here, Project: a.project, Tab: a.tab, Data: a.data})
+		Token: v.session.Token, Here: a.here, Inbox: v.desk.inbox != nil, Project: a.project, Tab: a.tab, Data: a.data})
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ import (
 	"tallyhouse/ingest/admin/migrate"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store/database"
+	"tallyhouse/reader"
 )
 
 const (
@@ -152,6 +153,7 @@ func (f *apiFlags) acceptedUpTo() (at time.Time, err error) {
 // openAPI is the API on its servers, with what it stands on. It answers once its Run or Follow has what it needs.
 type openAPI struct {
 	*api.Server
+	reader   *reader.Reader // of what the operations don't answer
 	flags    apiFlags
 	registry *prometheus.Registry
 	closers  []func()
@@ -213,6 +215,7 @@ func (s *shell) openAPI(f apiFlags, servers servers, registry *prometheus.Regist
 		return nil, err
 	}
 	a.closers = append(a.closers, func() { closeAll(shards) })
+	a.reader = reader.New(db, control, queryTimeout)
 	o := f.options()
 	o.ClickHouse, o.Control, o.Requests, o.QueryTimeout = db, control, apiRequests, queryTimeout
 	o.Kafka, o.Feedback, o.Check = servers.kafka.Reading, feedbackTopic{servers.kafka}, readable(shards)

@@ -16,6 +16,8 @@ import (
 	"tallyhouse/api/desk"
 	"tallyhouse/api/desk/signin"
 	"tallyhouse/api/session"
+	"tallyhouse/ingest/mail"
+	"tallyhouse/ingest/originals"
 )
 
 const (
@@ -29,6 +31,7 @@ type deskFlags struct {
 	url     string
 	keyFile string
 	client  signin.Client
+	mail    mailFlags // where originals are
 }
 
 func (f *deskFlags) add(flags *pflag.FlagSet) {
@@ -37,6 +40,7 @@ func (f *deskFlags) add(flags *pflag.FlagSet) {
 		"the desk's address in browsers, like https://desk.example.com; http:// only on this machine")
 	flags.StringVar(&f.keyFile, "desk-key-file", "", "file with the keys that seal sessions, 32 bytes in hex each, one a line, the first "+
 		"seals (default: drawn at the start, so sessions end with the process)")
+	f.mail.addOriginals(flags, "")
 	flags.StringVar(&f.client.Issuer, "oidc-issuer", "", "OpenID Connect provider that signs people in, as in its tokens' iss")
 	flags.StringVar(&f.client.ID, "oidc-client-id", "", "the desk's client id at the provider")
 	flags.StringVar(&f.client.Secret, "oidc-client-secret", "", "the desk's secret at the provider (default: a public client)")
@@ -102,7 +106,10 @@ func (s *shell) runDesk(ctx context.Context, f deskFlags, answering apiFlags, se
 	if err != nil {
 		return usageError{err}
 	}
-	o.API, o.Log = a.Server, s.log
+	o.API, o.Inbox, o.Log = a.Server, a.reader, s.log
+	if o.Originals, err = f.mail.deskOriginals(ctx); err != nil {
+		return err
+	}
 	d, err := desk.New(o)
 	if err != nil {
 		return usageError{err}
@@ -137,7 +144,11 @@ type devDesk struct {
 }
 
 // openDesk lets the desk listen. Its run closes the listener.
-func (d *dev) openDesk(a *openAPI) (*devDesk, error) {
+func (d *dev) openDesk(ctx context.Context, a *openAPI) (*devDesk, error) {
+	kept, err := d.mail.deskOriginals(ctx)
+	if err != nil {
+		return nil, err
+	}
 	listener, err := listen("--desk-addr", d.deskAddr)
 	if err != nil {
 		return nil, err
@@ -146,11 +157,37 @@ func (d *dev) openDesk(a *openAPI) (*devDesk, error) {
 	opened.codes = signin.NewCodes(session.User{Tenant: devTenant, ID: devUser}, func(code string) {
 		fmt.Fprintln(d.err, "The desk's link has been used. For another browser: "+opened.linkOf(code))
 	})
-	opened.Desk, err = desk.New(desk.Options{API: a.Server, URL: opened.url, Codes: opened.codes, Log: d.log})
+	opened.Desk, err = desk.New(desk.Options{API: a.Server, Inbox: a.reader, Originals: kept, URL: opened.url, Codes: opened.codes,
+		Log: d.log})
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
 	return opened, nil
+}
+
+// deskOriginals are the originals as the desk asks for them, nil where they are not kept.
+func (f *mailFlags) deskOriginals(ctx context.Context) (desk.Originals, error) {
+	store, err := f.openOriginals(ctx)
+	if err != nil || store == nil {
+		return nil, err
+	}
+	return keptOriginals{store}, nil
+}
+
+// keptOriginals gives originals to the desk.
+type keptOriginals struct{ store mail.Originals }
+
+// Original implements desk.Originals.
+func (k keptOriginals) Original(ctx context.Context, tenant, sha256 string) ([]byte, error) {
+	h, err := originals.ParseHash(sha256)
+	if err != nil {
+		return nil, err
+	}
+	content, err := k.store.Get(ctx, tenant, h)
+	if errors.Is(err, originals.ErrNotFound) {
+		return nil, fmt.Errorf("%w: %w", desk.ErrNotKept, err)
+	}
+	return content, err
 }
 
 func (d *devDesk) run(ctx context.Context) error { return d.Run(ctx, d.listener) }

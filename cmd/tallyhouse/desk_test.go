@@ -31,8 +31,9 @@ const otherTenant = "acme"
 // deskWorld is the desk on a small sample of two companies, in a browser.
 type deskWorld struct {
 	*process
-	api     *openAPI
-	browser *desktest.Browser
+	api       *openAPI
+	browser   *desktest.Browser
+	originals desk.Originals // nil where none are kept
 }
 
 func newDeskWorld(t *testing.T) *deskWorld {
@@ -57,7 +58,7 @@ func (s *deskWorld) desk(t *testing.T, tenant, user string) (url, link string) {
 	codes := signin.NewCodes(session.User{Tenant: tenant, ID: user}, func(string) {})
 	server := httptest.NewUnstartedServer(nil)
 	url = "http://" + server.Listener.Addr().String()
-	d, err := desk.New(desk.Options{API: s.api.Server, URL: url, Codes: codes, Log: s.log})
+	d, err := desk.New(desk.Options{API: s.api.Server, Inbox: s.api.reader, Originals: s.originals, URL: url, Codes: codes, Log: s.log})
 	if err != nil {
 		t.Fatal(err)
 	}

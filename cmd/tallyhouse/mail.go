@@ -55,12 +55,17 @@ func (f *mailFlags) add(flags *pflag.FlagSet, boxes []string, tenant string) {
 	f.addReading(flags, devOriginals)
 }
 
-// addReading adds the flags that don't say which mailbox it is; originals is where they are by default.
-func (f *mailFlags) addReading(flags *pflag.FlagSet, originals string) {
-	flags.StringVar(&f.originalsDir, "originals-dir", originals, originalsHelp)
+// addOriginals adds the flags that say where originals are; dir is where by default.
+func (f *mailFlags) addOriginals(flags *pflag.FlagSet, dir string) {
+	flags.StringVar(&f.originalsDir, "originals-dir", dir, originalsHelp)
 	flags.StringVar(&f.originalsS3, "originals-s3", "", "keep them in a bucket of an S3 server instead, "+
 		"https://KEY:SECRET@host/bucket/prefix?region=R;\n"+
 		"without KEY as the environment or the machine says (AWS_ACCESS_KEY_ID). Better given as the variable: it holds a secret")
+}
+
+// addReading adds the flags that don't say which mailbox it is; originals is where they are by default.
+func (f *mailFlags) addReading(flags *pflag.FlagSet, originals string) {
+	f.addOriginals(flags, originals)
 	flags.StringVar(&f.done, "mail-done", "keyword", "what marks a done mail: a keyword, or a folder that it is moved to; keyword or folder")
 	flags.StringVar(&f.folder, "mail-folder", "Tallyhouse", "the folder of done mails, with --mail-done folder")
 	flags.StringSliceVar(&f.recipients, "mail-recipients", mail.Recipients(),

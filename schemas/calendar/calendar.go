@@ -43,6 +43,12 @@ func ViennaDate(t time.Time) Date {
 	return NewDate(y, int(m), d)
 }
 
+// ViennaStart is the instant at which the date begins by the clocks of Vienna.
+func (d Date) ViennaStart() time.Time {
+	year, month, day := d.Time().Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, vienna)
+}
+
 // ParseDate reads YYYY-MM-DD, a date that exists and is in the ledger's range.
 func ParseDate(s string) (Date, error) {
 	d, err := ParseAnyDate(s)

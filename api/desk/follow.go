@@ -1,0 +1,129 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Bounds of pages that follow what comes in, by server-sent events. Whoever is refused, or whose stream has ended, sees
+// what is new when the page is loaded again; browsers connect again by themselves.
+const (
+	maxStreams       = 200
+	maxStreamsOfOne  = 6
+	streamLasts      = 10 * time.Minute // then the browser connects again, and access is asked anew
+	streamLooks      = time.Second
+	streamBeats      = 15 // looks without news, after which a comment shows that the connection is alive
+	streamWriteLimit = 20 * time.Second
+)
+
+// streams counts the pages that follow the inbox, of all people and of each.
+type streams struct {
+	mu  sync.Mutex
+	all int
+	of  map[string]int // by tenant and user
+}
+
+// enter lets one more in; leave must be called when it ends.
+func (s *streams) enter(who string) (leave func(), ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all >= maxStreams || s.of[who] >= maxStreamsOfOne {
+		return nil, false
+	}
+	if s.of == nil {
+		s.of = map[string]int{}
+	}
+	s.all++
+	s.of[who]++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.all--
+		if s.of[who]--; s.of[who] == 0 {
+			delete(s.of, who)
+		}
+	}, true
+}
+
+// news is how far the inbox has come. All pages share one look a moment.
+type news struct {
+	mu     sync.Mutex
+	at     time.Time
+	newest string
+}
+
+func (n *news) look(ctx context.Context, inbox Inbox) (string, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if time.Since(n.at) < streamLooks/2 {
+		return n.newest, nil
+	}
+	at, err := inbox.InboxStanding(ctx)
+	if err != nil {
+		return "", err
+	}
+	n.newest, n.at = "at "+at, time.Now() // never empty
+	return n.newest, nil
+}
+
+// followInbox tells a page when the inbox has changed since it was made, or since it was told before, until the browser leaves, the desk ends, or its time is over. It says
+// nothing of what changed: the page asks for that as any.
+func followInbox(v *visit) (answer, error) {
+	leave, ok := v.desk.streams.enter(v.caller.Tenant() + "/" + v.session.UserID)
+	if !ok {
+		return nil, errTooMany
+	}
+	return raw(func(w http.ResponseWriter, r *http.Request) {
+		defer leave()
+		ctx, stop := context.WithTimeout(r.Context(), streamLasts)
+		defer stop()
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.Header().Set("Cache-Control", "private, no-store")
+		out := http.NewResponseController(w)
+		send := func(text string) bool {
+			if err := out.SetWriteDeadline(time.Now().Add(streamWriteLimit)); err != nil {
+				return false
+			}
+			_, err := fmt.Fprint(w, text)
+			return err == nil && out.Flush() == nil
+		}
+		seen := cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("since"))
+		if !send(": here\n\n") {
+			return
+		}
+		tick := time.NewTicker(streamLooks)
+		defer tick.Stop()
+		quiet := 0
+		for {
+			newest, err := v.desk.news.look(ctx, v.desk.inbox)
+			switch {
+			case err != nil && ctx.Err() == nil: // the database is away for a moment
+				quiet++
+			case err != nil:
+			case newest != seen:
+				if !send("id: " + newest + "\nevent: changed\ndata: 1\n\n") {
+					return
+				}
+				seen, quiet = newest, 0
+			default:
+				quiet++
+			}
+			if quiet >= streamBeats {
+				if quiet = 0; !send(": still here\n\n") {
+					return
+				}
+			}
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			case <-v.desk.ending:
+				return
+			}
+		}
+	}), nil
+}
