@@ -149,13 +149,17 @@ func (d *dev) openDesk(ctx context.Context, a *openAPI) (*devDesk, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := listen("--desk-addr", d.deskAddr)
+	listener, err := d.listenForDesk()
 	if err != nil {
 		return nil, err
 	}
 	opened := &devDesk{listener: listener, url: "http://" + addressHere(listener)}
 	opened.codes = signin.NewCodes(session.User{Tenant: devTenant, ID: devUser}, func(code string) {
-		fmt.Fprintln(d.err, "The desk's link has been used. For another browser: "+opened.linkOf(code))
+		if isTerminal(d.out) {
+			fmt.Fprintln(d.err, "The desk's link has been used. For another browser: "+opened.linkOf(code))
+			return
+		}
+		d.log.Info("the desk's link has been used; this is the next one", "link", opened.linkOf(code))
 	})
 	opened.Desk, err = desk.New(desk.Options{API: a.Server, Inbox: a.reader, Originals: kept, URL: opened.url, Codes: opened.codes,
 		Log: d.log})
@@ -188,6 +192,17 @@ func (k keptOriginals) Original(ctx context.Context, tenant, sha256 string) ([]b
 		return nil, fmt.Errorf("%w: %w", desk.ErrNotKept, err)
 	}
 	return content, err
+}
+
+// listenForDesk takes the address that was asked for. Where none was, another dev on this machine may have the usual one.
+func (d *dev) listenForDesk() (net.Listener, error) {
+	if d.deskAddr != "" {
+		return listen("--desk-addr", d.deskAddr)
+	}
+	if listener, err := net.Listen("tcp", defaultDeskAddr); err == nil {
+		return listener, nil
+	}
+	return listen("--desk-addr", "127.0.0.1:0")
 }
 
 func (d *devDesk) run(ctx context.Context) error { return d.Run(ctx, d.listener) }

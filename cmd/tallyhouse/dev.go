@@ -83,7 +83,7 @@ func devCommand(s *shell) *cobra.Command {
 	f.StringVar(&d.smtpAddr, "smtp-addr", "127.0.0.1:1025", "where mail is taken in, host:port")
 	f.BoolVar(&d.empty, "empty", false, "no sample data")
 	d.api.add(f)
-	f.StringVar(&d.deskAddr, "desk-addr", defaultDeskAddr, deskAddrUsage)
+	f.StringVar(&d.deskAddr, "desk-addr", "", deskAddrUsage+" (default "+defaultDeskAddr+", or a free port where that is taken)")
 	d.ingest.add(f)
 	d.mail.addReading(f, "")
 	f.Lookup("originals-dir").Usage = "directory in which mailed PDFs and mails are kept (default: originals in --data-dir)"
@@ -223,10 +223,12 @@ func (d *dev) ready(ctx context.Context, w *runningWorker, servers servers, key 
 	return nil
 }
 
-// greet says that all of it serves: to a person on a terminal, else in the one line that programs wait for.
+// greet says that all of it serves: to a person on a terminal, else in the one line that programs wait for, and the desk's link
+// in the log.
 func (d *dev) greet(url, key, desk string) {
 	if !isTerminal(d.out) {
-		fmt.Fprintf(d.out, "ready api=%s key=%s desk=%s\n", url, key, desk)
+		d.log.Info("the desk signs a browser in by this link, once", "link", desk)
+		fmt.Fprintf(d.out, "ready api=%s key=%s\n", url, key)
 		return
 	}
 	mail := "(your own, TALLYHOUSE_IMAP)"
