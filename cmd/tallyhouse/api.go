@@ -19,13 +19,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tallyhouse/api"
+	"tallyhouse/api/desk"
 	"tallyhouse/api/ratelimit"
 	"tallyhouse/api/session"
 	"tallyhouse/ingest/admin"
 	"tallyhouse/ingest/admin/migrate"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store/database"
-	"tallyhouse/reader"
 )
 
 const (
@@ -153,7 +153,7 @@ func (f *apiFlags) acceptedUpTo() (at time.Time, err error) {
 // openAPI is the API on its servers, with what it stands on. It answers once its Run or Follow has what it needs.
 type openAPI struct {
 	*api.Server
-	reader   *reader.Reader // of what the operations don't answer
+	inbox    desk.Inbox
 	flags    apiFlags
 	registry *prometheus.Registry
 	closers  []func()
@@ -215,7 +215,7 @@ func (s *shell) openAPI(f apiFlags, servers servers, registry *prometheus.Regist
 		return nil, err
 	}
 	a.closers = append(a.closers, func() { closeAll(shards) })
-	a.reader = reader.New(db, control, queryTimeout)
+	a.inbox = desk.OpenInbox(db, control, queryTimeout)
 	o := f.options()
 	o.ClickHouse, o.Control, o.Requests, o.QueryTimeout = db, control, apiRequests, queryTimeout
 	o.Kafka, o.Feedback, o.Check = servers.kafka.Reading, feedbackTopic{servers.kafka}, readable(shards)

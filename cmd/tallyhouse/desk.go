@@ -106,7 +106,7 @@ func (s *shell) runDesk(ctx context.Context, f deskFlags, answering apiFlags, se
 	if err != nil {
 		return usageError{err}
 	}
-	o.API, o.Inbox, o.Log = a.Server, a.reader, s.log
+	o.API, o.Inbox, o.Log = a.Server, a.inbox, s.log
 	if o.Originals, err = f.mail.deskOriginals(ctx); err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (d *dev) openDesk(ctx context.Context, a *openAPI) (*devDesk, error) {
 		}
 		d.log.Info("the desk's link has been used; this is the next one", "link", opened.linkOf(code))
 	})
-	opened.Desk, err = desk.New(desk.Options{API: a.Server, Inbox: a.reader, Originals: kept, URL: opened.url, Codes: opened.codes,
+	opened.Desk, err = desk.New(desk.Options{API: a.Server, Inbox: a.inbox, Originals: kept, URL: opened.url, Codes: opened.codes,
 		Log: d.log})
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())

@@ -58,7 +58,7 @@ func (s *deskWorld) desk(t *testing.T, tenant, user string) (url, link string) {
 	codes := signin.NewCodes(session.User{Tenant: tenant, ID: user}, func(string) {})
 	server := httptest.NewUnstartedServer(nil)
 	url = "http://" + server.Listener.Addr().String()
-	d, err := desk.New(desk.Options{API: s.api.Server, Inbox: s.api.reader, Originals: s.originals, URL: url, Codes: codes, Log: s.log})
+	d, err := desk.New(desk.Options{API: s.api.Server, Inbox: s.api.inbox, Originals: s.originals, URL: url, Codes: codes, Log: s.log})
 	if err != nil {
 		t.Fatal(err)
 	}
