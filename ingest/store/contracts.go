@@ -35,14 +35,15 @@ func contracts() *Entity {
 			datesOrNull("amendment_date", amendments, func(a *amendment) events.Opt[calendar.Date] { return a.Date }),
 			textsOrNull("amendment_title", amendments, func(a *amendment) events.Opt[string] { return a.Title }),
 		},
-		Formula: "contracts-f707ce18",
+		Formula: "contracts-10a3c02f",
 		project: func(_ string, data any) string { return data.(*contract).ProjectID },
 		contribute: func(c analytics.Contribution, id string, data any) (analytics.Contribution, error) {
 			return analytics.ContractContribution(c, analytics.ContractID(id), data.(*contract))
 		},
 		restore: restoreContract,
 		restored: []string{
-			"status", "currency", "allocation_node", "allocation_value", "amendment_id", "amendment_node", "amendment_value", "amendment_status", "amendment_date",
+			"status", "currency", "allocation_node", "allocation_value", "amendment_id", "amendment_node",
+			"amendment_value", "amendment_status", "amendment_date",
 		},
 	}
 }

@@ -28,8 +28,9 @@ type Entity struct {
 // All lists the entities that this binary stores.
 func All() []*Entity {
 	return []*Entity{
-		projects(), budgetNodes(), budgetRows(), budgetTransfers(), uncommittedEntries(), contractors(), contracts(), claims(), records(),
-		linePlans(), forecastSnapshots(), units(), leases(), indexValues(), facilities(), fixings(), facilityEntries(), users(), memberships(), keys(), readings(),
+		projects(), budgetNodes(), budgetRows(), budgetTransfers(), uncommittedEntries(), contractors(), contracts(), claims(),
+		records(), linePlans(), forecastSnapshots(), units(), leases(), indexValues(), facilities(), fixings(), facilityEntries(),
+		users(), memberships(), keys(), readings(),
 	}
 }
 

@@ -54,7 +54,8 @@ func records() *Entity {
 		},
 		restore: restoreRecord,
 		restored: []string{
-			"source", "status", "contractor_id", "recognition_date", "cash_date", "currency", "net", "tax", "gross", "contract_id", "allocation_node", "allocation_net",
+			"source", "status", "contractor_id", "recognition_date", "cash_date", "currency", "net", "tax", "gross",
+			"contract_id", "allocation_node", "allocation_net",
 		},
 	}
 }

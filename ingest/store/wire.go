@@ -169,20 +169,32 @@ type columnKind struct {
 // kinds are the types of columns that tables have. LowCardinality is the table's own business: the server makes it of a
 // String.
 var (
-	textKind          = &columnKind{name: "String", result: func() proto.Column { return newTexts() }}
-	boolKind          = &columnKind{name: "Bool", width: 1, result: func() proto.Column { return new(proto.ColBool) }}
-	integerKind       = &columnKind{name: "Int64", width: 8, result: func() proto.Column { return new(proto.ColInt64) }}
-	uint64Kind        = &columnKind{name: "UInt64", width: 8, result: func() proto.Column { return new(proto.ColUInt64) }}
-	uint32Kind        = &columnKind{name: "UInt32", width: 4, result: func() proto.Column { return new(proto.ColUInt32) }}
-	instantKind       = &columnKind{name: "DateTime64(6)", width: 8, result: func() proto.Column { return newInstants() }}
-	textOrNullKind    = &columnKind{name: "Nullable(String)", nullable: true, result: func() proto.Column { return proto.NewColNullable[string](newTexts()) }}
-	integerOrNullKind = &columnKind{name: "Nullable(Int64)", width: 8, nullable: true, result: func() proto.Column { return proto.NewColNullable[int64](new(proto.ColInt64)) }}
-	dateOrNullKind    = &columnKind{name: "Nullable(Date32)", width: 4, nullable: true, result: func() proto.Column { return proto.NewColNullable[calendar.Date](newDates()) }}
-	instantOrNullKind = &columnKind{name: "Nullable(DateTime64(6))", width: 8, nullable: true, result: func() proto.Column { return proto.NewColNullable[time.Time](newInstants()) }}
-	textsKind         = &columnKind{name: "Array(String)", array: true, result: func() proto.Column { return proto.NewArray[string](newTexts()) }}
-	boolsKind         = &columnKind{name: "Array(Bool)", width: 1, array: true, result: func() proto.Column { return proto.NewArray[bool](new(proto.ColBool)) }}
-	integersKind      = &columnKind{name: "Array(Int64)", width: 8, array: true, result: func() proto.Column { return proto.NewArray[int64](new(proto.ColInt64)) }}
-	textsOrNullKind   = &columnKind{name: "Array(Nullable(String))", nullable: true, array: true, result: func() proto.Column {
+	textKind       = &columnKind{name: "String", result: func() proto.Column { return newTexts() }}
+	boolKind       = &columnKind{name: "Bool", width: 1, result: func() proto.Column { return new(proto.ColBool) }}
+	integerKind    = &columnKind{name: "Int64", width: 8, result: func() proto.Column { return new(proto.ColInt64) }}
+	uint64Kind     = &columnKind{name: "UInt64", width: 8, result: func() proto.Column { return new(proto.ColUInt64) }}
+	uint32Kind     = &columnKind{name: "UInt32", width: 4, result: func() proto.Column { return new(proto.ColUInt32) }}
+	instantKind    = &columnKind{name: "DateTime64(6)", width: 8, result: func() proto.Column { return newInstants() }}
+	textOrNullKind = &columnKind{name: "Nullable(String)", nullable: true, result: func() proto.Column {
+		return proto.NewColNullable[string](newTexts())
+	}}
+	integerOrNullKind = &columnKind{name: "Nullable(Int64)", width: 8, nullable: true, result: func() proto.Column {
+		return proto.NewColNullable[int64](new(proto.ColInt64))
+	}}
+	dateOrNullKind = &columnKind{name: "Nullable(Date32)", width: 4, nullable: true, result: func() proto.Column {
+		return proto.NewColNullable[calendar.Date](newDates())
+	}}
+	instantOrNullKind = &columnKind{name: "Nullable(DateTime64(6))", width: 8, nullable: true, result: func() proto.Column {
+		return proto.NewColNullable[time.Time](newInstants())
+	}}
+	textsKind = &columnKind{name: "Array(String)", array: true, result: func() proto.Column { return proto.NewArray[string](newTexts()) }}
+	boolsKind = &columnKind{name: "Array(Bool)", width: 1, array: true, result: func() proto.Column {
+		return proto.NewArray[bool](new(proto.ColBool))
+	}}
+	integersKind = &columnKind{name: "Array(Int64)", width: 8, array: true, result: func() proto.Column {
+		return proto.NewArray[int64](new(proto.ColInt64))
+	}}
+	textsOrNullKind = &columnKind{name: "Array(Nullable(String))", nullable: true, array: true, result: func() proto.Column {
 		return proto.NewArray[proto.Nullable[string]](proto.NewColNullable[string](newTexts()))
 	}}
 	datesOrNullKind = &columnKind{name: "Array(Nullable(Date32))", width: 4, nullable: true, array: true, result: func() proto.Column {

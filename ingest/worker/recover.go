@@ -196,12 +196,14 @@ func (r *recovery) checkIdentity(ctx context.Context) error {
 // register writes down which topic this database follows from now on.
 func (r *recovery) register(ctx context.Context) error {
 	var rows uint64
-	err := r.db.Rows(ctx, database.Query{SQL: "SELECT count() FROM " + r.entity.Table + " WHERE tenant = ''"}, func(scan func(...any) error) error { return scan(&rows) })
+	q := database.Query{SQL: "SELECT count() FROM " + r.entity.Table + " WHERE tenant = ''"}
+	err := r.db.Rows(ctx, q, func(scan func(...any) error) error { return scan(&rows) })
 	if err != nil {
 		return fmt.Errorf("see whether %s is empty: %w", r.entity.Table, err)
 	}
 	if rows > 0 {
-		return position.Refuse("%s holds data, but nothing says of which topic: restore the table streams, or ingest into an empty database", r.entity.Table)
+		return position.Refuse("%s holds data, but nothing says of which topic: restore the table streams, "+
+			"or ingest into an empty database", r.entity.Table)
 	}
 	stream := position.NewStream(r.entity, r.in)
 	if stream.Begins, err = r.begins(ctx); err != nil {
@@ -307,8 +309,8 @@ func (r *recovery) compareLog(ctx context.Context) error {
 		case log.Err != nil:
 			r.leave(p, log.Err)
 		case a.position > uint64(log.End):
-			r.leave(p, position.Refuse("partition %d of %s is at offset %d, but its log ends at %d: this is another log than the one that was ingested; "+
-				"connect the right cluster, or ingest into an empty database", p, r.topic(), a.position, log.End))
+			r.leave(p, position.Refuse("partition %d of %s is at offset %d, but its log ends at %d: "+
+				"this is another log than the one that was ingested; connect the right cluster, or ingest into an empty database", p, r.topic(), a.position, log.End))
 		default:
 			a.start = uint64(log.Start)
 			a.gap = r.stream.IsGap(p, a.position, a.start)
@@ -337,7 +339,9 @@ func (r *recovery) startReading(ctx context.Context) error {
 
 const detached = `
 SELECT concat(table, ': part ', name, ' is detached as ', reason)
-FROM system.detached_parts WHERE database = {database:String} AND table IN {tables:Array(String)} AND startsWith(reason, 'broken') ORDER BY table, name LIMIT 1`
+FROM system.detached_parts
+WHERE database = {database:String} AND table IN {tables:Array(String)} AND startsWith(reason, 'broken')
+ORDER BY table, name LIMIT 1`
 
 // brokenParts names a part that the server put aside: a position is a maximum, or a sum, and would not always show it.
 func brokenParts(ctx context.Context, db Database, e *store.Entity) (what string, err error) {

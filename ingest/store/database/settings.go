@@ -103,8 +103,8 @@ func (s *Server) CheckSettings(ctx context.Context) error {
 }
 
 func (s *Server) refusedSettings(err error) error {
-	return fmt.Errorf("ClickHouse at %s refuses the settings that statements rely on, for user %q: %w; give the user a profile that is not readonly "+
-		"and has no constraints on them", s.Addr(), s.options.User, err)
+	return fmt.Errorf("ClickHouse at %s refuses the settings that statements rely on, for user %q: %w; "+
+		"give the user a profile that is not readonly and has no constraints on them", s.Addr(), s.options.User, err)
 }
 
 // differences are the settings that don't have the value that was asked for.

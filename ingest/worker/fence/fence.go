@@ -51,7 +51,8 @@ func Holder(owner string) string {
 
 // Counts is the condition under which a partition's fence is the one that counts. Its parameters are those of
 // Claim.Params.
-const Counts = `(SELECT max((epoch, owner)) FROM fences WHERE topic = {topic:String} AND partition = {partition:UInt32}) = ({epoch:UInt64}, {owner:String})`
+const Counts = `(SELECT max((epoch, owner)) FROM fences WHERE topic = {topic:String} AND partition = {partition:UInt32})
+    = ({epoch:UInt64}, {owner:String})`
 
 // Params are the parameters of Counts for a partition of the claim.
 func (c *Claim) Params(partition int32) database.Params {
@@ -112,7 +113,9 @@ func Read(ctx context.Context, db Database, topic string) (map[int32]Current, er
 
 // Put puts up a new fence on each of the partitions for a writer, whose name is part of the owner's. The claim names
 // those that were got; held, those that somebody holds. The others lost a race: ask again.
-func Put(ctx context.Context, db Database, topic string, partitions []int32, writer string) (claim *Claim, held map[int32]*Held, err error) {
+func Put(ctx context.Context, db Database, topic string, partitions []int32, writer string) (
+	claim *Claim, held map[int32]*Held, err error,
+) {
 	claim, held, err = put(ctx, db, topic, partitions, writer+":"+randomID(), "", 1, false)
 	if err != nil {
 		return nil, nil, err
@@ -184,7 +187,8 @@ func put(ctx context.Context, db Database, topic string, partitions []int32, own
 // has a greater epoch, or counts for nothing. Each would be a block that every insert's condition scans.
 const (
 	countRows = `SELECT count() FROM fences WHERE topic = {topic:String}`
-	trimRows  = `ALTER TABLE fences DELETE WHERE topic = {topic:String} AND arrayExists(mine -> partition = mine.1 AND epoch < mine.2, {mine:Array(Tuple(UInt32, UInt64))})
+	trimRows  = `ALTER TABLE fences DELETE WHERE topic = {topic:String}
+    AND arrayExists(mine -> partition = mine.1 AND epoch < mine.2, {mine:Array(Tuple(UInt32, UInt64))})
 SETTINGS mutations_sync = 1`
 )
 
@@ -195,7 +199,8 @@ const sparedRows = 32
 func trim(ctx context.Context, db Database, c *Claim) error {
 	var rows uint64
 	params := database.Params{"topic": c.Topic}
-	if err := db.Rows(ctx, database.Query{SQL: countRows, Params: params}, func(scan func(...any) error) error { return scan(&rows) }); err != nil {
+	q := database.Query{SQL: countRows, Params: params}
+	if err := db.Rows(ctx, q, func(scan func(...any) error) error { return scan(&rows) }); err != nil {
 		return fmt.Errorf("count the fences of %s: %w", c.Topic, err)
 	}
 	if rows <= uint64(len(c.Epochs))+sparedRows || len(c.Epochs) == 0 {

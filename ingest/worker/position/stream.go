@@ -47,7 +47,8 @@ func (r *Refusal) Error() string { return r.Reason }
 // Refuse makes a Refusal.
 func Refuse(format string, args ...any) error { return &Refusal{fmt.Sprintf(format, args...)} }
 
-const streamColumns = "revision, cluster_id, topic_id, partitions, begins, server, shard, shards, schema, formula, life, work, worker, since"
+const streamColumns = "revision, cluster_id, topic_id, partitions, begins, server, shard, shards, schema, formula, life, " +
+	"work, worker, since"
 
 const newestStream = `SELECT ` + streamColumns + `
 FROM streams WHERE topic = {topic:String} ORDER BY revision DESC, life DESC LIMIT 1`
@@ -56,7 +57,8 @@ FROM streams WHERE topic = {topic:String} ORDER BY revision DESC, life DESC LIMI
 func ReadStream(ctx context.Context, db Database, topic string) (s Stream, ok bool, err error) {
 	err = db.Rows(ctx, database.Query{SQL: newestStream, Params: database.Params{"topic": topic}}, func(scan func(...any) error) error {
 		ok = true
-		return scan(&s.Revision, &s.ClusterID, &s.TopicID, &s.Partitions, &s.Begins, &s.Server, &s.Shard, &s.Shards, &s.Schema, &s.Formula, &s.Life, &s.Work, &s.Worker, &s.Since)
+		return scan(&s.Revision, &s.ClusterID, &s.TopicID, &s.Partitions, &s.Begins, &s.Server, &s.Shard, &s.Shards, &s.Schema,
+			&s.Formula, &s.Life, &s.Work, &s.Worker, &s.Since)
 	})
 	if err != nil {
 		return Stream{}, false, fmt.Errorf("read what the database knows of %s: %w", topic, err)
@@ -66,15 +68,16 @@ func ReadStream(ctx context.Context, db Database, topic string) (s Stream, ok bo
 
 const addStream = `
 INSERT INTO streams (topic, ` + streamColumns + `)
-SELECT {topic:String}, {revision:UInt64}, {cluster:String}, {topic_id:String}, {partitions:UInt32}, {begins:Array(UInt64)}, {server:String}, {shard:UInt32}, {shards:UInt32},
-    {schema:UInt32}, {formula:String}, {life:String}, {work:String}, {worker:String}, now64(3)
+SELECT {topic:String}, {revision:UInt64}, {cluster:String}, {topic_id:String}, {partitions:UInt32}, {begins:Array(UInt64)},
+    {server:String}, {shard:UInt32}, {shards:UInt32}, {schema:UInt32}, {formula:String}, {life:String}, {work:String}, {worker:String}, now64(3)
 WHERE `
 
 // WriteStream writes the topic's next revision, if the condition holds then.
 func WriteStream(ctx context.Context, db Database, topic, id string, s Stream, condition string, params database.Params) error {
 	n, err := db.Insert(ctx, database.Statement{SQL: addStream + condition, ID: id, Params: params.With(database.Params{
-		"topic": topic, "revision": strconv.FormatUint(s.Revision, 10), "cluster": s.ClusterID, "topic_id": s.TopicID, "partitions": number(s.Partitions), "begins": list(s.Begins),
-		"server": s.Server, "shard": number(s.Shard), "shards": number(s.Shards), "schema": number(s.Schema), "formula": s.Formula, "life": s.Life,
+		"topic": topic, "revision": strconv.FormatUint(s.Revision, 10), "cluster": s.ClusterID, "topic_id": s.TopicID,
+		"partitions": number(s.Partitions), "begins": list(s.Begins), "server": s.Server, "shard": number(s.Shard),
+		"shards": number(s.Shards), "schema": number(s.Schema), "formula": s.Formula, "life": s.Life,
 		"work": s.Work, "worker": s.Worker,
 	})})
 	if err == nil && n == 0 {
@@ -124,7 +127,8 @@ func NewStream(e *store.Entity, in Installation) Stream {
 // Check is nil when the stream is this installation's and nobody works on its tables; else a *Refusal.
 func (s Stream) Check(e *store.Entity, in Installation) error {
 	if s.Work != "" {
-		return Refuse("%s on %s is in progress since %s by %s; when it died, run the same command again", s.Work, e.Topic, s.Since.UTC().Format(time.RFC3339), s.Worker)
+		return Refuse("%s on %s is in progress since %s by %s; when it died, run the same command again",
+			s.Work, e.Topic, s.Since.UTC().Format(time.RFC3339), s.Worker)
 	}
 	if err := s.CheckIdentity(e, in); err != nil {
 		return err
@@ -139,9 +143,11 @@ func (s Stream) Check(e *store.Entity, in Installation) error {
 func (s Stream) CheckIdentity(e *store.Entity, in Installation) error {
 	switch {
 	case s.ClusterID != in.Log.Cluster:
-		return Refuse("this database follows %s of Kafka cluster %s, not of %s: connect the two that belong together", e.Topic, s.ClusterID, in.Log.Cluster)
+		return Refuse("this database follows %s of Kafka cluster %s, not of %s: connect the two that belong together",
+			e.Topic, s.ClusterID, in.Log.Cluster)
 	case s.TopicID != in.Log.Topic:
-		return Refuse("topic %s was made anew (id %s, the database follows %s): ingest it into an empty database", e.Topic, in.Log.Topic, s.TopicID)
+		return Refuse("topic %s was made anew (id %s, the database follows %s): ingest it into an empty database",
+			e.Topic, in.Log.Topic, s.TopicID)
 	}
 	return s.CheckServer(in)
 }
@@ -150,10 +156,11 @@ func (s Stream) CheckIdentity(e *store.Entity, in Installation) error {
 func (s Stream) CheckServer(in Installation) error {
 	switch {
 	case s.Server != in.Server:
-		return Refuse("this database was written by ClickHouse server %s, this one is %s: connect to that server, or run `tallyhouse adopt` if it was moved or restored", s.Server, in.Server)
+		return Refuse("this database was written by ClickHouse server %s, this one is %s: connect to that server, "+
+			"or run `tallyhouse adopt` if it was moved or restored", s.Server, in.Server)
 	case int(s.Shard) != in.Shard || int(s.Shards) != in.Shards:
-		return Refuse("this database was written as shard %d of %d, and is given as shard %d of %d: give the addresses of all shards in the order in which they always were",
-			s.Shard, s.Shards, in.Shard, in.Shards)
+		return Refuse("this database was written as shard %d of %d, and is given as shard %d of %d: "+
+			"give the addresses of all shards in the order in which they always were", s.Shard, s.Shards, in.Shard, in.Shards)
 	}
 	return nil
 }
@@ -162,12 +169,14 @@ func (s Stream) CheckServer(in Installation) error {
 func (s Stream) CheckBinary(e *store.Entity) error {
 	switch {
 	case s.Schema < clickhouse.Version:
-		return Refuse("%s was written with version %d of the schema, this binary knows version %d: run `tallyhouse migrate`", e.Table, s.Schema, clickhouse.Version)
+		return Refuse("%s was written with version %d of the schema, this binary knows version %d: run `tallyhouse migrate`",
+			e.Table, s.Schema, clickhouse.Version)
 	case s.Schema > clickhouse.Version:
-		return Refuse("%s was written with version %d of the schema, this binary knows version %d: use the newer binary", e.Table, s.Schema, clickhouse.Version)
+		return Refuse("%s was written with version %d of the schema, this binary knows version %d: use the newer binary",
+			e.Table, s.Schema, clickhouse.Version)
 	case s.Formula != e.Formula:
-		return Refuse("the sums of %s are by formula %s, this binary computes formula %s: run `tallyhouse migrate`, which rebuilds them, or use the binary that knows it",
-			e.Table, s.Formula, e.Formula)
+		return Refuse("the sums of %s are by formula %s, this binary computes formula %s: "+
+			"run `tallyhouse migrate`, which rebuilds them, or use the binary that knows it", e.Table, s.Formula, e.Formula)
 	}
 	return nil
 }
