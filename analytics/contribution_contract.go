@@ -19,12 +19,14 @@ func ContractContribution(c Contribution, id ContractID, data *events.Contract) 
 		// Within the limits, so 64 bits hold them.
 		base, _ := line.Base.Int64()
 		committed, _ := line.Committed.Int64()
-		c = c.add(clickhouse.RollContracts, rollKeys{string(id), fmt.Sprintf("%05d", i+1), string(line.NodeID), data.Currency, data.Status}, 1, base, committed)
+		keys := rollKeys{string(id), string(line.NodeID), data.Currency, data.Status, fmt.Sprintf("%05d", i+1)}
+		c = c.add(clickhouse.RollContracts, keys, 1, base, committed)
 	}
 	for i := range data.Amendments {
 		if increase := pendingIncrease(&data.Amendments[i]); !increase.IsZero() {
 			pending, _ := increase.Int64()
-			c = c.add(clickhouse.RollContracts, rollKeys{string(id), "", data.Amendments[i].NodeID.V, data.Currency, data.Status}, 0, 0, 0, pending)
+			keys := rollKeys{string(id), data.Amendments[i].NodeID.V, data.Currency, data.Status, ""}
+			c = c.add(clickhouse.RollContracts, keys, 0, 0, 0, pending)
 		}
 	}
 	return c, nil

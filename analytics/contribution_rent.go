@@ -33,7 +33,7 @@ func LeaseContribution(c Contribution, id string, l *events.Lease) (Contribution
 		if s.FirstBreak.Ok {
 			leave = s.FirstBreak.V.String()
 		}
-		c = c.add(clickhouse.RollRent, rollKeys{id, status, s.From.String(), s.To.String(), leave}, 1, s.Rent)
+		c = c.add(clickhouse.RollRent, rollKeys{id, s.To.String(), leave, status, s.From.String()}, 1, s.Rent)
 	}
 	return c, nil
 }

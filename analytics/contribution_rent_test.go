@@ -22,32 +22,32 @@ func TestLeasesContributeTheMonthsInWhichTheirTermsStayTheSame(t *testing.T) {
 		lease *events.Lease
 		want  []string
 	}{
-		"one run for equal terms": {lease(func(*events.Lease) {}), []string{"rent [L  2026-02 2026-12 ] [1 100]"}},
+		"one run for equal terms": {lease(func(*events.Lease) {}), []string{"rent [L 2026-12   2026-02] [1 100]"}},
 		"an indefinite one ends with the calendar": {
-			lease(func(l *events.Lease) { l.End = events.Opt[calendar.Date]{} }), []string{"rent [L  2026-02 2300-12 ] [1 100]"},
+			lease(func(l *events.Lease) { l.End = events.Opt[calendar.Date]{} }), []string{"rent [L 2300-12   2026-02] [1 100]"},
 		},
 		"a step in a month counts from the next": {
 			lease(func(l *events.Lease) { l.Steps = []events.RentStep{{From: day(2026, 5, 15), MonthlyRent: 120}} }),
-			[]string{"rent [L  2026-02 2026-05 ] [1 100]", "rent [L  2026-06 2026-12 ] [1 120]"},
+			[]string{"rent [L 2026-05   2026-02] [1 100]", "rent [L 2026-12   2026-06] [1 120]"},
 		},
 		"rent-free months have their rent beside them": {
 			lease(func(l *events.Lease) { l.RentFree = []events.DateRange{{From: day(2026, 2, 1), To: day(2026, 3, 31)}} }),
-			[]string{"rent [L rentFree 2026-02 2026-03 ] [1 100]", "rent [L  2026-04 2026-12 ] [1 100]"},
+			[]string{"rent [L 2026-03  rentFree 2026-02] [1 100]", "rent [L 2026-12   2026-04] [1 100]"},
 		},
 		"the tenant's next break": {
 			lease(func(l *events.Lease) {
 				l.Breaks = []events.Break{{Date: day(2026, 6, 30), Party: "tenant", State: "open"}}
 			}),
-			[]string{"rent [L  2026-02 2026-06 2026-06-30] [1 100]", "rent [L  2026-07 2026-12 ] [1 100]"},
+			[]string{"rent [L 2026-06 2026-06-30  2026-02] [1 100]", "rent [L 2026-12   2026-07] [1 100]"},
 		},
 		"an exercised break ends it": {
 			lease(func(l *events.Lease) {
 				l.Breaks = []events.Break{{Date: day(2026, 6, 30), Party: "landlord", State: "exercised"}}
 			}),
-			[]string{"rent [L  2026-02 2026-06 ] [1 100]"},
+			[]string{"rent [L 2026-06   2026-02] [1 100]"},
 		},
 		"a draft adds nothing":           {lease(func(l *events.Lease) { l.Status = "draft" }), nil},
-		"an ended one has its time":      {lease(func(l *events.Lease) { l.Status = "ended" }), []string{"rent [L  2026-02 2026-12 ] [1 100]"}},
+		"an ended one has its time":      {lease(func(l *events.Lease) { l.Status = "ended" }), []string{"rent [L 2026-12   2026-02] [1 100]"}},
 		"one that ends before it begins": {lease(func(l *events.Lease) { l.End = events.Some(day(2026, 1, 31)) }), nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package analytics_test
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -46,9 +47,12 @@ func (all contributed) of(roll clickhouse.RollID, each func(keys [clickhouse.Max
 func (all contributed) contracts() (sums []analytics.ContractSum) {
 	all.of(clickhouse.RollContracts, func(k [clickhouse.MaxRollKeys]string, v [clickhouse.MaxRollAmounts]analytics.Int128) {
 		sums = append(sums, analytics.ContractSum{
-			ContractID: analytics.ContractID(k[0]), Line: k[1], NodeID: analytics.NodeID(k[2]), Currency: k[3], Status: k[4],
+			ContractID: analytics.ContractID(k[0]), NodeID: analytics.NodeID(k[1]), Currency: k[2], Status: k[3], Line: k[4],
 			Base: v[1], Committed: v[2], Pending: v[3],
 		})
+	})
+	slices.SortFunc(sums, func(a, b analytics.ContractSum) int {
+		return cmp.Or(cmp.Compare(a.ContractID, b.ContractID), cmp.Compare(a.Line, b.Line))
 	})
 	return sums
 }

@@ -81,17 +81,17 @@ func TestContractsContributeTheirLinesInOrderAndWhatIsPending(t *testing.T) {
 	}{
 		"base lines, one of them twice and one of 0": {
 			contractOf([]events.ContractAllocation{onNode("b", 10), onNode("a", 0), onNode("b", 5)}),
-			[]string{"contracts [C 00001 b EUR signed] [1 15 15 0]", "contracts [C 00002 a EUR signed] [1 0 0 0]"},
+			[]string{"contracts [C b EUR signed 00001] [1 15 15 0]", "contracts [C a EUR signed 00002] [1 0 0 0]"},
 		},
 		"approved amendments on a line and beside": {
 			contractOf([]events.ContractAllocation{onNode("a", 10)}, amendment("2", "", -3, "approved", 0), amendment("1", "z", 4, "approved", january), amendment("3", "a", 2, "approved", 0)),
-			[]string{"contracts [C 00001 a EUR signed] [1 10 12 0]", "contracts [C 00002 z EUR signed] [1 0 4 0]", "contracts [C 00003  EUR signed] [1 0 -3 0]"},
+			[]string{"contracts [C a EUR signed 00001] [1 10 12 0]", "contracts [C z EUR signed 00002] [1 0 4 0]", "contracts [C  EUR signed 00003] [1 0 -3 0]"},
 		},
 		"pending increases, on nodes or on none": {
 			contractOf([]events.ContractAllocation{onNode("a", 10)}, amendment("1", "a", 4, "pending", 0), amendment("2", "", 5, "pending", 0), amendment("3", "a", -6, "pending", 0)),
-			[]string{"contracts [C 00001 a EUR signed] [1 10 10 0]", "contracts [C  a EUR signed] [0 0 0 4]", "contracts [C   EUR signed] [0 0 0 5]"},
+			[]string{"contracts [C a EUR signed 00001] [1 10 10 0]", "contracts [C a EUR signed ] [0 0 0 4]", "contracts [C  EUR signed ] [0 0 0 5]"},
 		},
-		"no line without a base": {contractOf(nil, amendment("1", "a", 4, "approved", 0), amendment("2", "a", 5, "pending", 0)), []string{"contracts [C  a EUR signed] [0 0 0 5]"}},
+		"no line without a base": {contractOf(nil, amendment("1", "a", 4, "approved", 0), amendment("2", "a", 5, "pending", 0)), []string{"contracts [C a EUR signed ] [0 0 0 5]"}},
 		"nothing of drafts":      {contractOf(nil, amendment("1", "a", 4, "draft", 0), amendment("2", "a", 5, "rejected", 0), amendment("3", "a", 5, "else", 0)), nil},
 	} {
 		got, err := analytics.ContractContribution(nil, "C", &tc.contract.Contract)

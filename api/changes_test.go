@@ -210,10 +210,10 @@ func (p *partitioned) positionRow(table string, partition int32, like map[string
 	row["row_version"], row["deleted"], row["moved"] = p.next[fmt.Sprint(table, partition)], false, false
 	if table == "records" {
 		entry := map[string]any{}
-		for _, key := range clickhouse.DeltaKeys("records") {
+		for _, key := range clickhouse.SumKeys() {
 			entry[key] = ""
 		}
-		for _, amount := range clickhouse.DeltaAmounts("records") {
+		for _, amount := range clickhouse.SumAmounts() {
 			entry[amount] = int64(0)
 		}
 		entry["project"] = clickhouse.ViewPositionProject("records", partition)

@@ -64,17 +64,18 @@ func (w *world) sums(project string, c analytics.Contribution, sign int64) {
 			row[a] = new(big.Int)
 		}
 		for i, k := range roll.Keys {
-			row[k] = s.Keys[i]
+			row[clickhouse.SumColumn(k)] = s.Keys[i]
 		}
 		for i, a := range roll.Amounts {
-			row[a] = big.NewInt(sign * s.Amounts[i])
+			row[clickhouse.SumColumn(a)] = big.NewInt(sign * s.Amounts[i])
 		}
 		rows = append(rows, row)
 	}
 	w.insert("sums", rows...)
 	if len(rows) > 0 { // the view's position moves with every batch
-		w.insert("sums", map[string]any{"tenant": "", "project": clickhouse.ViewPositionProject("records", 0), "position": big.NewInt(1),
-			"squares": big.NewInt(w.version("position of sums", ""))})
+		w.insert("sums", map[string]any{"tenant": "", "project": clickhouse.ViewPositionProject("records", 0),
+			clickhouse.SumColumn("position"): big.NewInt(1),
+			clickhouse.SumColumn("squares"):  big.NewInt(w.version("position of sums", ""))})
 	}
 }
 

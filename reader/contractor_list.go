@@ -83,7 +83,7 @@ INNER JOIN (
   FROM (
     SELECT project, contractor AS referred
     FROM sums
-    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND roll = 'contractors' AND contract = '' AND ` +
+    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND roll = 'contractors' AND ` +
 		within("contractor") + `
     GROUP BY project, contractor
     HAVING sum(count) != 0

@@ -67,13 +67,13 @@ func ledger(t *testing.T) (*Reader, *counted) {
 	for _, statement := range []string{
 		`INSERT INTO contracts (tenant, project, id, row_version, contractor_id, status, currency, allocation_node, allocation_value)
 SELECT 'acme', 'P' || number % 10, 'C' || leftPad(toString(number), 5, '0'), 1, 'K' || number % 20000, 'signed', 'EUR', ['in'], [100] FROM numbers(20000)`,
-		`INSERT INTO sums (tenant, project, roll, contract, node, currency, record, count)
+		`INSERT INTO sums (tenant, project, roll, key1, key2, key3, key5, amount1)
 SELECT 'acme', 'P' || number % 10, 'links', 'C' || leftPad(toString(number % 20000), 5, '0'), if(number < 20000, 'out', 'in'), 'EUR', leftPad(toString(number), 8, '0'), 1
 FROM numbers(200000)`,
-		`INSERT INTO sums (tenant, project, roll, contract, node, currency, status, count, allocations, net, gross)
+		`INSERT INTO sums (tenant, project, roll, key1, key2, key3, key4, amount1, amount4, amount2, amount3)
 SELECT 'acme', 'P' || number % 10, 'lines', 'C' || leftPad(toString(number % 20000), 5, '0'), if(number < 20000, 'out', 'in'), 'EUR', 'paid', 1, 1, 5, 6
 FROM numbers(40000)`,
-		`INSERT INTO sums (tenant, project, roll, contractor, count)
+		`INSERT INTO sums (tenant, project, roll, key1, amount1)
 SELECT 'acme', 'P' || intDiv(number, 20000), 'contractors', 'K' || toString(number % 20000), 1 FROM numbers(200000) WHERE number % 3 = 0`,
 		`INSERT INTO contractors (tenant, project, id, row_version, src_offset, name)
 SELECT 'acme', '', 'K' || toString(number), 1, number, 'Name' FROM numbers(20000) UNION ALL SELECT '', '#0', '', 20000, 0, NULL`,
@@ -159,7 +159,7 @@ func TestContractorsThatAreSeldomReferredToAreFound(t *testing.T) {
 	db := database(t)
 	for _, statement := range []string{
 		`INSERT INTO contractors (tenant, id, row_version, name) SELECT 'acme', leftPad(toString(number), 6, '0'), 1, 'Name' FROM numbers(30000)`,
-		`INSERT INTO sums (tenant, project, roll, contractor, count) SELECT 'acme', 'P1', 'contractors', leftPad(toString(number * 9999), 6, '0'), 1 FROM numbers(4)`,
+		`INSERT INTO sums (tenant, project, roll, key1, amount1) SELECT 'acme', 'P1', 'contractors', leftPad(toString(number * 9999), 6, '0'), 1 FROM numbers(4)`,
 	} {
 		if err := db.Exec(context.Background(), statement); err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"tallyhouse/analytics"
 	"tallyhouse/analytics/analyticstest"
 	"tallyhouse/schemas/calendar"
+	schema "tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 )
 
@@ -23,10 +24,10 @@ func add(t *testing.T, db clickhouse.Conn, c analytics.Contribution) {
 		roll := s.Roll.Roll()
 		columns, values := []string{"tenant", "project", "roll"}, []string{"'acme'", "'P1'", "'" + roll.Name + "'"}
 		for i, k := range roll.Keys {
-			columns, values = append(columns, k), append(values, "'"+s.Keys[i]+"'")
+			columns, values = append(columns, schema.SumColumn(k)), append(values, "'"+s.Keys[i]+"'")
 		}
 		for i, a := range roll.Amounts {
-			columns, values = append(columns, a), append(values, fmt.Sprint(s.Amounts[i]))
+			columns, values = append(columns, schema.SumColumn(a)), append(values, fmt.Sprint(s.Amounts[i]))
 		}
 		err := db.Exec(context.Background(), "INSERT INTO sums ("+strings.Join(columns, ", ")+") VALUES ("+strings.Join(values, ", ")+")")
 		if err != nil {

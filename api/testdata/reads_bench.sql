@@ -53,29 +53,29 @@ SELECT {tenant}, project, id, version, 'invoice', 'out', status, 'Step', contrac
     toDateTime64(recognized, 6, 'UTC')
 FROM changes WHERE part = {part};
 
-INSERT INTO gathered_sums (tenant, project, roll, contract, node, currency, status, count, allocations, net, gross)
+INSERT INTO gathered_sums (tenant, project, roll, key1, key2, key3, key4, amount1, amount4, amount2, amount3)
 SELECT {tenant}, project, 'lines', contract, node, 'EUR', change.1, sum(change.2), sum(change.2), sum(change.2 * net), sum(change.2 * net)
 FROM (SELECT *, arrayJoin(if(version = 1, [(status, 1)], [(status, 1), (before, -1)])) AS change FROM changes WHERE part = {part})
 GROUP BY project, contract, node, change.1;
 
-INSERT INTO gathered_sums (tenant, project, roll, node, currency, month, net)
+INSERT INTO gathered_sums (tenant, project, roll, key2, key3, key5, amount2)
 SELECT {tenant}, project, 'cash', node, 'EUR', month, sum(net) FROM changes WHERE part = {part} AND status = 'paid' GROUP BY project, node, month;
 
-INSERT INTO gathered_sums (tenant, project, roll, node, month, count)
+INSERT INTO gathered_sums (tenant, project, roll, key2, key5, amount1)
 SELECT {tenant}, project, 'recognized', node, month, count() FROM changes WHERE part = {part} AND version = 1 GROUP BY project, node, month;
 
-INSERT INTO gathered_sums (tenant, project, roll, contractor, count)
+INSERT INTO gathered_sums (tenant, project, roll, key1, amount1)
 SELECT {tenant}, project, 'contractors', contractor, count() FROM changes WHERE part = {part} AND version = 1 GROUP BY project, contractor;
 
-INSERT INTO gathered_sums (tenant, project, roll, contract, node, currency, record, count)
+INSERT INTO gathered_sums (tenant, project, roll, key1, key2, key3, key5, amount1)
 SELECT {tenant}, project, 'links', contract, node, 'EUR', id, 1 FROM changes WHERE part = {part} AND version = 1 AND contract != '';
 
-INSERT INTO gathered_sums (tenant, project, roll, node, currency, value)
+INSERT INTO gathered_sums (tenant, project, roll, key2, key3, amount2)
 SELECT {tenant}, 'P' || leftPad(toString(project), 3, '0'), 'budget', 'node-' || toString(200 + line), 'EUR', 1000000
 FROM (SELECT intDiv(number, 1800) AS project, number % 1800 AS line FROM numbers(1800 * 500))
 WHERE (project = 0 OR line % 18 = 0) AND partOf(sipHash64(project, line)) = {part};
 
-INSERT INTO gathered_sums (tenant, project, roll, contract, line, node, currency, status, count, value, committed)
+INSERT INTO gathered_sums (tenant, project, roll, key1, key5, key2, key3, key4, amount1, amount2, amount3)
 SELECT {tenant}, 'P' || leftPad(toString(project), 3, '0'), 'contracts',
     'P' || leftPad(toString(project), 3, '0') || '-c-' || leftPad(toString(contract), 3, '0'), leftPad(toString(line + 1), 5, '0'),
     'node-' || toString(200 + (contract * 5 + line) % 1800), 'EUR', 'signed', 1, 5000, 5000
@@ -124,7 +124,7 @@ SELECT {tenant}, project, id, 1, 'main', 'active', ['unit-' || toString(number)]
     if(kind = 'cpi', 'index', ''), if(kind = 'cpi', first, ''), if(kind = 'cpi', '500', ''), if(kind = 'cpi', 2, 0), if(kind = 'cpi', '10000', '')
 FROM leased WHERE part = {part};
 
-INSERT INTO gathered_sums (tenant, project, roll, lease, status, month, until, first_break, count, value)
+INSERT INTO gathered_sums (tenant, project, roll, key1, key4, key5, key2, key3, amount1, amount2)
 SELECT {tenant}, project, 'rent', id, '', run.1, run.2, run.3, 1, run.4 + number
 FROM (
     SELECT *, arrayJoin(if(first < '2020-01',
@@ -155,7 +155,7 @@ SELECT {tenant}, 'F' || leftPad(toString(facility), 3, '0'), 'entry-' || lower(h
     toDate32('2006-01-01') + intDiv(entry * 10957, 1000), 1000000000 + number
 FROM (SELECT number, intDiv(number, 1000) AS facility, number % 1000 AS entry FROM numbers(50000)) WHERE (facility = 0 OR entry % 20 = 0) AND partOf(cityHash64(number)) = {part};
 
-INSERT INTO gathered_sums (tenant, project, roll, status, value)
+INSERT INTO gathered_sums (tenant, project, roll, key4, amount2)
 SELECT {tenant}, 'F' || leftPad(toString(number), 3, '0'), arrayJoin(['drawdowns', 'repayments']), 'funded', 1000000 FROM numbers(50) WHERE number % 2 = {part} % 2;
 
 INSERT INTO fixings (tenant, project, id, row_version, period_start, reference_bp)

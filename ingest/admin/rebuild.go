@@ -182,7 +182,7 @@ func (s *Session) correct(ctx context.Context, slice keyrange.Range) (corrected 
 
 // add inserts rows into sums, all or none, while the hold counts.
 func (s *Session) add(ctx context.Context, rows *recompute.Batch) error {
-	columns := strings.Join(recompute.Columns(), ", ")
+	columns := strings.Join(clickhouse.SumColumns(), ", ")
 	written, err := s.db.Insert(ctx, database.Statement{
 		ID:     s.hold.StatementID(s.db),
 		SQL:    fmt.Sprintf("INSERT INTO sums (%s) SELECT %s FROM batch WHERE %s", columns, columns, conditions),

@@ -108,10 +108,10 @@ func nobodyHolds(t *testing.T, l *ingesttest.Ledger) {
 }
 
 const (
-	wrongSum = `INSERT INTO sums (roll, tenant, project, node, currency, month, net)
+	wrongSum = `INSERT INTO sums (roll, tenant, project, key2, key3, key5, amount2)
 		SELECT roll, tenant, project, node, currency, month, 5 FROM sums WHERE roll = 'cash' LIMIT 1`
 	wrongEverySum  = "INSERT INTO sums SELECT * FROM sums WHERE tenant != ''"
-	behindPosition = "INSERT INTO sums (tenant, project, position) SELECT '', '#records/1', -1"
+	behindPosition = "INSERT INTO sums (tenant, project, amount1) SELECT '', '#records/1', -1"
 )
 
 func TestRebuildOfRightSumsChangesNothing(t *testing.T) {
@@ -137,15 +137,15 @@ func TestRebuildCorrectsWhateverIsWrong(t *testing.T) {
 		{"every sum", wrongEverySum},
 		{"a project that only the sums have", "INSERT INTO sums SELECT * REPLACE ('of nobody' AS project) FROM sums WHERE tenant != ''"},
 		{"a tenant that only the sums have", "INSERT INTO sums SELECT * REPLACE ('stranger' AS tenant) FROM sums WHERE tenant != ''"},
-		{"keys of nobody", "INSERT INTO sums SELECT * REPLACE ('of nobody' AS contract) FROM sums WHERE roll = 'lines'"},
-		{"keys that the roll doesn't have", "INSERT INTO sums SELECT * REPLACE ('astray' AS record) FROM sums WHERE roll = 'cash'"},
+		{"keys of nobody", "INSERT INTO sums SELECT * REPLACE ('of nobody' AS key1) FROM sums WHERE roll = 'lines'"},
+		{"keys that the roll doesn't have", "INSERT INTO sums SELECT * REPLACE ('astray' AS key1) FROM sums WHERE roll = 'cash'"},
 		{"sums beyond 64 bits",
-			"INSERT INTO sums SELECT * REPLACE (toInt128('40000000000000000000') AS net) FROM sums WHERE roll = 'lines' LIMIT 3"},
+			"INSERT INTO sums SELECT * REPLACE (toInt128('40000000000000000000') AS amount2) FROM sums WHERE roll = 'lines' LIMIT 3"},
 		{"everything is lost", "TRUNCATE TABLE sums"},
-		{"a position is ahead", "INSERT INTO sums (tenant, project, position) SELECT '', '#records/0', 100"},
+		{"a position is ahead", "INSERT INTO sums (tenant, project, amount1) SELECT '', '#records/0', 100"},
 		{"a position is behind", behindPosition},
-		{"a batch counted twice", "INSERT INTO sums (" + strings.Join(clickhouse.ViewColumns("records"), ", ") + ") SELECT * FROM (" +
-			clickhouse.ViewSelect("records", "(SELECT * FROM records WHERE tenant = '' LIMIT 1)") + ")"},
+		{"a batch counted twice", "INSERT INTO sums (" + strings.Join(clickhouse.SumColumns(), ", ") + ") SELECT * FROM (" +
+			clickhouse.ViewSelect("(SELECT * FROM records WHERE tenant = '' LIMIT 1)") + ")"},
 	}
 	l, r := filled(t, 10)
 	for _, test := range tests {
@@ -161,7 +161,7 @@ func TestRebuildCorrectsWhateverIsWrong(t *testing.T) {
 			if got := rebuild(t, l); got.Corrected != 0 {
 				t.Fatalf("the second time too: %+v", got)
 			}
-			if n := l.Number("SELECT sum(net) + sum(gross) + sum(count) FROM sums WHERE tenant = ''"); n != 0 {
+			if n := l.Number("SELECT sum(amount3) + sum(amount4) FROM sums WHERE tenant = ''"); n != 0 {
 				t.Errorf("position rows carry amounts: %d", n)
 			}
 			writersGoOn(t, l, r)

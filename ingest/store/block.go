@@ -60,7 +60,7 @@ func (e *Entity) NewBlock() *Block {
 	b.contentHash = b.add("content_hash", uint64Kind)
 	b.moved = b.add("moved", boolKind)
 	if e.Contributes() {
-		b.deltas = newDeltas(e.Table, &b.order)
+		b.deltas = newDeltas(&b.order)
 		b.columns = append(b.columns, proto.InputColumn{Name: "delta", Data: b.deltas})
 	}
 	return b

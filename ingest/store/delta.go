@@ -1,9 +1,6 @@
 package store
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/ClickHouse/ch-go/proto"
 
 	"tallyhouse/schemas/clickhouse"
@@ -20,41 +17,23 @@ type deltas struct {
 	rolls   []placed // by number
 }
 
-// placed says where a roll's keys and amounts come in a table's deltas: for each of the deltas' own columns which one
-// of the roll's it is, or none.
-type placed struct{ keys, amounts []int }
-
-const (
-	none       = -1
-	inEveryKey = 3 // tenant, project and roll
-)
-
-func newDeltas(table string, order *[]uint32) *deltas {
-	keys, amounts := clickhouse.DeltaKeys(table), clickhouse.DeltaAmounts(table)
-	d := &deltas{order: order, texts: make([]stream, len(keys)), amounts: make([]stream, len(amounts))}
-	var members []string
-	for _, k := range keys {
-		members = append(members, k+" String")
-	}
-	for _, a := range amounts {
-		members = append(members, a+" Int64")
-	}
-	d.name = proto.ColumnType("Array(Tuple(" + strings.Join(members, ", ") + "))")
-	for _, id := range clickhouse.Rolls() {
-		d.rolls = append(d.rolls, placed{
-			keys: places(keys[inEveryKey:], id.Roll().Keys), amounts: places(amounts, id.Roll().Amounts),
-		})
-	}
-	return d
+// placed says which of a roll's keys and amounts stands in each column, or none.
+type placed struct {
+	keys    [clickhouse.MaxRollKeys]int
+	amounts [clickhouse.MaxRollAmounts]int
 }
 
-// places are where each of the columns is among those that a roll has, which slices.Index says: none where it isn't.
-func places(columns, has []string) []int {
-	at := make([]int, len(columns))
-	for i, c := range columns {
-		at[i] = slices.Index(has, c)
+const inEveryKey = 3 // tenant, project and roll
+
+func newDeltas(order *[]uint32) *deltas {
+	d := &deltas{
+		order: order, texts: make([]stream, len(clickhouse.SumKeys())), amounts: make([]stream, len(clickhouse.SumAmounts())),
+		name: proto.ColumnType(clickhouse.DeltaType()),
 	}
-	return at
+	for _, id := range clickhouse.Rolls() {
+		d.rolls = append(d.rolls, placed{id.Roll().KeyPlaces(), id.Roll().AmountPlaces()})
+	}
+	return d
 }
 
 func (d *deltas) reset() {
@@ -87,14 +66,14 @@ func (d *deltas) add(roll clickhouse.RollID, tenant, project []byte, keys [][]by
 	d.texts[2].text(roll.Roll().Name)
 	placed := &d.rolls[roll]
 	for i, at := range placed.keys {
-		if at == none {
+		if at == clickhouse.None {
 			d.texts[inEveryKey+i].text("")
 		} else {
 			d.texts[inEveryKey+i].bytes(keys[at])
 		}
 	}
 	for i, at := range placed.amounts {
-		if at == none {
+		if at == clickhouse.None {
 			d.amounts[i].integer(0)
 		} else {
 			d.amounts[i].integer(amounts[at])

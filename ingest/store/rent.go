@@ -90,7 +90,7 @@ func leases() *Entity {
 			decimalOrNull("indexation_floor_bp", func(l *lease) events.Opt[events.Decimal] { return index(l).FloorBp }),
 			textOrNull("indexation_text", func(l *lease) events.Opt[string] { return l.IndexationText }),
 		},
-		Formula: "leases-43dbb14d",
+		Formula: "leases-7df79938",
 		project: func(_ string, data any) string { return data.(*lease).ProjectID },
 		contribute: func(c analytics.Contribution, id string, data any) (analytics.Contribution, error) {
 			return analytics.LeaseContribution(c, id, data.(*lease))

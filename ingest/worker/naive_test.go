@@ -28,12 +28,12 @@ var rollups = map[string]rollup{
 	"links":       {[]string{"contract", "node", "currency", "record"}, []string{"count"}},
 	"budget":      {[]string{"node", "currency"}, []string{"value"}},
 	"transfers":   {[]string{"node", "currency"}, []string{"value"}},
-	"contracts":   {[]string{"contract", "line", "node", "currency", "status"}, []string{"count", "value", "committed", "pending"}},
+	"contracts":   {[]string{"contract", "node", "currency", "status", "line"}, []string{"count", "value", "committed", "pending"}},
 	"claims":      {[]string{"node", "currency"}, []string{"pending"}},
 	"drawdowns":   {[]string{"status"}, []string{"value"}},
 	"capitalised": {[]string{"status"}, []string{"value"}},
 	"repayments":  {[]string{"status"}, []string{"value"}},
-	"rent":        {[]string{"lease", "status", "month", "until", "first_break"}, []string{"count", "value"}},
+	"rent":        {[]string{"lease", "until", "first_break", "status", "month"}, []string{"count", "value"}},
 }
 
 // said is what an entity's newest version says that the tables must hold, computed from the decoded message alone.
@@ -128,7 +128,7 @@ var naive = map[events.Topic]kind{
 			"amendment_title":  each(c.Amendments, func(a events.Amendment) any { return orNull(a.Title) }),
 		}}
 		for i, l := range naiveLines(c) {
-			s.add("contracts", []string{id, fmt.Sprintf("%05d", i+1), l.node, c.Currency, c.Status}, 1, l.base, l.base+l.approved, 0)
+			s.add("contracts", []string{id, l.node, c.Currency, c.Status, fmt.Sprintf("%05d", i+1)}, 1, l.base, l.base+l.approved, 0)
 		}
 		booked := new(big.Int)
 		for _, a := range c.Allocations {
@@ -137,7 +137,7 @@ var naive = map[events.Topic]kind{
 		for _, a := range c.Amendments {
 			booked.Add(booked, new(big.Int).Abs(big.NewInt(a.Value)))
 			if a.Status == "pending" && a.Value > 0 {
-				s.add("contracts", []string{id, "", a.NodeID.V, c.Currency, c.Status}, 0, 0, 0, a.Value)
+				s.add("contracts", []string{id, a.NodeID.V, c.Currency, c.Status, ""}, 0, 0, 0, a.Value)
 			}
 		}
 		s.refused = booked.BitLen() > 61
@@ -285,7 +285,7 @@ var naive = map[events.Topic]kind{
 		}
 		rents := new(big.Int)
 		for _, r := range naiveRents(l) {
-			s.add("rent", []string{id, r.status, r.from.String(), r.until.String(), r.leave}, 1, r.rent)
+			s.add("rent", []string{id, r.until.String(), r.leave, r.status, r.from.String()}, 1, r.rent)
 			rents.Add(rents, new(big.Int).Abs(big.NewInt(r.rent)))
 		}
 		s.refused = rents.BitLen() > 61

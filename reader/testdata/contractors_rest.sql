@@ -9,7 +9,7 @@ INNER JOIN (
   FROM (
     SELECT project, contractor AS referred
     FROM sums
-    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND roll = 'contractors' AND contract = '' AND contractor > {after:String}
+    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND roll = 'contractors' AND contractor > {after:String}
     GROUP BY project, contractor
     HAVING sum(count) != 0
     UNION ALL

@@ -29,9 +29,8 @@ CREATE TABLE IF NOT EXISTS contracts {{onCluster}}
     content_hash     UInt64,
     moved            Bool,
     delta Array(Tuple(
-        tenant String, project String, roll String,
-        contract String, line String, node String, currency String, status String,
-        count Int64, value Int64, committed Int64, pending Int64)),
+        tenant String, project String, roll String, key1 String, key2 String, key3 String, key4 String, key5 String,
+        amount1 Int64, amount2 Int64, amount3 Int64, amount4 Int64)),
     PROJECTION by_id (SELECT tenant, id, project, row_version ORDER BY tenant, id),
     CONSTRAINT position_row_moves_its_view CHECK tenant != '' OR notEmpty(delta) AND delta[1].project = concat('#contracts/', substring(project, 2)),
     CONSTRAINT only_position_rows_carry_sums CHECK tenant = '' OR empty(delta)
@@ -46,15 +45,13 @@ SELECT
     d.tenant AS tenant,
     d.project AS project,
     d.roll AS roll,
-    d.contract AS contract,
-    d.line AS line,
-    d.node AS node,
-    d.currency AS currency,
-    d.status AS status,
-    if(d.tenant = '', toInt128(row_version) - toInt128(batch_first), 0) AS position,
-    if(d.tenant = '', toInt128(row_version) * row_version - toInt128(batch_first) * batch_first, 0) AS squares,
-    d.count AS count,
-    d.value AS value,
-    d.committed AS committed,
-    d.pending AS pending
+    d.key1 AS key1,
+    d.key2 AS key2,
+    d.key3 AS key3,
+    d.key4 AS key4,
+    d.key5 AS key5,
+    if(d.tenant = '', toInt128(row_version) - toInt128(batch_first), d.amount1) AS amount1,
+    if(d.tenant = '', toInt128(row_version) * row_version - toInt128(batch_first) * batch_first, d.amount2) AS amount2,
+    d.amount3 AS amount3,
+    d.amount4 AS amount4
 FROM (SELECT row_version, batch_first, arrayJoin(delta) AS d FROM contracts WHERE tenant = '');

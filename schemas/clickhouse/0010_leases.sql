@@ -1,12 +1,5 @@
 -- Leases. What a lease puts into the sums are the runs of months in which its terms stay the same (roll rent), so that the rent roll of a
--- month reads those that touch it. Which lease, up to which month and how long it is secured tell these sums apart: keys that no other
--- roll has, so only the deltas of leases carry them.
-
-ALTER TABLE sums {{onCluster}}
-    ADD COLUMN IF NOT EXISTS lease String,
-    ADD COLUMN IF NOT EXISTS until String,
-    ADD COLUMN IF NOT EXISTS first_break String,
-    MODIFY ORDER BY (tenant, project, roll, contract, contractor, line, node, currency, status, month, record, lease, until, first_break);
+-- month reads those that touch it. Which lease, up to which month and how long it is secured tell these sums apart.
 
 CREATE TABLE IF NOT EXISTS leases {{onCluster}}
 (
@@ -51,9 +44,8 @@ CREATE TABLE IF NOT EXISTS leases {{onCluster}}
     content_hash            UInt64,
     moved                   Bool,
     delta Array(Tuple(
-        tenant String, project String, roll String,
-        status String, month String, lease String, until String, first_break String,
-        count Int64, value Int64)),
+        tenant String, project String, roll String, key1 String, key2 String, key3 String, key4 String, key5 String,
+        amount1 Int64, amount2 Int64, amount3 Int64, amount4 Int64)),
     CONSTRAINT position_row_moves_its_view CHECK tenant != '' OR notEmpty(delta) AND delta[1].project = concat('#leases/', substring(project, 2)),
     CONSTRAINT only_position_rows_carry_sums CHECK tenant = '' OR empty(delta)
 )
@@ -66,13 +58,13 @@ SELECT
     d.tenant AS tenant,
     d.project AS project,
     d.roll AS roll,
-    d.status AS status,
-    d.month AS month,
-    d.lease AS lease,
-    d.until AS until,
-    d.first_break AS first_break,
-    if(d.tenant = '', toInt128(row_version) - toInt128(batch_first), 0) AS position,
-    if(d.tenant = '', toInt128(row_version) * row_version - toInt128(batch_first) * batch_first, 0) AS squares,
-    d.count AS count,
-    d.value AS value
+    d.key1 AS key1,
+    d.key2 AS key2,
+    d.key3 AS key3,
+    d.key4 AS key4,
+    d.key5 AS key5,
+    if(d.tenant = '', toInt128(row_version) - toInt128(batch_first), d.amount1) AS amount1,
+    if(d.tenant = '', toInt128(row_version) * row_version - toInt128(batch_first) * batch_first, d.amount2) AS amount2,
+    d.amount3 AS amount3,
+    d.amount4 AS amount4
 FROM (SELECT row_version, batch_first, arrayJoin(delta) AS d FROM leases WHERE tenant = '');

@@ -1,6 +1,9 @@
 package clickhouse
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // Roll is a named kind of sum: the amounts that the entities of one state table add up to, by tenant, project and Keys.
 // Its rows lie in the table sums under its name. A roll holds what endpoints ask for and nothing else, and never
@@ -8,8 +11,8 @@ import "slices"
 type Roll struct {
 	Name    string
 	Table   string   // the state table whose entities contribute to it
-	Keys    []string // columns of sums, besides tenant and project, that tell its sums apart; '' in the others
-	Amounts []string // columns of sums that it adds up; 0 in the others
+	Keys    []string // what tells its sums apart, besides tenant and project, in the order of their columns in sums
+	Amounts []string // what it adds up
 }
 
 // RollID numbers the rolls within this binary: a contribution names its roll by it. What is stored names it by Name.
@@ -52,19 +55,23 @@ const (
 )
 
 var rolls = [...]Roll{
-	RollLines:       {Name: "lines", Table: "records", Keys: []string{"contract", "node", "currency", "status"}, Amounts: []string{"count", "allocations", "net", "gross"}},
+	RollLines: {Name: "lines", Table: "records",
+		Keys: []string{"contract", "node", "currency", "status"}, Amounts: []string{"count", "allocations", "net", "gross"}},
 	RollCash:        {Name: "cash", Table: "records", Keys: []string{"node", "currency", "month"}, Amounts: []string{"net"}},
 	RollRecognized:  {Name: "recognized", Table: "records", Keys: []string{"node", "month"}, Amounts: []string{"count"}},
 	RollContractors: {Name: "contractors", Table: "records", Keys: []string{"contractor"}, Amounts: []string{"count"}},
-	RollLinks:       {Name: "links", Table: "records", Keys: []string{"contract", "node", "currency", "record"}, Amounts: []string{"count"}},
-	RollBudget:      {Name: "budget", Table: "budget_rows", Keys: []string{"node", "currency"}, Amounts: []string{"value"}},
-	RollTransfers:   {Name: "transfers", Table: "budget_transfers", Keys: []string{"node", "currency"}, Amounts: []string{"value"}},
-	RollContracts:   {Name: "contracts", Table: "contracts", Keys: []string{"contract", "line", "node", "currency", "status"}, Amounts: []string{"count", "value", "committed", "pending"}},
+	RollLinks: {Name: "links", Table: "records",
+		Keys: []string{"contract", "node", "currency", "record"}, Amounts: []string{"count"}},
+	RollBudget:    {Name: "budget", Table: "budget_rows", Keys: []string{"node", "currency"}, Amounts: []string{"value"}},
+	RollTransfers: {Name: "transfers", Table: "budget_transfers", Keys: []string{"node", "currency"}, Amounts: []string{"value"}},
+	RollContracts: {Name: "contracts", Table: "contracts",
+		Keys: []string{"contract", "node", "currency", "status", "line"}, Amounts: []string{"count", "value", "committed", "pending"}},
 	RollClaims:      {Name: "claims", Table: "claims", Keys: []string{"node", "currency"}, Amounts: []string{"pending"}},
 	RollDrawdowns:   {Name: "drawdowns", Table: "facility_entries", Keys: []string{"status"}, Amounts: []string{"value"}},
 	RollCapitalised: {Name: "capitalised", Table: "facility_entries", Keys: []string{"status"}, Amounts: []string{"value"}},
 	RollRepayments:  {Name: "repayments", Table: "facility_entries", Keys: []string{"status"}, Amounts: []string{"value"}},
-	RollRent:        {Name: "rent", Table: "leases", Keys: []string{"lease", "status", "month", "until", "first_break"}, Amounts: []string{"count", "value"}},
+	RollRent: {Name: "rent", Table: "leases",
+		Keys: []string{"lease", "until", "first_break", "status", "month"}, Amounts: []string{"count", "value"}},
 }
 
 // Bounds of every roll.
@@ -96,15 +103,79 @@ func RollNamed(name string) (RollID, bool) {
 	return RollID(max(i, 0)), i >= 0
 }
 
-// SumKeys are the columns of sums that tell its rows apart, in the order of its sorting key.
-func SumKeys() []string {
-	return []string{
-		"tenant", "project", "roll", "contract", "contractor", "line", "node", "currency", "status", "month", "record",
-		"lease", "until", "first_break",
+// A column of sums holds another term in each roll: what it costs to merge rows is their columns. These are the terms of
+// key1, key2 and so on, and of amount1 and so on. In the table each is an alias of its column, so that statements read by
+// the names of terms; only what writes names columns. Position and squares are those of a view's position.
+var (
+	keyTerms = [MaxRollKeys][]string{
+		{"contract", "contractor", "lease"},
+		{"node", "until"},
+		{"currency", "first_break"},
+		{"status"},
+		{"month", "line", "record"},
 	}
+	amountTerms = [MaxRollAmounts][]string{
+		{"count", "position"},
+		{"net", "value", "squares"},
+		{"gross", "committed"},
+		{"allocations", "pending"},
+	}
+)
+
+// None stands for no term in what KeyPlaces and AmountPlaces return.
+const None = -1
+
+// KeyPlaces are, for key1, key2 and so on, which of the roll's Keys the column holds, None where it is empty.
+func (r *Roll) KeyPlaces() (places [MaxRollKeys]int) {
+	for i, terms := range keyTerms {
+		places[i] = place(terms, r.Keys)
+	}
+	return places
 }
 
-// SumAmounts are the columns of sums that are added up, besides position.
-func SumAmounts() []string {
-	return []string{"count", "allocations", "net", "gross", "value", "committed", "pending"}
+// AmountPlaces are, for amount1, amount2 and so on, which of the roll's Amounts the column holds, None where it is 0.
+func (r *Roll) AmountPlaces() (places [MaxRollAmounts]int) {
+	for i, terms := range amountTerms {
+		places[i] = place(terms, r.Amounts)
+	}
+	return places
 }
+
+func place(terms, has []string) int {
+	return slices.IndexFunc(has, func(term string) bool { return slices.Contains(terms, term) })
+}
+
+// SumColumn is the column of sums that holds a term of rolls, "" for what is none.
+func SumColumn(term string) string {
+	of := func(terms []string) bool { return slices.Contains(terms, term) }
+	if i := slices.IndexFunc(keyTerms[:], of); i >= 0 {
+		return numbered("key", i)
+	}
+	if i := slices.IndexFunc(amountTerms[:], of); i >= 0 {
+		return numbered("amount", i)
+	}
+	return ""
+}
+
+func numbered(name string, i int) string { return name + strconv.Itoa(i+1) }
+
+// SumKeys are the columns of sums that tell its rows apart, in the order of its sorting key: tenant, project and roll,
+// then those that hold the keys of rolls.
+func SumKeys() []string {
+	all := []string{"tenant", "project", "roll"}
+	for i := range keyTerms {
+		all = append(all, numbered("key", i))
+	}
+	return all
+}
+
+// SumAmounts are the columns of sums that are added up.
+func SumAmounts() (all []string) {
+	for i := range amountTerms {
+		all = append(all, numbered("amount", i))
+	}
+	return all
+}
+
+// SumColumns are all columns of sums: keys and amounts.
+func SumColumns() []string { return slices.Concat(SumKeys(), SumAmounts()) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -86,7 +87,7 @@ func TestEveryViewIsOnTheServerAsItIsDescribed(t *testing.T) {
 	for _, table := range contributing() {
 		t.Run(table, func(t *testing.T) {
 			made := line(t, conn, "SELECT as_select FROM system.tables WHERE database = ? AND name = ?", name, clickhouse.Trigger(table))
-			if got, want := line(t, conn, formatted, made), line(t, conn, formatted, clickhouse.ViewSelect(table, name+"."+table)); got != want {
+			if got, want := line(t, conn, formatted, made), line(t, conn, formatted, clickhouse.ViewSelect(name+"."+table)); got != want {
 				t.Errorf("the server has\n%s\nthe description says\n%s", got, want)
 			}
 			to := line(t, conn, "SELECT create_table_query FROM system.tables WHERE database = ? AND name = ?", name, clickhouse.Trigger(table))
@@ -112,23 +113,104 @@ func TestATableHasOneViewAtMost(t *testing.T) {
 
 func TestSumsAreOnTheServerAsTheyAreDescribed(t *testing.T) {
 	conn, name := migrated(t, clickhouse.Target{})
-	columns := lines(t, conn, "SELECT name FROM system.columns WHERE database = ? AND table = 'sums' ORDER BY name", name)
-	if want := slices.Sorted(slices.Values(slices.Concat(clickhouse.SumKeys(), []string{"position", "squares"}, clickhouse.SumAmounts()))); !slices.Equal(columns, want) {
-		t.Errorf("the columns are %q, the description says %q", columns, want)
+	stored := lines(t, conn, "SELECT name FROM system.columns WHERE database = ? AND table = 'sums' AND default_kind = '' ORDER BY position", name)
+	if !slices.Equal(stored, clickhouse.SumColumns()) {
+		t.Errorf("the columns are %q, the description says %q", stored, clickhouse.SumColumns())
 	}
 	key := line(t, conn, "SELECT sorting_key FROM system.tables WHERE database = ? AND name = 'sums'", name)
 	if want := strings.Join(clickhouse.SumKeys(), ", "); key != want {
 		t.Errorf("they are sorted by %s, the description says %s", key, want)
 	}
-	amounts := strings.Join(slices.Concat([]string{"position", "squares"}, clickhouse.SumAmounts()), ", ")
+	amounts := strings.Join(clickhouse.SumAmounts(), ", ")
 	engine := line(t, conn, "SELECT engine_full FROM system.tables WHERE database = ? AND name = 'sums'", name)
 	if !strings.HasPrefix(engine, "SummingMergeTree(("+amounts+"))") {
 		t.Errorf("what is added up is not %s: %s", amounts, engine)
 	}
-	for _, amount := range strings.Split(amounts, ", ") {
+	for _, amount := range clickhouse.SumAmounts() {
 		if got := line(t, conn, "SELECT type FROM system.columns WHERE database = ? AND table = 'sums' AND name = ?", name, amount); got != "Int128" {
 			t.Errorf("%s is an %s", amount, got)
 		}
+	}
+}
+
+// terms are all names that rolls have for columns of sums.
+func terms() []string {
+	all := []string{"position", "squares"}
+	for _, id := range clickhouse.Rolls() {
+		all = slices.Concat(all, id.Roll().Keys, id.Roll().Amounts)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Statements read the columns by the terms of their roll.
+func TestEachTermOfARollIsAnAliasOfItsColumn(t *testing.T) {
+	conn, name := migrated(t, clickhouse.Target{})
+	got := lines(t, conn, `SELECT concat(c.name, ' ', c.type, ' is ', c.default_expression, ' ', of.type)
+FROM system.columns AS c INNER JOIN system.columns AS of ON of.database = c.database AND of.table = c.table AND of.name = c.default_expression
+WHERE c.database = ? AND c.table = 'sums' AND c.default_kind = 'ALIAS' ORDER BY c.name`, name)
+	var want []string
+	for _, term := range terms() {
+		kind, column := "String", clickhouse.SumColumn(term)
+		if strings.HasPrefix(column, "amount") {
+			kind = "Int128"
+		}
+		want = append(want, fmt.Sprintf("%s %s is %s %[2]s", term, kind, column))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the aliases are\n%q, the rolls say\n%q", got, want)
+	}
+}
+
+// An alias costs nothing: a condition on it is one on the key.
+func TestAConditionOnATermUsesTheSortingKey(t *testing.T) {
+	conn, _ := migrated(t, clickhouse.Target{})
+	statements := []string{
+		"INSERT INTO sums (tenant, project, roll, key1, amount2) SELECT 't', 'P', 'lines', leftPad(toString(number), 6, '0'), 1 FROM numbers(50000)",
+		"OPTIMIZE TABLE sums FINAL",
+	}
+	for _, s := range statements {
+		if err := conn.Exec(context.Background(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plan := strings.Join(lines(t, conn, "EXPLAIN indexes = 1 "+
+		"SELECT node, sum(net) FROM sums WHERE tenant = 't' AND project = 'P' AND roll = 'lines' AND contract = '000700' GROUP BY node"), "\n")
+	if !strings.Contains(plan, "Granules: 1/49") {
+		t.Errorf("the plan is\n%s", plan)
+	}
+}
+
+// The table that a newcomer finds beside the columns says what the rolls say.
+func TestTheTableOfColumnsIsThatOfTheRolls(t *testing.T) {
+	text, err := os.ReadFile("0002_sums.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, line := range strings.Split(string(text), "\n") {
+		if cells := strings.Split(strings.TrimPrefix(line, "--"), "|"); len(cells) > 1 {
+			for i := range cells {
+				cells[i] = strings.TrimSpace(cells[i])
+			}
+			got = append(got, strings.Join(cells, "|"))
+		}
+	}
+	columns := clickhouse.SumColumns()[2:] // from the roll on
+	row := func(roll string, terms ...string) string {
+		cells := make([]string, len(columns))
+		cells[0] = roll
+		for _, term := range terms {
+			cells[slices.Index(columns, clickhouse.SumColumn(term))] = term
+		}
+		return strings.Join(cells, "|")
+	}
+	want := []string{strings.Join(columns, "|")}
+	for _, id := range clickhouse.Rolls() {
+		want = append(want, row(id.Roll().Name, slices.Concat(id.Roll().Keys, id.Roll().Amounts)...))
+	}
+	if want = append(want, row("", "position", "squares")); !slices.Equal(got, want) {
+		t.Errorf("the file has\n%s\nthe rolls say\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
@@ -138,14 +220,7 @@ func TestTablesWithRollsHaveDeltasOfTheSumsColumns(t *testing.T) {
 	got := lines(t, conn, "SELECT concat(table, ' ', type) FROM system.columns WHERE database = ? AND name = 'delta' ORDER BY table", name)
 	var want []string
 	for _, table := range contributing() {
-		var members []string
-		for _, k := range clickhouse.DeltaKeys(table) {
-			members = append(members, k+" String")
-		}
-		for _, a := range clickhouse.DeltaAmounts(table) {
-			members = append(members, a+" Int64")
-		}
-		want = append(want, table+" Array(Tuple("+strings.Join(members, ", ")+"))")
+		want = append(want, table+" "+clickhouse.DeltaType())
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the server has\n%q, described are\n%q", got, want)
@@ -168,7 +243,7 @@ func TestMergesOfTablesWithDeltasHoldLittle(t *testing.T) {
 func TestDeltasStandOnPositionRowsAlone(t *testing.T) {
 	conn, _ := migrated(t, clickhouse.Target{})
 	for _, table := range contributing() {
-		empty := strings.Repeat(", ''", len(clickhouse.DeltaKeys(table))-2) + strings.Repeat(", 0", len(clickhouse.DeltaAmounts(table)))
+		empty := strings.Repeat(", ''", len(clickhouse.SumKeys())-2) + strings.Repeat(", 0", len(clickhouse.SumAmounts()))
 		entry := func(project string) string { return "[('', '" + project + "'" + empty + ")]" }
 		own := "#" + table + "/7"
 		for name, tc := range map[string]struct {
@@ -199,7 +274,6 @@ const violatedConstraint = 469 // the server's error code
 func TestRollsNameColumnsOfTheSums(t *testing.T) {
 	conn, name := migrated(t, clickhouse.Target{})
 	tables := lines(t, conn, "SELECT name FROM system.tables WHERE database = ?", name)
-	keys, amounts := clickhouse.SumKeys()[3:], clickhouse.SumAmounts() // behind tenant, project and roll
 	names := map[string]bool{}
 	for _, id := range clickhouse.Rolls() {
 		r := id.Roll()
@@ -213,13 +287,26 @@ func TestRollsNameColumnsOfTheSums(t *testing.T) {
 		if !slices.Contains(tables, r.Table) || !slices.Contains(clickhouse.RollsOf(r.Table), id) {
 			t.Errorf("%s belongs to table %s, which is none or does not have it", r.Name, r.Table)
 		}
-		for _, of := range []struct{ has, among []string }{{r.Keys, keys}, {r.Amounts, amounts}} {
-			if slices.ContainsFunc(of.has, func(c string) bool { return !slices.Contains(of.among, c) }) || len(of.has) == 0 || repeats(of.has) {
-				t.Errorf("%s has %q, the sums have %q", r.Name, of.has, of.among)
+		columnsOf := func(kind string, terms []string) (columns []string) {
+			for _, term := range terms {
+				columns = append(columns, clickhouse.SumColumn(term))
 			}
+			others := slices.ContainsFunc(columns, func(c string) bool { return !strings.HasPrefix(c, kind) })
+			if others || len(columns) == 0 || repeats(columns) {
+				t.Errorf("%s has %q, which stand in %q", r.Name, terms, columns)
+			}
+			return columns
 		}
-		if len(r.Keys) > clickhouse.MaxRollKeys || len(r.Amounts) > clickhouse.MaxRollAmounts {
-			t.Errorf("%s has more keys or amounts than a contribution has room for", r.Name)
+		if keys := columnsOf("key", r.Keys); !slices.IsSorted(keys) {
+			t.Errorf("the keys %q of %s are not in the order of the table", r.Keys, r.Name)
+		}
+		columnsOf("amount", r.Amounts)
+		checkPlaces(t, r.Name, "key", r.Keys, r.KeyPlaces())
+		checkPlaces(t, r.Name, "amount", r.Amounts, r.AmountPlaces())
+	}
+	for _, none := range []string{"", "key1", "project", "nobody"} {
+		if column := clickhouse.SumColumn(none); column != "" {
+			t.Errorf("%q is no term of a roll, and stands in %s", none, column)
 		}
 	}
 	if _, ok := clickhouse.RollNamed("position"); ok {
@@ -227,6 +314,23 @@ func TestRollsNameColumnsOfTheSums(t *testing.T) {
 	}
 	if of := clickhouse.RollsOf("users"); len(of) > 0 {
 		t.Errorf("users have rolls %v", of)
+	}
+}
+
+// checkPlaces finds each term once, where its column is.
+func checkPlaces[P [clickhouse.MaxRollKeys]int | [clickhouse.MaxRollAmounts]int](t *testing.T, roll, kind string, terms []string, places P) {
+	t.Helper()
+	found := 0
+	for i := range len(places) {
+		if at := places[i]; at != clickhouse.None {
+			found++
+			if want := fmt.Sprint(kind, i+1); clickhouse.SumColumn(terms[at]) != want {
+				t.Errorf("%s of %s is said to stand in %s", terms[at], roll, want)
+			}
+		}
+	}
+	if found != len(terms) {
+		t.Errorf("%d of %q of %s have a place", found, terms, roll)
 	}
 }
 
@@ -239,15 +343,15 @@ func TestMigrationsAreAsTheyWereReleased(t *testing.T) {
 	released := map[string]string{
 		"0000_migrations":                   "1e7aaf3fc2da6342e0149df24dcd704ac5abfeea660794846e084bf1e6634b00",
 		"0001_control":                      "1ebadcb4db179b2f4785d705dd465ce9ac7457ff9e0b14b2cb15ea8b76a01ee8",
-		"0002_sums":                         "d3065f75342f60117381760c2f74fa9c6b4253076fa3706ad0dd5a3fae034977",
+		"0002_sums":                         "84935c653131130af3cd5e97257c8eb45de82683fe3aa0f08b1bbdb4c23a2ec6",
 		"0003_projects_and_access":          "b1d566536fb4ec5eecf35315317741bd6766d8e8df946e4bd1ebfcf975945a66",
-		"0004_records":                      "aa67dd57937e069a3782439485048204b307597d03c311da24634f384dbc2ebe",
-		"0005_budget":                       "aea9f08ec91b09e7650f79f3b140b8d5c636a9df6f36a7898fc60bfc94c75190",
-		"0006_contracts":                    "e1b8f468bac34d658c6dbccbe2ce1d8b6e8472c7b686f3707e00e3eb4251e883",
-		"0007_claims_and_forecasts":         "31c28eccc5c278b74c9defab979ee57defac62d3008e760c01d0688361f85cd4",
+		"0004_records":                      "bd70970b03616250518462744128c13d27eef17e3f0c402dde05a893955ff9d6",
+		"0005_budget":                       "3e449d4c374dd78da2b9e03afffe4e33bfd89c5ea88c4f589135d9a93dec364e",
+		"0006_contracts":                    "ea87889f290202d411ae5d748ecfefa1413e346e11bb5bc50650f60a0ed0cbdb",
+		"0007_claims_and_forecasts":         "b51839307b91312f2bf2eb035f093b0bc567e38daf11da3bd0b0c3aaea607b68",
 		"0008_line_plans_units_and_indices": "b5ce0f82f6f2c62895578f014f8db79c8a32dea2482ae3482f30bd58d757459c",
-		"0009_facilities":                   "3d6d46b9a93917b1ba8f28eaf414cefa33a3dd2ca3173286d02c01b53ad2f4ba",
-		"0010_leases":                       "78b94d38f0a7a1cdec912cc0cef7497edbf1b51fc6a5c580270c4ac1da8c95d0",
+		"0009_facilities":                   "aa6e138be1b8d746796bcd08328784facd405507a5460bf4a19b6430dc6739e8",
+		"0010_leases":                       "171f6357910fed4c1a1ab5446274aa6a70b21477033ad26e1e3097d834062729",
 		"0011_readings":                     "6d06e8d5ed4fb0c49d04918de1d624618769a31c4e3267ab60cd13772e1d9b1a",
 	}
 	steps, err := clickhouse.Migrations(clickhouse.Target{})

@@ -183,7 +183,7 @@ func TestWaitReturnsWhenTableAndViewsHaveCome(t *testing.T) {
 	}
 	mended := make(chan error)
 	go func() { mended <- wait(time.Minute) }()
-	fill := "INSERT INTO sums (tenant, project, position, squares) VALUES ('', '#records/3', 6, 36)"
+	fill := "INSERT INTO sums (tenant, project, amount1, amount2) VALUES ('', '#records/3', 6, 36)"
 	if err := server.Exec(context.Background(), database.Statement{SQL: fill}); err != nil {
 		t.Fatal(err)
 	}

@@ -293,7 +293,8 @@ func pending(ctx context.Context, db Database, steps []clickhouse.Migration) ([]
 	return left, nil
 }
 
-const hasSums = `SELECT count() > 0 FROM system.tables WHERE database = {database:String} AND name = 'sums'`
+// hasSums asks for the table sums as this layout has it, with columns that rolls share.
+const hasSums = `SELECT count() > 0 FROM system.columns WHERE database = {database:String} AND table = 'sums' AND name = 'key1'`
 
 // explain says why a database with other steps than this binary's can't be used.
 func explain(ctx context.Context, db Database, mismatches []error) error {

@@ -427,10 +427,20 @@ func TestSumsByAnotherFormulaAreRebuilt(t *testing.T) {
 	}
 }
 
-// Given a database of the layout before this one (its steps have other texts, and it has no sums), then it is refused
-// by name.
+// Given a database of a layout before this one (its steps have other texts, and it has no sums, or sums with a column
+// for each term), then it is refused by name.
 func TestADatabaseOfAnotherLayoutIsRefused(t *testing.T) {
 	t.Parallel()
+	for name, table := range map[string]string{
+		"without sums":              "CREATE TABLE record_sums (tenant String) ENGINE = MergeTree ORDER BY tenant",
+		"sums with all their terms": "CREATE TABLE sums (tenant String, contract String, net Int128) ENGINE = SummingMergeTree(net) ORDER BY (tenant, contract)",
+	} {
+		t.Run(name, func(t *testing.T) { refusesLayout(t, table) })
+	}
+}
+
+func refusesLayout(t *testing.T, table string) {
+	t.Helper()
 	o := somewhere(t)
 	db := open(t, o)
 	steps, err := clickhouse.Migrations(clickhouse.Target{})
@@ -441,7 +451,7 @@ func TestADatabaseOfAnotherLayoutIsRefused(t *testing.T) {
 		exec(t, db, s)
 	}
 	exec(t, db, "INSERT INTO migrations SELECT number, 'of_before', 'x', now64(3) FROM numbers(12)")
-	exec(t, db, "CREATE TABLE record_sums (tenant String) ENGINE = MergeTree ORDER BY tenant")
+	exec(t, db, table)
 	for what, err := range map[string]error{
 		"migrate": func() error { _, err := migrate.Up(t.Context(), []database.Options{o}, quiet()); return err }(),
 		"check":   migrate.Check(t.Context(), db),

@@ -2,7 +2,6 @@ package recompute
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"github.com/ClickHouse/ch-go/proto"
 
@@ -13,9 +12,8 @@ import (
 
 // Batch collects rows for sums, for one insert.
 type Batch struct {
-	keys     []*texts           // clickhouse.SumKeys
-	position [2]proto.ColInt128 // and squares
-	amounts  []*proto.ColInt128 // clickhouse.SumAmounts
+	keys    []*texts           // clickhouse.SumKeys
+	amounts []*proto.ColInt128 // clickhouse.SumAmounts
 }
 
 // NewBatch makes an empty batch.
@@ -31,49 +29,51 @@ func NewBatch() *Batch {
 }
 
 // Rows is how many rows the batch has.
-func (b *Batch) Rows() int { return b.position[0].Rows() }
+func (b *Batch) Rows() int { return b.amounts[0].Rows() }
 
 // Add adds what a sum lacks.
 func (b *Batch) Add(d *Difference) {
 	roll, lacks := d.Roll.Roll(), d.Lacks()
-	for i, column := range clickhouse.SumKeys() {
+	b.begin(d.Tenant, d.Project, roll.Name)
+	for i, at := range roll.KeyPlaces() {
 		text := ""
-		switch at := slices.Index(roll.Keys, column); {
-		case column == "roll":
-			text = roll.Name
-		case column == "tenant":
-			text = d.Tenant
-		case column == "project":
-			text = d.Project
-		case at >= 0:
+		if at != clickhouse.None {
 			text = d.Keys[at]
 		}
-		b.keys[i].add(text)
+		b.keys[inEveryKey+i].add(text)
 	}
-	b.position[0].Append(proto.Int128{})
-	b.position[1].Append(proto.Int128{})
-	for i, column := range clickhouse.SumAmounts() {
+	for i, at := range roll.AmountPlaces() {
 		var v analytics.Int128
-		if at := slices.Index(roll.Amounts, column); at >= 0 {
+		if at != clickhouse.None {
 			v = lacks[at]
 		}
 		b.amounts[i].Append(wide(v))
 	}
 }
 
-// AddPosition adds what the position of a partition's view lacks.
-func (b *Batch) AddPosition(table string, partition int32, position, squares analytics.Int128) {
-	for i, column := range clickhouse.SumKeys() {
-		text := ""
-		if column == "project" {
-			text = clickhouse.ViewPositionProject(table, partition)
-		}
+const inEveryKey = 3 // tenant, project and roll
+
+func (b *Batch) begin(tenant, project, roll string) {
+	for i, text := range [inEveryKey]string{tenant, project, roll} {
 		b.keys[i].add(text)
 	}
-	b.position[0].Append(wide(position))
-	b.position[1].Append(wide(squares))
-	for _, a := range b.amounts {
-		a.Append(proto.Int128{})
+}
+
+// AddPosition adds what the position of a partition's view lacks.
+func (b *Batch) AddPosition(table string, partition int32, position, squares analytics.Int128) {
+	b.begin("", clickhouse.ViewPositionProject(table, partition), "")
+	for _, key := range b.keys[inEveryKey:] {
+		key.add("")
+	}
+	for i, column := range clickhouse.SumAmounts() {
+		var v analytics.Int128
+		switch column {
+		case clickhouse.SumColumn("position"):
+			v = position
+		case clickhouse.SumColumn("squares"):
+			v = squares
+		}
+		b.amounts[i].Append(wide(v))
 	}
 }
 
@@ -82,18 +82,12 @@ func wide(v analytics.Int128) proto.Int128 {
 	return proto.Int128{High: uint64(high), Low: low}
 }
 
-// Columns names the columns that a batch fills: all of sums.
-func Columns() []string {
-	return slices.Concat(clickhouse.SumKeys(), []string{"position", "squares"}, clickhouse.SumAmounts())
-}
-
-// Columns are the batch as an insert brings it along.
+// Columns are the batch as an insert brings it along: all columns of sums.
 func (b *Batch) Columns() database.Batch {
 	var all database.Batch
 	for i, name := range clickhouse.SumKeys() {
 		all = append(all, proto.InputColumn{Name: name, Data: b.keys[i]})
 	}
-	all = append(all, proto.InputColumn{Name: "position", Data: &b.position[0]}, proto.InputColumn{Name: "squares", Data: &b.position[1]})
 	for i, name := range clickhouse.SumAmounts() {
 		all = append(all, proto.InputColumn{Name: name, Data: b.amounts[i]})
 	}

@@ -2,7 +2,6 @@ package recompute
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ClickHouse/ch-go/proto"
@@ -19,43 +18,27 @@ type stored struct {
 	entity  *store.Entity
 	project proto.ColStr
 	roll    proto.ColStr
-	keys    map[string]*proto.ColStr    // by column
-	amounts map[string]*proto.ColInt128 // by column
+	keys    [clickhouse.MaxRollKeys]proto.ColStr
+	amounts [clickhouse.MaxRollAmounts]proto.ColInt128
 }
 
-func newStored(e *store.Entity) *stored {
-	s := &stored{entity: e, keys: map[string]*proto.ColStr{}, amounts: map[string]*proto.ColInt128{}}
-	for _, id := range e.Rolls() {
-		for _, k := range id.Roll().Keys {
-			s.keys[k] = new(proto.ColStr)
-		}
-		for _, a := range id.Roll().Amounts {
-			s.amounts[a] = new(proto.ColInt128)
-		}
-	}
-	return s
-}
+func newStored(e *store.Entity) *stored { return &stored{entity: e} }
 
 // query adds up the sums of a range. Columns that a roll doesn't have do not tell its sums apart, whatever is in them.
 func (s *stored) query() string {
-	columns, by := []string{"project AS of_project", "CAST(roll, 'String') AS of_roll"}, []string{"of_project", "of_roll"}
-	for _, k := range clickhouse.SumKeys() {
-		if s.keys[k] == nil {
-			continue
-		}
-		var having []string
+	columns, by := []string{"project AS of_project", "roll AS of_roll"}, []string{"of_project", "of_roll"}
+	for i, k := range clickhouse.SumKeys()[inEveryKey:] {
+		having := []string{"''"}
 		for _, id := range s.entity.Rolls() {
-			if slices.Contains(id.Roll().Keys, k) {
+			if id.Roll().KeyPlaces()[i] != clickhouse.None {
 				having = append(having, "'"+id.Roll().Name+"'")
 			}
 		}
-		columns = append(columns, fmt.Sprintf("if(roll IN (%s), CAST(%s, 'String'), '') AS of_%[2]s", strings.Join(having, ", "), k))
+		columns = append(columns, fmt.Sprintf("if(roll IN (%s), %s, '') AS of_%[2]s", strings.Join(having, ", "), k))
 		by = append(by, "of_"+k)
 	}
 	for _, a := range clickhouse.SumAmounts() {
-		if s.amounts[a] != nil {
-			columns = append(columns, fmt.Sprintf("sum(%s) AS sum_%[1]s", a))
-		}
+		columns = append(columns, fmt.Sprintf("sum(%s) AS sum_%[1]s", a))
 	}
 	return "SELECT " + strings.Join(columns, ", ") + " FROM sums WHERE " + keyrange.Where + " AND " + ofRolls +
 		" GROUP BY " + strings.Join(by, ", ")
@@ -64,15 +47,11 @@ func (s *stored) query() string {
 // results are the columns that a result of the query is read into, in its order.
 func (s *stored) results() proto.Results {
 	all := proto.Results{{Name: "of_project", Data: &s.project}, {Name: "of_roll", Data: &s.roll}}
-	for _, k := range clickhouse.SumKeys() {
-		if column := s.keys[k]; column != nil {
-			all = append(all, proto.ResultColumn{Name: "of_" + k, Data: column})
-		}
+	for i, k := range clickhouse.SumKeys()[inEveryKey:] {
+		all = append(all, proto.ResultColumn{Name: "of_" + k, Data: &s.keys[i]})
 	}
-	for _, a := range clickhouse.SumAmounts() {
-		if column := s.amounts[a]; column != nil {
-			all = append(all, proto.ResultColumn{Name: "sum_" + a, Data: column})
-		}
+	for i, a := range clickhouse.SumAmounts() {
+		all = append(all, proto.ResultColumn{Name: "sum_" + a, Data: &s.amounts[i]})
 	}
 	return all
 }
@@ -85,13 +64,18 @@ func (s *stored) sum(i int) (d *Difference, known bool) {
 	if !known {
 		return nil, false
 	}
-	d = &Difference{Roll: id, Project: s.project.Row(i)}
-	for _, k := range id.Roll().Keys {
-		d.Keys = append(d.Keys, s.keys[k].Row(i))
+	roll := id.Roll()
+	d = &Difference{Roll: id, Project: s.project.Row(i), Keys: make([]string, len(roll.Keys))}
+	for column, at := range roll.KeyPlaces() {
+		if at != clickhouse.None {
+			d.Keys[at] = s.keys[column].Row(i)
+		}
 	}
-	for j, a := range id.Roll().Amounts {
-		v := s.amounts[a].Row(i)
-		d.Have[j] = analytics.NewInt128(int64(v.High), v.Low)
+	for column, at := range roll.AmountPlaces() {
+		if at != clickhouse.None {
+			v := s.amounts[column].Row(i)
+			d.Have[at] = analytics.NewInt128(int64(v.High), v.Low)
+		}
 	}
 	return d, true
 }

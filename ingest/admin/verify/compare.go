@@ -252,27 +252,39 @@ func (v *verifier) sums(ctx context.Context) error {
 	return nil
 }
 
-// strayRows are rows of sums that are neither a sum nor a position.
+// strayRows are rows of sums that are neither a sum nor a position: they hold amounts that they should not have.
 const strayRows = `
-SELECT tenant != '' AS is_sum, project, CAST(roll, 'String') AS name
+SELECT tenant != '' AS is_sum, project, roll AS name
 FROM sums
 WHERE tenant = '' AND startsWith(project, {table:String})
-    OR tenant != '' AND roll IN {rolls:Array(String)} AND (position != 0 OR squares != 0)
+    OR tenant != '' AND (%s)
 GROUP BY is_sum, project, name
 HAVING is_sum OR name != '' OR %s
 ORDER BY project, name`
 
-// stray lists rows of positions that hold anything else, and of sums that hold a position.
+// stray lists rows of positions that hold anything else, and of sums that hold amounts which their roll doesn't have.
 func (v *verifier) stray(ctx context.Context) error {
-	var amounts, rolls []string
+	var beyondPosition, beyondRolls []string
 	for _, a := range clickhouse.SumAmounts() {
-		amounts = append(amounts, "sum("+a+") != 0")
+		if a != clickhouse.SumColumn("position") && a != clickhouse.SumColumn("squares") {
+			beyondPosition = append(beyondPosition, "sum("+a+") != 0")
+		}
 	}
 	for _, id := range v.entity.Rolls() {
-		rolls = append(rolls, id.Roll().Name)
+		var beyond []string
+		for i, at := range id.Roll().AmountPlaces() {
+			if at == clickhouse.None {
+				beyond = append(beyond, clickhouse.SumAmounts()[i]+" != 0")
+			}
+		}
+		if len(beyond) > 0 {
+			beyondRolls = append(beyondRolls,
+				fmt.Sprintf("roll = '%s' AND (%s)", id.Roll().Name, strings.Join(beyond, " OR ")))
+		}
 	}
-	q := database.Query{SQL: fmt.Sprintf(strayRows, strings.Join(amounts, " OR ")), Limit: compareLimit,
-		Params: database.Params{"table": clickhouse.ViewPositionPrefix(v.entity.Table), "rolls": database.Texts(rolls)}}
+	sql := fmt.Sprintf(strayRows, strings.Join(append(beyondRolls, "false"), " OR "), strings.Join(beyondPosition, " OR "))
+	params := database.Params{"table": clickhouse.ViewPositionPrefix(v.entity.Table)}
+	q := database.Query{SQL: sql, Limit: compareLimit, Params: params}
 	err := v.db.Rows(ctx, q, func(scan func(...any) error) error {
 		var isSum bool
 		var project, roll string
@@ -281,7 +293,7 @@ func (v *verifier) stray(ctx context.Context) error {
 		}
 		want, have := "a position alone", "amounts, or a roll"
 		if isSum {
-			want, have = "amounts alone", "a position"
+			want, have = "amounts of the roll alone", "others"
 		}
 		v.found.Stray.add(v.options.Most, map[string]string{"project": project, "roll": roll}, want, have)
 		return nil

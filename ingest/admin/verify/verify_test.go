@@ -88,7 +88,7 @@ func TestPlantedDriftIsFound(t *testing.T) {
 	}{
 		{
 			"a wrong sum",
-			`INSERT INTO sums (roll, tenant, project, node, currency, month, net)
+			`INSERT INTO sums (roll, tenant, project, key2, key3, key5, amount2)
 				SELECT roll, tenant, project, node, currency, month, 3 FROM sums WHERE roll = 'cash' LIMIT 1`,
 			func(t *testing.T, _ *ingesttest.Ledger, report *verify.Report, topic verify.Topic) {
 				drift := roll(t, topic, "cash")
@@ -121,7 +121,7 @@ func TestPlantedDriftIsFound(t *testing.T) {
 		},
 		{
 			"a sum that is missing",
-			`INSERT INTO sums (roll, tenant, project, contractor, count)
+			`INSERT INTO sums (roll, tenant, project, key1, amount1)
 				SELECT roll, tenant, project, contractor, -sum(count) FROM sums WHERE roll = 'contractors' GROUP BY ALL HAVING sum(count) > 0 LIMIT 1`,
 			func(t *testing.T, _ *ingesttest.Ledger, report *verify.Report, topic verify.Topic) {
 				drift := roll(t, topic, "contractors")
@@ -132,7 +132,7 @@ func TestPlantedDriftIsFound(t *testing.T) {
 		},
 		{
 			"a view that is behind",
-			"INSERT INTO sums (tenant, project, position) SELECT '', '#records/1', -1",
+			"INSERT INTO sums (tenant, project, amount1) SELECT '', '#records/1', -1",
 			func(t *testing.T, l *ingesttest.Ledger, report *verify.Report, topic verify.Topic) {
 				want := verify.Position{Partition: 1, Table: l.Next(1), View: strconv.FormatUint(l.Next(1)-1, 10)}
 				if len(topic.Positions) != 1 || topic.Positions[0] != want {
@@ -145,7 +145,7 @@ func TestPlantedDriftIsFound(t *testing.T) {
 		},
 		{
 			"a position row with an amount",
-			"INSERT INTO sums (tenant, project, net) SELECT '', '#records/0', 9",
+			"INSERT INTO sums (tenant, project, amount3) SELECT '', '#records/0', 9",
 			func(t *testing.T, _ *ingesttest.Ledger, report *verify.Report, topic verify.Topic) {
 				if report.Drift() != 1 || topic.Stray.Count != 1 || topic.Stray.First[0].Key["project"] != "#records/0" {
 					t.Fatalf("%+v", topic)
@@ -153,8 +153,8 @@ func TestPlantedDriftIsFound(t *testing.T) {
 			},
 		},
 		{
-			"a sum with a position",
-			`INSERT INTO sums (tenant, project, roll, contractor, position)
+			"a sum with an amount that its roll does not have",
+			`INSERT INTO sums (tenant, project, roll, key1, amount2)
 				SELECT tenant, project, roll, contractor, 9 FROM sums WHERE roll = 'contractors' LIMIT 1`,
 			func(t *testing.T, _ *ingesttest.Ledger, report *verify.Report, topic verify.Topic) {
 				if report.Drift() != 1 || topic.Stray.Count != 1 || topic.Stray.First[0].Key["roll"] != "contractors" {

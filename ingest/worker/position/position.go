@@ -45,7 +45,8 @@ type Inconsistent struct {
 }
 
 func (e *Inconsistent) Error() string {
-	return fmt.Sprintf("%s partition %d is inconsistent: %s; stop, find out what happened, then run `tallyhouse rebuild`", e.Topic, e.Partition, e.What)
+	return fmt.Sprintf("%s partition %d is inconsistent: %s; stop, find out what happened, then run `tallyhouse rebuild`",
+		e.Topic, e.Partition, e.What)
 }
 
 const (
@@ -157,14 +158,17 @@ const lastBatch = `FROM %s WHERE tenant = '' AND project = {key:String} AND row_
 
 // Mend gives a view the batch that it missed, by what the view does with the batch's position row, under the same
 // conditions as an insert.
-func Mend(ctx context.Context, db Database, e *store.Entity, id string, partition int32, at Positions, server, condition string, params database.Params) error {
+func Mend(ctx context.Context, db Database, e *store.Entity, id string, partition int32, at Positions,
+	server, condition string, params database.Params,
+) error {
 	from := fmt.Sprintf(lastBatch, e.Table)
 	params = params.With(database.Params{
 		"key": clickhouse.PositionProject(partition), "view_key": clickhouse.ViewPositionProject(e.Table, partition), "server": server,
 		"first": strconv.FormatUint(at.First, 10), "state": strconv.FormatUint(at.State, 10),
 	})
 	var rows uint64
-	if err := db.Rows(ctx, database.Query{SQL: "SELECT count() " + from, Params: params}, func(scan func(...any) error) error { return scan(&rows) }); err != nil {
+	q := database.Query{SQL: "SELECT count() " + from, Params: params}
+	if err := db.Rows(ctx, q, func(scan func(...any) error) error { return scan(&rows) }); err != nil {
 		return fmt.Errorf("look for the last batch of %s: %w", e.Table, err)
 	}
 	if rows != 1 {
@@ -173,7 +177,8 @@ func Mend(ctx context.Context, db Database, e *store.Entity, id string, partitio
 	n, err := db.Insert(ctx, database.Statement{
 		ID: id,
 		SQL: fmt.Sprintf("INSERT INTO sums (%s) SELECT * FROM (%s) WHERE %s AND %s = toInt128({first:UInt64}) AND %s",
-			strings.Join(clickhouse.ViewColumns(e.Table), ", "), clickhouse.ViewSelect(e.Table, "(SELECT * "+from+")"), condition, viewPosition, SameServer),
+			strings.Join(clickhouse.SumColumns(), ", "), clickhouse.ViewSelect("(SELECT * "+from+")"),
+			condition, viewPosition, SameServer),
 		Params: params,
 	})
 	if err == nil && n == 0 {
