@@ -29,6 +29,7 @@ import (
 	"tallyhouse/api/feedback"
 	"tallyhouse/api/pages"
 	"tallyhouse/api/ratelimit"
+	"tallyhouse/api/serving"
 	"tallyhouse/api/session"
 	"tallyhouse/reader"
 	"tallyhouse/schemas/asyncapi"
@@ -316,21 +317,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	}
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { s.Follow(ctx); return nil })
-	work.Go(func() error {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("serve the API: %w", err)
-		}
-		return nil
-	})
-	work.Go(func() error {
-		<-ctx.Done()
-		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience.stop)
-		defer cancel()
-		if err := server.Shutdown(drain); err != nil {
-			return errors.Join(fmt.Errorf("requests were still running after %s: %w", s.patience.stop, err), server.Close())
-		}
-		return nil
-	})
+	work.Go(func() error { return serving.Until(ctx, server, listener, s.patience.stop) })
 	return work.Wait()
 }
 

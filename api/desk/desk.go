@@ -18,11 +18,10 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"tallyhouse/api/access"
 	"tallyhouse/api/desk/language"
 	"tallyhouse/api/desk/signin"
+	"tallyhouse/api/serving"
 	"tallyhouse/api/session"
 )
 
@@ -160,21 +159,5 @@ func (d *Desk) Run(ctx context.Context, listener net.Listener) error {
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelWarn),
 	}
 	server.RegisterOnShutdown(sync.OnceFunc(func() { close(d.ending) }))
-	work, ctx := errgroup.WithContext(ctx)
-	work.Go(func() error {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("serve the desk: %w", err)
-		}
-		return nil
-	})
-	work.Go(func() error {
-		<-ctx.Done()
-		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-		defer cancel()
-		if err := server.Shutdown(drain); err != nil {
-			return errors.Join(fmt.Errorf("requests to the desk were still running after %s: %w", stopTimeout, err), server.Close())
-		}
-		return nil
-	})
-	return work.Wait()
+	return serving.Until(ctx, server, listener, stopTimeout)
 }
