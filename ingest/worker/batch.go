@@ -1,9 +1,11 @@
 package worker
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -328,18 +330,20 @@ func (b *batch) updateHeads(h *heads, life string) error {
 	return nil
 }
 
+// refuse makes a dead letter of a message. It has copies: the record's memory is used again.
 func (b *batch) refuse(tp kafkalog.Partition, r *kgo.Record, reason string) {
 	b.deadLetters = append(b.deadLetters, kafka.DeadLetter{
-		Topic: tp.Topic, Partition: tp.Number, Offset: r.Offset, Key: r.Key, Reason: reason, At: time.Now().UTC(), Value: r.Value,
+		Topic: tp.Topic, Partition: tp.Number, Offset: r.Offset, Key: bytes.Clone(r.Key), Reason: reason, At: time.Now().UTC(),
+		Value: bytes.Clone(r.Value),
 	})
 }
 
 // reroute passes a message to the partition that its key belongs to. It isn't applied here; versions make the detour
-// harmless.
+// harmless. It is a copy: the record's memory is used again.
 func (b *batch) reroute(tp kafkalog.Partition, r *kgo.Record) {
-	m := kafkago.Message{Topic: tp.Topic, Key: r.Key, Value: r.Value}
+	m := kafkago.Message{Topic: tp.Topic, Key: bytes.Clone(r.Key), Value: bytes.Clone(r.Value)}
 	for _, h := range r.Headers {
-		m.Headers = append(m.Headers, kafkago.Header{Key: h.Key, Value: h.Value})
+		m.Headers = append(m.Headers, kafkago.Header{Key: strings.Clone(h.Key), Value: bytes.Clone(h.Value)})
 	}
 	from := strconv.Itoa(int(tp.Number)) + "/" + strconv.FormatInt(r.Offset, 10)
 	m.Headers = append(m.Headers, kafkago.Header{Key: "rerouted-from", Value: []byte(from)})

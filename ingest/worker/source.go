@@ -45,12 +45,57 @@ func newSource(cluster kafka.Cluster) (*source, error) {
 		kgo.FetchMaxWait(fetchWait),
 		kgo.MaxConcurrentFetches(4),
 		kgo.MetadataMinAge(250*time.Millisecond),
+		kgo.WithPools(&fetchMemory{}),
 	)...)
 	if err != nil {
 		return nil, fmt.Errorf("prepare to read from Kafka: %w", err)
 	}
 	return &source{client: client, buffers: map[kafkalog.Partition]*buffer{}}, nil
 }
+
+// fetchMemory is what fetched batches are unpacked into. It comes back, cleared, when the last record of a batch is
+// recycled; a record that isn't leaves its batch to the collector. A small batch gets none that is much larger than it
+// needs: it would keep that for as long as one of its records waits.
+type fetchMemory struct{ bytes, records sync.Pool }
+
+const (
+	mostUnpacked = 16 // times as long as the compressed batch may the memory be
+	mostRecords  = 4  // times as many records
+	smallBatch   = 4 << 10
+	fewRecords   = 16
+)
+
+// GetDecompressBytes gives memory to unpack a batch into. Where it is too short it is left for longer one.
+func (m *fetchMemory) GetDecompressBytes(compressed []byte, _ kgo.CompressionCodecType) []byte {
+	b, _ := m.bytes.Get().(*[]byte)
+	switch {
+	case b == nil:
+		return nil
+	case cap(*b) > mostUnpacked*len(compressed)+smallBatch:
+		m.bytes.Put(b)
+		return nil
+	}
+	return *b
+}
+
+// PutDecompressBytes takes memory back.
+func (m *fetchMemory) PutDecompressBytes(b []byte) { m.bytes.Put(&b) }
+
+// GetRecords gives memory for n records.
+func (m *fetchMemory) GetRecords(n int) []kgo.Record {
+	r, _ := m.records.Get().(*[]kgo.Record)
+	switch {
+	case r == nil:
+	case cap(*r) > mostRecords*n+fewRecords:
+		m.records.Put(r)
+	case cap(*r) >= n:
+		return *r
+	}
+	return make([]kgo.Record, n)
+}
+
+// PutRecords takes memory back.
+func (m *fetchMemory) PutRecords(r []kgo.Record) { m.records.Put(&r) }
 
 // run delivers until the context ends.
 func (s *source) run(ctx context.Context) {

@@ -402,6 +402,7 @@ func (w *writer) apply(ctx context.Context, assembler *assembler, b *batch, buff
 			buffer.putBack(taken[i:])
 			return true, nil
 		}
+		r.Recycle() // the batch keeps nothing of it
 		if assembler.full(b) {
 			buffer.putBack(taken[i+1:])
 			return true, nil
