@@ -89,9 +89,7 @@ func (d *deltas) Rows() int { return len(*d.order) }
 
 // EncodeColumn implements proto.ColInput: all entries are the first row's.
 func (d *deltas) EncodeColumn(b *proto.Buffer) {
-	for range *d.order {
-		b.PutUInt64(uint64(d.rows))
-	}
+	d.encodeEnds(b)
 	for i := range d.texts {
 		b.PutRaw(d.texts[i].data)
 	}
@@ -100,5 +98,21 @@ func (d *deltas) EncodeColumn(b *proto.Buffer) {
 	}
 }
 
-// WriteColumn implements proto.ColInput.
-func (d *deltas) WriteColumn(out *proto.Writer) { out.ChainBuffer(d.EncodeColumn) }
+// encodeEnds encodes where each row's entries end.
+func (d *deltas) encodeEnds(b *proto.Buffer) {
+	for range *d.order {
+		b.PutUInt64(uint64(d.rows))
+	}
+}
+
+// WriteColumn implements proto.ColInput. What is as it travels is sent from where it lies: a buffer of the connection
+// would grow to its size, and stay.
+func (d *deltas) WriteColumn(out *proto.Writer) {
+	out.ChainBuffer(d.encodeEnds)
+	for i := range d.texts {
+		out.ChainWrite(d.texts[i].data)
+	}
+	for i := range d.amounts {
+		out.ChainWrite(d.amounts[i].data)
+	}
+}
