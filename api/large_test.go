@@ -64,6 +64,31 @@ func TestPagesAreCutByWhatIsWritten(t *testing.T) {
 	}
 }
 
+// What cannot be cut is not read again only because its body needs a larger share.
+func TestAnAnswerWhoseBodyAloneIsLargeIsReadOnce(t *testing.T) {
+	// Given a budget whose line has a long name, and lines that are kept since the first answer
+	var statements atomic.Int64
+	w := named(t, 9<<20, rewritten(func(sql string) string {
+		if strings.Contains(sql, "FROM uncommitted_entries FINAL") {
+			statements.Add(1)
+		}
+		return sql
+	}))
+	const path = "/v0/projects/P1/budget"
+	first := w.plain(adminKey, path).want(t, http.StatusOK, "")
+	w.server.ForgetKept()
+	statements.Store(0)
+	// When it is made anew
+	again := w.plain(adminKey, path).want(t, http.StatusOK, "")
+	// Then it is whole, from one reading
+	if len(again.body) < 9<<20 || string(again.body) != string(first.body) {
+		t.Errorf("%d bytes, then %d", len(first.body), len(again.body))
+	}
+	if n := statements.Load(); n != 1 {
+		t.Errorf("it was read %d times", n)
+	}
+}
+
 func TestWhatIsTooLargeForAnAnswerIsToldApart(t *testing.T) {
 	// Given one record beyond what an answer may have, between others
 	w := named(t, 4<<20)

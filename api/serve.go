@@ -77,15 +77,16 @@ func (s *Server) work(ctx context.Context, c *call) (out reply, err error) {
 		return out, nil
 	}
 	c.share = small
+	var write writer
 	if err = reader.ErrTooLarge; !kept.large {
-		out, err = s.attempt(ctx, c)
+		out, write, err = s.attempt(ctx, c, nil)
 	}
 	if errors.Is(err, reader.ErrTooLarge) {
 		if err := request.grow(ctx); err != nil {
 			return reply{}, err
 		}
 		c.share = large
-		out, err = s.attempt(ctx, c)
+		out, _, err = s.attempt(ctx, c, write)
 	}
 	switch {
 	case errors.Is(err, reader.ErrTooLarge):
@@ -117,16 +118,23 @@ var errTooLarge error = &problem.Error{Kind: problem.InternalError,
 	Detail: "The answer is larger than one may be. Sending the request again will not help: ask for less, as far as the " +
 		"operation has parameters for that."}
 
-// attempt answers the call within its share.
-func (s *Server) attempt(ctx context.Context, c *call) (reply, error) {
-	if err := s.openCursor(ctx, c); err != nil {
-		return reply{}, err
+// attempt answers the call within its share. It returns what writes the answer when only its body was too large: given to
+// another attempt, that saves it from reading everything again. A list is read anew, because its page is then cut.
+func (s *Server) attempt(ctx context.Context, c *call, write writer) (reply, writer, error) {
+	if write == nil {
+		if err := s.openCursor(ctx, c); err != nil {
+			return reply{}, nil, err
+		}
+		var err error
+		if write, err = c.operation.answer(ctx, s, c); err != nil {
+			return reply{}, nil, err
+		}
 	}
-	write, err := c.operation.answer(ctx, s, c)
-	if err != nil {
-		return reply{}, err
+	out, err := s.encode(write, c.maxBody)
+	if c.operation.lists != "" {
+		write = nil
 	}
-	return s.encode(write, c.maxBody)
+	return out, write, err
 }
 
 // parse reads the query strictly.

@@ -193,6 +193,7 @@ type budgetRows struct {
 
 	cash       []analytics.CashSum // of a cash flow
 	recognized []analytics.RecognizedSum
+	months     monthlySums
 }
 
 func (b *budgetRows) read(ctx context.Context, r *Reader, q Query) error {

@@ -3,6 +3,7 @@ package reader
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/calendar"
@@ -48,55 +49,95 @@ func (r *Reader) Cashflow(ctx context.Context, request CashflowRequest) (analyti
 
 // cashflowQuery reads all that a budget is made of and, in the same statement, what was paid on each line in each month,
 // and where something is recognized since the first month in which anything is expected regularly. The months of a line
-// travel as one text.
+// travel as one text, each part of the table with its own sum of a month: to group by month costs the engine more than
+// all that is left to do here.
 func cashflowQuery(tenant, project string) Query {
 	q := budgetQuery(tenant, project)
 	q.SQL += `
 UNION ALL
-SELECT of_roll, node, '', '', of_currency, '', arrayStringConcat(groupArray(concat(toString(month), ` + packed("amount") + `)))
-FROM (
-  SELECT toString(roll) AS of_roll, node, toString(currency) AS of_currency, month, if(of_roll = '` + partCash + `', sum(net), sum(count)) AS amount
-  FROM sums
-  WHERE tenant = {tenant:String} AND project = {project:String} AND (roll = '` + partCash + `' OR roll = '` + partRecognized + `' AND month >= ifNull((
-    SELECT minOrNull(toString(recurring_from))
-    FROM line_plans FINAL
-    WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND recurring_every_months > 0), 'none'))
-  GROUP BY roll, node, currency, month
-  HAVING amount != 0
-)
-GROUP BY of_roll, node, of_currency`
+SELECT roll, node, '', '', currency, '', arrayStringConcat(groupArray(concat(month, if(roll = '` + partCash + `', ` +
+		packed("net") + `, concat(reinterpretAsFixedString(toInt64(count)), '')))))
+FROM sums
+WHERE tenant = {tenant:String} AND project = {project:String} AND (roll = '` + partCash + `' OR roll = '` + partRecognized + `' AND month >= ifNull((
+  SELECT minOrNull(toString(recurring_from))
+  FROM line_plans FINAL
+  WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND recurring_every_months > 0), 'none'))
+GROUP BY roll, node, currency`
 	return q
 }
 
-const monthSize = len("2026-01")
+const (
+	monthSize = len("2026-01")
+	countSize = 8
+)
 
-// takeMonths takes what a line has in each of its months.
-func (b *budgetRows) takeMonths(row *budgetRow) error {
-	const each = monthSize + sumSize
-	if len(row.sums)%each != 0 {
-		return fmt.Errorf("sums of months of %d bytes", len(row.sums))
+// monthlySums adds up what a line has in each month.
+type monthlySums struct {
+	parts []monthlySum
+	sums  []analytics.Int128 // by month, from the first
+}
+
+type monthlySum struct {
+	month calendar.Month
+	sum   analytics.Int128
+}
+
+// add reads the months of a text, each behind so many bytes of a sum, and calls take for those that come to anything,
+// the first one first.
+func (m *monthlySums) add(text string, size int, take func(month calendar.Month, sum analytics.Int128) error) error {
+	each := monthSize + size
+	if len(text)%each != 0 {
+		return fmt.Errorf("sums of months of %d bytes", len(text))
 	}
-	for rest := row.sums; rest != ""; rest = rest[each:] {
-		month, err := calendar.ParseMonth(rest[:monthSize])
+	first, last := calendar.MaxMonth, calendar.MinMonth
+	for m.parts = m.parts[:0]; text != ""; text = text[each:] {
+		month, err := calendar.ParseMonth(text[:monthSize])
 		if err != nil {
 			return fmt.Errorf("read a stored month: %w", err)
 		}
-		var sum analytics.Int128
-		if err := unpack(rest[monthSize:each], &sum); err != nil {
+		part := monthlySum{month: month}
+		if size == countSize {
+			part.sum = analytics.Int(int64(littleEndian(text[monthSize:])))
+		} else if err := unpack(text[monthSize:each], &part.sum); err != nil {
 			return err
 		}
-		node := analytics.NodeID(row.node)
-		if row.part == partCash {
-			b.cash = append(b.cash, analytics.CashSum{NodeID: node, Currency: row.currency, Month: month, Net: sum})
+		m.parts = append(m.parts, part)
+		first, last = min(first, month), max(last, month)
+	}
+	m.sums = slices.Grow(m.sums[:0], int(max(0, last-first+1)))[:max(0, last-first+1)]
+	clear(m.sums)
+	for _, part := range m.parts {
+		sum := &m.sums[part.month-first]
+		*sum = sum.Add(part.sum)
+	}
+	for i, sum := range m.sums {
+		if sum.IsZero() {
 			continue
 		}
+		if err := take(first+calendar.Month(i), sum); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeMonths takes what a line has in each of its months.
+func (b *budgetRows) takeMonths(row *budgetRow) error {
+	node := analytics.NodeID(row.node)
+	if row.part == partCash {
+		return b.months.add(row.sums, sumSize, func(month calendar.Month, sum analytics.Int128) error {
+			b.cash = append(b.cash, analytics.CashSum{NodeID: node, Currency: row.currency, Month: month, Net: sum})
+			return nil
+		})
+	}
+	return b.months.add(row.sums, countSize, func(month calendar.Month, sum analytics.Int128) error {
 		count, ok := sum.Int64()
 		if !ok {
 			return errCount
 		}
 		b.recognized = append(b.recognized, analytics.RecognizedSum{NodeID: node, Month: month, Count: count})
-	}
-	return nil
+		return nil
+	})
 }
 
 // storedPlan is a plan as its row has it: months without any are empty texts.

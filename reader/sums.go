@@ -26,10 +26,15 @@ func unpack(text string, into ...*analytics.Int128) error {
 	if len(text) != len(into)*sumSize {
 		return fmt.Errorf("sums of %d bytes, want %d of %d", len(text), len(into), sumSize)
 	}
-	var b [sumSize]byte
 	for i, sum := range into {
-		copy(b[:], text[i*sumSize:])
-		*sum = analytics.NewInt128(int64(binary.LittleEndian.Uint64(b[8:])), binary.LittleEndian.Uint64(b[:8]))
+		*sum = analytics.NewInt128(int64(littleEndian(text[i*sumSize+8:])), littleEndian(text[i*sumSize:]))
 	}
 	return nil
+}
+
+// littleEndian is the number in the first eight bytes of a text.
+func littleEndian(text string) uint64 {
+	var b [8]byte
+	copy(b[:], text)
+	return binary.LittleEndian.Uint64(b[:])
 }

@@ -18,18 +18,13 @@ SELECT 'entries', node_id, id, '', toString(currency), '', concat(reinterpretAsF
 FROM uncommitted_entries FINAL
 WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND value IS NOT NULL
 UNION ALL
-SELECT of_roll, node, '', '', of_currency, '', arrayStringConcat(groupArray(concat(toString(month), concat(reinterpretAsFixedString(toInt128(amount)), ''))))
-FROM (
-  SELECT toString(roll) AS of_roll, node, toString(currency) AS of_currency, month, if(of_roll = 'cash', sum(net), sum(count)) AS amount
-  FROM sums
-  WHERE tenant = {tenant:String} AND project = {project:String} AND (roll = 'cash' OR roll = 'recognized' AND month >= ifNull((
-    SELECT minOrNull(toString(recurring_from))
-    FROM line_plans FINAL
-    WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND recurring_every_months > 0), 'none'))
-  GROUP BY roll, node, currency, month
-  HAVING amount != 0
-)
-GROUP BY of_roll, node, of_currency
+SELECT roll, node, '', '', currency, '', arrayStringConcat(groupArray(concat(month, if(roll = 'cash', concat(reinterpretAsFixedString(toInt128(net)), ''), concat(reinterpretAsFixedString(toInt64(count)), '')))))
+FROM sums
+WHERE tenant = {tenant:String} AND project = {project:String} AND (roll = 'cash' OR roll = 'recognized' AND month >= ifNull((
+  SELECT minOrNull(toString(recurring_from))
+  FROM line_plans FINAL
+  WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND recurring_every_months > 0), 'none'))
+GROUP BY roll, node, currency
 -- project = "P1"
 -- rolls = "[budget claims contracts transfers]"
 -- tenant = "acme"
