@@ -267,7 +267,7 @@ func releaseMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
 		Use:   "release MAIL",
 		Short: "Have a quarantined or failed mail read as one of an allowed sender",
 		Long: "Takes a mail out of quarantine, or gives one that failed or was set aside another chance. The worker reads it\n" +
-			"within minutes, as if its sender were allowed. MAIL is what the lists show.",
+			"at once, as if its sender were allowed. MAIL is what the lists show.",
 		Example: "  tallyhouse mail release 1767225600.17",
 		Args:    cobra.ExactArgs(1),
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -61,6 +62,35 @@ func ReadSince(ctx context.Context, c Cluster, topic string, since time.Time, ea
 		}
 	}
 	return nil
+}
+
+// followed is how many messages Follow takes at a time.
+const followed = 1000
+
+// Follow calls each with every committed message of a topic that was sent since an instant, in the order of each
+// partition, then with those that come, also in new partitions, until the context ends or each fails. Whatever its error,
+// another call gives the same messages again.
+func Follow(ctx context.Context, c Cluster, topic string, since time.Time, each func(*kgo.Record) error) error {
+	client, err := kgo.NewClient(append(slices.Clone(c.Reading), kgo.ConsumeTopics(topic), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
+		kgo.ConsumeResetOffset(kgo.NewOffset().AfterMilli(since.UnixMilli())))...)
+	if err != nil {
+		return fmt.Errorf("follow %s: connect to Kafka: %w", topic, err)
+	}
+	defer client.Close()
+	for {
+		fetched := client.PollRecords(ctx, followed)
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("follow %s: %w", topic, err)
+		}
+		for _, failed := range fetched.Errors() {
+			return fmt.Errorf("follow partition %d of %s: %w", failed.Partition, topic, failed.Err)
+		}
+		for records := fetched.RecordIter(); !records.Done(); {
+			if err := each(records.Next()); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // ranges are what the partitions of a topic hold now of the messages since an instant.

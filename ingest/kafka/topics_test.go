@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -176,6 +177,41 @@ func TestReadGivesCommittedMessagesAlone(t *testing.T) {
 	}
 	if len(got) != 2 || got["0"] != 6 || got["2"] != 6 {
 		t.Errorf("read %v", got)
+	}
+}
+
+// Given a topic with messages, when it is followed from an instant on, then what was sent since comes, and what is sent
+// then; until the context ends.
+func TestFollowGivesWhatIsSentSinceAnInstant(t *testing.T) {
+	c := topicstest.Cluster(t, 2)
+	topic := string(events.Requests)
+	send := func(text string) {
+		t.Helper()
+		if _, _, err := kafka.Send(t.Context(), c, kafkago.Message{Topic: topic, Key: []byte(text), Value: []byte(text)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send("before")
+	time.Sleep(5 * time.Millisecond) // instants of messages have milliseconds
+	since := time.Now()
+	send("since")
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	var got []string
+	err := kafka.Follow(ctx, c, topic, since, func(r *kgo.Record) error {
+		if got = append(got, string(r.Value)); len(got) == 1 {
+			send("later")
+			return nil
+		}
+		stop()
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || !slices.Equal(got, []string{"since", "later"}) {
+		t.Errorf("got %q, %v", got, err)
+	}
+	full := errors.New("full")
+	if err := kafka.Follow(t.Context(), c, topic, since, func(*kgo.Record) error { return full }); !errors.Is(err, full) {
+		t.Errorf("a message that isn't taken: %v", err)
 	}
 }
 

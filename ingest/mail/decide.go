@@ -14,8 +14,8 @@ import (
 	"tallyhouse/ingest/untrusted"
 )
 
-// decision is what is to become of a mail. It follows from the mail, the options and the projects' addresses alone, so
-// that whoever lists the mails that became no record finds the reason again.
+// decision is what is to become of a mail. It follows from the mail, the options, the projects' addresses and the
+// senders that people allowed, so that whoever lists the mails that became no record finds the reason again.
 type decision struct {
 	mark     mailbox.Mark // Done: it gives records
 	reason   string       // why not
@@ -105,6 +105,11 @@ func recipients(h, trusted message.Header, fields []string) []recipient {
 // decide decides about mails as far as their headers tell; Done is what is left to be read. An error says that the
 // directory can't be asked.
 func (in *Intake) decide(ctx context.Context, o mailbox.Options, mails []mailbox.Mail) ([]decision, error) {
+	allowed, err := in.allowedSenders(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	o.Senders.Allowed = allowed
 	decisions := make([]decision, len(mails))
 	to := make([][]recipient, len(mails))
 	var reading errgroup.Group

@@ -55,8 +55,8 @@ var ErrNotListed = errors.New("no such mail is failed, ignored or quarantined")
 var errNotKept = errors.New("the mailbox takes no keywords, so the release can't be kept: " +
 	"allow its sender in the mailbox's URL, start the worker with it, and release the mail then")
 
-// Release gives a mail back that is failed, ignored or quarantined: the worker reads it as one of an allowed sender. It
-// is named as Listed does.
+// Release gives a mail back that is failed, ignored or quarantined: the worker reads it as one of an allowed sender, at
+// once when it can be told by Kafka. It is named as Listed does.
 func (in *Intake) Release(ctx context.Context, id string) error {
 	var validity, uid uint32
 	if n, err := fmt.Sscanf(id, "%d.%d", &validity, &uid); n != 2 || err != nil {
@@ -87,16 +87,27 @@ func (in *Intake) releaseFrom(ctx context.Context, o mailbox.Options, validity u
 	if err != nil || len(mails) == 0 || mails[0].State.Open() || mails[0].State.Mark() == mailbox.Done {
 		return false, err
 	}
+	if err := in.release(ctx, box, o, mails[0]); err != nil {
+		return false, err
+	}
+	if err := in.tellReleased(ctx, o, validity, mails[0]); err != nil {
+		in.options.Log.Warn("the worker can't be told of the release, so it takes minutes to see it", "error", err)
+	}
+	return true, nil
+}
+
+// release gives a mail back as one of an allowed sender, unless that would be forgotten.
+func (in *Intake) release(ctx context.Context, box *mailbox.Session, o mailbox.Options, m mailbox.Mail) error {
 	if !box.Keywords() {
-		d, err := in.decide(ctx, o, mails)
+		d, err := in.decide(ctx, o, []mailbox.Mail{m})
 		if err != nil {
-			return false, err
+			return err
 		}
 		if d[0].mark == mailbox.Quarantined {
-			return false, errNotKept
+			return errNotKept
 		}
 	}
-	return true, box.Release(ctx, uid)
+	return box.Release(ctx, m.UID)
 }
 
 func (in *Intake) list(ctx context.Context, mark mailbox.Mark, each func(Listed)) error {

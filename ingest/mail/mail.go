@@ -145,6 +145,7 @@ func (in *Intake) Run(ctx context.Context) error {
 	for _, m := range in.options.Mailboxes {
 		w := &watch{Intake: in, box: m, send: send, name: m.String(), log: in.options.Log.With("mailbox", m.String())}
 		work.Go(func() error { return w.run(ctx) })
+		work.Go(func() error { return w.heed(ctx) })
 	}
 	return work.Wait()
 }

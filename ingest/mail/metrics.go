@@ -10,6 +10,7 @@ type metrics struct {
 	records   *prometheus.CounterVec
 	unread    *prometheus.CounterVec
 	waits     *prometheus.CounterVec
+	requests  *prometheus.CounterVec
 	connects  *prometheus.CounterVec
 	lost      *prometheus.CounterVec
 	validity  *prometheus.CounterVec
@@ -45,6 +46,8 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			"PDFs and e-invoices that could not be read, by reason: their records have the status failed.", "reason"),
 		waits: counter("waits_total",
 			"Times that a mail had to wait because something was away: kafka, clickhouse, reader or originals.", "for"),
+		requests: counter("requests_total",
+			"What people asked for that was heeded, by action (retry, release, allow) and outcome.", "mailbox", "action", "outcome"),
 		connects:  counter("connections_total", "Connections made to mailboxes.", "mailbox"),
 		lost:      counter("connections_lost_total", "Connections to mailboxes that ended by a fault.", "mailbox"),
 		validity:  counter("uidvalidity_changes_total", "Times that the server gave all mails of a mailbox new UIDs.", "mailbox"),

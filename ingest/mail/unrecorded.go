@@ -20,6 +20,8 @@ import (
 // Mails that became no record are told of on the topic of readings, too (docs/mail.md#the-inbox), before they are marked. A
 // mail that becomes records after all is told to be handled.
 
+const unrecordedPrefix = "intake-"
+
 // unrecorded is the id of a mail's reading in a project, "" for one that no project is known of. It rests on the header
 // alone: the body of most such mails isn't read, and the header stays the same when the server gives new UIDs.
 func unrecorded(tenant, project string, header []byte) string {
@@ -31,7 +33,7 @@ func unrecorded(tenant, project string, header []byte) string {
 		h.Write([]byte(s))
 	}
 	h.Write(header)
-	return "intake-" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:20]))
+	return unrecordedPrefix + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:20]))
 }
 
 // told is what the table has of a mail's reading.

@@ -27,6 +27,24 @@ type watch struct {
 	failures  fetchFailures
 	attempts  attempts
 	quota     quota
+
+	mutex   sync.Mutex // of current
+	current *session   // nil while there is no connection
+}
+
+// look has all mails looked at, as soon as there is a connection.
+func (w *watch) look() {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.current != nil {
+		w.current.lookAgain(0)
+	}
+}
+
+func (w *watch) setCurrent(s *session) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.current = s
 }
 
 // timings are how long the intake waits for what.
@@ -44,6 +62,8 @@ type timings struct {
 	deferral time.Duration
 	// A mail whose reading ended without a result is read again after this.
 	attempts time.Duration
+	// What people ask for is tried for so long.
+	requests time.Duration
 }
 
 func usualTimings() timings {
@@ -51,7 +71,7 @@ func usualTimings() timings {
 		backOffFirst: 500 * time.Millisecond, backOffMost: time.Minute, steady: time.Minute,
 		refreshLeast: 5 * time.Minute, refreshMost: 9 * time.Minute,
 		addresses: 30 * time.Second, claims: 2 * time.Minute, deferral: 15 * time.Minute,
-		attempts: 20 * time.Second,
+		attempts: 20 * time.Second, requests: 10 * time.Minute,
 	}
 }
 
@@ -126,6 +146,8 @@ func (w *watch) session(ctx context.Context) error {
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(w.options.Parallel + 2) // and the two below
 	s := &session{watch: w, box: box, work: work, busy: map[mailbox.UID]bool{}, since: map[mailbox.UID]seen{}, next: 1}
+	w.setCurrent(s)
+	defer w.setCurrent(nil)
 	work.Go(func() error { return s.loop(ctx) })
 	work.Go(func() error { return s.followAddresses(ctx) })
 	return work.Wait()

@@ -30,7 +30,7 @@ func All() []*Entity {
 	return []*Entity{
 		projects(), budgetNodes(), budgetRows(), budgetTransfers(), uncommittedEntries(), contractors(), contracts(), claims(),
 		records(), linePlans(), forecastSnapshots(), units(), leases(), indexValues(), facilities(), fixings(), facilityEntries(),
-		users(), memberships(), keys(), readings(),
+		users(), memberships(), keys(), readings(), requests(),
 	}
 }
 

@@ -290,6 +290,10 @@ var images = map[events.Topic][]image{
 		{"gross", "", fieldValue("gross", "minorUnits", nil)}, {"repeats", "", repeats}, {"confirmed_by", "confirmedBy", orEmpty},
 		{"reading", "", asRead},
 	},
+	events.Requests: {
+		{"action", "action", nil}, {"sender", "sender", orEmpty}, {"requested_by", "requestedBy", orEmpty}, {"requested_at", "requestedAt", micros},
+		{"outcome", "answer.outcome", orEmpty}, {"detail", "answer.detail", orEmpty}, {"answered_at", "answer.at", micros},
+	},
 }
 
 // fieldValue is what was read of a field; of several of one name the first counts.

@@ -61,3 +61,26 @@ func storedReading(b []byte, r *events.Reading) []byte {
 	}
 	return events.AppendReading(b, r)
 }
+
+// requests are what people ask the intake of mail for.
+func requests() *Entity {
+	type request = events.Request
+	return &Entity{
+		Topic: events.Requests,
+		Table: "intake_requests",
+		Columns: []Column{
+			textColumn("action", func(r *request) string { return r.Action }),
+			textColumn("sender", func(r *request) string { return r.Sender }),
+			textColumn("requested_by", func(r *request) string { return r.RequestedBy.V }),
+			instantOrNull("requested_at", func(r *request) events.Opt[time.Time] {
+				return events.Opt[time.Time]{V: r.RequestedAt, Ok: !r.RequestedAt.IsZero()}
+			}),
+			textColumn("outcome", func(r *request) string { return r.Answer.V.Outcome }),
+			textColumn("detail", func(r *request) string { return r.Answer.V.Detail.V }),
+			instantOrNull("answered_at", func(r *request) events.Opt[time.Time] {
+				return events.Opt[time.Time]{V: r.Answer.V.At, Ok: r.Answer.Ok}
+			}),
+		},
+		project: func(_ string, data any) string { return data.(*request).ProjectID.V },
+	}
+}

@@ -160,6 +160,9 @@ func drawBatches(t *rapid.T, topic events.Topic, tenant string) (batches [][]eve
 					m = m.With("data.series", strings.TrimSuffix(m["id"].(string), ":2026-01")).With("data.month", "2026-01")
 				}
 			}
+			if sender := m["id"].(string); topic == events.Requests && member(m["data"], "sender") != nil { // who is the id
+				m = m.With("data.sender", sender).With("id", events.SenderRequest(sender))
+			}
 			if member(m["data"], "parentId") == m["id"] {
 				m = m.Without("data.parentId") // no node is its own parent
 			}

@@ -110,6 +110,18 @@ var drawn = []drawnKind{
 		spoil: func(_ *chaos, _ string, data map[string]any) { data["status"] = "lost" },
 	},
 	{
+		topic: events.Requests, weight: 2, prefix: "m", ids: 10,
+		data: func(c *chaos) map[string]any {
+			return map[string]any{
+				"action": c.pick("retry", "release"), "projectId": c.pick(c.project(), nil), "requestedBy": c.pick("U1", nil),
+				"mail":        map[string]any{"mailbox": "imap://mail.example/INBOX", "uidValidity": 1, "uid": c.rnd.IntN(100)},
+				"requestedAt": "2026-03-01T10:15:00.5Z",
+				"answer":      c.pick(nil, map[string]any{"at": "2026-03-01T10:15:01Z", "outcome": c.new("outcome "), "detail": c.pick("Why", nil)}),
+			}
+		},
+		spoil: func(_ *chaos, _ string, data map[string]any) { data["action"] = "allow" },
+	},
+	{
 		topic: events.Contracts, weight: 12, prefix: "C", ids: 20,
 		data: drawContract,
 		spoil: func(c *chaos, _ string, data map[string]any) {

@@ -318,6 +318,16 @@ var naive = map[events.Topic]kind{
 		}
 		return s
 	}),
+	events.Requests: kindOf("intake_requests", func(_ string, r *events.Request) said {
+		s := said{project: r.ProjectID.V, row: row{
+			"action": r.Action, "sender": r.Sender, "requested_by": r.RequestedBy.V, "requested_at": orNull(events.Some(r.RequestedAt)),
+			"outcome": r.Answer.V.Outcome, "detail": r.Answer.V.Detail.V, "answered_at": nil,
+		}}
+		if r.Answer.Ok {
+			s.row["answered_at"] = orNull(events.Some(r.Answer.V.At))
+		}
+		return s
+	}),
 	events.Readings: kindOf("readings", func(_ string, r *events.Reading) said {
 		s := said{project: r.ProjectID.V, row: row{
 			"state":  map[string]string{"failed": "failed", "quarantined": "quarantined", "withoutRecord": "withoutRecord"}[r.Status],

@@ -93,7 +93,9 @@ type reference struct {
 }
 
 // written are the topics whose events the service itself writes.
-func written(t events.Topic) bool { return t == events.ReceivedFeedback || t == events.Readings }
+func written(t events.Topic) bool {
+	return t == events.ReceivedFeedback || t == events.Readings || t == events.Requests
+}
 
 // Document is the description, indented JSON.
 func Document() ([]byte, error) {
@@ -107,7 +109,7 @@ func Document() ([]byte, error) {
 			Tags: []tag{
 				{"ledger", "Projects and their money: written by data engineers, or by the application that owns them."},
 				{"access", "Who may see what: users, memberships, keys."},
-				{"intake", "How mailed invoices were read: written by the service."},
+				{"intake", "How mailed invoices were read, and what people ask the intake for: written by the service."},
 				{"service", "What clients say about the API: written by the service."},
 			},
 		},

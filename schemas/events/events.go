@@ -38,6 +38,7 @@ const (
 	Keys               Topic = "access.keys"
 	ReceivedFeedback   Topic = "service.feedback"
 	Readings           Topic = "intake.readings"
+	Requests           Topic = "intake.requests"
 	DeadLetters        Topic = "ledger.dead-letters"
 )
 

@@ -284,5 +284,6 @@ func everyCodec() *registry {
 	r.add(entity(Keys, key, nil))
 	r.add(entity(ReceivedFeedback, feedback, nil))
 	r.add(entity(Readings, reading, nil))
+	r.add(entity(Requests, request, checkRequest))
 	return r
 }

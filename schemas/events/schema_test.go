@@ -176,6 +176,10 @@ var rulesBesideSchema = []struct {
 	{events.Contracts, `^data.amendments\[\d+\].id repeats .*, which an earlier amendment has$`,
 		smallest(events.Contracts, "C1").With("data.amendments", []any{change("A1"), change("A1")}),
 		smallest(events.Contracts, "C1").With("data.amendments", []any{change("A1"), change("A2")})},
+	{events.Requests, `^data.sender must be in lower case, not ".*"$`,
+		allowing("A@b.example", "sender:A@b.example"), allowing("a@b.example", "sender:a@b.example")},
+	{events.Requests, `^id must be "sender:.*", not ".*"$`,
+		allowing("a@b.example", "sender:b@b.example"), allowing("a@b.example", "sender:a@b.example")},
 	{events.ForecastSnapshots, `^data.lines\[\d+\].nodeId repeats .*, which an earlier line has$`,
 		smallest(events.ForecastSnapshots, "S1").With("data.lines", []any{line("N1", nil), line("N1", nil)}),
 		smallest(events.ForecastSnapshots, "S1").With("data.lines", []any{line("N1", nil), line("N2", nil)})},
@@ -354,4 +358,9 @@ func TestNoObjectHasMoreMembersThanTheDecoderCanCount(t *testing.T) {
 			}
 		}
 	}
+}
+
+// allowing is a request that allows a sender.
+func allowing(sender, id string) eventstest.Message {
+	return smallest(events.Requests, id).With("data.action", "allow").Without("data.mail").With("data.sender", sender)
 }

@@ -238,16 +238,23 @@ func attempts() []imap.Flag {
 	return all
 }
 
-// Release takes the mark off mails that became no record, so that they are handled as if they had just arrived from
-// somebody who is allowed. Where there are no keywords, nothing keeps the latter: they are handled as any mail.
-func (s *Session) Release(ctx context.Context, uids ...UID) error {
+// GiveBack takes the mark off mails that became no record, so that they are handled as if they had just arrived.
+func (s *Session) GiveBack(ctx context.Context, uids ...UID) error {
 	if !s.keywords {
 		return s.store(ctx, imap.StoreFlagsDel, uids, imap.FlagFlagged)
 	}
-	if err := s.store(ctx, imap.StoreFlagsAdd, uids, keywordReleased); err != nil {
-		return err
-	}
 	return s.store(ctx, imap.StoreFlagsDel, uids, append(attempts(), keywordQuarantined, keywordFailed, keywordIgnored)...)
+}
+
+// Release gives mails back as those of somebody who is allowed. Where there are no keywords, nothing keeps the latter:
+// they are handled as any mail.
+func (s *Session) Release(ctx context.Context, uids ...UID) error {
+	if s.keywords {
+		if err := s.store(ctx, imap.StoreFlagsAdd, uids, keywordReleased); err != nil {
+			return err
+		}
+	}
+	return s.GiveBack(ctx, uids...)
 }
 
 // Mark marks mails.

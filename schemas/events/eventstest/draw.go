@@ -3,6 +3,8 @@ package eventstest
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -62,6 +64,13 @@ var adjusted = map[events.Topic]func(t *rapid.T, m Message, data map[string]any)
 	events.Facilities: func(_ *rapid.T, _ Message, data map[string]any) {
 		if from := data["availability"].(map[string]any)["from"].(string); data["maturity"].(string) <= from {
 			data["availability"].(map[string]any)["from"], data["maturity"] = "1900-01-01", "1900-01-02"
+		}
+	},
+	events.Requests: func(_ *rapid.T, m Message, data map[string]any) {
+		if sender, ok := data["sender"].(string); ok {
+			sender = strings.ToLower(sender)
+			data["sender"] = string([]rune(sender)[:min(utf8.RuneCountInString(sender), events.LongestSender)])
+			m["id"] = events.SenderRequest(data["sender"].(string))
 		}
 	},
 }
