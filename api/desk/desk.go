@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"tallyhouse/api/access"
+	"tallyhouse/api/desk/confirmation"
 	"tallyhouse/api/desk/language"
 	"tallyhouse/api/desk/signin"
 	"tallyhouse/api/serving"
@@ -59,6 +60,10 @@ type Options struct {
 	Inbox Inbox
 	// Originals are where mails and their files are kept; without them they can't be downloaded.
 	Originals Originals
+	// Publisher sends what people confirm of mails; without one nothing can be corrected.
+	Publisher confirmation.Publisher
+	// MaxAmount is the largest amount that is taken, in minor units; it is required beside a Publisher.
+	MaxAmount int64
 	// Clock is the machine's by default.
 	Clock func() time.Time
 	// Log takes what happens; by default nothing is kept.
@@ -95,18 +100,21 @@ type Desk struct {
 	api       API
 	inbox     Inbox     // nil without one
 	originals Originals // nil without them
-	streams   streams
-	news      news
-	cookies   *signin.Cookies
-	provider  *signin.Provider // nil without one
-	codes     *signin.Codes    // nil without them
-	languages *language.Languages
-	templates *templates
-	assets    *assets
-	clock     func() time.Time
-	log       *slog.Logger
-	handler   http.Handler
-	ending    chan struct{} // closed when the server is to end: what streams leaves then
+	// confirmations take what people confirm; nil where nothing can be corrected.
+	confirmations *confirmation.Service
+	maxAmount     int64
+	streams       streams
+	news          news
+	cookies       *signin.Cookies
+	provider      *signin.Provider // nil without one
+	codes         *signin.Codes    // nil without them
+	languages     *language.Languages
+	templates     *templates
+	assets        *assets
+	clock         func() time.Time
+	log           *slog.Logger
+	handler       http.Handler
+	ending        chan struct{} // closed when the server is to end: what streams leaves then
 }
 
 // New makes the desk. All that is wrong with the options is reported at once.
@@ -130,6 +138,9 @@ func New(o Options) (*Desk, error) {
 	d := &Desk{api: o.API, inbox: o.Inbox, originals: o.Originals, codes: o.Codes, clock: o.Clock, log: o.Log, ending: make(chan struct{})}
 	if d.cookies, err = signin.NewCookies(o.Keys, address.Scheme == "https"); err != nil {
 		return nil, err
+	}
+	if o.Inbox != nil && o.Publisher != nil {
+		d.confirmations, d.maxAmount = confirmation.New(o.Inbox, o.Publisher, o.Clock), o.MaxAmount
 	}
 	if o.Client != (signin.Client{}) {
 		d.provider = signin.NewProvider(o.Client, o.URL, d.cookies)

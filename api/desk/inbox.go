@@ -21,6 +21,9 @@ type Inbox interface {
 	InboxCounts(ctx context.Context, tenant string, projects []string) (reader.InboxCounts, error)
 	Reading(ctx context.Context, tenant, id string, projects []string) (reader.InboxLine, error)
 	InboxStanding(ctx context.Context) (string, error)
+	MailedRecord(ctx context.Context, tenant, project, id string) (reader.MailedRecord, error)
+	ContractorName(ctx context.Context, tenant, id string) (events.Opt[string], error)
+	Contractors(ctx context.Context, p reader.ContractorPage) (page []reader.Contractor, more bool, err error)
 }
 
 // OpenInbox reads what the database has of mails. Each question may take as long as the timeout; control is where those that nobody
@@ -44,6 +47,8 @@ func (d *Desk) mails() []route {
 		{"GET /inbox", showInbox},
 		{"GET /inbox/events", followInbox},
 		{"GET /inbox/{id}", showMail},
+		{"POST /inbox/{id}/check", checkMail},
+		{"POST /inbox/{id}/confirmation", confirmMail},
 		{"GET /inbox/{id}/mail", downloadMail},
 		{"GET /inbox/{id}/documents/{number}", downloadDocument},
 	}

@@ -36,6 +36,9 @@ type mailPage struct {
 	Mail        mailRow
 	HasRecord   bool
 	ConfirmedBy string
+	// Correction is the form; without one Uncorrectable says why.
+	Correction    *correction
+	Uncorrectable string
 }
 
 type fieldRow struct {
@@ -57,14 +60,34 @@ type mailRow struct {
 	From, Subject, MessageID, Verdict, Place, Address string
 }
 
-// showMail shows what was read of a mail, and why.
+// showMail shows what was read of a mail, and why, with a form to correct it.
 func showMail(v *visit) (answer, error) {
 	l, m, err := v.reading()
 	if err != nil {
 		return nil, err
 	}
+	page, err := v.mailPage(l, m)
+	if err != nil {
+		return nil, err
+	}
+	if page.HasRecord {
+		state, why, err := v.correctable(l)
+		if err != nil {
+			return nil, err
+		}
+		if page.Uncorrectable = why; why == "" {
+			if page.Correction, err = v.correction(state, l.Version, form{}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return view{name: "mail", title: page.Title, here: "inbox", data: page}, nil
+}
+
+// mailPage is the page without its form.
+func (v *visit) mailPage(l reader.InboxLine, m mailbox) (page mailPage, err error) {
 	r := &l.Reading
-	page := mailPage{mailLine: v.mailLine(l, m), ID: l.ID, ConfirmedBy: r.ConfirmedBy.V,
+	page = mailPage{mailLine: v.mailLine(l, m), ID: l.ID, ConfirmedBy: r.ConfirmedBy.V,
 		HasRecord: r.Status == events.ReadingCompleted || r.Status == events.ReadingFailed}
 	currency, _ := analytics.FieldOf(r, "currency")
 	for _, f := range r.Fields {
@@ -74,7 +97,7 @@ func showMail(v *visit) (answer, error) {
 		page.Findings = append(page.Findings, v.findingRow(f))
 	}
 	if page.Repeats, err = v.repeats(r, m); err != nil {
-		return nil, err
+		return page, err
 	}
 	for i, d := range r.Documents {
 		row := documentRow{Name: d.Name, Kind: v.lang.Name("documentKind", d.Kind), Size: v.size(d.Bytes), Stated: d.Stated}
@@ -91,17 +114,17 @@ func showMail(v *visit) (answer, error) {
 	if v.desk.originals != nil && r.Mail.SHA256.Ok {
 		page.Mail.Address = "/inbox/" + url.PathEscape(l.ID) + "/mail"
 	}
-	return view{name: "mail", title: page.Title, here: "inbox", data: page}, nil
+	return page, nil
 }
 
 func (v *visit) fieldRow(f events.ReadField, currency string) fieldRow {
 	row := fieldRow{Name: v.lang.Name("field", f.Name)}
 	if f.Value.Ok {
 		s := f.Value.V
-		row.Value, row.Sure, row.Where, row.Printed = v.stated(s, currency), v.sure(s), v.where(s.Page), s.Printed.V
+		row.Value, row.Sure, row.Where, row.Printed = v.stated(s, currency), v.sure(s), v.where(s), s.Printed.V
 	}
 	for _, s := range f.Alternatives {
-		row.Alternatives = append(row.Alternatives, v.text("inbox.alternative", v.stated(s, currency), v.sure(s), v.where(s.Page)))
+		row.Alternatives = append(row.Alternatives, v.text("inbox.alternative", v.stated(s, currency), v.sure(s), v.where(s)))
 	}
 	return row
 }
@@ -126,7 +149,14 @@ func (v *visit) sure(s events.Stated) string {
 	return strconv.FormatInt(basisPoints/100, 10) + " %"
 }
 
-func (v *visit) where(page int64) string {
+func (v *visit) where(s events.Stated) string {
+	if s.Rule == analytics.RuleEntered {
+		return v.text("inbox.entered")
+	}
+	return v.onPage(s.Page)
+}
+
+func (v *visit) onPage(page int64) string {
 	if page == 0 {
 		return v.text("inbox.inEInvoice")
 	}
@@ -143,7 +173,7 @@ func (v *visit) findingRow(f events.Finding) findingRow {
 		where = append(where, v.lang.Name("field", f.Place.V))
 	}
 	if f.Page.Ok {
-		where = append(where, v.where(f.Page.V))
+		where = append(where, v.onPage(f.Page.V))
 	}
 	row.Where = strings.Join(where, ", ")
 	return row

@@ -31,7 +31,7 @@ type deskFlags struct {
 	url     string
 	keyFile string
 	client  signin.Client
-	mail    mailFlags // where originals are
+	mail    mailFlags // where originals are, and the largest amount of an invoice
 }
 
 func (f *deskFlags) add(flags *pflag.FlagSet) {
@@ -41,6 +41,7 @@ func (f *deskFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.keyFile, "desk-key-file", "", "file with the keys that seal sessions, 32 bytes in hex each, one a line, the first "+
 		"seals (default: drawn at the start, so sessions end with the process)")
 	f.mail.addOriginals(flags, "")
+	f.mail.addMaxAmount(flags)
 	flags.StringVar(&f.client.Issuer, "oidc-issuer", "", "OpenID Connect provider that signs people in, as in its tokens' iss")
 	flags.StringVar(&f.client.ID, "oidc-client-id", "", "the desk's client id at the provider")
 	flags.StringVar(&f.client.Secret, "oidc-client-secret", "", "the desk's secret at the provider (default: a public client)")
@@ -63,7 +64,7 @@ func (f *deskFlags) options() (o desk.Options, err error) {
 
 func (f *deskFlags) check() error {
 	o, err := f.options()
-	return errors.Join(err, o.Validate())
+	return errors.Join(err, f.mail.checkMaxAmount(), o.Validate())
 }
 
 func deskCommand(s *shell) *cobra.Command {
@@ -107,6 +108,7 @@ func (s *shell) runDesk(ctx context.Context, f deskFlags, answering apiFlags, se
 		return usageError{err}
 	}
 	o.API, o.Inbox, o.Log = a.Server, a.inbox, s.log
+	o.Publisher, o.MaxAmount = confirmations{servers.kafka}, f.mail.maxAmount*minorUnits
 	if o.Originals, err = f.mail.deskOriginals(ctx); err != nil {
 		return err
 	}
@@ -144,7 +146,7 @@ type devDesk struct {
 }
 
 // openDesk lets the desk listen. Its run closes the listener.
-func (d *dev) openDesk(ctx context.Context, a *openAPI) (*devDesk, error) {
+func (d *dev) openDesk(ctx context.Context, servers servers, a *openAPI) (*devDesk, error) {
 	kept, err := d.mail.deskOriginals(ctx)
 	if err != nil {
 		return nil, err
@@ -162,7 +164,7 @@ func (d *dev) openDesk(ctx context.Context, a *openAPI) (*devDesk, error) {
 		d.log.Info("the desk's link has been used; this is the next one", "link", opened.linkOf(code))
 	})
 	opened.Desk, err = desk.New(desk.Options{API: a.Server, Inbox: a.inbox, Originals: kept, URL: opened.url, Codes: opened.codes,
-		Log: d.log})
+		Publisher: confirmations{servers.kafka}, MaxAmount: d.mail.maxAmount * minorUnits, Log: d.log})
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}

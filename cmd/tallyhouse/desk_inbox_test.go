@@ -36,6 +36,7 @@ func newMailedWorld(t *testing.T) *mailedWorld {
 			`"at": "2026-01-05T09:00:00Z", "data": %s}}`, topic, tenant, id, id, tenant, data) + "\n"
 	}
 	lines := event("ledger.projects", "demo", "house", `{"name": "House", "currency": "EUR", "inboundEmail": "house@in.example"}`) +
+		event("ledger.contractors", "demo", "c1", `{"name": "Ziegel AG"}`) +
 		event("ledger.projects", "acme", "house", `{"name": "Another house", "currency": "EUR"}`)
 	for _, m := range []struct{ tenant, user, role, scope string }{
 		{"demo", "ada", "admin", `{"tenant": true}`}, {"demo", "uma", "user", `{"projectId": "house"}`},
@@ -99,6 +100,14 @@ func TestTheInboxInABrowser(t *testing.T) {
 	t.Run("tells what came before a page followed", func(t *testing.T) { s.tellsWhatCame(t) })
 	t.Run("lets originals be saved, and not shown", func(t *testing.T) { s.downloads(t) })
 	t.Run("shows nobody what is not theirs", func(t *testing.T) { s.hidesMails(t) })
+	t.Run("corrects by keyboard", s.correctsByKeyboard)
+	t.Run("says what is wrong with a form", s.saysWhatIsWrong)
+	t.Run("lets one of two who correct at once win", s.letsOneOfTwoWin)
+	t.Run("finishes what was broken off", s.finishesWhatWasBrokenOff)
+	t.Run("says that Kafka is away", s.saysThatKafkaIsAway)
+	t.Run("leaves the application's records alone", s.leavesTheApplicationsAlone)
+	t.Run("fills in what could not be read", s.fillsInWhatCouldNotBeRead)
+	t.Run("lets nobody else correct", s.letsNobodyElseCorrect)
 }
 
 // mailAddress is the page of the mail whose line has the text.

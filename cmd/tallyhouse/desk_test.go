@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"tallyhouse/api/desk"
+	"tallyhouse/api/desk/confirmation"
 	"tallyhouse/api/desk/desktest"
 	"tallyhouse/api/desk/signin"
 	"tallyhouse/api/session"
@@ -33,7 +34,8 @@ type deskWorld struct {
 	*process
 	api       *openAPI
 	browser   *desktest.Browser
-	originals desk.Originals // nil where none are kept
+	originals desk.Originals         // nil where none are kept
+	publisher confirmation.Publisher // nil for the usual one
 }
 
 func newDeskWorld(t *testing.T) *deskWorld {
@@ -52,13 +54,20 @@ func newDeskWorld(t *testing.T) *deskWorld {
 	return s
 }
 
+const maxAmountOfTests = 1_000_000_00
+
 // desk is a desk that a user can sign in at, by the link.
 func (s *deskWorld) desk(t *testing.T, tenant, user string) (url, link string) {
 	t.Helper()
 	codes := signin.NewCodes(session.User{Tenant: tenant, ID: user}, func(string) {})
+	publisher := s.publisher
+	if publisher == nil {
+		publisher = confirmations{s.servers.kafka}
+	}
 	server := httptest.NewUnstartedServer(nil)
 	url = "http://" + server.Listener.Addr().String()
-	d, err := desk.New(desk.Options{API: s.api.Server, Inbox: s.api.inbox, Originals: s.originals, URL: url, Codes: codes, Log: s.log})
+	d, err := desk.New(desk.Options{API: s.api.Server, Inbox: s.api.inbox, Originals: s.originals, URL: url, Codes: codes, Log: s.log,
+		Publisher: publisher, MaxAmount: maxAmountOfTests})
 	if err != nil {
 		t.Fatal(err)
 	}

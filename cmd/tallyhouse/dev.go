@@ -179,7 +179,7 @@ func (d *dev) serve(ctx context.Context, servers servers, target schema.Target, 
 		return err
 	}
 	defer answering.close()
-	desk, err := d.openDesk(ctx, answering)
+	desk, err := d.openDesk(ctx, servers, answering)
 	if err != nil {
 		return err
 	}

@@ -63,6 +63,18 @@ func (f *mailFlags) addOriginals(flags *pflag.FlagSet, dir string) {
 		"without KEY as the environment or the machine says (AWS_ACCESS_KEY_ID). Better given as the variable: it holds a secret")
 }
 
+func (f *mailFlags) addMaxAmount(flags *pflag.FlagSet) {
+	flags.Int64Var(&f.maxAmount, "mail-max-amount", mail.DefaultMaxAmount/minorUnits,
+		"largest amount of an invoice that is taken as certain, in whole units of its currency")
+}
+
+func (f *mailFlags) checkMaxAmount() error {
+	if f.maxAmount <= 0 || f.maxAmount > events.MaxAmount/minorUnits {
+		return fmt.Errorf("--mail-max-amount must be above zero and at most %d", int64(events.MaxAmount/minorUnits))
+	}
+	return nil
+}
+
 // addReading adds the flags that don't say which mailbox it is; originals is where they are by default.
 func (f *mailFlags) addReading(flags *pflag.FlagSet, originals string) {
 	f.addOriginals(flags, originals)
@@ -74,8 +86,7 @@ func (f *mailFlags) addReading(flags *pflag.FlagSet, originals string) {
 	flags.Int64Var(&f.maxBytes, "mail-max-bytes", 50<<20, "largest mail that is read")
 	flags.IntVar(&f.maxPDFs, "mail-max-pdfs", 50, "most PDFs and e-invoices of a mail; one with more fails")
 	flags.BoolVar(&f.noXML, "mail-no-xml", false, "leave out e-invoices that are XML alone")
-	flags.Int64Var(&f.maxAmount, "mail-max-amount", mail.DefaultMaxAmount/minorUnits,
-		"largest amount of an invoice that is taken as certain, in whole units of its currency")
+	f.addMaxAmount(flags)
 	flags.StringSliceVar(&f.reader.Own.Names, "own-company", nil, "name of the receiving company, never taken for the supplier; repeatable")
 	flags.StringSliceVar(&f.reader.Own.VATIDs, "own-vat-id", nil, "VAT id of the receiving company; repeatable")
 	flags.BoolVar(&f.reader.NoOCR, "no-ocr", false, "leave scans unread")
@@ -106,9 +117,7 @@ func (f *mailFlags) options(worker string) (mail.Options, error) {
 	if f.maxBytes <= 0 || f.maxPDFs <= 0 || f.poll <= 0 {
 		wrong = append(wrong, errors.New("--mail-max-bytes, --mail-max-pdfs and --mail-poll must be above zero"))
 	}
-	if f.maxAmount <= 0 || f.maxAmount > events.MaxAmount/minorUnits {
-		wrong = append(wrong, fmt.Errorf("--mail-max-amount must be above zero and at most %d", int64(events.MaxAmount/minorUnits)))
-	}
+	wrong = append(wrong, f.checkMaxAmount())
 	for i, text := range f.boxes {
 		a, err := mailbox.ParseAddress(text)
 		if err != nil {

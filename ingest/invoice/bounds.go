@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"tallyhouse/analytics"
 	"tallyhouse/ingest/invoice/einvoice"
 	"tallyhouse/ingest/invoice/fields"
 	"tallyhouse/ingest/untrusted"
@@ -16,10 +17,10 @@ import (
 // Bounds of what a result holds: files, and what takes a reader over, decide what stands in it. A longer text is left
 // out, for what remains of it is another one.
 const (
-	longestNumber   = 100 // characters
-	longestName     = 300
-	longestTaxID    = 50
-	longestEvidence = 200 // is cut
+	longestNumber   = analytics.LongestInvoiceNumber
+	longestName     = analytics.LongestSupplierName
+	longestTaxID    = analytics.LongestTaxID
+	longestEvidence = 200 // characters; is cut
 	maxMessage      = 2_000
 	longestRule     = 60
 	longestFinding  = 500

@@ -190,6 +190,32 @@ func (d directory) record(ctx context.Context, tenant, id string) (recordState, 
 	return slices.MaxFunc(found, func(a, b recordState) int { return int(a.version - b.version) }), nil
 }
 
+// readingState is the newest reading of a record in the table; the version is 0 when there is none.
+type readingState struct {
+	version   int64
+	at        time.Time
+	confirmed bool // by a person
+}
+
+const readingQuery = `SELECT row_version, toUnixTimestamp64Micro(at), confirmed_by != '' FROM readings FINAL
+WHERE tenant = {tenant:String} AND project = {project:String} AND id = {id:String} AND NOT deleted LIMIT 1`
+
+// reading finds what was read last of a record.
+func (d directory) reading(ctx context.Context, tenant, project, id string) (found readingState, err error) {
+	params := database.Params{"tenant": database.Text(tenant), "project": database.Text(project), "id": database.Text(id)}
+	err = d.each(ctx, readingQuery, params, func(scan func(...any) error) error {
+		var version uint64
+		var at int64
+		err := scan(&version, &at, &found.confirmed)
+		found.version, found.at = int64(version), time.UnixMicro(at)
+		return err
+	})
+	if err != nil {
+		return readingState{}, fmt.Errorf("read what was read of a record: %w", err)
+	}
+	return found, nil
+}
+
 // states calls each with the records that a condition matches.
 func (d directory) states(ctx context.Context, where string, p database.Params, each func(recordState)) error {
 	err := d.each(ctx, stateColumns+where, p, func(scan func(...any) error) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"tallyhouse/analytics"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/mailbox/mailboxtest"
 	"tallyhouse/ingest/store/database"
@@ -320,6 +321,63 @@ func TestRetryReadsAgainUntilTheApplicationTakesOver(t *testing.T) {
 				t.Errorf("an unknown record: %v", err)
 			}
 		})
+	}
+}
+
+// meanwhile is a store beside which something happens once, while a mail is kept.
+type meanwhile struct {
+	Originals
+	happens func()
+}
+
+func (m *meanwhile) Put(ctx context.Context, tenant string, content []byte) error {
+	if happens := m.happens; happens != nil {
+		m.happens = nil
+		happens()
+	}
+	return m.Originals.Put(ctx, tenant, content)
+}
+
+// Given a record that a person confirms, before it is read again or at that very moment, then it stays as they have confirmed it.
+func TestRetryLeavesWhatAPersonHasConfirmed(t *testing.T) {
+	w := newWorld(t)
+	in := w.intake([]mailbox.Options{w.box()})
+	raw := testMail{to: "quartier@intake.example", pdfs: [][]byte{invoicePDF("7")}}.raw()
+	w.deliver(raw, "quartier@intake.example")
+	var id string
+	for id = range w.settled(1) {
+	}
+	eventually(t, "the mail is marked", func() error { return unhandled(w.box()) })
+	in.end()
+	confirm := func(version int64, number string) {
+		e := w.readings()[id][0]
+		values := analytics.ValuesOf(e.Data.(*events.Reading))
+		values.Number = events.Some(number)
+		e.Version, e.At, e.Data = version, e.At.Add(time.Minute), analytics.Confirm(e.Data.(*events.Reading), values, "uma")
+		w.sendEvent(events.Readings, e)
+		r := e
+		r.Data = analytics.RecordOf(e.Data.(*events.Reading), events.Opt[time.Time]{})
+		w.sendEvent(events.Records, r)
+	}
+	in.options.Originals = &meanwhile{in.options.Originals, func() { confirm(4, "P-4") }}
+	if again, err := in.Retry(t.Context(), id); !errors.Is(err, errConfirmed) {
+		t.Errorf("confirmed meanwhile: got %+v, %v", again, err)
+	}
+	w.reaches(id, 4)
+	if again, err := in.Retry(t.Context(), id); !errors.Is(err, errConfirmed) {
+		t.Errorf("confirmed before: got %+v, %v", again, err)
+	}
+	released := w.intake([]mailbox.Options{w.box()})
+	w.deliver(raw, "quartier@intake.example") // the same mail again: the same record
+	eventually(t, "the mail is marked", func() error { return unhandled(w.box()) })
+	released.end()
+	for _, e := range w.sent()[id] {
+		if r := e.Data.(*events.Record); e.Version > 3 && r.InvoiceNumber.V != "P-4" {
+			t.Errorf("version %d of the record says %q", e.Version, r.InvoiceNumber.V)
+		}
+	}
+	if w.stored()[id].version != 4 {
+		t.Errorf("the record has version %d", w.stored()[id].version)
 	}
 }
 

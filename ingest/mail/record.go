@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"tallyhouse/analytics"
 	"tallyhouse/ingest/mail/message"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
@@ -18,7 +19,7 @@ const (
 	versionQueued     = 1
 	versionProcessing = 2
 	versionRead       = 3
-	ApplicationsOwn   = 100
+	ApplicationsOwn   = analytics.ApplicationsOwn
 )
 
 // identity says what makes a record the same, however often its mail is read.

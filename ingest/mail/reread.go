@@ -31,6 +31,9 @@ var (
 	errNoMail     = errors.New("its mail is in none of the mailboxes; see that they are the ones it was sent to (--imap), " +
 		"the folder of done mails too (--mail-done, --mail-folder)")
 	errWouldDamage = errors.New("it could be read before but can't be now, so nothing was written")
+	errConfirmed   = errors.New("a person has confirmed it at the desk, which counts: correct it there")
+	errOvertaken   = errors.New("somebody else has written its next version at the same moment: look at it, then try again")
+	errNotShown    = errors.New("what was read was sent, but isn't stored yet, so the record was not written: try again once it is")
 )
 
 // Retry reads the invoice of a record again and writes the record's next version.
@@ -55,6 +58,16 @@ func (in *Intake) reread(ctx context.Context, id string) (Retried, error) {
 	case h.status != "completed" && h.status != "failed":
 		return Retried{}, errUnfinished
 	}
+	before, err := in.directory.reading(ctx, tenant, h.project, id)
+	version := max(h.version, before.version) + 1
+	switch {
+	case err != nil:
+		return Retried{}, err
+	case before.confirmed:
+		return Retried{}, errConfirmed
+	case version >= ApplicationsOwn:
+		return Retried{}, errTakenOver
+	}
 	mail, err := in.findMail(ctx, tenant, h)
 	if err != nil {
 		return Retried{}, err
@@ -68,7 +81,7 @@ func (in *Intake) reread(ctx context.Context, id string) (Retried, error) {
 	}
 	// As the record has it: an arrival that changed would be no correction.
 	d := draft{tenant, h.project, h.id, f.documents, mail.source, h.receivedAt, in.options.MaxAmount}
-	e, failure := d.outcome(h.version+1, f.reading, time.Now())
+	e, failure := d.outcome(version, f.reading, time.Now())
 	out := Retried{ID: id, Tenant: tenant, Version: e.Version, Status: "completed", Reason: failure}
 	if failure != "" {
 		out.Status = "failed"
@@ -79,27 +92,59 @@ func (in *Intake) reread(ctx context.Context, id string) (Retried, error) {
 	return out, in.sendAgain(ctx, d, e, f.reading, failure)
 }
 
-// sendAgain sends what was read, then the record.
+// sendAgain sends what was read and, once the table shows that it counts, the record: of several readings with one version the first
+// counts, and a person may confirm at this moment.
 func (in *Intake) sendAgain(ctx context.Context, d draft, record events.Event, f reading, failure string) error {
 	repeated, err := in.repeated(ctx, d, f)
 	if err != nil {
 		return err
 	}
+	evidence, err := messageOf(events.Readings, d.evidence(record, f, failure, repeated))
+	if err != nil {
+		return err
+	}
+	message, err := messageOf(events.Records, record)
+	if err != nil {
+		return err
+	}
 	send := newSender(in.options.Cluster, in.options.Log)
 	defer send.close()
-	for _, one := range []struct {
-		topic events.Topic
-		event events.Event
-	}{{events.Readings, d.evidence(record, f, failure, repeated)}, {events.Records, record}} {
-		m, err := messageOf(one.topic, one.event)
-		if err != nil {
+	if err := send.try(ctx, []kafka.Message{evidence}); err != nil {
+		return err
+	}
+	if err := in.counts(ctx, d, record); err != nil {
+		return err
+	}
+	return send.try(ctx, []kafka.Message{message})
+}
+
+// shownLimit bounds how long a reading may take to be stored.
+const shownLimit = time.Minute
+
+// counts waits until the table has a version of a reading, and reports whether it is the one of this record.
+func (in *Intake) counts(ctx context.Context, d draft, record events.Event) error {
+	ctx, stop := context.WithTimeout(ctx, shownLimit)
+	defer stop()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		now, err := in.directory.reading(ctx, d.tenant, d.project, d.id)
+		switch {
+		case err == nil && now.confirmed:
+			return errConfirmed
+		case err == nil && now.version == record.Version && now.at.Equal(record.At):
+			return nil
+		case err == nil && now.version >= record.Version:
+			return errOvertaken
+		case err != nil && ctx.Err() == nil:
 			return err
 		}
-		if err := send.try(ctx, []kafka.Message{m}); err != nil {
-			return err
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return errNotShown
 		}
 	}
-	return nil
 }
 
 // findRecord looks for a record in the tenants of all mailboxes.

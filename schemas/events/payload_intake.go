@@ -139,17 +139,17 @@ var stated = table("stated", "a value and why it is believed",
 	need("confidenceBp", probabilityBp, func(s *Stated) *Decimal { return &s.ConfidenceBp }).
 		doc("how sure it is: 10000 is certain"),
 	need("page", integer(0, mostPages), func(s *Stated) *int64 { return &s.Page }).
-		doc("from 1 on; 0 is the e-invoice"),
+		doc("from 1 on; 0 is the e-invoice, and of what a person entered no place"),
 	may("box", box.kind(), func(s *Stated) *Opt[Box] { return &s.Box }),
 	may("printed", text, func(s *Stated) *Opt[string] { return &s.Printed }).
 		doc("what stands there"),
 	need("rule", text, func(s *Stated) *string { return &s.Rule }).
-		doc("the rule that found it"),
+		doc("the rule that found it; `entered` where a person did"),
 )
 
 var readField = table("readField", "",
-	need("name", extensible("invoiceNumber", "invoiceDate", "dueDate", "supplierName", "supplierTaxId", "currency", "net", "tax", "gross"),
-		func(f *ReadField) *string { return &f.Name }),
+	need("name", extensible("invoiceNumber", "invoiceDate", "dueDate", "supplierName", "supplierTaxId", "contractorId", "currency",
+		"net", "tax", "gross"), func(f *ReadField) *string { return &f.Name }),
 	may("value", stated.kind(), func(f *ReadField) *Opt[Stated] { return &f.Value }).
 		doc("null when nothing is certain"),
 	need("alternatives", list(stated.kind()), func(f *ReadField) *[]Stated { return &f.Alternatives }).

@@ -219,3 +219,30 @@ func (l *Language) ParseAmount(text string) (minor int64, ok bool) {
 	}
 	return minor, err == nil
 }
+
+// ParseMinor reads an amount as people write it in the language, like -1.234,56 or 1234,5, in minor units of a currency. Between
+// thousands may be the language's own mark or a blank, and nowhere else.
+func (l *Language) ParseMinor(text, code string) (minor int64, ok bool) {
+	text, negative := strings.CutPrefix(strings.ReplaceAll(text, minus, "-"), "-")
+	text = strings.NewReplacer("\u00a0", " ", "\u202f", " ").Replace(text)
+	whole, fraction, _ := strings.Cut(text, l.Decimal)
+	for _, mark := range []string{l.Group, " "} {
+		groups := strings.Split(whole, mark)
+		for i, group := range groups {
+			if len(groups) > 1 && (i > 0 && len(group) != 3 || len(group) == 0 || len(group) > 3) {
+				return 0, false
+			}
+		}
+		whole = strings.Join(groups, "")
+	}
+	const most = 13 // digits
+	decimals := Decimals(code)
+	if whole == "" || len(whole) > most || len(fraction) > decimals || strings.Trim(whole+fraction, "0123456789") != "" {
+		return 0, false
+	}
+	minor, err := strconv.ParseInt(whole+fraction+strings.Repeat("0", decimals-len(fraction)), 10, 64)
+	if negative {
+		minor = -minor
+	}
+	return minor, err == nil
+}

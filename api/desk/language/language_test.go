@@ -123,3 +123,43 @@ func TestTheLanguageIsTheBrowsers(t *testing.T) {
 		}
 	}
 }
+
+// Amounts are read as people write them, in minor units of the currency; what could mean two things is none.
+func TestAmountsThatAreTyped(t *testing.T) {
+	english, german := load(t)
+	for _, c := range []struct {
+		language *Language
+		text     string
+		currency string
+		want     int64
+		ok       bool
+	}{
+		{german, "1.234,56", "EUR", 123456, true}, {german, "1234,5", "EUR", 123450, true}, {german, "1 234", "EUR", 123400, true},
+		{german, "-1.234.567,89", "EUR", -123456789, true}, {german, "\u2212120,00", "EUR", -12000, true}, {german, "0", "EUR", 0, true},
+		{german, "1\u00a0234,00", "EUR", 123400, true}, {german, "1234", "JPY", 1234, true}, {german, "1,234", "KWD", 1234, true},
+		{english, "1,234.56", "EUR", 123456, true}, {english, "12", "", 1200, true},
+		{german, "12.50", "EUR", 0, false}, {english, "1,23", "EUR", 0, false}, {english, "1.234", "EUR", 0, false},
+		{german, "1.2345,00", "EUR", 0, false}, {german, ".123", "EUR", 0, false}, {german, "1,2,3", "EUR", 0, false},
+		{german, "12,5", "JPY", 0, false}, {german, "", "EUR", 0, false}, {german, "-", "EUR", 0, false}, {german, "--1", "EUR", 0, false},
+		{german, "1e3", "EUR", 0, false}, {german, "12345678901234", "EUR", 0, false}, {german, "\u0661", "EUR", 0, false},
+		{german, "1234.567", "EUR", 0, false}, {german, "1 2", "EUR", 0, false},
+	} {
+		if got, ok := c.language.ParseMinor(c.text, c.currency); ok != c.ok || ok && got != c.want {
+			t.Errorf("%s %q %s: got %d %t, want %d %t", c.language.Tag, c.text, c.currency, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+// Every amount that is shown can be typed as it is shown.
+func TestAmountsAreReadAsTheyAreShown(t *testing.T) {
+	english, german := load(t)
+	for _, l := range []*Language{english, german} {
+		for _, code := range []string{"EUR", "JPY", "KWD"} {
+			for _, minor := range []int64{0, 1, -1, 99, 100, -12345, 1_000_000, 99_999_999_999} {
+				if got, ok := l.ParseMinor(l.Amount(minor, code), code); !ok || got != minor {
+					t.Errorf("%s %s: %s is read as %d", l.Tag, code, l.Amount(minor, code), got)
+				}
+			}
+		}
+	}
+}

@@ -20,12 +20,33 @@ document.addEventListener("click", (event) => {
     showBranches(button.closest("table"));
   }
   if (event.target.closest("button.print")) window.print();
+  const take = event.target.closest("button.take");
+  if (take) enter(take.dataset.field, take.dataset.value);
+});
+
+// A value goes into a field of the form by which an invoice is corrected, as if it had been typed.
+function enter(field, value) {
+  const input = document.getElementById("field-" + field);
+  if (!input) return;
+  input.value = value;
+  input.focus();
+  input.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+// What is wrong with a field comes from the server while somebody types: the field says so, too.
+const faults = new MutationObserver((changes) => {
+  for (const { target } of changes) {
+    const field = document.getElementById(target.id.replace("wrong-", "field-"));
+    if (target.textContent) field.setAttribute("aria-invalid", "true");
+    else field.removeAttribute("aria-invalid");
+  }
 });
 
 function start(root) {
   for (const table of root.querySelectorAll("table.tree")) showBranches(table);
   // What only works with this script is shown by it.
   for (const button of root.querySelectorAll("button.branch[hidden], button.print[hidden]")) button.hidden = false;
+  for (const fault of root.querySelectorAll("p.wrong")) faults.observe(fault, { childList: true });
 }
 
 document.addEventListener("DOMContentLoaded", () => start(document));
