@@ -187,7 +187,7 @@ func (v *visit) correctionPage(l reader.InboxLine, m mailbox, state confirmation
 	if page.Correction, err = v.correction(state, version, sent); err != nil {
 		return nil, err
 	}
-	page.Uncorrectable, page.Correction.Problem = "", problem
+	page.History, page.Correction.Problem = v.history(state), problem
 	return view{name: "mail", title: page.Title, here: "inbox", data: page, status: status}, nil
 }
 

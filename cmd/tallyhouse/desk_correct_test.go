@@ -102,6 +102,7 @@ func (s *mailedWorld) correctsByKeyboard(t *testing.T) {
 	p.Wait(`document.querySelector(".said")?.textContent.includes("Bestätigt von uma")`)
 	p.Settled()
 	p.Check("a confirmed invoice")
+	hasHistory(t, p, "Die Mail kam, von office@b.example", "4 Bestätigt von uma")
 	if got := desktest.Evaluate[string](p, `document.querySelector("#field-gross").value`); got != "14.880,01" {
 		t.Errorf("the page shows %s", got)
 	}
@@ -139,6 +140,18 @@ func (s *mailedWorld) record(t *testing.T, id string) apiRecord {
 	}
 	s.must(json.Unmarshal(body, &r))
 	return apiRecord{r.InvoiceNumber, r.Net, r.Tax, r.Gross, r.Intake.Status, r.Counterparty.ContractorID}
+}
+
+// hasHistory is that the page tells these steps, each with its version and an instant before it.
+func hasHistory(t *testing.T, p *desktest.Person, want ...string) {
+	t.Helper()
+	got := desktest.Evaluate[string](p, `[...document.querySelectorAll("table.history tbody tr")].map((row) => {
+		const [when, version, what] = [...row.cells].map((cell) => cell.textContent);
+		return /\d, \d\d:\d\d$/.test(when) ? (version + " " + what).trim() : "at no time";
+	}).join("\n")`)
+	if got != strings.Join(want, "\n") {
+		t.Errorf("the history is\n%s\nwant\n%s", got, strings.Join(want, "\n"))
+	}
 }
 
 // Given a form with faults, when it is sent without a script, then each is said at its field, nothing typed is lost, and nothing is sent.
@@ -236,6 +249,7 @@ func (s *mailedWorld) finishesWhatWasBrokenOff(t *testing.T) {
 	if text := p.Text(); !strings.Contains(text, "A confirmation has not reached the record yet.") {
 		t.Errorf("the page says %s", text)
 	}
+	hasHistory(t, p, "The mail came in, from office@b.example", "4 Confirmed by ada; it has not reached the record yet")
 	p.Do(chromedp.Click("form.correct .primary"))
 	p.Wait(`!document.querySelector(".problem") && location.pathname.startsWith("/inbox/")`)
 	p.Settled()
@@ -303,6 +317,7 @@ func (s *mailedWorld) leavesTheApplicationsAlone(t *testing.T) {
 		t.Errorf("the page says %s", text)
 	}
 	p.Check("a record of the application")
+	hasHistory(t, p, "The mail came in, from office@b.example", "4 Confirmed by uma", "100 Changed in the application, which has taken the record over")
 }
 
 // Given an invoice that could not be read, when somebody fills it in, then the record is completed, with amounts and a contractor.

@@ -43,6 +43,9 @@ func ViennaDate(t time.Time) Date {
 	return NewDate(y, int(m), d)
 }
 
+// ViennaClock is the time of the day that the clocks of Vienna show at an instant, like 17:05.
+func ViennaClock(t time.Time) string { return t.In(vienna).Format("15:04") }
+
 // ViennaStart is the instant at which the date begins by the clocks of Vienna.
 func (d Date) ViennaStart() time.Time {
 	year, month, day := d.Time().Date()

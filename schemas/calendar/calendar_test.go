@@ -126,3 +126,15 @@ func FuzzParseDate(f *testing.F) {
 		}
 	})
 }
+
+func TestViennaClockFollowsTheSummer(t *testing.T) {
+	for instant, want := range map[string]string{"2026-01-31T23:30:00Z": "00:30", "2026-07-01T15:05:59Z": "17:05", "2026-10-25T00:30:00Z": "02:30"} {
+		at, err := time.Parse(time.RFC3339, instant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ViennaClock(at); got != want {
+			t.Errorf("at %s the clocks show %s, want %s", instant, got, want)
+		}
+	}
+}
