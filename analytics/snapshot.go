@@ -8,8 +8,7 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Snapshot is a month-end forecast with its entity's id. Lists need no lines
-// beyond those that Totals adds.
+// Snapshot is a month-end forecast with its entity's id.
 type Snapshot struct {
 	ID string
 	events.ForecastSnapshot

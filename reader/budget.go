@@ -136,7 +136,7 @@ func (r *Reader) Budget(ctx context.Context, request BudgetRequest) (Budget, err
 // BudgetAsOf returns the budget as the month's official snapshot froze it (docs/calculations.md#as-a-budget), or
 // ErrNotFound.
 func (r *Reader) BudgetAsOf(ctx context.Context, request BudgetRequest, month calendar.Month) (Budget, error) {
-	official, err := r.snapshots(ctx, request.Tenant, request.Project.ID, allLines, pageSettings,
+	official, err := r.snapshots(ctx, request.Tenant, request.Project.ID,
 		func(heads []analytics.Snapshot) []*analytics.Snapshot {
 			if s, ok := analytics.Official(heads)[month]; ok {
 				return []*analytics.Snapshot{s}

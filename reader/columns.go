@@ -320,22 +320,6 @@ type part[T, P any] struct {
 
 func (p part[T, P]) scan(row *T) (any, func() error) { return p.column.scan(p.at(row)) }
 
-// wrapped are the columns with another expression around each: % stands for the column itself.
-func (c columns[T]) wrapped(expression string) columns[T] {
-	all := make(columns[T], len(c))
-	for i, of := range c {
-		all[i] = wrapper[T]{of, strings.ReplaceAll(expression, "%", of.expression())}
-	}
-	return all
-}
-
-type wrapper[T any] struct {
-	column[T]
-	sql string
-}
-
-func (w wrapper[T]) expression() string { return w.sql }
-
 // Part is something of a T that can be read: columns of its table, and what is looked up elsewhere.
 type Part[T any] struct {
 	columns columns[T]

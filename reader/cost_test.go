@@ -14,7 +14,7 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// counted is a connection that counts statements and the rows that they read. Where together is set, a statement begins
+// counted is a connection that counts statements and the rows and bytes that they read. Where together is set, a statement begins
 // only when so many others have been sent that there are that many at the same time.
 type counted struct {
 	Conn
@@ -23,6 +23,7 @@ type counted struct {
 	mu         sync.Mutex
 	statements int
 	rows       uint64
+	bytes      uint64
 	enough     chan struct{}
 }
 
@@ -33,6 +34,7 @@ func (c *counted) Query(ctx context.Context, query string, args ...any) (driver.
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.rows += p.Rows
+		c.bytes += p.Bytes
 	}))
 	c.mu.Lock()
 	c.statements++
@@ -53,7 +55,7 @@ func (c *counted) Query(ctx context.Context, query string, args ...any) (driver.
 
 // count begins to count anew.
 func (c *counted) count(together int) {
-	c.statements, c.rows, c.together, c.enough = 0, 0, together, nil
+	c.statements, c.rows, c.bytes, c.together, c.enough = 0, 0, 0, together, nil
 	if together > 0 {
 		c.enough = make(chan struct{})
 	}
@@ -175,6 +177,45 @@ func TestContractorsThatAreSeldomReferredToAreFound(t *testing.T) {
 		}
 		if got += fmt.Sprint(more); err != nil || got != want {
 			t.Errorf("of %d: %s, want %s: %v", limit, got, want, err)
+		}
+	}
+}
+
+// A list of snapshots takes their totals from where they are stored, and they are those of the lines.
+func TestAListOfSnapshotsReadsNoLines(t *testing.T) {
+	// Given snapshots of 2,000 lines each, of which every hundredth is at the top
+	db := database(t)
+	err := db.Exec(context.Background(), `INSERT INTO forecast_snapshots (tenant, project, id, row_version, month, version, status,
+  line_node, line_parent, line_level, line_code, line_name, line_budget, line_committed, line_pending_changes, line_uncommitted,
+  line_uncommitted_defaulted, line_invoiced, line_paid)
+WITH range(2000) AS lines
+SELECT 'acme', 'P1', 'F' || toString(number), 1, '2026-0' || toString(number + 1), 1, 'approved',
+  arrayMap(i -> toString(i), lines), arrayMap(i -> if(i % 100 = 0, '', '0'), lines), arrayMap(i -> 'budget', lines),
+  arrayMap(i -> '1', lines), arrayMap(i -> 'Line', lines),
+  arrayMap(i -> toInt64(9223372036854775807 - i), lines), arrayMap(i -> toInt64(i + number), lines),
+  arrayMap(i -> toInt64(2 * i), lines), arrayMap(i -> toInt64(3 * i), lines), arrayMap(i -> true, lines),
+  arrayMap(i -> toInt64(-4 * i), lines), arrayMap(i -> toInt64(5), lines)
+FROM numbers(6)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := &counted{Conn: db}
+	r := New(conn, db, 30*time.Second)
+	// When they are listed
+	page, more, err := r.Snapshots(context.Background(),
+		SnapshotPage{Tenant: "acme", ProjectID: "P1", Currency: "EUR", Limit: 5})
+	if err != nil || len(page) != 5 || !more {
+		t.Fatalf("%d snapshots, more %v: %v", len(page), more, err)
+	}
+	// Then one statement read far less than their lines
+	if conn.statements != 1 || conn.bytes == 0 || conn.bytes > 10_000 {
+		t.Errorf("%d statements read %d bytes, want 1 and at most 10,000 of 1,000,000", conn.statements, conn.bytes)
+	}
+	// And each total is that of the snapshot with its lines.
+	for _, listed := range page {
+		whole, err := r.OfficialSnapshot(context.Background(), "acme", "P1", "EUR", listed.Month)
+		if err != nil || len(whole.Lines) != 2000 || listed.Totals != whole.Totals || !listed.Official {
+			t.Errorf("%s: %+v listed, %+v of %d lines: %v", listed.Month, listed.Totals, whole.Totals, len(whole.Lines), err)
 		}
 	}
 }

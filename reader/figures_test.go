@@ -72,19 +72,19 @@ SELECT 'acme', 'P1', 'F1', ?, '2026-04', 1, ?, ['t', 's'], ['', 't'], ['budget',
 	store(1, "submitted", 10)
 	// Given a snapshot that changes while it is read, the first time
 	tries := 0
-	found, err := r.snapshots(ctx, "acme", "P1", topTotals, pageSettings, func(heads []analytics.Snapshot) []*analytics.Snapshot {
+	found, err := r.snapshots(ctx, "acme", "P1", func(heads []analytics.Snapshot) []*analytics.Snapshot {
 		if tries++; tries == 1 {
 			store(2, "approved", 20)
 		}
 		return []*analytics.Snapshot{&heads[0]}
 	})
 	// Then head and lines are of one version
-	if err != nil || tries != 2 || len(found) != 1 || found[0].Status != "approved" || len(found[0].Lines) != 1 ||
+	if err != nil || tries != 2 || len(found) != 1 || found[0].Status != "approved" || len(found[0].Lines) != 2 ||
 		found[0].Lines[0].Budget != 20 {
 		t.Errorf("after %d tries: %+v, %v", tries, found, err)
 	}
 	// And when it never stops, that is told.
-	_, err = r.snapshots(ctx, "acme", "P1", topTotals, pageSettings, func(heads []analytics.Snapshot) []*analytics.Snapshot {
+	_, err = r.snapshots(ctx, "acme", "P1", func(heads []analytics.Snapshot) []*analytics.Snapshot {
 		tries++
 		store(tries, "approved", 20)
 		return []*analytics.Snapshot{&heads[0]}

@@ -95,30 +95,6 @@ SELECT 'acme', 'F1', ` + id + `, 1, %, '2026-01-01'` + ids,
 				}
 				return ids, more, err
 			}},
-		"snapshots": { // whose ids descend
-			`INSERT INTO forecast_snapshots (tenant, project, id, row_version, month, version,
-  line_node, line_parent, line_level, line_code, line_name, line_budget, line_committed, line_pending_changes,
-  line_uncommitted, line_uncommitted_defaulted, line_invoiced, line_paid)
-WITH 2000 AS n SELECT 'acme', 'P1', concat('i', leftPad(toString(5 - number), 2, '0')), 1, '2026-01', 5 - number,
-  arrayMap(i -> toString(i), range(n)), arrayResize([''], n, ''), arrayResize([''], n, ''), arrayResize([''], n, ''),
-  arrayResize([''], n, ''), range(n), range(n), range(n), range(n), arrayResize([true], n, true), range(n), range(n)` + ids,
-			func(ctx context.Context, r *Reader, after string, limit int) (ids []string, more bool, err error) {
-				wanted := SnapshotPage{Tenant: "acme", ProjectID: "P1", Currency: "EUR", Limit: limit}
-				if after != "" {
-					var number int64
-					if _, err := fmt.Sscanf(after, "i%d", &number); err != nil {
-						return nil, false, err
-					}
-					number = 5 - number
-					wanted.After = events.Some(SnapshotPlace{Month: calendar.NewDate(2026, 1, 1).Month(), Version: number,
-						ID: fmt.Sprintf("i%02d", number)})
-				}
-				page, more, err := r.Snapshots(ctx, wanted)
-				for _, s := range page {
-					ids = append(ids, fmt.Sprintf("i%02d", 5-s.Version))
-				}
-				return ids, more, err
-			}},
 	}
 }
 

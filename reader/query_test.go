@@ -155,8 +155,7 @@ func queries(t *testing.T) map[string]Query {
 		"facility_entries":       facilityPartQuery(facilityEntryColumns, "facility_entries", "acme", "F1"),
 		"facility_fixings":       facilityPartQuery(fixingColumns, "fixings", "acme", "F1"),
 		"snapshot_heads":         snapshotHeadsQuery("acme", "P1"),
-		"snapshot_lines":         snapshotLinesQuery("acme", "P1", []string{"F1", "F2"}, []uint64{1, 2}, allLines),
-		"snapshot_top_lines":     snapshotLinesQuery("acme", "P1", []string{"F1"}, []uint64{1}, topTotals),
+		"snapshot_lines":         snapshotLinesQuery("acme", "P1", []string{"F1", "F2"}, []uint64{1, 2}),
 	}
 }
 
@@ -378,11 +377,11 @@ WITH fromUnixTimestamp64Micro(toInt64(?), 'UTC') AS at SELECT 'acme', 'P1', ?, 1
 		}); err != nil {
 			t.Fatal(err)
 		}
-		heads, _, err := r.snapshotHeads(ctx, "acme", "P1")
-		if err != nil || len(heads) != i+1 {
-			t.Fatal(len(heads), err)
+		heads, err := r.snapshotHeads(ctx, "acme", "P1")
+		if err != nil || len(heads.snapshots) != i+1 {
+			t.Fatal(len(heads.snapshots), err)
 		}
-		for _, s := range heads {
+		for _, s := range heads.snapshots {
 			if s.ID == id && !s.SubmittedAt.V.Equal(at) {
 				t.Errorf("submitted %v, read %v", at, s.SubmittedAt.V)
 			}

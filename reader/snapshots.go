@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
-
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
@@ -39,10 +37,11 @@ type SnapshotPage struct {
 	Limit     int
 }
 
-// storedSnapshot is a snapshot and the version of its row.
+// storedSnapshot is a snapshot with the version of its row and the totals of its lines.
 type storedSnapshot struct {
 	analytics.Snapshot
 	rowVersion uint64
+	totals     analytics.Estimate
 }
 
 // A snapshot without its lines, and its lines.
@@ -55,6 +54,8 @@ var (
 		member("status", plain, func(s *storedSnapshot) *string { return &s.Status }),
 		member("toUnixTimestamp64Micro(submitted_at)", optionalInstant, func(s *storedSnapshot) *events.Opt[time.Time] { return &s.SubmittedAt }),
 		member("toUnixTimestamp64Micro(decided_at)", optionalInstant, func(s *storedSnapshot) *events.Opt[time.Time] { return &s.DecidedAt }),
+		member(packed("totals[1]", "totals[2]", "totals[3]", "totals[4]", "totals[5]", "totals[6]"), parsed(unpackTotals),
+			func(s *storedSnapshot) *analytics.Estimate { return &s.totals }),
 	}
 	snapshotNames = columns[analytics.Snapshot]{
 		elements("line_node", linesOf, func(l *events.SnapshotLine, node string) { l.NodeID = node }),
@@ -81,6 +82,12 @@ var (
 	}
 )
 
+// unpackTotals reads the totals in the order in which the table has them.
+func unpackTotals(text string) (t analytics.Estimate, err error) {
+	err = unpack(text, &t.Budget, &t.Committed, &t.PendingChanges, &t.Uncommitted, &t.Invoiced, &t.Paid)
+	return t, err
+}
+
 func linesOf(s *analytics.Snapshot) *[]events.SnapshotLine { return &s.Lines }
 
 func explanationsOf(s *analytics.Snapshot) *[]events.Explanation { return &s.Explanations }
@@ -95,26 +102,13 @@ WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted`,
 	}
 }
 
-// lineScope says which lines of a snapshot are read.
-type lineScope uint8
-
-const (
-	allLines  lineScope = iota
-	topTotals           // the amounts that totals add up: those of the top lines
-)
-
-// columns are what is read of the snapshots beside their heads.
-func (s lineScope) columns() columns[analytics.Snapshot] {
-	if s == topTotals {
-		return slices.Concat(snapshotID, snapshotAmounts.wrapped("arrayFilter((value, parent) -> parent = '', %, line_parent)"))
-	}
-	return slices.Concat(snapshotID, snapshotNames, snapshotAmounts, snapshotExplanations)
-}
+// snapshotLines are what is read of a snapshot beside its head.
+var snapshotLines = slices.Concat(snapshotID, snapshotNames, snapshotAmounts, snapshotExplanations)
 
 // snapshotLinesQuery reads the lines of some snapshots, each in the version that its head was read in.
-func snapshotLinesQuery(tenant, project string, ids []string, versions []uint64, scope lineScope) Query {
+func snapshotLinesQuery(tenant, project string, ids []string, versions []uint64) Query {
 	return Query{
-		SQL: "SELECT " + scope.columns().String() + `
+		SQL: "SELECT " + snapshotLines.String() + `
 FROM forecast_snapshots FINAL
 WHERE tenant = {tenant:String} AND project = {project:String} AND id IN {ids:Array(String)}
   AND row_version = {versions:Array(UInt64)}[indexOf({ids:Array(String)}, id)]`,
@@ -122,27 +116,18 @@ WHERE tenant = {tenant:String} AND project = {project:String} AND id IN {ids:Arr
 	}
 }
 
-// Snapshots returns a page of a project's snapshots, newest first, and whether others follow. It is cut where their lines
-// are many.
-func (r *Reader) Snapshots(ctx context.Context, p SnapshotPage) (shown []Snapshot, more bool, err error) {
-	var official map[calendar.Month]*analytics.Snapshot
-	var found []*analytics.Snapshot
-	has, more, err := r.page(ctx, pageSettings, p.Limit, func(ask int, settings clickhouse.Settings) (_ int, err error) {
-		found, err = r.snapshots(ctx, p.Tenant, p.ProjectID, topTotals, settings,
-			func(heads []analytics.Snapshot) []*analytics.Snapshot {
-				official = analytics.Official(heads)
-				return p.of(heads, ask)
-			})
-		return len(found), err
-	})
+// Snapshots returns a page of a project's snapshots, newest first, and whether others follow. No line is read for it.
+func (r *Reader) Snapshots(ctx context.Context, p SnapshotPage) (page []Snapshot, more bool, err error) {
+	heads, err := r.snapshotHeads(ctx, p.Tenant, p.ProjectID)
 	if err != nil {
 		return nil, false, fmt.Errorf("read forecast snapshots: %w", err)
 	}
-	for _, s := range found[:has] {
-		shown = append(shown, Snapshot{Snapshot: *s, Official: official[s.Month] == s, Currency: p.Currency,
-			Totals: s.Totals()})
+	official := analytics.Official(heads.snapshots)
+	found := p.of(heads.snapshots, p.Limit+1)
+	for _, s := range found[:min(len(found), p.Limit)] {
+		page = append(page, Snapshot{Snapshot: *s, Official: official[s.Month] == s, Currency: p.Currency, Totals: heads.totals[s.ID]})
 	}
-	return shown, more, nil
+	return page, len(found) > p.Limit, nil
 }
 
 // of picks the snapshots of the page out of all of them.
@@ -165,7 +150,7 @@ func (p SnapshotPage) of(heads []analytics.Snapshot, ask int) (page []*analytics
 // ErrNotFound.
 func (r *Reader) OfficialSnapshot(ctx context.Context, tenant, project, currency string,
 	month calendar.Month) (Snapshot, error) {
-	found, err := r.snapshots(ctx, tenant, project, allLines, pageSettings, func(heads []analytics.Snapshot) []*analytics.Snapshot {
+	found, err := r.snapshots(ctx, tenant, project, func(heads []analytics.Snapshot) []*analytics.Snapshot {
 		official := analytics.Official(heads)
 		if official[month] == nil {
 			return nil
@@ -197,19 +182,19 @@ const snapshotTries = 5
 var errUnsteady = errors.New("they keep changing while they are read")
 
 // snapshots reads the heads of all snapshots of a project, lets pick choose, and reads the lines of those. Heads and
-// lines are of the same versions: when one changed in between, both are read again. The settings are those of the lines.
-func (r *Reader) snapshots(ctx context.Context, tenant, project string, scope lineScope, settings clickhouse.Settings,
+// lines are of the same versions: when one changed in between, both are read again.
+func (r *Reader) snapshots(ctx context.Context, tenant, project string,
 	pick func(heads []analytics.Snapshot) []*analytics.Snapshot) ([]*analytics.Snapshot, error) {
 	for range snapshotTries {
-		heads, versions, err := r.snapshotHeads(ctx, tenant, project)
+		heads, err := r.snapshotHeads(ctx, tenant, project)
 		if err != nil {
 			return nil, err
 		}
-		picked := pick(heads)
+		picked := pick(heads.snapshots)
 		if len(picked) == 0 {
 			return nil, nil
 		}
-		complete, err := r.readLines(ctx, tenant, project, scope, settings, picked, versions)
+		complete, err := r.readLines(ctx, tenant, project, picked, heads.versions)
 		if err != nil || complete {
 			return picked, err
 		}
@@ -217,32 +202,39 @@ func (r *Reader) snapshots(ctx context.Context, tenant, project string, scope li
 	return nil, errUnsteady
 }
 
-func (r *Reader) snapshotHeads(ctx context.Context, tenant,
-	project string) (heads []analytics.Snapshot, versions map[string]uint64, err error) {
-	versions = make(map[string]uint64)
-	err = snapshotHead.read(ctx, r, snapshotHeadsQuery(tenant, project), pageSettings, func(row *storedSnapshot) error {
+// snapshotHeads are a project's snapshots without their lines, and by their ids what is known of their rows.
+type snapshotHeads struct {
+	snapshots []analytics.Snapshot
+	versions  map[string]uint64
+	totals    map[string]analytics.Estimate
+}
+
+func (r *Reader) snapshotHeads(ctx context.Context, tenant, project string) (snapshotHeads, error) {
+	heads := snapshotHeads{versions: make(map[string]uint64), totals: make(map[string]analytics.Estimate)}
+	err := snapshotHead.read(ctx, r, snapshotHeadsQuery(tenant, project), pageSettings, func(row *storedSnapshot) error {
 		row.ProjectID = project
-		heads, versions[row.ID] = append(heads, row.Snapshot), row.rowVersion
+		heads.snapshots = append(heads.snapshots, row.Snapshot)
+		heads.versions[row.ID], heads.totals[row.ID] = row.rowVersion, row.totals
 		return nil
 	})
-	return heads, versions, err
+	return heads, err
 }
 
 // readLines fills in the lines, and reports whether all snapshots still were as their heads say.
-func (r *Reader) readLines(ctx context.Context, tenant, project string, scope lineScope, settings clickhouse.Settings,
-	picked []*analytics.Snapshot, versions map[string]uint64) (complete bool, err error) {
+func (r *Reader) readLines(ctx context.Context, tenant, project string, picked []*analytics.Snapshot,
+	versions map[string]uint64) (complete bool, err error) {
 	byID := make(map[string]*analytics.Snapshot, len(picked))
 	ids, want := make([]string, len(picked)), make([]uint64, len(picked))
 	for i, s := range picked {
 		byID[s.ID], ids[i], want[i] = s, s.ID, versions[s.ID]
 	}
 	read := 0
-	err = scope.columns().read(ctx, r, snapshotLinesQuery(tenant, project, ids, want, scope), settings,
-		func(row *analytics.Snapshot) error {
-			read++
-			s := byID[row.ID]
-			s.Lines, s.Explanations = row.Lines, row.Explanations
-			return nil
-		})
+	query := snapshotLinesQuery(tenant, project, ids, want)
+	err = snapshotLines.read(ctx, r, query, pageSettings, func(row *analytics.Snapshot) error {
+		read++
+		s := byID[row.ID]
+		s.Lines, s.Explanations = row.Lines, row.Explanations
+		return nil
+	})
 	return read == len(picked), err
 }

@@ -58,6 +58,9 @@ CREATE TABLE IF NOT EXISTS forecast_snapshots {{onCluster}}
     line_paid                  Array(Int64),
     explanation_node           Array(String),
     explanation_reason         Array(String),
+    totals                     Array(Int128) MATERIALIZED arrayMap( -- of the top lines, so that a list of snapshots reads no lines
+        amounts -> arraySum(arrayMap((value, parent) -> if(parent = '', toInt128(value), toInt128(0)), amounts, line_parent)),
+        [line_budget, line_committed, line_pending_changes, line_uncommitted, line_invoiced, line_paid]),
     src_partition              UInt32,
     src_offset                 UInt64,
     batch_first                UInt64,

@@ -348,7 +348,7 @@ func TestMigrationsAreAsTheyWereReleased(t *testing.T) {
 		"0004_records":                      "bd70970b03616250518462744128c13d27eef17e3f0c402dde05a893955ff9d6",
 		"0005_budget":                       "3e449d4c374dd78da2b9e03afffe4e33bfd89c5ea88c4f589135d9a93dec364e",
 		"0006_contracts":                    "ea87889f290202d411ae5d748ecfefa1413e346e11bb5bc50650f60a0ed0cbdb",
-		"0007_claims_and_forecasts":         "b51839307b91312f2bf2eb035f093b0bc567e38daf11da3bd0b0c3aaea607b68",
+		"0007_claims_and_forecasts":         "b163bad5fa54574f19eaf1c5d478ab1d1bde88afca51acd619f440c15147230e",
 		"0008_line_plans_units_and_indices": "b5ce0f82f6f2c62895578f014f8db79c8a32dea2482ae3482f30bd58d757459c",
 		"0009_facilities":                   "aa6e138be1b8d746796bcd08328784facd405507a5460bf4a19b6430dc6739e8",
 		"0010_leases":                       "171f6357910fed4c1a1ab5446274aa6a70b21477033ad26e1e3097d834062729",
