@@ -106,7 +106,8 @@ func (s *mailedWorld) correctsByKeyboard(t *testing.T) {
 	if got := desktest.Evaluate[string](p, `document.querySelector("#field-gross").value`); got != "14.880,01" {
 		t.Errorf("the page shows %s", got)
 	}
-	if got, want := s.record(t, l.ID), (apiRecord{"K-1", apiAmount{1240000}, apiAmount{248001}, apiAmount{1488001}, "completed", ""}); got != want {
+	want := apiRecord{"K-1", apiAmount{1240000}, apiAmount{248001}, apiAmount{1488001}, "completed", ""}
+	if got := s.record(t, l.ID); got != want {
 		t.Errorf("the API shows %v, want %v", got, want)
 	}
 	state := s.state(t, l.ID)
@@ -162,7 +163,8 @@ func (s *mailedWorld) saysWhatIsWrong(t *testing.T) {
 	p.Expect("422")
 	p.Do(chromedp.Evaluate[chromedp.Void](`(() => {
 		const form = document.querySelector("form.correct");
-		const typed = {invoiceNumber: "<b>typed</b>", supplierName: "x".repeat(301), contractorId: "nobody", currency: "EURO", gross: "1,23", net: "99999999"};
+		const typed = {invoiceNumber: "<b>typed</b>", supplierName: "x".repeat(301), contractorId: "nobody",
+			currency: "EURO", gross: "1,23", net: "99999999"};
 		for (const [name, value] of Object.entries(typed)) form.elements[name].value = value;
 		HTMLFormElement.prototype.submit.call(form);
 	})()`))
@@ -292,8 +294,9 @@ func (s *mailedWorld) saysThatKafkaIsAway(t *testing.T) {
 func (s *mailedWorld) leavesTheApplicationsAlone(t *testing.T) {
 	seen := s.mailed(t, "k6", numbered("K-6"))
 	takeOver := func(id string) {
-		s.load(fmt.Sprintf(`{"topic": "ledger.records", "key": "demo/%s", "value": {"id": "%[1]s", "tenantId": "demo", "version": 100, "op": "upsert", `+
-			`"at": "2026-01-05T09:00:00Z", "data": {"projectId": "house", "source": "invoice", "direction": "out", "stepKind": "approval", "invoiceNumber": "app", `+
+		s.load(fmt.Sprintf(`{"topic": "ledger.records", "key": "demo/%s", "value": {"id": "%[1]s", "tenantId": "demo", "version": 100, `+
+			`"op": "upsert", "at": "2026-01-05T09:00:00Z", "data": {"projectId": "house", "source": "invoice", "direction": "out", `+
+			`"stepKind": "approval", "invoiceNumber": "app", `+
 			`"allocations": [], "documents": [], "intake": {"channel": "email", "status": "completed"}}}}`, id))
 	}
 	during := s.confirming(func(topic events.Topic) error {
@@ -336,7 +339,8 @@ func (s *mailedWorld) fillsInWhatCouldNotBeRead(t *testing.T) {
 	s.must(s.undisturbed().Confirm(t.Context(), confirmation.Confirmation{Tenant: "demo", Project: "house", ID: l.ID, By: "uma",
 		Version: l.Version, Values: values}))
 	s.has(t, l.ID, 4, "uma", "K-7")
-	if got, want := s.record(t, l.ID), (apiRecord{"K-7", apiAmount{-10000}, apiAmount{-2000}, apiAmount{-12000}, "completed", "c1"}); got != want {
+	want := apiRecord{"K-7", apiAmount{-10000}, apiAmount{-2000}, apiAmount{-12000}, "completed", "c1"}
+	if got := s.record(t, l.ID); got != want {
 		t.Errorf("the API shows %v, want %v", got, want)
 	}
 	if now := s.state(t, l.ID); now.Line.State != "read" || now.Line.Reading.Status != "completed" || now.Line.Reading.Reason.Ok ||
@@ -355,7 +359,8 @@ func (s *mailedWorld) letsNobodyElseCorrect(t *testing.T) {
 		p, url := s.signedIn(t, who.tenant, who.user, "en")
 		p.Open(url + "/inbox")
 		p.Expect("40")
-		send := fmt.Sprintf(`fetch("/inbox/%s/confirmation", {method: "POST", body: new URLSearchParams({version: "3", invoiceNumber: "stolen", csrf: %%s})}).then((r) => r.status)`, l.ID)
+		send := fmt.Sprintf(`fetch("/inbox/%s/confirmation", {method: "POST", body: new URLSearchParams({
+			version: "3", invoiceNumber: "stolen", csrf: %%s})}).then((r) => r.status)`, l.ID)
 		if got := desktest.Evaluate[int](p, fmt.Sprintf(send, `"of another"`)); got != 403 {
 			t.Errorf("a form without %s's token is answered %d", who.user, got)
 		}
