@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -30,7 +31,7 @@ type drill struct {
 func newDrill(t *testing.T) *drill {
 	t.Helper()
 	addr, name := clickhousetest.Database(t)
-	d := &drill{T: t, shell: &shell{log: slog.New(slog.DiscardHandler)}}
+	d := &drill{T: t, shell: &shell{out: io.Discard, err: io.Discard, log: slog.New(slog.DiscardHandler)}}
 	d.servers = servers{kafka: topicstest.Cluster(t, 2), shards: []database.Options{{Addr: addr, Database: name, User: "default"}}}
 	d.env = broker(d.servers.kafka)
 	d.env["TALLYHOUSE_CLICKHOUSE"], d.env["TALLYHOUSE_CLICKHOUSE_DATABASE"] = addr, name
@@ -51,6 +52,12 @@ func (d *drill) must(err error) {
 
 // ingest runs a worker until stop is called.
 func (d *drill) ingest() (stop func()) {
+	_, stop = d.startWorker()
+	return stop
+}
+
+// startWorker runs a worker until stop is called.
+func (d *drill) startWorker() (w *runningWorker, stop func()) {
 	d.Helper()
 	flags := ingestFlags{group: "tallyhouse", freshness: 20 * time.Millisecond}
 	w, err := d.openWorker(d.Context(), flags, d.servers, schema.Target{}, prometheus.NewRegistry())
@@ -58,7 +65,7 @@ func (d *drill) ingest() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
-	return func() {
+	return w, func() {
 		cancel()
 		if err := <-done; err != nil {
 			d.Error(err)

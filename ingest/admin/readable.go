@@ -18,7 +18,7 @@ FROM streams GROUP BY topic ORDER BY topic`
 
 // Readable is nil when all that a database sums up is complete, and by this binary's formulas, and when the database is
 // this one of so many shards, counted from 0: what the read API waits for. Figures of some shards alone would be wrong.
-// The database is at this binary's schema.
+// The database was found at this binary's schema once: steps that have come since only add (docs/operations.md#upgrade).
 func Readable(ctx context.Context, db Database, shard, shards int) error {
 	var wrong []error
 	err := db.Rows(ctx, database.Query{SQL: allStreams}, func(scan func(...any) error) error {
@@ -32,7 +32,7 @@ func Readable(ctx context.Context, db Database, shard, shards int) error {
 		case e == nil:
 		case work != "":
 			wrong = append(wrong, fmt.Errorf("%s on %s is in progress", work, topic))
-		case schema != clickhouse.Version || formula != e.Formula:
+		case schema < clickhouse.Version || formula != e.Formula:
 			wrong = append(wrong, fmt.Errorf("%s was written by another release: run `tallyhouse migrate`", e.Table))
 		case int(number) != shard || int(all) != shards:
 			wrong = append(wrong, fmt.Errorf("%s was written as shard %d of %d, and is given as shard %d of %d: give the addresses of "+

@@ -256,6 +256,7 @@ func TestADatabaseIsReadableWhenItsSumsAreCompleteAndByThisFormula(t *testing.T)
 		{"another formula", func(s *position.Stream) { s.Formula = "another" },
 			"records was written by another release: run `tallyhouse migrate`"},
 		{"an older schema", func(s *position.Stream) { s.Schema-- }, "tallyhouse migrate"},
+		{"a newer schema, which only adds", func(s *position.Stream) { s.Schema++ }, ""},
 		{"work in progress", func(s *position.Stream) { s.Work = "`tallyhouse rebuild`" },
 			"`tallyhouse rebuild` on ledger.records is in progress"},
 		{"one of two shards", func(s *position.Stream) { s.Shards = 2 }, "shard 0 of 2, and is given as shard 0 of 1"},
