@@ -72,20 +72,21 @@ func (r request) reply(a *assignment, err error) {
 // coordinator recovers the partitions of one topic that are kept on one server. Those that are in doubt at the same
 // moment are recovered together: a fence for many costs what one costs.
 type coordinator struct {
-	name          string // of the worker, random
-	entity        *store.Entity
-	db            Database
-	shard, shards int
-	log           *slog.Logger
-	admin         *kgo.Client // for questions about the log
-	source        *source
-	membership    *membership
-	metrics       *metrics
-	observe       observer
-	requests      chan request
-	large         chan struct{} // leaves to let a batch be large
-	spare         *sync.Pool    // of large batches: the next one takes its memory, unless the garbage collector was first
-	beat          *beat
+	name       string // of the worker, random
+	entity     *store.Entity
+	db         Database
+	shard      int
+	servers    []Database // of all shards
+	log        *slog.Logger
+	admin      *kgo.Client // for questions about the log
+	source     *source
+	membership *membership
+	metrics    *metrics
+	observe    observer
+	requests   chan request
+	large      chan struct{} // leaves to let a batch be large
+	spare      *sync.Pool    // of large batches: the next one takes its memory, unless the garbage collector was first
+	beat       *beat
 }
 
 // largeBatches is how many large batches of one topic there are at a time, from cutting to their insert: more would

@@ -180,7 +180,7 @@ func (r *recovery) checkIdentity(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.in = position.Installation{Log: ids[r.topic()], Server: server, Shard: r.shard, Shards: r.shards}
+	r.in = position.Installation{Log: ids[r.topic()], Server: server, Shard: r.shard, Shards: len(r.servers)}
 	known := false
 	if r.stream, known, err = position.ReadStream(ctx, r.db, r.topic()); err != nil {
 		return err
@@ -205,6 +205,9 @@ func (r *recovery) register(ctx context.Context) error {
 		return position.Refuse("%s holds data, but nothing says of which topic: restore the table streams, "+
 			"or ingest into an empty database", r.entity.Table)
 	}
+	if err := r.checkOthers(ctx); err != nil {
+		return err
+	}
 	stream := position.NewStream(r.entity, r.in)
 	if stream.Begins, err = r.begins(ctx); err != nil {
 		return err
@@ -218,6 +221,26 @@ func (r *recovery) register(ctx context.Context) error {
 	}
 	r.stream, _, err = position.ReadStream(ctx, r.db, r.topic()) // another worker's may be the one that counts
 	return err
+}
+
+// checkOthers is nil when none of the other shards was written as one of another number of shards: beside them this
+// database would take in anew what they have. Those that don't know the topic yet are as new as this one.
+func (r *recovery) checkOthers(ctx context.Context) error {
+	for i, db := range r.servers {
+		if i == r.shard {
+			continue
+		}
+		stream, known, err := position.ReadStream(ctx, db, r.topic())
+		if err != nil {
+			return fmt.Errorf("ask shard %d what it knows of %s: %w", i, r.topic(), err)
+		}
+		if known {
+			if err := stream.CheckShard(i, len(r.servers)); err != nil {
+				return fmt.Errorf("shard %d: %w", i, err)
+			}
+		}
+	}
+	return nil
 }
 
 // begins are the offsets at which the logs of all partitions begin.
@@ -240,6 +263,9 @@ func (r *recovery) begins(ctx context.Context) ([]uint64, error) {
 // reconcile finds where the partitions are, and gives a view the batch that a kill between two parts took from it. A
 // partition whose tables are inconsistent leaves.
 func (r *recovery) reconcile(ctx context.Context) error {
+	if err := replicasSettled(ctx, r.db, r.entity); err != nil {
+		return err
+	}
 	at, err := position.Read(ctx, r.db, r.entity, r.partitions())
 	if err != nil {
 		return err
@@ -345,13 +371,39 @@ ORDER BY table, name LIMIT 1`
 
 // brokenParts names a part that the server put aside: a position is a maximum, or a sum, and would not always show it.
 func brokenParts(ctx context.Context, db Database, e *store.Entity) (what string, err error) {
-	tables := "['" + e.Table + "']"
-	if e.Contributes() {
-		tables = "['" + e.Table + "','sums']"
-	}
-	q := database.Query{SQL: detached, Params: database.Params{"database": db.Name(), "tables": tables}}
+	q := database.Query{SQL: detached, Params: ofTables(db, e)}
 	if err := db.Rows(ctx, q, func(scan func(...any) error) error { return scan(&what) }); err != nil {
 		return "", fmt.Errorf("look for broken parts of %s: %w", e.Table, err)
 	}
 	return what, nil
+}
+
+// ofTables are the parameters of questions about the tables that an entity's batches are written to.
+func ofTables(db Database, e *store.Entity) database.Params {
+	tables := "['" + e.Table + "']"
+	if e.Contributes() {
+		tables = "['" + e.Table + "','sums']"
+	}
+	return database.Params{"database": db.Name(), "tables": tables}
+}
+
+const unsettled = `
+SELECT concat(table, if(is_readonly, ' is read-only: its replica has lost its Keeper', concat(' has ', toString(parts_to_check),
+  ' parts that its replica still has to check')))
+FROM system.replicas
+WHERE database = {database:String} AND table IN {tables:Array(String)} AND (is_readonly OR parts_to_check > 0)
+ORDER BY table LIMIT 1`
+
+// replicasSettled is nil when no part of the tables is to be checked: a replica may drop one, minutes later, whose commit
+// Keeper never confirmed. Tables without replicas have none.
+func replicasSettled(ctx context.Context, db Database, e *store.Entity) error {
+	what := ""
+	q := database.Query{SQL: unsettled, Params: ofTables(db, e)}
+	if err := db.Rows(ctx, q, func(scan func(...any) error) error { return scan(&what) }); err != nil {
+		return fmt.Errorf("ask for the replicas of %s: %w", e.Table, err)
+	}
+	if what != "" {
+		return errors.New(what)
+	}
+	return nil
 }

@@ -320,6 +320,30 @@ func (s *scenario) breakPart(table, which string) {
 	}
 }
 
+// Given replicated tables of which a part is still to be checked, when a worker comes, then it waits before it reads how far they
+// are, says so, and goes on once it is checked. (The embedded engine has no replicas: a table stands for what it says of them.)
+func TestScenarioAReplicaThatChecksItsParts(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.exec("CREATE TABLE said_of_replicas (database String, table String, is_readonly UInt8, parts_to_check UInt32) ENGINE = Memory")
+	s.exec("INSERT INTO said_of_replicas SELECT currentDatabase(), 'sums', 0, 1")
+	s.intercept = func(d *interceptor) {
+		d.onRows(func(q database.Query, each rowFunc, next queryFunc) error {
+			q.SQL = strings.Replace(q.SQL, "system.replicas", "said_of_replicas", 1)
+			return next(q, each)
+		})
+	}
+	s.send(someRecords(2)...)
+	a := s.join("a")
+	a.assign()
+	s.await("the worker waits", func() bool {
+		return a.statusOf(0).Condition == Waiting && strings.Contains(a.statusOf(0).Reason, "sums has 1 parts that its replica still has to check")
+	})
+	s.exec("TRUNCATE TABLE said_of_replicas")
+	s.awaitAll(2)
+	s.check(s.model)
+}
+
 // Given an insert that reaches another server than the one whose fences were read, then it writes nothing.
 func TestScenarioAnInsertOnAnotherServer(t *testing.T) {
 	proveRule(t, func(s *scenario, omitRule bool) ([]string, bool) {
@@ -372,13 +396,16 @@ func TestScenarioShardsInAnotherOrder(t *testing.T) {
 	for name, shards := range map[string][]Database{"swapped": {other.db, s.db}, "one more": {s.db, other.db, third.db}, "one less": {s.db}} {
 		b := s.joinOn(name, shards...)
 		b.assign(0, 1, 2)
-		for p := range int32(2) { // a third shard has never seen the topic; it is given partition 2
+		for p := range int32(testPartitions) { // a third shard has never seen the topic; it is given partition 2
 			s.await(name+" is refused", func() bool { return b.statusOf(p).Condition == Refused })
 		}
 		b.crash()
 	}
 	if n := s.count("SELECT count() FROM records") + other.count("SELECT count() FROM records"); n != 6 {
 		t.Errorf("%d rows, want each record and each position once", n)
+	}
+	if rows, streams := third.count("SELECT count() FROM records"), third.count("SELECT count() FROM streams"); rows+streams != 0 {
+		t.Errorf("the third database has %d rows of records and %d of streams", rows, streams)
 	}
 }
 

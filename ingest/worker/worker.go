@@ -171,7 +171,7 @@ func (w *Worker) startParts(parts context.Context, working *sync.WaitGroup) {
 	for _, e := range w.options.Entities {
 		for shard, db := range w.options.Servers {
 			c := newCoordinator(coordinator{
-				name: w.name, entity: e, db: db, shard: shard, shards: len(w.options.Servers), log: w.log, admin: w.admin,
+				name: w.name, entity: e, db: db, shard: shard, servers: w.options.Servers, log: w.log, admin: w.admin,
 				source: w.source, membership: w.members, metrics: w.metrics, observe: w.observe,
 			})
 			w.coordinators[string(e.Topic)] = append(w.coordinators[string(e.Topic)], c)

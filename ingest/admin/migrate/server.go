@@ -42,6 +42,7 @@ func CheckServer(ctx context.Context, db *database.Server, t clickhouse.Target) 
 	if err != nil {
 		return fmt.Errorf("ask ClickHouse at %s for its tables: %w", db.Addr(), err)
 	}
+	t.Replicated = strings.HasPrefix(engine["sums"], "Replicated") // all of them are, or none
 	want := expectedEngines(t)
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if engine[name] != want[name] {

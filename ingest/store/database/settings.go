@@ -46,6 +46,7 @@ func insertSettings() map[string]string {
 		"final":                                                "0",
 		"date_time_overflow_behavior":                          "throw",
 		"receive_timeout":                                      "5",
+		"insert_quorum":                                        "auto", // the majority of the replicas; others have none
 	}
 	maps.Copy(all, schema.WholeSettings())
 	return all

@@ -154,13 +154,18 @@ func (s Stream) CheckIdentity(e *store.Entity, in Installation) error {
 
 // CheckServer is nil when the database is where it was written, as the shard that it was written as.
 func (s Stream) CheckServer(in Installation) error {
-	switch {
-	case s.Server != in.Server:
+	if s.Server != in.Server {
 		return Refuse("this database was written by ClickHouse server %s, this one is %s: connect to that server, "+
 			"or run `tallyhouse adopt` if it was moved or restored", s.Server, in.Server)
-	case int(s.Shard) != in.Shard || int(s.Shards) != in.Shards:
+	}
+	return s.CheckShard(in.Shard, in.Shards)
+}
+
+// CheckShard is nil when the database was written as this one of so many shards, counted from 0.
+func (s Stream) CheckShard(shard, shards int) error {
+	if int(s.Shard) != shard || int(s.Shards) != shards {
 		return Refuse("this database was written as shard %d of %d, and is given as shard %d of %d: "+
-			"give the addresses of all shards in the order in which they always were", s.Shard, s.Shards, in.Shard, in.Shards)
+			"give the addresses of all shards in the order in which they always were", s.Shard, s.Shards, shard, shards)
 	}
 	return nil
 }
