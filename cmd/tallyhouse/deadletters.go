@@ -12,8 +12,10 @@ import (
 
 	"tallyhouse/ingest/admin/deadletters"
 	"tallyhouse/ingest/admin/load"
+	"tallyhouse/ingest/admin/migrate"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/untrusted"
 	"tallyhouse/schemas/events"
 )
@@ -24,7 +26,8 @@ func deadLettersCommand(s *shell) *cobra.Command {
 		GroupID: groupCare,
 		Short:   "List, show and replay messages that were refused",
 		Long: "A message that breaks a rule of its topic is kept in the topic ledger.dead-letters, under the key\n" +
-			"topic/partition/offset, and the worker goes on without it.",
+			"topic/partition/offset, and the worker goes on without it. A letter is healed when the tables have something\n" +
+			"newer of its entity; where ClickHouse can't be asked, that is unknown.",
 		Example: "  tallyhouse deadletters list\n" +
 			"  tallyhouse deadletters summary\n" +
 			"  tallyhouse deadletters show ledger.records/2/4711 > corrected.json\n" +
@@ -36,21 +39,22 @@ func deadLettersCommand(s *shell) *cobra.Command {
 }
 
 func listDeadLetters(s *shell, to *connection) *cobra.Command {
-	const columns = "%-36s  %-20s  %10v  %s"
-	all := listing[kafka.DeadLetter]{
+	const columns = "%-36s  %-20s  %-7s  %10v  %s"
+	all := listing[deadletters.Letter]{
 		topic: events.DeadLetters, what: "dead letters",
-		header: fmt.Sprintf(columns, "KEY", "AT", "BYTES", "REASON"),
-		row: func(l kafka.DeadLetter) string {
-			return fmt.Sprintf(columns, l.ID(), l.At.Format(time.RFC3339), l.Size(), untrusted.Line(l.Reason))
+		header: fmt.Sprintf(columns, "KEY", "AT", "STATE", "BYTES", "REASON"),
+		row: func(l deadletters.Letter) string {
+			return fmt.Sprintf(columns, l.ID(), l.At.Format(time.RFC3339), l.State, l.Size(), untrusted.Line(l.Reason))
 		},
-		object: func(l kafka.DeadLetter) any {
+		object: func(l deadletters.Letter) any {
 			return struct {
-				Key    string    `json:"key"`
-				Topic  string    `json:"topic"`
-				Reason string    `json:"reason"`
-				At     time.Time `json:"at"`
-				Size   int64     `json:"size"`
-			}{l.ID(), l.Topic, l.Reason, l.At, l.Size()}
+				Key    string            `json:"key"`
+				Topic  string            `json:"topic"`
+				Reason string            `json:"reason"`
+				At     time.Time         `json:"at"`
+				Size   int64             `json:"size"`
+				State  deadletters.State `json:"state"`
+			}{l.ID(), l.Topic, l.Reason, l.At, l.Size(), l.State}
 		},
 	}
 	cmd := &cobra.Command{Use: "list", Short: "List what was refused, and why", Args: cobra.NoArgs}
@@ -61,31 +65,65 @@ func listDeadLetters(s *shell, to *connection) *cobra.Command {
 			return err
 		}
 		defer servers.kafka.Close()
-		return all.print(s, func(each func(kafka.DeadLetter) error) (int, error) {
-			return deadletters.List(cmd.Context(), servers.kafka, each)
+		tables, closeTables := s.tables(cmd.Context(), servers)
+		defer closeTables()
+		return all.print(s, func(each func(deadletters.Letter) error) (int, error) {
+			return deadletters.List(cmd.Context(), servers.kafka, tables, each)
 		})
 	}
 	return cmd
 }
 
+// tables are the servers that know which letters were healed; none, and a warning, when one of them can't be asked.
+func (s *shell) tables(ctx context.Context, from servers) (_ deadletters.Tables, closeTables func()) {
+	var all []*database.Server
+	var tables deadletters.Tables
+	closeTables = func() { closeAll(all) }
+	for _, o := range from.shards {
+		server, err := database.Open(o, 1)
+		if err == nil {
+			all, tables = append(all, server), append(tables, server)
+			err = migrate.Check(ctx, server)
+		}
+		if err != nil {
+			s.log.Warn("which letters were healed is not known: ClickHouse can't be asked", "addr", o.Addr, "error", err)
+			return nil, closeTables
+		}
+	}
+	return tables, closeTables
+}
+
 func summarizeDeadLetters(s *shell, to *connection) *cobra.Command {
-	const columns = "%8v  %-20s  %-20s  %-24s  %-30s  %s"
+	const columns = "%8v  %8v  %-20s  %-20s  %-24s  %-30s  %s"
 	instant := func(t time.Time) string { return t.Format(time.RFC3339) }
+	asked := false
+	// healed is nil when that is not known.
+	healed := func(b deadletters.Broken) *int {
+		if asked {
+			return &b.Healed
+		}
+		return nil
+	}
 	rules := listing[deadletters.Broken]{
 		topic: events.DeadLetters, what: "dead letters",
-		header: fmt.Sprintf(columns, "LETTERS", "FIRST", "LAST", "TOPIC", "NEWEST", "RULE"),
+		header: fmt.Sprintf(columns, "LETTERS", "HEALED", "FIRST", "LAST", "TOPIC", "NEWEST", "RULE"),
 		row: func(b deadletters.Broken) string {
-			return fmt.Sprintf(columns, b.Letters, instant(b.First), instant(b.Last), b.Topic, b.Example, untrusted.Line(b.Rule))
+			count := any("unknown")
+			if asked {
+				count = b.Healed
+			}
+			return fmt.Sprintf(columns, b.Letters, count, instant(b.First), instant(b.Last), b.Topic, b.Example, untrusted.Line(b.Rule))
 		},
 		object: func(b deadletters.Broken) any {
 			return struct {
 				Topic   string    `json:"topic"`
 				Rule    string    `json:"rule"`
 				Letters int       `json:"letters"`
+				Healed  *int      `json:"healed"`
 				First   time.Time `json:"first"`
 				Last    time.Time `json:"last"`
 				Newest  string    `json:"newest"`
-			}{b.Topic, b.Rule, b.Letters, b.First, b.Last, b.Example}
+			}{b.Topic, b.Rule, b.Letters, healed(b), b.First, b.Last, b.Example}
 		},
 	}
 	cmd := &cobra.Command{
@@ -102,8 +140,11 @@ func summarizeDeadLetters(s *shell, to *connection) *cobra.Command {
 			return err
 		}
 		defer servers.kafka.Close()
+		tables, closeTables := s.tables(cmd.Context(), servers)
+		defer closeTables()
+		asked = len(tables) > 0
 		return rules.print(s, func(each func(deadletters.Broken) error) (int, error) {
-			all, foreign, err := deadletters.Summary(cmd.Context(), servers.kafka)
+			all, foreign, err := deadletters.Summary(cmd.Context(), servers.kafka, tables)
 			for i := 0; err == nil && i < len(all); i++ {
 				err = each(all[i])
 			}
@@ -125,12 +166,14 @@ func showDeadLetter(s *shell, to *connection) *cobra.Command {
 				return err
 			}
 			defer servers.kafka.Close()
-			l, err := deadletters.Find(cmd.Context(), servers.kafka, args[0])
+			tables, closeTables := s.tables(cmd.Context(), servers)
+			defer closeTables()
+			l, err := deadletters.Find(cmd.Context(), servers.kafka, tables, args[0])
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(s.err, "topic:     %s\npartition: %d\noffset:    %d\nkey:       %q\nreason:    %s\nat:        %s\n",
-				l.Topic, l.Partition, l.Offset, l.Key, l.Reason, l.At.Format(time.RFC3339Nano))
+			fmt.Fprintf(s.err, "topic:     %s\npartition: %d\noffset:    %d\nkey:       %q\nreason:    %s\nat:        %s\nstate:     %s\n",
+				l.Topic, l.Partition, l.Offset, l.Key, l.Reason, l.At.Format(time.RFC3339Nano), l.State)
 			switch {
 			case l.Value == nil:
 				fmt.Fprintln(s.err, "value:     null")
@@ -145,14 +188,15 @@ func showDeadLetter(s *shell, to *connection) *cobra.Command {
 
 func replayDeadLetter(s *shell, to *connection) *cobra.Command {
 	var file, topic, rule string
-	var force, dry bool
+	var force, dry, healed bool
 	cmd := &cobra.Command{
 		Use:   "replay [KEY]",
 		Short: "Send refused messages once more, one corrected or as it was, or all that broke a rule",
 		Long: "Sends a refused message to its topic once more: corrected, from --file, or as it was, for a version of\n" +
 			"tallyhouse that takes it. It is validated first. The message must be about the same entity as the refused one.\n" +
 			"With --topic and --rule it does so with all messages of the topic that broke the rule, as they were, and leaves\n" +
-			"out those that would be refused again.",
+			"out those that would be refused again. What was healed is left out as well, unless --healed is given, which\n" +
+			"ClickHouse isn't asked with.",
 		Example: "  tallyhouse deadletters replay ledger.records/2/4711 --file corrected.json\n" +
 			"  tallyhouse deadletters replay --topic ledger.records --rule 'data.kind is not a member of ledger.records' --dry-run",
 		Args: cobra.MaximumNArgs(1),
@@ -161,6 +205,7 @@ func replayDeadLetter(s *shell, to *connection) *cobra.Command {
 	cmd.Flags().BoolVar(&force, "force", false, "also when the message is about another entity than the refused one")
 	cmd.Flags().StringVar(&topic, "topic", "", "with --rule: topic of the refused messages")
 	cmd.Flags().StringVar(&rule, "rule", "", "send all messages that broke this rule, as `tallyhouse deadletters summary` prints it")
+	cmd.Flags().BoolVar(&healed, "healed", false, "also what was healed by a later version of its entity")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "with --rule: send nothing, and say what would be sent")
 	cmd.MarkFlagsRequiredTogether("rule", "topic")
 	for _, one := range []string{"file", "force"} {
@@ -178,19 +223,31 @@ func replayDeadLetter(s *shell, to *connection) *cobra.Command {
 			return err
 		}
 		defer servers.kafka.Close()
+		var tables deadletters.Tables
+		if !healed {
+			var closeTables func()
+			tables, closeTables = s.tables(cmd.Context(), servers)
+			defer closeTables()
+			if len(tables) == 0 {
+				return errors.New("what was healed is not replayed, and can't be told: with --healed all of it is")
+			}
+		}
 		stored := load.StoredBy(store.All())
 		if rule != "" {
-			return replayRule(cmd.Context(), s, servers.kafka, stored, topic, rule, dry)
+			return replayRule(cmd.Context(), s, servers.kafka, tables, stored, topic, rule, dry)
 		}
 		corrected, err := readMessage(s, file)
 		if err != nil {
 			return err
 		}
-		l, err := deadletters.Find(cmd.Context(), servers.kafka, args[0])
+		l, err := deadletters.Find(cmd.Context(), servers.kafka, tables, args[0])
 		if err != nil {
 			return err
 		}
-		partition, offset, err := deadletters.Replay(cmd.Context(), servers.kafka, stored, l, corrected, force)
+		if l.State == deadletters.Healed {
+			return fmt.Errorf("%s was healed: the tables have something newer of %q; to send it all the same, say --healed", l.ID(), l.Key)
+		}
+		partition, offset, err := deadletters.Replay(cmd.Context(), servers.kafka, stored, l.DeadLetter, corrected, force)
 		if err != nil {
 			return err
 		}
@@ -204,10 +261,11 @@ func replayDeadLetter(s *shell, to *connection) *cobra.Command {
 }
 
 // replayRule replays what broke a rule, and fails when some of it would be refused again.
-func replayRule(ctx context.Context, s *shell, c kafka.Cluster, stored load.Stored, topic, rule string, dry bool) error {
+func replayRule(ctx context.Context, s *shell, c kafka.Cluster, tables deadletters.Tables, stored load.Stored, topic, rule string,
+	dry bool) error {
 	const shown = 10
 	told := 0
-	done, err := deadletters.ReplayAll(ctx, c, stored, topic, rule, dry, func(reason error) {
+	done, err := deadletters.ReplayAll(ctx, c, tables, stored, topic, rule, dry, func(reason error) {
 		if told++; told <= shown {
 			fmt.Fprintln(s.err, untrusted.Line(reason.Error()))
 		}
@@ -220,6 +278,9 @@ func replayRule(ctx context.Context, s *shell, c kafka.Cluster, stored load.Stor
 		fmt.Fprintf(s.err, "and %d more\n", told-shown)
 	}
 	fmt.Fprintf(s.err, "%d messages %s, %d not\n", done.Sent, what, done.Refused)
+	if done.Healed > 0 {
+		fmt.Fprintf(s.err, "%d were healed and are left out\n", done.Healed)
+	}
 	switch {
 	case err != nil:
 		return err

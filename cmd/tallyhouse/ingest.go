@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
+	"tallyhouse/ingest/admin/deadletters"
 	"tallyhouse/ingest/admin/migrate"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
@@ -103,8 +106,10 @@ func ingestCommand(s *shell) *cobra.Command {
 		if err != nil {
 			return errors.Join(err, listener.Close())
 		}
+		letters := w.watchDeadLetters(servers.kafka, s.log, registry)
 		work, ctx := errgroup.WithContext(cmd.Context())
 		work.Go(func() error { return w.Run(ctx) })
+		work.Go(func() error { return letters.Run(ctx) })
 		work.Go(func() error { return serve(ctx, listener, operator.pagesOf(w, registry)) })
 		if intake != nil {
 			work.Go(func() error { return intake.Run(ctx) })
@@ -122,6 +127,20 @@ type runningWorker struct {
 
 func (w *runningWorker) close() {
 	closeAll(w.shards)
+}
+
+// watchDeadLetters counts what waits among the dead letters. The worker that has the first partition of all watches.
+func (w *runningWorker) watchDeadLetters(cluster kafka.Cluster, log *slog.Logger, metrics prometheus.Registerer) *deadletters.Watch {
+	var tables deadletters.Tables
+	for _, server := range w.shards {
+		tables = append(tables, server)
+	}
+	first := string(store.Topics()[0])
+	watch := &deadletters.Watch{Cluster: cluster, Tables: tables, Log: log, Mine: func() bool {
+		return slices.ContainsFunc(w.Status(), func(p worker.Status) bool { return p.Topic == first && p.Partition == 0 })
+	}}
+	metrics.MustRegister(watch)
+	return watch
 }
 
 // openWorker checks everything that a worker relies on, and prepares it.

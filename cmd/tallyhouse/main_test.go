@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tallyhouse/ingest/ingesttest"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/schemas/events"
@@ -245,7 +247,9 @@ func TestLoadSendsAllOrNothing(t *testing.T) {
 
 func TestADeadLetterIsListedShownAndReplayed(t *testing.T) {
 	c := topicstest.Cluster(t, 2)
+	ledger := ingesttest.New(t, events.Contractors, 2)
 	env := broker(c)
+	env["TALLYHOUSE_CLICKHOUSE"], env["TALLYHOUSE_CLICKHOUSE_DATABASE"] = ledger.Where.Addr, ledger.Where.Database
 	empty := tallyhouse(t, env, "", "deadletters", "list")
 	if empty.code != exitDone || empty.out != "" || !strings.Contains(empty.err, "no dead letters") {
 		t.Errorf("list of none: %+v", empty)
@@ -270,7 +274,7 @@ func TestADeadLetterIsListedShownAndReplayed(t *testing.T) {
 	if shown.out != value || !strings.Contains(shown.err, "data.nmae is not a member") {
 		t.Errorf("show: %+v", shown)
 	}
-	const rule = `{"topic":"ledger.contractors","rule":"data.nmae is not a member","letters":1,"first":`
+	const rule = `{"topic":"ledger.contractors","rule":"data.nmae is not a member","letters":1,"healed":0,"first":`
 	if o := tallyhouse(t, env, "", "deadletters", "summary", "--json"); !strings.HasPrefix(o.out, rule) {
 		t.Errorf("summary --json: %+v", o)
 	}
@@ -306,6 +310,41 @@ func TestADeadLetterIsListedShownAndReplayed(t *testing.T) {
 	sent := topicstest.Messages(t, c, events.Contractors)
 	if len(sent) != 1 || !strings.Contains(string(sent[0].Value), `"name":"Bau <b>"`) {
 		t.Errorf("sent %v", sent)
+	}
+	// When a later version of the entity was ingested, all say so, and replays leave it out unless they are told otherwise.
+	later, err := events.Decode(events.Contractors, []byte("demo/C1"), []byte(strings.Replace(string(sent[0].Value), `"version":2`, `"version":3`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ledger.Write(later)
+	for _, ask := range [][]string{{"list"}, {"list", "--json"}, {"summary"}, {"show", "ledger.contractors/1/7"}} {
+		if o := tallyhouse(t, env, "", append([]string{"deadletters"}, ask...)...); o.code != exitDone ||
+			!regexp.MustCompile(`Z  healed  |"state":"healed"|\n +1 +1  0|state:     healed`).MatchString(o.out+o.err) {
+			t.Errorf("%v of a healed letter: %+v", ask, o)
+		}
+	}
+	if o := byRule("data.nmae is not a member"); o.code != exitDone || !strings.Contains(o.err, "1 were healed and are left out") {
+		t.Errorf("replay by rule what is healed: %+v", o)
+	}
+	one := []string{"deadletters", "replay", "ledger.contractors/1/7", "--file", corrected}
+	if o := tallyhouse(t, env, "", one...); o.code != exitFailed || !strings.Contains(o.err, "was healed") {
+		t.Errorf("replay what is healed: %+v", o)
+	}
+	if o := tallyhouse(t, env, "", append(one, "--healed")...); o.code != exitDone {
+		t.Errorf("replay what is healed all the same: %+v", o)
+	}
+	// And where ClickHouse can't be asked, it isn't known, and nothing is replayed.
+	away := broker(c)
+	away["TALLYHOUSE_CLICKHOUSE"] = "127.0.0.1:1"
+	if o := tallyhouse(t, away, "", "deadletters", "list"); o.code != exitDone || !strings.Contains(o.out, "Z  unknown  ") ||
+		!strings.Contains(o.err, "ClickHouse can't be asked") {
+		t.Errorf("list without ClickHouse: %+v", o)
+	}
+	if o := tallyhouse(t, away, "", "deadletters", "summary", "--json"); o.code != exitDone || !strings.Contains(o.out, `"healed":null`) {
+		t.Errorf("summary without ClickHouse: %+v", o)
+	}
+	if o := tallyhouse(t, away, "", one...); o.code != exitFailed || !strings.Contains(o.err, "--healed") {
+		t.Errorf("replay without ClickHouse: %+v", o)
 	}
 	none := tallyhouse(t, env, "", "deadletters", "show", "ledger.contractors/0/0")
 	if none.code != exitFailed || !strings.Contains(none.err, "no such dead letter") {

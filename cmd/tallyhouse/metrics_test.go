@@ -22,6 +22,7 @@ func registered(t *testing.T) map[string]bool {
 	w, err := s.openWorker(t.Context(), ingestFlags{group: "metrics", freshness: time.Second}, s.servers, schema.Target{}, registry)
 	s.must(err)
 	t.Cleanup(w.close)
+	w.watchDeadLetters(s.servers.kafka, s.log, registry)
 	mail := mailFlags{boxes: []string{"imap://u:p@127.0.0.1:1/INBOX?tls=off"}, tenant: "demo", done: "keyword", poll: time.Second,
 		maxBytes: 1, maxPDFs: 1, maxAmount: 1}
 	_, err = s.openMail(t.Context(), mail, "", s.servers.kafka, w.shards, registry)

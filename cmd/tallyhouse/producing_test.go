@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"tallyhouse/ingest/admin/registry/registrytest"
+	"tallyhouse/ingest/ingesttest"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/schemas/events"
@@ -44,7 +45,9 @@ func TestWhatThePageOnProducingRuns(t *testing.T) {
 	if err := os.WriteFile("changes.ndjson", []byte(shown[1]), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	ledger := ingesttest.New(t, events.Contractors, 2)
 	env := broker(c)
+	env["TALLYHOUSE_CLICKHOUSE"], env["TALLYHOUSE_CLICKHOUSE_DATABASE"] = ledger.Where.Addr, ledger.Where.Database
 	schemas := registrytest.Start(t)
 	schemas.User, schemas.Password = "producer", "of-the-page"
 	env["TALLYHOUSE_REGISTRY"], env["TALLYHOUSE_REGISTRY_USER"] = schemas.URL, schemas.User

@@ -67,9 +67,14 @@ var cases = map[string][]struct {
 		{"a server restarts", []string{`tallyhouse_ingest_partition_condition{topic="t",partition="0",condition="waiting"} 1x2 stale`}, 15, nil},
 	},
 	"TallyhouseDeadLetters": {
-		{"the first message is refused", []string{`tallyhouse_ingest_dead_letters_total{topic="t"} 0 0 1 1`}, 3,
+		{"messages are refused", []string{`tallyhouse_ingest_dead_letters_waiting{topic="t"} 0 1 1 2`}, 3,
 			map[string]string{"topic": "t"}},
-		{"one was refused long ago", []string{`tallyhouse_ingest_dead_letters_total{topic="t"} 0 1x30`}, 30, nil},
+		{"they were healed", []string{`tallyhouse_ingest_dead_letters_waiting{topic="t"} 2 1 0x5`}, 5, nil},
+	},
+	"TallyhouseDeadLettersOld": {
+		{"nobody sees to them", []string{`tallyhouse_ingest_dead_letters_waiting_seconds{topic="t"} 86300+60x10`}, 10,
+			map[string]string{"topic": "t"}},
+		{"they are of today", []string{`tallyhouse_ingest_dead_letters_waiting_seconds{topic="t"} 60+60x30`}, 30, nil},
 	},
 	"TallyhouseGap": {
 		{"messages were lost", []string{`tallyhouse_ingest_gaps_total{topic="t"} 0 0 1 1`}, 3, map[string]string{"topic": "t"}},

@@ -30,6 +30,28 @@ func ReadSince(ctx context.Context, c Cluster, topic string, since time.Time, ea
 	case err != nil:
 		return c.unreachable(err)
 	}
+	return c.read(ctx, topic, ranges, each)
+}
+
+// ReadOn is Read from an offset of each partition, by number, or from what the log still has: for whoever reads on again
+// and again. It returns what the partitions hold, whose ends are the offsets of the next call.
+func ReadOn(ctx context.Context, c Cluster, topic string, from []int64, each func(*kgo.Record) error) ([]kafkalog.Range, error) {
+	ranges, err := c.ranges(ctx, topic, time.Time{})
+	switch {
+	case errors.Is(err, kafkalog.ErrUnknown):
+		return nil, err
+	case err != nil:
+		return nil, c.unreachable(err)
+	}
+	left := slices.Clone(ranges)
+	for number := range min(len(from), len(left)) {
+		left[number].Start = max(left[number].Start, from[number])
+	}
+	return ranges, c.read(ctx, topic, left, each)
+}
+
+// read calls each with the committed messages of these ranges of a topic's partitions.
+func (c Cluster) read(ctx context.Context, topic string, ranges []kafkalog.Range, each func(*kgo.Record) error) error {
 	from, left := map[kafkalog.Partition]int64{}, map[kafkalog.Partition]int64{} // left: the ends that have not been reached
 	for number, r := range ranges {
 		if r.Start < r.End {

@@ -17,10 +17,11 @@ import (
 // ErrNotFound says that there is no dead letter of this key.
 var ErrNotFound = errors.New("no such dead letter; `tallyhouse deadletters list` shows their keys")
 
-// List calls each with every dead letter, once however often it was sent, up to the end that the topic has at the call.
-// A topic that was made anew begins at offset 0 again: another message refused at the same place is another letter. It
-// returns how many messages in the topic are not dead letters.
-func List(ctx context.Context, c kafka.Cluster, each func(kafka.DeadLetter) error) (foreign int, err error) {
+// List calls each with every dead letter and its state, once however often it was sent, up to the end that the topic has
+// at the call. A topic that was made anew begins at offset 0 again: another message refused at the same place is another
+// letter. It returns how many messages in the topic are not dead letters.
+func List(ctx context.Context, c kafka.Cluster, tables Tables, each func(Letter) error) (foreign int, err error) {
+	together := grouped{tables: tables, each: each}
 	type refused struct {
 		id      string
 		content [sha256.Size]byte
@@ -37,8 +38,11 @@ func List(ctx context.Context, c kafka.Cluster, each func(kafka.DeadLetter) erro
 			return nil
 		}
 		seen[this] = struct{}{}
-		return each(l)
+		return together.add(ctx, l)
 	})
+	if err == nil {
+		err = together.flush(ctx)
+	}
 	if err != nil {
 		return foreign, fmt.Errorf("read the dead letters: %w", err)
 	}
@@ -53,19 +57,23 @@ func contentOf(l kafka.DeadLetter) [sha256.Size]byte {
 
 // Find reads the newest dead letter of this key, which is that of the topic as it is now; ErrNotFound when there is
 // none.
-func Find(ctx context.Context, c kafka.Cluster, id string) (kafka.DeadLetter, error) {
+func Find(ctx context.Context, c kafka.Cluster, tables Tables, id string) (Letter, error) {
 	var newest *kafka.DeadLetter
-	_, err := List(ctx, c, func(l kafka.DeadLetter) error {
+	_, err := List(ctx, c, nil, func(l Letter) error {
 		if l.ID() == id {
-			newest = &l
+			newest = &l.DeadLetter
 		}
 		return nil
 	})
 	switch {
 	case err != nil:
-		return kafka.DeadLetter{}, err
+		return Letter{}, err
 	case newest == nil:
-		return kafka.DeadLetter{}, fmt.Errorf("%s: %w", id, ErrNotFound)
+		return Letter{}, fmt.Errorf("%s: %w", id, ErrNotFound)
 	}
-	return *newest, nil
+	states, err := tables.states(ctx, []subject{subjectOf(*newest)})
+	if err != nil {
+		return Letter{}, err
+	}
+	return Letter{*newest, states[0]}, nil
 }

@@ -33,8 +33,8 @@ func send(t *testing.T, c kafka.Cluster, messages ...kafkago.Message) {
 
 func list(t *testing.T, c kafka.Cluster) (all []kafka.DeadLetter, foreign int) {
 	t.Helper()
-	foreign, err := deadletters.List(context.Background(), c, func(l kafka.DeadLetter) error {
-		all = append(all, l)
+	foreign, err := deadletters.List(context.Background(), c, nil, func(l deadletters.Letter) error {
+		all = append(all, l.DeadLetter)
 		return nil
 	})
 	if err != nil {
@@ -72,7 +72,7 @@ func TestLettersComeBackAsTheyWere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			send(t, c, l.Message())
-			got, err := deadletters.Find(context.Background(), c, l.ID())
+			got, err := deadletters.Find(context.Background(), c, nil, l.ID())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +92,7 @@ func TestALetterOfATooLargeMessageSaysWhatItLacks(t *testing.T) {
 	l := letter(strings.Repeat("abc", 7<<20))
 	l.Key = bytes.Repeat([]byte("k"), 1<<20)
 	send(t, c, l.Message())
-	got, err := deadletters.Find(context.Background(), c, l.ID())
+	got, err := deadletters.Find(context.Background(), c, nil, l.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestALetterOfATooLargeMessageSaysWhatItLacks(t *testing.T) {
 	if !strings.Contains(got.Reason, "the whole message is in ledger.contractors partition 2 at offset 4711") {
 		t.Errorf("the reason is %s", got.Reason)
 	}
-	_, _, err = deadletters.Replay(context.Background(), c, load.StoredBy(store.All()), got, nil, false)
+	_, _, err = deadletters.Replay(context.Background(), c, load.StoredBy(store.All()), got.DeadLetter, nil, false)
 	if err == nil || !strings.Contains(err.Error(), "--file") {
 		t.Errorf("replayed in part: %v", err)
 	}
@@ -122,7 +122,7 @@ func TestListTellsEachLetterOnce(t *testing.T) {
 	if len(all) != 2 || foreign != 1 {
 		t.Errorf("%d letters, %d others", len(all), foreign)
 	}
-	if _, err := deadletters.Find(context.Background(), c, "ledger.records/0/1"); !errors.Is(err, deadletters.ErrNotFound) {
+	if _, err := deadletters.Find(context.Background(), c, nil, "ledger.records/0/1"); !errors.Is(err, deadletters.ErrNotFound) {
 		t.Errorf("a letter that isn't there: %v", err)
 	}
 }
@@ -138,7 +138,7 @@ func TestLettersOfATopicMadeAnewDoNotHideBehindOlderOnes(t *testing.T) {
 	if len(all) != 2 || string(all[0].Value) != string(older.Value) || string(all[1].Value) != string(newer.Value) {
 		t.Errorf("listed %+v", all)
 	}
-	found, err := deadletters.Find(t.Context(), c, newer.ID())
+	found, err := deadletters.Find(t.Context(), c, nil, newer.ID())
 	if err != nil || string(found.Value) != string(newer.Value) {
 		t.Errorf("found %+v, %v", found, err)
 	}

@@ -67,12 +67,14 @@ const (
 type Replayed struct {
 	Sent    int // dry: that would be
 	Refused int // again, or not whole
+	Healed  int // left out
 }
 
 // ReplayAll sends the refused messages of a topic that broke a rule (see Rule) once more, as they were, when they would be
-// taken by now. Dry, it sends none, and counts those that it would send. It calls refused with the reason of each other
-// one. When it fails, what was sent until then stays sent: to repeat it does no harm.
-func ReplayAll(ctx context.Context, c kafka.Cluster, stored load.Stored, topic, rule string, dry bool,
+// taken by now. It leaves out those that the tables say are healed. Dry, it sends none, and counts those that it would
+// send. It calls refused with the reason of each one that it can't send. When it fails, what was sent until then stays
+// sent: to repeat it does no harm.
+func ReplayAll(ctx context.Context, c kafka.Cluster, tables Tables, stored load.Stored, topic, rule string, dry bool,
 	refused func(error)) (done Replayed, err error) {
 	w := kafka.NewWriter(c, kafka.WriterOptions{})
 	var waiting []kafkago.Message
@@ -85,11 +87,15 @@ func ReplayAll(ctx context.Context, c kafka.Cluster, stored load.Stored, topic, 
 		waiting, size = waiting[:0], 0
 		return nil
 	}
-	_, err = List(ctx, c, func(l kafka.DeadLetter) error {
+	_, err = List(ctx, c, tables, func(l Letter) error {
 		if l.Topic != topic || Rule(l.Reason) != rule {
 			return nil
 		}
-		m, err := again(stored, l, nil, false)
+		if l.State == Healed {
+			done.Healed++
+			return nil
+		}
+		m, err := again(stored, l.DeadLetter, nil, false)
 		switch {
 		case err != nil:
 			done.Refused++

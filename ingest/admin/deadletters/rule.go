@@ -55,16 +55,17 @@ type Broken struct {
 	Topic       string
 	Rule        string
 	Letters     int
+	Healed      int       // of these; without tables to ask, none
 	First, Last time.Time // when the first and the last of them were refused
 	Example     string    // the key of the newest
 }
 
 // Summary counts the dead letters by topic and rule, in the order in which each rule was first broken. It returns also
 // how many messages in the topic are no dead letters.
-func Summary(ctx context.Context, c kafka.Cluster) (all []Broken, foreign int, err error) {
+func Summary(ctx context.Context, c kafka.Cluster, tables Tables) (all []Broken, foreign int, err error) {
 	type rule struct{ topic, text string }
 	at := map[rule]int{}
-	foreign, err = List(ctx, c, func(l kafka.DeadLetter) error {
+	foreign, err = List(ctx, c, tables, func(l Letter) error {
 		this := rule{l.Topic, Rule(l.Reason)}
 		i, ok := at[this]
 		if !ok {
@@ -74,6 +75,9 @@ func Summary(ctx context.Context, c kafka.Cluster) (all []Broken, foreign int, e
 		}
 		b := &all[i]
 		b.Letters++
+		if l.State == Healed {
+			b.Healed++
+		}
 		if l.At.Before(b.First) {
 			b.First = l.At
 		}

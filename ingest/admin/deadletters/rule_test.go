@@ -60,7 +60,7 @@ func TestLettersAreCountedAndReplayedByTheirRule(t *testing.T) {
 	}
 	const rule = "data.name must have # to # characters, not #"
 	// When they are counted
-	all, foreign, err := deadletters.Summary(context.Background(), c)
+	all, foreign, err := deadletters.Summary(context.Background(), c, nil)
 	// Then each rule of a topic is there once, with what broke it
 	if err != nil || foreign != 0 || len(all) != 3 {
 		t.Fatalf("%v, %d foreign, %v", all, foreign, err)
@@ -75,7 +75,7 @@ func TestLettersAreCountedAndReplayedByTheirRule(t *testing.T) {
 	for _, dry := range []bool{true, false} {
 		// When those of a rule are replayed
 		var reasons []string
-		done, err := deadletters.ReplayAll(context.Background(), c, stored, "ledger.contractors", rule, dry,
+		done, err := deadletters.ReplayAll(context.Background(), c, nil, stored, "ledger.contractors", rule, dry,
 			func(err error) { reasons = append(reasons, err.Error()) })
 		// Then what would be taken is sent, unless it's a dry run, and the others have their reason
 		if err != nil || done != (deadletters.Replayed{Sent: 2, Refused: 1}) {
@@ -90,7 +90,7 @@ func TestLettersAreCountedAndReplayedByTheirRule(t *testing.T) {
 		}
 	}
 	// And a rule that nothing broke replays nothing.
-	none, err := deadletters.ReplayAll(context.Background(), c, stored, "ledger.contracts", rule, false, func(error) {})
+	none, err := deadletters.ReplayAll(context.Background(), c, nil, stored, "ledger.contracts", rule, false, func(error) {})
 	if err != nil || none != (deadletters.Replayed{}) {
 		t.Errorf("of another topic: %+v, %v", none, err)
 	}
