@@ -333,9 +333,9 @@ func (r *Reader) Reading(ctx context.Context, tenant, id string, projects []stri
 
 // InboxStanding names how far the inbox has come: it is another one after every change, of any tenant.
 func (r *Reader) InboxStanding(ctx context.Context) (string, error) {
-	at, err := r.positions(ctx, "readings")
+	at, err := r.positions(ctx, "readings", "intake_requests")
 	if err != nil {
 		return "", fmt.Errorf("read how far the inbox has come: %w", err)
 	}
-	return at["readings"].String(), nil
+	return at["readings"].String() + " " + at["intake_requests"].String(), nil
 }

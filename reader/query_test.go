@@ -123,6 +123,8 @@ func queries(t *testing.T) map[string]Query {
 		"inbox_places":         inboxed.inboxPlacesQuery("readings", events.Some(InboxPlace{-7, "i1"}), events.Some(InboxPlace{-3, "i2"}), 51),
 		"inbox_lines":          inboxed.inboxLinesQuery([]InboxLine{{InboxPlace: InboxPlace{-6, "i3"}, ProjectID: "P1"}}),
 		"inbox_counts":         inboxCountsQuery("readings", "acme", []string{"P1", "P2"}),
+		"intake_requests":      intakeRequestsQuery("acme", []string{"", "P1"}, []string{"i3", "sender:a@b.example"}),
+		"allowed_senders":      allowedSendersQuery("acme", 1000),
 		"inbox_line":           inboxLineQuery("acme", "i3", []string{"P1", "P2"}),
 		"gap":                  gapQuery(events.Keys),
 		"budget":               budgetQuery("acme", "P1"),

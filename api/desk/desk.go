@@ -22,6 +22,7 @@ import (
 	"tallyhouse/api/desk/confirmation"
 	"tallyhouse/api/desk/language"
 	"tallyhouse/api/desk/signin"
+	"tallyhouse/api/ratelimit"
 	"tallyhouse/api/serving"
 	"tallyhouse/api/session"
 )
@@ -60,7 +61,7 @@ type Options struct {
 	Inbox Inbox
 	// Originals are where mails and their files are kept; without them they can't be downloaded.
 	Originals Originals
-	// Publisher sends what people confirm of mails; without one nothing can be corrected.
+	// Publisher sends what people confirm of mails and ask for; without one there is neither.
 	Publisher confirmation.Publisher
 	// MaxAmount is the largest amount that is taken, in minor units; it is required beside a Publisher.
 	MaxAmount int64
@@ -98,8 +99,10 @@ func onThisMachine(host string) bool {
 // Desk is the web application.
 type Desk struct {
 	api       API
-	inbox     Inbox     // nil without one
-	originals Originals // nil without them
+	inbox     Inbox                  // nil without one
+	originals Originals              // nil without them
+	publisher confirmation.Publisher // nil without one
+	asking    *ratelimit.Memory
 	// confirmations take what people confirm; nil where nothing can be corrected.
 	confirmations *confirmation.Service
 	maxAmount     int64
@@ -135,7 +138,8 @@ func New(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the desk's address: %w", err)
 	}
-	d := &Desk{api: o.API, inbox: o.Inbox, originals: o.Originals, codes: o.Codes, clock: o.Clock, log: o.Log, ending: make(chan struct{})}
+	d := &Desk{api: o.API, inbox: o.Inbox, originals: o.Originals, publisher: o.Publisher, asking: newAskingRule(o.Clock),
+		codes: o.Codes, clock: o.Clock, log: o.Log, ending: make(chan struct{})}
 	if d.cookies, err = signin.NewCookies(o.Keys, address.Scheme == "https"); err != nil {
 		return nil, err
 	}
@@ -154,7 +158,7 @@ func New(o Options) (*Desk, error) {
 	if d.templates, err = loadTemplates(d.languages, d.assets); err != nil {
 		return nil, err
 	}
-	if d.handler, err = d.routes(slices.Concat(d.figures(), d.mails())); err != nil {
+	if d.handler, err = d.routes(slices.Concat(d.figures(), d.mails(), d.requests())); err != nil {
 		return nil, err
 	}
 	return d, nil

@@ -24,6 +24,8 @@ type Inbox interface {
 	MailedRecord(ctx context.Context, tenant, project, id string) (reader.MailedRecord, error)
 	ContractorName(ctx context.Context, tenant, id string) (events.Opt[string], error)
 	Contractors(ctx context.Context, p reader.ContractorPage) (page []reader.Contractor, more bool, err error)
+	IntakeRequests(ctx context.Context, tenant string, projects, ids []string) (map[string]reader.IntakeRequest, error)
+	AllowedSenders(ctx context.Context, tenant string, most int) ([]reader.IntakeRequest, error)
 }
 
 // OpenInbox reads what the database has of mails. Each question may take as long as the timeout; control is where those that nobody
@@ -82,6 +84,7 @@ type inboxPage struct {
 	Asked    inboxQuestion
 	Self     string // address
 	Older    string // address; "" when nothing older matches
+	Senders  string // address of the senders whom people allow; "" for who may not see them
 	Follow   string // address of what tells when the inbox has changed; "" when the page doesn't follow it
 }
 
@@ -100,6 +103,7 @@ type mailLine struct {
 	Arrived, Sender string
 	Project         string
 	Gross           *amount
+	Asked           string // what was asked for and waits, or could not be done
 }
 
 // inboxQuestion is what is asked of the inbox, as its form has it.
@@ -217,8 +221,19 @@ func showInbox(v *visit) (answer, error) {
 			page.Projects = append(page.Projects, choice{Value: id, Name: m.names[id], Chosen: id == asked.Project})
 		}
 	}
+	if v.desk.publisher != nil && v.caller.Administers() {
+		page.Senders = "/inbox/senders"
+	}
+	asks, err := v.asked(found.Lines, m)
+	if err != nil {
+		return nil, err
+	}
 	for _, l := range found.Lines {
-		page.Lines = append(page.Lines, v.mailLine(l, m))
+		line := v.mailLine(l, m)
+		if q, ok := asks[l.ID]; ok {
+			line.Asked = v.sayWaits(q)
+		}
+		page.Lines = append(page.Lines, line)
 	}
 	return view{name: "inbox", title: v.text("inbox.title"), here: "inbox", data: page}, nil
 }

@@ -42,6 +42,7 @@ type mailPage struct {
 	Correction    *correction
 	Uncorrectable string
 	History       []historyRow
+	Actions       mailActions
 }
 
 // historyRow is a version of a record, or how it began.
@@ -123,6 +124,9 @@ func (v *visit) mailPage(l reader.InboxLine, m mailbox) (page mailPage, err erro
 	r := &l.Reading
 	page = mailPage{mailLine: v.mailLine(l, m), ID: l.ID, ConfirmedBy: r.ConfirmedBy.V,
 		HasRecord: r.Status == events.ReadingCompleted || r.Status == events.ReadingFailed}
+	if page.Actions, err = v.actions(l, m); err != nil {
+		return page, err
+	}
 	currency, _ := analytics.FieldOf(r, "currency")
 	for _, f := range r.Fields {
 		page.Fields = append(page.Fields, v.fieldRow(f, currency.Text.V))

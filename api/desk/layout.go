@@ -15,7 +15,7 @@ import (
 var templateFiles embed.FS
 
 // templates are the pages, in each language. A page is templates/<name>.html, which defines main; templates/layout.html is around
-// it, and templates/parts.html is for all.
+// it, and templates/parts.html is for all, as is templates/actions.html.
 type templates struct {
 	byLanguage map[*language.Language]map[string]*template.Template
 }
@@ -28,14 +28,14 @@ func loadTemplates(languages *language.Languages, files *assets) (*templates, er
 	all := &templates{byLanguage: map[*language.Language]map[string]*template.Template{}}
 	for _, l := range languages.All() {
 		shared, err := template.New("").Funcs(functions(l, files)).Option("missingkey=error").
-			ParseFS(templateFiles, "templates/layout.html", "templates/parts.html")
+			ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/actions.html")
 		if err != nil {
 			return nil, fmt.Errorf("read the desk's layout: %w", err)
 		}
 		pages := map[string]*template.Template{}
 		for _, file := range names {
 			name := strings.TrimSuffix(strings.TrimPrefix(file, "templates/"), ".html")
-			if name == "layout" || name == "parts" {
+			if name == "layout" || name == "parts" || name == "actions" {
 				continue
 			}
 			page, err := shared.Clone()

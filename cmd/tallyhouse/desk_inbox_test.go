@@ -108,6 +108,7 @@ func TestTheInboxInABrowser(t *testing.T) {
 	t.Run("leaves the application's records alone", s.leavesTheApplicationsAlone)
 	t.Run("fills in what could not be read", s.fillsInWhatCouldNotBeRead)
 	t.Run("lets nobody else correct", s.letsNobodyElseCorrect)
+	t.Run("does what people ask for", func(t *testing.T) { s.doesWhatPeopleAsk(t) })
 }
 
 // mailAddress is the page of the mail whose line has the text.

@@ -134,7 +134,8 @@ var outcomesOf = []struct {
 	outcome string
 }{
 	{errNoRecord, events.OutcomeNotWaiting}, {errNoMail, events.OutcomeNoMail}, {errNotKept, events.OutcomeNotKept},
-	{errTakenOver, events.OutcomeTakenOver}, {errUnfinished, events.OutcomeUnfinished}, {errWouldDamage, events.OutcomeWouldDamage},
+	{errTakenOver, events.OutcomeTakenOver}, {errConfirmed, events.OutcomeConfirmed}, {errUnfinished, events.OutcomeUnfinished},
+	{errWouldDamage, events.OutcomeWouldDamage},
 	{mailbox.ErrGone, events.OutcomeNotWaiting},
 }
 

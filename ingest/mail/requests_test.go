@@ -35,9 +35,11 @@ func (w *world) told(subject string) events.Event {
 func request(action string, about events.Event) events.Event {
 	r := about.Data.(*events.Reading)
 	now := time.Now().UTC().Truncate(time.Microsecond)
-	return events.Event{Envelope: events.Envelope{ID: about.ID, TenantID: about.TenantID, Version: now.UnixMicro(), Op: events.Upsert, At: now},
+	return events.Event{
+		Envelope: events.Envelope{ID: about.ID, TenantID: about.TenantID, Version: now.UnixMicro(), Op: events.Upsert, At: now},
 		Data: &events.Request{Action: action, ProjectID: r.ProjectID, RequestedBy: events.Some("ada"), RequestedAt: now,
-			Mail: events.MailPlace{Mailbox: r.Mail.Mailbox, UIDValidity: r.Mail.UIDValidity, UID: r.Mail.UID}}}
+			Mail: events.MailPlace{Mailbox: r.Mail.Mailbox, UIDValidity: r.Mail.UIDValidity, UID: r.Mail.UID}},
+	}
 }
 
 // ruling is what the desk sends about a sender.
@@ -99,14 +101,16 @@ func TestWhatPeopleAskForIsDoneAndAnswered(t *testing.T) {
 	s.Deliver(testMail{to: known, id: "m1", pdfs: [][]byte{invoicePDF("1")}}.withSubject("x@evil.example", "stranger"))
 	s.Deliver(testMail{to: known, id: "m2"}.withSubject("a@b.example", "letter"))
 	s.Deliver(testMail{to: "late@intake.example", id: "m3", pdfs: [][]byte{invoicePDF("3")}}.withSubject("a@b.example", "late"))
-	s.Deliver(testMail{to: known, id: "m4", pdfs: [][]byte{[]byte("%PDF-1.7\nnothing that could be read")}}.withSubject("a@b.example", "broken"))
+	unreadable := []byte("%PDF-1.7\nnothing that could be read")
+	s.Deliver(testMail{to: known, id: "m4", pdfs: [][]byte{unreadable}}.withSubject("a@b.example", "broken"))
 	s.Deliver(testMail{to: known, id: "m5", pdfs: [][]byte{invoicePDF("5")}}.withSubject("y@evil.example", "another stranger"))
 	never := func(in *Intake) { in.timings.addresses = time.Hour } // what brings failed mails in is the request alone
 	in := w.intake([]mailbox.Options{o}, never)
 	w.settled(1)
 	w.shows("P1|quarantined|sender-not-allowed|stranger", "P1|withoutRecord|no-invoice|letter", "|withoutRecord|no-project|late",
 		"P1|failed|broken|broken", "P1|quarantined|sender-not-allowed|another stranger")
-	stranger, letter, late, broken, another := w.told("stranger"), w.told("letter"), w.told("late"), w.told("broken"), w.told("another stranger")
+	stranger, letter, late := w.told("stranger"), w.told("letter"), w.told("late")
+	broken, another := w.told("broken"), w.told("another stranger")
 
 	t.Run("release", func(t *testing.T) {
 		q := w.asks(request(events.RequestRelease, stranger))
@@ -148,8 +152,8 @@ func TestWhatPeopleAskForIsDoneAndAnswered(t *testing.T) {
 		w.settled(4)
 	})
 	t.Run("what is none of this mailbox's, or too late", func(t *testing.T) {
-		gone, old, others, foreign := request(events.RequestRetry, letter), request(events.RequestRetry, letter), request(events.RequestRetry, letter),
-			request(events.RequestRetry, letter)
+		gone, old := request(events.RequestRetry, letter), request(events.RequestRetry, letter)
+		others, foreign := request(events.RequestRetry, letter), request(events.RequestRetry, letter)
 		gone.ID, old.ID, others.ID, foreign.ID = "intake-none", "intake-old", "intake-others", "intake-foreign"
 		old.Data.(*events.Request).RequestedAt = time.Now().Add(-25 * time.Hour).UTC()
 		others.Data.(*events.Request).Mail.Mailbox = "elsewhere"
@@ -239,8 +243,11 @@ func TestAnAllowedSenderKeepsToTheLimitOfAnHour(t *testing.T) {
 	s := mailboxtest.Start(t)
 	o := scripted(t, s)
 	o.Senders = mailbox.Senders{Allowed: []string{"b.example"}, PerHour: 1}
-	for _, c := range []struct{ number, from string }{{"1", "new@c.example"}, {"2", "new@c.example"}, {"3", "a@b.example"}, {"4", "a@b.example"}} {
-		s.Deliver(testMail{to: "quartier@intake.example", id: "m" + c.number, pdfs: [][]byte{invoicePDF(c.number)}}.withSubject(c.from, "mail "+c.number))
+	for _, c := range []struct{ number, from string }{
+		{"1", "new@c.example"}, {"2", "new@c.example"}, {"3", "a@b.example"}, {"4", "a@b.example"},
+	} {
+		m := testMail{to: "quartier@intake.example", id: "m" + c.number, pdfs: [][]byte{invoicePDF(c.number)}}
+		s.Deliver(m.withSubject(c.from, "mail "+c.number))
 	}
 	w.intake([]mailbox.Options{o})
 	w.settled(1)
