@@ -41,12 +41,33 @@ func (m *membership) begin(generation int32, assigned []kafkalog.Partition, tota
 	m.notify()
 }
 
-// pause leaves the generation: no insert begins any more, and it returns when none is in flight, or after the timeout.
+// end leaves a generation, unless a newer one has begun: who ends a generation may learn of it late. It returns as pause
+// does.
+func (m *membership) end(generation int32, timeout time.Duration) {
+	m.mu.Lock()
+	ended := m.generation == generation
+	if ended {
+		m.generation = 0
+		m.notify()
+	}
+	m.mu.Unlock()
+	if ended {
+		m.awaitInserts(timeout)
+	}
+}
+
+// pause leaves whatever generation there is: no insert begins any more, and it returns when none is in flight, or after
+// the timeout.
 func (m *membership) pause(timeout time.Duration) {
 	m.mu.Lock()
 	m.generation = 0
 	m.notify()
 	m.mu.Unlock()
+	m.awaitInserts(timeout)
+}
+
+// awaitInserts returns when no insert is in flight, or after the timeout.
+func (m *membership) awaitInserts(timeout time.Duration) {
 	deadline := time.NewTimer(timeout)
 	defer deadline.Stop()
 	for {

@@ -241,8 +241,8 @@ func (w *Worker) beginGeneration(ctx, parts context.Context, g *kafkago.Generati
 			select {
 			case <-every.C:
 				w.commitOffsets(g, committed)
-			case <-ctx.Done():
-				w.members.pause(w.timings.handover)
+			case <-ctx.Done(): // at once where the generation ended while it was begun: this may run in the next one
+				w.members.end(g.ID, w.timings.handover)
 				w.commitOffsets(g, committed)
 				return
 			}
