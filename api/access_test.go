@@ -454,8 +454,8 @@ func TestWithoutKafkaNothingIsAnswered(t *testing.T) {
 	// When access has not been confirmed for a while
 	w.eventually(30*time.Second, "it is not ready", func() bool { return server.Ready() != nil })
 	// Then nothing is answered, not even that a token is wrong
-	w.get(adminKey, "/v0/projects").want(t, 500, "internal-error")
-	w.get("pk_test_no_key", "/v0/projects").want(t, 500, "internal-error")
+	w.get(adminKey, "/v0/projects").faulty(t, "Who may see what cannot be confirmed at the moment")
+	w.get("pk_test_no_key", "/v0/projects").faulty(t, "Who may see what cannot be confirmed at the moment")
 	w.get("", "/v0/projects").want(t, 401, "authentication-required")
 	w.get("", "/readyz").want(t, 503, "")
 	w.get("", "/healthz").want(t, 200, "")

@@ -366,6 +366,15 @@ func (r response) want(t testing.TB, status int, suffix string) response {
 	return r
 }
 
+// faulty checks for a problem that is no fault of the request, and that the detail says why.
+func (r response) faulty(t testing.TB, why string) {
+	t.Helper()
+	detail, _ := r.want(t, http.StatusInternalServerError, "internal-error").json["detail"].(string)
+	if !strings.HasPrefix(detail, why) {
+		t.Errorf("the detail is %q, want %q", detail, why)
+	}
+}
+
 // wrong are the offending parameters of a problem and what is wrong with them.
 func (r response) wrong() map[string]string {
 	all := make(map[string]string)

@@ -87,7 +87,7 @@ func TestARequestHasOneLimitOfTimeForAllItsStatements(t *testing.T) {
 	}))
 	slow.Store(true)
 	// Then the second is not sent any more.
-	w.get(adminKey, "/v0/projects/P1/budget").want(t, http.StatusInternalServerError, "internal-error")
+	w.get(adminKey, "/v0/projects/P1/budget").faulty(t, "The request took longer than it may.")
 	w.eventually(time.Minute, "the next one is answered",
 		func() bool { return w.get(adminKey, "/v0/projects/P1/budget").status == 200 })
 }

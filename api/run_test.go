@@ -74,6 +74,9 @@ func TestRunServesUntilItIsToldToEnd(t *testing.T) {
 	}
 }
 
+// databaseAway is how a problem says that the database does not answer.
+const databaseAway = "The database, or a part of it, is out of reach at the moment."
+
 func TestAnEngineThatIsKilledComesBack(t *testing.T) {
 	// Given an API on an engine of its own
 	engine := clickhousetest.Start(t)
@@ -92,8 +95,13 @@ func TestAnEngineThatIsKilledComesBack(t *testing.T) {
 	w.seen(adminKey, "P1")
 	// When the engine is killed
 	engine.Kill()
-	// Then data are a 500 until the engine is back, and the API is ready again
-	w.eventually(30*time.Second, "requests fail", func() bool { return w.get(adminKey, "/v0/records/x").status == 500 })
+	// Then data are a 500 that says so until the engine is back, and the API is ready again
+	var failed response
+	w.eventually(30*time.Second, "requests fail", func() bool {
+		failed = w.get(adminKey, "/v0/records/x")
+		return failed.status == 500
+	})
+	failed.faulty(t, databaseAway)
 	w.eventually(time.Minute, "requests succeed", func() bool { return w.get(adminKey, "/v0/records").status == 200 })
 	w.eventually(time.Minute, "it is ready again", func() bool { return w.get("", "/readyz").status == 200 })
 }
@@ -112,9 +120,14 @@ func TestADatabaseThatHangsIsAFaultInTime(t *testing.T) {
 	w.get(adminKey, "/v0/records").want(t, 200, "")
 	// When
 	valve.Silence()
-	// Then it is a 500, not an endless wait (the client of this test gives up after 30 s)
+	// Then it is a 500 that says so, not an endless wait (the client of this test gives up after 30 s)
 	w.project("P1", events.Project{})
-	w.eventually(knownWithin, "the fault shows", func() bool { return w.get(adminKey, "/v0/records").status == 500 })
+	var failed response
+	w.eventually(knownWithin, "the fault shows", func() bool {
+		failed = w.get(adminKey, "/v0/records")
+		return failed.status == 500
+	})
+	failed.faulty(t, databaseAway)
 }
 
 // nothingStored is a database that holds nobody.

@@ -235,9 +235,22 @@ func problemOf(err error) *problem.Error {
 		return p
 	case errors.Is(err, reader.ErrNotFound):
 		return &problem.Error{Kind: problem.NotFound}
+	case errors.Is(err, reader.ErrAway):
+		return &problem.Error{Kind: problem.InternalError, Detail: detailAway}
+	case errors.Is(err, access.ErrUnconfirmed):
+		return &problem.Error{Kind: problem.InternalError, Detail: detailUnconfirmed}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &problem.Error{Kind: problem.InternalError, Detail: detailSlow}
 	}
 	return &problem.Error{Kind: problem.InternalError}
 }
+
+// What a 500 says of why it is one, where the same request may be answered later.
+const (
+	detailAway        = "The database, or a part of it, is out of reach at the moment. Try again in a while."
+	detailUnconfirmed = "Who may see what cannot be confirmed at the moment, and until then nothing is answered. Try again in a while."
+	detailSlow        = "The request took longer than it may. Try again in a while, or ask for less."
+)
 
 // panicked is a panic of a handler as an error.
 type panicked struct{ value any }

@@ -177,6 +177,9 @@ func (r *Reader) fewer(items int, lookUp func(items, bytes int) error) (fewer bo
 func (r *Reader) each(ctx context.Context, q Query, settings clickhouse.Settings,
 	row func(scan func(dest ...any) error) error) (err error) {
 	defer func() {
+		if away(err) {
+			err = fmt.Errorf("%w: %w", ErrAway, err)
+		}
 		switch left := ctx.Err(); {
 		case err != nil && left != nil:
 			err = fmt.Errorf("a statement was ended: %w: %w", left, err)
@@ -217,7 +220,11 @@ func (r *Reader) each(ctx context.Context, q Query, settings clickhouse.Settings
 func (r *Reader) exec(ctx context.Context, q Query) error {
 	statement, args, ended := r.prepare(ctx, q, clickhouse.Settings{"distributed_foreground_insert": 1})
 	defer ended()
-	return r.conn.Exec(statement, q.SQL, args...)
+	err := r.conn.Exec(statement, q.SQL, args...)
+	if away(err) {
+		err = fmt.Errorf("%w: %w", ErrAway, err)
+	}
+	return err
 }
 
 // Threads asks the database how many threads it has for a statement: its processors, unless the user's profile says

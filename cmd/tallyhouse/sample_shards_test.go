@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -303,6 +304,9 @@ func (s *sampleAPI) answersRightlyOrNot(t *testing.T, whole map[string][]string)
 			}
 		default:
 			answer.wantProblem(t, sampleKey{owner: "ada"}, target, http.StatusInternalServerError, "internal-error")
+			if !bytes.Contains(answer.body, []byte(`"detail":"The database, or a part of it, is out of reach at the moment.`)) {
+				t.Errorf("%s does not say why: %.1000s", target, answer.body)
+			}
 		}
 	}
 	s.gets(t, http.StatusOK, "/healthz")
