@@ -57,8 +57,8 @@ func TestScenarioARebuildWhoseHolderDies(t *testing.T) {
 	s := newScenario(t)
 	a := s.writing("a", someRecords(8)...)
 	s.exec("INSERT INTO sums (roll, tenant, project, amount2) SELECT roll, tenant, project, 1000 FROM sums WHERE roll = 'lines'")
-	if len(s.drift(s.model)) == 0 {
-		t.Fatal("the view is right: there is nothing to rebuild")
+	if len(s.drift(s.model)) == 0 || len(s.verify(s.model)) == 0 {
+		t.Fatal("the view is right, or verify takes it for right: there is nothing to rebuild")
 	}
 	valve := clickhousetest.NewValve(t, s.addr)
 	dying, err := database.Open(database.Options{Addr: valve.Addr(), Database: s.name, User: "default"}, 1)

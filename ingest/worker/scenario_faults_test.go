@@ -20,6 +20,7 @@ import (
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
@@ -386,6 +387,7 @@ func TestScenarioShardsInAnotherOrder(t *testing.T) {
 	s := newScenario(t)
 	other := newScenarioOn(t, s.addr, anotherDatabase(t), s.cluster.Addrs[0])
 	third := newScenarioOn(t, s.addr, anotherDatabase(t), s.cluster.Addrs[0])
+	records := []*store.Entity{store.Of(events.Records)}
 	for p := range int32(testPartitions) {
 		s.send(record(ids(p, 1)[0], 1, nil))
 	}
@@ -400,6 +402,11 @@ func TestScenarioShardsInAnotherOrder(t *testing.T) {
 			s.await(name+" is refused", func() bool { return b.statusOf(p).Condition == Refused })
 		}
 		b.crash()
+	}
+	for i, shard := range []*scenario{s, other} {
+		for _, found := range shard.verifyShard(records, i, 2) {
+			t.Errorf("shard %d: %s", i, found)
+		}
 	}
 	if n := s.count("SELECT count() FROM records") + other.count("SELECT count() FROM records"); n != 6 {
 		t.Errorf("%d rows, want each record and each position once", n)

@@ -32,7 +32,7 @@ import (
 //   - scenario is a world without a consumer group: the test decides which member believes to own which partition. It uses the topic of
 //     records, and partition 0 unless it says otherwise.
 //   - model (model_test.go) is told every message that is sent, and computes naively what the tables must hold. drift lists the
-//     differences; check fails on any.
+//     differences; check fails on any. Where there is none, both ask the project's own verify, which must find none either.
 //   - member is a worker of a scenario. assign and revoke change what it believes to own, crash ends it without any clean-up, onStep runs
 //     code when it next comes to a Step of the protocol (steps.go) and blocks it there.
 //   - interceptor stands between a member and the database: it sees, changes, delays or drops statements (loseBatch, slowBatch, loseRaise,

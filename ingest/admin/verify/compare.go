@@ -221,7 +221,7 @@ func (v *verifier) sums(ctx context.Context) error {
 		p.Total += slice.Rows
 	}
 	v.options.Progress(p)
-	all, most := newDrift(v.entity), v.options.Most
+	all, most := newDrift(v.entity), v.options.most()
 	for _, slice := range ranges {
 		var differing drift
 		var rows uint64
@@ -295,7 +295,7 @@ func (v *verifier) stray(ctx context.Context) error {
 		if isSum {
 			want, have = "amounts of the roll alone", "others"
 		}
-		v.found.Stray.add(v.options.Most, map[string]string{"project": project, "roll": roll}, want, have)
+		v.found.Stray.add(v.options.most(), map[string]string{"project": project, "roll": roll}, want, have)
 		return nil
 	})
 	if err != nil {

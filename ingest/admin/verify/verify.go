@@ -19,6 +19,13 @@ type Options struct {
 	Most   int  // findings listed per roll and kind of warning, the others counted; 0 is 100
 }
 
+func (o Options) most() int {
+	if o.Most == 0 {
+		return 100
+	}
+	return o.Most
+}
+
 // Database is what is looked at.
 type Database interface {
 	admin.Database
@@ -99,16 +106,25 @@ func (r *Report) Uncompared() (n int) {
 	return n
 }
 
-// Run looks at all tables of a database and their sums.
+// Run looks at all tables of a database and their sums, and for what is worth a warning.
 func Run(ctx context.Context, db Database, o Options) (*Report, error) {
-	if o.Most == 0 {
-		o.Most = 100
+	r := &Report{Database: db.Name(), Address: db.Addr()}
+	var err error
+	if r.Topics, err = Sums(ctx, db, store.All(), o); err != nil {
+		return nil, err
 	}
+	if r.Warnings, err = warnings(ctx, db, o.most()); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Sums looks at the tables of some entities and their sums; at none where an entity contributes nothing.
+func Sums(ctx context.Context, db Database, entities []*store.Entity, o Options) (all []Topic, err error) {
 	if o.Progress == nil {
 		o.Progress = func(admin.Progress) {}
 	}
-	r := &Report{Database: db.Name(), Address: db.Addr()}
-	for _, e := range store.All() {
+	for _, e := range entities {
 		if !e.Contributes() {
 			continue
 		}
@@ -116,13 +132,9 @@ func Run(ctx context.Context, db Database, o Options) (*Report, error) {
 		if err := v.run(ctx); err != nil {
 			return nil, fmt.Errorf("verify %s: %w", e.Topic, err)
 		}
-		r.Topics = append(r.Topics, v.found)
+		all = append(all, v.found)
 	}
-	var err error
-	if r.Warnings, err = warnings(ctx, db, o.Most); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return all, nil
 }
 
 // verifier looks at one topic.
