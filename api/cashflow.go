@@ -49,7 +49,7 @@ var getCashflow = operation{
 				Tenant: c.caller.Tenant(), Project: projectRef(project), Currency: project.Currency,
 				Figures: project.Groups.Has(access.Amounts | access.Budget),
 			},
-			From: from, To: to, Today: s.today(),
+			From: from, To: to, Today: c.today,
 		})
 		if err != nil {
 			return nil, err

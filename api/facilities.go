@@ -33,7 +33,7 @@ var listFacilities = operation{
 			var err error
 			facilities, more, err = c.reader.Facilities(ctx, reader.FacilityPage{
 				Tenant: c.caller.Tenant(), ProjectID: project.ID, Projects: c.financed(),
-				After: c.after, Limit: c.limit(), Today: s.today(),
+				After: c.after, Limit: c.limit(), Today: c.today,
 			})
 			if err != nil {
 				return nil, err
@@ -63,7 +63,7 @@ var getFacilitySchedule = operation{
 			return nil, err
 		}
 		periods, err := c.reader.FacilitySchedule(ctx, c.caller.Tenant(), &facility, analytics.ScheduleRequest{
-			To: query.Value[calendar.Date](c.values, "to"), Today: s.today(),
+			To: query.Value[calendar.Date](c.values, "to"), Today: c.today,
 			IncludePlanned: query.Value[bool](c.values, "includePlanned").V,
 		})
 		if err != nil {

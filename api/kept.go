@@ -141,7 +141,7 @@ func (s *Server) lookForKept(ctx context.Context, c *call, from *reader.Reader) 
 	if !ok {
 		return found, nil
 	}
-	found = keptLookup{in: s.kept, tenant: c.caller.Tenant(), key: s.keptKey(c, project)}
+	found = keptLookup{in: s.kept, tenant: c.caller.Tenant(), key: c.keptKey(project)}
 	if found.standing, err = from.Standing(ctx); err != nil {
 		return found, err
 	}
@@ -151,13 +151,13 @@ func (s *Server) lookForKept(ctx context.Context, c *call, from *reader.Reader) 
 
 // keptKey is what the call's answer follows from, beside a standing: the operation and its parameters, the day, and all
 // that decides what this caller sees of the project.
-func (s *Server) keptKey(c *call, project access.Project) string {
+func (c *call) keptKey(project access.Project) string {
 	structure := "none"
 	if project.BudgetStructureID.Ok {
 		structure = "is " + project.BudgetStructureID.V
 	}
 	var key []byte
-	for _, part := range []string{c.operation.id, c.values.Filters(c.operation.params), s.today().String(), project.ID,
+	for _, part := range []string{c.operation.id, c.values.Filters(c.operation.params), c.today.String(), project.ID,
 		project.Currency, structure, strconv.FormatUint(uint64(project.Groups), 2)} {
 		key = append(strconv.AppendQuote(key, part), ' ')
 	}

@@ -11,6 +11,7 @@ import (
 	"tallyhouse/api/query"
 	"tallyhouse/api/resource"
 	"tallyhouse/reader"
+	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/jsontext"
 )
 
@@ -47,6 +48,7 @@ type call struct {
 	caller    *access.Caller
 	path      map[string]string
 	values    query.Values
+	today     calendar.Date // in Vienna when the request came: all of an answer is of this day
 	// Where the cursor is: behind this id, "" for the first page, of this rank where the list has ranks.
 	after string
 	rank  string

@@ -132,14 +132,13 @@ var getRentRoll = operation{
 		if !ok {
 			return nil, reader.ErrNotFound
 		}
-		today := s.today()
 		shown := shownRentRoll{projectID: project.ID, currency: project.Currency,
-			asOf: query.Value[calendar.Month](c.values, "asOf").Or(today.Month())}
+			asOf: query.Value[calendar.Month](c.values, "asOf").Or(c.today.Month())}
 		// A caller who sees no amounts sees nothing of a rent roll.
 		if project.Groups.Has(access.Amounts) {
 			var err error
 			shown.ProjectRentRoll, err = c.reader.RentRoll(ctx, reader.RentRollRequest{Tenant: c.caller.Tenant(), Project: project.ID,
-				Currency: project.Currency, Month: shown.asOf, Today: today})
+				Currency: project.Currency, Month: shown.asOf, Today: c.today})
 			if err != nil {
 				return nil, err
 			}

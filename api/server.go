@@ -33,7 +33,6 @@ import (
 	"tallyhouse/api/session"
 	"tallyhouse/reader"
 	"tallyhouse/schemas/asyncapi"
-	"tallyhouse/schemas/calendar"
 )
 
 // Bounds of the HTTP server.
@@ -291,9 +290,6 @@ func (o *Options) Validate() error {
 
 // Handler answers requests. It is the whole API; Run only lets it know what it needs, and listens.
 func (s *Server) Handler() http.Handler { return s.handler }
-
-// today is the date in Vienna. An answer asks for it once, so that all of it is of one day.
-func (s *Server) today() calendar.Date { return calendar.ViennaDate(s.clock()) }
 
 // Ready is nil when requests can be answered, and says otherwise what is missing.
 func (s *Server) Ready() error {
