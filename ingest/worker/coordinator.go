@@ -25,10 +25,10 @@ type Database interface {
 
 var _ Database = (*database.Server)(nil)
 
-// assignment is what a recovery gives a partition's writer: its fence, its position, and the records from there on. It
-// is valid for as long as every insert made under it succeeded. (Kafka's own assignment is a hint, see membership.)
+// assignment is what a recovery gives a partition's writer, besides its fence: its position, and the records from there
+// on. It is valid for as long as every insert made under it succeeded. (Kafka's own assignment is a hint, see
+// membership.)
 type assignment struct {
-	claim      *fence.Claim
 	generation int32
 	server     string // serverUUID()
 	life       string

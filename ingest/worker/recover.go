@@ -213,9 +213,8 @@ func (r *recovery) register(ctx context.Context) error {
 		return err
 	}
 	p := r.partitions()[0]
-	w := r.members[p].w
-	w.used = true
-	err = position.WriteStream(ctx, r.db, r.topic(), fence.WriterID(r.db, r.topic(), p), stream, fence.Counts, w.claim.Params(p))
+	id, params := fence.WriterID(r.db, r.topic(), p), r.members[p].w.fenced()
+	err = position.WriteStream(ctx, r.db, r.topic(), id, stream, fence.Counts, params)
 	if err != nil {
 		return err
 	}
@@ -300,9 +299,8 @@ func (r *recovery) mend(ctx context.Context, p int32, at position.Positions) err
 	q := r.members[p]
 	r.observe(q.w.tp, StepMend)
 	r.log.Warn("a view missed the last batch: it is mended", "topic", r.topic(), "partition", p, "from", at.First, "to", at.State)
-	q.w.used = true
 	id := fence.WriterID(r.db, r.topic(), p)
-	if err := position.Mend(ctx, r.db, r.entity, id, p, at, r.in.Server, fence.Counts, q.w.claim.Params(p)); err != nil {
+	if err := position.Mend(ctx, r.db, r.entity, id, p, at, r.in.Server, fence.Counts, q.w.fenced()); err != nil {
 		return err
 	}
 	r.metrics.mended.WithLabelValues(r.entity.Table).Inc()
@@ -355,7 +353,7 @@ func (r *recovery) startReading(ctx context.Context) error {
 			continue
 		}
 		a := r.found[p]
-		a.claim, a.generation, a.server, a.life, a.partitions = q.w.claim, generation, r.in.Server, r.stream.Life, int(r.stream.Partitions)
+		a.generation, a.server, a.life, a.partitions = generation, r.in.Server, r.stream.Life, int(r.stream.Partitions)
 		a.buffer = r.source.open(q.w.tp, max(a.position, a.start))
 		r.log.Info("partition recovered", "topic", r.topic(), "partition", p, "position", a.position)
 		q.reply(a, nil)

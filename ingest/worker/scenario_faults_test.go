@@ -61,37 +61,6 @@ func TestScenarioAGapIsCrossedOnce(t *testing.T) {
 	}
 }
 
-// Given a table that takes no inserts for now, when a batch fails again and again, then its dead letters and re-routed
-// messages are sent once.
-func TestScenarioInsertsThatFailAtOnce(t *testing.T) {
-	t.Parallel()
-	s := newScenario(t)
-	m := someRecords(3)
-	a := s.writing("a", m[:2]...)
-	s.exec("ALTER TABLE records MODIFY SETTING parts_to_throw_insert = 1") // there is one
-	astray := record(ids(1, 1)[0], 1, nil)
-	astray.partition = 0
-	s.send(m[2], astray, message{topic: events.Records, partition: 0, key: "demo/" + ids(0, 4)[3], value: []byte("no JSON")})
-	failed := a.counter("recoveries_total")
-	s.await("it fails again and again, and says why", func() bool {
-		is := a.statusOf(0)
-		return a.counter("recoveries_total") > failed+4 && is.Condition == Waiting && strings.Contains(is.Reason, "Too many parts")
-	})
-	if err := a.Alive(); err != nil {
-		t.Error(err)
-	}
-	s.exec("ALTER TABLE records RESET SETTING parts_to_throw_insert")
-	s.awaitAll(5)
-	a.assign(0, 1)
-	s.await("what was re-routed is written", func() bool { return s.reached(1, 1) })
-	s.check(s.model)
-	letters := 0
-	err := kafka.Read(t.Context(), s.cluster, string(events.DeadLetters), func(*kgo.Record) error { letters++; return nil })
-	if rerouted := s.ends()[kafkalog.Partition{Topic: scenarioPartition.Topic, Number: 1}]; err != nil || letters != 1 || rerouted != 1 {
-		t.Errorf("%d dead letters, %d re-routed messages, %v", letters, rerouted, err)
-	}
-}
-
 // Given batches that take more memory than the server has, then they are cut smaller until they fit.
 func TestScenarioBatchesThatNeedTooMuchMemory(t *testing.T) {
 	t.Parallel()
@@ -187,39 +156,6 @@ func TestDoubtsBackOff(t *testing.T) {
 		if got := d.pause(err, now); got != want {
 			t.Errorf("%T waits %s, want %s", err, got, want)
 		}
-	}
-}
-
-// Given a partition that is refused, however often it asks, then its fence stays the one that it put up first.
-func TestScenarioARefusedPartitionAddsNoFences(t *testing.T) {
-	t.Parallel()
-	s := newScenario(t)
-	a := s.writing("a", someRecords(2)...)
-	a.revoke()
-	s.stream(func(next *position.Stream) { next.Formula = "another" })
-	b := s.join("b")
-	b.members.begin(s.generation, []kafkalog.Partition{scenarioPartition}, testPartitions)
-	w := b.newWriter(scenarioPartition)
-	heads, err := newHeads(w.memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer heads.close()
-	w.heads = heads
-	refused := func() {
-		t.Helper()
-		var refusal *position.Refusal
-		if _, err := w.coordinator.recoverPartition(t.Context(), w); !errors.As(err, &refusal) {
-			t.Fatal(err)
-		}
-	}
-	refused()
-	first := s.fenceOf(0)
-	for range 5 {
-		refused()
-	}
-	if now := s.fenceOf(0); now != first {
-		t.Errorf("it put up another fence: %+v, then %+v", first, now)
 	}
 }
 

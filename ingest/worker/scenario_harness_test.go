@@ -87,6 +87,7 @@ type scenario struct {
 	model      *model
 	generation int32
 	intercept  func(*interceptor) // called with the database of every member; may be nil
+	heads      latest.Options     // of members that join
 	joined     []*member
 }
 
@@ -101,7 +102,7 @@ func newScenario(t testing.TB) *scenario {
 func newScenarioOn(t testing.TB, clickhouseAddr, name, kafkaAddr string) *scenario {
 	t.Helper()
 	s := &scenario{world: joinWorldWith(t, clickhouseAddr, name, kafkaAddr, trapped), t: t, model: newModel()}
-	s.world.about = s.about
+	s.world.about, s.heads.Dir = s.about, s.dir
 	return s
 }
 
@@ -184,6 +185,7 @@ type member struct {
 
 	mu      sync.Mutex
 	hooks   map[Step]func()
+	paused  sleeper // nil: it sleeps
 	crashed bool
 }
 
@@ -212,13 +214,13 @@ func (s *scenario) joinOn(name string, shards ...Database) *member {
 		s.intercept(p.db)
 	}
 	p.Worker, err = New(Options{
-		Cluster: s.cluster, Servers: append([]Database{p.db}, shards[1:]...), Heads: latest.Options{Dir: s.dir}, Group: "none",
+		Cluster: s.cluster, Servers: append([]Database{p.db}, shards[1:]...), Heads: s.heads, Group: "none",
 		Entities: []*store.Entity{store.Of(events.Records)}, Freshness: time.Millisecond, Log: s.log.With("player", name), Metrics: p.registry,
 	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	p.observe = p.step
+	p.observe, p.sleep = p.step, p.pause
 	p.pace.budget = 10_000
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
@@ -243,6 +245,67 @@ func (m *member) onStep(step Step, f func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.hooks[step] = f
+}
+
+func (m *member) pause(ctx context.Context, tp kafkalog.Partition, d time.Duration, progress func()) {
+	m.mu.Lock()
+	pause := m.paused
+	m.mu.Unlock()
+	if pause == nil {
+		pause = sleepAlive
+	}
+	pause(ctx, tp, d, progress)
+}
+
+// pauses are the pauses of a member between two attempts at partition 0, which the scenario ends.
+type pauses struct {
+	member *member
+	begun  chan time.Duration
+	over   chan struct{}
+}
+
+// pauseByHand makes the member's pauses last until the scenario ends them.
+func (m *member) pauseByHand() *pauses {
+	p := &pauses{m, make(chan time.Duration), make(chan struct{})}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.paused = func(ctx context.Context, tp kafkalog.Partition, d time.Duration, _ func()) {
+		if tp != scenarioPartition {
+			return
+		}
+		select {
+		case p.begun <- d:
+		case <-ctx.Done():
+		}
+		select {
+		case <-p.over:
+		case <-ctx.Done():
+		}
+	}
+	return p
+}
+
+// next waits for a pause, and is how long it would be.
+func (p *pauses) next() (d time.Duration) {
+	s := p.member.scenario
+	s.t.Helper()
+	select {
+	case d = <-p.begun:
+	case <-time.After(patience):
+		s.giveUp(p.member.name + " pauses")
+	}
+	return d
+}
+
+// end ends the pause that next returned.
+func (p *pauses) end() {
+	s := p.member.scenario
+	s.t.Helper()
+	select {
+	case p.over <- struct{}{}:
+	case <-time.After(patience):
+		s.giveUp(p.member.name + " goes on after its pause")
+	}
 }
 
 // assign makes the member believe that it owns partitions, by default partition 0.
@@ -288,6 +351,19 @@ func (m *member) revoke() {
 	m.scenario.generation++
 	m.members.pause(0)
 	m.members.begin(m.scenario.generation, nil, testPartitions)
+}
+
+// hasEnded reports whether the member's writer of a partition has learned that it lost it, and ended.
+func (m *member) hasEnded(partition int32) bool {
+	m.Worker.mu.Lock()
+	defer m.Worker.mu.Unlock()
+	r := m.writers[kafkalog.Partition{Topic: scenarioPartition.Topic, Number: partition}]
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // crash ends the member without draining or releasing anything.
@@ -458,12 +534,15 @@ type delayed struct {
 }
 
 // loseBatch loses the next batch on its way. Its sender gets a broken connection, after then was called.
-func (i *interceptor) loseBatch(then func()) *delayed {
+func (i *interceptor) loseBatch(then func()) *delayed { return i.lose(isBatch, then) }
+
+// lose is loseBatch for another statement.
+func (i *interceptor) lose(which func(database.Statement) bool, then func()) *delayed {
 	l := &delayed{sent: make(chan struct{})}
 	var once sync.Once
 	i.onInsert(func(st database.Statement, next insertFunc) (uint64, error) {
 		mine := false
-		if isBatch(st) {
+		if which(st) {
 			once.Do(func() { mine = true })
 		}
 		if !mine {

@@ -11,7 +11,6 @@ import (
 
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/ingest/kafka"
-	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
@@ -139,27 +138,6 @@ func (s *scenario) remakeTopic() {
 		return err
 	})
 	kafkatest.AwaitTopic(s.t, s.cluster.Addrs[0], scenarioPartition.Topic, testPartitions)
-}
-
-// A binary that computes contributions by another formula than the rows carry refuses, the old one and the new one
-// alike.
-func TestScenarioAnotherFormula(t *testing.T) {
-	t.Parallel()
-	s := newScenario(t)
-	messages := someRecords(4)
-	old := s.writing("old", messages[:3]...)
-	formula := store.Of(events.Records).Formula
-	s.stream(func(next *position.Stream) { next.Formula, next.Life = "another", position.NewLife() })
-	s.send(messages[3])
-	old.awaitRefusal("formula another", "formula "+formula)
-	if at := s.at(0).State; at != 3 {
-		t.Errorf("it wrote up to %d all the same", at)
-	}
-	s.stream(func(next *position.Stream) { next.Formula = formula })
-	fitting := s.join("fitting")
-	fitting.assign()
-	s.awaitAll(4)
-	s.check(s.model)
 }
 
 // Work in progress keeps writers out after its hold is gone, as it is when the server was restarted.

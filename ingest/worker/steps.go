@@ -1,6 +1,11 @@
 package worker
 
-import kafkalog "tallyhouse/schemas/kafka"
+import (
+	"context"
+	"time"
+
+	kafkalog "tallyhouse/schemas/kafka"
+)
 
 // Step is a named point of the protocol, in the order in which a partition passes them.
 type Step string
@@ -28,3 +33,17 @@ const (
 type observer func(kafkalog.Partition, Step)
 
 func noObserver(kafkalog.Partition, Step) {}
+
+// sleeper lets time pass between two attempts at a partition, and reports progress meanwhile. Tests count the pauses
+// that are asked for, and end them when they like.
+type sleeper func(ctx context.Context, tp kafkalog.Partition, d time.Duration, progress func())
+
+// sleepAlive sleeps. A long pause is alive all the time.
+func sleepAlive(ctx context.Context, _ kafkalog.Partition, d time.Duration, progress func()) {
+	for d > 0 && ctx.Err() == nil {
+		part := min(d, livenessTimeout/4)
+		sleep(ctx, part)
+		progress()
+		d -= part
+	}
+}

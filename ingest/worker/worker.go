@@ -48,6 +48,7 @@ type Worker struct {
 	backlog      *backlog
 	coordinators map[string][]*coordinator // by topic, one per shard
 	observe      observer
+	sleep        sleeper
 	timings      timings
 
 	mu      sync.Mutex
@@ -97,8 +98,8 @@ func New(o Options) (*Worker, error) {
 	w := &Worker{
 		options: o, name: rand.Text(), log: o.Log, members: members, source: source, admin: admin,
 		sender: newProducer(o.Cluster, o.Log), pace: newPace(o.Freshness, members), metrics: newMetrics(o.Metrics),
-		coordinators: map[string][]*coordinator{}, observe: noObserver, writers: map[kafkalog.Partition]*runningWriter{},
-		backlog: newBacklog(),
+		coordinators: map[string][]*coordinator{}, observe: noObserver, sleep: sleepAlive,
+		writers: map[kafkalog.Partition]*runningWriter{}, backlog: newBacklog(),
 		timings: timings{
 			session: 10 * time.Second, heartbeat: time.Second, rebalance: 30 * time.Second,
 			handover: 4 * time.Second, drain: 8 * time.Second, end: 12 * time.Second,
@@ -293,7 +294,7 @@ func (w *Worker) newWriter(tp kafkalog.Partition) *writer {
 	return &writer{
 		tp: tp, coordinator: coordinators[int(tp.Number)%len(coordinators)], members: w.members, pace: w.pace,
 		sender: w.sender, metrics: w.metrics, log: w.log.With("topic", tp.Topic, "partition", tp.Number),
-		state: newState(tp, w.observe), memory: w.options.Heads, rows: maxRows, limit: minLimit,
+		state: newState(tp, w.observe), sleep: w.sleep, memory: w.options.Heads, rows: maxRows, limit: minLimit,
 	}
 }
 

@@ -43,6 +43,7 @@ type writer struct {
 	metrics     *metrics
 	log         *slog.Logger
 	state       *state
+	sleep       sleeper
 
 	batch *batch        // used again and again, while it is small
 	leave bool          // to let it be large: see coordinator.large
@@ -51,7 +52,14 @@ type writer struct {
 	limit time.Duration // of an insert: doubled by a time-out
 	doubt doubt
 	claim *fence.Claim // of the last recovery
-	used  bool         // a statement was sent under the claim: it may land late, so another fence is needed
+	used  bool         // see fenced
+}
+
+// fenced are the parameters of fence.Counts for a statement of this writer. It may land late, whatever its sender hears of
+// it, so the next recovery puts up another fence.
+func (w *writer) fenced() database.Params {
+	w.used = true
+	return w.claim.Params(w.tp.Number)
 }
 
 // sender sends dead letters and re-routed messages and returns when Kafka has acknowledged them.
@@ -82,7 +90,7 @@ func (w *writer) run(ctx context.Context) {
 		pause := w.doubt.pause(err, time.Now())
 		w.state.waiting(err)
 		w.log.Warn("the partition can't be written for now: it recovers", "error", err, "in", pause)
-		w.sleep(ctx, pause)
+		w.sleep(ctx, w.tp, pause, w.state.progress)
 	}
 }
 
@@ -144,14 +152,13 @@ func (w *writer) flush(ctx context.Context, a *assignment, assembler *assembler)
 	w.state.step(StepInsert)
 	assembler.finish(b)
 	rows, began := b.block.Rows(), time.Now()
-	w.used = true
 	w.state.within(w.limit)
 	written, err := w.coordinator.db.Insert(ctx, database.Statement{
 		ID:    fence.WriterID(w.coordinator.db, w.tp.Topic, w.tp.Number),
 		SQL:   w.coordinator.entity.Insert(insertCondition(w.coordinator.entity)),
 		Batch: b.block.Batch(),
 		Limit: w.limit,
-		Params: a.claim.Params(w.tp.Number).With(database.Params{
+		Params: w.fenced().With(database.Params{
 			"first": number(b.first), "key": clickhouse.PositionProject(w.tp.Number), "server": a.server,
 		}),
 	})
@@ -449,8 +456,7 @@ func (w *writer) crossGap(ctx context.Context, a *assignment) error {
 	}
 	w.log.Error("the log begins behind the position: messages are lost to this database, ingest them again from their source",
 		"from", a.position, "to", a.start)
-	w.used = true
-	if err := recordGap(ctx, w.coordinator.db, w.tp, a); err != nil {
+	if err := w.recordGap(ctx, a); err != nil {
 		return err
 	}
 	w.metrics.gaps.WithLabelValues(w.tp.Topic).Inc()
@@ -470,10 +476,11 @@ const addGap = `
 INSERT INTO gaps (topic, partition, from_offset, to_offset, found_at)
 SELECT {topic:String}, {partition:UInt32}, {from:UInt64}, {to:UInt64}, now64(3) WHERE ` + fence.Counts
 
-func recordGap(ctx context.Context, db Database, tp kafkalog.Partition, a *assignment) error {
+func (w *writer) recordGap(ctx context.Context, a *assignment) error {
+	db := w.coordinator.db
 	n, err := db.Insert(ctx, database.Statement{
-		ID: fence.WriterID(db, tp.Topic, tp.Number), SQL: addGap,
-		Params: a.claim.Params(tp.Number).With(database.Params{"from": number(a.position), "to": number(a.start)}),
+		ID: fence.WriterID(db, w.tp.Topic, w.tp.Number), SQL: addGap,
+		Params: w.fenced().With(database.Params{"from": number(a.position), "to": number(a.start)}),
 	})
 	if err == nil && n == 0 {
 		err = position.ErrNotWritten
@@ -482,15 +489,6 @@ func recordGap(ctx context.Context, db Database, tp kafkalog.Partition, a *assig
 		return fmt.Errorf("record a gap: %w", err)
 	}
 	return nil
-}
-
-func (w *writer) sleep(ctx context.Context, d time.Duration) {
-	for d > 0 && ctx.Err() == nil { // a long pause is alive all the time
-		part := min(d, livenessTimeout/4)
-		sleep(ctx, part)
-		w.state.progress()
-		d -= part
-	}
 }
 
 // lostFence records that another writer outbid the fence of this member in good standing.
