@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"tallyhouse/ingest/store"
@@ -274,13 +275,13 @@ func (r *recovery) reconcile(ctx context.Context) error {
 		return err
 	}
 	for _, p := range r.partitions() {
-		inconsistency := at[p].Inconsistency()
-		if inconsistency == "" {
-			inconsistency = broken
+		inconsistency := broken // before what only follows from it
+		if what := at[p].Inconsistency(); inconsistency == nil && what != "" {
+			inconsistency = &position.Inconsistent{What: what}
 		}
 		switch {
-		case inconsistency != "":
-			r.leave(p, r.classify(ctx, p, inconsistency))
+		case inconsistency != nil:
+			r.leave(p, r.classify(ctx, p, *inconsistency))
 		case at[p].Level():
 			r.found[p] = &assignment{position: at[p].State}
 		default:
@@ -306,14 +307,14 @@ func (r *recovery) mend(ctx context.Context, p int32, at position.Positions) err
 	r.metrics.mended.WithLabelValues(r.entity.Table).Inc()
 	now, err := position.Read(ctx, r.db, r.entity, []int32{p})
 	if err == nil && (!now[p].Level() || now[p].State != at.State) {
-		err = r.classify(ctx, p, "a view that was mended still misses the last batch")
+		err = r.classify(ctx, p, position.Inconsistent{What: "a view that was mended still misses the last batch"})
 	}
 	return err
 }
 
 // classify says what positions that cannot be are. Several tables are no one snapshot: only while the fence still
 // counts, read after the positions, do they say anything.
-func (r *recovery) classify(ctx context.Context, p int32, inconsistency string) error {
+func (r *recovery) classify(ctx context.Context, p int32, is position.Inconsistent) error {
 	counts, err := r.members[p].w.claim.Counting(ctx, r.db)
 	switch {
 	case err != nil:
@@ -321,7 +322,8 @@ func (r *recovery) classify(ctx context.Context, p int32, inconsistency string) 
 	case !counts[p]:
 		return errors.New("another writer took over while the positions were read")
 	}
-	return &position.Inconsistent{Topic: r.topic(), Partition: p, What: inconsistency}
+	is.Topic, is.Partition = r.topic(), p
+	return &is
 }
 
 // compareLog compares the positions with what the log holds.
@@ -361,28 +363,31 @@ func (r *recovery) startReading(ctx context.Context) error {
 	return nil
 }
 
-const detached = `
-SELECT concat(table, ': part ', name, ' is detached as ', reason)
-FROM system.detached_parts
-WHERE database = {database:String} AND table IN {tables:Array(String)} AND startsWith(reason, 'broken')
-ORDER BY table, name LIMIT 1`
-
-// brokenParts names a part that the server put aside: a position is a maximum, or a sum, and would not always show it.
-func brokenParts(ctx context.Context, db Database, e *store.Entity) (what string, err error) {
-	q := database.Query{SQL: detached, Params: ofTables(db, e)}
-	if err := db.Rows(ctx, q, func(scan func(...any) error) error { return scan(&what) }); err != nil {
-		return "", fmt.Errorf("look for broken parts of %s: %w", e.Table, err)
+// brokenParts says what parts that the server put aside mean for each partition of an entity, nil if there is none:
+// positions would not always show it.
+func brokenParts(ctx context.Context, db Database, e *store.Entity) (*position.Inconsistent, error) {
+	parts, err := position.BrokenParts(ctx, db, tablesOf(e)...)
+	if err != nil {
+		return nil, err
 	}
-	return what, nil
+	if lost := parts[e.Table]; len(lost) > 0 {
+		what, remedy := position.LostRows(e.Table, lost)
+		return &position.Inconsistent{What: what, Remedy: remedy}, nil
+	}
+	if lost := parts[sums]; len(lost) > 0 {
+		return &position.Inconsistent{What: fmt.Sprintf("parts of %s are detached as broken (%s)", sums, strings.Join(lost, ", "))}, nil
+	}
+	return nil, nil
 }
 
-// ofTables are the parameters of questions about the tables that an entity's batches are written to.
-func ofTables(db Database, e *store.Entity) database.Params {
-	tables := "['" + e.Table + "']"
+const sums = "sums" // the table
+
+// tablesOf are the tables that an entity's batches are written to.
+func tablesOf(e *store.Entity) []string {
 	if e.Contributes() {
-		tables = "['" + e.Table + "','sums']"
+		return []string{e.Table, sums}
 	}
-	return database.Params{"database": db.Name(), "tables": tables}
+	return []string{e.Table}
 }
 
 const unsettled = `
@@ -396,7 +401,7 @@ ORDER BY table LIMIT 1`
 // Keeper never confirmed. Tables without replicas have none.
 func replicasSettled(ctx context.Context, db Database, e *store.Entity) error {
 	what := ""
-	q := database.Query{SQL: unsettled, Params: ofTables(db, e)}
+	q := database.Query{SQL: unsettled, Params: database.Params{"database": db.Name(), "tables": database.Texts(tablesOf(e))}}
 	if err := db.Rows(ctx, q, func(scan func(...any) error) error { return scan(&what) }); err != nil {
 		return fmt.Errorf("ask for the replicas of %s: %w", e.Table, err)
 	}

@@ -196,40 +196,50 @@ func TestScenarioAViewThatMissesAnEarlierBatch(t *testing.T) {
 	})
 }
 
-// Given tables that a power loss tore, then the partition stops and names the remedy, and so it does where the server
-// put a part aside as broken, which positions need not show.
+// Given tables that a power loss tore, then the partition stops and says what helps, and so it does where the server put
+// parts aside as broken, which positions need not show: sums can be computed anew, rows of a state table can't.
 func TestScenarioTornTables(t *testing.T) {
-	for name, tear := range map[string]func(*scenario){
-		"the sums are lost": func(s *scenario) { s.exec("TRUNCATE TABLE sums") },
-		"a part of the state table is broken": func(s *scenario) {
-			s.send(record(ids(0, 1)[0], 9, nil))
-			s.awaitAll(3)
-			s.breakPart("records", "SELECT min(name) FROM system.parts WHERE database = currentDatabase() AND table = 'records' AND active")
-		},
-		"a part of the sums is broken": func(s *scenario) {
-			s.send(record(ids(0, 1)[0], 9, nil))
-			s.awaitAll(3)
-			s.breakPart("sums", "SELECT min(name) FROM system.parts WHERE database = currentDatabase() AND table = 'sums' AND active")
-		},
+	const rebuild, restore = "run `tallyhouse rebuild`", "run `tallyhouse adopt`; or ingest the log into an empty database: run `tallyhouse migrate`"
+	for name, tc := range map[string]struct {
+		tear func(*scenario) []string // parts
+		says string
+	}{
+		"the sums are lost": {func(s *scenario) []string { s.exec("TRUNCATE TABLE sums"); return nil }, rebuild},
+		"parts of the state table are broken": {func(s *scenario) []string {
+			return []string{s.breakPart("records"), s.breakPart("records")}
+		}, restore},
+		"parts of the sums are broken": {func(s *scenario) []string {
+			return []string{s.breakPart("sums"), s.breakPart("sums")}
+		}, rebuild},
+		"parts of both are broken": {func(s *scenario) []string {
+			s.breakPart("sums")
+			return []string{s.breakPart("records")}
+		}, restore},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScenario(t)
+			s.exec("SYSTEM STOP MERGES records")
+			s.exec("SYSTEM STOP MERGES sums")
 			a := s.join("a")
 			a.assign()
-			for i, m := range someRecords(2) { // two batches
+			for i, m := range someRecords(3) { // three batches
 				s.send(m)
 				s.awaitAll(uint64(i + 1))
 			}
-			s.exec("SYSTEM STOP MERGES records")
-			s.exec("SYSTEM STOP MERGES sums")
-			tear(s)
+			parts := tc.tear(s)
 			a.crash()
 			b := s.join("b")
 			b.assign()
 			b.awaitCondition(Stopped, Running)
-			if is := b.statusOf(0); is.Condition != Stopped || !strings.Contains(is.Reason, "tallyhouse rebuild") {
-				t.Errorf("it is %s: %s", is.Condition, is.Reason)
+			is := b.statusOf(0)
+			for _, text := range append(parts, tc.says) {
+				if is.Condition != Stopped || !strings.Contains(is.Reason, text) {
+					t.Errorf("it is %s: %s; that doesn't say %q", is.Condition, is.Reason, text)
+				}
+			}
+			if tc.says == restore && strings.Contains(is.Reason, rebuild) {
+				t.Errorf("it advises a rebuild, which helps nobody: %s", is.Reason)
 			}
 			if b.Ready() == nil {
 				t.Error("it is ready")
@@ -238,23 +248,41 @@ func TestScenarioTornTables(t *testing.T) {
 	}
 }
 
-// breakPart takes a part, whose name a query gives, out of a table, as the server does with one that it can't read.
-func (s *scenario) breakPart(table, which string) {
+// Given a broken part of a table that puts nothing into the sums, then what is said of it is the same.
+func TestABrokenPartOfATableWithoutSums(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.exec("INSERT INTO users (tenant, id, row_version) VALUES ('demo', 'U1', 1)")
+	part := s.breakPart("users")
+	is, err := brokenParts(t.Context(), s.db, store.Of(events.Users))
+	if err != nil || is == nil || !strings.Contains(is.Error(), "run `tallyhouse adopt`") {
+		t.Fatal(is, err)
+	}
+	_, advice, _ := strings.Cut(is.Error(), "drop what is left of the parts: ")
+	if !strings.Contains(advice, part) {
+		t.Errorf("%s is not named by %q", part, advice)
+	}
+	s.exec(advice)
+	if is, err := brokenParts(t.Context(), s.db, store.Of(events.Users)); is != nil || err != nil {
+		t.Error(is, err)
+	}
+}
+
+// breakPart takes a part out of a table, as the server does with one that it can't read when it starts.
+func (s *scenario) breakPart(table string) (part string) {
 	s.t.Helper()
-	var name string
-	if err := s.db.Row(context.Background(), database.Query{SQL: which}, &name); err != nil {
+	names := s.texts("SELECT name FROM system.parts WHERE database = currentDatabase() AND table = '" + table + "' AND active ORDER BY name")
+	if len(names) == 0 {
+		s.t.Fatal(table, " has no part")
+	}
+	s.exec("ALTER TABLE " + table + " DETACH PART '" + names[0] + "'")
+	paths := s.texts("SELECT path FROM system.detached_parts WHERE database = currentDatabase() AND table = '" + table +
+		"' AND name = '" + names[0] + "'")
+	part = "broken-on-start_" + names[0]
+	if err := os.Rename(paths[0], filepath.Join(filepath.Dir(filepath.Clean(paths[0])), part)); err != nil {
 		s.t.Fatal(err)
 	}
-	s.exec("ALTER TABLE " + table + " DETACH PART '" + name + "'")
-	var folder string
-	q := database.Query{SQL: "SELECT path FROM system.detached_parts WHERE database = currentDatabase() AND table = '" + table + "'"}
-	if err := s.db.Row(context.Background(), q, &folder); err != nil {
-		s.t.Fatal(err)
-	}
-	folder = filepath.Clean(folder)
-	if err := os.Rename(folder, filepath.Join(filepath.Dir(folder), "broken-on-start_"+name)); err != nil {
-		s.t.Fatal(err)
-	}
+	return part
 }
 
 // Given replicated tables of which a part is still to be checked, when a worker comes, then it waits before it reads how far they

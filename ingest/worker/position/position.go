@@ -42,11 +42,15 @@ type Inconsistent struct {
 	Topic     string
 	Partition int32
 	What      string
+	Remedy    string // "": a rebuild
 }
 
 func (e *Inconsistent) Error() string {
-	return fmt.Sprintf("%s partition %d is inconsistent: %s; stop, find out what happened, then run `tallyhouse rebuild`",
-		e.Topic, e.Partition, e.What)
+	remedy := e.Remedy
+	if remedy == "" {
+		remedy = "run `tallyhouse rebuild`"
+	}
+	return fmt.Sprintf("%s partition %d is inconsistent: %s; stop, find out what happened, then %s", e.Topic, e.Partition, e.What, remedy)
 }
 
 const (
