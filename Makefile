@@ -2,7 +2,8 @@
 # engine; the tests install an IMAP server if there is none.
 
 GO   ?= go
-TEST ?= $(GO) test -timeout 30m
+# One package more at a time than there are processors: many tests wait.
+TEST ?= $(GO) test -timeout 30m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 
 # How many random cases each property is tested with: few for every change, many in the night.
 export RAPID_CHECKS ?= 30
@@ -32,7 +33,7 @@ ABOUT_CLICKHOUSE = TestScenario|TestWritersThatFight|TestTheWorkerWaitsForClickH
 
 .PHONY: test-kafka
 test-kafka:
-	$(ON_APACHE_KAFKA) $(TEST) -p 1 -skip '$(ABOUT_CLICKHOUSE)' $(KAFKA_TESTS)
+	$(ON_APACHE_KAFKA) $(TEST) -p 2 -skip '$(ABOUT_CLICKHOUSE)' $(KAFKA_TESTS)
 	$(ON_APACHE_KAFKA) $(TEST) -run 'Access|Kafka|Partition|Position|Topics' ./api
 
 lint:
