@@ -57,8 +57,12 @@ const (
 		OR tenant = '' AND project IN {keys:Array(String)})`
 )
 
+// errNoneLeft ends a scan that no partition needs any more.
+var errNoneLeft = errors.New("no partition's heads can be loaded")
+
 // load streams rows into the heads of some partitions, the greatest version of each entity winning. A partition whose
-// position moved meanwhile leaves, and is loaded again alone.
+// position moved meanwhile leaves, and is loaded again alone. One whose heads can't be loaded leaves, too, and the others
+// go on.
 func (r *recovery) load(ctx context.Context, partitions []int32, where string, params database.Params) error {
 	into := map[int32]*headLoader{}
 	for _, p := range partitions {
@@ -82,14 +86,13 @@ func (r *recovery) load(ctx context.Context, partitions []int32, where string, p
 			if l == nil {
 				continue // a row that this partition took before a resize: its id has moved to another
 			}
-			if err := l.queue(images, i, row); err != nil {
-				return err
-			}
+			l.queue(images, i, row)
 		}
 		for _, l := range into {
-			if err := l.takeQueued(images); err != nil {
-				return err
-			}
+			l.takeQueued(images)
+		}
+		if allFailed(into) {
+			return errNoneLeft
 		}
 		rows += images.Rows()
 		if time.Since(told) > 5*time.Second {
@@ -99,10 +102,14 @@ func (r *recovery) load(ctx context.Context, partitions []int32, where string, p
 		}
 		return nil
 	})
-	if err != nil {
+	if err != nil && !allFailed(into) {
 		return fmt.Errorf("load the heads of %s: %w", r.entity.Topic, err)
 	}
 	for p, l := range into {
+		if l.err != nil {
+			r.leave(p, fmt.Errorf("load the heads of partition %d of %s: %w", p, r.entity.Topic, l.err))
+			continue
+		}
 		if l.position != r.found[p].position {
 			r.leave(p, errors.New("the position moved while the heads were loaded"))
 			continue
@@ -110,6 +117,15 @@ func (r *recovery) load(ctx context.Context, partitions []int32, where string, p
 		l.heads.life, l.heads.position = r.stream.Life, l.position
 	}
 	return nil
+}
+
+func allFailed(loaders map[int32]*headLoader) bool {
+	for _, l := range loaders {
+		if l.err == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // loadTimeout bounds the loading of heads: tens of millions take seconds each.
@@ -123,27 +139,28 @@ type headLoader struct {
 	keys         []latest.Key
 	contribution analytics.Contribution
 	encoded      []byte
+	err          error // that ended it: nothing more is loaded
 }
 
 // queue takes a row in, now or with the next ones.
-func (l *headLoader) queue(images *store.Images, i int, row store.Image) error {
+func (l *headLoader) queue(images *store.Images, i int, row store.Image) {
 	l.queued = append(l.queued, i)
 	l.keys = append(l.keys, l.heads.hasher.KeyString(row.Tenant, row.ID))
-	if len(l.queued) < expected {
-		return nil
+	if len(l.queued) == expected {
+		l.takeQueued(images)
 	}
-	return l.takeQueued(images)
 }
 
-func (l *headLoader) takeQueued(images *store.Images) error {
-	l.heads.table.Prefetch(l.keys)
+func (l *headLoader) takeQueued(images *store.Images) {
+	if l.err == nil {
+		l.heads.table.Prefetch(l.keys)
+	}
 	for n, i := range l.queued {
-		if err := l.take(images, i, l.keys[n]); err != nil {
-			return err
+		if l.err == nil {
+			l.err = l.take(images, i, l.keys[n])
 		}
 	}
 	l.queued, l.keys = l.queued[:0], l.keys[:0]
-	return nil
 }
 
 func (l *headLoader) take(images *store.Images, i int, key latest.Key) error {

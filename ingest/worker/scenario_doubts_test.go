@@ -12,6 +12,7 @@ import (
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/worker/latest"
 	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
@@ -215,4 +216,81 @@ func TestScenarioStatementsThatArriveLate(t *testing.T) {
 		t.Errorf("the gap is noted %d times", n)
 	}
 	s.check(s.model)
+}
+
+// Given more entities than the memory for heads has room for, then their partition tries less and less often, says why, and
+// puts up no further fences; the others of its topic are written; and a worker with more memory goes on.
+func TestScenarioHeadsThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.heads.Limit = 100 << 10 // of which the index takes a part
+	var allocations []any
+	for i := range 10 {
+		allocations = append(allocations, map[string]any{"nodeId": fmt.Sprint("n", i), "net": 100})
+	}
+	var many []message
+	for _, id := range ids(0, 600) {
+		many = append(many, record(id, 1, map[string]any{"net": 1000, "tax": nil, "gross": nil, "allocations": allocations}))
+	}
+	s.send(many...)
+	a := s.join("a")
+	fences, pauses := a.raises(), a.pauseByHand()
+	a.assign(0, 1)
+	s.send(record(ids(1, 1)[0], 1, nil))
+	s.awaitTroubles(pauses, fences, latest.ErrFull.Error())
+	s.await("the other partition is written", func() bool { return s.reached(1, 1) && a.statusOf(1).Condition == Running })
+	a.crash()
+	s.heads.Limit = 0
+	b := s.join("b")
+	b.assign(0, 1)
+	s.send(versions(5, 2)...)
+	s.awaitAll(uint64(len(many) + 5))
+	s.check(s.model)
+}
+
+// Given a row whose head nobody can compute, which nobody but a hand in the tables can have written, then the same: the
+// reason names it, and the partition goes on once it is gone.
+func TestScenarioAHeadThatCannotBeComputed(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.writing("a", someRecords(3)...).crash()
+	s.exec("INSERT INTO records SELECT * REPLACE ('damaged' AS id, ['n1'] AS allocation_node, [toInt64(exp2(62))] AS allocation_net)" +
+		" FROM records WHERE tenant != '' LIMIT 1")
+	s.send(versions(3, 2)...)
+	b := s.join("b")
+	fences, pauses := b.raises(), b.pauseByHand()
+	b.assign()
+	s.awaitTroubles(pauses, fences, `what "damaged" of tenant "demo" contributes`)
+	s.exec("ALTER TABLE records DELETE WHERE id = 'damaged' SETTINGS mutations_sync = 1")
+	pauses.end()
+	s.awaitAll(6)
+	s.check(s.model)
+}
+
+// awaitTroubles follows a member through pauses that the scenario ends until it gives the reason, and then through some more: it
+// waits, longer each time, under one fence. The last pause lasts.
+func (s *scenario) awaitTroubles(p *pauses, fences func() int, reason string) {
+	s.t.Helper()
+	gives := func() bool {
+		is := p.member.statusOf(0)
+		return is.Condition == Waiting && strings.Contains(is.Reason, reason)
+	}
+	last, before := p.next(), 0
+	for range 8 { // its fence is another one after a batch that it sent
+		before = fences()
+		p.end()
+		if last = p.next(); gives() {
+			break
+		}
+	}
+	for range 3 {
+		before = fences()
+		p.end()
+		next := p.next()
+		if !gives() || next <= last || fences() > before {
+			s.t.Errorf("%s gives the reason %q, pauses for %s after %s, and put up %d fences", p.member.name, p.member.statusOf(0).Reason,
+				next, last, fences()-before)
+		}
+		last = next
+	}
 }
