@@ -127,7 +127,8 @@ func (s *shell) runDesk(ctx context.Context, f deskFlags, answering apiFlags, se
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { a.Follow(ctx); return nil })
 	work.Go(func() error { return d.Run(ctx, listener) })
-	work.Go(func() error { return serve(ctx, metrics, answering.operator.pages(registry)) })
+	alive := func() error { return nil }
+	work.Go(func() error { return serve(ctx, metrics, answering.operator.pagesWithHealth(registry, alive, a.Ready)) })
 	work.Go(func() error {
 		if a.awaitReady(ctx) == nil {
 			fmt.Fprintf(s.out, "ready desk=%s\n", f.url)

@@ -5,6 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -127,9 +130,37 @@ func TestTheDeskInABrowser(t *testing.T) {
 	t.Run("gives its tables as CSV", s.givesItsTablesAsCSV)
 	t.Run("leads from a figure to what it is made of", s.leadsToWhatAFigureIsMadeOf)
 	t.Run("refuses forms and scripts of others", s.refusesFormsAndScriptsOfOthers)
+	t.Run("runs as a process", s.runsAsAProcess)
 	if *pictures != "" {
 		t.Run("takes pictures", s.takesPictures)
 	}
+}
+
+// Given the desk as `tallyhouse desk` runs it, then people can sign in at their provider, and operators see how it is.
+func (s *deskWorld) runsAsAProcess(t *testing.T) {
+	at, operators := free(t), free(t)
+	f := deskFlags{addr: at, url: "http://" + at, client: signin.Client{Issuer: "https://id.example.com/", ID: "desk"}}
+	f.mail.maxAmount = 1
+	answering := apiFlags{environment: "test", metricsAddr: operators}
+	s.background("desk", func(ctx context.Context) error {
+		return s.runDesk(ctx, f, answering, s.servers, prometheus.NewRegistry())
+	})
+	get := func(url, want string) error {
+		answer, err := http.Get(url)
+		if err != nil {
+			return err
+		}
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		if err == nil && (answer.StatusCode != http.StatusOK || !strings.Contains(string(body), want)) {
+			err = fmt.Errorf("%s: %d %.500s, want %q", url, answer.StatusCode, body, want)
+		}
+		return err
+	}
+	s.must(until(s.within(startsWithin), func() error { return get("http://"+operators+"/readyz", "ok") }))
+	s.must(get("http://"+operators+"/metrics", "tallyhouse_api_access_confirmed_timestamp_seconds"))
+	s.must(get("http://"+at+"/healthz", "ok"))
+	s.must(get("http://"+at+"/projects", "/signin/start"))
 }
 
 // Given a link with a code, when it is opened twice, then it signs in once; and whoever signs out is out.

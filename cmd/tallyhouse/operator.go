@@ -40,11 +40,11 @@ func (f operatorFlags) pages(from prometheus.Gatherer) *http.ServeMux {
 	return mux
 }
 
-// pagesOf are a worker's: its health beside its metrics.
-func (f operatorFlags) pagesOf(w *runningWorker, from prometheus.Gatherer) *http.ServeMux {
+// pagesWithHealth say beside that whether the process is alive and ready, and what is wrong.
+func (f operatorFlags) pagesWithHealth(from prometheus.Gatherer, alive, ready func() error) *http.ServeMux {
 	mux := f.pages(from)
-	mux.HandleFunc("GET /healthz", health(w.Alive))
-	mux.HandleFunc("GET /readyz", health(w.Ready))
+	mux.HandleFunc("GET /healthz", health(alive))
+	mux.HandleFunc("GET /readyz", health(ready))
 	return mux
 }
 

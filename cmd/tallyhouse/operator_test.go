@@ -25,6 +25,26 @@ func TestProfilesAreServedWhenAskedFor(t *testing.T) {
 	}
 }
 
+// Health is told apart from readiness, which says what is missing.
+func TestHealthIsServedBesideTheMetrics(t *testing.T) {
+	alive, ready := func() error { return nil }, func() error { return errors.New("the database does not answer") }
+	pages := operatorFlags{}.pagesWithHealth(prometheus.NewRegistry(), alive, ready)
+	for path, want := range map[string]struct {
+		status int
+		body   string
+	}{
+		"/healthz": {http.StatusOK, "ok\n"},
+		"/readyz":  {http.StatusServiceUnavailable, "the database does not answer\n"},
+		"/metrics": {http.StatusOK, ""},
+	} {
+		answer := httptest.NewRecorder()
+		pages.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
+		if answer.Code != want.status || answer.Body.String() != want.body {
+			t.Errorf("%s answers %d %q, want %d %q", path, answer.Code, answer.Body, want.status, want.body)
+		}
+	}
+}
+
 // A probe ends with 0 when the process is well, and otherwise with what it says.
 func TestAProbeAsks(t *testing.T) {
 	ill := errors.New("a partition is stuck")

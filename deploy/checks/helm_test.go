@@ -4,6 +4,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,6 +20,8 @@ import (
 	core "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
 	policy "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"sigs.k8s.io/yaml"
 )
 
@@ -32,6 +35,7 @@ clickhouse: {addr: "shard-1:9000,shard-2:9000"}
 `
 	onDisk = minimal + `
 ingest: {imapSecret: {name: mail}, originals: {claim: originals}}
+desk: {enabled: true, url: "https://desk.example.com", keySecret: {name: desk}, oidc: {issuer: "https://id.example.com/", clientId: desk}}
 `
 	all = `
 kafka: {addr: "kafka:9093", tls: true, sasl: SCRAM-SHA-512, user: tallyhouse, passwordSecret: {name: kafka}}
@@ -49,7 +53,13 @@ api:
   config: {TALLYHOUSE_OIDC_ISSUER: "https://id.example.com/", TALLYHOUSE_OIDC_AUDIENCE: ledger}
   autoscaling: {enabled: true}
   ingress: {enabled: true, host: ledger.example.com, className: nginx, tlsSecret: ledger-tls}
-networkPolicy: {egressTo: [{ipBlock: {cidr: 10.0.0.0/8}}]}
+desk:
+  enabled: true
+  url: https://desk.example.com
+  keySecret: {name: desk}
+  oidc: {issuer: "https://id.example.com/", clientId: tallyhouse-desk, clientSecret: {name: desk-client}}
+  ingress: {enabled: true, className: nginx, tlsSecret: desk-tls}
+networkPolicy: {deskFrom: [{namespaceSelector: {matchLabels: {name: ingress}}}], egressTo: [{ipBlock: {cidr: 10.0.0.0/8}}]}
 prometheusRule: {enabled: true}
 podMonitor: {enabled: true}
 `
@@ -106,35 +116,35 @@ func rendered(t *testing.T, given string) map[string][]byte {
 	return documents
 }
 
-// typed reads a document as Kubernetes would, and refuses what it would not know.
-func typed(t *testing.T, name string, document []byte) any {
+// decoder reads documents as Kubernetes' own server does that is told to be strict: their version and kind must be ones of those groups,
+// and each member one of the type, once.
+func decoder(t *testing.T) runtime.Decoder {
 	t.Helper()
-	var into any
-	switch kind, _, _ := strings.Cut(name, " "); kind {
-	case "Deployment":
-		into = &apps.Deployment{}
-	case "Job":
-		into = &batch.Job{}
-	case "Service":
-		into = &core.Service{}
-	case "PodDisruptionBudget":
-		into = &policy.PodDisruptionBudget{}
-	case "HorizontalPodAutoscaler":
-		into = &autoscaling.HorizontalPodAutoscaler{}
-	case "NetworkPolicy":
-		into = &networking.NetworkPolicy{}
-	case "Ingress":
-		into = &networking.Ingress{}
-	case "PodMonitor", "PrometheusRule":
-		return nil // the operator's: no types of Kubernetes
-	default:
-		t.Errorf("%s is of a kind that nothing checks", name)
-		return nil
+	scheme := runtime.NewScheme()
+	groups := runtime.NewSchemeBuilder(apps.AddToScheme, autoscaling.AddToScheme, batch.AddToScheme, core.AddToScheme,
+		networking.AddToScheme, policy.AddToScheme)
+	if err := groups.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
 	}
-	if err := yaml.UnmarshalStrict(document, into); err != nil {
-		t.Errorf("%s: %v\n%s", name, err, document)
+	return serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
+}
+
+// typed are documents as Kubernetes reads them, by kind and name. Those of the Prometheus operator are no types of Kubernetes.
+func typed(t *testing.T, documents map[string][]byte) map[string]runtime.Object {
+	t.Helper()
+	decode, all := decoder(t), map[string]runtime.Object{}
+	for name, document := range documents {
+		if strings.HasPrefix(name, "PodMonitor ") || strings.HasPrefix(name, "PrometheusRule ") {
+			continue
+		}
+		object, _, err := decode.Decode(document, nil, nil)
+		if err != nil {
+			t.Errorf("%s: %v\n%s", name, err, document)
+			continue
+		}
+		all[name] = object
 	}
-	return into
+	return all
 }
 
 // The chart renders to documents that Kubernetes knows member by member; every process is restricted, probed where it
@@ -143,8 +153,10 @@ func TestTheChartRunsWhatTheProgramAccepts(t *testing.T) {
 	for name, given := range map[string]string{"minimal": minimal, "on disk": onDisk, "all": all} {
 		t.Run(name, func(t *testing.T) {
 			documents := rendered(t, given)
-			for of, document := range documents {
-				switch d := typed(t, of, document).(type) {
+			objects := typed(t, documents)
+			for of, object := range objects {
+				checkReferences(t, of, object, objects)
+				switch d := object.(type) {
 				case *apps.Deployment:
 					checkPod(t, of, d.Spec.Template.Spec)
 					if !matches(d.Spec.Selector.MatchLabels, d.Spec.Template.Labels) {
@@ -159,8 +171,11 @@ func TestTheChartRunsWhatTheProgramAccepts(t *testing.T) {
 				"PodDisruptionBudget books-ingest", "PodDisruptionBudget books-api", "NetworkPolicy books-ingest", "NetworkPolicy books-api",
 				"NetworkPolicy books-verify", "NetworkPolicy books-prepare",
 			}
+			if name != "minimal" {
+				want = append(want, "Deployment books-desk", "Service books-desk", "PodDisruptionBudget books-desk", "NetworkPolicy books-desk")
+			}
 			if name == "all" {
-				want = append(want, "HorizontalPodAutoscaler books-ingest", "HorizontalPodAutoscaler books-api", "Ingress books-api",
+				want = append(want, "Ingress books-desk", "PodMonitor books-desk", "HorizontalPodAutoscaler books-ingest", "HorizontalPodAutoscaler books-api", "Ingress books-api",
 					"PrometheusRule books-rules", "PodMonitor books-ingest", "PodMonitor books-api", "PodMonitor books-verify")
 			}
 			for _, one := range want {
@@ -184,6 +199,78 @@ func matches(selector, labels map[string]string) bool {
 	return len(selector) > 0
 }
 
+// checkReferences checks that what an object names is there: pods, their ports, services.
+func checkReferences(t *testing.T, of string, object runtime.Object, all map[string]runtime.Object) {
+	t.Helper()
+	pods := func(selector map[string]string) (ports []string, found bool) {
+		for _, other := range all {
+			var template core.PodTemplateSpec
+			switch d := other.(type) {
+			case *apps.Deployment:
+				template = d.Spec.Template
+			case *batch.Job:
+				template = d.Spec.Template
+			}
+			if !matches(selector, template.Labels) {
+				continue
+			}
+			found = true
+			for _, c := range template.Spec.Containers {
+				for _, port := range c.Ports {
+					ports = append(ports, port.Name, strconv.Itoa(int(port.ContainerPort)))
+				}
+			}
+		}
+		return ports, found
+	}
+	named := func(kind, name string) {
+		if all[kind+" "+name] == nil {
+			t.Errorf("%s names %s %s, which is not there", of, kind, name)
+		}
+	}
+	selected := func(selector map[string]string, ports ...string) {
+		has, found := pods(selector)
+		if !found {
+			t.Errorf("%s selects no pods: %v", of, selector)
+		}
+		for _, port := range ports {
+			if !slices.Contains(has, port) {
+				t.Errorf("%s names the port %s; its pods have %v", of, port, has)
+			}
+		}
+	}
+	switch o := object.(type) {
+	case *apps.Deployment:
+		for _, c := range o.Spec.Template.Spec.Containers {
+			for _, probe := range []*core.Probe{c.StartupProbe, c.LivenessProbe, c.ReadinessProbe} {
+				if probe != nil {
+					selected(o.Spec.Selector.MatchLabels, probe.HTTPGet.Port.String())
+				}
+			}
+		}
+	case *core.Service:
+		for _, port := range o.Spec.Ports {
+			selected(o.Spec.Selector, port.TargetPort.String())
+		}
+	case *policy.PodDisruptionBudget:
+		selected(o.Spec.Selector.MatchLabels)
+	case *autoscaling.HorizontalPodAutoscaler:
+		named(o.Spec.ScaleTargetRef.Kind, o.Spec.ScaleTargetRef.Name)
+	case *networking.NetworkPolicy:
+		for _, rule := range o.Spec.Ingress {
+			for _, port := range rule.Ports {
+				selected(o.Spec.PodSelector.MatchLabels, port.Port.String())
+			}
+		}
+	case *networking.Ingress:
+		for _, rule := range o.Spec.Rules {
+			for _, path := range rule.HTTP.Paths {
+				named("Service", path.Backend.Service.Name)
+			}
+		}
+	}
+}
+
 func checkPod(t *testing.T, of string, pod core.PodSpec) {
 	t.Helper()
 	if s := pod.SecurityContext; s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.SeccompProfile == nil {
@@ -194,7 +281,7 @@ func checkPod(t *testing.T, of string, pod core.PodSpec) {
 		if s == nil || !*s.ReadOnlyRootFilesystem || *s.AllowPrivilegeEscalation || !slices.Equal(s.Capabilities.Drop, []core.Capability{"ALL"}) {
 			t.Errorf("%s, %s is not restricted: %+v", of, c.Name, s)
 		}
-		if serves := c.Name == "ingest" || c.Name == "api"; serves && (c.LivenessProbe == nil || c.ReadinessProbe == nil || c.StartupProbe == nil) {
+		if serves := slices.Contains([]string{"ingest", "api", "desk"}, c.Name); serves && (c.LivenessProbe == nil || c.ReadinessProbe == nil || c.StartupProbe == nil) {
 			t.Errorf("%s, %s lacks a probe", of, c.Name)
 		}
 		for _, mount := range c.VolumeMounts {
@@ -239,6 +326,12 @@ func TestTheChartRefusesValues(t *testing.T) {
 		"no port":          `{kafka: {addr: kafka}, clickhouse: {addr: "c:9000"}}`,
 		"an unknown login": `{kafka: {addr: "k:9092", sasl: MD5}, clickhouse: {addr: "c:9000"}}`,
 		"an environment":   `{kafka: {addr: "k:9092"}, clickhouse: {addr: "c:9000"}, api: {environment: prod}}`,
+		"a bare desk":      minimal + `desk: {enabled: true}`,
+		"a desk by HTTP": minimal + `desk: {enabled: true, url: "http://desk.example.com", keySecret: {name: desk},` +
+			` oidc: {issuer: "https://id.example.com/", clientId: desk}}`,
+		"a desk without keys": minimal + `desk: {enabled: true, url: "https://desk.example.com",` +
+			` oidc: {issuer: "https://id.example.com/", clientId: desk}}`,
+		"a desk without a provider": minimal + `desk: {enabled: true, url: "https://desk.example.com", keySecret: {name: desk}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			var values map[string]any

@@ -42,7 +42,7 @@ func secretOf(variable string) string {
 		return "https://KEY:secret@s3.example.com/bucket/prefix?region=eu-central-1\n"
 	case "TALLYHOUSE_REDIS_URL_FILE":
 		return "rediss://user:secret@redis.example.com:6379/0\n"
-	case "TALLYHOUSE_CURSOR_KEY_FILE":
+	case "TALLYHOUSE_CURSOR_KEY_FILE", "TALLYHOUSE_DESK_KEY_FILE":
 		return strings.Repeat("0123456789abcdef", 4) + "\n"
 	}
 	return "secret\n"

@@ -20,9 +20,10 @@ func run(t *testing.T, name string, args ...string) string {
 // The units run what the program accepts, and systemd finds nothing wrong with them, where it is installed.
 func TestUnitsRunWhatTheProgramAccepts(t *testing.T) {
 	files, _ := filepath.Glob("../systemd/*.service")
-	if len(files) != 3 {
+	if len(files) != 4 {
 		t.Fatal(files)
 	}
+	metrics := map[string]bool{} // they run on one machine
 	systemd, err := exec.LookPath("systemd-analyze")
 	for _, file := range files {
 		text, readErr := os.ReadFile(file)
@@ -30,6 +31,9 @@ func TestUnitsRunWhatTheProgramAccepts(t *testing.T) {
 			t.Fatal(readErr)
 		}
 		env := map[string]string{}
+		if strings.HasSuffix(file, "-desk.service") { // what /etc/tallyhouse/desk.env has to say
+			env = deskExample(t)
+		}
 		for line := range strings.Lines(string(text)) {
 			key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 			switch key {
@@ -39,6 +43,11 @@ func TestUnitsRunWhatTheProgramAccepts(t *testing.T) {
 				name, of, _ := strings.Cut(value, "=")
 				env[name] = of
 			}
+		}
+		if at := env["TALLYHOUSE_METRICS_ADDR"]; at == "" || metrics[at] {
+			t.Errorf("%s listens for operators at %q, as another one does or by default", file, at)
+		} else {
+			metrics[at] = true
 		}
 		for _, hardening := range []string{"DynamicUser=yes", "ProtectSystem=strict", "CapabilityBoundingSet=\n", "RestartPreventExitStatus=2"} {
 			if !strings.Contains(string(text), hardening) {

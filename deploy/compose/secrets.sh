@@ -9,7 +9,9 @@ secret() {
   [ -s "secrets/$1" ] || printf '%s\n' "$2" >"secrets/$1"
   chmod 644 "secrets/$1"
 }
-random() { od -An -N24 -tx1 /dev/urandom | tr -d ' \n'; }
+random() { od -An -N"${1:-24}" -v -tx1 /dev/urandom | tr -d ' \n'; }
 secret clickhouse_password "$(random)"
 secret grafana_password "$(random)"
 secret imap 'imap://demo:demo@mail:1143/INBOX?tls=off&tenant=demo'
+secret desk_key "$(random 32)"
+secret desk_client_secret '' # what the provider gave the desk, if anything
