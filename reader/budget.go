@@ -65,6 +65,12 @@ const (
 // budgetRolls are the rolls that a budget is made of, besides that of its records.
 var budgetRolls = []string{"budget", "claims", "contracts", "transfers"}
 
+// rollKeys are what the sums of budgetRolls go by, and rollSums they and their sums. What is left of nothing is sorted out
+// here: a statement takes the longer to plan the more it says.
+const rollKeys = "roll, node, contract, line, currency, status"
+
+var rollSums = rollKeys + ", " + packed("sum(value)", "sum(committed)", "sum(pending)", "sum(count)")
+
 // budgetQuery reads all that the figures of a budget are made of, and beside it the positions of the table of nodes. It
 // is one statement, so every table is read as it stands at one moment, and no change is half in it: what an event
 // changes in the sums comes in one block.
@@ -77,15 +83,13 @@ FROM budget_nodes
 WHERE tenant = ''
 GROUP BY project
 UNION ALL
-SELECT 'lines', node, contract, '', toString(currency), '', ` + packed(sumsByStatus()...) + `
+SELECT 'lines', node, contract, '', currency, '', ` + packed(sumsByStatus()...) + `
 FROM sums` + of + ` AND roll = 'lines'
 GROUP BY contract, node, currency
 UNION ALL
-SELECT toString(roll), node, contract, line, toString(currency), if(roll = 'contracts', toString(status), '') AS of_status, ` +
-			packed("sum(value)", "sum(committed)", "sum(pending)") + `
+SELECT ` + rollSums + `
 FROM sums` + of + ` AND roll IN {rolls:Array(String)}
-GROUP BY roll, contract, line, node, currency, of_status
-HAVING roll != 'contracts' OR sum(count) != 0 OR sum(pending) != 0
+GROUP BY ` + rollKeys + `
 UNION ALL
 SELECT '` + partEntries + `', node_id, id, '', toString(currency), '', ` + packed("ifNull(value, 0)") + `
 FROM uncommitted_entries FINAL` + of + ` AND NOT deleted AND value IS NOT NULL`,
@@ -237,8 +241,8 @@ func (b *budgetRows) take(row *budgetRow) error {
 		b.nodes[row.id] = uint64(next)
 	case "budget", "transfers":
 		sum := analytics.BudgetSum{NodeID: node, Currency: row.currency}
-		var committed, pending analytics.Int128
-		if err := unpack(row.sums, &sum.Amount, &committed, &pending); err != nil {
+		var committed, pending, count analytics.Int128
+		if err := unpack(row.sums, &sum.Amount, &committed, &pending, &count); err != nil {
 			return err
 		}
 		b.input.Budget = append(b.input.Budget, sum)
@@ -246,14 +250,17 @@ func (b *budgetRows) take(row *budgetRow) error {
 		return b.takeRecords(row)
 	case "contracts":
 		sum := analytics.ContractSum{ContractID: analytics.ContractID(row.id), Line: row.line, NodeID: node, Currency: row.currency, Status: row.kind}
-		if err := unpack(row.sums, &sum.Base, &sum.Committed, &sum.Pending); err != nil {
+		var count analytics.Int128
+		if err := unpack(row.sums, &sum.Base, &sum.Committed, &sum.Pending, &count); err != nil {
 			return err
 		}
-		b.contracts = append(b.contracts, sum)
+		if !count.IsZero() || !sum.Pending.IsZero() { // else nothing is left of it
+			b.contracts = append(b.contracts, sum)
+		}
 	case "claims":
 		sum := analytics.ClaimSum{NodeID: node, Currency: row.currency}
-		var value, committed analytics.Int128
-		if err := unpack(row.sums, &value, &committed, &sum.Pending); err != nil {
+		var value, committed, count analytics.Int128
+		if err := unpack(row.sums, &value, &committed, &sum.Pending, &count); err != nil {
 			return err
 		}
 		b.input.Claims = append(b.input.Claims, sum)

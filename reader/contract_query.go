@@ -48,6 +48,19 @@ func contractAmendments(c *Contract) *[]events.Amendment { return &c.Amendments 
 // line which is none of the contract's base.
 type linkedSum struct{ node, currency, status, record, sums string }
 
+var linkedSumColumns = columns[linkedSum]{
+	member("node", plain, func(l *linkedSum) *string { return &l.node }),
+	member("currency", plain, func(l *linkedSum) *string { return &l.currency }),
+	member("status", plain, func(l *linkedSum) *string { return &l.status }),
+	member("record", plain, func(l *linkedSum) *string { return &l.record }),
+	member(linkedSumsOf, plain, func(l *linkedSum) *string { return &l.sums }),
+}
+
+// linkedSumsOf are the sums of what is linked to a contract, and linkedCount what is 0 when nothing is left of it.
+var linkedSumsOf = "if(roll = '" + rollLines + "', " + packed("sum(net)", "sum(gross)", "sum(count)") + ", '')"
+
+const linkedCount = "if(roll = '" + rollLines + "', sum(allocations), sum(count))"
+
 // contractRow is a contract with what is linked to it.
 type contractRow struct {
 	Contract
@@ -100,12 +113,11 @@ FROM (SELECT *` + s.rows + `) AS c
 LEFT JOIN (
   SELECT project AS of_project, contract AS of_contract, groupArray((node, currency, status, record, sums)) AS linked
   FROM (
-    SELECT project, contract, node, currency, status, record, if(roll = '` + rollLines + `', ` +
-			packed("sum(net)", "sum(gross)", "sum(count)") + `, '') AS sums
+    SELECT project, contract, node, currency, status, record, ` + linkedSumsOf + ` AS sums
     FROM sums
     WHERE tenant = {tenant:String} AND ` + s.sums + ` AND roll IN {rolls:Array(String)}
     GROUP BY project, roll, contract, node, currency, status, record
-    HAVING if(roll = '` + rollLines + `', sum(allocations), sum(count)) != 0
+    HAVING ` + linkedCount + ` != 0
   )
   GROUP BY project, contract
 ) AS l ON c.project = l.of_project AND c.id = l.of_contract
@@ -148,6 +160,25 @@ WHERE tenant = {tenant:String} AND id = {id:String} AND NOT deleted
 LIMIT 1`,
 		sums: its + " AND contract = {id:String}", order: "id",
 		args: map[string]any{"tenant": tenant, "id": id, "projects": projectIDs(projects), "undated": undated},
+	}
+}
+
+// linkedQuery reads what is linked to a contract: of the records, those that are coded on a line which is none of its base.
+func linkedQuery(tenant string, c *analytics.Contract, rolls []string) Query {
+	lines := make([]string, len(c.Allocations))
+	for i, a := range c.Allocations {
+		lines[i] = a.NodeID
+	}
+	if len(lines) == 0 { // without a base contract none is to be re-coded
+		rolls = slices.DeleteFunc(slices.Clone(rolls), func(roll string) bool { return roll == rollLinks })
+	}
+	return Query{
+		SQL: "SELECT " + linkedSumColumns.String() + `
+FROM sums
+WHERE tenant = {tenant:String} AND project = {project:String} AND roll IN {rolls:Array(String)} AND contract = {id:String}
+GROUP BY roll, node, currency, status, record
+HAVING ` + linkedCount + ` != 0 AND (roll = '` + rollLines + `' OR node NOT IN {lines:Array(String)})`,
+		Args: map[string]any{"tenant": tenant, "project": c.ProjectID, "id": string(c.ID), "rolls": rolls, "lines": lines},
 	}
 }
 

@@ -71,14 +71,18 @@ func (r *Reader) Contract(ctx context.Context, tenant, id string, projects []Pro
 	for _, p := range projects { // it may be in any of them
 		find.reads = Parts(find.reads, part(p.ID))
 	}
-	err := find.beside(ctx, func() error {
-		return find.read(ctx, oneContract(tenant, id, projects), within(contractSettings, r.maxResult))
-	})
+	settings := within(contractSettings, r.maxResult)
+	err := find.beside(ctx, func() error { return find.read(ctx, oneContract(tenant, id, projects), nil, settings) })
 	if err != nil {
 		return Contract{}, fmt.Errorf("read a contract: %w", err)
 	}
 	if len(find.contracts) == 0 {
 		return Contract{}, ErrNotFound
+	}
+	// A statement that knows project and lines costs far less than a join, and neither rests on the other's moment: records
+	// and contracts come from streams of their own.
+	if err := find.readLinked(ctx, &find.contracts[0], settings); err != nil {
+		return Contract{}, fmt.Errorf("read what is linked to a contract: %w", err)
 	}
 	project := find.contracts[0].ProjectID
 	if err := find.complete(ctx, part(project), its(projects, project), r.maxResult); err != nil {
@@ -113,7 +117,7 @@ func (f *contractFinder) beside(ctx context.Context, contracts func() error) err
 func (f *contractFinder) page(ctx context.Context, p ContractPage) (more bool, err error) {
 	has, more, err := f.reader.page(ctx, contractSettings, p.Limit, func(ask int, settings clickhouse.Settings) (int, error) {
 		p.Limit = ask
-		err := f.read(ctx, p.set(), settings)
+		err := f.read(ctx, p.set(), f.rolls(), settings)
 		return f.rows, err
 	})
 	f.contracts = f.contracts[:min(len(f.contracts), has)]
@@ -125,15 +129,20 @@ func (f *contractFinder) page(ctx context.Context, p ContractPage) (more bool, e
 var contractSettings = clickhouse.Settings{"max_threads": 1, "max_block_size": 1024, "optimize_move_to_prewhere": 0,
 	"enable_shared_storage_snapshot_in_query": 1}
 
-func (f *contractFinder) read(ctx context.Context, set contractSet, settings clickhouse.Settings) error {
-	f.rows, f.contracts = 0, nil
-	var rolls []string
+// rolls are those of what is linked to contracts that the part needs.
+func (f *contractFinder) rolls() (rolls []string) {
 	if f.reads.needs(linkedSums) {
 		rolls = append(rolls, rollLines)
 	}
 	if f.reads.needs(miscoded) {
 		rolls = append(rolls, rollLinks)
 	}
+	return rolls
+}
+
+// read reads contracts with what of them is in the rolls.
+func (f *contractFinder) read(ctx context.Context, set contractSet, rolls []string, settings clickhouse.Settings) error {
+	f.rows, f.contracts = 0, nil
 	columns := contractRows
 	if len(rolls) > 0 {
 		columns = linkedRows
@@ -146,19 +155,37 @@ func (f *contractFinder) read(ctx context.Context, set contractSet, settings cli
 		}
 		c := row.Contract
 		for _, l := range row.linked {
-			if l.record != "" {
-				c.links = append(c.links, l)
-				continue
-			}
-			sum, err := recordSum(l.node, string(c.ID), l.currency, l.status, l.sums)
-			if err != nil {
+			if err := c.link(l); err != nil {
 				return err
 			}
-			c.linked = append(c.linked, sum)
 		}
 		f.contracts = append(f.contracts, c)
 		return nil
 	})
+}
+
+// readLinked reads what is linked to one contract.
+func (f *contractFinder) readLinked(ctx context.Context, c *Contract, settings clickhouse.Settings) error {
+	rolls := f.rolls()
+	if len(rolls) == 0 {
+		return nil
+	}
+	return linkedSumColumns.read(ctx, f.reader, linkedQuery(f.tenant, &c.Contract, rolls), settings,
+		func(row *linkedSum) error { return c.link(*row) })
+}
+
+// link takes up what is linked to the contract.
+func (c *Contract) link(l linkedSum) error {
+	if l.record != "" {
+		c.links = append(c.links, l)
+		return nil
+	}
+	sum, err := recordSum(l.node, string(c.ID), l.currency, l.status, l.sums)
+	if err != nil {
+		return err
+	}
+	c.linked = append(c.linked, sum)
+	return nil
 }
 
 // complete fills in what the part asks for, with names in results of so many bytes. It may be called again.

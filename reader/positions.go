@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"tallyhouse/schemas/clickhouse"
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	schema "tallyhouse/schemas/clickhouse"
 )
 
 // positions are how far a state table has got, per partition. They change with every change in the table.
@@ -50,7 +52,7 @@ func (p positions) note(row *position) bool {
 func (p positions) byPartition() (map[int32]int64, error) {
 	offsets := make(map[int32]int64, len(p))
 	for name, next := range p {
-		number, ok := clickhouse.PositionPartition(name)
+		number, ok := schema.PositionPartition(name)
 		if !ok {
 			return nil, fmt.Errorf("the position row of %q names no partition", name)
 		}
@@ -61,6 +63,11 @@ func (p positions) byPartition() (map[int32]int64, error) {
 
 // states are the states of the tables whose rows are kept between requests.
 type states struct{ nodes, contractors string }
+
+// positionSettings are those of statements over position rows. There are so few that to filter them before their other
+// columns are read costs more than it spares.
+var positionSettings = clickhouse.Settings{"max_threads": 1, "max_block_size": 1024, "optimize_move_to_prewhere": 0,
+	"enable_shared_storage_snapshot_in_query": 1}
 
 // positionsQuery reads the position rows of tables. They are at the beginning of the key.
 func positionsQuery(tables ...string) Query {
@@ -82,7 +89,7 @@ func (r *Reader) positions(ctx context.Context, tables ...string) (map[string]po
 	}
 	var table, partition string
 	var next uint64
-	err := r.each(ctx, positionsQuery(tables...), pageSettings, func(scan func(...any) error) error {
+	err := r.each(ctx, positionsQuery(tables...), positionSettings, func(scan func(...any) error) error {
 		if err := scan(&table, &partition, &next); err != nil {
 			return err
 		}

@@ -87,11 +87,9 @@ FROM budget_nodes
 WHERE tenant = ''
 GROUP BY project
 UNION ALL
-SELECT project, toString(roll), node, contract, line, toString(currency), if(roll = 'contracts', toString(status), '') AS of_status, ` +
-			packed("sum(value)", "sum(committed)", "sum(pending)") + `
+SELECT project, ` + rollSums + `
 FROM sums` + of + ` AND roll IN {rolls:Array(String)}
-GROUP BY project, roll, contract, line, node, currency, of_status
-HAVING roll != 'contracts' OR sum(count) != 0 OR sum(pending) != 0
+GROUP BY project, ` + rollKeys + `
 UNION ALL
 SELECT project, '` + partEntries + `', node_id, id, '', toString(currency), '', ` + packed("ifNull(value, 0)") + `
 FROM uncommitted_entries FINAL` + of + ` AND NOT deleted AND value IS NOT NULL`,

@@ -137,8 +137,9 @@ func queries(t *testing.T) map[string]Query {
 			query([]string{rollLines, rollLinks}),
 		"contracts_of_one": ContractPage{Tenant: "acme", Projects: []ProjectRef{one}, After: "C1", Limit: 51}.set().
 			query([]string{rollLines, rollLinks}),
-		"contract":          oneContract("acme", "C1", []ProjectRef{one, two}).query(nil),
-		"contract_linked":   oneContract("acme", "C1", []ProjectRef{one, two}).query([]string{rollLines, rollLinks}),
+		"contract": oneContract("acme", "C1", []ProjectRef{one, two}).query(nil),
+		"contract_linked": linkedQuery("acme", &analytics.Contract{ID: "C1", Contract: events.Contract{ProjectID: "P1",
+			Allocations: []events.ContractAllocation{{NodeID: "a", Value: 1}, {NodeID: "b", Value: 1}}}}, []string{rollLines, rollLinks}),
 		"contractors":       contractorPage.query("K1", events.Some("K9"), 51),
 		"contractors_rest":  contractorPage.query("K1", events.Opt[string]{}, 51),
 		"contractors_bound": contractorPage.boundQuery("K1", 204),

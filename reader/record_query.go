@@ -224,8 +224,8 @@ LIMIT 1 OFFSET {window:UInt32}`,
 	}
 }
 
-// rangeQuery reads the records of all projects in a range of ids, up to the bound or, without one, all that follow. What
-// lies outside is left out by the key's columns alone, before the others are read.
+// rangeQuery reads the records of all projects in a range of ids, up to the bound or, without one, all that follow. The key
+// leads to a granule or more of each project and part; their ids alone are read first, and most have none of the range.
 func (p *RecordPage) rangeQuery(after string, to events.Opt[string], limit int) Query {
 	q := Query{Args: map[string]any{"tenant": p.Filter.Tenant, "projects": projectIDs(p.Filter.Projects), "after": after, "limit": limit}}
 	until := ""
@@ -234,8 +234,8 @@ func (p *RecordPage) rangeQuery(after string, to events.Opt[string], limit int) 
 	}
 	q.SQL = "SELECT " + recordColumns(p.Read).String() + `
 FROM records FINAL
-PREWHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND id > {after:String}` + until + `
-WHERE NOT deleted
+PREWHERE id > {after:String}` + until + `
+WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND NOT deleted
 ORDER BY id, project
 LIMIT {limit:UInt32}`
 	return q

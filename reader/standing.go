@@ -47,7 +47,7 @@ GROUP BY project`)
 func (r *Reader) Standing(ctx context.Context) (Standing, error) {
 	var lines []string
 	var part, of, state string
-	err := r.each(ctx, standingQuery(), pageSettings, func(scan func(...any) error) error {
+	err := r.each(ctx, standingQuery(), positionSettings, func(scan func(...any) error) error {
 		if err := scan(&part, &of, &state); err != nil {
 			return err
 		}

@@ -3,11 +3,10 @@ FROM budget_nodes
 WHERE tenant = ''
 GROUP BY project
 UNION ALL
-SELECT project, toString(roll), node, contract, line, toString(currency), if(roll = 'contracts', toString(status), '') AS of_status, concat(reinterpretAsFixedString(toInt128(sum(value))), reinterpretAsFixedString(toInt128(sum(committed))), reinterpretAsFixedString(toInt128(sum(pending))), '')
+SELECT project, roll, node, contract, line, currency, status, concat(reinterpretAsFixedString(toInt128(sum(value))), reinterpretAsFixedString(toInt128(sum(committed))), reinterpretAsFixedString(toInt128(sum(pending))), reinterpretAsFixedString(toInt128(sum(count))), '')
 FROM sums
 WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND roll IN {rolls:Array(String)}
-GROUP BY project, roll, contract, line, node, currency, of_status
-HAVING roll != 'contracts' OR sum(count) != 0 OR sum(pending) != 0
+GROUP BY project, roll, node, contract, line, currency, status
 UNION ALL
 SELECT project, 'entries', node_id, id, '', toString(currency), '', concat(reinterpretAsFixedString(toInt128(ifNull(value, 0))), '')
 FROM uncommitted_entries FINAL
