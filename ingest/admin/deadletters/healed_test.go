@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/ingest/ingesttest"
@@ -138,6 +140,60 @@ func TestAWatchCountsWhatWaits(t *testing.T) {
 	if err := w.look(t.Context()); err != nil || len(gathered(t, registry)) != 0 {
 		t.Errorf("after another worker took over: %v, %v", gathered(t, registry), err)
 	}
+}
+
+// What the topic's retention takes is neither listed nor counted any more; what is refused afterwards is.
+func TestLettersThatRetentionTookAreForgotten(t *testing.T) {
+	// Given two letters that wait, and a watch that knows of them
+	c := topicstest.Cluster(t, 2)
+	l := ingesttest.New(t, events.Contractors, 2)
+	w := &Watch{Cluster: c, Tables: Tables{l.DB}, Mine: func() bool { return true }, Log: slog.New(slog.DiscardHandler)}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(w)
+	send := func(d kafka.DeadLetter) {
+		t.Helper()
+		if _, _, err := kafka.Send(t.Context(), c, d.Message()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(letters int) {
+		t.Helper()
+		if err := w.look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := gathered(t, registry)["tallyhouse_ingest_dead_letters_waiting"]; got != float64(letters) {
+			t.Errorf("%v letters wait, want %d", got, letters)
+		}
+		listed := 0
+		if _, err := List(t.Context(), c, w.Tables, func(Letter) error { listed++; return nil }); err != nil || listed != letters {
+			t.Errorf("%d letters are listed, want %d; %v", listed, letters, err)
+		}
+	}
+	send(refused("demo/C1", 100, `{"version":4}`))
+	send(refused("demo/C2", 101, `{"version":1}`))
+	expect(2)
+	// When the log begins behind them
+	client, err := kgo.NewClient(c.Reading...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	topic := kmsg.NewDeleteRecordsRequestTopic()
+	topic.Topic = string(events.DeadLetters)
+	for number, end := range w.from {
+		partition := kmsg.NewDeleteRecordsRequestTopicPartition()
+		partition.Partition, partition.Offset = int32(number), end
+		topic.Partitions = append(topic.Partitions, partition)
+	}
+	request := kmsg.NewPtrDeleteRecordsRequest()
+	request.Topics, request.TimeoutMillis = append(request.Topics, topic), 10_000
+	if _, err := request.RequestWith(t.Context(), client); err != nil {
+		t.Fatal(err)
+	}
+	// Then they are forgotten, and the next one counts.
+	expect(0)
+	send(refused("demo/C3", 102, `{"version":1}`))
+	expect(1)
 }
 
 // gathered are the figures of the topic of contractors, by name.
