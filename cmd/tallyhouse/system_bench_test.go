@@ -143,7 +143,7 @@ func stop(cmd *exec.Cmd) {
 
 // ingest takes the log in through a worker.
 func (s *system) ingest(out io.Writer, changes int) {
-	m, before := s.measure(), s.mergedFor()
+	m := s.measure()
 	worker := s.start("ingest", "--allow-volatile", "--metrics-addr", free(s.b))
 	s.await(func() (done bool) {
 		at, err := position.Read(context.Background(), s.db, store.Of(events.Records), []int32{0, 1, 2, 3})
@@ -162,9 +162,7 @@ func (s *system) ingest(out io.Writer, changes int) {
 	s.settle()
 	fmt.Fprintf(out, "ingest\t%s\n", taken.per(changes))
 	fmt.Fprintf(out, "\tworker %.1f µs of CPU a change, at most %d MB\n", micros(workerCPU, changes), most>>20)
-	mergedFor := s.mergedFor() - before
-	fmt.Fprintf(out, "\twith merges settled\tengine %.1f µs, its threads merged for %.1f µs\n",
-		micros(m.taken().engine, changes), micros(mergedFor, changes))
+	fmt.Fprintf(out, "\twith merges settled\tengine %.1f µs\n", micros(m.taken().engine, changes))
 	s.reportDoubts(out)
 }
 

@@ -40,16 +40,6 @@ func (u usage) per(changes int) string {
 // micros is what one of the changes took, in microseconds.
 func micros(seconds float64, changes int) float64 { return seconds / float64(changes) * 1e6 }
 
-// mergedFor is how long, in seconds, the engine's threads have merged so far.
-func (s *system) mergedFor() (seconds float64) {
-	s.b.Helper()
-	const milliseconds = "SELECT sumIf(value, event = 'MergeTotalMilliseconds') / 1000 FROM system.events"
-	if err := s.conn.QueryRow(context.Background(), milliseconds).Scan(&seconds); err != nil {
-		s.b.Fatal(err)
-	}
-	return seconds
-}
-
 // await waits until done reports true. It asks seldom, so as not to disturb what is measured: after each twentieth of
 // the time that has passed, at least every three seconds.
 func (s *system) await(done func() bool) {
