@@ -57,12 +57,9 @@ const (
 		OR tenant = '' AND project IN {keys:Array(String)})`
 )
 
-// errNoneLeft ends a scan that no partition needs any more.
-var errNoneLeft = errors.New("no partition's heads can be loaded")
-
 // load streams rows into the heads of some partitions, the greatest version of each entity winning. A partition whose
 // position moved meanwhile leaves, and is loaded again alone. One whose heads can't be loaded leaves, too, and the others
-// go on.
+// go on. The scan is read to its end in any case: the embedded engine bears few statements that are broken off.
 func (r *recovery) load(ctx context.Context, partitions []int32, where string, params database.Params) error {
 	into := map[int32]*headLoader{}
 	for _, p := range partitions {
@@ -91,9 +88,6 @@ func (r *recovery) load(ctx context.Context, partitions []int32, where string, p
 		for _, l := range into {
 			l.takeQueued(images)
 		}
-		if allFailed(into) {
-			return errNoneLeft
-		}
 		rows += images.Rows()
 		if time.Since(told) > 5*time.Second {
 			told = time.Now()
@@ -102,7 +96,7 @@ func (r *recovery) load(ctx context.Context, partitions []int32, where string, p
 		}
 		return nil
 	})
-	if err != nil && !allFailed(into) {
+	if err != nil {
 		return fmt.Errorf("load the heads of %s: %w", r.entity.Topic, err)
 	}
 	for p, l := range into {
@@ -117,15 +111,6 @@ func (r *recovery) load(ctx context.Context, partitions []int32, where string, p
 		l.heads.life, l.heads.position = r.stream.Life, l.position
 	}
 	return nil
-}
-
-func allFailed(loaders map[int32]*headLoader) bool {
-	for _, l := range loaders {
-		if l.err == nil {
-			return false
-		}
-	}
-	return true
 }
 
 // loadTimeout bounds the loading of heads: tens of millions take seconds each.
