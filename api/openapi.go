@@ -246,7 +246,8 @@ var problemStatuses = []struct {
 	headers                   []string // beside those of every response
 }{
 	{"400", "BadRequest", "The query or body cannot be taken, or a filter, cursor or number of projects is not allowed.",
-		[]*problem.Kind{problem.InvalidQuery, problem.InvalidBody, problem.InvalidCursor, problem.FilterNotAllowed, problem.TooManyProjects}, nil},
+		[]*problem.Kind{problem.InvalidQuery, problem.InvalidBody, problem.InvalidCursor, problem.FilterNotAllowed,
+			problem.TooManyProjects}, nil},
 	{"401", "Unauthorized", "The token is missing or gives no access.",
 		[]*problem.Kind{problem.AuthenticationRequired, problem.InvalidCredentials}, []string{"WWW-Authenticate"}},
 	{"404", "NotFound", "There is no such thing, or the caller may not see it.", []*problem.Kind{problem.NotFound}, nil},

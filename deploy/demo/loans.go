@@ -43,7 +43,8 @@ const loanMonths = 60 // in which a loan can be drawn; it is repaid a year later
 func (w *world) addLoan(d *dice, l loan) {
 	first := calendar.Date(l.begin/day).Month() + 1
 	data := events.Facility{
-		ProjectIDs: l.projects, Lender: oneOf(d, lenders), Type: "construction", Currency: currency, Commitment: l.commitment, Revolving: l.revolving,
+		ProjectIDs: l.projects, Lender: oneOf(d, lenders), Type: "construction",
+		Currency: currency, Commitment: l.commitment, Revolving: l.revolving,
 		Availability: events.DateRange{From: first.First(), To: (first + loanMonths - 1).Last()},
 		Maturity:     (first + loanMonths + 11).Last(), DayCount: oneOf(d, []string{"ACT/360", "ACT/360", "30/360"}),
 		Pricing: events.Pricing{

@@ -17,7 +17,8 @@ func (w *world) addPlans(p *project) {
 		}
 		line := p.nodes[leaf].line
 		from := calendar.Date(p.begin/day).Month() + calendar.Month(12*int64(line.from)+d.between(0, 6))
-		data := events.LinePlan{ProjectID: p.id, NodeID: p.nodes[leaf].id, Method: oneOf(&d, []string{"linearDays", "linearDays", "linearMonths", "sCurve", "custom"})}
+		method := oneOf(&d, []string{"linearDays", "linearDays", "linearMonths", "sCurve", "custom"})
+		data := events.LinePlan{ProjectID: p.id, NodeID: p.nodes[leaf].id, Method: method}
 		if d.in10000(9000) {
 			data.StartDate = events.Some(from.First())
 			data.EndDate = events.Some((calendar.Date(w.end/day).Month() + calendar.Month(d.between(-2, 30))).Last())

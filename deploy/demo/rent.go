@@ -120,7 +120,8 @@ func (w *world) lease(id string, signed int64, l events.Lease) {
 // addInterim lets a roof, or land that waits for its turn.
 func (w *world) addInterim(p *project, d *dice) {
 	unit := events.Unit{
-		ProjectID: p.id, SiteID: "si-" + p.id, SiteName: p.data.Name, BuildingID: "bd-" + p.id + "-a", Label: "Roof", Type: "mast", Scope: "currentUse",
+		ProjectID: p.id, SiteID: "si-" + p.id, SiteName: p.data.Name, BuildingID: "bd-" + p.id + "-a",
+		Label: "Roof", Type: "mast", Scope: "currentUse",
 	}
 	id := fmt.Sprintf("un-%04d-roof", p.number+1)
 	w.schedule.add(change{topic: events.Units, id: id, version: 1, at: p.begin + 4*day, data: func() any { return &unit }})

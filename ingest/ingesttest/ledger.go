@@ -135,7 +135,8 @@ func (l *Ledger) TryFence() bool {
 		if stands.Inconsistency() != "" {
 			return false
 		}
-		if stands.Missed() && position.Mend(ctx, l.DB, l.Entity, fence.WriterID(l.DB, claim.Topic, p), p, stands, l.server, fence.Counts, claim.Params(p)) != nil {
+		writer := fence.WriterID(l.DB, claim.Topic, p)
+		if stands.Missed() && position.Mend(ctx, l.DB, l.Entity, writer, p, stands, l.server, fence.Counts, claim.Params(p)) != nil {
 			return false
 		}
 		if l.pending[p] != nil && stands.State == l.pending[p].next {

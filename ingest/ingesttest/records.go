@@ -33,7 +33,9 @@ func (d *Records) Draw(n, of int) []events.Event {
 		tenant, id := fmt.Sprintf("tenant%d", i%d.Tenants), fmt.Sprintf("r%d", i)
 		key := tenant + "/" + id
 		d.versions[key] += 1 + d.Random.Int64N(3)
-		e := events.Event{Envelope: events.Envelope{ID: id, TenantID: tenant, Version: d.versions[key], Op: events.Upsert, At: time.Unix(1_800_000_000, 0).UTC()}}
+		e := events.Event{Envelope: events.Envelope{
+			ID: id, TenantID: tenant, Version: d.versions[key], Op: events.Upsert, At: time.Unix(1_800_000_000, 0).UTC(),
+		}}
 		if d.Random.IntN(12) == 0 {
 			e.Op = events.Delete
 		} else {
@@ -48,7 +50,8 @@ func (d *Records) record() *events.Record {
 	pick := func(from ...string) string { return from[d.Random.IntN(len(from))] }
 	r := &events.Record{
 		ProjectID: fmt.Sprintf("p'\\%d", d.Random.IntN(d.Projects)), Source: pick("invoice", "accrual"), Direction: "in",
-		StepKind: pick("setup", "approval", "payment", "paid", "paid", "rejected"), Documents: []events.Document{}, Intake: events.Intake{Channel: "api"},
+		StepKind:  pick("setup", "approval", "payment", "paid", "paid", "rejected"),
+		Documents: []events.Document{}, Intake: events.Intake{Channel: "api"},
 	}
 	if r.StepKind == "paid" {
 		// Noon, far from where a day in Vienna is another than in UTC.
@@ -90,8 +93,11 @@ func (d *Records) record() *events.Record {
 // sums it saw.
 func (l *Ledger) Truth(t testing.TB) int {
 	t.Helper()
-	lines, cash, recognized, contractors, links := map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{}
-	status := map[string]string{"setup": "setup", "approval": "approvalPending", "payment": "paymentPending", "paid": "paid", "rejected": "rejected"}
+	lines, cash, recognized := map[string]int64{}, map[string]int64{}, map[string]int64{}
+	contractors, links := map[string]int64{}, map[string]int64{}
+	status := map[string]string{
+		"setup": "setup", "approval": "approvalPending", "payment": "paymentPending", "paid": "paid", "rejected": "rejected",
+	}
 	for _, e := range l.Newest {
 		r, ok := e.Data.(*events.Record)
 		if !ok || r == nil {
@@ -134,14 +140,16 @@ func (l *Ledger) Truth(t testing.TB) int {
 		}
 	}
 	const of = "concat(tenant, '|', project, '|', "
-	seen := same(t, "lines", lines, l.sums(t, `
-		SELECT `+of+`contract, '|', status, '|count') AS k, toInt64(sum(count)) AS v FROM sums WHERE roll = 'lines' GROUP BY k
-		UNION ALL SELECT `+of+`contract, '|', status, '|gross') AS k, toInt64(sum(gross)) AS v FROM sums WHERE roll = 'lines' GROUP BY k
-		UNION ALL SELECT `+of+`contract, '|', status, '|', currency, '|', node, '|net') AS k, toInt64(sum(net)) AS v FROM sums WHERE roll = 'lines' GROUP BY k`))
-	seen += same(t, "cash", cash, l.sums(t, `SELECT `+of+`node, '|', currency, '|', month) AS k, toInt64(sum(net)) AS v FROM sums WHERE roll = 'cash' GROUP BY k`))
-	seen += same(t, "recognized", recognized, l.sums(t, `SELECT `+of+`node, '|', month) AS k, toInt64(sum(count)) AS v FROM sums WHERE roll = 'recognized' GROUP BY k`))
-	seen += same(t, "contractors", contractors, l.sums(t, `SELECT `+of+`contractor) AS k, toInt64(sum(count)) AS v FROM sums WHERE roll = 'contractors' GROUP BY k`))
-	return seen + same(t, "links", links, l.sums(t, `SELECT `+of+`contract, '|', node, '|', currency, '|', record) AS k, toInt64(sum(count)) AS v FROM sums WHERE roll = 'links' GROUP BY k`))
+	by := func(roll, sum, keys string) string {
+		return "SELECT " + of + keys + ") AS k, toInt64(sum(" + sum + ")) AS v FROM sums WHERE roll = '" + roll + "' GROUP BY k"
+	}
+	seen := same(t, "lines", lines, l.sums(t, by("lines", "count", "contract, '|', status, '|count'")+
+		" UNION ALL "+by("lines", "gross", "contract, '|', status, '|gross'")+
+		" UNION ALL "+by("lines", "net", "contract, '|', status, '|', currency, '|', node, '|net'")))
+	seen += same(t, "cash", cash, l.sums(t, by("cash", "net", "node, '|', currency, '|', month")))
+	seen += same(t, "recognized", recognized, l.sums(t, by("recognized", "count", "node, '|', month")))
+	seen += same(t, "contractors", contractors, l.sums(t, by("contractors", "count", "contractor")))
+	return seen + same(t, "links", links, l.sums(t, by("links", "count", "contract, '|', node, '|', currency, '|', record")))
 }
 
 func (l *Ledger) sums(t testing.TB, query string) map[string]int64 {

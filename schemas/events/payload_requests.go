@@ -70,8 +70,9 @@ var mailPlace = table("mailPlace", "where the mail was when it was read",
 
 var requestAnswer = table("requestAnswer", "what became of it: the intake's next version of the request; null while nobody has heeded it",
 	need("at", instant, func(a *RequestAnswer) *time.Time { return &a.At }),
-	need("outcome", extensible(OutcomeGivenBack, OutcomeReadAgain, OutcomeNotWaiting, OutcomeNoMail, OutcomeNotKept, OutcomeTakenOver,
-		OutcomeConfirmed, OutcomeUnfinished, OutcomeWouldDamage, OutcomeExpired, OutcomeFailed), func(a *RequestAnswer) *string { return &a.Outcome }).
+	need("outcome", extensible(OutcomeGivenBack, OutcomeReadAgain, OutcomeNotWaiting, OutcomeNoMail, OutcomeNotKept,
+		OutcomeTakenOver, OutcomeConfirmed, OutcomeUnfinished, OutcomeWouldDamage, OutcomeExpired, OutcomeFailed),
+		func(a *RequestAnswer) *string { return &a.Outcome }).
 		doc("docs/mail.md#what-people-ask-for"),
 	may("detail", chars(0, 1000), func(a *RequestAnswer) *Opt[string] { return &a.Detail }).
 		doc("the same for a person"),
