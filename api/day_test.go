@@ -58,6 +58,10 @@ func TestAllOfAnAnswerIsOfTheDayOfItsRequest(t *testing.T) {
 			t.Errorf("%s: not of 30 April: %s", path, got)
 		}
 	}
+	// And an answer that is kept is not that of the next day.
+	if got := w.get(adminKey, "/v0/projects/P1/cashflow").want(t, 200, ""); got.json["asOf"] != "2026-05" {
+		t.Errorf("on 1 May: %s", got.body)
+	}
 }
 
 // The same data give the same answers whatever zone the server or the user's profile has: no date and no month is made

@@ -171,7 +171,13 @@ func (f *contractFinder) readLinked(ctx context.Context, c *Contract, settings c
 		return nil
 	}
 	return linkedSumColumns.read(ctx, f.reader, linkedQuery(f.tenant, &c.Contract, rolls), settings,
-		func(row *linkedSum) error { return c.link(*row) })
+		func(row *linkedSumRow) error {
+			var left analytics.Int128
+			if err := unpack(row.left, &left); err != nil || left.IsZero() {
+				return err
+			}
+			return c.link(row.linkedSum)
+		})
 }
 
 // link takes up what is linked to the contract.

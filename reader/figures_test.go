@@ -13,18 +13,45 @@ import (
 
 // Figures and lists of what is to be re-coded come from the sums: of these statements none may touch records.
 func TestNoStatementOfFiguresScansRecords(t *testing.T) {
-	records := regexp.MustCompile(`FROM records\b`)
-	for name, q := range queries(t) {
-		switch name {
-		case "budget", "contracts", "contracts_linked", "contract", "contract_linked", "contractors", "snapshot_heads", "snapshot_lines", "snapshot_top_lines",
-			"cashflow", "plans", "rentroll_leases":
-			if records.MatchString(q.SQL) {
-				t.Errorf("%s reads records:\n%s", name, q.SQL)
-			}
-		case "record":
-			if !records.MatchString(q.SQL) {
-				t.Errorf("%s does not read records: does this test still see anything?", name)
-			}
+	records, all := regexp.MustCompile(`FROM records\b`), queries(t)
+	for _, name := range []string{"budget", "estimates", "contracts", "contracts_linked", "contracts_of_one", "contract", "contract_linked",
+		"contractors", "snapshot_heads", "snapshot_lines", "cashflow", "plans", "units", "rentroll_leases", "rentroll_areas", "rentroll_index",
+		"facilities", "facility", "facility_sums", "facility_entries", "facility_fixings", "standing"} {
+		q, is := all[name]
+		if !is || records.MatchString(q.SQL) {
+			t.Errorf("%s reads records, or is no statement:\n%s", name, q.SQL)
+		}
+	}
+	if !records.MatchString(all["record"].SQL) {
+		t.Error("a record is not read from records: does this test still see anything?")
+	}
+}
+
+// A budget takes one read of the sums, and a cash flow the same one with more in it, beside the plans.
+func TestFiguresTakeOneReadOfTheSums(t *testing.T) {
+	db := database(t)
+	conn := &counted{Conn: db}
+	r, ctx := New(conn, db, 10*time.Second), context.Background()
+	budget := BudgetRequest{Tenant: "acme", Project: ProjectRef{ID: "P1", StructureID: events.Some("S")}, Currency: "EUR", Figures: true}
+	for _, test := range []struct {
+		name       string
+		statements int
+		read       func() error
+	}{
+		{"budget", 1, func() error { _, err := r.Budget(ctx, budget); return err }},
+		{"cash flow", 2, func() error {
+			_, err := r.Cashflow(ctx, CashflowRequest{BudgetRequest: budget, Today: calendar.NewDate(2026, 5, 12)})
+			return err
+		}},
+	} {
+		// Given lines that have been read before
+		if err := test.read(); err != nil {
+			t.Fatal(err)
+		}
+		conn.count(0)
+		// When it is read again, then that takes no other statement.
+		if err := test.read(); err != nil || conn.statements != test.statements {
+			t.Errorf("a %s took %d statements, want %d: %v", test.name, conn.statements, test.statements, err)
 		}
 	}
 }
