@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"testing"
@@ -19,13 +20,31 @@ import (
 )
 
 // everyStep is where a worker can be killed.
-var everyStep = []Step{StepMember, StepFence, StepKill, StepIdentity, StepPositions, StepLog, StepHeads, StepRead, StepCut, StepSend, StepInsert, StepInserted, StepHeadsUpdate, StepCommit}
+var everyStep = []Step{
+	StepMember, StepFence, StepKill, StepIdentity, StepPositions, StepMend, StepLog, StepHeads, StepRead, StepCut, StepSend, StepInsert,
+	StepInserted, StepHeadsUpdate, StepCommit,
+}
+
+// A step that is added is one where a worker can be killed.
+func TestWorkersAreKilledAtEveryStep(t *testing.T) {
+	source, err := os.ReadFile("steps.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []Step
+	for _, named := range regexp.MustCompile(`\bStep +(?:Step )?= "([^"]+)"`).FindAllSubmatch(source, -1) {
+		all = append(all, Step(named[1]))
+	}
+	if !slices.Equal(all, everyStep) {
+		t.Errorf("the steps are %q, workers are killed at %q", all, everyStep)
+	}
+}
 
 // Workers and engine are killed at random points and at every step of the protocol, while a stream with everything that
 // a stream can hold runs. TALLYHOUSE_CRASHES sets the number of kills: the nightly target asks for more.
 func TestNothingIsLostOrCountedTwiceWhateverIsKilled(t *testing.T) {
 	t.Parallel()
-	kills := 16
+	kills := len(everyStep) + 2
 	if n, err := strconv.Atoi(os.Getenv("TALLYHOUSE_CRASHES")); err == nil {
 		kills = n
 	}
@@ -37,7 +56,7 @@ func TestNothingIsLostOrCountedTwiceWhateverIsKilled(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 
 	engine := clickhousetest.Start(t)
-	w := joinWorld(t, engine.Addr(), "default", kafkatest.Start(t).Addr())
+	w := joinWorldWith(t, engine.Addr(), "default", kafkatest.Start(t).Addr(), trapped)
 	m := newModel()
 	chaos := newChaos(rnd)
 
@@ -51,6 +70,7 @@ func TestNothingIsLostOrCountedTwiceWhateverIsKilled(t *testing.T) {
 			DieAt: dieAt, DieAfter: 1 + rnd.Int64N(6),
 		}))
 	}
+	mended := false
 	start("")
 	for kill := range kills {
 		messages := chaos.messages(100)
@@ -58,6 +78,9 @@ func TestNothingIsLostOrCountedTwiceWhateverIsKilled(t *testing.T) {
 		m.take(messages...)
 		switch {
 		case kill < len(everyStep):
+			if everyStep[kill] == StepMend { // until it is dead each batch of these tables is torn, and mended by whoever recovers
+				w.execWhenUp("INSERT INTO bomb VALUES ('records'), ('contracts'), ('budget_rows')")
+			}
 			start(everyStep[kill])
 			for deadline := time.Now().Add(20 * time.Second); !workers[len(workers)-1].dead() && time.Now().Before(deadline); {
 				more := chaos.messages(15)
@@ -65,8 +88,13 @@ func TestNothingIsLostOrCountedTwiceWhateverIsKilled(t *testing.T) {
 				m.take(more...)
 				time.Sleep(100 * time.Millisecond)
 			}
-			if !workers[len(workers)-1].dead() { // it got no partition that passed the step often enough
+			died := workers[len(workers)-1].dead()
+			if !died { // it got no partition that passed the step often enough
 				workers[len(workers)-1].kill()
+			}
+			if everyStep[kill] == StepMend {
+				mended = died
+				w.execWhenUp("TRUNCATE TABLE bomb")
 			}
 		case kill%2 == 0:
 			time.Sleep(time.Duration(rnd.IntN(300)) * time.Millisecond)
@@ -90,6 +118,9 @@ func TestNothingIsLostOrCountedTwiceWhateverIsKilled(t *testing.T) {
 	w.awaitAllWrittenWithin(2 * time.Minute)
 	w.check(m)
 	w.checkDeadLetters(chaos.poison)
+	if !mended && kills >= len(everyStep) {
+		t.Error("no worker died at a mend")
+	}
 	if t.Failed() {
 		t.Logf("again with TALLYHOUSE_SEED=%d", seed)
 	}

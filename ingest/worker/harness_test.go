@@ -109,6 +109,12 @@ func (w *world) exec(sql string) {
 	}
 }
 
+// execWhenUp runs a statement until it succeeds: the server may be dead just now.
+func (w *world) execWhenUp(sql string) {
+	w.t.Helper()
+	untilDone(w.t, func() error { return w.db.Exec(context.Background(), database.Statement{SQL: sql}) })
+}
+
 // worker is a worker that runs until it is stopped.
 type worker struct {
 	*Worker

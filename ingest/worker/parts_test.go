@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,6 +42,36 @@ func TestATornInsertIsMended(t *testing.T) {
 	if b.counter("views_mended_total") == 0 {
 		t.Error("no view was mended")
 	}
+}
+
+// Given a writer that falls asleep as it is about to mend a view, when another one mends it and goes on, then the sleeper,
+// awake again, adds nothing.
+func TestAMendThatComesLate(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.exec("INSERT INTO bomb VALUES ('records')")
+	s.send(someRecords(3)...)
+	a, b := s.join("a"), s.join("b")
+	asleep, awake, looked := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	wake := sync.OnceFunc(func() { close(awake) })
+	defer wake()
+	a.onStep(StepMend, func() {
+		a.onStep(StepMember, func() { close(looked) }) // its next recovery
+		close(asleep)
+		<-awake
+	})
+	a.assign()
+	s.awaitEvent("it falls asleep before the mend", asleep)
+	s.exec("TRUNCATE TABLE bomb")
+	b.assign()
+	s.awaitAll(3)
+	wake()
+	s.awaitEvent("it has found that another took over", looked)
+	if n := a.counter("views_mended_total"); n != 0 {
+		t.Errorf("it mended %v views, too", n)
+	}
+	a.revoke()
+	s.check(s.model)
 }
 
 // One insert makes one part in the state table and one in sums, whatever its size: a part more is a half that no

@@ -152,8 +152,8 @@ func playRound(t *testing.T, engineAddr, name string, seed uint64, checking *syn
 	}
 	close(stop)
 	disturbing.Wait()
-	r.quiet("TRUNCATE TABLE bomb")
-	r.quiet("TRUNCATE TABLE nap")
+	r.execWhenUp("TRUNCATE TABLE bomb")
+	r.execWhenUp("TRUNCATE TABLE nap")
 	// The last writer starts while zombies and late inserts are still about.
 	last := &actor{round: r, name: "last", proxy: newProxy(t, engineAddr, rand.New(rand.NewPCG(seed, 99)), 0), owns: map[kafkalog.Partition]bool{}}
 	r.actors = append(r.actors, last)
@@ -224,11 +224,6 @@ func (r *round) n(n int) int {
 }
 
 func (r *round) sleepUpTo(d time.Duration) { time.Sleep(time.Duration(r.n(int(d)))) }
-
-// quiet runs a statement until it succeeds: the server may be dead just now.
-func (r *round) quiet(sql string) {
-	untilDone(r.t, func() error { return r.db.Exec(context.Background(), database.Statement{SQL: sql}) })
-}
 
 // disturb breaks and mends the views and has the tables merged, at random.
 func (r *round) disturb(stop <-chan struct{}) {

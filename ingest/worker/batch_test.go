@@ -1,0 +1,124 @@
+package worker
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"tallyhouse/ingest/store"
+	"tallyhouse/schemas/clickhouse"
+	"tallyhouse/schemas/events"
+)
+
+func emptyBatch(t *testing.T) (*assembler, *batch) {
+	t.Helper()
+	a, err := newAssembler(store.Of(events.Records), scenarioPartition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := newBatch(store.Of(events.Records))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.reset(0)
+	a.rows = 2
+	return a, b
+}
+
+// cash is a summand of its own key.
+func cash(i int, net int64) summand {
+	s := summand{roll: clickhouse.RollCash, keys: []byte(fmt.Sprint("key ", i))}
+	s.amounts[0] = net
+	return s
+}
+
+func (a *assembler) sumAll(t *testing.T, b *batch, all ...summand) {
+	t.Helper()
+	if err := a.sum(b, "R1", 1, 1, all, 1); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A batch is full at each of its limits, and not one before.
+func TestABatchIsFull(t *testing.T) {
+	rows := func(n int) func(*testing.T, *assembler, *batch) {
+		return func(_ *testing.T, _ *assembler, b *batch) {
+			for i := range n {
+				b.block.Append(&store.Row{Tenant: "demo", Project: "P", ID: fmt.Sprint("R", i), Version: 1, At: time.Now(), Deleted: true})
+			}
+		}
+	}
+	deltas := func(n int) func(*testing.T, *assembler, *batch) {
+		return func(t *testing.T, a *assembler, b *batch) {
+			for i := range n {
+				a.sumAll(t, b, cash(i, 1))
+			}
+		}
+	}
+	bytes := func(n int) func(*testing.T, *assembler, *batch) {
+		return func(_ *testing.T, _ *assembler, b *batch) { b.bytes = n }
+	}
+	records := func(n int) func(*testing.T, *assembler, *batch) {
+		return func(_ *testing.T, _ *assembler, b *batch) { b.records = n }
+	}
+	for _, tc := range []struct {
+		name string
+		fill func(*testing.T, *assembler, *batch)
+		want bool
+	}{
+		{"empty", rows(0), false},
+		{"one row less", rows(1), false},
+		{"as many rows as it may have now", rows(2), true},
+		{"one sum less", deltas(maxDeltas - 1), false},
+		{"as many sums as a merge bears", deltas(maxDeltas), true},
+		{"one byte less", bytes(maxBytes - 1), false},
+		{"as many bytes", bytes(maxBytes), true},
+		{"one record less, none of them a row", records(4*maxRows - 1), false},
+		{"as many records", records(4 * maxRows), true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			a, b := emptyBatch(t)
+			tc.fill(t, a, b)
+			if got := a.full(b); got != tc.want {
+				t.Errorf("full is %v", got)
+			}
+		})
+	}
+}
+
+// What does not fit is for the next batch; an entity that is too large for any batch but an empty one gets one.
+func TestWhatFitsIntoABatch(t *testing.T) {
+	many := func(n int) (all []summand) {
+		for i := range n {
+			all = append(all, cash(1_000_000+i, 1))
+		}
+		return all
+	}
+	const half = 1 << 61
+	for _, tc := range []struct {
+		name     string
+		before   []summand // of another entity's change; none: the batch is empty
+		now, was []summand
+		want     bool
+	}{
+		{"nothing changes in the sums", many(1), nil, nil, true},
+		{"more sums than a batch has, in an empty one", nil, many(maxDeltas), many(1), true},
+		{"as many as there is room for", many(1), many(maxDeltas - 2), many(1), true},
+		{"one more", many(1), many(maxDeltas - 1), many(1), false},
+		{"the largest entity, before and after", nil, []summand{cash(1, half-1)}, []summand{cash(1, -half+1)}, true},
+		{"another one beside it", []summand{cash(1, half), cash(2, half-1)}, []summand{cash(3, 1)}, nil, false},
+		{"one without amounts beside it", []summand{cash(1, half), cash(2, half-1)}, []summand{cash(3, 0)}, nil, true},
+		{"amounts that cancel out count as they are", []summand{cash(1, half)}, []summand{cash(1, -half)}, nil, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			a, b := emptyBatch(t)
+			if tc.before != nil {
+				a.sumAll(t, b, tc.before...)
+				b.changes = append(b.changes, change{})
+			}
+			if got := a.fits(b, tc.now, tc.was); got != tc.want {
+				t.Errorf("fits is %v", got)
+			}
+		})
+	}
+}
