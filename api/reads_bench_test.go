@@ -37,7 +37,7 @@ const (
 // caller's, one of these with 94,000 records and 2,000 lines; records that came in and were paid later, under ids that
 // follow neither project nor time; 12 parts of every table, as merges leave them; the binary's own settings, without compression.
 // It reports CPU of the engine, as its query log has it, and of this process, both in ms, and the rows that were read.
-// What is called bare is the statement alone, sent by the bare client.
+// What is called bare is the statement alone, sent by the bare client; beside it is what takes turns with it, by the clock.
 func BenchmarkReads(b *testing.B) {
 	w := newReadsWorld(b)
 	for _, read := range []struct{ name, path string }{
@@ -69,13 +69,15 @@ func BenchmarkReads(b *testing.B) {
 		b.Run(read.name, func(b *testing.B) { w.measure(b, w.read(read.path)) })
 	}
 	bare := func(name string, parameters ...any) {
-		text, err := os.ReadFile("../reader/testdata/" + name + ".sql")
-		w.must(err)
-		b.Run("bare/"+name, func(b *testing.B) { w.measure(b, w.statement(string(text), parameters...)) })
+		b.Run("bare/"+name, func(b *testing.B) { w.measure(b, w.statement(w.written(name), parameters...)) })
 	}
-	bare("records_page", clickhouse.Named("project0", largeProject), clickhouse.Named("after", ""), clickhouse.Named("limit", 201))
+	page := []any{clickhouse.Named("project0", largeProject), clickhouse.Named("after", ""), clickhouse.Named("limit", 201)}
+	bare("records_page", page...)
 	bare("positions")
 	bare("budget", clickhouse.Named("rolls", []string{"budget", "claims", "contracts", "transfers"}))
+	b.Run("beside/page of 200", func(b *testing.B) {
+		compare(b, w.statement(w.written("records_page"), page...), w.read("/v0/records?limit=200&projectId="+largeProject))
+	})
 }
 
 // readsWorld is an API of its own beside that of its world, on connections whose statements are logged.
