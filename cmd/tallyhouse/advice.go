@@ -17,6 +17,8 @@ import (
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kerr"
+
+	"tallyhouse/ingest/mail/mailbox"
 )
 
 // isForGood reports whether a server answers in a way that waiting doesn't change.
@@ -28,25 +30,56 @@ func isForGood(err error) bool {
 func advice(err error) string {
 	var dns *net.DNSError
 	var plain tls.RecordHeaderError
+	named, other := flagOf(err)
 	switch what := wrongCertificate(err); {
 	case what != "":
 		return what
 	case wrongPassword(err):
 		return "check the user and the password: --kafka-user and TALLYHOUSE_KAFKA_PASSWORD, or --clickhouse-user and " +
 			"TALLYHOUSE_CLICKHOUSE_PASSWORD (or the file that TALLYHOUSE_..._PASSWORD_FILE names)"
+	case errors.As(err, &plain) && other:
+		return "the server doesn't speak TLS at this address: connect to its TLS port, or say so in " + named
 	case errors.As(err, &plain):
 		return "the server doesn't speak TLS at this address: connect to its TLS port, or leave out --kafka-tls or --clickhouse-tls"
 	case errors.As(err, &dns):
-		return fmt.Sprintf("no address is known of %q: check the name in --kafka-addr or --clickhouse-addr", dns.Name)
+		return fmt.Sprintf("no address is known of %q: check the name in %s", dns.Name, named)
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "nothing listens there: start the server, or check the port in --kafka-addr or --clickhouse-addr"
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
+		return "nothing listens there: start the server, or check the port in " + named
+	case ended(err) && other:
+		return "the server ends the connection: it may want TLS, or have another port for this; check " + named
+	case ended(err):
 		return "the server ends the connection: it may want TLS (--kafka-tls, --clickhouse-tls) or a login (--kafka-user), or have " +
 			"another port for this"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), unanswered(err):
 		return "the server doesn't answer: check the address, and what lies between, like a firewall"
 	}
 	return ""
+}
+
+// serverError is a failure at a server that is neither Kafka nor ClickHouse, with the flag that names it.
+type serverError struct {
+	flag  string
+	cause error
+}
+
+func (e *serverError) Error() string { return e.cause.Error() }
+func (e *serverError) Unwrap() error { return e.cause }
+
+// flagOf names the flag that says where the server is that a failure is about, and reports whether that is neither Kafka
+// nor ClickHouse.
+func flagOf(err error) (flag string, other bool) {
+	if server, ok := errors.AsType[*serverError](err); ok {
+		return server.flag, true
+	}
+	if _, ok := errors.AsType[*mailbox.OpenError](err); ok {
+		return "--imap", true
+	}
+	return "--kafka-addr or --clickhouse-addr", false
+}
+
+// ended reports whether a server ended the connection.
+func ended(err error) bool {
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)
 }
 
 // unanswered reports whether a connection, or an answer, took too long.
@@ -75,6 +108,7 @@ func wrongCertificate(err error) string {
 	var invalid x509.CertificateInvalidError
 	var authority x509.UnknownAuthorityError
 	var host x509.HostnameError
+	_, other := flagOf(err)
 	switch {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return fmt.Sprintf("the server's certificate is valid from %s to %s: renew it, or set this machine's clock",
@@ -82,6 +116,8 @@ func wrongCertificate(err error) string {
 	case errors.As(err, &host):
 		return fmt.Sprintf("the server's certificate is not for %q: connect by a name that it has (%s), or have it made for this one",
 			host.Host, strings.Join(append(host.Certificate.DNSNames, addressesOf(host.Certificate)...), ", "))
+	case errors.As(err, &authority) && other:
+		return "the server's certificate is signed by an authority that isn't known here: add it to those of this system (SSL_CERT_FILE)"
 	case errors.As(err, &authority):
 		return "the server's certificate is signed by an authority that isn't known here: give its certificate in a PEM file, " +
 			"--kafka-tls-ca or --clickhouse-tls-ca"

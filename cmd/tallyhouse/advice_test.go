@@ -155,6 +155,25 @@ func TestWhatToDoAboutAServer(t *testing.T) {
 			args: []string{"topics", "--kafka-addr", kafkaWithLogin(t), "--kafka-user", "tallyhouse"},
 			want: "check the user and the password: --kafka-user",
 		},
+		"the API: nothing listens": {
+			args: []string{"export", "--api", "http://" + nobody, "--key", "pk_test_k"}, want: "check the port in --api\n",
+		},
+		"the API: an expired certificate": {
+			args: []string{"export", "--api", "https://" + speaksTLS(t, old), "--key", "pk_test_k"},
+			want: "certificate is valid from 2020-01-01 to 2021-01-01: renew it",
+		},
+		"the API: an unknown authority": {
+			args: []string{"export", "--api", "https://" + speaksTLS(t, own), "--key", "pk_test_k"},
+			want: "add it to those of this system",
+		},
+		"a registry: no such name": {
+			args: []string{"schemas", "publish", "--registry", "http://no-such-host.invalid"},
+			want: `no address is known of "no-such-host.invalid": check the name in --registry`,
+		},
+		"a mailbox: nothing listens": {
+			env:  map[string]string{"TALLYHOUSE_IMAP": "imap://u:s3cret@" + nobody + "/INBOX?tls=off&tenant=demo"},
+			args: []string{"mail", "failed"}, want: "check the port in --imap\n",
+		},
 		"ClickHouse: nothing listens": {
 			args: []string{"verify", "--clickhouse-addr", nobody}, want: "nothing listens there",
 		},
@@ -217,6 +236,12 @@ func TestAllFaultsOfAConfigurationAreToldAtOnce(t *testing.T) {
 	for command, c := range map[string]struct {
 		args, want []string
 	}{
+		"desk": {
+			[]string{"--clickhouse-addr", "nowhere", "--desk-url", "http://desk.example.com", "--desk-key-file", "no-keys",
+				"--oidc-client-id", "desk", "--redis-url", "redis", "--mail-max-amount", "0"},
+			append([]string{"TALLYHOUSE_RATE_LIMIT", "must begin with https://", "no-keys", "--redis-url", "--mail-max-amount", "issuer"},
+				connections...),
+		},
 		"ingest": {
 			[]string{"--clickhouse-addr", "nowhere", "--group", "", "--imap", "ftp://x", "--mail-done", "burnt"},
 			append([]string{"TALLYHOUSE_FRESHNESS", "--group must not be empty", "--imap, number 1", `not "burnt"`}, connections...),

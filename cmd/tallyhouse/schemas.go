@@ -99,7 +99,7 @@ func publishSchemas(s *shell) *cobra.Command {
 			fmt.Fprintln(s.out)
 		}
 		if err != nil {
-			return fmt.Errorf("publish schemas at %s: %w", at.url, err)
+			return &serverError{"--registry", fmt.Errorf("publish schemas at %s: %w", at.url, err)}
 		}
 		return nil
 	}

@@ -73,10 +73,21 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 		if s.client != nil {
 			_ = s.client.Close()
 		}
-		return nil, fmt.Errorf("open mailbox %s: %w", o.Address, err)
+		return nil, &OpenError{o.Address, err}
 	}
 	return s, nil
 }
+
+// OpenError is why a mailbox can't be opened: its server is away, or refused what was asked of it.
+type OpenError struct {
+	Address Address
+	Cause   error
+}
+
+func (e *OpenError) Error() string { return fmt.Sprintf("open mailbox %s: %v", e.Address, e.Cause) }
+
+// Unwrap gives errors.Is and errors.As the cause.
+func (e *OpenError) Unwrap() error { return e.Cause }
 
 // Close ends the connection at once.
 func (s *Session) Close() { _ = s.client.Close() }
