@@ -22,7 +22,7 @@ commands themselves; what they are for is in [commands.md](commands.md).
   without the line's end. Secrets (passwords, ` + "`TALLYHOUSE_IMAP`, `TALLYHOUSE_ORIGINALS_S3`, `TALLYHOUSE_REDIS_URL`, `TALLYHOUSE_KEY`" + `) belong into such files. A
   variable and its file together are a fault.
 - A flag that can be given repeatedly takes its values from the variable separated by commas.
-- All faults of variables and of the flags of connections are told at once, of ` + "`ingest`, `api` and `dev`" + ` those of every flag; the exit
+- All faults of variables and of the flags of connections are told at once, of ` + "`ingest`, `api`, `desk` and `dev`" + ` those of every flag; the exit
   code is 2.
 `
 
