@@ -135,15 +135,16 @@ func TestScenarioADatabaseOfAnother(t *testing.T) {
 		at := uint64(i + 1)
 		was := s.stream(tc.change)
 		s.send(m[at])
-		var pause time.Duration
-		for pause = pauses.next(); a.statusOf(0).Condition != Refused; pause = pauses.next() {
-			pauses.end() // the work under the hold took its fence
+		pauses.next()
+		for a.statusOf(0).Condition != Refused { // the work under the hold took its fence
+			pauses.end()
+			pauses.next()
 		}
 		a.awaitRefusal(tc.says...)
 		before, fence := fences(), s.fenceOf(0)
 		for range 4 {
 			pauses.end()
-			if pause = pauses.next(); pause != inconsistentWait {
+			if pause := pauses.next(); pause != inconsistentWait {
 				t.Errorf("%s: it looks again after %s", tc.name, pause)
 			}
 		}
@@ -275,16 +276,15 @@ func (s *scenario) awaitTroubles(p *pauses, fences func() int, reason string) {
 		is := p.member.statusOf(0)
 		return is.Condition == Waiting && strings.Contains(is.Reason, reason)
 	}
-	last, before := p.next(), 0
+	last := p.next()
 	for range 8 { // its fence is another one after a batch that it sent
-		before = fences()
 		p.end()
 		if last = p.next(); gives() {
 			break
 		}
 	}
 	for range 3 {
-		before = fences()
+		before := fences()
 		p.end()
 		next := p.next()
 		if !gives() || next <= last || fences() > before {
