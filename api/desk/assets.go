@@ -96,5 +96,6 @@ func (a *assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", file.contentType)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	_, _ = w.Write(file.body) // the browser may have left
+	w.Header().Set("Access-Control-Allow-Origin", "*") // the frame that draws PDFs has no origin; everybody may have these files
+	_, _ = w.Write(file.body)                          // the browser may have left
 }

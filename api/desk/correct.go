@@ -42,6 +42,7 @@ type input struct {
 	Value             string // as it was typed
 	Longest           int    // characters
 	Hint, Printed     string // how sure it is and where it stands, and what stands there
+	Place             string // where it stands, to be shown; "" when it can't be
 	Now               string // what counts now, where somebody else has confirmed meanwhile
 	Wrong             string
 	Alternatives      []alternative
@@ -49,7 +50,7 @@ type input struct {
 }
 
 // alternative is a value that can be taken for a field.
-type alternative struct{ Say, Value string }
+type alternative struct{ Say, Value, Place string }
 
 // form is what somebody has typed.
 type form struct {
@@ -225,7 +226,7 @@ func (v *visit) correction(state confirmation.State, version int64, sent form) (
 		}
 		for _, read := range r.Fields {
 			if read.Name == f.name {
-				v.hints(&one, read, state.Values().Currency.V)
+				v.hints(&one, r, read, state.Values().Currency.V)
 			}
 		}
 		c.Inputs = append(c.Inputs, one)
@@ -245,13 +246,13 @@ func (v *visit) correction(state confirmation.State, version int64, sent form) (
 }
 
 // hints say of a field what was read: how sure it is, where it stands, and what else is possible.
-func (v *visit) hints(one *input, read events.ReadField, currency string) {
+func (v *visit) hints(one *input, r *events.Reading, read events.ReadField, currency string) {
 	if read.Value.Ok {
-		row := v.fieldRow(read, currency)
-		one.Hint, one.Printed = row.Sure+", "+row.Where, row.Printed
+		row := v.fieldRow(r, read, currency)
+		one.Hint, one.Printed, one.Place = row.Sure+", "+row.Where, row.Printed, row.Place
 	}
 	for _, s := range read.Alternatives {
-		one.Alternatives = append(one.Alternatives, alternative{Value: v.typedValue(s, currency),
+		one.Alternatives = append(one.Alternatives, alternative{Value: v.typedValue(s, currency), Place: place(r, s.Page, s.Box),
 			Say: v.text("inbox.alternative", v.stated(s, currency), v.sure(s), v.where(s))})
 	}
 }

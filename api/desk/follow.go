@@ -70,8 +70,8 @@ func (n *news) look(ctx context.Context, inbox Inbox) (string, error) {
 	return n.newest, nil
 }
 
-// followInbox tells a page when the inbox has changed since it was made, or since it was told before, until the browser leaves, the desk ends, or its time is over. It says
-// nothing of what changed: the page asks for that as any.
+// followInbox tells a page when the inbox has changed since it was made, or since it was told before, until the browser leaves, the
+// desk ends, or its time is over. It says nothing of what changed: the page asks for that as any.
 func followInbox(v *visit) (answer, error) {
 	leave, ok := v.desk.streams.enter(v.caller.Tenant() + "/" + v.session.UserID)
 	if !ok {

@@ -31,6 +31,7 @@ var ErrNotKept = errors.New("not kept")
 type mailPage struct {
 	mailLine
 	ID          string
+	Drawn       *drawnPage // nil where no page can be drawn
 	Fields      []fieldRow
 	Findings    []findingRow
 	Repeats     []mailLine
@@ -51,12 +52,12 @@ type historyRow struct{ When, Version, What string }
 type fieldRow struct {
 	Name, Value  string // Value is "" when nothing is certain
 	Sure         string
-	Where        string
+	Where, Place string // the place is "" when it can't be shown
 	Printed      string
 	Alternatives []string
 }
 
-type findingRow struct{ Say, Where string }
+type findingRow struct{ Say, Where, Place string }
 
 type documentRow struct {
 	Name, Kind, Size, Address string // Address is "" when it can't be downloaded
@@ -123,16 +124,16 @@ func (v *visit) history(state confirmation.State) (rows []historyRow) {
 func (v *visit) mailPage(l reader.InboxLine, m mailbox) (page mailPage, err error) {
 	r := &l.Reading
 	page = mailPage{mailLine: v.mailLine(l, m), ID: l.ID, ConfirmedBy: r.ConfirmedBy.V,
-		HasRecord: r.Status == events.ReadingCompleted || r.Status == events.ReadingFailed}
+		Drawn: v.drawn(l.ID, r), HasRecord: r.Status == events.ReadingCompleted || r.Status == events.ReadingFailed}
 	if page.Actions, err = v.actions(l, m); err != nil {
 		return page, err
 	}
 	currency, _ := analytics.FieldOf(r, "currency")
 	for _, f := range r.Fields {
-		page.Fields = append(page.Fields, v.fieldRow(f, currency.Text.V))
+		page.Fields = append(page.Fields, v.fieldRow(r, f, currency.Text.V))
 	}
 	for _, f := range r.Findings {
-		page.Findings = append(page.Findings, v.findingRow(f))
+		page.Findings = append(page.Findings, v.findingRow(r, f))
 	}
 	if page.Repeats, err = v.repeats(r, m); err != nil {
 		return page, err
@@ -155,11 +156,12 @@ func (v *visit) mailPage(l reader.InboxLine, m mailbox) (page mailPage, err erro
 	return page, nil
 }
 
-func (v *visit) fieldRow(f events.ReadField, currency string) fieldRow {
+func (v *visit) fieldRow(r *events.Reading, f events.ReadField, currency string) fieldRow {
 	row := fieldRow{Name: v.lang.Name("field", f.Name)}
 	if f.Value.Ok {
 		s := f.Value.V
 		row.Value, row.Sure, row.Where, row.Printed = v.stated(s, currency), v.sure(s), v.where(s), s.Printed.V
+		row.Place = place(r, s.Page, s.Box)
 	}
 	for _, s := range f.Alternatives {
 		row.Alternatives = append(row.Alternatives, v.text("inbox.alternative", v.stated(s, currency), v.sure(s), v.where(s)))
@@ -201,8 +203,8 @@ func (v *visit) onPage(page int64) string {
 	return v.text("inbox.onPage", page)
 }
 
-func (v *visit) findingRow(f events.Finding) findingRow {
-	row := findingRow{Say: v.lang.Name("finding", f.Rule)}
+func (v *visit) findingRow(r *events.Reading, f events.Finding) findingRow {
+	row := findingRow{Say: v.lang.Name("finding", f.Rule), Place: place(r, f.Page.V, f.Box)}
 	if row.Say == f.Rule { // a rule of e-invoices, which is known by its name
 		row.Say = f.Rule + ": " + f.Message
 	}

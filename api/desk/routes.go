@@ -44,6 +44,11 @@ const (
 func (d *Desk) routes(screens []route) (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.Handle("GET "+assetPath, d.assets)
+	frame, err := d.frame()
+	if err != nil {
+		return nil, err
+	}
+	mux.Handle("GET "+framePath, frame)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET "+signInPath, d.signInPage)
 	mux.HandleFunc("GET "+startPath, d.startSignIn)

@@ -308,7 +308,8 @@ func (s *mailedWorld) leavesTheApplicationsAlone(t *testing.T) {
 	if err := during.Confirm(t.Context(), confirms(seen, "uma", "B")); !errors.Is(err, confirmation.ErrTakenOver) {
 		t.Errorf("who confirms meanwhile is told %v", err)
 	}
-	if err := s.undisturbed().Confirm(t.Context(), confirms(s.state(t, seen.Line.ID), "uma", "C")); !errors.Is(err, confirmation.ErrTakenOver) {
+	err := s.undisturbed().Confirm(t.Context(), confirms(s.state(t, seen.Line.ID), "uma", "C"))
+	if !errors.Is(err, confirmation.ErrTakenOver) {
 		t.Errorf("who confirms afterwards is told %v", err)
 	}
 	if record := s.record(t, seen.Line.ID); record.Number != "app" {
@@ -320,7 +321,8 @@ func (s *mailedWorld) leavesTheApplicationsAlone(t *testing.T) {
 		t.Errorf("the page says %s", text)
 	}
 	p.Check("a record of the application")
-	hasHistory(t, p, "The mail came in, from office@b.example", "4 Confirmed by uma", "100 Changed in the application, which has taken the record over")
+	hasHistory(t, p, "The mail came in, from office@b.example", "4 Confirmed by uma",
+		"100 Changed in the application, which has taken the record over")
 }
 
 // Given an invoice that could not be read, when somebody fills it in, then the record is completed, with amounts and a contractor.

@@ -27,7 +27,8 @@ func newMailedWorld(t *testing.T) *mailedWorld {
 	t.Helper()
 	s := &mailedWorld{deskWorld: &deskWorld{process: newProcess(t), browser: desktest.Start(t)}}
 	dir := t.TempDir()
-	server, err := embeddedmail.Start(embeddedmail.Options{DataDir: filepath.Join(dir, "mail"), IMAP: "127.0.0.1:0", SMTP: "127.0.0.1:0", Log: s.log})
+	server, err := embeddedmail.Start(embeddedmail.Options{DataDir: filepath.Join(dir, "mail"), IMAP: "127.0.0.1:0",
+		SMTP: "127.0.0.1:0", Log: s.log})
 	s.must(err)
 	t.Cleanup(func() { s.must(server.Stop(s.within(startsWithin))) })
 	s.smtp = server.SMTP()
@@ -46,7 +47,8 @@ func newMailedWorld(t *testing.T) *mailedWorld {
 			event("access.memberships", m.tenant, m.user, fmt.Sprintf(`{"userId": "%s", "scope": %s, "role": "%s"}`, m.user, m.scope, m.role))
 	}
 	s.load(lines)
-	flags := mailFlagsOf(t, "--imap", server.URL()+"&allow=b.example", "--mail-tenant", "demo", "--originals-dir", filepath.Join(dir, "originals"))
+	flags := mailFlagsOf(t, "--imap", server.URL()+"&allow=b.example", "--mail-tenant", "demo",
+		"--originals-dir", filepath.Join(dir, "originals"))
 	intake, err := s.openMail(t.Context(), *flags, "test", s.servers.kafka, s.worker.shards, prometheus.NewRegistry())
 	s.must(err)
 	s.background("intake", intake.Run)
@@ -67,7 +69,8 @@ func (s *mailedWorld) mail(from, to, id, subject string, pdf []byte) {
 	if pdf == nil {
 		raw = strings.Replace(raw, "application/pdf; name=invoice.pdf", "text/plain", 1)
 	}
-	raw = strings.NewReplacer("office@b.example", from, "house@in.example", to, "MIME-Version", "Subject: "+subject+"\r\nMIME-Version").Replace(raw)
+	raw = strings.NewReplacer("office@b.example", from, "house@in.example", to,
+		"MIME-Version", "Subject: "+subject+"\r\nMIME-Version").Replace(raw)
 	s.must(smtp.SendMail(s.smtp, nil, from, []string{to}, []byte(raw)))
 }
 
@@ -108,6 +111,9 @@ func TestTheInboxInABrowser(t *testing.T) {
 	t.Run("leaves the application's records alone", s.leavesTheApplicationsAlone)
 	t.Run("fills in what could not be read", s.fillsInWhatCouldNotBeRead)
 	t.Run("lets nobody else correct", s.letsNobodyElseCorrect)
+	t.Run("draws the page beside the fields", s.drawsThePage)
+	t.Run("does nothing that a PDF asks for", s.doesNothingThatAPDFAsksFor)
+	t.Run("says that a file can't be drawn", s.saysThatAFileCannotBeDrawn)
 	t.Run("does what people ask for", func(t *testing.T) { s.doesWhatPeopleAsk(t) })
 }
 

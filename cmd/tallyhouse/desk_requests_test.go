@@ -9,15 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"tallyhouse/api/desk/desktest"
-	"tallyhouse/ingest/invoice/pdf/pdftest"
 )
-
-// invoiceNumbered is an invoice with a number of its own.
-func invoiceNumbered(number string) []byte {
-	v := pdftest.Sample()
-	v.Number = number
-	return v.PDF()
-}
 
 // asks posts a form of the desk as a page's script would, with the token of the person's session or another one, and gives the status.
 func asks(p *desktest.Person, path, token string) int {
@@ -47,7 +39,7 @@ func lineSays(p *desktest.Person, mail, says string) {
 func (s *mailedWorld) doesWhatPeopleAsk(t *testing.T) {
 	ada, url := s.signedIn(t, "demo", "ada", "en")
 	s.mail("office@b.example", "house@in.example", "m5", "A letter", nil)
-	s.mail("y@evil.example", "house@in.example", "m6", "Of another one", invoiceNumbered("R-6"))
+	s.mail("y@evil.example", "house@in.example", "m6", "Of another one", numbered("R-6"))
 	ada.Open(url + "/inbox")
 	ada.Wait(fmt.Sprintf(lineWith, "neither a PDF nor an e-invoice"))
 	ada.Wait(fmt.Sprintf(lineWith, "Of another one"))
@@ -93,7 +85,7 @@ func (s *mailedWorld) doesWhatPeopleAsk(t *testing.T) {
 		}
 		press(ada, "/allow")
 		ada.Wait(fmt.Sprintf(`location.pathname === "/inbox" && !(%s)`, fmt.Sprintf(lineWith, "may not send invoices")))
-		s.mail("x@evil.example", "house@in.example", "m7", "Later", invoiceNumbered("R-7"))
+		s.mail("x@evil.example", "house@in.example", "m7", "Later", numbered("R-7"))
 		lineSays(ada, "R-7", "14,880.00")
 		ada.Open(url + "/inbox/senders")
 		if text := ada.Text(); !strings.Contains(text, "x@evil.example") {
