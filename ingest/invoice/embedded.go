@@ -147,7 +147,7 @@ func (r *reading) withXML(e *embedded, doc text.Document, pageRead bool) Result 
 	if !pageRead || doc.Glyphs < minGlyphs {
 		return out
 	}
-	kind, seen := r.pages.Read(doc, r.opts.Own)
+	kind, seen, _ := r.pages.Read(doc, r.opts.Own)
 	if kind == page.NotAnInvoice || kind == page.SeveralInvoices {
 		return out
 	}

@@ -265,14 +265,14 @@ func (r *reading) read(ctx context.Context) (Result, *scanned) {
 
 // page reads the text of the pages.
 func (r *reading) page(doc text.Document) Result {
-	kind, values := r.pages.Read(doc, r.opts.Own)
+	kind, values, findings := r.pages.Read(doc, r.opts.Own)
 	if kind == page.NotAnInvoice {
 		return Failure(NotAnInvoice, errors.New("the text has no title, number and total of an invoice"))
 	}
 	if kind == page.SeveralInvoices {
 		return Failure(SeveralInvoices, errors.New("the pages hold several invoices; each needs a file of its own"))
 	}
-	out := Result{Status: OK, Invoice: values}
+	out := Result{Status: OK, Invoice: values, Findings: findings}
 	if doc.Unseen > 0 {
 		out.Findings = append(out.Findings, fields.Finding{Rule: "unseen-figures",
 			Message: fmt.Sprintf("%d figures were not read: they cannot be seen on the pages", doc.Unseen)})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tallyhouse/ingest/invoice"
+	"tallyhouse/ingest/invoice/fields"
 	"tallyhouse/ingest/invoice/pdf/pdftest"
 )
 
@@ -133,12 +134,49 @@ func TestSumsAtTheFoot(t *testing.T) {
 	add("balance brought forward", "- | - | -", "Charges of this month|£1,200.00", "Previous balance|£300.00", "Total to pay|£1,500.00")
 	add("what is left alone", "- | - | -", "Anzahlung vom 01.02.2026|-500,00 €", "Restbetrag|700,00 €")
 	add("what does not agree", "- | - | -", "Nettobetrag|1.000,00 €", "USt. 20 %|190,00 €", "Gesamtbetrag|1.200,00 €")
+	add("what agrees with other figures alone", "- | - | -",
+		"Gerüst|200,00 €", "Nettobetrag|1.000,00 €", "USt. 20 %|190,00 €", "Gesamtbetrag|1.200,00 €")
+	add("two items and their total", "- | - | 32000", "Delivery of goods|£300.00", "Collection|£20.00", "Total|£320.00")
 	add("an unknown total", "- | - | -", "Total Gruppe A|1.000,00 €", "Zu zahlen|1.300,00 €")
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			r := read(foot("RECHNUNG", strings.Split(c.rows, "\n")...), invoice.Options{})
 			if got := fmt.Sprintf("%s | %s | %s", amount{r.Net}.show(), amount{r.Tax}.show(), amount{r.Gross}.show()); got != c.want {
 				t.Errorf("%s %s\n got %s\nwant %s", r.Status, r.Detail, got, c.want)
+			}
+		})
+	}
+}
+
+// Given a net sum, a tax and a total that contradict each other, then none of them is stated, and a finding says why.
+func TestSumsThatContradictEachOtherAreAFinding(t *testing.T) {
+	r := read(foot("RECHNUNG", "Nettobetrag|1.000,00 €", "USt. 20 %|190,00 €", "Gesamtbetrag|1.200,00 €"), invoice.Options{})
+	if r.Net != nil || r.Tax != nil || r.Gross != nil {
+		t.Errorf("%s: contradictory sums were stated", values(r))
+	}
+	if len(r.Findings) != 1 || r.Findings[0].Rule != "sums-disagree" || r.Findings[0].Place != fields.Gross || r.Findings[0].Box == nil {
+		t.Errorf("findings %+v, want one of sums-disagree at the total", r.Findings)
+	}
+	r = read(foot("RECHNUNG", "Nettobetrag|1.000,00 €", "USt. 20 %|200,00 €", "Gesamtbetrag|1.200,00 €"), invoice.Options{})
+	if len(r.Findings) > 0 {
+		t.Errorf("findings %+v of sums that agree", r.Findings)
+	}
+}
+
+// Given totals whose labels no lexicon holds, then they are read: in a row under headings, beside a table, above their parts.
+func TestTotalsOfUnknownLabelsAreRead(t *testing.T) {
+	for name, rows := range map[string][]string{
+		"headings":      {"|Leistungsentgelt|Steuer|Endsumme", "Summen|1.000,00 €|200,00 €|1.200,00 €"},
+		"table":         {"|Satz|Basis|Steuer", "|20 %|1.000,00|200,00", "Endstand|1.200,00 €"},
+		"labels":        {"Leistungsentgelt|1.000,00 €", "Abgabe 20 %|200,00 €", "Endstand|1.200,00 €"},
+		"gross on top":  {"Endstand|1.200,00 €", "Leistungsentgelt|1.000,00 €", "USt. 20 %|200,00 €"},
+		"taxes by rate": {"USt.|20 %|1.000,00 €|200,00 €", "Zahlbetrag|1.200,00 €"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := read(foot("RECHNUNG", rows...), invoice.Options{})
+			got := fmt.Sprintf("%s | %s | %s", amount{r.Net}.show(), amount{r.Tax}.show(), amount{r.Gross}.show())
+			if got != "100000 | 20000 | 120000" {
+				t.Errorf("%s %s: got %s", r.Status, r.Detail, got)
 			}
 		})
 	}

@@ -64,7 +64,7 @@ func readFamilies(reader *page.Reader, drawer *layouts.Drawer, from, families in
 		if drawn.Buyer != "" {
 			own.Names = []string{drawn.Buyer}
 		}
-		_, got.Invoice = reader.Read(drawn.Document(), own)
+		_, got.Invoice, _ = reader.Read(drawn.Document(), own)
 		all.add(want, got)
 		scenarios[drawn.Scenario].add(want, got)
 	}

@@ -12,7 +12,7 @@ var usDollar = regexp.MustCompile(`\bUSD\b|US\$`)
 // currency reads the invoice's currency: named by a label, else the one its
 // sums carry, else the one printed most, home rather than others. home is the
 // currency of the supplier's country.
-func (s *sheet) currency(all []sum, gross *sum, home string) *fields.Text {
+func (s *sheet) currency(all []sum, gross *share, home string) *fields.Text {
 	for _, row := range s.rows {
 		for _, it := range row {
 			loc := s.currencyLabel.FindStringIndex(it.folded)
@@ -30,8 +30,8 @@ func (s *sheet) currency(all []sum, gross *sum, home string) *fields.Text {
 		}
 	}
 	if gross != nil {
-		if code := s.currencyBeside(gross); code != "" {
-			return &fields.Text{Value: s.dollar(code), Evidence: s.evidence(gross.item, "currency of the total", 0.97)}
+		if code := s.currencyBeside(gross.from); code != "" {
+			return &fields.Text{Value: s.dollar(code), Evidence: s.evidence(gross.from.item, "currency of the total", 0.97)}
 		}
 	}
 	votes, at := map[string]int{}, map[string]*item{}

@@ -43,7 +43,7 @@ func TestACodeCountsBesideAnAmountOrALabelOnly(t *testing.T) {
 				"Invoice date    17 April 2026", "", "Description                  Quantity  Amount",
 				c.item + strings.Repeat(" ", 29-len(c.item)) + "1         " + c.net, "", "        Subtotal  " + c.net,
 				"        VAT 20%   200.00", "        " + c.total, "", c.note}
-			_, got := reader.Read(typed.Document(strings.Join(lines, "\n")), Own{})
+			_, got, _ := reader.Read(typed.Document(strings.Join(lines, "\n")), Own{})
 			if got.Currency == nil || got.Currency.Value != c.want {
 				t.Errorf("currency %+v, want %s", got.Currency, c.want)
 			}

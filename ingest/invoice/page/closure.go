@@ -2,7 +2,7 @@ package page
 
 // own is the total of the invoice itself where another one closes above it: that of a contract, or of all work done so
 // far, less what was billed before. Which one it is needs a reason; without any, neither is certain.
-func (s *sheet) own(best totals, closed []totals) totals {
+func (s *sheet) own(best ruled, closed []ruled) ruled {
 	for _, later := range closed {
 		if absolute(later.grossValue) >= absolute(best.grossValue) || later.net.item.row <= best.gross.item.row ||
 			later.tax.item.row <= best.gross.item.row {
@@ -40,7 +40,7 @@ func (s *sheet) printedBetween(above, below *sum, value int64) bool {
 }
 
 // sumOf reports whether a total is that of the others, as of several rates.
-func sumOf(best totals, closed []totals) bool {
+func sumOf(best ruled, closed []ruled) bool {
 	rest := best.grossValue
 	seen := map[*item]bool{best.gross.item: true}
 	for _, c := range closed {
@@ -54,7 +54,7 @@ func sumOf(best totals, closed []totals) bool {
 
 // components finds a total that all sums right above it make up together, such as goods and freight, each net and
 // with its tax.
-func (s *sheet) components(all, grosses []sum) totals {
+func (s *sheet) components(all, grosses []sum) ruled {
 	for gi := range grosses {
 		g := &grosses[gi]
 		if g.role != roleGross || g.column || g.value <= 0 {
@@ -75,7 +75,7 @@ func (s *sheet) components(all, grosses []sum) totals {
 				first = min(first, sm.item.row)
 			}
 		}
-		out := totals{gross: g, grossValue: g.value, hasNet: true, hasTax: true, rule: "parts make up the total", confidence: 0.9}
+		out := ruled{gross: g, grossValue: g.value, hasNet: true, hasTax: true, rule: "parts make up the total", confidence: 0.9}
 		nets, known := 0, true
 		for row := first; row < g.item.row; row++ {
 			sm := lines[row]
@@ -99,7 +99,7 @@ func (s *sheet) components(all, grosses []sum) totals {
 			return out
 		}
 	}
-	return totals{}
+	return ruled{}
 }
 
 // maxComponents is how many rows above a total may make it up.
@@ -107,9 +107,9 @@ const maxComponents = 10
 
 // unlabelledGross finds the sum of a labelled net sum and its tax below them, where no label that is known names a
 // total: what closes needs none.
-func (s *sheet) unlabelledGross(nets, taxes, grosses []sum) totals {
+func (s *sheet) unlabelledGross(nets, taxes, grosses []sum) ruled {
 	if len(grosses) > 0 {
-		return totals{}
+		return ruled{}
 	}
 	for ni := range nets {
 		for ti := range taxes {
@@ -124,7 +124,7 @@ func (s *sheet) unlabelledGross(nets, taxes, grosses []sum) totals {
 					for _, a := range it.amounts {
 						if it.page == n.item.page && a.money() && a.value == n.value+t.value {
 							g := &sum{value: a.value, role: roleGross, weight: 1, item: it, amount: a}
-							return totals{net: n, tax: t, gross: g, netValue: n.value, taxValue: t.value, grossValue: a.value,
+							return ruled{net: n, tax: t, gross: g, netValue: n.value, taxValue: t.value, grossValue: a.value,
 								hasNet: true, hasTax: true, rule: "net + tax = a sum without label", confidence: 0.9}
 						}
 					}
@@ -132,7 +132,7 @@ func (s *sheet) unlabelledGross(nets, taxes, grosses []sum) totals {
 			}
 		}
 	}
-	return totals{}
+	return ruled{}
 }
 
 // labelOf is what stands in a sum's row before it.

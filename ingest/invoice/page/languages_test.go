@@ -33,7 +33,7 @@ func TestAPageOfEveryLanguage(t *testing.T) {
 				t.Fatalf("the language has no test page: %v", err)
 			}
 			want, lines, _ := strings.Cut(string(data), "\n")
-			kind, got := reader.Read(typed.Document(lines), Own{})
+			kind, got, _ := reader.Read(typed.Document(lines), Own{})
 			if kind != Invoice || line(got) != want {
 				t.Errorf("kind %d\n got %s\nwant %s", kind, line(got), want)
 			}

@@ -27,7 +27,7 @@ func TestPagesOfManyLayouts(t *testing.T) {
 				t.Fatal(err)
 			}
 			want, lines, _ := strings.Cut(string(data), "\n")
-			kind, got := reader.Read(typed.Document(lines), Own{})
+			kind, got, _ := reader.Read(typed.Document(lines), Own{})
 			if kind != Invoice || line(got) != want {
 				t.Errorf("kind %d\n got %s\nwant %s", kind, line(got), want)
 			}

@@ -61,17 +61,18 @@ func (r *Reader) Considered(doc text.Document, own Own) map[string][]model.Candi
 
 // Read reads the fields of the document. Fields that are not certain are nil;
 // a document that is no invoice has none.
-func (r *Reader) Read(doc text.Document, own Own) (Kind, fields.Invoice) {
+func (r *Reader) Read(doc text.Document, own Own) (Kind, fields.Invoice, []fields.Finding) {
 	s := newSheet(r.vocabulary, doc)
 	s.weights = r.weights
-	return s.read(own)
+	kind, out := s.read(own)
+	return kind, out, s.findings
 }
 
 func (s *sheet) read(own Own) (Kind, fields.Invoice) {
 	buyers := s.buyers()
 	number, numberAt := s.number(buyers)
 	date, day := s.date(number, numberAt)
-	t, all := s.total()
+	t, weighed, all := s.total()
 	kind := s.kind(number, date, t)
 	if kind != NotAnInvoice && s.several(all) {
 		kind = SeveralInvoices
@@ -89,7 +90,7 @@ func (s *sheet) read(own Own) (Kind, fields.Invoice) {
 		out.Currency = s.homeCurrency(taxID, idAt)
 	}
 	s.addAmounts(&out, t, kind)
-	s.couldBeTotals(all, exponentOf(out.Currency), kind)
+	s.couldBeTotals(weighed, all, exponentOf(out.Currency), kind)
 	s.keepCertain(&out)
 	if kind == NotAnInvoice || kind == SeveralInvoices {
 		return kind, fields.Invoice{}
@@ -98,27 +99,23 @@ func (s *sheet) read(own Own) (Kind, fields.Invoice) {
 }
 
 func (s *sheet) addAmounts(out *fields.Invoice, t totals, kind Kind) {
-	if t.gross == nil {
-		return
+	divisor := int64(math.Pow10(scale - exponentOf(out.Currency)))
+	for _, part := range []*share{t.net, t.tax, t.gross} {
+		if t.gross == nil || part != nil && part.value%divisor != 0 {
+			return
+		}
 	}
-	exponent := exponentOf(out.Currency)
-	divisor := int64(math.Pow10(scale - exponent))
-	if t.grossValue%divisor != 0 || t.netValue%divisor != 0 || t.taxValue%divisor != 0 {
-		return
-	}
-	amount := func(value int64, from *sum) *fields.Amount {
+	amount := func(part *share) *fields.Amount {
+		if part == nil {
+			return nil
+		}
+		value := part.value / divisor
 		if kind == CreditNote {
 			value = -absolute(value)
 		}
-		return &fields.Amount{Value: value / divisor, Evidence: s.evidence(from.item, t.rule, t.confidence)}
+		return &fields.Amount{Value: value, Evidence: s.evidence(part.from.item, part.rule, part.confidence)}
 	}
-	out.Gross = amount(t.grossValue, t.gross)
-	if t.hasNet {
-		out.Net = amount(t.netValue, t.net)
-	}
-	if t.hasTax {
-		out.Tax = amount(t.taxValue, t.tax)
-	}
+	out.Net, out.Tax, out.Gross = amount(t.net), amount(t.tax), amount(t.gross)
 }
 
 // exponentOf is the number of decimals of an invoice's amounts.
@@ -129,20 +126,29 @@ func exponentOf(currency *fields.Text) int {
 	return fields.Exponent(currency.Value)
 }
 
-// couldBeTotals notes the labelled sums as what net, tax and gross could be.
-func (s *sheet) couldBeTotals(all []sum, exponent int, kind Kind) {
+// couldBeTotals notes the labelled sums, and those that the weights find likeliest, as what net, tax and gross could be.
+func (s *sheet) couldBeTotals(weighed totals, all []sum, exponent int, kind Kind) {
 	divisor := int64(math.Pow10(scale - exponent))
-	for _, sm := range all {
-		field := map[role]string{roleNet: fields.Net, roleTax: fields.Tax, roleTaxWithin: fields.Tax, roleGross: fields.Gross,
-			rolePayable: fields.Gross}[sm.role]
-		if field == "" || sm.value%divisor != 0 {
-			continue
+	note := func(field string, value int64, at *sum, rule string, score float64) {
+		if field == "" || value%divisor != 0 {
+			return
 		}
-		value := sm.value / divisor
+		value /= divisor
 		if kind == CreditNote {
 			value = -absolute(value)
 		}
-		s.couldBe(field, strconv.FormatInt(value, 10), sm.item, "labelled sum", 0.2*float64(1+min(sm.weight, 2)))
+		s.couldBe(field, strconv.FormatInt(value, 10), at.item, rule, score)
+	}
+	for field, part := range map[string]*share{fields.Net: weighed.net, fields.Tax: weighed.tax, fields.Gross: weighed.gross} {
+		if part != nil {
+			note(field, part.value, part.from, part.rule, part.confidence)
+		}
+	}
+	for i := range all {
+		sm := &all[i]
+		field := map[role]string{roleNet: fields.Net, roleTax: fields.Tax, roleTaxWithin: fields.Tax, roleGross: fields.Gross,
+			rolePayable: fields.Gross}[sm.role]
+		note(field, sm.value, sm, "labelled sum", 0.2*float64(1+min(sm.weight, 2)))
 	}
 }
 
@@ -231,7 +237,7 @@ func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
 	case hard && ownRow > otherRow && !credit:
 		return NotAnInvoice
 	case other && !(sure && title && !credit && titleRow < otherRow):
-		if !(credit || sure && title && t.hasTax && t.hasNet && s.invoicePart.MatchString(fold([]rune(number.Text)))) {
+		if !(credit || sure && title && t.tax != nil && t.net != nil && s.invoicePart.MatchString(fold([]rune(number.Text)))) {
 			return NotAnInvoice
 		}
 	case !title && !credit && !(sure && t.gross != nil):

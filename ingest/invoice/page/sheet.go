@@ -46,6 +46,7 @@ type sheet struct {
 
 	pages    map[int]text.Page // by number
 	possible map[string][]possibility
+	findings []fields.Finding
 
 	weights model.Model
 	// considered holds the candidates of the fields that weights decided on.

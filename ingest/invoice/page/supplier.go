@@ -16,7 +16,8 @@ type named struct {
 	it    *item
 	rule  string
 	how   string  // the rule found it
-	score float64 // how probable it is
+	share float64 // how probable it is, before calibration
+	score float64 // after it, of what was chosen
 }
 
 // supplier reads who issued the invoice; idAt, where the supplier's tax id stands, may be unknown.
@@ -25,10 +26,20 @@ func (s *sheet) supplier(own Own, buyers map[*item]bool, idAt *item) *fields.Tex
 	for _, other := range all {
 		s.couldBe(fields.SupplierName, other.name, other.it, other.rule, other.score)
 	}
-	if c != nil {
-		return &fields.Text{Value: c.name, Evidence: s.evidence(c.it, c.rule, c.score)}
+	if c == nil {
+		return nil
 	}
-	return nil
+	if i := slices.IndexFunc(all, func(o named) bool { return o.outdoes(c) }); i >= 0 {
+		c.name, c.it, c.rule = all[i].name, all[i].it, all[i].rule
+	}
+	return &fields.Text{Value: c.name, Evidence: s.evidence(c.it, c.rule, c.score)}
+}
+
+// outdoes reports whether two labels announce a name, the seller's and its own, while the likeliest, at the top of the
+// page, has none and is barely likelier: there portals and marketplaces set their own name.
+func (c named) outdoes(likeliest *named) bool {
+	const barely = 1.5
+	return c.how == byName && likeliest.rule == ruleLetterhead && c.key != likeliest.key && likeliest.share <= barely*c.share
 }
 
 // maxNames bounds the candidates for the supplier's name.
@@ -75,7 +86,7 @@ func (s *sheet) rankedNames(own Own, buyers map[*item]bool, idAt *item) (*named,
 		return nil, nil
 	}
 	for i, share := range choice.Shares {
-		all[i].score = share
+		all[i].share, all[i].score = share, share
 	}
 	c := all[choice.Index]
 	c.score = choice.Probability

@@ -6,8 +6,8 @@ import (
 	"tallyhouse/ingest/invoice/page/words"
 )
 
-// totals is what the labelled sums of a document say together.
-type totals struct {
+// ruled is what the labelled sums of a document say together.
+type ruled struct {
 	net, tax, gross *sum
 	netValue        int64
 	taxValue        int64
@@ -22,7 +22,7 @@ const maxSums = 60
 
 // totalRow finds a row "Total … net tax gross" that adds up under headings that
 // name the tax: the foot of an item table.
-func (s *sheet) totalRow() totals {
+func (s *sheet) totalRow() ruled {
 	for r := len(s.rows) - 1; r >= 0; r-- {
 		row := s.rows[r]
 		named, _ := s.roleOf(strings.TrimSpace(row[0].folded))
@@ -46,10 +46,10 @@ func (s *sheet) totalRow() totals {
 		sumOf := func(it *item, r role) *sum {
 			return &sum{value: it.amounts[0].value, role: r, weight: 2, item: it, amount: it.amounts[0]}
 		}
-		return totals{net: sumOf(n, roleNet), tax: sumOf(t, roleTax), gross: sumOf(g, roleGross), netValue: nv,
+		return ruled{net: sumOf(n, roleNet), tax: sumOf(t, roleTax), gross: sumOf(g, roleGross), netValue: nv,
 			taxValue: tv, grossValue: gv, hasNet: true, hasTax: true, rule: "row of totals", confidence: 0.95}
 	}
-	return totals{}
+	return ruled{}
 }
 
 // headedTax reports whether the nearest heading above an amount names a tax.
@@ -66,8 +66,8 @@ func (s *sheet) headedTax(it *item) bool {
 	return false
 }
 
-// total finds the sums that agree: net + tax = gross, each with its own label.
-func (s *sheet) total() (totals, []sum) {
+// byRules finds the sums that agree: net + tax = gross, each with its own label.
+func (s *sheet) byRules() (ruled, []sum) {
 	all := s.sums()
 	pick := func(want ...role) []sum {
 		var out []sum
@@ -83,8 +83,8 @@ func (s *sheet) total() (totals, []sum) {
 	nets, taxes, grosses, rounding := pick(roleNet), pick(roleTax), pick(roleGross, rolePayable), pick(roleRounding)
 	nets = append(nets, s.plainTotals(grosses, taxes)...)
 	within := pick(roleTaxWithin)
-	best, bestScore := totals{}, 0
-	var closed []totals
+	best, bestScore := ruled{}, 0
+	var closed []ruled
 	for gi := range grosses {
 		g := &grosses[gi]
 		if g.value == 0 {
@@ -107,7 +107,7 @@ func (s *sheet) total() (totals, []sum) {
 					continue
 				}
 				if plain := !g.column && !n.column && !t.column; plain && g.role == roleGross && g.weight >= 2 && need != 0 && len(closed) < maxSums {
-					closed = append(closed, totals{net: n, tax: t, gross: g, netValue: n.value, taxValue: need, grossValue: g.value,
+					closed = append(closed, ruled{net: n, tax: t, gross: g, netValue: n.value, taxValue: need, grossValue: g.value,
 						hasNet: true, hasTax: true, rule: "net + tax = gross", confidence: 0.9})
 				}
 				score += g.weight*3 + n.weight*3
@@ -120,7 +120,7 @@ func (s *sheet) total() (totals, []sum) {
 				if score > bestScore+2 || score > bestScore-3 && absolute(g.value) > absolute(best.grossValue) ||
 					score > bestScore && absolute(g.value) == absolute(best.grossValue) {
 					bestScore = score
-					best = totals{net: n, tax: t, gross: g, netValue: n.value, taxValue: need, grossValue: g.value,
+					best = ruled{net: n, tax: t, gross: g, netValue: n.value, taxValue: need, grossValue: g.value,
 						hasNet: true, hasTax: true, rule: "net + tax = gross", confidence: 0.98}
 					if need != g.value-n.value {
 						best.rule = "net + tax + rounding = gross"
@@ -254,15 +254,15 @@ func taxOf(need int64, taxes []sum, g, n *sum) (*sum, int) {
 
 // partial reads what is left when the three do not agree: no tax, a tax within
 // the gross sum, or the gross sum alone.
-func (s *sheet) partial(nets, taxes, within, grosses, others []sum) totals {
+func (s *sheet) partial(nets, taxes, within, grosses, others []sum) ruled {
 	g := clearest(grosses)
 	if g == nil {
-		return totals{}
+		return ruled{}
 	}
 	if t := withUntaxed(nets, taxes, grosses, others); t.gross != nil {
 		return t
 	}
-	out := totals{gross: g, grossValue: g.value, rule: "gross label", confidence: 0.9}
+	out := ruled{gross: g, grossValue: g.value, rule: "gross label", confidence: 0.9}
 	if g.role == rolePayable {
 		out.confidence = 0.86
 	}
@@ -368,7 +368,7 @@ func unexplained(g *sum, grosses, others []sum) bool {
 // withUntaxed finds net + tax + a charge beside the tax = gross: a stamp duty, a
 // tourist tax, expenses laid out. Whether the charge belongs to the net sum
 // nobody says.
-func withUntaxed(nets, taxes, grosses, others []sum) totals {
+func withUntaxed(nets, taxes, grosses, others []sum) ruled {
 	for gi := range grosses {
 		g := &grosses[gi]
 		for ni := range nets {
@@ -381,14 +381,14 @@ func withUntaxed(nets, taxes, grosses, others []sum) totals {
 				for _, o := range others {
 					if o.value > 0 && !o.column && o.item.row > n.item.row && o.item.row < g.item.row &&
 						n.value+t.value+o.value == g.value {
-						return totals{tax: t, gross: g, taxValue: t.value, grossValue: g.value, hasTax: true,
+						return ruled{tax: t, gross: g, taxValue: t.value, grossValue: g.value, hasTax: true,
 							rule: "net + tax + charge = gross", confidence: 0.9}
 					}
 				}
 			}
 		}
 	}
-	return totals{}
+	return ruled{}
 }
 
 // ratedNet finds a labelled net sum from which a printed rate leads to g.

@@ -166,6 +166,15 @@ func (d *drawing) day(t time.Time) string {
 	return t.Format(form)
 }
 
+// labelledParties is how parties are set side by side, each under its label.
+const labelledParties = 3
+
+// portals are names of marketplaces and of portals for invoices, whatever the language.
+func portals() []string {
+	return []string{"Trade Hub", "B2B Market", "eProcure Online", "Invoice Cloud", "Handelsplatz 24", "Faktura Net", "Fattura Facile",
+		"Factura Directa", "Portail Achats", "Bouwplein"}
+}
+
 // drawHead sets what stands above all else: the biller's letterhead, a title, and things that are neither.
 func (d *drawing) drawHead() {
 	s, size := d.seller, d.size
@@ -176,6 +185,11 @@ func (d *drawing) drawHead() {
 	}
 	if d.headAway || d.scenario == "self-billed" {
 		d.y = max(d.y, 100)
+		return
+	}
+	if d.party == labelledParties && chance(d.fixed(71), 20) { // made on a portal that sets its own name above the parties
+		d.put(d.left, d.y, d.titleSize, one(d.fixed(72), portals()))
+		d.y += d.titleSize * 2
 		return
 	}
 	address := []string{s.street, s.city(d.land)}
@@ -324,7 +338,7 @@ func (d *drawing) drawParties() {
 	case 2: // labelled
 		d.put(d.left, top, size, d.to+d.colon)
 		d.y = d.lines(d.left, top+size*1.3, size, lines...)
-	case 3: // both parties side by side
+	case labelledParties:
 		own := []string{s.name, s.street, s.city(d.land)}
 		labels := size
 		if chance(d.fixed(41), 40) { // what each line is
@@ -607,7 +621,7 @@ func (d *drawing) until() string { return d.pick(d.fixed(21), d.lang.words("unti
 func (d *drawing) days() string  { return d.pick(d.fixed(22), d.lang.words("days")) }
 
 // fixed draws what is the same on all invoices of the family.
-func (d *drawing) fixed(what uint64) *rand.Rand { return rand.New(rand.NewPCG(uint64(d.Seed), what)) }
+func (f *Family) fixed(what uint64) *rand.Rand { return rand.New(rand.NewPCG(uint64(f.Seed), what)) }
 
 // phrase joins words, some of which may be empty.
 func phrase(words ...string) string {

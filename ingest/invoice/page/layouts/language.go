@@ -29,7 +29,7 @@ var sections = strings.Fields(`title credit_title part_title final_title number 
 	months other other_date from to greeting item quantity unit price amount works net tax gross payable rate base
 	within discount prepaid contract cumulative earlier retention reverse until days early period phone vat bank
 	register trades streets towns people slogan contact manager noise third banks
-	name address early_days open_terms debit replaces reference said`)
+	name address early_days open_terms debit replaces reference said charge balance`)
 
 // country is where an invoice comes from.
 type country struct {

@@ -114,7 +114,7 @@ type Family struct {
 // Scenarios lists the kinds of bills that are drawn.
 func Scenarios() []string {
 	return []string{"plain", "several rates", "prepayment", "cumulative", "final", "contract", "retention", "credit note",
-		"no tax", "tax within", "discount", "self-billed"}
+		"no tax", "tax within", "discount", "self-billed", "charge", "balance"}
 }
 
 // Family draws a family. Those that are unseen are for measuring, not for training.
@@ -125,6 +125,9 @@ func (d *Drawer) Family(seed int, unseen bool) Family {
 	l := f.lang
 	f.land = l.countries[r.IntN(len(l.countries))]
 	f.scenario = Scenarios()[weighted(r, 44, 8, 7, 8, 5, 5, 5, 5, 4, 3, 4, 4)]
+	if f.scenario == "plain" {
+		f.scenario = []string{"plain", "charge", "balance", "no tax"}[weighted(f.fixed(61), 80, 8, 6, 6)]
+	}
 	f.layOut(r)
 	f.title = f.pick(r, l.words("title"))
 	switch {

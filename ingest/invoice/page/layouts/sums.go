@@ -3,7 +3,6 @@ package layouts
 import (
 	"fmt"
 	"strconv"
-	"strings"
 )
 
 // sums are what an invoice bills, in minor units.
@@ -17,6 +16,8 @@ type sums struct {
 	contract        int64
 	prepaid         int64
 	retention       int64
+	charge          int64 // freight and the like, a part of net
+	balance         int64 // brought forward: to pay beside gross
 }
 
 type line struct {
@@ -54,6 +55,14 @@ func (d *drawing) calculate() {
 	}
 	s.rate = d.land.rates[d.r.IntN(len(d.land.rates))]
 	s.contract = s.net + int64(d.r.IntN(9_000_000))
+	figures := d.fixed(70)
+	switch d.scenario {
+	case "charge":
+		s.charge = int64(100 * (3 + figures.IntN(150)))
+		s.net += s.charge
+	case "balance", "tax within":
+		s.balance = int64(1_000 + figures.IntN(900_000))
+	}
 	switch d.scenario {
 	case "discount":
 		s.discount = part(s.net, 50)
@@ -80,6 +89,10 @@ func (d *drawing) calculate() {
 		}
 		s.second.tax = part(s.second.net, s.second.rate)
 		s.tax = part(s.net-s.second.net, s.rate)
+	}
+	if d.scenario == "tax within" { // the items' prices are with it
+		s.tax = s.net - (s.net*1000+int64(1000+s.rate)/2)/int64(1000+s.rate)
+		s.net -= s.tax
 	}
 	s.gross = s.net + s.tax + s.second.tax
 	if d.scenario == "prepayment" {
@@ -184,122 +197,4 @@ func (d *drawing) drawItems() {
 		d.y += size * 1.5
 	}
 	d.y += 8
-}
-
-// total sets a label and its sum.
-func (d *drawing) total(label string, value int64, final bool) {
-	d.room(1)
-	if d.colon == ":" {
-		label += ":"
-	}
-	d.put(d.totalsLeft, d.y, d.size, label)
-	d.end(rightEdge, d.y, d.size, d.amount(value, final))
-	d.y += d.size * 1.5
-}
-
-func (d *drawing) taxText(rate int) string {
-	return strings.Replace(d.tax, "%r", d.percent(rate), 1)
-}
-
-// drawTotals sets the sums below the items.
-func (d *drawing) drawTotals() {
-	s, l, out := d.sums, d.lang, &d.out
-	sign := int64(1)
-	if out.CreditNote && d.Seed%2 == 0 {
-		sign = -1
-	}
-	d.room(6)
-	gross, cumulated := d.gross, int64(0)
-	for _, line := range s.lines {
-		cumulated += line.quantity * line.price
-	}
-	switch d.scenario {
-	case "discount":
-		d.total(l.words("net")[2], cumulated, false)
-		d.total(d.pick(d.fixed(26), l.words("discount")), -s.discount, false)
-	case "contract":
-		d.total(d.pick(d.fixed(26), l.words("contract")), s.contract, false)
-		if d.Seed%3 == 0 {
-			tax := part(s.contract, s.rate)
-			d.total(d.taxText(s.rate), tax, false)
-			d.total(d.gross, s.contract+tax, false)
-		}
-	case "cumulative", "final":
-		d.drawEarlier(cumulated)
-	case "no tax":
-		d.drawUntaxed()
-		return
-	case "tax within":
-		d.total(gross, s.gross, true)
-		d.total(strings.Replace(d.within, "%r", d.percent(s.rate), 1), s.tax, false)
-		return
-	}
-	switch {
-	case d.scenario == "several rates":
-		d.total(d.net, s.net, false)
-		d.total(d.taxText(s.rate), s.tax, false)
-		d.total(d.taxText(s.second.rate), s.second.tax, false)
-		d.total(gross, s.gross, true)
-	case d.table == 2 && (d.scenario == "plain" || d.scenario == "retention" || d.scenario == "prepayment"): // a table of taxes over the total
-		x := []float64{d.left, d.left + 130, d.left + 250, d.left + 380}
-		for i, t := range []string{d.rate, d.base, strings.TrimSpace(strings.Replace(d.tax, "%r", "", 1)), gross} {
-			d.put(x[i], d.y, d.size, strings.NewReplacer("()", "", "@", "", "+", "").Replace(t))
-		}
-		d.y += d.size * 1.5
-		d.put(x[0], d.y, d.size, d.percent(s.rate))
-		for i, v := range []int64{s.net, s.tax, s.gross} {
-			d.put(x[i+1], d.y, d.size, d.amount(v*sign, i == 2))
-		}
-		d.y += d.size * 2
-		d.total(d.payable, s.gross*sign, true)
-	case d.table == 3 && chance(d.fixed(27), 20): // the total without a label
-		d.total(d.net, s.net*sign, false)
-		d.total(d.taxText(s.rate), s.tax*sign, false)
-		d.end(rightEdge, d.y, d.size*1.2, d.amount(s.gross*sign, true))
-		d.y += d.size * 2
-	default:
-		d.total(d.net, s.net*sign, false)
-		d.total(d.taxText(s.rate), s.tax*sign, false)
-		d.total(gross, s.gross*sign, true)
-	}
-	switch d.scenario {
-	case "prepayment":
-		d.total(d.pick(d.fixed(28), l.words("prepaid")), -s.prepaid, false)
-		d.total(d.payable, s.gross-s.prepaid, true)
-	case "retention":
-		d.total(d.pick(d.fixed(28), l.words("retention")), -s.retention, false)
-		d.total(d.payable, s.gross-s.retention, true)
-	}
-}
-
-// drawEarlier sets what was done in all and billed before, net or with its tax.
-func (d *drawing) drawEarlier(cumulated int64) {
-	s, l := d.sums, d.lang
-	d.total(d.pick(d.fixed(26), l.words("cumulative")), cumulated, false)
-	label := d.pick(d.fixed(29), l.words("earlier"))
-	if d.Seed%3 == 0 { // with tax
-		tax := part(cumulated, s.rate)
-		d.total(d.taxText(s.rate), tax, false)
-		d.total(l.words("gross")[len(l.words("gross"))/2], cumulated+tax, false)
-		rest := cumulated + tax - s.gross
-		d.total(fill(label, "1"), -rest, false)
-		return
-	}
-	for i, e := range s.earlier {
-		d.total(fill(label, strconv.Itoa(i+1)), -e, false)
-	}
-}
-
-func (d *drawing) drawUntaxed() {
-	s := d.sums
-	d.out.HasNet, d.out.HasTax = d.Seed%2 == 0 || d.Seed%3 == 0, d.Seed%2 == 0
-	if d.out.HasNet {
-		d.total(d.net, s.net, false)
-	}
-	if d.out.HasTax {
-		d.total(d.taxText(0), 0, false)
-	}
-	d.total(d.gross, s.gross, true)
-	d.put(d.left, d.y+4, d.size, d.pick(d.fixed(30), d.lang.words("reverse")))
-	d.y += d.size * 2
 }

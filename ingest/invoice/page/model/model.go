@@ -83,6 +83,9 @@ func (f *Field) Choose(candidates []Candidate) Choice {
 	return out
 }
 
+// Calibrated is how often what the weights find so probable was right; what a known label announces, apart.
+func (f *Field) Calibrated(p float64, announced bool) float64 { return f.curve(announced).at(p) }
+
 // shares is the softmax of logits and none; that of none is left out.
 func shares(logits []float64, none float64) []float64 {
 	top := none

@@ -164,6 +164,33 @@ func (f *Field) Calibrate(examples []Example) {
 	f.Calibration, f.Announced = isotonic(plain), isotonic(announced)
 }
 
+// Part calibrates a part of what is chosen, such as the gross sum of three sums: examples say of which candidates the
+// part is right, of names a candidate's part by its key, empty where it has none. A part is as probable as all candidates
+// together that agree on it.
+func (f *Field) Part(examples []Example, of func(key string) string) Field {
+	var plain, announced []outcome
+	for _, e := range examples {
+		c := f.Choose(e.Candidates)
+		if c.Index < 0 || of(e.Candidates[c.Index].Key) == "" {
+			continue
+		}
+		best := e.Candidates[c.Index]
+		o := outcome{right: e.Right[c.Index]}
+		for i, other := range e.Candidates {
+			if of(other.Key) == of(best.Key) {
+				o.said += c.Shares[i]
+			}
+		}
+		if best.Announced {
+			announced = append(announced, o)
+		} else {
+			plain = append(plain, o)
+		}
+	}
+	// What is less probable than all of these is less certain, too.
+	return Field{Calibration: append(Curve{{0, 0}}, isotonic(plain)...), Announced: append(Curve{{0, 0}}, isotonic(announced)...)}
+}
+
 // outcome is what the weights said of a chosen value, and whether it was right.
 type outcome struct {
 	said  float64

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"tallyhouse/ingest/invoice/fields"
@@ -108,10 +109,29 @@ func sampled(folder string) ([]drawn, error) {
 			}
 			d := drawn{doc: typed.Document(lines), worth: worth}
 			d.Number, d.Date, d.DueDate, d.Supplier = values[0], values[1], values[2], values[3]
+			if err := d.sums(values[6:]); err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
 			out = append(out, d)
 		}
 	}
 	return out, nil
+}
+
+// sums takes net, tax and gross as a sample's first line states them; empty ones aren't certain.
+func (d *drawn) sums(values []string) error {
+	for i, part := range []*int64{&d.Net, &d.Tax, &d.Gross} {
+		if values[i] == "" {
+			continue
+		}
+		v, err := strconv.ParseInt(values[i], 10, 64)
+		if err != nil {
+			return fmt.Errorf("a sum of the first line: %w", err)
+		}
+		*part = v
+	}
+	d.HasNet, d.HasTax = values[0] != "", values[1] != ""
+	return nil
 }
 
 // lesson is a field that weights decide on, with the test for its right candidates.
@@ -128,7 +148,7 @@ const shrink = 0.0002
 func lessons() [][]lesson {
 	name := lesson{fields.SupplierName, rightName, 0.0005}
 	return [][]lesson{
-		{{fields.Number, rightNumber, shrink}, name},
+		{{fields.Number, rightNumber, shrink}, {page.Sums, rightSums, shrink}, name},
 		{{fields.Date, rightDate, shrink}, name}, // by now the name says whose the tax ids are
 		{{fields.DueDate, rightDueDate, shrink}},
 	}
@@ -139,6 +159,34 @@ func rightDate(v layouts.Invoice, c model.Candidate) bool { return v.Date == c.K
 func rightDueDate(v layouts.Invoice, c model.Candidate) bool { return v.DueDate == c.Key }
 
 func rightNumber(v layouts.Invoice, c model.Candidate) bool { return page.Key(v.Number) == c.Key }
+
+// rightSums reports whether sums are those of an invoice. One that states no net or tax may be read as free of it.
+func rightSums(v layouts.Invoice, c model.Candidate) bool {
+	return rightNet(v, c) && rightTax(v, c) && rightGross(v, c)
+}
+
+func rightNet(v layouts.Invoice, c model.Candidate) bool {
+	net, gross := sumOf(c, 0), sumOf(c, 2)
+	return v.HasNet && net == minor(v.Net) || !v.HasNet && (net == "-" || net == gross)
+}
+
+func rightTax(v layouts.Invoice, c model.Candidate) bool {
+	tax := sumOf(c, 1)
+	return v.HasTax && tax == minor(v.Tax) || !v.HasTax && (tax == "-" || tax == "0")
+}
+
+func rightGross(v layouts.Invoice, c model.Candidate) bool { return sumOf(c, 2) == minor(v.Gross) }
+
+// sumOf is one of the three sums of a candidate for page.Sums.
+func sumOf(c model.Candidate, i int) string { return strings.Fields(c.Key)[i] }
+
+// minor is a sum of minor units as candidates for page.Sums write it.
+func minor(v int64) string { return strconv.FormatInt(max(v, -v)*page.PerMinor, 10) }
+
+// parts are what page.Sums decides on at once; each has a confidence of its own.
+func parts() []lesson {
+	return []lesson{{field: fields.Net, right: rightNet}, {field: fields.Tax, right: rightTax}, {field: fields.Gross, right: rightGross}}
+}
 
 func rightName(v layouts.Invoice, c model.Candidate) bool {
 	return sameName(page.Key(v.Supplier), c.Key)
@@ -175,6 +223,14 @@ func train(samples string, families int) (model.Model, error) {
 			f := model.Train(l.examples(seen, trained), l.shrink)
 			f.Calibrate(l.examples(others, held))
 			m[l.field] = f
+			if l.field == page.Sums {
+				for i, part := range parts() {
+					part.field = page.Sums
+					m[parts()[i].field] = f.Part(part.examples(others, held), func(key string) string {
+						return strings.Trim(strings.Fields(key)[i], "-")
+					})
+				}
+			}
 			fmt.Fprintf(os.Stderr, "%s: %d weights\n", l.field, len(f.Weights))
 		}
 	}

@@ -1,0 +1,234 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+
+	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/page/model"
+)
+
+// totals is what a document's sums are; nil is not known.
+type totals struct{ net, tax, gross *share }
+
+// share is one of the three sums: how much it is, where it stands, and why it is believed.
+type share struct {
+	value      int64 // 1/10,000
+	from       *sum
+	rule       string
+	confidence float64
+}
+
+func (p *share) certain() bool { return p != nil && p.confidence >= fields.Certain }
+
+func (p *share) is(other *share) bool {
+	return p != nil && other != nil && absolute(p.value) == absolute(other.value)
+}
+
+// total decides what net, tax and gross are. Rules and weights decide apart from one another: where the rules are not
+// certain the weights may be, and where each is certain of another sum none is stated. What the weights say and the sums
+// with a label are returned, too.
+func (s *sheet) total() (decided, weighed totals, labelled []sum) {
+	ruled, labelled := s.byRules()
+	rules, bills := ruled.shares(), s.billing(labelled)
+	weighed = bills.likeliest()
+	if net, tax, gross := bills.contradiction(); gross != nil && !rules.gross.certain() {
+		s.findings = append(s.findings, s.disagree(net, tax, gross))
+		return rules.doubted(), totals{}, labelled
+	}
+	return agreed(rules, weighed), weighed, labelled
+}
+
+// shares are the sums that rules chose.
+func (r ruled) shares() totals {
+	part := func(known bool, value int64, from *sum) *share {
+		if !known {
+			return nil
+		}
+		return &share{value, from, r.rule, r.confidence}
+	}
+	return totals{part(r.hasNet, r.netValue, r.net), part(r.hasTax, r.taxValue, r.tax), part(r.gross != nil, r.grossValue, r.gross)}
+}
+
+// agreed joins what rules and weights say.
+func agreed(rules, weighed totals) totals {
+	if !weighed.gross.certain() {
+		return rules
+	}
+	if !rules.gross.certain() {
+		return weighed.certain()
+	}
+	if !rules.gross.is(weighed.gross) {
+		return rules.doubted()
+	}
+	if rules.net == nil && rules.tax == nil && rules.gross.value == weighed.gross.value {
+		weighed = weighed.certain()
+		weighed.gross = rules.gross
+		return weighed
+	}
+	return rules
+}
+
+// certain are the sums that are; the others are none.
+func (t totals) certain() totals {
+	only := func(p *share) *share {
+		if !p.certain() {
+			return nil
+		}
+		return p
+	}
+	return totals{only(t.net), only(t.tax), only(t.gross)}
+}
+
+// doubted are the same sums, none of them certain.
+func (t totals) doubted() totals {
+	less := func(p *share) *share {
+		if p == nil {
+			return nil
+		}
+		q := *p
+		q.confidence = min(q.confidence, undecided)
+		return &q
+	}
+	return totals{less(t.net), less(t.tax), less(t.gross)}
+}
+
+// undecided is how certain a total is, at most, where another one is as likely.
+const undecided = 0.6
+
+// likeliest chooses a bill by what was learnt. Without one that may be stated, all three sums are nil.
+func (b *billing) likeliest() totals {
+	weighed := make([]model.Candidate, len(b.bills))
+	for i, c := range b.bills {
+		weighed[i] = model.Candidate{Key: c.key(), Features: c.features, Announced: c.labelled()}
+	}
+	choice := b.choose(Sums, weighed)
+	if choice.Index < 0 {
+		return totals{}
+	}
+	best := b.bills[choice.Index]
+	if !best.whole() && b.netAndTax() || b.unexplained(best) {
+		return totals{}
+	}
+	sign := int64(1)
+	if best.at.value < 0 {
+		sign = -1
+	}
+	// A part is as probable as all bills together that agree on it.
+	part := func(field string, of func(*bill) (int64, *sum)) *share {
+		value, at := of(best)
+		if at == nil {
+			return nil
+		}
+		p := 0.0
+		for i, c := range b.bills {
+			if other, known := of(c); known != nil && other == value {
+				p += choice.Shares[i]
+			}
+		}
+		f := b.weights[field]
+		return &share{sign * value, at, best.how, f.Calibrated(p, best.labelled())}
+	}
+	out := totals{
+		net:   part(fields.Net, func(c *bill) (int64, *sum) { return c.net, c.netAt }),
+		tax:   part(fields.Tax, func(c *bill) (int64, *sum) { return c.tax, c.taxAt }),
+		gross: part(fields.Gross, func(c *bill) (int64, *sum) { return c.gross, c.at }),
+	}
+	if best.closes() && !b.reasoned(best) {
+		return totals{gross: out.gross}
+	}
+	if out.net != nil && out.tax != nil && best.net+best.tax == best.gross {
+		// What two certain parts add up to is as certain as they are.
+		out.gross.confidence = max(out.gross.confidence, min(out.net.confidence, out.tax.confidence))
+	}
+	return out
+}
+
+// whole reports whether all that a bill is made of is printed and adds up to its total.
+func (b *bill) whole() bool {
+	return b.closes() || b.how == howCharge || b.how == howParts
+}
+
+// reasoned reports whether more than their sum says that two figures are net and tax, for any two items add up to their
+// total: a label, or a printed rate that leads from one to the other.
+func (b *billing) reasoned(c *bill) bool {
+	return c.netAt.role == roleNet || c.taxAt.role == roleTax || leads(b.percent, c.net, c.tax, 1)
+}
+
+// plain lists the labelled sums of some roles that stand below no heading.
+func (b *billing) plain(roles ...role) []*sum {
+	var out []*sum
+	for i := range b.all {
+		sm := &b.all[i]
+		if slices.Contains(roles, sm.role) && !sm.column && sm.value != 0 && len(out) < maxSums {
+			out = append(out, sm)
+		}
+	}
+	return out
+}
+
+// netAndTax reports whether a labelled net sum and a labelled tax are printed: a total that they don't add up to is
+// something else, or misread.
+func (b *billing) netAndTax() bool { return len(b.plain(roleNet)) > 0 && len(b.plain(roleTax)) > 0 }
+
+// contradiction finds a labelled net sum, tax and total where no labelled tax leads to a labelled total.
+func (b *billing) contradiction() (net, tax, gross *sum) {
+	nets, taxes, grosses := b.plain(roleNet), b.plain(roleTax), b.plain(roleGross)
+	if len(nets) == 0 || len(taxes) == 0 || len(grosses) == 0 {
+		return nil, nil, nil
+	}
+	for _, c := range b.bills {
+		if c.whole() && c.labelledTotal() && (c.taxAt.role == roleTax || c.how == howRates) {
+			return nil, nil, nil
+		}
+	}
+	return nets[len(nets)-1], taxes[len(taxes)-1], grosses[len(grosses)-1]
+}
+
+// disagree is the finding about sums that contradict each other.
+func (s *sheet) disagree(net, tax, gross *sum) fields.Finding {
+	text := func(sm *sum) string { return s.evidence(sm.item, "", 0).Text }
+	return fields.Finding{Rule: "sums-disagree", Place: fields.Gross, Page: gross.item.page, Box: s.box(gross.item),
+		Message: fmt.Sprintf("net and tax are not gross: the page says %q, %q and %q", text(net), text(tax), text(gross))}
+}
+
+// unexplained reports whether one of two totals that both close, the smaller below the larger, is that of a bill, and
+// nothing says which: no label of contracts, nothing billed before between them, no sum of others.
+func (b *billing) unexplained(best *bill) bool {
+	var closed []*bill
+	for _, c := range b.bills {
+		plain := c.at.role == roleGross && c.at.weight >= 2 && !c.at.column && c.netAt != nil && !c.netAt.column
+		if c.closes() && c.labelled() && plain {
+			closed = append(closed, c)
+		}
+	}
+	for _, other := range closed {
+		above, below := other, best
+		if other.gross < best.gross {
+			above, below = best, other
+		}
+		if above.gross == below.gross || below.netAt == nil || below.taxAt == nil || below.at.column ||
+			below.netAt.item.row <= above.at.item.row || below.taxAt.item.row <= above.at.item.row {
+			continue
+		}
+		contract := b.contractSum.MatchString(b.labelOf(above.at)) ||
+			above.netAt != nil && b.contractSum.MatchString(b.labelOf(above.netAt))
+		if !contract && !b.printedBetween(above.at, below.at, above.gross-below.gross) && !together(above, closed) {
+			return true
+		}
+	}
+	return false
+}
+
+// together reports whether a total is that of the others, as of several rates.
+func together(total *bill, closed []*bill) bool {
+	rest := total.gross
+	seen := map[int64]bool{total.gross: true}
+	for _, c := range closed {
+		if !seen[c.gross] {
+			seen[c.gross] = true
+			rest -= c.gross
+		}
+	}
+	return rest == 0
+}

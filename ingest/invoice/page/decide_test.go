@@ -1,0 +1,49 @@
+package page
+
+import "testing"
+
+// Given what rules and weights say of the sums, each certain (1) or not (0.5), then this is what is stated of them.
+func TestRulesAndWeightsDecideTogether(t *testing.T) {
+	sums := func(confidence float64, net, tax, gross int64) totals {
+		part := func(v int64) *share {
+			if v == 0 {
+				return nil
+			}
+			return &share{value: v, confidence: confidence}
+		}
+		return totals{part(net), part(tax), part(gross)}
+	}
+	none := totals{}
+	for name, c := range map[string]struct {
+		rules, weighed  totals
+		net, tax, gross int64
+	}{
+		"both agree":                             {sums(1, 100, 20, 120), sums(1, 100, 20, 120), 100, 20, 120},
+		"rules alone":                            {sums(1, 100, 20, 120), none, 100, 20, 120},
+		"weights alone":                          {none, sums(1, 100, 20, 120), 100, 20, 120},
+		"weights where rules aren't certain":     {sums(0.5, 0, 0, 90), sums(1, 100, 20, 120), 100, 20, 120},
+		"rules where weights aren't certain":     {sums(1, 0, 0, 90), sums(0.5, 100, 20, 120), 0, 0, 90},
+		"neither is certain":                     {sums(0.5, 0, 0, 90), sums(0.5, 100, 20, 120), 0, 0, 0},
+		"each is certain of another total":       {sums(1, 100, 20, 120), sums(1, 120, 24, 144), 0, 0, 0},
+		"weights know the parts of rules' total": {sums(1, 0, 0, 120), sums(1, 100, 20, 120), 100, 20, 120},
+		"rules' parts of one total are kept":     {sums(1, 100, 20, 120), sums(1, 110, 10, 120), 100, 20, 120},
+		"a sign is the rules'":                   {sums(1, 0, 0, -120), sums(1, 100, 20, 120), 0, 0, -120},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := agreed(c.rules, c.weighed).certain()
+			for _, part := range []struct {
+				name string
+				got  *share
+				want int64
+			}{{"net", got.net, c.net}, {"tax", got.tax, c.tax}, {"gross", got.gross, c.gross}} {
+				value := int64(0)
+				if part.got != nil {
+					value = part.got.value
+				}
+				if value != part.want {
+					t.Errorf("%s = %d, want %d", part.name, value, part.want)
+				}
+			}
+		})
+	}
+}
