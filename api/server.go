@@ -350,13 +350,22 @@ func (p *probe) neverRight() error {
 	if p.right {
 		return nil
 	}
-	return errors.Join(errors.New("the database has not been found right yet"), p.last)
+	return p.notYet()
 }
 
+// failed is nil when the database was found right at the last look.
 func (p *probe) failed() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.last
+	if p.right {
+		return p.last
+	}
+	return p.notYet()
+}
+
+// notYet says why the database has never been found right, if it was asked at all; the caller holds the lock.
+func (p *probe) notYet() error {
+	return errors.Join(errors.New("the database has not been found right yet"), p.last)
 }
 
 // watchDatabase asks the database whether it answers and can be read, again and again. Once it could be, requests are sent

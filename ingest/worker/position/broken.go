@@ -41,7 +41,7 @@ func DropDetached(table string, parts []string) string {
 }
 
 // LostRows says what broken parts of a state table mean, and what brings their rows back: nothing that is computed from
-// the rows that are left (docs/commands.md#rebuild).
+// the rows that are left (docs/commands.md#tallyhouse-rebuild).
 func LostRows(table string, parts []string) (what, remedy string) {
 	what = fmt.Sprintf("parts of %s are detached as broken (%s): their rows are missing, and `tallyhouse rebuild` would take "+
 		"those that are left for all", table, strings.Join(parts, ", "))
