@@ -2,8 +2,7 @@
 # engine; the tests install an IMAP server if there is none.
 
 GO   ?= go
-# One package more at a time than there are processors: many tests wait.
-TEST ?= $(GO) test -timeout 30m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1))
+TEST ?= $(GO) test -timeout 30m
 
 # How many random cases each property is tested with: few for every change, many in the night.
 export RAPID_CHECKS ?= 30

@@ -342,6 +342,8 @@ func (p *probe) note(err error) {
 	p.last, p.right = err, p.right || err == nil
 }
 
+var errNotYetRight = errors.New("the database has not been found right yet")
+
 // neverRight is nil once the database has been found right. Until then it may be another one than was meant, or one shard
 // of several, and nothing that it says is an answer.
 func (p *probe) neverRight() error {
@@ -350,22 +352,17 @@ func (p *probe) neverRight() error {
 	if p.right {
 		return nil
 	}
-	return p.notYet()
+	return errors.Join(errNotYetRight, p.last)
 }
 
 // failed is nil when the database was found right at the last look.
 func (p *probe) failed() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.right {
-		return p.last
+	if p.last == nil && !p.right { // it was not looked at yet
+		return errNotYetRight
 	}
-	return p.notYet()
-}
-
-// notYet says why the database has never been found right, if it was asked at all; the caller holds the lock.
-func (p *probe) notYet() error {
-	return errors.Join(errors.New("the database has not been found right yet"), p.last)
+	return p.last
 }
 
 // watchDatabase asks the database whether it answers and can be read, again and again. Once it could be, requests are sent

@@ -149,10 +149,13 @@
   });
   list.addEventListener("keydown", (event) => {
     const next = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: words.length - 1 }[event.key];
-    if (next !== undefined) choose(between(0, next, words.length - 1));
-    else if (event.key === "Enter" && at >= 0) (part("given").firstElementChild ?? choice).focus();
-    else return;
+    if (next === undefined) return;
+    choose(between(0, next, words.length - 1));
     event.preventDefault();
+  });
+  // When the key comes up: what gets the focus while it goes down would be pressed by it, too.
+  list.addEventListener("keyup", (event) => {
+    if (event.key === "Enter" && at >= 0) (part("given").firstElementChild ?? choice).focus();
   });
 
   // A word is offered alone and with its line, as the field takes it.
