@@ -3,6 +3,7 @@ package deadletters
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,9 +12,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
+	"tallyhouse/deploy/embedded/kafka/kafkatest"
+	"tallyhouse/ingest/admin/load"
 	"tallyhouse/ingest/ingesttest"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/kafka/topicstest"
+	"tallyhouse/ingest/store"
 	"tallyhouse/schemas/events"
 )
 
@@ -118,6 +122,9 @@ func TestAWatchCountsWhatWaits(t *testing.T) {
 	}
 	mine = true
 	expect("from the start", 2)
+	if topics := served(t, registry); !slices.Equal(topics, slices.Sorted(slices.Values(store.Topics()))) {
+		t.Errorf("it serves figures of %v, not of the topics that are stored", topics)
+	}
 	l.Write(contractor(t, "C2", 2, events.Upsert))
 	expect("one more is healed", 1)
 	send(refused("demo/C4", 103, `{"version":1}`), refused("demo/C3", 102, `{"version":1}`))
@@ -142,62 +149,182 @@ func TestAWatchCountsWhatWaits(t *testing.T) {
 	}
 }
 
+// The age that is served is that of the oldest letter, whatever the order in which they came.
+func TestTheAgeIsThatOfTheOldestLetter(t *testing.T) {
+	s := watching(t)
+	for i, hours := range []time.Duration{2, 9, 5} {
+		d := refused(fmt.Sprintf("demo/C%d", i), int64(100+i), `{"version":1}`)
+		d.At = time.Now().Add(-hours * time.Hour)
+		s.send(d)
+	}
+	for _, oldest := range []float64{9, 5} {
+		s.expect(map[float64]int{9: 3, 5: 2}[oldest])
+		const name = "tallyhouse_ingest_dead_letters_waiting_seconds"
+		if hours := gathered(t, s.registry)[name] / time.Hour.Seconds(); hours < oldest || hours > oldest+1 {
+			t.Errorf("the oldest is %v hours old, not %v", hours, oldest)
+		}
+		s.ledger.Write(contractor(t, "C1", 2, events.Upsert)) // heals the oldest
+	}
+}
+
+// A watch that is full counts a letter that it keeps once, however often the letter comes again.
+func TestAFullWatchCountsALetterThatItKnowsOnce(t *testing.T) {
+	s := watching(t)
+	s.watch.most = 2
+	first, second := refused("demo/C1", 100, `{"version":1}`), refused("demo/C2", 101, `{"version":1}`)
+	s.send(first, second)
+	s.expect(2)
+	s.send(first, second, first)
+	s.expect(2)
+	s.send(refused("demo/C3", 102, `{"version":1}`))
+	s.expect(3)
+}
+
+// Of a topic of dead letters that was made anew only the letters that are in it now are counted.
+func TestLettersOfATopicThatWasDeletedAreForgotten(t *testing.T) {
+	// Given a watch that knows three letters, all in one partition
+	s := watching(t)
+	for offset := range int64(3) {
+		s.send(refused("demo/C1", 100+offset, `{"version":1}`))
+	}
+	s.expect(3)
+	// When the topic is made anew, and has one
+	name := string(events.DeadLetters)
+	request := kmsg.NewPtrDeleteTopicsRequest()
+	gone := kmsg.NewDeleteTopicsRequestTopic()
+	gone.Topic = kmsg.StringPtr(name)
+	request.Topics, request.TopicNames = append(request.Topics, gone), append(request.TopicNames, name)
+	s.ask(request)
+	kafkatest.AwaitTopic(t, s.cluster.Addrs[0], name, 0)
+	s.cluster = topicstest.On(t, s.broker, 2)
+	s.watch.Cluster = s.cluster
+	s.send(refused("demo/C1", 7, `{"version":1}`))
+	// Then it is the only one.
+	s.expect(1)
+}
+
 // What the topic's retention takes is neither listed nor counted any more; what is refused afterwards is.
 func TestLettersThatRetentionTookAreForgotten(t *testing.T) {
 	// Given two letters that wait, and a watch that knows of them
-	c := topicstest.Cluster(t, 2)
-	l := ingesttest.New(t, events.Contractors, 2)
-	w := &Watch{Cluster: c, Tables: Tables{l.DB}, Mine: func() bool { return true }, Log: slog.New(slog.DiscardHandler)}
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(w)
-	send := func(d kafka.DeadLetter) {
-		t.Helper()
-		if _, _, err := kafka.Send(t.Context(), c, d.Message()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	expect := func(letters int) {
-		t.Helper()
-		if err := w.look(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if got := gathered(t, registry)["tallyhouse_ingest_dead_letters_waiting"]; got != float64(letters) {
-			t.Errorf("%v letters wait, want %d", got, letters)
-		}
-		listed := 0
-		if _, err := List(t.Context(), c, w.Tables, func(Letter) error { listed++; return nil }); err != nil || listed != letters {
-			t.Errorf("%d letters are listed, want %d; %v", listed, letters, err)
-		}
-	}
-	send(refused("demo/C1", 100, `{"version":4}`))
-	send(refused("demo/C2", 101, `{"version":1}`))
-	expect(2)
+	s := watching(t)
+	s.send(refused("demo/C1", 100, `{"version":4}`), refused("demo/C2", 101, `{"version":1}`))
+	s.expect(2)
 	// When the log begins behind them
-	client, err := kgo.NewClient(c.Reading...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
 	topic := kmsg.NewDeleteRecordsRequestTopic()
 	topic.Topic = string(events.DeadLetters)
-	for number, end := range w.from {
+	for number, end := range s.watch.from {
 		partition := kmsg.NewDeleteRecordsRequestTopicPartition()
 		partition.Partition, partition.Offset = int32(number), end
 		topic.Partitions = append(topic.Partitions, partition)
 	}
 	request := kmsg.NewPtrDeleteRecordsRequest()
 	request.Topics, request.TimeoutMillis = append(request.Topics, topic), 10_000
-	if _, err := request.RequestWith(t.Context(), client); err != nil {
+	s.ask(request)
+	// Then they are forgotten, and the next one counts.
+	s.expect(0)
+	s.send(refused("demo/C3", 102, `{"version":1}`))
+	s.expect(1)
+}
+
+// Of the letters of a rule those that were healed are not sent once more: that would be an older state.
+func TestHealedLettersAreNotReplayed(t *testing.T) {
+	s := watching(t)
+	s.ledger.Write(contractor(t, "C1", 5, events.Upsert))
+	value := `{"id":"%s","tenantId":"demo","version":1,"op":"upsert","at":"2026-03-01T10:15:00Z","data":{"name":"Bau"}}`
+	healed := refused("demo/C1", 100, fmt.Sprintf(value, "C1"))
+	s.send(healed, refused("demo/C2", 101, fmt.Sprintf(value, "C2")))
+	done, err := ReplayAll(t.Context(), s.cluster, s.watch.Tables, load.StoredBy(store.All()), healed.Topic, Rule(healed.Reason), false,
+		func(err error) { t.Error(err) })
+	if err != nil || done != (Replayed{Sent: 1, Healed: 1}) {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if sent := topicstest.Messages(t, s.cluster, events.Contractors); len(sent) != 1 || string(sent[0].Key) != "demo/C2" {
+		t.Errorf("sent %v", sent)
+	}
+}
+
+// watchScene is a watch, and the broker and the tables that it asks.
+type watchScene struct {
+	testing.TB
+	broker   kafkatest.Broker
+	cluster  kafka.Cluster
+	ledger   *ingesttest.Ledger
+	watch    *Watch
+	registry *prometheus.Registry
+}
+
+func watching(t testing.TB) *watchScene {
+	t.Helper()
+	s := &watchScene{TB: t, broker: kafkatest.Start(t), ledger: ingesttest.New(t, events.Contractors, 2), registry: prometheus.NewRegistry()}
+	s.cluster = topicstest.On(t, s.broker, 2)
+	s.watch = &Watch{
+		Cluster: s.cluster, Tables: Tables{s.ledger.DB}, Mine: func() bool { return true }, Log: slog.New(slog.DiscardHandler),
+	}
+	s.registry.MustRegister(s.watch)
+	return s
+}
+
+func (s *watchScene) send(letters ...kafka.DeadLetter) {
+	s.Helper()
+	for _, d := range letters {
+		if _, _, err := kafka.Send(s.Context(), s.cluster, d.Message()); err != nil {
+			s.Fatal(err)
+		}
+	}
+}
+
+// expect has the watch look, and wants so many letters counted, and as many listed.
+func (s *watchScene) expect(letters int) {
+	s.Helper()
+	if err := s.watch.look(s.Context()); err != nil {
+		s.Fatal(err)
+	}
+	if got := gathered(s, s.registry)["tallyhouse_ingest_dead_letters_waiting"]; got != float64(letters) {
+		s.Errorf("%v letters wait, want %d", got, letters)
+	}
+	listed := 0
+	_, err := List(s.Context(), s.cluster, s.watch.Tables, func(l Letter) error {
+		if l.State == Waiting {
+			listed++
+		}
+		return nil
+	})
+	if err != nil || listed != letters {
+		s.Errorf("%d letters are listed as waiting, want %d; %v", listed, letters, err)
+	}
+}
+
+// ask has the broker answer a request of an administrator.
+func (s *watchScene) ask(request kmsg.Request) {
+	s.Helper()
+	client, err := kgo.NewClient(s.cluster.Reading...)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer client.Close()
+	if _, err := client.Request(s.Context(), request); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// served are the topics that there are figures of, each once, in order.
+func served(t testing.TB, registry *prometheus.Registry) (topics []events.Topic) {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
 		t.Fatal(err)
 	}
-	// Then they are forgotten, and the next one counts.
-	expect(0)
-	send(refused("demo/C3", 102, `{"version":1}`))
-	expect(1)
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			topics = append(topics, events.Topic(m.GetLabel()[0].GetValue()))
+		}
+	}
+	slices.Sort(topics)
+	return slices.Compact(topics)
 }
 
 // gathered are the figures of the topic of contractors, by name.
-func gathered(t *testing.T, registry *prometheus.Registry) map[string]float64 {
+func gathered(t testing.TB, registry *prometheus.Registry) map[string]float64 {
 	t.Helper()
 	families, err := registry.Gather()
 	if err != nil {
