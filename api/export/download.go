@@ -30,6 +30,9 @@ const stalled = 2 * time.Minute
 // ErrIncomplete says that an export was broken off.
 var ErrIncomplete = errors.New("the export is not whole")
 
+// ErrKey says that the API doesn't take the key.
+var ErrKey = errors.New("the key is not taken")
+
 // Total asks how many records match; false when the API does not tell, as of very many projects.
 func (d *Download) Total(ctx context.Context) (records int64, ok bool) {
 	query := url.Values{"count": {"true"}, "limit": {"1"}, "fields": {"id"}}
@@ -72,7 +75,13 @@ func (d *Download) get(ctx context.Context, path string, query url.Values) (*htt
 		Errors        []struct{ Name, Reason string }
 	}
 	_ = json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(&said) // what is no problem document says nothing
-	err = fmt.Errorf("the API answers %s: %s", answer.Status, said.Detail)
+	err = fmt.Errorf("the API answers %s", answer.Status)
+	if said.Detail != "" {
+		err = fmt.Errorf("%w: %s", err, said.Detail)
+	}
+	if answer.StatusCode == http.StatusUnauthorized {
+		err = fmt.Errorf("%w: %w", ErrKey, err)
+	}
 	for _, e := range said.Errors {
 		err = fmt.Errorf("%w; %s %s", err, e.Name, e.Reason)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"strings"
 	"syscall"
@@ -17,8 +18,11 @@ import (
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/sr"
 
+	"tallyhouse/api/export"
 	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/originals"
 )
 
 // isForGood reports whether a server answers in a way that waiting doesn't change.
@@ -30,10 +34,13 @@ func isForGood(err error) bool {
 func advice(err error) string {
 	var dns *net.DNSError
 	var plain tls.RecordHeaderError
-	named, other := flagOf(err)
+	at, other := serverOf(err)
+	named := at.flag
 	switch what := wrongCertificate(err); {
 	case what != "":
 		return what
+	case other && denied(err):
+		return "the server refused who connects: check " + at.login
 	case wrongPassword(err):
 		return "check the user and the password: --kafka-user and TALLYHOUSE_KAFKA_PASSWORD, or --clickhouse-user and " +
 			"TALLYHOUSE_CLICKHOUSE_PASSWORD (or the file that TALLYHOUSE_..._PASSWORD_FILE names)"
@@ -59,22 +66,31 @@ func advice(err error) string {
 // serverError is a failure at a server that is neither Kafka nor ClickHouse, with the flag that names it.
 type serverError struct {
 	flag  string
+	login string // what says who connects
 	cause error
 }
 
 func (e *serverError) Error() string { return e.cause.Error() }
 func (e *serverError) Unwrap() error { return e.cause }
 
-// flagOf names the flag that says where the server is that a failure is about, and reports whether that is neither Kafka
-// nor ClickHouse.
-func flagOf(err error) (flag string, other bool) {
-	if server, ok := errors.AsType[*serverError](err); ok {
-		return server.flag, true
+// serverOf names the flags of the server that a failure is about, and reports whether that is neither Kafka nor
+// ClickHouse.
+func serverOf(err error) (at *serverError, other bool) {
+	if at, ok := errors.AsType[*serverError](err); ok {
+		return at, true
 	}
-	if _, ok := errors.AsType[*mailbox.OpenError](err); ok {
-		return "--imap", true
+	if open, ok := errors.AsType[*mailbox.OpenError](err); ok {
+		return &serverError{"--imap", "the user and the password or token in --imap, or in the file that it names", open}, true
 	}
-	return "--kafka-addr or --clickhouse-addr", false
+	return &serverError{flag: "--kafka-addr or --clickhouse-addr"}, false
+}
+
+// denied reports whether a server that is neither Kafka nor ClickHouse refused who connects.
+func denied(err error) bool {
+	if answer, ok := errors.AsType[*sr.ResponseError](err); ok {
+		return answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden
+	}
+	return errors.Is(err, mailbox.ErrLogin) || errors.Is(err, originals.ErrDenied) || errors.Is(err, export.ErrKey)
 }
 
 // ended reports whether a server ended the connection.
@@ -108,7 +124,7 @@ func wrongCertificate(err error) string {
 	var invalid x509.CertificateInvalidError
 	var authority x509.UnknownAuthorityError
 	var host x509.HostnameError
-	_, other := flagOf(err)
+	at, other := serverOf(err)
 	switch {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return fmt.Sprintf("the server's certificate is valid from %s to %s: renew it, or set this machine's clock",
@@ -116,6 +132,9 @@ func wrongCertificate(err error) string {
 	case errors.As(err, &host):
 		return fmt.Sprintf("the server's certificate is not for %q: connect by a name that it has (%s), or have it made for this one",
 			host.Host, strings.Join(append(host.Certificate.DNSNames, addressesOf(host.Certificate)...), ", "))
+	case errors.As(err, &authority) && at.flag == "--imap":
+		return "the server's certificate is signed by an authority that isn't known here: give its certificate in a PEM file, " +
+			"as ca=FILE in --imap"
 	case errors.As(err, &authority) && other:
 		return "the server's certificate is signed by an authority that isn't known here: add it to those of this system (SSL_CERT_FILE)"
 	case errors.As(err, &authority):

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -11,6 +12,8 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +23,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	embeddedmail "tallyhouse/deploy/embedded/mail"
+	"tallyhouse/ingest/admin/registry/registrytest"
 )
 
 // certified is a TLS server's certificate, signed by itself, and its PEM file.
@@ -95,6 +101,25 @@ func speaksFirst(t *testing.T) string {
 	return listener.Addr().String()
 }
 
+// refuses is an HTTP server that answers every request by this status, and returns its URL.
+func refuses(t *testing.T, status int) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// mailServer is an embedded mail server, and returns the URL of its mailbox.
+func mailServer(t *testing.T) string {
+	t.Helper()
+	server, err := embeddedmail.Start(embeddedmail.Options{DataDir: t.TempDir(), IMAP: "127.0.0.1:0", SMTP: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Stop(context.Background()) })
+	return server.URL()
+}
+
 // kafkaWithLogin is a broker that asks for a password. A wrong one it refuses as Apache Kafka does: kfake would only hang up.
 func kafkaWithLogin(t *testing.T) string {
 	t.Helper()
@@ -121,6 +146,9 @@ func TestWhatToDoAboutAServer(t *testing.T) {
 	own, ownCA := certified(t, nil)
 	named, namedCA := certified(t, otherName)
 	nobody := free(t)
+	mailbox := mailServer(t)
+	protected := registrytest.Start(t)
+	protected.User, protected.Password = "producer", "right"
 	for name, c := range map[string]struct {
 		env  map[string]string
 		args []string
@@ -166,6 +194,23 @@ func TestWhatToDoAboutAServer(t *testing.T) {
 			args: []string{"export", "--api", "https://" + speaksTLS(t, own), "--key", "pk_test_k"},
 			want: "add it to those of this system",
 		},
+		"the API: a key that it doesn't take": {
+			args: []string{"export", "--api", refuses(t, http.StatusUnauthorized), "--key", "pk_test_s3cret"},
+			want: "the server refused who connects: check --key",
+		},
+		"a registry: a wrong password": {
+			env:  map[string]string{"TALLYHOUSE_REGISTRY_PASSWORD": "s3cret"},
+			args: []string{"schemas", "publish", "--registry", protected.URL, "--registry-user", "producer"},
+			want: "the server refused who connects: check --registry-user, --registry-password",
+		},
+		"a registry: no TLS": {
+			args: []string{"schemas", "publish", "--registry", "https://" + speaksFirst(t)},
+			want: "connect to its TLS port, or say so in --registry\n",
+		},
+		"a registry: an expired certificate": {
+			args: []string{"schemas", "publish", "--registry", "https://" + speaksTLS(t, old)},
+			want: "certificate is valid from 2020-01-01 to 2021-01-01: renew it",
+		},
 		"a registry: no such name": {
 			args: []string{"schemas", "publish", "--registry", "http://no-such-host.invalid"},
 			want: `no address is known of "no-such-host.invalid": check the name in --registry`,
@@ -173,6 +218,32 @@ func TestWhatToDoAboutAServer(t *testing.T) {
 		"a mailbox: nothing listens": {
 			env:  map[string]string{"TALLYHOUSE_IMAP": "imap://u:s3cret@" + nobody + "/INBOX?tls=off&tenant=demo"},
 			args: []string{"mail", "failed"}, want: "check the port in --imap\n",
+		},
+		"a mailbox: a wrong password": {
+			env:  map[string]string{"TALLYHOUSE_IMAP": strings.Replace(mailbox, ":demo@", ":s3cret@", 1) + "&tenant=demo"},
+			args: []string{"mail", "failed"}, want: "the server refused who connects: check the user and the password",
+		},
+		"a mailbox: an expired certificate": {
+			env:  map[string]string{"TALLYHOUSE_IMAP": "imaps://u:s3cret@" + speaksTLS(t, old) + "/INBOX?tenant=demo&ca=" + oldCA},
+			args: []string{"mail", "failed"}, want: "certificate is valid from 2020-01-01 to 2021-01-01: renew it",
+		},
+		"a mailbox: an unknown authority": {
+			env:  map[string]string{"TALLYHOUSE_IMAP": "imaps://u:s3cret@" + speaksTLS(t, own) + "/INBOX?tenant=demo"},
+			args: []string{"mail", "failed"}, want: "as ca=FILE in --imap\n",
+		},
+		"a bucket: nothing listens": {
+			env:  map[string]string{"TALLYHOUSE_ORIGINALS_S3": "http://KEY:s3cret@" + nobody + "/originals"},
+			args: []string{"mail", "retry", "mail-1"}, want: "check the port in --originals-s3\n",
+		},
+		"a bucket: a wrong secret": {
+			env: map[string]string{
+				"TALLYHOUSE_ORIGINALS_S3": strings.Replace(refuses(t, http.StatusForbidden), "://", "://KEY:s3cret@", 1) + "/originals",
+			},
+			args: []string{"mail", "retry", "mail-1"}, want: "the server refused who connects: check KEY and SECRET in --originals-s3",
+		},
+		"a bucket: an expired certificate": {
+			env:  map[string]string{"TALLYHOUSE_ORIGINALS_S3": "https://KEY:s3cret@" + speaksTLS(t, old) + "/originals"},
+			args: []string{"mail", "retry", "mail-1"}, want: "certificate is valid from 2020-01-01 to 2021-01-01: renew it",
 		},
 		"ClickHouse: nothing listens": {
 			args: []string{"verify", "--clickhouse-addr", nobody}, want: "nothing listens there",
@@ -198,6 +269,9 @@ func TestWhatToDoAboutAServer(t *testing.T) {
 			}
 			if strings.Contains(o.err, "s3cret") {
 				t.Errorf("it shows a password: %s", o.err)
+			}
+			if lines := strings.Count("\n"+o.err, "\ntallyhouse: "); lines != 2 || o.out != "" {
+				t.Errorf("it says more than what went wrong, and what to do: %s%s", o.out, o.err)
 			}
 		})
 	}

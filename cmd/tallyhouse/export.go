@@ -61,7 +61,7 @@ func exportCommand(s *shell) *cobra.Command {
 			_ = bar.Clear() // a bar that can't be drawn is no failure
 		}
 		if err != nil {
-			return &serverError{"--api", err}
+			return &serverError{"--api", "--key, and whether it is of this environment (test or live)", err}
 		}
 		took := time.Since(began).Seconds()
 		fmt.Fprintf(s.err, "%d records in %.1f s, %.0f/s\n", records, took, float64(records)/max(took, 0.001))

@@ -151,7 +151,11 @@ func slot(worker string) int {
 func (f *mailFlags) openOriginals(ctx context.Context) (mail.Originals, error) {
 	switch {
 	case f.originalsS3 != "":
-		return originals.OpenBucket(ctx, f.originalsS3)
+		bucket, err := originals.OpenBucket(ctx, f.originalsS3)
+		if err != nil {
+			return nil, &serverError{"--originals-s3", "KEY and SECRET in --originals-s3, and their rights to read and write there", err}
+		}
+		return bucket, nil
 	case f.originalsDir != "":
 		return originals.OpenDirectory(ctx, f.originalsDir)
 	}
@@ -236,10 +240,15 @@ func listMails(
 		}
 		table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "MAILBOX\tMAIL\tARRIVED\tFROM\tSUBJECT\tREASON")
+		listed := 0
 		err := list(intake, ctx, func(m mail.Listed) {
+			listed++
 			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n",
 				m.Mailbox, m.ID, m.Arrived.Format(time.RFC3339), oneLine(m.From), oneLine(m.Subject), untrusted.Line(m.Reason))
 		})
+		if err != nil && listed == 0 {
+			return err
+		}
 		return errors.Join(err, table.Flush())
 	})
 	return cmd

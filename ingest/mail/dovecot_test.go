@@ -491,9 +491,14 @@ func holds(o mailbox.Options, want int) error {
 	return nil
 }
 
-// A server whose certificate isn't trusted gets no password.
-func TestDovecotsCertificateIsChecked(t *testing.T) {
-	d := startDovecot(t)
+// A server whose certificate isn't trusted gets no password; a wrong password is told as such, and not shown.
+func TestDovecotsCertificateAndAnswerToAPasswordAreChecked(t *testing.T) {
+	d := startDovecot(t, "auth_failure_delay = 0")
+	wrong := strings.Replace(d.url("imaps"), ":secret@", ":hush@", 1)
+	if _, err := mailbox.Open(t.Context(), mailbox.Options{Address: address(t, wrong)}); !errors.Is(err, mailbox.ErrLogin) ||
+		strings.Contains(err.Error(), "hush") {
+		t.Errorf("a wrong password: %v", err)
+	}
 	url, _, _ := strings.Cut(d.url("imaps"), "?")
 	if _, err := mailbox.Open(t.Context(), mailbox.Options{Address: address(t, url)}); err == nil ||
 		!strings.Contains(err.Error(), "certificate") {

@@ -113,7 +113,7 @@ func (b bucket) create(ctx context.Context, name string, content []byte) (create
 	if _, err := b.client.StatObject(ctx, b.name, b.prefix+name, minio.StatObjectOptions{}); err == nil {
 		return false, nil
 	} else if !isMissing(err) {
-		return false, err
+		return false, withDenial(err)
 	}
 	options := minio.PutObjectOptions{ContentType: "application/octet-stream", DisableMultipart: true}
 	options.SetMatchETagExcept("*")
@@ -121,7 +121,7 @@ func (b bucket) create(ctx context.Context, name string, content []byte) (create
 	if minio.ToErrorResponse(err).StatusCode == http.StatusPreconditionFailed { // another process was faster
 		return false, nil
 	}
-	return err == nil, err
+	return err == nil, withDenial(err)
 }
 
 func (b bucket) read(ctx context.Context, name string, limit int64) ([]byte, error) {
@@ -137,6 +137,15 @@ func (b bucket) read(ctx context.Context, name string, limit int64) ([]byte, err
 		return nil, ErrNotFound
 	}
 	return content, err
+}
+
+// withDenial wraps ErrDenied around an answer that is one.
+func withDenial(err error) error {
+	var answer minio.ErrorResponse
+	if errors.As(err, &answer) && (answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden) {
+		return fmt.Errorf("%w: %w", ErrDenied, err)
+	}
+	return err
 }
 
 // isMissing reports whether an error says that there is no such object. A bucket that is missing is another fault.

@@ -34,7 +34,9 @@ func ParseHash(s string) (h Hash, err error) {
 var (
 	ErrNotFound = errors.New("not kept")
 	// ErrDamaged says that what is kept isn't what was put there.
-	ErrDamaged  = errors.New("what is kept is damaged")
+	ErrDamaged = errors.New("what is kept is damaged")
+	// ErrDenied says that an S3 server refuses the key, or what it asks for.
+	ErrDenied   = errors.New("the key, or what it may do, is refused")
 	ErrTooLarge = errors.New("larger than what is kept")
 )
 

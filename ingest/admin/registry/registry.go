@@ -48,7 +48,11 @@ func Publish(ctx context.Context, c *sr.Client, topics []events.Topic, o Options
 		}
 		schemas[i] = sr.Schema{Schema: string(text), Type: sr.TypeJSON}
 		if all[i], err = look(ctx, c, Subject(topic), schemas[i]); err != nil {
-			refused = append(refused, fmt.Errorf("subject %s: %w", Subject(topic), err))
+			err = fmt.Errorf("subject %s: %w", Subject(topic), err)
+			if !errors.Is(err, ErrIncompatible) {
+				return nil, err // nor would it answer for the others
+			}
+			refused = append(refused, err)
 		}
 	}
 	if err := errors.Join(refused...); err != nil {

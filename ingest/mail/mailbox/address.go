@@ -112,6 +112,8 @@ func (a *Address) parameters(query url.Values) error {
 		case name == "auth" && value == "login":
 		case name == "password-file" && value != "":
 			a.passwordFile = value
+			_, err := readPassword(value)
+			wrong = append(wrong, err)
 		case name == "allow" && value != "":
 			for _, allowed := range query[name] {
 				a.Senders.Allowed = append(a.Senders.Allowed, strings.ToLower(strings.TrimSpace(allowed)))
@@ -169,11 +171,19 @@ func (a Address) secret(ctx context.Context) (string, error) {
 	if a.passwordFile == "" {
 		return a.password, nil
 	}
-	content, err := os.ReadFile(a.passwordFile)
+	return readPassword(a.passwordFile)
+}
+
+func readPassword(file string) (string, error) {
+	content, err := os.ReadFile(file)
 	if err != nil {
 		return "", fmt.Errorf("password-file: %w", err)
 	}
-	return strings.TrimRight(string(content), "\r\n"), nil
+	password := strings.TrimRight(string(content), "\r\n")
+	if password == "" {
+		return "", fmt.Errorf("password-file: %s is empty", file)
+	}
+	return password, nil
 }
 
 // local reports whether the server is on this machine, where nobody listens in between.

@@ -41,18 +41,20 @@ func TestAddressesSayWhoMaySend(t *testing.T) {
 
 func TestAWrongAddressIsRefusedWithoutShowingIt(t *testing.T) {
 	for url, want := range map[string]string{
-		"imaps://u:hush%ZZ@h":              "no URL",
-		"imaps://u:hush@h:port":            "no URL",
-		"pop3://u:hush@h":                  "scheme must be imaps or imap",
-		"imaps://:hush@h":                  "no user",
-		"imaps://u@h":                      "neither a password nor a password-file",
-		"imaps://u:hush@/INBOX":            "no host",
-		"imaps://u:hush@h?tls=off":         "parameter tls",
-		"imaps://u:hush@h?tenent=demo":     "parameter tenent",
-		"imaps://u:hush@h?ca=/nowhere.pem": "ca:",
-		"imaps://u:hush@h?per-hour=-1":     "per-hour must be a number above zero",
-		"imaps://u:hush@h?hops=x":          "hops must be a number above zero",
-		"imaps://u:hush@h?allow=":          "parameter allow",
+		"imaps://u:hush%ZZ@h":                      "no URL",
+		"imaps://u:hush@h:port":                    "no URL",
+		"pop3://u:hush@h":                          "scheme must be imaps or imap",
+		"imaps://:hush@h":                          "no user",
+		"imaps://u@h":                              "neither a password nor a password-file",
+		"imaps://u@h/?password-file=gone":          "password-file: open gone:",
+		"imaps://u@h/?password-file=" + os.DevNull: "password-file: " + os.DevNull + " is empty",
+		"imaps://u:hush@/INBOX":                    "no host",
+		"imaps://u:hush@h?tls=off":                 "parameter tls",
+		"imaps://u:hush@h?tenent=demo":             "parameter tenent",
+		"imaps://u:hush@h?ca=/nowhere.pem":         "ca:",
+		"imaps://u:hush@h?per-hour=-1":             "per-hour must be a number above zero",
+		"imaps://u:hush@h?hops=x":                  "hops must be a number above zero",
+		"imaps://u:hush@h?allow=":                  "parameter allow",
 	} {
 		_, err := mailbox.ParseAddress(url)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush") {

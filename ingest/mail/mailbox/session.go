@@ -48,6 +48,9 @@ func (o Options) withDefaults() Options {
 // ErrRefused is wrapped when waiting cannot help: the login, the mailbox or what it can do is wrong.
 var ErrRefused = errors.New("see the mailbox's URL and rights")
 
+// ErrLogin says which of these it is: the user, or the password or token.
+var ErrLogin = fmt.Errorf("the login is refused: %w", ErrRefused)
+
 // Session is a connection with the mailbox selected. Its methods may be called concurrently; commands go one after the
 // other. After any error it is of no use: close it.
 type Session struct {
@@ -171,7 +174,7 @@ func (s *Session) login(ctx context.Context) error {
 		if s.options.oauth != nil {
 			s.options.oauth.refused()
 		}
-		return fmt.Errorf("%w: %w", err, ErrRefused)
+		return fmt.Errorf("%w: %w", err, ErrLogin)
 	}
 	return err
 }
