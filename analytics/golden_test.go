@@ -304,7 +304,7 @@ func answerRecord(l *ledger, path, _ map[string]string) any {
 		"cashDate": optional(analytics.CashDate(r), day),
 		"net":      optional(r.Net, amount), "tax": optional(r.Tax, amount), "gross": optional(analytics.Gross(r), amount),
 		"allocations": allocations, "budgetNode": optional(analytics.SoleNode(shown), node),
-		"accountingCodes": shownCodes(structure.RecordCodes(r)),
+		"accountingCodes": shownCodes(structure.Codes().OfRecord(r)),
 	}
 }
 

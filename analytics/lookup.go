@@ -13,13 +13,7 @@ func (s *Structure) Below(id NodeID) []NodeID {
 	if !ok {
 		return nil
 	}
-	var below []NodeID
-	for i := range s.nodes {
-		if s.walk(s.parent[i], func(above int) bool { return above == from }) >= 0 {
-			below = append(below, s.nodes[i].ID)
-		}
-	}
-	return below
+	return s.upwards(func(i int) (below, known bool) { return s.parent[i] == from, s.parent[i] == from })
 }
 
 // WithCode returns the nodes whose effective code in an accounting system is this one
@@ -28,24 +22,40 @@ func (s *Structure) WithCode(system, code string) []NodeID {
 	of := func(i int) int {
 		return slices.IndexFunc(s.nodes[i].AccountingCodes, func(c events.AccountingCode) bool { return c.System == system })
 	}
-	var with []NodeID
-	for i := range s.nodes {
-		at := s.walk(i, func(above int) bool { return of(above) >= 0 })
-		if at >= 0 && s.nodes[at].AccountingCodes[of(at)].Code == code {
-			with = append(with, s.nodes[i].ID)
-		}
-	}
-	return with
+	return s.upwards(func(i int) (with, known bool) {
+		at := of(i)
+		return at >= 0 && s.nodes[i].AccountingCodes[at].Code == code, at >= 0
+	})
 }
 
-// walk goes upwards from position i until it finds what it looks for, and returns where; -1 when the way ends or goes
-// in a circle.
-func (s *Structure) walk(i int, found func(i int) bool) int {
-	for range s.nodes {
-		if i < 0 || found(i) {
-			return max(i, noSeat) // top and absent are no positions
+// upwards returns the nodes of which ask says yes: it is asked about a node and then about those above it, until it
+// knows. What it says of one then holds for all on the way to it, so that it is asked about none twice, however deep the
+// tree is. It says no of what it does not know.
+func (s *Structure) upwards(ask func(i int) (yes, known bool)) []NodeID {
+	var (
+		asked = make([]bool, len(s.nodes))
+		is    = make([]bool, len(s.nodes))
+		way   []int
+		found []NodeID
+	)
+	for i := range s.nodes {
+		yes, known := false, false
+		way = way[:0]
+		for at := i; at >= 0 && !known; at = s.parent[at] {
+			if asked[at] { // or the way goes in a circle, of which nothing is known
+				yes = is[at]
+				break
+			}
+			asked[at] = true
+			way = append(way, at)
+			yes, known = ask(at)
 		}
-		i = s.parent[i]
+		for _, at := range way {
+			is[at] = yes
+		}
+		if yes {
+			found = append(found, s.nodes[i].ID)
+		}
 	}
-	return noSeat
+	return found
 }

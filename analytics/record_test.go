@@ -172,7 +172,7 @@ func TestRecordCodes(t *testing.T) {
 		"not coded": {events.Record{}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := s.RecordCodes(&tc.record); !slices.Equal(got, tc.want) {
+			if got := s.Codes().OfRecord(&tc.record); !slices.Equal(got, tc.want) {
 				t.Errorf("codes %v, want %v", got, tc.want)
 			}
 		})

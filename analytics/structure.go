@@ -29,6 +29,9 @@ type Structure struct {
 	lines []structureLine
 	// seats holds, per node, the position in lines where its money counts.
 	seats []int
+	// tops holds, per node, the position of its top-level ancestor, which may be itself; absent where the way up does not
+	// end at one.
+	tops []int
 }
 
 // structureLine is an effective node and the position of its parent in lines.
@@ -83,12 +86,12 @@ func (s *Structure) parentOf(n *Node) int {
 }
 
 // seat finds the effective nodes, and for every node the nearest effective one
-// from itself upwards. Nodes below a missing parent, or in a circle, are never
-// reached from the top and keep no seat.
+// from itself upwards and its top-level ancestor. Nodes below a missing parent, or
+// in a circle, are never reached from the top and keep neither.
 func (s *Structure) seat() {
-	s.seats = make([]int, len(s.nodes))
+	s.seats, s.tops = make([]int, len(s.nodes)), make([]int, len(s.nodes))
 	for i := range s.seats {
-		s.seats[i] = noSeat
+		s.seats[i], s.tops[i] = noSeat, absent
 	}
 	order := depthFirst(s.parent, func(a, b int) int {
 		return cmp.Or(
@@ -98,8 +101,9 @@ func (s *Structure) seat() {
 	})
 	for _, i := range order {
 		above := noSeat
+		s.tops[i] = i
 		if s.parent[i] != top {
-			above = s.seats[s.parent[i]]
+			above, s.tops[i] = s.seats[s.parent[i]], s.tops[s.parent[i]]
 		}
 		if s.nodes[i].Active && s.effective(s.parent[i]) {
 			s.seats[i] = len(s.lines)
@@ -190,30 +194,11 @@ func (s *Structure) effectiveAt(id NodeID) int {
 // BudgetName returns the name of the node's top-level ancestor, inactive or not;
 // none where the way up ends at a missing parent or goes in a circle.
 func (s *Structure) BudgetName(id NodeID) events.Opt[string] {
-	way := s.wayUp(id)
-	if len(way) == 0 {
-		return events.Opt[string]{}
-	}
-	last := way[len(way)-1]
-	if s.parent[last] != top {
-		return events.Opt[string]{}
-	}
-	return events.Some(s.nodes[last].Name)
-}
-
-// wayUp returns the node and its ancestors, inactive ones too, each once.
-func (s *Structure) wayUp(id NodeID) []int {
 	i, ok := s.index[id]
-	if !ok {
-		return nil
+	if !ok || s.tops[i] == absent {
+		return events.Opt[string]{}
 	}
-	var way []int
-	seen := make(map[int]bool)
-	for ; i >= 0 && !seen[i]; i = s.parent[i] {
-		seen[i] = true
-		way = append(way, i)
-	}
-	return way
+	return events.Some(s.nodes[s.tops[i]].Name)
 }
 
 // depths ranks the levels that the level parameter knows; every other one is

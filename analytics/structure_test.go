@@ -187,7 +187,7 @@ func TestEffectiveCodes(t *testing.T) {
 	nodes[2].AccountingCodes = []events.AccountingCode{code("yardi", "y2", false), code("sap", "s", false)}
 	nodes[5].AccountingCodes = []events.AccountingCode{code("sap", "x", false)}
 	nodes[6].AccountingCodes = []events.AccountingCode{code("bmd", "y", false)}
-	s := structureOf(nodes)
+	codes := structureOf(nodes).Codes()
 	for id, want := range map[analytics.NodeID][]events.AccountingCode{
 		"top": {code("yardi", "y", false), code("datev", "d", false), code("other", "o", false), code("zeta", "z", false)},
 		"leaf": {code("yardi", "y2", false), code("datev", "d", true), code("sap", "s", false), code("bmd", "b", true),
@@ -200,7 +200,7 @@ func TestEffectiveCodes(t *testing.T) {
 		"x":       {code("sap", "x", false), code("bmd", "y", true)},
 		"unknown": nil,
 	} {
-		if got := s.Codes(id); !slices.Equal(got, want) {
+		if got := codes.Of(id); !slices.Equal(got, want) {
 			t.Errorf("codes of %s: %v, want %v", id, got, want)
 		}
 	}

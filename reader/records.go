@@ -246,18 +246,21 @@ func (f *recordFinder) book(ctx context.Context) error {
 	if err := f.loadStructures(ctx); err != nil {
 		return err
 	}
+	codes := make(map[string]*analytics.Codes, len(f.structures)) // by project
+	for id, structure := range f.structures {
+		codes[id] = structure.Codes()
+	}
 	for i := range f.records {
 		r := &f.records[i]
-		structure := f.structures[r.ProjectID]
 		if f.part.needs(bookedLines) {
-			allocations := structure.Allocations(&r.Record)
+			allocations := f.structures[r.ProjectID].Allocations(&r.Record)
 			r.SoleLine = analytics.SoleNode(allocations)
 			for _, a := range allocations {
 				r.Bookings = append(r.Bookings, RecordAllocation{a, r.Currency.V})
 			}
 		}
 		if f.part.needs(derivedCodes) {
-			r.Codes = structure.RecordCodes(&r.Record)
+			r.Codes = codes[r.ProjectID].OfRecord(&r.Record)
 		}
 	}
 	return nil
