@@ -16,7 +16,7 @@ type limits struct {
 	perTenant    int // of them
 	perPrincipal int // of them
 	waiting      int // requests that wait, for each principal
-	allWaiting   int // and of all together
+	allWaiting   int // and of all together; of a tenant half as many
 	large        int // requests with a large share, each of another tenant
 	bytes        int // of bodies that are being sent; a tenant may have half of them, a principal a quarter
 }
@@ -51,6 +51,14 @@ type party struct {
 	queue   []chan struct{} // of a principal: closed when it is its turn
 }
 
+// waiting is how many requests of a tenant wait.
+func (p *party) waiting() (n int) {
+	for _, m := range p.members {
+		n += len(m.queue)
+	}
+	return n
+}
+
 func newAdmission(l limits) *admission { return &admission{limits: l} }
 
 // member returns the party of this name, a new one at the end when there is none.
@@ -75,11 +83,11 @@ func (a *admission) enter(ctx context.Context, tenant, principal string) (*admit
 	if of.grown == 0 {
 		of.grown = a.grown // whoever comes new has no right before others
 	}
-	if len(by.queue) >= a.limits.waiting || a.waiting >= a.limits.allWaiting {
+	if len(by.queue) >= a.limits.waiting || of.waiting() >= a.limits.allWaiting/2 || a.waiting >= a.limits.allWaiting {
 		a.tidy()
 		a.mu.Unlock()
 		return nil, &problem.Error{Kind: problem.TooManyRequests, RetryAfter: retryAfter,
-			Detail: "Too many requests of this key or user are waiting already."}
+			Detail: "Too many requests are waiting already; those of one key or user, and of one tenant, are bounded."}
 	}
 	turn := make(chan struct{})
 	by.queue = append(by.queue, turn)

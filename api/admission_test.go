@@ -93,25 +93,30 @@ func TestKeysOfATenantShareWhatTheTenantMayHave(t *testing.T) {
 
 func TestTooManyWaitingRequestsAreRefused(t *testing.T) {
 	// Given a key with as many waiting requests as it may have
-	a := newAdmission(limits{running: 1, perTenant: 1, perPrincipal: 1, waiting: 2, allWaiting: 3, bytes: 1000})
+	a := newAdmission(limits{running: 1, perTenant: 1, perPrincipal: 1, waiting: 2, allWaiting: 6, bytes: 1000})
 	ctx, leave := context.WithCancel(context.Background())
 	running := enter(t, a, "acme", "1")
-	one, two := waiting(t, a, ctx, "acme", "1"), waiting(t, a, ctx, "acme", "1")
-	refused := func(principal string) {
+	wait := []<-chan *admitted{waiting(t, a, ctx, "acme", "1"), waiting(t, a, ctx, "acme", "1")}
+	refused := func(tenant, principal string) {
 		t.Helper()
-		_, err := a.enter(ctx, "acme", principal)
+		_, err := a.enter(ctx, tenant, principal)
 		var p *problem.Error
 		if !errors.As(err, &p) || p.Kind != problem.TooManyRequests || p.RetryAfter <= 0 {
 			t.Errorf("got %v", err)
 		}
 	}
-	// Then one more is refused, and so is whoever comes when too many wait in all
-	refused("1")
-	three := waiting(t, a, ctx, "acme", "2")
-	refused("3")
+	// Then one more is refused, and so is one of any key of a tenant of which half of all wait
+	refused("acme", "1")
+	wait = append(wait, waiting(t, a, ctx, "acme", "2"))
+	refused("acme", "3")
+	// But not one of another tenant, until too many wait in all
+	for _, principal := range []string{"1", "1", "2"} {
+		wait = append(wait, waiting(t, a, ctx, "globex", principal))
+	}
+	refused("initech", "1")
 	// And those that leave make room.
 	leave()
-	for _, gone := range []<-chan *admitted{one, two, three} {
+	for _, gone := range wait {
 		if request := <-gone; request != nil {
 			t.Error("one that left was let in")
 		}

@@ -141,7 +141,7 @@ func (s *Server) serveExport(ctx context.Context, r *http.Request, header http.H
 	if err := c.tooMany(); err != nil {
 		return reply{}, err
 	}
-	leave, err := s.slots.enter(seen.principal)
+	leave, err := s.slots.enter(caller.Tenant(), caller.Principal())
 	if err != nil {
 		return reply{}, err
 	}

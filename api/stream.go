@@ -21,11 +21,12 @@ import (
 
 // Bounds of exports. Each holds one page in memory.
 const (
-	maxExports      = 4 // at the same time
-	maxKeyExports   = 2 // of them of one key or user
-	exportRetry     = 5 * time.Second
-	exportBuffer    = 64 << 10
-	exportStallTime = time.Minute // within which a client takes one buffer
+	maxExports       = 4 // at the same time
+	maxTenantExports = 3 // of them of one tenant
+	maxKeyExports    = 2 // and of one key or user
+	exportRetry      = 5 * time.Second
+	exportBuffer     = 64 << 10
+	exportStallTime  = time.Minute // within which a client takes one buffer
 )
 
 // The trailers of an export that is whole.
@@ -57,30 +58,37 @@ type stream struct {
 	leave func()
 }
 
-// slots bounds the exports that run at the same time.
+// slots bounds the exports that run at the same time: a client may read one for hours, so none of them, and no tenant with
+// all of its keys, takes every place.
 type slots struct {
 	mu      sync.Mutex
 	running int
+	tenants map[string]int
 	by      map[string]int // by principal
 }
 
 // enter takes a slot, or is refused as problem.TooManyRequests. The returned function gives it back.
-func (s *slots) enter(principal string) (leave func(), err error) {
+func (s *slots) enter(tenant, principal string) (leave func(), err error) {
+	principal = tenant + "/" + principal
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.running >= maxExports || s.by[principal] >= maxKeyExports {
+	if s.running >= maxExports || s.tenants[tenant] >= maxTenantExports || s.by[principal] >= maxKeyExports {
 		return nil, &problem.Error{Kind: problem.TooManyRequests, RetryAfter: exportRetry,
-			Detail: "Too many exports are running already; those of one key or user are bounded."}
+			Detail: "Too many exports are running already; those of one key or user, and of one tenant, are bounded."}
 	}
 	if s.by == nil {
-		s.by = make(map[string]int)
+		s.tenants, s.by = make(map[string]int), make(map[string]int)
 	}
 	s.running++
+	s.tenants[tenant]++
 	s.by[principal]++
 	return sync.OnceFunc(func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.running--
+		if s.tenants[tenant]--; s.tenants[tenant] == 0 {
+			delete(s.tenants, tenant)
+		}
 		if s.by[principal]--; s.by[principal] == 0 {
 			delete(s.by, principal)
 		}
