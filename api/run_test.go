@@ -128,6 +128,10 @@ func TestADatabaseThatHangsIsAFaultInTime(t *testing.T) {
 		return failed.status == 500
 	})
 	failed.faulty(t, databaseAway)
+	// And the API is not ready, and doesn't take the database's silence for too many requests: of two statements one waits
+	// for the other
+	w.eventually(knownWithin, "it is not ready", func() bool { return w.get("", "/readyz").status == 503 })
+	w.get(adminKey, "/v0/records?count=true").faulty(t, databaseAway)
 }
 
 // nothingStored is a database that holds nobody.

@@ -50,7 +50,20 @@ func (s *Server) serveData(ctx context.Context, r *http.Request, header http.Hea
 	if err := c.tooMany(); err != nil {
 		return reply{}, err
 	}
-	return s.work(ctx, c)
+	out, err := s.work(ctx, c)
+	return out, s.orAway(err)
+}
+
+// orAway says of a request that waited for its turn in vain that the database is away, where that is why: turns end when it
+// answers.
+func (s *Server) orAway(err error) error {
+	if p, ok := errors.AsType[*problem.Error](err); !ok || p.Kind != problem.TooManyRequests {
+		return err
+	}
+	if failed := s.database.failed(); failed != nil {
+		return fmt.Errorf("%w: %w", reader.ErrAway, failed)
+	}
+	return err
 }
 
 // work is the part of a request that costs something: it waits for its turn, and has one limit of time for all.

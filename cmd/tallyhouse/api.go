@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,6 +52,7 @@ type apiFlags struct {
 	trustedProxies    []string
 	issuer            session.Issuer
 	operator          operatorFlags
+	timeout           time.Duration // of one request; 0: queryTimeout. It is no flag.
 }
 
 func (f *apiFlags) add(flags *pflag.FlagSet) {
@@ -191,9 +193,10 @@ func (s *shell) openAPI(f apiFlags, servers servers, registry *prometheus.Regist
 	if err != nil {
 		return nil, err
 	}
+	timeout := cmp.Or(f.timeout, queryTimeout)
 	open := func(connections int) (clickhouse.Conn, error) {
 		options := servers.reading()
-		options.ReadTimeout = queryTimeout + 5*time.Second
+		options.ReadTimeout = timeout + 5*time.Second
 		options.MaxOpenConns, options.MaxIdleConns = connections, connections
 		conn, err := clickhouse.Open(options)
 		if err != nil {
@@ -215,9 +218,9 @@ func (s *shell) openAPI(f apiFlags, servers servers, registry *prometheus.Regist
 		return nil, err
 	}
 	a.closers = append(a.closers, func() { closeAll(shards) })
-	a.inbox = desk.OpenInbox(db, control, queryTimeout)
+	a.inbox = desk.OpenInbox(db, control, timeout)
 	o := f.options()
-	o.ClickHouse, o.Control, o.Requests, o.QueryTimeout = db, control, apiRequests, queryTimeout
+	o.ClickHouse, o.Control, o.Requests, o.QueryTimeout = db, control, apiRequests, timeout
 	o.Kafka, o.Feedback, o.Check = servers.kafka.Reading, feedbackTopic{servers.kafka}, readable(shards)
 	o.AccessGapsAccepted, o.RateStore, o.TrustedProxies = gapsAccepted, rates, trusted
 	o.Clock, o.Log, o.Metrics = clock, s.log, registry

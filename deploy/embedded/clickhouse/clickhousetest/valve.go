@@ -43,11 +43,12 @@ func NewValve(t testing.TB, server string) *Valve {
 // Addr is where clients connect to.
 func (v *Valve) Addr() string { return v.listener.Addr().String() }
 
-// Turn opens or shuts the valve. A shut one ends all connections and takes no new ones.
+// Turn opens or shuts the valve. A shut one ends all connections and takes no new ones; new ones through an open one are
+// not silent.
 func (v *Valve) Turn(shut bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.shut = shut
+	v.shut, v.silence = shut, false
 	if shut {
 		for client := range v.silent {
 			client.Close()
