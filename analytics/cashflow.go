@@ -97,17 +97,9 @@ type CashflowNode struct {
 	months []Int128       // paid before AsOf, forecast from it on; 0 in all other months
 }
 
-// In returns what was paid on the line in a listed month before the current one, and the forecast of the others.
-func (c *ProjectCashflow) In(n *CashflowNode, month calendar.Month) (actual, forecast Int128) {
-	i := int(month - n.from)
-	if i < 0 || i >= len(n.months) {
-		return Int128{}, Int128{}
-	}
-	if month < c.AsOf {
-		return n.months[i], Int128{}
-	}
-	return Int128{}, n.months[i]
-}
+// Months returns the months in which there may be anything, one after another from the first: before AsOf what was paid on
+// the line, from AsOf on its forecast. In all other months both are 0. The values must not be changed.
+func (n *CashflowNode) Months() (from calendar.Month, values []Int128) { return n.from, n.months }
 
 // ToLevel returns the nodes that a response down to the deepest level shows, like ProjectBudget.ToLevel.
 func (c *ProjectCashflow) ToLevel(deepest string) []CashflowNode {

@@ -21,7 +21,11 @@ var ErrNoWeights = errors.New("analytics: the weights of the shares sum to 0")
 // single shares may exceed total, and ErrOutOfRange says that one needs more
 // than 64 bits. ErrNoWeights: the weights sum to 0.
 func LargestRemainder(total int64, weights []int64) ([]int64, error) {
-	shares, err := splitOver(total, weights)
+	wide := make([]Int128, len(weights))
+	for i, w := range weights {
+		wide[i] = Int(w)
+	}
+	shares, err := largestRemainder(Int(total), wide)
 	if err != nil {
 		return nil, fmt.Errorf("share %d over %d weights: %w", total, len(weights), err)
 	}
@@ -36,30 +40,33 @@ func LargestRemainder(total int64, weights []int64) ([]int64, error) {
 	return narrow, nil
 }
 
-// splitOver takes the quick way where it can: most totals and weights are not negative.
-func splitOver(total int64, weights []int64) ([]Int128, error) {
-	plain, sum := make([]uint64, len(weights)), uint64(0)
-	for i, w := range weights {
-		if w < 0 || total < 0 || sum > math.MaxInt64-uint64(w) {
-			sum = 0
-			break
-		}
-		plain[i] = uint64(w)
-		sum += plain[i]
-	}
-	if sum > 0 {
-		return new(splitter).split(Int(total), plain, make([]Int128, 0, len(weights))), nil
-	}
-	wide := make([]Int128, len(weights))
-	for i, w := range weights {
-		wide[i] = Int(w)
-	}
-	return largestRemainder(Int(total), wide)
-}
-
 // largestRemainder is LargestRemainder on sums. Without negative weights its
 // only error is ErrNoWeights, for then no share exceeds total.
 func largestRemainder(total Int128, weights []Int128) ([]Int128, error) {
+	if plain, ok := plainWeights(weights); ok {
+		return new(splitter).split(total, plain, make([]Int128, 0, len(weights))), nil
+	}
+	return bigRemainder(total, weights)
+}
+
+// plainWeights returns weights that a splitter takes, as most are: none is negative, and they add up to more than 0 and to
+// less than 2^63.
+func plainWeights(weights []Int128) (plain []uint64, ok bool) {
+	plain = make([]uint64, len(weights))
+	var sum uint64
+	for i, w := range weights {
+		v, fits := w.Int64()
+		if !fits || v < 0 || sum > math.MaxInt64-uint64(v) {
+			return nil, false
+		}
+		plain[i] = uint64(v)
+		sum += plain[i]
+	}
+	return plain, sum > 0
+}
+
+// bigRemainder is largestRemainder for any weights.
+func bigRemainder(total Int128, weights []Int128) ([]Int128, error) {
 	var sum Int128
 	for _, w := range weights {
 		sum = sum.Add(w)

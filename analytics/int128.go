@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"strconv"
 )
 
 // MaxAmount is the largest value, of either sign, that the API shows as an
@@ -114,8 +115,16 @@ func (a Int128) Big() *big.Int {
 	return v.Add(v, new(big.Int).SetUint64(a.lo))
 }
 
+// Append appends a in decimal digits to b.
+func (a Int128) Append(b []byte) []byte {
+	if v, ok := a.Int64(); ok {
+		return strconv.AppendInt(b, v, 10)
+	}
+	return a.Big().Append(b, 10)
+}
+
 // String returns a in decimal digits.
-func (a Int128) String() string { return a.Big().String() }
+func (a Int128) String() string { return string(a.Append(nil)) }
 
 // Amount returns a as the API shows it, or ErrOutOfRange.
 func (a Int128) Amount() (int64, error) {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// splitter is largestRemainder for many totals over long lists of weights that are not negative: where 64 bits hold the
-// total it needs no big integers, and it keeps its working memory.
+// splitter is largestRemainder for many totals over lists of weights that are not negative: where 64 bits hold the total it
+// needs no big integers, and it keeps its working memory.
 type splitter struct {
 	fractions []uint64
 	ranked    []uint64
@@ -19,8 +19,16 @@ func (s *splitter) split(total Int128, weights []uint64, shares []Int128) []Int1
 		sum += w
 	}
 	narrow, fits := total.Int64()
-	if !fits || narrow < 0 {
+	switch {
+	case !fits:
 		return append(shares, s.splitWide(total, weights)...)
+	case narrow < 0: // its shares mirror those of -total
+		at := len(shares)
+		shares = s.split(total.Neg(), weights, shares)
+		for i := range shares[at:] {
+			shares[at+i] = shares[at+i].Neg()
+		}
+		return shares
 	}
 	s.fractions = s.fractions[:0]
 	missing := uint64(narrow)
@@ -58,7 +66,7 @@ func (s *splitter) splitWide(total Int128, weights []uint64) []Int128 {
 	for i, w := range weights {
 		wide[i] = Int128{lo: w}
 	}
-	shares, err := largestRemainder(total, wide)
+	shares, err := bigRemainder(total, wide)
 	if err != nil { // impossible: the weights are not negative and do not sum to 0
 		shares = make([]Int128, len(weights))
 		shares[0] = total

@@ -54,11 +54,11 @@ var getCashflow = operation{
 		if err != nil {
 			return nil, err
 		}
-		shown := shownCashflow{ProjectCashflow: &flow, projectID: project.ID, currency: project.Currency,
-			nodes: flow.ToLevel(query.Value[string](c.values, "level").V)}
 		if wrong := tooManyMonths(from, to, flow.First, flow.Last); wrong != nil {
 			return nil, &problem.Error{Kind: problem.InvalidQuery, Parameters: wrong}
 		}
+		shown := shownCashflow{ProjectCashflow: &flow, projectID: project.ID, currency: project.Currency,
+			lines: shownLines(&flow, flow.ToLevel(query.Value[string](c.values, "level").V))}
 		return writeOne(cashflowTable, project.Groups, &shown), nil
 	},
 }

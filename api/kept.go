@@ -18,6 +18,7 @@ const (
 	maxKept         = 96 << 20
 	maxKeptOfTenant = 32 << 20
 	keptOverhead    = 1 << 10 // of each answer, beside its key and body
+	mostEmpty       = 4       // at most one byte of memory in so many of a body holds nothing of it
 )
 
 // answer is the body of a data response with what belongs to it. It does not change.
@@ -54,7 +55,7 @@ type keptAnswer struct {
 	answer
 }
 
-func (a *keptAnswer) size() int { return len(a.key) + len(a.body) + keptOverhead }
+func (a *keptAnswer) size() int { return len(a.key) + cap(a.body) + keptOverhead }
 
 func newKeptAnswers(all, each int) *keptAnswers {
 	return &keptAnswers{all: all, each: each, tenants: make(map[string]*keptOfTenant), used: doubly.New()}
@@ -90,7 +91,7 @@ func (k *keptAnswers) put(tenant, key string, standing reader.Standing, a answer
 	if before := of.byKey[key]; before != nil {
 		k.drop(of, before)
 	}
-	if kept.size() > k.each/2 {
+	if k.tooLarge(kept.size()) {
 		kept.body = nil
 	}
 	of.byKey[key] = of.used.PushFront(kept)
@@ -106,6 +107,9 @@ func (k *keptAnswers) put(tenant, key string, standing reader.Standing, a answer
 	}
 	k.tidy(of)
 }
+
+// tooLarge reports whether an answer of so many bytes is not kept.
+func (k *keptAnswers) tooLarge(size int) bool { return size > k.each/2 }
 
 func (k *keptAnswers) drop(of *keptOfTenant, e *doubly.Element) {
 	gone := of.used.Remove(e).(*keptAnswer)
@@ -169,11 +173,21 @@ func (l *keptLookup) reply() (reply, bool) {
 	return reply{status: http.StatusOK, contentType: typeJSON, body: l.body, tag: l.tag, tagged: true, beyond: l.beyond}, l.current
 }
 
-// keep keeps the answer that was made since; the reply's own buffer will be used again.
+// keep keeps the answer that was made since. Its body is kept as it is unless a good part of its memory is empty: then a
+// copy is, and the reply's buffer will be used again.
 func (l *keptLookup) keep(out *reply, large bool) {
 	if l.in == nil {
 		return
 	}
 	out.tag = entityTag(out.body)
-	l.in.put(l.tenant, l.key, l.standing, answer{bytes.Clone(out.body), out.tag, out.beyond, large})
+	kept := answer{out.body, out.tag, out.beyond, large}
+	switch empty := cap(out.body) - len(out.body); {
+	case l.in.tooLarge(len(out.body)):
+		kept.body = nil
+	case empty > len(out.body)/mostEmpty:
+		kept.body = bytes.Clone(out.body)
+	default:
+		out.buffer = nil
+	}
+	l.in.put(l.tenant, l.key, l.standing, kept)
 }

@@ -128,8 +128,10 @@ func (t *Table[T]) Append(e *Encoder, m Mask, v *T) {
 		}
 		before := len(e.B)
 		e.B = append(e.B, t.keys[i]...)
-		e.member = f.Name
 		f.Value.append(e, v)
+		if e.Beyond.Count > 0 && e.Beyond.Member == "" { // the innermost member of the first one
+			e.Beyond.Member = f.Name
+		}
 		if e.omitted {
 			e.B, e.omitted = e.B[:before], false
 		}
@@ -186,9 +188,8 @@ type Encoder struct {
 	// Beyond are the figures outside the range of amounts (docs/api.md#limits), each of which is null in B or left out.
 	Beyond Beyond
 
-	member  string // that is being written
-	omitted bool   // whether it turned out to be left out
-	lost    bool   // whether the object that is being written has a null where its schema allows none
+	omitted bool // whether the member that was written is to be left out
+	lost    bool // whether the object that is being written has a null where its schema allows none
 }
 
 // Bounds of what is made room for before an object begins, in bytes.
@@ -197,11 +198,26 @@ const (
 	mostRoom  = 4 << 20
 )
 
+// mostExpected bounds what is made room for by the size of a list's first object, in bytes.
+const mostExpected = 16 << 20
+
 // grow makes room for an object by doubling: append alone would grow a body of megabytes a quarter at a time, and copy
 // it each time.
 func (e *Encoder) grow() {
 	if cap(e.B)-len(e.B) < leastRoom {
 		e.B = slices.Grow(e.B, min(max(leastRoom, len(e.B)), mostRoom))
+	}
+}
+
+// expect makes room for so many objects like the first one of a list, which was written behind start: all at once, so that
+// a body of megabytes is not copied each time that it has outgrown its memory.
+func (e *Encoder) expect(objects, start int) {
+	bytes := min(int64(objects)*int64(len(e.B)-start+1), mostExpected)
+	if e.Limit > 0 {
+		bytes = min(bytes, int64(e.Limit-len(e.B)))
+	}
+	if bytes > int64(cap(e.B)-len(e.B)) {
+		e.B = slices.Grow(e.B, int(bytes))
 	}
 }
 
@@ -233,7 +249,7 @@ type Beyond struct {
 // beyond writes null in the place of a figure that cannot be shown.
 func (e *Encoder) beyond(value fmt.Stringer) {
 	if e.Beyond.Count == 0 {
-		e.Beyond.Member, e.Beyond.Value = e.member, value.String()
+		e.Beyond.Value = value.String()
 	}
 	e.Beyond.Count++
 	e.null()

@@ -126,13 +126,16 @@ func NullObject[T, U any](table *Table[U], get func(v *T) *U) Value[T] {
 func List[T, U any](table *Table[U], get func(v *T) []U) Value[T] {
 	return Value[T]{schema: &Schema{Type: "array", Items: table.Reference()}, append: func(e *Encoder, v *T) {
 		e.B = append(e.B, '[')
-		m, list := table.Visible(e.Groups), get(v)
+		m, list, start := table.Visible(e.Groups), get(v), len(e.B)
 		for i := range list {
 			if i > 0 {
 				e.B = append(e.B, ',')
 			}
 			if table.Append(e, m, &list[i]); e.Full() {
 				break
+			}
+			if i == 0 {
+				e.expect(len(list)-1, start)
 			}
 		}
 		e.B = append(e.B, ']')

@@ -9,12 +9,7 @@ import (
 func Integer[T any](get func(v *T) analytics.Int128) Value[T] {
 	schema := &Schema{Type: "integer", Description: "In the currency's smallest unit. It may be beyond the range of amounts."}
 	return Value[T]{schema: schema, append: func(e *Encoder, v *T) {
-		sum := get(v)
-		if n, ok := sum.Int64(); ok {
-			e.B = AppendInt(e.B, n)
-			return
-		}
-		e.B = sum.Big().Append(e.B, 10)
+		e.B = get(v).Append(e.B)
 	}}
 }
 
