@@ -2,6 +2,8 @@ package reader
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -331,11 +333,32 @@ func (r *Reader) Reading(ctx context.Context, tenant, id string, projects []stri
 	return found[0], nil
 }
 
-// InboxStanding names how far the inbox has come: it is another one after every change, of any tenant.
-func (r *Reader) InboxStanding(ctx context.Context) (string, error) {
+// InboxStandings are how far the inboxes of all tenants have come. They are for InboxStanding alone: a tenant must not see
+// how much others are mailed.
+type InboxStandings struct{ readings, requests string }
+
+// InboxStandings reads how far the inboxes have come now.
+func (r *Reader) InboxStandings(ctx context.Context) (InboxStandings, error) {
 	at, err := r.positions(ctx, "readings", "intake_requests")
 	if err != nil {
-		return "", fmt.Errorf("read how far the inbox has come: %w", err)
+		return InboxStandings{}, fmt.Errorf("read how far the inbox has come: %w", err)
 	}
-	return at["readings"].String() + " " + at["intake_requests"].String(), nil
+	return InboxStandings{readings: at["readings"].String(), requests: at["intake_requests"].String()}, nil
 }
+
+// InboxStanding names how far a tenant's inbox has come, as of the standings, read just now: it is another one after every
+// change of it, and of it alone. Nothing is read when nobody's has changed.
+func (r *Reader) InboxStanding(ctx context.Context, at InboxStandings, tenant string) (string, error) {
+	sum := sha256.New()
+	for _, part := range [][2]string{{"readings", at.readings}, {"intake_requests", at.requests}} {
+		own, err := r.ownState(ctx, part[0], part[1], tenant)
+		if err != nil {
+			return "", fmt.Errorf("read how far a tenant's inbox has come: %w", err)
+		}
+		fmt.Fprintf(sum, "%q ", own) // never fails
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:standingSize]), nil
+}
+
+// standingSize is how many bytes of its digest name a standing.
+const standingSize = 12

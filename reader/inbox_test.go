@@ -151,3 +151,45 @@ func TestAReadingIsFoundInVisibleProjectsAlone(t *testing.T) {
 		}
 	}
 }
+
+// A tenant must be told of its own mails alone: what names its inbox's standing changes with them, and with nobody else's.
+func TestTheStandingOfAnInboxIsItsOwn(t *testing.T) {
+	db := database(t)
+	r := New(db, db, 30*time.Second)
+	standing := func(tenant string) string {
+		t.Helper()
+		at, err := r.InboxStandings(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := r.InboxStanding(t.Context(), at, tenant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return own
+	}
+	offset := 412_345_677
+	arrives := func(table, tenant string) { // with the position of its partition, as blocks have them
+		t.Helper()
+		offset++
+		insert := fmt.Sprintf(`INSERT INTO %s (tenant, project, id, row_version, src_partition, src_offset) VALUES
+('%s', 'P1', 'i1', %[3]d, 2, %[3]d), ('', '#2', '', %[3]d + 1, 2, 0)`, table, tenant, offset)
+		if err := db.Exec(t.Context(), insert); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := map[string]bool{standing("acme"): true}
+	for _, table := range []string{"readings", "intake_requests", "readings"} {
+		before := standing("acme")
+		arrives(table, "other")
+		if standing("acme") != before {
+			t.Errorf("a row of another tenant in %s changes the standing", table)
+		}
+		arrives(table, "acme")
+		if now := standing("acme"); seen[now] || strings.Contains(now, fmt.Sprint(offset)) {
+			t.Errorf("after a row of its own in %s the standing is %s, of %v", table, now, seen)
+		} else {
+			seen[now] = true
+		}
+	}
+}

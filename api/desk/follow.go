@@ -7,73 +7,90 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"tallyhouse/reader"
 )
 
 // Bounds of pages that follow what comes in, by server-sent events. Whoever is refused, or whose stream has ended, sees
 // what is new when the page is loaded again; browsers connect again by themselves.
 const (
-	maxStreams       = 200
-	maxStreamsOfOne  = 6
-	streamLasts      = 10 * time.Minute // then the browser connects again, and access is asked anew
-	streamLooks      = time.Second
-	streamBeats      = 15 // looks without news, after which a comment shows that the connection is alive
-	streamWriteLimit = 20 * time.Second
+	maxStreams         = 200
+	maxStreamsOfTenant = 100
+	maxStreamsOfOne    = 6
+	streamLasts        = 10 * time.Minute // then the browser connects again, and access is asked anew
+	streamLooks        = time.Second
+	streamBeats        = 15 // looks without news, after which a comment shows that the connection is alive
+	streamWriteLimit   = 20 * time.Second
 )
 
-// streams counts the pages that follow the inbox, of all people and of each.
+// streams counts the pages that follow the inbox: of all people, of each tenant and of each person.
 type streams struct {
-	mu  sync.Mutex
-	all int
-	of  map[string]int // by tenant and user
+	mu      sync.Mutex
+	all     int
+	tenants map[string]int
+	of      map[[2]string]int // by tenant and user
 }
 
 // enter lets one more in; leave must be called when it ends.
-func (s *streams) enter(who string) (leave func(), ok bool) {
+func (s *streams) enter(tenant, user string) (leave func(), ok bool) {
+	who := [2]string{tenant, user}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.all >= maxStreams || s.of[who] >= maxStreamsOfOne {
+	if s.all >= maxStreams || s.tenants[tenant] >= maxStreamsOfTenant || s.of[who] >= maxStreamsOfOne {
 		return nil, false
 	}
 	if s.of == nil {
-		s.of = map[string]int{}
+		s.tenants, s.of = map[string]int{}, map[[2]string]int{}
 	}
 	s.all++
+	s.tenants[tenant]++
 	s.of[who]++
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.all--
+		if s.tenants[tenant]--; s.tenants[tenant] == 0 {
+			delete(s.tenants, tenant)
+		}
 		if s.of[who]--; s.of[who] == 0 {
 			delete(s.of, who)
 		}
 	}, true
 }
 
-// news is how far the inbox has come. All pages share one look a moment.
+// news is how far the inboxes have come. All pages share one look a moment; a page is told of its own tenant's inbox.
 type news struct {
-	mu     sync.Mutex
-	at     time.Time
-	newest string
+	mu  sync.Mutex
+	at  time.Time
+	all reader.InboxStandings
 }
 
-func (n *news) look(ctx context.Context, inbox Inbox) (string, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if time.Since(n.at) < streamLooks/2 {
-		return n.newest, nil
-	}
-	at, err := inbox.InboxStanding(ctx)
+func (n *news) look(ctx context.Context, inbox Inbox, tenant string) (string, error) {
+	all, err := n.standings(ctx, inbox)
 	if err != nil {
 		return "", err
 	}
-	n.newest, n.at = "at "+at, time.Now() // never empty
-	return n.newest, nil
+	own, err := inbox.InboxStanding(ctx, all, tenant)
+	return "at " + own, err // never empty
+}
+
+func (n *news) standings(ctx context.Context, inbox Inbox) (reader.InboxStandings, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if time.Since(n.at) < streamLooks/2 {
+		return n.all, nil
+	}
+	all, err := inbox.InboxStandings(ctx)
+	if err == nil {
+		n.all, n.at = all, time.Now()
+	}
+	return all, err
 }
 
 // followInbox tells a page when the inbox has changed since it was made, or since it was told before, until the browser leaves, the
 // desk ends, or its time is over. It says nothing of what changed: the page asks for that as any.
 func followInbox(v *visit) (answer, error) {
-	leave, ok := v.desk.streams.enter(v.caller.Tenant() + "/" + v.session.UserID)
+	leave, ok := v.desk.streams.enter(v.caller.Tenant(), v.session.UserID)
 	if !ok {
 		return nil, errTooMany
 	}
@@ -99,7 +116,7 @@ func followInbox(v *visit) (answer, error) {
 		defer tick.Stop()
 		quiet := 0
 		for {
-			newest, err := v.desk.news.look(ctx, v.desk.inbox)
+			newest, err := v.desk.news.look(ctx, v.desk.inbox, v.caller.Tenant())
 			switch {
 			case err != nil && ctx.Err() == nil: // the database is away for a moment
 				quiet++

@@ -20,7 +20,8 @@ type Inbox interface {
 	Inbox(ctx context.Context, f reader.InboxFilter, after events.Opt[reader.InboxPlace], limit int) (reader.InboxPage, error)
 	InboxCounts(ctx context.Context, tenant string, projects []string) (reader.InboxCounts, error)
 	Reading(ctx context.Context, tenant, id string, projects []string) (reader.InboxLine, error)
-	InboxStanding(ctx context.Context) (string, error)
+	InboxStandings(ctx context.Context) (reader.InboxStandings, error)
+	InboxStanding(ctx context.Context, at reader.InboxStandings, tenant string) (string, error)
 	MailedRecord(ctx context.Context, tenant, project, id string) (reader.MailedRecord, error)
 	ContractorName(ctx context.Context, tenant, id string) (events.Opt[string], error)
 	Contractors(ctx context.Context, p reader.ContractorPage) (page []reader.Contractor, more bool, err error)
@@ -188,7 +189,7 @@ func showInbox(v *visit) (answer, error) {
 		return nil, err
 	}
 	ctx := v.request.Context()
-	standing, err := v.desk.news.look(ctx, v.desk.inbox) // before the list: what comes meanwhile is told of
+	standing, err := v.desk.news.look(ctx, v.desk.inbox, v.caller.Tenant()) // before the list: what comes meanwhile is told of
 	if err != nil {
 		return nil, err
 	}
