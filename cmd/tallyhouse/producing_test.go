@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,38 @@ import (
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/schemas/events"
 )
+
+// The outbox of docs/producing.md: the router sends a row's payload as it stands, under the row's id, to the topic that its
+// settings make of the row's type. Given the row that the page shows, then that is a message which is taken.
+func TestTheOutboxOfThePageMakesAMessage(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(top, "docs", "producing.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := regexp.MustCompile("(?s)```properties\n(.*?)```").FindSubmatch(text)
+	row := regexp.MustCompile(`(?s)INSERT INTO outbox \(id, aggregatetype, aggregateid, type, payload\)\s+` +
+		`VALUES \(gen_random_uuid\(\), '([^']*)', '([^']*)', '[^']*',\s+'([^']*)'\);`).FindSubmatch(text)
+	if settings == nil || row == nil {
+		t.Fatalf("the page shows settings %q, a row %q", settings, row)
+	}
+	set := map[string]string{}
+	for line := range strings.Lines(string(settings[1])) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		set[name] = value
+	}
+	asItStands := "org.apache.kafka.connect.storage.StringConverter"
+	if set["key.converter"] != asItStands || set["value.converter"] != asItStands || set["transforms.outbox.table.expand.json.payload"] != "" {
+		t.Errorf("the settings change what is in a row: %v", set)
+	}
+	topic := strings.Replace(set["transforms.outbox.route.topic.replacement"], "${routedByValue}", string(row[1]), 1)
+	line, err := json.Marshal(map[string]any{"topic": topic, "key": string(row[2]), "value": json.RawMessage(row[3])})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := tallyhouse(t, nil, string(line)+"\n", "load", "--check", "-"); o.code != exitDone {
+		t.Errorf("%s: %+v", line, o)
+	}
+}
 
 // Given the file that docs/producing.md shows, then each of its commands does what the page says, against a broker that
 // has refused one message.
