@@ -1,6 +1,7 @@
 package invoice_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,6 +42,42 @@ func TestOtherDocumentsOfBusinessAreRefused(t *testing.T) {
 				if r := read(data, invoice.Options{}); r.Status != invoice.Failed || r.Reason != invoice.NotAnInvoice {
 					t.Errorf("%s, layout %d: %s %s, %s", name, layout, r.Status, r.Reason, values(r))
 				}
+			}
+		}
+	}
+}
+
+// Given other documents as other countries call them, then they are refused by their titles, whatever else is on the page.
+func TestOtherDocumentsOfOtherLanguagesAreRefused(t *testing.T) {
+	w := wordings[slices.IndexFunc(wordings, func(w wording) bool { return w.name == "en" })]
+	w.numbers = []string{"No."}
+	for i, title := range []string{"Offerte", "Opdrachtbevestiging", "Aanmaning", "Oferta", "Potwierdzenie zamówienia",
+		"Upomnienie", "Cenová nabídka", "Dodací list", "Upomínka", "Árajánlat", "Szállítólevél", "Fizetési felszólítás",
+		"Ponudba", "Dobavnica", "Opomin", "Ponuda", "Otpremnica", "Opomena", "Orçamento", "Extrato de conta", "Deviz",
+		"Extras de cont", "Orderbekräftelse", "Betalningspåminnelse", "Tilbud", "Rykker", "Purring", "Tarjous", "Maksumuistutus"} {
+		w.titles = []string{title}
+		for layout := range 3 {
+			data, _ := w.variant(i, layout, true, false)
+			if r := read(data, invoice.Options{}); r.Status != invoice.Failed || r.Reason != invoice.NotAnInvoice {
+				t.Errorf("%s, layout %d: %s %s, %s", title, layout, r.Status, r.Reason, values(r))
+			}
+		}
+	}
+}
+
+// Given bills whose titles nobody knows, then they are invoices where they carry all that an invoice has, and ask to be paid.
+func TestBillsOfUnknownTitles(t *testing.T) {
+	unknown := map[string]string{"de": "Zettel", "en": "Levy", "fr": "Mémoire", "it": "Notula", "es": "Minuta"}
+	for _, w := range wordings {
+		title, ok := unknown[w.name]
+		if !ok {
+			continue
+		}
+		w.titles, w.numbers = []string{title}, []string{"Nr.", "No."}
+		for layout := range 3 {
+			data, want := w.variant(layout, layout, true, false)
+			if r := read(data, invoice.Options{}); values(r) != want {
+				t.Errorf("%s, layout %d: %s %s\n got %s\nwant %s", title, layout, r.Status, r.Reason, values(r), want)
 			}
 		}
 	}

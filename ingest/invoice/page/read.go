@@ -72,8 +72,9 @@ func (s *sheet) read(own Own) (Kind, fields.Invoice) {
 	buyers := s.buyers()
 	number, numberAt := s.number(buyers)
 	date, day := s.date(number, numberAt)
+	due := s.due(date, day)
 	t, weighed, all := s.total()
-	kind := s.kind(number, date, t)
+	kind := s.kind(number, date, due, t)
 	if kind != NotAnInvoice && s.several(all) {
 		kind = SeveralInvoices
 	}
@@ -82,7 +83,7 @@ func (s *sheet) read(own Own) (Kind, fields.Invoice) {
 	}
 	taxID, idAt := s.taxID(own, buyers)
 	out := fields.Invoice{
-		Number: number, Date: date, DueDate: s.due(date, day), SupplierTaxID: taxID,
+		Number: number, Date: date, DueDate: due, SupplierTaxID: taxID,
 		SupplierName: s.supplier(own, buyers, idAt),
 		Currency:     s.currency(all, t.gross, countryCurrency(taxID)),
 	}
@@ -189,8 +190,9 @@ func (s *sheet) keepCertain(f *fields.Invoice) {
 }
 
 // kind decides what the document is. An invoice calls itself one and carries what
-// an invoice must: a number or date and a sum to pay.
-func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
+// an invoice must: a number or date and a sum to pay. Where its title is a word that
+// nobody knows, and none of another kind of document, it carries all that an invoice has.
+func (s *sheet) kind(number, date, due *fields.Text, t totals) Kind {
 	const never = 1 << 30
 	credit, title, sumOnly, other, hard := false, false, false, false, false
 	invoiceFirst := false
@@ -229,6 +231,8 @@ func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
 	// "Rechnungsbetrag" beside a sum is a title where nothing says otherwise.
 	title = title || sumOnly && !other
 	sure := certain(number) && number.Rule == "number label"
+	whole := certain(number) && certain(date) && t.net.certain() && t.tax.certain() && t.gross.certain() &&
+		(certain(due) || s.namesAccount())
 	switch {
 	case t.gross == nil && !(sure && certain(date) && title):
 		return NotAnInvoice
@@ -240,13 +244,20 @@ func (s *sheet) kind(number, date *fields.Text, t totals) Kind {
 		if !(credit || sure && title && t.tax != nil && t.net != nil && s.invoicePart.MatchString(fold([]rune(number.Text)))) {
 			return NotAnInvoice
 		}
-	case !title && !credit && !(sure && t.gross != nil):
+	case !title && !credit && !(sure && t.gross != nil) && !whole:
 		return NotAnInvoice
 	}
 	if credit {
 		return CreditNote
 	}
 	return Invoice
+}
+
+// namesAccount reports whether an account is named: where to pay.
+func (s *sheet) namesAccount() bool {
+	return slices.ContainsFunc(s.rows, func(row []*item) bool {
+		return slices.ContainsFunc(row, func(it *item) bool { return s.account.MatchString(it.folded) })
+	})
 }
 
 // certain reports whether a value is known well enough to be stated.

@@ -52,7 +52,7 @@ type vocabulary struct {
 	contact, contactLine, attention                          *words.Pattern
 	legalForm, street, postalCity, townLine                  *words.Pattern
 	nameLabel, blockLabel, accountHolderLabel                *words.Pattern
-	register, footMark, capital                              *words.Pattern
+	register, footMark, account, capital                     *words.Pattern
 	notAName, neverAName                                     *words.Pattern
 	vatLabel, taxNumberLabel, vatShape, idShape, digitsShape *words.Pattern
 }
@@ -247,6 +247,7 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.accountHolderLabel = w.Compile(`<account holder> ?: ?`)
 	v.register = w.Any("register")
 	v.footMark = w.Compile(`<register>|\biban\b|\bhrb?\b|\bfn \d`)
+	v.account = w.Compile(`\biban\b`)
 	v.capital = w.Compile(` <capital>`)
 	v.notAName = w.Any("not a name")
 	v.neverAName = w.Any("never a name")
