@@ -1,6 +1,10 @@
 package analytics
 
-import "tallyhouse/schemas/calendar"
+import (
+	"math/big"
+
+	"tallyhouse/schemas/calendar"
+)
 
 // CashflowWithin is Cashflow with room for so many months of all lines.
 var CashflowWithin = cashflowWithin
@@ -15,4 +19,10 @@ func (c *ProjectCashflow) In(n *CashflowNode, month calendar.Month) (actual, for
 		return n.months[i], Int128{}
 	}
 	return Int128{}, n.months[i]
+}
+
+// QuickIndexed is a rent after indexation by num / den as it is computed without big integers, and whether that is sure to
+// be exact.
+func QuickIndexed(num, den *big.Int, rent int64) (indexed Int128, sure bool) {
+	return newFactor(num, den).quick(rent)
 }

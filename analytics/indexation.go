@@ -66,26 +66,55 @@ func (s *indexSeries) at(m calendar.Month) Int128 {
 func (s *indexSeries) last() calendar.Month { return s.first + calendar.Month(len(s.values)) - 1 }
 
 // factor is what a rent is multiplied by, unrounded. The zero value is 1; the denominator is above 0.
-type factor struct{ num, den *big.Int }
+type factor struct {
+	num, den *big.Int
+	near     Int128 // in parts of 2^64, rounded down; 0 for one that is not above 0 or has no room
+}
+
+func newFactor(num, den *big.Int) factor {
+	f := factor{num: num, den: den}
+	if num.Sign() > 0 {
+		near := new(big.Int).Lsh(num, 64)
+		f.near, _ = Int128FromBig(near.Quo(near, den)) // else it stays 0
+	}
+	return f
+}
 
 // of returns the rent after indexation, rounded once (docs/calculations.md#indexation).
 func (f factor) of(rent int64) Int128 {
 	if f.num == nil {
 		return Int(rent)
 	}
+	if indexed, sure := f.quick(rent); sure {
+		return indexed
+	}
 	product := big.NewInt(rent)
 	return held(HalfAway(product.Mul(product, f.num), f.den))
 }
 
+// quick computes with the near factor. That is short by less than one part of 2^64, and so the product by less than the
+// rent of them: where it rounds to the same number with them as without, that number is exact.
+func (f factor) quick(rent int64) (indexed Int128, sure bool) {
+	if rent < 0 || f.near.IsZero() {
+		return Int128{}, false
+	}
+	w := product(f.near, uint64(rent))
+	parts, up := bits.Add64(w[2], 1<<63, 0)
+	_, more := bits.Add64(parts, uint64(rent), 0)
+	lo, carry := bits.Add64(w[1], up, 0)
+	return Int128{hi: int64(w[0] + carry), lo: lo}, more == 0 && w[0] < 1<<(heldBits-64)-1
+}
+
+const heldBits = 80
+
 // held is a figure that was computed from amounts. One beyond 2^80 is held there: that is beyond what any amount can
 // show, and small enough to be summed.
 func held(v *big.Int) Int128 {
-	const most = 80
-	if v.BitLen() <= most {
+	if v.BitLen() <= heldBits {
 		n, _ := Int128FromBig(v)
 		return n
 	}
-	limit := Int128{hi: 1 << (most - 64)}
+	limit := Int128{hi: 1 << (heldBits - 64)}
 	if v.Sign() < 0 {
 		return limit.Neg()
 	}
@@ -212,20 +241,27 @@ func changeSign(change Int128, terms *events.Indexation) int {
 
 func signOf(d events.Decimal) int { return Int(d.Units).Sign() }
 
-// count returns how many adjustments are effective on the day, of a month, on which the rent is due.
-func (a *adjustments) count(due calendar.Date, month calendar.Month) int {
+// count returns how many adjustments are effective on the day, of a month, on which the rent is due, and the next month in
+// which there may be more.
+func (a *adjustments) count(due calendar.Date, month calendar.Month) (n int, until calendar.Month) {
 	if a.terms.Type == indexationCPI {
-		return sort.Search(len(a.cpi), func(i int) bool { return a.cpi[i].effective > month })
+		n = sort.Search(len(a.cpi), func(i int) bool { return a.cpi[i].effective > month })
+		if n == len(a.cpi) {
+			return n, Forever
+		}
+		return n, a.cpi[n].effective
 	}
+	first := a.terms.FirstOn.Month()
 	if due < a.terms.FirstOn {
-		return 0
+		return 0, first
 	}
 	every := max(1, a.terms.EveryMonths)
-	k := int(month-a.terms.FirstOn.Month()) / every
+	k := int(month-first) / every
+	next := first + calendar.Month((k+1)*every)
 	if a.terms.FirstOn.AddMonths(k*every) > due {
-		k--
+		k, next = k-1, month
 	}
-	return k + 1
+	return k + 1, next
 }
 
 // factor returns the product of the first n adjustments.
@@ -247,18 +283,18 @@ func (a *adjustments) compound(n int) factor {
 		whole := wholeOf(a.terms.RateBp)
 		times := big.NewInt(int64(n))
 		with := new(big.Int).Add(whole, big.NewInt(a.terms.RateBp.Units))
-		return factor{with.Exp(with, times, nil), new(big.Int).Exp(whole, times, nil)}
+		return newFactor(with.Exp(with, times, nil), new(big.Int).Exp(whole, times, nil))
 	case a.full():
 		// Each begins where the one before ended.
-		return factor{a.cpi[n-1].value.Big(), a.cpi[0].base.Big()}
+		return newFactor(a.cpi[n-1].value.Big(), a.cpi[0].base.Big())
 	}
-	f := factor{big.NewInt(1), big.NewInt(1)}
+	num, den := big.NewInt(1), big.NewInt(1)
 	for i := range a.cpi[:n] {
 		change, whole := a.change(&a.cpi[i])
-		f.num.Mul(f.num, change.Add(change, whole))
-		f.den.Mul(f.den, whole)
+		num.Mul(num, change.Add(change, whole))
+		den.Mul(den, whole)
 	}
-	return f
+	return newFactor(num, den)
 }
 
 // full reports whether the rent follows the index without share, cap and floor.

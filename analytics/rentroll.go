@@ -53,7 +53,8 @@ func RentRoll(in RentRollInput, month calendar.Month, today calendar.Date) Proje
 	for i := range r.firsts {
 		r.firsts[i] = (month + calendar.Month(i)).First()
 	}
-	let := make(map[string]bool)
+	let := make(map[string]bool, len(in.Leases))
+	r.result.Leases = make([]RentRollLease, 0, len(in.Leases))
 	for i := range in.Leases {
 		if l := &in.Leases[i]; l.qualifies(today) {
 			r.take(l, let)
@@ -197,6 +198,7 @@ type monthlyRents struct {
 
 	last       int64 // the rent that was last indexed, by so many adjustments
 	count      int
+	until      calendar.Month // before it there are no more of them
 	contracted Int128
 }
 
@@ -216,7 +218,7 @@ func (r *monthlyRent) passing() Int128 {
 }
 
 func newMonthlyRents(l *Lease, a *adjustments) *monthlyRents {
-	return &monthlyRents{lease: l, segments: l.Segments, adjustments: a, count: -1}
+	return &monthlyRents{lease: l, segments: l.Segments, adjustments: a, count: -1, until: calendar.MinMonth}
 }
 
 // in returns the rent of a month, false when the lease is not in force in it. Months come in order.
@@ -231,7 +233,11 @@ func (r *monthlyRents) in(m calendar.Month, first calendar.Date) (monthlyRent, b
 	if r.adjustments == nil {
 		return monthlyRent{segment: s, due: due, contracted: Int(s.Rent)}, true
 	}
-	if n := r.adjustments.count(due, m); n != r.count || s.Rent != r.last {
+	n := r.count
+	if m >= r.until {
+		n, r.until = r.adjustments.count(due, m)
+	}
+	if n != r.count || s.Rent != r.last {
 		r.count, r.last, r.contracted = n, s.Rent, r.adjustments.factor(n).of(s.Rent)
 	}
 	return monthlyRent{segment: s, due: due, contracted: r.contracted}, true

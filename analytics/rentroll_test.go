@@ -2,9 +2,13 @@ package analytics_test
 
 import (
 	"fmt"
+	"math"
+	"math/big"
 	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"tallyhouse/analytics"
 	"tallyhouse/analytics/analyticstest"
@@ -544,5 +548,23 @@ func TestSegmentsOfALease(t *testing.T) {
 				t.Errorf("%q\nwant\n%q", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestRentsIndexedQuicklyAreExact(t *testing.T) {
+	parts := rapid.OneOf(rapid.Int64Range(1, 40), rapid.Int64Range(1, 20_000), rapid.Int64Range(1, math.MaxInt64))
+	rapid.Check(t, func(t *rapid.T) {
+		power := big.NewInt(rapid.Int64Range(1, 60).Draw(t, "power"))
+		num := new(big.Int).Exp(big.NewInt(parts.Draw(t, "num")), power, nil)
+		den := new(big.Int).Exp(big.NewInt(parts.Draw(t, "den")), power, nil)
+		rent := rapid.OneOf(rapid.Int64Range(0, 40), rapid.Int64Range(0, analytics.MaxAmount), rapid.Int64()).Draw(t, "rent")
+		indexed, sure := analytics.QuickIndexed(num, den, rent)
+		exact := analytics.HalfAway(new(big.Int).Mul(num, big.NewInt(rent)), den)
+		if sure && indexed.Big().Cmp(exact) != 0 {
+			t.Fatalf("%d times %s / %s is %s, not %s", rent, num, den, exact, indexed)
+		}
+	})
+	if indexed, sure := analytics.QuickIndexed(big.NewInt(10_200), big.NewInt(10_000), 123_456); !sure || indexed != analytics.Int(125_925) {
+		t.Errorf("an ordinary rent is %s, sure: %v", indexed, sure)
 	}
 }

@@ -77,21 +77,26 @@ var rollSums = rollKeys + ", " + packed("sum(value)", "sum(committed)", "sum(pen
 func budgetQuery(tenant, project string) Query {
 	const of = "\nWHERE tenant = {tenant:String} AND project = {project:String}"
 	return Query{
-		SQL: "SELECT '" + partNodes + "' AS part, '' AS node, project AS id, '' AS line, '' AS currency, '' AS kind, " +
-			packed("max(row_version)") + ` AS sums
+		SQL: "SELECT " + rowText("'"+partNodes+"'", "''", "project", "''", "''", "''", packed("max(row_version)")) + ` AS texts
 FROM budget_nodes
 WHERE tenant = ''
 GROUP BY project
 UNION ALL
-SELECT 'lines', node, contract, '', currency, '', ` + packed(sumsByStatus()...) + `
-FROM sums` + of + ` AND roll = 'lines'
-GROUP BY contract, node, currency
+SELECT ` + rowTexts("'lines'", "node", "contract", "''", "currency", "''", "packed") + `
+FROM (
+  SELECT contract, node, currency, ` + packed(sumsByStatus()...) + ` AS packed
+  FROM sums` + of + ` AND roll = 'lines'
+  GROUP BY contract, node, currency
+)
 UNION ALL
-SELECT ` + rollSums + `
-FROM sums` + of + ` AND roll IN {rolls:Array(String)}
-GROUP BY ` + rollKeys + `
+SELECT ` + rowTexts("roll", "node", "contract", "line", "currency", "status", "packed") + `
+FROM (
+  SELECT ` + rollSums + ` AS packed
+  FROM sums` + of + ` AND roll IN {rolls:Array(String)}
+  GROUP BY ` + rollKeys + `
+)
 UNION ALL
-SELECT '` + partEntries + `', node_id, id, '', toString(currency), '', ` + packed("ifNull(value, 0)") + `
+SELECT ` + rowText("'"+partEntries+"'", "node_id", "id", "''", "toString(currency)", "''", packed("ifNull(value, 0)")) + `
 FROM uncommitted_entries FINAL` + of + ` AND NOT deleted AND value IS NOT NULL`,
 		Args: map[string]any{"tenant": tenant, "project": project, "rolls": budgetRolls},
 	}
@@ -201,12 +206,22 @@ type budgetRows struct {
 }
 
 func (b *budgetRows) read(ctx context.Context, r *Reader, q Query) error {
-	var row budgetRow
+	var rows string
 	err := r.each(ctx, q, budgetSettings, func(scan func(...any) error) error {
-		if err := scan(&row.part, &row.node, &row.id, &row.line, &row.currency, &row.kind, &row.sums); err != nil {
+		if err := scan(&rows); err != nil {
 			return err
 		}
-		return b.take(&row)
+		for rows != "" {
+			var row budgetRow
+			var err error
+			if rows, err = cutRow(rows, &row.part, &row.node, &row.id, &row.line, &row.currency, &row.kind, &row.sums); err != nil {
+				return err
+			}
+			if err := b.take(&row); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return err
@@ -279,8 +294,16 @@ func (b *budgetRows) take(row *budgetRow) error {
 	return nil
 }
 
-// leastSums is for how many sums of records there is room at first.
-const leastSums = 256
+// leastRoom is for how many sums there is room at first.
+const leastRoom = 256
+
+// roomFor makes room for so many more sums, by doubling: there are thousands, and append alone would copy them more often.
+func roomFor[T any](sums []T, more int) []T {
+	if cap(sums)-len(sums) < more {
+		sums = slices.Grow(sums, max(leastRoom, more, len(sums)))
+	}
+	return sums
+}
 
 // takeRecords takes the sums of records under one key, status by status.
 func (b *budgetRows) takeRecords(row *budgetRow) error {
@@ -288,9 +311,7 @@ func (b *budgetRows) takeRecords(row *budgetRow) error {
 	if len(row.sums) != len(budgetStatuses)*each {
 		return fmt.Errorf("sums of records of %d bytes", len(row.sums))
 	}
-	if records := b.input.Records; cap(records)-len(records) < len(budgetStatuses) {
-		b.input.Records = slices.Grow(records, max(leastSums, len(records))) // twice as many: there are thousands
-	}
+	b.input.Records = roomFor(b.input.Records, len(budgetStatuses))
 	for i, status := range budgetStatuses {
 		sum, err := recordSum(row.node, row.id, row.currency, string(status), row.sums[i*each:(i+1)*each])
 		if err != nil {

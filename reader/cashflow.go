@@ -55,14 +55,17 @@ func cashflowQuery(tenant, project string) Query {
 	q := budgetQuery(tenant, project)
 	q.SQL += `
 UNION ALL
-SELECT roll, node, '', '', currency, '', arrayStringConcat(groupArray(concat(month, if(roll = '` + partCash + `', ` +
-		packed("net") + `, concat(reinterpretAsFixedString(toInt64(count)), '')))))
-FROM sums
-WHERE tenant = {tenant:String} AND project = {project:String} AND (roll = '` + partCash + `' OR roll = '` + partRecognized + `' AND month >= ifNull((
-  SELECT minOrNull(toString(recurring_from))
-  FROM line_plans FINAL
-  WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND recurring_every_months > 0), 'none'))
-GROUP BY roll, node, currency`
+SELECT ` + rowTexts("roll", "node", "''", "''", "currency", "''", "months") + `
+FROM (
+  SELECT roll, node, currency, arrayStringConcat(groupArray(concat(month, if(roll = '` + partCash + `', ` +
+		packed("net") + `, concat(reinterpretAsFixedString(toInt64(count)), ''))))) AS months
+  FROM sums
+  WHERE tenant = {tenant:String} AND project = {project:String} AND (roll = '` + partCash + `' OR roll = '` + partRecognized + `' AND month >= ifNull((
+    SELECT minOrNull(toString(recurring_from))
+    FROM line_plans FINAL
+    WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND recurring_every_months > 0), 'none'))
+  GROUP BY roll, node, currency
+)`
 	return q
 }
 
@@ -125,11 +128,13 @@ func (m *monthlySums) add(text string, size int, take func(month calendar.Month,
 func (b *budgetRows) takeMonths(row *budgetRow) error {
 	node := analytics.NodeID(row.node)
 	if row.part == partCash {
+		b.cash = roomFor(b.cash, len(row.sums)/(monthSize+sumSize))
 		return b.months.add(row.sums, sumSize, func(month calendar.Month, sum analytics.Int128) error {
 			b.cash = append(b.cash, analytics.CashSum{NodeID: node, Currency: row.currency, Month: month, Net: sum})
 			return nil
 		})
 	}
+	b.recognized = roomFor(b.recognized, len(row.sums)/(monthSize+countSize))
 	return b.months.add(row.sums, countSize, func(month calendar.Month, sum analytics.Int128) error {
 		count, ok := sum.Int64()
 		if !ok {

@@ -127,7 +127,7 @@ func (r *Reader) prepare(ctx context.Context, q Query, settings clickhouse.Setti
 	}
 	id := "tallyhouse-" + rand.Text()
 	return clickhouse.Context(context.WithoutCancel(ctx), clickhouse.WithSettings(all), clickhouse.WithQueryID(id),
-		clickhouse.WithExternalTable(q.Tables...)), args, r.ender.watch(ctx, id)
+		clickhouse.WithExternalTable(q.Tables...), clickhouse.WithoutProfileEvents()), args, r.ender.watch(ctx, id)
 }
 
 // countSettings are those of a count over many records: a statement may not take the whole server.

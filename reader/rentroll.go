@@ -162,7 +162,12 @@ INNER JOIN (
 var areaColumns = columns[analytics.Unit]{
 	member("id", plain, func(u *analytics.Unit) *string { return &u.ID }),
 	member("scope", plain, func(u *analytics.Unit) *string { return &u.Scope }),
-	member("area_m2", optionalDecimal, func(u *analytics.Unit) *events.Opt[events.Decimal] { return &u.AreaM2 }),
+	member("assumeNotNull(area_m2)", parsed(someDecimal), func(u *analytics.Unit) *events.Opt[events.Decimal] { return &u.AreaM2 }),
+}
+
+func someDecimal(text string) (events.Opt[events.Decimal], error) {
+	d, err := events.ParseDecimal(text)
+	return events.Some(d), err
 }
 
 func (q RentRollRequest) areasQuery() Query {

@@ -1,29 +1,38 @@
-SELECT 'nodes' AS part, '' AS node, project AS id, '' AS line, '' AS currency, '' AS kind, concat(reinterpretAsFixedString(toInt128(max(row_version))), '') AS sums
+SELECT concat(reinterpretAsFixedString(length('nodes')), 'nodes', reinterpretAsFixedString(length('')), '', reinterpretAsFixedString(length(project)), project, reinterpretAsFixedString(length('')), '', reinterpretAsFixedString(length('')), '', reinterpretAsFixedString(length('')), '', reinterpretAsFixedString(length(concat(reinterpretAsFixedString(toInt128(max(row_version))), ''))), concat(reinterpretAsFixedString(toInt128(max(row_version))), '')) AS texts
 FROM budget_nodes
 WHERE tenant = ''
 GROUP BY project
 UNION ALL
-SELECT 'lines', node, contract, '', currency, '', concat(reinterpretAsFixedString(toInt128(sumIf(net, status = 'setup'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'setup'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'setup'))), reinterpretAsFixedString(toInt128(sumIf(net, status = 'approvalPending'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'approvalPending'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'approvalPending'))), reinterpretAsFixedString(toInt128(sumIf(net, status = 'paymentPending'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'paymentPending'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'paymentPending'))), reinterpretAsFixedString(toInt128(sumIf(net, status = 'paid'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'paid'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'paid'))), '')
-FROM sums
+SELECT arrayStringConcat(groupArray(concat(reinterpretAsFixedString(length('lines')), 'lines', reinterpretAsFixedString(length(node)), node, reinterpretAsFixedString(length(contract)), contract, reinterpretAsFixedString(length('')), '', reinterpretAsFixedString(length(currency)), currency, reinterpretAsFixedString(length('')), '', reinterpretAsFixedString(length(packed)), packed)))
+FROM (
+  SELECT contract, node, currency, concat(reinterpretAsFixedString(toInt128(sumIf(net, status = 'setup'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'setup'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'setup'))), reinterpretAsFixedString(toInt128(sumIf(net, status = 'approvalPending'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'approvalPending'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'approvalPending'))), reinterpretAsFixedString(toInt128(sumIf(net, status = 'paymentPending'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'paymentPending'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'paymentPending'))), reinterpretAsFixedString(toInt128(sumIf(net, status = 'paid'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'paid'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'paid'))), '') AS packed
+  FROM sums
 WHERE tenant = {tenant:String} AND project = {project:String} AND roll = 'lines'
-GROUP BY contract, node, currency
+  GROUP BY contract, node, currency
+)
 UNION ALL
-SELECT roll, node, contract, line, currency, status, concat(reinterpretAsFixedString(toInt128(sum(value))), reinterpretAsFixedString(toInt128(sum(committed))), reinterpretAsFixedString(toInt128(sum(pending))), reinterpretAsFixedString(toInt128(sum(count))), '')
-FROM sums
+SELECT arrayStringConcat(groupArray(concat(reinterpretAsFixedString(length(roll)), roll, reinterpretAsFixedString(length(node)), node, reinterpretAsFixedString(length(contract)), contract, reinterpretAsFixedString(length(line)), line, reinterpretAsFixedString(length(currency)), currency, reinterpretAsFixedString(length(status)), status, reinterpretAsFixedString(length(packed)), packed)))
+FROM (
+  SELECT roll, node, contract, line, currency, status, concat(reinterpretAsFixedString(toInt128(sum(value))), reinterpretAsFixedString(toInt128(sum(committed))), reinterpretAsFixedString(toInt128(sum(pending))), reinterpretAsFixedString(toInt128(sum(count))), '') AS packed
+  FROM sums
 WHERE tenant = {tenant:String} AND project = {project:String} AND roll IN {rolls:Array(String)}
-GROUP BY roll, node, contract, line, currency, status
+  GROUP BY roll, node, contract, line, currency, status
+)
 UNION ALL
-SELECT 'entries', node_id, id, '', toString(currency), '', concat(reinterpretAsFixedString(toInt128(ifNull(value, 0))), '')
+SELECT concat(reinterpretAsFixedString(length('entries')), 'entries', reinterpretAsFixedString(length(node_id)), node_id, reinterpretAsFixedString(length(id)), id, reinterpretAsFixedString(length('')), '', reinterpretAsFixedString(length(toString(currency))), toString(currency), reinterpretAsFixedString(length('')), '', reinterpretAsFixedString(length(concat(reinterpretAsFixedString(toInt128(ifNull(value, 0))), ''))), concat(reinterpretAsFixedString(toInt128(ifNull(value, 0))), ''))
 FROM uncommitted_entries FINAL
 WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND value IS NOT NULL
 UNION ALL
-SELECT roll, node, '', '', currency, '', arrayStringConcat(groupArray(concat(month, if(roll = 'cash', concat(reinterpretAsFixedString(toInt128(net)), ''), concat(reinterpretAsFixedString(toInt64(count)), '')))))
-FROM sums
-WHERE tenant = {tenant:String} AND project = {project:String} AND (roll = 'cash' OR roll = 'recognized' AND month >= ifNull((
-  SELECT minOrNull(toString(recurring_from))
-  FROM line_plans FINAL
-  WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND recurring_every_months > 0), 'none'))
-GROUP BY roll, node, currency
+SELECT arrayStringConcat(groupArray(concat(reinterpretAsFixedString(length(roll)), roll, reinterpretAsFixedString(length(node)), node, reinterpretAsFixedString(length('')), '', reinterpretAsFixedString(length('')), '', reinterpretAsFixedString(length(currency)), currency, reinterpretAsFixedString(length('')), '', reinterpretAsFixedString(length(months)), months)))
+FROM (
+  SELECT roll, node, currency, arrayStringConcat(groupArray(concat(month, if(roll = 'cash', concat(reinterpretAsFixedString(toInt128(net)), ''), concat(reinterpretAsFixedString(toInt64(count)), ''))))) AS months
+  FROM sums
+  WHERE tenant = {tenant:String} AND project = {project:String} AND (roll = 'cash' OR roll = 'recognized' AND month >= ifNull((
+    SELECT minOrNull(toString(recurring_from))
+    FROM line_plans FINAL
+    WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND recurring_every_months > 0), 'none'))
+  GROUP BY roll, node, currency
+)
 -- project = "P1"
 -- rolls = "[budget claims contracts transfers]"
 -- tenant = "acme"
