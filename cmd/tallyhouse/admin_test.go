@@ -41,7 +41,7 @@ func TestVerifyFindsDriftAndRebuildEndsIt(t *testing.T) {
 	if again := tallyhouse(t, env, "", "verify", "--no-hold"); again.code != exitDone {
 		t.Fatalf("%+v", again)
 	}
-	if unknown := tallyhouse(t, env, "", "rebuild", "cas"); unknown.code != exitFailed || !strings.Contains(unknown.err, "lines, cash,") {
+	if unknown := tallyhouse(t, env, "", "rebuild", "cas"); unknown.code != exitUsage || !strings.Contains(unknown.err, "lines, cash,") {
 		t.Fatalf("%+v", unknown)
 	}
 }

@@ -57,7 +57,7 @@ type apiFlags struct {
 
 func (f *apiFlags) add(flags *pflag.FlagSet) {
 	f.addAnswering(flags)
-	flags.StringVar(&f.addr, "api-addr", "127.0.0.1:8080", "where the API listens, host:port")
+	listenFlag(flags, &f.addr, "api-addr", "127.0.0.1:8080", "where the API listens, host:port")
 	flags.StringVar(&f.environment, "environment", "test", "test or live: keys of the other environment do not work")
 	flags.StringVar(&f.basePath, "base-path", "", "path in front of all others, like /ledger")
 	flags.StringSliceVar(&f.corsOrigins, "cors-origin", nil, "origins whose pages may call the API from a browser (default: none)")
@@ -72,7 +72,7 @@ func (f *apiFlags) add(flags *pflag.FlagSet) {
 
 // addAnswering adds the flags that count wherever its operations are answered, also to the desk.
 func (f *apiFlags) addAnswering(flags *pflag.FlagSet) {
-	flags.StringVar(&f.metricsAddr, "metrics-addr", "127.0.0.1:9090", "where /metrics is served, host:port")
+	listenFlag(flags, &f.metricsAddr, "metrics-addr", "127.0.0.1:9090", "where /metrics is served, host:port")
 	f.operator.add(flags)
 	flags.StringVar(&f.now, "now", "", "instant that fixes today and the current month, like 2026-05-12T09:00:00Z (default: the clock)")
 	flags.StringVar(&f.cursorKeyFile, "cursor-key-file", "",
@@ -97,7 +97,7 @@ func apiCommand(s *shell) *cobra.Command {
 	}
 	f.add(cmd.Flags())
 	from := connectionFlags(cmd.Flags())
-	cmd.PreRunE = func(*cobra.Command, []string) error { return errors.Join(from.check(), f.check()) }
+	cmd.PreRunE = func(*cobra.Command, []string) error { return f.check() }
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		servers, err := from.open()
 		if err != nil {

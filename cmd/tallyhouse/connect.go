@@ -66,6 +66,51 @@ func addressFlag(flags *pflag.FlagSet, value *string, name, def, short, usage st
 	flags.Lookup(name).Annotations = map[string][]string{shortVariable: {short}}
 }
 
+// connectionFaults reports all that is wrong with what a command was given by connectionFlags.
+func connectionFaults(flags *pflag.FlagSet) error {
+	if at := flags.Lookup("kafka-addr"); at == nil || at.Annotations[shortVariable] == nil {
+		return nil // it connects to nothing, or, as dev, to what it is to start
+	}
+	text := func(name string) string { return flags.Lookup(name).Value.String() }
+	on := func(name string) bool { return text(name) == "true" }
+	given := connection{
+		kafkaFlags{
+			addr: text("kafka-addr"), user: text("kafka-user"), password: text("kafka-password"), sasl: text("kafka-sasl"),
+			tls: on("kafka-tls"), ca: text("kafka-tls-ca"),
+		},
+		clickhouseFlags{
+			addr: text("clickhouse-addr"), database: text("clickhouse-database"), user: text("clickhouse-user"),
+			password: text("clickhouse-password"), tls: on("clickhouse-tls"), ca: text("clickhouse-tls-ca"),
+		},
+	}
+	return given.check()
+}
+
+// listens annotates the flags that say where the program listens.
+const listens = "tallyhouse_listens"
+
+// listenFlag adds a flag that says where the program listens.
+func listenFlag(flags *pflag.FlagSet, addr *string, name, def, usage string) {
+	flags.StringVar(addr, name, def, usage)
+	flags.Lookup(name).Annotations = map[string][]string{listens: nil}
+}
+
+// listenFaults reports all flags that name no address at which one can listen.
+func listenFaults(flags *pflag.FlagSet) error {
+	var wrong []error
+	flags.VisitAll(func(f *pflag.Flag) {
+		addr := f.Value.String()
+		if _, is := f.Annotations[listens]; !is || addr == f.DefValue {
+			return
+		}
+		_, port, err := net.SplitHostPort(addr)
+		if _, portErr := strconv.ParseUint(port, 10, 16); err != nil || portErr != nil {
+			wrong = append(wrong, usageError{fmt.Errorf("--%s must be host:port, not %q", f.Name, addr)})
+		}
+	})
+	return errors.Join(wrong...)
+}
+
 // servers are the two systems, found and checked.
 type servers struct {
 	kafka  kafka.Cluster

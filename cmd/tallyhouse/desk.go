@@ -35,7 +35,7 @@ type deskFlags struct {
 }
 
 func (f *deskFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.addr, "desk-addr", defaultDeskAddr, deskAddrUsage)
+	listenFlag(flags, &f.addr, "desk-addr", defaultDeskAddr, deskAddrUsage)
 	flags.StringVar(&f.url, "desk-url", "http://"+defaultDeskAddr,
 		"the desk's address in browsers, like https://desk.example.com; http:// only on this machine")
 	flags.StringVar(&f.keyFile, "desk-key-file", "", "file with the keys that seal sessions, 32 bytes in hex each, one a line, the first "+
@@ -82,7 +82,7 @@ func deskCommand(s *shell) *cobra.Command {
 	f.add(cmd.Flags())
 	answering.addAnswering(cmd.Flags())
 	from := connectionFlags(cmd.Flags())
-	cmd.PreRunE = func(*cobra.Command, []string) error { return errors.Join(from.check(), answering.check(), f.check()) }
+	cmd.PreRunE = func(*cobra.Command, []string) error { return errors.Join(answering.check(), f.check()) }
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		servers, err := from.open()
 		if err != nil {

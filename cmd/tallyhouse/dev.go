@@ -18,6 +18,7 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/sethvargo/go-retry"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
 	"tallyhouse/deploy/demo"
@@ -77,18 +78,18 @@ func devCommand(s *shell) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&d.dataDir, "data-dir", "./.tallyhouse", "directory of everything that is kept")
-	f.StringVar(&d.kafkaAddr, "kafka-addr", "127.0.0.1:9092", "where the embedded broker listens, host:port")
-	f.StringVar(&d.dbAddr, "clickhouse-addr", "127.0.0.1:9000", "where the embedded ClickHouse listens, native protocol, host:port")
-	f.StringVar(&d.imapAddr, "imap-addr", "127.0.0.1:1143", "where the embedded mail server listens, host:port")
-	f.StringVar(&d.smtpAddr, "smtp-addr", "127.0.0.1:1025", "where mail is taken in, host:port")
+	listenFlag(f, &d.kafkaAddr, "kafka-addr", "127.0.0.1:9092", "where the embedded broker listens, host:port")
+	listenFlag(f, &d.dbAddr, "clickhouse-addr", "127.0.0.1:9000", "where the embedded ClickHouse listens, native protocol, host:port")
+	listenFlag(f, &d.imapAddr, "imap-addr", "127.0.0.1:1143", "where the embedded mail server listens, host:port")
+	listenFlag(f, &d.smtpAddr, "smtp-addr", "127.0.0.1:1025", "where mail is taken in, host:port")
 	f.BoolVar(&d.empty, "empty", false, "no sample data")
 	d.api.add(f)
-	f.StringVar(&d.deskAddr, "desk-addr", "", deskAddrUsage+" (default "+defaultDeskAddr+", or a free port where that is taken)")
+	listenFlag(f, &d.deskAddr, "desk-addr", "", deskAddrUsage+" (default "+defaultDeskAddr+", or a free port where that is taken)")
 	d.ingest.add(f)
 	d.mail.addReading(f, "")
 	f.Lookup("originals-dir").Usage = "directory in which mailed PDFs and mails are kept (default: originals in --data-dir)"
 	d.external.credentialFlags(f)
-	cmd.PreRunE = func(*cobra.Command, []string) error { return d.check() }
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return errors.Join(d.replaced(cmd.Flags()), d.check()) }
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return d.run(cmd.Context()) }
 	return cmd
 }
@@ -98,6 +99,19 @@ func (d *dev) check() error {
 	d.addresses()
 	_, err := d.mail.options(d.dataDir)
 	return errors.Join(d.external.check(), d.api.check(), d.ingest.check(), err)
+}
+
+// replaced reports the flags that say where embedded servers listen whose place others take.
+func (d *dev) replaced(flags *pflag.FlagSet) error {
+	var wrong []error
+	variables := map[string]string{"kafka-addr": "KAFKA", "clickhouse-addr": "CLICKHOUSE", "imap-addr": "IMAP", "smtp-addr": "IMAP"}
+	for flag, variable := range variables {
+		if other, ok := d.env(variablePrefix + variable); ok && other != "" && flags.Changed(flag) {
+			wrong = append(wrong, fmt.Errorf("--%s says where the embedded server listens, and %s%s names one that replaces it: "+
+				"leave one of them out", flag, variablePrefix, variable))
+		}
+	}
+	return errors.Join(wrong...)
 }
 
 // notYetKnown stands for the address of an embedded server until it has one.

@@ -46,17 +46,24 @@ func createKey(s *shell, to *connection) *cobra.Command {
 	f.StringSliceVar(&request.ProjectIDs, "projects", nil, "at most these projects (default: all that the owner has)")
 	f.StringVar(&expires, "expires", "", "instant in UTC from which the key is void, like 2027-01-01T00:00:00Z (default: never)")
 	require(cmd, "owner", "environment")
+	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
+		var wrong []error
+		if e := request.Environment; e != "test" && e != "live" && e != "" { // a missing one is told with the others
+			wrong = append(wrong, fmt.Errorf("--environment must be test or live, not %q", request.Environment))
+		}
+		if expires != "" {
+			if request.Expires, err = time.Parse(time.RFC3339, expires); err != nil {
+				wrong = append(wrong, fmt.Errorf("--expires must be an instant like 2027-01-01T00:00:00Z, not %q", expires))
+			}
+		}
+		return errors.Join(wrong...)
+	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		servers, err := to.open()
 		if err != nil {
 			return err
 		}
 		defer servers.kafka.Close()
-		if expires != "" {
-			if request.Expires, err = time.Parse(time.RFC3339, expires); err != nil {
-				return usageError{fmt.Errorf("--expires must be an instant like 2027-01-01T00:00:00Z, not %q", expires)}
-			}
-		}
 		text, e, err := keys.Create(cmd.Context(), servers.kafka, request)
 		if invalid := (*events.Invalid)(nil); errors.As(err, &invalid) {
 			return usageError{err}

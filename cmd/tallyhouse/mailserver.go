@@ -21,8 +21,8 @@ func mailServerCommand(s *shell) *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	cmd.Flags().StringVar(&o.DataDir, "data-dir", "./mail", "directory that the mails are kept in")
-	cmd.Flags().StringVar(&o.IMAP, "imap-addr", "127.0.0.1:1143", "where IMAP listens, host:port")
-	cmd.Flags().StringVar(&o.SMTP, "smtp-addr", "127.0.0.1:1025", "where mail is taken in, host:port")
+	listenFlag(cmd.Flags(), &o.IMAP, "imap-addr", "127.0.0.1:1143", "where IMAP listens, host:port")
+	listenFlag(cmd.Flags(), &o.SMTP, "smtp-addr", "127.0.0.1:1025", "where mail is taken in, host:port")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		o.Log = s.log
 		server, err := embeddedmail.Start(o)

@@ -99,7 +99,25 @@ func TestFaultsOfTheCommandLine(t *testing.T) {
 		"no topic to release": {
 			args: []string{"release", "ledger.record"}, want: []string{`"ledger.record" is no topic that this version stores`},
 		},
-		"check and wait": {args: []string{"load", "--check", "--wait", "x"}, want: []string{"[check wait]"}},
+		"addresses to listen at": {
+			args: []string{"verify", "--every", "1h", "--metrics-addr", "nowhere", "--clickhouse-addr", "none"},
+			want: []string{`--metrics-addr must be host:port, not "nowhere"`, `has "none"`},
+		},
+		"no such port of the mail server": {
+			args: []string{"mailserver", "--imap-addr", ":70000", "--smtp-addr", ":smtp"}, want: []string{`not ":70000"`, `not ":smtp"`},
+		},
+		"an address of a server that another replaces": {
+			env:  map[string]string{"TALLYHOUSE_KAFKA": "kafka:9092", "TALLYHOUSE_CLICKHOUSE": "db:9000"},
+			args: []string{"dev", "--kafka-addr", "127.0.0.1:9192", "--clickhouse-addr", "127.0.0.1:9100", "--api-addr", "x"},
+			want: []string{"TALLYHOUSE_KAFKA names one that replaces it", "TALLYHOUSE_CLICKHOUSE names", `--api-addr must be host:port, not "x"`},
+		},
+		"a key's environment": {
+			args: []string{"keys", "create", "--tenant", "t", "--owner", "o", "--environment", "prod", "--expires", "soon"},
+			want: []string{`--environment must be test or live, not "prod"`, `not "soon"`},
+		},
+		"no replicas of no cluster": {args: []string{"migrate", "--no-replicas"}, want: []string{"--no-replicas needs --cluster"}},
+		"nothing to rebuild":        {args: []string{"rebuild", "nope"}, want: []string{`there is no roll or table "nope"`}},
+		"check and wait":            {args: []string{"load", "--check", "--wait", "x"}, want: []string{"[check wait]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := tallyhouse(t, c.env, "", c.args...)
@@ -369,7 +387,7 @@ func TestKeysCreatePrintsTheKeyAlone(t *testing.T) {
 		t.Errorf("revoke: %+v", revoked)
 	}
 	refused := tallyhouse(t, broker(c), "", "keys", "create", "--tenant", "demo", "--owner", "U1", "--environment", "prod")
-	if refused.code != exitUsage || !strings.Contains(refused.err, "data.environment must be one of test, live") {
+	if refused.code != exitUsage || !strings.Contains(refused.err, `--environment must be test or live, not "prod"`) {
 		t.Errorf("an unknown environment: %+v", refused)
 	}
 }

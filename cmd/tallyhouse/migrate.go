@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,12 @@ func migrateCommand(s *shell) *cobra.Command {
 	cmd.Flags().StringVar(&target.Cluster, "cluster", "",
 		"name of the ClickHouse cluster: tables are then replicated, and distributed over its shards")
 	cmd.Flags().BoolVar(&alone, "no-replicas", false, "the shards of the cluster have no replicas: tables are only distributed")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if alone && target.Cluster == "" {
+			return errors.New("--no-replicas needs --cluster")
+		}
+		return nil
+	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		target.Replicated = target.Cluster != "" && !alone
 		servers, err := to.open()

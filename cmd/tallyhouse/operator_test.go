@@ -88,4 +88,12 @@ func TestAConfigurationIsCheckedAlone(t *testing.T) {
 	if o := tallyhouse(t, nil, "", "api", "--check-config", "--environment", "prod"); o.code != exitUsage || !strings.Contains(o.err, `"prod"`) {
 		t.Errorf("a bad one: %+v", o)
 	}
+	// Of every command that connects, wherever its flags are added, the connection is checked, too.
+	for _, command := range []string{"adopt", "deadletters summary", "keys list --tenant t", "load x", "migrate", "topics", "verify", "mail failed"} {
+		args := append(strings.Fields(command), "--check-config", "--kafka-addr", "a", "--clickhouse-tls-ca", "x")
+		o := tallyhouse(t, nil, "", args...)
+		if o.code != exitUsage || !strings.Contains(o.err, `has "a"`) || strings.Count(o.err, "--clickhouse-tls-ca needs") != 1 {
+			t.Errorf("%s: %+v", command, o)
+		}
+	}
 }

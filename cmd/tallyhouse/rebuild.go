@@ -77,7 +77,7 @@ func contributors(names []string) (entities []*store.Entity, err error) {
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("there is no roll or table %q. %s", name, rollsOfTables())
+			return nil, usageError{fmt.Errorf("there is no roll or table %q. %s", name, rollsOfTables())}
 		}
 	}
 	return entities, nil

@@ -177,10 +177,11 @@ func (s *shell) prepare(cmd *cobra.Command, started *bool) {
 	if work := cmd.RunE; work != nil {
 		check := cmd.PreRunE
 		cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+			faults := errors.Join(s.faults, connectionFaults(cmd.Flags()), listenFaults(cmd.Flags()))
 			if check == nil {
-				return s.faults
+				return faults
 			}
-			return errors.Join(s.faults, check(cmd, args))
+			return errors.Join(faults, check(cmd, args))
 		}
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			*started = true

@@ -23,7 +23,7 @@ type repeatedVerify struct {
 
 func (r *repeatedVerify) add(flags *pflag.FlagSet) {
 	flags.DurationVar(&r.every, "every", 0, "go on, and compare again after this time; 0: once")
-	flags.StringVar(&r.metricsAddr, "metrics-addr", "127.0.0.1:9090", "with --every: where /metrics is served, host:port")
+	listenFlag(flags, &r.metricsAddr, "metrics-addr", "127.0.0.1:9090", "with --every: where /metrics is served, host:port")
 }
 
 func (r *repeatedVerify) check() error {
