@@ -36,7 +36,8 @@ func TestARollingUpgrade(t *testing.T) {
 	oldAPI := (&process{TB: t, shell: d.shell, servers: d.servers}).api("")
 
 	// and the next one's processes don't begin
-	if said, err := d.commandOf(next, "ingest", "--allow-volatile").CombinedOutput(); err == nil || !strings.Contains(string(said), "tallyhouse migrate") {
+	worker := d.commandOf(next, "ingest", "--allow-volatile", "--metrics-addr", "127.0.0.1:0")
+	if said, err := worker.CombinedOutput(); err == nil || !strings.Contains(string(said), "tallyhouse migrate") {
 		t.Errorf("the next release's worker says %q, %v", said, err)
 	}
 	newAPI := d.start(next, "api", "--api-addr", free(t))
