@@ -65,14 +65,21 @@ func (s *indexSeries) at(m calendar.Month) Int128 {
 
 func (s *indexSeries) last() calendar.Month { return s.first + calendar.Month(len(s.values)) - 1 }
 
+// ratio is an exact fraction, its denominator above 0.
+type ratio struct{ num, den *big.Int }
+
+func (r ratio) times(s ratio) ratio {
+	return ratio{new(big.Int).Mul(r.num, s.num), new(big.Int).Mul(r.den, s.den)}
+}
+
 // factor is what a rent is multiplied by, unrounded. The zero value is 1; the denominator is above 0.
 type factor struct {
-	num, den *big.Int
-	near     Int128 // in parts of 2^64, rounded down; 0 for one that is not above 0 or has no room
+	ratio
+	near Int128 // in parts of 2^64, rounded down; 0 for one that is not above 0 or has no room
 }
 
 func newFactor(num, den *big.Int) factor {
-	f := factor{num: num, den: den}
+	f := factor{ratio: ratio{num, den}}
 	if num.Sign() > 0 {
 		near := new(big.Int).Lsh(num, 64)
 		f.near, _ = Int128FromBig(near.Quo(near, den)) // else it stays 0
@@ -121,14 +128,21 @@ func held(v *big.Int) Int128 {
 	return limit
 }
 
+// size is about how many bytes the factor takes: each adjustment makes it longer.
+func (f factor) size() int { return (f.num.BitLen() + f.den.BitLen()) / 8 }
+
+// maxFactors bounds the factors that are kept while the rents of a project are indexed, in bytes.
+const maxFactors = 32 << 20
+
 // indexer works out the adjustments of many leases; those with equal terms share them.
 type indexer struct {
 	indexes *Indexes
 	known   map[events.Indexation]*adjustments
+	room    int // bytes of factors that may still be kept
 }
 
 func newIndexer(indexes *Indexes) *indexer {
-	return &indexer{indexes: indexes, known: make(map[events.Indexation]*adjustments)}
+	return &indexer{indexes: indexes, known: make(map[events.Indexation]*adjustments), room: maxFactors}
 }
 
 // adjustments are all adjustments of rents under the same terms.
@@ -136,6 +150,8 @@ type adjustments struct {
 	terms   events.Indexation
 	cpi     []adjustment   // by month, for the type cpi
 	factors map[int]factor // of the first so many adjustments
+	most    int            // of which a factor is kept
+	room    *int           // of the indexer
 }
 
 // adjustment is one that follows an index.
@@ -156,7 +172,7 @@ func (x *indexer) of(terms events.Opt[events.Indexation]) *adjustments {
 	}
 	a, ok := x.known[terms.V]
 	if !ok {
-		a = &adjustments{terms: terms.V, factors: make(map[int]factor)}
+		a = &adjustments{terms: terms.V, factors: make(map[int]factor), room: &x.room}
 		if terms.V.Type == indexationCPI {
 			a.cpi = x.indexes.adjustments(&a.terms)
 		}
@@ -270,9 +286,13 @@ func (a *adjustments) factor(n int) factor {
 		return factor{}
 	}
 	f, ok := a.factors[n]
-	if !ok {
-		f = a.compound(n)
-		a.factors[n] = f
+	if ok {
+		return f
+	}
+	f = a.compound(n)
+	if size := f.size(); size <= *a.room {
+		*a.room -= size
+		a.factors[n], a.most = f, max(a.most, n)
 	}
 	return f
 }
@@ -288,13 +308,24 @@ func (a *adjustments) compound(n int) factor {
 		// Each begins where the one before ended.
 		return newFactor(a.cpi[n-1].value.Big(), a.cpi[0].base.Big())
 	}
-	num, den := big.NewInt(1), big.NewInt(1)
-	for i := range a.cpi[:n] {
-		change, whole := a.change(&a.cpi[i])
-		num.Mul(num, change.Add(change, whole))
-		den.Mul(den, whole)
+	var f ratio
+	if a.most == 0 || a.most > n {
+		f = a.product(a.cpi[:n])
+	} else { // months come in order: most factors go on from the one before
+		f = a.factors[a.most].ratio.times(a.product(a.cpi[a.most:n]))
 	}
-	return newFactor(num, den)
+	return newFactor(f.num, f.den)
+}
+
+// product multiplies adjustments, at least one, by halves: so long numbers meet long ones, which costs far less than to
+// multiply one that grows with each adjustment.
+func (a *adjustments) product(of []adjustment) ratio {
+	if len(of) == 1 {
+		change, whole := a.change(&of[0])
+		return ratio{change.Add(change, whole), whole}
+	}
+	half := len(of) / 2
+	return a.product(of[:half]).times(a.product(of[half:]))
 }
 
 // full reports whether the rent follows the index without share, cap and floor.
