@@ -425,10 +425,11 @@ func (o *operation) limits(limit ratelimit.Policy) documentLimits {
 
 // serveDescription answers with the OpenAPI document, the same that is public at /openapi.json.
 func (s *Server) serveDescription(r *http.Request) (reply, error) {
-	switch {
-	case r.Method != http.MethodGet:
+	if r.Method != http.MethodGet {
 		return reply{}, &problem.Error{Kind: problem.MethodNotAllowed, Allow: dataMethods}
-	default:
-		return reply{status: http.StatusOK, contentType: typeJSON, body: s.description, tagged: true}, nil
 	}
+	if _, wrong := query.Parse(r.URL.RawQuery, nil); len(wrong) > 0 {
+		return reply{}, invalidQuery(wrong)
+	}
+	return reply{status: http.StatusOK, contentType: typeJSON, body: s.description, tagged: true}, nil
 }

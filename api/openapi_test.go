@@ -169,4 +169,5 @@ func TestTheDocumentIsPublicAndBelowV0(t *testing.T) {
 		t.Error("the two documents differ")
 	}
 	w.do(http.MethodPost, adminKey, "/v0/openapi.json", nil).want(t, http.StatusMethodNotAllowed, "method-not-allowed")
+	w.get(adminKey, "/v0/openapi.json?version=1").want(t, http.StatusBadRequest, "invalid-query")
 }

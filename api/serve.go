@@ -163,11 +163,15 @@ func (c *call) parse(raw string) error {
 		wrong = c.operation.check(values)
 	}
 	if len(wrong) > 0 {
-		return &problem.Error{Kind: problem.InvalidQuery,
-			Detail: "The query of the request cannot be taken; errors lists why.", Parameters: wrong}
+		return invalidQuery(wrong)
 	}
 	c.values = values
 	return nil
+}
+
+func invalidQuery(wrong []problem.Parameter) error {
+	return &problem.Error{Kind: problem.InvalidQuery,
+		Detail: "The query of the request cannot be taken; errors lists why.", Parameters: wrong}
 }
 
 // identify finds who sent a request and counts it: these two checks go before all others, wherever a token is needed. It returns
