@@ -72,6 +72,7 @@ func (s *Server) serveAgents(ctx context.Context, r *http.Request, header http.H
 	if err != nil {
 		return reply{}, err
 	}
+	defer request.finish(0) // where it is not answered, also by a panic
 	m := &agents.Message{ID: seen.requestID, Refused: refused}
 	m.Request = r.WithContext(agents.With(ctx, m))
 	outer, cancel := context.WithTimeout(agents.With(r.Context(), m), s.timeout+agentGrace)
@@ -81,7 +82,6 @@ func (s *Server) serveAgents(ctx context.Context, r *http.Request, header http.H
 	out := &recorder{header: make(http.Header)}
 	s.agents.ServeHTTP(out, message)
 	if out.status == 0 {
-		request.finish(0)
 		return reply{}, errors.New("a message of an agent was not answered in time")
 	}
 	request.finish(len(out.body) + sendingOverhead)

@@ -146,10 +146,16 @@ func (s *Server) serveExport(ctx context.Context, r *http.Request, header http.H
 		return reply{}, err
 	}
 	out := &stream{bulk: b, leave: leave}
-	if err := s.turn(ctx, c.caller, func(ctx context.Context) error { return out.begin(ctx) }); err != nil {
-		leave()
+	begun := false
+	defer func() {
+		if !begun { // also when it panics
+			leave()
+		}
+	}()
+	if err := s.turn(ctx, c.caller, out.begin); err != nil {
 		return reply{}, err
 	}
+	begun = true
 	return reply{stream: out}, nil
 }
 
