@@ -567,4 +567,7 @@ func TestRentsIndexedQuicklyAreExact(t *testing.T) {
 	if indexed, sure := analytics.QuickIndexed(big.NewInt(10_200), big.NewInt(10_000), 123_456); !sure || indexed != analytics.Int(125_925) {
 		t.Errorf("an ordinary rent is %s, sure: %v", indexed, sure)
 	}
+	if indexed, sure := analytics.QuickIndexed(big.NewInt(1), big.NewInt(10), 5); sure && indexed != analytics.Int(1) {
+		t.Errorf("an exact half is surely %s", indexed)
+	}
 }
