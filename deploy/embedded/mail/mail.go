@@ -95,11 +95,11 @@ func Start(o Options) (_ *Server, err error) {
 	if err := spool.replay(); err != nil {
 		return nil, fmt.Errorf("%s: read the mails of %s: %w", serviceName, o.DataDir, err)
 	}
-	imapListener, err := listen(o.IMAP, "--imap-addr")
+	imapListener, err := supervise.Listen(serviceName, o.IMAP, "--imap-addr")
 	if err != nil {
 		return nil, err
 	}
-	smtpListener, err := listen(o.SMTP, "--smtp-addr")
+	smtpListener, err := supervise.Listen(serviceName, o.SMTP, "--smtp-addr")
 	if err != nil {
 		return nil, errors.Join(err, imapListener.Close())
 	}
@@ -113,18 +113,6 @@ func Start(o Options) (_ *Server, err error) {
 	s.serving.Go(func() { _ = s.smtp.Serve(smtpListener) })
 	o.Log.Info("embedded mail serves", "imap", s.imapAddr, "data", o.DataDir)
 	return s, nil
-}
-
-func listen(addr, flag string) (net.Listener, error) {
-	definite, err := supervise.ListenAddr(serviceName, addr, flag)
-	if err != nil {
-		return nil, err
-	}
-	l, err := net.Listen("tcp", definite)
-	if err != nil {
-		return nil, fmt.Errorf("%s: listen: %w; choose another address with %s HOST:PORT", serviceName, err, flag)
-	}
-	return l, nil
 }
 
 // URL is the mailbox for the intake of mail.

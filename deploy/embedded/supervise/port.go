@@ -45,13 +45,22 @@ func OnAddr[T any](service, addr, flag string, start func(addr string) (T, error
 // ListenAddr returns addr, with a port that is free now instead of port 0. It
 // returns a *PortTakenError when another program listens there.
 func ListenAddr(service, addr, flag string) (string, error) {
+	listener, err := Listen(service, addr, flag)
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}
+
+// Listen listens at addr for a service within this process. It returns a
+// *PortTakenError when another program listens there.
+func Listen(service, addr, flag string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return "", &PortTakenError{Service: service, Addr: addr, Flag: flag}
+		return nil, &PortTakenError{Service: service, Addr: addr, Flag: flag}
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s: listen on %q: %w; choose another address with %s HOST:PORT", service, addr, err, flag)
+		return nil, fmt.Errorf("%s: listen on %q: %w; choose another address with %s HOST:PORT", service, addr, err, flag)
 	}
-	free := listener.Addr().String()
-	return free, listener.Close()
+	return listener, nil
 }
