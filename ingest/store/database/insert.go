@@ -1,6 +1,7 @@
 package database
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -50,7 +51,8 @@ func (s *Server) Insert(ctx context.Context, st Statement) (written uint64, err 
 }
 
 // Scan reads the blocks of a large result into columns that the caller gives and re-uses; each is called once per
-// block.
+// block. Where each fails it isn't called any more, and its error is returned when the result has been read to its end:
+// the embedded engine bears few statements that are broken off.
 func (s *Server) Scan(ctx context.Context, q Query, into proto.Results, each func() error) error {
 	limit := q.Limit
 	if limit == 0 {
@@ -63,13 +65,20 @@ func (s *Server) Scan(ctx context.Context, q Query, into proto.Results, each fun
 		return err
 	}
 	defer client.Close()
-	return client.Do(ctx, ch.Query{
+	var failed error
+	err = client.Do(ctx, ch.Query{
 		Body:       q.SQL,
 		Parameters: parameters(q.Params),
 		Settings:   settings(scanSettings(), limit),
 		Result:     into,
-		OnResult:   func(context.Context, proto.Block) error { return each() },
+		OnResult: func(context.Context, proto.Block) error {
+			if failed == nil {
+				failed = each()
+			}
+			return nil
+		},
 	})
+	return cmp.Or(failed, err)
 }
 
 func parameters(p Params) []proto.Parameter {
