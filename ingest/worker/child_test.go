@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -84,9 +85,10 @@ func quickGroup(w *Worker) {
 	w.timings.handover = 500 * time.Millisecond // shorter than the session, as a worker's own are
 }
 
-// child is a worker in a process of its own.
+// child is a worker in a process of its own. What it logs is kept, for a test that fails.
 type child struct {
 	cmd  *exec.Cmd
+	log  *os.File
 	done chan struct{}
 }
 
@@ -100,11 +102,13 @@ func startChild(t testing.TB, work childWork) *child {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &child{exec.Command(executable), make(chan struct{})}
-	c.cmd.Env = append(os.Environ(), workerChild+"="+string(value))
-	if testing.Verbose() {
-		c.cmd.Stderr = os.Stderr
+	log, err := os.Create(filepath.Join(t.TempDir(), work.Name))
+	if err != nil {
+		t.Fatal(err)
 	}
+	c := &child{exec.Command(executable), log, make(chan struct{})}
+	c.cmd.Env = append(os.Environ(), workerChild+"="+string(value))
+	c.cmd.Stderr = log
 	_, err = c.cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -122,8 +126,30 @@ func startChild(t testing.TB, work childWork) *child {
 		_, _ = io.Copy(io.Discard, out)
 		_ = c.cmd.Wait()
 	}()
-	t.Cleanup(c.kill)
+	t.Cleanup(func() {
+		if t.Failed() && !c.dead() {
+			c.tell(t)
+		}
+		c.kill()
+		log.Close()
+	})
 	return c
+}
+
+// tell ends a child by a signal at which Go writes the stacks of all goroutines, and logs the end of what it said: where a
+// worker stands that should have come further.
+func (c *child) tell(t testing.TB) {
+	const most = 128 << 10
+	_ = c.cmd.Process.Signal(syscall.SIGQUIT)
+	select {
+	case <-c.done:
+	case <-time.After(10 * time.Second):
+	}
+	said, err := os.ReadFile(c.log.Name())
+	if err != nil {
+		t.Log(err)
+	}
+	t.Logf("%s, which lived, said:\n%s", filepath.Base(c.log.Name()), said[max(0, len(said)-most):])
 }
 
 func (c *child) dead() bool {
