@@ -53,8 +53,8 @@ func TestBatchesBeyondTheBudgetWaitForTheirTurn(t *testing.T) {
 		t.Errorf("a changed right lingers %s", linger)
 	}
 	idle := now.Add(time.Hour)
-	for range 2 * insertBudget {
-		last = p.linger(kafkalog.Partition{Topic: "ledger.records"}, 0, idle)
+	for i := range 2 * insertBudget {
+		last = p.linger(kafkalog.Partition{Topic: "ledger.records", Number: int32(i)}, 0, idle)
 	}
 	if want := (2*insertBudget-1)*testTurn - saved; last != want {
 		t.Errorf("after an hour without inserts the last one lingers %s, want %s: turns are not saved that long", last, want)
@@ -66,10 +66,27 @@ func TestMembersShareTheBudget(t *testing.T) {
 	p, now := newTestPace(), time.Unix(1_700_000_000, 0)
 	p.members.begin(2, []kafkalog.Partition{scenarioPartition}, 10)
 	var last time.Duration
-	for range 11 {
-		last = p.linger(scenarioPartition, 0, now)
+	for i := range 11 {
+		last = p.linger(kafkalog.Partition{Topic: "ledger.records", Number: int32(i)}, 0, now)
 	}
 	if want := 100*testTurn - saved; last != want {
 		t.Errorf("the eleventh batch lingers %s, want %s", last, want)
+	}
+}
+
+// Given partitions that begin their batches anew before their turns, as after rebalances, or because the batches are full,
+// then each keeps its turn, and another one's wait is one turn for each of them.
+func TestTurnsThatWereNotUsedAreKept(t *testing.T) {
+	const partitions = 2 * insertBudget
+	p, now := newTestPace(), time.Unix(1_700_000_000, 0)
+	for range 100 {
+		for i := range partitions {
+			p.linger(kafkalog.Partition{Topic: "ledger.records", Number: int32(i)}, 0, now)
+		}
+		now = now.Add(time.Millisecond)
+	}
+	most := (partitions + 1) * testTurn
+	if linger := p.linger(kafkalog.Partition{Topic: "ledger.contracts"}, 0, now); linger > most {
+		t.Errorf("another partition's batch lingers %s, longer than %s", linger, most)
 	}
 }
