@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -16,22 +17,38 @@ import (
 // is how a parent's death shows. Its arguments are those that Start gives to
 // Options.Command:
 //
-//	--library FILE | --binary FILE   -- ARGUMENTS of clickhouse-local
+//	--library FILE | --binary FILE   --listen HOST:PORT   -- ARGUMENTS of clickhouse-local
 func RunChild(args []string) error {
 	flags := flag.NewFlagSet("engine", flag.ContinueOnError)
 	library := flags.String("library", "", "the engine as a chDB library")
 	binary := flags.String("binary", "", "the engine as a clickhouse binary")
+	listen := flags.String("listen", "", "where clients find the engine, host:port")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("read the engine's arguments: %w", err)
 	}
 	switch {
 	case (*library == "") == (*binary == ""):
 		return errors.New("engine: give either --library or --binary; this command is run by tallyhouse itself")
-	case *library != "":
-		return runLibraryChild(*library, flags.Args())
-	default:
-		return runBinaryChild(*binary, flags.Args())
+	case *listen == "":
+		return errors.New("engine: give --listen; this command is run by tallyhouse itself")
 	}
+	gate, err := newGate()
+	if err != nil {
+		return err
+	}
+	go func() {
+		fmt.Fprintln(os.Stderr, "engine:", gate.open(*listen))
+		killSelf()
+	}()
+	host, port, err := net.SplitHostPort(gate.engine)
+	if err != nil {
+		return fmt.Errorf("the engine's own address: %w", err)
+	}
+	arguments := append(flags.Args(), "--listen_host", host, "--tcp_port", port)
+	if *library != "" {
+		return runLibraryChild(*library, arguments)
+	}
+	return runBinaryChild(*binary, arguments)
 }
 
 func runLibraryChild(library string, args []string) error {

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/xml"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -24,25 +23,20 @@ const (
 )
 
 // commandLine writes the engine's configuration and returns the child's command
-// line: Options.Command, which program to run, and the arguments of clickhouse-local.
+// line: Options.Command, which program to run and where it is reached, and the
+// arguments of clickhouse-local.
 func commandLine(o Options, addr string, p program) ([]string, error) {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return nil, fmt.Errorf("embedded clickhouse: address %q: %w", addr, err)
-	}
 	config, err := writeConfig(o)
 	if err != nil {
 		return nil, err
 	}
 	line := append([]string{}, o.Command...)
-	line = append(line, p.flag, p.path, "--")
+	line = append(line, p.flag, p.path, "--listen", addr, "--")
 	return append(line,
 		"--path", filepath.Join(o.DataDir, "data"),
 		"--config-file", config,
 		"--logger.log", filepath.Join(o.DataDir, "engine.log"),
 		"--log-level", "warning",
-		"--listen_host", host,
-		"--tcp_port", port,
 		"--query", listenQuery,
 	), nil
 }

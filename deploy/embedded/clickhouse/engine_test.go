@@ -21,11 +21,14 @@ import (
 	"tallyhouse/deploy/embedded/supervise"
 )
 
-// TestMain lets the test binary be the engine's child, and a parent that a test
-// can kill.
+// TestMain lets the test binary be the engine's child, the clickhouse binary that
+// a child runs, and a parent that a test can kill.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "engine" {
 		exitWith(RunChild(os.Args[2:]))
+	}
+	if len(os.Args) > 2 && os.Args[1] == "library" {
+		exitWith(runLibraryChild(os.Args[2], os.Args[3:]))
 	}
 	if len(os.Args) > 2 && os.Args[1] == "parent" {
 		exitWith(runParent(os.Args[2]))
@@ -350,13 +353,60 @@ func TestATakenPortIsNamed(t *testing.T) {
 }
 
 func TestAPortTakenMeanwhileIsNamedToo(t *testing.T) {
-	// given what the library writes when its port was taken after our look
-	p := &process{addr: "127.0.0.1:9000", output: &tail{limit: 1 << 10}}
-	fmt.Fprintln(p.output, "Code: 210. DB::NetException: Listen [127.0.0.1]:9000 failed: Poco::Exception. Code: 1000, "+
-		"e.code() = 98, Net Exception: Address already in use: 127.0.0.1:9000")
+	// given what the child writes when its port was taken after our look
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	_, err = net.Listen("tcp", taken.Addr().String())
+	p := &process{addr: taken.Addr().String(), output: &tail{limit: 1 << 10}}
+	fmt.Fprintln(p.output, "engine: listen for the engine's clients:", err)
 	var port *supervise.PortTakenError
 	if err := p.startError("dir", errors.New("ended")); !errors.As(err, &port) {
 		t.Fatalf("got %v", err)
+	}
+}
+
+func TestAClientThatResetsItsConnectionCostsNobodyElse(t *testing.T) {
+	engine := startSmall(t, t.TempDir())
+	for range 20 {
+		for _, query := range []string{"SELECT number FROM numbers(1)", "SELECT number FROM numbers(1000000000)"} {
+			// given a client that has read an answer, or reads one
+			var dialed *net.TCPConn
+			conn, err := clickhouse.Open(&clickhouse.Options{
+				Addr: []string{engine.Addr()},
+				DialContext: func(ctx context.Context, addr string) (net.Conn, error) {
+					conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+					if err == nil {
+						dialed = conn.(*net.TCPConn)
+					}
+					return conn, err
+				},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, err := conn.Query(t.Context(), query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !rows.Next() {
+				t.Fatal(rows.Err())
+			}
+			// when the system resets its connection, as that of a program that is killed
+			if err := errors.Join(dialed.SetLinger(0), dialed.Close()); err != nil {
+				t.Fatal(err)
+			}
+			_ = errors.Join(rows.Close(), conn.Close())
+		}
+	}
+	// then the engine has ended the statements, and goes on
+	await(t, "all statements have ended", func() bool {
+		return text(t, connect(t, engine), "SELECT toString(count()) FROM system.processes WHERE query LIKE '%1000000000%' AND query NOT LIKE '%processes%'") == "0"
+	})
+	if n := engine.Restarts(); n != 0 {
+		t.Errorf("it was restarted %d times", n)
 	}
 }
 

@@ -124,7 +124,7 @@ func (p *process) awaitAnswer(ctx context.Context) error {
 func (p *process) startError(dataDir string, err error) error {
 	output := p.output.String()
 	switch {
-	case strings.Contains(output, "Address already in use"):
+	case strings.Contains(output, "address already in use"):
 		return &supervise.PortTakenError{Service: serviceName, Addr: p.addr, Flag: addrFlag}
 	case strings.Contains(output, "Cannot lock file"), strings.Contains(output, "Another server instance in same directory"):
 		return &StartError{Reason: ErrDataDirInUse, Detail: dataDir, Cause: err,

@@ -28,7 +28,7 @@ func binary(t *testing.T, version string) (path string) {
 [ "$1" = local ] || exit 9
 shift
 if [ "$1" = --version ]; then echo "ClickHouse local version `+version+` (official build)."; exit 0; fi
-exec '`+os.Args[0]+`' engine --library '`+library+`' -- "$@"
+exec '`+os.Args[0]+`' library '`+library+`' "$@"
 `), 0o755)
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 	return path
