@@ -99,6 +99,9 @@ func TestTheInboxInABrowser(t *testing.T) {
 		t.Error("the page was loaded again")
 	}
 	t.Run("shows each screen to everybody", func(t *testing.T) { s.mailScreens(t) })
+	if *pictures != "" {
+		t.Run("takes pictures", s.takesPicturesOfMails)
+	}
 	t.Run("finds what is searched for", func(t *testing.T) { s.searches(t) })
 	t.Run("tells what came before a page followed", func(t *testing.T) { s.tellsWhatCame(t) })
 	t.Run("lets originals be saved, and not shown", func(t *testing.T) { s.downloads(t) })
@@ -147,6 +150,23 @@ func (s *mailedWorld) mailScreens(t *testing.T) {
 			}
 		}
 	}
+}
+
+// takesPicturesOfMails takes the inbox, an invoice with a field's box on its page, and a mail in quarantine.
+func (s *mailedWorld) takesPicturesOfMails(t *testing.T) {
+	p, url := s.signedIn(t, "demo", "ada", "en")
+	p.Window(pictureWidth, false)
+	p.Open(url + "/inbox")
+	takePicture(p, "inbox")
+	twice, quarantined := mailAddress(p, "May have come before"), mailAddress(p, "may not send invoices")
+	p.Open(url + quarantined)
+	takePicture(p, "quarantine")
+	p.Open(url + twice)
+	p.Wait(pageDrawn)
+	s.must(until(s.within(startsWithin), func() error { return inkOf(p, "RECHNUNG") }))
+	p.Do(chromedp.Focus("#field-gross"))
+	p.Wait(fmt.Sprintf(boxOnWord, "14.880,00"))
+	takePicture(p, "invoice")
 }
 
 func (s *mailedWorld) searches(t *testing.T) {

@@ -94,17 +94,23 @@ var pictures = flag.String("pictures", "", "folder that pictures of the desk's s
 // maxPicture bounds a picture, in bytes.
 const maxPicture = 150_000
 
-// takesPictures writes the pictures of docs/desk.md: each screen by day, and some by night and on a phone.
+// takePicture writes what the window shows to a picture of docs/desk.md.
+func takePicture(p *desktest.Person, name string) {
+	p.Helper()
+	picture := p.Picture()
+	name = filepath.Join(*pictures, "desk-"+name+".png")
+	if err := os.WriteFile(name, picture, 0o644); err != nil || len(picture) > maxPicture {
+		p.Errorf("%s has %d bytes: %v", name, len(picture), err)
+	}
+}
+
+// takesPictures takes each screen of figures by day, and some by night and on a phone.
 func (s *deskWorld) takesPictures(t *testing.T) {
 	p, url := s.signedIn(t, demo.DefaultTenant, "ada", "en")
 	take := func(screen screen, suffix string, width int64, dark bool) {
 		p.Window(width, dark)
 		p.Open(url + screen.path)
-		picture := p.Picture()
-		name := filepath.Join(*pictures, "desk-"+screen.name+suffix+".png")
-		if err := os.WriteFile(name, picture, 0o644); err != nil || len(picture) > maxPicture {
-			t.Errorf("%s has %d bytes: %v", name, len(picture), err)
-		}
+		takePicture(p, screen.name+suffix)
 	}
 	for _, screen := range screens {
 		if !strings.Contains(screen.name, " ") {
