@@ -36,6 +36,7 @@ const (
 	writeTimeout      = time.Minute
 	idleTimeout       = 2 * time.Minute
 	stopTimeout       = 20 * time.Second
+	providerPause     = time.Minute // between questions to a provider that doesn't answer as it should
 )
 
 // API is what the desk needs of the read API (api.Server).
@@ -169,10 +170,36 @@ func (d *Desk) Handler() http.Handler { return d.handler }
 
 // Run serves on the listener until the context ends, then lets requests in flight finish.
 func (d *Desk) Run(ctx context.Context, listener net.Listener) error {
+	ctx, stop := context.WithCancel(ctx)
+	var asking sync.WaitGroup
+	asking.Go(func() { d.askProvider(ctx) })
+	defer asking.Wait()
+	defer stop()
 	server := &http.Server{
 		Handler: d.handler, MaxHeaderBytes: maxHeaderBytes, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelWarn),
 	}
 	server.RegisterOnShutdown(sync.OnceFunc(func() { close(d.ending) }))
 	return serving.Until(ctx, server, listener, stopTimeout)
+}
+
+// askProvider asks the provider until it has answered once: so the log says what is wrong with it before somebody wants to sign in.
+func (d *Desk) askProvider(ctx context.Context) {
+	if d.provider == nil {
+		return
+	}
+	again := time.NewTicker(providerPause)
+	defer again.Stop()
+	for {
+		err := d.provider.Ask(ctx)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		d.log.Error("nobody can sign in: the provider can't be used", "error", err)
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }

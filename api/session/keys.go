@@ -88,7 +88,7 @@ func (s *keySet) run(ctx context.Context) {
 		if err != nil {
 			pause = s.retry
 			if ctx.Err() == nil {
-				s.log.Warn("the keys of the issuer of session tokens could not be fetched", "error", err)
+				s.log.Warn("the keys of the issuer of session tokens could not be fetched", "error", &IssuerError{err})
 			}
 		}
 		s.end(keys, err)
@@ -242,7 +242,7 @@ func (s *keySet) discover(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("read the configuration of %s: %w", from, err)
 	}
 	if configuration.Issuer != s.issuer.URL {
-		return "", fmt.Errorf("read the configuration of %s: it is of the issuer %q", from, configuration.Issuer)
+		return "", fmt.Errorf("read the configuration of %s: %w: %.200q", from, ErrOtherIssuer, configuration.Issuer)
 	}
 	return configuration.KeysURL, safe("jwks_uri of "+from, configuration.KeysURL)
 }

@@ -29,7 +29,17 @@ var (
 	ErrToken = errors.New("not a valid session token")
 	// ErrNoKeys says that the keys of the issuer are not known, so that no token can be verified.
 	ErrNoKeys = errors.New("the keys of the issuer of session tokens are not known")
+	// ErrOtherIssuer says that an issuer's OpenID configuration is of another one.
+	ErrOtherIssuer = errors.New("it is of another issuer")
 )
+
+// IssuerError is a failure at an OpenID Connect issuer: it can't be asked, or answers something else than it should.
+type IssuerError struct{ Cause error }
+
+func (e *IssuerError) Error() string { return e.Cause.Error() }
+
+// Unwrap gives the cause.
+func (e *IssuerError) Unwrap() error { return e.Cause }
 
 // Issuer says whose tokens are taken. The zero value takes none.
 type Issuer struct {

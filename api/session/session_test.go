@@ -448,7 +448,7 @@ func TestTheConfigurationSaysWhereTheKeysAre(t *testing.T) {
 	want(t, v, issuer.Token("acme", "alice"), nil)
 	// And another issuer's configuration is not taken.
 	trust.URL += "/"
-	if err := verifier(t, trust, &clock{}).Know(); err == nil || !strings.Contains(err.Error(), "it is of the issuer") {
+	if err := verifier(t, trust, &clock{}).Know(); err == nil || !strings.Contains(err.Error(), "it is of another issuer") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -20,7 +21,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/sr"
 
+	"tallyhouse/api/desk/signin"
 	"tallyhouse/api/export"
+	"tallyhouse/api/session"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/originals"
 )
@@ -39,6 +42,8 @@ func advice(err error) string {
 	switch what := wrongCertificate(err); {
 	case what != "":
 		return what
+	case errors.Is(err, session.ErrOtherIssuer):
+		return "write " + named + " to the letter as the issuer names itself: a slash at the end counts"
 	case other && denied(err):
 		return "the server refused who connects: check " + at.login
 	case wrongPassword(err):
@@ -59,9 +64,40 @@ func advice(err error) string {
 			"another port for this"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), unanswered(err):
 		return "the server doesn't answer: check the address, and what lies between, like a firewall"
+	case named == issuerFlag:
+		return "see that an issuer is at this address: " + named + " with /.well-known/openid-configuration behind it leads to what it says of itself"
 	}
 	return ""
 }
+
+// advising logs what to do beside a failure at a server that a flag names.
+type advising struct{ slog.Handler }
+
+// Handle implements slog.Handler.
+func (h advising) Handle(ctx context.Context, r slog.Record) error {
+	what := ""
+	r.Attrs(func(a slog.Attr) bool {
+		if err, ok := a.Value.Any().(error); ok {
+			if _, named := serverOf(err); named {
+				what = advice(err)
+			}
+		}
+		return what == ""
+	})
+	if what != "" {
+		r = r.Clone()
+		r.AddAttrs(slog.String("do", what))
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements slog.Handler.
+func (h advising) WithAttrs(all []slog.Attr) slog.Handler { return advising{h.Handler.WithAttrs(all)} }
+
+// WithGroup implements slog.Handler.
+func (h advising) WithGroup(name string) slog.Handler { return advising{h.Handler.WithGroup(name)} }
+
+const issuerFlag = "--oidc-issuer"
 
 // serverError is a failure at a server that is neither Kafka nor ClickHouse, with the flag that names it.
 type serverError struct {
@@ -82,6 +118,9 @@ func serverOf(err error) (at *serverError, other bool) {
 	if open, ok := errors.AsType[*mailbox.OpenError](err); ok {
 		return &serverError{"--imap", "the user and the password or token in --imap, or in the file that it names", open}, true
 	}
+	if issuer, ok := errors.AsType[*session.IssuerError](err); ok {
+		return &serverError{issuerFlag, "--oidc-client-id and --oidc-client-secret, and what the provider knows of this client", issuer}, true
+	}
 	return &serverError{flag: "--kafka-addr or --clickhouse-addr"}, false
 }
 
@@ -90,7 +129,7 @@ func denied(err error) bool {
 	if answer, ok := errors.AsType[*sr.ResponseError](err); ok {
 		return answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden
 	}
-	return errors.Is(err, mailbox.ErrLogin) || errors.Is(err, originals.ErrDenied) || errors.Is(err, export.ErrKey)
+	return errors.Is(err, signin.ErrClient) || errors.Is(err, mailbox.ErrLogin) || errors.Is(err, originals.ErrDenied) || errors.Is(err, export.ErrKey)
 }
 
 // ended reports whether a server ended the connection.

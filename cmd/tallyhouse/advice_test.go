@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -8,12 +10,17 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -274,6 +281,131 @@ func TestWhatToDoAboutAServer(t *testing.T) {
 				t.Errorf("it says more than what went wrong, and what to do: %s%s", o.out, o.err)
 			}
 		})
+	}
+}
+
+// provider is an OpenID Connect provider that takes no client's secret, and says of itself that it is the issuer of this name, "" for its own.
+func provider(t *testing.T, config *tls.Config, issuer string) string {
+	t.Helper()
+	server := httptest.NewUnstartedServer(nil)
+	server.TLS = config
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	answer := func(w http.ResponseWriter, status int, body any) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(body)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusOK, map[string]string{"issuer": cmp.Or(issuer, server.URL), "authorization_endpoint": server.URL + "/authorize",
+			"token_endpoint": server.URL + "/token", "jwks_uri": server.URL + "/keys"})
+	})
+	mux.HandleFunc("GET /authorize", func(w http.ResponseWriter, r *http.Request) {
+		asked := r.URL.Query()
+		http.Redirect(w, r, asked.Get("redirect_uri")+"?code=c&state="+asked.Get("state"), http.StatusFound)
+	})
+	mux.HandleFunc("POST /token", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusUnauthorized, map[string]string{"error": "invalid_client"})
+	})
+	server.Config.Handler = mux
+	return server.URL
+}
+
+// Given a desk whose provider can't be used, then its log says so by itself, or of the client's secret when somebody signs in, and for
+// each reason what to do.
+func TestWhatToDoAboutTheProviderOfTheDesk(t *testing.T) {
+	t.Parallel()
+	old, _ := certified(t, expired)
+	own, ownCA := certified(t, nil)
+	other, _ := certified(t, nil)
+	right := provider(t, own, "")
+	for name, c := range map[string]struct {
+		issuer, want string
+		signsIn      bool
+	}{
+		"nothing listens":         {issuer: "https://" + free(t), want: "nothing listens there: start the server, or check the port in --oidc-issuer"},
+		"an expired certificate":  {issuer: provider(t, old, ""), want: "certificate is valid from 2020-01-01 to 2021-01-01: renew it"},
+		"an unknown authority":    {issuer: provider(t, other, ""), want: "add it to those of this system (SSL_CERT_FILE)"},
+		"another issuer's name":   {issuer: provider(t, own, "https://id.example.com/"), want: "write --oidc-issuer to the letter"},
+		"no issuer":               {issuer: right + "/no-issuer", want: "--oidc-issuer with /.well-known/openid-configuration behind it"},
+		"a wrong client's secret": {issuer: right, want: "check --oidc-client-id and --oidc-client-secret", signsIn: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url, log := deskProcess(t, ownCA, c.issuer)
+			if c.signsIn {
+				signIn(t, url, ownCA)
+			}
+			for log.Scan() {
+				var line struct{ Msg, Error, Do string }
+				if err := json.Unmarshal(log.Bytes(), &line); err != nil {
+					t.Fatalf("%v: %s", err, log.Bytes())
+				}
+				if strings.Contains(log.Text(), "s3cret") {
+					t.Errorf("it shows a secret: %s", log.Text())
+				}
+				if strings.Contains(line.Do, c.want) {
+					return
+				}
+				if line.Do != "" {
+					t.Errorf("it says what to do: %s", log.Text())
+				}
+			}
+			t.Errorf("it never says %q: %v", c.want, log.Err())
+		})
+	}
+}
+
+// deskProcess is a desk in a process of its own, which trusts the authorities of a file, and its log. Its servers are away.
+func deskProcess(t *testing.T, ca, issuer string) (url string, log *bufio.Scanner) {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const endsWithin = 2 * time.Minute // a desk that says nothing
+	ctx, stop := context.WithTimeout(t.Context(), endsWithin)
+	at, nobody := free(t), free(t)
+	cmd := exec.CommandContext(ctx, program, "desk", "--desk-addr", at, "--desk-url", "http://"+at, "--metrics-addr", "127.0.0.1:0",
+		"--oidc-issuer", issuer, "--oidc-client-id", "desk", "--kafka-addr", nobody, "--clickhouse-addr", nobody)
+	cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+ca, "TALLYHOUSE_OIDC_CLIENT_SECRET=s3cret")
+	stderr, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(); _ = cmd.Wait() })
+	return "http://" + at, bufio.NewScanner(stderr)
+}
+
+// signIn signs in at a desk, as soon as it listens, and doesn't come through.
+func signIn(t *testing.T, desk, ca string) {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	pem, err2 := os.ReadFile(ca)
+	authorities := x509.NewCertPool()
+	if err := errors.Join(err, err2); err != nil || !authorities.AppendCertsFromPEM(pem) {
+		t.Fatalf("%s: %v", ca, err)
+	}
+	browser := &http.Client{Jar: jar, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authorities}}}
+	defer browser.CloseIdleConnections()
+	ctx, stop := context.WithTimeout(t.Context(), startsWithin)
+	defer stop()
+	err = until(ctx, func() error {
+		answer, err := browser.Get(desk + "/signin/start")
+		if err == nil {
+			answer.Body.Close()
+			if answer.StatusCode != http.StatusBadGateway {
+				t.Errorf("who signs in gets %s", answer.Status)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,9 +23,9 @@ import (
 	schema "tallyhouse/schemas/clickhouse"
 )
 
-// The test binary is also the engine, the isolated reader, and what takes exports.
+// The test binary is also the engine, the isolated reader, what takes exports, and a desk.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && (os.Args[1] == "read" || os.Args[1] == "export") {
+	if len(os.Args) > 1 && slices.Contains([]string{"read", "export", "desk"}, os.Args[1]) {
 		os.Exit(run(&shell{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.LookupEnv}, os.Args[1:]))
 	}
 	clickhousetest.Main(m)

@@ -201,9 +201,9 @@ func newLog(w io.Writer, level slog.Level, format string) (*slog.Logger, error) 
 	options := &slog.HandlerOptions{Level: level}
 	switch {
 	case format == "text" || format == "auto" && isTerminal(w):
-		return slog.New(slog.NewTextHandler(w, options)), nil
+		return slog.New(advising{slog.NewTextHandler(w, options)}), nil
 	case format == "json" || format == "auto":
-		return slog.New(slog.NewJSONHandler(w, options)), nil
+		return slog.New(advising{slog.NewJSONHandler(w, options)}), nil
 	}
 	return nil, fmt.Errorf("--log-format must be text, json or auto, not %q", format)
 }

@@ -26,8 +26,12 @@ const (
 	maxReturnPath   = 2000 // bytes
 )
 
-// ErrSignIn says that somebody could not be signed in.
-var ErrSignIn = errors.New("the sign-in has failed")
+var (
+	// ErrSignIn says that somebody could not be signed in.
+	ErrSignIn = errors.New("the sign-in has failed")
+	// ErrClient says that the provider doesn't take the desk for the client that it says it is.
+	ErrClient = errors.New("the provider doesn't take the desk's client id and secret")
+)
 
 // Client is how the desk is known at an OpenID Connect provider. The zero value signs nobody in.
 type Client struct {
@@ -95,11 +99,29 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	ctx, stop := context.WithTimeout(oidc.ClientContext(ctx, p.http), providerTimeout)
 	defer stop()
 	found, err := oidc.NewProvider(ctx, p.client.Issuer)
+	if other, ok := errors.AsType[*oidc.IssuerMismatchError](err); ok {
+		err = fmt.Errorf("%w: %.100q", session.ErrOtherIssuer, other.Discovered)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("ask %s for its OpenID configuration: %w", p.client.Issuer, err)
+		return nil, &session.IssuerError{Cause: fmt.Errorf("ask %s for its OpenID configuration: %w", p.client.Issuer, answered(err))}
 	}
 	p.found = found
 	return found, nil
+}
+
+// Ask asks the provider for its configuration, unless it has answered before: what is wrong with it, or with the way there.
+func (p *Provider) Ask(ctx context.Context) error {
+	_, err := p.discover(ctx)
+	return err
+}
+
+// answered cuts a failure short that holds an answer, which may be a page of anybody's; where there was none it is as it was.
+func answered(err error) error {
+	const told = 200 // bytes
+	if _, ok := errors.AsType[*url.Error](err); ok || len(err.Error()) <= told {
+		return err
+	}
+	return fmt.Errorf("%.*s", told, err.Error())
 }
 
 func (p *Provider) oauth(found *oidc.Provider) *oauth2.Config {
@@ -150,7 +172,7 @@ func (p *Provider) Finish(w http.ResponseWriter, r *http.Request) (user session.
 	ctx := oidc.ClientContext(r.Context(), p.http)
 	token, err := p.oauth(found).Exchange(ctx, query.Get("code"), oauth2.VerifierOption(f.Verifier))
 	if err != nil {
-		return refuse("the code is not taken: %w", err)
+		return session.User{}, "", noTokens(err)
 	}
 	raw, _ := token.Extra("id_token").(string)
 	verified, err := found.Verifier(&oidc.Config{ClientID: p.client.ID, SupportedSigningAlgs: algorithms}).Verify(ctx, raw)
@@ -169,6 +191,19 @@ func (p *Provider) Finish(w http.ResponseWriter, r *http.Request) (user session.
 		return refuse("the ID token names no sub or no tenant")
 	}
 	return session.User{Tenant: claims.Tenant, ID: verified.Subject}, f.Return, nil
+}
+
+// noTokens says what is wrong where the provider gives no tokens for a code: the code, the desk as its client, or the provider.
+func noTokens(err error) error {
+	answer, ok := errors.AsType[*oauth2.RetrieveError](err)
+	switch {
+	case ok && (answer.Response.StatusCode == http.StatusUnauthorized || answer.ErrorCode == "invalid_client" ||
+		answer.ErrorCode == "unauthorized_client"):
+		err = ErrClient
+	case ok && answer.Response.StatusCode < http.StatusInternalServerError:
+		return fmt.Errorf("%w: the code is not taken: %w", ErrSignIn, answered(err))
+	}
+	return &session.IssuerError{Cause: fmt.Errorf("ask the provider for tokens: %w", answered(err))}
 }
 
 // LocalPath is the path when it leads to a page of the desk, else that of its first page.
