@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"os/exec"
 	"sync/atomic"
@@ -61,7 +62,7 @@ func runIntakeChild() {
 		childFails(err)
 	}
 	in, err := New(Options{
-		Originals: kept,
+		Originals: kept, Answers: everybody{},
 		Mailboxes: []mailbox.Options{{Address: a, DoneFolder: work.DoneFolder}}, Cluster: cluster, Shards: []*database.Server{db},
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Metrics: prometheus.NewRegistry(), Parallel: 1,
 	})
@@ -112,7 +113,7 @@ func runUntilDead(t *testing.T, work childWork) {
 }
 
 // Given a mail with two PDFs for two projects, when the worker is killed at any step and started again, then each PDF
-// is one read record of each project, the mail is marked, and no version was sent with two contents.
+// is one read record of each project, the mail is marked, no version was sent with two contents, and each project owes one answer.
 func TestAKilledWorkerLosesNothingAndDoublesNothing(t *testing.T) {
 	w := newWorld(t)
 	records := 0
@@ -135,7 +136,7 @@ func TestAKilledWorkerLosesNothingAndDoublesNothing(t *testing.T) {
 
 				o := w.box()
 				o.DoneFolder = folder
-				again := w.intake([]mailbox.Options{o})
+				again := w.intake([]mailbox.Options{o}, func(in *Intake) { in.options.Answers = everybody{} })
 				records += 4
 				w.settled(records)
 				if folder == "" {
@@ -149,6 +150,13 @@ func TestAKilledWorkerLosesNothingAndDoublesNothing(t *testing.T) {
 					t.Error(err)
 				}
 				w.everyReadRecordHasEvidence()
+				answered := map[string]int{} // records, by project
+				for _, a := range w.owed(name) {
+					answered[a.ProjectID] += len(a.Mail.Records)
+				}
+				if want := map[string]int{"P1": 2, "P2": 2}; !maps.Equal(answered, want) {
+					t.Errorf("answers are owed about records %v, want %v", answered, want)
+				}
 			})
 		}
 	}

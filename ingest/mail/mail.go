@@ -60,11 +60,13 @@ type Options struct {
 	MaxAmount int64
 	// Originals keeps the mails and files of records; nil: they are not kept, and repetitions are not found.
 	Originals Originals
-	Parallel  int // mails read at the same time, per mailbox; default: as many as there are processors
-	Cluster   kafka.Cluster
-	Shards    []*database.Server
-	Log       *slog.Logger
-	Metrics   prometheus.Registerer
+	// Answers say who is told of mails; nil: nobody.
+	Answers  Answers
+	Parallel int // mails read at the same time, per mailbox; default: as many as there are processors
+	Cluster  kafka.Cluster
+	Shards   []*database.Server
+	Log      *slog.Logger
+	Metrics  prometheus.Registerer
 }
 
 // Intake watches mailboxes. Several, in as many processes, may watch the same one.

@@ -8,6 +8,7 @@ import (
 
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
+	"tallyhouse/schemas/events"
 )
 
 // batch are mails that are decided without being handled.
@@ -29,6 +30,13 @@ func (b *batch) add(c candidate) {
 func (s *session) finishBatch(ctx context.Context, b batch) error {
 	began := time.Now()
 	if err := s.tell(ctx, slices.Concat(b.all, b.stays)); err != nil {
+		return err
+	}
+	var owed []events.Event
+	for _, c := range b.all {
+		owed = append(owed, s.owed(c.mail, outcome{decision: c.decision})...)
+	}
+	if err := s.owe(ctx, owed); err != nil {
 		return err
 	}
 	for _, mark := range []mailbox.Mark{mailbox.Ignored, mailbox.Failed, mailbox.Quarantined} {
@@ -64,12 +72,18 @@ func (s *session) finish(ctx context.Context, m mailbox.Mail, out outcome, began
 	if err := s.tell(ctx, []candidate{{mail: m, decision: out.decision}}); err != nil {
 		return err
 	}
+	again := out.mark == mailbox.Failed && m.State.Mark() == mailbox.Failed
+	if !again {
+		if err := s.owe(ctx, s.owed(m, out)); err != nil {
+			return err
+		}
+	}
 	if err := s.box.Mark(ctx, out.mark, m.UID); err != nil {
 		return err
 	}
 	s.attempts.set(m.UID, 0) // released, it has as many again
 	s.observe(stepMarked)
-	if out.mark != mailbox.Failed || m.State.Mark() != mailbox.Failed {
+	if !again {
 		s.report(m, out, began)
 	}
 	return s.box.Tidy(ctx, out.mark, m.UID)

@@ -21,7 +21,17 @@ import (
 // outcome is what became of a mail, for its mark and its log line.
 type outcome struct {
 	decision
-	records []string // ids, each with its status
+	records []string            // ids, each with its status
+	became  map[string][]string // ids of records, by project
+}
+
+// add notes a record that the mail became.
+func (o *outcome) add(project, id, status string) {
+	o.records = append(o.records, id+" "+status)
+	if o.became == nil {
+		o.became = map[string][]string{}
+	}
+	o.became[project] = append(o.became[project], id)
 }
 
 // start has a mail handled as soon as one of the handlers is free: only so many mails are in memory.
@@ -169,8 +179,10 @@ func (s *session) process(ctx context.Context, m mailbox.Mail, read *content, ou
 		return err
 	}
 	if len(known) == len(ids)*len(out.projects) { // the mail was read before
-		for _, k := range known {
-			out.records = append(out.records, k+" known")
+		for _, project := range out.projects {
+			for _, f := range ids {
+				out.add(project, f.in(s.watch.box.Tenant, project), "known")
+			}
 		}
 		return nil
 	}
@@ -182,7 +194,7 @@ func (s *session) process(ctx context.Context, m mailbox.Mail, read *content, ou
 		for _, project := range out.projects {
 			id := ids[f.first].in(s.watch.box.Tenant, project)
 			if slices.Contains(known, id) {
-				out.records = append(out.records, id+" known")
+				out.add(project, id, "known")
 				continue
 			}
 			all = append(all, draft{s.watch.box.Tenant, project, id, f.documents, from, m.Arrived, s.options.MaxAmount})
@@ -314,7 +326,7 @@ func (w *watch) complete(ctx context.Context, drafts []draft, f reading, out *ou
 		w.metrics.unread.WithLabelValues(f.reason).Inc()
 	}
 	for _, d := range drafts {
-		out.records = append(out.records, d.id+" "+status)
+		out.add(d.project, d.id, status)
 		w.metrics.records.WithLabelValues(w.name, status).Inc()
 		w.metrics.arrival.Observe(max(0, time.Since(d.arrived).Seconds()))
 	}

@@ -94,7 +94,7 @@ type reference struct {
 
 // written are the topics whose events the service itself writes.
 func written(t events.Topic) bool {
-	return t == events.ReceivedFeedback || t == events.Readings || t == events.Requests
+	return t == events.ReceivedFeedback || t == events.Readings || t == events.Requests || t == events.Answers
 }
 
 // Document is the description, indented JSON.
@@ -109,7 +109,7 @@ func Document() ([]byte, error) {
 			Tags: []tag{
 				{"ledger", "Projects and their money: written by data engineers, or by the application that owns them."},
 				{"access", "Who may see what: users, memberships, keys."},
-				{"intake", "How mailed invoices were read, and what people ask the intake for: written by the service."},
+				{"intake", "How mailed invoices were read, what people ask the intake for, and what they are answered: written by the service."},
 				{"service", "What clients say about the API: written by the service."},
 			},
 		},

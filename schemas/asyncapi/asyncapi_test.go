@@ -25,7 +25,7 @@ func TestEveryTopicIsDescribed(t *testing.T) {
 	// Then each topic is a channel that the service takes events from, but for those that it writes itself
 	for _, topic := range events.Topics() {
 		action := "receive."
-		if topic == events.ReceivedFeedback || topic == events.Readings || topic == events.Requests {
+		if topic == events.ReceivedFeedback || topic == events.Readings || topic == events.Requests || topic == events.Answers {
 			action = "send."
 		}
 		if channels[string(topic)] == nil || operations[action+string(topic)] == nil {

@@ -39,6 +39,7 @@ const (
 	ReceivedFeedback   Topic = "service.feedback"
 	Readings           Topic = "intake.readings"
 	Requests           Topic = "intake.requests"
+	Answers            Topic = "intake.answers"
 	DeadLetters        Topic = "ledger.dead-letters"
 )
 

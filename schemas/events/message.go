@@ -285,5 +285,6 @@ func everyCodec() *registry {
 	r.add(entity(ReceivedFeedback, feedback, nil))
 	r.add(entity(Readings, reading, nil))
 	r.add(entity(Requests, request, checkRequest))
+	r.add(entity(Answers, answer, nil))
 	return r
 }

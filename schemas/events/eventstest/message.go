@@ -165,6 +165,7 @@ var smallest = map[events.Topic]string{
 		"sha256": "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b", "bytes": 3},
 		"documents": [], "fields": [], "findings": []}`,
 	events.Requests: `{"action": "retry", "mail": {"mailbox": "in", "uidValidity": 1, "uid": 2}, "requestedAt": "2026-03-01T10:15:00Z"}`,
+	events.Answers:  `{"about": "mail", "projectId": "P1", "mail": {"records": []}}`,
 	events.Keys: `{"ownerUserId": "U1", "environment": "test", "prefix": "abc",
 		"secretSha256": "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b", "financial": false}`,
 }
