@@ -86,10 +86,17 @@ func (v *vocabulary) dates(folded string) []date {
 	for _, m := range v.dayMonthWord.FindAllStringSubmatchIndex(folded, 64) {
 		d := date{day: atoi(text(m, 1)), month: v.months[text(m, 2)],
 			year: fullYear(strings.TrimPrefix(text(m, 3), "'"))}
+		if month := v.months["."+text(m, 2)]; month > 0 && folded[m[3]] == '.' {
+			d.month = month
+		}
 		add(m, d, d.month > 0 && exists(d.year, d.month, d.day))
 	}
 	for _, m := range v.monthWordDay.FindAllStringSubmatchIndex(folded, 64) {
 		d := date{month: v.months[text(m, 1)], day: atoi(text(m, 2)), year: atoi(text(m, 3))}
+		add(m, d, d.month > 0 && exists(d.year, d.month, d.day))
+	}
+	for _, m := range v.yearMonthDay.FindAllStringSubmatchIndex(folded, 64) {
+		d := date{year: atoi(text(m, 1)), month: v.months[text(m, 2)], day: atoi(text(m, 3))}
 		add(m, d, d.month > 0 && exists(d.year, d.month, d.day))
 	}
 	for _, m := range bounded(v.compactDate.FindAllStringSubmatchIndex(folded, 64)) {

@@ -21,7 +21,10 @@ func TestDatesOfEveryHabit(t *testing.T) {
 		{"15 agosto 2024", dayFirst, "2024-08-15"}, {"19 april 2014", dayFirst, "2014-04-19"}, {"03/04/2025", dayFirst, "2025-04-03"},
 		{"03/04/2025", monthFirst, "2025-03-04"},
 		{"13/04/2025", dayFirst, "2025-04-13"}, {"8-9-2022", dayFirst, "2022-09-08"}, {"21.05.14", dayFirst, "2014-05-21"},
-		{"15-Mar-2023", dayFirst, "2023-03-15"},
+		{"15-Mar-2023", dayFirst, "2023-03-15"}, {"2026. április 17.", dayFirst, "2026-04-17"}, {"2026. febr. 7", dayFirst, "2026-02-07"},
+		// October in Croatian, where ordinals have a full stop; November in Polish and Czech.
+		{"17. listopada 2026.", dayFirst, "2026-10-17"}, {"17 listopada 2026", dayFirst, "2026-11-17"},
+		{"17. listopadu 2026", dayFirst, "2026-11-17"}, {"3. veljače 2026.", dayFirst, "2026-02-03"},
 	}
 	for _, c := range cases {
 		found := v.dates(fold([]rune(c.in)))

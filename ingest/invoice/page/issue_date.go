@@ -17,6 +17,9 @@ func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Ti
 	s.otherDays(&all)
 	all.all = slices.DeleteFunc(all.all, func(c *candidate) bool {
 		d := s.printed(c)
+		if c.rule == noLabel && s.otherDate.MatchString(c.at.folded[:d.start]) && !s.bothDates.MatchString(c.at.folded[:d.start]) {
+			return true // of the delivery, say
+		}
 		return certain(number) && c.at == numberAt && strings.Contains(number.Value, string(c.at.runes[d.start:d.end]))
 	})
 	for _, c := range all.all {

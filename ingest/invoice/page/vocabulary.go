@@ -28,6 +28,7 @@ type vocabulary struct {
 	otherDate, otherDateAfter, bothDates                         *words.Pattern
 	beforeDate, placeAndDate, endsInPlace                        *words.Pattern
 	yearFirst, yearLast, dayMonthWord, monthWordDay, compactDate *words.Pattern
+	yearMonthDay                                                 *words.Pattern
 	americanCue                                                  *words.Pattern
 
 	// Terms of payment.
@@ -140,6 +141,7 @@ func (v *vocabulary) addDates(w *words.Words) {
 		`([a-z]{3,12})\.?,?[ \-/.]{0,2}(?:de |del )?((?:19|20)\d\d|'?\d\d\b)`)
 	v.compactDate = w.Compile(`\b(20\d\d)([01]\d)([0-3]\d)\b`)
 	v.monthWordDay = w.Compile(`\b([a-z]{3,12})\.? (\d\d?)(?:st|nd|rd|th)? ?,? ?((?:19|20)\d\d)\b`)
+	v.yearMonthDay = w.Compile(`\b((?:19|20)\d\d)\.? ([a-z]{3,12})\.? (\d\d?)\b`) // as in Hungary
 	v.americanCue = w.Compile(`\b[a-z]{2},? \d{5}(-\d{4})?$|\busa\b|united states|\bzip\b`)
 }
 

@@ -20,8 +20,8 @@ func TestTrainingIsReproducible(t *testing.T) {
 		t.Error("two trainings learnt different weights")
 	}
 	for _, l := range slices.Concat(lessons()...) {
-		if f := first[l.field]; len(f.Weights) == 0 || len(f.Calibration) == 0 {
-			t.Errorf("%s: %d weights, %d points of calibration", l.field, len(f.Weights), len(f.Calibration))
+		if f := first[l.field]; len(f.Weights) == 0 || len(f.Calibration)+len(f.Announced) == 0 {
+			t.Errorf("%s: %d weights, %d points of calibration", l.field, len(f.Weights), len(f.Calibration)+len(f.Announced))
 		}
 	}
 }

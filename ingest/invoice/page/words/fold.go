@@ -34,8 +34,10 @@ func FoldRune(r rune) byte {
 		return 'l'
 	case 'đ', 'Đ':
 		return 'd'
-	case 'ø', 'Ø':
+	case 'ø', 'Ø', 'œ', 'Œ':
 		return 'o'
+	case 'æ', 'Æ':
+		return 'a'
 	case 'º', '°':
 		return 'o'
 	case '’', '‘', '´', '`':
