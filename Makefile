@@ -34,6 +34,7 @@ ABOUT_CLICKHOUSE = TestScenario|TestWritersThatFight|TestTheWorkerWaitsForClickH
 test-kafka:
 	$(ON_APACHE_KAFKA) $(TEST) -p 2 -skip '$(ABOUT_CLICKHOUSE)' $(KAFKA_TESTS)
 	$(ON_APACHE_KAFKA) $(TEST) -run 'Access|Kafka|Partition|Position|Topics' ./api
+	$(ON_APACHE_KAFKA) $(TEST) -run WhatToDoAboutKafka ./cmd/tallyhouse
 
 lint:
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; \

@@ -46,6 +46,8 @@ func advice(err error) string {
 		return "write " + named + " to the letter as the issuer names itself: a slash at the end counts"
 	case other && denied(err):
 		return "the server refused who connects: check " + at.login
+	case errors.Is(err, kafkago.UnsupportedSASLMechanism), errors.Is(err, kerr.UnsupportedSaslMechanism):
+		return "the server doesn't take this way to log in: check --kafka-sasl, which is PLAIN where it isn't given"
 	case wrongPassword(err):
 		return "check the user and the password: --kafka-user and TALLYHOUSE_KAFKA_PASSWORD, or --clickhouse-user and " +
 			"TALLYHOUSE_CLICKHOUSE_PASSWORD (or the file that TALLYHOUSE_..._PASSWORD_FILE names)"
@@ -65,7 +67,8 @@ func advice(err error) string {
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), unanswered(err):
 		return "the server doesn't answer: check the address, and what lies between, like a firewall"
 	case named == issuerFlag:
-		return "see that an issuer is at this address: " + named + " with /.well-known/openid-configuration behind it leads to what it says of itself"
+		return "see that an issuer is at this address: " + named + " with /.well-known/openid-configuration behind it leads to what " +
+			"it says of itself"
 	}
 	return ""
 }
@@ -129,7 +132,8 @@ func denied(err error) bool {
 	if answer, ok := errors.AsType[*sr.ResponseError](err); ok {
 		return answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden
 	}
-	return errors.Is(err, signin.ErrClient) || errors.Is(err, mailbox.ErrLogin) || errors.Is(err, originals.ErrDenied) || errors.Is(err, export.ErrKey)
+	return errors.Is(err, signin.ErrClient) || errors.Is(err, mailbox.ErrLogin) || errors.Is(err, originals.ErrDenied) ||
+		errors.Is(err, export.ErrKey)
 }
 
 // ended reports whether a server ended the connection.

@@ -31,8 +31,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	embeddedmail "tallyhouse/deploy/embedded/mail"
 	"tallyhouse/ingest/admin/registry/registrytest"
+	"tallyhouse/ingest/kafka"
 )
 
 // certified is a TLS server's certificate, signed by itself, and its PEM file.
@@ -284,7 +286,51 @@ func TestWhatToDoAboutAServer(t *testing.T) {
 	}
 }
 
-// provider is an OpenID Connect provider that takes no client's secret, and says of itself that it is the issuer of this name, "" for its own.
+// Given Kafka that asks for TLS and a login, then whoever is right comes in by each mechanism, and whoever isn't reads what to do.
+func TestWhatToDoAboutKafkaWithTLSAndALogin(t *testing.T) {
+	t.Parallel()
+	own, ownCA := certified(t, nil)
+	old, oldCA := certified(t, expired)
+	addrs := kafkatest.StartGuarded(t, kafkatest.Guarded{Certificate: own.Certificates[0], Mechanisms: kafka.Mechanisms()},
+		kafkatest.Guarded{Certificate: old.Certificates[0], Mechanisms: []string{"SCRAM-SHA-512"}},
+		kafkatest.Guarded{Certificate: own.Certificates[0], Mechanisms: []string{"SCRAM-SHA-512"}})
+	type login struct{ addr, ca, user, mechanism, want string }
+	cases := map[string]login{
+		"an expired certificate": {addrs[1], oldCA, kafkatest.User, "SCRAM-SHA-512", "from 2020-01-01 to 2021-01-01: renew it"},
+		"an unknown authority":   {addrs[0], oldCA, kafkatest.User, "PLAIN", "signed by an authority that isn't known here"},
+		"another mechanism":      {addrs[2], ownCA, kafkatest.User, "PLAIN", "check --kafka-sasl"},
+		"no login":               {addrs[0], ownCA, "", "", "or a login (--kafka-user)"},
+	}
+	for _, mechanism := range kafka.Mechanisms() {
+		cases["right, by "+mechanism] = login{addrs[0], ownCA, kafkatest.User, mechanism, ""}
+		cases["a wrong password, by "+mechanism] = login{addrs[0], ownCA, kafkatest.OtherUser, mechanism, "check the user and the password"}
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			args := []string{"topics", "--kafka-addr", c.addr, "--kafka-tls", "--kafka-tls-ca", c.ca}
+			env := map[string]string{}
+			if c.user != "" {
+				env["TALLYHOUSE_KAFKA_PASSWORD"] = kafkatest.Password
+				args = append(args, "--kafka-user", c.user, "--kafka-sasl", c.mechanism)
+			}
+			o := tallyhouse(t, env, "", args...)
+			switch {
+			case c.want == "" && o.code != exitDone:
+				t.Errorf("exit code %d, standard error says\n%s", o.code, o.err)
+			case c.want != "" && (o.code != exitFailed || !strings.Contains(o.err, c.want)):
+				t.Errorf("exit code %d, standard error says\n%swant %q", o.code, o.err, c.want)
+			}
+		})
+	}
+	t.Run("no TLS", func(t *testing.T) {
+		o := tallyhouse(t, nil, "", "topics", "--kafka-addr", addrs[0])
+		if o.code != exitFailed || !strings.Contains(o.err, "it may want TLS (--kafka-tls") {
+			t.Errorf("exit code %d, standard error says\n%s", o.code, o.err)
+		}
+	})
+}
+
+// provider is an OpenID Connect provider that takes no client's secret, and says of itself that it is this issuer, "" for its address.
 func provider(t *testing.T, config *tls.Config, issuer string) string {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
@@ -324,7 +370,7 @@ func TestWhatToDoAboutTheProviderOfTheDesk(t *testing.T) {
 		issuer, want string
 		signsIn      bool
 	}{
-		"nothing listens":         {issuer: "https://" + free(t), want: "nothing listens there: start the server, or check the port in --oidc-issuer"},
+		"nothing listens":         {issuer: "https://" + free(t), want: "check the port in --oidc-issuer"},
 		"an expired certificate":  {issuer: provider(t, old, ""), want: "certificate is valid from 2020-01-01 to 2021-01-01: renew it"},
 		"an unknown authority":    {issuer: provider(t, other, ""), want: "add it to those of this system (SSL_CERT_FILE)"},
 		"another issuer's name":   {issuer: provider(t, own, "https://id.example.com/"), want: "write --oidc-issuer to the letter"},

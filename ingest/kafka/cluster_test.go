@@ -7,14 +7,15 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"math/big"
 	"net"
 	"testing"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
-	"github.com/twmb/franz-go/pkg/kfake"
 
+	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/schemas/events"
@@ -28,9 +29,9 @@ func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1),
-		NotAfter:     time.Now().Add(time.Hour),
-		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "broker"},
+		NotAfter:    time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
@@ -49,18 +50,10 @@ func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
 // and nothing without.
 func TestConnectAuthenticatesBothClients(t *testing.T) {
 	own, authorities := certificate(t)
-	options := []kfake.Opt{kfake.NumBrokers(1), kfake.EnableSASL(), kfake.TLS(&tls.Config{Certificates: []tls.Certificate{own}})}
-	for _, mechanism := range kafka.Mechanisms() {
-		options = append(options, kfake.Superuser(mechanism, "user", "secret"))
-	}
-	broker, err := kfake.NewCluster(options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer broker.Close()
-	connect := func(t *testing.T, mechanism, password string) kafka.Cluster {
+	addrs := kafkatest.StartGuarded(t, kafkatest.Guarded{Certificate: own, Mechanisms: kafka.Mechanisms()})
+	connect := func(t *testing.T, mechanism, user string) kafka.Cluster {
 		c, err := kafka.Connect(kafka.Access{
-			Addrs: broker.ListenAddrs(), TLS: &tls.Config{RootCAs: authorities}, SASL: mechanism, User: "user", Password: password,
+			Addrs: addrs, TLS: &tls.Config{RootCAs: authorities}, SASL: mechanism, User: user, Password: kafkatest.Password,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -70,7 +63,7 @@ func TestConnectAuthenticatesBothClients(t *testing.T) {
 	}
 	for i, mechanism := range kafka.Mechanisms() {
 		t.Run(mechanism, func(t *testing.T) {
-			c := connect(t, mechanism, "secret")
+			c := connect(t, mechanism, kafkatest.User)
 			ensure(t, c, kafka.TopicSpec{Partitions: 1})
 			m := kafkago.Message{Topic: string(events.Contractors), Key: []byte("demo/C1"), Value: []byte("{}")}
 			if _, _, err := kafka.Send(context.Background(), c, m); err != nil {
@@ -84,12 +77,12 @@ func TestConnectAuthenticatesBothClients(t *testing.T) {
 				t.Fatalf("the consumer group's dialer: %v", err)
 			}
 			conn.Close()
-			if _, err := kafka.Partitions(context.Background(), connect(t, mechanism, "wrong")); err == nil {
+			if _, err := kafka.Partitions(context.Background(), connect(t, mechanism, kafkatest.OtherUser)); err == nil {
 				t.Error("a wrong password is taken")
 			}
 		})
 	}
-	if _, err := kafka.Connect(kafka.Access{Addrs: broker.ListenAddrs(), SASL: "MD5"}); err == nil {
+	if _, err := kafka.Connect(kafka.Access{Addrs: addrs, SASL: "MD5"}); err == nil {
 		t.Error("an unknown mechanism is taken")
 	}
 }

@@ -37,7 +37,17 @@ const (
 	toldOfLog = 8 << 10
 )
 
-// Options say what runs and where. All but Temporary must be given.
+// Guarded is a listener that asks for TLS and a login.
+type Guarded struct {
+	// PEM is the listener's private key (PKCS #8) and its certificate.
+	PEM []byte
+	// Mechanisms are those of SASL that it takes: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512.
+	Mechanisms []string
+	// Passwords are those of each user.
+	Passwords map[string]string
+}
+
+// Options say what runs and where. All but Temporary and Guarded must be given.
 type Options struct {
 	// Jars is the folder that fetch printed.
 	Jars string
@@ -45,6 +55,8 @@ type Options struct {
 	DataDir string
 	// Addr is the host:port to serve on; port 0 takes a free one.
 	Addr string
+	// Guarded are listeners beside Addr, on free ports.
+	Guarded []Guarded
 	// Temporary has DataDir removed when the broker ends, even where the test binary was killed.
 	Temporary bool
 }
@@ -52,6 +64,7 @@ type Options struct {
 // Broker is a running Apache Kafka.
 type Broker struct {
 	addr   string
+	beside []string // addresses of the guarded listeners
 	dir    string
 	client *kgo.Client
 	orders io.WriteCloser // the guard's standard input
@@ -73,18 +86,21 @@ func Start(ctx context.Context, o Options) (*Broker, error) {
 }
 
 func start(ctx context.Context, o Options, addr, controller string) (*Broker, error) {
+	b := &Broker{addr: addr, dir: o.DataDir, ended: make(chan struct{})}
+	place, err := b.place(o, controller)
+	if err != nil {
+		return nil, err
+	}
 	config := filepath.Join(o.DataDir, "server.properties")
-	if err := os.WriteFile(config, []byte(settings+placeOf(o.DataDir, addr, controller)), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(settings+place), 0o600); err != nil {
 		return nil, fmt.Errorf("apache kafka: write the settings: %w", err)
 	}
 	if err := format(ctx, o, config); err != nil {
 		return nil, err
 	}
-	b := &Broker{addr: addr, dir: o.DataDir, ended: make(chan struct{})}
 	if err := b.run(o, config); err != nil {
 		return nil, err
 	}
-	var err error
 	if b.client, err = kgo.NewClient(kgo.SeedBrokers(addr)); err != nil {
 		return nil, errors.Join(fmt.Errorf("apache kafka: make a client of %s: %w", addr, err), b.Kill())
 	}
@@ -99,14 +115,63 @@ func start(ctx context.Context, o Options, addr, controller string) (*Broker, er
 	return b, nil
 }
 
-// placeOf are the settings that differ from broker to broker.
-func placeOf(dir, addr, controller string) string {
+// place are the settings that differ from broker to broker.
+func (b *Broker) place(o Options, controller string) (string, error) {
+	listeners, protocols := "", ""
+	var more strings.Builder
+	for i, g := range o.Guarded {
+		at, err := supervise.ListenAddr(serviceName, "127.0.0.1:0", "")
+		if err != nil {
+			return "", err
+		}
+		b.beside = append(b.beside, at)
+		name := fmt.Sprintf("guarded%d", i)
+		store := filepath.Join(o.DataDir, name+".pem")
+		if err := os.WriteFile(store, g.PEM, 0o600); err != nil {
+			return "", fmt.Errorf("apache kafka: write a certificate: %w", err)
+		}
+		listeners += "," + name + "://" + at
+		protocols += "," + name + ":SASL_SSL"
+		fmt.Fprintf(&more, "listener.name.%[1]s.ssl.keystore.type=PEM\nlistener.name.%[1]s.ssl.keystore.location=%[2]s\n"+
+			"listener.name.%[1]s.sasl.enabled.mechanisms=%[3]s\n", name, store, strings.Join(g.Mechanisms, ","))
+		for _, m := range g.Mechanisms {
+			fmt.Fprintf(&more, "listener.name.%s.%s.sasl.jaas.config=%s;\n", name, strings.ToLower(m), g.login(m))
+		}
+	}
 	return fmt.Sprintf(`
-listeners=PLAINTEXT://%[1]s,CONTROLLER://%[2]s
-advertised.listeners=PLAINTEXT://%[1]s
+listeners=PLAINTEXT://%[1]s,CONTROLLER://%[2]s%[4]s
+advertised.listeners=PLAINTEXT://%[1]s%[4]s
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT%[5]s
 controller.quorum.voters=1@%[2]s
 log.dirs=%[3]s
-`, addr, controller, logsOf(dir))
+`, b.addr, controller, logsOf(o.DataDir), listeners, protocols) + more.String(), nil
+}
+
+// login is how the broker checks a login by a mechanism. The passwords of SCRAM are in the cluster's metadata.
+func (g Guarded) login(mechanism string) string {
+	const modules = "org.apache.kafka.common.security."
+	if mechanism != "PLAIN" {
+		return modules + "scram.ScramLoginModule required"
+	}
+	config := modules + "plain.PlainLoginModule required"
+	for user, password := range g.Passwords {
+		config += fmt.Sprintf(" user_%s=%q", user, password)
+	}
+	return config
+}
+
+// users are the arguments of StorageTool that make the users of SCRAM.
+func (o Options) users() (args []string) {
+	for _, g := range o.Guarded {
+		for _, mechanism := range g.Mechanisms {
+			for user, password := range g.Passwords {
+				if mechanism != "PLAIN" {
+					args = append(args, "--add-scram", fmt.Sprintf("%s=[name=%s,password=%s]", mechanism, user, password))
+				}
+			}
+		}
+	}
+	return args
 }
 
 func logsOf(dir string) string { return filepath.Join(dir, "logs") }
@@ -125,8 +190,8 @@ func format(ctx context.Context, o Options, config string) error {
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails
 	id[0] &= 0x7f           // else the text may begin with a dash, which StorageTool takes for a flag
-	command := java(o.Jars, "kafka.tools.StorageTool", "format",
-		"--cluster-id", base64.RawURLEncoding.EncodeToString(id[:]), "--config", config)
+	command := java(o.Jars, "kafka.tools.StorageTool", append([]string{"format",
+		"--cluster-id", base64.RawURLEncoding.EncodeToString(id[:]), "--config", config}, o.users()...)...)
 	if said, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput(); err != nil {
 		return fmt.Errorf("apache kafka: format %s with the jars in %s: %w: %s", o.DataDir, o.Jars, err, said)
 	}
@@ -178,6 +243,9 @@ func (b *Broker) awaitAnswer(ctx context.Context) error {
 
 // Addr is the host:port that clients connect to.
 func (b *Broker) Addr() string { return b.addr }
+
+// Guarded are the addresses of Options.Guarded.
+func (b *Broker) Guarded() []string { return b.beside }
 
 // Log is the end of what the broker has to complain about.
 func (b *Broker) Log() string {

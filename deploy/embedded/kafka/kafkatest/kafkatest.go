@@ -2,8 +2,7 @@
 // names the folder of its jars, as `make test-kafka` does. Tests don't know which it is.
 //
 // Under `make test-kafka` these meet the embedded broker all the same: the tests of deploy/embedded/kafka and of
-// `tallyhouse dev`, whose subject it is; those of logins and TLS in ingest/kafka, since Apache Kafka wants accounts and
-// certificates made for it beforehand; and packages that use Kafka only to fill ClickHouse.
+// `tallyhouse dev`, whose subject it is, and packages that use Kafka only to fill ClickHouse.
 package kafkatest
 
 import (
