@@ -89,5 +89,5 @@ func Repeats(r *events.Reading) []string {
 
 // doubts reports whether a finding makes what was read doubtful, and isn't only worth knowing.
 func doubts(f events.Finding) bool {
-	return slices.Contains([]string{"page-differs", "amount-implausible", "unseen-figures", "value-left-out"}, f.Rule)
+	return slices.Contains([]string{"page-differs", "amount-implausible", "unseen-figures", "value-left-out", "payment-code-differs"}, f.Rule)
 }

@@ -260,7 +260,7 @@ func (r *reading) read(ctx context.Context) (Result, *scanned) {
 	if doc.Glyphs < minGlyphs || doc.Unmapped > doc.Glyphs {
 		return Result{}, &scanned{pages: pages, texts: doc.Pages}
 	}
-	return r.page(doc), nil
+	return r.withCodes(r.page(doc), doc.Pages, doc), nil
 }
 
 // page reads the text of the pages.
@@ -297,7 +297,7 @@ func (r *reading) scan(ctx context.Context, s scanned) Result {
 		return Failure(reasonOf(err), err)
 	}
 	r.doc = doc
-	return r.page(doc)
+	return r.withCodes(r.page(doc), s.texts, doc)
 }
 
 type evidenceJSON map[string]fields.Evidence

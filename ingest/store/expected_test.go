@@ -390,7 +390,7 @@ func inboxState(data any) any {
 	}
 	for _, f := range elements(data, "findings") {
 		switch member(f, "rule") {
-		case "page-differs", "amount-implausible", "unseen-figures", "value-left-out":
+		case "page-differs", "amount-implausible", "unseen-figures", "value-left-out", "payment-code-differs":
 			return "doubtful"
 		}
 	}

@@ -153,7 +153,7 @@ func TestPicturesOfAllKindsAreUnpacked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := decode(f, f.Stream(pdf.Ref{Number: 3}))
+			got, err := Decode(f, f.Stream(pdf.Ref{Number: 3}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,7 +177,7 @@ func FuzzPicture(f *testing.F) {
 			return
 		}
 		if s := file.Stream(pdf.Ref{Number: 3}); s != nil {
-			_, _ = decode(file, s)
+			_, _ = Decode(file, s)
 		}
 	})
 }

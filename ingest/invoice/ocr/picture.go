@@ -43,7 +43,7 @@ func compose(f *pdf.File, page pdf.Page, pictures []text.Picture) (*image.Gray, 
 	}
 	drawn, problem := 0, error(nil)
 	for _, p := range pictures {
-		g, err := decode(f, p.Stream)
+		g, err := Decode(f, p.Stream)
 		if err == nil {
 			err = draw(f, canvas, g, toCanvas(p.Matrix, page.Rotate, x0, y0, width, height, scale))
 		}
@@ -126,8 +126,8 @@ func span(origin, a, b float64) (low, high float64) {
 	return low, high
 }
 
-// decode unpacks a picture as gray levels.
-func decode(f *pdf.File, s *pdf.Stream) (*image.Gray, error) {
+// Decode unpacks a picture as gray levels.
+func Decode(f *pdf.File, s *pdf.Stream) (*image.Gray, error) {
 	w, h := int(f.Int(s.Dict["Width"], 0)), int(f.Int(s.Dict["Height"], 0))
 	if w <= 0 || h <= 0 || w > 1<<16 || h > 1<<16 || w*h > maxPixels {
 		return nil, fmt.Errorf("picture of %d by %d pixels", w, h)

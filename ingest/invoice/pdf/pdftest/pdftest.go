@@ -19,10 +19,11 @@ type Text struct {
 	Bold       bool
 }
 
-// Picture is an 8-bit gray picture that fills a page.
+// Picture is an 8-bit gray picture. It fills the page, or is a square with its upper left corner at a place.
 type Picture struct {
 	Width, Height int
 	Gray          []byte
+	X, Y, Side    float64 // in points; without a side it fills the page
 }
 
 // Page is a page of A4.
@@ -141,7 +142,11 @@ func (w *writer) page(p Page, tree, regular, bold int) int {
 func (p Page) Content() []byte {
 	var content bytes.Buffer
 	if p.Picture != nil {
-		fmt.Fprintf(&content, "q %.2f 0 0 %.2f 0 0 cm /Im0 Do Q\n", Width, Height)
+		width, height, x, y := Width, Height, 0.0, 0.0
+		if side := p.Picture.Side; side > 0 {
+			width, height, x, y = side, side, p.Picture.X, Height-p.Picture.Y-side
+		}
+		fmt.Fprintf(&content, "q %.2f 0 0 %.2f %.2f %.2f cm /Im0 Do Q\n", width, height, x, y)
 	}
 	for _, t := range p.Texts {
 		font := "F1"
