@@ -38,8 +38,15 @@ ingest: {imapSecret: {name: mail}, originals: {claim: originals}}
 desk: {enabled: true, url: "https://desk.example.com", keySecret: {name: desk}, oidc: {issuer: "https://id.example.com/", clientId: desk}}
 `
 	all = `
-kafka: {addr: "kafka:9093", tls: true, sasl: SCRAM-SHA-512, user: tallyhouse, passwordSecret: {name: kafka}}
-clickhouse: {addr: "shard-1:9440", tls: true, cluster: main, passwordSecret: {name: clickhouse}}
+kafka: {addr: "kafka:9093", tls: true, sasl: SCRAM-SHA-512, user: tallyhouse, passwordSecret: {name: kafka}, caSecret: {name: kafka-ca}}
+clickhouse:
+  addr: "shard-1:9440"
+  tls: true
+  cluster: main
+  replicas: false
+  passwordSecret: {name: clickhouse}
+  caSecret: {name: clickhouse-ca}
+authoritiesSecret: {name: authorities}
 config: {TALLYHOUSE_LOG_LEVEL: WARN}
 ingest:
   imapSecret: {name: mail}
@@ -60,8 +67,8 @@ desk:
   oidc: {issuer: "https://id.example.com/", clientId: tallyhouse-desk, clientSecret: {name: desk-client}}
   ingress: {enabled: true, className: nginx, tlsSecret: desk-tls}
 networkPolicy: {deskFrom: [{namespaceSelector: {matchLabels: {name: ingress}}}], egressTo: [{ipBlock: {cidr: 10.0.0.0/8}}]}
-prometheusRule: {enabled: true}
-podMonitor: {enabled: true}
+prometheusRule: {enabled: true, labels: {release: prometheus}}
+podMonitor: {enabled: true, labels: {release: prometheus}}
 `
 )
 
@@ -295,7 +302,8 @@ func checkPod(t *testing.T, of string, pod core.PodSpec) {
 				t.Errorf("%s, %s has %s twice", of, c.Name, e.Name)
 			}
 			env[e.Name] = e.Value
-			if strings.HasSuffix(e.Name, "_FILE") && !slices.ContainsFunc(c.VolumeMounts, func(m core.VolumeMount) bool {
+			isFile := strings.HasSuffix(e.Name, "_FILE") || strings.HasPrefix(e.Value, "/secrets/")
+			if isFile && !slices.ContainsFunc(c.VolumeMounts, func(m core.VolumeMount) bool {
 				return strings.HasPrefix(e.Value, m.MountPath+"/")
 			}) {
 				t.Errorf("%s, %s has no file %s", of, c.Name, e.Value)

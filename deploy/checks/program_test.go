@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"encoding/pem"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,6 +44,10 @@ func secretOf(variable string) string {
 		return "https://KEY:secret@s3.example.com/bucket/prefix?region=eu-central-1\n"
 	case "TALLYHOUSE_REDIS_URL_FILE":
 		return "rediss://user:secret@redis.example.com:6379/0\n"
+	case "TALLYHOUSE_KAFKA_TLS_CA", "TALLYHOUSE_CLICKHOUSE_TLS_CA":
+		server := httptest.NewTLSServer(nil)
+		defer server.Close()
+		return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
 	case "TALLYHOUSE_CURSOR_KEY_FILE", "TALLYHOUSE_DESK_KEY_FILE":
 		return strings.Repeat("0123456789abcdef", 4) + "\n"
 	}
@@ -58,7 +64,7 @@ func accepts(t *testing.T, what string, args []string, env map[string]string) {
 	check := exec.Command(path, append(args, "--check-config")...)
 	check.Env = []string{}
 	for name, value := range env {
-		if strings.HasPrefix(name, "TALLYHOUSE_") && strings.HasSuffix(name, "_FILE") {
+		if strings.HasPrefix(name, "TALLYHOUSE_") && (strings.HasSuffix(name, "_FILE") || strings.HasPrefix(value, "/secrets/")) {
 			file := filepath.Join(t.TempDir(), "secret")
 			if err := os.WriteFile(file, []byte(secretOf(name)), 0o600); err != nil {
 				t.Fatal(err)

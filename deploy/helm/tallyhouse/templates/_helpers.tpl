@@ -32,6 +32,9 @@ labels:
 {{- if $v.kafka.passwordSecret.name }}
 - {name: TALLYHOUSE_KAFKA_PASSWORD_FILE, value: /secrets/kafka/{{ $v.kafka.passwordSecret.key }}}
 {{- end }}
+{{- if $v.kafka.caSecret.name }}
+- {name: TALLYHOUSE_KAFKA_TLS_CA, value: /secrets/kafka-ca/{{ $v.kafka.caSecret.key }}}
+{{- end }}
 - {name: TALLYHOUSE_CLICKHOUSE_ADDR, value: {{ $v.clickhouse.addr | quote }}}
 - {name: TALLYHOUSE_CLICKHOUSE_TLS, value: {{ $v.clickhouse.tls | quote }}}
 - {name: TALLYHOUSE_CLICKHOUSE_USER, value: {{ $v.clickhouse.user | quote }}}
@@ -39,34 +42,40 @@ labels:
 {{- if $v.clickhouse.passwordSecret.name }}
 - {name: TALLYHOUSE_CLICKHOUSE_PASSWORD_FILE, value: /secrets/clickhouse/{{ $v.clickhouse.passwordSecret.key }}}
 {{- end }}
+{{- if $v.clickhouse.caSecret.name }}
+- {name: TALLYHOUSE_CLICKHOUSE_TLS_CA, value: /secrets/clickhouse-ca/{{ $v.clickhouse.caSecret.key }}}
+{{- end }}
+{{- if $v.authoritiesSecret.name }}
+- {name: SSL_CERT_FILE, value: /secrets/authorities/{{ $v.authoritiesSecret.key }}}
+{{- end }}
 {{- range $name, $value := merge (dict) (get . "config" | default dict) $v.config }}
 - {name: {{ $name }}, value: {{ $value | quote }}}
 {{- end }}
 {{- end }}
 
+{{/* The secrets that every process may need, by the folder below /secrets in which they are mounted, as JSON. */}}
+{{- define "tallyhouse.secrets" -}}
+{{- $v := .root.Values -}}
+{{- dict "kafka" $v.kafka.passwordSecret "kafka-ca" $v.kafka.caSecret "clickhouse" $v.clickhouse.passwordSecret
+  "clickhouse-ca" $v.clickhouse.caSecret "authorities" $v.authoritiesSecret | toJson -}}
+{{- end }}
+
 {{- define "tallyhouse.mounts" -}}
 - {name: tmp, mountPath: /tmp}
-{{- if .root.Values.kafka.passwordSecret.name }}
-- {name: kafka, mountPath: /secrets/kafka, readOnly: true}
+{{- range $folder, $secret := include "tallyhouse.secrets" . | fromJson }}
+{{- if $secret.name }}
+- {name: {{ $folder }}, mountPath: /secrets/{{ $folder }}, readOnly: true}
 {{- end }}
-{{- if .root.Values.clickhouse.passwordSecret.name }}
-- {name: clickhouse, mountPath: /secrets/clickhouse, readOnly: true}
 {{- end }}
 {{- end }}
 
 {{- define "tallyhouse.volumes" -}}
 - name: tmp
   emptyDir: {sizeLimit: {{ get . "scratch" | default "256Mi" }}}
-{{- with .root.Values.kafka.passwordSecret }}
-{{- if .name }}
-- name: kafka
-  secret: {secretName: {{ .name }}, defaultMode: 0440}
-{{- end }}
-{{- end }}
-{{- with .root.Values.clickhouse.passwordSecret }}
-{{- if .name }}
-- name: clickhouse
-  secret: {secretName: {{ .name }}, defaultMode: 0440}
+{{- range $folder, $secret := include "tallyhouse.secrets" . | fromJson }}
+{{- if $secret.name }}
+- name: {{ $folder }}
+  secret: {secretName: {{ $secret.name }}, defaultMode: 0440}
 {{- end }}
 {{- end }}
 {{- end }}
