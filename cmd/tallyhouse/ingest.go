@@ -79,6 +79,7 @@ func ingestCommand(s *shell) *cobra.Command {
 	flags.BoolVar(&volatile, "allow-volatile", false, "also write to tables that do not write through to the disk, "+
 		"as dev makes them; a power loss may tear them")
 	invoices.add(flags, nil, "")
+	invoices.addAnswers(flags)
 	from := connectionFlags(flags)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		_, err := invoices.options(metricsAddr)
@@ -106,6 +107,10 @@ func ingestCommand(s *shell) *cobra.Command {
 		if err != nil {
 			return errors.Join(err, listener.Close())
 		}
+		answers, err := s.openAnswers(invoices, f.group, servers.kafka, w.shards, registry)
+		if err != nil {
+			return errors.Join(err, listener.Close())
+		}
 		letters := w.watchDeadLetters(servers.kafka, s.log, registry)
 		work, ctx := errgroup.WithContext(cmd.Context())
 		work.Go(func() error { return w.Run(ctx) })
@@ -113,6 +118,9 @@ func ingestCommand(s *shell) *cobra.Command {
 		work.Go(func() error { return serve(ctx, listener, operator.pagesWithHealth(registry, w.Alive, w.Ready)) })
 		if intake != nil {
 			work.Go(func() error { return intake.Run(ctx) })
+		}
+		if answers != nil {
+			work.Go(func() error { return answers.Run(ctx) })
 		}
 		return work.Wait()
 	}

@@ -18,6 +18,7 @@ import (
 	"tallyhouse/ingest/invoice/isolated"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/mail"
+	"tallyhouse/ingest/mail/answer"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/originals"
 	"tallyhouse/ingest/store/database"
@@ -40,6 +41,7 @@ type mailFlags struct {
 	reader     invoice.Options
 
 	originalsDir, originalsS3 string
+	answers                   string // file
 }
 
 // minorUnits are those of a whole unit of a currency.
@@ -53,6 +55,33 @@ func (f *mailFlags) add(flags *pflag.FlagSet, boxes []string, tenant string) {
 			"Better given as the variable: it holds a password")
 	flags.StringVar(&f.tenant, "mail-tenant", tenant, "tenant of the mailboxes that don't name one")
 	f.addReading(flags, devOriginals)
+}
+
+// addAnswers adds the flag that says who is told of mails.
+func (f *mailFlags) addAnswers(flags *pflag.FlagSet) {
+	flags.StringVar(&f.answers, "mail-answers", "",
+		"JSON file that says which projects tell whom of mailed invoices, and by which mail server; empty: nobody is told")
+}
+
+// readAnswers reads who is told of mails, nil: nobody.
+func (f *mailFlags) readAnswers() (*answer.Settings, error) {
+	if f.answers == "" {
+		return nil, nil
+	}
+	settings, err := answer.Read(f.answers)
+	if err != nil {
+		return nil, fmt.Errorf("--mail-answers: %w", err)
+	}
+	return settings, nil
+}
+
+// openAnswers makes the sender of answers, nil when nobody is told.
+func (s *shell) openAnswers(f mailFlags, group string, cluster kafka.Cluster, shards []*database.Server, metrics prometheus.Registerer) (*answer.Sender, error) {
+	settings, err := f.readAnswers()
+	if err != nil || settings == nil {
+		return nil, err
+	}
+	return answer.New(answer.Options{Settings: settings, Cluster: cluster, Shards: shards, Group: group + "-answers", Log: s.log, Metrics: metrics})
 }
 
 // addOriginals adds the flags that say where originals are; dir is where by default.
@@ -118,6 +147,11 @@ func (f *mailFlags) options(worker string) (mail.Options, error) {
 		wrong = append(wrong, errors.New("--mail-max-bytes, --mail-max-pdfs and --mail-poll must be above zero"))
 	}
 	wrong = append(wrong, f.checkMaxAmount())
+	if settings, err := f.readAnswers(); err != nil {
+		wrong = append(wrong, err)
+	} else if settings != nil {
+		o.Answers = settings
+	}
 	for i, text := range f.boxes {
 		a, err := mailbox.ParseAddress(text)
 		if err != nil {

@@ -29,8 +29,8 @@ type Access struct {
 // Mechanisms are the ways to authenticate that Access knows.
 func Mechanisms() []string { return []string{"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"} }
 
-// Cluster is a Kafka cluster as its two clients reach it: kafka-go for groups, topics and everything that is sent,
-// franz-go for everything that is read. It holds no connection but the transport's.
+// Cluster is a Kafka cluster as its two clients reach it: kafka-go for the workers' group, topics and everything that is
+// sent, franz-go for everything that is read. It holds no connection but the transport's.
 type Cluster struct {
 	Addrs     []string
 	Transport *kafka.Transport

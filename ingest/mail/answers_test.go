@@ -1,13 +1,31 @@
 package mail
 
 import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"maps"
 	"net/mail"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	gomail "github.com/emersion/go-message/mail"
+	smtpserver "github.com/emersion/go-smtp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"tallyhouse/ingest/invoice/pdf/pdftest"
+	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/kafka/topicstest"
+	"tallyhouse/ingest/mail/answer"
+	"tallyhouse/ingest/mail/answer/smtptest"
 	"tallyhouse/ingest/mail/mailbox"
+	"tallyhouse/ingest/mail/mailbox/mailboxtest"
 	"tallyhouse/ingest/mail/message"
+	"tallyhouse/ingest/store/database"
 	"tallyhouse/schemas/events"
 )
 
@@ -117,4 +135,159 @@ func FuzzWhoIsAnswered(f *testing.F) {
 			t.Fatalf("%q is answered: %v", sender, err)
 		}
 	})
+}
+
+// row writes a row of a table as the stream's worker would.
+func (w *world) row(table, columns, values string) {
+	w.t.Helper()
+	sql := "INSERT INTO " + table + " (tenant, row_version, at, " + columns + ") VALUES ('demo', 1, now64(6), " + values + ")"
+	if err := w.db.Exec(w.t.Context(), database.Statement{SQL: sql}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// teller starts a sender of answers with settings, and stops it at the end of the test.
+func (w *world) teller(settings *answer.Settings) *answer.Sender {
+	w.t.Helper()
+	s, err := answer.New(answer.Options{Settings: settings, Cluster: w.cluster, Shards: []*database.Server{w.db}, Group: "tellers",
+		Log: testLog(w.t), Metrics: prometheus.NewRegistry()})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	w.t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			w.t.Errorf("the sender of answers: %v", err)
+		}
+	})
+	return s
+}
+
+// Given a project that tells its responsible user and the senders of its mails, when mails come in while the mail server is
+// away, then they become records all the same; and when it is there, each who is to be told is told once, and of nothing that
+// they may not see.
+func TestPeopleAreToldOfTheirMails(t *testing.T) {
+	w := newWorld(t)
+	w.project("P3", "annex@intake.example")
+	w.row("users", "id, name, email, active", "'U1', 'Ada', 'ada@own.example', true")
+	w.row("users", "id, name, email, active", "'U2', 'Bob', 'bob@own.example', true")
+	w.row("memberships", "id, user_id, scope_project_id, role", "'M1', 'U1', 'P1', 'user'")
+	w.row("memberships", "id, user_id, scope_project_id, role", "'M2', 'U1', 'P2', 'guest'")
+	w.row("memberships", "id, user_id, scope_project_id, role", "'M3', 'U2', 'P2', 'guest'")
+
+	// Given a mail server that is away, and knows one of the senders no more
+	server := smtptest.New(t, "smtp", func(to string) error {
+		if to == "gone@bauwerk.example" {
+			return &smtpserver.SMTPError{Code: 550, EnhancedCode: smtpserver.EnhancedCode{5, 1, 1}, Message: "nobody of that name"}
+		}
+		return nil
+	})
+	file := filepath.Join(t.TempDir(), "answers.json")
+	project := `{"tenant": "demo", "project": %q, "responsible": %q, "language": "en", "receipt": true, "failure": true, "duplicate": true, "senders": %t}`
+	if err := os.WriteFile(file, fmt.Appendf(nil, `{"smtp": %q, "from": "invoices@own.example", "desk": "https://desk.example", "projects": [%s, %s, %s]}`,
+		server.URL, fmt.Sprintf(project, "P1", "U1", true), fmt.Sprintf(project, "P2", "U2", false), fmt.Sprintf(project, "P3", "U1", false)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	settings, err := answer.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.teller(settings)
+
+	// When mails come in: to a project whose responsible user may see too little of it, and the same invoice to another one
+	box := mailboxtest.Start(t)
+	o := scripted(t, box)
+	o.Senders.AuthServer = "mx.own.example"
+	mail := func(to, id, from string, pdf []byte, extra ...string) string {
+		raw := testMail{to: to, id: id, pdfs: [][]byte{pdf}}.raw()
+		return "Authentication-Results: mx.own.example; dmarc=pass\r\n" + strings.Join(extra, "") +
+			strings.Replace(string(raw), "Supplier <supplier@b.example>", from, 1)
+	}
+	box.Deliver(mail("tower@intake.example", "first", "x@bauwerk.example", invoicePDF("1")))
+	w.intake([]mailbox.Options{o}, func(in *Intake) { in.options.Answers = settings })
+	w.settled(1)
+	marked(t, o, mailbox.Done, 1)
+	box.Deliver(mail("quartier@intake.example", "second", "office@bauwerk.example", invoicePDF("1")))
+	box.Deliver(mail("quartier@intake.example", "second", "office@bauwerk.example", invoicePDF("1"))) // a copy of it
+	box.Deliver(mail("quartier@intake.example", "unread", "gone@bauwerk.example", pdftest.Document{Pages: []pdftest.Page{{}}}.Bytes()))
+	box.Deliver(mail("quartier@intake.example", "listed", "list@bauwerk.example", invoicePDF("2"), "List-Id: <l.bauwerk.example>\r\n"))
+	box.Deliver(mail("annex@intake.example", "annex", "y@bauwerk.example", invoicePDF("3")))
+
+	// Then all of them are read
+	w.settled(5)
+	marked(t, o, mailbox.Done, 6)
+
+	// And when the mail server is there
+	server.Listen()
+	outcomes := func() map[string]int {
+		all := map[string]int{}
+		for _, r := range topicstest.Messages(t, w.cluster, events.Answers) {
+			e, err := events.Decode(events.Answers, r.Key, r.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a := e.Data.(*events.Answer); a.Outcome.Ok {
+				all[fmt.Sprint(a.Mail.MessageID.V, " ", a.Mail.Sender.V, " ", a.Outcome.V.What)]++
+			}
+		}
+		return all
+	}
+	want := map[string]int{"first  unwanted": 1, "annex  unwanted": 1, "second  sent": 1, "second office@bauwerk.example sent": 1,
+		"unread  sent": 1, "unread gone@bauwerk.example refused": 1}
+	eventually(t, "every answer has its outcome", func() error {
+		if got := outcomes(); !maps.Equal(got, want) {
+			return fmt.Errorf("there are %v, want %v", got, want)
+		}
+		return nil
+	})
+
+	// Then those who are to be told were told, of nothing that they may not see
+	letters := map[string]string{}
+	for _, l := range server.Letters() {
+		r, err := gomail.CreateReader(bytes.NewReader(l.Raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		part, err := r.NextPart()
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(part.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		letters[l.To+" "+r.Header.Get("Subject")] = strings.ReplaceAll(string(body), "\r\n", "\n")
+		if l.From != "" || r.Header.Get("Auto-Submitted") != "auto-replied" {
+			t.Errorf("a letter from %q is %s", l.From, r.Header.Get("Auto-Submitted"))
+		}
+	}
+	second := "https://desk.example/inbox/" + recordOf("second", invoicePDF("1"))
+	first := identity{tenant, "P2", "first", 0, sha256.Sum256(invoicePDF("1"))}.id()
+	for who, said := range map[string]string{
+		"ada@own.example Possible duplicate: Rechnung": "This invoice may have come before.\n" + second + "\n",
+		"ada@own.example Could not be read: Rechnung":  "invoice-1.pdf: could not be read. The file has neither text nor a picture.",
+		"office@bauwerk.example Received: Rechnung":    "invoice-1.pdf: is here and will be handled.",
+	} {
+		if !strings.Contains(letters[who], said) {
+			t.Errorf("%s is told\n%s\nwithout %q", who, letters[who], said)
+		}
+		if strings.Contains(letters[who], first) {
+			t.Errorf("%s is told of a record that they may not see:\n%s", who, letters[who])
+		}
+	}
+	if strings.Contains(letters["office@bauwerk.example Received: Rechnung"], "desk.example") || len(letters) != 3 || len(server.Letters()) != 3 {
+		t.Errorf("the letters are %v", letters)
+	}
+	refused := 0
+	for _, r := range topicstest.Messages(t, w.cluster, events.DeadLetters) {
+		if l, err := kafka.ParseDeadLetter(r); err == nil && strings.Contains(l.Reason, "nobody of that name") {
+			refused++
+		}
+	}
+	if refused != 1 {
+		t.Errorf("%d refused answers are among the dead letters", refused)
+	}
 }

@@ -1,0 +1,135 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"net/mail"
+	"slices"
+	"time"
+
+	"tallyhouse/analytics"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/schemas/events"
+)
+
+// directory is what the tables say of people, projects and mails.
+type directory struct {
+	shards []*database.Server
+}
+
+// queryTime bounds each query.
+const queryTime = 10 * time.Second
+
+// mostProjects bounds the projects that are looked at for one answer.
+const mostProjects = 1000
+
+// each asks all shards.
+func (d directory) each(ctx context.Context, sql string, p database.Params, row func(scan func(...any) error) error) error {
+	for _, shard := range d.shards {
+		if err := shard.Rows(ctx, database.Query{SQL: sql, Params: p, Limit: queryTime}, row); err != nil {
+			return fmt.Errorf("ClickHouse at %s: %w", shard.Addr(), err)
+		}
+	}
+	return nil
+}
+
+const userQuery = `SELECT assumeNotNull(email) FROM users FINAL
+WHERE tenant = {tenant:String} AND project = '' AND id = {user:String} AND NOT deleted AND active AND email IS NOT NULL`
+
+// user is the address of an active user, "" without one that is fit to write to.
+func (d directory) user(ctx context.Context, tenant, user string) (address string, err error) {
+	params := database.Params{"tenant": database.Text(tenant), "user": database.Text(user)}
+	err = d.each(ctx, userQuery, params, func(scan func(...any) error) error {
+		var email string
+		err := scan(&email)
+		if a, wrong := mail.ParseAddress(email); wrong == nil && plain(a.Address) {
+			address = a.Address
+		}
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("read the responsible user: %w", err)
+	}
+	return address, nil
+}
+
+// What guests see of a project is too little for the inbox, so it is too little for answers.
+const seenQuery = `SELECT id, name FROM projects FINAL
+WHERE tenant = {tenant:String} AND NOT deleted AND NOT moved AND id IN {projects:Array(String)}
+  AND ({everywhere:Bool} OR id IN {ids:Array(String)} OR has({workspaces:Array(String)}, ifNull(workspace_id, '')))
+LIMIT 1000`
+
+const membershipsQuery = `SELECT scope_tenant, ifNull(scope_project_id, ''), ifNull(scope_workspace_id, '') FROM memberships FINAL
+WHERE tenant = {tenant:String} AND project = '' AND user_id = {user:String} AND NOT deleted AND role IN ('admin', 'user')
+LIMIT 10000`
+
+// seen are those of the projects that a user sees with all field groups, with their names.
+func (d directory) seen(ctx context.Context, tenant, user string, projects []string) (map[string]string, error) {
+	var everywhere bool
+	ids, workspaces := []string{}, []string{}
+	params := database.Params{"tenant": database.Text(tenant), "user": database.Text(user)}
+	err := d.each(ctx, membershipsQuery, params, func(scan func(...any) error) error {
+		var all bool
+		var project, workspace string
+		err := scan(&all, &project, &workspace)
+		everywhere = everywhere || all
+		if project != "" {
+			ids = append(ids, project)
+		}
+		if workspace != "" {
+			workspaces = append(workspaces, workspace)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read what the responsible user may see: %w", err)
+	}
+	names := map[string]string{}
+	projects = projects[:min(len(projects), mostProjects)]
+	params = database.Params{"tenant": database.Text(tenant), "projects": database.Texts(projects), "ids": database.Texts(ids),
+		"workspaces": database.Texts(workspaces), "everywhere": fmt.Sprint(everywhere)}
+	err = d.each(ctx, seenQuery, params, func(scan func(...any) error) error {
+		var id, name string
+		err := scan(&id, &name)
+		names[id] = name
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read which projects the responsible user may see: %w", err)
+	}
+	return names, nil
+}
+
+// read is what the table has of a mailed record, or of a mail.
+type read struct {
+	id, project string
+	state       analytics.InboxState
+	reading     events.Reading
+}
+
+const readQuery = `SELECT id, project, state, reading FROM readings FINAL
+WHERE tenant = {tenant:String} AND id IN {ids:Array(String)} AND NOT deleted AND NOT moved AND reading != ''
+LIMIT 1000`
+
+// read finds readings by their ids, in any project.
+func (d directory) read(ctx context.Context, tenant string, ids []string) ([]read, error) {
+	var all []read
+	params := database.Params{"tenant": database.Text(tenant), "ids": database.Texts(ids)}
+	err := d.each(ctx, readQuery, params, func(scan func(...any) error) error {
+		var r read
+		var state, reading string
+		if err := scan(&r.id, &r.project, &state, &reading); err != nil {
+			return err
+		}
+		r.state = analytics.InboxState(state)
+		var err error
+		r.reading, err = events.ParseReading(reading)
+		all = append(all, r)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read what was read of a mail: %w", err)
+	}
+	slices.SortFunc(all, func(a, b read) int { return slices.Index(ids, a.id) - slices.Index(ids, b.id) })
+	return all, nil
+}
