@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/iban"
 	"tallyhouse/ingest/invoice/ocr"
 	"tallyhouse/ingest/invoice/page"
 	"tallyhouse/ingest/invoice/paymentcode"
@@ -21,6 +22,7 @@ import (
 const (
 	maxCodePictures = 16
 	maxCodePixels   = 6_000_000 // of all pictures together
+	maxAccounts     = 16        // that the pages name
 	pixelsAtOnce    = 8         // pixels that cost one operation
 	// agreeing is how certain a value is that both the page and a code say.
 	agreeing = 0.95
@@ -137,10 +139,7 @@ func sameName(value, payee string) bool {
 	return len(a) >= 4 && len(b) >= 4 && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a))
 }
 
-var (
-	printedFigures = regexp.MustCompile(`\d[\d .,'’]*`)
-	printedAccount = regexp.MustCompile(`\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}`)
-)
+var printedFigures = regexp.MustCompile(`\d[\d .,'’]*`)
 
 // prints reports whether figures are on the pages, however they are grouped.
 func prints(doc text.Document, figures string) bool {
@@ -161,16 +160,10 @@ func onlyFigures(r rune) rune {
 // accounts are the IBANs on the pages.
 func accounts(doc text.Document) []string {
 	var out []string
-	for _, line := range texts(doc) {
-		for _, found := range printedAccount.FindAllString(line, -1) {
-			found = strings.ReplaceAll(found, " ", "")
-			for n := min(len(found), 34); n >= 15; n-- {
-				if iban := found[:n]; paymentcode.ValidIBAN(iban) {
-					if !slices.Contains(out, iban) && len(out) < maxCodePictures {
-						out = append(out, iban)
-					}
-					break
-				}
+	for _, cell := range texts(doc) {
+		for _, account := range iban.In(cell) {
+			if !slices.Contains(out, account) && len(out) < maxAccounts {
+				out = append(out, account)
 			}
 		}
 	}

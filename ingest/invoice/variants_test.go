@@ -257,7 +257,11 @@ func (w wording) variant(i, layout int, byTerms, trapped bool) ([]byte, string) 
 			at(60, 770+10*float64(k), 8, line)
 		}
 		at(240, 770, 8, pick(w.taxLabels, i)+" "+w.tax)
-		at(420, 770, 8, "IBAN AT61 1904 3002 3457 3201")
+		account := "IBAN AT61 1904 3002 3457 3201"
+		if w.currency == "CHF" {
+			account = "IBAN CH93 0076 2011 6238 5295 7"
+		}
+		at(420, 770, 8, account)
 	case 4: // capitals, leaders of dots, the sums' labels at the left
 		labelAt = 60
 		for k, line := range []string{w.supplier, w.street + ", " + w.city, "info@example.org", pick(w.taxLabels, i) + " " + w.tax} {

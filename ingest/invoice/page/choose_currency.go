@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/iban"
 )
 
 var usDollar = regexp.MustCompile(`\bUSD\b|US\$`)
@@ -80,14 +81,14 @@ func (s *sheet) currency(all []sum, gross *share, home string) *fields.Text {
 	return &fields.Text{Value: s.dollar(best), Evidence: s.evidence(at[best], "currency of the amounts", confidence)}
 }
 
-// currencyOf is the currency of a country as VAT ids name it, empty if unknown. An
+// currencyOf is the currency of a country as VAT ids and IBANs name it, empty if unknown. An
 // invoice that prints no currency is in that of its supplier's country.
 func currencyOf(country string) string {
 	switch country {
 	case "AT", "BE", "CY", "DE", "EE", "EL", "ES", "FI", "FR", "HR", "IE", "IT", "LT", "LU", "LV",
-		"MT", "NL", "PT", "SI", "SK", "BG":
+		"MT", "NL", "PT", "SI", "SK", "BG", "GR", "MC", "SM", "AD", "ME", "XK":
 		return "EUR"
-	case "CH":
+	case "CH", "LI":
 		return "CHF"
 	case "GB":
 		return "GBP"
@@ -109,13 +110,29 @@ func currencyOf(country string) string {
 	return ""
 }
 
-// homeCurrency is the currency of the country of a certain VAT id.
-func (s *sheet) homeCurrency(taxID *fields.Text, at *item) *fields.Text {
-	code := countryCurrency(taxID)
+// homeCurrency is that of the supplier's country where no currency is printed: his certain VAT id and the accounts that he
+// names must agree on it.
+func (s *sheet) homeCurrency(taxID *fields.Text, at *item, buyers map[*item]bool) *fields.Text {
+	code, confidence := countryCurrency(taxID), 0.85
+	for _, row := range s.rows {
+		for _, it := range row {
+			for _, account := range iban.In(strings.ToUpper(it.text())) {
+				switch home := currencyOf(account[:2]); {
+				case buyers[it], s.buyerWord.MatchString(it.folded): // from which it is debited
+				case code == "":
+					code, at = home, it
+				case home != code:
+					return nil
+				default:
+					confidence = 0.9
+				}
+			}
+		}
+	}
 	if code == "" {
 		return nil
 	}
-	return &fields.Text{Value: code, Evidence: s.evidence(at, "currency of the supplier's country", 0.85)}
+	return &fields.Text{Value: code, Evidence: s.evidence(at, "currency of the supplier's country", confidence)}
 }
 
 // countryCurrency is the currency of the country of a certain VAT id, else empty.
@@ -124,6 +141,10 @@ func countryCurrency(taxID *fields.Text) string {
 		return ""
 	}
 	if valid, _ := checkVAT(taxID.Value); !valid {
+		// Spain's own form lacks the country.
+		if len(taxID.Value) == 9 && strings.ContainsAny(taxID.Value[:1], "ABCDEFGHJNPQRSUVW") && checkSpain(taxID.Value) {
+			return "EUR"
+		}
 		return ""
 	}
 	return currencyOf(taxID.Value[:2])

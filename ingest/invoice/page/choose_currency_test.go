@@ -53,3 +53,42 @@ func TestACodeCountsBesideAnAmountOrALabelOnly(t *testing.T) {
 		})
 	}
 }
+
+// Given an invoice that prints no currency, then it is that of the supplier's country, which his VAT id or his accounts tell,
+// unless these disagree.
+func TestTheCurrencyOfTheSuppliersCountry(t *testing.T) {
+	cases := []struct{ name, id, buyer, foot, want string }{
+		{"nothing tells it", "", "", "", "-"},
+		{"a VAT id", "VAT Reg No GB980780684", "", "", "GBP"},
+		{"a Spanish tax id", "CIF B58378431", "", "", "EUR"},
+		{"an account", "", "", "IBAN CH93 0076 2011 6238 5295 7", "CHF"},
+		{"an account with wrong check digits", "", "", "IBAN CH92 0076 2011 6238 5295 7", "-"},
+		{"a VAT id and an account", "VAT Reg No GB980780684", "", "IBAN GB82 WEST 1234 5698 7654 32", "GBP"},
+		{"a VAT id and an account elsewhere", "VAT Reg No GB980780684", "", "IBAN AT61 1904 3002 3457 3201", "-"},
+		{"accounts in two countries", "", "", "IBAN AT61 1904 3002 3457 3201, IBAN CH93 0076 2011 6238 5295 7", "-"},
+		{"accounts in two countries of one currency", "", "", "IBAN AT61 1904 3002 3457 3201, IBAN DE89 3704 0044 0532 0130 00", "EUR"},
+		{"the buyer's account", "", "IBAN AT61 1904 3002 3457 3201", "", "-"},
+		{"the account that is debited", "", "", "Debited from your account AT61 1904 3002 3457 3201", "-"},
+	}
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			lines := []string{"Harrow & Lane Ltd", "12 High Street", "London EC1A 1BB", c.id, "", "Bill to:",
+				"Northern Homes plc", "5 Mill Lane", "Leeds LS1 4AP", c.buyer, "", "Invoice", "", "Invoice No.     2026-0417",
+				"Invoice date    17 April 2026", "", "Description                  Quantity  Amount",
+				"Masonry                      1         1,000.00", "", "        Subtotal  1,000.00",
+				"        VAT 20%   200.00", "        Total     1,200.00", "", c.foot}
+			_, f, _ := reader.Read(typed.Document(strings.Join(lines, "\n")), Own{})
+			got := "-"
+			if f.Currency != nil {
+				got = f.Currency.Value
+			}
+			if got != c.want {
+				t.Errorf("currency %s, want %s", got, c.want)
+			}
+		})
+	}
+}

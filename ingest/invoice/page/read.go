@@ -88,7 +88,7 @@ func (s *sheet) read(own Own) (Kind, fields.Invoice) {
 		Currency:     s.currency(all, t.gross, countryCurrency(taxID)),
 	}
 	if out.Currency == nil {
-		out.Currency = s.homeCurrency(taxID, idAt)
+		out.Currency = s.homeCurrency(taxID, idAt, buyers)
 	}
 	s.addAmounts(&out, t, kind)
 	s.couldBeTotals(weighed, all, exponentOf(out.Currency), kind)

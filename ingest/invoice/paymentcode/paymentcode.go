@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"tallyhouse/ingest/invoice/iban"
 )
 
 // Payment is what a code asks for. What it leaves open is empty.
@@ -76,7 +78,7 @@ func girocode(lines []string) (Payment, error) {
 		return p, fmt.Errorf("transfer %q", transfer)
 	case p.Payee == "" || utf8.RuneCountInString(p.Payee) > 70:
 		return p, errors.New("the payee's name is missing or longer than 70 characters")
-	case !ValidIBAN(p.IBAN):
+	case !iban.Valid(p.IBAN):
 		return p, fmt.Errorf("the IBAN %s is wrong", p.IBAN)
 	case p.Reference != "" && !validReference(p.Reference):
 		return p, fmt.Errorf("the reference %s is wrong", p.Reference)
@@ -98,7 +100,7 @@ func swiss(lines []string) (Payment, error) {
 		return p, fmt.Errorf("version %q", line(lines, 1))
 	case line(lines, 30) != "EPD":
 		return p, errors.New("its trailer EPD is missing")
-	case !ValidIBAN(p.IBAN) || p.IBAN[:2] != "CH" && p.IBAN[:2] != "LI":
+	case !iban.Valid(p.IBAN) || p.IBAN[:2] != "CH" && p.IBAN[:2] != "LI":
 		return p, fmt.Errorf("the IBAN %s is wrong", p.IBAN)
 	case p.Payee == "" || utf8.RuneCountInString(p.Payee) > 70:
 		return p, errors.New("the payee's name is missing or longer than 70 characters")
@@ -141,7 +143,7 @@ func upn(lines []string) (Payment, error) {
 		return p, errors.New("its check sum is wrong")
 	case err != nil || len(line(lines, 8)) != 11:
 		return p, fmt.Errorf("amount %q", line(lines, 8))
-	case !ValidIBAN(p.IBAN):
+	case !iban.Valid(p.IBAN):
 		return p, fmt.Errorf("the IBAN %s is wrong", p.IBAN)
 	case p.Payee == "":
 		return p, errors.New("the payee's name is missing")
@@ -174,31 +176,9 @@ func figures(s string) bool { return strings.Trim(s, "0123456789") == "" }
 // account is an IBAN or a reference without spaces, in capitals.
 func account(s string) string { return strings.ToUpper(strings.ReplaceAll(s, " ", "")) }
 
-// ValidIBAN reports whether the check digits of an IBAN are right; it has no spaces and capitals alone.
-func ValidIBAN(s string) bool { return len(s) >= 15 && len(s) <= 34 && checked97(s) }
-
 // validReference checks the digits of a creditor reference (ISO 11649): "RF18…".
 func validReference(s string) bool {
-	return len(s) >= 5 && len(s) <= 25 && strings.HasPrefix(s, "RF") && checked97(s)
-}
-
-// checked97 is ISO 7064 mod 97,10 with the first four characters behind the others.
-func checked97(s string) bool {
-	if !figures(s[2:4]) || s[0] < 'A' || s[0] > 'Z' || s[1] < 'A' || s[1] > 'Z' {
-		return false
-	}
-	rest := 0
-	for _, c := range s[4:] + s[:4] {
-		switch {
-		case c >= '0' && c <= '9':
-			rest = (rest*10 + int(c-'0')) % 97
-		case c >= 'A' && c <= 'Z':
-			rest = (rest*100 + int(c-'A') + 10) % 97
-		default:
-			return false
-		}
-	}
-	return rest == 1
+	return len(s) >= 5 && len(s) <= 25 && strings.HasPrefix(s, "RF") && iban.Checked(s)
 }
 
 // validFigures checks the last figure of a Swiss reference (modulo 10, recursive).

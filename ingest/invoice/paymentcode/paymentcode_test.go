@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"tallyhouse/ingest/invoice/iban"
 )
 
 var (
@@ -93,7 +95,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := Parse(text)
-		if (err == nil) == (p == Payment{}) || err == nil && (!ValidIBAN(p.IBAN) || p.Amount < 0 || p.Payee == "") {
+		if (err == nil) == (p == Payment{}) || err == nil && (!iban.Valid(p.IBAN) || p.Amount < 0 || p.Payee == "") {
 			t.Errorf("%+v, %v", p, err)
 		}
 	})

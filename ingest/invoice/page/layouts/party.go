@@ -115,14 +115,19 @@ func (c country) postalCode(r *rand.Rand) string {
 	return code
 }
 
-// iban has the country's shape; its check digits may be wrong, as the reader doesn't ask for them.
+// iban has the country's letters, right check digits, and the length of Germany's.
 func (c country) iban(r *rand.Rand) string {
 	if c.code == "US" {
 		return digits(r, 9)
 	}
-	out := c.code + digits(r, 2)
-	for range 4 {
-		out += " " + digits(r, 4)
+	body := digits(r, 18)
+	rest := 0
+	for _, d := range body + fmt.Sprintf("%d%d00", c.code[0]-'A'+10, c.code[1]-'A'+10) {
+		rest = (rest*10 + int(d-'0')) % 97
+	}
+	out := fmt.Sprintf("%s%02d", c.code, 98-rest)
+	for i := 0; i < len(body); i += 4 {
+		out += " " + body[i:min(i+4, len(body))]
 	}
 	return out
 }
