@@ -117,6 +117,25 @@ func (s *mailedWorld) correctsByKeyboard(t *testing.T) {
 	}
 }
 
+// Given an invoice whose supplier is printed as a slogan, when a person has said who it is, then the next one of the same tax id is of
+// that supplier and contractor at once.
+func (s *mailedWorld) teachesTheNextInvoice(t *testing.T) {
+	sample := pdftest.Sample()
+	sample.Supplier, sample.TaxID, sample.Number = "Ihr Partner am Bau", "ATU11111116", "T-1"
+	first := s.mailed(t, "t1", sample.PDF())
+	if got := first.Values(); got.SupplierName.V == "Stein & Bein OG" || got.Contractor.Ok {
+		t.Fatalf("nobody has said yet that it is %v", got)
+	}
+	c := confirms(first, "uma", "T-1")
+	c.Values.SupplierName, c.Values.TaxID, c.Values.Contractor = events.Some("Stein & Bein OG"), events.Some("ATU11111116"), events.Some("c1")
+	s.must(s.undisturbed().Confirm(t.Context(), c))
+	sample.Number = "T-2"
+	second := s.mailed(t, "t2", sample.PDF())
+	if next := second.Values(); next.SupplierName.V != "Stein & Bein OG" || next.TaxID.V != "ATU11111116" || next.Contractor.V != "c1" || next.Number.V != "T-2" {
+		t.Errorf("the next invoice is of %v", next)
+	}
+}
+
 // apiRecord is what the API shows of a record.
 type apiRecord struct {
 	Number          string

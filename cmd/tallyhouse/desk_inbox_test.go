@@ -108,6 +108,7 @@ func TestTheInboxInABrowser(t *testing.T) {
 	t.Run("shows nobody what is not theirs", func(t *testing.T) { s.hidesMails(t) })
 	t.Run("corrects by keyboard", s.correctsByKeyboard)
 	t.Run("says what is wrong with a form", s.saysWhatIsWrong)
+	t.Run("teaches the next invoice", s.teachesTheNextInvoice)
 	t.Run("lets one of two who correct at once win", s.letsOneOfTwoWin)
 	t.Run("finishes what was broken off", s.finishesWhatWasBrokenOff)
 	t.Run("says that Kafka is away", s.saysThatKafkaIsAway)

@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
-	"unicode"
 
-	"golang.org/x/text/unicode/norm"
-
+	"tallyhouse/ingest/invoice/known"
 	"tallyhouse/ingest/store/database"
 )
 
@@ -79,6 +77,67 @@ WHERE tenant = {tenant:String} AND project = '' AND NOT deleted
 LIMIT 2`
 )
 
+// maxKnown bounds the suppliers that one invoice is compared with.
+const maxKnown = 100
+
+const (
+	contractorsQuery = `SELECT id, assumeNotNull(name), ifNull(tax_id, '') FROM contractors FINAL
+WHERE tenant = {tenant:String} AND project = '' AND NOT deleted
+  AND (replaceRegexpAll(upperUTF8(ifNull(tax_id, '')), '[^\\p{L}\\p{N}]', '') IN {taxIDs:Array(String)}
+    OR replaceRegexpAll(lowerUTF8(assumeNotNull(name)), '[^\\p{L}\\p{N}]', '') IN {names:Array(String)})
+ORDER BY id LIMIT {most:UInt32}`
+
+	confirmedQuery = `SELECT contractor, supplier, tax_id FROM readings FINAL
+WHERE tenant = {tenant:String} AND confirmed_by != '' AND supplier != '' AND NOT deleted AND NOT moved
+  AND (replaceRegexpAll(upperUTF8(tax_id), '[^\\p{L}\\p{N}]', '') IN {taxIDs:Array(String)}
+    OR replaceRegexpAll(lowerUTF8(supplier), '[^\\p{L}\\p{N}]', '') IN {names:Array(String)})
+ORDER BY at DESC, id LIMIT {most:UInt32}`
+)
+
+// known gives the suppliers of a tenant that are printed on an invoice: those that people have confirmed, the newest first, then
+// contractors.
+func (d directory) known(ctx context.Context, tenant string, on known.Printed) (all []known.Supplier, err error) {
+	if len(on.TaxIDs) == 0 && len(on.Names) == 0 {
+		return nil, nil
+	}
+	params := database.Params{"tenant": database.Text(tenant), "taxIDs": database.Texts(on.TaxIDs), "names": database.Texts(on.Names),
+		"most": strconv.Itoa(maxKnown)}
+	for _, from := range []struct {
+		query     string
+		confirmed bool
+	}{{confirmedQuery, true}, {contractorsQuery, false}} {
+		err := d.each(ctx, from.query, params, func(scan func(...any) error) error {
+			s := known.Supplier{Confirmed: from.confirmed}
+			err := scan(&s.Contractor, &s.Name, &s.TaxID)
+			all = append(all, s)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("find the suppliers that are known: %w", err)
+		}
+	}
+	return all, nil
+}
+
+// recognised is a reading with the supplier that its tenant knows, and the contractor that this is.
+func (d directory) recognised(ctx context.Context, tenant string, f reading) (reading, error) {
+	if f.failed != "" {
+		return f, nil
+	}
+	suppliers, err := d.known(ctx, tenant, known.PrintedOn(f.result.Invoice))
+	if err != nil {
+		return f, err
+	}
+	result, contractor := f.result, ""
+	result.Invoice, contractor = known.Recognise(result.Invoice, suppliers)
+	f = readingOf(result)
+	if f.contractor = contractor; contractor != "" {
+		return f, nil
+	}
+	f.contractor, err = d.contractorOf(ctx, tenant, f)
+	return f, err
+}
+
 // contractorOf gives the contractor that a reading's supplier is, "" when it isn't known.
 func (d directory) contractorOf(ctx context.Context, tenant string, f reading) (string, error) {
 	if f.failed != "" || f.taxID == "" && f.supplier == "" {
@@ -90,7 +149,7 @@ func (d directory) contractorOf(ctx context.Context, tenant string, f reading) (
 // contractor gives the one contractor of a tax id, else the one of a name, "" when there is none or several. A name
 // doesn't count when the contractor has another VAT id of the same country: two companies may share a name.
 func (d directory) contractor(ctx context.Context, tenant, taxID, name string) (string, error) {
-	taxID, name = strings.ToUpper(alphanumeric(taxID)), strings.ToLower(alphanumeric(name))
+	taxID, name = known.TaxKey(taxID), known.NameKey(name)
 	var found []string
 	if taxID != "" {
 		params := database.Params{"tenant": database.Text(tenant), "taxID": database.Text(taxID)}
@@ -112,9 +171,9 @@ func (d directory) contractor(ctx context.Context, tenant, taxID, name string) (
 	}
 	params := database.Params{"tenant": database.Text(tenant), "name": database.Text(name)}
 	err := d.each(ctx, nameQuery, params, func(scan func(...any) error) error {
-		var id, known string
-		err := scan(&id, &known)
-		if !otherVATID(taxID, known) {
+		var id, theirs string
+		err := scan(&id, &theirs)
+		if !known.OtherVATID(taxID, theirs) {
 			found = append(found, id)
 		}
 		return err
@@ -130,27 +189,6 @@ func only(found []string) string {
 		return ""
 	}
 	return found[0]
-}
-
-// otherVATID reports whether two ids are VAT ids of one country, but different ones.
-func otherVATID(a, b string) bool {
-	country := func(s string) string {
-		if len(s) > 4 && unicode.IsLetter(rune(s[0])) && unicode.IsLetter(rune(s[1])) {
-			return s[:2]
-		}
-		return ""
-	}
-	return a != b && country(a) != "" && country(a) == country(b)
-}
-
-// alphanumeric drops all but letters and digits, which is what two spellings of a name or an id differ by.
-func alphanumeric(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsNumber(r) {
-			return r
-		}
-		return -1
-	}, norm.NFC.String(s))
 }
 
 // recordState is the newest state of a record in the table.

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/known"
 	"tallyhouse/ingest/originals"
 	"tallyhouse/schemas/events"
 )
@@ -37,7 +38,7 @@ func repetitions(d draft, f reading) []repetition {
 	all := []repetition{content}
 	var suppliers []string
 	for _, s := range []struct{ kind, id string }{
-		{"contractor", f.contractor}, {"tax id", strings.ToUpper(alphanumeric(f.taxID))}, {"name", strings.ToLower(alphanumeric(f.supplier))},
+		{"contractor", f.contractor}, {"tax id", known.TaxKey(f.taxID)}, {"name", known.NameKey(f.supplier)},
 	} {
 		if s.id != "" {
 			suppliers = append(suppliers, thing(s.kind, s.id))

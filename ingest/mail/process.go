@@ -372,7 +372,7 @@ func (w *watch) read(ctx context.Context, file []byte, tenant string) (f reading
 	w.metrics.reading.Observe(time.Since(began).Seconds())
 	w.observe(stepRead)
 	err = w.retry(ctx, "clickhouse", func() (err error) {
-		f.contractor, err = w.directory.contractorOf(ctx, tenant, f)
+		f, err = w.directory.recognised(ctx, tenant, f)
 		return err
 	})
 	return f, err

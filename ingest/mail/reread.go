@@ -173,7 +173,7 @@ func (in *Intake) readAgain(ctx context.Context, tenant string, files []message.
 	for i, f := range files {
 		reading, err := readInvoice(ctx, f.Data, in.options.Reader)
 		if err == nil {
-			reading.contractor, err = in.directory.contractorOf(ctx, tenant, reading)
+			reading, err = in.directory.recognised(ctx, tenant, reading)
 		}
 		if err != nil {
 			return found{}, err

@@ -288,6 +288,7 @@ var images = map[events.Topic][]image{
 		{"document_sha256", "documents[].sha256", inSmallLetters}, {"number", "", fieldValue("invoiceNumber", "text", "")},
 		{"supplier", "", fieldValue("supplierName", "text", "")}, {"currency", "", fieldValue("currency", "text", "")},
 		{"gross", "", fieldValue("gross", "minorUnits", nil)}, {"repeats", "", repeats}, {"confirmed_by", "confirmedBy", orEmpty},
+		{"tax_id", "", fieldValue("supplierTaxId", "text", "")}, {"contractor", "", fieldValue("contractorId", "text", "")},
 		{"reading", "", asRead},
 	},
 	events.Requests: {

@@ -39,6 +39,8 @@ func readings() *Entity {
 			integerOrNull("gross", func(r *reading) events.Opt[int64] { return value(r, "gross").Minor }),
 			textsColumn("repeats", analytics.Repeats, itself),
 			textColumn("confirmed_by", func(r *reading) string { return r.ConfirmedBy.V }),
+			textColumn("tax_id", func(r *reading) string { return value(r, analytics.FieldTaxID).Text.V }),
+			textColumn("contractor", func(r *reading) string { return value(r, analytics.FieldContractor).Text.V }),
 			jsonColumn("reading", storedReading),
 		},
 		project: func(_ string, data any) string { return data.(*reading).ProjectID.V },

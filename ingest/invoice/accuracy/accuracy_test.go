@@ -104,7 +104,7 @@ func TestUnseenFamiliesAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	const families = 200
-	all, _ := readFamilies(reader, drawer, unseen, families)
+	all, _ := readFamilies(reader, drawer, unseen, families, nil)
 	for name, floor := range map[string]int{fields.Number: 75, fields.Date: 75, fields.DueDate: 70, fields.SupplierName: 80,
 		fields.SupplierTaxID: 80, fields.Currency: 75, fields.Net: 65, fields.Tax: 65, fields.Gross: 75} {
 		c, calibrated := all.fields[name], all.calibrations[name]

@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"tallyhouse/ingest/invoice"
+	"tallyhouse/ingest/invoice/known"
 	"tallyhouse/ingest/invoice/page"
 	"tallyhouse/ingest/invoice/page/layouts"
 )
@@ -28,7 +30,7 @@ func measureFamilies(out io.Writer, families int, list bool) error {
 		name string
 		from int
 	}{{"Families that training saw", 0}, {"Families that nobody has seen", unseen}} {
-		all, scenarios := readFamilies(reader, drawer, kind.from, families)
+		all, scenarios := readFamilies(reader, drawer, kind.from, families, nil)
 		fmt.Fprintf(out, "\n%s\n", kind.name)
 		all.print(out)
 		all.printCalibration(out)
@@ -40,6 +42,23 @@ func measureFamilies(out io.Writer, families int, list bool) error {
 		for _, s := range layouts.Scenarios() {
 			scenarios[s].printShares(out, s)
 		}
+		suppliers, buyers := everybody(drawer, kind.from, families)
+		confirmed := slices.Clone(suppliers)
+		for i := range confirmed {
+			confirmed[i].Confirmed = true
+		}
+		for _, tenant := range []struct {
+			knows string
+			list  []known.Supplier
+		}{
+			{"all suppliers and all buyers", slices.Concat(suppliers, buyers)},
+			{"all buyers, and has confirmed an invoice of each supplier", slices.Concat(confirmed, buyers)},
+			{"all buyers, whom it should take for no supplier", buyers},
+		} {
+			recognised, _ := readFamilies(reader, drawer, kind.from, families, tenant.list)
+			fmt.Fprintf(out, "\nwhere the tenant lists %s\n", tenant.knows)
+			recognised.print(out)
+		}
 		if list {
 			for _, miss := range all.misses {
 				fmt.Fprintln(out, "  ", miss)
@@ -49,8 +68,19 @@ func measureFamilies(out io.Writer, families int, list bool) error {
 	return nil
 }
 
-// readFamilies reads a member of each of some families, from a seed on: all in all, and by the kind of bill.
-func readFamilies(reader *page.Reader, drawer *layouts.Drawer, from, families int) (*tally, map[string]*tally) {
+// everybody are the suppliers of all families, and the buyers.
+func everybody(drawer *layouts.Drawer, from, families int) (suppliers, buyers []known.Supplier) {
+	for seed := from; seed < from+families; seed++ {
+		drawn := drawer.Family(seed, from == unseen).Draw(0)
+		suppliers = append(suppliers, known.Supplier{Name: drawn.Supplier, TaxID: strings.TrimSuffix(drawn.TaxID, " MWST")})
+		buyers = append(buyers, known.Supplier{Name: drawn.Recipient})
+	}
+	return suppliers, buyers
+}
+
+// readFamilies reads a member of each of some families, from a seed on, for a tenant that knows some suppliers: all in all, and by the
+// kind of bill.
+func readFamilies(reader *page.Reader, drawer *layouts.Drawer, from, families int, suppliers []known.Supplier) (*tally, map[string]*tally) {
 	all := newTally(true)
 	scenarios := map[string]*tally{}
 	for _, s := range layouts.Scenarios() {
@@ -65,6 +95,7 @@ func readFamilies(reader *page.Reader, drawer *layouts.Drawer, from, families in
 			own.Names = []string{drawn.Buyer}
 		}
 		_, got.Invoice, _ = reader.Read(drawn.Document(), own)
+		got.Invoice, _ = known.Recognise(got.Invoice, suppliers)
 		all.add(want, got)
 		scenarios[drawn.Scenario].add(want, got)
 	}

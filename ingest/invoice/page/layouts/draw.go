@@ -38,7 +38,7 @@ func (f Family) Draw(member int) Invoice {
 		d.due = d.issued.AddDate(0, 0, 2+d.r.IntN(50))
 	}
 	d.out = Invoice{Scenario: f.scenario, Language: f.lang.code, Number: d.number(), Date: d.issued.Format(time.DateOnly),
-		Supplier: d.seller.name, Currency: f.land.currency, CreditNote: f.scenario == "credit note"}
+		Supplier: d.seller.name, Recipient: d.buyer.name, Currency: f.land.currency, CreditNote: f.scenario == "credit note"}
 	if f.told {
 		d.out.Buyer = d.buyer.name
 	}

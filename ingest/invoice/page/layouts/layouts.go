@@ -16,8 +16,8 @@ type Invoice struct {
 	Scenario string
 	Language string
 	Pages    [][]Text
-	// Buyer is the name of the company that receives it, empty where the reader isn't told.
-	Buyer string
+	// Recipient is the name of the company that receives it; Buyer the same, empty where the reader isn't told.
+	Recipient, Buyer string
 
 	CreditNote                bool
 	Number, Date, DueDate     string // dates as YYYY-MM-DD

@@ -1,0 +1,206 @@
+// Package known recognises suppliers that a tenant knows among what stands on an invoice
+// (docs/invoices.md#suppliers-that-are-known).
+package known
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"tallyhouse/ingest/invoice/fields"
+)
+
+// Supplier is one that the tenant knows: a contractor, or one that a person has confirmed for an earlier invoice.
+type Supplier struct {
+	Contractor string // its id; "" where there is none
+	Name       string
+	TaxID      string // "" where it isn't known
+	Confirmed  bool
+}
+
+// Printed is what may name the supplier on an invoice, as keys.
+type Printed struct{ TaxIDs, Names []string }
+
+// TaxKey is what two spellings of a tax id have in common: its letters and figures.
+func TaxKey(id string) string { return strings.ToUpper(alphanumeric(id)) }
+
+// NameKey is what two spellings of a name have in common: its letters and figures.
+func NameKey(name string) string { return strings.ToLower(alphanumeric(name)) }
+
+func alphanumeric(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) {
+			return r
+		}
+		return -1
+	}, norm.NFC.String(s))
+}
+
+const (
+	likelyID = 0.5 // what an id scores at least that isn't marked as the buyer's
+
+	// A contractor may be the buyer of another invoice, so its name has to be a likely one. Who was confirmed was a supplier.
+	likelyName    = 0.3
+	confirmedName = 0.1
+
+	rule           = "known supplier"
+	sureByTaxID    = 0.97
+	sureByName     = 0.93
+	shortestOfName = 4 // letters and figures: shorter names stand in other texts, too
+)
+
+// PrintedOn is what of an invoice its supplier is looked up by.
+func PrintedOn(i fields.Invoice) Printed {
+	var p Printed
+	for _, id := range candidates(i, fields.SupplierTaxID) {
+		if key := TaxKey(id.Value); id.Confidence >= likelyID && !slices.Contains(p.TaxIDs, key) {
+			p.TaxIDs = append(p.TaxIDs, key)
+		}
+	}
+	for _, name := range candidates(i, fields.SupplierName) {
+		if key := NameKey(name.Value); name.Confidence >= confirmedName && len(key) >= shortestOfName && !slices.Contains(p.Names, key) {
+			p.Names = append(p.Names, key)
+		}
+	}
+	return p
+}
+
+// candidates are the value of a field and what else it could be.
+func candidates(i fields.Invoice, field string) []fields.Text {
+	var all []fields.Text
+	value := i.SupplierName
+	if field == fields.SupplierTaxID {
+		value = i.SupplierTaxID
+	}
+	if value != nil {
+		all = append(all, *value)
+	}
+	for _, p := range i.Possible {
+		if p.Field == field {
+			all = append(all, fields.Text{Value: p.Value, Evidence: p.Evidence})
+		}
+	}
+	return all
+}
+
+// Recognise states the supplier where what is printed is that of exactly one of the suppliers, by tax id before name: what the
+// tenant knows outweighs what the page looks like. Where the page is certain of another tax id, or of another supplier that the
+// tenant knows as well, nothing changes. A name that a person has confirmed for a tax id is the supplier's, whatever is printed. Of suppliers that a person has confirmed the newest come first. The contractor is the one
+// that the supplier is, "" where that isn't known.
+func Recognise(i fields.Invoice, suppliers []Supplier) (_ fields.Invoice, contractor string) {
+	printed := PrintedOn(i)
+	is := only(suppliers, func(s Supplier) bool { return s.TaxID != "" && slices.Contains(printed.TaxIDs, TaxKey(s.TaxID)) })
+	sure := sureByTaxID
+	if is == nil {
+		is = only(suppliers, func(s Supplier) bool { return named(i, printed, s) })
+		sure = sureByName
+	}
+	if is == nil || certain(i.SupplierTaxID) && OtherVATID(i.SupplierTaxID.Value, is.TaxID) {
+		return i, ""
+	}
+	id, identified := find(i, fields.SupplierTaxID, func(v string) bool { return TaxKey(v) == TaxKey(is.TaxID) })
+	name, isNamed := find(i, fields.SupplierName, func(v string) bool { return NameKey(v) == NameKey(is.Name) })
+	if identified && id.Confidence >= likelyID {
+		i = state(i, fields.SupplierTaxID, id, sure)
+	}
+	switch {
+	case isNamed:
+		i = state(i, fields.SupplierName, name, sure)
+	case is.Confirmed || !certain(i.SupplierName): // the tax id names it, as a person has said or for want of a name
+		i = state(i, fields.SupplierName, fields.Text{Value: is.Name, Evidence: id.Evidence}, sure)
+	}
+	return i, is.Contractor
+}
+
+// named reports whether a supplier's name is likely to be that of the one who sent the invoice.
+func named(i fields.Invoice, printed Printed, s Supplier) bool {
+	if !slices.Contains(printed.Names, NameKey(s.Name)) {
+		return false
+	}
+	name, _ := find(i, fields.SupplierName, func(v string) bool { return NameKey(v) == NameKey(s.Name) })
+	return s.Confirmed || name.Confidence >= likelyName
+}
+
+// find is the first candidate of a field whose value is the one.
+func find(i fields.Invoice, field string, is func(value string) bool) (fields.Text, bool) {
+	all := candidates(i, field)
+	at := slices.IndexFunc(all, func(c fields.Text) bool { return is(c.Value) })
+	if at < 0 {
+		return fields.Text{}, false
+	}
+	return all[at], true
+}
+
+// only is the one supplier that all matching ones are, nil where there is none or several. Which contractor it is a person's
+// confirmation decides, the newest first; contractors alone must agree.
+func only(suppliers []Supplier, matches func(Supplier) bool) *Supplier {
+	var found *Supplier
+	contractors := map[string]bool{}
+	for _, s := range suppliers {
+		if !matches(s) {
+			continue
+		}
+		switch {
+		case found == nil:
+			found = &s
+		case !same(*found, s):
+			return nil
+		case found.Contractor == "":
+			found.Contractor = s.Contractor
+		}
+		if s.Contractor != "" {
+			contractors[s.Contractor] = true
+		}
+	}
+	if found != nil && !found.Confirmed && len(contractors) > 1 {
+		found.Contractor = ""
+	}
+	return found
+}
+
+func same(a, b Supplier) bool {
+	switch {
+	case a.Contractor != "" && a.Contractor == b.Contractor:
+		return true
+	case a.TaxID != "" && b.TaxID != "":
+		return TaxKey(a.TaxID) == TaxKey(b.TaxID)
+	}
+	return NameKey(a.Name) == NameKey(b.Name)
+}
+
+// OtherVATID reports whether two ids are VAT ids of one country, but different ones.
+func OtherVATID(a, b string) bool {
+	a, b = TaxKey(a), TaxKey(b)
+	country := func(s string) string {
+		if len(s) > 4 && unicode.IsLetter(rune(s[0])) && unicode.IsLetter(rune(s[1])) {
+			return s[:2]
+		}
+		return ""
+	}
+	return a != b && country(a) != "" && country(a) == country(b)
+}
+
+func certain(t *fields.Text) bool { return t != nil && t.Confidence >= fields.Certain }
+
+// state makes a candidate the value of a field. The value before it stays possible.
+func state(i fields.Invoice, field string, c fields.Text, sure float64) fields.Invoice {
+	value := &i.SupplierName
+	if field == fields.SupplierTaxID {
+		value = &i.SupplierTaxID
+	}
+	before := *value
+	if before != nil && before.Value == c.Value {
+		sure = max(sure, before.Confidence)
+	}
+	i.Possible = slices.DeleteFunc(slices.Clone(i.Possible), func(p fields.Possible) bool { return p.Field == field && p.Value == c.Value })
+	if before != nil && before.Value != c.Value {
+		p := fields.Possible{Field: field, Value: before.Value, Evidence: before.Evidence}
+		p.Confidence = min(p.Confidence, 1-sure)
+		i.Possible = append([]fields.Possible{p}, i.Possible...)
+	}
+	c.Rule, c.Confidence = rule, sure
+	*value = &c
+	return i
+}
