@@ -87,8 +87,9 @@ func candidates(i fields.Invoice, field string) []fields.Text {
 
 // Recognise states the supplier where what is printed is that of exactly one of the suppliers, by tax id before name: what the
 // tenant knows outweighs what the page looks like. Where the page is certain of another tax id, or of another supplier that the
-// tenant knows as well, nothing changes. A name that a person has confirmed for a tax id is the supplier's, whatever is printed. Of suppliers that a person has confirmed the newest come first. The contractor is the one
-// that the supplier is, "" where that isn't known.
+// tenant knows as well, nothing changes. A name that a person has confirmed for a tax id is the supplier's, whatever is
+// printed. Of suppliers that a person has confirmed the newest come first. The contractor is the one that the supplier is, ""
+// where that isn't known.
 func Recognise(i fields.Invoice, suppliers []Supplier) (_ fields.Invoice, contractor string) {
 	printed := PrintedOn(i)
 	is := only(suppliers, func(s Supplier) bool { return s.TaxID != "" && slices.Contains(printed.TaxIDs, TaxKey(s.TaxID)) })
