@@ -50,6 +50,7 @@ authoritiesSecret: {name: authorities}
 config: {TALLYHOUSE_LOG_LEVEL: WARN}
 ingest:
   imapSecret: {name: mail}
+  answersSecret: {name: answers}
   originals: {s3Secret: {name: originals}}
   ocr: true
   config: {TALLYHOUSE_FRESHNESS: 200ms}

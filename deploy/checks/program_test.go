@@ -40,6 +40,9 @@ func secretOf(variable string) string {
 	switch variable {
 	case "TALLYHOUSE_IMAP_FILE":
 		return "imaps://invoices:secret@imap.example.com/INBOX?tenant=demo\n"
+	case "TALLYHOUSE_MAIL_ANSWERS":
+		return `{"smtp": "smtps://smtp.example.com", "from": "invoices@example.com", "projects": [{"tenant": "demo", "project": "P1",
+			"responsible": "US1", "language": "de", "failure": true}]}`
 	case "TALLYHOUSE_ORIGINALS_S3_FILE":
 		return "https://KEY:secret@s3.example.com/bucket/prefix?region=eu-central-1\n"
 	case "TALLYHOUSE_REDIS_URL_FILE":
@@ -64,7 +67,7 @@ func accepts(t *testing.T, what string, args []string, env map[string]string) {
 	check := exec.Command(path, append(args, "--check-config")...)
 	check.Env = []string{}
 	for name, value := range env {
-		if strings.HasPrefix(name, "TALLYHOUSE_") && (strings.HasSuffix(name, "_FILE") || strings.HasPrefix(value, "/secrets/")) {
+		if strings.HasPrefix(name, "TALLYHOUSE_") && (strings.HasSuffix(name, "_FILE") || strings.HasPrefix(value, "/secrets/") || strings.HasPrefix(value, "/run/secrets/")) {
 			file := filepath.Join(t.TempDir(), "secret")
 			if err := os.WriteFile(file, []byte(secretOf(name)), 0o600); err != nil {
 				t.Fatal(err)

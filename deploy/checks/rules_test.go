@@ -135,6 +135,16 @@ var cases = map[string][]struct {
 			`tallyhouse_mail_arrival_seconds_bucket{le="8"} 0+1x90`, `tallyhouse_mail_arrival_seconds_bucket{le="+Inf"} 0+1x90`,
 		}, 90, nil},
 	},
+	"TallyhouseAnswersOwed": {
+		{"the mail server is away", []string{`tallyhouse_answers_oldest_seconds{instance="a"} 0+60x90`, `tallyhouse_answers_oldest_seconds{instance="b"} 0x90`},
+			90, map[string]string{}},
+		{"they are sent", []string{`tallyhouse_answers_oldest_seconds{instance="a"} 5x90`}, 90, nil},
+	},
+	"TallyhouseAnswersRefused": {
+		{"the first is refused", []string{`tallyhouse_answers_total{outcome="refused"} _ _ 1 1`}, 3, map[string]string{"outcome": "refused"}},
+		{"one more expires", []string{`tallyhouse_answers_total{outcome="expired"} 5x70 6 6`}, 71, map[string]string{"outcome": "expired"}},
+		{"they are sent", []string{`tallyhouse_answers_total{outcome="sent"} 0+1x70`, `tallyhouse_answers_total{outcome="refused"} 5x70`}, 70, nil},
+	},
 	"TallyhouseAccessNotConfirmed": {
 		{"Kafka is away", []string{fmt.Sprintf(`tallyhouse_api_access_confirmed_timestamp_seconds{instance="a"} %dx5`, start.Unix())}, 5,
 			map[string]string{"instance": "a"}},

@@ -38,7 +38,7 @@ func TestSettingsSayWhatIsWrong(t *testing.T) {
 	}
 	for change, want := range map[string]string{
 		`"smtp": "smtp://127.0.0.1:1025?tls=off"|"smtp": "imap://x"`:                        "smtp must be an address like",
-		`"smtp": "smtp://127.0.0.1:1025?tls=off"|"smtp": "smtp://h?tls=off"`:                "tls=off (with smtp, on this machine)",
+		`"smtp": "smtp://127.0.0.1:1025?tls=off"|"smtp": "smtp://u@h?tls=off"`:              "tls=off (with smtp and without a user",
 		`"smtp": "smtp://127.0.0.1:1025?tls=off"|"smtp": "smtps://u:s3cret@h"`:              "password-file=FILE names",
 		`"smtp": "smtp://127.0.0.1:1025?tls=off"|"smtp": "smtps://u@h"`:                     "user and password-file go together",
 		`"smtp": "smtp://127.0.0.1:1025?tls=off"|"smtp": "smtps://u@h?password-file=/none"`: "password-file: open /none",

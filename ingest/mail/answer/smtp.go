@@ -22,12 +22,12 @@ type Server struct {
 	user         string
 	passwordFile string
 	implicit     bool // TLS from the beginning
-	plain        bool // no encryption, on this machine alone
+	plain        bool // no encryption
 	tls          *tls.Config
 }
 
 // ParseServer reads an address like smtps://user@host:465?password-file=FILE. smtps is TLS from the beginning, smtp is
-// STARTTLS, which only a server on this machine may lack, with tls=off. ca=FILE names the authorities to trust instead of the
+// STARTTLS; with tls=off there is no encryption, for a server that wants no login or is on this machine. ca=FILE names the authorities to trust instead of the
 // system's.
 func ParseServer(s string) (Server, error) {
 	u, err := url.Parse(s)
@@ -61,10 +61,10 @@ func ParseServer(s string) (Server, error) {
 			if err != nil || !o.tls.RootCAs.AppendCertsFromPEM(pem) {
 				wrong = append(wrong, fmt.Errorf("smtp: ca: %s holds no PEM certificate: %w", value, err))
 			}
-		case name == "tls" && value == "off" && !o.implicit && local(u.Hostname()):
+		case name == "tls" && value == "off" && !o.implicit && (o.user == "" || local(u.Hostname())):
 			o.plain = true
 		default:
-			wrong = append(wrong, fmt.Errorf("smtp: parameter %s must be one of password-file=FILE, ca=FILE, tls=off (with smtp, on this machine)", name))
+			wrong = append(wrong, fmt.Errorf("smtp: parameter %s must be one of password-file=FILE, ca=FILE, tls=off (with smtp and without a user, or on this machine)", name))
 		}
 	}
 	if (o.user == "") != (o.passwordFile == "") {
