@@ -27,6 +27,10 @@ func registered(t *testing.T) map[string]bool {
 		maxBytes: 1, maxPDFs: 1, maxAmount: 1}
 	_, err = s.openMail(t.Context(), mail, "", s.servers.kafka, w.shards, registry)
 	s.must(err)
+	mail.answers = file(t, "answers.json", `{"smtp": "smtp://127.0.0.1:1?tls=off", "from": "a@a.example", "projects": [
+		{"tenant": "demo", "project": "P1", "responsible": "US1", "language": "de", "receipt": true}]}`)
+	_, err = s.openAnswers(mail, "metrics", s.servers.kafka, w.shards, registry)
+	s.must(err)
 	newVerifyMetrics(registry)
 	flags := apiFlags{addr: "127.0.0.1:0", metricsAddr: "127.0.0.1:0", environment: "test"}
 	flags.issuer.URL, flags.issuer.Audience = "http://127.0.0.1:1/", "tallyhouse"

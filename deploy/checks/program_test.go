@@ -67,7 +67,8 @@ func accepts(t *testing.T, what string, args []string, env map[string]string) {
 	check := exec.Command(path, append(args, "--check-config")...)
 	check.Env = []string{}
 	for name, value := range env {
-		if strings.HasPrefix(name, "TALLYHOUSE_") && (strings.HasSuffix(name, "_FILE") || strings.HasPrefix(value, "/secrets/") || strings.HasPrefix(value, "/run/secrets/")) {
+		secret := strings.HasSuffix(name, "_FILE") || strings.HasPrefix(value, "/secrets/") || strings.HasPrefix(value, "/run/secrets/")
+		if strings.HasPrefix(name, "TALLYHOUSE_") && secret {
 			file := filepath.Join(t.TempDir(), "secret")
 			if err := os.WriteFile(file, []byte(secretOf(name)), 0o600); err != nil {
 				t.Fatal(err)

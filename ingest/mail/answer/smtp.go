@@ -27,8 +27,8 @@ type Server struct {
 }
 
 // ParseServer reads an address like smtps://user@host:465?password-file=FILE. smtps is TLS from the beginning, smtp is
-// STARTTLS; with tls=off there is no encryption, for a server that wants no login or is on this machine. ca=FILE names the authorities to trust instead of the
-// system's.
+// STARTTLS; with tls=off there is no encryption, for a server that wants no login or is on this machine. ca=FILE names the
+// authorities to trust instead of the system's.
 func ParseServer(s string) (Server, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtps" && u.Scheme != "smtp" || strings.Trim(u.Path, "/") != "" {
@@ -64,7 +64,8 @@ func ParseServer(s string) (Server, error) {
 		case name == "tls" && value == "off" && !o.implicit && (o.user == "" || local(u.Hostname())):
 			o.plain = true
 		default:
-			wrong = append(wrong, fmt.Errorf("smtp: parameter %s must be one of password-file=FILE, ca=FILE, tls=off (with smtp and without a user, or on this machine)", name))
+			wrong = append(wrong, fmt.Errorf("smtp: parameter %s must be one of password-file=FILE, ca=FILE, tls=off (with smtp and without "+
+				"a user, or on this machine)", name))
 		}
 	}
 	if (o.user == "") != (o.passwordFile == "") {
