@@ -22,7 +22,7 @@ var layers = map[string][]string{
 	"deploy/embedded": {},
 	"deploy/demo":     {"schemas"},
 	"deploy/checks":   {},
-	"deploy/release":  {},
+	"deploy/release":  {"api"}, // the bill names the scripts in its pages
 	"cmd":             {"api", "ingest", "schemas", "deploy/embedded", "deploy/demo"},
 }
 

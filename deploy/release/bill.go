@@ -6,10 +6,15 @@ import (
 	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
+	"os"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
+
+	"tallyhouse/api/pages"
 )
 
 // bill is a software bill of materials, as CycloneDX 1.6 has it.
@@ -41,23 +46,54 @@ type property struct {
 	Value string `json:"value"`
 }
 
-// billOf lists what a program is made of, as its own build information says: every module with its version and checksum, and Go.
+// billOf lists what a program is made of: as its own build information says, every module with its version and checksum, and Go; and
+// other people's scripts, which lie in it as files.
 func billOf(program, version string, date time.Time) ([]byte, error) {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
 		return nil, fmt.Errorf("read what %s is made of: %w", program, err)
 	}
-	return billFrom(info, version, date)
+	list, err := os.ReadFile("api/desk/vendored/packages")
+	if err != nil {
+		return nil, fmt.Errorf("read whose scripts the program has: %w", err)
+	}
+	return billFrom(info, scripts(string(list)), version, date)
 }
 
-func billFrom(info *debug.BuildInfo, version string, date time.Time) ([]byte, error) {
+// scripts are the packages of npm that files of the program are from: the API reference's, and those that the lines of
+// api/desk/vendored/packages name.
+func scripts(list string) []component {
+	all := []component{scriptOf("@scalar/api-reference", pages.ScalarVersion)}
+	for line := range strings.Lines(list) {
+		cells := strings.Fields(line)
+		if len(cells) != 5 || !strings.HasPrefix(cells[3], "vendored/") {
+			continue // the others are the tests'
+		}
+		one := scriptOf(cells[0], cells[1])
+		one.Properties = []property{{"npm:integrity", cells[4]}}
+		if !slices.ContainsFunc(all, func(c component) bool { return c.Ref == one.Ref }) {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+func scriptOf(name, version string) component {
+	url := "pkg:npm/" + strings.Replace(name, "@", "%40", 1) + "@" + version
+	return component{Type: "library", Ref: url, Name: name, Version: version, URL: url}
+}
+
+func billFrom(info *debug.BuildInfo, scripts []component, version string, date time.Time) ([]byte, error) {
 	b := bill{
 		Format: "CycloneDX", Spec: "1.6", Version: 1,
 		Metadata: metadata{
 			Timestamp: date.Format(time.RFC3339),
 			Component: component{Type: "application", Ref: "tallyhouse", Name: "tallyhouse", Version: version},
 		},
-		Components: []component{{Type: "library", Ref: "go-standard-library", Name: "std", Version: info.GoVersion}},
+		Components: []component{{
+			Type: "library", Ref: "go-standard-library", Name: "std", Version: info.GoVersion,
+			URL: "pkg:golang/std@" + strings.TrimPrefix(info.GoVersion, "go"),
+		}},
 	}
 	for _, s := range info.Settings {
 		if s.Key == "GOOS" || s.Key == "GOARCH" || s.Key == "CGO_ENABLED" {
@@ -73,6 +109,7 @@ func billFrom(info *debug.BuildInfo, version string, date time.Time) ([]byte, er
 			Properties: []property{{"go:sum", module.Sum}},
 		})
 	}
+	b.Components = append(b.Components, scripts...)
 	unnamed, err := json.Marshal(b)
 	if err != nil {
 		return nil, err

@@ -67,8 +67,8 @@ func releaseFor(platform, version, out string, date time.Time) error {
 	}
 	files := []file{{name + "/tallyhouse", program, 0o755}}
 	for _, pattern := range []string{
-		"LICENSE", "README.md", "CHANGELOG.md", "docs/*.md", "docs/*.eml", "deploy/systemd/*.service", "deploy/prometheus/*.yml",
-		"deploy/grafana/dashboards/*.json",
+		"LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md", "docs/*.md", "docs/*.eml", "docs/pictures/*.png", "deploy/systemd/*.service",
+		"deploy/compose/desk.env.example", "deploy/prometheus/*.yml", "deploy/grafana/dashboards/*.json",
 	} {
 		found, err := filepath.Glob(pattern)
 		if err != nil || len(found) == 0 {

@@ -77,11 +77,12 @@ func TestTheBillNamesEveryModule(t *testing.T) {
 			{Path: "example.com/b", Version: "v0.1.0", Replace: &debug.Module{Path: "example.com/fork", Version: "v0.2.0", Sum: "h1:f"}},
 		},
 	}
-	first, err := billFrom(info, "v1.0.0", date)
+	others := []component{scriptOf("@example/c", "3.0.0")}
+	first, err := billFrom(info, others, "v1.0.0", date)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := billFrom(info, "v1.0.0", date)
+	second, err := billFrom(info, others, "v1.0.0", date)
 	if err != nil || !bytes.Equal(first, second) {
 		t.Errorf("two bills differ, %v", err)
 	}
@@ -93,12 +94,40 @@ func TestTheBillNamesEveryModule(t *testing.T) {
 	for _, c := range b.Components {
 		named = append(named, c.Name+" "+c.Version)
 	}
-	if got := strings.Join(named, ", "); got != "std go1.26.8, example.com/a v1.2.3, example.com/fork v0.2.0" {
+	if got := strings.Join(named, ", "); got != "std go1.26.8, example.com/a v1.2.3, example.com/fork v0.2.0, @example/c 3.0.0" {
 		t.Error(got)
 	}
 	if b.Format != "CycloneDX" || b.Metadata.Component.Version != "v1.0.0" || b.Components[1].URL != "pkg:golang/example.com/a@v1.2.3" ||
-		b.Components[2].Properties[0].Value != "h1:f" || !strings.HasPrefix(b.SerialNumber, "urn:uuid:") {
+		b.Components[2].Properties[0].Value != "h1:f" || b.Components[0].URL != "pkg:golang/std@1.26.8" ||
+		b.Components[3].URL != "pkg:npm/%40example/c@3.0.0" || !strings.HasPrefix(b.SerialNumber, "urn:uuid:") {
 		t.Errorf("%s", first)
+	}
+}
+
+// The bill names whose scripts the desk and the API's reference have in them, once, and not those of the tests.
+func TestTheBillNamesTheScriptsOfOthers(t *testing.T) {
+	list, err := os.ReadFile("../../api/desk/vendored/packages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := filepath.Glob("../../api/desk/vendored/*.gz")
+	if err != nil || len(kept) < 4 {
+		t.Fatal(kept, err)
+	}
+	for _, file := range kept {
+		if name := "vendored/" + strings.TrimSuffix(filepath.Base(file), ".gz"); !strings.Contains(string(list), " "+name+" ") {
+			t.Errorf("%s is of no package", name)
+		}
+	}
+	var named []string
+	for _, c := range scripts(string(list)) {
+		named = append(named, c.Name)
+		if c.Version == "" || !strings.HasSuffix(c.URL, "@"+c.Version) {
+			t.Errorf("%+v", c)
+		}
+	}
+	if got := strings.Join(named, " "); got != "@scalar/api-reference htmx.org htmx-ext-sse pdfjs-dist" {
+		t.Error(got)
 	}
 }
 
