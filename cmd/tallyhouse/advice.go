@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -51,6 +52,11 @@ func advice(err error) string {
 	case wrongPassword(err):
 		return "check the user and the password: --kafka-user and TALLYHOUSE_KAFKA_PASSWORD, or --clickhouse-user and " +
 			"TALLYHOUSE_CLICKHOUSE_PASSWORD (or the file that TALLYHOUSE_..._PASSWORD_FILE names)"
+	case exceptionOf(err, proto.ErrClusterDoesntExist):
+		return "have <remote_servers> of every server name the cluster's shards, or check --cluster"
+	case exceptionOf(err, proto.ErrNoZookeeper, proto.ErrNoElementsInConfig, proto.ErrQueryIsProhibited):
+		return "replicas take a Keeper: have every server name it in <zookeeper> and itself in <macros>, with <distributed_ddl>, or say " +
+			"--no-replicas where each shard is one server"
 	case errors.As(err, &plain) && other:
 		return "the server doesn't speak TLS at this address: connect to its TLS port, or say so in " + named
 	case errors.As(err, &plain):
@@ -160,6 +166,12 @@ func wrongPassword(err error) bool {
 		return true
 	}
 	return errors.Is(err, kafkago.SASLAuthenticationFailed) || errors.Is(err, kerr.SaslAuthenticationFailed)
+}
+
+// exceptionOf reports whether ClickHouse answered with one of some exceptions.
+func exceptionOf(err error, codes ...proto.Error) bool {
+	exception, ok := errors.AsType[*driver.Exception](err)
+	return ok && slices.Contains(codes, proto.Error(exception.Code))
 }
 
 // wrongCertificate says what to do about a server's certificate; "" when there is nothing wrong with it.

@@ -31,6 +31,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	embeddedmail "tallyhouse/deploy/embedded/mail"
 	"tallyhouse/ingest/admin/registry/registrytest"
@@ -470,6 +471,22 @@ func TestWhatToDoAboutAPasswordOfClickHouse(t *testing.T) {
 	}
 	if err := (&clickhouse.Exception{Code: 241, Message: "Memory limit exceeded"}); advice(err) != "" || isForGood(err) {
 		t.Errorf("another failure: %q, for good: %t", advice(err), isForGood(err))
+	}
+}
+
+// Given a server that knows no such cluster, or has no Keeper for one with replicas, when tables are to be made on all its servers,
+// then it is said what they take. The embedded engine runs no statement ON CLUSTER, so what servers without a Keeper answer is
+// given by its code.
+func TestWhatToDoAboutACluster(t *testing.T) {
+	addr, name := clickhousetest.Database(t)
+	env := map[string]string{"TALLYHOUSE_CLICKHOUSE": addr, "TALLYHOUSE_CLICKHOUSE_DATABASE": name}
+	if got := tallyhouse(t, env, "", "migrate", "--cluster", "main"); got.code != exitFailed || !strings.Contains(got.err, "<remote_servers>") {
+		t.Errorf("without the cluster: %+v", got)
+	}
+	for code, want := range map[int32]string{139: "<zookeeper>", 225: "<macros>", 392: "--no-replicas", 241: ""} {
+		if got := advice(&clickhouse.Exception{Code: code}); !strings.Contains(got, want) || (got == "") != (want == "") {
+			t.Errorf("exception %d: %q", code, got)
+		}
 	}
 }
 

@@ -1,10 +1,12 @@
 package admin_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tallyhouse/analytics"
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
@@ -284,5 +286,30 @@ func TestADatabaseIsReadableWhenItsSumsAreCompleteAndByThisFormula(t *testing.T)
 				t.Fatal(err)
 			}
 		})
+	}
+}
+
+// asked notes how long a database may take for each question.
+type asked struct {
+	admin.Database
+	limits []time.Duration
+}
+
+func (a *asked) Rows(ctx context.Context, q database.Query, each func(func(...any) error) error) error {
+	a.limits = append(a.limits, q.Limit)
+	return a.Database.Rows(ctx, q, each)
+}
+
+// A database that hangs is soon found to be away: whoever asks whether it is readable gives it 5 s. That a query ends at its limit
+// where the server is silent is a test of ingest/store/database.
+func TestADatabaseSaysSoonWhetherItIsReadable(t *testing.T) {
+	t.Parallel()
+	l := ingesttest.New(t, events.Records, partitions)
+	db := &asked{Database: l.DB}
+	if err := admin.Readable(t.Context(), db, 0, 1); err != nil {
+		t.Fatal(err)
+	}
+	if len(db.limits) != 1 || db.limits[0] != 5*time.Second {
+		t.Errorf("it may take %v", db.limits)
 	}
 }

@@ -21,8 +21,44 @@ func shards(t *testing.T, n int) (all []database.Options) {
 	return all
 }
 
-// Replicated engines and statements ON CLUSTER take a Keeper, which the embedded engine has not: of those only the
-// text is tested.
+// The embedded engine runs no statement ON CLUSTER, and has no port through which replicas fetch parts. It has a Keeper in its
+// memory: so each statement is run without that clause, and the tables are made. Nothing can be written to them, nor are they
+// altered.
+func TestReplicatedTablesAreMade(t *testing.T) {
+	t.Parallel()
+	// Given a server with a Keeper
+	one := shards(t, 1)[0]
+	one.Database = "default"
+	db := open(t, one)
+	target := schema.Target{Cluster: "pair", Replicated: true, Durable: true}
+	steps, err := schema.Migrations(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// When the steps are taken, with a path for what only ON CLUSTER gives
+	alone := strings.NewReplacer(target.OnCluster(), "", "{uuid}", "{database}/{table}")
+	for _, step := range steps {
+		for _, statement := range step.Statements {
+			if !strings.Contains(statement, "ALTER TABLE") { // which writes to a table
+				exec(t, db, alone.Replace(statement))
+			}
+		}
+	}
+	// Then the Keeper knows all of them
+	var known, made uint64
+	for into, count := range map[*uint64]string{
+		&known: "SELECT count() FROM system.replicas WHERE database = 'default' AND total_replicas = 1",
+		&made:  "SELECT count() FROM system.tables WHERE database = 'default' AND engine LIKE '%MergeTree'",
+	} {
+		if err := db.Row(t.Context(), database.Query{SQL: count}, into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if known != made || made == 0 {
+		t.Errorf("%d tables were made, of which the Keeper knows %d", made, known)
+	}
+}
+
 func TestAClusterOfOtherShardsIsRefused(t *testing.T) {
 	t.Parallel()
 	two := shards(t, 2)

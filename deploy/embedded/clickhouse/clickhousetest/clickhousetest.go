@@ -138,7 +138,8 @@ type Shard struct {
 func (s Shard) Addr() string { return s.Valve.Addr() }
 
 // StartCluster starts engines that know each other as the shards, without replicas, of a cluster of this name. An embedded
-// engine talks to no Keeper and has no port for replicas, so there can't be any.
+// engine has no port for replicas, so there can't be any. Each has a Keeper in its memory, with which it makes replicated
+// tables, to which nothing can be written.
 func StartCluster(t testing.TB, name string, shards int) (all []Shard) {
 	t.Helper()
 	var servers strings.Builder
@@ -151,7 +152,9 @@ func StartCluster(t testing.TB, name string, shards int) (all []Shard) {
 		fmt.Fprintf(&servers, "<shard><replica><host>%s</host><port>%s</port></replica></shard>", host, port)
 		all = append(all, Shard{Valve: valve})
 	}
-	config := "<clickhouse><remote_servers><" + name + ">" + servers.String() + "</" + name + "></remote_servers></clickhouse>"
+	config := "<clickhouse><remote_servers><" + name + ">" + servers.String() + "</" + name + "></remote_servers>" +
+		"<zookeeper><implementation>testkeeper</implementation></zookeeper>" +
+		"<macros><shard>1</shard><replica>only</replica></macros></clickhouse>"
 	for i := range all {
 		dir := t.TempDir()
 		// The engine merges what lies in engine.d into its own engine.xml.
