@@ -65,9 +65,9 @@ func (p positions) byPartition() (map[int32]int64, error) {
 type states struct{ nodes, contractors string }
 
 // positionSettings are those of statements over position rows. There are so few that to filter them before their other
-// columns are read costs more than it spares.
+// columns are read, or to look for a projection that has fewer, costs more than it spares.
 var positionSettings = clickhouse.Settings{"max_threads": 1, "max_block_size": 1024, "optimize_move_to_prewhere": 0,
-	"enable_shared_storage_snapshot_in_query": 1}
+	"optimize_use_projections": 0, "enable_shared_storage_snapshot_in_query": 1}
 
 // positionsQuery reads the position rows of tables. They are at the beginning of the key.
 func positionsQuery(tables ...string) Query {
