@@ -81,7 +81,8 @@ func (s *shell) openAnswers(f mailFlags, group string, cluster kafka.Cluster, sh
 	if err != nil || settings == nil {
 		return nil, err
 	}
-	return answer.New(answer.Options{Settings: settings, Cluster: cluster, Shards: shards, Group: group + "-answers", Log: s.log, Metrics: metrics})
+	return answer.New(answer.Options{Settings: settings, Cluster: cluster, Shards: shards, Group: group + "-answers", Log: s.log, Metrics: metrics,
+		Clock: time.Now})
 }
 
 // addOriginals adds the flags that say where originals are; dir is where by default.

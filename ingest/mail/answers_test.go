@@ -11,7 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	gomail "github.com/emersion/go-message/mail"
 	smtpserver "github.com/emersion/go-smtp"
@@ -146,24 +148,25 @@ func (w *world) row(table, columns, values string) {
 	}
 }
 
-// teller starts a sender of answers with settings, and stops it at the end of the test.
-func (w *world) teller(settings *answer.Settings) *answer.Sender {
+// teller starts a sender of answers with settings; stop ends it, as does the end of the test.
+func (w *world) teller(settings *answer.Settings, clock func() time.Time) (stop func()) {
 	w.t.Helper()
 	s, err := answer.New(answer.Options{Settings: settings, Cluster: w.cluster, Shards: []*database.Server{w.db}, Group: "tellers",
-		Log: testLog(w.t), Metrics: prometheus.NewRegistry()})
+		Log: testLog(w.t), Metrics: prometheus.NewRegistry(), Clock: clock})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
-	w.t.Cleanup(func() {
-		stop()
+	stop = sync.OnceFunc(func() {
+		cancel()
 		if err := <-done; err != nil {
 			w.t.Errorf("the sender of answers: %v", err)
 		}
 	})
-	return s
+	w.t.Cleanup(stop)
+	return stop
 }
 
 // Given a project that tells its responsible user and the senders of its mails, when mails come in while the mail server is
@@ -195,7 +198,7 @@ func TestPeopleAreToldOfTheirMails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.teller(settings)
+	w.teller(settings, time.Now)
 
 	// When mails come in: to a project whose responsible user may see too little of it, and the same invoice to another one
 	box := mailboxtest.Start(t)

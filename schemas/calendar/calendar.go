@@ -47,9 +47,13 @@ func ViennaDate(t time.Time) Date {
 func ViennaClock(t time.Time) string { return t.In(vienna).Format("15:04") }
 
 // ViennaStart is the instant at which the date begins by the clocks of Vienna.
-func (d Date) ViennaStart() time.Time {
+func (d Date) ViennaStart() time.Time { return d.ViennaAt(0, 0) }
+
+// ViennaAt is the instant of the date at which the clocks of Vienna show a time: one of the two where they show it twice, and
+// one within an hour of it where they skip it.
+func (d Date) ViennaAt(hour, minute int) time.Time {
 	year, month, day := d.Time().Date()
-	return time.Date(year, month, day, 0, 0, 0, 0, vienna)
+	return time.Date(year, month, day, hour, minute, 0, 0, vienna)
 }
 
 // ParseDate reads YYYY-MM-DD, a date that exists and is in the ledger's range.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -13,11 +14,13 @@ import (
 
 	"tallyhouse/analytics"
 	"tallyhouse/ingest/mail/answer/smtptest"
+	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/events"
 )
 
 const someSettings = `{"smtp": "smtp://127.0.0.1:1025?tls=off", "from": "Tallyhouse <invoices@own.example>", "desk": "https://desk.example/",
 	"projects": [{"tenant": "demo", "project": "P1", "responsible": "U1", "language": "de", "receipt": true, "failure": true, "duplicate": true,
-	"senders": true, "day": 7}, {"tenant": "demo", "project": "P2", "language": "en", "receipt": true, "senders": true}]}`
+	"senders": true, "digest": "07:00"}, {"tenant": "demo", "project": "P2", "language": "en", "receipt": true, "senders": true}]}`
 
 // What is wrong with settings is said, all at once, and never by a password.
 func TestSettingsSayWhatIsWrong(t *testing.T) {
@@ -45,10 +48,11 @@ func TestSettingsSayWhatIsWrong(t *testing.T) {
 		`Tallyhouse <invoices@own.example>|invoices`:                                        "from must be an address like",
 		`https://desk.example/|desk.example`:                                                "desk must be",
 		`"language": "de"|"language": "fr"`:                                                 "language must be one of de, en",
-		`"day": 7|"day": 24`:                                                                "day must be an hour from 0 to 23",
+		`"digest": "07:00"|"digest": "24:00"`:                                               "digest must be a time of the day",
+		`"digest": "07:00"|"digest": "7:00"`:                                                "digest must be a time of the day",
 		`"responsible": "U1",|`:                                                             "responsible must be the id",
 		`"project": "P2"|"project": "P1"`:                                                   "is there twice",
-		`"day": 7|"dya": 7`:                                                                 "unknown field",
+		`"digest": "|"digset": "`:                                                           "unknown field",
 		`"tenant": "demo", "project": "P2"|"project": "P2"`:                                 "tenant and project must be given",
 	} {
 		before, after, _ := strings.Cut(change, "|")
@@ -255,4 +259,78 @@ func TestWhatAServerSaysOfALetter(t *testing.T) {
 			t.Errorf("%s: taken were %q", scheme, letters)
 		}
 	}
+}
+
+// Each day has one digest: also the one that skips the digest's time of the day, and the one that has it twice.
+func TestEachDayHasItsTime(t *testing.T) {
+	for _, c := range []struct{ clock, day, want string }{
+		{"07:00", "2026-07-01", "2026-07-01T05:00:00Z"},
+		{"07:00", "2026-12-01", "2026-12-01T06:00:00Z"},
+		{"00:00", "2026-12-01", "2026-11-30T23:00:00Z"},
+	} {
+		d, err := calendar.ParseDate(c.day)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (project{Digest: c.clock}).digestOn(d).UTC().Format(time.RFC3339); got != c.want {
+			t.Errorf("%s of %s is %s, want %s", c.clock, c.day, got, c.want)
+		}
+	}
+	first, err := calendar.ParseDate("2026-01-01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, clock := range []string{"00:00", "01:59", "02:00", "02:30", "03:00", "23:59"} {
+		p := project{Digest: clock}
+		for d := first; d < first+366; d++ {
+			if at := p.digestOn(d); calendar.ViennaDate(at) != d || !at.After(p.digestOn(d-1)) {
+				t.Errorf("%s of %s is %s", clock, d, at)
+			}
+		}
+	}
+}
+
+func TestAmountsAreWrittenAsPeopleDo(t *testing.T) {
+	for _, c := range []struct {
+		language, code string
+		minor          int64
+		want           string
+	}{
+		{"de", "EUR", 0, "0,00 EUR"}, {"de", "EUR", -5, "-0,05 EUR"}, {"de", "EUR", 99_999, "999,99 EUR"}, {"de", "EUR", 100_000, "1.000,00 EUR"},
+		{"en", "CZK", 123_456_789, "1,234,567.89 CZK"}, {"en", "JPY", 1_234_567, "1,234,567 JPY"}, {"de", "TND", 1_234_567, "1.234,567 TND"},
+		{"en", "XYZZ", 1234, "12.34 XYZZ"}, {"en", "EUR", math.MinInt64, "-92,233,720,368,547,758.08 EUR"},
+	} {
+		if got := amount(c.language, c.minor, c.code); got != c.want {
+			t.Errorf("%d %s in %s is %q, want %q", c.minor, c.code, c.language, got, c.want)
+		}
+	}
+}
+
+// Whatever strangers wrote on an invoice and into its mail, it stays on the lines that a digest has for it.
+func FuzzDigestsAreNobodyElses(f *testing.F) {
+	f.Add("Bauwerk", "17", "EUR", "Rechnung", "a@b.example", "encrypted")
+	f.Add("x\r\nBcc: v@evil.example\r\n\r\nbody", "\u202e{{.Inbox}}", "E\nR", "a\r\n.\r\n", "a\r\n@b", "x\"}}")
+	f.Add(strings.Repeat("ä", 5000), strings.Repeat("b", 5000), strings.Repeat("c", 5000), "", strings.Repeat("d", 5000), "")
+	s := &Sender{texts: someTexts(f), options: Options{Settings: &Settings{desk: "https://desk.example"}}}
+	f.Fuzz(func(t *testing.T, supplier, number, code, subject, from, reason string) {
+		field := func(name, value string) events.ReadField {
+			return events.ReadField{Name: name, Value: events.Some(events.Stated{Text: events.Some(value)})}
+		}
+		for _, state := range analytics.InboxStates() {
+			r := read{id: "mail-a", state: state, reading: events.Reading{Reason: events.Some(reason),
+				Mail:   events.ReadMail{From: events.Some(from), Subject: events.Some(subject)},
+				Fields: []events.ReadField{field("supplierName", supplier), field("invoiceNumber", number), field("currency", code)}}}
+			one, err := s.digestLine("de", &r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := s.texts.say("de", "digest", digest{Open: 1, Lines: []digestLine{one}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(body, "\n"); n != 13 || len(body) > 2500 {
+				t.Fatalf("%s has %d lines:\n%s", state, n, body)
+			}
+		}
+	})
 }

@@ -21,11 +21,14 @@ func (u unwanted) Error() string { return string(u) }
 // errNotYet says that the tables don't have yet what the answer is about.
 var errNotYet = errors.New("what was read is not in the table yet")
 
-// compose writes the letter that an answer about a mail is, from what the tables have now.
+// compose writes the letter that an answer is, from what the tables have now.
 func (s *Sender) compose(ctx context.Context, e events.Event, a *events.Answer) (to string, mail []byte, err error) {
 	p, known := s.options.Settings.projects[place{e.TenantID, a.ProjectID}]
 	if !known {
 		return "", nil, unwanted("the project answers no mails")
+	}
+	if a.About == events.AboutDay {
+		return s.composeDigest(ctx, e, a, p)
 	}
 	l := &letter{id: e.ID, language: p.Language, at: e.At, Subject: a.Mail.Subject.V, inReplyTo: a.Mail.MessageID.V}
 	if a.Mail.ArrivedAt.Ok {

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/mail"
@@ -132,4 +133,83 @@ func (d directory) read(ctx context.Context, tenant string, ids []string) ([]rea
 	}
 	slices.SortFunc(all, func(a, b read) int { return slices.Index(ids, a.id) - slices.Index(ids, b.id) })
 	return all, nil
+}
+
+// Of a mail whose arrival isn't known counts when it was read.
+const arrivedAt = `if(newest = 0, toUnixTimestamp64Micro(at), -newest)`
+
+const cameQuery = `SELECT state, toInt64(count()) FROM readings FINAL
+WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND NOT moved AND state != ''
+  AND ` + arrivedAt + ` >= {since:Int64} AND ` + arrivedAt + ` < {till:Int64}
+GROUP BY state`
+
+// came counts by state what arrived in a project within a time.
+func (d directory) came(ctx context.Context, tenant, project string, since, till time.Time) (map[analytics.InboxState]int, error) {
+	of := map[analytics.InboxState]int{}
+	params := database.Params{"tenant": database.Text(tenant), "project": database.Text(project),
+		"since": fmt.Sprint(since.UnixMicro()), "till": fmt.Sprint(till.UnixMicro())}
+	err := d.each(ctx, cameQuery, params, func(scan func(...any) error) error {
+		var state string
+		var n int64
+		err := scan(&state, &n)
+		of[analytics.InboxState(state)] += int(n)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count what came: %w", err)
+	}
+	return of, nil
+}
+
+// mostOpen bounds the mails that are counted as open.
+const mostOpen = 1000
+
+// A mail without an invoice is spoken of once: mostly nothing is to do.
+const openQuery = `SELECT id, ` + arrivedAt + ` AS arrived FROM readings FINAL
+WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND NOT moved
+  AND state IN ('doubtful', 'duplicate', 'failed', 'quarantined', 'withoutRecord') AND reason != 'automatic'
+  AND (reason != 'no-invoice' OR arrived >= {since:Int64}) AND arrived >= {oldest:Int64}
+ORDER BY arrived DESC, id
+LIMIT 1001`
+
+// A record that the application has written since is in somebody's hands.
+const takenQuery = `SELECT DISTINCT id FROM records
+WHERE tenant = {tenant:String} AND id IN {ids:Array(String)} AND row_version >= {own:UInt64}
+LIMIT 1001`
+
+// open are the ids of those mails of a project that need somebody and arrived since the oldest, newest first, and whether
+// there are more.
+func (d directory) open(ctx context.Context, tenant, project string, oldest, since time.Time) (ids []string, more bool, err error) {
+	type found struct {
+		id      string
+		arrived int64
+	}
+	var all []found
+	params := database.Params{"tenant": database.Text(tenant), "project": database.Text(project),
+		"oldest": fmt.Sprint(oldest.UnixMicro()), "since": fmt.Sprint(since.UnixMicro())}
+	err = d.each(ctx, openQuery, params, func(scan func(...any) error) error {
+		var f found
+		err := scan(&f.id, &f.arrived)
+		all = append(all, f)
+		return err
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("read what is open: %w", err)
+	}
+	slices.SortFunc(all, func(a, b found) int { return cmp.Or(cmp.Compare(b.arrived, a.arrived), cmp.Compare(a.id, b.id)) })
+	more = len(all) > mostOpen
+	for _, f := range all[:min(len(all), mostOpen)] {
+		ids = append(ids, f.id)
+	}
+	params = database.Params{"tenant": database.Text(tenant), "ids": database.Texts(ids), "own": fmt.Sprint(analytics.ApplicationsOwn)}
+	err = d.each(ctx, takenQuery, params, func(scan func(...any) error) error {
+		var id string
+		err := scan(&id)
+		ids = slices.DeleteFunc(ids, func(open string) bool { return open == id })
+		return err
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("read what the application has taken over: %w", err)
+	}
+	return ids, more, nil
 }

@@ -19,6 +19,7 @@ import (
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/untrusted"
+	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
 
@@ -48,6 +49,7 @@ type Options struct {
 	Group    string // consumer group
 	Log      *slog.Logger
 	Metrics  prometheus.Registerer
+	Clock    func() time.Time // says when digests are due
 }
 
 // Sender sends answers.
@@ -59,6 +61,7 @@ type Sender struct {
 	metrics   *metrics
 	timings   timings
 	writer    *kafkago.Writer
+	announced map[place]calendar.Date // the last digest that this process has said to be owed
 
 	partitions map[int32]*partition // those that this member has
 	rest       time.Time            // nothing is sent before: the mail server or ClickHouse is away
@@ -96,7 +99,8 @@ func New(o Options) (*Sender, error) {
 		return nil, fmt.Errorf("read the texts of answers: %w", err)
 	}
 	s := &Sender{options: o, directory: directory{o.Shards}, texts: t, metrics: newMetrics(o.Metrics),
-		from: mail.Address{Name: o.Settings.from.Name, Address: o.Settings.from.Address},
+		announced: map[place]calendar.Date{},
+		from:      mail.Address{Name: o.Settings.from.Name, Address: o.Settings.from.Address},
 		timings: timings{poll: time.Second, round: 30 * time.Second, first: time.Minute, most: time.Hour,
 			awayFirst: time.Second, awayMost: time.Minute, unreadFirst: 200 * time.Millisecond, unreadMo: time.Minute}}
 	return s, nil
@@ -140,7 +144,10 @@ func (s *Sender) follow(ctx context.Context) error {
 		if err := s.poll(ctx, client); err != nil {
 			return err
 		}
-		err := s.round(ctx)
+		err := s.announce(ctx)
+		if err == nil {
+			err = s.round(ctx)
+		}
 		s.measure()
 		client.AllowRebalance()
 		if err != nil {
@@ -258,7 +265,10 @@ func (p *partition) forget(before time.Time) {
 // try sends one answer, once. Its error says that none can be sent now.
 func (s *Sender) try(ctx context.Context, p *partition, o *owed) error {
 	a := o.event.Data.(*events.Answer)
-	if time.Since(o.event.At) > lasts {
+	switch {
+	case a.About == events.AboutDay && calendar.ViennaDate(s.options.Clock()) > a.Day:
+		return s.conclude(ctx, p, o, events.AnswerExpired, "it could not be sent on its day")
+	case a.About == events.AboutMail && time.Since(o.event.At) > lasts:
 		return s.conclude(ctx, p, o, events.AnswerExpired, "it could not be sent within "+lasts.String())
 	}
 	to, letter, err := s.compose(ctx, o.event, a)
@@ -329,11 +339,11 @@ func (s *Sender) conclude(ctx context.Context, p *partition, o *owed, what, deta
 	return nil
 }
 
-// write sends a message to Kafka, and waits until it has it.
-func (s *Sender) write(ctx context.Context, m kafkago.Message) error {
+// write sends messages to Kafka, and waits until it has them.
+func (s *Sender) write(ctx context.Context, all ...kafkago.Message) error {
 	pauses := retry.WithCappedDuration(s.timings.awayMost, retry.NewExponential(s.timings.awayFirst))
 	return retry.Do(ctx, pauses, func(ctx context.Context) error {
-		err := s.writer.WriteMessages(ctx, m)
+		err := s.writer.WriteMessages(ctx, all...)
 		if err != nil && ctx.Err() == nil {
 			s.metrics.waits.WithLabelValues("kafka").Inc()
 			s.options.Log.Warn("answers wait", "for", "kafka", "error", err)

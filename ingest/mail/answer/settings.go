@@ -14,6 +14,9 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
+
+	"tallyhouse/schemas/calendar"
 )
 
 // Settings say which projects tell whom, in whose name and by which server.
@@ -37,7 +40,7 @@ type project struct {
 	Failure     bool   `json:"failure"`
 	Duplicate   bool   `json:"duplicate"`
 	Senders     bool   `json:"senders"`
-	Day         *int   `json:"day"` // an hour in Vienna
+	Digest      string `json:"digest"` // a time of the day in Vienna, like 07:00; "": none
 }
 
 // maxSettings bounds the file, in bytes.
@@ -109,6 +112,15 @@ func parse(content []byte) (*Settings, error) {
 	return s, nil
 }
 
+// clock is how settings write a time of the day.
+const clock = "15:04"
+
+// digestOn is the instant of a day from which on its digest is due.
+func (p project) digestOn(d calendar.Date) time.Time {
+	at, _ := time.Parse(clock, p.Digest) // it was checked
+	return d.ViennaAt(at.Hour(), at.Minute())
+}
+
 func (p project) check() error {
 	var wrong []error
 	if p.Tenant == "" || p.Project == "" {
@@ -117,10 +129,10 @@ func (p project) check() error {
 	if !slices.Contains(languages, p.Language) {
 		wrong = append(wrong, fmt.Errorf("language must be one of %s, not %q", strings.Join(languages, ", "), p.Language))
 	}
-	if p.Day != nil && (*p.Day < 0 || *p.Day > 23) {
-		wrong = append(wrong, fmt.Errorf("day must be an hour from 0 to 23, not %d", *p.Day))
+	if _, err := time.Parse(clock, p.Digest); p.Digest != "" && (err != nil || len(p.Digest) != len(clock)) {
+		wrong = append(wrong, fmt.Errorf("digest must be a time of the day in Vienna like 07:00, not %q", p.Digest))
 	}
-	if p.Responsible == "" && (p.Day != nil || p.Duplicate || !p.Senders && (p.Receipt || p.Failure)) {
+	if p.Responsible == "" && (p.Digest != "" || p.Duplicate || !p.Senders && (p.Receipt || p.Failure)) {
 		wrong = append(wrong, errors.New("responsible must be the id of the user who is told"))
 	}
 	return errors.Join(wrong...)
