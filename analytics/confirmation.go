@@ -28,6 +28,7 @@ const (
 	FieldDueDate      = "dueDate"
 	FieldSupplierName = "supplierName"
 	FieldTaxID        = "supplierTaxId"
+	FieldIBAN         = "supplierIban" // as it was read: it is no part of the record
 	FieldContractor   = "contractorId"
 	FieldCurrency     = "currency"
 	FieldNet          = "net"
@@ -148,6 +149,11 @@ func Confirm(r *events.Reading, values InvoiceValues, by string) *events.Reading
 		}
 		if one.Value.Ok || len(one.Alternatives) > 0 {
 			next.Fields = append(next.Fields, one)
+		}
+	}
+	for _, f := range r.Fields {
+		if f.Name == FieldIBAN {
+			next.Fields = append(next.Fields, f)
 		}
 	}
 	return &next

@@ -23,6 +23,7 @@ func TestAConfirmationKeepsWhatWasRead(t *testing.T) {
 			{Name: FieldDate, Value: events.Some(read("2026-10-01", 1)), Alternatives: []events.Stated{read("2026-10-02", 2)}},
 			{Name: FieldSupplierName, Value: events.Some(read("Bau", 1))},
 			{Name: FieldTaxID, Value: events.Some(read("ATU1", 1))},
+			{Name: FieldIBAN, Value: events.Some(read("AT2", 1)), Alternatives: []events.Stated{read("AT3", 2)}},
 		},
 	}
 	values := ValuesOf(r)
@@ -49,6 +50,7 @@ supplierTaxId: or ATU10 label 1
 contractorId: c0 entered 0
 currency: EUR0 entered 0
 gross: -100 entered 0
+supplierIban: AT20 label 1 or AT30 label 2
 `
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -56,7 +58,7 @@ gross: -100 entered 0
 	if ValuesOf(next) != values || next.Status != events.ReadingCompleted || next.Reason.Ok || next.Detail.Ok || next.ConfirmedBy.V != "uma" {
 		t.Errorf("it says %+v", next)
 	}
-	if r.Fields[0].Value.V.Text.V != "7" || len(r.Fields) != 4 || r.ConfirmedBy.Ok {
+	if r.Fields[0].Value.V.Text.V != "7" || len(r.Fields) != 5 || r.ConfirmedBy.Ok {
 		t.Errorf("what was read has changed: %+v", r)
 	}
 	received := events.Some(time.Unix(1_800_000_000, 0))

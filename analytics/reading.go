@@ -71,6 +71,32 @@ func FieldOf(r *events.Reading, name string) (events.Stated, bool) {
 	return events.Stated{}, false
 }
 
+// VouchedDomain is the domain of the one sender of a mail, in lower case, where the mailbox's own server vouches for it; else "".
+func VouchedDomain(m events.ReadMail) string {
+	_, domain, is := strings.Cut(m.From.V, "@")
+	if m.Verdict.V != "pass" || !is || strings.ContainsAny(domain, "@, ") {
+		return ""
+	}
+	return strings.ToLower(domain)
+}
+
+// IBANs are the accounts on a reading's pages that may be the supplier's.
+func IBANs(r *events.Reading) []string {
+	var all []string
+	for _, f := range r.Fields {
+		if f.Name != FieldIBAN {
+			continue
+		}
+		if f.Value.Ok {
+			all = append(all, f.Value.V.Text.V)
+		}
+		for _, s := range f.Alternatives {
+			all = append(all, s.Text.V)
+		}
+	}
+	return all
+}
+
 // Repeats lists the earlier records that a reading may be a repetition of, each once.
 func Repeats(r *events.Reading) []string {
 	var all []string

@@ -10,6 +10,7 @@ import (
 	"tallyhouse/analytics"
 	"tallyhouse/ingest/invoice/einvoice"
 	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/iban"
 	"tallyhouse/ingest/untrusted"
 	"tallyhouse/schemas/calendar"
 )
@@ -39,6 +40,7 @@ func (r Result) bounded() Result {
 		{fields.Number, &r.Number, noLonger(longestNumber)},
 		{fields.SupplierName, &r.SupplierName, noLonger(longestName)},
 		{fields.SupplierTaxID, &r.SupplierTaxID, noLonger(longestTaxID)},
+		{fields.SupplierIBAN, &r.SupplierIBAN, iban.Valid},
 		{fields.Date, &r.Date, isDate},
 		{fields.DueDate, &r.DueDate, isDate},
 		{fields.Currency, &r.Currency, isCurrency},

@@ -70,9 +70,9 @@ func TestResultsOfOthersAreHeldToTheBounds(t *testing.T) {
 	}
 	long := strings.Repeat(`\u0000a`, 60_000)
 	r, err := invoice.ParseJSON([]byte(`{"status":"ok","detail":"` + long + `","invoiceNumber":"` + long + `",
-		"supplierName":" A\u0000\u202e\nB ","currency":"€","dueDate":"0000-00-00","evidence":{"supplierName":{"text":"` + long + `"}},"findings":[{"rule":"` + long + `","message":"` + long + `"}]}`))
-	if err != nil || r.Number != nil || r.Currency != nil || r.DueDate != nil || r.SupplierName.Value != "A B" ||
-		len(r.SupplierName.Text) > 300 || len(r.Detail) > 2100 || len(r.Warnings()) != 4 || len(r.Warnings()[0]) > 2100 {
+		"supplierName":" A\u0000\u202e\nB ","supplierIban":"AT611904300234573202","currency":"€","dueDate":"0000-00-00","evidence":{"supplierName":{"text":"` + long + `"}},"findings":[{"rule":"` + long + `","message":"` + long + `"}]}`))
+	if err != nil || r.Number != nil || r.Currency != nil || r.DueDate != nil || r.SupplierIBAN != nil || r.SupplierName.Value != "A B" ||
+		len(r.SupplierName.Text) > 300 || len(r.Detail) > 2100 || len(r.Warnings()) != 5 || len(r.Warnings()[0]) > 2100 {
 		t.Errorf("got %.300v, %v", r, err)
 	}
 }
@@ -88,7 +88,7 @@ func FuzzParseJSON(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, text := range []*fields.Text{r.Number, r.Date, r.DueDate, r.SupplierName, r.SupplierTaxID, r.Currency} {
+		for _, text := range []*fields.Text{r.Number, r.Date, r.DueDate, r.SupplierName, r.SupplierTaxID, r.SupplierIBAN, r.Currency} {
 			if text != nil && (text.Value == "" || utf8.RuneCountInString(text.Value) > 300 || strings.ContainsFunc(text.Value, unicode.IsControl)) {
 				t.Fatalf("a text is %q", text.Value)
 			}

@@ -312,6 +312,7 @@ type resultJSON struct {
 	DueDate       *string           `json:"dueDate"`
 	SupplierName  *string           `json:"supplierName"`
 	SupplierTaxID *string           `json:"supplierTaxId"`
+	SupplierIBAN  *string           `json:"supplierIban"`
 	Currency      *string           `json:"currency"`
 	Net           *int64            `json:"net"`
 	Tax           *int64            `json:"tax"`
@@ -334,7 +335,8 @@ func (r Result) JSON() ([]byte, error) {
 		fields.Number: {r.Number, &out.Number}, fields.Date: {r.Date, &out.Date},
 		fields.DueDate:      {r.DueDate, &out.DueDate},
 		fields.SupplierName: {r.SupplierName, &out.SupplierName}, fields.SupplierTaxID: {r.SupplierTaxID, &out.SupplierTaxID},
-		fields.Currency: {r.Currency, &out.Currency},
+		fields.SupplierIBAN: {r.SupplierIBAN, &out.SupplierIBAN},
+		fields.Currency:     {r.Currency, &out.Currency},
 	} {
 		if f.from != nil {
 			*f.to = &f.from.Value
@@ -389,8 +391,9 @@ func ParseJSON(line []byte) (Result, error) {
 		Number: text(in.Number, fields.Number), Date: text(in.Date, fields.Date),
 		DueDate:      text(in.DueDate, fields.DueDate),
 		SupplierName: text(in.SupplierName, fields.SupplierName), SupplierTaxID: text(in.SupplierTaxID, fields.SupplierTaxID),
-		Currency: text(in.Currency, fields.Currency),
-		Net:      amount(in.Net, fields.Net), Tax: amount(in.Tax, fields.Tax), Gross: amount(in.Gross, fields.Gross),
+		SupplierIBAN: text(in.SupplierIBAN, fields.SupplierIBAN),
+		Currency:     text(in.Currency, fields.Currency),
+		Net:          amount(in.Net, fields.Net), Tax: amount(in.Tax, fields.Tax), Gross: amount(in.Gross, fields.Gross),
 		Possible: in.Possible,
 	}
 	return out.bounded(), nil

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"tallyhouse/analytics"
 	"tallyhouse/ingest/invoice/known"
 	"tallyhouse/ingest/store/database"
 )
@@ -87,49 +88,62 @@ WHERE tenant = {tenant:String} AND project = '' AND NOT deleted
     OR replaceRegexpAll(lowerUTF8(assumeNotNull(name)), '[^\\p{L}\\p{N}]', '') IN {names:Array(String)})
 ORDER BY id LIMIT {most:UInt32}`
 
-	confirmedQuery = `SELECT contractor, supplier, tax_id FROM readings FINAL
-WHERE tenant = {tenant:String} AND confirmed_by != '' AND supplier != '' AND NOT deleted AND NOT moved
-  AND (replaceRegexpAll(upperUTF8(tax_id), '[^\\p{L}\\p{N}]', '') IN {taxIDs:Array(String)}
-    OR replaceRegexpAll(lowerUTF8(supplier), '[^\\p{L}\\p{N}]', '') IN {names:Array(String)})
-ORDER BY at DESC, id LIMIT {most:UInt32}`
+	confirmedQuery = `SELECT contractor, supplier, tax_id, arrayFirst(i -> has({ibans:Array(String)}, i), ibans) AS iban,
+  if(sender_domain = {domain:String}, sender_domain, '') AS domain
+FROM readings FINAL
+WHERE tenant = {tenant:String} AND confirmed_by != '' AND supplier != '' AND NOT deleted AND NOT moved AND `
+
+	printedThere = `(replaceRegexpAll(upperUTF8(tax_id), '[^\\p{L}\\p{N}]', '') IN {taxIDs:Array(String)} OR hasAny(ibans, {ibans:Array(String)})
+  OR replaceRegexpAll(lowerUTF8(supplier), '[^\\p{L}\\p{N}]', '') IN {names:Array(String)})`
+	sentFrom = `sender_domain != '' AND sender_domain = {domain:String}`
+
+	// However often one was confirmed, there is room for others.
+	eachOnce = ` ORDER BY at DESC, id LIMIT 1 BY contractor, supplier, tax_id, iban, domain LIMIT {most:UInt32}`
 )
 
 // known gives the suppliers of a tenant that are printed on an invoice: those that people have confirmed, the newest first, then
-// contractors.
-func (d directory) known(ctx context.Context, tenant string, on known.Printed) (all []known.Supplier, err error) {
-	if len(on.TaxIDs) == 0 && len(on.Names) == 0 {
+// those of the sender's domain, then contractors.
+func (d directory) known(ctx context.Context, tenant, domain string, on known.Printed) (all []known.Supplier, err error) {
+	if len(on.TaxIDs) == 0 && len(on.Names) == 0 && len(on.IBANs) == 0 {
 		return nil, nil
 	}
-	params := database.Params{"tenant": database.Text(tenant), "taxIDs": database.Texts(on.TaxIDs), "names": database.Texts(on.Names),
-		"most": strconv.Itoa(maxKnown)}
-	for _, from := range []struct {
-		query     string
-		confirmed bool
-	}{{confirmedQuery, true}, {contractorsQuery, false}} {
-		err := d.each(ctx, from.query, params, func(scan func(...any) error) error {
-			s := known.Supplier{Confirmed: from.confirmed}
-			err := scan(&s.Contractor, &s.Name, &s.TaxID)
+	params := database.Params{"tenant": database.Text(tenant), "domain": database.Text(domain), "taxIDs": database.Texts(on.TaxIDs),
+		"names": database.Texts(on.Names), "ibans": database.Texts(on.IBANs), "most": strconv.Itoa(maxKnown)}
+	for _, query := range []string{confirmedQuery + printedThere + eachOnce, confirmedQuery + sentFrom + eachOnce} {
+		err := d.each(ctx, query, params, func(scan func(...any) error) error {
+			s := known.Supplier{Confirmed: true}
+			err := scan(&s.Contractor, &s.Name, &s.TaxID, &s.IBAN, &s.Domain)
 			all = append(all, s)
 			return err
 		})
 		if err != nil {
-			return nil, fmt.Errorf("find the suppliers that are known: %w", err)
+			return nil, fmt.Errorf("find the suppliers that people have confirmed: %w", err)
 		}
+	}
+	err = d.each(ctx, contractorsQuery, params, func(scan func(...any) error) error {
+		var s known.Supplier
+		err := scan(&s.Contractor, &s.Name, &s.TaxID)
+		all = append(all, s)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find the contractors that are printed: %w", err)
 	}
 	return all, nil
 }
 
-// recognised is a reading with the supplier that its tenant knows, and the contractor that this is.
-func (d directory) recognised(ctx context.Context, tenant string, f reading) (reading, error) {
+// recognised is a reading of a file of a mail with the supplier that its tenant knows, and the contractor that this is.
+func (d directory) recognised(ctx context.Context, tenant string, f reading, from source) (reading, error) {
 	if f.failed != "" {
 		return f, nil
 	}
-	suppliers, err := d.known(ctx, tenant, known.PrintedOn(f.result.Invoice))
+	domain := analytics.VouchedDomain(from.evidence)
+	suppliers, err := d.known(ctx, tenant, domain, known.PrintedOn(f.result.Invoice))
 	if err != nil {
 		return f, err
 	}
 	result, contractor := f.result, ""
-	result.Invoice, contractor = known.Recognise(result.Invoice, suppliers)
+	result.Invoice, contractor = known.Recognise(result.Invoice, domain, suppliers)
 	f = readingOf(result)
 	if f.contractor = contractor; contractor != "" {
 		return f, nil

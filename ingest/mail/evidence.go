@@ -140,7 +140,8 @@ func readFields(f reading, record *events.Record) []events.ReadField {
 	taken := map[string]bool{
 		fields.Number: record.InvoiceNumber.Ok, fields.Date: record.RecognitionDate.Ok, fields.DueDate: record.DueDate.Ok,
 		fields.SupplierName: record.CounterpartyName.Ok, fields.SupplierTaxID: record.Intake.Status.V == "completed",
-		fields.Currency: record.Currency.Ok, fields.Net: record.Net.Ok, fields.Tax: record.Tax.Ok, fields.Gross: record.Gross.Ok,
+		fields.SupplierIBAN: record.Intake.Status.V == "completed",
+		fields.Currency:     record.Currency.Ok, fields.Net: record.Net.Ok, fields.Tax: record.Tax.Ok, fields.Gross: record.Gross.Ok,
 	}
 	var all []events.ReadField
 	for _, name := range fields.Names() {
@@ -170,7 +171,8 @@ func readFields(f reading, record *events.Record) []events.ReadField {
 // statedOf is what a field says, nil when it says nothing.
 func statedOf(v fields.Invoice, name string) (s *events.Stated, certain bool) {
 	texts := map[string]*fields.Text{fields.Number: v.Number, fields.Date: v.Date, fields.DueDate: v.DueDate,
-		fields.SupplierName: v.SupplierName, fields.SupplierTaxID: v.SupplierTaxID, fields.Currency: v.Currency}
+		fields.SupplierName: v.SupplierName, fields.SupplierTaxID: v.SupplierTaxID, fields.SupplierIBAN: v.SupplierIBAN,
+		fields.Currency: v.Currency}
 	if t := texts[name]; t != nil {
 		one := stated(t.Evidence)
 		one.Text = events.Some(t.Value)

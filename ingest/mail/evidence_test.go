@@ -103,7 +103,9 @@ func fieldOf(r *events.Reading, name string) string {
 // what was read of it, with the evidence, before the record has it.
 func TestTheEvidenceOfARecordIsKeptBeforeTheRecord(t *testing.T) {
 	w := newWorld(t)
-	pdf := invoicePDF("2026-0417")
+	printed := pdftest.Sample()
+	printed.Terms = "IBAN AT61 1904 3002 3457 3201"
+	pdf := printed.PDF()
 	raw := testMail{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{pdf}}.raw()
 	id := recordOf("m1", pdf)
 	var orders []string
@@ -145,6 +147,7 @@ func TestTheEvidenceOfARecordIsKeptBeforeTheRecord(t *testing.T) {
 		"invoiceNumber": `2026-0417 page 1 box true "2026-0417"`,
 		"supplierName":  `Bauwerk Donau GmbH page 1 box true "Bauwerk Donau GmbH" or`,
 		"supplierTaxId": `ATU12345675 page 1 box true "UID-Nr. ATU12345675"`,
+		"supplierIban":  `AT611904300234573201 page 1 box true "IBAN AT61 1904 3002 3457 3201"`,
 	} {
 		if got := fieldOf(r, name); !strings.HasPrefix(got, want) {
 			t.Errorf("%s is %s, want %s", name, got, want)

@@ -26,28 +26,61 @@ func readingOfSupplier(name, taxID, contractor, by string) *events.Reading {
 	return r
 }
 
-// Given contractors, and readings of which a person has confirmed one, then those are known that are printed, what a person has said
-// first; what nobody confirmed teaches nothing, and another tenant learns nothing.
+// Given contractors, and readings of which a person has confirmed some, then those are known that are printed or were mailed from the
+// same domain, what a person has said first; what nobody confirmed teaches nothing, a domain that nobody vouched for is none, and
+// another tenant learns nothing.
 func TestSuppliersAreKnownToTheirTenantAlone(t *testing.T) {
 	w := newWorld(t)
+	const account, other = "AT611904300234573201", "DE89370400440532013000"
 	w.contractor("C2", "Ziegel Nord OG", "ATU11111116")
 	w.send(events.Readings, "r1", readingOfSupplier("Stein & Bein OG", "ATU 9876 5432", "C9", "uma"))
 	w.send(events.Readings, "r2", readingOfSupplier("Nobody KG", "ATU 9876 5432", "C8", ""))
-	d := directory{[]*database.Server{w.db}}
-	printed := known.Printed{TaxIDs: []string{"ATU98765432"}, Names: []string{"ziegelnordog", "nobodykg"}}
-	want := []known.Supplier{{Contractor: "C9", Name: "Stein & Bein OG", TaxID: "ATU 9876 5432", Confirmed: true},
-		{Contractor: "C2", Name: "Ziegel Nord OG", TaxID: "ATU11111116"}}
-	var got []known.Supplier
-	eventually(t, "both are known", func() (err error) {
-		if got, err = d.known(t.Context(), tenant, printed); err == nil && len(got) < len(want) {
-			err = fmt.Errorf("known are %v", got)
-		}
-		return err
-	})
-	if !slices.Equal(got, want) {
-		t.Errorf("known are %v, want %v", got, want)
+	mailed := func(id, name, by, verdict string) {
+		r := readingOfSupplier(name, "", "C7", by)
+		r.Mail.From, r.Mail.Verdict = events.Some("Office@Bau.example"), events.Some(verdict)
+		r.Fields = append(r.Fields, events.ReadField{Name: analytics.FieldIBAN,
+			Alternatives: []events.Stated{{Text: events.Some(other)}, {Text: events.Some(account)}}})
+		w.send(events.Readings, id, r)
 	}
-	if got, err := d.known(t.Context(), "other", printed); err != nil || len(got) != 0 {
-		t.Errorf("another tenant knows %v, %v", got, err)
+	mailed("r3", "Bau GmbH", "uma", "pass")
+	mailed("r4", "Lug & Trug", "uma", "fail")
+	mailed("r5", "Nobody KG", "", "pass")
+	mailed("r6", "Bau GmbH", "uma", "pass")
+	d := directory{[]*database.Server{w.db}}
+	stein := known.Supplier{Contractor: "C9", Name: "Stein & Bein OG", TaxID: "ATU 9876 5432", Confirmed: true}
+	bau := known.Supplier{Contractor: "C7", Name: "Bau GmbH", Domain: "bau.example", Confirmed: true}
+	paid := known.Supplier{Contractor: "C7", Name: "Bau GmbH", IBAN: account, Confirmed: true}
+	trug := known.Supplier{Contractor: "C7", Name: "Lug & Trug", IBAN: account, Confirmed: true}
+	ziegel := known.Supplier{Contractor: "C2", Name: "Ziegel Nord OG", TaxID: "ATU11111116"}
+	byName := known.Printed{TaxIDs: []string{"ATU98765432"}, Names: []string{"ziegelnordog", "nobodykg"}}
+	byAccount := known.Printed{IBANs: []string{account}}
+	for _, c := range []struct {
+		when, domain string
+		printed      known.Printed
+		want         []known.Supplier
+	}{
+		{"by tax id and name", "", byName, []known.Supplier{stein, ziegel}},
+		{"by account", "", byAccount, []known.Supplier{paid, trug}},
+		{"by name and domain", "bau.example", byName, []known.Supplier{stein, ziegel, bau}},
+		{"by name and another domain", "mail.example", byName, []known.Supplier{stein, ziegel}},
+	} {
+		var got []known.Supplier
+		eventually(t, c.when+" they are known", func() (err error) {
+			if got, err = d.known(t.Context(), tenant, c.domain, c.printed); err == nil && len(got) < len(c.want) {
+				err = fmt.Errorf("known are %v", got)
+			}
+			return err
+		})
+		for _, s := range c.want {
+			if !slices.Contains(got, s) || len(got) != len(c.want) {
+				t.Errorf("%s known are %v, want %v", c.when, got, c.want)
+			}
+		}
+		if contractor := slices.IndexFunc(got, func(s known.Supplier) bool { return !s.Confirmed }); contractor >= 0 && contractor != len(got)-1 {
+			t.Errorf("%s a contractor comes before whom a person has confirmed: %v", c.when, got)
+		}
+		if got, err := d.known(t.Context(), "other", c.domain, c.printed); err != nil || len(got) != 0 {
+			t.Errorf("another tenant knows %v, %v", got, err)
+		}
 	}
 }

@@ -207,13 +207,13 @@ func (s *session) process(ctx context.Context, m mailbox.Mail, read *content, ou
 		if err := s.announce(ctx, one); err != nil {
 			return err
 		}
-		f, err := s.read(ctx, out.files[0].Data, s.watch.box.Tenant)
+		f, err := s.read(ctx, out.files[0].Data, from)
 		if err != nil {
 			return err
 		}
 		return s.complete(ctx, one, f, out)
 	}
-	files, err := s.readAll(ctx, out.files)
+	files, err := s.readAll(ctx, out.files, from)
 	if err != nil {
 		return err
 	}
@@ -347,10 +347,10 @@ func (d draft) outcome(version int64, f reading, now time.Time) (e events.Event,
 }
 
 // readAll reads the files of a mail.
-func (w *watch) readAll(ctx context.Context, files []message.File) ([]readFile, error) {
+func (w *watch) readAll(ctx context.Context, files []message.File, from source) ([]readFile, error) {
 	all := make([]readFile, len(files))
 	for i, f := range files {
-		reading, err := w.read(ctx, f.Data, w.box.Tenant)
+		reading, err := w.read(ctx, f.Data, from)
 		if err != nil {
 			return nil, err
 		}
@@ -359,8 +359,8 @@ func (w *watch) readAll(ctx context.Context, files []message.File) ([]readFile, 
 	return all, nil
 }
 
-// read reads a file and finds the contractor, as long as it takes.
-func (w *watch) read(ctx context.Context, file []byte, tenant string) (f reading, err error) {
+// read reads a file of a mail and finds the contractor, as long as it takes.
+func (w *watch) read(ctx context.Context, file []byte, from source) (f reading, err error) {
 	began := time.Now()
 	err = w.retry(ctx, "reader", func() error {
 		f, err = readInvoice(ctx, file, w.options.Reader)
@@ -372,7 +372,7 @@ func (w *watch) read(ctx context.Context, file []byte, tenant string) (f reading
 	w.metrics.reading.Observe(time.Since(began).Seconds())
 	w.observe(stepRead)
 	err = w.retry(ctx, "clickhouse", func() (err error) {
-		f, err = w.directory.recognised(ctx, tenant, f)
+		f, err = w.directory.recognised(ctx, w.box.Tenant, f, from)
 		return err
 	})
 	return f, err

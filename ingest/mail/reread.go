@@ -75,7 +75,7 @@ func (in *Intake) reread(ctx context.Context, id string) (Retried, error) {
 	if err := in.putAll(ctx, tenant, mail.source, mail.files); err != nil {
 		return Retried{}, err
 	}
-	f, err := in.readAgain(ctx, tenant, mail.files, mail.at)
+	f, err := in.readAgain(ctx, tenant, mail)
 	if err != nil {
 		return Retried{}, err
 	}
@@ -168,12 +168,13 @@ func (in *Intake) findRecord(ctx context.Context, id string) (tenant string, h r
 const otherDays = 1000
 
 // readAgain reads the files of a mail again and gives the invoice that one of them is or belongs to.
-func (in *Intake) readAgain(ctx context.Context, tenant string, files []message.File, at int) (found, error) {
+func (in *Intake) readAgain(ctx context.Context, tenant string, mail foundMail) (found, error) {
+	files, at := mail.files, mail.at
 	all := make([]readFile, len(files))
 	for i, f := range files {
 		reading, err := readInvoice(ctx, f.Data, in.options.Reader)
 		if err == nil {
-			reading, err = in.directory.recognised(ctx, tenant, reading)
+			reading, err = in.directory.recognised(ctx, tenant, reading, mail.source)
 		}
 		if err != nil {
 			return found{}, err

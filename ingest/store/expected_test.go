@@ -289,6 +289,7 @@ var images = map[events.Topic][]image{
 		{"supplier", "", fieldValue("supplierName", "text", "")}, {"currency", "", fieldValue("currency", "text", "")},
 		{"gross", "", fieldValue("gross", "minorUnits", nil)}, {"repeats", "", repeats}, {"confirmed_by", "confirmedBy", orEmpty},
 		{"tax_id", "", fieldValue("supplierTaxId", "text", "")}, {"contractor", "", fieldValue("contractorId", "text", "")},
+		{"sender_domain", "", vouchedDomain}, {"ibans", "", accounts},
 		{"reading", "", asRead},
 	},
 	events.Requests: {
@@ -310,6 +311,32 @@ func fieldValue(name, as string, none any) func(any) any {
 		}
 		return none
 	}
+}
+
+// vouchedDomain is that of the one sender for whom the mailbox's server vouches.
+func vouchedDomain(data any) any {
+	from, _ := member(data, "mail.from").(string)
+	if parts := strings.Split(from, "@"); member(data, "mail.verdict") == "pass" && len(parts) == 2 && !strings.ContainsAny(parts[1], ", ") {
+		return strings.ToLower(parts[1])
+	}
+	return ""
+}
+
+// accounts are the values and alternatives of the supplier's account.
+func accounts(data any) any {
+	all := []any{}
+	for _, f := range elements(data, "fields") {
+		if member(f, "name") != "supplierIban" {
+			continue
+		}
+		if v := member(f, "value.text"); v != nil {
+			all = append(all, v)
+		}
+		for _, a := range elements(f, "alternatives") {
+			all = append(all, orEmpty(member(a, "text")))
+		}
+	}
+	return all
 }
 
 // asRead is the whole reading, without members that say nothing.

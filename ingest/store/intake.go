@@ -41,6 +41,8 @@ func readings() *Entity {
 			textColumn("confirmed_by", func(r *reading) string { return r.ConfirmedBy.V }),
 			textColumn("tax_id", func(r *reading) string { return value(r, analytics.FieldTaxID).Text.V }),
 			textColumn("contractor", func(r *reading) string { return value(r, analytics.FieldContractor).Text.V }),
+			textColumn("sender_domain", func(r *reading) string { return analytics.VouchedDomain(r.Mail) }),
+			textsColumn("ibans", analytics.IBANs, itself),
 			jsonColumn("reading", storedReading),
 		},
 		project: func(_ string, data any) string { return data.(*reading).ProjectID.V },

@@ -334,6 +334,7 @@ var naive = map[events.Topic]kind{
 			"reason": r.Reason.V, "newest": 0, "sender": r.Mail.From.V, "subject": r.Mail.Subject.V, "message_id": r.Mail.MessageID.V,
 			"mail_sha256": r.Mail.SHA256.V, "document_sha256": each(r.Documents, func(d events.ReadDocument) any { return d.SHA256 }),
 			"number": "", "supplier": "", "currency": "", "gross": nil, "repeats": []any{}, "confirmed_by": r.ConfirmedBy.V, "tax_id": "", "contractor": "",
+			"sender_domain": "", "ibans": []string{},
 			"reading": string(events.AppendReading(nil, r)),
 		}}
 		if r.Mail.ArrivedAt.Ok {

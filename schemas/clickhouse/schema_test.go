@@ -355,6 +355,7 @@ func TestMigrationsAreAsTheyWereReleased(t *testing.T) {
 		"0011_readings":                     "6d06e8d5ed4fb0c49d04918de1d624618769a31c4e3267ab60cd13772e1d9b1a",
 		"0012_intake_requests":              "008ff658cbc8f1c457d889f7330eeb06dfd7b5bda61cc88149c30ff9ac49cba3",
 		"0013_confirmed_suppliers":          "e724cfeb6c46b80beb61095166b94e95037f5d18cb8d04a241687ebfc0c8e317",
+		"0014_evidence_of_suppliers":        "976c53903c35fe36316eb382b4c2039b8590eac20afc7ec21e524a35535dde39",
 	}
 	steps, err := clickhouse.Migrations(clickhouse.Target{})
 	if err != nil {

@@ -148,8 +148,8 @@ var stated = table("stated", "a value and why it is believed",
 )
 
 var readField = table("readField", "",
-	need("name", extensible("invoiceNumber", "invoiceDate", "dueDate", "supplierName", "supplierTaxId", "contractorId", "currency",
-		"net", "tax", "gross"), func(f *ReadField) *string { return &f.Name }),
+	need("name", extensible("invoiceNumber", "invoiceDate", "dueDate", "supplierName", "supplierTaxId", "supplierIban", "contractorId",
+		"currency", "net", "tax", "gross"), func(f *ReadField) *string { return &f.Name }),
 	may("value", stated.kind(), func(f *ReadField) *Opt[Stated] { return &f.Value }).
 		doc("null when nothing is certain"),
 	need("alternatives", list(stated.kind()), func(f *ReadField) *[]Stated { return &f.Alternatives }).

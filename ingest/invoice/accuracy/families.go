@@ -43,9 +43,12 @@ func measureFamilies(out io.Writer, families int, list bool) error {
 			scenarios[s].printShares(out, s)
 		}
 		suppliers, buyers := everybody(drawer, kind.from, families)
-		confirmed := slices.Clone(suppliers)
-		for i := range confirmed {
-			confirmed[i].Confirmed = true
+		confirmed, paid, mailed := slices.Clone(suppliers), slices.Clone(suppliers), slices.Clone(suppliers)
+		for i, s := range suppliers {
+			confirmed[i] = known.Supplier{Name: s.Name, TaxID: s.TaxID, Confirmed: true}
+			paid[i] = known.Supplier{Name: s.Name, IBAN: s.IBAN, Confirmed: true}
+			mailed[i] = known.Supplier{Name: s.Name, Domain: s.Domain, Confirmed: true}
+			suppliers[i] = known.Supplier{Name: s.Name, TaxID: s.TaxID}
 		}
 		for _, tenant := range []struct {
 			knows string
@@ -53,6 +56,9 @@ func measureFamilies(out io.Writer, families int, list bool) error {
 		}{
 			{"all suppliers and all buyers", slices.Concat(suppliers, buyers)},
 			{"all buyers, and has confirmed an invoice of each supplier", slices.Concat(confirmed, buyers)},
+			{"all buyers, and has confirmed an invoice of each supplier with its account, but no tax id", slices.Concat(paid, buyers)},
+			{"all buyers, and has confirmed an invoice of each supplier from its domain, but no tax id", slices.Concat(mailed, buyers)},
+			{"all buyers, and has confirmed all this of each supplier", slices.Concat(confirmed, paid, mailed, buyers)},
 			{"all buyers, whom it should take for no supplier", buyers},
 		} {
 			recognised, _ := readFamilies(reader, drawer, kind.from, families, tenant.list)
@@ -72,7 +78,8 @@ func measureFamilies(out io.Writer, families int, list bool) error {
 func everybody(drawer *layouts.Drawer, from, families int) (suppliers, buyers []known.Supplier) {
 	for seed := from; seed < from+families; seed++ {
 		drawn := drawer.Family(seed, from == unseen).Draw(0)
-		suppliers = append(suppliers, known.Supplier{Name: drawn.Supplier, TaxID: strings.TrimSuffix(drawn.TaxID, " MWST")})
+		suppliers = append(suppliers, known.Supplier{Name: drawn.Supplier, TaxID: strings.TrimSuffix(drawn.TaxID, " MWST"),
+			IBAN: drawn.IBAN, Domain: drawn.Domain})
 		buyers = append(buyers, known.Supplier{Name: drawn.Recipient})
 	}
 	return suppliers, buyers
@@ -95,7 +102,7 @@ func readFamilies(reader *page.Reader, drawer *layouts.Drawer, from, families in
 			own.Names = []string{drawn.Buyer}
 		}
 		_, got.Invoice, _ = reader.Read(drawn.Document(), own)
-		got.Invoice, _ = known.Recognise(got.Invoice, suppliers)
+		got.Invoice, _ = known.Recognise(got.Invoice, drawn.Domain, suppliers)
 		all.add(want, got)
 		scenarios[drawn.Scenario].add(want, got)
 	}

@@ -103,7 +103,8 @@ func values(r invoice.Result) (all []fields.Possible) {
 		text   *fields.Text
 		amount *fields.Amount
 	}{{fields.Number, r.Number, nil}, {fields.Date, r.Date, nil}, {fields.DueDate, r.DueDate, nil},
-		{fields.SupplierName, r.SupplierName, nil}, {fields.SupplierTaxID, r.SupplierTaxID, nil}, {fields.Currency, r.Currency, nil},
+		{fields.SupplierName, r.SupplierName, nil}, {fields.SupplierTaxID, r.SupplierTaxID, nil}, {fields.SupplierIBAN, r.SupplierIBAN, nil},
+		{fields.Currency, r.Currency, nil},
 		{fields.Net, nil, r.Net}, {fields.Tax, nil, r.Tax}, {fields.Gross, nil, r.Gross}} {
 		switch {
 		case f.text != nil:

@@ -49,6 +49,7 @@ const (
 	DueDate       = "dueDate"
 	SupplierName  = "supplierName"
 	SupplierTaxID = "supplierTaxId"
+	SupplierIBAN  = "supplierIban"
 	Currency      = "currency"
 	Net           = "net"
 	Tax           = "tax"
@@ -57,7 +58,7 @@ const (
 
 // Names are those of all fields, in the order in which they are shown.
 func Names() []string {
-	return []string{Number, Date, DueDate, SupplierName, SupplierTaxID, Currency, Net, Tax, Gross}
+	return []string{Number, Date, DueDate, SupplierName, SupplierTaxID, SupplierIBAN, Currency, Net, Tax, Gross}
 }
 
 // Possible is a value that a field could have, but for what is certain: another one is likelier, or none is likely
@@ -91,6 +92,7 @@ type Invoice struct {
 	DueDate       *Text
 	SupplierName  *Text
 	SupplierTaxID *Text
+	SupplierIBAN  *Text // the account to pay to, without spaces
 	Currency      *Text
 	Net           *Amount
 	Tax           *Amount

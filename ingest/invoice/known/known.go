@@ -17,11 +17,14 @@ type Supplier struct {
 	Contractor string // its id; "" where there is none
 	Name       string
 	TaxID      string // "" where it isn't known
-	Confirmed  bool
+	// IBAN is one of its accounts, Domain that of a sender of its invoices for whom the mailbox's server vouched; "" where
+	// they aren't known.
+	IBAN, Domain string
+	Confirmed    bool
 }
 
 // Printed is what may name the supplier on an invoice, as keys.
-type Printed struct{ TaxIDs, Names []string }
+type Printed struct{ TaxIDs, Names, IBANs []string }
 
 // TaxKey is what two spellings of a tax id have in common: its letters and figures.
 func TaxKey(id string) string { return strings.ToUpper(alphanumeric(id)) }
@@ -47,7 +50,9 @@ const (
 
 	rule           = "known supplier"
 	sureByTaxID    = 0.97
+	sureByIBAN     = 0.95
 	sureByName     = 0.93
+	sureByDomain   = 0.9
 	shortestOfName = 4 // letters and figures: shorter names stand in other texts, too
 )
 
@@ -60,8 +65,13 @@ func PrintedOn(i fields.Invoice) Printed {
 		}
 	}
 	for _, name := range candidates(i, fields.SupplierName) {
-		if key := NameKey(name.Value); name.Confidence >= confirmedName && len(key) >= shortestOfName && !slices.Contains(p.Names, key) {
+		if key := NameKey(name.Value); len(key) >= shortestOfName && !slices.Contains(p.Names, key) {
 			p.Names = append(p.Names, key)
+		}
+	}
+	for _, account := range candidates(i, fields.SupplierIBAN) {
+		if !slices.Contains(p.IBANs, account.Value) {
+			p.IBANs = append(p.IBANs, account.Value)
 		}
 	}
 	return p
@@ -70,10 +80,8 @@ func PrintedOn(i fields.Invoice) Printed {
 // candidates are the value of a field and what else it could be.
 func candidates(i fields.Invoice, field string) []fields.Text {
 	var all []fields.Text
-	value := i.SupplierName
-	if field == fields.SupplierTaxID {
-		value = i.SupplierTaxID
-	}
+	value := map[string]*fields.Text{fields.SupplierName: i.SupplierName, fields.SupplierTaxID: i.SupplierTaxID,
+		fields.SupplierIBAN: i.SupplierIBAN}[field]
 	if value != nil {
 		all = append(all, *value)
 	}
@@ -85,24 +93,23 @@ func candidates(i fields.Invoice, field string) []fields.Text {
 	return all
 }
 
-// Recognise states the supplier where what is printed is that of exactly one of the suppliers, by tax id before name: what the
-// tenant knows outweighs what the page looks like. Where the page is certain of another tax id, or of another supplier that the
-// tenant knows as well, nothing changes. A name that a person has confirmed for a tax id is the supplier's, whatever is
-// printed. Of suppliers that a person has confirmed the newest come first. The contractor is the one that the supplier is, ""
-// where that isn't known.
-func Recognise(i fields.Invoice, suppliers []Supplier) (_ fields.Invoice, contractor string) {
+// Recognise states the supplier where what is printed is that of exactly one of the suppliers, by tax id before account before
+// name: what the tenant knows outweighs what the page looks like. Where the page is certain of another tax id, or of another
+// supplier that the tenant knows as well, nothing changes. A name that a person has confirmed for a tax id is the supplier's,
+// whatever is printed. Of suppliers that a person has confirmed the newest come first. domain is that of the mail's sender if
+// somebody vouches for it, else "": it says which of several printed names counts, or that an unlikely one does. The
+// contractor is the one that the supplier is, "" where that isn't known.
+func Recognise(i fields.Invoice, domain string, suppliers []Supplier) (_ fields.Invoice, contractor string) {
 	printed := PrintedOn(i)
-	is := only(suppliers, func(s Supplier) bool { return s.TaxID != "" && slices.Contains(printed.TaxIDs, TaxKey(s.TaxID)) })
-	sure := sureByTaxID
-	if is == nil {
-		is = only(suppliers, func(s Supplier) bool { return named(i, printed, s) })
-		sure = sureByName
-	}
+	is, sure := identify(i, printed, domain, suppliers)
 	if is == nil || certain(i.SupplierTaxID) && OtherVATID(i.SupplierTaxID.Value, is.TaxID) {
 		return i, ""
 	}
 	id, identified := find(i, fields.SupplierTaxID, func(v string) bool { return TaxKey(v) == TaxKey(is.TaxID) })
 	name, isNamed := find(i, fields.SupplierName, func(v string) bool { return NameKey(v) == NameKey(is.Name) })
+	if !identified && is.IBAN != "" {
+		id, _ = find(i, fields.SupplierIBAN, func(v string) bool { return v == is.IBAN })
+	}
 	if identified && id.Confidence >= likelyID {
 		i = state(i, fields.SupplierTaxID, id, sure)
 	}
@@ -115,13 +122,49 @@ func Recognise(i fields.Invoice, suppliers []Supplier) (_ fields.Invoice, contra
 	return i, is.Contractor
 }
 
+// identify finds the one supplier that an invoice is of, and how sure that is.
+func identify(i fields.Invoice, printed Printed, domain string, suppliers []Supplier) (*Supplier, float64) {
+	if is := only(suppliers, func(s Supplier) bool { return s.TaxID != "" && slices.Contains(printed.TaxIDs, TaxKey(s.TaxID)) }); is != nil {
+		return is, sureByTaxID
+	}
+	// Many are paid by one account, as of a bank that buys their claims, and a buyer is debited from his own: an account doesn't
+	// outdo a name.
+	unnamed := func(s Supplier) bool {
+		return !certain(i.SupplierName) || slices.Contains(printed.Names, NameKey(s.Name))
+	}
+	is := only(suppliers, func(s Supplier) bool { return s.IBAN != "" && slices.Contains(printed.IBANs, s.IBAN) })
+	if is != nil && unnamed(*is) {
+		return is, sureByIBAN
+	}
+	likely := func(s Supplier) bool { return named(i, printed, s) }
+	if is := only(suppliers, likely); is != nil {
+		return is, sureByName
+	}
+	if domain == "" {
+		return nil, 0
+	}
+	// Who forwards invoices, and who provides mail for many, sends those of several suppliers.
+	sends := func(s Supplier) bool { return s.Confirmed && s.Domain == domain }
+	if is := only(suppliers, func(s Supplier) bool { return sends(s) && likely(s) }); is != nil {
+		return is, sureByName
+	}
+	is = only(suppliers, sends)
+	if is != nil && !slices.ContainsFunc(suppliers, likely) && !certain(i.SupplierName) && slices.Contains(printed.Names, NameKey(is.Name)) {
+		return is, sureByDomain
+	}
+	return nil, 0
+}
+
 // named reports whether a supplier's name is likely to be that of the one who sent the invoice.
 func named(i fields.Invoice, printed Printed, s Supplier) bool {
 	if !slices.Contains(printed.Names, NameKey(s.Name)) {
 		return false
 	}
 	name, _ := find(i, fields.SupplierName, func(v string) bool { return NameKey(v) == NameKey(s.Name) })
-	return s.Confirmed || name.Confidence >= likelyName
+	if s.Confirmed {
+		return name.Confidence >= confirmedName
+	}
+	return name.Confidence >= likelyName
 }
 
 // find is the first candidate of a field whose value is the one.

@@ -71,7 +71,7 @@ func TestASupplierThatIsKnownIsRecognised(t *testing.T) {
 	} {
 		t.Run(c.when, func(t *testing.T) {
 			before := page(c.names, c.ids)
-			i, contractor := known.Recognise(before, c.suppliers)
+			i, contractor := known.Recognise(before, "", c.suppliers)
 			got := fmt.Sprintf("%s %s %s", certainly(i.SupplierName), certainly(i.SupplierTaxID), orNone(contractor))
 			if got != c.want {
 				t.Errorf("it is %s, want %s", got, c.want)
@@ -81,8 +81,67 @@ func TestASupplierThatIsKnownIsRecognised(t *testing.T) {
 					t.Errorf("%q was possible and is lost", value)
 				}
 			}
-			if again, _ := known.Recognise(i, c.suppliers); certainly(again.SupplierName) != certainly(i.SupplierName) {
+			if again, _ := known.Recognise(i, "", c.suppliers); certainly(again.SupplierName) != certainly(i.SupplierName) {
 				t.Errorf("recognised again it is %v", again.SupplierName)
+			}
+		})
+	}
+}
+
+// Given accounts on a page, and the sender's domain if somebody vouches for it, then they tell suppliers that people have confirmed
+// before; what several suppliers share tells none of them.
+func TestAccountAndDomainTellTheSupplier(t *testing.T) {
+	type printed = map[string]float64
+	const ours, theirs = "AT611904300234573201", "DE89370400440532013000"
+	taught := func(name, iban, domain string) known.Supplier {
+		return known.Supplier{Contractor: "of " + name, Name: name, IBAN: iban, Domain: domain, Confirmed: true}
+	}
+	paid, sent := taught("Werk & Söhne KG", ours, ""), taught("Werk & Söhne KG", "", "werk.example")
+	for _, c := range []struct {
+		when      string
+		names     printed
+		accounts  []string
+		domain    string
+		suppliers []known.Supplier
+		want      string
+	}{
+		{"its account alone is printed", nil, []string{ours}, "", []known.Supplier{paid}, "Werk & Söhne KG"},
+		{"its account is one of several", nil, []string{theirs, ours}, "", []known.Supplier{paid}, "Werk & Söhne KG"},
+		{"another account is printed", nil, []string{theirs}, "", []known.Supplier{paid}, "-"},
+		{"several are paid by the account", nil, []string{ours}, "", []known.Supplier{paid, taught("Ziegel Nord OG", ours, "")}, "-"},
+		{"accounts of two are printed", nil, []string{ours, theirs}, "", []known.Supplier{paid, taught("Ziegel Nord OG", theirs, "")}, "-"},
+		{"the page is certain of another name beside the account", printed{"Ziegel Nord OG": 0.9}, []string{ours}, "", []known.Supplier{paid}, "Ziegel Nord OG"},
+		{"the page prints its name as well, and is certain of another one", printed{"Ihr Partner": 0.9, "Werk & Söhne KG": 0.02}, []string{ours}, "",
+			[]known.Supplier{paid}, "Werk & Söhne KG"},
+		{"its unlikely name comes from its domain", printed{"Werk & Söhne KG": 0.02}, nil, "werk.example", []known.Supplier{sent}, "Werk & Söhne KG"},
+		{"its unlikely name comes from another domain", printed{"Werk & Söhne KG": 0.02}, nil, "mail.example", []known.Supplier{sent}, "-"},
+		{"its unlikely name comes from nobody who is vouched for", printed{"Werk & Söhne KG": 0.02}, nil, "",
+			[]known.Supplier{taught("Werk & Söhne KG", "", "")}, "-"},
+		{"only its domain tells it", printed{"Rohbau": 0.02}, nil, "werk.example", []known.Supplier{sent}, "-"},
+		{"several send from the domain", printed{"Werk & Söhne KG": 0.02}, nil, "werk.example",
+			[]known.Supplier{sent, taught("Ziegel Nord OG", "", "werk.example")}, "-"},
+		{"the page is certain of another name, from its domain", printed{"Ziegel Nord OG": 0.9, "Werk & Söhne KG": 0.02}, nil, "werk.example",
+			[]known.Supplier{sent}, "Ziegel Nord OG"},
+		{"names of two are likely, and one comes from its domain", printed{"Werk & Söhne KG": 0.4, "Ziegel Nord OG": 0.4}, nil, "werk.example",
+			[]known.Supplier{sent, taught("Ziegel Nord OG", "", "")}, "Werk & Söhne KG"},
+		{"a contractor's name is likely, and the domain is another's", printed{"Werk & Söhne KG": 0.02, "Ziegel Nord OG": 0.4, "Bauwerk Donau GmbH": 0.4}, nil,
+			"werk.example", []known.Supplier{sent, nord, donau}, "-"},
+	} {
+		t.Run(c.when, func(t *testing.T) {
+			i := page(c.names, nil)
+			for n, account := range c.accounts {
+				if len(c.accounts) == 1 {
+					i.SupplierIBAN = &fields.Text{Value: account, Evidence: fields.Evidence{Page: 1, Confidence: 0.95}}
+				} else {
+					i.Possible = append(i.Possible, fields.Possible{Field: fields.SupplierIBAN, Value: account, Evidence: fields.Evidence{Page: n}})
+				}
+			}
+			i, contractor := known.Recognise(i, c.domain, c.suppliers)
+			if got := certainly(i.SupplierName); got != c.want {
+				t.Errorf("it is %s, want %s", got, c.want)
+			}
+			if taught := c.want == "Werk & Söhne KG"; taught != (contractor == "of Werk & Söhne KG") {
+				t.Errorf("its contractor is %q", contractor)
 			}
 		})
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"tallyhouse/ingest/invoice/fields"
-	"tallyhouse/ingest/invoice/iban"
 )
 
 var usDollar = regexp.MustCompile(`\bUSD\b|US\$`)
@@ -114,19 +113,14 @@ func currencyOf(country string) string {
 // names must agree on it.
 func (s *sheet) homeCurrency(taxID *fields.Text, at *item, buyers map[*item]bool) *fields.Text {
 	code, confidence := countryCurrency(taxID), 0.85
-	for _, row := range s.rows {
-		for _, it := range row {
-			for _, account := range iban.In(strings.ToUpper(it.text())) {
-				switch home := currencyOf(account[:2]); {
-				case buyers[it], s.buyerWord.MatchString(it.folded): // from which it is debited
-				case code == "":
-					code, at = home, it
-				case home != code:
-					return nil
-				default:
-					confidence = 0.9
-				}
-			}
+	for _, a := range s.accounts(buyers) {
+		switch home := currencyOf(a.iban[:2]); {
+		case code == "":
+			code, at = home, a.at
+		case home != code:
+			return nil
+		default:
+			confidence = 0.9
 		}
 	}
 	if code == "" {

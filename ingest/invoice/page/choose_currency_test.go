@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"tallyhouse/ingest/invoice/fields"
 	"tallyhouse/ingest/invoice/page/typed"
 )
 
@@ -55,20 +56,22 @@ func TestACodeCountsBesideAnAmountOrALabelOnly(t *testing.T) {
 }
 
 // Given an invoice that prints no currency, then it is that of the supplier's country, which his VAT id or his accounts tell,
-// unless these disagree.
+// unless these disagree. Of one account it is certain that it is his, of several each may be.
 func TestTheCurrencyOfTheSuppliersCountry(t *testing.T) {
-	cases := []struct{ name, id, buyer, foot, want string }{
-		{"nothing tells it", "", "", "", "-"},
-		{"a VAT id", "VAT Reg No GB980780684", "", "", "GBP"},
-		{"a Spanish tax id", "CIF B58378431", "", "", "EUR"},
-		{"an account", "", "", "IBAN CH93 0076 2011 6238 5295 7", "CHF"},
-		{"an account with wrong check digits", "", "", "IBAN CH92 0076 2011 6238 5295 7", "-"},
-		{"a VAT id and an account", "VAT Reg No GB980780684", "", "IBAN GB82 WEST 1234 5698 7654 32", "GBP"},
-		{"a VAT id and an account elsewhere", "VAT Reg No GB980780684", "", "IBAN AT61 1904 3002 3457 3201", "-"},
-		{"accounts in two countries", "", "", "IBAN AT61 1904 3002 3457 3201, IBAN CH93 0076 2011 6238 5295 7", "-"},
-		{"accounts in two countries of one currency", "", "", "IBAN AT61 1904 3002 3457 3201, IBAN DE89 3704 0044 0532 0130 00", "EUR"},
-		{"the buyer's account", "", "IBAN AT61 1904 3002 3457 3201", "", "-"},
-		{"the account that is debited", "", "", "Debited from your account AT61 1904 3002 3457 3201", "-"},
+	cases := []struct{ name, id, buyer, foot, want, accounts string }{
+		{"nothing tells it", "", "", "", "-", ""},
+		{"a VAT id", "VAT Reg No GB980780684", "", "", "GBP", ""},
+		{"a Spanish tax id", "CIF B58378431", "", "", "EUR", ""},
+		{"an account", "", "", "IBAN CH93 0076 2011 6238 5295 7", "CHF", "CH9300762011623852957"},
+		{"an account with wrong check digits", "", "", "IBAN CH92 0076 2011 6238 5295 7", "-", ""},
+		{"a VAT id and an account", "VAT Reg No GB980780684", "", "IBAN GB82 WEST 1234 5698 7654 32", "GBP", "GB82WEST12345698765432"},
+		{"a VAT id and an account elsewhere", "VAT Reg No GB980780684", "", "IBAN AT61 1904 3002 3457 3201", "-", "AT611904300234573201"},
+		{"accounts in two countries", "", "", "IBAN AT61 1904 3002 3457 3201, IBAN CH93 0076 2011 6238 5295 7", "-",
+			"AT611904300234573201? CH9300762011623852957?"},
+		{"accounts in two countries of one currency", "", "", "IBAN AT61 1904 3002 3457 3201, IBAN DE89 3704 0044 0532 0130 00", "EUR",
+			"AT611904300234573201? DE89370400440532013000?"},
+		{"the buyer's account", "", "IBAN AT61 1904 3002 3457 3201", "", "-", ""},
+		{"the account that is debited", "", "", "Debited from your account AT61 1904 3002 3457 3201", "-", ""},
 	}
 	reader, err := NewReader()
 	if err != nil {
@@ -88,6 +91,18 @@ func TestTheCurrencyOfTheSuppliersCountry(t *testing.T) {
 			}
 			if got != c.want {
 				t.Errorf("currency %s, want %s", got, c.want)
+			}
+			var accounts []string
+			if f.SupplierIBAN != nil && f.SupplierIBAN.Confidence >= fields.Certain {
+				accounts = append(accounts, f.SupplierIBAN.Value)
+			}
+			for _, p := range f.Possible {
+				if p.Field == fields.SupplierIBAN {
+					accounts = append(accounts, p.Value+"?")
+				}
+			}
+			if got := strings.Join(accounts, " "); got != c.accounts {
+				t.Errorf("accounts %s, want %s", got, c.accounts)
 			}
 		})
 	}

@@ -85,6 +85,7 @@ func (s *sheet) read(own Own) (Kind, fields.Invoice) {
 	out := fields.Invoice{
 		Number: number, Date: date, DueDate: due, SupplierTaxID: taxID,
 		SupplierName: s.supplier(own, buyers, idAt),
+		SupplierIBAN: s.supplierIBAN(buyers),
 		Currency:     s.currency(all, t.gross, countryCurrency(taxID)),
 	}
 	if out.Currency == nil {
@@ -168,7 +169,7 @@ func (s *sheet) keepCertain(f *fields.Invoice) {
 		field string
 		text  **fields.Text
 	}{{fields.Number, &f.Number}, {fields.Date, &f.Date}, {fields.DueDate, &f.DueDate}, {fields.SupplierName, &f.SupplierName},
-		{fields.SupplierTaxID, &f.SupplierTaxID}, {fields.Currency, &f.Currency}} {
+		{fields.SupplierTaxID, &f.SupplierTaxID}, {fields.SupplierIBAN, &f.SupplierIBAN}, {fields.Currency, &f.Currency}} {
 		if *t.text != nil && !keep(t.field, (*t.text).Value, (*t.text).Evidence) {
 			*t.text = nil
 		}

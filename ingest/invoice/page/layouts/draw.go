@@ -38,7 +38,7 @@ func (f Family) Draw(member int) Invoice {
 		d.due = d.issued.AddDate(0, 0, 2+d.r.IntN(50))
 	}
 	d.out = Invoice{Scenario: f.scenario, Language: f.lang.code, Number: d.number(), Date: d.issued.Format(time.DateOnly),
-		Supplier: d.seller.name, Recipient: d.buyer.name, Currency: f.land.currency, CreditNote: f.scenario == "credit note"}
+		Supplier: d.seller.name, Recipient: d.buyer.name, Domain: d.seller.domain, Currency: f.land.currency, CreditNote: f.scenario == "credit note"}
 	if f.told {
 		d.out.Buyer = d.buyer.name
 	}
@@ -55,6 +55,9 @@ func (f Family) Draw(member int) Invoice {
 	}
 	if d.printed(d.seller.taxID) {
 		d.out.TaxID = d.seller.taxID
+	}
+	if d.printed(d.seller.iban) {
+		d.out.IBAN = strings.ReplaceAll(d.seller.iban, " ", "")
 	}
 	if d.dueSaid {
 		d.out.DueDate = d.due.Format(time.DateOnly)

@@ -16,6 +16,9 @@ type Invoice struct {
 	Scenario string
 	Language string
 	Pages    [][]Text
+	IBAN     string // the biller's account
+	// Domain is that of the biller's mail address.
+	Domain string
 	// Recipient is the name of the company that receives it; Buyer the same, empty where the reader isn't told.
 	Recipient, Buyer string
 
