@@ -57,25 +57,24 @@ type InboxPage struct {
 	Next  events.Opt[InboxPlace]
 }
 
-// Bounds of what a page looks through: readings of the tenant, in windows of which each is wider than the one before.
+// Bounds of what a page looks through: readings of the tenant, in windows, the first of so many pages, each wider than the one before.
 const (
-	widenInbox   = 4
+	firstInbox   = 8
+	widenInbox   = 8
 	deepestInbox = 1 << 18
 	countedInbox = 10_000
 )
 
 var (
-	inboxPlace = Parts(
-		member("newest", plain, func(l *InboxLine) *int64 { return &l.Newest }).Part(),
-		member("id", plain, func(l *InboxLine) *string { return &l.ID }).Part(),
-		member("project", plain, func(l *InboxLine) *string { return &l.ProjectID }).Part(),
-	).columns
-	inboxColumns = slices.Concat(inboxPlace, columns[InboxLine]{
+	inboxColumns = columns[InboxLine]{
+		member("newest", plain, func(l *InboxLine) *int64 { return &l.Newest }),
+		member("id", plain, func(l *InboxLine) *string { return &l.ID }),
+		member("project", plain, func(l *InboxLine) *string { return &l.ProjectID }),
 		member("toInt64(row_version)", plain, func(l *InboxLine) *int64 { return &l.Version }),
 		member("toUnixTimestamp64Micro(at)", instant, func(l *InboxLine) *time.Time { return &l.At }),
 		member("state", text[analytics.InboxState], func(l *InboxLine) *analytics.InboxState { return &l.State }),
 		member("reading", parsed(events.ParseReading), func(l *InboxLine) *events.Reading { return &l.Reading }),
-	})
+	}
 )
 
 // conditions are the filter's as SQL, on columns that the table and its projection by_arrival have.
@@ -110,47 +109,50 @@ func (f *InboxFilter) conditions() *conditions {
 	return c
 }
 
-// behind are the conditions that a place lies behind one and, where there is a bound, not behind that.
-func (c *conditions) behind(after, bound events.Opt[InboxPlace]) {
-	if after.Ok {
-		c.where("newest >= {newest:Int64} AND (newest, id) > ({newest:Int64}, {after:String})", "newest", after.V.Newest)
-		c.args["after"] = after.V.ID
-	}
-	if bound.Ok {
-		c.where("newest <= {last:Int64} AND (newest, id) <= ({last:Int64}, {until:String})", "last", bound.V.Newest)
-		c.args["until"] = bound.V.ID
-	}
-}
-
-// inboxEndQuery finds the place at which a window of so many rows, of whatever version, ends.
-func inboxEndQuery(from, tenant string, after events.Opt[InboxPlace], window int) Query {
-	c := &conditions{args: map[string]any{"window": window - 1}}
-	c.where("tenant = {tenant:String}", "tenant", tenant)
-	c.behind(after, events.Opt[InboxPlace]{})
-	return Query{Args: c.args, SQL: "SELECT " + inboxPlace.String() + "\nFROM " + from + "\nWHERE " + strings.Join(c.sql, " AND ") +
-		"\nORDER BY tenant, newest, id\nLIMIT 1 OFFSET {window:UInt32}"}
-}
-
-// inboxPlacesQuery finds the places of readings that match, in whatever version, within a window.
-func (f *InboxFilter) inboxPlacesQuery(from string, after, bound events.Opt[InboxPlace], limit int) Query {
+// inboxWindowQuery looks through so many rows from behind a place, of whatever version: the first of those that match, and in each
+// row whether there are that many, the last place that was looked at, and how many there were. Where none matches there is one row, with the id ”.
+func (f *InboxFilter) inboxWindowQuery(from string, after events.Opt[InboxPlace], window, most int) Query {
 	c := f.conditions()
-	c.behind(after, bound)
-	c.args["limit"] = limit
-	return Query{Args: c.args, SQL: "SELECT DISTINCT " + inboxPlace.String() + "\nFROM " + from + "\nWHERE " + strings.Join(c.sql, " AND ") +
-		"\nORDER BY tenant, newest, id\nLIMIT {limit:UInt32}"}
+	behind := ""
+	if after.Ok {
+		behind = " AND newest >= {newest:Int64} AND (newest, id) > ({newest:Int64}, {after:String})"
+		c.args["newest"], c.args["after"] = after.V.Newest, after.V.ID
+	}
+	c.args["window"] = window
+	return Query{Args: c.args, SQL: fmt.Sprintf(`SELECT match.1, match.2, match.3, length(matches) = %[1]d, last.1, last.2, looked
+FROM (
+  SELECT groupArraySortedIf(%[1]d)((newest, id, project), %[2]s) AS matches, max((newest, id)) AS last, toInt64(count()) AS looked
+  FROM (
+    SELECT *
+    FROM %[3]s
+    WHERE tenant = {tenant:String}%[4]s
+    ORDER BY tenant, newest, id
+    LIMIT {window:UInt32}
+  )
+)
+LEFT ARRAY JOIN arrayDistinct(matches) AS match
+ORDER BY match`, most, strings.Join(c.sql, " AND "), from, behind)}
 }
 
-// inboxLinesQuery reads those of the places that match as they are now.
+// inboxLinesQuery reads those of the places that match as they are now. The readings are large: only granules with one of the places
+// are read whole, which FINAL would not spare.
 func (f *InboxFilter) inboxLinesQuery(places []InboxLine) Query {
 	c := f.conditions()
 	projects, ids := make([]string, len(places)), make([]string, len(places))
 	for i, p := range places {
 		projects[i], ids[i] = p.ProjectID, p.ID
 	}
-	c.where("(project, id) IN arrayZip({of:Array(String)}, {ids:Array(String)})", "of", projects)
-	c.args["ids"] = ids
+	c.args["of"], c.args["ids"] = projects, ids
 	c.add("NOT deleted")
-	return Query{Args: c.args, SQL: "SELECT " + inboxColumns.String() + "\nFROM readings FINAL\nWHERE " + strings.Join(c.sql, " AND ")}
+	return Query{Args: c.args, SQL: "SELECT " + inboxColumns.String() + `
+FROM (
+  SELECT *
+  FROM readings
+  PREWHERE tenant = {tenant:String} AND (project, id) IN arrayZip({of:Array(String)}, {ids:Array(String)})
+  ORDER BY row_version DESC
+  LIMIT 1 BY project, id
+)
+WHERE ` + strings.Join(c.sql, " AND ")}
 }
 
 // Inbox returns a page of what came in, newest first, from behind a place. It looks through so many readings at most,
@@ -163,41 +165,35 @@ func (r *Reader) Inbox(ctx context.Context, f InboxFilter, after events.Opt[Inbo
 	if f.To.Ok && !after.Ok {
 		after = events.Some(InboxPlace{Newest: -f.To.V.UnixMicro()})
 	}
-	window, looked := widenInbox*(limit+1), 0
-	for {
-		bound, err := r.inboxEnd(ctx, f.Tenant, after, window)
+	for window, looked := firstInbox*(limit+1), 0; ; window *= widenInbox {
+		most := limit + 1 - len(page.Lines)
+		found, err := r.inboxWindow(ctx, &f, after, window, most)
 		if err != nil {
 			return InboxPage{}, fmt.Errorf("read the inbox: %w", err)
 		}
-		looked += window
-		for full := true; full; {
-			ask := limit + 1 - len(page.Lines)
-			places, err := r.inboxPlaces(ctx, &f, after, bound, ask)
-			if err != nil {
-				return InboxPage{}, fmt.Errorf("read the inbox: %w", err)
-			}
-			lines, err := r.inboxLines(ctx, &f, places)
-			if err != nil {
-				return InboxPage{}, fmt.Errorf("read the inbox: %w", err)
-			}
-			page.Lines = append(page.Lines, lines...)
-			if len(page.Lines) > limit {
-				page.Lines = page.Lines[:limit]
-				page.Next = events.Some(page.Lines[limit-1].InboxPlace)
-				return page, nil
-			}
-			if full = len(places) == ask; full {
-				after = events.Some(places[len(places)-1].InboxPlace)
-			}
+		lines, err := r.inboxLines(ctx, &f, found.places)
+		if err != nil {
+			return InboxPage{}, fmt.Errorf("read the inbox: %w", err)
 		}
-		if f.From.Ok && bound.Ok && bound.V.Newest > -f.From.V.UnixMicro() {
+		page.Lines = append(page.Lines, lines...)
+		if len(page.Lines) > limit {
+			page.Lines = page.Lines[:limit]
+			page.Next = events.Some(page.Lines[limit-1].InboxPlace)
 			return page, nil
 		}
-		if after = bound; !bound.Ok || looked >= deepestInbox {
-			page.Next = bound
+		looked += found.looked
+		ended := found.looked < window || f.From.Ok && found.last.Newest > -f.From.V.UnixMicro()
+		next := found.last
+		if found.full { // others that match may follow in the window
+			ended, next = false, found.places[len(found.places)-1].InboxPlace
+		}
+		if ended {
 			return page, nil
 		}
-		window *= widenInbox
+		if after = events.Some(next); looked >= deepestInbox {
+			page.Next = after
+			return page, nil
+		}
 	}
 }
 
@@ -217,25 +213,25 @@ func (r *Reader) ordered(ctx context.Context, read func(from string) error) erro
 	return err
 }
 
-func (r *Reader) inboxEnd(ctx context.Context, tenant string, after events.Opt[InboxPlace],
-	window int) (end events.Opt[InboxPlace], err error) {
-	err = r.ordered(ctx, func(from string) error {
-		end = events.Opt[InboxPlace]{}
-		return inboxPlace.read(ctx, r, inboxEndQuery(from, tenant, after, window), pageSettings, func(l *InboxLine) error {
-			end = events.Some(l.InboxPlace)
-			return nil
-		})
-	})
-	return end, err
+// inboxWindow is what was found in a window: the first places that match, as many as were asked for.
+type inboxWindow struct {
+	places []InboxLine
+	full   bool       // that many rows match; a place is there once, whatever versions it has
+	last   InboxPlace // that was looked at
+	looked int
 }
 
-func (r *Reader) inboxPlaces(ctx context.Context, f *InboxFilter, after, bound events.Opt[InboxPlace],
-	limit int) (found []InboxLine, err error) {
+func (r *Reader) inboxWindow(ctx context.Context, f *InboxFilter, after events.Opt[InboxPlace], window, most int) (found inboxWindow, err error) {
 	err = r.ordered(ctx, func(from string) error {
-		found = nil
-		return inboxPlace.read(ctx, r, f.inboxPlacesQuery(from, after, bound, limit), pageSettings, func(l *InboxLine) error {
-			found = append(found, *l)
-			return nil
+		found = inboxWindow{}
+		return r.each(ctx, f.inboxWindowQuery(from, after, window, most), pageSettings, func(scan func(...any) error) error {
+			var l InboxLine
+			var looked int64
+			err := scan(&l.Newest, &l.ID, &l.ProjectID, &found.full, &found.last.Newest, &found.last.ID, &looked)
+			if found.looked = int(looked); l.ID != "" {
+				found.places = append(found.places, l)
+			}
+			return err
 		})
 	})
 	return found, err

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"tallyhouse/analytics"
 	"tallyhouse/api/access"
 	"tallyhouse/reader"
@@ -193,12 +195,18 @@ func showInbox(v *visit) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := v.desk.inbox.Inbox(ctx, filter, after, mailsOfPage)
-	if err != nil {
-		return nil, err
-	}
-	counts, err := v.desk.inbox.InboxCounts(ctx, filter.Tenant, filter.Projects)
-	if err != nil {
+	var found reader.InboxPage
+	var counts reader.InboxCounts
+	both, ctx := errgroup.WithContext(ctx)
+	both.Go(func() (err error) {
+		found, err = v.desk.inbox.Inbox(ctx, filter, after, mailsOfPage)
+		return err
+	})
+	both.Go(func() (err error) {
+		counts, err = v.desk.inbox.InboxCounts(ctx, filter.Tenant, filter.Projects)
+		return err
+	})
+	if err := both.Wait(); err != nil {
 		return nil, err
 	}
 	page := inboxPage{Asked: asked, Self: asked.address("")}

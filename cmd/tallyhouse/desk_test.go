@@ -60,7 +60,7 @@ func newDeskWorld(t *testing.T) *deskWorld {
 const maxAmountOfTests = 1_000_000_00
 
 // desk is a desk that a user can sign in at, by the link.
-func (s *deskWorld) desk(t *testing.T, tenant, user string) (url, link string) {
+func (s *deskWorld) desk(t testing.TB, tenant, user string) (url, link string) {
 	t.Helper()
 	codes := signin.NewCodes(session.User{Tenant: tenant, ID: user}, func(string) {})
 	publisher := s.publisher

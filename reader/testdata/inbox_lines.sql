@@ -1,6 +1,12 @@
 SELECT newest, id, project, toInt64(row_version), toUnixTimestamp64Micro(at), state, reading
-FROM readings FINAL
-WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND state = {state:String} AND positionCaseInsensitiveUTF8(sender, {sender:String}) > 0 AND newest <= {from:Int64} AND newest > {to:Int64} AND (positionCaseInsensitiveUTF8(number, {text:String}) > 0 OR positionCaseInsensitiveUTF8(supplier, {text:String}) > 0 OR gross = {amount:Int64}) AND (project, id) IN arrayZip({of:Array(String)}, {ids:Array(String)}) AND NOT deleted
+FROM (
+  SELECT *
+  FROM readings
+  PREWHERE tenant = {tenant:String} AND (project, id) IN arrayZip({of:Array(String)}, {ids:Array(String)})
+  ORDER BY row_version DESC
+  LIMIT 1 BY project, id
+)
+WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND state = {state:String} AND positionCaseInsensitiveUTF8(sender, {sender:String}) > 0 AND newest <= {from:Int64} AND newest > {to:Int64} AND (positionCaseInsensitiveUTF8(number, {text:String}) > 0 OR positionCaseInsensitiveUTF8(supplier, {text:String}) > 0 OR gross = {amount:Int64}) AND NOT deleted
 -- amount = "100"
 -- from = "-2"
 -- ids = "[i3]"
