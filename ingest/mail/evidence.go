@@ -23,6 +23,8 @@ type Originals interface {
 	Get(ctx context.Context, tenant string, h originals.Hash) ([]byte, error)
 	// Enlist notes that a record came with a thing and gives those noted before it, the same at every repetition.
 	Enlist(ctx context.Context, tenant, thing, record string) (before []string, err error)
+	// First notes what is said of a thing, unless something was noted before, and gives what was noted first.
+	First(ctx context.Context, tenant, thing string, content []byte) (first []byte, err error)
 }
 
 // nowhere keeps nothing.
@@ -35,6 +37,10 @@ func (nowhere) Get(context.Context, string, originals.Hash) ([]byte, error) {
 }
 
 func (nowhere) Enlist(context.Context, string, string, string) ([]string, error) { return nil, nil }
+
+func (nowhere) First(_ context.Context, _, _ string, content []byte) ([]byte, error) {
+	return content, nil
+}
 
 var errNoOriginals = errors.New("originals are kept nowhere: name their place by --originals-dir or --originals-s3")
 
@@ -89,6 +95,26 @@ func (w *watch) keep(ctx context.Context, from source, files []message.File) err
 		w.observe(stepKept)
 	}
 	return err
+}
+
+// agreed is the mail that a record is told to have come with: the first of those that were read for it. One mail may lie in
+// several mailboxes, or several times in one, each copy at its own place and second; whoever reads which, and when, a version
+// of the record says the same.
+func (w *watch) agreed(ctx context.Context, record string, own source) (source, error) {
+	noted := events.AppendReading(nil, &events.Reading{Status: events.ReadingCompleted, Mail: own.evidence})
+	err := w.retry(ctx, "originals", func() (err error) {
+		noted, err = w.options.Originals.First(ctx, w.box.Tenant, thing("mail of a record", record), noted)
+		return err
+	})
+	if err != nil {
+		return source{}, err
+	}
+	first, err := events.ParseReading(string(noted))
+	if err != nil {
+		w.log.Error("what was noted of a record can't be read; the mail at hand counts", "record", record, "error", err)
+		return own, nil
+	}
+	return source{evidence: first.Mail, raw: own.raw}, nil
 }
 
 func (in *Intake) putAll(ctx context.Context, tenant string, from source, files []message.File) error {

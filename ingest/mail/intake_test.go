@@ -241,6 +241,47 @@ func TestWorkersShareAMailbox(t *testing.T) {
 	t.Logf("%d mails were read %d times by %d workers", mails, fetched, workers)
 }
 
+// Given a mail that came into two mailboxes, by another way and at another second, when workers read both copies at the same
+// moment, then each version of the record and of its reading says one thing: it came as the copy that was read first.
+func TestCopiesOfAMailMakeOneRecordThatSaysOneThing(t *testing.T) {
+	w := newWorld(t)
+	var kept sync.WaitGroup // both copies are kept before anything is said of either
+	kept.Add(2)
+	raw := string(testMail{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{invoicePDF("1")}}.raw())
+	var boxes []mailbox.Options
+	for i := range 2 {
+		box := mailboxtest.Start(t)
+		box.DeliverAt(time.Date(2026, 4, 20, 8, 30, i, 0, time.UTC), fmt.Sprintf("Received: from mx%d.b.example\r\n", i)+raw)
+		boxes = append(boxes, scripted(t, box))
+	}
+	for _, o := range boxes {
+		w.intake([]mailbox.Options{o}, func(in *Intake) {
+			in.observe = func(s step) {
+				if s == stepKept {
+					kept.Done()
+					kept.Wait()
+				}
+			}
+		})
+	}
+	w.settled(1)
+	for _, o := range boxes {
+		marked(t, o, mailbox.Done, 1)
+	}
+	if err := w.sent().consistent(); err != nil {
+		t.Error(err)
+	}
+	w.everyReadRecordHasEvidence()
+	id := recordOf("m1", invoicePDF("1"))
+	if n := len(w.readings()[id]); n != 2 {
+		t.Errorf("it was read %d times", n)
+	}
+	_, r := w.sent().last(id)
+	if at := w.reading(id).Mail.ArrivedAt; at != r.Intake.ReceivedAt {
+		t.Errorf("the reading says that it arrived at %v, the record %v", at, r.Intake.ReceivedAt)
+	}
+}
+
 // Given a mail that a worker claimed before it died, when another worker sees the claim for long enough, then it reads
 // the mail.
 func TestAClaimOfADeadWorkerIsOverruled(t *testing.T) {

@@ -190,20 +190,27 @@ func (s *session) process(ctx context.Context, m mailbox.Mail, read *content, ou
 	if err := s.keep(ctx, from, out.files); err != nil {
 		return err
 	}
-	drafts := func(f found) (all []draft) {
+	drafts := func(f found) (all []draft, err error) {
 		for _, project := range out.projects {
 			id := ids[f.first].in(s.watch.box.Tenant, project)
 			if slices.Contains(known, id) {
 				out.add(project, id, "known")
 				continue
 			}
-			all = append(all, draft{s.watch.box.Tenant, project, id, f.documents, from, m.Arrived, s.options.MaxAmount})
+			first, err := s.agreed(ctx, id, from)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, draft{s.watch.box.Tenant, project, id, f.documents, first, first.evidence.ArrivedAt.Or(m.Arrived), s.options.MaxAmount})
 		}
-		return all
+		return all, nil
 	}
 	if len(out.files) == 1 {
 		alone, _ := group([]readFile{{File: out.files[0]}})
-		one := drafts(alone[0])
+		one, err := drafts(alone[0])
+		if err != nil {
+			return err
+		}
 		if err := s.announce(ctx, one); err != nil {
 			return err
 		}
@@ -220,7 +227,10 @@ func (s *session) process(ctx context.Context, m mailbox.Mail, read *content, ou
 	invoices, supporting := group(files)
 	s.reportUnread(m, supporting)
 	for _, f := range invoices {
-		all := drafts(f)
+		all, err := drafts(f)
+		if err != nil {
+			return err
+		}
 		if err := s.announce(ctx, all); err != nil {
 			return err
 		}

@@ -45,6 +45,8 @@ const (
 	MaxBytes = 256 << 20
 	// MaxListed bounds the records that are remembered of one thing.
 	MaxListed = 20
+	// maxNoted bounds what is noted first of a thing.
+	maxNoted = 256 << 10
 	// maxRecordID bounds an entry: a record's id has 200 characters at most.
 	maxRecordID = 800
 )
@@ -131,6 +133,25 @@ func (s *Store) Enlist(ctx context.Context, tenant, thing, record string) (befor
 		before = append(before, string(other))
 	}
 	return before, nil
+}
+
+// First notes what a tenant has to say of a thing, unless something was noted of it before, and gives what was noted first.
+func (s *Store) First(ctx context.Context, tenant, thing string, content []byte) (first []byte, err error) {
+	if len(content) > maxNoted {
+		return nil, fmt.Errorf("note %d bytes: %w: %d", len(content), ErrTooLarge, maxNoted)
+	}
+	name := fmt.Sprintf("%s/first/%s", folder(tenant), spread(Of([]byte(thing))))
+	created, err := s.backend.create(ctx, name, content)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("note what came first: %w", err)
+	case created:
+		return content, nil
+	}
+	if first, err = s.backend.read(ctx, name, maxNoted); err != nil {
+		return nil, fmt.Errorf("read what came first: %w", err)
+	}
+	return first, nil
 }
 
 func contentName(tenant string, h Hash) string { return folder(tenant) + "/content/" + spread(h) }

@@ -106,6 +106,44 @@ func TestTenantsAreApart(t *testing.T) {
 	}
 }
 
+// Of what several say of a thing at the same time the same counts for all, and for whoever asks later; another thing, and another
+// tenant's, is its own.
+func TestWhatWasNotedFirstCounts(t *testing.T) {
+	for name, open := range places(t) {
+		t.Run(name, func(t *testing.T) {
+			const many = 10
+			got := make([]string, many)
+			var all sync.WaitGroup
+			for i := range many {
+				all.Go(func() {
+					s, err := open()
+					if err == nil {
+						var first []byte
+						first, err = s.First(t.Context(), "demo", "record 7", fmt.Append(nil, i))
+						got[i] = string(first)
+					}
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			s := opened(t, open)
+			for _, c := range []struct{ tenant, thing, want string }{{"demo", "record 7", got[0]}, {"demo", "record 8", "x"}, {"Demo", "record 7", "x"}} {
+				if first, err := s.First(t.Context(), c.tenant, c.thing, []byte("x")); err != nil || string(first) != c.want {
+					t.Errorf("of %s of %s was noted %q, want %q; %v", c.thing, c.tenant, first, c.want, err)
+				}
+			}
+			if slices.ContainsFunc(got, func(one string) bool { return one != got[0] || one == "" }) {
+				t.Errorf("they see %q", got)
+			}
+			if _, err := s.First(t.Context(), "demo", "record 9", make([]byte, maxNoted+1)); !errors.Is(err, ErrTooLarge) {
+				t.Errorf("too much is %v", err)
+			}
+		})
+	}
+}
+
 // Records have one order, whoever asks again and however many come at the same time: each sees those before it.
 func TestRecordsAreEnlistedInOneOrder(t *testing.T) {
 	for name, open := range places(t) {

@@ -100,10 +100,13 @@ func Start(t testing.TB) *Server {
 func (s *Server) URL() string { return "imap://user:secret@" + s.addr + "/INBOX?tls=off" }
 
 // Deliver adds a mail.
-func (s *Server) Deliver(raw string) {
+func (s *Server) Deliver(raw string) { s.DeliverAt(time.Now(), raw) }
+
+// DeliverAt puts a mail into the mailbox as one that arrived at an instant.
+func (s *Server) DeliverAt(arrived time.Time, raw string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.mails = append(s.mails, &Mail{UID: s.next, Raw: raw, Arrived: time.Now().Truncate(time.Second)})
+	s.mails = append(s.mails, &Mail{UID: s.next, Raw: raw, Arrived: arrived.Truncate(time.Second)})
 	s.next++
 	close(s.news)
 	s.news = make(chan struct{})
