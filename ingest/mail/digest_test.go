@@ -131,15 +131,15 @@ func TestADayHasOneDigest(t *testing.T) {
 	twice := mailed("P1", events.ReadingCompleted, "", "2026-10-24T14:00:00Z", "Rechnung", all...)
 	twice.Findings = []events.Finding{{Rule: "duplicate-number", Message: "x", Records: events.Some([]string{"mail-a"})}}
 	for id, r := range map[string]*events.Reading{
-		"mail-undated": mailed("P1", events.ReadingCompleted, "", "2026-10-24T05:00:00Z", "Rechnung", all[:4]...),
-		"mail-read":    mailed("P1", events.ReadingCompleted, "", "2026-10-25T05:59:59Z", "Rechnung", all...),
+		"mail-undated": mailed("P1", events.ReadingCompleted, "", "2026-10-24T04:55:00Z", "Rechnung", all[:4]...),
+		"mail-read":    mailed("P1", events.ReadingCompleted, "", "2026-10-25T05:54:59Z", "Rechnung", all...),
 		"mail-twice":   twice,
 		"intake-spam":  mailed("P1", events.ReadingQuarantined, "sender-not-allowed", "2026-10-24T16:00:00Z", "Click https://evil.example"),
 		"intake-away":  mailed("P1", events.ReadingWithoutRecord, "automatic", "2026-10-24T17:00:00Z", "Out of office"),
 		"mail-locked":  mailed("P1", events.ReadingFailed, "encrypted", "2026-10-20T08:00:00Z", "Rechnung\r\n18"),
 		"intake-hello": mailed("P1", events.ReadingWithoutRecord, "no-invoice", "2026-10-20T08:00:00Z", "Hello"),
 		"mail-old":     mailed("P1", events.ReadingFailed, "encrypted", "2026-09-20T08:00:00Z", "Rechnung"),
-		"mail-next":    mailed("P1", events.ReadingCompleted, "", "2026-10-25T06:00:00Z", "Rechnung", all...),
+		"mail-next":    mailed("P1", events.ReadingCompleted, "", "2026-10-25T05:55:00Z", "Rechnung", all...),
 		"mail-doubted": doubted,
 		"mail-annex":   mailed("P3", events.ReadingCompleted, "", "2026-10-23T12:00:00Z", "Rechnung", all...),
 	} {
@@ -193,7 +193,7 @@ func TestADayHasOneDigest(t *testing.T) {
 	becomes("P3 2026-10-25", "owed 06:00", "owed 06:00", "unwanted")
 	want := map[string][]string{"u1@own.example Eingang von P1: 5 neu, 3 offen": {`Eingang des Projekts P1
 
-Neu von 24.10.2026 07:00 bis 25.10.2026 07:00: 5
+Neu von 24.10.2026 06:55 bis 25.10.2026 06:55: 5
 - zweifelhaft: 1
 - vielleicht doppelt: 1
 - in Quarantäne: 1
@@ -209,7 +209,7 @@ https://desk.example/inbox/intake-spam
 
 Bauwerk Donau GmbH 17, -1.234.567,50 EUR (zweifelhaft)
 Nicht sicher: Rechnungsdatum. Sehen Sie die Rechnung an und ergänzen Sie den Beleg.
-24.10.2026 07:00, von office@bauwerk.example
+24.10.2026 06:55, von office@bauwerk.example
 https://desk.example/inbox/mail-undated
 
 Rechnung 18 (nicht lesbar)
@@ -223,7 +223,7 @@ Alle: https://desk.example/inbox?project=P1
 Diese Nachricht wurde automatisch geschrieben. Antworten liest niemand.
 `}, "u2@own.example Inbox of P2: 1 new, 1 open": {`The inbox of the project P2
 
-New from 2026-10-24 07:00 to 2026-10-25 07:00: 1
+New from 2026-10-24 06:55 to 2026-10-25 06:55: 1
 - doubtful: 1
 
 To do within the last 30 days: 1
@@ -271,7 +271,7 @@ This message was written by a program. Nobody reads replies to it.
 	_, lines, _ := strings.Cut(first, "Zu tun")
 	want["u1@own.example Eingang von P1: 1 neu, 3 offen"] = []string{`Eingang des Projekts P1
 
-Neu von 25.10.2026 07:00 bis 26.10.2026 07:00: 1
+Neu von 25.10.2026 06:55 bis 26.10.2026 06:55: 1
 - gelesen: 1
 
 Zu tun` + lines}

@@ -27,6 +27,8 @@ import (
 const (
 	// mostSaid bounds the mails that a digest speaks of.
 	mostSaid = 20
+	// unread is how long before a digest its day ends, so that the mails of the last minutes have been read.
+	unread = 5 * time.Minute
 	// openLast is how long a mail that nobody saw to is spoken of.
 	openLast = 30 * 24 * time.Hour
 )
@@ -103,7 +105,7 @@ func (s *Sender) composeDigest(ctx context.Context, e events.Event, a *events.An
 		return "", nil, err
 	}
 	d.Project = untrusted.Cut(untrusted.Line(d.Project), longestSubject)
-	since, till := p.digestOn(a.Day-1), p.digestOn(a.Day)
+	since, till := p.digestOn(a.Day-1).Add(-unread), p.digestOn(a.Day).Add(-unread)
 	d.Since, d.Till = day(p.Language, since), day(p.Language, till)
 	came, err := s.directory.came(ctx, e.TenantID, p.Project, since, till)
 	if err != nil {
