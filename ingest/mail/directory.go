@@ -88,17 +88,26 @@ WHERE tenant = {tenant:String} AND project = '' AND NOT deleted
     OR replaceRegexpAll(lowerUTF8(assumeNotNull(name)), '[^\\p{L}\\p{N}]', '') IN {names:Array(String)})
 ORDER BY id LIMIT {most:UInt32}`
 
+	// The newest readings that a person has confirmed of each supplier that is printed, or sends from the domain, in whatever
+	// version: of those alone it is looked up how they are now, for FINAL is dear. A supplier is there once, however often it
+	// was confirmed, so that there is room for others.
 	confirmedQuery = `SELECT contractor, supplier, tax_id, arrayFirst(i -> has({ibans:Array(String)}, i), ibans) AS iban,
   if(sender_domain = {domain:String}, sender_domain, '') AS domain
 FROM readings FINAL
-WHERE tenant = {tenant:String} AND confirmed_by != '' AND supplier != '' AND NOT deleted AND NOT moved AND `
+WHERE tenant = {tenant:String} AND (project, id) IN (
+    SELECT project, id
+    FROM readings
+    PREWHERE tenant = {tenant:String} AND confirmed_by != ''
+    WHERE ` + printedOrSent + `
+    ORDER BY ` + printedThere + ` DESC, at DESC, id
+    LIMIT 2 BY contractor, supplier, tax_id, ibans, sender_domain
+    LIMIT {most:UInt32})
+  AND confirmed_by != '' AND supplier != '' AND NOT deleted AND NOT moved AND ` + printedOrSent + `
+ORDER BY ` + printedThere + ` DESC, at DESC, id
+LIMIT 1 BY contractor, supplier, tax_id, iban, domain`
 
-	printedThere = `(replaceRegexpAll(upperUTF8(tax_id), '[^\\p{L}\\p{N}]', '') IN {taxIDs:Array(String)} OR hasAny(ibans, {ibans:Array(String)})
-  OR replaceRegexpAll(lowerUTF8(supplier), '[^\\p{L}\\p{N}]', '') IN {names:Array(String)})`
-	sentFrom = `sender_domain != '' AND sender_domain = {domain:String}`
-
-	// However often one was confirmed, there is room for others.
-	eachOnce = ` ORDER BY at DESC, id LIMIT 1 BY contractor, supplier, tax_id, iban, domain LIMIT {most:UInt32}`
+	printedThere  = `(tax_key IN {taxIDs:Array(String)} OR supplier_key IN {names:Array(String)} OR hasAny(ibans, {ibans:Array(String)}))`
+	printedOrSent = `(` + printedThere + ` OR sender_domain != '' AND sender_domain = {domain:String})`
 )
 
 // known gives the suppliers of a tenant that are printed on an invoice: those that people have confirmed, the newest first, then
@@ -109,16 +118,14 @@ func (d directory) known(ctx context.Context, tenant, domain string, on known.Pr
 	}
 	params := database.Params{"tenant": database.Text(tenant), "domain": database.Text(domain), "taxIDs": database.Texts(on.TaxIDs),
 		"names": database.Texts(on.Names), "ibans": database.Texts(on.IBANs), "most": strconv.Itoa(maxKnown)}
-	for _, query := range []string{confirmedQuery + printedThere + eachOnce, confirmedQuery + sentFrom + eachOnce} {
-		err := d.each(ctx, query, params, func(scan func(...any) error) error {
-			s := known.Supplier{Confirmed: true}
-			err := scan(&s.Contractor, &s.Name, &s.TaxID, &s.IBAN, &s.Domain)
-			all = append(all, s)
-			return err
-		})
-		if err != nil {
-			return nil, fmt.Errorf("find the suppliers that people have confirmed: %w", err)
-		}
+	err = d.each(ctx, confirmedQuery, params, func(scan func(...any) error) error {
+		s := known.Supplier{Confirmed: true}
+		err := scan(&s.Contractor, &s.Name, &s.TaxID, &s.IBAN, &s.Domain)
+		all = append(all, s)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find the suppliers that people have confirmed: %w", err)
 	}
 	err = d.each(ctx, contractorsQuery, params, func(scan func(...any) error) error {
 		var s known.Supplier

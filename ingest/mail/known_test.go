@@ -84,3 +84,20 @@ func TestSuppliersAreKnownToTheirTenantAlone(t *testing.T) {
 		}
 	}
 }
+
+// Given a reading that was confirmed under one name and then under another, then it teaches the later one alone.
+func TestTheLastConfirmationTeaches(t *testing.T) {
+	w := newWorld(t)
+	d := directory{[]*database.Server{w.db}}
+	printed := known.Printed{Names: []string{"vorhergmbh", "nachhergmbh"}}
+	for _, name := range []string{"Vorher GmbH", "Nachher GmbH"} {
+		w.send(events.Readings, "r1", readingOfSupplier(name, "", "C9", "uma"))
+		eventually(t, name+" is known alone", func() error {
+			got, err := d.known(t.Context(), tenant, "", printed)
+			if err == nil && (len(got) != 1 || got[0].Name != name) {
+				err = fmt.Errorf("known are %v", got)
+			}
+			return err
+		})
+	}
+}

@@ -356,6 +356,7 @@ func TestMigrationsAreAsTheyWereReleased(t *testing.T) {
 		"0012_intake_requests":              "008ff658cbc8f1c457d889f7330eeb06dfd7b5bda61cc88149c30ff9ac49cba3",
 		"0013_confirmed_suppliers":          "e724cfeb6c46b80beb61095166b94e95037f5d18cb8d04a241687ebfc0c8e317",
 		"0014_evidence_of_suppliers":        "976c53903c35fe36316eb382b4c2039b8590eac20afc7ec21e524a35535dde39",
+		"0015_keys_of_suppliers":            "0df439203496dcec79b7a4d379478d666414a1b28ea6d4728ce1dddfca79011e",
 	}
 	steps, err := clickhouse.Migrations(clickhouse.Target{})
 	if err != nil {
