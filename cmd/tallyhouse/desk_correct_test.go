@@ -117,13 +117,14 @@ func (s *mailedWorld) correctsByKeyboard(t *testing.T) {
 	}
 }
 
-// Given an invoice whose supplier is printed as a slogan, when a person has said who it is, then the next one of the same tax id is of
-// that supplier and contractor at once.
+// Given an invoice whose supplier is printed as a slogan and whose number is called otherwise, when a person has said who and what they
+// are, then the next one of the same tax id is of that supplier and contractor at once, and its number is read.
 func (s *mailedWorld) teachesTheNextInvoice(t *testing.T) {
 	sample := pdftest.Sample()
 	sample.Supplier, sample.TaxID, sample.Number = "Ihr Partner am Bau", "ATU11111116", "T-1"
+	sample.NumberLabel = "Kennung"
 	first := s.mailed(t, "t1", sample.PDF())
-	if got := first.Values(); got.SupplierName.V == "Stein & Bein OG" || got.Contractor.Ok {
+	if got := first.Values(); got.SupplierName.V == "Stein & Bein OG" || got.Contractor.Ok || got.Number.Ok {
 		t.Fatalf("nobody has said yet that it is %v", got)
 	}
 	c := confirms(first, "uma", "T-1")

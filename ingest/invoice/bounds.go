@@ -79,6 +79,7 @@ func (r Result) bounded() Result {
 // boundedEvidence is evidence with what anybody can use.
 func boundedEvidence(e fields.Evidence) fields.Evidence {
 	e.Text = untrusted.Cut(untrusted.Line(e.Text), longestEvidence)
+	e.Label = untrusted.Cut(untrusted.Line(e.Label), longestRule)
 	e.Rule = untrusted.Cut(untrusted.Line(e.Rule), longestRule)
 	e.Page = max(0, min(e.Page, mostPages))
 	if !(e.Confidence >= 0) { // NaN neither

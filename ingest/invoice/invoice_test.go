@@ -366,7 +366,7 @@ func TestTheJSONLineSaysWhatTheResultSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, part := range []string{`{"file":"a & b.pdf","status":"ok","invoiceNumber":"2026-0417","invoiceDate":"2026-04-17"`,
-		`"net":1240000`, `"gross":{"page":1,"text":"14.880,00 €","rule":"net + tax = gross","confidence":0.98,"box":{"left":0.7899,"top":0.4561,"right":0.8787,"bottom":0.4682}}`} {
+		`"net":1240000`, `"gross":{"page":1,"text":"14.880,00 €","rule":"net + tax = gross","confidence":0.98,"box":{"left":0.7899,"top":0.4561,"right":0.8787,"bottom":0.4682},"label":"gesamtbetrag"}`} {
 		if !bytes.Contains(line, []byte(part)) {
 			t.Errorf("%s lacks %s", line, part)
 		}

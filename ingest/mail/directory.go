@@ -10,6 +10,7 @@ import (
 	"tallyhouse/analytics"
 	"tallyhouse/ingest/invoice/known"
 	"tallyhouse/ingest/store/database"
+	"tallyhouse/schemas/events"
 )
 
 // directory looks up projects, contractors and records in the state tables.
@@ -139,6 +140,63 @@ func (d directory) known(ctx context.Context, tenant, domain string, on known.Pr
 	return all, nil
 }
 
+// maxLayouts is how many earlier invoices of a supplier say where its values stand.
+const maxLayouts = 5
+
+const (
+	layoutsQuery = `SELECT reading FROM readings FINAL
+WHERE tenant = {tenant:String} AND (project, id) IN (
+    SELECT project, id
+    FROM readings
+    PREWHERE tenant = {tenant:String} AND confirmed_by != ''
+    WHERE ` + ofSupplier + `
+    ORDER BY at DESC, id
+    LIMIT 1 BY project, id
+    LIMIT {most:UInt32})
+  AND confirmed_by != '' AND NOT deleted AND NOT moved AND ` + ofSupplier
+
+	ofSupplier = `({taxID:String} != '' AND tax_key = {taxID:String} OR {name:String} != '' AND supplier_key = {name:String})`
+)
+
+// layouts tell where the values of a supplier's newest invoices stood that people have confirmed.
+func (d directory) layouts(ctx context.Context, tenant, taxID, name string) (all []known.Layout, err error) {
+	if taxID == "" && name == "" {
+		return nil, nil
+	}
+	params := database.Params{"tenant": database.Text(tenant), "taxID": database.Text(known.TaxKey(taxID)),
+		"name": database.Text(known.NameKey(name)), "most": strconv.Itoa(maxLayouts)}
+	err = d.each(ctx, layoutsQuery, params, func(scan func(...any) error) error {
+		var text string
+		if err := scan(&text); err != nil {
+			return err
+		}
+		r, err := events.ParseReading(text)
+		if err != nil {
+			return err
+		}
+		all = append(all, layoutOf(&r))
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find where a supplier's values stand: %w", err)
+	}
+	return all, nil
+}
+
+// layoutOf is where the values of a confirmed reading stood.
+func layoutOf(r *events.Reading) (all known.Layout) {
+	for _, f := range r.Fields {
+		v := f.Value.V
+		if !f.Value.Ok || !v.Box.Ok {
+			continue
+		}
+		replaced := func(s events.Stated) bool { return !isCertain(v) && isCertain(s) }
+		all = append(all, known.Stood{Field: f.Name, Page: int(v.Page), Box: placeOf(v.Box.V), Label: v.Label.V,
+			Corrected: v.Rule == known.RuleCorrected || slices.ContainsFunc(f.Alternatives, replaced)})
+	}
+	return all
+}
+
 // recognised is a reading of a file of a mail with the supplier that its tenant knows, and the contractor that this is.
 func (d directory) recognised(ctx context.Context, tenant string, f reading, from source) (reading, error) {
 	if f.failed != "" {
@@ -151,6 +209,11 @@ func (d directory) recognised(ctx context.Context, tenant string, f reading, fro
 	}
 	result, contractor := f.result, ""
 	result.Invoice, contractor = known.Recognise(result.Invoice, domain, suppliers)
+	layouts, err := d.layouts(ctx, tenant, certain(result.SupplierTaxID), certain(result.SupplierName))
+	if err != nil {
+		return f, err
+	}
+	result.Invoice = known.Place(result.Invoice, result.Findings, layouts)
 	f = readingOf(result)
 	if f.contractor = contractor; contractor != "" {
 		return f, nil

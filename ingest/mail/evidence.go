@@ -231,11 +231,22 @@ func possible(p fields.Possible) *events.Stated {
 
 func withinLedger(n int64) bool { return n <= events.MaxAmount && n >= -events.MaxAmount }
 
+const whole = 10_000 // basis points of a confidence, parts of a page
+
+// isCertain reports whether what was read of a value was certain.
+func isCertain(s events.Stated) bool {
+	return float64(s.ConfidenceBp.Units) >= fields.Certain*whole*math.Pow10(int(s.ConfidenceBp.Scale))
+}
+
+func placeOf(b events.Box) fields.Box {
+	part := func(v int64) float64 { return float64(v) / whole }
+	return fields.Box{Left: part(b.Left), Top: part(b.Top), Right: part(b.Right), Bottom: part(b.Bottom)}
+}
+
 func stated(e fields.Evidence) events.Stated {
-	const whole = 10_000 // basis points
 	return events.Stated{
 		ConfidenceBp: events.Decimal{Units: int64(math.Round(e.Confidence * whole))}, Page: int64(e.Page), Box: boxOf(e.Box),
-		Printed: text(e.Text), Rule: e.Rule,
+		Printed: text(e.Text), Label: text(e.Label), Rule: e.Rule,
 	}
 }
 
@@ -243,7 +254,6 @@ func boxOf(b *fields.Box) events.Opt[events.Box] {
 	if b == nil {
 		return events.Opt[events.Box]{}
 	}
-	const whole = 10_000
 	part := func(v float64) int64 { return int64(math.Round(v * whole)) }
 	return events.Some(events.Box{Left: part(b.Left), Top: part(b.Top), Right: part(b.Right), Bottom: part(b.Bottom)})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tallyhouse/analytics"
 	"tallyhouse/ingest/invoice/pdf/pdftest"
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/ingest/mail/mailbox"
@@ -152,6 +153,9 @@ func TestTheEvidenceOfARecordIsKeptBeforeTheRecord(t *testing.T) {
 		if got := fieldOf(r, name); !strings.HasPrefix(got, want) {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
+	}
+	if number, _ := analytics.FieldOf(r, analytics.FieldNumber); number.Label.V != "rechnungsnummer" {
+		t.Errorf("the number is said to stand beside %q", number.Label.V)
 	}
 	if len(r.Documents) != 1 || r.Documents[0] != (events.ReadDocument{Name: "invoice-1.pdf", Kind: original, Type: "pdf",
 		SHA256: originals.Of(pdf).String(), Bytes: int64(len(pdf)), Stated: true}) {

@@ -3,6 +3,7 @@ package mail
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"tallyhouse/analytics"
@@ -96,6 +97,57 @@ func TestTheLastConfirmationTeaches(t *testing.T) {
 			got, err := d.known(t.Context(), tenant, "", printed)
 			if err == nil && (len(got) != 1 || got[0].Name != name) {
 				err = fmt.Errorf("known are %v", got)
+			}
+			return err
+		})
+	}
+}
+
+// Given readings of a supplier that people have confirmed, then the values of the newest say where they stood, and where a person
+// corrected what the page was certain of; what was typed, what nobody confirmed and another tenant's say nothing.
+func TestConfirmedValuesSayWhereTheyStood(t *testing.T) {
+	w := newWorld(t)
+	d := directory{[]*database.Server{w.db}}
+	read := func(value string, bp int64) events.Stated {
+		return events.Stated{Text: events.Some(value), ConfidenceBp: events.Decimal{Units: bp}, Page: 2, Box: events.Some(events.Box{Left: 1000, Top: 2000, Right: 3000, Bottom: 4000}),
+			Label: events.Some("kennung"), Rule: "by its place"}
+	}
+	send := func(id, supplier, taxID, by string, number events.ReadField) {
+		r := readingOfSupplier(supplier, taxID, "", by)
+		number.Name = analytics.FieldNumber
+		r.Fields = append(r.Fields, number)
+		w.send(events.Readings, id, r)
+	}
+	send("r1", "Bau GmbH", "ATU 1", "uma", events.ReadField{Value: events.Some(read("7", 5000)), Alternatives: []events.Stated{read("8", 9000)}})
+	send("r2", "Bau GmbH", "ATU 2", "uma", events.ReadField{Value: events.Some(read("7", 9000)), Alternatives: []events.Stated{read("8", 5000)}})
+	send("r3", "Stein OG", "ATU 2", "", events.ReadField{Value: events.Some(read("7", 9000))})
+	send("r4", "Nobody KG", "ATU 3", "uma", events.ReadField{Value: events.Some(events.Stated{Text: events.Some("7"), Rule: analytics.RuleEntered})})
+	kept := read("7", 9000)
+	kept.Rule = known.RuleCorrected
+	send("r5", "Holz AG", "ATU 4", "uma", events.ReadField{Value: events.Some(kept)})
+	for n := range maxLayouts + 2 {
+		send(fmt.Sprint("many", n), "Viel GmbH", "ATU 5", "uma", events.ReadField{Value: events.Some(read("7", 9000))})
+	}
+	const corrected, plain = "invoiceNumber 2 {0.1 0.2 0.3 0.4} kennung true", "invoiceNumber 2 {0.1 0.2 0.3 0.4} kennung false"
+	for _, c := range []struct{ when, tenant, taxID, name, want string }{
+		{"by tax id", tenant, "ATU-1", "", corrected}, {"by another one", tenant, "atu2", "", plain},
+		{"by name", tenant, "", "BAU GmbH", corrected + "; " + plain}, {"of what nobody confirmed", tenant, "", "Stein OG", ""},
+		{"of what was typed", tenant, "ATU3", "Nobody KG", ""}, {"of what outdid the page before", tenant, "ATU4", "", corrected},
+		{"of many", tenant, "ATU5", "", strings.Repeat(plain+"; ", maxLayouts-1) + plain},
+		{"of nobody", tenant, "", "", ""}, {"of another tenant", "other", "ATU1", "Bau GmbH", ""},
+	} {
+		eventually(t, c.when, func() error {
+			layouts, err := d.layouts(t.Context(), c.tenant, c.taxID, c.name)
+			var all []string
+			for _, l := range layouts {
+				for _, s := range l {
+					all = append(all, fmt.Sprint(s.Field, " ", s.Page, " ", s.Box, " ", s.Label, " ", s.Corrected))
+				}
+			}
+			slices.Sort(all)
+			slices.Reverse(all)
+			if got := strings.Join(all, "; "); err == nil && got != c.want {
+				err = fmt.Errorf("they stood at %q, want %q", got, c.want)
 			}
 			return err
 		})

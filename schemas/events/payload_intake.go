@@ -67,6 +67,7 @@ type Stated struct {
 	Page         int64
 	Box          Opt[Box]
 	Printed      Opt[string]
+	Label        Opt[string]
 	Rule         string
 }
 
@@ -143,6 +144,8 @@ var stated = table("stated", "a value and why it is believed",
 	may("box", box.kind(), func(s *Stated) *Opt[Box] { return &s.Box }),
 	may("printed", text, func(s *Stated) *Opt[string] { return &s.Printed }).
 		doc("what stands there"),
+	may("label", text, func(s *Stated) *Opt[string] { return &s.Label }).
+		doc("the words that announce it, in small Latin letters alone"),
 	need("rule", text, func(s *Stated) *string { return &s.Rule }).
 		doc("the rule that found it; `entered` where a person did"),
 )

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tallyhouse/ingest/invoice"
+	"tallyhouse/ingest/invoice/fields"
 	"tallyhouse/ingest/invoice/known"
 	"tallyhouse/ingest/invoice/page"
 	"tallyhouse/ingest/invoice/page/layouts"
@@ -30,7 +31,7 @@ func measureFamilies(out io.Writer, families int, list bool) error {
 		name string
 		from int
 	}{{"Families that training saw", 0}, {"Families that nobody has seen", unseen}} {
-		all, scenarios := readFamilies(reader, drawer, kind.from, families, nil)
+		all, scenarios := readFamilies(reader, drawer, kind.from, families, nil, false)
 		fmt.Fprintf(out, "\n%s\n", kind.name)
 		all.print(out)
 		all.printCalibration(out)
@@ -51,17 +52,19 @@ func measureFamilies(out io.Writer, families int, list bool) error {
 			suppliers[i] = known.Supplier{Name: s.Name, TaxID: s.TaxID}
 		}
 		for _, tenant := range []struct {
-			knows string
-			list  []known.Supplier
+			knows  string
+			list   []known.Supplier
+			taught bool // where the values stood, too
 		}{
-			{"all suppliers and all buyers", slices.Concat(suppliers, buyers)},
-			{"all buyers, and has confirmed an invoice of each supplier", slices.Concat(confirmed, buyers)},
-			{"all buyers, and has confirmed an invoice of each supplier with its account, but no tax id", slices.Concat(paid, buyers)},
-			{"all buyers, and has confirmed an invoice of each supplier from its domain, but no tax id", slices.Concat(mailed, buyers)},
-			{"all buyers, and has confirmed all this of each supplier", slices.Concat(confirmed, paid, mailed, buyers)},
-			{"all buyers, whom it should take for no supplier", buyers},
+			{"all suppliers and all buyers", slices.Concat(suppliers, buyers), false},
+			{"all buyers, and has confirmed an invoice of each supplier", slices.Concat(confirmed, buyers), false},
+			{"all buyers, and has confirmed an invoice of each supplier with its account, but no tax id", slices.Concat(paid, buyers), false},
+			{"all buyers, and has confirmed an invoice of each supplier from its domain, but no tax id", slices.Concat(mailed, buyers), false},
+			{"all buyers, and has confirmed all this of each supplier", slices.Concat(confirmed, paid, mailed, buyers), false},
+			{"the same, and where the values of that invoice stood", slices.Concat(confirmed, paid, mailed, buyers), true},
+			{"all buyers, whom it should take for no supplier", buyers, false},
 		} {
-			recognised, _ := readFamilies(reader, drawer, kind.from, families, tenant.list)
+			recognised, _ := readFamilies(reader, drawer, kind.from, families, tenant.list, tenant.taught)
 			fmt.Fprintf(out, "\nwhere the tenant lists %s\n", tenant.knows)
 			recognised.print(out)
 		}
@@ -85,28 +88,63 @@ func everybody(drawer *layouts.Drawer, from, families int) (suppliers, buyers []
 	return suppliers, buyers
 }
 
-// readFamilies reads a member of each of some families, from a seed on, for a tenant that knows some suppliers: all in all, and by the
-// kind of bill.
-func readFamilies(reader *page.Reader, drawer *layouts.Drawer, from, families int, suppliers []known.Supplier) (*tally, map[string]*tally) {
+// readFamilies reads a member of each of some families, from a seed on, for a tenant that knows some suppliers, and where the values
+// stood on another member if that was taught: all in all, and by the kind of bill.
+func readFamilies(reader *page.Reader, drawer *layouts.Drawer, from, families int, suppliers []known.Supplier, taught bool) (*tally, map[string]*tally) {
 	all := newTally(true)
 	scenarios := map[string]*tally{}
 	for _, s := range layouts.Scenarios() {
 		scenarios[s] = newTally(true)
 	}
 	for seed := from; seed < from+families; seed++ {
-		drawn := drawer.Family(seed, from == unseen).Draw(0)
+		family := drawer.Family(seed, from == unseen)
+		drawn := family.Draw(0)
 		want := truthOf(seed, drawn)
-		got := invoice.Result{Status: invoice.OK}
-		own := page.Own{}
-		if drawn.Buyer != "" {
-			own.Names = []string{drawn.Buyer}
-		}
-		_, got.Invoice, _ = reader.Read(drawn.Document(), own)
+		got := readDrawn(reader, drawn)
 		got.Invoice, _ = known.Recognise(got.Invoice, drawn.Domain, suppliers)
+		if taught {
+			earlier := family.Draw(1)
+			layout := taughtBy(truthOf(seed, earlier), readDrawn(reader, earlier).Invoice)
+			got.Invoice = known.Place(got.Invoice, got.Findings, []known.Layout{layout})
+		}
 		all.add(want, got)
 		scenarios[drawn.Scenario].add(want, got)
 	}
 	return all, scenarios
+}
+
+func readDrawn(reader *page.Reader, drawn layouts.Invoice) invoice.Result {
+	got := invoice.Result{Status: invoice.OK}
+	own := page.Own{}
+	if drawn.Buyer != "" {
+		own.Names = []string{drawn.Buyer}
+	}
+	_, got.Invoice, got.Findings = reader.Read(drawn.Document(), own)
+	return got
+}
+
+// taughtBy is where the true values of an invoice stand, as far as the reader has seen them: what a person confirms.
+func taughtBy(want truth, read fields.Invoice) (layout known.Layout) {
+	for _, v := range verdicts(want, invoice.Result{Invoice: read}) {
+		stood := known.Stood{Field: v.name, Corrected: v.known && v.given && !v.right}
+		confirm := func(e fields.Evidence) {
+			if e.Box != nil {
+				stood.Page, stood.Box, stood.Label = e.Page, *e.Box, e.Label
+				layout = append(layout, stood)
+			}
+		}
+		if v.right {
+			confirm(v.at)
+			continue
+		}
+		for _, p := range read.Possible {
+			if p.Field == v.name && plain(p.Value) == plain(v.want) {
+				confirm(p.Evidence)
+				break
+			}
+		}
+	}
+	return layout
 }
 
 // truthOf is what a drawn invoice says, all of it printed.

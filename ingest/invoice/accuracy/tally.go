@@ -43,6 +43,7 @@ type verdict struct {
 	right        bool
 	want, got    string
 	confidence   float64 // of a given value
+	at           fields.Evidence
 }
 
 func (t *tally) add(want truth, r invoice.Result) {
@@ -123,7 +124,7 @@ func verdicts(want truth, r invoice.Result) []verdict {
 			v.want = *w
 		}
 		if g != nil {
-			v.got, v.confidence = g.Value, g.Confidence
+			v.got, v.confidence, v.at = g.Value, g.Confidence, g.Evidence
 		}
 		v.right = v.known && v.given && same(*w, g.Value)
 		return v
@@ -136,7 +137,7 @@ func verdicts(want truth, r invoice.Result) []verdict {
 		if g == nil {
 			return v
 		}
-		v.got, v.confidence = fmt.Sprint(g.Value), g.Confidence
+		v.got, v.confidence, v.at = fmt.Sprint(g.Value), g.Confidence, g.Evidence
 		switch {
 		case w == nil:
 			// Without tax on the invoice, tax 0 and net = gross say no more than it.

@@ -14,6 +14,8 @@ type Evidence struct {
 	Confidence float64 `json:"confidence"`
 	// Box is where on the page it stands; nil where that isn't known.
 	Box *Box `json:"box,omitempty"`
+	// Label is the words that announce figures there, in small Latin letters alone: before them, else on their left, else above them.
+	Label string `json:"label,omitempty"`
 }
 
 // Box is a place on a page, in parts of the page as it is shown: 0 is its left or its top, 1 its right or its bottom.

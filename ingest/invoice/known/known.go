@@ -4,6 +4,7 @@ package known
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -78,19 +79,61 @@ func PrintedOn(i fields.Invoice) Printed {
 }
 
 // candidates are the value of a field and what else it could be.
-func candidates(i fields.Invoice, field string) []fields.Text {
-	var all []fields.Text
-	value := map[string]*fields.Text{fields.SupplierName: i.SupplierName, fields.SupplierTaxID: i.SupplierTaxID,
-		fields.SupplierIBAN: i.SupplierIBAN}[field]
-	if value != nil {
+func candidates(i fields.Invoice, field string) (all []fields.Possible) {
+	if value := valueOf(i, field); value != nil {
 		all = append(all, *value)
 	}
 	for _, p := range i.Possible {
 		if p.Field == field {
-			all = append(all, fields.Text{Value: p.Value, Evidence: p.Evidence})
+			all = append(all, p)
 		}
 	}
 	return all
+}
+
+// valueOf is what a field says, nil when it says nothing.
+func valueOf(i fields.Invoice, field string) *fields.Possible {
+	if t := *textOf(&i, field); t != nil {
+		return &fields.Possible{Field: field, Value: t.Value, Evidence: t.Evidence}
+	}
+	if a := *amountOf(&i, field); a != nil {
+		return &fields.Possible{Field: field, Value: strconv.FormatInt(a.Value, 10), Evidence: a.Evidence}
+	}
+	return nil
+}
+
+// textOf is where the value of a field is kept that is no amount.
+func textOf(i *fields.Invoice, field string) **fields.Text {
+	var none *fields.Text
+	switch field {
+	case fields.Number:
+		return &i.Number
+	case fields.Date:
+		return &i.Date
+	case fields.DueDate:
+		return &i.DueDate
+	case fields.SupplierName:
+		return &i.SupplierName
+	case fields.SupplierTaxID:
+		return &i.SupplierTaxID
+	case fields.SupplierIBAN:
+		return &i.SupplierIBAN
+	}
+	return &none
+}
+
+// amountOf is where an amount is kept.
+func amountOf(i *fields.Invoice, field string) **fields.Amount {
+	var none *fields.Amount
+	switch field {
+	case fields.Net:
+		return &i.Net
+	case fields.Tax:
+		return &i.Tax
+	case fields.Gross:
+		return &i.Gross
+	}
+	return &none
 }
 
 // Recognise states the supplier where what is printed is that of exactly one of the suppliers, by tax id before account before
@@ -111,13 +154,13 @@ func Recognise(i fields.Invoice, domain string, suppliers []Supplier) (_ fields.
 		id, _ = find(i, fields.SupplierIBAN, func(v string) bool { return v == is.IBAN })
 	}
 	if identified && id.Confidence >= likelyID {
-		i = state(i, fields.SupplierTaxID, id, sure)
+		i = state(i, id, rule, sure)
 	}
 	switch {
 	case isNamed:
-		i = state(i, fields.SupplierName, name, sure)
+		i = state(i, name, rule, sure)
 	case is.Confirmed || !certain(i.SupplierName): // the tax id names it, as a person has said or for want of a name
-		i = state(i, fields.SupplierName, fields.Text{Value: is.Name, Evidence: id.Evidence}, sure)
+		i = state(i, fields.Possible{Field: fields.SupplierName, Value: is.Name, Evidence: id.Evidence}, rule, sure)
 	}
 	return i, is.Contractor
 }
@@ -168,11 +211,11 @@ func named(i fields.Invoice, printed Printed, s Supplier) bool {
 }
 
 // find is the first candidate of a field whose value is the one.
-func find(i fields.Invoice, field string, is func(value string) bool) (fields.Text, bool) {
+func find(i fields.Invoice, field string, is func(value string) bool) (fields.Possible, bool) {
 	all := candidates(i, field)
-	at := slices.IndexFunc(all, func(c fields.Text) bool { return is(c.Value) })
+	at := slices.IndexFunc(all, func(c fields.Possible) bool { return is(c.Value) })
 	if at < 0 {
-		return fields.Text{}, false
+		return fields.Possible{}, false
 	}
 	return all[at], true
 }
@@ -228,23 +271,25 @@ func OtherVATID(a, b string) bool {
 
 func certain(t *fields.Text) bool { return t != nil && t.Confidence >= fields.Certain }
 
-// state makes a candidate the value of a field. The value before it stays possible.
-func state(i fields.Invoice, field string, c fields.Text, sure float64) fields.Invoice {
-	value := &i.SupplierName
-	if field == fields.SupplierTaxID {
-		value = &i.SupplierTaxID
-	}
-	before := *value
+// state makes a candidate the value of its field, by a rule. The value before it stays possible.
+func state(i fields.Invoice, c fields.Possible, rule string, sure float64) fields.Invoice {
+	before := valueOf(i, c.Field)
 	if before != nil && before.Value == c.Value {
 		sure = max(sure, before.Confidence)
 	}
-	i.Possible = slices.DeleteFunc(slices.Clone(i.Possible), func(p fields.Possible) bool { return p.Field == field && p.Value == c.Value })
+	i.Possible = slices.DeleteFunc(slices.Clone(i.Possible), func(p fields.Possible) bool { return p.Field == c.Field && p.Value == c.Value })
 	if before != nil && before.Value != c.Value {
-		p := fields.Possible{Field: field, Value: before.Value, Evidence: before.Evidence}
-		p.Confidence = min(p.Confidence, 1-sure)
-		i.Possible = append([]fields.Possible{p}, i.Possible...)
+		before.Confidence = min(before.Confidence, 1-sure)
+		i.Possible = append([]fields.Possible{*before}, i.Possible...)
 	}
 	c.Rule, c.Confidence = rule, sure
-	*value = &c
+	switch n, err := strconv.ParseInt(c.Value, 10, 64); c.Field {
+	case fields.Net, fields.Tax, fields.Gross:
+		if err == nil {
+			*amountOf(&i, c.Field) = &fields.Amount{Value: n, Evidence: c.Evidence}
+		}
+	default:
+		*textOf(&i, c.Field) = &fields.Text{Value: c.Value, Evidence: c.Evidence}
+	}
 	return i
 }
