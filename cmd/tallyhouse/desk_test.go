@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptest"
+	neturl "net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -359,7 +361,42 @@ func (s *deskWorld) leadsToWhatAFigureIsMadeOf(t *testing.T) {
 }
 
 // Given somebody who is signed in, then a form without their token does nothing, and a script that gets into the page does not run.
+// A form that another site's page has sent is refused even if it knows the session's token.
+func (s *deskWorld) refusesFormsOfOtherSites(t *testing.T) {
+	url, link := s.desk(t, demo.DefaultTenant, "ada")
+	jar, err := cookiejar.New(nil)
+	s.must(err)
+	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	ask := func(method, address, body, site string) (status int, page string) {
+		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+		s.must(err)
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		request.Header.Set("Sec-Fetch-Site", site)
+		response, err := browser.Do(request)
+		s.must(err)
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		s.must(err)
+		return response.StatusCode, string(text)
+	}
+	ask(http.MethodGet, link, "", "none")
+	_, page := ask(http.MethodGet, url+"/projects", "", "same-origin")
+	token := regexp.MustCompile(`name="?csrf"? value="([^"]+)"`).FindStringSubmatch(page)
+	if token == nil {
+		t.Fatalf("there is no token in %s", page)
+	}
+	form := neturl.Values{"csrf": {token[1]}}.Encode()
+	if status, _ := ask(http.MethodPost, url+"/signout", form, "cross-site"); status != http.StatusForbidden {
+		t.Errorf("another site's form is answered by %d", status)
+	}
+	if status, _ := ask(http.MethodPost, url+"/signout", form, "same-origin"); status != http.StatusSeeOther {
+		t.Errorf("the desk's own form is answered by %d", status)
+	}
+}
+
 func (s *deskWorld) refusesFormsAndScriptsOfOthers(t *testing.T) {
+	s.refusesFormsOfOtherSites(t)
 	p, url := s.signedIn(t, demo.DefaultTenant, "ada", "en")
 	p.Open(url + "/projects")
 	for _, header := range []string{`{}`, `{"X-CSRF-Token": "of another session"}`} {
