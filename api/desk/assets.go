@@ -56,7 +56,28 @@ func loadAssets() (*assets, error) {
 			a.add(name, body)
 		}
 	}
-	return a, nil
+	return a, a.addFolder(decoders, "jbig2_nowasm_fallback.js", "openjpeg_nowasm_fallback.js")
+}
+
+// decoders is the folder of what unpacks pictures of scanners: pdf.js knows its files by their own names.
+const decoders = "decoders"
+
+// addFolder gives files addresses in one folder under their own names; its address ends in a slash.
+func (a *assets) addFolder(folder string, names ...string) error {
+	sum := sha256.New()
+	for _, name := range names {
+		address, err := a.address(name)
+		if err != nil {
+			return err
+		}
+		sum.Write(a.files[address].body)
+	}
+	at := assetPath + folder + "-" + hex.EncodeToString(sum.Sum(nil)[:6]) + "/"
+	for _, name := range names {
+		a.files[at+name] = a.files[a.addresses[name]]
+	}
+	a.addresses[folder] = at
+	return nil
 }
 
 func (a *assets) add(name string, body []byte) {

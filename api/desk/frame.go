@@ -23,15 +23,15 @@ const framePolicy = "sandbox allow-scripts; default-src 'none'; script-src 'self
 var frameTemplate = template.Must(template.New("frame").Parse(`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Page</title><link rel="stylesheet" href="{{.Style}}"></head>
-<body data-library="{{.Library}}" data-worker="{{.Worker}}"><canvas></canvas><script type="module" src="{{.Script}}"></script></body>
+<body data-library="{{.Library}}" data-worker="{{.Worker}}" data-decoders="{{.Decoders}}"><canvas></canvas><script type="module" src="{{.Script}}"></script></body>
 </html>
 `))
 
 // frame serves the document that pages are drawn in. It is the same for everybody.
 func (d *Desk) frame() (http.Handler, error) {
-	var files struct{ Style, Library, Worker, Script string }
+	var files struct{ Style, Library, Worker, Decoders, Script string }
 	for name, into := range map[string]*string{"frame.css": &files.Style, "pdf.min.mjs": &files.Library,
-		"pdf.worker.min.mjs": &files.Worker, "frame.mjs": &files.Script} {
+		"pdf.worker.min.mjs": &files.Worker, decoders: &files.Decoders, "frame.mjs": &files.Script} {
 		var err error
 		if *into, err = d.assets.address(name); err != nil {
 			return nil, err

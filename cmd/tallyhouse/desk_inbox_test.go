@@ -116,6 +116,7 @@ func TestTheInboxInABrowser(t *testing.T) {
 	t.Run("fills in what could not be read", s.fillsInWhatCouldNotBeRead)
 	t.Run("lets nobody else correct", s.letsNobodyElseCorrect)
 	t.Run("draws the page beside the fields", s.drawsThePage)
+	t.Run("draws scans", s.drawsScans)
 	t.Run("does nothing that a PDF asks for", s.doesNothingThatAPDFAsksFor)
 	t.Run("says that a file can't be drawn", s.saysThatAFileCannotBeDrawn)
 	t.Run("does what people ask for", func(t *testing.T) { s.doesWhatPeopleAsk(t) })

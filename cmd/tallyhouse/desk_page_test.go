@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"image/png"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -123,16 +126,89 @@ func hostile(address string) []byte {
 		page: fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R /F2 4 0 R >> >> "+
 			"/Contents 5 0 R /AA << /O %s >> /Annots [<< /Type /Annot /Subtype /Link /Rect [0 0 595 842] /A %s >>] >>", script, open),
 	}
+	return changed(pdf, objects)
+}
+
+// changed is a PDF with other objects behind it in the place of those of their numbers.
+func changed(pdf []byte, objects map[int]string) []byte {
 	before := pdf[bytes.LastIndex(pdf, []byte("startxref\n"))+len("startxref\n"):]
 	before, _, _ = bytes.Cut(before, []byte("\n"))
 	out := bytes.NewBuffer(pdf)
 	table := "xref\n"
-	for _, number := range []int{catalog, page} {
+	for _, number := range slices.Sorted(maps.Keys(objects)) {
 		table += fmt.Sprintf("%d 1\n%010d 00000 n \n", number, out.Len())
 		fmt.Fprintf(out, "%d 0 obj\n%s\nendobj\n", number, objects[number])
 	}
-	fmt.Fprintf(out, "%strailer\n<< /Size 9 /Root 1 0 R /Prev %s >>\nstartxref\n%d\n%%%%EOF\n", table, before, out.Len())
+	fmt.Fprintf(out, "%strailer\n<< /Size 100 /Root 1 0 R /Prev %s >>\nstartxref\n%d\n%%%%EOF\n", table, before, out.Len())
 	return out.Bytes()
+}
+
+// scanned is an invoice with three pictures on its page, each white above and black below: in the coding of fax machines, in JBIG2 and
+// in JPEG 2000.
+func scanned() []byte {
+	fax := []byte{0xF2, 0x6A, 0x2F, 0xE0, 0x01, 0x00, 0x10} // 8 by 8, Group 4
+	jbig2 := []byte{
+		0, 0, 0, 0, 48, 0, 1, 0, 0, 0, 19, 0, 0, 0, 8, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, // a page of 8 by 8
+		0, 0, 0, 1, 38, 0, 1, 0, 0, 0, 25, 0, 0, 0, 8, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, // a region, as fax machines code it
+	}
+	jpx, _ := hex.DecodeString("ff4fff510029000000000010000000100000000000000000000000100000001000000000000000000001070101" + // 16 by 16
+		"ff52000c00000001000004040001ff5c00044040ff90000a0000000000680001ff93df82b88c45034ad8a9efcc1bf68000000309097c86d14000000184" +
+		"84bbaf580061212f049b0000c2425e00b400018484bc0168000309097802d000061212f005a0000c2425e00b400018484bc0168000309097802d00006" +
+		"1212fffd9")
+	invoice := pdftest.Sample()
+	invoice.Number = "S-1"
+	pdf := pdftest.Document{Pages: []pdftest.Page{invoice.Page()}}.Bytes()
+	const page, content, first = 6, 20, 21
+	draw, names := "", ""
+	objects := map[int]string{}
+	for i, picture := range []struct {
+		dict string
+		data []byte
+	}{
+		{"/Width 8 /Height 8 /BitsPerComponent 1 /ColorSpace /DeviceGray /Filter /CCITTFaxDecode /DecodeParms << /K -1 /Columns 8 /Rows 8 >>", fax},
+		{"/Width 8 /Height 8 /BitsPerComponent 1 /ColorSpace /DeviceGray /Filter /JBIG2Decode", append(jbig2, fax...)},
+		{"/Width 16 /Height 16 /BitsPerComponent 8 /ColorSpace /DeviceGray /Filter /JPXDecode", jpx},
+	} {
+		draw += fmt.Sprintf("q 100 0 0 100 %d 200 cm /P%d Do Q\n", 60+150*i, i)
+		names += fmt.Sprintf("/P%d %d 0 R ", i, first+i)
+		objects[first+i] = fmt.Sprintf("<< /Type /XObject /Subtype /Image %s /Length %d >>\nstream\n%s\nendstream", picture.dict,
+			len(picture.data), picture.data)
+	}
+	objects[content] = fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(draw), draw)
+	objects[page] = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R /F2 4 0 R >> /XObject << " + names +
+		">> >> /Contents [5 0 R 20 0 R] >>"
+	return changed(pdf, objects)
+}
+
+// Given a scan as office machines write it, then its pictures are drawn.
+func (s *mailedWorld) drawsScans(t *testing.T) {
+	l := s.mailed(t, "k11", scanned()).Line
+	p, url := s.signedIn(t, "demo", "uma", "en")
+	p.Open(url + "/inbox/" + l.ID)
+	p.Wait(pageDrawn)
+	sheet := desktest.Evaluate[[]float64](p, `(() => {
+		const sheet = document.querySelector("[data-part=sheet]");
+		sheet.scrollIntoView({block: "end"});
+		const r = sheet.getBoundingClientRect();
+		return [r.left, r.top, r.width, r.height];
+	})()`)
+	s.must(until(s.within(startsWithin), func() error {
+		picture, err := png.Decode(bytes.NewReader(p.Picture()))
+		if err != nil {
+			return err
+		}
+		dark := func(x, y float64) bool { // in points of the page, from its lower left
+			r, g, b, _ := picture.At(int(sheet[0]+sheet[2]*x/595), int(sheet[1]+sheet[3]*(842-y)/842)).RGBA()
+			return r+g+b < 3*0x5000
+		}
+		for i, coding := range []string{"fax", "JBIG2", "JPEG 2000"} {
+			x := float64(60 + 150*i + 50)
+			if above, below := dark(x, 275), dark(x, 225); above || !below {
+				return fmt.Errorf("%s: dark above %v, below %v", coding, above, below)
+			}
+		}
+		return nil
+	}))
 }
 
 // Given a PDF that wants to run scripts and to open addresses, when its page is opened and clicked, then it is drawn and nothing else
@@ -171,6 +247,12 @@ func (s *mailedWorld) doesNothingThatAPDFAsksFor(t *testing.T) {
 	}
 	if here := desktest.Evaluate[string](p, `location.href`); here != url+"/inbox/"+l.ID {
 		t.Errorf("the PDF has led to %s", here)
+	}
+	// What isn't said by the frame doesn't count.
+	p.Do(chromedp.Evaluate[chromedp.Void](`postMessage({ kind: "failed", why: "broken" }, "*"); setTimeout(() => { window.later = true; })`))
+	p.Wait(`window.later`)
+	if state := desktest.Evaluate[string](p, `document.querySelector("figure.drawn").dataset.state`); state != "drawn" {
+		t.Errorf("after somebody else's message the page is %s", state)
 	}
 }
 

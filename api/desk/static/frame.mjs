@@ -5,7 +5,7 @@ const mostPixels = 4_000_000, widest = 1600;
 const mostWords = 4000, longestWord = 200;
 
 const canvas = document.querySelector("canvas");
-const { library, worker } = document.body.dataset;
+const { library, worker, decoders } = document.body.dataset;
 const desk = window.parent;
 const say = (message) => desk.postMessage(message, "*"); // The frame knows no origin; the desk alone is above it.
 
@@ -15,7 +15,8 @@ let file, wanted, drawing;
 // only with a text of its own, and no module: the library is imported there.
 async function open(data) {
   const pdf = await import(library);
-  const address = JSON.stringify(new URL(worker, location.href).href);
+  const whole = (address) => new URL(address, location.href).href;
+  const address = JSON.stringify(whole(worker));
   const source = `import(${address}).then(() => postMessage("loaded"), () => postMessage("lost"));`;
   const port = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
   await new Promise((loaded, lost) => {
@@ -23,8 +24,9 @@ async function open(data) {
     port.addEventListener("error", lost);
   });
   pdf.GlobalWorkerOptions.workerPort = port;
-  return pdf.getDocument({ data, useWasm: false, useWorkerFetch: false, enableXfa: false, maxImageSize: 64_000_000,
-    isImageDecoderSupported: false, verbosity: 0 }).promise;
+  // What scanners and fax machines write is unpacked by scripts: the frame may compile nothing.
+  return pdf.getDocument({ data, useWasm: false, wasmUrl: whole(decoders), useWorkerFetch: false, enableXfa: false,
+    maxImageSize: 64_000_000, isImageDecoderSupported: false, verbosity: 0 }).promise;
 }
 
 async function draw(number) {
