@@ -192,7 +192,7 @@ func (s *mailedWorld) drawsScans(t *testing.T) {
 		const r = sheet.getBoundingClientRect();
 		return [r.left, r.top, r.width, r.height];
 	})()`)
-	s.must(until(s.within(startsWithin), func() error {
+	err := until(s.within(startsWithin), func() error {
 		picture, err := png.Decode(bytes.NewReader(p.Picture()))
 		if err != nil {
 			return err
@@ -208,7 +208,10 @@ func (s *mailedWorld) drawsScans(t *testing.T) {
 			}
 		}
 		return nil
-	}))
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // Given a PDF that wants to run scripts and to open addresses, when its page is opened and clicked, then it is drawn and nothing else
