@@ -39,7 +39,7 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 			case ownSeller:
 				c.score += 0.05
 			case ownOther:
-				c.score -= 0.2
+				c.score -= 0.15
 			}
 		}
 		if best < 0 || c.score > all[best].score+0.001 {

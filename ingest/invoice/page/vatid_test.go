@@ -1,12 +1,7 @@
 package page
 
 import (
-	"slices"
-	"strings"
 	"testing"
-
-	"tallyhouse/ingest/invoice/fields"
-	"tallyhouse/ingest/invoice/page/typed"
 )
 
 func TestVATIDs(t *testing.T) {
@@ -49,32 +44,6 @@ func TestVATIDs(t *testing.T) {
 	for _, in := range []string{"IBAN DE75 1234 5678 0000 0012 34", "Rechnung 136695976", "D-63571"} {
 		if got := v.vatIDs(fold([]rune(in))); len(got) != 0 {
 			t.Errorf("v.vatIDs(%q) = %+v, want none", in, got)
-		}
-	}
-}
-
-// Given a VAT id below the name of another company than the supplier, then it may be the supplier's, but isn't stated.
-func TestAnIDInTheBlockOfAnotherCompanyIsNotStated(t *testing.T) {
-	reader, err := NewReader()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct{ above, want string }{{"Harrow & Lane Ltd", "GB980780684"}, {"Forwarding House Ltd", "-"}} {
-		lines := []string{"Harrow & Lane Ltd", "12 High Street", "London EC1A 1BB", "", "Bill to:", "Northern Homes plc", "5 Mill Lane", "Leeds LS1 4AP", "",
-			"Invoice", "", "Invoice No.     2026-0417", "Invoice date    17 April 2026", "", "Description                  Quantity  Amount",
-			"Masonry                      1         1,000.00", "", "        Subtotal  1,000.00", "        VAT 20%   200.00", "        Total     1,200.00", "", "",
-			c.above, "1 Dock Road", "VAT Reg No GB980780684"}
-		_, f, _ := reader.Read(typed.Document(strings.Join(lines, "\n")), Own{})
-		got := "-"
-		if f.SupplierTaxID != nil {
-			got = f.SupplierTaxID.Value
-		}
-		if got != c.want {
-			t.Errorf("below %s it is %s, want %s", c.above, got, c.want)
-		}
-		possible := slices.ContainsFunc(f.Possible, func(p fields.Possible) bool { return p.Field == fields.SupplierTaxID && p.Value == "GB980780684" })
-		if !possible && got == "-" {
-			t.Errorf("below %s it isn't possible", c.above)
 		}
 	}
 }
