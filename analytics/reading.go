@@ -87,11 +87,10 @@ func IBANs(r *events.Reading) []string {
 		if f.Name != FieldIBAN {
 			continue
 		}
-		if f.Value.Ok {
-			all = append(all, f.Value.V.Text.V)
-		}
-		for _, s := range f.Alternatives {
-			all = append(all, s.Text.V)
+		for _, s := range append([]events.Stated{f.Value.V}, f.Alternatives...) {
+			if s.Text.V != "" {
+				all = append(all, s.Text.V)
+			}
 		}
 	}
 	return all

@@ -329,11 +329,14 @@ func accounts(data any) any {
 		if member(f, "name") != "supplierIban" {
 			continue
 		}
-		if v := member(f, "value.text"); v != nil {
-			all = append(all, v)
-		}
+		texts := []any{member(f, "value.text")}
 		for _, a := range elements(f, "alternatives") {
-			all = append(all, orEmpty(member(a, "text")))
+			texts = append(texts, member(a, "text"))
+		}
+		for _, text := range texts {
+			if orEmpty(text) != "" {
+				all = append(all, text)
+			}
 		}
 	}
 	return all
