@@ -63,6 +63,52 @@ func (r *Reader) MailedRecord(ctx context.Context, tenant, project, id string) (
 	return found[0], nil
 }
 
+// MailedVersion is a version of a record that came by mail, or of its reading.
+type MailedVersion struct {
+	Version      int64
+	OfReading    bool
+	At           time.Time
+	Gone         bool   // deleted, or moved to another project
+	Status       string // of the record, or of the reading
+	IntakeStatus string // of the record
+	ConfirmedBy  string // of the reading: the user, "" when nobody did
+}
+
+var mailedVersionColumns = columns[MailedVersion]{
+	member("toInt64(row_version)", plain, func(v *MailedVersion) *int64 { return &v.Version }),
+	member("of = 'readings'", plain, func(v *MailedVersion) *bool { return &v.OfReading }),
+	member("toUnixTimestamp64Micro(at)", instant, func(v *MailedVersion) *time.Time { return &v.At }),
+	member("gone", plain, func(v *MailedVersion) *bool { return &v.Gone }),
+	member("status", text[string], func(v *MailedVersion) *string { return &v.Status }),
+	member("intake_status", text[string], func(v *MailedVersion) *string { return &v.IntakeStatus }),
+	member("confirmed_by", plain, func(v *MailedVersion) *string { return &v.ConfirmedBy }),
+}
+
+func mailedVersionsQuery(tenant, project, id string, most int) Query {
+	return Query{
+		SQL: "SELECT " + mailedVersionColumns.String() + `
+FROM history FINAL
+WHERE tenant = {tenant:String} AND project = {project:String} AND id = {id:String}
+ORDER BY row_version DESC, of DESC
+LIMIT {most:UInt32}`,
+		Args: map[string]any{"tenant": tenant, "project": project, "id": id, "most": most},
+	}
+}
+
+// MailedVersions returns the newest versions of a record that came by mail and of its reading, while they were in this project, newest
+// first: so many at most.
+func (r *Reader) MailedVersions(ctx context.Context, tenant, project, id string, most int) ([]MailedVersion, error) {
+	var all []MailedVersion
+	err := mailedVersionColumns.read(ctx, r, mailedVersionsQuery(tenant, project, id, most), pageSettings, func(v *MailedVersion) error {
+		all = append(all, *v)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the history of a mailed record: %w", err)
+	}
+	return all, nil
+}
+
 const contractorNameQuery = `SELECT name
 FROM contractors FINAL
 WHERE tenant = {tenant:String} AND project = '' AND id = {id:String} AND NOT deleted

@@ -124,6 +124,7 @@ func queries(t *testing.T) map[string]Query {
 		"inbox_counts":         inboxCountsQuery("readings", "acme", []string{"P1", "P2"}),
 		"intake_requests":      intakeRequestsQuery("acme", []string{"", "P1"}, []string{"i3", "sender:a@b.example"}),
 		"allowed_senders":      allowedSendersQuery("acme", 1000),
+		"mailed_versions":      mailedVersionsQuery("acme", "P1", "mail-1", 200),
 		"inbox_line":           inboxLineQuery("acme", "i3", []string{"P1", "P2"}),
 		"gap":                  gapQuery(events.Keys),
 		"budget":               budgetQuery("acme", "P1"),

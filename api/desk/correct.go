@@ -188,7 +188,10 @@ func (v *visit) correctionPage(l reader.InboxLine, m mailbox, state confirmation
 	if page.Correction, err = v.correction(state, version, sent); err != nil {
 		return nil, err
 	}
-	page.History, page.Correction.Problem = v.history(state), problem
+	if page.History, err = v.history(state); err != nil {
+		return nil, err
+	}
+	page.Correction.Problem = problem
 	return view{name: "mail", title: page.Title, here: "inbox", data: page, status: status}, nil
 }
 

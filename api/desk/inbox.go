@@ -25,6 +25,7 @@ type Inbox interface {
 	InboxStandings(ctx context.Context) (reader.InboxStandings, error)
 	InboxStanding(ctx context.Context, at reader.InboxStandings, tenant string) (string, error)
 	MailedRecord(ctx context.Context, tenant, project, id string) (reader.MailedRecord, error)
+	MailedVersions(ctx context.Context, tenant, project, id string, most int) ([]reader.MailedVersion, error)
 	ContractorName(ctx context.Context, tenant, id string) (events.Opt[string], error)
 	Contractors(ctx context.Context, p reader.ContractorPage) (page []reader.Contractor, more bool, err error)
 	IntakeRequests(ctx context.Context, tenant string, projects, ids []string) (map[string]reader.IntakeRequest, error)

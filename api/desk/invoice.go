@@ -9,10 +9,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"tallyhouse/analytics"
-	"tallyhouse/api/desk/confirmation"
 	"tallyhouse/reader"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
@@ -45,9 +43,6 @@ type mailPage struct {
 	History       []historyRow
 	Actions       mailActions
 }
-
-// historyRow is a version of a record, or how it began.
-type historyRow struct{ When, Version, What string }
 
 type fieldRow struct {
 	Name, Value  string // Value is "" when nothing is certain
@@ -83,7 +78,9 @@ func showMail(v *visit) (answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		page.History = v.history(state)
+		if page.History, err = v.history(state); err != nil {
+			return nil, err
+		}
 		if page.Uncorrectable = why; why == "" {
 			if page.Correction, err = v.correction(state, l.Version, form{}); err != nil {
 				return nil, err
@@ -91,33 +88,6 @@ func showMail(v *visit) (answer, error) {
 		}
 	}
 	return view{name: "mail", title: page.Title, here: "inbox", data: page}, nil
-}
-
-// history is what the tables know of a record's versions, oldest first: the newest reading, and the newest version of the record where
-// that is another one.
-func (v *visit) history(state confirmation.State) (rows []historyRow) {
-	l, record := state.Line, state.Record
-	at := func(t time.Time) string { return v.lang.Date(calendar.ViennaDate(t)) + ", " + calendar.ViennaClock(t) }
-	row := func(t time.Time, version int64, what string) {
-		rows = append(rows, historyRow{at(t), strconv.FormatInt(version, 10), what})
-	}
-	if arrived := l.Reading.Mail.ArrivedAt; arrived.Ok {
-		rows = append(rows, historyRow{When: at(arrived.V), What: v.text("history.arrived", l.Reading.Mail.From.V)})
-	}
-	switch by := l.Reading.ConfirmedBy; {
-	case state.Unfinished() && !record.Gone:
-		row(l.At, l.Version, v.text("history.unfinished", by.V))
-	case by.Ok:
-		row(l.At, l.Version, v.text("history.confirmed", by.V))
-	case l.Reading.Status == events.ReadingFailed:
-		row(l.At, l.Version, v.text("history.failed"))
-	default:
-		row(l.At, l.Version, v.text("history.read"))
-	}
-	if record.Gone || record.Version >= analytics.ApplicationsOwn {
-		row(record.At, record.Version, v.text("history.application"))
-	}
-	return rows
 }
 
 // mailPage is the page without its form.

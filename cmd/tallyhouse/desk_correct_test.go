@@ -102,7 +102,8 @@ func (s *mailedWorld) correctsByKeyboard(t *testing.T) {
 	p.Wait(`document.querySelector(".said")?.textContent.includes("Bestätigt von uma")`)
 	p.Settled()
 	p.Check("a confirmed invoice")
-	hasHistory(t, p, "Die Mail kam, von office@b.example", "4 Bestätigt von uma")
+	hasHistory(t, p, "Die Mail kam, von office@b.example", "1 Zum Lesen vorgemerkt", "2 Wird gelesen", "3 Von Tallyhouse gelesen",
+		"4 Bestätigt von uma")
 	if got := desktest.Evaluate[string](p, `document.querySelector("#field-gross").value`); got != "14.880,01" {
 		t.Errorf("the page shows %s", got)
 	}
@@ -271,7 +272,8 @@ func (s *mailedWorld) finishesWhatWasBrokenOff(t *testing.T) {
 	if text := p.Text(); !strings.Contains(text, "A confirmation has not reached the record yet.") {
 		t.Errorf("the page says %s", text)
 	}
-	hasHistory(t, p, "The mail came in, from office@b.example", "4 Confirmed by ada; it has not reached the record yet")
+	hasHistory(t, p, "The mail came in, from office@b.example", "1 Queued to be read", "2 Being read", "3 Read by Tallyhouse",
+		"4 Confirmed by ada; it has not reached the record yet")
 	p.Do(chromedp.Click("form.correct .primary"))
 	p.Wait(`!document.querySelector(".problem") && location.pathname.startsWith("/inbox/")`)
 	p.Settled()
@@ -313,12 +315,13 @@ func (s *mailedWorld) saysThatKafkaIsAway(t *testing.T) {
 // Given a record that the application takes over, before or while somebody confirms, then its version stays, and the person is told.
 func (s *mailedWorld) leavesTheApplicationsAlone(t *testing.T) {
 	seen := s.mailed(t, "k6", numbered("K-6"))
-	takeOver := func(id string) {
-		s.load(fmt.Sprintf(`{"topic": "ledger.records", "key": "demo/%s", "value": {"id": "%[1]s", "tenantId": "demo", "version": 100, `+
+	decided := func(id string, version int, step string) string {
+		return fmt.Sprintf(`{"topic": "ledger.records", "key": "demo/%s", "value": {"id": "%[1]s", "tenantId": "demo", "version": %d, `+
 			`"op": "upsert", "at": "2026-01-05T09:00:00Z", "data": {"projectId": "house", "source": "invoice", "direction": "out", `+
-			`"stepKind": "approval", "invoiceNumber": "app", `+
-			`"allocations": [], "documents": [], "intake": {"channel": "email", "status": "completed"}}}}`, id))
+			`"stepKind": "%s", "invoiceNumber": "app", `+
+			`"allocations": [], "documents": [], "intake": {"channel": "email", "status": "completed"}}}}`, id, version, step)
 	}
+	takeOver := func(id string) { s.load(decided(id, 100, "approval")) }
 	during := s.confirming(func(topic events.Topic) error {
 		if topic == events.Records {
 			takeOver(seen.Line.ID)
@@ -335,14 +338,15 @@ func (s *mailedWorld) leavesTheApplicationsAlone(t *testing.T) {
 	if record := s.record(t, seen.Line.ID); record.Number != "app" {
 		t.Errorf("the API shows %v", record)
 	}
+	s.load(decided(seen.Line.ID, 101, "rejected") + "\n" + decided(seen.Line.ID, 102, "payment"))
 	p, url := s.signedIn(t, "demo", "uma", "en")
 	p.Open(url + "/inbox/" + seen.Line.ID)
 	if text := p.Text(); !strings.Contains(text, "The application has taken this record over") || strings.Contains(text, "Confirm\n") {
 		t.Errorf("the page says %s", text)
 	}
 	p.Check("a record of the application")
-	hasHistory(t, p, "The mail came in, from office@b.example", "4 Confirmed by uma",
-		"100 Changed in the application, which has taken the record over")
+	hasHistory(t, p, "The mail came in, from office@b.example", "1 Queued to be read", "2 Being read", "3 Read by Tallyhouse",
+		"4 Confirmed by uma", "100 By the application: To be approved", "101 By the application: Rejected", "102 By the application: To be paid")
 }
 
 // Given an invoice that could not be read, when somebody fills it in, then the record is completed, with amounts and a contractor.

@@ -43,7 +43,7 @@ func (i identity) id() string {
 	binary.BigEndian.PutUint64(n[:], uint64(i.index))
 	h.Write(n[:])
 	h.Write(i.file[:])
-	return "mail-" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:20]))
+	return events.MailedPrefix + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:20]))
 }
 
 // identities are those of a mail's files, without tenant and project.

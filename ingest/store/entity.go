@@ -21,8 +21,9 @@ type Entity struct {
 
 	project    func(id string, data any) string
 	contribute func(c analytics.Contribution, id string, data any) (analytics.Contribution, error)
-	restore    func(image) any // as much of the payload as contributes, read back from a row
-	restored   []string        // the columns that restore reads
+	restore    func(image) any        // as much of the payload as contributes, read back from a row
+	restored   []string               // the columns that restore reads
+	version    func(data any) version // what the history keeps of each version; nil: there is none
 }
 
 // All lists the entities that this binary stores.

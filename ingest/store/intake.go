@@ -46,6 +46,7 @@ func readings() *Entity {
 			jsonColumn("reading", storedReading),
 		},
 		project: func(_ string, data any) string { return data.(*reading).ProjectID.V },
+		version: readingVersion,
 	}
 }
 

@@ -52,6 +52,7 @@ func records() *Entity {
 		contribute: func(c analytics.Contribution, id string, data any) (analytics.Contribution, error) {
 			return analytics.RecordContribution(c, id, data.(*record))
 		},
+		version: recordVersion,
 		restore: restoreRecord,
 		restored: []string{
 			"source", "status", "contractor_id", "recognition_date", "cash_date", "currency", "net", "tax", "gross",

@@ -24,9 +24,10 @@ import (
 // Limits of a batch.
 const (
 	maxRows    = 50_000
-	maxDeltas  = 60_000   // sums that it changes: a merge holds those of a position row of each part
-	maxBytes   = 32 << 20 // of messages
-	smallBytes = 1 << 20  // up to here a batch grows without leave
+	maxDeltas  = 60_000      // sums that it changes: a merge holds those of a position row of each part
+	maxBytes   = 32 << 20    // of messages
+	maxHistory = 4 * maxRows // a deleted reading takes its earlier versions with it
+	smallBytes = 1 << 20     // up to here a batch grows without leave
 )
 
 // batch is what is cut from a partition's records for one insert. It is used again and again, and keeps its memory.
@@ -41,6 +42,7 @@ type batch struct {
 	conflicts   int
 
 	block   *store.Block
+	history *store.History
 	changes []change
 	changed map[latest.Key]int // where in changes an entity's is
 	arena   []byte             // of the contributions in changes
@@ -70,18 +72,19 @@ func newBatch(e *store.Entity) (*batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &batch{block: e.NewBlock(), changed: map[latest.Key]int{}, sums: sums}, nil
+	return &batch{block: e.NewBlock(), history: e.NewHistory(), changed: map[latest.Key]int{}, sums: sums}, nil
 }
 
 // reset empties the batch, which begins at an offset then.
 func (b *batch) reset(first uint64) {
 	b.block.Reset()
+	b.history.Reset()
 	clear(b.changed)
 	b.sums.Reset()
 	*b = batch{
 		first: first, next: first, begun: time.Now(),
-		deadLetters: b.deadLetters[:0], rerouted: b.rerouted[:0], block: b.block, changes: b.changes[:0],
-		changed: b.changed, arena: b.arena[:0], sums: b.sums, large: b.large,
+		deadLetters: b.deadLetters[:0], rerouted: b.rerouted[:0], block: b.block, history: b.history,
+		changes: b.changes[:0], changed: b.changed, arena: b.arena[:0], sums: b.sums, large: b.large,
 	}
 }
 
@@ -123,7 +126,8 @@ func (a *assembler) expect(records []*kgo.Record) {
 // full reports whether nothing more fits.
 func (a *assembler) full(b *batch) bool {
 	// A record that is only a dead letter or re-routed takes its bytes too.
-	return b.block.Rows() >= a.rows || b.sums.Len() >= maxDeltas || b.bytes >= maxBytes || b.records >= 4*maxRows
+	return b.block.Rows() >= a.rows || b.sums.Len() >= maxDeltas || b.bytes >= maxBytes || b.records >= 4*maxRows ||
+		b.history.Len() >= maxHistory
 }
 
 // apply adds a record to the batch; false when it is for the next one, and the batch is as before. An error means that
@@ -258,7 +262,9 @@ func (a *assembler) change(b *batch, r *kgo.Record, e events.Event, content uint
 		gone := row
 		gone.Project, gone.Deleted, gone.Moved, gone.Data = string(a.heads.texts.Text(before.Project)), true, true, nil
 		b.block.Append(&gone)
+		b.history.Add(&gone, uint64(before.Version))
 	}
+	b.history.Add(&row, uint64(before.Version))
 	c := change{
 		key: key, version: e.Version, contentHash: content, project: project, deleted: row.Deleted,
 		row: b.block.Append(&row), from: len(b.arena),

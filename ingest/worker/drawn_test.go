@@ -90,7 +90,7 @@ var drawn = []drawnKind{
 		spoil: func(_ *chaos, _ string, data map[string]any) { data["country"] = 43 },
 	},
 	{
-		topic: events.Readings, weight: 4, prefix: "m", ids: 10,
+		topic: events.Readings, weight: 4, prefix: "mail-", ids: 10,
 		data: func(c *chaos) map[string]any {
 			return map[string]any{
 				"projectId": c.pick(c.project(), nil), "status": c.pick("completed", "failed", "quarantined", "withoutRecord", "handled"),
@@ -153,7 +153,7 @@ var drawn = []drawnKind{
 		spoil: func(_ *chaos, _ string, data map[string]any) { data["probabilityBp"] = "10000.001" },
 	},
 	{
-		topic: events.Records, weight: 50, prefix: "R", ids: 60,
+		topic: events.Records, weight: 50, prefix: "mail-R", ids: 60,
 		data: drawRecord,
 		spoil: func(_ *chaos, _ string, data map[string]any) {
 			data["allocations"] = []any{map[string]any{"net": 1}, map[string]any{"net": nil}}

@@ -120,6 +120,7 @@ func (w *world) drift(m *model) (all []string) {
 	for topic := range naive {
 		if len(m.newest[topic]) > 0 || slices.Contains(tables, naive[topic].table) {
 			w.compareRows(m, topic, say)
+			w.compareHistory(naive[topic].table, say)
 		}
 	}
 	want, rolls := m.rollups(), w.texts("SELECT toString(roll) FROM sums GROUP BY roll")
@@ -207,6 +208,19 @@ func (w *world) compareRows(m *model, topic events.Topic, say func(string, ...an
 		return nil
 	})
 	differ(kind.table, want, got, say)
+}
+
+// compareHistory finds the newest version of each mailed record, or of its reading, in the history.
+func (w *world) compareHistory(table string, say func(string, ...any)) {
+	w.t.Helper()
+	if table != "records" && table != "readings" {
+		return
+	}
+	for _, lost := range w.texts("SELECT concat(tenant, '/', id, ' version ', toString(row_version)) FROM " + table + ` FINAL
+WHERE startsWith(id, 'mail-') AND (tenant, project, id, row_version, deleted) NOT IN
+	(SELECT tenant, project, id, row_version, gone FROM history FINAL WHERE of = '` + table + `')`) {
+		say("the history of %s lacks %s", table, lost)
+	}
 }
 
 func headFacts(version int64, deleted bool, at string) facts {

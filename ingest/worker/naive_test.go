@@ -342,6 +342,9 @@ var naive = map[events.Topic]kind{
 		}
 		if r.Status == "completed" { // what is drawn of these lacks most fields
 			s.row["state"] = "doubtful"
+			if r.ConfirmedBy.Ok {
+				s.row["state"] = "read"
+			}
 		}
 		for _, f := range r.Fields {
 			if f.Name == "gross" && f.Value.Ok {

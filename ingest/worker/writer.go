@@ -137,11 +137,14 @@ func (w *writer) write(ctx context.Context, a *assignment) error {
 	}
 }
 
-// flush writes the batch: dead letters and re-routed messages first, then the insert, then the heads.
+// flush writes the batch: dead letters, re-routed messages and the history first, then the insert, then the heads.
 func (w *writer) flush(ctx context.Context, a *assignment, assembler *assembler) error {
 	b := w.batch
 	w.state.step(StepSend)
 	if err := w.sendSideOutputs(ctx, a, b); err != nil {
+		return err
+	}
+	if err := w.keepHistory(ctx, b); err != nil {
 		return err
 	}
 	done, err := w.members.beginInsert(ctx, w.tp, a.generation, w.state.progress)
@@ -182,6 +185,25 @@ func (w *writer) flush(ctx context.Context, a *assignment, assembler *assembler)
 	w.state.stored(b.next)
 	w.metrics.observeBatch(w.tp.Topic, b, rows, time.Since(began))
 	w.report(b)
+	return nil
+}
+
+// keepHistory writes what the history keeps of the batch, before its position passes it. A batch that is cut anew writes it again.
+func (w *writer) keepHistory(ctx context.Context, b *batch) error {
+	if b.history.Len() == 0 {
+		return nil
+	}
+	w.state.within(w.limit)
+	_, err := w.coordinator.db.Insert(ctx, database.Statement{
+		ID:  fence.WriterID(w.coordinator.db, w.tp.Topic, w.tp.Number),
+		SQL: store.InsertHistory, Batch: b.history.Batch(), Limit: w.limit,
+	})
+	if err != nil {
+		w.batch = nil // the connection may still read it
+		w.adapt(err, b.block.Rows())
+		return fmt.Errorf("keep the history of offsets %d to %d: %w", b.first, b.next, err)
+	}
+	w.state.progress()
 	return nil
 }
 

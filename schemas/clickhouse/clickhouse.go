@@ -19,7 +19,7 @@ import (
 var files embed.FS
 
 // Version is the number of the newest migration.
-const Version = 15
+const Version = 16
 
 // Target says what kind of installation the statements are for.
 type Target struct {

@@ -17,6 +17,9 @@ type Reading struct {
 	ConfirmedBy Opt[string]
 }
 
+// MailedPrefix is what ids of records begin with that the intake of mail makes.
+const MailedPrefix = "mail-"
+
 // The statuses of a reading.
 const (
 	ReadingCompleted     = "completed"
