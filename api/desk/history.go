@@ -78,7 +78,7 @@ func (v *visit) versionText(version *reader.MailedVersion) string {
 	case version.OfReading:
 		return v.text("history.read")
 	case version.Version < analytics.ApplicationsOwn && version.IntakeStatus != "":
-		return v.lang.Name("history.intake", version.IntakeStatus)
+		return v.lang.Name("intakeStatus", version.IntakeStatus)
 	case version.Status != "":
 		return v.text("history.status", v.lang.Name("recordStatus", version.Status))
 	}
