@@ -92,6 +92,12 @@ func (s *mailedWorld) doesWhatPeopleAsk(t *testing.T) {
 			t.Errorf("the allowed senders are %s", text)
 		}
 		ada.Check("/inbox/senders")
+		uma, url := s.signedIn(t, "demo", "uma", "en")
+		uma.Open(url + "/inbox")
+		uma.Expect("404")
+		if got := asks(uma, "/inbox/senders/disallow", ""); got != 404 {
+			t.Errorf("who is no administrator takes the sender back, and is answered %d", got)
+		}
 		press(ada, "/disallow")
 		ada.Wait(`document.body.innerText.includes("Nobody has been allowed here.")`)
 	})
