@@ -109,26 +109,6 @@ func currencyOf(country string) string {
 	return ""
 }
 
-// homeCurrency is that of the supplier's country where no currency is printed: his certain VAT id and the accounts that he
-// names must agree on it.
-func (s *sheet) homeCurrency(taxID *fields.Text, at *item, buyers map[*item]bool) *fields.Text {
-	code, confidence := countryCurrency(taxID), 0.85
-	for _, a := range s.accounts(buyers) {
-		switch home := currencyOf(a.iban[:2]); {
-		case code == "":
-			code, at = home, a.at
-		case home != code:
-			return nil
-		default:
-			confidence = 0.9
-		}
-	}
-	if code == "" {
-		return nil
-	}
-	return &fields.Text{Value: code, Evidence: s.evidence(at, "currency of the supplier's country", confidence)}
-}
-
 // countryCurrency is the currency of the country of a certain VAT id, else empty.
 func countryCurrency(taxID *fields.Text) string {
 	if taxID == nil || taxID.Confidence < fields.Certain || len(taxID.Value) < 9 {

@@ -71,6 +71,16 @@ func TestTheCurrencyOfTheSuppliersCountry(t *testing.T) {
 		{"accounts in two countries of one currency", "", "", "IBAN AT61 1904 3002 3457 3201, IBAN DE89 3704 0044 0532 0130 00", "EUR",
 			"AT611904300234573201? DE89370400440532013000?"},
 		{"the buyer's account", "", "IBAN AT61 1904 3002 3457 3201", "", "-", ""},
+		{"a telephone number", "Tel. +386 1 234 56 78", "", "", "-", ""},
+		{"a telephone number and a domain", "Tel. +386 1 234 56 78", "", "office@harrow.si", "EUR", ""},
+		{"a telephone number and a domain of everybody", "Tel. +386 1 234 56 78", "", "office@harrow.com", "-", ""},
+		{"a telephone number and a domain elsewhere", "Tel. +386 1 234 56 78", "", "office@harrow.ch", "-", ""},
+		{"two telephone numbers", "Tel. +36 1 234 5678", "", "Fax +36 1 234 5679", "-", ""},
+		{"the buyer's telephone number", "", "Tel. +386 1 234 56 78", "office@harrow.si", "-", ""},
+		{"an account, and a domain elsewhere", "", "", "office@harrow.si, IBAN CH93 0076 2011 6238 5295 7", "CHF", "CH9300762011623852957"},
+		{"an American address", "12 Main Street, Austin, Texas 78701", "", "", "-", ""},
+		{"an American address and tax number", "12 Main Street, Austin, TX 78701", "", "EIN: 12-3456789", "USD", ""},
+		{"no state", "12 Main Street, Austin, Tejas 78701", "", "EIN: 12-3456789", "-", ""},
 		{"the account that is debited", "", "", "Debited from your account AT61 1904 3002 3457 3201", "-", ""},
 	}
 	reader, err := NewReader()

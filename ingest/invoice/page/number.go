@@ -55,12 +55,30 @@ func (s *sheet) number(buyers map[*item]bool) (*fields.Text, *item) {
 		s.seenOfNumber(c, buyers)
 	}
 	outdone(all.all, "number label", "number label within title")
+	s.besideDated(all.all)
 	best, c := s.decide(fields.Number, all.all)
 	if c == nil {
 		return nil, nil
 	}
 	return best, c.at
 }
+
+// besideDated marks the numbers beside one that stands between the document's title and its day, as in "Invoice no. 7 of 1 May": what comes
+// with a label alone further down is a party's own number.
+func (s *sheet) besideDated(all []*candidate) {
+	dated := func(c *candidate) bool {
+		loc := s.invoiceTitle.FindStringIndex(c.at.folded)
+		return loc != nil && c.rule != noLabel && slices.Contains(c.features, dayBehind)
+	}
+	first := slices.IndexFunc(all, dated)
+	for i, c := range all {
+		c.seen(first >= 0 && i != first && !dated(c), "another stands between title and day")
+		c.seen(i == first, "the first between title and day")
+	}
+}
+
+// dayBehind is seen of a number that a day follows in the same text.
+const dayBehind = "a day behind it"
 
 // unlabelledNumbers finds what is shaped like a number of an invoice.
 func (s *sheet) unlabelledNumbers(all *candidates) {
@@ -111,7 +129,7 @@ func (s *sheet) seenOfNumber(c *candidate, buyers map[*item]bool) {
 	}
 	c.seen(dates, "a date near")
 	end := start + len([]rune(c.value))
-	c.seen(slices.ContainsFunc(it.dates, func(d date) bool { return d.start >= end && d.start-end < 12 }), "a day behind it")
+	c.seen(slices.ContainsFunc(it.dates, func(d date) bool { return d.start >= end && d.start-end < 12 }), dayBehind)
 	for _, row := range s.rows {
 		for _, other := range row {
 			if other != it && len(c.key) > 3 && strings.Contains(other.key, c.key) {
