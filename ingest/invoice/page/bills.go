@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -248,7 +249,9 @@ func (b *billing) taxed() {
 func (b *billing) ratesTogether() map[int64]*figure {
 	var rates []*figure
 	for _, f := range b.figures {
-		taxed := slices.ContainsFunc(f.sums, func(sm *sum) bool { return sm.role == roleTax && sm.rate || b.ratedTax(sm) })
+		taxed := slices.ContainsFunc(f.sums, func(sm *sum) bool {
+			return sm.role == roleTax && sm.rate || b.ratedTax(sm) || b.taxInLine(sm)
+		})
 		if taxed && f.value != 0 && len(rates) < maxRates {
 			rates = append(rates, f)
 		}
@@ -270,6 +273,17 @@ func (b *billing) ratesTogether() map[int64]*figure {
 		}
 	}
 	return out
+}
+
+// taxInLine reports whether a labelled tax stands in the next row above or below another one, in its column: one line for each rate.
+func (b *billing) taxInLine(sm *sum) bool {
+	if sm.role != roleTax || sm.column {
+		return false
+	}
+	return slices.ContainsFunc(b.all, func(o sum) bool {
+		return o.role == roleTax && !o.column && o.item.page == sm.item.page && abs(o.item.row-sm.item.row) == 1 &&
+			math.Abs(o.item.x1-sm.item.x1) < 4 && absolute(o.value) != absolute(sm.value)
+	})
 }
 
 // ratedTax reports whether a rate and a base in a sum's row lead to it.

@@ -150,9 +150,9 @@ func (b *bill) whole() bool {
 }
 
 // reasoned reports whether more than their sum says that two figures are net and tax, for any two items add up to their
-// total: a label, or a printed rate that leads from one to the other.
+// total: a label, a printed rate that leads from one to the other, or that each is the sum of its column.
 func (b *billing) reasoned(c *bill) bool {
-	return c.netAt.role == roleNet || c.taxAt.role == roleTax || leads(b.percent, c.net, c.tax, 1)
+	return c.netAt.role == roleNet || c.taxAt.role == roleTax || leads(b.percent, c.net, c.tax, 1) || b.addUp(c.netAt) && b.addUp(c.taxAt)
 }
 
 // plain lists the labelled sums of some roles that stand below no heading.
