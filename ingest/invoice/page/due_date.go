@@ -15,16 +15,21 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 	var all candidates
 	s.each(s.dueLabels, func(f found) { s.labelledDue(&all, f) })
 	s.dueBehindDates(&all)
+	early := s.earlyDays()
+	for _, c := range all.all {
+		if s.untilEarly(c.at, s.printed(c)) || early[c.key] && c.rule != dueLabel { // what is announced is a discount
+			c.rule = noLabel
+		}
+	}
 	announced := slices.ContainsFunc(all.all, func(c *candidate) bool { return c.rule != noLabel })
 	s.otherDays(&all)
 	if !announced && certain(issued) {
 		s.dueByTerms(&all, day)
 	}
-	early := s.earlyDays()
 	for _, c := range all.all {
 		s.seenOfDue(c, day, early)
 	}
-	outdone(all.all, "due label", "pay until", "due behind the date")
+	outdone(all.all, dueLabel, "pay until", "due behind the date")
 	best, _ := s.decide(fields.DueDate, all.all)
 	return best
 }
@@ -55,6 +60,9 @@ func (s *sheet) labelledDue(all *candidates, f found) {
 		}
 		if later, found := s.afterEarly(p.item, d); found && s.untilEarly(p.item, d) {
 			d = later
+		}
+		if doubt == "" && s.untilEarly(p.item, d) {
+			doubt = "discount"
 		}
 		c := s.dateCandidate(all, d, p.item)
 		if c == nil {
@@ -238,6 +246,9 @@ func (s *sheet) columnDate(header, under *item) *item {
 	}
 	return nil
 }
+
+// dueLabel is the rule of days with a label of their own.
+const dueLabel = "due label"
 
 // byTerms is the rule of days that no one printed.
 const byTerms = "payment terms"
