@@ -78,7 +78,7 @@ var mailedVersionColumns = columns[MailedVersion]{
 	member("toInt64(row_version)", plain, func(v *MailedVersion) *int64 { return &v.Version }),
 	member("of = 'readings'", plain, func(v *MailedVersion) *bool { return &v.OfReading }),
 	member("toUnixTimestamp64Micro(at)", instant, func(v *MailedVersion) *time.Time { return &v.At }),
-	member("gone", plain, func(v *MailedVersion) *bool { return &v.Gone }),
+	member("gone = 1", plain, func(v *MailedVersion) *bool { return &v.Gone }),
 	member("status", text[string], func(v *MailedVersion) *string { return &v.Status }),
 	member("intake_status", text[string], func(v *MailedVersion) *string { return &v.IntakeStatus }),
 	member("confirmed_by", plain, func(v *MailedVersion) *string { return &v.ConfirmedBy }),

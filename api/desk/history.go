@@ -10,7 +10,6 @@ import (
 	"tallyhouse/api/desk/confirmation"
 	"tallyhouse/reader"
 	"tallyhouse/schemas/calendar"
-	"tallyhouse/schemas/events"
 )
 
 // mostVersions is how many versions of a record the page of its mail tells, of the record and of its reading together: the newest.
@@ -49,20 +48,18 @@ func (v *visit) history(state confirmation.State) ([]historyRow, error) {
 // from the tables, too, which have mails of before there was a history.
 func versions(kept []reader.MailedVersion, state confirmation.State) []reader.MailedVersion {
 	l, record := state.Line, state.Record
-	all := append(slices.Clone(kept), reader.MailedVersion{Version: l.Version, OfReading: true, At: l.At, Status: l.Reading.Status,
+	all := append(kept, reader.MailedVersion{Version: l.Version, OfReading: true, At: l.At, Status: l.Reading.Status,
 		ConfirmedBy: l.Reading.ConfirmedBy.V})
 	if record.Gone || record.Version >= analytics.ApplicationsOwn {
 		all = append(all, reader.MailedVersion{Version: record.Version, At: record.At, Gone: record.Gone})
 	}
-	slices.SortStableFunc(all, func(a, b reader.MailedVersion) int {
-		if a.Version == b.Version && a.OfReading != b.OfReading {
-			if a.OfReading {
-				return -1
-			}
-			return 1
+	order := func(v reader.MailedVersion) int64 {
+		if v.OfReading {
+			return 2 * v.Version
 		}
-		return cmp.Compare(a.Version, b.Version)
-	})
+		return 2*v.Version + 1
+	}
+	slices.SortStableFunc(all, func(a, b reader.MailedVersion) int { return cmp.Compare(order(a), order(b)) })
 	return slices.CompactFunc(all, func(a, b reader.MailedVersion) bool { return a.Version == b.Version })
 }
 
@@ -73,10 +70,8 @@ func (v *visit) versionText(version *reader.MailedVersion) string {
 		return v.text("history.gone")
 	case version.ConfirmedBy != "":
 		return v.text("history.confirmed", version.ConfirmedBy)
-	case version.OfReading && version.Status == events.ReadingFailed:
-		return v.text("history.failed")
 	case version.OfReading:
-		return v.text("history.read")
+		return v.lang.Name("intakeStatus", version.Status)
 	case version.Version < analytics.ApplicationsOwn && version.IntakeStatus != "":
 		return v.lang.Name("intakeStatus", version.IntakeStatus)
 	case version.Status != "":

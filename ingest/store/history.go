@@ -32,7 +32,7 @@ type History struct {
 	entity *Entity
 
 	tenant, project, id, of, status, intakeStatus, confirmedBy proto.ColStr
-	rowVersion, srcOffset                                      proto.ColUInt64
+	rowVersion                                                 proto.ColUInt64
 	at                                                         *proto.ColDateTime64
 	gone                                                       proto.ColBool
 }
@@ -44,7 +44,7 @@ func (e *Entity) NewHistory() *History {
 
 // Reset empties the history. One whose insert failed is not used again.
 func (h *History) Reset() {
-	for _, c := range h.columns() {
+	for _, c := range h.Batch() {
 		c.Data.(proto.Resettable).Reset()
 	}
 }
@@ -53,7 +53,7 @@ func (h *History) Reset() {
 func (h *History) Len() int { return h.id.Rows() }
 
 // Add adds the version that a row brings, where a history of its entity is kept. before is the version that it goes over, 0 for
-// none. When a reading is deleted, nothing of its earlier versions stays: they may name people.
+// none. When a reading is deleted or leaves its project, nothing of its earlier versions stays there: they may name people.
 func (h *History) Add(r *Row, before uint64) {
 	if h.entity.version == nil || !strings.HasPrefix(r.ID, events.MailedPrefix) {
 		return
@@ -81,22 +81,18 @@ func (h *History) add(r *Row, number uint64, gone bool, v version) {
 	h.status.Append(v.status)
 	h.intakeStatus.Append(v.intakeStatus)
 	h.confirmedBy.Append(v.confirmedBy)
-	h.srcOffset.Append(r.SrcOffset)
 }
 
-func (h *History) columns() database.Batch {
+// Batch is the history as the data of an insert.
+func (h *History) Batch() database.Batch {
 	return database.Batch{
 		{Name: "tenant", Data: &h.tenant}, {Name: "project", Data: &h.project}, {Name: "id", Data: &h.id},
 		{Name: "row_version", Data: &h.rowVersion}, {Name: "of", Data: &h.of}, {Name: "at", Data: h.at}, {Name: "gone", Data: &h.gone},
 		{Name: "status", Data: &h.status}, {Name: "intake_status", Data: &h.intakeStatus}, {Name: "confirmed_by", Data: &h.confirmedBy},
-		{Name: "src_offset", Data: &h.srcOffset},
 	}
 }
 
-// Batch is the history as the data of an insert.
-func (h *History) Batch() database.Batch { return h.columns() }
-
 // InsertHistory is the statement that moves a history into its table. It is harmless at any time: what a message says of a version is true
 // whoever writes it, and however often.
-const InsertHistory = `INSERT INTO history (tenant, project, id, row_version, of, at, gone, status, intake_status, confirmed_by, src_offset)
-SELECT tenant, project, id, row_version, of, at, gone, status, intake_status, confirmed_by, src_offset FROM batch`
+const InsertHistory = `INSERT INTO history (tenant, project, id, row_version, of, at, gone, status, intake_status, confirmed_by)
+SELECT tenant, project, id, row_version, of, at, gone, status, intake_status, confirmed_by FROM batch`

@@ -70,7 +70,10 @@ func TestEveryVersionOfAMailedRecordIsKept(t *testing.T) {
 
 	t.Run("a reading that is deleted leaves nothing of whom it names", func(t *testing.T) {
 		take(event(events.Readings, "mail-1", 5, nil))
-		if got := w.texts("SELECT confirmed_by FROM history FINAL WHERE confirmed_by != ''"); len(got) > 0 {
+		// As a writer does that was late, or reads another log.
+		w.exec("INSERT INTO history (tenant, project, id, row_version, of, confirmed_by) VALUES ('demo', 'P1', 'mail-1', 4, 'readings', 'uma')")
+		w.exec("OPTIMIZE TABLE history FINAL")
+		if got := w.texts("SELECT confirmed_by FROM history WHERE confirmed_by != ''"); len(got) > 0 {
 			t.Errorf("it names %q", got)
 		}
 	})

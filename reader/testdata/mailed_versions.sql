@@ -1,4 +1,4 @@
-SELECT toInt64(row_version), of = 'readings', toUnixTimestamp64Micro(at), gone, status, intake_status, confirmed_by
+SELECT toInt64(row_version), of = 'readings', toUnixTimestamp64Micro(at), gone = 1, status, intake_status, confirmed_by
 FROM history FINAL
 WHERE tenant = {tenant:String} AND project = {project:String} AND id = {id:String}
 ORDER BY row_version DESC, of DESC

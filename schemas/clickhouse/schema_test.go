@@ -357,7 +357,7 @@ func TestMigrationsAreAsTheyWereReleased(t *testing.T) {
 		"0013_confirmed_suppliers":          "e724cfeb6c46b80beb61095166b94e95037f5d18cb8d04a241687ebfc0c8e317",
 		"0014_evidence_of_suppliers":        "976c53903c35fe36316eb382b4c2039b8590eac20afc7ec21e524a35535dde39",
 		"0015_keys_of_suppliers":            "0df439203496dcec79b7a4d379478d666414a1b28ea6d4728ce1dddfca79011e",
-		"0016_history":                      "67bd7d2672a00ad2d3c01301012122c0d00df96270d0386573893500de563d01",
+		"0016_history":                      "bbb8c06c17ee7412b4ac3f1886b93eff6e6e80726d0ff7ff36310a8d651258fa",
 	}
 	steps, err := clickhouse.Migrations(clickhouse.Target{})
 	if err != nil {
