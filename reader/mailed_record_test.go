@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Given versions of a record, of its reading, of the same id in another project and at another tenant, some of them written twice, then each
-// of its own is there once, newest first, as many as are wanted; and what is gone goes before what was there.
+// Given versions of a record, of its reading, of the same id in another project and at another tenant, some of them written
+// twice, then each of its own is there once, newest first, as many as are wanted; and what is gone goes before what was there.
 func TestVersionsOfAMailedRecord(t *testing.T) {
 	db := database(t)
 	for _, statement := range []string{

@@ -80,50 +80,6 @@ func (s *sheet) currency(all []sum, gross *share, home string) *fields.Text {
 	return &fields.Text{Value: s.dollar(best), Evidence: s.evidence(at[best], "currency of the amounts", confidence)}
 }
 
-// currencyOf is the currency of a country as VAT ids and IBANs name it, empty if unknown. An
-// invoice that prints no currency is in that of its supplier's country.
-func currencyOf(country string) string {
-	switch country {
-	case "AT", "BE", "CY", "DE", "EE", "EL", "ES", "FI", "FR", "HR", "IE", "IT", "LT", "LU", "LV",
-		"MT", "NL", "PT", "SI", "SK", "BG", "GR", "MC", "SM", "AD", "ME", "XK":
-		return "EUR"
-	case "CH", "LI":
-		return "CHF"
-	case "GB":
-		return "GBP"
-	case "PL":
-		return "PLN"
-	case "CZ":
-		return "CZK"
-	case "DK":
-		return "DKK"
-	case "HU":
-		return "HUF"
-	case "RO":
-		return "RON"
-	case "SE":
-		return "SEK"
-	case "NO":
-		return "NOK"
-	}
-	return ""
-}
-
-// countryCurrency is the currency of the country of a certain VAT id, else empty.
-func countryCurrency(taxID *fields.Text) string {
-	if taxID == nil || taxID.Confidence < fields.Certain || len(taxID.Value) < 9 {
-		return ""
-	}
-	if valid, _ := checkVAT(taxID.Value); !valid {
-		// Spain's own form lacks the country.
-		if len(taxID.Value) == 9 && strings.ContainsAny(taxID.Value[:1], "ABCDEFGHJNPQRSUVW") && checkSpain(taxID.Value) {
-			return "EUR"
-		}
-		return ""
-	}
-	return currencyOf(taxID.Value[:2])
-}
-
 // currencyBeside looks at the total itself, its row, and its column's heading.
 func (s *sheet) currencyBeside(g *sum) string {
 	if g.amount.currency != "" {

@@ -75,6 +75,7 @@ func TestTheCurrencyOfTheSuppliersCountry(t *testing.T) {
 		{"a telephone number and a domain", "Tel. +386 1 234 56 78", "", "office@harrow.si", "EUR", ""},
 		{"a telephone number and a domain of everybody", "Tel. +386 1 234 56 78", "", "office@harrow.com", "-", ""},
 		{"a telephone number and a domain elsewhere", "Tel. +386 1 234 56 78", "", "office@harrow.ch", "-", ""},
+		{"a British telephone number and domain", "Tel. +442012345678", "", "www.harrow.co.uk", "GBP", ""},
 		{"two telephone numbers", "Tel. +36 1 234 5678", "", "Fax +36 1 234 5679", "-", ""},
 		{"the buyer's telephone number", "", "Tel. +386 1 234 56 78", "office@harrow.si", "-", ""},
 		{"an account, and a domain elsewhere", "", "", "office@harrow.si, IBAN CH93 0076 2011 6238 5295 7", "CHF", "CH9300762011623852957"},

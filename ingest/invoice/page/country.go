@@ -18,22 +18,28 @@ type witness struct {
 
 // Where a currency stands nowhere, telephone numbers, mail domains and addresses tell the country. Each of them alone may be anybody's.
 var (
-	called   = regexp.MustCompile(`\+ ?(\d{2,3})\D`)
-	national = regexp.MustCompile(`[@.][a-z0-9-]+\.([a-z]{2})\b`)
+	abroad   = regexp.MustCompile(`\+ ?(\d{2,3})`)
+	national = regexp.MustCompile(`[@.][a-z0-9.-]+\.([a-z]{2})\b`)
 	// A state and its five figures end an address in the United States, two figures and seven are an employer's tax number there.
-	stateCode  = regexp.MustCompile(`, [\p{L} .]*?([A-Z]{2}|[A-Z][a-z]+(?: [A-Z][a-z]+)?) \d{5}(?:-\d{4})?$`)
+	american = regexp.MustCompile(`, (?:[\p{L} .]* )?` +
+		`(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[AT]|W[AIVY]|` +
+		`Alabama|Alaska|Arizona|Arkansas|California|Colorado|Connecticut|Delaware|Florida|Georgia|Hawaii|Idaho|Illinois|` +
+		`Indiana|Iowa|Kansas|Kentucky|Louisiana|Maine|Maryland|Massachusetts|Michigan|Minnesota|Mississippi|Missouri|` +
+		`Montana|Nebraska|Nevada|New (?:Hampshire|Jersey|Mexico|York)|(?:North|South) (?:Carolina|Dakota)|Ohio|Oklahoma|` +
+		`Oregon|Pennsylvania|Rhode Island|Tennessee|Texas|Utah|Vermont|(?:West )?Virginia|Washington|Wisconsin|Wyoming)` +
+		` \d{5}(?:-\d{4})?$`)
 	employerID = regexp.MustCompile(`(?:^|[^\d-])\d{2}-\d{7}(?:[^\d-]|$)`)
 )
 
-// callingCodes are those of the countries whose currencies are known.
-func callingCodes(code string) (country string) {
+// called returns the country of a telephone number's first figures, as far as its currency is known; else nothing.
+func called(figures string) (country string) {
 	for _, c := range []struct{ code, country string }{
-		{"30", "GR"}, {"31", "NL"}, {"32", "BE"}, {"33", "FR"}, {"34", "ES"}, {"36", "HU"}, {"39", "IT"}, {"40", "RO"}, {"41", "CH"}, {"43", "AT"},
-		{"44", "GB"}, {"45", "DK"}, {"46", "SE"}, {"47", "NO"}, {"48", "PL"}, {"49", "DE"}, {"351", "PT"}, {"352", "LU"}, {"353", "IE"}, {"356", "MT"},
-		{"357", "CY"}, {"358", "FI"}, {"359", "BG"}, {"370", "LT"}, {"371", "LV"}, {"372", "EE"}, {"385", "HR"}, {"386", "SI"}, {"420", "CZ"},
-		{"421", "SK"}, {"423", "LI"},
+		{"30", "GR"}, {"31", "NL"}, {"32", "BE"}, {"33", "FR"}, {"34", "ES"}, {"36", "HU"}, {"39", "IT"}, {"40", "RO"},
+		{"41", "CH"}, {"43", "AT"}, {"44", "GB"}, {"45", "DK"}, {"46", "SE"}, {"47", "NO"}, {"48", "PL"}, {"49", "DE"},
+		{"351", "PT"}, {"352", "LU"}, {"353", "IE"}, {"356", "MT"}, {"357", "CY"}, {"358", "FI"}, {"359", "BG"}, {"370", "LT"},
+		{"371", "LV"}, {"372", "EE"}, {"385", "HR"}, {"386", "SI"}, {"420", "CZ"}, {"421", "SK"}, {"423", "LI"},
 	} {
-		if strings.HasPrefix(code, c.code) {
+		if strings.HasPrefix(figures, c.code) {
 			return c.country
 		}
 	}
@@ -49,16 +55,6 @@ func domainCurrency(end string) string {
 		return ""
 	}
 	return currencyOf(strings.ToUpper(end))
-}
-
-// isState reports whether a word is a state of the United States, by its name or its two letters.
-func isState(word string) bool {
-	const all = "|AL Alabama|AK Alaska|AZ Arizona|AR Arkansas|CA California|CO Colorado|CT Connecticut|DE Delaware|FL Florida|GA Georgia|HI Hawaii|" +
-		"ID Idaho|IL Illinois|IN Indiana|IA Iowa|KS Kansas|KY Kentucky|LA Louisiana|ME Maine|MD Maryland|MA Massachusetts|MI Michigan|MN Minnesota|" +
-		"MS Mississippi|MO Missouri|MT Montana|NE Nebraska|NV Nevada|NH New Hampshire|NJ New Jersey|NM New Mexico|NY New York|NC North Carolina|" +
-		"ND North Dakota|OH Ohio|OK Oklahoma|OR Oregon|PA Pennsylvania|RI Rhode Island|SC South Carolina|SD South Dakota|TN Tennessee|TX Texas|UT Utah|" +
-		"VT Vermont|VA Virginia|WA Washington|WV West Virginia|WI Wisconsin|WY Wyoming|"
-	return strings.Contains(all, "|"+word+" ") || len(word) > 3 && strings.Contains(all, " "+word+"|")
 }
 
 // ofCountry lists what tells the supplier's country.
@@ -80,13 +76,13 @@ func (s *sheet) ofCountry(taxID *fields.Text, at *item, buyers map[*item]bool) (
 			if buyers[it] || s.buyerWord.MatchString(it.folded) || len(it.runes) > maxLabelled {
 				continue
 			}
-			for _, m := range called.FindAllStringSubmatch(it.folded+" ", 2) {
-				say(currencyOf(callingCodes(m[1])), it, "telephone", false)
+			for _, m := range abroad.FindAllStringSubmatch(it.folded, 2) {
+				say(currencyOf(called(m[1])), it, "telephone", false)
 			}
 			for _, m := range national.FindAllStringSubmatch(it.folded, 2) {
 				say(domainCurrency(m[1]), it, "domain", false)
 			}
-			if m := stateCode.FindStringSubmatch(it.text()); m != nil && isState(m[1]) {
+			if american.MatchString(it.text()) {
 				say("USD", it, "address", false)
 			}
 		}
@@ -100,8 +96,8 @@ const (
 	toldTwice = 0.9
 )
 
-// homeCurrency is that of the supplier's country where no currency is printed. What is his own goes before what may be anybody's, and all of it
-// must agree; what may be anybody's needs another kind of thing beside it.
+// homeCurrency is that of the supplier's country where no currency is printed. What is his own goes before what may be
+// anybody's, and all of it must agree; what may be anybody's needs another kind of thing beside it.
 func (s *sheet) homeCurrency(taxID *fields.Text, at *item, buyers map[*item]bool) *fields.Text {
 	all := s.ofCountry(taxID, at, buyers)
 	if own := slices.DeleteFunc(slices.Clone(all), func(w witness) bool { return !w.own }); len(own) > 0 {
@@ -122,4 +118,48 @@ func (s *sheet) homeCurrency(taxID *fields.Text, at *item, buyers map[*item]bool
 		confidence = toldOnce
 	}
 	return &fields.Text{Value: all[0].currency, Evidence: s.evidence(all[0].at, "currency of the supplier's country", confidence)}
+}
+
+// currencyOf is the currency of a country as VAT ids and IBANs name it, empty if unknown. An
+// invoice that prints no currency is in that of its supplier's country.
+func currencyOf(country string) string {
+	switch country {
+	case "AT", "BE", "CY", "DE", "EE", "EL", "ES", "FI", "FR", "HR", "IE", "IT", "LT", "LU", "LV",
+		"MT", "NL", "PT", "SI", "SK", "BG", "GR", "MC", "SM", "AD", "ME", "XK":
+		return "EUR"
+	case "CH", "LI":
+		return "CHF"
+	case "GB":
+		return "GBP"
+	case "PL":
+		return "PLN"
+	case "CZ":
+		return "CZK"
+	case "DK":
+		return "DKK"
+	case "HU":
+		return "HUF"
+	case "RO":
+		return "RON"
+	case "SE":
+		return "SEK"
+	case "NO":
+		return "NOK"
+	}
+	return ""
+}
+
+// countryCurrency is the currency of the country of a certain VAT id, else empty.
+func countryCurrency(taxID *fields.Text) string {
+	if taxID == nil || taxID.Confidence < fields.Certain || len(taxID.Value) < 9 {
+		return ""
+	}
+	if valid, _ := checkVAT(taxID.Value); !valid {
+		// Spain's own form lacks the country.
+		if len(taxID.Value) == 9 && strings.ContainsAny(taxID.Value[:1], "ABCDEFGHJNPQRSUVW") && checkSpain(taxID.Value) {
+			return "EUR"
+		}
+		return ""
+	}
+	return currencyOf(taxID.Value[:2])
 }

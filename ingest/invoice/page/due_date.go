@@ -15,17 +15,12 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 	var all candidates
 	s.each(s.dueLabels, func(f found) { s.labelledDue(&all, f) })
 	s.dueBehindDates(&all)
-	early := s.earlyDays()
-	for _, c := range all.all {
-		if s.untilEarly(c.at, s.printed(c)) || early[c.key] && c.rule != dueLabel { // what is announced is a discount
-			c.rule = noLabel
-		}
-	}
 	announced := slices.ContainsFunc(all.all, func(c *candidate) bool { return c.rule != noLabel })
 	s.otherDays(&all)
 	if !announced && certain(issued) {
 		s.dueByTerms(&all, day)
 	}
+	early := s.earlyDays()
 	for _, c := range all.all {
 		s.seenOfDue(c, day, early)
 	}
@@ -178,7 +173,9 @@ func (s *sheet) dueBehindDates(all *candidates) {
 					continue
 				}
 				if c := s.dateCandidate(all, d, it); c != nil {
-					c.label(rule)
+					if !s.untilEarly(it, d) {
+						c.label(rule)
+					}
 					c.seen(true, rule)
 					c.seen(s.untilDate.MatchString(it.folded[:d.start]), rule+", until")
 					c.seen(s.earlyPayment.MatchString(rest), rule+", discount")

@@ -64,11 +64,10 @@ func (s *sheet) number(buyers map[*item]bool) (*fields.Text, *item) {
 }
 
 // besideDated marks the numbers beside one that stands between the document's title and its day, as in "Invoice no. 7 of 1 May": what comes
-// with a label alone further down is a party's own number.
+// with a label alone further down is a party's own number. Credit notes name the invoice that they correct like that, so they have no say.
 func (s *sheet) besideDated(all []*candidate) {
 	dated := func(c *candidate) bool {
-		loc := s.invoiceTitle.FindStringIndex(c.at.folded)
-		return loc != nil && c.rule != noLabel && slices.Contains(c.features, dayBehind)
+		return s.invoiceTitle.MatchString(c.at.folded) && c.rule != noLabel && slices.Contains(c.features, dayBehind)
 	}
 	first := slices.IndexFunc(all, dated)
 	for i, c := range all {

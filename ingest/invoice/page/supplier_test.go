@@ -1,7 +1,6 @@
 package page
 
 import (
-	"strings"
 	"testing"
 
 	"tallyhouse/ingest/invoice/page/typed"
@@ -15,13 +14,26 @@ func TestASystemOfInvoicesIsNoSupplier(t *testing.T) {
 	}
 	for _, system := range []string{"Krajowy System e-Faktur", "Sistema di Interscambio", "Portail Public de Facturation", "Chorus Pro",
 		"Online Számla", "RO e-Factura", "VeriFactu"} {
-		lines := []string{system, "", "                                 Numer Faktury:", "                                 FA/2026/417", "",
-			"Sprzedawca                       Nabywca", "NIP: 5260250995                  NIP: 6808208874",
-			"Nazwa: Bartek, Syn and Wnuk     Nazwa: Strzelec LLC", "ul. Polna 3                      ul. Lipowa 7",
-			"20-892 Lublin                    28-068 Radom", "", "Data wystawienia: 31.10.2026", "", "Lp. Nazwa        Ilość   Wartość netto",
-			"1   Tynkowanie   1          1 000,00 PLN", "", "    Razem netto              1 000,00 PLN", "    VAT 23%                    230,00 PLN",
-			"    Kwota należności ogółem  1 230,00 PLN"}
-		_, f, _ := reader.Read(typed.Document(strings.Join(lines, "\n")), Own{})
+		_, f, _ := reader.Read(typed.Document(system+`
+
+                                 Numer Faktury:
+                                 FA/2026/417
+
+Sprzedawca                       Nabywca
+NIP: 5260250995                  NIP: 6808208874
+Nazwa: Bartek, Syn and Wnuk      Nazwa: Strzelec LLC
+ul. Polna 3                      ul. Lipowa 7
+20-892 Lublin                    28-068 Radom
+
+Data wystawienia: 31.10.2026
+
+Lp. Nazwa        Ilość   Wartość netto
+1   Tynkowanie   1          1 000,00 PLN
+
+    Razem netto              1 000,00 PLN
+    VAT 23%                    230,00 PLN
+    Kwota należności ogółem  1 230,00 PLN
+`), Own{})
 		if f.SupplierName == nil || f.SupplierName.Value != "Bartek, Syn and Wnuk" {
 			t.Errorf("below %s the supplier is %+v", system, f.SupplierName)
 		}
