@@ -42,7 +42,7 @@ Gesamtbetrag             1.750,00`, 150000, 25000, 175000, 0},
 Mehrwertsteuer             200,00
 Mehrwertsteuer              51,00
 Gesamtbetrag             1.750,00`, 0, 0, 0, 1},
-		"the sums of columns": {`Satz      Grundlage     Steuer     Summe
+		"the sums of columns": {`Anteil    Posten        Abgabe     Zusammen
 20 %       1.000,00     200,00  1.200,00
 10 %         500,00      50,00    550,00
            1.500,00     250,00  1.750,00
