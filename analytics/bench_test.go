@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"tallyhouse/analytics"
-	"tallyhouse/analytics/analyticstest"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
@@ -148,7 +147,7 @@ func BenchmarkRentRoll(b *testing.B) {
 		case 2:
 			cpi(fmt.Sprintf("%s 500 1 2 %d", start-1, 10_000-i%2*2_500))(l)
 		}
-		in.Leases = append(in.Leases, analyticstest.Lease(id, l))
+		in.Leases = append(in.Leases, analytics.NewLease(id, l))
 	}
 	for _, at := range []string{"2006-05", "2026-05", "2150-05"} {
 		b.Run("leases=5000/month="+at, func(b *testing.B) {

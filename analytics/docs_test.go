@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"tallyhouse/analytics"
-	"tallyhouse/analytics/analyticstest"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
@@ -230,7 +229,7 @@ func TestThePagesRentRollCountsRight(t *testing.T) {
 		"Mast":     let("active 2020-01-01 - 40000", fixed("250 2025-01-01 12"), category("other"), units("roof")),
 	}
 	for name, l := range leases {
-		in.Leases = append(in.Leases, analyticstest.Lease(name, l))
+		in.Leases = append(in.Leases, analytics.NewLease(name, l))
 	}
 	at, today := month("2026-05"), date("2026-05-12")
 	roll := analytics.RentRoll(in, at, today)
@@ -251,7 +250,7 @@ func TestThePagesRentRollCountsRight(t *testing.T) {
 		t.Errorf("the page says %q, it is %q", page, shown)
 	}
 	segments := make(map[string][]analytics.Int128)
-	for _, s := range analyticstest.Lease("Baker", leases["Baker"]).Segments {
+	for _, s := range analytics.NewLease("Baker", leases["Baker"]).Segments {
 		name := fmt.Sprintf("%s to %s", s.From, s.To)
 		if s.FirstBreak.Ok {
 			name += ", break " + s.FirstBreak.V.String()

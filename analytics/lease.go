@@ -34,6 +34,15 @@ type RentSegment struct {
 	FirstBreak events.Opt[calendar.Date] // the earliest at which the tenant may leave, seen from these months
 }
 
+// NewLease expands a lease into all its runs of months.
+func NewLease(id string, l *events.Lease) Lease {
+	return Lease{
+		ID: id, Category: l.Category, CounterpartyName: l.CounterpartyName, Status: l.Status, UnitIDs: l.UnitIDs,
+		Start: l.Start, End: l.End, EffectiveEnd: EffectiveEnd(l), Currency: l.Currency,
+		Indexation: l.Indexation, IndexationText: l.IndexationText, Segments: Segments(l),
+	}
+}
+
 // Forever is the end of what has no end: beyond the twelve months that follow any month of the ledger.
 const Forever = calendar.MaxMonth + 12
 

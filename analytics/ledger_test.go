@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"tallyhouse/analytics"
-	"tallyhouse/analytics/analyticstest"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
@@ -345,7 +344,7 @@ func (l *ledger) rentRollInput(project string) analytics.RentRollInput {
 	}
 	for id, lease := range l.leases {
 		if lease.ProjectID == project {
-			in.Leases = append(in.Leases, analyticstest.Lease(id, lease))
+			in.Leases = append(in.Leases, analytics.NewLease(id, lease))
 		}
 	}
 	var values []events.IndexValue

@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"tallyhouse/analytics"
-	"tallyhouse/analytics/analyticstest"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
@@ -369,7 +368,7 @@ func TestRentRollsNeedFewSegments(t *testing.T) {
 func TestSegmentsTileTheTermOfALease(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lease := (&drawLedger{t: t}).lease()
-		expanded := analyticstest.Lease("L", lease)
+		expanded := analytics.NewLease("L", lease)
 		next, last := lease.Start.Month(), analytics.Forever
 		if expanded.EffectiveEnd.Ok {
 			last = expanded.EffectiveEnd.V.Month()

@@ -121,17 +121,25 @@ func (r *rentRoll) inForce(l *Lease, rent monthlyRent, own bool) {
 	if l.Category != leaseMain {
 		return
 	}
+	if toExpiry, toBreak, ok := l.termsLeft(&rent); ok {
+		r.toExpiry.add(rent.contracted, toExpiry)
+		r.toBreak.add(rent.contracted, toBreak)
+	}
+}
+
+// termsLeft are the days from the month's due date to the end of the lease and to the first day on which the tenant may leave, both
+// included, none where it is past; false where nobody knows for how long it runs.
+func (l *Lease) termsLeft(rent *monthlyRent) (toExpiry, toBreak calendar.Date, ok bool) {
 	expiry, leave := l.EffectiveEnd, rent.segment.FirstBreak
 	switch {
 	case !expiry.Ok && !leave.Ok:
-		return // nobody knows for how long
+		return 0, 0, false
 	case !expiry.Ok:
 		expiry = leave
 	case !leave.Ok:
 		leave = expiry
 	}
-	r.toExpiry.add(rent.contracted, expiry.V-rent.due+1)
-	r.toBreak.add(rent.contracted, leave.V-rent.due+1)
+	return max(0, expiry.V-rent.due+1), max(0, leave.V-rent.due+1), true
 }
 
 // payable is the rent of a month for the days on which the lease is in force in it.
@@ -174,7 +182,7 @@ type averageTerm struct{ rents, days Int128 }
 
 func (a *averageTerm) add(rent Int128, days calendar.Date) {
 	a.rents = a.rents.Add(rent)
-	a.days = a.days.Add(rent.times(uint32(max(0, days))))
+	a.days = a.days.Add(rent.times(uint32(days)))
 }
 
 // years divides by 365.25 days, 0 where nothing is averaged.

@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"tallyhouse/analytics"
-	"tallyhouse/analytics/analyticstest"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
@@ -102,7 +101,7 @@ func published(values ...string) *analytics.Indexes {
 func rollOf(at string, indexes *analytics.Indexes, leases ...*events.Lease) analytics.ProjectRentRoll {
 	in := analytics.RentRollInput{Currency: "EUR", Indexes: indexes}
 	for i, l := range leases {
-		in.Leases = append(in.Leases, analyticstest.Lease(fmt.Sprint("L", i), l))
+		in.Leases = append(in.Leases, analytics.NewLease(fmt.Sprint("L", i), l))
 	}
 	return analytics.RentRoll(in, month(at), date("2026-05-12"))
 }
@@ -423,7 +422,7 @@ func TestAreasAndVacancy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := analytics.RentRollInput{Currency: "EUR", Units: tc.units, Indexes: published()}
 			for i, l := range tc.leases {
-				in.Leases = append(in.Leases, analyticstest.Lease(fmt.Sprint(i), l))
+				in.Leases = append(in.Leases, analytics.NewLease(fmt.Sprint(i), l))
 			}
 			r := analytics.RentRoll(in, month("2026-05"), date("2026-05-12"))
 			if got := strings.Join([]string{show(r.LetAreaM2), show(r.TotalAreaM2), show(r.VacancyPct)}, " "); got != tc.want {
@@ -541,7 +540,7 @@ func TestSegmentsOfALease(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, s := range analyticstest.Lease("L", tc.lease).Segments {
+			for _, s := range analytics.NewLease("L", tc.lease).Segments {
 				got = append(got, show(s))
 			}
 			if !slices.Equal(got, tc.want) {

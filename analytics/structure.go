@@ -183,6 +183,38 @@ func (s *Structure) seatOf(id NodeID) int {
 	return noSeat
 }
 
+// Seated returns the nodes whose money counts on an effective line itself, and those whose money counts on a line below it; none of a
+// line that isn't effective.
+func (s *Structure) Seated(line NodeID) (itself, below []NodeID) {
+	first := s.effectiveAt(line)
+	if first == noSeat {
+		return nil, nil
+	}
+	last := first
+	for last+1 < len(s.lines) && s.lines[last+1].parent >= first { // depth first: what is below a line follows it
+		last++
+	}
+	for i, at := range s.seats {
+		switch {
+		case at == first:
+			itself = append(itself, s.nodes[i].ID)
+		case at > first && at <= last:
+			below = append(below, s.nodes[i].ID)
+		}
+	}
+	return itself, below
+}
+
+// AllSeated returns the nodes whose money counts on any line.
+func (s *Structure) AllSeated() (nodes []NodeID) {
+	for i, at := range s.seats {
+		if at != noSeat {
+			nodes = append(nodes, s.nodes[i].ID)
+		}
+	}
+	return nodes
+}
+
 // effectiveAt returns the position in lines of an effective node.
 func (s *Structure) effectiveAt(id NodeID) int {
 	if i, ok := s.index[id]; ok && s.effective(i) {

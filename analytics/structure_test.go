@@ -205,3 +205,19 @@ func TestEffectiveCodes(t *testing.T) {
 		}
 	}
 }
+
+// Given a tree with inactive nodes, then the nodes that a line is made of are those whose seat it is, and those of the lines below it.
+func TestNodesOfALine(t *testing.T) {
+	s := structureOf(tree("a -", "b a", "c b!", "d c", "e a!", "f -", "g f", "h gone", "i h"))
+	for line, want := range map[analytics.NodeID]string{
+		"a": "[a e] [b c d]", "b": "[b c d] []", "f": "[f] [g]", "g": "[g] []", "c": "[] []", "h": "[] []", "none": "[] []",
+	} {
+		itself, below := s.Seated(line)
+		if got := fmt.Sprint(itself, " ", below); got != want {
+			t.Errorf("%s is made of %s, want %s", line, got, want)
+		}
+	}
+	if got, want := fmt.Sprint(s.AllSeated()), "[a b c d e f g]"; got != want {
+		t.Errorf("%s have a seat, want %s", got, want)
+	}
+}

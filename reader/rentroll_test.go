@@ -11,7 +11,6 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"tallyhouse/analytics"
-	"tallyhouse/analytics/analyticstest"
 	"tallyhouse/schemas/calendar"
 	schema "tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
@@ -94,7 +93,7 @@ func TestTheRentRollOfAnyMonthNeedsFewRuns(t *testing.T) {
 	in := analytics.RentRollInput{Currency: "EUR"}
 	for id, l := range leases {
 		let(t, db, id, l)
-		in.Leases = append(in.Leases, analyticstest.Lease(id, l))
+		in.Leases = append(in.Leases, analytics.NewLease(id, l))
 	}
 	values := []events.IndexValue{}
 	for i, units := range []int64{1000, 1001, 1050, 1051, 1100} {
