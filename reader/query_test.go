@@ -92,6 +92,11 @@ func queries(t *testing.T) map[string]Query {
 	if err != nil {
 		t.Fatal(err)
 	}
+	line := LineRequest{Tenant: "acme", Project: one, Currency: "EUR", Line: "a"}
+	nodesOfLine, err := nodesTable([]analytics.NodeID{"a", "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	contractorPage := ContractorPage{Tenant: "acme", Projects: []string{"P1", "P2"}, Marked: []string{"P2"}}
 	rentRoll := RentRollRequest{Tenant: "acme", Project: "P1", Month: calendar.NewDate(2026, 5, 1).Month()}
 	over := RecordPage{Filter: RecordFilter{Tenant: "acme", Projects: []ProjectRef{one, two}}, Read: all}
@@ -145,6 +150,13 @@ func queries(t *testing.T) map[string]Query {
 		"contractors_bound": contractorPage.boundQuery("K1", 204),
 		"cashflow":          cashflowQuery("acme", "P1"),
 		"plans":             plansQuery("acme", "P1"),
+		"line_bookings":     line.bookingsQuery("IN line_nodes", nodesOfLine),
+		"line_claims":       line.claimsQuery(nodesOfLine),
+		"line_entered":      line.enteredQuery(),
+		"line_plan":         line.planQuery(),
+		"lease":             leaseQuery("acme", "P1", "L1"),
+		"lease_series":      seriesQuery("acme", "VPI"),
+		"contract_invoices": contractInvoicesQuery("acme", "P1", "C1", "EUR"),
 		"units":             UnitPage{Tenant: "acme", Project: "P1", After: "U1"}.query(51),
 		"rentroll_leases":   rentRoll.leasesQuery(),
 		"rentroll_areas":    rentRoll.areasQuery(),

@@ -25,6 +25,14 @@ type RentRollRequest struct {
 // RentRoll returns the rent roll of a month (docs/calculations.md#rent-roll). Of each lease it reads the runs of months
 // that the roll needs, never its steps.
 func (r *Reader) RentRoll(ctx context.Context, request RentRollRequest) (analytics.ProjectRentRoll, error) {
+	in, err := r.rentRollInput(ctx, request)
+	if err != nil {
+		return analytics.ProjectRentRoll{}, fmt.Errorf("read a rent roll: %w", err)
+	}
+	return analytics.RentRoll(in, request.Month, request.Today), nil
+}
+
+func (r *Reader) rentRollInput(ctx context.Context, request RentRollRequest) (analytics.RentRollInput, error) {
 	in := analytics.RentRollInput{Currency: request.Currency}
 	var values []events.IndexValue
 	err := together(
@@ -47,11 +55,8 @@ func (r *Reader) RentRoll(ctx context.Context, request RentRollRequest) (analyti
 			})
 		},
 	)
-	if err != nil {
-		return analytics.ProjectRentRoll{}, fmt.Errorf("read a rent roll: %w", err)
-	}
 	in.Indexes = analytics.NewIndexes(values)
-	return analytics.RentRoll(in, request.Month, request.Today), nil
+	return in, err
 }
 
 // storedLease is a lease as its row has it: what it is indexed by apart.
@@ -71,7 +76,7 @@ func (l *storedLease) lease() analytics.Lease {
 // noBreak stands in a run for no date.
 const noBreak = math.MinInt32
 
-var leaseColumns = columns[storedLease]{
+var leaseColumns = append(inside(func(l *storedLease) *events.Indexation { return &l.index }, indexationColumns), columns[storedLease]{
 	member("id", plain, func(l *storedLease) *string { return &l.ID }),
 	member("category", plain, func(l *storedLease) *string { return &l.Category }),
 	member("counterparty_name", nullable, func(l *storedLease) *events.Opt[string] { return &l.CounterpartyName }),
@@ -81,20 +86,24 @@ var leaseColumns = columns[storedLease]{
 	member("toInt32(end_date)", day, func(l *storedLease) *events.Opt[calendar.Date] { return &l.End }),
 	member("toInt32(effective_end)", day, func(l *storedLease) *events.Opt[calendar.Date] { return &l.EffectiveEnd }),
 	member("currency", plain, func(l *storedLease) *string { return &l.Currency }),
-	member("indexation_type", plain, func(l *storedLease) *string { return &l.index.Type }),
-	member("indexation_rate_bp", decimalOrZero, func(l *storedLease) *events.Decimal { return &l.index.RateBp }),
-	member("ifNull(toInt32(indexation_first_on), 0)", date, func(l *storedLease) *calendar.Date { return &l.index.FirstOn }),
-	member("indexation_every_months", number, func(l *storedLease) *int { return &l.index.EveryMonths }),
-	member("indexation_series", plain, func(l *storedLease) *string { return &l.index.Series }),
-	member("if(indexation_base_month = '', '1900-01', indexation_base_month)", month,
-		func(l *storedLease) *calendar.Month { return &l.index.BaseMonth }),
-	member("indexation_threshold_bp", decimalOrZero, func(l *storedLease) *events.Decimal { return &l.index.ThresholdBp }),
-	member("indexation_lag_months", number, func(l *storedLease) *int { return &l.index.LagMonths }),
-	member("indexation_share_bp", decimalOrZero, func(l *storedLease) *events.Decimal { return &l.index.ShareBp }),
-	member("indexation_cap_bp", optionalDecimal, func(l *storedLease) *events.Opt[events.Decimal] { return &l.index.CapBp }),
-	member("indexation_floor_bp", optionalDecimal, func(l *storedLease) *events.Opt[events.Decimal] { return &l.index.FloorBp }),
 	member("indexation_text", nullable, func(l *storedLease) *events.Opt[string] { return &l.IndexationText }),
 	member("runs", parsed(unpackRuns), func(l *storedLease) *[]analytics.RentSegment { return &l.Segments }),
+}...)
+
+// indexationColumns are what the rent of a lease follows. Without anything the type is empty.
+var indexationColumns = columns[events.Indexation]{
+	member("indexation_type", plain, func(x *events.Indexation) *string { return &x.Type }),
+	member("indexation_rate_bp", decimalOrZero, func(x *events.Indexation) *events.Decimal { return &x.RateBp }),
+	member("ifNull(toInt32(indexation_first_on), 0)", date, func(x *events.Indexation) *calendar.Date { return &x.FirstOn }),
+	member("indexation_every_months", number, func(x *events.Indexation) *int { return &x.EveryMonths }),
+	member("indexation_series", plain, func(x *events.Indexation) *string { return &x.Series }),
+	member("if(indexation_base_month = '', '1900-01', indexation_base_month)", month,
+		func(x *events.Indexation) *calendar.Month { return &x.BaseMonth }),
+	member("indexation_threshold_bp", decimalOrZero, func(x *events.Indexation) *events.Decimal { return &x.ThresholdBp }),
+	member("indexation_lag_months", number, func(x *events.Indexation) *int { return &x.LagMonths }),
+	member("indexation_share_bp", decimalOrZero, func(x *events.Indexation) *events.Decimal { return &x.ShareBp }),
+	member("indexation_cap_bp", optionalDecimal, func(x *events.Indexation) *events.Opt[events.Decimal] { return &x.CapBp }),
+	member("indexation_floor_bp", optionalDecimal, func(x *events.Indexation) *events.Opt[events.Decimal] { return &x.FloorBp }),
 }
 
 // runSize is how many bytes the runs of a lease take each, the least significant byte first: the first and the last

@@ -1,4 +1,4 @@
-SELECT id, category, counterparty_name, of_status, unit_ids, toInt32(start_date), toInt32(end_date), toInt32(effective_end), currency, indexation_type, indexation_rate_bp, ifNull(toInt32(indexation_first_on), 0), indexation_every_months, indexation_series, if(indexation_base_month = '', '1900-01', indexation_base_month), indexation_threshold_bp, indexation_lag_months, indexation_share_bp, indexation_cap_bp, indexation_floor_bp, indexation_text, runs
+SELECT indexation_type, indexation_rate_bp, ifNull(toInt32(indexation_first_on), 0), indexation_every_months, indexation_series, if(indexation_base_month = '', '1900-01', indexation_base_month), indexation_threshold_bp, indexation_lag_months, indexation_share_bp, indexation_cap_bp, indexation_floor_bp, id, category, counterparty_name, of_status, unit_ids, toInt32(start_date), toInt32(end_date), toInt32(effective_end), currency, indexation_text, runs
 FROM (
   SELECT *, toString(status) AS of_status
   FROM leases FINAL
