@@ -11,10 +11,12 @@ import (
 // RentSource is what one lease puts into the figures of a rent roll (docs/calculations.md#rent-roll). Amounts are in its currency.
 type RentSource struct {
 	*Lease
-	InForce    bool   // in the month of the rent roll
-	Passing    Int128 // payable in the month; 0 of a lease that isn't in force
-	Contracted Int128 // the rent of the month, of which the averages of terms are weighted
-	Forward    Int128 // of the month and the eleven that follow
+	InForce       bool   // in the month of the rent roll
+	Lets          bool   // its units are let: it is in force, and not for their use in the meantime
+	Passing       Int128 // payable in the month; 0 of a lease that isn't in force
+	PassingAnnual Int128 // twelve times that
+	Contracted    Int128 // the rent of the month, by which the averages of terms are weighted
+	Forward       Int128 // of the month and the eleven that follow
 	// Days from the month's rent to the end, and to the first break: of main leases in force of which one is known.
 	DaysToExpiry, DaysToBreak events.Opt[int64]
 	// InTotals is whether it is in the project's currency. A lease in another one is in no total, and its Forward isn't computed.
@@ -36,8 +38,9 @@ func RentSources(in RentRollInput, month calendar.Month, today calendar.Date) []
 		for j := range rents {
 			rent := &rents[j]
 			if rent.Month == month {
-				source.InForce, source.Passing, source.Contracted = true, rent.passing(), rent.Contracted
-				if toExpiry, toBreak, ok := l.termsLeft(&rent.monthlyRent); ok && l.Category == leaseMain && source.InTotals {
+				source.InForce, source.Lets = true, l.Category == leaseMain
+				source.Passing, source.PassingAnnual, source.Contracted = rent.passing(), rent.PassingAnnual(), rent.Contracted
+				if toExpiry, toBreak, ok := l.termsLeft(&rent.monthlyRent); ok && source.Lets && source.InTotals {
 					source.DaysToExpiry, source.DaysToBreak = events.Some(int64(toExpiry)), events.Some(int64(toBreak))
 				}
 			}
@@ -63,6 +66,9 @@ type LeaseRent struct {
 
 	monthlyRent
 }
+
+// PassingAnnual is twelve times what is payable of the rent for a whole month.
+func (r *LeaseRent) PassingAnnual() Int128 { return r.passing().times(forwardMonths) }
 
 // LeaseRents are the rents of a lease in a month and the eleven that follow, without months in which it is not in force.
 func LeaseRents(l *Lease, indexes *Indexes, month calendar.Month) []LeaseRent {

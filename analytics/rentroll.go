@@ -25,6 +25,9 @@ type Unit struct {
 
 const scopeScheme = "scheme"
 
+// Counts reports whether the unit's area is in those of a rent roll: it is of the scheme, and measured.
+func (u *Unit) Counts() bool { return u.Scope == scopeScheme && u.AreaM2.Ok }
+
 // ProjectRentRoll is the rent roll of a month (docs/calculations.md#rent-roll), amounts in the project's currency.
 type ProjectRentRoll struct {
 	PassingRentAnnual      Int128
@@ -108,7 +111,7 @@ func (r *rentRoll) take(l *Lease, let map[string]bool) {
 
 // inForce lists a lease and adds it to the totals of the month.
 func (r *rentRoll) inForce(l *Lease, rent monthlyRent, own bool) {
-	annual := rent.passing().times(12)
+	annual := rent.passing().times(forwardMonths)
 	r.result.Leases = append(r.result.Leases,
 		RentRollLease{Lease: l, FirstBreak: rent.segment.FirstBreak, PassingRentAnnual: annual})
 	if !own {
@@ -160,7 +163,7 @@ func (r *rentRoll) areas(let map[string]bool) {
 	var total, used decimalSum
 	for i := range r.in.Units {
 		u := &r.in.Units[i]
-		if u.Scope != scopeScheme || !u.AreaM2.Ok {
+		if !u.Counts() {
 			continue
 		}
 		total.add(u.AreaM2.V)

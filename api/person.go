@@ -6,6 +6,7 @@ import (
 
 	"tallyhouse/api/access"
 	"tallyhouse/api/session"
+	"tallyhouse/schemas/calendar"
 )
 
 // People who have signed in at another part of this process, like the desk, send no token: who they are stands in the context of
@@ -24,6 +25,9 @@ func (s *Server) Ask(ctx context.Context, person session.User, target string) (s
 	s.ServeHTTP(out, request)
 	return out.status, out.body
 }
+
+// Today is the date in Vienna that figures are of at this moment.
+func (s *Server) Today() calendar.Date { return calendar.ViennaDate(s.clock()) }
 
 // Caller is a person who has signed in, and what they may see at this moment. access.ErrCredentials when there is no such active
 // user, access.ErrUnconfirmed when that is not certain.

@@ -15,7 +15,6 @@ import (
 	"tallyhouse/api/query"
 	"tallyhouse/api/session"
 	"tallyhouse/reader"
-	"tallyhouse/schemas/calendar"
 )
 
 // serveData answers a request below /v0. The order of the checks is fixed: who does not get past one learns nothing of
@@ -37,7 +36,7 @@ func (s *Server) serveData(ctx context.Context, r *http.Request, header http.Hea
 	if methods := operation.methods(); !slices.Contains(methods, r.Method) {
 		return reply{}, &problem.Error{Kind: problem.MethodNotAllowed, Allow: methods}
 	}
-	c := &call{operation: operation, caller: caller, path: values, today: calendar.ViennaDate(s.clock())}
+	c := &call{operation: operation, caller: caller, path: values, today: s.Today()}
 	if err := c.parse(r.URL.RawQuery); err != nil {
 		return reply{}, err
 	}

@@ -33,15 +33,17 @@ WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AN
   AND source != 'accrual' AND status != 'rejected' AND currency = {currency:String} AND net IS NOT NULL
 ORDER BY recognition_date DESC, id
 LIMIT {most:UInt32}`,
-		Args: map[string]any{"tenant": tenant, "project": project, "contract": contract, "currency": currency, "most": maxSources + 1},
+		Args: map[string]any{"tenant": tenant, "project": project, "contract": contract, "currency": currency, "most": maxSources},
 	}
 }
 
-// ContractInvoices returns the records that a contract's invoiced amount is made of, the newest first, and whether there are more of them.
-func (r *Reader) ContractInvoices(ctx context.Context, tenant, project, contract, currency string) (of []ContractInvoice, more bool, err error) {
+// ContractInvoices returns the records that a contract's invoiced amount is made of, the newest first: so many that are
+// told one by one, at most.
+func (r *Reader) ContractInvoices(ctx context.Context, tenant, project, contract, currency string) ([]ContractInvoice, error) {
+	var of []ContractInvoice
 	q := contractInvoicesQuery(tenant, project, contract, currency)
 	if err := contractInvoiceColumns.read(ctx, r, q, pageSettings, appendTo(&of)); err != nil {
-		return nil, false, fmt.Errorf("read the invoices of a contract: %w", err)
+		return nil, fmt.Errorf("read the invoices of a contract: %w", err)
 	}
-	return of[:min(len(of), maxSources)], len(of) > maxSources, nil
+	return of, nil
 }

@@ -24,6 +24,11 @@ type budgetNode struct {
 	Code     string  `json:"code"`
 	Name     string  `json:"name"`
 	lineFigures
+
+	// What the estimate is made of beside what is committed; nil as the figures are.
+	PendingChanges       *amount `json:"pendingChanges"`
+	Uncommitted          *amount `json:"uncommitted"`
+	UncommittedDefaulted *bool   `json:"uncommittedDefaulted"`
 }
 
 // lineFigures are those of a line of the budget; nil where the person may not see amounts.
@@ -98,6 +103,9 @@ type fact struct {
 	Bad    bool
 }
 
+// note is a sentence, and where what it speaks of is.
+type note struct{ Text, Link string }
+
 // budgetPage is what the page shows.
 type budgetPage struct {
 	Currency string
@@ -106,7 +114,7 @@ type budgetPage struct {
 	Bars     *bars
 	Table    *table
 	Level    string
-	Others   []string // sentences on what is not in the lines
+	Others   []note // on what is not in the lines
 }
 
 func showBudget(v *visit) (answer, error) {
@@ -124,21 +132,27 @@ func showBudget(v *visit) (answer, error) {
 		return v.answer(p, figure{tab: "budget", title: v.text("budget.title"), data: page})
 	}
 	total := b.total()
-	page.Facts, page.Bars, page.Table = v.budgetFacts(p, total), total.bars(), v.budgetTable(p, b, total)
-	page.Others = v.outsideLines(b)
+	page.Facts, page.Bars, page.Table = v.budgetFacts(p, total, ""), total.bars(), v.budgetTable(p, b, total)
+	page.Others = v.outsideLines(p, b)
 	return v.answer(p, figure{tab: "budget", title: v.text("budget.title"), data: page, tables: []*table{page.Table}})
 }
 
-func (v *visit) budgetFacts(p *project, total lineFigures) []fact {
+// budgetFacts are the figures of a line, or of all where it is "". The table below them says what budget and estimate are made of.
+func (v *visit) budgetFacts(p *project, total lineFigures, line string) []fact {
+	of := []string{"line", line}
+	estimate := "#t-budget"
+	if line != "" {
+		estimate = "#t-estimate"
+	}
 	facts := []fact{
-		{Label: v.text("budget.budget"), Amount: total.Budget, Class: "budget"},
-		{Label: v.text("budget.committed"), Amount: total.Committed, Class: "committed", Link: p.page("contracts")},
-		{Label: v.text("budget.invoiced"), Amount: total.Invoiced, Class: "invoiced", Link: p.page("records", invoiced...)},
-		{Label: v.text("budget.paid"), Amount: total.Paid, Class: "paid", Link: p.page("records", paid...)},
-		{Label: v.text("budget.estimate"), Amount: total.EAC, Class: "estimate", Link: p.page("cashflow")},
+		{Label: v.text("budget.budget"), Amount: total.Budget, Class: "budget", Link: "#t-budget"},
+		{Label: v.text("budget.committed"), Amount: total.Committed, Class: "committed", Link: p.page("contracts", of...)},
+		{Label: v.text("budget.invoiced"), Amount: total.Invoiced, Class: "invoiced", Link: p.page("records", slices.Concat(invoiced, of)...)},
+		{Label: v.text("budget.paid"), Amount: total.Paid, Class: "paid", Link: p.page("records", slices.Concat(paid, of)...)},
+		{Label: v.text("budget.estimate"), Amount: total.EAC, Class: "estimate", Link: estimate},
 	}
 	if total.Variance != nil {
-		f := fact{Label: v.text("budget.left"), Amount: total.Variance}
+		f := fact{Label: v.text("budget.left"), Amount: total.Variance, Link: estimate}
 		if f.Bad = total.Variance.Value < 0; f.Bad {
 			f.Label, f.Amount = v.text("budget.over"), &amount{-total.Variance.Value, total.Variance.Currency}
 		}
@@ -163,18 +177,25 @@ func (v *visit) budgetTable(p *project, b *budget, total lineFigures) *table {
 			}
 			return one.to(p.page(of, slices.Concat(parameters, []string{"line", node})...))
 		}
-		variance := c.amount(f.Variance)
+		made := func(part string, a *amount) cell {
+			one := c.amount(a)
+			if a == nil || node == "" { // what the total is made of stands above it
+				return one
+			}
+			return one.to(p.line(node, part))
+		}
+		variance := made("estimate", f.Variance)
 		if f.Variance != nil && f.Variance.Value < 0 {
 			variance = variance.badge("bad")
 		}
-		return row{ID: node, Cells: []cell{heading, {Bars: f.bars()}, c.amount(f.Budget), link("contracts", f.Committed),
-			link("records", f.Invoiced, invoiced...), link("records", f.Paid, paid...), link("cashflow", f.EAC), variance}}
+		return row{ID: node, Cells: []cell{heading, {Bars: f.bars()}, made("budget", f.Budget), link("contracts", f.Committed),
+			link("records", f.Invoiced, invoiced...), link("records", f.Paid, paid...), made("estimate", f.EAC), variance}}
 	}
 	depths := map[string]int{}
 	rows := map[string]int{}
 	for i := range b.Nodes {
 		n := &b.Nodes[i]
-		r := line(c.text(n.Code+"  "+n.Name), &n.lineFigures, n.NodeID)
+		r := line(c.text(n.title()).to(p.line(n.NodeID, "")), &n.lineFigures, n.NodeID)
 		if n.ParentID != nil {
 			r.Parent, r.Depth = *n.ParentID, depths[*n.ParentID]+1
 			if at, ok := rows[r.Parent]; ok {
@@ -191,19 +212,19 @@ func (v *visit) budgetTable(p *project, b *budget, total lineFigures) *table {
 }
 
 // outsideLines says what belongs to no line, or to no line of the project's currency.
-func (v *visit) outsideLines(b *budget) (sentences []string) {
-	say := func(key string, a *amount) {
+func (v *visit) outsideLines(p *project, b *budget) (notes []note) {
+	say := func(key, link string, a *amount) {
 		if a != nil && a.Value != 0 {
-			sentences = append(sentences, v.text(key, v.lang.Amount(a.Value, a.Currency), a.Currency))
+			notes = append(notes, note{v.text(key, v.lang.Amount(a.Value, a.Currency), a.Currency), link})
 		}
 	}
-	say("budget.unallocated", b.Unallocated)
-	say("budget.unallocatedBudget", b.UnallocatedBudget)
+	say("budget.unallocated", p.page("records", invoiced...), b.Unallocated)
+	say("budget.unallocatedBudget", p.page("outside"), b.UnallocatedBudget)
 	for _, e := range b.Excluded {
-		sentences = append(sentences, v.text("budget.excluded", v.lang.Amount(e.Value, e.Currency), e.Currency, e.Count))
+		notes = append(notes, note{v.text("budget.excluded", v.lang.Amount(e.Value, e.Currency), e.Currency, e.Count), p.page("records", invoiced...)})
 	}
 	for _, e := range b.ExcludedCommitted {
-		sentences = append(sentences, v.text("budget.excludedCommitted", v.lang.Amount(e.Value, e.Currency), e.Currency, e.Count))
+		notes = append(notes, note{v.text("budget.excludedCommitted", v.lang.Amount(e.Value, e.Currency), e.Currency, e.Count), p.page("contracts")})
 	}
-	return sentences
+	return notes
 }

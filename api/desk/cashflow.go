@@ -53,7 +53,7 @@ type lineOption struct{ ID, Name string }
 type flow struct {
 	months           []string
 	actual, forecast map[string]int64
-	undated          int64
+	undated, gap     int64
 }
 
 func showCashflow(v *visit) (answer, error) {
@@ -71,7 +71,7 @@ func showCashflow(v *visit) (answer, error) {
 	if err := v.ask(target("/v0/projects/%s/cashflow", []string{p.ID}, "from", page.From, "to", page.To, "level", level), &of); err != nil {
 		return nil, err
 	}
-	page.Currency, page.Hidden = of.Currency, len(of.Nodes) == 0 || of.Nodes[0].Undated == nil
+	page.Currency, page.Hidden = of.Currency, of.hidden()
 	f := figure{tab: "cashflow", title: v.text("cashflow.title")}
 	if !page.Hidden {
 		flow := of.flow(page.Choice.Chosen)
@@ -81,7 +81,7 @@ func showCashflow(v *visit) (answer, error) {
 			}
 		}
 		page.Chart, page.Months, page.Lines = v.cashflowChart(&of, flow), v.monthsTable(p, &of, flow, page.Choice.Chosen), v.linesTable(p, &of)
-		page.Facts = v.cashflowFacts(&of, flow)
+		page.Facts = v.cashflowFacts(p, flow, of.Currency, page.Choice.Chosen)
 		f.tables = []*table{page.Months, page.Lines}
 	}
 	f.data = page
@@ -103,6 +103,7 @@ func (c *cashflow) flow(line string) *flow {
 			f.forecast[m.Month] += value(m.Forecast)
 		}
 		f.undated += value(n.Undated)
+		f.gap += value(n.Gap)
 	}
 	return f
 }
@@ -121,12 +122,13 @@ func (f *flow) sums() (actual, forecast int64) {
 	return actual, forecast
 }
 
-func (v *visit) cashflowFacts(of *cashflow, f *flow) []fact {
+func (v *visit) cashflowFacts(p *project, f *flow, currency, line string) []fact {
 	actual, forecast := f.sums()
 	return []fact{
-		{Label: v.text("cashflow.actual"), Amount: &amount{actual, of.Currency}, Class: "paid"},
-		{Label: v.text("cashflow.forecast"), Amount: &amount{forecast, of.Currency}, Class: "forecast"},
-		{Label: v.text("cashflow.undated"), Amount: &amount{f.undated, of.Currency}, Note: v.text("cashflow.undatedNote")},
+		{Label: v.text("cashflow.actual"), Amount: &amount{actual, currency}, Class: "paid",
+			Link: p.page("records", slices.Concat(paid, []string{"line", line})...)},
+		{Label: v.text("cashflow.forecast"), Amount: &amount{forecast, currency}, Class: "forecast", Link: "#t-months"},
+		{Label: v.text("cashflow.undated"), Amount: &amount{f.undated, currency}, Note: v.text("cashflow.undatedNote"), Link: "#t-lines"},
 	}
 }
 
@@ -151,18 +153,30 @@ func (v *visit) monthsTable(p *project, of *cashflow, f *flow, line string) *tab
 	running := int64(0)
 	for _, text := range f.months {
 		running += f.actual[text] + f.forecast[text]
-		actual := c.amount(&amount{f.actual[text], of.Currency})
-		if month, err := calendar.ParseAnyMonth(text); err == nil && f.actual[text] != 0 {
-			actual = actual.to(p.page("records", slices.Concat(paid, []string{"line", line, "cashDateFrom", month.First().String(),
-				"cashDateTo", month.Last().String()})...))
+		actual, forecast := c.amount(&amount{f.actual[text], of.Currency}), c.amount(&amount{f.forecast[text], of.Currency})
+		if f.actual[text] != 0 {
+			actual = actual.to(p.paidIn(text, line))
 		}
-		t.Rows = append(t.Rows, row{Cells: []cell{c.month(text), actual, c.amount(&amount{f.forecast[text], of.Currency}),
+		if f.forecast[text] != 0 {
+			forecast = forecast.to(p.page("cashflow/"+text, "line", line))
+		}
+		t.Rows = append(t.Rows, row{Cells: []cell{c.month(text), actual, forecast,
 			c.amount(&amount{running, of.Currency})}})
 	}
 	actual, forecast := f.sums()
 	t.Rows = append(t.Rows, row{Total: true, Cells: []cell{c.text(v.text("budget.total")), c.amount(&amount{actual, of.Currency}),
 		c.amount(&amount{forecast, of.Currency}), {kind: plainCell}}})
 	return t
+}
+
+// paidIn is the list of what was paid in a month on a line, with those below it, or on all lines.
+func (p *project) paidIn(month, line string, more ...string) string {
+	m, err := calendar.ParseAnyMonth(month)
+	if err != nil {
+		return ""
+	}
+	return p.page("records", slices.Concat(paid, []string{"line", line, "cashDateFrom", m.First().String(), "cashDateTo", m.Last().String()},
+		more)...)
 }
 
 // linesTable shows what each top line lacks: dates, and funding.
@@ -182,9 +196,11 @@ func (v *visit) linesTable(p *project, of *cashflow) *table {
 		for i, flag := range n.Flags {
 			flags[i] = v.lang.Name("flag", flag)
 		}
-		t.Rows = append(t.Rows, row{Cells: []cell{c.text(n.Code + "  " + n.Name).to(p.page("cashflow", "line", n.NodeID)),
-			c.amount(&amount{actual, of.Currency}), c.amount(&amount{forecast, of.Currency}), c.amount(&amount{value(n.Undated), of.Currency}),
-			c.amount(&amount{value(n.Gap), of.Currency}), c.text(strings.Join(flags, ", "))}})
+		flow, plan := p.page("cashflow", "line", n.NodeID), p.line(n.NodeID, "plan")
+		t.Rows = append(t.Rows, row{Cells: []cell{c.text(n.Code + "  " + n.Name).to(flow),
+			c.amount(&amount{actual, of.Currency}).to(flow), c.amount(&amount{forecast, of.Currency}).to(flow),
+			c.amount(&amount{value(n.Undated), of.Currency}).to(plan), c.amount(&amount{value(n.Gap), of.Currency}).to(plan),
+			c.text(strings.Join(flags, ", "))}})
 	}
 	return t
 }

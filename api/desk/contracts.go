@@ -1,6 +1,9 @@
 package desk
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // contract is what the API shows of a contract; nil is what the person may not see, or what has no value.
 type contract struct {
@@ -187,14 +190,16 @@ func (v *visit) contractsTable(p *project, contracts []contract) *table {
 	c := cells{v.lang}
 	for i := range contracts {
 		k := &contracts[i]
-		over := c.amount(k.OverInvoiced)
+		link := target("/projects/%s/contracts/%s", []string{p.ID, k.ID})
+		invoices := link + "#t-invoices"
+		over := c.amount(k.OverInvoiced).to(link)
 		if k.over() {
 			over = over.badge("bad")
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
-			c.text(k.Name).to(target("/projects/%s/contracts/%s", []string{p.ID, k.ID})), c.text(k.partner()),
-			c.text(v.lang.Name("contractStatus", k.Status)), {Bars: k.bars()}, c.text(k.currency()), c.amount(k.Committed),
-			c.amount(k.Invoiced), c.amount(k.Paid), c.amount(k.OpenCommitment), over}})
+			c.text(k.Name).to(link), c.text(k.partner()),
+			c.text(v.lang.Name("contractStatus", k.Status)), {Bars: k.bars()}, c.text(k.currency()), c.amount(k.Committed).to(link + "#t-lines"),
+			c.amount(k.Invoiced).to(invoices), c.amount(k.Paid).to(invoices), c.amount(k.OpenCommitment).to(link), over}})
 	}
 	return t
 }
@@ -205,6 +210,7 @@ type contractPage struct {
 	Facts    []fact
 	Bars     *bars
 	Lines    *table
+	Invoices *table // nil where the person may not see amounts
 	Status   string
 	Partner  string
 	From, To string
@@ -230,22 +236,51 @@ func showContract(v *visit) (answer, error) {
 	page := contractPage{Contract: &k, Bars: k.bars(), Status: v.lang.Name("contractStatus", k.Status), Partner: k.partner(),
 		From: c.date(text(k.StartDate)).Text, To: c.date(text(k.EndDate)).Text, Lines: v.contractLines(p, &k, lines)}
 	if k.Committed != nil || k.Invoiced != nil {
-		records := ""
-		if k.Counterparty != nil {
-			records = p.page("records", "contractor", k.Counterparty.ID)
-		}
 		page.Facts = []fact{
-			{Label: v.text("budget.committed"), Amount: k.Committed, Class: "committed"},
-			{Label: v.text("budget.invoiced"), Amount: k.Invoiced, Class: "invoiced", Link: records, Note: v.text("contracts.ofPartner")},
-			{Label: v.text("budget.paid"), Amount: k.Paid, Class: "paid"},
-			{Label: v.text("contracts.open"), Amount: k.OpenCommitment},
-			{Label: v.text("contracts.pending"), Amount: k.PendingChanges},
+			{Label: v.text("budget.committed"), Amount: k.Committed, Class: "committed", Link: "#t-lines"},
+			{Label: v.text("budget.invoiced"), Amount: k.Invoiced, Class: "invoiced", Link: "#t-invoices"},
+			{Label: v.text("budget.paid"), Amount: k.Paid, Class: "paid", Link: "#t-invoices"},
+			{Label: v.text("contracts.open"), Amount: k.OpenCommitment, Note: v.text("contracts.openNote")},
+			{Label: v.text("contracts.pending"), Amount: k.PendingChanges, Link: "#t-lines"},
 		}
 		if k.over() {
-			page.Facts = append(page.Facts, fact{Label: v.text("contracts.overInvoiced"), Amount: k.OverInvoiced, Bad: true})
+			page.Facts = append(page.Facts, fact{Label: v.text("contracts.overInvoiced"), Amount: k.OverInvoiced, Bad: true, Note: v.text("contracts.overNote")})
 		}
 	}
-	return v.answer(p, figure{tab: "contract", title: k.Name, data: page, tables: []*table{page.Lines}})
+	tables := []*table{page.Lines}
+	if k.Invoiced != nil {
+		if page.Invoices, err = v.contractInvoices(p, &k); err != nil {
+			return nil, err
+		}
+		tables = append(tables, page.Invoices)
+	}
+	return v.answer(p, figure{tab: "contract", title: k.Name, data: page, tables: tables})
+}
+
+// contractInvoices are the records that are invoiced on a contract, the newest first.
+func (v *visit) contractInvoices(p *project, k *contract) (*table, error) {
+	found, err := v.desk.sources.ContractInvoices(v.request.Context(), v.caller.Tenant(), p.ID, k.ID, k.Invoiced.Currency)
+	if err != nil {
+		return nil, err
+	}
+	t := v.sourceTable("invoices", v.text("contracts.invoices"), k.Invoiced.Currency, column{Title: v.text("records.number")},
+		column{Title: v.text("records.date")}, column{Title: v.text("contracts.status")})
+	c := cells{v.lang}
+	sum := int64(0)
+	for i := range found {
+		r := &found[i]
+		date := cell{kind: plainCell}
+		if r.Date.Ok {
+			date = c.date(r.Date.V.String())
+		}
+		t.Rows = append(t.Rows, row{Cells: []cell{c.text(cmp.Or(r.Number.V, r.ID)).to(target("/projects/%s/records/%s", []string{p.ID, r.ID})),
+			date, c.text(v.lang.Name("recordStatus", r.Status)).badge(recordBadge(r.Status)), c.amount(&amount{r.Net, k.Invoiced.Currency})}})
+		sum += r.Net
+	}
+	if len(t.Rows) > 0 || k.Invoiced.Value != 0 {
+		v.sum(t, sum, k.Invoiced)
+	}
+	return t, nil
 }
 
 func text(s *string) string {

@@ -25,6 +25,7 @@ import (
 	"tallyhouse/api/ratelimit"
 	"tallyhouse/api/serving"
 	"tallyhouse/api/session"
+	"tallyhouse/schemas/calendar"
 )
 
 // Bounds of the HTTP server.
@@ -45,11 +46,15 @@ type API interface {
 	Ask(ctx context.Context, person session.User, target string) (status int, body []byte)
 	// Caller is the person and what they may see at this moment.
 	Caller(person session.User) (*access.Caller, error)
+	// Today is the date in Vienna that figures are of at this moment.
+	Today() calendar.Date
 }
 
-// Options say what the desk needs. API and URL are required, and a way to sign in.
+// Options say what the desk needs. API, Sources and URL are required, and a way to sign in.
 type Options struct {
 	API API
+	// Sources are what figures are made of that the API doesn't list.
+	Sources Sources
 	// URL is the desk's address as browsers know it, like https://desk.example.com.
 	URL string
 	// Keys seal sessions: the first seals, all of them open. Without any, a key is drawn, and sessions end with the process.
@@ -72,7 +77,7 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Validate reports all that is wrong with the options, the API apart.
+// Validate reports all that is wrong with the options, the API and the sources apart.
 func (o *Options) Validate() error {
 	wrong := []error{o.Client.Validate()}
 	u, err := url.Parse(o.URL)
@@ -100,6 +105,7 @@ func onThisMachine(host string) bool {
 // Desk is the web application.
 type Desk struct {
 	api       API
+	sources   Sources
 	inbox     Inbox                  // nil without one
 	originals Originals              // nil without them
 	publisher confirmation.Publisher // nil without one
@@ -139,7 +145,7 @@ func New(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the desk's address: %w", err)
 	}
-	d := &Desk{api: o.API, inbox: o.Inbox, originals: o.Originals, publisher: o.Publisher, asking: newAskingRule(o.Clock),
+	d := &Desk{api: o.API, sources: o.Sources, inbox: o.Inbox, originals: o.Originals, publisher: o.Publisher, asking: newAskingRule(o.Clock),
 		codes: o.Codes, clock: o.Clock, log: o.Log, ending: make(chan struct{})}
 	if d.cookies, err = signin.NewCookies(o.Keys, address.Scheme == "https"); err != nil {
 		return nil, err

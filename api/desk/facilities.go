@@ -49,8 +49,9 @@ func showFacilities(v *visit) (answer, error) {
 	for i := range list {
 		f := &list[i]
 		link := target("/projects/%s/facilities/%s", []string{p.ID, f.FacilityID})
-		t.Rows = append(t.Rows, row{Cells: []cell{c.text(f.name(v)).to(link), {Bars: f.bars()}, c.text(f.Currency), c.amount(f.Commitment),
-			c.amount(f.Drawn).to(link), c.amount(f.Requested), c.amount(f.Available), c.date(text(f.NextIPD)), c.date(text(f.Maturity))}})
+		t.Rows = append(t.Rows, row{Cells: []cell{c.text(f.name(v)).to(link), {Bars: f.bars()}, c.text(f.Currency), c.amount(f.Commitment).to(link),
+			c.amount(f.Drawn).to(f.entries(p, entriesDrawn, "")), c.amount(f.Requested).to(f.entries(p, entriesRequested, "")),
+			c.amount(f.Available).to(link), c.date(text(f.NextIPD)), c.date(text(f.Maturity))}})
 	}
 	page := listPage{Intro: v.text("facilities.intro"), Table: t, Next: v.nextPage(next)}
 	return v.answer(p, figure{tab: "facilities", title: v.text("facilities.title"), data: page, tables: []*table{t}})
@@ -79,6 +80,33 @@ type facilityEntry struct {
 	Amount *amount `json:"amount"`
 }
 
+// Which entries of a facility its page lists: all, those that the drawn amount or the requested one is made of.
+const (
+	entriesAll       = ""
+	entriesDrawn     = "drawn"
+	entriesRequested = "requested"
+)
+
+// entries is the address of the list of a facility's entries: of those that a figure is made of, where until is given as it was on the
+// day before.
+func (f *facility) entries(p *project, of, until string) string {
+	return target("/projects/%s/facilities/%s", []string{p.ID, f.FacilityID}, "entries", of, "until", until) + "#t-entries"
+}
+
+// counts reports whether an entry is in the figure (docs/calculations.md#facilities), and with which sign.
+func (e *facilityEntry) counts(of, until string) (sign int64, ok bool) {
+	if until != "" && text(e.Date) >= until { // dates as they are written sort as they are
+		return 0, false
+	}
+	switch {
+	case of == entriesRequested:
+		return 1, e.Status == "requested" && e.Kind == "drawdown"
+	case of == entriesDrawn && e.Kind == "repayment":
+		return -1, e.Status == "funded"
+	}
+	return 1, of == entriesAll || e.Status == "funded"
+}
+
 // facilityPage is what the page of one facility shows.
 type facilityPage struct {
 	Facts    []fact
@@ -88,6 +116,8 @@ type facilityPage struct {
 	Entries  *table
 	DayCount string
 	Planned  bool
+	Filter   []string // what the entries are narrowed to, as people read it
+	All      string   // the page without that
 	Next     string
 }
 
@@ -119,18 +149,30 @@ func showFacility(v *visit) (answer, error) {
 	if err := v.ask(target("/v0/facilities/%s/schedule", []string{id}, "includePlanned", planned), &s); err != nil {
 		return nil, err
 	}
-	entries, next, err := walk[facilityEntry](v, false, func(limit, cursor string) string {
+	of, until := v.request.URL.Query().Get("entries"), v.request.URL.Query().Get("until")
+	if of != entriesDrawn && of != entriesRequested {
+		of, until = entriesAll, ""
+	}
+	entries, next, err := walk[facilityEntry](v, of != entriesAll, func(limit, cursor string) string {
 		return target("/v0/facilities/%s/drawdowns", []string{id}, "limit", limit, "cursor", cursor)
 	})
 	if err != nil {
 		return nil, err
 	}
-	page.DayCount, page.Next = s.DayCount, v.nextPage(next)
-	page.Chart, page.Periods, page.Entries = v.balanceChart(&s), v.periodsTable(&s), v.entriesTable(f, entries)
-	page.Facts = []fact{{Label: v.text("facilities.commitment"), Amount: f.Commitment, Class: "budget"},
-		{Label: v.text("facilities.drawn"), Amount: f.Drawn, Class: "paid"},
-		{Label: v.text("facilities.requested"), Amount: f.Requested, Class: "forecast"},
-		{Label: v.text("facilities.available"), Amount: f.Available}}
+	page.DayCount, page.Next, page.All = s.DayCount, v.nextPage(next), target("/projects/%s/facilities/%s", []string{p.ID, id})
+	page.Chart, page.Periods, page.Entries = v.balanceChart(&s), v.periodsTable(p, f, &s, page.Planned), v.entriesTable(f, entries, of, until)
+	page.Facts = []fact{{Label: v.text("facilities.commitment"), Amount: f.Commitment, Class: "budget", Note: v.text("facilities.agreed")},
+		{Label: v.text("facilities.drawn"), Amount: f.Drawn, Class: "paid", Link: f.entries(p, entriesDrawn, "")},
+		{Label: v.text("facilities.requested"), Amount: f.Requested, Class: "forecast", Link: f.entries(p, entriesRequested, "")},
+		{Label: v.text("facilities.available"), Amount: f.Available, Note: v.text("facilities.availableNote")}}
+	switch {
+	case of == entriesDrawn && until != "":
+		page.Filter = []string{v.text("facilities.drawn"), v.text("facilities.until", cells{v.lang}.date(until).Text)}
+	case of == entriesDrawn:
+		page.Filter = []string{v.text("facilities.drawn")}
+	case of == entriesRequested:
+		page.Filter = []string{v.text("facilities.requested")}
+	}
 	return v.answer(p, figure{tab: "facility", title: f.name(v), data: page, tables: []*table{page.Periods, page.Entries}})
 }
 
@@ -157,7 +199,7 @@ func (v *visit) balanceChart(s *schedule) *chart {
 	return drawChart(v.lang, v.text("facilities.chart", s.Currency), s.Currency, []string{"paid", "forecast"}, columns)
 }
 
-func (v *visit) periodsTable(s *schedule) *table {
+func (v *visit) periodsTable(p *project, f *facility, s *schedule, planned bool) *table {
 	amounts := func(title string) column { return column{Title: v.text(title), Unit: s.Currency, Number: true} }
 	t := &table{Name: "periods", Caption: v.text("facilities.periods"), Note: v.text("table.none"), Columns: []column{
 		{Title: v.text("rent.start")}, {Title: v.text("rent.end")}, {Title: v.text("facilities.days"), Number: true},
@@ -169,20 +211,38 @@ func (v *visit) periodsTable(s *schedule) *table {
 		if period.Projected {
 			state = c.text(v.text("facilities.projected")).badge("warn")
 		}
+		balance := c.amount(period.Balance)
+		if !planned { // what is planned for days that are past counts today, which no list of entries shows
+			balance = balance.to(f.entries(p, entriesDrawn, period.End))
+		}
 		t.Rows = append(t.Rows, row{Cells: []cell{c.date(period.Start), c.date(period.End), c.number(period.Days, ""),
-			c.number(period.RateBp, "bp"), c.amount(period.Balance), c.amount(period.Interest), c.amount(period.CommitmentFee), state}})
+			c.number(period.RateBp, "bp"), balance, c.amount(period.Interest), c.amount(period.CommitmentFee), state}})
 	}
 	return t
 }
 
-func (v *visit) entriesTable(f *facility, entries []facilityEntry) *table {
+// entriesTable lists entries; those that a figure is made of with their sum.
+func (v *visit) entriesTable(f *facility, entries []facilityEntry, of, until string) *table {
 	t := &table{Name: "entries", Caption: v.text("facilities.entries"), Note: v.text("table.none"), Columns: []column{
 		{Title: v.text("table.date")}, {Title: v.text("facilities.kind")}, {Title: v.text("contracts.status")},
 		{Title: v.text("table.amount"), Unit: f.Currency, Number: true}}}
 	c := cells{v.lang}
-	for _, e := range entries {
+	sum := int64(0)
+	for i := range entries {
+		e := &entries[i]
+		sign, ok := e.counts(of, until)
+		if !ok {
+			continue
+		}
+		if e.Amount != nil && of != entriesAll {
+			e.Amount.Value *= sign
+			sum += e.Amount.Value
+		}
 		t.Rows = append(t.Rows, row{Cells: []cell{c.date(text(e.Date)), c.text(v.lang.Name("entryKind", e.Kind)),
 			c.text(v.lang.Name("entryStatus", e.Status)), c.amount(e.Amount)}})
+	}
+	if of != entriesAll && len(t.Rows) > 0 {
+		t.Rows = append(t.Rows, row{Total: true, Cells: []cell{c.text(v.text("budget.total")), {}, {}, c.amount(&amount{sum, f.Currency})}})
 	}
 	return t
 }

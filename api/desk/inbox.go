@@ -32,12 +32,6 @@ type Inbox interface {
 	AllowedSenders(ctx context.Context, tenant string, most int) ([]reader.IntakeRequest, error)
 }
 
-// OpenInbox reads what the database has of mails. Each question may take as long as the timeout; control is where those that nobody
-// waits for any more are ended.
-func OpenInbox(db, control reader.Conn, timeout time.Duration) *reader.Reader {
-	return reader.New(db, control, timeout)
-}
-
 // mailsOfPage is how many mails a page of the inbox has.
 const mailsOfPage = 50
 

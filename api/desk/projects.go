@@ -25,10 +25,15 @@ func (d *Desk) figures() []route {
 		{"GET /projects/{project}", showProject},
 		{"GET /projects/{project}/summary", showSummary},
 		{"GET /projects/{project}/budget", showBudget},
+		{"GET /projects/{project}/lines/{line}", showLine},
+		{"GET /projects/{project}/outside", showOutside},
 		{"GET /projects/{project}/cashflow", showCashflow},
+		{"GET /projects/{project}/cashflow/{month}", showCashflowMonth},
 		{"GET /projects/{project}/contracts", showContracts},
 		{"GET /projects/{project}/contracts/{contract}", showContract},
 		{"GET /projects/{project}/rent-roll", showRentRoll},
+		{"GET /projects/{project}/rent-roll/sources", showRentSources},
+		{"GET /projects/{project}/leases/{lease}", showLease},
 		{"GET /projects/{project}/facilities", showFacilities},
 		{"GET /projects/{project}/facilities/{facility}", showFacility},
 		{"GET /projects/{project}/records", showRecords},
@@ -86,6 +91,7 @@ func showProject(v *visit) (answer, error) {
 
 // summary is what a project's card shows of its budget.
 type summary struct {
+	Page     string // the project's budget
 	Currency string
 	Budget   *amount
 	Paid     *amount
@@ -106,7 +112,7 @@ func showSummary(v *visit) (answer, error) {
 	s := summary{}
 	if err == nil && b.visible() {
 		total := b.total()
-		s = summary{Currency: b.Currency, Budget: total.Budget, Paid: total.Paid, Estimate: total.EAC, Bars: total.bars()}
+		s = summary{Page: p.page("budget"), Currency: b.Currency, Budget: total.Budget, Paid: total.Paid, Estimate: total.EAC, Bars: total.bars()}
 		if total.Variance != nil && total.Variance.Value < 0 {
 			s.Over = &amount{-total.Variance.Value, b.Currency}
 		}

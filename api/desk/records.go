@@ -83,7 +83,7 @@ func showRecords(v *visit) (answer, error) {
 	line, status, source, contractor := query.Get("line"), query.Get("status"), query.Get("source"), query.Get("contractor")
 	from, to := query.Get("cashDateFrom"), query.Get("cashDateTo")
 	descendants := ""
-	if line != "" {
+	if line != "" && query.Get("below") != "false" {
 		descendants = "true"
 	}
 	records, next, err := walk[record](v, false, func(limit, cursor string) string {

@@ -1,6 +1,9 @@
 package desk
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // rentRoll is what the API shows of a rent roll; without a currency the person may not see it.
 type rentRoll struct {
@@ -28,6 +31,9 @@ type rentRoll struct {
 	} `json:"leases"`
 }
 
+// hidden reports whether the person may not see it.
+func (r *rentRoll) hidden() bool { return r.Currency == "" }
+
 type unit struct {
 	UnitID string  `json:"unitId"`
 	Label  *string `json:"label"`
@@ -43,48 +49,55 @@ func showRentRoll(v *visit) (answer, error) {
 	if err := v.ask(target("/v0/projects/%s/rent-roll", []string{p.ID}, "asOf", month), &r); err != nil {
 		return nil, err
 	}
-	page := listPage{Hidden: r.Currency == "", Month: r.AsOf}
+	page := listPage{Hidden: r.hidden(), Month: r.AsOf}
 	f := figure{tab: "rent-roll", title: v.text("rent.title")}
 	if !page.Hidden {
-		units, err := v.units(p)
+		units, err := v.units(p, 1)
 		if err != nil {
 			return nil, err
 		}
-		page.Facts, page.Table = v.rentFacts(&r), v.leasesTable(&r, units)
+		page.Facts, page.Table = v.rentFacts(p, &r), v.leasesTable(p, &r, units)
 		f.tables = []*table{page.Table}
 	}
 	f.data = page
 	return v.answer(p, f)
 }
 
-// units are the labels of a project's units; those of its first page, which is enough for people to know most of them by.
-func (v *visit) units(p *project) (map[string]string, error) {
-	var list listed[unit]
-	if err := v.ask(target("/v0/projects/%s/units", []string{p.ID}, "limit", csvItems), &list); err != nil {
-		return nil, err
-	}
-	labels := map[string]string{}
-	for _, u := range list.Data {
-		if u.Label != nil {
-			labels[u.UnitID] = *u.Label
+// units are the labels of a project's units, of so many pages of them: the first is enough for people to know most of them by.
+func (v *visit) units(p *project, pages int) (map[string]string, error) {
+	labels, cursor := map[string]string{}, ""
+	for range pages {
+		var list listed[unit]
+		if err := v.ask(target("/v0/projects/%s/units", []string{p.ID}, "limit", csvItems, "cursor", cursor), &list); err != nil {
+			return nil, err
 		}
+		for _, u := range list.Data {
+			if u.Label != nil {
+				labels[u.UnitID] = *u.Label
+			}
+		}
+		if list.Page.NextCursor == nil {
+			break
+		}
+		cursor = *list.Page.NextCursor
 	}
 	return labels, nil
 }
 
-func (v *visit) rentFacts(r *rentRoll) []fact {
+func (v *visit) rentFacts(p *project, r *rentRoll) []fact {
 	c := cells{v.lang}
-	area := fact{Label: v.text("rent.vacancy"), Text: c.number(r.VacancyPct, "%").Text}
+	sources := p.page("rent-roll/sources", "month", r.AsOf)
+	area := fact{Label: v.text("rent.vacancy"), Link: sources + "#t-units", Text: c.number(r.VacancyPct, "%").Text}
 	if r.LetAreaM2 != nil && r.TotalAreaM2 != nil {
 		area.Note = v.text("rent.area", c.Number(string(*r.LetAreaM2)), c.Number(string(*r.TotalAreaM2)))
 	}
-	passing := fact{Label: v.text("rent.passing"), Amount: r.PassingRentAnnual}
+	passing := fact{Label: v.text("rent.passing"), Amount: r.PassingRentAnnual, Link: sources}
 	if o := r.PassingRentOtherAnnual; o != nil && o.Value != 0 {
 		passing.Note = v.text("rent.other", c.Amount(o.Value, o.Currency), o.Currency)
 	}
-	facts := []fact{passing, {Label: v.text("rent.forward"), Amount: r.ForwardRent12m}, area}
+	facts := []fact{passing, {Label: v.text("rent.forward"), Amount: r.ForwardRent12m, Link: sources}, area}
 	if r.WAULTToExpiryYears != nil {
-		f := fact{Label: v.text("rent.wault"), Text: v.text("rent.years", c.Number(string(*r.WAULTToExpiryYears)))}
+		f := fact{Label: v.text("rent.wault"), Link: sources, Text: v.text("rent.years", c.Number(string(*r.WAULTToExpiryYears)))}
 		if r.WAULTToBreakYears != nil {
 			f.Note = v.text("rent.waultToBreak", c.Number(string(*r.WAULTToBreakYears)))
 		}
@@ -93,7 +106,7 @@ func (v *visit) rentFacts(r *rentRoll) []fact {
 	return facts
 }
 
-func (v *visit) leasesTable(r *rentRoll, units map[string]string) *table {
+func (v *visit) leasesTable(p *project, r *rentRoll, units map[string]string) *table {
 	caption := v.text("rent.caption", cells{v.lang}.month(r.AsOf).Text)
 	t := &table{Name: "leases", Caption: caption, Note: v.text("table.none"), Columns: []column{
 		{Title: v.text("rent.tenant")}, {Title: v.text("rent.units")}, {Title: v.text("rent.category")},
@@ -116,9 +129,10 @@ func (v *visit) leasesTable(r *rentRoll, units map[string]string) *table {
 		if a := l.PassingRentAnnual; a != nil && a.Currency == r.Currency && a.Value > 0 {
 			share = drawBars(nil, barOf{"budget", r.PassingRentAnnual}, barOf{"invoiced", a})
 		}
-		t.Rows = append(t.Rows, row{Cells: []cell{c.text(text(l.Counterparty)), c.text(strings.Join(labels, ", ")),
+		link := p.lease(l.LeaseID, r.AsOf)
+		t.Rows = append(t.Rows, row{Cells: []cell{c.text(cmp.Or(text(l.Counterparty), l.LeaseID)).to(link), c.text(strings.Join(labels, ", ")),
 			c.text(v.lang.Name("leaseCategory", l.Category)), c.text(v.lang.Name("leaseStatus", l.Status)), c.date(l.Start), end,
-			c.date(text(l.FirstBreak)), {Bars: share}, c.text(currencyOf(l.PassingRentAnnual)), c.amount(l.PassingRentAnnual),
+			c.date(text(l.FirstBreak)), {Bars: share}, c.text(currencyOf(l.PassingRentAnnual)), c.amount(l.PassingRentAnnual).to(link),
 			c.text(text(l.Indexation))}})
 	}
 	return t

@@ -87,6 +87,11 @@ func (c cells) number(n *jsonNumber, unit string) cell {
 	return cell{Text: text, kind: numberCell, value: string(*n)}
 }
 
+func (c cells) whole(n int64) cell {
+	text := jsonNumber(strconv.FormatInt(n, 10))
+	return c.number(&text, "")
+}
+
 // date is that of a text like 2026-10-30, or empty.
 func (c cells) date(text string) cell {
 	d, err := calendar.ParseAnyDate(text)
@@ -104,8 +109,11 @@ func (c cells) month(text string) cell {
 	return cell{Text: c.Month(m), kind: plainCell, value: text}
 }
 
+// to makes a link of what the cell says; of a cell that says nothing none.
 func (c cell) to(link string) cell {
-	c.Link = link
+	if c.Text != "" {
+		c.Link = link
+	}
 	return c
 }
 

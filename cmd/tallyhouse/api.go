@@ -156,6 +156,7 @@ func (f *apiFlags) acceptedUpTo() (at time.Time, err error) {
 type openAPI struct {
 	*api.Server
 	inbox    desk.Inbox
+	sources  desk.Sources
 	flags    apiFlags
 	registry *prometheus.Registry
 	closers  []func()
@@ -218,7 +219,8 @@ func (s *shell) openAPI(f apiFlags, servers servers, registry *prometheus.Regist
 		return nil, err
 	}
 	a.closers = append(a.closers, func() { closeAll(shards) })
-	a.inbox = desk.OpenInbox(db, control, timeout)
+	kept := desk.OpenReader(db, control, timeout)
+	a.inbox, a.sources = kept, kept
 	o := f.options()
 	o.ClickHouse, o.Control, o.Requests, o.QueryTimeout = db, control, apiRequests, timeout
 	o.Kafka, o.Feedback, o.Check = servers.kafka.Reading, feedbackTopic{servers.kafka}, readable(shards)

@@ -107,7 +107,7 @@ func (s *shell) runDesk(ctx context.Context, f deskFlags, answering apiFlags, se
 	if err != nil {
 		return usageError{err}
 	}
-	o.API, o.Inbox, o.Log = a.Server, a.inbox, s.log
+	o.API, o.Sources, o.Inbox, o.Log = a.Server, a.sources, a.inbox, s.log
 	o.Publisher, o.MaxAmount = confirmations{servers.kafka}, f.mail.maxAmount*minorUnits
 	if o.Originals, err = f.mail.deskOriginals(ctx); err != nil {
 		return err
@@ -164,7 +164,7 @@ func (d *dev) openDesk(ctx context.Context, servers servers, a *openAPI) (*devDe
 		}
 		d.log.Info("the desk's link has been used; this is the next one", "link", opened.linkOf(code))
 	})
-	opened.Desk, err = desk.New(desk.Options{API: a.Server, Inbox: a.inbox, Originals: kept, URL: opened.url, Codes: opened.codes,
+	opened.Desk, err = desk.New(desk.Options{API: a.Server, Sources: a.sources, Inbox: a.inbox, Originals: kept, URL: opened.url, Codes: opened.codes,
 		Publisher: confirmations{servers.kafka}, MaxAmount: d.mail.maxAmount * minorUnits, Log: d.log})
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())

@@ -71,7 +71,7 @@ func (s *deskWorld) desk(t testing.TB, tenant, user string) (url, link string) {
 	}
 	server := httptest.NewUnstartedServer(nil)
 	url = "http://" + server.Listener.Addr().String()
-	d, err := desk.New(desk.Options{API: s.api.Server, Inbox: s.api.inbox, Originals: s.originals, URL: url, Codes: codes, Log: s.log,
+	d, err := desk.New(desk.Options{API: s.api.Server, Sources: s.api.sources, Inbox: s.api.inbox, Originals: s.originals, URL: url, Codes: codes, Log: s.log,
 		Publisher: publisher, MaxAmount: maxAmountOfTests})
 	if err != nil {
 		t.Fatal(err)

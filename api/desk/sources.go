@@ -1,0 +1,61 @@
+package desk
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"tallyhouse/analytics"
+	"tallyhouse/api/access"
+	"tallyhouse/reader"
+	"tallyhouse/schemas/events"
+)
+
+// Sources are what figures are made of that the API doesn't list: what people entered of a line of the budget, what each lease puts into
+// a rent roll. They are asked only for figures that the API shows to the person.
+type Sources interface {
+	LineSources(ctx context.Context, q reader.LineRequest) (reader.LineSources, error)
+	RentSources(ctx context.Context, q reader.RentRollRequest) ([]analytics.RentSource, []analytics.Unit, error)
+	Lease(ctx context.Context, tenant, project, id string) (reader.LeaseTerms, error)
+	ContractInvoices(ctx context.Context, tenant, project, contract, currency string) ([]reader.ContractInvoice, error)
+}
+
+// OpenReader reads what the database has of mails and of the sources of figures. Each question may take as long as the timeout; control
+// is where those that nobody waits for any more are ended.
+func OpenReader(db, control reader.Conn, timeout time.Duration) *reader.Reader {
+	return reader.New(db, control, timeout)
+}
+
+// percent is a number of basis points as percent are written.
+func (v *visit) percent(bp events.Decimal) string {
+	bp.Scale += 2
+	digits := bp.String() // with a point
+	return v.lang.Number(strings.TrimSuffix(strings.TrimRight(digits, "0"), "."))
+}
+
+// seen is the project as access rules know it, for what is read beside the API.
+func (v *visit) seen(p *project) (access.Project, error) {
+	seen, ok := v.caller.Project(p.ID)
+	if !ok {
+		return access.Project{}, errNotFound
+	}
+	return seen, nil
+}
+
+// sourceTable begins a table of what a figure is made of, which is of one currency.
+func (v *visit) sourceTable(name, caption, currency string, columns ...column) *table {
+	return &table{Name: name, Caption: caption, Note: v.text("table.none"),
+		Columns: append(columns, column{Title: v.text("table.amount"), Unit: currency, Number: true})}
+}
+
+// sum ends a table of what a figure is made of: what its rows, whose last cells are amounts, lack of the figure is a row of its own. That
+// is so where there are more than are told one by one, and where something has changed since the figure was read.
+func (v *visit) sum(t *table, listed int64, figure *amount) {
+	c := cells{v.lang}
+	blank := make([]cell, len(t.Columns)-2)
+	if rest := figure.Value - listed; rest != 0 {
+		t.Rows = append(t.Rows, row{Cells: append(append([]cell{c.text(v.text("sources.further"))}, blank...),
+			c.amount(&amount{rest, figure.Currency}))})
+	}
+	t.Rows = append(t.Rows, row{Total: true, Cells: append(append([]cell{c.text(v.text("budget.total"))}, blank...), c.amount(figure))})
+}
