@@ -273,7 +273,7 @@ func (v *visit) contractInvoices(p *project, k *contract) (*table, error) {
 		if r.Date.Ok {
 			date = c.date(r.Date.V.String())
 		}
-		t.Rows = append(t.Rows, row{Cells: []cell{c.text(cmp.Or(r.Number.V, r.ID)).to(target("/projects/%s/records/%s", []string{p.ID, r.ID})),
+		t.Rows = append(t.Rows, row{Cells: []cell{c.text(cmp.Or(r.Number.V, r.ID)).to(p.record(r.ID)),
 			date, c.text(v.lang.Name("recordStatus", r.Status)).badge(recordBadge(r.Status)), c.amount(&amount{r.Net, k.Invoiced.Currency})}})
 		sum += r.Net
 	}

@@ -1,6 +1,10 @@
 package desk
 
-import "strings"
+import (
+	"strings"
+
+	"tallyhouse/schemas/events"
+)
 
 // record is what the API shows of a record; nil is what the person may not see, or what has no value.
 type record struct {
@@ -142,12 +146,18 @@ func (v *visit) recordsTable(p *project, records []record) *table {
 		if r.BudgetNode == nil && len(r.Allocations) > 1 {
 			line = v.text("records.split", len(r.Allocations))
 		}
+		link := p.record(r.ID)
 		t.Rows = append(t.Rows, row{Cells: []cell{
-			c.text(r.title()).to(target("/projects/%s/records/%s", []string{p.ID, r.ID})), c.text(text(r.Counterparty.Name)),
+			c.text(r.title()).to(link), c.text(text(r.Counterparty.Name)),
 			c.date(text(r.RecognitionDate)), c.text(line), c.text(v.lang.Name("recordStatus", r.Status)).badge(recordBadge(r.Status)),
-			c.text(currency), c.amount(r.Net), c.amount(r.Tax), c.amount(r.Gross), c.date(text(r.DueDate)), c.date(text(r.CashDate))}})
+			c.text(currency), c.amount(r.Net).to(link), c.amount(r.Tax).to(link), c.amount(r.Gross).to(link), c.date(text(r.DueDate)), c.date(text(r.CashDate))}})
 	}
 	return t
+}
+
+// record is the address of a record's page.
+func (p *project) record(id string) string {
+	return target("/projects/%s/records/%s", []string{p.ID, id})
 }
 
 // recordPage is what the page of one record shows.
@@ -185,7 +195,7 @@ func showRecord(v *visit) (answer, error) {
 	page.Details = []fact{supplier, {Label: v.text("records.date"), Text: c.date(text(r.RecognitionDate)).Text},
 		{Label: v.text("records.due"), Text: c.date(text(r.DueDate)).Text}, {Label: v.text("records.paid"), Text: c.date(text(r.CashDate)).Text},
 		{Label: v.text("records.step"), Text: text(r.WorkflowStep)}, {Label: v.text("records.source"), Text: v.lang.Name("source", r.Source)},
-		{Label: v.text("records.channel"), Text: v.lang.Name("channel", r.Intake.Channel)}}
+		{Label: v.text("records.channel"), Text: v.lang.Name("channel", r.Intake.Channel), Link: v.mailOf(r.ID)}}
 	for _, d := range r.Documents {
 		page.Details = append(page.Details, fact{Label: v.lang.Name("document", d.Kind), Text: d.Name})
 	}
@@ -201,6 +211,17 @@ func showRecord(v *visit) (answer, error) {
 		page.Lines.Rows = append(page.Lines.Rows, row{Cells: []cell{line, c.amount(a.Net)}})
 	}
 	return v.answer(p, figure{tab: "record", title: r.title(), data: page, tables: []*table{page.Lines}})
+}
+
+// mailOf is the address of the mail that a record came by; "" where it didn't, or where the person may not see it.
+func (v *visit) mailOf(record string) string {
+	if v.desk.inbox == nil || !strings.HasPrefix(record, events.MailedPrefix) {
+		return ""
+	}
+	if _, err := v.desk.inbox.Reading(v.request.Context(), v.caller.Tenant(), record, v.mailbox().ids); err != nil {
+		return "" // the record shows all the same
+	}
+	return target("/inbox/%s", []string{record})
 }
 
 func currencyOf(a *amount) string {

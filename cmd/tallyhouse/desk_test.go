@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -14,6 +15,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -137,6 +140,8 @@ func TestTheDeskInABrowser(t *testing.T) {
 	t.Run("is used by keyboard", s.isUsedByKeyboard)
 	t.Run("gives its tables as CSV", s.givesItsTablesAsCSV)
 	t.Run("leads from a figure to what it is made of", s.leadsToWhatAFigureIsMadeOf)
+	t.Run("leads from every figure to its source", s.leadsFromEveryFigureToItsSource)
+	t.Run("shows sources that add up to their figures", s.showsSourcesThatAddUp)
 	t.Run("refuses forms and scripts of others", s.refusesFormsAndScriptsOfOthers)
 	t.Run("runs as a process", s.runsAsAProcess)
 	if *pictures != "" {
@@ -211,15 +216,21 @@ const firstScreen = "/projects"
 var screens = []screen{
 	{"projects", firstScreen, "Wohnen am Mühlbach"},
 	{"budget", "/projects/pr-0002/budget", "Erwartete Kosten"},
+	{"line", "/projects/pr-0002/lines/nd-r-018", "Woraus das Budget besteht"},
+	{"outside", "/projects/pr-0002/outside", "Budget auf keiner Position"},
 	{"cashflow", "/projects/pr-0002/cashflow", "Monat für Monat"},
 	{"cashflow of a line", "/projects/pr-0002/cashflow?line=nd-r-018&from=2026-01&to=2027-06", "Monat für Monat"},
+	{"cashflow-month", "/projects/pr-0002/cashflow/2026-12", "was jede Position selbst zahlt"},
 	{"contracts", "/projects/pr-0002/contracts", "Beauftragt"},
 	{"over-invoiced contracts", "/projects/pr-0002/contracts?only=over", "Nur überverrechnete"},
-	{"contract", "/projects/pr-0002/contracts/co-0002-001", "Was vereinbart ist"},
+	{"contract", "/projects/pr-0002/contracts/co-0002-006", "Was vereinbart ist"},
 	{"records", "/projects/pr-0002/records?status=paid", "Rechnungsdatum"},
 	{"rent-roll", "/projects/pr-0002/rent-roll?month=2026-10", "Leerstand"},
+	{"rent-sources", "/projects/pr-0002/rent-roll/sources?month=2026-10", "Flächen des Objekts"},
+	{"lease", "/projects/pr-0002/leases/le-0002-01?month=2026-10", "Was vereinbart ist"},
 	{"facilities", "/projects/pr-0002/facilities", "Kreditgeber"},
 	{"facility", "/projects/pr-0002/facilities/fa-0002", "Zinsperioden"},
+	{"drawn entries", "/projects/pr-0002/facilities/fa-0002?entries=drawn&until=2026-10-01", "vor dem 01.10.2026"},
 }
 
 // maxPage bounds a page with all that it loads, in bytes over the wire.
@@ -270,6 +281,11 @@ func (s *deskWorld) showsAGuestNoAmounts(t *testing.T) {
 		"/projects/pr-0002/budget":             "You may not see these figures",
 		"/projects/pr-0002/cashflow":           "You may not see these figures",
 		"/projects/pr-0002/rent-roll":          "You may not see these figures",
+		"/projects/pr-0002/lines/nd-r-018":     "There is no such page",
+		"/projects/pr-0002/outside":            "You may not see these figures",
+		"/projects/pr-0002/cashflow/2026-12":   "You may not see these figures",
+		"/projects/pr-0002/rent-roll/sources":  "You may not see these figures",
+		"/projects/pr-0002/leases/le-0002-01":  "There is no such page",
 		"/projects/pr-0002/contracts":          "Soil report",
 		"/projects/pr-0002/records":            "Invoice date",
 		"/projects/pr-0002/facilities":         "No facility finances this project",
@@ -358,6 +374,174 @@ func (s *deskWorld) leadsToWhatAFigureIsMadeOf(t *testing.T) {
 		t.Errorf("the record shows %s", text)
 	}
 	p.Check("a record")
+}
+
+// ownSources are the columns and tiles whose figures lead nowhere, by screen: what was entered there, what is computed of figures that
+// stand beside it, and rent and days from which those beside them are computed. Totals of a table are made of its rows.
+var ownSources = map[string][]string{
+	"cashflow":           {"Paid and forecast so far"},
+	"cashflow of a line": {"Paid and forecast so far"},
+	"line":               {"Amount", "Entered for the month"},
+	"outside":            {"Amount"},
+	"contract":           {"Amount", "Still open", "Over-invoiced"},
+	"rent-sources":       {"Days to its end", "Days to the first break", "Area, m²", "Of it let, m²"},
+	"lease":              {"As agreed", "After indexation", "Payable", "Amount"},
+	"facility":           {"Days", "Rate", "Interest", "Commitment fee", "Amount", "Facility", "Available"},
+	"drawn entries":      {"Days", "Rate", "Interest", "Commitment fee", "Amount", "Facility", "Available"},
+}
+
+// figuresOfAPage are the columns and tiles with figures that aren't links, and where the links lead that are.
+type figuresOfAPage struct{ Bare, Links []string }
+
+const findFigures = `(() => {
+	const bare = new Set(), links = new Set();
+	const titleOf = (element) => [...element.childNodes].filter((n) => n.nodeName === "#text").map((n) => n.textContent).join("").trim();
+	const look = (element, title) => {
+		const link = element.querySelector("a");
+		if (link) links.add(link.getAttribute("href"));
+		else bare.add(title);
+	};
+	for (const table of document.querySelectorAll("table")) {
+		const titles = [...table.querySelectorAll("thead th")].map(titleOf);
+		for (const row of table.querySelectorAll("tbody tr:not(.total)"))
+			[...row.children].forEach((cell, i) => {
+				if (cell.matches("td.n") && /[1-9]/.test(cell.textContent)) look(cell, titles[i]);
+			});
+	}
+	for (const figure of document.querySelectorAll("dl.small dd")) look(figure, "of a project");
+	for (const fact of document.querySelectorAll(".fact"))
+		if (/[1-9]/.test(fact.querySelector(".figure").textContent)) look(fact.querySelector("dd"), titleOf(fact.querySelector("dt")));
+	return {Bare: [...bare], Links: [...links]};
+})()`
+
+// Given any screen, then each figure on it is a link to a page that is there and has the part that the link names, but for those that
+// are sources themselves.
+func (s *deskWorld) leadsFromEveryFigureToItsSource(t *testing.T) {
+	p, url := s.signedIn(t, demo.DefaultTenant, "ada", "en")
+	pages := map[string]string{} // what the addresses without their fragment show
+	for _, screen := range screens {
+		p.Open(url + screen.path)
+		if screen.path == firstScreen {
+			p.Wait(`document.querySelectorAll("[data-awaited]").length === 0`)
+		}
+		found := desktest.Evaluate[figuresOfAPage](p, findFigures)
+		slices.Sort(found.Bare)
+		want := slices.Sorted(slices.Values(ownSources[screen.name]))
+		if left := slices.DeleteFunc(found.Bare, func(title string) bool { return slices.Contains(want, title) }); len(left) > 0 {
+			t.Errorf("%s: %q lead nowhere", screen.name, left)
+		}
+		checked := map[string]int{}
+		for _, link := range found.Links {
+			address, part, _ := strings.Cut(link, "#")
+			if address == "" {
+				address = screen.path
+			}
+			kind := regexp.MustCompile(`[0-9]+`).ReplaceAllString(address, "0") + "#" + part
+			if checked[kind]++; checked[kind] > 3 {
+				continue // others of the same form lead alike
+			}
+			if _, known := pages[address]; !known {
+				pages[address] = fetched(p, address)
+			}
+			if page := pages[address]; !strings.Contains(page, "<h1>") || strings.Contains(page, "There is no such page") ||
+				part != "" && !strings.Contains(page, "\""+part+"\"") {
+				t.Errorf("%s leads to %s, where that is not: %.300s", screen.name, link, page)
+			}
+		}
+		if len(found.Links) == 0 && screen.name != "outside" {
+			t.Errorf("%s has no figures that lead anywhere", screen.name)
+		}
+	}
+}
+
+// sheet is a CSV of the desk, in English: its lines without the heading, the last of them the total.
+func sheet(t *testing.T, text string) (lines [][]string) {
+	t.Helper()
+	lines, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff"))).ReadAll()
+	if err != nil {
+		t.Fatalf("%v in %.300s", err, text)
+	}
+	return lines[1:]
+}
+
+// minor is an amount of a CSV in minor units, 0 for nothing.
+func minor(t *testing.T, text string) int64 {
+	t.Helper()
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(strings.ReplaceAll(text, ".", ""), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Given all lines of a project, its rent roll, a loan and the contracts, then the tables of what their figures are made of add up to
+// these, without anything that isn't told.
+func (s *deskWorld) showsSourcesThatAddUp(t *testing.T) {
+	p, url := s.signedIn(t, demo.DefaultTenant, "ada", "en")
+	p.Open(url + "/projects/pr-0002/budget")
+	addsUp := func(path string, column int, want string) {
+		t.Helper()
+		lines := sheet(t, fetched(p, path))
+		if len(lines) == 0 {
+			return
+		}
+		sum, total := int64(0), lines[len(lines)-1]
+		for _, line := range lines[:len(lines)-1] {
+			sum += minor(t, line[column])
+			if line[0] == "Further entries" {
+				t.Errorf("%s: not everything is told: %q", path, line)
+			}
+		}
+		if sum != minor(t, total[column]) || want != "" && want != total[column] {
+			t.Errorf("%s: %d comes to %s, want %s", path, sum, total[column], want)
+		}
+	}
+	type link struct{ ID, Budget, Estimate string }
+	lines := desktest.Evaluate[[]link](p, `[...document.querySelectorAll("tr[data-id]")].map((row) => {
+		const cells = [...row.querySelectorAll("td.n")].map((cell) => cell.textContent.replaceAll(",", "").replace("\u2212", "-"));
+		return {ID: row.dataset.id, Budget: cells[0], Estimate: cells[4]};
+	})`)
+	if len(lines) < 50 {
+		t.Fatalf("there are %d lines", len(lines))
+	}
+	for _, line := range lines {
+		page := "/projects/pr-0002/lines/" + line.ID + "?csv="
+		addsUp(page+"budget", 3, line.Budget)
+		addsUp(page+"estimate", 2, line.Estimate)
+		addsUp(page+"plan", 2, "")
+	}
+	months := sheet(t, fetched(p, "/projects/pr-0002/cashflow?csv=months"))
+	for _, month := range months[len(months)-8 : len(months)-1] {
+		addsUp("/projects/pr-0002/cashflow/"+month[0]+"?csv=lines", 1, month[1])
+		addsUp("/projects/pr-0002/cashflow/"+month[0]+"?csv=lines", 2, month[2])
+	}
+	p.Open(url + "/projects/pr-0002/contracts")
+	invoiced := desktest.Evaluate[[][2]string](p, `[...document.querySelectorAll("tbody tr")].map((row) =>
+		[row.querySelector("th a").getAttribute("href"), row.querySelectorAll("td.n")[1].textContent.replaceAll(",", "").replace("\u2212", "-")])`)
+	for _, contract := range invoiced {
+		addsUp(contract[0]+"?csv=invoices", 3, contract[1])
+	}
+	loan := sheet(t, fetched(p, "/projects/pr-0002/facilities?csv=facilities"))[0]
+	addsUp("/projects/pr-0002/facilities/fa-0002?entries=drawn&csv=entries", 3, loan[3])
+	addsUp("/projects/pr-0002/facilities/fa-0002?entries=requested&csv=entries", 3, loan[4])
+
+	roll := "/projects/pr-0002/rent-roll/sources?month=2026-10&csv=leases"
+	p.Open(url + "/projects/pr-0002/rent-roll?month=2026-10")
+	tiles := desktest.Evaluate[[]string](p, `[...document.querySelectorAll(".fact span.figure[title]")].map((f) => f.title.replace(/[^0-9.]/g, ""))`)
+	addsUp(roll, 5, tiles[0])
+	addsUp(roll, 9, tiles[1])
+	leases := sheet(t, fetched(p, roll))
+	p.Open(url + strings.TrimSuffix(roll, "&csv=leases"))
+	pages := desktest.Evaluate[[]string](p, `[...document.querySelector("table").querySelectorAll("tbody th a")].map((a) => a.getAttribute("href"))`)
+	if len(pages) == 0 || len(pages) != len(leases)-1 {
+		t.Fatalf("there are %d pages of %d leases", len(pages), len(leases)-1)
+	}
+	for i, page := range pages {
+		addsUp(page+"&csv=months", 4, leases[i][9])
+	}
 }
 
 // Given somebody who is signed in, then a form without their token does nothing, and a script that gets into the page does not run.
