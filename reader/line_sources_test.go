@@ -117,10 +117,34 @@ func TestInvoicesOfAContract(t *testing.T) {
 	}
 	var got []string
 	for _, i := range found {
-		got = append(got, fmt.Sprint(i.ID, " ", i.Net))
+		got = append(got, fmt.Sprint(i.ID, " ", i.Value))
 	}
 	if want := []string{"i2 -4", "i1 10"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Given records on a line, on none and on one that is gone, then those are outside that aren't on a line that counts, with what they don't
+// put on one; and of another currency all.
+func TestInvoicesOnNoLine(t *testing.T) {
+	r, _ := fill(t, `INSERT INTO budget_nodes (tenant, project, id, row_version, structure_id, code, active) VALUES ('acme', '', 'a', 1, 'S1', '1', true)`,
+		`INSERT INTO records (tenant, project, id, row_version, source, status, currency, net, allocation_node, allocation_net) VALUES
+('acme', 'P1', 'i1', 1, 'invoice', 'paid', 'EUR', 10, ['a'], [10]), ('acme', 'P1', 'i2', 1, 'invoice', 'paid', 'EUR', 10, ['a', 'gone'], [7, 3]),
+('acme', 'P1', 'i3', 1, 'invoice', 'paid', 'EUR', 10, [''], [10]), ('acme', 'P1', 'i4', 1, 'invoice', 'paid', 'EUR', 10, [], []),
+('acme', 'P1', 'i5', 1, 'accrual', 'paid', 'EUR', 10, [], []), ('acme', 'P1', 'i6', 1, 'invoice', 'paid', 'CHF', 10, ['a'], [10])`)
+	for currency, want := range map[string][]string{"EUR": {"i2 3", "i3 10", "i4 10"}, "CHF": {"i6 10"}, "USD": nil} {
+		found, err := r.OutsideInvoices(t.Context(), LineRequest{Tenant: "acme", Project: ProjectRef{ID: "P1", StructureID: events.Some("S1")},
+			Currency: "EUR"}, currency)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, i := range found {
+			got = append(got, fmt.Sprint(i.ID, " ", i.Value))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", currency, got, want)
+		}
 	}
 }
 

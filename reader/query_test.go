@@ -156,6 +156,7 @@ func queries(t *testing.T) map[string]Query {
 		"line_plan":         line.planQuery(),
 		"lease":             leaseQuery("acme", "P1", "L1"),
 		"lease_series":      seriesQuery("acme", "VPI"),
+		"unallocated":       line.unallocatedQuery(nodesOfLine),
 		"contract_invoices": contractInvoicesQuery("acme", "P1", "C1", "EUR"),
 		"units":             UnitPage{Tenant: "acme", Project: "P1", After: "U1"}.query(51),
 		"rentroll_leases":   rentRoll.leasesQuery(),

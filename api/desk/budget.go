@@ -218,13 +218,14 @@ func (v *visit) outsideLines(p *project, b *budget) (notes []note) {
 			notes = append(notes, note{v.text(key, v.lang.Amount(a.Value, a.Currency), a.Currency), link})
 		}
 	}
-	say("budget.unallocated", p.page("records", invoiced...), b.Unallocated)
-	say("budget.unallocatedBudget", p.page("outside"), b.UnallocatedBudget)
+	say("budget.unallocated", p.page("outside")+"#t-invoices", b.Unallocated)
+	say("budget.unallocatedBudget", p.page("outside")+"#t-budget", b.UnallocatedBudget)
 	for _, e := range b.Excluded {
-		notes = append(notes, note{v.text("budget.excluded", v.lang.Amount(e.Value, e.Currency), e.Currency, e.Count), p.page("records", invoiced...)})
+		notes = append(notes, note{v.text("budget.excluded", v.lang.Amount(e.Value, e.Currency), e.Currency, e.Count), p.page("outside", "currency", e.Currency)})
 	}
 	for _, e := range b.ExcludedCommitted {
-		notes = append(notes, note{v.text("budget.excludedCommitted", v.lang.Amount(e.Value, e.Currency), e.Currency, e.Count), p.page("contracts")})
+		notes = append(notes, note{v.text("budget.excludedCommitted", v.lang.Amount(e.Value, e.Currency), e.Currency, e.Count),
+			p.page("contracts", "currency", e.Currency)})
 	}
 	return notes
 }

@@ -1,9 +1,6 @@
 package desk
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // contract is what the API shows of a contract; nil is what the person may not see, or what has no value.
 type contract struct {
@@ -145,8 +142,9 @@ func showContracts(v *visit) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	line, over := v.request.URL.Query().Get("line"), v.request.URL.Query().Get("only") == "over"
-	contracts, next, err := walk[contract](v, line != "" || over, func(limit, cursor string) string {
+	query := v.request.URL.Query()
+	line, over, currency := query.Get("line"), query.Get("only") == "over", query.Get("currency")
+	contracts, next, err := walk[contract](v, line != "" || over || currency != "", func(limit, cursor string) string {
 		return target("/v0/contracts", nil, "projectId", p.ID, "limit", limit, "cursor", cursor)
 	})
 	if err != nil {
@@ -176,6 +174,10 @@ func showContracts(v *visit) (answer, error) {
 	if over {
 		page.Filter = append(page.Filter, v.text("contracts.overOnly"))
 		contracts = slices.DeleteFunc(contracts, func(c contract) bool { return !c.over() })
+	}
+	if currency != "" {
+		page.Filter = append(page.Filter, currency)
+		contracts = slices.DeleteFunc(contracts, func(c contract) bool { return c.currency() != currency })
 	}
 	page.Table = v.contractsTable(p, contracts)
 	return v.answer(p, figure{tab: "contracts", title: v.text("contracts.title"), data: page, tables: []*table{page.Table}})
@@ -263,24 +265,7 @@ func (v *visit) contractInvoices(p *project, k *contract) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := v.sourceTable("invoices", v.text("contracts.invoices"), k.Invoiced.Currency, column{Title: v.text("records.number")},
-		column{Title: v.text("records.date")}, column{Title: v.text("contracts.status")})
-	c := cells{v.lang}
-	sum := int64(0)
-	for i := range found {
-		r := &found[i]
-		date := cell{kind: plainCell}
-		if r.Date.Ok {
-			date = c.date(r.Date.V.String())
-		}
-		t.Rows = append(t.Rows, row{Cells: []cell{c.text(cmp.Or(r.Number.V, r.ID)).to(p.record(r.ID)),
-			date, c.text(v.lang.Name("recordStatus", r.Status)).badge(recordBadge(r.Status)), c.amount(&amount{r.Net, k.Invoiced.Currency})}})
-		sum += r.Net
-	}
-	if len(t.Rows) > 0 || k.Invoiced.Value != 0 {
-		v.sum(t, sum, k.Invoiced)
-	}
-	return t, nil
+	return v.invoicedTable(p, v.text("contracts.invoices"), found, k.Invoiced), nil
 }
 
 func text(s *string) string {

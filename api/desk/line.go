@@ -91,14 +91,22 @@ func (b *budget) below(id string) (lines []*budgetNode) {
 	return lines
 }
 
+func (v *visit) lineRequest(p *project, line string) (reader.LineRequest, error) {
+	seen, ok := v.caller.Project(p.ID)
+	if !ok {
+		return reader.LineRequest{}, errNotFound
+	}
+	return reader.LineRequest{Tenant: v.caller.Tenant(), Project: reader.ProjectRef{ID: p.ID, StructureID: seen.BudgetStructureID},
+		Currency: seen.Currency, Line: line}, nil
+}
+
 // lineSources reads what was entered of a line, or of no line where it is "".
 func (v *visit) lineSources(p *project, line string) (reader.LineSources, error) {
-	seen, err := v.seen(p)
+	of, err := v.lineRequest(p, line)
 	if err != nil {
 		return reader.LineSources{}, err
 	}
-	found, err := v.desk.sources.LineSources(v.request.Context(), reader.LineRequest{Tenant: v.caller.Tenant(),
-		Project: reader.ProjectRef{ID: p.ID, StructureID: seen.BudgetStructureID}, Currency: seen.Currency, Line: line})
+	found, err := v.desk.sources.LineSources(v.request.Context(), of)
 	if errors.Is(err, reader.ErrNotFound) {
 		return found, errNotFound
 	}
@@ -250,7 +258,16 @@ func (v *visit) planText(plan events.Opt[analytics.LinePlan]) string {
 	return v.text("sources.planned", plan.V.ID, v.lang.Name("phasing", plan.V.Method), v.lang.Date(plan.V.StartDate.V), v.lang.Date(plan.V.EndDate.V))
 }
 
-// showOutside lists the bookings of the budget that are on no line.
+// outsidePage is what the page shows of what is on no line of a budget.
+type outsidePage struct {
+	Hidden   bool
+	Intro    string
+	Budget   *table // nil of another currency than the project's
+	Invoices *table
+	All      string // the budget
+}
+
+// showOutside lists the bookings of the budget and the records that are on no line; of another currency all records, which are in none.
 func showOutside(v *visit) (answer, error) {
 	p, err := v.project()
 	if err != nil {
@@ -260,21 +277,43 @@ func showOutside(v *visit) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := listPage{Intro: v.text("sources.outsideIntro"), All: p.page("budget"), Hidden: b.UnallocatedBudget == nil}
+	page := outsidePage{Hidden: b.UnallocatedBudget == nil || b.Unallocated == nil, Intro: v.text("sources.outsideIntro"), All: p.page("budget")}
 	f := figure{tab: "outside", title: v.text("sources.outside")}
-	if !page.Hidden {
+	if page.Hidden {
+		f.data = page
+		return v.answer(p, f)
+	}
+	currency, invoiced := v.request.URL.Query().Get("currency"), b.Unallocated
+	if currency == "" || currency == b.Currency {
+		currency = b.Currency
 		sources, err := v.lineSources(p, "")
 		if err != nil {
 			return nil, err
 		}
-		page.Table = v.bookingsTable(b, sources.Bookings)
+		page.Budget = v.bookingsTable(b, sources.Bookings)
 		sum := int64(0)
 		for _, booking := range sources.Bookings {
 			sum += booking.Value
 		}
-		v.sum(page.Table, sum, b.UnallocatedBudget)
-		f.tables = []*table{page.Table}
+		v.sum(page.Budget, sum, b.UnallocatedBudget)
+		f.tables = []*table{page.Budget}
+	} else {
+		at := slices.IndexFunc(b.Excluded, func(e excluded) bool { return e.Currency == currency })
+		if at < 0 {
+			return nil, errNotFound
+		}
+		invoiced, page.Intro = &amount{b.Excluded[at].Value, currency}, v.text("sources.otherIntro", currency)
+		f.title = v.text("sources.other", currency)
 	}
-	f.data = page
+	of, err := v.lineRequest(p, "")
+	if err != nil {
+		return nil, err
+	}
+	records, err := v.desk.sources.OutsideInvoices(v.request.Context(), of, currency)
+	if err != nil {
+		return nil, err
+	}
+	page.Invoices = v.invoicedTable(p, v.text("sources.invoices"), records, invoiced)
+	f.data, f.tables = page, append(f.tables, page.Invoices)
 	return v.answer(p, f)
 }

@@ -1,12 +1,12 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
 
 	"tallyhouse/analytics"
-	"tallyhouse/api/access"
 	"tallyhouse/reader"
 	"tallyhouse/schemas/events"
 )
@@ -17,7 +17,8 @@ type Sources interface {
 	LineSources(ctx context.Context, q reader.LineRequest) (reader.LineSources, error)
 	RentSources(ctx context.Context, q reader.RentRollRequest) ([]analytics.RentSource, []analytics.Unit, error)
 	Lease(ctx context.Context, tenant, project, id string) (reader.LeaseTerms, error)
-	ContractInvoices(ctx context.Context, tenant, project, contract, currency string) ([]reader.ContractInvoice, error)
+	ContractInvoices(ctx context.Context, tenant, project, contract, currency string) ([]reader.InvoicedRecord, error)
+	OutsideInvoices(ctx context.Context, q reader.LineRequest, currency string) ([]reader.InvoicedRecord, error)
 }
 
 // OpenReader reads what the database has of mails and of the sources of figures. Each question may take as long as the timeout; control
@@ -33,13 +34,24 @@ func (v *visit) percent(bp events.Decimal) string {
 	return v.lang.Number(strings.TrimSuffix(strings.TrimRight(digits, "0"), "."))
 }
 
-// seen is the project as access rules know it, for what is read beside the API.
-func (v *visit) seen(p *project) (access.Project, error) {
-	seen, ok := v.caller.Project(p.ID)
-	if !ok {
-		return access.Project{}, errNotFound
+// invoicedTable lists records that a figure is made of.
+func (v *visit) invoicedTable(p *project, caption string, records []reader.InvoicedRecord, figure *amount) *table {
+	t := v.sourceTable("invoices", caption, figure.Currency, column{Title: v.text("records.number")},
+		column{Title: v.text("records.date")}, column{Title: v.text("contracts.status")})
+	c := cells{v.lang}
+	sum := int64(0)
+	for i := range records {
+		r := &records[i]
+		date, link := cell{kind: plainCell}, p.record(r.ID)
+		if r.Date.Ok {
+			date = c.date(r.Date.V.String())
+		}
+		t.Rows = append(t.Rows, row{Cells: []cell{c.text(cmp.Or(r.Number.V, r.ID)).to(link), date,
+			c.text(v.lang.Name("recordStatus", r.Status)).badge(recordBadge(r.Status)), c.amount(&amount{r.Value, figure.Currency}).to(link)}})
+		sum += r.Value
 	}
-	return seen, nil
+	v.sum(t, sum, figure)
+	return t
 }
 
 // sourceTable begins a table of what a figure is made of, which is of one currency.
@@ -51,6 +63,9 @@ func (v *visit) sourceTable(name, caption, currency string, columns ...column) *
 // sum ends a table of what a figure is made of: what its rows, whose last cells are amounts, lack of the figure is a row of its own. That
 // is so where there are more than are told one by one, and where something has changed since the figure was read.
 func (v *visit) sum(t *table, listed int64, figure *amount) {
+	if len(t.Rows) == 0 && figure.Value == 0 {
+		return
+	}
 	c := cells{v.lang}
 	blank := make([]cell, len(t.Columns)-2)
 	if rest := figure.Value - listed; rest != 0 {

@@ -109,9 +109,9 @@ func (c cells) month(text string) cell {
 	return cell{Text: c.Month(m), kind: plainCell, value: text}
 }
 
-// to makes a link of what the cell says; of a cell that says nothing none.
+// to makes a link of what the cell says: not of nothing, and not of 0.
 func (c cell) to(link string) cell {
-	if c.Text != "" {
+	if c.Text != "" && !c.Muted {
 		c.Link = link
 	}
 	return c
