@@ -276,6 +276,9 @@ func (s *sheet) dueByTerms(all *candidates, day time.Time) {
 	}
 }
 
+// discountRate is what a discount for paying early comes to: whatever it is called, so many percent beside days are one.
+var discountRate = regexp.MustCompile(`(?:^|[^\d.,])[1-5](?:[.,]\d+)? ?%`)
+
 // inDays writes terms with their days in figures.
 func (v *vocabulary) inDays(folded string) string {
 	if m := v.weeks.FindStringSubmatchIndex(folded); m != nil {
@@ -293,17 +296,37 @@ func (v *vocabulary) termDays(folded string) int {
 	days := -1
 	clauses := strings.NewReplacer(";", "\n", ". ", "\n", ", ", "\n").Replace(v.inDays(folded))
 	for part := range strings.SplitSeq(clauses, "\n") {
-		if v.earlyPayment.MatchString(part) && !v.fullPayment.MatchString(part) {
+		if (v.earlyPayment.MatchString(part) || discountRate.MatchString(part)) && !v.fullPayment.MatchString(part) {
 			continue
 		}
+		if v.latePayment.MatchString(part) {
+			continue
+		}
+		known := false
 		for _, terms := range v.netTerms {
-			if m := terms.FindStringSubmatchIndex(part); m != nil && !v.latePayment.MatchString(part) {
-				if n := atoi(part[m[2]:m[3]]); n > days {
-					days = n
-				}
+			if m := terms.FindStringSubmatchIndex(part); m != nil {
+				days, known = max(days, atoi(part[m[2]:m[3]])), true
 				break
 			}
 		}
+		if !known {
+			days = max(days, v.daysToPay(part))
+		}
 	}
 	return days
+}
+
+// daysToPay returns the days of a clause of whatever wording that has a word of paying, one number of days and little behind it: "Gelieve
+// binnen 10 dagen te betalen"; -1 when it isn't one. A clause with a part in percent is about discounts or interest.
+func (v *vocabulary) daysToPay(clause string) int {
+	counted := v.daysCounted.FindAllStringSubmatchIndex(clause, 2)
+	if len(counted) != 1 || strings.Contains(clause, "%") || !v.paying.MatchString(clause) {
+		return -1
+	}
+	behind := strings.Trim(clause[counted[0][1]:], " .,;:!)")
+	words := len(strings.Fields(behind))
+	if words == 0 || words <= 3 && v.paying.MatchString(behind) || words <= 4 && v.invoiceWord.MatchString(behind) {
+		return atoi(clause[counted[0][2]:counted[0][3]])
+	}
+	return -1
 }

@@ -12,6 +12,12 @@ func TestDaysOfPaymentTerms(t *testing.T) {
 		"Net 45 days": 45, "Payment within 14 days": 14,
 		"Paiement à 30 jours": 30, "Pagamento a 60 giorni": 60, "Pago a 30 días": 30, "binnen 10 Tagen 3 % Skonto": -1,
 		"Lieferung innerhalb von 5 Tagen": -1,
+		// Words of paying and one number of days, in whatever order:
+		"Bonifico a 14 giorni": 14, "Gelieve binnen 10 dagen te betalen.": 10, "Zapłata w terminie 7 dni": 7, "Fizetendő 15 napon belül": 15,
+		"Begleichung in 20 Tagen": 20, "Transferencia a 45 días": 45, "Virement à 30 jours date de facture": 30,
+		"Úhrada převodem do 21 dnů": 21, "Nakazilo v 8 dneh": 8, "Suoritus 14 päivän kuluessa laskusta": -1,
+		"Zahlungserinnerungen verschicken wir nach 14 Tagen an alle Kunden": -1, "Zahlung in 10 Tagen mit 2 % oder in 30 Tagen": -1,
+		"Pagamento con 3 % in 10 giorni": -1, "Reklamationen innerhalb von 8 Tagen": -1, "Betaling binnen 8 dagen met 2 % korting": -1,
 	} {
 		if got := v.termDays(fold([]rune(in))); got != want {
 			t.Errorf("v.termDays(%q) = %d, want %d", in, got, want)

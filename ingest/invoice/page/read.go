@@ -192,7 +192,8 @@ func (s *sheet) keepCertain(f *fields.Invoice) {
 
 // kind decides what the document is. An invoice calls itself one and carries what
 // an invoice must: a number or date and a sum to pay. Where its title is a word that
-// nobody knows, and none of another kind of document, it carries all that an invoice has.
+// nobody knows, and none of another kind of document, it carries all that an invoice has: net, tax and total of a bill, or a day by
+// which to pay.
 func (s *sheet) kind(number, date, due *fields.Text, t totals) Kind {
 	const never = 1 << 30
 	credit, title, sumOnly, other, hard := false, false, false, false, false
@@ -232,8 +233,8 @@ func (s *sheet) kind(number, date, due *fields.Text, t totals) Kind {
 	// "Rechnungsbetrag" beside a sum is a title where nothing says otherwise.
 	title = title || sumOnly && !other
 	sure := certain(number) && number.Rule == "number label"
-	whole := certain(number) && certain(date) && t.net.certain() && t.tax.certain() && t.gross.certain() &&
-		(certain(due) || s.namesAccount())
+	whole := certain(number) && certain(date) && t.gross.certain() &&
+		(t.net.certain() && t.tax.certain() || certain(due))
 	switch {
 	case t.gross == nil && !(sure && certain(date) && title):
 		return NotAnInvoice
@@ -252,13 +253,6 @@ func (s *sheet) kind(number, date, due *fields.Text, t totals) Kind {
 		return CreditNote
 	}
 	return Invoice
-}
-
-// namesAccount reports whether an account is named: where to pay.
-func (s *sheet) namesAccount() bool {
-	return slices.ContainsFunc(s.rows, func(row []*item) bool {
-		return slices.ContainsFunc(row, func(it *item) bool { return s.account.MatchString(it.folded) })
-	})
 }
 
 // certain reports whether a value is known well enough to be stated.

@@ -35,7 +35,7 @@ type vocabulary struct {
 	dueLabels                                                           []label
 	earlyPayment, period, conditional, fullPayment, untilDate, fallsDue *words.Pattern
 	netTerms                                                            []*words.Pattern
-	openTerms, latePayment                                              *words.Pattern
+	openTerms, latePayment, paying, daysCounted                         *words.Pattern
 	weeks, numberInWords                                                *words.Pattern
 	dayWords                                                            map[string]string // of a week's word, the word for days of its language
 	numbers                                                             map[string]string // in figures
@@ -157,6 +157,8 @@ func (v *vocabulary) addTerms(w *words.Words) {
 	v.untilDate = w.Compile(`<until>(?: <until>)* $`)
 	v.fallsDue = w.Compile(`^[ ,]*(?:<before due>[ ,]+)*<falls due*>`)
 	v.netTerms = w.CompileEach("payment terms")
+	v.paying = w.Any("paying")
+	v.daysCounted = w.Compile(`\b(\d{1,3}) ?<days>`)
 	v.openTerms = w.Compile(`<open terms>|\d ?[/+] ?\d{2,3} ?<days>`)
 	v.latePayment = w.Any("late")
 	v.weeks = w.Compile(`\b(\d{1,2}) ?(<weeks>)`)
