@@ -198,6 +198,10 @@ func (s *sheet) kind(number, date, due *fields.Text, t totals) Kind {
 	const never = 1 << 30
 	credit, title, sumOnly, other, hard := false, false, false, false, false
 	invoiceFirst := false
+	total := never // a title stands above the total: what is called a credit below it is another document
+	if t.gross != nil {
+		total = t.gross.from.item.row
+	}
 	titleRow, otherRow, ownRow := never, never, never
 	for _, row := range s.rows {
 		for _, it := range row {
@@ -206,7 +210,7 @@ func (s *sheet) kind(number, date, due *fields.Text, t totals) Kind {
 			}
 			text := strings.Trim(it.folded, " .:#")
 			if s.creditTitle.MatchString(text) && len(text) < 60 && it.page == 1 && row[0].y < s.heights[0]*0.6 &&
-				!invoiceFirst && moneyIn(row) == 0 {
+				!invoiceFirst && it.row < total && moneyIn(row) == 0 {
 				credit = true
 			} else if loc := s.invoiceTitle.FindStringIndex(text); loc != nil && it.page == 1 &&
 				(loc[1] == len(text) || hasDigit(text) && s.titleTail.MatchString(text[loc[1]:])) {
