@@ -36,7 +36,29 @@ func (s *sheet) total() (decided, weighed totals, labelled []sum) {
 		s.findings = append(s.findings, s.disagree(net, tax, gross))
 		return rules.doubted(), totals{}, labelled
 	}
+	if rules.gross.certain() && !rules.gross.is(weighed.gross) {
+		switch {
+		case weighed.gross.certain() && bills.itemsPrefer(&rules, weighed.net):
+			return weighed.certain(), weighed, labelled
+		case slices.ContainsFunc(bills.bills, func(c *bill) bool {
+			return c.closes() && c.gross != absolute(rules.gross.value) && bills.reasoned(c) &&
+				bills.itemsPrefer(&rules, &share{value: c.net, from: c.netAt})
+		}):
+			return rules.doubted(), weighed, labelled
+		}
+	}
 	return agreed(rules, weighed), weighed, labelled
+}
+
+// itemsPrefer reports whether the items above all sums add up to another net sum than the one that rules chose: where a contract's sums
+// stand above the invoice's own, the items are the invoice's. Items that make up neither, or the first, say nothing: those of all work so
+// far add up to more than is billed.
+func (s *sheet) itemsPrefer(rules *totals, net *share) bool {
+	if rules.net == nil || net == nil || net.value == 0 || rules.net.is(net) {
+		return false
+	}
+	top := rules.net.from
+	return !s.addUp(top) && s.addUp(&sum{item: top.item, value: net.value})
 }
 
 // shares are the sums that rules chose.

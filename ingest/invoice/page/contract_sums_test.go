@@ -1,0 +1,71 @@
+package page
+
+import (
+	"testing"
+
+	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/page/typed"
+)
+
+// Given the sums of a whole contract, by words that nobody knows, above those of the invoice, then the items tell which are the invoice's:
+// those that they add up to, and never the contract's.
+func TestItemsTellTheInvoicesOwnSums(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head = `Bauwerk Huber GmbH
+Hofgasse 3
+1010 Wien
+UID: ATU33864707
+
+Rechnung
+
+Rechnungsnummer:   2026-0417
+Rechnungsdatum:    06.05.2026
+
+Leistung                            Betrag
+`
+	for name, c := range map[string]struct {
+		sums  string
+		gross int64 // 0: not stated
+	}{
+		"items of the invoice": {`Mauerwerk                           700,00
+Innenputz                           300,00
+
+Wuppersumme netto:               10.000,00
+Umsatzsteuer 20 %:                2.000,00
+Gesamtbetrag:                    12.000,00
+
+Satz        Basis    Umsatzsteuer      Gesamtbetrag
+20 %     1.000,00          200,00          1.200,00
+Gesamtbetrag:                     1.200,00
+`, 0},
+		"items of the invoice, below words that say so": {`Mauerwerk                           700,00
+Innenputz                           300,00
+
+Auftragswert netto:              10.000,00
+Umsatzsteuer 20 %:                2.000,00
+Gesamtbetrag:                    12.000,00
+
+Satz        Basis    Umsatzsteuer      Gesamtbetrag
+20 %     1.000,00          200,00          1.200,00
+Zahlbetrag:                       1.200,00
+`, 1200_00},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, f, _ := reader.Read(typed.Document(head+c.sums), Own{})
+			if got := grossOf(f); got != c.gross {
+				t.Errorf("the total is %d, want %d", got, c.gross)
+			}
+		})
+	}
+}
+
+// grossOf is a total in minor units, 0 where none is stated.
+func grossOf(f fields.Invoice) int64 {
+	if f.Gross == nil {
+		return 0
+	}
+	return f.Gross.Value
+}
