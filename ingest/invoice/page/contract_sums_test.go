@@ -69,3 +69,34 @@ func grossOf(f fields.Invoice) int64 {
 	}
 	return f.Gross.Value
 }
+
+// Given a tax that is within the total, by a label that says the total were meant or beside a total with a balance brought forward, then
+// the rate tells which sum is which.
+func TestTheRateTellsTheTaxWithinATotal(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		totals     string
+		tax, gross int64
+	}{
+		"the tax is called a sum with tax": {"Gesamtbetrag               1.200,00\ninkl. 20 % MwSt.:            200,00", 20000, 120000},
+		"in another language":              {"TOTALE                     1.220,00\nIVA inclusa 22 %:            220,00", 22000, 122000},
+		"a balance is brought forward": {`Totale                     1.220,00
+IVA inclusa 22 %:            220,00
+Conti scoperti:              187,79
+Saldo da pagare:           1.407,79`, 22000, 122000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, f, _ := reader.Read(typed.Document(paper("Rechnung", c.totals, "")), Own{})
+			tax := int64(0)
+			if f.Tax != nil {
+				tax = f.Tax.Value
+			}
+			if gross := grossOf(f); gross != c.gross || tax != c.tax {
+				t.Errorf("the total is %d with a tax of %d, want %d and %d", gross, tax, c.gross, c.tax)
+			}
+		})
+	}
+}

@@ -41,7 +41,46 @@ func (s *sheet) sums() []sum {
 			}
 		}
 	}
+	s.taxesWithin(out)
 	return out
+}
+
+// taxesWithin finds sums that are called those with tax, "IVA inclusa 10 %: 206.452,49", and are the tax in another total by the rate
+// beside them.
+func (s *sheet) taxesWithin(all []sum) {
+	for i := range all {
+		t := &all[i]
+		if rate := s.rateBeside(t); t.role == roleGross && rate > 0 && t.value != 0 {
+			for j := range all {
+				if g := &all[j]; (g.role == roleGross || g.role == rolePayable) && contains(g.value, t.value, rate) {
+					t.role, t.weight = roleTaxWithin, 2
+					break
+				}
+			}
+		}
+	}
+}
+
+// rateBeside is the rate that the label of a sum names, in 1/10,000 of a percent; 0 for none.
+func (s *sheet) rateBeside(sm *sum) (rate int64) {
+	if !sm.rate {
+		return 0
+	}
+	for _, it := range s.rows[sm.item.row][:sm.item.col+1] {
+		for _, a := range it.amounts {
+			if a.percent && a.value > 0 && (it != sm.item || a.end <= sm.amount.start) {
+				rate = a.value
+			}
+		}
+	}
+	return rate
+}
+
+// contains reports whether a total contains a tax of a rate, but for a cent.
+func contains(gross, tax, rate int64) bool {
+	const whole, cent = 100 * 10_000, 100
+	with := whole + rate
+	return absolute(gross/with*rate+gross%with*rate/with-tax) <= cent
 }
 
 func insideDate(it *item, a amount) bool {
