@@ -21,9 +21,8 @@ const (
 // benchTime is when the log begins.
 var benchTime = time.Date(2022, 1, 1, 10, 0, 0, 0, time.UTC)
 
-// fill writes the log as years would: records come in one after the other, each is paid a twentieth of all records
-// later. It returns how many bytes the values have.
-func (s *system) fill(records int) (bytes int) {
+// fill writes the log, as years would or of one project. It returns how many bytes the values have.
+func (s *system) fill(records int, oneProject bool) (bytes int) {
 	client, err := kgo.NewClient(kgo.SeedBrokers(s.broker.Addr()), kgo.MaxBufferedRecords(200_000),
 		kgo.ProducerLinger(5*time.Millisecond), kgo.ProducerBatchMaxBytes(1<<20))
 	if err != nil {
@@ -62,6 +61,22 @@ func (s *system) fill(records int) (bytes int) {
 	for i := range benchContractors {
 		first(events.Contractors, benchContractor(i), &events.Contractor{Name: events.Some(fmt.Sprint("Firm ", i))})
 	}
+	if oneProject {
+		easyLog(records, send)
+	} else {
+		yearsOfLog(records, send)
+	}
+	if err := client.Flush(context.Background()); err != nil {
+		s.b.Fatal(err)
+	}
+	return bytes
+}
+
+// sender sends a version of an entity.
+type sender func(topic events.Topic, id string, version int64, at time.Time, data any)
+
+// yearsOfLog is a log as years write it: records come in one after the other, each is paid a twentieth of all records later.
+func yearsOfLog(records int, send sender) {
 	at := func(i int) time.Time { return benchTime.Add(time.Duration(i) * (benchYears / time.Duration(records))) }
 	paidAfter := records/20 + 1
 	for i := range records + paidAfter {
@@ -72,10 +87,24 @@ func (s *system) fill(records int) (bytes int) {
 			send(events.Records, benchID(paid), 2, at(i), benchRecord(paid, at(paid), true))
 		}
 	}
-	if err := client.Flush(context.Background()); err != nil {
-		s.b.Fatal(err)
+}
+
+// easyLog is the easiest that a log can be, which shows what the shape of data costs: all records are of one project, on few lines, come in
+// by their ids, and are paid when all have come.
+func easyLog(records int, send sender) {
+	for version := range int64(2) {
+		for i := range records {
+			r := benchRecord(i, benchTime.AddDate(0, 0, i%1500), version == 1)
+			r.ProjectID, r.ContractorID = benchProject(0), events.Some(benchContractor(i%benchNodes))
+			for k := range r.Allocations {
+				r.Allocations[k].NodeID = events.Some(benchNode((i + k) % benchNodes))
+			}
+			if r.ContractID.Ok {
+				r.ContractID = events.Some(fmt.Sprintf("contract-%03d", i%150))
+			}
+			send(events.Records, fmt.Sprintf("record-%08d", i), version+1, benchTime, r)
+		}
 	}
-	return bytes
 }
 
 func benchProject(i int) string    { return fmt.Sprintf("project-%03d", i) }
