@@ -120,6 +120,7 @@ func (b *Broker) Stop(ctx context.Context) error {
 type run struct {
 	cluster *kfake.Cluster
 	client  *kgo.Client // pings the cluster
+	unwatch context.CancelFunc
 	closing sync.Once
 	done    chan struct{}
 }
@@ -164,7 +165,11 @@ func startRun(ctx context.Context, o Options, addr string) (*run, error) {
 		return nil, fmt.Errorf("embedded kafka: start on %s with the data in %s: %w", addr, o.DataDir, err)
 	}
 	debug.FreeOSMemory() // kfake reads its whole log to start
-	r := &run{cluster: cluster, client: client, done: make(chan struct{})}
+	watching, unwatch := context.WithCancel(context.WithoutCancel(ctx))
+	r := &run{cluster: cluster, client: client, unwatch: unwatch, done: make(chan struct{})}
+	gone := &absentees{client: client, log: o.Log, groups: map[string]*watchedGroup{}}
+	gone.watch(cluster)
+	go gone.run(watching)
 	if err := r.Ping(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("embedded kafka: %w", err), r.Stop(ctx))
 	}
@@ -202,6 +207,7 @@ func (r *run) Kill() {
 	r.closing.Do(func() {
 		go func() {
 			defer close(r.done)
+			r.unwatch()
 			r.client.Close()
 			r.cluster.Close()
 		}()
