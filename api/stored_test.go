@@ -56,26 +56,20 @@ func (w *world) sums(project string, c analytics.Contribution, sign int64) {
 	rows := make([]map[string]any, 0, len(c))
 	for _, s := range c {
 		roll := s.Roll.Roll()
-		row := map[string]any{"tenant": tenant, "project": project, "roll": roll.Name}
-		for _, k := range clickhouse.SumKeys()[3:] {
-			row[k] = ""
-		}
+		row := map[string]any{"tenant": tenant, "project": project, "keys": string(clickhouse.AppendKeys(nil, roll, s.Keys[:len(roll.Keys)]))}
 		for _, a := range clickhouse.SumAmounts() {
 			row[a] = new(big.Int)
 		}
-		for i, k := range roll.Keys {
-			row[clickhouse.SumColumn(k)] = s.Keys[i]
-		}
 		for i, a := range roll.Amounts {
-			row[clickhouse.SumColumn(a)] = big.NewInt(sign * s.Amounts[i])
+			row[clickhouse.AmountColumn(a)] = big.NewInt(sign * s.Amounts[i])
 		}
 		rows = append(rows, row)
 	}
 	w.insert("sums", rows...)
 	if len(rows) > 0 { // the view's position moves with every batch
 		w.insert("sums", map[string]any{"tenant": "", "project": clickhouse.ViewPositionProject("records", 0),
-			clickhouse.SumColumn("position"): big.NewInt(1),
-			clickhouse.SumColumn("squares"):  big.NewInt(w.version("position of sums", ""))})
+			clickhouse.AmountColumn("position"): big.NewInt(1),
+			clickhouse.AmountColumn("squares"):  big.NewInt(w.version("position of sums", ""))})
 	}
 }
 

@@ -85,20 +85,20 @@ UNION ALL
 SELECT ` + rowTexts("'lines'", "node", "contract", "''", "currency", "''", "packed") + `
 FROM (
   SELECT contract, node, currency, ` + packed(sumsByStatus()...) + ` AS packed
-  FROM sums` + of + ` AND roll = 'lines'
+  FROM sums` + of + ` AND ` + ofRolls(rollLines) + `
   GROUP BY contract, node, currency
 )
 UNION ALL
 SELECT ` + rowTexts("roll", "node", "contract", "line", "currency", "status", "packed") + `
 FROM (
   SELECT ` + rollSums + ` AS packed
-  FROM sums` + of + ` AND roll IN {rolls:Array(String)}
+  FROM sums` + of + ` AND ` + ofRolls(budgetRolls...) + `
   GROUP BY ` + rollKeys + `
 )
 UNION ALL
 SELECT ` + rowText("'"+partEntries+"'", "node_id", "id", "''", "toString(currency)", "''", packed("ifNull(value, 0)")) + `
 FROM uncommitted_entries FINAL` + of + ` AND NOT deleted AND value IS NOT NULL`,
-		Args: map[string]any{"tenant": tenant, "project": project, "rolls": budgetRolls},
+		Args: map[string]any{"tenant": tenant, "project": project},
 	}
 }
 

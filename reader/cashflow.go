@@ -60,7 +60,7 @@ FROM (
   SELECT roll, node, currency, arrayStringConcat(groupArray(concat(month, if(roll = '` + partCash + `', ` +
 		packed("net") + `, concat(reinterpretAsFixedString(toInt64(count)), ''))))) AS months
   FROM sums
-  WHERE tenant = {tenant:String} AND project = {project:String} AND (roll = '` + partCash + `' OR roll = '` + partRecognized + `' AND month >= ifNull((
+  WHERE tenant = {tenant:String} AND project = {project:String} AND (` + ofRolls(partCash) + ` OR ` + ofRolls(partRecognized) + ` AND month >= ifNull((
     SELECT minOrNull(toString(recurring_from))
     FROM line_plans FINAL
     WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND recurring_every_months > 0), 'none'))

@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -92,9 +91,9 @@ func linkedOf(r *contractRow) *[]linkedSum { return &r.linked }
 
 // contractSet says which contracts a statement reads.
 type contractSet struct {
-	rows  string // what follows SELECT and their columns
-	sums  string // the condition on their sums, and perhaps on those that some left behind elsewhere
-	order string // in which the rows are returned
+	rows  string                      // what follows SELECT and their columns
+	sums  func(rolls []string) string // the condition on their sums, and perhaps on those that some left behind elsewhere
+	order string                      // in which the rows are returned
 	args  map[string]any
 }
 
@@ -109,8 +108,6 @@ func (s contractSet) query(rolls []string) Query {
 	if len(rolls) == 0 {
 		return Query{SQL: "SELECT " + contractRows.String() + s.rows, Args: s.args}
 	}
-	args := maps.Clone(s.args)
-	args["rolls"] = rolls
 	return Query{
 		SQL: "SELECT " + linkedRows.String() + `
 FROM (SELECT *` + s.rows + `) AS c
@@ -120,23 +117,22 @@ LEFT JOIN (
     SELECT project, contract, node, currency, status, record, if(roll = '` + rollLines + `', ` +
 			packed("sum(net)", "sum(gross)", "sum(count)") + `, '') AS sums
     FROM sums
-    WHERE tenant = {tenant:String} AND ` + s.sums + ` AND roll IN {rolls:Array(String)}
+    WHERE tenant = {tenant:String} AND ` + s.sums(rolls) + `
     GROUP BY project, roll, contract, node, currency, status, record
     HAVING if(roll = '` + rollLines + `', sum(allocations), sum(count)) != 0
   )
   GROUP BY project, contract
 ) AS l ON c.project = l.of_project AND c.id = l.of_contract
 ORDER BY ` + s.order,
-		Args: args,
+		Args: s.args,
 	}
 }
 
 func (p ContractPage) set() contractSet {
-	order, sums := "id, project", "(project, contract) GLOBAL IN (SELECT project, id%s)"
+	order := "id, project"
 	if len(p.Projects) == 1 {
 		// That of the key: the rest of the project is not read.
 		order = "tenant, project, id"
-		sums = "project IN {projects:Array(String)} AND contract GLOBAL IN (SELECT id%s)"
 	}
 	rows := `
 FROM contracts FINAL
@@ -144,7 +140,10 @@ WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND id > 
 ORDER BY ` + order + `
 LIMIT {limit:UInt32}`
 	return contractSet{
-		rows: rows, sums: fmt.Sprintf(sums, rows), order: order,
+		rows: rows, order: order,
+		sums: func(rolls []string) string {
+			return "project IN {projects:Array(String)} AND " + ofContracts(rolls, "(SELECT max(id) FROM (SELECT id"+rows+"))")
+		},
 		args: map[string]any{"tenant": p.Tenant, "projects": projectIDs(p.Projects), "after": p.After, "limit": p.Limit, "undated": undated},
 	}
 }
@@ -163,7 +162,7 @@ FROM contracts FINAL
 WHERE tenant = {tenant:String} AND id = {id:String} AND NOT deleted
   AND ` + its + `
 LIMIT 1`,
-		sums: its + " AND contract = {id:String}", order: "id",
+		sums: func(rolls []string) string { return its + " AND " + ofContract(rolls) }, order: "id",
 		args: map[string]any{"tenant": tenant, "id": id, "projects": projectIDs(projects), "undated": undated},
 	}
 }
@@ -180,10 +179,10 @@ func linkedQuery(tenant string, c *analytics.Contract, rolls []string) Query {
 	return Query{
 		SQL: "SELECT " + linkedSumColumns.String() + `
 FROM sums
-WHERE tenant = {tenant:String} AND project = {project:String} AND roll IN {rolls:Array(String)} AND contract = {id:String}
+WHERE tenant = {tenant:String} AND project = {project:String} AND ` + ofContract(rolls) + `
   AND (record = '' OR node NOT IN {lines:Array(String)})
 GROUP BY node, currency, status, record`,
-		Args: map[string]any{"tenant": tenant, "project": c.ProjectID, "id": string(c.ID), "rolls": rolls, "lines": lines},
+		Args: map[string]any{"tenant": tenant, "project": c.ProjectID, "id": string(c.ID), "lines": lines},
 	}
 }
 

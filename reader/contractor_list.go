@@ -7,6 +7,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
+	schema "tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 )
 
@@ -59,18 +60,28 @@ LIMIT 1 OFFSET {window:UInt32}`,
 	}
 }
 
+const rollContractors = "contractors"
+
+// contractorKeys are the keys of the sum that counts a contractor's records: they sort as the ids do.
+func contractorKeys(id string) string {
+	return string(schema.AppendKeys(nil, schema.RollContractors.Roll(), []string{id}))
+}
+
 // query joins the contractors behind an id, up to another one or, without it, all that follow, with those that are
 // referred to: of records a roll knows them, contracts are few. The contractors go first, so that the page is cut in
 // their order.
 func (p ContractorPage) query(after string, to events.Opt[string], ask int) Query {
 	q := Query{Args: map[string]any{"tenant": p.Tenant, "projects": p.Projects, "marked": p.Marked, "after": after,
 		"limit": ask}}
+	rolls := ofRolls(rollContractors) + " AND keys > {after_keys:String}"
+	q.Args["after_keys"] = contractorKeys(after)
 	within := func(column string) string { return column + " > {after:String}" }
 	if to.Ok {
 		within = func(column string) string {
 			return column + " > {after:String} AND " + column + " <= {to:String}"
 		}
-		q.Args["to"] = to.V
+		q.Args["to"], q.Args["to_keys"] = to.V, contractorKeys(to.V)
+		rolls += " AND keys <= {to_keys:String}"
 	}
 	q.SQL = "SELECT " + contractorRow.String() + `
 FROM (
@@ -83,8 +94,7 @@ INNER JOIN (
   FROM (
     SELECT project, contractor AS referred
     FROM sums
-    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND roll = 'contractors' AND ` +
-		within("contractor") + `
+    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND ` + rolls + `
     GROUP BY project, contractor
     HAVING sum(count) != 0
     UNION ALL

@@ -69,14 +69,16 @@ func ledger(t *testing.T) (*Reader, *counted) {
 	for _, statement := range []string{
 		`INSERT INTO contracts (tenant, project, id, row_version, contractor_id, status, currency, allocation_node, allocation_value)
 SELECT 'acme', 'P' || number % 10, 'C' || leftPad(toString(number), 5, '0'), 1, 'K' || number % 20000, 'signed', 'EUR', ['in'], [100] FROM numbers(20000)`,
-		`INSERT INTO sums (tenant, project, roll, key1, key2, key3, key5, amount1)
-SELECT 'acme', 'P' || number % 10, 'links', 'C' || leftPad(toString(number % 20000), 5, '0'), if(number < 20000, 'out', 'in'), 'EUR', leftPad(toString(number), 8, '0'), 1
+		`INSERT INTO sums (tenant, project, keys, amount1)
+SELECT 'acme', 'P' || number % 10,
+    concat('links\0C', leftPad(toString(number % 20000), 5, '0'), '\0', if(number < 20000, 'out', 'in'), '\0EUR\0\0', leftPad(toString(number), 8, '0')), 1
 FROM numbers(200000)`,
-		`INSERT INTO sums (tenant, project, roll, key1, key2, key3, key4, amount1, amount4, amount2, amount3)
-SELECT 'acme', 'P' || number % 10, 'lines', 'C' || leftPad(toString(number % 20000), 5, '0'), if(number < 20000, 'out', 'in'), 'EUR', 'paid', 1, 1, 5, 6
+		`INSERT INTO sums (tenant, project, keys, amount1, amount4, amount2, amount3)
+SELECT 'acme', 'P' || number % 10,
+    concat('lines\0C', leftPad(toString(number % 20000), 5, '0'), '\0', if(number < 20000, 'out', 'in'), '\0EUR\0paid\0'), 1, 1, 5, 6
 FROM numbers(40000)`,
-		`INSERT INTO sums (tenant, project, roll, key1, amount1)
-SELECT 'acme', 'P' || intDiv(number, 20000), 'contractors', 'K' || toString(number % 20000), 1 FROM numbers(200000) WHERE number % 3 = 0`,
+		`INSERT INTO sums (tenant, project, keys, amount1)
+SELECT 'acme', 'P' || intDiv(number, 20000), concat('contractors\0K', toString(number % 20000), '\0\0\0\0'), 1 FROM numbers(200000) WHERE number % 3 = 0`,
 		`INSERT INTO contractors (tenant, project, id, row_version, src_offset, name)
 SELECT 'acme', '', 'K' || toString(number), 1, number, 'Name' FROM numbers(20000) UNION ALL SELECT '', '#0', '', 20000, 0, NULL`,
 		`INSERT INTO budget_nodes (tenant, project, id, row_version, src_offset, structure_id, level, code, name, active, accounting_codes)
@@ -163,7 +165,8 @@ func TestContractorsThatAreSeldomReferredToAreFound(t *testing.T) {
 	db := database(t)
 	for _, statement := range []string{
 		`INSERT INTO contractors (tenant, id, row_version, name) SELECT 'acme', leftPad(toString(number), 6, '0'), 1, 'Name' FROM numbers(30000)`,
-		`INSERT INTO sums (tenant, project, roll, key1, amount1) SELECT 'acme', 'P1', 'contractors', leftPad(toString(number * 9999), 6, '0'), 1 FROM numbers(4)`,
+		`INSERT INTO sums (tenant, project, keys, amount1)
+SELECT 'acme', 'P1', concat('contractors\0', leftPad(toString(number * 9999), 6, '0'), '\0\0\0\0'), 1 FROM numbers(4)`,
 	} {
 		if err := db.Exec(context.Background(), statement); err != nil {
 			t.Fatal(err)

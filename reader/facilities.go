@@ -166,9 +166,9 @@ func entrySumsQuery(tenant string, facilities []string) Query {
 	return Query{
 		SQL: "SELECT project, toString(roll), toString(status), " + packed("sum(value)") + `
 FROM sums
-WHERE tenant = {tenant:String} AND project IN {facilities:Array(String)} AND roll IN {rolls:Array(String)}
+WHERE tenant = {tenant:String} AND project IN {facilities:Array(String)} AND ` + ofRolls(slices.Sorted(maps.Keys(entryRolls))...) + `
 GROUP BY project, roll, status`,
-		Args: map[string]any{"tenant": tenant, "facilities": facilities, "rolls": slices.Sorted(maps.Keys(entryRolls))},
+		Args: map[string]any{"tenant": tenant, "facilities": facilities},
 	}
 }
 

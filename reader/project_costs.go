@@ -88,12 +88,12 @@ WHERE tenant = ''
 GROUP BY project
 UNION ALL
 SELECT project, ` + rollSums + `
-FROM sums` + of + ` AND roll IN {rolls:Array(String)}
+FROM sums` + of + ` AND ` + ofRolls(budgetRolls...) + `
 GROUP BY project, ` + rollKeys + `
 UNION ALL
 SELECT project, '` + partEntries + `', node_id, id, '', toString(currency), '', ` + packed("ifNull(value, 0)") + `
 FROM uncommitted_entries FINAL` + of + ` AND NOT deleted AND value IS NOT NULL`,
-		Args: map[string]any{"tenant": tenant, "projects": projects, "rolls": budgetRolls},
+		Args: map[string]any{"tenant": tenant, "projects": projects},
 	}
 }
 

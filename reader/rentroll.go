@@ -158,7 +158,7 @@ INNER JOIN (
       toInt64(sum(value)) AS rent, CAST(status = 'rentFree', 'Bool') AS free,
       if(first_break = '', toInt32(` + fmt.Sprint(noBreak) + `), toInt32(toDate32OrZero(toString(first_break)))) AS leave
     FROM sums
-    WHERE tenant = {tenant:String} AND project = {project:String} AND roll = 'rent' AND month <= {last:String} AND until >= {first:String}
+    WHERE tenant = {tenant:String} AND project = {project:String} AND ` + ofRolls("rent") + ` AND month <= {last:String} AND until >= {first:String}
     GROUP BY lease, month, until, status, first_break
     HAVING sum(count) > 0
   )

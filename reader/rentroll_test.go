@@ -21,12 +21,10 @@ func add(t *testing.T, db clickhouse.Conn, c analytics.Contribution) {
 	t.Helper()
 	for _, s := range c {
 		roll := s.Roll.Roll()
-		columns, values := []string{"tenant", "project", "roll"}, []string{"'acme'", "'P1'", "'" + roll.Name + "'"}
-		for i, k := range roll.Keys {
-			columns, values = append(columns, schema.SumColumn(k)), append(values, "'"+s.Keys[i]+"'")
-		}
+		keys := strings.ReplaceAll(string(schema.AppendKeys(nil, roll, s.Keys[:len(roll.Keys)])), "\x00", `\0`)
+		columns, values := []string{"tenant", "project", "keys"}, []string{"'acme'", "'P1'", "'" + keys + "'"}
 		for i, a := range roll.Amounts {
-			columns, values = append(columns, schema.SumColumn(a)), append(values, fmt.Sprint(s.Amounts[i]))
+			columns, values = append(columns, schema.AmountColumn(a)), append(values, fmt.Sprint(s.Amounts[i]))
 		}
 		err := db.Exec(context.Background(), "INSERT INTO sums ("+strings.Join(columns, ", ")+") VALUES ("+strings.Join(values, ", ")+")")
 		if err != nil {

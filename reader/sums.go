@@ -11,6 +11,35 @@ import (
 // sumSize is how many bytes of a row's sums one Int128 takes.
 const sumSize = 16
 
+// ofRolls is the condition that a row of sums is of one of these rolls, by how its keys begin: the sorting key finds it.
+func ofRolls(rolls ...string) string {
+	return anyRoll(rolls, func(begin string) string { return "startsWith(keys, '" + begin + "')" })
+}
+
+// ofContract is the condition that a row of sums is of one of these rolls and of the contract that the parameter id names.
+func ofContract(rolls []string) string {
+	return anyRoll(rolls, func(begin string) string { return "startsWith(keys, concat('" + begin + `', {id:String}, '\0'))` })
+}
+
+// ofContracts is the condition that a row of sums is of one of these rolls and of a contract whose id lies behind the
+// parameter after, and not behind the one that last is an expression of.
+func ofContracts(rolls []string, last string) string {
+	return anyRoll(rolls, func(begin string) string {
+		return "keys > concat('" + begin + `', {after:String}, '\x01') AND keys < concat('` + begin + "', " + last + `, '\x01')`
+	})
+}
+
+func anyRoll(rolls []string, condition func(begin string) string) string {
+	conditions := make([]string, len(rolls))
+	for i, roll := range rolls {
+		conditions[i] = condition(roll + `\0`)
+	}
+	if len(conditions) == 0 {
+		return "false"
+	}
+	return "(" + strings.Join(conditions, " OR ") + ")"
+}
+
 // packed is the expression of several Int128 as one string, the least significant byte first. Thousands of rows of sums
 // travel and are scanned several times faster as one string each than as big integers.
 func packed(sums ...string) string {

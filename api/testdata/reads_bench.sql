@@ -41,7 +41,11 @@ SELECT
 FROM numbers(8000);
 
 -- What a part holds of a table is gathered first, to come in one insert.
-CREATE TABLE gathered_sums AS sums ENGINE = Memory;
+CREATE TABLE gathered_sums
+(
+    tenant String, project String, roll String, key1 String, key2 String, key3 String, key4 String, key5 String,
+    amount1 Int128, amount2 Int128, amount3 Int128, amount4 Int128
+) ENGINE = Memory;
 CREATE TABLE gathered_contractors AS contractors ENGINE = Memory;
 CREATE TABLE gathered_nodes AS budget_nodes ENGINE = Memory;
 
@@ -171,7 +175,9 @@ SELECT {tenant}, 'P' || leftPad(toString(project), 3, '0'), 'snapshot-' || toStr
     arrayMap(i -> toInt64(0), range(lines)), arrayMap(i -> toInt64(100 * i), range(lines)), arrayMap(i -> true, range(lines)), arrayMap(i -> toInt64(90 * i), range(lines)), arrayMap(i -> toInt64(80 * i), range(lines))
 FROM (SELECT intDiv(number, 36) AS project, number % 36 AS month, if(project = 0, 2000, 100) AS lines FROM numbers(36 * 100)) WHERE (project = 0 OR month > 32) AND partOf(cityHash64(project, month)) = {part};
 
-INSERT INTO sums SELECT * FROM gathered_sums;
+INSERT INTO sums
+SELECT tenant, project, concat(roll, '\0', key1, '\0', key2, '\0', key3, '\0', key4, '\0', key5), amount1, amount2, amount3, amount4
+FROM gathered_sums;
 INSERT INTO contractors SELECT * FROM gathered_contractors;
 INSERT INTO budget_nodes SELECT * FROM gathered_nodes;
 TRUNCATE TABLE gathered_sums;

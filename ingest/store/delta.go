@@ -11,19 +11,12 @@ import (
 type deltas struct {
 	order   *[]uint32
 	rows    int      // entries
-	texts   []stream // tenant, project, roll, keys
+	texts   []stream // clickhouse.SumKeys
 	amounts []stream
 	name    proto.ColumnType
-	rolls   []placed // by number
+	keys    []byte                           // those of the entry that is added
+	places  [][clickhouse.MaxRollAmounts]int // of the amounts, by the number of the roll
 }
-
-// placed says which of a roll's keys and amounts stands in each column, or none.
-type placed struct {
-	keys    [clickhouse.MaxRollKeys]int
-	amounts [clickhouse.MaxRollAmounts]int
-}
-
-const inEveryKey = 3 // tenant, project and roll
 
 func newDeltas(order *[]uint32) *deltas {
 	d := &deltas{
@@ -31,7 +24,7 @@ func newDeltas(order *[]uint32) *deltas {
 		name: proto.ColumnType(clickhouse.DeltaType()),
 	}
 	for _, id := range clickhouse.Rolls() {
-		d.rolls = append(d.rolls, placed{id.Roll().KeyPlaces(), id.Roll().AmountPlaces()})
+		d.places = append(d.places, id.Roll().AmountPlaces())
 	}
 	return d
 }
@@ -49,10 +42,8 @@ func (d *deltas) reset() {
 // position adds the entry that moves the view: that of a row, which the view makes its own position of.
 func (d *deltas) position(project string) {
 	d.rows++
-	d.texts[0].text("")
-	d.texts[1].text(project)
-	for i := range d.texts[2:] {
-		d.texts[2+i].text("")
+	for i, text := range [...]string{"", project, ""} {
+		d.texts[i].text(text)
 	}
 	for i := range d.amounts {
 		d.amounts[i].integer(0)
@@ -61,18 +52,11 @@ func (d *deltas) position(project string) {
 
 func (d *deltas) add(roll clickhouse.RollID, tenant, project []byte, keys [][]byte, amounts []int64) {
 	d.rows++
-	d.texts[0].bytes(tenant)
-	d.texts[1].bytes(project)
-	d.texts[2].text(roll.Roll().Name)
-	placed := &d.rolls[roll]
-	for i, at := range placed.keys {
-		if at == clickhouse.None {
-			d.texts[inEveryKey+i].text("")
-		} else {
-			d.texts[inEveryKey+i].bytes(keys[at])
-		}
+	d.keys = clickhouse.AppendKeys(d.keys[:0], roll.Roll(), keys)
+	for i, text := range [...][]byte{tenant, project, d.keys} {
+		d.texts[i].bytes(text)
 	}
-	for i, at := range placed.amounts {
+	for i, at := range d.places[roll] {
 		if at == clickhouse.None {
 			d.amounts[i].integer(0)
 		} else {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -301,25 +302,39 @@ func (w *writer) checkSums(t failer, tenant string, newest map[string]eventstest
 	by := strings.Join(columns, ", ")
 	for _, row := range texts(t, w.db, "SELECT "+by+", "+strings.Join(selected, ", ")+" FROM sums WHERE tenant = {tenant:String} GROUP BY "+by,
 		database.Params{"tenant": tenant}, len(columns)+len(values)) {
+		roll, parts, ok := clickhouse.CutKeys(row[1])
+		if !ok {
+			t.Fatalf("a sum has the keys %q", row[1])
+		}
 		k, v := keys{}, amounts{}
-		for i, column := range columns[2:] {
-			k[termIn(row[1], column)] = row[2+i]
+		for i, part := range parts {
+			k[keyIn(roll, i)] = part
 		}
 		for i, column := range values {
-			v[termIn(row[1], column)] = row[len(columns)+i]
+			v[amountIn(roll, column)] = row[len(columns)+i]
 		}
-		got.add(row[1], row[0], k, v)
+		got.add(roll, row[0], k, v)
 	}
 	if got, want := got.texts(), want.texts(); !maps.Equal(got, want) {
 		t.Fatalf("the sums of %s are\n%v\nthe messages say\n%v", w.entity.Table, got, want)
 	}
 }
 
-// termIn is what a roll has in a column of sums; the column's own name where it should have nothing.
-func termIn(roll, column string) string {
+// keyIn is the key that a roll has at a place of its keys; the place itself where it should have none.
+func keyIn(roll string, place int) string {
 	if id, known := clickhouse.RollNamed(roll); known {
-		for _, term := range slices.Concat(id.Roll().Keys, id.Roll().Amounts) {
-			if clickhouse.SumColumn(term) == column {
+		if at := id.Roll().KeyPlaces()[place]; at != clickhouse.None {
+			return id.Roll().Keys[at]
+		}
+	}
+	return strconv.Itoa(place)
+}
+
+// amountIn is the amount that a roll has in a column of sums; the column's own name where it should have none.
+func amountIn(roll, column string) string {
+	if id, known := clickhouse.RollNamed(roll); known {
+		for _, term := range id.Roll().Amounts {
+			if clickhouse.AmountColumn(term) == column {
 				return term
 			}
 		}

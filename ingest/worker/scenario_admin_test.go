@@ -56,7 +56,7 @@ func TestScenarioARebuildWhoseHolderDies(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	a := s.writing("a", someRecords(8)...)
-	s.exec("INSERT INTO sums (roll, tenant, project, amount2) SELECT roll, tenant, project, 1000 FROM sums WHERE roll = 'lines'")
+	s.exec("INSERT INTO sums (tenant, project, keys, amount2) SELECT tenant, project, keys, 1000 FROM sums WHERE roll = 'lines'")
 	if len(s.drift(s.model)) == 0 || len(s.verify(s.model)) == 0 {
 		t.Fatal("the view is right, or verify takes it for right: there is nothing to rebuild")
 	}
@@ -153,7 +153,7 @@ func TestScenarioResizeWithOldWorkersAbout(t *testing.T) {
 // formerFormula makes the sums what a release with another formula would have left: it counted more.
 func (s *scenario) formerFormula() {
 	s.t.Helper()
-	s.exec("INSERT INTO sums (roll, tenant, project, amount2) SELECT roll, tenant, project, 1000 FROM sums WHERE roll = 'lines'")
+	s.exec("INSERT INTO sums (tenant, project, keys, amount2) SELECT tenant, project, keys, 1000 FROM sums WHERE roll = 'lines'")
 	s.stream(func(next *position.Stream) { next.Formula, next.Life = "former", position.NewLife() })
 	if len(s.drift(s.model)) == 0 {
 		s.t.Fatal("the former formula summed the same")
@@ -193,7 +193,7 @@ func TestScenarioAServerRestartInTheMiddle(t *testing.T) {
 		killAt  int // which progress
 	}{
 		{"of a rebuild", func(s *scenario) {
-			s.exec("INSERT INTO sums (roll, tenant, project, amount2) SELECT roll, tenant, project, 1000 FROM sums WHERE roll = 'lines'")
+			s.exec("INSERT INTO sums (tenant, project, keys, amount2) SELECT tenant, project, keys, 1000 FROM sums WHERE roll = 'lines'")
 		}, func(s *scenario, o admin.Options) error {
 			_, err := admin.Rebuild(context.Background(), s.db, []*store.Entity{records}, o)
 			return err

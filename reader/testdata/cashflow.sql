@@ -7,7 +7,7 @@ SELECT arrayStringConcat(groupArray(concat(reinterpretAsFixedString(length('line
 FROM (
   SELECT contract, node, currency, concat(reinterpretAsFixedString(toInt128(sumIf(net, status = 'setup'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'setup'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'setup'))), reinterpretAsFixedString(toInt128(sumIf(net, status = 'approvalPending'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'approvalPending'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'approvalPending'))), reinterpretAsFixedString(toInt128(sumIf(net, status = 'paymentPending'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'paymentPending'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'paymentPending'))), reinterpretAsFixedString(toInt128(sumIf(net, status = 'paid'))), reinterpretAsFixedString(toInt128(sumIf(gross, status = 'paid'))), reinterpretAsFixedString(toInt128(sumIf(count, status = 'paid'))), '') AS packed
   FROM sums
-WHERE tenant = {tenant:String} AND project = {project:String} AND roll = 'lines'
+WHERE tenant = {tenant:String} AND project = {project:String} AND (startsWith(keys, 'lines\0'))
   GROUP BY contract, node, currency
 )
 UNION ALL
@@ -15,7 +15,7 @@ SELECT arrayStringConcat(groupArray(concat(reinterpretAsFixedString(length(roll)
 FROM (
   SELECT roll, node, contract, line, currency, status, concat(reinterpretAsFixedString(toInt128(sum(value))), reinterpretAsFixedString(toInt128(sum(committed))), reinterpretAsFixedString(toInt128(sum(pending))), reinterpretAsFixedString(toInt128(sum(count))), '') AS packed
   FROM sums
-WHERE tenant = {tenant:String} AND project = {project:String} AND roll IN {rolls:Array(String)}
+WHERE tenant = {tenant:String} AND project = {project:String} AND (startsWith(keys, 'budget\0') OR startsWith(keys, 'claims\0') OR startsWith(keys, 'contracts\0') OR startsWith(keys, 'transfers\0'))
   GROUP BY roll, node, contract, line, currency, status
 )
 UNION ALL
@@ -27,12 +27,11 @@ SELECT arrayStringConcat(groupArray(concat(reinterpretAsFixedString(length(roll)
 FROM (
   SELECT roll, node, currency, arrayStringConcat(groupArray(concat(month, if(roll = 'cash', concat(reinterpretAsFixedString(toInt128(net)), ''), concat(reinterpretAsFixedString(toInt64(count)), ''))))) AS months
   FROM sums
-  WHERE tenant = {tenant:String} AND project = {project:String} AND (roll = 'cash' OR roll = 'recognized' AND month >= ifNull((
+  WHERE tenant = {tenant:String} AND project = {project:String} AND ((startsWith(keys, 'cash\0')) OR (startsWith(keys, 'recognized\0')) AND month >= ifNull((
     SELECT minOrNull(toString(recurring_from))
     FROM line_plans FINAL
     WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND recurring_every_months > 0), 'none'))
   GROUP BY roll, node, currency
 )
 -- project = "P1"
--- rolls = "[budget claims contracts transfers]"
 -- tenant = "acme"

@@ -9,11 +9,15 @@ LEFT JOIN (
   FROM (
     SELECT project, contract, node, currency, status, record, if(roll = 'lines', concat(reinterpretAsFixedString(toInt128(sum(net))), reinterpretAsFixedString(toInt128(sum(gross))), reinterpretAsFixedString(toInt128(sum(count))), ''), '') AS sums
     FROM sums
-    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND contract GLOBAL IN (SELECT id
+    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND (keys > concat('lines\0', {after:String}, '\x01') AND keys < concat('lines\0', (SELECT max(id) FROM (SELECT id
 FROM contracts FINAL
 WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND id > {after:String} AND NOT deleted
 ORDER BY tenant, project, id
-LIMIT {limit:UInt32}) AND roll IN {rolls:Array(String)}
+LIMIT {limit:UInt32})), '\x01') OR keys > concat('links\0', {after:String}, '\x01') AND keys < concat('links\0', (SELECT max(id) FROM (SELECT id
+FROM contracts FINAL
+WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND id > {after:String} AND NOT deleted
+ORDER BY tenant, project, id
+LIMIT {limit:UInt32})), '\x01'))
     GROUP BY project, roll, contract, node, currency, status, record
     HAVING if(roll = 'lines', sum(allocations), sum(count)) != 0
   )
@@ -23,6 +27,5 @@ ORDER BY tenant, project, id
 -- after = "C1"
 -- limit = "51"
 -- projects = "[P1]"
--- rolls = "[lines links]"
 -- tenant = "acme"
 -- undated = "120530"

@@ -5,12 +5,11 @@ GROUP BY project
 UNION ALL
 SELECT project, roll, node, contract, line, currency, status, concat(reinterpretAsFixedString(toInt128(sum(value))), reinterpretAsFixedString(toInt128(sum(committed))), reinterpretAsFixedString(toInt128(sum(pending))), reinterpretAsFixedString(toInt128(sum(count))), '')
 FROM sums
-WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND roll IN {rolls:Array(String)}
+WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND (startsWith(keys, 'budget\0') OR startsWith(keys, 'claims\0') OR startsWith(keys, 'contracts\0') OR startsWith(keys, 'transfers\0'))
 GROUP BY project, roll, node, contract, line, currency, status
 UNION ALL
 SELECT project, 'entries', node_id, id, '', toString(currency), '', concat(reinterpretAsFixedString(toInt128(ifNull(value, 0))), '')
 FROM uncommitted_entries FINAL
 WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND NOT deleted AND value IS NOT NULL
 -- projects = "[P1 P2]"
--- rolls = "[budget claims contracts transfers]"
 -- tenant = "acme"

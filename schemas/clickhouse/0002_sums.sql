@@ -1,5 +1,6 @@
--- All that adds up, in one table: the rolls (rolls.go) of every state table. Every column costs whenever rows are merged, so rolls share
--- them: what a column holds depends on the roll. A key that a roll does not have is '' in its rows, an amount 0.
+-- All that adds up, in one table: the rolls (rolls.go) of every state table. Every column costs whenever rows are merged, so there are
+-- few. keys is the name of the roll and five keys as one text, with a zero character between each two of them: texts that are compared and
+-- copied as one. What a key and an amount mean depends on the roll. A key that a roll does not have is '' in its rows, an amount 0.
 --
 --   roll        | key1       | key2  | key3        | key4   | key5   | amount1  | amount2 | amount3   | amount4
 --   ------------+------------+-------+-------------+--------+--------+----------+---------+-----------+------------
@@ -18,8 +19,9 @@
 --   rent        | lease      | until | first_break | status | month  | count    | value   |           |
 --               |            |       |             |        |        | position | squares |           |
 --
--- Each name in this table is an alias of its column: name the roll, and read `node`, `net`. The last line is a position: of each state
--- table and partition there is one row of tenant '', project '#table/partition' and no roll, whose position says how far the sums have
+-- Each name in this table is an alias: read `node`, `net` of a roll. Aliases of keys are computed of each row: the sorting key finds a
+-- roll by how keys begins, startsWith(keys, 'lines\0'), and one contract by 'lines\0C1\0'. The last line is a position: of each state
+-- table and partition there is one row of tenant '', project '#table/partition' and no keys, whose position says how far the sums have
 -- come. What a statement reads of each part is at least one granule: small ones keep the sums of one contract cheap, still smaller ones
 -- make merges dear.
 
@@ -27,27 +29,23 @@ CREATE TABLE IF NOT EXISTS sums {{onCluster}}
 (
     tenant      String,
     project     String,
-    roll        String,
-    key1        String,
-    key2        String,
-    key3        String,
-    key4        String,
-    key5        String,
+    keys        String,
     amount1     Int128,
     amount2     Int128,
     amount3     Int128,
     amount4     Int128,
-    contract    String ALIAS key1,
-    contractor  String ALIAS key1,
-    lease       String ALIAS key1,
-    node        String ALIAS key2,
-    until       String ALIAS key2,    -- the last month of a run
-    currency    String ALIAS key3,
-    first_break String ALIAS key3,
-    status      String ALIAS key4,
-    month       String ALIAS key5,
-    line        String ALIAS key5,
-    record      String ALIAS key5,
+    roll        String ALIAS splitByChar('\0', keys)[1],
+    contract    String ALIAS splitByChar('\0', keys)[2],
+    contractor  String ALIAS splitByChar('\0', keys)[2],
+    lease       String ALIAS splitByChar('\0', keys)[2],
+    node        String ALIAS splitByChar('\0', keys)[3],
+    until       String ALIAS splitByChar('\0', keys)[3], -- the last month of a run
+    currency    String ALIAS splitByChar('\0', keys)[4],
+    first_break String ALIAS splitByChar('\0', keys)[4],
+    status      String ALIAS splitByChar('\0', keys)[5],
+    month       String ALIAS splitByChar('\0', keys)[6],
+    line        String ALIAS splitByChar('\0', keys)[6],
+    record      String ALIAS splitByChar('\0', keys)[6],
     count       Int128 ALIAS amount1, -- what is counted: records, allocations, lines; see the rolls
     position    Int128 ALIAS amount1, -- the sum of the batches' lengths,
     net         Int128 ALIAS amount2,
@@ -59,5 +57,5 @@ CREATE TABLE IF NOT EXISTS sums {{onCluster}}
     pending     Int128 ALIAS amount4  -- increases that are not decided yet
 )
 ENGINE = {{engine "SummingMergeTree" "(amount1, amount2, amount3, amount4)"}}
-ORDER BY (tenant, project, roll, key1, key2, key3, key4, key5)
+ORDER BY (tenant, project, keys)
 SETTINGS {{durable}}, old_parts_lifetime = 60, index_granularity = 1024, min_bytes_for_wide_part = 268435456, merge_selector_base = 15;

@@ -21,7 +21,7 @@ CREATE TABLE IF NOT EXISTS claims {{onCluster}}
     content_hash   UInt64,
     moved          Bool,
     delta Array(Tuple(
-        tenant String, project String, roll String, key1 String, key2 String, key3 String, key4 String, key5 String,
+        tenant String, project String, keys String,
         amount1 Int64, amount2 Int64, amount3 Int64, amount4 Int64)),
     CONSTRAINT position_row_moves_its_view CHECK tenant != '' OR notEmpty(delta) AND delta[1].project = concat('#claims/', substring(project, 2)),
     CONSTRAINT only_position_rows_carry_sums CHECK tenant = '' OR empty(delta)
@@ -76,12 +76,7 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS claims_sums {{onCluster}} TO sums AS
 SELECT
     d.tenant AS tenant,
     d.project AS project,
-    d.roll AS roll,
-    d.key1 AS key1,
-    d.key2 AS key2,
-    d.key3 AS key3,
-    d.key4 AS key4,
-    d.key5 AS key5,
+    d.keys AS keys,
     if(d.tenant = '', toInt128(row_version) - toInt128(batch_first), d.amount1) AS amount1,
     if(d.tenant = '', toInt128(row_version) * row_version - toInt128(batch_first) * batch_first, d.amount2) AS amount2,
     d.amount3 AS amount3,

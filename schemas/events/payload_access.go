@@ -68,7 +68,7 @@ type Key struct {
 }
 
 // keyPrefix has no underscore: pk_<env>_<prefix>_<secret> is cut there.
-var keyPrefix = without(chars(1, 100), "_", "an underscore").named("keyPrefix", "1 to 100 characters without an underscore")
+var keyPrefix = without(chars(1, 100), barred{"_", "an underscore"}).named("keyPrefix", "1 to 100 characters without an underscore")
 
 var fieldGroup = enum("core", "amounts", "budget", "payment", "documents", "accounting", "tax", "financial", "bank")
 

@@ -293,8 +293,8 @@ func pending(ctx context.Context, db Database, steps []clickhouse.Migration) ([]
 	return left, nil
 }
 
-// hasSums asks for the table sums as this layout has it, with columns that rolls share.
-const hasSums = `SELECT count() > 0 FROM system.columns WHERE database = {database:String} AND table = 'sums' AND name = 'key1'`
+// hasSums asks for the table sums as this layout has it.
+const hasSums = `SELECT count() > 0 FROM system.columns WHERE database = {database:String} AND table = 'sums' AND name = 'keys'`
 
 // explain says why a database with other steps than this binary's can't be used.
 func explain(ctx context.Context, db Database, mismatches []error) error {

@@ -433,6 +433,7 @@ func TestADatabaseOfAnotherLayoutIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, table := range map[string]string{
 		"without sums":              "CREATE TABLE record_sums (tenant String) ENGINE = MergeTree ORDER BY tenant",
+		"a column for each key":     "CREATE TABLE sums (tenant String, key1 String, amount1 Int128) ENGINE = SummingMergeTree(amount1) ORDER BY (tenant, key1)",
 		"sums with all their terms": "CREATE TABLE sums (tenant String, contract String, net Int128) ENGINE = SummingMergeTree(net) ORDER BY (tenant, contract)",
 	} {
 		t.Run(name, func(t *testing.T) { refusesLayout(t, table) })

@@ -34,14 +34,7 @@ func (b *Batch) Rows() int { return b.amounts[0].Rows() }
 // Add adds what a sum lacks.
 func (b *Batch) Add(d *Difference) {
 	roll, lacks := d.Roll.Roll(), d.Lacks()
-	b.begin(d.Tenant, d.Project, roll.Name)
-	for i, at := range roll.KeyPlaces() {
-		text := ""
-		if at != clickhouse.None {
-			text = d.Keys[at]
-		}
-		b.keys[inEveryKey+i].add(text)
-	}
+	b.begin(d.Tenant, d.Project, d.text())
 	for i, at := range roll.AmountPlaces() {
 		var v analytics.Int128
 		if at != clickhouse.None {
@@ -51,10 +44,8 @@ func (b *Batch) Add(d *Difference) {
 	}
 }
 
-const inEveryKey = 3 // tenant, project and roll
-
-func (b *Batch) begin(tenant, project, roll string) {
-	for i, text := range [inEveryKey]string{tenant, project, roll} {
+func (b *Batch) begin(tenant, project, keys string) {
+	for i, text := range [...]string{tenant, project, keys} {
 		b.keys[i].add(text)
 	}
 }
@@ -62,15 +53,12 @@ func (b *Batch) begin(tenant, project, roll string) {
 // AddPosition adds what the position of a partition's view lacks.
 func (b *Batch) AddPosition(table string, partition int32, position, squares analytics.Int128) {
 	b.begin("", clickhouse.ViewPositionProject(table, partition), "")
-	for _, key := range b.keys[inEveryKey:] {
-		key.add("")
-	}
 	for i, column := range clickhouse.SumAmounts() {
 		var v analytics.Int128
 		switch column {
-		case clickhouse.SumColumn("position"):
+		case clickhouse.AmountColumn("position"):
 			v = position
-		case clickhouse.SumColumn("squares"):
+		case clickhouse.AmountColumn("squares"):
 			v = squares
 		}
 		b.amounts[i].Append(wide(v))
@@ -94,8 +82,7 @@ func (b *Batch) Columns() database.Batch {
 	return all
 }
 
-// texts is a column of texts in the form in which it is sent. Most are empty: proto.ColStr takes 16 bytes for each,
-// this one.
+// texts is a column of texts in the form in which it is sent.
 type texts struct {
 	rows int
 	sent []byte

@@ -26,7 +26,16 @@ type Difference struct {
 	Roll            clickhouse.RollID
 	Tenant, Project string
 	Keys            []string // in the order of the roll's
+	Astray          string   // the stored keys, where the roll has none of this form: nothing is wanted of them
 	Want, Have      Amounts
+}
+
+// text is what the column keys has of the sum.
+func (d *Difference) text() string {
+	if d.Astray != "" {
+		return d.Astray
+	}
+	return string(clickhouse.AppendKeys(nil, d.Roll.Roll(), d.Keys))
 }
 
 // Lacks is what is to be added to the sum.
@@ -177,7 +186,7 @@ func (s *slice) sum(k key) []analytics.Int128 {
 
 // compare reads what the table sums holds, and hands out what differs. What it has seen is set to 0.
 func (s *slice) compare(ctx context.Context, db Database, e *store.Entity, part keyrange.Range, each func(*Difference) error) error {
-	stored := newStored(e)
+	stored := new(stored)
 	q := database.Query{SQL: stored.query(), Params: part.Params().With(rolls(e)), Limit: scanLimit}
 	err := db.Scan(ctx, q, stored.results(), func() error {
 		for i := range stored.rows() {
@@ -206,6 +215,9 @@ func (s *slice) compare(ctx context.Context, db Database, e *store.Entity, part 
 
 // known finds the amounts that are expected of a sum that is stored, nil when none are.
 func (s *slice) known(d *Difference) []analytics.Int128 {
+	if d.Astray != "" {
+		return nil
+	}
 	k := key{roll: d.Roll}
 	var known bool
 	if k.project, known = s.numbers[d.Project]; !known {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -189,8 +190,11 @@ func newDrift(e *store.Entity) drift {
 func (d drift) add(most int, one *recompute.Difference) {
 	roll := one.Roll.Roll()
 	key := map[string]string{"tenant": one.Tenant, "project": one.Project}
-	for i, k := range roll.Keys {
-		key[k] = one.Keys[i]
+	if one.Astray != "" {
+		key["keys"] = strconv.Quote(one.Astray)
+	}
+	for i, text := range one.Keys {
+		key[roll.Keys[i]] = text
 	}
 	var want, have []string
 	for i, amount := range roll.Amounts {
@@ -266,7 +270,7 @@ ORDER BY project, name`
 func (v *verifier) stray(ctx context.Context) error {
 	var beyondPosition, beyondRolls []string
 	for _, a := range clickhouse.SumAmounts() {
-		if a != clickhouse.SumColumn("position") && a != clickhouse.SumColumn("squares") {
+		if a != clickhouse.AmountColumn("position") && a != clickhouse.AmountColumn("squares") {
 			beyondPosition = append(beyondPosition, "sum("+a+") != 0")
 		}
 	}

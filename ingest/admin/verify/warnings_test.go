@@ -98,7 +98,7 @@ func TestWhatMakesNoSenseBesideTheRestIsWarnedAbout(t *testing.T) {
 		t.Fatal(err)
 	}
 	restream(t, l, func(s *position.Stream) { s.Work, s.Worker = "some work", "somebody" })
-	l.Exec("INSERT INTO sums (roll, tenant, project, amount1) SELECT 'of a newer release', 'T', 'P', 1")
+	l.Exec("INSERT INTO sums (tenant, project, keys, amount1) SELECT 'T', 'P', 'of a newer release', 1")
 
 	o := options()
 	o.NoHold = true
