@@ -48,12 +48,14 @@ FROM numbers(%d)`, tenant, budgetNodes)
 SELECT tenant, project, id, 1, 'invoice', 'out', status, 'EUR', number, 0, number, [node], [toInt64(number)], contract, '[]', '[]', 'manual'
 FROM (SELECT number, `+one+` FROM numbers(%d, %d)) SETTINGS optimize_on_insert = 0`, tenant, from, count)
 	}
-	exec(`INSERT INTO sums (tenant, project, roll, key1, key2, key3, key4, amount1, amount4, amount2, amount3)
-SELECT tenant, project, 'lines', contract, node, 'EUR', status, count(), count(), sum(number), sum(number)
+	exec(`INSERT INTO sums (tenant, project, keys, amount1, amount4, amount2, amount3)
+SELECT tenant, project, concat('lines\0', contract, '\0', node, '\0EUR\0', status, '\0'), count(), count(), sum(number), sum(number)
 FROM (SELECT number, `+one+` FROM numbers(%d)) GROUP BY tenant, project, contract, node, status`, tenant, records)
-	exec(`INSERT INTO sums (tenant, project, roll, key2, key3, amount2) SELECT '%s', 'P1', 'budget', 'node-' || number, 'EUR', 1000000 FROM numbers(200, %d)`, tenant, budgetNodes-200)
-	exec(`INSERT INTO sums (tenant, project, roll, key1, key5, key2, key3, key4, amount1, amount2, amount3)
-SELECT '%s', 'P1', 'contracts', 'contract-' || leftPad(toString(intDiv(number, 5)), 4, '0'), leftPad(toString(number %% 5 + 1), 5, '0'), 'node-' || toString(200 + number %% 1800), 'EUR', 'signed', 1, 5000, 5000
+	exec(`INSERT INTO sums (tenant, project, keys, amount2)
+SELECT '%s', 'P1', concat('budget\0\0node-', number, '\0EUR\0\0'), 1000000 FROM numbers(200, %d)`, tenant, budgetNodes-200)
+	exec(`INSERT INTO sums (tenant, project, keys, amount1, amount2, amount3)
+SELECT '%s', 'P1', concat('contracts\0contract-', leftPad(toString(intDiv(number, 5)), 4, '0'), '\0node-', toString(200 + number %% 1800), '\0EUR\0signed\0',
+  leftPad(toString(number %% 5 + 1), 5, '0')), 1, 5000, 5000
 FROM numbers(%d)`, tenant, 5*budgetContracts)
 	exec(`INSERT INTO contracts (tenant, project, id, row_version, name, contractor_id, status, currency, allocation_node, allocation_value)
 SELECT '%s', 'P1', 'contract-' || leftPad(toString(number), 4, '0'), 1, 'Contract ' || number, 'contractor-' || number, 'signed', 'EUR',

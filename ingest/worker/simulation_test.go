@@ -203,7 +203,7 @@ var trappedViews = []struct {
 func trapped(statement string) []string {
 	for _, view := range trappedViews {
 		if strings.HasPrefix(statement, "CREATE MATERIALIZED VIEW IF NOT EXISTS "+clickhouse.Trigger(view.name)+" ") {
-			trap := "\nWHERE throwIf((SELECT count() FROM bomb WHERE view = '" + view.name + "') > 0 AND d.roll != 'x') = 0"
+			trap := "\nWHERE throwIf((SELECT count() FROM bomb WHERE view = '" + view.name + "') > 0 AND d.keys != 'x') = 0"
 			if view.dozes {
 				trap += " AND sleep((SELECT max(seconds) FROM nap)) = 0"
 			}
