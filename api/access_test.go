@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tallyhouse/api"
+	"tallyhouse/api/session"
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
@@ -428,8 +429,18 @@ func TestADatabaseThatNeverWasRightAnswersNobody(t *testing.T) {
 		return err != nil && err.Error() == wrong.Error()
 	})
 	w.get(adminKey, "/v0/projects").want(t, 500, "internal-error")
+	person := session.User{Tenant: tenant, ID: "U"}
+	if status, body := server.Ask(t.Context(), person, "/v0/projects"); status != http.StatusInternalServerError {
+		t.Errorf("who has signed in at the desk is answered with %d %s", status, body)
+	}
+	if _, err := server.Caller(person); !errors.Is(err, wrong) {
+		t.Errorf("who has signed in at the desk sees what they may: %v", err)
+	}
 	right.Store(true)
 	w.eventually(readyWithin, "it answers", func() bool { return w.get(adminKey, "/v0/projects").status == 200 })
+	if status, body := server.Ask(t.Context(), person, "/v0/projects"); status != http.StatusOK {
+		t.Errorf("and then they are answered with %d %s", status, body)
+	}
 }
 
 func TestWithoutKafkaNothingIsAnswered(t *testing.T) {

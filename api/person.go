@@ -30,8 +30,11 @@ func (s *Server) Ask(ctx context.Context, person session.User, target string) (s
 func (s *Server) Today() calendar.Date { return calendar.ViennaDate(s.clock()) }
 
 // Caller is a person who has signed in, and what they may see at this moment. access.ErrCredentials when there is no such active
-// user, access.ErrUnconfirmed when that is not certain.
+// user, access.ErrUnconfirmed when that is not certain; another error until the database has been found right once.
 func (s *Server) Caller(person session.User) (*access.Caller, error) {
+	if err := s.database.neverRight(); err != nil {
+		return nil, err
+	}
 	store, err := s.access.Store()
 	if err != nil {
 		return nil, err
