@@ -145,10 +145,11 @@ func (s *Server) lookForKept(ctx context.Context, c *call, from *reader.Reader) 
 	if !ok {
 		return found, nil
 	}
-	found = keptLookup{in: s.kept, tenant: c.caller.Tenant(), key: c.keptKey(project)}
-	if found.standing, err = from.Standing(ctx); err != nil {
+	standing, settled, err := from.Standing(ctx)
+	if err != nil || !settled {
 		return found, err
 	}
+	found = keptLookup{in: s.kept, tenant: c.caller.Tenant(), key: c.keptKey(project), standing: standing}
 	found.answer, found.current = s.kept.get(found.tenant, found.key, found.standing)
 	return found, nil
 }

@@ -127,3 +127,42 @@ func TestAKeptAnswerIsForThoseAloneWhoSeeTheSame(t *testing.T) {
 		w.get(adminKey, path).want(t, 404, "not-found")
 	}
 }
+
+// Work on the sums changes no position: between its first correction and its last, an answer is of neither.
+func TestAnAnswerThatIsMadeDuringARebuildIsNotKept(t *testing.T) {
+	w := budgeted(t)
+	right := make(map[string]string)
+	for _, path := range keptPaths {
+		right[path] = string(w.get(adminKey, path).want(t, 200, "").body)
+	}
+	revision := 0
+	stream := func(life, work string) {
+		revision++
+		w.insert("streams", map[string]any{"topic": string(events.Records), "revision": uint64(revision), "life": life, "work": work})
+	}
+	stream("first", "")
+	// Given sums that are wrong, of which answers were made when a rebuild had begun
+	for _, statement := range []string{"CREATE TABLE right_sums AS sums", "INSERT INTO right_sums SELECT * FROM sums WHERE tenant != ''",
+		"ALTER TABLE sums DELETE WHERE tenant != '' SETTINGS mutations_sync = 1"} {
+		w.must(w.db.Exec(t.Context(), statement))
+	}
+	stream("second", "`tallyhouse rebuild`")
+	for _, path := range keptPaths {
+		if got := string(w.get(adminKey, path).want(t, 200, "").body); got == right[path] {
+			t.Fatalf("%s: the sums are not wrong", path)
+		}
+	}
+	// When it has corrected them
+	w.must(w.db.Exec(t.Context(), "INSERT INTO sums SELECT * FROM right_sums"))
+	// Then every answer shows that, and when it is over, too.
+	for _, work := range []string{"during", ""} {
+		if work == "" {
+			stream("second", "")
+		}
+		for _, path := range keptPaths {
+			if got := string(w.get(adminKey, path).want(t, 200, "").body); got != right[path] {
+				t.Errorf("%s: of the sums before they were corrected: %s", path, got)
+			}
+		}
+	}
+}

@@ -18,7 +18,8 @@ var (
 
 // Standing names how far all that budgets and cash flows are made of has come, and of which life of its stream it is. It
 // is another one after every change that any of them could show. What was read after a standing is never older than it:
-// so for as long as the standing is the same, that is still the answer.
+// so for as long as the standing is the same, that is still the answer. Work that corrects sums moves no position: while
+// it goes on there is no standing, and behind it the life is another one.
 type Standing [sha256.Size]byte
 
 // standingQuery reads the position rows that make a standing. They are at the beginning of the key.
@@ -31,10 +32,10 @@ func standingQuery() Query {
 FROM sums
 WHERE tenant = '' AND arrayExists(view -> startsWith(project, view), {views:Array(String)})
 GROUP BY project`,
-		// The newest row of a topic on each server: its life changes when the database is rebuilt or follows another stream.
-		`SELECT 'streams', concat(topic, ' ', server), argMax(life, revision)
+		// The newest row of a topic on each shard: its life changes when the database is rebuilt or follows another stream.
+		"SELECT if(argMax(work, revision) = '', 'streams', '" + partWork + `'), concat(topic, ' ', toString(shard)), argMax(life, revision)
 FROM streams
-GROUP BY topic, server`}
+GROUP BY topic, shard`}
 	for _, table := range figureRows {
 		branches = append(branches, "SELECT '"+table+"', project, toString(max(row_version))\nFROM "+table+`
 WHERE tenant = ''
@@ -43,20 +44,25 @@ GROUP BY project`)
 	return Query{SQL: strings.Join(branches, "\nUNION ALL\n"), Args: map[string]any{"views": views}}
 }
 
-// Standing reads the standing now.
-func (r *Reader) Standing(ctx context.Context) (Standing, error) {
+// partWork is the part of a stream on whose tables somebody works.
+const partWork = "work"
+
+// Standing reads the standing now; there is none while somebody works on the tables.
+func (r *Reader) Standing(ctx context.Context) (standing Standing, settled bool, err error) {
 	var lines []string
 	var part, of, state string
-	err := r.each(ctx, standingQuery(), positionSettings, func(scan func(...any) error) error {
+	settled = true
+	err = r.each(ctx, standingQuery(), positionSettings, func(scan func(...any) error) error {
 		if err := scan(&part, &of, &state); err != nil {
 			return err
 		}
+		settled = settled && part != partWork
 		lines = append(lines, fmt.Sprintf("%q %q %q\n", part, of, state))
 		return nil
 	})
 	if err != nil {
-		return Standing{}, fmt.Errorf("read the positions of tables: %w", err)
+		return Standing{}, false, fmt.Errorf("read the positions of tables: %w", err)
 	}
 	slices.Sort(lines)
-	return sha256.Sum256([]byte(strings.Join(lines, ""))), nil
+	return sha256.Sum256([]byte(strings.Join(lines, ""))), settled, nil
 }
