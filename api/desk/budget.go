@@ -31,7 +31,8 @@ type budgetNode struct {
 	UncommittedDefaulted *bool   `json:"uncommittedDefaulted"`
 }
 
-// lineFigures are those of a line of the budget; nil where the person may not see amounts.
+// lineFigures are those of a line of the budget; nil where the person may not see amounts, and where a figure is beyond what an amount
+// can show.
 type lineFigures struct {
 	Budget       *amount `json:"budget"`
 	Committed    *amount `json:"committed"`
@@ -58,32 +59,51 @@ func (v *visit) budget(project, level string) (*budget, error) {
 }
 
 // visible reports whether the person may see lines with amounts.
-func (b *budget) visible() bool { return len(b.Nodes) > 0 && b.Nodes[0].Budget != nil }
+func (b *budget) visible() bool { return len(b.Nodes) > 0 && b.Excluded != nil }
 
 // total adds the top lines up, which are all in the project's currency.
 func (b *budget) total() lineFigures {
-	total := lineFigures{}
-	for _, n := range b.Nodes {
-		if n.ParentID == nil {
-			for _, s := range []struct{ sum, one **amount }{{&total.Budget, &n.Budget}, {&total.Committed, &n.Committed},
-				{&total.Invoiced, &n.Invoiced}, {&total.Paid, &n.Paid}, {&total.EAC, &n.EAC}, {&total.Variance, &n.Variance},
-				{&total.OverInvoiced, &n.OverInvoiced}} {
-				*s.sum = plus(*s.sum, *s.one)
+	of := func(figure func(f *lineFigures) *amount) *amount {
+		var all []*amount
+		for i := range b.Nodes {
+			if n := &b.Nodes[i]; n.ParentID == nil {
+				all = append(all, figure(&n.lineFigures))
 			}
 		}
+		return sumUp(all...)
 	}
-	return total
+	return lineFigures{
+		Budget:       of(func(f *lineFigures) *amount { return f.Budget }),
+		Committed:    of(func(f *lineFigures) *amount { return f.Committed }),
+		Invoiced:     of(func(f *lineFigures) *amount { return f.Invoiced }),
+		Paid:         of(func(f *lineFigures) *amount { return f.Paid }),
+		EAC:          of(func(f *lineFigures) *amount { return f.EAC }),
+		Variance:     of(func(f *lineFigures) *amount { return f.Variance }),
+		OverInvoiced: of(func(f *lineFigures) *amount { return f.OverInvoiced }),
+	}
 }
 
-// plus adds an amount to a sum of its currency; nil is nothing.
-func plus(sum, a *amount) *amount {
-	switch {
-	case a == nil:
-		return sum
-	case sum == nil:
-		return &amount{a.Value, a.Currency}
+// sumUp adds amounts of one currency up; nil where one of them is, which nobody knows the value of, and of none.
+func sumUp(all ...*amount) *amount {
+	var sum *amount
+	for _, a := range all {
+		switch {
+		case a == nil:
+			return nil
+		case sum == nil:
+			sum = &amount{Currency: a.Currency}
+		}
+		sum.Value += a.Value
 	}
-	return &amount{sum.Value + a.Value, sum.Currency}
+	return sum
+}
+
+// less is an amount without another one of its currency; nil where one of the two is.
+func (a *amount) less(b *amount) *amount {
+	if b == nil {
+		return nil
+	}
+	return sumUp(a, &amount{-b.Value, b.Currency})
 }
 
 // bars shows how far the budget is used, and where the estimate is.

@@ -22,7 +22,7 @@ func (f *facility) name(v *visit) string {
 }
 
 func (f *facility) bars() *bars {
-	return drawBars(nil, barOf{"budget", f.Commitment}, barOf{"forecast", plus(plus(nil, f.Drawn), f.Requested)}, barOf{"paid", f.Drawn})
+	return drawBars(nil, barOf{"budget", f.Commitment}, barOf{"forecast", sumUp(f.Drawn, f.Requested)}, barOf{"paid", f.Drawn})
 }
 
 func (v *visit) facilities(p *project, all bool) ([]facility, string, error) {

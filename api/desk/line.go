@@ -57,7 +57,7 @@ func showLine(v *visit) (answer, error) {
 	}
 	page.Facts, page.Bars, page.Flow = v.budgetFacts(p, n.lineFigures, n.NodeID), n.bars(), p.page("cashflow", "line", n.NodeID)
 	page.Budget, page.Estimate = v.lineBudget(p, b, n, &sources), v.lineEstimate(p, b, n, &sources)
-	page.Plan, page.PlanText = v.linePlan(p, n, own, sources.Plan), v.planText(sources.Plan)
+	page.Plan, page.PlanText = v.linePlan(p, n, b.Currency, own, sources.Plan), v.planText(sources.Plan)
 	f.data, f.tables = page, []*table{page.Budget, page.Estimate, page.Plan}
 	return v.answer(p, f)
 }
@@ -116,15 +116,15 @@ func (v *visit) lineSources(p *project, line string) (reader.LineSources, error)
 // lineBudget lists the bookings that a line's budget is made of, and the lines below it.
 func (v *visit) lineBudget(p *project, b *budget, n *budgetNode, sources *reader.LineSources) *table {
 	t := v.bookingsTable(b, sources.Bookings)
-	sum := int64(0)
+	sum := &amount{Currency: b.Currency}
 	for i := range sources.Bookings {
-		sum += sources.Bookings[i].Value
+		sum.Value += sources.Bookings[i].Value
 	}
 	c := cells{v.lang}
 	for _, child := range b.below(n.NodeID) {
 		t.Rows = append(t.Rows, row{Cells: []cell{c.text(child.title()).to(p.line(child.NodeID, "")), c.text(v.text("sources.lineBelow")), {},
 			c.amount(child.Budget).to(p.line(child.NodeID, "budget"))}})
-		sum += child.Budget.Value
+		sum = sumUp(sum, child.Budget)
 	}
 	v.sum(t, sum, n.Budget)
 	return t
@@ -152,9 +152,9 @@ func (v *visit) lineEstimate(p *project, b *budget, n *budgetNode, sources *read
 		column{Title: v.text("sources.from")})
 	c := cells{v.lang}
 	contracts := p.page("contracts", "line", n.NodeID)
-	claimed := int64(0)
+	claimed := &amount{Currency: b.Currency}
 	for i := range sources.Claims {
-		claimed += sources.Claims[i].Pending
+		claimed.Value += sources.Claims[i].Pending
 	}
 	add := func(what string, from cell, a *amount) {
 		t.Rows = append(t.Rows, row{Cells: []cell{c.text(what), from, c.amount(a)}})
@@ -164,7 +164,7 @@ func (v *visit) lineEstimate(p *project, b *budget, n *budgetNode, sources *read
 	if sources.Incomplete {
 		inContracts = v.text("sources.pendingMore")
 	}
-	add(inContracts, c.text(v.text("sources.contracts")).to(contracts), &amount{n.PendingChanges.Value - claimed, b.Currency})
+	add(inContracts, c.text(v.text("sources.contracts")).to(contracts), n.PendingChanges.less(claimed))
 	for i := range sources.Claims {
 		claim := &sources.Claims[i]
 		add(v.text("sources.claim", claim.ID), c.text(v.text("sources.claimed", c.Amount(claim.Claim.Amount.Value, b.Currency), b.Currency,
@@ -179,7 +179,7 @@ func (v *visit) lineEstimate(p *project, b *budget, n *budgetNode, sources *read
 		uncommitted = c.text(v.text("sources.byDefault"))
 	}
 	add(v.text("sources.uncommitted"), uncommitted, n.Uncommitted)
-	v.sum(t, n.Committed.Value+n.PendingChanges.Value+n.Uncommitted.Value, n.EAC)
+	v.sum(t, sumUp(n.Committed, n.PendingChanges, n.Uncommitted), n.EAC)
 	return t
 }
 
@@ -210,9 +210,8 @@ func (c *cashflow) own(line string) *flow {
 }
 
 // linePlan shows what a line itself has to pay yet, month by month.
-func (v *visit) linePlan(p *project, n *budgetNode, own *flow, plan events.Opt[analytics.LinePlan]) *table {
+func (v *visit) linePlan(p *project, n *budgetNode, currency string, own *flow, plan events.Opt[analytics.LinePlan]) *table {
 	c := cells{v.lang}
-	currency := n.Budget.Currency
 	t := v.sourceTable("plan", v.text("sources.plan"), currency, column{Title: v.text("cashflow.month")},
 		column{Title: v.text("sources.entry"), Unit: currency, Number: true})
 	entered := map[string]int64{}
@@ -242,7 +241,7 @@ func (v *visit) linePlan(p *project, n *budgetNode, own *flow, plan events.Opt[a
 		}
 	}
 	if len(t.Rows) > 0 {
-		v.sum(t, sum, &amount{sum, currency})
+		v.sum(t, &amount{sum, currency}, &amount{sum, currency})
 	}
 	return t
 }
@@ -295,7 +294,7 @@ func showOutside(v *visit) (answer, error) {
 		for _, booking := range sources.Bookings {
 			sum += booking.Value
 		}
-		v.sum(page.Budget, sum, b.UnallocatedBudget)
+		v.sum(page.Budget, &amount{sum, b.Currency}, b.UnallocatedBudget)
 		f.tables = []*table{page.Budget}
 	} else {
 		at := slices.IndexFunc(b.Excluded, func(e excluded) bool { return e.Currency == currency })

@@ -50,7 +50,7 @@ func (v *visit) invoicedTable(p *project, caption string, records []reader.Invoi
 			c.text(v.lang.Name("recordStatus", r.Status)).badge(recordBadge(r.Status)), c.amount(&amount{r.Value, figure.Currency}).to(link)}})
 		sum += r.Value
 	}
-	v.sum(t, sum, figure)
+	v.sum(t, &amount{sum, figure.Currency}, figure)
 	return t
 }
 
@@ -61,16 +61,16 @@ func (v *visit) sourceTable(name, caption, currency string, columns ...column) *
 }
 
 // sum ends a table of what a figure is made of: what its rows, whose last cells are amounts, lack of the figure is a row of its own. That
-// is so where there are more than are told one by one, and where something has changed since the figure was read.
-func (v *visit) sum(t *table, listed int64, figure *amount) {
-	if len(t.Rows) == 0 && figure.Value == 0 {
+// is so where there are more than are told one by one, and where something has changed since the figure was read. Either is nil where it is
+// beyond what an amount can show.
+func (v *visit) sum(t *table, listed, figure *amount) {
+	if len(t.Rows) == 0 && figure != nil && figure.Value == 0 {
 		return
 	}
 	c := cells{v.lang}
 	blank := make([]cell, len(t.Columns)-2)
-	if rest := figure.Value - listed; rest != 0 {
-		t.Rows = append(t.Rows, row{Cells: append(append([]cell{c.text(v.text("sources.further"))}, blank...),
-			c.amount(&amount{rest, figure.Currency}))})
+	if rest := figure.less(listed); rest != nil && rest.Value != 0 {
+		t.Rows = append(t.Rows, row{Cells: append(append([]cell{c.text(v.text("sources.further"))}, blank...), c.amount(rest))})
 	}
 	t.Rows = append(t.Rows, row{Total: true, Cells: append(append([]cell{c.text(v.text("budget.total"))}, blank...), c.amount(figure))})
 }
