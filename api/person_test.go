@@ -2,12 +2,21 @@ package api_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"tallyhouse/api/access"
+	"tallyhouse/api/desk"
+	"tallyhouse/api/desk/signin"
+	"tallyhouse/api/problem"
 	"tallyhouse/api/session"
+	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
 
@@ -47,4 +56,84 @@ func TestPeopleWhoHaveSignedInAreAnsweredAsTheirTokens(t *testing.T) {
 		_, err := w.server.Caller(session.User{Tenant: tenant, ID: "guest"})
 		return status == http.StatusUnauthorized && errors.Is(err, access.ErrCredentials)
 	})
+}
+
+// Whatever a page of the desk reads beside what it asks the API for, its statements wait for their turn, too.
+func TestWhatPagesReadWaitsForItsTurn(t *testing.T) {
+	// Given a desk on an API, and a person who has signed in there
+	w := budgeted(t)
+	w.lease("L1", events.Lease{ProjectID: "P1", Category: "main", Status: "active", Start: calendar.NewDate(2020, 1, 1), Currency: "EUR", MonthlyRent: 1})
+	var sent atomic.Int64
+	var outside atomic.Value
+	read := desk.OpenReader(&rewriting{w.db, func(sql string) string {
+		sent.Add(1)
+		if _, _, _, running := w.server.MayRun(); running == 0 {
+			outside.Store(sql)
+		}
+		return sql
+	}}, w.db, 10*time.Second, w.server.Turn)
+	codes := signin.NewCodes(session.User{Tenant: tenant, ID: "U-admin"}, func(string) {})
+	server := httptest.NewUnstartedServer(nil)
+	url := "http://" + server.Listener.Addr().String()
+	of, err := desk.New(desk.Options{API: w.server, Sources: read, Inbox: read, URL: url, Codes: codes})
+	w.must(err)
+	server.Config.Handler = of.Handler()
+	server.Start()
+	defer server.Close()
+	jar, err := cookiejar.New(nil)
+	w.must(err)
+	browser := &http.Client{Jar: jar, Timeout: time.Minute}
+	open := func(path string) {
+		t.Helper()
+		answer, err := browser.Get(url + path)
+		w.must(err)
+		defer answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			t.Errorf("%s is answered with %s", path, answer.Status)
+		}
+	}
+	open(desk.CodePath + codes.Code())
+	for _, path := range []string{"/inbox", "/inbox?q=nothing", "/projects/P1/lines/i", "/projects/P1/outside", "/projects/P1/outside?currency=USD",
+		"/projects/P1/contracts/C1", "/projects/P1/rent-roll/sources", "/projects/P1/leases/L1"} {
+		// When they open a page
+		sent.Store(0)
+		outside.Store("")
+		open(path)
+		// Then it sends statements, none of them before its turn.
+		if sent.Load() == 0 {
+			t.Errorf("%s reads nothing beside what it asks the API for", path)
+		}
+		if sql := outside.Load(); sql != "" {
+			t.Errorf("%s sends a statement that didn't wait for its turn: %s", path, sql)
+		}
+	}
+}
+
+// Given a person whose statements fill the database, then so many more of them wait, and the next one is refused at once; others are not.
+func TestOnlySoManyStatementsOfAPersonWait(t *testing.T) {
+	w := adminWorld(t)
+	_, _, most, _ := w.server.MayRun()
+	ctx, leave := context.WithCancel(w.server.As(t.Context(), session.User{Tenant: tenant, ID: "noisy"}))
+	defer leave()
+	for range most {
+		done, err := w.server.Turn(ctx)
+		w.must(err)
+		defer done()
+	}
+	refused := make(chan error)
+	for range 200 {
+		go func() {
+			if _, err := w.server.Turn(ctx); ctx.Err() == nil {
+				refused <- err
+			}
+		}()
+	}
+	for range 200 - 64 {
+		if p, ok := errors.AsType[*problem.Error](<-refused); !ok || p.Kind != problem.TooManyRequests {
+			t.Fatal("one is let in, or refused for another reason")
+		}
+	}
+	done, err := w.server.Turn(w.server.As(t.Context(), session.User{Tenant: tenant, ID: "quiet"}))
+	w.must(err)
+	done()
 }

@@ -5,7 +5,12 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"tallyhouse/api/problem"
 )
+
+// maxWaitingStatements bounds the statements of one key or user that wait. Those of requests are fewer: see limits.
+const maxWaitingStatements = 64
 
 // statementLimits bound the statements that run in the database at the same time.
 type statementLimits struct {
@@ -64,7 +69,8 @@ func (q *statementQueue) allow(limits statementLimits) {
 	q.next()
 }
 
-// enter waits until a statement may be sent, for as long as the context lasts. Done must be called when it has ended.
+// enter waits until a statement may be sent, for as long as the context lasts. It is refused as problem.TooManyRequests when it waited in
+// vain, or too many of the principal's wait already. Done must be called when the statement has ended.
 func (q *statementQueue) enter(ctx context.Context, tenant, principal string) (done func(), err error) {
 	s := &statement{tenant: tenant, principal: [2]string{tenant, principal}, turn: make(chan struct{})}
 	q.mu.Lock()
@@ -74,6 +80,10 @@ func (q *statementQueue) enter(ctx context.Context, tenant, principal string) (d
 	of := q.tenants[s.tenant]
 	if q.principals[s.principal] == nil {
 		q.principals[s.principal] = &spending{spent: of.last}
+	}
+	if q.principals[s.principal].waiting >= maxWaitingStatements { // so there is one, and its tenant is known for it
+		q.mu.Unlock()
+		return nil, &problem.Error{Kind: problem.TooManyRequests, RetryAfter: retryAfter, Detail: "Too many statements wait already."}
 	}
 	of.waiting++
 	q.principals[s.principal].waiting++

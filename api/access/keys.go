@@ -73,9 +73,12 @@ func (s *Store) CallerByUser(tenant, userID string) (*Caller, error) {
 		return nil, ErrCredentials
 	}
 	caller := s.caller(user)
-	caller.principal = "user:" + userID
+	caller.principal = PrincipalOf(userID)
 	return caller, nil
 }
+
+// PrincipalOf is the principal of a user who has signed in.
+func PrincipalOf(userID string) string { return "user:" + userID }
 
 func (s *Store) active(user entityID) bool {
 	u := s.users[user].data

@@ -46,6 +46,9 @@ type API interface {
 	Ask(ctx context.Context, person session.User, target string) (status int, body []byte)
 	// Caller is the person and what they may see at this moment.
 	Caller(person session.User) (*access.Caller, error)
+	// As is a context in which what is read of the database waits for its turn among what is read for others, where Sources and
+	// Inbox do so.
+	As(ctx context.Context, person session.User) context.Context
 	// Today is the date in Vienna that figures are of at this moment.
 	Today() calendar.Date
 }

@@ -12,6 +12,7 @@ import (
 	"tallyhouse/api/access"
 	"tallyhouse/api/desk/language"
 	"tallyhouse/api/desk/signin"
+	"tallyhouse/api/problem"
 	"tallyhouse/api/session"
 )
 
@@ -105,6 +106,8 @@ func (d *Desk) signedIn(screen func(v *visit) (answer, error)) http.Handler {
 			d.fail(v, w, err)
 			return
 		}
+		r = r.WithContext(d.api.As(r.Context(), v.session.User()))
+		v.request = r
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 			if !v.session.Sends(r) {
@@ -126,10 +129,11 @@ func (d *Desk) signedIn(screen func(v *visit) (answer, error)) http.Handler {
 func (d *Desk) fail(v *visit, w http.ResponseWriter, err error) {
 	status, kind, why := http.StatusInternalServerError, "internal", ""
 	var refused *refusedError
+	waited, _ := errors.AsType[*problem.Error](err)
 	switch {
 	case errors.Is(err, errNotFound):
 		status, kind = http.StatusNotFound, "notFound"
-	case errors.Is(err, errTooMany):
+	case errors.Is(err, errTooMany), waited != nil && waited.Kind == problem.TooManyRequests:
 		status, kind = http.StatusTooManyRequests, "tooMany"
 	case errors.Is(err, errForged):
 		status, kind = http.StatusForbidden, "forged"

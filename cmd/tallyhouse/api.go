@@ -219,8 +219,6 @@ func (s *shell) openAPI(f apiFlags, servers servers, registry *prometheus.Regist
 		return nil, err
 	}
 	a.closers = append(a.closers, func() { closeAll(shards) })
-	kept := desk.OpenReader(db, control, timeout)
-	a.inbox, a.sources = kept, kept
 	o := f.options()
 	o.ClickHouse, o.Control, o.Requests, o.QueryTimeout = db, control, apiRequests, timeout
 	o.Kafka, o.Feedback, o.Check = servers.kafka.Reading, feedbackTopic{servers.kafka}, readable(shards)
@@ -229,6 +227,8 @@ func (s *shell) openAPI(f apiFlags, servers servers, registry *prometheus.Regist
 	if a.Server, err = api.New(o); err != nil {
 		return nil, usageError{err}
 	}
+	kept := desk.OpenReader(db, control, timeout, a.Server.Turn)
+	a.inbox, a.sources = kept, kept
 	return a, nil
 }
 
