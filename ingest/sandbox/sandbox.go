@@ -26,7 +26,7 @@ type Sandbox struct {
 	// Command starts a child, which must call Serve on its standard input and output; default: this program with "read
 	// --isolated".
 	Command []string
-	// Memory is the most that a child, and each program it starts, may use, in bytes; default 512 MiB.
+	// Memory is the most that a child, and each program it starts, may use, in bytes; default 640 MiB.
 	Memory int64
 }
 
@@ -57,7 +57,7 @@ var (
 )
 
 const (
-	defaultMemory = 512 << 20
+	defaultMemory = 640 << 20
 	// grace is what a child has beyond its job's time to start and to answer.
 	grace = 2 * time.Second
 	// maxErrors bounds what is kept of a child's standard error.

@@ -192,6 +192,11 @@ func scans() []PDF {
 	add("by JPEG of 65,535 by 65,535", "/Width 9 /Height 9 /Filter /DCTDecode",
 		[]byte("\xFF\xD8\xFF\xC0\x00\x11\x08\xFF\xFF\xFF\xFF\x03\x01\x22\x00\x02\x11\x01\x03\x11\x01\xFF\xD9"), a4, nil)
 	add("by JPEG of noise", "/Width 9 /Height 9 /Filter /DCTDecode", append([]byte("\xFF\xD8"), make([]byte, 100_000)...), a4, nil)
+	const small = "/Width 900 /Height 900 /BitsPerComponent 1 /ColorSpace /DeviceGray "
+	add("by JPEG 2000 of noise", small+"/Filter /JPXDecode", append(codestream(900, 900), make([]byte, 100_000)...), a4, nil)
+	add("by JPEG 2000 of 60,000 by 60,000", small+"/Filter /JPXDecode", codestream(60_000, 60_000), a4, nil)
+	add("by JBIG2 of 65,535 by 65,535", small+"/Filter /JBIG2Decode", bitmap(65_535, 65_535), a4, nil)
+	add("by JBIG2 of 10^18 pixels", "/Width 1000000000 /Height 1000000000 /Filter /JBIG2Decode", []byte("x"), a4, nil)
 	add("on a page of 10^12 points", gray, make([]byte, 100), "[0 0 1000000000000 1000000000000]", nil)
 	add("on a page of no size", gray, make([]byte, 100), "[0 0 0 0]", nil)
 	many := with(objects{
@@ -204,4 +209,26 @@ func scans() []PDF {
 	return append(all,
 		PDF{Name: "a picture 20,000 times", Data: many.file(), Reason: invoice.TooMuchWork, Scan: true},
 		PDF{Name: "a picture of 256 MiB", Data: large.file(), Reason: invoice.TooMuchWork, Scan: true})
+}
+
+// codestream is the head of a JPEG 2000 of one gray component and one tile, with a part of that tile of nothing.
+func codestream(width, height uint32) []byte {
+	out := []byte("\xFF\x4F\xFF\x51\x00\x29\x00\x00")
+	for _, v := range []uint32{width, height, 0, 0, width, height, 0, 0} {
+		out = binary.BigEndian.AppendUint32(out, v)
+	}
+	out = append(out, "\x00\x01\x07\x01\x01"...)
+	out = append(out, "\xFF\x52\x00\x0C\x00\x00\x00\x01\x00\x05\x04\x04\x00\x01"...)
+	out = append(out, "\xFF\x5C\x00\x13\x40\x40\x48\x48\x50\x48\x48\x50\x48\x48\x50\x48\x48\x50\x48\x48\x50"...)
+	return append(out, "\xFF\x90\x00\x0A\x00\x00\x00\x00\x00\x00\x00\x01\xFF\x93"...)
+}
+
+// bitmap is a page of JBIG2 with one generic region of its size, of nothing.
+func bitmap(width, height uint32) []byte {
+	sides := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, width), height)
+	out := append([]byte("\x00\x00\x00\x00\x30\x00\x01\x00\x00\x00\x13"), sides...)
+	out = append(out, make([]byte, 11)...)
+	out = append(out, "\x00\x00\x00\x01\x26\x00\x01\x00\x00\x00\x1A"...)
+	out = append(out, sides...)
+	return append(out, "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03\xFF\xFD\xFF\x02\xFE\xFE\xFE"...)
 }

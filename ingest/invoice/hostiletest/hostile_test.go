@@ -49,7 +49,7 @@ func TestHostilePDFs(t *testing.T) {
 	for _, file := range append(all, hostiletest.PDF{Name: "a good invoice behind all of them", Data: pdftest.Sample().PDF()}) {
 		t.Run(file.Name, func(t *testing.T) {
 			o := isolated.Options{Options: invoice.Options{NoOCR: !file.Scan, Limits: invoice.Limits{Time: time.Hour, Operations: 5_000_000}},
-				Sandbox: sandbox.Sandbox{Memory: 384 << 20}}
+				Sandbox: sandbox.Sandbox{Memory: 512 << 20}}
 			o.OCR.Tesseract, o.OCR.Time = tesseract, time.Hour
 			r, err := isolated.Read(t.Context(), file.Data, o)
 			if err != nil {

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"tallyhouse/ingest/invoice"
 	"tallyhouse/ingest/invoice/isolated"
 	"tallyhouse/ingest/invoice/isolated/isolatedtest"
+	"tallyhouse/ingest/invoice/ocr"
 	"tallyhouse/ingest/invoice/pdf/pdftest"
 	"tallyhouse/ingest/sandbox"
 )
@@ -79,4 +81,25 @@ func TestAMissingChildIsTheInstallationsFault(t *testing.T) {
 
 func TestTesseractSeesItsInputAlone(t *testing.T) {
 	isolatedtest.TesseractSeesItsInputAlone(t, sandbox.Sandbox{})
+}
+
+// Given scans as office scanners make them, in JPEG 2000 and JBIG2, and in layers of which one is the mask of another, then
+// a child reads them within its sandbox.
+func TestAChildReadsWhatOfficeScannersMake(t *testing.T) {
+	for _, kind := range []string{"jpeg2000", "jbig2", "jbig2-symbols", "layers"} {
+		t.Run(kind, func(t *testing.T) {
+			data, err := os.ReadFile(filepath.Join("..", "testdata", "scans", kind+".pdf"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := isolated.Read(t.Context(), data, isolated.Options{Options: invoice.Options{OCR: ocr.Options{Time: 5 * time.Minute}}})
+			if err != nil || r.Status != invoice.OK {
+				t.Fatalf("%s %s %s, %v", r.Status, r.Reason, r.Detail, err)
+			}
+			if r.Number == nil || r.Number.Value != "2026-0417" || r.Gross == nil || r.Gross.Value != 1488000 ||
+				r.SupplierName == nil || r.SupplierName.Value != "Bauwerk Donau GmbH" {
+				t.Errorf("number %+v, gross %+v, supplier %+v", r.Number, r.Gross, r.SupplierName)
+			}
+		})
+	}
 }

@@ -77,34 +77,23 @@ func Read(ctx context.Context, f *pdf.File, pages []pdf.Page, texts []text.Page,
 	ctx, cancel := context.WithTimeout(ctx, o.Time)
 	defer cancel()
 	f.Continue(ctx)
+	scans, err := canvases(ctx, f, pages, texts, o)
+	if err != nil {
+		return text.Document{}, err
+	}
 	var doc text.Document
-	seen := false
-	for i := range texts {
-		if i >= len(pages) || len(texts[i].Pictures) == 0 {
-			continue
-		}
-		if len(doc.Pages) >= o.Pages-1 && i < len(texts)-1 {
-			continue // room for the last page alone, where totals stand
-		}
-		seen = true
-		canvas, err := compose(f, pages[i], texts[i].Pictures)
-		if err != nil {
-			return doc, fmt.Errorf("taking the pictures of page %d: %w", i+1, err)
-		}
-		words, err := recognize(ctx, path, o, canvas)
+	for _, s := range scans {
+		words, err := recognize(ctx, path, o, s.canvas)
 		if err != nil && len(doc.Pages) > 0 && errors.Is(err, context.DeadlineExceeded) {
 			break // what the time allowed is read
 		}
 		if err != nil {
-			return doc, fmt.Errorf("reading page %d: %w", i+1, err)
+			return doc, fmt.Errorf("reading page %d: %w", s.page.Number, err)
 		}
 		for _, w := range words {
 			doc.Glyphs += len([]rune(w.Text))
 		}
-		doc.Pages = append(doc.Pages, text.FromWords(i+1, texts[i].Width, texts[i].Height, words))
-	}
-	if !seen {
-		return doc, ErrNoPicture
+		doc.Pages = append(doc.Pages, text.FromWords(s.page.Number, s.page.Width, s.page.Height, words))
 	}
 	return doc, nil
 }

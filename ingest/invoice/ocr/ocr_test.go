@@ -20,8 +20,8 @@ import (
 	"tallyhouse/ingest/invoice/text"
 )
 
-// scan draws lines of text as a picture of a page, as a scanner gives it.
-func scan(lines ...string) pdftest.Picture {
+// scanOf draws lines of text as a picture of a page, as a scanner gives it.
+func scanOf(lines ...string) pdftest.Picture {
 	const w, h, zoom = 330, 467, 5
 	small := image.NewGray(image.Rect(0, 0, w, h))
 	for i := range small.Pix {
@@ -61,7 +61,7 @@ func open(t *testing.T, data []byte) (*pdf.File, []pdf.Page, []text.Page) {
 // TestAScanIsReadWhereTesseractIs holds on every machine: with tesseract the
 // words must come, without it the reason.
 func TestAScanIsReadWhereTesseractIs(t *testing.T) {
-	picture := scan("INVOICE NUMBER 4711", "TOTAL 120.00 EUR")
+	picture := scanOf("INVOICE NUMBER 4711", "TOTAL 120.00 EUR")
 	f, pages, texts := open(t, pdftest.Document{Pages: []pdftest.Page{{Picture: &picture}}}.Bytes())
 	doc, err := Read(context.Background(), f, pages, texts, Options{Languages: "eng"})
 	if _, missing := exec.LookPath("tesseract"); missing != nil {
@@ -86,7 +86,7 @@ func TestAScanIsReadWhereTesseractIs(t *testing.T) {
 }
 
 func TestMissingProgramsAndPicturesAreTold(t *testing.T) {
-	picture := scan("X")
+	picture := scanOf("X")
 	f, pages, texts := open(t, pdftest.Document{Pages: []pdftest.Page{{Picture: &picture}}}.Bytes())
 	if _, err := Read(context.Background(), f, pages, texts, Options{Tesseract: "no-such-program"}); !errors.Is(err, ErrMissing) {
 		t.Errorf("error = %v, want missing", err)

@@ -128,9 +128,9 @@ func span(origin, a, b float64) (low, high float64) {
 
 // Decode unpacks a picture as gray levels.
 func Decode(f *pdf.File, s *pdf.Stream) (*image.Gray, error) {
-	w, h := int(f.Int(s.Dict["Width"], 0)), int(f.Int(s.Dict["Height"], 0))
-	if w <= 0 || h <= 0 || w > 1<<16 || h > 1<<16 || w*h > maxPixels {
-		return nil, fmt.Errorf("picture of %d by %d pixels", w, h)
+	w, h, err := size(f, s.Dict)
+	if err != nil {
+		return nil, err
 	}
 	if err := f.Spend(w * h / pixelsAtOnce); err != nil {
 		return nil, err
@@ -148,6 +148,15 @@ func Decode(f *pdf.File, s *pdf.Stream) (*image.Gray, error) {
 		return fax(f, packed.Params, data, w, h, invertedSamples(f, s))
 	}
 	return nil, fmt.Errorf("pictures packed by %s are not read", packed.Name)
+}
+
+// size is how many pixels a picture says that it has.
+func size(f *pdf.File, d pdf.Dict) (w, h int, err error) {
+	w, h = int(f.Int(d["Width"], 0)), int(f.Int(d["Height"], 0))
+	if w <= 0 || h <= 0 || w > 1<<16 || h > 1<<16 || w*h > maxPixels {
+		return 0, 0, fmt.Errorf("picture of %d by %d pixels", w, h)
+	}
+	return w, h, nil
 }
 
 func photograph(f *pdf.File, data []byte) (*image.Gray, error) {

@@ -153,6 +153,9 @@ func (f *File) next(l *Lexer) (Object, error) {
 
 func (f *File) hasPages() bool { return f.Dict(f.Root()["Pages"]) != nil }
 
+// Data is the file itself, from its header on.
+func (f *File) Data() []byte { return f.data }
+
 // Root is the document catalog, nil when there is none.
 func (f *File) Root() Dict { return f.Dict(f.trailer["Root"]) }
 
