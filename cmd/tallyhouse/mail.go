@@ -16,6 +16,7 @@ import (
 
 	"tallyhouse/ingest/invoice"
 	"tallyhouse/ingest/invoice/isolated"
+	"tallyhouse/ingest/invoice/ocr"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/mail"
 	"tallyhouse/ingest/mail/answer"
@@ -121,7 +122,7 @@ func (f *mailFlags) addReading(flags *pflag.FlagSet, originals string) {
 	flags.StringSliceVar(&f.reader.Own.VATIDs, "own-vat-id", nil, "VAT id of the receiving company; repeatable")
 	flags.BoolVar(&f.reader.NoOCR, "no-ocr", false, "leave scans unread")
 	flags.StringVar(&f.reader.OCR.Tesseract, "tesseract", "", "path of tesseract, for scans; default: found in PATH")
-	flags.StringVar(&f.reader.OCR.Languages, "ocr-languages", "deu+eng", "tesseract's languages")
+	flags.StringVar(&f.reader.OCR.Languages, "ocr-languages", "", "tesseract's languages, such as deu+eng; default: these, and the page's own")
 }
 
 // options checks the flags; its error names all that is wrong. worker distinguishes this process from others that share
@@ -211,8 +212,24 @@ func (s *shell) openMail(
 	if o.Originals == nil {
 		s.log.Warn("mails and their PDFs are not kept, and invoices that come twice are not found (--originals-dir)")
 	}
+	if !f.reader.NoOCR {
+		s.tellOCR(ctx, o.Reader.OCR)
+	}
 	o.Cluster, o.Shards, o.Log, o.Metrics = cluster, shards, s.log, metrics
 	return mail.New(o)
+}
+
+// tellOCR tells what keeps scans from being read, or from being read well.
+func (s *shell) tellOCR(ctx context.Context, o ocr.Options) {
+	lacking, err := ocr.Lacking(ctx, o)
+	switch {
+	case errors.Is(err, ocr.ErrMissing):
+		s.log.Warn("scanned invoices are not read: there is no tesseract (--tesseract)")
+	case err != nil:
+		s.log.Warn("scanned invoices may not be read", "error", err)
+	case len(lacking) > 0 && o.Languages == "":
+		s.log.Warn("scanned invoices in some languages are read worse: tesseract has no data of them", "languages", strings.Join(lacking, ", "))
+	}
 }
 
 // tesseractData is the variable by which tesseract finds its language data. Sandboxed, it is told by a flag.

@@ -33,7 +33,7 @@ func readCommand(s *shell) *cobra.Command {
 	flags.BoolVar(&opts.NoXML, "no-xml", false, "read the pages alone, not the embedded e-invoice")
 	flags.BoolVar(&opts.NoOCR, "no-ocr", false, "leave scans unread")
 	flags.StringVar(&opts.OCR.Tesseract, "tesseract", "", "path of tesseract, for scans; default: found in PATH")
-	flags.StringVar(&opts.OCR.Languages, "ocr-languages", "deu+eng", "tesseract's languages")
+	flags.StringVar(&opts.OCR.Languages, "ocr-languages", "", "tesseract's languages, such as deu+eng; default: these, and the page's own")
 	flags.StringSliceVar(&opts.Own.Names, "own-company", nil, "name of the receiving company, never taken for the supplier; repeatable")
 	flags.StringSliceVar(&opts.Own.VATIDs, "own-vat-id", nil, "VAT id of the receiving company; repeatable")
 	flags.IntVar(&opts.Limits.Pages, "max-pages", 100, "most pages of a file; a file with more fails")

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -228,6 +229,9 @@ type reading struct {
 // minGlyphs is the least text that can be an invoice.
 const minGlyphs = 40
 
+// maxStamp is how much text may stand on a scan that it says nothing of: a stamp of what came in, a number of an archive.
+const maxStamp = 400
+
 // scanned is what OCR needs of a file without text.
 type scanned struct {
 	pages []pdf.Page
@@ -260,7 +264,21 @@ func (r *reading) read(ctx context.Context) (Result, *scanned) {
 	if doc.Glyphs < minGlyphs || doc.Unmapped > doc.Glyphs {
 		return Result{}, &scanned{pages: pages, texts: doc.Pages}
 	}
-	return r.withCodes(r.page(doc), doc.Pages, doc), nil
+	out := r.page(doc)
+	if out.Reason == NotAnInvoice && doc.Glyphs < maxStamp && pictured(doc.Pages) {
+		return Result{}, &scanned{pages: pages, texts: doc.Pages}
+	}
+	return r.withCodes(out, doc.Pages, doc), nil
+}
+
+// pictured reports whether a picture covers most of a page.
+func pictured(pages []text.Page) bool {
+	return slices.ContainsFunc(pages, func(p text.Page) bool {
+		return slices.ContainsFunc(p.Pictures, func(picture text.Picture) bool {
+			m := picture.Matrix
+			return math.Abs(m[0]*m[3]-m[1]*m[2]) >= 0.6*p.Width*p.Height
+		})
+	})
 }
 
 // page reads the text of the pages.
@@ -292,12 +310,17 @@ func (r *reading) scan(ctx context.Context, s scanned) Result {
 	if r.opts.NoOCR {
 		return Failure(OCROff, errors.New("the pages are pictures and ocr is turned off"))
 	}
-	doc, err := ocr.Read(ctx, r.file, s.pages, s.texts, r.opts.OCR)
+	doc, missing, err := ocr.Read(ctx, r.file, s.pages, s.texts, r.opts.OCR)
 	if err != nil {
 		return Failure(reasonOf(err), err)
 	}
 	r.doc = doc
-	return r.withCodes(r.page(doc), s.texts, doc)
+	out := r.page(doc)
+	if missing != "" {
+		out.Findings = append(out.Findings, fields.Finding{Rule: "ocr-language",
+			Message: "the pages are in " + missing + ", of which tesseract has no data: names may lack their accents, and more"})
+	}
+	return r.withCodes(out, s.texts, doc)
 }
 
 type evidenceJSON map[string]fields.Evidence

@@ -36,7 +36,7 @@ var (
 type Options struct {
 	Tesseract string        // its path; default: tesseract in PATH
 	Data      string        // directory of its language data; default: its own
-	Languages string        // default deu+eng
+	Languages string        // such as deu+eng; default: these and the pages' own
 	Pages     int           // read at most; default 3: the first ones and the last
 	Time      time.Duration // for all pages of a file; default 30 s
 }
@@ -44,9 +44,6 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.Tesseract == "" {
 		o.Tesseract = "tesseract"
-	}
-	if o.Languages == "" {
-		o.Languages = "deu+eng"
 	}
 	if o.Pages == 0 {
 		o.Pages = 3
@@ -67,42 +64,54 @@ const maxOutput = 8 << 20
 // pixels for A4.
 const dpi = 200
 
-// Read reads the pictures of the given pages as text with its places.
-func Read(ctx context.Context, f *pdf.File, pages []pdf.Page, texts []text.Page, o Options) (text.Document, error) {
+// Read reads the pictures of the given pages as text with its places. missing is the language that they are in where tesseract
+// has no data of it: they are read in others then.
+func Read(ctx context.Context, f *pdf.File, pages []pdf.Page, texts []text.Page, o Options) (
+	doc text.Document, missing string, err error,
+) {
 	o = o.withDefaults()
 	path, err := exec.LookPath(o.Tesseract)
 	if err != nil {
-		return text.Document{}, fmt.Errorf("looking for %s: %w", o.Tesseract, ErrMissing)
+		return doc, "", fmt.Errorf("looking for %s: %w", o.Tesseract, ErrMissing)
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Time)
 	defer cancel()
 	f.Continue(ctx)
 	scans, err := canvases(ctx, f, pages, texts, o)
 	if err != nil {
-		return text.Document{}, err
+		return doc, "", err
 	}
-	var doc text.Document
+	in, err := choose(ctx, path, o)
+	if err != nil {
+		return doc, "", err
+	}
 	for _, s := range scans {
-		words, err := recognize(ctx, path, o, s.canvas)
+		words, err := recognize(ctx, path, o.Data, in.codes, s.canvas)
+		if err == nil && in.better(words) {
+			// What was read in other languages is better than nothing where the time is over.
+			if again, err := recognize(ctx, path, o.Data, in.codes, s.canvas); err == nil {
+				words = again
+			}
+		}
 		if err != nil && len(doc.Pages) > 0 && errors.Is(err, context.DeadlineExceeded) {
 			break // what the time allowed is read
 		}
 		if err != nil {
-			return doc, fmt.Errorf("reading page %d: %w", s.page.Number, err)
+			return doc, "", fmt.Errorf("reading page %d: %w", s.page.Number, err)
 		}
 		for _, w := range words {
 			doc.Glyphs += len([]rune(w.Text))
 		}
 		doc.Pages = append(doc.Pages, text.FromWords(s.page.Number, s.page.Width, s.page.Height, words))
 	}
-	return doc, nil
+	return doc, in.missing, nil
 }
 
 // recognize runs tesseract on a picture, given and taken through pipes.
-func recognize(ctx context.Context, path string, o Options, picture *image.Gray) ([]text.Word, error) {
-	command := []string{path, "stdin", "stdout", "-l", o.Languages, "--dpi", strconv.Itoa(dpi), "--psm", "4", "tsv"}
-	if o.Data != "" {
-		command = slices.Insert(command, 3, "--tessdata-dir", o.Data)
+func recognize(ctx context.Context, path, data string, languages []string, picture *image.Gray) ([]text.Word, error) {
+	command := []string{path, "stdin", "stdout", "-l", strings.Join(languages, "+"), "--dpi", strconv.Itoa(dpi), "--psm", "4", "tsv"}
+	if data != "" {
+		command = slices.Insert(command, 3, "--tessdata-dir", data)
 	}
 	out, errorText, err := process.Run(ctx, process.Child{
 		Command: command,
@@ -115,7 +124,7 @@ func recognize(ctx context.Context, path string, o Options, picture *image.Gray)
 		}
 		said := strings.TrimSpace(errorText)
 		if strings.Contains(said, "loading language") || strings.Contains(said, "load any languages") {
-			return nil, fmt.Errorf("languages %s: %w", o.Languages, ErrMissing)
+			return nil, fmt.Errorf("languages %s: %w", strings.Join(languages, "+"), ErrMissing)
 		}
 		return nil, fmt.Errorf("tesseract: %s: %w", said, ErrFailed)
 	}

@@ -63,7 +63,7 @@ func open(t *testing.T, data []byte) (*pdf.File, []pdf.Page, []text.Page) {
 func TestAScanIsReadWhereTesseractIs(t *testing.T) {
 	picture := scanOf("INVOICE NUMBER 4711", "TOTAL 120.00 EUR")
 	f, pages, texts := open(t, pdftest.Document{Pages: []pdftest.Page{{Picture: &picture}}}.Bytes())
-	doc, err := Read(context.Background(), f, pages, texts, Options{Languages: "eng"})
+	doc, _, err := Read(context.Background(), f, pages, texts, Options{Languages: "eng"})
 	if _, missing := exec.LookPath("tesseract"); missing != nil {
 		if !errors.Is(err, ErrMissing) {
 			t.Errorf("error = %v, want tesseract to be missing", err)
@@ -88,15 +88,15 @@ func TestAScanIsReadWhereTesseractIs(t *testing.T) {
 func TestMissingProgramsAndPicturesAreTold(t *testing.T) {
 	picture := scanOf("X")
 	f, pages, texts := open(t, pdftest.Document{Pages: []pdftest.Page{{Picture: &picture}}}.Bytes())
-	if _, err := Read(context.Background(), f, pages, texts, Options{Tesseract: "no-such-program"}); !errors.Is(err, ErrMissing) {
+	if _, _, err := Read(context.Background(), f, pages, texts, Options{Tesseract: "no-such-program"}); !errors.Is(err, ErrMissing) {
 		t.Errorf("error = %v, want missing", err)
 	}
 	f, pages, texts = open(t, pdftest.Document{Pages: []pdftest.Page{{}}}.Bytes())
-	if _, err := Read(context.Background(), f, pages, texts, Options{Tesseract: "true"}); !errors.Is(err, ErrNoPicture) {
+	if _, _, err := Read(context.Background(), f, pages, texts, Options{Tesseract: "true"}); !errors.Is(err, ErrNoPicture) {
 		t.Errorf("error = %v, want no picture", err)
 	}
 	f, pages, texts = open(t, pdftest.Document{Pages: []pdftest.Page{{Picture: &picture}}}.Bytes())
-	if _, err := Read(context.Background(), f, pages, texts, Options{Tesseract: "false"}); !errors.Is(err, ErrFailed) {
+	if _, _, err := Read(context.Background(), f, pages, texts, Options{Tesseract: "false"}); !errors.Is(err, ErrFailed) {
 		t.Errorf("error = %v, want failed", err)
 	}
 }
