@@ -3,6 +3,7 @@ package invoice
 import (
 	"errors"
 	"fmt"
+	"image"
 	"regexp"
 	"slices"
 	"strconv"
@@ -51,35 +52,62 @@ func (r *reading) withCodes(out Result, pages []text.Page, said text.Document) R
 	return out
 }
 
-// payments reads the codes in the pictures of the pages.
+// payments reads the codes on the pages, in pictures and of rectangles.
 func (r *reading) payments(pages []text.Page) (all []coded, findings []fields.Finding) {
-	seen := map[*pdf.Stream]bool{}
-	pixels := 0
-	for _, p := range pages {
-		for _, picture := range p.Pictures {
-			d := picture.Stream.Dict
-			size := int(min(max(r.file.Int(d["Width"], 0), 0)*max(r.file.Int(d["Height"], 0), 0), maxCodePixels+1))
-			if seen[picture.Stream] || pixels+size > maxCodePixels {
-				continue
+	look := func(g *image.Gray, page int) {
+		for _, found := range qr.Find(g) {
+			payment, err := paymentcode.Parse(found)
+			switch {
+			case errors.Is(err, paymentcode.ErrFaulty):
+				findings = append(findings, fields.Finding{Rule: "payment-code-faulty", Message: err.Error(), Page: page})
+			case err == nil:
+				all = append(all, coded{payment, page})
 			}
-			if len(seen) == maxCodePictures || r.file.Spend(size/pixelsAtOnce) != nil {
+		}
+	}
+	seen := map[*pdf.Stream]bool{}
+	looked, pixels := 0, 0
+	// affordable reports whether a picture of so many pixels is within the bounds; over: nothing is any more.
+	affordable := func(size int) (yes, over bool) {
+		if pixels+size > maxCodePixels {
+			return false, false
+		}
+		if looked == maxCodePictures || r.file.Spend(size/pixelsAtOnce) != nil {
+			return false, true
+		}
+		looked++
+		pixels += size
+		return true, false
+	}
+	for _, p := range pages {
+		for _, m := range p.Mosaics {
+			width, height := m.Size()
+			yes, over := affordable(width * height)
+			if over {
 				return all, findings
 			}
+			if yes {
+				look(m.Picture(), p.Number)
+			}
+		}
+		for _, picture := range p.Pictures {
+			if seen[picture.Stream] {
+				continue
+			}
+			d := picture.Stream.Dict
+			yes, over := affordable(int(min(max(r.file.Int(d["Width"], 0), 0)*max(r.file.Int(d["Height"], 0), 0), maxCodePixels+1)))
+			if over {
+				return all, findings
+			}
+			if !yes {
+				continue
+			}
 			seen[picture.Stream] = true
-			pixels += size
 			gray, err := ocr.Decode(r.file, picture.Stream)
 			if err != nil || gray.Rect.Dx()*gray.Rect.Dy() > maxCodePixels {
 				continue // another picture, or one for OCR to complain of
 			}
-			for _, found := range qr.Find(gray) {
-				payment, err := paymentcode.Parse(found)
-				switch {
-				case errors.Is(err, paymentcode.ErrFaulty):
-					findings = append(findings, fields.Finding{Rule: "payment-code-faulty", Message: err.Error(), Page: p.Number})
-				case err == nil:
-					all = append(all, coded{payment, p.Number})
-				}
-			}
+			look(gray, p.Number)
 		}
 	}
 	return all, findings

@@ -81,6 +81,7 @@ type interpreter struct {
 	crowded  bool
 	pictured float64
 	path     path
+	tiles    []tile
 
 	layersOff map[pdf.Ref]bool
 	off       int // levels of marked content that are switched off
@@ -108,6 +109,7 @@ func (in *interpreter) page(ctx context.Context, p pdf.Page) error {
 		fill: black, stroke: black, fillAlpha: 1, strokeAlpha: 1, groupAlpha: 1, lineWidth: 1}
 	in.stack, in.levels, in.formsAbove = in.stack[:0], in.levels[:0], map[pdf.Ref]bool{}
 	in.areas, in.looks, in.crowded, in.pictured, in.path, in.off = in.areas[:0], 0, false, 0, path{}, 0
+	in.tiles = in.tiles[:0]
 	// Parts of a contents array are one stream; read one by one, a damaged part
 	// does not take the others with it. Operands never span parts in practice.
 	for part, err := range in.file.Content(p, maxContent) {

@@ -208,6 +208,9 @@ type path struct {
 	// merged: there were more than maxSubpaths parts, the last holds the rest.
 	merged bool
 	clips  bool // W was met
+	// now is the part under construction, whole those before it that are rectangles or lines, however many parts there are.
+	now   subpath
+	whole []subpath
 }
 
 func (p *path) move(x, y float64) {
@@ -217,6 +220,18 @@ func (p *path) move(x, y float64) {
 		p.merged = true
 	}
 	p.parts[len(p.parts)-1].add(x, y)
+	p.finish()
+	p.now = subpath{box: nowhere}
+	p.now.add(x, y)
+}
+
+// finish keeps the part under construction if it is a small rectangle, or a line.
+func (p *path) finish() {
+	if len(p.whole) < maxTiles && p.now.count > 1 && max(p.now.box.width(), p.now.box.height()) <= maxTile &&
+		(p.now.count == 2 && !p.now.curved || p.now.rectangle()) {
+		p.whole = append(p.whole, p.now)
+	}
+	p.now = subpath{}
 }
 
 func (p *path) line(x, y float64) {
@@ -225,6 +240,7 @@ func (p *path) line(x, y float64) {
 		return
 	}
 	p.parts[len(p.parts)-1].add(x, y)
+	p.now.add(x, y)
 }
 
 func (p *path) curve(points ...[2]float64) {
@@ -232,7 +248,7 @@ func (p *path) curve(points ...[2]float64) {
 		p.line(at[0], at[1])
 	}
 	if len(p.parts) > 0 {
-		p.parts[len(p.parts)-1].curved = true
+		p.parts[len(p.parts)-1].curved, p.now.curved = true, true
 	}
 }
 

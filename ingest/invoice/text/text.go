@@ -23,6 +23,8 @@ type Page struct {
 	Turned bool
 	// Pictures are the images drawn, in the order drawn.
 	Pictures []Picture
+	// Mosaics are what small rectangles show.
+	Mosaics []Mosaic
 }
 
 // Picture is an image on a page. Matrix maps the unit square, its first row of
@@ -54,7 +56,7 @@ func Read(ctx context.Context, f *pdf.File, budget *pdf.Budget, pages []pdf.Page
 			return doc, fmt.Errorf("reading page %d: %w", i+1, err)
 		}
 		upright, main := turn(in.marks, p.MediaBox, p.Rotate)
-		page := Page{Number: i + 1, Lines: lines(upright), Pictures: in.pictures, Turned: main != p.Rotate/90%4}
+		page := Page{Number: i + 1, Lines: lines(upright), Pictures: in.pictures, Mosaics: in.mosaics(), Turned: main != p.Rotate/90%4}
 		switch main {
 		case 0:
 			page.Left = min(p.MediaBox[0], p.MediaBox[2])

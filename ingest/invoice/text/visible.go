@@ -64,10 +64,34 @@ func (in *interpreter) paintPath(fill, stroke bool) {
 			in.addArea(a)
 		}
 	}
+	in.paintTiles(fill, stroke)
 	if p.clips && len(p.parts) > 0 {
 		st.clip = st.clip.within(p.box(), len(p.parts) == 1 && p.parts[0].rectangle())
 	}
-	in.path = path{parts: p.parts[:0]}
+	in.path = path{parts: p.parts[:0], whole: p.whole[:0]}
+}
+
+// paintTiles notes what the path paints of a mosaic: small rectangles that are filled, and wide lines.
+func (in *interpreter) paintTiles(fill, stroke bool) {
+	st, p := &in.state, &in.path
+	p.finish()
+	half := st.lineWidth / 2 * math.Sqrt(math.Abs(st.ctm[0]*st.ctm[3]-st.ctm[1]*st.ctm[2]))
+	for i := range p.whole {
+		b, line := p.whole[i].box, p.whole[i].count == 2
+		switch {
+		case fill && !line && paints(st.fill, st.fillAlpha*st.groupAlpha):
+			in.addTile(b, st.fill.color)
+		case stroke && line && !st.dashed && paints(st.stroke, st.strokeAlpha*st.groupAlpha) && b.height() == 0:
+			in.addTile(box{b.x0, b.y0 - half, b.x1, b.y1 + half}, st.stroke.color)
+		case stroke && line && !st.dashed && paints(st.stroke, st.strokeAlpha*st.groupAlpha) && b.width() == 0:
+			in.addTile(box{b.x0 - half, b.y0, b.x1 + half, b.y1}, st.stroke.color)
+		}
+	}
+}
+
+// paints reports whether a paint leaves a color that is seen.
+func paints(p paint, alpha float64) bool {
+	return p.space != spaceNone && p.space != spacePattern && alpha >= minAlpha
 }
 
 // paintLines notes straight, upright lines that are wide enough to hide what is

@@ -31,6 +31,8 @@ type Page struct {
 	Texts   []Text
 	Picture *Picture
 	Rotate  int
+	// Drawing is content below the texts, in points from the page's lower left corner.
+	Drawing string
 }
 
 // Attachment is an embedded file, associated with the document as an e-invoice
@@ -147,6 +149,9 @@ func (p Page) Content() []byte {
 			width, height, x, y = side, side, p.Picture.X, Height-p.Picture.Y-side
 		}
 		fmt.Fprintf(&content, "q %.2f 0 0 %.2f %.2f %.2f cm /Im0 Do Q\n", width, height, x, y)
+	}
+	if p.Drawing != "" {
+		content.WriteString("q " + p.Drawing + " Q\n")
 	}
 	for _, t := range p.Texts {
 		font := "F1"
