@@ -291,6 +291,12 @@ func (r *reading) page(doc text.Document) Result {
 		return Failure(SeveralInvoices, errors.New("the pages hold several invoices; each needs a file of its own"))
 	}
 	out := Result{Status: OK, Invoice: values, Findings: findings}
+	if doc.Doubtful > 0 {
+		// What viewers draw isn't known, so no sum is.
+		out.Net, out.Tax, out.Gross = nil, nil, nil
+		out.Findings = append(out.Findings, fields.Finding{Rule: "figures-contradict", Place: fields.Gross,
+			Message: fmt.Sprintf("%d figures are drawn as others than the text of the file says: no sum is stated", doc.Doubtful)})
+	}
 	if doc.Unseen > 0 {
 		out.Findings = append(out.Findings, fields.Finding{Rule: "unseen-figures",
 			Message: fmt.Sprintf("%d figures were not read: they cannot be seen on the pages", doc.Unseen)})

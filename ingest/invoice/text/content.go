@@ -66,10 +66,13 @@ type interpreter struct {
 	file   *pdf.File
 	budget *pdf.Budget
 	fonts  map[pdf.Ref]*font
+	loose  []*font // those that are no objects of their own
 	marks  []mark
 	// unmapped counts glyphs whose character no table gives.
 	unmapped int
 	pictures []Picture
+	// doubtful counts figures of fonts that are not compared with what they say.
+	doubtful int
 	// unseen counts figures that nobody sees.
 	unseen int
 
@@ -341,6 +344,13 @@ func (in *interpreter) show(s string) {
 			width += t.wordSpace
 		}
 		at := matrix{t.size * t.scale, 0, 0, t.size, 0, t.rise}.after(in.tm).after(in.state.ctm)
+		if t.font.toUnicode != nil && len(g.text) == 1 && figures(g.text) == 1 {
+			if t.font.unchecked {
+				in.doubtful++
+			} else {
+				t.font.figures[figure{g.code, g.id, g.text[0]}]++
+			}
+		}
 		text := in.replace(g.text)
 		if g.text == "" && text == "" && t.font.unmapped {
 			in.unmapped++
@@ -380,8 +390,13 @@ func (in *interpreter) loadFont(o pdf.Object) *font {
 		return nil
 	}
 	ft := readFont(in.file, d)
-	if isRef {
+	switch {
+	case isRef:
 		in.fonts[ref] = ft
+	case len(in.loose) < maxLoose:
+		in.loose = append(in.loose, ft)
+	default:
+		ft.unchecked = true
 	}
 	return ft
 }

@@ -25,6 +25,16 @@ type font struct {
 	unmapped  bool              // no way from code to text is known
 	type3     float64           // scale of type 3 widths, 0 for others
 	blank     map[byte]bool     // codes of a type 3 font whose glyphs paint nothing
+	dict      pdf.Dict
+	unchecked bool           // there are too many fonts to be compared with what they say
+	named     [256]bool      // codes of a simple font whose glyph the file itself names, or an encoding that it names
+	figures   map[figure]int // how often a glyph was shown that ToUnicode calls a figure
+}
+
+// figure is a glyph that ToUnicode calls a figure, by its code and the number of the glyph in a composite font.
+type figure struct {
+	code, id uint32
+	says     byte
 }
 
 // glyph is one decoded character code.
@@ -32,11 +42,13 @@ type glyph struct {
 	text  string
 	width float64 // in text space units of size 1
 	space bool    // single byte code 32, which word spacing widens
-	blank bool    // drawing it paints nothing
+	code  uint32
+	id    uint32 // of the glyph, in a composite font
+	blank bool   // drawing it paints nothing
 }
 
 func readFont(f *pdf.File, d pdf.Dict) *font {
-	ft := &font{widths: map[uint32]float64{}}
+	ft := &font{widths: map[uint32]float64{}, dict: d, figures: map[figure]int{}}
 	if f.Spend(len(ft.simple)) != nil {
 		return ft
 	}
@@ -68,6 +80,12 @@ func (ft *font) readSimple(f *pdf.File, d pdf.Dict) {
 		name = "StandardEncoding"
 	}
 	ft.simple = encodingTable(name)
+	// Viewers take a symbolic TrueType font's glyphs by its own codes.
+	if name != "" && (!symbolic || f.Name(d["Subtype"]) == "Type1") {
+		for i := range ft.named {
+			ft.named[i] = true
+		}
+	}
 	if name == "" && descriptor != nil {
 		ft.builtIn(f, descriptor)
 	}
@@ -179,6 +197,7 @@ func (ft *font) differences(f *pdf.File, list pdf.Array) {
 			c = v
 		case pdf.Name:
 			if c >= 0 && c < 256 {
+				ft.named[c] = namesFigure(string(v))
 				if ft.simple[c] = glyphText(string(v)); ft.simple[c] == "" && namedByCode(string(v), c) {
 					ft.simple[c] = encodingTable("")[c]
 				}
@@ -288,7 +307,7 @@ func (ft *font) decode(s string, each func(glyph)) {
 	if !ft.composite {
 		for i := range len(s) {
 			c := uint32(s[i])
-			g := glyph{text: ft.simple[s[i]], width: ft.width(c), space: c == 32, blank: ft.blank[s[i]]}
+			g := glyph{code: c, text: ft.simple[s[i]], width: ft.width(c), space: c == 32, blank: ft.blank[s[i]]}
 			if ft.toUnicode != nil {
 				if t, ok := ft.toUnicode.text[c]; ok {
 					g.text = t
@@ -305,7 +324,7 @@ func (ft *font) decode(s string, each func(glyph)) {
 		if ft.encoding != nil {
 			id = ft.encoding.cid(c)
 		}
-		g := glyph{width: ft.width(id), space: n == 1 && c == 32}
+		g := glyph{code: c, id: id, width: ft.width(id), space: n == 1 && c == 32}
 		if ft.toUnicode != nil {
 			g.text = ft.toUnicode.text[c]
 		} else {

@@ -43,6 +43,8 @@ type Document struct {
 	// Unseen counts the figures, 0 to 9, that were left out because nobody sees
 	// them on the page.
 	Unseen int
+	// Doubtful counts the figures of which a font says itself that it draws others.
+	Doubtful int
 }
 
 // Read reads the text of the given pages. On an error the pages read so far
@@ -74,6 +76,13 @@ func Read(ctx context.Context, f *pdf.File, budget *pdf.Budget, pages []pdf.Page
 		doc.Pages = append(doc.Pages, page)
 	}
 	doc.Unmapped, doc.Unseen = in.unmapped, in.unseen
+	doc.Doubtful = in.doubtful
+	for _, ft := range in.fonts {
+		doc.Doubtful += ft.doubtful(f)
+	}
+	for _, ft := range in.loose {
+		doc.Doubtful += ft.doubtful(f)
+	}
 	return doc, nil
 }
 

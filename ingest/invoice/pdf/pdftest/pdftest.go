@@ -50,6 +50,10 @@ type Document struct {
 	Attachments []Attachment
 	// Metadata is the XMP packet; empty leaves it out.
 	Metadata string
+	// ToUnicode is what the fonts say that they show, a CMap; empty leaves it out.
+	ToUnicode string
+	// TrueType is the program of a further font, /F3, whose codes are the numbers of its glyphs; nil leaves it out.
+	TrueType []byte
 	// ObjectStreams packs objects and cross-references in streams (PDF 1.5).
 	ObjectStreams bool
 }
@@ -93,11 +97,19 @@ func pack(data []byte) []byte {
 func (d Document) Bytes() []byte {
 	w := &writer{}
 	catalog, tree := w.reserve(), w.reserve()
-	regular := w.add("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>")
-	bold := w.add("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>")
+	toUnicode := ""
+	if d.ToUnicode != "" {
+		toUnicode = fmt.Sprintf(" /ToUnicode %d 0 R", w.stream("", []byte(d.ToUnicode)))
+	}
+	regular := w.add("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding" + toUnicode + " >>")
+	bold := w.add("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding" + toUnicode + " >>")
+	fonts := fmt.Sprintf("/F1 %d 0 R /F2 %d 0 R", regular, bold)
+	if d.TrueType != nil {
+		fonts += fmt.Sprintf(" /F3 %d 0 R", w.trueType(d.TrueType, toUnicode))
+	}
 	var kids []string
 	for _, p := range d.Pages {
-		kids = append(kids, fmt.Sprintf("%d 0 R", w.page(p, tree, regular, bold)))
+		kids = append(kids, fmt.Sprintf("%d 0 R", w.page(p, tree, fonts)))
 	}
 	w.set(tree, fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", strings.Join(kids, " "), len(kids)))
 	extra := ""
@@ -127,7 +139,18 @@ func (d Document) Bytes() []byte {
 	return w.plain(catalog)
 }
 
-func (w *writer) page(p Page, tree, regular, bold int) int {
+// trueType adds a composite font.
+func (w *writer) trueType(program []byte, toUnicode string) int {
+	file := w.stream(fmt.Sprintf("/Length1 %d", len(program)), program)
+	descriptor := w.add(fmt.Sprintf("<< /Type /FontDescriptor /FontName /Program /Flags 32 /FontBBox [0 -200 1000 800] /ItalicAngle 0 /Ascent 800"+
+		" /Descent -200 /CapHeight 700 /StemV 80 /FontFile2 %d 0 R >>", file))
+	descendant := w.add(fmt.Sprintf("<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Program /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity)"+
+		" /Supplement 0 >> /FontDescriptor %d 0 R /DW 560 /CIDToGIDMap /Identity >>", descriptor))
+	return w.add(fmt.Sprintf("<< /Type /Font /Subtype /Type0 /BaseFont /Program /Encoding /Identity-H /DescendantFonts [%d 0 R]%s >>",
+		descendant, toUnicode))
+}
+
+func (w *writer) page(p Page, tree int, fonts string) int {
 	xobject := ""
 	if p.Picture != nil {
 		picture := w.stream(fmt.Sprintf("/Type /XObject /Subtype /Image /Width %d /Height %d /ColorSpace /DeviceGray"+
@@ -136,8 +159,8 @@ func (w *writer) page(p Page, tree, regular, bold int) int {
 	}
 	body := w.stream("", p.Content())
 	return w.add(fmt.Sprintf("<< /Type /Page /Parent %d 0 R /MediaBox [0 0 %.0f %.0f] /Rotate %d /Resources <<"+
-		" /Font << /F1 %d 0 R /F2 %d 0 R >> %s >> /Contents %d 0 R >>",
-		tree, Width, Height, p.Rotate, regular, bold, xobject, body))
+		" /Font << %s >> %s >> /Contents %d 0 R >>",
+		tree, Width, Height, p.Rotate, fonts, xobject, body))
 }
 
 // Content is the page's content stream, with the fonts /F1 and /F2, which is bold, and the picture /Im0.
