@@ -302,7 +302,7 @@ func (d directory) versions(ctx context.Context, tenant, project string, ids []s
 func (d directory) record(ctx context.Context, tenant, id string) (recordState, error) {
 	var found []recordState
 	params := database.Params{"tenant": database.Text(tenant), "id": database.Text(id)}
-	err := d.states(ctx, "id = {id:String} AND project NOT LIKE '#%'", params, func(r recordState) { found = append(found, r) })
+	err := d.states(ctx, "id = {id:String}", params, func(r recordState) { found = append(found, r) })
 	if err != nil {
 		return recordState{}, err
 	}

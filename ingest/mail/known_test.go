@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tallyhouse/analytics"
 	"tallyhouse/ingest/invoice/known"
@@ -148,6 +149,23 @@ func TestConfirmedValuesSayWhereTheyStood(t *testing.T) {
 			slices.Reverse(all)
 			if got := strings.Join(all, "; "); err == nil && got != c.want {
 				err = fmt.Errorf("they stood at %q, want %q", got, c.want)
+			}
+			return err
+		})
+	}
+}
+
+// Given mailed records in projects of any ids, which are opaque, then each is found by its own id.
+func TestARecordIsFoundInWhateverProjectItIs(t *testing.T) {
+	w := newWorld(t)
+	d := directory{[]*database.Server{w.db}}
+	for i, project := range []string{"P", "#7", "#"} {
+		id := fmt.Sprint(events.MailedPrefix, i)
+		w.sendEvent(events.Records, draft{tenant: tenant, project: project, id: id}.event(versionRead, "completed", time.Now()))
+		patiently(t, time.Minute, "the record is found", func() error {
+			found, err := d.record(t.Context(), tenant, id)
+			if err == nil && found.project != project {
+				return fmt.Errorf("it is in %q", found.project)
 			}
 			return err
 		})
