@@ -28,7 +28,8 @@ const (
 	unit     = 8
 	maxBytes = unit << 32
 
-	firstStep, lastStep = 64 << 10, 16 << 20 // how much is taken at a time
+	firstStep, lastStep = 64 << 10, 4 << 20 // how much is taken at a time
+	growth              = 16                // at least one part in so many
 )
 
 func (o Options) limit() (int64, error) {
@@ -81,7 +82,7 @@ func (a *arena) take(n, align int64) (at int64, err error) {
 		return 0, ErrFull
 	}
 	if end, taken := at+n, int64(len(a.bytes)); end > taken {
-		step := min(max(taken/8, firstStep), lastStep)
+		step := min(max(taken/growth, firstStep), lastStep)
 		size := (max(end, taken+step) + firstStep - 1) / firstStep * firstStep
 		if err := a.grow(min(size, a.limit)); err != nil {
 			return 0, err

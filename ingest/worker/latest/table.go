@@ -39,13 +39,12 @@ type Table struct {
 	sink  uint64              // see Prefetch
 }
 
-// A head in memory: key, version, content hash, project, what meta packs, contribution.
+// A head in memory: what of the key its tag doesn't say, content hash, and in as few bytes as they take version, project,
+// length of the contribution with the deleted bit, then the contribution. Its room is of the class of its length, always.
 const (
-	versionAt, contentAt, projectAt, metaAt, contributionAt = 16, 24, 32, 36, 40
+	secondAt, contentAt, versionAt = 4, 12, 20
 
-	lengthMask = MaxContribution // the lowest 23 bits of meta
-	deletedBit = 1 << 23
-	classShift = 24
+	maxFixed = versionAt + 2*binary.MaxVarintLen64 + binary.MaxVarintLen32 // all but the contribution, at most
 )
 
 // New makes an empty table. Close gives its memory back.
@@ -70,16 +69,8 @@ func (t *Table) Get(k Key) (Head, bool) {
 	if place == 0 {
 		return Head{}, false
 	}
-	m := t.at(place)
-	meta := binary.LittleEndian.Uint32(m[metaAt:])
-	end := contributionAt + meta&lengthMask
-	return Head{
-		Version:      int64(binary.LittleEndian.Uint64(m[versionAt:])),
-		ContentHash:  binary.LittleEndian.Uint64(m[contentAt:]),
-		Project:      binary.LittleEndian.Uint32(m[projectAt:]),
-		Deleted:      meta&deletedBit != 0,
-		Contribution: m[contributionAt:end:end],
-	}, true
+	h, _ := t.read(place)
+	return h, true
 }
 
 // Put replaces the head of an entity. h.Contribution is copied, and may be what Get gave. After an error (ErrFull,
@@ -91,7 +82,7 @@ func (t *Table) Put(k Key, h Head) error {
 	if len(h.Contribution) > MaxContribution {
 		return ErrTooLong
 	}
-	class := classOf(contributionAt + len(h.Contribution))
+	class := classOf(sizeOf(h))
 	place := t.find(k)
 	switch {
 	case place == 0:
@@ -102,17 +93,17 @@ func (t *Table) Put(k Key, h Head) error {
 		if err != nil {
 			return err
 		}
-		t.write(added, class, k, h)
+		t.write(added, k, h)
 		t.index.add(tagOf(k), added)
 		t.heads++
-	case class <= t.classAt(place):
-		t.write(place, t.classAt(place), k, h)
+	case class == t.classAt(place):
+		t.write(place, k, h)
 	default:
 		moved, err := t.take(class)
 		if err != nil {
 			return err
 		}
-		t.write(moved, class, k, h)
+		t.write(moved, k, h)
 		t.index.replace(tagOf(k), place, moved)
 		t.free(place)
 	}
@@ -127,7 +118,10 @@ func (t *Table) Prefetch(keys []Key) {
 		return
 	}
 	// The sum keeps the compiler from leaving out loads that nobody needs.
-	const together = 64 // more would push out of the first cache what came first
+	const (
+		together = 64 // more would push out of the first cache what came first
+		mostly   = 48 // how long most heads are
+	)
 	var places [together]uint32
 	var sum uint64
 	for ; len(keys) > 0; keys = keys[min(together, len(keys)):] {
@@ -143,7 +137,7 @@ func (t *Table) Prefetch(keys []Key) {
 		for i := range some {
 			if at := int64(places[i]) * unit; at > 0 {
 				sum += uint64(t.arena.bytes[at])
-				sum += uint64(t.arena.bytes[at+contributionAt-1])
+				sum += uint64(t.arena.bytes[min(at+mostly, int64(len(t.arena.bytes)))-1])
 			}
 		}
 	}
@@ -187,30 +181,60 @@ func (t *Table) find(k Key) uint32 {
 		if place == 0 {
 			return 0
 		}
-		if m := t.at(place); binary.LittleEndian.Uint64(m) == k[0] && binary.LittleEndian.Uint64(m[8:]) == k[1] {
+		m := t.at(place)
+		if binary.LittleEndian.Uint32(m) == uint32(k[0]) && binary.LittleEndian.Uint64(m[secondAt:]) == k[1] {
 			return place
 		}
 	}
 }
 
-func (t *Table) write(place uint32, class uint8, k Key, h Head) {
-	m := t.at(place)
-	meta := uint32(class)<<classShift | uint32(len(h.Contribution))
+// sizeOf is how many bytes a head takes.
+func sizeOf(h Head) int {
+	return versionAt + varintBytes(uint64(h.Version)) + varintBytes(uint64(h.Project)) + varintBytes(metaOf(h)) + len(h.Contribution)
+}
+
+func varintBytes(n uint64) int { return (bits.Len64(n|1) + 6) / 7 }
+
+// metaOf is the length of the contribution with the deleted bit.
+func metaOf(h Head) uint64 {
+	meta := uint64(len(h.Contribution)) << 1
 	if h.Deleted {
-		meta |= deletedBit
+		meta |= 1
 	}
+	return meta
+}
+
+// read is the head at a place, and how many bytes it takes.
+func (t *Table) read(place uint32) (h Head, size int) {
+	m := t.at(place)
+	version, n := binary.Uvarint(m[versionAt:])
+	at := versionAt + n
+	project, n := binary.Uvarint(m[at:])
+	at += n
+	meta, n := binary.Uvarint(m[at:])
+	at += n
+	size = at + int(meta>>1)
+	return Head{
+		Version: int64(version), ContentHash: binary.LittleEndian.Uint64(m[contentAt:]), Project: uint32(project),
+		Deleted: meta&1 != 0, Contribution: m[at:size:size],
+	}, size
+}
+
+func (t *Table) write(place uint32, k Key, h Head) {
+	m := t.at(place)
 	// The contribution first: it may lie in this very place.
-	copy(m[contributionAt:], h.Contribution)
-	binary.LittleEndian.PutUint64(m, k[0])
-	binary.LittleEndian.PutUint64(m[8:], k[1])
-	binary.LittleEndian.PutUint64(m[versionAt:], uint64(h.Version))
+	copy(m[sizeOf(h)-len(h.Contribution):], h.Contribution)
+	binary.LittleEndian.PutUint32(m, uint32(k[0]))
+	binary.LittleEndian.PutUint64(m[secondAt:], k[1])
 	binary.LittleEndian.PutUint64(m[contentAt:], h.ContentHash)
-	binary.LittleEndian.PutUint32(m[projectAt:], h.Project)
-	binary.LittleEndian.PutUint32(m[metaAt:], meta)
+	at := versionAt + binary.PutUvarint(m[versionAt:], uint64(h.Version))
+	at += binary.PutUvarint(m[at:], uint64(h.Project))
+	binary.PutUvarint(m[at:], metaOf(h))
 }
 
 func (t *Table) classAt(place uint32) uint8 {
-	return uint8(binary.LittleEndian.Uint32(t.at(place)[metaAt:]) >> classShift)
+	_, size := t.read(place)
+	return classOf(size)
 }
 
 // take finds room for a head of a class: one that was freed, or new memory.
@@ -235,7 +259,7 @@ func (t *Table) free(place uint32) {
 // A class is how much room a head has: up to 512 bytes a whole number of units, from there on one of eight sizes for
 // each doubling.
 const (
-	roomClasses  = 1 << (32 - classShift) // more than MaxContribution needs
+	roomClasses  = 1 << 8 // more than MaxContribution needs
 	doublingBits = 3
 	exactUnits   = 1 << (2 * doublingBits)
 )
