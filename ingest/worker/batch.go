@@ -100,7 +100,6 @@ type assembler struct {
 	reader       *events.Reader
 	ahead        []latest.Key
 	contribution analytics.Contribution
-	encoded      []byte
 	now, was     []summand
 	key          []byte
 	keys         [][]byte
@@ -223,7 +222,7 @@ func (a *assembler) change(b *batch, r *kgo.Record, e events.Event, content uint
 		b.refuse(a.tp, r, err.Error())
 		return true, nil
 	}
-	if a.encoded, err = a.heads.encode(a.encoded[:0], e.ID, a.contribution); err != nil {
+	if a.now, err = a.heads.numbered(a.now[:0], e.ID, a.contribution); err != nil {
 		return false, err
 	}
 	tenant, err := a.heads.texts.NumberString(e.TenantID)
@@ -243,7 +242,7 @@ func (a *assembler) change(b *batch, r *kgo.Record, e events.Event, content uint
 	} else {
 		row.Project = string(a.heads.texts.Text(project))
 	}
-	a.now, a.was = summandsOf(a.now[:0], a.encoded), summandsOf(a.was[:0], before.Contribution)
+	a.was = a.heads.shapes.unpack(a.was[:0], before.Contribution)
 	now, was := a.now, a.was
 	if project == before.Project {
 		now, was = differing(now, was)
@@ -269,7 +268,7 @@ func (a *assembler) change(b *batch, r *kgo.Record, e events.Event, content uint
 		key: key, version: e.Version, contentHash: content, project: project, deleted: row.Deleted,
 		row: b.block.Append(&row), from: len(b.arena),
 	}
-	b.arena = append(b.arena, a.encoded...)
+	b.arena = a.heads.shapes.pack(b.arena, a.now)
 	c.to = len(b.arena)
 	if again {
 		b.changes[at] = c

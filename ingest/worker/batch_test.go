@@ -27,8 +27,8 @@ func emptyBatch(t *testing.T) (*assembler, *batch) {
 
 // cash is a summand of its own key.
 func cash(i int, net int64) summand {
-	s := summand{roll: clickhouse.RollCash, keys: []byte(fmt.Sprint("key ", i))}
-	s.amounts[0] = net
+	s := summand{roll: clickhouse.RollCash}
+	s.keys[0], s.amounts[0] = uint32(i), net
 	return s
 }
 

@@ -23,6 +23,7 @@ type heads struct {
 	life     string // of the stream; "" while they are worth nothing
 	position uint64
 	seen     []seenText // see number
+	shapes   shapes     // of the contributions in table
 }
 
 func newHeads(o latest.Options) (*heads, error) {
@@ -44,36 +45,37 @@ func (h *heads) forget() {
 	h.life, h.position = "", 0
 	h.table.Reset()
 	h.texts.Reset()
+	h.shapes.reset()
 }
 
-// A contribution in a head is its summands, one behind the other: the number of the roll, the keys, the amounts. A key
-// is twice the number of its text, or own where it is the entity's own id, which would fill the dictionary with texts
-// that come once. Amounts are zigzag.
-const own = 1
+// summand is one part of a contribution, its keys by the numbers of their texts.
+type summand struct {
+	roll    clickhouse.RollID
+	keys    [clickhouse.MaxRollKeys]uint32
+	amounts [clickhouse.MaxRollAmounts]int64
+}
 
-// encode appends a contribution of the entity with this id.
-func (h *heads) encode(b []byte, id string, c analytics.Contribution) ([]byte, error) {
+// own stands for a key that is the entity's own id, which would fill the dictionary with texts that come once.
+const own = ^uint32(0)
+
+// numbered appends the summands of a contribution of the entity with this id.
+func (h *heads) numbered(all []summand, id string, c analytics.Contribution) ([]summand, error) {
 	h.seen = h.seen[:0]
 	for i := range c {
-		s := &c[i]
-		roll := s.Roll.Roll()
-		b = append(b, byte(s.Roll))
-		for _, key := range s.Keys[:len(roll.Keys)] {
+		s := summand{roll: c[i].Roll, amounts: c[i].Amounts}
+		for k, key := range c[i].Keys[:len(s.roll.Roll().Keys)] {
 			if key == id {
-				b = append(b, own)
+				s.keys[k] = own
 				continue
 			}
-			n, err := h.number(key)
-			if err != nil {
-				return b, fmt.Errorf("remember a key of the sums: %w", err)
+			var err error
+			if s.keys[k], err = h.number(key); err != nil {
+				return all, fmt.Errorf("remember a key of the sums: %w", err)
 			}
-			b = binary.AppendUvarint(b, uint64(n)<<1)
 		}
-		for _, amount := range s.Amounts[:len(roll.Amounts)] {
-			b = binary.AppendVarint(b, amount)
-		}
+		all = append(all, s)
 	}
-	return b, nil
+	return all, nil
 }
 
 // seenText is a text with its number.
@@ -101,53 +103,20 @@ func (h *heads) number(text string) (uint32, error) {
 	return n, err
 }
 
-// summand is one part of a contribution in a head.
-type summand struct {
-	encoded []byte // all of it
-	roll    clickhouse.RollID
-	keys    []byte
-	owns    bool // one of the keys is the entity's own id
-	amounts [clickhouse.MaxRollAmounts]int64
-}
-
-// summandsOf appends the parts of a contribution, which they share memory with.
-func summandsOf(all []summand, contribution []byte) []summand {
-	for rest := contribution; len(rest) > 0; {
-		s := summand{roll: clickhouse.RollID(rest[0])}
-		roll, at := s.roll.Roll(), 1
-		for range roll.Keys {
-			s.owns = s.owns || rest[at] == own
-			for rest[at] >= 0x80 {
-				at++
-			}
-			at++
-		}
-		s.keys = rest[1:at]
-		for i := range roll.Amounts {
-			amount, n := binary.Varint(rest[at:])
-			s.amounts[i] = amount
-			at += n
-		}
-		s.encoded, rest = rest[:at], rest[at:]
-		all = append(all, s)
-	}
-	return all
-}
-
 // differing leaves out what two contributions have in common at their beginnings and ends: most changes of an entity
 // leave most of it as it is.
 func differing(a, b []summand) (restOfA, restOfB []summand) {
-	for len(a) > 0 && len(b) > 0 && bytes.Equal(a[0].encoded, b[0].encoded) {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
 	}
-	for len(a) > 0 && len(b) > 0 && bytes.Equal(a[len(a)-1].encoded, b[len(b)-1].encoded) {
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
 	return a, b
 }
 
-// A sum's key within a batch is the number of its tenant and its project, the number of its roll and the roll's keys,
-// as in a head; but an own id is written out: twice its length and one more, then the text.
+// A sum's key within a batch is the number of its tenant and its project, the number of its roll and twice the number of
+// each of the roll's keys. An own id is written out: twice its length and one more, then the text.
 
 // sumKey appends the parts of a sum's key that all summands of an entity share.
 func sumKey(key []byte, tenant, project uint32) []byte {
@@ -157,20 +126,12 @@ func sumKey(key []byte, tenant, project uint32) []byte {
 // appendKey appends the summand's part of a sum's key. id is the entity's.
 func (s *summand) appendKey(key []byte, id string) []byte {
 	key = append(key, byte(s.roll))
-	if !s.owns {
-		return append(key, s.keys...)
-	}
-	for rest := s.keys; len(rest) > 0; {
-		n := 1
-		for rest[n-1] >= 0x80 {
-			n++
-		}
-		if rest[0] == own {
+	for _, n := range s.keys[:len(s.roll.Roll().Keys)] {
+		if n == own {
 			key = append(binary.AppendUvarint(key, uint64(len(id))<<1|1), id...)
 		} else {
-			key = append(key, rest[:n]...)
+			key = binary.AppendUvarint(key, uint64(n)<<1)
 		}
-		rest = rest[n:]
 	}
 	return key
 }

@@ -123,7 +123,8 @@ type headLoader struct {
 	queued       []int  // rows of the block
 	keys         []latest.Key
 	contribution analytics.Contribution
-	encoded      []byte
+	summands     []summand
+	packed       []byte
 	err          error // that ended it: nothing more is loaded
 }
 
@@ -157,15 +158,16 @@ func (l *headLoader) take(images *store.Images, i int, key latest.Key) error {
 	if l.contribution, err = images.Contribution(l.contribution[:0], i); err != nil {
 		return fmt.Errorf("compute what %q of tenant %q contributes: %w", row.ID, row.Tenant, err)
 	}
-	if l.encoded, err = l.heads.encode(l.encoded[:0], row.ID, l.contribution); err != nil {
+	if l.summands, err = l.heads.numbered(l.summands[:0], row.ID, l.contribution); err != nil {
 		return err
 	}
+	l.packed = l.heads.shapes.pack(l.packed[:0], l.summands)
 	project, err := l.heads.texts.NumberString(row.Project)
 	if err != nil {
 		return err
 	}
 	return l.heads.table.Put(key, latest.Head{
 		Version: int64(row.Version), ContentHash: row.ContentHash, Project: project, Deleted: row.Deleted,
-		Contribution: l.encoded,
+		Contribution: l.packed,
 	})
 }
