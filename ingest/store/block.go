@@ -117,6 +117,9 @@ func (b *Block) Append(r *Row) (number uint32) {
 	return b.rows - 1
 }
 
+// ID is the id of a row by its number, also of one that was dropped. It is good until the next Append.
+func (b *Block) ID(number uint32) []byte { return textOf(b.id.values.row(number)) }
+
 // Drop leaves a row out: a later one replaces it.
 func (b *Block) Drop(number uint32) { b.gone = append(b.gone, number) }
 

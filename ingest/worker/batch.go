@@ -47,6 +47,7 @@ type batch struct {
 	changed map[latest.Key]int // where in changes an entity's is
 	arena   []byte             // of the contributions in changes
 	sums    *delta.Sums
+	order   *order
 	large   bool // its memory is, or was once
 }
 
@@ -72,7 +73,7 @@ func newBatch(e *store.Entity) (*batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &batch{block: e.NewBlock(), history: e.NewHistory(), changed: map[latest.Key]int{}, sums: sums}, nil
+	return &batch{block: e.NewBlock(), history: e.NewHistory(), changed: map[latest.Key]int{}, sums: sums, order: newOrder()}, nil
 }
 
 // reset empties the batch, which begins at an offset then.
@@ -84,7 +85,8 @@ func (b *batch) reset(first uint64) {
 	*b = batch{
 		first: first, next: first, begun: time.Now(),
 		deadLetters: b.deadLetters[:0], rerouted: b.rerouted[:0], block: b.block, history: b.history,
-		changes: b.changes[:0], changed: b.changed, arena: b.arena[:0], sums: b.sums, large: b.large,
+		changes: b.changes[:0], changed: b.changed, arena: b.arena[:0], sums: b.sums, order: b.order,
+		large: b.large,
 	}
 }
 
@@ -101,15 +103,13 @@ type assembler struct {
 	ahead        []latest.Key
 	contribution analytics.Contribution
 	now, was     []summand
-	key          []byte
 	keys         [][]byte
 	magnitudes   []delta.Magnitudes // by roll
-	order        *order
 }
 
 func newAssembler(e *store.Entity, tp kafkalog.Partition) (*assembler, error) {
 	reader, err := events.NewReader(e.Topic)
-	return &assembler{entity: e, tp: tp, reader: reader, order: newOrder()}, err
+	return &assembler{entity: e, tp: tp, reader: reader}, err
 }
 
 // expect has the heads of the next records at hand when apply asks for them.
@@ -250,10 +250,13 @@ func (a *assembler) change(b *batch, r *kgo.Record, e events.Event, content uint
 	if !a.fits(b, now, was) {
 		return false, nil
 	}
-	if err := errors.Join(a.sum(b, e.ID, tenant, project, now, 1), a.sum(b, e.ID, tenant, before.Project, was, -1)); err != nil {
+	again := at != notInBatch
+	if !again {
+		at = len(b.changes)
+	}
+	if err := errors.Join(b.sum(at, tenant, project, now, 1), b.sum(at, tenant, before.Project, was, -1)); err != nil {
 		return false, err
 	}
-	again := at != notInBatch
 	if again {
 		b.block.Drop(b.changes[at].row)
 	}
@@ -273,7 +276,7 @@ func (a *assembler) change(b *batch, r *kgo.Record, e events.Event, content uint
 	if again {
 		b.changes[at] = c
 	} else {
-		b.changed[key] = len(b.changes)
+		b.changed[key] = at
 		b.changes = append(b.changes, c)
 	}
 	return true, nil
@@ -297,14 +300,13 @@ func (a *assembler) fits(b *batch, both ...[]summand) bool {
 	return (len(b.changes) == 0 || b.sums.Len()+entries <= maxDeltas) && b.sums.Fits(entries, a.magnitudes)
 }
 
-// sum adds the summands of a state of an entity to the batch's sums, or takes them away.
-func (a *assembler) sum(b *batch, id string, tenant, project uint32, state []summand, sign int64) error {
-	a.key = sumKey(a.key[:0], tenant, project)
-	prefix := len(a.key)
+// sum adds the summands of a state of an entity to the batch's sums, or takes them away. change is the entity's place
+// among the changes.
+func (b *batch) sum(change int, tenant, project uint32, state []summand, sign int64) error {
 	for i := range state {
 		s := &state[i]
-		a.key = s.appendKey(a.key[:prefix], id)
-		if err := b.sums.Add(int(s.roll), a.key, s.amounts[:len(s.roll.Roll().Amounts)], sign); err != nil {
+		key := s.sumKey(tenant, project, uint32(change))
+		if err := b.sums.Add(int(s.roll), &key, s.amounts[:len(s.roll.Roll().Amounts)], sign); err != nil {
 			return fmt.Errorf("sum up a batch: %w", err)
 		}
 	}
@@ -314,11 +316,20 @@ func (a *assembler) sum(b *batch, id string, tenant, project uint32, state []sum
 // finish adds the position row with all that the batch changes in the sums, and puts both in the order of their tables.
 func (a *assembler) finish(b *batch) {
 	b.block.AppendPosition(a.tp.Number, b.next, b.begun)
-	for _, r := range a.order.of(b.sums, a.heads) {
+	text := func(part uint32) []byte {
+		if part&ownBit != 0 {
+			return b.block.ID(b.changes[part&^ownBit].row)
+		}
+		return a.heads.texts.Text(part)
+	}
+	for _, r := range b.order.of(b.sums, a.heads.texts.Len(), text) {
 		key, amounts := b.sums.Entry(r.entry)
-		roll, tenant, project, keys := a.heads.spell(key, a.keys[:0])
-		b.block.AddDelta(roll, tenant, project, keys, amounts)
-		a.keys = keys
+		roll := clickhouse.RollID(key[rollPart])
+		a.keys = a.keys[:0]
+		for _, part := range key[keyParts:][:len(roll.Roll().Keys)] {
+			a.keys = append(a.keys, text(part))
+		}
+		b.block.AddDelta(roll, text(key[tenantPart]), text(key[projectPart]), a.keys, amounts)
 	}
 	b.block.Sort()
 }

@@ -32,9 +32,9 @@ func cash(i int, net int64) summand {
 	return s
 }
 
-func (a *assembler) sumAll(t *testing.T, b *batch, all ...summand) {
+func (b *batch) sumAll(t *testing.T, all ...summand) {
 	t.Helper()
-	if err := a.sum(b, "R1", 1, 1, all, 1); err != nil {
+	if err := b.sum(0, 1, 1, all, 1); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -51,7 +51,7 @@ func TestABatchIsFull(t *testing.T) {
 	deltas := func(n int) func(*testing.T, *assembler, *batch) {
 		return func(t *testing.T, a *assembler, b *batch) {
 			for i := range n {
-				a.sumAll(t, b, cash(i, 1))
+				b.sumAll(t, cash(i, 1))
 			}
 		}
 	}
@@ -113,7 +113,7 @@ func TestWhatFitsIntoABatch(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			a, b := emptyBatch(t)
 			if tc.before != nil {
-				a.sumAll(t, b, tc.before...)
+				b.sumAll(t, tc.before...)
 				b.changes = append(b.changes, change{})
 			}
 			if got := a.fits(b, tc.now, tc.was); got != tc.want {

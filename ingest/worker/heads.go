@@ -3,13 +3,12 @@ package worker
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"tallyhouse/analytics"
+	"tallyhouse/ingest/worker/delta"
 	"tallyhouse/ingest/worker/latest"
 	"tallyhouse/schemas/clickhouse"
 )
@@ -115,72 +114,39 @@ func differing(a, b []summand) (restOfA, restOfB []summand) {
 	return a, b
 }
 
-// A sum's key within a batch is the number of its tenant and its project, the number of its roll and twice the number of
-// each of the roll's keys. An own id is written out: twice its length and one more, then the text.
+// A sum's key within a batch is the numbers of its tenant, its project, its roll and its roll's keys. The place of an
+// entity among the batch's changes stands for its own id, with the highest bit.
+const (
+	tenantPart, projectPart, rollPart, keyParts = 0, 1, 2, 3
 
-// sumKey appends the parts of a sum's key that all summands of an entity share.
-func sumKey(key []byte, tenant, project uint32) []byte {
-	return binary.AppendUvarint(binary.AppendUvarint(key, uint64(tenant)), uint64(project))
-}
+	ownBit = 1 << 31
+)
 
-// appendKey appends the summand's part of a sum's key. id is the entity's.
-func (s *summand) appendKey(key []byte, id string) []byte {
-	key = append(key, byte(s.roll))
-	for _, n := range s.keys[:len(s.roll.Roll().Keys)] {
+// sumKey is the key of a summand's sum. change is the entity's place.
+func (s *summand) sumKey(tenant, project, change uint32) delta.Key {
+	key := delta.Key{tenantPart: tenant, projectPart: project, rollPart: uint32(s.roll)}
+	for i, n := range s.keys {
 		if n == own {
-			key = append(binary.AppendUvarint(key, uint64(len(id))<<1|1), id...)
-		} else {
-			key = binary.AppendUvarint(key, uint64(n)<<1)
+			n = ownBit | change
 		}
+		key[keyParts+i] = n
 	}
 	return key
 }
 
-// sumKeyReader takes a sum's key apart: number of the tenant, number of the project, roll, keys.
-type sumKeyReader struct{ rest []byte }
-
-func (k *sumKeyReader) number() uint64 {
-	n, size := binary.Uvarint(k.rest)
-	k.rest = k.rest[size:]
-	return n
-}
-
-func (k *sumKeyReader) roll() clickhouse.RollID {
-	roll := clickhouse.RollID(k.rest[0])
-	k.rest = k.rest[1:]
-	return roll
-}
-
-// own is the text that is written out behind an odd number.
-func (k *sumKeyReader) own(number uint64) []byte {
-	text := k.rest[:number>>1]
-	k.rest = k.rest[number>>1:]
-	return text
-}
-
-// spell takes a sum's key apart: the texts of tenant, project and keys.
-func (h *heads) spell(key []byte, keys [][]byte) (roll clickhouse.RollID, tenant, project []byte, _ [][]byte) {
-	k := sumKeyReader{key}
-	tenant = h.texts.Text(uint32(k.number()))
-	project = h.texts.Text(uint32(k.number()))
-	roll = k.roll()
-	for range roll.Roll().Keys {
-		if n := k.number(); n&1 == 0 {
-			keys = append(keys, h.texts.Text(uint32(n>>1)))
-		} else {
-			keys = append(keys, k.own(n))
+// compareKeys compares two sums' keys by their texts: tenant, project, name of the roll, keys.
+func compareKeys(a, b *delta.Key, text func(part uint32) []byte) int {
+	if a[rollPart] != b[rollPart] {
+		rollA, rollB := clickhouse.RollID(a[rollPart]), clickhouse.RollID(b[rollPart])
+		return cmp.Or(bytes.Compare(text(a[tenantPart]), text(b[tenantPart])), bytes.Compare(text(a[projectPart]), text(b[projectPart])),
+			strings.Compare(rollA.Roll().Name, rollB.Roll().Name))
+	}
+	for i := range a { // the roll is the same
+		if a[i] != b[i] {
+			if c := bytes.Compare(text(a[i]), text(b[i])); c != 0 {
+				return c
+			}
 		}
 	}
-	return roll, tenant, project, keys
-}
-
-// compareKeys compares two sums' keys by their texts: tenant, project, name of the roll, keys.
-func (h *heads) compareKeys(a, b []byte) int {
-	var keysOfA, keysOfB [clickhouse.MaxRollKeys][]byte
-	rollA, tenantA, projectA, restA := h.spell(a, keysOfA[:0])
-	rollB, tenantB, projectB, restB := h.spell(b, keysOfB[:0])
-	if c := cmp.Or(bytes.Compare(tenantA, tenantB), bytes.Compare(projectA, projectB)); c != 0 || rollA != rollB {
-		return cmp.Or(c, strings.Compare(rollA.Roll().Name, rollB.Roll().Name))
-	}
-	return slices.CompareFunc(restA, restB, bytes.Compare)
+	return 0
 }

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tallyhouse/analytics"
+	"tallyhouse/ingest/worker/delta"
 	"tallyhouse/ingest/worker/latest"
 	"tallyhouse/schemas/clickhouse"
 )
@@ -49,12 +50,12 @@ func TestSummandsThatDifferSumUpLikeAll(t *testing.T) {
 			return numbered(append(append(append(analytics.Contribution{}, begin...), some.Draw(t, name)...), end...))
 		}
 		now, was := state("now"), state("was")
-		type sums map[string][clickhouse.MaxRollAmounts]int64
+		type sums map[delta.Key][clickhouse.MaxRollAmounts]int64
 		difference := func(now, was []summand) sums {
 			of := sums{}
 			add := func(all []summand, sign int64) {
 				for i := range all {
-					key := string(all[i].appendKey(nil, id))
+					key := all[i].sumKey(1, 1, 0)
 					amounts := of[key]
 					for j := range amounts {
 						amounts[j] += sign * all[i].amounts[j]

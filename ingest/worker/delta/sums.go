@@ -12,8 +12,8 @@ import (
 const (
 	// Measures is how many amounts an entry can have.
 	Measures = 4
-	// MaxKey is how long a key can be, in bytes.
-	MaxKey = 1 << 12
+	// Parts is how many numbers a key has.
+	Parts = 8
 	// MaxEntries is the greatest limit that New takes.
 	MaxEntries = 1 << 20
 	// MaxRolls is the greatest number of rolls that New takes.
@@ -46,23 +46,24 @@ func (m *Magnitudes) Add(amounts []int64) {
 	}
 }
 
-// Sums are the sums of a batch by key. A key is what the caller encoded: roll, project and keys as numbers. No sum can
-// overflow, because the absolute amounts of each measure of a roll stay below 2^62 over the whole batch. Sums may not
+// Key tells sums apart: what the caller numbered, such as tenant, project, roll and the roll's keys.
+type Key [Parts]uint32
+
+// Sums are the sums of a batch by key. No sum can overflow, because the absolute amounts of each measure of a roll stay below 2^62 over the whole batch. Sums may not
 // be used by two goroutines at the same time.
 type Sums struct {
 	limit   int
 	seed    maphash.Seed
 	slots   []uint64 // open-addressed: the upper half of the key's hash, the entry's number + 1; 0 is free
 	entries []entry
-	keys    []byte       // of all entries, one behind the other
 	live    int          // entries that aren't zero
 	summed  []Magnitudes // by roll
 }
 
+// entry takes a cache line of 64 bytes.
 type entry struct {
+	key     Key
 	amounts [Measures]int64
-	key     uint32 // where it begins in keys
-	length  uint32
 }
 
 const firstSlots = 1 << 8
@@ -103,10 +104,9 @@ func (s *Sums) bears(roll int, more *Magnitudes) bool {
 }
 
 // Add adds amounts to a key's, or takes them away: sign is 1 or -1. The key must be one of this roll alone. Missing
-// amounts are zero. The errors are ErrOverflow, ErrFull and ErrInvalid (a sign, roll, key or number of amounts that
-// cannot be).
-func (s *Sums) Add(roll int, key []byte, amounts []int64, sign int64) error {
-	if len(key) > MaxKey || len(amounts) > Measures || roll < 0 || roll >= len(s.summed) || sign != 1 && sign != -1 {
+// amounts are zero. The errors are ErrOverflow, ErrFull and ErrInvalid (a sign, roll or number of amounts that cannot be).
+func (s *Sums) Add(roll int, key *Key, amounts []int64, sign int64) error {
+	if len(amounts) > Measures || roll < 0 || roll >= len(s.summed) || sign != 1 && sign != -1 {
 		return ErrInvalid
 	}
 	var magnitudes Magnitudes
@@ -136,14 +136,14 @@ func (s *Sums) Add(roll int, key []byte, amounts []int64, sign int64) error {
 }
 
 // entry is the number of a key's entry, a new one if the key is new.
-func (s *Sums) entry(key []byte) (uint32, error) {
-	tag := uint32(maphash.Bytes(s.seed, key) >> 32)
+func (s *Sums) entry(key *Key) (uint32, error) {
+	tag := uint32(maphash.Comparable(s.seed, *key) >> 32)
 	i := int(tag) & (len(s.slots) - 1)
 	for ; s.slots[i] != 0; i = (i + 1) & (len(s.slots) - 1) {
 		if uint32(s.slots[i]>>32) != tag {
 			continue
 		}
-		if n := uint32(s.slots[i]) - 1; string(s.key(n)) == string(key) {
+		if n := uint32(s.slots[i]) - 1; s.entries[n].key == *key {
 			return n, nil
 		}
 	}
@@ -152,8 +152,7 @@ func (s *Sums) entry(key []byte) (uint32, error) {
 		return 0, ErrFull
 	}
 	n := uint32(len(s.entries))
-	s.entries = append(s.entries, entry{key: uint32(len(s.keys)), length: uint32(len(key))})
-	s.keys = append(s.keys, key...)
+	s.entries = append(s.entries, entry{key: *key})
 	s.slots[i] = uint64(tag)<<32 | uint64(n+1)
 	if len(s.entries)*4 > len(s.slots)*3 {
 		s.grow()
@@ -177,24 +176,18 @@ func (s *Sums) grow() {
 	s.slots = slots
 }
 
-func (s *Sums) key(n uint32) []byte {
-	e := &s.entries[n]
-	end := e.key + e.length
-	return s.keys[e.key:end:end]
-}
-
 // Len is how many keys have an amount that isn't zero.
 func (s *Sums) Len() int { return s.live }
 
 // Entries are the entries that aren't zero, in the order in which their keys first came: the number and the key of
 // each. See Entry for what may be done with the key.
-func (s *Sums) Entries() iter.Seq2[uint32, []byte] {
-	return func(yield func(uint32, []byte) bool) {
+func (s *Sums) Entries() iter.Seq2[uint32, *Key] {
+	return func(yield func(uint32, *Key) bool) {
 		for n := range s.entries {
 			if s.entries[n].amounts == ([Measures]int64{}) {
 				continue
 			}
-			if !yield(uint32(n), s.key(uint32(n))) {
+			if !yield(uint32(n), &s.entries[n].key) {
 				return
 			}
 		}
@@ -203,20 +196,20 @@ func (s *Sums) Entries() iter.Seq2[uint32, []byte] {
 
 // Entry is the key and the Measures amounts of an entry by its number. They lie in the sums' own memory: they must not
 // be changed, and are good until the next Add or Reset.
-func (s *Sums) Entry(n uint32) (key []byte, amounts []int64) {
-	return s.key(n), s.entries[n].amounts[:]
+func (s *Sums) Entry(n uint32) (key *Key, amounts []int64) {
+	return &s.entries[n].key, s.entries[n].amounts[:]
 }
 
 // Reset forgets all entries and keeps the memory for others.
 func (s *Sums) Reset() {
 	clear(s.slots)
-	s.entries, s.keys = s.entries[:0], s.keys[:0]
+	s.entries = s.entries[:0]
 	clear(s.summed)
 	s.live = 0
 }
 
 // Bytes is how much memory is held, whether in use or not.
 func (s *Sums) Bytes() int64 {
-	const slotBytes, entryBytes = 8, 8*Measures + 8
-	return int64(cap(s.slots))*slotBytes + int64(cap(s.entries))*entryBytes + int64(cap(s.keys)+8*Measures*cap(s.summed))
+	const slotBytes, entryBytes = 8, 4*Parts + 8*Measures
+	return int64(cap(s.slots))*slotBytes + int64(cap(s.entries))*entryBytes + int64(8*Measures*cap(s.summed))
 }

@@ -1,7 +1,6 @@
 package delta
 
 import (
-	"encoding/binary"
 	"errors"
 	"maps"
 	"math"
@@ -23,21 +22,21 @@ func newSums(t interface{ Fatal(...any) }, limit int) *Sums {
 }
 
 // mustGive fails unless the sums' entries are these, without those that are all zero.
-func mustGive(t interface{ Fatalf(string, ...any) }, s *Sums, want map[string][Measures]int64) {
+func mustGive(t interface{ Fatalf(string, ...any) }, s *Sums, want map[Key][Measures]int64) {
 	live := maps.Clone(want)
-	maps.DeleteFunc(live, func(_ string, amounts [Measures]int64) bool { return amounts == [Measures]int64{} })
+	maps.DeleteFunc(live, func(_ Key, amounts [Measures]int64) bool { return amounts == [Measures]int64{} })
 	if s.Len() != len(live) {
 		t.Fatalf("%d live entries, want %d", s.Len(), len(live))
 	}
-	seen := map[string]bool{}
+	seen := map[Key]bool{}
 	for n, listed := range s.Entries() {
 		key, amounts := s.Entry(n)
-		if string(key) != string(listed) || seen[string(key)] {
-			t.Fatalf("entry %d: %x is listed as %x, or twice", n, key, listed)
+		if *key != *listed || seen[*key] {
+			t.Fatalf("entry %d: %x is listed as %x, or twice", n, *key, *listed)
 		}
-		seen[string(key)] = true
-		if of, ok := live[string(key)]; !ok || [Measures]int64(amounts) != of {
-			t.Fatalf("entry %d: %x %v, want %v", n, key, amounts, of)
+		seen[*key] = true
+		if of, ok := live[*key]; !ok || [Measures]int64(amounts) != of {
+			t.Fatalf("entry %d: %x %v, want %v", n, *key, amounts, of)
 		}
 	}
 	if len(seen) != len(live) {
@@ -51,14 +50,19 @@ func TestSumsAreNaiveSums(t *testing.T) {
 	amount := rapid.OneOf(rapid.Int64Range(-3, 3), rapid.Int64(), rapid.SampledFrom([]int64{math.MinInt64, 1<<61 - 1, 1 - 1<<61, 1 << 62, math.MaxInt64}),
 		rapid.Int64Range(-1e12, 1e12))
 	key := rapid.OneOf(
-		rapid.SliceOfN(rapid.ByteRange(0, 2), 0, 4),
-		rapid.Map(rapid.IntRange(0, 200), func(n int) []byte { return binary.AppendUvarint([]byte("a common beginning"), uint64(n)) }),
-		rapid.Map(rapid.IntRange(0, MaxKey+2), func(n int) []byte { return make([]byte, n) }),
+		rapid.Custom(func(t *rapid.T) (k Key) {
+			for i := range k[1:] {
+				k[1+i] = rapid.Uint32Max(1).Draw(t, "part")
+			}
+			return k
+		}),
+		rapid.Map(rapid.Uint32Max(200), func(n uint32) Key { return Key{1: 7, Parts - 1: n} }),
+		rapid.Map(rapid.Uint32(), func(n uint32) Key { return Key{1: n} }),
 	)
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.SampledFrom([]int{1, 5, 1000}).Draw(t, "limit")
 		s := newSums(t, limit)
-		sums, magnitudes := map[string][Measures]int64{}, [rolls][Measures]*big.Int{}
+		sums, magnitudes := map[Key][Measures]int64{}, [rolls][Measures]*big.Int{}
 		reset := func() {
 			clear(sums)
 			for roll := range magnitudes {
@@ -71,10 +75,10 @@ func TestSumsAreNaiveSums(t *testing.T) {
 		most := new(big.Int).Lsh(big.NewInt(1), 62)
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
-				k, sign := append([]byte{0}, key.Draw(t, "key")...), rapid.SampledFrom([]int64{1, -1, -1, 1, 1, 0, 2}).Draw(t, "sign")
+				k, sign := key.Draw(t, "key"), rapid.SampledFrom([]int64{1, -1, -1, 1, 1, 0, 2}).Draw(t, "sign")
 				amounts := rapid.SliceOfN(amount, 0, Measures+1).Draw(t, "amounts")
 				roll := rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2, rolls, -1}).Draw(t, "roll")
-				k[0] = byte(roll)
+				k[0] = uint32(roll)
 				counted := magnitudes[min(max(roll, 0), rolls-1)]
 				var want error
 				zero := true
@@ -84,12 +88,12 @@ func TestSumsAreNaiveSums(t *testing.T) {
 						want = ErrOverflow
 					}
 				}
-				before, known := sums[string(k)]
+				before, known := sums[k]
 				more := make([]Magnitudes, max(roll+1, 1))
 				more[len(more)-1].Add(amounts)
 				fits := s.Fits(1, more)
 				switch {
-				case len(k) > MaxKey, len(amounts) > Measures, roll < 0, roll == rolls, sign*sign != 1:
+				case len(amounts) > Measures, roll < 0, roll == rolls, sign*sign != 1:
 					want = ErrInvalid
 				case want == ErrOverflow && fits:
 					t.Fatalf("%v fits, though it overflows", amounts)
@@ -98,7 +102,7 @@ func TestSumsAreNaiveSums(t *testing.T) {
 				case want == nil && !fits && len(sums) < limit:
 					t.Fatalf("%v doesn't fit, though it could be added", amounts)
 				}
-				if err := s.Add(roll, k, amounts, sign); !errors.Is(err, want) {
+				if err := s.Add(roll, &k, amounts, sign); !errors.Is(err, want) {
 					t.Fatalf("add to roll %d %x %v: %v, want %v", roll, k, amounts, err, want)
 				}
 				if want == nil && !zero {
@@ -106,16 +110,16 @@ func TestSumsAreNaiveSums(t *testing.T) {
 						before[i] += sign * a
 						counted[i].Add(counted[i], new(big.Int).Abs(big.NewInt(a)))
 					}
-					sums[string(k)] = before
+					sums[k] = before
 				}
 			},
 			"take away what is there": func(t *rapid.T) {
 				if len(sums) == 0 {
 					return
 				}
-				k := rapid.SampledFrom(slices.Sorted(maps.Keys(sums))).Draw(t, "key")
+				k := rapid.SampledFrom(slices.SortedFunc(maps.Keys(sums), func(a, b Key) int { return slices.Compare(a[:], b[:]) })).Draw(t, "key")
 				amounts := sums[k]
-				if s.Add(int(k[0]), []byte(k), amounts[:], -1) == nil {
+				if s.Add(int(k[0]), &k, amounts[:], -1) == nil {
 					sums[k] = [Measures]int64{}
 					for i, a := range amounts {
 						counted := magnitudes[k[0]][i]
@@ -135,28 +139,28 @@ func TestSumsAreNaiveSums(t *testing.T) {
 }
 
 func TestSumsGrow(t *testing.T) {
-	s, want := newSums(t, 100_000), map[string][Measures]int64{}
+	s, want := newSums(t, 100_000), map[Key][Measures]int64{}
 	for round := range 2 {
 		for i := range 100_000 {
-			key := binary.AppendUvarint(nil, uint64(i))
+			key := Key{3: uint32(i)}
 			sign, amounts := int64(1), []int64{int64(i), -7}
 			if round == 1 && i%3 == 0 {
 				sign = -1 // comes to zero
 			}
-			if err := s.Add(0, key, amounts, sign); err != nil {
+			if err := s.Add(0, &key, amounts, sign); err != nil {
 				t.Fatal(err)
 			}
-			sum := want[string(key)]
+			sum := want[key]
 			sum[0] += sign * amounts[0]
 			sum[1] += sign * amounts[1]
-			want[string(key)] = sum
+			want[key] = sum
 		}
 	}
 	mustGive(t, s, want)
 	for range s.Entries() {
 		break // a loop may end early
 	}
-	if err := s.Add(0, []byte("one more"), []int64{1}, 1); !errors.Is(err, ErrFull) {
+	if err := s.Add(0, &Key{1}, []int64{1}, 1); !errors.Is(err, ErrFull) {
 		t.Errorf("one more: %v, want ErrFull", err)
 	}
 }
@@ -165,7 +169,7 @@ func TestSumsGrow(t *testing.T) {
 func TestEveryEntityFitsInAnEmptyBatch(t *testing.T) {
 	s := newSums(t, 2)
 	for _, sign := range []int64{-1, 1} {
-		if err := s.Add(1, []byte{byte(sign)}, []int64{1<<61 - 1, 1 - 1<<61, 0, 1}, sign); err != nil {
+		if err := s.Add(1, &Key{uint32(sign + 1)}, []int64{1<<61 - 1, 1 - 1<<61, 0, 1}, sign); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -192,12 +196,10 @@ func TestLimits(t *testing.T) {
 
 func TestNothingIsAllocatedForAnEntry(t *testing.T) {
 	s := newSums(t, 10_000)
-	key := make([]byte, 0, 100)
 	batch := func() {
 		s.Reset()
 		for i := range 5000 {
-			key = binary.AppendUvarint(key[:0], uint64(i))
-			if err := s.Add(2, key[:min(len(key)+i%70, cap(key))], []int64{1, 2, 3, 4}, 1); err != nil {
+			if err := s.Add(2, &Key{uint32(i)}, []int64{1, 2, 3, 4}, 1); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -218,14 +220,9 @@ func TestNothingIsAllocatedForAnEntry(t *testing.T) {
 // 20,000 entries remain.
 func BenchmarkBatch(b *testing.B) {
 	s := newSums(b, 1<<20)
-	var keys [][]byte
-	for i := range 20_000 {
-		key := binary.AppendUvarint(nil, uint64(i%300)) // project
-		key = append(key, byte(i%7))                    // roll
-		for _, part := range []int{i, i % 1000, 3, i % 64} {
-			key = binary.AppendUvarint(key, uint64(part))
-		}
-		keys = append(keys, key)
+	var keys []Key
+	for i := range uint32(20_000) {
+		keys = append(keys, Key{1, i % 300, i % 7, i, i % 1000, 3, i % 64})
 	}
 	const adds = 225_000
 	amounts := []int64{100, 20, 1}
@@ -234,7 +231,7 @@ func BenchmarkBatch(b *testing.B) {
 		for b.Loop() {
 			s.Reset()
 			for i := range adds {
-				if err := s.Add(0, keys[i*7919%len(keys)], amounts, 1-int64(i%3)/2*2); err != nil {
+				if err := s.Add(0, &keys[i*7919%len(keys)], amounts, 1-int64(i%3)/2*2); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -9,8 +9,10 @@ import (
 // MaxText is how long a text can be, in bytes.
 const MaxText = 1<<24 - 1
 
+const maxTexts = 1 << 31
+
 // Texts gives texts that repeat (projects, nodes, contractors, currencies) small numbers, in the order in which they
-// come. Number 0 is the empty text.
+// come. Number 0 is the empty text, and all are below 2^31.
 type Texts struct {
 	arena  *arena
 	index  index
@@ -73,7 +75,7 @@ func number[T []byte | string](x *Texts, hash uint64, text T) (uint32, error) {
 	}
 
 	n := x.count
-	if n == 1<<32-1 {
+	if n == maxTexts {
 		return 0, ErrFull
 	}
 	if err := x.index.room(tag); err != nil {
