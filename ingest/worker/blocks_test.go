@@ -57,6 +57,43 @@ func TestLargeBatchesNeedLeave(t *testing.T) {
 	}
 }
 
+// Given large batches that were sent, then the next ones with leave take over their memory, no others; and memory that
+// nobody has is freed.
+func TestTheMemoryOfALargeBatchIsTheNextOnes(t *testing.T) {
+	c := newCoordinator(coordinator{entity: store.Of(events.Records)})
+	c.idle.Stop() // this test frees
+	large := func() (w *writer, b *batch) {
+		w = &writer{coordinator: c}
+		if err := w.awaitLeave(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		b, err := w.begin(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w, b
+	}
+	first, memory := large()
+	first.giveLeaveBack()
+	small := &writer{coordinator: c}
+	if b, err := small.begin(0); err != nil || b == memory || b.large {
+		t.Fatal("a small batch takes the memory of a large one", err)
+	}
+	second, own := large()
+	third, taken := large()
+	if own == memory || taken != memory {
+		t.Fatal("the memory is not taken in turns")
+	}
+	second.giveLeaveBack()
+	third.giveLeaveBack()
+	c.freeLarge()
+	for range largeBatches {
+		if _, b := large(); b == own || b == memory {
+			t.Error("memory that was freed is still there")
+		}
+	}
+}
+
 // Given large batches whose partition goes to somebody else before their insert, one more than there may be at a time,
 // then none keeps the block that the next one needs.
 func TestALargeBatchThatLosesItsPartitionReleasesItsBlock(t *testing.T) {

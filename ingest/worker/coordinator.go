@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -84,8 +83,8 @@ type coordinator struct {
 	metrics    *metrics
 	observe    observer
 	requests   chan request
-	large      chan struct{} // leaves to let a batch be large
-	spare      *sync.Pool    // of large batches: the next one takes its memory, unless the garbage collector was first
+	large      chan *batch // leaves to let a batch be large, each with the memory of one that was, nil while there is none
+	idle       *time.Timer // frees that memory
 	beat       *beat
 }
 
@@ -93,12 +92,37 @@ type coordinator struct {
 // only wait for the server's cores, and take memory meanwhile.
 const largeBatches = 2
 
+// keepLarge is how long the memory of a large batch waits for the next: a partition that lies behind makes one after the
+// other.
+const keepLarge = 5 * time.Second
+
 func newCoordinator(c coordinator) *coordinator {
 	c.requests = make(chan request)
-	c.large = make(chan struct{}, largeBatches)
-	c.spare = new(sync.Pool)
+	c.large = make(chan *batch, largeBatches)
+	for range largeBatches {
+		c.large <- nil
+	}
+	c.idle = time.AfterFunc(keepLarge, c.freeLarge)
 	c.beat = new(beat)
 	return &c
+}
+
+// giveLarge gives leave back, and the memory of the large batch with it.
+func (c *coordinator) giveLarge(b *batch) {
+	c.large <- b
+	c.idle.Reset(keepLarge)
+}
+
+// freeLarge frees the memory of large batches that nobody has.
+func (c *coordinator) freeLarge() {
+	for range largeBatches {
+		select {
+		case <-c.large:
+			c.large <- nil
+		default:
+			return
+		}
+	}
 }
 
 // recoverPartition queues a partition's recovery and waits for its outcome.

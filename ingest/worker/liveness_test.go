@@ -90,7 +90,7 @@ func TestWaitingForLeaveIsAlive(t *testing.T) {
 	t.Parallel()
 	c := newCoordinator(coordinator{entity: store.Of(events.Records)})
 	for range largeBatches {
-		c.large <- struct{}{}
+		<-c.large
 	}
 	w := &writer{coordinator: c, state: newState(scenarioPartition, noObserver)}
 	b, err := w.begin(0)
@@ -107,7 +107,7 @@ func TestWaitingForLeaveIsAlive(t *testing.T) {
 		}
 		return nil
 	})
-	<-c.large
+	c.large <- nil
 	if err := <-got; err != nil {
 		t.Error(err)
 	}

@@ -1,9 +1,11 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -56,7 +58,10 @@ func newSource(cluster kafka.Cluster) (*source, error) {
 // fetchMemory is what fetched batches are unpacked into. It comes back, cleared, when the last record of a batch is
 // recycled; a record that isn't leaves its batch to the collector. A small batch gets none that is much larger than it
 // needs: it would keep that for as long as one of its records waits.
-type fetchMemory struct{ bytes, records sync.Pool }
+type fetchMemory struct {
+	bytes   kept[byte]
+	records kept[kgo.Record]
+}
 
 const (
 	mostUnpacked = 16 // times as long as the compressed batch may the memory be
@@ -67,35 +72,69 @@ const (
 
 // GetDecompressBytes gives memory to unpack a batch into. Where it is too short it is left for longer one.
 func (m *fetchMemory) GetDecompressBytes(compressed []byte, _ kgo.CompressionCodecType) []byte {
-	b, _ := m.bytes.Get().(*[]byte)
-	switch {
-	case b == nil:
-		return nil
-	case cap(*b) > mostUnpacked*len(compressed)+smallBatch:
-		m.bytes.Put(b)
-		return nil
-	}
-	return *b
+	return m.bytes.take(mostUnpacked*len(compressed) + smallBatch)
 }
 
 // PutDecompressBytes takes memory back.
-func (m *fetchMemory) PutDecompressBytes(b []byte) { m.bytes.Put(&b) }
+func (m *fetchMemory) PutDecompressBytes(b []byte) { m.bytes.put(b) }
 
 // GetRecords gives memory for n records.
 func (m *fetchMemory) GetRecords(n int) []kgo.Record {
-	r, _ := m.records.Get().(*[]kgo.Record)
-	switch {
-	case r == nil:
-	case cap(*r) > mostRecords*n+fewRecords:
-		m.records.Put(r)
-	case cap(*r) >= n:
-		return *r
+	if r := m.records.take(mostRecords*n + fewRecords); cap(r) >= n {
+		return r
 	}
 	return make([]kgo.Record, n)
 }
 
 // PutRecords takes memory back.
-func (m *fetchMemory) PutRecords(r []kgo.Record) { m.records.Put(&r) }
+func (m *fetchMemory) PutRecords(r []kgo.Record) { m.records.put(r) }
+
+// kept is memory that waits to be used again. What isn't for a while is freed.
+type kept[E any] struct {
+	mu    sync.Mutex
+	all   [][]E // shortest first
+	freed *time.Timer
+}
+
+const (
+	mostKept = 32
+	keepFor  = 5 * time.Second
+)
+
+// put takes memory back; the shortest goes when there is too much.
+func (k *kept[E]) put(s []E) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	at, _ := slices.BinarySearchFunc(k.all, cap(s), func(other []E, n int) int { return cmp.Compare(cap(other), n) })
+	k.all = slices.Insert(k.all, at, s)
+	if len(k.all) > mostKept {
+		k.all = slices.Delete(k.all, 0, 1)
+	}
+	if k.freed == nil {
+		k.freed = time.AfterFunc(keepFor, k.free)
+	} else {
+		k.freed.Reset(keepFor)
+	}
+}
+
+// take gives the longest memory that has at most so many elements, nil if there is none.
+func (k *kept[E]) take(most int) []E {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	at, _ := slices.BinarySearchFunc(k.all, most+1, func(other []E, n int) int { return cmp.Compare(cap(other), n) })
+	if at == 0 {
+		return nil
+	}
+	s := k.all[at-1]
+	k.all = slices.Delete(k.all, at-1, at)
+	return s
+}
+
+func (k *kept[E]) free() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.all = nil
+}
 
 // run delivers until the context ends.
 func (s *source) run(ctx context.Context) {

@@ -61,3 +61,29 @@ func TestAPartitionThatIsOpenedAnewIsReadFromItsOffset(t *testing.T) {
 		}
 	}
 }
+
+// Given memory that came back, then the longest that isn't too long is used again first, the shortest is given up when
+// there is too much, and what waits in vain is freed.
+func TestMemoryForFetchesIsUsedAgain(t *testing.T) {
+	var k kept[byte]
+	for _, n := range []int{300, 100, 200} {
+		k.put(make([]byte, 0, n))
+	}
+	k.freed.Stop() // this test frees
+	for _, take := range []struct{ most, want int }{{99, 0}, {250, 200}, {1000, 300}, {1000, 100}, {1000, 0}} {
+		if got := cap(k.take(take.most)); got != take.want {
+			t.Errorf("of at most %d: %d", take.most, got)
+		}
+	}
+	for n := range mostKept + 2 {
+		k.put(make([]byte, 0, 1000-n))
+		k.freed.Stop()
+	}
+	if shortest := cap(k.all[0]); len(k.all) != mostKept || shortest != 1000-mostKept+1 {
+		t.Errorf("%d are kept, the shortest has %d", len(k.all), shortest)
+	}
+	k.free()
+	if k.take(1000) != nil {
+		t.Error("what was freed is still there")
+	}
+}

@@ -294,7 +294,7 @@ func (w *Worker) newWriter(tp kafkalog.Partition) *writer {
 	return &writer{
 		tp: tp, coordinator: coordinators[int(tp.Number)%len(coordinators)], members: w.members, pace: w.pace,
 		sender: w.sender, metrics: w.metrics, log: w.log.With("topic", tp.Topic, "partition", tp.Number),
-		state: newState(tp, w.observe), sleep: w.sleep, memory: w.options.Heads, rows: maxRows, limit: minLimit,
+		state: newState(tp, w.observe), sleep: w.sleep, options: w.options.Heads, rows: maxRows, limit: minLimit,
 	}
 }
 

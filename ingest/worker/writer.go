@@ -35,8 +35,8 @@ import (
 type writer struct {
 	tp          kafkalog.Partition
 	coordinator *coordinator
-	memory      latest.Options
-	heads       *heads // once there is memory for them
+	options     latest.Options // of the memory for heads
+	heads       *heads         // once there is memory for them
 	members     *membership
 	pace        *pace
 	sender      sender
@@ -45,14 +45,15 @@ type writer struct {
 	state       *state
 	sleep       sleeper
 
-	batch *batch        // used again and again, while it is small
-	leave bool          // to let it be large: see coordinator.large
-	cuts  *assembler    // once there was something to cut
-	rows  int           // most rows of a batch: halved by a time-out or a lack of memory, doubled again by success
-	limit time.Duration // of an insert: doubled by a time-out
-	doubt doubt
-	claim *fence.Claim // of the last recovery
-	used  bool         // see fenced
+	batch  *batch        // used again and again, while it is small
+	leave  bool          // to let it be large: see coordinator.large
+	memory *batch        // that came with the leave, until a batch begins
+	cuts   *assembler    // once there was something to cut
+	rows   int           // most rows of a batch: halved by a time-out or a lack of memory, doubled again by success
+	limit  time.Duration // of an insert: doubled by a time-out
+	doubt  doubt
+	claim  *fence.Claim // of the last recovery
+	used   bool         // see fenced
 }
 
 // fenced are the parameters of fence.Counts for a statement of this writer. It may land late, whatever its sender hears of
@@ -97,7 +98,7 @@ func (w *writer) run(ctx context.Context) {
 // attempt recovers the partition and writes it until there is a doubt.
 func (w *writer) attempt(ctx context.Context) (err error) {
 	if w.heads == nil {
-		if w.heads, err = newHeads(w.memory); err != nil {
+		if w.heads, err = newHeads(w.options); err != nil {
 			return err
 		}
 	}
@@ -307,10 +308,10 @@ const (
 	manyMore  = 1024 // offsets
 )
 
-// begin makes the batch ready for records from an offset on.
+// begin makes the batch ready for records from an offset on. One that has leave to be large has the memory of one that was.
 func (w *writer) begin(first uint64) (_ *batch, err error) {
-	if w.batch == nil {
-		w.batch, _ = w.coordinator.spare.Get().(*batch)
+	if w.memory != nil {
+		w.batch, w.memory = w.memory, nil
 	}
 	if w.batch == nil {
 		if w.batch, err = newBatch(w.coordinator.entity); err != nil {
@@ -318,6 +319,7 @@ func (w *writer) begin(first uint64) (_ *batch, err error) {
 		}
 	}
 	w.batch.reset(first)
+	w.batch.large = w.batch.large || w.leave
 	return w.batch, nil
 }
 
@@ -335,6 +337,12 @@ func (w *writer) assembler(a *assignment) (_ *assembler, err error) {
 // cut waits for records and makes a batch of them: at once when much has come, after a while when little has.
 func (w *writer) cut(ctx context.Context, a *assignment) (_ *assembler, err error) {
 	w.giveLeaveBack() // of the batch before
+	if a.buffer.lag(a.position) > manyMore {
+		// It will be large: it waits before it takes memory, not after.
+		if err := w.awaitLeave(ctx); err != nil {
+			return nil, err
+		}
+	}
 	b, err := w.begin(a.position)
 	if err != nil {
 		return nil, err
@@ -440,15 +448,21 @@ func (w *writer) apply(ctx context.Context, assembler *assembler, b *batch, buff
 	return false, nil
 }
 
-// askLeave waits for leave to let the batch grow large, once it would: few are large at a time.
+// askLeave waits for leave to let the batch grow large, once it would.
 func (w *writer) askLeave(ctx context.Context) error {
 	if w.leave || w.batch.bytes <= smallBytes {
 		return nil
 	}
+	w.batch.large = true
+	return w.awaitLeave(ctx)
+}
+
+// awaitLeave waits for leave to let a batch be large: few are at a time.
+func (w *writer) awaitLeave(ctx context.Context) error {
 	for {
 		select {
-		case w.coordinator.large <- struct{}{}:
-			w.leave, w.batch.large = true, true
+		case w.memory = <-w.coordinator.large:
+			w.leave = true
 			return nil
 		case <-time.After(poll): // those that have leave are in motion, or stuck by themselves
 			w.state.progress()
@@ -460,13 +474,13 @@ func (w *writer) askLeave(ctx context.Context) error {
 
 // giveLeaveBack lets another batch be large. The memory of this one goes with it.
 func (w *writer) giveLeaveBack() {
+	memory := w.memory // unless it was used
 	if w.batch != nil && w.batch.large {
-		w.coordinator.spare.Put(w.batch)
-		w.batch = nil
+		memory, w.batch = w.batch, nil
 	}
 	if w.leave {
-		w.leave = false
-		<-w.coordinator.large
+		w.leave, w.memory = false, nil
+		w.coordinator.giveLarge(memory)
 	}
 }
 
