@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"strings"
 )
 
 // sorting puts the rows of a block in the order of tenant, project and id. There are fewer projects than rows: they are
@@ -17,9 +18,9 @@ type sorting struct {
 }
 
 type sortedRow struct {
-	tenant, project uint32 // ranks
-	id              uint64 // the first bytes in which ids differ
-	row             uint32
+	belongs uint64 // ranks of tenant and project
+	id      uint64 // the first bytes in which ids differ
+	row     uint32
 }
 
 // sort returns the block's rows in their order, without those that are gone.
@@ -34,15 +35,12 @@ func (s *sorting) sort(b *Block) []uint32 {
 		}
 		id := textOf(b.id.values.row(i))
 		s.rows = append(s.rows, sortedRow{
-			tenant: s.tenants.of(b.tenant, i), project: s.projects.of(b.project, i), id: prefix(id[min(shared, len(id)):]), row: i,
+			belongs: uint64(s.tenants.of(i))<<32 | uint64(s.projects.of(i)), id: prefix(id[min(shared, len(id)):]), row: i,
 		})
 	}
 	slices.SortFunc(s.rows, func(x, y sortedRow) int {
-		if x.tenant != y.tenant {
-			return cmp.Compare(x.tenant, y.tenant)
-		}
-		if x.project != y.project {
-			return cmp.Compare(x.project, y.project)
+		if x.belongs != y.belongs {
+			return cmp.Compare(x.belongs, y.belongs)
 		}
 		if x.id != y.id {
 			return cmp.Compare(x.id, y.id)
@@ -95,8 +93,11 @@ func prefix(text []byte) uint64 {
 
 // ranks are the places of a column's texts among each other.
 type ranks struct {
-	byText map[string]uint32
-	texts  []string
+	byText map[string]uint32 // the number of each, in the order in which they come
+	texts  []string          // by number
+	rows   []uint32          // the number that each row has
+	sorted []uint32          // numbers
+	ranks  []uint32          // by number
 }
 
 func (r *ranks) reset() {
@@ -104,26 +105,39 @@ func (r *ranks) reset() {
 		r.byText = map[string]uint32{}
 	}
 	clear(r.byText)
-	r.texts = r.texts[:0]
+	r.texts, r.rows = r.texts[:0], r.rows[:0]
 }
 
+// see takes in the next row.
 func (r *ranks) see(w *wire, row uint32) {
 	text := textOf(w.values.row(row))
-	if _, ok := r.byText[string(text)]; !ok {
+	if last := len(r.rows) - 1; last >= 0 && r.texts[r.rows[last]] == string(text) {
+		r.rows = append(r.rows, r.rows[last])
+		return
+	}
+	number, ok := r.byText[string(text)]
+	if !ok {
+		number = uint32(len(r.texts))
 		own := string(text)
-		r.byText[own] = 0
+		r.byText[own] = number
 		r.texts = append(r.texts, own)
 	}
+	r.rows = append(r.rows, number)
 }
 
 func (r *ranks) sort() {
-	slices.Sort(r.texts)
-	for i, text := range r.texts {
-		r.byText[text] = uint32(i)
+	r.sorted = r.sorted[:0]
+	for number := range r.texts {
+		r.sorted = append(r.sorted, uint32(number))
+	}
+	slices.SortFunc(r.sorted, func(a, b uint32) int { return strings.Compare(r.texts[a], r.texts[b]) })
+	r.ranks = slices.Grow(r.ranks[:0], len(r.texts))[:len(r.texts)]
+	for rank, number := range r.sorted {
+		r.ranks[number] = uint32(rank)
 	}
 }
 
-func (r *ranks) of(w *wire, row uint32) uint32 { return r.byText[string(textOf(w.values.row(row)))] }
+func (r *ranks) of(row uint32) uint32 { return r.ranks[r.rows[row]] }
 
 // textOf is a text without its length in front.
 func textOf(sent []byte) []byte {

@@ -218,7 +218,7 @@ func column[P, V any](name string, k *columnKind, of func(*P) V, put func(w *wir
 			v = of(data.(*P))
 		}
 		put(w, v)
-		w.endRow(0)
+		w.values.endRow()
 	}}
 }
 

@@ -34,6 +34,15 @@ func mustLoad(name string) *time.Location {
 
 // NewDate is the date of a year, month and day that exist; others are normalised, as time.Date does.
 func NewDate(year, month, day int) Date {
+	if year > 0 && month >= 1 && month <= 12 {
+		// Counted in years that begin in March: the leap day is their last, and months before one are as long in each.
+		since := month - 3
+		if since < 0 {
+			year, since = year-1, since+12
+		}
+		const epoch = 719468 // days from the first of March of the year 0 to 1970-01-01
+		return Date(365*year + year/4 - year/100 + year/400 + (153*since+2)/5 + day - 1 - epoch)
+	}
 	return Date(time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Unix() / 86400)
 }
 

@@ -138,3 +138,16 @@ func TestViennaClockFollowsTheSummer(t *testing.T) {
 		}
 	}
 }
+
+// Given any year, month and day, those beside the calendar too, then they are the date that the standard library says.
+func TestADateIsThatOfTheStandardLibrary(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		y := rapid.IntRange(-10, 3000).Draw(t, "year")
+		m := rapid.OneOf(rapid.IntRange(1, 12), rapid.IntRange(-30, 40)).Draw(t, "month")
+		d := rapid.OneOf(rapid.IntRange(1, 31), rapid.IntRange(-500, 500)).Draw(t, "day")
+		want := time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC)
+		if got := NewDate(y, m, d).Time(); !got.Equal(want) {
+			t.Fatalf("%d-%d-%d is %v, want %v", y, m, d, got, want)
+		}
+	})
+}
