@@ -304,6 +304,25 @@ func TestRecurringInvoicesThatAreMissing(t *testing.T) {
 	}
 }
 
+// Records matter on a line that expects them and on all below it, also on nodes that stand for it because they are inactive.
+func TestNodesOnWhichRecordsAreExpected(t *testing.T) {
+	s := structureOf(tree("a -", "b a", "c b!", "d -", "e gone"))
+	for _, tc := range []struct{ lines, want string }{{"a", "a b c"}, {"b", "b c"}, {"c", ""}, {"e", ""}, {"b d", "b c d"}, {"", ""}} {
+		plans := []analytics.LinePlan{plan("a", "linearDays")} // this one expects none
+		for _, line := range strings.Fields(tc.lines) {
+			plans = append(plans, recurring(plan(line, "linearDays"), 1, "2026-01", ""))
+		}
+		var got []string
+		for _, id := range s.ExpectRecords(plans) {
+			got = append(got, string(id))
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != tc.want {
+			t.Errorf("plans of %q expect records on %q, want %q", tc.lines, got, tc.want)
+		}
+	}
+}
+
 // Every flag stands on the line that has it and on all above, in one order.
 func TestCashflowFlagsOfAllLinesBelow(t *testing.T) {
 	in := analytics.CashflowInput{

@@ -85,3 +85,23 @@ func (s *monthSets) merge(into, from int) {
 		s.bits[into*s.words+k] |= s.bits[from*s.words+k]
 	}
 }
+
+// ExpectRecords returns the nodes on which it matters to plans that records are expected whether there are any: those whose
+// money counts on the line of such a plan or below it.
+func (s *Structure) ExpectRecords(plans []LinePlan) (nodes []NodeID) {
+	expecting := make([]bool, len(s.lines))
+	for i := range plans {
+		if at := s.effectiveAt(NodeID(plans[i].NodeID)); at != noSeat && plans[i].Recurring.Ok {
+			expecting[at] = true
+		}
+	}
+	for i, line := range s.lines { // parents come before their children
+		expecting[i] = expecting[i] || line.parent >= 0 && expecting[line.parent]
+	}
+	for i, at := range s.seats {
+		if at != noSeat && expecting[at] {
+			nodes = append(nodes, s.nodes[i].ID)
+		}
+	}
+	return nodes
+}

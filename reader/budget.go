@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"tallyhouse/analytics"
 	"tallyhouse/schemas/calendar"
+	schema "tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 )
 
@@ -56,65 +58,53 @@ type BudgetRequest struct {
 var budgetSettings = clickhouse.Settings{"max_threads": 1, "max_block_size": 8192, "optimize_move_to_prewhere": 0,
 	"enable_shared_storage_snapshot_in_query": 1}
 
-// Parts of the budget's statement, besides the rolls.
+// Parts of the budget's statement, besides the rows of sums.
 const (
 	partNodes   = "nodes"
 	partEntries = "entries"
 )
 
-// budgetRolls are the rolls that a budget is made of, besides that of its records.
-var budgetRolls = []string{"budget", "claims", "contracts", "transfers"}
+// budgetRolls are the rolls that a budget is made of.
+var budgetRolls = []string{"budget", "claims", "contracts", rollLines, "transfers"}
 
-// rollKeys are what the sums of budgetRolls go by, and rollSums they and their sums. What is left of nothing is sorted out
-// here: a statement takes the longer to plan the more it says.
-const rollKeys = "roll, node, contract, line, currency, status"
+// estimateRolls are those that an estimate at completion is made of: a budget's without what is invoiced.
+var estimateRolls = []string{"budget", "claims", "contracts", "transfers"}
 
-var rollSums = rollKeys + ", " + packed("sum(value)", "sum(committed)", "sum(pending)", "sum(count)")
+// budgetSums are the sums of every row of a budget's statement: the second one is gross or committed, the third one what is
+// pending. What is left of nothing is sorted out here: a statement takes the longer to plan the more it says.
+var budgetSums = packed("sum(value)", "sum(gross)", "sum(pending)", "sum(count)")
+
+// The branches of a budget's statement say what budgetPart has. Few rows are a column for each value: an expression costs the
+// engine more to plan than they cost.
+const (
+	nodesBranch = `'` + partNodes + `' AS part, '' AS node, project AS id, '' AS currency, toInt64(max(row_version)) AS value, '' AS texts
+FROM budget_nodes
+WHERE tenant = ''
+GROUP BY project`
+	entriesBranch = `'` + partEntries + `', node_id, id, toString(currency), ifNull(value, 0), ''
+FROM uncommitted_entries FINAL`
+	textsBranch = "'', '', '', '', toInt64(0), "
+)
 
 // budgetQuery reads all that the figures of a budget are made of, and beside it the positions of the table of nodes. It
 // is one statement, so every table is read as it stands at one moment, and no change is half in it: what an event
-// changes in the sums comes in one block.
+// changes in the sums comes in one block. All rolls are read in one go, for another branch costs the engine more than their
+// rows, and by their keys as they are stored, for to take these apart costs it more than it does here.
 func budgetQuery(tenant, project string) Query {
 	const of = "\nWHERE tenant = {tenant:String} AND project = {project:String}"
 	return Query{
-		SQL: "SELECT " + rowText("'"+partNodes+"'", "''", "project", "''", "''", "''", packed("max(row_version)")) + ` AS texts
-FROM budget_nodes
-WHERE tenant = ''
-GROUP BY project
+		SQL: "SELECT " + nodesBranch + `
 UNION ALL
-SELECT ` + rowTexts("'lines'", "node", "contract", "''", "currency", "''", "packed") + `
+SELECT ` + textsBranch + rowTexts("keys", "packed") + `
 FROM (
-  SELECT contract, node, currency, ` + packed(sumsByStatus()...) + ` AS packed
-  FROM sums` + of + ` AND ` + ofRolls(rollLines) + `
-  GROUP BY contract, node, currency
-)
-UNION ALL
-SELECT ` + rowTexts("roll", "node", "contract", "line", "currency", "status", "packed") + `
-FROM (
-  SELECT ` + rollSums + ` AS packed
+  SELECT keys, ` + budgetSums + ` AS packed
   FROM sums` + of + ` AND ` + ofRolls(budgetRolls...) + `
-  GROUP BY ` + rollKeys + `
+  GROUP BY keys
 )
 UNION ALL
-SELECT ` + rowText("'"+partEntries+"'", "node_id", "id", "''", "toString(currency)", "''", packed("ifNull(value, 0)")) + `
-FROM uncommitted_entries FINAL` + of + ` AND NOT deleted AND value IS NOT NULL`,
+SELECT ` + entriesBranch + of + ` AND NOT deleted AND value IS NOT NULL`,
 		Args: map[string]any{"tenant": tenant, "project": project},
 	}
-}
-
-// budgetStatuses are the statuses of records that count in a budget. Their sums travel beside each other: that makes a
-// quarter of the rows.
-var budgetStatuses = [...]analytics.RecordStatus{analytics.Setup, analytics.ApprovalPending, analytics.PaymentPending,
-	analytics.Paid}
-
-func sumsByStatus() []string {
-	var sums []string
-	for _, status := range budgetStatuses {
-		for _, column := range []string{"net", "gross", "count"} {
-			sums = append(sums, fmt.Sprintf("sumIf(%s, status = '%s')", column, status))
-		}
-	}
-	return sums
 }
 
 // Budget returns a project's budget as it is now. No record is read for it.
@@ -206,22 +196,12 @@ type budgetRows struct {
 }
 
 func (b *budgetRows) read(ctx context.Context, r *Reader, q Query) error {
-	var rows string
+	var part budgetPart
 	err := r.each(ctx, q, budgetSettings, func(scan func(...any) error) error {
-		if err := scan(&rows); err != nil {
+		if err := scan(part.places()...); err != nil {
 			return err
 		}
-		for rows != "" {
-			var row budgetRow
-			var err error
-			if rows, err = cutRow(rows, &row.part, &row.node, &row.id, &row.line, &row.currency, &row.kind, &row.sums); err != nil {
-				return err
-			}
-			if err := b.take(&row); err != nil {
-				return err
-			}
-		}
-		return nil
+		return b.takePart(&part)
 	})
 	if err != nil {
 		return err
@@ -229,31 +209,88 @@ func (b *budgetRows) read(ctx context.Context, r *Reader, q Query) error {
 	return b.gatherContracts()
 }
 
+// budgetPart is a row of a budget's statement: rows of sums as one text, or something of one of its parts.
+type budgetPart struct {
+	part, node, id, currency string
+	value                    int64
+	texts                    string
+}
+
+func (p *budgetPart) places() []any {
+	return []any{&p.part, &p.node, &p.id, &p.currency, &p.value, &p.texts}
+}
+
+func (b *budgetRows) takePart(p *budgetPart) error {
+	switch p.part {
+	case partNodes:
+		b.nodes[p.id] = uint64(p.value)
+	case partEntries:
+		b.input.Entries = append(b.input.Entries, analytics.UncommittedEntry{
+			ID: p.id, NodeID: analytics.NodeID(p.node), Amount: events.Some(events.Amount{Value: p.value, Currency: p.currency}),
+		})
+	}
+	for rows := p.texts; rows != ""; {
+		var row budgetRow
+		size, err := row.cut(rows)
+		if err != nil {
+			return err
+		}
+		rows = rows[size:]
+		if err := b.take(&row, len(rows)/size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // gatherContracts makes contracts of their lines, once all rows are there. What the lines of a contract take of what is
 // coded outside goes by their order, and parts of a statement come in any order.
 func (b *budgetRows) gatherContracts() (err error) {
-	slices.SortFunc(b.contracts, func(x, y analytics.ContractSum) int {
-		return cmp.Or(cmp.Compare(x.ContractID, y.ContractID), cmp.Compare(x.Line, y.Line))
+	// Thousands of wide rows are sorted by what says where they are.
+	type place struct {
+		contract analytics.ContractID
+		line     string
+		at       int
+	}
+	places := make([]place, len(b.contracts))
+	for i := range b.contracts {
+		places[i] = place{b.contracts[i].ContractID, b.contracts[i].Line, i}
+	}
+	slices.SortFunc(places, func(x, y place) int {
+		return cmp.Or(strings.Compare(string(x.contract), string(y.contract)), strings.Compare(x.line, y.line))
 	})
-	b.input.Contracts, err = analytics.ContractsOf(b.contracts)
+	sorted := make([]analytics.ContractSum, len(places))
+	for i := range places {
+		sorted[i] = b.contracts[places[i].at]
+	}
+	b.input.Contracts, err = analytics.ContractsOf(sorted)
 	return err
 }
 
-// budgetRow is a row of any part. Kind is the status of a contract.
-type budgetRow struct{ part, node, id, line, currency, kind, sums string }
+// budgetRow is a row of sums.
+type budgetRow struct{ roll, node, contract, line, currency, status, sums string }
+
+// cut takes the row from the beginning of a text of rows, and says how many bytes it has.
+func (row *budgetRow) cut(rows string) (size int, err error) {
+	var keys string
+	rest, err := cutRow(rows, &keys, &row.sums)
+	if err != nil {
+		return 0, err
+	}
+	roll, key, ok := schema.CutKeys(keys)
+	if !ok {
+		return 0, fmt.Errorf("%q are no keys of sums", keys)
+	}
+	row.roll, row.contract, row.node, row.currency, row.status, row.line = roll, key[0], key[1], key[2], key[3], key[4]
+	return len(rows) - len(rest), nil
+}
 
 var errCount = errors.New("a sum of counts is out of range")
 
-func (b *budgetRows) take(row *budgetRow) error {
+// take takes a row, behind which there are about so many more if they are as long.
+func (b *budgetRows) take(row *budgetRow, behind int) error {
 	node := analytics.NodeID(row.node)
-	switch row.part {
-	case partNodes:
-		var at analytics.Int128
-		if err := unpack(row.sums, &at); err != nil {
-			return err
-		}
-		next, _ := at.Int64() // an offset of Kafka
-		b.nodes[row.id] = uint64(next)
+	switch row.roll {
 	case "budget", "transfers":
 		sum := analytics.BudgetSum{NodeID: node, Currency: row.currency}
 		var committed, pending, count analytics.Int128
@@ -261,10 +298,10 @@ func (b *budgetRows) take(row *budgetRow) error {
 			return err
 		}
 		b.input.Budget = append(b.input.Budget, sum)
-	case "lines":
-		return b.takeRecords(row)
+	case rollLines:
+		return b.takeRecords(row, behind)
 	case "contracts":
-		sum := analytics.ContractSum{ContractID: analytics.ContractID(row.id), Line: row.line, NodeID: node, Currency: row.currency, Status: row.kind}
+		sum := analytics.ContractSum{ContractID: analytics.ContractID(row.contract), Line: row.line, NodeID: node, Currency: row.currency, Status: row.status}
 		var count analytics.Int128
 		if err := unpack(row.sums, &sum.Base, &sum.Committed, &sum.Pending, &count); err != nil {
 			return err
@@ -279,47 +316,34 @@ func (b *budgetRows) take(row *budgetRow) error {
 			return err
 		}
 		b.input.Claims = append(b.input.Claims, sum)
-	case partCash, partRecognized:
-		return b.takeMonths(row)
-	case partEntries:
-		var entered analytics.Int128
-		if err := unpack(row.sums, &entered); err != nil {
-			return err
-		}
-		value, _ := entered.Int64() // as delivered
-		b.input.Entries = append(b.input.Entries, analytics.UncommittedEntry{
-			ID: row.id, NodeID: node, Amount: events.Some(events.Amount{Value: value, Currency: row.currency}),
-		})
+	case rollCash, rollRecognized:
+		return b.takeMonths(row, behind)
 	}
 	return nil
 }
 
-// leastRoom is for how many sums there is room at first.
-const leastRoom = 256
-
-// roomFor makes room for so many more sums, by doubling: there are thousands, and append alone would copy them more often.
-func roomFor[T any](sums []T, more int) []T {
-	if cap(sums)-len(sums) < more {
-		sums = slices.Grow(sums, max(leastRoom, more, len(sums)))
+// roomFor makes room for so many more sums at once: there are thousands, and to double what is there copies them several times.
+func roomFor[T any](sums []T, most int) []T {
+	if len(sums) == cap(sums) {
+		sums = slices.Grow(sums, max(1, most))
 	}
 	return sums
 }
 
-// takeRecords takes the sums of records under one key, status by status.
-func (b *budgetRows) takeRecords(row *budgetRow) error {
-	const each = 3 * sumSize
-	if len(row.sums) != len(budgetStatuses)*each {
-		return fmt.Errorf("sums of records of %d bytes", len(row.sums))
+// takeRecords takes the sums of records under one key. Most rows are such.
+func (b *budgetRows) takeRecords(row *budgetRow, behind int) error {
+	sum := analytics.RecordSum{NodeID: analytics.NodeID(row.node), ContractID: analytics.ContractID(row.contract), Currency: row.currency,
+		Status: analytics.RecordStatus(row.status)}
+	var allocations, count analytics.Int128
+	if err := unpack(row.sums, &sum.Net, &sum.Gross, &allocations, &count); err != nil {
+		return err
 	}
-	b.input.Records = roomFor(b.input.Records, len(budgetStatuses))
-	for i, status := range budgetStatuses {
-		sum, err := recordSum(row.node, row.id, row.currency, string(status), row.sums[i*each:(i+1)*each])
-		if err != nil {
-			return err
-		}
-		if sum.Count != 0 || !sum.Net.IsZero() || !sum.Gross.IsZero() {
-			b.input.Records = append(b.input.Records, sum)
-		}
+	var ok bool
+	if sum.Count, ok = count.Int64(); !ok {
+		return errCount
+	}
+	if sum.Count != 0 || !sum.Net.IsZero() || !sum.Gross.IsZero() {
+		b.input.Records = append(roomFor(b.input.Records, 1+behind), sum)
 	}
 	return nil
 }

@@ -90,3 +90,51 @@ func TestACashFlowIsComputedFromPlansAndMonthlySums(t *testing.T) {
 		t.Errorf("%+v, %v", bare, err)
 	}
 }
+
+// A statement asks for recognized records on the nodes that the lines were known to have. When there are others by now,
+// what is recognized on them counts at once.
+func TestRecordsOnALineThatIsNewMeetWhatItsPlanExpects(t *testing.T) {
+	// Given a line whose plan expects a record each month, none of which has come, and whose cash flow was read
+	db := database(t)
+	ctx := context.Background()
+	node := func(version int, id, parent string) {
+		t.Helper()
+		err := db.Exec(ctx, `INSERT INTO budget_nodes (tenant, project, id, row_version, src_offset, structure_id, parent_id, level, code, name, active, accounting_codes)
+SELECT 'acme', '', $1, 1, $3, 'S', nullIf($2, ''), 'budget', '1', 'A', true, '[]' UNION ALL SELECT '', '#0', '', $3, 0, NULL, NULL, '', '', '', false, '[]'`,
+			id, parent, version)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	node(1, "a", "")
+	err := db.Exec(ctx, `INSERT INTO line_plans (tenant, project, id, row_version, node_id, start_date, end_date, method, recurring_every_months, recurring_from)
+VALUES ('acme', 'P1', 'p1', 1, 'a', '2026-01-15', '2026-08-31', 'sCurve', 1, '2026-04')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := New(db, db, 10*time.Second)
+	missing := func() bool {
+		t.Helper()
+		flow, err := r.Cashflow(ctx, CashflowRequest{Today: calendar.NewDate(2026, 5, 20), BudgetRequest: BudgetRequest{Tenant: "acme",
+			Project: ProjectRef{ID: "P1", StructureID: events.Some("S")}, Currency: "EUR", Figures: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return flow.Nodes[0].Flags&analytics.FlagRecurringMissing != 0
+	}
+	if !missing() || !missing() {
+		t.Fatal("a plan expects a record, and none is missing")
+	}
+	// When a line below it comes, and a record on that
+	node(2, "b", "a")
+	c, err := analytics.RecordContribution(nil, "R1", &events.Record{Source: "invoice", StepKind: "setup", Currency: events.Some("EUR"), Net: events.Some[int64](7),
+		RecognitionDate: events.Some(calendar.NewDate(2026, 4, 2)), Allocations: []events.RecordAllocation{{NodeID: events.Some("b"), Net: events.Some[int64](7)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(t, db, c)
+	// Then none is missing any more.
+	if missing() {
+		t.Error("the record on the new line is not seen")
+	}
+}

@@ -81,18 +81,17 @@ func (c *projectCosts) read(ctx context.Context, r *Reader, tenant string) error
 func estimatesQuery(tenant string, projects []string) Query {
 	const of = "\nWHERE tenant = {tenant:String} AND project IN {projects:Array(String)}"
 	return Query{
-		SQL: "SELECT '' AS of_project, '" + partNodes + "' AS part, '' AS node, project AS id, '' AS line, '' AS currency, '' AS kind, " +
-			packed("max(row_version)") + ` AS sums
-FROM budget_nodes
-WHERE tenant = ''
+		SQL: "SELECT '' AS of_project, " + nodesBranch + `
+UNION ALL
+SELECT project, ` + textsBranch + rowTexts("keys", "packed") + `
+FROM (
+  SELECT project, keys, ` + budgetSums + ` AS packed
+  FROM sums` + of + ` AND ` + ofRolls(estimateRolls...) + `
+  GROUP BY project, keys
+)
 GROUP BY project
 UNION ALL
-SELECT project, ` + rollSums + `
-FROM sums` + of + ` AND ` + ofRolls(budgetRolls...) + `
-GROUP BY project, ` + rollKeys + `
-UNION ALL
-SELECT project, '` + partEntries + `', node_id, id, '', toString(currency), '', ` + packed("ifNull(value, 0)") + `
-FROM uncommitted_entries FINAL` + of + ` AND NOT deleted AND value IS NOT NULL`,
+SELECT project, ` + entriesBranch + of + ` AND NOT deleted AND value IS NOT NULL`,
 		Args: map[string]any{"tenant": tenant, "projects": projects},
 	}
 }
@@ -107,12 +106,12 @@ func (r *Reader) estimates(ctx context.Context, tenant string, projects []Financ
 	none := budgetRows{nodes: make(positions)} // of no project: positions
 	inputs[""] = &none
 	var project string
-	var row budgetRow
+	var part budgetPart
 	err := r.each(ctx, estimatesQuery(tenant, projectIDs(refs)), budgetSettings, func(scan func(...any) error) error {
-		if err := scan(&project, &row.part, &row.node, &row.id, &row.line, &row.currency, &row.kind, &row.sums); err != nil {
+		if err := scan(append([]any{&project}, part.places()...)...); err != nil {
 			return err
 		}
-		return inputs[project].take(&row)
+		return inputs[project].takePart(&part)
 	})
 	if err != nil {
 		return err

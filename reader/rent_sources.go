@@ -69,15 +69,6 @@ WHERE tenant = {tenant:String} AND project = {project:String} AND id = {id:Strin
 	}
 }
 
-func seriesQuery(tenant, series string) Query {
-	return Query{
-		SQL: "SELECT " + indexColumns.String() + `
-FROM index_values FINAL
-WHERE tenant = {tenant:String} AND project = '' AND NOT deleted AND series = {series:String}`,
-		Args: map[string]any{"tenant": tenant, "series": series},
-	}
-}
-
 // Lease returns a lease of a project, or ErrNotFound.
 func (r *Reader) Lease(ctx context.Context, tenant, project, id string) (LeaseTerms, error) {
 	var found []leaseWithTerms
@@ -94,7 +85,7 @@ func (r *Reader) Lease(ctx context.Context, tenant, project, id string) (LeaseTe
 	}
 	l.Indexation = events.Some(l.index)
 	var values []events.IndexValue
-	err = indexColumns.read(ctx, r, seriesQuery(tenant, l.index.Series), pageSettings, appendTo(&values))
+	err = indexColumns.read(ctx, r, seriesQuery(tenant, []string{l.index.Series}), pageSettings, appendTo(&values))
 	if err != nil {
 		return LeaseTerms{}, fmt.Errorf("read the index of a lease: %w", err)
 	}

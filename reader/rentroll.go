@@ -37,20 +37,23 @@ func (r *Reader) rentRollInput(ctx context.Context, request RentRollRequest) (an
 	var values []events.IndexValue
 	err := together(
 		func() error {
-			return leaseColumns.read(ctx, r, request.leasesQuery(), budgetSettings, func(row *storedLease) error {
-				in.Leases = append(in.Leases, row.lease())
+			series := make(map[string]bool)
+			err := leaseColumns.read(ctx, r, request.leasesQuery(), budgetSettings, func(row *storedLease) error {
+				if row.index.Series != "" {
+					series[row.index.Series] = true
+				}
+				in.Leases = append(roomFor(in.Leases, len(in.Leases)), row.lease())
 				return nil
 			})
+			if err != nil || len(series) == 0 {
+				return err
+			}
+			// To find the series of the leases beside the leases would read these a second time.
+			return indexColumns.read(ctx, r, seriesQuery(request.Tenant, keys(series)), budgetSettings, appendTo(&values))
 		},
 		func() error {
 			return areaColumns.read(ctx, r, request.areasQuery(), budgetSettings, func(row *analytics.Unit) error {
-				in.Units = append(in.Units, *row)
-				return nil
-			})
-		},
-		func() error {
-			return indexColumns.read(ctx, r, request.indexQuery(), budgetSettings, func(row *events.IndexValue) error {
-				values = append(values, *row)
+				in.Units = append(roomFor(in.Units, len(in.Units)), *row)
 				return nil
 			})
 		},
@@ -194,13 +197,12 @@ var indexColumns = columns[events.IndexValue]{
 	member("value", decimalOrZero, func(v *events.IndexValue) *events.Decimal { return &v.Value }),
 }
 
-// indexQuery reads the indices that leases of the project name.
-func (q RentRollRequest) indexQuery() Query {
+// seriesQuery reads the values of indices.
+func seriesQuery(tenant string, series []string) Query {
 	return Query{
 		SQL: "SELECT " + indexColumns.String() + `
 FROM index_values FINAL
-WHERE tenant = {tenant:String} AND project = '' AND NOT deleted AND series GLOBAL IN (
-  SELECT indexation_series FROM leases FINAL WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted)`,
-		Args: map[string]any{"tenant": q.Tenant, "project": q.Project},
+WHERE tenant = {tenant:String} AND project = '' AND NOT deleted AND series IN {series:Array(String)}`,
+		Args: map[string]any{"tenant": tenant, "series": series},
 	}
 }

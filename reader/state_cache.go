@@ -39,6 +39,17 @@ func (c *stateCache[K, V]) get(state string, key K) (value V, ok bool) {
 	return e.Value.(*cached[K, V]).value, true
 }
 
+// latest returns the value that is kept for the key, of whatever state: it may no longer be right.
+func (c *stateCache[K, V]) latest(key K) (value V, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.byKey[key]
+	if !ok {
+		return value, false
+	}
+	return e.Value.(*cached[K, V]).value, true
+}
+
 // put keeps a value in place of the one before, unless it is larger than all that may be kept.
 func (c *stateCache[K, V]) put(state string, key K, value V, size int) {
 	c.mu.Lock()

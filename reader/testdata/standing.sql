@@ -3,9 +3,9 @@ FROM sums
 WHERE tenant = '' AND arrayExists(view -> startsWith(project, view), {views:Array(String)})
 GROUP BY project
 UNION ALL
-SELECT 'streams', concat(topic, ' ', server), argMax(life, revision)
+SELECT if(argMax(work, revision) = '', 'streams', 'work'), concat(topic, ' ', toString(shard)), argMax(life, revision)
 FROM streams
-GROUP BY topic, server
+GROUP BY topic, shard
 UNION ALL
 SELECT 'budget_nodes', project, toString(max(row_version))
 FROM budget_nodes
