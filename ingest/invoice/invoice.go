@@ -179,7 +179,7 @@ func (r *Reader) read(ctx context.Context, data []byte, opts Options) (result Re
 	one := reading{pages: r.pages, file: file, budget: budget, opts: opts, limits: limits}
 	out, scan := one.read(limited)
 	if scan == nil {
-		return out, one.doc
+		return one.asDrawn(ctx, out), one.doc
 	}
 	// OCR has a time limit of its own; the file's structure was read by now.
 	return one.scan(ctx, *scan), one.doc

@@ -40,7 +40,7 @@ func swapped(r rune) rune {
 func same(r rune) rune { return r }
 
 // byProgram is the sample, set in the glyphs of a TrueType program, which a table gives other texts.
-func byProgram(t *testing.T, program []byte, text func(rune) rune) []byte {
+func byProgram(t *testing.T, program []byte, text func(rune) rune, page pdftest.Page) []byte {
 	t.Helper()
 	known, err := sfnt.Parse(goregular.TTF)
 	if err != nil {
@@ -48,7 +48,6 @@ func byProgram(t *testing.T, program []byte, text func(rune) rune) []byte {
 	}
 	var buffer sfnt.Buffer
 	texts := map[int]rune{}
-	page := pdftest.Sample().Page()
 	for _, line := range page.Texts {
 		var codes strings.Builder
 		for _, r := range line.Text {
@@ -83,9 +82,9 @@ func TestTextThatSaysOtherFiguresThanAreDrawn(t *testing.T) {
 	}{
 		"names that agree":            {byNames(same), true},
 		"names of other figures":      {byNames(swapped), false},
-		"a program that agrees":       {byProgram(t, goregular.TTF, same), true},
-		"a program of other figures":  {byProgram(t, goregular.TTF, swapped), false},
-		"a program that says nothing": {byProgram(t, part, same), true},
+		"a program that agrees":       {byProgram(t, goregular.TTF, same, pdftest.Sample().Page()), true},
+		"a program of other figures":  {byProgram(t, goregular.TTF, swapped, pdftest.Sample().Page()), false},
+		"a program that says nothing": {byProgram(t, part, same, pdftest.Sample().Page()), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := read(c.data, invoice.Options{})
@@ -102,5 +101,32 @@ func TestTextThatSaysOtherFiguresThanAreDrawn(t *testing.T) {
 				t.Errorf("findings %+v", r.Findings)
 			}
 		})
+	}
+}
+
+// Given a large sum in a part of a font that doesn't say what its glyphs are, then it is compared with what is drawn there.
+func TestLargeSumsAreComparedWithWhatIsDrawn(t *testing.T) {
+	page := func() pdftest.Page {
+		p := pdftest.Sample().Page()
+		for i := range p.Texts {
+			p.Texts[i].Text = strings.NewReplacer("12.400,00", "124.000,00", "2.480,00", "24.800,00", "14.880,00", "148.800,00").Replace(p.Texts[i].Text)
+		}
+		return p
+	}
+	part := bytes.Replace(slices.Clone(goregular.TTF), []byte("cmap"), []byte("cmaq"), 1)
+	honest := read(byProgram(t, part, same, page()), invoice.Options{OCR: patient()})
+	if honest.Gross == nil || honest.Gross.Value != 14880000 || len(honest.Findings) > 0 {
+		t.Errorf("gross %+v, findings %+v", honest.Gross, honest.Findings)
+	}
+	lie := read(byProgram(t, part, swapped, page()), invoice.Options{OCR: patient()})
+	if lie.Net != nil || lie.Tax != nil || lie.Gross != nil || lie.Status != invoice.OK {
+		t.Errorf("%s %s, stated %s", lie.Status, lie.Detail, values(lie))
+	}
+	if len(lie.Findings) != 1 || lie.Findings[0].Rule != "figures-contradict" || !strings.Contains(lie.Findings[0].Message, "148.800,00") {
+		t.Errorf("findings %+v", lie.Findings)
+	}
+	unread := read(byProgram(t, part, swapped, page()), invoice.Options{NoOCR: true})
+	if unread.Gross == nil || unread.Gross.Value != 94880000 {
+		t.Errorf("without OCR the gross sum is %+v, which this test should lie about", unread.Gross)
 	}
 }

@@ -107,6 +107,32 @@ func Read(ctx context.Context, f *pdf.File, pages []pdf.Page, texts []text.Page,
 	return doc, in.missing, nil
 }
 
+// Line reads a picture of a line of figures. Taken as a block of lines tesseract errs less than as a line alone.
+func Line(ctx context.Context, o Options, picture *image.Gray, dpi int) (string, error) {
+	o = o.withDefaults()
+	path, err := exec.LookPath(o.Tesseract)
+	if err != nil {
+		return "", fmt.Errorf("looking for %s: %w", o.Tesseract, ErrMissing)
+	}
+	command := []string{path, "stdin", "stdout", "-l", "eng", "--dpi", strconv.Itoa(dpi), "--psm", "6"}
+	if o.Data != "" {
+		command = slices.Insert(command, 3, "--tessdata-dir", o.Data)
+	}
+	out, errorText, err := process.Run(ctx, process.Child{
+		Command: command, Env: []string{"OMP_THREAD_LIMIT=1"}, Stdin: bytes.NewReader(pgm(picture)), MaxOutput: 4 << 10, MaxErrors: 4 << 10,
+	})
+	if err != nil {
+		return "", fmt.Errorf("reading a line by tesseract: %s: %w: %w", strings.TrimSpace(errorText), err, ErrFailed)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// Installed reports whether there is a tesseract.
+func (o Options) Installed() bool {
+	_, err := exec.LookPath(o.withDefaults().Tesseract)
+	return err == nil
+}
+
 // recognize runs tesseract on a picture, given and taken through pipes.
 func recognize(ctx context.Context, path, data string, languages []string, picture *image.Gray) ([]text.Word, error) {
 	command := []string{path, "stdin", "stdout", "-l", strings.Join(languages, "+"), "--dpi", strconv.Itoa(dpi), "--psm", "4", "tsv"}

@@ -23,11 +23,12 @@ func glyphNamesText(name string) string {
 // maxLoose bounds the fonts that are no objects of their own and are compared with what they say.
 const maxLoose = 256
 
-// doubtful counts the figures that were shown of which the font says otherwise than its ToUnicode table: by the names of
-// its glyphs, or by the characters that its program gives them. Programs that write PDFs let both agree.
-func (ft *font) doubtful(f *pdf.File) int {
+// doubts counts the figures that were shown of which the font says otherwise than its ToUnicode table, by the names of its
+// glyphs or by the characters that its program gives them, and those of which it says nothing. Programs that write PDFs
+// let both agree, but make parts of fonts that have the table alone.
+func (ft *font) doubts(f *pdf.File) (contradicted, unproven int) {
 	if len(ft.figures) == 0 {
-		return 0
+		return 0, 0
 	}
 	drawn := func(g figure) string {
 		if ft.named[g.code&0xFF] {
@@ -39,13 +40,15 @@ func (ft *font) doubtful(f *pdf.File) int {
 		glyphs := ft.programGlyphs(f)
 		drawn = func(g figure) string { return glyphs(g.id) }
 	}
-	n := 0
 	for g, times := range ft.figures {
-		if own := drawn(g); figures(own) == 1 && own != string(rune(g.says)) {
-			n += times
+		switch own := drawn(g); {
+		case figures(own) != 1:
+			unproven += times
+		case own != string(rune(g.says)):
+			contradicted += times
 		}
 	}
-	return n
+	return contradicted, unproven
 }
 
 // programGlyphs gives the characters of a composite font's glyphs by its TrueType program, where it says them.

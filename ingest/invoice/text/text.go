@@ -6,6 +6,8 @@ package text
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"tallyhouse/ingest/invoice/pdf"
 )
@@ -45,6 +47,8 @@ type Document struct {
 	Unseen int
 	// Doubtful counts the figures of which a font says itself that it draws others.
 	Doubtful int
+	// Unproven counts those of which a table beside the font alone says what they are.
+	Unproven int
 }
 
 // Read reads the text of the given pages. On an error the pages read so far
@@ -77,11 +81,10 @@ func Read(ctx context.Context, f *pdf.File, budget *pdf.Budget, pages []pdf.Page
 	}
 	doc.Unmapped, doc.Unseen = in.unmapped, in.unseen
 	doc.Doubtful = in.doubtful
-	for _, ft := range in.fonts {
-		doc.Doubtful += ft.doubtful(f)
-	}
-	for _, ft := range in.loose {
-		doc.Doubtful += ft.doubtful(f)
+	for _, ft := range slices.AppendSeq(in.loose, maps.Values(in.fonts)) {
+		contradicted, unproven := ft.doubts(f)
+		doc.Doubtful += contradicted
+		doc.Unproven += unproven
 	}
 	return doc, nil
 }
