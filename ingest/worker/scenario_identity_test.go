@@ -123,6 +123,27 @@ func TestScenarioATopicMadeAnewUnderAWorker(t *testing.T) {
 	s.check(s.model)
 }
 
+// Given a topic that was made anew and an emptied database, under a worker that goes on, then it reads the new topic; and dead letters
+// and messages of other partitions at offsets that it has passed in the old one are sent: they are other messages.
+func TestScenarioATopicMadeAnewWithAnEmptiedDatabaseUnderAWorker(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	a := s.writing("a", someRecords(4)...)
+	s.remakeTopic()
+	for _, table := range []string{"records", "sums", "streams", "fences"} {
+		s.exec("TRUNCATE TABLE " + table)
+	}
+	s.model = newModel()
+	astray := record(ids(1, 1)[0], 1, nil)
+	astray.partition = 0
+	s.send(astray, message{topic: events.Records, partition: 0, key: "demo/" + ids(0, 4)[3], value: []byte("no JSON")}, someRecords(1)[0])
+	a.assign(0, 1)
+	s.awaitAll(3)
+	s.await("what was re-routed is written", func() bool { return s.reached(1, 1) })
+	s.check(s.model)
+	s.checkDeadLetters(map[string]int{"no JSON": 1})
+}
+
 // remakeTopic deletes the topic and makes it again.
 func (s *scenario) remakeTopic() {
 	s.t.Helper()

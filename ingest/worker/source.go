@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"tallyhouse/ingest/kafka"
@@ -165,6 +166,26 @@ func (s *source) deliver(p kgo.FetchTopicPartition) {
 	if b.add(p.Records, p.LastStableOffset, p.Err) {
 		s.client.PauseFetchPartitions(map[string][]int32{tp.Topic: {tp.Number}})
 	}
+	if errors.Is(p.Err, kerr.UnknownTopicID) {
+		s.forget(tp.Topic, p.Err)
+	}
+}
+
+// forget drops what the client believes of a topic that was made anew: it would ask for the old one for ever. Nobody's reading
+// of the topic goes on; whoever opens a partition of it then asks anew.
+func (s *source) forget(topic string, why error) {
+	var all []*buffer
+	s.mu.Lock()
+	for tp, b := range s.buffers {
+		if tp.Topic == topic {
+			all = append(all, b)
+		}
+	}
+	s.mu.Unlock()
+	for _, b := range all { // a buffer's lock is never taken within the source's
+		b.add(nil, 0, why)
+	}
+	s.client.PurgeTopicsFromClient(topic)
 }
 
 // do queues f for the goroutine that polls.

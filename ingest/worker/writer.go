@@ -108,6 +108,7 @@ func (w *writer) attempt(ctx context.Context) (err error) {
 	}
 	defer a.buffer.close()
 	defer w.giveLeaveBack()
+	w.doubt.of(a.life)
 	if err := w.crossGap(ctx, a); err != nil {
 		return err
 	}
@@ -535,6 +536,14 @@ type doubt struct {
 	repeated int         // in a row, without progress
 	lost     []time.Time // when the fence was outbid, within the last minute
 	sent     uint64      // offsets whose dead letters and re-routed messages Kafka has
+	life     string      // of the stream whose offsets these are
+}
+
+// of begins anew with what was sent where the stream began a new life: its topic may be another one, with other messages there.
+func (d *doubt) of(life string) {
+	if d.life != life {
+		d.life, d.sent = life, 0
+	}
 }
 
 const (
