@@ -104,6 +104,7 @@ func apiCommand(s *shell) *cobra.Command {
 			return err
 		}
 		defer servers.kafka.Close()
+		s.collectLess(answeringMemory)
 		registry := prometheus.NewRegistry()
 		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 		return s.runAPI(cmd.Context(), f, servers, registry, func(addr string) { fmt.Fprintf(s.out, "ready api=http://%s\n", addr) })

@@ -89,6 +89,7 @@ func deskCommand(s *shell) *cobra.Command {
 			return err
 		}
 		defer servers.kafka.Close()
+		s.collectLess(answeringMemory)
 		registry := prometheus.NewRegistry()
 		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 		return s.runDesk(cmd.Context(), f, answering, servers, registry)

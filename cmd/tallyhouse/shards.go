@@ -73,6 +73,18 @@ func (s *shell) progress() func(admin.Progress) {
 // summing takes some 230 MB.
 const recomputeMemory = 400 << 20
 
+// answeringMemory bounds the heap of what answers requests, as long as the answers that it gives at a time allow it.
+const answeringMemory = 512 << 20
+
+// collectLess lets the heap grow to five times what is in use before it is collected, unless GOGC is set, within a bound: answers of
+// megabytes come and go, and collecting them takes up to two fifths of what they cost.
+func (s *shell) collectLess(bytes int64) {
+	s.limitMemory(bytes)
+	if _, given := s.env("GOGC"); !given {
+		debug.SetGCPercent(400)
+	}
+}
+
 // limitMemory bounds the heap, unless GOMEMLIMIT is set.
 func (s *shell) limitMemory(bytes int64) {
 	if _, given := s.env("GOMEMLIMIT"); !given {
