@@ -27,8 +27,9 @@ import (
 // concurrentInserts is how many inserts a worker has in flight at one server.
 const concurrentInserts = 4
 
-// workerMemory bounds a worker's heap unless GOMEMLIMIT is set: twice the room of two batches of each topic in flight.
-const workerMemory = 240 << 20
+// workerMemory bounds a worker's heap unless GOMEMLIMIT is set: room for two large batches of a topic, for what is fetched,
+// and for as much that waits to be collected.
+const workerMemory = 160 << 20
 
 // ingestFlags are what a worker needs to know beside its servers.
 type ingestFlags struct {

@@ -31,7 +31,7 @@ SETTINGS max_insert_threads = 1, max_threads = 2`
 
 const somePosition = `
 INSERT INTO records (tenant, project, id, row_version, delta)
-SELECT '', '#0', '', {heads:UInt64}, [('', '#records/0', '', '', '', '', '', '', 0, 0, 0, 0)]`
+SELECT '', '#0', '', {heads:UInt64}, [('', '#records/0', '', 0, 0, 0, 0)]`
 
 // BenchmarkLoadHeads loads the heads of one partition from the engine, as at an assignment: 1,000,000 unless
 // TALLYHOUSE_BENCH_HEADS says otherwise.
