@@ -61,6 +61,12 @@ func TestSumsComeInTheOrderOfTheirTable(t *testing.T) {
 			}
 			add(some.Draw(t, "tenant"), some.Draw(t, "project"), id, i%7, analytics.Contribution{s})
 		}
+		for i := range rapid.IntRange(0, 7).Draw(t, "entities with the same keys beside their own ids") {
+			change := 6 - i // ids come in another order than they compare
+			s := analytics.Summand{Roll: clickhouse.RollLinks, Amounts: [clickhouse.MaxRollAmounts]int64{1}}
+			s.Keys[len(s.Roll.Roll().Keys)-1] = ownID(uint32(change))
+			add("", "", ownID(uint32(change)), change, analytics.Contribution{s})
+		}
 		text := func(part uint32) []byte {
 			if part&ownBit != 0 {
 				return []byte(ownID(part &^ ownBit))
