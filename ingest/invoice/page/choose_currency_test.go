@@ -82,6 +82,11 @@ func TestTheCurrencyOfTheSuppliersCountry(t *testing.T) {
 		{"an American address", "12 Main Street, Austin, Texas 78701", "", "", "-", ""},
 		{"an American address and tax number", "12 Main Street, Austin, TX 78701", "", "EIN: 12-3456789", "USD", ""},
 		{"no state", "12 Main Street, Austin, Tejas 78701", "", "EIN: 12-3456789", "-", ""},
+		{"a rate that one country alone has", "", "", "MwSt 8,1 %", "-", ""},
+		{"a telephone number and such a rate", "Tel. +41 44 123 45 67", "", "MwSt 8,1 %", "CHF", ""},
+		{"a telephone number and such a percentage of something else", "Tel. +41 44 123 45 67", "", "Discount 8.1 %", "-", ""},
+		{"a telephone number and the name that the tax has there", "Tel. +386 1 234 56 78", "", "DDV", "EUR", ""},
+		{"a telephone number and the name that the tax has elsewhere", "Tel. +386 1 234 56 78", "", "ÁFA", "-", ""},
 		{"the account that is debited", "", "", "Debited from your account AT61 1904 3002 3457 3201", "-", ""},
 	}
 	reader, err := NewReader()

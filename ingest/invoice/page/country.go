@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/page/words"
 )
 
 // witness is what tells the currency of the supplier's country.
@@ -57,6 +58,28 @@ func domainCurrency(end string) string {
 	return currencyOf(strings.ToUpper(end))
 }
 
+// nationalTax is how a tax is called where one currency alone is used.
+type nationalTax struct {
+	name     *words.Pattern
+	currency string
+}
+
+// nationalTaxes lists the languages that are spoken where one currency alone is used.
+func nationalTaxes() []struct{ language, currency string } {
+	return []struct{ language, currency string }{{"fi", "EUR"}, {"hu", "HUF"}, {"nl", "EUR"}, {"sl", "EUR"}}
+}
+
+// rateCurrency is the currency of the countries that have a rate of tax which others don't, given in 1/10,000 of a percent.
+func rateCurrency(rate int64) string {
+	switch rate {
+	case 270_000:
+		return "HUF"
+	case 26_000, 38_000, 77_000, 81_000:
+		return "CHF"
+	}
+	return ""
+}
+
 // ofCountry lists what tells the supplier's country.
 func (s *sheet) ofCountry(taxID *fields.Text, at *item, buyers map[*item]bool) (all []witness) {
 	say := func(currency string, at *item, kind string, own bool) {
@@ -84,6 +107,21 @@ func (s *sheet) ofCountry(taxID *fields.Text, at *item, buyers map[*item]bool) (
 			}
 			if american.MatchString(it.text()) {
 				say("USD", it, "address", false)
+			}
+		}
+	}
+	for _, row := range s.rows {
+		taxed := slices.ContainsFunc(row, func(it *item) bool { return s.anyTax.MatchString(it.folded) })
+		for _, it := range row {
+			for _, a := range it.amounts {
+				if taxed && a.percent {
+					say(rateCurrency(a.value), it, "rate of tax", false)
+				}
+			}
+			for _, tax := range s.nationalTax {
+				if tax.name.MatchString(it.folded) {
+					say(tax.currency, it, "name of the tax", false)
+				}
 			}
 		}
 	}

@@ -46,6 +46,7 @@ type vocabulary struct {
 	zeroRate, netWord, contractSum                             *words.Pattern
 	itemHeading                                                *words.Pattern
 	currencyLabel, inCurrency                                  *words.Pattern
+	nationalTax                                                []nationalTax
 	units                                                      map[string]bool
 
 	// Seller and buyer.
@@ -222,6 +223,9 @@ func (v *vocabulary) addSums(w *words.Words) {
 	v.netWord = w.Any("net")
 	v.contractSum = w.Any("contract sum")
 	v.itemHeading = w.Any("item heading")
+	for _, spoken := range nationalTaxes() {
+		v.nationalTax = append(v.nationalTax, nationalTax{w.AnyIn(spoken.language, "tax"), spoken.currency})
+	}
 	v.currencyLabel = w.Compile(`^<currency>`)
 	v.inCurrency = w.Compile(`<in currency>$`)
 	v.units = map[string]bool{}

@@ -141,6 +141,19 @@ func (w *Words) Any(section string) *Pattern {
 	return p
 }
 
+// AnyIn is Any for the entries of one language.
+func (w *Words) AnyIn(language, section string) *Pattern {
+	p := &Pattern{}
+	for _, entry := range w.In(language, section) {
+		expression, err := expand(entry, anyPlace, "")
+		if err != nil {
+			w.Fault(fmt.Errorf("entry %q in section %q: %w", entry, section, err))
+		}
+		p.choices = append(p.choices, w.compile(expression, true))
+	}
+	return p
+}
+
 // CompileEach compiles every entry of a section on its own, in the order of the
 // languages. N captures; of several matches at one place the first counts.
 func (w *Words) CompileEach(section string) []*Pattern {
