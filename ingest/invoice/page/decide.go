@@ -26,8 +26,8 @@ func (p *share) is(other *share) bool {
 }
 
 // total decides what net, tax and gross are. Rules and weights decide apart from one another: where the rules are not
-// certain the weights may be, and where each is certain of another sum none is stated. What the weights say and the sums
-// with a label are returned, too.
+// certain the weights may be, and where each is certain of another sum none is stated, unless that of the rules stands alone while
+// the other one closes. What the weights say and the sums with a label are returned, too.
 func (s *sheet) total() (decided, weighed totals, labelled []sum) {
 	ruled, labelled := s.byRules()
 	rules, bills := ruled.shares(), s.billing(labelled)
@@ -38,7 +38,8 @@ func (s *sheet) total() (decided, weighed totals, labelled []sum) {
 	}
 	if rules.gross.certain() && !rules.gross.is(weighed.gross) {
 		switch {
-		case weighed.gross.certain() && bills.itemsPrefer(&rules, weighed.net):
+		case weighed.gross.certain() && bills.itemsPrefer(&rules, weighed.net),
+			rules.net == nil && weighed.net.certain() && weighed.tax.certain() && bills.rated(weighed):
 			return weighed.certain(), weighed, labelled
 		case slices.ContainsFunc(bills.bills, func(c *bill) bool {
 			return c.closes() && c.gross != absolute(rules.gross.value) && bills.reasoned(c) &&
@@ -172,9 +173,25 @@ func (b *bill) whole() bool {
 }
 
 // reasoned reports whether more than their sum says that two figures are net and tax, for any two items add up to their
-// total: a label, a printed rate that leads from one to the other, or that each is the sum of its column.
+// total: a label, a printed rate that leads from one to the other, that each is the sum of its column, or that a rate of some country leads
+// to the cent to a tax so large that hardly any other figure would do.
 func (b *billing) reasoned(c *bill) bool {
-	return c.netAt.role == roleNet || c.taxAt.role == roleTax || leads(b.percent, c.net, c.tax, 1) || b.addUp(c.netAt) && b.addUp(c.taxAt)
+	return c.netAt.role == roleNet || c.taxAt.role == roleTax || leads(b.percent, c.net, c.tax, 1) || b.addUp(c.netAt) && b.addUp(c.taxAt) ||
+		c.tax >= tellingTax && leads(taxRates(), c.net, c.tax, 1)
+}
+
+// rated reports whether a rate, printed or of some country, leads from net to tax.
+func (b *billing) rated(t totals) bool {
+	return leads(b.percent, absolute(t.net.value), absolute(t.tax.value), 1) || leads(taxRates(), absolute(t.net.value), absolute(t.tax.value), 1)
+}
+
+// tellingTax is from where on a tax to the cent tells its rate, 100.00.
+const tellingTax = 100 * 100 * PerMinor
+
+// taxRates are those that European countries have on sales, in 1/10,000 of a percent.
+func taxRates() []int64 {
+	return []int64{26_000, 38_000, 40_000, 50_000, 55_000, 60_000, 70_000, 77_000, 80_000, 81_000, 90_000, 95_000, 100_000, 120_000, 130_000, 135_000,
+		140_000, 150_000, 160_000, 170_000, 180_000, 190_000, 200_000, 210_000, 220_000, 230_000, 240_000, 250_000, 255_000, 270_000}
 }
 
 // plain lists the labelled sums of some roles that stand below no heading.

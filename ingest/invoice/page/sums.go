@@ -184,7 +184,7 @@ func (s *sheet) moneyRight(it *item, a amount) int {
 	return n
 }
 
-var currencyNames = regexp.MustCompile(`\b(?:eur|euros?|usd|gbp|chf|pln|czk|huf|sek|nok|dkk|inr|fr|sfr|rs|zl)\b\.?|[$~]`)
+var currencyNames = regexp.MustCompile(`\b(?:eur|euros?|usd|gbp|chf|pln|czk|huf|sek|nok|dkk|inr|fr|sfr|rs|zl|kr|kc|ft|lei)\b\.?|[$~]`)
 
 // withoutCurrency is a folded text without the names of currencies; rare codes
 // are words, too, unless they stand alone.

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"strings"
 
 	"tallyhouse/ingest/invoice/fields"
@@ -25,8 +26,9 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 		}
 	}
 	var key string
+	sure := false // of the name
 	if supplier := s.supplierNamed(own, buyers, nil); supplier != nil && supplier.score >= 0.7 {
-		key = compact(foldText(supplier.name))
+		key, sure = compact(foldText(supplier.name)), supplier.score >= 0.95
 	}
 	best := -1
 	for i := range all {
@@ -35,11 +37,13 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 			continue
 		}
 		if c.score > 0.5 && key != "" {
-			switch s.blockOwner(c.it, key) {
+			switch s.blockOwner(c.it, key, sure) {
 			case ownSeller:
 				c.score += 0.05
 			case ownOther:
 				c.score -= 0.15
+			case ownBlock:
+				c.score -= 0.25
 			}
 		}
 		if best < 0 || c.score > all[best].score+0.001 {
@@ -117,14 +121,19 @@ const (
 	ownUnknown owner = iota
 	ownSeller
 	ownOther // another company's
+	ownBlock // that of an address under another name
 )
 
 // blockOwner looks at the rows right above an item, in its column and, in the
 // foot of a page, at the beginning of the row: is it the block of the supplier,
-// whose name is given in its comparable form, or of another company?
-func (s *sheet) blockOwner(it *item, key string) owner {
+// whose name is given in its comparable form, or of another company? sure tells whether he is known well enough for any other name to be
+// another's.
+func (s *sheet) blockOwner(it *item, key string, sure bool) owner {
 	last := it
 	other := ownUnknown
+	if sure && s.namedBlock(it, key) {
+		return ownBlock
+	}
 	foot := it.y > s.heights[it.page-1]*0.7
 	for r, n := it.row, 0; r >= 0 && n < 10; r-- {
 		row := s.rows[r]
@@ -146,6 +155,37 @@ func (s *sheet) blockOwner(it *item, key string) owner {
 		last = row[0]
 	}
 	return other
+}
+
+// namedBlock reports whether an item in the upper half of a page stands in the block of an address that a name tops, and the name given in
+// its comparable form isn't in it.
+func (s *sheet) namedBlock(it *item, key string) bool {
+	top := s.blockTop(it)
+	if top == it || it.y > s.heights[it.page-1]/2 || !s.addressBelow(top) || !s.nameLike(s.cleanName(s.firstPart(top.text()))) {
+		return false
+	}
+	return !slices.ContainsFunc(s.rows[top.row:it.row+1], func(row []*item) bool {
+		return slices.ContainsFunc(row, func(c *item) bool {
+			return aligned(c, it) && (strings.Contains(c.key, key) || len(c.key) >= 6 && strings.Contains(key, c.key))
+		})
+	})
+}
+
+// blockTop is the first line of the block that an item stands in: lines one below the other with one left edge.
+func (s *sheet) blockTop(it *item) *item {
+	top := it
+	for r := it.row - 1; r >= 0 && r >= it.row-2*maxBlock && s.rows[r][0].page == it.page; r-- {
+		if top.y-s.rows[r][0].y > 2.2*maxFloat(top.size, 7) {
+			break
+		}
+		for _, above := range s.rows[r] {
+			if absFloat(above.x0-top.x0) < 3 {
+				top = above
+				break
+			}
+		}
+	}
+	return top
 }
 
 // idsIn finds tax ids in an item: by their shape, or by a label before them.
