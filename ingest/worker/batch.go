@@ -24,7 +24,7 @@ import (
 // Limits of a batch.
 const (
 	maxRows    = 50_000
-	maxDeltas  = 60_000      // sums that it changes: a merge holds those of a position row of each part
+	maxDeltas  = 80_000      // sums that it changes: a merge holds those of a position row of each part
 	maxBytes   = 32 << 20    // of messages
 	maxHistory = 4 * maxRows // a deleted reading takes its earlier versions with it
 	smallBytes = 1 << 20     // up to here a batch grows without leave
