@@ -42,21 +42,65 @@ func (v *vocabulary) domainWord(name string) string {
 
 // firstPart cuts an address off behind the name.
 func (v *vocabulary) firstPart(s string) string {
+	const (
+		most = 4  // parts of a name
+		long = 22 // what stands before the legal form in the last part
+	)
 	parts := splitReturn(s)
 	if len(parts) == 0 {
 		return s
 	}
-	name := parts[0]
-	for _, p := range parts[1:] {
-		// "Contoso, Ltd." and "Müller, Meier & Co. KG" are one name.
-		f := fold([]rune(p))
-		if !strings.Contains(s, name+", "+p) || hasDigit(p) || !v.legalForm.MatchString(f) || len(p) > 22 {
+	// "Contoso, Ltd.", "Müller, Meier & Co. KG" and "Tok, trgovina, d.d." are one name, up to the legal form.
+	name, whole := parts[0], parts[0]
+	named := v.legalForm.MatchString(foldText(name))
+	for _, p := range parts[1:min(len(parts), most)] {
+		if !strings.Contains(s, whole+", "+p) || hasDigit(p) {
 			break
 		}
-		name += ", " + p
+		whole += ", " + p
+		switch {
+		case v.legalForm.MatchString(foldText(p)) && len(p) <= long:
+			name, named = whole, true
+		case named:
+			return name
+		}
 	}
 	return name
 }
+
+// throughForm cuts a sentence off behind the legal form of the name that it begins with.
+func (v *vocabulary) throughForm(s string) string {
+	f := foldText(s)
+	loc := v.legalForm.FindStringIndex(f)
+	if loc == nil {
+		return s
+	}
+	end := loc[1]
+	// "GmbH & Co. KG" are two.
+	for next := v.legalForm.FindStringIndex(f[end:]); next != nil && next[0] < 6; next = v.legalForm.FindStringIndex(f[end:]) {
+		end += next[1]
+	}
+	return string([]rune(s)[:end])
+}
+
+// titles of persons, in any language.
+var personTitle = regexp.MustCompile(`^(?:(?:m?mag|dr|dipl|ing|di|arch|avv|dott|dott\.ssa|geom|prof|mr|mrs|ms|me|mgr|bc|ddr|rag)\b)`)
+
+// sloganLike reports whether a text without a legal form has words that no name has but sentences and lists of services:
+// small ones of four letters or more, or full stops behind words.
+func sloganLike(name string) bool {
+	words := strings.Fields(name)
+	small := 0
+	for _, w := range words[min(1, len(words)):] {
+		if r := []rune(w); len(r) >= 3 && unicode.IsLower(r[0]) {
+			small++
+		}
+	}
+	return small >= 2 || small == 1 && len(words) <= 3 || strings.HasSuffix(name, "!")
+}
+
+// capitals reports whether all letters of a text are large.
+func capitals(s string) bool { return strings.ToUpper(s) == s }
 
 func (v *vocabulary) cleanName(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
@@ -68,13 +112,24 @@ func (v *vocabulary) cleanName(s string) string {
 		s = string([]rune(s)[loc[1]:])
 	}
 	s = strings.TrimPrefix(s, "LOGO ")
-	return strings.Trim(s, " ,;:|·•●-–*")
+	s = strings.Trim(s, " ,;:|·•●-–*")
+	// "Inh. Berger Bau GmbH"
+	if loc := v.beforeName.FindStringIndex(foldText(s)); loc != nil && loc[1] < len([]rune(s)) {
+		s = string([]rune(s)[loc[1]:])
+	}
+	return strings.TrimLeftFunc(s, func(r rune) bool { return unicode.Is(unicode.So, r) || r == ' ' }) // ornaments of a logo
+}
+
+// torn reports whether a text begins or ends in the middle of a name that is set on several lines.
+func torn(s string) bool {
+	return strings.HasPrefix(s, "&") || strings.HasPrefix(s, "+") || strings.HasSuffix(s, "&") || strings.HasSuffix(s, "+") ||
+		strings.Count(s, "(") < strings.Count(s, ")")
 }
 
 // nameLike reports whether a text can name a company or a person.
 func (v *vocabulary) nameLike(s string) bool {
 	r := []rune(s)
-	if len(r) < 2 || len(r) > 70 || !letterWord.MatchString(s) {
+	if len(r) < 2 || len(r) > 70 || !letterWord.MatchString(s) || torn(s) {
 		return false
 	}
 	f := fold(r)

@@ -13,6 +13,7 @@ import (
 type named struct {
 	name  string
 	key   string // its comparable form
+	whole string // that of the full name that it is a short form of, else its own
 	it    *item
 	rule  string
 	how   string  // the rule found it
@@ -39,7 +40,7 @@ func (s *sheet) supplier(own Own, buyers map[*item]bool, idAt *item) *fields.Tex
 // page, has none and is barely likelier: there portals and marketplaces set their own name.
 func (c named) outdoes(likeliest *named) bool {
 	const barely = 1.5
-	return c.how == byName && likeliest.rule == ruleLetterhead && c.key != likeliest.key && likeliest.share <= barely*c.share
+	return c.how == byName && likeliest.rule == ruleLetterhead && c.whole != likeliest.whole && likeliest.share <= barely*c.share
 }
 
 // maxNames bounds the candidates for the supplier's name.
@@ -69,6 +70,9 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 	s.accountHolder(add)
 	s.legalNotice(buyers, add)
 	s.footBlock(buyers, add)
+	s.imprint(buyers, add)
+	s.sentences(buyers, add)
+	s.group(all)
 	return all
 }
 
@@ -90,6 +94,9 @@ func (s *sheet) rankedNames(own Own, buyers map[*item]bool, idAt *item) (*named,
 	}
 	c := all[choice.Index]
 	c.score = choice.Probability
+	if i := slices.IndexFunc(all, func(o named) bool { return o.key == c.whole }); i >= 0 && c.key != c.whole {
+		c.name, c.it = all[i].name, all[i].it
+	}
 	for _, other := range all {
 		// The full name rather than a short form of it.
 		if len(other.name) > len(c.name) && len(other.name) < 3*len(c.name)+12 &&
@@ -101,14 +108,58 @@ func (s *sheet) rankedNames(own Own, buyers map[*item]bool, idAt *item) (*named,
 	return &c, all
 }
 
+// group tells short forms of names, as logos and letterheads have them, from names: "WEISS & PARTNER" is "Weiss & Partner
+// Rechtsanwälte OG" where that is printed, too, and no other name with a legal form holds the same words.
+func (s *sheet) group(all []named) {
+	full := slices.DeleteFunc(slices.Clone(all), func(c named) bool { return !s.legalForm.MatchString(foldText(c.name)) })
+	for i := range all {
+		c := &all[i]
+		c.whole = c.key
+		if s.domainWord(c.name) == "" {
+			continue
+		}
+		whole := c.key
+		several := false
+		for _, o := range full {
+			if len(o.key) <= len(c.key) || !s.shortens(c, &o) {
+				continue
+			}
+			several = several || whole != c.key && !strings.Contains(o.key, whole) && !strings.Contains(whole, o.key)
+			if len(o.key) > len(whole) {
+				whole = o.key
+			}
+		}
+		if !several {
+			c.whole = whole
+		}
+	}
+}
+
+// shortens reports whether a name is made of words of a longer one.
+func (s *sheet) shortens(short, long *named) bool {
+	if s.legalForm.MatchString(foldText(short.name)) {
+		return strings.HasPrefix(long.key, short.key)
+	}
+	if len(short.key) >= 6 && strings.HasPrefix(long.key, short.key) {
+		return true
+	}
+	in := strings.Fields(foldText(long.name))
+	for _, w := range strings.Fields(foldText(short.name)) {
+		if len(compact(w)) > 1 && !slices.Contains(in, w) {
+			return false
+		}
+	}
+	return true
+}
+
 // nameFeatures says what is seen of each name.
 func (s *sheet) nameFeatures(all []named, buyers map[*item]bool) []model.Candidate {
 	domain := slices.ContainsFunc(all, s.ownsDomain)
 	company := slices.ContainsFunc(all, func(c named) bool { return s.legalForm.MatchString(foldText(c.name)) })
 	median := s.median
-	identified := map[string]bool{} // the names whose block holds a tax id
+	identified := map[string]bool{} // the names whose block or line holds a tax id
 	for _, c := range all {
-		identified[c.key] = identified[c.key] || s.idBelow(c.it)
+		identified[c.whole] = identified[c.whole] || s.idBelow(c.it) || c.rule == ruleImprint && c.how != byRegister
 	}
 	owners := 0
 	for _, does := range identified {
@@ -141,9 +192,9 @@ func (s *sheet) nameFeatures(all []named, buyers map[*item]bool) []model.Candida
 		seen(address && c.it.row < 3, "address below, at the top")
 		seen(s.contactBelow(c.it), "contact below")
 		seen(s.labelAbove(c.it), "a label above")
-		seen(identified[c.key], "a tax id in its block")
-		seen(identified[c.key] && owners == 1, "the only tax id in its block")
-		seen(!identified[c.key] && owners > 0, "a tax id in another block")
+		seen(identified[c.whole], "a tax id in its block")
+		seen(identified[c.whole] && owners == 1, "the only tax id in its block")
+		seen(!identified[c.whole] && owners > 0, "a tax id in another block")
 		left := s.left(c.it)
 		seen(left != nil && strings.HasSuffix(strings.TrimSpace(left.folded), ":"), "a label on the left")
 		seen(s.inWindow(c.it), "in the window")
@@ -168,10 +219,47 @@ func (s *sheet) nameFeatures(all []named, buyers map[*item]bool) []model.Candida
 		seen(true, fmt.Sprintf("%s in part %d of the page", c.rule, int(4*c.it.y/s.heights[c.it.page-1])))
 		seen(true, fmt.Sprintf("printed %d times more", min(again, 3)))
 		seen(foot, "again at the foot")
+		seen(c.whole != c.key, "part of a full name")
+		seen(c.whole != c.key && form, "part of a full name, legal form")
+		seen(slices.ContainsFunc(all, func(o named) bool { return o.whole == c.key && o.key != c.key }), "the full name of others")
+		seen(s.valueBelow(c.it), "a value below it")
+		right := s.right(c.it)
+		seen(right != nil && hasDigit(right.folded) && right.x0-c.it.x1 < 150, "figures on the right")
+		seen(!form && sloganLike(c.name), "like a slogan")
+		seen(capitals(c.name) && !form, "in capitals")
+		seen(strings.ToLower(c.name) == c.name, "small letters alone")
+		seen(personTitle.MatchString(folded), "a title of a person")
+		seen(s.institution.MatchString(folded), "an institution")
+		seen(s.ofAnother.MatchString(folded) || left != nil && s.ofAnother.MatchString(left.folded), "of another")
+		seen(s.afterAnother(c.it), "behind words of another")
+		seen(!form && len(splitReturn(c.it.text())) > 2 && !hasDigit(c.it.folded), "one of a list")
+		seen(s.lastLines(c.it), "among the last lines")
+		seen(s.lastLines(c.it) && form, "among the last lines, legal form")
 		features = append(features, others(c, all)...)
-		out = append(out, model.Candidate{Key: c.key, Features: features})
+		out = append(out, model.Candidate{Key: c.whole, Features: features})
 	}
 	return out
+}
+
+// afterAnother reports whether the line above ends in words that announce another company.
+func (s *sheet) afterAnother(it *item) bool {
+	above := s.above(it)
+	if above == nil {
+		return false
+	}
+	loc := s.ofAnother.FindStringIndex(above.folded)
+	return loc != nil && (strings.HasSuffix(strings.TrimSpace(above.folded), ":") || len(above.folded)-loc[1] < 12)
+}
+
+// lastLines reports whether an item stands in one of the last lines of its page.
+func (s *sheet) lastLines(it *item) bool {
+	const last = 5
+	for r := it.row + 1; r < len(s.rows) && s.rows[r][0].page == it.page; r++ {
+		if r-it.row >= last {
+			return false
+		}
+	}
+	return true
 }
 
 // idBelow reports whether a tax id stands in the lines below an item, in its column.
@@ -212,7 +300,7 @@ func (s *sheet) roleNamed(folded string) bool {
 func others(c named, all []named) []string {
 	var out []string
 	for _, other := range all {
-		if feature := "also " + other.rule; other.rule != c.rule && other.key == c.key && !slices.Contains(out, feature) {
+		if feature := "also " + other.rule; other.rule != c.rule && other.whole == c.whole && !slices.Contains(out, feature) {
 			out = append(out, feature)
 		}
 	}

@@ -12,9 +12,13 @@ const (
 	ruleSeller     = "seller label"
 	ruleReturn     = "return address"
 	ruleLetterhead = "letterhead"
+	ruleImprint    = "imprint"
+	ruleSentence   = "sentence"
 
 	// byName is how a rule finds what a label "name" in the seller's block announces.
 	byName = "name in its block"
+	// byRegister is how the imprint finds a name with a register or account behind it, but no tax id.
+	byRegister = "a register behind it"
 )
 
 // sellerLabels reads the name behind, beside or under "Verkäufer", "Sold by" …
@@ -239,6 +243,67 @@ func (s *sheet) letterhead(buyers, addressed map[*item]bool, only *item, add add
 				how = "first lines"
 			}
 			add(first, it, ruleLetterhead, how)
+			s.overLines(first, it, buyers, add)
+		}
+	}
+}
+
+// overLines joins a name that is set on two lines: its legal form stands on the second, or "&" between them.
+func (s *sheet) overLines(first string, it *item, buyers map[*item]bool, add addName) {
+	next := s.wrapped(it)
+	if next == nil || buyers[next] || s.right(it) != nil && hasDigit(s.right(it).folded) || // labels with their values
+		s.right(next) != nil && hasDigit(s.right(next).folded) || first != it.text() || s.legalForm.MatchString(it.folded) || strings.Contains(it.folded, ":") ||
+		s.titleAlone.MatchString(strings.Trim(it.folded, " .:")) {
+		return
+	}
+	rest := s.firstPart(next.text())
+	switch {
+	case s.legalForm.MatchString(foldText(rest)) && !s.nameLike(s.cleanName(rest)):
+		add(first+" "+rest, it, ruleLetterhead, "form on a second line") // a form alone
+	case torn(strings.TrimSpace(first)) || torn(rest):
+		add(first+" "+rest, it, ruleLetterhead, "torn")
+	case s.legalForm.MatchString(foldText(rest)):
+		add(first+" "+rest, it, ruleLetterhead, "over two lines")
+	}
+}
+
+// imprint reads the name at the beginning of a line that goes on with the number at court, tax id, account or address of
+// its owner, wherever it stands: real letters print such a line below the text as often as at the foot.
+func (s *sheet) imprint(buyers map[*item]bool, add addName) {
+	for _, row := range s.rows {
+		for _, it := range row {
+			first := s.firstPart(it.text())
+			rest := it.folded[min(len(it.folded), len([]rune(first))):]
+			if buyers[it] || rest == "" || s.buyerWord.MatchString(it.folded) {
+				continue
+			}
+			how := ""
+			switch {
+			case s.vatLabel.MatchString(rest) || len(s.vatIDs(rest)) > 0 || s.taxNumberLabel.MatchString(rest):
+				how = "a tax id behind it"
+			case s.footMark.MatchString(rest):
+				how = byRegister
+			default:
+				continue
+			}
+			add(first, it, ruleImprint, how)
+		}
+	}
+}
+
+// sentences read the name in "You receive this invoice from …".
+func (s *sheet) sentences(buyers map[*item]bool, add addName) {
+	for _, row := range s.rows {
+		for _, it := range row {
+			loc := s.sentBy.FindStringIndex(it.folded)
+			if loc == nil || buyers[it] {
+				continue
+			}
+			rest := strings.Join(strings.Fields(string(it.runes[loc[1]:])), " ")
+			if next := s.wrapped(it); next != nil && !s.legalForm.MatchString(foldText(rest)) {
+				rest = strings.TrimSpace(rest + " " + next.text())
+			}
+			add(s.firstPart(s.throughForm(rest)), it, ruleSentence, "")
 		}
 	}
 }
