@@ -164,3 +164,20 @@ func TestConfidenceIsComparedWithWhatIsRight(t *testing.T) {
 		t.Errorf("counted %+v, want %+v", c, want)
 	}
 }
+
+// Given a truth, then each name that the supplier goes by is right, and a VAT id is with or without its country's letters.
+func TestWhoTheSupplierIs(t *testing.T) {
+	text := func(s string) *string { return &s }
+	hotel := truth{Supplier: text("Turmblick Betriebs GmbH"), Also: []string{"Hotel Turmblick"}, TaxID: text("DK13585628"), TaxNumber: text("31/472/60891")}
+	for name, want := range map[string]bool{"TURMBLICK Betriebs GmbH": true, "Hotel Turmblick": true, "Hotel Seeblick": false, "Tu": false} {
+		if got := hotel.isName(name); got != want {
+			t.Errorf("the supplier is %q: %v, want %v", name, got, want)
+		}
+	}
+	for id, want := range map[string]bool{"DK 13 58 56 28": true, "13585628": true, "SE13585628": false, "585628": false, "31/472/60891": true,
+		"472/60891": false} {
+		if got := hotel.isTaxID(id); got != want {
+			t.Errorf("the tax id is %q: %v, want %v", id, got, want)
+		}
+	}
+}

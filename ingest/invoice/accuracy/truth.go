@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -22,6 +23,7 @@ type truth struct {
 	Date      *string         `json:"invoiceDate"`
 	Due       *string         `json:"dueDate"`
 	Supplier  *string         `json:"supplierName"`
+	Also      []string        `json:"supplierNameAlso"` // other names of the supplier that are printed, as a hotel's and its owner's
 	TaxID     *string         `json:"supplierTaxId"`
 	VATID     *string         `json:"supplierVatId"`
 	TaxNumber *string         `json:"supplierTaxNumber"`
@@ -78,11 +80,27 @@ func sameName(a, b string) bool {
 	return x == y || short >= 4 && short*2 >= long && (strings.Contains(x, y) || strings.Contains(y, x))
 }
 
+// isName reports whether the supplier goes by a name.
+func (t truth) isName(s string) bool {
+	return t.Supplier != nil && sameName(*t.Supplier, s) || slices.ContainsFunc(t.Also, func(also string) bool { return sameName(also, s) })
+}
+
+// isTaxID reports whether an id is the supplier's. Many print a VAT id without its country's letters, after a label that only one
+// country has ("CVR", "OIB", "P.IVA"); what is read is what is printed.
 func (t truth) isTaxID(s string) bool {
 	for _, id := range []*string{t.TaxID, t.VATID, t.TaxNumber} {
-		if id != nil && plain(*id) == plain(s) {
+		if id != nil && (plain(*id) == plain(s) || withoutCountry(*id) == plain(s)) {
 			return true
 		}
 	}
 	return false
+}
+
+// withoutCountry is a VAT id without the letters of its country.
+func withoutCountry(id string) string {
+	id = plain(id)
+	if len(id) < 10 || strings.ContainsAny(id[:2], "0123456789") {
+		return id
+	}
+	return id[2:]
 }

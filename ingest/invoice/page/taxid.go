@@ -266,6 +266,9 @@ func (s *sheet) labelledID(it *item, from int, shape *words.Pattern) (taxID, *it
 	rest := it.folded[from:]
 	if strings.Trim(rest, " :.#-") == "" {
 		if at = s.right(it); at == nil {
+			at = s.nextLine(it)
+		}
+		if at == nil {
 			return taxID{}, nil, false
 		}
 		from, rest = 0, at.folded
@@ -283,6 +286,18 @@ func (s *sheet) labelledID(it *item, from int, shape *words.Pattern) (taxID, *it
 		value = c
 	}
 	return taxID{start: from + m[2], end: from + m[3], value: value}, at, true
+}
+
+// nextLine is the line of a paragraph that follows an item, the last of its own.
+func (s *sheet) nextLine(it *item) *item {
+	if it.row+1 == len(s.rows) {
+		return nil
+	}
+	next, first := s.rows[it.row+1][0], s.rows[it.row][0]
+	if next.page != it.page || absFloat(next.x0-first.x0) > 3 || absFloat(next.size-it.size) > 1 || next.y-it.y > 1.8*maxFloat(it.size, 7) {
+		return nil
+	}
+	return next
 }
 
 func lastWords(s string) string {
