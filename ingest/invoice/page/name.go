@@ -68,39 +68,32 @@ func (v *vocabulary) firstPart(s string) string {
 	return name
 }
 
-// throughForm cuts a sentence off behind the legal form of the name that it begins with.
+// ofOwner is how names go on behind their legal form, as in "S.n.c. di Bertoldi G. & C.".
+var ofOwner = regexp.MustCompile(`^(?:di|de|du|del|von|van|y|i|e|et|und|a) `)
+
+// throughForm cuts a sentence off that goes on in small letters behind the legal form of the name that it begins with:
+// "Berger Bau GmbH is registered in …".
 func (v *vocabulary) throughForm(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
 	f := foldText(s)
 	loc := v.legalForm.FindStringIndex(f)
-	if loc == nil {
+	if loc == nil || loc[0] == 0 {
 		return s
 	}
 	end := loc[1]
 	// "GmbH & Co. KG" are two.
-	for next := v.legalForm.FindStringIndex(f[end:]); next != nil && next[0] < 6; next = v.legalForm.FindStringIndex(f[end:]) {
+	for next := v.legalForm.FindStringIndex(f[end:]); next != nil && strings.Trim(f[end:end+next[0]], " &+") == ""; {
 		end += next[1]
+		next = v.legalForm.FindStringIndex(f[end:])
 	}
-	return string([]rune(s)[:end])
-}
-
-// titles of persons, in any language.
-var personTitle = regexp.MustCompile(`^(?:(?:m?mag|dr|dipl|ing|di|arch|avv|dott|dott\.ssa|geom|prof|mr|mrs|ms|me|mgr|bc|ddr|rag)\b)`)
-
-// sloganLike reports whether a text without a legal form has words that no name has but sentences and lists of services:
-// small ones of four letters or more, or full stops behind words.
-func sloganLike(name string) bool {
-	words := strings.Fields(name)
-	small := 0
-	for _, w := range words[min(1, len(words)):] {
-		if r := []rune(w); len(r) >= 3 && unicode.IsLower(r[0]) {
-			small++
-		}
+	all := []rune(s)
+	rest := strings.TrimSpace(string(all[end:]))
+	form := string(all[loc[0]:loc[1]])
+	if rest == "" || !unicode.IsLower([]rune(rest)[0]) || ofOwner.MatchString(rest) || strings.ToLower(form) == form && !strings.Contains(form, ".") {
+		return s
 	}
-	return small >= 2 || small == 1 && len(words) <= 3 || strings.HasSuffix(name, "!")
+	return strings.TrimSpace(string(all[:end]))
 }
-
-// capitals reports whether all letters of a text are large.
-func capitals(s string) bool { return strings.ToUpper(s) == s }
 
 func (v *vocabulary) cleanName(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
@@ -113,12 +106,20 @@ func (v *vocabulary) cleanName(s string) string {
 	}
 	s = strings.TrimPrefix(s, "LOGO ")
 	s = strings.Trim(s, " ,;:|·•●-–*")
+	s = smallStart.ReplaceAllString(s, "") // "… von Berger Bau GmbH"
 	// "Inh. Berger Bau GmbH"
 	if loc := v.beforeName.FindStringIndex(foldText(s)); loc != nil && loc[1] < len([]rune(s)) {
 		s = string([]rune(s)[loc[1]:])
 	}
+	// "Malerei Berger e.U. Inh. Franz Berger"
+	if loc := v.owner.FindStringIndex(foldText(s)); loc != nil {
+		s = string([]rune(s)[:loc[0]])
+	}
 	return strings.TrimLeftFunc(s, func(r rune) bool { return unicode.Is(unicode.So, r) || r == ' ' }) // ornaments of a logo
 }
+
+// smallStart are words of a sentence or slogan before a name.
+var smallStart = regexp.MustCompile(`^(?:von der|von|vom|durch die|durch|an die|by|from|par) `)
 
 // torn reports whether a text begins or ends in the middle of a name that is set on several lines.
 func torn(s string) bool {

@@ -50,7 +50,10 @@ const maxNames = 200
 func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 	var all []named
 	add := func(name string, it *item, rule, how string) {
-		name = s.cleanName(name)
+		if loc := s.sentBy.FindStringIndex(foldText(name)); loc != nil { // "Glasmann is a brand of Berger Bau GmbH"
+			name = string([]rune(strings.Join(strings.Fields(name), " "))[loc[1]:])
+		}
+		name = s.cleanName(s.throughForm(name))
 		// What a seller's label names is a name, however odd.
 		if s.townLine.MatchString(it.folded) || rule != ruleSeller && strings.HasSuffix(strings.TrimSpace(it.folded), ":") {
 			return
@@ -59,6 +62,10 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 			return
 		}
 		labelled := how == byName && letterWord.MatchString(name) && len([]rune(name)) <= 70
+		// The legal notice has it already.
+		if rule == ruleImprint && slices.ContainsFunc(all, func(c named) bool { return c.it == it && c.name == name }) {
+			return
+		}
 		if len(all) < maxNames && (labelled || s.nameLike(name)) && !own.isName(name) {
 			all = append(all, named{name: name, key: compact(foldText(name)), it: it, rule: rule, how: how})
 		}
@@ -94,6 +101,16 @@ func (s *sheet) rankedNames(own Own, buyers map[*item]bool, idAt *item) (*named,
 	}
 	c := all[choice.Index]
 	c.score = choice.Probability
+	likely := 0.0
+	for _, other := range all {
+		if other.whole == c.whole {
+			likely += other.share
+		}
+	}
+	const doubtful = 0.4
+	if likely < doubtful && c.rule != ruleSeller { // whatever such names were elsewhere; a seller's label says so by itself
+		c.score = min(c.score, undecided)
+	}
 	if i := slices.IndexFunc(all, func(o named) bool { return o.key == c.whole }); i >= 0 && c.key != c.whole {
 		c.name, c.it = all[i].name, all[i].it
 	}
@@ -219,47 +236,10 @@ func (s *sheet) nameFeatures(all []named, buyers map[*item]bool) []model.Candida
 		seen(true, fmt.Sprintf("%s in part %d of the page", c.rule, int(4*c.it.y/s.heights[c.it.page-1])))
 		seen(true, fmt.Sprintf("printed %d times more", min(again, 3)))
 		seen(foot, "again at the foot")
-		seen(c.whole != c.key, "part of a full name")
-		seen(c.whole != c.key && form, "part of a full name, legal form")
-		seen(slices.ContainsFunc(all, func(o named) bool { return o.whole == c.key && o.key != c.key }), "the full name of others")
-		seen(s.valueBelow(c.it), "a value below it")
-		right := s.right(c.it)
-		seen(right != nil && hasDigit(right.folded) && right.x0-c.it.x1 < 150, "figures on the right")
-		seen(!form && sloganLike(c.name), "like a slogan")
-		seen(capitals(c.name) && !form, "in capitals")
-		seen(strings.ToLower(c.name) == c.name, "small letters alone")
-		seen(personTitle.MatchString(folded), "a title of a person")
-		seen(s.institution.MatchString(folded), "an institution")
-		seen(s.ofAnother.MatchString(folded) || left != nil && s.ofAnother.MatchString(left.folded), "of another")
-		seen(s.afterAnother(c.it), "behind words of another")
-		seen(!form && len(splitReturn(c.it.text())) > 2 && !hasDigit(c.it.folded), "one of a list")
-		seen(s.lastLines(c.it), "among the last lines")
-		seen(s.lastLines(c.it) && form, "among the last lines, legal form")
 		features = append(features, others(c, all)...)
 		out = append(out, model.Candidate{Key: c.whole, Features: features})
 	}
 	return out
-}
-
-// afterAnother reports whether the line above ends in words that announce another company.
-func (s *sheet) afterAnother(it *item) bool {
-	above := s.above(it)
-	if above == nil {
-		return false
-	}
-	loc := s.ofAnother.FindStringIndex(above.folded)
-	return loc != nil && (strings.HasSuffix(strings.TrimSpace(above.folded), ":") || len(above.folded)-loc[1] < 12)
-}
-
-// lastLines reports whether an item stands in one of the last lines of its page.
-func (s *sheet) lastLines(it *item) bool {
-	const last = 5
-	for r := it.row + 1; r < len(s.rows) && s.rows[r][0].page == it.page; r++ {
-		if r-it.row >= last {
-			return false
-		}
-	}
-	return true
 }
 
 // idBelow reports whether a tax id stands in the lines below an item, in its column.

@@ -208,7 +208,7 @@ func (s *sheet) nearTaxID(id *item, buyers map[*item]bool, add addName) {
 			switch {
 			case near && company && it != id:
 				add(first, it, "block of the tax id", "company")
-			case company && it.col == 0 && r < id.row+1:
+			case company && it.col == 0 && (r == id.row || !s.inWindow(it)):
 				add(first, it, "line of the tax id", "")
 			case near && it != id && r < id.row && id.y > s.heights[id.page-1]*0.75:
 				add(first, it, "block of the tax id", "at the foot")

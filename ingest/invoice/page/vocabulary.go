@@ -54,7 +54,7 @@ type vocabulary struct {
 	contact, contactLine, attention                          *words.Pattern
 	legalForm, street, postalCity, townLine                  *words.Pattern
 	nameLabel, blockLabel, accountHolderLabel                *words.Pattern
-	beforeName, sentBy, institution, ofAnother               *words.Pattern
+	beforeName, owner, sentBy                                *words.Pattern
 	register, footMark, account, capital                     *words.Pattern
 	notAName, neverAName                                     *words.Pattern
 	vatLabel, taxNumberLabel, vatShape, idShape, digitsShape *words.Pattern
@@ -251,10 +251,9 @@ func (v *vocabulary) addParties(w *words.Words) {
 		`|\b[a-z]{2},? \d{5}(?:-\d{4})?$|\b[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}$` +
 		`|\b\d{2}-\d{3} [a-z]+|^\d{4,5} [a-z]+|\b[a-z]+,? \d{5}\b`)
 	v.townLine = w.Compile(`^[a-z][a-z .'-]+, [a-z]{2},? \d{5}`)
-	v.beforeName = w.Compile(`^<before a name>[ :]+`)
+	v.beforeName = w.Compile(`^(?:<owner>|<before a name>)[ :.]+`)
+	v.owner = w.Compile(`[ ,(]<owner>[ :.]+`)
 	v.sentBy = w.Compile(`<sent by> (?:<article>\.? )?`)
-	v.institution = w.Any("institution")
-	v.ofAnother = w.Any("of another")
 	v.nameLabel = w.Compile(`^<name>\s*:?\s*`)
 	v.blockLabel = w.Compile(`^<block label>`)
 	v.accountHolderLabel = w.Compile(`<account holder> ?: ?`)

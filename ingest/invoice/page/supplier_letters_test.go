@@ -1,0 +1,153 @@
+package page
+
+import (
+	"testing"
+
+	"tallyhouse/ingest/invoice/page/typed"
+)
+
+// body is what follows the head of a German letter.
+const body = `
+Wien, 12.03.2026
+
+Rechnung Nr. 2026-118
+
+Leistung                              Betrag EUR
+Beratung März 2026                      1.000,00
+
+Summe netto                             1.000,00
+20 % USt                                  200,00
+Rechnungsbetrag                         1.200,00
+`
+
+// Given a letter as real senders print it, with several names of which one is the supplier's, then that one is read, or none.
+func TestWhoseLetterItIs(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ letter, want string }{
+		"a logo on several lines, the legal name in the imprint": {`
+KORNTHAL
+BERGER
+& SÖHNE
+ZIMMEREI
+                     Seeblick Wohnbau GmbH
+                     Uferweg 4
+                     5310 Mondsee
+` + body + `
+Kornthal Berger & Söhne Zimmerei OG · FN 290118 d · UID ATU12345675 · IBAN AT61 1904 3002 3457 3201
+`, "Kornthal Berger & Söhne Zimmerei OG"},
+		"a logo in one small word, the legal name in the foot": {`
+glasmann
+
+Seeblick Wohnbau GmbH
+Uferweg 4
+5310 Mondsee
+` + body + `
+
+
+
+
+
+Glasmann Fenster und Türen GmbH     Tel. 01 234 56 78        Volksbank Wien AG
+Lange Gasse 7, 1080 Wien            office@glasmann.example  IBAN AT61 1904 3002 3457 3201
+Geschäftsführer: Ing. Karl Moser    UID ATU12345675          FN 118223 k HG Wien
+`, "Glasmann Fenster und Türen GmbH"},
+		"a legal form behind commas": {`
+Wasserwerk Lindau, Betrieb und Netz, AG
+Hafenstraße 12, 6900 Bregenz
+
+Seeblick Wohnbau GmbH
+Uferweg 4
+5310 Mondsee
+` + body, "Wasserwerk Lindau, Betrieb und Netz, AG"},
+		"the form on a second line": {`
+Holzbau Reitmayr
+GmbH & Co KG
+Sägestraße 8
+4810 Gmunden
+
+                               Seeblick Wohnbau GmbH
+                               Uferweg 4
+                               5310 Mondsee
+` + body, "Holzbau Reitmayr GmbH & Co KG"},
+		"a hotel whose owner stands in the imprint": {`
+                 HOTEL TURMBLICK
+       Marktplatz 3 · 4020 Linz · Tel. 0732 1234
+
+Seeblick Wohnbau GmbH
+Uferweg 4
+5310 Mondsee
+` + body + `
+Inh. Turm Gastronomie Betriebs GmbH · UID ATU12345675 · FN 118223 k LG Linz
+`, "Turm Gastronomie Betriebs GmbH"},
+		"a general partner, a group and an insurer in the small print": {`
+Reitmayr Tiefbau GmbH & Co. KG
+Sägestraße 8, 80331 München
+
+Seeblick Wohnbau GmbH
+Uferweg 4
+81675 München
+` + body + `
+Reitmayr Tiefbau GmbH & Co. KG · HRA 4711 München · USt-IdNr. DE136695976
+Persönlich haftende Gesellschafterin: Reitmayr Verwaltungs GmbH · HRB 4712 München
+Haftpflichtversicherung: Alpina Versicherung AG, Ring 2, 1010 Wien
+Ein Unternehmen der Nordgrund Holding AG
+`, "Reitmayr Tiefbau GmbH & Co. KG"},
+		"lawyers and what they are in a column": {`
+MOSER LINHART
+RECHTSANWÄLTE
+
+Dr. Eva Moser               Seeblick Wohnbau GmbH
+Mag. Peter Linhart          Uferweg 4
+Domplatz 3                  5310 Mondsee
+5020 Salzburg
+kanzlei@moser-linhart.example
+` + body + `
+Moser Linhart Rechtsanwälte OG, Domplatz 3, 5020 Salzburg, UID ATU12345675, FN 290118 d Landesgericht Salzburg
+`, "Moser Linhart Rechtsanwälte OG"},
+		"boxes of labels beside the name": {`
+TRASPORTI             Cod. cliente      Data documento     Pagina
+                      C00418            12/03/2026         1 di 1
+BERTOLDI
+Autotrasporti Bertoldi S.n.c. di Bertoldi G. & C. - Via Roma 22 - 37066 Sommacampagna - P.IVA e C.F. 00743110157
+
+Spett.le
+Lago Immobiliare S.r.l.
+Corso Italia 4
+39100 Bolzano
+
+Fattura n. 2026-118 del 12/03/2026
+
+Descrizione                              Importo
+Trasporto                               1.000,00
+
+Imponibile                              1.000,00
+IVA 22 %                                  220,00
+Totale documento EUR                    1.220,00
+`, "Autotrasporti Bertoldi S.n.c. di Bertoldi G. & C."},
+		"a slogan and services above the name": {`
+Heizung · Sanitär · Lüftung · Klima
+wir machen Räume warm
+
+Installationen Berger e.U.
+Lange Gasse 7
+1080 Wien
+
+Seeblick Wohnbau GmbH
+Uferweg 4
+5310 Mondsee
+` + body, "Installationen Berger e.U."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, f, _ := reader.Read(typed.Document(c.letter), Own{})
+			switch {
+			case f.SupplierName == nil:
+				t.Errorf("the supplier is not read, want %q", c.want)
+			case f.SupplierName.Value != c.want:
+				t.Errorf("the supplier is %q (%s, %.2f), want %q", f.SupplierName.Value, f.SupplierName.Rule, f.SupplierName.Confidence, c.want)
+			}
+		})
+	}
+}
