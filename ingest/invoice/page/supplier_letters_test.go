@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"testing"
 
 	"tallyhouse/ingest/invoice/page/typed"
@@ -149,5 +150,74 @@ Uferweg 4
 				t.Errorf("the supplier is %q (%s, %.2f), want %q", f.SupplierName.Value, f.SupplierName.Rule, f.SupplierName.Confidence, c.want)
 			}
 		})
+	}
+}
+
+// Given a tax id whose label ends a line, or names another id, too, then it is read.
+func TestTaxIDsBehindTheirLabels(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ foot, want string }{
+		"on the next line":   {"Zahlbar sofort ohne Abzug. Sparkasse DE75 1234 5678 0000 0012 34. Steuer-Nr.\n34/129/00448 Finanzamt Linden", "34/129/00448"},
+		"of two kinds of id": {"Bertoldi S.r.l. - Via Roma 22 - 37066 Sommacampagna - P.IVA e C.F. 00743110157", "00743110157"},
+	} {
+		_, f, _ := reader.Read(typed.Document("\nInstallationen Berger\nLange Gasse 7\n1080 Wien\n"+body+"\n"+c.foot+"\n"), Own{})
+		if f.SupplierTaxID == nil || f.SupplierTaxID.Value != c.want {
+			t.Errorf("%s: the tax id is %+v, want %s", name, f.SupplierTaxID, c.want)
+		}
+	}
+}
+
+// Given a short form of a name, then it counts for the one full name with a legal form that holds its words, and for itself
+// where two companies share them.
+func TestShortFormsOfNames(t *testing.T) {
+	s := &sheet{vocabulary: testVocabulary(t)}
+	const firm, sister = "Weiss & Partner Rechtsanwälte OG", "Weiss & Partner Steuerberatung GmbH"
+	for name, c := range map[string]struct {
+		names []string
+		want  string // what the first is short for
+	}{
+		"the words of it":     {[]string{"WEISS & PARTNER", firm}, firm},
+		"one word of it":      {[]string{"Rechtsanwälte", firm}, firm},
+		"in one word":         {[]string{"weisspartner", "Weiss Partner OG"}, "Weiss Partner OG"},
+		"of two companies":    {[]string{"Weiss & Partner", firm, sister}, "Weiss & Partner"},
+		"another word":        {[]string{"Moser & Partner", firm}, "Moser & Partner"},
+		"no full name":        {[]string{"Weiss", "Weiss Rechtsanwälte"}, "Weiss"},
+		"another company":     {[]string{sister, firm}, sister},
+		"the full name alone": {[]string{firm}, firm},
+	} {
+		var all []named
+		for _, n := range c.names {
+			all = append(all, named{name: n, key: Key(n)})
+		}
+		if s.group(all); all[0].whole != Key(c.want) {
+			t.Errorf("%s: %q is %s, want %s", name, c.names[0], all[0].whole, Key(c.want))
+		}
+	}
+}
+
+// Given a line with more than a name, then the name alone may be the supplier's.
+func TestNamesWithinLines(t *testing.T) {
+	v := testVocabulary(t)
+	for line, want := range map[string]string{
+		"Sie erhalten diese Rechnung von der Reitmayr Tiefbau GmbH als Ihrem Vertragspartner.": "Reitmayr Tiefbau GmbH",
+		"Glasmann is a brand of Berger Windows Ltd | VAT GB980780684":                          "Berger Windows Ltd",
+		"Harlow Surveyors LLP is a limited partnership. VAT No. GB980780684":                   "Harlow Surveyors LLP",
+		"Berger & Sohn GmbH & Co. KG · FN 290118 d · UID ATU12345675":                          "Berger & Sohn GmbH & Co. KG",
+		"Bertoldi S.n.c. di Bertoldi G. & C. - Via Roma 22 - P.IVA 00743110157":                "Bertoldi S.n.c. di Bertoldi G. & C.",
+		"Malerei Kogler e.U. Inh. Franz Kogler · UID ATU12345675":                              "Malerei Kogler e.U.",
+	} {
+		s := newSheet(v, typed.Document("Rechnung 2026-118\n\n"+line+"\n"))
+		all := s.names(Own{}, s.buyers(), nil)
+		if !slices.ContainsFunc(all, func(c named) bool { return c.name == want }) {
+			t.Errorf("%q is not among the names of %q: %+v", want, line, all)
+		}
+	}
+	for _, fragment := range []string{"& PARTNER", "Berger &", "Commerce) Aucun escompte"} {
+		if v.nameLike(fragment) {
+			t.Errorf("%q is taken for a name", fragment)
+		}
 	}
 }
