@@ -290,11 +290,12 @@ func (s *sheet) labelledID(it *item, from int, shape *words.Pattern) (taxID, *it
 
 // nextLine is the line of a paragraph that follows an item, the last of its own.
 func (s *sheet) nextLine(it *item) *item {
-	if it.row+1 == len(s.rows) {
+	const short = 30 // labels of a table are
+	if it.row+1 == len(s.rows) || it.col > 0 || len(it.runes) < short {
 		return nil
 	}
-	next, first := s.rows[it.row+1][0], s.rows[it.row][0]
-	if next.page != it.page || absFloat(next.x0-first.x0) > 3 || absFloat(next.size-it.size) > 1 || next.y-it.y > 1.8*maxFloat(it.size, 7) {
+	next := s.rows[it.row+1][0]
+	if next.page != it.page || absFloat(next.x0-it.x0) > 3 || absFloat(next.size-it.size) > 1 || next.y-it.y > 1.8*maxFloat(it.size, 7) {
 		return nil
 	}
 	return next
