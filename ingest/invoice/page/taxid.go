@@ -28,7 +28,7 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 	var key string
 	sure := false // of the name
 	if supplier := s.supplierNamed(own, buyers, nil); supplier != nil && supplier.score >= 0.7 {
-		key, sure = compact(foldText(supplier.name)), supplier.score >= 0.95
+		key, sure = compact(foldText(supplier.name)), supplier.score >= 0.9
 	}
 	best := -1
 	for i := range all {
