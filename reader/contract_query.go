@@ -139,10 +139,14 @@ FROM contracts FINAL
 WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND id > {after:String} AND NOT deleted
 ORDER BY ` + order + `
 LIMIT {limit:UInt32}`
+	in := "project IN {projects:Array(String)}"
+	if len(p.Projects) > 1 { // the page may have contracts of a few
+		in = "project GLOBAL IN (SELECT project" + rows + ")"
+	}
 	return contractSet{
 		rows: rows, order: order,
 		sums: func(rolls []string) string {
-			return "project IN {projects:Array(String)} AND " + ofContracts(rolls, "(SELECT max(id) FROM (SELECT id"+rows+"))")
+			return in + " AND " + ofContracts(rolls, "(SELECT max(id) FROM (SELECT id"+rows+"))")
 		},
 		args: map[string]any{"tenant": p.Tenant, "projects": projectIDs(p.Projects), "after": p.After, "limit": p.Limit, "undated": undated},
 	}

@@ -69,6 +69,13 @@ func ledger(t *testing.T) (*Reader, *counted) {
 	for _, statement := range []string{
 		`INSERT INTO contracts (tenant, project, id, row_version, contractor_id, status, currency, allocation_node, allocation_value)
 SELECT 'acme', 'P' || number % 10, 'C' || leftPad(toString(number), 5, '0'), 1, 'K' || number % 20000, 'signed', 'EUR', ['in'], [100] FROM numbers(20000)`,
+		// The first by their ids are of one project.
+		`INSERT INTO contracts (tenant, project, id, row_version, contractor_id, status, currency, allocation_node, allocation_value)
+SELECT 'acme', 'P3', 'B' || leftPad(toString(number), 5, '0'), 1, 'K1', 'signed', 'EUR', ['in'], [100] FROM numbers(100)`,
+		`INSERT INTO sums (tenant, project, keys, amount1, amount4, amount2, amount3)
+SELECT 'acme', 'P3', concat('lines\0B', leftPad(toString(number), 5, '0'), '\0out\0EUR\0paid\0'), 1, 1, 5, 6 FROM numbers(100)`,
+		`INSERT INTO sums (tenant, project, keys, amount1)
+SELECT 'acme', 'P3', concat('links\0B', leftPad(toString(number), 5, '0'), '\0out\0EUR\0\0r', toString(number)), 1 FROM numbers(100)`,
 		`INSERT INTO sums (tenant, project, keys, amount1)
 SELECT 'acme', 'P' || number % 10,
     concat('links\0C', leftPad(toString(number % 20000), 5, '0'), '\0', if(number < 20000, 'out', 'in'), '\0EUR\0\0', leftPad(toString(number), 8, '0')), 1
@@ -115,11 +122,22 @@ func TestContractsReadFewRowsInFewStatements(t *testing.T) {
 		all, _, err := r.Contracts(ctx, ContractPage{Tenant: "acme", Projects: ledgerProjects()[7:8], After: "C10000", Limit: 50, Read: everything})
 		return all, err
 	}
+	firstOfAll := func() ([]Contract, error) {
+		all, _, err := r.Contracts(ctx, ContractPage{Tenant: "acme", Projects: ledgerProjects(), Limit: 50, Read: everything})
+		return all, err
+	}
 	for name, read := range map[string]struct {
 		contracts  func() ([]Contract, error)
 		statements int
 		rows       uint64 // at most, of 300,000
-	}{"one": {one, 3, 6_000}, "a page of a project": {page, 2, 12_000}} {
+		// of the first contract: what it is invoiced, and the record that is coded outside its lines
+		first            string
+		invoiced, record string
+	}{
+		"one":                 {one, 3, 6_000, "C10007", "10", "00010007"},
+		"a page of a project": {page, 2, 12_000, "C10007", "10", "00010007"},
+		"a page of all projects that lies in one": {firstOfAll, 2, 66_500, "B00000", "5", "r0"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			// Given what is kept between requests
 			if _, err := read.contracts(); err != nil {
@@ -138,8 +156,8 @@ func TestContractsReadFewRowsInFewStatements(t *testing.T) {
 			}
 			// And all is there.
 			first := contracts[0]
-			if first.ID != "C10007" || first.Figures.Invoiced.String() != "10" || first.CounterpartyName.V != "Name" ||
-				len(first.ReclassRecordIDs) != 1 || first.ReclassRecordIDs[0] != "00010007" {
+			if string(first.ID) != read.first || first.Figures.Invoiced.String() != read.invoiced || first.CounterpartyName.V != "Name" ||
+				len(first.ReclassRecordIDs) != 1 || first.ReclassRecordIDs[0] != read.record {
 				t.Errorf("got %+v", first)
 			}
 			conn.count(0)

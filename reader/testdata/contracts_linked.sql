@@ -9,7 +9,11 @@ LEFT JOIN (
   FROM (
     SELECT project, contract, node, currency, status, record, if(roll = 'lines', concat(reinterpretAsFixedString(toInt128(sum(net))), reinterpretAsFixedString(toInt128(sum(gross))), reinterpretAsFixedString(toInt128(sum(count))), ''), '') AS sums
     FROM sums
-    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND (keys > concat('lines\0', {after:String}, '\x01') AND keys < concat('lines\0', (SELECT max(id) FROM (SELECT id
+    WHERE tenant = {tenant:String} AND project GLOBAL IN (SELECT project
+FROM contracts FINAL
+WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND id > {after:String} AND NOT deleted
+ORDER BY id, project
+LIMIT {limit:UInt32}) AND (keys > concat('lines\0', {after:String}, '\x01') AND keys < concat('lines\0', (SELECT max(id) FROM (SELECT id
 FROM contracts FINAL
 WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND id > {after:String} AND NOT deleted
 ORDER BY id, project
