@@ -126,7 +126,7 @@ const (
 
 // blockOwner looks at the rows right above an item, in its column and, in the
 // foot of a page, at the beginning of the row: is it the block of the supplier,
-// whose name is given in its comparable form, or of another company? sure tells whether he is known well enough for any other name to be
+// whose name is given in its comparable form, or of another company? sure is that he is known well enough for any other name to be
 // another's.
 func (s *sheet) blockOwner(it *item, key string, sure bool) owner {
 	last := it
