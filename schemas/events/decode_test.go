@@ -64,6 +64,8 @@ func TestRefusalsNameMemberAndRule(t *testing.T) {
 		{`"currency":"EUR",`, ``, `data.currency is missing, but the record has amounts`},
 		{`"projectId":"P1",`, ``, `data.projectId is missing`},
 		{`"projectId":"P1"`, `"projectId":null`, `data.projectId is null, but required`},
+		{`"projectId":"P1"`, `"projectId":"P\u0000"`, `data.projectId must not contain the character U+0000, but is "P\x00"`},
+		{`"source":"invoice"`, `"source":"a\u0000"`, `data.source must not contain the character U+0000, but is "a\x00"`},
 		{`"stepKind":"paid"`, `"stepKind":"payed"`,
 			`data.stepKind must be one of setup, approval, payment, paid, rejected, not "payed"`},
 		{`"paidAt":"2026-02-28T23:30:00Z",`, ``, `data.stepKind is paid, but neither paidAt nor cashDate says when`},
