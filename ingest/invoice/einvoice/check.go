@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/currency"
@@ -51,6 +52,19 @@ type checker struct {
 
 func (c *checker) fault(format string, args ...any) {
 	c.faults = append(c.faults, finding(fmt.Sprintf(format, args...)))
+}
+
+// add takes in what the rules of EN 16931 found, less the rules that are told already.
+func (c *checker) add(faults, others []fields.Finding) {
+	told := map[string]bool{}
+	for _, f := range slices.Concat(c.faults, c.warnings) {
+		told[f.Rule] = true
+	}
+	untold := func(found []fields.Finding) []fields.Finding {
+		return slices.DeleteFunc(found, func(f fields.Finding) bool { return told[f.Rule] })
+	}
+	c.faults = append(c.faults, untold(faults)...)
+	c.warnings = append(c.warnings, untold(others)...)
 }
 
 func (c *checker) warn(format string, args ...any) {
@@ -129,9 +143,14 @@ func (r raw) document() (Document, error) {
 	} else if r.currency != "" {
 		c.fault("currency %q is no ISO 4217 code (BR-CL-04)", r.currency)
 	}
-	r.checkSums(&c, &doc, exponent, rule)
-	r.checkTaxes(&c)
-	r.checkItems(&c)
+	r.readSums(&c, &doc, exponent, rule)
+	if r.followsEN16931() {
+		c.add(r.breaches())
+	} else {
+		r.checkSums(&c)
+		r.checkTaxes(&c)
+		r.checkItems(&c)
+	}
 	doc.Findings = c.warnings
 	if len(c.faults) > 0 {
 		return Document{}, &Faulty{Findings: append(c.faults, c.warnings...)}
@@ -163,25 +182,31 @@ func (r raw) checkDates(c *checker, doc *Document, rule string) {
 	}
 }
 
-func (r raw) checkSums(c *checker, doc *Document, exponent int, rule string) {
-	set := func(s, name string) *fields.Amount {
+func (r raw) readSums(c *checker, doc *Document, exponent int, rule string) {
+	set := func(s, name, rounded string) *fields.Amount {
 		if s == "" {
 			return nil
 		}
 		v, ok := minor(s, exponent)
 		if !ok {
-			c.fault("%s %q is no amount of %s (BR-DEC)", name, s, r.currency)
+			c.fault("%s %q is no amount of %s (%s)", name, s, r.currency, rounded)
 			return nil
 		}
 		return &fields.Amount{Value: v, Evidence: fields.Evidence{Text: s, Rule: rule, Confidence: 1}}
 	}
-	doc.Net, doc.Tax, doc.Gross = set(r.net, "net total"), set(r.tax, "tax total"), set(r.gross, "gross total")
+	doc.Net, doc.Tax = set(r.net, "net total", "BR-DEC-12"), set(r.tax, "tax total", "BR-DEC-13")
+	doc.Gross = set(r.gross, "gross total", "BR-DEC-14")
 	if doc.Tax == nil && doc.Net != nil && doc.Gross != nil && doc.Net.Value == doc.Gross.Value {
 		doc.Tax = &fields.Amount{Evidence: fields.Evidence{Rule: rule, Confidence: 1}}
 	}
 	if doc.Net != nil && doc.Tax != nil && doc.Gross != nil && doc.Net.Value+doc.Tax.Value != doc.Gross.Value {
 		c.fault("net %s + tax %s is not gross %s (BR-CO-15)", r.net, r.tax, r.gross)
 	}
+}
+
+// checkSums, checkTaxes and checkItems hold invoices that don't follow EN 16931 as a whole against those of its rules that decide
+// whether the sums can be believed.
+func (r raw) checkSums(c *checker) {
 	if len(r.items) > 0 || r.format == ZUGFeRD {
 		if differs(r.net, r.lines, r.charges, r.allowances) {
 			r.deviation(c, "lines %s less allowances plus charges are not net %s (BR-CO-13)", r.lines, r.net)

@@ -35,6 +35,7 @@ type party struct{ name, vatID, taxNumber string }
 
 // raw is an e-invoice as text, before it is checked.
 type raw struct {
+	root                                    *node
 	format                                  Format
 	guideline, number, kind, issued, dueDay string
 	seller                                  party
@@ -69,6 +70,7 @@ func Read(data []byte) (Document, error) {
 	default:
 		return Document{}, fmt.Errorf("reading root element %s: %w", root.name.Local, ErrNoInvoice)
 	}
+	r.root = root
 	doc, err := r.document()
 	if err != nil {
 		return Document{}, fmt.Errorf("checking e-invoice: %w", err)

@@ -52,12 +52,19 @@ xmlns:udt="urn:un:unece:uncefact:data:standard:UnqualifiedDataType:100">
 <rsm:ExchangedDocument><ram:ID>%s</ram:ID><ram:TypeCode>%s</ram:TypeCode><ram:IssueDateTime>
 <udt:DateTimeString format="102">%s</udt:DateTimeString></ram:IssueDateTime></rsm:ExchangedDocument>
 <rsm:SupplyChainTradeTransaction>
-<ram:IncludedSupplyChainTradeLineItem><ram:SpecifiedLineTradeAgreement><ram:NetPriceProductTradePrice>
+<ram:IncludedSupplyChainTradeLineItem><ram:AssociatedDocumentLineDocument><ram:LineID>1</ram:LineID></ram:AssociatedDocumentLineDocument>
+<ram:SpecifiedTradeProduct><ram:Name>Shell work</ram:Name></ram:SpecifiedTradeProduct>
+<ram:SpecifiedLineTradeAgreement><ram:NetPriceProductTradePrice>
 <ram:ChargeAmount>%s</ram:ChargeAmount></ram:NetPriceProductTradePrice></ram:SpecifiedLineTradeAgreement>
-<ram:SpecifiedLineTradeSettlement><ram:SpecifiedTradeSettlementLineMonetarySummation>
+<ram:SpecifiedLineTradeDelivery><ram:BilledQuantity unitCode="C62">1</ram:BilledQuantity></ram:SpecifiedLineTradeDelivery>
+<ram:SpecifiedLineTradeSettlement><ram:ApplicableTradeTax><ram:TypeCode>VAT</ram:TypeCode><ram:CategoryCode>S</ram:CategoryCode>
+<ram:RateApplicablePercent>%s</ram:RateApplicablePercent></ram:ApplicableTradeTax><ram:SpecifiedTradeSettlementLineMonetarySummation>
 <ram:LineTotalAmount>%s</ram:LineTotalAmount></ram:SpecifiedTradeSettlementLineMonetarySummation>
 </ram:SpecifiedLineTradeSettlement></ram:IncludedSupplyChainTradeLineItem>
-<ram:ApplicableHeaderTradeAgreement><ram:SellerTradeParty><ram:Name>%s</ram:Name>%s</ram:SellerTradeParty>
+<ram:ApplicableHeaderTradeAgreement><ram:SellerTradeParty><ram:Name>%s</ram:Name>
+<ram:PostalTradeAddress><ram:CountryID>AT</ram:CountryID></ram:PostalTradeAddress>%s</ram:SellerTradeParty>
+<ram:BuyerTradeParty><ram:Name>Quartier Lindenhof GmbH</ram:Name>
+<ram:PostalTradeAddress><ram:CountryID>AT</ram:CountryID></ram:PostalTradeAddress></ram:BuyerTradeParty>
 </ram:ApplicableHeaderTradeAgreement>
 <ram:ApplicableHeaderTradeSettlement><ram:InvoiceCurrencyCode>%s</ram:InvoiceCurrencyCode>
 <ram:ApplicableTradeTax><ram:CalculatedAmount>%s</ram:CalculatedAmount><ram:TypeCode>VAT</ram:TypeCode>
@@ -68,7 +75,7 @@ xmlns:udt="urn:un:unece:uncefact:data:standard:UnqualifiedDataType:100">
 <ram:GrandTotalAmount>%s</ram:GrandTotalAmount><ram:DuePayableAmount>%s</ram:DuePayableAmount>
 </ram:SpecifiedTradeSettlementHeaderMonetarySummation></ram:ApplicableHeaderTradeSettlement>
 </rsm:SupplyChainTradeTransaction></rsm:CrossIndustryInvoice>
-`, text(c.Guideline), text(c.Number), text(c.TypeCode), text(c.Date), text(c.Price), text(c.LineNet), text(c.Supplier), registration,
+`, text(c.Guideline), text(c.Number), text(c.TypeCode), text(c.Date), text(c.Price), text(c.Rate), text(c.LineNet), text(c.Supplier), registration,
 		text(c.Currency), text(c.Tax), text(c.Net), text(c.Rate), terms, text(c.Lines), text(c.Net), text(c.Currency),
 		text(c.Tax), text(c.Gross), text(c.Payable))
 }
