@@ -36,6 +36,12 @@ test-kafka:
 	$(ON_APACHE_KAFKA) $(TEST) -run 'Access|Kafka|Partition|Position|Topics' ./api
 	$(ON_APACHE_KAFKA) $(TEST) -run WhatToDoAboutKafka ./cmd/tallyhouse
 
+# The rules of e-invoices against the validators of EN 16931 and XRechnung. It needs Java and Maven, which fetches them. After a change
+# of the invoices in einvoice/testdata/rules: make test-einvoices UPDATE=-update, and read what changed.
+.PHONY: test-einvoices
+test-einvoices:
+	jars="$$(ingest/invoice/einvoice/validators/fetch)" && $(TEST) -count=1 ./ingest/invoice/einvoice -run Validators -validators "$$jars" $(UPDATE)
+
 lint:
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; \
 	if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:" $$unformatted; exit 1; fi

@@ -176,7 +176,9 @@ func (v *visit) onPage(page int64) string {
 func (v *visit) findingRow(r *events.Reading, f events.Finding) findingRow {
 	row := findingRow{Say: v.lang.Name("finding", f.Rule), Place: place(r, f.Page.V, f.Box)}
 	if row.Say == f.Rule { // a rule of e-invoices, which is known by its name
-		row.Say = f.Rule + ": " + f.Message
+		if row.Say = f.Message; !strings.Contains(f.Message, f.Rule) {
+			row.Say = f.Rule + ": " + f.Message
+		}
 	}
 	var where []string
 	if f.Place.Ok {

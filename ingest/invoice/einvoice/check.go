@@ -88,11 +88,15 @@ func finding(message string) fields.Finding {
 // Faulty is the error of an e-invoice that contradicts itself or lacks what an invoice must have. It wraps ErrFaulty.
 type Faulty struct{ Findings []fields.Finding }
 
-// Error has all faults on one line.
+// Error has the first faults on one line.
 func (f *Faulty) Error() string {
-	messages := make([]string, len(f.Findings))
-	for i, found := range f.Findings {
-		messages[i] = found.Message
+	const most = 5
+	var messages []string
+	for _, found := range f.Findings[:min(most, len(f.Findings))] {
+		messages = append(messages, found.Message)
+	}
+	if more := len(f.Findings) - most; more > 0 {
+		messages = append(messages, fmt.Sprintf("and %d more", more))
 	}
 	return fmt.Sprintf("%s: %s", strings.Join(messages, "; "), ErrFaulty)
 }
@@ -101,7 +105,7 @@ func (f *Faulty) Unwrap() error { return ErrFaulty }
 
 var countryPrefix = regexp.MustCompile(`^[A-Z]{2}`)
 
-// document checks the raw values by the rules of EN 16931 (BR-…) that decide
+// document checks the raw values: by all rules of EN 16931 where the invoice says that it follows them, else by those that decide
 // whether the fields can be believed.
 func (r raw) document() (Document, error) {
 	var c checker

@@ -3,6 +3,7 @@ package einvoice_test
 import (
 	"encoding/binary"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -172,6 +173,13 @@ func FuzzRead(f *testing.F) {
 	f.Add(pdftest.UTF16(binary.BigEndian, pdftest.EbInterface("E-1")))
 	f.Add([]byte(`<?xml version="1.0" encoding="IBM850"?>` +
 		`<Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2"><AccountingSupplierParty/><LegalMonetaryTotal/></Invoice>`))
+	for _, name := range []string{"cii", "ubl"} {
+		data, err := os.ReadFile("testdata/rules/" + name + ".xml")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d, err := einvoice.Read(data)
 		if err == nil && (d.Number == nil || d.Gross == nil || d.Currency == nil || d.Date == nil) {

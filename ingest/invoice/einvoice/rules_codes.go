@@ -20,6 +20,7 @@ func codeRules() []rule {
 			}
 			return "", ""
 		}},
+		{id: "BR-CL-03", broken: amountInNoCurrency},
 		coded("BR-CL-04", "", "BT-5", "currency of ISO 4217", isCurrency), coded("BR-CL-05", "", "BT-6", "currency of ISO 4217", isCurrency),
 		coded("BR-CL-15", "BG-25", "BT-159", "country of ISO 3166", isCountry),
 		coded("BR-CL-16", "BG-16", "BT-81", "means of payment of UNTDID 4461", isPaymentMeans),
@@ -81,6 +82,20 @@ func unlessOneOf(a about, name string, codes ...string) (string, string) {
 func isCurrency(code string) bool {
 	_, err := currency.ParseISO(code)
 	return err == nil && strings.ToUpper(code) == code
+}
+
+// amountInNoCurrency looks at whatever says in which currency it is, as each amount of UBL has to.
+func amountInNoCurrency(a about) (string, string) {
+	mustSay := a.has("currencyID") || a.ubl && strings.HasSuffix(a.name.Local, "Amount")
+	if code := a.attr("currencyID"); mustSay && !isCurrency(code) {
+		return fmt.Sprintf("%s %s is in %q, which is no currency of ISO 4217", a.name.Local, a.value(), code), ""
+	}
+	for _, c := range a.children {
+		if what, _ := amountInNoCurrency(about{c, a.root, a.ubl}); what != "" {
+			return what, ""
+		}
+	}
+	return "", ""
 }
 
 // isCountry knows the codes of ISO 3166-1, Northern Ireland's and Kosovo's, which invoices use besides.

@@ -114,9 +114,7 @@ var terms = map[string]term{
 	"BT-95": {"VAT category", "CategoryTradeTax[TypeCode=VAT]/CategoryCode", "TaxCategory[" + ublVAT + "]/ID"},
 	"BT-96": {"VAT rate", "CategoryTradeTax/RateApplicablePercent", "TaxCategory/Percent"},
 	"BT-97": {"reason or its code", "Reason|ReasonCode", "AllowanceChargeReason|AllowanceChargeReasonCode"},
-	"BT-98": {"code of the reason", "ReasonCode", "AllowanceChargeReasonCode"},
 
-	"BG-22":  {"totals", ciiSettlement + "SpecifiedTradeSettlementHeaderMonetarySummation", "LegalMonetaryTotal"},
 	"BT-106": {"sum of the lines", ciiTotals + "LineTotalAmount", ublTotals + "LineExtensionAmount"},
 	"BT-107": {"sum of the allowances", ciiTotals + "AllowanceTotalAmount", ublTotals + "AllowanceTotalAmount"},
 	"BT-108": {"sum of the charges", ciiTotals + "ChargeTotalAmount", ublTotals + "ChargeTotalAmount"},
