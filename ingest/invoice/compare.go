@@ -28,8 +28,11 @@ var clean = regexp.MustCompile(`^\D{0,4}(\d[\d .,'’]*[.,] ?\d\d)\D{0,4}$`)
 // these are. Where others are drawn no sum is stated. Without tesseract, or where it can't tell, the result stays.
 func (r *reading) asDrawn(ctx context.Context, out Result) Result {
 	if out.Status != OK || out.Gross == nil || out.Gross.Page < 1 || max(out.Gross.Value, -out.Gross.Value) < largeSum ||
-		r.doc.Unproven == 0 || r.opts.NoOCR || !r.opts.OCR.Installed() {
+		r.doc.Unproven == 0 || r.opts.NoOCR || !r.opts.Light && !r.opts.OCR.Installed() {
 		return out
+	}
+	if r.opts.Light {
+		return Failure(NeedsPictures, errPictures)
 	}
 	limit := r.opts.OCR.Time
 	if limit == 0 {

@@ -55,10 +55,11 @@ const (
 	OCROff          Reason = "ocr-off"          // a scan, and OCR is turned off
 	OCRFailed       Reason = "ocr-failed"       // a scan that tesseract cannot read
 	Crashed         Reason = "crashed"          // the reader panicked, or its child process ended without a result
+	NeedsPictures   Reason = "needs-pictures"   // Options.Light leaves it to be read again without it
 )
 
 var reasons = []Reason{NotAPDF, Encrypted, Broken, NoPages, NoText, NotAnInvoice, SeveralInvoices, FaultyEInvoice, TooLarge,
-	TooManyPages, TooMuchWork, Timeout, OCRMissing, OCROff, OCRFailed, Crashed}
+	TooManyPages, TooMuchWork, Timeout, OCRMissing, OCROff, OCRFailed, Crashed, NeedsPictures}
 
 // Limits bound the work on one file. The zero value of a field stands for its
 // default.
@@ -79,7 +80,9 @@ type Options struct {
 	// NoOCR leaves scans unread.
 	NoOCR bool
 	// OCR is how tesseract is called.
-	OCR    ocr.Options
+	OCR ocr.Options
+	// Light reads no file that needs pictures of its pages: OCR, or a comparison with what is drawn.
+	Light  bool
 	Limits Limits
 }
 
@@ -304,6 +307,9 @@ func (r *reading) page(doc text.Document) Result {
 	return out
 }
 
+// errPictures is why a file isn't read by Options.Light.
+var errPictures = errors.New("pictures of its pages are needed")
+
 // scan reads pictures of pages by OCR.
 func (r *reading) scan(ctx context.Context, s scanned) Result {
 	pictures := 0
@@ -315,6 +321,9 @@ func (r *reading) scan(ctx context.Context, s scanned) Result {
 	}
 	if r.opts.NoOCR {
 		return Failure(OCROff, errors.New("the pages are pictures and ocr is turned off"))
+	}
+	if r.opts.Light {
+		return Failure(NeedsPictures, errPictures)
 	}
 	doc, missing, err := ocr.Read(ctx, r.file, s.pages, s.texts, r.opts.OCR)
 	if err != nil {

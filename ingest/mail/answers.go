@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
@@ -29,6 +30,10 @@ type Answers interface {
 // answersLast is how long after its arrival a mail is answered: whoever begins with a full mailbox answers nobody.
 const answersLast = 24 * time.Hour
 
+// mostAnswers is how many answers one person gets within an hour: whoever may send could have any number sent, and those to others
+// would wait behind them.
+const mostAnswers = 100
+
 // owed are the answers to a mail, once it is known what became of it. Each has an id that follows from the mail, so it is one
 // however often it is written.
 func (s *session) owed(m mailbox.Mail, out outcome) []events.Event {
@@ -48,6 +53,10 @@ func (s *session) owed(m mailbox.Mail, out outcome) []events.Event {
 	}
 	var all []events.Event
 	add := func(project, sender string) {
+		if !s.letters.use(cmp.Or(sender, thing("project", project)), m.UID, m.Arrived, mostAnswers) {
+			s.log.Warn("a mail is not answered: as many were within an hour as may be", "uid", m.UID, "project", project, "most", mostAnswers)
+			return
+		}
 		a := &events.Answer{About: events.AboutMail, ProjectID: project, Mail: about}
 		a.Mail.Sender, a.Mail.Records = text(sender), out.became[project]
 		id := answerID(box.Tenant, project, mail, "")

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"net/mail"
 	"os"
@@ -292,5 +293,27 @@ func TestPeopleAreToldOfTheirMails(t *testing.T) {
 	}
 	if refused != 1 {
 		t.Errorf("%d refused answers are among the dead letters", refused)
+	}
+}
+
+// Given more mails than one is told of within an hour, then the responsible user gets so many answers, and those of another
+// project theirs; a mail that is read again is none more.
+func TestAFloodIsNotAnsweredWhole(t *testing.T) {
+	w := &watch{Intake: &Intake{options: Options{Answers: everybody{}}}, box: mailbox.Options{Address: mailbox.Address{Tenant: tenant}},
+		log: slog.New(slog.DiscardHandler)}
+	s := &session{watch: w, box: &mailbox.Session{}}
+	owed := func(uid int, project string) int {
+		m := mailbox.Mail{UID: mailbox.UID(uid), Arrived: time.Now(), Header: fmt.Appendf(nil, "From: x@evil.example\r\nMessage-ID: <%d>\r\n\r\n", uid)}
+		return len(s.owed(m, outcome{decision: decision{mark: mailbox.Done, projects: []string{project}}}))
+	}
+	n := 0
+	for i := range mostAnswers + 20 {
+		n += owed(i+1, "P1")
+	}
+	if again := owed(1, "P1"); n != mostAnswers || again != 1 {
+		t.Errorf("%d answers, and %d to the first mail again", n, again)
+	}
+	if owed(1000, "P2") != 1 {
+		t.Error("another project's is none")
 	}
 }

@@ -67,6 +67,29 @@ func (d directory) fingerprint(ctx context.Context, tenant string) (uint64, erro
 	return sum, nil
 }
 
+const knownSendersQuery = `SELECT DISTINCT lowerUTF8(sender) FROM readings
+PREWHERE tenant = {tenant:String} AND confirmed_by != ''
+WHERE lowerUTF8(sender) IN {senders:Array(String)}
+UNION ALL SELECT lowerUTF8(sender) FROM intake_requests FINAL
+WHERE tenant = {tenant:String} AND project = '' AND startsWith(id, 'sender:') AND NOT deleted AND action = 'allow'
+  AND lowerUTF8(sender) IN {senders:Array(String)}`
+
+// knownSenders are those of whom people have confirmed an invoice, or whom they allow. They are in lower case.
+func (d directory) knownSenders(ctx context.Context, tenant string, senders []string) (map[string]bool, error) {
+	known := map[string]bool{}
+	params := database.Params{"tenant": database.Text(tenant), "senders": database.Texts(senders)}
+	err := d.each(ctx, knownSendersQuery, params, func(scan func(...any) error) error {
+		var sender string
+		err := scan(&sender)
+		known[sender] = sender != ""
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find the senders that people know: %w", err)
+	}
+	return known, nil
+}
+
 const (
 	taxIDQuery = `SELECT id FROM contractors FINAL
 WHERE tenant = {tenant:String} AND project = '' AND NOT deleted
@@ -316,10 +339,11 @@ func (d directory) record(ctx context.Context, tenant, id string) (recordState, 
 type readingState struct {
 	version   int64
 	at        time.Time
-	confirmed bool // by a person
+	confirmed bool   // by a person
+	mail      string // its Message-ID, as far as it is kept
 }
 
-const readingQuery = `SELECT row_version, toUnixTimestamp64Micro(at), confirmed_by != '' FROM readings FINAL
+const readingQuery = `SELECT row_version, toUnixTimestamp64Micro(at), confirmed_by != '', message_id FROM readings FINAL
 WHERE tenant = {tenant:String} AND project = {project:String} AND id = {id:String} AND NOT deleted LIMIT 1`
 
 // reading finds what was read last of a record.
@@ -328,7 +352,7 @@ func (d directory) reading(ctx context.Context, tenant, project, id string) (fou
 	err = d.each(ctx, readingQuery, params, func(scan func(...any) error) error {
 		var version uint64
 		var at int64
-		err := scan(&version, &at, &found.confirmed)
+		err := scan(&version, &at, &found.confirmed, &found.mail)
 		found.version, found.at = int64(version), time.UnixMicro(at)
 		return err
 	})

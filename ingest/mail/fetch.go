@@ -33,8 +33,14 @@ func (s *session) fetchBody(ctx context.Context, m mailbox.Mail) ([]byte, error)
 func (s *session) fetchSmall(ctx context.Context, mails []mailbox.Mail) (map[mailbox.UID][]byte, error) {
 	bodies := map[mailbox.UID][]byte{}
 	if !s.failures.anySuspect(mails) {
+		s.fetching.Lock()
+		defer s.fetching.Unlock()
+		if s.broken {
+			return nil, errBroken
+		}
 		bodies, err := s.box.Bodies(ctx, mails, smallMail)
 		if err != nil && ctx.Err() == nil {
+			s.broken = true
 			s.failures.suspect(mails)
 		}
 		return bodies, err

@@ -42,6 +42,11 @@ func behave(args []string, in *os.File) error {
 		_, err = notes.WriteString("x\n")
 		return errors.Join(errors.New("killed"), err, notes.Close())
 	}
+	if args[0] == waitForTokens {
+		if err := wait(input, args[1]); err != nil {
+			return err
+		}
+	}
 	again, err := os.OpenFile(fmt.Sprint(args[1], ".", os.Getpid()), os.O_CREATE|os.O_RDWR|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

@@ -22,6 +22,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sethvargo/go-retry"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"tallyhouse/ingest/invoice/isolated"
 	"tallyhouse/ingest/kafka"
@@ -62,7 +63,7 @@ type Options struct {
 	Originals Originals
 	// Answers say who is told of mails; nil: nobody.
 	Answers  Answers
-	Parallel int // mails read at the same time, per mailbox; default: as many as there are processors
+	Parallel int // mails read at the same time, per mailbox; default: as many as there are processors, and two at least
 	Cluster  kafka.Cluster
 	Shards   []*database.Server
 	Log      *slog.Logger
@@ -75,7 +76,8 @@ type Intake struct {
 	directory directory
 	metrics   *metrics
 	timings   timings
-	observe   func(step) // for tests: what was just done
+	pictures  *semaphore.Weighted // held by files that are drawn or read by OCR
+	observe   func(step)          // for tests: what was just done
 }
 
 // step is a point at which a worker may die.
@@ -83,6 +85,7 @@ type step string
 
 // The steps of a mail.
 const (
+	stepKnown      step = "known" // a mail of a sender whom people know is queued
 	stepClaimed    step = "claimed"
 	stepFetched    step = "fetched"
 	stepKept       step = "kept" // mail and files are among the originals
@@ -132,10 +135,11 @@ func New(o Options) (*Intake, error) {
 		o.Originals = nowhere{}
 	}
 	if o.Parallel == 0 {
-		o.Parallel = runtime.NumCPU()
+		o.Parallel = max(2, runtime.NumCPU()) // one of them stays free of mails that take long
 	}
 	return &Intake{
-		options: o, directory: directory{o.Shards}, metrics: newMetrics(o.Metrics), timings: usualTimings(), observe: func(step) {},
+		pictures: semaphore.NewWeighted(max(1, int64(runtime.NumCPU()/2))),
+		options:  o, directory: directory{o.Shards}, metrics: newMetrics(o.Metrics), timings: usualTimings(), observe: func(step) {},
 	}, nil
 }
 

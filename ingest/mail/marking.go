@@ -140,12 +140,11 @@ func (s *session) isBusy(uid mailbox.UID) bool {
 	return s.busy[uid]
 }
 
-func (s *session) setBusy(uid mailbox.UID, busy bool) {
+// free says that mails are neither queued nor in hand.
+func (s *session) free(uids ...mailbox.UID) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if busy {
-		s.busy[uid] = true
-	} else {
+	for _, uid := range uids {
 		delete(s.busy, uid)
 	}
 }

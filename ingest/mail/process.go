@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -34,17 +35,59 @@ func (o *outcome) add(project, id, status string) {
 	o.became[project] = append(o.became[project], id)
 }
 
-// start has a mail handled as soon as one of the handlers is free: only so many mails are in memory.
-func (s *session) start(ctx context.Context, c candidate) {
-	s.setBusy(c.mail.UID, true)
-	s.work.Go(func() error {
-		defer s.setBusy(c.mail.UID, false)
-		return s.handle(ctx, c)
-	})
+// open reads small mails together, marks those that give no record and queues the others again.
+func (s *session) open(ctx context.Context, some []candidate) error {
+	began := time.Now()
+	read, err := s.readSmall(ctx, some)
+	if err != nil {
+		return err
+	}
+	each := time.Since(began) / time.Duration(len(some))
+	gone := map[mailbox.UID]bool{}
+	for _, c := range some {
+		gone[c.mail.UID] = true
+		s.spent.add(c.sender, each)
+	}
+	var done batch
+	var todo []candidate
+	for _, c := range read {
+		if c.decision.mark != mailbox.Done {
+			done.add(c)
+			continue
+		}
+		c.alone = true
+		todo = append(todo, c)
+		delete(gone, c.mail.UID)
+	}
+	if err := s.finishBatch(ctx, done); err != nil {
+		return err
+	}
+	s.free(slices.Collect(maps.Keys(gone))...)
+	s.queue.reopen(todo)
+	return nil
+}
+
+// serveOne handles a mail, or puts it back when it takes so long that others go first.
+func (s *session) serveOne(ctx context.Context, c candidate) error {
+	t := &turn{queue: s.queue, sender: c.sender, slow: c.slow}
+	defer t.end()
+	err := s.handle(ctx, &c, t)
+	if !errors.Is(err, errLater) {
+		s.queue.done(c.mail.UID)
+		s.free(c.mail.UID)
+		return err
+	}
+	s.log.Info("a mail takes long, so others go first", "uid", c.mail.UID, "took", t.took.Round(time.Millisecond))
+	s.metrics.slow.WithLabelValues(s.name).Inc()
+	if err := s.box.Withdraw(ctx, c.mail.UID); err != nil {
+		return err
+	}
+	s.free(s.queue.putBack(c)...)
+	return nil
 }
 
 // handle claims a mail, makes its records and marks it.
-func (s *session) handle(ctx context.Context, c candidate) error {
+func (s *session) handle(ctx context.Context, c *candidate, t *turn) error {
 	began := time.Now()
 	m := c.mail
 	tried := 0
@@ -68,7 +111,7 @@ func (s *session) handle(ctx context.Context, c candidate) error {
 	s.observe(stepClaimed)
 	defer s.renewClaim(ctx, m.UID)()
 	if c.read == nil {
-		if c.read, err = s.readAlone(ctx, c, tried); err != nil || c.read == nil {
+		if c.read, err = s.readAlone(ctx, c, tried, t); err != nil || c.read == nil {
 			return err
 		}
 		c.decision = c.decision.opened(c.read.Mail, c.read.err)
@@ -76,7 +119,7 @@ func (s *session) handle(ctx context.Context, c candidate) error {
 	s.observe(stepFetched)
 	out := outcome{decision: c.decision}
 	if out.mark == mailbox.Done {
-		err = s.process(ctx, m, c.read, &out)
+		err = s.process(ctx, m, c.read, &out, t)
 	}
 	if errors.Is(err, errUnfit) {
 		out.decision = failed(reasonRefused, "%s", err).of(c.decision.projects)
@@ -92,7 +135,7 @@ var reasonSetAside = fmt.Sprintf("reading it was begun %d times and never ended;
 
 // readAlone reads a mail in a sandboxed process of its own. Nothing read and no error say that the mail is left as it
 // is, to be tried again, or finished.
-func (s *session) readAlone(ctx context.Context, c candidate, tried int) (*content, error) {
+func (s *session) readAlone(ctx context.Context, c *candidate, tried int, t *turn) (*content, error) {
 	m := c.mail
 	if !s.box.Keywords() { // which count them otherwise
 		s.attempts.set(m.UID, tried)
@@ -106,7 +149,9 @@ func (s *session) readAlone(ctx context.Context, c candidate, tried int) (*conte
 	case err != nil:
 		return nil, err
 	}
+	began := time.Now()
 	read, err := s.readMails(ctx, [][]byte{raw})
+	t.spend(time.Since(began))
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -172,7 +217,7 @@ func (s *session) renewClaim(ctx context.Context, uid mailbox.UID) (end func()) 
 //
 // A mail with one file is a record whatever the file says, so it shows at once that it waits. Of several files, all are
 // read before it is known which of them are invoices.
-func (s *session) process(ctx context.Context, m mailbox.Mail, read *content, out *outcome) error {
+func (s *session) process(ctx context.Context, m mailbox.Mail, read *content, out *outcome, t *turn) error {
 	ids := identities(read.identity, out.files)
 	known, err := s.known(ctx, ids, out.projects)
 	if err != nil {
@@ -214,13 +259,13 @@ func (s *session) process(ctx context.Context, m mailbox.Mail, read *content, ou
 		if err := s.announce(ctx, one); err != nil {
 			return err
 		}
-		f, err := s.read(ctx, out.files[0].Data, from)
+		f, err := s.read(ctx, out.files[0].Data, from, t)
 		if err != nil {
 			return err
 		}
 		return s.complete(ctx, one, f, out)
 	}
-	files, err := s.readAll(ctx, out.files, from)
+	files, err := s.readAll(ctx, out.files, from, t)
 	if err != nil {
 		return err
 	}
@@ -356,30 +401,43 @@ func (d draft) outcome(version int64, f reading, now time.Time) (e events.Event,
 	return d.event(version, "failed", now), f.failed
 }
 
-// readAll reads the files of a mail.
-func (w *watch) readAll(ctx context.Context, files []message.File, from source) ([]readFile, error) {
+// readAll reads the files of a mail, for as long as they are allowed together.
+func (w *watch) readAll(ctx context.Context, files []message.File, from source, t *turn) ([]readFile, error) {
 	all := make([]readFile, len(files))
-	for i, f := range files {
-		reading, err := w.read(ctx, f.Data, from)
-		if err != nil {
+	for _, i := range quickFirst(files) {
+		all[i] = readFile{files[i], tooLong(w.timings.mail)}
+		if t.took >= w.timings.mail {
+			continue
+		}
+		var err error
+		if all[i].reading, err = w.read(ctx, files[i].Data, from, t); err != nil {
 			return nil, err
 		}
-		all[i] = readFile{f, reading}
 	}
 	return all, nil
 }
 
-// read reads a file of a mail and finds the contractor, as long as it takes.
-func (w *watch) read(ctx context.Context, file []byte, from source) (f reading, err error) {
-	began := time.Now()
-	err = w.retry(ctx, "reader", func() error {
-		f, err = readInvoice(ctx, file, w.options.Reader)
+// read reads a file of a mail and finds the contractor. It waits as long as it takes for what it needs.
+func (w *watch) read(ctx context.Context, file []byte, from source, t *turn) (f reading, err error) {
+	if t.took > w.timings.slow {
+		if err := t.longer(); err != nil {
+			return f, err
+		}
+	}
+	var took time.Duration
+	var later error
+	err = w.retry(ctx, "reader", func() (err error) {
+		f, took, err = w.readInvoice(ctx, file, t.longer)
+		t.spend(took)
+		if errors.Is(err, errLater) {
+			later, err = err, nil
+		}
 		return err
 	})
-	if err != nil {
+	if err := errors.Join(err, later); err != nil {
 		return f, err
 	}
-	w.metrics.reading.Observe(time.Since(began).Seconds())
+	w.metrics.reading.Observe(took.Seconds())
 	w.observe(stepRead)
 	err = w.retry(ctx, "clickhouse", func() (err error) {
 		f, err = w.directory.recognised(ctx, w.box.Tenant, f, from)

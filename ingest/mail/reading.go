@@ -3,10 +3,13 @@ package mail
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"tallyhouse/ingest/invoice"
 	"tallyhouse/ingest/invoice/fields"
 	"tallyhouse/ingest/invoice/isolated"
+	"tallyhouse/ingest/mail/message"
 )
 
 // reading is what a file says, as far as it is certain: "" and nil are not known.
@@ -28,14 +31,58 @@ type reading struct {
 	contractor string
 }
 
-// readInvoice reads a PDF or an e-invoice in a process of its own. An error says that it can't be read now, not that
-// the file is at fault.
-func readInvoice(ctx context.Context, file []byte, o isolated.Options) (reading, error) {
-	result, err := isolated.Read(ctx, file, o)
-	if err != nil {
-		return reading{}, fmt.Errorf("read an invoice: %w", err)
+// readInvoice reads a PDF or an e-invoice in a process of its own, and tells how long that took. What needs pictures of
+// pages takes memory and processors for long: longer is asked before, and only so many files are read so at a time. An
+// error is longer's, or says that the file can't be read now, not that it is at fault.
+func (in *Intake) readInvoice(ctx context.Context, file []byte, longer func() error) (f reading, took time.Duration, err error) {
+	read := func(o isolated.Options) (invoice.Result, error) {
+		began := time.Now()
+		defer func() { took += time.Since(began) }()
+		result, err := isolated.Read(ctx, file, o)
+		if err != nil {
+			err = fmt.Errorf("read an invoice: %w", err)
+		}
+		return result, err
 	}
-	return readingOf(result), nil
+	light := in.options.Reader
+	light.Light = true
+	result, err := read(light)
+	if err != nil || result.Reason != invoice.NeedsPictures {
+		return readingOf(result), took, err
+	}
+	if err := longer(); err != nil {
+		return reading{}, took, err
+	}
+	if err := in.pictures.Acquire(ctx, 1); err != nil {
+		return reading{}, took, err
+	}
+	defer in.pictures.Release(1)
+	result, err = read(in.options.Reader)
+	return readingOf(result), took, err
+}
+
+// quickFirst is the order in which the files of a mail are read: e-invoices first, which take moments.
+func quickFirst(files []message.File) []int {
+	order := make([]int, len(files))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case files[a].XML == files[b].XML:
+			return 0
+		case files[a].XML:
+			return -1
+		}
+		return 1
+	})
+	return order
+}
+
+// tooLong is what a file says that is left when the time of its mail is over.
+func tooLong(limit time.Duration) reading {
+	return reading{reason: string(invoice.Timeout), failed: fmt.Sprintf("the other files of its mail took %s to read, "+
+		"so this one was left; tallyhouse mail retry reads it", limit)}
 }
 
 func readingOf(result invoice.Result) reading {

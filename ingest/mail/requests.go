@@ -10,6 +10,7 @@ import (
 
 	"github.com/sethvargo/go-retry"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"golang.org/x/sync/errgroup"
 
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/mail/mailbox"
@@ -37,17 +38,46 @@ const (
 	longestDetail = 1000
 )
 
-// heed does what people ask for about this mailbox, until the context ends.
+// heed does what people ask for about this mailbox, until the context ends. What takes long, to read a record's mail again or
+// to look through all that wait for a sender, keeps no other kind waiting.
 func (w *watch) heed(ctx context.Context) error {
-	_ = w.retry(ctx, "kafka", func() error {
-		since := time.Now().Add(-requestsLast - requestsLate)
-		return kafka.Follow(ctx, w.options.Cluster, string(events.Requests), since, func(r *kgo.Record) error { return w.heedOne(ctx, r) })
+	work, ctx := errgroup.WithContext(ctx)
+	records, senders := w.line(ctx, work), w.line(ctx, work)
+	work.Go(func() error {
+		return w.retry(ctx, "kafka", func() error {
+			since := time.Now().Add(-requestsLast - requestsLate)
+			return kafka.Follow(ctx, w.options.Cluster, string(events.Requests), since, func(r *kgo.Record) error {
+				return w.heedOne(ctx, r, records, senders)
+			})
+		})
 	})
-	return nil // the context has ended
+	_ = work.Wait() // the context has ended
+	return nil
 }
 
-// heedOne does what one message asks for. Its error is the context's.
-func (w *watch) heedOne(ctx context.Context, r *kgo.Record) error {
+// mostRequests is how many requests of a kind wait before those behind them aren't looked at either.
+const mostRequests = 1000
+
+// line does one thing after the other that it is given.
+func (w *watch) line(ctx context.Context, work *errgroup.Group) chan<- func() error {
+	all := make(chan func() error, mostRequests)
+	work.Go(func() error {
+		for {
+			select {
+			case do := <-all:
+				if err := do(); err != nil && ctx.Err() == nil {
+					w.log.Error("what a person asked for was given up; it is heeded when the worker starts again", "error", err)
+				}
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+	return all
+}
+
+// heedOne does what one message asks for, or has it done in a line. Its error is the context's.
+func (w *watch) heedOne(ctx context.Context, r *kgo.Record, records, senders chan<- func() error) error {
 	e, err := events.Decode(events.Requests, r.Key, r.Value)
 	if err != nil {
 		return nil // the worker of the stream makes it a dead letter
@@ -56,9 +86,11 @@ func (w *watch) heedOne(ctx context.Context, r *kgo.Record) error {
 	if !ok || e.TenantID != w.box.Tenant {
 		return nil
 	}
+	var line chan<- func() error
+	do := func() error { return w.heedMail(ctx, e, q) }
 	switch q.Action {
 	case events.RequestAllow:
-		return w.heedAllowed(ctx, e, q)
+		line, do = senders, func() error { return w.heedAllowed(ctx, e, q) }
 	case events.RequestRetry, events.RequestRelease:
 		if q.Mail.Mailbox != w.name {
 			return nil
@@ -69,9 +101,19 @@ func (w *watch) heedOne(ctx context.Context, r *kgo.Record) error {
 			}
 			return nil
 		}
-		return w.heedMail(ctx, e, q)
+		if strings.HasPrefix(e.ID, unrecordedPrefix) {
+			return do()
+		}
+		line = records
+	default:
+		return nil // disallow takes effect by being in the table
 	}
-	return nil // disallow takes effect by being in the table
+	select {
+	case line <- do:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // heedMail retries or releases a mail, or a record, and answers.
@@ -158,6 +200,8 @@ func (w *watch) answer(ctx context.Context, e events.Event, q *events.Request) (
 func (w *watch) retryRecord(ctx context.Context, id string) error {
 	own := *w.Intake
 	own.options.Mailboxes = []mailbox.Options{w.box}
+	ctx, stop := context.WithTimeout(ctx, w.timings.requests+w.timings.mail)
+	defer stop()
 	_, err := own.Retry(ctx, id)
 	return err
 }
@@ -200,15 +244,14 @@ func (w *watch) asked(ctx context.Context, box *mailbox.Session, e events.Event,
 			return append(mails, mailbox.Mail{})[0], err
 		}
 	}
-	all, err := box.List(ctx, 1)
-	if err != nil {
-		return mailbox.Mail{}, err
-	}
 	var waiting []mailbox.UID
-	for _, l := range all {
+	err := box.List(ctx, 1, func(l mailbox.Listed) {
 		if l.State.Mark() != mailbox.Done {
 			waiting = append(waiting, l.UID)
 		}
+	})
+	if err != nil {
+		return mailbox.Mail{}, err
 	}
 	var its mailbox.Mail
 	err = pages(ctx, box, waiting, func(m mailbox.Mail) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -68,7 +69,7 @@ func (in *Intake) reread(ctx context.Context, id string) (Retried, error) {
 	case version >= ApplicationsOwn:
 		return Retried{}, errTakenOver
 	}
-	mail, err := in.findMail(ctx, tenant, h)
+	mail, err := in.findMail(ctx, tenant, h, before.mail)
 	if err != nil {
 		return Retried{}, err
 	}
@@ -167,19 +168,27 @@ func (in *Intake) findRecord(ctx context.Context, id string) (tenant string, h r
 // that was moved may tell another.
 const otherDays = 1000
 
-// readAgain reads the files of a mail again and gives the invoice that one of them is or belongs to.
+// readAgain reads the files of a mail again and gives the invoice that one of them is or belongs to. That one is read first:
+// it may have been left when the time of its mail was over.
 func (in *Intake) readAgain(ctx context.Context, tenant string, mail foundMail) (found, error) {
 	files, at := mail.files, mail.at
 	all := make([]readFile, len(files))
-	for i, f := range files {
-		reading, err := readInvoice(ctx, f.Data, in.options.Reader)
+	took := time.Duration(0)
+	order := slices.DeleteFunc(quickFirst(files), func(i int) bool { return i == at })
+	for _, i := range append([]int{at}, order...) {
+		all[i] = readFile{files[i], tooLong(in.timings.mail)}
+		if took >= in.timings.mail {
+			continue
+		}
+		reading, its, err := in.readInvoice(ctx, files[i].Data, func() error { return nil })
+		took += its
 		if err == nil {
 			reading, err = in.directory.recognised(ctx, tenant, reading, mail.source)
 		}
 		if err != nil {
 			return found{}, err
 		}
-		all[i] = readFile{f, reading}
+		all[i].reading = reading
 	}
 	invoices, _ := group(all)
 	for _, f := range invoices {
@@ -199,8 +208,9 @@ type foundMail struct {
 }
 
 // findMail finds the mail behind a record by computing the ids of what the files of those mails are that arrived when it
-// did.
-func (in *Intake) findMail(ctx context.Context, tenant string, h recordState) (foundMail, error) {
+// did. Mails with another Message-ID than the reading tells, "" when it tells none, are not opened: strangers may have sent any
+// number at that time.
+func (in *Intake) findMail(ctx context.Context, tenant string, h recordState, id string) (foundMail, error) {
 	for _, exact := range []bool{true, false} {
 		for _, o := range in.options.Mailboxes {
 			if o.Tenant != tenant {
@@ -212,7 +222,7 @@ func (in *Intake) findMail(ctx context.Context, tenant string, h recordState) (f
 			}
 			for _, place := range places {
 				o.Mailbox = place
-				mail, err := in.findIn(ctx, o, h, exact)
+				mail, err := in.findIn(ctx, o, h, id, exact)
 				if err != nil || mail.files != nil {
 					return mail, err
 				}
@@ -223,7 +233,7 @@ func (in *Intake) findMail(ctx context.Context, tenant string, h recordState) (f
 }
 
 // findIn looks in one folder, at the mails of the record's second or at those of the days around it.
-func (in *Intake) findIn(ctx context.Context, o mailbox.Options, h recordState, exact bool) (found foundMail, err error) {
+func (in *Intake) findIn(ctx context.Context, o mailbox.Options, h recordState, id string, exact bool) (found foundMail, err error) {
 	box, err := mailbox.Open(ctx, o)
 	if err != nil {
 		return found, err
@@ -236,6 +246,9 @@ func (in *Intake) findIn(ctx context.Context, o mailbox.Options, h recordState, 
 	opened := 0
 	err = pages(ctx, box, uids, func(m mailbox.Mail) error {
 		if found.files != nil || m.Arrived.Equal(h.receivedAt) != exact || m.Size > in.options.Limits.Bytes || opened == otherDays {
+			return nil
+		}
+		if its := headerText(message.ReadHeader(m.Header).MessageID()).V; id != "" && its != id && (its != "" || exact) {
 			return nil
 		}
 		opened++

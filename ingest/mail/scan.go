@@ -7,6 +7,7 @@ import (
 
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
+	"tallyhouse/ingest/untrusted"
 )
 
 // Small mails are read together, up to so many bytes at a time: most that isn't an invoice is small.
@@ -15,44 +16,73 @@ const (
 	smallMails = 8 << 20
 )
 
-// scan decides about all mails that are open, marks those that give no record, and has the others handled. Those that
+// lookAround finds the mails that are to be looked at: those that came since, or all of them when that is due. Those that
 // failed before come after the open ones, when intake addresses have changed since.
-func (s *session) scan(ctx context.Context) error {
+func (s *session) lookAround(ctx context.Context) error {
 	again, fingerprint, err := s.changedAddresses(ctx)
 	if err != nil {
 		return err
 	}
-	from := s.next
-	if again {
+	from, all := s.next, s.due() || again
+	if all {
 		from = 1
 	}
-	all, err := s.box.List(ctx, from)
-	if err != nil {
-		return err
-	}
-	var open, before []mailbox.UID
-	for _, l := range all {
+	var open, failed []mailbox.UID
+	err = s.box.List(ctx, from, func(l mailbox.Listed) {
+		s.next = max(s.next, l.UID+1)
 		switch {
 		case l.State.Open():
 			open = append(open, l.UID)
 		case again && l.State.Mark() == mailbox.Failed && !l.State.SetAside():
-			before = append(before, l.UID)
+			failed = append(failed, l.UID)
 		}
+	})
+	if err != nil {
+		return err
 	}
-	for page := range slices.Chunk(slices.Concat(open, before), mailbox.Page) {
-		if err := s.scanPage(ctx, page); err != nil {
-			return err
+	slices.Sort(open)
+	open = slices.Compact(open)
+	if !all {
+		if len(open) > 0 {
+			s.todo = append(open, s.todo...) // new mails are seen at once, however many others there are
 		}
+		return nil
 	}
-	if n := len(all); n > 0 {
-		s.next = max(s.next, all[n-1].UID+1)
-	}
+	left := s.queue.all()
+	s.todo = slices.DeleteFunc(open, func(uid mailbox.UID) bool { return left[uid] })
 	if again {
+		slices.Sort(failed)
+		s.failed = failed
 		s.mutex.Lock()
 		defer s.mutex.Unlock()
-		s.watch.addresses, s.looked = fingerprint, true
+		s.looking, s.lookingFor = true, fingerprint
 	}
 	return nil
+}
+
+// scan decides about the next page of mails, marks those that give no record and queues the others. It reports whether
+// there was one: no mail waits for the reading of another one before its header is looked at.
+func (s *session) scan(ctx context.Context) (bool, error) {
+	var page []mailbox.UID
+	for _, from := range []*[]mailbox.UID{&s.todo, &s.failed} {
+		if n := min(len(*from), mailbox.Page); len(page) == 0 {
+			page, *from = slices.Clone((*from)[:n]), (*from)[n:]
+		}
+	}
+	if len(page) == 0 {
+		page = s.queue.again()
+	}
+	if len(page) > 0 {
+		if err := s.scanPage(ctx, page); err != nil {
+			return false, err
+		}
+	}
+	if s.looking && len(s.todo)+len(s.failed) == 0 && s.queue.emptied() {
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		s.looking, s.watch.addresses, s.looked = false, s.lookingFor, true
+	}
+	return len(page) > 0, nil
 }
 
 func (s *session) scanPage(ctx context.Context, page []mailbox.UID) error {
@@ -70,29 +100,13 @@ func (s *session) scanPage(ctx context.Context, page []mailbox.UID) error {
 		return err
 	}
 	var done batch // of the page
-	var small, large []candidate
-	size := int64(0)
+	var todo []candidate
 	for i, m := range mails {
 		d := decisions[i]
 		if d.mark == mailbox.Done && !s.withinQuota(m) {
 			d = quarantined(reasonQuota, "its sender has sent more mails within an hour than are allowed").of(d.projects)
 		}
-		switch c := (candidate{mail: m, decision: d}); {
-		case d.mark != mailbox.Done:
-			done.add(c)
-		case m.Size <= smallMail && size+m.Size <= smallMails && s.tried(m) == 0:
-			size += m.Size
-			small = append(small, c)
-		default:
-			large = append(large, c)
-		}
-	}
-	if small, err = s.readSmall(ctx, small); err != nil {
-		return err
-	}
-	var todo []candidate
-	for _, c := range small {
-		if c.decision.mark == mailbox.Done {
+		if c := (candidate{mail: m, decision: d, sender: senderOf(m), alone: s.tried(m) > 0}); d.mark == mailbox.Done {
 			todo = append(todo, c)
 		} else {
 			done.add(c)
@@ -101,17 +115,41 @@ func (s *session) scanPage(ctx context.Context, page []mailbox.UID) error {
 	if err := s.finishBatch(ctx, done); err != nil {
 		return err
 	}
-	for _, c := range append(todo, large...) {
-		s.start(ctx, c)
+	if err := s.introduce(ctx, todo); err != nil {
+		return err
+	}
+	s.mutex.Lock()
+	for _, c := range todo {
+		s.busy[c.mail.UID] = true
+	}
+	s.mutex.Unlock()
+	s.free(s.queue.add(todo)...)
+	if slices.ContainsFunc(todo, func(c candidate) bool { return c.known }) {
+		s.observe(stepKnown)
 	}
 	return nil
 }
 
-// candidate is a mail with what is decided about it so far.
-type candidate struct {
-	mail     mailbox.Mail
-	decision decision
-	read     *content // nil until the mail was read
+// introduce finds out whose senders people know.
+func (s *session) introduce(ctx context.Context, some []candidate) error {
+	var senders []string
+	for _, c := range some {
+		senders = append(senders, c.sender)
+	}
+	if len(senders) == 0 {
+		return nil
+	}
+	slices.Sort(senders)
+	var known map[string]bool
+	err := s.retry(ctx, "clickhouse", func() (err error) {
+		known, err = s.directory.knownSenders(ctx, s.watch.box.Tenant, slices.Compact(senders))
+		return err
+	})
+	for i := range some {
+		// Where not everybody may send, somebody has allowed whoever does.
+		some[i].known = len(s.watch.box.Senders.Allowed) > 0 || some[i].mail.State.Released() || known[some[i].sender]
+	}
+	return err
 }
 
 // content is what was read of a mail.
@@ -168,13 +206,18 @@ func (s *session) readSmall(ctx context.Context, small []candidate) ([]candidate
 	return there, nil
 }
 
+// senderOf is who a mail says that it is from.
+func senderOf(m mailbox.Mail) string {
+	from := message.ReadHeader(m.Header).Addresses("From")
+	return strings.ToLower(untrusted.Cut(untrusted.Line(strings.Join(from[:min(len(from), maxFrom)], ", ")), longestHeader))
+}
+
 // withinQuota counts a mail of its sender, unless an operator released it.
 func (s *session) withinQuota(m mailbox.Mail) bool {
 	if m.State.Released() || s.tried(m) > 0 {
 		return true
 	}
-	from := message.ReadHeader(m.Header).Addresses("From")
-	return s.quota.use(strings.ToLower(strings.Join(from[:min(len(from), 5)], ",")), m.UID, m.Arrived, s.watch.box.Senders.PerHour)
+	return s.quota.use(senderOf(m), m.UID, m.Arrived, s.watch.box.Senders.PerHour)
 }
 
 // foreign reports whether another worker reads the mail, as far as its claim was renewed of late.

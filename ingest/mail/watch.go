@@ -27,6 +27,8 @@ type watch struct {
 	failures  fetchFailures
 	attempts  attempts
 	quota     quota
+	letters   quota // answers, of each who gets them
+	spent     spent
 
 	mutex   sync.Mutex // of current
 	current *session   // nil while there is no connection
@@ -64,6 +66,8 @@ type timings struct {
 	attempts time.Duration
 	// What people ask for is tried for so long.
 	requests time.Duration
+	// A mail takes long once its reading has taken this; its files together are read for no longer than that.
+	slow, mail time.Duration
 }
 
 func usualTimings() timings {
@@ -72,6 +76,7 @@ func usualTimings() timings {
 		refreshLeast: 5 * time.Minute, refreshMost: 9 * time.Minute,
 		addresses: 30 * time.Second, claims: 2 * time.Minute, deferral: 15 * time.Minute,
 		attempts: 20 * time.Second, requests: 10 * time.Minute,
+		slow: 10 * time.Second, mail: 10 * time.Minute,
 	}
 }
 
@@ -109,9 +114,11 @@ func (w *watch) pauses() retry.Backoff {
 // session is what lasts as long as one connection.
 type session struct {
 	*watch
-	box  *mailbox.Session
-	work *errgroup.Group // the loop, and the mails that are being handled
-	next mailbox.UID     // mails before it were looked at
+	box *mailbox.Session
+	// What is to be looked at: open mails, and those that failed before.
+	todo, failed []mailbox.UID
+	next         mailbox.UID // mails before it were listed
+	queue        *queue
 	// since is when another worker's claim on a mail was first seen as it is.
 	since map[mailbox.UID]seen
 
@@ -121,6 +128,9 @@ type session struct {
 	mutex sync.Mutex // of what follows
 	busy  map[mailbox.UID]bool
 	again time.Time // when all mails are looked at again
+	// lookingFor are the intake addresses, as a fingerprint, that failed mails are being looked at for.
+	looking    bool
+	lookingFor uint64
 }
 
 // session connects, and takes mails in until the connection breaks or the context ends. Mails that are being handled
@@ -141,28 +151,57 @@ func (w *watch) session(ctx context.Context) error {
 		w.failures.clear()
 		w.attempts.clear()
 		w.quota.clear()
+		w.letters.clear()
 	}
 	w.validity = box.UIDValidity
 	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(w.options.Parallel + 2) // and the two below
-	s := &session{watch: w, box: box, work: work, busy: map[mailbox.UID]bool{}, since: map[mailbox.UID]seen{}, next: 1}
+	s := &session{watch: w, box: box, busy: map[mailbox.UID]bool{}, since: map[mailbox.UID]seen{}, next: 1,
+		queue: newQueue(&w.spent, max(1, w.options.Parallel-1))}
 	w.setCurrent(s)
 	defer w.setCurrent(nil)
 	work.Go(func() error { return s.loop(ctx) })
 	work.Go(func() error { return s.followAddresses(ctx) })
+	for range w.options.Parallel {
+		work.Go(func() error { return s.serve(ctx) })
+	}
 	return work.Wait()
 }
 
 func (s *session) loop(ctx context.Context) error {
 	for {
-		if s.due() {
-			s.next = 1
-		}
-		if err := s.scan(ctx); err != nil {
+		if err := s.lookAround(ctx); err != nil {
 			return err
+		}
+		more, err := s.scan(ctx)
+		if err != nil {
+			return err
+		}
+		if more {
+			continue
 		}
 		// IDLE, too, is renewed as often: routers forget connections after ten minutes.
 		if err := s.box.Wait(ctx, s.untilDue()); err != nil {
+			return err
+		}
+	}
+}
+
+// serve handles mails, one after the other, as it is their turn.
+func (s *session) serve(ctx context.Context) error {
+	for {
+		some, err := s.queue.take(ctx)
+		if err != nil {
+			return err
+		}
+		if s.queue.wants() {
+			s.box.Nudge()
+		}
+		if some[0].opensWithOthers() {
+			err = s.open(ctx, some)
+		} else {
+			err = s.serveOne(ctx, some[0])
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -222,5 +261,8 @@ func (s *session) changedAddresses(ctx context.Context) (changed bool, fingerpri
 	})
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	if s.looking {
+		return fingerprint != s.lookingFor, fingerprint, err
+	}
 	return !s.looked || fingerprint != s.watch.addresses, fingerprint, err
 }

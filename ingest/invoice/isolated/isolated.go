@@ -38,7 +38,11 @@ func Read(ctx context.Context, data []byte, o Options) (invoice.Result, error) {
 	var programs []string
 	if !o.NoOCR {
 		// The child has no PATH to look in.
-		if path, err := exec.LookPath(tesseract(o.OCR)); err == nil {
+		path, err := exec.LookPath(tesseract(o.OCR))
+		switch {
+		case err != nil:
+			o.Light = false // there are no pictures to be had
+		case !o.Light:
 			o.OCR.Tesseract, programs = path, programsOf(path, o.OCR.Data)
 		}
 	}
@@ -90,7 +94,7 @@ func timeLimit(o invoice.Options) time.Duration {
 	if limit == 0 {
 		limit = invoice.DefaultTime
 	}
-	if o.NoOCR {
+	if o.NoOCR || o.Light {
 		return limit
 	}
 	if o.OCR.Time != 0 {

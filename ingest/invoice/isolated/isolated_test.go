@@ -103,3 +103,29 @@ func TestAChildReadsWhatOfficeScannersMake(t *testing.T) {
 		})
 	}
 }
+
+// Given a file that needs pictures of its pages, when it is read without any, then the child says so, within the time that a
+// file without OCR has, and starts no program; other files are read. Where no pictures can be had it is as always.
+func TestAFileThatNeedsPicturesIsLeftByALightReading(t *testing.T) {
+	scan, err := os.ReadFile(filepath.Join("..", "testdata", "scans", "jbig2.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name      string
+		data      []byte
+		noOCR     bool
+		tesseract string
+		want      invoice.Reason
+	}{
+		{"a scan", scan, false, "/bin/sh", invoice.NeedsPictures},
+		{"an invoice", pdftest.Sample().PDF(), false, "/bin/sh", ""},
+		{"a scan without tesseract", scan, false, "/no/such/tesseract", invoice.OCRMissing},
+		{"a scan when OCR is off", scan, true, "/bin/sh", invoice.OCROff},
+	} {
+		o := isolated.Options{Options: invoice.Options{Light: true, NoOCR: c.noOCR, OCR: ocr.Options{Tesseract: c.tesseract}}}
+		if r, err := isolated.Read(t.Context(), c.data, o); err != nil || r.Reason != c.want {
+			t.Errorf("%s: %s %s %s, %v", c.name, r.Status, r.Reason, r.Detail, err)
+		}
+	}
+}

@@ -127,11 +127,8 @@ func TestMailsAreReadByUID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listed, err := box.List(t.Context(), 5)
 	var uids []mailbox.UID
-	for _, l := range listed {
-		uids = append(uids, l.UID)
-	}
+	err = box.List(t.Context(), 5, func(l mailbox.Listed) { uids = append(uids, l.UID) })
 	if err != nil || len(uids) != mails-4 || uids[0] != 5 {
 		t.Fatalf("got %v, %v", uids, err)
 	}
@@ -158,8 +155,9 @@ func TestMailsAreReadByUID(t *testing.T) {
 	if _, err := box.Body(t.Context(), mailbox.Mail{UID: 9999}, 100); !errors.Is(err, mailbox.ErrGone) {
 		t.Errorf("a mail that isn't there: %v", err)
 	}
-	if past, err := box.List(t.Context(), mails+1); err != nil || len(past) != 0 {
-		t.Errorf("behind the last: %v, %v", past, err)
+	err = box.List(t.Context(), mails+1, func(l mailbox.Listed) { t.Errorf("behind the last: %v", l) })
+	if err != nil {
+		t.Error(err)
 	}
 }
 
@@ -193,5 +191,37 @@ func TestCommandsInterruptTheWaiting(t *testing.T) {
 		if err := <-waited; err != nil {
 			t.Fatalf("idle %t: %v", idle, err)
 		}
+	}
+}
+
+// Given more mails than a command of bounded length can name, when they are given back, then several commands name them.
+func TestManyMailsAreGivenBackInPieces(t *testing.T) {
+	s := mailboxtest.Start(t)
+	const mails = 2*mailbox.Page + 1
+	var uids []mailbox.UID
+	for i := range 2 * mails {
+		s.Deliver("Subject: x\r\n\r\n")
+		if i%2 == 0 {
+			uids = append(uids, mailbox.UID(i+1))
+		}
+	}
+	box, err := open(t, s.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := box.GiveBack(t.Context(), uids...); err != nil {
+		t.Fatal(err)
+	}
+	stores := 0
+	for _, command := range s.Log() {
+		if strings.HasPrefix(command, "UID STORE") {
+			stores++
+		}
+		if len(command) > 1000 {
+			t.Errorf("a command has %d bytes", len(command))
+		}
+	}
+	if stores != 3 {
+		t.Errorf("%d commands", stores)
 	}
 }

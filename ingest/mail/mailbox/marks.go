@@ -120,35 +120,33 @@ type Listed struct {
 	State State
 }
 
-// List gives all mails from a UID on. Which of them are open is decided by their keywords and not by a search: servers
-// are known whose search for missing keywords finds nothing.
-func (s *Session) List(ctx context.Context, from UID) ([]Listed, error) {
+// List goes through all mails from a UID on, in the server's order; one may come twice. Which of them are open is decided by
+// their keywords and not by a search: servers are known whose search for missing keywords finds nothing. A large mailbox takes
+// longer: its mails are never deleted.
+func (s *Session) List(ctx context.Context, from UID, each func(Listed)) error {
 	var above imap.UIDSet
 	above.AddRange(from, 0) // to the end
-	var all []Listed
-	err := s.do(ctx, "list", s.options.Timeout+time.Minute, func() error {
+	limit := s.options.Timeout + time.Minute + time.Duration(s.mails.Load())*time.Millisecond
+	return s.do(ctx, "list", limit, func() error {
 		return s.fetch(s.client.Fetch(above, &imap.FetchOptions{UID: true, Flags: true}), func(m *imapclient.FetchMessageData) error {
 			mail, err := s.readMail(m)
 			if err == nil && mail.UID >= from { // a range to the end always has the last mail in it
-				all = append(all, Listed{mail.UID, mail.State})
+				each(Listed{mail.UID, mail.State})
 			}
 			return err
 		})
 	})
-	slices.SortFunc(all, func(a, b Listed) int { return int(int64(a.UID) - int64(b.UID)) })
-	return slices.CompactFunc(all, func(a, b Listed) bool { return a.UID == b.UID }), err
 }
 
 // Marked gives the mails of a mark; where the mailbox takes no keywords, those that are ignored, failed or quarantined.
-func (s *Session) Marked(ctx context.Context, m Mark) ([]UID, error) {
-	all, err := s.List(ctx, 1)
-	var found []UID
-	for _, l := range all {
+func (s *Session) Marked(ctx context.Context, m Mark) (found []UID, err error) {
+	err = s.List(ctx, 1, func(l Listed) {
 		if mark := l.State.Mark(); mark == m || mark == flagged && m != Done && m != Unmarked {
 			found = append(found, l.UID)
 		}
-	}
-	return found, err
+	})
+	slices.Sort(found)
+	return slices.Compact(found), err
 }
 
 // Open reports whether a mail waits to be handled.
@@ -304,12 +302,15 @@ func (s *Session) Tidy(ctx context.Context, but Mark, uids ...UID) error {
 }
 
 func (s *Session) store(ctx context.Context, op imap.StoreFlagsOp, uids []UID, flags ...imap.Flag) error {
-	if len(uids) == 0 {
-		return nil
+	for some := range slices.Chunk(uids, Page) { // servers bound the length of a command
+		err := s.do(ctx, "store flags", s.options.Timeout, func() error {
+			return s.client.Store(imap.UIDSetNum(some...), &imap.StoreFlags{Op: op, Silent: true, Flags: flags}, nil).Close()
+		})
+		if err != nil {
+			return err
+		}
 	}
-	return s.do(ctx, "store flags", s.options.Timeout, func() error {
-		return s.client.Store(imap.UIDSetNum(uids...), &imap.StoreFlags{Op: op, Silent: true, Flags: flags}, nil).Close()
-	})
+	return nil
 }
 
 func hasPrefixFold(s, prefix string) bool {

@@ -63,6 +63,7 @@ type Session struct {
 	waiting   atomic.Int32  // commands that want it
 	interrupt chan struct{} // full when one came
 	news      chan struct{} // full when the server told of new mail
+	mails     atomic.Uint32 // in the mailbox, as the server told last
 	idle      bool
 	keywords  bool // whether the mailbox takes keywords
 	move      bool // whether the server has MOVE; else mails are copied, and the one copied from is removed
@@ -120,6 +121,7 @@ func (s *Session) greet(ctx context.Context, conn net.Conn) error {
 		// No commands in here: the client reads nothing meanwhile.
 		Mailbox: func(data *imapclient.UnilateralDataMailbox) {
 			if data.NumMessages != nil {
+				s.mails.Store(*data.NumMessages)
 				s.Nudge()
 			}
 		},
@@ -192,6 +194,7 @@ func (s *Session) selectMailbox(ctx context.Context) error {
 		return err
 	}
 	s.UIDValidity = selected.UIDValidity
+	s.mails.Store(selected.NumMessages)
 	s.keywords = slices.Contains(selected.PermanentFlags, imap.FlagWildcard)
 	var caps imap.CapSet
 	if err := s.do(ctx, "capability", s.options.Timeout, func() error {

@@ -25,6 +25,7 @@ const (
 var (
 	zipMark  = []byte("PK\x03\x04")
 	zipEnd   = []byte("PK\x05\x06")
+	zipEntry = []byte("PK\x01\x02") // in the directory
 	tnefMark = []byte{0x78, 0x9f, 0x3e, 0x22}
 )
 
@@ -50,7 +51,8 @@ func containerOf(kind, name string, data []byte) container {
 }
 
 const (
-	maxDirectory = 1 << 20 // bytes of a zip's directory
+	maxDirectory = 1 << 20 // bytes of a zip's directory, as it says
+	maxEntries   = 16 << 10
 	zipEndSize   = 22
 	maxComment   = 1<<16 - 1
 )
@@ -63,7 +65,10 @@ func (w *walk) zip(name string, data []byte) error {
 		w.missed("part %d (%s) is a zip that is cut off", w.parts, name)
 		return nil
 	}
-	// The library reads the whole directory, of as many bytes as this says.
+	// The library reads all entries that stand behind each other, whatever number and bytes this says, and what a zip64 says.
+	if n := bytes.Count(data, zipEntry); n > maxEntries {
+		return fmt.Errorf("%w: the zip %s has %d entries, %d are allowed", ErrTooMany, name, n, maxEntries)
+	}
 	if binary.LittleEndian.Uint32(tail[end+12:]) > maxDirectory {
 		return fmt.Errorf("%w: the directory of the zip %s has more than %d bytes", ErrTooMany, name, maxDirectory)
 	}

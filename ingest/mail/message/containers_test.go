@@ -237,3 +237,28 @@ func TestContainersAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// A zip has more entries than are allowed, whatever its end says of their number and size: directories are no parts, and the
+// library reads all that stand behind each other, and what a zip64 says.
+func TestTheDirectoryOfAZipIsBoundedByWhatIsThere(t *testing.T) {
+	for _, entries := range []int{20_000, 70_000} { // the latter need a zip64
+		var b bytes.Buffer
+		w := zip.NewWriter(&b)
+		for i := range entries {
+			if _, err := w.Create(fmt.Sprint(i, "/")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		content := b.Bytes()
+		end := bytes.LastIndex(content, []byte("PK\x05\x06"))
+		const size = 12
+		binary.LittleEndian.PutUint32(content[end+size:], 100)
+		m, err := message.Read(carrying("application/zip", string(content)), message.Limits{})
+		if want := fmt.Sprint("has ", entries, " entries, 16384 are allowed"); !errors.Is(err, message.ErrTooMany) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d entries: %v, %v", entries, m.Missed, err)
+		}
+	}
+}

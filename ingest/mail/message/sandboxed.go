@@ -54,7 +54,7 @@ func ReadSandboxed(ctx context.Context, raw []byte, limits Limits, in sandbox.Sa
 }
 
 // ReadAllSandboxed reads mails in one process of their own. Its errors are those of package sandbox: one mail can make
-// the reading of all of them fail.
+// the reading of all of them fail, as do mails whose zips unpack to more than one mail's may.
 func ReadAllSandboxed(ctx context.Context, mails [][]byte, limits Limits, in sandbox.Sandbox) ([]Result, error) {
 	limits = limits.withDefaults()
 	j := job{Limits: limits}
@@ -63,7 +63,7 @@ func ReadAllSandboxed(ctx context.Context, mails [][]byte, limits Limits, in san
 	}
 	input := bytes.Join(mails, nil)
 	output, err := in.Run(ctx, sandbox.Job{
-		Task: TaskName, Options: j, Input: input, Time: limits.Time, MaxOutput: len(input) + len(mails)*(maxAnswer+limits.Unpacked),
+		Task: TaskName, Options: j, Input: input, Time: limits.Time, MaxOutput: len(input) + len(mails)*maxAnswer + limits.Unpacked,
 	})
 	if err != nil {
 		return nil, err
