@@ -231,6 +231,11 @@ func (s *session) process(ctx context.Context, m mailbox.Mail, read *content, ou
 		}
 		return nil
 	}
+	if len(ids)*len(out.projects) > manyRecords {
+		if err := t.longer(); err != nil {
+			return err
+		}
+	}
 	from := newSource(s.watch.box, s.box.UIDValidity, m, read.MessageID, read.raw)
 	if err := s.keep(ctx, from, out.files); err != nil {
 		return err

@@ -20,6 +20,9 @@ const (
 	mostQueued = 200
 	// mostOpened is how many bytes of mails that were read already may wait.
 	mostOpened = 8 << 20
+	// largeMail and manyRecords make a mail a slow one: handlers hold few of such size, and it takes long to write so many.
+	largeMail   = 8 << 20
+	manyRecords = 20
 	// ahead is how much reading of a sender whom people know goes before that of strangers.
 	ahead = 10 * time.Minute
 )
@@ -71,7 +74,7 @@ func (q *queue) add(some []candidate) (left []mailbox.UID) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	for _, c := range some {
-		c.slow = q.long[c.mail.UID]
+		c.slow = q.long[c.mail.UID] || c.mail.Size > largeMail
 		q.waiting = append(q.waiting, c)
 	}
 	return q.leave()

@@ -144,11 +144,12 @@ func (w *world) reads(id string) {
 }
 
 // Given mails of strangers whose files never come to an end, and two handlers, then an e-invoice that somebody else mails
-// behind them becomes a record while they are being read; and they become theirs, once their files end.
+// behind them becomes a record while they are being read, before one that is to become many; and all become theirs, once
+// those files end.
 func TestMailsThatTakeLongHoldNobodyUp(t *testing.T) {
 	w := newWorld(t)
 	s := mailboxtest.Start(t)
-	const strangers, files = 4, 5
+	const strangers, files = 3, 5
 	for i := range strangers {
 		pdfs := [][]byte{pdfWith(fmt.Sprint(i), slowlyWord)}
 		for n := range files - 1 {
@@ -163,12 +164,23 @@ func TestMailsThatTakeLongHoldNobodyUp(t *testing.T) {
 	file := invoiceUBL("E1")
 	s.Deliver(string(testMail{to: "quartier@intake.example", id: "e-invoice", files: []testFile{{"x.xml", file}}}.raw()))
 	w.reads(recordOf("e-invoice", file))
-	if n := in.mails("done"); n > 1 {
-		t.Errorf("%d mails were done before", n)
+	many := testMail{to: "quartier@intake.example, tower@intake.example", id: "many"}
+	for i := range manyRecords/2 + 1 {
+		many.files = append(many.files, testFile{fmt.Sprintf("%d.xml", i), invoiceUBL(fmt.Sprint("M", i))})
+	}
+	s.Deliver(string(many.raw()))
+	eventually(t, "all but the first and the e-invoice wait", func() error {
+		if n := count(in.metrics.slow.WithLabelValues(scripted(t, s).String())); n != strangers {
+			return fmt.Errorf("%d do", n)
+		}
+		return nil
+	})
+	if n := in.mails("done"); n != 1 {
+		t.Errorf("%d mails are done", n)
 	}
 	r.letGo()
-	w.settled(strangers*files + 1)
-	eventually(t, "all mails are done", func() error { return allDone(s, strangers+1) })
+	w.settled(strangers*files + 1 + 2*len(many.files))
+	eventually(t, "all mails are done", func() error { return allDone(s, strangers+2) })
 	if err := w.sent().consistent(); err != nil {
 		t.Error(err)
 	}
@@ -179,7 +191,7 @@ func TestMailsThatTakeLongHoldNobodyUp(t *testing.T) {
 func TestAKnownSenderGoesBeforeStrangers(t *testing.T) {
 	w := newWorld(t)
 	s := mailboxtest.Start(t)
-	const strangers = 12
+	const strangers = 5
 	for i := range strangers {
 		m := testMail{to: "quartier@intake.example", id: fmt.Sprint("hangs-", i), pdfs: [][]byte{pdfWith(fmt.Sprint(i), waitsWord)}}
 		s.Deliver(m.from(fmt.Sprintf("stranger-%d@evil.example", i)))
@@ -367,11 +379,12 @@ func TestWhoseTurnItIs(t *testing.T) {
 	takes(5) // a sender whom people know has no more than his share
 	takes(4)
 
-	slow := mail(6, "slow")
-	if left := q.putBack(slow); left != nil {
+	if left := q.putBack(mail(6, "slow")); left != nil {
 		t.Errorf("left are %v", left)
 	}
-	q.putBack(mail(7, "slow"))
+	large := mail(7, "slow")
+	large.mail.Size = largeMail + 1
+	q.add([]candidate{large})
 	takes(6)
 	s.add("slow", time.Hour)
 	q.add([]candidate{mail(8, "slow")})

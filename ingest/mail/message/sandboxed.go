@@ -61,7 +61,10 @@ func ReadAllSandboxed(ctx context.Context, mails [][]byte, limits Limits, in san
 	for _, raw := range mails {
 		j.Sizes = append(j.Sizes, len(raw))
 	}
-	input := bytes.Join(mails, nil)
+	input := mails[0] // alone it may be large, and isn't copied
+	if len(mails) > 1 {
+		input = bytes.Join(mails, nil)
+	}
 	output, err := in.Run(ctx, sandbox.Job{
 		Task: TaskName, Options: j, Input: input, Time: limits.Time, MaxOutput: len(input) + len(mails)*maxAnswer + limits.Unpacked,
 	})
