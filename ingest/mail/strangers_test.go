@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	dto "github.com/prometheus/client_model/go"
 	"golang.org/x/sync/semaphore"
 
 	"tallyhouse/ingest/invoice"
@@ -175,8 +176,12 @@ func TestMailsThatTakeLongHoldNobodyUp(t *testing.T) {
 		}
 		return nil
 	})
-	if n := in.mails("done"); n != 1 {
-		t.Errorf("%d mails are done", n)
+	var read dto.Metric
+	if err := in.metrics.reading.Write(&read); err != nil {
+		t.Fatal(err)
+	}
+	if n, files := in.mails("done"), read.GetHistogram().GetSampleCount(); n != 1 || files != strangers+1 {
+		t.Errorf("%d mails are done, %d files are read", n, files)
 	}
 	r.letGo()
 	w.settled(strangers*files + 1 + 2*len(many.files))
