@@ -303,7 +303,8 @@ func TestAFloodIsNotAnsweredWhole(t *testing.T) {
 		log: slog.New(slog.DiscardHandler)}
 	s := &session{watch: w, box: &mailbox.Session{}}
 	owed := func(uid int, project string) int {
-		m := mailbox.Mail{UID: mailbox.UID(uid), Arrived: time.Now(), Header: fmt.Appendf(nil, "From: x@evil.example\r\nMessage-ID: <%d>\r\n\r\n", uid)}
+		header := fmt.Appendf(nil, "From: x@evil.example\r\nMessage-ID: <%d>\r\n\r\n", uid)
+		m := mailbox.Mail{UID: mailbox.UID(uid), Arrived: time.Now(), Header: header}
 		return len(s.owed(m, outcome{decision: decision{mark: mailbox.Done, projects: []string{project}}}))
 	}
 	n := 0

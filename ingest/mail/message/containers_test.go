@@ -257,7 +257,8 @@ func TestTheDirectoryOfAZipIsBoundedByWhatIsThere(t *testing.T) {
 		const size = 12
 		binary.LittleEndian.PutUint32(content[end+size:], 100)
 		m, err := message.Read(carrying("application/zip", string(content)), message.Limits{})
-		if want := fmt.Sprint("has ", entries, " entries, 16384 are allowed"); !errors.Is(err, message.ErrTooMany) || !strings.Contains(err.Error(), want) {
+		want := fmt.Sprint("has ", entries, " entries, 16384 are allowed")
+		if !errors.Is(err, message.ErrTooMany) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d entries: %v, %v", entries, m.Missed, err)
 		}
 	}
