@@ -2,14 +2,10 @@ package api
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"regexp"
-	"runtime/debug"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -17,6 +13,8 @@ import (
 	"tallyhouse/api/agents"
 	"tallyhouse/api/problem"
 	"tallyhouse/api/resource"
+	"tallyhouse/api/serving"
+	"tallyhouse/reader"
 )
 
 // observation is what the log and the metrics say of a request.
@@ -29,19 +27,12 @@ type observation struct {
 // statusClientGone stands in the log and the metrics for requests whose clients left before they were answered.
 const statusClientGone = 499
 
-// newRequestID is always fresh: a client's own id would let it forge another's trace.
-func newRequestID() string {
-	b := make([]byte, 16)
-	rand.Read(b) // never fails
-	return hex.EncodeToString(b)
-}
-
 // maxClientID bounds the id of a client that is written to the log.
 const maxClientID = 100
 
 // clientID is the id that a client gave its request, if it is sane.
 func clientID(r *http.Request) string {
-	id := r.Header.Get("X-Request-Id")
+	id := r.Header.Get(serving.RequestID)
 	if len(id) > maxClientID || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		return ""
 	}
@@ -50,8 +41,8 @@ func clientID(r *http.Request) string {
 
 // introduce sets the headers that every response has, and returns the id that it gave the request.
 func (s *Server) introduce(header http.Header) (requestID string) {
-	requestID = newRequestID()
-	header.Set("X-Request-Id", requestID)
+	requestID = serving.NewRequestID()
+	header.Set(serving.RequestID, requestID)
 	header.Set("Link", "<"+s.basePath+`/v0/feedback>; rel="feedback"`)
 	header.Set("X-Content-Type-Options", "nosniff")
 	return requestID
@@ -103,12 +94,16 @@ func (s *Server) answer(r *http.Request, header http.Header, seen *observation) 
 			err = s.panicked(seen, value)
 		}
 	}()
-	return s.serve(r.Context(), r, header, seen)
+	out, err = s.serve(r.Context(), r, header, seen)
+	if _, ok := errors.AsType[*reader.PanicError](err); ok {
+		s.guard.Count()
+	}
+	return out, err
 }
 
-// panicked logs a panic and makes an error of it.
+// panicked logs and counts a panic and makes an error of it.
 func (s *Server) panicked(seen *observation, value any) error {
-	s.log.Error("panic while answering", "request", seen.requestID, "panic", withoutSecrets(fmt.Sprint(value)), "stack", string(debug.Stack()))
+	s.guard.Report(seen.requestID, value)
 	return &panicked{value}
 }
 
@@ -132,7 +127,7 @@ func (s *Server) logRequest(r *http.Request, seen *observation, status, size int
 	switch {
 	case status >= http.StatusInternalServerError:
 		level = slog.LevelError
-		attributes = append(attributes, slog.String("error", withoutSecrets(fmt.Sprint(err))))
+		attributes = append(attributes, slog.String("error", serving.WithoutSecrets(fmt.Sprint(err))))
 	case errors.As(err, &p):
 		attributes = append(attributes, slog.String("problem", p.Kind.Suffix))
 	}
@@ -152,15 +147,9 @@ const maxLogged = 200
 
 // forLog is a text of a client as the log shows it: without secrets, and not longer than what serves to find the request.
 func forLog(text string) string {
-	text = strings.ToValidUTF8(withoutSecrets(text), "\uFFFD")
+	text = strings.ToValidUTF8(serving.WithoutSecrets(text), "\uFFFD")
 	if utf8.RuneCountInString(text) <= maxLogged {
 		return text
 	}
 	return string([]rune(text)[:maxLogged]) + "…"
 }
-
-// secret matches API keys, also with a percent escape left in them, and JSON Web Tokens.
-var secret = regexp.MustCompile(`(?i)pk(_|%5f)[^/\s"'\x60]*|eyj[a-z0-9_-]+\.[^/\s"'\x60]*`)
-
-// withoutSecrets is the text with what looks like a key or token cut out.
-func withoutSecrets(text string) string { return secret.ReplaceAllString(text, "[secret]") }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"tallyhouse/api"
 	"tallyhouse/api/access"
 	"tallyhouse/api/desk"
 	"tallyhouse/api/desk/signin"
@@ -136,4 +137,78 @@ func TestOnlySoManyStatementsOfAPersonWait(t *testing.T) {
 	done, err := w.server.Turn(w.server.As(t.Context(), session.User{Tenant: tenant, ID: "quiet"}))
 	w.must(err)
 	done()
+}
+
+// Given a person with five requests, when they open pages, then each is counted, and what a page asks for only beyond the first question;
+// a sixth is refused before anything is asked.
+func TestPagesCountInTheRateLimit(t *testing.T) {
+	w := adminWorld(t)
+	server, _ := w.start(func(o *api.Options) { o.RateLimit = fiveAnHour })
+	person := session.User{Tenant: tenant, ID: "U-admin"}
+	visit := func() (context.Context, error) {
+		ctx, leave, err := server.Admit(t.Context(), person, false)
+		if err == nil {
+			defer leave()
+		}
+		return ctx, err
+	}
+	first, err := visit() // 1
+	w.must(err)
+	for range 2 { // 1 more
+		if status, body := server.Ask(first, person, "/v0/projects"); status != http.StatusOK {
+			t.Fatalf("it is answered with %d %s", status, body)
+		}
+	}
+	for range 3 { // 5 in all
+		_, err = visit()
+		w.must(err)
+	}
+	if status, _ := server.Ask(first, person, "/v0/projects"); status != http.StatusTooManyRequests {
+		t.Errorf("a sixth question is answered with %d", status)
+	}
+	_, err = visit()
+	if p, ok := errors.AsType[*problem.Error](err); !ok || p.Kind != problem.TooManyRequests || p.RetryAfter <= 0 {
+		t.Errorf("a sixth page: %v", err)
+	}
+	if _, _, err := server.Admit(t.Context(), session.User{Tenant: tenant, ID: "nobody"}, false); !errors.Is(err, access.ErrCredentials) {
+		t.Errorf("nobody is admitted: %v", err)
+	}
+}
+
+// Given a person with as many pages and files open as one may have at a time, then the next one waits until one is sent, and another
+// person's doesn't.
+func TestOnlySoManyPagesAndFilesOfAPersonAreMade(t *testing.T) {
+	w := adminWorld(t)
+	w.user("U-other", guestKey, "admin")
+	w.known(guestKey)
+	noisy, quiet := session.User{Tenant: tenant, ID: "U-admin"}, session.User{Tenant: tenant, ID: "U-other"}
+	for holdsFile, most := range map[bool]int{false: 16, true: 2} {
+		var leaving []func()
+		for range most {
+			_, leave, err := w.server.Admit(t.Context(), noisy, holdsFile)
+			w.must(err)
+			leaving = append(leaving, leave)
+		}
+		soon, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		if _, _, err := w.server.Admit(soon, noisy, holdsFile); !errors.As(err, new(*problem.Error)) {
+			t.Errorf("file %t: one more than %d: %v", holdsFile, most, err)
+		}
+		stop()
+		_, leave, err := w.server.Admit(t.Context(), quiet, holdsFile)
+		w.must(err)
+		leave()
+		next := make(chan error)
+		go func() {
+			_, leave, err := w.server.Admit(t.Context(), noisy, holdsFile)
+			if err == nil {
+				leave()
+			}
+			next <- err
+		}()
+		leaving[0]()
+		w.must(<-next)
+		for _, leave := range leaving {
+			leave() // also a second time
+		}
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"tallyhouse/api/agents"
 	"tallyhouse/api/problem"
 	"tallyhouse/api/query"
+	"tallyhouse/api/serving"
 	"tallyhouse/api/session"
 	"tallyhouse/reader"
 )
@@ -186,10 +187,13 @@ func (s *Server) identify(ctx context.Context, r *http.Request, header http.Head
 		return nil, err
 	}
 	seen.principal = caller.Tenant() + "/" + caller.Principal()
-	if m := agents.From(ctx); m == nil {
-		err = s.limitRate(ctx, caller, header)
-	} else if m.Refused != nil { // the message that it was made for has been counted
+	v, m := visitorOf(ctx), agents.From(ctx)
+	switch {
+	case m != nil && m.Refused != nil:
 		err = m.Refused
+	case m != nil, v != nil && v.counted.Swap(false): // the message or page that it was made for has been counted
+	default:
+		err = s.limitRate(ctx, caller, header)
 	}
 	return caller, err
 }
@@ -197,8 +201,8 @@ func (s *Server) identify(ctx context.Context, r *http.Request, header http.Head
 // authenticate finds who sent a request: a person of this process (Ask), or by its one Authorization header. A token anywhere else
 // is never read.
 func (s *Server) authenticate(ctx context.Context, r *http.Request, seen *observation) (*access.Caller, error) {
-	if person, ok := ctx.Value(personKey{}).(session.User); ok {
-		caller, err := s.Caller(person)
+	if v := visitorOf(ctx); v != nil {
+		caller, err := s.Caller(v.User)
 		if errors.Is(err, access.ErrCredentials) {
 			return nil, &problem.Error{Kind: problem.InvalidCredentials}
 		}
@@ -228,7 +232,7 @@ func (s *Server) authenticate(ctx context.Context, r *http.Request, seen *observ
 		caller, err = s.signedIn(ctx, store, token)
 	}
 	if errors.Is(err, access.ErrCredentials) || errors.Is(err, session.ErrToken) {
-		s.log.Debug("a token gives no access", "request", seen.requestID, "reason", withoutSecrets(err.Error()))
+		s.log.Debug("a token gives no access", "request", seen.requestID, "reason", serving.WithoutSecrets(err.Error()))
 		return nil, &problem.Error{Kind: problem.InvalidCredentials}
 	}
 	return caller, err

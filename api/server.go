@@ -28,6 +28,7 @@ import (
 	"tallyhouse/api/cursor"
 	"tallyhouse/api/feedback"
 	"tallyhouse/api/pages"
+	"tallyhouse/api/problem"
 	"tallyhouse/api/ratelimit"
 	"tallyhouse/api/serving"
 	"tallyhouse/api/session"
@@ -53,6 +54,8 @@ const (
 	maxBodies         = 256 << 20 // bytes of all bodies that are being sent
 	sendingOverhead   = 1 << 20   // bytes that a response takes beside its body while it is being sent, most of them to compress it
 	largeShares       = 2         // requests of different tenants
+	pageShare         = 4         // how many pages of people are made, for each request that is worked on: most wait for those
+	runningFiles      = 8         // files that people are sent at the same time, each of which is in memory
 	smallBody         = 8 << 20   // bytes of a body with a small share
 	maxPageBody       = 20 << 20  // bytes of a page, which is cut
 	maxBody           = 64 << 20  // bytes of what cannot be cut
@@ -142,6 +145,8 @@ type Server struct {
 	slots       slots        // of exports
 	agents      http.Handler // of messages
 	messages    *admission   // of agents, beside that of the requests that their tools make
+	pages       *admission   // of people, beside that of what they ask
+	files       *admission   // that people are sent
 	origins     []string     // whose pages may call the API
 	description []byte       // the OpenAPI document
 	events      []byte       // the AsyncAPI document
@@ -151,6 +156,7 @@ type Server struct {
 	clock       func() time.Time
 	patience    patience
 	handler     http.Handler
+	guard       *serving.Guard
 	buffers     buffers
 	kept        *keptAnswers
 	metrics     *metrics
@@ -210,6 +216,10 @@ func New(o Options) (*Server, error) {
 		origins: o.CORSOrigins,
 		messages: newAdmission(limits{running: max(1, o.Requests/agentShare), perTenant: max(1, o.Requests*3/4/agentShare),
 			perPrincipal: max(1, o.Requests/4/agentShare), waiting: maxWaiting, allWaiting: maxAllWaiting, bytes: maxBodies / agentShare}),
+		pages: newAdmission(limits{running: o.Requests * pageShare, perTenant: max(1, o.Requests*3/4) * pageShare,
+			perPrincipal: max(1, o.Requests/4) * pageShare, waiting: maxWaiting, allWaiting: maxAllWaiting, bytes: maxBodies}),
+		files: newAdmission(limits{running: runningFiles, perTenant: runningFiles * 3 / 4, perPrincipal: runningFiles / 4, waiting: maxWaiting,
+			allWaiting: maxAllWaiting, bytes: maxBodies}),
 		kept: newKeptAnswers(maxKept, maxKeptOfTenant),
 		log:  o.Log,
 	}
@@ -247,8 +257,11 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up compression: %w", err)
 	}
-	s.agents = agents.Handler(s.agentTools(), pages.Version(), s)
-	s.handler = s.cors(compress(s))
+	if s.guard, err = serving.NewGuard("api", o.Log, o.Metrics, brokenOff); err != nil {
+		return nil, err
+	}
+	s.agents = agents.Handler(s.agentTools(), pages.Version(), s.guard.Handler(s))
+	s.handler = s.guard.Handler(s.cors(compress(s)))
 	return s, nil
 }
 
@@ -327,6 +340,13 @@ func (s *Server) Follow(ctx context.Context) {
 		work.Go(func() error { s.sessions.Run(ctx); return nil })
 	}
 	_ = work.Wait() // neither fails
+}
+
+// brokenOff answers a request where even what writes answers has failed.
+func brokenOff(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", typeProblem)
+	w.WriteHeader(http.StatusInternalServerError)
+	_, _ = w.Write((&problem.Error{Kind: problem.InternalError}).Append(nil, w.Header().Get(serving.RequestID))) // the client may have left
 }
 
 // probe is what the database said last, and whether it was ever found to be right.

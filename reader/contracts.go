@@ -107,7 +107,7 @@ func (f *contractFinder) beside(ctx context.Context, contracts func() error) err
 	if !f.reads.needs(miscoded | ownNames) {
 		return contracts()
 	}
-	return together(contracts, func() (err error) {
+	return Together(contracts, func() (err error) {
 		f.at, err = f.reader.states(ctx)
 		return err
 	})

@@ -215,7 +215,7 @@ func (r *Reader) Facilities(ctx context.Context, p FacilityPage) (page []Facilit
 	costs := newProjectCosts(p.Projects)
 	affordable := costs.need(page[:has])
 	page, more = page[:affordable], more || affordable < has
-	err = together(
+	err = Together(
 		func() error { return r.facilityPositions(ctx, p.Tenant, page) },
 		func() error { return costs.read(ctx, r, p.Tenant) })
 	if err != nil {
@@ -300,7 +300,7 @@ func (r *Reader) FacilitySchedule(ctx context.Context, tenant string, f *analyti
 	request analytics.ScheduleRequest) ([]analytics.FacilityPeriod, error) {
 	var entries []analytics.FacilityEntry
 	var fixings []analytics.Fixing
-	err := together(func() error {
+	err := Together(func() error {
 		q := facilityPartQuery(facilityEntryColumns, "facility_entries", tenant, f.ID)
 		return facilityEntryColumns.read(ctx, r, q, pageSettings, appendTo(&entries))
 	}, func() error {

@@ -192,7 +192,7 @@ func (r *Reader) LineSources(ctx context.Context, q LineRequest) (LineSources, e
 			})
 		})
 	}
-	if err := together(tasks...); err != nil {
+	if err := Together(tasks...); err != nil {
 		return found, fmt.Errorf("read what a line is made of: %w", err)
 	}
 	found.Incomplete = len(found.Bookings) > maxSources || len(found.Claims) > maxSources

@@ -39,7 +39,7 @@ func (r *Reader) Records(ctx context.Context, p RecordPage) (page Page, err erro
 			return err
 		})
 	}
-	if err := together(tasks...); err != nil {
+	if err := Together(tasks...); err != nil {
 		return Page{}, fmt.Errorf("read records: %w", err)
 	}
 	fewer, err := r.fewer(len(find.records), func(limit, bytes int) error {

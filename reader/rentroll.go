@@ -35,7 +35,7 @@ func (r *Reader) RentRoll(ctx context.Context, request RentRollRequest) (analyti
 func (r *Reader) rentRollInput(ctx context.Context, request RentRollRequest) (analytics.RentRollInput, error) {
 	in := analytics.RentRollInput{Currency: request.Currency}
 	var values []events.IndexValue
-	err := together(
+	err := Together(
 		func() (err error) {
 			if in.Leases, err = r.leases(ctx, request); err != nil {
 				return err

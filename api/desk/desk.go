@@ -18,6 +18,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"tallyhouse/api/access"
 	"tallyhouse/api/desk/confirmation"
 	"tallyhouse/api/desk/language"
@@ -46,9 +48,10 @@ type API interface {
 	Ask(ctx context.Context, person session.User, target string) (status int, body []byte)
 	// Caller is the person and what they may see at this moment.
 	Caller(person session.User) (*access.Caller, error)
-	// As is a context in which what is read of the database waits for its turn among what is read for others, where Sources and
-	// Inbox do so.
-	As(ctx context.Context, person session.User) context.Context
+	// Admit counts a request of the person in their rate limit and waits until it may be worked on, which it is until leave is called.
+	// Of requests that hold a file in memory there are fewer. In the context that it returns, what is read of the database waits for
+	// its turn among what is read for others, where Sources and Inbox do so. It is refused as problem.TooManyRequests.
+	Admit(ctx context.Context, person session.User, holdsFile bool) (admitted context.Context, leave func(), err error)
 	// Today is the date in Vienna that figures are of at this moment.
 	Today() calendar.Date
 }
@@ -76,8 +79,9 @@ type Options struct {
 	MaxAmount int64
 	// Clock is the machine's by default.
 	Clock func() time.Time
-	// Log takes what happens; by default nothing is kept.
-	Log *slog.Logger
+	// Log and Metrics take what happens; by default nothing is kept.
+	Log     *slog.Logger
+	Metrics prometheus.Registerer
 }
 
 // Validate reports all that is wrong with the options, the API and the sources apart.
@@ -126,6 +130,7 @@ type Desk struct {
 	assets        *assets
 	clock         func() time.Time
 	log           *slog.Logger
+	guard         *serving.Guard
 	handler       http.Handler
 	ending        chan struct{} // closed when the server is to end: what streams leaves then
 }
@@ -134,6 +139,9 @@ type Desk struct {
 func New(o Options) (*Desk, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Metrics == nil {
+		o.Metrics = prometheus.NewRegistry()
 	}
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -168,10 +176,20 @@ func New(o Options) (*Desk, error) {
 	if d.templates, err = loadTemplates(d.languages, d.assets); err != nil {
 		return nil, err
 	}
-	if d.handler, err = d.routes(slices.Concat(d.figures(), d.mails(), d.requests())); err != nil {
+	handler, err := d.routes(d.screens())
+	if err != nil {
 		return nil, err
 	}
+	if d.guard, err = serving.NewGuard("desk", o.Log, o.Metrics, d.apologize); err != nil {
+		return nil, err
+	}
+	d.handler = d.guard.Handler(handler)
 	return d, nil
+}
+
+// screens are all that people see after they have signed in.
+func (d *Desk) screens() []route {
+	return slices.Concat(d.figures(), d.mails(), d.requests())
 }
 
 // Handler answers requests.

@@ -96,6 +96,7 @@ func followInbox(v *visit) (answer, error) {
 	}
 	return raw(func(w http.ResponseWriter, r *http.Request) {
 		defer leave()
+		v.leave() // a stream is none of the pages that are made
 		ctx, stop := context.WithTimeout(r.Context(), streamLasts)
 		defer stop()
 		w.Header().Set("Content-Type", "text/event-stream")

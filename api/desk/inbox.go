@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"tallyhouse/analytics"
 	"tallyhouse/api/access"
 	"tallyhouse/reader"
@@ -44,13 +42,13 @@ func (d *Desk) mails() []route {
 		return nil
 	}
 	return []route{
-		{"GET /inbox", showInbox},
-		{"GET /inbox/events", followInbox},
-		{"GET /inbox/{id}", showMail},
-		{"POST /inbox/{id}/check", checkMail},
-		{"POST /inbox/{id}/confirmation", confirmMail},
-		{"GET /inbox/{id}/mail", downloadMail},
-		{"GET /inbox/{id}/documents/{number}", downloadDocument},
+		{"GET /inbox", showInbox, asksPage},
+		{"GET /inbox/events", followInbox, asksPage},
+		{"GET /inbox/{id}", showMail, asksPage},
+		{"POST /inbox/{id}/check", checkMail, asksNone},
+		{"POST /inbox/{id}/confirmation", confirmMail, asksPage},
+		{"GET /inbox/{id}/mail", downloadMail, asksFile},
+		{"GET /inbox/{id}/documents/{number}", downloadDocument, asksFile},
 	}
 }
 
@@ -192,16 +190,14 @@ func showInbox(v *visit) (answer, error) {
 	}
 	var found reader.InboxPage
 	var counts reader.InboxCounts
-	both, ctx := errgroup.WithContext(ctx)
-	both.Go(func() (err error) {
+	err = reader.Together(func() (err error) {
 		found, err = v.desk.inbox.Inbox(ctx, filter, after, mailsOfPage)
 		return err
-	})
-	both.Go(func() (err error) {
+	}, func() (err error) {
 		counts, err = v.desk.inbox.InboxCounts(ctx, filter.Tenant, filter.Projects)
 		return err
 	})
-	if err := both.Wait(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	page := inboxPage{Asked: asked, Self: asked.address("")}

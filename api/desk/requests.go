@@ -39,11 +39,11 @@ func (d *Desk) requests() []route {
 		return nil
 	}
 	return []route{
-		{"POST /inbox/{id}/retry", askFor(events.RequestRetry)},
-		{"POST /inbox/{id}/release", askFor(events.RequestRelease)},
-		{"POST /inbox/{id}/allow", askToAllow},
-		{"GET /inbox/senders", showSenders},
-		{"POST /inbox/senders/disallow", askToDisallow},
+		{"POST /inbox/{id}/retry", askFor(events.RequestRetry), asksPage},
+		{"POST /inbox/{id}/release", askFor(events.RequestRelease), asksPage},
+		{"POST /inbox/{id}/allow", askToAllow, asksPage},
+		{"GET /inbox/senders", showSenders, asksPage},
+		{"POST /inbox/senders/disallow", askToDisallow, asksPage},
 	}
 }
 

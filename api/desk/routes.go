@@ -1,11 +1,14 @@
 package desk
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/klauspost/compress/gzhttp"
 
@@ -13,7 +16,9 @@ import (
 	"tallyhouse/api/desk/language"
 	"tallyhouse/api/desk/signin"
 	"tallyhouse/api/problem"
+	"tallyhouse/api/serving"
 	"tallyhouse/api/session"
+	"tallyhouse/reader"
 )
 
 // route is a screen and where it is, like GET /projects/{project}/budget. Whoever has not signed in is sent to sign in first; what
@@ -21,7 +26,17 @@ import (
 type route struct {
 	pattern string
 	screen  func(v *visit) (answer, error)
+	kind    kind
 }
+
+// kind says what a request takes.
+type kind uint8
+
+const (
+	asksPage kind = iota // it counts in the rate limit, and waits for its turn among those that are worked on
+	asksFile             // so does this, among those that hold a file in memory
+	asksNone             // it reads nothing but what it brings, and is free
+)
 
 // contentPolicy lets a page load scripts, styles and data of the desk alone, and none that stand in the page.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; " +
@@ -56,10 +71,10 @@ func (d *Desk) routes(screens []route) (http.Handler, error) {
 	mux.HandleFunc("GET "+signin.CallbackPath, d.finishSignIn)
 	mux.HandleFunc("GET "+CodePath+"{code}", d.signInByCode)
 	mux.Handle("GET /{$}", http.RedirectHandler(firstPath, http.StatusSeeOther))
-	mux.Handle("POST "+signOutPath, d.signedIn(d.signOut))
-	mux.Handle("/", d.signedIn(func(*visit) (answer, error) { return nil, errNotFound }))
+	mux.Handle("POST "+signOutPath, d.signedIn(d.signOut, asksNone))
+	mux.Handle("/", d.signedIn(func(*visit) (answer, error) { return nil, errNotFound }, asksNone))
 	for _, s := range screens {
-		mux.Handle(s.pattern, d.signedIn(s.screen))
+		mux.Handle(s.pattern, d.signedIn(s.screen, s.kind))
 	}
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(compressFrom), gzhttp.RandomJitter(lengthsVaryBy, 0, false),
 		gzhttp.ContentTypeFilter(func(contentType string) bool {
@@ -89,9 +104,9 @@ func secured(next http.Handler) http.Handler {
 }
 
 // signedIn answers those who have signed in, and whom the API knows at this moment.
-func (d *Desk) signedIn(screen func(v *visit) (answer, error)) http.Handler {
+func (d *Desk) signedIn(screen func(v *visit) (answer, error), kind kind) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		v := &visit{desk: d, request: r, lang: d.language(r)}
+		v := &visit{desk: d, request: r, lang: d.language(r), leave: func() {}}
 		var ok bool
 		if v.session, ok = d.cookies.Read(r, d.clock()); !ok {
 			d.askToSignIn(w, r)
@@ -106,14 +121,21 @@ func (d *Desk) signedIn(screen func(v *visit) (answer, error)) http.Handler {
 			d.fail(v, w, err)
 			return
 		}
-		r = r.WithContext(d.api.As(r.Context(), v.session.User()))
-		v.request = r
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead { // it is read before others wait for it
 			r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 			if !v.session.Sends(r) {
 				d.fail(v, w, errForged)
 				return
 			}
+		}
+		if kind != asksNone {
+			var ctx context.Context
+			if ctx, v.leave, err = d.api.Admit(r.Context(), v.session.User(), kind == asksFile); err != nil {
+				d.fail(v, w, err)
+				return
+			}
+			defer v.leave()
+			v.request = r.WithContext(ctx)
 		}
 		out, err := screen(v)
 		if err == nil {
@@ -142,13 +164,34 @@ func (d *Desk) fail(v *visit, w http.ResponseWriter, err error) {
 	case v.request.Context().Err() != nil:
 		return // nobody is there any more
 	default:
-		d.log.Error("the desk cannot answer", "path", v.request.URL.Path, "error", err)
+		d.log.Error("the desk cannot answer", "request", w.Header().Get(serving.RequestID), "path", v.request.URL.Path, "error", err)
+	}
+	if _, ok := errors.AsType[*reader.PanicError](err); ok {
+		d.guard.Count()
+	}
+	if waited != nil && waited.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.FormatInt(int64((waited.RetryAfter+time.Second-1)/time.Second), 10))
+	}
+	if kind == "internal" {
+		why = w.Header().Get(serving.RequestID)
 	}
 	title := v.text("error." + kind + ".title")
 	if err := (view{name: "error", title: title, status: status, data: v.text("error."+kind+".text", why)}).write(v, w); err != nil {
 		d.log.Error("the desk cannot say what is wrong", "error", err)
 		http.Error(w, http.StatusText(status), status)
 	}
+}
+
+// apologize is what the guard answers after a panic. What else has failed may have been what writes pages: then it is a line of text.
+func (d *Desk) apologize(w http.ResponseWriter, r *http.Request) {
+	defer func() {
+		if value := recover(); value != nil {
+			http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		}
+	}()
+	secured(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d.fail(&visit{desk: d, request: r, lang: d.language(r)}, w, errPanic)
+	})).ServeHTTP(w, r)
 }
 
 func (d *Desk) language(r *http.Request) *language.Language {

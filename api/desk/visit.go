@@ -19,6 +19,7 @@ type visit struct {
 	lang    *language.Language
 	session signin.Session
 	caller  *access.Caller // what they may see at this moment
+	leave   func()         // lets others in before the answer ends, where it lasts
 }
 
 // What a screen may return beside answers; anything else is an internal error.
@@ -27,6 +28,7 @@ var (
 	errNotFound = errors.New("not found")
 	errTooMany  = errors.New("too many requests")
 	errForged   = errors.New("the form is not one of this session")
+	errPanic    = errors.New("a panic, which the log tells of beside this")
 )
 
 // refusedError is what cannot be taken of a request, and why.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"slices"
@@ -160,6 +161,7 @@ type openAPI struct {
 	sources  desk.Sources
 	flags    apiFlags
 	registry *prometheus.Registry
+	log      *slog.Logger
 	closers  []func()
 }
 
@@ -172,7 +174,7 @@ func (a *openAPI) close() {
 
 // openAPI makes the API. Its caller closes it.
 func (s *shell) openAPI(f apiFlags, servers servers, registry *prometheus.Registry) (_ *openAPI, err error) {
-	a := &openAPI{flags: f, registry: registry}
+	a := &openAPI{flags: f, registry: registry, log: s.log}
 	defer func() {
 		if err != nil {
 			a.close()
@@ -246,7 +248,7 @@ func (a *openAPI) run(ctx context.Context, ready func(addr string)) error {
 	}
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return a.Run(ctx, listener) })
-	work.Go(func() error { return serve(ctx, metrics, a.flags.operator.pages(a.registry)) })
+	work.Go(func() error { return serve(ctx, metrics, a.log, a.registry, a.flags.operator.pages(a.registry)) })
 	work.Go(func() error {
 		if a.awaitReady(ctx) == nil {
 			ready(listener.Addr().String())

@@ -108,7 +108,7 @@ func (s *shell) runDesk(ctx context.Context, f deskFlags, answering apiFlags, se
 	if err != nil {
 		return usageError{err}
 	}
-	o.API, o.Sources, o.Inbox, o.Log = a.Server, a.sources, a.inbox, s.log
+	o.API, o.Sources, o.Inbox, o.Log, o.Metrics = a.Server, a.sources, a.inbox, s.log, registry
 	o.Publisher, o.MaxAmount = confirmations{servers.kafka}, f.mail.maxAmount*minorUnits
 	if o.Originals, err = f.mail.deskOriginals(ctx); err != nil {
 		return err
@@ -129,7 +129,9 @@ func (s *shell) runDesk(ctx context.Context, f deskFlags, answering apiFlags, se
 	work.Go(func() error { a.Follow(ctx); return nil })
 	work.Go(func() error { return d.Run(ctx, listener) })
 	alive := func() error { return nil }
-	work.Go(func() error { return serve(ctx, metrics, answering.operator.pagesWithHealth(registry, alive, a.Ready)) })
+	work.Go(func() error {
+		return serve(ctx, metrics, s.log, registry, answering.operator.pagesWithHealth(registry, alive, a.Ready))
+	})
 	work.Go(func() error {
 		if a.awaitReady(ctx) == nil {
 			fmt.Fprintf(s.out, "ready desk=%s\n", f.url)
@@ -166,7 +168,7 @@ func (d *dev) openDesk(ctx context.Context, servers servers, a *openAPI) (*devDe
 		d.log.Info("the desk's link has been used; this is the next one", "link", opened.linkOf(code))
 	})
 	opened.Desk, err = desk.New(desk.Options{API: a.Server, Sources: a.sources, Inbox: a.inbox, Originals: kept, URL: opened.url, Codes: opened.codes,
-		Publisher: confirmations{servers.kafka}, MaxAmount: d.mail.maxAmount * minorUnits, Log: d.log})
+		Publisher: confirmations{servers.kafka}, MaxAmount: d.mail.maxAmount * minorUnits, Log: d.log, Metrics: a.registry})
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}

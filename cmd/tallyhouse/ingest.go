@@ -116,7 +116,9 @@ func ingestCommand(s *shell) *cobra.Command {
 		work, ctx := errgroup.WithContext(cmd.Context())
 		work.Go(func() error { return w.Run(ctx) })
 		work.Go(func() error { return letters.Run(ctx) })
-		work.Go(func() error { return serve(ctx, listener, operator.pagesWithHealth(registry, w.Alive, w.Ready)) })
+		work.Go(func() error {
+			return serve(ctx, listener, s.log, registry, operator.pagesWithHealth(registry, w.Alive, w.Ready))
+		})
 		if intake != nil {
 			work.Go(func() error { return intake.Run(ctx) })
 		}

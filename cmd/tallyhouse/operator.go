@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -12,6 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/pflag"
+
+	"tallyhouse/api/serving"
 )
 
 // operatorFlags say what is served on the metrics address beside the metrics.
@@ -23,13 +26,18 @@ func (f *operatorFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.pprof, "pprof", false, "serve Go's profiles at /debug/pprof/ on the metrics address")
 }
 
-// longestProfile bounds a profile or trace that is being taken.
-const longestProfile = 5 * time.Minute
+// Bounds of the server of an operator's pages.
+const (
+	longestProfile    = 5 * time.Minute // a profile or trace that is being taken
+	operatorPatience  = 10 * time.Second
+	maxOperatorHeader = 32 << 10 // bytes
+	metricsAtOnce     = 4        // requests for metrics that are worked on at the same time
+)
 
 // pages are /metrics and, when they are asked for, the profiles.
 func (f operatorFlags) pages(from prometheus.Gatherer) *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(from, promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(from, promhttp.HandlerOpts{MaxRequestsInFlight: metricsAtOnce}))
 	if f.pprof {
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 		mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
@@ -62,8 +70,15 @@ func health(check func() error) http.HandlerFunc {
 }
 
 // serve serves an operator's pages until the context ends.
-func serve(ctx context.Context, listener net.Listener, pages http.Handler) error {
-	server := &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: longestProfile}
+func serve(ctx context.Context, listener net.Listener, log *slog.Logger, registry prometheus.Registerer, pages http.Handler) error {
+	guard, err := serving.NewGuard("operator", log, registry, nil)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	server := &http.Server{
+		Handler: guard.Handler(pages), MaxHeaderBytes: maxOperatorHeader, ReadHeaderTimeout: operatorPatience, ReadTimeout: operatorPatience,
+		WriteTimeout: longestProfile, IdleTimeout: longestProfile, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

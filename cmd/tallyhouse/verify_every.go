@@ -82,7 +82,7 @@ func (r *repeatedVerify) run(ctx context.Context, log *slog.Logger, once func(co
 		return err
 	}
 	work, ctx := errgroup.WithContext(ctx)
-	work.Go(func() error { return serve(ctx, listener, operatorFlags{}.pages(registry)) })
+	work.Go(func() error { return serve(ctx, listener, log, registry, operatorFlags{}.pages(registry)) })
 	work.Go(func() error {
 		next := time.NewTicker(r.every)
 		defer next.Stop()
