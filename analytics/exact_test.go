@@ -1,10 +1,12 @@
 package analytics_test
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -198,6 +200,27 @@ func TestInt128AgreesWithBigIntegers(t *testing.T) {
 			t.Fatalf("%s in 64 bits = %d, %v", a, v, fits)
 		}
 	})
+}
+
+// JSON is read to the digit; what is no whole number of 128 bits is refused, and null changes nothing.
+func TestInt128ReadsJSON(t *testing.T) {
+	most := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 127), big.NewInt(1)).String()
+	for _, text := range []string{"0", "-1", "9223372036854775808", "-9223372036854775809", most, "-" + most} {
+		var n analytics.Int128
+		if err := json.Unmarshal([]byte(text), &n); err != nil || n.String() != text {
+			t.Errorf("%s is read as %s: %v", text, n, err)
+		}
+	}
+	for _, text := range []string{"1.5", "1e3", `"1"`, "true", most + "0", strings.Repeat("9", 1000)} {
+		n := analytics.Int(7)
+		if err := json.Unmarshal([]byte(text), &n); err == nil || n != analytics.Int(7) {
+			t.Errorf("%.50s is read as %s", text, n)
+		}
+	}
+	n := analytics.Int(7)
+	if err := json.Unmarshal([]byte("null"), &n); err != nil || n != analytics.Int(7) {
+		t.Errorf("null is read as %s: %v", n, err)
+	}
 }
 
 func TestInt128FromBigRefusesWhatItCannotHold(t *testing.T) {

@@ -100,8 +100,8 @@ func (a Int128) OrZero() Int128 {
 	return a
 }
 
-// atLeast returns max(a, b).
-func (a Int128) atLeast(b Int128) Int128 { return b.Add(a.Sub(b).OrZero()) }
+// AtLeast returns max(a, b).
+func (a Int128) AtLeast(b Int128) Int128 { return b.Add(a.Sub(b).OrZero()) }
 
 // Int64 returns a and whether 64 bits hold it.
 func (a Int128) Int64() (int64, bool) {
@@ -113,6 +113,26 @@ func (a Int128) Int64() (int64, bool) {
 func (a Int128) Big() *big.Int {
 	v := new(big.Int).Lsh(big.NewInt(a.hi), 64)
 	return v.Add(v, new(big.Int).SetUint64(a.lo))
+}
+
+// UnmarshalJSON reads a whole number; null leaves a as it is.
+func (a *Int128) UnmarshalJSON(text []byte) error {
+	const longest = 40 // bytes that 128 bits take
+	if string(text) == "null" {
+		return nil
+	}
+	v, ok := new(big.Int), len(text) <= longest
+	if ok {
+		v, ok = v.SetString(string(text), 10)
+	}
+	if !ok {
+		return fmt.Errorf("analytics: %.*q is no whole number of 128 bits", longest, text)
+	}
+	n, err := Int128FromBig(v)
+	if err == nil {
+		*a = n
+	}
+	return err
 }
 
 // Append appends a in decimal digits to b.

@@ -237,9 +237,9 @@ func (p *prices) rate(reference events.Opt[Int128]) events.Opt[Int128] {
 	floor := thousandths(p.pricing.FloorBp.V)
 	switch p.pricing.FloorOn.Or(floorReference) {
 	case floorAllIn:
-		return events.Some(reference.V.Add(p.margin).atLeast(floor))
+		return events.Some(reference.V.Add(p.margin).AtLeast(floor))
 	case floorReference:
-		return events.Some(reference.V.atLeast(floor).Add(p.margin))
+		return events.Some(reference.V.AtLeast(floor).Add(p.margin))
 	}
 	return events.Some(reference.V.Add(p.margin)) // a floor on something that no rule knows
 }

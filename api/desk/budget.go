@@ -1,6 +1,10 @@
 package desk
 
-import "slices"
+import (
+	"slices"
+
+	"tallyhouse/analytics"
+)
 
 // levelBudget shows the top lines alone, levelSub two levels; "" all of them.
 const (
@@ -45,9 +49,17 @@ type lineFigures struct {
 
 // excluded is what is in another currency than the project's.
 type excluded struct {
-	Currency string `json:"currency"`
-	Value    int64  `json:"value"`
-	Count    int64  `json:"count"`
+	Currency string            `json:"currency"`
+	Value    *analytics.Int128 `json:"value"` // nil where it is beyond what an amount can show
+	Count    int64             `json:"count"`
+}
+
+// amount is that of what is excluded; nil where it is beyond what an amount can show.
+func (e *excluded) amount() *amount {
+	if e.Value == nil {
+		return nil
+	}
+	return &amount{*e.Value, e.Currency}
 }
 
 func (v *visit) budget(project, level string) (*budget, error) {
@@ -93,7 +105,7 @@ func sumUp(all ...*amount) *amount {
 		case sum == nil:
 			sum = &amount{Currency: a.Currency}
 		}
-		sum.Value += a.Value
+		sum.Value = sum.Value.Add(a.Value)
 	}
 	return sum
 }
@@ -103,7 +115,7 @@ func (a *amount) less(b *amount) *amount {
 	if b == nil {
 		return nil
 	}
-	return sumUp(a, &amount{-b.Value, b.Currency})
+	return sumUp(a, b.negative())
 }
 
 // bars shows how far the budget is used, and where the estimate is.
@@ -173,8 +185,8 @@ func (v *visit) budgetFacts(p *project, total lineFigures, line string) []fact {
 	}
 	if total.Variance != nil {
 		f := fact{Label: v.text("budget.left"), Amount: total.Variance, Link: estimate}
-		if f.Bad = total.Variance.Value < 0; f.Bad {
-			f.Label, f.Amount = v.text("budget.over"), &amount{-total.Variance.Value, total.Variance.Currency}
+		if f.Bad = total.Variance.Value.Sign() < 0; f.Bad {
+			f.Label, f.Amount = v.text("budget.over"), total.Variance.negative()
 		}
 		facts = append(facts, f)
 	}
@@ -192,7 +204,7 @@ func (v *visit) budgetTable(p *project, b *budget, total lineFigures) *table {
 	line := func(heading cell, f *lineFigures, node string) row {
 		link := func(of string, a *amount, parameters ...string) cell {
 			one := c.amount(a)
-			if a == nil || a.Value == 0 {
+			if a == nil || a.isZero() {
 				return one
 			}
 			return one.to(p.page(of, slices.Concat(parameters, []string{"line", node})...))
@@ -205,7 +217,7 @@ func (v *visit) budgetTable(p *project, b *budget, total lineFigures) *table {
 			return one.to(p.line(node, part))
 		}
 		variance := made("estimate", f.Variance)
-		if f.Variance != nil && f.Variance.Value < 0 {
+		if f.Variance != nil && f.Variance.Value.Sign() < 0 {
 			variance = variance.badge("bad")
 		}
 		return row{ID: node, Cells: []cell{heading, {Bars: f.bars()}, made("budget", f.Budget), link("contracts", f.Committed),
@@ -234,18 +246,26 @@ func (v *visit) budgetTable(p *project, b *budget, total lineFigures) *table {
 // outsideLines says what belongs to no line, or to no line of the project's currency.
 func (v *visit) outsideLines(p *project, b *budget) (notes []note) {
 	say := func(key, link string, a *amount) {
-		if a != nil && a.Value != 0 {
-			notes = append(notes, note{v.text(key, v.lang.Amount(a.Value, a.Currency), a.Currency), link})
+		if a == nil || !a.isZero() {
+			notes = append(notes, note{v.text(key, v.figure(a), b.Currency), link})
 		}
 	}
 	say("budget.unallocated", p.page("outside")+"#t-invoices", b.Unallocated)
 	say("budget.unallocatedBudget", p.page("outside")+"#t-budget", b.UnallocatedBudget)
 	for _, e := range b.Excluded {
-		notes = append(notes, note{v.text("budget.excluded", v.lang.Amount(e.Value, e.Currency), e.Currency, e.Count), p.page("outside", "currency", e.Currency)})
+		notes = append(notes, note{v.text("budget.excluded", v.figure(e.amount()), e.Currency, e.Count), p.page("outside", "currency", e.Currency)})
 	}
 	for _, e := range b.ExcludedCommitted {
-		notes = append(notes, note{v.text("budget.excludedCommitted", v.lang.Amount(e.Value, e.Currency), e.Currency, e.Count),
+		notes = append(notes, note{v.text("budget.excludedCommitted", v.figure(e.amount()), e.Currency, e.Count),
 			p.page("contracts", "currency", e.Currency)})
 	}
 	return notes
+}
+
+// figure is an amount in words, without its currency; nil is one that is beyond what an amount can show.
+func (v *visit) figure(a *amount) string {
+	if a == nil {
+		return v.text("budget.beyond")
+	}
+	return v.lang.Amount(a.Value, a.Currency)
 }

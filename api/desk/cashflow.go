@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"tallyhouse/analytics"
 	"tallyhouse/schemas/calendar"
 )
 
@@ -20,13 +21,13 @@ type cashflowNode struct {
 	Code     string  `json:"code"`
 	Name     string  `json:"name"`
 	Months   []struct {
-		Month    string `json:"month"`
-		Actual   *int64 `json:"actual"`
-		Forecast *int64 `json:"forecast"`
+		Month    string           `json:"month"`
+		Actual   analytics.Int128 `json:"actual"`
+		Forecast analytics.Int128 `json:"forecast"`
 	} `json:"months"`
-	Undated *int64   `json:"undated"`
-	Gap     *int64   `json:"gap"`
-	Flags   []string `json:"flags"`
+	Undated *analytics.Int128 `json:"undated"` // nil where the person may not see amounts
+	Gap     *analytics.Int128 `json:"gap"`
+	Flags   []string          `json:"flags"`
 }
 
 // cashflowPage is what the page shows.
@@ -52,8 +53,8 @@ type lineOption struct{ ID, Name string }
 // flow is what is paid and forecast in the months, in minor units.
 type flow struct {
 	months           []string
-	actual, forecast map[string]int64
-	undated, gap     int64
+	actual, forecast map[string]analytics.Int128
+	undated, gap     analytics.Int128
 }
 
 func showCashflow(v *visit) (answer, error) {
@@ -90,7 +91,7 @@ func showCashflow(v *visit) (answer, error) {
 
 // flow adds up the top lines, or is that of one line.
 func (c *cashflow) flow(line string) *flow {
-	f := &flow{actual: map[string]int64{}, forecast: map[string]int64{}}
+	f := &flow{actual: map[string]analytics.Int128{}, forecast: map[string]analytics.Int128{}}
 	for _, n := range c.Nodes {
 		if line == "" && n.ParentID != nil || line != "" && n.NodeID != line {
 			continue
@@ -99,25 +100,25 @@ func (c *cashflow) flow(line string) *flow {
 			if _, known := f.actual[m.Month]; !known {
 				f.months = append(f.months, m.Month)
 			}
-			f.actual[m.Month] += value(m.Actual)
-			f.forecast[m.Month] += value(m.Forecast)
+			f.actual[m.Month] = f.actual[m.Month].Add(m.Actual)
+			f.forecast[m.Month] = f.forecast[m.Month].Add(m.Forecast)
 		}
-		f.undated += value(n.Undated)
-		f.gap += value(n.Gap)
+		f.undated = f.undated.Add(value(n.Undated))
+		f.gap = f.gap.Add(value(n.Gap))
 	}
 	return f
 }
 
-func value(n *int64) int64 {
+func value(n *analytics.Int128) analytics.Int128 {
 	if n == nil {
-		return 0
+		return analytics.Int128{}
 	}
 	return *n
 }
 
-func (f *flow) sums() (actual, forecast int64) {
+func (f *flow) sums() (actual, forecast analytics.Int128) {
 	for _, m := range f.months {
-		actual, forecast = actual+f.actual[m], forecast+f.forecast[m]
+		actual, forecast = actual.Add(f.actual[m]), forecast.Add(f.forecast[m])
 	}
 	return actual, forecast
 }
@@ -136,7 +137,7 @@ func (v *visit) cashflowChart(of *cashflow, f *flow) *chart {
 	columns := make([]chartColumn, len(f.months))
 	for i, text := range f.months {
 		c := cells{v.lang}.month(text)
-		columns[i] = chartColumn{values: []int64{f.actual[text], f.forecast[text]}, title: v.text("cashflow.tip", c.Text,
+		columns[i] = chartColumn{values: []analytics.Int128{f.actual[text], f.forecast[text]}, title: v.text("cashflow.tip", c.Text,
 			v.lang.Amount(f.actual[text], of.Currency), v.lang.Amount(f.forecast[text], of.Currency), of.Currency)}
 		if year, january := strings.CutSuffix(text, "-01"); january {
 			columns[i].label = year
@@ -150,14 +151,14 @@ func (v *visit) monthsTable(p *project, of *cashflow, f *flow, line string) *tab
 	t := &table{Name: "months", Caption: v.text("cashflow.monthsCaption"), Columns: []column{{Title: v.text("cashflow.month")},
 		amounts("cashflow.actual"), amounts("cashflow.forecast"), amounts("cashflow.running")}}
 	c := cells{v.lang}
-	running := int64(0)
+	var running analytics.Int128
 	for _, text := range f.months {
-		running += f.actual[text] + f.forecast[text]
+		running = running.Add(f.actual[text]).Add(f.forecast[text])
 		actual, forecast := c.amount(&amount{f.actual[text], of.Currency}), c.amount(&amount{f.forecast[text], of.Currency})
-		if f.actual[text] != 0 {
+		if !f.actual[text].IsZero() {
 			actual = actual.to(p.paidIn(text, line))
 		}
-		if f.forecast[text] != 0 {
+		if !f.forecast[text].IsZero() {
 			forecast = forecast.to(p.page("cashflow/"+text, "line", line))
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{c.month(text), actual, forecast,

@@ -1,6 +1,9 @@
 package desk
 
-import "tallyhouse/schemas/calendar"
+import (
+	"tallyhouse/analytics"
+	"tallyhouse/schemas/calendar"
+)
 
 // cashflowMonthPage is what the page of one month of a cash flow shows: the lines whose own money it is made of.
 type cashflowMonthPage struct {
@@ -50,7 +53,7 @@ func (v *visit) monthTable(p *project, of *cashflow, month, line, name string) *
 		{Title: v.text("budget.line")}, amounts("cashflow.actual"), amounts("cashflow.forecast")}}
 	c := cells{v.lang}
 	shown := map[string]bool{line: true}
-	var actual, forecast int64
+	var actual, forecast analytics.Int128
 	for _, n := range of.Nodes {
 		if n.NodeID != line && (n.ParentID == nil && line != "" || n.ParentID != nil && !shown[*n.ParentID]) {
 			continue
@@ -58,10 +61,10 @@ func (v *visit) monthTable(p *project, of *cashflow, month, line, name string) *
 		shown[n.NodeID] = true
 		own := of.own(n.NodeID)
 		paid, expected := own.sums()
-		if paid == 0 && expected == 0 {
+		if paid.IsZero() && expected.IsZero() {
 			continue
 		}
-		actual, forecast = actual+paid, forecast+expected
+		actual, forecast = actual.Add(paid), forecast.Add(expected)
 		t.Rows = append(t.Rows, row{Cells: []cell{c.text(n.Code + "  " + n.Name).to(p.line(n.NodeID, "")),
 			c.amount(&amount{paid, of.Currency}).to(p.paidIn(month, n.NodeID, "below", "false")),
 			c.amount(&amount{expected, of.Currency}).to(p.line(n.NodeID, "plan"))}})

@@ -33,7 +33,7 @@ type contract struct {
 	} `json:"amendments"`
 }
 
-func (c *contract) over() bool { return c.OverInvoiced != nil && c.OverInvoiced.Value > 0 }
+func (c *contract) over() bool { return c.OverInvoiced != nil && c.OverInvoiced.Value.Sign() > 0 }
 
 // partner is the counterparty's name, or its id where it has none.
 func (c *contract) partner() string {
@@ -64,15 +64,15 @@ func (c *contract) bars() *bars {
 
 // beyond is the sum of two amounts of one currency, when there is something of the first; else nil.
 func (a *amount) beyond(b *amount) *amount {
-	if a == nil || a.Value == 0 || b == nil {
+	if a == nil || a.isZero() || b == nil {
 		return nil
 	}
-	return &amount{a.Value + b.Value, b.Currency}
+	return sumUp(a, b)
 }
 
 // atMost is the smaller one of two amounts of one currency.
 func (a *amount) atMost(b *amount) *amount {
-	if a == nil || b == nil || a.Value <= b.Value {
+	if a == nil || b == nil || a.less(b).Value.Sign() <= 0 {
 		return a
 	}
 	return b
@@ -265,7 +265,7 @@ func (v *visit) contractInvoices(p *project, k *contract) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.invoicedTable(p, v.text("contracts.invoices"), found, k.Invoiced), nil
+	return v.invoicedTable(p, v.text("contracts.invoices"), k.Invoiced.Currency, found, k.Invoiced), nil
 }
 
 func text(s *string) string {

@@ -273,7 +273,7 @@ func (v *visit) typed(values analytics.InvoiceValues) map[string]string {
 
 func (v *visit) typedValue(s events.Stated, currency string) string {
 	if s.Minor.Ok {
-		return strings.ReplaceAll(v.lang.Amount(s.Minor.V, currency), "\u2212", "-")
+		return strings.ReplaceAll(v.lang.Amount(analytics.Int(s.Minor.V), currency), "\u2212", "-")
 	}
 	return s.Text.V
 }
@@ -324,9 +324,9 @@ func (v *visit) enteredAmounts(f *form) {
 		minor, ok := v.lang.ParseMinor(f.typed[name], currency.V)
 		switch {
 		case !ok:
-			f.wrong[name] = v.text("correct.noAmount", v.lang.Amount(-123450, currency.V))
+			f.wrong[name] = v.text("correct.noAmount", v.lang.Amount(analytics.Int(-123450), currency.V))
 		case minor > v.desk.maxAmount || minor < -v.desk.maxAmount:
-			f.wrong[name] = v.text("correct.implausible", v.lang.Amount(v.desk.maxAmount, currency.V))
+			f.wrong[name] = v.text("correct.implausible", v.lang.Amount(analytics.Int(v.desk.maxAmount), currency.V))
 		}
 		unread = unread || f.wrong[name] != ""
 		return events.Some(minor)
@@ -341,11 +341,11 @@ func (v *visit) enteredAmounts(f *form) {
 		return
 	}
 	missing := func(name string, minor int64) {
-		f.wrong[name] = v.text("correct.amountMissing", v.lang.Amount(minor, currency.V))
+		f.wrong[name] = v.text("correct.amountMissing", v.lang.Amount(analytics.Int(minor), currency.V))
 	}
 	switch net, tax, gross := values.Net, values.Tax, values.Gross; {
 	case net.Ok && tax.Ok && gross.Ok && net.V+tax.V != gross.V:
-		f.wrong[analytics.FieldGross] = v.text("correct.noSum", v.lang.Amount(net.V+tax.V, currency.V), v.lang.Amount(gross.V, currency.V))
+		f.wrong[analytics.FieldGross] = v.text("correct.noSum", v.lang.Amount(analytics.Int(net.V+tax.V), currency.V), v.lang.Amount(analytics.Int(gross.V), currency.V))
 	case net.Ok && tax.Ok && !gross.Ok:
 		missing(analytics.FieldGross, net.V+tax.V)
 	case net.Ok && gross.Ok && !tax.Ok:

@@ -1,8 +1,10 @@
 package desk
 
 import (
+	"math/big"
 	"strconv"
 
+	"tallyhouse/analytics"
 	"tallyhouse/api/desk/language"
 )
 
@@ -29,26 +31,23 @@ const (
 
 // drawBars draws amounts, the ones behind first. What is below 0 isn't drawn.
 func drawBars(mark *amount, parts ...barOf) *bars {
-	longest := int64(0)
-	if mark != nil {
-		longest = mark.Value
-	}
-	for _, p := range parts {
-		if p.amount != nil {
-			longest = max(longest, p.amount.Value)
+	var longest analytics.Int128
+	for _, p := range append([]barOf{{"", mark}}, parts...) {
+		if p.amount != nil && p.amount.Value.Sub(longest).Sign() > 0 {
+			longest = p.amount.Value
 		}
 	}
-	if longest <= 0 {
+	if longest.Sign() <= 0 {
 		return nil
 	}
 	b := &bars{}
 	for _, p := range parts {
-		if p.amount != nil && p.amount.Value > 0 {
+		if p.amount != nil && p.amount.Value.Sign() > 0 {
 			inset := barInset * len(b.Parts)
 			b.Parts = append(b.Parts, part{p.class, thousandths(p.amount.Value, longest), inset, barHeight - 2*inset})
 		}
 	}
-	if mark != nil && mark.Value > 0 {
+	if mark != nil && mark.Value.Sign() > 0 {
 		b.Mark = min(thousandths(mark.Value, longest), 997)
 	}
 	return b
@@ -60,17 +59,12 @@ type barOf struct {
 }
 
 // thousandths is a part of a whole.
-func thousandths(value, whole int64) int { return scaled(value, whole, 1000) }
+func thousandths(value, whole analytics.Int128) int { return scaled(value, whole, 1000) }
 
-// scaled is value, where whole is to. Amounts beyond what can be multiplied lose what nobody sees.
-func scaled(value, whole, to int64) int {
-	for whole > 1<<52 {
-		value, whole = value>>10, whole>>10
-	}
-	if whole <= 0 {
-		return 0
-	}
-	return int(value * to / whole)
+// scaled is value, where whole, which is more than 0, is to.
+func scaled(value, whole analytics.Int128, to int64) int {
+	part := new(big.Int).Mul(value.Big(), big.NewInt(to))
+	return int(part.Quo(part, whole.Big()).Int64())
 }
 
 // chart is amounts over time.
@@ -109,7 +103,7 @@ type chartLabel struct {
 type chartColumn struct {
 	title  string
 	label  string // below it; "" for none
-	values []int64
+	values []analytics.Int128
 }
 
 const (
@@ -121,22 +115,21 @@ const (
 
 // drawChart draws columns of amounts of one currency, of a class for each value of a column.
 func drawChart(l *language.Language, title, currency string, classes []string, columns []chartColumn) *chart {
-	top, bottom := int64(0), int64(0)
+	var top, depth analytics.Int128 // depth is how far it goes below 0
 	for _, c := range columns {
-		above, below := int64(0), int64(0)
+		var above, below analytics.Int128
 		for _, v := range c.values {
-			above, below = above+max(0, v), below+min(0, v)
+			above, below = above.Add(v.OrZero()), below.Add(v.Neg().OrZero())
 		}
-		top, bottom = max(top, above), min(bottom, below)
+		top, depth = top.AtLeast(above), depth.AtLeast(below)
 	}
-	if len(columns) == 0 || top == 0 && bottom == 0 {
+	span := top.Add(depth)
+	if span.IsZero() {
 		return nil
 	}
-	span := top - bottom
-	pixels := func(v int64) int { return scaled(v, span, plotHeight) }
+	pixels := func(v analytics.Int128) int { return scaled(v, span, plotHeight) }
 	c := &chart{Title: title, Height: plotTop + plotHeight + labelHeight, Zero: plotTop + pixels(top)}
-	step := niceStep(span)
-	for at := bottom / step * step; at <= top; at += step {
+	for _, at := range ticks(top, depth) {
 		y := c.Zero - pixels(at)
 		c.Ticks = append(c.Ticks, tick{Y: y, TextY: y - 4, Label: l.Whole(at, currency)})
 	}
@@ -145,12 +138,12 @@ func drawChart(l *language.Language, title, currency string, classes []string, c
 		bar := chartBar{X: percent(i*1000+120, n), Width: percent(760, n), Title: col.title}
 		up, down := c.Zero, c.Zero
 		for k, v := range col.values {
-			height := max(pixels(max(v, -v)), 1)
-			switch {
-			case v > 0:
+			height := max(pixels(v.AtLeast(v.Neg())), 1)
+			switch v.Sign() {
+			case 1:
 				up -= height
 				bar.Parts = append(bar.Parts, chartPart{classes[k], up, height})
-			case v < 0:
+			case -1:
 				bar.Parts = append(bar.Parts, chartPart{classes[k], down, height})
 				down += height
 			}
@@ -169,15 +162,29 @@ func percent(thousandths, n int) string {
 	return strconv.Itoa(hundredths/100) + "." + strconv.Itoa(hundredths%100/10) + strconv.Itoa(hundredths%10) + "%"
 }
 
+// ticks are a few round steps from so far below 0 to the top.
+func ticks(top, depth analytics.Int128) (all []analytics.Int128) {
+	step := niceStep(top.Add(depth).Big())
+	first, last := new(big.Int).Quo(depth.Big(), step), new(big.Int).Quo(top.Big(), step)
+	for i := -first.Int64(); i <= last.Int64(); i++ {
+		at, err := analytics.Int128FromBig(new(big.Int).Mul(step, big.NewInt(i)))
+		if err != nil { // it is between two that there are
+			break
+		}
+		all = append(all, at)
+	}
+	return all
+}
+
 // niceStep divides a span into a few round steps.
-func niceStep(span int64) int64 {
-	step := int64(100)
-	for {
+func niceStep(span *big.Int) *big.Int {
+	ten, most := big.NewInt(10), big.NewInt(mostTicks)
+	for unit := big.NewInt(100); ; unit.Mul(unit, ten) {
 		for _, factor := range []int64{1, 2, 5} {
-			if span/(step*factor) < mostTicks {
-				return step * factor
+			step := new(big.Int).Mul(unit, big.NewInt(factor))
+			if new(big.Int).Quo(span, step).Cmp(most) < 0 {
+				return step
 			}
 		}
-		step *= 10
 	}
 }

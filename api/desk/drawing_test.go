@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"tallyhouse/analytics"
 	"tallyhouse/api/desk/language"
 )
 
@@ -18,7 +19,7 @@ func english(t *testing.T) *language.Language {
 
 // Bars are as long as their amounts, beside the longest; nothing is drawn below 0.
 func TestBarsAreAsLongAsTheirAmounts(t *testing.T) {
-	of := func(n int64) *amount { return &amount{n, "EUR"} }
+	of := func(n int64) *amount { return minor(n, "EUR") }
 	b := drawBars(of(500), barOf{"budget", of(1000)}, barOf{"invoiced", of(250)}, barOf{"paid", of(-10)}, barOf{"committed", nil})
 	if len(b.Parts) != 2 || b.Parts[0].Width != 1000 || b.Parts[1].Width != 250 || b.Mark != 500 {
 		t.Errorf("%+v", b)
@@ -34,8 +35,11 @@ func TestBarsAreAsLongAsTheirAmounts(t *testing.T) {
 
 // A chart has a column for each value, within its height; values below 0 hang below its line, and columns beside each other.
 func TestChartsHoldTheirColumns(t *testing.T) {
+	of := func(paid, forecast int64) []analytics.Int128 {
+		return []analytics.Int128{analytics.Int(paid), analytics.Int(forecast)}
+	}
 	c := drawChart(english(t), "title", "EUR", []string{"paid", "forecast"}, []chartColumn{
-		{values: []int64{300_00, 100_00}, label: "2026"}, {values: []int64{-100_00, 0}}, {values: []int64{0, 0}}})
+		{values: of(300_00, 100_00), label: "2026"}, {values: of(-100_00, 0)}, {values: of(0, 0)}})
 	if len(c.Bars) != 3 || len(c.Labels) != 1 || len(c.Bars[0].Parts) != 2 || len(c.Bars[1].Parts) != 1 || len(c.Bars[2].Parts) != 0 {
 		t.Fatalf("%+v", c)
 	}
@@ -49,8 +53,30 @@ func TestChartsHoldTheirColumns(t *testing.T) {
 	if c.Bars[1].X != "37.33%" || c.Bars[1].Width != "25.33%" {
 		t.Errorf("the second column is at %s, %s wide", c.Bars[1].X, c.Bars[1].Width)
 	}
-	if drawChart(english(t), "", "EUR", []string{"paid"}, []chartColumn{{values: []int64{0}}}) != nil {
+	if drawChart(english(t), "", "EUR", []string{"paid"}, []chartColumn{{values: of(0, 0)}}) != nil {
 		t.Error("nothing is drawn")
+	}
+}
+
+// Sums beyond 64 bits, of either sign, are drawn as others are: with few ticks, and within the chart.
+func TestChartsHoldSumsBeyond64Bits(t *testing.T) {
+	most := analytics.Int(math.MaxInt64)
+	for name, c := range map[string]struct{ up, down analytics.Int128 }{
+		"two that 64 bits hold": {most, most.Neg()}, "one sum above": {most.Add(most), analytics.Int(0)},
+		"both beyond": {most.Add(most), most.Add(most).Neg()}, "one below": {analytics.Int(1), most.Add(most).Neg()},
+	} {
+		drawn := drawChart(english(t), "", "EUR", []string{"paid", "forecast"}, []chartColumn{{values: []analytics.Int128{c.up, most}},
+			{values: []analytics.Int128{c.down, most.Neg()}}})
+		if n := len(drawn.Ticks); n < 2 || n > mostTicks+2 {
+			t.Errorf("%s: %d ticks", name, n)
+		}
+		for _, bar := range drawn.Bars {
+			for _, p := range bar.Parts {
+				if p.Y < 0 || p.Y+p.Height > drawn.Height {
+					t.Errorf("%s: a part from %d of %d leaves the chart of %d", name, p.Y, p.Height, drawn.Height)
+				}
+			}
+		}
 	}
 }
 
@@ -58,11 +84,11 @@ func TestChartsHoldTheirColumns(t *testing.T) {
 func TestTheTotalIsThatOfTheTopLines(t *testing.T) {
 	top := "a"
 	b := budget{Nodes: []budgetNode{
-		{NodeID: "a", lineFigures: lineFigures{Budget: &amount{100, "EUR"}}},
-		{NodeID: "b", ParentID: &top, lineFigures: lineFigures{Budget: &amount{60, "EUR"}}},
-		{NodeID: "c", lineFigures: lineFigures{Budget: &amount{-30, "EUR"}}}}}
+		{NodeID: "a", lineFigures: lineFigures{Budget: minor(100, "EUR")}},
+		{NodeID: "b", ParentID: &top, lineFigures: lineFigures{Budget: minor(60, "EUR")}},
+		{NodeID: "c", lineFigures: lineFigures{Budget: minor(-30, "EUR")}}}}
 	total := b.total()
-	if total.Budget == nil || *total.Budget != (amount{70, "EUR"}) || total.Paid != nil {
+	if total.Budget == nil || *total.Budget != *minor(70, "EUR") || total.Paid != nil {
 		t.Errorf("the total is %+v, %+v", total.Budget, total.Paid)
 	}
 }

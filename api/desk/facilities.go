@@ -1,6 +1,10 @@
 package desk
 
-import "fmt"
+import (
+	"fmt"
+
+	"tallyhouse/analytics"
+)
 
 // facility is what the API shows of a loan facility; nil is what the person may not see, or what has no value.
 type facility struct {
@@ -94,7 +98,7 @@ func (f *facility) entries(p *project, of, until string) string {
 }
 
 // counts reports whether an entry is in the figure (docs/calculations.md#facilities), and with which sign.
-func (e *facilityEntry) counts(of, until string) (sign int64, ok bool) {
+func (e *facilityEntry) counts(of, until string) (sign int, ok bool) {
 	if until != "" && text(e.Date) >= until { // dates as they are written sort as they are
 		return 0, false
 	}
@@ -184,9 +188,9 @@ func (v *visit) balanceChart(s *schedule) *chart {
 		if period.Balance == nil {
 			return nil
 		}
-		values := []int64{period.Balance.Value, 0}
+		values := []analytics.Int128{period.Balance.Value, {}}
 		if period.Projected {
-			values = []int64{0, period.Balance.Value}
+			values = []analytics.Int128{{}, period.Balance.Value}
 		}
 		col := chartColumn{values: values, title: v.text("facilities.tip", c.date(period.Start).Text, c.date(period.End).Text,
 			c.Amount(period.Balance.Value, period.Balance.Currency), period.Balance.Currency)}
@@ -227,7 +231,7 @@ func (v *visit) entriesTable(f *facility, entries []facilityEntry, of, until str
 		{Title: v.text("table.date")}, {Title: v.text("facilities.kind")}, {Title: v.text("contracts.status")},
 		{Title: v.text("table.amount"), Unit: f.Currency, Number: true}}}
 	c := cells{v.lang}
-	sum := int64(0)
+	sum := &amount{Currency: f.Currency}
 	for i := range entries {
 		e := &entries[i]
 		sign, ok := e.counts(of, until)
@@ -235,14 +239,16 @@ func (v *visit) entriesTable(f *facility, entries []facilityEntry, of, until str
 			continue
 		}
 		if e.Amount != nil && of != entriesAll {
-			e.Amount.Value *= sign
-			sum += e.Amount.Value
+			if sign < 0 {
+				e.Amount = e.Amount.negative()
+			}
+			sum = sumUp(sum, e.Amount)
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{c.date(text(e.Date)), c.text(v.lang.Name("entryKind", e.Kind)),
 			c.text(v.lang.Name("entryStatus", e.Status)), c.amount(e.Amount)}})
 	}
 	if of != entriesAll && len(t.Rows) > 0 {
-		t.Rows = append(t.Rows, row{Total: true, Cells: []cell{c.text(v.text("budget.total")), {}, {}, c.amount(&amount{sum, f.Currency})}})
+		t.Rows = append(t.Rows, row{Total: true, Cells: []cell{c.text(v.text("budget.total")), {}, {}, c.amount(sum)}})
 	}
 	return t
 }

@@ -253,7 +253,7 @@ func (v *visit) mailLine(l reader.InboxLine, m mailbox) mailLine {
 	gross, hasGross := analytics.FieldOf(r, "gross")
 	currency, hasCurrency := analytics.FieldOf(r, "currency")
 	if hasGross && hasCurrency {
-		out.Gross = &amount{gross.Minor.V, currency.Text.V}
+		out.Gross = minor(gross.Minor.V, currency.Text.V)
 	}
 	return out
 }

@@ -142,7 +142,7 @@ func (v *visit) fieldRow(r *events.Reading, f events.ReadField, currency string)
 // stated is a value in words.
 func (v *visit) stated(s events.Stated, currency string) string {
 	if s.Minor.Ok {
-		return strings.TrimSpace(v.lang.Amount(s.Minor.V, currency) + " " + currency)
+		return strings.TrimSpace(v.lang.Amount(analytics.Int(s.Minor.V), currency) + " " + currency)
 	}
 	if day, err := calendar.ParseDate(s.Text.V); err == nil {
 		return v.lang.Date(day)

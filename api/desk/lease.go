@@ -79,7 +79,7 @@ func (v *visit) rentSources(p *project, r *rentRoll, leases []analytics.RentSour
 	for i := range leases {
 		l := &leases[i]
 		link := p.lease(l.ID, r.AsOf)
-		money := func(n analytics.Int128) cell { return v.sumOf(n, l.Currency) }
+		money := func(n analytics.Int128) cell { return c.amount(&amount{n, l.Currency}) }
 		cells := []cell{c.text(cmp.Or(l.CounterpartyName.V, l.ID)).to(link), c.text(v.lang.Name("leaseCategory", l.Category)),
 			c.text(v.lang.Name("leaseStatus", l.Status)), c.text(l.Currency), {kind: plainCell}, {kind: plainCell}, {kind: plainCell},
 			{kind: plainCell}, {kind: plainCell}, {kind: plainCell}}
@@ -96,20 +96,12 @@ func (v *visit) rentSources(p *project, r *rentRoll, leases []analytics.RentSour
 		}
 		t.Rows = append(t.Rows, row{Cells: cells})
 	}
+	total := func(n analytics.Int128) cell { return c.amount(&amount{n, r.Currency}) }
 	if len(t.Rows) > 0 {
-		t.Rows = append(t.Rows, row{Total: true, Cells: []cell{c.text(v.text("budget.total")), {}, {}, c.text(r.Currency), v.sumOf(passing, r.Currency),
-			v.sumOf(annual, r.Currency), v.sumOf(weights, r.Currency), {kind: plainCell}, {kind: plainCell}, v.sumOf(forward, r.Currency)}})
+		t.Rows = append(t.Rows, row{Total: true, Cells: []cell{c.text(v.text("budget.total")), {}, {}, c.text(r.Currency), total(passing),
+			total(annual), total(weights), {kind: plainCell}, {kind: plainCell}, total(forward)}})
 	}
 	return t
-}
-
-// sumOf is an amount that may be beyond what the API shows; then its cell is empty.
-func (v *visit) sumOf(n analytics.Int128, currency string) cell {
-	value, ok := n.Int64()
-	if !ok {
-		return cell{kind: plainCell}
-	}
-	return cells{v.lang}.amount(&amount{value, currency})
 }
 
 func (v *visit) termText(r *rentRoll) string {
@@ -230,12 +222,12 @@ func (v *visit) leaseTerms(l *reader.LeaseTerms) *table {
 	add := func(what string, from calendar.Date, to string, rent cell) {
 		t.Rows = append(t.Rows, row{Cells: []cell{c.text(what), c.date(from.String()), c.date(to), rent}})
 	}
-	add(v.text("rent.monthly"), l.Start, "", c.amount(&amount{l.MonthlyRent, l.Currency}))
+	add(v.text("rent.monthly"), l.Start, "", c.amount(minor(l.MonthlyRent, l.Currency)))
 	for _, s := range l.Steps {
-		add(v.text("rent.step"), s.From, "", c.amount(&amount{s.MonthlyRent, l.Currency}))
+		add(v.text("rent.step"), s.From, "", c.amount(minor(s.MonthlyRent, l.Currency)))
 	}
 	for _, r := range l.RentFree {
-		add(v.text("rent.free"), r.From, r.To.String(), c.amount(&amount{0, l.Currency}))
+		add(v.text("rent.free"), r.From, r.To.String(), c.amount(minor(0, l.Currency)))
 	}
 	for _, b := range l.Breaks {
 		add(v.text("rent.breakOf", v.lang.Name("breakParty", b.Party), v.lang.Name("breakState", b.State)), b.Date, "", cell{kind: plainCell})
@@ -246,7 +238,7 @@ func (v *visit) leaseTerms(l *reader.LeaseTerms) *table {
 // leaseMonths are the rents of a month and the eleven that follow, and what they come to.
 func (v *visit) leaseMonths(p *project, l *reader.LeaseTerms, month calendar.Month) ([]fact, *table) {
 	c := cells{v.lang}
-	money := func(n analytics.Int128) cell { return v.sumOf(n, l.Currency) }
+	money := func(n analytics.Int128) cell { return c.amount(&amount{n, l.Currency}) }
 	amounts := func(title string) column { return column{Title: v.text(title), Unit: l.Currency, Number: true} }
 	t := &table{Name: "months", Caption: v.text("rent.months"), Note: v.text("rent.noMonths"), Columns: []column{{Title: v.text("cashflow.month")},
 		amounts("rent.base"), amounts("rent.contracted"), {Title: v.text("sources.from")}, amounts("rent.payable")}}
@@ -265,7 +257,7 @@ func (v *visit) leaseMonths(p *project, l *reader.LeaseTerms, month calendar.Mon
 		}
 		forward = forward.Add(rent.Payable)
 		t.Rows = append(t.Rows, row{Cells: []cell{c.month(rent.Month.String()).to(p.page("rent-roll", "month", rent.Month.String())),
-			c.amount(&amount{rent.Base, l.Currency}), money(rent.Contracted), c.text(why), money(rent.Payable)}})
+			c.amount(minor(rent.Base, l.Currency)), money(rent.Contracted), c.text(why), money(rent.Payable)}})
 	}
 	if len(t.Rows) > 0 {
 		t.Rows = append(t.Rows, row{Total: true, Cells: []cell{c.text(v.text("budget.total")), {kind: plainCell}, {kind: plainCell}, {}, money(forward)}})
@@ -276,9 +268,7 @@ func (v *visit) leaseMonths(p *project, l *reader.LeaseTerms, month calendar.Mon
 		sum   analytics.Int128
 		note  string
 	}{{"rent.passing", passing, v.text("rent.twelveTimes", c.month(month.String()).Text)}, {"rent.forward", forward, ""}} {
-		if value, ok := one.sum.Int64(); ok {
-			facts = append(facts, fact{Label: v.text(one.label), Amount: &amount{value, l.Currency}, Link: "#t-months", Note: one.note})
-		}
+		facts = append(facts, fact{Label: v.text(one.label), Amount: &amount{one.sum, l.Currency}, Link: "#t-months", Note: one.note})
 	}
 	return facts, t
 }

@@ -118,7 +118,7 @@ func (v *visit) lineBudget(p *project, b *budget, n *budgetNode, sources *reader
 	t := v.bookingsTable(b, sources.Bookings)
 	sum := &amount{Currency: b.Currency}
 	for i := range sources.Bookings {
-		sum.Value += sources.Bookings[i].Value
+		sum = sumUp(sum, minor(sources.Bookings[i].Value, b.Currency))
 	}
 	c := cells{v.lang}
 	for _, child := range b.below(n.NodeID) {
@@ -141,7 +141,7 @@ func (v *visit) bookingsTable(b *budget, bookings []reader.Booking) *table {
 			what += ": " + other.title()
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{c.text(what), c.text(booking.ID), c.date(calendar.ViennaDate(booking.At).String()),
-			c.amount(&amount{booking.Value, b.Currency})}})
+			c.amount(minor(booking.Value, b.Currency))}})
 	}
 	return t
 }
@@ -154,7 +154,7 @@ func (v *visit) lineEstimate(p *project, b *budget, n *budgetNode, sources *read
 	contracts := p.page("contracts", "line", n.NodeID)
 	claimed := &amount{Currency: b.Currency}
 	for i := range sources.Claims {
-		claimed.Value += sources.Claims[i].Pending
+		claimed = sumUp(claimed, minor(sources.Claims[i].Pending, b.Currency))
 	}
 	add := func(what string, from cell, a *amount) {
 		t.Rows = append(t.Rows, row{Cells: []cell{c.text(what), from, c.amount(a)}})
@@ -167,8 +167,8 @@ func (v *visit) lineEstimate(p *project, b *budget, n *budgetNode, sources *read
 	add(inContracts, c.text(v.text("sources.contracts")).to(contracts), n.PendingChanges.less(claimed))
 	for i := range sources.Claims {
 		claim := &sources.Claims[i]
-		add(v.text("sources.claim", claim.ID), c.text(v.text("sources.claimed", c.Amount(claim.Claim.Amount.Value, b.Currency), b.Currency,
-			v.percent(claim.Claim.ProbabilityBp))), &amount{claim.Pending, b.Currency})
+		add(v.text("sources.claim", claim.ID), c.text(v.text("sources.claimed", c.Amount(analytics.Int(claim.Claim.Amount.Value), b.Currency), b.Currency,
+			v.percent(claim.Claim.ProbabilityBp))), minor(claim.Pending, b.Currency))
 	}
 	uncommitted := c.text(v.text("sources.enteredBelow"))
 	switch {
@@ -200,11 +200,11 @@ func (c *cashflow) own(line string) *flow {
 			continue
 		}
 		for _, m := range n.Months {
-			own.actual[m.Month] -= value(m.Actual)
-			own.forecast[m.Month] -= value(m.Forecast)
+			own.actual[m.Month] = own.actual[m.Month].Sub(m.Actual)
+			own.forecast[m.Month] = own.forecast[m.Month].Sub(m.Forecast)
 		}
-		own.undated -= value(n.Undated)
-		own.gap -= value(n.Gap)
+		own.undated = own.undated.Sub(value(n.Undated))
+		own.gap = own.gap.Sub(value(n.Gap))
 	}
 	return own
 }
@@ -214,13 +214,14 @@ func (v *visit) linePlan(p *project, n *budgetNode, currency string, own *flow, 
 	c := cells{v.lang}
 	t := v.sourceTable("plan", v.text("sources.plan"), currency, column{Title: v.text("cashflow.month")},
 		column{Title: v.text("sources.entry"), Unit: currency, Number: true})
-	entered := map[string]int64{}
+	entered := map[string]analytics.Int128{}
 	for _, m := range plan.V.CustomMonths {
-		entered[m.Month.String()] += m.Value
+		month := m.Month.String()
+		entered[month] = entered[month].Add(analytics.Int(m.Value))
 	}
-	sum := int64(0)
+	var sum analytics.Int128
 	for _, month := range own.months {
-		if own.forecast[month] == 0 {
+		if own.forecast[month].IsZero() {
 			continue
 		}
 		entry := cell{kind: plainCell}
@@ -229,15 +230,15 @@ func (v *visit) linePlan(p *project, n *budgetNode, currency string, own *flow, 
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{c.month(month), entry,
 			c.amount(&amount{own.forecast[month], currency}).to(p.page("cashflow/"+month, "line", n.NodeID))}})
-		sum += own.forecast[month]
+		sum = sum.Add(own.forecast[month])
 	}
 	for _, rest := range []struct {
 		key   string
-		value int64
+		value analytics.Int128
 	}{{"cashflow.undated", own.undated}, {"cashflow.gap", own.gap}} {
-		if rest.value != 0 {
+		if !rest.value.IsZero() {
 			t.Rows = append(t.Rows, row{Cells: []cell{c.text(v.text(rest.key)), {kind: plainCell}, c.amount(&amount{rest.value, currency})}})
-			sum += rest.value
+			sum = sum.Add(rest.value)
 		}
 	}
 	if len(t.Rows) > 0 {
@@ -276,7 +277,7 @@ func showOutside(v *visit) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := outsidePage{Hidden: b.UnallocatedBudget == nil || b.Unallocated == nil, Intro: v.text("sources.outsideIntro"), All: p.page("budget")}
+	page := outsidePage{Hidden: !b.visible(), Intro: v.text("sources.outsideIntro"), All: p.page("budget")}
 	f := figure{tab: "outside", title: v.text("sources.outside")}
 	if page.Hidden {
 		f.data = page
@@ -290,18 +291,18 @@ func showOutside(v *visit) (answer, error) {
 			return nil, err
 		}
 		page.Budget = v.bookingsTable(b, sources.Bookings)
-		sum := int64(0)
+		sum := &amount{Currency: b.Currency}
 		for _, booking := range sources.Bookings {
-			sum += booking.Value
+			sum = sumUp(sum, minor(booking.Value, b.Currency))
 		}
-		v.sum(page.Budget, &amount{sum, b.Currency}, b.UnallocatedBudget)
+		v.sum(page.Budget, sum, b.UnallocatedBudget)
 		f.tables = []*table{page.Budget}
 	} else {
 		at := slices.IndexFunc(b.Excluded, func(e excluded) bool { return e.Currency == currency })
 		if at < 0 {
 			return nil, errNotFound
 		}
-		invoiced, page.Intro = &amount{b.Excluded[at].Value, currency}, v.text("sources.otherIntro", currency)
+		invoiced, page.Intro = b.Excluded[at].amount(), v.text("sources.otherIntro", currency)
 		f.title = v.text("sources.other", currency)
 	}
 	of, err := v.lineRequest(p, "")
@@ -312,7 +313,7 @@ func showOutside(v *visit) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	page.Invoices = v.invoicedTable(p, v.text("sources.invoices"), records, invoiced)
+	page.Invoices = v.invoicedTable(p, v.text("sources.invoices"), currency, records, invoiced)
 	f.data, f.tables = page, append(f.tables, page.Invoices)
 	return v.answer(p, f)
 }

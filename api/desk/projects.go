@@ -3,13 +3,23 @@ package desk
 import (
 	"errors"
 	"net/http"
+
+	"tallyhouse/analytics"
 )
 
-// amount is an amount of the API: minor units of a currency.
+// amount is money in minor units of a currency: an amount of the API, or a sum of such, which may be larger than any of them.
 type amount struct {
-	Value    int64  `json:"value"`
-	Currency string `json:"currency"`
+	Value    analytics.Int128 `json:"value"`
+	Currency string           `json:"currency"`
 }
+
+// minor is an amount of so many minor units.
+func minor(units int64, currency string) *amount { return &amount{analytics.Int(units), currency} }
+
+func (a *amount) isZero() bool { return a.Value.IsZero() }
+
+// negative is the amount with the other sign.
+func (a *amount) negative() *amount { return &amount{a.Value.Neg(), a.Currency} }
 
 // project is what the API shows of a project.
 type project struct {
@@ -113,8 +123,8 @@ func showSummary(v *visit) (answer, error) {
 	if err == nil && b.visible() {
 		total := b.total()
 		s = summary{Page: p.page("budget"), Currency: b.Currency, Budget: total.Budget, Paid: total.Paid, Estimate: total.EAC, Bars: total.bars()}
-		if total.Variance != nil && total.Variance.Value < 0 {
-			s.Over = &amount{-total.Variance.Value, b.Currency}
+		if total.Variance != nil && total.Variance.Value.Sign() < 0 {
+			s.Over = total.Variance.negative()
 		}
 	}
 	return view{name: "summary", data: s, part: true, status: http.StatusOK}, nil

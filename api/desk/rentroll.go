@@ -92,7 +92,7 @@ func (v *visit) rentFacts(p *project, r *rentRoll) []fact {
 		area.Note = v.text("rent.area", c.Number(string(*r.LetAreaM2)), c.Number(string(*r.TotalAreaM2)))
 	}
 	passing := fact{Label: v.text("rent.passing"), Amount: r.PassingRentAnnual, Link: sources}
-	if o := r.PassingRentOtherAnnual; o != nil && o.Value != 0 {
+	if o := r.PassingRentOtherAnnual; o != nil && !o.isZero() {
 		passing.Note = v.text("rent.other", c.Amount(o.Value, o.Currency), o.Currency)
 	}
 	facts := []fact{passing, {Label: v.text("rent.forward"), Amount: r.ForwardRent12m, Link: sources}, area}
@@ -126,7 +126,7 @@ func (v *visit) leasesTable(p *project, r *rentRoll, units map[string]string) *t
 			end = c.text(v.text("rent.indefinite"))
 		}
 		var share *bars
-		if a := l.PassingRentAnnual; a != nil && a.Currency == r.Currency && a.Value > 0 {
+		if a := l.PassingRentAnnual; a != nil && a.Currency == r.Currency && a.Value.Sign() > 0 {
 			share = drawBars(nil, barOf{"budget", r.PassingRentAnnual}, barOf{"invoiced", a})
 		}
 		link := p.lease(l.LeaseID, r.AsOf)

@@ -34,23 +34,23 @@ func (v *visit) percent(bp events.Decimal) string {
 	return v.lang.Number(strings.TrimSuffix(strings.TrimRight(digits, "0"), "."))
 }
 
-// invoicedTable lists records that a figure is made of.
-func (v *visit) invoicedTable(p *project, caption string, records []reader.InvoicedRecord, figure *amount) *table {
-	t := v.sourceTable("invoices", caption, figure.Currency, column{Title: v.text("records.number")},
+// invoicedTable lists records of a currency that a figure is made of, which is nil where it is beyond what an amount can show.
+func (v *visit) invoicedTable(p *project, caption, currency string, records []reader.InvoicedRecord, figure *amount) *table {
+	t := v.sourceTable("invoices", caption, currency, column{Title: v.text("records.number")},
 		column{Title: v.text("records.date")}, column{Title: v.text("contracts.status")})
 	c := cells{v.lang}
-	sum := int64(0)
+	sum := &amount{Currency: currency}
 	for i := range records {
 		r := &records[i]
-		date, link := cell{kind: plainCell}, p.record(r.ID)
+		date, link, value := cell{kind: plainCell}, p.record(r.ID), minor(r.Value, currency)
 		if r.Date.Ok {
 			date = c.date(r.Date.V.String())
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{c.text(cmp.Or(r.Number.V, r.ID)).to(link), date,
-			c.text(v.lang.Name("recordStatus", r.Status)).badge(recordBadge(r.Status)), c.amount(&amount{r.Value, figure.Currency}).to(link)}})
-		sum += r.Value
+			c.text(v.lang.Name("recordStatus", r.Status)).badge(recordBadge(r.Status)), c.amount(value).to(link)}})
+		sum = sumUp(sum, value)
 	}
-	v.sum(t, &amount{sum, figure.Currency}, figure)
+	v.sum(t, sum, figure)
 	return t
 }
 
@@ -64,12 +64,12 @@ func (v *visit) sourceTable(name, caption, currency string, columns ...column) *
 // is so where there are more than are told one by one, and where something has changed since the figure was read. Either is nil where it is
 // beyond what an amount can show.
 func (v *visit) sum(t *table, listed, figure *amount) {
-	if len(t.Rows) == 0 && figure != nil && figure.Value == 0 {
+	if len(t.Rows) == 0 && figure != nil && figure.isZero() {
 		return
 	}
 	c := cells{v.lang}
 	blank := make([]cell, len(t.Columns)-2)
-	if rest := figure.less(listed); rest != nil && rest.Value != 0 {
+	if rest := figure.less(listed); rest != nil && !rest.isZero() {
 		t.Rows = append(t.Rows, row{Cells: append(append([]cell{c.text(v.text("sources.further"))}, blank...), c.amount(rest))})
 	}
 	t.Rows = append(t.Rows, row{Total: true, Cells: append(append([]cell{c.text(v.text("budget.total"))}, blank...), c.amount(figure))})

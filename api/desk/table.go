@@ -72,7 +72,7 @@ func (c cells) amount(a *amount) cell {
 	if a == nil {
 		return cell{kind: plainCell}
 	}
-	return cell{Text: c.Amount(a.Value, a.Currency), Muted: a.Value == 0, kind: amountCell, value: strconv.FormatInt(a.Value, 10),
+	return cell{Text: c.Amount(a.Value, a.Currency), Muted: a.isZero(), kind: amountCell, value: a.Value.String(),
 		units: language.Decimals(a.Currency)}
 }
 

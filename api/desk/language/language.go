@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"math/big"
 	"path"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/text/currency"
 	"golang.org/x/text/language"
 
+	"tallyhouse/analytics"
 	"tallyhouse/schemas/calendar"
 )
 
@@ -122,28 +124,27 @@ func (l *Language) Name(kind, value string) string {
 }
 
 // Amount is an amount of minor units, without its currency.
-func (l *Language) Amount(minor int64, code string) string {
-	return l.fixed(minor, Decimals(code))
+func (l *Language) Amount(minor analytics.Int128, code string) string {
+	return l.fixed(minor.String(), Decimals(code))
 }
 
 // Whole is an amount in whole units, rounded half away from zero: for where there is little room, with the exact one beside it.
-func (l *Language) Whole(minor int64, code string) string {
+func (l *Language) Whole(minor analytics.Int128, code string) string {
 	unit := int64(1)
 	for range Decimals(code) {
 		unit *= 10
 	}
-	rounded := minor / unit
-	if rest := minor % unit; 2*rest >= unit {
-		rounded++
+	rounded, rest := new(big.Int).QuoRem(minor.Big(), big.NewInt(unit), new(big.Int))
+	if rest := rest.Int64(); 2*rest >= unit {
+		rounded.Add(rounded, big.NewInt(1))
 	} else if -2*rest >= unit {
-		rounded--
+		rounded.Sub(rounded, big.NewInt(1))
 	}
-	return l.fixed(rounded, 0)
+	return l.fixed(rounded.String(), 0)
 }
 
-// fixed is a number of so many units of 10^-decimals.
-func (l *Language) fixed(units int64, decimals int) string {
-	text := strconv.FormatInt(units, 10)
+// fixed is a number of so many units, as digits, of 10^-decimals.
+func (l *Language) fixed(text string, decimals int) string {
 	text, negative := strings.CutPrefix(text, "-")
 	if short := decimals + 1 - len(text); short > 0 {
 		text = strings.Repeat("0", short) + text

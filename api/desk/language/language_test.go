@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tallyhouse/analytics"
 	"tallyhouse/schemas/calendar"
 )
 
@@ -89,15 +90,15 @@ func TestFormsOfAmountsNumbersAndDates(t *testing.T) {
 		form            func(l *Language) string
 		english, german string
 	}{
-		{func(l *Language) string { return l.Amount(123456789, "EUR") }, "1,234,567.89", "1.234.567,89"},
-		{func(l *Language) string { return l.Amount(-5, "EUR") }, "−0.05", "−0,05"},
-		{func(l *Language) string { return l.Amount(0, "EUR") }, "0.00", "0,00"},
-		{func(l *Language) string { return l.Amount(1000, "JPY") }, "1,000", "1.000"},
-		{func(l *Language) string { return l.Amount(1234, "KWD") }, "1.234", "1,234"},
-		{func(l *Language) string { return l.Amount(-9007199254740991, "EUR") }, "−90,071,992,547,409.91", "−90.071.992.547.409,91"},
-		{func(l *Language) string { return l.Whole(99950, "EUR") }, "1,000", "1.000"},
-		{func(l *Language) string { return l.Whole(-149, "EUR") }, "−1", "−1"},
-		{func(l *Language) string { return l.Whole(-150, "EUR") }, "−2", "−2"},
+		{func(l *Language) string { return l.Amount(analytics.Int(123456789), "EUR") }, "1,234,567.89", "1.234.567,89"},
+		{func(l *Language) string { return l.Amount(analytics.Int(-5), "EUR") }, "−0.05", "−0,05"},
+		{func(l *Language) string { return l.Amount(analytics.Int(0), "EUR") }, "0.00", "0,00"},
+		{func(l *Language) string { return l.Amount(analytics.Int(1000), "JPY") }, "1,000", "1.000"},
+		{func(l *Language) string { return l.Amount(analytics.Int(1234), "KWD") }, "1.234", "1,234"},
+		{func(l *Language) string { return l.Amount(analytics.Int(-9007199254740991), "EUR") }, "−90,071,992,547,409.91", "−90.071.992.547.409,91"},
+		{func(l *Language) string { return l.Whole(analytics.Int(99950), "EUR") }, "1,000", "1.000"},
+		{func(l *Language) string { return l.Whole(analytics.Int(-149), "EUR") }, "−1", "−1"},
+		{func(l *Language) string { return l.Whole(analytics.Int(-150), "EUR") }, "−2", "−2"},
 		{func(l *Language) string { return l.Number("-1146.5") }, "−1,146.5", "−1.146,5"},
 		{func(l *Language) string { return l.Date(calendar.NewDate(2026, 5, 7)) }, "7 May 2026", "07.05.2026"},
 		{func(l *Language) string { return l.Month(calendar.NewDate(2026, 1, 7).Month()) }, "Jan 2026", "Jän. 2026"},
@@ -156,8 +157,8 @@ func TestAmountsAreReadAsTheyAreShown(t *testing.T) {
 	for _, l := range []*Language{english, german} {
 		for _, code := range []string{"EUR", "JPY", "KWD"} {
 			for _, minor := range []int64{0, 1, -1, 99, 100, -12345, 1_000_000, 99_999_999_999} {
-				if got, ok := l.ParseMinor(l.Amount(minor, code), code); !ok || got != minor {
-					t.Errorf("%s %s: %s is read as %d", l.Tag, code, l.Amount(minor, code), got)
+				if got, ok := l.ParseMinor(l.Amount(analytics.Int(minor), code), code); !ok || got != minor {
+					t.Errorf("%s %s: %s is read as %d", l.Tag, code, l.Amount(analytics.Int(minor), code), got)
 				}
 			}
 		}
