@@ -75,6 +75,9 @@ func showCashflow(v *visit) (answer, error) {
 	page.Currency, page.Hidden = of.Currency, of.hidden()
 	f := figure{tab: "cashflow", title: v.text("cashflow.title")}
 	if !page.Hidden {
+		if !of.has(page.Choice.Chosen) {
+			return nil, errNotFound
+		}
 		flow := of.flow(page.Choice.Chosen)
 		for _, n := range of.Nodes {
 			if n.ParentID == nil || n.NodeID == page.Choice.Chosen {
@@ -87,6 +90,11 @@ func showCashflow(v *visit) (answer, error) {
 	}
 	f.data = page
 	return v.answer(p, f)
+}
+
+// has reports whether there is such a line; "" stands for all.
+func (c *cashflow) has(line string) bool {
+	return line == "" || slices.ContainsFunc(c.Nodes, func(n cashflowNode) bool { return n.NodeID == line })
 }
 
 // flow adds up the top lines, or is that of one line.

@@ -32,6 +32,9 @@ func showCashflowMonth(v *visit) (answer, error) {
 	f := figure{tab: "cashflow-month", title: v.text("cashflow.ofMonth", name)}
 	page := cashflowMonthPage{Hidden: of.hidden(), Whole: p.page("cashflow", "line", line), Dated: p.paidIn(month, line)}
 	if !page.Hidden {
+		if !of.has(line) {
+			return nil, errNotFound
+		}
 		whole := of.flow(line)
 		actual, forecast := whole.sums()
 		page.Facts = []fact{{Label: v.text("cashflow.actual"), Amount: &amount{actual, of.Currency}, Class: "paid", Link: page.Dated},

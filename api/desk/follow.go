@@ -90,6 +90,9 @@ func (n *news) standings(ctx context.Context, inbox Inbox) (reader.InboxStanding
 // followInbox tells a page when the inbox has changed since it was made, or since it was told before, until the browser leaves, the
 // desk ends, or its time is over. It says nothing of what changed: the page asks for that as any.
 func followInbox(v *visit) (answer, error) {
+	if len(v.mailbox().ids) == 0 { // who sees no mails doesn't learn when some come
+		return nil, errNotFound
+	}
 	leave, ok := v.desk.streams.enter(v.caller.Tenant(), v.session.UserID)
 	if !ok {
 		return nil, errTooMany

@@ -114,7 +114,7 @@ func (v *visit) inboxQuestion() inboxQuestion {
 		text := strings.TrimSpace(values.Get(name))
 		return strings.ToValidUTF8(text[:min(len(text), longestSearch)], "")
 	}
-	return inboxQuestion{State: get("state"), Project: get("project"), Sender: get("sender"), Text: get("q"), From: get("from"),
+	return inboxQuestion{State: get("state"), Project: values.Get("project"), Sender: get("sender"), Text: get("q"), From: get("from"),
 		To: get("to"), after: values.Get("after")}
 }
 
@@ -201,7 +201,7 @@ func showInbox(v *visit) (answer, error) {
 		return nil, err
 	}
 	page := inboxPage{Asked: asked, Self: asked.address("")}
-	if !after.Ok {
+	if !after.Ok && len(m.ids) > 0 { // who sees no mails learns of none
 		page.Follow = target("/inbox/events", nil, "since", standing)
 	}
 	if found.Next.Ok {

@@ -3,6 +3,7 @@ package desk
 import (
 	"bytes"
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -22,10 +23,10 @@ import (
 	"tallyhouse/schemas/calendar"
 )
 
-// walkedAPI admits nobody, or panics when it is asked who somebody is.
+// walkedAPI admits nobody unless it is told to, or panics when it is asked who somebody is.
 type walkedAPI struct {
-	panics   bool
-	admitted []bool // whether it was for a file
+	admits, panics bool
+	admitted       []bool // whether it was for a file
 }
 
 func (a *walkedAPI) Caller(session.User) (*access.Caller, error) {
@@ -35,8 +36,11 @@ func (a *walkedAPI) Caller(session.User) (*access.Caller, error) {
 	return &access.Caller{}, nil
 }
 
-func (a *walkedAPI) Admit(_ context.Context, _ session.User, holdsFile bool) (context.Context, func(), error) {
+func (a *walkedAPI) Admit(ctx context.Context, _ session.User, holdsFile bool) (context.Context, func(), error) {
 	a.admitted = append(a.admitted, holdsFile)
+	if a.admits {
+		return ctx, func() {}, nil
+	}
 	return nil, nil, &problem.Error{Kind: problem.TooManyRequests, RetryAfter: 1500 * time.Millisecond}
 }
 
@@ -65,12 +69,18 @@ func walked(t *testing.T, a *walkedAPI) (d *Desk, log *bytes.Buffer, metrics *pr
 // visits sends a request for a route of somebody who has signed in.
 func visits(t *testing.T, d *Desk, pattern string) *httptest.ResponseRecorder {
 	t.Helper()
+	return sends(t, d, pattern, nil)
+}
+
+func sends(t *testing.T, d *Desk, pattern string, body io.Reader) *httptest.ResponseRecorder {
+	t.Helper()
 	method, path, _ := strings.Cut(pattern, " ")
 	w := httptest.NewRecorder()
 	if err := d.cookies.Begin(w, session.User{Tenant: "demo", ID: "ada"}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	r := httptest.NewRequest(method, regexp.MustCompile(`\{[a-z]+\}`).ReplaceAllString(path, "1"), nil)
+	r := httptest.NewRequest(method, regexp.MustCompile(`\{[a-z]+\}`).ReplaceAllString(path, "1"), body)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Cookie", w.Header().Get("Set-Cookie"))
 	s, ok := d.cookies.Read(r, time.Now())
 	if !ok {
@@ -145,6 +155,45 @@ func brokenBy(t *testing.T, d *Desk, log *bytes.Buffer, pattern string) int {
 		t.Errorf("after %s the log tells of %d panics: %s", pattern, n, log)
 	}
 	return 1
+}
+
+// endless is a form that never ends, and counts what is read of it.
+type endless struct{ read int }
+
+func (e *endless) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = 'x'
+	}
+	e.read += len(b)
+	return len(b), nil
+}
+
+// Given a form without an end, whatever it is sent to reads no more than a form may have; nor does what brings no token.
+func TestNoFormIsReadWithoutEnd(t *testing.T) {
+	const buffered = 64 << 10
+	d, _, _ := walked(t, &walkedAPI{admits: true})
+	forms := 0
+	for _, route := range append(d.screens(), route{pattern: "POST /signout"}, route{pattern: "POST /nothing"}) {
+		if !strings.HasPrefix(route.pattern, "POST ") {
+			continue
+		}
+		forms++
+		body := &endless{}
+		answer := sends(t, d, route.pattern, body)
+		if body.read > maxForm+buffered {
+			t.Errorf("%s reads %d bytes and answers with %d", route.pattern, body.read, answer.Code)
+		}
+		body = &endless{}
+		r := httptest.NewRequest(http.MethodPost, strings.NewReplacer("POST ", "", "{id}", "1").Replace(route.pattern), body)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		d.Handler().ServeHTTP(httptest.NewRecorder(), r)
+		if body.read > 0 {
+			t.Errorf("%s reads %d bytes of somebody who has not signed in", route.pattern, body.read)
+		}
+	}
+	if forms < 8 {
+		t.Errorf("%d forms were sent", forms)
+	}
 }
 
 // Where what writes pages is broken itself, a line of text says that something is wrong.

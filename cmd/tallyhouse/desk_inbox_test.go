@@ -254,6 +254,9 @@ func (s *mailedWorld) hidesMails(t *testing.T) {
 			t.Errorf("%s of %s sees %d mails, want %d", c.user, c.tenant, got, c.lines)
 		}
 		p.Expect("404")
+		if got := desktest.Evaluate[int](p, `fetch("/inbox/events").then((r) => { r.body.cancel(); return r.status })`); (got == 200) != (c.user != "gus") {
+			t.Errorf("%s of %s follows the inbox with %d", c.user, c.tenant, got)
+		}
 		for path, status := range statuses(c.sees, c.not) {
 			if got := desktest.Evaluate[int](p, fmt.Sprintf(`fetch(%q).then((r) => r.status)`, path)); got != status {
 				t.Errorf("%s of %s is answered %s with %d, want %d", c.user, c.tenant, path, got, status)
