@@ -182,6 +182,12 @@ var cases = map[string][]struct {
 			`tallyhouse_api_request_duration_seconds_bucket{operation="getBudget",le="+Inf"} 0+60x20`,
 		}, 20, nil},
 	},
+	"TallyhousePanics": {
+		{"one more", []string{`tallyhouse_http_panics_total{server="desk"} 0x10 1x20`}, 12, map[string]string{"server": "desk"}},
+		{"the first one of a process that has just begun", []string{`tallyhouse_http_panics_total{server="api"} _ _ 1`}, 2,
+			map[string]string{"server": "api"}},
+		{"long ago", []string{`tallyhouse_http_panics_total{server="desk"} 1x30`}, 30, nil},
+	},
 	"TallyhouseRateLimitUncounted": {
 		{"Redis is away", []string{`tallyhouse_api_rate_limit_uncounted_total 0+5x30`}, 30, map[string]string{}},
 		{"it counts", []string{`tallyhouse_api_rate_limit_uncounted_total 0x30`}, 30, nil},
