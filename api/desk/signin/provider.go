@@ -23,7 +23,11 @@ const (
 	CallbackPath = "/signin/callback"
 	// providerTimeout bounds each question to the provider.
 	providerTimeout = 10 * time.Second
-	maxReturnPath   = 2000 // bytes
+	// askAgain is how long a provider that didn't answer as it should isn't asked again: strangers may want to sign in, too.
+	askAgain = 5 * time.Second
+	// maxExchanges bounds the codes that the provider is asked about at the same time.
+	maxExchanges  = 16
+	maxReturnPath = 2000 // bytes
 )
 
 var (
@@ -31,6 +35,8 @@ var (
 	ErrSignIn = errors.New("the sign-in has failed")
 	// ErrClient says that the provider doesn't take the desk for the client that it says it is.
 	ErrClient = errors.New("the provider doesn't take the desk's client id and secret")
+
+	errBusy = errors.New("too many people sign in at this moment")
 )
 
 // Client is how the desk is known at an OpenID Connect provider. The zero value signs nobody in.
@@ -62,14 +68,18 @@ type Provider struct {
 	cookies *Cookies
 	http    *http.Client
 
-	mu    sync.Mutex
-	found *oidc.Provider // nil until it has answered once
+	mu       sync.Mutex
+	found    *oidc.Provider // nil until it has answered once
+	failed   error          // why it hasn't, the last time that it was asked
+	failedAt time.Time
+
+	exchanges chan struct{} // one for each that is under way
 }
 
 // NewProvider makes a provider for a desk at an address. It asks nothing until somebody signs in.
 func NewProvider(client Client, desk string, cookies *Cookies) *Provider {
 	return &Provider{client: client, desk: strings.TrimSuffix(desk, "/"), cookies: cookies,
-		http: &http.Client{Timeout: providerTimeout}}
+		http: &http.Client{Timeout: providerTimeout}, exchanges: make(chan struct{}, maxExchanges)}
 }
 
 // Name is the provider's host, as people know it.
@@ -89,21 +99,27 @@ type flow struct {
 	Return   string `json:"r"`
 }
 
-// discover asks the provider where its endpoints are, once.
+// discover asks the provider where its endpoints are, once. Whoever waits while it is asked has the same answer, and who leaves
+// meanwhile doesn't keep others from it.
 func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.found != nil {
 		return p.found, nil
 	}
-	ctx, stop := context.WithTimeout(oidc.ClientContext(ctx, p.http), providerTimeout)
+	if p.failed != nil && time.Since(p.failedAt) < askAgain {
+		return nil, p.failed
+	}
+	ctx, stop := context.WithTimeout(oidc.ClientContext(context.WithoutCancel(ctx), p.http), providerTimeout)
 	defer stop()
 	found, err := oidc.NewProvider(ctx, p.client.Issuer)
 	if other, ok := errors.AsType[*oidc.IssuerMismatchError](err); ok {
 		err = fmt.Errorf("%w: %.100q", session.ErrOtherIssuer, other.Discovered)
 	}
 	if err != nil {
-		return nil, &session.IssuerError{Cause: fmt.Errorf("ask %s for its OpenID configuration: %w", p.client.Issuer, answered(err))}
+		p.failed = &session.IssuerError{Cause: fmt.Errorf("ask %s for its OpenID configuration: %w", p.client.Issuer, answered(err))}
+		p.failedAt = time.Now()
+		return nil, p.failed
 	}
 	p.found = found
 	return found, nil
@@ -170,6 +186,14 @@ func (p *Provider) Finish(w http.ResponseWriter, r *http.Request) (user session.
 		return session.User{}, "", err
 	}
 	ctx := oidc.ClientContext(r.Context(), p.http)
+	waiting, stop := context.WithTimeout(ctx, providerTimeout)
+	defer stop()
+	select {
+	case p.exchanges <- struct{}{}:
+		defer func() { <-p.exchanges }()
+	case <-waiting.Done():
+		return session.User{}, "", errBusy
+	}
 	token, err := p.oauth(found).Exchange(ctx, query.Get("code"), oauth2.VerifierOption(f.Verifier))
 	if err != nil {
 		return session.User{}, "", noTokens(err)

@@ -1,6 +1,7 @@
 package signin_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,6 +33,9 @@ type provider struct {
 	code   func(query url.Values)             // changes what is sent back to the desk
 	mu     sync.Mutex
 	asked  url.Values // of the last sign-in
+	// Of codes: what comes before one is answered, how many are asked about now, and were at most.
+	slow           func()
+	asking, atOnce atomic.Int64
 }
 
 const (
@@ -39,7 +44,7 @@ const (
 )
 
 func newProvider(t testing.TB) *provider {
-	p := &provider{TB: t, key: sessiontest.NewKey(t, "one", jose.ES256), claims: func(map[string]any) {}, code: func(url.Values) {}}
+	p := &provider{TB: t, key: sessiontest.NewKey(t, "one", jose.ES256), claims: func(map[string]any) {}, code: func(url.Values) {}, slow: func() {}}
 	mux := http.NewServeMux()
 	answer := func(w http.ResponseWriter, value any) {
 		w.Header().Set("Content-Type", "application/json")
@@ -66,6 +71,11 @@ func newProvider(t testing.TB) *provider {
 		http.Redirect(w, r, p.asked.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 	})
 	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
+		running := p.asking.Add(1)
+		defer p.asking.Add(-1)
+		for most := p.atOnce.Load(); running > most && !p.atOnce.CompareAndSwap(most, running); most = p.atOnce.Load() {
+		}
+		p.slow()
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		verifier := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
@@ -97,6 +107,7 @@ func newProvider(t testing.TB) *provider {
 type desk struct {
 	server  *httptest.Server
 	browser *http.Client
+	mu      sync.Mutex
 	user    session.User
 	path    string
 	err     error
@@ -118,7 +129,10 @@ func newDesk(t testing.TB, p *provider) *desk {
 		}
 	})
 	mux.HandleFunc("GET "+signin.CallbackPath, func(w http.ResponseWriter, r *http.Request) {
-		d.user, d.path, d.err = way.Finish(w, r)
+		user, path, err := way.Finish(w, r)
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.user, d.path, d.err = user, path, err
 	})
 	d.browser = newBrowser(t)
 	return d
@@ -196,6 +210,88 @@ func TestWhatIsNotRightSignsNobodyIn(t *testing.T) {
 				t.Errorf("%v is signed in: %v", d.user, d.err)
 			}
 		})
+	}
+}
+
+// Given a provider that doesn't answer as it should, then however many strangers want to sign in, it is asked once in a while; and one who
+// leaves at once keeps nobody from signing in.
+func TestAProviderThatIsAwayIsAskedOnceInAWhile(t *testing.T) {
+	var asked atomic.Int64
+	away := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	defer away.Close()
+	cookies, err := signin.NewCookies([][]byte{signin.NewKey()}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(issuer string) *signin.Provider {
+		return signin.NewProvider(signin.Client{Issuer: issuer, ID: clientID}, "http://localhost", cookies)
+	}
+	way, left := of(away.URL), make(chan error)
+	for range 50 {
+		go func() {
+			left <- way.Begin(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/start", nil), "/")
+		}()
+	}
+	for range 50 {
+		if err := <-left; err == nil {
+			t.Error("somebody is sent to it")
+		}
+	}
+	if n := asked.Load(); n == 0 || n > 10 { // one, if the machine isn't too busy to come to all within seconds
+		t.Errorf("it is asked %d times", n)
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	way = of(newProvider(t).server.URL)
+	_ = way.Begin(httptest.NewRecorder(), httptest.NewRequestWithContext(gone, http.MethodGet, "/start", nil), "/")
+	if err := way.Begin(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/start", nil), "/"); err != nil {
+		t.Errorf("after one who has left nobody signs in: %v", err)
+	}
+}
+
+// Given a provider that is slow to say what a code stands for, then it is asked about a few at a time.
+func TestOnlySoManyCodesAreAskedAboutAtATime(t *testing.T) {
+	const most = 16
+	p := newProvider(t)
+	arrived, answer := make(chan struct{}, 2*most), make(chan struct{})
+	p.slow = func() { arrived <- struct{}{}; <-answer }
+	d := newDesk(t, p)
+	done := make(chan struct{})
+	for range most + 5 {
+		browser := newBrowser(t)
+		browser.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
+			if strings.HasPrefix(r.URL.Path, "/authorize") {
+				return http.ErrUseLastResponse
+			}
+			return nil
+		}
+		to, err := get(t, browser, d.server.URL+"/start").Location()
+		if err != nil {
+			t.Fatal(err)
+		}
+		back := d.server.URL + signin.CallbackPath + "?" + url.Values{"code": {"guess"}, "state": {to.Query().Get("state")}}.Encode()
+		go func() {
+			if answer, err := browser.Get(back); err == nil {
+				answer.Body.Close()
+			}
+			done <- struct{}{}
+		}()
+	}
+	for range most {
+		<-arrived
+	}
+	if n := p.asking.Load(); n != most {
+		t.Errorf("it is asked about %d codes at a time, want %d", n, most)
+	}
+	close(answer)
+	for range most + 5 {
+		<-done
+	}
+	if n := p.atOnce.Load(); n != most {
+		t.Errorf("it was asked about %d codes at a time, want %d", n, most)
 	}
 }
 
