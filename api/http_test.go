@@ -6,6 +6,7 @@ import (
 	"errors"
 	"html"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/klauspost/compress/zstd"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"tallyhouse/api"
 	"tallyhouse/api/pages"
@@ -380,8 +382,8 @@ func TestFaultsOfTheServiceTellNothing(t *testing.T) {
 	}, "a panic": func() { panic("acme_internal: index out of range") }} {
 		t.Run(name, func(t *testing.T) {
 			// Given a database that fails
-			connection := &switched{}
-			w := adminWorld(t, func(o *api.Options) { connection.Conn, o.ClickHouse = o.ClickHouse, connection })
+			connection, registry := &switched{}, prometheus.NewRegistry()
+			w := adminWorld(t, func(o *api.Options) { connection.Conn, o.ClickHouse, o.Metrics = o.ClickHouse, connection, registry })
 			connection.broken.Store(&failing{fault})
 			// When
 			r := w.get(adminKey, "/v0/records").want(t, 500, "internal-error")
@@ -392,7 +394,43 @@ func TestFaultsOfTheServiceTellNothing(t *testing.T) {
 			if id, _ := r.json["requestId"].(string); id == "" || !strings.Contains(w.log.String(), id) {
 				t.Errorf("requestId %q isn't logged", id)
 			}
+			// And a panic is counted.
+			if panics := counter(t, registry, "tallyhouse_http_panics_total"); (panics > 0) != (name == "a panic") {
+				t.Errorf("%v panics are counted", panics)
+			}
 		})
+	}
+}
+
+// brokenLog panics when a request is logged, and writes everything else.
+type brokenLog struct{ slog.Handler }
+
+func (l brokenLog) Handle(ctx context.Context, r slog.Record) error {
+	if r.Message == "request" {
+		panic("the log is broken")
+	}
+	return l.Handler.Handle(ctx, r)
+}
+
+// Given an API of which something beside its operations panics, then that ends no more than a request, and is logged and counted.
+func TestAPanicBesideAnOperationEndsOneRequestAlone(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	w := adminWorld(t)
+	_, url := w.start(func(o *api.Options) {
+		o.Metrics, o.Log = registry, slog.New(brokenLog{o.Log.Handler()})
+	})
+	const requests = 3
+	for range requests {
+		answer, err := http.Get(url + "/healthz")
+		if err == nil {
+			answer.Body.Close()
+		}
+	}
+	if got := counter(t, registry, "tallyhouse_http_panics_total"); got != requests {
+		t.Errorf("%v panics are counted, want %d", got, requests)
+	}
+	if !strings.Contains(w.log.String(), "panic=\"the log is broken\"") {
+		t.Errorf("the log says %s", w.log.tail())
 	}
 }
 
