@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -24,7 +25,7 @@ import (
 // Given a server whose handler panics, before it has answered anything and in the middle of an answer, then what wasn't answered is, what
 // was begun is broken off, both are logged with their ids and counted, and the server goes on.
 func TestAPanicEndsOneRequestAlone(t *testing.T) {
-	var log bytes.Buffer
+	var log lockedLog
 	metrics := prometheus.NewRegistry()
 	guard, err := serving.NewGuard("test", slog.New(slog.NewTextHandler(&log, nil)), metrics, nil)
 	if err != nil {
@@ -80,6 +81,24 @@ func TestAPanicEndsOneRequestAlone(t *testing.T) {
 	if status, body, _, err := get("/"); err != nil || status != http.StatusOK || body != "well" {
 		t.Errorf("the next request is answered by %d %q: %v", status, body, err)
 	}
+}
+
+// lockedLog is written by a server and read by a test.
+type lockedLog struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lockedLog) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *lockedLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 // Two servers of one process have the metric together.
