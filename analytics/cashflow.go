@@ -11,10 +11,9 @@ import (
 // plans of its lines, and the sums of payments and recognised records by month. No records.
 type CashflowInput struct {
 	BudgetInput
-	Plans []LinePlan
-	// Rows of one node that come one after another are booked faster.
+	Plans      []LinePlan
 	Cash       []CashSum
-	Recognized []RecognizedSum // needed in months before the current one, where a plan is recurring
+	Recognized []RecognizedSum // needed in months before the current one, where a plan is recurring; faster node by node
 	// The first and the last month that are asked for.
 	From, To events.Opt[calendar.Month]
 }
@@ -36,12 +35,12 @@ type LinePlan struct {
 	events.LinePlan
 }
 
-// CashSum is what was paid on a node in a month, in one currency: the net of records that count and are paid.
+// CashSum is what was paid on a node month after month, in one currency: the net of records that count and are paid.
 type CashSum struct {
 	NodeID   NodeID // as coded
 	Currency string
-	Month    calendar.Month // of the payment
-	Net      Int128
+	First    calendar.Month // of the payments
+	Nets     []Int128       // of the months from the first on
 }
 
 // RecognizedSum is how many allocations of records on a node are recognised in a month: in any currency, accruals
@@ -229,7 +228,7 @@ func (r monthRange) months() int {
 // ranges returns the months that the money of every line and of those below it can lie in, and how many these are.
 func (c *cashflow) ranges() (ranges []monthRange, total int) {
 	ranges = make([]monthRange, len(c.nodes))
-	c.payments(func(at int, sum *CashSum) { ranges[at].add(sum.Month, sum.Month) })
+	c.payments(func(at int, month calendar.Month, _ Int128) { ranges[at].add(month, month) })
 	for i := range c.phases {
 		if p := &c.phases[i]; p.kind != phaseUndated && (p.kind == phaseCustom || !c.funding[i].IsZero()) && p.from <= p.to {
 			ranges[i].add(p.from, p.to)
@@ -256,13 +255,18 @@ func (c *cashflow) makeRoom(ranges []monthRange, total int) {
 	}
 }
 
-// payments calls book for each sum that was paid on a line in the project's currency.
-func (c *cashflow) payments(book func(at int, sum *CashSum)) {
-	seats := seatFinder{structure: c.in.Structure, at: noSeat}
+// payments calls book for what was paid on lines in the project's currency, month by month.
+func (c *cashflow) payments(book func(at int, month calendar.Month, net Int128)) {
 	for i := range c.in.Cash {
 		sum := &c.in.Cash[i]
-		if at := seats.find(sum.NodeID); at != noSeat && sum.Currency == c.in.Currency && !sum.Net.IsZero() {
-			book(at, sum)
+		at := c.in.Structure.seatOf(sum.NodeID)
+		if at == noSeat || sum.Currency != c.in.Currency {
+			continue
+		}
+		for k, net := range sum.Nets {
+			if !net.IsZero() {
+				book(at, sum.First+calendar.Month(k), net)
+			}
 		}
 	}
 }
@@ -284,14 +288,14 @@ func (f *seatFinder) find(id NodeID) int {
 // bookPayments shows payments in their months: past ones as actual, others as forecast, unless a custom plan covers
 // those months.
 func (c *cashflow) bookPayments() {
-	c.payments(func(at int, sum *CashSum) {
-		if sum.Month >= c.asOf {
-			c.later[at] = c.later[at].Add(sum.Net)
+	c.payments(func(at int, month calendar.Month, net Int128) {
+		if month >= c.asOf {
+			c.later[at] = c.later[at].Add(net)
 			if c.phases[at].kind == phaseCustom {
 				return
 			}
 		}
-		c.nodes[at].book(sum.Month, sum.Net)
+		c.nodes[at].book(month, net)
 	})
 }
 

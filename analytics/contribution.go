@@ -80,7 +80,7 @@ func RecordContribution(c Contribution, id string, r *events.Record) (Contributi
 		recognizedMonth = monthOf(r.RecognitionDate)
 	)
 	if r.ContractorID.V != "" {
-		c = c.add(clickhouse.RollContractors, rollKeys{r.ContractorID.V}, 1)
+		c = c.add(clickhouse.RollReferences, rollKeys{r.ContractorID.V}, 1)
 	}
 	for i := range entries {
 		node, first := "", int64(0)
@@ -101,7 +101,7 @@ func RecordContribution(c Contribution, id string, r *events.Record) (Contributi
 			continue
 		}
 		if cashMonth != "" {
-			c = c.add(clickhouse.RollCash, rollKeys{node, currency, cashMonth}, nets[i])
+			c = c.add(clickhouse.RollPayments, rollKeys{node, currency, cashMonth}, nets[i])
 		}
 		if contract != "" && node != "" {
 			c = c.add(clickhouse.RollLinks, rollKeys{contract, node, currency, id}, 1)

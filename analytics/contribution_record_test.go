@@ -33,8 +33,8 @@ func paidInvoice() *events.Record {
 
 func TestRecordsContribute(t *testing.T) {
 	const (
-		lines, cash, recognized  = clickhouse.RollLines, clickhouse.RollCash, clickhouse.RollRecognized
-		contractors, links, none = clickhouse.RollContractors, clickhouse.RollLinks, ""
+		lines, payments, recognized = clickhouse.RollLines, clickhouse.RollPayments, clickhouse.RollRecognized
+		references, links, none     = clickhouse.RollReferences, clickhouse.RollLinks, ""
 	)
 	type rolls map[clickhouse.RollID][]string
 	for name, tc := range map[string]struct {
@@ -42,39 +42,39 @@ func TestRecordsContribute(t *testing.T) {
 		want   rolls
 	}{
 		"all of it": {func(*events.Record) {}, rolls{
-			lines: {"lines [C a EUR paid] [1 1 100 120]"}, cash: {"cash [a EUR 2026-03] [100]"}, recognized: {"recognized [a 2026-01] [1]"},
-			contractors: {"contractors [K] [1]"}, links: {"links [C a EUR R] [1]"},
+			lines: {"lines [C a EUR paid] [1 1 100 120]"}, payments: {"payments [a EUR 2026-03] [100]"}, recognized: {"recognized [a 2026-01] [1]"},
+			references: {"references [K] [1]"}, links: {"links [C a EUR R] [1]"},
 		}},
 		"one that is not paid: no cash": {func(r *events.Record) { r.StepKind = "payment" }, rolls{
 			lines: {"lines [C a EUR paymentPending] [1 1 100 120]"}, recognized: {"recognized [a 2026-01] [1]"},
-			contractors: {"contractors [K] [1]"}, links: {"links [C a EUR R] [1]"},
+			references: {"references [K] [1]"}, links: {"links [C a EUR R] [1]"},
 		}},
-		"a rejected one: its contractor alone":               {func(r *events.Record) { r.StepKind = "rejected" }, rolls{contractors: {"contractors [K] [1]"}}},
-		"an accrual: where it is recognized, and contractor": {func(r *events.Record) { r.Source = "accrual" }, rolls{recognized: {"recognized [a 2026-01] [1]"}, contractors: {"contractors [K] [1]"}}},
+		"a rejected one: its contractor alone":               {func(r *events.Record) { r.StepKind = "rejected" }, rolls{references: {"references [K] [1]"}}},
+		"an accrual: where it is recognized, and contractor": {func(r *events.Record) { r.Source = "accrual" }, rolls{recognized: {"recognized [a 2026-01] [1]"}, references: {"references [K] [1]"}}},
 		"no contractor, contract or dates": {func(r *events.Record) {
 			r.ContractorID, r.ContractID, r.RecognitionDate, r.CashDate = events.Opt[string]{}, events.Opt[string]{}, events.Opt[calendar.Date]{}, events.Opt[calendar.Date]{}
 		}, rolls{lines: {"lines [ a EUR paid] [1 1 100 120]"}}},
 		"no net: counted without a currency": {func(r *events.Record) {
 			r.Net, r.Tax, r.Gross, r.Allocations = events.Opt[int64]{}, events.Opt[int64]{}, events.Some[int64](7), []events.RecordAllocation{{NodeID: events.Some("a")}}
-		}, rolls{lines: {"lines [C a  paid] [1 1 0 0]"}, recognized: {"recognized [a 2026-01] [1]"}, contractors: {"contractors [K] [1]"}}},
+		}, rolls{lines: {"lines [C a  paid] [1 1 0 0]"}, recognized: {"recognized [a 2026-01] [1]"}, references: {"references [K] [1]"}}},
 		"no allocation: its whole net on no node": {func(r *events.Record) { r.Allocations = nil }, rolls{
-			lines: {"lines [C  EUR paid] [1 1 100 120]"}, cash: {"cash [ EUR 2026-03] [100]"}, contractors: {"contractors [K] [1]"},
+			lines: {"lines [C  EUR paid] [1 1 100 120]"}, payments: {"payments [ EUR 2026-03] [100]"}, references: {"references [K] [1]"},
 		}},
 		"a gross as delivered": {func(r *events.Record) { r.Gross = events.Some[int64](119) }, rolls{
-			lines: {"lines [C a EUR paid] [1 1 100 119]"}, cash: {"cash [a EUR 2026-03] [100]"}, recognized: {"recognized [a 2026-01] [1]"},
-			contractors: {"contractors [K] [1]"}, links: {"links [C a EUR R] [1]"},
+			lines: {"lines [C a EUR paid] [1 1 100 119]"}, payments: {"payments [a EUR 2026-03] [100]"}, recognized: {"recognized [a 2026-01] [1]"},
+			references: {"references [K] [1]"}, links: {"links [C a EUR R] [1]"},
 		}},
 		"several allocations: counted on the first, gross by net": {func(r *events.Record) {
 			r.Allocations = []events.RecordAllocation{codedOn("a", 50), codedOn("b", 25), codedOn("", 25), codedOn("a", 0)}
 		}, rolls{
-			lines: {"lines [C a EUR paid] [1 1 50 60]", "lines [C b EUR paid] [0 1 25 30]", "lines [C  EUR paid] [0 1 25 30]", "lines [C a EUR paid] [0 1 0 0]"},
-			cash:  {"cash [a EUR 2026-03] [50]", "cash [b EUR 2026-03] [25]", "cash [ EUR 2026-03] [25]", "cash [a EUR 2026-03] [0]"},
+			lines:    {"lines [C a EUR paid] [1 1 50 60]", "lines [C b EUR paid] [0 1 25 30]", "lines [C  EUR paid] [0 1 25 30]", "lines [C a EUR paid] [0 1 0 0]"},
+			payments: {"payments [a EUR 2026-03] [50]", "payments [b EUR 2026-03] [25]", "payments [ EUR 2026-03] [25]", "payments [a EUR 2026-03] [0]"},
 			// Each allocation that names a node.
-			recognized: {"recognized [a 2026-01] [1]", "recognized [b 2026-01] [1]", "recognized [a 2026-01] [1]"}, contractors: {"contractors [K] [1]"},
+			recognized: {"recognized [a 2026-01] [1]", "recognized [b 2026-01] [1]", "recognized [a 2026-01] [1]"}, references: {"references [K] [1]"},
 			links: {"links [C a EUR R] [1]", "links [C b EUR R] [1]", "links [C a EUR R] [1]"},
 		}},
 		"a step that nobody knows: nothing counts": {func(r *events.Record) { r.StepKind = none }, rolls{
-			recognized: {"recognized [a 2026-01] [1]"}, contractors: {"contractors [K] [1]"},
+			recognized: {"recognized [a 2026-01] [1]"}, references: {"references [K] [1]"},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -43,9 +43,9 @@ func TestBudgetRowsAndTransfersContributeWhileApproved(t *testing.T) {
 		"one without a node":           {row("approved", ""), []string{"budget [ CHF] [-7]"}},
 		"a draft":                      {row("draft", "a"), nil},
 		"a rejected row":               {row("rejected", "a"), nil},
-		"an approved transfer":         {transfer("approved", "a", "b"), []string{"transfers [a EUR] [-5]", "transfers [b EUR] [5]"}},
-		"one from the unallocated":     {transfer("approved", "", "b"), []string{"transfers [ EUR] [-5]", "transfers [b EUR] [5]"}},
-		"one to the unallocated":       {transfer("approved", "a", ""), []string{"transfers [a EUR] [-5]", "transfers [ EUR] [5]"}},
+		"an approved transfer":         {transfer("approved", "a", "b"), []string{"budget_transfers [a EUR] [-5]", "budget_transfers [b EUR] [5]"}},
+		"one from the unallocated":     {transfer("approved", "", "b"), []string{"budget_transfers [ EUR] [-5]", "budget_transfers [b EUR] [5]"}},
+		"one to the unallocated":       {transfer("approved", "a", ""), []string{"budget_transfers [a EUR] [-5]", "budget_transfers [ EUR] [5]"}},
 		"a transfer that is no longer": {transfer("rejected", "a", "b"), nil},
 	} {
 		if !slices.Equal(tc.got, tc.want) {

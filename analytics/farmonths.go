@@ -33,7 +33,7 @@ type payment struct {
 // ownPayments returns what was paid on each line itself, in the order of lines and months.
 func (c *cashflow) ownPayments() []payment {
 	var all []payment
-	c.payments(func(at int, sum *CashSum) { all = append(all, payment{at, sum.Month, sum.Net}) })
+	c.payments(func(at int, month calendar.Month, net Int128) { all = append(all, payment{at, month, net}) })
 	slices.SortFunc(all, func(a, b payment) int { return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.month, b.month)) })
 	summed := all[:0]
 	for _, p := range all {

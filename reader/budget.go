@@ -58,32 +58,43 @@ type BudgetRequest struct {
 var budgetSettings = clickhouse.Settings{"max_threads": 1, "max_block_size": 8192, "optimize_move_to_prewhere": 0,
 	"enable_shared_storage_snapshot_in_query": 1}
 
-// Parts of the budget's statement, besides the rows of sums.
+// Parts of the budget's statement.
 const (
 	partNodes   = "nodes"
 	partEntries = "entries"
+	partSums    = "sums"
+	partMonths  = "months"
+)
+
+// The rolls that a budget is made of, beside those of lines.
+const (
+	rollBudget    = "budget"
+	rollTransfers = "budget_transfers"
+	rollClaims    = "claims"
+	rollContracts = "contracts"
 )
 
 // budgetRolls are the rolls that a budget is made of.
-var budgetRolls = []string{"budget", "claims", "contracts", rollLines, "transfers"}
+var budgetRolls = []string{rollBudget, rollTransfers, rollClaims, rollContracts, rollLines}
 
 // estimateRolls are those that an estimate at completion is made of: a budget's without what is invoiced.
-var estimateRolls = []string{"budget", "claims", "contracts", "transfers"}
+var estimateRolls = []string{rollBudget, rollTransfers, rollClaims, rollContracts}
 
-// budgetSums are the sums of every row of a budget's statement: the second one is gross or committed, the third one what is
+// budgetSums is a row of sums in a budget's statement: keys, and sums of which the second is gross or committed, the third what is
 // pending. What is left of nothing is sorted out here: a statement takes the longer to plan the more it says.
-var budgetSums = packed("sum(value)", "sum(gross)", "sum(pending)", "sum(count)")
+var budgetSums = rowOf("keys", "sum(value)", "sum(gross)", "sum(pending)", "sum(count)")
 
 // The branches of a budget's statement say what budgetPart has. Few rows are a column for each value: an expression costs the
 // engine more to plan than they cost.
 const (
-	nodesBranch = `'` + partNodes + `' AS part, '' AS node, project AS id, '' AS currency, toInt64(max(row_version)) AS value, '' AS texts
+	nodesBranch = `'` + partNodes + `' AS part, '' AS node, project AS id, '' AS currency, toInt64(max(row_version)) AS value, '' AS rows
 FROM budget_nodes
 WHERE tenant = ''
 GROUP BY project`
 	entriesBranch = `'` + partEntries + `', node_id, id, toString(currency), ifNull(value, 0), ''
 FROM uncommitted_entries FINAL`
-	textsBranch = "'', '', '', '', toInt64(0), "
+	sumsBranch   = "'" + partSums + "', '', '', '', toInt64(0), "
+	monthsBranch = "'" + partMonths + "', '', '', '', toInt64(0), "
 )
 
 // budgetQuery reads all that the figures of a budget are made of, and beside it the positions of the table of nodes. It
@@ -95,10 +106,10 @@ func budgetQuery(tenant, project string) Query {
 	return Query{
 		SQL: "SELECT " + nodesBranch + `
 UNION ALL
-SELECT ` + textsBranch + rowTexts("keys", "packed") + `
+SELECT ` + sumsBranch + allOf("row") + `
 FROM (
-  SELECT keys, ` + budgetSums + ` AS packed
-  FROM sums` + of + ` AND ` + ofRolls(budgetRolls...) + `
+  SELECT ` + budgetSums + ` AS row
+  FROM sums` + of + ` AND ` + betweenRolls(budgetRolls...) + `
   GROUP BY keys
 )
 UNION ALL
@@ -192,7 +203,6 @@ type budgetRows struct {
 
 	cash       []analytics.CashSum // of a cash flow
 	recognized []analytics.RecognizedSum
-	months     monthlySums
 }
 
 func (b *budgetRows) read(ctx context.Context, r *Reader, q Query) error {
@@ -213,11 +223,11 @@ func (b *budgetRows) read(ctx context.Context, r *Reader, q Query) error {
 type budgetPart struct {
 	part, node, id, currency string
 	value                    int64
-	texts                    string
+	rows                     string
 }
 
 func (p *budgetPart) places() []any {
-	return []any{&p.part, &p.node, &p.id, &p.currency, &p.value, &p.texts}
+	return []any{&p.part, &p.node, &p.id, &p.currency, &p.value, &p.rows}
 }
 
 func (b *budgetRows) takePart(p *budgetPart) error {
@@ -228,17 +238,10 @@ func (b *budgetRows) takePart(p *budgetPart) error {
 		b.input.Entries = append(b.input.Entries, analytics.UncommittedEntry{
 			ID: p.id, NodeID: analytics.NodeID(p.node), Amount: events.Some(events.Amount{Value: p.value, Currency: p.currency}),
 		})
-	}
-	for rows := p.texts; rows != ""; {
-		var row budgetRow
-		size, err := row.cut(rows)
-		if err != nil {
-			return err
-		}
-		rows = rows[size:]
-		if err := b.take(&row, len(rows)/size); err != nil {
-			return err
-		}
+	case partSums:
+		return b.takeSums(rowBinary{p.rows})
+	case partMonths:
+		return b.takeMonths(rowBinary{p.rows})
 	}
 	return nil
 }
@@ -267,85 +270,82 @@ func (b *budgetRows) gatherContracts() (err error) {
 	return err
 }
 
-// budgetRow is a row of sums.
-type budgetRow struct{ roll, node, contract, line, currency, status, sums string }
-
-// cut takes the row from the beginning of a text of rows, and says how many bytes it has.
-func (row *budgetRow) cut(rows string) (size int, err error) {
-	var keys string
-	rest, err := cutRow(rows, &keys, &row.sums)
-	if err != nil {
-		return 0, err
-	}
-	roll, key, ok := schema.CutKeys(keys)
-	if !ok {
-		return 0, fmt.Errorf("%q are no keys of sums", keys)
-	}
-	row.roll, row.contract, row.node, row.currency, row.status, row.line = roll, key[0], key[1], key[2], key[3], key[4]
-	return len(rows) - len(rest), nil
+// budgetRow is a row of sums. A contract's is committed where that of records is gross.
+type budgetRow struct {
+	roll, node, contract, line, currency, status string
+	value, gross, pending, count                 analytics.Int128
 }
 
-var errCount = errors.New("a sum of counts is out of range")
+// takeKeys reads the keys of a row.
+func (row *budgetRow) takeKeys(rows *rowBinary) error {
+	text, err := rows.text()
+	if err != nil {
+		return err
+	}
+	roll, key, ok := schema.CutKeys(text)
+	if !ok {
+		return fmt.Errorf("%q are no keys of sums", text)
+	}
+	row.roll, row.contract, row.node, row.currency, row.status, row.line = roll, key[0], key[1], key[2], key[3], key[4]
+	return nil
+}
 
-// take takes a row, behind which there are about so many more if they are as long.
-func (b *budgetRows) take(row *budgetRow, behind int) error {
-	node := analytics.NodeID(row.node)
-	switch row.roll {
-	case "budget", "transfers":
-		sum := analytics.BudgetSum{NodeID: node, Currency: row.currency}
-		var committed, pending, count analytics.Int128
-		if err := unpack(row.sums, &sum.Amount, &committed, &pending, &count); err != nil {
+// takeSums takes all rows of sums.
+func (b *budgetRows) takeSums(rows rowBinary) error {
+	var row budgetRow
+	for rows.left != "" {
+		size := len(rows.left)
+		if err := row.takeKeys(&rows); err != nil {
 			return err
 		}
-		b.input.Budget = append(b.input.Budget, sum)
-	case rollLines:
-		return b.takeRecords(row, behind)
-	case "contracts":
-		sum := analytics.ContractSum{ContractID: analytics.ContractID(row.contract), Line: row.line, NodeID: node, Currency: row.currency, Status: row.status}
-		var count analytics.Int128
-		if err := unpack(row.sums, &sum.Base, &sum.Committed, &sum.Pending, &count); err != nil {
+		if err := rows.scan(&row.value, &row.gross, &row.pending, &row.count); err != nil {
 			return err
 		}
-		if !count.IsZero() || !sum.Pending.IsZero() { // else nothing is left of it
-			b.contracts = append(b.contracts, sum)
-		}
-	case "claims":
-		sum := analytics.ClaimSum{NodeID: node, Currency: row.currency}
-		var value, committed, count analytics.Int128
-		if err := unpack(row.sums, &value, &committed, &sum.Pending, &count); err != nil {
+		if err := b.take(&row, rows.behind(size)); err != nil {
 			return err
 		}
-		b.input.Claims = append(b.input.Claims, sum)
-	case rollCash, rollRecognized:
-		return b.takeMonths(row, behind)
 	}
 	return nil
 }
 
-// roomFor makes room for so many more sums at once: there are thousands, and to double what is there copies them several times.
+var errCount = errors.New("a sum of counts is out of range")
+
+// take takes a row, behind which there are about so many more.
+func (b *budgetRows) take(row *budgetRow, behind int) error {
+	node := analytics.NodeID(row.node)
+	switch row.roll {
+	case rollBudget, rollTransfers:
+		b.input.Budget = append(b.input.Budget, analytics.BudgetSum{NodeID: node, Currency: row.currency, Amount: row.value})
+	case rollLines:
+		count, ok := row.count.Int64()
+		if !ok {
+			return errCount
+		}
+		if count != 0 || !row.value.IsZero() || !row.gross.IsZero() {
+			b.input.Records = append(roomFor(b.input.Records, 1+behind), analytics.RecordSum{
+				NodeID: node, ContractID: analytics.ContractID(row.contract), Currency: row.currency,
+				Status: analytics.RecordStatus(row.status), Net: row.value, Gross: row.gross, Count: count,
+			})
+		}
+	case rollContracts:
+		if !row.count.IsZero() || !row.pending.IsZero() { // else nothing is left of it
+			b.contracts = append(b.contracts, analytics.ContractSum{
+				ContractID: analytics.ContractID(row.contract), Line: row.line, NodeID: node, Currency: row.currency, Status: row.status,
+				Base: row.value, Committed: row.gross, Pending: row.pending,
+			})
+		}
+	case rollClaims:
+		b.input.Claims = append(b.input.Claims, analytics.ClaimSum{NodeID: node, Currency: row.currency, Pending: row.pending})
+	}
+	return nil
+}
+
+// roomFor makes room for so many more at once: there are thousands, and to double what is there copies them several times.
 func roomFor[T any](sums []T, most int) []T {
 	if len(sums) == cap(sums) {
 		sums = slices.Grow(sums, max(1, most))
 	}
 	return sums
-}
-
-// takeRecords takes the sums of records under one key. Most rows are such.
-func (b *budgetRows) takeRecords(row *budgetRow, behind int) error {
-	sum := analytics.RecordSum{NodeID: analytics.NodeID(row.node), ContractID: analytics.ContractID(row.contract), Currency: row.currency,
-		Status: analytics.RecordStatus(row.status)}
-	var allocations, count analytics.Int128
-	if err := unpack(row.sums, &sum.Net, &sum.Gross, &allocations, &count); err != nil {
-		return err
-	}
-	var ok bool
-	if sum.Count, ok = count.Int64(); !ok {
-		return errCount
-	}
-	if sum.Count != 0 || !sum.Net.IsZero() || !sum.Gross.IsZero() {
-		b.input.Records = append(roomFor(b.input.Records, 1+behind), sum)
-	}
-	return nil
 }
 
 // recordSum makes net, gross and count of records under one key.

@@ -13,7 +13,7 @@ import (
 
 // Rolls by month.
 const (
-	rollCash       = "cash"
+	rollPayments   = "payments"
 	rollRecognized = "recognized"
 )
 
@@ -44,10 +44,11 @@ func (r *Reader) cashflowRows(ctx context.Context, request CashflowRequest, plan
 	if !request.Figures {
 		return r.budgetInput(ctx, request.BudgetRequest, nil)
 	}
-	err := planColumns.read(ctx, r, plansQuery(request.Tenant, request.Project.ID), budgetSettings, func(row *storedPlan) error {
-		*plans = append(*plans, row.plan())
-		return nil
-	})
+	err := planColumns.readRows(ctx, r, plansQuery(planColumns.rows(), request.Tenant, request.Project.ID), budgetSettings,
+		func(row *storedPlan, behind int) error {
+			*plans = append(roomFor(*plans, 1+behind), row.plan())
+			return nil
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ const (
 // paid or counted, so one sum holds either.
 func cashflowQuery(tenant, project string, expected expectedRecords) Query {
 	q := budgetQuery(tenant, project)
-	months := ofRolls(rollCash)
+	months := ofRolls(rollPayments)
 	if expected.since.Ok {
 		months += " OR " + ofRolls(rollRecognized) + " AND " + keysMonth + " >= {since:String}"
 		q.Args["since"] = expected.since.V.String()
@@ -128,7 +129,7 @@ func cashflowQuery(tenant, project string, expected expectedRecords) Query {
 	}
 	q.SQL += `
 UNION ALL
-SELECT ` + textsBranch + rowTexts("line", "months") + `
+SELECT ` + monthsBranch + allOf(rowOf("line", "months")) + `
 FROM (
   SELECT ` + keysBeforeMonth + " AS line, arrayStringConcat(groupArray(concat(" + keysMonth + `, reinterpretAsFixedString(net + count)))) AS months
   FROM sums
@@ -146,6 +147,7 @@ const (
 // monthlySums adds up what a line has in each month.
 type monthlySums struct {
 	parts []monthlySum
+	first calendar.Month
 	sums  []analytics.Int128 // by month, from the first
 }
 
@@ -154,9 +156,8 @@ type monthlySum struct {
 	sum   analytics.Int128
 }
 
-// add reads the months of a text, each behind a sum, and calls take for those that come to anything, the first one
-// first.
-func (m *monthlySums) add(text string, take func(month calendar.Month, sum analytics.Int128) error) error {
+// add adds up the months of a text, each behind a sum.
+func (m *monthlySums) add(text string) error {
 	if len(text)%monthSum != 0 {
 		return fmt.Errorf("sums of months of %d bytes", len(text))
 	}
@@ -166,47 +167,60 @@ func (m *monthlySums) add(text string, take func(month calendar.Month, sum analy
 		if err != nil {
 			return fmt.Errorf("read a stored month: %w", err)
 		}
-		part := monthlySum{month: month}
-		if err := unpack(text[monthSize:monthSum], &part.sum); err != nil {
-			return err
-		}
-		m.parts = append(m.parts, part)
+		m.parts = append(m.parts, monthlySum{month, int128(text[monthSize:])})
 		first, last = min(first, month), max(last, month)
 	}
-	m.sums = slices.Grow(m.sums[:0], int(max(0, last-first+1)))[:max(0, last-first+1)]
+	months := int(max(0, last-first+1))
+	m.first, m.sums = first, slices.Grow(m.sums[:0], months)[:months]
 	clear(m.sums)
 	for _, part := range m.parts {
 		sum := &m.sums[part.month-first]
 		*sum = sum.Add(part.sum)
 	}
-	for i, sum := range m.sums {
-		if sum.IsZero() {
-			continue
+	return nil
+}
+
+// takeMonths takes what lines have in each of their months.
+func (b *budgetRows) takeMonths(rows rowBinary) error {
+	var row budgetRow
+	var months monthlySums
+	for rows.left != "" {
+		size := len(rows.left)
+		if err := row.takeKeys(&rows); err != nil {
+			return err
 		}
-		if err := take(first+calendar.Month(i), sum); err != nil {
+		text, err := rows.text()
+		if err != nil {
+			return err
+		}
+		if err := months.add(text); err != nil {
+			return err
+		}
+		if err := b.takeLine(&row, &months, rows.behind(size)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// takeMonths takes what a line has in each of its months. Behind it are lines with about as many.
-func (b *budgetRows) takeMonths(row *budgetRow, behind int) error {
-	node, most := analytics.NodeID(row.node), (1+behind)*(len(row.sums)/monthSum)
-	if row.roll == rollCash {
-		return b.months.add(row.sums, func(month calendar.Month, sum analytics.Int128) error {
-			b.cash = append(roomFor(b.cash, most), analytics.CashSum{NodeID: node, Currency: row.currency, Month: month, Net: sum})
-			return nil
-		})
+// takeLine takes the months of a line, behind which there are about so many more lines.
+func (b *budgetRows) takeLine(row *budgetRow, months *monthlySums, behind int) error {
+	node := analytics.NodeID(row.node)
+	if row.roll == rollPayments {
+		b.cash = append(roomFor(b.cash, 1+behind),
+			analytics.CashSum{NodeID: node, Currency: row.currency, First: months.first, Nets: slices.Clone(months.sums)})
+		return nil
 	}
-	return b.months.add(row.sums, func(month calendar.Month, sum analytics.Int128) error {
+	for i, sum := range months.sums {
 		count, ok := sum.Int64()
 		if !ok {
 			return errCount
 		}
-		b.recognized = append(roomFor(b.recognized, most), analytics.RecognizedSum{NodeID: node, Month: month, Count: count})
-		return nil
-	})
+		if count != 0 {
+			b.recognized = append(b.recognized, analytics.RecognizedSum{NodeID: node, Month: months.first + calendar.Month(i), Count: count})
+		}
+	}
+	return nil
 }
 
 // storedPlan is a plan as its row has it: months without any are empty texts.
@@ -238,9 +252,10 @@ func (p *storedPlan) plan() analytics.LinePlan {
 	return p.LinePlan
 }
 
-func plansQuery(tenant, project string) Query {
+// plansQuery selects something of a project's plans.
+func plansQuery(selected, tenant, project string) Query {
 	return Query{
-		SQL: "SELECT " + planColumns.String() + `
+		SQL: "SELECT " + selected + `
 FROM line_plans FINAL
 WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted`,
 		Args: map[string]any{"tenant": tenant, "project": project},

@@ -42,26 +42,37 @@ func (c columns[T]) String() string {
 func (c columns[T]) read(ctx context.Context, r *Reader, q Query, settings clickhouse.Settings,
 	take func(row *T) error) error {
 	var row, empty T
-	dest := make([]any, len(c))
-	var finish []func() error
-	for i, column := range c {
-		var done func() error
-		if dest[i], done = column.scan(&row); done != nil {
-			finish = append(finish, done)
-		}
-	}
+	dest, done := c.into(&row)
 	return r.each(ctx, q, settings, func(scan func(...any) error) error {
 		row = empty
 		if err := scan(dest...); err != nil {
 			return err
 		}
+		if err := done(); err != nil {
+			return err
+		}
+		return take(&row)
+	})
+}
+
+// into says where the values of the columns go, and what brings those that don't go to their place in row itself there.
+func (c columns[T]) into(row *T) (dest []any, done func() error) {
+	dest = make([]any, len(c))
+	var finish []func() error
+	for i, column := range c {
+		var done func() error
+		if dest[i], done = column.scan(row); done != nil {
+			finish = append(finish, done)
+		}
+	}
+	return dest, func() error {
 		for _, done := range finish {
 			if err := done(); err != nil {
 				return err
 			}
 		}
-		return take(&row)
-	})
+		return nil
+	}
 }
 
 // Member is a member of T that is a column of its table: who shows it knows by it what has to be read.

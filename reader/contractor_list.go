@@ -60,11 +60,11 @@ LIMIT 1 OFFSET {window:UInt32}`,
 	}
 }
 
-const rollContractors = "contractors"
+const rollReferences = "references"
 
 // contractorKeys are the keys of the sum that counts a contractor's records: they sort as the ids do.
 func contractorKeys(id string) string {
-	return string(schema.AppendKeys(nil, schema.RollContractors.Roll(), []string{id}))
+	return string(schema.AppendKeys(nil, schema.RollReferences.Roll(), []string{id}))
 }
 
 // query joins the contractors behind an id, up to another one or, without it, all that follow, with those that are
@@ -73,7 +73,7 @@ func contractorKeys(id string) string {
 func (p ContractorPage) query(after string, to events.Opt[string], ask int) Query {
 	q := Query{Args: map[string]any{"tenant": p.Tenant, "projects": p.Projects, "marked": p.Marked, "after": after,
 		"limit": ask}}
-	rolls := ofRolls(rollContractors) + " AND keys > {after_keys:String}"
+	rolls := ofRolls(rollReferences) + " AND keys > {after_keys:String}"
 	q.Args["after_keys"] = contractorKeys(after)
 	within := func(column string) string { return column + " > {after:String}" }
 	if to.Ok {

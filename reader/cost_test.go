@@ -85,7 +85,7 @@ SELECT 'acme', 'P' || number % 10,
     concat('lines\0C', leftPad(toString(number % 20000), 5, '0'), '\0', if(number < 20000, 'out', 'in'), '\0EUR\0paid\0'), 1, 1, 5, 6
 FROM numbers(40000)`,
 		`INSERT INTO sums (tenant, project, keys, amount1)
-SELECT 'acme', 'P' || intDiv(number, 20000), concat('contractors\0K', toString(number % 20000), '\0\0\0\0'), 1 FROM numbers(200000) WHERE number % 3 = 0`,
+SELECT 'acme', 'P' || intDiv(number, 20000), concat('references\0K', toString(number % 20000), '\0\0\0\0'), 1 FROM numbers(200000) WHERE number % 3 = 0`,
 		`INSERT INTO contractors (tenant, project, id, row_version, src_offset, name)
 SELECT 'acme', '', 'K' || toString(number), 1, number, 'Name' FROM numbers(20000) UNION ALL SELECT '', '#0', '', 20000, 0, NULL`,
 		`INSERT INTO budget_nodes (tenant, project, id, row_version, src_offset, structure_id, level, code, name, active, accounting_codes)
@@ -184,7 +184,7 @@ func TestContractorsThatAreSeldomReferredToAreFound(t *testing.T) {
 	for _, statement := range []string{
 		`INSERT INTO contractors (tenant, id, row_version, name) SELECT 'acme', leftPad(toString(number), 6, '0'), 1, 'Name' FROM numbers(30000)`,
 		`INSERT INTO sums (tenant, project, keys, amount1)
-SELECT 'acme', 'P1', concat('contractors\0', leftPad(toString(number * 9999), 6, '0'), '\0\0\0\0'), 1 FROM numbers(4)`,
+SELECT 'acme', 'P1', concat('references\0', leftPad(toString(number * 9999), 6, '0'), '\0\0\0\0'), 1 FROM numbers(4)`,
 	} {
 		if err := db.Exec(context.Background(), statement); err != nil {
 			t.Fatal(err)

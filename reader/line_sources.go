@@ -141,7 +141,7 @@ LIMIT 1`,
 
 // planQuery reads the plan that counts: of several the one with the greatest id.
 func (q LineRequest) planQuery() Query {
-	plans := plansQuery(q.Tenant, q.Project.ID)
+	plans := plansQuery(planColumns.String(), q.Tenant, q.Project.ID)
 	plans.SQL += " AND node_id = {line:String}\nORDER BY id DESC\nLIMIT 1"
 	plans.Args["line"] = q.Line
 	return plans

@@ -83,10 +83,10 @@ func estimatesQuery(tenant string, projects []string) Query {
 	return Query{
 		SQL: "SELECT '' AS of_project, " + nodesBranch + `
 UNION ALL
-SELECT project, ` + textsBranch + rowTexts("keys", "packed") + `
+SELECT project, ` + sumsBranch + allOf("row") + `
 FROM (
-  SELECT project, keys, ` + budgetSums + ` AS packed
-  FROM sums` + of + ` AND ` + ofRolls(estimateRolls...) + `
+  SELECT project, ` + budgetSums + ` AS row
+  FROM sums` + of + ` AND ` + betweenRolls(estimateRolls...) + `
   GROUP BY project, keys
 )
 GROUP BY project

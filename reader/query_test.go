@@ -151,7 +151,7 @@ func queries(t *testing.T) map[string]Query {
 		"cashflow":          cashflowQuery("acme", "P1", expectedRecords{since: events.Some(calendar.NewDate(2026, 2, 1).Month()), nodes: []string{"a", "b"}}),
 		"cashflow_all":      cashflowQuery("acme", "P1", expectedRecords{since: events.Some(calendar.NewDate(2026, 2, 1).Month())}),
 		"cashflow_none":     cashflowQuery("acme", "P1", expectedRecords{}),
-		"plans":             plansQuery("acme", "P1"),
+		"plans":             plansQuery(planColumns.rows(), "acme", "P1"),
 		"line_bookings":     line.bookingsQuery("IN line_nodes", nodesOfLine),
 		"line_claims":       line.claimsQuery(nodesOfLine),
 		"line_entered":      line.enteredQuery(),

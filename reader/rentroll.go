@@ -53,8 +53,8 @@ func (r *Reader) rentRollInput(ctx context.Context, request RentRollRequest) (an
 			return indexColumns.read(ctx, r, seriesQuery(request.Tenant, keys(series)), budgetSettings, appendTo(&values))
 		},
 		func() error {
-			return areaColumns.read(ctx, r, request.areasQuery(), budgetSettings, func(row *analytics.Unit) error {
-				in.Units = append(roomFor(in.Units, len(in.Units)), *row)
+			return areaColumns.readRows(ctx, r, request.areasQuery(), budgetSettings, func(row *analytics.Unit, behind int) error {
+				in.Units = append(roomFor(in.Units, 1+behind), *row)
 				return nil
 			})
 		},
@@ -63,15 +63,27 @@ func (r *Reader) rentRollInput(ctx context.Context, request RentRollRequest) (an
 	return in, err
 }
 
+// Parts of the statement of leases.
+const (
+	partLeases = "leases"
+	partRuns   = "runs"
+)
+
 // leases are those in force in one of the months of the rent roll.
 func (r *Reader) leases(ctx context.Context, request RentRollRequest) (leases []analytics.Lease, err error) {
 	runs := make(map[string][]analytics.RentSegment)
-	err = leaseColumns.read(ctx, r, request.leasesQuery(), budgetSettings, func(row *storedLease) error {
-		if row.ID == "" {
-			return takeRuns(row.runs, runs)
+	err = r.each(ctx, request.leasesQuery(), budgetSettings, func(scan func(...any) error) error {
+		var part, rows string
+		if err := scan(&part, &rows); err != nil {
+			return err
 		}
-		leases = append(roomFor(leases, len(leases)), row.lease())
-		return nil
+		if part == partRuns {
+			return takeRuns(rowBinary{rows}, runs)
+		}
+		return leaseColumns.takeRows(rows, func(row *storedLease, behind int) error {
+			leases = append(roomFor(leases, 1+behind), row.lease())
+			return nil
+		})
 	})
 	if err != nil {
 		return nil, err
@@ -86,11 +98,10 @@ func (r *Reader) leases(ctx context.Context, request RentRollRequest) (leases []
 	return inForce, nil
 }
 
-// storedLease is a lease as its row has it: what it is indexed by apart. A row without an id has the runs of all leases.
+// storedLease is a lease as its row has it: what it is indexed by apart.
 type storedLease struct {
 	analytics.Lease
 	index events.Indexation
-	runs  string
 }
 
 func (l *storedLease) lease() analytics.Lease {
@@ -111,11 +122,7 @@ var leaseColumns = append(inside(func(l *storedLease) *events.Indexation { retur
 	member("toInt32(effective_end)", day, func(l *storedLease) *events.Opt[calendar.Date] { return &l.EffectiveEnd }),
 	member("currency", plain, func(l *storedLease) *string { return &l.Currency }),
 	member("indexation_text", nullable, func(l *storedLease) *events.Opt[string] { return &l.IndexationText }),
-	member("'' AS runs", plain, func(l *storedLease) *string { return &l.runs }),
 }...)
-
-// noLease are the leaseColumns of a row with runs, without the runs.
-const noLease = "'', '', 0, 0, '', '1900-01', '', 0, '', NULL, NULL, '', '', NULL, '', [], 0, NULL, NULL, '', NULL"
 
 // indexationColumns are what the rent of a lease follows. Without anything the type is empty.
 var indexationColumns = columns[events.Indexation]{
@@ -133,61 +140,58 @@ var indexationColumns = columns[events.Indexation]{
 	member("indexation_floor_bp", optionalDecimal, func(x *events.Indexation) *events.Opt[events.Decimal] { return &x.FloorBp }),
 }
 
-// takeRuns takes the runs of a text of rows, each under its lease.
-func takeRuns(rows string, runs map[string][]analytics.RentSegment) error {
+// takeRuns takes the runs of all leases, each under its lease.
+func takeRuns(rows rowBinary, runs map[string][]analytics.RentSegment) error {
 	var all []analytics.RentSegment // most leases have one run
-	for rows != "" {
-		size := len(rows)
-		var keys, sums string
-		var err error
-		if rows, err = cutRow(rows, &keys, &sums); err != nil {
+	for rows.left != "" {
+		size := len(rows.left)
+		var keys string
+		var rent, count analytics.Int128
+		if err := rows.scan(&keys, &rent, &count); err != nil {
 			return err
 		}
-		lease, run, left, err := runOf(keys, sums)
+		if count.Sign() <= 0 { // no lease has it any more
+			continue
+		}
+		lease, run, err := runOf(keys, rent)
 		if err != nil {
 			return fmt.Errorf("read a run %q: %w", keys, err)
-		}
-		if !left {
-			continue
 		}
 		if of, more := runs[lease]; more {
 			runs[lease] = append(of, run)
 			continue
 		}
-		all = append(roomFor(all, size/(size-len(rows))), run)
+		all = append(roomFor(all, 1+rows.behind(size)), run)
 		runs[lease] = all[len(all)-1 : len(all) : len(all)]
 	}
 	return nil
 }
 
-var errRun = errors.New("these are not the keys and sums of a run")
+var errRun = errors.New("these are not the keys and the rent of a run")
 
-// runOf makes the run of a lease from its keys and sums. Left is false for one that no lease has any more.
-func runOf(keys, sums string) (lease string, run analytics.RentSegment, left bool, err error) {
-	var rent, count analytics.Int128
-	if err := unpack(sums, &rent, &count); err != nil || count.Sign() <= 0 {
-		return "", run, false, err
-	}
+// runOf makes the run of a lease from its keys and its rent.
+func runOf(keys string, rent analytics.Int128) (lease string, run analytics.RentSegment, err error) {
 	_, key, ok := schema.CutKeys(keys)
 	lease, until, leave, status, month := key[0], key[1], key[2], key[3], key[4]
 	run.RentFree = status == statusRentFree
-	if run.Rent, left = rent.Int64(); !ok || !left {
-		return "", run, false, errRun
+	var fits bool
+	if run.Rent, fits = rent.Int64(); !ok || !fits {
+		return "", run, errRun
 	}
 	if run.From, err = calendar.ParseAnyMonth(month); err != nil {
-		return "", run, false, err
+		return "", run, err
 	}
 	if run.To, err = calendar.ParseAnyMonth(until); err != nil { // an indefinite one goes on behind the last month that others have
-		return "", run, false, err
+		return "", run, err
 	}
 	if leave != "" {
 		on, err := calendar.ParseDate(leave)
 		if err != nil {
-			return "", run, false, err
+			return "", run, err
 		}
 		run.FirstBreak = events.Some(on)
 	}
-	return lease, run, true, nil
+	return lease, run, nil
 }
 
 // statusRentFree is the status of a run without rent.
@@ -195,7 +199,7 @@ const statusRentFree = "rentFree"
 
 // monthNumber is a month YYYY-MM as calendar.Month counts.
 func monthNumber(column string) string {
-	return "toInt32(substring(" + column + ", 1, 4)) * 12 + toInt32(substring(" + column + ", 6, 2)) - 1"
+	return "toInt32(toInt32(substring(" + column + ", 1, 4)) * 12 + toInt32(substring(" + column + ", 6, 2)) - 1)"
 }
 
 // rentRollMonths is how many months a rent roll looks at: its own and the eleven after it.
@@ -205,13 +209,13 @@ const rentRollMonths = 12
 // one moment. It does not join them: that costs the engine a quarter more, and less is put together here.
 func (q RentRollRequest) leasesQuery() Query {
 	return Query{
-		SQL: "SELECT " + leaseColumns.String() + `
+		SQL: "SELECT '" + partLeases + "', " + leaseColumns.rows() + `
 FROM leases FINAL
 WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted
 UNION ALL
-SELECT ` + noLease + ", " + rowTexts("keys", "packed") + `
+SELECT '` + partRuns + `', ` + allOf("row") + `
 FROM (
-  SELECT keys, ` + packed("sum(value)", "sum(count)") + ` AS packed
+  SELECT ` + rowOf("keys", "sum(value)", "sum(count)") + ` AS row
   FROM sums
   WHERE tenant = {tenant:String} AND project = {project:String} AND ` + ofRolls("rent") + `
     AND ` + keysMonth + ` <= {last:String} AND until >= {first:String}
@@ -234,7 +238,7 @@ func someDecimal(text string) (events.Opt[events.Decimal], error) {
 
 func (q RentRollRequest) areasQuery() Query {
 	return Query{
-		SQL: "SELECT " + areaColumns.String() + `
+		SQL: "SELECT " + areaColumns.rows() + `
 FROM units FINAL
 WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND area_m2 IS NOT NULL`,
 		Args: map[string]any{"tenant": q.Tenant, "project": q.Project},

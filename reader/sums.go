@@ -3,6 +3,7 @@ package reader
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 
 	"tallyhouse/analytics"
@@ -14,6 +15,13 @@ const sumSize = 16
 // ofRolls is the condition that a row of sums is of one of these rolls, by how its keys begin: the sorting key finds it.
 func ofRolls(rolls ...string) string {
 	return anyRoll(rolls, func(begin string) string { return "startsWith(keys, '" + begin + "')" })
+}
+
+// betweenRolls is the condition that a row of sums is of one of these rolls, or of another one whose name lies between theirs. That
+// is one range of the sorting key: it costs the engine less to find, to read and to check than one for each roll. Rolls that are read
+// together are named so that no others of a project lie between them.
+func betweenRolls(rolls ...string) string {
+	return "keys >= '" + slices.Min(rolls) + `\0' AND keys < '` + slices.Max(rolls) + `\x01'`
 }
 
 // ofContract is the condition that a row of sums is of one of these rolls and of the contract that the parameter id names.
@@ -56,9 +64,14 @@ func unpack(text string, into ...*analytics.Int128) error {
 		return fmt.Errorf("sums of %d bytes, want %d of %d", len(text), len(into), sumSize)
 	}
 	for i, sum := range into {
-		*sum = analytics.NewInt128(int64(littleEndian(text[i*sumSize+8:])), littleEndian(text[i*sumSize:]))
+		*sum = int128(text[i*sumSize:])
 	}
 	return nil
+}
+
+// int128 is the number in the first sixteen bytes of a text.
+func int128(text string) analytics.Int128 {
+	return analytics.NewInt128(int64(littleEndian(text[8:])), littleEndian(text))
 }
 
 // littleEndian is the number in the first eight bytes of a text.

@@ -63,13 +63,13 @@ FROM (SELECT *, arrayJoin(if(version = 1, [(status, 1)], [(status, 1), (before, 
 GROUP BY project, contract, node, change.1;
 
 INSERT INTO gathered_sums (tenant, project, roll, key2, key3, key5, amount2)
-SELECT {tenant}, project, 'cash', node, 'EUR', month, sum(net) FROM changes WHERE part = {part} AND status = 'paid' GROUP BY project, node, month;
+SELECT {tenant}, project, 'payments', node, 'EUR', month, sum(net) FROM changes WHERE part = {part} AND status = 'paid' GROUP BY project, node, month;
 
 INSERT INTO gathered_sums (tenant, project, roll, key2, key5, amount1)
 SELECT {tenant}, project, 'recognized', node, month, count() FROM changes WHERE part = {part} AND version = 1 GROUP BY project, node, month;
 
 INSERT INTO gathered_sums (tenant, project, roll, key1, amount1)
-SELECT {tenant}, project, 'contractors', contractor, count() FROM changes WHERE part = {part} AND version = 1 GROUP BY project, contractor;
+SELECT {tenant}, project, 'references', contractor, count() FROM changes WHERE part = {part} AND version = 1 GROUP BY project, contractor;
 
 INSERT INTO gathered_sums (tenant, project, roll, key1, key2, key3, key5, amount1)
 SELECT {tenant}, project, 'links', contract, node, 'EUR', id, 1 FROM changes WHERE part = {part} AND version = 1 AND contract != '';

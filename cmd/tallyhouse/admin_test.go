@@ -21,11 +21,11 @@ func TestVerifyFindsDriftAndRebuildEndsIt(t *testing.T) {
 	env := map[string]string{"TALLYHOUSE_CLICKHOUSE": l.Where.Addr, "TALLYHOUSE_CLICKHOUSE_DATABASE": l.Where.Database}
 
 	clean := tallyhouse(t, env, "", "verify")
-	if clean.code != exitDone || !strings.Contains(clean.out, "cash: no drift") || !strings.Contains(clean.err, "warning: ") {
+	if clean.code != exitDone || !strings.Contains(clean.out, "payments: no drift") || !strings.Contains(clean.err, "warning: ") {
 		t.Fatalf("%+v", clean)
 	}
 	l.Exec(`INSERT INTO sums (tenant, project, keys, amount2)
-		SELECT tenant, project, keys, 5 FROM sums WHERE roll = 'cash' LIMIT 1`)
+		SELECT tenant, project, keys, 5 FROM sums WHERE roll = 'payments' LIMIT 1`)
 	drifting := tallyhouse(t, env, "", "verify", "--json")
 	if drifting.code != exitFailed || !strings.Contains(drifting.err, "drift: 1 ") || !strings.Contains(drifting.err, "tallyhouse rebuild") {
 		t.Fatalf("%+v", drifting)
@@ -34,14 +34,14 @@ func TestVerifyFindsDriftAndRebuildEndsIt(t *testing.T) {
 	if err := json.Unmarshal([]byte(drifting.out), &reports); err != nil || len(reports) != 1 || reports[0].Drift() != 1 {
 		t.Fatalf("%v: %s", err, drifting.out)
 	}
-	rebuilt := tallyhouse(t, env, "", "rebuild", "cash")
+	rebuilt := tallyhouse(t, env, "", "rebuild", "payments")
 	if rebuilt.code != exitDone || !strings.Contains(rebuilt.out, ": 1 sums were corrected") {
 		t.Fatalf("%+v", rebuilt)
 	}
 	if again := tallyhouse(t, env, "", "verify", "--no-hold"); again.code != exitDone {
 		t.Fatalf("%+v", again)
 	}
-	if unknown := tallyhouse(t, env, "", "rebuild", "cas"); unknown.code != exitUsage || !strings.Contains(unknown.err, "lines, cash,") {
+	if unknown := tallyhouse(t, env, "", "rebuild", "cas"); unknown.code != exitUsage || !strings.Contains(unknown.err, "lines, payments,") {
 		t.Fatalf("%+v", unknown)
 	}
 }

@@ -109,7 +109,7 @@ func nobodyHolds(t *testing.T, l *ingesttest.Ledger) {
 
 const (
 	wrongSum = `INSERT INTO sums (tenant, project, keys, amount2)
-		SELECT tenant, project, keys, 5 FROM sums WHERE roll = 'cash' LIMIT 1`
+		SELECT tenant, project, keys, 5 FROM sums WHERE roll = 'payments' LIMIT 1`
 	wrongEverySum  = "INSERT INTO sums SELECT * FROM sums WHERE tenant != ''"
 	behindPosition = "INSERT INTO sums (tenant, project, amount1) SELECT '', '#records/1', -1"
 )
@@ -139,10 +139,10 @@ func TestRebuildCorrectsWhateverIsWrong(t *testing.T) {
 		{"a tenant that only the sums have", "INSERT INTO sums SELECT * REPLACE ('stranger' AS tenant) FROM sums WHERE tenant != ''"},
 		{"keys of nobody", `INSERT INTO sums SELECT * REPLACE (concat('lines\0of nobody', substring(keys, position(keys, '\0', 7))) AS keys)
 			FROM sums WHERE roll = 'lines'`},
-		{"keys that the roll doesn't have", `INSERT INTO sums SELECT * REPLACE (concat('cash\0astray', substring(keys, 6)) AS keys)
-			FROM sums WHERE roll = 'cash'`},
+		{"keys that the roll doesn't have", `INSERT INTO sums SELECT * REPLACE (concat('payments\0astray', substring(keys, 10)) AS keys)
+			FROM sums WHERE roll = 'payments'`},
 		{"too few keys, and too many", `INSERT INTO sums (tenant, project, keys, amount2)
-			VALUES ('t', 'P1', 'cash', 5), ('t', 'P1', 'cash\0\0N1\0EUR\0', 5), ('t', 'P1', 'cash\0\0N1\0EUR\0\02026-01\0', 5)`},
+			VALUES ('t', 'P1', 'payments', 5), ('t', 'P1', 'payments\0\0N1\0EUR\0', 5), ('t', 'P1', 'payments\0\0N1\0EUR\0\02026-01\0', 5)`},
 		{"sums beyond 64 bits",
 			"INSERT INTO sums SELECT * REPLACE (toInt128('40000000000000000000') AS amount2) FROM sums WHERE roll = 'lines' LIMIT 3"},
 		{"everything is lost", "TRUNCATE TABLE sums"},

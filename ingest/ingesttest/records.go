@@ -146,9 +146,9 @@ func (l *Ledger) Truth(t testing.TB) int {
 	seen := same(t, "lines", lines, l.sums(t, by("lines", "count", "contract, '|', status, '|count'")+
 		" UNION ALL "+by("lines", "gross", "contract, '|', status, '|gross'")+
 		" UNION ALL "+by("lines", "net", "contract, '|', status, '|', currency, '|', node, '|net'")))
-	seen += same(t, "cash", cash, l.sums(t, by("cash", "net", "node, '|', currency, '|', month")))
+	seen += same(t, "cash", cash, l.sums(t, by("payments", "net", "node, '|', currency, '|', month")))
 	seen += same(t, "recognized", recognized, l.sums(t, by("recognized", "count", "node, '|', month")))
-	seen += same(t, "contractors", contractors, l.sums(t, by("contractors", "count", "contractor")))
+	seen += same(t, "contractors", contractors, l.sums(t, by("references", "count", "contractor")))
 	return seen + same(t, "links", links, l.sums(t, by("links", "count", "contract, '|', node, '|', currency, '|', record")))
 }
 

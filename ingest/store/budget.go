@@ -47,7 +47,7 @@ func budgetTransfers() *Entity {
 			integerColumn("value", func(t *transfer) int64 { return t.Amount.Value }),
 			textColumn("status", func(t *transfer) string { return t.Status }),
 		},
-		Formula: "budget_transfers-dea4f3a4",
+		Formula: "budget_transfers-0a296f6e",
 		project: func(_ string, data any) string { return data.(*transfer).ProjectID },
 		contribute: func(c analytics.Contribution, _ string, data any) (analytics.Contribution, error) {
 			return analytics.BudgetTransferContribution(c, data.(*transfer)), nil

@@ -441,8 +441,8 @@ var contributes = map[events.Topic]func(m eventstest.Message, add adder){
 	events.BudgetTransfers: func(m eventstest.Message, add adder) {
 		if is(m, "status", "approved") {
 			value := integer(member(m["data"], "amount.value"))
-			add("transfers", keys{"node": text(m, "fromNodeId"), "currency": text(m, "amount.currency")}, amounts{"value": new(big.Int).Neg(value)})
-			add("transfers", keys{"node": text(m, "toNodeId"), "currency": text(m, "amount.currency")}, amounts{"value": value})
+			add("budget_transfers", keys{"node": text(m, "fromNodeId"), "currency": text(m, "amount.currency")}, amounts{"value": new(big.Int).Neg(value)})
+			add("budget_transfers", keys{"node": text(m, "toNodeId"), "currency": text(m, "amount.currency")}, amounts{"value": value})
 		}
 	},
 	events.Claims: func(m eventstest.Message, add adder) {
@@ -471,7 +471,7 @@ type (
 func recordSums(m eventstest.Message, add adder) {
 	data, step := m["data"], text(m, "stepKind")
 	if contractor := text(m, "contractorId"); contractor != "" {
-		add("contractors", keys{"contractor": contractor}, amounts{"count": 1})
+		add("references", keys{"contractor": contractor}, amounts{"count": 1})
 	}
 	bookings := elements(data, "allocations")
 	if len(bookings) == 0 {
@@ -499,7 +499,7 @@ func recordSums(m eventstest.Message, add adder) {
 			continue
 		}
 		if day, _ := cashDate(data).(string); day != "" {
-			add("cash", keys{"node": node(bookings[i]), "currency": currency, "month": day[:len("2006-01")]}, amounts{"net": net})
+			add("payments", keys{"node": node(bookings[i]), "currency": currency, "month": day[:len("2006-01")]}, amounts{"net": net})
 		}
 		if contract := text(m, "contractId"); contract != "" && node(bookings[i]) != "" {
 			add("links", keys{"contract": contract, "node": node(bookings[i]), "currency": currency, "record": m["id"].(string)}, amounts{"count": 1})

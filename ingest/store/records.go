@@ -47,7 +47,7 @@ func records() *Entity {
 			textColumn("intake_status", func(r *record) string { return r.Intake.Status.V }),
 			instantOrNull("received_at", func(r *record) events.Opt[time.Time] { return r.Intake.ReceivedAt }),
 		},
-		Formula: "records-4318f5e2",
+		Formula: "records-0cf07ce4",
 		project: func(_ string, data any) string { return data.(*record).ProjectID },
 		contribute: func(c analytics.Contribution, id string, data any) (analytics.Contribution, error) {
 			return analytics.RecordContribution(c, id, data.(*record))

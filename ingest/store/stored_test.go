@@ -397,7 +397,7 @@ func TestALargeBatchIsOnePartOfEachTable(t *testing.T) {
 	const largest = 1<<62 - 1
 	for i := range entries {
 		node := fmt.Append(nil, "node ", i)
-		block.AddDelta(clickhouse.RollCash, []byte("t"), []byte("P"), [][]byte{node, []byte("EUR"), []byte("2026-01")}, []int64{largest * int64(1-2*(i%2))})
+		block.AddDelta(clickhouse.RollPayments, []byte("t"), []byte("P"), [][]byte{node, []byte("EUR"), []byte("2026-01")}, []int64{largest * int64(1-2*(i%2))})
 	}
 	if block.Deltas() != entries+1 {
 		t.Fatalf("%d deltas", block.Deltas())
@@ -412,7 +412,7 @@ func TestALargeBatchIsOnePartOfEachTable(t *testing.T) {
 		}
 	}
 	got := texts(t, w.db, `SELECT toString(uniqExact(node)), toString(sumIf(net, net > 0)), toString(sumIf(net, net < 0))
-FROM sums WHERE tenant = 't' AND project = 'P' AND roll = 'cash' AND currency = 'EUR' AND month = '2026-01'`, nil, 3)[0]
+FROM sums WHERE tenant = 't' AND project = 'P' AND roll = 'payments' AND currency = 'EUR' AND month = '2026-01'`, nil, 3)[0]
 	half := new(big.Int).Mul(big.NewInt(largest), big.NewInt(entries/2)).String()
 	if want := []string{fmt.Sprint(entries), half, "-" + half}; !slices.Equal(got, want) {
 		t.Errorf("the sums come to %q, want %q", got, want)

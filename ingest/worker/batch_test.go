@@ -27,7 +27,7 @@ func emptyBatch(t *testing.T) (*assembler, *batch) {
 
 // cash is a summand of its own key.
 func cash(i int, net int64) summand {
-	s := summand{roll: clickhouse.RollCash}
+	s := summand{roll: clickhouse.RollPayments}
 	s.keys[0], s.amounts[0] = uint32(i), net
 	return s
 }

@@ -21,19 +21,19 @@ import (
 type rollup struct{ keys, sums []string }
 
 var rollups = map[string]rollup{
-	"lines":       {[]string{"contract", "node", "currency", "status"}, []string{"count", "allocations", "net", "gross"}},
-	"cash":        {[]string{"node", "currency", "month"}, []string{"net"}},
-	"recognized":  {[]string{"node", "month"}, []string{"count"}},
-	"contractors": {[]string{"contractor"}, []string{"count"}},
-	"links":       {[]string{"contract", "node", "currency", "record"}, []string{"count"}},
-	"budget":      {[]string{"node", "currency"}, []string{"value"}},
-	"transfers":   {[]string{"node", "currency"}, []string{"value"}},
-	"contracts":   {[]string{"contract", "node", "currency", "status", "line"}, []string{"count", "value", "committed", "pending"}},
-	"claims":      {[]string{"node", "currency"}, []string{"pending"}},
-	"drawdowns":   {[]string{"status"}, []string{"value"}},
-	"capitalised": {[]string{"status"}, []string{"value"}},
-	"repayments":  {[]string{"status"}, []string{"value"}},
-	"rent":        {[]string{"lease", "until", "first_break", "status", "month"}, []string{"count", "value"}},
+	"lines":            {[]string{"contract", "node", "currency", "status"}, []string{"count", "allocations", "net", "gross"}},
+	"payments":         {[]string{"node", "currency", "month"}, []string{"net"}},
+	"recognized":       {[]string{"node", "month"}, []string{"count"}},
+	"references":       {[]string{"contractor"}, []string{"count"}},
+	"links":            {[]string{"contract", "node", "currency", "record"}, []string{"count"}},
+	"budget":           {[]string{"node", "currency"}, []string{"value"}},
+	"budget_transfers": {[]string{"node", "currency"}, []string{"value"}},
+	"contracts":        {[]string{"contract", "node", "currency", "status", "line"}, []string{"count", "value", "committed", "pending"}},
+	"claims":           {[]string{"node", "currency"}, []string{"pending"}},
+	"drawdowns":        {[]string{"status"}, []string{"value"}},
+	"capitalised":      {[]string{"status"}, []string{"value"}},
+	"repayments":       {[]string{"status"}, []string{"value"}},
+	"rent":             {[]string{"lease", "until", "first_break", "status", "month"}, []string{"count", "value"}},
 }
 
 // said is what an entity's newest version says that the tables must hold, computed from the decoded message alone.
@@ -96,8 +96,8 @@ var naive = map[events.Topic]kind{
 			"from_node_id": t.FromNodeID.V, "to_node_id": t.ToNodeID.V, "currency": t.Amount.Currency, "value": t.Amount.Value, "status": t.Status,
 		}}
 		if t.Status == "approved" {
-			s.add("transfers", []string{t.FromNodeID.V, t.Amount.Currency}, -t.Amount.Value)
-			s.add("transfers", []string{t.ToNodeID.V, t.Amount.Currency}, t.Amount.Value)
+			s.add("budget_transfers", []string{t.FromNodeID.V, t.Amount.Currency}, -t.Amount.Value)
+			s.add("budget_transfers", []string{t.ToNodeID.V, t.Amount.Currency}, t.Amount.Value)
 		}
 		return s
 	}),
@@ -187,7 +187,7 @@ var naive = map[events.Topic]kind{
 			gross = naiveShares(total, allocations)
 		}
 		if r.ContractorID.Ok && r.ContractorID.V != "" {
-			s.add("contractors", []string{r.ContractorID.V}, 1)
+			s.add("references", []string{r.ContractorID.V}, 1)
 		}
 		for i, a := range allocations {
 			if r.RecognitionDate.Ok && a.NodeID.V != "" && status != "rejected" {
@@ -202,7 +202,7 @@ var naive = map[events.Topic]kind{
 			}
 			s.add("lines", []string{r.ContractID.V, a.NodeID.V, currency, status}, first, 1, a.Net.V, gross[i])
 			if r.Net.Ok && status == "paid" {
-				s.add("cash", []string{a.NodeID.V, currency, naiveMonth(cashDate)}, a.Net.V)
+				s.add("payments", []string{a.NodeID.V, currency, naiveMonth(cashDate)}, a.Net.V)
 			}
 			if r.Net.Ok && r.ContractID.V != "" && a.NodeID.V != "" {
 				s.add("links", []string{r.ContractID.V, a.NodeID.V, currency, id}, 1)

@@ -111,7 +111,7 @@ func TestAnInsertMakesOnePartInEachTable(t *testing.T) {
 			}
 			block.AppendPosition(0, next, time.Now())
 			for i := range test.deltas {
-				block.AddDelta(clickhouse.RollContractors, []byte("demo"), []byte("P"), [][]byte{[]byte(fmt.Sprint("contractor ", i))}, []int64{1})
+				block.AddDelta(clickhouse.RollReferences, []byte("demo"), []byte("P"), [][]byte{[]byte(fmt.Sprint("contractor ", i))}, []int64{1})
 			}
 			block.Sort()
 			if want := test.rows + 1; block.Rows() != want {
@@ -129,7 +129,7 @@ func TestAnInsertMakesOnePartInEachTable(t *testing.T) {
 					t.Errorf("%s has %d parts after one insert of %d rows and %d deltas", table, parts, block.Rows(), test.deltas)
 				}
 			}
-			if n := s.count("SELECT count() FROM sums WHERE roll = 'contractors'"); n != uint64(test.deltas) {
+			if n := s.count("SELECT count() FROM sums WHERE roll = 'references'"); n != uint64(test.deltas) {
 				t.Errorf("sums has %d of %d", n, test.deltas)
 			}
 			if at := s.at(0); !s.reached(0, next) {

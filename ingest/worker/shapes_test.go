@@ -36,7 +36,7 @@ func TestAPackedContributionIsUnpackedAsItWas(t *testing.T) {
 		for i := range mostShapes {
 			var c []summand
 			for n := i; n > 0; n /= 5 { // another shape for each number
-				roll := []clickhouse.RollID{clickhouse.RollLines, clickhouse.RollCash, clickhouse.RollRent, clickhouse.RollLinks, clickhouse.RollClaims}[n%5]
+				roll := []clickhouse.RollID{clickhouse.RollLines, clickhouse.RollPayments, clickhouse.RollRent, clickhouse.RollLinks, clickhouse.RollClaims}[n%5]
 				c = append(c, summand{roll: roll})
 			}
 			s.pack(nil, append(c, summand{roll: clickhouse.RollBudget}))
@@ -82,14 +82,14 @@ func TestAContributionHasEachValueOnce(t *testing.T) {
 	}
 	const net, gross = 500_000, 600_000 // three bytes each
 	approved := analytics.Contribution{
-		{Roll: clickhouse.RollContractors, Keys: [clickhouse.MaxRollKeys]string{"contractor"}, Amounts: [clickhouse.MaxRollAmounts]int64{1}},
+		{Roll: clickhouse.RollReferences, Keys: [clickhouse.MaxRollKeys]string{"contractor"}, Amounts: [clickhouse.MaxRollAmounts]int64{1}},
 		{Roll: clickhouse.RollRecognized, Keys: [clickhouse.MaxRollKeys]string{"node", "2026-01"}, Amounts: [clickhouse.MaxRollAmounts]int64{1}},
 		{Roll: clickhouse.RollLines, Keys: [clickhouse.MaxRollKeys]string{"contract", "node", "EUR", "approvalPending"},
 			Amounts: [clickhouse.MaxRollAmounts]int64{1, 1, net, gross}},
 		{Roll: clickhouse.RollLinks, Keys: [clickhouse.MaxRollKeys]string{"contract", "node", "EUR", "R1"}, Amounts: [clickhouse.MaxRollAmounts]int64{1}},
 	}
 	paid := append(slices.Clone(approved), analytics.Summand{
-		Roll: clickhouse.RollCash, Keys: [clickhouse.MaxRollKeys]string{"node", "EUR", "2026-02"}, Amounts: [clickhouse.MaxRollAmounts]int64{net},
+		Roll: clickhouse.RollPayments, Keys: [clickhouse.MaxRollKeys]string{"node", "EUR", "2026-02"}, Amounts: [clickhouse.MaxRollAmounts]int64{net},
 	})
 	const shape, text, amount = 1, 2, 3
 	for _, state := range []struct {

@@ -9,7 +9,7 @@ INNER JOIN (
   FROM (
     SELECT project, contractor AS referred
     FROM sums
-    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND (startsWith(keys, 'contractors\0')) AND keys > {after_keys:String}
+    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND (startsWith(keys, 'references\0')) AND keys > {after_keys:String}
     GROUP BY project, contractor
     HAVING sum(count) != 0
     UNION ALL
@@ -22,7 +22,7 @@ INNER JOIN (
 ORDER BY id
 LIMIT {limit:UInt32}
 -- after = "K1"
--- after_keys = "contractors\x00K1\x00\x00\x00\x00"
+-- after_keys = "references\x00K1\x00\x00\x00\x00"
 -- limit = "51"
 -- marked = "[P2]"
 -- projects = "[P1 P2]"

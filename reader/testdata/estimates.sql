@@ -1,13 +1,13 @@
-SELECT '' AS of_project, 'nodes' AS part, '' AS node, project AS id, '' AS currency, toInt64(max(row_version)) AS value, '' AS texts
+SELECT '' AS of_project, 'nodes' AS part, '' AS node, project AS id, '' AS currency, toInt64(max(row_version)) AS value, '' AS rows
 FROM budget_nodes
 WHERE tenant = ''
 GROUP BY project
 UNION ALL
-SELECT project, '', '', '', '', toInt64(0), arrayStringConcat(groupArray(concat(reinterpretAsFixedString(length(keys)), keys, reinterpretAsFixedString(length(packed)), packed)))
+SELECT project, 'sums', '', '', '', toInt64(0), arrayStringConcat(groupArray(row))
 FROM (
-  SELECT project, keys, concat(reinterpretAsFixedString(toInt128(sum(value))), reinterpretAsFixedString(toInt128(sum(gross))), reinterpretAsFixedString(toInt128(sum(pending))), reinterpretAsFixedString(toInt128(sum(count))), '') AS packed
+  SELECT project, formatRow('RowBinary', keys, sum(value), sum(gross), sum(pending), sum(count)) AS row
   FROM sums
-WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND (startsWith(keys, 'budget\0') OR startsWith(keys, 'claims\0') OR startsWith(keys, 'contracts\0') OR startsWith(keys, 'transfers\0'))
+WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND keys >= 'budget\0' AND keys < 'contracts\x01'
   GROUP BY project, keys
 )
 GROUP BY project

@@ -1,10 +1,10 @@
-SELECT indexation_type, indexation_rate_bp, ifNull(toInt32(indexation_first_on), 0), indexation_every_months, indexation_series, if(indexation_base_month = '', '1900-01', indexation_base_month), indexation_threshold_bp, indexation_lag_months, indexation_share_bp, indexation_cap_bp, indexation_floor_bp, id, category, counterparty_name, status, unit_ids, toInt32(start_date), toInt32(end_date), toInt32(effective_end), currency, indexation_text, '' AS runs
+SELECT 'leases', arrayStringConcat(groupArray(formatRow('RowBinary', indexation_type, indexation_rate_bp, ifNull(toInt32(indexation_first_on), 0), indexation_every_months, indexation_series, if(indexation_base_month = '', '1900-01', indexation_base_month), indexation_threshold_bp, indexation_lag_months, indexation_share_bp, indexation_cap_bp, indexation_floor_bp, id, category, counterparty_name, status, unit_ids, toInt32(start_date), toInt32(end_date), toInt32(effective_end), currency, indexation_text)))
 FROM leases FINAL
 WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted
 UNION ALL
-SELECT '', '', 0, 0, '', '1900-01', '', 0, '', NULL, NULL, '', '', NULL, '', [], 0, NULL, NULL, '', NULL, arrayStringConcat(groupArray(concat(reinterpretAsFixedString(length(keys)), keys, reinterpretAsFixedString(length(packed)), packed)))
+SELECT 'runs', arrayStringConcat(groupArray(row))
 FROM (
-  SELECT keys, concat(reinterpretAsFixedString(toInt128(sum(value))), reinterpretAsFixedString(toInt128(sum(count))), '') AS packed
+  SELECT formatRow('RowBinary', keys, sum(value), sum(count)) AS row
   FROM sums
   WHERE tenant = {tenant:String} AND project = {project:String} AND (startsWith(keys, 'rent\0'))
     AND substring(keys, length(keys) - 6) <= {last:String} AND until >= {first:String}

@@ -2,28 +2,29 @@
 -- few. keys is the name of the roll and five keys as one text, with a zero character between each two of them: texts that are compared and
 -- copied as one. What a key and an amount mean depends on the roll. A key that a roll does not have is '' in its rows, an amount 0.
 --
---   roll        | key1       | key2  | key3        | key4   | key5   | amount1  | amount2 | amount3   | amount4
---   ------------+------------+-------+-------------+--------+--------+----------+---------+-----------+------------
---   lines       | contract   | node  | currency    | status |        | count    | net     | gross     | allocations
---   cash        |            | node  | currency    |        | month  |          | net     |           |
---   recognized  |            | node  |             |        | month  | count    |         |           |
---   contractors | contractor |       |             |        |        | count    |         |           |
---   links       | contract   | node  | currency    |        | record | count    |         |           |
---   budget      |            | node  | currency    |        |        |          | value   |           |
---   transfers   |            | node  | currency    |        |        |          | value   |           |
---   contracts   | contract   | node  | currency    | status | line   | count    | value   | committed | pending
---   claims      |            | node  | currency    |        |        |          |         |           | pending
---   drawdowns   |            |       |             | status |        |          | value   |           |
---   capitalised |            |       |             | status |        |          | value   |           |
---   repayments  |            |       |             | status |        |          | value   |           |
---   rent        | lease      | until | first_break | status | month  | count    | value   |           |
---               |            |       |             |        |        | position | squares |           |
+--   roll             | key1       | key2  | key3        | key4   | key5   | amount1  | amount2 | amount3   | amount4
+--   -----------------+------------+-------+-------------+--------+--------+----------+---------+-----------+------------
+--   lines            | contract   | node  | currency    | status |        | count    | net     | gross     | allocations
+--   payments         |            | node  | currency    |        | month  |          | net     |           |
+--   recognized       |            | node  |             |        | month  | count    |         |           |
+--   references       | contractor |       |             |        |        | count    |         |           |
+--   links            | contract   | node  | currency    |        | record | count    |         |           |
+--   budget           |            | node  | currency    |        |        |          | value   |           |
+--   budget_transfers |            | node  | currency    |        |        |          | value   |           |
+--   contracts        | contract   | node  | currency    | status | line   | count    | value   | committed | pending
+--   claims           |            | node  | currency    |        |        |          |         |           | pending
+--   drawdowns        |            |       |             | status |        |          | value   |           |
+--   capitalised      |            |       |             | status |        |          | value   |           |
+--   repayments       |            |       |             | status |        |          | value   |           |
+--   rent             | lease      | until | first_break | status | month  | count    | value   |           |
+--                    |            |       |             |        |        | position | squares |           |
 --
 -- Each name in this table is an alias: read `node`, `net` of a roll. Aliases of keys are computed of each row: the sorting key finds a
 -- roll by how keys begins, startsWith(keys, 'lines\0'), and one contract by 'lines\0C1\0'. The last line is a position: of each state
 -- table and partition there is one row of tenant '', project '#table/partition' and no keys, whose position says how far the sums have
 -- come. What a statement reads of each part is at least one granule: small ones keep the sums of one contract cheap, still smaller ones
--- make merges dear.
+-- make merges dear. What is read together lies together: between the names of the rolls that a budget is made of, from budget to lines,
+-- there is none of another roll of a project, so a budget is one range.
 
 CREATE TABLE IF NOT EXISTS sums {{onCluster}}
 (

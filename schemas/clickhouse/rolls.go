@@ -25,12 +25,12 @@ const (
 	// rejected ones. count has each record once, on its first allocation; allocations is 1 for each, and for a record
 	// without any. A record without a net is counted under the currency '', with amounts of 0.
 	RollLines RollID = iota
-	// RollCash is what was paid on a budget line in a month.
-	RollCash
+	// RollPayments is what was paid on a budget line in a month.
+	RollPayments
 	// RollRecognized is how many allocations of records, rejected ones apart, are recognized on a budget line in a month.
 	RollRecognized
-	// RollContractors is how many records refer to a contractor.
-	RollContractors
+	// RollReferences is how many records refer to a contractor.
+	RollReferences
 	// RollLinks lists the records that count on a contract's money, by the budget line on which they are coded: count is
 	// above 0.
 	RollLinks
@@ -58,13 +58,13 @@ const (
 var rolls = [...]Roll{
 	RollLines: {Name: "lines", Table: "records",
 		Keys: []string{"contract", "node", "currency", "status"}, Amounts: []string{"count", "allocations", "net", "gross"}},
-	RollCash:        {Name: "cash", Table: "records", Keys: []string{"node", "currency", "month"}, Amounts: []string{"net"}},
-	RollRecognized:  {Name: "recognized", Table: "records", Keys: []string{"node", "month"}, Amounts: []string{"count"}},
-	RollContractors: {Name: "contractors", Table: "records", Keys: []string{"contractor"}, Amounts: []string{"count"}},
+	RollPayments:   {Name: "payments", Table: "records", Keys: []string{"node", "currency", "month"}, Amounts: []string{"net"}},
+	RollRecognized: {Name: "recognized", Table: "records", Keys: []string{"node", "month"}, Amounts: []string{"count"}},
+	RollReferences: {Name: "references", Table: "records", Keys: []string{"contractor"}, Amounts: []string{"count"}},
 	RollLinks: {Name: "links", Table: "records",
 		Keys: []string{"contract", "node", "currency", "record"}, Amounts: []string{"count"}},
 	RollBudget:    {Name: "budget", Table: "budget_rows", Keys: []string{"node", "currency"}, Amounts: []string{"value"}},
-	RollTransfers: {Name: "transfers", Table: "budget_transfers", Keys: []string{"node", "currency"}, Amounts: []string{"value"}},
+	RollTransfers: {Name: "budget_transfers", Table: "budget_transfers", Keys: []string{"node", "currency"}, Amounts: []string{"value"}},
 	RollContracts: {Name: "contracts", Table: "contracts",
 		Keys: []string{"contract", "node", "currency", "status", "line"}, Amounts: []string{"count", "value", "committed", "pending"}},
 	RollClaims:      {Name: "claims", Table: "claims", Keys: []string{"node", "currency"}, Amounts: []string{"pending"}},

@@ -87,7 +87,7 @@ func TestTheShardsOfAClusterAreReadThroughEither(t *testing.T) {
 	queries := []string{
 		"SELECT toInt64(sum(gross)) FROM sums WHERE roll = 'lines'",
 		"SELECT toInt64(count()) FROM records FINAL WHERE tenant != ''",
-		"SELECT toInt64(sum(n)) FROM (SELECT month, sum(net) AS n FROM sums WHERE roll = 'cash' AND node != '' AND month > '1900-01' GROUP BY month)",
+		"SELECT toInt64(sum(n)) FROM (SELECT month, sum(net) AS n FROM sums WHERE roll = 'payments' AND node != '' AND month > '1900-01' GROUP BY month)",
 	}
 	sums := func(where database.Options) (seen [3]int64) {
 		db := open(t, where)

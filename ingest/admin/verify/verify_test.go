@@ -89,9 +89,9 @@ func TestPlantedDriftIsFound(t *testing.T) {
 		{
 			"a wrong sum",
 			`INSERT INTO sums (tenant, project, keys, amount2)
-				SELECT tenant, project, keys, 3 FROM sums WHERE roll = 'cash' LIMIT 1`,
+				SELECT tenant, project, keys, 3 FROM sums WHERE roll = 'payments' LIMIT 1`,
 			func(t *testing.T, _ *ingesttest.Ledger, report *verify.Report, topic verify.Topic) {
-				drift := roll(t, topic, "cash")
+				drift := roll(t, topic, "payments")
 				if report.Drift() != 1 || drift.Count != 1 {
 					t.Fatalf("%+v", topic)
 				}
@@ -114,7 +114,7 @@ func TestPlantedDriftIsFound(t *testing.T) {
 						t.Fatalf("%s: want %d, the first 3 listed: %+v", name, want, drift)
 					}
 				}
-				if drift := roll(t, topic, "cash"); drift.Count != 0 {
+				if drift := roll(t, topic, "payments"); drift.Count != 0 {
 					t.Fatalf("%+v", drift)
 				}
 			},
@@ -122,9 +122,9 @@ func TestPlantedDriftIsFound(t *testing.T) {
 		{
 			"a sum that is missing",
 			`INSERT INTO sums (tenant, project, keys, amount1)
-				SELECT tenant, project, keys, -sum(count) FROM sums WHERE roll = 'contractors' GROUP BY ALL HAVING sum(count) > 0 LIMIT 1`,
+				SELECT tenant, project, keys, -sum(count) FROM sums WHERE roll = 'references' GROUP BY ALL HAVING sum(count) > 0 LIMIT 1`,
 			func(t *testing.T, _ *ingesttest.Ledger, report *verify.Report, topic verify.Topic) {
-				drift := roll(t, topic, "contractors")
+				drift := roll(t, topic, "references")
 				if report.Drift() != 1 || drift.Count != 1 || drift.First[0].Have != "count 0" || amount(t, drift.First[0].Want) == 0 {
 					t.Fatalf("%+v", drift)
 				}
@@ -155,9 +155,9 @@ func TestPlantedDriftIsFound(t *testing.T) {
 		{
 			"a sum with an amount that its roll does not have",
 			`INSERT INTO sums (tenant, project, keys, amount2)
-				SELECT tenant, project, keys, 9 FROM sums WHERE roll = 'contractors' LIMIT 1`,
+				SELECT tenant, project, keys, 9 FROM sums WHERE roll = 'references' LIMIT 1`,
 			func(t *testing.T, _ *ingesttest.Ledger, report *verify.Report, topic verify.Topic) {
-				if report.Drift() != 1 || topic.Stray.Count != 1 || topic.Stray.First[0].Key["roll"] != "contractors" {
+				if report.Drift() != 1 || topic.Stray.Count != 1 || topic.Stray.First[0].Key["roll"] != "references" {
 					t.Fatalf("%+v", topic)
 				}
 			},

@@ -1,0 +1,137 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"tallyhouse/analytics"
+)
+
+// readAs holds a place of each type that values are read to.
+type readAs struct {
+	text, none, other string
+	maybe, null       *string
+	day, noDay        *int32
+	number            int32
+	signed            int64
+	version           uint64
+	sum               analytics.Int128
+	yes, no           bool
+	texts             []string
+	days              []int32
+	amounts           []int64
+	empty             []int64
+}
+
+func (a *readAs) places() []any {
+	return []any{&a.text, &a.none, &a.maybe, &a.null, &a.day, &a.noDay, &a.number, &a.signed, &a.version, &a.sum, &a.yes, &a.no, &a.texts,
+		&a.days, &a.amounts, &a.empty, &a.other}
+}
+
+// What the engine writes in RowBinary is read as it is, row by row, with texts of lengths that take one byte and two.
+func TestRowsInOneTextAreReadAsTheyAre(t *testing.T) {
+	// Given rows with a value of each type
+	db := database(t)
+	r := New(db, db, 10*time.Second)
+	const row = `if(number = 0, 'a', repeat('ä', 150)), '', toNullable('is there'), CAST(NULL AS Nullable(String)), toNullable(toInt32(-25567)),
+  CAST(NULL AS Nullable(Int32)), toInt32(-7), toInt64(-9223372036854775808), toUInt64(18446744073709551615),
+  -toInt128('170141183460469231731687303715884105727'), true, false, ['x', '', 'z'], [toInt32(-1), toInt32(2)], [toInt64(9223372036854775807)],
+  CAST([] AS Array(Int64)), toLowCardinality('last')`
+	long := ""
+	for range 150 {
+		long += "ä"
+	}
+	want := func(text string) readAs {
+		there, day := "is there", int32(-25567)
+		return readAs{text: text, other: "last", maybe: &there, day: &day, number: -7, signed: -9223372036854775808, version: 18446744073709551615,
+			sum: analytics.NewInt128(-9223372036854775808, 1), yes: true, texts: []string{"x", "", "z"}, days: []int32{-1, 2},
+			amounts: []int64{9223372036854775807}, empty: []int64{}}
+	}
+	// When they are read as one text
+	var got []readAs
+	err := r.each(context.Background(), Query{SQL: "SELECT " + allOf(rowOf(row)) + " FROM numbers(2)"}, nil, func(scan func(...any) error) error {
+		var text string
+		if err := scan(&text); err != nil {
+			return err
+		}
+		for rows := (rowBinary{text}); rows.left != ""; {
+			var read readAs
+			if err := rows.scan(read.places()...); err != nil {
+				return err
+			}
+			got = append(got, read)
+		}
+		return nil
+	})
+	// Then they are the same.
+	if err != nil || !reflect.DeepEqual(got, []readAs{want("a"), want(long)}) {
+		t.Errorf("got %+v: %v", got, err)
+	}
+}
+
+// Columns that are read as one text are those that the driver scans.
+func TestColumnsAreReadAsOneTextAsTheDriverScansThem(t *testing.T) {
+	db := database(t)
+	ctx := context.Background()
+	r := New(db, db, 10*time.Second)
+	for _, statement := range []string{
+		`INSERT INTO leases (tenant, project, id, row_version, category, counterparty_name, status, unit_ids, start_date, end_date, currency, indexation_type,
+  indexation_rate_bp, indexation_first_on, indexation_every_months, indexation_series, indexation_base_month, indexation_threshold_bp, indexation_lag_months,
+  indexation_share_bp, indexation_cap_bp, indexation_text)
+VALUES ('acme', 'P1', 'L1', 1, 'main', 'Tenant', 'active', ['U1', 'U2'], '1965-02-03', NULL, 'EUR', 'cpi', '', NULL, 1, 'VPI', '2025-01', '500', 2, '10000', '12.5', 'VPI'),
+  ('acme', 'P1', 'L2', 1, 'other', NULL, 'signed', [], '2026-01-01', '2299-12-31', 'CHF', 'fixed', '200', '2027-01-01', 12, '', '', '', 0, '', NULL, NULL)`,
+		`INSERT INTO line_plans (tenant, project, id, row_version, node_id, start_date, end_date, method, custom_month, custom_value, recurring_every_months, recurring_from)
+VALUES ('acme', 'P1', 'p1', 1, 'a', '2026-01-15', NULL, 'custom', ['2026-06', '2026-07'], [100, -5], 3, '2026-01'), ('acme', 'P1', 'p2', 1, 'b', NULL, NULL, '', [], [], 0, '')`,
+		`INSERT INTO units (tenant, project, id, row_version, scope, area_m2) VALUES ('acme', 'P1', 'U1', 1, 'scheme', '81.25'), ('acme', 'P1', 'U2', 1, 'other', '1')`,
+	} {
+		if err := db.Exec(ctx, statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asTheDriverScans(t, r, leaseColumns, "leases")
+	asTheDriverScans(t, r, planColumns, "line_plans")
+	asTheDriverScans(t, r, areaColumns, "units")
+}
+
+func asTheDriverScans[T any](t *testing.T, r *Reader, columns columns[T], table string) {
+	t.Helper()
+	from := " FROM (SELECT * FROM " + table + " ORDER BY id)"
+	var scanned, read []T
+	if err := columns.read(context.Background(), r, Query{SQL: "SELECT " + columns.String() + from}, nil, appendTo(&scanned)); err != nil {
+		t.Fatal(err)
+	}
+	err := columns.readRows(context.Background(), r, Query{SQL: "SELECT " + columns.rows() + from}, nil, func(row *T, behind int) error {
+		if last := len(read) == 1; last && behind != 0 {
+			t.Errorf("behind the last row there are said to be %d", behind)
+		}
+		read = append(read, *row)
+		return nil
+	})
+	if err != nil || len(read) != 2 || !reflect.DeepEqual(read, scanned) {
+		t.Errorf("read is\n%+v\nthe driver scans\n%+v\n%v", read, scanned, err)
+	}
+}
+
+func FuzzRowBinary(f *testing.F) {
+	f.Add("\x01a\x00\x00\x03one\x01")
+	f.Add("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01a")
+	f.Fuzz(func(t *testing.T, text string) {
+		for rows := (rowBinary{text}); rows.left != ""; {
+			before := len(rows.left)
+			var read readAs
+			err := rows.scan(read.places()...)
+			if err != nil && !errors.Is(err, errRowBinary) {
+				t.Fatal(err)
+			}
+			if err != nil {
+				break
+			}
+			if len(rows.left) >= before {
+				t.Fatalf("nothing is read of %q", rows.left)
+			}
+		}
+	})
+}
