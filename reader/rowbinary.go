@@ -99,6 +99,8 @@ func (r *rowBinary) value(dest any) (err error) {
 		err = array(r, v, func() (int32, error) { return whole[int32](r, 4) })
 	case *[]int64:
 		err = array(r, v, func() (int64, error) { return whole[int64](r, 8) })
+	case *[]bool:
+		err = array(r, v, r.flag)
 	default:
 		return fmt.Errorf("nobody reads a %T from RowBinary", dest)
 	}

@@ -3,11 +3,14 @@ package reader
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
 	"tallyhouse/analytics"
+	schema "tallyhouse/schemas/clickhouse"
 )
 
 // readAs holds a place of each type that values are read to.
@@ -24,11 +27,12 @@ type readAs struct {
 	days              []int32
 	amounts           []int64
 	empty             []int64
+	flags             []bool
 }
 
 func (a *readAs) places() []any {
 	return []any{&a.text, &a.none, &a.maybe, &a.null, &a.day, &a.noDay, &a.number, &a.signed, &a.version, &a.sum, &a.yes, &a.no, &a.texts,
-		&a.days, &a.amounts, &a.empty, &a.other}
+		&a.days, &a.amounts, &a.empty, &a.flags, &a.other}
 }
 
 // What the engine writes in RowBinary is read as it is, row by row, with texts of lengths that take one byte and two.
@@ -39,16 +43,13 @@ func TestRowsInOneTextAreReadAsTheyAre(t *testing.T) {
 	const row = `if(number = 0, 'a', repeat('ä', 150)), '', toNullable('is there'), CAST(NULL AS Nullable(String)), toNullable(toInt32(-25567)),
   CAST(NULL AS Nullable(Int32)), toInt32(-7), toInt64(-9223372036854775808), toUInt64(18446744073709551615),
   -toInt128('170141183460469231731687303715884105727'), true, false, ['x', '', 'z'], [toInt32(-1), toInt32(2)], [toInt64(9223372036854775807)],
-  CAST([] AS Array(Int64)), toLowCardinality('last')`
-	long := ""
-	for range 150 {
-		long += "ä"
-	}
+  CAST([] AS Array(Int64)), [true, false], toLowCardinality('last')`
+	long := strings.Repeat("ä", 150)
 	want := func(text string) readAs {
 		there, day := "is there", int32(-25567)
 		return readAs{text: text, other: "last", maybe: &there, day: &day, number: -7, signed: -9223372036854775808, version: 18446744073709551615,
 			sum: analytics.NewInt128(-9223372036854775808, 1), yes: true, texts: []string{"x", "", "z"}, days: []int32{-1, 2},
-			amounts: []int64{9223372036854775807}, empty: []int64{}}
+			amounts: []int64{9223372036854775807}, empty: []int64{}, flags: []bool{true, false}}
 	}
 	// When they are read as one text
 	var got []readAs
@@ -85,6 +86,10 @@ VALUES ('acme', 'P1', 'L1', 1, 'main', 'Tenant', 'active', ['U1', 'U2'], '1965-0
   ('acme', 'P1', 'L2', 1, 'other', NULL, 'signed', [], '2026-01-01', '2299-12-31', 'CHF', 'fixed', '200', '2027-01-01', 12, '', '', '', 0, '', NULL, NULL)`,
 		`INSERT INTO line_plans (tenant, project, id, row_version, node_id, start_date, end_date, method, custom_month, custom_value, recurring_every_months, recurring_from)
 VALUES ('acme', 'P1', 'p1', 1, 'a', '2026-01-15', NULL, 'custom', ['2026-06', '2026-07'], [100, -5], 3, '2026-01'), ('acme', 'P1', 'p2', 1, 'b', NULL, NULL, '', [], [], 0, '')`,
+		`INSERT INTO forecast_snapshots (tenant, project, id, row_version, line_node, line_parent, line_level, line_code, line_name, line_budget, line_committed, line_pending_changes,
+  line_uncommitted, line_uncommitted_defaulted, line_invoiced, line_paid, explanation_node, explanation_reason)
+VALUES ('acme', 'P1', 'F1', 1, ['a', 'b'], ['', 'a'], ['budget', 'ext'], ['1', ''], ['A', 'B'], [1, -2], [3, 4], [5, 6], [7, 8], [true, false], [9, 10], [11, 12], ['a'], ['why']),
+  ('acme', 'P1', 'F2', 1, [], [], [], [], [], [], [], [], [], [], [], [], [], [])`,
 		`INSERT INTO units (tenant, project, id, row_version, scope, area_m2) VALUES ('acme', 'P1', 'U1', 1, 'scheme', '81.25'), ('acme', 'P1', 'U2', 1, 'other', '1')`,
 	} {
 		if err := db.Exec(ctx, statement); err != nil {
@@ -94,6 +99,7 @@ VALUES ('acme', 'P1', 'p1', 1, 'a', '2026-01-15', NULL, 'custom', ['2026-06', '2
 	asTheDriverScans(t, r, leaseColumns, "leases")
 	asTheDriverScans(t, r, planColumns, "line_plans")
 	asTheDriverScans(t, r, areaColumns, "units")
+	asTheDriverScans(t, r, snapshotLines, "forecast_snapshots")
 }
 
 func asTheDriverScans[T any](t *testing.T, r *Reader, columns columns[T], table string) {
@@ -134,4 +140,27 @@ func FuzzRowBinary(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Thousands of sums are taken apart without asking for memory for each of them.
+func TestRowsOfSumsAskForNoMemoryOfTheirOwn(t *testing.T) {
+	const sums = 1000
+	var text []byte
+	for i := range sums {
+		keys := schema.AppendKeys(nil, schema.RollLines.Roll(), []string{fmt.Sprint("C", i), "node", "EUR", "paid"})
+		text = append(append(text, byte(len(keys))), keys...)
+		for range 4 {
+			text = append(text, "\x07\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"...)
+		}
+	}
+	rows := string(text)
+	asked := testing.AllocsPerRun(10, func() {
+		var b budgetRows
+		if err := b.takeSums(rowBinary{rows}); err != nil || len(b.input.Records) != sums || b.input.Records[sums-1].Net != analytics.Int(7) {
+			t.Fatalf("%d sums: %v", len(b.input.Records), err)
+		}
+	})
+	if asked > sums/50 {
+		t.Errorf("%d sums ask for memory %.0f times", sums, asked)
+	}
 }

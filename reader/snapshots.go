@@ -108,7 +108,7 @@ var snapshotLines = slices.Concat(snapshotID, snapshotNames, snapshotAmounts, sn
 // snapshotLinesQuery reads the lines of some snapshots, each in the version that its head was read in.
 func snapshotLinesQuery(tenant, project string, ids []string, versions []uint64) Query {
 	return Query{
-		SQL: "SELECT " + snapshotLines.String() + `
+		SQL: "SELECT " + snapshotLines.rows() + `
 FROM forecast_snapshots FINAL
 WHERE tenant = {tenant:String} AND project = {project:String} AND id IN {ids:Array(String)}
   AND row_version = {versions:Array(UInt64)}[indexOf({ids:Array(String)}, id)]`,
@@ -230,7 +230,7 @@ func (r *Reader) readLines(ctx context.Context, tenant, project string, picked [
 	}
 	read := 0
 	query := snapshotLinesQuery(tenant, project, ids, want)
-	err = snapshotLines.read(ctx, r, query, pageSettings, func(row *analytics.Snapshot) error {
+	err = snapshotLines.readRows(ctx, r, query, pageSettings, func(row *analytics.Snapshot, _ int) error {
 		read++
 		s := byID[row.ID]
 		s.Lines, s.Explanations = row.Lines, row.Explanations
