@@ -33,7 +33,7 @@ func TestDueDatesFromWords(t *testing.T) {
 		"Nach 30 Tagen tritt Verzug ein (§ 286 BGB).":                                             "-",
 		"Sofort fällig ohne Abzug.":                                                               "-",
 		"Betrag dankend erhalten am 17.04.2026.":                                                  "-",
-		"Der Betrag wird am 24.04.2026 von Ihrem Konto abgebucht.":                                "-",
+		"Der Betrag wird am 24.04.2026 von Ihrem Konto abgebucht.":                                "2026-04-24",
 		"Skontofrist bis 27.04.2026, Nettofrist bis 17.05.2026":                                   "2026-05-17",
 		"Payment is due on 1 June 2026. Late payments bear interest after 10 June 2026.":          "2026-06-01",
 		"Zahlungsziel 21 Tage ab Rechnungsdatum":                                                  "2026-05-08",

@@ -160,11 +160,11 @@ func (b *billing) collect() {
 		}
 		f.sums = append(f.sums, sm)
 	}
-	labelled := map[*item]bool{}
+	labelled := map[place]bool{}
 	for i := range b.all {
-		if len(b.figures) < maxFigures {
-			add(&b.all[i])
-			labelled[b.all[i].item] = true
+		if sm := &b.all[i]; len(b.figures) < maxFigures {
+			add(sm)
+			labelled[place{item: sm.item, from: sm.amount.start}] = true
 		}
 	}
 	for r := len(b.rows) - 1; r >= 0; r-- {
@@ -172,7 +172,7 @@ func (b *billing) collect() {
 		for _, it := range b.rows[r] {
 			taxed = taxed || b.anyTax.MatchString(it.folded)
 			for _, a := range it.amounts {
-				if a.money() && a.value != 0 && !insideDate(it, a) && !labelled[it] && len(b.figures) < maxFigures {
+				if a.money() && a.value != 0 && !insideDate(it, a) && !labelled[place{item: it, from: a.start}] && len(b.figures) < maxFigures {
 					add(&sum{value: a.value, item: it, amount: a})
 				}
 			}

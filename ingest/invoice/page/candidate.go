@@ -94,7 +94,7 @@ func (s *sheet) decide(field string, all []*candidate) (*fields.Text, *candidate
 // it, the words beside and above it.
 func (s *sheet) lookAround(c *candidate, start, end int) {
 	it := c.at
-	before, behind := it.folded[:start], it.folded[end:]
+	before, behind := partAround(it.folded, start, end)
 	c.seen(hasLetters(before), "words before it")
 	c.seen(hasLetters(behind), "words behind it")
 	c.seen(strings.Trim(before, " :.#") == "" && strings.Trim(behind, " .,") == "", "alone in its cell")
@@ -121,6 +121,18 @@ func (s *sheet) lookAround(c *candidate, start, end int) {
 	c.seen(true, fmt.Sprintf("in tenth %d of the page", int(10*it.y/max(s.heights[it.page-1], 1))))
 	c.seen(true, fmt.Sprintf("in third %d of the width", int(3*it.x0/max(s.widths[it.page], 1))))
 	c.seen(true, fmt.Sprintf("%d cells in its row", min(len(s.rows[it.row]), 6)))
+}
+
+// partAround is what stands before and behind a value in its part of a line: "Kelt: 2026. 03. 03. | Teljesítés: 2026. 02. 28." has two.
+func partAround(folded string, start, end int) (before, behind string) {
+	before, behind = folded[:start], folded[end:]
+	for _, mark := range []string{" | ", " ~ "} { // "·" and "•" are folded so
+		if i := strings.LastIndex(before, mark); i >= 0 {
+			before = before[i+len(mark):]
+		}
+		behind, _, _ = strings.Cut(behind, mark)
+	}
+	return before, behind
 }
 
 // above is the nearest item with letters right above an item, in its column.

@@ -15,6 +15,7 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 	var all candidates
 	s.each(s.dueLabels, func(f found) { s.labelledDue(&all, f) })
 	s.dueBehindDates(&all)
+	s.dueInSentences(&all, day)
 	announced := slices.ContainsFunc(all.all, func(c *candidate) bool { return c.rule != noLabel })
 	s.otherDays(&all)
 	if !announced && certain(issued) {
@@ -89,7 +90,8 @@ func (s *sheet) seenOfDue(c *candidate, issued time.Time, early map[string]bool)
 		c.seen(early[c.key], "the last day of a discount")
 		c.seen(s.earlyPayment.MatchString(sentence(before)), "a discount before it")
 		c.seen(s.conditional.MatchString(it.folded), "a condition")
-		c.seen(s.otherDate.MatchString(it.folded), "words of another date")
+		said, behind := partAround(it.folded, d.start, d.end)
+		c.seen(s.otherDate.MatchString(said+it.folded[d.start:d.end]+behind), "words of another date")
 		c.seen(left != nil && s.otherDate.MatchString(left.folded), "words of another date on the left")
 		c.seen(s.period.MatchString(before), "a period")
 		c.seen(s.untilDate.MatchString(before), "until")

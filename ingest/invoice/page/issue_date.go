@@ -14,10 +14,11 @@ import (
 func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Time) {
 	var all candidates
 	s.each(s.dateLabels, func(f found) { s.labelledDate(&all, f) })
+	s.each(s.numberLabels, func(f found) { s.behindNumber(&all, f) })
 	s.otherDays(&all)
 	all.all = slices.DeleteFunc(all.all, func(c *candidate) bool {
 		d := s.printed(c)
-		if c.rule == noLabel && s.otherDate.MatchString(c.at.folded[:d.start]) && !s.bothDates.MatchString(c.at.folded[:d.start]) {
+		if said := s.lineBefore(c.at, d); c.rule == noLabel && s.otherDate.MatchString(said) && !s.bothDates.MatchString(said) {
 			return true // of the delivery, say
 		}
 		return certain(number) && c.at == numberAt && strings.Contains(number.Value, string(c.at.runes[d.start:d.end]))
@@ -25,7 +26,7 @@ func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Ti
 	for _, c := range all.all {
 		s.seenOfDate(c, all.all, numberAt)
 	}
-	outdone(all.all, "date label", "date behind the number")
+	outdone(all.all, "date label", behindTheNumber)
 	best, c := s.decide(fields.Date, all.all)
 	if c == nil {
 		return nil, time.Time{}
@@ -33,6 +34,38 @@ func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Ti
 	day, _ := time.Parse(time.DateOnly, best.Value)
 	return best, day
 }
+
+// lineBefore is what its line says before a day, or the line above where that is broken right before it: "Bestellung 7 vom".
+func (s *sheet) lineBefore(it *item, d date) string {
+	before := it.folded[:d.start]
+	if above := s.above(it); strings.TrimSpace(before) == "" && above != nil && absFloat(above.x0-it.x0) < 3 &&
+		s.beforeDate.MatchString(lastWord(above.folded)) {
+		return above.folded
+	}
+	return before
+}
+
+// behindNumber labels the days right behind a document's title and number, as in "Rechnung 7 · 01.02.2026".
+func (s *sheet) behindNumber(all *candidates, f found) {
+	if f.start > 0 || f.label.rule == "plain number label" {
+		return
+	}
+	for _, d := range f.item.dates {
+		if d.compact || d.start < f.end {
+			continue
+		}
+		value, at, ok := s.numberAt(f.item, f.end, true)
+		end := at + len([]rune(value))
+		if c := s.dateCandidate(all, d, f.item); ok && c != nil && end < d.start && !hasLetters(f.item.folded[end:d.start]) {
+			c.label(behindTheNumber)
+			c.seen(!slices.Contains(c.features, behindTheNumber), behindTheNumber)
+		}
+		return
+	}
+}
+
+// behindTheNumber is the rule of days that stand between the number and nothing else: "Nr. 7 vom 1.2.2026".
+const behindTheNumber = "date behind the number"
 
 // dateCandidate is the candidate for a day that is printed in an item; nil when there is no such day.
 func (s *sheet) dateCandidate(all *candidates, d date, at *item) *candidate {
@@ -49,7 +82,7 @@ func (s *sheet) labelledDate(all *candidates, f found) {
 	rule := f.label.rule
 	doubt := ""
 	switch rule {
-	case "date behind the number":
+	case behindTheNumber:
 		// Only between the number and a date: "Rechnung Nr. 7 vom 1.2.2024".
 		for _, it := range []*item{f.item, s.right(f.item), s.nextRow(f.item)} {
 			if it == nil || it != f.item && f.end < len(strings.TrimRight(f.item.folded, " ")) {
@@ -133,9 +166,9 @@ func (s *sheet) seenOfDate(c *candidate, all []*candidate, numberAt *item) {
 	it := c.at
 	d := s.printed(c)
 	s.lookAround(c, d.start, d.end)
-	before := it.folded[:d.start]
+	before, behind := partAround(it.folded, d.start, d.end)
 	left := s.left(it)
-	c.seen(s.otherDate.MatchString(it.folded), "words of another date")
+	c.seen(s.otherDate.MatchString(before+it.folded[d.start:d.end]+behind), "words of another date")
 	c.seen(left != nil && s.otherDate.MatchString(left.folded), "words of another date on the left")
 	above := s.above(it)
 	c.seen(above != nil && s.otherDate.MatchString(above.folded), "words of another date above")

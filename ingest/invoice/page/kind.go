@@ -24,7 +24,7 @@ func (s *sheet) kind(number, date, due *fields.Text, t totals) Kind {
 			if it.page > 2 {
 				break
 			}
-			text := strings.Trim(it.folded, " .:#")
+			text := strings.Trim(s.behindSubject(it.folded), " .:#")
 			if s.creditTitle.MatchString(text) && len(text) < 60 && it.page == 1 && row[0].y < s.heights[0]*0.6 &&
 				!invoiceFirst && it.row < total && moneyIn(row) == 0 {
 				credit = true
@@ -93,6 +93,14 @@ func (s *sheet) selfBilled(own Own, buyers map[*item]bool) bool {
 		}
 	}
 	return false
+}
+
+// behindSubject is a line of a letter without the word that begins its subject: what follows is the document's title.
+func (v *vocabulary) behindSubject(folded string) string {
+	if m := v.subject.FindStringIndex(folded); m != nil {
+		return folded[m[1]:]
+	}
+	return folded
 }
 
 func moneyIn(row []*item) int {

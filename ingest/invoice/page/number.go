@@ -21,9 +21,12 @@ func (s *sheet) number(buyers map[*item]bool) (*fields.Text, *item) {
 		if f.item.page > maxNumberPage {
 			return
 		}
+		if subject := len(f.item.folded) - len(s.behindSubject(f.item.folded)); subject > 0 && f.start == subject {
+			f.label.rule = "number label within title" // the subject of a letter is its title
+		}
 		plain := f.label.rule == "title before number" || f.label.rule == "plain number label"
 		for _, p := range s.places(f) {
-			value, from, ok := s.numberAt(p.item, p.from, !plain)
+			value, from, ok := s.numberAt(p.item, p.from, !plain || p.item != f.item && figuresInGroups(p.item))
 			if !ok {
 				continue
 			}
@@ -32,7 +35,7 @@ func (s *sheet) number(buyers map[*item]bool) (*fields.Text, *item) {
 				return
 			}
 			where := f.label.rule + " " + p.where
-			other := s.otherNumberBefore.MatchString(f.item.folded[:f.start])
+			other := s.otherNumberBefore.MatchString(s.behindSubject(f.item.folded[:f.start]))
 			not := s.otherNumberAfter.MatchString(f.item.folded[f.end:])
 			if !other && !not {
 				c.rule = f.label.rule
@@ -91,12 +94,41 @@ func (s *sheet) unlabelledNumbers(all *candidates) {
 				if !begins {
 					continue
 				}
-				if value, at, ok := s.numberAt(it, from, false); ok && at == from {
+				value, at, ok := s.numberAt(it, from, false)
+				if ok && at == from && !s.countsSomething(it, at, at+len([]rune(value))) {
 					all.at(it, at, value, compact(value))
 				}
 			}
 		}
 	}
+}
+
+// countsSomething reports whether figures between two offsets of an item are part of a day or the year of a month, or an amount in
+// thousands: one of several in its row, or before a word, as a quantity stands before its unit.
+func (s *sheet) countsSomething(it *item, from, to int) bool {
+	if s.months[lastWord(it.folded[:from])] > 0 {
+		return true
+	}
+	if slices.ContainsFunc(it.dates, func(d date) bool { return d.start <= from && to <= d.end && to-from < d.end-d.start }) {
+		return true
+	}
+	grouped := func(a amount) bool { return a.grouped && !a.spaced }
+	if !slices.ContainsFunc(it.amounts, func(a amount) bool { return grouped(a) && a.start <= from && to <= a.end }) {
+		return false
+	}
+	behind := strings.TrimLeft(it.folded[min(to, len(it.folded)):], " ")
+	others := 0
+	for _, other := range s.rows[it.row] {
+		if slices.ContainsFunc(other.amounts, grouped) {
+			others++
+		}
+	}
+	return others > 1 || behind != "" && behind[0] >= 'a' && behind[0] <= 'z'
+}
+
+// figuresInGroups reports whether an item holds nothing but figures in groups, as in "94 418 820 11".
+func figuresInGroups(it *item) bool {
+	return strings.Contains(strings.TrimSpace(it.folded), " ") && allDigits(strings.ReplaceAll(it.folded, " ", ""))
 }
 
 // maxLabelled is how long a text with a number or a day is that stands there as such; longer ones are sentences.
@@ -107,7 +139,10 @@ func (s *sheet) seenOfNumber(c *candidate, buyers map[*item]bool) {
 	it := c.at
 	start := max(0, strings.Index(it.text(), c.value))
 	start = min(len([]rune(it.text()[:start])), len(it.folded))
-	s.lookAround(c, start, min(start+len([]rune(c.value)), len(it.folded)))
+	end := min(start+len([]rune(c.value)), len(it.folded))
+	s.lookAround(c, start, end)
+	before, behind := partAround(it.folded, start, end)
+	part := before + it.folded[start:end] + behind
 	c.seen(true, "shape "+shapeOf(c.value))
 	c.seen(true, fmt.Sprintf("%d characters", min(len(c.value), 12)))
 	c.seen(countOnly(c.value), "a count")
@@ -115,9 +150,9 @@ func (s *sheet) seenOfNumber(c *candidate, buyers map[*item]bool) {
 	c.seen(yearIn.MatchString(c.value), "a year in it")
 	c.seen(s.phoneShape.MatchString(c.value), "like a telephone number")
 	c.seen(buyers[it], "the buyer's")
-	c.seen(s.vatLabel.MatchString(it.folded) || len(s.vatIDs(it.folded)) > 0, "in a line with a tax id")
-	c.seen(strings.Contains(it.folded, "iban"), "in a line with an iban")
-	c.seen(s.postalCity.MatchString(it.folded) || s.street.MatchString(it.folded), "in an address")
+	c.seen(s.vatLabel.MatchString(part) || len(s.vatIDs(part)) > 0, "in a line with a tax id")
+	c.seen(strings.Contains(part, "iban"), "in a line with an iban")
+	c.seen(s.postalCity.MatchString(part) || s.street.MatchString(part), "in an address")
 	left := s.left(it)
 	c.seen(left != nil && s.titleAlone.MatchString(strings.Trim(left.folded, " .:")), "beside the title")
 	again, dates := 0, false
@@ -127,7 +162,6 @@ func (s *sheet) seenOfNumber(c *candidate, buyers map[*item]bool) {
 		}
 	}
 	c.seen(dates, "a date near")
-	end := start + len([]rune(c.value))
 	c.seen(slices.ContainsFunc(it.dates, func(d date) bool { return d.start >= end && d.start-end < 12 }), dayBehind)
 	for _, row := range s.rows {
 		for _, other := range row {
@@ -185,7 +219,7 @@ func (s *sheet) besideDateLabel(it *item) bool {
 			}
 			for _, l := range s.dateLabels {
 				if loc := l.pattern.FindStringIndex(other.folded); loc != nil && loc[0] == 0 &&
-					l.rule != "date behind the number" && !s.otherDate.MatchString(other.folded) {
+					l.rule != behindTheNumber && !s.otherDate.MatchString(other.folded) {
 					return true
 				}
 			}

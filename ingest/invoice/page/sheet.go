@@ -240,7 +240,7 @@ type place struct {
 // in its item, in the item to the right, under it.
 func (s *sheet) places(f found) []place {
 	rest := strings.Trim(f.item.folded[f.end:], " :.#*-~")
-	if rest != "" && !strings.HasPrefix(rest, "(") {
+	if rest != "" && !strings.HasPrefix(rest, "(") && !saidTwice(rest) {
 		return []place{{f.item, f.end, "behind"}}
 	}
 	var out []place
@@ -256,6 +256,11 @@ func (s *sheet) places(f found) []place {
 		}
 	}
 	return out
+}
+
+// saidTwice reports whether what follows a label is the same in another language, as in "N° / Nr.".
+func saidTwice(rest string) bool {
+	return strings.HasPrefix(rest, "/") && hasLetters(rest) && !hasDigit(rest) && len(rest) <= maxLabelled/2
 }
 
 func (s *sheet) evidence(it *item, rule string, confidence float64) fields.Evidence {

@@ -14,7 +14,7 @@ type vocabulary struct {
 	// What the document is.
 	invoiceTitle, invoiceTitleAlone, titleAlone, titleTail *words.Pattern
 	invoiceWord, invoicePart, creditTitle                  *words.Pattern
-	otherTitle, titleAboutInvoices, selfBilling            *words.Pattern
+	otherTitle, titleAboutInvoices, selfBilling, subject   *words.Pattern
 
 	// Numbers.
 	numberLabels                        []label
@@ -37,6 +37,7 @@ type vocabulary struct {
 	netTerms                                                            []*words.Pattern
 	openTerms, latePayment, paying, daysCounted                         *words.Pattern
 	weeks, numberInWords                                                *words.Pattern
+	lastDay, debited, settled                                           *words.Pattern
 	dayWords                                                            map[string]string // of a week's word, the word for days of its language
 	numbers                                                             map[string]string // in figures
 
@@ -88,6 +89,7 @@ func (v *vocabulary) addTitles(w *words.Words) {
 	v.creditTitle = w.Compile(`^\W*(?:<copy> )?<credit note>`)
 	v.selfBilling = w.Compile(`<self billing>|\(389\)`) // its code in UNTDID 1001
 	v.otherTitle = w.Compile(`^\W*(?:\d\. ?|(?:<copy>|<ordinal>) )?(?:<other document>|<about invoices*>)`)
+	v.subject = w.Compile(`^\W*<subject>(?: ?: *| +)`)
 	v.titleAboutInvoices = w.Compile(`^\W*(?:\d\. ?|(?:<copy>|<ordinal>) )?<about invoices*>`)
 }
 
@@ -115,7 +117,7 @@ func (v *vocabulary) addDates(w *words.Words) {
 		{pattern: w.Compile(`<issue date>`), weight: 0.97, rule: "date label", below: true},
 		{pattern: w.Compile(`^<invoice of>`), weight: 0.91, rule: "date label", below: true},
 		{pattern: w.Compile(`^[a-z][a-z .-]{2,30},? <day after place>`), weight: 0.93, rule: "place and date"},
-		{pattern: w.Compile(`<date behind number>`), weight: 0.93, rule: "date behind the number"},
+		{pattern: w.Compile(`<date behind number>`), weight: 0.93, rule: behindTheNumber},
 		{pattern: w.Compile(`^(?:[a-z]+ ?/ ?)?(?:<date>|<day>)|<date> ?:`), weight: 0.9, rule: "plain date label",
 			below: true},
 	}
@@ -163,6 +165,9 @@ func (v *vocabulary) addTerms(w *words.Words) {
 	v.daysCounted = w.Compile(`\b(\d{1,3}) ?<days>`)
 	v.openTerms = w.Compile(`<open terms>|\d ?[/+] ?\d{2,3} ?<days>`)
 	v.latePayment = w.Any("late")
+	v.lastDay = w.Compile(`(?:<deadline>|<that is>)[ :]*$`)
+	v.debited = w.Any("debited")
+	v.settled = w.Any("already paid")
 	v.weeks = w.Compile(`\b(\d{1,2}) ?(<weeks>)`)
 	v.dayWords, v.numbers = map[string]string{}, map[string]string{}
 	for _, language := range w.Languages() {

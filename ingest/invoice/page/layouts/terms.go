@@ -44,7 +44,8 @@ func (d *drawing) drawTerms() {
 		say(fill(d.pick(d.fixed(52), l.words("early days")), strconv.Itoa(days/3), strconv.Itoa(days)))
 		d.dueSaid = true
 	case d.openTerms && !d.dueSaid && d.Seed%3 == 0:
-		say(fill(d.pick(d.fixed(54), l.words("debit")), d.day(d.issued.AddDate(0, 0, 7))))
+		say(fill(d.pick(d.fixed(54), l.words("debit")), d.day(d.due)))
+		d.dueSaid = true
 	case d.openTerms && !d.dueSaid:
 		say(d.pick(d.fixed(53), l.words("open terms")))
 	case d.Seed%2 == 0 || days < 5:
