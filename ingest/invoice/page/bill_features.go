@@ -262,7 +262,8 @@ func (s *sheet) addUp(sm *sum) bool {
 	total := int64(0)
 	for r := sm.item.row - 1; r >= max(0, sm.item.row-maxItems); r-- {
 		for _, it := range s.rows[r] {
-			if math.Abs(it.x1-sm.item.x1) < 4 && len(it.amounts) == 1 && it.amounts[0].money() {
+			inColumn := math.Abs(it.x1-sm.item.x1) < 4 || math.Abs(it.x0-sm.item.x0) < 1 // some set figures to the left
+			if inColumn && len(it.amounts) == 1 && it.amounts[0].money() {
 				total += it.amounts[0].value
 			}
 		}

@@ -28,6 +28,9 @@ func (c *candidate) seen(really bool, feature string) {
 	}
 }
 
+// seenOnce adds a feature unless it was seen.
+func (c *candidate) seenOnce(feature string) { c.seen(!slices.Contains(c.features, feature), feature) }
+
 // maxCandidates bounds the candidates for one field.
 const maxCandidates = 300
 

@@ -1,5 +1,10 @@
 package page
 
+import (
+	"cmp"
+	"slices"
+)
+
 // own is the total of the invoice itself where another one closes above it: that of a contract, or of all work done so
 // far, less what was billed before. Which one it is needs a reason; without any, neither is certain.
 func (s *sheet) own(best ruled, closed []ruled) ruled {
@@ -13,13 +18,36 @@ func (s *sheet) own(best ruled, closed []ruled) ruled {
 			later.rule = "below the sum of the contract"
 			return later
 		case s.printedBetween(best.gross, later.gross, best.grossValue-later.grossValue):
-			later.rule = "less what was billed before"
+			later.rule = lessBilledBefore
 			return later
 		case !sumOf(best, closed):
 			best.rule, best.confidence = "one of several totals", 0.6
 		}
 	}
 	return best
+}
+
+// lessBilledBefore is the rule of the total that is left of all work so far.
+const lessBilledBefore = "less what was billed before"
+
+// leftInColumns is the row of net, tax and gross to which those below the best one come: all work so far, what was billed of it, row by
+// row, and what is left, which is the invoice's own.
+func leftInColumns(best ruled, rows []ruled) (ruled, bool) {
+	if !slices.ContainsFunc(rows, func(r ruled) bool { return r.gross.item == best.gross.item }) {
+		return ruled{}, false
+	}
+	rest, row := absolute(best.grossValue), best.gross.item.row
+	slices.SortStableFunc(rows, func(a, b ruled) int { return cmp.Compare(a.gross.item.row, b.gross.item.row) })
+	for _, r := range rows {
+		switch {
+		case r.gross.item.row <= row:
+		case absolute(r.grossValue) == rest:
+			return r, rest < absolute(best.grossValue)
+		default:
+			rest, row = rest-absolute(r.grossValue), r.gross.item.row
+		}
+	}
+	return ruled{}, false
 }
 
 // printedBetween reports whether a value, whatever its sign, stands between two totals.

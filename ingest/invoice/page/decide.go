@@ -84,6 +84,10 @@ func agreed(rules, weighed totals) totals {
 	if !rules.gross.is(weighed.gross) {
 		return rules.doubted()
 	}
+	if rules.tax != nil && rules.tax.value == 0 && weighed.net.certain() && weighed.tax.certain() && weighed.tax.value != 0 {
+		weighed.gross = rules.gross
+		return weighed // a tax that is printed and adds up outdoes that none is
+	}
 	if rules.net == nil && rules.tax == nil && rules.gross.value == weighed.gross.value {
 		weighed = weighed.certain()
 		weighed.gross = rules.gross
@@ -130,7 +134,7 @@ func (b *billing) likeliest() totals {
 		return totals{}
 	}
 	best := b.bills[choice.Index]
-	if !best.whole() && b.netAndTax() || b.unexplained(best) {
+	if !best.whole() && b.netAndTax() || b.unexplained(best) || b.oneRate(best) {
 		return totals{}
 	}
 	sign := int64(1)
@@ -257,6 +261,19 @@ func (b *billing) unexplained(best *bill) bool {
 		}
 	}
 	return false
+}
+
+// oneRate reports whether a bill is the line of one rate in a table of taxes: another total is that of all its lines.
+func (b *billing) oneRate(best *bill) bool {
+	var lines []*bill
+	for _, c := range b.bills {
+		if c.how == howCloses && c.at.column && c.netAt.item.row == c.at.item.row && c.taxAt.item.row == c.at.item.row {
+			lines = append(lines, c)
+		}
+	}
+	return slices.Contains(lines, best) && slices.ContainsFunc(b.bills, func(c *bill) bool {
+		return c.closes() && c.gross > best.gross && together(c, lines)
+	})
 }
 
 // together reports whether a total is that of the others, as of several rates.

@@ -25,7 +25,7 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 	for _, c := range all.all {
 		s.seenOfDue(c, day, early)
 	}
-	outdone(all.all, dueLabel, "pay until", "due behind the date")
+	outdone(all.all, dueLabel, "pay until", inSentence, byDebit)
 	best, _ := s.decide(fields.DueDate, all.all)
 	return best
 }
@@ -163,7 +163,7 @@ func (v *vocabulary) afterEarly(it *item, early date) (date, bool) {
 
 // dueBehindDates reads "am 15.04.2026 fällig", also when the line breaks before the word.
 func (s *sheet) dueBehindDates(all *candidates) {
-	const rule = "due behind the date"
+	const rule = inSentence
 	for _, row := range s.rows {
 		for _, it := range row {
 			for _, d := range it.dates {

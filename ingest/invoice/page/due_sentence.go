@@ -8,8 +8,8 @@ import (
 
 // What announces a day in a sentence, in whatever order its words stand.
 const (
-	untilThen = "pay until"
-	byDebit   = "direct debit"
+	inSentence = "due behind the date"
+	byDebit    = "direct debit"
 )
 
 // dueInSentences finds the days that a sentence of whatever wording names for paying: words of paying and, right before the day, those of
@@ -26,16 +26,26 @@ func (s *sheet) dueInSentences(all *candidates, issued time.Time) {
 				if rule == "" || s.daysAfter(issued, d) < 0 || rule == byDebit && s.daysAfter(issued, d) > maxDebitDays {
 					continue
 				}
-				if c := s.dateCandidate(all, d, it); c != nil && c.rule == noLabel {
-					c.label(rule)
-					// By a debit the sum is paid on its day as by any other.
-					c.seen(true, untilThen+" "+where)
-					c.seen(true, untilThen)
+				c := s.dateCandidate(all, d, it)
+				if c == nil {
+					continue
 				}
+				if where == behind { // by a debit the sum is paid on its day as by any other payment
+					c.seenOnce(inSentence)
+					c.seenOnce(inSentence + ", until")
+				} else { // a label of its own
+					rule = dueLabel
+					c.seenOnce(rule)
+					c.seenOnce(rule + " " + where)
+				}
+				c.label(rule)
 			}
 		}
 	}
 }
+
+// behind is where a value stands that its words come before, in one text.
+const behind = "behind"
 
 // maxDebitDays is how long after the day of issue a debit comes at most: later ones are those of other bills.
 const maxDebitDays = 60
@@ -50,14 +60,20 @@ func (s *sheet) daysAfter(issued time.Time, d date) int {
 	return int(math.Round(at.Sub(issued).Hours() / 24))
 }
 
-// paidThen is the rule by which what a sentence says before and behind a day makes it that of paying; "" where it doesn't.
-func (v *vocabulary) paidThen(before, behind string) string {
-	said := before + " ~ " + behind
+// paidThen is the rule by which what a sentence says before and behind a day makes it that of paying; "" where it doesn't, as with a part
+// in percent, which is a discount or interest.
+func (v *vocabulary) paidThen(before, after string) string {
+	words := before
+	last := v.lastDay.FindStringIndex(before)
+	if last != nil {
+		words = before[:last[0]] // "no later than" isn't about paying late
+	}
+	said := words + " ~ " + after
 	switch {
-	case v.earlyPayment.MatchString(said), v.conditional.MatchString(said), v.latePayment.MatchString(said), v.settled.MatchString(said):
+	case strings.Contains(said, "%"), v.earlyPayment.MatchString(said), v.conditional.MatchString(said), v.latePayment.MatchString(said), v.settled.MatchString(said):
 		return ""
-	case v.paying.MatchString(before) && v.lastDay.MatchString(before):
-		return untilThen
+	case last != nil && v.paying.MatchString(words):
+		return inSentence
 	case v.debited.MatchString(said) && !v.period.MatchString(lastWord(before)):
 		return byDebit
 	}
@@ -69,7 +85,7 @@ func (v *vocabulary) paidThen(before, behind string) string {
 func (s *sheet) saidBefore(it *item, d date) (said, where string) {
 	own := it.folded[:d.start]
 	if from := sentenceBegin(own); from > 0 {
-		return own[from:], "behind"
+		return own[from:], behind
 	}
 	if len(strings.TrimSpace(own)) < shortestLabel {
 		if left := s.left(it); left != nil && hasLetters(left.folded) {
@@ -79,23 +95,26 @@ func (s *sheet) saidBefore(it *item, d date) (said, where string) {
 	above := s.above(it)
 	switch {
 	case above == nil:
-		return own, "behind"
+		return own, behind
 	case absFloat(above.x0-it.x0) < 3 && len(above.folded) > maxLabelled/2: // a paragraph
-		return above.folded[sentenceBegin(above.folded):] + " " + own, "behind"
+		return above.folded[sentenceBegin(above.folded):] + " " + own, behind
 	case len(strings.TrimSpace(own)) < shortestLabel && !hasDigit(above.folded):
 		return above.folded + " " + own, "below 0"
 	}
-	return own, "behind"
+	return own, behind
 }
 
 // saidBehind is what its sentence says behind a day, in its cell and the line below.
 func (s *sheet) saidBehind(it *item, d date) string {
-	behind := it.folded[d.end:]
-	if end := sentenceEnd(behind); end < len(behind) {
-		return behind[:end]
+	said := it.folded[d.end:]
+	if strings.HasPrefix(said, ".") {
+		return ""
+	}
+	if end := sentenceEnd(said); end < len(said) {
+		return said[:end]
 	}
 	below := s.textBelow(it)
-	return behind + " " + below[:sentenceEnd(below)]
+	return said + " " + below[:sentenceEnd(below)]
 }
 
 // sentenceBegin is where the last sentence of a text begins.

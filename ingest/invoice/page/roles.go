@@ -1,5 +1,7 @@
 package page
 
+import "strings"
+
 // role is what a labelled sum of money is on an invoice.
 type role int
 
@@ -22,4 +24,34 @@ func (v *vocabulary) roleOf(folded string) (role, int) {
 		}
 	}
 	return roleNone, 0
+}
+
+// roleOf returns what a label names on this document: an invoice for a prepayment calls its own sums by that word, which on others is what
+// was paid before.
+func (s *sheet) roleOf(folded string) (role, int) {
+	if m := s.prepayment.FindStringIndex(folded); s.prepaid && m != nil {
+		if s.prepaidSum.MatchString(withoutCurrency(folded)) {
+			return roleGross, 2
+		}
+		if r, w := s.vocabulary.roleOf(folded[m[1]:]); r == roleNet || r == roleTax || r == roleGross {
+			return r, w
+		}
+	}
+	return s.vocabulary.roleOf(folded)
+}
+
+// titlePrepaid reports whether a title in the upper half of the first page is that of an invoice for a prepayment.
+func (s *sheet) titlePrepaid() bool {
+	for _, row := range s.rows {
+		for _, it := range row {
+			if it.page > 1 || it.y > s.heights[0]/2 {
+				return false
+			}
+			text := strings.Trim(s.behindSubject(it.folded), " .:#")
+			if len(text) <= maxLabelled/2 && s.prepaymentTitle.MatchString(text) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -41,6 +41,7 @@ type sheet struct {
 	rows    [][]*item
 	heights []float64 // of the pages
 	order   dateOrder
+	prepaid bool            // the title says that it's an invoice for a prepayment
 	median  float64         // size of the text
 	widths  map[int]float64 // how far to the right the pages' texts go
 
@@ -100,6 +101,7 @@ func newSheet(v *vocabulary, doc text.Document) *sheet {
 		}
 	}
 	s.order = orderOf(s.allDates(), s.american())
+	s.prepaid = s.titlePrepaid()
 	return s
 }
 

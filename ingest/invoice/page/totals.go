@@ -29,27 +29,41 @@ func (s *sheet) totalRow() ruled {
 		if named != roleGross && named != roleNet || len(row) < 3 {
 			continue
 		}
-		var cells []*item
+		var cells []*sum
 		for _, it := range row[1:] {
-			if len(it.amounts) == 1 && it.amounts[0].money() && !hasLetters(withoutCurrency(it.folded)) {
-				cells = append(cells, it)
+			if a, ok := onlyMoney(it); ok {
+				cells = append(cells, &sum{value: a.value, weight: 2, item: it, amount: a})
 			}
 		}
 		if len(cells) < 3 {
 			continue
 		}
 		n, t, g := cells[len(cells)-3], cells[len(cells)-2], cells[len(cells)-1]
-		nv, tv, gv := n.amounts[0].value, t.amounts[0].value, g.amounts[0].value
-		if nv+tv != gv || tv == 0 || absolute(tv)*5 > absolute(nv)*2 || !s.headedTax(t) {
+		if n.value+t.value != g.value || t.value == 0 || absolute(t.value)*5 > absolute(n.value)*2 || !s.headedTax(t.item) {
 			continue
 		}
-		sumOf := func(it *item, r role) *sum {
-			return &sum{value: it.amounts[0].value, role: r, weight: 2, item: it, amount: it.amounts[0]}
-		}
-		return ruled{net: sumOf(n, roleNet), tax: sumOf(t, roleTax), gross: sumOf(g, roleGross), netValue: nv,
-			taxValue: tv, grossValue: gv, hasNet: true, hasTax: true, rule: "row of totals", confidence: 0.95}
+		n.role, t.role, g.role = roleNet, roleTax, roleGross
+		return ruled{net: n, tax: t, gross: g, netValue: n.value, taxValue: t.value, grossValue: g.value, hasNet: true, hasTax: true,
+			rule: "row of totals", confidence: 0.95}
 	}
 	return ruled{}
+}
+
+// onlyMoney is the one sum in a cell without words; a rate, or the cross that stands for several rates, may be beside it.
+func onlyMoney(it *item) (amount, bool) {
+	if strings.Trim(withoutCurrency(it.folded), " x%0123456789.,'-+~") != "" {
+		return amount{}, false
+	}
+	var found []amount
+	for _, a := range it.amounts {
+		if a.decimals == 2 && !a.percent {
+			found = append(found, a)
+		}
+	}
+	if len(found) != 1 {
+		return amount{}, false
+	}
+	return found[0], true
 }
 
 // headedTax reports whether the nearest heading above an amount names a tax.
@@ -84,7 +98,7 @@ func (s *sheet) byRules() (ruled, []sum) {
 	nets = append(nets, s.plainTotals(grosses, taxes)...)
 	within := pick(roleTaxWithin)
 	best, bestScore := ruled{}, 0
-	var closed []ruled
+	var closed, inColumns []ruled
 	for gi := range grosses {
 		g := &grosses[gi]
 		if g.value == 0 {
@@ -110,6 +124,10 @@ func (s *sheet) byRules() (ruled, []sum) {
 					closed = append(closed, ruled{net: n, tax: t, gross: g, netValue: n.value, taxValue: need, grossValue: g.value,
 						hasNet: true, hasTax: true, rule: "net + tax = gross", confidence: 0.9})
 				}
+				if g.column && n.column && t.column && need != 0 && len(inColumns) < maxSums {
+					inColumns = append(inColumns, ruled{net: n, tax: t, gross: g, netValue: n.value, taxValue: need, grossValue: g.value,
+						hasNet: true, hasTax: true, rule: lessBilledBefore, confidence: 0.9})
+				}
 				score += g.weight*3 + n.weight*3
 				if g.role == rolePayable {
 					score -= 4
@@ -130,6 +148,9 @@ func (s *sheet) byRules() (ruled, []sum) {
 		}
 	}
 	if bestScore > 0 {
+		if rest, ok := leftInColumns(best, inColumns); ok {
+			return rest, all
+		}
 		return s.own(best, closed), all
 	}
 	if t := s.totalRow(); t.gross != nil {
@@ -259,7 +280,7 @@ func (s *sheet) partial(nets, taxes, within, grosses, others []sum) ruled {
 	if g == nil {
 		return ruled{}
 	}
-	if t := withUntaxed(nets, taxes, grosses, others); t.gross != nil {
+	if t := withUntaxed(append(nets, s.taxedBases(taxes)...), taxes, grosses, others); t.gross != nil {
 		return t
 	}
 	out := ruled{gross: g, grossValue: g.value, rule: "gross label", confidence: 0.9}
@@ -363,6 +384,25 @@ func unexplained(g *sum, grosses, others []sum) bool {
 		}
 	}
 	return false
+}
+
+// taxedBases are the sums above labelled taxes to which the rate beside the tax leads, whatever they are called: fees, wages.
+func (s *sheet) taxedBases(taxes []sum) []sum {
+	var out []sum
+	for i := range taxes {
+		t := &taxes[i]
+		rate := s.rateBeside(t)
+		for r := t.item.row - 1; r >= max(0, t.item.row-maxComponents) && rate > 0 && !t.column; r-- {
+			for _, it := range s.rows[r] {
+				for _, a := range it.amounts {
+					if a.money() && it.page == t.item.page && len(out) < maxSums && leads([]int64{rate}, a.value, t.value, 1) {
+						out = append(out, sum{value: a.value, role: roleNet, weight: 1, item: it, amount: a})
+					}
+				}
+			}
+		}
+	}
+	return out
 }
 
 // withUntaxed finds net + tax + a charge beside the tax = gross: a stamp duty, a

@@ -45,6 +45,7 @@ type vocabulary struct {
 	roles                                                      []roleWording
 	anyTax, taxFollows, containedBefore, containedAfter, noTax *words.Pattern
 	zeroRate, netWord, contractSum                             *words.Pattern
+	prepayment, prepaidSum, prepaymentTitle                    *words.Pattern
 	itemHeading                                                *words.Pattern
 	currencyLabel, inCurrency                                  *words.Pattern
 	nationalTax                                                []nationalTax
@@ -212,6 +213,7 @@ func (v *vocabulary) addSums(w *words.Words) {
 		{w.Any("charge"), roleOther, 2},
 		{w.Compile(`<of which>` + near + `<tax>|<tax>` + near + `<contained>`), roleTaxWithin, 2},
 		{w.Compile(`<with>\.? ?` + rate + `(?:<article>\.? ?)?<tax>|<tax>[ .,]*<inclusive>|<gross>`), roleGross, 3},
+		{w.Compile(`<payable>[ ,:(]*<net>[ ):]*$`), roleNet, 2}, // "verbleiben netto", "amount due, net"
 		{w.Any("payable"), rolePayable, 2},
 		{w.Compile(`<net>|<without>\.? ?(?:<article>\.? ?)?` + rate + `<tax>`), roleNet, 3},
 		{w.Any("tax"), roleTax, 3},
@@ -228,6 +230,9 @@ func (v *vocabulary) addSums(w *words.Words) {
 	v.zeroRate = w.Compile(`(?:^|[^\d.,])0(?:[.,]0+)? ?%`)
 	v.netWord = w.Any("net")
 	v.contractSum = w.Any("contract sum")
+	v.prepayment = w.Compile(`^\W*<*prepayment*>`)
+	v.prepaymentTitle = w.Any("prepayment invoice")
+	v.prepaidSum = w.Compile(`^\W*<prepaid sum>\W*$`)
 	v.itemHeading = w.Any("item heading")
 	for _, spoken := range nationalTaxes() {
 		v.nationalTax = append(v.nationalTax, nationalTax{w.AnyIn(spoken.language, "tax"), spoken.currency})
