@@ -50,6 +50,28 @@ func leftInColumns(best ruled, rows []ruled) (ruled, bool) {
 	return ruled{}, false
 }
 
+// ratesInColumns adds up the rows of a table of rates, of which the best one is one, where they make up a total that is labelled elsewhere.
+func ratesInColumns(best ruled, rows []ruled, grosses []sum) (ruled, bool) {
+	if !slices.ContainsFunc(rows, func(r ruled) bool { return r.gross.item == best.gross.item }) {
+		return ruled{}, false
+	}
+	out := ruled{net: best.net, tax: best.tax, hasNet: true, hasTax: true, rule: "rates make up the total", confidence: 0.95}
+	seen := map[int]bool{}
+	for _, r := range rows {
+		if !seen[r.gross.item.row] && r.gross.item.page == best.gross.item.page {
+			seen[r.gross.item.row] = true
+			out.netValue, out.taxValue, out.grossValue = out.netValue+r.netValue, out.taxValue+r.taxValue, out.grossValue+r.grossValue
+		}
+	}
+	for i := range grosses {
+		if g := &grosses[i]; len(seen) > 1 && g.value == out.grossValue && !g.column && !seen[g.item.row] {
+			out.gross = g
+			return out, true
+		}
+	}
+	return ruled{}, false
+}
+
 // printedBetween reports whether a value, whatever its sign, stands between two totals.
 func (s *sheet) printedBetween(above, below *sum, value int64) bool {
 	if below.item.row <= above.item.row {

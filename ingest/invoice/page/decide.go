@@ -266,10 +266,15 @@ func (b *billing) unexplained(best *bill) bool {
 // oneRate reports whether a bill is the line of one rate in a table of taxes: another total is that of all its lines.
 func (b *billing) oneRate(best *bill) bool {
 	var lines []*bill
+	total := int64(0)
 	for _, c := range b.bills {
 		if c.how == howCloses && c.at.column && c.netAt.item.row == c.at.item.row && c.taxAt.item.row == c.at.item.row {
 			lines = append(lines, c)
+			total += c.gross
 		}
+	}
+	if f := b.byValue[total]; slices.Contains(lines, best) && total > best.gross && f != nil && f.is(roleGross, rolePayable) {
+		return true
 	}
 	return slices.Contains(lines, best) && slices.ContainsFunc(b.bills, func(c *bill) bool {
 		return c.closes() && c.gross > best.gross && together(c, lines)

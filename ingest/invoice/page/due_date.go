@@ -99,7 +99,10 @@ func (s *sheet) seenOfDue(c *candidate, issued time.Time, early map[string]bool)
 		c.seen(s.fullPayment.MatchString(it.folded), "for the whole sum")
 	}
 	if day, err := time.Parse(time.DateOnly, c.value); err == nil && !issued.IsZero() {
-		c.seen(true, after(int(day.Sub(issued).Hours()/24)))
+		later := after(int(day.Sub(issued).Hours() / 24))
+		c.seen(true, later)
+		c.seen(c.rule == byTerms, "counted, "+later)
+		c.seen(c.rule != noLabel && c.rule != byTerms, "announced, "+later)
 	}
 }
 
@@ -315,6 +318,9 @@ func (v *vocabulary) termDays(folded string) int {
 			days = max(days, v.daysToPay(part))
 		}
 	}
+	if days < 0 && !v.earlyPayment.MatchString(folded) && !v.latePayment.MatchString(folded) {
+		return v.daysToPay(v.inDays(folded)) // "Forma płatności: przelew, 14 dni"
+	}
 	return days
 }
 
@@ -327,7 +333,9 @@ func (v *vocabulary) daysToPay(clause string) int {
 	}
 	behind := strings.Trim(clause[counted[0][1]:], " .,;:!)")
 	words := len(strings.Fields(behind))
-	if words == 0 || words <= 3 && v.paying.MatchString(behind) || words <= 4 && v.invoiceWord.MatchString(behind) {
+	first := v.paying.FindStringIndex(behind)
+	verb := first != nil && !strings.Contains(behind[:first[0]], " ") && words <= 8 // "binnen 14 dagen over te maken o.v.v. …"
+	if words == 0 || verb || words <= 3 && first != nil || words <= 4 && v.invoiceWord.MatchString(behind) {
 		return atoi(clause[counted[0][2]:counted[0][3]])
 	}
 	return -1

@@ -70,9 +70,9 @@ func (v *vocabulary) paidThen(before, after string) string {
 	}
 	said := words + " ~ " + after
 	switch {
-	case strings.Contains(said, "%"), v.earlyPayment.MatchString(said), v.conditional.MatchString(said), v.latePayment.MatchString(said), v.settled.MatchString(said):
+	case strings.Contains(said, "%"), v.earlyPayment.MatchString(said), v.would.MatchString(said), v.latePayment.MatchString(said), v.settled.MatchString(said):
 		return ""
-	case last != nil && v.paying.MatchString(words):
+	case (last != nil || v.lastDayBehind.MatchString(after)) && v.paying.MatchString(words):
 		return inSentence
 	case v.debited.MatchString(said) && !v.period.MatchString(lastWord(before)):
 		return byDebit
@@ -107,7 +107,7 @@ func (s *sheet) saidBefore(it *item, d date) (said, where string) {
 // saidBehind is what its sentence says behind a day, in its cell and the line below.
 func (s *sheet) saidBehind(it *item, d date) string {
 	said := it.folded[d.end:]
-	if strings.HasPrefix(said, ".") {
+	if said == "." || strings.HasPrefix(said, ". ") {
 		return ""
 	}
 	if end := sentenceEnd(said); end < len(said) {

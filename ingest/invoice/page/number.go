@@ -36,7 +36,7 @@ func (s *sheet) number(buyers map[*item]bool) (*fields.Text, *item) {
 			}
 			where := f.label.rule + " " + p.where
 			other := s.otherNumberBefore.MatchString(s.behindSubject(f.item.folded[:f.start]))
-			not := s.otherNumberAfter.MatchString(f.item.folded[f.end:])
+			not := s.otherNumberAfter.MatchString(f.item.folded[f.end:]) && !saidTwice(f.item.folded[f.end:]) // "Nr./Datum"
 			if !other && !not {
 				c.rule = f.label.rule
 			}
@@ -155,7 +155,7 @@ func (s *sheet) seenOfNumber(c *candidate, buyers map[*item]bool) {
 	c.seen(s.postalCity.MatchString(part) || s.street.MatchString(part), "in an address")
 	left := s.left(it)
 	c.seen(left != nil && s.titleAlone.MatchString(strings.Trim(left.folded, " .:")), "beside the title")
-	again, dates := 0, false
+	again, dates, referred := 0, false, false
 	for r := max(0, it.row-2); r <= min(it.row+2, len(s.rows)-1); r++ {
 		for _, other := range s.rows[r] {
 			dates = dates || len(other.dates) > 0
@@ -167,10 +167,12 @@ func (s *sheet) seenOfNumber(c *candidate, buyers map[*item]bool) {
 		for _, other := range row {
 			if other != it && len(c.key) > 3 && strings.Contains(other.key, c.key) {
 				again++
+				referred = referred || s.paymentReference.MatchString(other.folded)
 			}
 		}
 	}
 	c.seen(true, fmt.Sprintf("printed %d times more", min(again, 2)))
+	c.seen(referred, "what the payer shall write")
 }
 
 var yearIn = regexp.MustCompile(`(?:^|\D)20[12]\d`)

@@ -260,8 +260,9 @@ func (s *sheet) places(f found) []place {
 	return out
 }
 
-// saidTwice reports whether what follows a label is the same in another language, as in "N° / Nr.".
+// saidTwice reports whether what follows a label is the same in another language, as in "N° / Nr.", or a second label.
 func saidTwice(rest string) bool {
+	rest = strings.TrimLeft(rest, " .:")
 	return strings.HasPrefix(rest, "/") && hasLetters(rest) && !hasDigit(rest) && len(rest) <= maxLabelled/2
 }
 

@@ -151,6 +151,9 @@ func (s *sheet) byRules() (ruled, []sum) {
 		if rest, ok := leftInColumns(best, inColumns); ok {
 			return rest, all
 		}
+		if whole, ok := ratesInColumns(best, inColumns, grosses); ok {
+			return whole, all
+		}
 		return s.own(best, closed), all
 	}
 	if t := s.totalRow(); t.gross != nil {

@@ -21,6 +21,7 @@ type vocabulary struct {
 	numberWords                         []string
 	otherNumberBefore, otherNumberAfter *words.Pattern
 	numberShape, phoneShape             *words.Pattern
+	paymentReference                    *words.Pattern
 
 	// Dates.
 	dateLabels                                                   []label
@@ -37,7 +38,7 @@ type vocabulary struct {
 	netTerms                                                            []*words.Pattern
 	openTerms, latePayment, paying, daysCounted                         *words.Pattern
 	weeks, numberInWords                                                *words.Pattern
-	lastDay, debited, settled                                           *words.Pattern
+	lastDay, lastDayBehind, debited, settled, would                     *words.Pattern
 	dayWords                                                            map[string]string // of a week's word, the word for days of its language
 	numbers                                                             map[string]string // in figures
 
@@ -109,6 +110,7 @@ func (v *vocabulary) addNumbers(w *words.Words) {
 	}
 	v.otherNumberBefore = w.Compile(`<other number>[ :.]*$`)
 	v.otherNumberAfter = w.Compile(`^\W{0,3}(?:<not the number>|a )`)
+	v.paymentReference = w.Any("payment reference")
 	v.numberShape = w.Compile(`^[\p{L}\p{N}][\p{L}\p{N}_./\\+*()#-]*$`)
 	v.phoneShape = w.Compile(`^\+?\d{2,}[-/ ]\d{3,}[-/ ]\d{3,}`)
 }
@@ -157,7 +159,8 @@ func (v *vocabulary) addTerms(w *words.Words) {
 	}
 	v.earlyPayment = w.Any("early payment")
 	v.period = w.Any("from")
-	v.conditional = w.Any("conditional")
+	v.conditional = w.Compile(`<conditional>|<debit offered>`)
+	v.would = w.Any("conditional")
 	v.fullPayment = w.Any("in full")
 	v.untilDate = w.Compile(`<until>(?: <until>)* $`)
 	v.fallsDue = w.Compile(`^[ ,]*(?:<before due>[ ,]+)*<falls due*>`)
@@ -167,6 +170,7 @@ func (v *vocabulary) addTerms(w *words.Words) {
 	v.openTerms = w.Compile(`<open terms>|\d ?[/+] ?\d{2,3} ?<days>`)
 	v.latePayment = w.Any("late")
 	v.lastDay = w.Compile(`(?:<deadline>|<that is>)[ :]*$`)
+	v.lastDayBehind = w.Compile(`^\.? ?<deadline behind>`)
 	v.debited = w.Any("debited")
 	v.settled = w.Any("already paid")
 	v.weeks = w.Compile(`\b(\d{1,2}) ?(<weeks>)`)
