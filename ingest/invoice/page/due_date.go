@@ -60,6 +60,9 @@ func (s *sheet) labelledDue(all *candidates, f found) {
 		if doubt == "" && s.untilEarly(p.item, d) {
 			doubt = "discount"
 		}
+		if f.label.several && s.moreDays(p.item) {
+			return // instalments settle no day
+		}
 		c := s.dateCandidate(all, d, p.item)
 		if c == nil {
 			return
@@ -77,6 +80,20 @@ func (s *sheet) labelledDue(all *candidates, f found) {
 			return
 		}
 	}
+}
+
+// moreDays reports whether other days stand right of an item's or in the next line.
+func (s *sheet) moreDays(it *item) bool {
+	days := len(it.dates)
+	for _, other := range s.rows[it.row][it.col+1:] {
+		days += len(other.dates)
+	}
+	if it.row+1 < len(s.rows) {
+		for _, other := range s.rows[it.row+1] {
+			days += len(other.dates)
+		}
+	}
+	return days > 1
 }
 
 // seenOfDue adds what is seen of a day by which to pay beside its labels. early are the last days of discounts.

@@ -194,6 +194,7 @@ type label struct {
 	weight  float64
 	rule    string
 	below   bool // the value may stand under it
+	several bool // it may announce several values
 }
 
 // found is a label met on the sheet.

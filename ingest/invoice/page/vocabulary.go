@@ -155,6 +155,7 @@ func (v *vocabulary) addDates(w *words.Words) {
 func (v *vocabulary) addTerms(w *words.Words) {
 	v.dueLabels = []label{
 		{pattern: w.Compile(`<due>`), weight: 0.97, rule: dueLabel, below: true},
+		{pattern: w.Compile(`<due each>`), weight: 0.97, rule: dueLabel, below: true, several: true},
 		{pattern: w.Compile(`<pay until>`), weight: 0.93, rule: "pay until"},
 	}
 	v.earlyPayment = w.Any("early payment")
