@@ -47,3 +47,13 @@ func TestRulesAndWeightsDecideTogether(t *testing.T) {
 		})
 	}
 }
+
+// Given rules that find no tax, as over an empty column of what is free of it, and weights that are certain of one that is printed and adds
+// up to the same total, then that tax is stated.
+func TestAPrintedTaxOutdoesNone(t *testing.T) {
+	part := func(v int64) *share { return &share{value: v, confidence: 1} }
+	got := agreed(totals{part(120), part(0), part(120)}, totals{part(100), part(20), part(120)})
+	if got.net.value != 100 || got.tax.value != 20 || got.gross.value != 120 {
+		t.Errorf("net %d, tax %d, gross %d", got.net.value, got.tax.value, got.gross.value)
+	}
+}

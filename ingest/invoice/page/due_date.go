@@ -116,10 +116,7 @@ func (s *sheet) seenOfDue(c *candidate, issued time.Time, early map[string]bool)
 		c.seen(s.fullPayment.MatchString(it.folded), "for the whole sum")
 	}
 	if day, err := time.Parse(time.DateOnly, c.value); err == nil && !issued.IsZero() {
-		later := after(int(day.Sub(issued).Hours() / 24))
-		c.seen(true, later)
-		c.seen(c.rule == byTerms, "counted, "+later)
-		c.seen(c.rule != noLabel && c.rule != byTerms, "announced, "+later)
+		c.seen(true, after(int(day.Sub(issued).Hours()/24)))
 	}
 }
 

@@ -155,7 +155,7 @@ func (s *sheet) seenOfNumber(c *candidate, buyers map[*item]bool) {
 	c.seen(s.postalCity.MatchString(part) || s.street.MatchString(part), "in an address")
 	left := s.left(it)
 	c.seen(left != nil && s.titleAlone.MatchString(strings.Trim(left.folded, " .:")), "beside the title")
-	again, dates, referred := 0, false, false
+	again, dates := 0, false
 	for r := max(0, it.row-2); r <= min(it.row+2, len(s.rows)-1); r++ {
 		for _, other := range s.rows[r] {
 			dates = dates || len(other.dates) > 0
@@ -167,12 +167,10 @@ func (s *sheet) seenOfNumber(c *candidate, buyers map[*item]bool) {
 		for _, other := range row {
 			if other != it && len(c.key) > 3 && strings.Contains(other.key, c.key) {
 				again++
-				referred = referred || s.paymentReference.MatchString(other.folded)
 			}
 		}
 	}
 	c.seen(true, fmt.Sprintf("printed %d times more", min(again, 2)))
-	c.seen(referred, "what the payer shall write")
 }
 
 var yearIn = regexp.MustCompile(`(?:^|\D)20[12]\d`)

@@ -21,7 +21,6 @@ type vocabulary struct {
 	numberWords                         []string
 	otherNumberBefore, otherNumberAfter *words.Pattern
 	numberShape, phoneShape             *words.Pattern
-	paymentReference                    *words.Pattern
 
 	// Dates.
 	dateLabels                                                   []label
@@ -110,7 +109,6 @@ func (v *vocabulary) addNumbers(w *words.Words) {
 	}
 	v.otherNumberBefore = w.Compile(`<other number>[ :.]*$`)
 	v.otherNumberAfter = w.Compile(`^\W{0,3}(?:<not the number>|a )`)
-	v.paymentReference = w.Any("payment reference")
 	v.numberShape = w.Compile(`^[\p{L}\p{N}][\p{L}\p{N}_./\\+*()#-]*$`)
 	v.phoneShape = w.Compile(`^\+?\d{2,}[-/ ]\d{3,}[-/ ]\d{3,}`)
 }
