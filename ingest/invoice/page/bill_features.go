@@ -259,11 +259,15 @@ func (b *billing) seenOfRivals(c *bill, rivals []rival, seen func(bool, string))
 
 // addUp reports whether the figures in the column above a sum add up to it.
 func (s *sheet) addUp(sm *sum) bool {
+	return s.addUpIn(sm, func(it *item) bool { return math.Abs(it.x1-sm.item.x1) < 4 })
+}
+
+// addUpIn is addUp for the figures that are in the column.
+func (s *sheet) addUpIn(sm *sum, inColumn func(*item) bool) bool {
 	total := int64(0)
 	for r := sm.item.row - 1; r >= max(0, sm.item.row-maxItems); r-- {
 		for _, it := range s.rows[r] {
-			inColumn := math.Abs(it.x1-sm.item.x1) < 4 || math.Abs(it.x0-sm.item.x0) < 1 // some set figures to the left
-			if inColumn && len(it.amounts) == 1 && it.amounts[0].money() {
+			if inColumn(it) && len(it.amounts) == 1 && it.amounts[0].money() {
 				total += it.amounts[0].value
 			}
 		}

@@ -59,7 +59,8 @@ func (s *sheet) itemsPrefer(rules *totals, net *share) bool {
 		return false
 	}
 	top := rules.net.from
-	return !s.addUp(top) && s.addUp(&sum{item: top.item, value: net.value})
+	leftward := s.addUpIn(top, func(it *item) bool { return absFloat(it.x0-top.item.x0) < 1 }) // some set figures to the left
+	return !s.addUp(top) && !leftward && s.addUp(&sum{item: top.item, value: net.value})
 }
 
 // shares are the sums that rules chose.

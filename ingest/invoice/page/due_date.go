@@ -15,7 +15,9 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 	var all candidates
 	s.each(s.dueLabels, func(f found) { s.labelledDue(&all, f) })
 	s.dueBehindDates(&all)
-	s.dueInSentences(&all, day)
+	if !slices.ContainsFunc(all.all, func(c *candidate) bool { return c.rule == dueLabel }) {
+		s.dueInSentences(&all, day)
+	}
 	announced := slices.ContainsFunc(all.all, func(c *candidate) bool { return c.rule != noLabel })
 	s.otherDays(&all)
 	if !announced && certain(issued) {
