@@ -76,7 +76,8 @@ func TestTheMemoryOfALargeBatchIsTheNextOnes(t *testing.T) {
 	first, memory := large()
 	first.giveLeaveBack()
 	small := &writer{coordinator: c}
-	if b, err := small.begin(0); err != nil || b == memory || b.large {
+	grown, err := small.begin(0)
+	if err != nil || grown == memory || grown.large {
 		t.Fatal("a small batch takes the memory of a large one", err)
 	}
 	second, own := large()
@@ -85,13 +86,40 @@ func TestTheMemoryOfALargeBatchIsTheNextOnes(t *testing.T) {
 		t.Fatal("the memory is not taken in turns")
 	}
 	second.giveLeaveBack()
+	small.batch.bytes = smallBytes + 1
+	if err := small.askLeave(t.Context()); err != nil || small.memory != nil {
+		t.Error("a batch that grows large keeps the memory of another beside its own", err)
+	}
+	small.giveLeaveBack()
 	third.giveLeaveBack()
 	c.freeLarge()
 	for range largeBatches {
-		if _, b := large(); b == own || b == memory {
+		if _, b := large(); b == own || b == memory || b == grown {
 			t.Error("memory that was freed is still there")
 		}
 	}
+}
+
+// Given a partition that comes with much behind it in the log, then its very first batch waits for leave before it takes memory:
+// else every partition would take as much as few may have, when a worker starts.
+func TestTheFirstBatchOfAPartitionThatLiesBehindNeedsLeave(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	const records = manyMore + 100 // too little to need leave by its size
+	var messages []message
+	for _, id := range ids(0, records) {
+		messages = append(messages, record(id, 1, nil))
+	}
+	s.send(messages...)
+	a := s.join("a")
+	free := make(chan int, 1)
+	a.onStep(StepSend, func() { free <- len(a.coordinators[scenarioPartition.Topic][0].large) })
+	a.assign()
+	if left := <-free; left != largeBatches-1 {
+		t.Errorf("while the first batch is sent, %d more may be large", left)
+	}
+	s.awaitAll(records)
+	s.check(s.model)
 }
 
 // Given large batches whose partition goes to somebody else before their insert, one more than there may be at a time,

@@ -36,6 +36,7 @@ type assignment struct {
 	buffer     *buffer
 	gap        bool   // the log begins behind the position: a batch of the position row alone crosses over
 	start      uint64 // of the log
+	end        int64  // of its committed part
 }
 
 // request asks a coordinator to recover one partition. Until it is answered the writer waits, and the coordinator may

@@ -338,7 +338,7 @@ func (r *recovery) compareLog(ctx context.Context) error {
 			r.leave(p, position.Refuse("partition %d of %s is at offset %d, but its log ends at %d: "+
 				"this is another log than the one that was ingested; connect the right cluster, or ingest into an empty database", p, r.topic(), a.position, log.End))
 		default:
-			a.start = uint64(log.Start)
+			a.start, a.end = uint64(log.Start), log.End
 			a.gap = r.stream.IsGap(p, a.position, a.start)
 		}
 	}
@@ -356,7 +356,7 @@ func (r *recovery) startReading(ctx context.Context) error {
 		}
 		a := r.found[p]
 		a.generation, a.server, a.life, a.partitions = generation, r.in.Server, r.stream.Life, int(r.stream.Partitions)
-		a.buffer = r.source.open(q.w.tp, max(a.position, a.start))
+		a.buffer = r.source.open(q.w.tp, max(a.position, a.start), a.end)
 		r.log.Info("partition recovered", "topic", r.topic(), "partition", p, "position", a.position)
 		q.reply(a, nil)
 	}

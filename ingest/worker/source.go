@@ -198,9 +198,10 @@ func (s *source) do(f func()) {
 	}
 }
 
-// open begins to read a partition at an offset, in a buffer of its own; an older buffer of the partition ends.
-func (s *source) open(tp kafkalog.Partition, offset uint64) *buffer {
-	b := &buffer{source: s, tp: tp, signal: make(chan struct{}, 1)}
+// open begins to read a partition at an offset, in a buffer of its own; an older buffer of the partition ends. end is where the
+// log's committed part ends, as far as is known yet.
+func (s *source) open(tp kafkalog.Partition, offset uint64, end int64) *buffer {
+	b := &buffer{source: s, tp: tp, signal: make(chan struct{}, 1), end: end}
 	s.do(func() {
 		of := map[string][]int32{tp.Topic: {tp.Number}}
 		s.client.RemoveConsumePartitions(of)
@@ -251,7 +252,7 @@ type buffer struct {
 	records []*kgo.Record
 	bytes   int
 	paused  bool
-	end     int64 // where the log's committed part ended at the last fetch
+	end     int64 // where the log's committed part ended at the last fetch, or before
 	err     error
 }
 

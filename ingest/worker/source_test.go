@@ -41,7 +41,10 @@ func TestAPartitionThatIsOpenedAnewIsReadFromItsOffset(t *testing.T) {
 	t.Cleanup(func() { stop(); <-ended })
 	tp := kafkalog.Partition{Topic: string(events.Records)}
 	for _, from := range []int64{0, 0, 30, 7, 39, 7} {
-		b := s.open(tp, uint64(from))
+		b := s.open(tp, uint64(from), records)
+		if lag := b.lag(uint64(from)); lag != records-from {
+			t.Errorf("opened at %d: %d offsets lie between there and the log's end, before anything was fetched", from, lag)
+		}
 		for next := from; next < records; {
 			select {
 			case <-b.signal:

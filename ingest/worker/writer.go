@@ -455,7 +455,9 @@ func (w *writer) askLeave(ctx context.Context) error {
 		return nil
 	}
 	w.batch.large = true
-	return w.awaitLeave(ctx)
+	err := w.awaitLeave(ctx)
+	w.memory = nil // the batch grows where it began
+	return err
 }
 
 // awaitLeave waits for leave to let a batch be large: few are at a time.
