@@ -17,10 +17,19 @@ func (s *sheet) ownsDomain(c named) bool {
 	if word == "" {
 		return false
 	}
+	spelled := s.domainWord(strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "Ä", "Ae", "Ö", "Oe", "Ü", "Ue", "ß", "ss",
+		"ø", "oe", "å", "aa", "æ", "ae").Replace(c.name))
 	for _, row := range s.rows {
 		for _, it := range row {
-			if (strings.Contains(it.folded, "@") || strings.Contains(it.folded, "www.") || strings.Contains(it.folded, "http")) &&
-				strings.Contains(strings.NewReplacer("-", "", " ", "").Replace(it.folded), word) {
+			if !strings.Contains(it.folded, "@") && !strings.Contains(it.folded, "www.") && !strings.Contains(it.folded, "http") {
+				continue
+			}
+			site := it.folded
+			if next := s.wrapped(it); next != nil && strings.HasSuffix(site, "-") { // "office@berger-", "bau.at"
+				site += next.folded
+			}
+			site = strings.NewReplacer("-", "", " ", "").Replace(site)
+			if strings.Contains(site, word) || strings.Contains(site, spelled) {
 				return true
 			}
 		}
@@ -43,29 +52,48 @@ func (v *vocabulary) domainWord(name string) string {
 // firstPart cuts an address off behind the name.
 func (v *vocabulary) firstPart(s string) string {
 	const (
-		most = 4  // parts of a name
+		most = 5  // parts of a name
 		long = 22 // what stands before the legal form in the last part
 	)
 	parts := splitReturn(s)
 	if len(parts) == 0 {
 		return s
 	}
-	// "Contoso, Ltd.", "Müller, Meier & Co. KG" and "Tok, trgovina, d.d." are one name, up to the legal form.
+	// "Contoso, Ltd.", "Müller, Meier & Co. KG", "Tok, trgovina z energijo d.d." and "Barro – Materiais, S.A." are one name, up to the
+	// legal form: it stands alone, or what is before it is short or goes on in small letters.
 	name, whole := parts[0], parts[0]
-	named := v.legalForm.MatchString(foldText(name))
+	named, dashed := v.legalForm.MatchString(foldText(name)), false
 	for _, p := range parts[1:min(len(parts), most)] {
-		if !strings.Contains(s, whole+", "+p) || hasDigit(p) {
+		between := separator(s, whole, p)
+		if between == "" || hasDigit(p) {
 			break
 		}
-		whole += ", " + p
+		dashed = dashed || between != ", "
+		whole += between + p
+		folded := foldText(p)
 		switch {
-		case v.legalForm.MatchString(foldText(p)) && len(p) <= long:
+		case v.legalForm.MatchString(folded) && (v.formAlone(folded) || !dashed && (len(p) <= long || unicode.IsLower([]rune(p)[0]))):
 			name, named = whole, true
 		case named:
 			return name
 		}
 	}
 	return name
+}
+
+// formAlone reports whether a text is a legal form and nothing else.
+func (v *vocabulary) formAlone(folded string) bool {
+	return !letterWord.MatchString(v.legalForm.ReplaceAllString(" "+folded+" ", " "))
+}
+
+// separator is what stands between the beginning of a text and its next part: a comma or a dash; nothing where it is something else.
+func separator(s, whole, next string) string {
+	for _, between := range []string{", ", " – ", " - ", " — "} {
+		if strings.Contains(s, whole+between+next) {
+			return between
+		}
+	}
+	return ""
 }
 
 // ofOwner is how names go on behind their legal form, as in "S.n.c. di Bertoldi G. & C.".
@@ -147,14 +175,20 @@ func (v *vocabulary) nameLike(s string) bool {
 		return false
 	}
 	company := v.legalForm.MatchString(f)
-	if bare := v.legalForm.ReplaceAllString(" "+f+" ", " "); !letterWord.MatchString(bare) {
-		return false // a legal form alone
+	if v.formAlone(f) {
+		return false
 	}
 	if len(v.dates(f)) > 0 || !company && (v.street.MatchString(f) || v.postalCity.MatchString(f) || digits > 2) {
 		return false
 	}
 	if v.neverAName.MatchString(f) || !company && v.notAName.MatchString(f) {
 		return false
+	}
+	if loc := v.buyerWord.FindStringIndex(f); loc != nil && loc[0] == 0 && !company {
+		return false // "Client Some Name"
+	}
+	if loc := v.register.FindStringIndex(f); loc != nil && loc[0] == 0 {
+		return false // the entry of a register
 	}
 	if len(strings.Fields(s)) > 9 || unicode.IsLower(r[0]) && !company && len(strings.Fields(s)) > 2 {
 		return false

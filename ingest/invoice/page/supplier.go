@@ -14,6 +14,8 @@ type named struct {
 	name  string
 	key   string // its comparable form
 	whole string // that of the full name that it is a short form of, else its own
+	form  bool   // it has a legal form
+	ties  map[tie]bool
 	it    *item
 	rule  string
 	how   string  // the rule found it
@@ -30,17 +32,65 @@ func (s *sheet) supplier(own Own, buyers map[*item]bool, idAt *item) *fields.Tex
 	if c == nil {
 		return nil
 	}
-	if i := slices.IndexFunc(all, func(o named) bool { return o.outdoes(c) }); i >= 0 {
+	footed := s.footed(c, all)
+	if i := slices.IndexFunc(all, func(o named) bool {
+		return o.outdoes(c) || o.paid(c) || footed && o.whole != c.whole && s.heads(&o, buyers)
+	}); i >= 0 {
 		c.name, c.it, c.rule = all[i].name, all[i].it, all[i].rule
 	}
 	return &fields.Text{Value: c.name, Evidence: s.evidence(c.it, c.rule, c.score)}
 }
 
 // outdoes reports whether two labels announce a name, the seller's and its own, while the likeliest, at the top of the
-// page, has none and is barely likelier: there portals and marketplaces set their own name.
+// page, has none and is barely likelier: there portals and marketplaces set their own name. Nor is whom to ask, further down in the
+// seller's block, the seller.
 func (c named) outdoes(likeliest *named) bool {
 	const barely = 1.5
-	return c.how == byName && likeliest.rule == ruleLetterhead && c.whole != likeliest.whole && likeliest.share <= barely*c.share
+	switch {
+	case c.how != byName || c.whole == likeliest.whole:
+		return false
+	case likeliest.rule == ruleLetterhead && likeliest.share <= barely*c.share:
+		return true
+	case !c.form || likeliest.form:
+		return false
+	}
+	lines := likeliest.it.row - c.it.row
+	return likeliest.it.page == c.it.page && lines > 0 && lines < 2*maxBlock
+}
+
+// paid reports whether a name that heads the letter is that of who is to be paid, while the likeliest name is not, and stands at
+// the foot alone or has no legal form: what makes invoices may print its own there.
+func (c named) paid(likeliest *named) bool {
+	return c.whole != likeliest.whole && c.ties[tieHolder] && c.ties[tieHead] && !likeliest.ties[tieHolder] &&
+		(!likeliest.ties[tieHead] || !likeliest.form)
+}
+
+// footed reports whether a name stands at the foot of pages alone.
+func (s *sheet) footed(c *named, all []named) bool {
+	const foot = 0.75
+	return !slices.ContainsFunc(all, func(o named) bool { return o.whole == c.whole && o.it.y < foot*s.heights[o.it.page-1] })
+}
+
+// heads reports whether a name has a letterhead of its own, with an address, a way to reach it, and a VAT id or a register's entry.
+func (s *sheet) heads(c *named, buyers map[*item]bool) bool {
+	const gap = 4 // of lines
+	if !s.inHead(c.it) || buyers[c.it] || !s.addressBelow(c.it) || !c.ties[tieContact] {
+		return false
+	}
+	last := c.it
+	for _, row := range s.rows[c.it.row:] {
+		for _, it := range row {
+			if it.page != c.it.page || it.y-last.y > gap*maxFloat(last.size, 7) {
+				return false
+			}
+			if absFloat(it.x0-c.it.x0) < 3 && !buyers[it] {
+				if last = it; len(s.vatIDs(it.folded)) > 0 || s.footMark.MatchString(it.folded) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // maxNames bounds the candidates for the supplier's name.
@@ -67,7 +117,7 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 			return
 		}
 		if len(all) < maxNames && (labelled || s.nameLike(name)) && !own.isName(name) {
-			all = append(all, named{name: name, key: compact(foldText(name)), it: it, rule: rule, how: how})
+			all = append(all, named{name: name, key: Key(name), form: s.legalForm.MatchString(foldText(name)), it: it, rule: rule, how: how})
 		}
 	}
 	s.sellerLabels(add)
@@ -92,7 +142,12 @@ func (s *sheet) supplierNamed(own Own, buyers map[*item]bool, idAt *item) *named
 // rankedNames is supplierNamed with all names that were found.
 func (s *sheet) rankedNames(own Own, buyers map[*item]bool, idAt *item) (*named, []named) {
 	all := s.names(own, buyers, idAt)
-	choice := s.choose(fields.SupplierName, s.nameFeatures(all, buyers))
+	s.tie(all, idAt)
+	weighed := s.nameFeatures(all, buyers)
+	for i, features := range tieFeatures(all) {
+		weighed[i].Features = append(weighed[i].Features, features...)
+	}
+	choice := s.choose(fields.SupplierName, weighed)
 	if choice.Index < 0 {
 		return nil, nil
 	}
@@ -101,14 +156,7 @@ func (s *sheet) rankedNames(own Own, buyers map[*item]bool, idAt *item) (*named,
 	}
 	c := all[choice.Index]
 	c.score = choice.Probability
-	likely := 0.0
-	for _, other := range all {
-		if other.whole == c.whole {
-			likely += other.share
-		}
-	}
-	const doubtful = 0.4
-	if likely < doubtful && c.rule != ruleSeller { // whatever such names were elsewhere; a seller's label says so by itself
+	if c.rule != ruleSeller && !s.settled(&c, all, own) { // whatever such names were elsewhere; a seller's label says so by itself
 		c.score = min(c.score, undecided)
 	}
 	if i := slices.IndexFunc(all, func(o named) bool { return o.key == c.whole }); i >= 0 && c.key != c.whole {
@@ -125,20 +173,64 @@ func (s *sheet) rankedNames(own Own, buyers map[*item]bool, idAt *item) (*named,
 	return &c, all
 }
 
+// settled reports whether a name may be stated: it is likelier than not, and much likelier than any other, something ties it to the
+// issuer, and the tax id of its block isn't another than the imprint's. On the buyer's own paper the imprint and the sender's line are his.
+func (s *sheet) settled(c *named, all []named, own Own) bool {
+	const (
+		doubtful = 0.5
+		ahead    = 2 // times the second best
+	)
+	likely, second := 0.0, map[string]float64{}
+	for _, other := range all {
+		mark := c.form && c.ties[tieID] && !other.form && s.inHead(other.it) // over whose company it is
+		switch {
+		case other.whole == c.whole || strings.Contains(other.whole, c.whole) || strings.Contains(c.whole, other.whole) || sameParty(c.it, other.it):
+			likely += other.share
+		case !mark:
+			second[other.whole] += other.share
+		}
+	}
+	for _, share := range second {
+		if likely < ahead*share {
+			return false
+		}
+	}
+	if likely < doubtful || len(c.ties) == 0 {
+		return false
+	}
+	if s.saysSelfBilled() && !c.ties[tieLabel] && (c.ties[tieFoot] || c.ties[tieReturn]) {
+		return false
+	}
+	return !s.otherIDInBlock(c, own)
+}
+
+// saysSelfBilled reports whether words say that the buyer issued the document for the supplier.
+func (s *sheet) saysSelfBilled() bool {
+	return slices.ContainsFunc(s.rows, func(row []*item) bool {
+		return slices.ContainsFunc(row, func(it *item) bool { return s.selfBilling.MatchString(it.folded) })
+	})
+}
+
+// sameParty reports whether one of two names stands right over the other, as a trade name over the company's: both are the sender's.
+func sameParty(a, b *item) bool {
+	rows := a.row - b.row
+	return a.page == b.page && rows >= -1 && rows <= 1 && absFloat(a.x0-b.x0) < 3 && absFloat(a.y-b.y) < 2*maxFloat(a.size, 7)
+}
+
 // group tells short forms of names, as logos and letterheads have them, from names: "WEISS & PARTNER" is "Weiss & Partner
 // Rechtsanwälte OG" where that is printed, too, and no other name with a legal form holds the same words.
 func (s *sheet) group(all []named) {
-	full := slices.DeleteFunc(slices.Clone(all), func(c named) bool { return !s.legalForm.MatchString(foldText(c.name)) })
 	for i := range all {
 		c := &all[i]
 		c.whole = c.key
-		if s.domainWord(c.name) == "" {
+		if s.domainWord(c.name) == "" && !initialsAlone(c.name) {
 			continue
 		}
 		whole := c.key
 		several := false
-		for _, o := range full {
-			if len(o.key) <= len(c.key) || !s.shortens(c, &o) {
+		for _, o := range all {
+			full := s.legalForm.MatchString(foldText(o.name)) || slices.Contains([]string{ruleReturn, ruleImprint, ruleHolder, ruleSeller}, o.rule)
+			if len(o.key) <= len(c.key) || !(full && s.shortens(c, &o)) && !s.abbreviates(c, &o) {
 				continue
 			}
 			several = several || whole != c.key && !strings.Contains(o.key, whole) && !strings.Contains(whole, o.key)
@@ -169,10 +261,44 @@ func (s *sheet) shortens(short, long *named) bool {
 	return true
 }
 
+// Initials have so many letters.
+const fewestInitials, mostInitials = 2, 5
+
+func initialsAlone(s string) bool {
+	return len(s) >= fewestInitials && len(s) <= mostInitials && strings.ToUpper(s) == s && letterWord.MatchString(s)
+}
+
+// abbreviates reports whether a name begins with the initials of a longer one and goes on as that does, if it goes on: "WAZV Obere Saale"
+// is the "Wasser- und Abwasserzweckverband Obere Saale", "LARC" the "Lowland Applied Research Company".
+func (s *sheet) abbreviates(short, long *named) bool {
+	initials, rest, more := strings.Cut(short.name, " ")
+	if !initialsAlone(initials) {
+		return false
+	}
+	if !more {
+		first := ""
+		for _, w := range strings.Fields(foldText(long.name)) {
+			first += w[:1]
+		}
+		return strings.ToUpper(first) == initials
+	}
+	end := Key(rest)
+	begin, found := strings.CutSuffix(long.key, end)
+	if !found || len(end) < 4 || !strings.HasPrefix(begin, initials[:1]) {
+		return false
+	}
+	for _, letter := range initials {
+		if _, begin, found = strings.Cut(begin, string(letter)); !found {
+			return false
+		}
+	}
+	return true
+}
+
 // nameFeatures says what is seen of each name.
 func (s *sheet) nameFeatures(all []named, buyers map[*item]bool) []model.Candidate {
 	domain := slices.ContainsFunc(all, s.ownsDomain)
-	company := slices.ContainsFunc(all, func(c named) bool { return s.legalForm.MatchString(foldText(c.name)) })
+	company := slices.ContainsFunc(all, func(c named) bool { return c.form })
 	median := s.median
 	identified := map[string]bool{} // the names whose block or line holds a tax id
 	for _, c := range all {
@@ -184,6 +310,9 @@ func (s *sheet) nameFeatures(all []named, buyers map[*item]bool) []model.Candida
 			owners++
 		}
 	}
+	addressed := slices.DeleteFunc(slices.Clone(all), func(c named) bool {
+		return c.it.y > s.heights[c.it.page-1]/2 || !s.addressBelow(c.it)
+	})
 	var out []model.Candidate
 	for _, c := range all {
 		features := []string{"rule " + c.rule, "rule " + c.rule + " " + c.how}
@@ -192,7 +321,8 @@ func (s *sheet) nameFeatures(all []named, buyers map[*item]bool) []model.Candida
 				features = append(features, feature)
 			}
 		}
-		form := s.legalForm.MatchString(foldText(c.name))
+		folded := fold([]rune(c.name))
+		form := c.form
 		owns := s.ownsDomain(c)
 		seen(form, "legal form")
 		seen(form, "legal form, "+c.rule)
@@ -215,7 +345,18 @@ func (s *sheet) nameFeatures(all []named, buyers map[*item]bool) []model.Candida
 		left := s.left(c.it)
 		seen(left != nil && strings.HasSuffix(strings.TrimSpace(left.folded), ":"), "a label on the left")
 		seen(s.inWindow(c.it), "in the window")
-		folded := fold([]rune(c.name))
+		bare := s.bareAddress(c.it)
+		seen(bare, "an address alone")
+		seen(bare && s.inWindow(c.it), "an address alone, in the window")
+		seen(address && !bare, "an address and more")
+		above, beside, below := otherAddresses(c, addressed)
+		seen(address && above, "an address, another above it")
+		seen(address && beside, "an address, another beside it")
+		seen(address && below, "an address, another below it")
+		seen(address && !above && !beside && !below, "the only address")
+		seen(s.labelledLeft(c.it), "words on the left")
+		seen(s.wordOfInvoices(folded), "a word of invoices")
+		seen(s.bank.MatchString(foldText(c.name)), "a bank")
 		title := s.invoicePart.MatchString(folded) || s.creditTitle.MatchString(folded) || s.otherTitle.MatchString(folded)
 		seen(title, "a title")
 		seen(s.roleNamed(folded), "a label of another field")
@@ -231,7 +372,9 @@ func (s *sheet) nameFeatures(all []named, buyers map[*item]bool) []model.Candida
 		seen(c.it.size >= 1.15*median && address, "large, address below")
 		seen(c.it.size >= 1.15*median && again > 0, "large, printed again")
 		seen(c.it.size < 0.9*median, "small")
-		seen(true, fmt.Sprintf("%d words", min(len(strings.Fields(c.name)), 5)))
+		n := len(strings.Fields(c.name))
+		seen(n == 1 && !form, "one word")
+		seen(n > 5 && !form, "many words")
 		seen(hasDigit(c.name), "figures")
 		seen(true, fmt.Sprintf("%s in part %d of the page", c.rule, int(4*c.it.y/s.heights[c.it.page-1])))
 		seen(true, fmt.Sprintf("printed %d times more", min(again, 3)))
@@ -276,6 +419,12 @@ func (s *sheet) roleNamed(folded string) bool {
 	return s.otherDate.MatchString(folded)
 }
 
+// wordOfInvoices reports whether a text is what sums, items or the document itself are called.
+func (s *sheet) wordOfInvoices(folded string) bool {
+	r, _ := s.roleOf(folded)
+	return r != roleNone || s.itemHeading.MatchString(folded) || s.invoiceWord.MatchString(folded)
+}
+
 // others says which other rules found the same name.
 func others(c named, all []named) []string {
 	var out []string
@@ -289,16 +438,9 @@ func others(c named, all []named) []string {
 
 // again counts where else the name is printed, and reports whether at the foot of a page.
 func (s *sheet) again(c named) (n int, foot bool) {
-	if len(c.key) < 4 {
-		return 0, false
-	}
-	for _, row := range s.rows {
-		for _, it := range row {
-			if it != c.it && strings.Contains(it.key, c.key) && !s.buyerLabel.MatchString(it.folded) {
-				n++
-				foot = foot || it.y > s.heights[it.page-1]*0.85
-			}
-		}
+	for _, it := range s.placesOf(c)[1:] {
+		n++
+		foot = foot || it.y > s.heights[it.page-1]*0.85
 	}
 	return n, foot
 }

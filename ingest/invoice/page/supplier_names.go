@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -14,9 +15,14 @@ const (
 	ruleLetterhead = "letterhead"
 	ruleImprint    = "imprint"
 	ruleSentence   = "sentence"
+	ruleHolder     = "account holder"
+	ruleIDBlock    = "block of the tax id"
+	ruleIDLine     = "line of the tax id"
 
 	// byName is how a rule finds what a label "name" in the seller's block announces.
 	byName = "name in its block"
+	// onlyParty is how the letterhead finds the name over the one address that isn't the buyer's.
+	onlyParty = "only block"
 	// byRegister is how the imprint finds a name with a register or account behind it, but no tax id.
 	byRegister = "a register behind it"
 )
@@ -33,6 +39,11 @@ func (s *sheet) sellerLabels(add addName) {
 				continue
 			}
 			if rest := strings.TrimSpace(string(it.runes[loc[1]:])); rest != "" {
+				for _, below := range s.below(it, 1.2) {
+					if below.x0 > it.x0 && s.formAlone(below.folded) { // "Payable to Applied Research", "Company"
+						rest += " " + below.text()
+					}
+				}
 				add(s.firstPart(rest), it, ruleSeller, "behind it")
 				continue
 			}
@@ -132,13 +143,11 @@ func (s *sheet) returnAddress(add addName, buyers map[*item]bool) map[*item]bool
 				continue
 			}
 			name := parts[0]
-			city := -1
-			for k, p := range parts[1:] {
-				if s.postalCity.MatchString(strings.TrimSpace(fold([]rune(p)))) {
-					city = k + 1
-				}
-			}
-			if city < 0 {
+			city := slices.ContainsFunc(parts[1:], func(p string) bool {
+				f := strings.TrimSpace(fold([]rune(p)))
+				return s.postalCity.MatchString(f) && !s.footMark.MatchString(f)
+			})
+			if !city || s.ofBank(name, fold([]rune(text))) {
 				continue
 			}
 			if s.street.MatchString(strings.TrimSpace(fold([]rune(name)))) &&
@@ -158,6 +167,9 @@ func (s *sheet) returnAddress(add addName, buyers map[*item]bool) map[*item]bool
 				how = "two parts"
 			}
 			add(name, it, ruleReturn, how)
+			if above := s.over(it); above != nil && !s.legalForm.MatchString(foldText(name)) {
+				add(s.firstPart(above.text()), above, ruleReturn, "over its line")
+			}
 			found[it] = true
 			if it.page == 1 && it.y < s.heights[0]*0.45 && len([]rune(text)) < 110 {
 				s.column(it, buyers)
@@ -165,6 +177,19 @@ func (s *sheet) returnAddress(add addName, buyers map[*item]bool) map[*item]bool
 		}
 	}
 	return found
+}
+
+// over is the larger text or the company right over an item, in its column: the line below it says what it is and where.
+func (s *sheet) over(it *item) *item {
+	for r := it.row - 1; r >= max(0, it.row-2); r-- {
+		for _, above := range s.rows[r] {
+			if above.page == it.page && it.y-above.y < 2.2*maxFloat(above.size, 7) && absFloat(above.x0-it.x0) < 6 &&
+				(above.size >= 1.15*it.size || s.legalForm.MatchString(above.folded)) {
+				return above
+			}
+		}
+	}
+	return nil
 }
 
 func rowText(row []*item) string {
@@ -205,15 +230,18 @@ func (s *sheet) nearTaxID(id *item, buyers map[*item]bool, add addName) {
 			near := aligned(it, id)
 			company := s.legalForm.MatchString(it.folded)
 			first := s.firstPart(it.text())
+			if s.ofBank(first, it.folded) {
+				continue
+			}
 			switch {
 			case near && company && it != id:
-				add(first, it, "block of the tax id", "company")
-			case company && it.col == 0 && (r == id.row || !s.inWindow(it)):
-				add(first, it, "line of the tax id", "")
+				add(first, it, ruleIDBlock, "company")
+			case company && it.col == 0 && (r == id.row || id.y > s.heights[id.page-1]*0.4):
+				add(first, it, ruleIDLine, "")
 			case near && it != id && r < id.row && id.y > s.heights[id.page-1]*0.75:
-				add(first, it, "block of the tax id", "at the foot")
+				add(first, it, ruleIDBlock, "at the foot")
 			case near && it != id && r < id.row:
-				add(first, it, "block of the tax id", "")
+				add(first, it, ruleIDBlock, "")
 			}
 		}
 		last = row[0]
@@ -236,14 +264,36 @@ func (s *sheet) letterhead(buyers, addressed map[*item]bool, only *item, add add
 			how := ""
 			switch {
 			case it == only:
-				how = "only block"
+				how = onlyParty
 			case lines == 1:
 				how = "first line"
 			case lines <= 5:
 				how = "first lines"
 			}
-			add(first, it, ruleLetterhead, how)
+			if !s.list(it) {
+				add(first, it, ruleLetterhead, how)
+			}
+			s.laterParts(first, it, add)
 			s.overLines(first, it, buyers, add)
+		}
+	}
+}
+
+// list reports whether an item lists words or phrases without a figure or legal form among them: services, or partners.
+func (s *sheet) list(it *item) bool {
+	const fewest = 3
+	return len(splitReturn(it.text())) >= fewest && !hasDigit(it.folded) && !s.legalForm.MatchString(it.folded)
+}
+
+// laterParts adds the names with a legal form behind the first part of a line that has none: "IBK | Ingenieurbüro Kaltwasser PartG".
+func (s *sheet) laterParts(first string, it *item, add addName) {
+	parts := splitReturn(it.text())
+	if len(parts) < 2 || s.legalForm.MatchString(foldText(first)) {
+		return
+	}
+	for _, part := range parts[1:] {
+		if s.legalForm.MatchString(foldText(part)) && !s.ofBank(part, it.folded) {
+			add(part, it, ruleLetterhead, "within its line")
 		}
 	}
 }
@@ -252,11 +302,20 @@ func (s *sheet) letterhead(buyers, addressed map[*item]bool, only *item, add add
 func (s *sheet) overLines(first string, it *item, buyers map[*item]bool, add addName) {
 	next := s.wrapped(it)
 	if next == nil || buyers[next] || s.right(it) != nil && hasDigit(s.right(it).folded) || // labels with their values
-		s.right(next) != nil && hasDigit(s.right(next).folded) || first != it.text() || s.legalForm.MatchString(it.folded) || strings.Contains(it.folded, ":") ||
+		s.right(next) != nil && hasDigit(s.right(next).folded) || first != it.text() || strings.Contains(it.folded, ":") ||
 		s.titleAlone.MatchString(strings.Trim(it.folded, " .:")) {
 		return
 	}
 	rest := s.firstPart(next.text())
+	if strings.HasPrefix(Key(rest), it.key) { // a mark over the name that begins with it
+		return
+	}
+	if s.legalForm.MatchString(it.folded) {
+		if strings.HasPrefix(rest, "&") && s.legalForm.MatchString(foldText(rest)) { // "Leitner GmbH" over "& Co KG"
+			add(first+" "+rest, it, ruleLetterhead, "form on a second line")
+		}
+		return
+	}
 	switch {
 	case s.legalForm.MatchString(foldText(rest)) && !s.nameLike(s.cleanName(rest)):
 		add(first+" "+rest, it, ruleLetterhead, "form on a second line") // a form alone
@@ -274,7 +333,7 @@ func (s *sheet) imprint(buyers map[*item]bool, add addName) {
 		for _, it := range row {
 			first := s.firstPart(it.text())
 			rest := it.folded[min(len(it.folded), len([]rune(first))):]
-			if buyers[it] || rest == "" || s.buyerWord.MatchString(it.folded) {
+			if buyers[it] || rest == "" || s.buyerWord.MatchString(it.folded) || s.ofBank(first, it.folded) {
 				continue
 			}
 			how := ""
@@ -421,18 +480,36 @@ func (s *sheet) contactBelow(it *item) bool {
 	return false
 }
 
+// accountHolder reads the name behind "Account holder:", or without the colon where the account stands beside it.
 func (s *sheet) accountHolder(add addName) {
 	for _, row := range s.rows {
 		for _, it := range row {
-			if loc := s.accountHolderLabel.FindStringIndex(it.folded); loc != nil {
-				name := string(it.runes[loc[1]:])
-				if strings.TrimSpace(name) == "" {
-					if r := s.right(it); r != nil {
-						name = r.text()
-					}
-				}
-				add(s.firstPart(name), it, "account holder", "")
+			loc := s.accountHolderLabel.FindStringIndex(it.folded)
+			if loc == nil && s.withAccount(it.folded) {
+				loc = s.accountHolderWord.FindStringIndex(it.folded)
 			}
+			if loc == nil {
+				continue
+			}
+			name, at := string(it.runes[loc[1]:]), it
+			if strings.Trim(name, " :") == "" {
+				if at = s.besideOrBelow(it); at == nil {
+					continue
+				}
+				name = at.text()
+			}
+			add(s.firstPart(name), at, ruleHolder, "")
 		}
 	}
+}
+
+// besideOrBelow is what a label announces: right below it what has a label "name" itself, else what is on its right.
+func (s *sheet) besideOrBelow(label *item) *item {
+	right := s.right(label)
+	for _, below := range s.below(label, 1.6) {
+		if right == nil || s.nameLabel.MatchString(below.folded) {
+			return below
+		}
+	}
+	return right
 }

@@ -27,7 +27,8 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 	}
 	var key string
 	sure := false // of the name
-	if supplier := s.supplierNamed(own, buyers, nil); supplier != nil && supplier.score >= 0.7 {
+	supplier := s.supplierNamed(own, buyers, nil)
+	if supplier != nil && supplier.score >= 0.7 {
 		key, sure = compact(foldText(supplier.name)), supplier.score >= 0.9
 	}
 	best := -1
@@ -41,7 +42,9 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 			case ownSeller:
 				c.score += 0.05
 			case ownOther:
-				c.score -= 0.15
+				if supplier.form || !s.imprintOf(c.it) { // else a mark heads the letter, and the company behind it stands here
+					c.score -= 0.15
+				}
 			case ownBlock:
 				c.score -= 0.25
 			}
@@ -155,6 +158,11 @@ func (s *sheet) blockOwner(it *item, key string, sure bool) owner {
 		last = row[0]
 	}
 	return other
+}
+
+// imprintOf reports whether an item in the lower half of a page begins with a company's name.
+func (s *sheet) imprintOf(it *item) bool {
+	return it.y > s.heights[it.page-1]/2 && s.legalForm.MatchString(foldText(s.firstPart(it.text())))
 }
 
 // namedBlock reports whether an item in the upper half of a page stands in the block of an address that a name tops, and the name given in

@@ -55,7 +55,8 @@ type vocabulary struct {
 	sellerLabel, sellerPhrase, buyerLabel, buyerWord         *words.Pattern
 	contact, contactLine, attention                          *words.Pattern
 	legalForm, street, postalCity, townLine                  *words.Pattern
-	nameLabel, blockLabel, accountHolderLabel                *words.Pattern
+	nameLabel, blockLabel                                    *words.Pattern
+	accountHolderLabel, accountHolderWord, bank              *words.Pattern
 	beforeName, owner, sentBy                                *words.Pattern
 	register, footMark, account, capital                     *words.Pattern
 	notAName, neverAName                                     *words.Pattern
@@ -269,7 +270,9 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.sentBy = w.Compile(`<sent by> (?:<article>\.? )?`)
 	v.nameLabel = w.Compile(`^<name>\s*:?\s*`)
 	v.blockLabel = w.Compile(`^<block label>`)
-	v.accountHolderLabel = w.Compile(`<account holder> ?: ?`)
+	v.accountHolderLabel = w.Compile(`<account holder> ?: ?|^<account holder>$`)
+	v.accountHolderWord = w.Compile(`\b<account holder> `)
+	v.bank = w.Any("bank")
 	v.register = w.Any("register")
 	v.footMark = w.Compile(`<register>|\biban\b|\bhrb?\b|\bfn \d`)
 	v.account = w.Compile(`\biban\b`)
