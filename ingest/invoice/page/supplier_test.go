@@ -45,6 +45,10 @@ Lp. Nazwa        Ilość   Wartość netto
 func TestALabelledSupplierOutdoesThePortal(t *testing.T) {
 	labelled := named{whole: "acme", rule: ruleSeller, how: byName, share: 0.4}
 	portal := named{whole: "portal", rule: ruleLetterhead, share: 0.5}
+	company := named{whole: "acmegmbh", form: true, rule: ruleSeller, how: byName, share: 0.2, it: &item{page: 1, row: 8}}
+	person := func(row int) named {
+		return named{whole: "eve", rule: ruleIDBlock, share: 0.7, it: &item{page: 1, row: row}}
+	}
 	for name, c := range map[string]struct {
 		seller, likeliest named
 		want              bool
@@ -54,6 +58,9 @@ func TestALabelledSupplierOutdoesThePortal(t *testing.T) {
 		"labelled itself":           {labelled, named{whole: "other", rule: ruleSeller, share: 0.5}, false},
 		"without a label of a name": {named{whole: "acme", rule: ruleSeller, share: 0.4}, portal, false},
 		"the same name":             {labelled, named{whole: "acme", rule: ruleLetterhead, share: 0.5}, false},
+		"whom to ask, in its block": {company, person(12), true},
+		"another, above its block":  {company, person(5), false},
+		"another, far below":        {company, person(60), false},
 	} {
 		if got := c.seller.outdoes(&c.likeliest); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
