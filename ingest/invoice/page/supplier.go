@@ -34,7 +34,7 @@ func (s *sheet) supplier(own Own, buyers map[*item]bool, idAt *item) *fields.Tex
 	}
 	footed := s.footed(c, all)
 	if i := slices.IndexFunc(all, func(o named) bool {
-		return o.outdoes(c) || o.paid(c) || footed && o.whole != c.whole && s.heads(&o, buyers)
+		return o.outdoes(c) || o.paid(c) || o.rather(c) || footed && o.whole != c.whole && s.heads(&o, buyers)
 	}); i >= 0 {
 		c.name, c.it, c.rule = all[i].name, all[i].it, all[i].rule
 	}
@@ -63,6 +63,13 @@ func (c named) outdoes(likeliest *named) bool {
 func (c named) paid(likeliest *named) bool {
 	return c.whole != likeliest.whole && c.ties[tieHolder] && c.ties[tieHead] && !likeliest.ties[tieHolder] &&
 		(!likeliest.ties[tieHead] || !likeliest.form)
+}
+
+// rather reports whether a name of the same party is tied to the issuer by more than the likeliest, which says what he is:
+// "Studio legale" over "Avv. Paola Ricci".
+func (c named) rather(likeliest *named) bool {
+	const more = 2
+	return c.whole != likeliest.whole && len(c.ties) >= len(likeliest.ties)+more && sameParty(c.it, likeliest.it)
 }
 
 // footed reports whether a name stands at the foot of pages alone.
