@@ -32,12 +32,6 @@ func (s *sheet) supplier(own Own, buyers map[*item]bool, idAt *item) *fields.Tex
 	if c == nil {
 		return nil
 	}
-	footed := s.footed(c, all)
-	if i := slices.IndexFunc(all, func(o named) bool {
-		return o.outdoes(c) || o.paid(c) || o.rather(c) || footed && o.whole != c.whole && s.heads(&o, buyers)
-	}); i >= 0 {
-		c.name, c.it, c.rule = all[i].name, all[i].it, all[i].rule
-	}
 	return &fields.Text{Value: c.name, Evidence: s.evidence(c.it, c.rule, c.score)}
 }
 
@@ -65,11 +59,12 @@ func (c named) paid(likeliest *named) bool {
 		(!likeliest.ties[tieHead] || !likeliest.form)
 }
 
-// rather reports whether a name of the same party is tied to the issuer by more than the likeliest, which says what he is:
-// "Studio legale" over "Avv. Paola Ricci".
+// rather reports whether a name of the same party is tied to the issuer by more than the likeliest, or alone printed again: that says
+// what he is, as "Studio legale" over "Avv. Paola Ricci".
 func (c named) rather(likeliest *named) bool {
 	const more = 2
-	return c.whole != likeliest.whole && len(c.ties) >= len(likeliest.ties)+more && sameParty(c.it, likeliest.it)
+	again := c.ties[tieAgain] && !likeliest.ties[tieAgain]
+	return c.whole != likeliest.whole && (again || len(c.ties) >= len(likeliest.ties)+more) && sameParty(c.it, likeliest.it)
 }
 
 // footed reports whether a name stands at the foot of pages alone.
@@ -176,6 +171,12 @@ func (s *sheet) rankedNames(own Own, buyers map[*item]bool, idAt *item) (*named,
 			strings.HasPrefix(other.key, c.key) {
 			c.name, c.it = other.name, other.it
 		}
+	}
+	footed := s.footed(&c, all)
+	if i := slices.IndexFunc(all, func(o named) bool {
+		return o.outdoes(&c) || o.paid(&c) || o.rather(&c) || footed && o.whole != c.whole && s.heads(&o, buyers)
+	}); i >= 0 {
+		c.name, c.it, c.rule = all[i].name, all[i].it, all[i].rule
 	}
 	return &c, all
 }
