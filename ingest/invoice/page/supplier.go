@@ -64,7 +64,7 @@ func (c named) paid(likeliest *named) bool {
 func (c named) rather(likeliest *named) bool {
 	const more = 2
 	again := c.ties[tieAgain] && !likeliest.ties[tieAgain]
-	return c.whole != likeliest.whole && (again || len(c.ties) >= len(likeliest.ties)+more) && sameParty(c.it, likeliest.it)
+	return c.whole != likeliest.whole && !likeliest.ties[tieLabel] && (again || len(c.ties) >= len(likeliest.ties)+more) && sameParty(c.it, likeliest.it)
 }
 
 // footed reports whether a name stands at the foot of pages alone.
