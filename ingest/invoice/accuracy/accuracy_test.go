@@ -70,8 +70,8 @@ func TestAConfirmedInvoiceTeachesTheNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	const families = 60
-	before, _ := readFamilies(reader, drawer, unseen, families, nil, false)
-	taught, _ := readFamilies(reader, drawer, unseen, families, nil, true)
+	before, _ := readFamilies(reader, drawer.Family, unseen, families, nil, false)
+	taught, _ := readFamilies(reader, drawer.Family, unseen, families, nil, true)
 	right := 0
 	for _, name := range names {
 		was, is := before.fields[name], taught.fields[name]
@@ -130,7 +130,7 @@ func TestUnseenFamiliesAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	const families = 200
-	all, _ := readFamilies(reader, drawer, unseen, families, nil, false)
+	all, _ := readFamilies(reader, drawer.Family, unseen, families, nil, false)
 	for name, floor := range map[string]int{fields.Number: 75, fields.Date: 75, fields.DueDate: 70, fields.SupplierName: 80,
 		fields.SupplierTaxID: 80, fields.Currency: 75, fields.Net: 65, fields.Tax: 65, fields.Gross: 75} {
 		c, calibrated := all.fields[name], all.calibrations[name]

@@ -31,7 +31,7 @@ func measureFamilies(out io.Writer, families int, list bool) error {
 		name string
 		from int
 	}{{"Families that training saw", 0}, {"Families that nobody has seen", unseen}} {
-		all, scenarios := readFamilies(reader, drawer, kind.from, families, nil, false)
+		all, scenarios := readFamilies(reader, drawer.Family, kind.from, families, nil, false)
 		fmt.Fprintf(out, "\n%s\n", kind.name)
 		all.print(out)
 		all.printCalibration(out)
@@ -64,7 +64,7 @@ func measureFamilies(out io.Writer, families int, list bool) error {
 			{"the same, and where the values of that invoice stood", slices.Concat(confirmed, paid, mailed, buyers), true},
 			{"all buyers, whom it should take for no supplier", buyers, false},
 		} {
-			recognised, _ := readFamilies(reader, drawer, kind.from, families, tenant.list, tenant.taught)
+			recognised, _ := readFamilies(reader, drawer.Family, kind.from, families, tenant.list, tenant.taught)
 			fmt.Fprintf(out, "\nwhere the tenant lists %s\n", tenant.knows)
 			recognised.print(out)
 		}
@@ -72,6 +72,15 @@ func measureFamilies(out io.Writer, families int, list bool) error {
 			for _, miss := range all.misses {
 				fmt.Fprintln(out, "  ", miss)
 			}
+		}
+	}
+	letters, _ := readFamilies(reader, drawer.Letter, unseen, families, nil, false)
+	fmt.Fprintf(out, "\nLetters that nobody has seen, with much beside what is looked for\n")
+	letters.print(out)
+	letters.printCalibration(out)
+	if list {
+		for _, miss := range letters.misses {
+			fmt.Fprintln(out, "  ", miss)
 		}
 	}
 	return nil
@@ -90,14 +99,15 @@ func everybody(drawer *layouts.Drawer, from, families int) (suppliers, buyers []
 
 // readFamilies reads a member of each of some families, from a seed on, for a tenant that knows some suppliers, and where the values
 // stood on another member if that was taught: all in all, and by the kind of bill.
-func readFamilies(reader *page.Reader, drawer *layouts.Drawer, from, families int, suppliers []known.Supplier, taught bool) (*tally, map[string]*tally) {
+func readFamilies(reader *page.Reader, draw func(seed int, unseen bool) layouts.Family, from, families int, suppliers []known.Supplier,
+	taught bool) (*tally, map[string]*tally) {
 	all := newTally(true)
 	scenarios := map[string]*tally{}
 	for _, s := range layouts.Scenarios() {
 		scenarios[s] = newTally(true)
 	}
 	for seed := from; seed < from+families; seed++ {
-		family := drawer.Family(seed, from == unseen)
+		family := draw(seed, from == unseen)
 		drawn := family.Draw(0)
 		want := truthOf(seed, drawn)
 		got := readDrawn(reader, drawn)

@@ -12,6 +12,7 @@ type drawing struct {
 	*Family
 	r       *rand.Rand
 	out     Invoice
+	page    int // that is set
 	y       float64
 	seller  party
 	buyer   party
@@ -19,6 +20,7 @@ type drawing struct {
 	due     time.Time
 	dueSaid bool
 	sums    sums
+	side    float64 // down to which the head has a column on the right
 	headX   float64 // where the biller's name stands at the top
 	headY   float64
 }
@@ -35,21 +37,17 @@ func (f Family) Draw(member int) Invoice {
 	if chance(d.r, 10) {
 		d.due = d.issued.AddDate(0, 0, 2+d.r.IntN(50))
 	}
-	d.out = Invoice{Scenario: f.scenario, Language: f.lang.code, Number: d.number(), Date: d.issued.Format(time.DateOnly),
+	d.out = Invoice{Scenario: f.scenario, Language: f.lang.code, Number: d.number(),
+		Date:     d.issued.Format(time.DateOnly),
 		Supplier: d.seller.name, Recipient: d.buyer.name, Domain: d.seller.domain, Currency: f.land.currency, CreditNote: f.scenario == "credit note"}
 	if f.told {
 		d.out.Buyer = d.buyer.name
 	}
 	d.calculate()
-	d.newPage()
-	d.drawHead()
-	d.drawParties()
-	d.drawMeta()
-	d.drawItems()
-	d.drawTotals()
-	d.drawTerms()
-	for i := range d.out.Pages {
-		d.drawFoot(i)
+	if f.isLetter {
+		d.drawLetter()
+	} else {
+		d.drawForm()
 	}
 	if d.printed(d.seller.taxID) {
 		d.out.TaxID = d.seller.taxID
@@ -63,6 +61,20 @@ func (f Family) Draw(member int) Invoice {
 	return d.out
 }
 
+// drawForm sets the pages of an invoice that a program made, with little on it beside what is looked for.
+func (d *drawing) drawForm() {
+	d.newPage()
+	d.drawHead()
+	d.drawParties()
+	d.drawMeta()
+	d.drawItems()
+	d.drawTotals()
+	d.drawTerms()
+	for i := range d.out.Pages {
+		d.drawFoot(i)
+	}
+}
+
 // printed reports whether a text is on one of the pages.
 func (d *drawing) printed(s string) bool {
 	return slices.ContainsFunc(slices.Concat(d.out.Pages...), func(t Text) bool { return strings.Contains(t.Text, s) })
@@ -74,6 +86,7 @@ func (f *Family) sellerOf() party {
 }
 
 func (d *drawing) newPage() {
+	d.page = len(d.out.Pages)
 	d.out.Pages = append(d.out.Pages, nil)
 	d.y = 50
 }
@@ -81,8 +94,8 @@ func (d *drawing) newPage() {
 // put sets a text and returns where it ends.
 func (d *drawing) put(x, y, size float64, s string) float64 {
 	if s != "" {
-		last := len(d.out.Pages) - 1
-		d.out.Pages[last] = append(d.out.Pages[last], Text{X: x, Y: y, Size: size, Text: s})
+		s = strings.ReplaceAll(s, glue, " ")
+		d.out.Pages[d.page] = append(d.out.Pages[d.page], Text{X: x, Y: y, Size: size, Text: s})
 	}
 	return x + width(s, size)
 }

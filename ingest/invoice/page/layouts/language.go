@@ -29,7 +29,8 @@ var sections = strings.Fields(`title credit_title part_title final_title number 
 	months other other_date from to greeting item quantity unit price amount works net tax gross payable rate base
 	within discount prepaid contract cumulative earlier retention reverse until days early period phone vat bank
 	register trades streets towns people slogan contact manager noise third banks
-	name address early_days open_terms debit replaces reference said charge balance`)
+	name address early_days open_terms debit replaces reference said charge balance
+	subject profession addressee attention department on_the intro pay_to others seat detail closing small_print more_other`)
 
 // country is where an invoice comes from.
 type country struct {

@@ -112,6 +112,8 @@ type Family struct {
 	earlyDays, openTerms                 bool    // the terms of payment
 	lower                                float64 // values stand below their labels' baselines by
 	datedItems                           bool    // items say when
+	isLetter                             bool
+	letter                               letter
 }
 
 // Scenarios lists the kinds of bills that are drawn.

@@ -26,8 +26,12 @@ func TestWhatAnInvoiceSaysIsPrintedOnIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for seed := range 400 {
-		v := drawer.Family(seed, seed%3 == 0).Draw(seed)
+	for seed := range 800 {
+		f := drawer.Family(seed, seed%3 == 0)
+		if seed%2 == 0 {
+			f = drawer.Letter(seed, seed%3 == 0)
+		}
+		v := f.Draw(seed)
 		var all strings.Builder
 		for _, p := range v.Document().Pages {
 			for _, line := range p.Lines {

@@ -6,8 +6,11 @@ import (
 	"strconv"
 )
 
-// numberForms is how many forms numbers have.
-const numberForms = 21
+// numberForms is how many forms numbers have, letterNumbers how many those of letters have.
+const (
+	numberForms   = 21
+	letterNumbers = 24
+)
 
 // numbered draws a number, of an invoice, an order or whatever else, in one of the forms that billers use.
 func numbered(r *rand.Rand, form, year int, initial string) string {
@@ -53,6 +56,14 @@ func numbered(r *rand.Rand, form, year int, initial string) string {
 		return fmt.Sprintf("%X-%04d", 300_000_000+n*98_765, n)
 	case 19:
 		return fmt.Sprintf("%02d.%03d.%03d.%d-%d", n%90, n%1000, n%733, n%10, year)
+	}
+	switch form {
+	case 21:
+		return fmt.Sprintf("%02d.%04d", year%100, n)
+	case 22:
+		return fmt.Sprintf("%sT %s/%d", initial, string("ABCE"[n%4]), n%1000)
+	case 23:
+		return fmt.Sprintf("%02d %03d %03d %02d", 10+n%90, n%1000, n*7%1000, n%100)
 	}
 	return fmt.Sprintf("INV%d.%03d", year%100, n%1000)
 }

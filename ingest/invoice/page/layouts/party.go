@@ -12,6 +12,8 @@ import (
 // party is a company or person with what it prints about itself.
 type party struct {
 	name, street, town, postal, domain, mail, phone, taxID, iban, register string
+
+	word, trade, form string // of the name; people and offices have no form in law
 }
 
 // stems are invented beginnings of companies' names.
@@ -25,12 +27,16 @@ func (f *Family) company(r *rand.Rand, person bool) party {
 	p := party{street: l.street(r, f.land), town: one(r, l.words("towns")), postal: f.land.postalCode(r)}
 	form := one(r, f.land.forms)
 	trade := one(r, l.words("trades"))
+	kinds := 5
+	if f.isLetter {
+		kinds = 10
+	}
 	switch {
 	case person:
 		p.name = one(r, l.words("people"))
-		word = plain(p.name[strings.LastIndexByte(p.name, ' ')+1:])
+		word, form = plain(p.name[strings.LastIndexByte(p.name, ' ')+1:]), ""
 	default:
-		switch r.IntN(5) {
+		switch r.IntN(kinds) {
 		case 0:
 			p.name = trade + " " + word + " " + form
 		case 1:
@@ -38,11 +44,23 @@ func (f *Family) company(r *rand.Rand, person bool) party {
 		case 2:
 			p.name = word + " & " + one(r, stems) + one(r, endings) + " " + form
 		case 3:
-			p.name = word + " " + trade
+			p.name, form = word+" "+trade, ""
+		case 8: // partners
+			p.name = word + " " + one(r, stems) + one(r, endings) + " & Partner " + trade + " " + form
+		case 5:
+			p.name = word + " " + trade + " " + form
+			if l.code == "sl" { // what a company does is a part of its name
+				p.name = word + ", " + strings.ToLower(one(r, l.words("profession"))) + ", " + form
+			}
+		case 7: // one word
+			p.name, form = word+[]string{"", strings.ToLower(one(r, endings)), ".com"}[r.IntN(3)], ""
+		case 6: // an office, a town's works
+			p.name, word, form = trade+" "+p.town, plain(trade), ""
 		default:
 			p.name = word + " " + trade + " " + form
 		}
 	}
+	p.word, p.trade, p.form = word, trade, form
 	p.domain = strings.ToLower(word) + "." + map[string]string{"GB": "co.uk", "US": "com"}[f.land.code]
 	if strings.HasSuffix(p.domain, ".") {
 		p.domain += strings.ToLower(f.land.code)

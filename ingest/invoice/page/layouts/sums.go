@@ -150,7 +150,7 @@ const rightEdge = 545.0
 func (d *drawing) room(lines int) {
 	if d.y+float64(lines)*d.size*1.5 > 770 {
 		d.newPage()
-		if !d.headAway && chance(d.fixed(25), 50) {
+		if !d.headAway && !d.letter.nameless && chance(d.fixed(25), 50) {
 			d.put(d.left, d.y, d.size, d.seller.name)
 			d.y += 30
 		}

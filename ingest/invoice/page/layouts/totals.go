@@ -12,7 +12,7 @@ func (d *drawing) total(label string, value int64, final bool) {
 		label += ":"
 	}
 	d.put(d.totalsLeft, d.y, d.size, label)
-	d.end(rightEdge, d.y, d.size, d.amount(value, final))
+	d.sum(value, final)
 	d.y += d.size * 1.5
 }
 
