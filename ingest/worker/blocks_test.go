@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // Given as many large batches as there may be, then one more waits for leave until one of them gives its own back,
@@ -18,7 +20,7 @@ func TestLargeBatchesNeedLeave(t *testing.T) {
 	stop()
 	writing := func() *writer {
 		w := &writer{coordinator: c}
-		b, err := w.begin(0)
+		b, err := w.emptyBatch(0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +69,7 @@ func TestTheMemoryOfALargeBatchIsTheNextOnes(t *testing.T) {
 		if err := w.awaitLeave(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		b, err := w.begin(0)
+		b, err := w.emptyBatch(0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +78,7 @@ func TestTheMemoryOfALargeBatchIsTheNextOnes(t *testing.T) {
 	first, memory := large()
 	first.giveLeaveBack()
 	small := &writer{coordinator: c}
-	grown, err := small.begin(0)
+	grown, err := small.emptyBatch(0)
 	if err != nil || grown == memory || grown.large {
 		t.Fatal("a small batch takes the memory of a large one", err)
 	}
@@ -120,6 +122,37 @@ func TestTheFirstBatchOfAPartitionThatLiesBehindNeedsLeave(t *testing.T) {
 	}
 	s.awaitAll(records)
 	s.check(s.model)
+}
+
+// Given a partition that lies far behind and of which no records come, as when its leader is away, then it keeps no leave from the
+// topic's other partitions.
+func TestAPartitionWithoutRecordsNeedsNoLeave(t *testing.T) {
+	t.Parallel()
+	c := newCoordinator(coordinator{entity: store.Of(events.Records)})
+	w := &writer{tp: scenarioPartition, coordinator: c, members: newMembership(), state: newState(scenarioPartition, noObserver), rows: maxRows}
+	w.members.begin(1, []kafkalog.Partition{scenarioPartition}, 1)
+	behind := &assignment{generation: 1, buffer: &buffer{signal: make(chan struct{}, 1), end: manyMore + 1}}
+	w.state.overdue()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	got := make(chan error)
+	go func() {
+		_, err := w.cut(ctx, behind)
+		got <- err
+	}()
+	untilDone(t, func() error {
+		if time.Now().After(w.state.status().Due) {
+			return errors.New("it doesn't wait for records yet")
+		}
+		return nil
+	})
+	if free := len(c.large); free != largeBatches {
+		t.Errorf("while no records come, %d of %d leaves are free", free, largeBatches)
+	}
+	stop()
+	if err := <-got; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
 }
 
 // Given large batches whose partition goes to somebody else before their insert, one more than there may be at a time,

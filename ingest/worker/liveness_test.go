@@ -93,7 +93,7 @@ func TestWaitingForLeaveIsAlive(t *testing.T) {
 		<-c.large
 	}
 	w := &writer{coordinator: c, state: newState(scenarioPartition, noObserver)}
-	b, err := w.begin(0)
+	b, err := w.emptyBatch(0)
 	if err != nil {
 		t.Fatal(err)
 	}

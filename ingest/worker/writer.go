@@ -309,8 +309,8 @@ const (
 	manyMore  = 1024 // offsets
 )
 
-// begin makes the batch ready for records from an offset on. One that has leave to be large has the memory of one that was.
-func (w *writer) begin(first uint64) (_ *batch, err error) {
+// emptyBatch makes the batch ready for records from an offset on. One that has leave to be large has the memory of one that was.
+func (w *writer) emptyBatch(first uint64) (_ *batch, err error) {
 	if w.memory != nil {
 		w.batch, w.memory = w.memory, nil
 	}
@@ -336,39 +336,33 @@ func (w *writer) assembler(a *assignment) (_ *assembler, err error) {
 }
 
 // cut waits for records and makes a batch of them: at once when much has come, after a while when little has.
-func (w *writer) cut(ctx context.Context, a *assignment) (_ *assembler, err error) {
+func (w *writer) cut(ctx context.Context, a *assignment) (assembler *assembler, err error) {
 	w.giveLeaveBack() // of the batch before
-	if a.buffer.lag(a.position) > manyMore {
-		// It will be large: it waits before it takes memory, not after.
-		if err := w.awaitLeave(ctx); err != nil {
-			return nil, err
-		}
-	}
-	b, err := w.begin(a.position)
-	if err != nil {
-		return nil, err
-	}
-	assembler, err := w.assembler(a)
-	if err != nil {
-		return nil, err
-	}
+	var b *batch      // once there are records
 	var until <-chan time.Time
 	var began time.Time
 	changes := w.members.changes()
 	if err := w.stillIn(ctx, a.generation); err != nil {
 		return nil, err
 	}
+	room := w.rows
 	for {
-		taken, err := a.buffer.take(max(1, w.rows-b.block.Rows()))
+		taken, err := a.buffer.take(max(1, room))
 		if err != nil {
 			return nil, fmt.Errorf("read from Kafka: %w", err)
 		}
-		if whole, err := w.apply(ctx, assembler, b, a.buffer, taken); whole || err != nil {
-			return assembler, err
-		}
-		if len(taken) > 0 && until == nil {
+		if len(taken) > 0 && b == nil {
+			if b, assembler, err = w.begin(ctx, a); err != nil {
+				return nil, err
+			}
 			began = time.Now()
 			until = time.After(w.pace.linger(w.tp, w.coordinator.shard, began))
+		}
+		if len(taken) > 0 {
+			if whole, err := w.apply(ctx, assembler, b, a.buffer, taken); whole || err != nil {
+				return assembler, err
+			}
+			room = w.rows - b.block.Rows()
 		}
 		select {
 		case <-a.buffer.signal:
@@ -389,6 +383,22 @@ func (w *writer) cut(ctx context.Context, a *assignment) (_ *assembler, err erro
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// begin makes a batch ready for the records that have come. One that will be large waits for leave before it takes memory, and only
+// now that there are records: a partition whose leader is away would keep the leave from the others.
+func (w *writer) begin(ctx context.Context, a *assignment) (*batch, *assembler, error) {
+	if a.buffer.lag(a.position) > manyMore {
+		if err := w.awaitLeave(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	b, err := w.emptyBatch(a.position)
+	if err != nil {
+		return nil, nil, err
+	}
+	assembler, err := w.assembler(a)
+	return b, assembler, err
 }
 
 // stillIn waits until the worker is in a generation of its group, and is nil when that still is this one.
@@ -499,7 +509,7 @@ func (w *writer) crossGap(ctx context.Context, a *assignment) error {
 		return err
 	}
 	w.metrics.gaps.WithLabelValues(w.tp.Topic).Inc()
-	b, err := w.begin(a.position)
+	b, err := w.emptyBatch(a.position)
 	if err != nil {
 		return err
 	}
