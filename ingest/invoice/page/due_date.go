@@ -29,7 +29,34 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 	}
 	outdone(all.all, dueLabel, "pay until", inSentence, byDebit)
 	best, _ := s.decide(fields.DueDate, all.all)
+	if sole := s.soleDue(all.all, early, day); sole != nil && !certain(best) {
+		return &fields.Text{Value: sole.value, Evidence: s.evidence(sole.at, sole.rule, plainly)}
+	}
 	return best
+}
+
+// plainly is how sure a day is that the page asks for in plain words and no other beside it.
+const plainly = 0.85
+
+// soleDue is the one day until which a sentence asks to pay, or by which the whole sum is due beside a discount; nil where another
+// day is announced, too, that isn't a discount's, or where its sentence speaks of something else.
+func (s *sheet) soleDue(all []*candidate, early map[string]bool, issued time.Time) (sole *candidate) {
+	const longest = 120 // days
+	doubts := []string{"words of another date", "a condition", "a discount before it", "a period"}
+	for _, c := range all {
+		if c.rule == noLabel || early[c.key] {
+			continue
+		}
+		asked := c.rule == "pay until" || c.rule == inSentence || c.rule == dueLabel && len(early) > 0
+		doubtful := slices.ContainsFunc(doubts, func(d string) bool { return slices.Contains(c.features, d) })
+		due, err := time.Parse(time.DateOnly, c.value)
+		days := due.Sub(issued).Hours() / 24
+		if !asked || doubtful || err != nil || days < 0 || days > longest || sole != nil && sole.key != c.key {
+			return nil
+		}
+		sole = c
+	}
+	return sole
 }
 
 // labelledDue finds the day that a label of payment announces.

@@ -22,7 +22,7 @@ func examples() []Example {
 // Given pages on which the labelled candidate is right, then it is chosen, and where there is none the rest is improbable.
 func TestWhatIsRightIsLearnt(t *testing.T) {
 	f := Train(examples(), 0.0005)
-	f.Calibrate(examples())
+	f.Calibrate(Judged{f, examples()})
 	c := f.Choose([]Candidate{{Key: "b", Features: []string{"bare"}}, {Key: "a", Features: []string{"labelled"}}})
 	if c.Index != 1 || c.Probability < 0.9 {
 		t.Errorf("chose %d with %.2f, want the labelled one, surely", c.Index, c.Probability)
@@ -66,7 +66,7 @@ func TestWhatIsSaidTooSurelyIsStatedAsItWas(t *testing.T) {
 	for i := range 100 {
 		all = append(all, Example{Candidates: []Candidate{{Key: "a", Features: []string{"x"}}}, Right: []bool{i%2 == 0}})
 	}
-	f.Calibrate(all)
+	f.Calibrate(Judged{f, all})
 	if c := f.Choose(all[0].Candidates); math.Abs(c.Probability-0.5) > 0.02 {
 		t.Errorf("stated with %.2f, want 0.5", c.Probability)
 	}
@@ -81,7 +81,7 @@ func TestAnnouncedValuesAreCalibratedApart(t *testing.T) {
 		c := Candidate{Key: "a", Features: []string{"x"}, Announced: i%2 == 0}
 		all = append(all, Example{Candidates: []Candidate{c}, Right: []bool{i%2 == 0 || i%4 == 1}})
 	}
-	f.Calibrate(all)
+	f.Calibrate(Judged{f, all})
 	for announced, want := range map[bool]float64{true: 0.98, false: 0.5} {
 		c := f.Choose([]Candidate{{Key: "a", Features: []string{"x"}, Announced: announced}})
 		if math.Abs(c.Probability-want) > 0.03 {

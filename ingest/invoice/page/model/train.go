@@ -147,18 +147,28 @@ func (a *adam) apply(w, gradient []float64) {
 	}
 }
 
-// Calibrate learns from examples that training didn't have how often the chosen value is right: an isotonic regression
-// of what the weights say.
-func (f *Field) Calibrate(examples []Example) {
-	f.Calibration, f.Announced = nil, nil
+// Judged are examples with a field's weights that didn't learn from them.
+type Judged struct {
+	By       Field
+	Examples []Example
+}
+
+// Calibrate learns how often what is chosen is right: an isotonic regression of what the weights say of examples that they
+// didn't learn from. An example counts as often as it is worth.
+func (f *Field) Calibrate(all ...Judged) {
 	var plain, announced []outcome
-	for _, e := range examples {
-		switch c := f.Choose(e.Candidates); {
-		case c.Index < 0:
-		case e.Candidates[c.Index].Announced:
-			announced = append(announced, outcome{c.Probability, e.Right[c.Index]})
-		default:
-			plain = append(plain, outcome{c.Probability, e.Right[c.Index]})
+	for _, j := range all {
+		for _, e := range j.Examples {
+			c := j.By.Choose(e.Candidates)
+			if c.Index < 0 {
+				continue
+			}
+			o := slices.Repeat([]outcome{{c.Probability, e.Right[c.Index]}}, max(1, e.Worth))
+			if e.Candidates[c.Index].Announced {
+				announced = append(announced, o...)
+			} else {
+				plain = append(plain, o...)
+			}
 		}
 	}
 	f.Calibration, f.Announced = isotonic(plain), isotonic(announced)
