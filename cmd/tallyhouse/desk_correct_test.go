@@ -123,7 +123,7 @@ func (s *mailedWorld) correctsByKeyboard(t *testing.T) {
 func (s *mailedWorld) teachesTheNextInvoice(t *testing.T) {
 	sample := pdftest.Sample()
 	sample.Supplier, sample.TaxID, sample.Number = "Ihr Partner am Bau", "ATU11111116", "T-1"
-	sample.NumberLabel = "Kennung"
+	sample.NumberLabel = "Kundenkonto"
 	first := s.mailed(t, "t1", sample.PDF())
 	if got := first.Values(); got.SupplierName.V == "Stein & Bein OG" || got.Contractor.Ok || got.Number.Ok {
 		t.Fatalf("nobody has said yet that it is %v", got)

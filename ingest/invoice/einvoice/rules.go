@@ -160,12 +160,16 @@ func present(id, group, name string) rule {
 	}}
 }
 
-// twoDecimals is a rule by which an amount has at most two.
+// twoDecimals is a rule by which an amount has at most two decimals. What is no number has none, so nothing can be added up.
 func twoDecimals(id, group, name string) rule {
 	return rule{id: id, group: group, fatal: true, broken: func(a about) (string, string) {
 		for _, text := range a.texts(name) {
-			if _, decimals, _ := strings.Cut(text, "."); len(decimals) > 2 {
+			_, decimals, _ := strings.Cut(text, ".")
+			switch {
+			case len(decimals) > 2:
 				return fmt.Sprintf("%s %s (%s) has more than two decimals", terms[name].name, text, name), name
+			case text != "" && decimal(text) == nil:
+				return fmt.Sprintf("%s %q (%s) is no number", terms[name].name, text, name), name
 			}
 		}
 		return "", ""

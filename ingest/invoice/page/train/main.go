@@ -294,11 +294,11 @@ func (l lesson) examples(from []drawn, read []map[string][]model.Candidate) []mo
 // folds is how many times weights are learnt again, each time without some of the typed pages, which they then judge.
 const folds = 4
 
-// crossed judges the typed pages by weights that didn't learn from them. What is drawn is harder to tell from other numbers, days and
-// names than what stands on real pages, where a confidence has to hold.
+// crossed judges the typed pages by weights that didn't learn from them. What is drawn is harder to tell from other numbers and names
+// than what stands on real pages, where a confidence has to hold.
 func (l lesson) crossed(examples []model.Example) []model.Judged {
-	if l.field == page.Sums || l.field == fields.DueDate {
-		return nil // sums are calibrated by their parts, and few typed pages have a due date without a label
+	if l.field != fields.Number && l.field != fields.SupplierName {
+		return nil // sums are calibrated by their parts, and days without a label are as hard to tell wherever they are printed
 	}
 	all := make([]model.Judged, folds)
 	var work sync.WaitGroup
