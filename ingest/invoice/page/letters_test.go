@@ -2,8 +2,6 @@ package page
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,26 +12,11 @@ import (
 // Given letters in forms that suppliers use, with number, day of issue, due date, net, tax and gross of each in its first line, then these
 // are read: from subjects, sentences, grids, lines of several parts, in several languages, of bills of many kinds.
 func TestLettersOfManyForms(t *testing.T) {
-	reader, err := NewReader()
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := filepath.Glob(filepath.Join("testdata", "letters", "*.txt"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no letters: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, lines, _ := strings.Cut(string(data), "\n")
-			if _, got, _ := reader.Read(typed.Document(lines), Own{}); brief(got) != want {
-				t.Errorf("\n got %s\nwant %s", brief(got), want)
-			}
-		})
-	}
+	eachTyped(t, "letters", func(t *testing.T, want string, _ Kind, got fields.Invoice) {
+		if brief(got) != want {
+			t.Errorf("\n got %s\nwant %s", brief(got), want)
+		}
+	})
 }
 
 func brief(f fields.Invoice) string {

@@ -6,19 +6,30 @@ import (
 	"strings"
 	"testing"
 
+	"tallyhouse/ingest/invoice/fields"
 	"tallyhouse/ingest/invoice/page/typed"
 )
 
 // Given pages in layouts of their own, construction invoices above all, with the values that stand on each in its
 // first line, then these are read.
 func TestPagesOfManyLayouts(t *testing.T) {
+	eachTyped(t, "pages", func(t *testing.T, want string, kind Kind, got fields.Invoice) {
+		if kind != Invoice || line(got) != want {
+			t.Errorf("kind %d\n got %s\nwant %s", kind, line(got), want)
+		}
+	})
+}
+
+// eachTyped reads every typed page of a folder of testdata; want is its first line, what is to be read of it.
+func eachTyped(t *testing.T, folder string, check func(t *testing.T, want string, kind Kind, got fields.Invoice)) {
+	t.Helper()
 	reader, err := NewReader()
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join("testdata", "pages", "*.txt"))
+	files, err := filepath.Glob(filepath.Join("testdata", folder, "*.txt"))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no pages: %v", err)
+		t.Fatalf("no typed pages in %s: %v", folder, err)
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
@@ -28,9 +39,7 @@ func TestPagesOfManyLayouts(t *testing.T) {
 			}
 			want, lines, _ := strings.Cut(string(data), "\n")
 			kind, got, _ := reader.Read(typed.Document(lines), Own{})
-			if kind != Invoice || line(got) != want {
-				t.Errorf("kind %d\n got %s\nwant %s", kind, line(got), want)
-			}
+			check(t, want, kind, got)
 		})
 	}
 }
