@@ -53,7 +53,7 @@ func newStructure(seed uint64, number int64, id, short string, chapters []chapte
 		return len(s.nodes) - 1
 	}
 	for c, ch := range chapters {
-		top := add(-1, c, "budget", fmt.Sprint(c+1), item{name: ch.name}, false)
+		top := add(-1, c, "budget", fmt.Sprintf("%02d", c+1), item{name: ch.name}, false)
 		for g, gr := range ch.groups {
 			code := fmt.Sprintf("%02d-%04d", c+1, (g+1)*100)
 			line := gr.line
