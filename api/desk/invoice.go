@@ -235,12 +235,21 @@ func downloadDocument(v *visit) (answer, error) {
 	if err != nil || n < 1 || n > len(l.Reading.Documents) {
 		return nil, errNotFound
 	}
-	d := l.Reading.Documents[n-1]
-	contentType := "application/octet-stream" // no browser shows it
+	return v.downloadOf(&l.Reading.Documents[n-1])
+}
+
+// downloadOf gives a document under the name that its sender chose, but with the ending of what it is: a program or a page may have
+// the mark of a PDF, too.
+func (v *visit) downloadOf(d *events.ReadDocument) (answer, error) {
+	contentType, ending := "application/octet-stream", ".xml" // no browser shows it
 	if d.Type == "pdf" {
-		contentType = "application/pdf"
+		contentType, ending = "application/pdf", ".pdf"
 	}
-	return v.download(d.SHA256, d.Name, contentType)
+	name := d.Name
+	if !strings.HasSuffix(strings.ToLower(name), ending) {
+		name += ending
+	}
+	return v.download(d.SHA256, name, contentType)
 }
 
 // download gives an original to be saved: nothing of it is shown or run here. Which one it is, a reading that the person may

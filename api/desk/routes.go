@@ -68,8 +68,8 @@ func (d *Desk) routes(screens []route) (http.Handler, error) {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET "+signInPath, d.signInPage)
 	mux.HandleFunc("GET "+startPath, d.startSignIn)
-	mux.HandleFunc("GET "+signin.CallbackPath, d.finishSignIn)
-	mux.HandleFunc("GET "+CodePath+"{code}", d.signInByCode)
+	mux.HandleFunc("GET "+signin.CallbackPath, opened(d.finishSignIn))
+	mux.HandleFunc("GET "+CodePath+"{code}", opened(d.signInByCode))
 	mux.Handle("GET /{$}", http.RedirectHandler(firstPath, http.StatusSeeOther))
 	mux.Handle("POST "+signOutPath, d.signedIn(d.signOut, asksNone))
 	mux.Handle("/", d.signedIn(func(*visit) (answer, error) { return nil, errNotFound }, asksNone))
@@ -101,6 +101,18 @@ func secured(next http.Handler) http.Handler {
 		header.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=()")
 		next.ServeHTTP(w, r)
 	})
+}
+
+// opened answers who opens an address that works once. Programs that only look at links (HEAD, which GET stands for, too) don't use it up.
+func opened(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			w.Header().Set("Allow", http.MethodGet)
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		next(w, r)
+	}
 }
 
 // signedIn answers those who have signed in, and whom the API knows at this moment.
