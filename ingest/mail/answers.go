@@ -109,7 +109,7 @@ func unanswerable(h message.Header) bool {
 // the address is a program's.
 func vouchedFor(h message.Header, s mailbox.Senders) string {
 	from := h.Addresses("From")
-	if s.AuthServer == "" || len(from) != 1 || len(h.All("From")) != 1 || dmarc(h, s.AuthServer) != "pass" {
+	if s.AuthServer == "" || len(h.All("From")) != 1 || vouched(h, s.AuthServer) != "pass" {
 		return ""
 	}
 	sender := strings.ToLower(from[0])

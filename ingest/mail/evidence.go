@@ -75,11 +75,8 @@ func evidenceOf(o mailbox.Options, validity uint32, m mailbox.Mail, messageID st
 		e.ArrivedAt = events.Some(m.Arrived)
 	}
 	if server := o.Senders.AuthServer; server != "" {
-		verdict := "none" // several senders: a verdict about one says nothing
-		if len(from) == 1 {
-			verdict = untrusted.Cut(untrusted.Line(dmarc(h, server)), longestHeader)
-		}
-		e.Verdict, e.VerdictBy = events.Some(verdict), events.Some(server)
+		found := untrusted.Cut(untrusted.Line(vouched(h, server)), longestHeader)
+		e.Verdict, e.VerdictBy = events.Some(found), events.Some(server)
 	}
 	return e
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/net/idna"
+
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
 )
@@ -47,12 +49,19 @@ func trusted(h message.Header, s mailbox.Senders) message.Header {
 // disallowed gives the reason when the sender of a mail may not send invoices.
 func disallowed(h message.Header, s mailbox.Senders) string {
 	from := h.Addresses("From")
+	if (s.AuthServer != "" || len(s.Allowed) > 0) && !h.Whole("From") {
+		return "its header is too long, or an address in From, so that not all senders are known"
+	}
 	if s.AuthServer != "" {
 		if len(from) != 1 {
 			return fmt.Sprintf("it has %d senders in From, so no verdict about one counts", len(from))
 		}
-		if verdict := dmarc(h, s.AuthServer); verdict != "pass" {
-			return fmt.Sprintf("%s says dmarc=%s about the sender %s", s.AuthServer, verdict, from[0])
+		verdict := dmarc(h, s.AuthServer)
+		if verdict.word != "pass" {
+			return fmt.Sprintf("%s says dmarc=%s about the sender %s", s.AuthServer, verdict.word, from[0])
+		}
+		if !verdict.isAbout(from[0]) {
+			return fmt.Sprintf("%s says dmarc=pass about %s, not about the sender %s", s.AuthServer, verdict.domain, from[0])
 		}
 	}
 	if len(s.Allowed) == 0 {
@@ -76,9 +85,38 @@ func allowed(address string, among []string) bool {
 	return slices.Contains(among, address) || slices.Contains(among, domain)
 }
 
-// dmarc is the verdict of a server in its topmost Authentication-Results (RFC 8601), "none" without one. A server takes
-// away those that claim to be its own, and writes its own above what it was given.
-func dmarc(h message.Header, server string) string {
+// verdict is what a server found about the sender of a mail.
+type verdict struct {
+	word   string // "none" without one
+	domain string // of the sender that was looked at; "" when the server doesn't say
+}
+
+// isAbout reports whether the verdict is about a sender: servers are known that look at the first address of several.
+func (v verdict) isAbout(sender string) bool {
+	return v.domain == "" || registered(v.domain) == registered(sender)
+}
+
+// registered is the domain of an address, or a domain, as it is registered: in small letters of ASCII, where it can be written so.
+func registered(address string) string {
+	domain := strings.ToLower(address[strings.LastIndexByte(address, '@')+1:])
+	if ascii, err := idna.ToASCII(domain); err == nil {
+		return ascii
+	}
+	return domain
+}
+
+// vouched is what a server says of the one sender of a mail: "none" where there are several, or may be, or where it is about another.
+func vouched(h message.Header, server string) string {
+	from, v := h.Addresses("From"), dmarc(h, server)
+	if len(from) != 1 || !h.Whole("From") || !v.isAbout(from[0]) {
+		return "none"
+	}
+	return v.word
+}
+
+// dmarc is the verdict of a server in its topmost Authentication-Results (RFC 8601). A server takes away those that claim to be its
+// own, and writes its own above what it was given.
+func dmarc(h message.Header, server string) verdict {
 	for _, value := range h.All("Authentication-Results") {
 		results := strings.Split(bare(value), ";")
 		name, _, _ := strings.Cut(strings.TrimSpace(results[0]), " ") // a version may follow
@@ -88,13 +126,26 @@ func dmarc(h message.Header, server string) string {
 		for _, result := range results[1:] {
 			method, rest, _ := strings.Cut(strings.TrimSpace(result), "=")
 			if strings.EqualFold(strings.TrimSpace(method), "dmarc") {
-				verdict, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
-				return strings.ToLower(verdict)
+				return verdictOf(strings.Fields(rest))
 			}
 		}
-		return "none"
+		break
 	}
-	return "none"
+	return verdict{word: "none"}
+}
+
+// verdictOf reads the word of a result, and its properties behind it.
+func verdictOf(parts []string) (v verdict) {
+	for i, part := range parts {
+		name, value, _ := strings.Cut(strings.ToLower(part), "=")
+		switch {
+		case i == 0:
+			v.word = strings.ToLower(part)
+		case name == "header.from" && v.domain == "":
+			v.domain = value
+		}
+	}
+	return v
 }
 
 // bare drops comments and quoted strings: a sender chooses what stands in both, such as the address of the envelope.

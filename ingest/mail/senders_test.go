@@ -88,6 +88,19 @@ func TestWhoMaySend(t *testing.T) {
 			"dmarc=pass"), from), "says dmarc=fail"},
 		{"two senders", own, header(verdict("mx.own.example", "dmarc=pass"), from+", x@evil.example"), "2 senders"},
 		{"two fields", own, header(verdict("mx.own.example", "dmarc=pass"), from, "From: x@evil.example"), "2 senders"},
+		{"a verdict about another domain", own, header(verdict("mx.own.example", "dmarc=pass header.from=evil.example"), from),
+			"about evil.example"},
+		{"a verdict about the domain in other letters", own, header(verdict("mx.own.example", "dmarc=pass header.from=XN--BCHER-KVA.example"),
+			"From: office@bücher.example"), ""},
+		{"a verdict about an address", own, header(verdict("mx.own.example", "dmarc=pass header.from=Office@bauwerk.example;"), from), ""},
+		{"beside an address that is too long", own, header(verdict("mx.own.example", "dmarc=pass"),
+			"From: "+strings.Repeat("a", 400)+"@evil.example, office@bauwerk.example"), "not all senders"},
+		{"far before another", own, header(verdict("mx.own.example", "dmarc=pass"),
+			from+","+strings.Repeat(" ", 70<<10)+"x@evil.example"), "not all senders"},
+		{"in a header that is cut off", own, message.ReadHeader([]byte(verdict("mx.own.example", "dmarc=pass") + "\r\n" + from + "\r\nX-Long: ")),
+			"not all senders"},
+		{"an address in a header that is cut off", mailbox.Senders{Allowed: []string{"bauwerk.example"}},
+			message.ReadHeader([]byte(from + "\r\nX-Long: ")), "not all senders"},
 	} {
 		if got := disallowed(c.h, c.senders); c.why == "" && got != "" || c.why != "" && !strings.Contains(got, c.why) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.why)
@@ -127,7 +140,7 @@ func FuzzVerdict(f *testing.F) {
 	f.Add("mx.evil.example; (mx.own.example; dmarc=pass)")
 	f.Fuzz(func(t *testing.T, value string) {
 		h := header("Authentication-Results: " + strings.NewReplacer("\r", " ", "\n", " ").Replace(value))
-		if dmarc(h, "mx.own.example") != "pass" {
+		if dmarc(h, "mx.own.example").word != "pass" {
 			return
 		}
 		if left := strings.ToLower(bare(value)); !strings.Contains(left, "dmarc") || !strings.Contains(left, "pass") ||

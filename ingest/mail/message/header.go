@@ -19,6 +19,7 @@ import (
 // Header is the header of a mail or of one of its parts, as written: unfolded, not decoded.
 type Header struct {
 	fields []field
+	cut    bool // others may follow
 }
 
 type field struct{ name, value string }
@@ -28,8 +29,11 @@ type field struct{ name, value string }
 func ReadHeader(raw []byte) Header {
 	raw = withoutSeparator(raw)
 	limits := Limits{}.withDefaults()
-	block, _ := splitHeader(raw[:min(len(raw), limits.HeaderBytes)])
-	return readHeader(block, limits.Fields)
+	raw = raw[:min(len(raw), limits.HeaderBytes)]
+	block, _ := splitHeader(raw)
+	h := readHeader(block, limits.Fields)
+	h.cut = len(block) == len(raw) || len(h.fields) == limits.Fields
+	return h
 }
 
 // splitHeader gives the header at the beginning of a mail or a part, and the body behind its blank line.
@@ -123,7 +127,7 @@ func (h Header) Above(name string, n int) Header {
 	for i, f := range h.fields {
 		if strings.EqualFold(f.name, name) {
 			if n--; n == 0 {
-				return Header{h.fields[:i]}
+				return Header{fields: h.fields[:i]}
 			}
 		}
 	}
@@ -170,15 +174,30 @@ const longestAddress = 64 + 1 + 255
 
 // Addresses gives the mail addresses in all fields of a name.
 func (h Header) Addresses(name string) []string {
-	var all []string
+	all, _ := h.addresses(name)
+	return all
+}
+
+// Whole reports whether Addresses gives every address of a name: none is too long, and none can stand behind what was read.
+func (h Header) Whole(name string) bool {
+	_, whole := h.addresses(name)
+	return whole
+}
+
+func (h Header) addresses(name string) (all []string, whole bool) {
+	whole = !h.cut
 	add := func(address string) {
 		if len(address) <= longestAddress {
 			all = append(all, address)
+		} else {
+			whole = false
 		}
 	}
 	parser := mail.AddressParser{WordDecoder: words()}
 	for _, value := range h.All(name) {
-		value = value[:min(len(value), longestAddresses)]
+		if len(value) > longestAddresses {
+			value, whole = value[:longestAddresses], false
+		}
 		list, err := parser.ParseList(value)
 		if err != nil { // not as the RFC wants it: whatever looks like an address
 			for _, address := range addressLike.FindAllString(value, -1) {
@@ -190,7 +209,7 @@ func (h Header) Addresses(name string) []string {
 			add(a.Address)
 		}
 	}
-	return all
+	return all, whole
 }
 
 var addressLike = regexp.MustCompile(`[^\s<>()\[\]",;:\\]+@[^\s<>()\[\]",;:\\@]+`)
