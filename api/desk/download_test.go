@@ -5,6 +5,7 @@ import (
 	"mime"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"tallyhouse/api/access"
@@ -14,7 +15,9 @@ import (
 // keptContent is an original whatever is asked for.
 type keptContent struct{}
 
-func (keptContent) Original(context.Context, string, string) ([]byte, error) { return []byte("%PDF-1.7"), nil }
+func (keptContent) Original(context.Context, string, string) ([]byte, error) {
+	return []byte("%PDF-1.7"), nil
+}
 
 // A file that a stranger has sent is saved under his name for it, but as what it is: a program that has the mark of a PDF near its
 // beginning is no program to whoever opens it.
@@ -38,6 +41,10 @@ func TestFilesAreSavedAsWhatTheyAre(t *testing.T) {
 		kind, parameters, err := mime.ParseMediaType(w.Header().Get("Content-Disposition"))
 		if err != nil || kind != "attachment" || parameters["filename"] != c.want {
 			t.Errorf("a %s named %s is saved by %q (%v)", c.of, c.name, w.Header().Get("Content-Disposition"), err)
+		}
+		if policy := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(policy, "sandbox;") ||
+			w.Header().Get("Cache-Control") != "private, no-store" {
+			t.Errorf("it is answered with the policy %q, to be kept %q", policy, w.Header().Get("Cache-Control"))
 		}
 	}
 }
