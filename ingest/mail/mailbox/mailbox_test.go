@@ -161,6 +161,32 @@ func TestMailsAreReadByUID(t *testing.T) {
 	}
 }
 
+// A server that announces more than it was asked for is left at once: what it says is never made room for.
+func TestWhatNobodyAskedForIsNotTaken(t *testing.T) {
+	for _, of := range []string{"HEADER", "[]"} {
+		s := mailboxtest.Start(t)
+		s.Deliver("Subject: x\r\n\r\nx")
+		s.Fault = func(command string) mailboxtest.Fault {
+			if strings.HasPrefix(command, "UID FETCH") && strings.Contains(command, of) {
+				return mailboxtest.Lie
+			}
+			return mailboxtest.None
+		}
+		box, err := open(t, s.URL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if of == "HEADER" {
+			_, err = box.Mails(t.Context(), []mailbox.UID{1})
+		} else {
+			_, err = box.Body(t.Context(), mailbox.Mail{UID: 1, Size: 10}, 100)
+		}
+		if err == nil || !strings.Contains(err.Error(), "bytes where it was asked for") {
+			t.Errorf("%s: %v", of, err)
+		}
+	}
+}
+
 // While a session waits, other commands get their turn, and new mail ends the waiting.
 func TestCommandsInterruptTheWaiting(t *testing.T) {
 	for _, idle := range []bool{true, false} {

@@ -238,6 +238,15 @@ func TestContainersAreBounded(t *testing.T) {
 	}
 }
 
+// What is attached in a winmail.dat are parts of the mail, of which it has no more than are allowed.
+func TestTheAttachmentsOfAWinmailAreBounded(t *testing.T) {
+	many := slices.Repeat([][2]string{{"a.txt", "x"}}, 1000)
+	m, err := message.Read(carrying("application/ms-tnef", tnefOf(many...)), message.Limits{})
+	if !errors.Is(err, message.ErrTooMany) || !strings.Contains(err.Error(), "more than 1000 parts") {
+		t.Errorf("%d attachments give %+v, %v", len(many), m, err)
+	}
+}
+
 // A zip has more entries than are allowed, whatever its end says of their number and size: directories are no parts, and the
 // library reads all that stand behind each other, and what a zip64 says.
 func TestTheDirectoryOfAZipIsBoundedByWhatIsThere(t *testing.T) {
