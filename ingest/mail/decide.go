@@ -124,7 +124,7 @@ func (in *Intake) decide(ctx context.Context, o mailbox.Options, mails []mailbox
 	var ask []string
 	for _, all := range to {
 		for _, r := range all {
-			ask = append(ask, r.full, r.plain)
+			ask = append(append(ask, spellings(r.full)...), spellings(r.plain)...)
 		}
 	}
 	if len(ask) == 0 {
@@ -173,15 +173,15 @@ func (in *Intake) readHeader(o mailbox.Options, m mailbox.Mail) ([]recipient, de
 	return to, decision{mark: mailbox.Done}
 }
 
-// choose picks the projects of the recipients. An address of several projects is nobody's: nothing is guessed.
+// choose picks the projects of the recipients, known by their address in ASCII. An address of several projects is nobody's: nothing is guessed.
 func choose(to []recipient, known map[string][]string) decision {
 	d := decision{mark: mailbox.Done}
 	for _, r := range to {
 		address := r.full
-		if len(known[address]) == 0 {
+		if len(known[inASCII(address)]) == 0 {
 			address = r.plain
 		}
-		switch projects := known[address]; {
+		switch projects := known[inASCII(address)]; {
 		case len(projects) > 1:
 			return failed(reasonSeveralProjects, "the address %s belongs to several projects: %s", address, strings.Join(projects, ", "))
 		case len(projects) == 1 && !slices.Contains(d.projects, projects[0]):

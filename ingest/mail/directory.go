@@ -29,7 +29,7 @@ FROM projects FINAL
 WHERE tenant = {tenant:String} AND NOT deleted AND NOT moved AND inbound_email IS NOT NULL AND has({addresses:Array(String)}, address)
 ORDER BY id LIMIT 10000`
 
-// projects gives the projects behind intake addresses, which are in lower case.
+// projects gives the projects behind intake addresses, which are in lower case and all their spellings, by the address in ASCII.
 func (d directory) projects(ctx context.Context, tenant string, addresses []string) (map[string][]string, error) {
 	of := map[string][]string{}
 	for page := range slices.Chunk(addresses, queriedAddresses) {
@@ -39,6 +39,7 @@ func (d directory) projects(ctx context.Context, tenant string, addresses []stri
 			if err := scan(&id, &address); err != nil {
 				return err
 			}
+			address = inASCII(address)
 			of[address] = append(of[address], id)
 			return nil
 		})

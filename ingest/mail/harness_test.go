@@ -177,7 +177,7 @@ func (w *world) project(id, address string) {
 	b := directory{[]*database.Server{w.db}}
 	eventually(w.t, "the project is in the table", func() error {
 		known, err := b.projects(context.Background(), tenant, []string{strings.ToLower(address)})
-		if err == nil && !slices.Contains(known[strings.ToLower(address)], id) {
+		if err == nil && !slices.Contains(known[inASCII(address)], id) {
 			err = fmt.Errorf("only %v", known)
 		}
 		return err

@@ -55,6 +55,23 @@ func TestAMailedInvoiceBecomesARecord(t *testing.T) {
 	}
 }
 
+// An intake address whose domain has letters beyond ASCII is the same however project and mail write it.
+func TestAnIntakeAddressHasSeveralSpellings(t *testing.T) {
+	w := newWorld(t)
+	w.project("P5", "Haus@bücher.example")
+	w.project("P6", "bau@xn--bcher-kva.example")
+	w.intake([]mailbox.Options{w.box()})
+	w.deliver(testMail{to: "haus+1@XN--bcher-kva.example", id: "s1", pdfs: [][]byte{invoicePDF("1")}}.raw(), "catchall@b.example")
+	w.deliver(testMail{to: "BAU@Bücher.example", id: "s2", pdfs: [][]byte{invoicePDF("2")}}.raw(), "catchall@b.example")
+	var projects []string
+	for _, h := range w.settled(2) {
+		projects = append(projects, h.project)
+	}
+	if slices.Sort(projects); !slices.Equal(projects, []string{"P5", "P6"}) {
+		t.Errorf("the records are of %v", projects)
+	}
+}
+
 // Every mail gets the mark that it should have, and the lists say why.
 func TestMailsThatBecomeNoRecordStayAndSayWhy(t *testing.T) {
 	w := newWorld(t)

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/net/idna"
-
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
 )
@@ -80,9 +78,11 @@ func disallowed(h message.Header, s mailbox.Senders) string {
 
 // allowed reports whether an address is among addresses and domains.
 func allowed(address string, among []string) bool {
-	address = strings.ToLower(address)
-	domain := address[strings.LastIndexByte(address, '@')+1:]
-	return slices.Contains(among, address) || slices.Contains(among, domain)
+	address, domain := inASCII(address), registered(address)
+	return slices.ContainsFunc(among, func(one string) bool {
+		one = inASCII(one)
+		return one == address || one == domain
+	})
 }
 
 // verdict is what a server found about the sender of a mail.
@@ -94,15 +94,6 @@ type verdict struct {
 // isAbout reports whether the verdict is about a sender: servers are known that look at the first address of several.
 func (v verdict) isAbout(sender string) bool {
 	return v.domain == "" || registered(v.domain) == registered(sender)
-}
-
-// registered is the domain of an address, or a domain, as it is registered: in small letters of ASCII, where it can be written so.
-func registered(address string) string {
-	domain := strings.ToLower(address[strings.LastIndexByte(address, '@')+1:])
-	if ascii, err := idna.ToASCII(domain); err == nil {
-		return ascii
-	}
-	return domain
 }
 
 // vouched is what a server says of the one sender of a mail: "none" where there are several, or may be, or where it is about another.
