@@ -354,6 +354,16 @@ func (b *batch) refuse(tp kafkalog.Partition, r *kgo.Record, reason string) {
 	})
 }
 
+// refuseUnread makes one dead letter of the messages from an offset up to, but without, next, which nobody can read, and passes them.
+func (b *batch) refuseUnread(tp kafkalog.Partition, offset, next int64) {
+	b.deadLetters = append(b.deadLetters, kafka.DeadLetter{
+		Topic: tp.Topic, Partition: tp.Number, Offset: offset, At: time.Now().UTC(),
+		Reason: fmt.Sprintf("the messages at offsets %d to %d are compressed together and unpack to more than %d bytes: have their producer "+
+			"send them again, in smaller batches", offset, next-1, unpackedBytes),
+	})
+	b.next = uint64(next)
+}
+
 // reroute passes a message to the partition that its key belongs to. It isn't applied here; versions make the detour
 // harmless. It is a copy: the record's memory is used again.
 func (b *batch) reroute(tp kafkalog.Partition, r *kgo.Record) {

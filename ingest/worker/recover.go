@@ -335,8 +335,13 @@ func (r *recovery) compareLog(ctx context.Context) error {
 		case log.Err != nil:
 			r.leave(p, log.Err)
 		case a.position > uint64(log.End):
-			r.leave(p, position.Refuse("partition %d of %s is at offset %d, but its log ends at %d: "+
-				"this is another log than the one that was ingested; connect the right cluster, or ingest into an empty database", p, r.topic(), a.position, log.End))
+			err := r.members[p].w.lostEnd(ctx, uint64(log.End), a.position)
+			if err == nil {
+				err = position.Refuse("partition %d of %s is at offset %d, but its log ends at %d: it is another log than the one that was "+
+					"ingested, or has lost its end; connect the right cluster, or ingest into an empty database; or have the sources send "+
+					"again what they sent last: when the log has come to the position the partition goes on", p, r.topic(), a.position, log.End)
+			}
+			r.leave(p, err)
 		default:
 			a.start, a.end = uint64(log.Start), log.End
 			a.gap = r.stream.IsGap(p, a.position, a.start)

@@ -38,6 +38,9 @@ const (
 	fetchWait = 50 * time.Millisecond
 	// bufferBytes is where a partition's reading pauses; it goes on at half of it.
 	bufferBytes = 2 << 20
+	// unpackedBytes bounds what the producer's batch, compressed, may come to: a topic's limit is one of compressed bytes, and a
+	// megabyte of them can hold a gigabyte. Nobody needs batches so large: each takes its memory at once.
+	unpackedBytes = 64 << 20
 )
 
 func newSource(cluster kafka.Cluster) (*source, error) {
@@ -45,6 +48,7 @@ func newSource(cluster kafka.Cluster) (*source, error) {
 		kgo.FetchMaxPartitionBytes(fetchBytes),
 		kgo.FetchMaxBytes(512<<20),
 		kgo.BrokerMaxReadBytes(1<<30),
+		kgo.MaxDecompressBatchBytes(unpackedBytes),
 		kgo.FetchMaxWait(fetchWait),
 		kgo.MaxConcurrentFetches(4),
 		kgo.MetadataMinAge(250*time.Millisecond),
@@ -260,9 +264,11 @@ type buffer struct {
 func (b *buffer) add(records []*kgo.Record, end int64, err error) (pause bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.records = append(b.records, records...)
-	for _, r := range records {
-		b.bytes += size(r)
+	if b.err == nil { // reading ends with an error: what comes behind it may lie before it
+		b.records = append(b.records, records...)
+		for _, r := range records {
+			b.bytes += size(r)
+		}
 	}
 	if end > 0 {
 		b.end = end
@@ -309,8 +315,14 @@ func (b *buffer) lag(position uint64) int64 {
 	return max(0, b.end-int64(position))
 }
 
-// size is what a record takes in memory, roughly.
-func size(r *kgo.Record) int { return len(r.Key) + len(r.Value) + 200 }
+// size is what a record takes in memory, roughly. Its headers are nobody's business here, and yet come with it.
+func size(r *kgo.Record) int {
+	n := len(r.Key) + len(r.Value) + 200
+	for i := range r.Headers {
+		n += len(r.Headers[i].Key) + len(r.Headers[i].Value) + 40
+	}
+	return n
+}
 
 // putBack returns records that were taken and did not fit.
 func (b *buffer) putBack(records []*kgo.Record) {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/schemas/events"
@@ -88,5 +90,38 @@ func TestMemoryForFetchesIsUsedAgain(t *testing.T) {
 	k.free()
 	if k.take(1000) != nil {
 		t.Error("what was freed is still there")
+	}
+}
+
+// Given records whose headers are much larger than their values, then reading pauses as for large values: they take memory, too.
+func TestHeadersCountAsMemory(t *testing.T) {
+	t.Parallel()
+	w := newScenario(t)
+	const records, header = 16, 1 << 20
+	client := w.sender()
+	for i := range records {
+		r := &kgo.Record{Topic: string(events.Records), Key: []byte(fmt.Sprint("demo/", ids(0, records)[i])), Value: []byte("{}"),
+			Headers: []kgo.RecordHeader{{Key: "trace", Value: make([]byte, header)}}}
+		if err := client.ProduceSync(t.Context(), r).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := newSource(w.cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reading, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { s.run(reading); close(ended) }()
+	t.Cleanup(func() { stop(); <-ended })
+	b := s.open(kafkalog.Partition{Topic: string(events.Records)}, 0, records)
+	read := func() (n int, paused bool) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return len(b.records), b.paused
+	}
+	w.await("reading pauses, or comes to the end", func() bool { n, paused := read(); return paused || n == records })
+	if n, paused := read(); !paused || n == records {
+		t.Errorf("%d of %d records are read, which have headers of %d bytes; paused: %v", n, records, header, paused)
 	}
 }

@@ -54,6 +54,7 @@ type writer struct {
 	doubt  doubt
 	claim  *fence.Claim // of the last recovery
 	used   bool         // see fenced
+	lost   [2]uint64    // the last gap that lostEnd recorded
 }
 
 // fenced are the parameters of fence.Counts for a statement of this writer. It may land late, whatever its sender hears of
@@ -131,7 +132,7 @@ func (w *writer) write(ctx context.Context, a *assignment) error {
 		w.state.step(StepCut)
 		assembler, err := w.cut(ctx, a)
 		if err != nil {
-			return err
+			return errors.Join(err, w.noteLoss(ctx, a.position, err))
 		}
 		if err := w.flush(ctx, a, assembler); err != nil {
 			return err
@@ -349,7 +350,7 @@ func (w *writer) cut(ctx context.Context, a *assignment) (assembler *assembler, 
 	for {
 		taken, err := a.buffer.take(max(1, room))
 		if err != nil {
-			return nil, fmt.Errorf("read from Kafka: %w", err)
+			return w.passUnread(ctx, a, b, assembler, err)
 		}
 		if len(taken) > 0 && b == nil {
 			if b, assembler, err = w.begin(ctx, a); err != nil {
@@ -495,49 +496,6 @@ func (w *writer) giveLeaveBack() {
 		w.leave, w.memory = false, nil
 		w.coordinator.giveLarge(memory)
 	}
-}
-
-// crossGap passes offsets that the log no longer has: the gap is recorded, then crossed by a batch of the position row
-// alone.
-func (w *writer) crossGap(ctx context.Context, a *assignment) error {
-	if !a.gap {
-		return nil
-	}
-	w.log.Error("the log begins behind the position: messages are lost to this database, ingest them again from their source",
-		"from", a.position, "to", a.start)
-	if err := w.recordGap(ctx, a); err != nil {
-		return err
-	}
-	w.metrics.gaps.WithLabelValues(w.tp.Topic).Inc()
-	b, err := w.emptyBatch(a.position)
-	if err != nil {
-		return err
-	}
-	assembler, err := w.assembler(a)
-	if err != nil {
-		return err
-	}
-	b.next = a.start
-	return w.flush(ctx, a, assembler)
-}
-
-const addGap = `
-INSERT INTO gaps (topic, partition, from_offset, to_offset, found_at)
-SELECT {topic:String}, {partition:UInt32}, {from:UInt64}, {to:UInt64}, now64(3) WHERE ` + fence.Counts
-
-func (w *writer) recordGap(ctx context.Context, a *assignment) error {
-	db := w.coordinator.db
-	n, err := db.Insert(ctx, database.Statement{
-		ID: fence.WriterID(db, w.tp.Topic, w.tp.Number), SQL: addGap,
-		Params: w.fenced().With(database.Params{"from": number(a.position), "to": number(a.start)}),
-	})
-	if err == nil && n == 0 {
-		err = position.ErrNotWritten
-	}
-	if err != nil {
-		return fmt.Errorf("record a gap: %w", err)
-	}
-	return nil
 }
 
 // lostFence records that another writer outbid the fence of this member in good standing.

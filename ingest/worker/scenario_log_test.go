@@ -1,0 +1,131 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/compress"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/schemas/events"
+)
+
+// Given messages that are compressed together so well that they would take more memory than a worker has for them, then they become
+// a dead letter, and the partition goes on with what comes before and behind them.
+func TestScenarioABatchThatUnpacksToTooMuch(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	m := someRecords(4)
+	s.send(m[:2]...)
+	padding := bytes.Repeat([]byte(" "), events.MaxMessageBytes)
+	var packed []kafkago.Record
+	for range unpackedBytes/len(padding) + 1 {
+		packed = append(packed, kafkago.Record{Key: kafkago.NewBytes([]byte(m[0].key)), Value: kafkago.NewBytes(padding)})
+	}
+	r, err := s.cluster.Client().Produce(t.Context(), &kafkago.ProduceRequest{
+		Topic: scenarioPartition.Topic, RequiredAcks: kafkago.RequireAll, Compression: compress.Zstd, Records: kafkago.NewRecordReader(packed...),
+	})
+	if err != nil || r.Error != nil {
+		t.Fatal(err, r)
+	}
+	s.send(m[2])
+	a := s.join("a")
+	a.assign()
+	behind := uint64(3 + len(packed))
+	s.awaitAll(behind)
+	s.send(m[3])
+	s.awaitAll(behind + 1)
+	s.check(s.model)
+	s.checkDeadLetters(map[string]int{"": 1})
+	var reason string
+	err = kafka.Read(t.Context(), s.cluster, string(events.DeadLetters), func(r *kgo.Record) error {
+		l, err := kafka.ParseDeadLetter(r)
+		reason = l.Reason
+		return err
+	})
+	if err != nil || !strings.Contains(reason, "offsets 2 to 6") || !strings.Contains(reason, "smaller batches") {
+		t.Errorf("the dead letter says %q, %v", reason, err)
+	}
+}
+
+// gaps are the offsets of partition 0 that are recorded as lost.
+func (s *scenario) gaps() (all string) {
+	s.t.Helper()
+	q := database.Query{SQL: `SELECT arrayStringConcat(arraySort(groupArray(concat(toString(from_offset), ' to ', toString(to_offset)))), ', ')
+		FROM gaps FINAL WHERE partition = 0`}
+	if err := s.db.Row(context.Background(), q, &all); err != nil {
+		s.t.Fatal(err)
+	}
+	return all
+}
+
+// Given a log that lost its end, as by an unclean election, behind a position, when other messages take those offsets, then nobody reads
+// them, and so they are recorded as a gap: before the log has come to the position again, when nothing would show it any more.
+func TestScenarioALogThatLostItsEnd(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	m := someRecords(9)
+	a := s.writing("a", m[:3]...)
+	a.crash()
+	// What the log had at offsets 3 to 5 is written, and gone from the log.
+	s.exec(`INSERT INTO records SELECT * REPLACE (6 AS row_version, 3 AS batch_first, arraySlice(delta, 1, 1) AS delta)
+		FROM records WHERE tenant = '' AND project = '#0' ORDER BY row_version DESC LIMIT 1`)
+	s.awaitAll(6)
+	b := s.join("b")
+	pauses := b.pauseByHand()
+	b.assign()
+	pauses.next()
+	b.awaitRefusal("lost its end", "send again")
+	if got := s.gaps(); got != "3 to 6" {
+		t.Errorf("the gap is %q", got)
+	}
+	s.produce(m[3]) // nobody reads it
+	pauses.end()
+	pauses.next()
+	s.produce(m[4:6]...)
+	s.send(m[6:8]...)
+	pauses.end()
+	s.awaitAll(8)
+	s.send(m[3:6]...) // their source, again
+	s.send(m[8])
+	s.awaitAll(12)
+	s.check(s.model)
+	if got := s.gaps(); got != "3 to 6" || b.counter("gaps_total") != 1 {
+		t.Errorf("the gaps are %q, counted %v times", got, b.counter("gaps_total"))
+	}
+}
+
+// Given a reading that learns from the broker that the log was cut below the position, then that is recorded, too, and the partition goes
+// on.
+func TestScenarioALossThatTheBrokerTells(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	m := someRecords(6)
+	a := s.writing("a", m[:5]...)
+	tell := func(from int64) {
+		recovered := a.counter("recoveries_total")
+		a.source.deliver(kgo.FetchTopicPartition{Topic: scenarioPartition.Topic, FetchPartition: kgo.FetchPartition{
+			Err: &kgo.ErrDataLoss{Topic: scenarioPartition.Topic, ConsumedTo: 9, ResetTo: from},
+		}})
+		a.source.deliver(kgo.FetchTopicPartition{Topic: scenarioPartition.Topic, FetchPartition: kgo.FetchPartition{
+			Records: []*kgo.Record{{Topic: scenarioPartition.Topic, Offset: from, Key: []byte(m[0].key), Value: m[0].value}},
+		}})
+		s.await("it recovers", func() bool { return a.counter("recoveries_total") > recovered && a.statusOf(0).Condition == Running })
+	}
+	tell(7) // what was read ahead is lost, and not what was written
+	if got := s.gaps(); got != "" {
+		t.Errorf("nothing that was written is lost, and yet %q", got)
+	}
+	tell(3)
+	if got := s.gaps(); got != "3 to 5" || a.counter("gaps_total") != 1 {
+		t.Errorf("the gaps are %q, counted %v times", got, a.counter("gaps_total"))
+	}
+	s.send(m[5])
+	s.awaitAll(6)
+	s.check(s.model)
+}
