@@ -24,7 +24,7 @@ type DeadLetter struct {
 	At        time.Time
 	Value     []byte // as it came; nil for a null value
 
-	// Of a message too large for a dead letter: its whole length and SHA-256 in hex. Value then is its first MiB.
+	// Of a message too large for a dead letter: its whole length and SHA-256 in hex. Value then is its beginning.
 	Length int64
 	SHA256 string
 }
@@ -47,6 +47,8 @@ const (
 	room         = 64 << 10 // for the headers, the reason among them
 	partOfValue  = 1 << 20
 	partOfKey    = 16 << 10
+	// shortest is what a topic takes that nobody gave a limit: its own is a megabyte.
+	shortest     = 512 << 10
 	longestCause = 4 << 10
 )
 
@@ -66,22 +68,28 @@ func (l DeadLetter) Size() int64 {
 
 // Message is the dead letter as it is sent. Of a message too large for one it holds the first MiB, the length and the
 // SHA-256; the whole message stays where it was found.
-func (l DeadLetter) Message() kafka.Message {
+func (l DeadLetter) Message() kafka.Message { return l.message(largestWhole, partOfValue) }
+
+// Shortened is Message for a topic that takes less than it should.
+func (l DeadLetter) Shortened() kafka.Message { return l.message(shortest, shortest) }
+
+// message is the dead letter of a message that it holds whole where key and value together are not longer than that, else
+// a part of it.
+func (l DeadLetter) message(whole, part int) kafka.Message {
 	key, value, reason := l.Key, l.Value, l.Reason
 	if len(reason) > longestCause {
 		reason = reason[:longestCause]
 	}
 	var more []kafka.Header
-	if len(key)+len(value) > largestWhole {
+	if len(key)+len(value) > whole {
 		sum := sha256.Sum256(value)
 		more = []kafka.Header{
 			{Key: headerLength, Value: strconv.AppendInt(nil, int64(len(value)), 10)},
 			{Key: headerSHA256, Value: []byte(hex.EncodeToString(sum[:]))},
 		}
-		reason += fmt.Sprintf(" (too large for a dead letter, which holds the first MiB of %d bytes: the whole "+
-			"message is in %s partition %d at offset %d)",
-			len(value), l.Topic, l.Partition, l.Offset)
-		key, value = key[:min(len(key), partOfKey)], value[:min(len(value), partOfValue)]
+		key, value = key[:min(len(key), partOfKey)], value[:min(len(value), part)]
+		reason += fmt.Sprintf(" (too large for a dead letter, which holds %d of its %d bytes: the whole message is in %s partition %d at offset %d)",
+			len(value), len(l.Value), l.Topic, l.Partition, l.Offset)
 	}
 	return kafka.Message{
 		Topic: string(events.DeadLetters),

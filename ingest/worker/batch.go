@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -362,6 +363,30 @@ func (b *batch) refuseUnread(tp kafkalog.Partition, offset, next int64) {
 			"send them again, in smaller batches", offset, next-1, unpackedBytes),
 	})
 	b.next = uint64(next)
+}
+
+// sentTogether is how many bytes of dead letters and re-routed messages, roughly, are sent before that is remembered.
+const sentTogether = 2 << 20
+
+// outputs are the first of the dead letters and re-routed messages from an offset on, and the offset behind which the others lie.
+func (b *batch) outputs(from uint64) (letters []kafka.DeadLetter, messages []rerouted, next uint64) {
+	moreLetters := b.deadLetters[sort.Search(len(b.deadLetters), func(i int) bool { return uint64(b.deadLetters[i].Offset) >= from }):]
+	more := b.rerouted[sort.Search(len(b.rerouted), func(i int) bool { return b.rerouted[i].offset >= from }):]
+	for bytes := 0; bytes < sentTogether; {
+		switch {
+		case len(moreLetters) == 0 && len(more) == 0:
+			return letters, messages, b.next
+		case len(more) == 0 || len(moreLetters) > 0 && uint64(moreLetters[0].Offset) < more[0].offset:
+			l := moreLetters[0]
+			letters, moreLetters, next = append(letters, l), moreLetters[1:], uint64(l.Offset)+1
+			bytes += len(l.Key) + len(l.Value) + 200
+		default:
+			m := more[0]
+			messages, more, next = append(messages, m), more[1:], m.offset+1
+			bytes += len(m.message.Key) + len(m.message.Value) + 200
+		}
+	}
+	return letters, messages, next
 }
 
 // reroute passes a message to the partition that its key belongs to. It isn't applied here; versions make the detour

@@ -42,10 +42,16 @@ func newCleanedScenario(t testing.TB, settings ...kafkago.ConfigEntry) *scenario
 // configure changes a setting of the topic of records.
 func (s *scenario) configure(name, value string) {
 	s.t.Helper()
+	s.configureTopic(scenarioPartition.Topic, name, value)
+}
+
+// configureTopic changes a setting of any topic.
+func (s *scenario) configureTopic(topic, name, value string) {
+	s.t.Helper()
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
 	r, err := s.cluster.Client().IncrementalAlterConfigs(ctx, &kafkago.IncrementalAlterConfigsRequest{Resources: []kafkago.IncrementalAlterConfigsRequestResource{{
-		ResourceType: kafkago.ResourceTypeTopic, ResourceName: scenarioPartition.Topic,
+		ResourceType: kafkago.ResourceTypeTopic, ResourceName: topic,
 		Configs: []kafkago.IncrementalAlterConfigsRequestConfig{{Name: name, Value: value, ConfigOperation: kafkago.ConfigOperationSet}},
 	}}})
 	if err == nil {

@@ -11,6 +11,8 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 
 	"tallyhouse/ingest/kafka"
+	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // producer sends what the worker itself sends: dead letters and re-routed messages.
@@ -38,11 +40,30 @@ func newProducer(c kafka.Cluster, log *slog.Logger) *producer {
 // harm.
 const sendTimeout = 40 * time.Second
 
-// sendDeadLetters implements sender.
-func (p *producer) sendDeadLetters(ctx context.Context, messages []kafkago.Message) error {
+// sendDeadLetters implements sender. Where the topic takes less than it should, as one that somebody else made, a letter is shortened.
+func (p *producer) sendDeadLetters(ctx context.Context, letters []kafka.DeadLetter) error {
 	ctx, stop := context.WithTimeout(ctx, sendTimeout)
 	defer stop()
-	return p.deadLetters.WriteMessages(ctx, messages...)
+	messages := make([]kafkago.Message, len(letters))
+	for i, l := range letters {
+		messages[i] = l.Message()
+		messages[i].WriterData = l
+	}
+	tooLarge, err := writeWhatFits(ctx, p.deadLetters, messages)
+	if err != nil {
+		if found, unknown := kafka.Partitions(ctx, p.cluster); unknown == nil && found[string(events.DeadLetters)] == 0 {
+			err = fmt.Errorf("%s: %w", events.DeadLetters, kafkalog.ErrUnknown) // what the client says doesn't name it
+		}
+		return err
+	}
+	if len(tooLarge) == 0 {
+		return nil
+	}
+	p.log.Warn("the topic of dead letters takes less than they need: they are shortened; `tallyhouse topics` says what to set")
+	for i, m := range tooLarge {
+		tooLarge[i] = m.WriterData.(kafka.DeadLetter).Shortened()
+	}
+	return p.deadLetters.WriteMessages(ctx, tooLarge...)
 }
 
 // reroute implements sender: each message goes to exactly the partition computed with the number of partitions that the

@@ -38,8 +38,8 @@ func again(stored load.Stored, l kafka.DeadLetter, corrected []byte, allowOther 
 	value := corrected
 	if value == nil {
 		if !l.Whole() {
-			return kafkago.Message{}, fmt.Errorf("replay %s: the dead letter holds the first MiB of %d bytes alone; give the "+
-				"whole message, corrected, with --file", l.ID(), l.Length)
+			return kafkago.Message{}, fmt.Errorf("replay %s: the dead letter holds %d of %d bytes alone; give the "+
+				"whole message, corrected, with --file", l.ID(), len(l.Value), l.Length)
 		}
 		value = l.Value
 	}
