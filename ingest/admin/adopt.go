@@ -28,9 +28,9 @@ type Adoption struct {
 
 // Adopt takes over a database that was restored from a backup, in its place or elsewhere, or moved to another server.
 // It believes the rows of the state tables and rebuilds all sums: positions don't show which corrections the restored
-// ones lack. It refuses, before it changes anything, when a log doesn't belong to its table, or begins behind the
-// table's position, unless gaps are accepted. Running it again is harmless, and is what to do after it was
-// interrupted.
+// ones lack. So it completes a rebuild in whose middle the backup was made, too. It refuses, before it changes anything,
+// when a log doesn't belong to its table, or begins behind the table's position, unless gaps are accepted. Running it
+// again is harmless, and is what to do after it was interrupted.
 func Adopt(ctx context.Context, db Database, a Adoption, o Options) (all []Rebuilt, err error) {
 	var wrong []error
 	for _, e := range store.All() {
@@ -60,7 +60,7 @@ func Adopt(ctx context.Context, db Database, a Adoption, o Options) (all []Rebui
 }
 
 func (a Adoption) adopt(ctx context.Context, db Database, e *store.Entity, o Options) (r Rebuilt, err error) {
-	s, err := begin(ctx, db, e, purpose{work: adopting, moved: true, formula: true}, o)
+	s, err := begin(ctx, db, e, purpose{work: adopting, ends: []string{rebuilding}, moved: true, formula: true}, o)
 	if err != nil || s == nil {
 		return Rebuilt{Table: e.Table}, err
 	}

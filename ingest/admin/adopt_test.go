@@ -132,3 +132,56 @@ func TestAdoptComparesTheLog(t *testing.T) {
 		})
 	}
 }
+
+// Given a backup that was made in the middle of a rebuild, and restored on another server, when it is adopted, then that completes the
+// rebuild: the rebuild itself refuses another server's database.
+func TestABackupFromTheMiddleOfARebuildIsAdopted(t *testing.T) {
+	t.Parallel()
+	l, r := filled(t, 54)
+	restream(t, l, func(s *position.Stream) { s.Server, s.Work, s.Worker = "where it came from", "`tallyhouse rebuild`", "somebody" })
+	l.Exec("%s", wrongSum)
+	_, err := admin.Rebuild(t.Context(), l.DB, []*store.Entity{l.Entity}, options())
+	mustSay(t, err, "tallyhouse adopt")
+	if _, err := admin.Adopt(t.Context(), l.DB, adoption(l), options()); err != nil {
+		t.Fatal(err)
+	}
+	writersGoOn(t, l, r)
+}
+
+// Given a backup of an older release, or from the middle of any work, that was restored on another server, when it is migrated and then
+// adopted, then it is as it should be: nobody is sent from one command to the other and back.
+func TestABackupIsMigratedAndAdopted(t *testing.T) {
+	t.Parallel()
+	for name, work := range map[string]string{
+		"no work": "", "a rebuild": "`tallyhouse rebuild`", "an adoption": "`tallyhouse adopt`", "a migration": "`tallyhouse migrate`",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, r := filled(t, 55)
+			restream(t, l, func(s *position.Stream) {
+				s.Server, s.Work, s.Worker, s.Schema = "where it came from", work, "somebody", s.Schema-1
+			})
+			if work == "`tallyhouse rebuild`" || work == "`tallyhouse adopt`" {
+				l.Exec("%s", wrongSum)
+			}
+			change, err := admin.BeginSchemaChange(t.Context(), l.DB, options())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := change.End(t.Context()); err != nil { // the process dies, and another migrates
+				t.Fatal(err)
+			}
+			if _, err := admin.Reform(t.Context(), l.DB, l.Entity, options()); err != nil {
+				t.Fatal(err)
+			}
+			l.Truth(t)
+			if after := stream(t, l); after.Server != "where it came from" || after.Work != "" {
+				t.Errorf("migrated, it is %+v", after)
+			}
+			if _, err := admin.Adopt(t.Context(), l.DB, adoption(l), options()); err != nil {
+				t.Fatal(err)
+			}
+			writersGoOn(t, l, r)
+		})
+	}
+}

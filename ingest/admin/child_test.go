@@ -127,7 +127,7 @@ func TestARebuildWhoseHolderDiesIsCompletedByAnother(t *testing.T) {
 	}
 }
 
-// mustBeInProgress checks that writers and all other work are refused.
+// mustBeInProgress checks that writers are refused, and all other work but what does this one as well.
 func mustBeInProgress(t *testing.T, l *ingesttest.Ledger, work string) {
 	t.Helper()
 	s := stream(t, l)
@@ -139,7 +139,7 @@ func mustBeInProgress(t *testing.T, l *ingesttest.Ledger, work string) {
 		_, err = admin.Rebuild(t.Context(), l.DB, []*store.Entity{l.Entity}, options())
 		mustSay(t, err, "in progress", work)
 	}
-	if work != "`tallyhouse adopt`" {
+	if work == "`tallyhouse migrate`" {
 		_, err = admin.Adopt(t.Context(), l.DB, adoption(l), options())
 		mustSay(t, err, "in progress", work)
 	}

@@ -119,11 +119,17 @@ func (s *Session) begun(what string, slices []keyrange.Range) Progress {
 	return p
 }
 
-// start writes the work and a new life.
+// start writes the work and a new life. Where it takes over what another command left, nobody knows any more by which formula the sums
+// are: all of them are rebuilt, now or when the work is done again.
 func (s *Session) start(ctx context.Context, work string) error {
 	return s.write(ctx, func(next *position.Stream) {
-		next.Work, next.Worker = work, fence.Holder(s.options.Holder)
-		next.Life, next.Server = position.NewLife(), s.server
+		if next.Work != "" && next.Work != work {
+			next.Formula = ""
+		}
+		next.Work, next.Worker, next.Life = work, fence.Holder(s.options.Holder), position.NewLife()
+		if work == adopting {
+			next.Server = s.server
+		}
 	})
 }
 

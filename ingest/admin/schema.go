@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"tallyhouse/analytics"
 	"tallyhouse/ingest/admin/recompute"
@@ -15,6 +16,12 @@ import (
 
 // migrating is the name of the work in streams, and the command that completes it.
 const migrating = "`tallyhouse migrate`"
+
+// forMigration is why both parts of a migration begin. Neither needs the server that wrote the database: a backup of an older release, or
+// one that was made in the middle of other work, comes to this release first and is adopted then.
+func forMigration() purpose {
+	return purpose{work: migrating, ends: []string{rebuilding, adopting}, moved: true, older: true, formula: true}
+}
 
 // A SchemaChange keeps the writers of all topics out while statements change their tables: one that went on would
 // write as it knew them. After it, and until Reform has been to a topic, nobody writes to it.
@@ -33,7 +40,7 @@ func BeginSchemaChange(ctx context.Context, db Database, o Options) (c *SchemaCh
 		return c, err
 	}
 	for _, e := range store.All() {
-		s, err := begin(ctx, db, e, purpose{work: migrating, older: true, formula: true}, o)
+		s, err := begin(ctx, db, e, forMigration(), o)
 		if err != nil {
 			return c, fmt.Errorf("keep the writers of %s out: %w", e.Topic, err)
 		}
@@ -128,7 +135,7 @@ func Reform(ctx context.Context, db Database, e *store.Entity, o Options) (r Reb
 	if err != nil || !known || isReformed(stream, e) {
 		return r, err
 	}
-	s, err := begin(ctx, db, e, purpose{work: migrating, older: true, formula: true}, o)
+	s, err := begin(ctx, db, e, forMigration(), o)
 	if err != nil {
 		return r, err
 	}
@@ -136,7 +143,7 @@ func Reform(ctx context.Context, db Database, e *store.Entity, o Options) (r Reb
 	if isReformed(s.stream, e) {
 		return r, nil // another process was first
 	}
-	if s.stream.Formula == e.Formula {
+	if s.stream.Formula == e.Formula && !slices.Contains(forMigration().ends, s.stream.Work) {
 		filled, err := s.isFilled(ctx)
 		if err != nil {
 			return r, err

@@ -313,3 +313,17 @@ func TestADatabaseSaysSoonWhetherItIsReadable(t *testing.T) {
 		t.Errorf("it may take %v", db.limits)
 	}
 }
+
+// Given a rebuild that died under the release before, when the next one migrates, then that completes it, also where neither schema nor
+// formula ask for it: rebuild refuses tables of an older schema.
+func TestAMigrationCompletesARebuild(t *testing.T) {
+	t.Parallel()
+	l, r := filled(t, 66)
+	restream(t, l, func(s *position.Stream) { s.Work, s.Worker, s.Schema = "`tallyhouse rebuild`", "somebody", s.Schema-1 })
+	l.Exec("%s", wrongSum)
+	got, err := admin.Reform(t.Context(), l.DB, l.Entity, options())
+	if err != nil || got.Corrected != 1 {
+		t.Fatal(got, err)
+	}
+	writersGoOn(t, l, r)
+}

@@ -74,11 +74,12 @@ type Session struct {
 
 // purpose is why a session begins, and so what it may find.
 type purpose struct {
-	work    string  // under this name streams notes that it is in progress; "" for work that leaves nothing to complete
-	more    []int32 // partitions to hold besides those that the database knows of
-	moved   bool    // another server may have written the database
-	older   bool    // an older release may have written the tables
-	formula bool    // the sums may be by another formula
+	work    string   // under this name streams notes that it is in progress; "" for work that leaves nothing to complete
+	ends    []string // other work that it completes as well, since it rebuilds the sums
+	more    []int32  // partitions to hold besides those that the database knows of
+	moved   bool     // another server may have written the database
+	older   bool     // an older release may have written the tables
+	formula bool     // the sums may be by another formula
 }
 
 // Begin holds all partitions that the database knows of the entity's topic, gives the view a batch that it missed,
@@ -135,7 +136,7 @@ func begin(ctx context.Context, db Database, e *store.Entity, why purpose, o Opt
 // check compares what streams says with the purpose, this binary and the server, as a writer does.
 func (s *Session) check(why purpose) error {
 	found := s.stream
-	if found.Work != "" && found.Work != why.work {
+	if found.Work != "" && found.Work != why.work && !slices.Contains(why.ends, found.Work) {
 		return position.Refuse("%s on %s is in progress since %s by %s: run it again, to its end, before anything else",
 			found.Work, s.entity.Topic, found.Since.UTC().Format(time.RFC3339), found.Worker)
 	}

@@ -69,14 +69,14 @@ func ReadStream(ctx context.Context, db Database, topic string) (s Stream, ok bo
 const addStream = `
 INSERT INTO streams (topic, ` + streamColumns + `)
 SELECT {topic:String}, {revision:UInt64}, {cluster:String}, {topic_id:String}, {partitions:UInt32}, {begins:Array(UInt64)},
-    {server:String}, {shard:UInt32}, {shards:UInt32}, {schema:UInt32}, {formula:String}, {life:String}, {work:String}, {worker:String}, now64(3)
+    {written_by:String}, {shard:UInt32}, {shards:UInt32}, {schema:UInt32}, {formula:String}, {life:String}, {work:String}, {worker:String}, now64(3)
 WHERE `
 
 // WriteStream writes the topic's next revision, if the condition holds then.
 func WriteStream(ctx context.Context, db Database, topic, id string, s Stream, condition string, params database.Params) error {
 	n, err := db.Insert(ctx, database.Statement{SQL: addStream + condition, ID: id, Params: params.With(database.Params{
 		"topic": topic, "revision": strconv.FormatUint(s.Revision, 10), "cluster": s.ClusterID, "topic_id": s.TopicID,
-		"partitions": number(s.Partitions), "begins": list(s.Begins), "server": s.Server, "shard": number(s.Shard),
+		"partitions": number(s.Partitions), "begins": list(s.Begins), "written_by": s.Server, "shard": number(s.Shard),
 		"shards": number(s.Shards), "schema": number(s.Schema), "formula": s.Formula, "life": s.Life,
 		"work": s.Work, "worker": s.Worker,
 	})})
