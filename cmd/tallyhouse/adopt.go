@@ -24,7 +24,7 @@ func adoptCommand(s *shell) *cobra.Command {
 			"workers write to: it notes the server and rebuilds all sums from the tables, because positions don't show which\n" +
 			"corrections were lost. It refuses when the log doesn't belong to the tables, or no longer has messages that they lack.\n" +
 			"It can be interrupted at any point; until it is run again, to its end, nobody writes to the tables. Use the release\n" +
-			"that wrote the backup; migrate to a newer one afterwards.",
+			"that wrote the backup and migrate to a newer one afterwards, or migrate before.",
 		Example: "  tallyhouse adopt --clickhouse-addr clickhouse:9000",
 		Args:    cobra.NoArgs,
 	}

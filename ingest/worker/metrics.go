@@ -41,7 +41,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		dead: counter("dead_letters_total", "Messages refused; see tallyhouse deadletters.", "topic"),
 		rerouted: counter("rerouted_total", "Messages found in another partition than their key's and re-routed: a "+
 			"producer doesn't hash by murmur2.", "topic"),
-		gaps:       counter("gaps_total", "Times that the log began behind a position: messages were lost to retention.", "topic"),
+		gaps:       counter("gaps_total", "Times that the log began behind a position, or lost its end below it: messages were lost.", "topic"),
 		recoveries: counter("recoveries_total", "Recoveries of a partition's writer: fence, positions, heads.", "topic"),
 		fencesLost: counter("fences_lost_total", "Times that another writer outbid this one: rises when two "+
 			"installations share a database.", "topic"),
