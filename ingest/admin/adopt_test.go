@@ -138,7 +138,9 @@ func TestAdoptComparesTheLog(t *testing.T) {
 func TestABackupFromTheMiddleOfARebuildIsAdopted(t *testing.T) {
 	t.Parallel()
 	l, r := filled(t, 54)
-	restream(t, l, func(s *position.Stream) { s.Server, s.Work, s.Worker = "where it came from", "`tallyhouse rebuild`", "somebody" })
+	restream(t, l, func(s *position.Stream) {
+		s.Server, s.Work, s.Worker = "where it came from", "`tallyhouse rebuild`", "somebody"
+	})
 	l.Exec("%s", wrongSum)
 	_, err := admin.Rebuild(t.Context(), l.DB, []*store.Entity{l.Entity}, options())
 	mustSay(t, err, "tallyhouse adopt")

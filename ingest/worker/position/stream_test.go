@@ -8,6 +8,7 @@ import (
 
 	"tallyhouse/ingest/ingesttest"
 	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
@@ -93,5 +94,26 @@ func TestTheNewestRevisionOfAStreamCounts(t *testing.T) {
 	s.Revision = 3
 	if err := position.WriteStream(t.Context(), l.DB, string(events.Records), "test", s, "1 = 0", nil); !errors.Is(err, position.ErrNotWritten) {
 		t.Fatal(err)
+	}
+}
+
+// Given a condition on the server, as every statement of a hold's work has, then it is one on the server that was meant, and not on the one
+// that the row names: a database that was moved is migrated before it is adopted.
+func TestAStreamIsWrittenOnTheServerThatWasMeant(t *testing.T) {
+	l := ingesttest.New(t, events.Records, 1)
+	s, _, err := position.ReadStream(t.Context(), l.DB, string(events.Records))
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := s.Server
+	write := func(row, meant string) error {
+		s.Revision, s.Server = s.Revision+1, row
+		return position.WriteStream(t.Context(), l.DB, string(events.Records), "test", s, position.SameServer, database.Params{"server": meant})
+	}
+	if err := write(here, "another"); !errors.Is(err, position.ErrNotWritten) {
+		t.Errorf("meant for another server, it is written: %v", err)
+	}
+	if err := write("another", here); err != nil {
+		t.Error(err)
 	}
 }
