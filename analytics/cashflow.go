@@ -228,7 +228,18 @@ func (r monthRange) months() int {
 // ranges returns the months that the money of every line and of those below it can lie in, and how many these are.
 func (c *cashflow) ranges() (ranges []monthRange, total int) {
 	ranges = make([]monthRange, len(c.nodes))
-	c.payments(func(at int, month calendar.Month, _ Int128) { ranges[at].add(month, month) })
+	c.paid(func(at int, sum *CashSum) {
+		first, last := 0, len(sum.Nets)-1
+		for first <= last && sum.Nets[first].IsZero() {
+			first++
+		}
+		for last > first && sum.Nets[last].IsZero() {
+			last--
+		}
+		if first <= last {
+			ranges[at].add(sum.First+calendar.Month(first), sum.First+calendar.Month(last))
+		}
+	})
 	for i := range c.phases {
 		if p := &c.phases[i]; p.kind != phaseUndated && (p.kind == phaseCustom || !c.funding[i].IsZero()) && p.from <= p.to {
 			ranges[i].add(p.from, p.to)
@@ -255,20 +266,25 @@ func (c *cashflow) makeRoom(ranges []monthRange, total int) {
 	}
 }
 
-// payments calls book for what was paid on lines in the project's currency, month by month.
-func (c *cashflow) payments(book func(at int, month calendar.Month, net Int128)) {
+// paid calls each for what was paid on lines in the project's currency.
+func (c *cashflow) paid(each func(at int, sum *CashSum)) {
 	for i := range c.in.Cash {
 		sum := &c.in.Cash[i]
-		at := c.in.Structure.seatOf(sum.NodeID)
-		if at == noSeat || sum.Currency != c.in.Currency {
-			continue
+		if at := c.in.Structure.seatOf(sum.NodeID); at != noSeat && sum.Currency == c.in.Currency {
+			each(at, sum)
 		}
+	}
+}
+
+// payments is paid, month by month.
+func (c *cashflow) payments(book func(at int, month calendar.Month, net Int128)) {
+	c.paid(func(at int, sum *CashSum) {
 		for k, net := range sum.Nets {
 			if !net.IsZero() {
 				book(at, sum.First+calendar.Month(k), net)
 			}
 		}
-	}
+	})
 }
 
 // seatFinder finds the seats of many rows. It remembers the last one: rows of a node come one after another.

@@ -8,6 +8,7 @@ import (
 	"tallyhouse/api/access"
 	"tallyhouse/api/problem"
 	"tallyhouse/api/query"
+	"tallyhouse/api/resource"
 	"tallyhouse/reader"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
@@ -43,11 +44,12 @@ var getCashflow = operation{
 		if !ok {
 			return nil, reader.ErrNotFound
 		}
+		figures := project.Groups.Has(access.Amounts | access.Budget)
 		from, to := query.Value[calendar.Month](c.values, "from"), query.Value[calendar.Month](c.values, "to")
 		flow, err := c.reader.Cashflow(ctx, reader.CashflowRequest{
 			BudgetRequest: reader.BudgetRequest{
 				Tenant: c.caller.Tenant(), Project: projectRef(project), Currency: project.Currency,
-				Figures: project.Groups.Has(access.Amounts | access.Budget),
+				Figures: figures,
 			},
 			From: from, To: to, Today: c.today,
 		})
@@ -59,7 +61,16 @@ var getCashflow = operation{
 		}
 		shown := shownCashflow{ProjectCashflow: &flow, projectID: project.ID, currency: project.Currency,
 			lines: shownLines(&flow, flow.ToLevel(query.Value[string](c.values, "level").V))}
-		return writeOne(cashflowTable, project.Groups, &shown), nil
+		write := writeOne(cashflowTable, project.Groups, &shown)
+		if !figures {
+			return write, nil
+		}
+		return func(e *resource.Encoder) error {
+			if e.Limit > 0 && shown.least() > e.Limit { // so nothing is written in vain
+				return reader.ErrTooLarge
+			}
+			return write(e)
+		}, nil
 	},
 }
 

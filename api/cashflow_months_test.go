@@ -39,9 +39,15 @@ func TestMonthsAreWrittenAsTheirTableWritesThem(t *testing.T) {
 			}
 			cashflowMonthTable.Append(&want, cashflowMonthTable.Visible(access.All), &shown)
 		}
-		got := newMonthsText(asOf, first, last).append([]byte("before"), from, values)
+		months := newMonthsText(asOf, first, last)
+		got := months.append([]byte("before"), from, values)
 		if string(got) != "before["+string(want.B)+"]" {
 			t.Fatalf("got  %s\nwant [%s]", got, want.B)
+		}
+		// And they take no less than what is expected of a line before it is written
+		flow := shownCashflow{lines: []cashflowLine{{months: months}}}
+		if least, took := flow.least(), len(got)-len("before"); took < least {
+			t.Fatalf("%d bytes, at least %d were expected", took, least)
 		}
 	})
 }

@@ -40,6 +40,14 @@ func shownLines(flow *analytics.ProjectCashflow, nodes []analytics.CashflowNode)
 	return lines
 }
 
+// least is how many bytes the months of all lines take at least.
+func (c *shownCashflow) least() (bytes int) {
+	for i := range c.lines {
+		bytes += len(c.lines[i].months.empty)
+	}
+	return bytes
+}
+
 // monthsText writes the months of one line after another: 240,000 objects where 2,000 lines have 120 months. Most are
 // copied, for most lines have nothing in most months; in others one figure stands in the place of a 0.
 type monthsText struct {
@@ -74,24 +82,21 @@ func (t *monthsText) append(b []byte, from calendar.Month, values []analytics.In
 	listed := len(t.empty) / t.size
 	begin := min(max(0, int(from-t.first)), listed)
 	end := min(max(begin, int(from-t.first)+len(values)), listed)
-	start := len(b)
-	b = append(b, t.empty[:begin*t.size]...)
+	start, copied := len(b), 0
 	for i := begin; i < end; i++ {
-		text, month := t.empty[i*t.size:][:t.size], t.first+calendar.Month(i)
+		month := t.first + calendar.Month(i)
 		value := values[month-from]
 		if value.IsZero() {
-			b = append(b, text...)
 			continue
 		}
-		at := t.forecast
+		at := i*t.size + t.forecast
 		if month < t.asOf {
-			at = t.actual
+			at = i*t.size + t.actual
 		}
-		b = append(b, text[:at]...)
-		b = value.Append(b)
-		b = append(b, text[at+len("0"):]...)
+		b = value.Append(append(b, t.empty[copied:at]...))
+		copied = at + len("0")
 	}
-	b = append(b, t.empty[end*t.size:]...)
+	b = append(b, t.empty[copied:]...)
 	b[start] = '[' // in the place of the first comma
 	return append(b, ']')
 }

@@ -142,13 +142,16 @@ FROM (
 const (
 	monthSize = len("2026-01")
 	monthSum  = monthSize + sumSize
+	// maxLinesRoom bounds the lines whose months get memory at once: months may lie centuries apart.
+	maxLinesRoom = 128
 )
 
-// monthlySums adds up what a line has in each month.
+// monthlySums adds up what a line has in each month, of one line after another.
 type monthlySums struct {
 	parts []monthlySum
 	first calendar.Month
 	sums  []analytics.Int128 // by month, from the first
+	room  []analytics.Int128 // for those of lines to come
 }
 
 type monthlySum struct {
@@ -156,8 +159,8 @@ type monthlySum struct {
 	sum   analytics.Int128
 }
 
-// add adds up the months of a text, each behind a sum.
-func (m *monthlySums) add(text string) error {
+// add adds up the months of a text, each behind a sum. There are about so many more lines behind it.
+func (m *monthlySums) add(text string, behind int) error {
 	if len(text)%monthSum != 0 {
 		return fmt.Errorf("sums of months of %d bytes", len(text))
 	}
@@ -171,8 +174,10 @@ func (m *monthlySums) add(text string) error {
 		first, last = min(first, month), max(last, month)
 	}
 	months := int(max(0, last-first+1))
-	m.first, m.sums = first, slices.Grow(m.sums[:0], months)[:months]
-	clear(m.sums)
+	if months > len(m.room) {
+		m.room = make([]analytics.Int128, months*min(1+behind, maxLinesRoom))
+	}
+	m.first, m.sums, m.room = first, m.room[:months:months], m.room[months:]
 	for _, part := range m.parts {
 		sum := &m.sums[part.month-first]
 		*sum = sum.Add(part.sum)
@@ -193,10 +198,11 @@ func (b *budgetRows) takeMonths(rows rowBinary) error {
 		if err != nil {
 			return err
 		}
-		if err := months.add(text); err != nil {
+		behind := rows.behind(size)
+		if err := months.add(text, behind); err != nil {
 			return err
 		}
-		if err := b.takeLine(&row, &months, rows.behind(size)); err != nil {
+		if err := b.takeLine(&row, &months, behind); err != nil {
 			return err
 		}
 	}
@@ -208,7 +214,7 @@ func (b *budgetRows) takeLine(row *budgetRow, months *monthlySums, behind int) e
 	node := analytics.NodeID(row.node)
 	if row.roll == rollPayments {
 		b.cash = append(roomFor(b.cash, 1+behind),
-			analytics.CashSum{NodeID: node, Currency: row.currency, First: months.first, Nets: slices.Clone(months.sums)})
+			analytics.CashSum{NodeID: node, Currency: row.currency, First: months.first, Nets: months.sums})
 		return nil
 	}
 	for i, sum := range months.sums {
