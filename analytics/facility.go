@@ -121,17 +121,6 @@ type ProjectCost struct {
 	EAC      Int128
 }
 
-// EAC is the estimate at completion of all top lines.
-func (b *ProjectBudget) EAC() Int128 {
-	var sum Int128
-	for i := range b.Nodes {
-		if b.Nodes[i].parent < 0 {
-			sum = sum.Add(b.Nodes[i].EAC())
-		}
-	}
-	return sum
-}
-
 // LTCBp returns the commitment in basis points of the cost of the projects that the facility finances, each once
 // (docs/calculations.md#loan-to-cost). None: a project has another currency, or they cost nothing.
 func (f *Facility) LTCBp(costs []ProjectCost) events.Opt[int64] {

@@ -175,9 +175,13 @@ func TestLoanToCost(t *testing.T) {
 }
 
 func TestTheCostOfAProjectIsThatOfItsTopLines(t *testing.T) {
-	budget := analytics.Budget(analytics.BudgetInput{Currency: "EUR", Structure: structureOf(tree("a -", "a1 a", "b -")),
-		Budget: []analytics.BudgetSum{budgetOn("a1", 7), budgetOn("a", 10), budgetOn("b", 100)}})
-	if got := budget.EAC().String(); got != "117" {
+	in := analytics.BudgetInput{Currency: "EUR", Structure: structureOf(tree("a -", "a1 a", "a11 a1", "b -")),
+		Budget: []analytics.BudgetSum{budgetOn("a11", 7), budgetOn("a", 10), budgetOn("b", 100),
+			{NodeID: "b", Currency: "CHF", Amount: analytics.Int(1)}},
+		Claims: []analytics.ClaimSum{{NodeID: "b", Currency: "EUR", Pending: analytics.Int(3)},
+			{NodeID: "b", Currency: "CHF", Pending: analytics.Int(1)},
+			{NodeID: "gone", Currency: "EUR", Pending: analytics.Int(1)}}}
+	if got := analytics.EstimateAtCompletion(in).String(); got != "120" {
 		t.Errorf("%s", got)
 	}
 }

@@ -467,8 +467,8 @@ func answerFacilities(_ *testing.T, l *ledger, q question) any {
 		}
 		var costs []analytics.ProjectCost
 		for _, project := range f.ProjectIDs {
-			budget := analytics.Budget(l.budgetInput(project))
-			costs = append(costs, analytics.ProjectCost{Currency: l.projects[project].Currency, EAC: budget.EAC()})
+			costs = append(costs, analytics.ProjectCost{Currency: l.projects[project].Currency,
+				EAC: analytics.EstimateAtCompletion(l.budgetInput(project))})
 		}
 		data = append(data, shownFacility(f, f.Position(sums), f.LTCBp(costs), f.NextIPD(q.today)))
 	}

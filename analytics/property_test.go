@@ -341,6 +341,18 @@ func TestNothingOfABudgetIsLost(t *testing.T) {
 	})
 }
 
+func TestAnEstimateIsThatOfTheBudget(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := ledgers().Draw(t, "ledger")
+		in := l.budgetInput("P1")
+		in.Claims = append(in.Claims, analytics.ClaimSum{NodeID: "n0", Currency: "EUR", Pending: analytics.Int(7)}) // few have one that counts
+		want := topTotal(analytics.Budget(in), func(n *analytics.BudgetNode) analytics.Int128 { return n.EAC() })
+		if got := analytics.EstimateAtCompletion(in); got != want {
+			t.Fatalf("the estimate is %s, that of the budget's top lines %s\n%s", got, want, show(l))
+		}
+	})
+}
+
 func TestBudgetParentsAreTheirOwnAndTheirChildren(t *testing.T) {
 	figures := map[string]func(*analytics.BudgetNode) analytics.Int128{
 		"budget":         func(n *analytics.BudgetNode) analytics.Int128 { return n.Budget },

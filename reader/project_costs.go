@@ -126,8 +126,7 @@ func (r *Reader) estimates(ctx context.Context, tenant string, projects []Financ
 			return err
 		}
 		rows.input.Structure = structures[p.ID]
-		budget := analytics.Budget(rows.input)
-		into[p.ID] = budget.EAC()
+		into[p.ID] = analytics.EstimateAtCompletion(rows.input)
 	}
 	return nil
 }
