@@ -28,8 +28,8 @@ import (
 const concurrentInserts = 4
 
 // workerMemory bounds a worker's heap unless GOMEMLIMIT is set: room for two large batches of a topic, for what is fetched,
-// and for as much that waits to be collected.
-const workerMemory = 160 << 20
+// and for what waits to be collected.
+const workerMemory = 150 << 20
 
 // ingestFlags are what a worker needs to know beside its servers.
 type ingestFlags struct {

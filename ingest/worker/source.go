@@ -31,13 +31,13 @@ type source struct {
 const (
 	// fetchBytes bounds a fetch by what each partition adds to it: a bound on the whole response makes the embedded broker
 	// lose the list of aborted transactions. A larger message comes alone.
-	fetchBytes = 512 << 10
+	fetchBytes = 256 << 10
 	// fetchWait bounds how long a fetch without records waits at the broker. There is one at a time for each broker, made of
 	// the partitions that are read at that moment: one whose reading goes on is fetched when the one before is over. While
 	// the busy partitions pause, that is one of idle ones.
 	fetchWait = 50 * time.Millisecond
 	// bufferBytes is where a partition's reading pauses; it goes on at half of it.
-	bufferBytes = 2 << 20
+	bufferBytes = 1 << 20
 	// unpackedBytes bounds what the producer's batch, compressed, may come to: a topic's limit is one of compressed bytes, and a
 	// megabyte of them can hold a gigabyte. Nobody needs batches so large: each takes its memory at once.
 	unpackedBytes = 64 << 20
