@@ -19,11 +19,7 @@ const unseen = 1_000_000
 // measureFamilies reads drawn invoices, a member of each family: first of families that training saw, then of others,
 // with wordings of their own.
 func measureFamilies(out io.Writer, families int, list bool) error {
-	reader, err := page.NewReader()
-	if err != nil {
-		return err
-	}
-	drawer, err := layouts.NewDrawer()
+	reader, drawer, err := readerAndDrawer()
 	if err != nil {
 		return err
 	}
@@ -74,7 +70,31 @@ func measureFamilies(out io.Writer, families int, list bool) error {
 			}
 		}
 	}
-	letters, _ := readFamilies(reader, drawer.Letter, unseen, families, nil, false)
+	printLetters(out, reader, drawer, families, list)
+	return nil
+}
+
+// measureLetters reads drawn letters alone.
+func measureLetters(out io.Writer, letters int, list bool) error {
+	reader, drawer, err := readerAndDrawer()
+	if err != nil {
+		return err
+	}
+	printLetters(out, reader, drawer, letters, list)
+	return nil
+}
+
+func readerAndDrawer() (*page.Reader, *layouts.Drawer, error) {
+	reader, err := page.NewReader()
+	if err != nil {
+		return nil, nil, err
+	}
+	drawer, err := layouts.NewDrawer()
+	return reader, drawer, err
+}
+
+func printLetters(out io.Writer, reader *page.Reader, drawer *layouts.Drawer, n int, list bool) {
+	letters, _ := readFamilies(reader, drawer.Letter, unseen, n, nil, false)
 	fmt.Fprintf(out, "\nLetters that nobody has seen, with much beside what is looked for\n")
 	letters.print(out)
 	letters.printCalibration(out)
@@ -83,7 +103,6 @@ func measureFamilies(out io.Writer, families int, list bool) error {
 			fmt.Fprintln(out, "  ", miss)
 		}
 	}
-	return nil
 }
 
 // everybody are the suppliers of all families, and the buyers.

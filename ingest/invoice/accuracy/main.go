@@ -27,8 +27,9 @@ func main() {
 	wrong := flag.Bool("wrong", false, "list what is wrong or missing")
 	scans := flag.Bool("ocr", false, "read scans, too")
 	families := flag.Int("families", 500, "without a folder: read drawn invoices of N families, known and unseen each")
+	letters := flag.Int("letters", 0, "without a folder: read N drawn letters that nobody has seen, and no families")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: accuracy [--wrong] [--ocr] [--families N] [FOLDER]")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: accuracy [--wrong] [--ocr] [--families N | --letters N | FOLDER]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -37,7 +38,11 @@ func main() {
 		os.Exit(2)
 	}
 	run := func() error { return measure(flag.Arg(0), *wrong, *scans) }
-	if flag.NArg() == 0 {
+	switch {
+	case flag.NArg() > 0:
+	case *letters > 0:
+		run = func() error { return measureLetters(os.Stdout, *letters, *wrong) }
+	default:
 		run = func() error { return measureFamilies(os.Stdout, *families, *wrong) }
 	}
 	if err := run(); err != nil {

@@ -6,70 +6,138 @@ import (
 	"tallyhouse/ingest/invoice/fields"
 )
 
-// kind decides what the document is. An invoice calls itself one and carries what
-// an invoice must: a number or date and a sum to pay. Where its title is a word that
-// nobody knows, and none of another kind of document, it carries all that an invoice has: net, tax and total of a bill, or a day by
-// which to pay.
-func (s *sheet) kind(number, date, due *fields.Text, t totals) Kind {
-	const never = 1 << 30
-	credit, title, sumOnly, other, hard := false, false, false, false, false
-	invoiceFirst := false
-	total := never // a title stands above the total: what is called a credit below it is another document
-	if t.gross != nil {
-		total = t.gross.from.item.row
+// titles are what the lines of a document call it.
+type titles struct {
+	credit, title, sumOnly, hard bool
+	own, other                   *item // the first that is an invoice's title and nothing else; that of another kind of document
+	titleRow, ownRow             int
+	covers                       bool // a sentence sends an invoice along
+}
+
+// nowhere is the row of what isn't there.
+const nowhere = 1 << 30
+
+// titles reads what a document is called. A title stands above the total: what is called a credit below it is another document.
+func (s *sheet) titles(numbered bool, gross *share) titles {
+	n := titles{titleRow: nowhere, ownRow: nowhere}
+	total, invoiceFirst := nowhere, false
+	if gross != nil {
+		total = gross.from.item.row
 	}
-	titleRow, otherRow, ownRow := never, never, never
 	for _, row := range s.rows {
 		for _, it := range row {
 			if it.page > 2 {
 				break
 			}
 			text := strings.Trim(s.behindSubject(it.folded), " .:#")
-			if s.creditTitle.MatchString(text) && len(text) < 60 && it.page == 1 && row[0].y < s.heights[0]*0.6 &&
+			n.covers = n.covers || s.sendsAlong(it)
+			if s.enclosure.MatchString(text) {
+				continue
+			}
+			strict := s.ownTitle(text)
+			if s.creditTitle.MatchString(text) && len(leadingPart(text)) < 60 && it.page == 1 && row[0].y < s.heights[0]*0.6 &&
 				!invoiceFirst && it.row < total && moneyIn(row) == 0 {
-				credit = true
-			} else if loc := s.invoiceTitle.FindStringIndex(text); loc != nil && it.page == 1 &&
-				(loc[1] == len(text) || hasDigit(text) && s.titleTail.MatchString(text[loc[1]:])) {
+				n.credit = true
+			} else if strict && it.page == 1 {
 				invoiceFirst = true // what is called a credit below is an item of it
 			}
-			if loc := s.invoiceWord.FindStringIndex(text); loc != nil && len(text) < 80 &&
-				(loc[0] < 20 && len(text) < 45 || loc[0] == 0) {
-				if r, _ := s.roleOf(text); certain(number) || r == roleNone {
-					title = true
-					titleRow = min(titleRow, it.row)
-				} else {
-					sumOnly = true
-				}
+			if strict && it.page == 1 && n.own == nil {
+				n.own = it
 			}
-			if it.page == 1 && it.row < otherRow && it.y < s.heights[0]*0.5 && s.otherHeading(it, text) {
-				other, otherRow = true, it.row
-				hard = s.titleAboutInvoices.MatchString(text)
+			s.calledInvoice(&n, it, text, numbered)
+			if it.page == 1 && n.other == nil && it.y < s.heights[0]*0.5 && s.otherHeading(it, text) {
+				n.other = it
+				n.hard = s.titleAboutInvoices.MatchString(text)
 			}
 			if s.titleAlone.MatchString(text) {
-				ownRow = min(ownRow, it.row)
+				n.ownRow = min(n.ownRow, it.row)
 			}
 		}
 	}
 	// "Rechnungsbetrag" beside a sum is a title where nothing says otherwise.
-	title = title || sumOnly && !other
+	n.title = n.title || n.sumOnly && n.other == nil
+	return n
+}
+
+// calledInvoice notes a short line that has a word for an invoice, or begins with one.
+func (s *sheet) calledInvoice(n *titles, it *item, text string, numbered bool) {
+	loc := s.invoiceWord.FindStringIndex(text)
+	if loc == nil {
+		return
+	}
+	part := loc[0] + len(leadingPart(text[loc[0]:]))
+	if part >= 80 || !(loc[0] < 20 && part < 45 || loc[0] == 0) {
+		return
+	}
+	if r, _ := s.roleOf(text[:part]); !numbered && r != roleNone {
+		n.sumOnly = true
+		return
+	}
+	n.title = true
+	n.titleRow = min(n.titleRow, it.row)
+}
+
+// leadingPart is a line up to the first mark between its parts: "Rechnung 7 / Kunde 12".
+func leadingPart(text string) string {
+	for _, mark := range []string{" / ", " | ", " ~ ", " , "} { // "·" and "•" are folded so
+		text, _, _ = strings.Cut(text, mark)
+	}
+	return text
+}
+
+// ownTitle reports whether the first part of a line is the title of an invoice, alone or with its number.
+func (v *vocabulary) ownTitle(text string) bool {
+	text = strings.TrimRight(leadingPart(text), " .,:#")
+	loc := v.anyInvoiceTitle.FindStringIndex(text)
+	return loc != nil && (loc[1] == len(text) || hasDigit(text) && v.titleTail.MatchString(text[loc[1]:]))
+}
+
+// sendsAlong reports whether a line says that an invoice comes with the letter: "please find enclosed our invoice".
+func (s *sheet) sendsAlong(it *item) bool {
+	if len(it.folded) <= maxLabelled/2 || !s.sentAlong.MatchString(it.folded) {
+		return false
+	}
+	return s.invoiceWord.MatchString(it.folded) || s.invoiceWord.MatchString(s.textBelow(it))
+}
+
+// withinSentence reports whether a sum stands within a sentence: words go on behind it, or fill its line.
+func withinSentence(sm *sum) bool {
+	return len(sm.item.folded) > maxLabelled || hasLetters(sm.item.folded[sm.amount.end:])
+}
+
+// overrules reports whether a document is called an invoice above what names another kind of document, or in larger letters: what is
+// named below is an order or a quote that it's about.
+func (n titles) overrules() bool {
+	const larger = 1.15
+	return n.own != nil && !n.hard && (n.own.row < n.other.row || n.own.size >= larger*n.other.size)
+}
+
+// kind decides what the document is. An invoice calls itself one and carries what
+// an invoice must: a number or date and a sum to pay. Where its title is a word that
+// nobody knows, and none of another kind of document, it carries all that an invoice has: net, tax and total of a bill, or a day by
+// which to pay.
+func (s *sheet) kind(number, date, due *fields.Text, t totals) Kind {
+	n := s.titles(certain(number), t.gross)
 	sure := certain(number) && number.Rule == "number label"
-	whole := certain(number) && certain(date) && t.gross.certain() &&
-		(t.net.certain() && t.tax.certain() || certain(due))
+	dated := certain(number) && certain(date)
+	whole := dated && t.gross.certain() && (t.net.certain() && t.tax.certain() || certain(due))
 	switch {
-	case t.gross == nil && !(sure && certain(date) && title):
+	case t.gross == nil && !(n.title && dated && (sure || certain(due) && !n.covers)):
 		return NotAnInvoice
 	case !certain(number) && !certain(date):
 		return NotAnInvoice
-	case hard && ownRow > otherRow && !credit:
+	case n.covers && n.own == nil && (t.gross == nil || withinSentence(t.gross.from)):
+		return NotAnInvoice // the letter that an invoice was sent with
+	case n.hard && n.ownRow > n.other.row && !n.credit:
 		return NotAnInvoice
-	case other && !(sure && title && !credit && titleRow < otherRow):
-		if !(credit || sure && title && t.tax != nil && t.net != nil && s.invoicePart.MatchString(fold([]rune(number.Text)))) {
+	case n.other != nil && !n.overrules() && !(sure && n.title && !n.credit && n.titleRow < n.other.row):
+		if !(n.credit || sure && n.title && t.tax != nil && t.net != nil && s.invoicePart.MatchString(fold([]rune(number.Text)))) {
 			return NotAnInvoice
 		}
-	case !title && !credit && !(sure && t.gross != nil) && !whole:
+	case !n.title && !n.credit && !(sure && t.gross != nil) && !whole:
 		return NotAnInvoice
 	}
-	if credit {
+	if n.credit {
 		return CreditNote
 	}
 	return Invoice

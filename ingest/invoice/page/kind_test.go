@@ -49,6 +49,11 @@ func TestKindsOfDocuments(t *testing.T) {
 		"a quote":                                    {paper("Angebot", closing, ""), NotAnInvoice},
 		"a credit note":                              {paper("Gutschrift", closing, ""), CreditNote},
 		"a credit named below the total":             {paper("Wupperzettel", closing, "Storno zu Rechnung 2026-0399 vom 02.05.2026"), Invoice},
+		"an order named below the title":             {paper("RECHNUNG 2026-0417\n\nAuftrag 4711", closing, ""), Invoice},
+		"the title in a line of several parts":       {paper("Ref.: Rechnung 2026-0417 / Ihre Kundennummer 9001043940\n\nAuftrag 4711", closing, ""), Invoice},
+		"an order above what it calls its invoice":   {paper("Auftrag 4711\n\nRechnung an:", closing, ""), NotAnInvoice},
+		"a reminder of an invoice":                   {paper("Mahnung\n\nRechnung 2026-0417", closing, ""), NotAnInvoice},
+		"a fee note in Spanish":                      {paper("Minuta de honorarios 3/2026", closing, ""), Invoice},
 		"a credit named above the total":             {paper("Storno zu Rechnung 2026-0399 vom 02.05.2026", closing, ""), CreditNote},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,6 +61,37 @@ func TestKindsOfDocuments(t *testing.T) {
 				t.Errorf("the kind is %d, want %d", got, c.want)
 			}
 		})
+	}
+}
+
+// Given letters that somebody sends an invoice with, in several languages, then they are none, though they name its number, day and sum;
+// one that has a total of its own is.
+func TestLettersThatInvoicesAreSentWith(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, said := range map[string]string{
+		"English": "Further to our conversation please find enclosed our invoice no. HQ-2218 dated 2 June 2026\n" +
+			"in the sum of EUR 18,450.00 for services to the end of May.\n\nYours sincerely\n\nEncl.: Invoice HQ-2218",
+		"German": "Wie besprochen übersende ich Ihnen anbei unsere Rechnung Nr. HQ-2218 vom 2.6.2026 über den\n" +
+			"Gesamtbetrag von EUR 18.450,00 für die Leistungen im Mai.\n\nFreundliche Grüße\n\nAnlage: Rechnung HQ-2218",
+		"French": "Nous vous prions de trouver ci-joint notre facture n° HQ-2218 du 02/06/2026 d'un montant\n" +
+			"de 18 450,00 EUR pour les prestations du mois de mai.\n\nCordialement\n\nP.J.: Facture HQ-2218",
+		"Italian": "Con la presente Vi trasmettiamo in allegato la nostra fattura n. HQ-2218 del 02/06/2026 per un\n" +
+			"importo di EUR 18.450,00 per le prestazioni di maggio.\n\nDistinti saluti\n\nAllegato: Fattura HQ-2218",
+		"Dutch": "Bijgaand ontvangt u onze factuur met factuurnummer HQ-2218 van 02-06-2026 ten bedrage van\n" +
+			"EUR 18.450,00 voor de werkzaamheden in mei.\n\nMet vriendelijke groet\n\nBijlage: Factuur HQ-2218",
+		"Polish": "W załączeniu przesyłamy naszą fakturę, numer faktury HQ-2218 z dnia 02.06.2026 na kwotę razem\n" +
+			"18 450,00 EUR za prace w maju.\n\nZ poważaniem\n\nZałącznik: Faktura HQ-2218",
+	} {
+		letter := "Hegarty Quigley & Partners\n8 Lapp's Quay, Cork\n\nLeeside Docklands Ltd\nAlbert Quay, Cork\n\n03.06.2026\n\n" + said
+		if got, _, _ := reader.Read(typed.Document(letter), Own{}); got != NotAnInvoice {
+			t.Errorf("%s: the kind is %d", name, got)
+		}
+		if got, _, _ := reader.Read(typed.Document(letter+"\n\n"+closing), Own{}); got != Invoice {
+			t.Errorf("%s, with sums below: the kind is %d", name, got)
+		}
 	}
 }
 

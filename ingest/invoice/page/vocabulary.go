@@ -13,8 +13,10 @@ import (
 type vocabulary struct {
 	// What the document is.
 	invoiceTitle, invoiceTitleAlone, titleAlone, titleTail *words.Pattern
+	anyInvoiceTitle                                        *words.Pattern
 	invoiceWord, invoicePart, creditTitle                  *words.Pattern
 	otherTitle, titleAboutInvoices, selfBilling, subject   *words.Pattern
+	enclosure, sentAlong                                   *words.Pattern
 
 	// Numbers.
 	numberLabels                        []label
@@ -83,6 +85,7 @@ func newVocabulary() (*vocabulary, error) {
 
 func (v *vocabulary) addTitles(w *words.Words) {
 	v.invoiceTitle = w.Compile(`^<invoice>`)
+	v.anyInvoiceTitle = w.Compile(`^<*invoice>`)
 	v.invoiceTitleAlone = w.Compile(`^(?:<*invoice>|<*credit note>)(?: vat)?(?: ?\([^)]*\))?$`)
 	v.titleAlone = w.Compile(`^(?:<invoice>|<credit note>)$`)
 	v.titleTail = w.Compile(`^[ :.]*(?:(?:<number>|#)[ :.#]*)?(?:[a-z]{0,5}[-/ ]?\d[\w./-]*)?[ .]*$`)
@@ -92,6 +95,8 @@ func (v *vocabulary) addTitles(w *words.Words) {
 	v.selfBilling = w.Compile(`<self billing>|\(389\)`) // its code in UNTDID 1001
 	v.otherTitle = w.Compile(`^\W*(?:\d\. ?|(?:<copy>|<ordinal>) )?(?:<other document>|<about invoices*>)`)
 	v.subject = w.Compile(`^\W*<subject>(?: ?: *| +)`)
+	v.enclosure = w.Compile(`^\W*<enclosure>`)
+	v.sentAlong = w.Any("sent along")
 	v.titleAboutInvoices = w.Compile(`^\W*(?:\d\. ?|(?:<copy>|<ordinal>) )?<about invoices*>`)
 }
 
