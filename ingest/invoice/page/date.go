@@ -83,13 +83,25 @@ func (v *vocabulary) dates(folded string) []date {
 		}
 		add(m, d, ok)
 	}
-	for _, m := range v.dayMonthWord.FindAllStringSubmatchIndex(folded, 64) {
+	for from, n := 0, 0; n < 64; n++ {
+		m := v.dayMonthWord.FindStringSubmatchIndex(folded[from:])
+		if m == nil {
+			break
+		}
+		for i := range m {
+			m[i] += from
+		}
 		d := date{day: atoi(text(m, 1)), month: v.months[text(m, 2)],
 			year: fullYear(strings.TrimPrefix(text(m, 3), "'"))}
 		if month := v.months["."+text(m, 2)]; month > 0 && folded[m[3]] == '.' {
 			d.month = month
 		}
-		add(m, d, d.month > 0 && exists(d.year, d.month, d.day))
+		known := d.month > 0 && exists(d.year, d.month, d.day)
+		add(m, d, known)
+		from = m[1]
+		if !known {
+			from = m[3] // "numero 7 del 18 marzo 2026": a day may begin within what is none
+		}
 	}
 	for _, m := range v.monthWordDay.FindAllStringSubmatchIndex(folded, 64) {
 		d := date{month: v.months[text(m, 1)], day: atoi(text(m, 2)), year: atoi(text(m, 3))}

@@ -25,6 +25,8 @@ func TestDatesOfEveryHabit(t *testing.T) {
 		// October in Croatian, where ordinals have a full stop; November in Polish and Czech.
 		{"17. listopada 2026.", dayFirst, "2026-10-17"}, {"17 listopada 2026", dayFirst, "2026-11-17"},
 		{"17. listopadu 2026", dayFirst, "2026-11-17"}, {"3. veljače 2026.", dayFirst, "2026-02-03"},
+		{"numero 7 del 18 marzo 2026", dayFirst, "2026-03-18"}, {"Nr. 12 vom 3. März 2026", dayFirst, "2026-03-03"},
+		{"nº 3 de 5 de mayo de 2026", dayFirst, "2026-05-05"},
 		{"14. prosince 2021", dayFirst, "2021-12-14"}, {"14. prosinec 2021", dayFirst, "2021-12-14"},
 	}
 	for _, c := range cases {

@@ -274,12 +274,20 @@ func (s *sheet) fullBeside(it *item, day date) bool {
 
 // textBelow is what follows an item's text when its line is broken.
 func (s *sheet) textBelow(it *item) string {
-	for _, below := range s.below(it, 1.6) {
-		if absFloat(below.x0-it.x0) < 3 {
-			return below.folded
-		}
+	if below := s.lineBelow(it); below != nil {
+		return below.folded
 	}
 	return ""
+}
+
+// lineBelow is where a text goes on when its line is broken.
+func (s *sheet) lineBelow(it *item) *item {
+	for _, below := range s.below(it, 1.6) {
+		if absFloat(below.x0-it.x0) < 3 {
+			return below
+		}
+	}
+	return nil
 }
 
 func (s *sheet) columnDate(header, under *item) *item {
@@ -305,7 +313,7 @@ func (s *sheet) dueByTerms(all *candidates, day time.Time) {
 	for _, row := range s.rows {
 		for _, it := range row {
 			n := s.termDays(it.folded)
-			if n < 0 || n > 365 {
+			if n < 0 || n > 365 || s.countedFromReceipt(it) {
 				continue
 			}
 			days[n] = true
@@ -322,6 +330,17 @@ func (s *sheet) dueByTerms(all *candidates, day time.Time) {
 		c.seen(len(days) > 1, "several terms")
 		c.seen(open, "open terms")
 	}
+}
+
+// countedFromReceipt reports whether terms run from the day on which the invoice arrives, which it doesn't say: in the line that counts
+// days, or where their sentence goes on.
+func (s *sheet) countedFromReceipt(it *item) bool {
+	said := it.folded
+	if !strings.HasSuffix(strings.TrimRight(said, " "), ".") {
+		below := s.textBelow(it)
+		said += " " + below[:sentenceEnd(below)]
+	}
+	return s.fromReceipt.MatchString(said)
 }
 
 // discountRate is what a discount for paying early comes to: whatever it is called, so many percent beside days are one.

@@ -23,6 +23,9 @@ func (s *sheet) dueInSentences(all *candidates, issued time.Time) {
 				}
 				before, where := s.saidBefore(it, d)
 				rule := s.paidThen(before, s.saidBehind(it, d))
+				if rule == "" && s.termsComeTo(before, s.daysAfter(issued, d)) {
+					rule = inSentence
+				}
 				if rule == "" || s.daysAfter(issued, d) < 0 || rule == byDebit && s.daysAfter(issued, d) > maxDebitDays {
 					continue
 				}
@@ -60,6 +63,14 @@ func (s *sheet) daysAfter(issued time.Time, d date) int {
 	return int(math.Round(at.Sub(issued).Hours() / 24))
 }
 
+// termsComeTo reports whether the terms of a sentence, without a discount, count as many days as are between that of issue and the one
+// behind them: "przelew, termin 21 dni (2026-04-23)".
+func (v *vocabulary) termsComeTo(before string, days int) bool {
+	counted := v.daysCounted.FindAllStringSubmatchIndex(before, 2)
+	return days > 0 && len(counted) == 1 && atoi(before[counted[0][2]:counted[0][3]]) == days && !strings.Contains(before, "%") &&
+		!v.earlyPayment.MatchString(before) && !v.latePayment.MatchString(before)
+}
+
 // paidThen is the rule by which what a sentence says before and behind a day makes it that of paying; "" where it doesn't, as with a part
 // in percent, which is a discount or interest.
 func (v *vocabulary) paidThen(before, after string) string {
@@ -73,6 +84,8 @@ func (v *vocabulary) paidThen(before, after string) string {
 	case strings.Contains(said, "%"), v.earlyPayment.MatchString(said), v.would.MatchString(said), v.latePayment.MatchString(said), v.settled.MatchString(said):
 		return ""
 	case (last != nil || v.lastDayBehind.MatchString(after)) && v.paying.MatchString(words):
+		return inSentence
+	case last != nil && v.paying.MatchString(after) && !v.otherDate.MatchString(words): // "diesen Betrag bis 30.9. auf unser Konto zu überweisen"
 		return inSentence
 	case v.debited.MatchString(said) && !v.period.MatchString(lastWord(before)):
 		return byDebit
@@ -104,17 +117,19 @@ func (s *sheet) saidBefore(it *item, d date) (said, where string) {
 	return own, behind
 }
 
-// saidBehind is what its sentence says behind a day, in its cell and the line below.
+// saidBehind is what its sentence says behind a day, in its cell and the lines below.
 func (s *sheet) saidBehind(it *item, d date) string {
+	const lines = 4
 	said := it.folded[d.end:]
 	if said == "." || strings.HasPrefix(said, ". ") {
 		return ""
 	}
-	if end := sentenceEnd(said); end < len(said) {
-		return said[:end]
+	for n := 0; n < lines && it != nil && sentenceEnd(said) == len(said); n++ {
+		if it = s.lineBelow(it); it != nil {
+			said += " " + it.folded
+		}
 	}
-	below := s.textBelow(it)
-	return said + " " + below[:sentenceEnd(below)]
+	return said[:sentenceEnd(said)]
 }
 
 // sentenceBegin is where the last sentence of a text begins.

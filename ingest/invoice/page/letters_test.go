@@ -85,6 +85,24 @@ Rechnungsbetrag                                         119,00 €
 		"Vencimientos: 30/04/2026   119,00 €":                                                           "2026-04-30",
 		"Scadenze: 30/04/2026   119,00":                                                                 "2026-04-30",
 		"Scadenze: 30/04/2026   59,50   30/05/2026   59,50":                                             "-",
+		// Words of paying behind the day, some lines below:
+		"Ich bitte Sie, diesen Betrag bis 30. April 2026 unter Angabe der\nNummer R-4418 auf unser Konto bei der Sparkasse,\nIBAN DE14, lautend auf Serverhalle GmbH,\nzu überweisen.": "2026-04-30",
+		"Wir bitten, das Gerät bis 30. April 2026 zurückzugeben. Unser Konto steht unten für\nIhre Zahlung bereit.":                                                                    "-",
+		"Das Angebot ist gültig bis 30. April 2026, danach werden wir die Summe\nneu berechnen und zu zahlen bitten.":                                                                  "-",
+		// Terms that say what day they come to, and terms that don't:
+		"Sposób zapłaty: przelew, termin 21 dni (2026-03-23)":                 "2026-03-23",
+		"Betaling binnen 30 dagen (01-04-2026)":                               "2026-04-01",
+		"Zahlungsziel 14 Tage":                                                "2026-03-16",
+		"Zahlbar innerhalb von 14 Tagen nach Erhalt.":                         "-",
+		"Zahlbar innerhalb von 14 Tagen nach\nErhalt der Rechnung.":           "-",
+		"Payment within 14 days of receipt of invoice":                        "-",
+		"Paiement à 30 jours à réception de la facture":                       "-",
+		"Pagamento a 30 giorni dal ricevimento della fattura":                 "-",
+		"Pago a 30 días desde la recepción de la factura":                     "-",
+		"Betaling binnen 14 dagen na ontvangst van de factuur":                "-",
+		"Płatność w terminie 14 dni od otrzymania faktury":                    "-",
+		"Plačilo v 15 dneh po prejemu računa":                                 "-",
+		"Due date for payment 16/03/26 Final date for payment: 30 March 2026": "2026-03-30",
 	} {
 		if _, got, _ := reader.Read(typed.Document(page+sentence), Own{}); brief(got) != "R-4418 | 2026-03-02 | "+want+" | 10000 | 1900 | 11900" {
 			t.Errorf("%s: %s, want due %s", sentence, brief(got), want)

@@ -38,6 +38,7 @@ type vocabulary struct {
 	earlyPayment, period, conditional, fullPayment, untilDate, fallsDue *words.Pattern
 	netTerms                                                            []*words.Pattern
 	openTerms, latePayment, paying, daysCounted                         *words.Pattern
+	fromReceipt                                                         *words.Pattern
 	weeks, numberInWords                                                *words.Pattern
 	lastDay, lastDayBehind, debited, settled, would                     *words.Pattern
 	dayWords                                                            map[string]string // of a week's word, the word for days of its language
@@ -173,6 +174,7 @@ func (v *vocabulary) addTerms(w *words.Words) {
 	v.paying = w.Any("paying")
 	v.daysCounted = w.Compile(`\b(\d{1,3}) ?<days>`)
 	v.openTerms = w.Compile(`<open terms>|\d ?[/+] ?\d{2,3} ?<days>`)
+	v.fromReceipt = w.Any("from receipt")
 	v.latePayment = w.Any("late")
 	v.lastDay = w.Compile(`(?:<deadline>|<that is>)[ :]*$`)
 	v.lastDayBehind = w.Compile(`^\.? ?<deadline behind>`)
