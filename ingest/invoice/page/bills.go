@@ -82,6 +82,13 @@ func (f *figure) is(roles ...role) bool {
 // isOther reports whether a figure's labels say that it's no tax: a balance brought forward, a prepayment, a charge.
 func (f *figure) isOther() bool { return f.is(roleOther) && !f.is(roleTax, roleTaxWithin) }
 
+// deductedFrom reports whether a figure is printed with a minus alone, and a total without: what is withheld of it, or was paid before, is
+// neither its tax nor its net sum.
+func (f *figure) deductedFrom(total *figure) bool {
+	negative := func(sm *sum) bool { return sm.value < 0 }
+	return !slices.ContainsFunc(f.sums, func(sm *sum) bool { return !negative(sm) }) && !slices.ContainsFunc(total.sums, negative)
+}
+
 // nearest is where a figure stands in one of some roles, as near as possible to a row.
 func (f *figure) nearest(row int, roles ...role) *sum {
 	distance := func(sm *sum) int {
@@ -208,14 +215,14 @@ func (b *billing) taxed() {
 	rates := b.ratesTogether()
 	var rounding []int64
 	for _, sm := range b.all {
-		if v := absolute(sm.value); sm.role == roleRounding && v != 0 && v <= 500 {
+		if v := absolute(sm.value); sm.role == roleRounding && v != 0 && v <= maxRounding {
 			rounding = append(rounding, v, -v)
 		}
 	}
 	for _, n := range b.figures {
 		for _, g := range b.figures {
 			tax := g.value - n.value
-			if n.value == 0 || tax <= 0 || tax*5 > n.value*2 {
+			if n.value == 0 || tax <= 0 || tax*5 > n.value*2 || n.deductedFrom(g) {
 				continue
 			}
 			whole := func(how string, tax int64, t *figure) {
@@ -227,7 +234,7 @@ func (b *billing) taxed() {
 				b.add(c)
 			}
 			switch together := n.is(roleNet) && g.is(roleGross, rolePayable); {
-			case b.byValue[tax] != nil && !b.byValue[tax].isOther():
+			case b.byValue[tax] != nil && !b.byValue[tax].isOther() && !b.byValue[tax].deductedFrom(g):
 				whole(howCloses, tax, b.byValue[tax])
 			case rates[tax] != nil && (n.is(roleNet) || g.is(roleGross, rolePayable)):
 				whole(howRates, tax, rates[tax])

@@ -39,7 +39,8 @@ func (s *sheet) total() (decided, weighed totals, labelled []sum) {
 	if rules.gross.certain() && !rules.gross.is(weighed.gross) {
 		switch {
 		case weighed.gross.certain() && bills.itemsPrefer(&rules, weighed.net),
-			rules.net == nil && weighed.net.certain() && weighed.tax.certain() && bills.rated(weighed):
+			rules.net == nil && weighed.net.certain() && weighed.tax.certain() && bills.rated(weighed),
+			bills.leftOf(&rules, &weighed):
 			return weighed.certain(), weighed, labelled
 		case slices.ContainsFunc(bills.bills, func(c *bill) bool {
 			return c.closes() && c.gross != absolute(rules.gross.value) && bills.reasoned(c) &&
@@ -61,6 +62,18 @@ func (s *sheet) itemsPrefer(rules *totals, net *share) bool {
 	top := rules.net.from
 	leftward := s.addUpIn(top, func(it *item) bool { return absFloat(it.x0-top.item.x0) < 1 }) // some set figures to the left
 	return !s.addUp(top) && !leftward && s.addUp(&sum{item: top.item, value: net.value})
+}
+
+// leftOf reports whether the weights chose what is left of the total that the rules did: net and tax of their own stand below that one, and
+// what was billed before between them.
+func (s *sheet) leftOf(rules, weighed *totals) bool {
+	if !weighed.net.certain() || !weighed.tax.certain() || !weighed.gross.certain() || weighed.tax.value == 0 {
+		return false
+	}
+	above, below := rules.gross.from, weighed.gross.from
+	before := absolute(rules.gross.value) - absolute(weighed.gross.value)
+	return before > 0 && weighed.net.from.item.row > above.item.row && weighed.tax.from.item.row > above.item.row &&
+		s.printedBetween(above, below, before)
 }
 
 // shares are the sums that rules chose.
@@ -89,7 +102,7 @@ func agreed(rules, weighed totals) totals {
 		weighed.gross = rules.gross
 		return weighed // a tax that is printed and adds up outdoes that none is
 	}
-	if rules.net == nil && rules.tax == nil && rules.gross.value == weighed.gross.value {
+	if rules.net == nil && (rules.tax == nil || weighed.net.certain() && rules.tax.is(weighed.tax)) && rules.gross.value == weighed.gross.value {
 		weighed = weighed.certain()
 		weighed.gross = rules.gross
 		return weighed

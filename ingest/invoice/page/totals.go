@@ -1,7 +1,7 @@
 package page
 
 import (
-	"strings"
+	"slices"
 
 	"tallyhouse/ingest/invoice/page/words"
 )
@@ -20,66 +20,6 @@ type ruled struct {
 // maxSums bounds the sums of one role that are combined.
 const maxSums = 60
 
-// totalRow finds a row "Total … net tax gross" that adds up under headings that
-// name the tax: the foot of an item table.
-func (s *sheet) totalRow() ruled {
-	for r := len(s.rows) - 1; r >= 0; r-- {
-		row := s.rows[r]
-		named, _ := s.roleOf(strings.TrimSpace(row[0].folded))
-		if named != roleGross && named != roleNet || len(row) < 3 {
-			continue
-		}
-		var cells []*sum
-		for _, it := range row[1:] {
-			if a, ok := onlyMoney(it); ok {
-				cells = append(cells, &sum{value: a.value, weight: 2, item: it, amount: a})
-			}
-		}
-		if len(cells) < 3 {
-			continue
-		}
-		n, t, g := cells[len(cells)-3], cells[len(cells)-2], cells[len(cells)-1]
-		if n.value+t.value != g.value || t.value == 0 || absolute(t.value)*5 > absolute(n.value)*2 || !s.headedTax(t.item) {
-			continue
-		}
-		n.role, t.role, g.role = roleNet, roleTax, roleGross
-		return ruled{net: n, tax: t, gross: g, netValue: n.value, taxValue: t.value, grossValue: g.value, hasNet: true, hasTax: true,
-			rule: "row of totals", confidence: 0.95}
-	}
-	return ruled{}
-}
-
-// onlyMoney is the one sum in a cell without words; a rate, or the cross that stands for several rates, may be beside it.
-func onlyMoney(it *item) (amount, bool) {
-	if strings.Trim(withoutCurrency(it.folded), " x%0123456789.,'-+~") != "" {
-		return amount{}, false
-	}
-	var found []amount
-	for _, a := range it.amounts {
-		if a.decimals == 2 && !a.percent {
-			found = append(found, a)
-		}
-	}
-	if len(found) != 1 {
-		return amount{}, false
-	}
-	return found[0], true
-}
-
-// headedTax reports whether the nearest heading above an amount names a tax.
-func (s *sheet) headedTax(it *item) bool {
-	for r := it.row - 1; r >= 0 && r >= it.row-80; r-- {
-		row := s.rows[r]
-		for _, head := range row {
-			if head.page == it.page && aligned(head, it) && hasLetters(withoutCurrency(head.folded)) &&
-				len(head.amounts) == 0 {
-				return s.anyTax.MatchString(head.folded)
-			}
-		}
-	}
-	return false
-}
-
 // byRules finds the sums that agree: net + tax = gross, each with its own label.
 func (s *sheet) byRules() (ruled, []sum) {
 	all := s.sums()
@@ -95,6 +35,7 @@ func (s *sheet) byRules() (ruled, []sum) {
 		return out
 	}
 	nets, taxes, grosses, rounding := pick(roleNet), pick(roleTax), pick(roleGross, rolePayable), pick(roleRounding)
+	grosses = slices.DeleteFunc(grosses, func(g sum) bool { return s.partOfTotalRow(&g, all) })
 	nets = append(nets, s.plainTotals(grosses, taxes)...)
 	within := pick(roleTaxWithin)
 	best, bestScore := ruled{}, 0
@@ -159,6 +100,9 @@ func (s *sheet) byRules() (ruled, []sum) {
 	if t := s.totalRow(); t.gross != nil {
 		return t, all
 	}
+	if t := s.netAndTaxRow(grosses); t.gross != nil {
+		return t, all
+	}
 	if t := s.components(all, grosses); t.gross != nil {
 		return t, all
 	}
@@ -211,11 +155,14 @@ func stacked(total, tax sum, grosses []sum) bool {
 	return false
 }
 
+// maxRounding is the most that totals are rounded by: to whole crowns, or five forints.
+const maxRounding = 25_000
+
 // needs lists what the tax must be: gross less net, also with a printed rounding.
 func needs(g, n int64, rounding []sum) []int64 {
 	out := []int64{g - n}
 	for _, r := range rounding {
-		if absolute(r.value) <= 500 && r.value != 0 {
+		if absolute(r.value) <= maxRounding && r.value != 0 {
 			out = append(out, g-n-r.value, g-n+r.value)
 		}
 	}
@@ -285,6 +232,13 @@ func (s *sheet) partial(nets, taxes, within, grosses, others []sum) ruled {
 	}
 	if t := withUntaxed(append(nets, s.taxedBases(taxes)...), taxes, grosses, others); t.gross != nil {
 		return t
+	}
+	if g.role != rolePayable || !settled(others) {
+		for _, t := range []ruled{s.taxInside(g, nets, taxes), s.columnAddsUp(g, taxes), s.ratedPair(g)} {
+			if t.gross != nil && !unexplained(g, grosses, others) {
+				return t
+			}
+		}
 	}
 	out := ruled{gross: g, grossValue: g.value, rule: "gross label", confidence: 0.9}
 	if g.role == rolePayable {

@@ -1,0 +1,101 @@
+package page
+
+import (
+	"slices"
+	"strings"
+)
+
+// totalRow finds a row "Total … net tax gross" that adds up under headings that
+// name the tax: the foot of an item table.
+func (s *sheet) totalRow() ruled {
+	for r := len(s.rows) - 1; r >= 0; r-- {
+		row := s.rows[r]
+		named, _ := s.roleOf(strings.TrimSpace(row[0].folded))
+		if named != roleGross && named != roleNet || len(row) < 3 {
+			continue
+		}
+		var cells []*sum
+		for _, it := range row[1:] {
+			if a, ok := onlyMoney(it); ok {
+				cells = append(cells, &sum{value: a.value, weight: 2, item: it, amount: a})
+			}
+		}
+		if len(cells) < 3 {
+			continue
+		}
+		n, t, g := cells[len(cells)-3], cells[len(cells)-2], cells[len(cells)-1]
+		if n.value+t.value != g.value || t.value == 0 || absolute(t.value)*5 > absolute(n.value)*2 || !s.headedTax(t.item) {
+			continue
+		}
+		n.role, t.role, g.role = roleNet, roleTax, roleGross
+		return ruled{net: n, tax: t, gross: g, netValue: n.value, taxValue: t.value, grossValue: g.value, hasNet: true, hasTax: true,
+			rule: "row of totals", confidence: 0.95}
+	}
+	return ruled{}
+}
+
+// partOfTotalRow reports whether a sum is the net sum or the tax in a row of totals, as the heading of its column says: "Total 308,85 27,30".
+func (s *sheet) partOfTotalRow(g *sum, all []sum) bool {
+	if g.role != roleGross || g.column || !s.namedTotal(g) || moneyIn(s.rows[g.item.row]) < 2 {
+		return false
+	}
+	return slices.ContainsFunc(all, func(o sum) bool {
+		return o.column && o.item == g.item && o.amount.start == g.amount.start && (o.role == roleNet || o.role == roleTax)
+	})
+}
+
+// netAndTaxRow finds a row "Total … net tax", the tax under a heading that names it, whose sum is a total below.
+func (s *sheet) netAndTaxRow(grosses []sum) ruled {
+	for gi := range grosses {
+		g := &grosses[gi]
+		for r := g.item.row - 1; r >= max(0, g.item.row-maxComponents) && !g.column; r-- {
+			row := s.rows[r]
+			if len(row) < 3 || row[0].page != g.item.page {
+				continue
+			}
+			last := len(row) - 1
+			n, ok := onlyMoney(row[last-1])
+			t, also := onlyMoney(row[last])
+			named, _ := s.roleOf(strings.TrimSpace(row[0].folded))
+			if !ok || !also || named != roleGross && named != roleNet || t.value == 0 || n.value+t.value != g.value || !s.headedTax(row[last]) {
+				continue
+			}
+			net := &sum{value: n.value, role: roleNet, weight: 2, item: row[last-1], amount: n}
+			tax := &sum{value: t.value, role: roleTax, weight: 2, item: row[last], amount: t}
+			return ruled{net: net, tax: tax, gross: g, netValue: n.value, taxValue: t.value, grossValue: g.value, hasNet: true, hasTax: true,
+				rule: "row of totals", confidence: 0.95}
+		}
+	}
+	return ruled{}
+}
+
+// onlyMoney is the one sum in a cell without words; a rate, or the cross that stands for several rates, may be beside it.
+func onlyMoney(it *item) (amount, bool) {
+	if strings.Trim(withoutCurrency(it.folded), " x%0123456789.,'-+~") != "" {
+		return amount{}, false
+	}
+	var found []amount
+	for _, a := range it.amounts {
+		if a.decimals == 2 && !a.percent {
+			found = append(found, a)
+		}
+	}
+	if len(found) != 1 {
+		return amount{}, false
+	}
+	return found[0], true
+}
+
+// headedTax reports whether the nearest heading above an amount names a tax.
+func (s *sheet) headedTax(it *item) bool {
+	for r := it.row - 1; r >= 0 && r >= it.row-80; r-- {
+		row := s.rows[r]
+		for _, head := range row {
+			if head.page == it.page && aligned(head, it) && hasLetters(withoutCurrency(head.folded)) &&
+				len(head.amounts) == 0 {
+				return s.anyTax.MatchString(head.folded)
+			}
+		}
+	}
+	return false
+}
