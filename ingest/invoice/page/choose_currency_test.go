@@ -81,6 +81,10 @@ func TestTheCurrencyOfTheSuppliersCountry(t *testing.T) {
 		{"an account, and a domain elsewhere", "", "", "office@harrow.si, IBAN CH93 0076 2011 6238 5295 7", "CHF", "CH9300762011623852957"},
 		{"an American address", "12 Main Street, Austin, Texas 78701", "", "", "-", ""},
 		{"an American address and tax number", "12 Main Street, Austin, TX 78701", "", "EIN: 12-3456789", "USD", ""},
+		{"a British address", "12 High Street, London EC1A 1BB", "", "", "-", ""},
+		{"a British address and VAT number", "12 High Street, London EC1A 1BB", "", "VAT registration no. 652 3062 62", "GBP", ""},
+		{"a British address and another number", "12 High Street, London EC1A 1BB", "", "VAT registration no. 65230626", "-", ""},
+		{"an Irish address and a number as in Britain", "12 High Street, Dublin D02 X285", "", "VAT registration no. 652 3062 62", "-", ""},
 		{"no state", "12 Main Street, Austin, Tejas 78701", "", "EIN: 12-3456789", "-", ""},
 		{"a rate that one country alone has", "", "", "MwSt 8,1 %", "-", ""},
 		{"a telephone number and such a rate", "Tel. +41 44 123 45 67", "", "MwSt 8,1 %", "CHF", ""},
@@ -95,8 +99,8 @@ func TestTheCurrencyOfTheSuppliersCountry(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			lines := []string{"Harrow & Lane Ltd", "12 High Street", "London EC1A 1BB", c.id, "", "Bill to:",
-				"Northern Homes plc", "5 Mill Lane", "Leeds LS1 4AP", c.buyer, "", "Invoice", "", "Invoice No.     2026-0417",
+			lines := []string{"Harrow & Lane Ltd", "12 High Street", "London", c.id, "", "Bill to:",
+				"Northern Homes plc", "5 Mill Lane", "Leeds", c.buyer, "", "Invoice", "", "Invoice No.     2026-0417",
 				"Invoice date    17 April 2026", "", "Description                  Quantity  Amount",
 				"Masonry                      1         1,000.00", "", "        Subtotal  1,000.00",
 				"        VAT 20%   200.00", "        Total     1,200.00", "", c.foot}

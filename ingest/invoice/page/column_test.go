@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -151,6 +152,28 @@ func TestRolesOfLabels(t *testing.T) {
 		"Nie jestem podatnikiem VAT", "Nie sme platiteľmi DPH", "Nisem zavezanec za DDV", "Nije obveznik PDV-a", "Nu este plătitor de TVA", "Ej momspliktig"} {
 		if !v.noTax.MatchString(fold([]rune(said))) {
 			t.Errorf("%q says that there is no tax", said)
+		}
+	}
+}
+
+// Given a total of which something is withheld, then no way to take the figures has that for its tax or net sum; what is printed without a
+// sign, and all of a credit note, may be.
+func TestWhatIsWithheldIsNoPartOfABill(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for page, want := range map[string]bool{
+		"Total minuta   3.872,00 €\nFondo   -480,00 €\nLíquido   3.392,00 €":   false,
+		"Total minuta   3.872,00 €\nFondo   480,00 €\nLíquido   3.392,00 €":    true,
+		"Total minuta   -3.872,00 €\nIVA   -480,00 €\nBase   -3.392,00 €":          true,
+		"Total minuta   3.872,00 €\nAnticipo   -3.392,00 €\nIVA   480,00 €":        false,
+		"Total minuta   -3.872,00 €\nIVA   480,00 €\nBase imponible   -3.392,00 €": true,
+	} {
+		s := newSheet(reader.vocabulary, typed.Document(page))
+		got := slices.ContainsFunc(s.billing(s.sums()).bills, func(c *bill) bool { return c.closes() && c.tax == 480_0000 })
+		if got != want {
+			t.Errorf("%q: a bill with a tax of 480,00: %t, want %t", page, got, want)
 		}
 	}
 }

@@ -29,6 +29,9 @@ var (
 		`Montana|Nebraska|Nevada|New (?:Hampshire|Jersey|Mexico|York)|(?:North|South) (?:Carolina|Dakota)|Ohio|Oklahoma|` +
 		`Oregon|Pennsylvania|Rhode Island|Tennessee|Texas|Utah|Vermont|(?:West )?Virginia|Washington|Wisconsin|Wyoming)` +
 		` \d{5}(?:-\d{4})?$`)
+	// A postal code ends an address in the United Kingdom, and a VAT number there has groups of three, four and two figures.
+	british    = regexp.MustCompile(`(?:^|[ ,])[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}$`)
+	britishID  = regexp.MustCompile(`(?:^|[^\d])\d{3} \d{4} \d{2}(?:[^\d]|$)`)
 	employerID = regexp.MustCompile(`(?:^|[^\d-])\d{2}-\d{7}(?:[^\d-]|$)`)
 )
 
@@ -91,6 +94,9 @@ func (s *sheet) ofCountry(taxID *fields.Text, at *item, buyers map[*item]bool) (
 	if taxID != nil && at != nil && employerID.MatchString(at.folded) {
 		say("USD", at, "tax id", false)
 	}
+	if taxID != nil && at != nil && britishID.MatchString(at.text()) {
+		say("GBP", at, "tax id", false)
+	}
 	for _, a := range s.accounts(buyers) {
 		say(currencyOf(a.iban[:2]), a.at, "account", true)
 	}
@@ -107,6 +113,9 @@ func (s *sheet) ofCountry(taxID *fields.Text, at *item, buyers map[*item]bool) (
 			}
 			if american.MatchString(it.text()) {
 				say("USD", it, "address", false)
+			}
+			if british.MatchString(it.text()) {
+				say("GBP", it, "address", false)
 			}
 		}
 	}
