@@ -13,7 +13,11 @@ import (
 // date reads the day of issue. numberAt is the item that holds the number, whose figures are no day.
 func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Time) {
 	var all candidates
-	s.each(s.dateLabels, func(f found) { s.labelledDate(&all, f) })
+	s.each(s.dateLabels, func(f found) {
+		if f.label.rule != behindTheNumber || s.behindItsNumber(f, number) {
+			s.labelledDate(&all, f)
+		}
+	})
 	s.each(s.numberLabels, func(f found) { s.behindNumber(&all, f) })
 	s.otherDays(&all)
 	all.all = slices.DeleteFunc(all.all, func(c *candidate) bool {
@@ -43,6 +47,19 @@ func (s *sheet) lineBefore(it *item, d date) string {
 		return above.folded
 	}
 	return before
+}
+
+// behindItsNumber reports whether words between a number and its day stand right behind a number that may be the invoice's, or is it where
+// that is certain: not "Abnahme am", nor "Auftrag 7 vom".
+func (s *sheet) behindItsNumber(f found, number *fields.Text) bool {
+	said := strings.TrimRight(f.item.folded[:f.start], " ,;:.()/-")
+	if left := s.left(f.item); said == "" && left != nil {
+		said = left.folded
+	}
+	if !hasDigit(lastWord(said)) {
+		return false
+	}
+	return !certain(number) || strings.Contains(compact(said), compact(foldText(number.Value)))
 }
 
 // behindNumber labels the days right behind a document's title and number, as in "Rechnung 7 · 01.02.2026".

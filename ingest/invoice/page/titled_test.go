@@ -53,3 +53,22 @@ Pos  Bezeichnung      Menge   Betrag
 		}
 	}
 }
+
+// Given days behind numbers, then the day of issue is the one behind the invoice's own number, not one behind another's, nor behind words
+// between them.
+func TestTheDayBehindTheInvoicesOwnNumber(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for head, want := range map[string]string{
+		"Rechnung Nr. 2026-0417 vom 06.05.2026\n\nGemäß Auftrag Nr. 4711 vom 02.03.2026:":                    "2026-05-06",
+		"Rechnung Nr. 2026-0417\n\n06.05.2026\n\nGemäß Angebot Nr. 4711 vom 02.03.2026:":                     "2026-05-06",
+		"Rechnung\n\n06.05.2026\n\nUst-ID: DE136695976 - Rechnungs-Nr.: 2026-0417 - Übergabe am: 02.03.2026": "2026-05-06",
+	} {
+		_, f, _ := reader.Read(typed.Document("Muster Bau GmbH\nMusterstr. 12\n12345 Musterstadt\n\n"+head+"\n\n"+closing), Own{})
+		if f.Date == nil || f.Date.Value != want {
+			t.Errorf("%q: the day is %v, want %s", head, f.Date, want)
+		}
+	}
+}
