@@ -14,6 +14,7 @@ type candidate struct {
 	value    string
 	key      string // its comparable form
 	at       *item
+	from     int    // where it begins there
 	rule     string // what announces it
 	features []string
 }
@@ -52,7 +53,7 @@ func (c *candidates) at(it *item, from int, value, key string) *candidate {
 	if c.known == nil {
 		c.known = map[place]*candidate{}
 	}
-	found := &candidate{value: value, key: key, at: it, rule: noLabel}
+	found := &candidate{value: value, key: key, at: it, from: from, rule: noLabel}
 	c.known[where] = found
 	c.all = append(c.all, found)
 	return found

@@ -14,19 +14,49 @@ import (
 // that come later in a file, in a manual say, are examples.
 const maxNumberPage = 3
 
+// Rules of labels that say less plainly than "number label" what they announce.
+const (
+	titleNumber = "number label within title"
+	titleBefore = "title before number"
+	plainNumber = "plain number label"
+)
+
 // number reads the invoice's number.
 func (s *sheet) number(buyers map[*item]bool) (*fields.Text, *item) {
 	var all candidates
+	s.labelledNumbers(&all)
+	s.numbersBeforeLabels(&all)
+	s.unlabelledNumbers(&all)
+	for _, c := range all.all {
+		s.seenOfNumber(c, buyers)
+	}
+	outdone(all.all, "number label", titleNumber)
+	s.besideDated(all.all)
+	own, others := s.elses(all.all)
+	best, c := s.decide(fields.Number, own)
+	for _, other := range others {
+		s.couldBe(fields.Number, other.value, other.at, other.rule, 0)
+	}
+	if c == nil {
+		return nil, nil
+	}
+	if s.bare(c) {
+		best.Confidence = min(best.Confidence, undecided)
+	}
+	return best, c.at
+}
+
+// labelledNumbers finds what labels of an invoice's number announce.
+func (s *sheet) labelledNumbers(all *candidates) {
 	s.each(s.numberLabels, func(f found) {
-		if f.item.page > maxNumberPage {
+		if f.item.page > maxNumberPage || ourReference.MatchString(f.item.folded[f.start:]) {
 			return
 		}
 		if subject := len(f.item.folded) - len(s.behindSubject(f.item.folded)); subject > 0 && f.start == subject {
-			f.label.rule = "number label within title" // the subject of a letter is its title
+			f.label.rule = titleNumber // the subject of a letter is its title
 		}
-		plain := f.label.rule == "title before number" || f.label.rule == "plain number label"
-		for _, p := range s.places(f) {
-			value, from, ok := s.numberAt(p.item, p.from, !plain || p.item != f.item && figuresInGroups(p.item))
+		for _, p := range s.numberPlaces(f) {
+			value, from, ok := s.numberAt(p.item, p.from, s.clearly(f, p))
 			if !ok {
 				continue
 			}
@@ -34,37 +64,91 @@ func (s *sheet) number(buyers map[*item]bool) (*fields.Text, *item) {
 			if c == nil {
 				return
 			}
-			where := f.label.rule + " " + p.where
-			other := s.otherNumberBefore.MatchString(s.behindSubject(f.item.folded[:f.start]))
-			not := s.otherNumberAfter.MatchString(f.item.folded[f.end:]) && !saidTwice(f.item.folded[f.end:]) // "Nr./Datum"
-			if !other && !not {
-				c.rule = f.label.rule
-			}
-			c.seen(!other && !not, where)
-			c.seen(!other && !not, f.label.rule)
-			c.seen(other, "another's label "+p.where)
-			c.seen(not, "label of something else "+p.where)
-			c.seen(f.start == 0, where+", at its beginning")
-			c.seen(plain && s.besideTitle(f.item), "beside the title, "+where)
-			c.seen(plain && s.besideDateLabel(f.item), "beside a label of the day, "+where)
-			c.seen(p.item != f.item && !wholeNumber(p.item, value), "part of a cell, "+where)
+			s.seenOfLabel(c, f, p)
 			if p.item == f.item {
 				return
 			}
 		}
 	})
-	s.unlabelledNumbers(&all)
-	for _, c := range all.all {
-		s.seenOfNumber(c, buyers)
-	}
-	outdone(all.all, "number label", "number label within title")
-	s.besideDated(all.all)
-	best, c := s.decide(fields.Number, all.all)
-	if c == nil {
-		return nil, nil
-	}
-	return best, c.at
 }
+
+// numbersBeforeLabels finds the numbers that stand before their label in a sentence, as in Hungarian: "az A-7 számú számla".
+func (s *sheet) numbersBeforeLabels(all *candidates) {
+	for _, row := range s.rows {
+		for _, it := range row {
+			m := s.numberBehind.FindStringIndex(it.folded)
+			if m == nil || it.page > maxNumberPage {
+				continue
+			}
+			value, from, ok := s.numberAt(it, m[0], true)
+			if !ok {
+				continue
+			}
+			if c := all.at(it, from, value, compact(value)); c != nil && !s.otherNumberBefore.MatchString(it.folded[:m[0]]) {
+				c.rule = "number label"
+				c.seen(true, "number label")
+				c.seen(true, "number label behind")
+			}
+		}
+	}
+}
+
+// ourReference is how a reference is called that looks like a number's label: "N/Ref."
+var ourReference = regexp.MustCompile(`^\W*n ?/ ?ref`)
+
+// plainly reports whether a label announces numbers of whatever kind.
+func (f found) plainly() bool {
+	return f.label.rule == titleBefore || f.label.rule == plainNumber
+}
+
+// clearly reports whether a label says so plainly that a number stands in a place that short ones and those like days are taken, too.
+func (s *sheet) clearly(f found, p place) bool {
+	switch {
+	case !f.plainly() || p.item != f.item && figuresInGroups(p.item):
+		return true
+	case f.label.rule != plainNumber || p.where == "beside" || strings.HasPrefix(p.where, "below"):
+		return false
+	}
+	return p.item == f.item && s.dateLabelIn(f.item, f.end) || p.item != f.item && s.besideDateLabel(f.item) || s.byTitle(f.item)
+}
+
+// dateLabelIn reports whether a label of the day of issue stands behind an offset of an item.
+func (s *sheet) dateLabelIn(it *item, from int) bool {
+	return slices.ContainsFunc(s.dateLabels, func(l label) bool {
+		return l.rule != behindTheNumber && l.pattern.MatchString(it.folded[from:])
+	})
+}
+
+// seenOfLabel adds what is seen of a label to the number that it announces.
+func (s *sheet) seenOfLabel(c *candidate, f found, p place) {
+	where := f.label.rule + " " + p.where
+	before := s.behindSubject(f.item.folded[:f.start])
+	_, tail, _ := strings.Cut(f.item.folded[f.start:f.end], " ")
+	about := f.label.rule == titleNumber && s.numberedThing.MatchString(tail) // "Rechnung zu Auftrag Nr."
+	other := about || s.otherNumberBefore.MatchString(before) && (s.credits() || !s.reference.MatchString(before))
+	not := s.otherNumberAfter.MatchString(f.item.folded[f.end:]) && !saidTwice(f.item.folded[f.end:]) // "Nr./Datum"
+	if !other && !not {
+		c.rule = f.label.rule
+	}
+	c.seen(!other && !not, where)
+	c.seen(!other && !not, f.label.rule)
+	c.seen(other, othersLabel+p.where)
+	c.seen(not, "label of something else "+p.where)
+	c.seen(f.start == 0, where+", at its beginning")
+	c.seen(f.plainly() && s.besideTitle(f.item), "beside the title, "+where)
+	c.seen(f.plainly() && s.besideDateLabel(f.item), "beside a label of the day, "+where)
+	c.seen(p.item != f.item && !wholeNumber(p.item, c.value), "part of a cell, "+where)
+}
+
+// credits reports whether the first page is that of a credit note, which refers to an invoice.
+func (s *sheet) credits() bool {
+	return slices.ContainsFunc(s.rows, func(row []*item) bool {
+		return row[0].page == 1 && slices.ContainsFunc(row, func(it *item) bool { return s.creditTitle.MatchString(it.folded) })
+	})
+}
+
+// othersLabel begins what is seen of a number that the label of another document's announces.
+const othersLabel = "another's label "
 
 // besideDated marks the numbers beside one that stands between the document's title and its day, as in "Invoice no. 7 of 1 May": what comes
 // with a label alone further down is a party's own number. Credit notes name the invoice that they correct like that, so they have no say.
@@ -79,8 +163,10 @@ func (s *sheet) besideDated(all []*candidate) {
 	}
 }
 
-// dayBehind is seen of a number that a day follows in the same text.
-const dayBehind = "a day behind it"
+const (
+	dayBehind   = "a day behind it" // is seen of a number that a day follows in the same text,
+	printedOnce = "printed 0 times more"
+)
 
 // unlabelledNumbers finds what is shaped like a number of an invoice.
 func (s *sheet) unlabelledNumbers(all *candidates) {
@@ -286,27 +372,12 @@ func (v *vocabulary) numberAt(it *item, from int, clear bool) (value string, at 
 			break
 		}
 	}
-	end := i
-	for end < len(r) && !unicode.IsSpace(r[end]) {
-		end++
-	}
+	end := wordEnd(r, i)
 	value = trimNumber(string(r[i:end]))
-	if end < len(r) {
-		next := end + 1
-		stop := next
-		for stop < len(r) && !unicode.IsSpace(r[stop]) {
-			stop++
-		}
-		following := trimNumber(string(r[next:stop]))
-		switch {
-		case isPrefix(value) && hasDigit(following) && v.numberShape.MatchString(following):
-			value += " " + following
-		case allDigits(value) && value != "" && allDigits(strings.ReplaceAll(string(r[end:]), " ", "")) &&
-			end < len(r)-1 && clear:
-			value = strings.TrimSpace(string(r[i:]))
-		}
+	if more := v.joined(r, i, end, clear); more > end {
+		value = trimNumber(string(r[i:more]))
 	}
-	if !v.numberShape.MatchString(strings.ReplaceAll(value, " ", "")) || !hasDigit(value) || len(value) > 40 {
+	if !v.numberShape.MatchString(strings.ReplaceAll(value, " ", "")) || !hasDigit(value) || len(value) > longestNumber {
 		return "", 0, false
 	}
 	if a := v.amounts([]rune(value)); len(a) == 1 && (a[0].percent || a[0].currency != "" || a[0].decimals == 2 &&
@@ -323,12 +394,81 @@ func (v *vocabulary) numberAt(it *item, from int, clear bool) (value string, at 
 	if end < len(r) && !clear {
 		// A house number, a quantity, a postal code: words follow.
 		rest := strings.TrimSpace(it.folded[end:])
-		if len(value) <= 5 && allDigits(value) && rest != "" && unicode.IsLetter(rune(rest[0])) {
+		if len(value) <= 5 && allDigits(value) && rest != "" && unicode.IsLetter(rune(rest[0])) && !v.dayFollows(rest) {
 			return "", 0, false
 		}
 	}
 	return value, i, true
 }
+
+// dayFollows reports whether a text begins with a day, with a short word before it at most.
+func (v *vocabulary) dayFollows(folded string) bool {
+	const short = 6
+	days := v.dates(folded)
+	return len(days) > 0 && days[0].start <= short
+}
+
+// wordEnd is where the word that begins at an offset ends.
+func wordEnd(r []rune, from int) int {
+	for from < len(r) && !unicode.IsSpace(r[from]) {
+		from++
+	}
+	return from
+}
+
+// joined is where a number ends whose first word ends at an offset: prefixes stand apart from what they belong to, figures in groups, a
+// year behind a stroke; else nowhere.
+func (v *vocabulary) joined(r []rune, from, end int, clear bool) int {
+	if end == len(r) {
+		return 0
+	}
+	value := trimNumber(string(r[from:end]))
+	words := strings.Fields(string(r[end:min(len(r), end+longestNumber)]))
+	behind := func(n int) int { // where the next n words end
+		to := end
+		for range n {
+			for to < len(r) && unicode.IsSpace(r[to]) {
+				to++
+			}
+			to = wordEnd(r, to)
+		}
+		return to
+	}
+	next := func(i int) string {
+		if i < len(words) {
+			return trimNumber(words[i])
+		}
+		return ""
+	}
+	switch {
+	case isPrefix(value) && hasDigit(next(0)) && v.numberShape.MatchString(next(0)):
+		return behind(1)
+	case clear && isPrefix(value) && slices.Contains(v.numberWords, strings.Trim(foldText(next(0)), ".:")) && next(1) != "" && allDigits(next(1)):
+		return behind(2) // "Seria TGC nr. 4471"
+	case value == "" || !allDigits(value):
+		return 0
+	case clear && allDigits(strings.ReplaceAll(string(r[end:]), " ", "")):
+		return len(r)
+	case next(0) == "/" && bareYear(next(1)):
+		return behind(2)
+	}
+	groups := 0
+	for groups < len(words) && len(words[groups]) > 1 && allDigits(trimNumber(words[groups])) {
+		groups++
+		if trimNumber(words[groups-1]) != words[groups-1] {
+			break // a full stop ends the number
+		}
+	}
+	if clear && groups >= fewestGroups {
+		return behind(groups)
+	}
+	return 0
+}
+
+const (
+	longestNumber = 40
+	fewestGroups  = 2 // behind the first
+)
 
 func trimNumber(s string) string {
 	s = strings.TrimRight(s, ".,;:)|]")

@@ -22,6 +22,8 @@ type vocabulary struct {
 	numberLabels                        []label
 	numberWords                         []string
 	otherNumberBefore, otherNumberAfter *words.Pattern
+	numberedThing, reference            *words.Pattern
+	numberBehind                        *words.Pattern
 	numberShape, phoneShape             *words.Pattern
 
 	// Dates.
@@ -104,17 +106,23 @@ func (v *vocabulary) addTitles(w *words.Words) {
 func (v *vocabulary) addNumbers(w *words.Words) {
 	v.numberLabels = []label{
 		{pattern: w.Compile(`<invoice number>`), weight: 0.97, rule: "number label", below: true},
-		{pattern: w.Compile(`<number in title>`), weight: 0.93, rule: "number label within title"},
+		{pattern: w.Compile(`(?:<number>|<reference>)[ .:]*(?:(?:<of>|de|del|della|di|do|du|da|van|za) )?(?:la |l')?<invoice>`), weight: 0.97,
+			rule: "number label", below: true},
+		{pattern: w.Compile(`<number in title>`), weight: 0.93, rule: titleNumber},
+		{pattern: w.Compile(`(?:^|: ?)<invoice> [a-z' ]{1,40} <number>\b[ .:]*`), weight: 0.93, rule: titleNumber},
 		{pattern: w.Compile(`(?:<*invoice>|<*credit note>)(?: ?\([^)]{1,60}\))+ ?(?:<number>|n[ro]?\b)`), weight: 0.93,
-			rule: "number label within title"},
-		{pattern: w.Compile(`<*invoice>|<*credit note>`), weight: 0.9, rule: "title before number", below: true},
-		{pattern: w.Compile(`^(?:<number>|<plain number label>)[ .:#]*(?:no\b)?[ .:#]*`), weight: 0.81,
-			rule: "plain number label", below: true},
+			rule: titleNumber},
+		{pattern: w.Compile(`<*invoice>|<*credit note>`), weight: 0.9, rule: titleBefore, below: true},
+		{pattern: w.Compile(`(?:^|[|~] | - )(?:<number>|<plain number label>)[ .:#]*(?:no\b)?[ .:#]*`), weight: 0.81,
+			rule: plainNumber, below: true},
 	}
 	for _, word := range w.Entries("number") {
 		v.numberWords = append(v.numberWords, foldText(word))
 	}
-	v.otherNumberBefore = w.Compile(`<other number>[ :.]*$`)
+	v.otherNumberBefore = w.Compile(`<other number>[ :.]*(?:<article>\.? ?)?$`)
+	v.reference = w.Compile(`^\W*<reference>[ :.]*$`)
+	v.numberBehind = w.Compile(`[^ ]+[ .]+<number behind>`)
+	v.numberedThing = w.Compile(`(?:<numbered thing>|<due>|<calendar week>)[ .:/#-]*(?:(?:<number>|<id>|code|ref)[ .:#-]*){0,2}$`)
 	v.otherNumberAfter = w.Compile(`^\W{0,3}(?:<not the number>|a )`)
 	v.numberShape = w.Compile(`^[\p{L}\p{N}][\p{L}\p{N}_./\\+*()#-]*$`)
 	v.phoneShape = w.Compile(`^\+?\d{2,}[-/ ]\d{3,}[-/ ]\d{3,}`)

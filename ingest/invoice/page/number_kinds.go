@@ -1,0 +1,166 @@
+package page
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// elses splits what is shaped like a number into what may be the invoice's and what is something else's, which is never stated, however
+// well it stands, for many invoices have no number: it is only possible.
+func (s *sheet) elses(all []*candidate) (own, others []*candidate) {
+	labelled := slices.ContainsFunc(all, func(c *candidate) bool { return c.rule != noLabel && !s.byReference(c) })
+	for _, c := range all {
+		if s.somethingElse(c) || labelled && s.byReference(c) {
+			others = append(others, c)
+		} else {
+			own = append(own, c)
+		}
+	}
+	return own, others
+}
+
+// somethingElse reports whether a number is that of a customer, an order, an account, a company …; labels of an invoice's number outdo all but
+// what an identifier is made of.
+func (s *sheet) somethingElse(c *candidate) bool {
+	start, end := c.span()
+	switch {
+	case s.isIdentifier(c.at.folded, start, end):
+		return true
+	case c.rule == noLabel:
+		other := func(feature string) bool { return strings.HasPrefix(feature, othersLabel) }
+		return s.ofThing(c) || noNumber(c) || s.inGroups(c.at, start, end) || slices.ContainsFunc(c.features, other)
+	case c.rule == titleBefore:
+		return noNumber(c) || !slices.Contains(c.features, titleBefore+" behind") && s.ofThing(c)
+	}
+	return false
+}
+
+// ofThing reports whether a label of its own says that a number is that of something else.
+func (s *sheet) ofThing(c *candidate) bool {
+	start, end := c.span()
+	said := s.announcement(c.at, start, end)
+	if prefix, _, two := strings.Cut(c.value, " "); two && isPrefix(prefix) {
+		said += " " + foldText(prefix) // "DDT 882"
+	}
+	return s.numberedThing.MatchString(said) && !s.compoundTitle(said)
+}
+
+// noNumber reports whether figures are by their shape a year of our time ("Stromrechnung 2025"), measures, a telephone number or, in brackets,
+// the code of the document's kind ("Rechnung (380)").
+func noNumber(c *candidate) bool {
+	start, end := c.span()
+	text := c.at.folded
+	code := end-start == 3 && start > 0 && text[start-1] == '(' && end < len(text) && text[end] == ')'
+	called := strings.Contains(c.value, " ") && phone.MatchString(c.value)
+	return code || called || bareYear(c.value) || measures.MatchString(c.value)
+}
+
+// measures are those of a thing: "340x176".
+var measures = regexp.MustCompile(`^\d+[x×]\d`)
+
+// bareYear reports whether a number is a year and nothing else.
+func bareYear(value string) bool {
+	return len(value) == 4 && allDigits(value) && value > "1900" && value < "2100"
+}
+
+// byReference reports whether nothing but the word for a reference announces a number.
+func (s *sheet) byReference(c *candidate) bool {
+	start, end := c.span()
+	return c.rule == plainNumber && s.reference.MatchString(s.announcement(c.at, start, end))
+}
+
+// compoundTitle reports whether a text is the title of an invoice that is another document, too: "Rechnung/Lieferschein Nr.".
+func (s *sheet) compoundTitle(said string) bool {
+	m := s.invoiceTitle.FindStringIndex(said)
+	if m == nil {
+		return false
+	}
+	rest := strings.TrimLeft(said[m[1]:], " ")
+	return strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, "/")
+}
+
+// span is where a number begins and ends in its item, without the brackets around it.
+func (c *candidate) span() (start, end int) {
+	start = c.from
+	for start < len(c.at.folded) && strings.ContainsRune("([#", rune(c.at.folded[start])) {
+		start++
+	}
+	return start, min(start+len([]rune(c.value)), len(c.at.folded))
+}
+
+// announcement is what stands where the label of a value does: before it in its part of a line, else on its left, else above it.
+func (s *sheet) announcement(it *item, start, end int) string {
+	if before, _ := partAround(it.folded, start, end); hasLetters(before) {
+		return before
+	}
+	if left := s.aside(it); left != nil && hasLetters(left.folded) {
+		return withoutFigures(left.folded)
+	}
+	if above := s.above(it); above != nil {
+		return withoutFigures(above.folded)
+	}
+	return ""
+}
+
+// withoutFigures is a text, if there are no figures in it: labels have none.
+func withoutFigures(folded string) string {
+	if hasDigit(folded) {
+		return ""
+	}
+	return folded
+}
+
+// isIdentifier reports whether what stands between two offsets is part of a tax id or an account.
+func (s *sheet) isIdentifier(folded string, start, end int) bool {
+	if slices.ContainsFunc(s.vatIDs(folded), func(id taxID) bool { return id.start < end && start < id.end }) {
+		return true
+	}
+	if m := s.vatLabel.FindStringIndex(folded); m != nil && m[1] == start {
+		title := s.invoiceTitle.FindStringIndex(folded) // "Faktura VAT 7"
+		return title == nil || title[1] <= m[0]
+	}
+	return overlaps(domesticAccount.FindAllStringIndex(folded, maxStrip), []int{start, end}) ||
+		overlaps(bareAccount.FindAllStringIndex(folded, maxStrip), []int{start, end})
+}
+
+// domesticAccount is an account as it is printed in Hungary.
+var domesticAccount = regexp.MustCompile(`\b\d{8}-\d{8}(?:-\d{8})?\b`)
+
+// inGroups reports whether figures between two offsets are one of several groups, as accounts and telephone numbers are set.
+func (s *sheet) inGroups(it *item, start, end int) bool {
+	if !allDigits(it.folded[start:min(end, len(it.folded))]) || end > len(it.folded) {
+		return false
+	}
+	before, behind := strings.Fields(it.folded[:start]), strings.Fields(it.folded[end:])
+	return len(before) > 0 && allDigits(before[len(before)-1]) || len(behind) > 0 && allDigits(strings.TrimRight(behind[0], ".,;)"))
+}
+
+// bare reports whether nothing but its shape speaks for a number: no words announce it, it doesn't stand by the title, and neither is it
+// printed again nor a day behind it.
+func (s *sheet) bare(c *candidate) bool {
+	if c.rule != noLabel || slices.Contains(c.features, dayBehind) || !slices.Contains(c.features, printedOnce) {
+		return false
+	}
+	start, end := c.span()
+	return s.announcement(c.at, start, end) == "" && !s.byTitle(c.at)
+}
+
+// byTitle reports whether the document's title stands in an item's row, or right above or below it.
+func (s *sheet) byTitle(it *item) bool {
+	for r := max(0, it.row-2); r <= min(it.row+1, len(s.rows)-1); r++ {
+		for _, other := range s.rows[r] {
+			near := r == it.row || aligned(other, it) && absFloat(other.y-it.y) < 2.5*maxFloat(other.size, it.size)
+			if other != it && other.page == it.page && near && s.titled(other.folded) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// titled reports whether a text is a title of an invoice, alone.
+func (s *sheet) titled(folded string) bool {
+	text := strings.Trim(s.behindSubject(folded), " .:#")
+	return s.titleAlone.MatchString(text) || s.invoiceTitleAlone.MatchString(text)
+}

@@ -1,0 +1,132 @@
+package page
+
+import (
+	"strings"
+	"testing"
+
+	"tallyhouse/ingest/invoice/page/typed"
+)
+
+// withParticulars is an invoice in whose head stands what is given.
+func withParticulars(particulars string) string {
+	return `Muster Bau GmbH
+Hauptstraße 1
+1010 Wien
+UID ATU12345675
+
+Lofts GmbH
+Ringstraße 7
+8010 Graz
+
+` + particulars + `
+
+Malerarbeiten                                                   100,00 €
+Nettobetrag                                                     100,00 €
+USt. 20 %                                                        20,00 €
+Rechnungsbetrag                                                 120,00 €
+`
+}
+
+func numberOn(t *testing.T, reader *Reader, page string) string {
+	t.Helper()
+	_, f, _ := reader.Read(typed.Document(page), Own{})
+	if f.Number == nil {
+		return ""
+	}
+	return f.Number.Value
+}
+
+// Given an invoice without a number, on which that of something else stands under its own label, in any language and wherever an invoice's
+// would stand, then no number is stated; beside the invoice's own it is never taken for it.
+func TestNumbersOfOtherThings(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, label := range []string{
+		"Auftrag", "Auftrags-Nr.", "Kundennummer", "Kd-Nr.", "Ihre Bestellung", "Projekt", "Vertrag Nr.", "Angebot", "Lieferschein Nr.", "Zählernummer",
+		"Baustelle", "Liefertermin KW", "Order", "Order No.", "Customer ID", "Project", "Contract No.", "Quotation", "Delivery note", "PO", "Policy", "Your ref.",
+		"Commande n°", "N° client", "Contrat", "Devis n°", "Bon de livraison", "Chantier", "Dossier", "Marché n°", "SIRET", "Ordine n.", "Codice cliente",
+		"Commessa", "Contratto", "Preventivo n.", "DDT n.", "CIG", "Pedido nº", "Código cliente", "Obra", "Presupuesto nº", "Albarán", "Expediente",
+		"Encomenda n.º", "Contrato", "Requisição", "Guia", "Klantnummer", "Ordernummer", "Uw referentie", "Offertenummer", "Pakbon", "Zamówienie nr",
+		"Umowa nr", "Nr klienta", "Oferta nr", "Objednávka č.", "Smlouva č.", "Číslo zákazníka", "Zmluva č.", "Naročilo št.", "Pogodba št.", "Šifra kupca",
+		"Dobavnica", "Narudžba br.", "Ugovor br.", "Otpremnica", "Rendelésszám", "Szerződésszám", "Ügyfélszám", "Szállítólevél", "Comanda nr.",
+		"Contract nr.", "Aviz nr.", "Kundnummer", "Ordernr", "Avtal", "Offert", "Kundenr.", "Tilbud nr.", "Ordrenr.", "Prosjekt", "Avtale nr.",
+		"Tilausnumero", "Asiakasnumero", "Sopimus", "Tarjous",
+	} {
+		for _, particulars := range []string{
+			"Rechnung\n\n" + label + " T-1044/26                    Datum 12.03.2026",
+			"Datum: 12.03.2026\n" + label + ": T-1044/26\n\nRechnung",
+			"Rechnung                      " + label + "        Datum\n                              T-1044/26" + strings.Repeat(" ", max(2, len([]rune(label))-1)) + "12.03.2026",
+		} {
+			if got := numberOn(t, reader, withParticulars(particulars)); got != "" {
+				t.Errorf("%q: number %q", particulars, got)
+			}
+		}
+		beside := "Rechnung\n\n" + label + "  T-1044/26\nRechnungsnummer  26-88\nDatum  12.03.2026"
+		if got := numberOn(t, reader, withParticulars(beside)); got != "26-88" {
+			t.Errorf("%q: number %q", beside, got)
+		}
+	}
+}
+
+// Given an invoice in whose head figures stand that are no number whatever their place (an account, a telephone number, a tax id, a year,
+// the code of a title, measures), then none is stated.
+func TestFiguresThatAreNoNumber(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, particulars := range []string{
+		"Stromrechnung 2025\n\nDatum 12.03.2026",
+		"Honorarrechnung (380)\n\nDatum 12.03.2026",
+		"Rechnung\nAT86 2769 3109 8027 4085\nDatum 12.03.2026",
+		"Rechnung\n0664 4418 820\nDatum 12.03.2026",
+		"Rechnung\nDE811907980\nDatum 12.03.2026",
+		"Rechnung\nC.I.F. RO24830206\nDatum 12.03.2026",
+		"Számla\nSzámlaszám: 11700000-20000000-30000000\nDatum 12.03.2026",
+		"Faktura VAT\nNr rachunku: PL22 3819 8719 7419 0593 7557 8441\nDatum 12.03.2026",
+		"Rechnung\n340x176\nDatum 12.03.2026",
+	} {
+		if got := numberOn(t, reader, withParticulars(particulars)); got != "" {
+			t.Errorf("%q: number %q", particulars, got)
+		}
+	}
+}
+
+// Given an invoice's number set in one of the ways that billers have, then it is read as it is printed.
+func TestWaysToSetANumber(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for particulars, want := range map[string]string{
+		// Values above their labels.
+		"Rechnung\n12              20.10.2026\nRg.-Nr.         Rechnungsdatum":                                                    "12",
+		"Rechnung\nA-12/7          20.10.2026\nRg.-Nr.         Rechnungsdatum\n\nBestellung: 77-4\nFällig: 30.10.2026":            "A-12/7",
+		"Factura\n20201208                20/10/2026\nRef. factura            Fecha de emisión":                                   "20201208",
+		"Rechnung Nr. 72 142 994 42 vom 20.10.2026, Ihr Zeichen: AB":                                                              "72 142 994 42",
+		"Rechnungsnr. 2600 7731 5542\nDatum 20.10.2026":                                                                           "2600 7731 5542",
+		"Rechnung Nr. 22 / 2026\nWien, 20.10.2026":                                                                                "22 / 2026",
+		"FACTURA Seria TGC nr. 004471\nData: 20.10.2026":                                                                          "TGC nr. 004471",
+		"Faktura VAT FS 187/04/2026\nData wystawienia: 20.10.2026":                                                                "FS 187/04/2026",
+		"Faktura VAT nr FV/118/2026\nData wystawienia: 20.10.2026":                                                                "FV/118/2026",
+		"Rechnung\nIhr Konto: 386DB2-65 · Bestellung: 2745-7 · Fällig: 04.11.2026 · Nr.:\nBA44-1658 · Rechnungsdatum: 20.10.2026": "BA44-1658",
+		"Rechnung\nBaustelle Hauptstr. 5 – Nr. EF5157 – Datum 20.10.2026":                                                         "EF5157",
+		"Rechnung\nNummer 38, Rechnungsdatum 20.10.2026. Bestellung: 2020/673.":                                                   "38",
+		"Račun\nDatum računa: 20.10.2026\nŠtevilka: 44":                                                                           "44",
+		"Račun za storitve št. 608/L, Naročilo št. BV/636/2021\nDatum: 20.10.2026":                                                "608/L",
+		"Réf.: Facture n° RE-2022-979 / N° client SV/710/2022\nDate: 20/10/2026":                                                  "RE-2022-979",
+		"Affaire: Facture de solde no 9/19 / Commande n° 399/A\nDate: 20/10/2026":                                                 "9/19",
+		"Facture B027538 du 20/10/2026\n\nRemplace la facture n° B003906 du 13/03/2026":                                           "B027538",
+		"FACTUUR 5917 d.d. 20-10-2026. Offertenummer: B043673.":                                                                   "5917",
+		"Račun-otpremnica broj KF5413748\nDatum: 20.10.2026":                                                                      "KF5413748",
+		"A 2026. októberi szolgáltatásról kiállított ZK25-114477 számú számla\nSzámla kelte: 2026.10.20.":                         "ZK25-114477",
+		"MINUTA DE HONORARIOS 3/2026\nBarcelona, 20 de octubre de 2026":                                                           "3/2026",
+		"Premienota 885120.25.1\nPolisnummer CAR-7718420\nDeventer, 20 oktober 2026":                                              "885120.25.1",
+	} {
+		if got := numberOn(t, reader, withParticulars(particulars)); got != want {
+			t.Errorf("%q: number %q, want %q", particulars, got, want)
+		}
+	}
+}
