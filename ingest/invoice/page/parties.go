@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -37,6 +38,11 @@ func (s *sheet) buyers() map[*item]bool {
 	out := map[*item]bool{}
 	for _, row := range s.rows {
 		for _, it := range row {
+			s.markOwner(it, out)
+			if s.buyerLine(it) {
+				out[it] = true
+				continue
+			}
 			if loc := s.buyerLabel.FindStringIndex(it.folded); loc != nil && !s.sellerLabel.MatchString(it.folded) {
 				if s.contact.MatchString(it.folded) && s.underSellerLabel(it) {
 					continue
@@ -67,6 +73,41 @@ func (s *sheet) buyers() map[*item]bool {
 		}
 	}
 	return out
+}
+
+// markOwner marks the lines of an address above a tax id that is said to be the buyer's: "NIF do cliente: 584532407".
+func (s *sheet) markOwner(it *item, out map[*item]bool) {
+	id := s.vatLabel.FindStringIndex(it.folded)
+	if id == nil || id[0] > 0 || !s.buyerWord.MatchString(it.folded) || s.yours.MatchString(it.folded[:id[0]]) {
+		return
+	}
+	block := []*item{it}
+	for r := it.row - 1; r >= max(0, it.row-maxBlock); r-- {
+		last := block[len(block)-1]
+		if s.rows[r][0].page != it.page || last.y-s.rows[r][0].y > 2.9*maxFloat(last.size, 7) {
+			break
+		}
+		for _, above := range s.rows[r] {
+			if absFloat(above.x0-it.x0) < 3 {
+				block = append(block, above)
+			}
+		}
+	}
+	if s.addressBelow(block[len(block)-1]) {
+		for _, b := range block {
+			out[b] = true
+		}
+	}
+}
+
+// buyerLine reports whether an item is an address in one line behind a label of who buys: "Customer Lofts Ltd, 7 Mill Lane, Bath".
+func (s *sheet) buyerLine(it *item) bool {
+	const fewest = 3 // parts
+	parts := splitReturn(it.text())
+	return len(parts) >= fewest && s.buyerPhrase.MatchString(it.folded) && slices.ContainsFunc(parts[1:], func(p string) bool {
+		folded := foldText(p)
+		return s.postalCity.MatchString(folded) || s.street.MatchString(folded)
+	})
 }
 
 // maxBlock is the most lines a party's block has.

@@ -106,6 +106,9 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 			name = string([]rune(strings.Join(strings.Fields(name), " "))[loc[1]:])
 		}
 		name = s.cleanName(s.throughForm(name))
+		if rule != ruleSeller && (s.placeOfDate(it) || s.buyersName(name)) {
+			return
+		}
 		// What a seller's label names is a name, however odd.
 		if s.townLine.MatchString(it.folded) || rule != ruleSeller && strings.HasSuffix(strings.TrimSpace(it.folded), ":") {
 			return
@@ -131,8 +134,21 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 	s.footBlock(buyers, add)
 	s.imprint(buyers, add)
 	s.sentences(buyers, add)
+	s.addressees(add)
 	s.group(all)
 	return all
+}
+
+// placeOfDate reports whether an item is the place and day of a letter: "Boston, 3 May 2026".
+func (s *sheet) placeOfDate(it *item) bool {
+	return len(it.dates) > 0 && s.placeAndDate.MatchString(it.folded[:it.dates[0].start])
+}
+
+// buyersName reports whether a name begins with a label of who buys: "Customer Lofts Ltd".
+func (s *sheet) buyersName(name string) bool {
+	const shortest = 6 // letters of such a label; shorter words begin names, too
+	m := s.buyerPhrase.FindStringIndex(foldText(name))
+	return m != nil && m[1] > shortest+1
 }
 
 // supplierNamed chooses among the names.
@@ -172,6 +188,10 @@ func (s *sheet) rankedNames(own Own, buyers map[*item]bool, idAt *item) (*named,
 			c.name, c.it = other.name, other.it
 		}
 	}
+	if a := s.addressed(all); a != nil {
+		a.score = fromAddress
+		return a, all
+	}
 	footed := s.footed(&c, all)
 	if i := slices.IndexFunc(all, func(o named) bool {
 		return o.outdoes(&c) || o.paid(&c) || o.rather(&c) || footed && o.whole != c.whole && s.heads(&o, buyers)
@@ -180,6 +200,9 @@ func (s *sheet) rankedNames(own Own, buyers map[*item]bool, idAt *item) (*named,
 	}
 	return &c, all
 }
+
+// fromAddress is how sure it is that whom a self-billed document is addressed to is the supplier.
+const fromAddress = 0.9
 
 // settled reports whether a name may be stated: it is likelier than not, and much likelier than any other, something ties it to the
 // issuer, and the tax id of its block isn't another than the imprint's. On the buyer's own paper the imprint and the sender's line are his.
@@ -192,7 +215,8 @@ func (s *sheet) settled(c *named, all []named, own Own) bool {
 	for _, other := range all {
 		mark := c.form && c.ties[tieID] && !other.form && s.inHead(other.it) // over whose company it is
 		switch {
-		case other.whole == c.whole || strings.Contains(other.whole, c.whole) || strings.Contains(c.whole, other.whole) || sameParty(c.it, other.it):
+		case other.whole == c.whole || strings.Contains(other.whole, c.whole) || strings.Contains(c.whole, other.whole) ||
+			sameParty(c.it, other.it) && !namesake(c, &other):
 			likely += other.share
 		case !mark:
 			second[other.whole] += other.share
@@ -219,10 +243,19 @@ func (s *sheet) saysSelfBilled() bool {
 	})
 }
 
-// sameParty reports whether one of two names stands right over the other, as a trade name over the company's: both are the sender's.
+// sameParty reports whether one of two names stands right over the other, with one left edge, right edge or middle, as a trade name over the
+// company's and a profession below a person: both are the sender's.
 func sameParty(a, b *item) bool {
 	rows := a.row - b.row
-	return a.page == b.page && rows >= -1 && rows <= 1 && absFloat(a.x0-b.x0) < 3 && absFloat(a.y-b.y) < 2*maxFloat(a.size, 7)
+	edges := absFloat(a.x0-b.x0) < 3 || absFloat(a.x1-b.x1) < 3 || absFloat(a.x0+a.x1-b.x0-b.x1) < 6
+	return a.page == b.page && rows >= -1 && rows <= 1 && edges && absFloat(a.y-b.y) < 2*maxFloat(a.size, 7)
+}
+
+// namesake reports whether two names without a legal form end alike, as a trade name and the person who trades under it: either may be the
+// name in law.
+func namesake(a, b *named) bool {
+	x, y := strings.Fields(foldText(a.name)), strings.Fields(foldText(b.name))
+	return !a.form && !b.form && len(x) > 1 && len(y) > 1 && x[len(x)-1] == y[len(y)-1]
 }
 
 // group tells short forms of names, as logos and letterheads have them, from names: "WEISS & PARTNER" is "Weiss & Partner

@@ -301,7 +301,7 @@ func (s *sheet) laterParts(first string, it *item, add addName) {
 // overLines joins a name that is set on two lines: its legal form stands on the second, or "&" between them.
 func (s *sheet) overLines(first string, it *item, buyers map[*item]bool, add addName) {
 	next := s.wrapped(it)
-	if next == nil || buyers[next] || s.right(it) != nil && hasDigit(s.right(it).folded) || // labels with their values
+	if next == nil || buyers[next] || s.buyersName(it.text()) || s.right(it) != nil && hasDigit(s.right(it).folded) || // labels with their values
 		s.right(next) != nil && hasDigit(s.right(next).folded) || first != it.text() || strings.Contains(it.folded, ":") ||
 		s.titleAlone.MatchString(strings.Trim(it.folded, " .:")) {
 		return
@@ -331,23 +331,47 @@ func (s *sheet) overLines(first string, it *item, buyers map[*item]bool, add add
 func (s *sheet) imprint(buyers map[*item]bool, add addName) {
 	for _, row := range s.rows {
 		for _, it := range row {
-			first := s.firstPart(it.text())
+			first := s.sentencePart(s.firstPart(it.text()))
 			rest := it.folded[min(len(it.folded), len([]rune(first))):]
-			if buyers[it] || rest == "" || s.buyerWord.MatchString(it.folded) || s.ofBank(first, it.folded) {
-				continue
-			}
-			how := ""
-			switch {
-			case s.vatLabel.MatchString(rest) || len(s.vatIDs(rest)) > 0 || s.taxNumberLabel.MatchString(rest):
-				how = "a tax id behind it"
-			case s.footMark.MatchString(rest):
-				how = byRegister
-			default:
+			how, mark := s.identifiedBy(rest)
+			if buyers[it] || how == "" || s.ofBank(first, it.folded) || s.buyerWord.MatchString(it.folded[:len(it.folded)-len(rest)+mark]) {
 				continue
 			}
 			add(first, it, ruleImprint, how)
 		}
 	}
+}
+
+// identifiedBy tells what identifies the owner of a line in what follows his name, and where that begins; "" where nothing does.
+func (s *sheet) identifiedBy(rest string) (how string, at int) {
+	first := func(all ...[]int) int {
+		at := len(rest)
+		for _, m := range all {
+			if m != nil {
+				at = min(at, m[0])
+			}
+		}
+		return at
+	}
+	for _, id := range s.vatIDs(rest) {
+		return "a tax id behind it", first([]int{id.start}, s.vatLabel.FindStringIndex(rest))
+	}
+	if at := first(s.vatLabel.FindStringIndex(rest), s.taxNumberLabel.FindStringIndex(rest)); at < len(rest) {
+		return "a tax id behind it", at
+	}
+	if at := first(s.footMark.FindStringIndex(rest)); at < len(rest) {
+		return byRegister, at
+	}
+	return "", 0
+}
+
+// sentencePart cuts off what follows a name with a legal form in a sentence of its own: "Harrow & Lane Ltd. Company No. 01234567."
+func (s *sheet) sentencePart(name string) string {
+	first, _, more := strings.Cut(name, ". ")
+	if more && s.legalForm.MatchString(foldText(first)) {
+		return first
+	}
+	return name
 }
 
 // sentences read the name in "You receive this invoice from …".

@@ -508,7 +508,7 @@ Bautzner Straße 133
 `, `
 Gutschrift 2026-118 (Abrechnung durch den Leistungsempfänger)  12.03.2026
 Provision                             1.000,00
-` + german, `Königstor Living Projektgesellschaft mbH · HRB 38117 Dresden · USt-IdNr. DE136695976`, ""},
+` + german, `Königstor Living Projektgesellschaft mbH · HRB 38117 Dresden · USt-IdNr. DE136695976`, "Elbblick Vertriebs GmbH"},
 
 		"a logo that is a picture": {`
 

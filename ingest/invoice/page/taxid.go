@@ -1,6 +1,7 @@
 package page
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,15 +20,24 @@ type identified struct {
 
 // taxID reads the supplier's VAT id, else his tax number.
 func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
+	windowed := maps.Clone(buyers)
+	supplier := s.supplierNamed(own, windowed, nil) // which finds out, too, what stands below the sender's line
 	var all []identified
 	for _, row := range s.rows {
 		for _, it := range row {
 			all = append(all, s.idsIn(it, buyers)...)
 		}
 	}
+	ownPaper := s.selfBilled(own, buyers)
+	for i, c := range all {
+		if !ownPaper && windowed[c.it] && !buyers[c.it] && s.addressee(c.it, supplier) {
+			all[i].score = ofBuyer
+		}
+	}
+	notTheBuyers(all)
+	s.ofSelfBilled(all)
 	var key string
 	sure := false // of the name
-	supplier := s.supplierNamed(own, buyers, nil)
 	if supplier != nil && supplier.score >= 0.7 {
 		key, sure = compact(foldText(supplier.name)), supplier.score >= 0.9
 	}
@@ -49,6 +59,9 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 				c.score -= 0.25
 			}
 		}
+		if key == "" && c.score > 0.5 && s.addressee(c.it, supplier) {
+			c.score -= 0.2
+		}
 		if best < 0 || c.score > all[best].score+0.001 {
 			best = i
 		}
@@ -63,16 +76,71 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 	}
 	best = s.rather(all, best)
 	score := all[best].score
-	for _, c := range all {
-		if c.kind == all[best].kind && c.id.value != all[best].id.value && c.score > score-0.04 &&
-			!own.isID(c.id.value) {
-			score -= 0.2
-			break
-		}
+	if low := s.lowest(all, best); low >= 0 {
+		best = low
+	} else if slices.ContainsFunc(all, func(c identified) bool {
+		return c.kind == all[best].kind && c.id.value != all[best].id.value && c.score > score-nearScore && !own.isID(c.id.value)
+	}) {
+		score -= 0.2
 	}
 	c := all[best]
 	return &fields.Text{Value: c.id.value, Evidence: s.evidence(c.it, c.kind, min(score, 0.99))}, c.it
 }
+
+// nearScore is how much less another id may score to be as likely.
+const nearScore = 0.04
+
+// lowest is the one of two ids, equally likely but for where they stand, that stands in the lower half of a page while the other one
+// is printed above alone: a letter's foot and what is said of paying are its issuer's, addresses and particulars may be the recipient's.
+// Nothing where words say that the recipient issued it, or that the tax is for him to pay.
+func (s *sheet) lowest(all []identified, best int) int {
+	const doubt = 0.21 // below an id in the lower half, one above that speaks for itself
+	lower := map[string]int{}
+	upper := map[string]bool{}
+	for i, c := range all {
+		if c.kind != all[best].kind || c.score < all[best].score-doubt || c.score < 0.5 {
+			continue
+		}
+		if c.it.page == 1 && c.it.y < s.heights[0]/2 {
+			upper[c.id.value] = true
+		} else {
+			lower[c.id.value] = i
+		}
+	}
+	if len(lower) != 1 || len(upper) == 0 || s.saysSelfBilled() {
+		return -1
+	}
+	for value, i := range lower {
+		if upper[value] || all[i].score < all[best].score-nearScore || s.ofRecipient(all[i].it) {
+			return -1
+		}
+		return i
+	}
+	return -1
+}
+
+// ofRecipient reports whether an item, or the line above it, speaks of who buys or of a tax that is his to pay.
+func (s *sheet) ofRecipient(it *item) bool {
+	return slices.ContainsFunc(s.rows[max(0, it.row-1):it.row+1], func(row []*item) bool {
+		return slices.ContainsFunc(row, func(i *item) bool { return s.buyerWord.MatchString(i.folded) || s.noTax.MatchString(i.folded) })
+	})
+}
+
+// notTheBuyers takes ids that stand with the buyer in one place for his wherever else they stand, as among the particulars.
+func notTheBuyers(all []identified) {
+	buyers := map[string]bool{}
+	for _, c := range all {
+		buyers[c.id.value] = buyers[c.id.value] || c.score == ofBuyer
+	}
+	for i := range all {
+		if buyers[all[i].id.value] {
+			all[i].score = ofBuyer
+		}
+	}
+}
+
+// ofBuyer is the score of an id that stands with the buyer.
+const ofBuyer = 0.3
 
 // rather is another candidate than the best one, when that one's check digit is
 // wrong and the block under a seller's label holds one that is not.
@@ -84,7 +152,7 @@ func (s *sheet) rather(all []identified, best int) int {
 		return best
 	}
 	for i, c := range all {
-		if !c.id.wrong && c.score >= 0.8 && s.underSellerLabel(c.it) {
+		if !c.id.wrong && c.score >= 0.8 && c.kind != businessNumber && s.underSellerLabel(c.it) {
 			return i
 		}
 	}
@@ -95,6 +163,9 @@ func (s *sheet) rather(all []identified, best int) int {
 // block of lines under a seller's label.
 func (s *sheet) underSellerLabel(it *item) bool {
 	left := s.left(it)
+	if !s.labelledLeft(it) {
+		left = nil
+	}
 	last := it
 	for r := it.row; r >= max(0, it.row-12); r-- {
 		row := s.rows[r]
@@ -179,6 +250,19 @@ func (s *sheet) namedBlock(it *item, key string) bool {
 	})
 }
 
+// addressee reports whether an item in the upper half of a page stands in the block of an address that holds neither the likeliest name of
+// the supplier nor a way to reach whom it names: so those are printed whom letters are for.
+func (s *sheet) addressee(it *item, likeliest *named) bool {
+	top := s.blockTop(it)
+	if top == it || it.y > s.heights[it.page-1]/2 || !s.addressBelow(top) {
+		return false
+	}
+	return !slices.ContainsFunc(s.block(top), func(b *item) bool {
+		named := likeliest != nil && (strings.Contains(b.key, likeliest.key) || len(b.key) >= 6 && strings.Contains(likeliest.key, b.key))
+		return named || withContact(b.folded) || s.withAccount(b.folded)
+	})
+}
+
 // blockTop is the first line of the block that an item stands in: lines one below the other with one left edge.
 func (s *sheet) blockTop(it *item) *item {
 	top := it
@@ -221,8 +305,8 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 			c.score += 0.04
 		}
 		if s.buyerWord.MatchString(lastWords(before)) || buyers[it] ||
-			left != nil && buyers[left] && strings.Trim(it.folded[:id.start], " :.") == "" {
-			c.score = 0.3
+			s.labelledLeft(it) && buyers[left] && strings.Trim(it.folded[:id.start], " :.") == "" {
+			c.score = ofBuyer
 		}
 		out = append(out, c)
 	}
@@ -237,6 +321,8 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 			judge(id, 0.93, "labelled vat id")
 		case id.valid:
 			judge(id, 0.86, "vat id")
+		case s.underSellerLabel(it):
+			judge(id, 0.84, "vat id of the seller's block")
 		default:
 			judge(id, 0.6, "vat id without label")
 		}
@@ -251,7 +337,7 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 			c := identified{id: id, it: at, row: at.row, score: 0.88, kind: "labelled tax id"}
 			if s.buyerWord.MatchString(lastWords(before)) ||
 				s.buyerWord.MatchString(lastWords(it.folded[m[0]:m[1]])) || buyers[it] || buyers[at] {
-				c.score = 0.3
+				c.score = ofBuyer
 			}
 			out = append(out, c)
 		}
@@ -259,10 +345,15 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 	if len(out) > 0 {
 		return out
 	}
-	if m := s.taxNumberLabel.FindStringIndex(it.folded); m != nil {
+	m, kind := s.taxNumberLabel.FindStringIndex(it.folded), "tax number"
+	if m == nil {
+		kind = businessNumber
+		m = s.businessNumber.FindStringIndex(it.folded)
+	}
+	if m != nil {
 		if id, at, ok := s.labelledID(it, m[1], s.digitsShape); ok && !buyers[it] &&
 			!s.buyerWord.MatchString(lastWords(it.folded[:m[0]])) {
-			out = append(out, identified{id: id, it: at, row: at.row, score: 0.82, kind: "tax number"})
+			out = append(out, identified{id: id, it: at, row: at.row, score: 0.82, kind: kind})
 		}
 	}
 	return out
@@ -308,6 +399,9 @@ func (s *sheet) nextLine(it *item) *item {
 	}
 	return next
 }
+
+// businessNumber is the kind of a number that stands for a tax id where there is none.
+const businessNumber = "business number"
 
 func lastWords(s string) string {
 	if len(s) > 40 {

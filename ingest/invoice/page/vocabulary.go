@@ -57,15 +57,16 @@ type vocabulary struct {
 	units                                                      map[string]bool
 
 	// Seller and buyer.
-	sellerLabel, sellerPhrase, buyerLabel, buyerWord         *words.Pattern
-	contact, contactLine, attention                          *words.Pattern
-	legalForm, street, postalCity, townLine                  *words.Pattern
-	nameLabel, blockLabel                                    *words.Pattern
-	accountHolderLabel, accountHolderWord, bank              *words.Pattern
-	beforeName, owner, sentBy                                *words.Pattern
-	register, footMark, account, capital                     *words.Pattern
-	notAName, neverAName                                     *words.Pattern
-	vatLabel, taxNumberLabel, vatShape, idShape, digitsShape *words.Pattern
+	sellerLabel, sellerPhrase, buyerLabel, buyerWord                         *words.Pattern
+	buyerPhrase, yours                                                       *words.Pattern
+	contact, contactLine, attention                                          *words.Pattern
+	legalForm, street, postalCity, townLine                                  *words.Pattern
+	nameLabel, blockLabel                                                    *words.Pattern
+	accountHolderLabel, accountHolderWord, bank                              *words.Pattern
+	beforeName, owner, sentBy                                                *words.Pattern
+	register, footMark, account, capital                                     *words.Pattern
+	notAName, neverAName                                                     *words.Pattern
+	vatLabel, businessNumber, taxNumberLabel, vatShape, idShape, digitsShape *words.Pattern
 }
 
 func newVocabulary() (*vocabulary, error) {
@@ -269,6 +270,8 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.sellerLabel = w.Compile(`^\W*<seller>` + labelEnd)
 	v.sellerPhrase = w.Compile(`^<sold by> `)
 	v.buyerLabel = w.Compile(`^\W*<buyer>` + labelEnd)
+	v.yours = w.Compile(`<your>[ a-z-]*[-a-z. :#]*$`)
+	v.buyerPhrase = w.Compile(`^\W*<buyer>[ :]+[a-z]`)
 	v.buyerWord = w.Any("buyer word")
 	v.contact = w.Compile(`^\W*<contact>`)
 	v.contactLine = w.Compile(`^\W*<contact>[^:]*: *[a-z\d]`)
@@ -294,8 +297,9 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.capital = w.Compile(` <capital>`)
 	v.notAName = w.Any("not a name")
 	v.neverAName = w.Any("never a name")
-	v.vatLabel = w.Compile(`<vat id>[. :#-]*(?:<id>[. :/#-]*){0,4}`)
+	v.vatLabel = w.Compile(`<vat id>[. :/#-]*(?:(?:<id>|<vat id>)[. :/#-]*){0,4}`)
 	v.taxNumberLabel = w.Compile(`<tax number>[. :]*`)
+	v.businessNumber = w.Compile(`<business number>[. :]*`)
 	v.vatShape = w.Compile(vatShape)
 	v.idShape = w.Compile(`^[ :.#-]*([a-z]{0,4}[ .-]?(?:\d[a-z\d .\-/]{5,18}\d[a-z]?\d?|[a-z]\d{7,8}[a-z]?))(?:$|[ ,;|)\]~·•-])`)
 	v.digitsShape = w.Compile(`^[ :.#-]*(\d[\d /]{6,16}\d)`)

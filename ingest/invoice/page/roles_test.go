@@ -1,0 +1,133 @@
+package page
+
+import (
+	"testing"
+
+	"tallyhouse/ingest/invoice/page/typed"
+)
+
+// Given a document that the buyer issues for his supplier, as it says, then whom it is addressed to is the supplier, and the id that it calls
+// his, or that stands in his address, is his; without one none is stated.
+func TestRolesOfSelfBilledDocuments(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const below = `
+
+Gutschrift GS-26-0212                                           05.03.2026
+(Abrechnung durch den Leistungsempfänger gem. § 14 Abs. 2 UStG)
+
+Provision netto                                                1.000,00
+zzgl. 19 % Umsatzsteuer                                          190,00
+Auszahlungsbetrag brutto EUR                                   1.190,00
+
+Königstor Living Projektgesellschaft mbH · HRB 38117 Dresden · USt-IdNr. DE136695976
+`
+	const address = `Königstor Living Projektgesellschaft mbH, Prager Straße 10, 01069 Dresden
+
+
+
+Elbblick Vertriebs GmbH
+Bautzner Straße 133
+01099 Dresden
+`
+	for particulars, wantID := range map[string]string{
+		"\nDatum 05.03.2026 | Ihre USt-IdNr. DE811907980": "DE811907980",
+		"USt-IdNr. DE811907980":                           "DE811907980",
+		"":                                                "",
+	} {
+		kind, f, _ := reader.Read(typed.Document(address+particulars+below), Own{})
+		if kind != Invoice {
+			t.Errorf("%q: kind %d", particulars, kind)
+		}
+		if f.SupplierName == nil || f.SupplierName.Value != "Elbblick Vertriebs GmbH" {
+			t.Errorf("%q: the supplier is %+v", particulars, f.SupplierName)
+		}
+		got := ""
+		if f.SupplierTaxID != nil {
+			got = f.SupplierTaxID.Value
+		}
+		if got != wantID {
+			t.Errorf("%q: the id is %q, want %q", particulars, got, wantID)
+		}
+	}
+}
+
+// Given ids of both parties, or labels of two ids in one, then the supplier's is read, by where it stands and what announces it.
+func TestWhoseATaxIDIs(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const sums = `
+
+Rechnung Nr. 2026-118                                            12.03.2026
+
+Malerarbeiten                                                    100,00 €
+Nettobetrag                                                      100,00 €
+USt. 20 %                                                         20,00 €
+Rechnungsbetrag                                                  120,00 €
+`
+	const head = "Malerei Berger GmbH\nGasse 1\n1010 Wien\nberger@malerei-berger.example\n"
+	const recipient = "Lofts GmbH\nRingstraße 7\n8010 Graz\n"
+	for name, c := range map[string]struct{ page, want string }{
+		"the recipient's in his address, the supplier's below the sums": {
+			head + "\n\n\n\n" + recipient + "UID ATU33864707" + sums + "\n\nUID ATU12345675\n", "ATU12345675"},
+		"the recipient's in a line behind his label, and among the particulars": {
+			head + "\n\n\nKunde Lofts GmbH, Ringstraße 7, 8010 Graz, UID ATU33864707\n\nUID: ATU33864707\nDatum: 12.03.2026" + sums, ""},
+		"two labels in one": {
+			head + "P.IVA/C.F. 00743110157\n\n\n\n" + recipient + sums, "00743110157"},
+		"a number's abbreviation behind its label": {
+			head + "Contribuinte n.º 501964843\n\n\n\n" + recipient + sums, "501964843"},
+		"a business that has no VAT id": {
+			head + "SIRET 656 462 777 00011\n\n\n\n" + recipient + sums + "\nTVA non applicable, art. 293 B du CGI\n", "65646277700011"},
+		"under the seller's label, without one of its own and misprinted": {
+			"Rechnung an:                  Rechnung von:\nLofts GmbH                    Malerei Berger GmbH\nRingstraße 7                  Gasse 1\n" +
+				"8010 Graz                     1010 Wien\nATU33864707                   ATU50661234\n" + sums, "ATU50661234"},
+	} {
+		_, f, _ := reader.Read(typed.Document(c.page), Own{})
+		got := ""
+		if f.SupplierTaxID != nil {
+			got = f.SupplierTaxID.Value
+		}
+		if got != c.want {
+			t.Errorf("%s: the id is %q (%+v), want %q", name, got, f.SupplierTaxID, c.want)
+		}
+	}
+}
+
+// Given names that stand right over one another, in a sentence of their own, behind words of an account, or with the place and day of the
+// letter or the recipient's label, then the supplier's is the one that the letter is from.
+func TestNamesOfSuppliers(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const sums = `
+
+Rechnung Nr. 2026-118                                            12.03.2026
+
+Malerarbeiten                                                    100,00 €
+Nettobetrag                                                      100,00 €
+USt. 20 %                                                         20,00 €
+Rechnungsbetrag                                                  120,00 €
+`
+	for name, c := range map[string]struct{ page, want string }{
+		"in a sentence about the company": {
+			"DIGBY\nPlant and tools\n\n\n\n\nAncoats Basin Ltd\nJersey Mill\nManchester M4 6JG" + sums +
+				"\n\nDigby Plant Hire Limited. Reg. in England 2288107. VAT Reg No: GB 338 8689 92. Posted to your account.\n",
+			"Digby Plant Hire Limited"},
+		"whom the account is for": {
+			"CADORF VON SALIS\n\n\n\n\nBaukonsortium Calanda\nRingstrasse 98\n7000 Chur" + sums +
+				"\n\nIBAN CH25 8526 3515 7640 5314 3, lautend auf Cadorf von Salis Rechtsanwälte AG,\n", "Cadorf von Salis Rechtsanwälte AG"},
+		"the recipient's label before the name": {
+			"Elander Immobiliare S.n.c.\nCorso Italia 174\n11755 Trieste\nelander@elander.example\n\n\n\nCommittente Rosius S.r.l., Via Roma 158, 76839 Padova" + sums,
+			"Elander Immobiliare S.n.c."},
+	} {
+		_, f, _ := reader.Read(typed.Document(c.page), Own{})
+		if f.SupplierName == nil || f.SupplierName.Value != c.want {
+			t.Errorf("%s: the supplier is %+v, want %q", name, f.SupplierName, c.want)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package page
+
+import "slices"
+
+// Where the buyer issues the document for his supplier (§ 14 (2) UStG, Article 224 of the VAT directive), the paper is his: its head, the
+// sender's line and the imprint name him, and the letter is addressed to the supplier.
+
+// ruleAddressee finds whom such a document is for, and so who supplied.
+const ruleAddressee = "addressee of a self-billed invoice"
+
+// addressees reads the names over the addresses in the window of a self-billed document.
+func (s *sheet) addressees(add addName) {
+	if !s.saysSelfBilled() {
+		return
+	}
+	for _, row := range s.rows {
+		for _, it := range row {
+			if s.inWindow(it) && s.addressBelow(it) && !returnSep.MatchString(it.text()) && !s.wordOfInvoices(it.folded) {
+				add(it.text(), it, ruleAddressee, "")
+			}
+		}
+	}
+}
+
+// addressed is the one name over an address in the window that nothing ties to who issued the document, where words say that the buyer
+// did and no label names the seller; nil where there is none, or several.
+func (s *sheet) addressed(all []named) *named {
+	if !s.saysSelfBilled() || slices.ContainsFunc(all, func(c named) bool { return c.ties[tieLabel] }) {
+		return nil
+	}
+	var only *named
+	for i := range all {
+		c := &all[i]
+		if c.rule != ruleAddressee || c.ties[tieReturn] || c.ties[tieFoot] || c.ties[tieDomain] {
+			continue
+		}
+		if only != nil && only.whole != c.whole && only.it.row < c.it.row {
+			continue // a person or department below the name
+		}
+		only = c
+	}
+	return only
+}
+
+// ofSelfBilled gives the ids of a self-billed document to whose they are: "your VAT id" and one in the addressee's block are the supplier's,
+// all others the buyer's. Labels of sellers say more.
+func (s *sheet) ofSelfBilled(all []identified) {
+	if !s.saysSelfBilled() || slices.ContainsFunc(all, func(c identified) bool { return s.underSellerLabel(c.it) }) {
+		return
+	}
+	const suppliers = 0.9
+	for i := range all {
+		c := &all[i]
+		top := s.blockTop(c.it)
+		switch {
+		case s.yours.MatchString(s.announcement(c.it, c.id.start, c.id.end)), s.inWindow(top) && top != c.it && s.addressBelow(top):
+			c.score = suppliers
+		default:
+			c.score = ofBuyer
+		}
+	}
+}
