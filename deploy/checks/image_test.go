@@ -13,7 +13,7 @@ func TestTheImagesProgramStartsOnAnEmptyImage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !regexp.MustCompile(`(?m)^\s+go build -tags static .* \./cmd/tallyhouse`).Match(text) {
+	if !regexp.MustCompile(`(?m)^\s+go build -tags static -trimpath .* \./cmd/tallyhouse`).Match(text) {
 		t.Error("the Containerfile builds another program than the one checked here")
 	}
 	path, err := program()

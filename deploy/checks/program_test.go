@@ -18,7 +18,7 @@ var program = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "tallyhouse")
-	build := exec.Command("go", "build", "-tags", "static", "-o", path, "./cmd/tallyhouse")
+	build := exec.Command("go", "build", "-tags", "static", "-trimpath", "-o", path, "./cmd/tallyhouse")
 	build.Dir = "../.."
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
