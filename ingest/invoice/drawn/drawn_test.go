@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,16 +15,10 @@ import (
 	"tallyhouse/ingest/invoice/pdf/pdftest"
 )
 
-// once has PDFium compiled once for all files that a test opens.
-func once(t testing.TB) wazero.RuntimeConfig {
-	cache := wazero.NewCompilationCache()
-	t.Cleanup(func() {
-		if err := cache.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	return wazero.NewRuntimeConfig().WithCompilationCache(cache)
-}
+// once has PDFium compiled once for all tests: that takes seconds.
+var once = sync.OnceValue(func() wazero.RuntimeConfig {
+	return wazero.NewRuntimeConfig().WithCompilationCache(wazero.NewCompilationCache())
+})
 
 // Given pages that hold a black corner, as a picture or turned, then it is drawn where viewers show it, and nothing else is.
 func TestPagesAreDrawnAsViewersShowThem(t *testing.T) {
@@ -68,14 +63,14 @@ func TestPagesAreDrawnAsViewersShowThem(t *testing.T) {
 }
 
 func TestWhatIsNoPDFIsNotOpened(t *testing.T) {
-	if _, err := open(t.Context(), []byte("no PDF"), once(t)); !errors.Is(err, ErrFailed) {
+	if _, err := open(t.Context(), []byte("no PDF"), once()); !errors.Is(err, ErrFailed) {
 		t.Errorf("error = %v, want ErrFailed", err)
 	}
 }
 
 // Given a page that takes very long to draw, when the time is over, then drawing ends.
 func TestDrawingEndsWithItsTime(t *testing.T) {
-	config := once(t)
+	config := once()
 	content := make([]byte, 0, 24<<20)
 	for len(content) < 20<<20 {
 		content = append(content, "0 0 595 842 re f* 0 842 m 9 9 300 900 595 0 c S\n"...)
@@ -112,7 +107,7 @@ func FuzzPage(f *testing.F) {
 		}
 		f.Add(data)
 	}
-	config := once(f)
+	config := once()
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := open(t.Context(), data, config)
 		if err != nil {
