@@ -167,7 +167,8 @@ func (d *dev) openDesk(ctx context.Context, servers servers, a *openAPI) (*devDe
 		}
 		d.log.Info("the desk's link has been used; this is the next one", "link", opened.linkOf(code))
 	})
-	opened.Desk, err = desk.New(desk.Options{API: a.Server, Sources: a.sources, Inbox: a.inbox, Originals: kept, URL: opened.url, Codes: opened.codes,
+	opened.Desk, err = desk.New(desk.Options{API: a.Server, Sources: a.sources, Inbox: a.inbox,
+		Originals: kept, URL: opened.url, Codes: opened.codes,
 		Publisher: confirmations{servers.kafka}, MaxAmount: d.mail.maxAmount * minorUnits, Log: d.log, Metrics: a.registry})
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())

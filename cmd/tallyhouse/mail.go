@@ -77,13 +77,15 @@ func (f *mailFlags) readAnswers() (*answer.Settings, error) {
 }
 
 // openAnswers makes the sender of answers, nil when nobody is told.
-func (s *shell) openAnswers(f mailFlags, group string, cluster kafka.Cluster, shards []*database.Server, metrics prometheus.Registerer) (*answer.Sender, error) {
+func (s *shell) openAnswers(f mailFlags, group string, cluster kafka.Cluster, shards []*database.Server,
+	metrics prometheus.Registerer,
+) (*answer.Sender, error) {
 	settings, err := f.readAnswers()
 	if err != nil || settings == nil {
 		return nil, err
 	}
-	return answer.New(answer.Options{Settings: settings, Cluster: cluster, Shards: shards, Group: group + "-answers", Log: s.log, Metrics: metrics,
-		Clock: time.Now})
+	return answer.New(answer.Options{Settings: settings, Cluster: cluster, Shards: shards, Group: group + "-answers",
+		Log: s.log, Metrics: metrics, Clock: time.Now})
 }
 
 // addOriginals adds the flags that say where originals are; dir is where by default.

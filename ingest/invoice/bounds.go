@@ -68,8 +68,9 @@ func (r Result) bounded() Result {
 	}
 	findings := make([]fields.Finding, len(r.Findings))
 	for i, f := range r.Findings {
-		findings[i] = fields.Finding{Rule: untrusted.Cut(untrusted.Line(f.Rule), longestRule), Message: untrusted.Cut(untrusted.Line(f.Message), longestFinding),
-			Place: untrusted.Cut(untrusted.Line(f.Place), longestEvidence), Page: max(0, min(f.Page, mostPages)), Box: boundedBox(f.Box)}
+		findings[i] = fields.Finding{Rule: untrusted.Cut(untrusted.Line(f.Rule), longestRule),
+			Message: untrusted.Cut(untrusted.Line(f.Message), longestFinding),
+			Place:   untrusted.Cut(untrusted.Line(f.Place), longestEvidence), Page: max(0, min(f.Page, mostPages)), Box: boundedBox(f.Box)}
 	}
 	r.Findings = findings
 	r.Possible = boundedPossible(r.Possible)

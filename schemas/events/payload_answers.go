@@ -72,8 +72,8 @@ func about(what string) condition[Answer] {
 	return condition[Answer]{"about", func(a *Answer) string { return a.About }, []string{what}}
 }
 
-var answer = table("answer", "A mail that the intake owes a person, and what became of it. Its id follows from the mail that it answers, or from "+
-	"the project and the day, so that it is one however often it is written; its first version is 1.",
+var answer = table("answer", "A mail that the intake owes a person, and what became of it. Its id follows from the mail that it answers, "+
+	"or from the project and the day, so that it is one however often it is written; its first version is 1.",
 	need("about", enum(AboutMail, AboutDay), func(a *Answer) *string { return &a.About }).
 		doc("a mail that came in, or all of a day"),
 	need("projectId", id, func(a *Answer) *string { return &a.ProjectID }),

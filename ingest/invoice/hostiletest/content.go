@@ -48,7 +48,8 @@ func fonts() []PDF {
 		reason invoice.Reason
 		o      objects
 	}{
-		{"ranges of characters that are none", invoice.TooMuchWork, toUnicode("1 beginbfrange " + repeat("<0000> <FFFF> <> ", 20_000) + "endbfrange")},
+		{"ranges of characters that are none", invoice.TooMuchWork,
+			toUnicode("1 beginbfrange " + repeat("<0000> <FFFF> <> ", 20_000) + "endbfrange")},
 		{"a range to the last code", "", toUnicode("1 beginbfrange <FFFF0000> <FFFFFFFF> <> <FFFFFFFE> <FFFFFFFF> [] endbfrange")},
 		{"a range that ends before it begins", "", toUnicode("1 beginbfrange <FFFF> <0000> <0041> endbfrange")},
 		{"a million characters", "", toUnicode("1 beginbfchar " + repeat("<00> <0041> ", 500_000) + "endbfchar")},
@@ -60,15 +61,19 @@ func fonts() []PDF {
 		{"an encoding that is the font", "", used(fmt.Sprintf(composite, "10 0 R", "", ""), nil)},
 		{"widths of all codes, again and again", invoice.TooMuchWork,
 			used(fmt.Sprintf(composite, "/Identity-H", "/W ["+repeat("0 65534 500 ", 100_000)+"]", ""), nil)},
-		{"widths of codes beyond all numbers", "", used(fmt.Sprintf(composite, "/Identity-H", "/W [99999999999 [1 2] -5 -1 3 4294967295 [1 2]]", ""), nil)},
+		{"widths of codes beyond all numbers", "",
+			used(fmt.Sprintf(composite, "/Identity-H", "/W [99999999999 [1 2] -5 -1 3 4294967295 [1 2]]", ""), nil)},
 		{"half a million widths", "", used(fmt.Sprintf(simple, "/FirstChar -9999999999 /Widths ["+repeat("1 ", 500_000)+"]"), nil)},
 		{"differences beyond all codes", "", used("<< /Type /Font /Subtype /Type1 /Encoding << /Differences [-9 /a 99999999999 /b "+
 			repeat("/c ", 300_000)+"] >> >>", nil)},
 		{"descendants that are the font", "", used("<< /Type /Font /Subtype /Type0 /DescendantFonts [10 0 R] /Encoding /Identity-H >>", nil)},
-		{"a table of tables without end", "", program([]byte("\x00\x01\x00\x00\xFF\xFF\x00\x00\x00\x00\x00\x00" + repeat("cmap\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 64)))},
+		{"a table of tables without end", "",
+			program([]byte("\x00\x01\x00\x00\xFF\xFF\x00\x00\x00\x00\x00\x00" +
+				repeat("cmap\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 64)))},
 		{"a cmap of 2^32 groups", "", program(trueType(12))},
 		{"a cmap of segments that overlap", "", program(trueType(4))},
-		{"5,000 fonts that share a table", invoice.TooMuchWork, sharing(fmt.Sprintf(simple, "/ToUnicode 11 0 R"), objects{11: stream("", []byte(full))})},
+		{"5,000 fonts that share a table", invoice.TooMuchWork,
+			sharing(fmt.Sprintf(simple, "/ToUnicode 11 0 R"), objects{11: stream("", []byte(full))})},
 		{"5,000 fonts that share a program", invoice.TooMuchWork,
 			sharing(fmt.Sprintf(composite, "/Identity-H", "/FontDescriptor << /FontFile2 11 0 R >>", ""), objects{11: stream("", trueType(12))})},
 		{"glyphs that show themselves", "", type3},
@@ -142,18 +147,22 @@ func operators() []PDF {
 		{"4,096 areas below 20,000 glyphs", "", shown(repeat("0 0 9 9 re f ", 4_096)+"BT /F1 1 Tf ("+repeat(" ", 20_000)+") Tj ET", "", nil)},
 		{"layers of 200,000 groups 10,000 times", invoice.TooMuchWork,
 			shown(repeat("/OC /L BDC EMC ", 10_000), "/Properties << /L 10 0 R >>", groups)},
-		{"inline pictures without an end", invoice.NoText, shown("", "", objects{6: stream("", []byte(repeat("BI /W 1 ID ", 200_000)+letter()))})},
+		{"inline pictures without an end", invoice.NoText,
+			shown("", "", objects{6: stream("", []byte(repeat("BI /W 1 ID ", 200_000)+letter()))})},
 		{"an inline picture that holds its end", "", shown("BI /W 9 /H 9 ID \x00\x01 EI \xFF\xFE EI \x80 \nEI Q", "", nil)},
 		{"an inline picture of 10^18 pixels", "", shown("BI /W 1000000000 /H 1000000000 /BPC 8 /CS /RGB ID x\nEI Q", "", nil)},
-		{"a matrix of huge numbers", "", shown("q "+repeat("1e30 9 9 1e30 9 9 cm ", 1_000)+"999999999999 0 0 1 1 1 cm (x) Tj 1 1 1 1 re f Q", "", nil)},
+		{"a matrix of huge numbers", "",
+			shown("q "+repeat("1e30 9 9 1e30 9 9 cm ", 1_000)+"999999999999 0 0 1 1 1 cm (x) Tj 1 1 1 1 re f Q", "", nil)},
 		{"paths of 64 parts", "", shown(repeat(repeat("0 0 m 5 5 l ", 64)+"f ", 2_000), "", nil)},
-		{"a page of 10^12 points", "", with(objects{3: "<< /Type /Page /MediaBox [-1000000000000 -1000000000000 1000000000000 1000000000000] /Contents 6 0 R " +
-			"/Resources << /Font << /F1 4 0 R /F2 5 0 R >> >> >>"})},
+		{"a page of 10^12 points", "",
+			with(objects{3: "<< /Type /Page /MediaBox [-1000000000000 -1000000000000 1000000000000 1000000000000] /Contents 6 0 R " +
+				"/Resources << /Font << /F1 4 0 R /F2 5 0 R >> >> >>"})},
 		{"a page turned by 10^18 degrees", "", with(objects{3: "<< /Type /Page /Rotate 999999999999999990 /MediaBox [0 0 595 842] " +
 			"/Contents 6 0 R /Resources << /Font << /F1 4 0 R /F2 5 0 R >> >> >>"})},
 		{"scripts, programs and links", "", with(objects{1: "<< /Type /Catalog /Pages 2 0 R /OpenAction << /S /JavaScript /JS (app.alert) >> " +
 			"/AA << /WC << /S /Launch /F (/bin/sh) >> >> /URI << /Base (file:///etc/passwd) >> >>"})},
-		{"content in another file", invoice.NoText, with(objects{6: "<< /F (/etc/passwd) /FFilter /FlateDecode /Length 0 >>\nstream\n\nendstream"})},
+		{"content in another file", invoice.NoText,
+			with(objects{6: "<< /F (/etc/passwd) /FFilter /FlateDecode /Length 0 >>\nstream\n\nendstream"})},
 	} {
 		all = append(all, PDF{Name: c.name, Data: c.o.file(), Reason: c.reason})
 	}
@@ -183,8 +192,10 @@ func scans() []PDF {
 	add("of 200 bits", "/Width 9 /Height 9 /BitsPerComponent 200 /ColorSpace /DeviceGray", make([]byte, 81), a4, nil)
 	add("of a palette of palettes", "/Width 9 /Height 9 /BitsPerComponent 8 /ColorSpace 11 0 R", make([]byte, 81), a4,
 		objects{11: "[/Indexed 11 0 R 255 10 0 R]"})
-	add("that is its own mask", "/Width 9 /Height 9 /BitsPerComponent 8 /ColorSpace /DeviceGray /SMask 10 0 R /Mask 10 0 R", make([]byte, 81), a4, nil)
-	add("by fax of 65,536 columns", "/Width 65536 /Height 900 /Filter /CCITTFaxDecode /DecodeParms << /K -1 /Columns 65536 >>", make([]byte, 1_000), a4, nil)
+	add("that is its own mask", "/Width 9 /Height 9 /BitsPerComponent 8 /ColorSpace /DeviceGray /SMask 10 0 R /Mask 10 0 R",
+		make([]byte, 81), a4, nil)
+	add("by fax of 65,536 columns", "/Width 65536 /Height 900 /Filter /CCITTFaxDecode /DecodeParms << /K -1 /Columns 65536 >>",
+		make([]byte, 1_000), a4, nil)
 	add("by fax of more columns than it has pixels",
 		"/Width 900 /Height 65000 /Filter /CCITTFaxDecode /DecodeParms << /K -1 /Columns 65536 >>", make([]byte, 1_000), a4, nil)
 	add("by fax of no columns", "/Width 9 /Height 9 /Filter /CCITTFaxDecode /DecodeParms << /K -1 /Columns 0 >>", make([]byte, 1_000), a4, nil)

@@ -113,7 +113,8 @@ func objectStreams() []PDF {
 	extends := written("/N 1 /First 4 /Extends 20 0 R", "4 0 "+font, []int{4}, chain)
 	return []PDF{
 		{Name: "an object stream", Data: inside("/N 1", index(4), font)},
-		{Name: "an object stream within itself", Data: written("/N 1 /First 5", "10 0 << /Type /ObjStm >>", []int{4, 10}, nil), Reason: invoice.NoText},
+		{Name: "an object stream within itself", Data: written("/N 1 /First 5", "10 0 << /Type /ObjStm >>", []int{4, 10}, nil),
+			Reason: invoice.NoText},
 		{Name: "an object stream that extends itself", Data: inside("/N 1 /Extends 10 0 R", index(4), font)},
 		{Name: "20,000 object streams that extend each other", Data: extends},
 		{Name: "an object stream of 10^12 objects", Data: inside("/N 1000000000000", index(4), font), Reason: invoice.NoText},

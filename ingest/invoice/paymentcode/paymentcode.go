@@ -94,7 +94,8 @@ func girocode(lines []string) (Payment, error) {
 }
 
 func swiss(lines []string) (Payment, error) {
-	p := Payment{Scheme: "QR bill", IBAN: account(line(lines, 3)), Payee: line(lines, 5), Currency: line(lines, 19), Reference: account(line(lines, 28))}
+	p := Payment{Scheme: "QR bill", IBAN: account(line(lines, 3)), Payee: line(lines, 5),
+		Currency: line(lines, 19), Reference: account(line(lines, 28))}
 	switch {
 	case !strings.HasPrefix(line(lines, 1), "02"):
 		return p, fmt.Errorf("version %q", line(lines, 1))
@@ -132,7 +133,8 @@ func swiss(lines []string) (Payment, error) {
 const upnLines = 19
 
 func upn(lines []string) (Payment, error) {
-	p := Payment{Scheme: "UPN QR", IBAN: account(line(lines, 14)), Reference: account(line(lines, 15)), Payee: line(lines, 16), Currency: "EUR"}
+	p := Payment{Scheme: "UPN QR", IBAN: account(line(lines, 14)), Reference: account(line(lines, 15)), Payee: line(lines, 16),
+		Currency: "EUR"}
 	count := 0
 	for i := range min(upnLines, len(lines)) {
 		count += utf8.RuneCountInString(lines[i]) + 1

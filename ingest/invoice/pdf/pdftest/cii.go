@@ -75,7 +75,8 @@ xmlns:udt="urn:un:unece:uncefact:data:standard:UnqualifiedDataType:100">
 <ram:GrandTotalAmount>%s</ram:GrandTotalAmount><ram:DuePayableAmount>%s</ram:DuePayableAmount>
 </ram:SpecifiedTradeSettlementHeaderMonetarySummation></ram:ApplicableHeaderTradeSettlement>
 </rsm:SupplyChainTradeTransaction></rsm:CrossIndustryInvoice>
-`, text(c.Guideline), text(c.Number), text(c.TypeCode), text(c.Date), text(c.Price), text(c.Rate), text(c.LineNet), text(c.Supplier), registration,
+`, text(c.Guideline), text(c.Number), text(c.TypeCode), text(c.Date), text(c.Price), text(c.Rate), text(c.LineNet),
+		text(c.Supplier), registration,
 		text(c.Currency), text(c.Tax), text(c.Net), text(c.Rate), terms, text(c.Lines), text(c.Net), text(c.Currency),
 		text(c.Tax), text(c.Gross), text(c.Payable))
 }
@@ -83,4 +84,5 @@ xmlns:udt="urn:un:unece:uncefact:data:standard:UnqualifiedDataType:100">
 // FacturXMetadata is the XMP packet by which a file says that it is Factur-X.
 const FacturXMetadata = `<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/">
 <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
-<rdf:Description xmlns:fx="urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#" fx:DocumentType="INVOICE" fx:DocumentFileName="factur-x.xml" fx:Version="1.0" fx:ConformanceLevel="EN 16931"/></rdf:RDF></x:xmpmeta><?xpacket end="w"?>`
+<rdf:Description xmlns:fx="urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#" fx:DocumentType="INVOICE"
+fx:DocumentFileName="factur-x.xml" fx:Version="1.0" fx:ConformanceLevel="EN 16931"/></rdf:RDF></x:xmpmeta><?xpacket end="w"?>`

@@ -142,10 +142,10 @@ func (d Document) Bytes() []byte {
 // trueType adds a composite font.
 func (w *writer) trueType(program []byte, toUnicode string) int {
 	file := w.stream(fmt.Sprintf("/Length1 %d", len(program)), program)
-	descriptor := w.add(fmt.Sprintf("<< /Type /FontDescriptor /FontName /Program /Flags 32 /FontBBox [0 -200 1000 800] /ItalicAngle 0 /Ascent 800"+
-		" /Descent -200 /CapHeight 700 /StemV 80 /FontFile2 %d 0 R >>", file))
-	descendant := w.add(fmt.Sprintf("<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Program /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity)"+
-		" /Supplement 0 >> /FontDescriptor %d 0 R /DW 560 /CIDToGIDMap /Identity >>", descriptor))
+	descriptor := w.add(fmt.Sprintf("<< /Type /FontDescriptor /FontName /Program /Flags 32 /FontBBox [0 -200 1000 800]"+
+		" /ItalicAngle 0 /Ascent 800 /Descent -200 /CapHeight 700 /StemV 80 /FontFile2 %d 0 R >>", file))
+	descendant := w.add(fmt.Sprintf("<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Program /CIDSystemInfo << /Registry (Adobe)"+
+		" /Ordering (Identity) /Supplement 0 >> /FontDescriptor %d 0 R /DW 560 /CIDToGIDMap /Identity >>", descriptor))
 	return w.add(fmt.Sprintf("<< /Type /Font /Subtype /Type0 /BaseFont /Program /Encoding /Identity-H /DescendantFonts [%d 0 R]%s >>",
 		descendant, toUnicode))
 }
