@@ -131,7 +131,8 @@ func cashflowQuery(tenant, project string, expected expectedRecords) Query {
 UNION ALL
 SELECT ` + monthsBranch + allOf(rowOf("line", "months")) + `
 FROM (
-  SELECT ` + keysBeforeMonth + " AS line, arrayStringConcat(groupArray(concat(" + keysMonth + `, reinterpretAsFixedString(net + count)))) AS months
+  SELECT ` + keysBeforeMonth + " AS line, arrayStringConcat(groupArray(concat(" + keysMonth +
+		`, reinterpretAsFixedString(net + count)))) AS months
   FROM sums
   WHERE tenant = {tenant:String} AND project = {project:String} AND (` + months + `)
   GROUP BY line
@@ -242,7 +243,8 @@ var planColumns = columns[storedPlan]{
 	member("toInt32(start_date)", day, func(p *storedPlan) *events.Opt[calendar.Date] { return &p.StartDate }),
 	member("toInt32(end_date)", day, func(p *storedPlan) *events.Opt[calendar.Date] { return &p.EndDate }),
 	member("method", plain, func(p *storedPlan) *string { return &p.Method }),
-	elements("arrayMap(m -> "+monthNumber("m")+", custom_month)", customOf, func(v *events.MonthValue, m int32) { v.Month = calendar.Month(m) }),
+	elements("arrayMap(m -> "+monthNumber("m")+", custom_month)", customOf,
+		func(v *events.MonthValue, m int32) { v.Month = calendar.Month(m) }),
 	elements("custom_value", customOf, func(v *events.MonthValue, value int64) { v.Value = value }),
 	member("recurring_every_months", number, func(p *storedPlan) *int { return &p.every }),
 	member("recurring_from", optionalMonth, func(p *storedPlan) *events.Opt[calendar.Month] { return &p.from }),

@@ -110,7 +110,8 @@ func (f *InboxFilter) conditions() *conditions {
 }
 
 // inboxWindowQuery looks through so many rows from behind a place, of whatever version: the first of those that match, and in each
-// row whether there are that many, the last place that was looked at, and how many there were. Where none matches there is one row, with the id ”.
+// row whether there are that many, the last place that was looked at, and how many there were. Where none matches there is
+// one row, with the id ”.
 func (f *InboxFilter) inboxWindowQuery(from string, after events.Opt[InboxPlace], window, most int) Query {
 	c := f.conditions()
 	behind := ""
@@ -221,7 +222,8 @@ type inboxWindow struct {
 	looked int
 }
 
-func (r *Reader) inboxWindow(ctx context.Context, f *InboxFilter, after events.Opt[InboxPlace], window, most int) (found inboxWindow, err error) {
+func (r *Reader) inboxWindow(ctx context.Context, f *InboxFilter, after events.Opt[InboxPlace], window, most int) (
+	found inboxWindow, err error) {
 	err = r.ordered(ctx, func(from string) error {
 		found = inboxWindow{}
 		return r.each(ctx, f.inboxWindowQuery(from, after, window, most), pageSettings, func(scan func(...any) error) error {

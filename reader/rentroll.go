@@ -221,7 +221,8 @@ FROM (
     AND ` + keysMonth + ` <= {last:String} AND until >= {first:String}
   GROUP BY keys
 )`,
-		Args: map[string]any{"tenant": q.Tenant, "project": q.Project, "first": q.Month.String(), "last": (q.Month + rentRollMonths - 1).String()},
+		Args: map[string]any{"tenant": q.Tenant, "project": q.Project, "first": q.Month.String(),
+			"last": (q.Month + rentRollMonths - 1).String()},
 	}
 }
 

@@ -26,7 +26,8 @@ func allOf(row string) string { return "arrayStringConcat(groupArray(" + row + "
 func (c columns[T]) rows() string { return allOf(rowOf(c.String())) }
 
 // readRows is read for a statement that selects the rows of these columns as texts.
-func (c columns[T]) readRows(ctx context.Context, r *Reader, q Query, settings clickhouse.Settings, take func(row *T, behind int) error) error {
+func (c columns[T]) readRows(ctx context.Context, r *Reader, q Query, settings clickhouse.Settings,
+	take func(row *T, behind int) error) error {
 	return r.each(ctx, q, settings, func(scan func(...any) error) error {
 		var rows string
 		if err := scan(&rows); err != nil {

@@ -253,7 +253,8 @@ func (v *visit) outsideLines(p *project, b *budget) (notes []note) {
 	say("budget.unallocated", p.page("outside")+"#t-invoices", b.Unallocated)
 	say("budget.unallocatedBudget", p.page("outside")+"#t-budget", b.UnallocatedBudget)
 	for _, e := range b.Excluded {
-		notes = append(notes, note{v.text("budget.excluded", v.figure(e.amount()), e.Currency, e.Count), p.page("outside", "currency", e.Currency)})
+		notes = append(notes, note{v.text("budget.excluded", v.figure(e.amount()), e.Currency, e.Count),
+			p.page("outside", "currency", e.Currency)})
 	}
 	for _, e := range b.ExcludedCommitted {
 		notes = append(notes, note{v.text("budget.excludedCommitted", v.figure(e.amount()), e.Currency, e.Count),

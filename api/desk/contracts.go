@@ -246,7 +246,8 @@ func showContract(v *visit) (answer, error) {
 			{Label: v.text("contracts.pending"), Amount: k.PendingChanges, Link: "#t-lines"},
 		}
 		if k.over() {
-			page.Facts = append(page.Facts, fact{Label: v.text("contracts.overInvoiced"), Amount: k.OverInvoiced, Bad: true, Note: v.text("contracts.overNote")})
+			page.Facts = append(page.Facts, fact{Label: v.text("contracts.overInvoiced"), Amount: k.OverInvoiced, Bad: true,
+				Note: v.text("contracts.overNote")})
 		}
 	}
 	tables := []*table{page.Lines}

@@ -345,7 +345,8 @@ func (v *visit) enteredAmounts(f *form) {
 	}
 	switch net, tax, gross := values.Net, values.Tax, values.Gross; {
 	case net.Ok && tax.Ok && gross.Ok && net.V+tax.V != gross.V:
-		f.wrong[analytics.FieldGross] = v.text("correct.noSum", v.lang.Amount(analytics.Int(net.V+tax.V), currency.V), v.lang.Amount(analytics.Int(gross.V), currency.V))
+		f.wrong[analytics.FieldGross] = v.text("correct.noSum", v.lang.Amount(analytics.Int(net.V+tax.V), currency.V),
+			v.lang.Amount(analytics.Int(gross.V), currency.V))
 	case net.Ok && tax.Ok && !gross.Ok:
 		missing(analytics.FieldGross, net.V+tax.V)
 	case net.Ok && gross.Ok && !tax.Ok:

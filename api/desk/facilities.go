@@ -53,7 +53,8 @@ func showFacilities(v *visit) (answer, error) {
 	for i := range list {
 		f := &list[i]
 		link := target("/projects/%s/facilities/%s", []string{p.ID, f.FacilityID})
-		t.Rows = append(t.Rows, row{Cells: []cell{c.text(f.name(v)).to(link), {Bars: f.bars()}, c.text(f.Currency), c.amount(f.Commitment).to(link),
+		t.Rows = append(t.Rows, row{Cells: []cell{c.text(f.name(v)).to(link), {Bars: f.bars()}, c.text(f.Currency),
+			c.amount(f.Commitment).to(link),
 			c.amount(f.Drawn).to(f.entries(p, entriesDrawn, "")), c.amount(f.Requested).to(f.entries(p, entriesRequested, "")),
 			c.amount(f.Available).to(link), c.date(text(f.NextIPD)), c.date(text(f.Maturity))}})
 	}

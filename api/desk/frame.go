@@ -23,7 +23,8 @@ const framePolicy = "sandbox allow-scripts; default-src 'none'; script-src 'self
 var frameTemplate = template.Must(template.New("frame").Parse(`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Page</title><link rel="stylesheet" href="{{.Style}}"></head>
-<body data-library="{{.Library}}" data-worker="{{.Worker}}" data-decoders="{{.Decoders}}"><canvas></canvas><script type="module" src="{{.Script}}"></script></body>
+<body data-library="{{.Library}}" data-worker="{{.Worker}}" data-decoders="{{.Decoders}}">
+<canvas></canvas><script type="module" src="{{.Script}}"></script></body>
 </html>
 `))
 

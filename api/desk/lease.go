@@ -195,7 +195,8 @@ func (v *visit) leaseDetails(l *reader.LeaseTerms, labels map[string]string) []f
 		end = c.Date(l.End.V)
 	}
 	return []fact{{Label: v.text("rent.category"), Text: v.lang.Name("leaseCategory", l.Category)},
-		{Label: v.text("contracts.status"), Text: v.lang.Name("leaseStatus", l.Status)}, {Label: v.text("rent.units"), Text: strings.Join(names, ", ")},
+		{Label: v.text("contracts.status"), Text: v.lang.Name("leaseStatus", l.Status)},
+		{Label: v.text("rent.units"), Text: strings.Join(names, ", ")},
 		{Label: v.text("rent.start"), Text: c.Date(l.Start)}, {Label: v.text("rent.end"), Text: end},
 		{Label: v.text("rent.indexation"), Text: v.indexationText(l)}}
 }
@@ -240,8 +241,9 @@ func (v *visit) leaseMonths(p *project, l *reader.LeaseTerms, month calendar.Mon
 	c := cells{v.lang}
 	money := func(n analytics.Int128) cell { return c.amount(&amount{n, l.Currency}) }
 	amounts := func(title string) column { return column{Title: v.text(title), Unit: l.Currency, Number: true} }
-	t := &table{Name: "months", Caption: v.text("rent.months"), Note: v.text("rent.noMonths"), Columns: []column{{Title: v.text("cashflow.month")},
-		amounts("rent.base"), amounts("rent.contracted"), {Title: v.text("sources.from")}, amounts("rent.payable")}}
+	t := &table{Name: "months", Caption: v.text("rent.months"), Note: v.text("rent.noMonths"),
+		Columns: []column{{Title: v.text("cashflow.month")},
+			amounts("rent.base"), amounts("rent.contracted"), {Title: v.text("sources.from")}, amounts("rent.payable")}}
 	whole := analytics.NewLease(l.ID, &l.Lease)
 	var passing, forward analytics.Int128
 	for _, rent := range analytics.LeaseRents(&whole, l.Indexes, month) {
@@ -260,7 +262,8 @@ func (v *visit) leaseMonths(p *project, l *reader.LeaseTerms, month calendar.Mon
 			c.amount(minor(rent.Base, l.Currency)), money(rent.Contracted), c.text(why), money(rent.Payable)}})
 	}
 	if len(t.Rows) > 0 {
-		t.Rows = append(t.Rows, row{Total: true, Cells: []cell{c.text(v.text("budget.total")), {kind: plainCell}, {kind: plainCell}, {}, money(forward)}})
+		t.Rows = append(t.Rows, row{Total: true, Cells: []cell{c.text(v.text("budget.total")),
+			{kind: plainCell}, {kind: plainCell}, {}, money(forward)}})
 	}
 	var facts []fact
 	for _, one := range []struct {

@@ -167,8 +167,9 @@ func (v *visit) lineEstimate(p *project, b *budget, n *budgetNode, sources *read
 	add(inContracts, c.text(v.text("sources.contracts")).to(contracts), n.PendingChanges.less(claimed))
 	for i := range sources.Claims {
 		claim := &sources.Claims[i]
-		add(v.text("sources.claim", claim.ID), c.text(v.text("sources.claimed", c.Amount(analytics.Int(claim.Claim.Amount.Value), b.Currency), b.Currency,
-			v.percent(claim.Claim.ProbabilityBp))), minor(claim.Pending, b.Currency))
+		add(v.text("sources.claim", claim.ID),
+			c.text(v.text("sources.claimed", c.Amount(analytics.Int(claim.Claim.Amount.Value), b.Currency), b.Currency,
+				v.percent(claim.Claim.ProbabilityBp))), minor(claim.Pending, b.Currency))
 	}
 	uncommitted := c.text(v.text("sources.enteredBelow"))
 	switch {
@@ -255,7 +256,8 @@ func (v *visit) planText(plan events.Opt[analytics.LinePlan]) string {
 	case !plan.V.StartDate.Ok || !plan.V.EndDate.Ok:
 		return v.text("sources.planOpen", plan.V.ID, v.lang.Name("phasing", plan.V.Method))
 	}
-	return v.text("sources.planned", plan.V.ID, v.lang.Name("phasing", plan.V.Method), v.lang.Date(plan.V.StartDate.V), v.lang.Date(plan.V.EndDate.V))
+	return v.text("sources.planned", plan.V.ID, v.lang.Name("phasing", plan.V.Method),
+		v.lang.Date(plan.V.StartDate.V), v.lang.Date(plan.V.EndDate.V))
 }
 
 // outsidePage is what the page shows of what is on no line of a budget.

@@ -150,7 +150,8 @@ func (v *visit) recordsTable(p *project, records []record) *table {
 		t.Rows = append(t.Rows, row{Cells: []cell{
 			c.text(r.title()).to(link), c.text(text(r.Counterparty.Name)),
 			c.date(text(r.RecognitionDate)), c.text(line), c.text(v.lang.Name("recordStatus", r.Status)).badge(recordBadge(r.Status)),
-			c.text(currency), c.amount(r.Net).to(link), c.amount(r.Tax).to(link), c.amount(r.Gross).to(link), c.date(text(r.DueDate)), c.date(text(r.CashDate))}})
+			c.text(currency), c.amount(r.Net).to(link), c.amount(r.Tax).to(link), c.amount(r.Gross).to(link),
+			c.date(text(r.DueDate)), c.date(text(r.CashDate))}})
 	}
 	return t
 }

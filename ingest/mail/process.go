@@ -251,7 +251,8 @@ func (s *session) process(ctx context.Context, m mailbox.Mail, read *content, ou
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, draft{s.watch.box.Tenant, project, id, f.documents, first, first.evidence.ArrivedAt.Or(m.Arrived), s.options.MaxAmount})
+			all = append(all, draft{s.watch.box.Tenant, project, id, f.documents, first,
+				first.evidence.ArrivedAt.Or(m.Arrived), s.options.MaxAmount})
 		}
 		return all, nil
 	}

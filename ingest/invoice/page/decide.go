@@ -200,7 +200,8 @@ func (b *billing) reasoned(c *bill) bool {
 
 // rated reports whether a rate, printed or of some country, leads from net to tax.
 func (b *billing) rated(t totals) bool {
-	return leads(b.percent, absolute(t.net.value), absolute(t.tax.value), 1) || leads(taxRates(), absolute(t.net.value), absolute(t.tax.value), 1)
+	return leads(b.percent, absolute(t.net.value), absolute(t.tax.value), 1) ||
+		leads(taxRates(), absolute(t.net.value), absolute(t.tax.value), 1)
 }
 
 // tellingTax is from where on a tax to the cent tells its rate, 100.00.
@@ -208,7 +209,8 @@ const tellingTax = 100 * 100 * PerMinor
 
 // taxRates are those that European countries have on sales, in 1/10,000 of a percent.
 func taxRates() []int64 {
-	return []int64{26_000, 38_000, 40_000, 50_000, 55_000, 60_000, 70_000, 77_000, 80_000, 81_000, 90_000, 95_000, 100_000, 120_000, 130_000, 135_000,
+	return []int64{26_000, 38_000, 40_000, 50_000, 55_000, 60_000, 70_000, 77_000, 80_000, 81_000, 90_000, 95_000, 100_000, 120_000, 130_000,
+		135_000,
 		140_000, 150_000, 160_000, 170_000, 180_000, 190_000, 200_000, 210_000, 220_000, 230_000, 240_000, 250_000, 255_000, 270_000}
 }
 

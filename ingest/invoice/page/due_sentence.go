@@ -81,7 +81,8 @@ func (v *vocabulary) paidThen(before, after string) string {
 	}
 	said := words + " ~ " + after
 	switch {
-	case strings.Contains(said, "%"), v.earlyPayment.MatchString(said), v.would.MatchString(said), v.latePayment.MatchString(said), v.settled.MatchString(said):
+	case strings.Contains(said, "%"), v.earlyPayment.MatchString(said), v.would.MatchString(said),
+		v.latePayment.MatchString(said), v.settled.MatchString(said):
 		return ""
 	case (last != nil || v.lastDayBehind.MatchString(after)) && v.paying.MatchString(words):
 		return inSentence

@@ -117,7 +117,8 @@ func (v *vocabulary) throughForm(s string) string {
 	all := []rune(s)
 	rest := strings.TrimSpace(string(all[end:]))
 	form := string(all[loc[0]:loc[1]])
-	if rest == "" || !unicode.IsLower([]rune(rest)[0]) || ofOwner.MatchString(rest) || strings.ToLower(form) == form && !strings.Contains(form, ".") {
+	if rest == "" || !unicode.IsLower([]rune(rest)[0]) || ofOwner.MatchString(rest) ||
+		strings.ToLower(form) == form && !strings.Contains(form, ".") {
 		return s
 	}
 	return strings.TrimSpace(string(all[:end]))

@@ -272,5 +272,6 @@ func (s *sheet) evidence(it *item, rule string, confidence float64) fields.Evide
 	if r := []rune(text); len(r) > 160 {
 		text = string(r[:160])
 	}
-	return fields.Evidence{Page: it.page, Text: text, Rule: rule, Confidence: math.Round(confidence*100) / 100, Box: s.box(it), Label: s.label(it)}
+	return fields.Evidence{Page: it.page, Text: text, Rule: rule, Confidence: math.Round(confidence*100) / 100,
+		Box: s.box(it), Label: s.label(it)}
 }

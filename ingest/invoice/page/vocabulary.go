@@ -43,7 +43,7 @@ type vocabulary struct {
 	fromReceipt                                                         *words.Pattern
 	weeks, numberInWords                                                *words.Pattern
 	lastDay, lastDayBehind, debited, settled, would                     *words.Pattern
-	dayWords                                                            map[string]string // of a week's word, the word for days of its language
+	dayWords                                                            map[string]string // the word for days, by a week's word
 	numbers                                                             map[string]string // in figures
 
 	// Sums.

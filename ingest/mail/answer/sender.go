@@ -200,7 +200,8 @@ func (s *Sender) poll(ctx context.Context, client *kgo.Client) error {
 func (s *Sender) take(p *partition, r *kgo.Record) {
 	e, err := events.Decode(events.Answers, r.Key, r.Value)
 	if err != nil {
-		s.options.Log.Error("a message of the answers breaks the rules and is passed over", "partition", r.Partition, "offset", r.Offset, "error", err)
+		s.options.Log.Error("a message of the answers breaks the rules and is passed over",
+			"partition", r.Partition, "offset", r.Offset, "error", err)
 		return
 	}
 	a, upsert := e.Data.(*events.Answer)

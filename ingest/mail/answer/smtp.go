@@ -35,7 +35,8 @@ func ParseServer(s string) (Server, error) {
 		return Server{}, errors.New("smtp must be an address like smtps://user@smtp.example.com?password-file=FILE or smtp://... " +
 			"(characters such as @ / : in the user are written as %40 %2F %3A)")
 	}
-	o := Server{user: u.User.Username(), implicit: u.Scheme == "smtps", tls: &tls.Config{MinVersion: tls.VersionTLS12, ServerName: u.Hostname()}}
+	o := Server{user: u.User.Username(), implicit: u.Scheme == "smtps",
+		tls: &tls.Config{MinVersion: tls.VersionTLS12, ServerName: u.Hostname()}}
 	port := u.Port()
 	switch {
 	case port != "":

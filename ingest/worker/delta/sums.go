@@ -49,8 +49,8 @@ func (m *Magnitudes) Add(amounts []int64) {
 // Key tells sums apart: what the caller numbered, such as tenant, project, roll and the roll's keys.
 type Key [Parts]uint32
 
-// Sums are the sums of a batch by key. No sum can overflow, because the absolute amounts of each measure of a roll stay below 2^62 over the whole batch. Sums may not
-// be used by two goroutines at the same time.
+// Sums are the sums of a batch by key. No sum can overflow, because the absolute amounts of each measure of a roll stay below 2^62 over
+// the whole batch. Sums may not be used by two goroutines at the same time.
 type Sums struct {
 	limit   int
 	seed    maphash.Seed

@@ -39,7 +39,8 @@ func (f Family) Draw(member int) Invoice {
 	}
 	d.out = Invoice{Scenario: f.scenario, Language: f.lang.code, Number: d.number(),
 		Date:     d.issued.Format(time.DateOnly),
-		Supplier: d.seller.name, Recipient: d.buyer.name, Domain: d.seller.domain, Currency: f.land.currency, CreditNote: f.scenario == "credit note"}
+		Supplier: d.seller.name, Recipient: d.buyer.name, Domain: d.seller.domain,
+		Currency: f.land.currency, CreditNote: f.scenario == "credit note"}
 	if f.told {
 		d.out.Buyer = d.buyer.name
 	}

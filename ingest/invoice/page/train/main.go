@@ -28,7 +28,8 @@ import (
 const held = 2_000_000
 
 func main() {
-	families := flag.Int("families", 2000, "how many families to learn from, half as many letters besides; a fourth as many others calibrate it")
+	families := flag.Int("families", 2000,
+		"how many families to learn from, half as many letters besides; a fourth as many others calibrate it")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: train [--families N] SAMPLES FILE")
 		flag.PrintDefaults()

@@ -20,11 +20,13 @@ type Hostile struct {
 
 // mail is a mail to an address, of more header lines and a body.
 func mail(to, header, body string) []byte {
-	return []byte("From: Mallory <mallory@evil.example>\r\nTo: " + to + "\r\nSubject: Rechnung\r\nMIME-Version: 1.0\r\n" + header + "\r\n" + body)
+	return []byte("From: Mallory <mallory@evil.example>\r\nTo: " + to + "\r\nSubject: Rechnung\r\nMIME-Version: 1.0\r\n" +
+		header + "\r\n" + body)
 }
 
 func encoded(inner []byte) string {
-	return "--B\r\nContent-Type: message/rfc822\r\nContent-Transfer-Encoding: base64\r\n\r\n" + base64.StdEncoding.EncodeToString(inner) + "\r\n--B--\r\n"
+	return "--B\r\nContent-Type: message/rfc822\r\nContent-Transfer-Encoding: base64\r\n\r\n" +
+		base64.StdEncoding.EncodeToString(inner) + "\r\n--B--\r\n"
 }
 
 const mixed = "Content-Type: multipart/mixed; boundary=B\r\n"
@@ -77,7 +79,8 @@ func Mails(to string, size int) []Hostile {
 		"comments in a verdict":     "Authentication-Results: mx.own.example; " + lines("(") + "dmarc=pass\r\n",
 		"results without end":       "Authentication-Results: mx.own.example; " + lines("a=b;") + "\r\n",
 		"a trace without end":       strings.Repeat("Received: from x by y\r\n", 1900),
-		"a name of a device":        "Content-Type: application/pdf; name=\"CON\"\r\nContent-Disposition: attachment; filename=\"..\\\\..\\\\NUL\"\r\n",
+		"a name of a device": "Content-Type: application/pdf; name=\"CON\"\r\n" +
+			"Content-Disposition: attachment; filename=\"..\\\\..\\\\NUL\"\r\n",
 		"a name of NULs":            "Content-Type: application/pdf; name*=utf-8''%00%00/%00..%00/x.pdf\r\n",
 		"a name in pieces of Korea": "Content-Type: application/pdf; name*0*=iso-2022-kr''%1B%24%29C" + lines("%0E") + "\r\n",
 		"two types":                 "Content-Type: text/plain\r\nContent-Type: multipart/mixed; boundary=B\r\n",
@@ -105,24 +108,29 @@ func Mails(to string, size int) []Hostile {
 		"soft line breaks":           {"Content-Type: application/pdf\r\nContent-Transfer-Encoding: quoted-printable\r\n", lines("=\r\n")},
 		"blanks":                     {"Content-Type: application/pdf\r\nContent-Transfer-Encoding: quoted-printable\r\n", lines(" ")},
 		"a giant line of base64":     {"Content-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\n", lines("JVBE")},
-		"a mail elsewhere":           {"Content-Type: message/external-body; access-type=local-file; name=\"/etc/passwd\"\r\n", "Content-Type: application/pdf\r\n\r\n"},
-		"a piece of a mail":          {"Content-Type: message/partial; number=1; total=2147483647; id=x\r\n", "Content-Type: application/pdf\r\n\r\n%PDF-1.7"},
-		"an expanding XML":           {"Content-Type: application/xml\r\n", laughs()},
-		"an XML of files":            {"Content-Type: application/xml\r\n", `<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]>` + ubl + "<ID>&f;</ID></Invoice>"},
-		"a deep XML":                 {"Content-Type: application/xml\r\n", ubl + lines("<a>")},
-		"an XML of attributes":       {"Content-Type: application/xml\r\n", "<Invoice " + lines(`a="b" `) + ">"},
-		"an XML of namespaces":       {"Content-Type: application/xml\r\n", "<Invoice " + lines(`xmlns:a="b" `) + ">"},
-		"an XML of comments":         {"Content-Type: application/xml\r\n", lines("<!---->") + ubl},
-		"an XML without end":         {"Content-Type: application/xml\r\n", "<" + lines("x")},
-		"an XML of another charset":  {"Content-Type: application/xml\r\n", `<?xml version="1.0" encoding="utf-7"?>` + ubl + lines("+ADw-")},
-		"unknown encoding":           {"Content-Type: application/pdf\r\nContent-Transfer-Encoding: x-gzip\r\n", lines("x")},
+		"a mail elsewhere": {"Content-Type: message/external-body; access-type=local-file; name=\"/etc/passwd\"\r\n",
+			"Content-Type: application/pdf\r\n\r\n"},
+		"a piece of a mail": {"Content-Type: message/partial; number=1; total=2147483647; id=x\r\n",
+			"Content-Type: application/pdf\r\n\r\n%PDF-1.7"},
+		"an expanding XML": {"Content-Type: application/xml\r\n", laughs()},
+		"an XML of files": {"Content-Type: application/xml\r\n",
+			`<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]>` + ubl + "<ID>&f;</ID></Invoice>"},
+		"a deep XML":                {"Content-Type: application/xml\r\n", ubl + lines("<a>")},
+		"an XML of attributes":      {"Content-Type: application/xml\r\n", "<Invoice " + lines(`a="b" `) + ">"},
+		"an XML of namespaces":      {"Content-Type: application/xml\r\n", "<Invoice " + lines(`xmlns:a="b" `) + ">"},
+		"an XML of comments":        {"Content-Type: application/xml\r\n", lines("<!---->") + ubl},
+		"an XML without end":        {"Content-Type: application/xml\r\n", "<" + lines("x")},
+		"an XML of another charset": {"Content-Type: application/xml\r\n", `<?xml version="1.0" encoding="utf-7"?>` + ubl + lines("+ADw-")},
+		"unknown encoding":          {"Content-Type: application/pdf\r\nContent-Transfer-Encoding: x-gzip\r\n", lines("x")},
 	}
 	bomb, long := archives(size)
 	for name, content := range map[string]string{
-		"a zip bomb":              bomb,
-		"a zip of many files":     long,
-		"nested BER":              strings.Repeat("\x30\x80", 100_000),
-		"nested octet strings":    "\x30\x80\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02\xa0\x80\x30\x80\x02\x01\x01\x31\x00\x30\x80\x06\x01\x01\xa0\x80" + strings.Repeat("\x24\x80", 100_000),
+		"a zip bomb":          bomb,
+		"a zip of many files": long,
+		"nested BER":          strings.Repeat("\x30\x80", 100_000),
+		"nested octet strings": "\x30\x80\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02\xa0\x80" +
+			"\x30\x80\x02\x01\x01\x31\x00\x30\x80\x06\x01\x01\xa0\x80" +
+			strings.Repeat("\x24\x80", 100_000),
 		"lengths that lie":        "\x30\x84\x7f\xff\xff\xff\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02",
 		"TNEF that lies":          "\x78\x9f\x3e\x22\x00\x00\x02\x0f\x80\x06\x00\xff\xff\xff\xff",
 		"TNEF of many":            "\x78\x9f\x3e\x22\x00\x00" + lines("\x02\x0f\x80\x06\x00\x00\x00\x00\x00\x00\x00"),
@@ -134,7 +142,8 @@ func Mails(to string, size int) []Hostile {
 		"nested signatures":       nestedSignatures(50),
 	} {
 		bodies[name] = [2]string{mixed,
-			"--B\r\nContent-Type: application/pkcs7-mime\r\nContent-Transfer-Encoding: base64\r\n\r\n" + base64.StdEncoding.EncodeToString([]byte(content)) + "\r\n--B--\r\n"}
+			"--B\r\nContent-Type: application/pkcs7-mime\r\nContent-Transfer-Encoding: base64\r\n\r\n" +
+				base64.StdEncoding.EncodeToString([]byte(content)) + "\r\n--B--\r\n"}
 	}
 	nested := map[string][]byte{
 		"nested mails":      deep(to, 3000, "Content-Type: message/rfc822\r\n"),
@@ -281,7 +290,8 @@ func deepAttachments(to string, levels int) []byte {
 	raw := mail(to, "Content-Type: application/pdf\r\n", "%PDF-1.7 nothing")
 	for range levels {
 		raw = mail(to, mixed,
-			"--B\r\nContent-Type: message/rfc822\r\n\r\n"+string(raw)+"\r\n--B\r\nContent-Type: application/pdf\r\n\r\n%PDF-1.7 nothing\r\n--B--\r\n")
+			"--B\r\nContent-Type: message/rfc822\r\n\r\n"+string(raw)+
+				"\r\n--B\r\nContent-Type: application/pdf\r\n\r\n%PDF-1.7 nothing\r\n--B--\r\n")
 	}
 	return raw
 }
