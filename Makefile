@@ -47,6 +47,8 @@ test-einvoices:
 	jars="$$(ingest/invoice/einvoice/validators/fetch)" && $(TEST) -count=1 ./ingest/invoice/einvoice -run Validators -validators "$$jars" $(UPDATE)
 
 lint:
+	@long="$$(git ls-files '*.go' | grep -v '_test\.go$$' | LC_ALL=C.UTF-8 xargs grep -nE '^.{141,}' | cut -d: -f1,2)"; \
+	if [ -n "$$long" ]; then echo "over 140 columns:" $$long; exit 1; fi
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; \
 	if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:" $$unformatted; exit 1; fi
 	$(GO) vet ./...
