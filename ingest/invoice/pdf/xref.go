@@ -225,6 +225,15 @@ func (f *File) mend() error {
 			f.trailer[k] = v
 		}
 	}
+	f.mendPacked(streams)
+	if len(f.places) == 0 {
+		return fmt.Errorf("rebuilding cross-references: no object found: %w", ErrBroken)
+	}
+	return nil
+}
+
+// mendPacked adds what lies in object streams and nowhere else.
+func (f *File) mendPacked(streams []uint32) {
 	for _, s := range streams {
 		packed := f.packedIn(s)
 		for _, number := range slices.Sorted(maps.Keys(packed)) {
@@ -240,10 +249,6 @@ func (f *File) mend() error {
 			}
 		}
 	}
-	if len(f.places) == 0 {
-		return fmt.Errorf("rebuilding cross-references: no object found: %w", ErrBroken)
-	}
-	return nil
 }
 
 func (f *File) mendTrailer(start int, number uint32) {
