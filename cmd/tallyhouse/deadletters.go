@@ -240,24 +240,30 @@ func replayDeadLetter(s *shell, to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		l, err := deadletters.Find(cmd.Context(), servers.kafka, tables, args[0])
-		if err != nil {
-			return err
-		}
-		if l.State == deadletters.Healed {
-			return fmt.Errorf("%s was healed: the tables have something newer of %q; to send it all the same, say --healed", l.ID(), l.Key)
-		}
-		partition, offset, err := deadletters.Replay(cmd.Context(), servers.kafka, stored, l.DeadLetter, corrected, force)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(s.err, "sent to %s, partition %d, offset %d\n"+
-			"It counts once the worker has read it, unless the entity has that version or a newer one already; then "+
-			"raise \"version\" and replay again.\n"+
-			"The dead letter stays in the list.\n", l.Topic, partition, offset)
-		return nil
+		return replayOne(cmd.Context(), s, servers.kafka, tables, stored, args[0], corrected, force)
 	}
 	return cmd
+}
+
+// replayOne replays one dead letter, corrected or as it was.
+func replayOne(ctx context.Context, s *shell, c kafka.Cluster, tables deadletters.Tables, stored load.Stored, key string, corrected []byte,
+	force bool) error {
+	l, err := deadletters.Find(ctx, c, tables, key)
+	if err != nil {
+		return err
+	}
+	if l.State == deadletters.Healed {
+		return fmt.Errorf("%s was healed: the tables have something newer of %q; to send it all the same, say --healed", l.ID(), l.Key)
+	}
+	partition, offset, err := deadletters.Replay(ctx, c, stored, l.DeadLetter, corrected, force)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.err, "sent to %s, partition %d, offset %d\n"+
+		"It counts once the worker has read it, unless the entity has that version or a newer one already; then "+
+		"raise \"version\" and replay again.\n"+
+		"The dead letter stays in the list.\n", l.Topic, partition, offset)
+	return nil
 }
 
 // replayRule replays what broke a rule, and fails when some of it would be refused again.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -62,32 +63,46 @@ func readCommand(s *shell) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var faults []error
-		for _, name := range args {
-			if err := cmd.Context().Err(); err != nil {
-				return errors.Join(append(faults, fmt.Errorf("reading %s: %w", name, err))...)
-			}
-			data, err := readBounded(name, invoice.DefaultBytes)
-			if err != nil {
-				faults = append(faults, err)
-				continue
-			}
-			if drawn {
-				result, pages := reader.Explain(cmd.Context(), data, opts)
-				return explain.SVG(s.out, result, pages)
-			}
-			result := reader.Read(cmd.Context(), data, opts)
-			result.File = name
-			line, err := result.JSON()
-			if err != nil {
-				faults = append(faults, err)
-				continue
-			}
-			fmt.Fprintf(s.out, "%s\n", line)
+		if drawn {
+			return explainFile(cmd.Context(), s.out, reader, args[0], opts)
 		}
-		return errors.Join(faults...)
+		return readFiles(cmd.Context(), s.out, reader, args, opts)
 	}
 	return cmd
+}
+
+// explainFile draws what is read of a file, and where it stands.
+func explainFile(ctx context.Context, out io.Writer, reader *invoice.Reader, name string, o invoice.Options) error {
+	data, err := readBounded(name, invoice.DefaultBytes)
+	if err != nil {
+		return err
+	}
+	result, pages := reader.Explain(ctx, data, o)
+	return explain.SVG(out, result, pages)
+}
+
+// readFiles prints what is read of each file. One that can't be opened stops no other.
+func readFiles(ctx context.Context, out io.Writer, reader *invoice.Reader, names []string, o invoice.Options) error {
+	var faults []error
+	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(append(faults, fmt.Errorf("reading %s: %w", name, err))...)
+		}
+		data, err := readBounded(name, invoice.DefaultBytes)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		result := reader.Read(ctx, data, o)
+		result.File = name
+		line, err := result.JSON()
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		fmt.Fprintf(out, "%s\n", line)
+	}
+	return errors.Join(faults...)
 }
 
 // readBounded reads a file, at most one byte more than limit: enough to tell
