@@ -88,7 +88,8 @@ func (l DeadLetter) message(whole, part int) kafka.Message {
 			{Key: headerSHA256, Value: []byte(hex.EncodeToString(sum[:]))},
 		}
 		key, value = key[:min(len(key), partOfKey)], value[:min(len(value), part)]
-		reason += fmt.Sprintf(" (too large for a dead letter, which holds %d of its %d bytes: the whole message is in %s partition %d at offset %d)",
+		reason += fmt.Sprintf(
+			" (too large for a dead letter, which holds %d of its %d bytes: the whole message is in %s partition %d at offset %d)",
 			len(value), len(l.Value), l.Topic, l.Partition, l.Offset)
 	}
 	return kafka.Message{

@@ -173,7 +173,8 @@ func (in *Intake) readHeader(o mailbox.Options, m mailbox.Mail) ([]recipient, de
 	return to, decision{mark: mailbox.Done}
 }
 
-// choose picks the projects of the recipients, known by their address in ASCII. An address of several projects is nobody's: nothing is guessed.
+// choose picks the projects of the recipients, known by their address in ASCII. An address of several projects is nobody's: nothing is
+// guessed.
 func choose(to []recipient, known map[string][]string) decision {
 	d := decision{mark: mailbox.Done}
 	for _, r := range to {

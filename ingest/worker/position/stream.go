@@ -69,7 +69,8 @@ func ReadStream(ctx context.Context, db Database, topic string) (s Stream, ok bo
 const addStream = `
 INSERT INTO streams (topic, ` + streamColumns + `)
 SELECT {topic:String}, {revision:UInt64}, {cluster:String}, {topic_id:String}, {partitions:UInt32}, {begins:Array(UInt64)},
-    {written_by:String}, {shard:UInt32}, {shards:UInt32}, {schema:UInt32}, {formula:String}, {life:String}, {work:String}, {worker:String}, now64(3)
+    {written_by:String}, {shard:UInt32}, {shards:UInt32}, {schema:UInt32}, {formula:String}, {life:String}, {work:String}, {worker:String},
+    now64(3)
 WHERE `
 
 // WriteStream writes the topic's next revision, if the condition holds then.
