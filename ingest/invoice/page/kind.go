@@ -12,6 +12,7 @@ type titles struct {
 	own, other                   *item // the first that is an invoice's title and nothing else; that of another kind of document
 	titleRow, ownRow             int
 	covers                       bool // a sentence sends an invoice along
+	reminder                     bool // a title or subject names a reminder, or a statement of account: it lists invoices that were sent before
 }
 
 // nowhere is the row of what isn't there.
@@ -36,7 +37,7 @@ func (s *sheet) titles(numbered bool, gross *share) titles {
 			}
 			strict := s.ownTitle(text)
 			if s.creditTitle.MatchString(text) && len(leadingPart(text)) < 60 && it.page == 1 && row[0].y < s.heights[0]*0.6 &&
-				!invoiceFirst && it.row < total && moneyIn(row) == 0 {
+				!invoiceFirst && !n.reminder && it.row < total && moneyIn(row) == 0 {
 				n.credit = true
 			} else if strict && it.page == 1 {
 				invoiceFirst = true // what is called a credit below is an item of it
@@ -48,6 +49,9 @@ func (s *sheet) titles(numbered bool, gross *share) titles {
 			if it.page == 1 && n.other == nil && it.y < s.heights[0]*0.5 && s.otherHeading(it, text) {
 				n.other = it
 				n.hard = s.titleAboutInvoices.MatchString(text)
+			}
+			if !n.reminder && it.row < min(total, n.ownRow) && s.reminds(it, text) {
+				n.other, n.hard, n.reminder = it, true, true
 			}
 			if s.titleAlone.MatchString(text) {
 				n.ownRow = min(n.ownRow, it.row)
@@ -75,6 +79,19 @@ func (s *sheet) calledInvoice(n *titles, it *item, text string, numbered bool) {
 	}
 	n.title = true
 	n.titleRow = min(n.titleRow, it.row)
+}
+
+// reminds reports whether a line is the subject of a letter, or a title alone on it, that names a reminder: it decides over the invoices that
+// the letter lists.
+func (s *sheet) reminds(it *item, text string) bool {
+	const longest = 90
+	if it.page != 1 || it.y > s.heights[0]*0.6 || len(text) > longest || moneyIn(s.rows[it.row]) > 0 {
+		return false
+	}
+	if left := s.left(it); s.subject.MatchString(it.folded) || left != nil && s.subject.MatchString(left.folded+" ") {
+		return s.reminderSubject.MatchString(text)
+	}
+	return len(s.rows[it.row]) == 1 && s.reminderTitle.MatchString(text)
 }
 
 // leadingPart is a line up to the first mark between its parts: "Rechnung 7 / Kunde 12".
@@ -196,7 +213,7 @@ func (s *sheet) otherHeading(it *item, text string) bool {
 	}
 	right := s.right(it)
 	if hasDigit(rest) {
-		return true
+		return moneyIn(s.rows[it.row]) == 0 // else it is an item
 	}
 	return right == nil && len(s.rows[it.row]) <= 2 && !s.valueBelow(it) && !s.labelOfRun(it)
 }

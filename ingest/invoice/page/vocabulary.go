@@ -17,6 +17,7 @@ type vocabulary struct {
 	invoiceWord, invoicePart, creditTitle                  *words.Pattern
 	otherTitle, titleAboutInvoices, selfBilling, subject   *words.Pattern
 	enclosure, sentAlong                                   *words.Pattern
+	reminderTitle, reminderSubject                         *words.Pattern
 
 	// Numbers.
 	numberLabels                        []label
@@ -96,12 +97,15 @@ func (v *vocabulary) addTitles(w *words.Words) {
 	v.invoiceWord = w.Any("invoice word")
 	v.invoicePart = w.Compile(`<=invoice>`)
 	v.creditTitle = w.Compile(`^\W*(?:<copy> )?<credit note>`)
-	v.selfBilling = w.Compile(`<self billing>|\(389\)`) // its code in UNTDID 1001
-	v.otherTitle = w.Compile(`^\W*(?:\d\. ?|(?:<copy>|<ordinal>) )?(?:<other document>|<about invoices*>)`)
+	v.selfBilling = w.Compile(`<self billing>|\(389\)`)                  // its code in UNTDID 1001
+	const nth = `^\W*(?:\d{1,2} ?[a-z.~]{0,3} ?|(?:<copy>|<ordinal>) )?` // "2. Mahnung", "2e relance", "final reminder"
+	v.otherTitle = w.Compile(nth + `(?:<other document>|<about invoices*>|<reminder*>)`)
+	v.reminderTitle = w.Compile(nth + `<reminder>(?:$| ?[-:,/(|~]|[^.]*(?:<invoice word>|\d))|[-:,/(|~] ?(?:<ordinal> |\d{1,2}\. ?)?<reminder>\W*$`)
+	v.reminderSubject = w.Compile(`<reminder>|<unpaid>`)
 	v.subject = w.Compile(`^\W*<subject>(?: ?: *| +)`)
 	v.enclosure = w.Compile(`^\W*<enclosure>`)
 	v.sentAlong = w.Any("sent along")
-	v.titleAboutInvoices = w.Compile(`^\W*(?:\d\. ?|(?:<copy>|<ordinal>) )?<about invoices*>`)
+	v.titleAboutInvoices = w.Compile(nth + `(?:<about invoices*>|<reminder*>)`)
 }
 
 func (v *vocabulary) addNumbers(w *words.Words) {
