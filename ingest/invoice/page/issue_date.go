@@ -24,6 +24,11 @@ func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Ti
 		d := s.printed(c)
 		if said := s.lineBefore(c.at, d); c.rule == noLabel && s.otherDate.MatchString(said) && !s.bothDates.MatchString(said) {
 			return true // of the delivery, say
+		} else if c.rule == noLabel && certain(number) && s.ofAnotherNumber(said, number.Value) {
+			return true // "cancels invoice 7 of 1.2.2026"
+		}
+		if beginsWithDay(c.at) && len(s.rows[c.at.row]) > 1 && s.inColumnOfDays(c.at) {
+			return true
 		}
 		return certain(number) && c.at == numberAt && strings.Contains(number.Value, string(c.at.runes[d.start:d.end]))
 	})
@@ -61,6 +66,43 @@ func (s *sheet) behindItsNumber(f found, number *fields.Text) bool {
 	}
 	return !certain(number) || strings.Contains(compact(said), compact(foldText(number.Value)))
 }
+
+// ofAnotherNumber reports whether what is said before a day ends in a number, other than the document's own, and words between a number and
+// its day: the day is that of the document that bears the number.
+func (s *sheet) ofAnotherNumber(said, own string) bool {
+	said = strings.TrimRight(said, " ")
+	at := s.dayBehindNumber.FindStringIndex(said)
+	return at != nil && hasDigit(lastWord(said[:at[0]])) && !strings.Contains(compact(said), compact(foldText(own)))
+}
+
+// inColumnOfDays reports whether a day stands in a column of several below a heading, as in a table of deliveries: none of them is the
+// document's own.
+func (s *sheet) inColumnOfDays(it *item) bool {
+	const several = 3
+	first := s.dayAligned(it, -1)
+	if first.row == 0 || s.rows[first.row-1][0].page != it.page || first.row+several > len(s.rows) {
+		return false
+	}
+	headed := slices.ContainsFunc(s.rows[first.row-1], func(head *item) bool {
+		return aligned(head, it) && hasLetters(head.folded) && !hasDigit(head.folded)
+	})
+	return headed && s.dayAligned(it, 1).row-first.row >= several-1
+}
+
+// dayAligned is the last item with a day in an unbroken column, upwards or downwards from one.
+func (s *sheet) dayAligned(it *item, step int) *item {
+	for r := it.row + step; r >= 0 && r < len(s.rows) && s.rows[r][0].page == it.page; r += step {
+		at := slices.IndexFunc(s.rows[r], func(b *item) bool { return beginsWithDay(b) && aligned(it, b) })
+		if at < 0 {
+			break
+		}
+		it = s.rows[r][at]
+	}
+	return it
+}
+
+// beginsWithDay reports whether no words announce the first day in a cell.
+func beginsWithDay(it *item) bool { return len(it.dates) > 0 && !hasLetters(it.folded[:it.dates[0].start]) }
 
 // behindNumber labels the days right behind a document's title and number, as in "Rechnung 7 · 01.02.2026".
 func (s *sheet) behindNumber(all *candidates, f found) {

@@ -128,3 +128,40 @@ func TestACurrencyBetweenLabelAndSum(t *testing.T) {
 		}
 	}
 }
+
+// Given credit notes that name the credited invoice with its day beside their own, in several languages, then the other document's day is
+// not the day of issue.
+func TestTheDayOfTheCreditedInvoice(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, head := range []string{
+		"Gutschrift Nr. AV2603-0118\nWien, 27.03.2026 — storniert teilweise die Rechnung LO2602-1904 vom 28.02.2026",
+		"AVOIR AV2603-0118\nLyon, le 27/03/2026 — annule partiellement la facture LO2602-1904 du 28/02/2026",
+		"Nota di credito n. AV2603-0118\nMilano, 27/03/2026 — storna in parte la fattura LO2602-1904 del 28/02/2026",
+		"Dobropis č. AV2603-0118\nPraha, 27.03.2026 — částečně ruší fakturu LO2602-1904 ze dne 28.02.2026",
+		"Dobropis št. AV2603-0118\nLjubljana, 27.03.2026 — delno razveljavlja račun LO2602-1904 z dne 28.02.2026",
+		"Kreditnota nr. AV2603-0118\nOslo, 27.03.2026 — gjelder faktura LO2602-1904 av 28.02.2026",
+	} {
+		_, f, _ := reader.Read(typed.Document("Muster Bau GmbH\nMusterstr. 12\n12345 Musterstadt\n\n"+head+"\n\n"+closing), Own{})
+		if f.Date == nil || f.Date.Value != "2026-03-27" {
+			t.Errorf("%q: the day is %+v", head, f.Date)
+		}
+	}
+}
+
+// Given a page of vouchers behind the invoice, with a column of days, then the day of issue is the labelled one of the invoice.
+func TestAColumnOfDaysIsNoDayOfIssue(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, f, _ := reader.Read(typed.Document("Muster Bau GmbH\nMusterstr. 12\n12345 Musterstadt\n\n"+
+		"FACTUUR      Nummer: 2603318      Datum: 31/05/26      Vervaldag: 30/06/26\n\n"+closing+
+		"\f\nBon        Datum        Afvalstroom\nW88000     03/05/26     gemengd\nW88037     07/05/26     gemengd\n"+
+		"W88074     11/05/26     gips\nW88111     15/05/26     gips\n"), Own{})
+	if f.Date == nil || f.Date.Value != "2026-05-31" {
+		t.Errorf("the day is %+v", f.Date)
+	}
+}

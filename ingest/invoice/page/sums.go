@@ -138,6 +138,9 @@ func (s *sheet) rowSum(it *item, a amount, last bool) (sum, bool) {
 		hasLetters(own) && s.containedBefore.MatchString(own) && s.taxFollows.MatchString(after) {
 		r, w = roleTaxWithin, 2
 	}
+	if r == roleTax && a.value != 0 && s.noTax.MatchString(label) && !strings.Contains(label, "%") {
+		r, w = roleOther, 2 // "duty (not subject to VAT)": what no tax applies to is no tax
+	}
 	if r == roleNone || len(label) > 90 {
 		return sum{}, false
 	}

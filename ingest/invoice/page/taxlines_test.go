@@ -61,3 +61,22 @@ Gesamtbetrag                     1.750,00`, 150000, 25000, 175000, 0},
 		}
 	}
 }
+
+// Given a charge whose label says, by the tax's name, that no tax applies to it, in several languages, then it is none: it is no second tax.
+func TestWhatNoTaxAppliesToIsNoTax(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, lines := range []string{
+		"Osnovica               302,60\nPDV 25%                 75,65\nPristojba (ne podliježe PDV-u)   10,62\nUKUPNO EUR             388,87",
+		"Nettobetrag            302,60\nUSt 25 %                75,65\nGebühr (nicht steuerbar, ohne Ausweis von USt)   10,62\nGesamtbetrag EUR       388,87",
+		"Imponibile             302,60\nIVA 25 %                75,65\nDiritti fissi (non soggetti IVA)   10,62\nTotale EUR             388,87",
+		"Net                    302.60\nVAT 25%                 75.65\nDuty (not subject to VAT)   10.62\nTotal EUR              388.87",
+	} {
+		_, f, _ := reader.Read(typed.Document(paper("Rechnung", lines, "")), Own{})
+		if f.Tax == nil || f.Tax.Value != 7565 || f.Gross == nil || f.Gross.Value != 38887 {
+			t.Errorf("of\n%s\ntax %+v, gross %+v", lines, f.Tax, f.Gross)
+		}
+	}
+}

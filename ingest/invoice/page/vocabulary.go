@@ -31,7 +31,7 @@ type vocabulary struct {
 	dateLabels                                                   []label
 	months                                                       map[string]int
 	otherDate, otherDateAfter, bothDates                         *words.Pattern
-	beforeDate, placeAndDate, endsInPlace                        *words.Pattern
+	beforeDate, placeAndDate, endsInPlace, dayBehindNumber       *words.Pattern
 	yearFirst, yearLast, dayMonthWord, monthWordDay, compactDate *words.Pattern
 	yearMonthDay                                                 *words.Pattern
 	americanCue                                                  *words.Pattern
@@ -158,6 +158,7 @@ func (v *vocabulary) addDates(w *words.Words) {
 	v.otherDateAfter = w.Compile(`^\W{0,3}<not the date>`)
 	v.bothDates = w.Compile(`<*delivery*>[- ]*(?:<and>|[/&=]) ?$`)
 	v.beforeDate = w.Compile(`^<before a date>$`)
+	v.dayBehindNumber = w.Compile(`<date behind number>$`)
 	v.placeAndDate = w.Compile(`^[a-z][a-z .()/'-]{1,40},? ?(?:,|<on>)? ?(?:<on> )?$`)
 	v.endsInPlace = w.Compile(`, <day after place>$`)
 	v.yearFirst = w.Compile(`\b((?:19|20)\d\d) ?([-/.]) ?(\d\d?) ?([-/.]) ?(\d\d?)\b`)
