@@ -148,7 +148,7 @@ func (b *billing) likeliest() totals {
 		return totals{}
 	}
 	best := b.bills[choice.Index]
-	if !best.whole() && b.netAndTax() || b.unexplained(best) || b.oneRate(best) {
+	if !best.whole() && b.netAndTax() || b.unexplained(best) || b.oneRate(best) || b.unsupported(best) {
 		return totals{}
 	}
 	sign := int64(1)
@@ -183,6 +183,21 @@ func (b *billing) likeliest() totals {
 		out.gross.confidence = max(out.gross.confidence, min(out.net.confidence, out.tax.confidence))
 	}
 	return out
+}
+
+// unsupported reports whether nothing says that a sum is the total: neither a label nor a net sum and tax that make it up. The largest figure
+// alone may be what a guarantee or a contract is about. Nor is a total without tax that of the invoice where a plainly labelled net sum is more.
+func (b *billing) unsupported(best *bill) bool {
+	if best.whole() || best.how == howRated {
+		return false
+	}
+	if !best.labelledTotal() && best.at.role != roleNet {
+		return true
+	}
+	untaxed := best.how == howUntaxed || best.how == howNet || best.how == howAlone
+	return untaxed && slices.ContainsFunc(b.plain(roleNet), func(n *sum) bool {
+		return n.weight == 3 && absolute(n.value) > best.gross && n.item.page < best.at.item.page
+	})
 }
 
 // whole reports whether all that a bill is made of is printed and adds up to its total.

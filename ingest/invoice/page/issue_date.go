@@ -102,7 +102,9 @@ func (s *sheet) dayAligned(it *item, step int) *item {
 }
 
 // beginsWithDay reports whether no words announce the first day in a cell.
-func beginsWithDay(it *item) bool { return len(it.dates) > 0 && !hasLetters(it.folded[:it.dates[0].start]) }
+func beginsWithDay(it *item) bool {
+	return len(it.dates) > 0 && !hasLetters(it.folded[:it.dates[0].start])
+}
 
 // behindNumber labels the days right behind a document's title and number, as in "Rechnung 7 · 01.02.2026".
 func (s *sheet) behindNumber(all *candidates, f found) {

@@ -151,7 +151,7 @@ func TestTheDayOfTheCreditedInvoice(t *testing.T) {
 	}
 }
 
-// Given a page of vouchers behind the invoice, with a column of days, then the day of issue is the labelled one of the invoice.
+// Given a table of vouchers below the invoice, with a column of days, then the day of issue is the labelled one of the invoice.
 func TestAColumnOfDaysIsNoDayOfIssue(t *testing.T) {
 	reader, err := NewReader()
 	if err != nil {
@@ -159,7 +159,7 @@ func TestAColumnOfDaysIsNoDayOfIssue(t *testing.T) {
 	}
 	_, f, _ := reader.Read(typed.Document("Muster Bau GmbH\nMusterstr. 12\n12345 Musterstadt\n\n"+
 		"FACTUUR      Nummer: 2603318      Datum: 31/05/26      Vervaldag: 30/06/26\n\n"+closing+
-		"\f\nBon        Datum        Afvalstroom\nW88000     03/05/26     gemengd\nW88037     07/05/26     gemengd\n"+
+		"\n\nBon        Datum        Afvalstroom\nW88000     03/05/26     gemengd\nW88037     07/05/26     gemengd\n"+
 		"W88074     11/05/26     gips\nW88111     15/05/26     gips\n"), Own{})
 	if f.Date == nil || f.Date.Value != "2026-05-31" {
 		t.Errorf("the day is %+v", f.Date)
