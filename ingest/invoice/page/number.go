@@ -60,6 +60,9 @@ func (s *sheet) labelledNumbers(all *candidates) {
 			if !ok {
 				continue
 			}
+			if s.ofTwoThings(f) {
+				value, _, _ = strings.Cut(value, " / ")
+			}
 			c := all.at(p.item, from, value, compact(value))
 			if c == nil {
 				return
@@ -377,11 +380,10 @@ func (v *vocabulary) numberAt(it *item, from int, clear bool) (value string, at 
 	if more := v.joined(r, i, end, clear); more > end {
 		value = trimNumber(string(r[i:more]))
 	}
-	if !v.numberShape.MatchString(strings.ReplaceAll(value, " ", "")) || !hasDigit(value) || len(value) > longestNumber {
+	if !v.numberShape.MatchString(joints.Replace(value)) || !hasDigit(value) || len(value) > longestNumber {
 		return "", 0, false
 	}
-	if a := v.amounts([]rune(value)); len(a) == 1 && (a[0].percent || a[0].currency != "" || a[0].decimals == 2 &&
-		a[0].end-a[0].start == len([]rune(value))) {
+	if a := v.amounts([]rune(value)); len(a) == 1 && (a[0].percent || a[0].currency != "") || v.withCents(value) {
 		return "", 0, false
 	}
 	if !clear && (len(value) < 3 || v.looksLikeDate(value) || v.phoneShape.MatchString(value) ||
@@ -408,67 +410,7 @@ func (v *vocabulary) dayFollows(folded string) bool {
 	return len(days) > 0 && days[0].start <= short
 }
 
-// wordEnd is where the word that begins at an offset ends.
-func wordEnd(r []rune, from int) int {
-	for from < len(r) && !unicode.IsSpace(r[from]) {
-		from++
-	}
-	return from
-}
-
-// joined is where a number ends whose first word ends at an offset: prefixes stand apart from what they belong to, figures in groups, a
-// year behind a stroke; else nowhere.
-func (v *vocabulary) joined(r []rune, from, end int, clear bool) int {
-	if end == len(r) {
-		return 0
-	}
-	value := trimNumber(string(r[from:end]))
-	words := strings.Fields(string(r[end:min(len(r), end+longestNumber)]))
-	behind := func(n int) int { // where the next n words end
-		to := end
-		for range n {
-			for to < len(r) && unicode.IsSpace(r[to]) {
-				to++
-			}
-			to = wordEnd(r, to)
-		}
-		return to
-	}
-	next := func(i int) string {
-		if i < len(words) {
-			return trimNumber(words[i])
-		}
-		return ""
-	}
-	switch {
-	case isPrefix(value) && hasDigit(next(0)) && v.numberShape.MatchString(next(0)):
-		return behind(1)
-	case clear && isPrefix(value) && slices.Contains(v.numberWords, strings.Trim(foldText(next(0)), ".:")) && next(1) != "" && allDigits(next(1)):
-		return behind(2) // "Seria TGC nr. 4471"
-	case value == "" || !allDigits(value):
-		return 0
-	case clear && allDigits(strings.ReplaceAll(string(r[end:]), " ", "")):
-		return len(r)
-	case next(0) == "/" && bareYear(next(1)):
-		return behind(2)
-	}
-	groups := 0
-	for groups < len(words) && len(words[groups]) > 1 && allDigits(trimNumber(words[groups])) {
-		groups++
-		if trimNumber(words[groups-1]) != words[groups-1] {
-			break // a full stop ends the number
-		}
-	}
-	if clear && groups >= fewestGroups {
-		return behind(groups)
-	}
-	return 0
-}
-
-const (
-	longestNumber = 40
-	fewestGroups  = 2 // behind the first
-)
+const longestNumber = 40
 
 func trimNumber(s string) string {
 	s = strings.TrimRight(s, ".,;:)|]")

@@ -130,3 +130,32 @@ func TestWaysToSetANumber(t *testing.T) {
 		}
 	}
 }
+
+// Given a number in groups, behind letters, or in parts that strokes and dots tie, then it is read to its end, and no further: not into a day, a
+// sum, a quantity or what another label announces.
+func TestHowFarANumberGoes(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for particulars, want := range map[string]string{
+		"Rechnung Nr. TK 6610 2210 885\nDatum 20.10.2026":                                                  "TK 6610 2210 885",
+		"Factuur\nNummer: VK1 / 260 3318\nDatum: 20/10/2026":                                               "VK1 / 260 3318",
+		"Wien, 20.10.2026\n\nFaktura 26 1187: Absteckung":                                                  "26 1187",
+		"20.10.2026\n\nFEE ACCOUNT 2207 / 9 — Riverside Phase 2":                                           "2207 / 9",
+		"Facture n° 2026 / 10 / 118\nParis, le 20 octobre 2026":                                            "2026 / 10 / 118",
+		"Fattura n. 44 / A\nMilano, 20 ottobre 2026":                                                       "44",
+		"Rechnungsnummer: 26 · 0118\nDatum 20.10.2026":                                                     "26 · 0118",
+		"Faktura nr FV 118 / 2026\nData wystawienia: 20.10.2026":                                           "FV 118 / 2026",
+		"Számla száma: AB 2026 00118\nKelt: 2026.10.20.":                                                   "AB 2026 00118",
+		"Rechnung Nr. 2207 / 20.10.2026":                                                                   "2207",
+		"Rechnung Nr. RE 4711, 100 Stück Ziegel\nDatum 20.10.2026":                                         "RE 4711",
+		"Rechnung Nr. 4711 · Kunde 8812\nDatum 20.10.2026":                                                 "4711",
+		"Rechnung Nr. RE 4711 12 Stück\nDatum 20.10.2026":                                                  "RE 4711",
+		"Rechnungs-Nr. / Kunden-Nr.              Datum\n4711 / 8812                            20.10.2026": "4711",
+	} {
+		if got := numberOn(t, reader, withParticulars(particulars)); got != want {
+			t.Errorf("%q: number %q, want %q", particulars, got, want)
+		}
+	}
+}

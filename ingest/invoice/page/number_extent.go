@@ -1,0 +1,143 @@
+package page
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// joints are what parts of a number are set apart by.
+var joints = strings.NewReplacer(" ", "", "·", "")
+
+const (
+	fewestGroups = 2 // behind the first
+	ofGroup      = 3 // figures of one behind letters: fewer may be a quantity
+)
+
+// parted is a text in words, as a number of several parts is read.
+type parted struct {
+	runes []rune
+	ends  []int // where each word ends
+	words []string
+}
+
+// partsOf splits what begins at an offset, as far as a number can reach.
+func partsOf(r []rune, from int) parted {
+	p := parted{runes: r}
+	for i := from; i < len(r) && i < from+longestNumber; {
+		end := wordEnd(r, i)
+		p.words, p.ends = append(p.words, string(r[i:end])), append(p.ends, end)
+		for i = end; i < len(r) && unicode.IsSpace(r[i]); i++ {
+		}
+	}
+	return p
+}
+
+// wordEnd is where the word that begins at an offset ends.
+func wordEnd(r []rune, from int) int {
+	for from < len(r) && !unicode.IsSpace(r[from]) {
+		from++
+	}
+	return from
+}
+
+// word is one of the words without what sets it apart; "" behind the last.
+func (p parted) word(i int) string {
+	if i >= len(p.words) {
+		return ""
+	}
+	return trimNumber(p.words[i])
+}
+
+// closed reports whether a word ends with a mark, so that what follows is something else.
+func (p parted) closed(i int) bool { return p.word(i) != p.words[i] }
+
+// groups counts the groups of so many figures and more from a word on, up to one that a mark ends; whole says that a mark or the text's end is
+// behind them.
+func (p parted) groups(i, figures int) (n int, whole bool) {
+	for i+n < len(p.words) && len(p.word(i+n)) >= figures && allDigits(p.word(i+n)) {
+		if n++; p.closed(i + n - 1) {
+			return n, true
+		}
+	}
+	return n, n > 0 && p.ends[i+n-1] == len(p.runes)
+}
+
+// joined is where a number ends whose first word ends at an offset: prefixes stand apart from what they belong to, figures in groups, and
+// what is behind a stroke or a middle dot; else nowhere.
+func (v *vocabulary) joined(r []rune, from, end int, clear bool) int {
+	p := partsOf(r, from)
+	first := p.word(0)
+	if end == len(r) || len(p.words) < 2 {
+		return 0
+	}
+	last := 0
+	switch {
+	case isPrefix(first) && hasDigit(p.word(1)) && v.numberShape.MatchString(p.word(1)):
+		last = 1
+	case clear && isPrefix(first) && slices.Contains(v.numberWords, strings.Trim(foldText(p.word(1)), ".:")) && p.word(2) != "" && allDigits(p.word(2)):
+		return p.ends[2] // "Seria TGC nr. 4471"
+	case first == "" || p.closed(0) || !hasDigit(first):
+		return 0
+	}
+	last += v.grouped(p, last, clear)
+	if next := v.behindStroke(p, last, clear); next > last {
+		last = next
+		if n, whole := p.groups(last+1, ofGroup); whole && !p.closed(last) {
+			last += n
+		}
+	}
+	return p.ends[last]
+}
+
+// grouped counts the groups of figures that belong to the number behind one of its words.
+func (v *vocabulary) grouped(p parted, last int, clear bool) int {
+	if p.closed(last) || !hasDigit(p.word(last)) {
+		return 0
+	}
+	if !allDigits(p.word(last)) || last > 0 { // letters in it or before it: "TK 6610 2210 885"
+		n, whole := p.groups(last+1, ofGroup)
+		if whole && (last > 0 && allDigits(p.word(last)) || clear) {
+			return n
+		}
+		return 0
+	}
+	n, whole := p.groups(last+1, 1)
+	if clear && whole && p.ends[last+n] == len(p.runes) {
+		return n
+	}
+	n, whole = p.groups(last+1, 2)
+	titled := n == 1 && whole && strings.HasSuffix(p.words[last+1], ":") // "Faktura 26 1187: Absteckung"
+	if clear && n >= fewestGroups || titled {
+		return n
+	}
+	return 0
+}
+
+// behindStroke is the last word of what a stroke, or a middle dot with nothing else behind, ties to the number; else the one that was last.
+// Days and sums are no part of it.
+func (v *vocabulary) behindStroke(p parted, last int, clear bool) int {
+	for last+2 < len(p.words) && !p.closed(last) {
+		mark, next := p.word(last+1), p.word(last+2)
+		figures := hasDigit(next) && v.numberShape.MatchString(next) && !v.looksLikeDate(next) && !v.withCents(next)
+		ends := p.closed(last+2) || last+3 == len(p.words) && p.ends[last+2] == len(p.runes)
+		stroke := mark == "/" && (clear || bareYear(next) || len(p.word(last)) > 2)
+		dot := mark == "·" && clear && allDigits(next) && ends
+		if !figures || !stroke && !dot {
+			break
+		}
+		last += 2
+	}
+	return last
+}
+
+// withCents reports whether a text is a sum of money with its cents.
+func (v *vocabulary) withCents(text string) bool {
+	return slices.ContainsFunc(v.amounts([]rune(text)), func(a amount) bool { return a.decimals == 2 && a.end-a.start == len([]rune(text)) })
+}
+
+// ofTwoThings reports whether a label announces something else behind a stroke: "Rechnungs-Nr. / Kunden-Nr."
+func (s *sheet) ofTwoThings(f found) bool {
+	rest := f.item.folded[f.end:]
+	return saidTwice(rest) && !slices.Contains(s.numberWords, strings.Trim(rest, " ./:"))
+}
