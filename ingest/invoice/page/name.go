@@ -150,9 +150,12 @@ func (v *vocabulary) cleanName(s string) string {
 // smallStart are words of a sentence or slogan before a name.
 var smallStart = regexp.MustCompile(`^(?:von der|von|vom|durch die|durch|an die|by|from|par) `)
 
+// andBefore is "and" before the rest of a name.
+var andBefore = regexp.MustCompile(`^(?:und|and|et|ed?|y|i|en|och|og|ja|és|a|in|și|sau) \p{Lu}`)
+
 // torn reports whether a text begins or ends in the middle of a name that is set on several lines.
 func torn(s string) bool {
-	return strings.HasPrefix(s, "&") || strings.HasPrefix(s, "+") || strings.HasSuffix(s, "&") || strings.HasSuffix(s, "+") ||
+	return andBefore.MatchString(s) || strings.HasPrefix(s, "&") || strings.HasPrefix(s, "+") || strings.HasSuffix(s, "&") || strings.HasSuffix(s, "+") ||
 		strings.Count(s, "(") < strings.Count(s, ")")
 }
 

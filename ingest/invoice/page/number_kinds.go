@@ -25,7 +25,7 @@ func (s *sheet) elses(all []*candidate) (own, others []*candidate) {
 func (s *sheet) somethingElse(c *candidate) bool {
 	start, end := c.span()
 	switch {
-	case s.isIdentifier(c.at.folded, start, end):
+	case s.isIdentifier(c.at.folded, start, end), personsCode.MatchString(c.value):
 		return true
 	case c.rule == noLabel:
 		other := func(feature string) bool { return strings.HasPrefix(feature, othersLabel) }
@@ -54,6 +54,17 @@ func noNumber(c *candidate) bool {
 	code := end-start == 3 && start > 0 && text[start-1] == '(' && end < len(text) && text[end] == ')'
 	called := strings.Contains(c.value, " ") && phone.MatchString(c.value)
 	return code || called || bareYear(c.value) || measures.MatchString(c.value)
+}
+
+// personsCode is the tax code of a person in Italy.
+var personsCode = regexp.MustCompile(`\b[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]\b`)
+
+// initials are an abbreviation of several words.
+var initials = regexp.MustCompile(`^[a-z]\. ?[a-z]\.`)
+
+// initial reports whether a label is the first letter of an abbreviation: the "C." of "C.F." is no "č."
+func (f found) initial() bool {
+	return f.end-f.start <= len("c.") && initials.MatchString(f.item.folded[f.start:])
 }
 
 // measures are those of a thing: "340x176".

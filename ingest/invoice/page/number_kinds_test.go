@@ -87,6 +87,8 @@ func TestFiguresThatAreNoNumber(t *testing.T) {
 		"Számla\nSzámlaszám: 11700000-20000000-30000000\nDatum 12.03.2026",
 		"Faktura VAT\nNr rachunku: PL22 3819 8719 7419 0593 7557 8441\nDatum 12.03.2026",
 		"Rechnung\n340x176\nDatum 12.03.2026",
+		"Parcella\nC.F. BLSRGR68C14G337K\nDatum 12.03.2026",
+		"Fattura\nCodice fiscale BLSRGR68C14G337K\nDatum 12.03.2026",
 	} {
 		if got := numberOn(t, reader, withParticulars(particulars)); got != "" {
 			t.Errorf("%q: number %q", particulars, got)
@@ -122,6 +124,8 @@ func TestWaysToSetANumber(t *testing.T) {
 		"FACTUUR 5917 d.d. 20-10-2026. Offertenummer: B043673.":                                                                   "5917",
 		"Račun-otpremnica broj KF5413748\nDatum: 20.10.2026":                                                                      "KF5413748",
 		"A 2026. októberi szolgáltatásról kiállított ZK25-114477 számú számla\nSzámla kelte: 2026.10.20.":                         "ZK25-114477",
+		"TAX INVOICE\nDoc no. ND-004417\nIssued 20 October 2026":                                                                  "ND-004417",
+		"C.F. BLSRGR68C14G337K\n\nParcella n. 512 del 20/10/2026":                                                                 "512",
 		"MINUTA DE HONORARIOS 3/2026\nBarcelona, 20 de octubre de 2026":                                                           "3/2026",
 		"Premienota 885120.25.1\nPolisnummer CAR-7718420\nDeventer, 20 oktober 2026":                                              "885120.25.1",
 	} {

@@ -67,6 +67,51 @@ func (c named) rather(likeliest *named) bool {
 	return c.whole != likeliest.whole && !likeliest.ties[tieLabel] && (again || len(c.ties) >= len(likeliest.ties)+more) && sameParty(c.it, likeliest.it)
 }
 
+// imprinted reports whether a company's line below the sums holds its tax id and its account or register's entry, while nothing but
+// its place ties the likeliest name to the issuer: a mark or trade name, a site's address, or whom the letter is for.
+func (s *sheet) imprinted(c, likeliest *named, buyers map[*item]bool) bool {
+	told := c.form && c.ties[tieID] && (c.ties[tieAccount] || c.ties[tieRegister])
+	inLine := strings.HasPrefix(c.it.key, c.key) && s.withTaxID(c.it.folded)
+	if !told || !inLine || buyers[c.it] || !s.belowSums(c.it) || s.saysSelfBilled() {
+		return false
+	}
+	for t := range likeliest.ties {
+		if t != tieHead && t != tieAgain {
+			return false
+		}
+	}
+	return c.whole != likeliest.whole
+}
+
+// belowSums reports whether several rows with sums stand above an item on its page.
+func (s *sheet) belowSums(it *item) bool {
+	const fewest = 3
+	n := 0
+	for _, row := range s.rows[:it.row] {
+		if row[0].page == it.page && slices.ContainsFunc(row, func(i *item) bool {
+			return slices.ContainsFunc(i.amounts, func(a amount) bool { return a.decimals == 2 })
+		}) {
+			n++
+		}
+	}
+	return n >= fewest
+}
+
+// theImprinted is the one name that is imprinted, -1 where there is none, or several.
+func (s *sheet) theImprinted(all []named, likeliest *named, buyers map[*item]bool) int {
+	only := -1
+	for i := range all {
+		if !s.imprinted(&all[i], likeliest, buyers) {
+			continue
+		}
+		if only >= 0 && all[only].whole != all[i].whole {
+			return -1
+		}
+		only = i
+	}
+	return only
+}
+
 // footed reports whether a name stands at the foot of pages alone.
 func (s *sheet) footed(c *named, all []named) bool {
 	const foot = 0.75
@@ -113,7 +158,7 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 		if s.townLine.MatchString(it.folded) || rule != ruleSeller && strings.HasSuffix(strings.TrimSpace(it.folded), ":") {
 			return
 		}
-		if s.titleAlone.MatchString(strings.Trim(foldText(name), " .:")) {
+		if s.titleAlone.MatchString(strings.Trim(foldText(name), " .:")) || rule != ruleSeller && s.townOfLetter(name) {
 			return
 		}
 		labelled := how == byName && letterWord.MatchString(name) && len([]rune(name)) <= 70
@@ -142,6 +187,14 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 // placeOfDate reports whether an item is the place and day of a letter: "Boston, 3 May 2026".
 func (s *sheet) placeOfDate(it *item) bool {
 	return len(it.dates) > 0 && s.placeAndDate.MatchString(it.folded[:it.dates[0].start])
+}
+
+// townOfLetter reports whether a name is the place where the letter was written: "Split" in "Split, 16.03.2026".
+func (s *sheet) townOfLetter(name string) bool {
+	town := foldText(name)
+	return slices.ContainsFunc(s.rows, func(row []*item) bool {
+		return slices.ContainsFunc(row, func(it *item) bool { return strings.HasPrefix(it.folded, town+",") && s.placeOfDate(it) })
+	})
 }
 
 // buyersName reports whether a name begins with a label of who buys: "Customer Lofts Ltd".
@@ -192,6 +245,10 @@ func (s *sheet) rankedNames(own Own, buyers map[*item]bool, idAt *item) (*named,
 		a.score = fromAddress
 		return a, all
 	}
+	if i := s.theImprinted(all, &c, buyers); i >= 0 {
+		all[i].score = fromImprint
+		return &all[i], all
+	}
 	footed := s.footed(&c, all)
 	if i := slices.IndexFunc(all, func(o named) bool {
 		return o.outdoes(&c) || o.paid(&c) || o.rather(&c) || footed && o.whole != c.whole && s.heads(&o, buyers)
@@ -200,6 +257,9 @@ func (s *sheet) rankedNames(own Own, buyers map[*item]bool, idAt *item) (*named,
 	}
 	return &c, all
 }
+
+// fromImprint is how sure it is that a company whose line holds its tax id and its account or register's entry is the supplier.
+const fromImprint = 0.9
 
 // fromAddress is how sure it is that whom a self-billed document is addressed to is the supplier.
 const fromAddress = 0.9

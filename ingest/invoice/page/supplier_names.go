@@ -124,6 +124,20 @@ func (s *sheet) wrapped(it *item) *item {
 	return nil
 }
 
+// andBelow is the line that goes on with "and" below one with the same right edge or middle: letterheads are set on the right and centred, too.
+func (s *sheet) andBelow(it *item) *item {
+	if it.row+1 == len(s.rows) {
+		return nil
+	}
+	for _, b := range s.rows[it.row+1] {
+		edge := absFloat(b.x1-it.x1) < 3 || absFloat(b.x0+b.x1-it.x0-it.x1) < 6
+		if torn(b.text()) && edge && b.page == it.page && b.y-it.y < 2*maxFloat(it.size, 7) && absFloat(b.size-it.size) < 1 {
+			return b
+		}
+	}
+	return nil
+}
+
 // returnAddress reads "Name · Street 1 · 1234 City", the line above the address
 // window (DIN 5008) or the letterhead in one line, and marks the window below
 // it as the buyer's.
@@ -301,6 +315,9 @@ func (s *sheet) laterParts(first string, it *item, add addName) {
 // overLines joins a name that is set on two lines: its legal form stands on the second, or "&" between them.
 func (s *sheet) overLines(first string, it *item, buyers map[*item]bool, add addName) {
 	next := s.wrapped(it)
+	if next == nil {
+		next = s.andBelow(it)
+	}
 	if next == nil || buyers[next] || s.buyersName(it.text()) || s.right(it) != nil && hasDigit(s.right(it).folded) || // labels with their values
 		s.right(next) != nil && hasDigit(s.right(next).folded) || first != it.text() || strings.Contains(it.folded, ":") ||
 		s.titleAlone.MatchString(strings.Trim(it.folded, " .:")) {

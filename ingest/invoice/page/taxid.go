@@ -267,7 +267,8 @@ func (s *sheet) addressee(it *item, likeliest *named) bool {
 func (s *sheet) blockTop(it *item) *item {
 	top := it
 	for r := it.row - 1; r >= 0 && r >= it.row-2*maxBlock && s.rows[r][0].page == it.page; r-- {
-		if top.y-s.rows[r][0].y > 2.2*maxFloat(top.size, 7) {
+		const leading = 2.2 // of the larger line: names are set larger than what is below them
+		if row := s.rows[r]; top.y-row[0].y > leading*maxFloat(top.size, max(row[0].size, 7)) {
 			break
 		}
 		for _, above := range s.rows[r] {

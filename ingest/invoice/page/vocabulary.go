@@ -274,9 +274,9 @@ func (v *vocabulary) addParties(w *words.Words) {
 	const labelEnd = `(?: ?[(/][^:]*)?\W*(?::|$)`
 	v.sellerLabel = w.Compile(`^\W*<seller>` + labelEnd)
 	v.sellerPhrase = w.Compile(`^<sold by> `)
-	v.buyerLabel = w.Compile(`^\W*<buyer>` + labelEnd)
+	v.buyerLabel = w.Compile(`^\W*<buyer>` + labelEnd + `|^\W*<for> ?:`)
 	v.yours = w.Compile(`<your>[ a-z-]*[-a-z. :#]*$`)
-	v.buyerPhrase = w.Compile(`^\W*<buyer>[ :]+[a-z]`)
+	v.buyerPhrase = w.Compile(`^\W*<buyer>[ :]+[a-z]|^\W*<for> ?: ?[a-z]`)
 	v.buyerWord = w.Any("buyer word")
 	v.contact = w.Compile(`^\W*<contact>`)
 	v.contactLine = w.Compile(`^\W*<contact>[^:]*: *[a-z\d]`)

@@ -1,0 +1,88 @@
+package page
+
+import (
+	"strings"
+	"testing"
+
+	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/page/typed"
+)
+
+const billedWork = `
+Rechnung Nr. 2026-118                 12.03.2026
+
+Erdarbeiten                             600,00
+Baustelleneinrichtung                   400,00
+Summe netto                           1.000,00
+20 % USt                                200,00
+Rechnungsbetrag EUR                   1.200,00
+`
+
+// Given a letter whose head names no company, only a mark or what kind of body the sender is, then the
+// supplier is the company whose line below the sums holds its tax id and account or register's entry, else the name in the head.
+func TestTheCompanyBelowTheSums(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ page, name, id string }{
+		"a trade name, the buyer behind 'pro'": {"STRÁŽ BOHEMIA bezpečnostní agentura\n\n" +
+			"Pro: Nová Palmovka Development s.r.o., Sokolovská 9900, Praha 8, DIČ CZ49134647\n" + billedWork +
+			"\nStráž Bohemia security s.r.o., Na Žertvách 880, 180 00 Praha 8, IČ 36959618, DIČ CZ36959618, IBAN CZ65 0800 0000 1920 0014 5399\n",
+			"Stráž Bohemia security s.r.o.", "CZ36959618"},
+		"what kind of body it is": {"WASSERVERBAND TRIESTINGTAL-OST\nKörperschaft öffentlichen Rechts\n2552 Hirtenberg, Am Hochbehälter 1\n\n\n" +
+			"Industriepark Entwicklungs GmbH\nOpernring 1109/4\n1010 Wien\n" + billedWork + "\nIBAN AT09 7614 4421 4004 3653 · UID ATU62093601\n",
+			"WASSERVERBAND TRIESTINGTAL-OST", "ATU62093601"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, f, _ := reader.Read(typed.Document(c.page), Own{})
+			if got := stated(f.SupplierName); got != c.name {
+				t.Errorf("the supplier is %q, want %q", got, c.name)
+			}
+			if got := stated(f.SupplierTaxID); got != c.id {
+				t.Errorf("his tax id is %q, want %q", got, c.id)
+			}
+		})
+	}
+}
+
+// stated is a text as it is stated, "" where it isn't certain.
+func stated(text *fields.Text) string {
+	if text == nil || text.Confidence < fields.Certain {
+		return ""
+	}
+	return text.Value
+}
+
+// Given a text of the head that is the place of the letter's day, or the second half of a name, then it is no name.
+func TestWhatIsNoNameInTheHead(t *testing.T) {
+	v := testVocabulary(t)
+	s := newSheet(v, typed.Document("Nevenka Bulić\nSplit, Domovinskog rata 880\n\nSplit, 16.03.2026. u 11:42\nZadar, Obala 7"))
+	if !s.townOfLetter("Split") || s.townOfLetter("Zadar") || s.townOfLetter("Nevenka Bulić") {
+		t.Error("the place of the letter's day isn't told from other texts")
+	}
+	for text, want := range map[string]bool{
+		"und Geoinformatik AG": false, "et Fils SARL": false, "e Figli S.r.l.": false, "Amstad Vermessung AG": true, "e-bau GmbH": true,
+		"Anstalt des öffentlichen Rechts": false, "Wasserverband Ost": true, "Établissement public local": false,
+		"Eenmanszaak": false, "Stadtwerke Ost, Anstalt des öffentlichen Rechts": true,
+	} {
+		if got := v.nameLike(text); got != want {
+			t.Errorf("%q: a name %v, want %v", text, got, want)
+		}
+	}
+}
+
+// Given a name on two lines that are set to the right, then it is read whole.
+func TestANameOverTwoLinesOnTheRight(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := func(line string) string { return strings.Repeat(" ", 70-len([]rune(line))) + line + "\n" }
+	page := right("Amstad Vermessung") + right("und Geoinformatik AG") + right("Kernserstrasse 88") + right("6060 Sarnen") +
+		right("CHE-796.251.096 MWST") + "\nBaukonsortium Riedmatt\nDorfplatz 101\n6064 Kerns\n" + billedWork
+	_, f, _ := reader.Read(typed.Document(page), Own{})
+	if got := stated(f.SupplierName); got != "Amstad Vermessung und Geoinformatik AG" {
+		t.Errorf("the supplier is %q", got)
+	}
+}
