@@ -164,8 +164,8 @@ func TestWhatIsWithheldIsNoPartOfABill(t *testing.T) {
 		t.Fatal(err)
 	}
 	for page, want := range map[string]bool{
-		"Total minuta   3.872,00 €\nFondo   -480,00 €\nLíquido   3.392,00 €":   false,
-		"Total minuta   3.872,00 €\nFondo   480,00 €\nLíquido   3.392,00 €":    true,
+		"Total minuta   3.872,00 €\nFondo   -480,00 €\nLíquido   3.392,00 €":       false,
+		"Total minuta   3.872,00 €\nFondo   480,00 €\nLíquido   3.392,00 €":        true,
 		"Total minuta   -3.872,00 €\nIVA   -480,00 €\nBase   -3.392,00 €":          true,
 		"Total minuta   3.872,00 €\nAnticipo   -3.392,00 €\nIVA   480,00 €":        false,
 		"Total minuta   -3.872,00 €\nIVA   480,00 €\nBase imponible   -3.392,00 €": true,
