@@ -102,7 +102,8 @@ func agreed(rules, weighed totals) totals {
 		weighed.gross = rules.gross
 		return weighed // a tax that is printed and adds up outdoes that none is
 	}
-	if rules.net == nil && (rules.tax == nil || weighed.net.certain() && rules.tax.is(weighed.tax)) && rules.gross.value == weighed.gross.value {
+	if rules.net == nil && (rules.tax == nil || weighed.net.certain() && rules.tax.is(weighed.tax)) &&
+		rules.gross.value == weighed.gross.value {
 		weighed = weighed.certain()
 		weighed.gross = rules.gross
 		return weighed
@@ -185,8 +186,9 @@ func (b *billing) likeliest() totals {
 	return out
 }
 
-// unsupported reports whether nothing says that a sum is the total: neither a label nor a net sum and tax that make it up. The largest figure
-// alone may be what a guarantee or a contract is about. Nor is a total without tax that of the invoice where a plainly labelled net sum is more.
+// unsupported reports whether nothing says that a sum is the total: neither a label nor a net sum and tax that make it up. The
+// largest figure alone may be what a guarantee or a contract is about. Nor is a total without tax that of the invoice where a
+// plainly labelled net sum is more.
 func (b *billing) unsupported(best *bill) bool {
 	if best.whole() || best.how == howRated {
 		return false

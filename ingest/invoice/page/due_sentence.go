@@ -86,8 +86,8 @@ func (v *vocabulary) paidThen(before, after string) string {
 		return ""
 	case (last != nil || v.lastDayBehind.MatchString(after)) && v.paying.MatchString(words):
 		return inSentence
-	case last != nil && v.paying.MatchString(after) && !v.otherDate.MatchString(words): // "diesen Betrag bis 30.9. auf unser Konto zu überweisen"
-		return inSentence
+	case last != nil && v.paying.MatchString(after) && !v.otherDate.MatchString(words):
+		return inSentence // "diesen Betrag bis 30.9. auf unser Konto zu überweisen"
 	case v.debited.MatchString(said) && !v.period.MatchString(lastWord(before)):
 		return byDebit
 	}

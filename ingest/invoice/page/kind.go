@@ -12,7 +12,7 @@ type titles struct {
 	own, other                   *item // the first that is an invoice's title and nothing else; that of another kind of document
 	titleRow, ownRow             int
 	covers                       bool // a sentence sends an invoice along
-	reminder                     bool // a title or subject names a reminder, or a statement of account: it lists invoices that were sent before
+	reminder                     bool // a title or subject names a reminder or a statement of account: it lists invoices sent before
 }
 
 // nowhere is the row of what isn't there.
@@ -81,8 +81,8 @@ func (s *sheet) calledInvoice(n *titles, it *item, text string, numbered bool) {
 	n.titleRow = min(n.titleRow, it.row)
 }
 
-// reminds reports whether a line is the subject of a letter, or a title alone on it, that names a reminder: it decides over the invoices that
-// the letter lists.
+// reminds reports whether a line is the subject of a letter, or a title alone on it, that names a reminder: it decides over the
+// invoices that the letter lists.
 func (s *sheet) reminds(it *item, text string) bool {
 	const longest = 90
 	if it.page != 1 || it.y > s.heights[0]*0.6 || len(text) > longest || moneyIn(s.rows[it.row]) > 0 {

@@ -155,7 +155,8 @@ var andBefore = regexp.MustCompile(`^(?:und|and|et|ed?|y|i|en|och|og|ja|és|a|in
 
 // torn reports whether a text begins or ends in the middle of a name that is set on several lines.
 func torn(s string) bool {
-	return andBefore.MatchString(s) || strings.HasPrefix(s, "&") || strings.HasPrefix(s, "+") || strings.HasSuffix(s, "&") || strings.HasSuffix(s, "+") ||
+	return andBefore.MatchString(s) || strings.HasPrefix(s, "&") || strings.HasPrefix(s, "+") ||
+		strings.HasSuffix(s, "&") || strings.HasSuffix(s, "+") ||
 		strings.Count(s, "(") < strings.Count(s, ")")
 }
 

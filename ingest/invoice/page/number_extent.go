@@ -52,8 +52,8 @@ func (p parted) word(i int) string {
 // closed reports whether a word ends with a mark, so that what follows is something else.
 func (p parted) closed(i int) bool { return p.word(i) != p.words[i] }
 
-// groups counts the groups of so many figures and more from a word on, up to one that a mark ends; whole says that a mark or the text's end is
-// behind them.
+// groups counts the groups of so many figures and more from a word on, up to one that a mark ends; whole says that a mark or the
+// text's end is behind them.
 func (p parted) groups(i, figures int) (n int, whole bool) {
 	for i+n < len(p.words) && len(p.word(i+n)) >= figures && allDigits(p.word(i+n)) {
 		if n++; p.closed(i + n - 1) {
@@ -75,7 +75,8 @@ func (v *vocabulary) joined(r []rune, from, end int, clear bool) int {
 	switch {
 	case isPrefix(first) && hasDigit(p.word(1)) && v.numberShape.MatchString(p.word(1)):
 		last = 1
-	case clear && isPrefix(first) && slices.Contains(v.numberWords, strings.Trim(foldText(p.word(1)), ".:")) && p.word(2) != "" && allDigits(p.word(2)):
+	case clear && isPrefix(first) && slices.Contains(v.numberWords, strings.Trim(foldText(p.word(1)), ".:")) &&
+		p.word(2) != "" && allDigits(p.word(2)):
 		return p.ends[2] // "Seria TGC nr. 4471"
 	case first == "" || p.closed(0) || !hasDigit(first):
 		return 0

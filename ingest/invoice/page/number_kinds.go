@@ -20,8 +20,8 @@ func (s *sheet) elses(all []*candidate) (own, others []*candidate) {
 	return own, others
 }
 
-// somethingElse reports whether a number is that of a customer, an order, an account, a company …; labels of an invoice's number outdo all but
-// what an identifier is made of.
+// somethingElse reports whether a number is that of a customer, an order, an account, a company …; labels of an invoice's number
+// outdo all but what an identifier is made of.
 func (s *sheet) somethingElse(c *candidate) bool {
 	start, end := c.span()
 	switch {
@@ -46,8 +46,8 @@ func (s *sheet) ofThing(c *candidate) bool {
 	return s.numberedThing.MatchString(said) && !s.compoundTitle(said)
 }
 
-// noNumber reports whether figures are by their shape a year of our time ("Stromrechnung 2025"), measures, a telephone number or, in brackets,
-// the code of the document's kind ("Rechnung (380)").
+// noNumber reports whether figures are by their shape a year of our time ("Stromrechnung 2025"), measures, a telephone number
+// or, in brackets, the code of the document's kind ("Rechnung (380)").
 func noNumber(c *candidate) bool {
 	start, end := c.span()
 	text := c.at.folded

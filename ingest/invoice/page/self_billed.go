@@ -42,8 +42,8 @@ func (s *sheet) addressed(all []named) *named {
 	return only
 }
 
-// ofSelfBilled gives the ids of a self-billed document to whose they are: "your VAT id" and one in the addressee's block are the supplier's,
-// all others the buyer's. Labels of sellers say more.
+// ofSelfBilled gives the ids of a self-billed document to whose they are: "your VAT id" and one in the addressee's block are the
+// supplier's, all others the buyer's. Labels of sellers say more.
 func (s *sheet) ofSelfBilled(all []identified) {
 	if !s.saysSelfBilled() || slices.ContainsFunc(all, func(c identified) bool { return s.underSellerLabel(c.it) }) {
 		return

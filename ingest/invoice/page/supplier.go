@@ -64,7 +64,8 @@ func (c named) paid(likeliest *named) bool {
 func (c named) rather(likeliest *named) bool {
 	const more = 2
 	again := c.ties[tieAgain] && !likeliest.ties[tieAgain]
-	return c.whole != likeliest.whole && !likeliest.ties[tieLabel] && (again || len(c.ties) >= len(likeliest.ties)+more) && sameParty(c.it, likeliest.it)
+	return c.whole != likeliest.whole && !likeliest.ties[tieLabel] && (again || len(c.ties) >= len(likeliest.ties)+more) &&
+		sameParty(c.it, likeliest.it)
 }
 
 // imprinted reports whether a company's line below the sums holds its tax id and its account or register's entry, while nothing but
@@ -303,8 +304,8 @@ func (s *sheet) saysSelfBilled() bool {
 	})
 }
 
-// sameParty reports whether one of two names stands right over the other, with one left edge, right edge or middle, as a trade name over the
-// company's and a profession below a person: both are the sender's.
+// sameParty reports whether one of two names stands right over the other, with one left edge, right edge or middle, as a trade
+// name over the company's and a profession below a person: both are the sender's.
 func sameParty(a, b *item) bool {
 	rows := a.row - b.row
 	edges := absFloat(a.x0-b.x0) < 3 || absFloat(a.x1-b.x1) < 3 || absFloat(a.x0+a.x1-b.x0-b.x1) < 6

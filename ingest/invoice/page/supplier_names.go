@@ -124,7 +124,8 @@ func (s *sheet) wrapped(it *item) *item {
 	return nil
 }
 
-// andBelow is the line that goes on with "and" below one with the same right edge or middle: letterheads are set on the right and centred, too.
+// andBelow is the line that goes on with "and" below one with the same right edge or middle: letterheads are set on the right
+// and centred, too.
 func (s *sheet) andBelow(it *item) *item {
 	if it.row+1 == len(s.rows) {
 		return nil
@@ -318,7 +319,8 @@ func (s *sheet) overLines(first string, it *item, buyers map[*item]bool, add add
 	if next == nil {
 		next = s.andBelow(it)
 	}
-	if next == nil || buyers[next] || s.buyersName(it.text()) || s.right(it) != nil && hasDigit(s.right(it).folded) || // labels with their values
+	if next == nil || buyers[next] || s.buyersName(it.text()) ||
+		s.right(it) != nil && hasDigit(s.right(it).folded) || // labels with their values
 		s.right(next) != nil && hasDigit(s.right(next).folded) || first != it.text() || strings.Contains(it.folded, ":") ||
 		s.titleAlone.MatchString(strings.Trim(it.folded, " .:")) {
 		return

@@ -34,7 +34,8 @@ func (s *sheet) totalRow() ruled {
 	return ruled{}
 }
 
-// partOfTotalRow reports whether a sum is the net sum or the tax in a row of totals, as the heading of its column says: "Total 308,85 27,30".
+// partOfTotalRow reports whether a sum is the net sum or the tax in a row of totals, as the heading of its column says: "Total
+// 308,85 27,30".
 func (s *sheet) partOfTotalRow(g *sum, all []sum) bool {
 	if g.role != roleGross || g.column || !s.namedTotal(g) || moneyIn(s.rows[g.item.row]) < 2 {
 		return false
