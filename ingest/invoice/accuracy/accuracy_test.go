@@ -59,7 +59,8 @@ func TestRightWrongMissingAndInventedAreToldApart(t *testing.T) {
 	}
 }
 
-// Given one confirmed invoice of each family, then more of the next ones is right, and nothing more is wrong.
+// Given one confirmed invoice of each family, then of what isn't right in the next one a fifth is, and nothing more is wrong. Labels that
+// nobody knows are few, so it takes many families.
 func TestAConfirmedInvoiceTeachesTheNext(t *testing.T) {
 	reader, err := page.NewReader()
 	if err != nil {
@@ -69,19 +70,20 @@ func TestAConfirmedInvoiceTeachesTheNext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const families = 60
+	const families = 300
 	before, _ := readFamilies(reader, drawer.Family, unseen, families, nil, false)
 	taught, _ := readFamilies(reader, drawer.Family, unseen, families, nil, true)
-	right := 0
+	left, right := 0, 0
 	for _, name := range names {
 		was, is := before.fields[name], taught.fields[name]
+		left += was.wrong + was.missing
 		right += is.right - was.right
 		if is.wrong > was.wrong || is.invented > was.invented || is.right < was.right {
 			t.Errorf("%s was %+v and is %+v", name, *was, *is)
 		}
 	}
-	if right < 5 {
-		t.Errorf("%d values more are right, want 5", right)
+	if left == 0 || 5*right < left {
+		t.Errorf("%d values more are right, want a fifth of the %d that weren't", right, left)
 	}
 }
 
