@@ -2,8 +2,8 @@
 # engine; the tests install an IMAP server if there is none.
 
 GO   ?= go
-# Without vet, which make lint runs whole, and one package more at a time than there are processors: many tests wait.
-TEST ?= $(GO) test -vet=off -timeout 30m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1))
+# Without vet, which make lint runs whole.
+TEST ?= $(GO) test -vet=off -timeout 30m
 
 # How many random cases each property is tested with: few for every change, many in the night.
 export RAPID_CHECKS ?= 30
