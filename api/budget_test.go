@@ -91,13 +91,13 @@ func TestABudgetIsShownInFull(t *testing.T) {
 		return fmt.Sprintf(`{"system":"%s","code":"%s","name":null,"taxKey":null,"inherited":%t}`, system, code, inherited)
 	}
 	want := `{"projectId":"P1","currency":"EUR","structureId":"S1","nodes":[` +
-		node(`"nodeId":"t","level":"budget","code":"1","name":"Construction","description":null,"parentId":null,"projectSpecific":false`,
+		node(`"nodeId":"t","level":"budget","code":"1","name":"Construction","description":"All works","parentId":null,"projectSpecific":false`,
 			1700, 170, 50, [4]int{100, 0, 20, 50}, 500, 380, 0, 280, 1200, false, code("yardi", "1-TOP", false)+","+code("datev",
 				"0700-00", false)) + `,` +
-		node(`"nodeId":"s","level":"subBudget","code":"01-0001","name":"Shell","description":null,"parentId":"t","projectSpecific":false`,
+		node(`"nodeId":"s","level":"subBudget","code":"01-0001","name":"Shell","parentId":"t","projectSpecific":false`,
 			700, 150, 50, [4]int{100, 0, 0, 50}, 500, 380, 0, 30, 200, true, code("yardi", "1-SHELL", false)+","+code("datev",
 				"0700-00", true)) + `,` +
-		node(`"nodeId":"k","level":"subBudget","code":"01-0002","name":"Roof","description":null,"parentId":"t","projectSpecific":false`,
+		node(`"nodeId":"k","level":"subBudget","code":"01-0002","name":"Roof","parentId":"t","projectSpecific":false`,
 			0, 20, 0, [4]int{0, 0, 20, 0}, 0, 0, 0, 250, 40, false, code("yardi", "1-TOP", true)+","+code("datev", "0700-00",
 				true)+","+code("sap", "47:11", false)) +
 		`],"unallocated":` + eur(7) + `,"unallocatedBudget":` + eur(5) +

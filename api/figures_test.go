@@ -24,6 +24,7 @@ func structured(t testing.TB, change ...func(*api.Options)) *world {
 		return events.AccountingCode{System: system, Code: code}
 	}
 	w.node("t", events.BudgetNode{StructureID: s1, Level: "budget", Code: "1", Name: "Construction", Active: true,
+		Description:     events.Some("All works"),
 		AccountingCodes: []events.AccountingCode{code("datev", "0700-00"), code("yardi", "1-TOP")}})
 	w.node("s", events.BudgetNode{StructureID: s1, ParentID: events.Some("t"), Level: "subBudget", Code: "01-0001",
 		Name: "Shell", Active: true, AccountingCodes: []events.AccountingCode{code("yardi", "1-SHELL")}})
