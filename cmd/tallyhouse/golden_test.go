@@ -73,7 +73,7 @@ func (c goldenCheck) url() string {
 
 func readGolden(t *testing.T) (cases []goldenCase) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(goldenCases, "D*.json"))
+	files, err := filepath.Glob(filepath.Join(goldenCases, "[DE]*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no cases in %s: %v", goldenCases, err)
 	}
