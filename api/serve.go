@@ -209,7 +209,7 @@ func (s *Server) authenticate(ctx context.Context, r *http.Request, seen *observ
 		return caller, err
 	}
 	headers := r.Header.Values("Authorization")
-	if len(headers) == 0 || len(headers) == 1 && headers[0] == "" {
+	if len(headers) == 0 || len(headers) == 1 && (headers[0] == "" || strings.EqualFold(headers[0], "Bearer")) {
 		return nil, &problem.Error{Kind: problem.AuthenticationRequired,
 			Detail: "Send the header Authorization: Bearer <token>."}
 	}

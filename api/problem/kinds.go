@@ -63,7 +63,7 @@ var (
 	AuthenticationRequired = &Kind{"authentication-required", 401, "Authentication required",
 		"The request has no token.",
 		[]string{
-			"The header `Authorization` is missing or empty, or a proxy took it away.",
+			"The header `Authorization` is missing, has no token, or a proxy took it away.",
 			"The token was sent in the address: it is only taken from the header.",
 		},
 		"Send `Authorization: Bearer <token>`, with an API key or a session token."}
