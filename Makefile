@@ -1,5 +1,5 @@
 # `make dev` runs everything on this machine, `make test` checks everything. Both need Go and npm, which fetches the database
-# engine; the tests install an IMAP server if there is none.
+# engine; the tests install what .ci/install names.
 
 GO   ?= go
 # Without vet, which make lint runs whole.

@@ -18,7 +18,7 @@ func keysCommand(s *shell) *cobra.Command {
 		Use:     "keys",
 		GroupID: groupCare,
 		Short:   "Create, list and revoke keys of the API",
-		Example: "  tallyhouse keys create --tenant demo --owner U1 --environment live --financial\n" +
+		Example: "  tallyhouse keys create --tenant demo --owner ada --environment live --financial\n" +
 			"  tallyhouse keys list --tenant demo\n" +
 			"  tallyhouse keys revoke 7FQKX3JWZCV2M5TN4RHAPYBD6E --tenant demo",
 	}
