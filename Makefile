@@ -72,7 +72,7 @@ generate:
 .PHONY: desk-pictures
 desk-pictures:
 	mkdir -p docs/pictures
-	$(GO) test ./cmd/tallyhouse -count=1 -run "TestTheDeskInABrowser|TestTheInboxInABrowser" -pictures "$(CURDIR)/docs/pictures"
+	$(GO) test ./cmd/tallyhouse -count=1 -run "(TestTheDesk|TestTheInbox)InABrowser/takes.pictures" -pictures "$(CURDIR)/docs/pictures"
 
 # The OpenAPI document against the rules of Redocly and Spectral, and ten thousand drawn requests against the document.
 .PHONY: lint-document schemathesis
