@@ -207,20 +207,7 @@ func showInbox(v *visit) (answer, error) {
 	if found.Next.Ok {
 		page.Older = asked.address(strconv.FormatInt(found.Next.V.Newest, 10) + "." + found.Next.V.ID)
 	}
-	page.States = []choice{{Name: v.text("inbox.all"), Address: asked.of("").address(""), Chosen: asked.State == ""}}
-	for _, state := range analytics.InboxStates() {
-		count := strconv.Itoa(counts.Of[state])
-		if !counts.All {
-			count += "+"
-		}
-		page.States = append(page.States, choice{Value: string(state), Name: v.lang.Name("inboxState", string(state)), Count: count,
-			Address: asked.of(string(state)).address(""), Chosen: asked.State == string(state)})
-	}
-	for _, id := range m.ids {
-		if id != "" {
-			page.Projects = append(page.Projects, choice{Value: id, Name: m.names[id], Chosen: id == asked.Project})
-		}
-	}
+	page.States, page.Projects = v.states(asked, counts), m.choices(asked.Project)
 	if v.desk.publisher != nil && v.caller.Administers() {
 		page.Senders = "/inbox/senders"
 	}
@@ -236,6 +223,30 @@ func showInbox(v *visit) (answer, error) {
 		page.Lines = append(page.Lines, line)
 	}
 	return view{name: "inbox", title: v.text("inbox.title"), here: "inbox", data: page}, nil
+}
+
+// states are the states of mails to choose from, with how many there are of each.
+func (v *visit) states(asked inboxQuestion, counts reader.InboxCounts) []choice {
+	all := []choice{{Name: v.text("inbox.all"), Address: asked.of("").address(""), Chosen: asked.State == ""}}
+	for _, state := range analytics.InboxStates() {
+		count := strconv.Itoa(counts.Of[state])
+		if !counts.All {
+			count += "+"
+		}
+		all = append(all, choice{Value: string(state), Name: v.lang.Name("inboxState", string(state)), Count: count,
+			Address: asked.of(string(state)).address(""), Chosen: asked.State == string(state)})
+	}
+	return all
+}
+
+// choices are the projects to choose from.
+func (m mailbox) choices(chosen string) (all []choice) {
+	for _, id := range m.ids {
+		if id != "" {
+			all = append(all, choice{Value: id, Name: m.names[id], Chosen: id == chosen})
+		}
+	}
+	return all
 }
 
 func (v *visit) mailLine(l reader.InboxLine, m mailbox) mailLine {

@@ -198,22 +198,11 @@ func (s *shell) openAPI(f apiFlags, servers servers, registry *prometheus.Regist
 		return nil, err
 	}
 	timeout := cmp.Or(f.timeout, queryTimeout)
-	open := func(connections int) (clickhouse.Conn, error) {
-		options := servers.reading()
-		options.ReadTimeout = timeout + 5*time.Second
-		options.MaxOpenConns, options.MaxIdleConns = connections, connections
-		conn, err := clickhouse.Open(options)
-		if err != nil {
-			return nil, fmt.Errorf("connect to ClickHouse: %w", err)
-		}
-		a.closers = append(a.closers, func() { _ = conn.Close() }) // nothing is under way any more
-		return conn, nil
-	}
-	db, err := open(apiRequests * api.StatementsPerRequest)
+	db, err := a.connect(servers, timeout, apiRequests*api.StatementsPerRequest)
 	if err != nil {
 		return nil, err
 	}
-	control, err := open(controlConnections)
+	control, err := a.connect(servers, timeout, controlConnections)
 	if err != nil {
 		return nil, err
 	}
@@ -233,6 +222,19 @@ func (s *shell) openAPI(f apiFlags, servers servers, registry *prometheus.Regist
 	kept := desk.OpenReader(db, control, timeout, a.Server.Turn)
 	a.inbox, a.sources = kept, kept
 	return a, nil
+}
+
+// connect opens connections to ClickHouse, which close lets go.
+func (a *openAPI) connect(servers servers, timeout time.Duration, connections int) (clickhouse.Conn, error) {
+	options := servers.reading()
+	options.ReadTimeout = timeout + 5*time.Second
+	options.MaxOpenConns, options.MaxIdleConns = connections, connections
+	conn, err := clickhouse.Open(options)
+	if err != nil {
+		return nil, fmt.Errorf("connect to ClickHouse: %w", err)
+	}
+	a.closers = append(a.closers, func() { _ = conn.Close() }) // nothing is under way any more
+	return conn, nil
 }
 
 // run answers at the address of its flags, and serves the registry's metrics, until the context ends. ready is called once, with

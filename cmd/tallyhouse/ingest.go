@@ -55,12 +55,17 @@ func (f *ingestFlags) check() error {
 	return errors.Join(wrong...)
 }
 
+// workerFlags are those of a worker that runs alone.
+type workerFlags struct {
+	ingestFlags
+	invoices    mailFlags
+	metricsAddr string
+	operator    operatorFlags
+	volatile    bool
+}
+
 func ingestCommand(s *shell) *cobra.Command {
-	var f ingestFlags
-	var invoices mailFlags
-	var metricsAddr string
-	var operator operatorFlags
-	var volatile bool
+	var f workerFlags
 	cmd := &cobra.Command{
 		Use:     "ingest",
 		GroupID: groupRun,
@@ -75,15 +80,15 @@ func ingestCommand(s *shell) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	f.add(flags)
-	listenFlag(flags, &metricsAddr, "metrics-addr", "127.0.0.1:9090", "where /metrics, /healthz and /readyz are served, host:port")
-	operator.add(flags)
-	flags.BoolVar(&volatile, "allow-volatile", false, "also write to tables that do not write through to the disk, "+
+	listenFlag(flags, &f.metricsAddr, "metrics-addr", "127.0.0.1:9090", "where /metrics, /healthz and /readyz are served, host:port")
+	f.operator.add(flags)
+	flags.BoolVar(&f.volatile, "allow-volatile", false, "also write to tables that do not write through to the disk, "+
 		"as dev makes them; a power loss may tear them")
-	invoices.add(flags, nil, "")
-	invoices.addAnswers(flags)
+	f.invoices.add(flags, nil, "")
+	f.invoices.addAnswers(flags)
 	from := connectionFlags(flags)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
-		_, err := invoices.options(metricsAddr)
+		_, err := f.invoices.options(f.metricsAddr)
 		return errors.Join(f.check(), err)
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -92,42 +97,47 @@ func ingestCommand(s *shell) *cobra.Command {
 			return err
 		}
 		defer servers.kafka.Close()
-		s.limitMemory(workerMemory)
-		registry := prometheus.NewRegistry()
-		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-		listener, err := listen("--metrics-addr", metricsAddr)
-		if err != nil {
-			return err
-		}
-		w, err := s.openWorker(cmd.Context(), f, servers, clickhouse.Target{Durable: !volatile}, registry)
-		if err != nil {
-			return errors.Join(err, listener.Close())
-		}
-		defer w.close()
-		intake, err := s.openMail(cmd.Context(), invoices, metricsAddr, servers.kafka, w.shards, registry)
-		if err != nil {
-			return errors.Join(err, listener.Close())
-		}
-		answers, err := s.openAnswers(invoices, f.group, servers.kafka, w.shards, registry)
-		if err != nil {
-			return errors.Join(err, listener.Close())
-		}
-		letters := w.watchDeadLetters(servers.kafka, s.log, registry)
-		work, ctx := errgroup.WithContext(cmd.Context())
-		work.Go(func() error { return w.Run(ctx) })
-		work.Go(func() error { return letters.Run(ctx) })
-		work.Go(func() error {
-			return serve(ctx, listener, s.log, registry, operator.pagesWithHealth(registry, w.Alive, w.Ready))
-		})
-		if intake != nil {
-			work.Go(func() error { return intake.Run(ctx) })
-		}
-		if answers != nil {
-			work.Go(func() error { return answers.Run(ctx) })
-		}
-		return work.Wait()
+		return s.runWorker(cmd.Context(), &f, servers)
 	}
 	return cmd
+}
+
+// runWorker runs the worker, with the intake of mails and the answers to them where they are asked for, until the context ends.
+func (s *shell) runWorker(ctx context.Context, f *workerFlags, servers servers) error {
+	s.limitMemory(workerMemory)
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	listener, err := listen("--metrics-addr", f.metricsAddr)
+	if err != nil {
+		return err
+	}
+	w, err := s.openWorker(ctx, f.ingestFlags, servers, clickhouse.Target{Durable: !f.volatile}, registry)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer w.close()
+	intake, err := s.openMail(ctx, f.invoices, f.metricsAddr, servers.kafka, w.shards, registry)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	answers, err := s.openAnswers(f.invoices, f.group, servers.kafka, w.shards, registry)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	letters := w.watchDeadLetters(servers.kafka, s.log, registry)
+	work, ctx := errgroup.WithContext(ctx)
+	work.Go(func() error { return w.Run(ctx) })
+	work.Go(func() error { return letters.Run(ctx) })
+	work.Go(func() error {
+		return serve(ctx, listener, s.log, registry, f.operator.pagesWithHealth(registry, w.Alive, w.Ready))
+	})
+	if intake != nil {
+		work.Go(func() error { return intake.Run(ctx) })
+	}
+	if answers != nil {
+		work.Go(func() error { return answers.Run(ctx) })
+	}
+	return work.Wait()
 }
 
 // runningWorker is a worker with the connections and the heads that it uses.

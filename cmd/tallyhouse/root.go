@@ -114,14 +114,13 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			faults := []error{fromEnvironment(cmd.Flags(), s.env)}
-			least := level
+			fault := fromEnvironment(cmd.Flags(), s.env) // sets level and format, too
 			if cmd.Annotations[quietOnTerminal] != "" && !cmd.Flags().Changed("log-level") && isTerminal(s.out) && isTerminal(s.err) {
-				least = slog.LevelWarn
+				level = slog.LevelWarn
 			}
 			var err error
-			s.log, err = newLog(s.err, least, format)
-			s.faults = errors.Join(append(faults, err)...)
+			s.log, err = newLog(s.err, level, format)
+			s.faults = errors.Join(fault, err)
 			return nil
 		},
 	}

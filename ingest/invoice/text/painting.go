@@ -2,6 +2,7 @@ package text
 
 import (
 	"errors"
+	"strings"
 
 	"tallyhouse/ingest/invoice/pdf"
 )
@@ -9,38 +10,13 @@ import (
 // paintOperator follows paths, colors and clipping, as far as they decide what of
 // the text is seen. It reports whether op was one of theirs.
 func (in *interpreter) paintOperator(op pdf.Keyword, args []pdf.Object, resources pdf.Dict) bool {
+	if in.pathOperator(op, args) {
+		return true
+	}
 	st := &in.state
-	var v [6]float64
-	for i := range min(len(args), len(v)) {
-		v[i], _ = pdf.Number(args[i])
-	}
-	at := func(i int) (float64, float64) { return st.ctm.point(v[i], v[i+1]) }
-	curve := func(points int) {
-		var all [3][2]float64
-		for i := range points {
-			all[i][0], all[i][1] = at(2 * i)
-		}
-		in.path.curve(all[:points]...)
-	}
 	switch op {
-	case "m":
-		in.path.move(at(0))
-	case "l":
-		in.path.line(at(0))
-	case "c":
-		curve(3)
-	case "v", "y":
-		curve(2)
-	case "h":
-	case "re":
-		in.path.move(at(0))
-		in.path.line(st.ctm.point(v[0]+v[2], v[1]))
-		in.path.line(st.ctm.point(v[0]+v[2], v[1]+v[3]))
-		in.path.line(st.ctm.point(v[0], v[1]+v[3]))
-	case "W", "W*":
-		in.path.clips = true
 	case "w":
-		st.lineWidth = v[0]
+		st.lineWidth, _ = pdf.Number(first(args))
 	case "d":
 		dashes, _ := first(args).(pdf.Array)
 		st.dashed = len(dashes) > 0
@@ -56,16 +32,45 @@ func (in *interpreter) paintOperator(op pdf.Keyword, args []pdf.Object, resource
 		in.addArea(area{box: st.clip.box})
 	case "g", "rg", "k", "cs", "sc", "scn":
 		in.setPaint(&st.fill, op, args, resources)
-	case "G":
-		in.setPaint(&st.stroke, "g", args, resources)
-	case "RG":
-		in.setPaint(&st.stroke, "rg", args, resources)
-	case "K":
-		in.setPaint(&st.stroke, "k", args, resources)
-	case "CS":
-		in.setPaint(&st.stroke, "cs", args, resources)
-	case "SC", "SCN":
-		in.setPaint(&st.stroke, "sc", args, resources)
+	case "G", "RG", "K", "CS", "SC", "SCN": // the same for strokes
+		in.setPaint(&st.stroke, pdf.Keyword(strings.ToLower(string(op))), args, resources)
+	default:
+		return false
+	}
+	return true
+}
+
+// pathOperator follows the making of a path. It reports whether op was about that.
+func (in *interpreter) pathOperator(op pdf.Keyword, args []pdf.Object) bool {
+	ctm := in.state.ctm
+	var v [6]float64
+	for i := range min(len(args), len(v)) {
+		v[i], _ = pdf.Number(args[i])
+	}
+	curve := func(points int) {
+		var all [3][2]float64
+		for i := range points {
+			all[i][0], all[i][1] = ctm.point(v[2*i], v[2*i+1])
+		}
+		in.path.curve(all[:points]...)
+	}
+	switch op {
+	case "m":
+		in.path.move(ctm.point(v[0], v[1]))
+	case "l":
+		in.path.line(ctm.point(v[0], v[1]))
+	case "c":
+		curve(3)
+	case "v", "y":
+		curve(2)
+	case "h":
+	case "re":
+		in.path.move(ctm.point(v[0], v[1]))
+		in.path.line(ctm.point(v[0]+v[2], v[1]))
+		in.path.line(ctm.point(v[0]+v[2], v[1]+v[3]))
+		in.path.line(ctm.point(v[0], v[1]+v[3]))
+	case "W", "W*":
+		in.path.clips = true
 	default:
 		return false
 	}

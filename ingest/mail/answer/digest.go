@@ -111,15 +111,8 @@ func (s *Sender) composeDigest(ctx context.Context, e events.Event, a *events.An
 	if err != nil {
 		return "", nil, err
 	}
-	for _, state := range analytics.InboxStates() {
-		if n := came[state]; n > 0 {
-			name, err := s.texts.say(p.Language, "inboxState "+string(state), nil)
-			if err != nil {
-				return "", nil, err
-			}
-			d.New += n
-			d.States = append(d.States, stateCount{name, n})
-		}
+	if err := s.countStates(&d, p.Language, came); err != nil {
+		return "", nil, err
 	}
 	open, more, err := s.directory.open(ctx, e.TenantID, p.Project, s.options.Clock().Add(-openLast), since)
 	if err != nil {
@@ -128,19 +121,8 @@ func (s *Sender) composeDigest(ctx context.Context, e events.Event, a *events.An
 	if d.Open, d.More = len(open), more; d.New == 0 && d.Open == 0 {
 		return "", nil, unwanted("nothing is new, and nothing is open")
 	}
-	all, err := s.directory.read(ctx, e.TenantID, open[:min(len(open), mostSaid)])
-	if err != nil {
+	if d.Lines, err = s.digestLines(ctx, e.TenantID, p, open[:min(len(open), mostSaid)]); err != nil {
 		return "", nil, err
-	}
-	for _, r := range all {
-		if r.project != p.Project {
-			continue // it was moved meanwhile
-		}
-		one, err := s.digestLine(p.Language, &r)
-		if err != nil {
-			return "", nil, err
-		}
-		d.Lines = append(d.Lines, one)
 	}
 	if s.options.Settings.desk != "" {
 		d.Inbox = s.options.Settings.desk + "/inbox?project=" + url.QueryEscape(p.Project)
@@ -155,6 +137,40 @@ func (s *Sender) composeDigest(ctx context.Context, e events.Event, a *events.An
 	}
 	mail, err = l.mail(s.from, subject, body, "auto-generated")
 	return l.to, mail, err
+}
+
+// countStates says in a digest how many mails came, by their states.
+func (s *Sender) countStates(d *digest, language string, came map[analytics.InboxState]int) error {
+	for _, state := range analytics.InboxStates() {
+		if n := came[state]; n > 0 {
+			name, err := s.texts.say(language, "inboxState "+string(state), nil)
+			if err != nil {
+				return err
+			}
+			d.New += n
+			d.States = append(d.States, stateCount{name, n})
+		}
+	}
+	return nil
+}
+
+// digestLines are the lines of mails that still are the project's.
+func (s *Sender) digestLines(ctx context.Context, tenant string, p project, ids []string) (lines []digestLine, err error) {
+	all, err := s.directory.read(ctx, tenant, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range all {
+		if r.project != p.Project {
+			continue // it was moved meanwhile
+		}
+		one, err := s.digestLine(p.Language, &r)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, one)
+	}
+	return lines, nil
 }
 
 // digestLine says what is the matter with a mail, and what to do, in the words of the inbox.
