@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/smtp"
 	"path/filepath"
 	"strings"
@@ -138,19 +139,7 @@ func (s *mailedWorld) mailScreens(t *testing.T) {
 		{mailAddress(p, "nichts zu tun"), "14.880,00 EUR"},
 		{mailAddress(p, "darf keine Rechnungen schicken"), "<script>alert(1)</script>"},
 	} {
-		for _, width := range []int64{desktest.Phone, desktest.Screen} {
-			for _, dark := range []bool{false, true} {
-				p.Window(width, dark)
-				received := p.Open(url + screen.path)
-				if text := p.Text(); !strings.Contains(text, screen.shows) {
-					t.Errorf("%s does not show %q: %s", screen.path, screen.shows, text)
-				}
-				if received > maxPage {
-					t.Errorf("%s takes %d bytes", screen.path, received)
-				}
-				p.Check(screen.path)
-			}
-		}
+		looksAt(p, url, screen.path, screen.shows)
 	}
 }
 
@@ -248,17 +237,15 @@ func (s *mailedWorld) hidesMails(t *testing.T) {
 		{"demo", "gus", 0, nil, []string{read, lost}},
 		{"acme", "ada", 0, nil, []string{read, lost}},
 	} {
-		p, url := s.signedIn(t, c.tenant, c.user, "en")
-		p.Open(url + "/inbox")
-		if got := desktest.Evaluate[int](p, `document.querySelectorAll(".mails li").length`); got != c.lines {
+		v := s.visitor(t, c.tenant, c.user)
+		if got := strings.Count(v.page("/inbox"), `class="mail-title"`); got != c.lines {
 			t.Errorf("%s of %s sees %d mails, want %d", c.user, c.tenant, got, c.lines)
 		}
-		p.Expect("404")
-		if got := desktest.Evaluate[int](p, `fetch("/inbox/events").then((r) => { r.body.cancel(); return r.status })`); (got == 200) != (c.user != "gus") {
+		if got := v.status("/inbox/events"); (got == http.StatusOK) != (c.user != "gus") {
 			t.Errorf("%s of %s follows the inbox with %d", c.user, c.tenant, got)
 		}
 		for path, status := range statuses(c.sees, c.not) {
-			if got := desktest.Evaluate[int](p, fmt.Sprintf(`fetch(%q).then((r) => r.status)`, path)); got != status {
+			if got := v.status(path); got != status {
 				t.Errorf("%s of %s is answered %s with %d, want %d", c.user, c.tenant, path, got, status)
 			}
 		}

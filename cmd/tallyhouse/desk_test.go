@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
 	neturl "net/url"
 	"os"
@@ -242,19 +241,26 @@ const maxPage = 100_000
 func (s *deskWorld) showsEachScreen(t *testing.T) {
 	p, url := s.signedIn(t, demo.DefaultTenant, "ada", "de-AT")
 	for _, screen := range screens {
-		for _, width := range []int64{desktest.Phone, desktest.Screen} {
-			for _, dark := range []bool{false, true} {
-				p.Window(width, dark)
-				received := p.Open(url + screen.path)
-				if text := p.Text(); !strings.Contains(text, screen.shows) {
-					t.Errorf("%s does not show %q: %s", screen.path, screen.shows, text)
-				}
-				if received > maxPage {
-					t.Errorf("%s takes %d bytes", screen.path, received)
-				}
-				p.Check(screen.path)
-			}
+		looksAt(p, url, screen.path, screen.shows)
+	}
+}
+
+// looksAt looks at a screen on a phone and a large screen, by day and by night: scripts don't know which it is, so that the night
+// changes colours alone.
+func looksAt(p *desktest.Person, url, path, shows string) {
+	p.Helper()
+	for _, width := range []int64{desktest.Phone, desktest.Screen} {
+		p.Window(width, false)
+		received := p.Open(url + path)
+		if text := p.Text(); !strings.Contains(text, shows) {
+			p.Errorf("%s does not show %q: %s", path, shows, text)
 		}
+		if received > maxPage {
+			p.Errorf("%s takes %d bytes", path, received)
+		}
+		p.Check(path)
+		p.Window(width, true)
+		p.CheckColours(path + " by night")
 	}
 }
 
@@ -481,11 +487,12 @@ func minor(t *testing.T, text string) int64 {
 // these, without anything that isn't told.
 func (s *deskWorld) showsSourcesThatAddUp(t *testing.T) {
 	p, url := s.signedIn(t, demo.DefaultTenant, "ada", "en")
+	v := s.visitor(t, demo.DefaultTenant, "ada")
 	p.Open(url + "/projects/pr-0002/budget")
 	budget := p.Text()
 	addsUp := func(path string, column int, want string) {
 		t.Helper()
-		lines := sheet(t, fetched(p, path))
+		lines := sheet(t, v.page(path))
 		if len(lines) == 0 {
 			return
 		}
@@ -514,7 +521,7 @@ func (s *deskWorld) showsSourcesThatAddUp(t *testing.T) {
 		addsUp(page+"estimate", 2, line.Estimate)
 		addsUp(page+"plan", 2, "")
 	}
-	months := sheet(t, fetched(p, "/projects/pr-0002/cashflow?csv=months"))
+	months := sheet(t, v.page("/projects/pr-0002/cashflow?csv=months"))
 	for _, month := range months[len(months)-8 : len(months)-1] {
 		addsUp("/projects/pr-0002/cashflow/"+month[0]+"?csv=lines", 1, month[1])
 		addsUp("/projects/pr-0002/cashflow/"+month[0]+"?csv=lines", 2, month[2])
@@ -531,7 +538,7 @@ func (s *deskWorld) showsSourcesThatAddUp(t *testing.T) {
 	}
 	addsUp("/projects/pr-0002/outside?csv=invoices", 3, strings.ReplaceAll(others[0][1], ",", ""))
 	addsUp("/projects/pr-0002/outside?currency=CHF&csv=invoices", 3, strings.ReplaceAll(others[1][1], ",", ""))
-	loan := sheet(t, fetched(p, "/projects/pr-0002/facilities?csv=facilities"))[0]
+	loan := sheet(t, v.page("/projects/pr-0002/facilities?csv=facilities"))[0]
 	addsUp("/projects/pr-0002/facilities/fa-0002?entries=drawn&csv=entries", 3, loan[3])
 	addsUp("/projects/pr-0002/facilities/fa-0002?entries=requested&csv=entries", 3, loan[4])
 
@@ -540,7 +547,7 @@ func (s *deskWorld) showsSourcesThatAddUp(t *testing.T) {
 	tiles := desktest.Evaluate[[]string](p, `[...document.querySelectorAll(".fact span.figure[title]")].map((f) => f.title.replace(/[^0-9.]/g, ""))`)
 	addsUp(roll, 5, tiles[0])
 	addsUp(roll, 9, tiles[1])
-	leases := sheet(t, fetched(p, roll))
+	leases := sheet(t, v.page(roll))
 	p.Open(url + strings.TrimSuffix(roll, "&csv=leases"))
 	pages := desktest.Evaluate[[]string](p, `[...document.querySelector("table").querySelectorAll("tbody th a")].map((a) => a.getAttribute("href"))`)
 	if len(pages) == 0 || len(pages) != len(leases)-1 {
@@ -551,41 +558,19 @@ func (s *deskWorld) showsSourcesThatAddUp(t *testing.T) {
 	}
 }
 
-// Given somebody who is signed in, then a form without their token does nothing, and a script that gets into the page does not run.
 // A form that another site's page has sent is refused even if it knows the session's token.
 func (s *deskWorld) refusesFormsOfOtherSites(t *testing.T) {
-	url, link := s.desk(t, demo.DefaultTenant, "ada")
-	jar, err := cookiejar.New(nil)
-	s.must(err)
-	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	ask := func(method, address, body, site string) (status int, page string) {
-		t.Helper()
-		request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
-		s.must(err)
-		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		request.Header.Set("Sec-Fetch-Site", site)
-		response, err := browser.Do(request)
-		s.must(err)
-		defer response.Body.Close()
-		text, err := io.ReadAll(response.Body)
-		s.must(err)
-		return response.StatusCode, string(text)
-	}
-	ask(http.MethodGet, link, "", "none")
-	_, page := ask(http.MethodGet, url+"/projects", "", "same-origin")
-	token := regexp.MustCompile(`name="?csrf"? value="([^"]+)"`).FindStringSubmatch(page)
-	if token == nil {
-		t.Fatalf("there is no token in %s", page)
-	}
-	form := neturl.Values{"csrf": {token[1]}}.Encode()
-	if status, _ := ask(http.MethodPost, url+"/signout", form, "cross-site"); status != http.StatusForbidden {
+	v := s.visitor(t, demo.DefaultTenant, "ada")
+	form := neturl.Values{"csrf": {v.token}}
+	if status := v.ask(http.MethodPost, "/signout", form, "cross-site"); status != http.StatusForbidden {
 		t.Errorf("another site's form is answered by %d", status)
 	}
-	if status, _ := ask(http.MethodPost, url+"/signout", form, "same-origin"); status != http.StatusSeeOther {
+	if status := v.ask(http.MethodPost, "/signout", form, "same-origin"); status != http.StatusSeeOther {
 		t.Errorf("the desk's own form is answered by %d", status)
 	}
 }
 
+// Given somebody who is signed in, then a form without their token does nothing, and a script that gets into the page does not run.
 func (s *deskWorld) refusesFormsAndScriptsOfOthers(t *testing.T) {
 	s.refusesFormsOfOtherSites(t)
 	p, url := s.signedIn(t, demo.DefaultTenant, "ada", "en")

@@ -39,7 +39,6 @@ const (
 
 // Browser is a running browser.
 type Browser struct {
-	t   testing.TB
 	ctx context.Context
 	axe string
 }
@@ -74,7 +73,7 @@ func Start(t testing.TB) *Browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Browser{t: t, ctx: ctx, axe: string(axe)}
+	return &Browser{ctx: ctx, axe: string(axe)}
 }
 
 // Person is somebody with cookies of their own and one window.
@@ -223,14 +222,35 @@ func Evaluate[T any](p *Person, expression string) T {
 	return value
 }
 
+// The rules of axe-core that a page is held to, and those of them that colours decide.
+const (
+	allRules    = `{type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}`
+	colourRules = `{type: "rule", values: ["color-contrast", "link-in-text-block"]}`
+)
+
 // Check reports what axe-core finds of the page as it is, by the rules of WCAG 2.2, levels A and AA, and whether something does not
 // fit into the window. It leaves frames alone: the one that pages are drawn in has no origin that it could talk to, and nothing
 // but a picture.
 func (p *Person) Check(what string) {
 	p.Helper()
-	Evaluate[int](p, p.axe+"\n;0")
-	text := Evaluate[string](p, `axe.run(document, {iframes: false, resultTypes: ["violations"], runOnly: {type: "tag",
-		values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}}).then((found) => JSON.stringify(
+	p.check(what, allRules)
+	if wide := Evaluate[int](p, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide > 0 {
+		p.Errorf("%s: the page is %d pixels wider than the window", what, wide)
+	}
+}
+
+// CheckColours reports what axe-core finds of a page's colours alone: enough for one that was checked in other colours.
+func (p *Person) CheckColours(what string) {
+	p.Helper()
+	p.check(what, colourRules)
+}
+
+func (p *Person) check(what, rules string) {
+	p.Helper()
+	if !Evaluate[bool](p, `"axe" in window`) {
+		Evaluate[int](p, p.axe+"\n;0")
+	}
+	text := Evaluate[string](p, `axe.run(document, {iframes: false, resultTypes: ["violations"], runOnly: `+rules+`}).then((found) => JSON.stringify(
 		found.violations.map((v) => ({rule: v.id, help: v.help, nodes: v.nodes.slice(0, 3).map((n) => n.html + " " + n.failureSummary)}))))`)
 	var found []struct {
 		Rule, Help string
@@ -241,9 +261,6 @@ func (p *Person) Check(what string) {
 	}
 	for _, f := range found {
 		p.Errorf("%s: %s: %s\n\t%s", what, f.Rule, f.Help, strings.Join(f.Nodes, "\n\t"))
-	}
-	if wide := Evaluate[int](p, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide > 0 {
-		p.Errorf("%s: the page is %d pixels wider than the window", what, wide)
 	}
 }
 
