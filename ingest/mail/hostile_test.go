@@ -121,18 +121,18 @@ func TestInvoicesBehindHostileMailsArrive(t *testing.T) {
 }
 
 // Given mails with hostile PDFs and an invoice behind each, then each invoice becomes a record and each mail is done, by
-// what a file may cost its reader and not by the clock. It is a fifth of the corpus, of each kind some: package
+// what a file may cost its reader and not by the clock. It is a tenth of the corpus, of each kind some: package
 // hostiletest reads all of it.
 func TestInvoicesBehindHostilePDFsArrive(t *testing.T) {
 	w := newWorld(t)
 	s := mailboxtest.Start(t)
 	var pdfs [][]byte
 	for i, f := range hostiletest.PDFs() {
-		if i%5 == 0 {
+		if i%10 == 0 {
 			pdfs = append(pdfs, f.Data)
 		}
 	}
-	if len(pdfs) < 36 {
+	if len(pdfs) < 18 {
 		t.Fatalf("there are %d hostile PDFs", len(pdfs))
 	}
 	var behind []string
