@@ -224,8 +224,8 @@ func (c *Claim) Counting(ctx context.Context, db Database) (map[int32]bool, erro
 		return nil, err
 	}
 	counts := map[int32]bool{}
-	for p, epoch := range c.Epochs {
-		counts[p] = current[p].Epoch == epoch && current[p].Owner == c.Owner
+	for p := range c.Epochs {
+		counts[p] = current[p].Owner == c.Owner // no other attempt has its name
 	}
 	return counts, nil
 }

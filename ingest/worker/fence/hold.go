@@ -170,13 +170,13 @@ func (h *Hold) Release(ctx context.Context, db Database) error {
 	if err != nil {
 		return fmt.Errorf("release %s: %w", h.Topic, err)
 	}
-	var mine []int32
+	var held []int32 // by this holder, or by another, whom nothing is put over
 	for _, p := range h.partitions {
-		if c := current[p]; c.Held && Holder(c.Owner) == h.holder {
-			mine = append(mine, p)
+		if current[p].Held {
+			held = append(held, p)
 		}
 	}
-	if _, _, err := put(ctx, db, h.Topic, mine, h.owner(), h.holder, holdStep, true); err != nil {
+	if _, _, err := put(ctx, db, h.Topic, held, h.owner(), h.holder, holdStep, true); err != nil {
 		return fmt.Errorf("release %s: %w", h.Topic, err)
 	}
 	if err := Kill(ctx, db, h.prefix(db)); err != nil {
