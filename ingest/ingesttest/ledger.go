@@ -249,7 +249,7 @@ func (l *Ledger) block(p int32, changes []events.Event) (*store.Block, uint64) {
 		block.Append(&row)
 	}
 	next = max(next, first+1)
-	block.AppendPosition(p, next, time.Now())
+	block.AppendPosition(p, next, -1, time.Now())
 	deltas.AddTo(block)
 	block.Sort()
 	return block, next

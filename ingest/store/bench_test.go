@@ -83,7 +83,7 @@ func insertRecords(b *testing.B, db *database.Server, rows int) {
 				Tenant: "t", Project: r.ProjectID, ID: fmt.Sprintf("record-%d-%d", batches/2, i), Version: uint64(batches + 1), At: time.Now(), Data: r, SrcOffset: position,
 			})
 		}
-		block.AppendPosition(0, position+uint64(rows), time.Now())
+		block.AppendPosition(0, position+uint64(rows), -1, time.Now())
 		deltas.AddTo(block)
 		block.Sort()
 		entries += block.Deltas()

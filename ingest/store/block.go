@@ -123,10 +123,12 @@ func (b *Block) ID(number uint32) []byte { return textOf(b.id.values.row(number)
 // Drop leaves a row out: a later one replaces it.
 func (b *Block) Drop(number uint32) { b.gone = append(b.gone, number) }
 
-// AppendPosition adds the position row of a batch that brings a partition from first to next. It is the first of the
-// batch's summands, too: a batch whose changes add nothing still moves the view.
-func (b *Block) AppendPosition(partition int32, next uint64, at time.Time) {
-	b.Append(&Row{Project: clickhouse.PositionProject(partition), Version: next, SrcOffset: next - 1, At: at})
+// AppendPosition adds the position row of a batch that brings a partition to next, whose last message has the leader epoch, -1
+// where that isn't known. It is the first of the batch's summands, too: a batch whose changes add nothing still moves the view.
+func (b *Block) AppendPosition(partition int32, next uint64, epoch int32, at time.Time) {
+	b.Append(&Row{
+		Project: clickhouse.PositionProject(partition), Version: next, SrcOffset: next - 1, At: at, KeyHash: clickhouse.StoredEpoch(epoch),
+	})
 	if b.deltas != nil {
 		b.deltas.position(clickhouse.ViewPositionProject(b.entity.Table, partition))
 	}

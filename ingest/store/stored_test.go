@@ -122,7 +122,7 @@ func (w *writer) write(t failer, heads map[string]head, changes []events.Event) 
 		heads[key] = head{project, after}
 		w.position++
 	}
-	block.AppendPosition(0, w.position, time.Now())
+	block.AppendPosition(0, w.position, -1, time.Now())
 	if w.entity.Contributes() {
 		deltas.AddTo(block)
 	}
@@ -393,7 +393,7 @@ func TestALargeBatchIsOnePartOfEachTable(t *testing.T) {
 	for i := range rows {
 		block.Append(&store.Row{Tenant: "t", Project: "P", ID: fmt.Sprint(i), Version: 1, Deleted: true})
 	}
-	block.AppendPosition(0, rows, time.Now())
+	block.AppendPosition(0, rows, -1, time.Now())
 	const largest = 1<<62 - 1
 	for i := range entries {
 		node := fmt.Append(nil, "node ", i)

@@ -247,7 +247,7 @@ func TestABlockThatWasResetIsAsGoodAsNew(t *testing.T) {
 			b.Append(&Row{Tenant: "t", ID: fmt.Sprint("id", seed, rows-i), Data: r, Version: uint64(i)})
 		}
 		b.Drop(0)
-		b.AppendPosition(int32(seed), uint64(rows+1), time.Unix(1, 0))
+		b.AppendPosition(int32(seed), uint64(rows+1), -1, time.Unix(1, 0))
 		for i := range rows {
 			b.AddDelta(0, []byte("t"), []byte("P"), [][]byte{[]byte("C"), fmt.Append(nil, "node", i), nil, nil}, []int64{int64(i), 1, 2, 3})
 		}

@@ -34,6 +34,7 @@ const (
 // batch is what is cut from a partition's records for one insert. It is used again and again, and keeps its memory.
 type batch struct {
 	first, next uint64 // offsets: from first up to, but without, next
+	epoch       int32  // the leader epoch of the last message, -1 where that isn't known
 	begun       time.Time
 	records     int
 	bytes       int // of messages
@@ -84,7 +85,7 @@ func (b *batch) reset(first uint64) {
 	clear(b.changed)
 	b.sums.Reset()
 	*b = batch{
-		first: first, next: first, begun: time.Now(),
+		first: first, next: first, epoch: -1, begun: time.Now(),
 		deadLetters: b.deadLetters[:0], rerouted: b.rerouted[:0], block: b.block, history: b.history,
 		changes: b.changes[:0], changed: b.changed, arena: b.arena[:0], sums: b.sums, order: b.order,
 		large: b.large,
@@ -139,7 +140,7 @@ func (a *assembler) apply(b *batch, r *kgo.Record) (bool, error) {
 	}
 	b.records++
 	b.bytes += size(r)
-	b.next = uint64(r.Offset) + 1
+	b.next, b.epoch = uint64(r.Offset)+1, r.LeaderEpoch
 	return true, nil
 }
 
@@ -316,7 +317,7 @@ func (b *batch) sum(change int, tenant, project uint32, state []summand, sign in
 
 // finish adds the position row with all that the batch changes in the sums, and puts both in the order of their tables.
 func (a *assembler) finish(b *batch) {
-	b.block.AppendPosition(a.tp.Number, b.next, b.begun)
+	b.block.AppendPosition(a.tp.Number, b.next, b.epoch, b.begun)
 	text := func(part uint32) []byte {
 		if part&ownBit != 0 {
 			return b.block.ID(b.changes[part&^ownBit].row)
@@ -362,7 +363,7 @@ func (b *batch) refuseUnread(tp kafkalog.Partition, offset, next int64) {
 		Reason: fmt.Sprintf("the messages at offsets %d to %d are compressed together and unpack to more than %d bytes: have their producer "+
 			"send them again, in smaller batches", offset, next-1, unpackedBytes),
 	})
-	b.next = uint64(next)
+	b.next, b.epoch = uint64(next), -1
 }
 
 // sentTogether is how many bytes of dead letters and re-routed messages, roughly, are sent before that is remembered.

@@ -33,6 +33,7 @@ type assignment struct {
 	life       string
 	partitions int // of the topic, by which keys are hashed
 	position   uint64
+	epoch      int32 // the leader epoch of the message before the position, -1 where it isn't known
 	buffer     *buffer
 	gap        bool   // the log begins behind the position: a batch of the position row alone crosses over
 	start      uint64 // of the log

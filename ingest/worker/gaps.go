@@ -72,6 +72,16 @@ func (w *writer) lostEnd(ctx context.Context, end, position uint64) error {
 	return nil
 }
 
+// epochToCheck is the leader epoch by which the broker is asked, before anything is read, whether the log still is the one that was
+// written: a log that lost its end and grew past the position again is no shorter, but another epoch begins behind the place where
+// it was cut. -1 asks nothing: the epoch isn't known, the reading begins elsewhere, or the loss is recorded.
+func (w *writer) epochToCheck(a *assignment) int32 {
+	if a.gap || w.lost[1] == a.position {
+		return -1
+	}
+	return a.epoch
+}
+
 // noteLoss records what the reading ended with, where that is a loss of the log behind the position.
 func (w *writer) noteLoss(ctx context.Context, position uint64, failed error) error {
 	var loss *kgo.ErrDataLoss

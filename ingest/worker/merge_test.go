@@ -85,7 +85,7 @@ func insertPositionRow(t *testing.T, db *database.Server, table string, partitio
 			Data: &events.Record{ProjectID: "project-0001", StepKind: "approval"},
 		})
 	}
-	block.AppendPosition(partition, uint64(deltas), time.Now())
+	block.AppendPosition(partition, uint64(deltas), -1, time.Now())
 	for i := range deltas - 1 {
 		keys := [][]byte{
 			fmt.Appendf(nil, "contract-%05d", i%1000), fmt.Appendf(nil, "node-%06d", i), []byte("EUR"), fmt.Appendf(nil, "record-%d-%08d", partition, i),

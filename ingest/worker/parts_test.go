@@ -109,7 +109,7 @@ func TestAnInsertMakesOnePartInEachTable(t *testing.T) {
 			for i := range test.rows {
 				block.Append(&store.Row{Tenant: "demo", Project: "P", ID: fmt.Sprint("R", i), Version: 2, At: time.Now(), Data: &events.Record{ProjectID: "P"}, SrcOffset: uint64(i)})
 			}
-			block.AppendPosition(0, next, time.Now())
+			block.AppendPosition(0, next, -1, time.Now())
 			for i := range test.deltas {
 				block.AddDelta(clickhouse.RollReferences, []byte("demo"), []byte("P"), [][]byte{[]byte(fmt.Sprint("contractor ", i))}, []int64{1})
 			}

@@ -127,7 +127,7 @@ func (r *recovery) putFences(ctx context.Context) error {
 		switch {
 		case w.claim == nil || !w.claim.Has(p):
 			asked = append(asked, p)
-		case now.Owner == w.claim.Owner && now.Epoch == w.claim.Epochs[p]:
+		case now.Owner == w.claim.Owner:
 			if w.used {
 				asked = append(asked, p)
 			}
@@ -283,13 +283,13 @@ func (r *recovery) reconcile(ctx context.Context) error {
 		case inconsistency != nil:
 			r.leave(p, r.classify(ctx, p, *inconsistency))
 		case at[p].Level():
-			r.found[p] = &assignment{position: at[p].State}
+			r.found[p] = &assignment{position: at[p].State, epoch: at[p].Epoch}
 		default:
 			if err := r.mend(ctx, p, at[p]); err != nil {
 				r.leave(p, err)
 				continue
 			}
-			r.found[p] = &assignment{position: at[p].State}
+			r.found[p] = &assignment{position: at[p].State, epoch: at[p].Epoch}
 		}
 	}
 	return nil
@@ -361,7 +361,7 @@ func (r *recovery) startReading(ctx context.Context) error {
 		}
 		a := r.found[p]
 		a.generation, a.server, a.life, a.partitions = generation, r.in.Server, r.stream.Life, int(r.stream.Partitions)
-		a.buffer = r.source.open(q.w.tp, max(a.position, a.start), a.end)
+		a.buffer = r.source.open(q.w.tp, max(a.position, a.start), q.w.epochToCheck(a), a.end)
 		r.log.Info("partition recovered", "topic", r.topic(), "partition", p, "position", a.position)
 		q.reply(a, nil)
 	}

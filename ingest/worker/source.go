@@ -202,9 +202,10 @@ func (s *source) do(f func()) {
 	}
 }
 
-// open begins to read a partition at an offset, in a buffer of its own; an older buffer of the partition ends. end is where the
-// log's committed part ends, as far as is known yet.
-func (s *source) open(tp kafkalog.Partition, offset uint64, end int64) *buffer {
+// open begins to read a partition at an offset, in a buffer of its own; an older buffer of the partition ends. epoch is the leader
+// epoch of the message before: where the log was cut there since, the reading ends with a *kgo.ErrDataLoss. -1 checks nothing. end
+// is where the log's committed part ends, as far as is known yet.
+func (s *source) open(tp kafkalog.Partition, offset uint64, epoch int32, end int64) *buffer {
 	b := &buffer{source: s, tp: tp, signal: make(chan struct{}, 1), end: end}
 	s.do(func() {
 		of := map[string][]int32{tp.Topic: {tp.Number}}
@@ -213,7 +214,8 @@ func (s *source) open(tp kafkalog.Partition, offset uint64, end int64) *buffer {
 		s.mu.Lock()
 		s.buffers[tp] = b
 		s.mu.Unlock()
-		s.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{tp.Topic: {tp.Number: kgo.NewOffset().At(int64(offset))}})
+		from := kgo.NewOffset().At(int64(offset)).WithEpoch(epoch)
+		s.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{tp.Topic: {tp.Number: from}})
 	})
 	return b
 }

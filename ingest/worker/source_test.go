@@ -14,6 +14,20 @@ import (
 	kafkalog "tallyhouse/schemas/kafka"
 )
 
+// startSource is a source that delivers until the test ends.
+func startSource(t *testing.T, cluster kafka.Cluster) *source {
+	t.Helper()
+	s, err := newSource(cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reading, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { s.run(reading); close(ended) }()
+	t.Cleanup(func() { stop(); <-ended })
+	return s
+}
+
 // Given a partition that is read, when it is opened anew at another offset, then the new buffer has exactly the records
 // from there on: nothing that the older reading had fetched, nothing left out.
 func TestAPartitionThatIsOpenedAnewIsReadFromItsOffset(t *testing.T) {
@@ -33,17 +47,10 @@ func TestAPartitionThatIsOpenedAnewIsReadFromItsOffset(t *testing.T) {
 	if err := produce(cluster, messages); err != nil {
 		t.Fatal(err)
 	}
-	s, err := newSource(cluster)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reading, stop := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { s.run(reading); close(ended) }()
-	t.Cleanup(func() { stop(); <-ended })
+	s := startSource(t, cluster)
 	tp := kafkalog.Partition{Topic: string(events.Records)}
 	for _, from := range []int64{0, 0, 30, 7, 39, 7} {
-		b := s.open(tp, uint64(from), records)
+		b := s.open(tp, uint64(from), -1, records)
 		if lag := b.lag(uint64(from)); lag != records-from {
 			t.Errorf("opened at %d: %d offsets lie between there and the log's end, before anything was fetched", from, lag)
 		}
@@ -106,15 +113,8 @@ func TestHeadersCountAsMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := newSource(w.cluster)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reading, stop := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { s.run(reading); close(ended) }()
-	t.Cleanup(func() { stop(); <-ended })
-	b := s.open(kafkalog.Partition{Topic: string(events.Records)}, 0, records)
+	s := startSource(t, w.cluster)
+	b := s.open(kafkalog.Partition{Topic: string(events.Records)}, 0, -1, records)
 	read := func() (n int, paused bool) {
 		b.mu.Lock()
 		defer b.mu.Unlock()

@@ -106,7 +106,7 @@ func stored(t *testing.T, all ...events.Event) *database.Server {
 	for _, k := range all {
 		block.Append(&store.Row{Tenant: k.TenantID, ID: k.ID, Version: uint64(k.Version), At: k.At, Data: k.Data, Deleted: k.Data == nil})
 	}
-	block.AppendPosition(0, uint64(len(all)), time.Now())
+	block.AppendPosition(0, uint64(len(all)), -1, time.Now())
 	block.Sort()
 	_, err = server.Insert(ctx, database.Statement{
 		SQL: e.Insert("1"), Params: database.Params{"partition": "0", "first": "0"}, Batch: block.Batch(),

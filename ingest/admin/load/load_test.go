@@ -124,7 +124,7 @@ func arrive(t *testing.T, server *database.Server, topic events.Topic, partition
 	t.Helper()
 	e := store.Of(topic)
 	block := e.NewBlock()
-	block.AppendPosition(int32(partition), next, time.Now())
+	block.AppendPosition(int32(partition), next, -1, time.Now())
 	block.Sort()
 	params := database.Params{"partition": strconv.Itoa(partition), "first": strconv.FormatUint(first, 10)}
 	_, err := server.Insert(context.Background(), database.Statement{SQL: e.Insert("1"), Params: params, Batch: block.Batch()})

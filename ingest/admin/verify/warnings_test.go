@@ -31,7 +31,7 @@ func put(t *testing.T, l *ingesttest.Ledger, topic events.Topic, of map[string]a
 		deltas.Add("T", e.Project(id, data), contribution, 1)
 	}
 	if e.Contributes() { // else there is nothing that a position row would carry
-		block.AppendPosition(0, 1, time.Unix(0, 0))
+		block.AppendPosition(0, 1, -1, time.Unix(0, 0))
 		deltas.AddTo(block)
 	}
 	block.Sort()

@@ -30,6 +30,7 @@ var ErrNotWritten = errors.New("nothing was written: another writer took over, o
 type Positions struct {
 	State uint64 // of the state table
 	First uint64 // where its last batch began
+	Epoch int32  // the leader epoch of its last message, -1 where that isn't known
 
 	Contributes bool     // whether the table has a view
 	View        *big.Int // the view's position: how many offsets the batches have that reached it
@@ -55,7 +56,7 @@ func (e *Inconsistent) Error() string {
 
 const (
 	statePositions = `
-SELECT project, max(row_version), argMax(batch_first, row_version)
+SELECT project, max(row_version), argMax(batch_first, row_version), argMax(key_hash, row_version)
 FROM %s WHERE tenant = '' AND project IN {keys:Array(String)} GROUP BY project`
 	viewPositions = `
 SELECT project, toString(sum(position)), toString(sum(squares))
@@ -67,17 +68,18 @@ FROM sums WHERE tenant = '' AND project IN {keys:Array(String)} GROUP BY project
 func Read(ctx context.Context, db Database, e *store.Entity, partitions []int32) (map[int32]Positions, error) {
 	all := map[int32]Positions{}
 	for _, p := range partitions {
-		all[p] = Positions{Contributes: e.Contributes(), View: new(big.Int), Squares: new(big.Int)}
+		all[p] = Positions{Epoch: -1, Contributes: e.Contributes(), View: new(big.Int), Squares: new(big.Int)}
 	}
 	params, of := keys(partitions, clickhouse.PositionProject)
 	err := db.Rows(ctx, database.Query{SQL: fmt.Sprintf(statePositions, e.Table), Params: params}, func(scan func(...any) error) error {
 		var key string
 		var state, first uint64
-		if err := scan(&key, &state, &first); err != nil {
+		var epoch uint32
+		if err := scan(&key, &state, &first, &epoch); err != nil {
 			return err
 		}
 		at := all[of[key]]
-		at.State, at.First = state, first
+		at.State, at.First, at.Epoch = state, first, clickhouse.LeaderEpoch(epoch)
 		all[of[key]] = at
 		return nil
 	})

@@ -1,0 +1,86 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
+	"tallyhouse/deploy/embedded/kafka/kafkatest"
+)
+
+// Given a log that lost its end behind the position, as by an unclean election, and grew past the position again while nobody looked,
+// when a writer comes, then it learns by the leader epoch what took the place of what was written: it records a gap, once, and goes on
+// from its position.
+func TestALogThatWasRewrittenWhileNobodyLooked(t *testing.T) {
+	t.Parallel()
+	addr, name := clickhousetest.Database(t)
+	dir := t.TempDir()
+	broker := kafkatest.StartIn(t, dir, "127.0.0.1:0")
+	kafkaAddr := broker.Addr()
+	s := newScenarioOn(t, addr, name, kafkaAddr)
+	m := someRecords(10)
+	a := s.writing("a", m[:3]...)
+	a.crash()
+	// What the log had at offsets 3 to 5 is written, and gone from the log.
+	s.exec(`INSERT INTO records SELECT * REPLACE (6 AS row_version, 3 AS batch_first, arraySlice(delta, 1, 1) AS delta)
+		FROM records WHERE tenant = '' AND project = '#0' ORDER BY row_version DESC LIMIT 1`)
+	s.awaitAll(6)
+	if err := broker.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	kafkatest.StartIn(t, dir, kafkaAddr) // Apache Kafka begins an epoch with it
+	s.elect()
+	s.sendBy(s.sender(), m[3:8]...)
+	s.model.take(m[6:8]...) // nobody reads the three before
+
+	b := s.join("b")
+	b.assign()
+	s.awaitAll(8)
+	if got := s.gaps(); got != "3 to 6" || b.counter("gaps_total") != 1 {
+		t.Errorf("the gaps are %q, counted %v times", got, b.counter("gaps_total"))
+	}
+	b.crash()
+
+	c := s.join("c") // from a position of the new epoch
+	c.assign()
+	s.sendBy(s.sender(), append(m[3:6:6], m[8:]...)...) // of the three their source again
+	s.model.take(append(m[3:6:6], m[8:]...)...)
+	s.awaitAll(13)
+	s.check(s.model)
+	if got := s.gaps(); got != "3 to 6" || c.counter("gaps_total") != 0 {
+		t.Errorf("then the gaps are %q, counted %v times", got, c.counter("gaps_total"))
+	}
+}
+
+// elect has the partition's leader begin another epoch.
+func (s *scenario) elect() {
+	s.t.Helper()
+	client, err := newAdminClient(s.cluster)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer client.Close()
+	req := kmsg.NewPtrElectLeadersRequest()
+	req.TimeoutMillis = 10_000
+	topic := kmsg.NewElectLeadersRequestTopic()
+	topic.Topic, topic.Partitions = scenarioPartition.Topic, []int32{scenarioPartition.Number}
+	req.Topics = append(req.Topics, topic)
+	untilDone(s.t, func() error { // the broker has just started
+		r, err := req.RequestWith(context.Background(), client)
+		if err != nil {
+			return err
+		}
+		for _, t := range r.Topics {
+			for _, p := range t.Partitions {
+				if err := kerr.ErrorForCode(p.ErrorCode); err != nil && !errors.Is(err, kerr.ElectionNotNeeded) {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
