@@ -111,7 +111,7 @@ func (s Stream) Began(partition int32) uint64 {
 // IsGap reports whether a log that begins at an offset lacks messages behind a partition's position. It may begin above
 // 0 when the database begins to follow it: that is none.
 func (s Stream) IsGap(partition int32, position, begin uint64) bool {
-	return position < begin && (position > 0 || begin > s.Began(partition))
+	return position < begin && begin > s.Began(partition)
 }
 
 // NewLife names a life of a stream: heads of another one are worth nothing.

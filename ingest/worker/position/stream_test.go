@@ -76,6 +76,23 @@ func TestWhereTheLogOfAPartitionBegan(t *testing.T) {
 	}
 }
 
+// Given a log that began above 0 when the database began to follow it, then that is no gap, and whatever is deleted of it later is one.
+func TestWhatIsAGap(t *testing.T) {
+	s := position.Stream{Begins: []uint64{7, 0}}
+	for _, tc := range []struct {
+		partition       int32
+		position, begin uint64
+		gap             bool
+	}{
+		{0, 0, 7, false}, {0, 0, 8, true}, {0, 9, 7, false}, {0, 9, 9, false}, {0, 9, 10, true},
+		{1, 0, 0, false}, {1, 0, 1, true}, {1, 5, 5, false}, {1, 5, 6, true}, {2, 0, 1, true},
+	} {
+		if got := s.IsGap(tc.partition, tc.position, tc.begin); got != tc.gap {
+			t.Errorf("partition %d at %d, its log from %d on: a gap: %v", tc.partition, tc.position, tc.begin, got)
+		}
+	}
+}
+
 func TestTheNewestRevisionOfAStreamCounts(t *testing.T) {
 	l := ingesttest.New(t, events.Records, 2)
 	s, ok, err := position.ReadStream(t.Context(), l.DB, string(events.Records))
