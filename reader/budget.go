@@ -317,15 +317,12 @@ func (b *budgetRows) take(row *budgetRow, behind int) error {
 	case rollBudget, rollTransfers:
 		b.input.Budget = append(b.input.Budget, analytics.BudgetSum{NodeID: node, Currency: row.currency, Amount: row.value})
 	case rollLines:
-		count, ok := row.count.Int64()
-		if !ok {
-			return errCount
+		sum, err := row.recordSum()
+		if err != nil {
+			return err
 		}
-		if count != 0 || !row.value.IsZero() || !row.gross.IsZero() {
-			b.input.Records = append(roomFor(b.input.Records, 1+behind), analytics.RecordSum{
-				NodeID: node, ContractID: analytics.ContractID(row.contract), Currency: row.currency,
-				Status: analytics.RecordStatus(row.status), Net: row.value, Gross: row.gross, Count: count,
-			})
+		if sum.Count != 0 || !sum.Net.IsZero() || !sum.Gross.IsZero() {
+			b.input.Records = append(roomFor(b.input.Records, 1+behind), sum)
 		}
 	case rollContracts:
 		if !row.count.IsZero() || !row.pending.IsZero() { // else nothing is left of it
@@ -348,18 +345,14 @@ func roomFor[T any](sums []T, most int) []T {
 	return sums
 }
 
-// recordSum makes net, gross and count of records under one key.
-func recordSum(node, contract, currency, status, sums string) (analytics.RecordSum, error) {
-	sum := analytics.RecordSum{
-		NodeID: analytics.NodeID(node), ContractID: analytics.ContractID(contract), Currency: currency, Status: analytics.RecordStatus(status),
+// recordSum makes the sum of records of a row of lines.
+func (row *budgetRow) recordSum() (analytics.RecordSum, error) {
+	count, ok := row.count.Int64()
+	if !ok {
+		return analytics.RecordSum{}, errCount
 	}
-	var count analytics.Int128
-	if err := unpack(sums, &sum.Net, &sum.Gross, &count); err != nil {
-		return sum, err
-	}
-	var ok bool
-	if sum.Count, ok = count.Int64(); !ok {
-		return sum, errCount
-	}
-	return sum, nil
+	return analytics.RecordSum{
+		NodeID: analytics.NodeID(row.node), ContractID: analytics.ContractID(row.contract), Currency: row.currency,
+		Status: analytics.RecordStatus(row.status), Net: row.value, Gross: row.gross, Count: count,
+	}, nil
 }

@@ -43,59 +43,8 @@ func contractAllocations(c *Contract) *[]events.ContractAllocation { return &c.A
 
 func contractAmendments(c *Contract) *[]events.Amendment { return &c.Amendments }
 
-// linkedSum is a sum of the records that are linked to a contract and, where it names one, a record that is coded on a
-// line which is none of the contract's base.
-type linkedSum struct{ node, currency, status, record, sums string }
-
-// linkedSumRow is a linkedSum, or what is left of one to which nothing is linked any more.
-type linkedSumRow struct {
-	linkedSum
-	left string // how many allocations, or of a record how many links
-}
-
-// linkedSumColumns are the columns of what is linked to one contract. What is left of nothing is sorted out here: a
-// statement takes the longer to plan the more it says.
-var linkedSumColumns = columns[linkedSumRow]{
-	member("node", plain, func(l *linkedSumRow) *string { return &l.node }),
-	member("currency", plain, func(l *linkedSumRow) *string { return &l.currency }),
-	member("status", plain, func(l *linkedSumRow) *string { return &l.status }),
-	member("record", plain, func(l *linkedSumRow) *string { return &l.record }),
-	member(packed("sum(net)", "sum(gross)", "sum(count)"), plain, func(l *linkedSumRow) *string { return &l.sums }),
-	member(packed("if(record = '', sum(allocations), sum(count))"), plain, func(l *linkedSumRow) *string { return &l.left }),
-}
-
-// contractRow is a contract with what is linked to it.
-type contractRow struct {
-	Contract
-	linked []linkedSum
-}
-
-// contractRows are the columns of contracts, alone and with what is linked to them. Linked is an array of tuples: see
-// withLinked.
-var (
-	contractRows = inside(func(r *contractRow) *Contract { return &r.Contract }, contractColumns)
-	linkedRows   = slices.Concat(contractRows, columns[contractRow]{
-		elements(linkedColumns+".1", linkedOf, func(l *linkedSum, node string) { l.node = node }),
-		elements(linkedColumns+".2", linkedOf, func(l *linkedSum, currency string) { l.currency = currency }),
-		elements(linkedColumns+".3", linkedOf, func(l *linkedSum, status string) { l.status = status }),
-		elements(linkedColumns+".4", linkedOf, func(l *linkedSum, record string) { l.record = record }),
-		elements(linkedColumns+".5", linkedOf, func(l *linkedSum, sums string) { l.sums = sums }),
-	})
-)
-
-// linkedColumns leaves out the records that are coded on a line of the base contract: those are never to be re-coded.
-// Without a base contract none is.
-const linkedColumns = "arrayFilter(l -> l.4 = '' OR notEmpty(allocation_node) AND NOT has(allocation_node, l.1), linked)"
-
-func linkedOf(r *contractRow) *[]linkedSum { return &r.linked }
-
-// contractSet says which contracts a statement reads.
-type contractSet struct {
-	rows  string                      // what follows SELECT and their columns
-	sums  func(rolls []string) string // the condition on their sums, and perhaps on those that some left behind elsewhere
-	order string                      // in which the rows are returned
-	args  map[string]any
-}
+// linkedRecord is a record that is coded on a line which is none of the base of its contract.
+type linkedRecord struct{ id, node, currency string }
 
 // The rolls of what is linked to contracts: sums by line, and records one by one.
 const (
@@ -103,90 +52,70 @@ const (
 	rollLinks = "links"
 )
 
-// query reads the contracts, and what of them is in these rolls. It is one statement, so they are all of one moment.
-func (s contractSet) query(rolls []string) Query {
-	if len(rolls) == 0 {
-		return Query{SQL: "SELECT " + contractRows.String() + s.rows, Args: s.args}
-	}
-	return Query{
-		SQL: "SELECT " + linkedRows.String() + `
-FROM (SELECT *` + s.rows + `) AS c
-LEFT JOIN (
-  SELECT project AS of_project, contract AS of_contract, groupArray((node, currency, status, record, sums)) AS linked
-  FROM (
-    SELECT project, contract, node, currency, status, record, if(roll = '` + rollLines + `', ` +
-			packed("sum(net)", "sum(gross)", "sum(count)") + `, '') AS sums
-    FROM sums
-    WHERE tenant = {tenant:String} AND ` + s.sums(rolls) + `
-    GROUP BY project, roll, contract, node, currency, status, record
-    HAVING if(roll = '` + rollLines + `', sum(allocations), sum(count)) != 0
-  )
-  GROUP BY project, contract
-) AS l ON c.project = l.of_project AND c.id = l.of_contract
-ORDER BY ` + s.order,
-		Args: s.args,
-	}
-}
-
-func (p ContractPage) set() contractSet {
+func (p ContractPage) query() Query {
 	order := "id, project"
 	if len(p.Projects) == 1 {
 		// That of the key: the rest of the project is not read.
 		order = "tenant, project, id"
 	}
-	rows := `
+	return Query{
+		SQL: "SELECT " + contractColumns.String() + `
 FROM contracts FINAL
 WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND id > {after:String} AND NOT deleted
 ORDER BY ` + order + `
-LIMIT {limit:UInt32}`
-	in := "project IN {projects:Array(String)}"
-	if len(p.Projects) > 1 { // the page may have contracts of a few
-		in = "project GLOBAL IN (SELECT project" + rows + ")"
-	}
-	return contractSet{
-		rows: rows, order: order,
-		sums: func(rolls []string) string {
-			return in + " AND " + ofContracts(rolls, "(SELECT max(id) FROM (SELECT id"+rows+"))")
-		},
-		args: map[string]any{"tenant": p.Tenant, "projects": projectIDs(p.Projects), "after": p.After, "limit": p.Limit, "undated": undated},
+LIMIT {limit:UInt32}`,
+		Args: map[string]any{"tenant": p.Tenant, "projects": projectIDs(p.Projects), "after": p.After, "limit": p.Limit, "undated": undated},
 	}
 }
 
-// oneContract is the contract of an id in some projects: in which of them it may be, the projection by_id knows; what it
+// contractQuery finds the contract of an id in some projects: in which of them it may be, the projection by_id knows; what it
 // is now, the table does. A contract of another project is as little looked for as one that doesn't exist.
-func oneContract(tenant, id string, projects []ProjectRef) contractSet {
-	const its = `project GLOBAL IN (
+func contractQuery(tenant, id string, projects []ProjectRef) Query {
+	return Query{
+		SQL: "SELECT " + contractColumns.String() + `
+FROM contracts FINAL
+WHERE tenant = {tenant:String} AND id = {id:String} AND NOT deleted
+  AND project GLOBAL IN (
     SELECT project
     FROM contracts
     WHERE tenant = {tenant:String} AND id = {id:String} AND project IN {projects:Array(String)}
-  )`
-	return contractSet{
-		rows: `
-FROM contracts FINAL
-WHERE tenant = {tenant:String} AND id = {id:String} AND NOT deleted
-  AND ` + its + `
+  )
 LIMIT 1`,
-		sums: func(rolls []string) string { return its + " AND " + ofContract(rolls) }, order: "id",
-		args: map[string]any{"tenant": tenant, "id": id, "projects": projectIDs(projects), "undated": undated},
+		Args: map[string]any{"tenant": tenant, "id": id, "projects": projectIDs(projects), "undated": undated},
 	}
 }
 
-// linkedQuery reads what is linked to a contract: of the records, those that are coded on a line which is none of its base.
-func linkedQuery(tenant string, c *analytics.Contract, rolls []string) Query {
-	lines := make([]string, len(c.Allocations))
-	for i, a := range c.Allocations {
-		lines[i] = a.NodeID
-	}
-	if len(lines) == 0 { // without a base contract none is to be re-coded
-		rolls = slices.DeleteFunc(slices.Clone(rolls), func(roll string) bool { return roll == rollLinks })
+// linkedColumns is what linkedRow reads, as a text.
+var linkedColumns = rowOf("keys", "sum(net)", "sum(gross)", "sum(count)", "sum(allocations)")
+
+// linkedQuery reads what is linked to contracts, which come ascending by their ids: of records one by one, those that are
+// coded on a line which is none of the contract's base. Without a base contract none is to be re-coded.
+func linkedQuery(tenant string, contracts []Contract, rolls []string) Query {
+	projects := make(map[string]bool)
+	coded, baseless := []string{}, []string{}
+	for i := range contracts {
+		c := &contracts[i]
+		projects[c.ProjectID] = true
+		links := rollLinks + "\x00" + string(c.ID)
+		if len(c.Allocations) == 0 {
+			baseless = append(baseless, links)
+		}
+		for _, a := range c.Allocations {
+			coded = append(coded, links+"\x00"+a.NodeID)
+		}
 	}
 	return Query{
-		SQL: "SELECT " + linkedSumColumns.String() + `
-FROM sums
-WHERE tenant = {tenant:String} AND project = {project:String} AND ` + ofContract(rolls) + `
-  AND (record = '' OR node NOT IN {lines:Array(String)})
-GROUP BY node, currency, status, record`,
-		Args: map[string]any{"tenant": tenant, "project": c.ProjectID, "id": string(c.ID), "lines": lines},
+		SQL: `SELECT project, ` + allOf("row") + `
+FROM (
+  SELECT project, ` + linkedColumns + ` AS row
+  FROM sums
+  WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND ` + ofContracts(rolls) + `
+    AND substringIndex(keys, '\0', 3) NOT IN {coded:Array(String)} AND substringIndex(keys, '\0', 2) NOT IN {baseless:Array(String)}
+  GROUP BY project, keys
+)
+GROUP BY project`,
+		Args: map[string]any{"tenant": tenant, "projects": keys(projects), "coded": coded, "baseless": baseless,
+			"first": string(contracts[0].ID), "last": string(contracts[len(contracts)-1].ID)},
 	}
 }
 

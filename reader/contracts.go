@@ -25,7 +25,7 @@ type Contract struct {
 	Figures          analytics.ContractFigures
 	ReclassRecordIDs []string // ascending
 	linked           []analytics.RecordSum
-	links            []linkedSum // records that may be coded outside its lines
+	links            []linkedRecord // records that may be coded outside its lines
 }
 
 // ContractPage says which contracts are wanted.
@@ -71,18 +71,14 @@ func (r *Reader) Contract(ctx context.Context, tenant, id string, projects []Pro
 	for _, p := range projects { // it may be in any of them
 		find.reads = Parts(find.reads, part(p.ID))
 	}
-	settings := within(contractSettings, r.maxResult)
-	err := find.beside(ctx, func() error { return find.read(ctx, oneContract(tenant, id, projects), nil, settings) })
+	err := find.beside(ctx, func() error {
+		return find.read(ctx, contractQuery(tenant, id, projects), within(contractSettings, r.maxResult))
+	})
 	if err != nil {
 		return Contract{}, fmt.Errorf("read a contract: %w", err)
 	}
 	if len(find.contracts) == 0 {
 		return Contract{}, ErrNotFound
-	}
-	// A statement that knows project and lines costs far less than a join, and neither rests on the other's moment: records
-	// and contracts come from streams of their own.
-	if err := find.readLinked(ctx, &find.contracts[0], settings); err != nil {
-		return Contract{}, fmt.Errorf("read what is linked to a contract: %w", err)
 	}
 	project := find.contracts[0].ProjectID
 	if err := find.complete(ctx, part(project), its(projects, project), r.maxResult); err != nil {
@@ -117,85 +113,104 @@ func (f *contractFinder) beside(ctx context.Context, contracts func() error) err
 func (f *contractFinder) page(ctx context.Context, p ContractPage) (more bool, err error) {
 	has, more, err := f.reader.page(ctx, contractSettings, p.Limit, func(ask int, settings clickhouse.Settings) (int, error) {
 		p.Limit = ask
-		err := f.read(ctx, p.set(), f.rolls(), settings)
+		err := f.read(ctx, p.query(), settings)
 		return f.rows, err
 	})
 	f.contracts = f.contracts[:min(len(f.contracts), has)]
 	return more, err
 }
 
-// contractSettings are those of a statement over contracts and their sums: of the sums the key finds the rows nearly
-// exactly, contracts are read in little blocks.
+// contractSettings are those of a statement over contracts, which are read in little blocks.
 var contractSettings = clickhouse.Settings{"max_threads": 1, "max_block_size": 1024, "optimize_move_to_prewhere": 0,
 	"enable_shared_storage_snapshot_in_query": 1}
 
-// rolls are those of what is linked to contracts that the part needs.
-func (f *contractFinder) rolls() (rolls []string) {
-	if f.reads.needs(linkedSums) {
-		rolls = append(rolls, rollLines)
-	}
-	if f.reads.needs(miscoded) {
-		rolls = append(rolls, rollLinks)
-	}
-	return rolls
-}
-
-// read reads contracts with what of them is in the rolls.
-func (f *contractFinder) read(ctx context.Context, set contractSet, rolls []string, settings clickhouse.Settings) error {
+// read reads contracts.
+func (f *contractFinder) read(ctx context.Context, q Query, settings clickhouse.Settings) error {
 	f.rows, f.contracts = 0, nil
-	columns := contractRows
-	if len(rolls) > 0 {
-		columns = linkedRows
-	}
-	return columns.read(ctx, f.reader, set.query(rolls), settings, func(row *contractRow) error {
+	return contractColumns.read(ctx, f.reader, q, settings, func(c *Contract) error {
 		f.rows++
-		if last := len(f.contracts) - 1; last >= 0 && f.contracts[last].ID == row.ID {
+		if last := len(f.contracts) - 1; last >= 0 && f.contracts[last].ID == c.ID {
 			// It went to another project while the projects were read, on several servers.
 			return nil
 		}
-		c := row.Contract
-		for _, l := range row.linked {
-			if err := c.link(l); err != nil {
-				return err
-			}
-		}
-		f.contracts = append(f.contracts, c)
+		f.contracts = append(f.contracts, *c)
 		return nil
 	})
 }
 
-// readLinked reads what is linked to one contract.
-func (f *contractFinder) readLinked(ctx context.Context, c *Contract, settings clickhouse.Settings) error {
-	rolls := f.rolls()
-	if len(rolls) == 0 {
-		return nil
+// readLinked reads what is linked to the contracts, in results of so many bytes. A statement that knows their projects and lines
+// costs far less than a join, and neither rests on the other's moment: records and contracts come from streams of their own.
+func (f *contractFinder) readLinked(ctx context.Context, rolls []string, bytes int) error {
+	type place struct{ project, id string }
+	contracts := make(map[place]*Contract, len(f.contracts))
+	for i := range f.contracts {
+		c := &f.contracts[i]
+		c.linked, c.links = nil, nil
+		contracts[place{c.ProjectID, string(c.ID)}] = c
 	}
-	return linkedSumColumns.read(ctx, f.reader, linkedQuery(f.tenant, &c.Contract, rolls), settings,
-		func(row *linkedSumRow) error {
-			var left analytics.Int128
-			if err := unpack(row.left, &left); err != nil || left.IsZero() {
+	return f.reader.each(ctx, linkedQuery(f.tenant, f.contracts, rolls), within(budgetSettings, bytes), func(scan func(...any) error) error {
+		var project, text string
+		if err := scan(&project, &text); err != nil {
+			return err
+		}
+		var row linkedRow
+		for rows := (rowBinary{text}); rows.left != ""; {
+			if err := row.take(&rows); err != nil {
 				return err
 			}
-			return c.link(row.linkedSum)
-		})
+			// Others have been deleted, or are in another project now.
+			if c := contracts[place{project, row.contract}]; c != nil {
+				if err := c.link(&row); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 }
 
-// link takes up what is linked to the contract.
-func (c *Contract) link(l linkedSum) error {
-	if l.record != "" {
-		c.links = append(c.links, l)
-		return nil
-	}
-	sum, err := recordSum(l.node, string(c.ID), l.currency, l.status, l.sums)
-	if err != nil {
+// linkedRow is a row of what is linked to a contract.
+type linkedRow struct {
+	budgetRow
+	allocations analytics.Int128
+}
+
+func (l *linkedRow) take(rows *rowBinary) error {
+	if err := l.takeKeys(rows); err != nil {
 		return err
 	}
-	c.linked = append(c.linked, sum)
+	return rows.scan(&l.value, &l.gross, &l.count, &l.allocations)
+}
+
+// link takes up what is linked to the contract, unless nothing is left of it.
+func (c *Contract) link(l *linkedRow) error {
+	switch {
+	case l.roll == rollLinks && !l.count.IsZero():
+		c.links = append(c.links, linkedRecord{l.line, l.node, l.currency})
+	case l.roll == rollLines && !l.allocations.IsZero():
+		sum, err := l.recordSum()
+		if err != nil {
+			return err
+		}
+		c.linked = append(c.linked, sum)
+	}
 	return nil
 }
 
-// complete fills in what the part asks for, with names in results of so many bytes. It may be called again.
+// complete fills in what the part asks for, in results of so many bytes. It may be called again.
 func (f *contractFinder) complete(ctx context.Context, part Part[Contract], projects []ProjectRef, bytes int) error {
+	var rolls []string
+	if part.needs(linkedSums) {
+		rolls = append(rolls, rollLines)
+	}
+	if part.needs(miscoded) {
+		rolls = append(rolls, rollLinks)
+	}
+	if len(rolls) > 0 && len(f.contracts) > 0 {
+		if err := f.readLinked(ctx, rolls, bytes); err != nil {
+			return fmt.Errorf("read what is linked: %w", err)
+		}
+	}
 	if part.needs(linkedSums) {
 		for i := range f.contracts {
 			c := &f.contracts[i]
@@ -246,7 +261,7 @@ func recordsToRecode(structure *analytics.Structure, c *Contract) []string {
 	var ids []string
 	for _, l := range c.links {
 		if outside[coding{l.node, l.currency}] {
-			ids = append(ids, l.record)
+			ids = append(ids, l.id)
 		}
 	}
 	slices.Sort(ids)

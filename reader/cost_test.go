@@ -135,8 +135,8 @@ func TestContractsReadFewRowsInFewStatements(t *testing.T) {
 		invoiced, record string
 	}{
 		"one":                 {one, 3, 6_000, "C10007", "10", "00010007"},
-		"a page of a project": {page, 2, 12_000, "C10007", "10", "00010007"},
-		"a page of all projects that lies in one": {firstOfAll, 2, 66_500, "B00000", "5", "r0"},
+		"a page of a project": {page, 3, 12_000, "C10007", "10", "00010007"},
+		"a page of all projects that lies in one": {firstOfAll, 3, 66_500, "B00000", "5", "r0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// Given what is kept between requests
@@ -149,8 +149,7 @@ func TestContractsReadFewRowsInFewStatements(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Then it took two statements beside each other, and of one contract a third for what is linked to it, which read
-			// little.
+			// Then it took two statements beside each other, and a third for what is linked to them, which read little.
 			if conn.statements != read.statements || conn.rows == 0 || conn.rows > read.rows {
 				t.Errorf("%d statements read %d rows, want %d and at most %d", conn.statements, conn.rows, read.statements, read.rows)
 			}

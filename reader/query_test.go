@@ -137,14 +137,14 @@ func queries(t *testing.T) map[string]Query {
 		"records_bound":        over.boundQuery(byID("records"), "R1", 64),
 		"records_range":        over.rangeQuery("R1", events.Some("R2"), 51),
 		"records_rest":         over.rangeQuery("R2", events.Opt[string]{}, 51),
-		"contracts":            ContractPage{Tenant: "acme", Projects: []ProjectRef{one, two}, After: "C1", Limit: 51}.set().query(nil),
-		"contracts_linked": ContractPage{Tenant: "acme", Projects: []ProjectRef{one, two}, After: "C1", Limit: 51}.set().
-			query([]string{rollLines, rollLinks}),
-		"contracts_of_one": ContractPage{Tenant: "acme", Projects: []ProjectRef{one}, After: "C1", Limit: 51}.set().
-			query([]string{rollLines, rollLinks}),
-		"contract": oneContract("acme", "C1", []ProjectRef{one, two}).query(nil),
-		"contract_linked": linkedQuery("acme", &analytics.Contract{ID: "C1", Contract: events.Contract{ProjectID: "P1",
-			Allocations: []events.ContractAllocation{{NodeID: "a", Value: 1}, {NodeID: "b", Value: 1}}}}, []string{rollLines, rollLinks}),
+		"contracts":            ContractPage{Tenant: "acme", Projects: []ProjectRef{one, two}, After: "C1", Limit: 51}.query(),
+		"contracts_of_one":     ContractPage{Tenant: "acme", Projects: []ProjectRef{one}, After: "C1", Limit: 51}.query(),
+		"contract":             contractQuery("acme", "C1", []ProjectRef{one, two}),
+		"contracts_linked": linkedQuery("acme", []Contract{
+			{Contract: analytics.Contract{ID: "C1", Contract: events.Contract{ProjectID: "P1",
+				Allocations: []events.ContractAllocation{{NodeID: "a", Value: 1}, {NodeID: "b", Value: 1}}}}},
+			{Contract: analytics.Contract{ID: "C2", Contract: events.Contract{ProjectID: "P2"}}},
+		}, []string{rollLines, rollLinks}),
 		"contractors":       contractorPage.query("K1", events.Some("K9"), 51),
 		"contractors_rest":  contractorPage.query("K1", events.Opt[string]{}, 51),
 		"contractors_bound": contractorPage.boundQuery("K1", 204),

@@ -24,16 +24,11 @@ func betweenRolls(rolls ...string) string {
 	return "keys >= '" + slices.Min(rolls) + `\0' AND keys < '` + slices.Max(rolls) + `\x01'`
 }
 
-// ofContract is the condition that a row of sums is of one of these rolls and of the contract that the parameter id names.
-func ofContract(rolls []string) string {
-	return anyRoll(rolls, func(begin string) string { return "startsWith(keys, concat('" + begin + `', {id:String}, '\0'))` })
-}
-
-// ofContracts is the condition that a row of sums is of one of these rolls and of a contract whose id lies behind the
-// parameter after, and not behind the one that last is an expression of.
-func ofContracts(rolls []string, last string) string {
+// ofContracts is the condition that a row of sums is of one of these rolls and of one of the contracts from the one that the
+// parameter first names to the one that last does.
+func ofContracts(rolls []string) string {
 	return anyRoll(rolls, func(begin string) string {
-		return "keys > concat('" + begin + `', {after:String}, '\x01') AND keys < concat('` + begin + "', " + last + `, '\x01')`
+		return "keys >= concat('" + begin + `', {first:String}, '\0') AND keys < concat('` + begin + `', {last:String}, '\x01')`
 	})
 }
 
