@@ -57,14 +57,8 @@ INSERT INTO records (tenant, project, id, row_version, contractor_id) SELECT 'ac
 			`INSERT INTO contractors (tenant, id, row_version, name) SELECT 'acme', concat('K', ` + id + `), 1, %` + ids + `;
 INSERT INTO contracts (tenant, project, id, row_version, contractor_id) SELECT 'acme', 'P1', ` + id + `, 1, concat('K', ` + id + `)` + ids,
 			contractIDs(ContractCounterparty)},
-		"contracts with linked records, and names": {
-			`INSERT INTO contractors (tenant, id, row_version, name) SELECT 'acme', concat('K', ` + id + `), 1, %` + ids + `;
-INSERT INTO contracts (tenant, project, id, row_version, contractor_id, allocation_node, allocation_value, currency)
-SELECT 'acme', 'P1', ` + id + `, 1, concat('K', ` + id + `), ['in'], [1], 'EUR'` + ids + `;
-INSERT INTO sums (tenant, project, keys, amount1, amount4, amount2, amount3)
-SELECT 'acme', 'P1', concat('lines\0', ` + id + `, '\0out\0EUR\0paid\0'), 1, 1, 5, 6` + ids + `;
-INSERT INTO sums (tenant, project, keys, amount1) SELECT 'acme', 'P1', concat('links\0', ` + id + `, '\0out\0EUR\0\0', %), 1` + ids,
-			contractIDs(Parts(ContractFigures, ContractReclass, ContractCounterparty))},
+		"contracts with linked records":                          contractsWith("'Name'", "%"),
+		"contracts with linked records and names of contractors": contractsWith("%", "'r'"),
 		"contractors": {
 			`INSERT INTO contractors (tenant, id, row_version, city) SELECT 'acme', ` + id + `, 1, %` + ids + `;
 INSERT INTO contracts (tenant, project, id, row_version, contractor_id) SELECT 'acme', 'P1', ` + id + `, 1, ` + id + ids,
@@ -111,6 +105,20 @@ func idsOf[T any](items []T, id func(T) string) (ids []string) {
 		ids = append(ids, id(item))
 	}
 	return ids
+}
+
+// contractsWith are contracts whose contractors have such a name, and to each of which such a record is linked.
+func contractsWith(name, record string) pagedList {
+	const id, ids = "concat('i', leftPad(toString(number), 2, '0'))", " FROM numbers(6)"
+	return pagedList{
+		`INSERT INTO contractors (tenant, id, row_version, name) SELECT 'acme', concat('K', ` + id + `), 1, ` + name + ids + `;
+INSERT INTO contracts (tenant, project, id, row_version, contractor_id, allocation_node, allocation_value, currency)
+SELECT 'acme', 'P1', ` + id + `, 1, concat('K', ` + id + `), ['in'], [1], 'EUR'` + ids + `;
+INSERT INTO sums (tenant, project, keys, amount1, amount4, amount2, amount3)
+SELECT 'acme', 'P1', concat('lines\0', ` + id + `, '\0out\0EUR\0paid\0'), 1, 1, 5, 6` + ids + `;
+INSERT INTO sums (tenant, project, keys, amount1) SELECT 'acme', 'P1', concat('links\0', ` + id + `, '\0out\0EUR\0\0', ` + record + `), 1` + ids,
+		contractIDs(Parts(ContractFigures, ContractReclass, ContractCounterparty)),
+	}
 }
 
 func contractIDs(read Part[Contract]) func(context.Context, *Reader, string, int) ([]string, bool, error) {

@@ -116,6 +116,8 @@ func (r *Reader) prepare(ctx context.Context, q Query, settings clickhouse.Setti
 		"max_execution_time": max(1, int(math.Ceil(limit.Seconds()))),
 		"max_result_bytes":   r.maxResult,
 		"max_query_size":     maxQueryBytes,
+		// Of each part little is read, and the engine makes a buffer and fills it whole.
+		"max_read_buffer_size_local_fs": 32 << 10,
 		// What parts know of themselves answers none of our questions, and takes a twentieth of a small statement to look for.
 		"optimize_use_implicit_projections": 0,
 		// Machine code for expressions spares nothing that can be measured of what we read, but to make it when a statement comes for
