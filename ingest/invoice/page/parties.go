@@ -161,3 +161,10 @@ func maxFloat(a, b float64) float64 {
 	}
 	return b
 }
+
+func absFloat(f float64) float64 {
+	if f < 0 {
+		return -f
+	}
+	return f
+}

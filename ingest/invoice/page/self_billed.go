@@ -60,3 +60,13 @@ func (s *sheet) ofSelfBilled(all []identified) {
 		}
 	}
 }
+
+// fromAddress is how sure it is that whom a self-billed document is addressed to is the supplier.
+const fromAddress = 0.9
+
+// saysSelfBilled reports whether words say that the buyer issued the document for the supplier.
+func (s *sheet) saysSelfBilled() bool {
+	return slices.ContainsFunc(s.rows, func(row []*item) bool {
+		return slices.ContainsFunc(row, func(it *item) bool { return s.selfBilling.MatchString(it.folded) })
+	})
+}

@@ -1,0 +1,162 @@
+package page
+
+import (
+	"slices"
+	"strings"
+)
+
+// outdoes reports whether two labels announce a name, the seller's and its own, while the likeliest, at the top of the
+// page, has none and is barely likelier: there portals and marketplaces set their own name. Nor is whom to ask, further down in the
+// seller's block, the seller.
+func (c named) outdoes(likeliest *named) bool {
+	const barely = 1.5
+	switch {
+	case c.how != byName || c.whole == likeliest.whole:
+		return false
+	case likeliest.rule == ruleLetterhead && likeliest.share <= barely*c.share:
+		return true
+	case !c.form || likeliest.form:
+		return false
+	}
+	lines := likeliest.it.row - c.it.row
+	return likeliest.it.page == c.it.page && lines > 0 && lines < 2*maxBlock
+}
+
+// paid reports whether a name that heads the letter is that of who is to be paid, while the likeliest name is not, and stands at
+// the foot alone or has no legal form: what makes invoices may print its own there.
+func (c named) paid(likeliest *named) bool {
+	return c.whole != likeliest.whole && c.ties[tieHolder] && c.ties[tieHead] && !likeliest.ties[tieHolder] &&
+		(!likeliest.ties[tieHead] || !likeliest.form)
+}
+
+// rather reports whether a name of the same party is tied to the issuer by more than the likeliest, or alone printed again: that says
+// what he is, as "Studio legale" over "Avv. Paola Ricci".
+func (c named) rather(likeliest *named) bool {
+	const more = 2
+	again := c.ties[tieAgain] && !likeliest.ties[tieAgain]
+	return c.whole != likeliest.whole && !likeliest.ties[tieLabel] && (again || len(c.ties) >= len(likeliest.ties)+more) &&
+		sameParty(c.it, likeliest.it)
+}
+
+// fromImprint is how sure it is that a company whose line holds its tax id and its account or register's entry is the supplier.
+const fromImprint = 0.9
+
+// imprinted reports whether a company's line below the sums holds its tax id and its account or register's entry, while nothing but
+// its place ties the likeliest name to the issuer: a mark or trade name, a site's address, or whom the letter is for.
+func (s *sheet) imprinted(c, likeliest *named, buyers map[*item]bool) bool {
+	told := c.form && c.ties[tieID] && (c.ties[tieAccount] || c.ties[tieRegister])
+	inLine := strings.HasPrefix(c.it.key, c.key) && s.withTaxID(c.it.folded)
+	if !told || !inLine || buyers[c.it] || !s.belowSums(c.it) || s.saysSelfBilled() {
+		return false
+	}
+	for t := range likeliest.ties {
+		if t != tieHead && t != tieAgain {
+			return false
+		}
+	}
+	return c.whole != likeliest.whole
+}
+
+// belowSums reports whether several rows with sums stand above an item on its page.
+func (s *sheet) belowSums(it *item) bool {
+	const fewest = 3
+	n := 0
+	for _, row := range s.rows[:it.row] {
+		if row[0].page == it.page && slices.ContainsFunc(row, func(i *item) bool {
+			return slices.ContainsFunc(i.amounts, func(a amount) bool { return a.decimals == 2 })
+		}) {
+			n++
+		}
+	}
+	return n >= fewest
+}
+
+// theImprinted is the one name that is imprinted, -1 where there is none, or several.
+func (s *sheet) theImprinted(all []named, likeliest *named, buyers map[*item]bool) int {
+	only := -1
+	for i := range all {
+		if !s.imprinted(&all[i], likeliest, buyers) {
+			continue
+		}
+		if only >= 0 && all[only].whole != all[i].whole {
+			return -1
+		}
+		only = i
+	}
+	return only
+}
+
+// footed reports whether a name stands at the foot of pages alone.
+func (s *sheet) footed(c *named, all []named) bool {
+	const foot = 0.75
+	return !slices.ContainsFunc(all, func(o named) bool { return o.whole == c.whole && o.it.y < foot*s.heights[o.it.page-1] })
+}
+
+// heads reports whether a name has a letterhead of its own, with an address, a way to reach it, and a VAT id or a register's entry.
+func (s *sheet) heads(c *named, buyers map[*item]bool) bool {
+	const gap = 4 // of lines
+	if !s.inHead(c.it) || buyers[c.it] || !s.addressBelow(c.it) || !c.ties[tieContact] {
+		return false
+	}
+	last := c.it
+	for _, row := range s.rows[c.it.row:] {
+		for _, it := range row {
+			if it.page != c.it.page || it.y-last.y > gap*maxFloat(last.size, 7) {
+				return false
+			}
+			if absFloat(it.x0-c.it.x0) < 3 && !buyers[it] {
+				if last = it; len(s.vatIDs(it.folded)) > 0 || s.footMark.MatchString(it.folded) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// settled reports whether a name may be stated: it is likelier than not, and much likelier than any other, something ties it to the
+// issuer, and the tax id of its block isn't another than the imprint's. On the buyer's own paper the imprint and the sender's line are his.
+func (s *sheet) settled(c *named, all []named, own Own) bool {
+	const (
+		doubtful = 0.5
+		ahead    = 2 // times the second best
+	)
+	likely, second := 0.0, map[string]float64{}
+	for _, other := range all {
+		mark := c.form && c.ties[tieID] && !other.form && s.inHead(other.it) // over whose company it is
+		switch {
+		case other.whole == c.whole || strings.Contains(other.whole, c.whole) || strings.Contains(c.whole, other.whole) ||
+			sameParty(c.it, other.it) && !namesake(c, &other):
+			likely += other.share
+		case !mark:
+			second[other.whole] += other.share
+		}
+	}
+	for _, share := range second {
+		if likely < ahead*share {
+			return false
+		}
+	}
+	if likely < doubtful || len(c.ties) == 0 {
+		return false
+	}
+	if s.saysSelfBilled() && !c.ties[tieLabel] && (c.ties[tieFoot] || c.ties[tieReturn]) {
+		return false
+	}
+	return !s.otherIDInBlock(c, own)
+}
+
+// sameParty reports whether one of two names stands right over the other, with one left edge, right edge or middle, as a trade
+// name over the company's and a profession below a person: both are the sender's.
+func sameParty(a, b *item) bool {
+	rows := a.row - b.row
+	edges := absFloat(a.x0-b.x0) < 3 || absFloat(a.x1-b.x1) < 3 || absFloat(a.x0+a.x1-b.x0-b.x1) < 6
+	return a.page == b.page && rows >= -1 && rows <= 1 && edges && absFloat(a.y-b.y) < 2*maxFloat(a.size, 7)
+}
+
+// namesake reports whether two names without a legal form end alike, as a trade name and the person who trades under it: either may be the
+// name in law.
+func namesake(a, b *named) bool {
+	x, y := strings.Fields(foldText(a.name)), strings.Fields(foldText(b.name))
+	return !a.form && !b.form && len(x) > 1 && len(y) > 1 && x[len(x)-1] == y[len(y)-1]
+}

@@ -1,0 +1,246 @@
+package page
+
+import (
+	"slices"
+	"strings"
+)
+
+// returnAddress reads "Name · Street 1 · 1234 City", the line above the address
+// window (DIN 5008) or the letterhead in one line, and marks the window below
+// it as the buyer's.
+func (s *sheet) returnAddress(add addName, buyers map[*item]bool) map[*item]bool {
+	found := map[*item]bool{}
+	for _, row := range s.rows {
+		for i, it := range row {
+			if it.page > 1 {
+				return found
+			}
+			text := it.text()
+			if !returnSep.MatchString(text) && i+2 < len(row) {
+				text = rowText(row[i:])
+			}
+			parts := splitReturn(text)
+			if len(parts) < 2 || len([]rune(text)) > 150 {
+				continue
+			}
+			name := parts[0]
+			city := slices.ContainsFunc(parts[1:], func(p string) bool {
+				f := strings.TrimSpace(fold([]rune(p)))
+				return s.postalCity.MatchString(f) && !s.footMark.MatchString(f)
+			})
+			if !city || s.ofBank(name, fold([]rune(text))) {
+				continue
+			}
+			if s.street.MatchString(strings.TrimSpace(fold([]rune(name)))) &&
+				!s.legalForm.MatchString(fold([]rune(name))) ||
+				hasDigit(name) && !s.legalForm.MatchString(fold([]rune(name))) {
+				continue
+			}
+			street := false
+			for _, p := range parts[1:] {
+				street = street || hasDigit(p)
+			}
+			if !street || buyers[it] {
+				continue
+			}
+			how := ""
+			if len(parts) == 2 {
+				how = "two parts"
+			}
+			add(name, it, ruleReturn, how)
+			if above := s.over(it); above != nil && !s.legalForm.MatchString(foldText(name)) {
+				add(s.firstPart(above.text()), above, ruleReturn, "over its line")
+			}
+			found[it] = true
+			if it.page == 1 && it.y < s.heights[0]*0.45 && len([]rune(text)) < 110 {
+				s.column(it, buyers)
+			}
+		}
+	}
+	return found
+}
+
+// over is the larger text or the company right over an item, in its column: the line below it says what it is and where.
+func (s *sheet) over(it *item) *item {
+	for r := it.row - 1; r >= max(0, it.row-2); r-- {
+		for _, above := range s.rows[r] {
+			if above.page == it.page && it.y-above.y < 2.2*maxFloat(above.size, 7) && absFloat(above.x0-it.x0) < 6 &&
+				(above.size >= 1.15*it.size || s.legalForm.MatchString(above.folded)) {
+				return above
+			}
+		}
+	}
+	return nil
+}
+
+func rowText(row []*item) string {
+	parts := make([]string, len(row))
+	for i, it := range row {
+		parts[i] = it.text()
+	}
+	return strings.Join(parts, "  ")
+}
+
+func splitReturn(text string) []string {
+	var out []string
+	for _, p := range returnSep.Split(text, -1) {
+		if p = strings.TrimSpace(p); p != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// letterhead reads the first lines of the first page.
+func (s *sheet) letterhead(buyers, addressed map[*item]bool, only *item, add addName) {
+	lines := 0
+	for _, row := range s.rows {
+		if row[0].page != 1 || row[0].y > s.heights[0]*0.4 || lines > 14 {
+			return
+		}
+		lines++
+		for _, it := range row {
+			if buyers[it] || addressed[it] {
+				continue
+			}
+			first := s.firstPart(it.text())
+			how := ""
+			switch {
+			case it == only:
+				how = onlyParty
+			case lines == 1:
+				how = "first line"
+			case lines <= 5:
+				how = "first lines"
+			}
+			if !s.list(it) {
+				add(first, it, ruleLetterhead, how)
+			}
+			s.laterParts(first, it, add)
+			s.overLines(first, it, buyers, add)
+		}
+	}
+}
+
+// list reports whether an item lists words or phrases without a figure or legal form among them: services, or partners.
+func (s *sheet) list(it *item) bool {
+	const fewest = 3
+	return len(splitReturn(it.text())) >= fewest && !hasDigit(it.folded) && !s.legalForm.MatchString(it.folded)
+}
+
+// laterParts adds the names with a legal form behind the first part of a line that has none: "IBK | Ingenieurbüro Kaltwasser PartG".
+func (s *sheet) laterParts(first string, it *item, add addName) {
+	parts := splitReturn(it.text())
+	if len(parts) < 2 || s.legalForm.MatchString(foldText(first)) {
+		return
+	}
+	for _, part := range parts[1:] {
+		if s.legalForm.MatchString(foldText(part)) && !s.ofBank(part, it.folded) {
+			add(part, it, ruleLetterhead, "within its line")
+		}
+	}
+}
+
+// overLines joins a name that is set on two lines: its legal form stands on the second, or "&" between them.
+func (s *sheet) overLines(first string, it *item, buyers map[*item]bool, add addName) {
+	next := s.wrapped(it)
+	if next == nil {
+		next = s.andBelow(it)
+	}
+	if next == nil || buyers[next] || s.buyersName(it.text()) ||
+		s.right(it) != nil && hasDigit(s.right(it).folded) || // labels with their values
+		s.right(next) != nil && hasDigit(s.right(next).folded) || first != it.text() || strings.Contains(it.folded, ":") ||
+		s.titleAlone.MatchString(strings.Trim(it.folded, " .:")) {
+		return
+	}
+	rest := s.firstPart(next.text())
+	if strings.HasPrefix(Key(rest), it.key) { // a mark over the name that begins with it
+		return
+	}
+	if s.legalForm.MatchString(it.folded) {
+		if strings.HasPrefix(rest, "&") && s.legalForm.MatchString(foldText(rest)) { // "Leitner GmbH" over "& Co KG"
+			add(first+" "+rest, it, ruleLetterhead, "form on a second line")
+		}
+		return
+	}
+	switch {
+	case s.legalForm.MatchString(foldText(rest)) && !s.nameLike(s.cleanName(rest)):
+		add(first+" "+rest, it, ruleLetterhead, "form on a second line") // a form alone
+	case torn(strings.TrimSpace(first)) || torn(rest):
+		add(first+" "+rest, it, ruleLetterhead, "torn")
+	case s.legalForm.MatchString(foldText(rest)):
+		add(first+" "+rest, it, ruleLetterhead, "over two lines")
+	}
+}
+
+// andBelow is the line that goes on with "and" below one with the same right edge or middle: letterheads are set on the right
+// and centred, too.
+func (s *sheet) andBelow(it *item) *item {
+	if it.row+1 == len(s.rows) {
+		return nil
+	}
+	for _, b := range s.rows[it.row+1] {
+		edge := absFloat(b.x1-it.x1) < 3 || absFloat(b.x0+b.x1-it.x0-it.x1) < 6
+		if torn(b.text()) && edge && b.page == it.page && b.y-it.y < 2*maxFloat(it.size, 7) && absFloat(b.size-it.size) < 1 {
+			return b
+		}
+	}
+	return nil
+}
+
+// wrapped is the item right under another, in the same column without a label:
+// the rest of a long name.
+func (s *sheet) wrapped(it *item) *item {
+	for _, b := range s.below(it, 1.1) {
+		if absFloat(b.x0-it.x0) < 3 && !strings.Contains(b.folded, ":") && !hasDigit(b.folded) &&
+			absFloat(b.size-it.size) < 1 {
+			return b
+		}
+	}
+	return nil
+}
+
+// onlyBlock is the name over the one address in the head of the first page that is not the buyer's, where a label
+// says which is his: an invoice names two parties.
+func (s *sheet) onlyBlock(buyers map[*item]bool) *item {
+	var only *item
+	labelled := false
+	for _, row := range s.rows {
+		if row[0].page != 1 || row[0].y > s.heights[0]*0.5 {
+			break
+		}
+		for _, it := range row {
+			if !s.nameLike(s.cleanName(s.firstPart(it.text()))) || s.titleAlone.MatchString(strings.Trim(it.folded, " .:")) {
+				continue
+			}
+			if buyers[it] {
+				labelled = labelled || s.addressBelow(it) || s.legalForm.MatchString(it.folded)
+				continue
+			}
+			if !s.addressBelow(it) {
+				continue
+			}
+			if only != nil && it.row > only.row+1 {
+				return nil
+			}
+			only = it // the name next to the address
+		}
+	}
+	if !labelled {
+		return nil
+	}
+	return only
+}
+
+// addressBelow reports whether a street or a city follows in the column.
+func (s *sheet) addressBelow(it *item) bool {
+	for _, b := range s.below(it, 3.2) {
+		if absFloat(b.x0-it.x0) > 12 && absFloat(b.x1-it.x1) > 12 {
+			continue
+		}
+		if s.street.MatchString(b.folded) || s.postalCity.MatchString(b.folded) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,149 @@
+package page
+
+import (
+	"strings"
+)
+
+// nearTaxID reads the name above or left of the supplier's tax id: in the
+// footer's or the letterhead's block.
+func (s *sheet) nearTaxID(id *item, buyers map[*item]bool, add addName) {
+	if id == nil {
+		return
+	}
+	last := id
+	for r, n := id.row, 0; r >= 0 && n < 8; r-- {
+		row := s.rows[r]
+		if row[0].page != id.page || last.y-row[0].y > 3*maxFloat(last.size, 7) {
+			break
+		}
+		n++
+		for _, it := range row {
+			if buyers[it] {
+				continue
+			}
+			near := aligned(it, id)
+			company := s.legalForm.MatchString(it.folded)
+			first := s.firstPart(it.text())
+			if s.ofBank(first, it.folded) {
+				continue
+			}
+			switch {
+			case near && company && it != id:
+				add(first, it, ruleIDBlock, "company")
+			case company && it.col == 0 && (r == id.row || id.y > s.heights[id.page-1]*0.4):
+				add(first, it, ruleIDLine, "")
+			case near && it != id && r < id.row && id.y > s.heights[id.page-1]*0.75:
+				add(first, it, ruleIDBlock, "at the foot")
+			case near && it != id && r < id.row:
+				add(first, it, ruleIDBlock, "")
+			}
+		}
+		last = row[0]
+	}
+}
+
+// imprint reads the name at the beginning of a line that goes on with the number at court, tax id, account or address of
+// its owner, wherever it stands: real letters print such a line below the text as often as at the foot.
+func (s *sheet) imprint(buyers map[*item]bool, add addName) {
+	for _, row := range s.rows {
+		for _, it := range row {
+			first := s.sentencePart(s.firstPart(it.text()))
+			rest := it.folded[min(len(it.folded), len([]rune(first))):]
+			how, mark := s.identifiedBy(rest)
+			if buyers[it] || how == "" || s.ofBank(first, it.folded) || s.buyerWord.MatchString(it.folded[:len(it.folded)-len(rest)+mark]) {
+				continue
+			}
+			add(first, it, ruleImprint, how)
+		}
+	}
+}
+
+// identifiedBy tells what identifies the owner of a line in what follows his name, and where that begins; "" where nothing does.
+func (s *sheet) identifiedBy(rest string) (how string, at int) {
+	first := func(all ...[]int) int {
+		at := len(rest)
+		for _, m := range all {
+			if m != nil {
+				at = min(at, m[0])
+			}
+		}
+		return at
+	}
+	for _, id := range s.vatIDs(rest) {
+		return "a tax id behind it", first([]int{id.start}, s.vatLabel.FindStringIndex(rest))
+	}
+	if at := first(s.vatLabel.FindStringIndex(rest), s.taxNumberLabel.FindStringIndex(rest)); at < len(rest) {
+		return "a tax id behind it", at
+	}
+	if at := first(s.footMark.FindStringIndex(rest)); at < len(rest) {
+		return byRegister, at
+	}
+	return "", 0
+}
+
+// sentencePart cuts off what follows a name with a legal form in a sentence of its own: "Harrow & Lane Ltd. Company No. 01234567."
+func (s *sheet) sentencePart(name string) string {
+	first, _, more := strings.Cut(name, ". ")
+	if more && s.legalForm.MatchString(foldText(first)) {
+		return first
+	}
+	return name
+}
+
+// legalNotice reads the name on or right above the line that states seat,
+// capital or register at the foot of a page.
+func (s *sheet) legalNotice(buyers map[*item]bool, add addName) {
+	for _, row := range s.rows {
+		for _, it := range row {
+			if it.y < s.heights[it.page-1]*0.7 || !s.register.MatchString(it.folded) || buyers[it] {
+				continue
+			}
+			if loc := s.capital.FindStringIndex(it.folded); loc != nil {
+				add(s.firstPart(string(it.runes[:loc[0]])), it, "legal notice", "before the capital")
+			}
+			// "Harrow & Lane Ltd. Company No. 01234567."
+			first, _, _ := strings.Cut(s.firstPart(it.text()), ". ")
+			add(first, it, "legal notice", "")
+			for r := it.row - 1; r >= max(0, it.row-3); r-- {
+				above := s.rows[r]
+				if above[0].page != it.page || it.y-above[0].y > 5*maxFloat(it.size, 7) {
+					break
+				}
+				for _, other := range above {
+					if aligned(other, it) && !buyers[other] {
+						add(s.firstPart(other.text()), other, "legal notice", "above")
+					}
+				}
+			}
+		}
+	}
+}
+
+// footBlock reads the name over an address at the foot of a page, when bank or
+// tax or register stand beside it: letters without a letterhead name their sender there.
+func (s *sheet) footBlock(buyers map[*item]bool, add addName) {
+	for _, row := range s.rows {
+		it := row[0]
+		if it.y < s.heights[it.page-1]*0.85 || buyers[it] || !s.addressBelow(it) {
+			continue
+		}
+		for r := max(0, it.row-3); r <= min(it.row+4, len(s.rows)-1); r++ {
+			if s.marked(s.rows[r], it) {
+				add(s.firstPart(it.text()), it, "block at the foot", "")
+				break
+			}
+		}
+	}
+}
+
+// marked reports whether a row beside a foot's name holds what only its owner prints.
+func (s *sheet) marked(row []*item, name *item) bool {
+	for _, it := range row {
+		if it.page == name.page && it != name && (s.footMark.MatchString(it.folded) ||
+			s.vatLabel.MatchString(it.folded) || s.taxNumberLabel.MatchString(it.folded)) &&
+			!s.buyerWord.MatchString(it.folded) {
+			return true
+		}
+	}
+	return false
+}

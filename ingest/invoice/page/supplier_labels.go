@@ -1,0 +1,163 @@
+package page
+
+import (
+	"strings"
+)
+
+// addName takes a name that a rule found, where it found it, and how.
+type addName func(name string, it *item, rule, how string)
+
+// Rules that find names and that judging them asks for.
+const (
+	ruleSeller     = "seller label"
+	ruleReturn     = "return address"
+	ruleLetterhead = "letterhead"
+	ruleImprint    = "imprint"
+	ruleSentence   = "sentence"
+	ruleHolder     = "account holder"
+	ruleIDBlock    = "block of the tax id"
+	ruleIDLine     = "line of the tax id"
+
+	// byName is how a rule finds what a label "name" in the seller's block announces.
+	byName = "name in its block"
+	// onlyParty is how the letterhead finds the name over the one address that isn't the buyer's.
+	onlyParty = "only block"
+	// byRegister is how the imprint finds a name with a register or account behind it, but no tax id.
+	byRegister = "a register behind it"
+)
+
+// sellerLabels reads the name behind, beside or under "Verkäufer", "Sold by" …
+func (s *sheet) sellerLabels(add addName) {
+	for _, row := range s.rows {
+		for _, it := range row {
+			loc := s.sellerLabel.FindStringIndex(it.folded)
+			if loc == nil {
+				loc = s.sellerPhrase.FindStringIndex(it.folded)
+			}
+			if loc == nil {
+				continue
+			}
+			if rest := strings.TrimSpace(string(it.runes[loc[1]:])); rest != "" {
+				for _, below := range s.below(it, 1.2) {
+					if below.x0 > it.x0 && s.formAlone(below.folded) { // "Payable to Applied Research", "Company"
+						rest += " " + below.text()
+					}
+				}
+				add(s.firstPart(rest), it, ruleSeller, "behind it")
+				continue
+			}
+			if s.sellerBlock(it, add) {
+				continue
+			}
+			if r := s.right(it); r != nil && !s.buyerLabel.MatchString(r.folded) {
+				name := r.text()
+				if next := s.wrapped(r); next != nil {
+					name += " " + next.text()
+				}
+				add(s.firstPart(name), r, ruleSeller, "right of it")
+			}
+		}
+	}
+}
+
+// sellerBlock reads a name in the lines under a seller's label.
+func (s *sheet) sellerBlock(label *item, add addName) bool {
+	last := label
+	for r, n := label.row+1, 0; r < len(s.rows) && n < 7; r++ {
+		row := s.rows[r]
+		if row[0].page != label.page || row[0].y-last.y > 3.5*maxFloat(last.size, 7) {
+			return false
+		}
+		for _, it := range row {
+			if it.x0 < label.x0-6 || it.x0 > label.x0+40 && !aligned(label, it) {
+				continue
+			}
+			last = it
+			n++
+			if s.buyerLabel.MatchString(it.folded) {
+				return false
+			}
+			if loc := s.nameLabel.FindStringIndex(it.folded); loc != nil &&
+				(strings.Contains(it.folded[:loc[1]], ":") || loc[1] == len(it.folded)) {
+				if rest := strings.TrimSpace(string(it.runes[loc[1]:])); rest != "" {
+					add(rest, it, ruleSeller, byName)
+					return true
+				}
+				if r := s.right(it); r != nil {
+					name := r.text()
+					if next := s.wrapped(r); next != nil && s.legalForm.MatchString(next.folded) &&
+						!s.legalForm.MatchString(r.folded) {
+						name += " " + next.text()
+					}
+					add(name, r, ruleSeller, byName)
+					return true
+				}
+			}
+			if s.blockLabel.MatchString(it.folded) || strings.Contains(it.folded, ":") {
+				break
+			}
+			name := it.text()
+			if next := s.wrapped(it); next != nil && !s.legalForm.MatchString(it.folded) &&
+				s.legalForm.MatchString(next.folded) {
+				name += " " + next.text()
+			}
+			if s.nameLike(s.cleanName(name)) {
+				add(name, it, ruleSeller, "below it")
+				return true
+			}
+			break
+		}
+	}
+	return false
+}
+
+// sentences read the name in "You receive this invoice from …".
+func (s *sheet) sentences(buyers map[*item]bool, add addName) {
+	for _, row := range s.rows {
+		for _, it := range row {
+			loc := s.sentBy.FindStringIndex(it.folded)
+			if loc == nil || buyers[it] {
+				continue
+			}
+			rest := strings.Join(strings.Fields(string(it.runes[loc[1]:])), " ")
+			if next := s.wrapped(it); next != nil && !s.legalForm.MatchString(foldText(rest)) {
+				rest = strings.TrimSpace(rest + " " + next.text())
+			}
+			add(s.firstPart(s.throughForm(rest)), it, ruleSentence, "")
+		}
+	}
+}
+
+// accountHolder reads the name behind "Account holder:", or without the colon where the account stands beside it.
+func (s *sheet) accountHolder(add addName) {
+	for _, row := range s.rows {
+		for _, it := range row {
+			loc := s.accountHolderLabel.FindStringIndex(it.folded)
+			if loc == nil && s.withAccount(it.folded) {
+				loc = s.accountHolderWord.FindStringIndex(it.folded)
+			}
+			if loc == nil {
+				continue
+			}
+			name, at := string(it.runes[loc[1]:]), it
+			if strings.Trim(name, " :") == "" {
+				if at = s.besideOrBelow(it); at == nil {
+					continue
+				}
+				name = at.text()
+			}
+			add(s.firstPart(name), at, ruleHolder, "")
+		}
+	}
+}
+
+// besideOrBelow is what a label announces: right below it what has a label "name" itself, else what is on its right.
+func (s *sheet) besideOrBelow(label *item) *item {
+	right := s.right(label)
+	for _, below := range s.below(label, 1.6) {
+		if right == nil || s.nameLabel.MatchString(below.folded) {
+			return below
+		}
+	}
+	return right
+}
