@@ -8,94 +8,123 @@ import (
 	"tallyhouse/ingest/invoice/page/model"
 )
 
+// features name what is seen of a name.
+type features []string
+
+func (f *features) seen(really bool, feature string) {
+	if really {
+		*f = append(*f, feature)
+	}
+}
+
+// company is what a page's names are among which each is weighed.
+type company struct {
+	all        []named
+	owned      bool            // one owns the domain
+	formed     bool            // one has a legal form
+	identified map[string]bool // whose block or line holds a tax id
+	addressed  []named         // who stand over an address in the upper half
+}
+
+func (s *sheet) companyOf(all []named) company {
+	with := company{all: all, owned: slices.ContainsFunc(all, s.ownsDomain), identified: map[string]bool{}}
+	for _, c := range all {
+		with.formed = with.formed || c.form
+		if s.idBelow(c.it) || c.rule == ruleImprint && c.how != byRegister {
+			with.identified[c.whole] = true
+		}
+		if c.it.y <= s.heights[c.it.page-1]/2 && s.addressBelow(c.it) {
+			with.addressed = append(with.addressed, c)
+		}
+	}
+	return with
+}
+
 // nameFeatures says what is seen of each name.
 func (s *sheet) nameFeatures(all []named, buyers map[*item]bool) []model.Candidate {
-	domain := slices.ContainsFunc(all, s.ownsDomain)
-	company := slices.ContainsFunc(all, func(c named) bool { return c.form })
-	median := s.median
-	identified := map[string]bool{} // the names whose block or line holds a tax id
-	for _, c := range all {
-		identified[c.whole] = identified[c.whole] || s.idBelow(c.it) || c.rule == ruleImprint && c.how != byRegister
-	}
-	owners := 0
-	for _, does := range identified {
-		if does {
-			owners++
-		}
-	}
-	addressed := slices.DeleteFunc(slices.Clone(all), func(c named) bool {
-		return c.it.y > s.heights[c.it.page-1]/2 || !s.addressBelow(c.it)
-	})
+	with := s.companyOf(all)
 	var out []model.Candidate
 	for _, c := range all {
-		features := []string{"rule " + c.rule, "rule " + c.rule + " " + c.how}
-		seen := func(really bool, feature string) {
-			if really {
-				features = append(features, feature)
-			}
-		}
-		folded := fold([]rune(c.name))
-		form := c.form
-		owns := s.ownsDomain(c)
-		seen(form, "legal form")
-		seen(form, "legal form, "+c.rule)
-		seen(!form && company, "no legal form while others have one")
-		seen(owns, "owns the domain")
-		seen(!owns && domain, "another owns the domain")
-		seen(!owns && domain && s.inWindow(c.it), "another owns the domain and it stands in the window")
+		f := features{"rule " + c.rule, "rule " + c.rule + " " + c.how}
+		s.seeWords(c, with, &f)
 		buyer := s.isBuyer(c, buyers)
-		seen(buyer, "buyer")
-		seen(buyer, "buyer, "+c.rule)
-		again, foot := s.again(c)
-		address := s.addressBelow(c.it)
-		seen(address, "address below")
-		seen(address && c.it.row < 3, "address below, at the top")
-		seen(s.contactBelow(c.it), "contact below")
-		seen(s.labelAbove(c.it), "a label above")
-		seen(identified[c.whole], "a tax id in its block")
-		seen(identified[c.whole] && owners == 1, "the only tax id in its block")
-		seen(!identified[c.whole] && owners > 0, "a tax id in another block")
-		left := s.left(c.it)
-		seen(left != nil && strings.HasSuffix(strings.TrimSpace(left.folded), ":"), "a label on the left")
-		seen(s.inWindow(c.it), "in the window")
-		bare := s.bareAddress(c.it)
-		seen(bare, "an address alone")
-		seen(bare && s.inWindow(c.it), "an address alone, in the window")
-		seen(address && !bare, "an address and more")
-		above, beside, below := otherAddresses(c, addressed)
-		seen(address && above, "an address, another above it")
-		seen(address && beside, "an address, another beside it")
-		seen(address && below, "an address, another below it")
-		seen(address && !above && !beside && !below, "the only address")
-		seen(s.labelledLeft(c.it), "words on the left")
-		seen(s.wordOfInvoices(folded), "a word of invoices")
-		seen(s.bank.MatchString(foldText(c.name)), "a bank")
-		title := s.invoicePart.MatchString(folded) || s.creditTitle.MatchString(folded) || s.otherTitle.MatchString(folded)
-		seen(title, "a title")
-		seen(s.roleNamed(folded), "a label of another field")
-		longer := func(o named) bool { return len(o.key) > len(c.key) && strings.HasPrefix(o.key, c.key) }
-		seen(slices.ContainsFunc(all, longer), "a longer name begins with it")
-		seen(c.it.row == 0, "first row")
-		seen(c.it.row == 0 && form, "first row, legal form")
-		seen(c.it.row == 0 && address, "first row, address below")
-		seen(c.it.page > 1, "later page")
-		seen(c.it.size >= 1.5*median, "very large")
-		seen(c.it.size >= 1.15*median, "large")
-		seen(c.it.size >= 1.15*median && form, "large, legal form")
-		seen(c.it.size >= 1.15*median && address, "large, address below")
-		seen(c.it.size >= 1.15*median && again > 0, "large, printed again")
-		seen(c.it.size < 0.9*median, "small")
-		n := len(strings.Fields(c.name))
-		seen(n == 1 && !form, "one word")
-		seen(n > 5 && !form, "many words")
-		seen(hasDigit(c.name), "figures")
-		seen(true, fmt.Sprintf("%s in part %d of the page", c.rule, int(4*c.it.y/s.heights[c.it.page-1])))
-		seen(true, fmt.Sprintf("printed %d times more", min(again, 3)))
-		seen(foot, "again at the foot")
-		features = append(features, others(c, all)...)
-		out = append(out, model.Candidate{Key: c.whole, Features: features})
+		f.seen(buyer, "buyer")
+		f.seen(buyer, "buyer, "+c.rule)
+		s.seeBlock(c, with, &f)
+		s.seeAddress(c, with, &f)
+		s.seePlace(c, &f)
+		out = append(out, model.Candidate{Key: c.whole, Features: append(f, others(c, all)...)})
 	}
 	return out
+}
+
+// seeWords tells what a name is made of.
+func (s *sheet) seeWords(c named, with company, f *features) {
+	folded, words := fold([]rune(c.name)), len(strings.Fields(c.name))
+	owns := s.ownsDomain(c)
+	f.seen(c.form, "legal form")
+	f.seen(c.form, "legal form, "+c.rule)
+	f.seen(!c.form && with.formed, "no legal form while others have one")
+	f.seen(owns, "owns the domain")
+	f.seen(!owns && with.owned, "another owns the domain")
+	f.seen(!owns && with.owned && s.inWindow(c.it), "another owns the domain and it stands in the window")
+	f.seen(s.wordOfInvoices(folded), "a word of invoices")
+	f.seen(s.bank.MatchString(foldText(c.name)), "a bank")
+	title := s.invoicePart.MatchString(folded) || s.creditTitle.MatchString(folded) || s.otherTitle.MatchString(folded)
+	f.seen(title, "a title")
+	f.seen(s.roleNamed(folded), "a label of another field")
+	longer := func(o named) bool { return len(o.key) > len(c.key) && strings.HasPrefix(o.key, c.key) }
+	f.seen(slices.ContainsFunc(with.all, longer), "a longer name begins with it")
+	f.seen(words == 1 && !c.form, "one word")
+	f.seen(words > 5 && !c.form, "many words")
+	f.seen(hasDigit(c.name), "figures")
+}
+
+// seeBlock tells what stands around a name.
+func (s *sheet) seeBlock(c named, with company, f *features) {
+	identified, left := with.identified[c.whole], s.left(c.it)
+	f.seen(s.contactBelow(c.it), "contact below")
+	f.seen(s.labelAbove(c.it), "a label above")
+	f.seen(identified, "a tax id in its block")
+	f.seen(identified && len(with.identified) == 1, "the only tax id in its block")
+	f.seen(!identified && len(with.identified) > 0, "a tax id in another block")
+	f.seen(left != nil && strings.HasSuffix(strings.TrimSpace(left.folded), ":"), "a label on the left")
+	f.seen(s.labelledLeft(c.it), "words on the left")
+}
+
+// seeAddress tells of the address below a name, and where others stand.
+func (s *sheet) seeAddress(c named, with company, f *features) {
+	address, bare := s.addressBelow(c.it), s.bareAddress(c.it)
+	above, beside, below := otherAddresses(c, with.addressed)
+	f.seen(address, "address below")
+	f.seen(address && c.it.row < 3, "address below, at the top")
+	f.seen(s.inWindow(c.it), "in the window")
+	f.seen(bare, "an address alone")
+	f.seen(bare && s.inWindow(c.it), "an address alone, in the window")
+	f.seen(address && !bare, "an address and more")
+	f.seen(address && above, "an address, another above it")
+	f.seen(address && beside, "an address, another beside it")
+	f.seen(address && below, "an address, another below it")
+	f.seen(address && !above && !beside && !below, "the only address")
+	f.seen(c.it.row == 0 && address, "first row, address below")
+	f.seen(c.it.size >= 1.15*s.median && address, "large, address below")
+}
+
+// seePlace tells where a name stands, how large, and how often.
+func (s *sheet) seePlace(c named, f *features) {
+	again, foot := s.again(c)
+	large := c.it.size >= 1.15*s.median
+	f.seen(c.it.row == 0, "first row")
+	f.seen(c.it.row == 0 && c.form, "first row, legal form")
+	f.seen(c.it.page > 1, "later page")
+	f.seen(c.it.size >= 1.5*s.median, "very large")
+	f.seen(large, "large")
+	f.seen(large && c.form, "large, legal form")
+	f.seen(large && again > 0, "large, printed again")
+	f.seen(c.it.size < 0.9*s.median, "small")
+	f.seen(true, fmt.Sprintf("%s in part %d of the page", c.rule, int(4*c.it.y/s.heights[c.it.page-1])))
+	f.seen(true, fmt.Sprintf("printed %d times more", min(again, 3)))
+	f.seen(foot, "again at the foot")
 }
 
 // idBelow reports whether a tax id stands in the lines below an item, in its column.

@@ -20,35 +20,15 @@ func (s *sheet) returnAddress(add addName, buyers map[*item]bool) map[*item]bool
 				text = rowText(row[i:])
 			}
 			parts := splitReturn(text)
-			if len(parts) < 2 || len([]rune(text)) > 150 {
-				continue
-			}
-			name := parts[0]
-			city := slices.ContainsFunc(parts[1:], func(p string) bool {
-				f := strings.TrimSpace(fold([]rune(p)))
-				return s.postalCity.MatchString(f) && !s.footMark.MatchString(f)
-			})
-			if !city || s.ofBank(name, fold([]rune(text))) {
-				continue
-			}
-			if s.street.MatchString(strings.TrimSpace(fold([]rune(name)))) &&
-				!s.legalForm.MatchString(fold([]rune(name))) ||
-				hasDigit(name) && !s.legalForm.MatchString(fold([]rune(name))) {
-				continue
-			}
-			street := false
-			for _, p := range parts[1:] {
-				street = street || hasDigit(p)
-			}
-			if !street || buyers[it] {
+			if buyers[it] || !s.sendersLine(text, parts) {
 				continue
 			}
 			how := ""
 			if len(parts) == 2 {
 				how = "two parts"
 			}
-			add(name, it, ruleReturn, how)
-			if above := s.over(it); above != nil && !s.legalForm.MatchString(foldText(name)) {
+			add(parts[0], it, ruleReturn, how)
+			if above := s.over(it); above != nil && !s.legalForm.MatchString(foldText(parts[0])) {
 				add(s.firstPart(above.text()), above, ruleReturn, "over its line")
 			}
 			found[it] = true
@@ -58,6 +38,21 @@ func (s *sheet) returnAddress(add addName, buyers map[*item]bool) map[*item]bool
 		}
 	}
 	return found
+}
+
+// sendersLine reports whether the parts of a line are a name, a street and a city.
+func (s *sheet) sendersLine(text string, parts []string) bool {
+	if len(parts) < 2 || len([]rune(text)) > 150 || s.ofBank(parts[0], fold([]rune(text))) {
+		return false
+	}
+	name := strings.TrimSpace(fold([]rune(parts[0])))
+	if !s.legalForm.MatchString(name) && (s.street.MatchString(name) || hasDigit(name)) {
+		return false
+	}
+	return slices.ContainsFunc(parts[1:], hasDigit) && slices.ContainsFunc(parts[1:], func(p string) bool {
+		f := strings.TrimSpace(fold([]rune(p)))
+		return s.postalCity.MatchString(f) && !s.footMark.MatchString(f)
+	})
 }
 
 // over is the larger text or the company right over an item, in its column: the line below it says what it is and where.

@@ -77,31 +77,13 @@ func (s *sheet) sellerBlock(label *item, add addName) bool {
 			if s.buyerLabel.MatchString(it.folded) {
 				return false
 			}
-			if loc := s.nameLabel.FindStringIndex(it.folded); loc != nil &&
-				(strings.Contains(it.folded[:loc[1]], ":") || loc[1] == len(it.folded)) {
-				if rest := strings.TrimSpace(string(it.runes[loc[1]:])); rest != "" {
-					add(rest, it, ruleSeller, byName)
-					return true
-				}
-				if r := s.right(it); r != nil {
-					name := r.text()
-					if next := s.wrapped(r); next != nil && s.legalForm.MatchString(next.folded) &&
-						!s.legalForm.MatchString(r.folded) {
-						name += " " + next.text()
-					}
-					add(name, r, ruleSeller, byName)
-					return true
-				}
+			if s.behindNameLabel(it, add) {
+				return true
 			}
 			if s.blockLabel.MatchString(it.folded) || strings.Contains(it.folded, ":") {
 				break
 			}
-			name := it.text()
-			if next := s.wrapped(it); next != nil && !s.legalForm.MatchString(it.folded) &&
-				s.legalForm.MatchString(next.folded) {
-				name += " " + next.text()
-			}
-			if s.nameLike(s.cleanName(name)) {
+			if name := s.withFormBelow(it); s.nameLike(s.cleanName(name)) {
 				add(name, it, ruleSeller, "below it")
 				return true
 			}
@@ -109,6 +91,31 @@ func (s *sheet) sellerBlock(label *item, add addName) bool {
 		}
 	}
 	return false
+}
+
+// behindNameLabel reads what a label "name" announces, behind it or on its right.
+func (s *sheet) behindNameLabel(it *item, add addName) bool {
+	loc := s.nameLabel.FindStringIndex(it.folded)
+	if loc == nil || !strings.Contains(it.folded[:loc[1]], ":") && loc[1] != len(it.folded) {
+		return false
+	}
+	if rest := strings.TrimSpace(string(it.runes[loc[1]:])); rest != "" {
+		add(rest, it, ruleSeller, byName)
+		return true
+	}
+	r := s.right(it)
+	if r != nil {
+		add(s.withFormBelow(r), r, ruleSeller, byName)
+	}
+	return r != nil
+}
+
+// withFormBelow is a name with the legal form that stands on the line below it.
+func (s *sheet) withFormBelow(it *item) string {
+	if next := s.wrapped(it); next != nil && !s.legalForm.MatchString(it.folded) && s.legalForm.MatchString(next.folded) {
+		return it.text() + " " + next.text()
+	}
+	return it.text()
 }
 
 // sentences read the name in "You receive this invoice from …".
