@@ -54,37 +54,48 @@ func (s *sheet) rankedNames(own Own, buyers map[*item]bool, idAt *item) (*named,
 	for i, share := range choice.Shares {
 		all[i].share, all[i].score = share, share
 	}
-	c := all[choice.Index]
-	c.score = choice.Probability
-	if c.rule != ruleSeller && !s.settled(&c, all, own) { // whatever such names were elsewhere; a seller's label says so by itself
-		c.score = min(c.score, undecided)
-	}
-	if i := slices.IndexFunc(all, func(o named) bool { return o.key == c.whole }); i >= 0 && c.key != c.whole {
-		c.name, c.it = all[i].name, all[i].it
-	}
-	for _, other := range all {
-		// The full name rather than a short form of it.
-		if len(other.name) > len(c.name) && len(other.name) < 3*len(c.name)+12 &&
-			s.legalForm.MatchString(foldText(other.name)) && !s.legalForm.MatchString(foldText(c.name)) &&
-			strings.HasPrefix(other.key, c.key) {
-			c.name, c.it = other.name, other.it
-		}
-	}
 	if a := s.addressed(all); a != nil {
 		a.score = fromAddress
 		return a, all
 	}
-	if i := s.theImprinted(all, &c, buyers); i >= 0 {
+	whole := s.wholeName(choice.Index, all)
+	likeliest := all[choice.Index]
+	likeliest.name, likeliest.it = all[whole].name, all[whole].it
+	if i := s.theImprinted(all, &likeliest, buyers); i >= 0 {
 		all[i].score = fromImprint
 		return &all[i], all
 	}
-	footed := s.footed(&c, all)
-	if i := slices.IndexFunc(all, func(o named) bool {
-		return o.outdoes(&c) || o.paid(&c) || o.rather(&c) || footed && o.whole != c.whole && s.heads(&o, buyers)
-	}); i >= 0 {
-		c.name, c.it, c.rule = all[i].name, all[i].it, all[i].rule
+	judged, c := &all[choice.Index], likeliest
+	if i := s.insteadOf(&likeliest, all, buyers); i >= 0 {
+		whole, judged, c = i, &all[i], all[i]
+	}
+	c.score = choice.Probability
+	switch {
+	case likeliest.rule == ruleSeller || s.settled(judged, &all[choice.Index], all, own): // a seller's label says so by itself
+		weighed[whole].Stated = true
+	default: // whatever such names were elsewhere
+		c.score = min(c.score, undecided)
 	}
 	return &c, all
+}
+
+// wholeName is where the full name stands that the likeliest is a short form of, else where that does.
+func (s *sheet) wholeName(likeliest int, all []named) int {
+	at, c := likeliest, &all[likeliest]
+	if i := slices.IndexFunc(all, func(o named) bool { return o.key == c.whole }); i >= 0 && c.key != c.whole {
+		at = i
+	}
+	short := all[at].name
+	if s.legalForm.MatchString(foldText(short)) {
+		return at
+	}
+	for i, o := range all {
+		if len(o.name) > len(short) && len(o.name) < 3*len(short)+12 && s.legalForm.MatchString(foldText(o.name)) &&
+			strings.HasPrefix(o.key, c.key) {
+			return i
+		}
+	}
+	return at
 }
 
 // maxNames bounds the candidates for the supplier's name.

@@ -3,6 +3,7 @@ package page
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // outdoes reports whether two labels announce a name, the seller's and its own, while the likeliest, at the top of the
@@ -30,12 +31,25 @@ func (c named) paid(likeliest *named) bool {
 }
 
 // rather reports whether a name of the same party is tied to the issuer by more than the likeliest, or alone printed again: that says
-// what he is, as "Studio legale" over "Avv. Paola Ricci".
+// what he is, as "Studio legale" over "Avv. Paola Ricci". Nor is a phrase below a name the name.
 func (c named) rather(likeliest *named) bool {
 	const more = 2
 	again := c.ties[tieAgain] && !likeliest.ties[tieAgain]
-	return c.whole != likeliest.whole && !likeliest.ties[tieLabel] && (again || len(c.ties) >= len(likeliest.ties)+more) &&
+	described := !likeliest.form && phrase(likeliest.name) && !phrase(c.name)
+	return c.whole != likeliest.whole && !likeliest.ties[tieLabel] && (again || described || len(c.ties) >= len(likeliest.ties)+more) &&
 		sameParty(c.it, likeliest.it)
+}
+
+// phrase reports whether a name goes on in small words, as slogans do and what somebody is licensed for: "Construire avec passion".
+func phrase(name string) bool {
+	const fewest, shortest = 2, 4 // words, and their letters: shorter ones join names
+	small := 0
+	for _, word := range strings.Fields(name) {
+		if r := []rune(word); len(r) >= shortest && unicode.IsLower(r[0]) {
+			small++
+		}
+	}
+	return small >= fewest
 }
 
 // fromImprint is how sure it is that a company whose line holds its tax id and its account or register's entry is the supplier.
@@ -114,21 +128,29 @@ func (s *sheet) heads(c *named, buyers map[*item]bool) bool {
 	return false
 }
 
+// insteadOf is the name that is stated in place of the likeliest, -1 where that is itself.
+func (s *sheet) insteadOf(likeliest *named, all []named, buyers map[*item]bool) int {
+	footed := s.footed(likeliest, all)
+	return slices.IndexFunc(all, func(o named) bool {
+		return o.outdoes(likeliest) || o.paid(likeliest) || o.rather(likeliest) ||
+			footed && o.whole != likeliest.whole && s.heads(&o, buyers)
+	})
+}
+
 // settled reports whether a name may be stated: it is likelier than not, and much likelier than any other, something ties it to the
-// issuer, and the tax id of its block isn't another than the imprint's. On the buyer's own paper the imprint and the sender's line are his.
-func (s *sheet) settled(c *named, all []named, own Own) bool {
+// issuer, and the tax id of its block isn't another than the imprint's. What spoke for the likeliest name speaks for the one that is stated
+// in its place. On the buyer's own paper the imprint and the sender's line are his.
+func (s *sheet) settled(c, likeliest *named, all []named, own Own) bool {
 	const (
 		doubtful = 0.5
 		ahead    = 2 // times the second best
 	)
 	likely, second := 0.0, map[string]float64{}
 	for _, other := range all {
-		mark := c.form && c.ties[tieID] && !other.form && s.inHead(other.it) // over whose company it is
 		switch {
-		case other.whole == c.whole || strings.Contains(other.whole, c.whole) || strings.Contains(c.whole, other.whole) ||
-			sameParty(c.it, other.it) && !namesake(c, &other):
+		case sameName(c, &other), sameName(likeliest, &other):
 			likely += other.share
-		case !mark:
+		case !s.marks(&other, c):
 			second[other.whole] += other.share
 		}
 	}
@@ -144,6 +166,17 @@ func (s *sheet) settled(c *named, all []named, own Own) bool {
 		return false
 	}
 	return !s.otherIDInBlock(c, own)
+}
+
+// sameName reports whether one of two names holds the other, or they are the same party's, one right over the other.
+func sameName(c, other *named) bool {
+	return strings.Contains(other.whole, c.whole) || strings.Contains(c.whole, other.whole) ||
+		sameParty(c.it, other.it) && !namesake(c, other)
+}
+
+// marks reports whether a name without a legal form stands in the head, as a mark does over whose company it is.
+func (s *sheet) marks(mark, of *named) bool {
+	return of.form && of.ties[tieID] && !mark.form && s.inHead(mark.it)
 }
 
 // sameParty reports whether one of two names stands right over the other, with one left edge, right edge or middle, as a trade

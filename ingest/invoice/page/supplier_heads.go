@@ -212,7 +212,7 @@ func (s *sheet) onlyBlock(buyers map[*item]bool) *item {
 				labelled = labelled || s.addressBelow(it) || s.legalForm.MatchString(it.folded)
 				continue
 			}
-			if !s.addressBelow(it) {
+			if !s.addressBelow(it) || phrase(it.text()) && !s.legalForm.MatchString(it.folded) {
 				continue
 			}
 			if only != nil && it.row > only.row+1 {

@@ -67,3 +67,46 @@ func TestALabelledSupplierOutdoesThePortal(t *testing.T) {
 		}
 	}
 }
+
+// Given a name and a phrase of the same party, right above or below it, then the name is stated, not the phrase, unless that has a legal
+// form or a label; phrases of others say nothing.
+func TestANameRatherThanThePhraseBelowIt(t *testing.T) {
+	at := func(row int) *item { return &item{page: 1, row: row, x0: 50, x1: 200, y: float64(12 * row), size: 10} }
+	who := named{name: "Architektin DI Sabine Kröll", whole: "ARCHITEKTINDISABINEKROLL", it: at(1)}
+	const licence = "Staatlich befugte und beeidete Ziviltechnikerin"
+	for name, c := range map[string]struct {
+		likeliest named
+		want      bool
+	}{
+		"what she is licensed for": {named{name: licence, it: at(2)}, true},
+		"with a legal form":        {named{name: licence, form: true, it: at(2)}, false},
+		"with a seller's label":    {named{name: licence, it: at(2), ties: map[tie]bool{tieLabel: true}}, false},
+		"far below":                {named{name: licence, it: at(6)}, false},
+		"a name with short words":  {named{name: "Kröll von der Au und Co", it: at(2)}, false},
+		"a name of two words":      {named{name: "Ziviltechnikerin Kröll", it: at(2)}, false},
+	} {
+		c.likeliest.whole = "OTHER"
+		if got := who.rather(&c.likeliest); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// Given the one address that isn't the labelled buyer's, with a name and a phrase over it, then the name is whose it is, not the phrase next
+// to the address.
+func TestTheOnlyAddressIsTheNamesNotThePhrases(t *testing.T) {
+	s := newSheet(testVocabulary(t), set(`Architektin DI Sabine Kröll
+Staatlich befugte und beeidete Ziviltechnikerin
+Marktplatz 4
+4810 Gmunden
+
+
+Rechnung an:
+Lofts Gmunden GmbH
+Seeweg 2
+4810 Gmunden
+`, "", ""))
+	if only := s.onlyBlock(s.buyers()); only == nil || only.text() != "Architektin DI Sabine Kröll" {
+		t.Errorf("the only block is of %v, want the architect's", only)
+	}
+}

@@ -582,7 +582,31 @@ func TestWhatSettlesAName(t *testing.T) {
 		"another name on the line above, apart": {other("MOSER", 0.4, at(39, 640)), map[tie]bool{tieFoot: true}, false},
 	} {
 		firm.ties = c.ties
-		if got := s.settled(&firm, []named{firm, c.rival}, Own{}); got != c.want {
+		if got := s.settled(&firm, &firm, []named{firm, c.rival}, Own{}); got != c.want {
+			t.Errorf("%s: settled %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// Given a name that rules state in place of the likeliest, as who is to be paid, then what spoke for that one speaks for it, too, and other
+// names are others' still.
+func TestWhatSettlesANameInPlaceOfTheLikeliest(t *testing.T) {
+	s := newSheet(testVocabulary(t), set(strings.Repeat("Zeile\n", 50), "", ""))
+	at := func(row int) *item { return &item{page: 1, row: row, x0: 50, x1: 200, y: float64(12 * row), size: 10} }
+	ties := map[tie]bool{tieHolder: true, tieHead: true}
+	paid := named{name: "Le Fournisseur", key: "LEFOURNISSEUR", whole: "LEFOURNISSEUR", share: 0.2, it: at(2), ties: ties}
+	likeliest := named{name: "Programm SARL", key: "PROGRAMMSARL", whole: "PROGRAMMSARL", share: 0.45, it: at(45), form: true}
+	for name, c := range map[string]struct {
+		instead *named
+		rival   float64
+		want    bool
+	}{
+		"with the likeliest's share":            {&likeliest, 0.2, true},
+		"with it, another is nearly as likely":  {&likeliest, 0.34, false},
+		"with its own share alone, and another": {&paid, 0.2, false},
+	} {
+		rival := named{key: "MOSER", whole: "MOSER", share: c.rival, it: at(20)}
+		if got := s.settled(&paid, c.instead, []named{paid, likeliest, rival}, Own{}); got != c.want {
 			t.Errorf("%s: settled %v, want %v", name, got, c.want)
 		}
 	}

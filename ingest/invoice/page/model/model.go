@@ -16,6 +16,8 @@ type Candidate struct {
 	Features []string
 	// Announced candidates have a label that is known; how sure they are is learnt apart.
 	Announced bool
+	// Stated is the one that rules let the reader state, where they have a say in that: training calibrates on those alone.
+	Stated bool
 }
 
 // Field holds what was learnt for one field.

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -164,6 +165,7 @@ type lesson struct {
 	shrink float64  // see model.Train
 	learns []source // what it learns from
 	worth  int      // how many drawn invoices a typed page counts for: those are few, and people set them
+	ruled  bool     // rules say, too, which value is stated and whether one is: its confidence is learnt from what they let through
 }
 
 // shrink is how much weights are pulled to nothing where labels say most.
@@ -172,12 +174,12 @@ const shrink = 0.0002
 // lessons lists them in rounds: what is decided in one is seen by the next. What each learns from was tried: names and due
 // dates gained by drawn letters, numbers and days by typed ones, which cost sums, and don't say whose they are.
 func lessons() [][]lesson {
-	name := lesson{fields.SupplierName, rightName, 0.0005, []source{forms, letters, typedPages}, 25}
+	name := lesson{fields.SupplierName, rightName, 0.0005, []source{forms, letters, typedPages}, 25, true}
 	labelled := []source{forms, typedPages, typedLetters}
 	return [][]lesson{
-		{{fields.Number, rightNumber, shrink, labelled, 25}, {page.Sums, rightSums, shrink, []source{forms, typedPages}, 15}, name},
-		{{fields.Date, rightDate, shrink, labelled, 15}, name}, // by now the name says whose the tax ids are
-		{{fields.DueDate, rightDueDate, shrink, []source{forms, letters, typedPages}, 25}},
+		{{fields.Number, rightNumber, shrink, labelled, 25, false}, {page.Sums, rightSums, shrink, []source{forms, typedPages}, 15, false}, name},
+		{{fields.Date, rightDate, shrink, labelled, 15, false}, name}, // by now the name says whose the tax ids are
+		{{fields.DueDate, rightDueDate, shrink, []source{forms, letters, typedPages}, 25, false}},
 	}
 }
 
@@ -245,24 +247,57 @@ func train(samples string, families int) (model.Model, error) {
 	}
 	m := model.Model{}
 	for _, round := range lessons() {
-		trained, held := considered(reader.With(m), seen), considered(reader.With(m), others)
+		trained := considered(reader.With(m), seen)
+		known := maps.Clone(m)
 		for _, l := range round {
-			examples := l.examples(seen, trained)
+			examples, from := l.examples(seen, trained)
 			f := model.Train(examples, l.shrink)
-			f.Calibrate(append(l.crossed(examples), model.Judged{By: f, Examples: l.examples(others, held)})...)
+			judge := func(by model.Field, from []drawn) model.Judged { return l.judged(reader, known, by, from) }
+			last := judge(f, others)
+			f.Calibrate(append(l.crossed(examples, from, judge), last)...)
 			m[l.field] = f
 			if l.field == page.Sums {
-				for i, part := range parts() {
-					part.field, part.learns = page.Sums, l.learns
-					m[parts()[i].field] = f.Part(part.examples(others, held), func(key string) string {
-						return strings.Trim(strings.Fields(key)[i], "-")
-					})
-				}
+				partsOf(m, f, l, others, considered(reader.With(known), others))
 			}
 			fmt.Fprintf(os.Stderr, "%s: %d weights\n", l.field, len(f.Weights))
 		}
 	}
 	return m, nil
+}
+
+// partsOf calibrates the parts of sums.
+func partsOf(m model.Model, sums model.Field, l lesson, others []drawn, read []map[string][]model.Candidate) {
+	for i, part := range parts() {
+		field := part.field
+		part.field, part.learns = page.Sums, l.learns
+		examples, _ := part.examples(others, read)
+		m[field] = sums.Part(examples, func(key string) string { return strings.Trim(strings.Fields(key)[i], "-") })
+	}
+}
+
+// judged are invoices as a reader by some weights reads them.
+func (l lesson) judged(reader *page.Reader, m model.Model, by model.Field, from []drawn) model.Judged {
+	with := maps.Clone(m)
+	with[l.field] = by
+	examples, _ := l.examples(from, considered(reader.With(with), from))
+	if l.ruled {
+		examples = stated(examples)
+	}
+	return model.Judged{By: by, Examples: examples}
+}
+
+// stated are the examples where rules let a value be stated. It is right or wrong whichever the weights chose.
+func stated(all []model.Example) []model.Example {
+	var out []model.Example
+	for _, e := range all {
+		at := slices.IndexFunc(e.Candidates, func(c model.Candidate) bool { return c.Stated })
+		if at < 0 {
+			continue
+		}
+		e.Right = slices.Repeat([]bool{e.Right[at]}, len(e.Right))
+		out = append(out, e)
+	}
+	return out
 }
 
 // considered reads invoices: the candidates of each by field.
@@ -274,9 +309,9 @@ func considered(reader *page.Reader, from []drawn) []map[string][]model.Candidat
 	return out
 }
 
-func (l lesson) examples(from []drawn, read []map[string][]model.Candidate) []model.Example {
-	var out []model.Example
-	for i, d := range from {
+// examples are what a lesson learns from, with the invoice of each.
+func (l lesson) examples(all []drawn, read []map[string][]model.Candidate) (out []model.Example, from []drawn) {
+	for i, d := range all {
 		if !slices.Contains(l.learns, d.source) {
 			continue
 		}
@@ -287,9 +322,9 @@ func (l lesson) examples(from []drawn, read []map[string][]model.Candidate) []mo
 		for _, c := range e.Candidates {
 			e.Right = append(e.Right, l.right(d.Invoice, c))
 		}
-		out = append(out, e)
+		out, from = append(out, e), append(from, d)
 	}
-	return out
+	return out, from
 }
 
 // folds is how many times weights are learnt again, each time without some of the typed pages, which they then judge.
@@ -297,26 +332,27 @@ const folds = 4
 
 // crossed judges the typed pages by weights that didn't learn from them. What is drawn is harder to tell from other numbers and names
 // than what stands on real pages, where a confidence has to hold.
-func (l lesson) crossed(examples []model.Example) []model.Judged {
+func (l lesson) crossed(examples []model.Example, from []drawn, judge func(model.Field, []drawn) model.Judged) []model.Judged {
 	if l.field != fields.Number && l.field != fields.SupplierName {
 		return nil // sums are calibrated by their parts, and days without a label are as hard to tell wherever they are printed
 	}
 	all := make([]model.Judged, folds)
 	var work sync.WaitGroup
 	for fold := range all {
-		var learn, judge []model.Example
+		var learn []model.Example
+		var left []drawn
 		typed := 0
-		for _, e := range examples {
+		for i, e := range examples {
 			if e.Worth > 1 {
 				typed++
 			}
 			if e.Worth > 1 && typed%folds == fold {
-				judge = append(judge, e)
+				left = append(left, from[i])
 			} else {
 				learn = append(learn, e)
 			}
 		}
-		work.Go(func() { all[fold] = model.Judged{By: model.Train(learn, l.shrink), Examples: judge} })
+		work.Go(func() { all[fold] = judge(model.Train(learn, l.shrink), left) })
 	}
 	work.Wait()
 	return all

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"tallyhouse/ingest/invoice/page/model"
 )
 
 // Given the same families, then training learns the same weights, and of every field that the reader decides by them.
@@ -29,5 +31,32 @@ func TestTrainingIsReproducible(t *testing.T) {
 func TestAFolderWithoutSamplesIsAnError(t *testing.T) {
 	if _, err := train(t.TempDir(), 1); err == nil {
 		t.Error("training went on without samples")
+	}
+}
+
+// Given what rules let a reader state of names, then its confidence is learnt from that alone: pages of which none is stated don't
+// count, and where rules state another name than the weights chose, that one is right or wrong.
+func TestConfidenceOfNamesIsThatOfWhatIsStated(t *testing.T) {
+	likelier := model.Candidate{Key: "MARK", Features: []string{"large"}}
+	company := model.Candidate{Key: "COMPANY", Features: []string{"small"}}
+	named := company
+	named.Stated = true
+	for name, c := range map[string]struct {
+		candidates []model.Candidate
+		right      []bool
+		want       [][]bool
+	}{
+		"none is stated":                {[]model.Candidate{likelier, company}, []bool{true, false}, nil},
+		"another is, and right":         {[]model.Candidate{likelier, named}, []bool{false, true}, [][]bool{{true, true}}},
+		"another is, and wrong":         {[]model.Candidate{likelier, named}, []bool{true, false}, [][]bool{{false, false}}},
+		"the weights' own, and rightly": {[]model.Candidate{named, likelier}, []bool{true, false}, [][]bool{{true, true}}},
+	} {
+		var got [][]bool
+		for _, e := range stated([]model.Example{{Candidates: c.candidates, Right: c.right}}) {
+			got = append(got, e.Right)
+		}
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
 	}
 }
