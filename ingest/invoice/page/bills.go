@@ -282,13 +282,14 @@ func (b *billing) ratesTogether() map[int64]*figure {
 	return out
 }
 
-// taxInLine reports whether a labelled tax stands in the next row above or below another one, in its column: one line for each rate.
+// taxInLine reports whether a labelled tax stands in the next row above or below another one, in its column: one line for each rate, which
+// all are named or none is, for a duty below a rated tax is none on the same sums.
 func (b *billing) taxInLine(sm *sum) bool {
 	if sm.role != roleTax || sm.column {
 		return false
 	}
 	return slices.ContainsFunc(b.all, func(o sum) bool {
-		return o.role == roleTax && !o.column && o.item.page == sm.item.page && abs(o.item.row-sm.item.row) == 1 &&
+		return o.role == roleTax && !o.column && o.rate == sm.rate && o.item.page == sm.item.page && abs(o.item.row-sm.item.row) == 1 &&
 			math.Abs(o.item.x1-sm.item.x1) < 4 && absolute(o.value) != absolute(sm.value)
 	})
 }

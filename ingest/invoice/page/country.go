@@ -33,6 +33,8 @@ var (
 	british    = regexp.MustCompile(`(?:^|[ ,])[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}$`)
 	britishID  = regexp.MustCompile(`(?:^|[^\d])\d{3} \d{4} \d{2}(?:[^\d]|$)`)
 	employerID = regexp.MustCompile(`(?:^|[^\d-])\d{2}-\d{7}(?:[^\d-]|$)`)
+	// How the numbers of businesses are called where that name is used in one country alone.
+	businessID = regexp.MustCompile(`\b(oib|cvr|adoszam|nip|kvk|siret|siren)\b`)
 )
 
 // called returns the country of a telephone number's first figures, as far as its currency is known; else nothing.
@@ -91,6 +93,9 @@ func (s *sheet) ofCountry(taxID *fields.Text, at *item, buyers map[*item]bool) (
 		}
 	}
 	say(countryCurrency(taxID), at, "tax id", true)
+	if certain(taxID) && at != nil {
+		say(businessCurrency(at.folded), at, "number of a business", true)
+	}
 	if taxID != nil && at != nil && employerID.MatchString(at.folded) {
 		say("USD", at, "tax id", false)
 	}
@@ -135,6 +140,21 @@ func (s *sheet) ofCountry(taxID *fields.Text, at *item, buyers map[*item]bool) (
 		}
 	}
 	return all
+}
+
+// businessCurrency is the currency of the country where a number of a business is called as in a text.
+func businessCurrency(folded string) string {
+	switch businessID.FindString(folded) {
+	case "oib", "kvk", "siret", "siren":
+		return "EUR"
+	case "cvr":
+		return "DKK"
+	case "adoszam":
+		return "HUF"
+	case "nip":
+		return "PLN"
+	}
+	return ""
 }
 
 // How certain the currency of the supplier's country is: by one thing of his own, and by two things.

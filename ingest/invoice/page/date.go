@@ -78,7 +78,8 @@ func (v *vocabulary) dates(folded string) []date {
 		swapped := d
 		swapped.day, swapped.month = d.month, d.day
 		ok := exists(d.year, d.month, d.day) || d.figures && exists(swapped.year, swapped.month, swapped.day)
-		if len(text(m, 5)) == 2 && text(m, 2) == "." && strings.Count(folded[m[0]:m[1]], " ") > 0 {
+		spaced := text(m, 2) == "." && strings.Count(folded[m[0]:m[1]], " ") > 0
+		if len(text(m, 5)) == 2 && (spaced || strings.Contains("|~", text(m, 2))) {
 			ok = false
 		}
 		add(m, d, ok)

@@ -26,6 +26,9 @@ func (s *sheet) dueInSentences(all *candidates, issued time.Time) {
 				if rule == "" && s.termsComeTo(before, s.daysAfter(issued, d)) {
 					rule = inSentence
 				}
+				if rule == "" && s.issuerPays(before, it) {
+					rule = inSentence
+				}
 				if rule == "" || s.daysAfter(issued, d) < 0 || rule == byDebit && s.daysAfter(issued, d) > maxDebitDays {
 					continue
 				}
@@ -84,14 +87,25 @@ func (v *vocabulary) paidThen(before, after string) string {
 	case strings.Contains(said, "%"), v.earlyPayment.MatchString(said), v.would.MatchString(said),
 		v.latePayment.MatchString(said), v.settled.MatchString(said):
 		return ""
-	case (last != nil || v.lastDayBehind.MatchString(after)) && v.paying.MatchString(words):
+	case (last != nil || v.lastDayBehind.MatchString(after)) && (v.paying.MatchString(words) || v.payingBack.MatchString(words)):
 		return inSentence
 	case last != nil && v.paying.MatchString(after) && !v.otherDate.MatchString(words):
 		return inSentence // "diesen Betrag bis 30.9. auf unser Konto zu überweisen"
+	case last != nil && v.fullPayment.MatchString(words) && len(strings.TrimSpace(words)) <= maxLabelled/3:
+		return inSentence // "Ohne Abzug bis 2.8."
 	case v.debited.MatchString(said) && !v.period.MatchString(lastWord(before)):
 		return byDebit
 	}
 	return ""
+}
+
+// issuerPays reports whether a sentence of who owes the sum himself, as on a credit note or one that the buyer issues, says on which day he
+// pays: "Wir überweisen zum 15.6."
+func (s *sheet) issuerPays(before string, it *item) bool {
+	if !s.paying.MatchString(before) || !s.untilDate.MatchString(before) || s.vocabulary.settled.MatchString(before) || it.y < s.heights[it.page-1]/4 {
+		return false
+	}
+	return s.credits() || s.selfBilled(Own{}, nil)
 }
 
 // saidBefore is what its sentence says before a day, and where: in its cell and the line above, or, where the cell says hardly

@@ -27,7 +27,7 @@ func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Ti
 		} else if c.rule == noLabel && certain(number) && s.ofAnotherNumber(said, number.Value) {
 			return true // "cancels invoice 7 of 1.2.2026"
 		}
-		if beginsWithDay(c.at) && len(s.rows[c.at.row]) > 1 && s.inColumnOfDays(c.at) {
+		if s.deducted(c) || beginsWithDay(c.at) && len(s.rows[c.at.row]) > 1 && s.inColumnOfDays(c.at) {
 			return true
 		}
 		return certain(number) && c.at == numberAt && strings.Contains(number.Value, string(c.at.runes[d.start:d.end]))
@@ -44,9 +44,9 @@ func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Ti
 	return best, day
 }
 
-// lineBefore is what its line says before a day, or the line above where that is broken right before it: "Bestellung 7 vom".
+// lineBefore is what its part of a line says before a day, or the line above where that is broken right before it: "Bestellung 7 vom".
 func (s *sheet) lineBefore(it *item, d date) string {
-	before := it.folded[:d.start]
+	before, _ := partAround(it.folded, d.start, d.end)
 	if above := s.above(it); strings.TrimSpace(before) == "" && above != nil && absFloat(above.x0-it.x0) < 3 &&
 		s.beforeDate.MatchString(lastWord(above.folded)) {
 		return above.folded
@@ -64,7 +64,22 @@ func (s *sheet) behindItsNumber(f found, number *fields.Text) bool {
 	if !hasDigit(lastWord(said)) {
 		return false
 	}
-	return !certain(number) || strings.Contains(compact(said), compact(foldText(number.Value)))
+	return !certain(number) || endsInOwn(said, number.Value)
+}
+
+// endsInOwn reports whether what is said ends in the document's own number, and not in that of another one that it is about: "Odobrenje br.
+// 7 po računu 214".
+func endsInOwn(said, own string) bool {
+	own = foldText(own)
+	if !strings.Contains(compact(said), compact(own)) {
+		return false
+	}
+	at := strings.LastIndex(said, own)
+	if at < 0 {
+		return true
+	}
+	rest := said[at+len(own):]
+	return !hasDigit(rest) || !longWord.MatchString(rest) || strings.ContainsAny(rest, ",;|~(")
 }
 
 // ofAnotherNumber reports whether what is said before a day ends in a number, other than the document's own, and words between a number and
@@ -72,7 +87,7 @@ func (s *sheet) behindItsNumber(f found, number *fields.Text) bool {
 func (s *sheet) ofAnotherNumber(said, own string) bool {
 	said = strings.TrimRight(said, " ")
 	at := s.dayBehindNumber.FindStringIndex(said)
-	return at != nil && hasDigit(lastWord(said[:at[0]])) && !strings.Contains(compact(said), compact(foldText(own)))
+	return at != nil && hasDigit(lastWord(said[:at[0]])) && !endsInOwn(strings.TrimRight(said[:at[0]], " "), own)
 }
 
 // inColumnOfDays reports whether a day stands in a column of several below a heading, as in a table of deliveries: none of them is the

@@ -70,6 +70,10 @@ func (s *sheet) calledInvoice(n *titles, it *item, text string, numbered bool) {
 		return
 	}
 	part := loc[0] + len(leadingPart(text[loc[0]:]))
+	if loc[0] == 0 && len(it.dates) > 0 && moneyIn(s.rows[it.row]) == 0 { // "Facture de solde pour l'appartement témoin, le 4 décembre"
+		first, _, _ := strings.Cut(text, ",")
+		part = min(part, len(first))
+	}
 	if part >= 80 || !(loc[0] < 20 && part < 45 || loc[0] == 0) {
 		return
 	}
@@ -137,7 +141,7 @@ func (s *sheet) kind(number, date, due *fields.Text, t totals) Kind {
 	n := s.titles(certain(number), t.gross)
 	sure := certain(number) && number.Rule == "number label"
 	dated := certain(number) && certain(date)
-	whole := dated && t.gross.certain() && (t.net.certain() && t.tax.certain() || certain(due))
+	whole := dated && t.gross.certain() && (t.net.certain() && t.tax.certain() || certain(due)) && !s.offers()
 	switch {
 	case t.gross == nil && !(n.title && dated && (sure || certain(due) && !n.covers)):
 		return NotAnInvoice
@@ -158,6 +162,20 @@ func (s *sheet) kind(number, date, due *fields.Text, t totals) Kind {
 		return CreditNote
 	}
 	return Invoice
+}
+
+// offers reports whether a document without a title offers, orders or agrees on something, as its sentences say, or begins a line of its
+// upper half with the name of such a document.
+func (s *sheet) offers() bool {
+	for _, row := range s.rows {
+		for _, it := range row {
+			named := it.page == 1 && it.y < s.heights[0]/2 && moneyIn(row) == 0 && it.col == 0
+			if s.offering.MatchString(it.folded) || named && s.otherTitle.MatchString(strings.Trim(s.behindSubject(it.folded), " .:#")) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // certain reports whether a value is known well enough to be stated.

@@ -56,6 +56,9 @@ func (s *sheet) labelledNumbers(all *candidates) {
 			f.label.rule = titleNumber // the subject of a letter is its title
 		}
 		for _, p := range s.numberPlaces(f) {
+			if p.item != f.item && secondOfTwo(f) {
+				p.from += behindFirst(p.item.folded[p.from:])
+			}
 			value, from, ok := s.numberAt(p.item, p.from, s.clearly(f, p))
 			if !ok {
 				continue

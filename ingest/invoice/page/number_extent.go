@@ -137,6 +137,22 @@ func (v *vocabulary) withCents(text string) bool {
 	return slices.ContainsFunc(v.amounts([]rune(text)), func(a amount) bool { return a.decimals == 2 && a.end-a.start == len([]rune(text)) })
 }
 
+// secondOfTwo reports whether a label stands behind that of something else and a stroke: "Votre n° / notre n°".
+func secondOfTwo(f found) bool {
+	first, rest, two := strings.Cut(f.item.folded[:f.end], "/")
+	return two && hasLetters(first) && !hasDigit(first) && strings.TrimSpace(rest) == strings.TrimLeft(strings.TrimSpace(f.item.folded[f.start:f.end]), "/ ")
+}
+
+// behindFirst is where the second of two values begins that a stroke is between; 0 where there are not two.
+func behindFirst(folded string) int {
+	const stroke = " / "
+	first, second, two := strings.Cut(folded, stroke)
+	if !two || !hasDigit(second) || strings.Contains(second, stroke) {
+		return 0
+	}
+	return len(first) + len(stroke)
+}
+
 // ofTwoThings reports whether a label announces something else behind a stroke: "Rechnungs-Nr. / Kunden-Nr."
 func (s *sheet) ofTwoThings(f found) bool {
 	rest := f.item.folded[f.end:]

@@ -25,7 +25,7 @@ func (s *sheet) elses(all []*candidate) (own, others []*candidate) {
 func (s *sheet) somethingElse(c *candidate) bool {
 	start, end := c.span()
 	switch {
-	case s.isIdentifier(c.at.folded, start, end), personsCode.MatchString(c.value):
+	case s.isIdentifier(c.at.folded, start, end), personsCode.MatchString(c.value), s.deducted(c):
 		return true
 	case c.rule == noLabel:
 		other := func(feature string) bool { return strings.HasPrefix(feature, othersLabel) }
@@ -34,6 +34,13 @@ func (s *sheet) somethingElse(c *candidate) bool {
 		return noNumber(c) || !slices.Contains(c.features, titleBefore+" behind") && s.ofThing(c)
 	}
 	return false
+}
+
+// deducted reports whether a number stands in the row of a sum that is taken off: that of an invoice sent before, "./. 1. Abschlagsrechnung 7
+// -168.000,00". On credit notes all sums may be negative.
+func (s *sheet) deducted(c *candidate) bool {
+	negative := func(a amount) bool { return a.money() && a.value < 0 }
+	return !s.credits() && slices.ContainsFunc(s.rows[c.at.row], func(it *item) bool { return slices.ContainsFunc(it.amounts, negative) })
 }
 
 // ofThing reports whether a label of its own says that a number is that of something else.

@@ -33,7 +33,7 @@ func (s *sheet) roleOf(folded string) (role, int) {
 		if s.prepaidSum.MatchString(withoutCurrency(folded)) {
 			return roleGross, 2
 		}
-		if r, w := s.vocabulary.roleOf(folded[m[1]:]); r == roleNet || r == roleTax || r == roleGross {
+		if r, w := s.vocabulary.roleOf(folded[m[1]:]); r == roleNet || r == roleTax || r == roleGross || r == rolePayable {
 			return r, w
 		}
 	}

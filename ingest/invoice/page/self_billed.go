@@ -53,7 +53,7 @@ func (s *sheet) ofSelfBilled(all []identified) {
 		c := &all[i]
 		top := s.blockTop(c.it)
 		switch {
-		case s.yours.MatchString(s.announcement(c.it, c.id.start, c.id.end)), s.inWindow(top) && top != c.it && s.addressBelow(top):
+		case s.suppliersID(s.announcement(c.it, c.id.start, c.id.end)), s.inWindow(top) && top != c.it && s.addressBelow(top):
 			c.score = suppliers
 		default:
 			c.score = ofBuyer
@@ -69,4 +69,9 @@ func (s *sheet) saysSelfBilled() bool {
 	return slices.ContainsFunc(s.rows, func(row []*item) bool {
 		return slices.ContainsFunc(row, func(it *item) bool { return s.selfBilling.MatchString(it.folded) })
 	})
+}
+
+// suppliersID reports whether a label says that an id is the supplier's: "Ihre USt-IdNr.", "USt-IdNr. des Leistenden".
+func (s *sheet) suppliersID(label string) bool {
+	return s.yours.MatchString(label) || s.sellers.MatchString(label)
 }

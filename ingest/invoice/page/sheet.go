@@ -100,6 +100,7 @@ func newSheet(v *vocabulary, doc text.Document) *sheet {
 			s.widths[it.page] = max(s.widths[it.page], it.x1)
 		}
 	}
+	s.wholeSums()
 	s.order = orderOf(s.allDates(), s.american())
 	s.prepaid = s.titlePrepaid()
 	return s

@@ -2,6 +2,7 @@ package page
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -42,7 +43,7 @@ func (s *sheet) sums() []sum {
 		}
 	}
 	s.taxesWithin(out)
-	return out
+	return slices.DeleteFunc(out, func(sm sum) bool { return s.ofSection(&sm, out) })
 }
 
 // taxesWithin finds sums that are called those with tax, "IVA inclusa 10 %: 206.452,49", and are the tax in another total by the rate
@@ -134,6 +135,9 @@ func (s *sheet) rowSum(it *item, a amount, last bool) (sum, bool) {
 	}
 	label = strings.TrimSpace(label)
 	r, w := s.roleOf(label)
+	if r == roleNone {
+		r, w = s.roleBeyond(it)
+	}
 	if after := it.folded[a.end:]; s.containedAfter.MatchString(after) ||
 		hasLetters(own) && s.containedBefore.MatchString(own) && s.taxFollows.MatchString(after) {
 		r, w = roleTaxWithin, 2

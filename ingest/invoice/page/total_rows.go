@@ -77,7 +77,7 @@ func onlyMoney(it *item) (amount, bool) {
 	}
 	var found []amount
 	for _, a := range it.amounts {
-		if a.decimals == 2 && !a.percent {
+		if a.money() || a.decimals == 2 && !a.percent {
 			found = append(found, a)
 		}
 	}
@@ -93,7 +93,7 @@ func (s *sheet) headedTax(it *item) bool {
 		row := s.rows[r]
 		for _, head := range row {
 			if head.page == it.page && aligned(head, it) && hasLetters(withoutCurrency(head.folded)) &&
-				len(head.amounts) == 0 {
+				!slices.ContainsFunc(head.amounts, func(a amount) bool { return !a.percent }) { // "TVA 21 %" is a heading
 				return s.anyTax.MatchString(head.folded)
 			}
 		}

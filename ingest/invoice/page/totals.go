@@ -38,6 +38,9 @@ func (s *sheet) byRules() (ruled, []sum) {
 	grosses = slices.DeleteFunc(grosses, func(g sum) bool { return s.partOfTotalRow(&g, all) })
 	nets = append(nets, s.plainTotals(grosses, taxes)...)
 	within := pick(roleTaxWithin)
+	if t := s.corrected(); t.gross != nil {
+		return t, all
+	}
 	best, bestScore := ruled{}, 0
 	var closed, inColumns []ruled
 	for gi := range grosses {
@@ -107,6 +110,12 @@ func (s *sheet) byRules() (ruled, []sum) {
 		return t, all
 	}
 	if t := s.unlabelledGross(nets, taxes, grosses); t.gross != nil {
+		return t, all
+	}
+	if t := s.ratedTriple(grosses); t.gross != nil {
+		return t, all
+	}
+	if t := s.exemptNet(nets, taxes, grosses); t.gross != nil {
 		return t, all
 	}
 	return s.partial(nets, taxes, within, grosses, pick(roleOther)), all

@@ -17,7 +17,7 @@ type vocabulary struct {
 	invoiceWord, invoicePart, creditTitle                  *words.Pattern
 	otherTitle, titleAboutInvoices, selfBilling, subject   *words.Pattern
 	enclosure, sentAlong                                   *words.Pattern
-	reminderTitle, reminderSubject                         *words.Pattern
+	reminderTitle, reminderSubject, offering               *words.Pattern
 
 	// Numbers.
 	numberLabels                        []label
@@ -40,7 +40,7 @@ type vocabulary struct {
 	dueLabels                                                           []label
 	earlyPayment, period, conditional, fullPayment, untilDate, fallsDue *words.Pattern
 	netTerms                                                            []*words.Pattern
-	openTerms, latePayment, paying, daysCounted                         *words.Pattern
+	openTerms, latePayment, paying, payingBack, daysCounted             *words.Pattern
 	fromReceipt                                                         *words.Pattern
 	weeks, numberInWords                                                *words.Pattern
 	lastDay, lastDayBehind, debited, settled, would                     *words.Pattern
@@ -59,7 +59,7 @@ type vocabulary struct {
 
 	// Seller and buyer.
 	sellerLabel, sellerPhrase, buyerLabel, buyerWord                         *words.Pattern
-	buyerPhrase, yours                                                       *words.Pattern
+	buyerPhrase, yours, sellers                                              *words.Pattern
 	contact, contactLine, attention                                          *words.Pattern
 	legalForm, street, postalCity, townLine                                  *words.Pattern
 	nameLabel, blockLabel                                                    *words.Pattern
@@ -106,6 +106,7 @@ func (v *vocabulary) addTitles(w *words.Words) {
 	v.subject = w.Compile(`^\W*<subject>(?: ?: *| +)`)
 	v.enclosure = w.Compile(`^\W*<enclosure>`)
 	v.sentAlong = w.Any("sent along")
+	v.offering = w.Any("offering")
 	v.titleAboutInvoices = w.Compile(nth + `(?:<about invoices*>|<reminder*>)`)
 }
 
@@ -121,6 +122,8 @@ func (v *vocabulary) addNumbers(w *words.Words) {
 		{pattern: w.Compile(`<*invoice>|<*credit note>`), weight: 0.9, rule: titleBefore, below: true},
 		{pattern: w.Compile(`(?:^|[|~] | - )(?:<number>|<plain number label>)[ .:#]*(?:no\b)?[ .:#]*`), weight: 0.81,
 			rule: plainNumber, below: true},
+		{pattern: w.Compile(`(?:^|/ ?)<our number>[ .:]*`), weight: 0.81, rule: plainNumber, below: true},
+		{pattern: w.Compile(`(?:<quote>|<paying>)[^.;]*? <number>(?:[ .:]+|$)`), weight: 0.81, rule: plainNumber},
 	}
 	for _, word := range w.Entries("number") {
 		v.numberWords = append(v.numberWords, foldText(word))
@@ -138,6 +141,7 @@ func (v *vocabulary) addDates(w *words.Words) {
 	v.dateLabels = []label{
 		{pattern: w.Compile(`<issue date>`), weight: 0.97, rule: "date label", below: true},
 		{pattern: w.Compile(`^<invoice of>`), weight: 0.91, rule: "date label", below: true},
+		{pattern: w.Compile(`^<invoice>[a-z' -]{1,60}, `), weight: 0.93, rule: "place and date"}, // "Facture pour l'appartement, le 4 mai 2026"
 		{pattern: w.Compile(`^[a-z][a-z .-]{2,30},? <day after place>`), weight: 0.93, rule: "place and date"},
 		{pattern: w.Compile(`<date behind number>`), weight: 0.93, rule: behindTheNumber},
 		{pattern: w.Compile(`^(?:[a-z]+ ?/ ?)?(?:<date>|<day>)|<date> ?:`), weight: 0.9, rule: "plain date label",
@@ -163,7 +167,7 @@ func (v *vocabulary) addDates(w *words.Words) {
 	v.placeAndDate = w.Compile(`^[a-z][a-z .()/'-]{1,40},? ?(?:,|<on>)? ?(?:<on> )?$`)
 	v.endsInPlace = w.Compile(`, <day after place>$`)
 	v.yearFirst = w.Compile(`\b((?:19|20)\d\d) ?([-/.]) ?(\d\d?) ?([-/.]) ?(\d\d?)\b`)
-	v.yearLast = w.Compile(`\b(\d\d?) ?([-/.]) ?(\d\d?) ?([-/.]) ?((?:19|20)\d\d|\d\d)\b`)
+	v.yearLast = w.Compile(`\b(\d\d?) ?([-/.|~]) ?(\d\d?) ?([-/.|~]) ?((?:19|20)\d\d|\d\d)\b`) // "·" is folded to "~"
 	v.dayMonthWord = w.Compile(`\b(\d\d?)(?:\.|er|st|nd|rd|th|o)?[ \-/.]{0,2}(?:de |di |of |do )?` +
 		`([a-z]{3,12})\.?,?[ \-/.]{0,2}(?:de |del )?((?:19|20)\d\d|'?\d\d\b)`)
 	v.compactDate = w.Compile(`\b(20\d\d)([01]\d)([0-3]\d)\b`)
@@ -186,7 +190,7 @@ func (v *vocabulary) addTerms(w *words.Words) {
 	v.untilDate = w.Compile(`<until>(?: <until>)* $`)
 	v.fallsDue = w.Compile(`^[ ,]*(?:<before due>[ ,]+)*<falls due*>`)
 	v.netTerms = w.CompileEach("payment terms")
-	v.paying = w.Any("paying")
+	v.paying, v.payingBack = w.Any("paying"), w.Any("paying back")
 	v.daysCounted = w.Compile(`\b(\d{1,3}) ?<days>`)
 	v.openTerms = w.Compile(`<open terms>|\d ?[/+] ?\d{2,3} ?<days>`)
 	v.fromReceipt = w.Any("from receipt")
@@ -277,6 +281,7 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.sellerPhrase = w.Compile(`^<sold by> `)
 	v.buyerLabel = w.Compile(`^\W*<buyer>` + labelEnd + `|^\W*<for> ?:`)
 	v.yours = w.Compile(`<your>[ a-z-]*[-a-z. :#]*$`)
+	v.sellers = w.Compile(`[ .:](?:<seller*>|<who supplies*>)[ .:]*$`)
 	v.buyerPhrase = w.Compile(`^\W*<buyer>[ :]+[a-z]|^\W*<for> ?: ?[a-z]`)
 	v.buyerWord = w.Any("buyer word")
 	v.contact = w.Compile(`^\W*<contact>`)
