@@ -97,9 +97,12 @@ func (s *sheet) exemptNet(nets, taxes, grosses []sum) ruled {
 // untaxedRest is the rule of a net sum that is the total, for no tax is due.
 const untaxedRest = "no tax on the last net sum"
 
-// restOf reports whether the total that the weights chose is one that the rules' own is left of: it stands above, without tax, too.
+// restOf reports whether the total that the weights chose is one that the rules' own is left of, or the difference to: it stands above.
 func (t *totals) restOf(weighed *totals) bool {
-	return t.gross.rule == untaxedRest && weighed.gross != nil && (weighed.tax == nil || weighed.tax.value == 0) &&
+	if t.gross.rule == difference {
+		return weighed.gross.from.item.row < t.gross.from.item.row
+	}
+	return t.gross.rule == untaxedRest && (weighed.tax == nil || weighed.tax.value == 0) &&
 		weighed.gross.from.item.row < t.gross.from.item.row
 }
 
@@ -130,11 +133,14 @@ func (s *sheet) corrected() ruled {
 		if is.net.value-was.net.value == own.net.value && is.tax.value-was.tax.value == own.tax.value && own.net.value != 0 &&
 			was.net.item.page == own.net.item.page && was.net.value != 0 {
 			return ruled{net: &own.net, tax: &own.tax, gross: &own.gross, netValue: own.net.value, taxValue: own.tax.value,
-				grossValue: own.gross.value, hasNet: true, hasTax: true, rule: "difference of two rows", confidence: 0.95}
+				grossValue: own.gross.value, hasNet: true, hasTax: true, rule: difference, confidence: 0.95}
 		}
 	}
 	return ruled{}
 }
+
+// difference is the rule of the sums of a correction.
+const difference = "difference of two rows"
 
 // triples lists the rows whose last three cells are a net sum, its tax and both together.
 func (s *sheet) triples() []triple {

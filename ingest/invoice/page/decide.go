@@ -42,7 +42,7 @@ func (s *sheet) total() (decided, weighed totals, labelled []sum) {
 			rules.net == nil && weighed.net.certain() && weighed.tax.certain() && bills.rated(weighed),
 			bills.leftOf(&rules, &weighed):
 			return weighed.certain(), weighed, labelled
-		case rules.restOf(&weighed):
+		case weighed.gross != nil && rules.restOf(&weighed):
 			return rules, weighed, labelled
 		case slices.ContainsFunc(bills.bills, func(c *bill) bool {
 			return c.closes() && c.gross != absolute(rules.gross.value) && bills.reasoned(c) &&

@@ -27,6 +27,9 @@ func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Ti
 		} else if c.rule == noLabel && certain(number) && s.ofAnotherNumber(said, number.Value) {
 			return true // "cancels invoice 7 of 1.2.2026"
 		}
+		if before, _ := s.saidBefore(c.at, d); c.rule == noLabel && s.paidThen(before, s.saidBehind(c.at, d)) == inSentence {
+			return true // until when to pay
+		}
 		if s.deducted(c) || beginsWithDay(c.at) && len(s.rows[c.at.row]) > 1 && s.inColumnOfDays(c.at) {
 			return true
 		}

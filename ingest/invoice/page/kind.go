@@ -169,13 +169,19 @@ func (s *sheet) kind(number, date, due *fields.Text, t totals) Kind {
 func (s *sheet) offers() bool {
 	for _, row := range s.rows {
 		for _, it := range row {
-			named := it.page == 1 && it.y < s.heights[0]/2 && moneyIn(row) == 0 && it.col == 0
-			if s.offering.MatchString(it.folded) || named && s.otherTitle.MatchString(strings.Trim(s.behindSubject(it.folded), " .:#")) {
+			head := it.page == 1 && it.y < s.heights[0]/2 && moneyIn(row) == 0 && it.col == 0
+			if s.offering.MatchString(it.folded) || head && s.namesOther(strings.Trim(s.behindSubject(it.folded), " .#"), len(row) == 1) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// namesOther reports whether a line names another document and says what it is about, or stands alone; with its number it may be a reference.
+func (s *sheet) namesOther(text string, alone bool) bool {
+	loc := s.otherTitle.FindStringIndex(text)
+	return loc != nil && !strings.Contains(text, ":") && (longWord.MatchString(text[loc[1]:]) || alone && loc[1] == len(text))
 }
 
 // certain reports whether a value is known well enough to be stated.

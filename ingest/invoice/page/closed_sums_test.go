@@ -1,0 +1,96 @@
+package page
+
+import (
+	"strings"
+	"testing"
+
+	"tallyhouse/ingest/invoice/page/typed"
+)
+
+// Given bills whose own total has a label that nobody knows, or that of something else, then what closes is read; where several totals do, or
+// nothing says that no tax is due, no more is stated than is certain.
+func TestSumsThatClose(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head = `Bauwerk Studio GmbH
+Hofgasse 3, 1010 Wien
+UID: ATU33864707
+
+Rechnung Nr. 2026-0417
+Datum: 06.05.2026
+
+`
+	const progress = `
+Leistungsstand exkl. MWST                   482'600.00
+Rabatt 4 %                                  -19'304.00
+Zwischentotal                               463'296.00
+Rückbehalt 10 %                             -46'329.60
+Total nach Rückbehalt                       416'966.40
+Bisherige Akonto 1–4                       -285'000.00
+G  Diese Etappe exkl. MWST                  131'966.40
+H  MWST 8.10 % von G                         10'689.28
+I  Schlusszahl                              142'655.68
+`
+	const left = `
+Leistungsstand netto                        259.437,02
+./. 1. Abschlagsrechnung                   -168.000,00
+Abrechnungsstand netto                       91.437,02
+`
+	for name, c := range map[string]struct{ sums, want string }{
+		"whatever the total is called":         {progress, "13196640 | 1068928 | 14265568"},
+		"the tax not by the rate":              {strings.NewReplacer("10'689.28", "10'789.28", "142'655.68", "142'755.68").Replace(progress), "- | - | -"},
+		"a smaller total below, for no reason": {progress + "Total CHF                                    99'000.00\n", "- | - | -"},
+		"in a sentence": {`
+Für die Leistungen bis Phase 4 stellen wir ein Honorar von 12.400,00 EUR zuzüglich
+19 % Mehrwertsteuer in Höhe von 2.356,00 EUR, mithin 14.756,00 EUR in Rechnung.`, "1240000 | 235600 | 1475600"},
+		"no tax on what is left":           {left + "Steuerschuldnerschaft des Leistungsempfängers.\n", "9143702 | 0 | 9143702"},
+		"what is left, and nobody says so": {left, "- | - | -"},
+		"not what is left of anything": {
+			strings.Replace(left, "259.437,02", "250.000,00", 1) + "Steuerschuldnerschaft des Leistungsempfängers.\n", "- | - | -"},
+		"what was billed, what is right, and the difference": {`
+                       Netto EUR     USt. 20 % EUR     Brutto EUR
+bisher                  8.880,00          1.776,00      10.656,00
+richtig                 8.362,00          1.672,40      10.034,40
+Unterschied              -518,00           -103,60        -621,60`, "-51800 | -10360 | -62160"},
+		"totals of sections in an annex": {`
+Erdarbeiten                                  41.880,20
+Betonarbeiten                               112.455,75
+Summe netto                                 154.335,95
+Steuerschuldnerschaft des Leistungsempfängers, USt. 0,00
+Gesamtbetrag                                154.335,95
+
+Anhang: Positionen
+01  Aushub                                   41.880,20
+Gesamt Erdarbeiten                           41.880,20
+01  Schalung                                112.455,75
+Gesamt Betonarbeiten                        112.455,75`, "15433595 | 0 | 15433595"},
+		"the label first, what explains it between": {`
+Bereitstellung                                           4.218,75 EUR
+Umsatzsteuer     steuerfrei nach § 4 Nr. 8 UStG              0,00 EUR
+Belastung        Konto 441 902 00, Wert 05.06.2026       4.218,75 EUR`, "421875 | 0 | 421875"},
+		"thousands in groups, the currency beside one of them": {`
+Megnevezés         Nettó érték     ÁFA 27%       Bruttó érték
+Vezérlés             1 486 000     401 220          1 887 220
+Összesen             1 486 000     401 220          1 887 220
+Fizetendő végösszeg: 1 887 220 Ft`, "148600000 | 40122000 | 188722000"},
+		"net and tax in a row of totals, a rate in the heading": {`
+Denumirea     Cant.     Preț unitar     Valoare lei     TVA 21% lei
+Lotizare          4        2.100,00        8.400,00        1.764,00
+Total                                      8.400,00        1.764,00
+Total de plată lei                                        10.164,00`, "840000 | 176400 | 1016400"},
+		"a duty below the tax is none": {`
+Notarski zapis                                  387,00
+Vpis                                             92,00
+Osnova za DDV                                   479,00
+22 % DDV                                        105,38
+Taksa (ni predmet DDV)                           21,50
+Skupaj EUR                                      605,88`, "- | 10538 | 60588"},
+	} {
+		_, f, _ := reader.Read(typed.Document(head+c.sums), Own{})
+		if _, got, _ := strings.Cut(brief(f), "2026-05-06 | "); got[strings.Index(got, "| ")+2:] != c.want {
+			t.Errorf("%s: %s, want %s", name, brief(f), c.want)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package page
+
+import (
+	"strings"
+	"testing"
+
+	"tallyhouse/ingest/invoice/page/typed"
+)
+
+const (
+	billersHead = "Marmor Studio GmbH, Hofgasse 3, 1010 Wien, UID ATU33864707\n\n\nLofts GmbH\nRingstraße 7\n8010 Graz\n\n"
+	plainSums   = "\n\nLeistung                     100,00 EUR\nNetto                        100,00 EUR\n" +
+		"USt. 20 %                     20,00 EUR\nGesamtbetrag                 120,00 EUR\n"
+)
+
+// Given numbers and days of several documents, or set in unusual ways, then those of the invoice itself are read.
+func TestWhoseNumberAndDayItIs(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ page, want string }{
+		"two labels and two values with a stroke between": {
+			"Facture\nVotre n° / notre n°     PO-7714 / 26-30-0611\nDate                    13-06-2026" + plainSums, "26-30-0611 | 2026-06-13"},
+		"to be told when paying, over a line's end": {
+			"Facture pour l'appartement témoin, le 4 décembre 2025. Veuillez rappeler le numéro\nOB/25/88 lors du paiement." + plainSums,
+			"OB/25/88 | 2025-12-04"},
+		"one billed before, in the row that takes it off": {
+			"2. Teilrechnung\nRE       AB-26022\nvom      26.02.2026\n" +
+				"\nLeistungsstand                                   300,00 EUR\n./. 1. Teilrechnung AB-25110 v. 28.11.2025     -200,00 EUR" + plainSums,
+			"AB-26022 | 2026-02-26"},
+		"the day of the invoice that is corrected": {
+			"Odobrenje br. O-7/2026 po računu 214-1-1 od 28.05.2026.\nGraz, 10. lipnja 2026." + plainSums, "O-7/2026 | 2026-06-10"},
+		"the day behind a place, beside other days' words": {
+			"Rechnung Nr. 4-S/2026\nObjekt: Block D · Leistungszeitraum: 1. 5. – 31. 5. 2026 · Graz, 8. 6. 2026" + plainSums, "4-S/2026 | 2026-06-08"},
+		"a day between strokes": {
+			"                                     19 | 03 | 2026\n\nHonorarrechnung Nr. 318-04" + plainSums, "318-04 | 2026-03-19"},
+	} {
+		_, f, _ := reader.Read(typed.Document(billersHead+c.page), Own{})
+		if got := brief(f); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// Given documents with number, day and sums, then those that call themselves a bill in the words of their trade are invoices, and those that
+// offer, order or agree on something are none.
+func TestBillsAndOtherDocuments(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const particulars = "\nNr. T-26-041                   Datum 22.06.2026\n"
+	for title, want := range map[string]Kind{
+		"vierte Abschlagsforderung nach HOAI":           Invoice,
+		"5. Akontogesuch":                               Invoice,
+		"Provisionsabrechnung":                          Invoice,
+		"Betreft: courtagenota T-26-041":                Invoice,
+		"État de frais":                                 Invoice,
+		"Avviso di parcella":                            Invoice,
+		"Notă de onorariu":                              Invoice,
+		"Regning":                                       Invoice,
+		"Application for payment":                       Invoice,
+		"Tender for Groundworks and Drainage, Phase 1":  NotAnInvoice,
+		"Zmluva o dielo":                                NotAnInvoice,
+		"We thank you and offer to carry out the works": NotAnInvoice,
+		"Für diese Arbeiten bieten wir Ihnen an:":       NotAnInvoice,
+		"Przedmiotem umowy są roboty ziemne":            NotAnInvoice,
+		"Hiermit bestellen wir":                         NotAnInvoice,
+	} {
+		if got, f, _ := reader.Read(typed.Document(billersHead+title+particulars+plainSums), Own{}); got != want {
+			t.Errorf("%q: kind %d, want %d: %s", title, got, want, brief(f))
+		}
+	}
+}
+
+// Given a credit note or a bill that the buyer issues, which says when it is paid, then that is its due date.
+func TestWhenTheIssuerPays(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for said, want := range map[string]string{
+		"Gutschrift Nr. G-7     Datum: 02.03.2026" + plainSums + "\nWir überweisen zum 16.03.2026 auf Ihr Konto.":                "2026-03-16",
+		"Faktura korygująca nr G-7     Data: 02.03.2026" + plainSums + "\nKwota do zwrotu: 120,00 EUR w terminie do 16.03.2026.": "2026-03-16",
+		"Rechnung Nr. G-7       Datum: 02.03.2026" + plainSums + "\nWir überweisen zum 16.03.2026 an das Finanzamt.":             "-",
+	} {
+		_, f, _ := reader.Read(typed.Document(billersHead+said), Own{})
+		if got := strings.Split(brief(f), " | ")[2]; got != want {
+			t.Errorf("%s: due %s, want %s", said, got, want)
+		}
+	}
+}
