@@ -62,6 +62,7 @@ func TestTheCurrencyOfTheSuppliersCountry(t *testing.T) {
 		{"nothing tells it", "", "", "", "-", ""},
 		{"a VAT id", "VAT Reg No GB980780684", "", "", "GBP", ""},
 		{"a Spanish tax id", "CIF B58378431", "", "", "EUR", ""},
+		{"a number called so in one country", "CVR-nr. 28641931", "", "", "DKK", ""},
 		{"an account", "", "", "IBAN CH93 0076 2011 6238 5295 7", "CHF", "CH9300762011623852957"},
 		{"an account with wrong check digits", "", "", "IBAN CH92 0076 2011 6238 5295 7", "-", ""},
 		{"a VAT id and an account", "VAT Reg No GB980780684", "", "IBAN GB82 WEST 1234 5698 7654 32", "GBP", "GB82WEST12345698765432"},

@@ -102,7 +102,8 @@ func (v *vocabulary) paidThen(before, after string) string {
 // issuerPays reports whether a sentence of who owes the sum himself, as on a credit note or one that the buyer issues, says on which day he
 // pays: "Wir überweisen zum 15.6."
 func (s *sheet) issuerPays(before string, it *item) bool {
-	if !s.paying.MatchString(before) || !s.untilDate.MatchString(before) || s.vocabulary.settled.MatchString(before) || it.y < s.heights[it.page-1]/4 {
+	if !s.paying.MatchString(before) || !s.untilDate.MatchString(before) ||
+		s.vocabulary.settled.MatchString(before) || it.y < s.heights[it.page-1]/4 {
 		return false
 	}
 	return s.credits() || s.selfBilled(Own{}, nil)

@@ -178,7 +178,7 @@ func (s *sheet) offers() bool {
 	return false
 }
 
-// namesOther reports whether a line names another document and says what it is about, or stands alone; with its number it may be a reference.
+// namesOther reports whether a line names another document and says what it is about, or stands alone; with its number it is a reference.
 func (s *sheet) namesOther(text string, alone bool) bool {
 	loc := s.otherTitle.FindStringIndex(text)
 	return loc != nil && !strings.Contains(text, ":") && (longWord.MatchString(text[loc[1]:]) || alone && loc[1] == len(text))

@@ -140,7 +140,8 @@ func (v *vocabulary) withCents(text string) bool {
 // secondOfTwo reports whether a label stands behind that of something else and a stroke: "Votre n° / notre n°".
 func secondOfTwo(f found) bool {
 	first, rest, two := strings.Cut(f.item.folded[:f.end], "/")
-	return two && hasLetters(first) && !hasDigit(first) && strings.TrimSpace(rest) == strings.TrimLeft(strings.TrimSpace(f.item.folded[f.start:f.end]), "/ ")
+	label := strings.TrimLeft(strings.TrimSpace(f.item.folded[f.start:f.end]), "/ ")
+	return two && hasLetters(first) && !hasDigit(first) && strings.TrimSpace(rest) == label
 }
 
 // behindFirst is where the second of two values begins that a stroke is between; 0 where there are not two.

@@ -36,7 +36,7 @@ func (s *sheet) somethingElse(c *candidate) bool {
 	return false
 }
 
-// deducted reports whether a number stands in the row of a sum that is taken off: that of an invoice sent before, "./. 1. Abschlagsrechnung 7
+// deducted reports whether a number stands in the row of a sum that is taken off: that of an earlier invoice, "./. 1. Abschlagsrechnung 7
 // -168.000,00". On credit notes all sums may be negative.
 func (s *sheet) deducted(c *candidate) bool {
 	negative := func(a amount) bool { return a.money() && a.value < 0 }

@@ -59,7 +59,7 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 				c.score -= 0.25
 			}
 		}
-		if key == "" && c.score > 0.5 && s.addressee(c.it, supplier) && !s.imprintOf(c.it) {
+		if key == "" && c.score > 0.5 && s.addressee(c.it, supplier) {
 			c.score -= 0.2
 		}
 		if best < 0 || c.score > all[best].score+0.001 {
