@@ -13,7 +13,7 @@ const (
 	rowsToTotal = 4
 )
 
-// ratedTriple finds a net sum, the tax that a printed rate makes of it, and the sum of both, one behind the other, in a column or a sentence,
+// ratedTriple finds a net sum, the tax that a printed rate makes of it, and the sum of both, one behind the other in a column or sentence,
 // whatever the first and the last are called: words of tax stand before the second. Where several such totals stand, or another one below
 // them that nothing explains, none is the invoice's for sure.
 func (s *sheet) ratedTriple(grosses []sum) ruled {
