@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"tallyhouse/ingest/invoice/fields"
 )
@@ -47,12 +48,19 @@ func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Ti
 	return best, day
 }
 
-// lineBefore is what its part of a line says before a day, or the line above where that is broken right before it: "Bestellung 7 vom".
+// lineBefore is what its part of a line says before a day, with the line above where that is broken right before the day, "Bestellung 7
+// vom", or goes on in small letters.
 func (s *sheet) lineBefore(it *item, d date) string {
 	before, _ := partAround(it.folded, d.start, d.end)
-	if above := s.above(it); strings.TrimSpace(before) == "" && above != nil && absFloat(above.x0-it.x0) < 3 &&
-		s.beforeDate.MatchString(lastWord(above.folded)) {
+	above := s.above(it)
+	if above == nil || absFloat(above.x0-it.x0) >= 3 || len(before) < d.start {
+		return before
+	}
+	if strings.TrimSpace(before) == "" && s.beforeDate.MatchString(lastWord(above.folded)) {
 		return above.folded
+	}
+	if unicode.IsLower(it.runes[0]) {
+		return above.folded + " " + before
 	}
 	return before
 }
@@ -210,7 +218,7 @@ func (s *sheet) labelledDate(all *candidates, f found) {
 			if p.item == f.item {
 				upTo = d.start
 			}
-			c.seen(hasLetters(f.item.folded[f.end:upTo]), rule+" of several words")
+			c.seen(hasLetters(f.item.folded[min(pastRemark(f.item.folded, f.end), upTo):upTo]), rule+" of several words")
 			c.seen(doubt == "", rule+" "+p.where)
 			c.seen(doubt == "", rule)
 			c.seen(doubt != "", rule+", "+doubt)

@@ -49,7 +49,7 @@ func (s *sheet) number(buyers map[*item]bool) (*fields.Text, *item) {
 // labelledNumbers finds what labels of an invoice's number announce.
 func (s *sheet) labelledNumbers(all *candidates) {
 	s.each(s.numberLabels, func(f found) {
-		if f.item.page > maxNumberPage || ourReference.MatchString(f.item.folded[f.start:]) || f.initial() {
+		if f.item.page > maxNumberPage || ourReference.MatchString(f.item.folded[f.start:]) || f.initial() || s.brokenBefore(f) {
 			return
 		}
 		if subject := len(f.item.folded) - len(s.behindSubject(f.item.folded)); subject > 0 && f.start == subject {

@@ -74,6 +74,12 @@ func (f found) initial() bool {
 	return f.end-f.start <= len("c.") && initials.MatchString(f.item.folded[f.start:])
 }
 
+// brokenBefore reports whether a plain label is the end of a word that the line above begins: "upload index of the e-" "invoice: 7".
+func (s *sheet) brokenBefore(f found) bool {
+	above := s.above(f.item)
+	return f.plainly() && f.start == 0 && above != nil && absFloat(above.x0-f.item.x0) < 3 && strings.HasSuffix(above.folded, "-")
+}
+
 // measures are those of a thing: "340x176".
 var measures = regexp.MustCompile(`^\d+[x×]\d`)
 

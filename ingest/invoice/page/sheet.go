@@ -243,9 +243,10 @@ type place struct {
 // places lists where the value of a label may stand, likeliest first: behind it
 // in its item, in the item to the right, under it.
 func (s *sheet) places(f found) []place {
-	rest := strings.Trim(f.item.folded[f.end:], " :.#*-~")
+	from := pastRemark(f.item.folded, f.end)
+	rest := strings.Trim(f.item.folded[from:], " :.#*-~")
 	if rest != "" && !strings.HasPrefix(rest, "(") && !saidTwice(rest) {
-		return []place{{f.item, f.end, "behind"}}
+		return []place{{f.item, from, "behind"}}
 	}
 	var out []place
 	if r := s.right(f.item); r != nil {
@@ -260,6 +261,22 @@ func (s *sheet) places(f found) []place {
 		}
 	}
 	return out
+}
+
+// pastRemark is where a label's words in parentheses end, as in "Faktura cislo (VS): 7" or "Date (dd/mm/yyyy): 1/2/2026"; without
+// such words, where it looks for them.
+func pastRemark(folded string, from int) int {
+	const longest = 40
+	behind := folded[from:]
+	at := len(behind) - len(strings.TrimLeft(behind, " .:"))
+	if !strings.HasPrefix(behind[at:], "(") {
+		return from
+	}
+	end := strings.IndexByte(behind[at:], ')') + 1
+	if end == 0 || end > longest || hasDigit(behind[at:at+end]) {
+		return from
+	}
+	return from + at + end
 }
 
 // saidTwice reports whether what follows a label is the same in another language, as in "N° / Nr.", or a second label.
