@@ -1,27 +1,40 @@
 package page
 
-import (
-	"testing"
+import "testing"
 
-	"tallyhouse/ingest/invoice/page/typed"
-)
-
-// Given an invoice whose day of issue has a label, and other days elsewhere, then it is issued on that day: whatever the label says in
-// parentheses, and though another day, of an exchange rate or a delivery, stands in a line that goes on from the one above.
-func TestTheDayOfIssueBesideOthers(t *testing.T) {
-	reader, err := NewReader()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for what, c := range map[string]struct{ dated, item string }{
-		"a remark behind the label":   {"Data (zi/lună/an): 12/03/2026", "Proiectare"},
-		"a rate of exchange":          {"Data (zi/lună/an): 12/03/2026", "Avans: 64.000,00 EUR la curs BNR 5,0842\nlei/EUR din 11/03/2026"},
-		"a delivery in a broken line": {"Data: 12/03/2026", "Tâmplărie conform aviz, livrare la șantier\nîn Giroc din 02/03/2026"},
+// Given days in lines of an item that go on from the line above, in small letters or right behind "of", then what is said before them
+// begins above: the rate of exchange or the order whose days they are. A line that begins anew says all itself.
+func TestWhatIsSaidBeforeADay(t *testing.T) {
+	for lines, want := range map[string]bool{
+		"Avans 64.000 EUR la curs BNR 5,0842\nlei/EUR din 11/03/2026":    true,
+		"Kran laut Bestellung 4471 vom\n11.03.2026":                      true,
+		"Kran laut Bestellung 4471\nRechnung 7 vom 11.03.2026":           false,
+		"Umrechnung zum Kurs der EZB\nvon 0,9412 vom 11.03.2026":         true,
+		"Converted at the exchange rate\nof the bank on 11 March 2026":   true,
+		"Przeliczono po kursie średnim\nnbp z dnia 11.03.2026":           true,
+		"Árfolyam: 1 EUR = 392,11 Ft\nmnb középárfolyam 2026. 03. 11-én": true,
 	} {
-		const head, sums = "Constructim Banat S.R.L.\nCIF: RO28418209\n\nFACTURĂ\nNumăr: CB-118\n", "\n\nTotal 100,00\nTVA 21% 21,00\nTotal de plată 121,00 lei\n"
-		_, got, _ := reader.Read(typed.Document(head+c.dated+"\nScadența: 27/03/2026\n\n"+c.item+sums), Own{})
-		if got.Date == nil || got.Date.Value != "2026-03-12" {
-			t.Errorf("%s: issued %v", what, got.Date)
+		s := sheetOf(t, lines)
+		last := s.rows[len(s.rows)-1][0]
+		if len(last.dates) != 1 {
+			t.Fatalf("%q: days %v", lines, last.dates)
+		}
+		if got := s.otherDate.MatchString(s.lineBefore(last, last.dates[0])); got != want {
+			t.Errorf("%q: said before the day %q, another's: %v", lines, s.lineBefore(last, last.dates[0]), got)
+		}
+	}
+}
+
+// Given a line that begins with the end of a word broken in the line above, then that end is no label of a number; on its own it is.
+func TestAnEndOfAWordIsNoLabel(t *testing.T) {
+	for lines, want := range map[string]int{
+		"Index încărcare RO e-\nFactura: 5044182077": 0,
+		"Index încărcare\nFactura: 5044182077":       1,
+	} {
+		var all candidates
+		sheetOf(t, lines).labelledNumbers(&all)
+		if len(all.all) != want {
+			t.Errorf("%q: %d labelled numbers, want %d", lines, len(all.all), want)
 		}
 	}
 }
