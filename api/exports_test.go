@@ -181,7 +181,7 @@ func TestAnExportShowsWhatTheCallerMaySeeEverywhere(t *testing.T) {
 
 func TestWhatIsNoExportIsRefused(t *testing.T) {
 	w, _ := exportWorld(t)
-	w.export("", "records.csv").refused(t, 401, "invalid-credentials")
+	w.export("", "records.csv").refused(t, 401, "authentication-required")
 	w.export("pk_test_nobody_x", "records.csv").refused(t, 401, "invalid-credentials")
 	w.export(adminKey, "records.xls").refused(t, 404, "not-found")
 	w.export(adminKey, "records.csv?projectId=P9").refused(t, 404, "not-found")

@@ -317,11 +317,13 @@ func (b *billing) ratedTax(sm *sum) bool {
 func (b *billing) untaxed() {
 	largest := int64(0)
 	for _, f := range b.figures {
-		largest = max(largest, f.value)
+		if f.value > largest && !b.countsElsewhere(f) {
+			largest = f.value
+		}
 	}
 	for _, g := range b.figures {
 		at := g.total()
-		if !g.is(roleGross, rolePayable, roleNet) && g.value != largest {
+		if !g.is(roleGross, rolePayable, roleNet) && g.value != largest || b.countsElsewhere(g) {
 			continue
 		}
 		b.add(bill{how: howAlone, gross: g.value, at: at})
@@ -334,6 +336,11 @@ func (b *billing) untaxed() {
 			}
 		}
 	}
+}
+
+// countsElsewhere reports whether a figure is called that of something else wherever it stands.
+func (b *billing) countsElsewhere(f *figure) bool {
+	return !slices.ContainsFunc(f.sums, func(sm *sum) bool { return !b.ofOthers(sm) })
 }
 
 // withCharge adds bills with a charge beside the tax: a stamp duty, a tourist tax, expenses laid out. Whether it belongs

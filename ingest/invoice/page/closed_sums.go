@@ -50,6 +50,21 @@ func (s *sheet) ratedTriple(grosses []sum) ruled {
 // ofContract reports whether a sum is called that of a contract or order.
 func (s *sheet) ofContract(sm *sum) bool { return s.contractSum.MatchString(s.labelOf(sm)) }
 
+// ofOthers reports whether a sum is called what a fee is counted from, or what is owed elsewhere: the cost of a building, a loan's balance.
+func (s *sheet) ofOthers(sm *sum) bool {
+	return s.countedFrom.MatchString(sm.item.folded[:sm.amount.start])
+}
+
+// ownSums leaves out sums that are called those of something else, where others have labels, too, or an item's own sum stands behind them.
+func (s *sheet) ownSums(nets, grosses []sum) (ownNets, ownGrosses []sum) {
+	labelled := slices.ContainsFunc(slices.Concat(nets, grosses), func(sm sum) bool { return !s.ofOthers(&sm) })
+	others := func(sm sum) bool {
+		right := s.right(sm.item)
+		return s.ofOthers(&sm) && (labelled || right != nil && moneyCount(right) > 0)
+	}
+	return slices.DeleteFunc(nets, others), slices.DeleteFunc(grosses, others)
+}
+
 // netBefore is the nearest of the sums before a tax that a rate leads from to it.
 func netBefore(before []sum, t *sum, rates []int64) *sum {
 	for k := len(before) - 1; k >= 0; k-- {

@@ -1,9 +1,12 @@
 package page
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"tallyhouse/ingest/invoice/page/words"
 )
 
 // dateOrder is how a document writes day and month in figures.
@@ -69,9 +72,9 @@ func (v *vocabulary) dates(folded string) []date {
 			add(m, d, exists(d.year, d.month, d.day))
 		}
 	}
-	for _, m := range bounded(v.yearLast.FindAllStringSubmatchIndex(folded, 64)) {
+	eachDay(v.yearLast, folded, func(m []int) bool {
 		if text(m, 2) != text(m, 4) || !clear(folded, m) {
-			continue
+			return false
 		}
 		d := date{day: atoi(text(m, 1)), month: atoi(text(m, 3)), year: fullYear(text(m, 5))}
 		d.figures = text(m, 2) != "."
@@ -83,15 +86,9 @@ func (v *vocabulary) dates(folded string) []date {
 			ok = false
 		}
 		add(m, d, ok)
-	}
-	for from, n := 0, 0; n < 64; n++ {
-		m := v.dayMonthWord.FindStringSubmatchIndex(folded[from:])
-		if m == nil {
-			break
-		}
-		for i := range m {
-			m[i] += from
-		}
+		return true
+	})
+	eachDay(v.dayMonthWord, folded, func(m []int) bool {
 		d := date{day: atoi(text(m, 1)), month: v.months[text(m, 2)],
 			year: fullYear(strings.TrimPrefix(text(m, 3), "'"))}
 		if month := v.months["."+text(m, 2)]; month > 0 && folded[m[3]] == '.' {
@@ -99,11 +96,8 @@ func (v *vocabulary) dates(folded string) []date {
 		}
 		known := d.month > 0 && exists(d.year, d.month, d.day)
 		add(m, d, known)
-		from = m[1]
-		if !known {
-			from = m[3] // "numero 7 del 18 marzo 2026": a day may begin within what is none
-		}
-	}
+		return known
+	})
 	for _, m := range v.monthWordDay.FindAllStringSubmatchIndex(folded, 64) {
 		d := date{month: v.months[text(m, 1)], day: atoi(text(m, 2)), year: atoi(text(m, 3))}
 		add(m, d, d.month > 0 && exists(d.year, d.month, d.day))
@@ -122,6 +116,48 @@ func (v *vocabulary) dates(folded string) []date {
 		}
 	}
 	return out
+}
+
+// eachDay calls take for what a pattern of days finds. What take refuses may hold the beginning of a day, behind its first figures:
+// "numero 7 del 18 marzo 2026", "9/26 - 22.05.26".
+func eachDay(p *words.Pattern, folded string, take func(m []int) bool) {
+	for from, n := 0, 0; n < 64; n++ {
+		m := p.FindStringSubmatchIndex(folded[from:])
+		if m == nil {
+			return
+		}
+		for i := range m {
+			m[i] += from
+		}
+		if from = m[1]; !take(m) {
+			from = m[3]
+		}
+	}
+}
+
+// yearBelow is a year alone, as the line of a narrow cell begins with.
+var yearBelow = regexp.MustCompile(`^(?:19|20)\d\d\b`)
+
+// brokenDays adds the days of narrow cells, whose year stands in the cell's next line: "29 May" above "2026".
+func (s *sheet) brokenDays() {
+	const narrow = 24
+	for r, row := range s.rows {
+		for _, it := range row {
+			if len(it.dates) > 0 || len(it.runes) > narrow || r+1 == len(s.rows) || s.rows[r+1][0].page != it.page {
+				continue
+			}
+			for _, below := range s.rows[r+1] {
+				year := yearBelow.FindString(below.folded)
+				if year == "" || absFloat(below.x0-it.x0) > 3 || below.y-it.y > 1.8*maxFloat(it.size, 7) {
+					continue
+				}
+				if days := s.dates(it.folded + " " + year); len(days) == 1 && days[0].end > len(it.folded) {
+					days[0].end = len(it.folded)
+					it.dates = days
+				}
+			}
+		}
+	}
 }
 
 func bounded(m [][]int) [][]int { return m[:min(len(m), 64)] }

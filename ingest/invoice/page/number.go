@@ -66,6 +66,7 @@ func (s *sheet) labelledNumbers(all *candidates) {
 			if s.ofTwoThings(f) {
 				value, _, _ = strings.Cut(value, " / ")
 			}
+			value += s.brokenOff(p.item, value)
 			c := all.at(p.item, from, value, compact(value))
 			if c == nil {
 				return

@@ -132,6 +132,20 @@ func (v *vocabulary) behindStroke(p parted, last int, clear bool) int {
 	return last
 }
 
+// brokenOff is the rest of a number that is broken at a hyphen at the end of its cell: the first word of the cell's next line.
+func (s *sheet) brokenOff(it *item, value string) string {
+	text := strings.TrimRight(string(it.runes), " ")
+	if !strings.HasSuffix(value, "-") || !strings.HasSuffix(text, value) || it.row+1 == len(s.rows) {
+		return ""
+	}
+	for _, below := range s.rows[it.row+1] {
+		if below.page == it.page && absFloat(below.x0-it.x0) < 3 {
+			return trimNumber(string(below.runes[:wordEnd(below.runes, 0)]))
+		}
+	}
+	return ""
+}
+
 // withCents reports whether a text is a sum of money with its cents.
 func (v *vocabulary) withCents(text string) bool {
 	return slices.ContainsFunc(v.amounts([]rune(text)), func(a amount) bool { return a.decimals == 2 && a.end-a.start == len([]rune(text)) })

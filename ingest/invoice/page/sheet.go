@@ -101,6 +101,7 @@ func newSheet(v *vocabulary, doc text.Document) *sheet {
 		}
 	}
 	s.wholeSums()
+	s.brokenDays()
 	s.order = orderOf(s.allDates(), s.american())
 	s.prepaid = s.titlePrepaid()
 	return s

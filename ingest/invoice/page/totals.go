@@ -36,6 +36,7 @@ func (s *sheet) byRules() (ruled, []sum) {
 	}
 	nets, taxes, grosses, rounding := pick(roleNet), pick(roleTax), pick(roleGross, rolePayable), pick(roleRounding)
 	grosses = slices.DeleteFunc(grosses, func(g sum) bool { return s.partOfTotalRow(&g, all) })
+	nets, grosses = s.ownSums(nets, grosses)
 	nets = append(nets, s.plainTotals(grosses, taxes)...)
 	within := pick(roleTaxWithin)
 	if t := s.corrected(); t.gross != nil {

@@ -50,7 +50,7 @@ type vocabulary struct {
 	// Sums.
 	roles                                                      []roleWording
 	anyTax, taxFollows, containedBefore, containedAfter, noTax *words.Pattern
-	zeroRate, netWord, contractSum                             *words.Pattern
+	zeroRate, netWord, contractSum, countedFrom                *words.Pattern
 	prepayment, prepaidSum, prepaymentTitle                    *words.Pattern
 	itemHeading                                                *words.Pattern
 	currencyLabel, inCurrency                                  *words.Pattern
@@ -260,6 +260,7 @@ func (v *vocabulary) addSums(w *words.Words) {
 	v.zeroRate = w.Compile(`(?:^|[^\d.,])0(?:[.,]0+)? ?%`)
 	v.netWord = w.Any("net")
 	v.contractSum = w.Any("contract sum")
+	v.countedFrom = w.Any("counted from")
 	v.prepayment = w.Compile(`^\W*<*prepayment*>`)
 	v.prepaymentTitle = w.Any("prepayment invoice")
 	v.prepaidSum = w.Compile(`^\W*<prepaid sum>\W*$`)
