@@ -25,6 +25,7 @@ func TestDatesOfEveryHabit(t *testing.T) {
 		// October in Croatian, where ordinals have a full stop; November in Polish and Czech.
 		{"17. listopada 2026.", dayFirst, "2026-10-17"}, {"17 listopada 2026", dayFirst, "2026-11-17"},
 		{"17. listopadu 2026", dayFirst, "2026-11-17"}, {"3. veljače 2026.", dayFirst, "2026-02-03"},
+		{"Fattura FPR 9/26 — 22.05.26", dayFirst, "2026-05-22"}, {"Faktura 7/26 - 3.5.2026", dayFirst, "2026-05-03"},
 		{"numero 7 del 18 marzo 2026", dayFirst, "2026-03-18"}, {"Nr. 12 vom 3. März 2026", dayFirst, "2026-03-03"},
 		{"nº 3 de 5 de mayo de 2026", dayFirst, "2026-05-05"},
 		{"14. prosince 2021", dayFirst, "2021-12-14"}, {"14. prosinec 2021", dayFirst, "2021-12-14"},
@@ -37,6 +38,27 @@ func TestDatesOfEveryHabit(t *testing.T) {
 		}
 		if d, ok := found[0].in(c.order); !ok || d.String() != c.want {
 			t.Errorf("v.dates(%q) = %s %v, want %s", c.in, d, ok, c.want)
+		}
+	}
+}
+
+// Given narrow cells in which a day's year stands in the next line, then they hold that day; what else stands above a year doesn't.
+func TestDaysBrokenOverLinesOfACell(t *testing.T) {
+	for lines, want := range map[string]int{
+		"Tax point      29 May\n               2026":     1,
+		"Fakturadato    4. maj\n               2026":     1,
+		"Valuation      7\n               2026":          0,
+		"Datum          4. Mai\n        2026":            0, // in another column
+		"Umbau im Mai und Abnahme am 4. Mai\n2026 folgt": 0,
+	} {
+		found := 0
+		for _, row := range sheetOf(t, lines).rows {
+			for _, it := range row {
+				found += len(it.dates)
+			}
+		}
+		if found != want {
+			t.Errorf("%q: %d days, want %d", lines, found, want)
 		}
 	}
 }

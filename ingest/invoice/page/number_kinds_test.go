@@ -127,6 +127,8 @@ func TestWaysToSetANumber(t *testing.T) {
 		"TAX INVOICE\nDoc no. ND-004417\nIssued 20 October 2026":                                                                  "ND-004417",
 		"C.F. BLSRGR68C14G337K\n\nParcella n. 512 del 20/10/2026":                                                                 "512",
 		"MINUTA DE HONORARIOS 3/2026\nBarcelona, 20 de octubre de 2026":                                                           "3/2026",
+		// Broken at a hyphen, over two lines of a cell.
+		"TAX INVOICE\nInvoice ref       VAL07-\n                  22071\nDate 20 October 2026": "VAL07-22071",
 		// What a label says in parentheses.
 		"FAKTÚRA\nFaktúra číslo (VS): 10260418\nVyhotovená 31.05.2026\n\nUhradený preddavok (zálohová faktúra 20260077 z 24.04.2026)": "10260418",
 		"Invoice\nInvoice no. (please quote): 7\nDate 20 October 2026":                                                                "7",
