@@ -7,8 +7,9 @@ import (
 
 // Of every state table the rows of tenant '' are position rows, one for each partition that was written: project names
 // the partition, row_version is the position, the next offset that the table expects of it, batch_first where the last
-// batch began, and key_hash, as there is no key, the leader epoch of the last message (StoredEpoch). No entity has the tenant ''. In a table whose entities contribute to sums the row's delta holds
-// what the batch changed in them; the view moves it into sums, where a row of tenant '' holds the view's own position.
+// batch began, and key_hash, as there is no key, the leader epoch of the last message (StoredEpoch). No entity has the
+// tenant ''. In a table whose entities contribute to sums the row's delta holds what the batch changed in them; the view
+// moves it into sums, where a row of tenant '' holds the view's own position.
 
 // PositionProject is the project of a partition's position row in a state table.
 func PositionProject(partition int32) string { return "#" + strconv.Itoa(int(partition)) }

@@ -250,7 +250,8 @@ func (p *Person) check(what, rules string) {
 	if !Evaluate[bool](p, `"axe" in window`) {
 		Evaluate[int](p, p.axe+"\n;0")
 	}
-	text := Evaluate[string](p, `axe.run(document, {iframes: false, resultTypes: ["violations"], runOnly: `+rules+`}).then((found) => JSON.stringify(
+	run := `axe.run(document, {iframes: false, resultTypes: ["violations"], runOnly: ` + rules + `})`
+	text := Evaluate[string](p, run+`.then((found) => JSON.stringify(
 		found.violations.map((v) => ({rule: v.id, help: v.help, nodes: v.nodes.slice(0, 3).map((n) => n.html + " " + n.failureSummary)}))))`)
 	var found []struct {
 		Rule, Help string

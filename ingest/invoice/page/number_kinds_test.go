@@ -127,6 +127,8 @@ func TestWaysToSetANumber(t *testing.T) {
 		"TAX INVOICE\nDoc no. ND-004417\nIssued 20 October 2026":                                                                  "ND-004417",
 		"C.F. BLSRGR68C14G337K\n\nParcella n. 512 del 20/10/2026":                                                                 "512",
 		"MINUTA DE HONORARIOS 3/2026\nBarcelona, 20 de octubre de 2026":                                                           "3/2026",
+		// A municipality's, beside that of the matter.
+		"Legesnota\nAanslagnummer      8801 4477 203\nDagtekening        20-10-2026\nZaaknummer         Z-25-118207 (omgevingsvergunning)": "8801 4477 203",
 		// Broken at a hyphen, over two lines of a cell.
 		"TAX INVOICE\nInvoice ref       VAL07-\n                  22071\nDate 20 October 2026": "VAL07-22071",
 		// What a label says in parentheses.
