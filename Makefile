@@ -6,7 +6,7 @@ GO   ?= go
 TEST ?= $(GO) test -vet=off -timeout 30m
 
 # How many random cases each property is tested with: few for every change, many in the night.
-export RAPID_CHECKS ?= 30
+export RAPID_CHECKS ?= 20
 
 .PHONY: dev build test lint deadcode generate race bench read-accuracy train nightly
 
@@ -34,9 +34,14 @@ ABOUT_CLICKHOUSE = TestScenario|TestWritersThatFight|TestTheWorkerWaitsForClickH
 |TestTheWorkerOutlivesAServer|TestMergesThatCarryDeltas|TestAnInsertMakesOnePart|TestATornInsert|TestALargeBatchThatLoses$\
 |TestAMessageBecomesARow|TestConflictsAreCounted
 
-.PHONY: test-kafka
+.PHONY: test-kafka test-kafka-ingest test-kafka-api
 test-kafka:
+	$(MAKE) -j2 test-kafka-ingest test-kafka-api
+
+test-kafka-ingest:
 	$(ON_APACHE_KAFKA) $(TEST) -p 2 -skip '$(ABOUT_CLICKHOUSE)' $(KAFKA_TESTS)
+
+test-kafka-api:
 	$(ON_APACHE_KAFKA) $(TEST) -run 'Access|Kafka|Partition|Position|Topics' ./api
 	$(ON_APACHE_KAFKA) $(TEST) -run WhatToDoAboutKafka ./cmd/tallyhouse
 

@@ -9,8 +9,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"tallyhouse/analytics"
 	"tallyhouse/api"
 	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 )
 
@@ -276,9 +278,12 @@ func TestATotalComesBackIntoTheRange(t *testing.T) {
 	}
 	// And sums that even 64 bits do not hold
 	sums := func(each int64) {
+		var c analytics.Contribution
 		for range 1030 {
-			w.budgets(map[string]int64{"k": each})
+			c = append(c, analytics.Summand{Roll: clickhouse.RollBudget, Keys: [clickhouse.MaxRollKeys]string{"k", "EUR"},
+				Amounts: [clickhouse.MaxRollAmounts]int64{each}})
 		}
+		w.sums("P1", c, 1)
 	}
 	sums(most)
 	if got := top(); got != nil {

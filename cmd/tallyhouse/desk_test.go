@@ -245,8 +245,8 @@ func (s *deskWorld) showsEachScreen(t *testing.T) {
 	}
 }
 
-// looksAt looks at a screen on a phone and a large screen, by day and by night: scripts don't know which it is, so that the night
-// changes colours alone.
+// looksAt looks at a screen on a phone and a large screen by day, and on the large one by night, too: scripts don't know which it is, so
+// that the night changes colours alone, which are the same on a phone.
 func looksAt(p *desktest.Person, url, path, shows string) {
 	p.Helper()
 	for _, width := range []int64{desktest.Phone, desktest.Screen} {
@@ -259,9 +259,9 @@ func looksAt(p *desktest.Person, url, path, shows string) {
 			p.Errorf("%s takes %d bytes", path, received)
 		}
 		p.Check(path)
-		p.Window(width, true)
-		p.CheckColours(path + " by night")
 	}
+	p.Window(desktest.Screen, true)
+	p.CheckColours(path + " by night")
 }
 
 // Given a user of another company, when they open any screen of the first one's, then nothing of it is there.
