@@ -61,6 +61,13 @@ func TestABatchIsFull(t *testing.T) {
 	records := func(n int) func(*testing.T, *assembler, *batch) {
 		return func(_ *testing.T, _ *assembler, b *batch) { b.records = n }
 	}
+	versions := func(n int) func(*testing.T, *assembler, *batch) {
+		return func(_ *testing.T, _ *assembler, b *batch) {
+			for range n {
+				b.history.Add(&store.Row{ID: events.MailedPrefix, Version: 1}, 0)
+			}
+		}
+	}
 	for _, tc := range []struct {
 		name string
 		fill func(*testing.T, *assembler, *batch)
@@ -75,6 +82,8 @@ func TestABatchIsFull(t *testing.T) {
 		{"as many bytes", bytes(maxBytes), true},
 		{"one record less, none of them a row", records(4*maxRows - 1), false},
 		{"as many records", records(4 * maxRows), true},
+		{"one version less for the history", versions(maxHistory - 1), false},
+		{"as many versions", versions(maxHistory), true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			a, b := emptyBatch(t)
@@ -116,8 +125,10 @@ func TestWhatFitsIntoABatch(t *testing.T) {
 				b.sumAll(t, tc.before...)
 				b.changes = append(b.changes, change{})
 			}
-			if got := a.fits(b, tc.now, tc.was); got != tc.want {
-				t.Errorf("fits is %v", got)
+			for range 2 { // to ask takes no room
+				if got := a.fits(b, tc.now, tc.was); got != tc.want {
+					t.Errorf("fits is %v", got)
+				}
 			}
 		})
 	}

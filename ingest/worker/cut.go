@@ -151,6 +151,7 @@ func (w *writer) apply(ctx context.Context, assembler *assembler, b *batch, buff
 		if uint64(r.Offset) < b.next {
 			return false, fmt.Errorf("offset %d came again: the position is %d", r.Offset, b.next)
 		}
+		w.doubt.reads(r)
 		fits, err := assembler.apply(b, r)
 		if err != nil {
 			w.heads.forget()

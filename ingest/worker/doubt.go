@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
 )
@@ -14,18 +16,32 @@ func (w *writer) lostFence(now time.Time) { w.doubt.lost = append(w.doubt.lost, 
 
 // doubt is the one back-off of a writer, for all that can go wrong.
 type doubt struct {
-	repeated int         // in a row, without progress
-	lost     []time.Time // when the fence was outbid, within the last minute
-	sent     uint64      // offsets whose dead letters and re-routed messages Kafka has
-	life     string      // of the stream whose offsets these are
+	repeated  int         // in a row, without progress
+	lost      []time.Time // when the fence was outbid, within the last minute
+	sent      uint64      // offsets whose dead letters and re-routed messages Kafka has
+	sentEpoch int32       // no message of these has a newer leader epoch,
+	readEpoch int32       // and none that was read
+	life      string      // of the stream whose offsets these are
 }
 
 // of begins anew with what was sent where the stream began a new life: its topic may be another one, with other messages there.
 func (d *doubt) of(life string) {
 	if d.life != life {
-		d.life, d.sent = life, 0
+		d.life, d.sent, d.sentEpoch, d.readEpoch = life, 0, 0, 0
 	}
 }
+
+// reads looks at a message that may have been read before. One of a newer epoch has taken the place of another, in a log that lost its end
+// there before it was written: nothing is sent of it, nor of what comes behind it.
+func (d *doubt) reads(r *kgo.Record) {
+	if uint64(r.Offset) < d.sent && r.LeaderEpoch > d.sentEpoch {
+		d.sent = uint64(r.Offset)
+	}
+	d.readEpoch = max(d.readEpoch, r.LeaderEpoch)
+}
+
+// hasSent records that Kafka has what there is to send up to an offset.
+func (d *doubt) hasSent(next uint64) { d.sent, d.sentEpoch = next, d.readEpoch }
 
 const (
 	heldWait         = time.Second

@@ -36,7 +36,7 @@ func (w *writer) sendSideOutputs(ctx context.Context, a *assignment, b *batch) e
 			}
 		}
 		sentAsLetters = append(sentAsLetters, tooLarge...)
-		w.doubt.sent = next
+		w.doubt.hasSent(next)
 	}
 	b.deadLetters = append(b.deadLetters, sentAsLetters...)
 	return nil

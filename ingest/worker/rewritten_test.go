@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
+	"tallyhouse/schemas/events"
 )
 
 // Given a log that lost its end behind the position, as by an unclean election, and grew past the position again while nobody looked,
@@ -83,4 +85,36 @@ func (s *scenario) elect() {
 		}
 		return nil
 	})
+}
+
+// Given a message that was refused, and told as a dead letter, when it is gone before it is written, as the log lost its end, and another
+// takes its place, then that one is told, too.
+func TestWhatWasSentOfALogThatWasRewrittenIsSentAnew(t *testing.T) {
+	t.Parallel()
+	addr, name := clickhousetest.Database(t)
+	dir := t.TempDir()
+	broker := kafkatest.StartIn(t, dir, "127.0.0.1:0")
+	kafkaAddr := broker.Addr()
+	s := newScenarioOn(t, addr, name, kafkaAddr)
+	m := someRecords(3)
+	a := s.writing("a", m[0])
+	inItsPlace := message{topic: events.Records, key: m[1].key, value: []byte("in its place")}
+	a.db.loseBatch(nil)
+	pauses := a.pauseByHand()
+	a.source.deliver(kgo.FetchTopicPartition{Topic: scenarioPartition.Topic, FetchPartition: kgo.FetchPartition{
+		Records: []*kgo.Record{{Topic: scenarioPartition.Topic, Offset: 1, Key: []byte(m[1].key), Value: []byte("gone")}},
+	}})
+	pauses.next()
+	s.checkDeadLetters(map[string]int{"gone": 1})
+	if err := broker.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	kafkatest.StartIn(t, dir, kafkaAddr) // Apache Kafka begins an epoch with it
+	s.elect()
+	s.sendBy(s.sender(), inItsPlace, m[1], m[2])
+	s.model.take(m[1:]...)
+	pauses.end()
+	s.awaitAll(4)
+	s.check(s.model)
+	s.checkDeadLetters(map[string]int{"in its place": 1}) // the newest of a place
 }

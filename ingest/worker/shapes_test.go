@@ -62,6 +62,9 @@ func TestAPackedContributionIsUnpackedAsItWas(t *testing.T) {
 				if len(s.all) > mostShapes || len(s.all) != len(s.numbers) {
 					t.Fatalf("%d shapes have %d numbers, at most %d may", len(s.all), len(s.numbers), mostShapes)
 				}
+				if slices.ContainsFunc(s.all, func(shape string) bool { return len(shape) > longestShape }) {
+					t.Fatal("a shape that is too long is kept")
+				}
 			})
 		})
 	}

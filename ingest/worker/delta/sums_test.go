@@ -194,6 +194,20 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// Amounts that are together beyond every number are counted as the greatest one, and so fit nowhere.
+func TestMagnitudesStopAtTheGreatestNumber(t *testing.T) {
+	var m Magnitudes
+	for range 2 {
+		m.Add([]int64{math.MinInt64, math.MaxInt64, 1})
+	}
+	if want := (Magnitudes{math.MaxUint64, math.MaxUint64 - 1, 2}); m != want {
+		t.Errorf("%d, want %d", m, want)
+	}
+	if newSums(t, 1).Fits(1, []Magnitudes{m}) {
+		t.Error("they fit")
+	}
+}
+
 func TestNothingIsAllocatedForAnEntry(t *testing.T) {
 	s := newSums(t, 10_000)
 	batch := func() {
