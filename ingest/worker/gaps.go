@@ -60,7 +60,7 @@ func (w *writer) recordGap(ctx context.Context, from, to uint64) error {
 // lostEnd records a gap where the log has lost its end from an offset on: what it is given there now lies below the position, and
 // nobody would read it.
 func (w *writer) lostEnd(ctx context.Context, end, position uint64) error {
-	if w.lost == [2]uint64{end, position} || w.lost[1] == position && w.lost[0] < end {
+	if w.lost[1] == position && w.lost[0] <= end {
 		return nil // it is known, and the log may have grown since
 	}
 	w.log.Error("the log lost its end, which was written: others may take its place unseen. Have the sources send again what they sent last",

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"strings"
+	"sync"
 	"testing"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -77,13 +78,24 @@ func TestScenarioALogThatLostItsEnd(t *testing.T) {
 		FROM records WHERE tenant = '' AND project = '#0' ORDER BY row_version DESC LIMIT 1`)
 	s.awaitAll(6)
 	b := s.join("b")
+	var once sync.Once
+	b.db.onInsert(func(st database.Statement, next insertFunc) (uint64, error) {
+		if strings.Contains(st.SQL, "INSERT INTO gaps") {
+			once.Do(func() { st.Params = st.Params.With(database.Params{"owner": "a fence that doesn't count"}) })
+		}
+		return next(st)
+	})
 	pauses := b.pauseByHand()
 	b.assign()
+	pauses.next() // the gap could not be recorded
+	pauses.end()
 	pauses.next()
 	b.awaitRefusal("lost its end", "send again")
 	if got := s.gaps(); got != "3 to 6" {
 		t.Errorf("the gap is %q", got)
 	}
+	pauses.end()
+	pauses.next()   // it looks again, and records no other
 	s.produce(m[3]) // nobody reads it
 	pauses.end()
 	pauses.next()
@@ -128,4 +140,46 @@ func TestScenarioALossThatTheBrokerTells(t *testing.T) {
 	s.send(m[5])
 	s.awaitAll(6)
 	s.check(s.model)
+}
+
+// The broker is asked by the epoch of the message before the position, where that says anything.
+func TestWhichEpochIsChecked(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		lost [2]uint64
+		a    assignment
+		want int32
+	}{
+		{"the last message's", [2]uint64{}, assignment{position: 6, epoch: 3}, 3},
+		{"none where it isn't known", [2]uint64{}, assignment{position: 6, epoch: -1}, -1},
+		{"none where the reading begins behind a gap", [2]uint64{}, assignment{position: 6, epoch: 3, gap: true, start: 9}, -1},
+		{"none where the loss is recorded", [2]uint64{4, 6}, assignment{position: 6, epoch: 3}, -1},
+		{"again, where it was another position's", [2]uint64{4, 5}, assignment{position: 6, epoch: 3}, 3},
+	} {
+		w := &writer{lost: tc.lost}
+		if got := w.epochToCheck(&tc.a); got != tc.want {
+			t.Errorf("%s: %d, want %d", tc.name, got, tc.want)
+		}
+	}
+}
+
+// Messages that nobody can unpack are told from the position on, and have an epoch that nobody knows; what lies before the position is no
+// reason to pass anything.
+func TestUnreadMessagesArePassedFromThePositionOn(t *testing.T) {
+	w := &writer{tp: scenarioPartition}
+	large := func(offset, next int64) error { return &kgo.ErrDecompressTooLarge{Offset: offset, NextOffset: next} }
+	for _, tc := range []struct {
+		failed error
+		letter int64 // 0: there is none
+	}{{large(7, 9), 7}, {large(5, 9), 5}, {large(3, 9), 5}, {large(3, 5), 0}, {errLostOnTheWay, 0}} {
+		as, b := emptyBatch(t)
+		b.next, b.epoch = 5, 3
+		_, err := w.passUnread(t.Context(), &assignment{}, b, as, tc.failed)
+		switch {
+		case tc.letter == 0 && (err == nil || len(b.deadLetters) > 0 || b.next != 5):
+			t.Errorf("%v: passed up to %d", tc.failed, b.next)
+		case tc.letter != 0 && (err != nil || len(b.deadLetters) != 1 || b.deadLetters[0].Offset != tc.letter || b.next != 9 || b.epoch != -1):
+			t.Errorf("%v: %v, %+v, up to %d with epoch %d", tc.failed, err, b.deadLetters, b.next, b.epoch)
+		}
+	}
 }
