@@ -106,6 +106,33 @@ func TestOutputsAreSentInTheirOrder(t *testing.T) {
 	}
 }
 
+// What was sent up to an offset is believed of the messages that were read then, and not of those that took their places: these have a
+// newer leader epoch than all that were read.
+func TestWhatWasSentIsBelievedOfTheSameMessages(t *testing.T) {
+	var d doubt
+	read := func(epoch int32, offsets ...int64) {
+		for _, o := range offsets {
+			d.reads(&kgo.Record{Offset: o, LeaderEpoch: epoch})
+		}
+	}
+	for _, step := range []struct {
+		what string
+		do   func()
+		want uint64
+	}{
+		{"sent are four", func() { d.of("one"); read(1, 0, 1); read(2, 2, 3); d.hasSent(4) }, 4},
+		{"the same again, and more", func() { read(1, 0, 1); read(2, 2, 3); read(3, 4) }, 4},
+		{"another life of the log in place of two", func() { d.hasSent(5); read(4, 3, 4) }, 3},
+		{"which are sent, too, and read again", func() { d.hasSent(5); read(2, 2); read(4, 3, 4) }, 5},
+		{"another topic, whose epochs are its own", func() { d.of("two"); read(0, 0, 1); d.hasSent(2) }, 2},
+		{"in which one takes the place of another", func() { read(1, 1) }, 1},
+	} {
+		if step.do(); d.sent != step.want {
+			t.Errorf("%s: sent up to %d, want %d", step.what, d.sent, step.want)
+		}
+	}
+}
+
 // Given a topic of dead letters that takes less than it should, as one that somebody else made, then a large message that is refused leaves
 // a shorter letter.
 func TestScenarioATopicOfDeadLettersThatTakesLess(t *testing.T) {
