@@ -150,3 +150,18 @@ func TestWhoGivesUpKillsNothingOfAnother(t *testing.T) {
 	}
 	<-ended
 }
+
+// Given a holder who was believed dead and puts up another attempt's hold, when somebody ends the dead one's, then it stays: nothing was put
+// on top of what was read.
+func TestBreakEndsNoHoldOfWhoIsAlive(t *testing.T) {
+	db := server(t)
+	take(t, db, "the living", 0)
+	var again *fence.Hold
+	raced := &between{db, "INSERT INTO fences", func() { again = take(t, db, "the living", 0) }}
+	if broken, err := fence.Break(t.Context(), raced, topic, "the test"); !errors.Is(err, fence.ErrLostRace) {
+		t.Errorf("broken are %+v, %v", broken, err)
+	}
+	if again == nil || !holds(t, db, again) {
+		t.Error("it holds no more")
+	}
+}
