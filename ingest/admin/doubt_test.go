@@ -124,17 +124,18 @@ func TestStatementsInDoubt(t *testing.T) {
 	cut := errors.New("connection cut")
 	tests := []struct {
 		name  string
-		every int // so many statements
+		every int  // so many statements
+		soon  bool // what is late comes right before the next statement
 		lose  func(late *func(), st database.Statement, next insert) (uint64, error)
 	}{
-		{"it landed", 1, func(_ *func(), st database.Statement, next insert) (uint64, error) {
+		{"it landed", 1, false, func(_ *func(), st database.Statement, next insert) (uint64, error) {
 			_, _ = next(st)
 			return 0, cut
 		}},
-		{"it was lost", 2, func(*func(), database.Statement, insert) (uint64, error) {
+		{"it was lost", 2, false, func(*func(), database.Statement, insert) (uint64, error) {
 			return 0, cut
 		}},
-		{"it comes when the work is done", 2, func(late *func(), st database.Statement, next insert) (uint64, error) {
+		{"it comes when the work is done", 2, false, func(late *func(), st database.Statement, next insert) (uint64, error) {
 			earlier := *late
 			*late = func() {
 				if earlier != nil {
@@ -142,6 +143,10 @@ func TestStatementsInDoubt(t *testing.T) {
 				}
 				_, _ = next(st)
 			}
+			return 0, cut
+		}},
+		{"it comes when the step was computed anew", 2, true, func(late *func(), st database.Statement, next insert) (uint64, error) {
+			*late = func() { _, _ = next(st) }
 			return 0, cut
 		}},
 	}
@@ -155,6 +160,10 @@ func TestStatementsInDoubt(t *testing.T) {
 			n, lost := 0, 0
 			var late func()
 			db.onInsert = func(st database.Statement, next insert) (uint64, error) {
+				if test.soon && late != nil {
+					late()
+					late = nil
+				}
 				if n++; n%test.every != 0 {
 					return next(st)
 				}

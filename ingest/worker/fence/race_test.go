@@ -45,7 +45,7 @@ func (b *between) Rows(ctx context.Context, q database.Query, each func(scan fun
 	return b.Database.Rows(ctx, q, each)
 }
 
-// Given two fences of one epoch, as two put up at one moment have, then one of them counts.
+// Given two fences of one epoch, as two put up at one moment have, then one of them counts; of two holds likewise.
 func TestOfTwoFencesOfOneEpochOneCounts(t *testing.T) {
 	db := server(t)
 	c := put(t, db, 0)
@@ -53,6 +53,11 @@ func TestOfTwoFencesOfOneEpochOneCounts(t *testing.T) {
 	counts, err := c.Counting(t.Context(), db)
 	if err != nil || counts[0] || mayWrite(t, db, c, 0) {
 		t.Fatalf("both count: %v, %v", counts, err)
+	}
+	hold := take(t, db, "holder", 1)
+	land(t, db, 1, hold.Epochs[1], "zz/x", true)
+	if holds(t, db, hold) {
+		t.Error("both hold")
 	}
 }
 
