@@ -2,10 +2,14 @@ package worker
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/worker/latest"
 	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
 )
@@ -129,6 +133,55 @@ func TestWhatFitsIntoABatch(t *testing.T) {
 				if got := a.fits(b, tc.now, tc.was); got != tc.want {
 					t.Errorf("fits is %v", got)
 				}
+			}
+		})
+	}
+}
+
+// What is read and not in the batch is the next one's, and nothing else: what comes behind the last row that it may have, or from what
+// doesn't fit on.
+func TestWhatABatchLeavesIsTheNextOnes(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		rows int
+		sums int // that others changed before
+		left []int64
+	}{
+		{"it takes all", 9, 0, nil},
+		{"it is full", 2, 0, []int64{2}},
+		{"it is full with the last", 3, 0, nil},
+		{"there is no room for any", 9, maxDeltas, []int64{0, 1, 2}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			h, err := newHeads(latest.Options{Dir: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer h.close()
+			a, b := emptyBatch(t)
+			a.partitions, a.heads, a.rows = testPartitions, h, tc.rows
+			if tc.sums > 0 {
+				b.changes = append(b.changes, change{})
+			}
+			for i := range tc.sums {
+				b.sumAll(t, cash(i, 1))
+			}
+			var taken []*kgo.Record
+			for i, m := range someRecords(3) {
+				taken = append(taken, &kgo.Record{Offset: int64(i), Key: []byte(m.key), Value: m.value})
+			}
+			w, rest := &writer{batch: b, state: newState(scenarioPartition, noObserver)}, &buffer{signal: make(chan struct{}, 1)}
+			whole, err := w.apply(t.Context(), a, b, rest, taken)
+			if err != nil || whole != (tc.left != nil || b.block.Rows() == tc.rows) {
+				t.Fatalf("whole is %v, %v", whole, err)
+			}
+			records, _ := rest.take(9)
+			var left []int64
+			for _, r := range records {
+				left = append(left, r.Offset)
+			}
+			if !slices.Equal(left, tc.left) || b.records+len(left) != 3 || b.next != uint64(b.records) {
+				t.Errorf("left are %v, the batch has %d up to %d", left, b.records, b.next)
 			}
 		})
 	}
