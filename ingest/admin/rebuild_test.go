@@ -332,8 +332,8 @@ func TestABrokenPartOfTheSumsIsRebuiltAndDropped(t *testing.T) {
 	writersGoOn(t, l, r)
 }
 
-// Given parts of a state table that are broken, when it is rebuilt, then nothing is changed: the sums still know of what
-// was lost. What is said to be done helps.
+// Given parts of a state table that are broken, when it is rebuilt, by itself or for another formula, then nothing is changed: the
+// sums still know of what was lost. What is said to be done helps.
 func TestBrokenPartsOfAStateTableAreNotTakenForTheTruth(t *testing.T) {
 	t.Parallel()
 	l, r := filled(t, 14)
@@ -345,6 +345,10 @@ func TestBrokenPartsOfAStateTableAreNotTakenForTheTruth(t *testing.T) {
 	rows := l.Number("SELECT count() FROM sums")
 	_, err := admin.Rebuild(t.Context(), l.DB, []*store.Entity{l.Entity}, options())
 	mustSay(t, err, parts[0], parts[1], "`tallyhouse adopt`", "`tallyhouse migrate`", "--clickhouse-database", "--group")
+	restream(t, l, func(s *position.Stream) { s.Formula = "of an older release" })
+	_, reformed := admin.Reform(t.Context(), l.DB, l.Entity, options())
+	mustSay(t, reformed, parts...)
+	restream(t, l, func(s *position.Stream) { s.Formula = l.Entity.Formula })
 	if now := l.Number("SELECT count() FROM sums"); now != rows || stream(t, l).Work != "" {
 		t.Fatalf("%d rows, then %d: %+v", rows, now, stream(t, l))
 	}
