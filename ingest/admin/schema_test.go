@@ -218,6 +218,9 @@ func TestAChangeOfTheSchemaHoldsEveryTopic(t *testing.T) {
 		t.Fatal(err)
 	}
 	nobodyHolds(t, l)
+	if s := stream(t, l); s.Work != "`tallyhouse migrate`" || s.Life == users.Life {
+		t.Errorf("a writer of the release before may go on: %+v", s)
+	}
 	got, err := admin.Reform(t.Context(), l.DB, l.Entity, options())
 	if err != nil || got.Slices != 0 {
 		t.Fatal(got, err)
