@@ -137,8 +137,9 @@ func TestBatchesBringTheSumsToWhatTheNewestMessagesSay(t *testing.T) {
 			return event(events.Records, id, version, nil)
 		}
 		return record(id, version, map[string]any{
-			"projectId": rapid.SampledFrom([]string{"P1", "P2"}).Draw(t, "project"), "contractId": rapid.SampledFrom([]any{nil, "C1", id}).Draw(t, "contract"),
-			"stepKind": rapid.SampledFrom([]string{"setup", "approval"}).Draw(t, "step"), "net": 10_000,
+			"projectId":  rapid.SampledFrom([]string{"P1", "P2"}).Draw(t, "project"),
+			"contractId": rapid.SampledFrom([]any{nil, "C1", id}).Draw(t, "contract"),
+			"stepKind":   rapid.SampledFrom([]string{"setup", "approval"}).Draw(t, "step"), "net": 10_000,
 			"gross": rapid.SampledFrom([]int{12_000, 11_000}).Draw(t, "gross"), "tax": nil,
 		})
 	})

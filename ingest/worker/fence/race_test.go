@@ -156,8 +156,8 @@ func TestWhoGivesUpKillsNothingOfAnother(t *testing.T) {
 	<-ended
 }
 
-// Given a holder who was believed dead and puts up another attempt's hold, when somebody ends the dead one's, then it stays: nothing was put
-// on top of what was read.
+// Given a holder who was believed dead and puts up another attempt's hold, when somebody ends the dead one's, then it stays: nothing was
+// put on top of what was read.
 func TestBreakEndsNoHoldOfWhoIsAlive(t *testing.T) {
 	db := server(t)
 	take(t, db, "the living", 0)
