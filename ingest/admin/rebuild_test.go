@@ -121,7 +121,8 @@ func TestRebuildOfRightSumsChangesNothing(t *testing.T) {
 		t.Fatalf("only %d sums", n)
 	}
 	const ofAnother = "FROM sums WHERE roll = 'claims'" // of a table that isn't rebuilt, in the same projects
-	l.Exec("INSERT INTO sums (tenant, project, keys, amount4) SELECT DISTINCT tenant, project, 'claims\\0\\0n1\\0EUR\\0\\0', 7 FROM sums WHERE tenant != ''")
+	l.Exec(`INSERT INTO sums (tenant, project, keys, amount4)
+		SELECT DISTINCT tenant, project, 'claims\0\0n1\0EUR\0\0', 7 FROM sums WHERE tenant != ''`)
 	others := l.Number("SELECT sum(amount4) " + ofAnother)
 	rows := l.Number("SELECT count() FROM sums")
 	if got := rebuild(t, l); got.Corrected != 0 || got.Slices < 2 {
