@@ -3,6 +3,7 @@ package analytics
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/clickhouse"
@@ -48,26 +49,11 @@ func RecordContribution(c Contribution, id string, r *events.Record) (Contributi
 		return c, fmt.Errorf("data.allocations has %d entries, at most %d are taken: %w", entries, MaxContribution, ErrTooMuch)
 	}
 	var few [8]int64 // most records have few allocations: no memory is asked for
-	nets := few[:min(entries, len(few))]
-	if entries > len(few) {
-		nets = make([]int64, entries)
-	}
-	nets[0] = r.Net.Or(0)
-	for i, a := range r.Allocations {
-		nets[i] = a.Net.Or(0)
-	}
 	var one [1]int64
-	gross, currency := nets, ""
-	switch {
-	case r.Net.Ok && entries == 1: // nothing to split: no memory is asked for
-		one[0], currency = Gross(r).V, r.Currency.V
-		gross = one[:]
-	case r.Net.Ok:
-		var err error
-		if gross, err = SplitGross(Gross(r).V, nets); err != nil {
-			return c, fmt.Errorf("data.gross cannot be split over the allocations: %w", ErrTooMuch)
-		}
-		currency = r.Currency.V
+	nets := appendNets(slices.Grow(few[:0], entries), r)
+	gross, currency, err := grossOf(r, nets, &one)
+	if err != nil {
+		return c, err
 	}
 	if !withinLimit(nets) || !withinLimit(gross) {
 		return c, fmt.Errorf("the absolute amounts of data.allocations reach 2^61: %w", ErrTooMuch)
@@ -108,6 +94,32 @@ func RecordContribution(c Contribution, id string, r *events.Record) (Contributi
 		}
 	}
 	return c, nil
+}
+
+// appendNets appends the net of each allocation, or of the record where it has none.
+func appendNets(nets []int64, r *events.Record) []int64 {
+	if len(r.Allocations) == 0 {
+		return append(nets, r.Net.Or(0))
+	}
+	for _, a := range r.Allocations {
+		nets = append(nets, a.Net.Or(0))
+	}
+	return nets
+}
+
+// grossOf splits a record's gross as its net is split. A record whose net is not known has no currency to count in.
+func grossOf(r *events.Record, nets []int64, one *[1]int64) (gross []int64, currency string, err error) {
+	if !r.Net.Ok {
+		return nets, "", nil
+	}
+	if len(nets) == 1 { // nothing to split: no memory is asked for
+		one[0] = Gross(r).V
+		return one[:], r.Currency.V, nil
+	}
+	if gross, err = SplitGross(Gross(r).V, nets); err != nil {
+		return nil, "", fmt.Errorf("data.gross cannot be split over the allocations: %w", ErrTooMuch)
+	}
+	return gross, r.Currency.V, nil
 }
 
 func withinLimit(amounts []int64) bool {

@@ -55,59 +55,21 @@ func (in *interpreter) mosaics() []Mosaic {
 	if dark < minTiles {
 		return nil
 	}
-	width, height := int(in.paper.width()/joining)+1, int(in.paper.height()/joining)+1
-	if width > maxCells || height > maxCells || in.file.Spend(width*height/64+len(in.tiles)*8) != nil {
+	g := gridOf(in.paper)
+	if g.width > maxCells || g.height > maxCells || in.file.Spend(g.width*g.height/64+len(in.tiles)*8) != nil {
 		return nil
 	}
-	// The page in cells of that width: -1 is nothing, else the number of the group.
-	cells := make([]int, width*height)
-	for i := range cells {
-		cells[i] = -1
-	}
-	cellsOf := func(b box) (x0, y0, x1, y1 int) {
-		at := func(v, from float64, most int) int { return min(max(int((v-from)/joining), 0), most-1) }
-		return at(b.x0, in.paper.x0, width), at(b.y0, in.paper.y0, height), at(b.x1, in.paper.x0, width), at(b.y1, in.paper.y0, height)
-	}
-	const taken = -2
-	for _, t := range in.tiles {
-		if x0, y0, x1, y1 := cellsOf(t.box); t.dark {
-			for y := y0; y <= y1; y++ {
-				for x := x0; x <= x1; x++ {
-					cells[y*width+x] = taken
-				}
-			}
-		}
-	}
-	groups := 0
-	for i := range cells {
-		if cells[i] != taken {
-			continue
-		}
-		cells[i] = groups
-		for next := []int{i}; len(next) > 0; {
-			at := next[len(next)-1]
-			next = next[:len(next)-1]
-			for y := max(at/width-1, 0); y <= min(at/width+1, height-1); y++ {
-				for x := max(at%width-1, 0); x <= min(at%width+1, width-1); x++ {
-					if cells[y*width+x] == taken {
-						cells[y*width+x] = groups
-						next = append(next, y*width+x)
-					}
-				}
-			}
-		}
-		groups++
-	}
-	all := make([]Mosaic, groups)
+	g.take(in.tiles)
+	all := make([]Mosaic, g.number())
 	for i := range all {
 		all[i].box = nowhere
 	}
 	for _, t := range in.tiles {
-		x0, y0, _, _ := cellsOf(t.box)
-		if g := cells[y0*width+x0]; g >= 0 {
-			all[g].tiles = append(all[g].tiles, t)
+		x, y, _, _ := g.cellsOf(t.box)
+		if n := g.cells[y*g.width+x]; n >= 0 {
+			all[n].tiles = append(all[n].tiles, t)
 			if t.dark {
-				all[g].box = all[g].box.including(t.box.x0, t.box.y0).including(t.box.x1, t.box.y1)
+				all[n].box = all[n].box.including(t.box.x0, t.box.y0).including(t.box.x1, t.box.y1)
 			}
 		}
 	}

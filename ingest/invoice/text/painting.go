@@ -16,7 +16,7 @@ func (in *interpreter) paintOperator(op pdf.Keyword, args []pdf.Object, resource
 	st := &in.state
 	switch op {
 	case "w":
-		st.lineWidth, _ = pdf.Number(first(args))
+		st.lineWidth = number(args, 0)
 	case "d":
 		dashes, _ := first(args).(pdf.Array)
 		st.dashed = len(dashes) > 0
