@@ -231,18 +231,9 @@ func (a *assembler) change(b *batch, r *kgo.Record, e events.Event, content uint
 	if err != nil {
 		return false, err
 	}
-	row := store.Row{
-		Tenant: e.TenantID, ID: e.ID, Version: uint64(e.Version), Deleted: e.Op == events.Delete, At: e.At, Data: e.Data,
-		SrcOffset: uint64(r.Offset), KeyHash: hash, ContentHash: content,
-	}
-	project := before.Project // a delete carries no project
-	if e.Data != nil {
-		row.Project = a.entity.Project(e.ID, e.Data)
-		if project, err = a.heads.texts.NumberString(row.Project); err != nil {
-			return false, err
-		}
-	} else {
-		row.Project = string(a.heads.texts.Text(project))
+	row, project, err := a.row(r, e, content, hash, before.Project)
+	if err != nil {
+		return false, err
 	}
 	a.was = a.heads.shapes.unpack(a.was[:0], before.Contribution)
 	now, was := a.now, a.was
@@ -282,6 +273,21 @@ func (a *assembler) change(b *batch, r *kgo.Record, e events.Event, content uint
 		b.changes = append(b.changes, c)
 	}
 	return true, nil
+}
+
+// row is the row of an entity's new state, and the number of its project: a delete carries none, and keeps the one before.
+func (a *assembler) row(r *kgo.Record, e events.Event, content uint64, hash, before uint32) (row store.Row, project uint32, err error) {
+	row = store.Row{
+		Tenant: e.TenantID, ID: e.ID, Version: uint64(e.Version), Deleted: e.Op == events.Delete, At: e.At, Data: e.Data,
+		SrcOffset: uint64(r.Offset), KeyHash: hash, ContentHash: content,
+	}
+	if e.Data == nil {
+		row.Project = string(a.heads.texts.Text(before))
+		return row, before, nil
+	}
+	row.Project = a.entity.Project(e.ID, e.Data)
+	project, err = a.heads.texts.NumberString(row.Project)
+	return row, project, err
 }
 
 // fits reports whether the batch has room for a change: for its entries, unless it would be the first, and for its
