@@ -115,6 +115,7 @@ func runUntilDead(t *testing.T, work childWork) {
 // Given a mail with two PDFs for two projects, when the worker is killed at any step and started again, then each PDF
 // is one read record of each project, the mail is marked, no version was sent with two contents, and each project owes one answer.
 func TestAKilledWorkerLosesNothingAndDoublesNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	records := 0
 	done := 0

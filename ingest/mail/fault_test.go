@@ -54,6 +54,7 @@ func allDone(s *mailboxtest.Server, n int) error {
 
 // Given mails on a server with a fault, when the fault is over, then each mail is one record and has its mark.
 func TestWhateverTheServerDoesEachMailBecomesOneRecord(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	records := 0
 	for _, c := range []struct {
@@ -288,6 +289,7 @@ func TestAMailThatCannotBeCopiedIsNotRemoved(t *testing.T) {
 
 // Given a server that throttles, then it is left alone for as long as it wants.
 func TestAThrottlingServerIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	s := mailboxtest.Start(t)
 	var mutex sync.Mutex
@@ -328,6 +330,7 @@ func TestOpenMailsAreFoundWithoutASearch(t *testing.T) {
 
 // Given something that mail needs away, then the mail waits without a mark, and comes in when it is back.
 func TestMailsWaitForWhatIsAway(t *testing.T) {
+	t.Parallel()
 	for _, away := range []struct {
 		what string
 		// take takes it away from the intake, before it starts, and gives what brings it back
@@ -341,6 +344,7 @@ func TestMailsWaitForWhatIsAway(t *testing.T) {
 			return func() { valve.Turn(false) }
 		}},
 		{"kafka", func(w *world, in *Intake) func() {
+			in.timings.sending = time.Second // it waits when a try has failed
 			addr := w.broker.Addr()
 			if err := w.broker.Stop(context.Background()); err != nil {
 				w.t.Fatal(err)
@@ -362,6 +366,7 @@ func TestMailsWaitForWhatIsAway(t *testing.T) {
 		}},
 	} {
 		t.Run(away.what, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			var giveBack func()
 			in := w.intake([]mailbox.Options{w.box()}, func(in *Intake) { giveBack = away.take(w, in) })

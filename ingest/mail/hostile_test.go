@@ -79,6 +79,7 @@ type invoiceBehind struct{ mail, record string }
 // Given the corpus of hostile mails in a mailbox and an invoice behind every few of them, then each invoice becomes a
 // record, and each mail gets a mark without a connection, the reader or the worker ending.
 func TestInvoicesBehindHostileMailsArrive(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	s := mailboxtest.Start(t)
 	hostile := messagetest.Mails("quartier@intake.example", 1<<20)
@@ -124,6 +125,7 @@ func TestInvoicesBehindHostileMailsArrive(t *testing.T) {
 // what a file may cost its reader and not by the clock. It is a tenth of the corpus, of each kind some: package
 // hostiletest reads all of it.
 func TestInvoicesBehindHostilePDFsArrive(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	s := mailboxtest.Start(t)
 	var pdfs [][]byte
@@ -270,6 +272,7 @@ func TestAFloodIsDecidedInBulk(t *testing.T) {
 // Given a mail at which a worker works for longer than a claim counts, then the claim is renewed, and another worker that
 // watches the mailbox meanwhile leaves the mail alone.
 func TestAClaimIsRenewedWhileItsWorkLasts(t *testing.T) {
+	t.Parallel()
 	const counts = 5 * time.Second // a claim that isn't renewed, to the second worker
 	w := newWorld(t)
 	w.deliver(testMail{to: "quartier@intake.example", id: "m1", pdfs: [][]byte{invoicePDF("1")}}.raw(), "quartier@intake.example")

@@ -145,7 +145,7 @@ func New(o Options) (*Intake, error) {
 
 // Run takes mail in until the context ends.
 func (in *Intake) Run(ctx context.Context) error {
-	send := newSender(in.options.Cluster, in.options.Log)
+	send := in.sender()
 	defer send.close()
 	work, ctx := errgroup.WithContext(ctx)
 	for _, m := range in.options.Mailboxes {

@@ -108,7 +108,7 @@ func (in *Intake) sendAgain(ctx context.Context, d draft, record events.Event, f
 	if err != nil {
 		return err
 	}
-	send := newSender(in.options.Cluster, in.options.Log)
+	send := in.sender()
 	defer send.close()
 	if err := send.try(ctx, []kafka.Message{evidence}); err != nil {
 		return err

@@ -2,7 +2,6 @@ package mail
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -14,20 +13,18 @@ import (
 // sender sends records, and what was read for them, to Kafka.
 type sender struct {
 	writer *kafkago.Writer
+	limit  time.Duration // of one try: the writer itself tries on for minutes
 }
 
-// sendLimit bounds one try: the writer itself tries on for minutes.
-const sendLimit = 30 * time.Second
-
-func newSender(c kafka.Cluster, log *slog.Logger) *sender {
-	return &sender{kafka.NewWriter(c, kafka.WriterOptions{Log: log})}
+func (in *Intake) sender() *sender {
+	return &sender{kafka.NewWriter(in.options.Cluster, kafka.WriterOptions{Log: in.options.Log}), in.timings.sending}
 }
 
 func (s *sender) close() { _ = s.writer.Close() } // everything was waited for
 
 // try sends and returns when Kafka has acknowledged all of it.
 func (s *sender) try(ctx context.Context, messages []kafkago.Message) error {
-	bounded, stop := context.WithTimeout(ctx, sendLimit)
+	bounded, stop := context.WithTimeout(ctx, s.limit)
 	defer stop()
 	return s.writer.WriteMessages(bounded, messages...)
 }

@@ -64,6 +64,8 @@ type timings struct {
 	deferral time.Duration
 	// A mail whose reading ended without a result is read again after this.
 	attempts time.Duration
+	// One try to send to Kafka takes so long at most.
+	sending time.Duration
 	// What people ask for is tried for so long.
 	requests time.Duration
 	// A mail takes long once its reading has taken this; its files together are read for no longer than that.
@@ -75,7 +77,7 @@ func usualTimings() timings {
 		backOffFirst: 500 * time.Millisecond, backOffMost: time.Minute, steady: time.Minute,
 		refreshLeast: 5 * time.Minute, refreshMost: 9 * time.Minute,
 		addresses: 30 * time.Second, claims: 2 * time.Minute, deferral: 15 * time.Minute,
-		attempts: 20 * time.Second, requests: 10 * time.Minute,
+		attempts: 20 * time.Second, sending: 30 * time.Second, requests: 10 * time.Minute,
 		slow: 10 * time.Second, mail: 10 * time.Minute,
 	}
 }
