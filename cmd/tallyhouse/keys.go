@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -59,12 +61,12 @@ func createKey(s *shell, to *connection) *cobra.Command {
 		return errors.Join(wrong...)
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		servers, err := to.open()
+		sources, closeSources, err := to.keySources()
 		if err != nil {
 			return err
 		}
-		defer servers.kafka.Close()
-		text, e, err := keys.Create(cmd.Context(), servers.kafka, request)
+		defer closeSources()
+		text, e, err := keys.Create(cmd.Context(), sources.Kafka, request)
 		if invalid := (*events.Invalid)(nil); errors.As(err, &invalid) {
 			return usageError{err}
 		}
@@ -73,9 +75,30 @@ func createKey(s *shell, to *connection) *cobra.Command {
 		}
 		fmt.Fprintf(s.err, "key %s of user %s was created\n", e.ID, request.Owner)
 		fmt.Fprintln(s.out, text)
+		warnOfOwner(cmd.Context(), s.log, sources, request)
 		return nil
 	}
 	return cmd
+}
+
+// ownerWithin bounds how long the owner of a new key is looked for: the key is good whatever comes of it.
+const ownerWithin = 10 * time.Second
+
+// warnOfOwner says why a new key sees nothing, where that is for want of its owner.
+func warnOfOwner(ctx context.Context, log *slog.Logger, sources keys.Sources, r keys.Request) {
+	ctx, stop := context.WithTimeout(ctx, ownerWithin)
+	defer stop()
+	owner, err := keys.FindOwner(ctx, sources, r.Tenant, r.Owner)
+	log = log.With("tenant", r.Tenant, "user", r.Owner)
+	switch {
+	case err != nil:
+		log.Warn("whether the key's owner exists is not known", "error", err)
+	case !owner.Known:
+		log.Warn("nobody knows of the key's owner, so the key is refused",
+			"do", "send the user and a membership (docs/events.md#accessusers), or create a key for a user of this tenant")
+	case !owner.Active:
+		log.Warn("the key's owner is not active, so the key is refused", "do", "send the user with active true, or create a key for another one")
+	}
 }
 
 func listKeys(s *shell, to *connection) *cobra.Command {

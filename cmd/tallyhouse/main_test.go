@@ -392,6 +392,45 @@ func TestKeysCreatePrintsTheKeyAlone(t *testing.T) {
 	}
 }
 
+// Given an owner whom nobody knows, who is not active, who is, or cannot be looked for, then the key is made, and what keeps the API
+// from taking it is told with what to do.
+func TestKeysCreateWarnsOfAnOwnerWhoIsNotThere(t *testing.T) {
+	c := topicstest.Cluster(t, 2)
+	ledger := ingesttest.New(t, events.Users, 2)
+	stored, away := broker(c), broker(c)
+	stored["TALLYHOUSE_CLICKHOUSE"], stored["TALLYHOUSE_CLICKHOUSE_DATABASE"] = ledger.Where.Addr, ledger.Where.Database
+	away["TALLYHOUSE_CLICKHOUSE"] = "127.0.0.1:1"
+	for id, active := range map[string]string{"ada": "true", "bob": "false"} {
+		value := `{"id":"` + id + `","tenantId":"demo","version":1,"op":"upsert","at":"2026-03-01T10:15:00Z",` +
+			`"data":{"name":"N","active":` + active + `}}`
+		m := kafkago.Message{Topic: string(events.Users), Key: []byte("demo/" + id), Value: []byte(value)}
+		if _, _, err := kafka.Send(context.Background(), c, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		owner string
+		env   map[string]string
+		want  []string
+	}{
+		{"nobody", stored, []string{"nobody knows of the key's owner", "user=nobody", "send the user and a membership"}},
+		{"bob", stored, []string{"is not active", "user=bob", "send the user with active true"}},
+		{"nobody", away, []string{"is not known", "user=nobody", "127.0.0.1:1"}},
+		{"ada", away, nil},
+	} {
+		o := tallyhouse(t, test.env, "",
+			"keys", "create", "--log-format", "text", "--tenant", "demo", "--owner", test.owner, "--environment", "live")
+		if o.code != exitDone || !strings.HasPrefix(o.out, "pk_live_") || strings.Contains(o.err, "WARN") != (test.want != nil) {
+			t.Errorf("%s: %+v", test.owner, o)
+		}
+		for _, part := range test.want {
+			if !strings.Contains(o.err, part) {
+				t.Errorf("%s: %q lacks %q", test.owner, o.err, part)
+			}
+		}
+	}
+}
+
 // Neither the help nor a failure shows a password.
 func TestPasswordsAreNeverShown(t *testing.T) {
 	env := map[string]string{

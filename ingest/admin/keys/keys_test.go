@@ -93,28 +93,40 @@ func TestCreateRefusesWhatNoKeyMayBe(t *testing.T) {
 // stored is a database with the schema and these keys.
 func stored(t *testing.T, all ...events.Event) *database.Server {
 	t.Helper()
-	ctx := context.Background()
+	server := migrated(t)
+	insert(t, server, events.Keys, all...)
+	return server
+}
+
+// migrated is a database with the schema.
+func migrated(t *testing.T) *database.Server {
+	t.Helper()
 	addr, name := clickhousetest.Database(t)
 	server, err := database.Open(database.Options{Addr: addr, Database: name, User: "default"}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { server.Close() })
-	schematest.Make(t, func(sql string) error { return server.Exec(ctx, database.Statement{SQL: sql}) })
-	e := store.Of(events.Keys)
+	schematest.Make(t, func(sql string) error { return server.Exec(context.Background(), database.Statement{SQL: sql}) })
+	return server
+}
+
+// insert puts the newest states of entities into their table.
+func insert(t *testing.T, server *database.Server, topic events.Topic, all ...events.Event) {
+	t.Helper()
+	e := store.Of(topic)
 	block := e.NewBlock()
 	for _, k := range all {
 		block.Append(&store.Row{Tenant: k.TenantID, ID: k.ID, Version: uint64(k.Version), At: k.At, Data: k.Data, Deleted: k.Data == nil})
 	}
 	block.AppendPosition(0, uint64(len(all)), -1, time.Now())
 	block.Sort()
-	_, err = server.Insert(ctx, database.Statement{
+	_, err := server.Insert(context.Background(), database.Statement{
 		SQL: e.Insert("1"), Params: database.Params{"partition": "0", "first": "0"}, Batch: block.Batch(),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return server
 }
 
 func event(id string, version int64, change func(*events.Key)) events.Event {
@@ -128,13 +140,13 @@ func event(id string, version int64, change func(*events.Key)) events.Event {
 	return e
 }
 
-func sendEvent(t *testing.T, c kafka.Cluster, e events.Event) {
+func sendEvent(t *testing.T, c kafka.Cluster, topic events.Topic, e events.Event) {
 	t.Helper()
-	value, err := events.Encode(events.Keys, e)
+	value, err := events.Encode(topic, e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := kafkago.Message{Topic: string(events.Keys), Key: []byte(e.Key()), Value: value}
+	m := kafkago.Message{Topic: string(topic), Key: []byte(e.Key()), Value: value}
 	if _, _, err := kafka.Send(context.Background(), c, m); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +162,7 @@ func TestListKnowsTheNewestOfLogAndTable(t *testing.T) {
 	for _, e := range []events.Event{
 		event("log", 1, owner("b")), event("both", 3, owner("c")), event("both", 2, owner("old")), event("deleted", 2, nil), other,
 	} {
-		sendEvent(t, c, e)
+		sendEvent(t, c, events.Keys, e)
 	}
 	for _, value := range [][]byte{[]byte("no JSON"), nil} {
 		m := kafkago.Message{Topic: string(events.Keys), Key: []byte("demo/log"), Value: value}

@@ -69,31 +69,37 @@ func (s Sources) find(ctx context.Context, tenant, id string) (Known, error) {
 	return k, nil
 }
 
-// log reads the newest state of each of the tenant's keys that Kafka's log has. What can't be decoded is no key.
+// log reads the newest state of each of the tenant's keys that Kafka's log has.
 func (s Sources) log(ctx context.Context, tenant string) (map[string]Known, error) {
 	newest := map[string]Known{}
-	err := kafka.Read(ctx, s.Kafka, string(events.Keys), func(r *kgo.Record) error {
-		if !bytes.HasPrefix(r.Key, []byte(tenant+"/")) {
-			return nil
-		}
-		e, err := events.Decode(events.Keys, r.Key, r.Value)
-		if invalid := (*events.Invalid)(nil); errors.As(err, &invalid) || errors.Is(err, events.ErrTombstone) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	err := s.events(ctx, events.Keys, tenant+"/", func(e events.Event) {
 		k := Known{ID: e.ID, Version: e.Version, deleted: e.Op == events.Delete}
 		if !k.deleted {
 			k.Key = *e.Data.(*events.Key)
 		}
 		add(newest, k)
-		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the keys: %w", err)
 	}
 	return newest, nil
+}
+
+// events reads the events of a topic whose messages' keys begin so. What can't be decoded is none.
+func (s Sources) events(ctx context.Context, topic events.Topic, prefix string, each func(events.Event)) error {
+	return kafka.Read(ctx, s.Kafka, string(topic), func(r *kgo.Record) error {
+		if !bytes.HasPrefix(r.Key, []byte(prefix)) {
+			return nil
+		}
+		e, err := events.Decode(topic, r.Key, r.Value)
+		if invalid := (*events.Invalid)(nil); errors.As(err, &invalid) || errors.Is(err, events.ErrTombstone) {
+			return nil
+		}
+		if err == nil {
+			each(e)
+		}
+		return err
+	})
 }
 
 // add keeps the greater version; of two equal ones the first counts.
@@ -110,32 +116,36 @@ WHERE tenant = {tenant:String} AND project = ''`
 
 // tables adds what the state table knows.
 func (s Sources) tables(ctx context.Context, tenant string, newest map[string]Known) error {
+	q := database.Query{SQL: tableQuery, Params: database.Params{"tenant": database.Text(tenant)}}
+	return s.rows(ctx, "keys", q, func(scan func(...any) error) error {
+		var k Known
+		var rowVersion uint64
+		var expires, revoked *int64
+		err := scan(&k.ID, &rowVersion, &k.deleted, &k.OwnerUserID, &k.Environment, &k.Prefix, &k.SecretSHA256, &k.Financial,
+			&k.Groups.Ok, &k.Groups.V, &k.ProjectIDs.Ok, &k.ProjectIDs.V, &expires, &revoked)
+		if err != nil {
+			return err
+		}
+		k.Version = int64(rowVersion)
+		k.ExpiresAt, k.RevokedAt = instant(expires), instant(revoked)
+		add(newest, k)
+		return nil
+	})
+}
+
+// rows asks every shard.
+func (s Sources) rows(ctx context.Context, what string, q database.Query, each func(scan func(...any) error) error) error {
 	for _, shard := range s.Shards {
 		found, err := shard.Exists(ctx)
 		if err != nil {
 			return err
 		}
 		if !found {
-			return fmt.Errorf("read the keys from ClickHouse at %s: database %s does not exist; run `tallyhouse "+
-				"migrate`, or name another with --clickhouse-database", shard.Addr(), shard.Name())
+			return fmt.Errorf("read the %s from ClickHouse at %s: database %s does not exist; run `tallyhouse "+
+				"migrate`, or name another with --clickhouse-database", what, shard.Addr(), shard.Name())
 		}
-		q := database.Query{SQL: tableQuery, Params: database.Params{"tenant": database.Text(tenant)}}
-		err = shard.Rows(ctx, q, func(scan func(...any) error) error {
-			var k Known
-			var rowVersion uint64
-			var expires, revoked *int64
-			err := scan(&k.ID, &rowVersion, &k.deleted, &k.OwnerUserID, &k.Environment, &k.Prefix, &k.SecretSHA256, &k.Financial,
-				&k.Groups.Ok, &k.Groups.V, &k.ProjectIDs.Ok, &k.ProjectIDs.V, &expires, &revoked)
-			if err != nil {
-				return err
-			}
-			k.Version = int64(rowVersion)
-			k.ExpiresAt, k.RevokedAt = instant(expires), instant(revoked)
-			add(newest, k)
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("read the keys from ClickHouse at %s: %w", shard.Addr(), err)
+		if err := shard.Rows(ctx, q, each); err != nil {
+			return fmt.Errorf("read the %s from ClickHouse at %s: %w", what, shard.Addr(), err)
 		}
 	}
 	return nil
