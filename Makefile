@@ -19,9 +19,12 @@ build:
 # The packages that take minutes begin first, so that the rest runs beside them and no processor is idle in the end.
 LONG = ./ingest/mail ./ingest/worker ./api ./cmd/tallyhouse
 
+# One package more at a time than there are processors: tests of outages wait.
+TOGETHER = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+
 test: lint
 	@.ci/install
-	$(TEST) $(LONG) ./...
+	$(TEST) -p $(TOGETHER) $(LONG) ./...
 	cd deploy/checks && $(GO) vet ./... && $(TEST) ./...
 
 # The tests that meet Kafka, against Apache Kafka instead of the embedded broker: what is read and from where, transactions,
