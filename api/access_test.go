@@ -444,6 +444,7 @@ func TestADatabaseThatNeverWasRightAnswersNobody(t *testing.T) {
 }
 
 func TestWithoutKafkaNothingIsAnswered(t *testing.T) {
+	t.Parallel()
 	// Given a broker that goes away
 	dir, addr := t.TempDir(), ""
 	w := newWorld(t)

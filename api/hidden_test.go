@@ -143,7 +143,7 @@ func TestWhatIsHiddenIsAsLittleLookedForAsWhatDoesNotExist(t *testing.T) {
 // machine does other things beside.
 func TestHiddenAndAbsentAnswersAreAlike(t *testing.T) {
 	w, _ := hidden(t)
-	const repetitions = 300
+	const repetitions = 30
 	for _, path := range []string{"/v0/records/R-%", "/v0/contracts/C-%"} {
 		took := make(map[string][]time.Duration)
 		for range repetitions {

@@ -107,6 +107,7 @@ func TestAnEngineThatIsKilledComesBack(t *testing.T) {
 }
 
 func TestADatabaseThatHangsIsAFaultInTime(t *testing.T) {
+	t.Parallel()
 	// Given a database that falls silent without ending connections
 	w := newWorld(t)
 	valve := clickhousetest.NewValve(t, clickhousetest.Engine(t).Addr())
