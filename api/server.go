@@ -11,16 +11,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/klauspost/compress/gzhttp"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sethvargo/go-retry"
-	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/sync/errgroup"
 
 	"tallyhouse/api/access"
@@ -60,53 +56,6 @@ const (
 	maxPageBody       = 20 << 20  // bytes of a page, which is cut
 	maxBody           = 64 << 20  // bytes of what cannot be cut
 )
-
-// Options say what the API needs. ClickHouse, Kafka and Environment are required.
-type Options struct {
-	// ClickHouse is a connection with the database of the tables set. Its read timeout bounds what a dead server can hold
-	// up, and should be somewhat longer than QueryTimeout.
-	ClickHouse reader.Conn
-	// Control are connections for what must not wait for requests: health, access, the keys of cursors, and ending
-	// statements; ClickHouse by default.
-	Control reader.Conn
-	// Requests is how many requests are worked on at the same time, each with up to StatementsPerRequest statements; 16 by
-	// default. A quarter of them may be of one key or user, three quarters of one tenant.
-	Requests int
-	// Kafka are the options of a client of the cluster whose topics decide about access.
-	Kafka []kgo.Opt
-	// Feedback puts what clients say about the API on its topic; without it that is answered by 500.
-	Feedback feedback.Sender
-	// Check says why the database cannot be read by this binary, nil when it can; without it the database only has to
-	// answer.
-	Check func(context.Context) error
-	// Environment is test or live: keys of the other one do not work.
-	Environment string
-	// BasePath goes before every path, like /ledger; "" for none.
-	BasePath string
-	// CORSOrigins may call the API from a browser; none by default.
-	CORSOrigins []string
-	// CursorKeyFile holds the keys that seal cursors; without it they are kept in the database.
-	CursorKeyFile string
-	// Issuer is whose session tokens are taken beside API keys; none by default.
-	Issuer session.Issuer
-	// RateLimit is how many requests of a key or user are answered in any window of time; without it there is no limit, of
-	// failed logins neither.
-	RateLimit ratelimit.Policy
-	// RateStore counts the requests; in memory by default. It must have been made for RateLimit.
-	RateStore RateStore
-	// TrustedProxies are the networks of proxies that say in X-Forwarded-For where a request came from.
-	TrustedProxies []netip.Prefix
-	// QueryTimeout bounds the work on a request, its waiting and all its statements; 10 s by default.
-	QueryTimeout time.Duration
-	// Clock decides what today and the current month are in calculations, and nothing else; the machine's by default.
-	Clock func() time.Time
-	// AccessGapsAccepted is the instant up to which lost changes of users, memberships, keys and projects have been seen to;
-	// gaps that were found later are a reason to answer nothing (docs/api.md#keys-and-access).
-	AccessGapsAccepted time.Time
-	// Log and Metrics take what happens; by default nothing is kept.
-	Log     *slog.Logger
-	Metrics prometheus.Registerer
-}
 
 // patience is how long the HTTP server waits for its clients.
 type patience struct {
@@ -165,38 +114,27 @@ type Server struct {
 
 // New makes the API; Run lets it work. All that is wrong with the options is reported at once.
 func New(o Options) (*Server, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Metrics == nil {
-		o.Metrics = prometheus.NewRegistry()
-	}
-	if o.QueryTimeout == 0 {
-		o.QueryTimeout = 10 * time.Second
-	}
-	if o.Control == nil {
-		o.Control = o.ClickHouse
-	}
-	if o.Requests == 0 {
-		o.Requests = defaultRequests
-	}
-	if o.Clock == nil {
-		o.Clock = time.Now
-	}
-	if o.Check == nil {
-		o.Check = func(context.Context) error { return nil }
-	}
+	o.setDefaults()
 	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("the API cannot start: %w", err)
 	}
+	s := newServer(o)
+	for _, complete := range []func(Options) error{s.addSessions, s.addRates, s.addCursors, s.addDocuments, s.addHandlers} {
+		if err := complete(o); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// newServer has what takes the options as they are and cannot fail.
+func newServer(o Options) *Server {
 	control := reader.New(o.Control, o.Control, o.QueryTimeout)
 	requests := reader.New(o.ClickHouse, o.Control, o.QueryTimeout)
 	s := &Server{
-		small:   share{reader: requests.Small(), maxPage: smallBody, maxBody: smallBody},
-		large:   share{reader: requests, maxPage: maxPageBody, maxBody: maxBody, cuts: true},
-		control: control,
-		admission: newAdmission(limits{running: o.Requests, perTenant: max(1, o.Requests*3/4), perPrincipal: max(1, o.Requests/4),
-			waiting: maxWaiting, allWaiting: maxAllWaiting, large: largeShares, bytes: maxBodies}),
+		small:       share{reader: requests.Small(), maxPage: smallBody, maxBody: smallBody},
+		large:       share{reader: requests, maxPage: maxPageBody, maxBody: maxBody, cuts: true},
+		control:     control,
 		statements:  newStatementQueue(forThreads(defaultThreads, o.Requests*StatementsPerRequest), time.Now),
 		most:        o.Requests * StatementsPerRequest,
 		refusals:    refusals{pause: refusalPause},
@@ -207,6 +145,7 @@ func New(o Options) (*Server, error) {
 		cursors:     cursor.FromStore(control),
 		check:       o.Check,
 		operations:  operations(),
+		exports:     newRoutes(exportOperations()),
 		environment: o.Environment,
 		basePath:    o.BasePath,
 		timeout:     o.QueryTimeout,
@@ -214,91 +153,80 @@ func New(o Options) (*Server, error) {
 			idle: idleTimeout, stop: shutdownTimeout},
 		clock:   o.Clock,
 		origins: o.CORSOrigins,
-		messages: newAdmission(limits{running: max(1, o.Requests/agentShare), perTenant: max(1, o.Requests*3/4/agentShare),
-			perPrincipal: max(1, o.Requests/4/agentShare), waiting: maxWaiting, allWaiting: maxAllWaiting, bytes: maxBodies / agentShare}),
-		pages: newAdmission(limits{running: o.Requests * pageShare, perTenant: max(1, o.Requests*3/4) * pageShare,
-			perPrincipal: max(1, o.Requests/4) * pageShare, waiting: maxWaiting, allWaiting: maxAllWaiting, bytes: maxBodies}),
-		files: newAdmission(limits{running: runningFiles, perTenant: runningFiles * 3 / 4, perPrincipal: runningFiles / 4, waiting: maxWaiting,
-			allWaiting: maxAllWaiting, bytes: maxBodies}),
-		kept: newKeptAnswers(maxKept, maxKeptOfTenant),
-		log:  o.Log,
+		kept:    newKeptAnswers(maxKept, maxKeptOfTenant),
+		log:     o.Log,
 	}
-	var err error
-	if o.Issuer != (session.Issuer{}) {
-		if s.sessions, err = session.NewVerifier(o.Issuer, time.Now, o.Log); err != nil {
-			return nil, err
-		}
-	}
+	s.routes = newRoutes(s.operations)
+	s.admit(o.Requests)
 	if o.Feedback != nil {
 		s.feedback = feedback.NewLog(o.Kafka, o.Feedback, time.Now)
 	}
-	if s.ratePolicy.Events > 0 {
-		if s.rates = o.RateStore; s.rates == nil {
-			s.rates = ratelimit.NewMemory(s.ratePolicy, maxCountedKeys, time.Now)
-		}
+	return s
+}
+
+// admit sets how many requests of each kind are let in at a time, of one tenant and of one key or user.
+func (s *Server) admit(requests int) {
+	ofTenant, ofPrincipal := max(1, requests*3/4), max(1, requests/4)
+	s.admission = newAdmission(limits{running: requests, perTenant: ofTenant, perPrincipal: ofPrincipal,
+		waiting: maxWaiting, allWaiting: maxAllWaiting, large: largeShares, bytes: maxBodies})
+	s.messages = newAdmission(limits{running: max(1, requests/agentShare), perTenant: max(1, requests*3/4/agentShare),
+		perPrincipal: max(1, requests/4/agentShare), waiting: maxWaiting, allWaiting: maxAllWaiting, bytes: maxBodies / agentShare})
+	s.pages = newAdmission(limits{running: requests * pageShare, perTenant: ofTenant * pageShare,
+		perPrincipal: ofPrincipal * pageShare, waiting: maxWaiting, allWaiting: maxAllWaiting, bytes: maxBodies})
+	s.files = newAdmission(limits{running: runningFiles, perTenant: runningFiles * 3 / 4, perPrincipal: runningFiles / 4,
+		waiting: maxWaiting, allWaiting: maxAllWaiting, bytes: maxBodies})
+}
+
+// addSessions takes session tokens, where there is an issuer.
+func (s *Server) addSessions(o Options) (err error) {
+	if o.Issuer != (session.Issuer{}) {
+		s.sessions, err = session.NewVerifier(o.Issuer, time.Now, o.Log)
 	}
-	s.routes = newRoutes(s.operations)
-	s.exports = newRoutes(exportOperations())
+	return err
+}
+
+// addRates counts requests, where there is a limit.
+func (s *Server) addRates(o Options) error {
+	if s.ratePolicy.Events == 0 {
+		return nil
+	}
+	if s.rates = o.RateStore; s.rates == nil {
+		s.rates = ratelimit.NewMemory(s.ratePolicy, maxCountedKeys, time.Now)
+	}
+	return nil
+}
+
+// addCursors takes the keys of cursors from a file, where there is one.
+func (s *Server) addCursors(o Options) (err error) {
 	if o.CursorKeyFile != "" {
-		if s.cursors, err = cursor.FromFile(o.CursorKeyFile); err != nil {
-			return nil, err
-		}
+		s.cursors, err = cursor.FromFile(o.CursorKeyFile)
 	}
+	return err
+}
+
+func (s *Server) addDocuments(Options) (err error) {
 	if s.description, err = describe(s.operations, s.basePath, s.ratePolicy); err != nil {
-		return nil, err
+		return err
 	}
-	if s.events, err = asyncapi.Document(); err != nil {
-		return nil, err
-	}
+	s.events, err = asyncapi.Document()
+	return err
+}
+
+// addHandlers comes last: it wraps the whole of the server.
+func (s *Server) addHandlers(o Options) (err error) {
 	if s.metrics, err = newMetrics(o.Metrics, s.access, s.sessions); err != nil {
-		return nil, fmt.Errorf("register the metrics of the API: %w", err)
+		return fmt.Errorf("register the metrics of the API: %w", err)
 	}
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(compressFrom), gzhttp.EnableZstd(true))
 	if err != nil {
-		return nil, fmt.Errorf("set up compression: %w", err)
+		return fmt.Errorf("set up compression: %w", err)
 	}
 	if s.guard, err = serving.NewGuard("api", o.Log, o.Metrics, brokenOff); err != nil {
-		return nil, err
+		return err
 	}
 	s.agents = agents.Handler(s.agentTools(), pages.Version(), s.guard.Handler(s))
 	s.handler = s.guard.Handler(s.cors(compress(s)))
-	return s, nil
-}
-
-func (o *Options) validate() error {
-	wrong := []error{o.Validate()}
-	if o.ClickHouse == nil {
-		wrong = append(wrong, errors.New("a connection to ClickHouse is missing"))
-	}
-	if len(o.Kafka) == 0 {
-		wrong = append(wrong, errors.New("the options of the Kafka client are missing"))
-	}
-	return errors.Join(wrong...)
-}
-
-// Validate reports all that is wrong with the options, connections apart.
-func (o *Options) Validate() error {
-	var wrong []error
-	if o.Environment != "test" && o.Environment != "live" {
-		wrong = append(wrong, fmt.Errorf("the environment must be test or live, not %q", o.Environment))
-	}
-	if err := o.Issuer.Validate(); err != nil {
-		wrong = append(wrong, err)
-	}
-	if o.RateLimit.Events < 0 || o.RateLimit.Events > 0 && o.RateLimit.Window < time.Second {
-		wrong = append(wrong, fmt.Errorf("the rate limit cannot be %d requests in %s", o.RateLimit.Events, o.RateLimit.Window))
-	}
-	if o.BasePath != "" &&
-		(!strings.HasPrefix(o.BasePath, "/") || strings.HasSuffix(o.BasePath, "/") ||
-			strings.ContainsAny(o.BasePath, "<>?#% ")) {
-		wrong = append(wrong, fmt.Errorf("the base path must begin with a slash and not end with one, like /ledger, but is %q", o.BasePath))
-	}
-	if o.CursorKeyFile != "" {
-		if _, err := cursor.FromFile(o.CursorKeyFile); err != nil {
-			wrong = append(wrong, err)
-		}
-	}
-	return errors.Join(wrong...)
+	return nil
 }
 
 // Handler answers requests. It is the whole API; Run only lets it know what it needs, and listens.
