@@ -70,10 +70,7 @@ func writeFlags(page *strings.Builder, title string, of func(each func(*pflag.Fl
 			return
 		}
 		variable := "`" + strings.Join(variables(f), "`, `") + "`"
-		value := f.DefValue
-		if value == "[]" {
-			value = ""
-		}
+		value := strings.Trim(f.DefValue, "[]") // of a list, which is given without them
 		if value != "" {
 			value = "`" + value + "`"
 		}

@@ -111,7 +111,7 @@ func (f *mailFlags) checkMaxAmount() error {
 // addReading adds the flags that don't say which mailbox it is; originals is where they are by default.
 func (f *mailFlags) addReading(flags *pflag.FlagSet, originals string) {
 	f.addOriginals(flags, originals)
-	flags.StringVar(&f.done, "mail-done", "keyword", "what marks a done mail: a keyword, or a folder that it is moved to; keyword or folder")
+	flags.StringVar(&f.done, "mail-done", "keyword", "what marks a done mail: keyword, or folder, to which it is moved")
 	flags.StringVar(&f.folder, "mail-folder", "Tallyhouse", "the folder of done mails, with --mail-done folder")
 	flags.StringSliceVar(&f.recipients, "mail-recipients", mail.Recipients(),
 		"header fields in which intake addresses are looked for, in this order")
