@@ -36,8 +36,8 @@ const (
 	FieldGross        = "gross"
 )
 
-// ConfirmedFields lists the fields that people confirm, in the order in which they are shown.
-func ConfirmedFields() []string {
+// confirmedFields lists the fields that people confirm, in the order in which they are shown.
+func confirmedFields() []string {
 	return []string{FieldNumber, FieldDate, FieldDueDate, FieldSupplierName, FieldTaxID, FieldContractor, FieldCurrency, FieldNet,
 		FieldTax, FieldGross}
 }
@@ -119,7 +119,7 @@ func Confirm(r *events.Reading, values InvoiceValues, by string) *events.Reading
 	next.Status, next.Reason, next.Detail = events.ReadingCompleted, events.Opt[string]{}, events.Opt[string]{}
 	next.ConfirmedBy = events.Some(by)
 	next.Fields = nil
-	for _, name := range ConfirmedFields() {
+	for _, name := range confirmedFields() {
 		was := events.ReadField{Name: name}
 		for _, f := range r.Fields {
 			if f.Name == name {

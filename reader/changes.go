@@ -31,8 +31,8 @@ type Offsets []uint64
 // maxPartitions bounds the partitions of a topic whose positions are told apart.
 const maxPartitions = 4096
 
-// ErrTooManyPartitions says that positions of so many partitions are not told apart.
-var ErrTooManyPartitions = fmt.Errorf("a topic has more than %d partitions", maxPartitions)
+// errTooManyPartitions says that positions of so many partitions are not told apart.
+var errTooManyPartitions = fmt.Errorf("a topic has more than %d partitions", maxPartitions)
 
 // livesQuery finds the life of each stream on each shard.
 func livesQuery() Query {
@@ -86,7 +86,7 @@ func offsetsOf(p positions) (Offsets, error) {
 	var all Offsets
 	for partition, offset := range next {
 		if partition < 0 || partition >= maxPartitions {
-			return nil, ErrTooManyPartitions
+			return nil, errTooManyPartitions
 		}
 		if missing := int(partition) + 1 - len(all); missing > 0 {
 			all = append(all, make(Offsets, missing)...)

@@ -14,8 +14,8 @@ import (
 	"tallyhouse/schemas/jsonschema"
 )
 
-// MaxAnswer bounds the body that a tool returns, in bytes: models take much less at a time.
-const MaxAnswer = 4 << 20
+// maxAnswer bounds the body that a tool returns, in bytes: models take much less at a time.
+const maxAnswer = 4 << 20
 
 // Tool is an operation as agents call it.
 type Tool struct {

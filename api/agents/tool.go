@@ -63,7 +63,7 @@ func (t *Tool) handler(api http.Handler) mcp.ToolHandler {
 		api.ServeHTTP(answer, request)
 		if answer.full {
 			return failed(m, &problem.Error{Kind: problem.InternalError, Detail: fmt.Sprintf("The answer is larger than the %d bytes "+
-				"that a tool may return: ask for less, by limit, fields or filters.", MaxAnswer)}), nil
+				"that a tool may return: ask for less, by limit, fields or filters.", maxAnswer)}), nil
 		}
 		return answer.result(), nil
 	}
@@ -196,7 +196,7 @@ func (a *answer) Header() http.Header { return a.header }
 func (a *answer) WriteHeader(status int) { a.status = status }
 
 func (a *answer) Write(b []byte) (int, error) {
-	if a.full = a.full || len(a.body)+len(b) > MaxAnswer; a.full {
+	if a.full = a.full || len(a.body)+len(b) > maxAnswer; a.full {
 		return 0, errors.New("the answer is too large for a tool")
 	}
 	a.body = append(a.body, b...)

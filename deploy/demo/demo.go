@@ -23,8 +23,8 @@ const (
 
 // Limits of Options; even then all sums are in the ledger's range of amounts.
 const (
-	MaxProjects = 9_999
-	MaxRecords  = 1_000_000_000
+	maxProjects = 9_999
+	maxRecords  = 1_000_000_000
 )
 
 // Now is the default of Options.Now.
@@ -33,18 +33,18 @@ func Now() time.Time { return time.Date(2026, time.October, 30, 0, 0, 0, 0, time
 // Options say what to invent. Equal options give equal bytes on every machine.
 type Options struct {
 	Tenant   string         // DefaultTenant when empty
-	Projects int            // DefaultProjects when 0, at most MaxProjects; each takes about 130 kB of memory
-	Records  int64          // invoices and accruals in one to five versions each; DefaultRecords when 0, at most MaxRecords
+	Projects int            // DefaultProjects when 0, at most maxProjects; each takes about 130 kB of memory
+	Records  int64          // invoices and accruals in one to five versions each; DefaultRecords when 0, at most maxRecords
 	Seed     uint64         // another seed, another company
 	Now      time.Time      // the data end with the day before its UTC date and begin five years earlier; Now() when zero
 	Topics   []events.Topic // write the changes of these topics alone; empty: of all Topics(). The lines are the same
 
-	// Progress is called with how far Write is, every ProgressEvery lines and at the end; nil: never.
+	// Progress is called with how far Write is, every progressEvery lines and at the end; nil: never.
 	Progress func(Progress)
 }
 
-// ProgressEvery is the number of lines, or of records counted for the budgets, between two calls of Options.Progress.
-const ProgressEvery = 10_000
+// progressEvery is the number of lines, or of records counted for the budgets, between two calls of Options.Progress.
+const progressEvery = 10_000
 
 // Progress is how far Write is.
 type Progress struct {
@@ -110,11 +110,11 @@ func (o Options) complete() (Options, error) {
 		errs = append(errs, fmt.Errorf("tenant %.40q: give a name of at most %d bytes without a slash", o.Tenant,
 			events.MaxIDLength))
 	}
-	if o.Projects < 0 || o.Projects > MaxProjects {
-		errs = append(errs, fmt.Errorf("%d projects: give 1 to %d", o.Projects, MaxProjects))
+	if o.Projects < 0 || o.Projects > maxProjects {
+		errs = append(errs, fmt.Errorf("%d projects: give 1 to %d", o.Projects, maxProjects))
 	}
-	if o.Records < 0 || o.Records > MaxRecords {
-		errs = append(errs, fmt.Errorf("%d records: give 1 to %d", o.Records, MaxRecords))
+	if o.Records < 0 || o.Records > maxRecords {
+		errs = append(errs, fmt.Errorf("%d records: give 1 to %d", o.Records, maxRecords))
 	}
 	if year := o.Now.UTC().Year(); year < 1910 || year > 2290 {
 		errs = append(errs, fmt.Errorf("the year %d: give an end in 1910 to 2290", year))

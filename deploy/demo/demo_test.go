@@ -399,7 +399,7 @@ func TestWriteRefusesWhatItCannotWrite(t *testing.T) {
 	for name, o := range map[string]Options{
 		"tenant":        {Tenant: "a/b"},
 		"projects":      {Projects: -1},
-		"records":       {Records: MaxRecords + 1},
+		"records":       {Records: maxRecords + 1},
 		"unknown topic": {Topics: []events.Topic{"ledger.recods"}},
 		"year":          {Now: time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)},
 	} {

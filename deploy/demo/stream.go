@@ -191,7 +191,7 @@ func (s *stream) write(t events.Topic, id string, version, at int64, data any) e
 		return fmt.Errorf("%s %s: %w", t, id, err)
 	}
 	s.buf = append(s.buf, '}', '\n')
-	if s.lines++; s.lines%ProgressEvery == 0 {
+	if s.lines++; s.lines%progressEvery == 0 {
 		s.report()
 	}
 	if len(s.buf) < flushAt {

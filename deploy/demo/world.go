@@ -61,7 +61,7 @@ func (w *world) count() {
 	}
 	var r record
 	for n := range w.Records {
-		if w.Progress != nil && n%ProgressEvery == 0 {
+		if w.Progress != nil && n%progressEvery == 0 {
 			w.Progress(Progress{Counted: n})
 		}
 		if w.draw(n, &r); r.counts() {

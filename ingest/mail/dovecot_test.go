@@ -479,7 +479,7 @@ func TestADovecotWithoutKeywords(t *testing.T) {
 	w.settled(4)
 	eventually(t, "nothing is open", func() error { return unhandled(o) })
 	lists(in.Intake, "--\n"+ignored+"--\n")
-	if err := in.Release(t.Context(), ids["stranger"]); !errors.Is(err, ErrNotListed) {
+	if err := in.Release(t.Context(), ids["stranger"]); !errors.Is(err, errNotListed) {
 		t.Errorf("release of a done mail: %v", err)
 	}
 }

@@ -48,8 +48,8 @@ func (in *Intake) Waiting(ctx context.Context, each func(Listed)) error {
 	return in.list(ctx, mailbox.Unmarked, each)
 }
 
-// ErrNotListed says that no mailbox has a mail to release.
-var ErrNotListed = errors.New("no such mail is failed, ignored or quarantined")
+// errNotListed says that no mailbox has a mail to release.
+var errNotListed = errors.New("no such mail is failed, ignored or quarantined")
 
 // errNotKept says that a release from quarantine would be forgotten.
 var errNotKept = errors.New("the mailbox takes no keywords, so the release can't be kept: " +
@@ -60,7 +60,7 @@ var errNotKept = errors.New("the mailbox takes no keywords, so the release can't
 func (in *Intake) Release(ctx context.Context, id string) error {
 	var validity, uid uint32
 	if n, err := fmt.Sscanf(id, "%d.%d", &validity, &uid); n != 2 || err != nil {
-		return fmt.Errorf("release mail %q: %w: its id is two numbers with a dot between them", id, ErrNotListed)
+		return fmt.Errorf("release mail %q: %w: its id is two numbers with a dot between them", id, errNotListed)
 	}
 	for _, o := range in.options.Mailboxes {
 		found, err := in.releaseFrom(ctx, o, validity, mailbox.UID(uid))
@@ -71,7 +71,7 @@ func (in *Intake) Release(ctx context.Context, id string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("release mail %s: %w", id, ErrNotListed)
+	return fmt.Errorf("release mail %s: %w", id, errNotListed)
 }
 
 func (in *Intake) releaseFrom(ctx context.Context, o mailbox.Options, validity uint32, uid mailbox.UID) (bool, error) {

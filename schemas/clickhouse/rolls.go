@@ -124,9 +124,9 @@ var (
 	}
 )
 
-// KeySeparator stands between each two keys in the column keys, and behind the name of the roll. No text that is a key has
+// keySeparator stands between each two keys in the column keys, and behind the name of the roll. No text that is a key has
 // it: events whose ids have are refused.
-const KeySeparator = '\x00'
+const keySeparator = '\x00'
 
 // None stands for no term in what KeyPlaces and AmountPlaces return.
 const None = -1
@@ -155,7 +155,7 @@ func place(terms, has []string) int {
 func AppendKeys[T string | []byte](b []byte, r *Roll, keys []T) []byte {
 	b = append(b, r.Name...)
 	for _, at := range r.KeyPlaces() {
-		b = append(b, KeySeparator)
+		b = append(b, keySeparator)
 		if at != None {
 			b = append(b, keys[at]...)
 		}
@@ -166,12 +166,12 @@ func AppendKeys[T string | []byte](b []byte, r *Roll, keys []T) []byte {
 // CutKeys takes the column keys apart: the name of the roll and its keys, as many as MaxRollKeys. ok is false for a text that
 // has more of them or fewer; a position has none.
 func CutKeys(text string) (roll string, keys [MaxRollKeys]string, ok bool) {
-	roll, rest, more := strings.Cut(text, string(KeySeparator))
+	roll, rest, more := strings.Cut(text, string(keySeparator))
 	for i := range keys {
 		if !more {
 			return roll, keys, false
 		}
-		keys[i], rest, more = strings.Cut(rest, string(KeySeparator))
+		keys[i], rest, more = strings.Cut(rest, string(keySeparator))
 	}
 	return roll, keys, !more
 }

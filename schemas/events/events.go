@@ -50,7 +50,7 @@ const (
 	MaxAmount       = 9007199254740991 // minor units; the least is -MaxAmount
 	MaxIDLength     = 200              // characters
 	MaxDecimals     = 18               // digits of a decimal string
-	MaxMonths       = 400 * 12         // of a rhythm or a lag: as many as the ledger's range of dates has
+	maxMonths       = 400 * 12         // of a rhythm or a lag: as many as the ledger's range of dates has
 )
 
 // Op says what happened to the entity.

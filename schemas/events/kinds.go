@@ -203,9 +203,9 @@ func integer(least, most int64) kind[int64] {
 // numberOfMonths is at most as many as the ledger's whole range of dates has.
 func numberOfMonths(least int64) kind[int] {
 	return kind[int]{
-		read:   func(d *decoder, v *int) { *v = int(d.integer(least, MaxMonths)) },
+		read:   func(d *decoder, v *int) { *v = int(d.integer(least, maxMonths)) },
 		write:  func(b []byte, v *int) []byte { return strconv.AppendInt(b, int64(*v), 10) },
-		schema: &jsonschema.Schema{Type: "integer", Minimum: &least, Maximum: jsonschema.Number(int64(MaxMonths))},
+		schema: &jsonschema.Schema{Type: "integer", Minimum: &least, Maximum: jsonschema.Number(int64(maxMonths))},
 	}
 }
 

@@ -24,8 +24,8 @@ import (
 // topic is the pseudo-topic under whose hold the schema changes.
 const topic = "migrations"
 
-// DefaultTimeout is how long Up waits for another process that migrates.
-const DefaultTimeout = 2 * time.Minute
+// defaultTimeout is how long Up waits for another process that migrates.
+const defaultTimeout = 2 * time.Minute
 
 const (
 	askAgain = 250 * time.Millisecond // while another process migrates
@@ -36,7 +36,7 @@ const (
 // Options say how to migrate.
 type Options struct {
 	Target   clickhouse.Target
-	Timeout  time.Duration // for another process that migrates; 0 is DefaultTimeout
+	Timeout  time.Duration // for another process that migrates; 0 is defaultTimeout
 	Log      *slog.Logger
 	Progress func(admin.Progress) // of work on rows, where a step or a new formula needs any; may be nil
 }
@@ -59,7 +59,7 @@ func (s *shard) work() admin.Options {
 // other than this binary's.
 func Up(ctx context.Context, shards []database.Options, o Options) (taken []string, err error) {
 	if o.Timeout == 0 {
-		o.Timeout = DefaultTimeout
+		o.Timeout = defaultTimeout
 	}
 	steps, err := clickhouse.Migrations(o.Target)
 	if err != nil {

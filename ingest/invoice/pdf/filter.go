@@ -12,9 +12,9 @@ import (
 // maxFilters bounds the chain of filters of one stream.
 const maxFilters = 8
 
-// ErrImageFilter is returned with the bytes unpacked so far when a stream ends
+// errImageFilter is returned with the bytes unpacked so far when a stream ends
 // in an image filter (DCTDecode, JPXDecode, CCITTFaxDecode, JBIG2Decode).
-var ErrImageFilter = errors.New("stream is packed by an image filter")
+var errImageFilter = errors.New("stream is packed by an image filter")
 
 // ImageFilter names the image filter left to apply and its parameters.
 type ImageFilter struct {
@@ -27,7 +27,7 @@ type ImageFilter struct {
 func (f *File) Unpack(s *Stream, limit int64) ([]byte, error) {
 	data, image, err := f.UnpackImage(s, limit)
 	if err == nil && image.Name != "" {
-		return nil, fmt.Errorf("unpacking stream %d: %w", s.ref.Number, ErrImageFilter)
+		return nil, fmt.Errorf("unpacking stream %d: %w", s.ref.Number, errImageFilter)
 	}
 	return data, err
 }

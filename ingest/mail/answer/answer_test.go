@@ -221,7 +221,7 @@ func TestWhatAServerSaysOfALetter(t *testing.T) {
 			}
 			return nil
 		})
-		s, err := ParseServer(server.URL)
+		s, err := parseServer(server.URL)
 		if err != nil {
 			t.Fatal(err)
 		}

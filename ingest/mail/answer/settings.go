@@ -85,7 +85,7 @@ func parse(content []byte) (*Settings, error) {
 	s := &Settings{desk: strings.TrimRight(said.Desk, "/"), projects: map[place]project{}}
 	var wrong []error
 	var err error
-	if s.server, err = ParseServer(said.SMTP); err != nil {
+	if s.server, err = parseServer(said.SMTP); err != nil {
 		wrong = append(wrong, err)
 	}
 	if from, err := mail.ParseAddress(said.From); err != nil || !plain(from.Address) {

@@ -26,10 +26,10 @@ type Server struct {
 	tls          *tls.Config
 }
 
-// ParseServer reads an address like smtps://user@host:465?password-file=FILE. smtps is TLS from the beginning, smtp is
+// parseServer reads an address like smtps://user@host:465?password-file=FILE. smtps is TLS from the beginning, smtp is
 // STARTTLS; with tls=off there is no encryption, for a server that wants no login or is on this machine. ca=FILE names the
 // authorities to trust instead of the system's.
-func ParseServer(s string) (Server, error) {
+func parseServer(s string) (Server, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtps" && u.Scheme != "smtp" || strings.Trim(u.Path, "/") != "" {
 		return Server{}, errors.New("smtp must be an address like smtps://user@smtp.example.com?password-file=FILE or smtp://... " +

@@ -17,8 +17,8 @@ import (
 	schema "tallyhouse/schemas/clickhouse"
 )
 
-// LeastVersion is the oldest release of ClickHouse whose inserts behave as the protocol needs, by its first number.
-const LeastVersion = 26
+// leastVersion is the oldest release of ClickHouse whose inserts behave as the protocol needs, by its first number.
+const leastVersion = 26
 
 // insertSettings are the settings that the protocol relies on (docs/architecture.md): a batch becomes one block in the
 // state table and one in each view, the state table first; nothing is deduplicated, merged on the way or ignored.
@@ -113,7 +113,7 @@ func differences(server, user string, wanted, effective map[string]string) (wron
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		switch value, ok := effective[name]; {
 		case !ok:
-			wrong = append(wrong, fmt.Errorf("%s does not know the setting %s: use release %d or newer", server, name, LeastVersion))
+			wrong = append(wrong, fmt.Errorf("%s does not know the setting %s: use release %d or newer", server, name, leastVersion))
 		case value != wanted[name]:
 			wrong = append(wrong, fmt.Errorf("%s runs with %s = %s where %s was asked for: take the constraint on it "+
 				"from the profile of user %q", server, name, value, wanted[name], user))
@@ -128,10 +128,10 @@ func differences(server, user string, wanted, effective map[string]string) (wron
 func checkVersion(addr, version string) error {
 	var first int
 	if _, err := fmt.Sscanf(version, "%d.", &first); err != nil {
-		return fmt.Errorf("ClickHouse at %s has version %q, which names no release: use release %d or newer", addr, version, LeastVersion)
+		return fmt.Errorf("ClickHouse at %s has version %q, which names no release: use release %d or newer", addr, version, leastVersion)
 	}
-	if first < LeastVersion {
-		return fmt.Errorf("ClickHouse at %s has version %s: use release %d or newer", addr, version, LeastVersion)
+	if first < leastVersion {
+		return fmt.Errorf("ClickHouse at %s has version %s: use release %d or newer", addr, version, leastVersion)
 	}
 	return nil
 }

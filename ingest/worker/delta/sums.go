@@ -16,15 +16,15 @@ const (
 	Parts = 8
 	// MaxEntries is the greatest limit that New takes.
 	MaxEntries = 1 << 20
-	// MaxRolls is the greatest number of rolls that New takes.
-	MaxRolls = 1 << 8
+	// maxRolls is the greatest number of rolls that New takes.
+	maxRolls = 1 << 8
 
 	maxMagnitude = 1<<62 - 1
 )
 
 // What Add refuses, each without having added anything.
 var (
-	ErrOverflow = errors.New("the absolute amounts of a measure reach 2^62")
+	errOverflow = errors.New("the absolute amounts of a measure reach 2^62")
 	ErrFull     = errors.New("the limit of entries is reached")
 	ErrInvalid  = errors.New("not a roll, key and amounts that can be summed")
 )
@@ -70,8 +70,8 @@ const firstSlots = 1 << 8
 
 // New makes empty sums of rolls numbered from 0, with at most so many entries, those included that came to zero.
 func New(rolls, limit int) (*Sums, error) {
-	if rolls < 1 || rolls > MaxRolls {
-		return nil, fmt.Errorf("%d rolls are not between 1 and %d", rolls, MaxRolls)
+	if rolls < 1 || rolls > maxRolls {
+		return nil, fmt.Errorf("%d rolls are not between 1 and %d", rolls, maxRolls)
 	}
 	if limit < 1 || limit > MaxEntries {
 		return nil, fmt.Errorf("a limit of %d entries is not between 1 and %d", limit, MaxEntries)
@@ -104,7 +104,7 @@ func (s *Sums) bears(roll int, more *Magnitudes) bool {
 }
 
 // Add adds amounts to a key's, or takes them away: sign is 1 or -1. The key must be one of this roll alone. Missing
-// amounts are zero. The errors are ErrOverflow, ErrFull and ErrInvalid (a sign, roll or number of amounts that cannot be).
+// amounts are zero. The errors are errOverflow, ErrFull and ErrInvalid (a sign, roll or number of amounts that cannot be).
 func (s *Sums) Add(roll int, key *Key, amounts []int64, sign int64) error {
 	if len(amounts) > Measures || roll < 0 || roll >= len(s.summed) || sign != 1 && sign != -1 {
 		return ErrInvalid
@@ -115,7 +115,7 @@ func (s *Sums) Add(roll int, key *Key, amounts []int64, sign int64) error {
 		return nil
 	}
 	if !s.bears(roll, &magnitudes) {
-		return ErrOverflow
+		return errOverflow
 	}
 	n, err := s.entry(key)
 	if err != nil {

@@ -85,7 +85,7 @@ func TestSumsAreNaiveSums(t *testing.T) {
 				for i, a := range amounts {
 					zero = zero && a == 0
 					if i < Measures && new(big.Int).Add(counted[i], new(big.Int).Abs(big.NewInt(a))).Cmp(most) >= 0 {
-						want = ErrOverflow
+						want = errOverflow
 					}
 				}
 				before, known := sums[k]
@@ -95,7 +95,7 @@ func TestSumsAreNaiveSums(t *testing.T) {
 				switch {
 				case len(amounts) > Measures, roll < 0, roll == rolls, sign*sign != 1:
 					want = ErrInvalid
-				case want == ErrOverflow && fits:
+				case want == errOverflow && fits:
 					t.Fatalf("%v fits, though it overflows", amounts)
 				case want == nil && !zero && !known && len(sums) == limit:
 					want = ErrFull
@@ -182,7 +182,7 @@ func TestEveryEntityFitsInAnEmptyBatch(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	for _, n := range []int{-1, 0, MaxRolls + 1} {
+	for _, n := range []int{-1, 0, maxRolls + 1} {
 		if _, err := New(n, 1); err == nil {
 			t.Errorf("%d rolls are accepted", n)
 		}
