@@ -86,6 +86,15 @@ type Figures struct {
 
 // Budget computes the budget of a project (docs/calculations.md#budget).
 func Budget(in BudgetInput) ProjectBudget {
+	linked, finder := linkedRecords(in), newLineFinder(in.Structure)
+	return budgetOf(in, func(c *Contract, lines []ContractLine) []Int128 {
+		return finder.invoicedOnLines(lines, linked[c.ID])
+	})
+}
+
+// budgetOf is Budget with what is invoiced on the lines of a contract; nil leaves out what is open of commitments and what is
+// invoiced beyond them, on which no other figure rests.
+func budgetOf(in BudgetInput, invoiced func(c *Contract, lines []ContractLine) []Int128) ProjectBudget {
 	var b ProjectBudget
 	b.Nodes = make([]BudgetNode, len(in.Structure.lines))
 	for i, line := range in.Structure.lines {
@@ -98,7 +107,7 @@ func Budget(in BudgetInput) ProjectBudget {
 	}
 	b.bookBudget(in)
 	b.bookRecords(in)
-	b.bookContracts(in)
+	b.bookContracts(in, invoiced)
 	b.bookClaims(in)
 	b.rollUp(in)
 	return b
@@ -155,9 +164,7 @@ func (f *Figures) bookRecords(r *RecordSum) {
 	}
 }
 
-func (b *ProjectBudget) bookContracts(in BudgetInput) {
-	linked := linkedRecords(in)
-	finder := newLineFinder(in.Structure)
+func (b *ProjectBudget) bookContracts(in BudgetInput, invoiced func(c *Contract, lines []ContractLine) []Int128) {
 	excluded := map[string]Excluded{}
 	for i := range in.Contracts {
 		c := &in.Contracts[i]
@@ -171,7 +178,10 @@ func (b *ProjectBudget) bookContracts(in BudgetInput) {
 			}
 			continue
 		}
-		b.bookLines(in.Structure, lines, finder.invoicedOnLines(lines, linked[c.ID]))
+		b.bookCommitted(in.Structure, lines)
+		if invoiced != nil {
+			b.bookOpen(in.Structure, lines, invoiced(c, lines))
+		}
 		b.bookPending(in.Structure, c)
 	}
 	b.ExcludedCommitted = byCurrency(excluded)
@@ -189,18 +199,24 @@ func linkedRecords(in BudgetInput) map[ContractID][]*RecordSum {
 	return linked
 }
 
-// bookLines places what a contract commits, and what of it is open or invoiced
-// beyond it, on its lines. Lines do not net each other.
-func (b *ProjectBudget) bookLines(s *Structure, lines []ContractLine, invoiced []Int128) {
-	for i, line := range lines {
-		at := s.seatOf(line.NodeID)
-		if at == noSeat {
-			continue // such a line is visible on its contract only
+// bookCommitted places what a contract commits on its lines. A line without a seat is visible on its contract only.
+func (b *ProjectBudget) bookCommitted(s *Structure, lines []ContractLine) {
+	for _, line := range lines {
+		if at := s.seatOf(line.NodeID); at != noSeat {
+			own := &b.Nodes[at]
+			own.Committed = own.Committed.Add(line.Committed)
 		}
-		own, rest := &b.Nodes[at], line.Committed.Sub(invoiced[i])
-		own.Committed = own.Committed.Add(line.Committed)
-		own.OpenCommitment = own.OpenCommitment.Add(rest.OrZero())
-		own.OverInvoiced = own.OverInvoiced.Add(rest.Neg().OrZero())
+	}
+}
+
+// bookOpen places what of a contract is open or invoiced beyond it on its lines. Lines do not net each other.
+func (b *ProjectBudget) bookOpen(s *Structure, lines []ContractLine, invoiced []Int128) {
+	for i, line := range lines {
+		if at := s.seatOf(line.NodeID); at != noSeat {
+			own, rest := &b.Nodes[at], line.Committed.Sub(invoiced[i])
+			own.OpenCommitment = own.OpenCommitment.Add(rest.OrZero())
+			own.OverInvoiced = own.OverInvoiced.Add(rest.Neg().OrZero())
+		}
 	}
 }
 

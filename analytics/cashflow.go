@@ -121,7 +121,7 @@ func Cashflow(in CashflowInput, today calendar.Date) ProjectCashflow {
 
 // cashflowWithin is Cashflow with room for so many months of all lines.
 func cashflowWithin(in CashflowInput, today calendar.Date, room int) ProjectCashflow {
-	budget := Budget(in.BudgetInput)
+	budget := budgetOf(in.BudgetInput, nil)
 	c := cashflow{in: &in, asOf: today.Month(), budget: budget.Nodes}
 	c.nodes = make([]CashflowNode, len(budget.Nodes))
 	for i := range budget.Nodes {
@@ -276,17 +276,6 @@ func (c *cashflow) paid(each func(at int, sum *CashSum)) {
 	}
 }
 
-// payments is paid, month by month.
-func (c *cashflow) payments(book func(at int, month calendar.Month, net Int128)) {
-	c.paid(func(at int, sum *CashSum) {
-		for k, net := range sum.Nets {
-			if !net.IsZero() {
-				book(at, sum.First+calendar.Month(k), net)
-			}
-		}
-	})
-}
-
 // seatFinder finds the seats of many rows. It remembers the last one: rows of a node come one after another.
 type seatFinder struct {
 	structure *Structure
@@ -304,21 +293,28 @@ func (f *seatFinder) find(id NodeID) int {
 // bookPayments shows payments in their months: past ones as actual, others as forecast, unless a custom plan covers
 // those months.
 func (c *cashflow) bookPayments() {
-	c.payments(func(at int, month calendar.Month, net Int128) {
-		if month >= c.asOf {
+	c.paid(func(at int, sum *CashSum) {
+		past := min(max(0, int(c.asOf-sum.First)), len(sum.Nets))
+		c.nodes[at].book(sum.First, sum.Nets[:past])
+		later := sum.Nets[past:]
+		for _, net := range later {
 			c.later[at] = c.later[at].Add(net)
-			if c.phases[at].kind == phaseCustom {
-				return
-			}
 		}
-		c.nodes[at].book(month, net)
+		if c.phases[at].kind != phaseCustom {
+			c.nodes[at].book(sum.First+calendar.Month(past), later)
+		}
 	})
 }
 
-// book adds to a month, if it is kept.
-func (n *CashflowNode) book(month calendar.Month, value Int128) {
-	if i := int(month - n.from); i >= 0 && i < len(n.months) {
-		n.months[i] = n.months[i].Add(value)
+// book adds to the months from one on, as far as they are kept.
+func (n *CashflowNode) book(from calendar.Month, values []Int128) {
+	first, end := max(from, n.from), min(from+calendar.Month(len(values)), n.from+calendar.Month(len(n.months)))
+	if first >= end {
+		return
+	}
+	months := n.months[first-n.from:]
+	for k, value := range values[first-from : end-from] {
+		months[k] = months[k].Add(value)
 	}
 }
 
@@ -335,22 +331,20 @@ func (c *cashflow) bookForecasts() {
 }
 
 // forecast phases what a line has to fund (docs/calculations.md#phasing).
-func (c *cashflow) forecast(line int, s *spreader, book func(month calendar.Month, value Int128)) {
+func (c *cashflow) forecast(line int, s *spreader, book func(from calendar.Month, values []Int128)) {
 	p, funding := &c.phases[line], c.funding[line]
 	switch {
 	case p.kind == phaseCustom:
 		for _, entered := range p.plan.CustomMonths {
 			if entered.Month >= c.asOf {
-				book(entered.Month, Int(entered.Value))
+				book(entered.Month, s.whole(Int(entered.Value)))
 			}
 		}
 	case funding.IsZero() || p.kind == phaseUndated:
 	case p.kind == phaseOverdue:
-		book(c.asOf, funding)
+		book(c.asOf, s.whole(funding))
 	default:
-		for k, share := range s.spread(funding, p) {
-			book(p.from+calendar.Month(k), share)
-		}
+		book(p.from, s.spread(funding, p))
 	}
 }
 
@@ -391,13 +385,7 @@ func (c *cashflow) rollUp() {
 		above.Undated = above.Undated.Add(n.Undated)
 		above.Gap = above.Gap.Add(n.Gap)
 		above.Flags |= n.Flags
-		if len(n.months) == 0 {
-			continue
-		}
-		months := above.months[n.from-above.from:]
-		for k, v := range n.months {
-			months[k] = months[k].Add(v)
-		}
+		above.book(n.from, n.months)
 	}
 }
 

@@ -423,3 +423,20 @@ func TestTheCurrentMonthIsViennas(t *testing.T) {
 		}
 	}
 }
+
+// What is open of commitments is in no cash flow: it costs the same whether records are linked to contracts or not.
+func TestACashFlowLooksForNoLinkedRecords(t *testing.T) {
+	nodes, in := largeProject(200)
+	in.Structure = structureOf(nodes)
+	unlinked := in
+	unlinked.Records = slices.Clone(in.Records)
+	for i := range unlinked.Records {
+		unlinked.Records[i].ContractID = ""
+	}
+	cost := func(in analytics.BudgetInput) float64 {
+		return testing.AllocsPerRun(10, func() { analytics.Cashflow(analytics.CashflowInput{BudgetInput: in}, date("2026-05-12")) })
+	}
+	if with, without := cost(in), cost(unlinked); with > without {
+		t.Errorf("%v allocations with links, %v without", with, without)
+	}
+}

@@ -33,7 +33,13 @@ type payment struct {
 // ownPayments returns what was paid on each line itself, in the order of lines and months.
 func (c *cashflow) ownPayments() []payment {
 	var all []payment
-	c.payments(func(at int, month calendar.Month, net Int128) { all = append(all, payment{at, month, net}) })
+	c.paid(func(at int, sum *CashSum) {
+		for k, net := range sum.Nets {
+			if !net.IsZero() {
+				all = append(all, payment{at, sum.First + calendar.Month(k), net})
+			}
+		}
+	})
 	slices.SortFunc(all, func(a, b payment) int { return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.month, b.month)) })
 	summed := all[:0]
 	for _, p := range all {
@@ -52,12 +58,14 @@ func (c *cashflow) listFar() {
 	first, last := c.asOf, c.asOf
 	payments, s := c.ownPayments(), newSpreader(c.phases)
 	var top []Int128 // the forecast of a top line, from asOf on
-	book := func(month calendar.Month, value Int128) {
-		at := int(month - c.asOf)
-		if more := at + 1 - len(top); more > 0 {
+	book := func(from calendar.Month, values []Int128) {
+		at := int(from - c.asOf)
+		if more := at + len(values) - len(top); more > 0 {
 			top = append(top, make([]Int128, more)...)
 		}
-		top[at] = top[at].Add(value)
+		for k, value := range values {
+			top[at+k] = top[at+k].Add(value)
+		}
 	}
 	for i := range c.nodes {
 		if c.nodes[i].parent < 0 {
@@ -69,7 +77,7 @@ func (c *cashflow) listFar() {
 			case p.month < c.asOf && !p.net.IsZero():
 				first = min(first, p.month)
 			case p.month >= c.asOf && c.phases[i].kind != phaseCustom:
-				book(p.month, p.net)
+				book(p.month, s.whole(p.net))
 			}
 		}
 		if i+1 == len(c.nodes) || c.nodes[i+1].parent < 0 {

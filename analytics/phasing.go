@@ -88,6 +88,12 @@ func (s *spreader) spread(funding Int128, p *phase) []Int128 {
 	return s.shares
 }
 
+// whole is one share, of a single month; it is good until the next call.
+func (s *spreader) whole(value Int128) []Int128 {
+	s.shares = append(s.shares[:0], value)
+	return s.shares
+}
+
 // weightOf returns what a piece of the days of the phase weighs, until excluded. Weights of an S-curve are those of the
 // whole plan, times the third power of its days: whole numbers, below 2^63 for any dates of the ledger.
 func weightOf(p *phase) func(from, until calendar.Date) uint64 {

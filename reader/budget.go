@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -260,7 +259,10 @@ func (b *budgetRows) gatherContracts() (err error) {
 		places[i] = place{b.contracts[i].ContractID, b.contracts[i].Line, i}
 	}
 	slices.SortFunc(places, func(x, y place) int {
-		return cmp.Or(strings.Compare(string(x.contract), string(y.contract)), strings.Compare(x.line, y.line))
+		if x.contract != y.contract {
+			return strings.Compare(string(x.contract), string(y.contract))
+		}
+		return strings.Compare(x.line, y.line)
 	})
 	sorted := make([]analytics.ContractSum, len(places))
 	for i := range places {
