@@ -69,7 +69,7 @@ func contractorKeys(id string) string {
 
 // query joins the contractors behind an id, up to another one or, without it, all that follow, with those that are
 // referred to: of records a roll knows them, contracts are few. The contractors go first, so that the page is cut in
-// their order.
+// their order. Few rows of a granule of sums lie in the window, so their keys are looked at first.
 func (p ContractorPage) query(after string, to events.Opt[string], ask int) Query {
 	q := Query{Args: map[string]any{"tenant": p.Tenant, "projects": p.Projects, "marked": p.Marked, "after": after,
 		"limit": ask}}
@@ -90,15 +90,16 @@ FROM (
   WHERE tenant = {tenant:String} AND project = '' AND ` + within("id") + ` AND NOT deleted
 ) AS contractor
 INNER JOIN (
-  SELECT referred, max(project IN {marked:Array(String)}) AS marked
+  SELECT referred, max(marked) AS marked
   FROM (
-    SELECT project, contractor AS referred
+    SELECT contractor AS referred, sumIf(count, project IN {marked:Array(String)}) != 0 AS marked
     FROM sums
-    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND ` + rolls + `
-    GROUP BY project, contractor
+    PREWHERE ` + rolls + `
+    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)}
+    GROUP BY referred
     HAVING sum(count) != 0
     UNION ALL
-    SELECT project, contractor_id
+    SELECT contractor_id, project IN {marked:Array(String)}
     FROM contracts FINAL
     WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND ` + within("contractor_id") + ` AND NOT deleted
   )

@@ -5,15 +5,16 @@ FROM (
   WHERE tenant = {tenant:String} AND project = '' AND id > {after:String} AND id <= {to:String} AND NOT deleted
 ) AS contractor
 INNER JOIN (
-  SELECT referred, max(project IN {marked:Array(String)}) AS marked
+  SELECT referred, max(marked) AS marked
   FROM (
-    SELECT project, contractor AS referred
+    SELECT contractor AS referred, sumIf(count, project IN {marked:Array(String)}) != 0 AS marked
     FROM sums
-    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND (startsWith(keys, 'references\0')) AND keys > {after_keys:String} AND keys <= {to_keys:String}
-    GROUP BY project, contractor
+    PREWHERE (startsWith(keys, 'references\0')) AND keys > {after_keys:String} AND keys <= {to_keys:String}
+    WHERE tenant = {tenant:String} AND project IN {projects:Array(String)}
+    GROUP BY referred
     HAVING sum(count) != 0
     UNION ALL
-    SELECT project, contractor_id
+    SELECT contractor_id, project IN {marked:Array(String)}
     FROM contracts FINAL
     WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND contractor_id > {after:String} AND contractor_id <= {to:String} AND NOT deleted
   )
