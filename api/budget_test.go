@@ -283,7 +283,7 @@ func TestATotalComesBackIntoTheRange(t *testing.T) {
 			c = append(c, analytics.Summand{Roll: clickhouse.RollBudget, Keys: [clickhouse.MaxRollKeys]string{"k", "EUR"},
 				Amounts: [clickhouse.MaxRollAmounts]int64{each}})
 		}
-		w.sums("P1", c, 1)
+		w.sums("budget_rows", "P1", c, 1)
 	}
 	sums(most)
 	if got := top(); got != nil {

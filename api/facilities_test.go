@@ -136,6 +136,35 @@ func TestFacilitiesAreShownInFull(t *testing.T) {
 	w.get(adminKey, facilitiesPath+"?cursor=x").want(t, 400, "invalid-cursor")
 }
 
+// Estimates are kept for as long as nothing that they are made of has changed.
+func TestEveryChangeOfAnEstimateShowsInFacilitiesAtOnce(t *testing.T) {
+	w := budgeted(t)
+	w.facility("F1", loan("P1"))
+	seen := string(w.get(adminKey, facilitiesPath).want(t, http.StatusOK, "").body)
+	for _, change := range []struct {
+		name string
+		make func()
+	}{
+		{"a budget row", func() { w.budgetRow("B9", "P1", "i", 1234) }},
+		{"a transfer", func() { w.transfer("T9", "P1", "", "t", 77) }},
+		{"a contract", func() {
+			w.contractOf("C9", events.Contract{ProjectID: "P1", Allocations: []events.ContractAllocation{{NodeID: "i", Value: 99999}}})
+		}},
+		{"a claim", func() { w.claim("L9", "P1", "i", 4000, 5000) }},
+		{"an entered value", func() { w.entry("E1", "P1", "k", some(int64(4711))) }},
+		{"a line", func() {
+			w.node("k", events.BudgetNode{StructureID: some("S1"), ParentID: some("t"), Level: "subBudget", Code: "01-0002", Name: "Roof"})
+		}},
+	} {
+		change.make()
+		now := string(w.get(adminKey, facilitiesPath).want(t, http.StatusOK, "").body)
+		if now == seen || !strings.Contains(now, `"ltcBp"`) {
+			t.Errorf("after %s the facilities are as before, or have no estimate: %s", change.name, now)
+		}
+		seen = now
+	}
+}
+
 func TestAScheduleIsShownInFull(t *testing.T) {
 	// Given
 	w := financed(t)

@@ -45,13 +45,13 @@ func (w *world) state(table, project, id string, row map[string]any, after analy
 	case "uncommitted_entries", "line_plans": // the position moves with every batch
 		w.insert(table, map[string]any{"tenant": "", "project": "#0", "row_version": uint64(w.version("position of "+events.Topic(table), ""))})
 	}
-	w.sums(before.project, before.contribution, -1)
-	w.sums(project, after, 1)
+	w.sums(table, before.project, before.contribution, -1)
+	w.sums(table, project, after, 1)
 	w.stored[key] = stored{project, after, row}
 }
 
-// sums adds a contribution to the sums of a project, sign times.
-func (w *world) sums(project string, c analytics.Contribution, sign int64) {
+// sums adds the contribution of a row of a table to the sums of a project, sign times.
+func (w *world) sums(table, project string, c analytics.Contribution, sign int64) {
 	w.Helper()
 	rows := make([]map[string]any, 0, len(c))
 	for _, s := range c {
@@ -67,9 +67,9 @@ func (w *world) sums(project string, c analytics.Contribution, sign int64) {
 	}
 	w.insert("sums", rows...)
 	if len(rows) > 0 { // the view's position moves with every batch
-		w.insert("sums", map[string]any{"tenant": "", "project": clickhouse.ViewPositionProject("records", 0),
+		w.insert("sums", map[string]any{"tenant": "", "project": clickhouse.ViewPositionProject(table, 0),
 			clickhouse.AmountColumn("position"): big.NewInt(1),
-			clickhouse.AmountColumn("squares"):  big.NewInt(w.version("position of sums", ""))})
+			clickhouse.AmountColumn("squares"):  big.NewInt(w.version("position of sums of "+events.Topic(table), ""))})
 	}
 }
 
@@ -235,5 +235,5 @@ func (w *world) budgets(values map[string]int64) {
 	for node, value := range values {
 		c = append(c, analytics.Summand{Roll: clickhouse.RollBudget, Keys: [clickhouse.MaxRollKeys]string{node, "EUR"}, Amounts: [clickhouse.MaxRollAmounts]int64{value}})
 	}
-	w.sums("P1", c, 1)
+	w.sums("budget_rows", "P1", c, 1)
 }

@@ -253,3 +253,42 @@ func TestPositionsOfSmallTablesAreFewRows(t *testing.T) {
 		t.Errorf("%d statements read %d rows, want 1 and at most 300 of 40,000", conn.statements, conn.rows)
 	}
 }
+
+// Estimates at completion are kept for as long as nothing that they are made of has changed: records may.
+func TestEstimatesOfFacilitiesAreReadOnce(t *testing.T) {
+	// Given a facility of ten projects with 200 budget lines each, of which a page was read
+	r, conn := ledger(t)
+	page := FacilityPage{Tenant: "acme", ProjectID: "P3", Limit: 50}
+	for _, p := range ledgerProjects() {
+		page.Projects = append(page.Projects, FinancedProject{p, "EUR"})
+	}
+	write := func(statement string) {
+		if err := r.exec(context.Background(), Query{SQL: statement}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`INSERT INTO facilities (tenant, id, row_version, project_ids, lender, type, currency, commitment, margin_bp, commitment_fee_bp)
+SELECT 'acme', 'F1', 1, arrayMap(i -> 'P' || i, range(10)), 'Bank', 'senior', 'EUR', 1000000, '1', '1'`)
+	estimate := func(name, statement string) (ltc int64) {
+		write(statement)
+		conn.count(0)
+		facilities, _, err := r.Facilities(context.Background(), page)
+		if err != nil || len(facilities) != 1 || !facilities[0].Figures.LTCBp.Ok {
+			t.Fatalf("%s: got %+v: %v", name, facilities, err)
+		}
+		return facilities[0].Figures.LTCBp.V
+	}
+	const budgets = `INSERT INTO sums (tenant, project, keys, amount2)
+SELECT 'acme', 'P' || number % 10, concat('budget\0\0n', toString(intDiv(number, 10) * 100 + 1), '\0EUR\0\0'), 1000 FROM numbers(2000)`
+	before := estimate("budgets", budgets+"\nUNION ALL SELECT '', '#budget_rows/0', '', 2000")
+	first := conn.rows
+	// When records come in and it is read again, then no sums of projects are
+	if again := estimate("records", `INSERT INTO sums (tenant, project, keys, amount1) VALUES ('', '#records/0', '', 7)`); again != before ||
+		conn.statements != 3 || conn.rows > 3_000 || first < 5_000 {
+		t.Errorf("%d statements read %d rows, before %d; the estimate makes %d, before %d", conn.statements, conn.rows, first, again, before)
+	}
+	// When a budget changes, then the next page shows it.
+	if now := estimate("budgets", budgets+"\nUNION ALL SELECT '', '#budget_rows/0', '', 2000"); now != before/2 {
+		t.Errorf("with twice the budgets the loan is %d, before %d", now, before)
+	}
+}

@@ -62,15 +62,44 @@ func (c *projectCosts) costing(f *Facility) []string {
 	return slices.Compact(ids)
 }
 
-// read computes the estimates that are needed, those of many projects from one statement.
+// maxCachedEstimates bounds the estimates that are kept, in bytes.
+const maxCachedEstimates = 8 << 20
+
+// estimateKey names what a project's estimate follows from, beside a standing.
+type estimateKey struct {
+	tenant  string
+	project FinancedProject
+}
+
+// read finds the estimates that are needed. Those that nothing has changed since are kept; the others are computed, those of
+// many projects from one statement.
 func (c *projectCosts) read(ctx context.Context, r *Reader, tenant string) error {
-	for ids := range slices.Chunk(slices.Sorted(maps.Keys(c.eac)), budgetsAtOnce) {
-		projects := make([]FinancedProject, len(ids))
-		for i, id := range ids {
-			projects[i] = c.projects[id]
+	if len(c.eac) == 0 {
+		return nil
+	}
+	standing, settled, err := r.standing(ctx, estimateSources)
+	if err != nil {
+		return err
+	}
+	state := string(standing[:])
+	var missing []FinancedProject
+	for _, id := range slices.Sorted(maps.Keys(c.eac)) {
+		p := c.projects[id]
+		if eac, ok := r.costs.get(state, estimateKey{tenant, p}); ok && settled {
+			c.eac[id] = eac
+		} else {
+			missing = append(missing, p)
 		}
+	}
+	for projects := range slices.Chunk(missing, budgetsAtOnce) {
 		if err := r.estimates(ctx, tenant, projects, c.eac); err != nil {
 			return fmt.Errorf("estimate the costs of projects: %w", err)
+		}
+		if !settled {
+			continue
+		}
+		for _, p := range projects {
+			r.costs.put(state, estimateKey{tenant, p}, c.eac[p.ID], len(tenant)+len(p.ID)+len(p.StructureID.V)+len(state)+nameOverhead)
 		}
 	}
 	return nil

@@ -56,6 +56,7 @@ type Reader struct {
 	turn       Turn // nil: a statement never waits
 	structures *stateCache[structureKey, *analytics.Structure]
 	names      *stateCache[contractorKey, events.Opt[string]]
+	costs      *stateCache[estimateKey, analytics.Int128]
 
 	own          *stateCache[tenantTable, string] // states of what a tenant has in a table, by that of the table
 	noProjection *atomic.Bool                     // the tables' projections cannot be read by themselves
@@ -68,6 +69,7 @@ func New(conn, control Conn, timeout time.Duration) *Reader {
 		conn: conn, ender: &ender{conn: control}, timeout: timeout, maxResult: maxResultBytes, maxPage: maxPageBytes,
 		structures: newStateCache[structureKey, *analytics.Structure](maxCachedStructures),
 		names:      newStateCache[contractorKey, events.Opt[string]](maxCachedNames),
+		costs:      newStateCache[estimateKey, analytics.Int128](maxCachedEstimates),
 
 		own:          newStateCache[tenantTable, string](maxOwnStates),
 		noProjection: new(atomic.Bool),

@@ -10,10 +10,14 @@ import (
 	"tallyhouse/schemas/clickhouse"
 )
 
-// What budgets and cash flows of any project are made of: tables whose sums they read, and those whose rows they read.
+// sources are the tables that figures of any project are made of: those whose sums are read, and those whose rows are.
+type sources struct{ sums, rows []string }
+
+// What budgets and cash flows are made of, and what estimates at completion are, for which no record counts.
 var (
-	figureSums = []string{"records", "budget_rows", "budget_transfers", "contracts", "claims"}
-	figureRows = []string{"budget_nodes", "uncommitted_entries", "line_plans"}
+	figureSources = sources{sums: []string{"records", "budget_rows", "budget_transfers", "contracts", "claims"},
+		rows: []string{"budget_nodes", "uncommitted_entries", "line_plans"}}
+	estimateSources = sources{sums: figureSources.sums[1:], rows: figureSources.rows[:2]}
 )
 
 // Standing names how far all that budgets and cash flows are made of has come, and of which life of its stream it is. It
@@ -23,9 +27,9 @@ var (
 type Standing [sha256.Size]byte
 
 // standingQuery reads the position rows that make a standing. They are at the beginning of the key.
-func standingQuery() Query {
-	views := make([]string, len(figureSums))
-	for i, table := range figureSums {
+func standingQuery(of sources) Query {
+	views := make([]string, len(of.sums))
+	for i, table := range of.sums {
 		views[i] = clickhouse.ViewPositionPrefix(table)
 	}
 	branches := []string{`SELECT 'sums' AS part, project AS of, concat(toString(sum(position)), ' ', toString(sum(squares))) AS state
@@ -36,7 +40,7 @@ GROUP BY project`,
 		"SELECT if(argMax(work, revision) = '', 'streams', '" + partWork + `'), concat(topic, ' ', toString(shard)), argMax(life, revision)
 FROM streams
 GROUP BY topic, shard`}
-	for _, table := range figureRows {
+	for _, table := range of.rows {
 		branches = append(branches, "SELECT '"+table+"', project, toString(max(row_version))\nFROM "+table+`
 WHERE tenant = ''
 GROUP BY project`)
@@ -47,12 +51,16 @@ GROUP BY project`)
 // partWork is the part of a stream on whose tables somebody works.
 const partWork = "work"
 
-// Standing reads the standing now; there is none while somebody works on the tables.
+// Standing reads the standing of budgets and cash flows now; there is none while somebody works on the tables.
 func (r *Reader) Standing(ctx context.Context) (standing Standing, settled bool, err error) {
+	return r.standing(ctx, figureSources)
+}
+
+func (r *Reader) standing(ctx context.Context, from sources) (standing Standing, settled bool, err error) {
 	var lines []string
 	var part, of, state string
 	settled = true
-	err = r.each(ctx, standingQuery(), positionSettings, func(scan func(...any) error) error {
+	err = r.each(ctx, standingQuery(from), positionSettings, func(scan func(...any) error) error {
 		if err := scan(&part, &of, &state); err != nil {
 			return err
 		}
