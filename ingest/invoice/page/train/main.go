@@ -12,10 +12,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"tallyhouse/ingest/invoice/fields"
 	"tallyhouse/ingest/invoice/page"
@@ -247,43 +249,62 @@ func train(samples string, families int) (model.Model, error) {
 	}
 	m := model.Model{}
 	for _, round := range lessons() {
-		trained := considered(reader.With(m), seen)
-		known := maps.Clone(m)
-		for _, l := range round {
-			examples, from := l.examples(seen, trained)
-			f := model.Train(examples, l.shrink)
-			judge := func(by model.Field, from []drawn) model.Judged { return l.judged(reader, known, by, from) }
-			last := judge(f, others)
-			f.Calibrate(append(l.crossed(examples, from, judge), last)...)
-			m[l.field] = f
+		c := class{reader, maps.Clone(m), seen, others, considered(reader.With(m), seen), considered(reader.With(m), others)}
+		learnt := make([]model.Field, len(round))
+		var work sync.WaitGroup
+		for i, l := range round {
+			work.Go(func() { learnt[i] = c.learn(l) })
+		}
+		work.Wait()
+		for i, l := range round {
+			m[l.field] = learnt[i]
 			if l.field == page.Sums {
-				partsOf(m, f, l, others, considered(reader.With(known), others))
+				c.partsOf(m, learnt[i], l)
 			}
-			fmt.Fprintf(os.Stderr, "%s: %d weights\n", l.field, len(f.Weights))
+			fmt.Fprintf(os.Stderr, "%s: %d weights\n", l.field, len(learnt[i].Weights))
 		}
 	}
 	return m, nil
 }
 
+// class is what a round of lessons learns from: invoices, and others that judge what was learnt, as a reader with the weights of the rounds
+// before considers them.
+type class struct {
+	reader           *page.Reader
+	known            model.Model
+	seen, others     []drawn
+	read, othersRead []map[string][]model.Candidate
+}
+
+// learn learns the weights of a lesson, and how sure they are.
+func (c *class) learn(l lesson) model.Field {
+	examples, from := l.examples(c.seen, c.read)
+	f := model.Train(examples, l.shrink)
+	held, heldFrom := l.examples(c.others, c.othersRead)
+	f.Calibrate(append(c.crossed(l, examples, from), c.judged(l, f, held, heldFrom))...)
+	return f
+}
+
 // partsOf calibrates the parts of sums.
-func partsOf(m model.Model, sums model.Field, l lesson, others []drawn, read []map[string][]model.Candidate) {
+func (c *class) partsOf(m model.Model, sums model.Field, l lesson) {
 	for i, part := range parts() {
 		field := part.field
 		part.field, part.learns = page.Sums, l.learns
-		examples, _ := part.examples(others, read)
+		examples, _ := part.examples(c.others, c.othersRead)
 		m[field] = sums.Part(examples, func(key string) string { return strings.Trim(strings.Fields(key)[i], "-") })
 	}
 }
 
-// judged are invoices as a reader by some weights reads them.
-func (l lesson) judged(reader *page.Reader, m model.Model, by model.Field, from []drawn) model.Judged {
-	with := maps.Clone(m)
-	with[l.field] = by
-	examples, _ := l.examples(from, considered(reader.With(with), from))
-	if l.ruled {
-		examples = stated(examples)
+// judged are examples that some weights didn't learn from. Where rules have a say in what is stated, the invoices are read again by the
+// weights; else what is considered doesn't depend on them.
+func (c *class) judged(l lesson, by model.Field, examples []model.Example, from []drawn) model.Judged {
+	if !l.ruled {
+		return model.Judged{By: by, Examples: examples}
 	}
-	return model.Judged{By: by, Examples: examples}
+	with := maps.Clone(c.known)
+	with[l.field] = by
+	again, _ := l.examples(from, considered(c.reader.With(with), from))
+	return model.Judged{By: by, Examples: stated(again)}
 }
 
 // stated are the examples where rules let a value be stated. It is right or wrong whichever the weights chose.
@@ -303,9 +324,16 @@ func stated(all []model.Example) []model.Example {
 // considered reads invoices: the candidates of each by field.
 func considered(reader *page.Reader, from []drawn) []map[string][]model.Candidate {
 	out := make([]map[string][]model.Candidate, len(from))
-	for i, d := range from {
-		out[i] = reader.Considered(d.doc, d.own)
+	var next atomic.Int64
+	var work sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		work.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(from); i = int(next.Add(1)) - 1 {
+				out[i] = reader.Considered(from[i].doc, from[i].own)
+			}
+		})
 	}
+	work.Wait()
 	return out
 }
 
@@ -316,7 +344,7 @@ func (l lesson) examples(all []drawn, read []map[string][]model.Candidate) (out 
 			continue
 		}
 		e := model.Example{Candidates: read[i][l.field], Worth: 1}
-		if d.source == typedPages || d.source == typedLetters {
+		if d.byPeople() {
 			e.Worth = l.worth
 		}
 		for _, c := range e.Candidates {
@@ -327,32 +355,35 @@ func (l lesson) examples(all []drawn, read []map[string][]model.Candidate) (out 
 	return out, from
 }
 
-// folds is how many times weights are learnt again, each time without some of the typed pages, which they then judge.
+// byPeople reports whether an invoice wasn't drawn.
+func (d drawn) byPeople() bool { return d.source >= typedPages }
+
+// folds is how many times weights are learnt again, each time without some of what is by people, which they then judge.
 const folds = 4
 
-// crossed judges the typed pages by weights that didn't learn from them. What is drawn is harder to tell from other numbers and names
+// crossed judges what is by people by weights that didn't learn from it. What is drawn is harder to tell from other numbers and names
 // than what stands on real pages, where a confidence has to hold.
-func (l lesson) crossed(examples []model.Example, from []drawn, judge func(model.Field, []drawn) model.Judged) []model.Judged {
+func (c *class) crossed(l lesson, examples []model.Example, from []drawn) []model.Judged {
 	if l.field != fields.Number && l.field != fields.SupplierName {
 		return nil // sums are calibrated by their parts, and days without a label are as hard to tell wherever they are printed
 	}
 	all := make([]model.Judged, folds)
 	var work sync.WaitGroup
 	for fold := range all {
-		var learn []model.Example
-		var left []drawn
-		typed := 0
+		var learn, left []model.Example
+		var leftFrom []drawn
+		people := 0
 		for i, e := range examples {
-			if e.Worth > 1 {
-				typed++
+			if from[i].byPeople() {
+				people++
 			}
-			if e.Worth > 1 && typed%folds == fold {
-				left = append(left, from[i])
+			if from[i].byPeople() && people%folds == fold {
+				left, leftFrom = append(left, e), append(leftFrom, from[i])
 			} else {
 				learn = append(learn, e)
 			}
 		}
-		work.Go(func() { all[fold] = judge(model.Train(learn, l.shrink), left) })
+		work.Go(func() { all[fold] = c.judged(l, model.Train(learn, l.shrink), left, leftFrom) })
 	}
 	work.Wait()
 	return all
