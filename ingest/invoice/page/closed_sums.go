@@ -241,12 +241,13 @@ func (s *sheet) wholeSums() {
 	}
 	for _, row := range s.rows {
 		for _, it := range row {
-			if len(it.amounts) != 1 || hasLetters(it.folded) || currency == "" {
+			if currency == "" || hasLetters(it.folded) || len(it.amounts) == 1 && it.amounts[0].end-it.amounts[0].start < len(strings.TrimSpace(it.folded)) {
 				continue
 			}
-			a := &it.amounts[0]
-			if a.grouped && a.currency == "" && !a.percent && strings.TrimSpace(it.folded[:a.start]+it.folded[a.end:]) == "" {
-				a.currency = currency
+			for i := range it.amounts { // several may run together
+				if a := &it.amounts[i]; a.grouped && a.currency == "" && !a.percent {
+					a.currency = currency
+				}
 			}
 		}
 	}

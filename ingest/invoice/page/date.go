@@ -148,7 +148,8 @@ func (s *sheet) brokenDays() {
 			}
 			for _, below := range s.rows[r+1] {
 				year := yearBelow.FindString(below.folded)
-				if year == "" || absFloat(below.x0-it.x0) > 3 || below.y-it.y > 1.8*maxFloat(it.size, 7) {
+				within := below.x0 > it.x0-3 && below.x0 < it.x1 // the cell may begin with the day's label
+				if year == "" || !within || below.y-it.y > 1.8*maxFloat(it.size, 7) {
 					continue
 				}
 				if days := s.dates(it.folded + " " + year); len(days) == 1 && days[0].end > len(it.folded) {

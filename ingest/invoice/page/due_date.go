@@ -13,6 +13,7 @@ import (
 // due reads the due date: printed, or told by terms counted from the day of issue.
 func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 	var all candidates
+	s.daysWithoutYear(day)
 	s.each(s.dueLabels, func(f found) { s.labelledDue(&all, f) })
 	s.dueBehindDates(&all)
 	if !slices.ContainsFunc(all.all, func(c *candidate) bool { return c.rule == dueLabel }) {
@@ -22,6 +23,9 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 	s.otherDays(&all)
 	if !announced && certain(issued) {
 		s.dueByTerms(&all, day)
+	}
+	if s.credits() {
+		all.all = slices.DeleteFunc(all.all, func(c *candidate) bool { return c.rule != dueLabel && !s.paidBack(c) })
 	}
 	early := s.earlyDays()
 	for _, c := range all.all {
@@ -35,6 +39,14 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 	return best
 }
 
+// paidBack reports whether words of paying announce a day on a credit note: else nothing is due on it.
+func (s *sheet) paidBack(c *candidate) bool {
+	d := s.printed(c)
+	before, _ := s.saidBefore(c.at, d)
+	said := before + " ~ " + s.saidBehind(c.at, d)
+	return c.rule != noLabel && (s.paying.MatchString(said) || s.payingBack.MatchString(said) || s.debited.MatchString(said))
+}
+
 // plainly is how sure a day is that the page asks for in plain words and no other beside it.
 const plainly = 0.85
 
@@ -42,10 +54,13 @@ const plainly = 0.85
 // day is announced, too, that isn't a discount's, or where its sentence speaks of something else.
 func (s *sheet) soleDue(all []*candidate, early map[string]bool, issued time.Time) (sole *candidate) {
 	const longest = 120 // days
-	doubts := []string{"words of another date", "a condition", "a discount before it", "a period"}
 	for _, c := range all {
 		if c.rule == noLabel || early[c.key] {
 			continue
+		}
+		doubts := []string{"words of another date", "a condition", "a discount before it", "a period"}
+		if said, _ := s.saidBefore(c.at, s.printed(c)); c.rule == inSentence && s.paying.MatchString(said) {
+			doubts = doubts[1:] // such words are those of another day than that of issue, too
 		}
 		asked := c.rule == "pay until" || c.rule == inSentence || c.rule == dueLabel && len(early) > 0
 		doubtful := slices.ContainsFunc(doubts, func(d string) bool { return slices.Contains(c.features, d) })
@@ -66,7 +81,7 @@ func (s *sheet) labelledDue(all *candidates, f found) {
 	switch {
 	case f.label.rule == "pay until" && s.period.MatchString(before):
 		doubt = "period"
-	case s.earlyPayment.MatchString(sentence(before)) || s.conditional.MatchString(f.item.folded):
+	case s.earlyPayment.MatchString(s.sentence(before)) || s.conditional.MatchString(f.item.folded):
 		doubt = "discount"
 	case strings.Contains(before, "amount ") && strings.Trim(f.item.folded[f.end:], " :") == "":
 		doubt = "an amount"
@@ -134,7 +149,7 @@ func (s *sheet) seenOfDue(c *candidate, issued time.Time, early map[string]bool)
 		before, left := it.folded[:d.start], s.left(it)
 		c.seen(s.untilEarly(it, d), "until a discount ends")
 		c.seen(early[c.key], "the last day of a discount")
-		c.seen(s.earlyPayment.MatchString(sentence(before)), "a discount before it")
+		c.seen(s.earlyPayment.MatchString(s.sentence(before)), "a discount before it")
 		c.seen(s.conditional.MatchString(it.folded), "a condition")
 		said, behind := partAround(it.folded, d.start, d.end)
 		c.seen(s.otherDate.MatchString(said+it.folded[d.start:d.end]+behind), "words of another date")
@@ -171,7 +186,7 @@ func after(days int) string {
 // untilEarly reports whether a date is the last day of a discount: "bis 24.04. mit
 // 2 % Skonto".
 func (v *vocabulary) untilEarly(it *item, d date) bool {
-	rest := it.folded[d.end:]
+	rest := v.unabbreviated(it.folded[d.end:])
 	if end := clauseEnd.FindStringIndex(rest); end != nil {
 		rest = rest[:end[0]]
 	}
@@ -233,8 +248,21 @@ func (s *sheet) dueBehindDates(all *candidates) {
 	}
 }
 
+// maxStops bounds the abbreviations that are looked at in a text.
+const maxStops = 64
+
+// unabbreviated is a text without the full stops of abbreviations, which end no sentence: "abzügl. 3 % Skonto".
+func (v *vocabulary) unabbreviated(folded string) string {
+	out := []byte(folded)
+	for _, m := range v.abbreviation.FindAllStringIndex(folded, maxStops) {
+		out[m[1]-2] = ' '
+	}
+	return string(out)
+}
+
 // sentence is the part of a text behind its last full stop or semicolon.
-func sentence(s string) string {
+func (v *vocabulary) sentence(s string) string {
+	s = v.unabbreviated(s)
 	if i := strings.LastIndexAny(s, ";,"); i >= 0 {
 		s = s[i:]
 	}
@@ -313,6 +341,9 @@ func (s *sheet) dueByTerms(all *candidates, day time.Time) {
 	for _, row := range s.rows {
 		for _, it := range row {
 			n := s.termDays(it.folded)
+			if n < 0 {
+				n = s.brokenTerms(it)
+			}
 			if n < 0 || n > 365 || s.countedFromReceipt(it) {
 				continue
 			}
@@ -332,13 +363,26 @@ func (s *sheet) dueByTerms(all *candidates, day time.Time) {
 	}
 }
 
+// brokenTerms are the days of terms whose sentence goes on in the next line: "…, 30 Tage ab" above "Rechnungsdatum netto".
+func (s *sheet) brokenTerms(it *item) int {
+	below := s.lineBelow(it)
+	if below == nil || len(it.folded) < maxLabelled/2 || s.sentenceEnd(it.folded) < len(it.folded)-1 || it.row+1 != below.row {
+		return -1
+	}
+	said := it.folded + " " + below.folded[:s.sentenceEnd(below.folded)]
+	if last := strings.LastIndex(it.folded, ", "); last >= 0 {
+		said = said[last+len(", "):]
+	}
+	return s.termDays(said)
+}
+
 // countedFromReceipt reports whether terms run from the day on which the invoice arrives, which it doesn't say: in the line that counts
 // days, or where their sentence goes on.
 func (s *sheet) countedFromReceipt(it *item) bool {
 	said := it.folded
 	if !strings.HasSuffix(strings.TrimRight(said, " "), ".") {
 		below := s.textBelow(it)
-		said += " " + below[:sentenceEnd(below)]
+		said += " " + below[:s.sentenceEnd(below)]
 	}
 	return s.fromReceipt.MatchString(said)
 }
@@ -361,7 +405,7 @@ func (v *vocabulary) inDays(folded string) string {
 // termDays returns the days that a text gives for paying in full, -1 when none.
 func (v *vocabulary) termDays(folded string) int {
 	days := -1
-	clauses := strings.NewReplacer(";", "\n", ". ", "\n", ", ", "\n").Replace(v.inDays(folded))
+	clauses := strings.NewReplacer(";", "\n", ". ", "\n", ", ", "\n").Replace(v.unabbreviated(v.inDays(folded)))
 	for part := range strings.SplitSeq(clauses, "\n") {
 		if (v.earlyPayment.MatchString(part) || discountRate.MatchString(part)) && !v.fullPayment.MatchString(part) {
 			continue

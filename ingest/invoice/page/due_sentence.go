@@ -26,7 +26,7 @@ func (s *sheet) dueInSentences(all *candidates, issued time.Time) {
 				if rule == "" && s.termsComeTo(before, s.daysAfter(issued, d)) {
 					rule = inSentence
 				}
-				if rule == "" && s.issuerPays(before, it) {
+				if rule == "" && s.daysAfter(issued, d) > 0 && s.issuerPays(before, it) {
 					rule = inSentence
 				}
 				if rule == "" || s.daysAfter(issued, d) < 0 || rule == byDebit && s.daysAfter(issued, d) > maxDebitDays {
@@ -113,7 +113,7 @@ func (s *sheet) issuerPays(before string, it *item) bool {
 // anything, on its left or above it.
 func (s *sheet) saidBefore(it *item, d date) (said, where string) {
 	own := it.folded[:d.start]
-	if from := sentenceBegin(own); from > 0 {
+	if from := s.sentenceBegin(own); from > 0 {
 		return own[from:], behind
 	}
 	if len(strings.TrimSpace(own)) < shortestLabel {
@@ -126,7 +126,7 @@ func (s *sheet) saidBefore(it *item, d date) (said, where string) {
 	case above == nil:
 		return own, behind
 	case absFloat(above.x0-it.x0) < 3 && len(above.folded) > maxLabelled/2: // a paragraph
-		return above.folded[sentenceBegin(above.folded):] + " " + own, behind
+		return above.folded[s.sentenceBegin(above.folded):] + " " + own, behind
 	case len(strings.TrimSpace(own)) < shortestLabel && !hasDigit(above.folded):
 		return above.folded + " " + own, "below 0"
 	}
@@ -140,19 +140,19 @@ func (s *sheet) saidBehind(it *item, d date) string {
 	if said == "." || strings.HasPrefix(said, ". ") {
 		return ""
 	}
-	for n := 0; n < lines && it != nil && sentenceEnd(said) == len(said); n++ {
+	for n := 0; n < lines && it != nil && s.sentenceEnd(said) == len(said); n++ {
 		if it = s.lineBelow(it); it != nil {
 			said += " " + it.folded
 		}
 	}
-	return said[:sentenceEnd(said)]
+	return said[:s.sentenceEnd(said)]
 }
 
 // sentenceBegin is where the last sentence of a text begins.
-func sentenceBegin(folded string) int {
+func (v *vocabulary) sentenceBegin(folded string) int {
 	from := 0
 	for {
-		end := sentenceEnd(folded[from:])
+		end := v.sentenceEnd(folded[from:])
 		if from+end >= len(folded) {
 			return from
 		}
@@ -162,7 +162,8 @@ func sentenceBegin(folded string) int {
 
 // sentenceEnd is where the first sentence of a text ends: before a semicolon or a mark between parts of a line, or at a full stop behind a
 // word that is no abbreviation.
-func sentenceEnd(folded string) int {
+func (v *vocabulary) sentenceEnd(folded string) int {
+	folded = v.unabbreviated(folded)
 	const shortestWord = 4
 	letters := 0
 	for i := range len(folded) {

@@ -23,6 +23,9 @@ func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Ti
 	s.otherDays(&all)
 	all.all = slices.DeleteFunc(all.all, func(c *candidate) bool {
 		d := s.printed(c)
+		if label := s.announcement(c.at, d.start, d.end); c.rule == noLabel && s.otherDate.MatchString(label) && !s.bothDates.MatchString(label) {
+			return true // of arrival, say
+		}
 		if said := s.lineBefore(c.at, d); c.rule == noLabel && s.otherDate.MatchString(said) && !s.bothDates.MatchString(said) {
 			return true // of the delivery, say
 		} else if c.rule == noLabel && certain(number) && s.ofAnotherNumber(said, number.Value) {

@@ -33,6 +33,12 @@ func (s *sheet) roleOf(folded string) (role, int) {
 		if s.prepaidSum.MatchString(withoutCurrency(folded)) {
 			return roleGross, 2
 		}
+		switch rest := withoutCurrency(folded[m[1]:]); {
+		case s.bareWithout.MatchString(rest):
+			return roleNet, 2
+		case s.bareWith.MatchString(rest):
+			return roleGross, 2
+		}
 		if r, w := s.vocabulary.roleOf(folded[m[1]:]); r == roleNet || r == roleTax || r == roleGross || r == rolePayable {
 			return r, w
 		}

@@ -221,6 +221,24 @@ func (s *sheet) each(labels []label, f func(found)) {
 					}
 				}
 			}
+			s.eachBroken(labels, it, f)
+		}
+	}
+}
+
+// eachBroken calls f for a label that is broken over two lines of its cell, "Final date for" above "payment": its value stands beside.
+func (s *sheet) eachBroken(labels []label, it *item, f func(found)) {
+	const longest = 30
+	below := s.lineBelow(it)
+	if below == nil || below.row != it.row+1 || len(it.folded) > longest || len(below.folded) > longest || s.right(it) == nil ||
+		hasDigit(it.folded) || hasDigit(below.folded) || strings.Contains(it.folded, ":") {
+		return
+	}
+	both := it.folded + " " + below.folded
+	for _, l := range labels {
+		if m := l.pattern.FindStringIndex(both); m != nil && m[0] == 0 && m[1] == len(both) {
+			f(found{item: it, start: 0, end: len(it.folded), label: l})
+			return
 		}
 	}
 }

@@ -16,7 +16,7 @@ func (s *sheet) totalRow() ruled {
 		}
 		var cells []*sum
 		for _, it := range row[1:] {
-			if a, ok := onlyMoney(it); ok {
+			for _, a := range moneyOf(it) {
 				cells = append(cells, &sum{value: a.value, weight: 2, item: it, amount: a})
 			}
 		}
@@ -68,6 +68,37 @@ func (s *sheet) netAndTaxRow(grosses []sum) ruled {
 		}
 	}
 	return ruled{}
+}
+
+// bareRates are the taxes of rows that hold a rate and a sum alone, between a labelled net sum, which the rate leads from to it, and the
+// total of both: "Anzahlung exkl. 1.416,00", "20 % 283,20", "Anzahlung inkl. 1.699,20".
+func (s *sheet) bareRates(nets, grosses []sum) []sum {
+	var out []sum
+	for _, row := range s.rows {
+		if len(row) != 2 || !s.bareRate.MatchString(row[0].folded) || len(out) == maxRates {
+			continue
+		}
+		a, ok := onlyMoney(row[1])
+		t := sum{value: a.value, role: roleTax, weight: 2, item: row[1], amount: a, rate: true}
+		if ok && slices.ContainsFunc(nets, func(n sum) bool {
+			above := t.item.row > n.item.row && t.item.row-n.item.row <= rowsToTotal && !n.column
+			return above && leads([]int64{s.rateBeside(&t)}, n.value, t.value, 1) && stacked(n, t, grosses)
+		}) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// moneyOf lists the sums of a cell without words; several without decimals may run together: "1 210 680 5 694 680".
+func moneyOf(it *item) []amount {
+	if a, ok := onlyMoney(it); ok {
+		return []amount{a}
+	}
+	if hasLetters(withoutCurrency(it.folded)) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(it.amounts), func(a amount) bool { return !a.money() })
 }
 
 // onlyMoney is the one sum in a cell without words; a rate, or the cross that stands for several rates, may be beside it.

@@ -38,6 +38,7 @@ func (s *sheet) byRules() (ruled, []sum) {
 	grosses = slices.DeleteFunc(grosses, func(g sum) bool { return s.partOfTotalRow(&g, all) })
 	nets, grosses = s.ownSums(nets, grosses)
 	nets = append(nets, s.plainTotals(grosses, taxes)...)
+	taxes = append(taxes, s.bareRates(nets, grosses)...)
 	within := pick(roleTaxWithin)
 	if t := s.corrected(); t.gross != nil {
 		return t, all
@@ -339,7 +340,8 @@ func settled(others []sum) bool {
 // makes up the difference: then it is the total of something else.
 func unexplained(g *sum, grosses, others []sum) bool {
 	for _, p := range grosses {
-		if p.role != rolePayable || p.column || absolute(p.value) <= absolute(g.value) {
+		aside := withinSentence(&p) && !withinSentence(g) // a sentence below the total speaks of something else
+		if p.role != rolePayable || p.column || aside || absolute(p.value) <= absolute(g.value) {
 			continue
 		}
 		made := false

@@ -33,7 +33,7 @@ type vocabulary struct {
 	otherDate, otherDateAfter, bothDates                         *words.Pattern
 	beforeDate, placeAndDate, endsInPlace, dayBehindNumber       *words.Pattern
 	yearFirst, yearLast, dayMonthWord, monthWordDay, compactDate *words.Pattern
-	yearMonthDay                                                 *words.Pattern
+	yearMonthDay, dayAndMonth                                    *words.Pattern
 	americanCue                                                  *words.Pattern
 
 	// Terms of payment.
@@ -42,7 +42,7 @@ type vocabulary struct {
 	netTerms                                                            []*words.Pattern
 	openTerms, latePayment, paying, payingBack, daysCounted             *words.Pattern
 	fromReceipt                                                         *words.Pattern
-	weeks, numberInWords                                                *words.Pattern
+	weeks, numberInWords, abbreviation                                  *words.Pattern
 	lastDay, lastDayBehind, debited, settled, would                     *words.Pattern
 	dayWords                                                            map[string]string // the word for days, by a week's word
 	numbers                                                             map[string]string // in figures
@@ -51,6 +51,7 @@ type vocabulary struct {
 	roles                                                      []roleWording
 	anyTax, taxFollows, containedBefore, containedAfter, noTax *words.Pattern
 	zeroRate, netWord, contractSum, countedFrom                *words.Pattern
+	bareWithout, bareWith, bareRate                            *words.Pattern
 	prepayment, prepaidSum, prepaymentTitle                    *words.Pattern
 	itemHeading                                                *words.Pattern
 	currencyLabel, inCurrency                                  *words.Pattern
@@ -173,6 +174,7 @@ func (v *vocabulary) addDates(w *words.Words) {
 	v.compactDate = w.Compile(`\b(20\d\d)([01]\d)([0-3]\d)\b`)
 	v.monthWordDay = w.Compile(`\b([a-z]{3,12})\.? (\d\d?)(?:st|nd|rd|th)? ?,? ?((?:19|20)\d\d)\b`)
 	v.yearMonthDay = w.Compile(`\b((?:19|20)\d\d)\.? ([a-z]{3,12})\.? (\d\d?)\b`) // as in Hungary
+	v.dayAndMonth = w.Compile(`\b(\d\d?)(?:\.|er|st|nd|rd|th|o)?[ \-/.]{0,2}(?:de |di |of )?([a-z]{3,12})\b`)
 	v.americanCue = w.Compile(`\b[a-z]{2},? \d{5}(-\d{4})?$|\busa\b|united states|\bzip\b`)
 }
 
@@ -199,6 +201,7 @@ func (v *vocabulary) addTerms(w *words.Words) {
 	v.lastDayBehind = w.Compile(`^\.? ?<deadline behind>`)
 	v.debited = w.Any("debited")
 	v.settled = w.Any("already paid")
+	v.abbreviation = w.Compile(`<abbreviation>\. `)
 	v.weeks = w.Compile(`\b(\d{1,2}) ?(<weeks>)`)
 	v.dayWords, v.numbers = map[string]string{}, map[string]string{}
 	for _, language := range w.Languages() {
@@ -238,6 +241,7 @@ func (v *vocabulary) addSums(w *words.Words) {
 		{w.Any("not a sum"), roleNone, 0},
 		{w.Any("rounding"), roleRounding, 3},
 		{w.Any("already paid"), roleOther, 3},
+		{w.Compile(`^\W*<payable>[a-z ]*<laid out>\W*$`), rolePayable, 2}, // "te betalen leges"
 		{w.Any("laid out"), roleOther, 2},
 		{w.Any("goods"), roleNet, 2},
 		{w.Any("charge"), roleOther, 2},
@@ -246,6 +250,8 @@ func (v *vocabulary) addSums(w *words.Words) {
 		{w.Compile(`<payable>[ ,:(]*<net>[ ):]*$`), roleNet, 2}, // "verbleiben netto", "amount due, net"
 		{w.Any("payable"), rolePayable, 2},
 		{w.Compile(`<net>|<without>\.? ?(?:<article>\.? ?)?` + rate + `<tax>`), roleNet, 3},
+		{w.Compile(`(?:<*total>|<*subtotal>|<sum>)[ .:]*<without>[\W]*$`), roleNet, 3}, // of tax: "Summe exkl."
+		{w.Compile(`(?:<*total>|<*subtotal>|<sum>)[ .:]*<with>[\W]*$`), roleGross, 3},
 		{w.Any("tax"), roleTax, 3},
 		{w.Any("subtotal"), roleNet, 2},
 		{w.Any("total"), roleGross, 2},
@@ -259,6 +265,9 @@ func (v *vocabulary) addSums(w *words.Words) {
 	v.noTax = w.Any("no tax")
 	v.zeroRate = w.Compile(`(?:^|[^\d.,])0(?:[.,]0+)? ?%`)
 	v.netWord = w.Any("net")
+	v.bareWithout = w.Compile(`^\W*<without>\W*$`)
+	v.bareWith = w.Compile(`^\W*<with>\W*$`)
+	v.bareRate = w.Compile(`^\W*\d{1,2}(?:[.,]\d{1,2})? ?%\W*$`)
 	v.contractSum = w.Any("contract sum")
 	v.countedFrom = w.Any("counted from")
 	v.prepayment = w.Compile(`^\W*<*prepayment*>`)
