@@ -52,7 +52,7 @@ const ascent, descent = 0.8, 0.22
 // box is where an item is on its page; nil where the text runs across it.
 func (s *sheet) box(it *item) *fields.Box {
 	p := s.pages[it.page]
-	if p.Turned || !(p.Width > 0 && p.Height > 0) {
+	if p.Turned || it.aside || !(p.Width > 0 && p.Height > 0) {
 		return nil
 	}
 	part := func(v, of float64) float64 { return math.Round(math.Max(0, math.Min(v/of, 1))*1e4) / 1e4 }

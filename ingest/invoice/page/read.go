@@ -80,6 +80,7 @@ func (s *sheet) read(own Own) (Kind, fields.Invoice) {
 	if kind == CreditNote && s.selfBilled(own, buyers) {
 		kind = Invoice
 	}
+	s.addAside()
 	taxID, idAt := s.taxID(own, buyers)
 	out := fields.Invoice{
 		Number: number, Date: date, DueDate: due, SupplierTaxID: taxID,

@@ -21,6 +21,7 @@ type item struct {
 	key            string // letters and digits alone, for comparison
 	amounts        []amount
 	dates          []date
+	aside          bool // it runs across the page: its place is not known
 }
 
 func (it *item) text() string { return string(it.runes) }
@@ -76,19 +77,7 @@ func newSheet(v *vocabulary, doc text.Document) *sheet {
 			if n++; total > maxRows && n > maxRows/2 && n <= total-maxRows/2 {
 				continue
 			}
-			var row []*item
-			for _, c := range line.Cells {
-				it := &item{page: p.Number, row: len(s.rows), col: len(row), x0: c.X0, x1: c.X1, y: c.Y, size: c.Size,
-					runes: []rune(c.Text)}
-				it.runes = it.runes[:min(len(it.runes), maxRunes)]
-				it.folded = fold(it.runes)
-				it.key = compact(it.folded)
-				it.amounts = v.amounts(it.runes)
-				it.dates = v.dates(it.folded)
-				if it.words() || len(row) == 0 {
-					row = append(row, it)
-				}
-			}
+			row := s.newRow(p.Number, line)
 			if len(row) > 0 {
 				s.rows = append(s.rows, row)
 			}
@@ -105,6 +94,45 @@ func newSheet(v *vocabulary, doc text.Document) *sheet {
 	s.order = orderOf(s.allDates(), s.american())
 	s.prepaid = s.titlePrepaid()
 	return s
+}
+
+// newRow makes items of the cells of a line.
+func (s *sheet) newRow(page int, line text.Line) []*item {
+	var row []*item
+	for _, c := range line.Cells {
+		it := &item{page: page, row: len(s.rows), col: len(row), x0: c.X0, x1: c.X1, y: c.Y, size: c.Size, runes: []rune(c.Text)}
+		it.runes = it.runes[:min(len(it.runes), maxRunes)]
+		it.folded = fold(it.runes)
+		it.key = compact(it.folded)
+		it.amounts = s.amounts(it.runes)
+		it.dates = s.dates(it.folded)
+		if it.words() || len(row) == 0 {
+			row = append(row, it)
+		}
+	}
+	return row
+}
+
+// maxAside bounds the lines at the edges of a page that are looked at.
+const maxAside = 12
+
+// addAside adds the lines of the first page that run across it, below all others: who issued it may be named there alone.
+func (s *sheet) addAside() {
+	const apart = 4 // sizes, so that no line belongs to the next
+	p := s.pages[1]
+	y := p.Height
+	for _, line := range p.Aside[:min(len(p.Aside), maxAside)] {
+		row := s.newRow(p.Number, line)
+		for _, it := range row {
+			y += apart * it.size / float64(len(row))
+		}
+		for _, it := range row {
+			it.y, it.aside = y, true
+		}
+		if len(row) > 0 {
+			s.rows = append(s.rows, row)
+		}
+	}
 }
 
 func (s *sheet) allDates() []date {

@@ -113,7 +113,8 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 			return
 		}
 		// What a seller's label names is a name, however odd.
-		if s.townLine.MatchString(it.folded) || rule != ruleSeller && strings.HasSuffix(strings.TrimSpace(it.folded), ":") {
+		label := strings.HasSuffix(strings.TrimSpace(it.folded), ":") && len(splitReturn(it.text())) == 1 // not "Berger GmbH · 1010 Wien · UID:"
+		if s.townLine.MatchString(it.folded) || rule != ruleSeller && (label || s.announcesSum(it) || s.besideAccount(it)) {
 			return
 		}
 		if s.titleAlone.MatchString(strings.Trim(foldText(name), " .:")) || rule != ruleSeller && s.townOfLetter(name) {
@@ -140,6 +141,33 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 	s.addressees(add)
 	s.group(all)
 	return all
+}
+
+// announcesSum reports whether an item is the label of a sum on its right or below it: "VALOR A PAGAR".
+func (s *sheet) announcesSum(it *item) bool {
+	if r, _ := s.roleOf(strings.Trim(it.folded, " .:")); r == roleNone || s.legalForm.MatchString(it.folded) {
+		return false
+	}
+	money := func(other *item) bool { return other != nil && len(moneyOf(other)) > 0 }
+	return money(s.right(it)) || slices.ContainsFunc(s.below(it, 1.6), money)
+}
+
+// besideAccount reports whether an item stands alone right below an account, in its column and without an address: so the bank is named
+// that keeps the account.
+func (s *sheet) besideAccount(it *item) bool {
+	if it.row == 0 || s.addressBelow(it) || s.withTaxID(it.folded) {
+		return false
+	}
+	return slices.ContainsFunc(s.rows[it.row-1], func(above *item) bool {
+		near := above.page == it.page && absFloat(above.x0-it.x0) < 3 && it.y-above.y < 2.2*maxFloat(it.size, 7)
+		return near && s.onlyAccount(above.folded) && len(s.placesOf(named{it: it, key: it.key})) == 1
+	})
+}
+
+// onlyAccount reports whether a text is an account and its label.
+func (v *vocabulary) onlyAccount(folded string) bool {
+	m := bareAccount.FindStringIndex(folded)
+	return m != nil && len(strings.Trim(folded[:m[0]], " .:")) <= len("bankkonto") && !hasLetters(folded[m[1]:])
 }
 
 // placeOfDate reports whether an item is the place and day of a letter: "Boston, 3 May 2026".

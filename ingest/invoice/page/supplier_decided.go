@@ -40,6 +40,19 @@ func (c named) rather(likeliest *named) bool {
 		sameParty(c.it, likeliest.it)
 }
 
+// told reports whether words say that a company whose line holds the tax id issued the invoice, or runs the business whose mark is
+// likeliest.
+func (c named) told(likeliest *named) bool {
+	return c.ties[tieLabel] && c.form && c.ties[tieID] && !likeliest.form && c.whole != likeliest.whole
+}
+
+// trader reports whether a name begins the sender's line right below the likeliest, a mark that ends alike: the person who trades under
+// it is the supplier, for the mark isn't one in law.
+func (c named) trader(likeliest *named) bool {
+	return c.rule == ruleReturn && c.how == "" && c.it.row == likeliest.it.row+1 && likeliest.it.size >= 1.15*c.it.size &&
+		namesake(&c, likeliest) && c.whole != likeliest.whole
+}
+
 // phrase reports whether a name goes on in small words, as slogans do and what somebody is licensed for: "Construire avec passion".
 func phrase(name string) bool {
 	const fewest, shortest = 2, 4 // words, and their letters: shorter ones join names
@@ -132,7 +145,7 @@ func (s *sheet) heads(c *named, buyers map[*item]bool) bool {
 func (s *sheet) insteadOf(likeliest *named, all []named, buyers map[*item]bool) int {
 	footed := s.footed(likeliest, all)
 	return slices.IndexFunc(all, func(o named) bool {
-		return o.outdoes(likeliest) || o.paid(likeliest) || o.rather(likeliest) ||
+		return o.outdoes(likeliest) || o.paid(likeliest) || o.rather(likeliest) || o.trader(likeliest) || o.told(likeliest) ||
 			footed && o.whole != likeliest.whole && s.heads(&o, buyers)
 	})
 }

@@ -2,6 +2,7 @@ package text
 
 import (
 	"math"
+	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -48,35 +49,59 @@ func lines(upright []mark) []Line {
 	return out
 }
 
-// turn makes the main direction of writing run left to right, y from the top,
-// and drops glyphs of other directions and those off the page. main is that
-// direction, in quarters.
-func turn(marks []mark, box [4]float64, rotate int) (out []mark, main int) {
-	var count [4]int
-	quarter := func(m mark) int {
-		dx, dy := m.endX-m.x, m.endY-m.y
-		switch {
-		case math.Abs(dy) <= 0.2*math.Abs(dx) && dx >= 0:
-			return 0
-		case math.Abs(dy) <= 0.2*math.Abs(dx):
-			return 2
-		case dy > 0:
-			return 1
-		}
-		return 3
+// quarter is the direction of writing of a mark, in quarters; slanted ones count as upright.
+func quarter(m mark) int {
+	dx, dy := m.endX-m.x, m.endY-m.y
+	switch {
+	case math.Abs(dy) <= 0.2*math.Abs(dx) && dx >= 0:
+		return 0
+	case math.Abs(dy) <= 0.2*math.Abs(dx):
+		return 2
+	case dy > 0:
+		return 1
 	}
+	return 3
+}
+
+// slanted reports whether a mark runs along neither side of the page, as watermarks do.
+func slanted(m mark) bool {
+	dx, dy := math.Abs(m.endX-m.x), math.Abs(m.endY-m.y)
+	return dy > 0.2*dx && dx > 0.2*dy
+}
+
+// mainDirection is that of most marks, in quarters.
+func mainDirection(marks []mark, rotate int) int {
+	var count [4]int
 	for _, m := range marks {
 		count[quarter(m)]++
 	}
-	main = rotate / 90 % 4
+	main := rotate / 90 % 4
 	for q, n := range count {
 		if n > 2*count[main] {
 			main = q
 		}
 	}
+	return main
+}
+
+// aside are the lines that run across the main direction, as at the edge of a page.
+func aside(marks []mark, box [4]float64, main int) []Line {
+	across := slices.DeleteFunc(slices.Clone(marks), slanted)
+	var out []Line
+	for q := range 4 {
+		if q != main {
+			out = append(out, lines(turn(across, box, q))...)
+		}
+	}
+	return out
+}
+
+// turn makes a direction of writing, in quarters, run left to right, y from the top, and drops glyphs of other directions and those off
+// the page.
+func turn(marks []mark, box [4]float64, main int) []mark {
 	x0, y0, x1, y1 := math.Min(box[0], box[2]), math.Min(box[1], box[3]), math.Max(box[0], box[2]),
 		math.Max(box[1], box[3])
-	out = make([]mark, 0, len(marks))
+	out := make([]mark, 0, len(marks))
 	for _, m := range marks {
 		if quarter(m) != main || m.size <= 0 || m.size > 2000 || m.x < x0-5 || m.x > x1+5 || m.y < y0-5 || m.y > y1+5 {
 			continue
@@ -93,7 +118,7 @@ func turn(marks []mark, box [4]float64, rotate int) (out []mark, main int) {
 		}
 		out = append(out, m)
 	}
-	return out, main
+	return out
 }
 
 // splitWords joins glyphs that follow each other, in the order shown.

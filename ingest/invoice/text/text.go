@@ -16,6 +16,7 @@ import (
 type Page struct {
 	Number int // from 1
 	Lines  []Line
+	Aside  []Line  // what runs in other directions, each line turned upright; its places are not those of the page
 	Width  float64 // in points, after rotation
 	Height float64
 	// Left is where the page begins: what lies there has no smaller X0.
@@ -61,8 +62,9 @@ func Read(ctx context.Context, f *pdf.File, budget *pdf.Budget, pages []pdf.Page
 		if err := in.page(ctx, p); err != nil {
 			return doc, fmt.Errorf("reading page %d: %w", i+1, err)
 		}
-		upright, main := turn(in.marks, p.MediaBox, p.Rotate)
-		page := Page{Number: i + 1, Lines: lines(upright), Pictures: in.pictures, Mosaics: in.mosaics(), Turned: main != p.Rotate/90%4}
+		main := mainDirection(in.marks, p.Rotate)
+		page := Page{Number: i + 1, Lines: lines(turn(in.marks, p.MediaBox, main)), Aside: aside(in.marks, p.MediaBox, main),
+			Pictures: in.pictures, Mosaics: in.mosaics(), Turned: main != p.Rotate/90%4}
 		switch main {
 		case 0:
 			page.Left = min(p.MediaBox[0], p.MediaBox[2])
