@@ -172,13 +172,26 @@ func (s *sheet) settled(c, likeliest *named, all []named, own Own) bool {
 			return false
 		}
 	}
-	if likely < doubtful || len(c.ties) == 0 {
+	if likely < doubtful || len(c.ties) == 0 || s.loneAddressee(c, all) {
 		return false
 	}
 	if s.saysSelfBilled() && !c.ties[tieLabel] && (c.ties[tieFoot] || c.ties[tieReturn]) {
 		return false
 	}
 	return !s.otherIDInBlock(c, own)
+}
+
+// loneAddressee reports whether nothing but its place ties a name to the issuer, over an address alone, and nobody else has one: where the
+// letterhead is a picture that is whom the letter is for.
+func (s *sheet) loneAddressee(c *named, all []named) bool {
+	if len(c.ties) != 1 || !c.ties[tieHead] || !s.bareAddress(c.it) {
+		return false
+	}
+	town := func(it *item) bool { return s.postalCity.MatchString(it.folded) }
+	return !slices.ContainsFunc(all, func(o named) bool {
+		other := o.whole != c.whole && !slices.Contains(s.block(c.it), o.it)
+		return other && (town(o.it) || slices.ContainsFunc(s.block(o.it)[1:], town))
+	})
 }
 
 // sameName reports whether one of two names holds the other, or they are the same party's, one right over the other.

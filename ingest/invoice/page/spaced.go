@@ -1,0 +1,32 @@
+package page
+
+import (
+	"regexp"
+	"strings"
+
+	"tallyhouse/ingest/invoice/text"
+)
+
+// spacedWord is a word that is set in letters far apart, as small headings are: "F Ü R".
+var spacedWord = regexp.MustCompile(`^\p{L}(?: \p{L})+$`)
+
+// joinSpaced joins the letters of words that are set far apart, and such words with those beside them: their spaces are wide, too.
+func joinSpaced(cells []text.Cell) []text.Cell {
+	const widest = 1.3 // spaces between such words, in sizes
+	var out []text.Cell
+	spaced := false
+	for _, c := range cells {
+		now := spacedWord.MatchString(c.Text)
+		if now {
+			c.Text = strings.ReplaceAll(c.Text, " ", "")
+		}
+		if last := len(out) - 1; last >= 0 && (now || spaced) && c.X0-out[last].X1 <= widest*c.Size && c.Size == out[last].Size {
+			out[last].Text += " " + c.Text
+			out[last].X1 = c.X1
+			spaced = true
+			continue
+		}
+		out, spaced = append(out, c), now
+	}
+	return out
+}
