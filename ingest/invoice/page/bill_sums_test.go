@@ -1,0 +1,54 @@
+package page
+
+import (
+	"strings"
+	"testing"
+
+	"tallyhouse/ingest/invoice/page/typed"
+)
+
+// Given bills whose sums are labelled by "excl." and "incl." alone, run together in a cell, are called fees that are to be paid, or stand above
+// sentences about other sums, then net, tax and total are the bill's own.
+func TestSumsOfFewWords(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ sums, want string }{
+		"a prepayment without and with tax, the rate alone between": {`ANZAHLUNGSRECHNUNG
+
+Auftragssumme 4.720,00 exkl. 20 % USt.; davon vereinbarte Anzahlung:
+3 Stiegen × 420,00                            1.260,00
+Material                                        156,00
+Anzahlung exkl.                               1.416,00
+20 %                                            283,20
+Anzahlung inkl. – €                           1.699,20`, "141600 | 28320 | 169920"},
+		"sums without and with": {`
+Malerarbeiten                                 1.416,00
+Summe exkl.                                   1.416,00
+20 %                                            283,20
+Summe inkl.                                   1.699,20`, "141600 | 28320 | 169920"},
+		"figures without decimals that run together": {`
+Megnevezés                     Óra Óradíj   Nettó Ft ÁFA     ÁFA Ft Bruttó Ft
+Ügyvédi munkadíj            118 38 000 4 484 000 27% 1 210 680 5 694 680
+Összesen                                       4 484 000     1 210 680 5 694 680
+                                              Fizetendő: 5 694 680 Ft`, "448400000 | 121068000 | 569468000"},
+		"fees that are to be paid": {`
+2.3.1.1 Bouwactiviteit, 2,15% over bouwkosten € 1.840.000        € 39.560,00
+2.3.9 Welstandsadvies                                               € 463,50
+Te betalen leges                                                 € 40.023,50`, "- | - | 4002350"},
+		"a sentence about what is billed later": {`
+Émolument administratif                        Fr. 1'250.–
+Frais d'enquête publique                         Fr. 480.–
+Contrôle abri                                     Fr. 35.–
+Montant dû                                     Fr. 1'765.–
+
+La taxe de raccordement, art. 42 du règlement, estimée à Fr. 18'400.–, fera l'objet d'une facturation
+séparée. Prestation hors du champ de la TVA.`, "- | - | 176500"},
+	} {
+		_, got, _ := reader.Read(typed.Bill(c.sums), Own{})
+		if _, sums, _ := strings.Cut(brief(got), " | - | "); sums != c.want {
+			t.Errorf("%s: %s, want %s", name, brief(got), c.want)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package page
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// byTerms is the rule of days that no one printed.
+const byTerms = "payment terms"
+
+// dueByTerms counts the days of terms such as "30 Tage netto". Several different terms say nothing certain.
+func (s *sheet) dueByTerms(all *candidates, day time.Time) {
+	days, open := map[int]bool{}, false
+	var told []*candidate
+	for _, row := range s.rows {
+		for _, it := range row {
+			n := s.termDays(it.folded)
+			if n < 0 {
+				n = s.brokenTerms(it)
+			}
+			if n < 0 || n > 365 || s.countedFromReceipt(it) {
+				continue
+			}
+			days[n] = true
+			open = open || s.openTerms.MatchString(it.folded)
+			value := day.AddDate(0, 0, n).Format(time.DateOnly)
+			if c := all.at(it, -1, value, value); c != nil {
+				c.label(byTerms)
+				told = append(told, c)
+			}
+		}
+	}
+	for _, c := range told {
+		c.seen(true, byTerms)
+		c.seen(len(days) > 1, "several terms")
+		c.seen(open, "open terms")
+	}
+}
+
+// brokenTerms are the days of terms whose sentence goes on in the next line: "…, 30 Tage ab" above "Rechnungsdatum netto".
+func (s *sheet) brokenTerms(it *item) int {
+	below := s.lineBelow(it)
+	if below == nil || len(it.folded) < maxLabelled/2 || s.sentenceEnd(it.folded) < len(it.folded)-1 || it.row+1 != below.row {
+		return -1
+	}
+	said := it.folded + " " + below.folded[:s.sentenceEnd(below.folded)]
+	if last := strings.LastIndex(it.folded, ", "); last >= 0 {
+		said = said[last+len(", "):]
+	}
+	return s.termDays(said)
+}
+
+// countedFromReceipt reports whether terms run from the day on which the invoice arrives, which it doesn't say: in the line that counts
+// days, or where their sentence goes on.
+func (s *sheet) countedFromReceipt(it *item) bool {
+	said := it.folded
+	if !strings.HasSuffix(strings.TrimRight(said, " "), ".") {
+		below := s.textBelow(it)
+		said += " " + below[:s.sentenceEnd(below)]
+	}
+	return s.fromReceipt.MatchString(said)
+}
+
+// discountRate is what a discount for paying early comes to: whatever it is called, so many percent beside days are one.
+var discountRate = regexp.MustCompile(`(?:^|[^\d.,])[1-5](?:[.,]\d+)? ?%`)
+
+// inDays writes terms with their days in figures.
+func (v *vocabulary) inDays(folded string) string {
+	if m := v.weeks.FindStringSubmatchIndex(folded); m != nil {
+		folded = folded[:m[0]] + strconv.Itoa(7*atoi(folded[m[2]:m[3]])) + " " + v.dayWords[folded[m[4]:m[5]]] + folded[m[1]:]
+	}
+	if m := v.numberInWords.FindStringIndex(folded); m != nil {
+		word, _, _ := strings.Cut(folded[m[0]:m[1]], " ")
+		folded = folded[:m[0]] + v.numbers[word] + folded[m[0]+len(word):]
+	}
+	return folded
+}
+
+// termDays returns the days that a text gives for paying in full, -1 when none.
+func (v *vocabulary) termDays(folded string) int {
+	days := -1
+	clauses := strings.NewReplacer(";", "\n", ". ", "\n", ", ", "\n").Replace(v.unabbreviated(v.inDays(folded)))
+	for part := range strings.SplitSeq(clauses, "\n") {
+		if (v.earlyPayment.MatchString(part) || discountRate.MatchString(part)) && !v.fullPayment.MatchString(part) {
+			continue
+		}
+		if v.latePayment.MatchString(part) {
+			continue
+		}
+		known := false
+		for _, terms := range v.netTerms {
+			if m := terms.FindStringSubmatchIndex(part); m != nil {
+				days, known = max(days, atoi(part[m[2]:m[3]])), true
+				break
+			}
+		}
+		if !known {
+			days = max(days, v.daysToPay(part))
+		}
+	}
+	if days < 0 && !v.earlyPayment.MatchString(folded) && !v.latePayment.MatchString(folded) {
+		return v.daysToPay(v.inDays(folded)) // "Forma płatności: przelew, 14 dni"
+	}
+	return days
+}
+
+// daysToPay returns the days of a clause of whatever wording that has a word of paying, one number of days and little behind it: "Gelieve
+// binnen 10 dagen te betalen"; -1 when it isn't one. A clause with a part in percent is about discounts or interest.
+func (v *vocabulary) daysToPay(clause string) int {
+	counted := v.daysCounted.FindAllStringSubmatchIndex(clause, 2)
+	if len(counted) != 1 || strings.Contains(clause, "%") || !v.paying.MatchString(clause) {
+		return -1
+	}
+	behind := strings.Trim(clause[counted[0][1]:], " .,;:!)")
+	words := len(strings.Fields(behind))
+	first := v.paying.FindStringIndex(behind)
+	verb := first != nil && !strings.Contains(behind[:first[0]], " ") && words <= 8 // "binnen 14 dagen over te maken o.v.v. …"
+	if words == 0 || verb || words <= 3 && first != nil || words <= 4 && v.invoiceWord.MatchString(behind) {
+		return atoi(clause[counted[0][2]:counted[0][3]])
+	}
+	return -1
+}

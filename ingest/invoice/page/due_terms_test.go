@@ -1,0 +1,59 @@
+package page
+
+import (
+	"testing"
+
+	"tallyhouse/ingest/invoice/page/typed"
+)
+
+// Given a bill of 6 May 2026 whose terms have abbreviations, break over lines, name a day without its year, or have a label on two lines,
+// then the due date is what they come to.
+func TestDueDatesOfTermsAsTheyArePrinted(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const sums = "Malerarbeiten        1.000,00\nGesamtbetrag EUR     1.000,00\n\n"
+	for terms, want := range map[string]string{
+		"Zahlungskondition: 14 Tage ab Rechnungsdatum abzügl. 3 % Skonto (das sind EUR 30,00), 30 Tage ab\nRechnungsdatum netto.": "2026-06-05",
+		"Zahlungskondition: 14 Tage ab Rechnungsdatum abzügl. 3 % Skonto":                                                         "-",
+		"Please pay by 17th June. Thank you.":                                                                                     "2026-06-17",
+		"Please pay by 17th January.":                                                                                             "2027-01-17",
+		"Bitte überweisen Sie bis 17. Juni.":                                                                                      "2026-06-17",
+		"Die Arbeiten dauerten vom 3. Mai bis 5. Mai und wurden abgenommen.":                                                      "-",
+		"À honorer pour le 30/06/2026 au plus tard":                                                                               "2026-06-30",
+		"At betale inden 20.05.2026":                                                                                              "2026-05-20",
+		"Final date for        26 June\npayment               2026":                                                               "2026-06-26",
+		"Z U  B E Z A H L E N  B I S\n23.5.2026":                                                                                  "2026-05-23",
+	} {
+		if _, f, _ := reader.Read(typed.Bill(sums+terms), Own{}); dueOf(stated(f.DueDate)) != want {
+			t.Errorf("%s: %s, want %s", terms, dueOf(stated(f.DueDate)), want)
+		}
+	}
+}
+
+func dueOf(value string) string {
+	if value == "" {
+		return "-"
+	}
+	return value
+}
+
+// Given credit notes that name the day of a balance, or until when what they correct was due, then nothing is due; the day on which the sum
+// is paid back is stated.
+func TestNothingIsDueOnCreditNotes(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for below, want := range map[string]string{
+		"Wir verrechnen den Betrag mit Ihrem Konto.\nOffener Saldo Ihres Kontos per 06.05.2026 vor Gutschrift:  14.882,19": "-",
+		"Die Rechnung war fällig, ihr Liefertermin der 13.05.2026.":                                                        "-",
+		"Wir überweisen den Betrag bis zum 15.05.2026 auf Ihr Konto.":                                                      "2026-05-15",
+	} {
+		_, f, _ := reader.Read(typed.Document(paper("Gutschrift", closing, below)), Own{})
+		if dueOf(stated(f.DueDate)) != want {
+			t.Errorf("%s: %s, want %s", below, dueOf(stated(f.DueDate)), want)
+		}
+	}
+}
