@@ -52,3 +52,42 @@ séparée. Prestation hors du champ de la TVA.`, "- | - | 176500"},
 		}
 	}
 }
+
+// Given labels that say "excl." and "incl." of nothing, on an invoice for a prepayment and on others, and fees that are to be paid, then
+// their sums are without tax, with it, and to be paid.
+func TestRolesOfFewWords(t *testing.T) {
+	prepaid, other := sheetOf(t, "Anzahlungsrechnung\n\nAnzahlung exkl.   100,00"), sheetOf(t, "Rechnung\n\nSumme exkl.   100,00")
+	for _, c := range []struct {
+		sheet *sheet
+		label string
+		want  role
+	}{
+		{prepaid, "Anzahlung exkl.", roleNet}, {prepaid, "Anzahlung inkl. – €", roleGross}, {other, "Anzahlung inkl.", roleOther},
+		{other, "Summe exkl.", roleNet}, {other, "Totaal exclusief", roleNet}, {other, "Total incl.", roleGross}, {other, "I alt ekskl.", roleNet},
+		{other, "Te betalen leges", rolePayable}, {other, "Leges", roleOther},
+	} {
+		if got, _ := c.sheet.roleOf(fold([]rune(c.label))); got != c.want {
+			t.Errorf("%q has the role %d, want %d", c.label, got, c.want)
+		}
+	}
+}
+
+// Given a row of totals whose figures run together in one cell, then rules find net, tax and total in it.
+func TestARowOfTotalsThatRunTogether(t *testing.T) {
+	s := sheetOf(t, "Megnevezés   Nettó Ft   ÁFA Ft Bruttó Ft\nMunkadíj   4 484 000   1 210 680 5 694 680\n"+
+		"Összesen   4 484 000   1 210 680 5 694 680\n\nFizetendő: 5 694 680 Ft")
+	if got := s.totalRow(); got.netValue != 4_484_000*10_000 || got.taxValue != 1_210_680*10_000 {
+		t.Errorf("net %d, tax %d", got.netValue, got.taxValue)
+	}
+}
+
+// Given a sum in a sentence below the total that is more than it, then it leaves the total explained; in a row of its own it doesn't.
+func TestSentencesExplainNoTotal(t *testing.T) {
+	for below, want := range map[string]bool{"Noch zu zahlen sind EUR 18.400,00 nach der Abnahme.": false, "Noch zu zahlen: 18.400,00": true} {
+		s := sheetOf(t, "Montant dû   1.765,00\n\n"+below)
+		all := s.sums()
+		if got := unexplained(&all[0], all, nil); got != want {
+			t.Errorf("%s: unexplained %t, want %t", below, got, want)
+		}
+	}
+}

@@ -23,9 +23,6 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 	if !announced && certain(issued) {
 		s.dueByTerms(&all, day)
 	}
-	if s.credits() {
-		all.all = slices.DeleteFunc(all.all, func(c *candidate) bool { return c.rule != dueLabel && !s.paidBack(c) })
-	}
 	early := s.earlyDays()
 	for _, c := range all.all {
 		s.seenOfDue(c, day, early)
@@ -36,14 +33,6 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 		return &fields.Text{Value: sole.value, Evidence: s.evidence(sole.at, sole.rule, plainly)}
 	}
 	return best
-}
-
-// paidBack reports whether words of paying announce a day on a credit note: else nothing is due on it.
-func (s *sheet) paidBack(c *candidate) bool {
-	d := s.printed(c)
-	before, _ := s.saidBefore(c.at, d)
-	said := before + " ~ " + s.saidBehind(c.at, d)
-	return c.rule != noLabel && (s.paying.MatchString(said) || s.payingBack.MatchString(said) || s.debited.MatchString(said))
 }
 
 // plainly is how sure a day is that the page asks for in plain words and no other beside it.

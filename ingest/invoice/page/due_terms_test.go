@@ -22,7 +22,7 @@ func TestDueDatesOfTermsAsTheyArePrinted(t *testing.T) {
 		"Bitte überweisen Sie bis 17. Juni.":                                                                                      "2026-06-17",
 		"Die Arbeiten dauerten vom 3. Mai bis 5. Mai und wurden abgenommen.":                                                      "-",
 		"À honorer pour le 30/06/2026 au plus tard":                                                                               "2026-06-30",
-		"At betale inden 20.05.2026":                                                                                              "2026-05-20",
+		"At betale inden 20.05.2026          1.000,00":                                                                            "2026-05-20",
 		"Final date for        26 June\npayment               2026":                                                               "2026-06-26",
 		"Z U  B E Z A H L E N  B I S\n23.5.2026":                                                                                  "2026-05-23",
 	} {

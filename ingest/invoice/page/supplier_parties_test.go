@@ -60,19 +60,6 @@ Rechnung Nr. 63/871-GB
 Kopien                                                   35,00 €
 Rechnungsbetrag                                          35,00 €
 `, "Stadt Ravensfelde"},
-		"an industrial estate": {`                        Ballybane Industrial Estate, Galway H91
-tolan/civils            Tel 091 770 411
-
-Invoice TC-C118-006
-Date 06/08/2026
-
-Drainage                                      94,120.50
-Variations                                     5,441.58
-Amount of this invoice (excl. VAT)            99,562.08
-VAT                                                0.00
-
-Tolan Civil Engineering Limited. Registered in Ireland No. 418822. VAT No. IE7487397M. Directors: P. Tolan
-`, "Tolan Civil Engineering Limited"},
 		"a street without a number over a town": {`hissezhaut
 
 AVOIR AV2603-0118
@@ -151,5 +138,62 @@ func TestLabelsOfSumsAreNoNames(t *testing.T) {
 	}
 	if want := []string{"VALOR A PAGAR", "Montant du marché HT"}; !slices.Equal(got, want) {
 		t.Errorf("labels %q, want %q", got, want)
+	}
+}
+
+// Given addresses without a number, of estates and public buildings, then they are no names; companies that bear such words are.
+func TestPlacesAreNoNames(t *testing.T) {
+	v := testVocabulary(t)
+	for name, want := range map[string]bool{
+		"Ballybane Industrial Estate": false, "Technisches Rathaus": false, "Hôtel de Ville": false, "Gewerbepark Nord": false,
+		"Raheen Business Park Ltd": true, "Rathaus Apotheke GmbH": true, "Berger Estates": true,
+	} {
+		if got := v.nameLike(name); got != want {
+			t.Errorf("%q may be a name: %t, want %t", name, got, want)
+		}
+	}
+}
+
+// Given names with what ties them to the issuer, then who runs a business outdoes its mark, and who trades under a mark outdoes that, but no
+// company's name.
+func TestWhoStandsBehindAMark(t *testing.T) {
+	s := sheetOf(t, "Malerei Yıldız\nAyşe Yıldız, Kantstraße 901, 04275 Leipzig")
+	mark := &named{name: "Malerei Yıldız", whole: "a", it: s.rows[0][0]}
+	mark.it.size = 16
+	person := named{name: "Ayşe Yıldız", whole: "b", it: s.rows[1][0], rule: ruleReturn}
+	another := named{name: "Ayşe Kaya", whole: "c", it: s.rows[1][0], rule: ruleReturn}
+	if !person.trader(mark) || another.trader(mark) || mark.trader(&person) {
+		t.Error("who bears the mark's last name and begins the sender's line trades under it, and nobody else")
+	}
+	company := named{name: "Hotel Betriebs GmbH", whole: "d", form: true, ties: map[tie]bool{tieLabel: true, tieID: true}}
+	if !company.told(mark) || company.told(&named{whole: "e", form: true}) {
+		t.Error("who is said to run it outdoes a mark, and no company")
+	}
+}
+
+// Given a company right below an account and nothing else, then it is the bank that keeps it; with an address or printed again it isn't.
+func TestBanksBelowAccounts(t *testing.T) {
+	for page, want := range map[string]bool{
+		"IBAN: HR73 2390 0011 1004 4182 9\nHPB d.d. Zagreb":                                 true,
+		"IBAN: HR73 2390 0011 1004 4182 9\nHPB d.d. Zagreb\nPoljička cesta 26\n21000 Split": false,
+		"IBAN: HR73 2390 0011 1004 4182 9\nHPB d.d. Zagreb\n\nHPB d.d. Zagreb":              false,
+		"Plativo na IBAN HR73 2390 0011 1004 4182 9 do 3. 3. naručitelja\nHPB d.d. Zagreb":  false,
+		"IBAN: HR73 2390 0011 1004 4182 9\n\n\nHPB d.d. Zagreb":                             false,
+	} {
+		if s := sheetOf(t, page); s.besideAccount(s.rows[1][0]) != want {
+			t.Errorf("%q: below an account %t, want %t", page, !want, want)
+		}
+	}
+}
+
+// Given a line that runs across the page, then it is looked at last, as what has no place there.
+func TestLinesAcrossThePageHaveNoPlace(t *testing.T) {
+	doc := typed.Document("Rechnung 7")
+	doc.Pages[0].Aside = typed.Document("Berger Bau GmbH").Pages[0].Lines
+	s := newSheet(testVocabulary(t), doc)
+	s.addAside()
+	last := s.rows[len(s.rows)-1][0]
+	if len(s.rows) != 2 || last.text() != "Berger Bau GmbH" || s.box(last) != nil || s.box(s.rows[0][0]) == nil {
+		t.Errorf("%d rows, the last is %q at %v", len(s.rows), last.text(), s.box(last))
 	}
 }
