@@ -181,10 +181,10 @@ func (s *sheet) settled(c, likeliest *named, all []named, own Own) bool {
 	return !s.otherIDInBlock(c, own)
 }
 
-// loneAddressee reports whether nothing but its place ties a name to the issuer, over an address alone, and nobody else has one: where the
-// letterhead is a picture that is whom the letter is for.
+// loneAddressee reports whether nothing but its place ties a name without a legal form to the issuer, over an address alone, and nobody
+// else has one: where the letterhead is a picture that is whom the letter is for.
 func (s *sheet) loneAddressee(c *named, all []named) bool {
-	if len(c.ties) != 1 || !c.ties[tieHead] || !s.bareAddress(c.it) {
+	if c.form || len(c.ties) != 1 || !c.ties[tieHead] || !s.bareAddress(c.it) {
 		return false
 	}
 	town := func(it *item) bool { return s.postalCity.MatchString(it.folded) }

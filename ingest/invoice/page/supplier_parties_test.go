@@ -165,6 +165,9 @@ func TestWhoStandsBehindAMark(t *testing.T) {
 	if !person.trader(mark) || another.trader(mark) || mark.trader(&person) {
 		t.Error("who bears the mark's last name and begins the sender's line trades under it, and nobody else")
 	}
+	if mark.it.size = person.it.size; person.trader(mark) {
+		t.Error("what isn't set larger is no mark")
+	}
 	company := named{name: "Hotel Betriebs GmbH", whole: "d", form: true, ties: map[tie]bool{tieLabel: true, tieID: true}}
 	if !company.told(mark) || company.told(&named{whole: "e", form: true}) {
 		t.Error("who is said to run it outdoes a mark, and no company")
