@@ -7,8 +7,8 @@ import (
 	"tallyhouse/ingest/invoice/page/typed"
 )
 
-// Given bills whose sums are labelled by "excl." and "incl." alone, run together in a cell, are called fees that are to be paid, or stand above
-// sentences about other sums, then net, tax and total are the bill's own.
+// Given bills whose sums are labelled by "excl." and "incl." alone, run together in a cell, are called fees that are
+// to be paid, or stand above sentences about other sums, then net, tax and total are the bill's own.
 func TestSumsOfFewWords(t *testing.T) {
 	reader, err := NewReader()
 	if err != nil {
@@ -53,8 +53,8 @@ séparée. Prestation hors du champ de la TVA.`, "- | - | 176500"},
 	}
 }
 
-// Given labels that say "excl." and "incl." of nothing, on an invoice for a prepayment and on others, and fees that are to be paid, then
-// their sums are without tax, with it, and to be paid.
+// Given labels that say "excl." and "incl." of nothing, on an invoice for a prepayment and on others, and fees that
+// are to be paid, then their sums are without tax, with it, and to be paid.
 func TestRolesOfFewWords(t *testing.T) {
 	prepaid, other := sheetOf(t, "Anzahlungsrechnung\n\nAnzahlung exkl.   100,00"), sheetOf(t, "Rechnung\n\nSumme exkl.   100,00")
 	for _, c := range []struct {
@@ -81,7 +81,8 @@ func TestARowOfTotalsThatRunTogether(t *testing.T) {
 	}
 }
 
-// Given a sum in a sentence below the total that is more than it, then it leaves the total explained; in a row of its own it doesn't.
+// Given a sum in a sentence below the total that is more than it, then it leaves the total explained; in a row of its
+// own it doesn't.
 func TestSentencesExplainNoTotal(t *testing.T) {
 	for below, want := range map[string]bool{"Noch zu zahlen sind EUR 18.400,00 nach der Abnahme.": false, "Noch zu zahlen: 18.400,00": true} {
 		s := sheetOf(t, "Montant dû   1.765,00\n\n"+below)

@@ -241,7 +241,8 @@ func (s *sheet) wholeSums() {
 	}
 	for _, row := range s.rows {
 		for _, it := range row {
-			if currency == "" || hasLetters(it.folded) || len(it.amounts) == 1 && it.amounts[0].end-it.amounts[0].start < len(strings.TrimSpace(it.folded)) {
+			more := len(it.amounts) == 1 && it.amounts[0].end-it.amounts[0].start < len(strings.TrimSpace(it.folded))
+			if currency == "" || hasLetters(it.folded) || more {
 				continue
 			}
 			for i := range it.amounts { // several may run together

@@ -127,7 +127,8 @@ Ukupno za naplatu                                        72.550,75 EUR
 	}
 }
 
-// Given labels of sums in the head, on the left of them or above, then they are no names; a company's name is, whatever stands beside it.
+// Given labels of sums in the head, on the left of them or above, then they are no names; a company's name is,
+// whatever stands beside it.
 func TestLabelsOfSumsAreNoNames(t *testing.T) {
 	s := sheetOf(t, "VALOR A PAGAR\n336,15 €\n\nMontant du marché HT    61 400,00 €\nTotal Energies GmbH    12,00 €\nTotal Energies\nParis")
 	var got []string
@@ -141,7 +142,8 @@ func TestLabelsOfSumsAreNoNames(t *testing.T) {
 	}
 }
 
-// Given addresses without a number, of estates and public buildings, then they are no names; companies that bear such words are.
+// Given addresses without a number, of estates and public buildings, then they are no names; companies that bear such
+// words are.
 func TestPlacesAreNoNames(t *testing.T) {
 	v := testVocabulary(t)
 	for name, want := range map[string]bool{
@@ -154,8 +156,8 @@ func TestPlacesAreNoNames(t *testing.T) {
 	}
 }
 
-// Given names with what ties them to the issuer, then who runs a business outdoes its mark, and who trades under a mark outdoes that, but no
-// company's name.
+// Given names with what ties them to the issuer, then who runs a business outdoes its mark, and who trades under a
+// mark outdoes that, but no company's name.
 func TestWhoStandsBehindAMark(t *testing.T) {
 	s := sheetOf(t, "Malerei Yıldız\nAyşe Yıldız, Kantstraße 901, 04275 Leipzig")
 	mark := &named{name: "Malerei Yıldız", whole: "a", it: s.rows[0][0]}
@@ -174,7 +176,8 @@ func TestWhoStandsBehindAMark(t *testing.T) {
 	}
 }
 
-// Given a company right below an account and nothing else, then it is the bank that keeps it; with an address or printed again it isn't.
+// Given a company right below an account and nothing else, then it is the bank that keeps it; with an address or
+// printed again it isn't.
 func TestBanksBelowAccounts(t *testing.T) {
 	for page, want := range map[string]bool{
 		"IBAN: HR73 2390 0011 1004 4182 9\nHPB d.d. Zagreb":                                 true,

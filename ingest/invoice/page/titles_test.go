@@ -7,7 +7,8 @@ import (
 	"tallyhouse/ingest/invoice/page/typed"
 )
 
-// trader is a bill of somebody who writes no more than he must: a title with a number, a day, what was done and a sum.
+// trader is a bill of somebody who writes no more than he must: a title with a number, a day, what was done and a
+// sum.
 func trader(title, day, total, below string) string {
 	return `Gary Plumridge
 Window & Builders Cleans
@@ -26,8 +27,8 @@ Show home windows                                        378,50 €
 `
 }
 
-// Given a title with a number behind it and nothing else that names either, in each language, then it is an invoice of that number, a leading
-// zero and all.
+// Given a title with a number behind it and nothing else that names either, in each language, then it is an invoice
+// of that number, a leading zero and all.
 func TestTitlesWithNumbersInEachLanguage(t *testing.T) {
 	reader, err := NewReader()
 	if err != nil {
@@ -67,8 +68,8 @@ Der Betrag wird am 20.02.2026 fällig.`
 	}
 }
 
-// Given statements of account in several languages, one word for a title, then they are no invoices, though they list those with their
-// numbers, days and sums.
+// Given statements of account in several languages, one word for a title, then they are no invoices, though they list
+// those with their numbers, days and sums.
 func TestStatementsOfAccountAreNoInvoices(t *testing.T) {
 	reader, err := NewReader()
 	if err != nil {
@@ -98,7 +99,8 @@ Terms strictly 30 days from invoice.
 	}
 }
 
-// Given days of arrival, departure and printing beside their labels, and no day of issue, then none of them is stated.
+// Given days of arrival, departure and printing beside their labels, and no day of issue, then none of them is
+// stated.
 func TestDaysOfOtherThings(t *testing.T) {
 	reader, err := NewReader()
 	if err != nil {
@@ -121,7 +123,8 @@ Total EUR                                    2,264.50
 	}
 }
 
-// Given numbers of an invoice under or beside a heading that says no more than that they are those of this document, then they are stated.
+// Given numbers of an invoice under or beside a heading that says no more than that they are those of this document,
+// then they are stated.
 func TestNumbersOfThisDocument(t *testing.T) {
 	reader, err := NewReader()
 	if err != nil {
