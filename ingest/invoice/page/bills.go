@@ -174,7 +174,12 @@ func (b *billing) collect() {
 			labelled[place{item: sm.item, from: sm.amount.start}] = true
 		}
 	}
+	listed := func(sm sum) bool { return b.lists[sm.item.row] }
+	own := !slices.ContainsFunc(b.all, listed)
 	for r := len(b.rows) - 1; r >= 0; r-- {
+		if own && b.lists[r] {
+			continue
+		}
 		taxed := false
 		for _, it := range b.rows[r] {
 			taxed = taxed || b.anyTax.MatchString(it.folded)

@@ -96,8 +96,7 @@ func totalBehind(behind []sum, t *sum, value int64) *sum {
 // exemptNet is the last plainly labelled net sum of an invoice that says that no tax is due on it, as by reverse charge, and names no total
 // below it: it is what is to be paid, where the figures above it come to it.
 func (s *sheet) exemptNet(nets, taxes, grosses []sum) ruled {
-	charged := slices.ContainsFunc(taxes, func(t sum) bool { return t.value != 0 && !t.column })
-	if charged || len(nets) == 0 || !s.mentions(s.noTax) {
+	if charged(taxes) || len(nets) == 0 || !s.mentions(s.noTax) {
 		return ruled{}
 	}
 	n := &nets[len(nets)-1]
@@ -109,6 +108,37 @@ func (s *sheet) exemptNet(nets, taxes, grosses []sum) ruled {
 		rule: untaxedRest, confidence: 0.9}
 }
 
+// charged reports whether a tax is.
+func charged(taxes []sum) bool {
+	return slices.ContainsFunc(taxes, func(t sum) bool { return t.value != 0 && !t.column })
+}
+
+// beforeWithheld is the total of an invoice without tax of which a part is withheld, as for its retention: less than it is left to pay.
+func (s *sheet) beforeWithheld(nets, taxes, grosses, others []sum) ruled {
+	if charged(taxes) || len(taxes) == 0 && !s.mentions(s.noTax) {
+		return ruled{}
+	}
+	for li := range grosses {
+		left := &grosses[li]
+		for wi := range others {
+			kept := &others[wi]
+			if left.role != rolePayable || left.column || kept.column || kept.item.row >= left.item.row || !s.withheld.MatchString(s.labelOf(kept)) {
+				continue
+			}
+			for _, total := range slices.Concat(nets, grosses) {
+				if !total.column && total.item.row < kept.item.row && absolute(total.value)-absolute(kept.value) == absolute(left.value) {
+					return ruled{net: &total, tax: &total, gross: &total, netValue: total.value, grossValue: total.value, hasNet: true, hasTax: true,
+						rule: untaxedWhole, confidence: 0.9}
+				}
+			}
+		}
+	}
+	return ruled{}
+}
+
+// untaxedWhole is the rule of a total of which a part is withheld, no tax being due.
+const untaxedWhole = "no tax on the sum before what is withheld"
+
 // untaxedRest is the rule of a net sum that is the total, for no tax is due.
 const untaxedRest = "no tax on the last net sum"
 
@@ -116,6 +146,9 @@ const untaxedRest = "no tax on the last net sum"
 func (t *totals) restOf(weighed *totals) bool {
 	if t.gross.rule == difference {
 		return weighed.gross.from.item.row < t.gross.from.item.row
+	}
+	if t.gross.rule == untaxedWhole {
+		return (weighed.tax == nil || weighed.tax.value == 0) && absolute(weighed.gross.value) < absolute(t.gross.value)
 	}
 	return t.gross.rule == untaxedRest && (weighed.tax == nil || weighed.tax.value == 0) &&
 		weighed.gross.from.item.row < t.gross.from.item.row

@@ -43,6 +43,7 @@ type sheet struct {
 	heights []float64 // of the pages
 	order   dateOrder
 	prepaid bool            // the title says that it's an invoice for a prepayment
+	lists   map[int]bool    // rows that list other invoices
 	median  float64         // size of the text
 	widths  map[int]float64 // how far to the right the pages' texts go
 
@@ -93,6 +94,7 @@ func newSheet(v *vocabulary, doc text.Document) *sheet {
 	s.brokenDays()
 	s.order = orderOf(s.allDates(), s.american())
 	s.prepaid = s.titlePrepaid()
+	s.lists = s.listed()
 	return s
 }
 

@@ -43,6 +43,7 @@ func (s *sheet) sums() []sum {
 		}
 	}
 	s.taxesWithin(out)
+	out = s.ownRows(out)
 	return slices.DeleteFunc(out, func(sm sum) bool { return s.ofSection(&sm, out) })
 }
 

@@ -120,6 +120,9 @@ func (s *sheet) byRules() (ruled, []sum) {
 	if t := s.exemptNet(nets, taxes, grosses); t.gross != nil {
 		return t, all
 	}
+	if t := s.beforeWithheld(nets, taxes, grosses, pick(roleOther)); t.gross != nil {
+		return t, all
+	}
 	return s.partial(nets, taxes, within, grosses, pick(roleOther)), all
 }
 

@@ -48,15 +48,15 @@ type vocabulary struct {
 	numbers                                                             map[string]string // in figures
 
 	// Sums.
-	roles                                                      []roleWording
-	anyTax, taxFollows, containedBefore, containedAfter, noTax *words.Pattern
-	zeroRate, netWord, contractSum, countedFrom                *words.Pattern
-	bareWithout, bareWith, bareRate                            *words.Pattern
-	prepayment, prepaidSum, prepaymentTitle                    *words.Pattern
-	itemHeading                                                *words.Pattern
-	currencyLabel, inCurrency                                  *words.Pattern
-	nationalTax                                                []nationalTax
-	units                                                      map[string]bool
+	roles                                                              []roleWording
+	anyTax, taxFollows, containedBefore, containedAfter, noTax         *words.Pattern
+	zeroRate, netWord, contractSum, countedFrom, listHeading, withheld *words.Pattern
+	bareWithout, bareWith, bareRate                                    *words.Pattern
+	prepayment, prepaidSum, prepaymentTitle                            *words.Pattern
+	itemHeading                                                        *words.Pattern
+	currencyLabel, inCurrency                                          *words.Pattern
+	nationalTax                                                        []nationalTax
+	units                                                              map[string]bool
 
 	// Seller and buyer.
 	sellerLabel, sellerPhrase, buyerLabel, buyerWord                         *words.Pattern
@@ -245,6 +245,7 @@ func (v *vocabulary) addSums(w *words.Words) {
 		{w.Any("laid out"), roleOther, 2},
 		{w.Any("goods"), roleNet, 2},
 		{w.Any("charge"), roleOther, 2},
+		{w.Any("withheld"), roleOther, 2},
 		{w.Compile(`<of which>` + near + `<tax>|<tax>` + near + `<contained>`), roleTaxWithin, 2},
 		{w.Compile(`<with>\.? ?` + rate + `(?:<article>\.? ?)?<tax>|<tax>[ .,]*<inclusive>|<gross>`), roleGross, 3},
 		{w.Compile(`<payable>[ ,:(]*<net>[ ):]*$`), roleNet, 2}, // "verbleiben netto", "amount due, net"
@@ -255,7 +256,7 @@ func (v *vocabulary) addSums(w *words.Words) {
 		{w.Any("tax"), roleTax, 3},
 		{w.Any("subtotal"), roleNet, 2},
 		{w.Any("total"), roleGross, 2},
-		{w.Compile(`^<sum>`), roleGross, 1},
+		{w.Compile(`^(?:\d{1,2}[.)] ?)?<sum>`), roleGross, 1},
 	}
 	v.anyTax = w.Any("tax")
 	// "Im Gesamtbetrag sind 200,00 € MwSt. enthalten", "dont 200,00 € de TVA".
@@ -270,10 +271,12 @@ func (v *vocabulary) addSums(w *words.Words) {
 	v.bareRate = w.Compile(`^\W*\d{1,2}(?:[.,]\d{1,2})? ?%\W*$`)
 	v.contractSum = w.Any("contract sum")
 	v.countedFrom = w.Any("counted from")
+	v.withheld = w.Any("withheld")
 	v.prepayment = w.Compile(`^\W*<*prepayment*>`)
 	v.prepaymentTitle = w.Any("prepayment invoice")
 	v.prepaidSum = w.Compile(`^\W*<prepaid sum>\W*$`)
 	v.itemHeading = w.Any("item heading")
+	v.listHeading = w.Compile(`^\W*(?:<*invoice>|<*invoice word>|<invoice number>)\W*$`)
 	for _, spoken := range nationalTaxes() {
 		v.nationalTax = append(v.nationalTax, nationalTax{w.AnyIn(spoken.language, "tax"), spoken.currency})
 	}
