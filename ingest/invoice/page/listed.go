@@ -15,10 +15,13 @@ func (s *sheet) listed() map[int]bool {
 		}
 		below := s.rows[r+1 : min(r+1+maxListed, len(s.rows))]
 		n := slices.IndexFunc(below, func(row []*item) bool { return row[0].page != head[0].page || !listsInvoice(row) })
-		if n < 2 { // the invoice's own, or a table without end
+		if n < 0 {
+			n = len(below)
+		}
+		if n < 2 { // the invoice's own
 			continue
 		}
-		if row := below[n]; row[0].page == head[0].page && addsUp(row, below[:n]) {
+		if n < len(below) && addsUp(below[n], below[:n]) {
 			n++
 		}
 		for i := range n {
