@@ -65,13 +65,17 @@ func (s *sheet) rankedNames(own Own, buyers map[*item]bool, idAt *item) (*named,
 		all[i].score = fromImprint
 		return &all[i], all
 	}
+	if i := s.theSender(all, &likeliest); i >= 0 {
+		all[i].score = fromImprint
+		return &all[i], all
+	}
 	judged, c := &all[choice.Index], likeliest
 	if i := s.insteadOf(&likeliest, all, buyers); i >= 0 {
 		whole, judged, c = i, &all[i], all[i]
 	}
 	c.score = choice.Probability
 	switch {
-	case likeliest.rule == ruleSeller || s.settled(judged, &all[choice.Index], all, own): // a seller's label says so by itself
+	case likeliest.rule == ruleSeller || s.settled(judged, &all[choice.Index], all, own, buyers): // a seller's label says so by itself
 		weighed[whole].Stated = true
 	default: // whatever such names were elsewhere
 		c.score = min(c.score, undecided)

@@ -113,6 +113,22 @@ func (s *sheet) theImprinted(all []named, likeliest *named, buyers map[*item]boo
 	return only
 }
 
+// theSender is the company that a column on the left edge of the first page names, where nothing but its place ties the likeliest name to the
+// issuer; -1 where there is none.
+func (s *sheet) theSender(all []named, likeliest *named) int {
+	side := s.sideColumn()
+	if len(side) == 0 || slices.Contains(side, likeliest.it) || len(likeliest.ties) != 1 || !likeliest.ties[tieHead] {
+		return -1
+	}
+	sender := -1
+	for i, c := range all {
+		if c.form && slices.Contains(side, c.it) && (sender < 0 || len(c.name) > len(all[sender].name)) {
+			sender = i
+		}
+	}
+	return sender
+}
+
 // footed reports whether a name stands at the foot of pages alone.
 func (s *sheet) footed(c *named, all []named) bool {
 	const foot = 0.75
@@ -153,7 +169,7 @@ func (s *sheet) insteadOf(likeliest *named, all []named, buyers map[*item]bool) 
 // settled reports whether a name may be stated: it is likelier than not, and much likelier than any other, something ties it to the
 // issuer, and the tax id of its block isn't another than the imprint's. What spoke for the likeliest name speaks for the one that is stated
 // in its place. On the buyer's own paper the imprint and the sender's line are his.
-func (s *sheet) settled(c, likeliest *named, all []named, own Own) bool {
+func (s *sheet) settled(c, likeliest *named, all []named, own Own, buyers map[*item]bool) bool {
 	const (
 		doubtful = 0.5
 		ahead    = 2 // times the second best
@@ -172,7 +188,7 @@ func (s *sheet) settled(c, likeliest *named, all []named, own Own) bool {
 			return false
 		}
 	}
-	if likely < doubtful || len(c.ties) == 0 || s.loneAddressee(c, all) {
+	if likely < doubtful || len(c.ties) == 0 || s.loneAddressee(c, all) || s.rivalled(c, all, buyers) {
 		return false
 	}
 	if s.saysSelfBilled() && !c.ties[tieLabel] && (c.ties[tieFoot] || c.ties[tieReturn]) {
@@ -192,6 +208,52 @@ func (s *sheet) loneAddressee(c *named, all []named) bool {
 		other := o.whole != c.whole && !slices.Contains(s.block(c.it), o.it)
 		return other && (town(o.it) || slices.ContainsFunc(s.block(o.it)[1:], town))
 	})
+}
+
+// rivalled reports whether nothing tells a name at the top of a page from another one with an address and a tax id: no label of either, no more
+// in its lines than in those of the other, nothing outside of them. It may be whom the letter is for.
+func (s *sheet) rivalled(c *named, all []named, buyers map[*item]bool) bool {
+	for _, t := range []tie{tieDomain, tieHolder, tieLabel, tieReturn, tieSigned, tieFoot, tieAgain} {
+		if c.ties[t] {
+			return false
+		}
+	}
+	town := func(it *item) bool { return s.postalCity.MatchString(it.folded) && len(splitReturn(it.text())) == 1 } // a letterhead may have it all in one line
+	if s.above(c.it) != nil || s.labelledLeft(c.it) || !slices.ContainsFunc(s.block(c.it), town) {
+		return false
+	}
+	told := len(s.told(c.it))
+	return slices.ContainsFunc(all, func(o named) bool {
+		lines := s.block(o.it)
+		if sameName(c, &o) || slices.Contains(s.block(c.it), o.it) || slices.Contains(lines, c.it) || !s.addressBelow(o.it) {
+			return false
+		}
+		labelled := slices.ContainsFunc(lines, func(it *item) bool {
+			return buyers[it] || s.buyerPhrase.MatchString(strings.ReplaceAll(it.folded, ".", " ")) // "Spett. Villa SRL"
+		})
+		other := s.told(o.it)
+		return !labelled && other[tieID] && len(other) >= told
+	})
+}
+
+// told is what the lines of a name tell of whom it names.
+func (s *sheet) told(it *item) map[tie]bool {
+	out := map[tie]bool{}
+	for _, b := range s.block(it) {
+		if s.withTaxID(b.folded) {
+			out[tieID] = true
+		}
+		if s.withAccount(b.folded) {
+			out[tieAccount] = true
+		}
+		if s.footMark.MatchString(b.folded) {
+			out[tieRegister] = true
+		}
+		if withContact(b.folded) {
+			out[tieContact] = true
+		}
+	}
+	return out
 }
 
 // sameName reports whether one of two names holds the other, or they are the same party's, one right over the other.

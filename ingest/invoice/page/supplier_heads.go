@@ -1,6 +1,7 @@
 package page
 
 import (
+	"math"
 	"slices"
 	"strings"
 )
@@ -238,4 +239,39 @@ func (s *sheet) addressBelow(it *item) bool {
 		}
 	}
 	return false
+}
+
+// sideColumn is what stands in a narrow column along the left edge of the first page, where it tells the tax id and account of whom it names:
+// the sender's, as designers set letterheads. In ordinary letters text begins at that edge, too.
+func (s *sheet) sideColumn() []*item {
+	const width, fewest = 1.0 / 3, 6
+	var side []*item
+	left, right := math.Inf(1), 0.0
+	for _, row := range s.rows {
+		if row[0].page == 1 {
+			left = min(left, row[0].x0)
+		}
+	}
+	for _, row := range s.rows {
+		if it := row[0]; it.page == 1 && !it.aside && it.x0 < left+3 {
+			side, right = append(side, it), max(right, it.x1)
+		}
+	}
+	if len(side) < fewest || right-left > width*s.widths[1] {
+		return nil
+	}
+	for _, row := range s.rows {
+		for _, it := range row {
+			if it.page == 1 && !it.aside && it.x0 >= left+3 && it.x0 < right {
+				return nil // not a column of its own
+			}
+		}
+	}
+	tells := func(what func(string) bool) bool {
+		return slices.ContainsFunc(side, func(it *item) bool { return what(it.folded) })
+	}
+	if !tells(s.withTaxID) || !tells(s.withAccount) {
+		return nil
+	}
+	return side
 }

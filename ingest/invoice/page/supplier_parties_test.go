@@ -2,10 +2,30 @@ package page
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"tallyhouse/ingest/invoice/page/typed"
 )
+
+// sideColumn is a letter whose sender stands in a narrow column along the left edge, the address in the window beside it.
+const sideColumn = `
+                                Stiftung Wohnen am Wienerberg
+k                               Hertha-Firnberg-Straße 10
+l                               1100 Wien
+w
+
+Architekturbüro Klaus Wieser
+ZT GmbH
+Zieglergasse 29/7               HONORARNOTE
+1070 Wien
+                                Nr. HN 2026-041                Wien, 17. März 2026
+T 01 524 88 31
+UID ATU69088346                 Projekt 2208 Wohnhausanlage
+FN 418820d, HG Wien             Honorar exkl. USt                         67.840,50
+AT94 1420 0200 1093 7422        20 % USt                                  13.568,10
+                                Gesamt EUR                                81.408,60
+`
 
 // Given letters whose heads, feet and accounts name others beside the supplier, then he is stated, or nobody.
 func TestOthersBesideTheSupplier(t *testing.T) {
@@ -120,6 +140,35 @@ Ukupno za naplatu                                        72.550,75 EUR
             MWST 8.1 %                                     3'411.07
             Rechnungsbetrag CHF                           45'523.07
 `, ""},
+		"two addresses with a tax id beside each other, and no word of either": {`
+Rezidenca Brdo d.o.o.                                        Ščit varovanje d.o.o.
+Tehnološki park 18                                           Letališka cesta 44
+1000 Ljubljana                                               1000 Ljubljana
+ID za DDV: SI22044183                                        ID za DDV: SI44180225
+
+Račun št. 2026-SV-0418
+Ljubljana, 4. 5. 2026
+
+Varovanje gradbišča                                                      5.593,00
+Osnova za DDV                                                            5.593,00
+DDV 22 %                                                                 1.230,46
+Za plačilo EUR                                                           6.823,46
+`, ""},
+		"the same, of whom one is named as the buyer": {`
+Ščit varovanje d.o.o.                                        Kupec: Rezidenca Brdo d.o.o.
+Letališka cesta 44                                           Tehnološki park 18
+1000 Ljubljana                                               1000 Ljubljana
+ID za DDV: SI44180225                                        ID za DDV: SI22044183
+
+Račun št. 2026-SV-0418
+Ljubljana, 4. 5. 2026
+
+Varovanje gradbišča                                                      5.593,00
+Osnova za DDV                                                            5.593,00
+DDV 22 %                                                                 1.230,46
+Za plačilo EUR                                                           6.823,46
+`, "Ščit varovanje d.o.o."},
+		"a column on the left edge that is the letterhead": {sideColumn, "Architekturbüro Klaus Wieser ZT GmbH"},
 	} {
 		if _, f, _ := reader.Read(typed.Document(c.page), Own{}); stated(f.SupplierName) != c.want {
 			t.Errorf("%s: %q, want %q", name, stated(f.SupplierName), c.want)
@@ -128,6 +177,23 @@ Ukupno za naplatu                                        72.550,75 EUR
 }
 
 // Given labels of sums in the head, on the left of them or above, then they are no names; a company's name is,
+// Given a narrow column along the left edge, then it is the sender's where it tells a tax id and an account and no other line begins there.
+func TestTheSendersColumn(t *testing.T) {
+	for name, c := range map[string]struct {
+		page string
+		want bool
+	}{
+		"of its own":              {sideColumn, true},
+		"no account in it":        {strings.Replace(sideColumn, "AT94 1420 0200 1093 7422", "Kammer Wien", 1), false},
+		"no tax id in it":         {strings.Replace(sideColumn, "UID ATU69088346", "Ziviltechniker", 1), false},
+		"a sentence begins there": {sideColumn + "Wir danken für den Auftrag und ersuchen um Überweisung binnen drei Wochen.\n", false},
+	} {
+		if got := len(newSheet(testVocabulary(t), typed.Document(c.page)).sideColumn()) > 0; got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
 // whatever stands beside it.
 func TestLabelsOfSumsAreNoNames(t *testing.T) {
 	s := sheetOf(t, "VALOR A PAGAR\n336,15 €\n\nMontant du marché HT    61 400,00 €\nTotal Energies GmbH    12,00 €\nTotal Energies\nParis")

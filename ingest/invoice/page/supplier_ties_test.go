@@ -582,7 +582,7 @@ func TestWhatSettlesAName(t *testing.T) {
 		"another name on the line above, apart": {other("MOSER", 0.4, at(39, 640)), map[tie]bool{tieFoot: true}, false},
 	} {
 		firm.ties = c.ties
-		if got := s.settled(&firm, &firm, []named{firm, c.rival}, Own{}); got != c.want {
+		if got := s.settled(&firm, &firm, []named{firm, c.rival}, Own{}, nil); got != c.want {
 			t.Errorf("%s: settled %v, want %v", name, got, c.want)
 		}
 	}
@@ -606,7 +606,7 @@ func TestWhatSettlesANameInPlaceOfTheLikeliest(t *testing.T) {
 		"with its own share alone, and another": {&paid, 0.2, false},
 	} {
 		rival := named{key: "MOSER", whole: "MOSER", share: c.rival, it: at(20)}
-		if got := s.settled(&paid, c.instead, []named{paid, likeliest, rival}, Own{}); got != c.want {
+		if got := s.settled(&paid, c.instead, []named{paid, likeliest, rival}, Own{}, nil); got != c.want {
 			t.Errorf("%s: settled %v, want %v", name, got, c.want)
 		}
 	}
