@@ -74,7 +74,7 @@ func (s *sheet) calledInvoice(n *titles, it *item, text string, numbered bool) {
 		first, _, _ := strings.Cut(text, ",")
 		part = min(part, len(first))
 	}
-	if part >= 80 || !(loc[0] < 20 && part < 45 || loc[0] == 0) {
+	if part >= 80 || !(loc[0] < 20 && part < 45 || loc[0] == 0) || s.endsParagraph(it) {
 		return
 	}
 	if r, _ := s.roleOf(text[:part]); !numbered && r != roleNone {
@@ -83,6 +83,13 @@ func (s *sheet) calledInvoice(n *titles, it *item, text string, numbered bool) {
 	}
 	n.title = true
 	n.titleRow = min(n.titleRow, it.row)
+}
+
+// endsParagraph reports whether a line is the end of a sentence that fills the line above it: "… 30 days from the / invoice date."
+func (s *sheet) endsParagraph(it *item) bool {
+	above := s.above(it)
+	return above != nil && strings.HasSuffix(strings.TrimSpace(it.folded), ".") && absFloat(above.x0-it.x0) < 2 &&
+		len(above.folded) > maxLabelled && above.x1 > it.x1
 }
 
 // reminds reports whether a line is the subject of a letter, or a title alone on it, that names a reminder: it decides over the
@@ -149,7 +156,7 @@ func (s *sheet) kind(number, date, due *fields.Text, t totals) Kind {
 		return NotAnInvoice
 	case n.covers && n.own == nil && (t.gross == nil || withinSentence(t.gross.from)):
 		return NotAnInvoice // the letter that an invoice was sent with
-	case n.hard && n.ownRow > n.other.row && !n.credit:
+	case n.hard && n.ownRow > n.other.row && !n.credit, n.own == nil && s.mentions(s.noInvoice):
 		return NotAnInvoice
 	case n.other != nil && !n.overrules() && !(sure && n.title && !n.credit && n.titleRow < n.other.row):
 		if !(n.credit || sure && n.title && t.tax != nil && t.net != nil && s.invoicePart.MatchString(fold([]rune(number.Text)))) {
@@ -224,6 +231,7 @@ func moneyIn(row []*item) int {
 // a quote, an order … Its words stand alone or with a number, large or last in
 // their row; with a value beside it, or in a row of headings, it is a label.
 func (s *sheet) otherHeading(it *item, text string) bool {
+	text, _, _ = strings.Cut(text, " - ") // behind it stands what the document is about
 	loc := s.otherTitle.FindStringIndex(text)
 	if loc == nil || len(text) > 60 || strings.HasSuffix(strings.TrimSpace(it.folded), ":") {
 		return false

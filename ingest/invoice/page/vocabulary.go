@@ -16,7 +16,7 @@ type vocabulary struct {
 	anyInvoiceTitle                                        *words.Pattern
 	invoiceWord, invoicePart, creditTitle                  *words.Pattern
 	otherTitle, titleAboutInvoices, selfBilling, subject   *words.Pattern
-	enclosure, sentAlong                                   *words.Pattern
+	enclosure, sentAlong, noInvoice                        *words.Pattern
 	reminderTitle, reminderSubject, offering               *words.Pattern
 
 	// Numbers.
@@ -104,6 +104,7 @@ func (v *vocabulary) addTitles(w *words.Words) {
 	v.reminderTitle = w.Compile(nth + `<reminder>(?:$| ?[-:,/(|~]|[^.]*(?:<invoice word>|\d))|` +
 		`[-:,/(|~] ?(?:<ordinal> |\d{1,2}\. ?)?<reminder>\W*$`)
 	v.reminderSubject = w.Compile(`<reminder>|<unpaid>`)
+	v.noInvoice = w.Any("no invoice")
 	v.subject = w.Compile(`^\W*<subject>(?: ?: *| +)`)
 	v.enclosure = w.Compile(`^\W*<enclosure>`)
 	v.sentAlong = w.Any("sent along")
