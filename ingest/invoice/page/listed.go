@@ -5,8 +5,9 @@ import "slices"
 // maxListed bounds the rows of a table of invoices.
 const maxListed = 60
 
-// listed are the rows of tables that list other invoices, as the partial ones that a final invoice settles, with the row that adds them up: two
-// rows or more under a heading that names invoices, each with a number, a day and sums. Their sums are those of other invoices.
+// listed are the rows of tables that list other invoices, as the partial ones that a final invoice settles, with the row that adds
+// them up: two rows or more under a heading that names invoices, each with a number, a day and sums. Their sums are those of other
+// invoices.
 func (s *sheet) listed() map[int]bool {
 	out := map[int]bool{}
 	for r, head := range s.rows {

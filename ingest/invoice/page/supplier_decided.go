@@ -113,8 +113,8 @@ func (s *sheet) theImprinted(all []named, likeliest *named, buyers map[*item]boo
 	return only
 }
 
-// theSender is the company that a column on the left edge of the first page names, where nothing but its place ties the likeliest name to the
-// issuer; -1 where there is none.
+// theSender is the company that a column on the left edge of the first page names, where nothing but its place ties the likeliest
+// name to the issuer; -1 where there is none.
 func (s *sheet) theSender(all []named, likeliest *named) int {
 	side := s.sideColumn()
 	if len(side) == 0 || slices.Contains(side, likeliest.it) || len(likeliest.ties) != 1 || !likeliest.ties[tieHead] {
@@ -210,15 +210,17 @@ func (s *sheet) loneAddressee(c *named, all []named) bool {
 	})
 }
 
-// rivalled reports whether nothing tells a name at the top of a page from another one with an address and a tax id: no label of either, no more
-// in its lines than in those of the other, nothing outside of them. It may be whom the letter is for.
+// rivalled reports whether nothing tells a name at the top of a page from another one with an address and a tax id: no label of
+// either, no more in its lines than in those of the other, nothing outside of them. It may be whom the letter is for.
 func (s *sheet) rivalled(c *named, all []named, buyers map[*item]bool) bool {
 	for _, t := range []tie{tieDomain, tieHolder, tieLabel, tieReturn, tieSigned, tieFoot, tieAgain} {
 		if c.ties[t] {
 			return false
 		}
 	}
-	town := func(it *item) bool { return s.postalCity.MatchString(it.folded) && len(splitReturn(it.text())) == 1 } // a letterhead may have it all in one line
+	town := func(it *item) bool { // a letterhead may have it all in one line
+		return s.postalCity.MatchString(it.folded) && len(splitReturn(it.text())) == 1
+	}
 	if s.above(c.it) != nil || s.labelledLeft(c.it) || !slices.ContainsFunc(s.block(c.it), town) {
 		return false
 	}

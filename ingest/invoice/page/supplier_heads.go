@@ -241,8 +241,8 @@ func (s *sheet) addressBelow(it *item) bool {
 	return false
 }
 
-// sideColumn is what stands in a narrow column along the left edge of the first page, where it tells the tax id and account of whom it names:
-// the sender's, as designers set letterheads. In ordinary letters text begins at that edge, too.
+// sideColumn is what stands in a narrow column along the left edge of the first page, where it tells the tax id and account of whom
+// it names: the sender's, as designers set letterheads. In ordinary letters text begins at that edge, too.
 func (s *sheet) sideColumn() []*item {
 	const width, fewest = 1.0 / 3, 6
 	var side []*item
