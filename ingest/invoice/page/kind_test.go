@@ -54,7 +54,10 @@ func TestKindsOfDocuments(t *testing.T) {
 		"an order above what it calls its invoice":   {paper("Auftrag 4711\n\nRechnung an:", closing, ""), NotAnInvoice},
 		"a reminder of an invoice":                   {paper("Mahnung\n\nRechnung 2026-0417", closing, ""), NotAnInvoice},
 		"a fee note in Spanish":                      {paper("Minuta de honorarios 3/2026", closing, ""), Invoice},
-		"a credit named above the total":             {paper("Storno zu Rechnung 2026-0399 vom 02.05.2026", closing, ""), CreditNote},
+		"a quote whose subject says what it is for":  {paper("Offerte OF-26-0117 – vervanging van 44 cv-ketels in complex Harlingerstraat", closing, ""), NotAnInvoice},
+		"an order confirmed, invoices in a sentence": {paper("Wupperzettel\n\nDe uitvoering begint in week twaalf en wordt verrekend in drie delen volgens de\nfactuurdatum.",
+			"Gesamtbetrag 1.000,00", ""), NotAnInvoice},
+		"a credit named above the total": {paper("Storno zu Rechnung 2026-0399 vom 02.05.2026", closing, ""), CreditNote},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, _, _ := reader.Read(typed.Document(c.paper), Own{}); got != c.want {
@@ -65,6 +68,28 @@ func TestKindsOfDocuments(t *testing.T) {
 }
 
 // Given letters that somebody sends an invoice with, in several languages, then they are none, though they name its number, day and sum;
+// Given a document whose title nobody knows and that carries all that an invoice has, then it is none where it says so in the words of its
+// language; what calls itself an invoice is one, for such a sentence may be about the tax.
+func TestDocumentsThatSayTheyAreNoInvoice(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, says := range []string{
+		"Toto není daňový doklad.", "Dieses Schreiben ist keine Rechnung.", "This is not a VAT invoice.", "Ne vaut pas facture.",
+		"Il presente documento non costituisce fattura.", "Este documento no es una factura.", "Dit is geen factuur.",
+		"Dokument nie jest fakturą VAT.", "To ni račun.", "Ovo nije račun.", "Ez nem számla.", "Este documento não serve de fatura.",
+		"Acest document nu este o factură.", "Detta är inte en faktura.", "Dette er ikke en faktura.", "Tämä ei ole lasku.",
+	} {
+		if got, _, _ := reader.Read(typed.Document(paper("Wupperzettel", closing, says)), Own{}); got != NotAnInvoice {
+			t.Errorf("%q: %v", says, got)
+		}
+		if got, _, _ := reader.Read(typed.Document(paper("Rechnung", closing, says)), Own{}); got != Invoice {
+			t.Errorf("%q below an invoice's title: %v", says, got)
+		}
+	}
+}
+
 // one that has a total of its own is.
 func TestLettersThatInvoicesAreSentWith(t *testing.T) {
 	reader, err := NewReader()

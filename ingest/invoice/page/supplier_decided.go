@@ -224,7 +224,7 @@ func (s *sheet) rivalled(c *named, all []named, buyers map[*item]bool) bool {
 	if s.above(c.it) != nil || s.labelledLeft(c.it) || !slices.ContainsFunc(s.block(c.it), town) {
 		return false
 	}
-	told := len(s.told(c.it))
+	told := len(s.tellsOf(c.it))
 	return slices.ContainsFunc(all, func(o named) bool {
 		lines := s.block(o.it)
 		if sameName(c, &o) || slices.Contains(s.block(c.it), o.it) || slices.Contains(lines, c.it) || !s.addressBelow(o.it) {
@@ -233,13 +233,13 @@ func (s *sheet) rivalled(c *named, all []named, buyers map[*item]bool) bool {
 		labelled := slices.ContainsFunc(lines, func(it *item) bool {
 			return buyers[it] || s.buyerPhrase.MatchString(strings.ReplaceAll(it.folded, ".", " ")) // "Spett. Villa SRL"
 		})
-		other := s.told(o.it)
+		other := s.tellsOf(o.it)
 		return !labelled && other[tieID] && len(other) >= told
 	})
 }
 
-// told is what the lines of a name tell of whom it names.
-func (s *sheet) told(it *item) map[tie]bool {
+// tellsOf is what the lines of a name tell of whom it names.
+func (s *sheet) tellsOf(it *item) map[tie]bool {
 	out := map[tie]bool{}
 	for _, b := range s.block(it) {
 		if s.withTaxID(b.folded) {
