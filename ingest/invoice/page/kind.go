@@ -89,7 +89,7 @@ func (s *sheet) calledInvoice(n *titles, it *item, text string, numbered bool) {
 func (s *sheet) endsParagraph(it *item) bool {
 	above := s.above(it)
 	return above != nil && strings.HasSuffix(strings.TrimSpace(it.folded), ".") && absFloat(above.x0-it.x0) < 2 &&
-		len(above.folded) > maxLabelled && above.x1 > it.x1
+		len(above.folded) > maxLabelled/2 && above.x1 > it.x1
 }
 
 // reminds reports whether a line is the subject of a letter, or a title alone on it, that names a reminder: it decides over the
@@ -231,7 +231,6 @@ func moneyIn(row []*item) int {
 // a quote, an order … Its words stand alone or with a number, large or last in
 // their row; with a value beside it, or in a row of headings, it is a label.
 func (s *sheet) otherHeading(it *item, text string) bool {
-	text, _, _ = strings.Cut(text, " - ") // behind it stands what the document is about
 	loc := s.otherTitle.FindStringIndex(text)
 	if loc == nil || len(text) > 60 || strings.HasSuffix(strings.TrimSpace(it.folded), ":") {
 		return false

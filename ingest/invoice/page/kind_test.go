@@ -55,7 +55,7 @@ func TestKindsOfDocuments(t *testing.T) {
 		"a reminder of an invoice":                   {paper("Mahnung\n\nRechnung 2026-0417", closing, ""), NotAnInvoice},
 		"a fee note in Spanish":                      {paper("Minuta de honorarios 3/2026", closing, ""), Invoice},
 		"a quote whose subject says what it is for":  {paper("Offerte OF-26-0117 – vervanging van 44 cv-ketels in complex Harlingerstraat", closing, ""), NotAnInvoice},
-		"an order confirmed, invoices in a sentence": {paper("Wupperzettel\n\nDe uitvoering begint in week twaalf en wordt verrekend in drie delen volgens de\nfactuurdatum.",
+		"an order confirmed, invoices in a sentence": {paper("Wupperzettel\n\nDe uitvoering begint in week twaalf en wordt verrekend in delen volgens de\nfactuurdatum.",
 			"Gesamtbetrag 1.000,00", ""), NotAnInvoice},
 		"a credit named above the total": {paper("Storno zu Rechnung 2026-0399 vom 02.05.2026", closing, ""), CreditNote},
 	} {
