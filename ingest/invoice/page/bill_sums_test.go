@@ -3,8 +3,6 @@ package page
 import (
 	"strings"
 	"testing"
-
-	"tallyhouse/ingest/invoice/page/typed"
 )
 
 // Given bills whose sums are labelled by "excl." and "incl." alone, run together in a cell, are called fees that are
@@ -46,7 +44,7 @@ Montant dû                                     Fr. 1'765.–
 La taxe de raccordement, art. 42 du règlement, estimée à Fr. 18'400.–, fera l'objet d'une facturation
 séparée. Prestation hors du champ de la TVA.`, "- | - | 176500"},
 	} {
-		_, got, _ := reader.Read(typed.Bill(c.sums), Own{})
+		_, got, _ := reader.Read(typedBill(c.sums), Own{})
 		if _, sums, _ := strings.Cut(brief(got), " | - | "); sums != c.want {
 			t.Errorf("%s: %s, want %s", name, brief(got), c.want)
 		}

@@ -3,8 +3,6 @@ package page
 import (
 	"strings"
 	"testing"
-
-	"tallyhouse/ingest/invoice/page/typed"
 )
 
 // Given bills whose own total has a label that nobody knows, or that of something else, then what closes is read; where several totals do, or
@@ -80,7 +78,7 @@ Osnova za DDV                                   479,00
 Taksa (ni predmet DDV)                           21,50
 Skupaj EUR                                      605,88`, "- | 10538 | 60588"},
 	} {
-		_, f, _ := reader.Read(typed.Bill(c.sums), Own{})
+		_, f, _ := reader.Read(typedBill(c.sums), Own{})
 		if got := sumsOf(f); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}

@@ -113,7 +113,7 @@ Malerarbeiten                           1.000,00 EUR
 Anzahlung vom 2.3.                       -500,00 EUR
 Restbetrag                                700,00 EUR`, "- | - | -"},
 	} {
-		_, got, _ := reader.Read(typed.Bill(c.sums), Own{})
+		_, got, _ := reader.Read(typedBill(c.sums), Own{})
 		if _, sums, _ := strings.Cut(brief(got), " | - | "); sums != c.want {
 			t.Errorf("%s: %s, want %s", name, brief(got), c.want)
 		}

@@ -43,7 +43,7 @@ Zahlbetrag:                       1.200,00
 `, 1200_00},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, f, _ := reader.Read(typed.Bill("Leistung                            Betrag\n"+c.sums), Own{})
+			_, f, _ := reader.Read(typedBill("Leistung                            Betrag\n"+c.sums), Own{})
 			if got := grossOf(f); got != c.gross {
 				t.Errorf("the total is %d, want %d", got, c.gross)
 			}

@@ -26,7 +26,7 @@ func TestDueDatesOfTermsAsTheyArePrinted(t *testing.T) {
 		"Final date for        26 June\npayment               2026":                                                               "2026-06-26",
 		"Z U  B E Z A H L E N  B I S\n23.5.2026":                                                                                  "2026-05-23",
 	} {
-		if _, f, _ := reader.Read(typed.Bill(sums+terms), Own{}); dueOf(stated(f.DueDate)) != want {
+		if _, f, _ := reader.Read(typedBill(sums+terms), Own{}); dueOf(stated(f.DueDate)) != want {
 			t.Errorf("%s: %s, want %s", terms, dueOf(stated(f.DueDate)), want)
 		}
 	}

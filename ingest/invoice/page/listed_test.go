@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"tallyhouse/ingest/invoice/fields"
-	"tallyhouse/ingest/invoice/page/typed"
 )
 
 // sumsOf are net, tax and gross of an invoice, as brief has them.
@@ -42,7 +41,7 @@ Rechnung      Datum         netto EUR      20 % USt EUR     brutto EUR
 		"no other sums":                     {table + total, "33000000 | 6600000 | 39600000"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, f, _ := reader.Read(typed.Bill(c.sums), Own{})
+			_, f, _ := reader.Read(typedBill(c.sums), Own{})
 			if got := sumsOf(f); got != c.want {
 				t.Errorf("read %s, want %s", got, c.want)
 			}
@@ -86,7 +85,7 @@ Zahlbetrag EUR                                      108.676,20
 `, "9533000 | 1906600 | 11439600"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, f, _ := reader.Read(typed.Bill(c.sums), Own{})
+			_, f, _ := reader.Read(typedBill(c.sums), Own{})
 			if got := sumsOf(f); got != c.want {
 				t.Errorf("read %s, want %s", got, c.want)
 			}

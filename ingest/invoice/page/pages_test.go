@@ -8,6 +8,7 @@ import (
 
 	"tallyhouse/ingest/invoice/fields"
 	"tallyhouse/ingest/invoice/page/typed"
+	"tallyhouse/ingest/invoice/text"
 )
 
 // Given pages in layouts of their own, construction invoices above all, with the values that stand on each in its
@@ -42,4 +43,17 @@ func eachTyped(t *testing.T, folder string, check func(t *testing.T, want string
 			check(t, want, kind, got)
 		})
 	}
+}
+
+// typedBill is an invoice of one supplier, numbered 2026-0417 and of 6 May 2026, without anything but what stands below its head: its
+// items, sums and terms.
+func typedBill(below string) text.Document {
+	return typed.Document(`Bauwerk Studio GmbH
+Hofgasse 3, 1010 Wien
+UID: ATU33864707
+
+Rechnung Nr. 2026-0417
+Datum: 06.05.2026
+
+` + below)
 }

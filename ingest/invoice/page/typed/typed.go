@@ -27,16 +27,3 @@ func Document(lines string) text.Document {
 	}
 	return text.Document{Pages: []text.Page{text.FromWords(1, 595, 842, set)}}
 }
-
-// Bill is an invoice of one supplier, numbered 2026-0417 and of 6 May 2026, without anything but what stands below its head: its items,
-// sums and terms.
-func Bill(below string) text.Document {
-	return Document(`Bauwerk Studio GmbH
-Hofgasse 3, 1010 Wien
-UID: ATU33864707
-
-Rechnung Nr. 2026-0417
-Datum: 06.05.2026
-
-` + below)
-}
