@@ -113,7 +113,8 @@ read-accuracy:
 
 # Learns how invoices are read, again: the same weights as long as neither the reader nor the drawn invoices change.
 train:
-	$(GO) run ./ingest/invoice/page/train ingest/invoice/page/testdata ingest/invoice/page/model/weights.json
+	$(GO) run ./ingest/invoice/page/train ingest/invoice/page/testdata ingest/invoice/accuracy/testdata/letters/studied \
+		ingest/invoice/page/model/weights.json
 
 # Every fuzz target for a while: make fuzz FUZZTIME=10m. Making what it finds smaller is cut short: it took all of the time.
 FUZZTIME ?= 1m

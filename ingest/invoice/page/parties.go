@@ -110,6 +110,41 @@ func (s *sheet) buyerLine(it *item) bool {
 	})
 }
 
+// withoutBuyers leaves out names that a label gives to who buys, wherever else they stand, unless a seller's label names them, too.
+func (s *sheet) withoutBuyers(all []named) []named {
+	called := map[string]bool{}
+	for _, row := range s.rows {
+		for _, it := range row {
+			called[Key(s.cleanName(s.calledBuyer(it)))] = true
+		}
+	}
+	for _, c := range all {
+		if c.rule == ruleSeller {
+			called[c.key] = false
+		}
+	}
+	return slices.DeleteFunc(all, func(c named) bool { return called[c.key] })
+}
+
+// calledBuyer is the name that a label of who buys announces, behind it or on its right; "" where it announces none. A "recipient" beside
+// an account is whom to pay.
+func (s *sheet) calledBuyer(it *item) string {
+	for _, row := range s.rows[max(0, it.row-1):min(len(s.rows), it.row+2)] {
+		if slices.ContainsFunc(row, func(near *item) bool { return near.page == it.page && s.withAccount(near.folded) }) {
+			return ""
+		}
+	}
+	label := s.buyerPhrase.FindStringIndex(it.folded)
+	alone := label == nil && strings.HasSuffix(it.folded, ":") && s.buyerLabel.MatchString(it.folded)
+	switch r := s.right(it); {
+	case label != nil && s.buyerWord.MatchString(it.folded[:label[1]-1]):
+		return s.throughForm(s.firstPart(string(it.runes[label[1]-1:])))
+	case alone && r != nil && s.buyerWord.MatchString(it.folded):
+		return s.throughForm(r.text())
+	}
+	return ""
+}
+
 // maxBlock is the most lines a party's block has.
 const maxBlock = 9
 

@@ -143,6 +143,7 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 	s.imprint(buyers, add)
 	s.sentences(buyers, add)
 	s.addressees(add)
+	all = s.withoutBuyers(all)
 	s.group(all)
 	return all
 }

@@ -211,7 +211,8 @@ func (s *sheet) loneAddressee(c *named, all []named) bool {
 }
 
 // rivalled reports whether nothing tells a name at the top of a page from another one with an address and a tax id: no label of
-// either, no more in its lines than in those of the other, nothing outside of them. It may be whom the letter is for.
+// either, no more in its lines than in those of the other, nothing outside of them. It may be whom the letter is for, as who stands below
+// it on the left is.
 func (s *sheet) rivalled(c *named, all []named, buyers map[*item]bool) bool {
 	for _, t := range []tie{tieDomain, tieHolder, tieLabel, tieReturn, tieSigned, tieFoot, tieAgain} {
 		if c.ties[t] {
@@ -225,9 +226,13 @@ func (s *sheet) rivalled(c *named, all []named, buyers map[*item]bool) bool {
 		return false
 	}
 	told := len(s.tellsOf(c.it))
+	own := s.block(c.it)
+	foot := own[len(own)-1].row
 	return slices.ContainsFunc(all, func(o named) bool {
 		lines := s.block(o.it)
-		if sameName(c, &o) || slices.Contains(s.block(c.it), o.it) || slices.Contains(lines, c.it) || !s.addressBelow(o.it) {
+		addressee := o.it.row > foot && s.inWindow(o.it)
+		apart := !slices.Contains(own, o.it) && !slices.Contains(lines, c.it)
+		if sameName(c, &o) || addressee || !apart || !s.addressBelow(o.it) {
 			return false
 		}
 		labelled := slices.ContainsFunc(lines, func(it *item) bool {

@@ -154,6 +154,43 @@ Osnova za DDV                                                            5.593,0
 DDV 22 %                                                                 1.230,46
 Za plačilo EUR                                                           6.823,46
 `, ""},
+		"the same, one in the window below the other": {`
+                                                             Ščit varovanje d.o.o.
+                                                             Letališka cesta 44
+                                                             1000 Ljubljana
+                                                             ID za DDV: SI44180225
+
+Rezidenca Brdo d.o.o.
+Tehnološki park 18
+1000 Ljubljana
+ID za DDV: SI22044183
+
+Račun št. 2026-SV-0418
+Ljubljana, 4. 5. 2026
+
+Varovanje gradbišča                                                      5.593,00
+Osnova za DDV                                                            5.593,00
+DDV 22 %                                                                 1.230,46
+Za plačilo EUR                                                           6.823,46
+`, "Ščit varovanje d.o.o."},
+		"the same, one on the right below the other": {`
+Rezidenca Brdo d.o.o.
+Tehnološki park 18
+1000 Ljubljana
+ID za DDV: SI22044183
+                                                             Ščit varovanje d.o.o.
+                                                             Letališka cesta 44
+                                                             1000 Ljubljana
+                                                             ID za DDV: SI44180225
+
+Račun št. 2026-SV-0418
+Ljubljana, 4. 5. 2026
+
+Varovanje gradbišča                                                      5.593,00
+Osnova za DDV                                                            5.593,00
+DDV 22 %                                                                 1.230,46
+Za plačilo EUR                                                           6.823,46
+`, ""},
 		"the same, of whom one is named as the buyer": {`
 Ščit varovanje d.o.o.                                        Kupec: Rezidenca Brdo d.o.o.
 Letališka cesta 44                                           Tehnološki park 18
@@ -176,7 +213,6 @@ Za plačilo EUR                                                           6.823,
 	}
 }
 
-// Given labels of sums in the head, on the left of them or above, then they are no names; a company's name is,
 // Given a narrow column along the left edge, then it is the sender's where it tells a tax id and an account and no other line begins there.
 func TestTheSendersColumn(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -194,7 +230,8 @@ func TestTheSendersColumn(t *testing.T) {
 	}
 }
 
-// whatever stands beside it.
+// Given labels of sums in the head, on the left of them or above, then they are no names; a company's name is, whatever stands
+// beside it.
 func TestLabelsOfSumsAreNoNames(t *testing.T) {
 	s := sheetOf(t, "VALOR A PAGAR\n336,15 €\n\nMontant du marché HT    61 400,00 €\nTotal Energies GmbH    12,00 €\nTotal Energies\nParis")
 	var got []string
@@ -205,6 +242,30 @@ func TestLabelsOfSumsAreNoNames(t *testing.T) {
 	}
 	if want := []string{"VALOR A PAGAR", "Montant du marché HT"}; !slices.Equal(got, want) {
 		t.Errorf("labels %q, want %q", got, want)
+	}
+}
+
+// Given a name that a label gives to who buys, then it is nobody's who may be the supplier, wherever else it stands; a seller's label, or an
+// account beside the label, says otherwise.
+func TestWhoIsSaidToBuy(t *testing.T) {
+	head := "Duna Projekt Kft.\n1117 Budapest, Dombóvári út 27.\n\n"
+	for below, want := range map[string]bool{
+		"Leistungsempfänger: Duna Projekt Kft., USt-IdNr. HU26441885":            false,
+		"Customer: Duna Projekt Kft.":                                            false,
+		"Customer: Berger Bau GmbH":                                              true,
+		"Seller: Duna Projekt Kft.\nCustomer: Duna Projekt Kft.":                 true,
+		"Prejemnik: Duna Projekt Kft.\nIBAN prejemnika: SI90 0610 0004 4180 227": true,
+	} {
+		s := sheetOf(t, head+below)
+		got := slices.ContainsFunc(s.names(Own{}, s.buyers(), nil), func(c named) bool { return c.name == "Duna Projekt Kft." })
+		if got != want {
+			t.Errorf("%q: may be the supplier %t, want %t", below, got, want)
+		}
+	}
+	// Under its label it is the buyer's.
+	s := sheetOf(t, "Eladó neve, címe          Vevő neve, címe\nDaruport Zrt.             Duna Projekt Kft.\n2040 Budaörs              1117 Budapest")
+	if buyers := s.buyers(); !buyers[s.rows[1][1]] || buyers[s.rows[1][0]] {
+		t.Error("who buys stands below a label that asks for name and address")
 	}
 }
 

@@ -290,7 +290,8 @@ func (v *vocabulary) addSums(w *words.Words) {
 }
 
 func (v *vocabulary) addParties(w *words.Words) {
-	const labelEnd = `(?: ?[(/][^:]*)?\W*(?::|$)`
+	// "Buyer", "Buyer (invoice address):", "Buyer's name, address"
+	const labelEnd = `(?:'?s?,? <name>(?:[,/ ]+[^ :,]+){0,2})?(?: ?[(/][^:]*)?\W*(?::|$)`
 	v.sellerLabel = w.Compile(`^\W*<seller>` + labelEnd)
 	v.sellerPhrase = w.Compile(`^<sold by> `)
 	v.buyerLabel = w.Compile(`^\W*<buyer>` + labelEnd + `|^\W*<for> ?:`)

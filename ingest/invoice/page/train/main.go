@@ -1,7 +1,8 @@
 // Command train learns how the reader of pages decides, from invoices that package layouts draws, and writes the weights.
 // The same families always give the same weights.
 //
-//	go run ./ingest/invoice/page/train ingest/invoice/page/testdata ingest/invoice/page/model/weights.json
+//	go run ./ingest/invoice/page/train ingest/invoice/page/testdata ingest/invoice/accuracy/testdata/letters/studied \
+//		ingest/invoice/page/model/weights.json
 package main
 
 import (
@@ -34,22 +35,22 @@ func main() {
 	families := flag.Int("families", 2000,
 		"how many families to learn from, half as many letters besides; a fourth as many others calibrate it")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: train [--families N] SAMPLES FILE")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: train [--families N] SAMPLES LETTERS FILE")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	if flag.NArg() != 2 {
+	if flag.NArg() != 3 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(flag.Arg(0), flag.Arg(1), *families); err != nil {
+	if err := run(flag.Arg(0), flag.Arg(1), flag.Arg(2), *families); err != nil {
 		fmt.Fprintln(os.Stderr, "train:", err)
 		os.Exit(1)
 	}
 }
 
-func run(samples, file string, families int) error {
-	m, err := train(samples, families)
+func run(samples, letters, file string, families int) error {
+	m, err := train(samples, letters, families)
 	if err != nil {
 		return err
 	}
@@ -71,6 +72,7 @@ const (
 	letters                    // drawn, as letters are
 	typedPages                 // by people, with all that is to be read
 	typedLetters               // by people, without the supplier's name
+	handmade                   // letters by people, as PDFs
 )
 
 // drawn is an invoice as the reader gets it.
@@ -79,6 +81,7 @@ type drawn struct {
 	source source
 	doc    text.Document
 	own    page.Own
+	also   []string // other names of the supplier on it
 }
 
 // draw draws invoices of families, half as many of them as letters.
@@ -229,7 +232,7 @@ func sameName(a, b string) bool {
 	return short >= 4 && short*2 >= long && (strings.Contains(a, b) || strings.Contains(b, a))
 }
 
-func train(samples string, families int) (model.Model, error) {
+func train(samples, letters string, families int) (model.Model, error) {
 	reader, err := page.NewReader()
 	if err != nil {
 		return nil, err
@@ -243,13 +246,17 @@ func train(samples string, families int) (model.Model, error) {
 		return nil, err
 	}
 	seen = append(seen, pages...)
+	sent, err := madeByHand(letters)
+	if err != nil {
+		return nil, err
+	}
 	others, err := draw(held, families/4, true)
 	if err != nil {
 		return nil, err
 	}
 	m := model.Model{}
 	for _, round := range lessons() {
-		c := class{reader, maps.Clone(m), seen, others, considered(reader.With(m), seen), considered(reader.With(m), others)}
+		c := class{reader, maps.Clone(m), seen, others, sent, considered(reader.With(m), seen), considered(reader.With(m), others)}
 		learnt := make([]model.Field, len(round))
 		var work sync.WaitGroup
 		for i, l := range round {
@@ -273,6 +280,7 @@ type class struct {
 	reader           *page.Reader
 	known            model.Model
 	seen, others     []drawn
+	letters          []drawn // by people, which judge names alone
 	read, othersRead []map[string][]model.Candidate
 }
 
@@ -281,7 +289,11 @@ func (c *class) learn(l lesson) model.Field {
 	examples, from := l.examples(c.seen, c.read)
 	f := model.Train(examples, l.shrink)
 	held, heldFrom := l.examples(c.others, c.othersRead)
-	f.Calibrate(append(c.crossed(l, examples, from), c.judged(l, f, held, heldFrom))...)
+	judges := append(c.crossed(l, examples, from), c.judged(l, f, held, heldFrom))
+	if l.ruled {
+		judges = append(judges, c.stated(l, f, c.letters))
+	}
+	f.Calibrate(judges...)
 	return f
 }
 
@@ -293,32 +305,6 @@ func (c *class) partsOf(m model.Model, sums model.Field, l lesson) {
 		examples, _ := part.examples(c.others, c.othersRead)
 		m[field] = sums.Part(examples, func(key string) string { return strings.Trim(strings.Fields(key)[i], "-") })
 	}
-}
-
-// judged are examples that some weights didn't learn from. Where rules have a say in what is stated, the invoices are read again by the
-// weights; else what is considered doesn't depend on them.
-func (c *class) judged(l lesson, by model.Field, examples []model.Example, from []drawn) model.Judged {
-	if !l.ruled {
-		return model.Judged{By: by, Examples: examples}
-	}
-	with := maps.Clone(c.known)
-	with[l.field] = by
-	again, _ := l.examples(from, considered(c.reader.With(with), from))
-	return model.Judged{By: by, Examples: stated(again)}
-}
-
-// stated are the examples where rules let a value be stated. It is right or wrong whichever the weights chose.
-func stated(all []model.Example) []model.Example {
-	var out []model.Example
-	for _, e := range all {
-		at := slices.IndexFunc(e.Candidates, func(c model.Candidate) bool { return c.Stated })
-		if at < 0 {
-			continue
-		}
-		e.Right = slices.Repeat([]bool{e.Right[at]}, len(e.Right))
-		out = append(out, e)
-	}
-	return out
 }
 
 // considered reads invoices: the candidates of each by field.
@@ -348,43 +334,17 @@ func (l lesson) examples(all []drawn, read []map[string][]model.Candidate) (out 
 			e.Worth = l.worth
 		}
 		for _, c := range e.Candidates {
-			e.Right = append(e.Right, l.right(d.Invoice, c))
+			e.Right = append(e.Right, l.right(d.Invoice, c) || d.goesBy(c))
 		}
 		out, from = append(out, e), append(from, d)
 	}
 	return out, from
 }
 
+// goesBy reports whether a candidate is another name that the supplier goes by.
+func (d drawn) goesBy(c model.Candidate) bool {
+	return slices.ContainsFunc(d.also, func(name string) bool { return sameName(page.Key(name), c.Key) })
+}
+
 // byPeople reports whether an invoice wasn't drawn.
 func (d drawn) byPeople() bool { return d.source >= typedPages }
-
-// folds is how many times weights are learnt again, each time without some of what is by people, which they then judge.
-const folds = 4
-
-// crossed judges what is by people by weights that didn't learn from it. What is drawn is harder to tell from other numbers and names
-// than what stands on real pages, where a confidence has to hold.
-func (c *class) crossed(l lesson, examples []model.Example, from []drawn) []model.Judged {
-	if l.field != fields.Number && l.field != fields.SupplierName {
-		return nil // sums are calibrated by their parts, and days without a label are as hard to tell wherever they are printed
-	}
-	all := make([]model.Judged, folds)
-	var work sync.WaitGroup
-	for fold := range all {
-		var learn, left []model.Example
-		var leftFrom []drawn
-		people := 0
-		for i, e := range examples {
-			if from[i].byPeople() {
-				people++
-			}
-			if from[i].byPeople() && people%folds == fold {
-				left, leftFrom = append(left, e), append(leftFrom, from[i])
-			} else {
-				learn = append(learn, e)
-			}
-		}
-		work.Go(func() { all[fold] = c.judged(l, model.Train(learn, l.shrink), left, leftFrom) })
-	}
-	work.Wait()
-	return all
-}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
@@ -8,13 +10,18 @@ import (
 	"tallyhouse/ingest/invoice/page/model"
 )
 
+const (
+	samples = "../testdata"
+	studied = "../../accuracy/testdata/letters/studied"
+)
+
 // Given the same families, then training learns the same weights, and of every field that the reader decides by them.
 func TestTrainingIsReproducible(t *testing.T) {
-	first, err := train("../testdata", 12)
+	first, err := train(samples, few(t), 12)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := train("../testdata", 12)
+	second, err := train(samples, few(t), 12)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,9 +35,29 @@ func TestTrainingIsReproducible(t *testing.T) {
 	}
 }
 
+// few is a folder with some of the letters.
+func few(t *testing.T) string {
+	folder := t.TempDir()
+	for _, name := range []string{"anwalt-at", "agency-ie", "afval-nl"} {
+		for _, form := range []string{".pdf", ".json"} {
+			data, err := os.ReadFile(filepath.Join(studied, name+form))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(folder, name+form), data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return folder
+}
+
 func TestAFolderWithoutSamplesIsAnError(t *testing.T) {
-	if _, err := train(t.TempDir(), 1); err == nil {
+	if _, err := train(t.TempDir(), few(t), 1); err == nil {
 		t.Error("training went on without samples")
+	}
+	if _, err := train(samples, t.TempDir(), 1); err == nil {
+		t.Error("training went on without letters")
 	}
 }
 
