@@ -18,8 +18,8 @@ func (c *class) judged(l lesson, by model.Field, examples []model.Example, from 
 	return model.Judged{By: by, Examples: examples}
 }
 
-// stated are invoices as a reader by some weights reads them, where rules let a value be stated. Letters by people count for as many as they
-// stand for.
+// stated are invoices as a reader by some weights reads them, where rules let a value be stated. Letters by people count for as many as
+// they stand for.
 func (c *class) stated(l lesson, by model.Field, from []drawn) model.Judged {
 	const letter = 5
 	with := maps.Clone(c.known)
