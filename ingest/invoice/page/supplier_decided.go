@@ -236,7 +236,8 @@ func (s *sheet) rivalled(c *named, all []named, buyers map[*item]bool) bool {
 			return false
 		}
 		labelled := slices.ContainsFunc(lines, func(it *item) bool {
-			return buyers[it] || s.buyerPhrase.MatchString(strings.ReplaceAll(it.folded, ".", " ")) // "Spett. Villa SRL"
+			folded := strings.ReplaceAll(it.folded, ".", " ") // "Spett. Villa SRL"
+			return buyers[it] || s.buyerPhrase.MatchString(folded) || s.withTaxID(it.folded) && s.buyerWord.MatchString(it.folded)
 		})
 		other := s.tellsOf(o.it)
 		return !labelled && other[tieID] && len(other) >= told
