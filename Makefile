@@ -111,7 +111,8 @@ bench:
 read-accuracy:
 	$(GO) run ./ingest/invoice/accuracy $(DIR)
 
-# Learns how invoices are read, again: the same weights as long as neither the reader nor the drawn invoices change.
+# Learns how invoices are read, again: the same weights as long as neither the reader, the drawn invoices nor the studied letters
+# change.
 train:
 	$(GO) run ./ingest/invoice/page/train ingest/invoice/page/testdata ingest/invoice/accuracy/testdata/letters/studied \
 		ingest/invoice/page/model/weights.json
