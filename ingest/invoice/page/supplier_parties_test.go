@@ -28,8 +28,7 @@ AT94 1420 0200 1093 7422        20 % USt                                  13.568
 `
 
 // guarded is an invoice below its addresses.
-const guarded = `
-Račun št. 2026-SV-0418
+const guarded = `Račun št. 2026-SV-0418
 Ljubljana, 4. 5. 2026
 
 Varovanje gradbišča                                                      5.593,00

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/page"
 	"tallyhouse/ingest/invoice/page/model"
 )
 
@@ -85,5 +87,21 @@ func TestConfidenceOfNamesIsThatOfWhatIsStated(t *testing.T) {
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
+	}
+}
+
+// Given a letter by people whose supplier goes by two names, then either is right, nobody else's is, and the letter is worth as many drawn
+// ones as the lesson says.
+func TestEitherNameOfALetterIsRight(t *testing.T) {
+	letter := drawn{source: handmade, also: []string{"Hotel Corrib Strand"}}
+	letter.Supplier = "Ballycoast Hospitality Ltd"
+	var candidates []model.Candidate
+	for _, name := range []string{"Ballycoast Hospitality Ltd", "Hotel Corrib Strand", "Marina Developments Ltd"} {
+		candidates = append(candidates, model.Candidate{Key: page.Key(name)})
+	}
+	l := lesson{field: fields.SupplierName, right: rightName, learns: []source{handmade}, worth: 5}
+	got, _ := l.examples([]drawn{letter}, []map[string][]model.Candidate{{fields.SupplierName: candidates}})
+	if len(got) != 1 || got[0].Worth != 5 || !slices.Equal(got[0].Right, []bool{true, true, false}) {
+		t.Errorf("got %+v, want both names right, worth 5", got)
 	}
 }
