@@ -58,7 +58,12 @@ func rollNames() string {
 }
 
 func allWarnings() []warning {
-	all := []warning{
+	return slices.Concat(ofIngest(), ofReferences(), ofSeveral(), ofTables())
+}
+
+// ofIngest are about what the worker and this program write for themselves.
+func ofIngest() []warning {
+	return []warning{
 		{
 			what:   "offsets that the log no longer had when a writer came to them: ingest those messages again from their source",
 			tables: nil,
@@ -89,6 +94,12 @@ func allWarnings() []warning {
 				FROM (SELECT CAST(roll, 'String') AS name, count() AS rows FROM sums WHERE name NOT IN ('', ` + rollNames() + `) GROUP BY name)
 				ORDER BY 1`,
 		},
+	}
+}
+
+// ofReferences are about memberships and facilities that refer to what isn't there.
+func ofReferences() []warning {
+	return []warning{
 		{
 			what:   "memberships of users who do not exist or are not active: they give nothing",
 			tables: []string{"memberships", "users"},
@@ -103,24 +114,6 @@ func allWarnings() []warning {
 				ORDER BY 1`,
 		},
 		{
-			what:   "several uncommitted entries on one node of a project: the one with the byte-wise greatest id counts",
-			tables: []string{"uncommitted_entries"},
-			query: `SELECT concat(tenant, ' ', project, ' node ', node_id, ': ', arrayStringConcat(groupArraySorted(5)(id), ', '))
-				FROM uncommitted_entries FINAL WHERE ` + live + ` GROUP BY tenant, project, node_id HAVING count() > 1 ORDER BY 1`,
-		},
-		{
-			what:   "several plans of one node of a project: the one with the byte-wise greatest id counts",
-			tables: []string{"line_plans"},
-			query: `SELECT concat(tenant, ' ', project, ' node ', node_id, ': ', arrayStringConcat(groupArraySorted(5)(id), ', '))
-				FROM line_plans FINAL WHERE ` + live + ` GROUP BY tenant, project, node_id HAVING count() > 1 ORDER BY 1`,
-		},
-		{
-			what:   "several fixings of one period of a facility: the one with the byte-wise greatest id counts",
-			tables: []string{"fixings"},
-			query: `SELECT concat(tenant, ' ', project, ' from ', toString(period_start), ': ', arrayStringConcat(groupArraySorted(5)(id), ', '))
-				FROM fixings FINAL WHERE ` + live + ` GROUP BY tenant, project, period_start HAVING count() > 1 ORDER BY 1`,
-		},
-		{
 			what:   "facilities of projects that do not exist or were deleted: nobody sees them",
 			tables: []string{"facilities", "projects"},
 			query: `SELECT concat(tenant, ' ', id, ': ', project_id) FROM (
@@ -128,6 +121,28 @@ func allWarnings() []warning {
 				WHERE (tenant, project_id) NOT IN ` + liveProjects + ` ORDER BY 1`,
 		},
 	}
+}
+
+// ofSeveral are about entities of which a project or facility has one at a time.
+func ofSeveral() (all []warning) {
+	for _, one := range []struct{ entities, table, of, key string }{
+		{"uncommitted entries on one node of a project", "uncommitted_entries", "node", "node_id"},
+		{"plans of one node of a project", "line_plans", "node", "node_id"},
+		{"fixings of one period of a facility", "fixings", "from", "period_start"},
+	} {
+		all = append(all, warning{
+			what:   "several " + one.entities + ": the one with the byte-wise greatest id counts",
+			tables: []string{one.table},
+			query: `SELECT concat(tenant, ' ', project, ' ` + one.of + ` ', toString(` + one.key + `), ': ',
+					arrayStringConcat(groupArraySorted(5)(id), ', '))
+				FROM ` + one.table + ` FINAL WHERE ` + live + ` GROUP BY tenant, project, ` + one.key + ` HAVING count() > 1 ORDER BY 1`,
+		})
+	}
+	return all
+}
+
+// ofTables are the same for several tables each.
+func ofTables() (all []warning) {
 	for _, table := range ofProjects() {
 		all = append(all, warning{
 			what:   table + " in projects that do not exist or were deleted: they are invisible",

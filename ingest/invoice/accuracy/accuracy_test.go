@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tallyhouse/ingest/invoice"
+	"tallyhouse/ingest/invoice/accuracy/truth"
 	"tallyhouse/ingest/invoice/fields"
 	"tallyhouse/ingest/invoice/page"
 	"tallyhouse/ingest/invoice/page/layouts"
@@ -15,10 +16,10 @@ import (
 )
 
 // folder writes the sample invoice with a truth beside it.
-func folder(t *testing.T, truth string) string {
+func folder(t *testing.T, says string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, data := range map[string][]byte{"a.pdf": pdftest.Sample().PDF(), "a.json": []byte(truth)} {
+	for name, data := range map[string][]byte{"a.pdf": pdftest.Sample().PDF(), "a.json": []byte(says)} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +32,7 @@ const visible = `"visible":{"invoiceNumber":true,"invoiceDate":true,"dueDate":tr
 func TestRightWrongMissingAndInventedAreToldApart(t *testing.T) {
 	dir := folder(t, `{"file":"a.pdf","kind":"invoice","expect":"fields","source":"hand",`+visible+`,
 		"invoiceNumber":"2026-0417","invoiceDate":"2026-04-18","dueDate":null,"supplierName":"BAUWERK DONAU","supplierTaxId":"ATU 12345675","currency":"EUR","net":1240000,"tax":248000,"gross":1488000}`)
-	truths, err := readTruths(dir)
+	truths, err := truth.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func TestAConfirmedInvoiceTeachesTheNext(t *testing.T) {
 
 func TestRefusalsAreCounted(t *testing.T) {
 	dir := folder(t, `{"file":"a.pdf","kind":"non-invoice","expect":"none"}`)
-	truths, err := readTruths(dir)
+	truths, err := truth.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,22 +165,5 @@ func TestConfidenceIsComparedWithWhatIsRight(t *testing.T) {
 	want := calibration{right: [6]int{0, 1, 0, 0, 0, 1}, stated: [6]int{1, 2, 0, 0, 0, 1}}
 	if c != want {
 		t.Errorf("counted %+v, want %+v", c, want)
-	}
-}
-
-// Given a truth, then each name that the supplier goes by is right, and a VAT id is with or without its country's letters.
-func TestWhoTheSupplierIs(t *testing.T) {
-	text := func(s string) *string { return &s }
-	hotel := truth{Supplier: text("Turmblick Betriebs GmbH"), Also: []string{"Hotel Turmblick"}, TaxID: text("DK13585628"), TaxNumber: text("31/472/60891")}
-	for name, want := range map[string]bool{"TURMBLICK Betriebs GmbH": true, "Hotel Turmblick": true, "Hotel Seeblick": false, "Tu": false} {
-		if got := hotel.isName(name); got != want {
-			t.Errorf("the supplier is %q: %v, want %v", name, got, want)
-		}
-	}
-	for id, want := range map[string]bool{"DK 13 58 56 28": true, "13585628": true, "SE13585628": false, "585628": false, "31/472/60891": true,
-		"472/60891": false} {
-		if got := hotel.isTaxID(id); got != want {
-			t.Errorf("the tax id is %q: %v, want %v", id, got, want)
-		}
 	}
 }

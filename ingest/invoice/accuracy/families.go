@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tallyhouse/ingest/invoice"
+	"tallyhouse/ingest/invoice/accuracy/truth"
 	"tallyhouse/ingest/invoice/fields"
 	"tallyhouse/ingest/invoice/known"
 	"tallyhouse/ingest/invoice/page"
@@ -153,7 +154,7 @@ func readDrawn(reader *page.Reader, drawn layouts.Invoice) invoice.Result {
 }
 
 // taughtBy is where the true values of an invoice stand, as far as the reader has seen them: what a person confirms.
-func taughtBy(want truth, read fields.Invoice) (layout known.Layout) {
+func taughtBy(want truth.Truth, read fields.Invoice) (layout known.Layout) {
 	for _, v := range verdicts(want, invoice.Result{Invoice: read}) {
 		stood := known.Stood{Field: v.name, Corrected: v.known && v.given && !v.right}
 		confirm := func(e fields.Evidence) {
@@ -167,7 +168,7 @@ func taughtBy(want truth, read fields.Invoice) (layout known.Layout) {
 			continue
 		}
 		for _, p := range read.Possible {
-			if p.Field == v.name && plain(p.Value) == plain(v.want) {
+			if p.Field == v.name && truth.Same(p.Value, v.want) {
 				confirm(p.Evidence)
 				break
 			}
@@ -177,8 +178,8 @@ func taughtBy(want truth, read fields.Invoice) (layout known.Layout) {
 }
 
 // truthOf is what a drawn invoice says, all of it printed.
-func truthOf(seed int, v layouts.Invoice) truth {
-	t := truth{File: fmt.Sprintf("family %d (%s, %s)", seed, v.Language, v.Scenario), Kind: "invoice", Expect: "fields",
+func truthOf(seed int, v layouts.Invoice) truth.Truth {
+	t := truth.Truth{File: fmt.Sprintf("family %d (%s, %s)", seed, v.Language, v.Scenario), Kind: "invoice", Expect: "fields",
 		Visible: map[string]bool{}}
 	if v.CreditNote {
 		t.Kind = "credit-note"

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"tallyhouse/ingest/invoice"
+	"tallyhouse/ingest/invoice/accuracy/truth"
 )
 
 func main() {
@@ -52,7 +53,7 @@ func main() {
 }
 
 func measure(folder string, list, scans bool) error {
-	truths, err := readTruths(folder)
+	truths, err := truth.Read(folder)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tallyhouse/ingest/invoice"
+	"tallyhouse/ingest/invoice/accuracy/truth"
 	"tallyhouse/ingest/invoice/fields"
 )
 
@@ -46,7 +47,7 @@ type verdict struct {
 	at           fields.Evidence
 }
 
-func (t *tally) add(want truth, r invoice.Result) {
+func (t *tally) add(want truth.Truth, r invoice.Result) {
 	switch want.Kind {
 	case "invoice", "credit-note":
 		// With e-invoices only files that still hold one are counted.
@@ -79,7 +80,7 @@ func (t *tally) refuse(kind, file string, right bool) {
 	}
 }
 
-func (t *tally) addFields(want truth, r invoice.Result) {
+func (t *tally) addFields(want truth.Truth, r invoice.Result) {
 	all, seen := true, false
 	for _, v := range verdicts(want, r) {
 		c := t.fields[v.name]
@@ -117,7 +118,7 @@ func (t *tally) addFields(want truth, r invoice.Result) {
 	}
 }
 
-func verdicts(want truth, r invoice.Result) []verdict {
+func verdicts(want truth.Truth, r invoice.Result) []verdict {
 	text := func(name string, w *string, g *fields.Text, same func(a, b string) bool) verdict {
 		v := verdict{name: name, known: w != nil, given: g != nil, want: "null", got: "null"}
 		if w != nil {
@@ -150,12 +151,11 @@ func verdicts(want truth, r invoice.Result) []verdict {
 		return v
 	}
 	exact := func(a, b string) bool { return a == b }
-	loose := func(a, b string) bool { return plain(a) == plain(b) }
 	return []verdict{
-		text("invoiceNumber", want.Number, r.Number, loose), text("invoiceDate", want.Date, r.Date, exact),
+		text("invoiceNumber", want.Number, r.Number, truth.Same), text("invoiceDate", want.Date, r.Date, exact),
 		text("dueDate", want.Due, r.DueDate, exact),
-		text("supplierName", want.Supplier, r.SupplierName, func(_, b string) bool { return want.isName(b) }),
-		text("supplierTaxId", want.TaxID, r.SupplierTaxID, func(_, b string) bool { return want.isTaxID(b) }),
+		text("supplierName", want.Supplier, r.SupplierName, func(_, b string) bool { return want.IsName(b) }),
+		text("supplierTaxId", want.TaxID, r.SupplierTaxID, func(_, b string) bool { return want.IsTaxID(b) }),
 		text("currency", want.Currency, r.Currency, exact), amount("net", want.Net, r.Net),
 		amount("tax", want.Tax, r.Tax), amount("gross", want.Gross, r.Gross),
 	}

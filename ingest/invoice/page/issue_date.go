@@ -21,8 +21,12 @@ func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Ti
 	})
 	s.each(s.numberLabels, func(f found) { s.behindNumber(&all, f) })
 	s.otherDays(&all)
+	toPay := s.daysToPay()
 	all.all = slices.DeleteFunc(all.all, func(c *candidate) bool {
 		d := s.printed(c)
+		if c.rule == noLabel && slices.Contains(toPay, dayAt{c.at, d.start}) {
+			return true
+		}
 		if label := s.announcement(c.at, d.start, d.end); c.rule == noLabel && s.otherDate.MatchString(label) && !s.bothDates.MatchString(label) {
 			return true // of arrival, say
 		}
@@ -49,6 +53,28 @@ func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Ti
 	}
 	day, _ := time.Parse(time.DateOnly, best.Value)
 	return best, day
+}
+
+// dayAt is where a day is printed.
+type dayAt struct {
+	item  *item
+	start int
+}
+
+// daysToPay are the days that a label of payment announces, right behind it or in the cell on its right.
+func (s *sheet) daysToPay() (out []dayAt) {
+	s.each(s.dueLabels, func(f found) {
+		for _, p := range s.places(f) {
+			if p.where != "behind" && p.where != "right" {
+				continue
+			}
+			if d, ok := s.dateAt(p.item, p.from); ok {
+				out = append(out, dayAt{p.item, d.start})
+			}
+			return
+		}
+	})
+	return out
 }
 
 // lineBefore is what its part of a line says before a day, with the line above where that is broken right before the day, "Bestellung 7

@@ -2,46 +2,31 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"tallyhouse/ingest/invoice/accuracy/truth"
 	"tallyhouse/ingest/invoice/pdf"
 	"tallyhouse/ingest/invoice/text"
 )
 
-// truth is what a letter says of who sent it, as package accuracy has it.
-type truth struct {
-	Supplier string   `json:"supplierName"`
-	Also     []string `json:"supplierNameAlso"`
-}
-
-// madeByHand reads the invoices of a folder, NAME.pdf with what each says in NAME.json, as far as names go.
+// madeByHand reads the invoices of a folder, as far as names go.
 func madeByHand(folder string) ([]drawn, error) {
-	names, err := filepath.Glob(filepath.Join(folder, "*.json"))
-	if err != nil || len(names) == 0 {
-		return nil, fmt.Errorf("no letters in %s: %w", folder, err)
+	truths, err := truth.Read(folder)
+	if err != nil {
+		return nil, err
 	}
 	var out []drawn
-	for _, name := range names {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return nil, fmt.Errorf("reading what a letter says: %w", err)
-		}
-		var t truth
-		if err := json.Unmarshal(data, &t); err != nil {
-			return nil, fmt.Errorf("reading what %s says: %w", name, err)
-		}
-		if t.Supplier == "" {
+	for _, t := range truths {
+		if t.Supplier == nil {
 			continue // no invoice
 		}
 		d := drawn{source: handmade, also: t.Also}
-		d.Supplier = t.Supplier
-		if d.doc, err = document(strings.TrimSuffix(name, ".json") + ".pdf"); err != nil {
-			return nil, fmt.Errorf("reading the letter of %s: %w", name, err)
+		d.Supplier = *t.Supplier
+		if d.doc, err = document(filepath.Join(folder, t.File)); err != nil {
+			return nil, fmt.Errorf("reading the letter %s: %w", t.File, err)
 		}
 		out = append(out, d)
 	}

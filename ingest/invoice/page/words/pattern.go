@@ -7,35 +7,75 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Pattern finds words in folded text. It is one regular expression or, for lists
 // of words, several of which any may match.
-type Pattern struct{ choices []choice }
+type Pattern struct {
+	choices []choice
+	// parts match together what the one expression matches: one part for each of the many words of which it asks for
+	// one. Each is small and mostly passed over; what can't be passed over stays together. Nil where it asks for no such words.
+	parts []choice
+
+	matched recent[bool]
+	found   recent[[]int]
+}
 
 // choice is a regular expression with a filter before it: texts that hold none of
 // the literals of which every match must hold one are passed over at once. Most
 // of a page is such text.
 type choice struct {
-	re   *regexp.Regexp
+	re   func() *regexp.Regexp
 	need []string
 }
 
-func compile(expression string, longest bool) (choice, error) {
-	re, err := regexp.Compile(expression)
+// compile makes a pattern of one expression. Of several matches at one place the longest counts, or else the one that
+// the expression names first.
+func compile(expression string, longest bool) (*Pattern, error) {
+	tree, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {
-		return choice{}, fmt.Errorf("compiling pattern: %w", err)
+		return nil, fmt.Errorf("compiling pattern: %w", err)
 	}
+	p := &Pattern{choices: []choice{newChoice(tree, longest, func() string { return expression })}}
 	if longest {
-		re.Longest()
+		p.parts = partsOf(tree)
 	}
-	c := choice{re: re}
-	if tree, err := syntax.Parse(expression, syntax.Perl); err == nil {
-		if need := required(tree.Simplify()); shortest(need) >= 2 {
-			c.need = need
+	return p, nil
+}
+
+// partsOf are parts of an expression of whose matches the longest count; nil where it isn't worth taking it apart.
+func partsOf(tree *syntax.Regexp) (parts []choice) {
+	always := &syntax.Regexp{Op: syntax.OpAlternate}
+	for _, alternative := range alternatives(tree) {
+		if part := newChoice(alternative, true, alternative.String); part.need != nil {
+			parts = append(parts, part)
+		} else {
+			always.Sub = append(always.Sub, alternative)
 		}
 	}
-	return c, nil
+	if len(parts) < 2 || len(parts) > mostParts {
+		return nil
+	}
+	if len(always.Sub) > 0 {
+		parts = append(parts, newChoice(always, true, always.String))
+	}
+	return parts
+}
+
+// newChoice leaves the compiling until a text may match: a page speaks one language of many.
+func newChoice(tree *syntax.Regexp, longest bool, expression func() string) choice {
+	c := choice{re: sync.OnceValue(func() *regexp.Regexp {
+		re := regexp.MustCompile(expression()) // it was parsed
+		if longest {
+			re.Longest()
+		}
+		return re
+	})}
+	if need := required(tree); shortest(need) >= 2 {
+		c.need = need
+	}
+	return c
 }
 
 func (c choice) possible(s string) bool {
@@ -50,10 +90,20 @@ func (c choice) possible(s string) bool {
 	return false
 }
 
+// smallest are the smallest expressions that match together where the pattern does.
+func (p *Pattern) smallest() []choice {
+	if p.parts != nil {
+		return p.parts
+	}
+	return p.choices
+}
+
 // MatchString reports whether s holds a match.
-func (p *Pattern) MatchString(s string) bool {
-	for _, c := range p.choices {
-		if c.possible(s) && c.re.MatchString(s) {
+func (p *Pattern) MatchString(s string) bool { return p.matched.of(s, p.match) }
+
+func (p *Pattern) match(s string) bool {
+	for _, c := range p.smallest() {
+		if c.possible(s) && c.re().MatchString(s) {
 			return true
 		}
 	}
@@ -62,13 +112,15 @@ func (p *Pattern) MatchString(s string) bool {
 
 // FindStringIndex returns where the first match begins and ends, the longest of
 // several at one place; nil when there is none.
-func (p *Pattern) FindStringIndex(s string) []int {
+func (p *Pattern) FindStringIndex(s string) []int { return p.found.of(s, p.find) }
+
+func (p *Pattern) find(s string) []int {
 	var best []int
-	for _, c := range p.choices {
+	for _, c := range p.smallest() {
 		if !c.possible(s) {
 			continue
 		}
-		if m := c.re.FindStringIndex(s); m != nil && (best == nil || before(m, best) < 0) {
+		if m := c.re().FindStringIndex(s); m != nil && (best == nil || before(m, best) < 0) {
 			best = m
 		}
 	}
@@ -79,9 +131,9 @@ func (p *Pattern) FindStringIndex(s string) []int {
 // to right.
 func (p *Pattern) FindAllStringIndex(s string, n int) [][]int {
 	var all [][]int
-	for _, c := range p.choices {
+	for _, c := range p.smallest() {
 		if c.possible(s) {
-			all = append(all, c.re.FindAllStringIndex(s, n)...)
+			all = append(all, c.re().FindAllStringIndex(s, n)...)
 		}
 	}
 	slices.SortFunc(all, before)
@@ -101,7 +153,7 @@ func before(a, b []int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare
 func (p *Pattern) ReplaceAllString(s, with string) string {
 	for _, c := range p.choices {
 		if c.possible(s) {
-			s = c.re.ReplaceAllString(s, with)
+			s = c.re().ReplaceAllString(s, with)
 		}
 	}
 	return s
@@ -122,7 +174,7 @@ func (p *Pattern) FindAllStringSubmatchIndex(s string, n int) [][]int {
 	var all [][]int
 	for _, c := range p.choices {
 		if c.possible(s) {
-			all = append(all, c.re.FindAllStringSubmatchIndex(s, n)...)
+			all = append(all, c.re().FindAllStringSubmatchIndex(s, n)...)
 		}
 	}
 	slices.SortStableFunc(all, before)

@@ -118,7 +118,7 @@ func (w *Words) Compile(template string) *Pattern {
 		p := &Pattern{}
 		for _, m := range placeholder.FindAllStringSubmatch(template, -1) {
 			for _, expression := range w.expand(m[2], m[1], m[3]) {
-				p.choices = append(p.choices, w.compile(expression, true))
+				p.choices = append(p.choices, w.compile(expression, true).choices...)
 			}
 		}
 		return p
@@ -127,7 +127,7 @@ func (w *Words) Compile(template string) *Pattern {
 		m := placeholder.FindStringSubmatch(found)
 		return "(?:" + strings.Join(w.expand(m[2], m[1], m[3]), "|") + ")"
 	})
-	return &Pattern{choices: []choice{w.compile(expression, expression != template)}}
+	return w.compile(expression, expression != template)
 }
 
 // Any compiles a pattern that only reports whether one of the entries of a
@@ -136,7 +136,7 @@ func (w *Words) Compile(template string) *Pattern {
 func (w *Words) Any(section string) *Pattern {
 	p := &Pattern{}
 	for _, expression := range w.expand(section, anyPlace, "") {
-		p.choices = append(p.choices, w.compile(expression, true))
+		p.choices = append(p.choices, w.compile(expression, true).choices...)
 	}
 	return p
 }
@@ -149,7 +149,7 @@ func (w *Words) AnyIn(language, section string) *Pattern {
 		if err != nil {
 			w.Fault(fmt.Errorf("entry %q in section %q: %w", entry, section, err))
 		}
-		p.choices = append(p.choices, w.compile(expression, true))
+		p.choices = append(p.choices, w.compile(expression, true).choices...)
 	}
 	return p
 }
@@ -159,7 +159,7 @@ func (w *Words) AnyIn(language, section string) *Pattern {
 func (w *Words) CompileEach(section string) []*Pattern {
 	var out []*Pattern
 	for _, expression := range w.expand(section, "", "") {
-		out = append(out, &Pattern{choices: []choice{w.compile(expression, false)}})
+		out = append(out, w.compile(expression, false))
 	}
 	return out
 }
@@ -177,12 +177,14 @@ func (w *Words) expand(section, before, after string) []string {
 	return out
 }
 
-func (w *Words) compile(expression string, longest bool) choice {
-	c, err := compile(expression, longest)
+// compile never returns nil; what is wrong is kept for Err.
+func (w *Words) compile(expression string, longest bool) *Pattern {
+	p, err := compile(expression, longest)
 	if err != nil {
 		w.Fault(err)
+		return &Pattern{}
 	}
-	return c
+	return p
 }
 
 // Fault keeps a fault for Err that the user of the lists has found in them.

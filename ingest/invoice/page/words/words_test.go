@@ -2,7 +2,9 @@ package words
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -125,9 +127,9 @@ func TestFiltersLoseNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := w.Compile("<x>")
-		for _, c := range p.choices {
-			if c.re.MatchString(text) && !c.possible(text) {
-				t.Fatalf("%s matches %q, its filter %q does not", c.re, text, c.need)
+		for _, c := range slices.Concat(p.choices, p.parts) {
+			if c.re().MatchString(text) && !c.possible(text) {
+				t.Fatalf("%s matches %q, its filter %q does not", c.re(), text, c.need)
 			}
 		}
 		if p.MatchString(text) != (p.FindStringIndex(text) != nil) || p.MatchString(text) != (len(p.FindAllStringIndex(text, 5)) > 0) {
@@ -140,5 +142,80 @@ func TestMatchesDoNotOverlapAndTheLongestCounts(t *testing.T) {
 	w := of(t, "[x]\ndue\ndue date\ndate\n")
 	if got := fmt.Sprint(w.Compile("<x>").FindAllStringIndex("due date, date due", 8)); got != "[[0 8] [10 14] [15 18]]" {
 		t.Errorf("matches %s", got)
+	}
+}
+
+// Given a pattern that asks for one of many words, then its parts match where the whole expression does, however often it is asked.
+func TestPartsMatchAsTheWhole(t *testing.T) {
+	taken := 0
+	rapid.Check(t, func(t *rapid.T) {
+		file := "[x]\n" + strings.Join(rapid.SliceOfN(rapid.StringMatching(`[a-c]{2,4}( [a-c]{2}\??)?\*?`), 3, 6).Draw(t, "x"), "\n") +
+			"\n[y]\nab\n(aa|bc) a\n"
+		template := rapid.SampledFrom([]string{"<x>|<y> b", "^<x> b", `^\W*(?:<x>|c<=y>) ?a?$`, "<*x>( <y>)?", "(?:a|)<x*>",
+			`(\d) <x>`}).Draw(t, "template")
+		w, err := load(fstest.MapFS{"xx.txt": {Data: []byte(file)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := w.Compile(template)
+		if p.parts != nil {
+			taken++
+		}
+		for range 3 {
+			text := rapid.StringMatching(`[1a-d ,-]{0,20}`).Draw(t, "text")
+			want := p.choices[0].re().FindStringIndex(text)
+			for range 2 {
+				if got := p.FindStringIndex(text); !slices.Equal(got, want) || p.MatchString(text) != (want != nil) {
+					t.Fatalf("%s is found in %q at %v, want %v", template, text, got, want)
+				}
+			}
+			if all := p.FindAllStringIndex(text, 9); (len(all) > 0) != (want != nil) || len(all) > 0 && !slices.Equal(all[0], want) {
+				t.Fatalf("%s is found in %q at %v, the first time at %v", template, text, all, want)
+			}
+		}
+	})
+	if taken == 0 {
+		t.Error("no pattern was taken apart")
+	}
+}
+
+// Given the words of all languages, then every part of every list can be compiled.
+func TestEveryPartCompiles(t *testing.T) {
+	w, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, language := range w.Languages() {
+		for section := range w.languages[language] {
+			for _, template := range []string{"^<" + section + "> no", "(?:<*" + section + "*>)", "<=" + section + ">|no"} {
+				for _, c := range slices.Concat(w.Compile(template).choices, w.Compile(template).parts) {
+					c.re()
+				}
+			}
+		}
+	}
+}
+
+// Given more texts than are remembered, asked for by several at once, then every answer is about its own text.
+func TestAnswersAreAboutTheirTexts(t *testing.T) {
+	var lengths recent[int]
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for i := range 4000 {
+				text := strings.Repeat("a", i%1000)
+				if got := lengths.of(text, func(s string) int { return len(s) }); got != len(text) {
+					t.Errorf("%d letters are said to be %d", len(text), got)
+				}
+			}
+		})
+	}
+	all.Wait()
+	asked := 0
+	for range 2 {
+		lengths.of("once", func(string) int { asked++; return 4 })
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times, want once", asked)
 	}
 }

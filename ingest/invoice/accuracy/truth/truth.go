@@ -1,4 +1,6 @@
-package main
+// Package truth reads what invoices say from the files beside them: NAME.json beside NAME.pdf. It holds kind, expect, visible (is the value
+// printed?) and the fields by the names of the JSON line, null where the invoice states none.
+package truth
 
 import (
 	"encoding/json"
@@ -11,8 +13,8 @@ import (
 	"unicode"
 )
 
-// truth is what an invoice says.
-type truth struct {
+// Truth is what an invoice says. Sums are in minor units.
+type Truth struct {
 	File      string          `json:"file"`
 	Kind      string          `json:"kind"`
 	Expect    string          `json:"expect"`
@@ -36,18 +38,19 @@ type truth struct {
 	} `json:"xmlFault"`
 }
 
-func readTruths(folder string) ([]truth, error) {
+// Read reads the truths of a folder, sorted by file. A folder without one is an error.
+func Read(folder string) ([]Truth, error) {
 	names, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", folder, err)
 	}
-	var out []truth
+	var out []Truth
 	for _, name := range names {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("reading truth: %w", err)
 		}
-		var t truth
+		var t Truth
 		if err := json.Unmarshal(data, &t); err != nil {
 			return nil, fmt.Errorf("decoding truth %s: %w", name, err)
 		}
@@ -61,6 +64,9 @@ func readTruths(folder string) ([]truth, error) {
 	}
 	return out, nil
 }
+
+// Same reports whether two texts differ in case, spaces and punctuation alone.
+func Same(a, b string) bool { return plain(a) == plain(b) }
 
 // plain is a text without case, spaces and punctuation.
 func plain(s string) string {
@@ -80,14 +86,14 @@ func sameName(a, b string) bool {
 	return x == y || short >= 4 && short*2 >= long && (strings.Contains(x, y) || strings.Contains(y, x))
 }
 
-// isName reports whether the supplier goes by a name.
-func (t truth) isName(s string) bool {
+// IsName reports whether the supplier goes by a name.
+func (t Truth) IsName(s string) bool {
 	return t.Supplier != nil && sameName(*t.Supplier, s) || slices.ContainsFunc(t.Also, func(also string) bool { return sameName(also, s) })
 }
 
-// isTaxID reports whether an id is the supplier's. Many print a VAT id without its country's letters, after a label that only one
+// IsTaxID reports whether an id is the supplier's. Many print a VAT id without its country's letters, after a label that only one
 // country has ("CVR", "OIB", "P.IVA"); what is read is what is printed.
-func (t truth) isTaxID(s string) bool {
+func (t Truth) IsTaxID(s string) bool {
 	for _, id := range []*string{t.TaxID, t.VATID, t.TaxNumber} {
 		if id != nil && (plain(*id) == plain(s) || withoutCountry(*id) == plain(s)) {
 			return true
