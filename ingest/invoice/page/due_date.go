@@ -29,7 +29,7 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 	}
 	outdone(all.all, dueLabel, "pay until", inSentence, byDebit)
 	best, _ := s.decide(fields.DueDate, all.all)
-	if sole := s.soleDue(all.all, early, day); sole != nil && !certain(best) {
+	if sole := s.soleDue(all.all, best, early, day); sole != nil && !certain(best) {
 		return &fields.Text{Value: sole.value, Evidence: s.evidence(sole.at, sole.rule, plainly)}
 	}
 	return best
@@ -38,9 +38,9 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 // plainly is how sure a day is that the page asks for in plain words and no other beside it.
 const plainly = 0.85
 
-// soleDue is the one day until which a sentence asks to pay, or by which the whole sum is due beside a discount; nil where another
-// day is announced, too, that isn't a discount's, or where its sentence speaks of something else.
-func (s *sheet) soleDue(all []*candidate, early map[string]bool, issued time.Time) (sole *candidate) {
+// soleDue is the one day until which a sentence asks to pay, or that a label of payment announces where it is the likeliest, too, or stands
+// beside a discount; nil where another day is announced, too, that isn't a discount's, or where its sentence speaks of something else.
+func (s *sheet) soleDue(all []*candidate, likeliest *fields.Text, early map[string]bool, issued time.Time) (sole *candidate) {
 	const longest = 120 // days
 	for _, c := range all {
 		if c.rule == noLabel || early[c.key] {
@@ -50,7 +50,8 @@ func (s *sheet) soleDue(all []*candidate, early map[string]bool, issued time.Tim
 		if said, _ := s.saidBefore(c.at, s.printed(c)); c.rule == inSentence && s.paying.MatchString(said) {
 			doubts = doubts[1:] // such words are those of another day than that of issue, too
 		}
-		asked := c.rule == "pay until" || c.rule == inSentence || c.rule == dueLabel && len(early) > 0
+		labelled := c.rule == dueLabel && (len(early) > 0 || likeliest != nil && c.value == likeliest.Value)
+		asked := labelled || c.rule == "pay until" || c.rule == inSentence
 		doubtful := slices.ContainsFunc(doubts, func(d string) bool { return slices.Contains(c.features, d) })
 		due, err := time.Parse(time.DateOnly, c.value)
 		days := due.Sub(issued).Hours() / 24

@@ -26,6 +26,11 @@ type item struct {
 
 func (it *item) text() string { return string(it.runes) }
 
+// names reports whether the item holds a name, in its comparable form, or is a good part of it.
+func (it *item) names(key string) bool {
+	return strings.Contains(it.key, key) || len(it.key) >= 6 && strings.Contains(key, it.key)
+}
+
 // words reports whether the item holds a letter or digit.
 func (it *item) words() bool {
 	for i := range len(it.folded) {

@@ -219,7 +219,7 @@ func (s *sheet) blockOwner(it *item, key string, sure bool) owner {
 			if !aligned(c, it) && !(c.col == 0 && foot) && c != it {
 				continue
 			}
-			if strings.Contains(c.key, key) || len(c.key) >= 6 && strings.Contains(key, c.key) {
+			if c.names(key) {
 				return ownSeller
 			}
 			if aligned(c, it) && s.legalForm.MatchString(c.folded) && s.nameLike(s.cleanName(s.firstPart(c.text()))) {
@@ -245,7 +245,7 @@ func (s *sheet) namedBlock(it *item, key string) bool {
 	}
 	return !slices.ContainsFunc(s.rows[top.row:it.row+1], func(row []*item) bool {
 		return slices.ContainsFunc(row, func(c *item) bool {
-			return aligned(c, it) && (strings.Contains(c.key, key) || len(c.key) >= 6 && strings.Contains(key, c.key))
+			return aligned(c, it) && c.names(key)
 		})
 	})
 }
@@ -258,8 +258,7 @@ func (s *sheet) addressee(it *item, likeliest *named) bool {
 		return false
 	}
 	return !slices.ContainsFunc(s.block(top), func(b *item) bool {
-		named := likeliest != nil && (strings.Contains(b.key, likeliest.key) || len(b.key) >= 6 && strings.Contains(likeliest.key, b.key))
-		return named || withContact(b.folded) || s.withAccount(b.folded)
+		return likeliest != nil && b.names(likeliest.key) || withContact(b.folded) || s.withAccount(b.folded)
 	})
 }
 

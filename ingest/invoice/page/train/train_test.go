@@ -90,8 +90,8 @@ func TestConfidenceOfNamesIsThatOfWhatIsStated(t *testing.T) {
 	}
 }
 
-// Given a letter by people whose supplier goes by two names, then either is right, nobody else's is, and the letter is worth as many drawn
-// ones as the lesson says.
+// Given a letter by people whose supplier goes by two names, then either is right, nobody else's is, and the letter counts for several drawn
+// ones.
 func TestEitherNameOfALetterIsRight(t *testing.T) {
 	letter := drawn{source: handmade, also: []string{"Hotel Corrib Strand"}}
 	letter.Supplier = "Ballycoast Hospitality Ltd"
@@ -99,9 +99,33 @@ func TestEitherNameOfALetterIsRight(t *testing.T) {
 	for _, name := range []string{"Ballycoast Hospitality Ltd", "Hotel Corrib Strand", "Marina Developments Ltd"} {
 		candidates = append(candidates, model.Candidate{Key: page.Key(name)})
 	}
-	l := lesson{field: fields.SupplierName, right: rightName, learns: []source{handmade}, worth: 5}
+	l := lesson{field: fields.SupplierName, right: rightName, learns: []source{handmade}}
 	got, _ := l.examples([]drawn{letter}, []map[string][]model.Candidate{{fields.SupplierName: candidates}})
-	if len(got) != 1 || got[0].Worth != 5 || !slices.Equal(got[0].Right, []bool{true, true, false}) {
-		t.Errorf("got %+v, want both names right, worth 5", got)
+	if len(got) != 1 || got[0].Worth != letterWorth || !slices.Equal(got[0].Right, []bool{true, true, false}) {
+		t.Errorf("got %+v, want both names right", got)
+	}
+}
+
+// Given letters by people, then number, day and due date are learnt from them, too, as the files beside them say.
+func TestLettersAreLearntFrom(t *testing.T) {
+	sent, err := madeByHand(few(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var says []string
+	for _, d := range sent {
+		says = append(says, d.Number+" "+d.Date+" "+d.DueDate)
+	}
+	if want := "9018844207 2026-03-06 2026-03-20"; !slices.Contains(says, want) {
+		t.Errorf("letters say %q, want %q among it", says, want)
+	}
+	learn := map[string]bool{}
+	for _, l := range slices.Concat(lessons()...) {
+		learn[l.field] = slices.Contains(l.learns, handmade)
+	}
+	for _, field := range []string{fields.Number, fields.Date, fields.DueDate} {
+		if !learn[field] {
+			t.Errorf("%s isn't learnt from letters", field)
+		}
 	}
 }

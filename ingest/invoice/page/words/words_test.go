@@ -187,10 +187,8 @@ func TestEveryPartCompiles(t *testing.T) {
 	}
 	for _, language := range w.Languages() {
 		for section := range w.languages[language] {
-			for _, template := range []string{"^<" + section + "> no", "(?:<*" + section + "*>)", "<=" + section + ">|no"} {
-				for _, c := range slices.Concat(w.Compile(template).choices, w.Compile(template).parts) {
-					c.re()
-				}
+			for _, c := range w.Compile("^(?:<*" + section + "*>) no").parts {
+				c.re()
 			}
 		}
 	}
