@@ -17,7 +17,7 @@ build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/tallyhouse ./cmd/tallyhouse
 
 # The packages that take minutes begin first, so that the rest runs beside them and no processor is idle in the end.
-LONG = ./ingest/mail ./ingest/worker ./api ./cmd/tallyhouse
+LONG = ./cmd/tallyhouse ./ingest/mail ./ingest/worker ./api
 
 # One package more at a time than there are processors: tests of outages wait.
 TOGETHER = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
