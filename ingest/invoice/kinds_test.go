@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tallyhouse/ingest/invoice"
+	"tallyhouse/ingest/invoice/pdf/pdftest"
 )
 
 // Given documents that are laid out as invoices are, with numbers, dates, taxes and totals, but call
@@ -44,6 +45,27 @@ func TestOtherDocumentsOfBusinessAreRefused(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Given a title with number, place and day in one line, below the longer line of another paragraph, then it is a title and the number is read.
+func TestATitleBelowALongLine(t *testing.T) {
+	var p pdftest.Page
+	for _, line := range []struct {
+		y    float64
+		text string
+	}{
+		{60, "Baszta Hotele S.A. · ul. Straszewskiego 19 · 31-101 Kraków"}, {72, "recepcja +48 12 430 00 00 · NIP: PL6762044186 · KRS 0000418827"},
+		{120, "Dla: Nowa Huta Rewital Sp. z o.o., os. Centrum B 1, 31-927 Kraków, NIP 6783104427"},
+		{132, "Pan Adam Nowak, pokój 214, pobyt 08.06.2026–10.06.2026, rezerwacja BK-7710442"},
+		{152, "FAKTURA 1182/HB/06/2026, Kraków, dnia 10 czerwca 2026 r."}, {190, "2 × nocleg"},
+		{210, "Razem brutto PLN 1 296,00"},
+	} {
+		p.Texts = append(p.Texts, pdftest.Text{X: 60, Y: line.y, Size: 9, Text: line.text})
+	}
+	r := read(pdftest.Document{Pages: []pdftest.Page{p}}.Bytes(), invoice.Options{})
+	if r.Status != invoice.OK || r.Number == nil || r.Number.Value != "1182/HB/06/2026" || r.Date == nil || r.Date.Value != "2026-06-10" {
+		t.Errorf("%s %s: %s", r.Status, r.Detail, values(r))
 	}
 }
 

@@ -93,7 +93,7 @@ func (v *vocabulary) paidThen(before, after string) string {
 		return inSentence // "diesen Betrag bis 30.9. auf unser Konto zu überweisen"
 	case last != nil && v.fullPayment.MatchString(words) && len(strings.TrimSpace(words)) <= maxLabelled/3:
 		return inSentence // "Ohne Abzug bis 2.8."
-	case v.debited.MatchString(said) && !v.period.MatchString(lastWord(before)):
+	case v.debited.MatchString(said) && (!v.period.MatchString(lastWord(before)) || v.fromThen.MatchString(strings.TrimSpace(before))):
 		return byDebit
 	}
 	return ""
@@ -161,7 +161,7 @@ func (v *vocabulary) sentenceBegin(folded string) int {
 }
 
 // sentenceEnd is where the first sentence of a text ends: before a semicolon or a mark between parts of a line, or at a full stop behind a
-// word that is no abbreviation.
+// word that is no abbreviation, or behind a bracket.
 func (v *vocabulary) sentenceEnd(folded string) int {
 	folded = v.unabbreviated(folded)
 	const shortestWord = 4
@@ -170,7 +170,7 @@ func (v *vocabulary) sentenceEnd(folded string) int {
 		switch c := folded[i]; {
 		case c == ';' || c == '|' || c == '~': // "·" and "•" are folded so
 			return i
-		case c == '.' && (i+1 == len(folded) || folded[i+1] == ' ') && letters >= shortestWord:
+		case c == '.' && (i+1 == len(folded) || folded[i+1] == ' ') && (letters >= shortestWord || i > 0 && folded[i-1] == ')'):
 			return i
 		case c >= 'a' && c <= 'z':
 			letters++

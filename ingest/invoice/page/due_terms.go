@@ -18,7 +18,7 @@ func (s *sheet) dueByTerms(all *candidates, day time.Time) {
 		for _, it := range row {
 			n := s.termDays(it.folded)
 			if n < 0 {
-				n = s.brokenTerms(it)
+				n = max(s.brokenTerms(it), s.labelledTerms(it))
 			}
 			if n < 0 || n > 365 || s.countedFromReceipt(it) {
 				continue
@@ -37,6 +37,14 @@ func (s *sheet) dueByTerms(all *candidates, day time.Time) {
 		c.seen(len(days) > 1, "several terms")
 		c.seen(open, "open terms")
 	}
+}
+
+// labelledTerms are the days of terms that a label on their left makes terms: "Terms" beside "30 days from invoice date".
+func (s *sheet) labelledTerms(it *item) int {
+	if !s.labelledLeft(it) || len(it.folded) > maxLabelled {
+		return -1
+	}
+	return s.termDays(s.left(it).folded + " " + it.folded)
 }
 
 // brokenTerms are the days of terms whose sentence goes on in the next line: "…, 30 Tage ab" above "Rechnungsdatum netto".

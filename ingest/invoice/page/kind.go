@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"strings"
 
 	"tallyhouse/ingest/invoice/fields"
@@ -87,8 +88,9 @@ func (s *sheet) calledInvoice(n *titles, it *item, text string, numbered bool) {
 
 // endsParagraph reports whether a line is the end of a sentence that fills the line above it: "… 30 days from the / invoice date."
 func (s *sheet) endsParagraph(it *item) bool {
+	const apart = 1.6 // lines of one paragraph, in their size
 	above := s.above(it)
-	return above != nil && strings.HasSuffix(strings.TrimSpace(it.folded), ".") && absFloat(above.x0-it.x0) < 2 &&
+	return above != nil && it.y-above.y < apart*it.size && strings.HasSuffix(strings.TrimSpace(it.folded), ".") && absFloat(above.x0-it.x0) < 2 &&
 		len(above.folded) > maxLabelled/2 && above.x1 > it.x1
 }
 
@@ -271,10 +273,11 @@ func (s *sheet) labelOfRun(it *item) bool {
 	return false
 }
 
-// valueBelow reports whether a number stands right under an item, as under a label.
+// valueBelow reports whether a number stands right under an item, as under a label. "Nr. 7" says itself what it is.
 func (s *sheet) valueBelow(it *item) bool {
 	for _, b := range s.below(it, 1.2) {
-		if hasDigit(b.folded) && len(b.runes) < 24 && !strings.Contains(b.folded, ":") {
+		first, _, _ := strings.Cut(b.folded, " ")
+		if hasDigit(b.folded) && len(b.runes) < 24 && !strings.Contains(b.folded, ":") && !slices.Contains(s.numberWords, strings.Trim(first, ".")) {
 			return true
 		}
 	}

@@ -255,7 +255,7 @@ func (s *sheet) seenOfNumber(c *candidate, buyers map[*item]bool) {
 		}
 	}
 	c.seen(dates, "a date near")
-	c.seen(slices.ContainsFunc(it.dates, func(d date) bool { return d.start >= end && d.start-end < 12 }), dayBehind)
+	c.seen(s.dayBehind(it, end), dayBehind)
 	for _, row := range s.rows {
 		for _, other := range row {
 			if other != it && len(c.key) > 3 && strings.Contains(other.key, c.key) {
@@ -366,7 +366,7 @@ func (v *vocabulary) numberAt(it *item, from int, clear bool) (value string, at 
 	r := it.runes
 	i := from
 	skip := func() {
-		for i < len(r) && (unicode.IsSpace(r[i]) || strings.ContainsRune(":#.°º*№-–|", r[i])) {
+		for i < len(r) && (unicode.IsSpace(r[i]) || strings.ContainsRune(":#.°º*№-–|", r[i]) || strings.HasPrefix(string(r[i:]), "/ ")) {
 			i++
 		}
 	}

@@ -3,6 +3,7 @@ package page
 import (
 	"math"
 	"slices"
+	"strings"
 )
 
 // numberPlaces lists where the number of a label may stand: where values do, at the beginning of the next line where the label ends a line
@@ -50,4 +51,16 @@ func (s *sheet) filledIn(f found) *item {
 		}
 	}
 	return nil
+}
+
+// dayBehind reports whether a day stands behind an offset of an item, behind a short word or a place: "FAKTURA 7, Kraków, dnia 10.6.2026".
+func (s *sheet) dayBehind(it *item, end int) bool {
+	const short = 12
+	return slices.ContainsFunc(it.dates, func(d date) bool {
+		if d.start < end {
+			return false
+		}
+		place, behindComma := strings.CutPrefix(it.folded[end:d.start], ", ")
+		return d.start-end < short || behindComma && s.placeAndDate.MatchString(place)
+	})
 }

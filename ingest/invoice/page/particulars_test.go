@@ -33,6 +33,18 @@ func TestWhoseNumberAndDayItIs(t *testing.T) {
 			"Odobrenje br. O-7/2026 po računu 214-1-1 od 28.05.2026.\nGraz, 10. lipnja 2026." + plainSums, "O-7/2026 | 2026-06-10"},
 		"the day behind a place, beside other days' words": {
 			"Rechnung Nr. 4-S/2026\nObjekt: Block D · Leistungszeitraum: 1. 5. – 31. 5. 2026 · Graz, 8. 6. 2026" + plainSums, "4-S/2026 | 2026-06-08"},
+		"labels and values with a stroke between": {
+			"Invoice                                  Tern & Plover\n                                         Creative Studio\nBilled to\n" +
+				"Grand Canal Residences DAC               No. / TP-1188\nHanover Quay 30, Dublin D02 XY47         Issued / 15 Jan 2026\n" +
+				"                                         PO / GCR-2210\n                                         Quote / Q-0931 (3 Nov 2025)" +
+				plainSums, "TP-1188 | 2026-01-15"},
+		"a credit note beside the invoice that it corrects": {
+			"NOTE DE CRÉDIT\n\nN° document  NC26/0033     Date document      20/05/2026\n" +
+				"N° client    CONF02        Facture d'origine  FV26/0412 du 30/04/2026" + plainSums, "NC26/0033 | 2026-05-20"},
+		"the day of a handover beside that of the document": {
+			"SCHLUSSRECHNUNG                    BV Ennsleite, 18 WE\n\nBeleg         vom              Kunde             Projekt\n" +
+				"SR250418      22.12.25         D20077            P2024-031\n\nAuftrag       Auftragsdatum    Bearbeiter        Übernahme\n" +
+				"AB240512      13.05.24         Hr. Pichlwanger   01.12.25" + plainSums, "SR250418 | 2025-12-22"},
 		"a day between strokes": {
 			"                                     19 | 03 | 2026\n\nHonorarrechnung Nr. 318-04" + plainSums, "318-04 | 2026-03-19"},
 	} {
@@ -71,6 +83,32 @@ func TestBillsAndOtherDocuments(t *testing.T) {
 		if got, f, _ := reader.Read(typed.Document(billersHead+title+particulars+plainSums), Own{}); got != want {
 			t.Errorf("%q: kind %d, want %d: %s", title, got, want, brief(f))
 		}
+	}
+}
+
+// Given a title above its number on the right, then it says what the document is.
+func TestATitleAboveItsNumber(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = `Ziegelkontor Nord GmbH · Hafenstr. 4 · 24103 Kiel            Auftragsbestätigung
+                                                             Nr. AB118204
+Förde Bauträger GmbH                                         Datum 19.01.2026
+Kiellinie 70                                                 Kunde 40771
+24105 Kiel                                                   Ihre Bestellung B-0118 v. 16.01.2026
+
+Vielen Dank für Ihre Bestellung, die wir wie folgt bestätigen:
+
+4.000 St Klinker                                   2.984,00
+Nettowert                                          2.984,00
+19 % MwSt                                            566,96
+Auftragswert EUR                                   3.550,96
+
+Zahlungsbedingung: 30 Tage netto. Sie erhalten die Rechnung nach Lieferung.
+HRB 11820 AG Kiel · USt-IdNr. DE134882072`
+	if got, f, _ := reader.Read(typed.Document(page), Own{}); got != NotAnInvoice {
+		t.Errorf("kind %d: %s", got, brief(f))
 	}
 }
 

@@ -41,6 +41,10 @@ func TestVATIDs(t *testing.T) {
 			t.Errorf("v.vatIDs(%q) = %+v, want %s valid %v", c.in, got, c.value, c.valid)
 		}
 	}
+	label := v.vatLabel.FindStringIndex("partita iva e cod. fisc. 02411877901")
+	if label == nil || label[1] != len("partita iva e cod. fisc. ") {
+		t.Errorf("the label of two ids ends at %v", label)
+	}
 	for _, in := range []string{"IBAN DE75 1234 5678 0000 0012 34", "Rechnung 136695976", "D-63571"} {
 		if got := v.vatIDs(fold([]rune(in))); len(got) != 0 {
 			t.Errorf("v.vatIDs(%q) = %+v, want none", in, got)

@@ -43,7 +43,7 @@ type vocabulary struct {
 	openTerms, latePayment, paying, payingBack, daysCounted             *words.Pattern
 	fromReceipt                                                         *words.Pattern
 	weeks, numberInWords, abbreviation                                  *words.Pattern
-	lastDay, lastDayBehind, debited, settled, would                     *words.Pattern
+	lastDay, lastDayBehind, debited, fromThen, settled, would           *words.Pattern
 	dayWords                                                            map[string]string // the word for days, by a week's word
 	numbers                                                             map[string]string // in figures
 
@@ -201,6 +201,7 @@ func (v *vocabulary) addTerms(w *words.Words) {
 	v.lastDay = w.Compile(`(?:<deadline>|<that is>)[ :]*$`)
 	v.lastDayBehind = w.Compile(`^\.? ?<deadline behind>`)
 	v.debited = w.Any("debited")
+	v.fromThen = w.Compile(`<from then>$`)
 	v.settled = w.Any("already paid")
 	v.abbreviation = w.Compile(`<abbreviation>\. `)
 	v.weeks = w.Compile(`\b(\d{1,2}) ?(<weeks>)`)
