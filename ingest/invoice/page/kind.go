@@ -90,8 +90,10 @@ func (s *sheet) calledInvoice(n *titles, it *item, text string, numbered bool) {
 func (s *sheet) endsParagraph(it *item) bool {
 	const apart = 1.6 // lines of one paragraph, in their size
 	above := s.above(it)
-	return above != nil && it.y-above.y < apart*it.size && strings.HasSuffix(strings.TrimSpace(it.folded), ".") && absFloat(above.x0-it.x0) < 2 &&
-		len(above.folded) > maxLabelled/2 && above.x1 > it.x1
+	if above == nil || it.y-above.y >= apart*it.size || absFloat(above.x0-it.x0) >= 2 {
+		return false
+	}
+	return strings.HasSuffix(strings.TrimSpace(it.folded), ".") && len(above.folded) > maxLabelled/2 && above.x1 > it.x1
 }
 
 // reminds reports whether a line is the subject of a letter, or a title alone on it, that names a reminder: it decides over the
@@ -277,7 +279,8 @@ func (s *sheet) labelOfRun(it *item) bool {
 func (s *sheet) valueBelow(it *item) bool {
 	for _, b := range s.below(it, 1.2) {
 		first, _, _ := strings.Cut(b.folded, " ")
-		if hasDigit(b.folded) && len(b.runes) < 24 && !strings.Contains(b.folded, ":") && !slices.Contains(s.numberWords, strings.Trim(first, ".")) {
+		numbered := slices.Contains(s.numberWords, strings.Trim(first, "."))
+		if hasDigit(b.folded) && len(b.runes) < 24 && !strings.Contains(b.folded, ":") && !numbered {
 			return true
 		}
 	}
