@@ -6,9 +6,7 @@
 //	go run ./ingest/invoice/accuracy
 //	go run ./ingest/invoice/accuracy FOLDER
 //
-// A truth file holds kind, expect, visible (is the value printed?) and the
-// fields by the names of the JSON line, null where the invoice states none;
-// supplierNameAlso lists other names that the supplier goes by on it.
+// Package truth says what a truth file holds.
 package main
 
 import (

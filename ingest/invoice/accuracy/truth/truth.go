@@ -1,5 +1,6 @@
 // Package truth reads what invoices say from the files beside them: NAME.json beside NAME.pdf. It holds kind, expect, visible (is the value
-// printed?) and the fields by the names of the JSON line, null where the invoice states none.
+// printed?) and the fields by the names of the JSON line, null where the invoice states none; supplierNameAlso lists
+// other names that the supplier goes by on it.
 package truth
 
 import (

@@ -18,11 +18,13 @@ func (c *class) judged(l lesson, by model.Field, examples []model.Example, from 
 	return model.Judged{By: by, Examples: examples}
 }
 
-// stated are invoices as a reader by some weights reads them, where rules let a value be stated.
+// stated are invoices as a reader by some weights reads them, where rules let a value be stated. Letters by people count for as many as
+// they stand for.
 func (c *class) stated(l lesson, by model.Field, from []drawn) model.Judged {
+	const letter = 5
 	with := maps.Clone(c.known)
 	with[l.field] = by
-	l.learns = append(slices.Clone(l.learns), handmade)
+	l.learns, l.worth = append(slices.Clone(l.learns), handmade), letter
 	again, _ := l.examples(from, considered(c.reader.With(with), from))
 	return model.Judged{By: by, Examples: stated(again)}
 }

@@ -24,20 +24,13 @@ func madeByHand(folder string) ([]drawn, error) {
 			continue // no invoice
 		}
 		d := drawn{source: handmade, also: t.Also}
-		d.Supplier, d.Number, d.Date, d.DueDate = *t.Supplier, orNone(t.Number), orNone(t.Date), orNone(t.Due)
+		d.Supplier = *t.Supplier
 		if d.doc, err = document(filepath.Join(folder, t.File)); err != nil {
 			return nil, fmt.Errorf("reading the letter %s: %w", t.File, err)
 		}
 		out = append(out, d)
 	}
 	return out, nil
-}
-
-func orNone(value *string) string {
-	if value == nil {
-		return ""
-	}
-	return *value
 }
 
 // document is the text of a PDF.

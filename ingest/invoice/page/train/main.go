@@ -169,12 +169,9 @@ type lesson struct {
 	right  func(layouts.Invoice, model.Candidate) bool
 	shrink float64  // see model.Train
 	learns []source // what it learns from
-	worth  int      // how many drawn invoices a typed page counts for: those are few
+	worth  int      // how many drawn invoices a typed page counts for: those are few, and people set them
 	ruled  bool     // rules say, too, which value is stated and whether one is: its confidence is learnt from what they let through
 }
-
-// letterWorth is how many drawn invoices a letter by people counts for: they are many, and drawn ones have more forms.
-const letterWorth = 5
 
 // shrink is how much weights are pulled to nothing where labels say most.
 const shrink = 0.0002
@@ -183,11 +180,11 @@ const shrink = 0.0002
 // dates gained by drawn letters, numbers and days by typed ones, which cost sums, and don't say whose they are.
 func lessons() [][]lesson {
 	name := lesson{fields.SupplierName, rightName, 0.0005, []source{forms, letters, typedPages}, 25, true}
-	labelled := []source{forms, typedPages, typedLetters, handmade}
+	labelled := []source{forms, typedPages, typedLetters}
 	return [][]lesson{
 		{{fields.Number, rightNumber, shrink, labelled, 25, false}, {page.Sums, rightSums, shrink, []source{forms, typedPages}, 15, false}, name},
 		{{fields.Date, rightDate, shrink, labelled, 15, false}, name}, // by now the name says whose the tax ids are
-		{{fields.DueDate, rightDueDate, shrink, []source{forms, letters, typedPages, handmade}, 25, false}},
+		{{fields.DueDate, rightDueDate, shrink, []source{forms, letters, typedPages}, 25, false}},
 	}
 }
 
@@ -253,7 +250,6 @@ func train(samples, letters string, families int) (model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen = append(seen, sent...)
 	others, err := draw(held, families/4, true)
 	if err != nil {
 		return nil, err
@@ -334,10 +330,7 @@ func (l lesson) examples(all []drawn, read []map[string][]model.Candidate) (out 
 			continue
 		}
 		e := model.Example{Candidates: read[i][l.field], Worth: 1}
-		switch {
-		case d.source == handmade:
-			e.Worth = letterWorth
-		case d.byPeople():
+		if d.byPeople() {
 			e.Worth = l.worth
 		}
 		for _, c := range e.Candidates {

@@ -90,8 +90,8 @@ func TestConfidenceOfNamesIsThatOfWhatIsStated(t *testing.T) {
 	}
 }
 
-// Given a letter by people whose supplier goes by two names, then either is right, nobody else's is, and the letter counts for several drawn
-// ones.
+// Given a letter by people whose supplier goes by two names, then either is right, nobody else's is, and the letter is worth as many drawn
+// ones as the lesson says.
 func TestEitherNameOfALetterIsRight(t *testing.T) {
 	letter := drawn{source: handmade, also: []string{"Hotel Corrib Strand"}}
 	letter.Supplier = "Ballycoast Hospitality Ltd"
@@ -99,33 +99,39 @@ func TestEitherNameOfALetterIsRight(t *testing.T) {
 	for _, name := range []string{"Ballycoast Hospitality Ltd", "Hotel Corrib Strand", "Marina Developments Ltd"} {
 		candidates = append(candidates, model.Candidate{Key: page.Key(name)})
 	}
-	l := lesson{field: fields.SupplierName, right: rightName, learns: []source{handmade}}
+	l := lesson{field: fields.SupplierName, right: rightName, learns: []source{handmade}, worth: 5}
 	got, _ := l.examples([]drawn{letter}, []map[string][]model.Candidate{{fields.SupplierName: candidates}})
-	if len(got) != 1 || got[0].Worth != letterWorth || !slices.Equal(got[0].Right, []bool{true, true, false}) {
-		t.Errorf("got %+v, want both names right", got)
+	if len(got) != 1 || got[0].Worth != 5 || !slices.Equal(got[0].Right, []bool{true, true, false}) {
+		t.Errorf("got %+v, want both names right, worth 5", got)
 	}
 }
 
-// Given letters by people, then number, day and due date are learnt from them, too, as the files beside them say.
-func TestLettersAreLearntFrom(t *testing.T) {
-	sent, err := madeByHand(few(t))
+// Given letters by people, then they say how sure names are, and no weight of what labels announce is learnt from them.
+func TestLettersCalibrateNamesAlone(t *testing.T) {
+	letters := few(t)
+	told, err := train(samples, letters, 12)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var says []string
-	for _, d := range sent {
-		says = append(says, d.Number+" "+d.Date+" "+d.DueDate)
+	all, err := filepath.Glob(filepath.Join(letters, "*.json"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if want := "9018844207 2026-03-06 2026-03-20"; !slices.Contains(says, want) {
-		t.Errorf("letters say %q, want %q among it", says, want)
+	for _, name := range all {
+		if err := os.WriteFile(name, []byte(`{"supplierName":"Somebody Else Ltd"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	learn := map[string]bool{}
-	for _, l := range slices.Concat(lessons()...) {
-		learn[l.field] = slices.Contains(l.learns, handmade)
+	misled, err := train(samples, letters, 12)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, field := range []string{fields.Number, fields.Date, fields.DueDate} {
-		if !learn[field] {
-			t.Errorf("%s isn't learnt from letters", field)
+	if reflect.DeepEqual(told[fields.SupplierName], misled[fields.SupplierName]) {
+		t.Error("letters have no say in how sure names are")
+	}
+	for _, field := range []string{fields.Number, fields.Date, fields.DueDate, page.Sums} { // how sure a name is, is seen by its second lesson
+		if !reflect.DeepEqual(told[field].Weights, misled[field].Weights) {
+			t.Errorf("weights of %s are learnt from letters", field)
 		}
 	}
 }

@@ -30,18 +30,14 @@ type choice struct {
 	need []string
 }
 
-// compile makes a pattern of one expression. Of several matches at one place the longest counts, or else the one that
-// the expression names first.
-func compile(expression string, longest bool) (*Pattern, error) {
+// compile makes a choice of an expression, and its tree. Of several matches at one place the longest counts, or else the one
+// that the expression names first.
+func compile(expression string, longest bool) (choice, *syntax.Regexp, error) {
 	tree, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {
-		return nil, fmt.Errorf("compiling pattern: %w", err)
+		return choice{}, nil, fmt.Errorf("compiling pattern: %w", err)
 	}
-	p := &Pattern{choices: []choice{newChoice(tree, longest, func() string { return expression })}}
-	if longest {
-		p.parts = partsOf(tree)
-	}
-	return p, nil
+	return newChoice(tree, longest, func() string { return expression }), tree, nil
 }
 
 // partsOf are parts of an expression of whose matches the longest count; nil where it isn't worth taking it apart.
@@ -137,6 +133,9 @@ func (p *Pattern) FindAllStringIndex(s string, n int) [][]int {
 		}
 	}
 	slices.SortFunc(all, before)
+	if p.parts != nil && overlap(all) {
+		return p.choices[0].re().FindAllStringIndex(s, n) // a part that lost may match further on, too
+	}
 	var out [][]int
 	for _, m := range all {
 		if len(out) < n && (len(out) == 0 || m[0] >= out[len(out)-1][1]) {
@@ -144,6 +143,16 @@ func (p *Pattern) FindAllStringIndex(s string, n int) [][]int {
 		}
 	}
 	return out
+}
+
+// overlap reports whether one of some matches in their order ends behind the beginning of the next.
+func overlap(matches [][]int) bool {
+	for i := 1; i < len(matches); i++ {
+		if matches[i][0] < matches[i-1][1] {
+			return true
+		}
+	}
+	return false
 }
 
 // before orders matches: the leftmost first, of several there the longest.

@@ -118,7 +118,7 @@ func (w *Words) Compile(template string) *Pattern {
 		p := &Pattern{}
 		for _, m := range placeholder.FindAllStringSubmatch(template, -1) {
 			for _, expression := range w.expand(m[2], m[1], m[3]) {
-				p.choices = append(p.choices, w.compile(expression, true).choices...)
+				p.choices = append(p.choices, w.choice(expression))
 			}
 		}
 		return p
@@ -127,7 +127,7 @@ func (w *Words) Compile(template string) *Pattern {
 		m := placeholder.FindStringSubmatch(found)
 		return "(?:" + strings.Join(w.expand(m[2], m[1], m[3]), "|") + ")"
 	})
-	return w.compile(expression, expression != template)
+	return w.pattern(expression, expression != template)
 }
 
 // Any compiles a pattern that only reports whether one of the entries of a
@@ -136,7 +136,7 @@ func (w *Words) Compile(template string) *Pattern {
 func (w *Words) Any(section string) *Pattern {
 	p := &Pattern{}
 	for _, expression := range w.expand(section, anyPlace, "") {
-		p.choices = append(p.choices, w.compile(expression, true).choices...)
+		p.choices = append(p.choices, w.choice(expression))
 	}
 	return p
 }
@@ -149,7 +149,7 @@ func (w *Words) AnyIn(language, section string) *Pattern {
 		if err != nil {
 			w.Fault(fmt.Errorf("entry %q in section %q: %w", entry, section, err))
 		}
-		p.choices = append(p.choices, w.compile(expression, true).choices...)
+		p.choices = append(p.choices, w.choice(expression))
 	}
 	return p
 }
@@ -159,7 +159,7 @@ func (w *Words) AnyIn(language, section string) *Pattern {
 func (w *Words) CompileEach(section string) []*Pattern {
 	var out []*Pattern
 	for _, expression := range w.expand(section, "", "") {
-		out = append(out, w.compile(expression, false))
+		out = append(out, w.pattern(expression, false))
 	}
 	return out
 }
@@ -177,14 +177,27 @@ func (w *Words) expand(section, before, after string) []string {
 	return out
 }
 
-// compile never returns nil; what is wrong is kept for Err.
-func (w *Words) compile(expression string, longest bool) *Pattern {
-	p, err := compile(expression, longest)
+// pattern makes a pattern of one expression; what is wrong with it is kept for Err.
+func (w *Words) pattern(expression string, longest bool) *Pattern {
+	c, tree, err := compile(expression, longest)
 	if err != nil {
 		w.Fault(err)
 		return &Pattern{}
 	}
+	p := &Pattern{choices: []choice{c}}
+	if longest {
+		p.parts = partsOf(tree)
+	}
 	return p
+}
+
+// choice makes one of several choices of an expression; what is wrong with it is kept for Err.
+func (w *Words) choice(expression string) choice {
+	c, _, err := compile(expression, true)
+	if err != nil {
+		w.Fault(err)
+	}
+	return c
 }
 
 // Fault keeps a fault for Err that the user of the lists has found in them.
