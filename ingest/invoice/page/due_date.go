@@ -23,7 +23,6 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 	if !announced && certain(issued) {
 		s.dueByTerms(&all, day)
 	}
-	all.all = slices.DeleteFunc(all.all, func(c *candidate) bool { return s.instalments(c.at) })
 	early := s.earlyDays()
 	for _, c := range all.all {
 		s.seenOfDue(c, day, early)
@@ -34,11 +33,6 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 		return &fields.Text{Value: sole.value, Evidence: s.evidence(sole.at, sole.rule, plainly)}
 	}
 	return best
-}
-
-// instalments reports whether an item says of several sums until when each is to be paid, without a discount: that settles no day.
-func (s *sheet) instalments(it *item) bool {
-	return len(it.dates) > 1 && moneyCount(it) > 1 && !strings.Contains(it.folded, "%") && !s.earlyPayment.MatchString(it.folded)
 }
 
 // plainly is how sure a day is that the page asks for in plain words and no other beside it.
@@ -178,14 +172,14 @@ func after(days int) string {
 	return "later"
 }
 
-// untilEarly reports whether a date is the last day of a discount: "bis 24.04. mit
-// 2 % Skonto".
+// untilEarly reports whether a date is the last day of a discount, whatever it is called: "bis 24.04. mit
+// 2 % Skonto", "bis 24.04. abzüglich 3 %".
 func (v *vocabulary) untilEarly(it *item, d date) bool {
 	rest := v.unabbreviated(it.folded[d.end:])
 	if end := clauseEnd.FindStringIndex(rest); end != nil {
 		rest = rest[:end[0]]
 	}
-	return v.earlyPayment.MatchString(rest)
+	return v.earlyPayment.MatchString(rest) || discountRate.MatchString(rest) && !v.latePayment.MatchString(rest)
 }
 
 // earlyDays are those that the document calls the last ones of a discount: a table of terms shows them in the column

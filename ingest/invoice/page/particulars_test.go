@@ -45,6 +45,11 @@ func TestWhoseNumberAndDayItIs(t *testing.T) {
 			"SCHLUSSRECHNUNG                    BV Ennsleite, 18 WE\n\nBeleg         vom              Kunde             Projekt\n" +
 				"SR250418      22.12.25         D20077            P2024-031\n\nAuftrag       Auftragsdatum    Bearbeiter        Übernahme\n" +
 				"AB240512      13.05.24         Hr. Pichlwanger   01.12.25" + plainSums, "SR250418 | 2025-12-22"},
+		"the day of an acceptance": {
+			"Schlussrechnung SR250418\nAbnahme: 01.12.25\nLinz, 22.12.25" + plainSums, "SR250418 | 2025-12-22"},
+		"the invoice that is corrected, under a label of its own": {
+			"NOTE DE CRÉDIT NC26/0033\nFacture d'origine : FV26/0412\nDate d'origine : 30/04/2026\nNamur, 20/05/2026" + plainSums,
+			"NC26/0033 | 2026-05-20"},
 		"a day between strokes": {
 			"                                     19 | 03 | 2026\n\nHonorarrechnung Nr. 318-04" + plainSums, "318-04 | 2026-03-19"},
 	} {
