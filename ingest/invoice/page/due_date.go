@@ -23,6 +23,7 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 	if !announced && certain(issued) {
 		s.dueByTerms(&all, day)
 	}
+	all.all = slices.DeleteFunc(all.all, func(c *candidate) bool { return s.instalments(c.at) })
 	early := s.earlyDays()
 	for _, c := range all.all {
 		s.seenOfDue(c, day, early)
@@ -33,6 +34,11 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 		return &fields.Text{Value: sole.value, Evidence: s.evidence(sole.at, sole.rule, plainly)}
 	}
 	return best
+}
+
+// instalments reports whether an item says of several sums until when each is to be paid, without a discount: that settles no day.
+func (s *sheet) instalments(it *item) bool {
+	return len(it.dates) > 1 && moneyCount(it) > 1 && !strings.Contains(it.folded, "%") && !s.earlyPayment.MatchString(it.folded)
 }
 
 // plainly is how sure a day is that the page asks for in plain words and no other beside it.

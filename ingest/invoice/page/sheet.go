@@ -79,7 +79,7 @@ func newSheet(v *vocabulary, doc text.Document) *sheet {
 	for _, p := range doc.Pages {
 		s.heights = append(s.heights, p.Height)
 		s.pages[p.Number] = p
-		for _, line := range p.Lines {
+		for _, line := range centred(p.Lines) {
 			if n++; total > maxRows && n > maxRows/2 && n <= total-maxRows/2 {
 				continue
 			}
