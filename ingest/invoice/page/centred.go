@@ -3,8 +3,6 @@ package page
 import (
 	"math"
 	"slices"
-	"strings"
-	"unicode"
 
 	"tallyhouse/ingest/invoice/text"
 )
@@ -15,7 +13,7 @@ import (
 //	                            0.00
 //	on 409.00)
 //
-// No line is set so near to another one.
+// Lines of a cell never stand so near to one another.
 func centred(lines []text.Line) []text.Line {
 	var out []text.Line
 	for i, line := range lines {
@@ -43,11 +41,6 @@ func between(above, line, below text.Line) bool {
 
 // inFigures reports whether a text is a figure, with a currency at most.
 func inFigures(s string) bool {
-	letters := 0
-	for _, r := range s {
-		if unicode.IsLetter(r) {
-			letters++
-		}
-	}
-	return letters <= 3 && strings.ContainsAny(s, "0123456789")
+	folded := fold([]rune(s))
+	return hasDigit(folded) && !hasLetters(withoutCurrency(folded))
 }

@@ -185,7 +185,7 @@ func (v *vocabulary) untilEarly(it *item, d date) bool {
 	if end := clauseEnd.FindStringIndex(rest); end != nil {
 		rest = rest[:end[0]]
 	}
-	return v.earlyPayment.MatchString(rest) || discountRate.MatchString(rest) && !v.latePayment.MatchString(rest)
+	return v.discounted(rest)
 }
 
 // earlyDays are those that the document calls the last ones of a discount: a table of terms shows them in the column

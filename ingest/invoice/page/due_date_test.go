@@ -1,7 +1,10 @@
 package page
 
 import (
+	"strings"
 	"testing"
+
+	"tallyhouse/ingest/invoice/page/typed"
 )
 
 func TestDaysOfPaymentTerms(t *testing.T) {
@@ -22,5 +25,36 @@ func TestDaysOfPaymentTerms(t *testing.T) {
 		if got := v.termDays(fold([]rune(in))); got != want {
 			t.Errorf("v.termDays(%q) = %d, want %d", in, got, want)
 		}
+	}
+}
+
+// Given a bill that is due on the day of issue, which a label above it alone tells, then that day is its due date, too.
+func TestDueOnTheDayOfIssue(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, f, _ := reader.Read(typed.Document(`                                                     FACTURA
+                                                     Referencia: #1721
+                                                     Fecha: 25/12/2023
+Torrent Hosting Ltd.                                 Fecha de vencimiento:
+14 Quay Street, Galway                               25/12/2023
+Ireland                                              Pagado
+Tel: +353 91 450 3903
+
+
+
+Facturar a
+Joan Doe
+1234 Main Street, New York
+
+Articulo                       Cantidad   Precio     Impuesto     Total
+Servidor virtual               1          £400       13%          £400.00
+
+                                          Subtotal                £400.00
+                                          Impuesto                 £52.00
+                                          Total                   £452.00`), Own{})
+	if got := brief(f); !strings.HasPrefix(got, "1721 | 2023-12-25 | 2023-12-25") {
+		t.Errorf("got %s", got)
 	}
 }

@@ -86,12 +86,18 @@ func (v *vocabulary) inDays(folded string) string {
 	return folded
 }
 
+// discounted reports whether a clause tells a discount for paying early, by its words or by what it comes to. So many percent may be
+// interest, too.
+func (v *vocabulary) discounted(clause string) bool {
+	return v.earlyPayment.MatchString(clause) || discountRate.MatchString(clause) && !v.latePayment.MatchString(clause)
+}
+
 // termDays returns the days that a text gives for paying in full, -1 when none.
 func (v *vocabulary) termDays(folded string) int {
 	days := -1
 	clauses := strings.NewReplacer(";", "\n", ". ", "\n", ", ", "\n").Replace(v.unabbreviated(v.inDays(folded)))
 	for part := range strings.SplitSeq(clauses, "\n") {
-		if (v.earlyPayment.MatchString(part) || discountRate.MatchString(part)) && !v.fullPayment.MatchString(part) {
+		if v.discounted(part) && !v.fullPayment.MatchString(part) {
 			continue
 		}
 		if v.latePayment.MatchString(part) {

@@ -61,17 +61,17 @@ type dayAt struct {
 	start int
 }
 
-// daysToPay are the days that a label of payment announces, right behind it or in the cell on its right.
+// daysToPay are the days that a label of payment announces: right behind it, in the cell on its right, or else in the cell under it.
 func (s *sheet) daysToPay() (out []dayAt) {
 	s.each(s.dueLabels, func(f found) {
 		for _, p := range s.places(f) {
-			if p.where != "behind" && p.where != "right" {
+			if !slices.Contains([]string{"behind", "right", "below 0"}, p.where) {
 				continue
 			}
 			if d, ok := s.dateAt(p.item, p.from); ok {
 				out = append(out, dayAt{p.item, d.start})
+				return
 			}
-			return
 		}
 	})
 	return out

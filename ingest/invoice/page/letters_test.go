@@ -108,13 +108,15 @@ Rechnungsbetrag                                         119,00 €
 		"Plačilo v 15 dneh po prejemu računa":                       "-",
 		"Der Betrag wird am 16.03.2026 von Ihrem Konto AT76 3300 0000 0441 8273 eingezogen (Mandat 7,\nID AT12PAN). Nächste Rechnung voraussichtlich 02.04.2026.": "2026-03-16",
 		"Domiciliación bancaria: cargo en cuenta a partir del 16/03/2026. Entidad: Banco.":                                                                        "2026-03-16",
-		"Abbuchung von Ihrem Konto ab 16.03.2026.":                            "2026-03-16",
-		"Prélèvement sur votre compte à partir du 16/03/2026.":                "2026-03-16",
-		"Addebito sul Vostro conto a partire dal 16/03/2026.":                 "2026-03-16",
-		"The sum will be collected from 16 March 2026.":                       "2026-03-16",
-		"Automatische incasso vanaf 16-03-2026.":                              "2026-03-16",
-		"Terms                    30 days from invoice date":                  "2026-04-01",
-		"Due date for payment 16/03/26 Final date for payment: 30 March 2026": "2026-03-30",
+		"Abbuchung von Ihrem Konto ab 16.03.2026.":                                                   "2026-03-16",
+		"Prélèvement sur votre compte à partir du 16/03/2026.":                                       "2026-03-16",
+		"Addebito sul Vostro conto a partire dal 16/03/2026.":                                        "2026-03-16",
+		"The sum will be collected from 16 March 2026.":                                              "2026-03-16",
+		"Automatische incasso vanaf 16-03-2026.":                                                     "2026-03-16",
+		"Terms                    30 days from invoice date":                                         "2026-04-01",
+		"Montant à régler          Prélèvement automatique\n119,00 €                  le 16/03/2026": "2026-03-16",
+		"Fecha de vencimiento:\n02/03/2026\nPaid!":                                                   "2026-03-02",
+		"Due date for payment 16/03/26 Final date for payment: 30 March 2026":                        "2026-03-30",
 	} {
 		if _, got, _ := reader.Read(typed.Document(page+sentence), Own{}); brief(got) != "R-4418 | 2026-03-02 | "+want+" | 10000 | 1900 | 11900" {
 			t.Errorf("%s: %s, want due %s", sentence, brief(got), want)

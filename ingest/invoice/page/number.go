@@ -366,7 +366,7 @@ func (v *vocabulary) numberAt(it *item, from int, clear bool) (value string, at 
 	r := it.runes
 	i := from
 	skip := func() {
-		for i < len(r) && (unicode.IsSpace(r[i]) || strings.ContainsRune(":#.°º*№-–|", r[i]) || strings.HasPrefix(string(r[i:]), "/ ")) {
+		for i < len(r) && (unicode.IsSpace(r[i]) || strings.ContainsRune(":#.°º*№-–|", r[i]) || r[i] == '/' && i+1 < len(r) && r[i+1] == ' ') {
 			i++
 		}
 	}

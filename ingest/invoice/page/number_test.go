@@ -1,7 +1,10 @@
 package page
 
 import (
+	"strings"
 	"testing"
+
+	"tallyhouse/ingest/invoice/page/typed"
 )
 
 func FuzzNumberAt(f *testing.F) {
@@ -17,4 +20,23 @@ func FuzzNumberAt(f *testing.F) {
 			t.Fatalf("number %q of %q", value, s)
 		}
 	})
+}
+
+// Given a day behind a number, behind a short word or a place, then it is the number's; behind other words, or a comma and no place, it isn't.
+func TestDaysBehindNumbers(t *testing.T) {
+	for line, want := range map[string]bool{
+		"FAKTURA 1182/HB, 10.06.2026":                          true,
+		"FAKTURA 1182/HB z dnia 10.06.2026":                    true,
+		"FAKTURA 1182/HB, Kraków, dnia 10.06.2026":             true,
+		"FAKTURA 1182/HB, rezerwacja BK-7710442 od 10.06.2026": false,
+		"FAKTURA 1182/HB Kraków, dnia 10.06.2026":              false,
+		"10.06.2026 FAKTURA 1182/HB":                           false,
+	} {
+		s := newSheet(testVocabulary(t), typed.Document(line))
+		it := s.rows[0][0]
+		const number = "1182/hb"
+		if got := s.dayBehind(it, strings.Index(it.folded, number)+len(number)); got != want {
+			t.Errorf("%q: %t, want %t", line, got, want)
+		}
+	}
 }

@@ -72,14 +72,16 @@ func newSheet(v *vocabulary, doc text.Document) *sheet {
 	s := &sheet{vocabulary: v, pages: map[int]text.Page{}, possible: map[string][]possibility{},
 		considered: map[string][]model.Candidate{}}
 	total := 0
-	for _, p := range doc.Pages {
-		total += len(p.Lines)
+	lines := make([][]text.Line, len(doc.Pages))
+	for i, p := range doc.Pages {
+		lines[i] = centred(p.Lines)
+		total += len(lines[i])
 	}
 	n := 0
-	for _, p := range doc.Pages {
+	for i, p := range doc.Pages {
 		s.heights = append(s.heights, p.Height)
 		s.pages[p.Number] = p
-		for _, line := range centred(p.Lines) {
+		for _, line := range lines[i] {
 			if n++; total > maxRows && n > maxRows/2 && n <= total-maxRows/2 {
 				continue
 			}
