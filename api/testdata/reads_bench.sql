@@ -172,7 +172,7 @@ SELECT {tenant}, 'P' || leftPad(toString(project), 3, '0'), 'snapshot-' || toStr
     '2026-04-01 10:00:00', '2026-04-02 10:00:00', arrayMap(i -> 'node-' || toString(i), range(lines)), arrayMap(i -> if(i < 20, '', 'node-' || toString(if(i < 200, i % 20, 20 + i % 180))), range(lines)),
     arrayMap(i -> if(i < 20, 'budget', if(i < 200, 'subBudget', 'costItem')), range(lines)), arrayMap(i -> leftPad(toString(i), 7, '0'), range(lines)),
     arrayMap(i -> 'Budget line ' || toString(i), range(lines)), arrayMap(i -> toInt64(1000 * i + month), range(lines)), arrayMap(i -> toInt64(500 * i), range(lines)),
-    arrayMap(i -> toInt64(0), range(lines)), arrayMap(i -> toInt64(100 * i), range(lines)), arrayMap(i -> true, range(lines)), arrayMap(i -> toInt64(90 * i), range(lines)), arrayMap(i -> toInt64(80 * i), range(lines))
+    arrayMap(i -> toInt64(0), range(lines)), arrayMap(i -> toInt64(100 * i + if(i % 3 = 0, month, 0)), range(lines)), arrayMap(i -> true, range(lines)), arrayMap(i -> toInt64(90 * i), range(lines)), arrayMap(i -> toInt64(80 * i), range(lines))
 FROM (SELECT intDiv(number, 36) AS project, number % 36 AS month, if(project = 0, 2000, 100) AS lines FROM numbers(36 * 100)) WHERE (project = 0 OR month > 32) AND partOf(cityHash64(project, month)) = {part};
 
 INSERT INTO sums
