@@ -35,6 +35,12 @@ Megnevezés                     Óra Óradíj   Nettó Ft ÁFA     ÁFA Ft Brutt
 2.3.1.1 Bouwactiviteit, 2,15% over bouwkosten € 1.840.000        € 39.560,00
 2.3.9 Welstandsadvies                                               € 463,50
 Te betalen leges                                                 € 40.023,50`, "- | - | 4002350"},
+		"a total that the tax is still to be added to, and both elsewhere": {`
+Denumire                         Valoare lei      Valoare TVA lei
+Ridicare topografică                7.630,00             1.602,30
+Total                               7.630,00             1.602,30
+Cota TVA: 21%
+                                                         9.232,30`, "- | - | -"},
 		"a sentence about what is billed later": {`
 Émolument administratif                        Fr. 1'250.–
 Frais d'enquête publique                         Fr. 480.–

@@ -138,7 +138,13 @@ func eachDay(p *words.Pattern, folded string, take func(m []int) bool) {
 // yearBelow is a year alone, as the line of a narrow cell begins with.
 var yearBelow = regexp.MustCompile(`^(?:19|20)\d\d\b`)
 
-// brokenDays adds the days of narrow cells, whose year stands in the cell's next line: "29 May" above "2026".
+// A day that a narrow cell breaks behind its year or month, and what stands below it.
+var (
+	dayBroken = regexp.MustCompile(`(?:19|20)\d\d(?:[-/.]\d{1,2})?[-/.]$`)
+	dayBelow  = regexp.MustCompile(`^\d{1,2}(?:[-/.]\d{1,2})?$`)
+)
+
+// brokenDays adds the days of narrow cells that go on in the cell's next line: "29 May" above "2026", "2026-" above "01-22".
 func (s *sheet) brokenDays() {
 	const narrow = 24
 	for r, row := range s.rows {
@@ -147,12 +153,17 @@ func (s *sheet) brokenDays() {
 				continue
 			}
 			for _, below := range s.rows[r+1] {
-				year := yearBelow.FindString(below.folded)
+				rest := yearBelow.FindString(below.folded)
+				if rest != "" {
+					rest = " " + rest
+				} else if dayBroken.MatchString(it.folded) {
+					rest = dayBelow.FindString(below.folded)
+				}
 				within := below.x0 > it.x0-3 && below.x0 < it.x1 // the cell may begin with the day's label
-				if year == "" || !within || below.y-it.y > 1.8*maxFloat(it.size, 7) {
+				if rest == "" || !within || below.y-it.y > 1.8*maxFloat(it.size, 7) {
 					continue
 				}
-				if days := s.dates(it.folded + " " + year); len(days) == 1 && days[0].end > len(it.folded) {
+				if days := s.dates(it.folded + rest); len(days) == 1 && days[0].end > len(it.folded) {
 					days[0].end = len(it.folded)
 					it.dates = days
 				}

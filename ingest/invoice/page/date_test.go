@@ -47,6 +47,9 @@ func TestDaysBrokenOverLinesOfACell(t *testing.T) {
 	for lines, want := range map[string]int{
 		"Tax point      29 May\n               2026":     1,
 		"Fakturadato    4. maj\n               2026":     1,
+		"Vencimento     2026-02-\n               21":     1,
+		"Vencimento     2026-\n               02-21":     1,
+		"Guia           77/2026-\n               02-41":  0,
 		"Valuation      7\n               2026":          0,
 		"Datum          4. Mai\n        2026":            0, // in another column
 		"Umbau im Mai und Abnahme am 4. Mai\n2026 folgt": 0,

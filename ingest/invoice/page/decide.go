@@ -44,6 +44,8 @@ func (s *sheet) total() (decided, weighed totals, labelled []sum) {
 			return weighed.certain(), weighed, labelled
 		case weighed.gross != nil && rules.restOf(&weighed):
 			return rules, weighed, labelled
+		case bills.withTaxBelow(&rules):
+			return rules.doubted(), weighed, labelled
 		case slices.ContainsFunc(bills.bills, func(c *bill) bool {
 			return c.closes() && c.gross != absolute(rules.gross.value) && bills.reasoned(c) &&
 				bills.itemsPrefer(&rules, &share{value: c.net, from: c.netAt})
@@ -76,6 +78,13 @@ func (s *sheet) leftOf(rules, weighed *totals) bool {
 	before := absolute(rules.gross.value) - absolute(weighed.gross.value)
 	return before > 0 && weighed.net.from.item.row > above.item.row && weighed.tax.from.item.row > above.item.row &&
 		s.printedBetween(above, below, before)
+}
+
+// withTaxBelow reports whether rules chose a total alone that is the net sum of another one, which a tax leads to for a reason.
+func (b *billing) withTaxBelow(rules *totals) bool {
+	return rules.net == nil && slices.ContainsFunc(b.bills, func(c *bill) bool {
+		return c.closes() && c.tax != 0 && c.net == absolute(rules.gross.value) && b.reasoned(c)
+	})
 }
 
 // shares are the sums that rules chose.

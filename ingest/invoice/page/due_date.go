@@ -144,7 +144,7 @@ func (s *sheet) seenOfDue(c *candidate, issued time.Time, early map[string]bool)
 		before, left := it.folded[:d.start], s.left(it)
 		c.seen(s.untilEarly(it, d), "until a discount ends")
 		c.seen(early[c.key], "the last day of a discount")
-		c.seen(s.earlyPayment.MatchString(s.sentence(before)), "a discount before it")
+		c.seen(s.earlyPayment.MatchString(s.sentence(before)) && !s.fullPayment.MatchString(lastClause(before)), "a discount before it")
 		c.seen(s.conditional.MatchString(it.folded), "a condition")
 		said, behind := partAround(it.folded, d.start, d.end)
 		c.seen(s.otherDate.MatchString(said+it.folded[d.start:d.end]+behind), "words of another date")
@@ -206,6 +206,14 @@ func (s *sheet) earlyDays() map[string]bool {
 
 // clauseEnd is where another clause begins; "2,50 %" is not.
 var clauseEnd = regexp.MustCompile(`;|,(?:\D|$)|\. `)
+
+// lastClause is what a text says in its last clause: "ohne Skonto bis".
+func lastClause(before string) string {
+	if ends := clauseEnd.FindAllStringIndex(before, maxStrip); len(ends) > 0 {
+		return before[ends[len(ends)-1][0]:]
+	}
+	return before
+}
 
 // afterEarly finds the day for the whole sum behind that of a discount.
 func (v *vocabulary) afterEarly(it *item, early date) (date, bool) {

@@ -26,7 +26,7 @@ func (s *sheet) dueInSentences(all *candidates, issued time.Time) {
 				if rule == "" && s.termsComeTo(before, s.daysAfter(issued, d)) {
 					rule = inSentence
 				}
-				if rule == "" && s.daysAfter(issued, d) > 0 && s.issuerPays(before, it) {
+				if rule == "" && s.daysAfter(issued, d) > 0 && s.issuerPays(before, s.saidBehind(it, d), it) {
 					rule = inSentence
 				}
 				if rule == "" || s.daysAfter(issued, d) < 0 || rule == byDebit && s.daysAfter(issued, d) > maxDebitDays {
@@ -100,9 +100,10 @@ func (v *vocabulary) paidThen(before, after string) string {
 }
 
 // issuerPays reports whether a sentence of who owes the sum himself, as on a credit note or one that the buyer issues, says on which day he
-// pays: "Wir überweisen zum 15.6."
-func (s *sheet) issuerPays(before string, it *item) bool {
-	if !s.paying.MatchString(before) || !s.untilDate.MatchString(before) ||
+// pays: "Wir überweisen zum 15.6.", "Der Betrag wird am 15.6. auf Ihr Konto überwiesen".
+func (s *sheet) issuerPays(before, after string, it *item) bool {
+	paid := s.paying.MatchString(before) && s.untilDate.MatchString(before) || s.paying.MatchString(after) && s.onDay.MatchString(before)
+	if !paid ||
 		s.vocabulary.settled.MatchString(before) || it.y < s.heights[it.page-1]/4 {
 		return false
 	}

@@ -50,6 +50,8 @@ func TestNothingIsDueOnCreditNotes(t *testing.T) {
 		"Wir verrechnen den Betrag mit Ihrem Konto.\nOffener Saldo Ihres Kontos per 06.05.2026 vor Gutschrift:  14.882,19": "-",
 		"Die Rechnung war fällig, ihr Liefertermin der 13.05.2026.":                                                        "-",
 		"Wir überweisen den Betrag bis zum 15.05.2026 auf Ihr Konto.":                                                      "2026-05-15",
+		"Der Betrag wird am 15.05.2026 auf Ihr Konto bei der Sparkasse überwiesen.":                                        "2026-05-15",
+		"Der Betrag, am 15.05.2026 berechnet, gilt als vereinbart.":                                                        "-",
 	} {
 		_, f, _ := reader.Read(typed.Document(paper("Gutschrift", closing, below)), Own{})
 		if dueOf(stated(f.DueDate)) != want {

@@ -21,9 +21,15 @@ func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Ti
 	})
 	s.each(s.numberLabels, func(f found) { s.behindNumber(&all, f) })
 	s.otherDays(&all)
-	toPay := s.daysToPay()
+	toPay, latest := s.daysToPay(), s.latestYear()
 	all.all = slices.DeleteFunc(all.all, func(c *candidate) bool {
 		d := s.printed(c)
+		if c.rule == noLabel && d.figures && d.year < latest-longAgo {
+			return true // "Finanzamt 4/5/10"
+		}
+		if (c.rule == noLabel || c.rule == placeBefore) && hasLetters(c.at.folded[:d.start]) && s.amongItems(c.at) {
+			return true // of what is billed
+		}
 		if c.rule == noLabel && slices.Contains(toPay, dayAt{c.at, d.start}) {
 			return true
 		}
@@ -251,7 +257,7 @@ func (s *sheet) labelledDate(all *candidates, f found) {
 			c.seen(doubt == "", rule+" "+p.where)
 			c.seen(doubt == "", rule)
 			c.seen(doubt != "", rule+", "+doubt)
-			c.seen(rule == "place and date" && d.start-p.from > 2, "words between place and date")
+			c.seen(rule == placeBefore && d.start-p.from > 2, "words between place and date")
 		}
 		return
 	}

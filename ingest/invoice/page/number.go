@@ -111,7 +111,9 @@ func (f found) plainly() bool {
 // clearly reports whether a label says so plainly that a number stands in a place that short ones and those like days are taken, too.
 func (s *sheet) clearly(f found, p place) bool {
 	switch {
-	case !f.plainly() || p.item != f.item && figuresInGroups(p.item):
+	case !f.plainly() || p.item != f.item && figuresInGroups(p.item.folded):
+		return true
+	case f.label.rule == plainNumber && p.item == f.item && figuresInGroups(p.item.folded[p.from:]):
 		return true
 	case f.label.rule != plainNumber || p.where == "beside" || strings.HasPrefix(p.where, "below"):
 		return false
@@ -131,8 +133,9 @@ func (s *sheet) seenOfLabel(c *candidate, f found, p place) {
 	where := f.label.rule + " " + p.where
 	before := s.behindSubject(f.item.folded[:f.start])
 	_, tail, _ := strings.Cut(f.item.folded[f.start:f.end], " ")
-	about := f.label.rule == titleNumber && s.numberedThing.MatchString(tail) // "Rechnung zu Auftrag Nr."
-	other := about || s.otherNumberBefore.MatchString(before) && (s.credits() || !s.reference.MatchString(before))
+	about := f.label.rule == titleNumber && s.numberedThing.MatchString(tail)                                  // "Rechnung zu Auftrag Nr."
+	corrected := before != f.item.folded[:f.start] && s.credits() && !s.creditTitle.MatchString(f.item.folded) // "Betreft factuur"
+	other := about || corrected || s.otherNumberBefore.MatchString(before) && (s.credits() || !s.reference.MatchString(before))
 	not := s.otherNumberAfter.MatchString(f.item.folded[f.end:]) && !saidTwice(f.item.folded[f.end:]) // "Nr./Datum"
 	if !other && !not {
 		c.rule = f.label.rule
@@ -219,9 +222,10 @@ func (s *sheet) countsSomething(it *item, from, to int) bool {
 	return others > 1 || behind != "" && behind[0] >= 'a' && behind[0] <= 'z'
 }
 
-// figuresInGroups reports whether an item holds nothing but figures in groups, as in "94 418 820 11".
-func figuresInGroups(it *item) bool {
-	return strings.Contains(strings.TrimSpace(it.folded), " ") && allDigits(strings.ReplaceAll(it.folded, " ", ""))
+// figuresInGroups reports whether a text is nothing but figures in groups, as in "94 418 820 11".
+func figuresInGroups(folded string) bool {
+	figures := strings.ReplaceAll(folded, " ", "")
+	return strings.Contains(strings.TrimSpace(folded), " ") && figures != "" && allDigits(figures)
 }
 
 // maxLabelled is how long a text with a number or a day is that stands there as such; longer ones are sentences.
@@ -245,7 +249,7 @@ func (s *sheet) seenOfNumber(c *candidate, buyers map[*item]bool) {
 	c.seen(buyers[it], "the buyer's")
 	c.seen(s.vatLabel.MatchString(part) || len(s.vatIDs(part)) > 0, "in a line with a tax id")
 	c.seen(strings.Contains(part, "iban"), "in a line with an iban")
-	c.seen(s.postalCity.MatchString(part) || s.street.MatchString(part), "in an address")
+	c.seen(c.rule == noLabel && (s.postalCity.MatchString(part) || s.street.MatchString(part)), "in an address")
 	left := s.left(it)
 	c.seen(left != nil && s.titleAlone.MatchString(strings.Trim(left.folded, " .:")), "beside the title")
 	again, dates := 0, false

@@ -10,8 +10,8 @@ import (
 // well it stands, for many invoices have no number: it is only possible.
 func (s *sheet) elses(all []*candidate) (own, others []*candidate) {
 	labelled := slices.ContainsFunc(all, func(c *candidate) bool { return c.rule != noLabel && !s.byReference(c) })
-	for _, c := range all {
-		if s.somethingElse(c) || labelled && s.byReference(c) {
+	for i, c := range all {
+		if s.somethingElse(c) || labelled && s.byReference(c) || s.counted(c, all[:i]) {
 			others = append(others, c)
 		} else {
 			own = append(own, c)
@@ -29,7 +29,7 @@ func (s *sheet) somethingElse(c *candidate) bool {
 		return true
 	case c.rule == noLabel:
 		other := func(feature string) bool { return strings.HasPrefix(feature, othersLabel) }
-		return s.ofThing(c) || noNumber(c) || s.inGroups(c.at, start, end) || slices.ContainsFunc(c.features, other)
+		return s.ofThing(c) || noNumber(c) || monthOfYear.MatchString(c.value) || s.ofItem(c) || s.inGroups(c.at, start, end) || slices.ContainsFunc(c.features, other)
 	case c.rule == titleBefore:
 		return noNumber(c) || !slices.Contains(c.features, titleBefore+" behind") && s.ofThing(c)
 	}
@@ -41,6 +41,14 @@ func (s *sheet) somethingElse(c *candidate) bool {
 func (s *sheet) deducted(c *candidate) bool {
 	negative := func(a amount) bool { return a.money() && a.value < 0 }
 	return !s.credits() && slices.ContainsFunc(s.rows[c.at.row], func(it *item) bool { return slices.ContainsFunc(it.amounts, negative) })
+}
+
+// counted reports whether a number with a label says which of a contract's invoices it is, "Abschlagsrechnung Nr. 1", below the title with
+// the invoice's own.
+func (s *sheet) counted(c *candidate, before []*candidate) bool {
+	return c.rule != noLabel && countOnly(c.value) && slices.ContainsFunc(before, func(o *candidate) bool {
+		return o.rule == titleBefore && !countOnly(o.value) && o.at.page == c.at.page && o.at.row < c.at.row && !s.somethingElse(o)
+	})
 }
 
 // ofThing reports whether a label of its own says that a number is that of something else.
@@ -79,6 +87,12 @@ func (s *sheet) brokenBefore(f found) bool {
 	above := s.above(f.item)
 	return f.plainly() && f.start == 0 && above != nil && absFloat(above.x0-f.item.x0) < 3 && strings.HasSuffix(above.folded, "-")
 }
+
+// monthOfYear is a period, as "04/2026"; behind a label it may be a number, too.
+var monthOfYear = regexp.MustCompile(`^(?:0?[1-9]|1[0-2])/20\d\d$`)
+
+// ofItem reports whether a number stands in the row of an item with its price and sum.
+func (s *sheet) ofItem(c *candidate) bool { return moneyIn(s.rows[c.at.row]) > 1 }
 
 // measures are those of a thing: "340x176".
 var measures = regexp.MustCompile(`^\d+[x×]\d`)

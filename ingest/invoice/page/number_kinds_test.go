@@ -89,6 +89,8 @@ func TestFiguresThatAreNoNumber(t *testing.T) {
 		"Rechnung\n340x176\nDatum 12.03.2026",
 		"Parcella\nC.F. BLSRGR68C14G337K\nDatum 12.03.2026",
 		"Fattura\nCodice fiscale BLSRGR68C14G337K\nDatum 12.03.2026",
+		"Rechnung\nDatum 12.03.2026\n\n04/2026",
+		"Rechnung\nDatum 12.03.2026\n\nBeton brechen, RC 0/45 einlagern          4,00       2,50      10,00",
 	} {
 		if got := numberOn(t, reader, withParticulars(particulars)); got != "" {
 			t.Errorf("%q: number %q", particulars, got)
@@ -134,7 +136,26 @@ func TestWaysToSetANumber(t *testing.T) {
 		// What a label says in parentheses.
 		"FAKTÚRA\nFaktúra číslo (VS): 10260418\nVyhotovená 31.05.2026\n\nUhradený preddavok (zálohová faktúra 20260077 z 24.04.2026)": "10260418",
 		"Invoice\nInvoice no. (please quote): 7\nDate 20 October 2026":                                                                "7",
-		"Premienota 885120.25.1\nPolisnummer CAR-7718420\nDeventer, 20 oktober 2026":                                                  "885120.25.1",
+		"Factură fiscală\nSerie și nr.: GTC-004418\nData: 20.10.2026\nÎntocmit de: Ana Pop, CI seria CJ nr. 221904":                   "GTC-004418",
+		// The title's, above which of a contract's bills it is.
+		"Honorarrechnung B-26/031                    22.04.2026\nAbschlagsrechnung Nr. 1 gemäß Vertrag vom 14.01.2026": "B-26/031",
+		"Premienota 885120.25.1\nPolisnummer CAR-7718420\nDeventer, 20 oktober 2026":                                   "885120.25.1",
+	} {
+		if got := numberOn(t, reader, withParticulars(particulars)); got != want {
+			t.Errorf("%q: number %q, want %q", particulars, got, want)
+		}
+	}
+}
+
+// Given a credit note that names the invoice that it corrects in a line that begins as a subject does, then the note's own number is read.
+func TestTheNumberOfACreditNote(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for particulars, want := range map[string]string{
+		"Creditfactuur\n\nCreditnummer     C2026-0052\nDatum            20-10-2026\nBetreft factuur  F2026-0741 van 02-04-2026": "C2026-0052",
+		"Gutschrift\n\nBeleg            C2026-0052\nDatum            20.10.2026\nBetreff Rechnung F2026-0741 vom 02.04.2026":    "C2026-0052",
 	} {
 		if got := numberOn(t, reader, withParticulars(particulars)); got != want {
 			t.Errorf("%q: number %q, want %q", particulars, got, want)

@@ -83,6 +83,14 @@ func TestWhoseATaxIDIs(t *testing.T) {
 			head + "P.IVA/C.F. 00743110157\n\n\n\n" + recipient + paintersBill, "00743110157"},
 		"a number's abbreviation behind its label": {
 			head + "Contribuinte n.º 501964843\n\n\n\n" + recipient + paintersBill, "501964843"},
+		"behind a remark of its label, a full stop behind it": {
+			head + "Federal Tax ID (EIN) 84-3319027. Services from abroad\n\n\n\n" + recipient + paintersBill, "843319027"},
+		"under its label in a foot": {
+			head + "\n\n\n" + recipient + paintersBill +
+				"\n\nBankverbindung                Steuernummer            Mitglied der Kammer\nVR-Bank Wien                  151/018/99689           Nr. 41 772\n",
+			"151/018/99689"},
+		"behind the office that gave it": {
+			head + "\n\n\n" + recipient + paintersBill + "\n\nMeine Steuernummer beim Finanzamt Marburg lautet 048/284/50916.\n", "048/284/50916"},
 		"a business that has no VAT id": {
 			head + "SIRET 656 462 777 00011\n\n\n\n" + recipient + paintersBill + "\nTVA non applicable, art. 293 B du CGI\n", "65646277700011"},
 		"under the seller's label, without one of its own and misprinted": {

@@ -16,7 +16,7 @@ func (s *sheet) addressees(add addName) {
 	for _, row := range s.rows {
 		for _, it := range row {
 			if s.inWindow(it) && s.addressBelow(it) && !returnSep.MatchString(it.text()) && !s.wordOfInvoices(it.folded) {
-				add(it.text(), it, ruleAddressee, "")
+				add(s.withFormBelow(it), it, ruleAddressee, "")
 			}
 		}
 	}

@@ -47,10 +47,12 @@ type sheet struct {
 	rows    [][]*item
 	heights []float64 // of the pages
 	order   dateOrder
-	prepaid bool            // the title says that it's an invoice for a prepayment
-	lists   map[int]bool    // rows that list other invoices
-	median  float64         // size of the text
-	widths  map[int]float64 // how far to the right the pages' texts go
+	prepaid bool         // the title says that it's an invoice for a prepayment
+	lists   map[int]bool // rows that list other invoices
+	// signatures are the lines below how letters close.
+	signatures []*item
+	median     float64         // size of the text
+	widths     map[int]float64 // how far to the right the pages' texts go
 
 	pages    map[int]text.Page // by number
 	possible map[string][]possibility
@@ -102,6 +104,7 @@ func newSheet(v *vocabulary, doc text.Document) *sheet {
 	s.order = orderOf(s.allDates(), s.american())
 	s.prepaid = s.titlePrepaid()
 	s.lists = s.listed()
+	s.signatures = s.closings()
 	return s
 }
 

@@ -12,7 +12,7 @@ type named struct {
 	name  string
 	key   string // its comparable form
 	whole string // that of the full name that it is a short form of, else its own
-	form  bool   // it has a legal form
+	form  bool   // it has a legal form or is a public body's
 	ties  map[tie]bool
 	it    *item
 	rule  string
@@ -69,6 +69,10 @@ func (s *sheet) rankedNames(own Own, buyers map[*item]bool, idAt *item) (*named,
 		all[i].score = fromImprint
 		return &all[i], all
 	}
+	if i := s.theSigned(all, &likeliest); i >= 0 {
+		all[i].score = fromImprint
+		return &all[i], all
+	}
 	judged, c := &all[choice.Index], likeliest
 	if i := s.insteadOf(&likeliest, all, buyers); i >= 0 {
 		whole, judged, c = i, &all[i], all[i]
@@ -102,6 +106,12 @@ func (s *sheet) wholeName(likeliest int, all []named) int {
 	return at
 }
 
+// inLaw reports whether a name is one in law: with a legal form, or a public body's.
+func (v *vocabulary) inLaw(name string) bool {
+	folded := foldText(name)
+	return v.legalForm.MatchString(folded) || v.publicBody.MatchString(folded)
+}
+
 // maxNames bounds the candidates for the supplier's name.
 const maxNames = 200
 
@@ -130,7 +140,7 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 			return
 		}
 		if len(all) < maxNames && (labelled || s.nameLike(name)) && !own.isName(name) {
-			all = append(all, named{name: name, key: Key(name), form: s.legalForm.MatchString(foldText(name)), it: it, rule: rule, how: how})
+			all = append(all, named{name: name, key: Key(name), form: s.inLaw(name), it: it, rule: rule, how: how})
 		}
 	}
 	s.sellerLabels(add)
@@ -142,6 +152,7 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 	s.footBlock(buyers, add)
 	s.imprint(buyers, add)
 	s.sentences(buyers, add)
+	s.signed(buyers, add)
 	s.addressees(add)
 	all = s.withoutBuyers(all)
 	s.group(all)

@@ -36,8 +36,8 @@ func (c named) rather(likeliest *named) bool {
 	const more = 2
 	again := c.ties[tieAgain] && !likeliest.ties[tieAgain]
 	described := !likeliest.form && phrase(likeliest.name) && !phrase(c.name)
-	return c.whole != likeliest.whole && !likeliest.ties[tieLabel] && (again || described || len(c.ties) >= len(likeliest.ties)+more) &&
-		sameParty(c.it, likeliest.it)
+	return c.whole != likeliest.whole && !likeliest.ties[tieLabel] && (c.form || !likeliest.form) &&
+		(again || described || len(c.ties) >= len(likeliest.ties)+more) && sameParty(c.it, likeliest.it)
 }
 
 // told reports whether words say that a company whose line holds the tax id issued the invoice, or runs the business whose mark is
@@ -51,6 +51,13 @@ func (c named) told(likeliest *named) bool {
 func (c named) trader(likeliest *named) bool {
 	return c.rule == ruleReturn && c.how == "" && c.it.row == likeliest.it.row+1 && likeliest.it.size >= 1.15*c.it.size &&
 		namesake(&c, likeliest) && c.whole != likeliest.whole
+}
+
+// signed reports whether a person whose name stands right over or below the likeliest, which is none in law, signs the letter: that one says
+// what the person does, "Architektin" below "DI Judith Thalhammer".
+func (c named) signed(likeliest *named) bool {
+	return c.ties[tieSigned] && c.ties[tieHead] && !likeliest.ties[tieSigned] && !likeliest.form && c.whole != likeliest.whole &&
+		sameParty(c.it, likeliest.it)
 }
 
 // phrase reports whether a name goes on in small words, as slogans do and what somebody is licensed for: "Construire avec passion".
@@ -68,12 +75,13 @@ func phrase(name string) bool {
 // fromImprint is how sure it is that a company whose line holds its tax id and its account or register's entry is the supplier.
 const fromImprint = 0.9
 
-// imprinted reports whether a company's line below the sums holds its tax id and its account or register's entry, while nothing but
-// its place ties the likeliest name to the issuer: a mark or trade name, a site's address, or whom the letter is for.
+// imprinted reports whether a company's line below the sums holds its tax id and its account or register's entry, or its block the only tax
+// id of all, while nothing but its place ties the likeliest name to the issuer: a mark or trade name, a site's address, or whom the letter
+// is for.
 func (s *sheet) imprinted(c, likeliest *named, buyers map[*item]bool) bool {
 	told := c.form && c.ties[tieID] && (c.ties[tieAccount] || c.ties[tieRegister])
-	inLine := strings.HasPrefix(c.it.key, c.key) && s.withTaxID(c.it.folded)
-	if !told || !inLine || buyers[c.it] || !s.belowSums(c.it) || s.saysSelfBilled() {
+	inLine := strings.HasPrefix(c.it.key, c.key) && s.withTaxID(c.it.folded) && s.belowSums(c.it)
+	if !told || !inLine && !(s.onlyIDIn(s.block(c.it)) && s.bareAddress(likeliest.it)) || buyers[c.it] || s.saysSelfBilled() {
 		return false
 	}
 	for t := range likeliest.ties {
@@ -82,6 +90,23 @@ func (s *sheet) imprinted(c, likeliest *named, buyers map[*item]bool) bool {
 		}
 	}
 	return c.whole != likeliest.whole
+}
+
+// onlyIDIn reports whether a block holds a VAT id, and nothing else does.
+func (s *sheet) onlyIDIn(block []*item) bool {
+	in := 0
+	for _, row := range s.rows {
+		for _, it := range row {
+			switch {
+			case len(s.vatIDs(it.folded)) == 0:
+			case slices.Contains(block, it):
+				in++
+			default:
+				return false
+			}
+		}
+	}
+	return in > 0
 }
 
 // belowSums reports whether several rows with sums stand above an item on its page.
@@ -129,6 +154,30 @@ func (s *sheet) theSender(all []named, likeliest *named) int {
 	return sender
 }
 
+// theSigned is the one company that signs the letter, where nothing but its place ties the likeliest name to the issuer: that may be whom
+// the letter is for, or an agency of the company; -1 where there is none.
+func (s *sheet) theSigned(all []named, likeliest *named) int {
+	for t := range likeliest.ties {
+		if t != tieHead && t != tieAgain {
+			return -1
+		}
+	}
+	if s.saysSelfBilled() {
+		return -1
+	}
+	only := -1
+	for i, c := range all {
+		if !c.form || !slices.Contains(s.signatures, c.it) || !c.signs(c.it) {
+			continue
+		}
+		if only >= 0 && all[only].whole != c.whole {
+			return -1
+		}
+		only = i
+	}
+	return only
+}
+
 // footed reports whether a name stands at the foot of pages alone.
 func (s *sheet) footed(c *named, all []named) bool {
 	const foot = 0.75
@@ -161,7 +210,7 @@ func (s *sheet) heads(c *named, buyers map[*item]bool) bool {
 func (s *sheet) insteadOf(likeliest *named, all []named, buyers map[*item]bool) int {
 	footed := s.footed(likeliest, all)
 	return slices.IndexFunc(all, func(o named) bool {
-		return o.outdoes(likeliest) || o.paid(likeliest) || o.rather(likeliest) || o.trader(likeliest) || o.told(likeliest) ||
+		return o.outdoes(likeliest) || o.paid(likeliest) || o.rather(likeliest) || o.trader(likeliest) || o.told(likeliest) || o.signed(likeliest) ||
 			footed && o.whole != likeliest.whole && s.heads(&o, buyers)
 	})
 }
@@ -279,8 +328,13 @@ func (s *sheet) marks(mark, of *named) bool {
 // name over the company's and a profession below a person: both are the sender's.
 func sameParty(a, b *item) bool {
 	rows := a.row - b.row
+	return rows >= -1 && rows <= 1 && sameEdge(a, b) && absFloat(a.y-b.y) < 2*maxFloat(a.size, 7)
+}
+
+// sameEdge reports whether two items of a page have one left edge, right edge or middle.
+func sameEdge(a, b *item) bool {
 	edges := absFloat(a.x0-b.x0) < 3 || absFloat(a.x1-b.x1) < 3 || absFloat(a.x0+a.x1-b.x0-b.x1) < 6
-	return a.page == b.page && rows >= -1 && rows <= 1 && edges && absFloat(a.y-b.y) < 2*maxFloat(a.size, 7)
+	return a.page == b.page && edges
 }
 
 // namesake reports whether two names without a legal form end alike, as a trade name and the person who trades under it: either may be the

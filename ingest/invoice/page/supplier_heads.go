@@ -109,11 +109,46 @@ func (s *sheet) letterhead(buyers, addressed map[*item]bool, only *item, add add
 			case lines <= 5:
 				how = "first lines"
 			}
-			if !s.list(it) {
+			if !s.list(it) && !s.describes(it) {
 				add(first, it, ruleLetterhead, how)
 			}
 			s.laterParts(first, it, add)
 			s.overLines(first, it, buyers, add)
+			s.stacked(it, add)
+		}
+	}
+}
+
+// describes reports whether an item stands right below a company's name, no larger, and has no name in law itself: it says what the company
+// does, who works there, or which department is meant.
+func (s *sheet) describes(it *item) bool {
+	if it.row == 0 || s.inLaw(it.text()) {
+		return false
+	}
+	const gap = 3 // lines
+	return slices.ContainsFunc(s.rows[it.row-1], func(above *item) bool {
+		return sameEdge(above, it) && it.y-above.y < gap*above.size && above.size >= it.size &&
+			s.legalForm.MatchString(above.folded) && s.nameLike(s.cleanName(above.text()))
+	})
+}
+
+// stacked adds a name whose words stand one below the other, as designers set them, where it is printed in one line, too.
+func (s *sheet) stacked(it *item, add addName) {
+	const most = 5 // words
+	joined := it.key
+	for n, last := 1, it; n < most; n++ {
+		next := s.wrapped(last)
+		if next == nil || strings.Contains(strings.TrimSpace(last.folded), " ") {
+			return
+		}
+		joined, last = joined+next.key, next
+		for _, row := range s.rows[last.row+1:] {
+			for _, whole := range row {
+				if whole.key == joined && strings.Contains(whole.folded, " ") {
+					add(whole.text(), it, ruleLetterhead, "one word a line")
+					return
+				}
+			}
 		}
 	}
 }

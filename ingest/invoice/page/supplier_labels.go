@@ -15,6 +15,7 @@ const (
 	ruleImprint    = "imprint"
 	ruleSentence   = "sentence"
 	ruleHolder     = "account holder"
+	ruleSigned     = "signature"
 	ruleIDBlock    = "block of the tax id"
 	ruleIDLine     = "line of the tax id"
 

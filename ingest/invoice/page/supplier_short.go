@@ -34,8 +34,8 @@ func (s *sheet) group(all []named) {
 
 // shortens reports whether a name is made of words of a longer one.
 func (s *sheet) shortens(short, long *named) bool {
-	if s.legalForm.MatchString(foldText(short.name)) {
-		return strings.HasPrefix(long.key, short.key)
+	if form := s.legalForm.FindStringIndex(foldText(short.name)); form != nil {
+		return strings.HasPrefix(long.key, short.key) || s.leavesOut(short, long, form[0])
 	}
 	if len(short.key) >= 6 && strings.HasPrefix(long.key, short.key) {
 		return true
@@ -51,6 +51,15 @@ func (s *sheet) shortens(short, long *named) bool {
 
 // Initials have so many letters.
 const fewestInitials, mostInitials = 2, 5
+
+// leavesOut reports whether a name with a legal form, which begins at an offset, is a longer one without the words between its first and
+// that: "Steinbrenner GmbH & Co. KG" is the "Steinbrenner Hoch- und Tiefbau GmbH & Co. KG".
+func (s *sheet) leavesOut(short, long *named, form int) bool {
+	const telling = 5 // letters of the first words
+	name := []rune(short.name)
+	begin, end := Key(string(name[:form])), Key(string(name[form:]))
+	return len(begin) >= telling && strings.HasPrefix(long.key, begin) && strings.HasSuffix(long.key, end) && len(long.key) > len(short.key)
+}
 
 func initialsAlone(s string) bool {
 	return len(s) >= fewestInitials && len(s) <= mostInitials && strings.ToUpper(s) == s && letterWord.MatchString(s)

@@ -40,7 +40,7 @@ func (v *vocabulary) withTaxID(folded string) bool {
 }
 
 // phone is a telephone number as it is printed, abroad or at home.
-var phone = regexp.MustCompile(`\+\d{2} ?\(?\d|\bt(?:el)?[.: ]+\(?\d|^0\d{2,4}[ /-]`)
+var phone = regexp.MustCompile(`\+\d{2} ?\(?\d|\b(?:t|tel|tlf|tele?[fp]h?o+n[a-z]*|fon|phone|mob[a-z]*|gsm)[.: ]+\(?\d|^0\d{2,4}[ /-]`)
 
 // withContact reports whether a text tells how to reach somebody.
 func withContact(folded string) bool {
@@ -54,22 +54,35 @@ func (v *vocabulary) ofBank(name string, line string) bool {
 
 // block is an item and what stands in the lines below it: one below the other with one left edge, right edge or middle.
 func (s *sheet) block(it *item) []*item {
+	const next, gap = 2.2, 4.5 // lines
 	out := []*item{it}
 	last := it
 	for r := it.row + 1; r < len(s.rows) && len(out) < 2*maxBlock; r++ {
 		row := s.rows[r]
-		if row[0].page != it.page || row[0].y-last.y > 2.2*maxFloat(last.size, 7) {
+		apart := (row[0].y - last.y) / maxFloat(last.size, 7)
+		if row[0].page != it.page || apart > gap {
 			break
 		}
 		for _, below := range row {
 			middle := absFloat(below.x0+below.x1-last.x0-last.x1) < 6
-			if absFloat(below.x0-last.x0) < 3 || absFloat(below.x1-last.x1) < 3 || middle {
+			edge := absFloat(below.x0-last.x0) < 3 || absFloat(below.x1-last.x1) < 3 || middle
+			if edge && (apart <= next || s.goesOn(out, below)) {
 				out, last = append(out, below), below
 				break
 			}
 		}
 	}
 	return out
+}
+
+// goesOn reports whether an address goes on behind a gap with what tells of whom it is, in its column and size.
+func (s *sheet) goesOn(block []*item, below *item) bool {
+	last := block[len(block)-1]
+	town := func(it *item) bool { return s.postalCity.MatchString(it.folded) }
+	if !slices.ContainsFunc(block[1:], town) || absFloat(below.x0-last.x0) > 1 || absFloat(below.size-last.size) > 0.5 {
+		return false
+	}
+	return withContact(below.folded) || s.withTaxID(below.folded) || s.withAccount(below.folded) || s.footMark.MatchString(below.folded)
 }
 
 // tie notes what ties each name to the issuer, wherever it is printed; idAt, where the supplier's tax id stands, may be unknown.
@@ -125,6 +138,7 @@ func (s *sheet) ties(c named, idAt *item) []tie {
 		seen(it.y > 0.85*height, tieFoot)
 		seen(it.key == c.key && it != c.it && it.y > 0.45*height && it.y <= 0.85*height && s.aloneInRow(it), tieSigned)
 	}
+	seen(slices.ContainsFunc(s.signatures, func(it *item) bool { return c.signs(it) }), tieSigned)
 	seen(s.inHead(c.it), tieHead)
 	return out
 }

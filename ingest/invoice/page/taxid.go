@@ -361,8 +361,8 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 
 // labelledID reads the identifier behind a label or in the item to its right.
 func (s *sheet) labelledID(it *item, from int, shape *words.Pattern) (taxID, *item, bool) {
-	at := it
-	rest := it.folded[from:]
+	from = pastRemark(it.folded, from)
+	at, rest := it, it.folded[from:]
 	if strings.Trim(rest, " :.#-") == "" {
 		if at = s.right(it); at == nil {
 			at = s.nextLine(it)
@@ -373,8 +373,17 @@ func (s *sheet) labelledID(it *item, from int, shape *words.Pattern) (taxID, *it
 		from, rest = 0, at.folded
 	}
 	m := shape.FindStringSubmatchIndex(rest)
+	if m == nil && at != it {
+		if at = s.lineBelow(it); at != nil { // a label over its value
+			from, rest = 0, at.folded
+			m = shape.FindStringSubmatchIndex(rest)
+		}
+	}
 	if m == nil {
 		return taxID{}, nil, false
+	}
+	if len(m) > 4 && m[2] < 0 { // the second way to write it
+		m = m[2:]
 	}
 	value := strings.TrimSpace(strings.ToUpper(string(at.runes[from+m[2] : from+m[3]])))
 	c := compact(value)

@@ -117,6 +117,9 @@ func (s *sheet) byRules() (ruled, []sum) {
 	if t := s.ratedTriple(grosses); t.gross != nil {
 		return t, all
 	}
+	if t := s.toldSums(grosses); t.gross != nil {
+		return t, all
+	}
 	if t := s.exemptNet(nets, taxes, grosses); t.gross != nil {
 		return t, all
 	}

@@ -28,13 +28,13 @@ type vocabulary struct {
 	numberShape, phoneShape             *words.Pattern
 
 	// Dates.
-	dateLabels                                                   []label
-	months                                                       map[string]int
-	otherDate, otherDateAfter, bothDates                         *words.Pattern
-	beforeDate, placeAndDate, endsInPlace, dayBehindNumber       *words.Pattern
-	yearFirst, yearLast, dayMonthWord, monthWordDay, compactDate *words.Pattern
-	yearMonthDay, dayAndMonth                                    *words.Pattern
-	americanCue                                                  *words.Pattern
+	dateLabels                                                    []label
+	months                                                        map[string]int
+	otherDate, otherDateAfter, bothDates                          *words.Pattern
+	beforeDate, placeAndDate, onDay, endsInPlace, dayBehindNumber *words.Pattern
+	yearFirst, yearLast, dayMonthWord, monthWordDay, compactDate  *words.Pattern
+	yearMonthDay, dayAndMonth                                     *words.Pattern
+	americanCue                                                   *words.Pattern
 
 	// Terms of payment.
 	dueLabels                                                           []label
@@ -62,7 +62,8 @@ type vocabulary struct {
 	sellerLabel, sellerPhrase, buyerLabel, buyerWord                         *words.Pattern
 	buyerPhrase, yours, sellers                                              *words.Pattern
 	contact, contactLine, attention                                          *words.Pattern
-	legalForm, street, postalCity, townLine                                  *words.Pattern
+	legalForm, publicBody, closing                                           *words.Pattern
+	street, postalCity, townLine                                             *words.Pattern
 	nameLabel, blockLabel                                                    *words.Pattern
 	accountHolderLabel, accountHolderWord, bank                              *words.Pattern
 	beforeName, owner, sentBy                                                *words.Pattern
@@ -143,8 +144,8 @@ func (v *vocabulary) addDates(w *words.Words) {
 	v.dateLabels = []label{
 		{pattern: w.Compile(`<issue date>`), weight: 0.97, rule: "date label", below: true},
 		{pattern: w.Compile(`^<invoice of>`), weight: 0.91, rule: "date label", below: true},
-		{pattern: w.Compile(`^<invoice>[a-z' -]{1,60}, `), weight: 0.93, rule: "place and date"}, // "Facture pour l'appartement, le 4 mai 2026"
-		{pattern: w.Compile(`^[a-z][a-z .-]{2,30},? <day after place>`), weight: 0.93, rule: "place and date"},
+		{pattern: w.Compile(`^<invoice>[a-z' -]{1,60}, `), weight: 0.93, rule: placeBefore}, // "Facture pour l'appartement, le 4 mai 2026"
+		{pattern: w.Compile(`^[a-z][a-z .-]{2,30},? <day after place>`), weight: 0.93, rule: placeBefore},
 		{pattern: w.Compile(`<date behind number>`), weight: 0.93, rule: behindTheNumber},
 		{pattern: w.Compile(`^(?:[a-z]+ ?/ ?)?(?:<date>|<day>)|<date> ?:`), weight: 0.9, rule: "plain date label",
 			below: true},
@@ -166,6 +167,7 @@ func (v *vocabulary) addDates(w *words.Words) {
 	v.bothDates = w.Compile(`<*delivery*>[- ]*(?:<and>|[/&=]) ?$`)
 	v.beforeDate = w.Compile(`^<before a date>$`)
 	v.dayBehindNumber = w.Compile(`<date behind number>$`)
+	v.onDay = w.Compile(`(?:^| )<on> ?$`)
 	v.placeAndDate = w.Compile(`^[a-z][a-z .()/'-]{1,40},? ?(?:,|<on>)? ?(?:<on> )?$`)
 	v.endsInPlace = w.Compile(`, <day after place>$`)
 	v.yearFirst = w.Compile(`\b((?:19|20)\d\d) ?([-/.]) ?(\d\d?) ?([-/.]) ?(\d\d?)\b`)
@@ -304,6 +306,8 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.contactLine = w.Compile(`^\W*<contact>[^:]*: *[a-z\d]`)
 	v.attention = w.Compile(`^<attention>`)
 	v.legalForm = w.Compile(`(?:^|[ ,.&])<=legal form>\.?(?:$|[ ,.)])`)
+	v.publicBody = w.Compile(`^<public body> [a-z]|[a-z] <ending of a public body>$`)
+	v.closing = w.Compile(`^<closing>\W*$`)
 	v.street = w.Compile(`<=street>\.? ?\d|\d+[a-z]?,? <street behind number>|^<street first>` +
 		`|^\d+[a-z]? [a-z]|[a-z]{4,} \d{1,4} ?[a-z]?(?:[/-]\d+)*$`)
 	v.postalCity = w.Compile(`(?:^|[ ,·•|~-])(?:[a-z]{1,2}[ -])?\d{4,5}(?: [a-z]{2})? +[a-z]{2}[a-z~.'() /-]+$` +
@@ -328,6 +332,6 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.taxNumberLabel = w.Compile(`<tax number>[. :]*`)
 	v.businessNumber = w.Compile(`<business number>[. :]*`)
 	v.vatShape = w.Compile(vatShape)
-	v.idShape = w.Compile(`^[ :.#-]*([a-z]{0,4}[ .-]?(?:\d[a-z\d .\-/]{5,18}\d[a-z]?\d?|[a-z]\d{7,8}[a-z]?))(?:$|[ ,;|)\]~·•-])`)
-	v.digitsShape = w.Compile(`^[ :.#-]*(\d[\d /]{6,16}\d)`)
+	v.idShape = w.Compile(`^[ :.#-]*([a-z]{0,4}[ .-]?(?:\d[a-z\d .\-/]{5,18}\d[a-z]?\d?|[a-z]\d{7,8}[a-z]?))(?:$|[ .,;|)\]~·•-])`)
+	v.digitsShape = w.Compile(`^[ :.#-]*(\d[\d /]{6,16}\d)|^[ a-z.]{0,50}(\d{2,4}/\d{3,4}/\d{4,5})`)
 }

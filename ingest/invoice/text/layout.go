@@ -38,8 +38,7 @@ type Line struct {
 
 // lines sets the glyphs of a page in words, cells and lines.
 func lines(upright []mark) []Line {
-	words := splitWords(upright)
-	rows := group(words)
+	rows := group(lower(splitWords(upright)))
 	out := make([]Line, 0, len(rows))
 	for _, row := range rows {
 		if cells := splitCells(row); len(cells) > 0 {
@@ -160,6 +159,26 @@ func splitWords(marks []mark) []Word {
 		current.X1 = math.Max(current.X1, m.endX)
 	}
 	flush()
+	return words
+}
+
+// lower brings small letters that are set high behind a word, as in "1er" and "no", down to its line. Figures set so are footnotes.
+func lower(words []Word) []Word {
+	const (
+		longest  = 4    // letters
+		smaller  = 0.85 // of the word's size
+		least    = 0.15 // as high
+		most     = 0.55
+		touching = 0.25 // as near
+	)
+	for i := 1; i < len(words); i++ {
+		w, before := &words[i], words[i-1]
+		high, gap := (before.Y-w.Y)/before.Size, math.Abs(w.X0-before.X1)/before.Size
+		letters := !strings.ContainsFunc(w.Text, func(r rune) bool { return !unicode.IsLower(r) })
+		if letters && len(w.Text) <= longest && w.Size < smaller*before.Size && high > least && high < most && gap < touching {
+			w.Y = before.Y
+		}
+	}
 	return words
 }
 

@@ -1,0 +1,52 @@
+package page
+
+import (
+	"testing"
+
+	"tallyhouse/ingest/invoice/page/typed"
+)
+
+// Given an invoice whose only unlabelled day is that of an item, or figures of a tax office years before all other days, then it has no day
+// of issue; elsewhere such a day is.
+func TestDaysThatAreNotOfIssue(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := func(above, item, below string) string {
+		return `Muster Bau GmbH
+Hauptstraße 1
+1010 Wien
+UID ATU12345675
+
+Lofts GmbH
+Ringstraße 7
+8010 Graz
+
+Rechnung Nr. 2026-118
+` + above + `
+
+Pos  Leistung                            Menge      Einzelpreis      Betrag
+1    Vermittlung laut Vertrag             1,00           100,00      100,00
+     ` + item + `
+Nettobetrag                                                          100,00
+USt. 20 %                                                             20,00
+Rechnungsbetrag                                                      120,00
+
+` + below
+	}
+	for name, c := range map[string]struct{ page, want string }{
+		"of an item":            {page("", "geschlossen am 17.04.2026", ""), ""},
+		"beside the day itself": {page("Wien, 21.04.2026", "geschlossen am 17.04.2026", ""), "2026-04-21"},
+		"figures of an office":  {page("Leistung bis 31. März 2026", "", "Finanzamt Wien 4/5/10, 08 418/8270"), ""},
+	} {
+		_, f, _ := reader.Read(typed.Document(c.page), Own{})
+		got := ""
+		if f.Date != nil {
+			got = f.Date.Value
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package page
+
+import (
+	"slices"
+)
+
+// passage is a paragraph with the sums that it tells in sentences.
+type passage struct {
+	text    string // folded, its lines joined
+	figures []told
+	rates   []int64
+	last    *item
+}
+
+// told is a sum in a passage and where it stands in its text.
+type told struct {
+	sum
+	start, end int
+}
+
+// Bounds of what is taken for a paragraph: letters that its first line has at least, lines.
+const (
+	lettersOfText = 20
+	maxLines      = 40
+)
+
+// passages lists the paragraphs that tell sums.
+func (s *sheet) passages() (all []passage) {
+	taken := map[*item]bool{}
+	for _, row := range s.rows {
+		for _, it := range row {
+			if taken[it] || len(letters(it.folded)) < lettersOfText {
+				continue
+			}
+			if p := s.passage(it, taken); len(p.figures) > 0 && len(all) < maxSums {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// passage is the paragraph that begins with an item. Its lines are taken.
+func (s *sheet) passage(first *item, taken map[*item]bool) (p passage) {
+	for it, n := first, 0; it != nil && n < maxLines && !taken[it]; it, n = s.lineBelow(it), n+1 {
+		taken[it] = true
+		for _, a := range it.amounts {
+			switch {
+			case a.percent && a.value > 0 && a.value < maxRate:
+				p.rates = append(p.rates, a.value)
+			case a.money() && !insideDate(it, a) && len(p.figures) < maxSums:
+				p.figures = append(p.figures, told{sum{value: a.value, item: it, amount: a}, len(p.text) + a.start, len(p.text) + a.end})
+			}
+		}
+		p.text += it.folded + " "
+		p.last = it
+	}
+	return p
+}
+
+// around is what a passage says before a figure and behind it, up to the figures beside it.
+func (p *passage) around(i int) (before, behind string) {
+	from, to := 0, len(p.text)
+	if i > 0 {
+		from = p.figures[i-1].end
+	}
+	if i+1 < len(p.figures) {
+		to = p.figures[i+1].start
+	}
+	return p.text[from:p.figures[i].start], p.text[p.figures[i].end:to]
+}
+
+// toldSums finds net sum, tax and total that a paragraph tells in whatever order and words: they add up, a rate in the paragraph leads to the
+// tax, and words of tax stand beside it. The total may stand below the paragraph, set apart. Where two such totals are told, or
+// another one has a label elsewhere, none is the invoice's for sure.
+func (s *sheet) toldSums(grosses []sum) (out ruled) {
+	for _, p := range s.passages() {
+		own := s.toldUntaxed(&p)
+		for i := range p.figures {
+			n, t, g := s.toldTriple(&p, i)
+			if g == nil {
+				continue
+			}
+			if own.gross != nil && own.grossValue != g.value {
+				return ruled{}
+			}
+			own = ruled{net: n, tax: t, gross: g, netValue: n.value, taxValue: t.value, grossValue: g.value, hasNet: true, hasTax: true,
+				rule: "told in a sentence: net + tax = gross", confidence: 0.92}
+		}
+		if own.gross == nil {
+			continue
+		}
+		if out.gross != nil && out.grossValue != own.grossValue || s.otherTotal(&p, grosses, own.gross) {
+			return ruled{}
+		}
+		out = own
+	}
+	return out
+}
+
+// toldTriple is the net sum and the total of the tax that a figure of a passage may be.
+func (s *sheet) toldTriple(p *passage, i int) (net, tax, gross *sum) {
+	t := &p.figures[i]
+	before, behind := p.around(i)
+	if t.value == 0 || !s.anyTax.MatchString(before) && !s.anyTax.MatchString(behind) {
+		return nil, nil, nil
+	}
+	for k := range p.figures {
+		n := &p.figures[k]
+		said, _ := p.around(k)
+		if n.value <= t.value || !leads(p.rates, n.value, t.value, 1) || s.contractSum.MatchString(said) {
+			continue
+		}
+		if g := s.toldTotal(p, n.value+t.value); g != nil {
+			return &n.sum, &t.sum, g
+		}
+	}
+	return nil, nil, nil
+}
+
+// toldTotal is the figure of a value in a passage, else the only one in a row below it.
+func (s *sheet) toldTotal(p *passage, value int64) *sum {
+	for i := range p.figures {
+		if before, _ := p.around(i); p.figures[i].value == value && !s.contractSum.MatchString(before) {
+			return &p.figures[i].sum
+		}
+	}
+	for r := p.last.row + 1; r < len(s.rows) && r <= p.last.row+rowsToTotal; r++ {
+		for _, it := range s.rows[r] {
+			if a, ok := onlyMoney(it); ok && it.page == p.last.page {
+				if a.value != value {
+					return nil
+				}
+				return &sum{value: a.value, item: it, amount: a}
+			}
+		}
+	}
+	return nil
+}
+
+// toldUntaxed is the total of a passage of an invoice that says that no tax is due: what the figures before it add up to.
+func (s *sheet) toldUntaxed(p *passage) ruled {
+	const most = 8 // figures
+	if len(p.rates) > 0 {
+		return ruled{}
+	}
+	for i := len(p.figures) - 1; i >= 2; i-- {
+		rest := p.figures[i].value
+		for k := i - 1; k >= max(0, i-most) && rest > 0; k-- {
+			if rest -= p.figures[k].value; rest == 0 && k < i-1 && s.mentions(s.noTax) {
+				g := &p.figures[i].sum
+				return ruled{net: g, tax: g, gross: g, netValue: g.value, grossValue: g.value, hasNet: true, hasTax: true,
+					rule: "told in a sentence, no tax is due", confidence: 0.9}
+			}
+		}
+	}
+	return ruled{}
+}
+
+// otherTotal reports whether a labelled total that is none of a passage's is another one than what it tells, and not what is left of it.
+func (s *sheet) otherTotal(p *passage, grosses []sum, gross *sum) bool {
+	return slices.ContainsFunc(grosses, func(g sum) bool {
+		in := slices.ContainsFunc(p.figures, func(f told) bool { return f.item == g.item && f.amount == g.amount })
+		left := g.item.row > gross.item.row && s.printedBetween(gross, &g, gross.value-g.value)
+		return !in && g.value != gross.value && !left
+	})
+}

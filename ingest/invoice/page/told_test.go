@@ -1,0 +1,79 @@
+package page
+
+import (
+	"strings"
+	"testing"
+
+	"tallyhouse/ingest/invoice/page/typed"
+)
+
+// letterThatTells is a letter whose sums stand in a text.
+func letterThatTells(text string) string {
+	return `Berger Gutachten GmbH
+Werkstraße 4, 4400 Steyr
+UID ATU12345675
+
+Lindenhof Wohnbau GmbH
+Hauptplatz 3
+4400 Steyr
+
+Rechnung 2026-118
+Datum: 12.03.2026
+
+` + text + `
+
+Mit freundlichen Grüßen
+Franz Berger
+`
+}
+
+// Given a letter that tells net sum, tax and total in a paragraph, in whatever order and words, then they are read where they add up, a
+// printed rate leads to the tax, and no other total is named; else none of them is.
+func TestSumsToldInSentences(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ text, want string }{
+		"the total first": {`Für unser Einschreiten im Jänner, angeboten um 2.900,00 EUR, erlauben wir uns die Summe von
+3.408,00 EUR zu verrechnen, das sind 2.840,00 EUR an Honorar, vermehrt um 568,00
+EUR an Mehrwertsteuer in Höhe von 20 %.`, "284000 | 56800 | 340800"},
+		"the tax behind its words on the line above, the total set apart": {`Die vereinbarte Provision von 3 % des Kaufpreises von EUR 485.000,00
+beläuft sich daher auf EUR 14.550,00 zuzüglich 20 % Umsatzsteuer
+in Höhe von EUR 2.910,00, sohin
+
+                                        EUR 17.460,00`, "1455000 | 291000 | 1746000"},
+		"words of tax behind it": {`Voor onze bemiddeling bij de verkoop brengen wij 1,5% over € 750.000,00 in
+rekening, zijnde € 11.250,00, te vermeerderen met € 2.362,50 aan omzetbelasting (21%),
+derhalve € 13.612,50.`, "1125000 | 236250 | 1361250"},
+		"no tax, what the parts come to": {`Für elf Stunden zu je 115,00 Euro berechne ich 1.265,00 Euro,
+dazu Laborkosten von 142,50 Euro und Fahrtkosten von 80,00
+Euro, also 1.487,50 Euro. Umsatzsteuer weise ich als Kleinunternehmer nicht aus.`, "148750 | 0 | 148750"},
+		"the tax by no printed rate": {`Für unser Einschreiten im Jänner erlauben wir uns 3.408,00 EUR zu verrechnen, das sind 2.840,00 EUR
+an Honorar, vermehrt um 568,00 EUR an Mehrwertsteuer, bei einem Anteil von 13 %.`, "- | - | -"},
+		"another total below": {`Für unser Einschreiten im Jänner erlauben wir uns 3.408,00 EUR zu verrechnen, das sind 2.840,00 EUR
+an Honorar, vermehrt um 568,00 EUR an Mehrwertsteuer in Höhe von 20 %.
+
+Gesamtbetrag              5.120,00 EUR`, "- | - | 512000"},
+		"two bills": {`Für unser Einschreiten im Jänner erlauben wir uns 3.408,00 EUR zu verrechnen, das sind 2.840,00 EUR
+an Honorar, vermehrt um 568,00 EUR an Mehrwertsteuer in Höhe von 20 %.
+
+Für unser Einschreiten im Februar erlauben wir uns 1.200,00 EUR zu verrechnen, das sind 1.000,00 EUR
+an Honorar, vermehrt um 200,00 EUR an Mehrwertsteuer in Höhe von 20 %.`, "- | - | -"},
+	} {
+		_, got, _ := reader.Read(typed.Document(letterThatTells(c.text)), Own{})
+		if all := strings.Split(brief(got), " | "); strings.Join(all[len(all)-3:], " | ") != c.want {
+			t.Errorf("%s: %s, want %s", name, brief(got), c.want)
+		}
+	}
+}
+
+// Given a paragraph that tells the sums of a contract, then they aren't the invoice's.
+func TestSumsOfAContractAreNotTold(t *testing.T) {
+	const told = `von 2.840,00 EUR ist um 568,00 EUR an Mehrwertsteuer in Höhe von 20 % zu vermehren, das sind 3.408,00 EUR.`
+	for begin, want := range map[string]int64{"Das Honorar ": 34_080_000, "Die Vertragssumme ": 0} {
+		if got := sheetOf(t, begin+told).toldSums(nil); got.grossValue != want {
+			t.Errorf("%q: %d, want %d", begin, got.grossValue, want)
+		}
+	}
+}
