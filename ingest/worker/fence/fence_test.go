@@ -319,6 +319,23 @@ func TestAHoldThatArrivesAfterItWasGivenUpHoldsNothing(t *testing.T) {
 	}
 }
 
+// Given a server that was restarted, which took all fences down, then a hold that was computed before holds nothing.
+func TestAHoldThatArrivesBehindARestartHoldsNothing(t *testing.T) {
+	db := server(t)
+	put(t, db, 0)
+	slow := &late{Database: db}
+	if _, err := fence.Take(t.Context(), slow, topic, []int32{0}, "holder"); err == nil {
+		t.Fatal("cut, and no error")
+	}
+	if err := db.Exec(t.Context(), database.Statement{SQL: "TRUNCATE TABLE fences"}); err != nil {
+		t.Fatal(err)
+	}
+	slow.arrives(t)
+	if n := rows(t, db, 1); n != 0 {
+		t.Fatal("a hold that nobody has any more keeps writers out for ever")
+	}
+}
+
 // arrives lets the statements through that were cut off.
 func (l *late) arrives(t *testing.T) {
 	t.Helper()
@@ -363,7 +380,7 @@ func TestBreakEndsADeadHoldersHoldAndWhatItLeftRunning(t *testing.T) {
 	if err := <-ended; err == nil {
 		t.Fatal("what the dead holder had begun ended by itself")
 	}
-	if holds(t, db, hold) || !mayWrite(t, db, put(t, db, 0), 0) {
+	if c := put(t, db, 0, 1); holds(t, db, hold) || !mayWrite(t, db, c, 0) || !mayWrite(t, db, c, 1) {
 		t.Fatal("it still holds")
 	}
 }
@@ -388,6 +405,38 @@ func TestKillEndsWhatItsPrefixNamesAndNothingElse(t *testing.T) {
 	}
 	if err := <-longer; err == nil {
 		t.Fatal("the topic's inserts were not killed")
+	}
+}
+
+// unheard lets a server not hear of so many kills.
+type unheard struct {
+	fence.Database
+	kills int
+}
+
+func (u *unheard) Exec(ctx context.Context, st database.Statement) error {
+	if strings.Contains(st.SQL, "KILL QUERY") && u.kills > 0 {
+		u.kills--
+		return nil
+	}
+	return u.Database.Exec(ctx, st)
+}
+
+// Given an insert that a kill doesn't end, as one that waits for its data, then it is asked for again until nothing runs.
+func TestAKillIsOverWhenNothingRuns(t *testing.T) {
+	db := server(t)
+	ended := running(t, db, fence.WriterID(db, topic, 0))
+	if err := fence.Kill(t.Context(), &unheard{db, 2}, fence.PartitionPrefix(db, topic, 0)); err != nil {
+		t.Fatal(err)
+	}
+	var n uint64
+	q := database.Query{SQL: "SELECT count() FROM system.processes WHERE startsWith(query_id, {prefix:String})",
+		Params: database.Params{"prefix": fence.TopicPrefix(db, topic)}}
+	if err := db.Row(t.Context(), q, &n); err != nil || n > 0 {
+		t.Errorf("%d inserts run on, %v", n, err)
+	}
+	if err := <-ended; err == nil {
+		t.Error("it came to its end by itself")
 	}
 }
 

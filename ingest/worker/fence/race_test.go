@@ -170,3 +170,75 @@ func TestBreakEndsNoHoldOfWhoIsAlive(t *testing.T) {
 		t.Error("it holds no more")
 	}
 }
+
+// Given a hold that lands while its holder is told to stop, then it is given back all the same.
+func TestAHoldThatIsGivenUpWhileItLandsIsReleased(t *testing.T) {
+	db := server(t)
+	ctx, stop := context.WithCancel(t.Context())
+	if _, err := fence.Take(ctx, &between{db, "owner = {owner:String}", stop}, topic, []int32{0, 1}, "holder"); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if c := put(t, db, 0, 1); !mayWrite(t, db, c, 0) || !mayWrite(t, db, c, 1) {
+		t.Error("it still holds")
+	}
+}
+
+// Given a hold that was lost on its way, so that its holder gave up, then it holds nothing when it arrives: what was asked for is put a
+// fence on, whether or not it was got.
+func TestAHoldThatIsGivenUpIsFencedOff(t *testing.T) {
+	db := server(t)
+	first := true
+	slow := &late{Database: db}
+	lost := &chosen{db, slow, func() bool { defer func() { first = false }(); return first }}
+	if _, err := fence.Take(t.Context(), lost, topic, []int32{0}, "holder"); err == nil {
+		t.Fatal("cut, and no error")
+	}
+	slow.arrives(t)
+	put(t, db, 0)
+}
+
+// chosen sends statements that put up fences on the other way where that is so.
+type chosen struct {
+	fence.Database
+	other fence.Database
+	is    func() bool
+}
+
+func (c *chosen) Exec(ctx context.Context, st database.Statement) error {
+	if strings.Contains(st.SQL, "INSERT INTO fences") && c.is() {
+		return c.other.Exec(ctx, st)
+	}
+	return c.Database.Exec(ctx, st)
+}
+
+// Given a topic whose fences are newer, on the same partitions, and held, then they are nothing to another topic, neither to its
+// writers nor to its holders, however many rows are trimmed.
+func TestTopicsHaveFencesOfTheirOwn(t *testing.T) {
+	const other = "ledger.leases"
+	db := server(t)
+	theirs, err := fence.Take(t.Context(), db, other, []int32{0, 1}, "another")
+	if err != nil {
+		t.Fatal(err)
+	}
+	writer, _, err := fence.Put(t.Context(), db, other, []int32{2}, "writer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := put(t, db, 0, 2)
+	if !mayWrite(t, db, ours, 0) || !mayWrite(t, db, ours, 2) || !mayWrite(t, db, writer, 2) {
+		t.Error("of two writers, each of a topic of its own, one keeps the other out")
+	}
+	hold := take(t, db, "holder", 0, 1)
+	for range 40 { // as many as are trimmed
+		put(t, db, 2)
+	}
+	if !holds(t, db, hold) || !holds(t, db, theirs) {
+		t.Error("of two holders, each of a topic of its own, one keeps the other out")
+	}
+	if n := rows(t, db, 3); n > 36 {
+		t.Errorf("%d rows: nothing was trimmed", n)
+	}
+	if !mayWrite(t, db, writer, 2) {
+		t.Error("the other topic's fence was trimmed")
+	}
+}
