@@ -103,9 +103,28 @@ func TestALetterOfATooLargeMessageSaysWhatItLacks(t *testing.T) {
 	if !strings.Contains(got.Reason, "the whole message is in ledger.contractors partition 2 at offset 4711") {
 		t.Errorf("the reason is %s", got.Reason)
 	}
-	_, _, err = deadletters.Replay(context.Background(), c, load.StoredBy(store.All()), got.DeadLetter, nil, false)
-	if err == nil || !strings.Contains(err.Error(), "--file") {
+}
+
+// Given a letter that holds the beginning of a message alone, which by itself would be taken, then it is replayed only whole: something
+// else would be sent than what was refused.
+func TestAPartOfAMessageIsNotReplayed(t *testing.T) {
+	c := topicstest.Cluster(t, 1)
+	stored := load.StoredBy(store.All())
+	l := letter(corrected + strings.Repeat(" ", 18<<20))
+	send(t, c, l.Message())
+	got, err := deadletters.Find(t.Context(), c, nil, l.ID())
+	if err != nil || got.Whole() {
+		t.Fatal(got.Whole(), err)
+	}
+	_, _, err = deadletters.Replay(t.Context(), c, stored, got.DeadLetter, nil, false)
+	if err == nil || !strings.Contains(err.Error(), "holds 1048576 of") || !strings.Contains(err.Error(), "--file") {
 		t.Errorf("replayed in part: %v", err)
+	}
+	if _, _, err = deadletters.Replay(t.Context(), c, stored, got.DeadLetter, []byte(corrected), false); err != nil {
+		t.Error(err)
+	}
+	if sent := topicstest.Messages(t, c, events.Contractors); len(sent) != 1 {
+		t.Errorf("%d messages were sent", len(sent))
 	}
 }
 

@@ -62,6 +62,7 @@ func TestALetterIsHealedByWhatCameLater(t *testing.T) {
 		"a later message, the letter no JSON":       {refused("demo/C1", -1, `{`), Healed},
 		"a later deletion":                          {refused("demo/C2", -1, `{}`), Healed},
 		"an earlier message of a higher version":    {refused("demo/C1", 99, `{"version":4}`), Healed},
+		"the very place of what was stored":         {refused("demo/C1", 0, `{"version":5}`), Waiting}, // in a topic made anew
 		"a higher version in another partition":     {at(refused("demo/C1", 99, `{"version":4}`), other), Healed},
 		"an earlier message of the same version":    {refused("demo/C1", 99, `{"version":5}`), Waiting},
 		"an earlier message, the letter no JSON":    {refused("demo/C1", 99, `{`), Waiting},
@@ -78,6 +79,17 @@ func TestALetterIsHealedByWhatCameLater(t *testing.T) {
 				t.Errorf("%v, %v; want %s", got, err, c.want)
 			}
 		})
+	}
+	// Of several letters of one entity each has its state, and whichever shard has the entity is asked.
+	elsewhere := ingesttest.New(t, events.Contractors, 2)
+	of := func(offset int64, version int) subject {
+		return subjectOf(refused("demo/C1", offset, fmt.Sprintf(`{"version":%d}`, version)))
+	}
+	for _, tables := range []Tables{{l.DB, elsewhere.DB}, {elsewhere.DB, l.DB}} {
+		got, err := tables.states(t.Context(), []subject{of(99, 5), of(99, 4), of(-1, 5), of(99, 6)})
+		if want := []State{Waiting, Healed, Healed, Waiting}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v, %v; want %v", got, err, want)
+		}
 	}
 	if got, err := (Tables)(nil).states(t.Context(), []subject{subjectOf(refused("demo/C1", -1, `{}`))}); err != nil || got[0] != Unknown {
 		t.Errorf("without tables: %v, %v", got, err)

@@ -2,10 +2,13 @@ package deadletters_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
 
 	"tallyhouse/ingest/admin/deadletters"
 	"tallyhouse/ingest/admin/load"
@@ -93,5 +96,31 @@ func TestLettersAreCountedAndReplayedByTheirRule(t *testing.T) {
 	none, err := deadletters.ReplayAll(context.Background(), c, nil, stored, "ledger.contracts", rule, false, func(error) {})
 	if err != nil || none != (deadletters.Replayed{}) {
 		t.Errorf("of another topic: %+v, %v", none, err)
+	}
+}
+
+// Given more letters of a rule than are sent together, when they are replayed, then each is sent once.
+func TestManyLettersOfARuleAreReplayedOnce(t *testing.T) {
+	const many = 1001 // one more than are sent together
+	c := topicstest.Cluster(t, 1)
+	w := kafka.NewWriter(c, kafka.WriterOptions{DeadLetters: true, Batch: many})
+	var letters []kafkago.Message
+	for i := range int64(many) {
+		id := fmt.Sprint("C", i)
+		letters = append(letters, kafka.DeadLetter{
+			Topic: "ledger.contractors", Offset: i, Key: []byte("demo/" + id), Reason: "it was too early", At: at,
+			Value: fmt.Appendf(nil, `{"id":"%s","tenantId":"demo","version":1,"op":"upsert","at":"2026-03-01T10:15:00Z","data":{"name":"Bau"}}`, id),
+		}.Message())
+	}
+	if err := errors.Join(w.WriteMessages(t.Context(), letters...), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	done, err := deadletters.ReplayAll(t.Context(), c, nil, load.StoredBy(store.All()), "ledger.contractors", "it was too early", false,
+		func(err error) { t.Error(err) })
+	if err != nil || done != (deadletters.Replayed{Sent: many}) {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if sent := topicstest.Messages(t, c, events.Contractors); len(sent) != many {
+		t.Errorf("%d messages were sent", len(sent))
 	}
 }

@@ -179,6 +179,10 @@ func TestEveryEntityFitsInAnEmptyBatch(t *testing.T) {
 	if !s.Fits(0, []Magnitudes{{2}, {}, {2}}) || s.Fits(0, make([]Magnitudes, rolls+1)) {
 		t.Error("the other rolls have room, and there are no more than these")
 	}
+	s.Reset()
+	if !s.Fits(2, []Magnitudes{{}, {1<<62 - 1, 1<<62 - 1}}) {
+		t.Error("there is no room in sums that are empty again")
+	}
 }
 
 func TestLimits(t *testing.T) {

@@ -126,6 +126,25 @@ func TestATableIsAMap(t *testing.T) {
 	})
 }
 
+// Given a head of which Get gave the contribution, when it is put back with a version that takes another number of bytes, so that its
+// contribution moves within its room, then it is as it was.
+func TestAContributionMovesWithinItsRoom(t *testing.T) {
+	table, key := newTable(t, Options{}), NewHasher().KeyString("tenant", "id")
+	contribution := []byte("0123456789abcdefghijklmnopqrs")
+	for _, version := range []int64{1, 1 << 30, 1, 1 << 14, 1 << 7, 1} {
+		h := Head{Version: version, Project: 1, ContentHash: 7, Contribution: contribution}
+		if before, ok := table.Get(key); ok {
+			h.Contribution = before.Contribution
+		}
+		if err := table.Put(key, h); err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := table.Get(key); !ok || got.Version != version || !bytes.Equal(got.Contribution, contribution) {
+			t.Errorf("of version %d it is %+v", version, got)
+		}
+	}
+}
+
 // TestATableGrows: segments split and the file grows many times, and every head is still found, others are not.
 func TestATableGrows(t *testing.T) {
 	const heads = 300_000
