@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -64,6 +65,9 @@ func TestEnsureWarnsOfWhatIsOther(t *testing.T) {
 	create(t, c, string(events.Records), 4, map[string]string{
 		"cleanup.policy": "compact", "retention.ms": "86400000", "retention.bytes": "-1", "max.message.bytes": "1048576",
 	})
+	create(t, c, string(events.Claims), 4, map[string]string{
+		"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "1000000000", "max.message.bytes": fmt.Sprint(kafka.MaxBatchBytes + 4<<10),
+	})
 	all := ensure(t, c, kafka.TopicSpec{})
 	i := slices.IndexFunc(all, func(s kafka.Status) bool { return s.Topic == string(events.Records) })
 	warnings := strings.Join(all[i].Warnings, "\n")
@@ -72,8 +76,16 @@ func TestEnsureWarnsOfWhatIsOther(t *testing.T) {
 			t.Errorf("nothing of %q in %q", want, warnings)
 		}
 	}
-	if all[i].Created || len(all[i].Warnings) != 3 {
+	if all[i].Created || len(all[i].Warnings) != 3 || !all[i].Forgets {
 		t.Errorf("records: %+v", all[i])
+	}
+	i = slices.IndexFunc(all, func(s kafka.Status) bool { return s.Topic == string(events.Claims) })
+	if !all[i].Forgets || len(all[i].Warnings) != 1 || !strings.Contains(all[i].Warnings[0], "retention.bytes is 1000000000") {
+		t.Errorf("claims: %+v", all[i])
+	}
+	i = slices.IndexFunc(all, func(s kafka.Status) bool { return s.Topic == string(events.Leases) })
+	if all[i].Forgets {
+		t.Errorf("leases: %+v", all[i])
 	}
 }
 
@@ -191,14 +203,26 @@ func TestFollowGivesWhatIsSentSinceAnInstant(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	aborted, err := kgo.NewClient(append(slices.Clone(c.Reading), kgo.TransactionalID("a"), kgo.DefaultProduceTopic(topic))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer aborted.Close()
 	send("before")
 	time.Sleep(5 * time.Millisecond) // instants of messages have milliseconds
 	since := time.Now()
+	if err := aborted.BeginTransaction(); err != nil {
+		t.Fatal(err)
+	}
+	if err := aborted.ProduceSync(t.Context(), &kgo.Record{Key: []byte("since"), Value: []byte("aborted")}).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+	kafkatest.EndTransaction(t, aborted, kgo.TryAbort)
 	send("since")
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	var got []string
-	err := kafka.Follow(ctx, c, topic, since, func(r *kgo.Record) error {
+	err = kafka.Follow(ctx, c, topic, since, func(r *kgo.Record) error {
 		if got = append(got, string(r.Value)); len(got) == 1 {
 			send("later")
 			return nil
