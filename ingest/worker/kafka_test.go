@@ -97,6 +97,7 @@ func TestOnlyCommittedMessagesCount(t *testing.T) {
 		s.awaitAll(s.end())
 		s.check(s.model)
 	})
+	s.checkDeadLetters(nil) // a marker is no message
 }
 
 // Batches that hold nothing but what was aborted are passed however long they are.

@@ -12,6 +12,7 @@ import (
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/latest"
 	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/clickhouse"
@@ -293,4 +294,34 @@ func (s *scenario) awaitTroubles(p *pauses, fences func() int, reason string) {
 		}
 		last = next
 	}
+}
+
+// Given partitions that recover together, then what older writers still have under way is ended in each of them before its position is
+// read.
+func TestScenarioWhatRunsIsEndedInEveryPartition(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	for p := range int32(testPartitions) {
+		s.send(record(ids(p, 1)[0], 1, nil))
+	}
+	a := s.join("a")
+	var mu sync.Mutex
+	ended := map[string]bool{}
+	a.db.onRows(func(q database.Query, each rowFunc, next queryFunc) error {
+		mu.Lock()
+		defer mu.Unlock()
+		for p := range int32(testPartitions) {
+			prefix, key := fence.PartitionPrefix(s.db, scenarioPartition.Topic, p), "'"+clickhouse.PositionProject(p)+"'"
+			switch {
+			case strings.Contains(q.SQL, "count() FROM system.processes") && strings.Contains(q.Params["prefixes"], "'"+prefix+"'"):
+				ended[prefix] = true
+			case strings.Contains(q.SQL, "argMax(batch_first") && strings.Contains(q.Params["keys"], key) && !ended[prefix]:
+				t.Errorf("the position of partition %d is read, and its inserts may run", p)
+			}
+		}
+		return next(q, each)
+	})
+	a.assign(0, 1, 2)
+	s.await("all are written", func() bool { return s.reached(0, 1) && s.reached(1, 1) && s.reached(2, 1) })
+	s.check(s.model)
 }

@@ -285,27 +285,34 @@ func (s *scenario) breakPart(table string) (part string) {
 	return part
 }
 
-// Given replicated tables of which a part is still to be checked, when a worker comes, then it waits before it reads how far they
-// are, says so, and goes on once it is checked. (The embedded engine has no replicas: a table stands for what it says of them.)
+// Given replicated tables of which a part is still to be checked, or whose replica has lost its Keeper, when a worker comes, then it
+// waits before it reads how far they are, says so, and goes on once that is over. (The embedded engine has no replicas: a table stands for what it says of them.)
 func TestScenarioAReplicaThatChecksItsParts(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	s.exec("CREATE TABLE said_of_replicas (database String, table String, is_readonly UInt8, parts_to_check UInt32) ENGINE = Memory")
-	s.exec("INSERT INTO said_of_replicas SELECT currentDatabase(), 'sums', 0, 1")
 	s.intercept = func(d *interceptor) {
 		d.onRows(func(q database.Query, each rowFunc, next queryFunc) error {
 			q.SQL = strings.Replace(q.SQL, "system.replicas", "said_of_replicas", 1)
 			return next(q, each)
 		})
 	}
-	s.send(someRecords(2)...)
-	a := s.join("a")
-	a.assign()
-	s.await("the worker waits", func() bool {
-		return a.statusOf(0).Condition == Waiting && strings.Contains(a.statusOf(0).Reason, "sums has 1 parts that its replica still has to check")
-	})
-	s.exec("TRUNCATE TABLE said_of_replicas")
-	s.awaitAll(2)
+	for i, tc := range []struct{ table, said, reason string }{
+		{"sums", "0, 1", "sums has 1 parts that its replica still has to check"},
+		{"records", "0, 2", "records has 2 parts"},
+		{"records", "1, 0", "records is read-only: its replica has lost its Keeper"},
+	} {
+		s.exec("INSERT INTO said_of_replicas SELECT currentDatabase(), '" + tc.table + "', " + tc.said)
+		s.send(record(ids(0, 3)[i], 1, nil))
+		a := s.join(fmt.Sprint("member ", i))
+		a.assign()
+		s.await("the worker waits", func() bool {
+			return a.statusOf(0).Condition == Waiting && strings.Contains(a.statusOf(0).Reason, tc.reason)
+		})
+		s.exec("TRUNCATE TABLE said_of_replicas")
+		s.awaitAll(uint64(i + 1))
+		a.crash()
+	}
 	s.check(s.model)
 }
 
@@ -529,12 +536,13 @@ func TestScenarioAFeedForAWriterThatStopped(t *testing.T) {
 	})
 	a.assign()
 	s.awaitEvent("the writer has ended", stopped)
-	open := func() int {
+	a.assign(1)
+	s.await("another partition has recovered behind it", func() bool { return a.statusOf(1).Condition == Running })
+	s.await("what was opened for the first is closed", func() bool {
 		a.source.mu.Lock()
 		defer a.source.mu.Unlock()
-		return len(a.source.buffers) + len(a.source.queue)
-	}
-	s.await("what was opened is closed", func() bool { return open() == 0 })
+		return len(a.source.buffers) == 1 && len(a.source.queue) == 0
+	})
 }
 
 // Given two partitions that recover together and wait for the group's next generation, when one of them goes to another

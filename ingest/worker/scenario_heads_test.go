@@ -1,11 +1,13 @@
 package worker
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/worker/latest"
 	"tallyhouse/schemas/events"
 )
 
@@ -35,7 +37,8 @@ func TestScenarioARecordThatMovedWhileHeadsWereBehind(t *testing.T) {
 	}
 }
 
-// Rows of older versions lie in a newer part, as after a part was detached and attached again: what is loaded last isn't the newest.
+// Rows of older versions, and of an older position, lie in a newer part, as after a part was detached and attached again: what is loaded
+// last isn't the newest.
 func TestScenarioAnOlderVersionInANewerPart(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -48,7 +51,9 @@ func TestScenarioAnOlderVersionInANewerPart(t *testing.T) {
 	s.send(of(2, 2000))
 	s.awaitAll(2)
 	a.crash()
-	s.exec("INSERT INTO records SELECT * FROM records WHERE tenant = 'demo' AND row_version = 1")
+	parts := s.texts("SELECT name FROM system.parts WHERE database = currentDatabase() AND table = 'records' AND active ORDER BY name")
+	s.exec("ALTER TABLE records DETACH PART '" + parts[0] + "'")
+	s.exec("ALTER TABLE records ATTACH PART '" + parts[0] + "'")
 	b := s.join("b")
 	b.assign()
 	s.send(of(3, 4000))
@@ -132,5 +137,34 @@ func TestScenarioAnOffsetThatComesAgain(t *testing.T) {
 	s.await("it recovers", func() bool { return a.counter("recoveries_total") > recovered && a.statusOf(0).Condition == Running })
 	s.send(m[3])
 	s.awaitAll(4)
+	s.check(s.model)
+}
+
+// A member that goes on in the next generation has the heads that it had: nothing is loaded, nor caught up. When it loses the partition,
+// it gives their memory back.
+func TestScenarioHeadsLastAsLongAsThePartition(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	m := versions(3, 1)
+	a := s.writing("a", m[:2]...)
+	for range 2 {
+		recovered := a.counter("recoveries_total")
+		a.assign()
+		s.await("it recovers", func() bool { return a.counter("recoveries_total") > recovered && a.statusOf(0).Condition == Running })
+	}
+	if n := a.counter("heads_total"); n != 1 {
+		t.Errorf("heads were loaded or caught up %v times", n)
+	}
+	s.send(m[2])
+	s.awaitAll(3)
+	w := a.writerOf(0)
+	a.revoke()
+	s.await("the writer has ended", func() bool { return a.hasEnded(0) })
+	if _, err := w.heads.texts.NumberString("another"); !errors.Is(err, latest.ErrClosed) {
+		t.Errorf("the memory of texts is kept: %v", err)
+	}
+	if err := w.heads.table.Put(latest.Key{1}, latest.Head{}); !errors.Is(err, latest.ErrClosed) {
+		t.Errorf("the memory of heads is kept: %v", err)
+	}
 	s.check(s.model)
 }

@@ -130,11 +130,17 @@ func TestScenarioALossThatTheBrokerTells(t *testing.T) {
 		s.await("it recovers", func() bool { return a.counter("recoveries_total") > recovered && a.statusOf(0).Condition == Running })
 	}
 	tell(7) // what was read ahead is lost, and not what was written
+	tell(5)
 	if got := s.gaps(); got != "" {
 		t.Errorf("nothing that was written is lost, and yet %q", got)
 	}
 	tell(3)
 	if got := s.gaps(); got != "3 to 5" || a.counter("gaps_total") != 1 {
+		t.Errorf("the gaps are %q, counted %v times", got, a.counter("gaps_total"))
+	}
+	tell(4) // it is recorded
+	tell(2) // a part of it is
+	if got := s.gaps(); !strings.Contains(got, "2 to 5") || a.counter("gaps_total") != 2 {
 		t.Errorf("the gaps are %q, counted %v times", got, a.counter("gaps_total"))
 	}
 	s.send(m[5])

@@ -2,7 +2,9 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -71,6 +73,59 @@ func TestAPartitionThatIsOpenedAnewIsReadFromItsOffset(t *testing.T) {
 				next++
 			}
 		}
+	}
+}
+
+// Given a partition that is opened anew, when the older reading is closed late, then the newer one goes on.
+func TestAReadingThatIsClosedLateEndsNoOther(t *testing.T) {
+	t.Parallel()
+	w := newScenario(t)
+	s := startSource(t, w.cluster)
+	older := s.open(scenarioPartition, 0, -1, 0)
+	newer := s.open(scenarioPartition, 0, -1, 0)
+	older.close()
+	w.await("the source has heard of all that", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.queue) == 0
+	})
+	w.send(someRecords(1)...)
+	w.await("the newer reading goes on", func() bool {
+		taken, err := newer.take(1)
+		return err == nil && len(taken) == 1
+	})
+}
+
+// What was read comes before the error with which reading ended, what was given back before what came meanwhile, and nothing comes behind
+// the error.
+func TestRecordsComeInTheirOrder(t *testing.T) {
+	b := &buffer{signal: make(chan struct{}, 1)}
+	records := func(offsets ...int64) (all []*kgo.Record) {
+		for _, o := range offsets {
+			all = append(all, &kgo.Record{Offset: o})
+		}
+		return all
+	}
+	b.add(records(1, 2, 3), 9, nil)
+	taken, err := b.take(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.add(records(4, 5), 9, nil)
+	b.putBack(taken[1:])
+	b.add(nil, 9, errLostOnTheWay)
+	b.add(records(1), 9, nil)
+	var got []int64
+	for err == nil {
+		if taken, err = b.take(3); len(taken) == 0 && err == nil {
+			t.Fatalf("after %v nothing comes, no error either", got)
+		}
+		for _, r := range taken {
+			got = append(got, r.Offset)
+		}
+	}
+	if !slices.Equal(got, []int64{2, 3, 4, 5}) || !errors.Is(err, errLostOnTheWay) || b.bytes != 0 {
+		t.Errorf("then come %v, %v; %d bytes are left", got, err, b.bytes)
 	}
 }
 
