@@ -1,11 +1,13 @@
 package admin_test
 
 import (
+	"strings"
 	"testing"
 
 	"tallyhouse/ingest/admin"
 	"tallyhouse/ingest/ingesttest"
 	"tallyhouse/ingest/store"
+	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/events"
 	kafkalog "tallyhouse/schemas/kafka"
@@ -131,6 +133,63 @@ func TestAdoptComparesTheLog(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Given several topics of which the last doesn't belong to its table, then nothing is changed of any: who connected the wrong cluster has
+// the database as it was.
+func TestAdoptChangesNothingWhereAnyTopicIsWrong(t *testing.T) {
+	t.Parallel()
+	l, _ := filled(t, 56)
+	users := position.NewStream(store.Of(events.Users), position.Installation{Log: identity(partitions), Server: stream(t, l).Server, Shards: 1})
+	users.TopicID = "another"
+	id := l.DB.Name() + "/" + string(events.Users) + "/test"
+	if err := position.WriteStream(t.Context(), l.DB, string(events.Users), id, users, "1", nil); err != nil {
+		t.Fatal(err)
+	}
+	a := adoption(l)
+	a.Logs[events.Users] = a.Logs[l.Entity.Topic]
+	before := stream(t, l)
+	_, err := admin.Adopt(t.Context(), l.DB, a, options())
+	mustSay(t, err, string(events.Users), "made anew")
+	if after := stream(t, l); after.Revision != before.Revision {
+		t.Errorf("%+v", after)
+	}
+}
+
+// Given a topic that is another one when its hold is there than it was before, then it isn't adopted.
+func TestAdoptComparesTheLogUnderTheHold(t *testing.T) {
+	t.Parallel()
+	l, _ := filled(t, 57)
+	changed := false
+	db := &interceptor{Server: l.DB}
+	db.onExec = func(st database.Statement) error {
+		if strings.Contains(st.SQL, "INSERT INTO fences") && !changed {
+			changed = true
+			restream(t, l, func(s *position.Stream) { s.TopicID = "another" })
+		}
+		return nil
+	}
+	_, err := admin.Adopt(t.Context(), db, adoption(l), options())
+	mustSay(t, err, "made anew")
+	if after := stream(t, l); after.Work != "" || after.TopicID != "another" || !changed {
+		t.Errorf("%+v", after)
+	}
+	nobodyHolds(t, l)
+}
+
+// Given a part of the sums that is broken, when the database is adopted, which rebuilds them, then the part is dropped: no writer would
+// come to these tables otherwise.
+func TestAdoptDropsBrokenPartsOfTheSums(t *testing.T) {
+	t.Parallel()
+	l, r := filled(t, 58)
+	breakPart(t, l, "sums")
+	if _, err := admin.Adopt(t.Context(), l.DB, adoption(l), options()); err != nil {
+		t.Fatal(err)
+	}
+	if n := l.Number("SELECT count() FROM system.detached_parts WHERE database = currentDatabase()"); n != 0 {
+		t.Errorf("%d parts are left", n)
+	}
+	writersGoOn(t, l, r)
 }
 
 // Given a backup that was made in the middle of a rebuild, and restored on another server, when it is adopted, then that completes the

@@ -3,6 +3,7 @@ package admin_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -84,6 +85,58 @@ func TestNoCorrectionLandsWithoutTheHold(t *testing.T) {
 	nobodyHolds(t, l)
 	rebuild(t, l)
 	l.Truth(t)
+}
+
+// Given a hold that somebody releases before what is known of the topic is written, then that isn't written, at whichever of its steps.
+func TestNothingIsNotedWithoutTheHold(t *testing.T) {
+	t.Parallel()
+	for _, step := range []int{1, 2} { // the work begins, and ends
+		t.Run(fmt.Sprint("note ", step), func(t *testing.T) {
+			t.Parallel()
+			l, _ := filled(t, 37)
+			noted := 0
+			var before position.Stream
+			db := &interceptor{Server: l.DB}
+			db.onInsert = func(st database.Statement, next insert) (uint64, error) {
+				if strings.Contains(st.SQL, "INSERT INTO streams") {
+					if noted++; noted == step {
+						before = stream(t, l)
+						if _, err := fence.Break(t.Context(), l.DB, string(events.Records), "the test"); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+				return next(st)
+			}
+			err := rebuildThrough(t, db, l)
+			var lost *fence.Lost
+			if !errors.As(err, &lost) || noted != step {
+				t.Fatal(noted, err)
+			}
+			if after := stream(t, l); after.Revision != before.Revision {
+				t.Errorf("it was %+v and is %+v", before, after)
+			}
+		})
+	}
+}
+
+// unsettled is a server whose user's profile changes settings.
+type unsettled struct{ *database.Server }
+
+func (unsettled) CheckSettings(context.Context) error {
+	return errors.New("a profile insists on something")
+}
+
+// Given a user whose profile doesn't let statements be what they are, then no work begins.
+func TestNoWorkBeginsUnderOtherSettings(t *testing.T) {
+	t.Parallel()
+	l, _ := filled(t, 38)
+	before := stream(t, l)
+	mustSay(t, rebuildThrough(t, unsettled{l.DB}, l), "a profile insists")
+	if after := stream(t, l); after.Revision != before.Revision {
+		t.Errorf("%+v", after)
+	}
+	nobodyHolds(t, l)
 }
 
 // Given another server behind the same address, then nothing of the work lands there, neither corrections nor the
@@ -270,6 +323,25 @@ func TestAViewThatMissedTheLastBatch(t *testing.T) {
 			s, err := admin.Begin(t.Context(), l.DB, l.Entity, options())
 			if err != nil {
 				t.Fatal(err)
+			}
+			if err := s.End(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a session whose mend landed, and the answer was lost": func(t *testing.T, l *ingesttest.Ledger) {
+			lost := 0
+			db := &interceptor{Server: l.DB}
+			db.onInsert = func(st database.Statement, next insert) (uint64, error) {
+				n, err := next(st)
+				if strings.HasPrefix(st.SQL, "INSERT INTO sums") && n > 0 {
+					lost++
+					return 0, errors.New("connection cut")
+				}
+				return n, err
+			}
+			s, err := admin.Begin(t.Context(), db, l.Entity, options())
+			if err != nil || lost != partitions {
+				t.Fatal(lost, err)
 			}
 			if err := s.End(t.Context()); err != nil {
 				t.Fatal(err)

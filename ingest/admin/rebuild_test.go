@@ -180,6 +180,19 @@ func TestRebuildCorrectsWhateverIsWrong(t *testing.T) {
 	}
 }
 
+// Given more sums of one project that are wrong than one statement corrects, then each is corrected once.
+func TestRebuildCorrectsMoreSumsThanAStatementHas(t *testing.T) {
+	t.Parallel()
+	l, r := filled(t, 15)
+	const many = 100_001 // one more than that
+	l.Exec(`INSERT INTO sums (tenant, project, keys, amount2)
+		SELECT 't', 'P1', concat('payments\0\0astray', toString(number), '\0EUR\0\02026-01'), 5 FROM numbers(%d)`, many)
+	if got := rebuild(t, l); got.Corrected != many {
+		t.Fatalf("%+v", got)
+	}
+	writersGoOn(t, l, r)
+}
+
 // Given sums and a position that are wrong, when they are rebuilt, then the work and a new life are written before
 // the first correction, and the position says what it said before until the last one.
 func TestRebuildWritesTheWorkFirstAndThePositionsLast(t *testing.T) {

@@ -1,10 +1,13 @@
 package admin_test
 
 import (
+	"strings"
 	"testing"
 
 	"tallyhouse/ingest/admin"
 	"tallyhouse/ingest/ingesttest"
+	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/events"
 	kafkalog "tallyhouse/schemas/kafka"
@@ -103,4 +106,33 @@ func TestResizeOfAnInconsistentViewIsRefused(t *testing.T) {
 	if s := stream(t, l); s.Partitions != 2 {
 		t.Fatalf("%+v", s)
 	}
+}
+
+// Given other work in progress, then a resize says so, also where there is nothing to resize: writers wait for that.
+func TestResizeBesideOtherWork(t *testing.T) {
+	t.Parallel()
+	l := ingesttest.New(t, events.Records, 2)
+	restream(t, l, func(s *position.Stream) { s.Work, s.Worker = "`tallyhouse rebuild`", "somebody" })
+	_, err := admin.Resize(t.Context(), l.DB, l.Entity, identity(2), options())
+	mustSay(t, err, "`tallyhouse rebuild`", "in progress")
+}
+
+// Given a resize, then partitions that are new are held, too, while it is written down.
+func TestResizeHoldsTheNewPartitions(t *testing.T) {
+	t.Parallel()
+	l := ingesttest.New(t, events.Records, 2)
+	db := &interceptor{Server: l.DB}
+	var kept map[int32]*fence.Held
+	db.onInsert = func(st database.Statement, next insert) (_ uint64, err error) {
+		if strings.Contains(st.SQL, "INSERT INTO streams") {
+			if _, kept, err = fence.Put(t.Context(), l.DB, string(events.Records), []int32{0, 1, 2, 3}, "a writer"); err != nil {
+				t.Error(err)
+			}
+		}
+		return next(st)
+	}
+	if _, err := admin.Resize(t.Context(), db, l.Entity, identity(4), options()); err != nil || len(kept) != 4 {
+		t.Errorf("held are %v, %v", kept, err)
+	}
+	nobodyHolds(t, l)
 }

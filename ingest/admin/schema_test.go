@@ -330,3 +330,42 @@ func TestAMigrationCompletesARebuild(t *testing.T) {
 	}
 	writersGoOn(t, l, r)
 }
+
+// Given tables of a newer release, when an older one migrates, then it refuses: it would write down a schema that isn't there.
+func TestANewerDatabaseIsNotMigrated(t *testing.T) {
+	t.Parallel()
+	l, _ := filled(t, 27)
+	restream(t, l, func(s *position.Stream) { s.Schema++ })
+	before := stream(t, l)
+	_, err := admin.BeginSchemaChange(t.Context(), l.DB, options())
+	mustSay(t, err, "newer binary")
+	_, err = admin.Reform(t.Context(), l.DB, l.Entity, options())
+	mustSay(t, err, "newer binary")
+	if after := stream(t, l); after.Revision != before.Revision {
+		t.Errorf("%+v", after)
+	}
+	nobodyHolds(t, l)
+}
+
+// Given tables that lack nothing but the note of their schema, or of the end of a migration, then that is all that changes.
+func TestTheEndOfAMigrationIsNoted(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*position.Stream){
+		"an older schema": func(s *position.Stream) { s.Schema-- },
+		"a migration":     func(s *position.Stream) { s.Work, s.Worker = "`tallyhouse migrate`", "somebody" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, r := filled(t, 28)
+			restream(t, l, change)
+			before := stream(t, l)
+			if done, err := admin.Reform(t.Context(), l.DB, l.Entity, options()); err != nil || done.Slices != 0 {
+				t.Fatal(done, err)
+			}
+			if after := stream(t, l); after.Schema != clickhouse.Version || after.Life != before.Life || after.Work != "" {
+				t.Errorf("%+v", after)
+			}
+			writersGoOn(t, l, r)
+		})
+	}
+}

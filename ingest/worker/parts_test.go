@@ -25,6 +25,7 @@ func TestATornInsertIsMended(t *testing.T) {
 	a, b := s.join("a"), s.join("b")
 	a.assign()
 	s.awaitAll(3)
+	s.await("its first batch is over", func() bool { return a.statusOf(0).Position == 3 })
 	s.exec("INSERT INTO bomb VALUES ('records')")
 	failed := a.db.failure()
 	a.onStep(StepInserted, a.revoke) // it is not the one that mends
