@@ -46,6 +46,13 @@ func TestThreeWorkersShareThePartitions(t *testing.T) {
 		step.change()
 		stream()
 		w.await(fmt.Sprintf("%d members share the partitions", step.members), func() bool { return w.shared() == step.members })
+		w.await("each is written by the one that has it", func() bool {
+			written := 0
+			for _, worker := range workers {
+				written += len(worker.Status())
+			}
+			return written == testPartitions*len(store.All())
+		})
 	}
 	stream()
 	w.awaitAllWrittenWithin(2 * time.Minute)
@@ -61,7 +68,7 @@ func TestARebalanceWaitsForAnInsertNoLongerThanASession(t *testing.T) {
 	m := newModel()
 	inserts, finish := make(chan struct{}), make(chan struct{})
 	var begun atomic.Bool
-	w.start("a", func(worker *Worker) {
+	a := w.start("a", func(worker *Worker) {
 		worker.timings.rebalance = 20 * time.Second
 		worker.observe = func(_ kafkalog.Partition, s Step) {
 			if s == StepInsert && begun.CompareAndSwap(false, true) {
@@ -79,6 +86,7 @@ func TestARebalanceWaitsForAnInsertNoLongerThanASession(t *testing.T) {
 	w.await("it is a member", func() bool { return w.shared() == 1 })
 	first := w.group().Members[0].MemberID
 	w.start("b", func(worker *Worker) { worker.timings.rebalance = 20 * time.Second })
+	w.await("the first one is between generations", a.members.rebalancing)
 	w.await("two members share the partitions", func() bool { return w.shared() == 2 })
 	if !slices.ContainsFunc(w.group().Members, func(m kmsg.DescribeGroupsResponseGroupMember) bool { return m.MemberID == first }) {
 		t.Errorf("the member that inserted, %s, lost its session", first)

@@ -366,7 +366,8 @@ func TestScenarioShardsInAnotherOrder(t *testing.T) {
 	a.assign(0, 1, 2)
 	s.await("each shard has its partitions", func() bool { return s.reached(0, 1) && other.reached(1, 1) && s.reached(2, 1) })
 	a.crash()
-	for name, shards := range map[string][]Database{"swapped": {other.db, s.db}, "one more": {s.db, other.db, third.db}, "one less": {s.db}} {
+	for name, shards := range map[string][]Database{"swapped": {other.db, s.db}, "one more": {s.db, other.db, third.db}, "one less": {s.db},
+		"one in front": {third.db, s.db, other.db}} {
 		b := s.joinOn(name, shards...)
 		b.assign(0, 1, 2)
 		for p := range int32(testPartitions) { // a third shard has never seen the topic; it is given partition 2

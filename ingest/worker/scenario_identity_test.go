@@ -10,7 +10,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
+	"tallyhouse/ingest/admin"
 	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
@@ -329,4 +331,46 @@ func (s *scenario) addPartitions(n int) {
 		s.t.Fatal(err, r)
 	}
 	kafkatest.AwaitTopic(s.t, s.cluster.Addrs[0], scenarioPartition.Topic, n)
+}
+
+// A row was taken out by hand while a member that keeps its heads lay behind, and the sums were rebuilt: heads of the former life are
+// behind as well, and yet what they lack isn't all that changed.
+func TestScenarioHeadsOfALifeThatEndedBehind(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	m := versions(2, 1)
+	a := s.writing("a", m[0])
+	a.members.pause(0) // it keeps its heads, and writes nothing
+	b := s.join("b")
+	b.assign()
+	b.awaitCondition(Running)
+	s.send(m[1])
+	s.awaitAll(2)
+	b.crash()
+	s.exec("ALTER TABLE records DELETE WHERE id = '" + ids(0, 1)[0] + "' SETTINGS mutations_sync = 1")
+	if r, err := admin.Rebuild(t.Context(), s.db, []*store.Entity{store.Of(events.Records)}, s.adminOptions()); err != nil || r[0].Corrected == 0 {
+		t.Fatal(r, err)
+	}
+	a.assign()
+	s.send(versions(1, 2)...)
+	s.awaitAll(3)
+	s.check(s.model)
+}
+
+// Given tables that hold data of which nothing says where it came from, then a worker refuses to write beside it.
+func TestScenarioTablesOfAnUnknownTopic(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.writing("a", someRecords(2)...).crash()
+	s.exec("TRUNCATE TABLE streams")
+	s.produce(record(ids(0, 1)[0], 2, nil))
+	b := s.join("b")
+	b.assign()
+	b.awaitRefusal("restore the table streams", "empty database")
+	if n := s.count("SELECT count() FROM streams"); n != 0 {
+		t.Errorf("%d streams are written down", n)
+	}
+	if at := s.at(0).State; at != 2 {
+		t.Errorf("it wrote up to %d", at)
+	}
 }

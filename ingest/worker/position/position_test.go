@@ -281,3 +281,18 @@ func TestConditions(t *testing.T) {
 		}
 	}
 }
+
+// The leader epoch is the last batch's, and isn't known where that has none.
+func TestAPartitionHasTheEpochOfItsLastBatch(t *testing.T) {
+	l := ingesttest.New(t, events.Records, 1)
+	l.Exec("SYSTEM STOP MERGES records")
+	l.Write(ingesttest.NewRecords(6).Draw(5, 5)...)
+	for _, epoch := range []int32{7, 3, -1, 4} {
+		l.Exec(`INSERT INTO records SELECT * REPLACE (row_version + 2 AS row_version, row_version AS batch_first,
+			toUInt32(%d) AS key_hash, arraySlice(delta, 1, 1) AS delta) FROM records WHERE tenant = '' ORDER BY row_version DESC LIMIT 1`,
+			clickhouse.StoredEpoch(epoch))
+		if at := read(t, l, 0); at.Epoch != epoch || !at.Level() {
+			t.Errorf("behind a batch of epoch %d it is %+v", epoch, at)
+		}
+	}
+}

@@ -134,3 +134,25 @@ func TestAStreamIsWrittenOnTheServerThatWasMeant(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Given streams of one revision, as two that come at one moment write them, then everybody takes the same one for the newest; and an older
+// revision is none, whenever it was written.
+func TestOfTwoStreamsOfOneRevisionOneCounts(t *testing.T) {
+	for _, lives := range [][]string{{"A", "B"}, {"B", "A"}} {
+		l := ingesttest.New(t, events.Records, 1)
+		s, _, err := position.ReadStream(t.Context(), l.DB, string(events.Records))
+		if err != nil {
+			t.Fatal(err)
+		}
+		older := s
+		s.Revision = 7
+		for _, s.Life = range lives {
+			l.Stream(s)
+		}
+		older.Revision, older.Life = 6, "Z"
+		l.Stream(older)
+		if now, _, err := position.ReadStream(t.Context(), l.DB, string(events.Records)); err != nil || now.Life != "B" {
+			t.Errorf("written in the order %v: it has life %s, %v", lives, now.Life, err)
+		}
+	}
+}
