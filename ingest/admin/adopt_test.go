@@ -140,7 +140,8 @@ func TestAdoptComparesTheLog(t *testing.T) {
 func TestAdoptChangesNothingWhereAnyTopicIsWrong(t *testing.T) {
 	t.Parallel()
 	l, _ := filled(t, 56)
-	users := position.NewStream(store.Of(events.Users), position.Installation{Log: identity(partitions), Server: stream(t, l).Server, Shards: 1})
+	in := position.Installation{Log: identity(partitions), Server: stream(t, l).Server, Shards: 1}
+	users := position.NewStream(store.Of(events.Users), in)
 	users.TopicID = "another"
 	id := l.DB.Name() + "/" + string(events.Users) + "/test"
 	if err := position.WriteStream(t.Context(), l.DB, string(events.Users), id, users, "1", nil); err != nil {

@@ -25,7 +25,8 @@ func TestReadingEndsWhereTheLogEnded(t *testing.T) {
 	sent := 0
 	send := func(bytesOfValue int) {
 		t.Helper()
-		m := kafkago.Message{Topic: topic, Key: []byte("demo/C1"), Value: append(fmt.Appendf(nil, "%d ", sent), bytes.Repeat([]byte("x"), bytesOfValue)...)}
+		value := append(fmt.Appendf(nil, "%d ", sent), bytes.Repeat([]byte("x"), bytesOfValue)...)
+		m := kafkago.Message{Topic: topic, Key: []byte("demo/C1"), Value: value}
 		if _, _, err := kafka.Send(t.Context(), c, m); err != nil {
 			t.Fatal(err)
 		}

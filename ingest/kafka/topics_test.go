@@ -66,7 +66,8 @@ func TestEnsureWarnsOfWhatIsOther(t *testing.T) {
 		"cleanup.policy": "compact", "retention.ms": "86400000", "retention.bytes": "-1", "max.message.bytes": "1048576",
 	})
 	create(t, c, string(events.Claims), 4, map[string]string{
-		"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "1000000000", "max.message.bytes": fmt.Sprint(kafka.MaxBatchBytes + 4<<10),
+		"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "1000000000",
+		"max.message.bytes": fmt.Sprint(kafka.MaxBatchBytes + 4<<10),
 	})
 	all := ensure(t, c, kafka.TopicSpec{})
 	i := slices.IndexFunc(all, func(s kafka.Status) bool { return s.Topic == string(events.Records) })

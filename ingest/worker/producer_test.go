@@ -73,7 +73,8 @@ func TestAMessageThatIsNotSentIsAnError(t *testing.T) {
 	t.Cleanup(cluster.Close)
 	p := newProducer(cluster, testLog(t))
 	t.Cleanup(func() { _ = p.close() })
-	if _, err = p.reroute(t.Context(), testPartitions, messagesOf(10, ids(0, 1)[0], ids(1, 1)[0], ids(2, 1)[0])); !mentions(err, kafkago.TopicAuthorizationFailed) {
+	_, err = p.reroute(t.Context(), testPartitions, messagesOf(10, ids(0, 1)[0], ids(1, 1)[0], ids(2, 1)[0]))
+	if !mentions(err, kafkago.TopicAuthorizationFailed) {
 		t.Errorf("one of three isn't sent: %v", err)
 	}
 }

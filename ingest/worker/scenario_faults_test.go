@@ -286,7 +286,8 @@ func (s *scenario) breakPart(table string) (part string) {
 }
 
 // Given replicated tables of which a part is still to be checked, or whose replica has lost its Keeper, when a worker comes, then it
-// waits before it reads how far they are, says so, and goes on once that is over. (The embedded engine has no replicas: a table stands for what it says of them.)
+// waits before it reads how far they are, says so, and goes on once that is over. (The embedded engine has no replicas: a
+// table stands for what it says of them.)
 func TestScenarioAReplicaThatChecksItsParts(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

@@ -348,7 +348,8 @@ func TestScenarioHeadsOfALifeThatEndedBehind(t *testing.T) {
 	s.awaitAll(2)
 	b.crash()
 	s.exec("ALTER TABLE records DELETE WHERE id = '" + ids(0, 1)[0] + "' SETTINGS mutations_sync = 1")
-	if r, err := admin.Rebuild(t.Context(), s.db, []*store.Entity{store.Of(events.Records)}, s.adminOptions()); err != nil || r[0].Corrected == 0 {
+	r, err := admin.Rebuild(t.Context(), s.db, []*store.Entity{store.Of(events.Records)}, s.adminOptions())
+	if err != nil || r[0].Corrected == 0 {
 		t.Fatal(r, err)
 	}
 	a.assign()

@@ -52,7 +52,8 @@ func TestAStatementThatDoesNotComeToItsEndFails(t *testing.T) {
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			if err := send(sleeping); err == nil || !strings.Contains(err.Error(), "TIMEOUT_EXCEEDED") && !strings.Contains(err.Error(), "code: 159") {
+			err := send(sleeping)
+			if err == nil || !strings.Contains(err.Error(), "TIMEOUT_EXCEEDED") && !strings.Contains(err.Error(), "code: 159") {
 				t.Errorf("beyond its limit: %v", err)
 			}
 			if err := send(failing); err == nil {
@@ -98,7 +99,8 @@ func TestASettingThatTheServerDoesNotKnowIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	err = client.Do(t.Context(), ch.Query{Body: "SELECT 1 WHERE 0", Settings: settings(map[string]string{"setting_of_tomorrow": "1"}, time.Second)})
+	ofTomorrow := settings(map[string]string{"setting_of_tomorrow": "1"}, time.Second)
+	err = client.Do(t.Context(), ch.Query{Body: "SELECT 1 WHERE 0", Settings: ofTomorrow})
 	if err == nil || !strings.Contains(err.Error(), "setting_of_tomorrow") {
 		t.Errorf("refused with %v", err)
 	}

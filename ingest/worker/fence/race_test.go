@@ -175,7 +175,8 @@ func TestBreakEndsNoHoldOfWhoIsAlive(t *testing.T) {
 func TestAHoldThatIsGivenUpWhileItLandsIsReleased(t *testing.T) {
 	db := server(t)
 	ctx, stop := context.WithCancel(t.Context())
-	if _, err := fence.Take(ctx, &between{db, "owner = {owner:String}", stop}, topic, []int32{0, 1}, "holder"); !errors.Is(err, context.Canceled) {
+	raced := &between{db, "owner = {owner:String}", stop}
+	if _, err := fence.Take(ctx, raced, topic, []int32{0, 1}, "holder"); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	if c := put(t, db, 0, 1); !mayWrite(t, db, c, 0) || !mayWrite(t, db, c, 1) {
