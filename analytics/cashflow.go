@@ -1,8 +1,6 @@
 package analytics
 
 import (
-	"slices"
-
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
@@ -20,9 +18,6 @@ type CashflowInput struct {
 
 // MaxCashflowMonths is how many months a cash flow has values of.
 const MaxCashflowMonths = 600
-
-// monthsBack is how many months before the current one are listed at most when nothing else is asked for.
-const monthsBack = 300
 
 // maxRoom is how many months of all lines are kept beside each other, 32 MB. Where dates are so far apart that there are
 // more, only those that are listed are kept.
@@ -204,68 +199,6 @@ func fundingToComplete(nodes []BudgetNode) []Int128 {
 	return own
 }
 
-// monthRange is a run of months; the zero value is none.
-type monthRange struct {
-	from, to calendar.Month
-	some     bool
-}
-
-func (r *monthRange) add(from, to calendar.Month) {
-	if !r.some {
-		*r = monthRange{from, to, true}
-		return
-	}
-	r.from, r.to = min(r.from, from), max(r.to, to)
-}
-
-func (r monthRange) months() int {
-	if !r.some {
-		return 0
-	}
-	return int(r.to-r.from) + 1
-}
-
-// ranges returns the months that the money of every line and of those below it can lie in, and how many these are.
-func (c *cashflow) ranges() (ranges []monthRange, total int) {
-	ranges = make([]monthRange, len(c.nodes))
-	c.paid(func(at int, sum *CashSum) {
-		first, last := 0, len(sum.Nets)-1
-		for first <= last && sum.Nets[first].IsZero() {
-			first++
-		}
-		for last > first && sum.Nets[last].IsZero() {
-			last--
-		}
-		if first <= last {
-			ranges[at].add(sum.First+calendar.Month(first), sum.First+calendar.Month(last))
-		}
-	})
-	for i := range c.phases {
-		if p := &c.phases[i]; p.kind != phaseUndated && (p.kind == phaseCustom || !c.funding[i].IsZero()) && p.from <= p.to {
-			ranges[i].add(p.from, p.to)
-		}
-	}
-	for i := len(ranges) - 1; i >= 0; i-- {
-		r := ranges[i]
-		total += r.months()
-		if above := c.nodes[i].parent; above >= 0 && r.some {
-			ranges[above].add(r.from, r.to)
-		}
-	}
-	return ranges, total
-}
-
-// makeRoom gives every node its months.
-func (c *cashflow) makeRoom(ranges []monthRange, total int) {
-	all := make([]Int128, total)
-	for i, r := range ranges {
-		if n := r.months(); n > 0 {
-			c.nodes[i].from, c.nodes[i].months = r.from, all[:n:n]
-			all = all[n:]
-		}
-	}
-}
-
 // paid calls each for what was paid on lines in the project's currency.
 func (c *cashflow) paid(each func(at int, sum *CashSum)) {
 	for i := range c.in.Cash {
@@ -274,20 +207,6 @@ func (c *cashflow) paid(each func(at int, sum *CashSum)) {
 			each(at, sum)
 		}
 	}
-}
-
-// seatFinder finds the seats of many rows. It remembers the last one: rows of a node come one after another.
-type seatFinder struct {
-	structure *Structure
-	last      NodeID
-	at        int
-}
-
-func (f *seatFinder) find(id NodeID) int {
-	if id != f.last {
-		f.last, f.at = id, f.structure.seatOf(id)
-	}
-	return f.at
 }
 
 // bookPayments shows payments in their months: past ones as actual, others as forecast, unless a custom plan covers
@@ -387,35 +306,4 @@ func (c *cashflow) rollUp() {
 		above.Flags |= n.Flags
 		above.book(n.from, n.months)
 	}
-}
-
-// list decides which months are listed, given the ends of what there is (docs/calculations.md#months-listed).
-func (c *cashflow) list(first, last calendar.Month) {
-	if !c.in.From.Ok && !c.in.To.Ok {
-		first = max(first, c.asOf-monthsBack)
-		last = min(last, first+MaxCashflowMonths-1)
-	}
-	c.first, c.last = c.in.From.Or(first), c.in.To.Or(last)
-}
-
-// ends returns the first month with a payment on any line and the last with a forecast on a top line; the current month
-// lies between them.
-func (c *cashflow) ends() (first, last calendar.Month) {
-	first, last = c.asOf, c.asOf
-	for i := range c.nodes {
-		n := &c.nodes[i]
-		past := max(0, min(len(n.months), int(first-n.from)))
-		if k := slices.IndexFunc(n.months[:past], func(v Int128) bool { return !v.IsZero() }); k >= 0 {
-			first = n.from + calendar.Month(k)
-		}
-		if n.parent >= 0 {
-			continue
-		}
-		for k := len(n.months) - 1; k >= 0 && n.from+calendar.Month(k) > last; k-- {
-			if !n.months[k].IsZero() {
-				last = n.from + calendar.Month(k)
-			}
-		}
-	}
-	return first, last
 }

@@ -105,3 +105,17 @@ func (s *Structure) ExpectRecords(plans []LinePlan) (nodes []NodeID) {
 	}
 	return nodes
 }
+
+// seatFinder finds the seats of many rows. It remembers the last one: rows of a node come one after another.
+type seatFinder struct {
+	structure *Structure
+	last      NodeID
+	at        int
+}
+
+func (f *seatFinder) find(id NodeID) int {
+	if id != f.last {
+		f.last, f.at = id, f.structure.seatOf(id)
+	}
+	return f.at
+}
