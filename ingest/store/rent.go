@@ -44,19 +44,10 @@ func leases() *Entity {
 	steps := func(l *lease) []step { return l.Steps }
 	free := func(l *lease) []span { return l.RentFree }
 	breaks := func(l *lease) []end { return l.Breaks }
-	index := func(l *lease) *events.Indexation { return &l.Indexation.V } // all zero without one
-	decimal := func(name string, of func(*events.Indexation) events.Decimal, types ...string) Column {
-		return textColumn(name, func(l *lease) string {
-			if !slices.Contains(types, index(l).Type) {
-				return ""
-			}
-			return of(index(l)).String()
-		})
-	}
 	return &Entity{
 		Topic: events.Leases,
 		Table: "leases",
-		Columns: []Column{
+		Columns: slices.Concat([]Column{
 			textColumn("category", func(l *lease) string { return l.Category }),
 			textOrNull("counterparty_name", func(l *lease) events.Opt[string] { return l.CounterpartyName }),
 			textColumn("status", func(l *lease) string { return l.Status }),
@@ -73,23 +64,7 @@ func leases() *Entity {
 			datesColumn("break_date", breaks, func(b *end) calendar.Date { return b.Date }),
 			textsColumn("break_party", breaks, func(b *end) string { return b.Party }),
 			textsColumn("break_state", breaks, func(b *end) string { return b.State }),
-			textColumn("indexation_type", func(l *lease) string { return index(l).Type }),
-			decimal("indexation_rate_bp", func(x *events.Indexation) events.Decimal { return x.RateBp }, "fixed"),
-			dateOrNull("indexation_first_on", func(l *lease) events.Opt[calendar.Date] {
-				return events.Opt[calendar.Date]{V: index(l).FirstOn, Ok: index(l).Type == "fixed"}
-			}),
-			integerColumn("indexation_every_months", func(l *lease) int64 { return int64(index(l).EveryMonths) }),
-			textColumn("indexation_series", func(l *lease) string { return index(l).Series }),
-			textColumn("indexation_base_month", func(l *lease) string {
-				return monthOrNone(events.Opt[calendar.Month]{V: index(l).BaseMonth, Ok: index(l).Type == "cpi"})
-			}),
-			decimal("indexation_threshold_bp", func(x *events.Indexation) events.Decimal { return x.ThresholdBp }, "cpi"),
-			integerColumn("indexation_lag_months", func(l *lease) int64 { return int64(index(l).LagMonths) }),
-			decimal("indexation_share_bp", func(x *events.Indexation) events.Decimal { return x.ShareBp }, "cpi"),
-			decimalOrNull("indexation_cap_bp", func(l *lease) events.Opt[events.Decimal] { return index(l).CapBp }),
-			decimalOrNull("indexation_floor_bp", func(l *lease) events.Opt[events.Decimal] { return index(l).FloorBp }),
-			textOrNull("indexation_text", func(l *lease) events.Opt[string] { return l.IndexationText }),
-		},
+		}, indexationColumns()),
 		Formula: "leases-7df79938",
 		project: func(_ string, data any) string { return data.(*lease).ProjectID },
 		contribute: func(c analytics.Contribution, id string, data any) (analytics.Contribution, error) {
@@ -100,6 +75,38 @@ func leases() *Entity {
 			"status", "start_date", "end_date", "monthly_rent", "step_from", "step_monthly_rent", "rent_free_from", "rent_free_to",
 			"break_date", "break_party", "break_state",
 		},
+	}
+}
+
+// indexationColumns say how a lease's rent follows an index: nothing where it doesn't.
+func indexationColumns() []Column {
+	type lease = events.Lease
+	index := func(l *lease) *events.Indexation { return &l.Indexation.V } // all zero without one
+	decimal := func(name string, of func(*events.Indexation) events.Decimal, types ...string) Column {
+		return textColumn(name, func(l *lease) string {
+			if !slices.Contains(types, index(l).Type) {
+				return ""
+			}
+			return of(index(l)).String()
+		})
+	}
+	return []Column{
+		textColumn("indexation_type", func(l *lease) string { return index(l).Type }),
+		decimal("indexation_rate_bp", func(x *events.Indexation) events.Decimal { return x.RateBp }, "fixed"),
+		dateOrNull("indexation_first_on", func(l *lease) events.Opt[calendar.Date] {
+			return events.Opt[calendar.Date]{V: index(l).FirstOn, Ok: index(l).Type == "fixed"}
+		}),
+		integerColumn("indexation_every_months", func(l *lease) int64 { return int64(index(l).EveryMonths) }),
+		textColumn("indexation_series", func(l *lease) string { return index(l).Series }),
+		textColumn("indexation_base_month", func(l *lease) string {
+			return monthOrNone(events.Opt[calendar.Month]{V: index(l).BaseMonth, Ok: index(l).Type == "cpi"})
+		}),
+		decimal("indexation_threshold_bp", func(x *events.Indexation) events.Decimal { return x.ThresholdBp }, "cpi"),
+		integerColumn("indexation_lag_months", func(l *lease) int64 { return int64(index(l).LagMonths) }),
+		decimal("indexation_share_bp", func(x *events.Indexation) events.Decimal { return x.ShareBp }, "cpi"),
+		decimalOrNull("indexation_cap_bp", func(l *lease) events.Opt[events.Decimal] { return index(l).CapBp }),
+		decimalOrNull("indexation_floor_bp", func(l *lease) events.Opt[events.Decimal] { return index(l).FloorBp }),
+		textOrNull("indexation_text", func(l *lease) events.Opt[string] { return l.IndexationText }),
 	}
 }
 
