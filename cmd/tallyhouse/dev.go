@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,24 +14,18 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	kafkago "github.com/segmentio/kafka-go"
 	"github.com/sethvargo/go-retry"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
 	"tallyhouse/deploy/demo"
-	"tallyhouse/deploy/embedded/clickhouse"
-	embeddedkafka "tallyhouse/deploy/embedded/kafka"
-	embeddedmail "tallyhouse/deploy/embedded/mail"
-	"tallyhouse/ingest/admin/keys"
 	"tallyhouse/ingest/admin/load"
 	"tallyhouse/ingest/admin/migrate"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	schema "tallyhouse/schemas/clickhouse"
-	"tallyhouse/schemas/events"
 )
 
 const (
@@ -294,142 +287,6 @@ func answers(ctx context.Context, url, key string) error {
 	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20))
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s/v0/projects answers %s", url, answer.Status)
-	}
-	return nil
-}
-
-// engines are the embedded servers that run.
-type engines struct {
-	database bool // whether ClickHouse is embedded
-	stops    []func(context.Context) error
-}
-
-func (e *engines) stop() error {
-	ctx, stop := context.WithTimeout(context.Background(), stopTimeout)
-	defer stop()
-	var errs []error
-	for _, stop := range e.stops {
-		errs = append(errs, stop(ctx))
-	}
-	return errors.Join(errs...)
-}
-
-// startEngines starts what isn't given, at the same time, and notes where to connect to.
-func (d *dev) startEngines(ctx context.Context, metrics prometheus.Registerer) (*engines, error) {
-	e := &engines{}
-	starting, starts := errgroup.WithContext(ctx)
-	stops := make([]func(context.Context) error, 3)
-	if addr, ok := d.env(variablePrefix + "CLICKHOUSE"); !ok || addr == "" {
-		e.database = true
-		starting.Go(func() error {
-			engine, err := clickhouse.Start(starts, clickhouse.Options{
-				DataDir: filepath.Join(d.dataDir, "clickhouse"), Addr: d.dbAddr, Log: d.log, Progress: d.err, Metrics: metrics,
-			})
-			if err != nil {
-				return fmt.Errorf("start the embedded ClickHouse (--clickhouse-addr): %w", err)
-			}
-			stops[0] = engine.Stop
-			d.external.clickhouse.addr = engine.Addr()
-			return nil
-		})
-	}
-	if addr, ok := d.env(variablePrefix + "KAFKA"); !ok || addr == "" {
-		starting.Go(func() error {
-			broker, err := embeddedkafka.Start(starts, embeddedkafka.Options{DataDir: filepath.Join(d.dataDir, "kafka"),
-				Addr: d.kafkaAddr, Log: d.log})
-			if err != nil {
-				return fmt.Errorf("start the embedded broker (--kafka-addr): %w", err)
-			}
-			stops[1] = broker.Stop
-			d.external.kafka.addr = broker.Addr()
-			return nil
-		})
-	}
-	if len(d.mail.boxes) == 0 {
-		starting.Go(func() error {
-			server, err := embeddedmail.Start(embeddedmail.Options{DataDir: filepath.Join(d.dataDir, "mail"),
-				IMAP: d.imapAddr, SMTP: d.smtpAddr, Log: d.log})
-			if err != nil {
-				return fmt.Errorf("start the embedded mail server (--imap-addr, --smtp-addr): %w", err)
-			}
-			stops[2] = server.Stop
-			d.mail.boxes = []string{server.URL()}
-			d.smtp = server.SMTP()
-			d.log.Info("invoices can be mailed to the projects' intake addresses", "smtp", d.smtp)
-			return nil
-		})
-	}
-	err := starting.Wait()
-	for _, stop := range stops {
-		if stop != nil {
-			e.stops = append(e.stops, stop)
-		}
-	}
-	return e, err
-}
-
-// adminKey is what dev remembers of its key.
-type adminKey struct {
-	Key   string          `json:"key"`
-	Event json.RawMessage `json:"event"`
-}
-
-// admin makes an admin of tenant demo with a key, the same at every start, and sees to it that Kafka knows them.
-func (d *dev) admin(ctx context.Context, cluster kafka.Cluster) (key string, err error) {
-	file := filepath.Join(d.dataDir, "key.json")
-	var kept adminKey
-	switch content, err := os.ReadFile(file); {
-	case err == nil:
-		if err := json.Unmarshal(content, &kept); err != nil {
-			return "", fmt.Errorf("read the key of dev in %s (delete the file to get another): %w", file, err)
-		}
-	case errors.Is(err, os.ErrNotExist):
-		text, event := keys.New(keys.Request{Tenant: devTenant, Owner: devUser, Environment: d.api.environment,
-			Financial: true}, time.Now())
-		kept.Key = text
-		if kept.Event, err = events.Encode(events.Keys, event); err != nil {
-			return "", fmt.Errorf("make a key for dev: %w", err)
-		}
-		content, err := json.Marshal(kept)
-		if err != nil {
-			return "", fmt.Errorf("make a key for dev: %w", err)
-		}
-		if err := os.WriteFile(file, content, 0o600); err != nil {
-			return "", fmt.Errorf("keep the key of dev: %w", err)
-		}
-	default:
-		return "", fmt.Errorf("read the key of dev: %w", err)
-	}
-	return kept.Key, sendAdmin(ctx, cluster, kept.Event)
-}
-
-// sendAdmin sends the admin, its membership and its key. Equal versions with equal content change nothing.
-func sendAdmin(ctx context.Context, cluster kafka.Cluster, key []byte) error {
-	envelope := events.Envelope{ID: devUser, TenantID: devTenant, Version: 1, Op: events.Upsert,
-		At: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)}
-	user, err := events.Encode(events.Users, events.Event{Envelope: envelope, Data: &events.User{Name: "Development", Active: true}})
-	if err != nil {
-		return fmt.Errorf("make the admin of dev: %w", err)
-	}
-	membership, err := events.Encode(events.Memberships,
-		events.Event{Envelope: envelope, Data: &events.Membership{UserID: devUser, Scope: events.Scope{Tenant: true}, Role: "admin"}})
-	if err != nil {
-		return fmt.Errorf("make the admin of dev: %w", err)
-	}
-	var of struct{ ID, TenantID string }
-	if err := json.Unmarshal(key, &of); err != nil {
-		return fmt.Errorf("read the key of dev: %w", err)
-	}
-	w := kafka.NewWriter(cluster, kafka.WriterOptions{})
-	defer w.Close()
-	ctx, stop := context.WithTimeout(ctx, time.Minute)
-	defer stop()
-	err = w.WriteMessages(ctx,
-		kafkago.Message{Topic: string(events.Users), Key: []byte(envelope.Key()), Value: user},
-		kafkago.Message{Topic: string(events.Memberships), Key: []byte(envelope.Key()), Value: membership},
-		kafkago.Message{Topic: string(events.Keys), Key: []byte(of.TenantID + "/" + of.ID), Value: key})
-	if err != nil {
-		return fmt.Errorf("send the admin of dev: %w", err)
 	}
 	return nil
 }

@@ -135,7 +135,15 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 		&cobra.Group{ID: groupData, Title: "Bring data in:"},
 		&cobra.Group{ID: groupCare, Title: "Look after it:"},
 	)
-	root.AddCommand(
+	root.AddCommand(subcommands(s)...)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	s.prepare(root, started)
+	return root, started
+}
+
+// subcommands are all commands, in the order in which the help of their group has them.
+func subcommands(s *shell) []*cobra.Command {
+	return []*cobra.Command{
 		devCommand(s),
 		ingestCommand(s),
 		apiCommand(s),
@@ -158,10 +166,7 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 		mailServerCommand(s),
 		probeCommand(s),
 		versionCommand(s),
-	)
-	root.CompletionOptions.HiddenDefaultCmd = true
-	s.prepare(root, started)
-	return root, started
+	}
 }
 
 // prepare adds to every command what all have in common.
