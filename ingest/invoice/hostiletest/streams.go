@@ -59,42 +59,43 @@ func packed() []PDF {
 	return all
 }
 
+// objectStreamFile is a file with a stream 10 of objects, and a table that says which ones are in it.
+func objectStreamFile(dict, body string, inside []int, more objects) []byte {
+	var b bytes.Buffer
+	b.WriteString("%PDF-1.7\n")
+	rows := map[int][3]int{}
+	o := with(more)
+	o[10] = stream("/Type /ObjStm "+dict, []byte(body))
+	for _, n := range inside {
+		delete(o, n)
+		rows[n] = [3]int{2, 10, 0}
+	}
+	for n, body := range o {
+		rows[n] = [3]int{1, b.Len(), 0}
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", n, body)
+	}
+	last := 11
+	for n := range rows {
+		last = max(last, n+1)
+	}
+	rows[last] = [3]int{1, b.Len(), 0}
+	var table bytes.Buffer
+	for n := range last + 1 {
+		r := rows[n]
+		table.Write([]byte{byte(r[0]), byte(r[1] >> 24), byte(r[1] >> 16), byte(r[1] >> 8), byte(r[1]), byte(r[2])})
+	}
+	start := b.Len()
+	fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\nstartxref\n%d\n%%%%EOF\n", last,
+		stream(fmt.Sprintf("/Type /XRef /Size %d /W [1 4 1] /Root 1 0 R", last+1), table.Bytes()), start)
+	return b.Bytes()
+}
+
 // objectStreams are streams of objects that hold themselves or lie about what they hold.
 func objectStreams() []PDF {
-	// with a stream 10 of objects, and a table that says which ones are in it.
-	written := func(dict, body string, inside []int, more objects) []byte {
-		var b bytes.Buffer
-		b.WriteString("%PDF-1.7\n")
-		rows := map[int][3]int{}
-		o := with(more)
-		o[10] = stream("/Type /ObjStm "+dict, []byte(body))
-		for _, n := range inside {
-			delete(o, n)
-			rows[n] = [3]int{2, 10, 0}
-		}
-		for n, body := range o {
-			rows[n] = [3]int{1, b.Len(), 0}
-			fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", n, body)
-		}
-		last := 11
-		for n := range rows {
-			last = max(last, n+1)
-		}
-		rows[last] = [3]int{1, b.Len(), 0}
-		var table bytes.Buffer
-		for n := range last + 1 {
-			r := rows[n]
-			table.Write([]byte{byte(r[0]), byte(r[1] >> 24), byte(r[1] >> 16), byte(r[1] >> 8), byte(r[1]), byte(r[2])})
-		}
-		start := b.Len()
-		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\nstartxref\n%d\n%%%%EOF\n", last,
-			stream(fmt.Sprintf("/Type /XRef /Size %d /W [1 4 1] /Root 1 0 R", last+1), table.Bytes()), start)
-		return b.Bytes()
-	}
 	font := sample()[4]
 	index := func(n int) string { return fmt.Sprintf("%d 0 ", n) }
 	inside := func(dict, head, body string) []byte {
-		return written(fmt.Sprintf("/First %d %s", len(head), dict), head+body, []int{4}, nil)
+		return objectStreamFile(fmt.Sprintf("/First %d %s", len(head), dict), head+body, []int{4}, nil)
 	}
 	// Every object is a string that none closes: each reaches to the end.
 	var numbers []int
@@ -104,29 +105,29 @@ func objectStreams() []PDF {
 		fmt.Fprintf(&heads, "%d %d ", n, open.Len())
 		open.WriteString("(x ")
 	}
-	quadratic := written(fmt.Sprintf("/N %d /First %d", len(numbers), heads.Len()), heads.String()+open.String(), numbers,
+	quadratic := objectStreamFile(fmt.Sprintf("/N %d /First %d", len(numbers), heads.Len()), heads.String()+open.String(), numbers,
 		objects{2: "<< /Type /Pages /Kids [3 0 R " + each(20, 20_000, func(n int) string { return fmt.Sprintf("%d 0 R ", n) }) + "] >>"})
 	chain := objects{}
 	for n := 20; n < 20_000; n++ {
 		chain[n] = stream(fmt.Sprintf("/Type /ObjStm /N 1 /First 4 /Extends %d 0 R", n+1), []byte("4 0 "+font))
 	}
-	extends := written("/N 1 /First 4 /Extends 20 0 R", "4 0 "+font, []int{4}, chain)
+	extends := objectStreamFile("/N 1 /First 4 /Extends 20 0 R", "4 0 "+font, []int{4}, chain)
 	return []PDF{
 		{Name: "an object stream", Data: inside("/N 1", index(4), font)},
-		{Name: "an object stream within itself", Data: written("/N 1 /First 5", "10 0 << /Type /ObjStm >>", []int{4, 10}, nil),
+		{Name: "an object stream within itself", Data: objectStreamFile("/N 1 /First 5", "10 0 << /Type /ObjStm >>", []int{4, 10}, nil),
 			Reason: invoice.NoText},
 		{Name: "an object stream that extends itself", Data: inside("/N 1 /Extends 10 0 R", index(4), font)},
 		{Name: "20,000 object streams that extend each other", Data: extends},
 		{Name: "an object stream of 10^12 objects", Data: inside("/N 1000000000000", index(4), font), Reason: invoice.NoText},
 		{Name: "an object stream of fewer than no objects", Data: inside("/N -1", index(4), font), Reason: invoice.NoText},
-		{Name: "an object stream that begins beyond its end", Data: written("/N 1 /First 99999999", index(4)+font, []int{4}, nil),
+		{Name: "an object stream that begins beyond its end", Data: objectStreamFile("/N 1 /First 99999999", index(4)+font, []int{4}, nil),
 			Reason: invoice.NoText},
 		{Name: "objects beyond their stream", Data: inside("/N 2", "4 0 4 999999999999 ", font)},
-		{Name: "an object stream whose length is in itself", Data: written("/N 1 /First 4 /Length 4 0 R", index(4)+font, []int{4}, nil)},
+		{Name: "an object stream whose length is in itself", Data: objectStreamFile("/N 1 /First 4 /Length 4 0 R", index(4)+font, []int{4}, nil)},
 		{Name: "a hexadecimal string that none closes", Data: inside("/N 1", index(4), "<48"), Reason: invoice.NoText},
 		{Name: "20,000 objects that end together", Data: quadratic, Reason: invoice.TooMuchWork},
 		{Name: "an object stream that unpacks to 256 MiB",
-			Data:   written("/N 1 /First 4 /Filter /FlateDecode", string(flate(make([]byte, 256<<20), 1)), []int{4}, nil),
+			Data:   objectStreamFile("/N 1 /First 4 /Filter /FlateDecode", string(flate(make([]byte, 256<<20), 1)), []int{4}, nil),
 			Reason: invoice.NoText},
 	}
 }
