@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"slices"
+	"testing"
 	"time"
 
 	"tallyhouse/schemas/calendar"
@@ -63,4 +65,18 @@ func (w *world) records(all ...record) {
 		rows[i] = r.row(tenant)
 	}
 	w.insert("records", rows...)
+}
+
+func TestACodeIsOfTheSystemBeforeTheFirstColon(t *testing.T) {
+	w := structured(t)
+	// Given codes that look alike where they are written in one, the wrong one beside another of the right system
+	w.records(
+		record{id: "R1", project: "P1", certified: true, keys: []string{"sap:4:7"}, codes: `[{"system":"sap","code":"4:7"}]`},
+		record{id: "R2", project: "P1", certified: true, keys: []string{"sap:1", "sap:4:7"},
+			codes: `[{"system":"sap","code":"1"},{"system":"sap:4","code":"7"}]`},
+	)
+	// When one is asked for, then it is found alone
+	if got := w.get(adminKey, "/v0/records?projectId=P1&accountingCode=sap:4:7").items("id"); !slices.Equal(got, []string{"R1"}) {
+		t.Errorf("found %v", got)
+	}
 }

@@ -135,8 +135,14 @@ func (f *RecordFilter) withCode(c *conditions, structures map[string]*analytics.
 		return err
 	}
 	c.tables = append(c.tables, table)
-	c.where("if(certified, has(certified_keys, {code:String}), arrayExists(n -> (project, n) IN nodes_with_code, "+
-		"allocation_node))",
+	certified := "has(certified_keys, {code:String})"
+	if strings.Contains(f.Code.V.Code, ":") {
+		// The key alone doesn't tell where the system ends: that of the code c of a system a:b is a:b:c, too.
+		certified += " AND arrayExists(c -> JSONExtractString(c, 'system') = {system:String} AND " +
+			"concat({system:String}, ':', JSONExtractString(c, 'code')) = {code:String}, JSONExtractArrayRaw(certified_codes))"
+		c.args["system"] = f.Code.V.System
+	}
+	c.where("if(certified, "+certified+", arrayExists(n -> (project, n) IN nodes_with_code, allocation_node))",
 		"code", f.Code.V.System+":"+f.Code.V.Code)
 	return nil
 }
