@@ -111,6 +111,17 @@ func TestConnectionsThatSayNothingEnd(t *testing.T) {
 	}
 }
 
+func TestOptionsOfTheWholeServerAreAnsweredLikeEveryRequest(t *testing.T) {
+	w := adminWorld(t)
+	conn := w.sendRaw(w.serve(func(*api.Server) {}), "OPTIONS * HTTP/1.1\r\nHost: api\r\n\r\n")
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	w.must(err)
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusNotFound || answer.Header.Get("X-Request-Id") == "" || answer.Header.Get("Link") == "" {
+		t.Errorf("%d %v", answer.StatusCode, answer.Header)
+	}
+}
+
 func TestHeadersAreBounded(t *testing.T) {
 	w := adminWorld(t)
 	s := w.serve(func(*api.Server) {})

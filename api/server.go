@@ -251,6 +251,8 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		IdleTimeout:       s.patience.idle,
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+		// Else net/http answers OPTIONS * by itself, without the headers that every response has.
+		DisableGeneralOptionsHandler: true,
 	}
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { s.Follow(ctx); return nil })
