@@ -53,8 +53,8 @@ func (c named) trader(likeliest *named) bool {
 		namesake(&c, likeliest) && c.whole != likeliest.whole
 }
 
-// signed reports whether a person whose name stands right over or below the likeliest, which is none in law, signs the letter: that one says
-// what the person does, "Architektin" below "DI Judith Thalhammer".
+// signed reports whether a person whose name stands right over or below the likeliest, which is none in law, signs the letter: that one
+// says what the person does, "Architektin" below "DI Judith Thalhammer".
 func (c named) signed(likeliest *named) bool {
 	return c.ties[tieSigned] && c.ties[tieHead] && !likeliest.ties[tieSigned] && !likeliest.form && c.whole != likeliest.whole &&
 		sameParty(c.it, likeliest.it)
@@ -210,7 +210,8 @@ func (s *sheet) heads(c *named, buyers map[*item]bool) bool {
 func (s *sheet) insteadOf(likeliest *named, all []named, buyers map[*item]bool) int {
 	footed := s.footed(likeliest, all)
 	return slices.IndexFunc(all, func(o named) bool {
-		return o.outdoes(likeliest) || o.paid(likeliest) || o.rather(likeliest) || o.trader(likeliest) || o.told(likeliest) || o.signed(likeliest) ||
+		return o.outdoes(likeliest) || o.paid(likeliest) || o.rather(likeliest) || o.trader(likeliest) || o.told(likeliest) ||
+			o.signed(likeliest) ||
 			footed && o.whole != likeliest.whole && s.heads(&o, buyers)
 	})
 }

@@ -50,7 +50,8 @@ func (s *sheet) imprint(buyers map[*item]bool, add addName) {
 			first := s.sentencePart(s.firstPart(it.text()))
 			rest := it.folded[min(len(it.folded), len([]rune(first))):]
 			how, mark := s.identifiedBy(rest)
-			if buyers[it] || how == "" || s.ofBank(first, it.folded) || s.brokenBank(it) || s.buyerWord.MatchString(it.folded[:len(it.folded)-len(rest)+mark]) {
+			if buyers[it] || how == "" || s.ofBank(first, it.folded) || s.brokenBank(it) ||
+				s.buyerWord.MatchString(it.folded[:len(it.folded)-len(rest)+mark]) {
 				continue
 			}
 			add(first, it, ruleImprint, how)

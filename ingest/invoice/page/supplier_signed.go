@@ -47,8 +47,8 @@ func (s *sheet) closings() (out []*item) {
 	return out
 }
 
-// signs reports whether a signature is a name's: it begins with it, or, of a person, is the last word of it or ends with the last two, whatever
-// titles stand before them.
+// signs reports whether a signature is a name's: it begins with it, or, of a person, is the last word of it or ends with the last two,
+// whatever titles stand before them.
 func (c named) signs(it *item) bool {
 	const shortest = 5 // letters
 	words := strings.Fields(c.name)

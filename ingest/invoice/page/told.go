@@ -70,8 +70,8 @@ func (p *passage) around(i int) (before, behind string) {
 	return p.text[from:p.figures[i].start], p.text[p.figures[i].end:to]
 }
 
-// toldSums finds net sum, tax and total that a paragraph tells in whatever order and words: they add up, a rate in the paragraph leads to the
-// tax, and words of tax stand beside it. The total may stand below the paragraph, set apart. Where two such totals are told, or
+// toldSums finds net sum, tax and total that a paragraph tells in whatever order and words: they add up, a rate in the paragraph leads to
+// the tax, and words of tax stand beside it. The total may stand below the paragraph, set apart. Where two such totals are told, or
 // another one has a label elsewhere, none is the invoice's for sure.
 func (s *sheet) toldSums(grosses []sum) (out ruled) {
 	for _, p := range s.passages() {
