@@ -45,7 +45,7 @@ Cannards Grave Road, Shepton Mallet BA4 5BT
 Yours sincerely
 Mendip District Council
 `, "Mendip District Council"},
-		"a name in one word a line, signed": {`
+		"a name in one word a line, and whole below the sums": {`
 núria
 casals
 ferrer
@@ -54,7 +54,6 @@ Carrer de la Riera 17
 08301 Mataró
 tel. 937 55 81 20
 ` + buyer + body + `
-Atentamente
 Núria Casals Ferrer
 `, "Núria Casals Ferrer"},
 		"what a company does, below it": {`

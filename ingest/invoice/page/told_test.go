@@ -77,3 +77,20 @@ func TestSumsOfAContractAreNotTold(t *testing.T) {
 		}
 	}
 }
+
+// Given paragraphs far apart that tell different totals, then none is told; nor is a sum without tax where no words say that none is due.
+func TestWhatIsNotTold(t *testing.T) {
+	const first = "Das Honorar von 2.840,00 EUR ist um 568,00 EUR an Mehrwertsteuer (20 %) zu vermehren, also 3.408,00 EUR."
+	const second = "Das Honorar von 1.000,00 EUR ist um 200,00 EUR an Mehrwertsteuer (20 %) zu vermehren, also 1.200,00 EUR."
+	const parts = "Ich berechne 1.265,00 Euro, Laborkosten von 142,50 Euro und Fahrtkosten von 80,00 Euro, also 1.487,50 Euro."
+	for text, want := range map[string]int64{
+		first:                         34_080_000,
+		first + "\n\n\n\n\n" + second: 0,
+		parts:                         0,
+		parts + " Umsatzsteuer weise ich als Kleinunternehmer nicht aus.": 14_875_000,
+	} {
+		if got := sheetOf(t, text).toldSums(nil); got.grossValue != want {
+			t.Errorf("%q: %d, want %d", text, got.grossValue, want)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package page
+
+import (
+	"slices"
+	"testing"
+)
+
+// Given lines below names in law and others, then those below a company's name describe it, unless they have a name in law themselves.
+func TestWhatStandsBelowACompanysName(t *testing.T) {
+	for lines, want := range map[string]bool{
+		"Gallagher Nolan LLP\nSOLICITORS & NOTARIES":        true,
+		"Lofts GmbH\nAbteilung Technik":                     true,
+		"Gallagher Nolan\nSOLICITORS & NOTARIES":            false,
+		"Lofts GmbH\nBerger Holding AG":                     false,
+		"Lofts GmbH\nGemeinde Mondsee":                      false,
+		"Lofts GmbH\n                    Abteilung Technik": false,
+	} {
+		s := sheetOf(t, lines)
+		if got := s.describes(s.rows[1][0]); got != want {
+			t.Errorf("%q: %t, want %t", lines, got, want)
+		}
+	}
+}
+
+// Given a line with an account below one that ends in the word for a bank, then what it begins with is the bank's name.
+func TestABankBrokenOverTwoLines(t *testing.T) {
+	for lines, want := range map[string]bool{
+		"auf mein Konto bei der Volksbank\nMittelhessen, IBAN AT61 1904 3002 3457 3201": true,
+		"auf das Konto unserer Firma\nMittelhessen, IBAN AT61 1904 3002 3457 3201":      false,
+		"auf mein Konto bei der Volksbank\nMittelhessen, wie bisher":                    false,
+	} {
+		s := sheetOf(t, lines)
+		if got := s.brokenBank(s.rows[1][0]); got != want {
+			t.Errorf("%q: %t, want %t", lines, got, want)
+		}
+	}
+}
+
+// Given an address and, behind a gap, lines in its column, then those that tell whose it is belong to its block; without an address, none do.
+func TestABlockGoesOnBehindAGap(t *testing.T) {
+	for lines, want := range map[string]int{
+		"Groene Linie B.V.\nKwekerijweg 6\n2771 AT Boskoop\n\ninfo@groene.example\n\nKvK 28104477": 5,
+		"Groene Linie B.V.\nKwekerijweg 6\n2771 AT Boskoop\n\nOmschrijving":                        3,
+		"Groene Linie B.V.\nHoveniers\n\ninfo@groene.example":                                      2,
+	} {
+		s := sheetOf(t, lines)
+		if got := len(s.block(s.rows[0][0])); got != want {
+			t.Errorf("%q: %d lines, want %d", lines, got, want)
+		}
+	}
+}
+
+// Given a company that signs a letter, then it is the supplier where nothing but its place speaks for the likeliest name, and no other signs.
+func TestTheCompanyThatSigns(t *testing.T) {
+	s := sheetOf(t, "Peter Odermatt\n\nFreundliche Grüße\n\nHelvia Versicherung AG\nHelvia Leben AG")
+	signs := func(i int) named {
+		it := s.signatures[i]
+		return named{name: it.text(), key: it.key, whole: it.key, form: true, it: it}
+	}
+	head := named{name: "Peter Odermatt", ties: map[tie]bool{tieHead: true}}
+	for name, c := range map[string]struct {
+		all       []named
+		likeliest named
+		want      int
+	}{
+		"one company":             {[]named{head, signs(0)}, head, 1},
+		"two":                     {[]named{signs(0), signs(1)}, head, -1},
+		"more than its place":     {[]named{head, signs(0)}, named{ties: map[tie]bool{tieHead: true, tieID: true}}, -1},
+		"a person, for whom else": {[]named{head}, head, -1},
+	} {
+		if got := s.theSigned(c.all, &c.likeliest); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// Given a person who signs and what stands right below the name in the head, then the person is meant; not where that signs, too, or is a name
+// in law.
+func TestThePersonWhoSigns(t *testing.T) {
+	s := sheetOf(t, "DI Judith Thalhammer\nArchitektin")
+	person := named{whole: "P", it: s.rows[0][0], ties: map[tie]bool{tieSigned: true, tieHead: true}}
+	for name, c := range map[string]struct {
+		likeliest named
+		want      bool
+	}{
+		"what she does":       {named{whole: "A", it: s.rows[1][0], ties: map[tie]bool{tieHead: true}}, true},
+		"a name that signs":   {named{whole: "A", it: s.rows[1][0], ties: map[tie]bool{tieSigned: true}}, false},
+		"a name in law":       {named{whole: "A", it: s.rows[1][0], form: true}, false},
+		"the same in another": {named{whole: "P", it: s.rows[1][0]}, false},
+	} {
+		if got := person.signed(&c.likeliest); got != c.want {
+			t.Errorf("%s: %t, want %t", name, got, c.want)
+		}
+	}
+}
+
+// Given numbers without a label that are a month of a year, or stand in the row of an item with its price and sum, then they are something
+// else's; others may be the invoice's. With a label a number is in no address, whatever stands behind it.
+func TestNumbersOfMonthsAndItems(t *testing.T) {
+	for line, want := range map[string]bool{
+		"Bauarbeiten 04/2026": true,
+		"Beton RC0/45          4,00          2,50          10,00": true,
+		"Bauarbeiten 104/2026":        false,
+		"Beton RC0/45          10,00": false,
+	} {
+		s := sheetOf(t, line)
+		var all candidates
+		s.unlabelledNumbers(&all)
+		if len(all.all) == 0 {
+			t.Fatalf("%q: no candidate", line)
+		}
+		if got := s.somethingElse(all.all[0]); got != want {
+			t.Errorf("%q: %q is something else's: %t, want %t", line, all.all[0].value, got, want)
+		}
+	}
+	s := sheetOf(t, "Rechnungsnummer 4810 Gmunden")
+	var all candidates
+	s.labelledNumbers(&all)
+	for _, c := range all.all {
+		s.seenOfNumber(c, nil)
+		if slices.Contains(c.features, "in an address") {
+			t.Errorf("%q, with a label, is in an address", c.value)
+		}
+	}
+}
+
+// Given a table of items and its sums, then what stands between headings and sums is among the items.
+func TestWhatStandsAmongItems(t *testing.T) {
+	s := sheetOf(t, `Wien, 21.04.2026
+Pos  Leistung                  Menge      Einzelpreis      Betrag
+1    Vermittlung                1,00           100,00      100,00
+     geschlossen am 17.04.2026
+Nettobetrag                                                100,00
+Zahlbar nach dem 01.05.2026`)
+	for row, want := range map[int]bool{0: false, 3: true, 5: false} {
+		if got := s.amongItems(s.rows[row][0]); got != want {
+			t.Errorf("row %d: %t, want %t", row, got, want)
+		}
+	}
+}
+
+// Given a net sum, the tax that a printed rate makes of it, and what both come to, then a total alone of the first is another one's net sum.
+func TestATotalThatIsANetSum(t *testing.T) {
+	s := sheetOf(t, `Summe netto                 7.630,00
+TVA 21 %                    1.602,30
+Total                       9.232,30`)
+	b := s.billing(s.sums())
+	b.look()
+	for value, want := range map[int64]bool{76_300_000: true, 92_323_000: false} {
+		if got := b.withTaxBelow(&totals{gross: &share{value: value}}); got != want {
+			t.Errorf("%d: %t, want %t", value, got, want)
+		}
+	}
+}
+
+// Given a line that begins in the middle of a name, then it is none by itself.
+func TestTheRestOfAName(t *testing.T) {
+	for line, want := range map[string]bool{"di F.lli Tosetto S.n.c.": true, "& Söhne OG": true, "Di Bella S.r.l.": false, "de Vries B.V.": false} {
+		if got := torn(line); got != want {
+			t.Errorf("%q: %t, want %t", line, got, want)
+		}
+	}
+}
