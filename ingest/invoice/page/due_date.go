@@ -209,7 +209,7 @@ var clauseEnd = regexp.MustCompile(`;|,(?:\D|$)|\. `)
 
 // lastClause is what a text says in its last clause: "ohne Skonto bis".
 func lastClause(before string) string {
-	if ends := clauseEnd.FindAllStringIndex(before, maxStrip); len(ends) > 0 {
+	if ends := clauseEnd.FindAllStringIndex(before, maxRunes); len(ends) > 0 {
 		return before[ends[len(ends)-1][0]:]
 	}
 	return before

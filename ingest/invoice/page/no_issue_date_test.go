@@ -14,15 +14,7 @@ func TestDaysThatAreNotOfIssue(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := func(above, item, below string) string {
-		return `Muster Bau GmbH
-Hauptstraße 1
-1010 Wien
-UID ATU12345675
-
-Lofts GmbH
-Ringstraße 7
-8010 Graz
-
+		return letterhead + `
 Rechnung Nr. 2026-118
 ` + above + `
 
@@ -41,12 +33,13 @@ Rechnungsbetrag                                                      120,00
 		"figures of an office":  {page("Leistung bis 31. März 2026", "", "Finanzamt Wien 4/5/10, 08 418/8270"), ""},
 	} {
 		_, f, _ := reader.Read(typed.Document(c.page), Own{})
-		got := ""
-		if f.Date != nil {
-			got = f.Date.Value
-		}
-		if got != c.want {
+		if got := stated(f.Date); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		for _, other := range reader.Considered(typed.Document(c.page), Own{})["invoiceDate"] {
+			if other.Key == "2026-04-17" || other.Key == "2010-05-04" {
+				t.Errorf("%s: %s is a candidate", name, other.Key)
+			}
 		}
 	}
 }

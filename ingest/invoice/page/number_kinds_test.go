@@ -7,9 +7,8 @@ import (
 	"tallyhouse/ingest/invoice/page/typed"
 )
 
-// withParticulars is an invoice in whose head stands what is given.
-func withParticulars(particulars string) string {
-	return `Muster Bau GmbH
+// letterhead names who sends an invoice and whom it is for.
+const letterhead = `Muster Bau GmbH
 Hauptstraße 1
 1010 Wien
 UID ATU12345675
@@ -17,7 +16,11 @@ UID ATU12345675
 Lofts GmbH
 Ringstraße 7
 8010 Graz
+`
 
+// withParticulars is an invoice in whose head stands what is given.
+func withParticulars(particulars string) string {
+	return letterhead + `
 ` + particulars + `
 
 Malerarbeiten                                                   100,00 €

@@ -128,7 +128,7 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 		}
 		// What a seller's label names is a name, however odd.
 		label := strings.HasSuffix(strings.TrimSpace(it.folded), ":") && len(splitReturn(it.text())) == 1 // not "Berger GmbH · 1010 Wien · UID:"
-		if s.townLine.MatchString(it.folded) || rule != ruleSeller && (label || s.announcesSum(it) || s.besideAccount(it)) {
+		if s.townLine.MatchString(it.folded) || rule != ruleSeller && (label || s.announcesSum(it) || s.besideAccount(it) || s.brokenBank(it)) {
 			return
 		}
 		if s.titleAlone.MatchString(strings.Trim(foldText(name), " .:")) || rule != ruleSeller && s.townOfLetter(name) {
@@ -152,7 +152,7 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 	s.footBlock(buyers, add)
 	s.imprint(buyers, add)
 	s.sentences(buyers, add)
-	s.signed(buyers, add)
+	s.signers(buyers, add)
 	s.addressees(add)
 	all = s.withoutBuyers(all)
 	s.group(all)
@@ -178,6 +178,13 @@ func (s *sheet) besideAccount(it *item) bool {
 		near := above.page == it.page && absFloat(above.x0-it.x0) < 3 && it.y-above.y < 2.2*maxFloat(it.size, 7)
 		return near && s.onlyAccount(above.folded) && len(s.placesOf(named{it: it, key: it.key})) == 1
 	})
+}
+
+// brokenBank reports whether the line above an item ends with the name of a bank, which the item goes on with to the account: "… bei der
+// Volksbank" over "Mittelhessen, IBAN …".
+func (s *sheet) brokenBank(it *item) bool {
+	above := s.above(it)
+	return above != nil && absFloat(above.x0-it.x0) < 3 && s.bank.MatchString(lastWord(above.folded)) && s.withAccount(it.folded)
 }
 
 // onlyAccount reports whether a text is an account and its label.

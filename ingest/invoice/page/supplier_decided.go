@@ -84,12 +84,17 @@ func (s *sheet) imprinted(c, likeliest *named, buyers map[*item]bool) bool {
 	if !told || !inLine && !(s.onlyIDIn(s.block(c.it)) && s.bareAddress(likeliest.it)) || buyers[c.it] || s.saysSelfBilled() {
 		return false
 	}
-	for t := range likeliest.ties {
+	return c.whole != likeliest.whole && likeliest.onlyPlaced()
+}
+
+// onlyPlaced reports whether nothing but its place, or that it is printed again, ties a name to the issuer.
+func (c named) onlyPlaced() bool {
+	for t := range c.ties {
 		if t != tieHead && t != tieAgain {
 			return false
 		}
 	}
-	return c.whole != likeliest.whole
+	return true
 }
 
 // onlyIDIn reports whether a block holds a VAT id, and nothing else does.
@@ -157,12 +162,7 @@ func (s *sheet) theSender(all []named, likeliest *named) int {
 // theSigned is the one company that signs the letter, where nothing but its place ties the likeliest name to the issuer: that may be whom
 // the letter is for, or an agency of the company; -1 where there is none.
 func (s *sheet) theSigned(all []named, likeliest *named) int {
-	for t := range likeliest.ties {
-		if t != tieHead && t != tieAgain {
-			return -1
-		}
-	}
-	if s.saysSelfBilled() {
+	if !likeliest.onlyPlaced() || s.saysSelfBilled() {
 		return -1
 	}
 	only := -1

@@ -50,20 +50,12 @@ func (s *sheet) imprint(buyers map[*item]bool, add addName) {
 			first := s.sentencePart(s.firstPart(it.text()))
 			rest := it.folded[min(len(it.folded), len([]rune(first))):]
 			how, mark := s.identifiedBy(rest)
-			if buyers[it] || how == "" || s.ofBank(first, it.folded) || s.brokenBank(it) ||
-				s.buyerWord.MatchString(it.folded[:len(it.folded)-len(rest)+mark]) {
+			if buyers[it] || how == "" || s.ofBank(first, it.folded) || s.buyerWord.MatchString(it.folded[:len(it.folded)-len(rest)+mark]) {
 				continue
 			}
 			add(first, it, ruleImprint, how)
 		}
 	}
-}
-
-// brokenBank reports whether the line above an item ends with the name of a bank, which the item goes on with to the account: "… bei der
-// Volksbank" over "Mittelhessen, IBAN …".
-func (s *sheet) brokenBank(it *item) bool {
-	above := s.above(it)
-	return above != nil && absFloat(above.x0-it.x0) < 3 && s.bank.MatchString(lastWord(above.folded)) && s.withAccount(it.folded)
 }
 
 // identifiedBy tells what identifies the owner of a line in what follows his name, and where that begins; "" where nothing does.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// signed adds the companies for which a letter is signed, and the persons who sign it under their own head, however that is written.
-func (s *sheet) signed(buyers map[*item]bool, add addName) {
+// signers adds the companies for which a letter is signed, and the persons who sign it under their own head, however that is written.
+func (s *sheet) signers(buyers map[*item]bool, add addName) {
 	for _, it := range s.signatures {
 		name := s.firstPart(it.text())
 		if s.legalForm.MatchString(foldText(name)) && !buyers[it] {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"tallyhouse/ingest/invoice/page/model"
 	"tallyhouse/ingest/invoice/page/typed"
 )
 
@@ -149,6 +150,42 @@ Wiesenthal
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// Given letters with a company's trade below its name, and with a bank's name broken over two lines, then neither is a candidate.
+func TestWhatIsNoNameOfASupplier(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for letter, name := range map[string]string{
+		"Gallagher Nolan LLP\nSOLICITORS & NOTARIES\n14 Eyre Square, Galway\n" + body:                                    "SOLICITORSNOTARIES",
+		body + "\nBitte überweisen Sie auf mein Konto bei der Volksbank\nMittelhessen, IBAN AT61 1904 3002 3457 3201.\n": "MITTELHESSEN",
+	} {
+		for _, c := range reader.Considered(typed.Document(letter), Own{})["supplierName"] {
+			if c.Key == name {
+				t.Errorf("%s is a candidate", name)
+			}
+		}
+	}
+}
+
+// Given a letter of an agency's whose name is likeliest by its place alone, then the company that signs is stated in its place; and the
+// person who signs is in place of what the person does.
+func TestWhoSignsIsStatedInstead(t *testing.T) {
+	s := sheetOf(t, "Generalagentur Mondsee\n\nFreundliche Grüße\n\nHelvia Versicherung AG")
+	s.weights = model.Model{"supplierName": {Weights: map[string]int{"rule " + ruleLetterhead: 9000}}}
+	if got, _ := s.rankedNames(Own{}, map[*item]bool{}, nil); got == nil || got.name != "Helvia Versicherung AG" {
+		t.Errorf("the supplier is %+v", got)
+	}
+	s = sheetOf(t, "DI Judith Thalhammer\nArchitektin")
+	all := []named{
+		{name: "Architektin", whole: "A", it: s.rows[1][0], ties: map[tie]bool{tieHead: true}},
+		{name: "DI Judith Thalhammer", whole: "P", it: s.rows[0][0], ties: map[tie]bool{tieSigned: true, tieHead: true}},
+	}
+	if got := s.insteadOf(&all[0], all, nil); got != 1 {
+		t.Errorf("stated is %d, want the person", got)
 	}
 }
 

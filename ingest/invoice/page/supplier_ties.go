@@ -64,9 +64,7 @@ func (s *sheet) block(it *item) []*item {
 			break
 		}
 		for _, below := range row {
-			middle := absFloat(below.x0+below.x1-last.x0-last.x1) < 6
-			edge := absFloat(below.x0-last.x0) < 3 || absFloat(below.x1-last.x1) < 3 || middle
-			if edge && (apart <= next || s.goesOn(out, below)) {
+			if sameEdge(below, last) && (apart <= next || s.goesOn(out, below)) {
 				out, last = append(out, below), below
 				break
 			}

@@ -1,8 +1,6 @@
 package page
 
-import (
-	"slices"
-)
+import "slices"
 
 // passage is a paragraph with the sums that it tells in sentences.
 type passage struct {
@@ -75,27 +73,31 @@ func (p *passage) around(i int) (before, behind string) {
 // another one has a label elsewhere, none is the invoice's for sure.
 func (s *sheet) toldSums(grosses []sum) (out ruled) {
 	for _, p := range s.passages() {
-		own := s.toldUntaxed(&p)
-		for i := range p.figures {
-			n, t, g := s.toldTriple(&p, i)
-			if g == nil {
-				continue
-			}
-			if own.gross != nil && own.grossValue != g.value {
+		for _, own := range s.toldIn(&p) {
+			if out.gross != nil && out.grossValue != own.grossValue || s.otherTotal(&p, grosses, own.gross) {
 				return ruled{}
 			}
-			own = ruled{net: n, tax: t, gross: g, netValue: n.value, taxValue: t.value, grossValue: g.value, hasNet: true, hasTax: true,
-				rule: "told in a sentence: net + tax = gross", confidence: 0.92}
+			out = own
 		}
-		if own.gross == nil {
-			continue
-		}
-		if out.gross != nil && out.grossValue != own.grossValue || s.otherTotal(&p, grosses, own.gross) {
-			return ruled{}
-		}
-		out = own
 	}
 	return out
+}
+
+// toldIn lists the totals that a passage tells, with tax where it names a rate, else without.
+func (s *sheet) toldIn(p *passage) (all []ruled) {
+	if len(p.rates) == 0 {
+		if t := s.toldUntaxed(p); t.gross != nil {
+			all = append(all, t)
+		}
+		return all
+	}
+	for i := range p.figures {
+		if n, t, g := s.toldTriple(p, i); g != nil {
+			all = append(all, ruled{net: n, tax: t, gross: g, netValue: n.value, taxValue: t.value, grossValue: g.value, hasNet: true,
+				hasTax: true, rule: "told in a sentence: net + tax = gross", confidence: 0.92})
+		}
+	}
+	return all
 }
 
 // toldTriple is the net sum and the total of the tax that a figure of a passage may be.
@@ -141,10 +143,10 @@ func (s *sheet) toldTotal(p *passage, value int64) *sum {
 // toldUntaxed is the total of a passage of an invoice that says that no tax is due: what the figures before it add up to.
 func (s *sheet) toldUntaxed(p *passage) ruled {
 	const most = 8 // figures
-	if len(p.rates) > 0 {
-		return ruled{}
-	}
 	for i := len(p.figures) - 1; i >= 2; i-- {
+		if before, _ := p.around(i); s.contractSum.MatchString(before) {
+			continue
+		}
 		rest := p.figures[i].value
 		for k := i - 1; k >= max(0, i-most) && rest > 0; k-- {
 			if rest -= p.figures[k].value; rest == 0 && k < i-1 && s.mentions(s.noTax) {
