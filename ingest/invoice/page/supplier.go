@@ -128,7 +128,7 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 		}
 		// What a seller's label names is a name, however odd.
 		label := strings.HasSuffix(strings.TrimSpace(it.folded), ":") && len(splitReturn(it.text())) == 1 // not "Berger GmbH · 1010 Wien · UID:"
-		if s.townLine.MatchString(it.folded) || rule != ruleSeller && (label || s.announcesSum(it) || s.besideAccount(it) || s.brokenBank(it)) {
+		if s.townLine.MatchString(it.folded) || rule != ruleSeller && (label || s.announcesSum(it) || s.besideAccount(it) || s.brokenBank(name, it)) {
 			return
 		}
 		if s.titleAlone.MatchString(strings.Trim(foldText(name), " .:")) || rule != ruleSeller && s.townOfLetter(name) {
@@ -180,11 +180,12 @@ func (s *sheet) besideAccount(it *item) bool {
 	})
 }
 
-// brokenBank reports whether the line above an item ends with the name of a bank, which the item goes on with to the account: "… bei der
+// brokenBank reports whether a name that begins an item is the rest of a bank's in the line above, before the account: "… bei der
 // Volksbank" over "Mittelhessen, IBAN …".
-func (s *sheet) brokenBank(it *item) bool {
+func (s *sheet) brokenBank(name string, it *item) bool {
 	above := s.above(it)
-	return above != nil && absFloat(above.x0-it.x0) < 3 && s.bank.MatchString(lastWord(above.folded)) && s.withAccount(it.folded)
+	return above != nil && absFloat(above.x0-it.x0) < 3 && strings.HasPrefix(it.key, Key(name)) &&
+		s.bank.MatchString(lastWord(above.folded)) && s.withAccount(it.folded)
 }
 
 // onlyAccount reports whether a text is an account and its label.

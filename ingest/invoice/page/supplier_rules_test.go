@@ -28,9 +28,10 @@ func TestABankBrokenOverTwoLines(t *testing.T) {
 		"auf mein Konto bei der Volksbank\nMittelhessen, IBAN AT61 1904 3002 3457 3201": true,
 		"auf das Konto unserer Firma\nMittelhessen, IBAN AT61 1904 3002 3457 3201":      false,
 		"auf mein Konto bei der Volksbank\nMittelhessen, wie bisher":                    false,
+		"auf mein Konto bei der Volksbank\nIBAN AT61 1904 3002 3457 3201, Mittelhessen": false,
 	} {
 		s := sheetOf(t, lines)
-		if got := s.brokenBank(s.rows[1][0]); got != want {
+		if got := s.brokenBank("Mittelhessen", s.rows[1][0]); got != want {
 			t.Errorf("%q: %t, want %t", lines, got, want)
 		}
 	}

@@ -175,7 +175,7 @@ func TestWhatIsNoNameOfASupplier(t *testing.T) {
 // person who signs is in place of what the person does.
 func TestWhoSignsIsStatedInstead(t *testing.T) {
 	s := sheetOf(t, "Generalagentur Mondsee\n\nFreundliche Grüße\n\nHelvia Versicherung AG")
-	s.weights = model.Model{"supplierName": {Weights: map[string]int{"rule " + ruleLetterhead: 9000}}}
+	s.weights = model.Model{"supplierName": {Weights: map[string]int{"rule " + ruleLetterhead + " first line": 9000}}}
 	if got, _ := s.rankedNames(Own{}, map[*item]bool{}, nil); got == nil || got.name != "Helvia Versicherung AG" {
 		t.Errorf("the supplier is %+v", got)
 	}
