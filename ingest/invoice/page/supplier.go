@@ -128,7 +128,8 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 		}
 		// What a seller's label names is a name, however odd.
 		label := strings.HasSuffix(strings.TrimSpace(it.folded), ":") && len(splitReturn(it.text())) == 1 // not "Berger GmbH · 1010 Wien · UID:"
-		if s.townLine.MatchString(it.folded) || rule != ruleSeller && (label || s.announcesSum(it) || s.besideAccount(it) || s.brokenBank(name, it)) {
+		others := label || s.announcesSum(it) || s.besideAccount(it) || s.brokenBank(name, it)
+		if s.townLine.MatchString(it.folded) || rule != ruleSeller && others {
 			return
 		}
 		if s.titleAlone.MatchString(strings.Trim(foldText(name), " .:")) || rule != ruleSeller && s.townOfLetter(name) {
