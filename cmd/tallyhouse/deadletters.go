@@ -159,7 +159,7 @@ func showDeadLetter(s *shell, to *connection) *cobra.Command {
 		Use:   "show KEY",
 		Short: "Print a refused message",
 		Long:  "Prints the refused message's own bytes on standard output, and what is known of it on standard error.",
-		Args:  cobra.ExactArgs(1),
+		Args:  one("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			servers, err := to.open()
 			if err != nil {
@@ -218,6 +218,10 @@ func replayDeadLetter(s *shell, to *connection) *cobra.Command {
 		if dry && rule == "" {
 			return usageError{errors.New("--dry-run goes with --rule")}
 		}
+		corrected, err := readMessage(s, file)
+		if err != nil {
+			return err
+		}
 		servers, err := to.open()
 		if err != nil {
 			return err
@@ -235,10 +239,6 @@ func replayDeadLetter(s *shell, to *connection) *cobra.Command {
 		stored := load.StoredBy(store.All())
 		if rule != "" {
 			return replayRule(cmd.Context(), s, servers.kafka, tables, stored, topic, rule, dry)
-		}
-		corrected, err := readMessage(s, file)
-		if err != nil {
-			return err
 		}
 		return replayOne(cmd.Context(), s, servers.kafka, tables, stored, args[0], corrected, force)
 	}

@@ -40,9 +40,12 @@ func exportCommand(s *shell) *cobra.Command {
 	f.StringVarP(&output, "output", "o", "", "file to write (default: standard output)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		query, err := exportQuery(dialect, project, fields, filters)
+		at, wrongAddress := url.Parse(api)
 		switch {
 		case err != nil:
 			return usageError{err}
+		case wrongAddress != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https":
+			return usageError{fmt.Errorf("--api must be a URL like https://ledger.example.com, not %q", api)}
 		case key == "":
 			return usageError{errors.New("--key or the variable TALLYHOUSE_KEY must be given")}
 		case !slices.Contains([]export.Format{export.NDJSON, export.CSV, export.Parquet}, export.Format(format)):

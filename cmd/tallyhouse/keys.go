@@ -136,7 +136,7 @@ func revokeKey(s *shell, to *connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "revoke ID",
 		Short: "Revoke a key, at once and for all",
-		Args:  cobra.ExactArgs(1),
+		Args:  one("ID"),
 	}
 	tenantFlag(cmd, &tenant)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -22,7 +22,7 @@ func loadCommand(s *shell) *cobra.Command {
 		Example: "  tallyhouse load --check events.ndjson\n" +
 			"  tallyhouse load --wait events.ndjson\n" +
 			"  tallyhouse sample --records 10000 | tallyhouse load --wait -",
-		Args: cobra.MinimumNArgs(1),
+		Args: oneOrMore("FILE"),
 	}
 	to := connectionFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&check, "check", false, "validate only; no server is needed")

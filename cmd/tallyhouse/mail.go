@@ -113,7 +113,7 @@ func releaseMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
 		Long: "Takes a mail out of quarantine, or gives one that failed or was set aside another chance. The worker reads it\n" +
 			"at once, as if its sender were allowed. MAIL is what the lists show.",
 		Example: "  tallyhouse mail release 1767225600.17",
-		Args:    cobra.ExactArgs(1),
+		Args:    one("MAIL"),
 	}
 	cmd.RunE = s.withIntake(to, f, noOriginals, func(ctx context.Context, intake *mail.Intake, args []string) error {
 		return intake.Release(ctx, args[0])
@@ -130,7 +130,7 @@ func retryMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
 			"failed reading over a completed one. It prints the record's id, version and status; when it still can't be read,\n" +
 			"it ends with 1.",
 		Example: "  tallyhouse mail retry mail-kjre67wdk2wvetca342pmnbxi6qsocdd",
-		Args:    cobra.ExactArgs(1),
+		Args:    one("RECORD"),
 	}
 	cmd.RunE = s.withIntake(to, f, f.openOriginals, func(ctx context.Context, intake *mail.Intake, args []string) error {
 		again, err := intake.Retry(ctx, args[0])

@@ -27,7 +27,7 @@ func showMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
 			"possible, findings, why it failed, and the mail. The documents and the mail are those that were kept, byte by\n" +
 			"byte. Files that are there are not overwritten.",
 		Example: "  tallyhouse mail show mail-kjre67wdk2wvetca342pmnbxi6qsocdd --out invoice.pdf",
-		Args:    cobra.ExactArgs(1),
+		Args:    one("RECORD"),
 	}
 	jsonFlag(cmd.Flags(), &asJSON)
 	cmd.Flags().StringVar(&out, "out", "", "write the document that the values are from to this file")

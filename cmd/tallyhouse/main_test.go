@@ -59,8 +59,15 @@ func TestFaultsOfTheCommandLine(t *testing.T) {
 		"unknown command":    {args: []string{"lod"}, want: []string{`unknown command "lod"`, "tallyhouse --help"}},
 		"unknown subcommand": {args: []string{"keys", "make"}, want: []string{`unknown command "make"`, "tallyhouse keys --help"}},
 		"unknown flag":       {args: []string{"load", "--nope", "x"}, want: []string{"unknown flag: --nope"}},
-		"no file":            {args: []string{"load"}, want: []string{"requires at least 1 arg"}},
-		"missing flags":      {args: []string{"keys", "create"}, want: []string{`"environment", "owner", "tenant"`}},
+		"no file":            {args: []string{"load"}, want: []string{"give at least one FILE"}},
+		"no topic":           {args: []string{"release"}, want: []string{"give one TOPIC, not 0"}},
+		"two mails":          {args: []string{"mail", "release", "1.2", "1.3"}, want: []string{"give one MAIL, not 2"}},
+		"fewer than none": {
+			args: []string{"topics", "--partitions", "-1"}, want: []string{"--partitions and --replicas must not be negative, but are -1 and 0"},
+		},
+		"findings":      {args: []string{"verify", "--most", "-1", "--every", "-1h"}, want: []string{"--most must not be", "--every must not be"}},
+		"no API":        {args: []string{"export", "--key", "pk_x", "--api", "localhost:8080"}, want: []string{"--api must be a URL like"}},
+		"missing flags": {args: []string{"keys", "create"}, want: []string{`"environment", "owner", "tenant"`}},
 		"bad variable": {
 			env: map[string]string{"TALLYHOUSE_PARTITIONS": "many"}, args: []string{"topics"},
 			want: []string{"TALLYHOUSE_PARTITIONS", `"many"`},

@@ -60,7 +60,7 @@ func TestAProbeAsks(t *testing.T) {
 		server.URL + "/well":                            {exitDone, ""},
 		server.URL + "/ill":                             {exitFailed, "503 Service Unavailable: a partition is stuck"},
 		strings.Replace(server.URL, "http:", "tcp:", 1): {exitDone, ""},
-		"tcp://" + free(t):                              {exitFailed, "refused"},
+		"tcp://" + free(t):                              {exitFailed, "start the server, or check the port in URL"},
 		"ftp://127.0.0.1":                               {exitUsage, "URL must be like"},
 	} {
 		if o := tallyhouse(t, nil, "", "probe", target); o.code != c.code || !strings.Contains(o.err, c.want) {

@@ -20,7 +20,7 @@ func probeCommand(s *shell) *cobra.Command {
 		Long: "Ends with 0 when the URL answers 200, else with 1 and what it answered. tcp://HOST:PORT only connects. For images\n" +
 			"that have no other program.",
 		Example: "  tallyhouse probe http://127.0.0.1:9090/healthz",
-		Args:    cobra.ExactArgs(1),
+		Args:    one("URL"),
 	}
 	cmd.Flags().DurationVar(&timeout, "timeout", 3*time.Second, "how long an answer may take")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -32,7 +32,7 @@ func probeCommand(s *shell) *cobra.Command {
 			dialer := net.Dialer{Timeout: timeout}
 			c, err := dialer.DialContext(cmd.Context(), "tcp", target.Host)
 			if err != nil {
-				return fmt.Errorf("probe: %w", err)
+				return unwell(err)
 			}
 			return c.Close()
 		}
@@ -43,7 +43,7 @@ func probeCommand(s *shell) *cobra.Command {
 		client := http.Client{Timeout: timeout}
 		answer, err := client.Do(request)
 		if err != nil {
-			return fmt.Errorf("probe: %w", err)
+			return unwell(err)
 		}
 		defer answer.Body.Close()
 		const most = 4 << 10
@@ -54,4 +54,9 @@ func probeCommand(s *shell) *cobra.Command {
 		return nil
 	}
 	return cmd
+}
+
+// unwell is the failure of a probe whose process didn't answer.
+func unwell(err error) error {
+	return &serverError{flag: "URL", cause: fmt.Errorf("probe: %w", err)}
 }

@@ -22,7 +22,7 @@ func rebuildCommand(s *shell) *cobra.Command {
 			"is run again, to its end, nobody writes to the table. A roll is rebuilt together with the others of its table, and\n" +
 			"all are when the server detached a part of the sums as broken.\n\n" + rollsOfTables(),
 		Example: "  tallyhouse rebuild lines\n  tallyhouse rebuild all",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    oneOrMore("ROLL or TABLE, or all"),
 	}
 	to := connectionFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -24,7 +24,7 @@ func releaseCommand(s *shell) *cobra.Command {
 			"until the database server restarts or this ends it: what the dead command left running is killed first. Make\n" +
 			"sure that it is dead. TOPIC is a topic of change events, or migrations.",
 		Example: "  tallyhouse release ledger.records",
-		Args:    cobra.MatchAll(cobra.ExactArgs(1), heldTopic),
+		Args:    cobra.MatchAll(one("TOPIC"), heldTopic),
 	}
 	to := connectionFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -41,8 +41,12 @@ func releaseCommand(s *shell) *cobra.Command {
 		var failed []error
 		found := false
 		for _, shard := range shards {
-			if exists, err := shard.Exists(cmd.Context()); err != nil || !exists {
-				failed = append(failed, errors.Join(err, fmt.Errorf("%s: there is no database %s", shard.Addr(), shard.Name())))
+			exists, err := shard.Exists(cmd.Context())
+			if err == nil && !exists {
+				err = fmt.Errorf("%s: there is no database %s: check --clickhouse-database", shard.Addr(), shard.Name())
+			}
+			if err != nil {
+				failed = append(failed, err)
 				continue
 			}
 			broken, err := fence.Break(cmd.Context(), shard, args[0], "release")

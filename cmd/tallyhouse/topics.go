@@ -56,6 +56,12 @@ func topicsCommand(s *shell) *cobra.Command {
 		fmt.Sprintf("partitions of every topic; 0: as they are, %d where they are made", kafka.DefaultPartitions))
 	cmd.Flags().IntVar(&spec.Replicas, "replicas", 0, "replicas of a topic that is made; 0: the cluster's default")
 	cmd.Flags().BoolVar(&mayForget, "allow-retention", false, "topics may forget messages: nothing older can be ingested again")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if spec.Partitions < 0 || spec.Replicas < 0 {
+			return fmt.Errorf("--partitions and --replicas must not be negative, but are %d and %d", spec.Partitions, spec.Replicas)
+		}
+		return nil
+	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		servers, err := to.open()
 		if err != nil {

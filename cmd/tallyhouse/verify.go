@@ -41,7 +41,13 @@ func verifyCommand(s *shell) *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was found as JSON, warnings included")
 	cmd.Flags().BoolVar(&o.NoHold, "no-hold", false, "never keep writers out")
 	cmd.Flags().IntVar(&o.Most, "most", 100, "findings listed of each roll and kind of warning; the others are counted")
-	cmd.PreRunE = func(*cobra.Command, []string) error { return repeated.check() }
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		err := repeated.check()
+		if o.Most < 0 {
+			err = errors.Join(err, fmt.Errorf("--most must not be negative, but is %d", o.Most))
+		}
+		return err
+	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		servers, err := to.open()
 		if err != nil {

@@ -192,8 +192,8 @@ func (o *oauth) refused() {
 	o.token = nil
 }
 
-// ErrNoLogin says that a mailbox has no refresh token that a login could make.
-var ErrNoLogin = errors.New("it has no refresh-token-file")
+// ErrNoLogin says that a mailbox has no refresh token, which is all that a login makes.
+var ErrNoLogin = errors.New("no person logs in to it: that takes auth=oauth2 with a refresh-token-file in its URL")
 
 // Login has a person allow the access to the mailbox (RFC 8628) and keeps the refresh token in the file of the URL. It
 // calls show with the page to open and the code to enter there, and waits until that is done.
