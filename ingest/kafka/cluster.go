@@ -60,7 +60,7 @@ func Connect(a Access) (Cluster, error) {
 			TLS:         a.TLS,
 			// A new topic or leader is seen within this time; only our own topics are asked for.
 			MetadataTTL:    time.Second,
-			MetadataTopics: Names(),
+			MetadataTopics: topicNames(),
 		},
 		Dialer: &kafka.Dialer{ClientID: clientID, Timeout: dialTimeout, KeepAlive: 15 * time.Second, DualStack: true, TLS: a.TLS},
 		Reading: []kgo.Opt{

@@ -39,8 +39,8 @@ const (
 // ErrPartitions says that a topic has another number of partitions than was asked for.
 var ErrPartitions = errors.New("another number of partitions")
 
-// Names are all topics: those of events.Topics and the dead letters.
-func Names() []string {
+// topicNames are all topics: those of events.Topics and the dead letters.
+func topicNames() []string {
 	var names []string
 	for _, t := range events.Topics() {
 		names = append(names, string(t))
@@ -102,7 +102,7 @@ func check(ctx context.Context, c Cluster, found map[string]int) ([]Status, erro
 		return nil, err
 	}
 	var all []Status
-	for _, name := range Names() {
+	for _, name := range topicNames() {
 		if n, ok := found[name]; ok {
 			of := settings[name]
 			all = append(all, Status{
@@ -129,7 +129,7 @@ func Partitions(ctx context.Context, c Cluster) (map[string]int, error) {
 }
 
 func partitions(ctx context.Context, c Cluster) (map[string]int, error) {
-	r, err := c.Client().Metadata(ctx, &kafka.MetadataRequest{Topics: Names()})
+	r, err := c.Client().Metadata(ctx, &kafka.MetadataRequest{Topics: topicNames()})
 	if err != nil {
 		return nil, c.unreachable(err)
 	}
@@ -155,7 +155,7 @@ func create(ctx context.Context, c Cluster, spec TopicSpec, found map[string]int
 		replicas = -1
 	}
 	var missing []kafka.TopicConfig
-	for _, name := range Names() {
+	for _, name := range topicNames() {
 		if _, ok := found[name]; !ok {
 			missing = append(missing, kafka.TopicConfig{Topic: name, NumPartitions: n, ReplicationFactor: replicas,
 				ConfigEntries: settingsOf(name)})
@@ -187,13 +187,14 @@ func awaitAll(ctx context.Context, c Cluster) (found map[string]int, err error) 
 		if found, err = partitions(ctx, c); err != nil {
 			return err
 		}
-		if len(found) < len(Names()) {
+		if len(found) < len(topicNames()) {
 			return retry.RetryableError(errors.New("some are not known yet"))
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("wait for the new topics: %d of %d are known: %w; run `tallyhouse topics` again", len(found), len(Names()), err)
+		return nil, fmt.Errorf("wait for the new topics: %d of %d are known: %w; run `tallyhouse topics` again",
+			len(found), len(topicNames()), err)
 	}
 	return found, nil
 }

@@ -7,19 +7,17 @@ import (
 	"strings"
 	"time"
 
-	"tallyhouse/analytics"
 	"tallyhouse/ingest/mail/message"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
 
-// The versions of a record that the intake writes. From ApplicationsOwn on they are the application's
+// The versions of a record that the intake writes. From analytics.ApplicationsOwn on they are the application's
 // (docs/mail.md#for-operators).
 const (
 	versionQueued     = 1
 	versionProcessing = 2
 	versionRead       = 3
-	ApplicationsOwn   = analytics.ApplicationsOwn
 )
 
 // identity says what makes a record the same, however often its mail is read.

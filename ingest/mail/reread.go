@@ -9,6 +9,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"tallyhouse/analytics"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
 	"tallyhouse/ingest/sandbox"
@@ -26,8 +27,9 @@ type Retried struct {
 
 // Why a record can't be read again.
 var (
-	errNoRecord   = errors.New("no such record among those of mails")
-	errTakenOver  = fmt.Errorf("the application has taken it over (versions from %d on are its own): correct it there", ApplicationsOwn)
+	errNoRecord  = errors.New("no such record among those of mails")
+	errTakenOver = fmt.Errorf("the application has taken it over (versions from %d on are its own): correct it there",
+		analytics.ApplicationsOwn)
 	errUnfinished = errors.New("it is not read yet; the worker reads it as soon as it can")
 	errNoMail     = errors.New("its mail is in none of the mailboxes; see that they are the ones it was sent to (--imap), " +
 		"the folder of done mails too (--mail-done, --mail-folder)")
@@ -54,7 +56,7 @@ func (in *Intake) reread(ctx context.Context, id string) (Retried, error) {
 	switch {
 	case h.deleted || h.channel != "email":
 		return Retried{}, errNoRecord
-	case h.version+1 >= ApplicationsOwn:
+	case h.version+1 >= analytics.ApplicationsOwn:
 		return Retried{}, errTakenOver
 	case h.status != "completed" && h.status != "failed":
 		return Retried{}, errUnfinished
@@ -66,7 +68,7 @@ func (in *Intake) reread(ctx context.Context, id string) (Retried, error) {
 		return Retried{}, err
 	case before.confirmed:
 		return Retried{}, errConfirmed
-	case version >= ApplicationsOwn:
+	case version >= analytics.ApplicationsOwn:
 		return Retried{}, errTakenOver
 	}
 	mail, err := in.findMail(ctx, tenant, h, before.mail)

@@ -147,7 +147,7 @@ func (d directory) read(ctx context.Context, name string, limit int64) ([]byte, 
 func readBounded(r io.Reader, limit int64) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err == nil && int64(len(content)) > limit {
-		return nil, ErrTooLarge
+		return nil, errTooLarge
 	}
 	return content, err
 }

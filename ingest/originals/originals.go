@@ -33,11 +33,11 @@ func ParseHash(s string) (h Hash, err error) {
 // Errors of a Store, wrapped.
 var (
 	ErrNotFound = errors.New("not kept")
-	// ErrDamaged says that what is kept isn't what was put there.
-	ErrDamaged = errors.New("what is kept is damaged")
+	// errDamaged says that what is kept isn't what was put there.
+	errDamaged = errors.New("what is kept is damaged")
 	// ErrDenied says that an S3 server refuses the key, or what it asks for.
 	ErrDenied   = errors.New("the key, or what it may do, is refused")
-	ErrTooLarge = errors.New("larger than what is kept")
+	errTooLarge = errors.New("larger than what is kept")
 )
 
 const (
@@ -55,7 +55,7 @@ const (
 type backend interface {
 	// create makes a content unless there is one of this name: of several at the same time one is created.
 	create(ctx context.Context, name string, content []byte) (created bool, err error)
-	// read is an ErrNotFound for a name without content, and an ErrTooLarge for one that is above the limit.
+	// read is an ErrNotFound for a name without content, and an errTooLarge for one that is above the limit.
 	read(ctx context.Context, name string, limit int64) ([]byte, error)
 }
 
@@ -88,7 +88,7 @@ func open(ctx context.Context, b backend, name string) (*Store, error) {
 // again changes nothing.
 func (s *Store) Put(ctx context.Context, tenant string, content []byte) error {
 	if len(content) > MaxBytes {
-		return fmt.Errorf("keep %d bytes: %w: %d", len(content), ErrTooLarge, MaxBytes)
+		return fmt.Errorf("keep %d bytes: %w: %d", len(content), errTooLarge, MaxBytes)
 	}
 	h := Of(content)
 	if _, err := s.backend.create(ctx, contentName(tenant, h), content); err != nil {
@@ -101,7 +101,7 @@ func (s *Store) Put(ctx context.Context, tenant string, content []byte) error {
 func (s *Store) Get(ctx context.Context, tenant string, h Hash) ([]byte, error) {
 	content, err := s.backend.read(ctx, contentName(tenant, h), MaxBytes)
 	if err == nil && Of(content) != h {
-		err = ErrDamaged
+		err = errDamaged
 	}
 	if err != nil {
 		return nil, fmt.Errorf("get the original %s: %w", h, err)
@@ -138,7 +138,7 @@ func (s *Store) Enlist(ctx context.Context, tenant, thing, record string) (befor
 // First notes what a tenant has to say of a thing, unless something was noted of it before, and gives what was noted first.
 func (s *Store) First(ctx context.Context, tenant, thing string, content []byte) (first []byte, err error) {
 	if len(content) > maxNoted {
-		return nil, fmt.Errorf("note %d bytes: %w: %d", len(content), ErrTooLarge, maxNoted)
+		return nil, fmt.Errorf("note %d bytes: %w: %d", len(content), errTooLarge, maxNoted)
 	}
 	name := fmt.Sprintf("%s/first/%s", folder(tenant), spread(Of([]byte(thing))))
 	created, err := s.backend.create(ctx, name, content)

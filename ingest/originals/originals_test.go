@@ -137,7 +137,7 @@ func TestWhatWasNotedFirstCounts(t *testing.T) {
 			if slices.ContainsFunc(got, func(one string) bool { return one != got[0] || one == "" }) {
 				t.Errorf("they see %q", got)
 			}
-			if _, err := s.First(t.Context(), "demo", "record 9", make([]byte, maxNoted+1)); !errors.Is(err, ErrTooLarge) {
+			if _, err := s.First(t.Context(), "demo", "record 9", make([]byte, maxNoted+1)); !errors.Is(err, errTooLarge) {
 				t.Errorf("too much is %v", err)
 			}
 		})
@@ -203,7 +203,7 @@ func TestDamageIsTold(t *testing.T) {
 	if err := os.WriteFile(path, []byte("an invoice of 900 euros"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Get(t.Context(), "demo", Of(content)); !errors.Is(err, ErrDamaged) {
+	if _, err := s.Get(t.Context(), "demo", Of(content)); !errors.Is(err, errDamaged) {
 		t.Errorf("got %v", err)
 	}
 }

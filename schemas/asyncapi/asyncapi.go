@@ -12,8 +12,8 @@ import (
 	"tallyhouse/schemas/jsonschema"
 )
 
-// Version is that of the events' description.
-const Version = "0.1.4"
+// version is that of the events' description.
+const version = "0.1.4"
 
 type document struct {
 	AsyncAPI           string               `json:"asyncapi"`
@@ -102,7 +102,7 @@ func Document() ([]byte, error) {
 	doc := document{
 		AsyncAPI: "3.0.0",
 		Info: info{
-			Title: "Tallyhouse change events", Version: Version,
+			Title: "Tallyhouse change events", Version: version,
 			Description: "Every message is the complete state of one entity after a change, as JSON in UTF-8. The highest version of an " +
 				"entity counts, so repeated, late and reordered messages do no harm.",
 			License: license{"Apache 2.0", "https://www.apache.org/licenses/LICENSE-2.0.html"},

@@ -111,7 +111,7 @@ type Engine struct {
 
 // Start starts the engine and returns when it answers queries. On a machine's
 // first start it fetches the library. The context bounds the start alone; the
-// engine runs until Stop. A failure that the user can fix is a *StartError or a
+// engine runs until Stop. A failure that the user can fix is a *startFailure or a
 // *supervise.PortTakenError.
 func Start(ctx context.Context, o Options) (*Engine, error) {
 	patience := supervise.Usual()

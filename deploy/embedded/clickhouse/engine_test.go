@@ -414,7 +414,7 @@ func TestADataDirectoryServesOneEngine(t *testing.T) {
 	dir := t.TempDir()
 	first := startSmall(t, dir)
 	_, err := Start(t.Context(), small(dir))
-	if !errors.Is(err, ErrDataDirInUse) {
+	if !errors.Is(err, errDataDirInUse) {
 		t.Fatalf("got %v", err)
 	}
 	if !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "--data-dir") {
@@ -443,7 +443,7 @@ func TestALibraryThatDoesNotLoadIsReported(t *testing.T) {
 	// when an engine is started with it
 	_, err = Start(t.Context(), o)
 	// then the error says what the child said
-	if !errors.Is(err, ErrNotServing) || !strings.Contains(err.Error(), "load the engine library") {
+	if !errors.Is(err, errNotServing) || !strings.Contains(err.Error(), "load the engine library") {
 		t.Fatalf("got %v", err)
 	}
 }

@@ -5,29 +5,29 @@ import (
 	"strings"
 )
 
-// What keeps the engine from starting, as errors.Is finds it in a *StartError.
+// What keeps the engine from starting, as errors.Is finds it in a *startFailure.
 // A taken port is a *supervise.PortTakenError.
 var (
-	ErrUnsupportedPlatform = errors.New("no engine library for this platform")
-	ErrNoLoader            = errors.New("this program is built without what loads the engine library")
-	ErrNoClient            = errors.New("the npm client is not installed")
-	ErrNoNetwork           = errors.New("the engine library cannot be fetched: no network")
-	ErrFetch               = errors.New("the engine library cannot be fetched")
-	ErrIntegrity           = errors.New("the fetched engine library is not the pinned one")
-	ErrDiskFull            = errors.New("the disk is full")
-	ErrDataDirInUse        = errors.New("the data directory is in use by another engine")
-	ErrNotServing          = errors.New("the engine ended or fell silent before it served")
+	errUnsupportedPlatform = errors.New("no engine library for this platform")
+	errNoLoader            = errors.New("this program is built without what loads the engine library")
+	errNoClient            = errors.New("the npm client is not installed")
+	errNoNetwork           = errors.New("the engine library cannot be fetched: no network")
+	errFetch               = errors.New("the engine library cannot be fetched")
+	errIntegrity           = errors.New("the fetched engine library is not the pinned one")
+	errDiskFull            = errors.New("the disk is full")
+	errDataDirInUse        = errors.New("the data directory is in use by another engine")
+	errNotServing          = errors.New("the engine ended or fell silent before it served")
 )
 
-// StartError is the reason why the engine did not start, with what to do about it.
-type StartError struct {
-	Reason error  // one of this package's Err values
+// startFailure is the reason why the engine did not start, with what to do about it.
+type startFailure struct {
+	Reason error  // one of those above
 	Detail string // what was seen, may be empty
 	Advice string // what to do next
 	Cause  error  // the underlying error, may be nil
 }
 
-func (e *StartError) Error() string {
+func (e *startFailure) Error() string {
 	text := []string{"embedded clickhouse: " + e.Reason.Error()}
 	if e.Detail != "" {
 		text = append(text, e.Detail)
@@ -39,7 +39,7 @@ func (e *StartError) Error() string {
 }
 
 // Unwrap gives errors.Is and errors.As both the reason and the cause.
-func (e *StartError) Unwrap() []error {
+func (e *startFailure) Unwrap() []error {
 	if e.Cause == nil {
 		return []error{e.Reason}
 	}

@@ -43,7 +43,7 @@ func fetchLibrary(ctx context.Context, o Options, r release) (string, error) {
 	defer cancel()
 	unlock, err := lock(ctx, home+".lock", o.Log)
 	if err != nil {
-		return "", &StartError{Reason: ErrFetch, Detail: "another process has been fetching it for too long", Cause: err,
+		return "", &startFailure{Reason: errFetch, Detail: "another process has been fetching it for too long", Cause: err,
 			Advice: "end that process and start again"}
 	}
 	defer unlock()
@@ -102,7 +102,7 @@ func lock(ctx context.Context, path string, log *slog.Logger) (unlock func(), er
 func pack(ctx context.Context, r release, dir string, progress io.Writer) (string, error) {
 	client, err := exec.LookPath("npm")
 	if err != nil {
-		return "", &StartError{Reason: ErrNoClient, Cause: err,
+		return "", &startFailure{Reason: errNoClient, Cause: err,
 			Advice: "install Node.js with npm to have the engine library fetched, or " + elsewhere}
 	}
 	cmd := exec.CommandContext(ctx, client, "pack", r.spec(), "--cache", filepath.Join(dir, "npm"),
@@ -127,7 +127,7 @@ func pack(ctx context.Context, r release, dir string, progress io.Writer) (strin
 	}
 	tarballs, err := filepath.Glob(filepath.Join(dir, "*.tgz"))
 	if err != nil || len(tarballs) != 1 {
-		return "", &StartError{Reason: ErrFetch, Cause: err,
+		return "", &startFailure{Reason: errFetch, Cause: err,
 			Detail: fmt.Sprintf("npm pack %s left %d tarballs where 1 was due", r.spec(), len(tarballs)),
 			Advice: "update npm and start again, or " + elsewhere}
 	}
@@ -145,7 +145,7 @@ var (
 
 // packError finds the reason in what the npm client wrote; warnings are ignored.
 func packError(ctx context.Context, r release, complaint string, err error) error {
-	failed := &StartError{Reason: ErrFetch, Detail: "npm pack " + r.spec(), Cause: err,
+	failed := &startFailure{Reason: errFetch, Detail: "npm pack " + r.spec(), Cause: err,
 		Advice: "run that command to see more, or " + elsewhere}
 	code := ""
 	if match := npmCode.FindStringSubmatch(complaint); match != nil {
@@ -153,13 +153,13 @@ func packError(ctx context.Context, r release, complaint string, err error) erro
 	}
 	switch {
 	case networkCodes[code]:
-		failed.Reason = ErrNoNetwork
+		failed.Reason = errNoNetwork
 		failed.Detail += ": " + code
 		failed.Advice = "connect this machine, or give npm its proxy, and start again; or " + elsewhere
 	case code == "ENOSPC":
-		failed.Reason, failed.Advice = ErrDiskFull, diskAdvice
+		failed.Reason, failed.Advice = errDiskFull, diskAdvice
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		failed.Reason, failed.Cause = ErrNoNetwork, ctx.Err()
+		failed.Reason, failed.Cause = errNoNetwork, ctx.Err()
 		failed.Advice = "start again on a better line, or " + elsewhere
 	case ctx.Err() != nil:
 		failed.Cause, failed.Advice = ctx.Err(), "start again"
@@ -184,7 +184,7 @@ func verify(tarball string, r release) error {
 	}
 	got := "sha512-" + base64.StdEncoding.EncodeToString(hash.Sum(nil))
 	if got != r.integrity {
-		return &StartError{Reason: ErrIntegrity, Detail: r.spec() + ": expected " + r.integrity + ", got " + got,
+		return &startFailure{Reason: errIntegrity, Detail: r.spec() + ": expected " + r.integrity + ", got " + got,
 			Advice: "do not use it: see which proxy or mirror npm is configured with, and start again; or " + elsewhere}
 	}
 	return nil
@@ -249,7 +249,7 @@ const diskAdvice = "free some 1.2 GB there, or choose other directories with --d
 // diskError names a full disk, and wraps whatever else keeps a file from being written.
 func diskError(attempt, path string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return &StartError{Reason: ErrDiskFull, Detail: path, Cause: err, Advice: diskAdvice}
+		return &startFailure{Reason: errDiskFull, Detail: path, Cause: err, Advice: diskAdvice}
 	}
 	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("embedded clickhouse: %s: %w; make %s writable for this user, or choose other directories with "+

@@ -156,21 +156,21 @@ func TestAFailedFetchSaysWhatToDo(t *testing.T) {
 		reason error
 		says   []string
 	}{
-		{"no name server", good, "echo 'npm error code EAI_AGAIN' >&2; exit 1", ErrNoNetwork,
+		{"no name server", good, "echo 'npm error code EAI_AGAIN' >&2; exit 1", errNoNetwork,
 			[]string{"EAI_AGAIN", "proxy", "TALLYHOUSE_CLICKHOUSE"}},
-		{"an older client without a connection", good, "echo 'npm ERR! code ECONNREFUSED' >&2; exit 1", ErrNoNetwork, []string{"ECONNREFUSED"}},
-		{"the package is gone", good, "echo 'npm error code E404' >&2; exit 1", ErrFetch, []string{"E404", "npm pack @chdb/lib-"}},
-		{"a failure without a code", good, "echo 'something broke' >&2; exit 3", ErrFetch, []string{"something broke", "exit status 3"}},
-		{"a full disk under npm", good, "echo 'npm error code ENOSPC' >&2; exit 1", ErrDiskFull, []string{"free some", "XDG_CACHE_HOME"}},
-		{"success without a tarball", good, "exit 0", ErrFetch, []string{"0 tarballs", "update npm"}},
-		{"another tarball than the pinned one", tarball(t, "another library"), packs, ErrIntegrity,
+		{"an older client without a connection", good, "echo 'npm ERR! code ECONNREFUSED' >&2; exit 1", errNoNetwork, []string{"ECONNREFUSED"}},
+		{"the package is gone", good, "echo 'npm error code E404' >&2; exit 1", errFetch, []string{"E404", "npm pack @chdb/lib-"}},
+		{"a failure without a code", good, "echo 'something broke' >&2; exit 3", errFetch, []string{"something broke", "exit status 3"}},
+		{"a full disk under npm", good, "echo 'npm error code ENOSPC' >&2; exit 1", errDiskFull, []string{"free some", "XDG_CACHE_HOME"}},
+		{"success without a tarball", good, "exit 0", errFetch, []string{"0 tarballs", "update npm"}},
+		{"another tarball than the pinned one", tarball(t, "another library"), packs, errIntegrity,
 			[]string{"expected " + releaseOf(good).integrity, "got " + releaseOf(tarball(t, "another library")).integrity, "mirror"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			client(t, c.packed, c.script)
 			o, r := fetchOptions(t), releaseOf(good)
 			_, err := fetchLibrary(t.Context(), o, r)
-			var failed *StartError
+			var failed *startFailure
 			if !errors.As(err, &failed) || !errors.Is(err, c.reason) {
 				t.Fatalf("got %v, a %T; want %v", err, err, c.reason)
 			}
@@ -188,7 +188,7 @@ func TestWithoutTheNPMClientTheErrorSaysSo(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	o, r := fetchOptions(t), releaseOf(nil)
 	_, err := fetchLibrary(t.Context(), o, r)
-	if !errors.Is(err, ErrNoClient) || !strings.Contains(err.Error(), "install Node.js") {
+	if !errors.Is(err, errNoClient) || !strings.Contains(err.Error(), "install Node.js") {
 		t.Fatalf("got %v", err)
 	}
 	nothingCached(t, o, r)
@@ -210,14 +210,14 @@ func TestAFetchThatTakesTooLongEnds(t *testing.T) {
 		cancel()
 	}()
 	_, err := fetchLibrary(ctx, o, r)
-	if !errors.Is(err, ErrFetch) || !errors.Is(err, context.Canceled) {
+	if !errors.Is(err, errFetch) || !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v", err)
 	}
 	nothingCached(t, o, r)
 	// and what ends by its deadline is called a missing network
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
-	if err := packError(late, r, "", errors.New("signal: killed")); !errors.Is(err, ErrNoNetwork) {
+	if err := packError(late, r, "", errors.New("signal: killed")); !errors.Is(err, errNoNetwork) {
 		t.Fatalf("got %v", err)
 	}
 }
@@ -236,7 +236,7 @@ func (f *full) Write(b []byte) (int, error) {
 func TestAFullDiskIsNamed(t *testing.T) {
 	err := copyLibrary(&full{room: 3}, bytes.NewReader(tarball(t, "the library")))
 	err = diskError("unpack the library", "/cache/"+libraryFile, err)
-	if !errors.Is(err, ErrDiskFull) {
+	if !errors.Is(err, errDiskFull) {
 		t.Fatalf("got %v", err)
 	}
 	for _, part := range []string{"/cache/" + libraryFile, "free some", "--data-dir", "XDG_CACHE_HOME"} {
@@ -266,7 +266,7 @@ func TestATarballMustHoldTheLibrary(t *testing.T) {
 
 func TestAnUnsupportedPlatformIsNamed(t *testing.T) {
 	_, err := releaseFor("plan9-mips")
-	if !errors.Is(err, ErrUnsupportedPlatform) {
+	if !errors.Is(err, errUnsupportedPlatform) {
 		t.Fatalf("got %v", err)
 	}
 	for _, part := range []string{"plan9-mips", "linux-x64-gnu", "clickhouse binary", "TALLYHOUSE_CLICKHOUSE"} {

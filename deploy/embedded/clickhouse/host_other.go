@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Where nothing can be run, Start has ended with ErrUnsupportedPlatform before
+// Where nothing can be run, Start has ended with errUnsupportedPlatform before
 // any of these is reached.
 
 const loadsLibraries = false
@@ -17,5 +17,5 @@ func grandchildAttributes() *syscall.SysProcAttr { return nil }
 func killGroup(int)                              {}
 func killSelf()                                  {}
 
-func replaceStdin() (moved, keep *os.File, err error) { return nil, nil, ErrUnsupportedPlatform }
-func runLibrary(string, []string) error               { return ErrUnsupportedPlatform }
+func replaceStdin() (moved, keep *os.File, err error) { return nil, nil, errUnsupportedPlatform }
+func runLibrary(string, []string) error               { return errUnsupportedPlatform }

@@ -4,5 +4,5 @@ package clickhouse
 
 const loadsLibraries = false
 
-// runLibrary is never reached: findLibrary has ended with ErrNoLoader.
-func runLibrary(string, []string) error { return ErrNoLoader }
+// runLibrary is never reached: findLibrary has ended with errNoLoader.
+func runLibrary(string, []string) error { return errNoLoader }

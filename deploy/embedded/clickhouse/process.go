@@ -39,7 +39,7 @@ func startProcess(ctx context.Context, line []string, addr, dataDir string) (*pr
 	}
 	p := &process{addr: addr, output: &tail{limit: 4 << 10}, done: make(chan struct{})}
 	if err := p.spawn(line); err != nil {
-		return nil, &StartError{Reason: ErrNotServing, Cause: err, Advice: "check that " + line[0] + " is an executable file"}
+		return nil, &startFailure{Reason: errNotServing, Cause: err, Advice: "check that " + line[0] + " is an executable file"}
 	}
 	conn, err := clickhouse.Open(&clickhouse.Options{
 		Addr: []string{addr}, DialTimeout: 5 * time.Second, MaxOpenConns: 2, MaxIdleConns: 1,
@@ -127,13 +127,13 @@ func (p *process) startError(dataDir string, err error) error {
 	case strings.Contains(output, "address already in use"):
 		return &supervise.PortTakenError{Service: serviceName, Addr: p.addr, Flag: addrFlag}
 	case strings.Contains(output, "Cannot lock file"), strings.Contains(output, "Another server instance in same directory"):
-		return &StartError{Reason: ErrDataDirInUse, Detail: dataDir, Cause: err,
+		return &startFailure{Reason: errDataDirInUse, Detail: dataDir, Cause: err,
 			Advice: "end the other engine, or choose another directory with --data-dir DIR"}
 	case strings.Contains(output, "No space left on device"):
-		return &StartError{Reason: ErrDiskFull, Detail: dataDir, Cause: err,
+		return &startFailure{Reason: errDiskFull, Detail: dataDir, Cause: err,
 			Advice: "free space there, or choose another directory with --data-dir DIR"}
 	}
-	return &StartError{Reason: ErrNotServing, Detail: lastLines(output), Cause: err,
+	return &startFailure{Reason: errNotServing, Detail: lastLines(output), Cause: err,
 		Advice: "see engine.log in " + dataDir + ", or " + elsewhere}
 }
 

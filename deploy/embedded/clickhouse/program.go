@@ -57,7 +57,7 @@ func findLibrary(ctx context.Context, o Options) (string, error) {
 		return "", err
 	}
 	if !loadsLibraries {
-		return "", &StartError{Reason: ErrNoLoader, Advice: elsewhere + ", or take a program built without the tag static"}
+		return "", &startFailure{Reason: errNoLoader, Advice: elsewhere + ", or take a program built without the tag static"}
 	}
 	path := filepath.Join(o.CacheDir, release.dir(), libraryFile)
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {

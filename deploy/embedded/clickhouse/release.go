@@ -66,7 +66,7 @@ func releaseFor(platform string) (release, error) {
 		for _, r := range releases {
 			known = append(known, r.platform)
 		}
-		return release{}, &StartError{Reason: ErrUnsupportedPlatform,
+		return release{}, &startFailure{Reason: errUnsupportedPlatform,
 			Detail: platform + " (there is one for " + strings.Join(known, ", ") + ")", Advice: elsewhere}
 	}
 	return releases[i], nil

@@ -32,9 +32,9 @@ const (
 	serviceName = "embedded kafka"
 	addrFlag    = "--kafka-addr"
 
-	// MaxMessageBytes is the largest batch that a topic takes: a dead letter of
+	// maxMessageBytes is the largest batch that a topic takes: a dead letter of
 	// 17 MiB with its headers.
-	MaxMessageBytes = 18 << 20
+	maxMessageBytes = 18 << 20
 )
 
 // Options configure a broker: where it keeps its data and where it listens. DataDir and
@@ -57,12 +57,12 @@ type Broker struct {
 	unlock     func()
 }
 
-// ErrDataDirInUse says that another broker uses the data directory.
-var ErrDataDirInUse = errors.New("the data directory is in use by another broker")
+// errDataDirInUse says that another broker uses the data directory.
+var errDataDirInUse = errors.New("the data directory is in use by another broker")
 
 // Start starts the broker and returns when it answers. The context bounds the
 // start alone; the broker runs until Stop. A taken port is a
-// *supervise.PortTakenError, a directory in use an ErrDataDirInUse.
+// *supervise.PortTakenError, a directory in use an errDataDirInUse.
 func Start(ctx context.Context, o Options) (*Broker, error) {
 	return start(ctx, o, supervise.Usual())
 }
@@ -84,7 +84,7 @@ func start(ctx context.Context, o Options, patience supervise.Patience) (*Broker
 	}
 	if !free {
 		return nil, fmt.Errorf("embedded kafka: %s: %w; end that one, or choose another directory with --data-dir DIR",
-			o.DataDir, ErrDataDirInUse)
+			o.DataDir, errDataDirInUse)
 	}
 	b, err := supervise.OnAddr(serviceName, o.Addr, addrFlag, func(addr string) (*Broker, error) {
 		supervisor, err := supervise.Start(ctx, supervise.Service[*run]{
@@ -152,7 +152,7 @@ func startRun(ctx context.Context, o Options, addr string) (*run, error) {
 		kfake.DataDir(o.DataDir),
 		kfake.WithLogger(logger{o.Log}),
 		kfake.BrokerConfigs(map[string]string{
-			"message.max.bytes":         strconv.Itoa(MaxMessageBytes),
+			"message.max.bytes":         strconv.Itoa(maxMessageBytes),
 			"log.retention.ms":          "-1",
 			"log.retention.bytes":       "-1",
 			"offsets.retention.minutes": strconv.Itoa(10 * 365 * 24 * 60),

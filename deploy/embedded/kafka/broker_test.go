@@ -327,7 +327,7 @@ func TestADataDirectoryServesOneBroker(t *testing.T) {
 	dir := t.TempDir()
 	first := startBroker(t, dir, "127.0.0.1:0")
 	_, err := Start(t.Context(), Options{DataDir: dir, Addr: "127.0.0.1:0"})
-	if !errors.Is(err, ErrDataDirInUse) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "--data-dir") {
+	if !errors.Is(err, errDataDirInUse) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "--data-dir") {
 		t.Fatalf("got %v", err)
 	}
 	if err := first.supervisor.Healthy(); err != nil {

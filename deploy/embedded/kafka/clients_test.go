@@ -61,7 +61,7 @@ func TestMessagesOfTheLargestSizePass(t *testing.T) {
 		Headers: []kafka.Header{{Key: "reason", Value: []byte("too large")}},
 	}
 	w := writer(t, b.Addr(), "a")
-	w.BatchBytes = MaxMessageBytes
+	w.BatchBytes = maxMessageBytes
 	// when it is written
 	if err := w.WriteMessages(t.Context(), letter); err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestMessagesOfTheLargestSizePass(t *testing.T) {
 	}
 	// and the too large one is refused
 	w.BatchBytes = 64 << 20
-	err := w.WriteMessages(t.Context(), kafka.Message{Value: bytes.Repeat([]byte("x"), MaxMessageBytes+1)})
+	err := w.WriteMessages(t.Context(), kafka.Message{Value: bytes.Repeat([]byte("x"), maxMessageBytes+1)})
 	var refused kafka.WriteErrors
 	if !errors.As(err, &refused) || !errors.Is(refused[0], kafka.MessageSizeTooLarge) {
 		t.Fatalf("got %v", err)
@@ -315,7 +315,7 @@ func TestSettingsAreTold(t *testing.T) {
 		"a max.message.bytes":   "17825792",
 		"0 log.retention.ms":    "-1",
 		"0 log.retention.bytes": "-1",
-		"0 message.max.bytes":   strconv.Itoa(MaxMessageBytes),
+		"0 message.max.bytes":   strconv.Itoa(maxMessageBytes),
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %q, want %q", name, got[name], want)

@@ -34,8 +34,8 @@ import (
 const (
 	User     = "demo"
 	Password = "demo"
-	// MaxBytes is the largest mail that is accepted.
-	MaxBytes = 64 << 20
+	// maxBytes is the largest mail that is accepted.
+	maxBytes = 64 << 20
 
 	maxRecipients  = 500
 	maxConnections = 200 // of IMAP, and as many of SMTP
@@ -230,7 +230,7 @@ func newSMTP(spool *spool, log *slog.Logger) *smtp.Server {
 		return &delivery{spool: spool, log: log, closed: func() { open.Add(-1) }}, nil
 	}))
 	s.Domain = "localhost"
-	s.MaxMessageBytes, s.MaxRecipients = MaxBytes, maxRecipients
+	s.MaxMessageBytes, s.MaxRecipients = maxBytes, maxRecipients
 	s.ReadTimeout, s.WriteTimeout = time.Minute, time.Minute
 	s.MaxLineLength = 1 << 20 // binary PDFs have long lines
 	s.EnableSMTPUTF8 = true

@@ -14,8 +14,8 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// ErrOtherEntity says that a corrected message would change another entity than the refused one named.
-var ErrOtherEntity = errors.New("the message is about another entity than the refused one; if that is meant, repeat with --force")
+// errOtherEntity says that a corrected message would change another entity than the refused one named.
+var errOtherEntity = errors.New("the message is about another entity than the refused one; if that is meant, repeat with --force")
 
 // Replay sends a refused message to its topic once more: corrected, or as it was when corrected is nil (what was
 // refused may be taken by a newer version). It is validated first, by what the worker would say. The message must be
@@ -47,7 +47,7 @@ func again(stored load.Stored, l kafka.DeadLetter, corrected []byte, allowOther 
 	if entity, ok := entityKey(value); ok && !bytes.Equal(entity, key) {
 		if !allowOther {
 			return kafkago.Message{}, fmt.Errorf("replay %s: it names %q, and the refused message's key was %q: %w",
-				l.ID(), entity, key, ErrOtherEntity)
+				l.ID(), entity, key, errOtherEntity)
 		}
 		key = entity
 	}

@@ -17,12 +17,12 @@ type Mail struct {
 	UID     UID
 	Size    int64     // bytes, as the server says
 	Arrived time.Time // at the mailbox (INTERNALDATE)
-	Header  []byte    // at most HeaderBytes of it
+	Header  []byte    // at most headerBytes of it
 	State   State
 }
 
-// HeaderBytes is how much of a mail's header is read before its body.
-const HeaderBytes = 64 << 10
+// headerBytes is how much of a mail's header is read before its body.
+const headerBytes = 64 << 10
 
 // Page is how many mails are asked for at a time.
 const Page = 100
@@ -39,7 +39,7 @@ func (s *Session) Mails(ctx context.Context, uids []UID) ([]Mail, error) {
 		return nil, fmt.Errorf("%d mails were asked for at a time, %d are allowed", len(uids), Page)
 	}
 	header := &imap.FetchItemBodySection{
-		Specifier: imap.PartSpecifierHeader, Peek: true, Partial: &imap.SectionPartial{Size: HeaderBytes},
+		Specifier: imap.PartSpecifierHeader, Peek: true, Partial: &imap.SectionPartial{Size: headerBytes},
 	}
 	options := &imap.FetchOptions{
 		UID: true, Flags: true, RFC822Size: true, InternalDate: true, BodySection: []*imap.FetchItemBodySection{header},
@@ -71,7 +71,7 @@ func (s *Session) readMail(m *imapclient.FetchMessageData) (Mail, error) {
 		case imapclient.FetchItemDataInternalDate:
 			mail.Arrived = item.Time.UTC()
 		case imapclient.FetchItemDataBodySection:
-			header, err := s.literal(item.Literal, HeaderBytes)
+			header, err := s.literal(item.Literal, headerBytes)
 			if err != nil {
 				return mail, err
 			}

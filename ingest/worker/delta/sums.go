@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// Measures is how many amounts an entry can have.
-	Measures = 4
+	// measures is how many amounts an entry can have.
+	measures = 4
 	// Parts is how many numbers a key has.
 	Parts = 8
 	// MaxEntries is the greatest limit that New takes.
@@ -25,17 +25,17 @@ const (
 // What Add refuses, each without having added anything.
 var (
 	errOverflow = errors.New("the absolute amounts of a measure reach 2^62")
-	ErrFull     = errors.New("the limit of entries is reached")
-	ErrInvalid  = errors.New("not a roll, key and amounts that can be summed")
+	errFull     = errors.New("the limit of entries is reached")
+	errInvalid  = errors.New("not a roll, key and amounts that can be summed")
 )
 
 // Magnitudes are the absolute amounts of each measure of a roll together, whatever their keys and signs. They stop at
 // the greatest number.
-type Magnitudes [Measures]uint64
+type Magnitudes [measures]uint64
 
-// Add counts amounts in; those beyond Measures are not looked at.
+// Add counts amounts in; those beyond measures are not looked at.
 func (m *Magnitudes) Add(amounts []int64) {
-	for i, a := range amounts[:min(len(amounts), Measures)] {
+	for i, a := range amounts[:min(len(amounts), measures)] {
 		u := uint64(a)
 		if a < 0 {
 			u = -u
@@ -63,7 +63,7 @@ type Sums struct {
 // entry takes a cache line of 64 bytes.
 type entry struct {
 	key     Key
-	amounts [Measures]int64
+	amounts [measures]int64
 }
 
 const firstSlots = 1 << 8
@@ -104,10 +104,10 @@ func (s *Sums) bears(roll int, more *Magnitudes) bool {
 }
 
 // Add adds amounts to a key's, or takes them away: sign is 1 or -1. The key must be one of this roll alone. Missing
-// amounts are zero. The errors are errOverflow, ErrFull and ErrInvalid (a sign, roll or number of amounts that cannot be).
+// amounts are zero. The errors are errOverflow, errFull and errInvalid (a sign, roll or number of amounts that cannot be).
 func (s *Sums) Add(roll int, key *Key, amounts []int64, sign int64) error {
-	if len(amounts) > Measures || roll < 0 || roll >= len(s.summed) || sign != 1 && sign != -1 {
-		return ErrInvalid
+	if len(amounts) > measures || roll < 0 || roll >= len(s.summed) || sign != 1 && sign != -1 {
+		return errInvalid
 	}
 	var magnitudes Magnitudes
 	magnitudes.Add(amounts)
@@ -122,14 +122,14 @@ func (s *Sums) Add(roll int, key *Key, amounts []int64, sign int64) error {
 		return err
 	}
 	e := &s.entries[n]
-	if e.amounts != ([Measures]int64{}) {
+	if e.amounts != ([measures]int64{}) {
 		s.live--
 	}
 	for i, a := range amounts {
 		e.amounts[i] += sign * a
 		s.summed[roll][i] += magnitudes[i]
 	}
-	if e.amounts != ([Measures]int64{}) {
+	if e.amounts != ([measures]int64{}) {
 		s.live++
 	}
 	return nil
@@ -149,7 +149,7 @@ func (s *Sums) entry(key *Key) (uint32, error) {
 	}
 
 	if len(s.entries) == s.limit {
-		return 0, ErrFull
+		return 0, errFull
 	}
 	n := uint32(len(s.entries))
 	s.entries = append(s.entries, entry{key: *key})
@@ -184,7 +184,7 @@ func (s *Sums) Len() int { return s.live }
 func (s *Sums) Entries() iter.Seq2[uint32, *Key] {
 	return func(yield func(uint32, *Key) bool) {
 		for n := range s.entries {
-			if s.entries[n].amounts == ([Measures]int64{}) {
+			if s.entries[n].amounts == ([measures]int64{}) {
 				continue
 			}
 			if !yield(uint32(n), &s.entries[n].key) {
@@ -194,7 +194,7 @@ func (s *Sums) Entries() iter.Seq2[uint32, *Key] {
 	}
 }
 
-// Entry is the key and the Measures amounts of an entry by its number. They lie in the sums' own memory: they must not
+// Entry is the key and the measures amounts of an entry by its number. They lie in the sums' own memory: they must not
 // be changed, and are good until the next Add or Reset.
 func (s *Sums) Entry(n uint32) (key *Key, amounts []int64) {
 	return &s.entries[n].key, s.entries[n].amounts[:]
@@ -210,6 +210,6 @@ func (s *Sums) Reset() {
 
 // Bytes is how much memory is held, whether in use or not.
 func (s *Sums) Bytes() int64 {
-	const slotBytes, entryBytes = 8, 4*Parts + 8*Measures
-	return int64(cap(s.slots))*slotBytes + int64(cap(s.entries))*entryBytes + int64(8*Measures*cap(s.summed))
+	const slotBytes, entryBytes = 8, 4*Parts + 8*measures
+	return int64(cap(s.slots))*slotBytes + int64(cap(s.entries))*entryBytes + int64(8*measures*cap(s.summed))
 }

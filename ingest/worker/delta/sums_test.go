@@ -22,9 +22,9 @@ func newSums(t interface{ Fatal(...any) }, limit int) *Sums {
 }
 
 // mustGive fails unless the sums' entries are these, without those that are all zero.
-func mustGive(t interface{ Fatalf(string, ...any) }, s *Sums, want map[Key][Measures]int64) {
+func mustGive(t interface{ Fatalf(string, ...any) }, s *Sums, want map[Key][measures]int64) {
 	live := maps.Clone(want)
-	maps.DeleteFunc(live, func(_ Key, amounts [Measures]int64) bool { return amounts == [Measures]int64{} })
+	maps.DeleteFunc(live, func(_ Key, amounts [measures]int64) bool { return amounts == [measures]int64{} })
 	if s.Len() != len(live) {
 		t.Fatalf("%d live entries, want %d", s.Len(), len(live))
 	}
@@ -35,7 +35,7 @@ func mustGive(t interface{ Fatalf(string, ...any) }, s *Sums, want map[Key][Meas
 			t.Fatalf("entry %d: %x is listed as %x, or twice", n, *key, *listed)
 		}
 		seen[*key] = true
-		if of, ok := live[*key]; !ok || [Measures]int64(amounts) != of {
+		if of, ok := live[*key]; !ok || [measures]int64(amounts) != of {
 			t.Fatalf("entry %d: %x %v, want %v", n, *key, amounts, of)
 		}
 	}
@@ -62,7 +62,7 @@ func TestSumsAreNaiveSums(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.SampledFrom([]int{1, 5, 1000}).Draw(t, "limit")
 		s := newSums(t, limit)
-		sums, magnitudes := map[Key][Measures]int64{}, [rolls][Measures]*big.Int{}
+		sums, magnitudes := map[Key][measures]int64{}, [rolls][measures]*big.Int{}
 		reset := func() {
 			clear(sums)
 			for roll := range magnitudes {
@@ -76,7 +76,7 @@ func TestSumsAreNaiveSums(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
 				k, sign := key.Draw(t, "key"), rapid.SampledFrom([]int64{1, -1, -1, 1, 1, 0, 2}).Draw(t, "sign")
-				amounts := rapid.SliceOfN(amount, 0, Measures+1).Draw(t, "amounts")
+				amounts := rapid.SliceOfN(amount, 0, measures+1).Draw(t, "amounts")
 				roll := rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2, rolls, -1}).Draw(t, "roll")
 				k[0] = uint32(roll)
 				counted := magnitudes[min(max(roll, 0), rolls-1)]
@@ -84,7 +84,7 @@ func TestSumsAreNaiveSums(t *testing.T) {
 				zero := true
 				for i, a := range amounts {
 					zero = zero && a == 0
-					if i < Measures && new(big.Int).Add(counted[i], new(big.Int).Abs(big.NewInt(a))).Cmp(most) >= 0 {
+					if i < measures && new(big.Int).Add(counted[i], new(big.Int).Abs(big.NewInt(a))).Cmp(most) >= 0 {
 						want = errOverflow
 					}
 				}
@@ -93,12 +93,12 @@ func TestSumsAreNaiveSums(t *testing.T) {
 				more[len(more)-1].Add(amounts)
 				fits := s.Fits(1, more)
 				switch {
-				case len(amounts) > Measures, roll < 0, roll == rolls, sign*sign != 1:
-					want = ErrInvalid
+				case len(amounts) > measures, roll < 0, roll == rolls, sign*sign != 1:
+					want = errInvalid
 				case want == errOverflow && fits:
 					t.Fatalf("%v fits, though it overflows", amounts)
 				case want == nil && !zero && !known && len(sums) == limit:
-					want = ErrFull
+					want = errFull
 				case want == nil && !fits && len(sums) < limit:
 					t.Fatalf("%v doesn't fit, though it could be added", amounts)
 				}
@@ -120,7 +120,7 @@ func TestSumsAreNaiveSums(t *testing.T) {
 				k := rapid.SampledFrom(slices.SortedFunc(maps.Keys(sums), func(a, b Key) int { return slices.Compare(a[:], b[:]) })).Draw(t, "key")
 				amounts := sums[k]
 				if s.Add(int(k[0]), &k, amounts[:], -1) == nil {
-					sums[k] = [Measures]int64{}
+					sums[k] = [measures]int64{}
 					for i, a := range amounts {
 						counted := magnitudes[k[0]][i]
 						counted.Add(counted, new(big.Int).Abs(big.NewInt(a)))
@@ -139,7 +139,7 @@ func TestSumsAreNaiveSums(t *testing.T) {
 }
 
 func TestSumsGrow(t *testing.T) {
-	s, want := newSums(t, 100_000), map[Key][Measures]int64{}
+	s, want := newSums(t, 100_000), map[Key][measures]int64{}
 	for round := range 2 {
 		for i := range 100_000 {
 			key := Key{3: uint32(i)}
@@ -160,8 +160,8 @@ func TestSumsGrow(t *testing.T) {
 	for range s.Entries() {
 		break // a loop may end early
 	}
-	if err := s.Add(0, &Key{1}, []int64{1}, 1); !errors.Is(err, ErrFull) {
-		t.Errorf("one more: %v, want ErrFull", err)
+	if err := s.Add(0, &Key{1}, []int64{1}, 1); !errors.Is(err, errFull) {
+		t.Errorf("one more: %v, want errFull", err)
 	}
 }
 
