@@ -162,7 +162,7 @@ func (d *dev) run(ctx context.Context) (err error) {
 	if err := prepare.Wait(); err != nil {
 		return err
 	}
-	d.log.Info("engines serve", "after", time.Since(began).Round(time.Millisecond))
+	d.log.Info("engines serve", "took", time.Since(began).Round(time.Millisecond))
 	return d.serve(ctx, servers, target, registry)
 }
 

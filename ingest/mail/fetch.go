@@ -63,7 +63,7 @@ func (s *session) brokenBy(err error, m mailbox.Mail) {
 	s.broken = true
 	if s.failures.add(m.UID, s.timings.deferral) {
 		s.log.Warn("the connection broke each time a mail was fetched; it is left for later",
-			"uid", m.UID, "size", m.Size, "for", s.timings.deferral, "error", err)
+			"uid", m.UID, "size", m.Size, "pause", s.timings.deferral, "error", err)
 	}
 }
 

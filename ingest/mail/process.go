@@ -152,7 +152,7 @@ func (s *session) readAlone(ctx context.Context, c *candidate, tried int, t *tur
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil && tried < mailbox.MaxAttempts:
-		s.log.Warn("a mail could not be read and is tried again", "uid", m.UID, "size", m.Size, "attempt", tried, "error", err)
+		s.log.Warn("a mail could not be read and is tried again", "uid", m.UID, "size", m.Size, "tries", tried, "error", err)
 		s.lookAgain(s.timings.attempts * time.Duration(tried))
 		return nil, s.box.Withdraw(ctx, m.UID)
 	case err != nil:

@@ -149,7 +149,7 @@ func (w *watch) session(ctx context.Context) error {
 	if w.validity != 0 && w.validity != box.UIDValidity {
 		w.metrics.validity.WithLabelValues(w.name).Inc()
 		w.log.Warn("the server gave all mails new UIDs; those without a mark are read again, and become no second record",
-			"before", w.validity, "now", box.UIDValidity)
+			"from", w.validity, "to", box.UIDValidity)
 		w.failures.clear()
 		w.attempts.clear()
 		w.quota.clear()

@@ -80,7 +80,7 @@ func (w *writer) run(ctx context.Context) {
 		}
 		pause := w.doubt.pause(err, time.Now())
 		w.state.waiting(err)
-		w.log.Warn("the partition can't be written for now: it recovers", "error", err, "in", pause)
+		w.log.Warn("the partition can't be written for now: it recovers", "error", err, "pause", pause)
 		w.sleep(ctx, w.tp, pause, w.state.progress)
 	}
 }
