@@ -143,6 +143,30 @@ func TestFaultsOfTheCommandLine(t *testing.T) {
 	}
 }
 
+// What is wrong here is told, and nothing that only follows from it.
+func TestTheFirstFailureIsTold(t *testing.T) {
+	env := map[string]string{"TALLYHOUSE_KAFKA": free(t), "TALLYHOUSE_CLICKHOUSE": free(t)}
+	for name, c := range map[string]struct {
+		args []string
+		want string
+		not  string
+	}{
+		"a server that is away isn't one without the database": {
+			args: []string{"release", "ledger.records"}, want: "refused", not: "there is no database",
+		},
+		"a file that is missing needs no server": {
+			args: []string{"deadletters", "replay", "ledger.records/2/4711", "--file", "there-is-none"}, want: "no such file", not: "ClickHouse",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := tallyhouse(t, env, "", c.args...)
+			if o.code != exitFailed || !strings.Contains(o.err, c.want) || strings.Contains(o.err, c.not) {
+				t.Errorf("%+v", o)
+			}
+		})
+	}
+}
+
 func TestFlagsWinOverVariables(t *testing.T) {
 	c := topicstest.Empty(t)
 	nobody := "127.0.0.1:1"
