@@ -65,7 +65,9 @@ func TestFaultsOfTheCommandLine(t *testing.T) {
 		"fewer than none": {
 			args: []string{"topics", "--partitions", "-1"}, want: []string{"--partitions and --replicas must not be negative, but are -1 and 0"},
 		},
-		"findings":      {args: []string{"verify", "--most", "-1", "--every", "-1h"}, want: []string{"--most must not be", "--every must not be"}},
+		"findings": {
+			args: []string{"verify", "--most", "-1", "--every", "-1h"}, want: []string{"--most must not be", "--every must not be"},
+		},
 		"no API":        {args: []string{"export", "--key", "pk_x", "--api", "localhost:8080"}, want: []string{"--api must be a URL like"}},
 		"missing flags": {args: []string{"keys", "create"}, want: []string{`"environment", "owner", "tenant"`}},
 		"bad variable": {
