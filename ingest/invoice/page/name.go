@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	returnSep  = regexp.MustCompile(` ?[·•|●∙▪◦◆♦*⋅・] ?|, | [-–—] |  +`)
+	returnSep  = regexp.MustCompile(` [/~] | ?[·•|●∙▪◦◆♦*⋅・] ?|, | [-–—] |  +`)
 	letterWord = regexp.MustCompile(`[\p{L}]{2,}`)
 )
 

@@ -135,7 +135,8 @@ func (s *sheet) seenOfLabel(c *candidate, f found, p place) {
 	_, tail, _ := strings.Cut(f.item.folded[f.start:f.end], " ")
 	about := f.label.rule == titleNumber && s.numberedThing.MatchString(tail)                                  // "Rechnung zu Auftrag Nr."
 	corrected := before != f.item.folded[:f.start] && s.credits() && !s.creditTitle.MatchString(f.item.folded) // "Betreft factuur"
-	other := about || corrected || s.otherNumberBefore.MatchString(before) && (s.credits() || !s.reference.MatchString(before))
+	refers := s.referring.MatchString(f.item.folded[f.start:]) && s.credits()                                  // "Réf. facture"
+	other := about || corrected || refers || s.otherNumberBefore.MatchString(before) && (s.credits() || !s.reference.MatchString(before))
 	not := s.otherNumberAfter.MatchString(f.item.folded[f.end:]) && !saidTwice(f.item.folded[f.end:]) // "Nr./Datum"
 	if !other && !not {
 		c.rule = f.label.rule
@@ -386,7 +387,7 @@ func (v *vocabulary) numberAt(it *item, from int, clear bool) (value string, at 
 	end := wordEnd(r, i)
 	value = trimNumber(string(r[i:end]))
 	if more := v.joined(r, i, end, clear); more > end {
-		value = trimNumber(string(r[i:more]))
+		value = v.ofSeries(trimNumber(string(r[i:more])))
 	}
 	if !v.numberShape.MatchString(joints.Replace(value)) || !hasDigit(value) || len(value) > longestNumber {
 		return "", 0, false

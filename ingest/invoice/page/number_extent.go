@@ -91,6 +91,14 @@ func (v *vocabulary) joined(r []rune, from, end int, clear bool) int {
 	return p.ends[last]
 }
 
+// ofSeries is a number without the word that announces it behind its series: TGC 4471 is printed "Seria TGC nr. 4471".
+func (v *vocabulary) ofSeries(value string) string {
+	if w := strings.Fields(value); len(w) == 3 && slices.Contains(v.numberWords, strings.Trim(foldText(w[1]), ".:")) {
+		return w[0] + " " + w[2]
+	}
+	return value
+}
+
 // grouped counts the groups of figures that belong to the number behind one of its words.
 func (v *vocabulary) grouped(p parted, last int, clear bool) int {
 	if p.closed(last) || !hasDigit(p.word(last)) {

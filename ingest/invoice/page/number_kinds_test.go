@@ -115,7 +115,7 @@ func TestWaysToSetANumber(t *testing.T) {
 		"Rechnung Nr. 72 142 994 42 vom 20.10.2026, Ihr Zeichen: AB":                                                              "72 142 994 42",
 		"Rechnungsnr. 2600 7731 5542\nDatum 20.10.2026":                                                                           "2600 7731 5542",
 		"Rechnung Nr. 22 / 2026\nWien, 20.10.2026":                                                                                "22 / 2026",
-		"FACTURA Seria TGC nr. 004471\nData: 20.10.2026":                                                                          "TGC nr. 004471",
+		"FACTURA Seria TGC nr. 004471\nData: 20.10.2026":                                                                          "TGC 004471",
 		"Faktura VAT FS 187/04/2026\nData wystawienia: 20.10.2026":                                                                "FS 187/04/2026",
 		"Faktura VAT nr FV/118/2026\nData wystawienia: 20.10.2026":                                                                "FV/118/2026",
 		"Rechnung\nIhr Konto: 386DB2-65 · Bestellung: 2745-7 · Fällig: 04.11.2026 · Nr.:\nBA44-1658 · Rechnungsdatum: 20.10.2026": "BA44-1658",

@@ -50,6 +50,12 @@ func TestWhoseNumberAndDayItIs(t *testing.T) {
 		"the invoice that is corrected, under a label of its own": {
 			"NOTE DE CRÉDIT NC26/0033\nFacture d'origine : FV26/0412\nDate d'origine : 30/04/2026\nNamur, 20/05/2026" + plainSums,
 			"NC26/0033 | 2026-05-20"},
+		"the invoice that is corrected, under a word for a reference": {
+			"AVOIR\n\nNuméro        Date          Code client   Réf. facture\nAV250044      22/07/2025    BALRHO        FA250611" + plainSums,
+			"AV250044 | 2025-07-22"},
+		"the day up to which works are counted, and that of the contract": {
+			"FACTURE N° FV-2603-041\n\nLot 07 Ravalement - Marché du 22/09/2025\nTravaux arrêtés au 28/02/2026\nMagny, le 3 mars 2026" + plainSums,
+			"FV-2603-041 | 2026-03-03"},
 		"a day between strokes": {
 			"                                     19 | 03 | 2026\n\nHonorarrechnung Nr. 318-04" + plainSums, "318-04 | 2026-03-19"},
 	} {

@@ -151,6 +151,12 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 	s.accountHolder(add)
 	s.legalNotice(buyers, add)
 	s.footBlock(buyers, add)
+	for _, it := range s.sideColumn() {
+		rest := slices.ContainsFunc(all, func(c named) bool { return strings.HasSuffix(c.key, it.key) }) // of a name over two lines
+		if !rest && !buyers[it] && s.legalForm.MatchString(it.folded) {
+			add(s.firstPart(it.text()), it, "column of its own", "")
+		}
+	}
 	s.imprint(buyers, add)
 	s.sentences(buyers, add)
 	s.signers(buyers, add)

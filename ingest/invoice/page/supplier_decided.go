@@ -167,7 +167,7 @@ func (s *sheet) theSigned(all []named, likeliest *named) int {
 	}
 	only := -1
 	for i, c := range all {
-		if !c.form || !slices.Contains(s.signatures, c.it) || !c.signs(c.it) {
+		if !c.form || !slices.Contains(s.signatures, c.it) || !s.signs(c, c.it) {
 			continue
 		}
 		if only >= 0 && all[only].whole != c.whole {

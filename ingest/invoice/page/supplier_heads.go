@@ -35,10 +35,31 @@ func (s *sheet) returnAddress(add addName, buyers map[*item]bool) map[*item]bool
 			found[it] = true
 			if it.page == 1 && it.y < s.heights[0]*0.45 && len([]rune(text)) < 110 {
 				s.column(it, buyers)
+				if addressee := s.inWindowOf(it); addressee != nil && !s.saysSelfBilled() {
+					buyers[addressee] = true
+					s.column(addressee, buyers)
+				}
 			}
 		}
 	}
 	return found
+}
+
+// inWindowOf is the top of the address behind the zone for remarks that an address window leaves below the small line of the sender
+// (DIN 5008, form B); nil where none stands there.
+func (s *sheet) inWindowOf(line *item) *item {
+	const zone, smaller = 45, 0.85 // points; of the address' size
+	for r := line.row + 1; r < len(s.rows) && s.rows[r][0].page == line.page && s.rows[r][0].y-line.y < zone; r++ {
+		for _, it := range s.rows[r] {
+			if absFloat(it.x0-line.x0) < 3 {
+				if line.size < smaller*it.size && s.addressBelow(it) {
+					return it
+				}
+				return nil
+			}
+		}
+	}
+	return nil
 }
 
 // sendersLine reports whether the parts of a line are a name, a street and a city.
@@ -199,7 +220,7 @@ func (s *sheet) overLines(first string, it *item, buyers map[*item]bool, add add
 		add(first+" "+rest, it, ruleLetterhead, "form on a second line") // a form alone
 	case torn(strings.TrimSpace(first)) || torn(rest):
 		add(first+" "+rest, it, ruleLetterhead, "torn")
-	case s.legalForm.MatchString(foldText(rest)):
+	case s.legalForm.MatchString(foldText(rest)) && s.nameLike(s.cleanName(first)): // not a label over a name
 		add(first+" "+rest, it, ruleLetterhead, "over two lines")
 	}
 }

@@ -161,6 +161,7 @@ func TestTaxIDsBehindTheirLabels(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ foot, want string }{
 		"on the next line":   {"Zahlbar sofort ohne Abzug. Sparkasse DE75 1234 5678 0000 0012 34. Steuer-Nr.\n34/129/00448 Finanzamt Linden", "34/129/00448"},
+		"before a telephone": {"Berger S.L. - NIF B73041824 - Tel. 961 418 273", "B73041824"},
 		"of two kinds of id": {"Bertoldi S.r.l. - Via Roma 22 - 37066 Sommacampagna - P.IVA e C.F. 00743110157", "00743110157"},
 	} {
 		_, f, _ := reader.Read(typed.Document("\nInstallationen Berger\nLange Gasse 7\n1080 Wien\n"+body+"\n"+c.foot+"\n"), Own{})

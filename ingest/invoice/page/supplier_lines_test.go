@@ -64,7 +64,7 @@ func TestWhatIsNoNameInTheHead(t *testing.T) {
 	for text, want := range map[string]bool{
 		"und Geoinformatik AG": false, "et Fils SARL": false, "e Figli S.r.l.": false, "Amstad Vermessung AG": true, "e-bau GmbH": true,
 		"Anstalt des öffentlichen Rechts": false, "Wasserverband Ost": true, "Établissement public local": false,
-		"Eenmanszaak": false, "Stadtwerke Ost, Anstalt des öffentlichen Rechts": true,
+		"Eenmanszaak": false, "UNITED KINGDOM": false, "Republic of Ireland": false, "Stadtwerke Ost, Anstalt des öffentlichen Rechts": true,
 	} {
 		if got := v.nameLike(text); got != want {
 			t.Errorf("%q: a name %v, want %v", text, got, want)

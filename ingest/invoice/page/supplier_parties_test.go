@@ -195,6 +195,47 @@ ID za DDV: SI44180225                                        ID za DDV: SI220441
 	}
 }
 
+// Given a column on the left edge that names a company below a label, then the company is a candidate, without the label.
+func TestACompanyInTheSendersColumn(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for _, c := range reader.Considered(typed.Document(`
+bygglogg                        Strand Bostadsutveckling AB
+                                FE 4182
+Fakturanummer                   Scancentral
+2025-4182                       831 90 Östersund
+
+Fakturadatum                    Faktura
+2025-02-14
+                                Er referens: Åsa Lindqvist
+Bankgiro
+5418-2736                       Onboarding                                27 540,00
+
+OCR
+20250041827
+
+Organisationsnr
+559418-2734
+
+Momsreg.nr                      Exkl. moms                                27 540,00
+SE559418273401                  Moms 25%                                   6 885,00
+                                Att betala SEK                            34 425,00
+Adress
+Bygglogg Sverige AB
+Kungsbron 18
+111 22 Stockholm
+faktura@bygglogg.example
+`), Own{})["supplierName"] {
+		keys = append(keys, c.Key)
+	}
+	if !slices.Contains(keys, "BYGGLOGGSVERIGEAB") || slices.Contains(keys, "ADRESSBYGGLOGGSVERIGEAB") {
+		t.Errorf("candidates are %v", keys)
+	}
+}
+
 // Given a narrow column along the left edge, then it is the sender's where it tells a tax id and an account and no other line begins there.
 func TestTheSendersColumn(t *testing.T) {
 	for name, c := range map[string]struct {

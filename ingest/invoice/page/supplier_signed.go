@@ -9,6 +9,9 @@ import (
 func (s *sheet) signers(buyers map[*item]bool, add addName) {
 	for _, it := range s.signatures {
 		name := s.firstPart(it.text())
+		if loc := s.ownHand.FindStringIndex(foldText(name)); loc != nil {
+			name = string([]rune(name)[:loc[0]])
+		}
 		if s.legalForm.MatchString(foldText(name)) && !buyers[it] {
 			add(name, it, ruleSigned, "")
 		}
@@ -17,7 +20,7 @@ func (s *sheet) signers(buyers map[*item]bool, add addName) {
 		}
 		for _, row := range s.rows[:it.row] {
 			for _, head := range row {
-				if s.inHead(head) && head.key != it.key && (named{name: head.text(), key: head.key}).signs(it) {
+				if s.inHead(head) && head.key != it.key && s.signs(named{name: head.text(), key: head.key}, it) {
 					add(name, head, ruleSigned, "in the head")
 				}
 			}
@@ -48,17 +51,21 @@ func (s *sheet) closings() (out []*item) {
 }
 
 // signs reports whether a signature is a name's: it begins with it, or, of a person, is the last word of it or ends with the last two,
-// whatever titles stand before them.
-func (c named) signs(it *item) bool {
+// whatever titles stand before them, and that it is by his own hand behind them.
+func (v *vocabulary) signs(c named, it *item) bool {
 	const shortest = 5 // letters
 	words := strings.Fields(c.name)
+	key := it.key
+	if loc := v.ownHand.FindStringIndex(it.folded); loc != nil {
+		key = compact(it.folded[:loc[0]])
+	}
 	switch {
-	case len(it.key) < shortest || len(c.key) < shortest:
+	case len(key) < shortest || len(c.key) < shortest:
 		return false
-	case strings.HasPrefix(it.key, c.key):
+	case strings.HasPrefix(key, c.key):
 		return true
 	case c.form || len(words) < 2:
 		return false
 	}
-	return strings.HasSuffix(c.key, it.key) || strings.HasSuffix(it.key, Key(strings.Join(words[len(words)-2:], " ")))
+	return strings.HasSuffix(c.key, key) || strings.HasSuffix(key, Key(strings.Join(words[len(words)-2:], " ")))
 }

@@ -189,6 +189,20 @@ func TestWhoSignsIsStatedInstead(t *testing.T) {
 	}
 }
 
+// Given a person with titles in the head, then a signature by his own hand is his, and no other's.
+func TestByOnesOwnHand(t *testing.T) {
+	for signature, want := range map[string]bool{
+		"DI Dr. Marlene Obwexer eh.": true, "Marlene Obwexer e. h.": true, "Marlene Obwexer m.p.": true, "Marlene Obwexer": true,
+		"Marlene Wieser eh.": false, "eh.": false,
+	} {
+		s := sheetOf(t, "Dipl.-Ing. Dr. techn. Marlene Obwexer\n\nMit freundlichen Grüßen\n\n"+signature)
+		head := s.rows[0][0]
+		if got := s.signs(named{name: head.text(), key: head.key}, s.rows[2][0]); got != want {
+			t.Errorf("%q: it is his %v, want %v", signature, got, want)
+		}
+	}
+}
+
 // Given how letters close in each language, then what stands below is a signature; below other lines nothing is.
 func TestSignatures(t *testing.T) {
 	for closing, want := range map[string]int{

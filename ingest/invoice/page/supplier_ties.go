@@ -136,7 +136,7 @@ func (s *sheet) ties(c named, idAt *item) []tie {
 		seen(it.y > 0.85*height, tieFoot)
 		seen(it.key == c.key && it != c.it && it.y > 0.45*height && it.y <= 0.85*height && s.aloneInRow(it), tieSigned)
 	}
-	seen(slices.ContainsFunc(s.signatures, func(it *item) bool { return c.signs(it) }), tieSigned)
+	seen(slices.ContainsFunc(s.signatures, func(it *item) bool { return s.signs(c, it) }), tieSigned)
 	seen(s.inHead(c.it), tieHead)
 	return out
 }

@@ -2,6 +2,7 @@ package page
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -362,7 +363,7 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 // labelledID reads the identifier behind a label or in the item to its right.
 func (s *sheet) labelledID(it *item, from int, shape *words.Pattern) (taxID, *item, bool) {
 	from = pastRemark(it.folded, from)
-	at, rest := it, it.folded[from:]
+	at, rest := it, untilWord(it.folded[from:])
 	if strings.Trim(rest, " :.#-") == "" {
 		if at = s.right(it); at == nil {
 			at = s.nextLine(it)
@@ -370,7 +371,7 @@ func (s *sheet) labelledID(it *item, from int, shape *words.Pattern) (taxID, *it
 		if at == nil {
 			return taxID{}, nil, false
 		}
-		from, rest = 0, at.folded
+		from, rest = 0, untilWord(at.folded)
 	}
 	m := shape.FindStringSubmatchIndex(rest)
 	if m == nil && at != it {
@@ -394,6 +395,17 @@ func (s *sheet) labelledID(it *item, from int, shape *words.Pattern) (taxID, *it
 		value = c
 	}
 	return taxID{start: from + m[2], end: from + m[3], value: value}, at, true
+}
+
+// wordBehind is a word set apart behind figures: "B73041824 - Tel. 961 418 273".
+var wordBehind = regexp.MustCompile(`\d[ .,-]+[a-z]{3,}[ .:]`)
+
+// untilWord is a text up to the first word behind figures: no identifier goes on behind one.
+func untilWord(folded string) string {
+	if loc := wordBehind.FindStringIndex(folded); loc != nil {
+		return folded[:loc[0]+1]
+	}
+	return folded
 }
 
 // nextLine is the line of a paragraph that follows an item, the last of its own.

@@ -23,7 +23,7 @@ type vocabulary struct {
 	numberLabels                        []label
 	numberWords                         []string
 	otherNumberBefore, otherNumberAfter *words.Pattern
-	numberedThing, reference            *words.Pattern
+	numberedThing, reference, referring *words.Pattern
 	numberBehind                        *words.Pattern
 	numberShape, phoneShape             *words.Pattern
 
@@ -62,7 +62,7 @@ type vocabulary struct {
 	sellerLabel, sellerPhrase, buyerLabel, buyerWord                         *words.Pattern
 	buyerPhrase, yours, sellers                                              *words.Pattern
 	contact, contactLine, attention                                          *words.Pattern
-	legalForm, publicBody, closing                                           *words.Pattern
+	legalForm, publicBody, closing, ownHand                                  *words.Pattern
 	street, postalCity, townLine                                             *words.Pattern
 	nameLabel, blockLabel                                                    *words.Pattern
 	accountHolderLabel, accountHolderWord, bank                              *words.Pattern
@@ -132,6 +132,7 @@ func (v *vocabulary) addNumbers(w *words.Words) {
 		v.numberWords = append(v.numberWords, foldText(word))
 	}
 	v.otherNumberBefore = w.Compile(`<other number>[ :.]*(?:<article>\.? ?)?$`)
+	v.referring = w.Compile(`^<reference> <invoice>[ :.]*$`)
 	v.reference = w.Compile(`^\W*<reference>[ :.]*$`)
 	v.numberBehind = w.Compile(`[^ ]+[ .]+<number behind>`)
 	v.numberedThing = w.Compile(`(?:<numbered thing>|<due>|<calendar week>)[ .:/#-]*(?:(?:<number>|<id>|code|ref)[ .:#-]*){0,2}$`)
@@ -308,6 +309,7 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.legalForm = w.Compile(`(?:^|[ ,.&])<=legal form>\.?(?:$|[ ,.)])`)
 	v.publicBody = w.Compile(`^<public body> [a-z]|[a-z] <ending of a public body>$`)
 	v.closing = w.Compile(`^<closing>\W*$`)
+	v.ownHand = w.Compile(`[ ,]+<own hand>\W*$`)
 	v.street = w.Compile(`<=street>\.? ?\d|\d+[a-z]?,? <street behind number>|^<street first>` +
 		`|^\d+[a-z]? [a-z]|[a-z]{4,} \d{1,4} ?[a-z]?(?:[/-]\d+)*$`)
 	v.postalCity = w.Compile(`(?:^|[ ,·•|~-])(?:[a-z]{1,2}[ -])?\d{4,5}(?: [a-z]{2})? +[a-z]{2}[a-z~.'() /-]+$` +
@@ -324,7 +326,7 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.bank = w.Any("bank")
 	v.register = w.Any("register")
 	v.footMark = w.Compile(`<register>|\biban\b|\bhrb?\b|\bfn \d`)
-	v.account = w.Compile(`\biban\b`)
+	v.account = w.Any("account")
 	v.capital = w.Compile(` <capital>`)
 	v.notAName = w.Any("not a name")
 	v.neverAName = w.Any("never a name")

@@ -20,6 +20,7 @@ type Word struct {
 	X0, X1 float64
 	Y      float64 // baseline from the page's top, in points
 	Size   float64
+	spaced bool // its letters were set far apart
 }
 
 // Cell is a run of words with ordinary spaces between them.
@@ -41,7 +42,7 @@ func lines(upright []mark) []Line {
 	rows := group(lower(splitWords(upright)))
 	out := make([]Line, 0, len(rows))
 	for _, row := range rows {
-		if cells := splitCells(row); len(cells) > 0 {
+		if cells := splitCells(closeUp(row)); len(cells) > 0 {
 			out = append(out, Line{Y: row[0].Y, Cells: cells})
 		}
 	}
@@ -254,7 +255,7 @@ func splitCells(row []Word) []Cell {
 	var text strings.Builder // of the last cell
 	end := func() {
 		if len(cells) > 0 {
-			cells[len(cells)-1].Text = joinLetters(text.String())
+			cells[len(cells)-1].Text = text.String()
 			text.Reset()
 		}
 	}
@@ -265,7 +266,7 @@ func splitCells(row []Word) []Cell {
 			}
 			gap, size := w.X0-last.X1, math.Max(math.Min(w.Size, last.Size), 1)
 			c := &cells[len(cells)-1]
-			if gap < cellGap*size {
+			if gap < cellGap*size || w.spaced && last.spaced && gap < spacedGap*size {
 				if gap >= wordGap*size || gap < -0.4*size {
 					text.WriteByte(' ')
 				}
@@ -277,34 +278,10 @@ func splitCells(row []Word) []Cell {
 			}
 		}
 		end()
-		cells = append(cells, Cell(w))
+		cells = append(cells, Cell{Text: w.Text, X0: w.X0, X1: w.X1, Y: w.Y, Size: w.Size})
 		text.WriteString(w.Text)
 		last = w
 	}
 	end()
 	return cells
-}
-
-// joinLetters closes up spaced-out titles: "I N V O I C E" is INVOICE.
-func joinLetters(s string) string {
-	fields := strings.Split(s, " ")
-	single := func(f string) bool {
-		r := []rune(f)
-		return len(r) == 1 && unicode.IsLetter(r[0])
-	}
-	var out []string
-	for i := 0; i < len(fields); {
-		k := i
-		for k < len(fields) && single(fields[k]) {
-			k++
-		}
-		if k-i >= 4 {
-			out = append(out, strings.Join(fields[i:k], ""))
-			i = k
-			continue
-		}
-		out = append(out, fields[i])
-		i++
-	}
-	return strings.Join(out, " ")
 }

@@ -1,0 +1,36 @@
+package page
+
+import (
+	"testing"
+
+	"tallyhouse/ingest/invoice/text"
+)
+
+// Given the sender's line above an address window, then the address behind the zone for remarks is the addressee's; one that is no larger
+// than the line, farther away or in another column isn't.
+func TestTheWindowBelowTheSendersLine(t *testing.T) {
+	for name, c := range map[string]struct {
+		size, x, gap float64 // of the address: the size of its letters, its left edge, how far below the line it begins
+		want         bool
+	}{
+		"behind the zone":      {10.5, 68, 29, true},
+		"as small as the line": {8, 68, 29, false},
+		"far below":            {10.5, 68, 60, false},
+		"in another column":    {10.5, 300, 29, false},
+	} {
+		var words []text.Word
+		line := func(content string, x, y, size float64) {
+			words = append(words, text.Word{Text: content, X0: x, X1: x + size*float64(len(content))/2, Y: y, Size: size})
+		}
+		line("Maren Osterkamp / Karl-Heine-Straße 61 / 04229 Leipzig", 68, 76, 8)
+		line("Saalebogen Wohnen GmbH & Co. KG", c.x, 76+c.gap, c.size)
+		line("Mansfelder Straße 15", c.x, 92+c.gap, c.size)
+		line("06108 Halle (Saale)", c.x, 108+c.gap, c.size)
+		s := newSheet(testVocabulary(t), text.Document{Pages: []text.Page{text.FromWords(1, 595, 842, words)}})
+		buyers := map[*item]bool{}
+		s.returnAddress(func(string, *item, string, string) {}, buyers)
+		if got := buyers[s.rows[1][0]]; got != c.want {
+			t.Errorf("%s: the addressee's is %v, want %v", name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package text
+
+import (
+	"slices"
+	"unicode"
+	"unicode/utf8"
+)
+
+// spacedGap is the widest gap between words whose letters are set far apart, in parts of the font size.
+const spacedGap = 1.5
+
+// closeUp makes words of letters that are set far apart, as titles are: "N O T E  N °  8" is NOTE N° 8.
+func closeUp(row []Word) []Word {
+	var out []Word
+	for i := 0; i < len(row); {
+		n := spacedRun(row[i:])
+		if n == 0 {
+			out = append(out, row[i])
+			i++
+			continue
+		}
+		out = append(out, spacedWords(row[i:i+n])...)
+		i += n
+	}
+	return out
+}
+
+// spacedRun is how many words of a row begin with, single signs of one size among which four letters follow each other; 0 if none.
+func spacedRun(row []Word) int {
+	const least = 4
+	n, letters, most := 0, 0, 0
+	for n < len(row) && utf8.RuneCountInString(row[n].Text) == 1 && (n == 0 || row[n].Size == row[n-1].Size && gapOf(row, n) < spacedGap) {
+		r, _ := utf8.DecodeRuneInString(row[n].Text)
+		if letters++; !unicode.IsLetter(r) {
+			letters = 0
+		}
+		most = max(most, letters)
+		n++
+	}
+	if most < least {
+		return 0
+	}
+	return n
+}
+
+// spacedWords sets a run of single signs in words: most of its gaps part letters, wider ones words.
+func spacedWords(run []Word) []Word {
+	const wider, least = 1.6, 0.15
+	gaps := make([]float64, 0, len(run))
+	for i := 1; i < len(run); i++ {
+		gaps = append(gaps, gapOf(run, i))
+	}
+	ordered := slices.Sorted(slices.Values(gaps))
+	usual := ordered[len(ordered)/2]
+	out := []Word{run[0]}
+	out[0].spaced = true
+	for i, gap := range gaps {
+		w := run[i+1]
+		if last := &out[len(out)-1]; gap < max(wider*usual, usual+least) {
+			last.Text += w.Text
+			last.X1 = w.X1
+			continue
+		}
+		w.spaced = true
+		out = append(out, w)
+	}
+	return out
+}
+
+// gapOf is the gap before a word of a row, in parts of the font size.
+func gapOf(row []Word, i int) float64 {
+	return (row[i].X0 - row[i-1].X1) / max(row[i].Size, 1)
+}
