@@ -220,8 +220,12 @@ func (b *bill) whole() bool {
 
 // reasoned reports whether more than their sum says that two figures are net and tax, for any two items add up to their
 // total: a label, a printed rate that leads from one to the other, that each is the sum of its column, or that a rate of some country leads
-// to the cent to a tax so large that hardly any other figure would do.
+// to the cent to a tax so large that hardly any other figure would do. What isn't called a tax is none beyond the highest rate, 27 %.
 func (b *billing) reasoned(c *bill) bool {
+	const most = 28 // percent
+	if c.taxAt.role != roleTax && c.tax*100 > c.net*most {
+		return false
+	}
 	return c.netAt.role == roleNet || c.taxAt.role == roleTax || leads(b.percent, c.net, c.tax, 1) || b.addUp(c.netAt) && b.addUp(c.taxAt) ||
 		c.tax >= tellingTax && leads(taxRates(), c.net, c.tax, 1)
 }

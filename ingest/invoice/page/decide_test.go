@@ -57,3 +57,24 @@ func TestAPrintedTaxOutdoesNone(t *testing.T) {
 		t.Errorf("net %d, tax %d, gross %d", got.net.value, got.tax.value, got.gross.value)
 	}
 }
+
+// Given two figures that add up to a third, the first under a label of net sums, then the second may be its tax up to the highest rate of
+// value added tax, and beyond it where it is called a tax.
+func TestHowMuchMayBeTax(t *testing.T) {
+	for name, c := range map[string]struct {
+		tax  int64
+		role role
+		want bool
+	}{
+		"below the highest rate":         {500, roleNone, true},
+		"another item":                   {825, roleNone, false},
+		"called a tax, however large":    {825, roleTax, true},
+		"the highest rate, and no label": {580, roleNone, true},
+	} {
+		b := &billing{sheet: sheetOf(t, "Survey")}
+		got := b.reasoned(&bill{net: 2150, tax: c.tax, netAt: &sum{role: roleNet}, taxAt: &sum{role: c.role}})
+		if got != c.want {
+			t.Errorf("%s: it may be the tax %v, want %v", name, got, c.want)
+		}
+	}
+}
