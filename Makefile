@@ -19,8 +19,8 @@ build:
 # The packages that take minutes begin first, so that the rest runs beside them and no processor is idle in the end.
 LONG = ./cmd/tallyhouse ./ingest/mail ./ingest/worker ./api
 
-# Two packages more at a time than there are processors: tests of outages wait.
-TOGETHER = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
+# One package more at a time than there are processors: tests of outages wait.
+TOGETHER = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 test: lint
 	@.ci/install
