@@ -222,7 +222,7 @@ func (b *bill) whole() bool {
 // total: a label, a printed rate that leads from one to the other, that each is the sum of its column, or that a rate of some country leads
 // to the cent to a tax so large that hardly any other figure would do. What isn't called a tax is none beyond the highest rate, 27 %.
 func (b *billing) reasoned(c *bill) bool {
-	const most = 28 // percent
+	const most = 28 // percent: 27, and what rounding adds to small sums
 	if c.taxAt.role != roleTax && c.tax*100 > c.net*most {
 		return false
 	}

@@ -8,7 +8,7 @@ import (
 // signers adds the companies for which a letter is signed, and the persons who sign it under their own head, however that is written.
 func (s *sheet) signers(buyers map[*item]bool, add addName) {
 	for _, it := range s.signatures {
-		name := s.firstPart(it.text())
+		name := strings.Join(strings.Fields(s.firstPart(it.text())), " ") // as it is folded
 		if loc := s.ownHand.FindStringIndex(foldText(name)); loc != nil {
 			name = string([]rune(name)[:loc[0]])
 		}

@@ -39,7 +39,12 @@ type Line struct {
 
 // lines sets the glyphs of a page in words, cells and lines.
 func lines(upright []mark) []Line {
-	rows := group(lower(splitWords(upright)))
+	return setLines(lower(splitWords(upright)))
+}
+
+// setLines sets words in cells and lines.
+func setLines(words []Word) []Line {
+	rows := group(words)
 	out := make([]Line, 0, len(rows))
 	for _, row := range rows {
 		if cells := splitCells(closeUp(row)); len(cells) > 0 {

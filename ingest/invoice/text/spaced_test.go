@@ -42,8 +42,10 @@ func TestLettersSetFarApart(t *testing.T) {
 			x += wide
 		}
 		var got []string
-		for _, cell := range splitCells(closeUp(row)) {
-			got = append(got, cell.Text)
+		for _, line := range FromWords(1, 595, 842, row).Lines { // as of pages that were scanned
+			for _, cell := range line.Cells {
+				got = append(got, cell.Text)
+			}
 		}
 		if fmt.Sprintf("%q", got) != c.want {
 			t.Errorf("%s: %q, want %s", name, got, c.want)

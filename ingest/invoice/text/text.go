@@ -93,11 +93,5 @@ func Read(ctx context.Context, f *pdf.File, budget *pdf.Budget, pages []pdf.Page
 
 // FromWords lays out words whose places are known, as OCR finds them.
 func FromWords(number int, width, height float64, words []Word) Page {
-	p := Page{Number: number, Width: width, Height: height}
-	for _, row := range group(words) {
-		if cells := splitCells(row); len(cells) > 0 {
-			p.Lines = append(p.Lines, Line{Y: row[0].Y, Cells: cells})
-		}
-	}
-	return p
+	return Page{Number: number, Width: width, Height: height, Lines: setLines(words)}
 }
