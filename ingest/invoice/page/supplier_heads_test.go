@@ -11,12 +11,14 @@ import (
 func TestTheWindowBelowTheSendersLine(t *testing.T) {
 	for name, c := range map[string]struct {
 		size, x, gap float64 // of the address: the size of its letters, its left edge, how far below the line it begins
+		says         string
 		want         bool
 	}{
-		"behind the zone":      {10.5, 68, 29, true},
-		"as small as the line": {8, 68, 29, false},
-		"far below":            {10.5, 68, 60, false},
-		"in another column":    {10.5, 300, 29, false},
+		"behind the zone":           {10.5, 68, 29, "", true},
+		"as small as the line":      {8, 68, 29, "", false},
+		"far below":                 {10.5, 68, 60, "", false},
+		"in another column":         {10.5, 300, 29, "", false},
+		"of whom the supplies were": {10.5, 68, 29, "Gutschrift im Gutschriftverfahren (self-billing)", false},
 	} {
 		var words []text.Word
 		line := func(content string, x, y, size float64) {
@@ -26,6 +28,7 @@ func TestTheWindowBelowTheSendersLine(t *testing.T) {
 		line("Saalebogen Wohnen GmbH & Co. KG", c.x, 76+c.gap, c.size)
 		line("Mansfelder Straße 15", c.x, 92+c.gap, c.size)
 		line("06108 Halle (Saale)", c.x, 108+c.gap, c.size)
+		line(c.says, 68, 400, 10.5)
 		s := newSheet(testVocabulary(t), text.Document{Pages: []text.Page{text.FromWords(1, 595, 842, words)}})
 		buyers := map[*item]bool{}
 		s.returnAddress(func(string, *item, string, string) {}, buyers)

@@ -161,6 +161,7 @@ func TestWhatIsNoNameOfASupplier(t *testing.T) {
 	}
 	for letter, name := range map[string]string{
 		"Gallagher Nolan LLP\nSOLICITORS & NOTARIES\n14 Eyre Square, Galway\n" + body:                                    "SOLICITORSNOTARIES",
+		"Adress\nBygglogg Sverige AB\nKungsbron 18\n111 22 Stockholm\n" + body:                                           "ADRESSBYGGLOGGSVERIGEAB",
 		body + "\nBitte überweisen Sie auf mein Konto bei der Volksbank\nMittelhessen, IBAN AT61 1904 3002 3457 3201.\n": "MITTELHESSEN",
 	} {
 		for _, c := range reader.Considered(typed.Document(letter), Own{})["supplierName"] {
