@@ -25,6 +25,7 @@ import (
 	"tallyhouse/api/desk/signin"
 	"tallyhouse/api/export"
 	"tallyhouse/api/session"
+	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/originals"
 )
@@ -38,6 +39,7 @@ func isForGood(err error) bool {
 func advice(err error) string {
 	var dns *net.DNSError
 	var plain tls.RecordHeaderError
+	var notKafka *kafka.NotKafkaError
 	at, other := serverOf(err)
 	named := at.flag
 	switch what := wrongCertificate(err); {
@@ -65,6 +67,10 @@ func advice(err error) string {
 		return fmt.Sprintf("no address is known of %q: check the name in %s", dns.Name, named)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "nothing listens there: start the server, or check the port in " + named
+	case errors.As(err, &notKafka) && notKafka.WantsTLS:
+		return "connect with --kafka-tls"
+	case errors.As(err, &notKafka):
+		return "something else listens there: check the port in --kafka-addr"
 	case ended(err) && other:
 		return "the server ends the connection: it may want TLS, or have another port for this; check " + named
 	case ended(err):

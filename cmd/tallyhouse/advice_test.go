@@ -185,6 +185,10 @@ func TestWhatToDoAboutAServer(t *testing.T) {
 			args: []string{"topics", "--kafka-addr", speaksFirst(t), "--kafka-tls", "--kafka-tls-ca", ownCA},
 			want: "leave out --kafka-tls",
 		},
+		"Kafka: something else": {
+			args: []string{"topics", "--kafka-addr", strings.TrimPrefix(refuses(t, http.StatusBadRequest), "http://")},
+			want: "something else listens there: check the port in --kafka-addr",
+		},
 		"Kafka: a login is asked for": {
 			args: []string{"topics", "--kafka-addr", kafkaWithLogin(t)}, want: "the server ends the connection",
 		},

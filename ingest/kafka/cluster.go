@@ -52,25 +52,23 @@ func Connect(a Access) (Cluster, error) {
 	if err != nil {
 		return Cluster{}, fmt.Errorf("connect to Kafka: %w", err)
 	}
+	dial := dial(a.TLS)
 	c := Cluster{
 		Addrs: a.Addrs,
 		Transport: &kafka.Transport{
+			Dial:        dial,
 			ClientID:    clientID,
 			DialTimeout: dialTimeout,
-			TLS:         a.TLS,
 			// A new topic or leader is seen within this time; only our own topics are asked for.
 			MetadataTTL:    time.Second,
 			MetadataTopics: topicNames(),
 		},
-		Dialer: &kafka.Dialer{ClientID: clientID, Timeout: dialTimeout, KeepAlive: 15 * time.Second, DualStack: true, TLS: a.TLS},
+		Dialer: &kafka.Dialer{DialFunc: dial, ClientID: clientID, Timeout: dialTimeout},
 		Reading: []kgo.Opt{
+			kgo.Dialer(dial),
 			kgo.SeedBrokers(a.Addrs...),
 			kgo.ClientID(clientID),
-			kgo.DialTimeout(dialTimeout),
 		},
-	}
-	if a.TLS != nil {
-		c.Reading = append(c.Reading, kgo.DialTLSConfig(a.TLS))
 	}
 	if mechanism != nil {
 		c.Transport.SASL, c.Dialer.SASLMechanism = adapted{mechanism}, adapted{mechanism}

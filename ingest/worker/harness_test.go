@@ -73,6 +73,7 @@ func joinWorldWith(t testing.TB, clickhouseAddr, name, kafkaAddr string, instead
 	if w.cluster, err = kafka.Connect(kafka.Access{Addrs: []string{kafkaAddr}}); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(w.cluster.Close)
 	if _, err = kafka.Ensure(t.Context(), w.cluster, kafka.TopicSpec{Partitions: testPartitions}); err != nil {
 		t.Fatal(err)
 	}
