@@ -31,6 +31,22 @@ Megnevezés                     Óra Óradíj   Nettó Ft ÁFA     ÁFA Ft Brutt
 Ügyvédi munkadíj            118 38 000 4 484 000 27% 1 210 680 5 694 680
 Összesen                                       4 484 000     1 210 680 5 694 680
                                               Fizetendő: 5 694 680 Ft`, "448400000 | 121068000 | 569468000"},
+		"labour that the total contains, with its own tax": {`
+Material                                         83,58
+Summe Lohn                                      293,83
+Nettobetrag                                     377,41
+Mehrwertsteuer 19 %                              71,71
+Rechnungsbetrag                                 449,12
+
+Im Rechnungsbetrag enthaltene Lohnkosten gem. § 35a EStG: 349,66 EUR brutto (darin 55,83 EUR MwSt).`, "37741 | 7171 | 44912"},
+		"labour of a total with tax": {`
+Material                                       1 000,00
+Arbete                                         4 000,00
+Summa exkl. moms                               5 000,00
+Moms 25 %                                      1 250,00
+Att betala SEK                                 6 250,00
+
+Varav arbetskostnad inkl. moms                 5 000,00`, "500000 | 125000 | 625000"},
 		"fees that are to be paid": {`
 2.3.1.1 Bouwactiviteit, 2,15% over bouwkosten € 1.840.000        € 39.560,00
 2.3.9 Welstandsadvies                                               € 463,50

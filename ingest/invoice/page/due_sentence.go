@@ -23,6 +23,9 @@ func (s *sheet) dueInSentences(all *candidates, issued time.Time) {
 				}
 				before, where := s.saidBefore(it, d)
 				rule := s.paidThen(before, s.saidBehind(it, d))
+				if rule == "" && s.untilInFull(it.folded[:d.start], it.folded[d.end:]) {
+					rule, where = inSentence, behind
+				}
 				if rule == "" && s.termsComeTo(before, s.daysAfter(issued, d)) {
 					rule = inSentence
 				}
@@ -99,6 +102,12 @@ func (v *vocabulary) paidThen(before, after string) string {
 	return ""
 }
 
+// untilInFull reports whether a line begins with a last day and goes on with the whole sum: "Bis 28.10. ohne Abzug" below "Bis 12.10. 2 %
+// Skonto".
+func (v *vocabulary) untilInFull(before, after string) bool {
+	return v.deadlineAlone.MatchString(before) && v.fullBehind.MatchString(after)
+}
+
 // issuerPays reports whether a sentence of who owes the sum himself, as on a credit note or one that the buyer issues, says on which day he
 // pays: "Wir überweisen zum 15.6.", "Der Betrag wird am 15.6. auf Ihr Konto überwiesen".
 func (s *sheet) issuerPays(before, after string, it *item) bool {
@@ -162,16 +171,19 @@ func (v *vocabulary) sentenceBegin(folded string) int {
 }
 
 // sentenceEnd is where the first sentence of a text ends: before a semicolon or a mark between parts of a line, or at a full stop behind a
-// word that is no abbreviation, or behind a bracket.
+// word that is no abbreviation, behind the rest of a verb as in "buchen wir am 2.3. ab", or behind a bracket. Marks in a run hide the digits of an account.
 func (v *vocabulary) sentenceEnd(folded string) int {
 	folded = v.unabbreviated(folded)
 	const shortestWord = 4
 	letters := 0
 	for i := range len(folded) {
 		switch c := folded[i]; {
+		case c == '~' && (i > 0 && folded[i-1] == '~' || i+1 < len(folded) && folded[i+1] == '~'):
+			letters = 0
 		case c == ';' || c == '|' || c == '~': // "·" and "•" are folded so
 			return i
-		case c == '.' && (i+1 == len(folded) || folded[i+1] == ' ') && (letters >= shortestWord || i > 0 && folded[i-1] == ')'):
+		case c == '.' && (i+1 == len(folded) || folded[i+1] == ' ') && (letters >= shortestWord || i > 0 && folded[i-1] == ')' ||
+			v.lastWord.MatchString(folded[:i])):
 			return i
 		case c >= 'a' && c <= 'z':
 			letters++

@@ -24,6 +24,9 @@ func TestDueDatesOfTermsAsTheyArePrinted(t *testing.T) {
 		"À honorer pour le 30/06/2026 au plus tard":                                                                               "2026-06-30",
 		"At betale inden 20.05.2026          1.000,00":                                                                            "2026-05-20",
 		"Final date for        26 June\npayment               2026":                                                               "2026-06-26",
+		"Bis 20.05.2026 erhalten Sie 2,000 % Skonto (20,00 EUR)\nBis 05.06.2026 ohne Abzug":                                       "2026-06-05",
+		"Der Betrag wird am 15.05.2026 von Ihrem Konto DE•• •••• •••• ••41 17 abgebucht.":                                         "2026-05-15",
+		"Den Betrag buchen wir am 20.05.2026 von Ihrem Konto DE•• ••41 17 ab. Neuer Abschlag ohne Abzug ab 01.06.2026.":           "2026-05-20",
 		"Z U  B E Z A H L E N  B I S\n23.5.2026":                                                                                  "2026-05-23",
 	} {
 		if _, f, _ := reader.Read(typedBill(sums+terms), Own{}); dueOf(stated(f.DueDate)) != want {

@@ -83,7 +83,14 @@ func (v *vocabulary) firstPart(s string) string {
 
 // formAlone reports whether a text is a legal form and nothing else.
 func (v *vocabulary) formAlone(folded string) bool {
-	return !letterWord.MatchString(v.legalForm.ReplaceAllString(" "+folded+" ", " "))
+	rest := " " + strings.ReplaceAll(folded, "/", " ") + " "
+	for { // again, as forms share the space between them: "Sp. z o.o. Sp. k."
+		without := v.legalForm.ReplaceAllString(rest, " ")
+		if without == rest {
+			return !letterWord.MatchString(rest)
+		}
+		rest = without
+	}
 }
 
 // separator is what stands between the beginning of a text and its next part: a comma or a dash; nothing where it is something else.

@@ -132,7 +132,8 @@ func (v *vocabulary) behindStroke(p parted, last int, clear bool) int {
 		ends := p.closed(last+2) || last+3 == len(p.words) && p.ends[last+2] == len(p.runes)
 		stroke := mark == "/" && (clear || bareYear(next) || len(p.word(last)) > 2)
 		dot := mark == "·" && clear && allDigits(next) && ends
-		if !figures || !stroke && !dot {
+		counted := strings.HasSuffix(p.words[last+2], ".") && allDigits(next) && last+3 < len(p.words) // "/ 2. Zahlungsgesuch"
+		if !figures || counted || !stroke && !dot {
 			break
 		}
 		last += 2

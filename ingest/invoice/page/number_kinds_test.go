@@ -186,6 +186,7 @@ func TestHowFarANumberGoes(t *testing.T) {
 		"Rechnung Nr. 2207 / 20.10.2026":                                                                   "2207",
 		"Rechnung Nr. RE 4711, 100 Stück Ziegel\nDatum 20.10.2026":                                         "RE 4711",
 		"Rechnung Nr. 4711 · Kunde 8812\nDatum 20.10.2026":                                                 "4711",
+		"Akontorechnung Nr. 26-2093 / 2. Zahlungsgesuch\nDatum 20.10.2026":                                 "26-2093",
 		"Rechnung Nr. RE 4711 12 Stück\nDatum 20.10.2026":                                                  "RE 4711",
 		"Rechnungs-Nr. / Kunden-Nr.              Datum\n4711 / 8812                            20.10.2026": "4711",
 	} {

@@ -48,8 +48,8 @@ func (s *sheet) buyers() map[*item]bool {
 					continue
 				}
 				out[it] = true
-				// "Contact: Mrs Miller, 0123 456" is a line of whatever block it stands in.
-				if !s.contactLine.MatchString(it.folded) {
+				// "Contact: Mrs Miller, 0123 456" is a line of whatever block it stands in, "Customer: D 2319" one of particulars.
+				if !s.contactLine.MatchString(it.folded) && !s.codeBeside(it) {
 					s.markBlock(it, out)
 				}
 			}
@@ -159,6 +159,12 @@ func (s *sheet) markBlock(from *item, out map[*item]bool) {
 		}
 	}
 	s.column(from, out)
+}
+
+// codeBeside reports whether what stands right of a label, in its line, has figures and is no name.
+func (s *sheet) codeBeside(label *item) bool {
+	r := s.right(label)
+	return r != nil && r.y == label.y && hasDigit(r.folded) && !s.nameLike(s.cleanName(r.text()))
 }
 
 // columnBelow reports whether something stands close under an item.

@@ -85,6 +85,11 @@ func TestWhoseATaxIDIs(t *testing.T) {
 			head + "Contribuinte n.º 501964843\n\n\n\n" + recipient + paintersBill, "501964843"},
 		"behind a remark of its label, a full stop behind it": {
 			head + "Federal Tax ID (EIN) 84-3319027. Services from abroad\n\n\n\n" + recipient + paintersBill, "843319027"},
+		"called ours in a line below the recipient": {
+			head + "\n\n\n" + recipient + "\nMandant 21560, unsere Steuernummer 14/206/30571" + paintersBill, "14/206/30571"},
+		"among particulars that begin with the customer's number": {
+			head + "\n\n\n" + recipient + "\nKunde:            D 2319\nObjekt:           Dachboden\nSteuernummer:     301/5126/0948" + paintersBill,
+			"301/5126/0948"},
 		"under its label in a foot": {
 			head + "\n\n\n" + recipient + paintersBill +
 				"\n\nBankverbindung                Steuernummer            Mitglied der Kammer\nVR-Bank Wien                  151/018/99689           Nr. 41 772\n",

@@ -142,6 +142,9 @@ func (s *sheet) rowSum(it *item, a amount, last bool) (sum, bool) {
 	if after := it.folded[a.end:]; s.containedAfter.MatchString(after) ||
 		hasLetters(own) && s.containedBefore.MatchString(own) && s.taxFollows.MatchString(after) {
 		r, w = roleTaxWithin, 2
+		if s.partOfTotal.MatchString(it.folded[:from]) {
+			r = roleOther // the tax of labour, say
+		}
 	}
 	if r == roleTax && a.value != 0 && s.noTax.MatchString(label) && !strings.Contains(label, "%") {
 		r, w = roleOther, 2 // "duty (not subject to VAT)": what no tax applies to is no tax

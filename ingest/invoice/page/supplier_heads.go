@@ -24,11 +24,7 @@ func (s *sheet) returnAddress(add addName, buyers map[*item]bool) map[*item]bool
 			if buyers[it] || !s.sendersLine(text, parts) {
 				continue
 			}
-			how := ""
-			if len(parts) == 2 {
-				how = "two parts"
-			}
-			add(parts[0], it, ruleReturn, how)
+			add(parts[0], it, ruleReturn, shapeOfSendersLine(parts))
 			if above := s.over(it); above != nil && !s.legalForm.MatchString(foldText(parts[0])) {
 				add(s.firstPart(above.text()), above, ruleReturn, "over its line")
 			}
@@ -75,6 +71,24 @@ func (s *sheet) sendersLine(text string, parts []string) bool {
 		f := strings.TrimSpace(fold([]rune(p)))
 		return s.postalCity.MatchString(f) && !s.footMark.MatchString(f)
 	})
+}
+
+// shapeOfSendersLine tells lines apart that may begin with something else than a name: "Canal Wharf, Skipton, North Yorkshire BD23 1RT"
+// has no part with a street, so its first one may be where the house stands.
+func shapeOfSendersLine(parts []string) string {
+	numbered := 0
+	for _, p := range parts[1:] {
+		if hasDigit(p) {
+			numbered++
+		}
+	}
+	switch {
+	case len(parts) == 2:
+		return "two parts"
+	case numbered < 2:
+		return "no street"
+	}
+	return ""
 }
 
 // over is the larger text or the company right over an item, in its column: the line below it says what it is and where.

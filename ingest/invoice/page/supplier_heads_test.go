@@ -37,3 +37,16 @@ func TestTheWindowBelowTheSendersLine(t *testing.T) {
 		}
 	}
 }
+
+// Given a line of a head that tells where its company is, then its shape says whether a name can begin it.
+func TestShapesOfSendersLines(t *testing.T) {
+	for line, want := range map[string]string{
+		"Berger Bau, Gasse 1, 1010 Wien":                 "",
+		"Canal Wharf, Skipton, North Yorkshire BD23 1RT": "no street",
+		"Berger Bau, 1010 Wien":                          "two parts",
+	} {
+		if got := shapeOfSendersLine(splitReturn(line)); got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}

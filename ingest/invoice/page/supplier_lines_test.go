@@ -64,6 +64,7 @@ func TestWhatIsNoNameInTheHead(t *testing.T) {
 	for text, want := range map[string]bool{
 		"und Geoinformatik AG": false, "et Fils SARL": false, "e Figli S.r.l.": false, "Amstad Vermessung AG": true, "e-bau GmbH": true,
 		"Anstalt des öffentlichen Rechts": false, "Wasserverband Ost": true, "Établissement public local": false,
+		"UG (haftungsbeschränkt)": false, "Sp. z o.o. Sp. k.": false, "SA/NV": false, "Unipessoal Lda": false, "Bau UG (haftungsbeschränkt)": true,
 		"Eenmanszaak": false, "UNITED KINGDOM": false, "Republic of Ireland": false, "Stadtwerke Ost, Anstalt des öffentlichen Rechts": true,
 	} {
 		if got := v.nameLike(text); got != want {

@@ -17,6 +17,7 @@ type identified struct {
 	row   int
 	score float64
 	kind  string
+	ours  bool // as it is called: "our tax number"
 }
 
 // taxID reads the supplier's VAT id, else his tax number.
@@ -48,7 +49,7 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 		if own.isID(c.id.value) {
 			continue
 		}
-		if c.score > 0.5 && key != "" {
+		if c.score > 0.5 && key != "" && !c.ours {
 			switch s.blockOwner(c.it, key, sure) {
 			case ownSeller:
 				c.score += 0.05
@@ -354,7 +355,11 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 	if m != nil {
 		if id, at, ok := s.labelledID(it, m[1], s.digitsShape); ok && !buyers[it] &&
 			!s.buyerWord.MatchString(lastWords(it.folded[:m[0]])) {
-			out = append(out, identified{id: id, it: at, row: at.row, score: 0.82, kind: kind})
+			c := identified{id: id, it: at, row: at.row, score: 0.82, kind: kind}
+			if s.ours.MatchString(it.folded[:m[0]]) {
+				c.score, c.ours = 0.9, true
+			}
+			out = append(out, c)
 		}
 	}
 	return out

@@ -43,12 +43,14 @@ type vocabulary struct {
 	openTerms, latePayment, paying, payingBack, daysCounted             *words.Pattern
 	fromReceipt                                                         *words.Pattern
 	weeks, numberInWords, abbreviation                                  *words.Pattern
+	deadlineAlone, fullBehind, lastWord                                 *words.Pattern
 	lastDay, lastDayBehind, debited, fromThen, settled, would           *words.Pattern
 	dayWords                                                            map[string]string // the word for days, by a week's word
 	numbers                                                             map[string]string // in figures
 
 	// Sums.
 	roles                                                              []roleWording
+	partOfTotal                                                        *words.Pattern
 	anyTax, taxFollows, containedBefore, containedAfter, noTax         *words.Pattern
 	zeroRate, netWord, contractSum, countedFrom, listHeading, withheld *words.Pattern
 	bareWithout, bareWith, bareRate                                    *words.Pattern
@@ -69,6 +71,7 @@ type vocabulary struct {
 	beforeName, owner, sentBy                                                *words.Pattern
 	register, footMark, account, capital                                     *words.Pattern
 	notAName, neverAName                                                     *words.Pattern
+	ours                                                                     *words.Pattern
 	vatLabel, businessNumber, taxNumberLabel, vatShape, idShape, digitsShape *words.Pattern
 }
 
@@ -193,6 +196,8 @@ func (v *vocabulary) addTerms(w *words.Words) {
 	v.conditional = w.Compile(`<conditional>|<debit offered>`)
 	v.would = w.Any("conditional")
 	v.fullPayment = w.Any("in full")
+	v.deadlineAlone = w.Compile(`^\W*<deadline>[ :]*$`)
+	v.fullBehind = w.Compile(`^[ ,:]*<in full>`)
 	v.untilDate = w.Compile(`<until>(?: <until>)* $`)
 	v.fallsDue = w.Compile(`^[ ,]*(?:<before due>[ ,]+)*<falls due*>`)
 	v.netTerms = w.CompileEach("payment terms")
@@ -204,6 +209,7 @@ func (v *vocabulary) addTerms(w *words.Words) {
 	v.lastDay = w.Compile(`(?:<deadline>|<that is>)[ :]*$`)
 	v.lastDayBehind = w.Compile(`^\.? ?<deadline behind>`)
 	v.debited = w.Any("debited")
+	v.lastWord = w.Compile(` <last word>$`)
 	v.fromThen = w.Compile(`<from then>$`)
 	v.settled = w.Any("already paid")
 	v.abbreviation = w.Compile(`<abbreviation>\. `)
@@ -241,6 +247,8 @@ const near = `[a-z0-9 .,:%()]*`
 
 func (v *vocabulary) addSums(w *words.Words) {
 	const rate = `(?:\d+[.,]?\d* ?% ?)?`
+	// "Im Gesamtbetrag enthaltene Lohnkosten", "of the total, labour included": a part of the invoice, with its own tax.
+	v.partOfTotal = w.Compile(`(?:<*total>|<payable>|<gross>)[a-z ]*(?:<of which>|<contained>)`)
 	// The first that matches decides.
 	v.roles = []roleWording{
 		{w.Any("not a sum"), roleNone, 0},
@@ -252,6 +260,8 @@ func (v *vocabulary) addSums(w *words.Words) {
 		{w.Any("charge"), roleOther, 2},
 		{w.Any("withheld"), roleOther, 2},
 		{w.Compile(`<of which>` + near + `<tax>|<tax>` + near + `<contained>`), roleTaxWithin, 2},
+		{v.partOfTotal, roleOther, 2},
+		{w.Compile(`<of which>.*<labour>|<labour>.*<contained>|\b35 ?a\b`), roleOther, 2}, // § 35a EStG
 		{w.Compile(`<with>\.? ?` + rate + `(?:<article>\.? ?)?<tax>|<tax>[ .,]*<inclusive>|<gross>`), roleGross, 3},
 		{w.Compile(`<payable>[ ,:(]*<net>[ ):]*$`), roleNet, 2}, // "verbleiben netto", "amount due, net"
 		{w.Any("payable"), rolePayable, 2},
@@ -332,6 +342,7 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.neverAName = w.Any("never a name")
 	v.vatLabel = w.Compile(`<vat id>[. :/#-]*(?:(?:<id>|<vat id>)[. :/#-]*){0,4}`)
 	v.taxNumberLabel = w.Compile(`<tax number>[. :]*`)
+	v.ours = w.Compile(`<our>\W*$`)
 	v.businessNumber = w.Compile(`<business number>[. :]*`)
 	v.vatShape = w.Compile(vatShape)
 	v.idShape = w.Compile(`^[ :.#-]*([a-z]{0,4}[ .-]?(?:\d[a-z\d .\-/]{5,18}\d[a-z]?\d?|[a-z]\d{7,8}[a-z]?))(?:$|[ .,;|)\]~·•-])`)
