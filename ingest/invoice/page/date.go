@@ -102,6 +102,11 @@ func (v *vocabulary) dates(folded string) []date {
 		d := date{month: v.months[text(m, 1)], day: atoi(text(m, 2)), year: atoi(text(m, 3))}
 		add(m, d, d.month > 0 && exists(d.year, d.month, d.day))
 	}
+	for _, m := range bounded(v.monthAndYear.FindAllStringSubmatchIndex(folded, 64)) {
+		if d, start := v.dayInWords(folded, m); d.day > 0 {
+			add([]int{start, m[1]}, d, exists(d.year, d.month, d.day))
+		}
+	}
 	for _, m := range v.yearMonthDay.FindAllStringSubmatchIndex(folded, 64) {
 		d := date{year: atoi(text(m, 1)), month: v.months[text(m, 2)], day: atoi(text(m, 3))}
 		add(m, d, d.month > 0 && exists(d.year, d.month, d.day))
@@ -133,6 +138,29 @@ func eachDay(p *words.Pattern, folded string, take func(m []int) bool) {
 			from = m[3]
 		}
 	}
+}
+
+// beforeMonth stands between a day in words and its month: "the third of September".
+var beforeMonth = regexp.MustCompile(` (?:of|de|di|do)$`)
+
+// dayInWords is the day whose month and year were found, and where it begins, where the words before them are a day's: "am dritten
+// September 2026", "le vingt et un mars 2026".
+func (v *vocabulary) dayInWords(folded string, m []int) (date, int) {
+	const most = 3 // words of a day
+	d := date{month: v.months[folded[m[2]:m[3]]], year: atoi(folded[m[4]:m[5]])}
+	before := beforeMonth.ReplaceAllString(strings.TrimRight(folded[:m[0]], " "), "")
+	start := len(before)
+	for n := 0; n < most && d.month > 0 && start > 0; n++ {
+		start = strings.LastIndex(before[:start-1], " ") + 1
+		if day := v.daysInWords[letters(before[start:])]; day > 0 && !hasDigit(before[start:]) {
+			d.day = day // "vingt et un" is more than "un"
+			d.start = start
+		}
+		if start == 0 {
+			break
+		}
+	}
+	return d, d.start
 }
 
 // yearBelow is a year alone, as the line of a narrow cell begins with.

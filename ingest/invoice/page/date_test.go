@@ -28,6 +28,10 @@ func TestDatesOfEveryHabit(t *testing.T) {
 		{"Fattura FPR 9/26 — 22.05.26", dayFirst, "2026-05-22"}, {"Faktura 7/26 - 3.5.2026", dayFirst, "2026-05-03"},
 		{"numero 7 del 18 marzo 2026", dayFirst, "2026-03-18"}, {"Nr. 12 vom 3. März 2026", dayFirst, "2026-03-03"},
 		{"nº 3 de 5 de mayo de 2026", dayFirst, "2026-05-05"},
+		// Days in words.
+		{"Wien, am dritten September 2026", dayFirst, "2026-09-03"}, {"the twenty-third of May 2026", dayFirst, "2026-05-23"},
+		{"Quimper, le vingt et un mars 2026", dayFirst, "2026-03-21"}, {"Milano, trentuno marzo 2026", dayFirst, "2026-03-31"},
+		{"a siete de abril de 2026", dayFirst, "2026-04-07"}, {"dnia dwudziestego pierwszego maja 2026", dayFirst, "2026-05-21"},
 		{"14. prosince 2021", dayFirst, "2021-12-14"}, {"14. prosinec 2021", dayFirst, "2021-12-14"},
 	}
 	for _, c := range cases {

@@ -3,12 +3,14 @@ package page
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"tallyhouse/ingest/invoice/page/typed"
 )
 
 func TestDaysOfPaymentTerms(t *testing.T) {
 	v := testVocabulary(t)
+	issued := time.Date(2026, time.January, 31, 0, 0, 0, 0, time.UTC)
 	for in, want := range map[string]int{
 		"Zahlbar innerhalb von 14 Tagen mit 2 % Skonto, 30 Tage netto.": 30, "30 Tage netto": 30, "Zahlungsziel: 14 Tage": 14,
 		"Zahlbar innerhalb von 30 Tagen ohne Abzug.": 30, "Bei Zahlung innerhalb 14 Tagen gewähren wir 2,0% Skonto.": -1,
@@ -20,9 +22,17 @@ func TestDaysOfPaymentTerms(t *testing.T) {
 		"Begleichung in 20 Tagen": 20, "Transferencia a 45 días": 45, "Virement à 30 jours date de facture": 30,
 		"Úhrada převodem do 21 dnů": 21, "Nakazilo v 8 dneh": 8, "Suoritus 14 päivän kuluessa laskusta": -1,
 		"Zahlungserinnerungen verschicken wir nach 14 Tagen an alle Kunden": -1, "Zahlung in 10 Tagen mit 2 % oder in 30 Tagen": -1,
+		// In words, weeks and months:
+		"Überweisung binnen drei Wochen ab Rechnungsdatum": 21, "zahlbar innerhalb eines Monats": 28, "Zahlung binnen zwei Monaten": 59,
+		"Payment within two calendar months": 59, "Pay within thirty (30) days": 30, "payment within 45 (forty-five) days": 45,
+		"Paiement dans un délai de trente jours": 30, "Règlement sous deux mois": 59, "Règlement à quarante-cinq jours": 45,
+		"Pagamento entro tre mesi": 89, "Pago en dos meses": 59, "Betaling binnen twee weken": 14, "Płatność w terminie czternastu dni": 14,
+		"Úhrada do dvou týdnů": 14, "Fizetés két héten belül": 14, "Plačilo v roku petnajstih dni": 15, "Plaćanje u roku dva tjedna": 14,
+		"Pagamento a um mês": 28, "Plata în două luni": 59, "Betalning inom trettio dagar": 30, "Betaling innen to uker": 14,
+		"remboursé sur demande dans un délai de trente jours": -1, "Rückzahlung auf Wunsch binnen 14 Tagen": -1,
 		"Pagamento con 3 % in 10 giorni": -1, "Reklamationen innerhalb von 8 Tagen": -1, "Betaling binnen 8 dagen met 2 % korting": -1,
 	} {
-		if got := v.termDays(fold([]rune(in))); got != want {
+		if got := v.termDays(fold([]rune(in)), issued); got != want {
 			t.Errorf("v.termDays(%q) = %d, want %d", in, got, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -16,9 +17,9 @@ func (s *sheet) dueByTerms(all *candidates, day time.Time) {
 	var told []*candidate
 	for _, row := range s.rows {
 		for _, it := range row {
-			n := s.termDays(it.folded)
+			n := s.termDays(it.folded, day)
 			if n < 0 {
-				n = max(s.brokenTerms(it), s.labelledTerms(it))
+				n = max(s.brokenTerms(it, day), s.labelledTerms(it, day))
 			}
 			if n < 0 || n > 365 || s.countedFromReceipt(it) {
 				continue
@@ -40,24 +41,28 @@ func (s *sheet) dueByTerms(all *candidates, day time.Time) {
 }
 
 // labelledTerms are the days of terms that a label on their left makes terms: "Terms" beside "30 days from invoice date".
-func (s *sheet) labelledTerms(it *item) int {
+func (s *sheet) labelledTerms(it *item, day time.Time) int {
 	if !s.labelledLeft(it) || len(it.folded) > maxLabelled {
 		return -1
 	}
-	return s.termDays(s.left(it).folded + " " + it.folded)
+	return s.termDays(s.left(it).folded+" "+it.folded, day)
 }
 
 // brokenTerms are the days of terms whose sentence goes on in the next line: "…, 30 Tage ab" above "Rechnungsdatum netto".
-func (s *sheet) brokenTerms(it *item) int {
+func (s *sheet) brokenTerms(it *item, day time.Time) int {
 	below := s.lineBelow(it)
-	if below == nil || len(it.folded) < maxLabelled/2 || s.sentenceEnd(it.folded) < len(it.folded)-1 || it.row+1 != below.row {
+	if below == nil || len(it.folded) < maxLabelled/2 || it.row+1 != below.row {
 		return -1
 	}
-	said := it.folded + " " + below.folded[:s.sentenceEnd(below.folded)]
-	if last := strings.LastIndex(it.folded, ", "); last >= 0 {
+	begun := it.folded[s.sentenceBegin(it.folded):]
+	if strings.Trim(begun, " .") == "" {
+		return -1
+	}
+	said := begun + " " + below.folded[:s.sentenceEnd(below.folded)]
+	if last := strings.LastIndex(begun, ", "); last >= 0 {
 		said = said[last+len(", "):]
 	}
-	return s.termDays(said)
+	return s.termDays(said, day)
 }
 
 // countedFromReceipt reports whether terms run from the day on which the invoice arrives, which it doesn't say: in the line that counts
@@ -74,16 +79,49 @@ func (s *sheet) countedFromReceipt(it *item) bool {
 // discountRate is what a discount for paying early comes to: whatever it is called, so many percent beside days are one.
 var discountRate = regexp.MustCompile(`(?:^|[^\d.,])[1-5](?:[.,]\d+)? ?%`)
 
-// inDays writes terms with their days in figures.
-func (v *vocabulary) inDays(folded string) string {
-	if m := v.weeks.FindStringSubmatchIndex(folded); m != nil {
-		folded = folded[:m[0]] + strconv.Itoa(7*atoi(folded[m[2]:m[3]])) + " " + v.dayWords[folded[m[4]:m[5]]] + folded[m[1]:]
+// bracketed is a number in brackets behind its word or before it: "thirty (30) days", "30 (thirty) days".
+var bracketed = regexp.MustCompile(`\((\d{1,3})\) |(\b\d{1,3}) ?\([a-z -]+\) `)
+
+// maxSpans is how many spans of time a text has at most.
+const maxSpans = 8
+
+// inDays writes terms with their days in figures, counted from a day: "drei Wochen", "within two months".
+func (v *vocabulary) inDays(folded string, from time.Time) string {
+	folded = bracketed.ReplaceAllString(folded, "$1$2 ")
+	for range maxSpans {
+		m := v.numberInWords.FindStringSubmatchIndex(folded)
+		if m == nil {
+			break
+		}
+		folded = folded[:m[2]] + strconv.Itoa(v.numbers[letters(folded[m[2]:m[3]])]) + folded[m[3]:]
 	}
-	if m := v.numberInWords.FindStringIndex(folded); m != nil {
-		word, _, _ := strings.Cut(folded[m[0]:m[1]], " ")
-		folded = folded[:m[0]] + v.numbers[word] + folded[m[0]+len(word):]
+	for range maxSpans {
+		m := v.spanOfTime.FindStringSubmatchIndex(folded)
+		if m == nil {
+			break
+		}
+		unit, n := v.spans[folded[m[4]:m[5]]], atoi(folded[m[2]:m[3]])
+		folded = folded[:m[0]] + strconv.Itoa(unit.days(from, n)) + " " + unit.word + folded[m[1]:]
 	}
 	return folded
+}
+
+// unitOfTime is what terms are counted in beside days: weeks or months; word is that for days in its language.
+type unitOfTime struct {
+	word   string
+	months bool
+}
+
+// days counts those of so many weeks or months from a day on. Months end on its like, or on their last day.
+func (u unitOfTime) days(from time.Time, n int) int {
+	if !u.months {
+		return 7 * n
+	}
+	to := from.AddDate(0, n, 0)
+	if to.Day() != from.Day() {
+		to = to.AddDate(0, 0, -to.Day())
+	}
+	return int(math.Round(to.Sub(from).Hours() / 24))
 }
 
 // discounted reports whether a clause tells a discount for paying early, by its words or by what it comes to. So many percent may be
@@ -92,15 +130,15 @@ func (v *vocabulary) discounted(clause string) bool {
 	return v.earlyPayment.MatchString(clause) || discountRate.MatchString(clause) && !v.latePayment.MatchString(clause)
 }
 
-// termDays returns the days that a text gives for paying in full, -1 when none.
-func (v *vocabulary) termDays(folded string) int {
-	days := -1
-	clauses := strings.NewReplacer(";", "\n", ". ", "\n", ", ", "\n").Replace(v.unabbreviated(v.inDays(folded)))
+// termDays returns the days that a text gives for paying in full, counted from that of issue, -1 when none.
+func (v *vocabulary) termDays(folded string, issued time.Time) int {
+	days, inDays := -1, v.inDays(folded, issued)
+	clauses := strings.NewReplacer(";", "\n", ". ", "\n", ", ", "\n").Replace(v.unabbreviated(inDays))
 	for part := range strings.SplitSeq(clauses, "\n") {
 		if v.discounted(part) && !v.fullPayment.MatchString(part) {
 			continue
 		}
-		if v.latePayment.MatchString(part) {
+		if v.latePayment.MatchString(part) || v.onRequest.MatchString(part) {
 			continue
 		}
 		known := false
@@ -114,8 +152,8 @@ func (v *vocabulary) termDays(folded string) int {
 			days = max(days, v.daysToPay(part))
 		}
 	}
-	if days < 0 && !v.earlyPayment.MatchString(folded) && !v.latePayment.MatchString(folded) {
-		return v.daysToPay(v.inDays(folded)) // "Forma płatności: przelew, 14 dni"
+	if days < 0 && !v.earlyPayment.MatchString(folded) && !v.latePayment.MatchString(folded) && !v.onRequest.MatchString(folded) {
+		return v.daysToPay(inDays) // "Forma płatności: przelew, 14 dni"
 	}
 	return days
 }

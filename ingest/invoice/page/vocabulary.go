@@ -33,7 +33,8 @@ type vocabulary struct {
 	otherDate, otherDateAfter, bothDates                          *words.Pattern
 	beforeDate, placeAndDate, onDay, endsInPlace, dayBehindNumber *words.Pattern
 	yearFirst, yearLast, dayMonthWord, monthWordDay, compactDate  *words.Pattern
-	yearMonthDay, dayAndMonth                                     *words.Pattern
+	yearMonthDay, dayAndMonth, monthAndYear                       *words.Pattern
+	daysInWords                                                   map[string]int // by their letters
 	americanCue                                                   *words.Pattern
 
 	// Terms of payment.
@@ -42,11 +43,11 @@ type vocabulary struct {
 	netTerms                                                            []*words.Pattern
 	openTerms, latePayment, paying, payingBack, daysCounted             *words.Pattern
 	fromReceipt                                                         *words.Pattern
-	weeks, numberInWords, abbreviation                                  *words.Pattern
 	deadlineAlone, fullBehind, lastWord                                 *words.Pattern
+	spanOfTime, numberInWords, onRequest, abbreviation                  *words.Pattern
 	lastDay, lastDayBehind, debited, fromThen, settled, would           *words.Pattern
-	dayWords                                                            map[string]string // the word for days, by a week's word
-	numbers                                                             map[string]string // in figures
+	spans                                                               map[string]unitOfTime // by the word for a week or month
+	numbers                                                             map[string]int        // by their words' letters
 
 	// Sums.
 	roles                                                              []roleWording
@@ -166,6 +167,7 @@ func (v *vocabulary) addDates(w *words.Words) {
 			}
 		}
 	}
+	v.addDaysInWords(w)
 	v.otherDate = w.Any("other date")
 	v.otherDateAfter = w.Compile(`^\W{0,3}<not the date>`)
 	v.bothDates = w.Compile(`<*delivery*>[- ]*(?:<and>|[/&=]) ?$`)
@@ -183,6 +185,26 @@ func (v *vocabulary) addDates(w *words.Words) {
 	v.yearMonthDay = w.Compile(`\b((?:19|20)\d\d)\.? ([a-z]{3,12})\.? (\d\d?)\b`) // as in Hungary
 	v.dayAndMonth = w.Compile(`\b(\d\d?)(?:\.|er|st|nd|rd|th|o)?[ \-/.]{0,2}(?:de |di |of )?([a-z]{3,12})\b`)
 	v.americanCue = w.Compile(`\b[a-z]{2},? \d{5}(-\d{4})?$|\busa\b|united states|\bzip\b`)
+}
+
+// addDaysInWords adds the words for the days of a month. One that means another day in another language says nothing.
+func (v *vocabulary) addDaysInWords(w *words.Words) {
+	v.daysInWords = map[string]int{}
+	for _, language := range w.Languages() {
+		days := w.In(language, "day in words")
+		if len(days) != 0 && len(days) != 31 {
+			w.Fault(fmt.Errorf("language %s has words for %d days of a month", language, len(days)))
+		}
+		for i, day := range days {
+			key := letters(fold([]rune(day)))
+			if known := v.daysInWords[key]; known != 0 && known != i+1 {
+				v.daysInWords[key] = -1
+				continue
+			}
+			v.daysInWords[key] = i + 1
+		}
+	}
+	v.monthAndYear = w.Compile(`\b([a-z]{3,12})\.?,? (?:de |del )?((?:19|20)\d\d)\b`)
 }
 
 func (v *vocabulary) addTerms(w *words.Words) {
@@ -213,25 +235,36 @@ func (v *vocabulary) addTerms(w *words.Words) {
 	v.fromThen = w.Compile(`<from then>$`)
 	v.settled = w.Any("already paid")
 	v.abbreviation = w.Compile(`<abbreviation>\. `)
-	v.weeks = w.Compile(`\b(\d{1,2}) ?(<weeks>)`)
-	v.dayWords, v.numbers = map[string]string{}, map[string]string{}
+	v.onRequest = w.Any("on request")
+	v.addSpans(w)
+}
+
+// addSpans adds the spans of time that terms are counted in.
+func (v *vocabulary) addSpans(w *words.Words) {
+	v.spans, v.numbers = map[string]unitOfTime{}, map[string]int{}
 	for _, language := range w.Languages() {
 		days := w.In(language, "days")
-		for _, week := range w.In(language, "weeks") {
-			if len(days) == 0 {
-				w.Fault(fmt.Errorf("language %s has weeks and no days", language))
-				break
-			}
-			v.dayWords[foldText(week)] = foldText(days[0])
+		weeks, months := w.In(language, "weeks"), w.In(language, "calendar months")
+		if len(days) == 0 && len(weeks)+len(months) > 0 {
+			w.Fault(fmt.Errorf("language %s has weeks or months and no days", language))
+			continue
+		}
+		for _, week := range weeks {
+			v.spans[foldText(week)] = unitOfTime{word: foldText(days[0])}
+		}
+		for _, month := range months {
+			v.spans[foldText(month)] = unitOfTime{word: foldText(days[0]), months: true}
 		}
 	}
 	var inWords []string
 	for _, entry := range w.Entries("numbers") {
 		figures, word, _ := strings.Cut(entry, " ")
-		v.numbers[foldText(word)] = figures
-		inWords = append(inWords, foldText(word))
+		word = fold([]rune(word))
+		v.numbers[letters(word)] = atoi(figures)
+		inWords = append(inWords, strings.ReplaceAll(word, "~", "[ -]?"))
 	}
-	v.numberInWords = w.Compile(`\b(?:` + strings.Join(inWords, "|") + `) <days*>`)
+	v.spanOfTime = w.Compile(`\b(\d{1,2}) ?(<weeks>|<calendar months>)`)
+	v.numberInWords = w.Compile(`\b(` + strings.Join(inWords, "|") + `) (?:<days*>|<weeks>|<calendar months>)`)
 }
 
 // roleWording gives a role to labels by their words; weight orders roles that
