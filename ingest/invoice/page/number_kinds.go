@@ -11,7 +11,7 @@ import (
 func (s *sheet) elses(all []*candidate) (own, others []*candidate) {
 	labelled := slices.ContainsFunc(all, func(c *candidate) bool { return c.rule != noLabel && !s.byReference(c) })
 	for i, c := range all {
-		if s.somethingElse(c) || labelled && s.byReference(c) || s.counted(c, all[:i]) {
+		if s.somethingElse(c) || labelled && s.byReference(c) || s.counted(c, all[:i], all[i+1:]) {
 			others = append(others, c)
 		} else {
 			own = append(own, c)
@@ -45,12 +45,23 @@ func (s *sheet) deducted(c *candidate) bool {
 }
 
 // counted reports whether a number with a label says which of a contract's invoices it is, "Abschlagsrechnung Nr. 1", below the title with
-// the invoice's own.
-func (s *sheet) counted(c *candidate, before []*candidate) bool {
-	return c.rule != noLabel && countOnly(c.value) && slices.ContainsFunc(before, func(o *candidate) bool {
-		return o.rule == titleBefore && !countOnly(o.value) && o.at.page == c.at.page && o.at.row < c.at.row && !s.somethingElse(o)
-	})
+// the invoice's own, or before one in its line: "Akontorechnung Nr. 3 – Rechnung 25214".
+func (s *sheet) counted(c *candidate, before, behind []*candidate) bool {
+	if c.rule == noLabel || !countOnly(c.value) {
+		return false
+	}
+	titled := func(o *candidate) bool {
+		return o.rule == titleBefore && !countOnly(o.value) && o.at.page == c.at.page && !s.somethingElse(o)
+	}
+	_, end := c.span()
+	return slices.ContainsFunc(before, func(o *candidate) bool { return o.at.row < c.at.row && titled(o) }) ||
+		slices.ContainsFunc(slices.Concat(before, behind), func(o *candidate) bool {
+			return o.at == c.at && o.from > end && titled(o) && apart.MatchString(c.at.folded[end:o.from])
+		})
 }
+
+// apart is a mark that sets the parts of a title apart.
+var apart = regexp.MustCompile(`^ ?[-,~|(:]`)
 
 // ofThing reports whether a label of its own says that a number is that of something else.
 func (s *sheet) ofThing(c *candidate) bool {

@@ -141,6 +141,7 @@ func TestWaysToSetANumber(t *testing.T) {
 		"Invoice\nInvoice no. (please quote): 7\nDate 20 October 2026":                                                                "7",
 		"Factură fiscală\nSerie și nr.: GTC-004418\nData: 20.10.2026\nÎntocmit de: Ana Pop, CI seria CJ nr. 221904":                   "GTC-004418",
 		// The title's, above which of a contract's bills it is.
+		"Datum 04.12.2025\nAkontorechnung Nr. 3 – Rechnung 25214":                                                      "25214",
 		"Honorarrechnung B-26/031                    22.04.2026\nAbschlagsrechnung Nr. 1 gemäß Vertrag vom 14.01.2026": "B-26/031",
 		"Premienota 885120.25.1\nPolisnummer CAR-7718420\nDeventer, 20 oktober 2026":                                   "885120.25.1",
 	} {
