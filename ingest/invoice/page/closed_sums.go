@@ -150,6 +150,9 @@ func (t *totals) restOf(weighed *totals) bool {
 	if t.gross.rule == untaxedWhole {
 		return (weighed.tax == nil || weighed.tax.value == 0) && absolute(weighed.gross.value) < absolute(t.gross.value)
 	}
+	if t.gross.rule == restTaxed {
+		return weighed.gross.from.item.row < t.gross.from.item.row
+	}
 	return t.gross.rule == untaxedRest && (weighed.tax == nil || weighed.tax.value == 0) &&
 		weighed.gross.from.item.row < t.gross.from.item.row
 }

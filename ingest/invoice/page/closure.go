@@ -50,14 +50,20 @@ func leftInColumns(best ruled, rows []ruled) (ruled, bool) {
 	return ruled{}, false
 }
 
-// ratesInColumns adds up the rows of a table of rates, of which the best one is one, where they make up a total that is labelled elsewhere.
+// ratesInColumns adds up the rows of a table of rates, of which the best one is one, where they make up a total that is labelled elsewhere,
+// or the row below them.
 func ratesInColumns(best ruled, rows []ruled, grosses []sum) (ruled, bool) {
-	if !slices.ContainsFunc(rows, func(r ruled) bool { return r.gross.item == best.gross.item }) {
+	if !slices.ContainsFunc(rows, func(r ruled) bool { return r.net.item == best.net.item && r.grossValue == best.grossValue }) {
 		return ruled{}, false
 	}
 	out := ruled{net: best.net, tax: best.tax, hasNet: true, hasTax: true, rule: "rates make up the total", confidence: 0.95}
 	seen := map[int]bool{}
+	slices.SortStableFunc(rows, func(a, b ruled) int { return cmp.Compare(a.gross.item.row, b.gross.item.row) })
 	for _, r := range rows {
+		if len(seen) > 1 && r.netValue == out.netValue && r.taxValue == out.taxValue && !seen[r.gross.item.row] {
+			r.rule, r.confidence = out.rule, out.confidence
+			return r, true
+		}
 		if !seen[r.gross.item.row] && r.gross.item.page == best.gross.item.page {
 			seen[r.gross.item.row] = true
 			out.netValue, out.taxValue, out.grossValue = out.netValue+r.netValue, out.taxValue+r.taxValue, out.grossValue+r.grossValue

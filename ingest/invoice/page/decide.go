@@ -38,6 +38,8 @@ func (s *sheet) total() (decided, weighed totals, labelled []sum) {
 	}
 	if rules.gross.certain() && !rules.gross.is(weighed.gross) {
 		switch {
+		case weighed.gross != nil && rules.gross.rule == restTaxed && rules.restOf(&weighed):
+			return rules, weighed, labelled
 		case weighed.gross.certain() && bills.itemsPrefer(&rules, weighed.net),
 			rules.net == nil && weighed.net.certain() && weighed.tax.certain() && bills.rated(weighed),
 			bills.leftOf(&rules, &weighed):

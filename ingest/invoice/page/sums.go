@@ -198,9 +198,9 @@ func (s *sheet) moneyRight(it *item, a amount) int {
 var currencyNames = regexp.MustCompile(`\b(?:eur|euros?|usd|gbp|chf|pln|czk|huf|sek|nok|dkk|inr|fr|sfr|rs|zl|kr|kc|ft|lei)\b\.?|[$~]`)
 
 // withoutCurrency is a folded text without the names of currencies; rare codes
-// are words, too, unless they stand alone.
+// are words, too, unless they stand alone, and so is the letter that fonts of signs draw a euro for.
 func withoutCurrency(folded string) string {
-	if isCurrency(strings.ToUpper(strings.Trim(folded, " .:()"))) {
+	if alone := strings.Trim(folded, " .:()"); alone == "e" || isCurrency(strings.ToUpper(alone)) {
 		return ""
 	}
 	return currencyNames.ReplaceAllString(folded, " ")

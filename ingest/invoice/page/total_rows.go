@@ -6,12 +6,11 @@ import (
 )
 
 // totalRow finds a row "Total … net tax gross" that adds up under headings that
-// name the tax: the foot of an item table.
-func (s *sheet) totalRow() ruled {
+// name the tax: the foot of an item table. Where another row names the same total it may be called anything.
+func (s *sheet) totalRow(grosses []sum) ruled {
 	for r := len(s.rows) - 1; r >= 0; r-- {
 		row := s.rows[r]
-		named, _ := s.roleOf(strings.TrimSpace(row[0].folded))
-		if named != roleGross && named != roleNet || len(row) < 3 {
+		if len(row) < 3 {
 			continue
 		}
 		var cells []*sum
@@ -25,6 +24,11 @@ func (s *sheet) totalRow() ruled {
 		}
 		n, t, g := cells[len(cells)-3], cells[len(cells)-2], cells[len(cells)-1]
 		if n.value+t.value != g.value || t.value == 0 || absolute(t.value)*5 > absolute(n.value)*2 || !s.headedTax(t.item) {
+			continue
+		}
+		named, _ := s.roleOf(strings.TrimSpace(row[0].folded))
+		again := slices.ContainsFunc(grosses, func(o sum) bool { return o.value == g.value && o.item.row != r && !o.column })
+		if named != roleGross && named != roleNet && !again {
 			continue
 		}
 		n.role, t.role, g.role = roleNet, roleTax, roleGross
@@ -45,29 +49,94 @@ func (s *sheet) partOfTotalRow(g *sum, all []sum) bool {
 	})
 }
 
-// netAndTaxRow finds a row "Total … net tax", the tax under a heading that names it, whose sum is a total below.
+// netAndTaxRow finds a row "Total … net tax", the tax under a heading that names it, whose sum is a total below, or stands there alone.
 func (s *sheet) netAndTaxRow(grosses []sum) ruled {
-	for gi := range grosses {
-		g := &grosses[gi]
-		for r := g.item.row - 1; r >= max(0, g.item.row-maxComponents) && !g.column; r-- {
-			row := s.rows[r]
-			if len(row) < 3 || row[0].page != g.item.page {
-				continue
-			}
-			last := len(row) - 1
-			n, ok := onlyMoney(row[last-1])
-			t, also := onlyMoney(row[last])
-			named, _ := s.roleOf(strings.TrimSpace(row[0].folded))
-			if !ok || !also || named != roleGross && named != roleNet || t.value == 0 || n.value+t.value != g.value || !s.headedTax(row[last]) {
-				continue
-			}
-			net := &sum{value: n.value, role: roleNet, weight: 2, item: row[last-1], amount: n}
-			tax := &sum{value: t.value, role: roleTax, weight: 2, item: row[last], amount: t}
+	for r := len(s.rows) - 1; r >= 0; r-- {
+		row := s.rows[r]
+		last := len(row) - 1
+		if named, _ := s.roleOf(strings.TrimSpace(row[0].folded)); len(row) < 3 || named != roleGross && named != roleNet {
+			continue
+		}
+		n, ok := onlyMoney(row[last-1])
+		t, also := onlyMoney(row[last])
+		if !ok || !also || t.value == 0 || absolute(t.value)*5 > absolute(n.value)*2 || !s.headedTax(row[last]) {
+			continue
+		}
+		net := &sum{value: n.value, role: roleNet, weight: 2, item: row[last-1], amount: n}
+		tax := &sum{value: t.value, role: roleTax, weight: 2, item: row[last], amount: t}
+		if g := s.totalOf(net, tax, grosses); g != nil {
 			return ruled{net: net, tax: tax, gross: g, netValue: n.value, taxValue: t.value, grossValue: g.value, hasNet: true, hasTax: true,
 				rule: "row of totals", confidence: 0.95}
 		}
 	}
 	return ruled{}
+}
+
+// totalOf is the total below a row of a net sum and its tax that is both together: one with a label, or else a figure alone in its cell,
+// which ends where one of theirs does.
+func (s *sheet) totalOf(net, tax *sum, grosses []sum) *sum {
+	value, row := net.value+tax.value, tax.item.row
+	for i := range grosses {
+		g := &grosses[i]
+		if g.value == value && !g.column && g.item.page == tax.item.page && g.item.row > row && g.item.row <= row+maxComponents {
+			return g
+		}
+	}
+	for r := row + 1; r <= min(row+rowsToTotal, len(s.rows)-1); r++ {
+		for _, it := range s.rows[r] {
+			inLine := absFloat(it.x1-tax.item.x1) < 4 || absFloat(it.x1-net.item.x1) < 4
+			if a, ok := onlyMoney(it); ok && inLine && it.page == tax.item.page && a.value == value {
+				return &sum{value: a.value, role: roleGross, weight: 1, item: it, amount: a}
+			}
+		}
+	}
+	return nil
+}
+
+// taxTableRow finds the row of a table of taxes in whose cells a rate, a net sum and its tax stand, however they are aligned with the
+// headings right above them that name net sum and tax; together they are a labelled total elsewhere.
+func (s *sheet) taxTableRow(grosses []sum) ruled {
+	for r := 1; r < len(s.rows); r++ {
+		var cells []*sum
+		for _, it := range s.rows[r] {
+			for _, a := range it.amounts {
+				if a.money() || a.percent {
+					cells = append(cells, &sum{value: a.value, weight: 2, item: it, amount: a})
+				}
+			}
+		}
+		if len(cells) != 3 || !s.headsTaxes(s.rows[r-1]) {
+			continue
+		}
+		rate, n, t := cells[0], cells[1], cells[2]
+		if rate.value <= 0 || rate.value >= maxRate || t.value == 0 || !leads([]int64{rate.value}, absolute(n.value), absolute(t.value), 1) {
+			continue
+		}
+		n.role, t.role = roleNet, roleTax
+		for i := range grosses {
+			if g := &grosses[i]; g.value == n.value+t.value && g.item.row != r {
+				return ruled{net: n, tax: t, gross: g, netValue: n.value, taxValue: t.value, grossValue: g.value, hasNet: true, hasTax: true,
+					rule: "row of a table of taxes", confidence: 0.95}
+			}
+		}
+	}
+	return ruled{}
+}
+
+// headsTaxes reports whether a row holds headings of a net sum and of a tax behind it, and no figures.
+func (s *sheet) headsTaxes(row []*item) bool {
+	net, tax := -1, -1
+	for i, head := range row {
+		switch r, _ := s.roleOf(strings.TrimSpace(head.folded)); {
+		case moneyCount(head) > 0:
+			return false
+		case r == roleNet && net < 0:
+			net = i
+		case r == roleTax && !strings.Contains(head.folded, "%"):
+			tax = i
+		}
+	}
+	return net >= 0 && tax > net
 }
 
 // bareRates are the taxes of rows that hold a rate and a sum alone, between a labelled net sum, which the rate leads from to it, and the

@@ -94,6 +94,9 @@ func (s *sheet) byRules() (ruled, []sum) {
 		}
 	}
 	if bestScore > 0 {
+		if rest, ok := s.restWithTax(best, within); ok {
+			return rest, all
+		}
 		if rest, ok := leftInColumns(best, inColumns); ok {
 			return rest, all
 		}
@@ -102,7 +105,13 @@ func (s *sheet) byRules() (ruled, []sum) {
 		}
 		return s.own(best, closed), all
 	}
-	if t := s.totalRow(); t.gross != nil {
+	if t := s.wholeBeforeWithheld(nets, taxes, grosses, pick(roleOther)); t.gross != nil {
+		return t, all
+	}
+	if t := s.totalRow(grosses); t.gross != nil {
+		return t, all
+	}
+	if t := s.taxTableRow(grosses); t.gross != nil {
 		return t, all
 	}
 	if t := s.netAndTaxRow(grosses); t.gross != nil {

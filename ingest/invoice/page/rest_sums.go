@@ -1,0 +1,101 @@
+package page
+
+import "slices"
+
+// What is the invoice's own of sums from which something is taken off: what was paid before, or what the payer withholds.
+
+// restTaxed is the rule of what is left of all work so far with a tax of its own.
+const restTaxed = "what is left, with its tax"
+
+// restWithTax finds what is left to pay of the best total less what was paid before, where the tax within that rest is printed below it:
+// the payments had their own, so the rest is the invoice's.
+func (s *sheet) restWithTax(best ruled, within []sum) (ruled, bool) {
+	const rows = 3 // from the rest to its tax
+	for i := range within {
+		t := &within[i]
+		rate := s.rateBeside(t)
+		if t.column || rate == 0 || t.item.page != best.gross.item.page {
+			continue
+		}
+		for r := max(best.gross.item.row+1, t.item.row-rows); r < t.item.row; r++ {
+			for _, it := range s.rows[r] {
+				a, ok := onlyMoney(it)
+				rest := &sum{value: a.value, role: rolePayable, weight: 2, item: it, amount: a}
+				if ok && a.value > 0 && a.value < best.grossValue && contains(a.value, t.value, rate) && s.leftOfAbove(rest, best.gross) {
+					return ruled{net: rest, tax: t, gross: rest, netValue: a.value - t.value, taxValue: t.value, grossValue: a.value,
+						hasNet: true, hasTax: true, rule: restTaxed, confidence: 0.95}, true
+				}
+			}
+		}
+	}
+	return ruled{}, false
+}
+
+// leftOfAbove reports whether a sum is a total above it less what stands between them in their column.
+func (s *sheet) leftOfAbove(rest, total *sum) bool {
+	less := int64(0)
+	for _, f := range s.columnAbove(rest, nil).figures {
+		if f.item.row > total.item.row {
+			less += absolute(f.value)
+		}
+	}
+	return less > 0 && total.value-less == rest.value
+}
+
+// wholeRule is the rule of a total that isn't printed, a part of it being withheld.
+const wholeRule = "net + tax, less what is withheld, is to be paid"
+
+// wholeBeforeWithheld is net and tax of an invoice that prints beside them what the payer withholds and what is left alone: the total is
+// both together.
+func (s *sheet) wholeBeforeWithheld(nets, taxes, grosses, others []sum) ruled {
+	for ni := range nets {
+		for ti := range taxes {
+			n, t := &nets[ni], &taxes[ti]
+			if n.value <= 0 || t.value <= 0 || !s.taxOnOne(t, []int64{n.value}) || n.item.page != t.item.page {
+				continue
+			}
+			for _, kept := range others {
+				left := n.value + t.value - absolute(kept.value)
+				paid := func(g sum) bool { return g.value == left && g.item.page == t.item.page }
+				if kept.value != 0 && left < n.value+t.value && s.withheld.MatchString(s.labelOf(&kept)) && slices.ContainsFunc(grosses, paid) {
+					return wholeOf(n, t)
+				}
+			}
+		}
+	}
+	return s.withheldInRow()
+}
+
+func wholeOf(n, t *sum) ruled {
+	return ruled{net: n, tax: t, gross: t, netValue: n.value, taxValue: t.value, grossValue: n.value + t.value, hasNet: true, hasTax: true,
+		rule: wholeRule, confidence: 0.9}
+}
+
+// withheldInRow finds a row of a net sum, its rate and tax, what is withheld, and what is left, under headings that name what is withheld.
+func (s *sheet) withheldInRow() ruled {
+	for r := 1; r < len(s.rows); r++ {
+		var cells []*sum
+		var rates []int64
+		for _, it := range s.rows[r] {
+			for _, a := range it.amounts {
+				switch {
+				case a.percent && a.value > 0:
+					rates = append(rates, a.value)
+				case a.money():
+					cells = append(cells, &sum{value: a.value, weight: 2, item: it, amount: a})
+				}
+			}
+		}
+		heads := s.rows[r-1]
+		kept := func(head *item) bool { return moneyCount(head) == 0 && s.withheld.MatchString(head.folded) }
+		if len(cells) != 4 || heads[0].page != cells[0].item.page || !slices.ContainsFunc(heads, kept) {
+			continue
+		}
+		n, t, less, left := cells[0], cells[1], absolute(cells[2].value), cells[3].value
+		if less > 0 && n.value+t.value-less == left && t.value > 0 && leads(rates, n.value, t.value, 1) {
+			n.role, t.role = roleNet, roleTax
+			return wholeOf(n, t)
+		}
+	}
+	return ruled{}
+}
