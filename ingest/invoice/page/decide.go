@@ -49,13 +49,18 @@ func (s *sheet) total() (decided, weighed totals, labelled []sum) {
 		case bills.withTaxBelow(&rules):
 			return rules.doubted(), weighed, labelled
 		case slices.ContainsFunc(bills.bills, func(c *bill) bool {
-			return c.closes() && c.gross != absolute(rules.gross.value) && bills.reasoned(c) &&
+			return c.closes() && c.gross != absolute(rules.gross.value) && !rules.billedOf(c) && bills.reasoned(c) &&
 				bills.itemsPrefer(&rules, &share{value: c.net, from: c.netAt})
 		}):
 			return rules.doubted(), weighed, labelled
 		}
 	}
 	return agreed(rules, weighed), weighed, labelled
+}
+
+// billedOf reports whether a bill is all work so far, or one of those before, of which the rules' own is what is left.
+func (t *totals) billedOf(c *bill) bool {
+	return t.gross.rule == lessBilledBefore && c.at.item.row < t.gross.from.item.row
 }
 
 // itemsPrefer reports whether the items above all sums add up to another net sum than the one that rules chose: where a contract's sums

@@ -93,6 +93,27 @@ func TestSumsBehindAnEuroThatIsALetter(t *testing.T) {
 	}
 }
 
+// Given a total that is left of all work so far, then what stands above it is that work and its bills, and no doubt about the total; below
+// it, and where the total has another reason, it is.
+func TestWhatIsAboveTheRestOfAllWork(t *testing.T) {
+	row := func(n int) *sum { return &sum{item: &item{row: n}} }
+	for name, c := range map[string]struct {
+		rule string
+		row  int
+		want bool
+	}{
+		"above the rest":          {lessBilledBefore, 5, true},
+		"below the rest":          {lessBilledBefore, 12, false},
+		"above a total like any":  {"net + tax = gross", 5, false},
+		"above the rest with tax": {restTaxed, 5, false},
+	} {
+		rules := totals{gross: &share{from: row(9), rule: c.rule}}
+		if got := rules.billedOf(&bill{at: row(c.row)}); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
 // sumsOn are net, tax and total of a bill with some sums.
 func sumsOn(t *testing.T, sums string) string {
 	t.Helper()
