@@ -48,6 +48,10 @@ func (s *sheet) buyers() map[*item]bool {
 					continue
 				}
 				out[it] = true
+				if s.contact.MatchString(it.folded) && s.amongParticulars(it) {
+					out[s.right(it)] = true
+					continue
+				}
 				// "Contact: Mrs Miller, 0123 456" is a line of whatever block it stands in, "Customer: D 2319" one of particulars.
 				if !s.contactLine.MatchString(it.folded) && !s.codeBeside(it) {
 					s.markBlock(it, out)
@@ -73,6 +77,17 @@ func (s *sheet) buyers() map[*item]bool {
 		}
 	}
 	return out
+}
+
+// amongParticulars reports whether a label and its value stand in a table of such: below others in the same two columns.
+func (s *sheet) amongParticulars(it *item) bool {
+	right := s.right(it)
+	if right == nil || it.row == 0 {
+		return false
+	}
+	above := s.rows[it.row-1]
+	return it.col+1 < len(above) && above[0].page == it.page && it.y-above[0].y < 2.9*maxFloat(it.size, 7) &&
+		absFloat(above[it.col].x0-it.x0) < 3 && absFloat(above[it.col+1].x0-right.x0) < 3
 }
 
 // markOwner marks the lines of an address above a tax id that is said to be the buyer's: "NIF do cliente: 584532407".
@@ -187,6 +202,11 @@ func (s *sheet) column(from *item, out map[*item]bool) {
 				return
 			}
 			out[it] = true
+			for _, close := range row[it.col+1:] {
+				if s.lineStart(close) == s.lineStart(it) {
+					out[close] = true
+				}
+			}
 			if it.x0-from.x0 < 12 || aligned(from, it) {
 				last = it
 			}

@@ -81,10 +81,10 @@ func (s *sheet) read(own Own) (Kind, fields.Invoice) {
 		kind = Invoice
 	}
 	s.addAside()
-	taxID, idAt := s.taxID(own, buyers)
+	taxID, idAt, name := s.idAndName(own, buyers)
 	out := fields.Invoice{
 		Number: number, Date: date, DueDate: due, SupplierTaxID: taxID,
-		SupplierName: s.supplier(own, buyers, idAt),
+		SupplierName: name,
 		SupplierIBAN: s.supplierIBAN(buyers),
 		Currency:     s.currency(all, t.gross, countryCurrency(taxID)),
 	}

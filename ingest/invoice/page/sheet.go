@@ -230,6 +230,19 @@ func aligned(a, b *item) bool {
 	return overlap > 0.4*math.Min(a.x1-a.x0, b.x1-b.x0) || math.Abs(a.x0-b.x0) < 4 || math.Abs(a.x1-b.x1) < 4
 }
 
+// lineStart is the first of the cells that stand close to one another before an item, as label and value, or two ids, of one line do.
+func (s *sheet) lineStart(it *item) *item {
+	const gap = 2.2 // sizes: columns are further apart
+	for it.col > 0 {
+		left := s.rows[it.row][it.col-1]
+		if it.x0-left.x1 > gap*maxFloat(it.size, 7) {
+			break
+		}
+		it = left
+	}
+	return it
+}
+
 // label is a wording that announces a value.
 type label struct {
 	pattern *words.Pattern

@@ -539,8 +539,7 @@ Flussgasse 4
 			s := newSheet(reader.vocabulary, set(c.head, c.body, c.foot))
 			s.weights = reader.weights
 			buyers := s.buyers()
-			_, at := s.taxID(Own{}, buyers)
-			got := s.supplier(Own{}, buyers, at)
+			_, _, got := s.idAndName(Own{}, buyers)
 			switch {
 			case got == nil || got.Confidence < fields.Certain:
 				if c.want != "" {

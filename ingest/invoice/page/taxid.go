@@ -18,12 +18,28 @@ type identified struct {
 	score float64
 	kind  string
 	ours  bool // as it is called: "our tax number"
+	// behalf: words say that it is whom an agent bills for.
+	behalf bool
 }
 
-// taxID reads the supplier's VAT id, else his tax number.
-func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
+// idAndName reads the supplier's tax id and name, each of which tells something of the other. Where the name becomes certain without the
+// id, that is looked for again.
+func (s *sheet) idAndName(own Own, buyers map[*item]bool) (taxID *fields.Text, idAt *item, name *fields.Text) {
 	windowed := maps.Clone(buyers)
-	supplier := s.supplierNamed(own, windowed, nil) // which finds out, too, what stands below the sender's line
+	likeliest := s.supplierNamed(own, windowed, nil) // which finds out, too, what stands below the sender's line
+	taxID, idAt = s.taxID(own, buyers, windowed, likeliest)
+	name = s.supplier(own, buyers, idAt)
+	if certain(name) && !certain(taxID) {
+		known := &named{name: name.Value, key: Key(name.Value), score: name.Evidence.Confidence, form: s.legalForm.MatchString(foldText(name.Value))}
+		if again, at := s.taxID(own, buyers, windowed, known); certain(again) {
+			return again, at, name
+		}
+	}
+	return taxID, idAt, name
+}
+
+// taxID reads the supplier's VAT id, else his tax number; the supplier may be unknown. What stands below the sender's line is windowed.
+func (s *sheet) taxID(own Own, buyers, windowed map[*item]bool, supplier *named) (*fields.Text, *item) {
 	var all []identified
 	for _, row := range s.rows {
 		for _, it := range row {
@@ -49,7 +65,7 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 		if own.isID(c.id.value) {
 			continue
 		}
-		if c.score > 0.5 && key != "" && !c.ours {
+		if c.score > 0.5 && key != "" && !c.ours && !c.behalf {
 			switch s.blockOwner(c.it, key, sure) {
 			case ownSeller:
 				c.score += 0.05
@@ -76,6 +92,9 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 			s.couldBe(fields.SupplierTaxID, c.id.value, c.it, c.kind, c.score)
 		}
 	}
+	if key != "" {
+		best = s.closest(all, best, key)
+	}
 	best = s.rather(all, best)
 	score := all[best].score
 	if low := s.lowest(all, best); low >= 0 {
@@ -87,6 +106,48 @@ func (s *sheet) taxID(own Own, buyers map[*item]bool) (*fields.Text, *item) {
 	}
 	c := all[best]
 	return &fields.Text{Value: c.id.value, Evidence: s.evidence(c.it, c.kind, min(score, 0.99))}, c.it
+}
+
+// closest is the best of the ids that are equally likely, but for one in the line of another company, or beside another id under the
+// supplier's name: it scores more.
+func (s *sheet) closest(all []identified, best int, key string) int {
+	score := all[best].score
+	near := func(c identified) bool { return c.score > score-nearScore && c.score <= score }
+	if !slices.ContainsFunc(all, func(c identified) bool { return near(c) && c.id.value != all[best].id.value }) {
+		return best
+	}
+	for i := range all {
+		c := &all[i]
+		if !near(*c) {
+			continue
+		}
+		first := s.firstPart(c.it.text())
+		others := s.legalForm.MatchString(foldText(first)) && s.nameLike(s.cleanName(first)) && !c.it.names(key)
+		rival := slices.ContainsFunc(all, func(o identified) bool { return o.it != c.it && o.row == c.row && o.it.page == c.it.page })
+		switch {
+		case others:
+			c.score -= 0.05
+		case rival && s.belowName(c.it, key):
+			c.score += 0.05
+		}
+		if c.score > all[best].score+0.001 {
+			best = i
+		}
+	}
+	return best
+}
+
+// belowName reports whether the supplier's name stands above an item, at the left edge of its line, behind however wide a gap.
+func (s *sheet) belowName(it *item, key string) bool {
+	start := s.lineStart(it)
+	for r := it.row - 1; r >= max(0, it.row-2*maxBlock) && s.rows[r][0].page == it.page; r-- {
+		for _, c := range s.rows[r] {
+			if absFloat(c.x0-start.x0) < 3 && c.names(key) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // nearScore is how much less another id may score to be as likely.
@@ -205,7 +266,7 @@ const (
 // whose name is given in its comparable form, or of another company? sure is that he is known well enough for any other name to be
 // another's.
 func (s *sheet) blockOwner(it *item, key string, sure bool) owner {
-	last := it
+	last, start := it, s.lineStart(it)
 	other := ownUnknown
 	if sure && s.namedBlock(it, key) {
 		return ownBlock
@@ -218,13 +279,14 @@ func (s *sheet) blockOwner(it *item, key string, sure bool) owner {
 		}
 		n++
 		for _, c := range row {
-			if !aligned(c, it) && !(c.col == 0 && foot) && c != it {
+			inBlock := aligned(c, it) || aligned(c, start)
+			if !inBlock && !(c.col == 0 && foot) && c != it {
 				continue
 			}
 			if c.names(key) {
 				return ownSeller
 			}
-			if aligned(c, it) && s.legalForm.MatchString(c.folded) && s.nameLike(s.cleanName(s.firstPart(c.text()))) {
+			if inBlock && s.legalForm.MatchString(c.folded) && s.nameLike(s.cleanName(s.firstPart(c.text()))) {
 				other = ownOther
 			}
 		}
@@ -305,6 +367,9 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 		c := identified{id: id, it: it, row: it.row, score: base, kind: kind}
 		if id.valid {
 			c.score += 0.04
+		}
+		if c.behalf = s.onBehalf.MatchString(before); c.behalf {
+			c.score += 0.12 // whom an agent bills for outdoes the agent
 		}
 		if s.buyerWord.MatchString(lastWords(before)) || buyers[it] ||
 			s.labelledLeft(it) && buyers[left] && strings.Trim(it.folded[:id.start], " :.") == "" {

@@ -64,7 +64,7 @@ type vocabulary struct {
 	// Seller and buyer.
 	sellerLabel, sellerPhrase, buyerLabel, buyerWord                         *words.Pattern
 	buyerPhrase, yours, sellers                                              *words.Pattern
-	contact, contactLine, attention                                          *words.Pattern
+	contact, contactLine, attention, onBehalf                                *words.Pattern
 	legalForm, publicBody, closing, ownHand                                  *words.Pattern
 	street, postalCity, townLine                                             *words.Pattern
 	nameLabel, blockLabel                                                    *words.Pattern
@@ -348,6 +348,7 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.buyerWord = w.Any("buyer word")
 	v.contact = w.Compile(`^\W*<contact>`)
 	v.contactLine = w.Compile(`^\W*<contact>[^:]*: *[a-z\d]`)
+	v.onBehalf = w.Any("on behalf")
 	v.attention = w.Compile(`^<attention>`)
 	v.legalForm = w.Compile(`(?:^|[ ,.&])<=legal form>\.?(?:$|[ ,.)])`)
 	v.publicBody = w.Compile(`^<public body> [a-z]|[a-z] <ending of a public body>$`)

@@ -1,0 +1,77 @@
+package page
+
+import (
+	"testing"
+
+	"tallyhouse/ingest/invoice/page/typed"
+)
+
+// Given pages with the tax ids of two parties, that nothing but where each stands tells apart, then the supplier's is stated: the one under
+// his name, beside its label or behind another id, below a gap, too; the one of whom an agent bills for; and the one among the particulars
+// below whom to ask.
+func TestTheIDOfTwoParties(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const sums = `
+
+Nájem lešení                                                        1 000,00
+Základ daně                                                         1 000,00
+DPH 21 %                                                              210,00
+Celkem                                                              1 210,00`
+	for name, c := range map[string]struct{ page, want string }{
+		"two ids in one row below a gap": {`Faktura - daňový doklad                                 číslo: 250900041
+Dodavatel:                              Odběratel:
+Projekce Vysočina s.r.o.                Rezidence Nad Řekou a.s.
+Husova 418/27                           Na Poříčí 1067/25
+586 01 Jihlava                          110 00 Praha 1
+
+
+IČ: 04182731  DIČ: CZ04182731           IČ: 27501833  DIČ: CZ27501833
+
+Datum vystavení: 30. 9. 2026` + sums, "CZ04182731"},
+		"whom an agent bills for": {`                                             Domus Hausverwaltung GmbH
+domus                                        Mariahilfer Straße 196, 1150 Wien
+                                             www.domus.example
+
+
+
+Optik Kratochwil e.U.
+Thaliastraße 41
+1160 Wien
+
+Zinsvorschreibung / Dauerrechnung
+im Namen und auf Rechnung der Eigentümer: WEG-Miteigentümergemeinschaft Thaliastraße 41, UID
+ATU12345675
+
+Rechnungsnummer: DR-4101-002 | Datum: 10.12.2026` + sums + `
+
+Hausverwaltung: Domus Hausverwaltung GmbH, FN 301122x HG Wien, UID ATU33864707`, "ATU12345675"},
+		"among the particulars below whom to ask": {`Grünraum Sutter AG
+Wiesenweg 3, 3600 Thun
+
+Aaretal Immobilien AG
+Bälliz 40
+3600 Thun
+
+Rechnung RE-02317
+Datum                24.04.2026
+Ansprechpartner      Simone Sutter
+MWST-Nr.             CHE-315.772.082 MWST` + sums, "CHE315772082"},
+		"in the line of another company": {`Nevenka Škarica-Bulić
+javna bilježnica
+Domovinskog rata 880
+21000 Split
+OIB 77571752162
+Marjan Rezidencije d.o.o., Split, OIB 38286703272
+
+Račun br. 1877-1-2
+Split, 16.03.2026.` + sums, "77571752162"},
+	} {
+		_, f, _ := reader.Read(typed.Document(c.page), Own{})
+		if got := stated(f.SupplierTaxID); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
