@@ -28,6 +28,8 @@ import (
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/originals"
+	"tallyhouse/ingest/store/database"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // isForGood reports whether a server answers in a way that waiting doesn't change.
@@ -40,29 +42,28 @@ func advice(err error) string {
 	var dns *net.DNSError
 	var plain tls.RecordHeaderError
 	var notKafka *kafka.NotKafkaError
-	at, other := serverOf(err)
+	at := serverOf(err)
 	named := at.flag
 	switch what := wrongCertificate(err); {
 	case what != "":
 		return what
 	case errors.Is(err, session.ErrOtherIssuer):
 		return "write " + named + " to the letter as the issuer names itself: a slash at the end counts"
-	case other && denied(err):
+	case denied(err):
 		return "the server refused who connects: check " + at.login
 	case errors.Is(err, kafkago.UnsupportedSASLMechanism), errors.Is(err, kerr.UnsupportedSaslMechanism):
 		return "the server doesn't take this way to log in: check --kafka-sasl, which is PLAIN where it isn't given"
 	case wrongPassword(err):
-		return "check the user and the password: --kafka-user and TALLYHOUSE_KAFKA_PASSWORD, or --clickhouse-user and " +
-			"TALLYHOUSE_CLICKHOUSE_PASSWORD (or the file that TALLYHOUSE_..._PASSWORD_FILE names)"
+		return "check the user and the password: " + at.login
 	case exceptionOf(err, proto.ErrClusterDoesntExist):
 		return "have <remote_servers> of every server name the cluster's shards, or check --cluster"
 	case exceptionOf(err, proto.ErrNoZookeeper, proto.ErrNoElementsInConfig, proto.ErrQueryIsProhibited):
 		return "replicas take a Keeper: have every server name it in <zookeeper> and itself in <macros>, with <distributed_ddl>, or say " +
 			"--no-replicas where each shard is one server"
-	case errors.As(err, &plain) && other:
-		return "the server doesn't speak TLS at this address: connect to its TLS port, or say so in " + named
+	case errors.As(err, &plain) && at.tls != "":
+		return "the server doesn't speak TLS at this address: connect to its TLS port, or leave out " + at.tls
 	case errors.As(err, &plain):
-		return "the server doesn't speak TLS at this address: connect to its TLS port, or leave out --kafka-tls or --clickhouse-tls"
+		return "the server doesn't speak TLS at this address: connect to its TLS port, or say so in " + named
 	case errors.As(err, &dns):
 		return fmt.Sprintf("no address is known of %q: check the name in %s", dns.Name, named)
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -71,13 +72,13 @@ func advice(err error) string {
 		return "connect with --kafka-tls"
 	case errors.As(err, &notKafka):
 		return "something else listens there: check the port in --kafka-addr"
-	case ended(err) && other:
-		return "the server ends the connection: it may want TLS, or have another port for this; check " + named
+	case ended(err) && at.tls != "":
+		return "the server ends the connection: it may want TLS (" + at.tls + ") or a login (" + at.user + "), or have another port for " +
+			"this; check " + named
 	case ended(err):
-		return "the server ends the connection: it may want TLS (--kafka-tls, --clickhouse-tls) or a login (--kafka-user), or have " +
-			"another port for this"
+		return "the server ends the connection: it may want TLS, or have another port for this; check " + named
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), unanswered(err):
-		return "the server doesn't answer: check the address, and what lies between, like a firewall"
+		return "the server doesn't answer: check the address in " + named + ", and what lies between, like a firewall"
 	case named == issuerFlag:
 		return "see that an issuer is at this address: " + named + " with /.well-known/openid-configuration behind it leads to what " +
 			"it says of itself"
@@ -85,7 +86,8 @@ func advice(err error) string {
 	return ""
 }
 
-// advising logs what to do beside a failure at a server that a flag names.
+// advising logs what to do beside a failure at a server that a flag names; Kafka and ClickHouse, which all of it needs, come back by
+// themselves.
 type advising struct{ slog.Handler }
 
 // Handle implements slog.Handler.
@@ -93,7 +95,7 @@ func (h advising) Handle(ctx context.Context, r slog.Record) error {
 	what := ""
 	r.Attrs(func(a slog.Attr) bool {
 		if err, ok := a.Value.Any().(error); ok {
-			if _, named := serverOf(err); named {
+			if at := serverOf(err); at.flag != "" && at.tls == "" {
 				what = advice(err)
 			}
 		}
@@ -114,32 +116,51 @@ func (h advising) WithGroup(name string) slog.Handler { return advising{h.Handle
 
 const issuerFlag = "--oidc-issuer"
 
-// serverError is a failure at a server that is neither Kafka nor ClickHouse, with the flag that names it.
+// serverError is a failure at a server, with the flag that names it.
 type serverError struct {
 	flag  string
 	login string // what says who connects
 	cause error
+	// Of Kafka and ClickHouse alone: the flags that say how to connect, and as whom.
+	tls, authorities, user string
 }
 
 func (e *serverError) Error() string { return e.cause.Error() }
 func (e *serverError) Unwrap() error { return e.cause }
 
-// serverOf names the flags of the server that a failure is about, and reports whether that is neither Kafka nor
-// ClickHouse.
-func serverOf(err error) (at *serverError, other bool) {
+// serverOf names the flags of the server that a failure is about, none where it isn't known.
+func serverOf(err error) *serverError {
 	if at, ok := errors.AsType[*serverError](err); ok {
-		return at, true
+		return at
 	}
 	if open, ok := errors.AsType[*mailbox.OpenError](err); ok {
-		return &serverError{"--imap", "the user and the password or token in --imap, or in the file that it names", open}, true
+		return &serverError{flag: "--imap", login: "the user and the password or token in --imap, or in the file that it names", cause: open}
 	}
 	if issuer, ok := errors.AsType[*session.IssuerError](err); ok {
-		return &serverError{issuerFlag, "--oidc-client-id and --oidc-client-secret, and what the provider knows of this client", issuer}, true
+		return &serverError{
+			flag: issuerFlag, login: "--oidc-client-id and --oidc-client-secret, and what the provider knows of this client", cause: issuer,
+		}
 	}
-	return &serverError{flag: "--kafka-addr or --clickhouse-addr"}, false
+	if kafka, ok := errors.AsType[*kafkalog.Error](err); ok {
+		return connectedBy("kafka", kafka)
+	}
+	if clickhouse, ok := errors.AsType[*database.Error](err); ok {
+		return connectedBy("clickhouse", clickhouse)
+	}
+	return &serverError{cause: err}
 }
 
-// denied reports whether a server that is neither Kafka nor ClickHouse refused who connects.
+// connectedBy names the flags of connectionFlags that begin with a server's name.
+func connectedBy(server string, cause error) *serverError {
+	flag := "--" + server
+	password := variablePrefix + strings.ToUpper(server) + "_PASSWORD"
+	return &serverError{
+		flag: flag + "-addr", tls: flag + "-tls", authorities: flag + "-tls-ca", user: flag + "-user", cause: cause,
+		login: flag + "-user and " + password + " (or the file that " + password + fileSuffix + " names)",
+	}
+}
+
+// denied reports whether a server other than Kafka and ClickHouse refused who connects.
 func denied(err error) bool {
 	if answer, ok := errors.AsType[*sr.ResponseError](err); ok {
 		return answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden
@@ -185,7 +206,7 @@ func wrongCertificate(err error) string {
 	var invalid x509.CertificateInvalidError
 	var authority x509.UnknownAuthorityError
 	var host x509.HostnameError
-	at, other := serverOf(err)
+	at := serverOf(err)
 	switch {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return fmt.Sprintf("the server's certificate is valid from %s to %s: renew it, or set this machine's clock",
@@ -196,11 +217,11 @@ func wrongCertificate(err error) string {
 	case errors.As(err, &authority) && at.flag == "--imap":
 		return "the server's certificate is signed by an authority that isn't known here: give its certificate in a PEM file, " +
 			"as ca=FILE in --imap"
-	case errors.As(err, &authority) && other:
-		return "the server's certificate is signed by an authority that isn't known here: add it to those of this system (SSL_CERT_FILE)"
-	case errors.As(err, &authority):
+	case errors.As(err, &authority) && at.authorities != "":
 		return "the server's certificate is signed by an authority that isn't known here: give its certificate in a PEM file, " +
-			"--kafka-tls-ca or --clickhouse-tls-ca"
+			at.authorities
+	case errors.As(err, &authority):
+		return "the server's certificate is signed by an authority that isn't known here: add it to those of this system (SSL_CERT_FILE)"
 	case errors.As(err, &invalid):
 		return "have the server's certificate made anew"
 	}

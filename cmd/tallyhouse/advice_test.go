@@ -36,6 +36,7 @@ import (
 	embeddedmail "tallyhouse/deploy/embedded/mail"
 	"tallyhouse/ingest/admin/registry/registrytest"
 	"tallyhouse/ingest/kafka"
+	"tallyhouse/ingest/store/database"
 )
 
 // certified is a TLS server's certificate, signed by itself, and its PEM file.
@@ -111,6 +112,26 @@ func speaksFirst(t *testing.T) string {
 	return listener.Addr().String()
 }
 
+// hangsUp is a server that ends every connection at once.
+func hangsUp(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_ = c.Close()
+		}
+	}()
+	return listener.Addr().String()
+}
+
 // refuses is an HTTP server that answers every request by this status, and returns its URL.
 func refuses(t *testing.T, status int) string {
 	t.Helper()
@@ -165,17 +186,18 @@ func TestWhatToDoAboutAServer(t *testing.T) {
 		want string
 	}{
 		"Kafka: nothing listens": {
-			args: []string{"topics", "--kafka-addr", nobody}, want: "nothing listens there",
+			args: []string{"topics", "--kafka-addr", nobody}, want: "nothing listens there: start the server, or check the port in --kafka-addr\n",
 		},
 		"Kafka: no such name": {
-			args: []string{"topics", "--kafka-addr", "no-such-host.invalid:9092"}, want: `no address is known of "no-such-host.invalid"`,
+			args: []string{"topics", "--kafka-addr", "no-such-host.invalid:9092"},
+			want: `no address is known of "no-such-host.invalid": check the name in --kafka-addr` + "\n",
 		},
 		"Kafka: an expired certificate": {
 			args: []string{"topics", "--kafka-addr", speaksTLS(t, old), "--kafka-tls", "--kafka-tls-ca", oldCA},
 			want: "certificate is valid from 2020-01-01 to 2021-01-01: renew it",
 		},
 		"Kafka: an unknown authority": {
-			args: []string{"topics", "--kafka-addr", speaksTLS(t, own), "--kafka-tls"}, want: "signed by an authority that isn't known here",
+			args: []string{"topics", "--kafka-addr", speaksTLS(t, own), "--kafka-tls"}, want: "in a PEM file, --kafka-tls-ca\n",
 		},
 		"Kafka: another server's certificate": {
 			args: []string{"topics", "--kafka-addr", speaksTLS(t, named), "--kafka-tls", "--kafka-tls-ca", namedCA},
@@ -183,19 +205,20 @@ func TestWhatToDoAboutAServer(t *testing.T) {
 		},
 		"Kafka: no TLS": {
 			args: []string{"topics", "--kafka-addr", speaksFirst(t), "--kafka-tls", "--kafka-tls-ca", ownCA},
-			want: "leave out --kafka-tls",
+			want: "leave out --kafka-tls\n",
 		},
 		"Kafka: something else": {
 			args: []string{"topics", "--kafka-addr", strings.TrimPrefix(refuses(t, http.StatusBadRequest), "http://")},
 			want: "something else listens there: check the port in --kafka-addr",
 		},
 		"Kafka: a login is asked for": {
-			args: []string{"topics", "--kafka-addr", kafkaWithLogin(t)}, want: "the server ends the connection",
+			args: []string{"topics", "--kafka-addr", kafkaWithLogin(t)},
+			want: "it may want TLS (--kafka-tls) or a login (--kafka-user), or have another port for this; check --kafka-addr\n",
 		},
 		"Kafka: a wrong password": {
 			env:  map[string]string{"TALLYHOUSE_KAFKA_PASSWORD": "s3cret"},
 			args: []string{"topics", "--kafka-addr", kafkaWithLogin(t), "--kafka-user", "tallyhouse"},
-			want: "check the user and the password: --kafka-user",
+			want: "check the user and the password: --kafka-user and TALLYHOUSE_KAFKA_PASSWORD (or the file that TALLYHOUSE_KAFKA_PASSWORD_FILE names)\n",
 		},
 		"the API: nothing listens": {
 			args: []string{"export", "--api", "http://" + nobody, "--key", "pk_test_k"}, want: "check the port in --api\n",
@@ -260,15 +283,20 @@ func TestWhatToDoAboutAServer(t *testing.T) {
 			args: []string{"mail", "retry", "mail-1"}, want: "certificate is valid from 2020-01-01 to 2021-01-01: renew it",
 		},
 		"ClickHouse: nothing listens": {
-			args: []string{"verify", "--clickhouse-addr", nobody}, want: "nothing listens there",
+			args: []string{"verify", "--clickhouse-addr", nobody}, want: "check the port in --clickhouse-addr\n",
 		},
 		"ClickHouse: an expired certificate": {
 			args: []string{"verify", "--clickhouse-addr", speaksTLS(t, old), "--clickhouse-tls", "--clickhouse-tls-ca", oldCA},
 			want: "certificate is valid from 2020-01-01 to 2021-01-01: renew it",
 		},
 		"ClickHouse: an unknown authority": {
-			args: []string{"verify", "--clickhouse-addr", speaksTLS(t, own), "--clickhouse-tls"},
-			want: "signed by an authority that isn't known here",
+			args: []string{"verify", "--clickhouse-addr", speaksTLS(t, own), "--clickhouse-tls"}, want: "in a PEM file, --clickhouse-tls-ca\n",
+		},
+		"ClickHouse: no TLS": {
+			args: []string{"verify", "--clickhouse-addr", speaksFirst(t), "--clickhouse-tls"}, want: "leave out --clickhouse-tls\n",
+		},
+		"ClickHouse: another protocol": {
+			args: []string{"verify", "--clickhouse-addr", hangsUp(t)}, want: "it may want TLS (--clickhouse-tls) or a login (--clickhouse-user)",
 		},
 		"ClickHouse: a worker doesn't wait for a certificate to become valid": {
 			args: []string{"ingest", "--clickhouse-addr", speaksTLS(t, old), "--clickhouse-tls", "--clickhouse-tls-ca", oldCA,
@@ -468,8 +496,8 @@ func TestWhatToDoAboutAPasswordOfClickHouse(t *testing.T) {
 		"for questions": &clickhouse.Exception{Code: refused, Message: "Authentication failed"},
 		"for inserts":   &ch.Exception{Code: refused, Message: "Authentication failed"},
 	} {
-		err := fmt.Errorf("ask ClickHouse: %w", err)
-		if !strings.Contains(advice(err), "--clickhouse-user") || !isForGood(err) {
+		err := fmt.Errorf("ask ClickHouse: %w", &database.Error{Cause: err})
+		if !strings.Contains(advice(err), ": --clickhouse-user and TALLYHOUSE_CLICKHOUSE_PASSWORD (") || !isForGood(err) {
 			t.Errorf("%s: %q, for good: %t", name, advice(err), isForGood(err))
 		}
 	}

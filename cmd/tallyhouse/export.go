@@ -64,7 +64,7 @@ func exportCommand(s *shell) *cobra.Command {
 			_ = bar.Clear() // a bar that can't be drawn is no failure
 		}
 		if err != nil {
-			return &serverError{"--api", "--key, and whether it is of this environment (test or live)", err}
+			return &serverError{flag: "--api", login: "--key, and whether it is of this environment (test or live)", cause: err}
 		}
 		took := time.Since(began).Seconds()
 		fmt.Fprintf(s.err, "%d records in %.1f s, %.0f/s\n", records, took, float64(records)/max(took, 0.001))

@@ -188,7 +188,9 @@ func (f *mailFlags) openOriginals(ctx context.Context) (mail.Originals, error) {
 	case f.originalsS3 != "":
 		bucket, err := originals.OpenBucket(ctx, f.originalsS3)
 		if err != nil {
-			return nil, &serverError{"--originals-s3", "KEY and SECRET in --originals-s3, and their rights to read and write there", err}
+			return nil, &serverError{
+				flag: "--originals-s3", login: "KEY and SECRET in --originals-s3, and their rights to read and write there", cause: err,
+			}
 		}
 		return bucket, nil
 	case f.originalsDir != "":

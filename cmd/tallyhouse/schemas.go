@@ -99,8 +99,8 @@ func publishSchemas(s *shell) *cobra.Command {
 			fmt.Fprintln(s.out)
 		}
 		if err != nil {
-			return &serverError{"--registry", "--registry-user, --registry-password, and the user's rights",
-				fmt.Errorf("publish schemas at %s: %w", at.url, err)}
+			return &serverError{flag: "--registry", login: "--registry-user, --registry-password, and the user's rights",
+				cause: fmt.Errorf("publish schemas at %s: %w", at.url, err)}
 		}
 		return nil
 	}

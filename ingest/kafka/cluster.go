@@ -15,6 +15,8 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
+
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // Access says how to reach a Kafka cluster.
@@ -33,7 +35,7 @@ func Mechanisms() []string { return []string{"PLAIN", "SCRAM-SHA-256", "SCRAM-SH
 // sent, franz-go for everything that is read. It holds no connection but the transport's.
 type Cluster struct {
 	Addrs     []string
-	Transport *kafka.Transport
+	Transport *Transport
 	Dialer    *kafka.Dialer // for kafka-go's consumer group
 	Reading   []kgo.Opt     // for every franz-go client
 }
@@ -55,14 +57,14 @@ func Connect(a Access) (Cluster, error) {
 	dial := dial(a.TLS)
 	c := Cluster{
 		Addrs: a.Addrs,
-		Transport: &kafka.Transport{
+		Transport: &Transport{kafka.Transport{
 			Dial:        dial,
 			ClientID:    clientID,
 			DialTimeout: dialTimeout,
 			// A new topic or leader is seen within this time; only our own topics are asked for.
 			MetadataTTL:    time.Second,
 			MetadataTopics: topicNames(),
-		},
+		}},
 		Dialer: &kafka.Dialer{DialFunc: dial, ClientID: clientID, Timeout: dialTimeout},
 		Reading: []kgo.Opt{
 			kgo.Dialer(dial),
@@ -89,6 +91,15 @@ func (c Cluster) Addr() net.Addr { return kafka.TCP(c.Addrs...) }
 func (c Cluster) unreachable(err error) error {
 	return fmt.Errorf("ask Kafka at %s for its topics: %w; see that it runs there and takes this login, or name "+
 		"another with --kafka-addr", strings.Join(c.Addrs, ","), err)
+}
+
+// Transport is kafka-go's, whose failures are Kafka's.
+type Transport struct{ kafka.Transport }
+
+// RoundTrip implements kafka-go's RoundTripper.
+func (t *Transport) RoundTrip(ctx context.Context, addr net.Addr, request kafka.Request) (kafka.Response, error) {
+	response, err := t.Transport.RoundTrip(ctx, addr, request)
+	return response, kafkalog.Failed(err)
 }
 
 // Close ends the transport's idle connections.

@@ -105,7 +105,7 @@ func Follow(ctx context.Context, c Cluster, topic string, since time.Time, each 
 			return fmt.Errorf("follow %s: %w", topic, err)
 		}
 		for _, failed := range fetched.Errors() {
-			return fmt.Errorf("follow partition %d of %s: %w", failed.Partition, topic, failed.Err)
+			return fmt.Errorf("follow partition %d of %s: %w", failed.Partition, topic, kafkalog.Failed(failed.Err))
 		}
 		for records := fetched.RecordIter(); !records.Done(); {
 			if err := each(records.Next()); err != nil {

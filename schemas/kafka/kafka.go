@@ -41,7 +41,7 @@ func Identities(ctx context.Context, client *kgo.Client, topics ...string) (map[
 	}
 	response, err := request.RequestWith(ctx, client)
 	if err != nil {
-		return nil, fmt.Errorf("ask Kafka for the identity of topics: %w", err)
+		return nil, fmt.Errorf("ask Kafka for the identity of topics: %w", Failed(err))
 	}
 	all := make(map[string]Identity, len(topics))
 	for _, t := range response.Topics {
@@ -123,7 +123,7 @@ func offsets(ctx context.Context, client *kgo.Client, topics map[string]Identity
 	}
 	response, err := request.RequestWith(ctx, client)
 	if err != nil {
-		return fmt.Errorf("ask Kafka where partitions begin or end: %w", err)
+		return fmt.Errorf("ask Kafka where partitions begin or end: %w", Failed(err))
 	}
 	answered := 0
 	for _, t := range response.Topics {

@@ -32,7 +32,7 @@ func Logs(ctx context.Context, client *kgo.Client, topic string, partitions []in
 		start, end := starts[Partition{topic, p}], ends[Partition{topic, p}]
 		log := Log{Range: Range{Start: start.offset, End: end.offset}}
 		if err := errors.Join(start.err, end.err); err != nil {
-			log.Err = fmt.Errorf("ask for the log of %s partition %d: %w", topic, p, err)
+			log.Err = fmt.Errorf("ask for the log of %s partition %d: %w", topic, p, Failed(err))
 		}
 		all[p] = log
 	}

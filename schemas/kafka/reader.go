@@ -62,7 +62,7 @@ func (r *Reader) Poll(ctx context.Context, take func(*kgo.Record) error) (map[Pa
 		return nil, fmt.Errorf("read from Kafka: %w", err)
 	}
 	for _, failed := range fetched.Errors() {
-		return nil, fmt.Errorf("read partition %d of %s: %w", failed.Partition, failed.Topic, failed.Err)
+		return nil, fmt.Errorf("read partition %d of %s: %w", failed.Partition, failed.Topic, Failed(failed.Err))
 	}
 	next := make(map[Partition]int64)
 	for records := fetched.RecordIter(); !records.Done(); {

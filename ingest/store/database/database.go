@@ -56,6 +56,22 @@ type Statement struct {
 	Limit  time.Duration // max_execution_time; 0 is 30 s
 }
 
+// Error is a failure to reach ClickHouse, or its refusal: whoever tells it knows which server it is about.
+type Error struct{ Cause error }
+
+func (e *Error) Error() string { return e.Cause.Error() }
+
+// Unwrap gives the failure itself.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// failed marks a failure as ClickHouse's; nil stays nil.
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{err}
+}
+
 // Server is a ClickHouse server.
 type Server struct {
 	options Options
@@ -125,14 +141,14 @@ func (s *Server) Rows(ctx context.Context, q Query, each func(scan func(...any) 
 	return s.bound(ctx, q.Params, q.Limit, "", func(ctx context.Context) error {
 		rows, err := s.control.Query(ctx, q.SQL)
 		if err != nil {
-			return err
+			return failed(err)
 		}
 		for rows.Next() {
 			if err := each(rows.Scan); err != nil {
 				return errors.Join(err, rows.Close())
 			}
 		}
-		return errors.Join(rows.Err(), rows.Close())
+		return failed(errors.Join(rows.Err(), rows.Close()))
 	})
 }
 
@@ -142,7 +158,7 @@ func (s *Server) Exec(ctx context.Context, st Statement) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return s.bound(ctx, st.Params, st.Limit, st.ID, func(ctx context.Context) error { return s.control.Exec(ctx, st.SQL) })
+	return s.bound(ctx, st.Params, st.Limit, st.ID, func(ctx context.Context) error { return failed(s.control.Exec(ctx, st.SQL)) })
 }
 
 // bound runs a statement with its parameters and its limit, and ends it where the server doesn't.

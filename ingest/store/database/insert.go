@@ -47,7 +47,7 @@ func (s *Server) Insert(ctx context.Context, st Statement) (written uint64, err 
 	}
 	err = client.Do(ctx, q)
 	s.writers.release(client, err)
-	return written, err
+	return written, failed(err)
 }
 
 // Scan reads the blocks of a large result into columns that the caller gives and re-uses; each is called once per
@@ -65,20 +65,20 @@ func (s *Server) Scan(ctx context.Context, q Query, into proto.Results, each fun
 		return err
 	}
 	defer client.Close()
-	var failed error
+	var refused error
 	err = client.Do(ctx, ch.Query{
 		Body:       q.SQL,
 		Parameters: parameters(q.Params),
 		Settings:   settings(scanSettings(), limit),
 		Result:     into,
 		OnResult: func(context.Context, proto.Block) error {
-			if failed == nil {
-				failed = each()
+			if refused == nil {
+				refused = each()
 			}
 			return nil
 		},
 	})
-	return cmp.Or(failed, err)
+	return cmp.Or(refused, failed(err))
 }
 
 func parameters(p Params) []proto.Parameter {
@@ -117,7 +117,7 @@ func newWriters(o Options, most int) *writers {
 func (w *writers) dial(ctx context.Context) (*ch.Client, error) {
 	client, err := ch.Dial(ctx, w.options)
 	if err != nil {
-		return nil, fmt.Errorf("connect to ClickHouse at %s: %w", w.options.Address, err)
+		return nil, fmt.Errorf("connect to ClickHouse at %s: %w", w.options.Address, failed(err))
 	}
 	return client, nil
 }
@@ -126,7 +126,7 @@ func (w *writers) acquire(ctx context.Context) (*ch.Client, error) {
 	select {
 	case w.slots <- struct{}{}:
 	case <-ctx.Done():
-		return nil, fmt.Errorf("wait for a connection to ClickHouse: %w", ctx.Err())
+		return nil, fmt.Errorf("wait for a connection to ClickHouse: %w", failed(ctx.Err()))
 	}
 	w.mu.Lock()
 	if n := len(w.idle); n > 0 {
