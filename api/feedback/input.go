@@ -13,10 +13,10 @@ import (
 	"unicode/utf8"
 
 	"tallyhouse/api/problem"
-	"tallyhouse/api/query"
 	"tallyhouse/api/resource"
 	"tallyhouse/schemas/events"
 	"tallyhouse/schemas/jsonschema"
+	"tallyhouse/schemas/nearest"
 )
 
 // MaxBody bounds the body of a request, in bytes.
@@ -105,7 +105,7 @@ func ParseInput(body []byte) (in Input, wrong []problem.Parameter, err error) {
 			reason = "is not one of the allowed values"
 		}
 		if reason != "" {
-			refuse(problem.Parameter{Name: "category", Reason: reason, Allowed: categories, Suggestion: query.Suggest(s, categories)})
+			refuse(problem.Parameter{Name: "category", Reason: reason, Allowed: categories, Suggestion: nearest.Of(s, categories)})
 		}
 	}
 	in.Message = text(all, "", "message", 1, maxMessage).V
@@ -152,7 +152,7 @@ func members(text []byte, path string, known ...string) (map[string]json.RawMess
 			wrong = append(wrong, problem.Parameter{Name: shown(path + name), Reason: "is given more than once"})
 		case !again && !slices.Contains(known, name):
 			wrong = append(wrong, problem.Parameter{Name: shown(path + name), Reason: "is not a member of this body",
-				Suggestion: query.Suggest(name, known)})
+				Suggestion: nearest.Of(name, known)})
 		}
 	}
 	if _, err := d.Token(); err != nil { // the end of the object

@@ -13,6 +13,7 @@ import (
 	"tallyhouse/api/resource"
 	"tallyhouse/schemas/events"
 	"tallyhouse/schemas/jsontext"
+	"tallyhouse/schemas/nearest"
 )
 
 // Param is a query parameter of an operation.
@@ -130,11 +131,11 @@ func (t Type) suggest(text string) string {
 	if t.Style == listStyle {
 		for item := range strings.SplitSeq(text, ",") {
 			if !slices.Contains(t.Allowed, item) {
-				return Suggest(item, t.Allowed)
+				return nearest.Of(item, t.Allowed)
 			}
 		}
 	}
-	return Suggest(text, t.Allowed)
+	return nearest.Of(text, t.Allowed)
 }
 
 // unescape decodes one name or value. The reason says why it cannot be one.
@@ -188,52 +189,5 @@ func closest(name string, params []Param) string {
 	for i, p := range params {
 		names[i] = p.Name
 	}
-	return Suggest(name, names)
-}
-
-// maxTypos is how many letters a word may differ from what was meant.
-const maxTypos = 3
-
-// Suggest finds what may have been meant: the same but for the case of letters, or the word that takes the fewest
-// changes.
-func Suggest(word string, candidates []string) string {
-	if len(word) > 60 {
-		return ""
-	}
-	best, fewest := "", maxTypos+1
-	for _, c := range candidates {
-		if strings.EqualFold(word, c) {
-			return c
-		}
-		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < fewest && d <= len(c)/3+1 {
-			best, fewest = c, d
-		}
-	}
-	return best
-}
-
-// distance counts the letters to insert, delete, replace or swap (with a neighbour) to make b of a.
-func distance(a, b string) int {
-	before, last, row := []int(nil), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		if before == nil {
-			before = make([]int, len(b)+1)
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
+	return nearest.Of(name, names)
 }

@@ -21,6 +21,8 @@ commands themselves; what they are for is in [commands.md](commands.md).
 - Behind every variable may stand ` + "`_FILE`" + `, like ` + "`TALLYHOUSE_KAFKA_PASSWORD_FILE=/run/secrets/kafka`" + `: the file's content is the value,
   without the line's end. Secrets (passwords, ` + "`TALLYHOUSE_IMAP`, `TALLYHOUSE_ORIGINALS_S3`, `TALLYHOUSE_REDIS_URL`, `TALLYHOUSE_KEY`" + `) belong into such files. A
   variable and its file together are a fault.
+- A variable that begins with ` + "`TALLYHOUSE_`" + ` and is of no command does nothing. The log warns of it at start, with the name that is nearest;
+  ` + "`--check-config`" + ` refuses it.
 - A flag that can be given repeatedly takes its values from the variable separated by commas.
 - All faults of variables and of the flags of connections are told at once, of ` + "`ingest`, `api`, `desk` and `dev`" + ` those of every flag; the exit
   code is 2.

@@ -99,7 +99,7 @@ func (d *dev) replaced(flags *pflag.FlagSet) error {
 	var wrong []error
 	variables := map[string]string{"kafka-addr": "KAFKA", "clickhouse-addr": "CLICKHOUSE", "imap-addr": "IMAP", "smtp-addr": "IMAP"}
 	for flag, variable := range variables {
-		if other, ok := d.env(variablePrefix + variable); ok && other != "" && flags.Changed(flag) {
+		if d.env[variablePrefix+variable] != "" && flags.Changed(flag) {
 			wrong = append(wrong, fmt.Errorf("--%s says where the embedded server listens, and %s%s names one that replaces it: "+
 				"leave one of them out", flag, variablePrefix, variable))
 		}
@@ -113,10 +113,7 @@ const notYetKnown = "127.0.0.1:1"
 // addresses takes over where the servers are that replace the embedded ones.
 func (d *dev) addresses() {
 	given := func(variable, other string) string {
-		if addr, ok := d.env(variablePrefix + variable); ok && addr != "" {
-			return addr
-		}
-		return other
+		return cmp.Or(d.env[variablePrefix+variable], other)
 	}
 	d.external.kafka.addr = given("KAFKA", notYetKnown)
 	d.external.clickhouse.addr = given("CLICKHOUSE", notYetKnown)

@@ -35,7 +35,7 @@ func (d *dev) startEngines(ctx context.Context, metrics prometheus.Registerer) (
 	e := &engines{}
 	starting, starts := errgroup.WithContext(ctx)
 	stops := make([]func(context.Context) error, 3)
-	if addr, ok := d.env(variablePrefix + "CLICKHOUSE"); !ok || addr == "" {
+	if d.env[variablePrefix+"CLICKHOUSE"] == "" {
 		e.database = true
 		starting.Go(func() error {
 			engine, err := clickhouse.Start(starts, clickhouse.Options{
@@ -49,7 +49,7 @@ func (d *dev) startEngines(ctx context.Context, metrics prometheus.Registerer) (
 			return nil
 		})
 	}
-	if addr, ok := d.env(variablePrefix + "KAFKA"); !ok || addr == "" {
+	if d.env[variablePrefix+"KAFKA"] == "" {
 		starting.Go(func() error {
 			broker, err := embeddedkafka.Start(starts, embeddedkafka.Options{DataDir: filepath.Join(d.dataDir, "kafka"),
 				Addr: d.kafkaAddr, Log: d.log})

@@ -70,8 +70,7 @@ func startDev(t *testing.T, args ...string) (api, key string) {
 		t.Cleanup(func() { _ = taken.Close() })
 	}
 	read, write := io.Pipe()
-	none := func(string) (string, bool) { return "", false }
-	cmd := devCommand(&shell{in: strings.NewReader(""), out: write, err: io.Discard, log: log, env: none})
+	cmd := devCommand(&shell{in: strings.NewReader(""), out: write, err: io.Discard, log: log})
 	cmd.SetArgs(append([]string{
 		"--empty", "--data-dir", t.TempDir(),
 		"--api-addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0", "--imap-addr", "127.0.0.1:0",

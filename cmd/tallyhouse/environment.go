@@ -4,11 +4,30 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"tallyhouse/schemas/nearest"
 )
+
+// environment are the variables that a command was given.
+type environment map[string]string
+
+// environmentOf is the environment as the system lists it, NAME=value.
+func environmentOf(list []string) environment {
+	e := environment{}
+	for _, variable := range list {
+		name, value, _ := strings.Cut(variable, "=")
+		e[name] = value
+	}
+	return e
+}
 
 const (
 	variablePrefix = "TALLYHOUSE_"
@@ -33,7 +52,7 @@ const maxSecret = 64 << 10
 
 // fromEnvironment sets the flags that weren't given on the command line from the environment: from the variable, or
 // from the file that the variable with _FILE behind it names. An empty variable is none. All faults are told at once.
-func fromEnvironment(flags *pflag.FlagSet, env func(string) (string, bool)) error {
+func fromEnvironment(flags *pflag.FlagSet, env environment) error {
 	var wrong []error
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Changed {
@@ -57,9 +76,8 @@ func fromEnvironment(flags *pflag.FlagSet, env func(string) (string, bool)) erro
 }
 
 // fromVariable is the value of a variable, or of the file that is named beside it; "" when there is neither.
-func fromVariable(name string, env func(string) (string, bool)) (string, error) {
-	value, _ := env(name)
-	file, _ := env(name + fileSuffix)
+func fromVariable(name string, env environment) (string, error) {
+	value, file := env[name], env[name+fileSuffix]
 	switch {
 	case file == "":
 		return value, nil
@@ -82,6 +100,46 @@ func fromVariable(name string, env func(string) (string, bool)) (string, error) 
 		return "", fmt.Errorf("the file of %s%s is empty: %s", name, fileSuffix, file)
 	}
 	return value, nil
+}
+
+// unknownVariable is a variable that looks like one of a flag and is of no command; nearest is what may have been meant, or "".
+type unknownVariable struct{ name, nearest string }
+
+func (u unknownVariable) fault() error {
+	if u.nearest == "" {
+		return fmt.Errorf("environment variable %s is of no command", u.name)
+	}
+	return fmt.Errorf("environment variable %s is of no command: is %s meant?", u.name, u.nearest)
+}
+
+// serviceVariable matches what Kubernetes sets for a service whose name begins with tallyhouse.
+const serviceVariable = `_(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`
+
+// unknown are the variables that no flag of any command has: an environment may be shared by several.
+func (e environment) unknown(root *cobra.Command) (all []unknownVariable) {
+	ofService := regexp.MustCompile(serviceVariable)
+	known := knownVariables(root)
+	for _, name := range slices.Sorted(maps.Keys(e)) {
+		if strings.HasPrefix(name, variablePrefix) && !slices.Contains(known, name) && !ofService.MatchString(name) {
+			all = append(all, unknownVariable{name, nearest.Of(name, known)})
+		}
+	}
+	return all
+}
+
+// knownVariables are the variables of the flags of a command and those below it, and of their files.
+func knownVariables(cmd *cobra.Command) (all []string) {
+	add := func(f *pflag.Flag) {
+		for _, name := range variables(f) {
+			all = append(all, name, name+fileSuffix)
+		}
+	}
+	cmd.LocalNonPersistentFlags().VisitAll(add)
+	cmd.PersistentFlags().VisitAll(add)
+	for _, sub := range cmd.Commands() {
+		all = append(all, knownVariables(sub)...)
+	}
+	return all
 }
 
 // nameVariables shows the environment variables in the flags' help.

@@ -29,10 +29,7 @@ type outcome struct {
 func tallyhouse(t *testing.T, env map[string]string, stdin string, args ...string) outcome {
 	t.Helper()
 	var out, errs bytes.Buffer
-	s := &shell{in: strings.NewReader(stdin), out: &out, err: &errs, env: func(name string) (string, bool) {
-		v, ok := env[name]
-		return v, ok
-	}}
+	s := &shell{in: strings.NewReader(stdin), out: &out, err: &errs, env: env}
 	code := run(s, args)
 	return outcome{code, out.String(), errs.String()}
 }

@@ -22,7 +22,7 @@ func TestWhatAnswersRequestsCollectsSeldomWithinABound(t *testing.T) {
 	} {
 		debug.SetGCPercent(100)
 		debug.SetMemoryLimit(math.MaxInt64)
-		s := &shell{env: func(name string) (string, bool) { v, ok := tc.given[name]; return v, ok }}
+		s := &shell{env: tc.given}
 		s.collectLess(answeringMemory)
 		if bytes, percent := debug.SetMemoryLimit(-1), debug.SetGCPercent(100); percent != tc.percent || bytes != tc.bytes {
 			t.Errorf("%s: the heap grows by %d %%, up to %d bytes", name, percent, bytes)

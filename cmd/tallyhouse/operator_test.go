@@ -80,6 +80,33 @@ func TestTheVersionIsPrinted(t *testing.T) {
 	}
 }
 
+// Given a variable that no command has, when a command starts, then the log names it with the nearest one, and a check refuses it. What
+// another command has, files of secrets and what Kubernetes sets for services are known.
+func TestAVariableOfNoCommandIsTold(t *testing.T) {
+	env := map[string]string{
+		"TALLYHOUSE_KAFKA": free(t), "TALLYHOUSE_KAFKA_PASWORD": "s3cret", "TALLYHOUSE_XYZZY": "1", "PATH": "/bin",
+		"TALLYHOUSE_DESK_URL": "https://desk.example.com", "TALLYHOUSE_KEY_FILE": "k",
+		"TALLYHOUSE_API_SERVICE_HOST": "10.0.0.1", "TALLYHOUSE_API_SERVICE_PORT_HTTP": "80", "TALLYHOUSE_API_PORT": "tcp://10.0.0.1:80",
+		"TALLYHOUSE_API_PORT_80_TCP_ADDR": "10.0.0.1",
+	}
+	started := tallyhouse(t, env, "", "topics")
+	checked := tallyhouse(t, env, "", "topics", "--check-config")
+	if started.code != exitFailed || checked.code != exitUsage {
+		t.Errorf("exit codes %d and %d", started.code, checked.code)
+	}
+	for _, want := range []string{`"variable":"TALLYHOUSE_KAFKA_PASWORD","nearest":"TALLYHOUSE_KAFKA_PASSWORD"`,
+		`"variable":"TALLYHOUSE_XYZZY","nearest":""`} {
+		if !strings.Contains(started.err, want) {
+			t.Errorf("the log says\n%swant %s", started.err, want)
+		}
+	}
+	want := "tallyhouse: environment variable TALLYHOUSE_KAFKA_PASWORD is of no command: is TALLYHOUSE_KAFKA_PASSWORD meant?\n" +
+		"tallyhouse: environment variable TALLYHOUSE_XYZZY is of no command\n"
+	if !strings.HasPrefix(checked.err, want) || strings.Count(started.err, "is of no command") != 2 || strings.Contains(started.err, "s3cret") {
+		t.Errorf("standard error says\n%swant\n%sand the log says\n%s", checked.err, want, started.err)
+	}
+}
+
 // A configuration is checked without asking a server.
 func TestAConfigurationIsCheckedAlone(t *testing.T) {
 	if o := tallyhouse(t, nil, "", "ingest", "--check-config", "--kafka-addr", free(t)); o.code != exitDone || o.out != "" {

@@ -26,7 +26,7 @@ import (
 // The test binary is also the engine, the isolated reader, what takes exports, and a desk.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && slices.Contains([]string{"read", "export", "desk"}, os.Args[1]) {
-		os.Exit(run(&shell{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.LookupEnv}, os.Args[1:]))
+		os.Exit(run(&shell{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: environmentOf(os.Environ())}, os.Args[1:]))
 	}
 	clickhousetest.Main(m)
 }

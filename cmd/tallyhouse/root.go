@@ -31,7 +31,7 @@ const (
 type shell struct {
 	in       io.Reader
 	out, err io.Writer
-	env      func(string) (string, bool)
+	env      environment
 	log      *slog.Logger
 	faults   error // of variables and of the log's flags, told together with those of the command's own
 	check    bool  // only check the configuration
@@ -121,6 +121,7 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 			var err error
 			s.log, err = newLog(s.err, level, format)
 			s.faults = errors.Join(fault, err)
+			s.tellUnknown(s.env.unknown(cmd.Root()))
 			return nil
 		},
 	}
@@ -198,6 +199,19 @@ func (s *shell) prepare(cmd *cobra.Command, started *bool) {
 	}
 	for _, sub := range cmd.Commands() {
 		s.prepare(sub, started)
+	}
+}
+
+// tellUnknown tells of variables that are of no command: a check refuses them, else the log warns, as another version of this program
+// may know them.
+func (s *shell) tellUnknown(variables []unknownVariable) {
+	for _, v := range variables {
+		switch {
+		case s.check:
+			s.faults = errors.Join(s.faults, v.fault())
+		case s.log != nil:
+			s.log.Warn("an environment variable is of no command: it does nothing", "variable", v.name, "nearest", v.nearest)
+		}
 	}
 }
 

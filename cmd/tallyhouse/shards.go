@@ -80,14 +80,14 @@ const answeringMemory = 512 << 20
 // megabytes come and go, and collecting them takes up to two fifths of what they cost.
 func (s *shell) collectLess(bytes int64) {
 	s.limitMemory(bytes)
-	if _, given := s.env("GOGC"); !given {
+	if _, given := s.env["GOGC"]; !given {
 		debug.SetGCPercent(400)
 	}
 }
 
 // limitMemory bounds the heap, unless GOMEMLIMIT is set.
 func (s *shell) limitMemory(bytes int64) {
-	if _, given := s.env("GOMEMLIMIT"); !given {
+	if _, given := s.env["GOMEMLIMIT"]; !given {
 		debug.SetMemoryLimit(bytes)
 	}
 }

@@ -69,7 +69,7 @@ func (s *terminal) seen() string {
 func TestDevGreetsAPerson(t *testing.T) {
 	screen := newTerminal(t)
 	broker, engine, smtp := free(t), free(t), free(t)
-	s := &shell{in: strings.NewReader(""), out: screen.end, err: screen.end, env: func(string) (string, bool) { return "", false }}
+	s := &shell{in: strings.NewReader(""), out: screen.end, err: screen.end}
 	root, _ := rootCommand(s)
 	root.SetArgs([]string{"dev", "--empty", "--data-dir", t.TempDir(), "--api-addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0",
 		"--imap-addr", "127.0.0.1:0", "--desk-addr", "127.0.0.1:0", "--kafka-addr", broker, "--clickhouse-addr", engine, "--smtp-addr", smtp})

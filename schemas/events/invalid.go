@@ -3,7 +3,6 @@ package events
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -68,41 +67,4 @@ func plainName(name string) string {
 		return `""`
 	}
 	return clip(name)
-}
-
-// nearest is the known name that a misspelt one most likely means; "" when none is close.
-func nearest(name string, known []string) string {
-	best, least := "", 3 // more than two edits make another word
-	for _, k := range known {
-		if strings.EqualFold(k, name) {
-			return k
-		}
-		if d := editDistance(clip(name), k); d < least && d*2 <= len(k) {
-			best, least = k, d
-		}
-	}
-	return best
-}
-
-// editDistance is how many letters must be inserted, deleted, changed or swapped with their neighbour to turn a into b.
-func editDistance(a, b string) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range len(a) {
-		row[0] = i + 1
-		for j := range len(b) {
-			change := last[j]
-			if a[i] != b[j] {
-				change++
-			}
-			row[j+1] = min(change, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tallyhouse/schemas/jsonschema"
+	"tallyhouse/schemas/nearest"
 )
 
 // kind says of one sort of value how it is read from a message, how it is written into one, and what its JSON Schema
@@ -322,7 +323,7 @@ func (o *object[T]) other(d *decoder, name string, seen *uint64) {
 		}
 	default:
 		hint := ""
-		if near := nearest(name, o.names()); near != "" {
+		if near := nearest.Of(name, o.names()); near != "" {
 			hint = " (did you mean " + near + "?)"
 		}
 		d.failAt(plainName(name), "is not a member of %s%s", d.topic, hint)
