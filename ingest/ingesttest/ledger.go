@@ -18,13 +18,13 @@ import (
 
 	"tallyhouse/analytics"
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
-	"tallyhouse/ingest/admin/migrate"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker/fence"
 	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/clickhouse"
+	"tallyhouse/schemas/clickhouse/schematest"
 	"tallyhouse/schemas/events"
 	kafkalog "tallyhouse/schemas/kafka"
 )
@@ -64,7 +64,7 @@ func New(t testing.TB, topic events.Topic, partitions int) *Ledger {
 // Open is New in a database of the caller's.
 func Open(t testing.TB, where database.Options, topic events.Topic, partitions int) *Ledger {
 	t.Helper()
-	if _, err := migrate.Up(t.Context(), []database.Options{where}, migrate.Options{Log: Log()}); err != nil {
+	if err := database.Create(t.Context(), where, ""); err != nil {
 		t.Fatal(err)
 	}
 	db, err := database.Open(where, 4)
@@ -72,6 +72,7 @@ func Open(t testing.TB, where database.Options, topic events.Topic, partitions i
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
+	schematest.Make(t, func(statement string) error { return db.Exec(t.Context(), database.Statement{SQL: statement}) })
 	l := &Ledger{
 		DB: db, Where: where, Entity: store.Of(topic), Partitions: partitions, Newest: map[string]events.Event{},
 		t: t, before: map[string]events.Event{}, pending: map[int32]*sent{}, next: make([]uint64, partitions),

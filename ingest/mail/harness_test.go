@@ -21,7 +21,6 @@ import (
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	embeddedmail "tallyhouse/deploy/embedded/mail"
-	"tallyhouse/ingest/admin/migrate"
 	"tallyhouse/ingest/invoice/isolated"
 	"tallyhouse/ingest/invoice/pdf/pdftest"
 	"tallyhouse/ingest/kafka"
@@ -34,7 +33,7 @@ import (
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/ingest/worker"
 	"tallyhouse/ingest/worker/latest"
-	"tallyhouse/schemas/clickhouse"
+	"tallyhouse/schemas/clickhouse/schematest"
 	"tallyhouse/schemas/events"
 )
 
@@ -85,11 +84,8 @@ func newWorld(t testing.TB) *world {
 	w := &world{t: t, brokerDir: t.TempDir(), originals: t.TempDir(), where: database.Options{Addr: addr, Database: name, User: "default"}}
 	w.broker = kafkatest.StartIn(t, w.brokerDir, "127.0.0.1:0")
 	w.cluster = topicstest.On(t, w.broker, 2)
-	if _, err := migrate.Up(t.Context(), []database.Options{w.where}, migrate.Options{Target: clickhouse.Target{},
-		Log: testLog(t)}); err != nil {
-		t.Fatal(err)
-	}
 	w.db = openDatabase(t, w.where)
+	schematest.Make(t, func(statement string) error { return w.db.Exec(t.Context(), database.Statement{SQL: statement}) })
 	w.startStream()
 	w.server = startMail(t, t.TempDir())
 	w.writer = kafka.NewWriter(w.cluster, kafka.WriterOptions{})
