@@ -211,7 +211,7 @@ func (w *world) intake(boxes []mailbox.Options, change ...func(*Intake)) *runnin
 	}
 	in.timings.backOffFirst = 10 * time.Millisecond
 	in.timings.backOffMost = 50 * time.Millisecond
-	in.timings.addresses = 100 * time.Millisecond
+	in.timings.addresses = 300 * time.Millisecond // to ask costs the server more than all else of a small test
 	in.timings.attempts = 50 * time.Millisecond
 	for _, c := range change {
 		c(in)
@@ -457,7 +457,7 @@ func patiently(t testing.TB, bound time.Duration, what string, ask func() error)
 		if waited > bound {
 			t.Fatalf("after %s it still is not so that %s: %v", bound, what, err)
 		}
-		time.Sleep(max(20*time.Millisecond, waited/10)) // to ask costs more than what is asked for
+		time.Sleep(max(20*time.Millisecond, waited/5)) // to ask costs more than what is asked for
 	}
 }
 
