@@ -27,8 +27,8 @@ type Download struct {
 // stalled is how long a download waits for anything to come.
 const stalled = 2 * time.Minute
 
-// ErrIncomplete says that an export was broken off.
-var ErrIncomplete = errors.New("the export is not whole")
+// errIncomplete says that an export was broken off.
+var errIncomplete = errors.New("the export is not whole")
 
 // ErrKey says that the API doesn't take the key.
 var ErrKey = errors.New("the key is not taken")
@@ -123,16 +123,16 @@ func (d *Download) To(ctx context.Context, w io.Writer) (records int64, err erro
 			if cause := context.Cause(ctx); cause != nil {
 				read = cause
 			}
-			return 0, fmt.Errorf("%w: it was broken off after %d bytes: %w", ErrIncomplete, bytes, read)
+			return 0, fmt.Errorf("%w: it was broken off after %d bytes: %w", errIncomplete, bytes, read)
 		}
 	}
 	said := answer.Trailer.Get("Tallyhouse-Records")
 	records, err = strconv.ParseInt(said, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%w: it ends after %d bytes without saying that it is", ErrIncomplete, bytes)
+		return 0, fmt.Errorf("%w: it ends after %d bytes without saying that it is", errIncomplete, bytes)
 	}
 	if came := counter.rows(); d.Format != Parquet && came != records {
-		return 0, fmt.Errorf("%w: %d records came of %d", ErrIncomplete, came, records)
+		return 0, fmt.Errorf("%w: %d records came of %d", errIncomplete, came, records)
 	}
 	return records, nil
 }

@@ -1,6 +1,8 @@
 package resource
 
 import (
+	"strconv"
+
 	"tallyhouse/analytics"
 	"tallyhouse/api/access"
 	"tallyhouse/schemas/calendar"
@@ -70,7 +72,7 @@ func NullFlag[T any](get func(v *T) events.Opt[bool]) Value[T] {
 			e.null()
 			return
 		}
-		e.B = AppendBool(e.B, flag.V)
+		e.B = strconv.AppendBool(e.B, flag.V)
 	}}
 }
 

@@ -8,9 +8,6 @@ import (
 // AppendInt writes a whole number behind b.
 func AppendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }
 
-// AppendBool writes true or false behind b.
-func AppendBool(b []byte, v bool) []byte { return strconv.AppendBool(b, v) }
-
 // AppendInstant writes an instant in UTC behind b (docs/api.md#conventions), with as many decimals as it has.
 func AppendInstant(b []byte, t time.Time) []byte {
 	b = append(b, '"')

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"strconv"
 	"time"
 
 	"tallyhouse/analytics"
@@ -55,7 +56,7 @@ func Const[T any](value string) Value[T] {
 
 // Flag is a boolean.
 func Flag[T any](get func(v *T) bool) Value[T] {
-	return Value[T]{schema: &Schema{Type: "boolean"}, append: func(e *Encoder, v *T) { e.B = AppendBool(e.B, get(v)) }}
+	return Value[T]{schema: &Schema{Type: "boolean"}, append: func(e *Encoder, v *T) { e.B = strconv.AppendBool(e.B, get(v)) }}
 }
 
 // NullDate is a calendar date or null.

@@ -29,8 +29,8 @@ import (
 var archivedAxe []byte
 
 const (
-	// Within bounds each step in the browser, for a hung test: it asserts nothing.
-	Within    = time.Minute
+	// within bounds each step in the browser, for a hung test: it asserts nothing.
+	within    = time.Minute
 	waitEvery = 20 * time.Millisecond
 	// Phone and Screen are widths of windows, in pixels.
 	Phone  = 375
@@ -165,7 +165,7 @@ func (p *Person) listen(event any) {
 // Do does things one after the other.
 func (p *Person) Do(steps ...chromedp.Action[chromedp.Void]) {
 	p.Helper()
-	ctx, stop := context.WithTimeout(p.ctx, Within)
+	ctx, stop := context.WithTimeout(p.ctx, within)
 	defer stop()
 	must(p, chromedp.Do(ctx, steps...))
 }
@@ -215,7 +215,7 @@ func (p *Person) Text() string {
 // Evaluate is the value of an expression in the page, also of one that is promised.
 func Evaluate[T any](p *Person, expression string) T {
 	p.Helper()
-	ctx, stop := context.WithTimeout(p.ctx, Within)
+	ctx, stop := context.WithTimeout(p.ctx, within)
 	defer stop()
 	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	must(p, err)
@@ -268,7 +268,7 @@ func (p *Person) check(what, rules string) {
 // Picture is what the window shows, as a PNG.
 func (p *Person) Picture() []byte {
 	p.Helper()
-	ctx, stop := context.WithTimeout(p.ctx, Within)
+	ctx, stop := context.WithTimeout(p.ctx, within)
 	defer stop()
 	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
 	must(p, err)
@@ -278,7 +278,7 @@ func (p *Person) Picture() []byte {
 // Wait waits until an expression in the page is true, whatever pages come meanwhile.
 func (p *Person) Wait(expression string) {
 	p.Helper()
-	ctx, stop := context.WithTimeout(p.ctx, Within)
+	ctx, stop := context.WithTimeout(p.ctx, within)
 	defer stop()
 	err := retry.Constant(ctx, waitEvery, func(ctx context.Context) error {
 		is, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))

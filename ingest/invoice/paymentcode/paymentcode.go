@@ -26,8 +26,8 @@ type Payment struct {
 
 // What Parse fails with.
 var (
-	// ErrOther: the code is none for payments.
-	ErrOther = errors.New("no code of a payment")
+	// errOther: the code is none for payments.
+	errOther = errors.New("no code of a payment")
 	// ErrFaulty: it is, and breaks its rules.
 	ErrFaulty = errors.New("a faulty code of a payment")
 )
@@ -38,7 +38,7 @@ const maxText = 1000
 // Parse reads the text of a code.
 func Parse(text string) (Payment, error) {
 	if len(text) > maxText || !utf8.ValidString(text) {
-		return Payment{}, ErrOther
+		return Payment{}, errOther
 	}
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	var p Payment
@@ -51,7 +51,7 @@ func Parse(text string) (Payment, error) {
 	case "UPNQR":
 		p, err = upn(lines)
 	default:
-		return Payment{}, ErrOther
+		return Payment{}, errOther
 	}
 	if err != nil {
 		return Payment{}, fmt.Errorf("%w: %w", ErrFaulty, err)

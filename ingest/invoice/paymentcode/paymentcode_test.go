@@ -82,7 +82,7 @@ func TestFaultyCodes(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "https://example.org", "BCDX\n002", strings.Repeat("BCD\n", 1000), "SPC\xff"} {
-		if _, err := Parse(text); !errors.Is(err, ErrOther) {
+		if _, err := Parse(text); !errors.Is(err, errOther) {
 			t.Errorf("%.40q: %v", text, err)
 		}
 	}

@@ -65,7 +65,7 @@ func expand(entry, before, after string) (string, error) {
 		case strings.ContainsRune(`.+{}[]`, c):
 			out.WriteString(`\` + string(c))
 		default:
-			folded := FoldRune(c)
+			folded := foldRune(c)
 			if folded == '~' {
 				return out.String(), fmt.Errorf("character %q has no counterpart from a to z", c)
 			}

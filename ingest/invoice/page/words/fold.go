@@ -12,13 +12,13 @@ import (
 func Fold(s []rune) string {
 	out := make([]byte, len(s))
 	for i, r := range s {
-		out[i] = FoldRune(r)
+		out[i] = foldRune(r)
 	}
 	return string(out)
 }
 
-// FoldRune is Fold for one character.
-func FoldRune(r rune) byte {
+// foldRune is Fold for one character.
+func foldRune(r rune) byte {
 	switch {
 	case r >= 'A' && r <= 'Z':
 		return byte(r) + 32
