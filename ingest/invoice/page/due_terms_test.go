@@ -31,6 +31,7 @@ func TestDueDatesOfTermsAsTheyArePrinted(t *testing.T) {
 		"Ich ersuche höflich um Überweisung des Betrages binnen drei Wochen ab Rechnungsdatum ohne\nAbzug auf das Konto.":              "2026-05-27",
 		"Es wird keine Umsatzsteuer berechnet. Bitte überweise den Betrag innerhalb von 14\nTagen nach Rechnungsdatum auf mein Konto.": "2026-05-20",
 		"Payment within one calendar month.":                                                                                           "2026-06-06",
+		"Der Betrag wird vereinbarungsgemäß am 20.05.2026 dem Treuhandkonto entnommen; eine Überweisung ist nicht erforderlich.":       "2026-05-20",
 	} {
 		if _, f, _ := reader.Read(typedBill(sums+terms), Own{}); dueOf(stated(f.DueDate)) != want {
 			t.Errorf("%s: %s, want %s", terms, dueOf(stated(f.DueDate)), want)

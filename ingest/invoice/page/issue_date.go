@@ -27,13 +27,14 @@ func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Ti
 		if c.rule == noLabel && d.figures && d.year < latest-longAgo {
 			return true // "Finanzamt 4/5/10"
 		}
-		if (c.rule == noLabel || c.rule == placeBefore) && hasLetters(c.at.folded[:d.start]) && s.amongItems(c.at) {
+		weak := c.rule == noLabel || c.rule == placeBefore // "contract signed on" looks like a place
+		if weak && hasLetters(c.at.folded[:d.start]) && s.amongItems(c.at) {
 			return true // of what is billed
 		}
 		if c.rule == noLabel && slices.Contains(toPay, dayAt{c.at, d.start}) {
 			return true
 		}
-		if label := s.announcement(c.at, d.start, d.end); c.rule == noLabel && s.otherDate.MatchString(label) && !s.bothDates.MatchString(label) {
+		if label := s.announcement(c.at, d.start, d.end); weak && s.otherDate.MatchString(label) && !s.bothDates.MatchString(label) {
 			return true // of arrival, say
 		}
 		if said := s.lineBefore(c.at, d); c.rule == noLabel && s.otherDate.MatchString(said) && !s.bothDates.MatchString(said) {

@@ -28,9 +28,11 @@ Rechnungsbetrag                                                      120,00
 ` + below
 	}
 	for name, c := range map[string]struct{ page, want string }{
-		"of an item":            {page("", "Begehung in Graz, 17.04.2026", ""), ""},
-		"beside the day itself": {page("Wien, 21.04.2026", "Begehung in Graz, 17.04.2026", ""), "2026-04-21"},
-		"figures of an office":  {page("Leistung bis 31. März 2026", "", "Finanzamt Wien 4/5/10, 08 418/8270"), ""},
+		"of an item":                {page("", "Begehung in Graz, 17.04.2026", ""), ""},
+		"beside the day itself":     {page("Wien, 21.04.2026", "Begehung in Graz, 17.04.2026", ""), "2026-04-21"},
+		"of a contract's signature": {page("", "", "CPCV assinado em 17/04/2026"), ""},
+		"of an appointment":         {page("", "", "come da disciplinare d'incarico del 17/04/2026"), ""},
+		"figures of an office":      {page("Leistung bis 31. März 2026", "", "Finanzamt Wien 4/5/10, 08 418/8270"), ""},
 	} {
 		_, f, _ := reader.Read(typed.Document(c.page), Own{})
 		if got := stated(f.Date); got != c.want {

@@ -37,6 +37,15 @@ Imponibile                                        8.944,00
 IVA 22 %                                          1.967,68
 Ritenuta d'acconto 20 %                          -1.788,80
 Netto a pagare                                    9.122,88`, "894400 | 196768 | 1091168"},
+		"what a rate withheld is of, below the heading of a total": {`
+Onorario                                          2.400,00
+Diritti, visure, copie                              350,00
+Imponibile                                        2.750,00
+I.V.A. 22%                                          605,00
+Spese anticipate, escluse art. 15                   418,50
+Totale fattura                                    3.773,50
+Ritenuta d'acconto 20% su € 2.750,00              - 550,00
+Netto a pagare                                    3.223,50`, "- | 60500 | 377350"},
 		"a retention, and no total before it": {`
 Malerarbeiten                                    10.000,00
 Nettosumme                                       10.000,00

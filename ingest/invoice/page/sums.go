@@ -215,6 +215,9 @@ func hasLetters(s string) bool {
 	return false
 }
 
+// baseOfRate ends before what a rate is of: "Ritenuta d'acconto 20 % su 2.750,00".
+var baseOfRate = regexp.MustCompile(`[a-z].*% [a-z]{1,5} *$`)
+
 // maxHeaderDistance is how many rows above an amount its column's heading may
 // stand.
 const maxHeaderDistance = 9
@@ -223,6 +226,9 @@ const maxHeaderDistance = 9
 func (s *sheet) columnSum(it *item, a amount) (sum, bool) {
 	if own, _, labelled := strings.Cut(it.folded[:a.start], ":"); labelled && hasLetters(own) {
 		return sum{}, false // "Total due: 12.00" stands below the table, in whatever column
+	}
+	if baseOfRate.MatchString(withoutCurrency(it.folded[:a.start])) {
+		return sum{}, false
 	}
 	for r := it.row - 1; r >= 0 && r >= it.row-maxHeaderDistance; r-- {
 		row := s.rows[r]
