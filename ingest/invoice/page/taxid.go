@@ -30,7 +30,8 @@ func (s *sheet) idAndName(own Own, buyers map[*item]bool) (taxID *fields.Text, i
 	taxID, idAt = s.taxID(own, buyers, windowed, likeliest)
 	name = s.supplier(own, buyers, idAt)
 	if certain(name) && !certain(taxID) {
-		known := &named{name: name.Value, key: Key(name.Value), score: name.Evidence.Confidence, form: s.legalForm.MatchString(foldText(name.Value))}
+		known := &named{name: name.Value, key: Key(name.Value), score: name.Evidence.Confidence}
+		known.form = s.legalForm.MatchString(foldText(name.Value))
 		if again, at := s.taxID(own, buyers, windowed, known); certain(again) {
 			return again, at, name
 		}
@@ -65,20 +66,12 @@ func (s *sheet) taxID(own Own, buyers, windowed map[*item]bool, supplier *named)
 		if own.isID(c.id.value) {
 			continue
 		}
-		if c.score > 0.5 && key != "" && !c.ours && !c.behalf {
-			switch s.blockOwner(c.it, key, sure) {
-			case ownSeller:
-				c.score += 0.05
-			case ownOther:
-				if supplier.form || !s.imprintOf(c.it) { // else a mark heads the letter, and the company behind it stands here
-					c.score -= 0.15
-				}
-			case ownBlock:
-				c.score -= 0.25
-			}
-		}
-		if key == "" && c.score > 0.5 && s.addressee(c.it, supplier) {
+		switch {
+		case c.score <= 0.5:
+		case key == "" && s.addressee(c.it, supplier):
 			c.score -= 0.2
+		case key != "" && !c.ours && !c.behalf:
+			c.score += s.owned(c.it, key, sure, supplier.form)
 		}
 		if best < 0 || c.score > all[best].score+0.001 {
 			best = i
@@ -106,242 +99,6 @@ func (s *sheet) taxID(own Own, buyers, windowed map[*item]bool, supplier *named)
 	}
 	c := all[best]
 	return &fields.Text{Value: c.id.value, Evidence: s.evidence(c.it, c.kind, min(score, 0.99))}, c.it
-}
-
-// closest is the best of the ids that are equally likely, but for one in the line of another company, or beside another id under the
-// supplier's name: it scores more.
-func (s *sheet) closest(all []identified, best int, key string) int {
-	score := all[best].score
-	near := func(c identified) bool { return c.score > score-nearScore && c.score <= score }
-	if !slices.ContainsFunc(all, func(c identified) bool { return near(c) && c.id.value != all[best].id.value }) {
-		return best
-	}
-	for i := range all {
-		c := &all[i]
-		if !near(*c) {
-			continue
-		}
-		first := s.firstPart(c.it.text())
-		others := s.legalForm.MatchString(foldText(first)) && s.nameLike(s.cleanName(first)) && !c.it.names(key)
-		rival := slices.ContainsFunc(all, func(o identified) bool { return o.it != c.it && o.row == c.row && o.it.page == c.it.page })
-		switch {
-		case others:
-			c.score -= 0.05
-		case rival && s.belowName(c.it, key):
-			c.score += 0.05
-		}
-		if c.score > all[best].score+0.001 {
-			best = i
-		}
-	}
-	return best
-}
-
-// belowName reports whether the supplier's name stands above an item, at the left edge of its line, behind however wide a gap.
-func (s *sheet) belowName(it *item, key string) bool {
-	start := s.lineStart(it)
-	for r := it.row - 1; r >= max(0, it.row-2*maxBlock) && s.rows[r][0].page == it.page; r-- {
-		for _, c := range s.rows[r] {
-			if absFloat(c.x0-start.x0) < 3 && c.names(key) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// nearScore is how much less another id may score to be as likely.
-const nearScore = 0.04
-
-// lowest is the one of two ids, equally likely but for where they stand, that stands in the lower half of a page while the other one
-// is printed above alone: a letter's foot and what is said of paying are its issuer's, addresses and particulars may be the recipient's.
-// Nothing where words say that the recipient issued it, or that the tax is for him to pay.
-func (s *sheet) lowest(all []identified, best int) int {
-	const doubt = 0.21 // below an id in the lower half, one above that speaks for itself
-	lower := map[string]int{}
-	upper := map[string]bool{}
-	for i, c := range all {
-		if c.kind != all[best].kind || c.score < all[best].score-doubt || c.score < 0.5 {
-			continue
-		}
-		if c.it.page == 1 && c.it.y < s.heights[0]/2 {
-			upper[c.id.value] = true
-		} else {
-			lower[c.id.value] = i
-		}
-	}
-	if len(lower) != 1 || len(upper) == 0 || s.saysSelfBilled() {
-		return -1
-	}
-	for value, i := range lower {
-		if upper[value] || all[i].score < all[best].score-nearScore || s.ofRecipient(all[i].it) {
-			return -1
-		}
-		return i
-	}
-	return -1
-}
-
-// ofRecipient reports whether an item, or the line above it, speaks of who buys or of a tax that is his to pay.
-func (s *sheet) ofRecipient(it *item) bool {
-	return slices.ContainsFunc(s.rows[max(0, it.row-1):it.row+1], func(row []*item) bool {
-		return slices.ContainsFunc(row, func(i *item) bool { return s.buyerWord.MatchString(i.folded) || s.noTax.MatchString(i.folded) })
-	})
-}
-
-// notTheBuyers takes ids that stand with the buyer in one place for his wherever else they stand, as among the particulars.
-func notTheBuyers(all []identified) {
-	buyers := map[string]bool{}
-	for _, c := range all {
-		buyers[c.id.value] = buyers[c.id.value] || c.score == ofBuyer
-	}
-	for i := range all {
-		if buyers[all[i].id.value] {
-			all[i].score = ofBuyer
-		}
-	}
-}
-
-// ofBuyer is the score of an id that stands with the buyer.
-const ofBuyer = 0.3
-
-// rather is another candidate than the best one, when that one's check digit is
-// wrong and the block under a seller's label holds one that is not.
-func (s *sheet) rather(all []identified, best int) int {
-	if !all[best].id.wrong {
-		return best
-	}
-	if s.underSellerLabel(all[best].it) {
-		return best
-	}
-	for i, c := range all {
-		if !c.id.wrong && c.score >= 0.8 && c.kind != businessNumber && s.underSellerLabel(c.it) {
-			return i
-		}
-	}
-	return best
-}
-
-// underSellerLabel reports whether an item, or the label left of it, stands in the
-// block of lines under a seller's label.
-func (s *sheet) underSellerLabel(it *item) bool {
-	left := s.left(it)
-	if !s.labelledLeft(it) {
-		left = nil
-	}
-	last := it
-	for r := it.row; r >= max(0, it.row-12); r-- {
-		row := s.rows[r]
-		if row[0].page != it.page || last.y-row[0].y > 2.9*maxFloat(it.size, 7) {
-			return false
-		}
-		last = row[0]
-		for _, c := range row {
-			if absFloat(c.x0-it.x0) > 12 && (left == nil || absFloat(c.x0-left.x0) > 12) {
-				continue
-			}
-			if s.sellerLabel.MatchString(c.folded) {
-				return true
-			}
-			if s.buyerLabel.MatchString(c.folded) && !s.contact.MatchString(c.folded) {
-				return false
-			}
-		}
-	}
-	return false
-}
-
-// owner is whose block of lines an identifier stands in.
-type owner int
-
-const (
-	ownUnknown owner = iota
-	ownSeller
-	ownOther // another company's
-	ownBlock // that of an address under another name
-)
-
-// blockOwner looks at the rows right above an item, in its column and, in the
-// foot of a page, at the beginning of the row: is it the block of the supplier,
-// whose name is given in its comparable form, or of another company? sure is that he is known well enough for any other name to be
-// another's.
-func (s *sheet) blockOwner(it *item, key string, sure bool) owner {
-	last, start := it, s.lineStart(it)
-	other := ownUnknown
-	if sure && s.namedBlock(it, key) {
-		return ownBlock
-	}
-	foot := it.y > s.heights[it.page-1]*0.7
-	for r, n := it.row, 0; r >= 0 && n < 10; r-- {
-		row := s.rows[r]
-		if row[0].page != it.page || last.y-row[0].y > 2.6*maxFloat(last.size, 7) {
-			break
-		}
-		n++
-		for _, c := range row {
-			inBlock := aligned(c, it) || aligned(c, start)
-			if !inBlock && !(c.col == 0 && foot) && c != it {
-				continue
-			}
-			if c.names(key) {
-				return ownSeller
-			}
-			if inBlock && s.legalForm.MatchString(c.folded) && s.nameLike(s.cleanName(s.firstPart(c.text()))) {
-				other = ownOther
-			}
-		}
-		last = row[0]
-	}
-	return other
-}
-
-// imprintOf reports whether an item in the lower half of a page begins with a company's name.
-func (s *sheet) imprintOf(it *item) bool {
-	return it.y > s.heights[it.page-1]/2 && s.legalForm.MatchString(foldText(s.firstPart(it.text())))
-}
-
-// namedBlock reports whether an item in the upper half of a page stands in the block of an address that a name tops, and the name given in
-// its comparable form isn't in it.
-func (s *sheet) namedBlock(it *item, key string) bool {
-	top := s.blockTop(it)
-	if top == it || it.y > s.heights[it.page-1]/2 || !s.addressBelow(top) || !s.nameLike(s.cleanName(s.firstPart(top.text()))) {
-		return false
-	}
-	return !slices.ContainsFunc(s.rows[top.row:it.row+1], func(row []*item) bool {
-		return slices.ContainsFunc(row, func(c *item) bool {
-			return aligned(c, it) && c.names(key)
-		})
-	})
-}
-
-// addressee reports whether an item in the upper half of a page stands in the block of an address that holds neither the likeliest name of
-// the supplier nor a way to reach whom it names: so those are printed whom letters are for.
-func (s *sheet) addressee(it *item, likeliest *named) bool {
-	top := s.blockTop(it)
-	if top == it || it.y > s.heights[it.page-1]/2 || !s.addressBelow(top) {
-		return false
-	}
-	return !slices.ContainsFunc(s.block(top), func(b *item) bool {
-		return likeliest != nil && b.names(likeliest.key) || withContact(b.folded) || s.withAccount(b.folded)
-	})
-}
-
-// blockTop is the first line of the block that an item stands in: lines one below the other with one left edge.
-func (s *sheet) blockTop(it *item) *item {
-	top := it
-	for r := it.row - 1; r >= 0 && r >= it.row-2*maxBlock && s.rows[r][0].page == it.page; r-- {
-		const leading = 2.2 // of the larger line: names are set larger than what is below them
-		if row := s.rows[r]; top.y-row[0].y > leading*maxFloat(top.size, max(row[0].size, 7)) {
-			break
-		}
-		for _, above := range s.rows[r] {
-			if absFloat(above.x0-top.x0) < 3 {
-				top = above
-				break
-			}
-		}
-	}
-	return top
 }
 
 // idsIn finds tax ids in an item: by their shape, or by a label before them.
