@@ -22,6 +22,7 @@ func TestDaysOfPaymentTerms(t *testing.T) {
 		"Begleichung in 20 Tagen": 20, "Transferencia a 45 días": 45, "Virement à 30 jours date de facture": 30,
 		"Úhrada převodem do 21 dnů": 21, "Nakazilo v 8 dneh": 8, "Suoritus 14 päivän kuluessa laskusta": -1,
 		"Zahlungserinnerungen verschicken wir nach 14 Tagen an alle Kunden": -1, "Zahlung in 10 Tagen mit 2 % oder in 30 Tagen": -1,
+		"Net 16,136.40": -1, "Net 16'136.40": -1, "Net 30.": 30,
 		// In words, weeks and months:
 		"Überweisung binnen drei Wochen ab Rechnungsdatum": 21, "zahlbar innerhalb eines Monats": 28, "Zahlung binnen zwei Monaten": 59,
 		"Payment within two calendar months": 59, "Pay within thirty (30) days": 30, "payment within 45 (forty-five) days": 45,

@@ -130,6 +130,9 @@ func (v *vocabulary) discounted(clause string) bool {
 	return v.earlyPayment.MatchString(clause) || discountRate.MatchString(clause) && !v.latePayment.MatchString(clause)
 }
 
+// goesOnInFigures is behind the first figures of a sum: "Net 16,136.40" are no terms.
+var goesOnInFigures = regexp.MustCompile(`^[.,']?\d`)
+
 // termDays returns the days that a text gives for paying in full, counted from that of issue, -1 when none.
 func (v *vocabulary) termDays(folded string, issued time.Time) int {
 	days, inDays := -1, v.inDays(folded, issued)
@@ -143,7 +146,7 @@ func (v *vocabulary) termDays(folded string, issued time.Time) int {
 		}
 		known := false
 		for _, terms := range v.netTerms {
-			if m := terms.FindStringSubmatchIndex(part); m != nil {
+			if m := terms.FindStringSubmatchIndex(part); m != nil && !goesOnInFigures.MatchString(part[m[3]:]) {
 				days, known = max(days, atoi(part[m[2]:m[3]])), true
 				break
 			}

@@ -166,7 +166,7 @@ func (s *sheet) kind(number, date, due *fields.Text, t totals) Kind {
 		if !(n.credit || sure && n.title && t.tax != nil && t.net != nil && s.invoicePart.MatchString(fold([]rune(number.Text)))) {
 			return NotAnInvoice
 		}
-	case !n.title && !n.credit && !(sure && t.gross != nil) && !whole:
+	case !n.title && n.own == nil && !n.credit && !(sure && t.gross != nil) && !whole:
 		return NotAnInvoice
 	}
 	if n.credit {

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"strings"
 	"testing"
 
 	"tallyhouse/ingest/invoice/page/typed"
@@ -46,15 +47,17 @@ func TestKindsOfDocuments(t *testing.T) {
 		"a title that nobody knows, net, tax, total": {paper("Wupperzettel", closing, ""), Invoice},
 		"the same without a tax":                     {paper("Wupperzettel", "Gesamtbetrag 1.000,00", ""), NotAnInvoice},
 		"the same with a day by which to pay":        {paper("Wupperzettel", "Gesamtbetrag 1.000,00", "Zahlbar bis: 05.06.2026"), Invoice},
-		"a quote":                                    {paper("Angebot", closing, ""), NotAnInvoice},
-		"a credit note":                              {paper("Gutschrift", closing, ""), CreditNote},
-		"a credit named below the total":             {paper("Wupperzettel", closing, "Storno zu Rechnung 2026-0399 vom 02.05.2026"), Invoice},
-		"an order named below the title":             {paper("RECHNUNG 2026-0417\n\nAuftrag 4711", closing, ""), Invoice},
-		"the title in a line of several parts":       {paper("Ref.: Rechnung 2026-0417 / Ihre Kundennummer 9001043940\n\nAuftrag 4711", closing, ""), Invoice},
-		"an order above what it calls its invoice":   {paper("Auftrag 4711\n\nRechnung an:", closing, ""), NotAnInvoice},
-		"a reminder of an invoice":                   {paper("Mahnung\n\nRechnung 2026-0417", closing, ""), NotAnInvoice},
-		"a fee note in Spanish":                      {paper("Minuta de honorarios 3/2026", closing, ""), Invoice},
-		"a quote whose subject says what it is for":  {paper("Offerte OF-26-0117 – vervanging van 44 cv-ketels in complex Harlingerstraat", closing, ""), NotAnInvoice},
+		"a title and no number, the sums without tax": {
+			strings.Replace(paper("Fee Account", "Amount payable 1.000,00", ""), "Nr.:               2026-0417", "", 1), Invoice},
+		"a quote":                                   {paper("Angebot", closing, ""), NotAnInvoice},
+		"a credit note":                             {paper("Gutschrift", closing, ""), CreditNote},
+		"a credit named below the total":            {paper("Wupperzettel", closing, "Storno zu Rechnung 2026-0399 vom 02.05.2026"), Invoice},
+		"an order named below the title":            {paper("RECHNUNG 2026-0417\n\nAuftrag 4711", closing, ""), Invoice},
+		"the title in a line of several parts":      {paper("Ref.: Rechnung 2026-0417 / Ihre Kundennummer 9001043940\n\nAuftrag 4711", closing, ""), Invoice},
+		"an order above what it calls its invoice":  {paper("Auftrag 4711\n\nRechnung an:", closing, ""), NotAnInvoice},
+		"a reminder of an invoice":                  {paper("Mahnung\n\nRechnung 2026-0417", closing, ""), NotAnInvoice},
+		"a fee note in Spanish":                     {paper("Minuta de honorarios 3/2026", closing, ""), Invoice},
+		"a quote whose subject says what it is for": {paper("Offerte OF-26-0117 – vervanging van 44 cv-ketels in complex Harlingerstraat", closing, ""), NotAnInvoice},
 		"an order confirmed, invoices in a sentence": {paper("Wupperzettel\n\nDe uitvoering begint in week twaalf en wordt verrekend in delen volgens de\nfactuurdatum.",
 			"Gesamtbetrag 1.000,00", ""), NotAnInvoice},
 		"a credit named above the total": {paper("Storno zu Rechnung 2026-0399 vom 02.05.2026", closing, ""), CreditNote},
