@@ -4,17 +4,10 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/json"
-	"encoding/pem"
-	"errors"
 	"fmt"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -34,33 +27,11 @@ import (
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	embeddedmail "tallyhouse/deploy/embedded/mail"
+	"tallyhouse/deploy/embedded/tlstest"
 	"tallyhouse/ingest/admin/registry/registrytest"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store/database"
 )
-
-// certified is a TLS server's certificate, signed by itself, and its PEM file.
-func certified(t *testing.T, change func(*x509.Certificate)) (*tls.Config, string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "server"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-	}
-	if change != nil {
-		change(template)
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ca := file(t, "ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}, ca
-}
 
 func expired(c *x509.Certificate) {
 	c.NotAfter = time.Date(2021, time.January, 1, 0, 0, 0, 0, time.UTC)
@@ -69,9 +40,9 @@ func expired(c *x509.Certificate) {
 func otherName(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"db.example.com"} }
 
 // speaksTLS is a server that shakes hands, and no more.
-func speaksTLS(t *testing.T, config *tls.Config) string {
+func speaksTLS(t *testing.T, own tlstest.Certificate) string {
 	t.Helper()
-	listener, err := tls.Listen("tcp", "127.0.0.1:0", config)
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", own.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,9 +144,9 @@ func kafkaWithLogin(t *testing.T) string {
 
 // Each reason for which a server can't be used has its own message, which says what to do; passwords are not in it.
 func TestWhatToDoAboutAServer(t *testing.T) {
-	old, oldCA := certified(t, expired)
-	own, ownCA := certified(t, nil)
-	named, namedCA := certified(t, otherName)
+	old := tlstest.New(t, expired)
+	own := tlstest.New(t, nil)
+	named := tlstest.New(t, otherName)
 	nobody := free(t)
 	mailbox := mailServer(t)
 	protected := registrytest.Start(t)
@@ -193,18 +164,18 @@ func TestWhatToDoAboutAServer(t *testing.T) {
 			want: `no address is known of "no-such-host.invalid": check the name in --kafka-addr` + "\n",
 		},
 		"Kafka: an expired certificate": {
-			args: []string{"topics", "--kafka-addr", speaksTLS(t, old), "--kafka-tls", "--kafka-tls-ca", oldCA},
+			args: []string{"topics", "--kafka-addr", speaksTLS(t, old), "--kafka-tls", "--kafka-tls-ca", old.CA},
 			want: "certificate is valid from 2020-01-01 to 2021-01-01: renew it",
 		},
 		"Kafka: an unknown authority": {
 			args: []string{"topics", "--kafka-addr", speaksTLS(t, own), "--kafka-tls"}, want: "in a PEM file, --kafka-tls-ca\n",
 		},
 		"Kafka: another server's certificate": {
-			args: []string{"topics", "--kafka-addr", speaksTLS(t, named), "--kafka-tls", "--kafka-tls-ca", namedCA},
+			args: []string{"topics", "--kafka-addr", speaksTLS(t, named), "--kafka-tls", "--kafka-tls-ca", named.CA},
 			want: `not for "127.0.0.1": connect by a name that it has (db.example.com)`,
 		},
 		"Kafka: no TLS": {
-			args: []string{"topics", "--kafka-addr", speaksFirst(t), "--kafka-tls", "--kafka-tls-ca", ownCA},
+			args: []string{"topics", "--kafka-addr", speaksFirst(t), "--kafka-tls", "--kafka-tls-ca", own.CA},
 			want: "leave out --kafka-tls\n",
 		},
 		"Kafka: something else": {
@@ -261,7 +232,7 @@ func TestWhatToDoAboutAServer(t *testing.T) {
 			args: []string{"mail", "failed"}, want: "the server refused who connects: check the user and the password",
 		},
 		"a mailbox: an expired certificate": {
-			env:  map[string]string{"TALLYHOUSE_IMAP": "imaps://u:s3cret@" + speaksTLS(t, old) + "/INBOX?tenant=demo&ca=" + oldCA},
+			env:  map[string]string{"TALLYHOUSE_IMAP": "imaps://u:s3cret@" + speaksTLS(t, old) + "/INBOX?tenant=demo&ca=" + old.CA},
 			args: []string{"mail", "failed"}, want: "certificate is valid from 2020-01-01 to 2021-01-01: renew it",
 		},
 		"a mailbox: an unknown authority": {
@@ -286,7 +257,7 @@ func TestWhatToDoAboutAServer(t *testing.T) {
 			args: []string{"verify", "--clickhouse-addr", nobody}, want: "check the port in --clickhouse-addr\n",
 		},
 		"ClickHouse: an expired certificate": {
-			args: []string{"verify", "--clickhouse-addr", speaksTLS(t, old), "--clickhouse-tls", "--clickhouse-tls-ca", oldCA},
+			args: []string{"verify", "--clickhouse-addr", speaksTLS(t, old), "--clickhouse-tls", "--clickhouse-tls-ca", old.CA},
 			want: "certificate is valid from 2020-01-01 to 2021-01-01: renew it",
 		},
 		"ClickHouse: an unknown authority": {
@@ -299,7 +270,7 @@ func TestWhatToDoAboutAServer(t *testing.T) {
 			args: []string{"verify", "--clickhouse-addr", hangsUp(t)}, want: "it may want TLS (--clickhouse-tls) or a login (--clickhouse-user)",
 		},
 		"ClickHouse: a worker doesn't wait for a certificate to become valid": {
-			args: []string{"ingest", "--clickhouse-addr", speaksTLS(t, old), "--clickhouse-tls", "--clickhouse-tls-ca", oldCA,
+			args: []string{"ingest", "--clickhouse-addr", speaksTLS(t, old), "--clickhouse-tls", "--clickhouse-tls-ca", old.CA,
 				"--metrics-addr", "127.0.0.1:0"},
 			want: "renew it",
 		},
@@ -322,21 +293,21 @@ func TestWhatToDoAboutAServer(t *testing.T) {
 // Given Kafka that asks for TLS and a login, then whoever is right comes in by each mechanism, and whoever isn't reads what to do.
 func TestWhatToDoAboutKafkaWithTLSAndALogin(t *testing.T) {
 	t.Parallel()
-	own, ownCA := certified(t, nil)
-	old, oldCA := certified(t, expired)
-	addrs := kafkatest.StartGuarded(t, kafkatest.Guarded{Certificate: own.Certificates[0], Mechanisms: kafka.Mechanisms()},
-		kafkatest.Guarded{Certificate: old.Certificates[0], Mechanisms: []string{"SCRAM-SHA-512"}},
-		kafkatest.Guarded{Certificate: own.Certificates[0], Mechanisms: []string{"SCRAM-SHA-512"}})
+	own := tlstest.New(t, nil)
+	old := tlstest.New(t, expired)
+	addrs := kafkatest.StartGuarded(t, kafkatest.Guarded{Certificate: own.Certificate, Mechanisms: kafka.Mechanisms()},
+		kafkatest.Guarded{Certificate: old.Certificate, Mechanisms: []string{"SCRAM-SHA-512"}},
+		kafkatest.Guarded{Certificate: own.Certificate, Mechanisms: []string{"SCRAM-SHA-512"}})
 	type login struct{ addr, ca, user, mechanism, want string }
 	cases := map[string]login{
-		"an expired certificate": {addrs[1], oldCA, kafkatest.User, "SCRAM-SHA-512", "from 2020-01-01 to 2021-01-01: renew it"},
-		"an unknown authority":   {addrs[0], oldCA, kafkatest.User, "PLAIN", "signed by an authority that isn't known here"},
-		"another mechanism":      {addrs[2], ownCA, kafkatest.User, "PLAIN", "check --kafka-sasl"},
-		"no login":               {addrs[0], ownCA, "", "", "or a login (--kafka-user)"},
+		"an expired certificate": {addrs[1], old.CA, kafkatest.User, "SCRAM-SHA-512", "from 2020-01-01 to 2021-01-01: renew it"},
+		"an unknown authority":   {addrs[0], old.CA, kafkatest.User, "PLAIN", "signed by an authority that isn't known here"},
+		"another mechanism":      {addrs[2], own.CA, kafkatest.User, "PLAIN", "check --kafka-sasl"},
+		"no login":               {addrs[0], own.CA, "", "", "or a login (--kafka-user)"},
 	}
 	for _, mechanism := range kafka.Mechanisms() {
-		cases["right, by "+mechanism] = login{addrs[0], ownCA, kafkatest.User, mechanism, ""}
-		cases["a wrong password, by "+mechanism] = login{addrs[0], ownCA, kafkatest.OtherUser, mechanism, "check the user and the password"}
+		cases["right, by "+mechanism] = login{addrs[0], own.CA, kafkatest.User, mechanism, ""}
+		cases["a wrong password, by "+mechanism] = login{addrs[0], own.CA, kafkatest.OtherUser, mechanism, "check the user and the password"}
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -364,10 +335,10 @@ func TestWhatToDoAboutKafkaWithTLSAndALogin(t *testing.T) {
 }
 
 // provider is an OpenID Connect provider that takes no client's secret, and says of itself that it is this issuer, "" for its address.
-func provider(t *testing.T, config *tls.Config, issuer string) string {
+func provider(t *testing.T, own tlstest.Certificate, issuer string) string {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
-	server.TLS = config
+	server.TLS = own.Config()
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	answer := func(w http.ResponseWriter, status int, body any) {
@@ -395,9 +366,9 @@ func provider(t *testing.T, config *tls.Config, issuer string) string {
 // each reason what to do.
 func TestWhatToDoAboutTheProviderOfTheDesk(t *testing.T) {
 	t.Parallel()
-	old, _ := certified(t, expired)
-	own, ownCA := certified(t, nil)
-	other, _ := certified(t, nil)
+	old := tlstest.New(t, expired)
+	own := tlstest.New(t, nil)
+	other := tlstest.New(t, nil)
 	right := provider(t, own, "")
 	for name, c := range map[string]struct {
 		issuer, want string
@@ -412,9 +383,9 @@ func TestWhatToDoAboutTheProviderOfTheDesk(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url, log := deskProcess(t, ownCA, c.issuer)
+			url, log := deskProcess(t, own.CA, c.issuer)
 			if c.signsIn {
-				signIn(t, url, ownCA)
+				signIn(t, url, own)
 			}
 			for log.Scan() {
 				var line struct{ Msg, Error, Do string }
@@ -461,15 +432,13 @@ func deskProcess(t *testing.T, ca, issuer string) (url string, log *bufio.Scanne
 }
 
 // signIn signs in at a desk, as soon as it listens, and doesn't come through.
-func signIn(t *testing.T, desk, ca string) {
+func signIn(t *testing.T, desk string, own tlstest.Certificate) {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
-	pem, err2 := os.ReadFile(ca)
-	authorities := x509.NewCertPool()
-	if err := errors.Join(err, err2); err != nil || !authorities.AppendCertsFromPEM(pem) {
-		t.Fatalf("%s: %v", ca, err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	browser := &http.Client{Jar: jar, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authorities}}}
+	browser := &http.Client{Jar: jar, Transport: &http.Transport{TLSClientConfig: own.Trusting(t)}}
 	defer browser.CloseIdleConnections()
 	ctx, stop := context.WithTimeout(t.Context(), startsWithin)
 	defer stop()

@@ -2,58 +2,25 @@ package kafka_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"math/big"
-	"net"
 	"testing"
-	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
+	"tallyhouse/deploy/embedded/tlstest"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/schemas/events"
 )
 
-// certificate is one for 127.0.0.1, and the authorities that know it.
-func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "broker"},
-		NotAfter:    time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	authorities := x509.NewCertPool()
-	authorities.AddCert(own)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, authorities
-}
-
 // Given a broker that asks for TLS and a login, everything that is sent, asked and read gets through by each mechanism,
 // and nothing without.
 func TestConnectAuthenticatesBothClients(t *testing.T) {
-	own, authorities := certificate(t)
-	addrs := kafkatest.StartGuarded(t, kafkatest.Guarded{Certificate: own, Mechanisms: kafka.Mechanisms()})
+	own := tlstest.New(t, nil)
+	addrs := kafkatest.StartGuarded(t, kafkatest.Guarded{Certificate: own.Certificate, Mechanisms: kafka.Mechanisms()})
 	connect := func(t *testing.T, mechanism, user string) kafka.Cluster {
 		c, err := kafka.Connect(kafka.Access{
-			Addrs: addrs, TLS: &tls.Config{RootCAs: authorities}, SASL: mechanism, User: user, Password: kafkatest.Password,
+			Addrs: addrs, TLS: own.Trusting(t), SASL: mechanism, User: user, Password: kafkatest.Password,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -4,17 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	mathrand "math/rand/v2"
 	"net"
 	"os"
@@ -29,6 +23,7 @@ import (
 
 	"github.com/emersion/go-imap/v2/imapclient"
 
+	"tallyhouse/deploy/embedded/tlstest"
 	"tallyhouse/ingest/mail/mailbox"
 )
 
@@ -55,8 +50,8 @@ func startDovecot(t testing.TB, settings ...string) *dovecot {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	d := &dovecot{t: t, plain: freePort(t), tls: freePort(t), certificate: filepath.Join(dir, "cert.pem")}
-	d.makeCertificate(filepath.Join(dir, "key.pem"))
+	own := tlstest.New(t, nil)
+	d := &dovecot{t: t, plain: freePort(t), tls: freePort(t), certificate: own.CA}
 	owner, err := user.Current()
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +73,7 @@ func startDovecot(t testing.TB, settings ...string) *dovecot {
 		}
 	}
 	config := strings.NewReplacer("DIR", dir, "PLAIN", strconv.Itoa(d.plain), "SECURE", strconv.Itoa(d.tls), "UID",
-		owner.Uid, "GID", owner.Gid).Replace(dovecotConfig)
+		owner.Uid, "GID", owner.Gid, "CERTIFICATE", own.CA, "SECRET", own.Key).Replace(dovecotConfig)
 	if os.Getuid() != 0 {
 		config += fmt.Sprintf("default_internal_user = %s\ndefault_login_user = %[1]s\n", owner.Username)
 	}
@@ -121,8 +116,8 @@ log_path = DIR/log
 mail_location = maildir:DIR/home/mail
 first_valid_uid = 1
 ssl = required
-ssl_cert = <DIR/cert.pem
-ssl_key = <DIR/key.pem
+ssl_cert = <CERTIFICATE
+ssl_key = <SECRET
 service imap-login {
   chroot =
   inet_listener imap {
@@ -166,31 +161,6 @@ func freePort(t testing.TB) int {
 	}
 	t.Fatalf("none of %d ports is free", tries)
 	return 0
-}
-
-func (d *dovecot) makeCertificate(keyFile string) {
-	d.t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "127.0.0.1"},
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore:   time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
-	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	for file, block := range map[string]*pem.Block{d.certificate: {Type: "CERTIFICATE", Bytes: certificate},
-		keyFile: {Type: "PRIVATE KEY", Bytes: secret}} {
-		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o644); err != nil {
-			d.t.Fatal(err)
-		}
-	}
 }
 
 func (d *dovecot) url(scheme string) string {

@@ -2,25 +2,20 @@
 package smtptest
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
+
+	"tallyhouse/deploy/embedded/tlstest"
 )
 
 const password = "correct horse"
@@ -56,12 +51,12 @@ func New(t testing.TB, scheme string, refuse func(to string) error) *Server {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	ca, secret := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "password")
-	s.certify(ca)
+	own, secret := tlstest.New(t, nil), filepath.Join(dir, "password")
+	s.tls = own.Config()
 	if err := os.WriteFile(secret, []byte(password+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.URL = fmt.Sprintf("%s://robot@%s?password-file=%s&ca=%s", scheme, s.addr, secret, ca)
+	s.URL = fmt.Sprintf("%s://robot@%s?password-file=%s&ca=%s", scheme, s.addr, secret, own.CA)
 	return s
 }
 
@@ -87,24 +82,6 @@ func (s *Server) Letters() []Letter {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return append([]Letter{}, s.letters...)
-}
-
-func (s *Server) certify(ca string) {
-	s.t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
-	der, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
-	s.tls = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
 }
 
 // session is one conversation.
