@@ -88,7 +88,7 @@ type Figures struct {
 func Budget(in BudgetInput) ProjectBudget {
 	linked, finder := linkedRecords(in), newLineFinder(in.Structure)
 	return budgetOf(in, func(c *Contract, lines []ContractLine) []Int128 {
-		return finder.invoicedOnLines(lines, linked[c.ID])
+		return finder.invoicedOnLines(lines, linked(c.ID))
 	})
 }
 
@@ -187,16 +187,17 @@ func (b *ProjectBudget) bookContracts(in BudgetInput, invoiced func(c *Contract,
 	b.ExcludedCommitted = byCurrency(excluded)
 }
 
-// linkedRecords groups the sums that count on the lines of the contracts.
-func linkedRecords(in BudgetInput) map[ContractID][]*RecordSum {
-	linked := make(map[ContractID][]*RecordSum, len(in.Contracts))
-	for i := range in.Records {
-		r := &in.Records[i]
-		if r.ContractID != "" && r.counts() && r.Currency == in.Currency {
-			linked[r.ContractID] = append(linked[r.ContractID], r)
+// linkedRecords returns what finds the sums that count on the lines of a contract.
+func linkedRecords(in BudgetInput) (of func(id ContractID) []*RecordSum) {
+	groups, places := grouped(in.Records, func(r *RecordSum) (id ContractID, linked bool) {
+		return r.ContractID, r.ContractID != "" && r.counts() && r.Currency == in.Currency
+	})
+	return func(id ContractID) []*RecordSum {
+		if at, some := places[id]; some {
+			return groups[at]
 		}
+		return nil
 	}
-	return linked
 }
 
 // bookCommitted places what a contract commits on its lines. A line without a seat is visible on its contract only.

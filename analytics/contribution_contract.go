@@ -2,6 +2,8 @@ package analytics
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
@@ -65,25 +67,29 @@ type ContractSum struct {
 	Pending    Int128
 }
 
-// ContractsOf puts contracts together from their sums, which come contract by
-// contract and line by line. They are what Budget needs: the same lines in the
-// same order and the same pending changes, not the single amendments. It fails
-// with ErrOutOfRange for a sum that no contract can have contributed.
+// ContractsOf puts contracts together from their sums, which may come in any
+// order. They are what Budget needs: the same lines in the same order and the
+// same pending changes, not the single amendments. It fails with ErrOutOfRange
+// for a sum that no contract can have contributed.
 func ContractsOf(sums []ContractSum) ([]Contract, error) {
-	var contracts []Contract
-	for _, sum := range sums {
-		if last := len(contracts) - 1; last < 0 || contracts[last].ID != sum.ContractID {
-			contracts = append(contracts,
-				Contract{ID: sum.ContractID, Contract: events.Contract{Currency: sum.Currency, Status: sum.Status}})
-		}
-		if err := contracts[len(contracts)-1].take(sum); err != nil {
-			return nil, fmt.Errorf("put contract %q together: %w", sum.ContractID, err)
+	groups, _ := grouped(sums, func(s *ContractSum) (ContractID, bool) { return s.ContractID, true })
+	contracts := make([]Contract, len(groups))
+	for i, of := range groups {
+		// What the lines take of what is coded outside goes by their order.
+		slices.SortFunc(of, func(a, b *ContractSum) int { return strings.Compare(a.Line, b.Line) })
+		c := &contracts[i]
+		c.ID, c.Currency, c.Status = of[0].ContractID, of[0].Currency, of[0].Status
+		c.Allocations = make([]events.ContractAllocation, 0, len(of))
+		for _, sum := range of {
+			if err := c.take(sum); err != nil {
+				return nil, fmt.Errorf("put contract %q together: %w", c.ID, err)
+			}
 		}
 	}
 	return contracts, nil
 }
 
-func (c *Contract) take(sum ContractSum) error {
+func (c *Contract) take(sum *ContractSum) error {
 	base, hasBase := sum.Base.Int64()
 	approved, hasApproved := sum.Committed.Sub(sum.Base).Int64()
 	pending, hasPending := sum.Pending.Int64()

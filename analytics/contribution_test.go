@@ -162,7 +162,7 @@ func TestBudgetIsTheSameFromTheSumsOfContracts(t *testing.T) {
 		}
 		fromSums := in
 		var err error
-		if fromSums.Contracts, err = analytics.ContractsOf(sums); err != nil {
+		if fromSums.Contracts, err = analytics.ContractsOf(rapid.Permutation(sums).Draw(t, "sums")); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := analytics.Budget(fromSums), analytics.Budget(in); !reflect.DeepEqual(got, want) {
@@ -180,6 +180,41 @@ func summed(t *rapid.T, c analytics.Contract) []analytics.ContractSum {
 	all := contributed{}
 	all.add(contribution)
 	return all.contracts()
+}
+
+// Contracts are the same in whatever order their sums come: their lines lie in the order of their places.
+func TestContractsComeTogetherFromSumsInAnyOrder(t *testing.T) {
+	line := func(contract analytics.ContractID, place string, node analytics.NodeID, base int64) analytics.ContractSum {
+		return analytics.ContractSum{ContractID: contract, Line: place, NodeID: node, Currency: "EUR", Status: "signed",
+			Base: analytics.Int(base), Committed: analytics.Int(base)}
+	}
+	contract := func(id analytics.ContractID, lines ...events.ContractAllocation) analytics.Contract {
+		return analytics.Contract{ID: id, Contract: events.Contract{Currency: "EUR", Status: "signed", Allocations: lines}}
+	}
+	want := map[analytics.ContractID]analytics.Contract{
+		"C1": contract("C1", onNode("b", 1), onNode("a", 2), onNode("b", 3)),
+		"C2": contract("C2", onNode("a", 4)),
+	}
+	// Given sums of two contracts among each other, one with a pending change
+	pending := analytics.ContractSum{ContractID: "C2", NodeID: "b", Currency: "EUR", Status: "signed", Pending: analytics.Int(5)}
+	c2 := want["C2"]
+	c2.Amendments = []events.Amendment{{NodeID: events.Some("b"), Value: 5, Status: "pending"}}
+	want["C2"] = c2
+	sums := []analytics.ContractSum{line("C1", "00003", "b", 3), line("C2", "00001", "a", 4), line("C1", "00001", "b", 1), pending,
+		line("C1", "00002", "a", 2)}
+	for range len(sums) {
+		sums = append(sums[1:], sums[0])
+		// When they are put together
+		contracts, err := analytics.ContractsOf(sums)
+		// Then each contract has its own lines, in their order.
+		got := make(map[analytics.ContractID]analytics.Contract)
+		for _, c := range contracts {
+			got[c.ID] = c
+		}
+		if err != nil || len(contracts) != len(want) || !reflect.DeepEqual(got, want) {
+			t.Errorf("of %+v\ngot %+v: %v", sums, contracts, err)
+		}
+	}
 }
 
 func TestSumsThatNoContractHasAreRefused(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
@@ -215,7 +214,8 @@ func (b *budgetRows) read(ctx context.Context, r *Reader, q Query) error {
 	if err != nil {
 		return err
 	}
-	return b.gatherContracts()
+	b.input.Contracts, err = analytics.ContractsOf(b.contracts)
+	return err
 }
 
 // budgetPart is a row of a budget's statement: rows of sums as one text, or something of one of its parts.
@@ -243,33 +243,6 @@ func (b *budgetRows) takePart(p *budgetPart) error {
 		return b.takeMonths(rowBinary{p.rows})
 	}
 	return nil
-}
-
-// gatherContracts makes contracts of their lines, once all rows are there. What the lines of a contract take of what is
-// coded outside goes by their order, and parts of a statement come in any order.
-func (b *budgetRows) gatherContracts() (err error) {
-	// Thousands of wide rows are sorted by what says where they are.
-	type place struct {
-		contract analytics.ContractID
-		line     string
-		at       int
-	}
-	places := make([]place, len(b.contracts))
-	for i := range b.contracts {
-		places[i] = place{b.contracts[i].ContractID, b.contracts[i].Line, i}
-	}
-	slices.SortFunc(places, func(x, y place) int {
-		if x.contract != y.contract {
-			return strings.Compare(string(x.contract), string(y.contract))
-		}
-		return strings.Compare(x.line, y.line)
-	})
-	sorted := make([]analytics.ContractSum, len(places))
-	for i := range places {
-		sorted[i] = b.contracts[places[i].at]
-	}
-	b.input.Contracts, err = analytics.ContractsOf(sorted)
-	return err
 }
 
 // budgetRow is a row of sums. A contract's is committed where that of records is gross.
@@ -300,7 +273,7 @@ func (b *budgetRows) takeSums(rows rowBinary) error {
 		if err := row.takeKeys(&rows); err != nil {
 			return err
 		}
-		if err := rows.scan(&row.value, &row.gross, &row.pending, &row.count); err != nil {
+		if err := rows.int128s(&row.value, &row.gross, &row.pending, &row.count); err != nil {
 			return err
 		}
 		if err := b.take(&row, rows.behind(size)); err != nil {

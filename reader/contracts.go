@@ -179,7 +179,7 @@ func (l *linkedRow) take(rows *rowBinary) error {
 	if err := l.takeKeys(rows); err != nil {
 		return err
 	}
-	return rows.scan(&l.value, &l.gross, &l.count, &l.allocations)
+	return rows.int128s(&l.value, &l.gross, &l.count, &l.allocations)
 }
 
 // link takes up what is linked to the contract, unless nothing is left of it.

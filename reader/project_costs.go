@@ -151,7 +151,7 @@ func (r *Reader) estimates(ctx context.Context, tenant string, projects []Financ
 	}
 	for _, p := range refs {
 		rows := inputs[p.ID]
-		if err := rows.gatherContracts(); err != nil {
+		if rows.input.Contracts, err = analytics.ContractsOf(rows.contracts); err != nil {
 			return err
 		}
 		rows.input.Structure = structures[p.ID]

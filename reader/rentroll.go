@@ -71,14 +71,15 @@ const (
 
 // leases are those in force in one of the months of the rent roll.
 func (r *Reader) leases(ctx context.Context, request RentRollRequest) (leases []analytics.Lease, err error) {
-	runs := make(map[string][]analytics.RentSegment)
+	var runs map[string][]analytics.RentSegment
 	err = r.each(ctx, request.leasesQuery(), budgetSettings, func(scan func(...any) error) error {
 		var part, rows string
 		if err := scan(&part, &rows); err != nil {
 			return err
 		}
 		if part == partRuns {
-			return takeRuns(rowBinary{rows}, runs)
+			runs, err = takeRuns(rowBinary{rows})
+			return err
 		}
 		return leaseColumns.takeRows(rows, func(row *storedLease, behind int) error {
 			leases = append(roomFor(leases, 1+behind), row.lease())
@@ -141,21 +142,28 @@ var indexationColumns = columns[events.Indexation]{
 }
 
 // takeRuns takes the runs of all leases, each under its lease.
-func takeRuns(rows rowBinary, runs map[string][]analytics.RentSegment) error {
+func takeRuns(rows rowBinary) (map[string][]analytics.RentSegment, error) {
+	var runs map[string][]analytics.RentSegment
 	var all []analytics.RentSegment // most leases have one run
 	for rows.left != "" {
 		size := len(rows.left)
-		var keys string
+		keys, err := rows.text()
+		if err != nil {
+			return nil, err
+		}
 		var rent, count analytics.Int128
-		if err := rows.scan(&keys, &rent, &count); err != nil {
-			return err
+		if err := rows.int128s(&rent, &count); err != nil {
+			return nil, err
+		}
+		if runs == nil {
+			runs = make(map[string][]analytics.RentSegment, 1+rows.behind(size))
 		}
 		if count.Sign() <= 0 { // no lease has it any more
 			continue
 		}
 		lease, run, err := runOf(keys, rent)
 		if err != nil {
-			return fmt.Errorf("read a run %q: %w", keys, err)
+			return nil, fmt.Errorf("read a run %q: %w", keys, err)
 		}
 		if of, more := runs[lease]; more {
 			runs[lease] = append(of, run)
@@ -164,7 +172,7 @@ func takeRuns(rows rowBinary, runs map[string][]analytics.RentSegment) error {
 		all = append(roomFor(all, 1+rows.behind(size)), run)
 		runs[lease] = all[len(all)-1 : len(all) : len(all)]
 	}
-	return nil
+	return runs, nil
 }
 
 var errRun = errors.New("these are not the keys and the rent of a run")

@@ -142,6 +142,29 @@ func FuzzRowBinary(f *testing.F) {
 	})
 }
 
+// Sums that end within one are refused, whatever is missing of them; behind whole ones the rest is left.
+func TestSumsThatEndWithinOneAreRefused(t *testing.T) {
+	// Given two sums, 1 and 2^64, and what follows them
+	const two = "\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" +
+		"\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00"
+	rows := rowBinary{two + "rest"}
+	var first, second analytics.Int128
+	// When they are read, then they are what they are.
+	if err := rows.int128s(&first, &second); err != nil || rows.left != "rest" {
+		t.Fatalf("%q is left: %v", rows.left, err)
+	}
+	if first != analytics.Int(1) || second != analytics.NewInt128(1, 0) {
+		t.Errorf("read are %s and %s", first, second)
+	}
+	// When a part of them is missing, then they are refused.
+	for n := range len(two) {
+		rows := rowBinary{two[:n]}
+		if err := rows.int128s(&first, &second); !errors.Is(err, errRowBinary) {
+			t.Errorf("of %d bytes: %v", n, err)
+		}
+	}
+}
+
 // Thousands of sums are taken apart without asking for memory for each of them.
 func TestRowsOfSumsAskForNoMemoryOfTheirOwn(t *testing.T) {
 	const sums = 1000

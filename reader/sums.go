@@ -70,8 +70,4 @@ func int128(text string) analytics.Int128 {
 }
 
 // littleEndian is the number in the first eight bytes of a text.
-func littleEndian(text string) uint64 {
-	var b [8]byte
-	copy(b[:], text)
-	return binary.LittleEndian.Uint64(b[:])
-}
+func littleEndian(text string) uint64 { return binary.LittleEndian.Uint64([]byte(text[:8])) }
