@@ -30,7 +30,9 @@ var contractColumns = columns[Contract]{
 	elements("amendment_status", contractAmendments, func(a *events.Amendment, status string) { a.Status = status }),
 	elements("arrayMap(d -> ifNull(toInt32(d), toInt32({undated:Int32})), amendment_date)", contractAmendments,
 		func(a *events.Amendment, d int32) {
-			a.Date = events.Opt[calendar.Date]{V: calendar.Date(d), Ok: d != undated}
+			if d != undated {
+				a.Date = events.Some(calendar.Date(d))
+			}
 		}),
 	elements("amendment_title", contractAmendments, func(a *events.Amendment, title *string) {
 		if title != nil {
@@ -38,6 +40,9 @@ var contractColumns = columns[Contract]{
 		}
 	}),
 }
+
+// contractRow is the expression of a contract as a text.
+var contractRow = rowOf(contractColumns.String())
 
 func contractAllocations(c *Contract) *[]events.ContractAllocation { return &c.Allocations }
 
@@ -59,7 +64,7 @@ func (p ContractPage) query() Query {
 		order = "tenant, project, id"
 	}
 	return Query{
-		SQL: "SELECT " + contractColumns.String() + `
+		SQL: "SELECT " + contractRow + `
 FROM contracts FINAL
 WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND id > {after:String} AND NOT deleted
 ORDER BY ` + order + `
@@ -68,25 +73,21 @@ LIMIT {limit:UInt32}`,
 	}
 }
 
-// contractQuery finds the contract of an id in some projects: in which of them it may be, the projection by_id knows; what it
-// is now, the table does. A contract of another project is as little looked for as one that doesn't exist.
+// contractQuery finds the contract of an id in some projects. The projection by_id has its rows, in whatever version and
+// project, beside each other: the newest is what it is now. One that has moved left a deleted row of the same version behind.
+// Of a deleted one there is nothing in the text; one of another project is as little looked for as one that doesn't exist.
 func contractQuery(tenant, id string, projects []ProjectRef) Query {
 	return Query{
-		SQL: "SELECT " + contractColumns.String() + `
-FROM contracts FINAL
-WHERE tenant = {tenant:String} AND id = {id:String} AND NOT deleted
-  AND project GLOBAL IN (
-    SELECT project
-    FROM contracts
-    WHERE tenant = {tenant:String} AND id = {id:String} AND project IN {projects:Array(String)}
-  )
-LIMIT 1`,
+		SQL: "SELECT argMax(if(deleted, '', " + contractRow + `), tuple(row_version, NOT deleted))
+FROM contracts
+WHERE tenant = {tenant:String} AND id = {id:String} AND project IN {projects:Array(String)}
+GROUP BY id`,
 		Args: map[string]any{"tenant": tenant, "id": id, "projects": projectIDs(projects), "undated": undated},
 	}
 }
 
 // linkedColumns is what linkedRow reads, as a text.
-var linkedColumns = rowOf("keys", "sum(net)", "sum(gross)", "sum(count)", "sum(allocations)")
+var linkedColumns = rowOf("project", "keys", "sum(net)", "sum(gross)", "sum(count)", "sum(allocations)")
 
 // linkedQuery reads what is linked to contracts, which come ascending by their ids: of records one by one, those that are
 // coded on a line which is none of the contract's base. Without a base contract none is to be re-coded.
@@ -105,15 +106,11 @@ func linkedQuery(tenant string, contracts []Contract, rolls []string) Query {
 		}
 	}
 	return Query{
-		SQL: `SELECT project, ` + allOf("row") + `
-FROM (
-  SELECT project, ` + linkedColumns + ` AS row
-  FROM sums
-  WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND ` + ofContracts(rolls) + `
-    AND substringIndex(keys, '\0', 3) NOT IN {coded:Array(String)} AND substringIndex(keys, '\0', 2) NOT IN {baseless:Array(String)}
-  GROUP BY project, keys
-)
-GROUP BY project`,
+		SQL: `SELECT ` + linkedColumns + `
+FROM sums
+WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND ` + ofContracts(rolls) + `
+  AND substringIndex(keys, '\0', 3) NOT IN {coded:Array(String)} AND substringIndex(keys, '\0', 2) NOT IN {baseless:Array(String)}
+GROUP BY project, keys`,
 		Args: map[string]any{"tenant": tenant, "projects": keys(projects), "coded": coded, "baseless": baseless,
 			"first": string(contracts[0].ID), "last": string(contracts[len(contracts)-1].ID)},
 	}

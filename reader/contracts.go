@@ -127,7 +127,7 @@ var contractSettings = clickhouse.Settings{"max_threads": 1, "max_block_size": 1
 // read reads contracts.
 func (f *contractFinder) read(ctx context.Context, q Query, settings clickhouse.Settings) error {
 	f.rows, f.contracts = 0, nil
-	return contractColumns.read(ctx, f.reader, q, settings, func(c *Contract) error {
+	return contractColumns.readRows(ctx, f.reader, q, settings, func(c *Contract, _ int) error {
 		f.rows++
 		if last := len(f.contracts) - 1; last >= 0 && f.contracts[last].ID == c.ID {
 			// It went to another project while the projects were read, on several servers.
@@ -149,21 +149,17 @@ func (f *contractFinder) readLinked(ctx context.Context, rolls []string, bytes i
 		contracts[place{c.ProjectID, string(c.ID)}] = c
 	}
 	return f.reader.each(ctx, linkedQuery(f.tenant, f.contracts, rolls), within(budgetSettings, bytes), func(scan func(...any) error) error {
-		var project, text string
-		if err := scan(&project, &text); err != nil {
+		var text string
+		if err := scan(&text); err != nil {
 			return err
 		}
 		var row linkedRow
-		for rows := (rowBinary{text}); rows.left != ""; {
-			if err := row.take(&rows); err != nil {
-				return err
-			}
-			// Others have been deleted, or are in another project now.
-			if c := contracts[place{project, row.contract}]; c != nil {
-				if err := c.link(&row); err != nil {
-					return err
-				}
-			}
+		if err := row.take(&rowBinary{text}); err != nil {
+			return err
+		}
+		// Others have been deleted, or are in another project now.
+		if c := contracts[place{row.project, row.contract}]; c != nil {
+			return c.link(&row)
 		}
 		return nil
 	})
@@ -171,11 +167,15 @@ func (f *contractFinder) readLinked(ctx context.Context, rolls []string, bytes i
 
 // linkedRow is a row of what is linked to a contract.
 type linkedRow struct {
+	project string
 	budgetRow
 	allocations analytics.Int128
 }
 
-func (l *linkedRow) take(rows *rowBinary) error {
+func (l *linkedRow) take(rows *rowBinary) (err error) {
+	if l.project, err = rows.text(); err != nil {
+		return err
+	}
 	if err := l.takeKeys(rows); err != nil {
 		return err
 	}

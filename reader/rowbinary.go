@@ -97,6 +97,11 @@ func (r *rowBinary) value(dest any) (err error) {
 		err = nullOr(r, v, r.int32)
 	case *[]string:
 		err = array(r, v, r.text)
+	case *[]*string:
+		err = array(r, v, func() (text *string, err error) {
+			err = nullOr(r, &text, r.text)
+			return text, err
+		})
 	case *[]int32:
 		err = array(r, v, r.int32)
 	case *[]int64:

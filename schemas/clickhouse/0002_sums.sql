@@ -59,4 +59,4 @@ CREATE TABLE IF NOT EXISTS sums {{onCluster}}
 )
 ENGINE = {{engine "SummingMergeTree" "(amount1, amount2, amount3, amount4)"}}
 ORDER BY (tenant, project, keys)
-SETTINGS {{durable}}, old_parts_lifetime = 60, index_granularity = 1024, min_bytes_for_wide_part = 268435456, merge_selector_base = 15;
+SETTINGS {{durable}}, old_parts_lifetime = 60, index_granularity = 512, min_bytes_for_wide_part = 268435456, merge_selector_base = 15;

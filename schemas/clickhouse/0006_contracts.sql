@@ -31,7 +31,10 @@ CREATE TABLE IF NOT EXISTS contracts {{onCluster}}
     delta Array(Tuple(
         tenant String, project String, keys String,
         amount1 Int64, amount2 Int64, amount3 Int64, amount4 Int64)),
-    PROJECTION by_id (SELECT tenant, id, project, row_version ORDER BY tenant, id),
+    PROJECTION by_id ( -- all that one contract is read with
+        SELECT tenant, id, project, row_version, deleted, name, contractor_id, status, start_date, end_date, currency, allocation_node, allocation_value,
+            amendment_id, amendment_node, amendment_value, amendment_status, amendment_date, amendment_title
+        ORDER BY tenant, id),
     CONSTRAINT position_row_moves_its_view CHECK tenant != '' OR notEmpty(delta) AND delta[1].project = concat('#contracts/', substring(project, 2)),
     CONSTRAINT only_position_rows_carry_sums CHECK tenant = '' OR empty(delta)
 )

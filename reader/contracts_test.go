@@ -1,0 +1,77 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"tallyhouse/analytics"
+	"tallyhouse/schemas/calendar"
+	"tallyhouse/schemas/events"
+)
+
+// Whatever versions of a contract there are, in whatever parts and projects, it is read as the newest says: by itself, and in pages.
+func TestAContractIsWhatItsNewestRowSays(t *testing.T) {
+	// Given contracts of several versions: changed, moved, moved there and back, moved to a project that nobody asks for, deleted
+	r := newReader(t, 30*time.Second)
+	insert := func(rows string) {
+		t.Helper()
+		err := r.conn.Exec(context.Background(), `INSERT INTO contracts (tenant, project, id, row_version, deleted, moved, name, contractor_id, status,
+  start_date, currency, allocation_node, allocation_value, amendment_id, amendment_node, amendment_value, amendment_status, amendment_date, amendment_title)
+VALUES `+rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const none = `NULL, '', '', NULL, '', [], [], [], [], [], [], [], []`
+	insert(`('acme', 'P1', 'changed', 1, false, false, ` + none + `), ('acme', 'P1', 'back', 1, false, false, ` + none + `),
+  ('acme', 'P1', 'hidden', 1, false, false, ` + none + `), ('acme', 'P1', 'gone', 1, false, false, ` + none + `),
+  ('acme', 'P1', 'moved', 1, false, false, ` + none + `)`)
+	insert(`('acme', 'P1', 'changed', 3, false, false, 'Roof', 'K1', 'signed', '1965-02-03', 'EUR', ['a', 'b'], [1, -2],
+    ['x', 'y'], ['a', ''], [3, 4], ['approved', 'pending'], ['1965-02-03', NULL], ['More', NULL]),
+  ('acme', 'P1', 'moved', 2, true, true, ` + none + `), ('acme', 'P2', 'moved', 2, false, false, ` + none + `),
+  ('acme', 'P1', 'back', 2, true, true, ` + none + `), ('acme', 'P2', 'back', 2, false, false, ` + none + `),
+  ('acme', 'P1', 'hidden', 2, true, true, ` + none + `), ('acme', 'P3', 'hidden', 2, false, false, ` + none + `)`)
+	insert(`('acme', 'P1', 'changed', 2, false, false, ` + none + `), ('acme', 'P1', 'back', 3, false, false, ` + none + `),
+  ('acme', 'P2', 'back', 3, true, true, ` + none + `), ('acme', 'P1', 'gone', 2, true, false, ` + none + `), ('other', 'P1', 'gone', 9, false, false, ` + none + `)`)
+	start, err := calendar.ParseDate("1965-02-03")
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := Contract{Contract: analytics.Contract{ID: "changed", Contract: events.Contract{
+		ProjectID: "P1", Name: events.Some("Roof"), ContractorID: events.Some("K1"), Status: "signed", Currency: "EUR",
+		StartDate:   events.Some(start),
+		Allocations: []events.ContractAllocation{{NodeID: "a", Value: 1}, {NodeID: "b", Value: -2}},
+		Amendments: []events.Amendment{
+			{ID: "x", NodeID: events.Some("a"), Value: 3, Status: "approved", Date: events.Some(start), Title: events.Some("More")},
+			{ID: "y", Value: 4, Status: "pending"},
+		}}}}
+	empty := func(id analytics.ContractID, project string) Contract {
+		return Contract{Contract: analytics.Contract{ID: id, Contract: events.Contract{
+			ProjectID: project, Allocations: []events.ContractAllocation{}, Amendments: []events.Amendment{}}}}
+	}
+	back, moved := empty("back", "P1"), empty("moved", "P2")
+	projects := []ProjectRef{{ID: "P1"}, {ID: "P2"}}
+	// When they are read one by one, then each is the newest, and what is none any more isn't there.
+	one := func(id string) (Contract, error) {
+		return r.Contract(context.Background(), "acme", id, projects, func(string) Part[Contract] { return Part[Contract]{} })
+	}
+	for _, want := range []Contract{changed, back, moved} {
+		got, err := one(string(want.ID))
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s is\n%+v, want\n%+v: %v", want.ID, got, want, err)
+		}
+	}
+	for _, id := range []string{"hidden", "gone", "never"} {
+		if got, err := one(id); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s is %+v: %v", id, got, err)
+		}
+	}
+	// When they are read as a page, then it has the same.
+	page, more, err := r.Contracts(context.Background(), ContractPage{Tenant: "acme", Projects: projects, Limit: 50})
+	if err != nil || more || !reflect.DeepEqual(page, []Contract{back, changed, moved}) {
+		t.Errorf("the page is\n%+v: %v", page, err)
+	}
+}
