@@ -18,8 +18,9 @@ func TestAContractIsWhatItsNewestRowSays(t *testing.T) {
 	r := newReader(t, 30*time.Second)
 	insert := func(rows string) {
 		t.Helper()
-		err := r.conn.Exec(context.Background(), `INSERT INTO contracts (tenant, project, id, row_version, deleted, moved, name, contractor_id, status,
-  start_date, currency, allocation_node, allocation_value, amendment_id, amendment_node, amendment_value, amendment_status, amendment_date, amendment_title)
+		err := r.conn.Exec(context.Background(), `INSERT INTO contracts (tenant, project, id, row_version, deleted, moved, name, contractor_id,
+  status, start_date, currency, allocation_node, allocation_value, amendment_id, amendment_node, amendment_value, amendment_status,
+  amendment_date, amendment_title)
 VALUES `+rows)
 		if err != nil {
 			t.Fatal(err)
@@ -35,7 +36,8 @@ VALUES `+rows)
   ('acme', 'P1', 'back', 2, true, true, ` + none + `), ('acme', 'P2', 'back', 2, false, false, ` + none + `),
   ('acme', 'P1', 'hidden', 2, true, true, ` + none + `), ('acme', 'P3', 'hidden', 2, false, false, ` + none + `)`)
 	insert(`('acme', 'P1', 'changed', 2, false, false, ` + none + `), ('acme', 'P1', 'back', 3, false, false, ` + none + `),
-  ('acme', 'P2', 'back', 3, true, true, ` + none + `), ('acme', 'P1', 'gone', 2, true, false, ` + none + `), ('other', 'P1', 'gone', 9, false, false, ` + none + `)`)
+  ('acme', 'P2', 'back', 3, true, true, ` + none + `), ('acme', 'P1', 'gone', 2, true, false, ` + none + `),
+  ('other', 'P1', 'gone', 9, false, false, ` + none + `)`)
 	start, err := calendar.ParseDate("1965-02-03")
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +47,8 @@ VALUES `+rows)
 		StartDate:   events.Some(start),
 		Allocations: []events.ContractAllocation{{NodeID: "a", Value: 1}, {NodeID: "b", Value: -2}},
 		Amendments: []events.Amendment{
-			{ID: "x", NodeID: events.Some("a"), Value: 3, Status: "approved", Date: events.Some(start), Title: events.Some("More")},
+			{ID: "x", NodeID: events.Some("a"), Value: 3, Status: "approved", Date: events.Some(start),
+				Title: events.Some("More")},
 			{ID: "y", Value: 4, Status: "pending"},
 		}}}}
 	empty := func(id analytics.ContractID, project string) Contract {
