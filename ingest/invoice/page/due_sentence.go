@@ -86,7 +86,10 @@ func (v *vocabulary) paidThen(before, after string) string {
 		words = before[:last[0]] // "no later than" isn't about paying late
 	}
 	said := words + " ~ " + after
+	inFull := last != nil && v.fullPayment.MatchString(lastClause(words)) && len(strings.TrimSpace(words)) <= maxLabelled/3
 	switch {
+	case inFull && !strings.Contains(said, "%"):
+		return inSentence // "Ohne Abzug bis 2.8.", "Zahlung ohne Skonto bis 2.8."
 	case strings.Contains(said, "%"), v.earlyPayment.MatchString(said), v.would.MatchString(said),
 		v.latePayment.MatchString(said), v.settled.MatchString(said):
 		return ""
@@ -94,8 +97,6 @@ func (v *vocabulary) paidThen(before, after string) string {
 		return inSentence
 	case last != nil && v.paying.MatchString(after) && !v.otherDate.MatchString(words):
 		return inSentence // "diesen Betrag bis 30.9. auf unser Konto zu überweisen"
-	case last != nil && v.fullPayment.MatchString(words) && len(strings.TrimSpace(words)) <= maxLabelled/3:
-		return inSentence // "Ohne Abzug bis 2.8."
 	case v.debited.MatchString(said) && (!v.period.MatchString(lastWord(before)) || v.fromThen.MatchString(strings.TrimSpace(before))):
 		return byDebit
 	}
@@ -171,7 +172,8 @@ func (v *vocabulary) sentenceBegin(folded string) int {
 }
 
 // sentenceEnd is where the first sentence of a text ends: before a semicolon or a mark between parts of a line, or at a full stop behind a
-// word that is no abbreviation, behind the rest of a verb as in "buchen wir am 2.3. ab", or behind a bracket. Marks in a run hide the digits of an account.
+// word that is no abbreviation, behind the rest of a verb as in "buchen wir am 2.3. ab", or behind a bracket. Marks in a run hide the digits
+// of an account.
 func (v *vocabulary) sentenceEnd(folded string) int {
 	folded = v.unabbreviated(folded)
 	const shortestWord = 4

@@ -43,8 +43,8 @@ const (
 	ownBlock // that of an address under another name
 )
 
-// owned is how much more or less likely an id is the supplier's by whose block it stands in. form: his name has a legal form; else it may be
-// a mark that heads the letter, and the company behind it stands at its foot.
+// owned is how much more or less likely an id is the supplier's by whose block it stands in. form: his name has a legal form; else it
+// may be a mark that heads the letter, and the company behind it stands at its foot.
 func (s *sheet) owned(it *item, key string, sure, form bool) float64 {
 	switch s.blockOwner(it, key, sure) {
 	case ownSeller:
