@@ -100,7 +100,8 @@ func newSystem(b *testing.B) *system {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = s.conn.Close() })
-	s.env = append(os.Environ(), "TALLYHOUSE_KAFKA="+s.broker.Addr(), "TALLYHOUSE_CLICKHOUSE="+s.engine.Addr())
+	ofThis := func(variable string) bool { return strings.HasPrefix(variable, "TALLYHOUSE_BENCH_") } // no command knows them
+	s.env = append(slices.DeleteFunc(os.Environ(), ofThis), "TALLYHOUSE_KAFKA="+s.broker.Addr(), "TALLYHOUSE_CLICKHOUSE="+s.engine.Addr())
 	return s
 }
 
