@@ -9,6 +9,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"tallyhouse/deploy/embedded/tlstest"
 	"tallyhouse/ingest/kafka"
 )
 
@@ -42,9 +43,10 @@ func greetOn(t *testing.T, listener net.Listener, greeting string) string {
 func TestWhatIsNotKafkaIsRefused(t *testing.T) {
 	http := httptest.NewServer(nil)
 	t.Cleanup(http.Close)
-	own, authorities := certificate(t)
+	own := tlstest.New(t, nil)
+	trusting := own.Trusting(t)
 	https := httptest.NewUnstartedServer(nil)
-	https.TLS = &tls.Config{Certificates: []tls.Certificate{own}}
+	https.TLS = own.Config()
 	https.StartTLS()
 	t.Cleanup(https.Close)
 	for name, tc := range map[string]struct {
@@ -54,12 +56,12 @@ func TestWhatIsNotKafkaIsRefused(t *testing.T) {
 		wantsTLS bool
 	}{
 		"HTTP":                       {addr: http.Listener.Addr().String(), begins: "HTTP"},
-		"HTTP over TLS":              {addr: https.Listener.Addr().String(), tls: &tls.Config{RootCAs: authorities}, begins: "HTTP"},
+		"HTTP over TLS":              {addr: https.Listener.Addr().String(), tls: trusting, begins: "HTTP"},
 		"a mail server":              {addr: greets(t, "220 mail.example.com ready\r\n"), begins: "220 "},
 		"ClickHouse's own protocol":  {addr: greets(t, "\x02\x65\x00\x00\x00\x0dDB::Exception"), begins: "\x02\x65\x00\x00"},
 		"a negative length":          {addr: greets(t, "\xff\xff\xff\xff\x00\x00\x00\x01"), begins: "\xff\xff\xff\xff"},
 		"TLS":                        {addr: greets(t, "\x15\x03\x01\x00\x02\x02\x16"), begins: "\x15\x03\x01\x00", wantsTLS: true},
-		"what looks like TLS in TLS": {addr: greetsOverTLS(t, own), tls: &tls.Config{RootCAs: authorities}, begins: "\x15\x03\x01\x00"},
+		"what looks like TLS in TLS": {addr: greetsOverTLS(t, own), tls: trusting, begins: "\x15\x03\x01\x00"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := kafka.Connect(kafka.Access{Addrs: []string{tc.addr}, TLS: tc.tls})
@@ -91,9 +93,9 @@ func TestWhatIsNotKafkaIsRefused(t *testing.T) {
 	}
 }
 
-func greetsOverTLS(t *testing.T, own tls.Certificate) string {
+func greetsOverTLS(t *testing.T, own tlstest.Certificate) string {
 	t.Helper()
-	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{own}})
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", own.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
