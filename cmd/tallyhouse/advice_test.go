@@ -328,7 +328,9 @@ func TestWhatToDoAboutKafkaWithTLSAndALogin(t *testing.T) {
 	}
 	t.Run("no TLS", func(t *testing.T) {
 		o := tallyhouse(t, nil, "", "topics", "--kafka-addr", addrs[0])
-		if o.code != exitFailed || !strings.Contains(o.err, "it may want TLS (--kafka-tls") {
+		// Apache Kafka says that it wants TLS; the embedded broker hangs up, so it may want something else.
+		certain, guessed := strings.Contains(o.err, "what to do: connect with --kafka-tls"), strings.Contains(o.err, "it may want TLS (--kafka-tls")
+		if o.code != exitFailed || !certain && !guessed {
 			t.Errorf("exit code %d, standard error says\n%s", o.code, o.err)
 		}
 	})
