@@ -27,6 +27,7 @@ import (
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	embeddedmail "tallyhouse/deploy/embedded/mail"
+	"tallyhouse/deploy/embedded/servertest"
 	"tallyhouse/deploy/embedded/tlstest"
 	"tallyhouse/ingest/admin/registry/registrytest"
 	"tallyhouse/ingest/kafka"
@@ -46,61 +47,22 @@ func speaksTLS(t *testing.T, own tlstest.Certificate) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				_ = c.(*tls.Conn).HandshakeContext(t.Context())
-				_ = c.Close()
-			}()
-		}
-	}()
-	return listener.Addr().String()
+	return servertest.On(t, listener, func(c net.Conn) {
+		_ = c.(*tls.Conn).HandshakeContext(t.Context())
+		_ = c.Close()
+	})
 }
 
 // speaksFirst is a server that begins to talk, without TLS.
 func speaksFirst(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = c.Write([]byte("220 mail.example.com ready\r\n"))
-			t.Cleanup(func() { _ = c.Close() })
-		}
-	}()
-	return listener.Addr().String()
+	return servertest.Start(t, func(c net.Conn) { _, _ = c.Write([]byte("220 mail.example.com ready\r\n")) })
 }
 
 // hangsUp is a server that ends every connection at once.
 func hangsUp(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			_ = c.Close()
-		}
-	}()
-	return listener.Addr().String()
+	return servertest.Start(t, func(c net.Conn) { _ = c.Close() })
 }
 
 // refuses is an HTTP server that answers every request by this status, and returns its URL.

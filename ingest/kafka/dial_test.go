@@ -9,33 +9,14 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"tallyhouse/deploy/embedded/servertest"
 	"tallyhouse/deploy/embedded/tlstest"
 	"tallyhouse/ingest/kafka"
 )
 
-// greets is the address of a server whose first answer this is.
-func greets(t *testing.T, greeting string) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return greetOn(t, listener, greeting)
-}
-
-func greetOn(t *testing.T, listener net.Listener, greeting string) string {
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = c.Write([]byte(greeting))
-			t.Cleanup(func() { _ = c.Close() })
-		}
-	}()
-	return listener.Addr().String()
+// greets is what a server does whose first answer this is.
+func greets(greeting string) func(net.Conn) {
+	return func(c net.Conn) { _, _ = c.Write([]byte(greeting)) }
 }
 
 // Given a server of something else at the broker's address, or one that wants another kind of connection, then no client takes what it
@@ -49,6 +30,11 @@ func TestWhatIsNotKafkaIsRefused(t *testing.T) {
 	https.TLS = own.Config()
 	https.StartTLS()
 	t.Cleanup(https.Close)
+	overTLS, err := tls.Listen("tcp", "127.0.0.1:0", own.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const alert = "\x15\x03\x01\x00\x02\x02\x16" // of TLS
 	for name, tc := range map[string]struct {
 		addr     string
 		tls      *tls.Config
@@ -57,11 +43,11 @@ func TestWhatIsNotKafkaIsRefused(t *testing.T) {
 	}{
 		"HTTP":                       {addr: http.Listener.Addr().String(), begins: "HTTP"},
 		"HTTP over TLS":              {addr: https.Listener.Addr().String(), tls: trusting, begins: "HTTP"},
-		"a mail server":              {addr: greets(t, "220 mail.example.com ready\r\n"), begins: "220 "},
-		"ClickHouse's own protocol":  {addr: greets(t, "\x02\x65\x00\x00\x00\x0dDB::Exception"), begins: "\x02\x65\x00\x00"},
-		"a negative length":          {addr: greets(t, "\xff\xff\xff\xff\x00\x00\x00\x01"), begins: "\xff\xff\xff\xff"},
-		"TLS":                        {addr: greets(t, "\x15\x03\x01\x00\x02\x02\x16"), begins: "\x15\x03\x01\x00", wantsTLS: true},
-		"what looks like TLS in TLS": {addr: greetsOverTLS(t, own), tls: trusting, begins: "\x15\x03\x01\x00"},
+		"a mail server":              {addr: servertest.Start(t, greets("220 mail.example.com ready\r\n")), begins: "220 "},
+		"ClickHouse's own protocol":  {addr: servertest.Start(t, greets("\x02\x65\x00\x00\x00\x0dDB::Exception")), begins: "\x02\x65\x00\x00"},
+		"a negative length":          {addr: servertest.Start(t, greets("\xff\xff\xff\xff\x00\x00\x00\x01")), begins: "\xff\xff\xff\xff"},
+		"TLS":                        {addr: servertest.Start(t, greets(alert)), begins: "\x15\x03\x01\x00", wantsTLS: true},
+		"what looks like TLS in TLS": {addr: servertest.On(t, overTLS, greets(alert)), tls: trusting, begins: "\x15\x03\x01\x00"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := kafka.Connect(kafka.Access{Addrs: []string{tc.addr}, TLS: tc.tls})
@@ -91,13 +77,4 @@ func TestWhatIsNotKafkaIsRefused(t *testing.T) {
 			check("franz-go", reading.Ping(t.Context()))
 		})
 	}
-}
-
-func greetsOverTLS(t *testing.T, own tlstest.Certificate) string {
-	t.Helper()
-	listener, err := tls.Listen("tcp", "127.0.0.1:0", own.Config())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return greetOn(t, listener, "\x15\x03\x01\x00\x02\x02\x16")
 }

@@ -11,14 +11,15 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"tallyhouse/deploy/embedded/servertest"
 	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // leaderless stands between clients and a broker, and takes partitions their leaders: in all that the broker says of a
 // topic they have none, as after the loss of every replica.
 type leaderless struct {
-	listener net.Listener
-	broker   string
+	addr   string
+	broker string
 
 	mu         sync.Mutex
 	partitions map[kafkalog.Partition]bool
@@ -30,21 +31,10 @@ func newLeaderless(t testing.TB, broker string) *leaderless {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &leaderless{listener: listener, broker: broker, partitions: map[kafkalog.Partition]bool{}}
-	t.Cleanup(func() { listener.Close() })
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go l.pass(client)
-		}
-	}()
+	l := &leaderless{addr: listener.Addr().String(), broker: broker, partitions: map[kafkalog.Partition]bool{}}
+	servertest.On(t, listener, l.pass)
 	return l
 }
-
-func (l *leaderless) addr() string { return l.listener.Addr().String() }
 
 // take takes a partition its leader, or gives it back.
 func (l *leaderless) take(p kafkalog.Partition, taken bool) {
@@ -109,7 +99,7 @@ func (l *leaderless) change(frame []byte, version int16) []byte {
 	if r.ReadFrom(frame[header:]) != nil {
 		return frame
 	}
-	host, port, _ := net.SplitHostPort(l.addr())
+	host, port, _ := net.SplitHostPort(l.addr)
 	number, _ := strconv.Atoi(port)
 	for i := range r.Brokers {
 		r.Brokers[i].Host, r.Brokers[i].Port = host, int32(number)

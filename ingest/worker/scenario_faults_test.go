@@ -431,7 +431,7 @@ func TestScenarioAPartitionWithoutALeader(t *testing.T) {
 	t.Parallel()
 	addr, name := clickhousetest.Database(t)
 	broker := newLeaderless(t, kafkatest.Start(t).Addr())
-	s := newScenarioOn(t, addr, name, broker.addr())
+	s := newScenarioOn(t, addr, name, broker.addr)
 	for p := range int32(testPartitions) {
 		for _, id := range ids(p, 2) {
 			s.send(record(id, 1, nil))

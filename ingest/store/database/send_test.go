@@ -13,6 +13,7 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
+	"tallyhouse/deploy/embedded/servertest"
 )
 
 // batchOf is a batch of that many columns of 1 MiB.
@@ -105,28 +106,14 @@ func TestAnInsertIntoAServerThatStopsListeningEnds(t *testing.T) {
 // deaf is a way to a server that takes so many bytes and no more.
 func deaf(t *testing.T, server string, takes int64) (addr string) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer client.Close()
-				to, err := net.Dial("tcp", server)
-				if err != nil {
-					return
-				}
-				defer to.Close()
-				go func() { _, _ = io.CopyN(to, client, takes) }()
-				_, _ = io.Copy(client, to) // until the server gives up
-			}()
+	return servertest.Start(t, func(client net.Conn) {
+		defer client.Close()
+		to, err := net.Dial("tcp", server)
+		if err != nil {
+			return
 		}
-	}()
-	return listener.Addr().String()
+		defer to.Close()
+		go func() { _, _ = io.CopyN(to, client, takes) }()
+		_, _ = io.Copy(client, to) // until the server gives up
+	})
 }
