@@ -141,11 +141,11 @@ func serverOf(err error) *serverError {
 			flag: issuerFlag, login: "--oidc-client-id and --oidc-client-secret, and what the provider knows of this client", cause: issuer,
 		}
 	}
-	if kafka, ok := errors.AsType[*kafkalog.Error](err); ok {
-		return connectedBy("kafka", kafka)
+	if broker, ok := errors.AsType[*kafkalog.Error](err); ok {
+		return connectedBy("kafka", broker)
 	}
-	if clickhouse, ok := errors.AsType[*database.Error](err); ok {
-		return connectedBy("clickhouse", clickhouse)
+	if engine, ok := errors.AsType[*database.Error](err); ok {
+		return connectedBy("clickhouse", engine)
 	}
 	return &serverError{cause: err}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"sync"
 	"time"
 )
 
@@ -35,11 +34,11 @@ func dial(config *tls.Config) func(ctx context.Context, network, addr string) (n
 const largestFirstAnswer = 1<<24 - 1
 
 // answered is a connection that looks at the length of the first answer: kafka-go believes any, and takes gigabytes for what an
-// HTTP server says.
+// HTTP server says. One goroutine reads at a time, as clients of Kafka do.
 type answered struct {
 	net.Conn
 	encrypted bool
-	first     sync.Once
+	begun     bool
 	length    [4]byte
 	unread    []byte // of length
 	err       error
@@ -47,7 +46,10 @@ type answered struct {
 
 // Read implements net.Conn.
 func (c *answered) Read(p []byte) (int, error) {
-	c.first.Do(c.begin)
+	if !c.begun {
+		c.begun = true
+		c.begin()
+	}
 	if c.err != nil {
 		return 0, c.err
 	}
