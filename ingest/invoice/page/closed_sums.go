@@ -144,17 +144,16 @@ const untaxedRest = "no tax on the last net sum"
 
 // restOf reports whether the total that the weights chose is one that the rules' own is left of, or the difference to: it stands above.
 func (t *totals) restOf(weighed *totals) bool {
-	if t.gross.rule == difference {
-		return weighed.gross.from.item.row < t.gross.from.item.row
+	above, untaxed := weighed.gross.from.item.row < t.gross.from.item.row, weighed.tax == nil || weighed.tax.value == 0
+	switch t.gross.rule {
+	case difference, restTaxed:
+		return above
+	case untaxedWhole:
+		return untaxed && absolute(weighed.gross.value) < absolute(t.gross.value)
+	case untaxedRest:
+		return untaxed && above
 	}
-	if t.gross.rule == untaxedWhole {
-		return (weighed.tax == nil || weighed.tax.value == 0) && absolute(weighed.gross.value) < absolute(t.gross.value)
-	}
-	if t.gross.rule == restTaxed {
-		return weighed.gross.from.item.row < t.gross.from.item.row
-	}
-	return t.gross.rule == untaxedRest && (weighed.tax == nil || weighed.tax.value == 0) &&
-		weighed.gross.from.item.row < t.gross.from.item.row
+	return false
 }
 
 // leftAbove reports whether a sum is what is left of a figure above it in its column, less those between.

@@ -185,7 +185,7 @@ func (v *vocabulary) sentenceEnd(folded string) int {
 		case c == ';' || c == '|' || c == '~': // "·" and "•" are folded so
 			return i
 		case c == '.' && (i+1 == len(folded) || folded[i+1] == ' ') && (letters >= shortestWord || i > 0 && folded[i-1] == ')' ||
-			v.lastWord.MatchString(folded[:i])):
+			v.verbEnd.MatchString(folded[:i])):
 			return i
 		case c >= 'a' && c <= 'z':
 			letters++

@@ -43,7 +43,7 @@ type vocabulary struct {
 	netTerms                                                            []*words.Pattern
 	openTerms, latePayment, paying, payingBack, daysCounted             *words.Pattern
 	fromReceipt                                                         *words.Pattern
-	deadlineAlone, fullBehind, lastWord                                 *words.Pattern
+	deadlineAlone, fullBehind, verbEnd                                  *words.Pattern
 	spanOfTime, numberInWords, onRequest, abbreviation                  *words.Pattern
 	lastDay, lastDayBehind, debited, fromThen, settled, would           *words.Pattern
 	spans                                                               map[string]unitOfTime // by the word for a week or month
@@ -231,7 +231,7 @@ func (v *vocabulary) addTerms(w *words.Words) {
 	v.lastDay = w.Compile(`(?:<deadline>|<that is>)[ :]*$`)
 	v.lastDayBehind = w.Compile(`^\.? ?<deadline behind>`)
 	v.debited = w.Any("debited")
-	v.lastWord = w.Compile(` <last word>$`)
+	v.verbEnd = w.Compile(` <end of a verb>$`)
 	v.fromThen = w.Compile(`<from then>$`)
 	v.settled = w.Any("already paid")
 	v.abbreviation = w.Compile(`<abbreviation>\. `)
