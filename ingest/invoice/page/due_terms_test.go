@@ -66,3 +66,20 @@ func TestNothingIsDueOnCreditNotes(t *testing.T) {
 		}
 	}
 }
+
+// Given sentences whose last word is the rest of a verb, or in which signs hide an account, then they end where they do and not before.
+func TestWhereSentencesEnd(t *testing.T) {
+	v := testVocabulary(t)
+	for first, rest := range map[string]string{
+		"wir buchen am 2.3. ab": ". Ihr neuer Abschlag gilt ab 1.6.",
+		"wir ziehen ihn ein":    ". Vielen Dank.",
+		"er wird vom Konto DE•• •••• ••41 17 abgebucht": ". Vielen Dank.",
+		"Konto DE41 ":             "• BIC BAWAATWW",
+		"gemäß Nr. 4 zu bezahlen": "; danach mit Zinsen",
+	} {
+		text := fold([]rune(first + rest))
+		if got := text[:v.sentenceEnd(text)]; got != fold([]rune(first)) {
+			t.Errorf("%q ends behind %q", first+rest, got)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"testing"
 
 	"tallyhouse/ingest/invoice/page/typed"
@@ -135,6 +136,25 @@ func TestNamesOfSuppliers(t *testing.T) {
 		_, f, _ := reader.Read(typed.Document(c.page), Own{})
 		if f.SupplierName == nil || f.SupplierName.Value != c.want {
 			t.Errorf("%s: the supplier is %+v, want %q", name, f.SupplierName, c.want)
+		}
+	}
+}
+
+// Given sums that are parts of a total, then neither they nor their taxes are any of the bill's; a tax that the total contains is.
+func TestRolesOfPartsOfATotal(t *testing.T) {
+	for line, want := range map[string][]role{
+		"Im Rechnungsbetrag enthaltene Fahrtkosten: 349,66 EUR brutto (darin 55,83 EUR MwSt)": {roleOther, roleOther},
+		"Lohnkosten gem. § 35a EStG: 349,66 EUR":                                              {roleOther},
+		"Varav arbetskostnad inkl. moms: 5 000,00 SEK":                                        {roleOther},
+		"Im Rechnungsbetrag enthaltene MwSt: 71,71 EUR":                                       {roleTaxWithin},
+		"Rechnungsbetrag: 449,12 EUR (darin 71,71 EUR MwSt)":                                  {roleGross, roleTaxWithin},
+	} {
+		var got []role
+		for _, sm := range sheetOf(t, line).sums() {
+			got = append(got, sm.role)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", line, got, want)
 		}
 	}
 }

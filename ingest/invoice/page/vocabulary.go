@@ -292,9 +292,9 @@ func (v *vocabulary) addSums(w *words.Words) {
 		{w.Any("goods"), roleNet, 2},
 		{w.Any("charge"), roleOther, 2},
 		{w.Any("withheld"), roleOther, 2},
+		{w.Compile(`<of which>.*<labour>|<labour>.*<contained>|\b35 ?a\b`), roleOther, 2}, // § 35a EStG
 		{w.Compile(`<of which>` + near + `<tax>|<tax>` + near + `<contained>`), roleTaxWithin, 2},
 		{v.partOfTotal, roleOther, 2},
-		{w.Compile(`<of which>.*<labour>|<labour>.*<contained>|\b35 ?a\b`), roleOther, 2}, // § 35a EStG
 		{w.Compile(`<with>\.? ?` + rate + `(?:<article>\.? ?)?<tax>|<tax>[ .,]*<inclusive>|<gross>`), roleGross, 3},
 		{w.Compile(`<payable>[ ,:(]*<net>[ ):]*$`), roleNet, 2}, // "verbleiben netto", "amount due, net"
 		{w.Any("payable"), rolePayable, 2},
