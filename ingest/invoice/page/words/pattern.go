@@ -3,6 +3,7 @@ package words
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -17,6 +18,7 @@ type Pattern struct {
 	// parts match together what the one expression matches: one part for each of the many words of which it asks for
 	// one. Each is small and mostly passed over; what can't be passed over stays together. Nil where it asks for no such words.
 	parts []choice
+	index func() *index // of the smallest of these
 
 	matched recent[bool]
 	found   recent[[]int]
@@ -37,14 +39,14 @@ func compile(expression string, longest bool) (choice, *syntax.Regexp, error) {
 	if err != nil {
 		return choice{}, nil, fmt.Errorf("compiling pattern: %w", err)
 	}
-	return newChoice(tree, longest, func() string { return expression }), tree, nil
+	return newChoice(newSpeller(), tree, longest, func() string { return expression }), tree, nil
 }
 
 // partsOf are parts of an expression of whose matches the longest count; nil where it isn't worth taking it apart.
 func partsOf(tree *syntax.Regexp) (parts []choice) {
-	always := &syntax.Regexp{Op: syntax.OpAlternate}
+	spell, always := newSpeller(), &syntax.Regexp{Op: syntax.OpAlternate}
 	for _, alternative := range alternatives(tree) {
-		if part := newChoice(alternative, true, alternative.String); part.need != nil {
+		if part := newChoice(spell, alternative, true, alternative.String); part.need != nil {
 			parts = append(parts, part)
 		} else {
 			always.Sub = append(always.Sub, alternative)
@@ -54,13 +56,13 @@ func partsOf(tree *syntax.Regexp) (parts []choice) {
 		return nil
 	}
 	if len(always.Sub) > 0 {
-		parts = append(parts, newChoice(always, true, always.String))
+		parts = append(parts, newChoice(spell, always, true, always.String))
 	}
 	return parts
 }
 
 // newChoice leaves the compiling until a text may match: a page speaks one language of many.
-func newChoice(tree *syntax.Regexp, longest bool, expression func() string) choice {
+func newChoice(spell *speller, tree *syntax.Regexp, longest bool, expression func() string) choice {
 	c := choice{re: sync.OnceValue(func() *regexp.Regexp {
 		re := regexp.MustCompile(expression()) // it was parsed
 		if longest {
@@ -68,7 +70,7 @@ func newChoice(tree *syntax.Regexp, longest bool, expression func() string) choi
 		}
 		return re
 	})}
-	if need := required(tree); shortest(need) >= 2 {
+	if need := spell.required(tree); shortest(need) >= shortestNeed {
 		c.need = need
 	}
 	return c
@@ -86,6 +88,13 @@ func (c choice) possible(s string) bool {
 	return false
 }
 
+// newPattern makes a pattern of choices and of the parts of the only one, if it was taken apart.
+func newPattern(choices, parts []choice) *Pattern {
+	p := &Pattern{choices: choices, parts: parts}
+	p.index = sync.OnceValue(func() *index { return newIndex(p.smallest()) })
+	return p
+}
+
 // smallest are the smallest expressions that match together where the pattern does.
 func (p *Pattern) smallest() []choice {
 	if p.parts != nil {
@@ -94,12 +103,23 @@ func (p *Pattern) smallest() []choice {
 	return p.choices
 }
 
+// possible are those of the smallest expressions that a text may match.
+func (p *Pattern) possible(s string) iter.Seq[*regexp.Regexp] {
+	return func(yield func(*regexp.Regexp) bool) {
+		for _, i := range p.index().possible(s) {
+			if !yield(p.smallest()[i].re()) {
+				return
+			}
+		}
+	}
+}
+
 // MatchString reports whether s holds a match.
 func (p *Pattern) MatchString(s string) bool { return p.matched.of(s, p.match) }
 
 func (p *Pattern) match(s string) bool {
-	for _, c := range p.smallest() {
-		if c.possible(s) && c.re().MatchString(s) {
+	for re := range p.possible(s) {
+		if re.MatchString(s) {
 			return true
 		}
 	}
@@ -112,11 +132,8 @@ func (p *Pattern) FindStringIndex(s string) []int { return p.found.of(s, p.find)
 
 func (p *Pattern) find(s string) []int {
 	var best []int
-	for _, c := range p.smallest() {
-		if !c.possible(s) {
-			continue
-		}
-		if m := c.re().FindStringIndex(s); m != nil && (best == nil || before(m, best) < 0) {
+	for re := range p.possible(s) {
+		if m := re.FindStringIndex(s); m != nil && (best == nil || before(m, best) < 0) {
 			best = m
 		}
 	}
@@ -127,10 +144,8 @@ func (p *Pattern) find(s string) []int {
 // to right.
 func (p *Pattern) FindAllStringIndex(s string, n int) [][]int {
 	var all [][]int
-	for _, c := range p.smallest() {
-		if c.possible(s) {
-			all = append(all, c.re().FindAllStringIndex(s, n)...)
-		}
+	for re := range p.possible(s) {
+		all = append(all, re.FindAllStringIndex(s, n)...)
 	}
 	slices.SortFunc(all, before)
 	if p.parts != nil && overlap(all) {
@@ -188,50 +203,4 @@ func (p *Pattern) FindAllStringSubmatchIndex(s string, n int) [][]int {
 	}
 	slices.SortStableFunc(all, before)
 	return all
-}
-
-// required returns literals of which every match of re contains at least one;
-// nil when there is no such set.
-func required(re *syntax.Regexp) []string {
-	switch re.Op {
-	case syntax.OpLiteral:
-		if re.Flags&syntax.FoldCase == 0 {
-			return []string{string(re.Rune)}
-		}
-	case syntax.OpCapture, syntax.OpPlus:
-		return required(re.Sub[0])
-	case syntax.OpRepeat:
-		if re.Min > 0 {
-			return required(re.Sub[0])
-		}
-	case syntax.OpConcat:
-		var best []string
-		for _, sub := range re.Sub {
-			if need := required(sub); shortest(need) > shortest(best) {
-				best = need
-			}
-		}
-		return best
-	case syntax.OpAlternate:
-		var all []string
-		for _, sub := range re.Sub {
-			need := required(sub)
-			if need == nil {
-				return nil
-			}
-			all = append(all, need...)
-		}
-		return all
-	}
-	return nil
-}
-
-func shortest(list []string) int {
-	n := 0
-	for i, s := range list {
-		if i == 0 || len(s) < n {
-			n = len(s)
-		}
-	}
-	return n
 }

@@ -115,13 +115,13 @@ var (
 // Compile never returns nil; what is wrong is kept for Err.
 func (w *Words) Compile(template string) *Pattern {
 	if onlyLists.MatchString(template) {
-		p := &Pattern{}
+		var choices []choice
 		for _, m := range placeholder.FindAllStringSubmatch(template, -1) {
 			for _, expression := range w.expand(m[2], m[1], m[3]) {
-				p.choices = append(p.choices, w.choice(expression))
+				choices = append(choices, w.choice(expression))
 			}
 		}
-		return p
+		return newPattern(choices, nil)
 	}
 	expression := placeholder.ReplaceAllStringFunc(template, func(found string) string {
 		m := placeholder.FindStringSubmatch(found)
@@ -134,24 +134,24 @@ func (w *Words) Compile(template string) *Pattern {
 // section occurs. Where the match begins and ends does not count, which is faster
 // for entries that may be part of longer words.
 func (w *Words) Any(section string) *Pattern {
-	p := &Pattern{}
+	var choices []choice
 	for _, expression := range w.expand(section, anyPlace, "") {
-		p.choices = append(p.choices, w.choice(expression))
+		choices = append(choices, w.choice(expression))
 	}
-	return p
+	return newPattern(choices, nil)
 }
 
 // AnyIn is Any for the entries of one language.
 func (w *Words) AnyIn(language, section string) *Pattern {
-	p := &Pattern{}
+	var choices []choice
 	for _, entry := range w.In(language, section) {
 		expression, err := expand(entry, anyPlace, "")
 		if err != nil {
 			w.Fault(fmt.Errorf("entry %q in section %q: %w", entry, section, err))
 		}
-		p.choices = append(p.choices, w.choice(expression))
+		choices = append(choices, w.choice(expression))
 	}
-	return p
+	return newPattern(choices, nil)
 }
 
 // CompileEach compiles every entry of a section on its own, in the order of the
@@ -182,13 +182,13 @@ func (w *Words) pattern(expression string, longest bool) *Pattern {
 	c, tree, err := compile(expression, longest)
 	if err != nil {
 		w.Fault(err)
-		return &Pattern{}
+		return newPattern(nil, nil)
 	}
-	p := &Pattern{choices: []choice{c}}
+	var parts []choice
 	if longest {
-		p.parts = partsOf(tree)
+		parts = partsOf(tree)
 	}
-	return p
+	return newPattern([]choice{c}, parts)
 }
 
 // choice makes one of several choices of an expression; what is wrong with it is kept for Err.

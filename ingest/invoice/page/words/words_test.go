@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"sync"
@@ -120,8 +121,9 @@ func TestFaultsOfFilesAreReported(t *testing.T) {
 // Given any words and any text, then the filter before the expressions never hides a match.
 func TestFiltersLoseNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		entry := rapid.StringMatching(`\*?[a-c]{1,3}([ ~…][a-c(|]{0}[a-c]{1,3}\??)?\*?`).Draw(t, "entry")
-		text := rapid.StringMatching(`[a-d ,-]{0,30}`).Draw(t, "text")
+		entry := rapid.OneOf(rapid.StringMatching(`\*?[a-c]{1,3}([ ~…][a-c(|]{0}[a-c]{1,3}\??)?\*?`),
+			rapid.StringMatching(`([a-c]\.\?( \?)?){1,4}`)).Draw(t, "entry")
+		text := rapid.StringMatching(`[a-d .,-]{0,30}`).Draw(t, "text")
 		w, err := load(fstest.MapFS{"xx.txt": {Data: []byte("[x]\n" + entry + "\nabc~abc\n")}})
 		if err != nil {
 			t.Fatal(err)
@@ -132,10 +134,43 @@ func TestFiltersLoseNothing(t *testing.T) {
 				t.Fatalf("%s matches %q, its filter %q does not", c.re(), text, c.need)
 			}
 		}
+		found := p.index().possible(text)
+		for i, c := range p.smallest() {
+			if c.possible(text) != slices.Contains(found, i) {
+				t.Fatalf("by the index %v of %d choices may match %q, by its filter %q the one at %d: %t",
+					found, len(p.smallest()), text, c.need, i, c.possible(text))
+			}
+		}
 		if p.MatchString(text) != (p.FindStringIndex(text) != nil) || p.MatchString(text) != (len(p.FindAllStringIndex(text, 5)) > 0) {
 			t.Fatalf("%q in %q is found by one method and not by another", entry, text)
 		}
 	})
+}
+
+// Given an expression, then what every match of it needs are the longest literals that can be told, few of them.
+func TestWhatEveryMatchNeeds(t *testing.T) {
+	cases := []struct{ expression, want string }{
+		{`\bab(c|de)?`, "[ab]"},
+		{`a?bc|de`, "[bc de]"},
+		{`(^|[ ,])s\.?r\.?o\.?($|[ ),.])`, "[s.r.o s.ro sr.o sro]"},
+		{`e\.? ?u`, "[e u e. u e.u eu]"},
+		{`a[bc]{2}d`, "[a]"},
+		{`[a-z]+`, "[]"},
+		{`ab|[a-z]`, "[]"},
+		{`(?i)ab`, "[]"},
+		{`a?b?`, "[]"},
+	}
+	for _, c := range cases {
+		tree, err := syntax.Parse(c.expression, syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		need := newSpeller().required(tree)
+		slices.Sort(need)
+		if got := fmt.Sprint(need); got != c.want {
+			t.Errorf("%s needs %s, want %s", c.expression, got, c.want)
+		}
+	}
 }
 
 func TestMatchesDoNotOverlapAndTheLongestCounts(t *testing.T) {
