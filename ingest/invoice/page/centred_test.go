@@ -20,13 +20,21 @@ func TestFiguresInTheMiddleOfACell(t *testing.T) {
 		lines []text.Line
 		want  string
 	}{
-		"a figure":                    {[]text.Line{first, line(505.5, 518, 544, "€0.00"), second}, "VAT (0% on €409.00) reverse + €0.00 | charge"},
-		"a figure with its currency":  {[]text.Line{first, line(505.5, 518, 544, "0.00 EUR"), second}, "VAT (0% on €409.00) reverse + 0.00 EUR | charge"},
-		"words":                       {[]text.Line{first, line(505.5, 518, 580, "Rheinstraße 5"), second}, "VAT (0% on €409.00) reverse | Rheinstraße 5 | charge"},
-		"a figure under the cell":     {[]text.Line{first, line(505.5, 400, 426, "€0.00"), second}, "VAT (0% on €409.00) reverse | €0.00 | charge"},
-		"lines of two columns":        {[]text.Line{first, line(505.5, 518, 544, "€0.00"), line(511, 40, 90, "Total")}, "VAT (0% on €409.00) reverse | €0.00 | Total"},
-		"lines a whole line apart":    {[]text.Line{first, line(511, 518, 544, "€0.00"), line(522, 300, 330, "charge")}, "VAT (0% on €409.00) reverse | €0.00 | charge"},
-		"nothing below it":            {[]text.Line{first, line(505.5, 518, 544, "€0.00")}, "VAT (0% on €409.00) reverse | €0.00"},
+		"a figure":                   {[]text.Line{first, line(505.5, 518, 544, "€0.00"), second}, "VAT (0% on €409.00) reverse + €0.00 | charge"},
+		"a figure with its currency": {[]text.Line{first, line(505.5, 518, 544, "0.00 EUR"), second}, "VAT (0% on €409.00) reverse + 0.00 EUR | charge"},
+		"words":                      {[]text.Line{first, line(505.5, 518, 580, "Rheinstraße 5"), second}, "VAT (0% on €409.00) reverse | Rheinstraße 5 | charge"},
+		"a figure under the cell":    {[]text.Line{first, line(505.5, 400, 426, "€0.00"), second}, "VAT (0% on €409.00) reverse | €0.00 | charge"},
+		"lines of two columns":       {[]text.Line{first, line(505.5, 518, 544, "€0.00"), line(511, 40, 90, "Total")}, "VAT (0% on €409.00) reverse | €0.00 | Total"},
+		"lines a whole line apart":   {[]text.Line{first, line(511, 518, 544, "€0.00"), line(522, 300, 330, "charge")}, "VAT (0% on €409.00) reverse | €0.00 | charge"},
+		"nothing below it":           {[]text.Line{first, line(505.5, 518, 544, "€0.00")}, "VAT (0% on €409.00) reverse | €0.00"},
+		"a figure beside a table on the left": {[]text.Line{first, {Y: 507, Cells: []text.Cell{line(507, 40, 90, "20 %").Cells[0],
+			line(505.5, 518, 544, "€0.00").Cells[0]}}, second}, "VAT (0% on €409.00) reverse + €0.00 | 20 % | charge"},
+		"a figure with words of its own": {[]text.Line{first, {Y: 505.5, Cells: []text.Cell{line(505.5, 485, 510, "Tax").Cells[0],
+			line(505.5, 518, 544, "€0.00").Cells[0]}}, second}, "VAT (0% on €409.00) reverse | Tax + €0.00 | charge"},
+		"a label that has its figure": {[]text.Line{{Y: 500, Cells: []text.Cell{first.Cells[0], line(500, 518, 544, "€1.00").Cells[0]}},
+			line(505.5, 518, 544, "€0.00"), second}, "VAT (0% on €409.00) reverse + €1.00 | €0.00 | charge"},
+		"a paragraph that goes on": {[]text.Line{first, line(505.5, 518, 544, "€0.00"), second, line(522, 300, 360, "of the buyer")},
+			"VAT (0% on €409.00) reverse | €0.00 | charge | of the buyer"},
 		"a figure above both of them": {[]text.Line{line(494.5, 518, 544, "€0.00"), first, second}, "€0.00 | VAT (0% on €409.00) reverse | charge"},
 	} {
 		t.Run(name, func(t *testing.T) {

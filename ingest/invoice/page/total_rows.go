@@ -44,6 +44,11 @@ func (s *sheet) partOfTotalRow(g *sum, all []sum) bool {
 	if g.role != roleGross || g.column || !s.namedTotal(g) || moneyIn(s.rows[g.item.row]) < 2 {
 		return false
 	}
+	if head := s.heading(g.item); head != nil {
+		if r, _ := s.roleOf(strings.TrimSpace(head.folded)); r == roleTax {
+			return true
+		}
+	}
 	return slices.ContainsFunc(all, func(o sum) bool {
 		return o.column && o.item == g.item && o.amount.start == g.amount.start && (o.role == roleNet || o.role == roleTax)
 	})
@@ -82,7 +87,10 @@ func (s *sheet) totalOf(net, tax *sum, grosses []sum) *sum {
 			return g
 		}
 	}
-	for r := row + 1; r <= min(row+rowsToTotal, len(s.rows)-1); r++ {
+	for r, sums := row+1, 0; r < len(s.rows) && r <= row+maxComponents && sums < rowsToTotal; r++ {
+		if moneyIn(s.rows[r]) > 0 {
+			sums++ // what stands beside the sums may have more lines
+		}
 		for _, it := range s.rows[r] {
 			inLine := absFloat(it.x1-tax.item.x1) < 4 || absFloat(it.x1-net.item.x1) < 4
 			if a, ok := onlyMoney(it); ok && inLine && it.page == tax.item.page && a.value == value {
@@ -189,14 +197,19 @@ func onlyMoney(it *item) (amount, bool) {
 
 // headedTax reports whether the nearest heading above an amount names a tax.
 func (s *sheet) headedTax(it *item) bool {
+	head := s.heading(it)
+	return head != nil && s.anyTax.MatchString(head.folded)
+}
+
+// heading is the nearest item with letters and without figures but rates above an amount: "TVA 21 %" is a heading.
+func (s *sheet) heading(it *item) *item {
 	for r := it.row - 1; r >= 0 && r >= it.row-80; r-- {
-		row := s.rows[r]
-		for _, head := range row {
+		for _, head := range s.rows[r] {
 			if head.page == it.page && aligned(head, it) && hasLetters(withoutCurrency(head.folded)) &&
-				!slices.ContainsFunc(head.amounts, func(a amount) bool { return !a.percent }) { // "TVA 21 %" is a heading
-				return s.anyTax.MatchString(head.folded)
+				!slices.ContainsFunc(head.amounts, func(a amount) bool { return !a.percent }) {
+				return head
 			}
 		}
 	}
-	return false
+	return nil
 }
