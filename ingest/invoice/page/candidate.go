@@ -99,6 +99,9 @@ func (s *sheet) decide(field string, all []*candidate) (*fields.Text, *candidate
 func (s *sheet) lookAround(c *candidate, start, end int) {
 	it := c.at
 	before, behind := partAround(it.folded, start, end)
+	if s.copyMark.MatchString(behind) {
+		behind = "" // "FS-517/26 original"
+	}
 	c.seen(hasLetters(before), "words before it")
 	c.seen(hasLetters(behind), "words behind it")
 	c.seen(strings.Trim(before, " :.#") == "" && strings.Trim(behind, " .,") == "", "alone in its cell")

@@ -30,7 +30,7 @@ func (s *sheet) somethingElse(c *candidate) bool {
 	case c.rule == noLabel:
 		other := func(feature string) bool { return strings.HasPrefix(feature, othersLabel) }
 		return s.ofThing(c) || noNumber(c) || monthOfYear.MatchString(c.value) || s.ofItem(c) || s.inGroups(c.at, start, end) ||
-			slices.ContainsFunc(c.features, other)
+			phoneBefore.MatchString(c.at.folded[:start]) || slices.ContainsFunc(c.features, other)
 	case c.rule == titleBefore:
 		return noNumber(c) || !slices.Contains(c.features, titleBefore+" behind") && s.ofThing(c)
 	}
@@ -80,8 +80,14 @@ func noNumber(c *candidate) bool {
 	text := c.at.folded
 	code := end-start == 3 && start > 0 && text[start-1] == '(' && end < len(text) && text[end] == ')'
 	called := strings.Contains(c.value, " ") && phone.MatchString(c.value)
-	return code || called || bareYear(c.value) || measures.MatchString(c.value)
+	return code || called || bareYear(c.value) || measures.MatchString(c.value) || hundredths.MatchString(c.value)
 }
+
+// hundredths end a sum in words: "PLN 85/100".
+var hundredths = regexp.MustCompile(`^(?:[A-Za-z]{2,3}\.? )?\d{1,2}/100$`)
+
+// phoneBefore announces a telephone number.
+var phoneBefore = regexp.MustCompile(`\b(?:tel|tlf|telefon|telefono|telephone|phone|fax|fon|mobil)[.: ]*$`)
 
 // personsCode is the tax code of a person in Italy.
 var personsCode = regexp.MustCompile(`\b[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]\b`)

@@ -238,7 +238,7 @@ func (s *sheet) columnSum(it *item, a amount) (sum, bool) {
 		for i, head := range row {
 			// Heads stand over their column, or are as many as the row's items.
 			inColumn := aligned(head, it) || len(row) == len(s.rows[it.row]) && len(row) >= 3 && i == it.col &&
-				it.row-r <= 3 && lettersIn(row) == len(row)
+				it.row-r <= 3 && lettersIn(row) == len(row) || it.row-r <= 2 && s.underHead(row, i, it)
 			if !inColumn || !hasLetters(withoutCurrency(head.folded)) {
 				continue
 			}
@@ -263,6 +263,16 @@ func (s *sheet) columnSum(it *item, a amount) (sum, bool) {
 		}
 	}
 	return sum{}, false
+}
+
+// underHead reports whether an item stands between where a heading begins and where the next one does: figures end on the right of a
+// column, headings begin on its left. They are headings where all of three or more cells have words and no figures.
+func (s *sheet) underHead(heads []*item, i int, it *item) bool {
+	const fewest = 3
+	if len(heads) < fewest || lettersIn(heads) < len(heads) || moneyIn(heads) > 0 || it.x0 < heads[i].x0 {
+		return false
+	}
+	return i+1 == len(heads) || it.x1 < heads[i+1].x0
 }
 
 func lettersIn(row []*item) int {

@@ -14,7 +14,7 @@ type vocabulary struct {
 	// What the document is.
 	invoiceTitle, invoiceTitleAlone, titleAlone, titleTail *words.Pattern
 	anyInvoiceTitle                                        *words.Pattern
-	invoiceWord, invoicePart, creditTitle                  *words.Pattern
+	invoiceWord, invoicePart, creditTitle, copyMark        *words.Pattern
 	otherTitle, titleAboutInvoices, selfBilling, subject   *words.Pattern
 	enclosure, sentAlong, noInvoice                        *words.Pattern
 	reminderTitle, reminderSubject, offering               *words.Pattern
@@ -102,6 +102,7 @@ func (v *vocabulary) addTitles(w *words.Words) {
 	v.titleTail = w.Compile(`^[ :.]*(?:(?:<number>|#)[ :.#]*)?(?:[a-z]{0,5}[-/ ]?\d[\w./-]*)?[ .]*$`)
 	v.invoiceWord = w.Any("invoice word")
 	v.invoicePart = w.Compile(`<=invoice>`)
+	v.copyMark = w.Compile(`^\W*<copy>\W*$`)
 	v.creditTitle = w.Compile(`^\W*(?:<copy> )?<credit note>`)
 	v.selfBilling = w.Compile(`<self billing>|\(389\)`)                  // its code in UNTDID 1001
 	const nth = `^\W*(?:\d{1,2} ?[a-z.~]{0,3} ?|(?:<copy>|<ordinal>) )?` // "2. Mahnung", "2e relance", "final reminder"
