@@ -181,12 +181,17 @@ func (s *sheet) corrected() ruled {
 	for k := 2; k < len(rows); k++ {
 		was, is, own := rows[k-2], rows[k-1], &rows[k]
 		if is.net.value-was.net.value == own.net.value && is.tax.value-was.tax.value == own.tax.value && own.net.value != 0 &&
-			was.net.item.page == own.net.item.page && was.net.value != 0 {
+			was.net.item.page == own.net.item.page && was.net.value != 0 && inOneColumn(was.tax, is.tax, own.tax) {
 			return ruled{net: &own.net, tax: &own.tax, gross: &own.gross, netValue: own.net.value, taxValue: own.tax.value,
 				grossValue: own.gross.value, hasNet: true, hasTax: true, rule: difference, confidence: 0.95}
 		}
 	}
 	return ruled{}
+}
+
+// inOneColumn reports whether three sums end below one another.
+func inOneColumn(a, b, c sum) bool {
+	return absFloat(a.item.x1-b.item.x1) < 3 && absFloat(b.item.x1-c.item.x1) < 3
 }
 
 // difference is the rule of the sums of a correction.
@@ -208,7 +213,7 @@ func (s *sheet) triples() []triple {
 		}
 		n, t, g := cells[0], cells[1], cells[2]
 		n.role, t.role, g.role = roleNet, roleTax, roleGross
-		if whole && t.value != 0 && n.value+t.value == g.value && absolute(t.value)*5 <= absolute(n.value)*2 {
+		if whole && n.value != 0 && n.value+t.value == g.value && absolute(t.value)*5 <= absolute(n.value)*2 {
 			out = append(out, triple{n, t, g})
 		}
 	}

@@ -233,14 +233,23 @@ func (b *billing) reasoned(c *bill) bool {
 	if c.taxAt.role != roleTax && c.tax*100 > c.net*most {
 		return false
 	}
-	return c.netAt.role == roleNet || c.taxAt.role == roleTax || leads(b.percent, c.net, c.tax, 1) || b.addUp(c.netAt) && b.addUp(c.taxAt) ||
-		c.tax >= tellingTax && leads(taxRates(), c.net, c.tax, 1)
+	cents := taxRounding(c.netAt, c.taxAt)
+	return c.netAt.role == roleNet || c.taxAt.role == roleTax || leads(b.percent, c.net, c.tax, cents) ||
+		b.addUp(c.netAt) && b.addUp(c.taxAt) || c.tax >= tellingTax && leads(taxRates(), c.net, c.tax, cents)
+}
+
+// taxRounding is by how many cents a tax may be other than its rate says: a whole unit where both sums are printed without decimals.
+func taxRounding(net, tax *sum) int64 {
+	if net.amount.decimals == 0 && tax.amount.decimals == 0 {
+		return 100
+	}
+	return 1
 }
 
 // rated reports whether a rate, printed or of some country, leads from net to tax.
 func (b *billing) rated(t totals) bool {
-	return leads(b.percent, absolute(t.net.value), absolute(t.tax.value), 1) ||
-		leads(taxRates(), absolute(t.net.value), absolute(t.tax.value), 1)
+	net, tax, cents := absolute(t.net.value), absolute(t.tax.value), taxRounding(t.net.from, t.tax.from)
+	return leads(b.percent, net, tax, cents) || leads(taxRates(), net, tax, cents)
 }
 
 // tellingTax is from where on a tax to the cent tells its rate, 100.00.

@@ -113,13 +113,27 @@ func (s *sheet) clearly(f found, p place) bool {
 	switch {
 	case !f.plainly() || p.item != f.item && figuresInGroups(p.item.folded):
 		return true
-	case f.label.rule == plainNumber && p.item == f.item && figuresInGroups(p.item.folded[p.from:]):
+	case f.label.rule == plainNumber && p.item == f.item && figuresInGroups(p.item.folded[p.from:]),
+		f.label.rule == titleBefore && p.item == f.item && figuresInGroups(s.behindNumberWord(p.item.folded[p.from:])),
+		f.label.rule == titleBefore && p.item == f.item && yearAndCount.MatchString(strings.Trim(p.item.folded[p.from:], " ")):
 		return true
 	case f.label.rule != plainNumber || p.where == "beside" || strings.HasPrefix(p.where, "below"):
 		return false
 	}
 	return p.item == f.item && s.dateLabelIn(f.item, f.end) || p.item != f.item && s.besideDateLabel(f.item) || s.byTitle(f.item)
 }
+
+// behindNumberWord is what stands behind the word for a number that a text begins with: "n. 5126 0088 4471"; "" without one.
+func (v *vocabulary) behindNumberWord(folded string) string {
+	word, rest, _ := strings.Cut(strings.TrimLeft(folded, " "), " ")
+	if !slices.Contains(v.numberWords, strings.Trim(word, ".:")) {
+		return ""
+	}
+	return rest
+}
+
+// yearAndCount is a number that looks like a month: "Rechnung 2026-07" is the seventh of its year.
+var yearAndCount = regexp.MustCompile(`^20\d\d-\d{2,3}$`)
 
 // dateLabelIn reports whether a label of the day of issue stands behind an offset of an item.
 func (s *sheet) dateLabelIn(it *item, from int) bool {
@@ -371,7 +385,7 @@ func (v *vocabulary) numberAt(it *item, from int, clear bool) (value string, at 
 	r := it.runes
 	i := from
 	skip := func() {
-		for i < len(r) && (unicode.IsSpace(r[i]) || strings.ContainsRune(":#.°º*№-–|", r[i]) || r[i] == '/' && i+1 < len(r) && r[i+1] == ' ') {
+		for i < len(r) && (unicode.IsSpace(r[i]) || strings.ContainsRune(":#.°º*№-–|·•", r[i]) || r[i] == '/' && i+1 < len(r) && r[i+1] == ' ') {
 			i++
 		}
 	}
@@ -399,7 +413,7 @@ func (v *vocabulary) numberAt(it *item, from int, clear bool) (value string, at 
 		v.months[strings.ToLower(value)] > 0) {
 		return "", 0, false
 	}
-	if v.looksLikeDate(value) && !strings.Contains(value, "/") {
+	if v.looksLikeDate(value) && !strings.Contains(value, "/") && !yearAndCount.MatchString(fold([]rune(value))) {
 		return "", 0, false
 	}
 	if end < len(r) && !clear {

@@ -59,12 +59,17 @@ func (s *sheet) netAndTaxRow(grosses []sum) ruled {
 	for r := len(s.rows) - 1; r >= 0; r-- {
 		row := s.rows[r]
 		last := len(row) - 1
-		if named, _ := s.roleOf(strings.TrimSpace(row[0].folded)); len(row) < 3 || named != roleGross && named != roleNet {
+		if len(row) < 3 {
 			continue
 		}
 		n, ok := onlyMoney(row[last-1])
 		t, also := onlyMoney(row[last])
-		if !ok || !also || t.value == 0 || absolute(t.value)*5 > absolute(n.value)*2 || !s.headedTax(row[last]) {
+		if !ok || !also || t.value == 0 || absolute(t.value)*5 > absolute(n.value)*2 {
+			continue
+		}
+		named, _ := s.roleOf(strings.TrimSpace(row[0].folded))
+		headed := (named == roleGross || named == roleNet) && s.headedTax(row[last])
+		if !headed && !s.sumsOfRates(row[last-1], row[last]) {
 			continue
 		}
 		net := &sum{value: n.value, role: roleNet, weight: 2, item: row[last-1], amount: n}
@@ -75,6 +80,32 @@ func (s *sheet) netAndTaxRow(grosses []sum) ruled {
 		}
 	}
 	return ruled{}
+}
+
+// sumsOfRates reports whether a net sum and a tax are those of the rows of rates right above, each with its tax behind a label: "Netto 10 %
+// 1.806,10 USt 180,61".
+func (s *sheet) sumsOfRates(net, tax *item) bool {
+	const fewest = 2
+	n, _ := onlyMoney(net)
+	t, _ := onlyMoney(tax)
+	rates := 0
+	for r := net.row - 1; r >= 0 && r >= net.row-maxRates && (n.value != 0 || t.value != 0); r-- {
+		var bases, taxes []amount
+		for _, it := range s.rows[r] {
+			a, money := onlyMoney(it)
+			switch {
+			case money && absFloat(it.x1-net.x1) < 3:
+				bases = append(bases, a)
+			case money && absFloat(it.x1-tax.x1) < 3 && it.col > 0 && s.anyTax.MatchString(s.rows[r][it.col-1].folded):
+				taxes = append(taxes, a)
+			}
+		}
+		if len(bases) != 1 || len(taxes) != 1 {
+			return false
+		}
+		n.value, t.value, rates = n.value-bases[0].value, t.value-taxes[0].value, rates+1
+	}
+	return rates >= fewest && n.value == 0 && t.value == 0
 }
 
 // totalOf is the total below a row of a net sum and its tax that is both together: one with a label, or else a figure alone in its cell,

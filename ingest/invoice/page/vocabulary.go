@@ -142,7 +142,7 @@ func (v *vocabulary) addNumbers(w *words.Words) {
 	v.numberBehind = w.Compile(`[^ ]+[ .]+<number behind>`)
 	v.numberedThing = w.Compile(`(?:<numbered thing>|<due>|<calendar week>)[ .:/#-]*(?:(?:<number>|<id>|code|ref)[ .:#-]*){0,2}$`)
 	v.otherNumberAfter = w.Compile(`^\W{0,3}(?:<not the number>|a )`)
-	v.numberShape = w.Compile(`^[\p{L}\p{N}][\p{L}\p{N}_./\\+*()#-]*$`)
+	v.numberShape = w.Compile(`^[\p{L}\p{N}][\p{L}\p{N}_./\\+*()#–-]*$`)
 	v.phoneShape = w.Compile(`^\+?\d{2,}[-/ ]\d{3,}[-/ ]\d{3,}`)
 }
 

@@ -62,7 +62,9 @@ func expand(entry, before, after string) (string, error) {
 			out.WriteString(`\` + string(runes[i]))
 		case c >= 'A' && c <= 'Z':
 			return out.String(), fmt.Errorf("capital %q: entries are written in small letters", c)
-		case strings.ContainsRune(`.+{}[]`, c):
+		case c == '[' || c == ']':
+			return out.String(), fmt.Errorf("%q: one of several letters is written (a|b)", c)
+		case strings.ContainsRune(`.+{}`, c):
 			out.WriteString(`\` + string(c))
 		default:
 			folded := foldRune(c)
