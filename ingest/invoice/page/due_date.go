@@ -38,7 +38,51 @@ func (s *sheet) due(issued *fields.Text, day time.Time) *fields.Text {
 
 // instalments reports whether an item says of several sums until when each is to be paid, without a discount: that settles no day.
 func (s *sheet) instalments(it *item) bool {
-	return len(it.dates) > 1 && moneyCount(it) > 1 && !strings.Contains(it.folded, "%") && !s.earlyPayment.MatchString(it.folded)
+	within := len(it.dates) > 1 && moneyCount(it) > 1 && !strings.Contains(it.folded, "%") && !s.earlyPayment.MatchString(it.folded)
+	return within || s.instalmentRow(it)
+}
+
+// instalmentRow reports whether the day in an item stands in one of several rows, each with a day and a sum below those of the row above,
+// and the sums together are another one that is printed: the whole.
+func (s *sheet) instalmentRow(it *item) bool {
+	const most = 12
+	first, rows, whole, days := it.row, 0, int64(0), map[string]bool{}
+	sumIn := func(r int) (amount, bool) {
+		for _, day := range s.rows[r] {
+			right := s.right(day)
+			if day.page == it.page && len(day.dates) == 1 && absFloat(day.x0-it.x0) < 3 && right != nil {
+				days[day.dates[0].String()] = true
+				return onlyMoney(right)
+			}
+		}
+		return amount{}, false
+	}
+	for ; first > 0 && it.row-first < most; first-- {
+		if _, ok := sumIn(first - 1); !ok {
+			break
+		}
+	}
+	days = map[string]bool{}
+	for ; first+rows < len(s.rows) && rows < most; rows++ {
+		a, ok := sumIn(first + rows)
+		if !ok {
+			break
+		}
+		whole += a.value
+	}
+	return rows > 1 && len(days) > 1 && s.printsElsewhere(whole, first, first+rows)
+}
+
+// printsElsewhere reports whether a sum is printed outside of some rows.
+func (s *sheet) printsElsewhere(value int64, from, to int) bool {
+	for r, row := range s.rows {
+		for _, it := range row {
+			if (r < from || r >= to) && slices.ContainsFunc(it.amounts, func(a amount) bool { return a.money() && a.value == value }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // plainly is how sure a day is that the page asks for in plain words and no other beside it.
@@ -327,6 +371,10 @@ func (s *sheet) columnDate(header, under *item) *item {
 			other.row > header.row {
 			return other
 		}
+	}
+	if right := s.right(under); right != nil && absFloat(under.x0-header.x0) < 4 && !hasDigit(under.folded) && len(right.dates) == 1 &&
+		right.dates[0].start == 0 {
+		return right
 	}
 	return nil
 }

@@ -21,3 +21,33 @@ func TestInstalments(t *testing.T) {
 		}
 	}
 }
+
+// Given rows of a day and a sum each, which together are a total that is printed, then none is the day by which to pay; two ways to pay one
+// sum, or one row, are none.
+func TestRowsOfInstalments(t *testing.T) {
+	for name, c := range map[string]struct {
+		page string
+		want bool
+	}{
+		"two halves": {`Data scadenza    Importo
+30-09-2026       6.088,42
+31-10-2026       6.088,43
+Totale documento EUR 12.176,85`, true},
+		"a discount and the whole": {`Data scadenza    Importo
+30-09-2026       5.900,00
+31-10-2026       6.088,43
+Totale documento EUR 6.088,43`, false},
+		"one row": {`Data scadenza    Importo
+30-09-2026       6.088,42
+Totale documento EUR 6.088,42`, false},
+		"both on one day": {`Data scadenza    Importo
+30-09-2026       6.088,42
+30-09-2026       6.088,43
+Totale documento EUR 12.176,85`, false},
+	} {
+		s := newSheet(testVocabulary(t), typed.Document(c.page))
+		if got := s.instalments(s.rows[1][0]); got != c.want {
+			t.Errorf("%s: %t, want %t", name, got, c.want)
+		}
+	}
+}

@@ -80,8 +80,12 @@ func noNumber(c *candidate) bool {
 	text := c.at.folded
 	code := end-start == 3 && start > 0 && text[start-1] == '(' && end < len(text) && text[end] == ')'
 	called := strings.Contains(c.value, " ") && phone.MatchString(c.value)
-	return code || called || bareYear(c.value) || measures.MatchString(c.value) || hundredths.MatchString(c.value)
+	return code || called || bareYear(c.value) || measures.MatchString(c.value) || hundredths.MatchString(c.value) ||
+		spanOf.MatchString(c.value)
 }
+
+// spanOf is from one small number to another, as houses and weeks are told: "12–18".
+var spanOf = regexp.MustCompile(`^\d{1,3}–\d{1,3}$`)
 
 // hundredths end a sum in words: "PLN 85/100".
 var hundredths = regexp.MustCompile(`^(?:[A-Za-z]{2,3}\.? )?\d{1,2}/100$`)

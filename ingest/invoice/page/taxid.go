@@ -89,6 +89,9 @@ func (s *sheet) taxID(own Own, buyers, windowed map[*item]bool, supplier *named)
 		best = s.closest(all, best, key)
 	}
 	best = s.rather(all, best)
+	if sure {
+		best = s.underName(all, best, key)
+	}
 	score := all[best].score
 	if low := s.lowest(all, best); low >= 0 {
 		best = low

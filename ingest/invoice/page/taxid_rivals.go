@@ -46,6 +46,29 @@ func (s *sheet) belowName(it *item, key string) bool {
 	return false
 }
 
+// underName is the one id in the block of lines that the supplier's name tops, where the best one stands in none of his: national numbers
+// count for less than VAT ids, but a form may print the buyer's apart from his address.
+func (s *sheet) underName(all []identified, best int, key string) int {
+	his := func(c identified) bool { return s.blockOwner(c.it, key, true) == ownSeller }
+	if all[best].ours || all[best].behalf || his(all[best]) {
+		return best
+	}
+	found := -1
+	for i, c := range all {
+		if c.score <= ofBuyer || c.kind == businessNumber || !his(c) {
+			continue
+		}
+		if found >= 0 && all[found].id.value != c.id.value {
+			return best
+		}
+		found = i
+	}
+	if found < 0 {
+		return best
+	}
+	return found
+}
+
 // nearScore is how much less another id may score to be as likely.
 const nearScore = 0.04
 

@@ -92,20 +92,20 @@ func (s *sheet) toldIn(p *passage) (all []ruled) {
 		return all
 	}
 	for i := range p.figures {
-		if n, t, g := s.toldTriple(p, i); g != nil {
-			all = append(all, ruled{net: n, tax: t, gross: g, netValue: n.value, taxValue: t.value, grossValue: g.value, hasNet: true,
-				hasTax: true, rule: "told in a sentence: net + tax = gross", confidence: 0.92})
+		if t := s.toldTriple(p, i); t.gross != nil {
+			all = append(all, t)
 		}
 	}
 	return all
 }
 
-// toldTriple is the net sum and the total of the tax that a figure of a passage may be.
-func (s *sheet) toldTriple(p *passage, i int) (net, tax, gross *sum) {
+// toldTriple is the net sum and the total of the tax that a figure of a passage may be, or what they make up with a charge that no tax
+// applies to.
+func (s *sheet) toldTriple(p *passage, i int) ruled {
 	t := &p.figures[i]
 	before, behind := p.around(i)
 	if t.value == 0 || !s.anyTax.MatchString(before) && !s.anyTax.MatchString(behind) {
-		return nil, nil, nil
+		return ruled{}
 	}
 	for k := range p.figures {
 		n := &p.figures[k]
@@ -114,10 +114,26 @@ func (s *sheet) toldTriple(p *passage, i int) (net, tax, gross *sum) {
 			continue
 		}
 		if g := s.toldTotal(p, n.value+t.value); g != nil {
-			return &n.sum, &t.sum, g
+			return ruled{net: &n.sum, tax: &t.sum, gross: g, netValue: n.value, taxValue: t.value, grossValue: g.value, hasNet: true,
+				hasTax: true, rule: "told in a sentence: net + tax = gross", confidence: 0.92}
+		}
+		for o := range p.figures {
+			if said, _ := p.around(o); o == i || o == k || !s.untaxedCharge(said) {
+				continue
+			}
+			if g := s.toldTotal(p, n.value+t.value+p.figures[o].value); g != nil {
+				return ruled{tax: &t.sum, gross: g, taxValue: t.value, grossValue: g.value, hasTax: true,
+					rule: "told in a sentence: net + tax + charge = gross", confidence: 0.9}
+			}
 		}
 	}
-	return nil, nil, nil
+	return ruled{}
+}
+
+// untaxedCharge reports whether words speak of what was laid out, or what no tax applies to.
+func (s *sheet) untaxedCharge(said string) bool {
+	r, _ := s.roleOf(said)
+	return s.noTax.MatchString(said) || r == roleOther
 }
 
 // toldTotal is the figure of a value in a passage, else the only one in a row below it.
