@@ -159,6 +159,21 @@ func (s *sheet) theSender(all []named, likeliest *named) int {
 	return sender
 }
 
+// besideSender reports whether a column on the left edge of the first page tells the sender's tax id and account, and a name stands beside
+// it that nothing but its place and a contact ties to the issuer: whom the letter is for.
+func (s *sheet) besideSender(c *named) bool {
+	side := s.sideColumn()
+	if len(side) == 0 || slices.Contains(side, c.it) {
+		return false
+	}
+	for t := range c.ties {
+		if t != tieHead && t != tieAgain && t != tieContact {
+			return false
+		}
+	}
+	return true
+}
+
 // theSigned is the one company that signs the letter, where nothing but its place ties the likeliest name to the issuer: that may be whom
 // the letter is for, or an agency of the company; -1 where there is none.
 func (s *sheet) theSigned(all []named, likeliest *named) int {
@@ -238,7 +253,7 @@ func (s *sheet) settled(c, likeliest *named, all []named, own Own, buyers map[*i
 			return false
 		}
 	}
-	if likely < doubtful || len(c.ties) == 0 || s.loneAddressee(c, all) || s.rivalled(c, all, buyers) {
+	if likely < doubtful || len(c.ties) == 0 || s.loneAddressee(c, all) || s.rivalled(c, all, buyers) || s.besideSender(c) {
 		return false
 	}
 	if s.saysSelfBilled() && !c.ties[tieLabel] && (c.ties[tieFoot] || c.ties[tieReturn]) {
