@@ -101,7 +101,8 @@ func (s *sheet) exemptNet(nets, taxes, grosses []sum) ruled {
 	}
 	n := &nets[len(nets)-1]
 	below := func(g sum) bool { return g.item.row >= n.item.row && g.value != 0 }
-	if n.column || n.weight < 2 || n.value <= 0 || slices.ContainsFunc(grosses, below) || !s.addUp(n) && !s.leftAbove(n) {
+	only := len(nets) == 1 && len(grosses) == 0 // their sum may be a cent off
+	if n.column || n.weight < 2 || n.value <= 0 || slices.ContainsFunc(grosses, below) || !only && !s.addUp(n) && !s.leftAbove(n) {
 		return ruled{}
 	}
 	return ruled{net: n, tax: n, gross: n, netValue: n.value, grossValue: n.value, hasNet: true, hasTax: true,

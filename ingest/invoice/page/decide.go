@@ -38,7 +38,8 @@ func (s *sheet) total() (decided, weighed totals, labelled []sum) {
 	}
 	if rules.gross.certain() && !rules.gross.is(weighed.gross) {
 		switch {
-		case weighed.gross != nil && rules.gross.rule == restTaxed && rules.restOf(&weighed):
+		case weighed.gross != nil && rules.gross.rule == restTaxed && rules.restOf(&weighed),
+			weighed.gross != nil && rules.gross.rule == withCharge && rules.tax.is(weighed.tax):
 			return rules, weighed, labelled
 		case weighed.gross.certain() && bills.itemsPrefer(&rules, weighed.net),
 			rules.net == nil && weighed.net.certain() && weighed.tax.certain() && bills.rated(weighed),
@@ -230,13 +231,36 @@ func (b *bill) whole() bool {
 // to the cent to a tax so large that hardly any other figure would do. What isn't called a tax is none beyond the highest rate, 27 %.
 func (b *billing) reasoned(c *bill) bool {
 	const most = 28 // percent: 27, and what rounding adds to small sums
-	if c.taxAt.role != roleTax && c.tax*100 > c.net*most {
+	if c.taxAt.role != roleTax && (c.tax*100 > c.net*most || b.ofQuantity(c.taxAt)) {
 		return false
 	}
 	cents := taxRounding(c.netAt, c.taxAt)
 	return c.netAt.role == roleNet || c.taxAt.role == roleTax || leads(b.percent, c.net, c.tax, cents) ||
 		b.addUp(c.netAt) && b.addUp(c.taxAt) || c.tax >= tellingTax && leads(taxRates(), c.net, c.tax, cents)
 }
+
+// ofQuantity reports whether two other figures of a sum's row make it up, a quantity and a price: then it is an item's.
+func (s *sheet) ofQuantity(sm *sum) bool {
+	var others []int64
+	for _, it := range s.rows[sm.item.row] {
+		for _, a := range it.amounts {
+			if (it != sm.item || a.start != sm.amount.start) && !a.percent && a.value > 0 {
+				others = append(others, a.value)
+			}
+		}
+	}
+	for i, a := range others {
+		for _, b := range others[i+1:] {
+			if a < 1<<31 && b < 1<<31 && a*b == absolute(sm.value)*one {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// one is a whole unit of an amount.
+const one = 10_000
 
 // taxRounding is by how many cents a tax may be other than its rate says: a whole unit where both sums are printed without decimals.
 func taxRounding(net, tax *sum) int64 {

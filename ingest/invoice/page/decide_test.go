@@ -72,9 +72,25 @@ func TestHowMuchMayBeTax(t *testing.T) {
 		"the highest rate, and no label": {580, roleNone, true},
 	} {
 		b := &billing{sheet: sheetOf(t, "Survey")}
-		got := b.reasoned(&bill{net: 2150, tax: c.tax, netAt: &sum{role: roleNet}, taxAt: &sum{role: c.role}})
+		at := b.rows[0][0]
+		got := b.reasoned(&bill{net: 2150, tax: c.tax, netAt: &sum{role: roleNet, item: at}, taxAt: &sum{role: c.role, item: at}})
 		if got != c.want {
 			t.Errorf("%s: it may be the tax %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// Given a row, then its sum is that of a quantity and a price where two other figures in it make it up.
+func TestWhatIsOfAQuantity(t *testing.T) {
+	for row, want := range map[string]bool{
+		"Supporto Tecnico     2      115,00      230,00": true,
+		"Supporto Tecnico     2      114,00      230,00": false,
+		"IVA 23 %                                230,00": false,
+	} {
+		s := sheetOf(t, row)
+		it := s.rows[0][len(s.rows[0])-1]
+		if got := s.ofQuantity(&sum{value: 230 * one, item: it, amount: it.amounts[0]}); got != want {
+			t.Errorf("%q: %t, want %t", row, got, want)
 		}
 	}
 }

@@ -16,6 +16,7 @@ func TestTheDayOfADiscountIsNotTheDueDay(t *testing.T) {
 	for terms, want := range map[string]string{
 		"Bei Zahlung bis 16.05.2026 2 % Skonto.\nZahlbar innerhalb von 30 Tagen ohne Abzug.":                                      "2026-06-05",
 		"Zahlbar bis 16.05.2026 mit 3 % Skonto.\nZahlbar innerhalb von 21 Tagen netto.":                                           "2026-05-27",
+		"Wir bitten um Ausgleich bis zum 16.05.2026 auf unser Geschäftskonto.":                                                    "2026-05-16",
 		"Am 16.05.2026 fällig mit 3 % Skonto.\nZahlbar innerhalb von 30 Tagen netto.":                                             "2026-06-05",
 		"Bei Zahlung bis 16.05.2026 2 % Skonto.":                                                                                  "",
 		"Bei Zahlung bis 16.05.2026 2 % Skonto.\nFällig am 05.06.2026":                                                            "2026-06-05",

@@ -69,3 +69,18 @@ Servidor virtual               1          £400       13%          £400.00
 		t.Errorf("got %s", got)
 	}
 }
+
+// Given a label of the day by which to pay over a row of how and when, then the day beside the words below the label is meant; not where
+// figures are in between.
+func TestADayBesideTheWordsBelowItsLabel(t *testing.T) {
+	for page, want := range map[string]bool{
+		"Échéance(s) :\nVirement      30/11/2026      5 440,27": true,
+		"Échéance(s) :\n2 x           30/11/2026      5 440,27": false,
+		"Échéance(s) :\nVirement      5 440,27      30/11/2026": false,
+	} {
+		s := sheetOf(t, page)
+		if got := s.columnDate(s.rows[0][0], s.rows[1][0]) != nil; got != want {
+			t.Errorf("%q: %t, want %t", page, got, want)
+		}
+	}
+}

@@ -58,6 +58,11 @@ func TestKindsOfDocuments(t *testing.T) {
 		"a reminder of an invoice":                  {paper("Mahnung\n\nRechnung 2026-0417", closing, ""), NotAnInvoice},
 		"a fee note in Spanish":                     {paper("Minuta de honorarios 3/2026", closing, ""), Invoice},
 		"a quote whose subject says what it is for": {paper("Offerte OF-26-0117 – vervanging van 44 cv-ketels in complex Harlingerstraat", closing, ""), NotAnInvoice},
+		"a delivery note by its law, an invoice to follow": {paper("DOCUMENTO DI TRASPORTO (D.P.R. 472/96)", "Totale valore merce 1.000,00",
+			"Seguirà regolare fattura differita."), NotAnInvoice},
+		"claims and debts that are to be confirmed": {paper("Odsouhlasení pohledávek a závazků ke dni 06.05.2026\n\nFaktura č. 2601441", closing, ""),
+			NotAnInvoice},
+		"a bill of a utility in Italy": {paper("Bolletta della luce", closing, ""), Invoice},
 		"an order confirmed, invoices in a sentence": {paper("Wupperzettel\n\nDe uitvoering begint in week twaalf en wordt verrekend in delen volgens de\nfactuurdatum.",
 			"Gesamtbetrag 1.000,00", ""), NotAnInvoice},
 		"a credit named above the total": {paper("Storno zu Rechnung 2026-0399 vom 02.05.2026", closing, ""), CreditNote},
@@ -82,7 +87,7 @@ func TestDocumentsThatSayTheyAreNoInvoice(t *testing.T) {
 		"Toto není daňový doklad.", "Dieses Schreiben ist keine Rechnung.", "This is not a VAT invoice.", "Ne vaut pas facture.",
 		"Il presente documento non costituisce fattura.", "Este documento no es una factura.", "Dit is geen factuur.",
 		"Dokument nie jest fakturą VAT.", "To ni račun.", "Ovo nije račun.", "Ez nem számla.", "Este documento não serve de fatura.",
-		"Acest document nu este o factură.", "Detta är inte en faktura.", "Dette er ikke en faktura.", "Tämä ei ole lasku.",
+		"Acest document nu este o factură.", "Rechnung folgt.", "Seguirà regolare fattura.", "Invoice to follow.", "Facture suivra.", "Detta är inte en faktura.", "Dette er ikke en faktura.", "Tämä ei ole lasku.",
 	} {
 		if got, _, _ := reader.Read(typed.Document(paper("Wupperzettel", closing, says)), Own{}); got != NotAnInvoice {
 			t.Errorf("%q: %v", says, got)

@@ -43,7 +43,44 @@ func (s *sheet) number(buyers map[*item]bool) (*fields.Text, *item) {
 	if s.bare(c) {
 		best.Confidence = min(best.Confidence, undecided)
 	}
+	if heads := s.overDay(own); heads != nil && !certain(best) {
+		return &fields.Text{Value: heads.value, Evidence: s.evidence(heads.at, heads.rule, plainly)}, heads.at
+	}
 	return best, c.at
+}
+
+// overDay is the one number that no label announces and that heads what the first page says of the document: large, alone, of letters and
+// figures, right above the label of the day of issue. Nil where a label announces another.
+func (s *sheet) overDay(all []*candidate) (heads *candidate) {
+	const large = 1.15
+	for _, c := range all {
+		if c.rule != noLabel {
+			return nil
+		}
+		lettered := strings.ContainsFunc(c.value, unicode.IsLetter) && len(c.key) >= fewestCharacters
+		if c.at.page != 1 || c.from != 0 || c.at.size < large*s.median || !lettered || !s.besideDateLabel(c.at) && !s.dayBelow(c.at) {
+			continue
+		}
+		if heads != nil && heads.key != c.key {
+			return nil
+		}
+		heads = c
+	}
+	return heads
+}
+
+// dayBelow reports whether a label of the day of issue begins an item right below another, which has one edge with it.
+func (s *sheet) dayBelow(it *item) bool {
+	const rows, leading = 6, 4.5 // what stands beside them has rows, too
+	for r := it.row + 1; r < len(s.rows) && r <= it.row+rows; r++ {
+		for _, below := range s.rows[r] {
+			edge := absFloat(below.x0-it.x0) < 3 || absFloat(below.x1-it.x1) < 3
+			if below.page == it.page && edge && below.y-it.y < leading*it.size && s.dateLabelIn(below, 0) && !s.otherDate.MatchString(below.folded) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // labelledNumbers finds what labels of an invoice's number announce.
@@ -206,6 +243,7 @@ func (s *sheet) unlabelledNumbers(all *candidates) {
 					continue
 				}
 				value, at, ok := s.numberAt(it, from, false)
+				value += s.brokenOff(it, value)
 				if ok && at == from && !s.countsSomething(it, at, at+len([]rune(value))) {
 					all.at(it, at, value, compact(value))
 				}

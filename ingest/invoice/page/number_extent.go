@@ -141,15 +141,22 @@ func (v *vocabulary) behindStroke(p parted, last int, clear bool) int {
 	return last
 }
 
-// brokenOff is the rest of a number that is broken at a hyphen at the end of its cell: the first word of the cell's next line.
+// brokenOff is the rest of a number that is broken at a hyphen at the end of its cell: the first word of the cell's next line, or the only one
+// of a line below it that begins with a figure.
 func (s *sheet) brokenOff(it *item, value string) string {
 	text := strings.TrimRight(string(it.runes), " ")
 	if !strings.HasSuffix(value, "-") || !strings.HasSuffix(text, value) || it.row+1 == len(s.rows) {
 		return ""
 	}
+	const leading = 2.2
 	for _, below := range s.rows[it.row+1] {
-		if below.page == it.page && absFloat(below.x0-it.x0) < 3 {
-			return trimNumber(string(below.runes[:wordEnd(below.runes, 0)]))
+		if below.page != it.page || below.y-it.y > leading*maxFloat(it.size, 7) {
+			continue
+		}
+		word := trimNumber(string(below.runes[:wordEnd(below.runes, 0)]))
+		alone := len(word) == len(below.runes) && hasDigit(word[:1]) && below.x0 >= it.x0 && below.x0 < it.x1
+		if absFloat(below.x0-it.x0) < 3 || alone {
+			return word
 		}
 	}
 	return ""

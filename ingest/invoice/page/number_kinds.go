@@ -11,7 +11,7 @@ import (
 func (s *sheet) elses(all []*candidate) (own, others []*candidate) {
 	labelled := slices.ContainsFunc(all, func(c *candidate) bool { return c.rule != noLabel && !s.byReference(c) })
 	for i, c := range all {
-		if s.somethingElse(c) || labelled && s.byReference(c) || s.counted(c, all[:i], all[i+1:]) {
+		if s.somethingElse(c) || partOfAnother(c, all) || labelled && s.byReference(c) || s.counted(c, all[:i], all[i+1:]) {
 			others = append(others, c)
 		} else {
 			own = append(own, c)
@@ -20,12 +20,24 @@ func (s *sheet) elses(all []*candidate) (own, others []*candidate) {
 	return own, others
 }
 
+// partOfAnother reports whether a number without a label is the end of another one, which has letters before it: so is the second line of one
+// that is broken.
+func partOfAnother(c *candidate, all []*candidate) bool {
+	return c.rule == noLabel && slices.ContainsFunc(all, func(o *candidate) bool {
+		prefix, ends := strings.CutSuffix(o.key, c.key)
+		return ends && prefix != "" && isPrefix(prefix) && len(c.key) >= fewestCharacters
+	})
+}
+
+// fewestCharacters has what is told to be part of another number: less may be so by chance.
+const fewestCharacters = 5
+
 // somethingElse reports whether a number is that of a customer, an order, an account, a company …; labels of an invoice's number
 // outdo all but what an identifier is made of.
 func (s *sheet) somethingElse(c *candidate) bool {
 	start, end := c.span()
 	switch {
-	case s.isIdentifier(c.at.folded, start, end), personsCode.MatchString(c.value), s.deducted(c):
+	case s.isIdentifier(c.at.folded, start, end), personsCode.MatchString(c.value), bankAccount.MatchString(c.value), s.deducted(c):
 		return true
 	case c.rule == noLabel:
 		other := func(feature string) bool { return strings.HasPrefix(feature, othersLabel) }
@@ -36,6 +48,9 @@ func (s *sheet) somethingElse(c *candidate) bool {
 	}
 	return false
 }
+
+// bankAccount is one without the country that begins an IBAN, as Poles print theirs: nobody numbers invoices with so many figures.
+var bankAccount = regexp.MustCompile(`^\d{2}(?: ?\d{4}){5,6}$`)
 
 // deducted reports whether a number stands in the row of a sum that is taken off: that of an earlier invoice, "./. 1. Abschlagsrechnung 7
 // -168.000,00". On credit notes all sums may be negative.

@@ -90,6 +90,10 @@ func TestFiguresThatAreNoNumber(t *testing.T) {
 		"Számla\nSzámlaszám: 11700000-20000000-30000000\nDatum 12.03.2026",
 		"Faktura VAT\nNr rachunku: PL22 3819 8719 7419 0593 7557 8441\nDatum 12.03.2026",
 		"Rechnung\n340x176\nDatum 12.03.2026",
+		"Faktura VAT\nNr rachunku: 22 1090 2398 0000 0001 4296 9426\nDatum 12.03.2026",
+		"Rechnung\nDatum 12.03.2026\nNeckarbogen 12–18",
+		"Faktura\nDatum 12.03.2026\nSlownie: dwa tysiace PLN 85/100",
+		"Rechnung\nDatum 12.03.2026\nTel 0141-21 60 00",
 		"Parcella\nC.F. BLSRGR68C14G337K\nDatum 12.03.2026",
 		"Fattura\nCodice fiscale BLSRGR68C14G337K\nDatum 12.03.2026",
 		"Rechnung\nDatum 12.03.2026\n\n04/2026",
@@ -108,6 +112,12 @@ func TestWaysToSetANumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	for particulars, want := range map[string]string{
+		"Faktura VAT   FS-517/26/WRO oryginał\nDatum 12.03.2026":                "FS-517/26/WRO",
+		"Bolletta n. 5126 0088 4471\ndel 12.03.2026":                            "5126 0088 4471",
+		"Račun-otpremnica R-1 br.    318/1/1\nDatum 12.03.2026":                 "318/1/1",
+		"3. Abschlagsrechnung · AR 2419/03\nDatum 12.03.2026":                   "AR 2419/03",
+		"Rechnung 2026–07\nDatum 12.03.2026":                                    "2026–07",
+		"Rechnungsnummer: RE-2026-   Datum: 12.03.2026\n                 08734": "RE-2026-08734",
 		// Values above their labels.
 		"Rechnung\n12              20.10.2026\nRg.-Nr.         Rechnungsdatum":                                                    "12",
 		"Rechnung\nA-12/7          20.10.2026\nRg.-Nr.         Rechnungsdatum\n\nBestellung: 77-4\nFällig: 30.10.2026":            "A-12/7",

@@ -40,3 +40,57 @@ func TestDaysBehindNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Given invoices whose number no label announces, then it is the one that stands large, alone and right above the label of the day, whole
+// where it is broken over two lines; neither one in small letters nor what is one of two, nor where a label announces another.
+func TestANumberOverTheDay(t *testing.T) {
+	for name, c := range map[string]struct {
+		above, size, want string
+	}{
+		"large":                  {"TC-2026-0847", "large", "TC-2026-0847"},
+		"broken over two lines":  {"EU-2026-\n                                        00142", "large", "EU-2026-00142"},
+		"as small as the others": {"TC-2026-0847", "", ""},
+		"figures alone":          {"20260847", "large", ""},
+		"of two":                 {"TC-2026-0847\n                                        AB-2026-1111", "large", ""},
+	} {
+		doc := typed.Document(letterhead + `
+                                        ` + c.above + `
+                                        Rechnungsdatum: 28.08.2026
+
+Malerarbeiten                                                   100,00 €
+Nettobetrag                                                     100,00 €
+USt. 20 %                                                        20,00 €
+Rechnungsbetrag                                                 120,00 €
+`)
+		for _, line := range doc.Pages[0].Lines {
+			for i := range line.Cells {
+				if c.size == "large" && strings.Contains(c.above, line.Cells[i].Text) {
+					line.Cells[i].Size = 20
+				}
+			}
+		}
+		s := newSheet(testVocabulary(t), doc)
+		var all candidates
+		s.labelledNumbers(&all)
+		s.unlabelledNumbers(&all)
+		got := ""
+		if heads := s.overDay(all.all); heads != nil {
+			got = heads.value
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// Given figures that are the end of another number, as where it is broken, then they are none of their own; those of a shorter or an equal
+// one are.
+func TestFiguresThatEndAnotherNumber(t *testing.T) {
+	long := &candidate{rule: noLabel, key: "RE202500287"}
+	for key, want := range map[string]bool{"202500287": true, "RE202500287": false, "287": false, "99500287": false} {
+		c := &candidate{rule: noLabel, key: key}
+		if got := partOfAnother(c, []*candidate{long, c}); got != want {
+			t.Errorf("%s: %t, want %t", key, got, want)
+		}
+	}
+}

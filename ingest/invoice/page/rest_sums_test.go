@@ -46,6 +46,25 @@ Spese anticipate, escluse art. 15                   418,50
 Totale fattura                                    3.773,50
 Ritenuta d'acconto 20% su € 2.750,00              - 550,00
 Netto a pagare                                    3.223,50`, "- | 60500 | 377350"},
+		"a correction without tax": {`
+             Netto        VAT      Brutto
+Przed        6 420,00     0,00     6 420,00
+Po           5 778,00     0,00     5 778,00
+Różnica       -642,00     0,00      -642,00
+Do zwrotu: 642,00 EUR`, "-64200 | 0 | -64200"},
+		"a tourist tax below the total": {`
+Zimmer                                              900,00
+Summe Netto                                         900,00
+USt 10 %                                             90,00
+Summe Brutto                                        990,00
+Ortstaxe                                             16,80
+GESAMTBETRAG                                      1.006,80`, "- | 9000 | 100680"},
+		"freight between the tax and what is due": {`
+Lamps                                               109.90
+SUBTOTAL                                            109.90
+SALES TAX                                            10.99
+SHIPPING & HANDLING                                   5.00
+TOTAL DUE                                           125.89`, "- | 1099 | 12589"},
 		"a retention, and no total before it": {`
 Malerarbeiten                                    10.000,00
 Nettosumme                                       10.000,00
@@ -133,4 +152,74 @@ func sumsOn(t *testing.T, sums string) string {
 	_, got, _ := reader.Read(typedBill(sums), Own{})
 	_, out, _ := strings.Cut(brief(got), " | - | ")
 	return out
+}
+
+// Given totals that tables set in their columns, then net, tax and total are read where something says what they are: headings far above,
+// labelled rows of rates that add up, headings that begin where the columns do, a rate to the whole unit. Quantity times price is no tax.
+func TestTotalsInColumns(t *testing.T) {
+	for name, c := range map[string]struct{ sums, want string }{
+		"headings far above, the total below beside other lines": {`
+Denumirea          Cantit.     Pret unitar      Valoarea       TVA
+Vata minerala       640,00           31,20     19.968,00     4.193,28
+Adeziv              180,00           28,70      5.166,00     1.084,86
+
+
+
+
+
+
+
+
+Semnatura                         Total        25.134,00     5.278,14
+Numele delegatului
+C.I. seria
+Mijloc de transport               Total de plata
+Expedierea s-a efectuat
+la data                                        30.412,14`, "2513400 | 527814 | 3041214"},
+		"rows of rates and their sums": {`
+        Netto 10%       1.806,10  USt    180,61
+        Netto 20%         360,00  USt     72,00
+        Netto 0%          412,75  USt      0,00
+        Summen          2.578,85         252,61
+                       ZAHLUNGSBETRAG            2.831,46`, "257885 | 25261 | 283146"},
+		"sums that are not those of the rows": {`
+        Netto 10%       1.806,10  USt    180,61
+        Netto 20%         360,00  USt     72,00
+        Summen          2.578,85         252,61
+                       ZAHLUNGSBETRAG            2.831,46`, "- | - | -"},
+		"figures on the right of headings on the left": {`
+Riferimenti normativi      Spese      Totale imponibile          Totale imposta
+Non imp. art. 41                                 12.176,85                   0,00
+Bollo          Sconto          Arr.        Totale documento
+                                                           EUR 12.176,85
+Scadenza       Banca           Data         Importo
+Bonifico       BPM             30-09-2026   6.088,42
+Bonifico       BPM             31-10-2026   6.088,43`, "1217685 | 0 | 1217685"},
+		"a rate to the whole unit": {`
+Megnevezés                 1 850 000 27%     499 500     2 349 500
+Művezetés                    306 450 27%      82 742       389 192
+Összesen:                  2 156 450         582 242     2 738 692
+Fizetendő összesen: 2 738 692 Ft`, "215645000 | 58224200 | 273869200"},
+		"items of which one is a rate of the other": {`
+Totale Fattura: 1.230,00
+Descrizione                 Quantità     Prezzo        Totale
+Servizio Consulenza         10           100,00      1.000,00
+Supporto Tecnico             2           115,00        230,00`, "- | - | 123000"},
+	} {
+		if got := sumsOn(t, c.sums); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// Given the only sum of an invoice without tax under a label of net sums, then it is what is to be paid, though its items are a cent more.
+func TestAnExemptNetSumAlone(t *testing.T) {
+	const want = "45727 | 0 | 45727"
+	if got := sumsOn(t, `
+Beratung                                            298,65
+Planung                                             158,63
+Netto                                               457,27
+Kein Ausweis von Umsatzsteuer, da Kleinunternehmer gemäß § 19 UStG.`); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
 }

@@ -251,7 +251,7 @@ func (s *sheet) columnSum(it *item, a amount) (sum, bool) {
 					headings++
 				}
 			}
-			if headings > 0 {
+			if headings > 0 && len(row) > 1 {
 				return sum{}, false
 			}
 			role, w := s.roleOf(strings.TrimSpace(head.folded))

@@ -354,3 +354,37 @@ func TestLinesAcrossThePageHaveNoPlace(t *testing.T) {
 		t.Errorf("%d rows, the last is %q at %v", len(s.rows), last.text(), s.box(last))
 	}
 }
+
+// Given a column on the left edge that is the sender's, then a name beside it that nothing but its place ties to the issuer is whom the
+// letter is for; not one that a label or the account ties to him, nor one within the column, nor where no such column is.
+func TestNamesBesideTheSendersColumn(t *testing.T) {
+	column := newSheet(testVocabulary(t), typed.Document(sideColumn))
+	other := newSheet(testVocabulary(t), typed.Document(guarded))
+	item := func(s *sheet, text string) *item {
+		for _, row := range s.rows {
+			for _, it := range row {
+				if strings.HasPrefix(it.text(), text) {
+					return it
+				}
+			}
+		}
+		t.Fatalf("no %q", text)
+		return nil
+	}
+	placed := map[tie]bool{tieHead: true, tieContact: true}
+	for name, c := range map[string]struct {
+		s    *sheet
+		it   string
+		ties map[tie]bool
+		want bool
+	}{
+		"placed":            {column, "Stiftung", placed, true},
+		"with a label":      {column, "Stiftung", map[tie]bool{tieHead: true, tieLabel: true}, false},
+		"within the column": {column, "Architekturbüro", placed, false},
+		"without a column":  {other, "Varovanje", placed, false},
+	} {
+		if got := c.s.besideSender(&named{it: item(c.s, c.it), ties: c.ties}); got != c.want {
+			t.Errorf("%s: %t, want %t", name, got, c.want)
+		}
+	}
+}

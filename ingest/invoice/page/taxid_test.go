@@ -75,3 +75,64 @@ Split, 16.03.2026.` + sums, "77571752162"},
 		}
 	}
 }
+
+// Given the supplier's national number in the block below his name and the buyer's VAT id in a form, then the former is the supplier's;
+// where words say whose the latter is, where it stands below the name, too, or where two do, nothing is changed.
+func TestTheIDBelowTheName(t *testing.T) {
+	const name = "Azulejos La Plana, S.L."
+	for title, c := range map[string]struct {
+		page   string
+		behalf bool
+		want   string
+	}{
+		"in the form alone": {name + `
+Ctra. de Onda 12, 12110 L'Alcora
+N.I.F.: B04291332
+
+
+
+N.I.F.             AGENTE
+ATU35404816        14 EXPORT`, false, "B04291332"},
+		"of whom an agent bills for": {name + `
+Ctra. de Onda 12, 12110 L'Alcora
+N.I.F.: B04291332
+
+
+
+N.I.F.             AGENTE
+ATU35404816        14 EXPORT`, true, "ATU35404816"},
+		"below the name, too": {name + `
+Ctra. de Onda 12, 12110 L'Alcora
+N.I.F.: B04291332
+VAT ATU35404816`, false, "ATU35404816"},
+		"two below the name": {name + `
+Ctra. de Onda 12, 12110 L'Alcora
+N.I.F.: B04291332
+N.I.F.: B04291340
+
+
+
+N.I.F.             AGENTE
+ATU35404816        14 EXPORT`, false, "ATU35404816"},
+	} {
+		s := sheetOf(t, c.page)
+		var all []identified
+		best := -1
+		for _, row := range s.rows {
+			for _, it := range row {
+				for _, id := range s.idsIn(it, nil) {
+					if id.id.value == "ATU35404816" {
+						best, id.behalf = len(all), c.behalf
+					}
+					all = append(all, id)
+				}
+			}
+		}
+		if best < 0 || len(all) < 2 {
+			t.Fatalf("%s: ids %+v", title, all)
+		}
+		if got := all[s.underName(all, best, Key(name))].id.value; got != c.want {
+			t.Errorf("%s: %s, want %s", title, got, c.want)
+		}
+	}
+}

@@ -46,6 +46,11 @@ in Höhe von EUR 2.910,00, sohin
 		"words of tax behind it": {`Voor onze bemiddeling bij de verkoop brengen wij 1,5% over € 750.000,00 in
 rekening, zijnde € 11.250,00, te vermeerderen met € 2.362,50 aan omzetbelasting (21%),
 derhalve € 13.612,50.`, "1125000 | 236250 | 1361250"},
+		"with what was laid out, the total set apart": {`Ich erlaube mir, an Honorar EUR 2.840,00 zu verzeichnen. Zuzüglich 20 % Umsatzsteuer
+im Betrag von EUR 568,00 und der verauslagten Gerichtsgebühren (Durchlaufposten) von
+EUR 382,50 ergibt sich ein Gesamtbetrag von
+
+                                        EUR 3.790,50`, "- | 56800 | 379050"},
 		"no tax, what the parts come to": {`Für elf Stunden zu je 115,00 Euro berechne ich 1.265,00 Euro,
 dazu Laborkosten von 142,50 Euro und Fahrtkosten von 80,00
 Euro, also 1.487,50 Euro. Umsatzsteuer weise ich als Kleinunternehmer nicht aus.`, "148750 | 0 | 148750"},

@@ -103,6 +103,9 @@ func (s *sheet) byRules() (ruled, []sum) {
 		if whole, ok := ratesInColumns(best, inColumns, grosses); ok {
 			return whole, all
 		}
+		if charged := s.withChargeBelow(best, grosses, pick(roleOther)); charged.gross != nil {
+			return charged, all
+		}
 		return s.own(best, closed), all
 	}
 	if t := s.wholeBeforeWithheld(nets, taxes, grosses, pick(roleOther)); t.gross != nil {
@@ -393,12 +396,13 @@ func (s *sheet) taxedBases(taxes []sum) []sum {
 // tourist tax, expenses laid out. Whether the charge belongs to the net sum
 // nobody says.
 func withUntaxed(nets, taxes, grosses, others []sum) ruled {
+	totalled := slices.ContainsFunc(grosses, func(g sum) bool { return g.role == roleGross && !g.column })
 	for gi := range grosses {
 		g := &grosses[gi]
 		for ni := range nets {
 			for ti := range taxes {
 				n, t := &nets[ni], &taxes[ti]
-				if g.role != roleGross || g.column || n.column || t.column || t.value <= 0 || n.value <= t.value ||
+				if g.role != roleGross && totalled || g.column || n.column || t.column || t.value <= 0 || n.value <= t.value ||
 					n.item.row >= g.item.row || t.item.row >= g.item.row {
 					continue
 				}
@@ -406,9 +410,32 @@ func withUntaxed(nets, taxes, grosses, others []sum) ruled {
 					if o.value > 0 && !o.column && o.item.row > n.item.row && o.item.row < g.item.row &&
 						n.value+t.value+o.value == g.value {
 						return ruled{tax: t, gross: g, taxValue: t.value, grossValue: g.value, hasTax: true,
-							rule: "net + tax + charge = gross", confidence: 0.9}
+							rule: withCharge, confidence: 0.9}
 					}
 				}
+			}
+		}
+	}
+	return ruled{}
+}
+
+// withCharge is the rule of a total that holds a charge beside net sum and tax.
+const withCharge = "net + tax + charge = gross"
+
+// withChargeBelow finds the total that a charge without tax, such as a tourist tax, makes of the one that net and tax add up to. Whether the
+// charge belongs to the net sum nobody says.
+func (s *sheet) withChargeBelow(best ruled, grosses, others []sum) ruled {
+	for gi := range grosses {
+		g := &grosses[gi]
+		if g.role != roleGross || g.weight < 2 || g.column || g.item.page != best.gross.item.page || g.item.row <= best.gross.item.row ||
+			g.item.row-best.gross.item.row > rowsToTotal {
+			continue
+		}
+		for _, o := range others {
+			between := o.item.row > best.gross.item.row && o.item.row < g.item.row && !o.column
+			if between && o.value > 0 && best.grossValue+o.value == g.value {
+				return ruled{tax: best.tax, gross: g, taxValue: best.taxValue, grossValue: g.value, hasTax: best.hasTax,
+					rule: withCharge, confidence: best.confidence}
 			}
 		}
 	}

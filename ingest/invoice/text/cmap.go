@@ -2,7 +2,9 @@ package text
 
 import (
 	"sort"
+	"unicode"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"tallyhouse/ingest/invoice/pdf"
 )
@@ -145,18 +147,38 @@ func code(o pdf.Object) (value uint32, length int) {
 	return value, len(s)
 }
 
-// sortRanges prepares cid.
+// textOf returns the text of a code. Some programs write ToUnicode tables in ranges of numbers, as encodings are: those are characters.
+func (m *cmap) textOf(c uint32) (string, bool) {
+	if t, ok := m.text[c]; ok {
+		return t, true
+	}
+	cid, ok := m.inRange(c)
+	if r := rune(cid); ok && cid >= ' ' && cid <= unicode.MaxRune && utf8.ValidRune(r) {
+		return string(r), true
+	}
+	return "", false
+}
+
+// sortRanges prepares cid and textOf.
 func (m *cmap) sortRanges() {
 	sort.SliceStable(m.ranges, func(i, k int) bool { return m.ranges[i].low < m.ranges[k].low })
 }
 
 // cid returns the glyph id of a code, the code itself when no range has it.
 func (m *cmap) cid(c uint32) uint32 {
-	i := sort.Search(len(m.ranges), func(i int) bool { return m.ranges[i].low > c })
-	if i > 0 && c <= m.ranges[i-1].high {
-		return m.ranges[i-1].cid + c - m.ranges[i-1].low
+	if cid, ok := m.inRange(c); ok {
+		return cid
 	}
 	return c
+}
+
+// inRange returns what the ranges say of a code.
+func (m *cmap) inRange(c uint32) (uint32, bool) {
+	i := sort.Search(len(m.ranges), func(i int) bool { return m.ranges[i].low > c })
+	if i > 0 && c <= m.ranges[i-1].high {
+		return m.ranges[i-1].cid + c - m.ranges[i-1].low, true
+	}
+	return 0, false
 }
 
 // next takes one code off s by the code space ranges.

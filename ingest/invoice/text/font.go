@@ -54,7 +54,8 @@ func readFont(f *pdf.File, d pdf.Dict) *font {
 	}
 	if s := f.Stream(d["ToUnicode"]); s != nil {
 		if program, err := f.Unpack(s, maxFontStream); err == nil {
-			if m := readCMap(program, f); len(m.text) > 0 {
+			if m := readCMap(program, f); len(m.text) > 0 || len(m.ranges) > 0 {
+				m.sortRanges()
 				ft.toUnicode = m
 			}
 		}
@@ -309,7 +310,7 @@ func (ft *font) decode(s string, each func(glyph)) {
 			c := uint32(s[i])
 			g := glyph{code: c, text: ft.simple[s[i]], width: ft.width(c), space: c == 32, blank: ft.blank[s[i]]}
 			if ft.toUnicode != nil {
-				if t, ok := ft.toUnicode.text[c]; ok {
+				if t, ok := ft.toUnicode.textOf(c); ok {
 					g.text = t
 				}
 			}
@@ -326,7 +327,7 @@ func (ft *font) decode(s string, each func(glyph)) {
 		}
 		g := glyph{code: c, id: id, width: ft.width(id), space: n == 1 && c == 32}
 		if ft.toUnicode != nil {
-			g.text = ft.toUnicode.text[c]
+			g.text, _ = ft.toUnicode.textOf(c)
 		} else {
 			g.text = ft.byGlyph[id]
 		}

@@ -44,6 +44,19 @@ func FuzzCMap(f *testing.F) {
 	})
 }
 
+// Given a ToUnicode table in ranges of numbers, as some programs write it, then they are characters; what has a text of its own keeps it,
+// and what no character is has none.
+func TestRangesOfNumbersAreCharacters(t *testing.T) {
+	budget := tableBudget(1 << 16)
+	m := readCMap([]byte("1 begincidrange <0000> <FFFF> 0 endcidrange 1 beginbfchar <0042> <0058> endbfchar"), &budget)
+	m.sortRanges()
+	for c, want := range map[uint32]string{'I': "I", 0x20AC: "€", 'B': "X", 7: "", 0xD800: "", 0x10000: ""} {
+		if got, ok := m.textOf(c); got != want || ok != (want != "") {
+			t.Errorf("%#x is %q, %t; want %q", c, got, ok, want)
+		}
+	}
+}
+
 // Given any TrueType program, then its character map is read within the budget.
 func FuzzTrueType(f *testing.F) {
 	f.Add([]byte("\x00\x01\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00cmap\x00\x00\x00\x00\x00\x00\x00\x1C\xFF\xFF\xFF\xFF" +
