@@ -46,11 +46,13 @@ func (s *sheet) belowName(it *item, key string) bool {
 	return false
 }
 
-// underName is the one id in the block of lines that the supplier's name tops, where the best one stands in none of his: national numbers
-// count for less than VAT ids, but a form may print the buyer's apart from his address.
+// underName is the one id in the block of lines that the supplier's name tops, where the best one stands in no block but below its label:
+// national numbers count for less than VAT ids, but a form may print the buyer's apart from his address.
 func (s *sheet) underName(all []identified, best int, key string) int {
 	his := func(c identified) bool { return s.blockOwner(c.it, key, true) == ownSeller }
-	if all[best].ours || all[best].behalf || his(all[best]) {
+	top := s.blockTop(all[best].it)
+	inBlock := top != all[best].it && !s.vatLabel.MatchString(top.folded)
+	if all[best].ours || all[best].behalf || inBlock || his(all[best]) {
 		return best
 	}
 	found := -1
