@@ -166,12 +166,25 @@ func (s *sheet) besideSender(c *named) bool {
 	if len(side) == 0 || slices.Contains(side, c.it) {
 		return false
 	}
+	return c.placedOrReached()
+}
+
+// placedOrReached reports whether nothing but its place and a contact ties a name to the issuer.
+func (c named) placedOrReached() bool {
 	for t := range c.ties {
 		if t != tieHead && t != tieAgain && t != tieContact {
 			return false
 		}
 	}
 	return true
+}
+
+// besideAnother reports whether two companies stand in one row and nothing but its place and a contact, which may be the buyer's, too, ties
+// one to the issuer: no label says which of them is who.
+func besideAnother(c *named, all []named) bool {
+	return c.placedOrReached() && slices.ContainsFunc(all, func(o named) bool {
+		return o.form && o.whole != c.whole && o.it != c.it && o.it.row == c.it.row && o.it.page == c.it.page
+	})
 }
 
 // theSigned is the one company that signs the letter, where nothing but its place ties the likeliest name to the issuer: that may be whom
@@ -253,7 +266,8 @@ func (s *sheet) settled(c, likeliest *named, all []named, own Own, buyers map[*i
 			return false
 		}
 	}
-	if likely < doubtful || len(c.ties) == 0 || s.loneAddressee(c, all) || s.rivalled(c, all, buyers) || s.besideSender(c) {
+	if likely < doubtful || len(c.ties) == 0 || s.loneAddressee(c, all) || s.rivalled(c, all, buyers) || s.besideSender(c) ||
+		besideAnother(c, all) {
 		return false
 	}
 	if s.saysSelfBilled() && !c.ties[tieLabel] && (c.ties[tieFoot] || c.ties[tieReturn]) {
@@ -265,7 +279,8 @@ func (s *sheet) settled(c, likeliest *named, all []named, own Own, buyers map[*i
 // loneAddressee reports whether nothing but its place ties a name without a legal form to the issuer, over an address alone, and nobody
 // else has one: where the letterhead is a picture that is whom the letter is for.
 func (s *sheet) loneAddressee(c *named, all []named) bool {
-	if c.form || len(c.ties) != 1 || !c.ties[tieHead] || !s.bareAddress(c.it) {
+	const large = 1.3 // letterheads are
+	if c.form || len(c.ties) != 1 || !c.ties[tieHead] || !s.bareAddress(c.it) || c.it.row == 0 && c.it.size >= large*s.median {
 		return false
 	}
 	town := func(it *item) bool { return s.postalCity.MatchString(it.folded) }

@@ -111,9 +111,14 @@ func (s *sheet) behindNameLabel(it *item, add addName) bool {
 	return r != nil
 }
 
-// withFormBelow is a name with the legal form that stands on the line below it.
+// withFormBelow is a name with the legal form that stands on the line below it, or what of it stands there in brackets.
 func (s *sheet) withFormBelow(it *item) string {
-	if next := s.wrapped(it); next != nil && !s.legalForm.MatchString(it.folded) && s.legalForm.MatchString(next.folded) {
+	next := s.wrapped(it)
+	if next == nil {
+		return it.text()
+	}
+	bracketed := strings.HasPrefix(next.folded, "(") && s.formAlone(strings.Trim(next.folded, "()"))
+	if bracketed || !s.legalForm.MatchString(it.folded) && s.legalForm.MatchString(next.folded) {
 		return it.text() + " " + next.text()
 	}
 	return it.text()

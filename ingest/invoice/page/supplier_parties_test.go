@@ -59,6 +59,57 @@ Porezna osnovica                                        109.600,00
 PDV 25 %                                                 27.400,00
 Sveukupno                                               137.000,00
 `, "JADRAN NADZOR d.o.o."},
+		"behind the word for from": {`RECHNUNG
+Von: Lindner Planung GmbH, Hauptstraße 10, 10115 Berlin
+An: Schmidt Immobilien AG, Industrieweg 5, 80333 München
+
+Rechnungsnummer: RE-2026-042
+Rechnungsdatum: 20.02.2026
+
+Beratung                                                    850,00
+Nettobetrag                                                 850,00
+MwSt. 19 %                                                  161,50
+Gesamtbetrag                                              1.011,50
+`, "Lindner Planung GmbH"},
+		"below the word for from, the form in brackets": {`Rechnung
+Von                                  Rechnung an
+Bautakt Software UG                  Spreebogen Development GmbH
+(haftungsbeschränkt)                 Spreeufer 7
+Elsenstraße 4                        10115 Berlin
+12435 Berlin
+
+Rechnungsnummer: BT-0014
+Datum: 01.03.2026
+
+Abonnement                                                  348,00
+Nettobetrag                                                 348,00
+MwSt. 19 %                                                   66,12
+Gesamtbetrag                                                414,12
+`, "Bautakt Software UG (haftungsbeschränkt)"},
+		"two companies side by side, and nothing says who is who": {`Invoice No. 123
+Created: 1 January 2026
+
+Sparrow Design, Inc.              Acme Corp.
+12345 Sunny Road                  John Doe
+Sunnyville, CA 12345              john@mail.example
+
+Website design                                             $333.00
+Total                                                      $333.00
+`, ""},
+		"a Polish form without its first stop": {`Faktura VAT nr FV 1/05/2026
+Data wystawienia:      2026-05-02
+
+Sprzedawca:                            Nabywca:
+Krzak sp.z.o.o                         Fundacja Muzeum Motoryzacji
+ul. Wilanowska 13                      ul. Towarowa 35
+05-122 Wilanów                         61-896 Poznań
+NIP: 5741997874
+
+Usługa                                                   1 000,00
+Wartość netto                                            1 000,00
+VAT 23%                                                    230,00
+Razem                                                    1 230,00
+`, "Krzak sp.z.o.o"},
 		"who runs a hotel": {`The Corrib Strand Hotel
 Salthill, Galway · Tel +353 91 555 018
 
@@ -385,6 +436,20 @@ func TestNamesBesideTheSendersColumn(t *testing.T) {
 	} {
 		if got := c.s.besideSender(&named{it: item(c.s, c.it), ties: c.ties}); got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)
+		}
+	}
+}
+
+// Given a name without a legal form over an address, the only one, then it may be whom the letter is for where the letterhead is a picture;
+// not in the large letters of one.
+func TestALoneNameInTheFirstRow(t *testing.T) {
+	for size, want := range map[float64]bool{10: true, 14: false} {
+		doc := typed.Document("Becker Bürotechnik\nLindenallee 7\n50667 Köln\n\n\n\n\nRechnung RG-2026-0334\nDatum 12.03.2026\nSchreibtisch    100,00")
+		doc.Pages[0].Lines[0].Cells[0].Size = size
+		s := newSheet(testVocabulary(t), doc)
+		c := named{it: s.rows[0][0], name: "Becker Bürotechnik", whole: "BECKERBUROTECHNIK", ties: map[tie]bool{tieHead: true}}
+		if got := s.loneAddressee(&c, []named{c}); got != want {
+			t.Errorf("size %v: %t, want %t", size, got, want)
 		}
 	}
 }
