@@ -40,6 +40,10 @@ func (s *sheet) number(buyers map[*item]bool) (*fields.Text, *item) {
 	if c == nil {
 		return nil, nil
 	}
+	if whole := wholeNumberOf(c, own); whole != c {
+		c = whole
+		best.Value, best.Evidence = c.value, s.evidence(c.at, c.rule, best.Confidence)
+	}
 	if s.bare(c) {
 		best.Confidence = min(best.Confidence, undecided)
 	}
@@ -423,11 +427,15 @@ func (v *vocabulary) numberAt(it *item, from int, clear bool) (value string, at 
 	r := it.runes
 	i := from
 	skip := func() {
-		for i < len(r) && (unicode.IsSpace(r[i]) || strings.ContainsRune(":#.°º*№-–|·•", r[i]) || r[i] == '/' && i+1 < len(r) && r[i+1] == ' ') {
+		for i < len(r) && (unicode.IsSpace(r[i]) || strings.ContainsRune(":#.°º*№-–|", r[i]) || r[i] == '/' && i+1 < len(r) && r[i+1] == ' ') {
 			i++
 		}
 	}
 	skip()
+	if i < len(r) && (r[i] == '·' || r[i] == '•') && len(strings.Fields(string(r[i+1:]))) <= 2 { // "Abschlagsrechnung · AR 2419/03"
+		i++
+		skip()
+	}
 	for _, word := range v.numberWords {
 		if strings.HasPrefix(it.folded[i:], word) && i+len(word) < len(r) &&
 			strings.ContainsRune(".: °º", r[i+len(word)]) {

@@ -11,7 +11,7 @@ import (
 func (s *sheet) elses(all []*candidate) (own, others []*candidate) {
 	labelled := slices.ContainsFunc(all, func(c *candidate) bool { return c.rule != noLabel && !s.byReference(c) })
 	for i, c := range all {
-		if s.somethingElse(c) || partOfAnother(c, all) || labelled && s.byReference(c) || s.counted(c, all[:i], all[i+1:]) {
+		if s.somethingElse(c) || labelled && s.byReference(c) || s.counted(c, all[:i], all[i+1:]) {
 			others = append(others, c)
 		} else {
 			own = append(own, c)
@@ -20,13 +20,17 @@ func (s *sheet) elses(all []*candidate) (own, others []*candidate) {
 	return own, others
 }
 
-// partOfAnother reports whether a number without a label is the end of another one, which has letters before it: so is the second line of one
-// that is broken.
-func partOfAnother(c *candidate, all []*candidate) bool {
-	return c.rule == noLabel && slices.ContainsFunc(all, func(o *candidate) bool {
+// wholeNumberOf is the number of which one without a label is the end, behind letters: so is the second line of one that is broken. Else it is the
+// number itself.
+func wholeNumberOf(c *candidate, all []*candidate) *candidate {
+	whole := slices.IndexFunc(all, func(o *candidate) bool {
 		prefix, ends := strings.CutSuffix(o.key, c.key)
 		return ends && prefix != "" && isPrefix(prefix) && len(c.key) >= fewestCharacters
 	})
+	if c.rule != noLabel || whole < 0 {
+		return c
+	}
+	return all[whole]
 }
 
 // fewestCharacters has what is told to be part of another number: less may be so by chance.

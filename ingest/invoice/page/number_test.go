@@ -83,14 +83,19 @@ Rechnungsbetrag                                                 120,00 €
 	}
 }
 
-// Given figures that are the end of another number, as where it is broken, then they are none of their own; those of a shorter or an equal
-// one are.
+// Given figures that are the end of another number, as where it is broken, then that one is meant; those of a shorter or an equal one, and
+// what has a label, are meant themselves.
 func TestFiguresThatEndAnotherNumber(t *testing.T) {
 	long := &candidate{rule: noLabel, key: "RE202500287"}
-	for key, want := range map[string]bool{"202500287": true, "RE202500287": false, "287": false, "99500287": false} {
-		c := &candidate{rule: noLabel, key: key}
-		if got := partOfAnother(c, []*candidate{long, c}); got != want {
-			t.Errorf("%s: %t, want %t", key, got, want)
+	for _, c := range []struct {
+		key, rule string
+		want      bool
+	}{
+		{"202500287", noLabel, true}, {"202500287", titleBefore, false}, {"RE202500287", noLabel, false}, {"287", noLabel, false}, {"99500287", noLabel, false},
+	} {
+		own := &candidate{rule: c.rule, key: c.key}
+		if got := wholeNumberOf(own, []*candidate{long, own}) == long; got != c.want {
+			t.Errorf("%s %s: %t, want %t", c.rule, c.key, got, c.want)
 		}
 	}
 }
