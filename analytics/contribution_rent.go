@@ -17,7 +17,7 @@ func LeaseContribution(c Contribution, id string, l *events.Lease) (Contribution
 	if l.Status != leaseSigned && l.Status != leaseActive && l.Status != leaseEnded {
 		return c, nil
 	}
-	runs := Segments(l)
+	runs := rentSegments(l)
 	rents := make([]int64, len(runs))
 	for i, s := range runs {
 		rents[i] = s.Rent

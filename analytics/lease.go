@@ -39,7 +39,7 @@ func NewLease(id string, l *events.Lease) Lease {
 	return Lease{
 		ID: id, Category: l.Category, CounterpartyName: l.CounterpartyName, Status: l.Status, UnitIDs: l.UnitIDs,
 		Start: l.Start, End: l.End, EffectiveEnd: EffectiveEnd(l), Currency: l.Currency,
-		Indexation: l.Indexation, IndexationText: l.IndexationText, Segments: Segments(l),
+		Indexation: l.Indexation, IndexationText: l.IndexationText, Segments: rentSegments(l),
 	}
 }
 
@@ -86,9 +86,9 @@ func (l *Lease) qualifies(today calendar.Date) bool {
 // due is the day on which the rent of a month is due: its first, or the lease's start in the month.
 func (l *Lease) due(first calendar.Date) calendar.Date { return max(first, l.Start) }
 
-// Segments expands a lease. Its terms are those of the day on which the rent of each month is due, so steps and ends of
+// rentSegments expands a lease. Its terms are those of the day on which the rent of each month is due, so steps and ends of
 // rent-free time within a month count from the next one on.
-func Segments(l *events.Lease) []RentSegment {
+func rentSegments(l *events.Lease) []RentSegment {
 	end := EffectiveEnd(l)
 	first, last := l.Start.Month(), Forever
 	if end.Ok {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 
@@ -105,22 +106,31 @@ func (o *Options) validate() error {
 func (o *Options) Validate() error {
 	var wrong []error
 	if o.Environment != "test" && o.Environment != "live" {
-		wrong = append(wrong, fmt.Errorf("the environment must be test or live, not %q", o.Environment))
+		wrong = append(wrong, fmt.Errorf("--environment must be test or live, not %q", o.Environment))
 	}
 	if err := o.Issuer.Validate(); err != nil {
 		wrong = append(wrong, err)
 	}
-	if o.RateLimit.Events < 0 || o.RateLimit.Events > 0 && o.RateLimit.Window < time.Second {
-		wrong = append(wrong, fmt.Errorf("the rate limit cannot be %d requests in %s", o.RateLimit.Events, o.RateLimit.Window))
+	if o.RateLimit.Events < 0 {
+		wrong = append(wrong, fmt.Errorf("--rate-limit must not be negative, but is %d", o.RateLimit.Events))
+	}
+	if o.RateLimit.Events > 0 && o.RateLimit.Window < time.Second {
+		wrong = append(wrong, fmt.Errorf("the window of the rate limit must be a second at least, not %s", o.RateLimit.Window))
 	}
 	if o.BasePath != "" &&
 		(!strings.HasPrefix(o.BasePath, "/") || strings.HasSuffix(o.BasePath, "/") ||
 			strings.ContainsAny(o.BasePath, "<>?#% ")) {
-		wrong = append(wrong, fmt.Errorf("the base path must begin with a slash and not end with one, like /ledger, but is %q", o.BasePath))
+		wrong = append(wrong, fmt.Errorf("--base-path must be like /ledger: a slash in front, none at the end, "+
+			"none of <>?#%% and no space; not %q", o.BasePath))
+	}
+	for _, origin := range o.CORSOrigins {
+		if u, err := url.Parse(origin); origin != "*" && (err != nil || u.Host == "" || u.Scheme+"://"+u.Host != origin) {
+			wrong = append(wrong, fmt.Errorf("--cors-origin must be an origin like https://app.example.com, or *, not %q", origin))
+		}
 	}
 	if o.CursorKeyFile != "" {
 		if _, err := cursor.FromFile(o.CursorKeyFile); err != nil {
-			wrong = append(wrong, err)
+			wrong = append(wrong, fmt.Errorf("--cursor-key-file: %w", err))
 		}
 	}
 	return errors.Join(wrong...)

@@ -32,17 +32,17 @@ const (
 	tagSize   = 16
 )
 
-// Key seals cursors. Sealing is deterministic: the same place of the same request gives the same cursor, on every
+// key seals cursors. Sealing is deterministic: the same place of the same request gives the same cursor, on every
 // instance that has the key. The nonce is a MAC over all that is sealed, so it repeats only where the whole cursor
 // does.
-type Key struct {
+type key struct {
 	name [nameSize]byte // distinguishes the keys
 	aead cipher.AEAD
 	mac  []byte
 }
 
-// NewKey derives a key from a secret of at least 32 bytes.
-func NewKey(secret []byte) (*Key, error) {
+// newKey derives a key from a secret of at least 32 bytes.
+func newKey(secret []byte) (*key, error) {
 	if len(secret) < 32 {
 		return nil, fmt.Errorf("the secret of a cursor key has %d bytes; at least 32 are needed", len(secret))
 	}
@@ -54,11 +54,11 @@ func NewKey(secret []byte) (*Key, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a cursor key: %w", err)
 	}
-	return &Key{name: [nameSize]byte(digest(secret, "name")), aead: aead, mac: digest(secret, "nonce")}, nil
+	return &key{name: [nameSize]byte(digest(secret, "name")), aead: aead, mac: digest(secret, "nonce")}, nil
 }
 
-// Seal makes the cursor of a place in the list that the request asks for.
-func (k *Key) Seal(place, request []byte) string {
+// seal makes the cursor of a place in the list that the request asks for.
+func (k *key) seal(place, request []byte) string {
 	size := binary.BigEndian.AppendUint32(nil, uint32(len(request)))
 	nonce := digest(k.mac, string(size), string(request), string(place))[:nonceSize]
 	sealed := append(bytes.Clone(k.name[:]), nonce...)

@@ -35,7 +35,7 @@ type Ring struct {
 	loading singleflight.Group
 
 	mu       sync.Mutex
-	keys     []*Key
+	keys     []*key
 	reloaded time.Time // when a cursor of an unknown key last made the ring look for it
 }
 
@@ -70,13 +70,13 @@ func FromFile(path string) (*Ring, error) {
 	return r, nil
 }
 
-func fromHex(text string) (*Key, error) {
+func fromHex(text string) (*key, error) {
 	secret, err := hex.DecodeString(text)
 	if err != nil {
 		// The error of the package would show a part of the secret.
 		return nil, errors.New("a key must be written in hex")
 	}
-	return NewKey(secret)
+	return newKey(secret)
 }
 
 // Load reads the keys, and makes the first one when there is none. Instances that do so at the same time all read both
@@ -103,7 +103,7 @@ func (r *Ring) Load(ctx context.Context) error {
 			return errors.New("the key of cursors that was added can't be read yet")
 		}
 	}
-	keys := make([]*Key, 0, len(stored))
+	keys := make([]*key, 0, len(stored))
 	for _, s := range stored {
 		key, err := fromHex(s.Secret)
 		if err != nil {
@@ -124,14 +124,14 @@ func (r *Ring) Loaded() bool {
 	return len(r.keys) > 0
 }
 
-// Seal is Key.Seal with the first key.
+// Seal makes the cursor of a place in the list that the request asks for, sealed by the first key.
 func (r *Ring) Seal(place, request []byte) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.keys) == 0 {
 		return "", errors.New("the keys of cursors have not been loaded")
 	}
-	return r.keys[0].Seal(place, request), nil
+	return r.keys[0].seal(place, request), nil
 }
 
 // Open returns the place that a cursor holds, or ErrInvalid when it is not one that was made for this request. A cursor
@@ -159,7 +159,7 @@ func (r *Ring) Open(ctx context.Context, text string, request []byte) ([]byte, e
 	return place, nil
 }
 
-func (r *Ring) find(name [nameSize]byte) *Key {
+func (r *Ring) find(name [nameSize]byte) *key {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, k := range r.keys {

@@ -90,12 +90,13 @@ func (o *Options) Validate() error {
 	u, err := url.Parse(o.URL)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || (u.Path != "" && u.Path != "/"):
-		wrong = append(wrong, fmt.Errorf("the desk's address must be a URL like https://desk.example.com, not %q", o.URL))
+		wrong = append(wrong, fmt.Errorf("--desk-url must be a URL like https://desk.example.com, not %q", o.URL))
 	case u.Scheme != "https" && !(u.Scheme == "http" && onThisMachine(u.Hostname())):
-		wrong = append(wrong, fmt.Errorf("the desk's address must begin with https:// (http:// only on this machine), not %q", o.URL))
+		wrong = append(wrong, fmt.Errorf("--desk-url must begin with https:// (http:// only on this machine), not %q", o.URL))
 	}
 	if o.Client == (signin.Client{}) && o.Codes == nil {
-		wrong = append(wrong, errors.New("nobody can sign in at the desk: name an OIDC issuer and the desk's client id there"))
+		wrong = append(wrong,
+			errors.New("nobody can sign in at the desk: name a provider (--oidc-issuer) and the desk's client id there (--oidc-client-id)"))
 	}
 	if len(o.Keys) > 0 {
 		_, err := signin.NewCookies(o.Keys, true)

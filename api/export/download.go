@@ -57,7 +57,11 @@ func (d *Download) Total(ctx context.Context) (records int64, ok bool) {
 
 // get asks the API. Whatever is not 200 is an error that says what the API said.
 func (d *Download) get(ctx context.Context, path string, query url.Values) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.API+path+"?"+query.Encode(), nil)
+	address := d.API + path
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, fmt.Errorf("ask the API: %w", err)
 	}

@@ -57,15 +57,15 @@ func (i Issuer) Validate() error {
 	var wrong []error
 	switch {
 	case i.URL == "":
-		wrong = append(wrong, errors.New("the issuer of session tokens is missing"))
+		wrong = append(wrong, errors.New("--oidc-issuer is missing: whose session tokens are taken"))
 	case i.KeysURL == "":
-		wrong = append(wrong, safe("the issuer of session tokens", i.URL))
+		wrong = append(wrong, safe("--oidc-issuer", i.URL))
 	}
 	if i.Audience == "" {
-		wrong = append(wrong, errors.New("the audience of session tokens is missing"))
+		wrong = append(wrong, errors.New("--oidc-audience is missing: for whom session tokens must be"))
 	}
 	if i.KeysURL != "" {
-		wrong = append(wrong, safe("the URL of the issuer's keys", i.KeysURL))
+		wrong = append(wrong, safe("--oidc-jwks-url", i.KeysURL))
 	}
 	return errors.Join(wrong...)
 }

@@ -472,20 +472,23 @@ func TestAllFaultsOfAConfigurationAreToldAtOnce(t *testing.T) {
 	}{
 		"desk": {
 			[]string{"--clickhouse-addr", "nowhere", "--desk-url", "http://desk.example.com", "--desk-key-file", "no-keys",
-				"--oidc-client-id", "desk", "--redis-url", "redis", "--mail-max-amount", "0"},
-			append([]string{"TALLYHOUSE_RATE_LIMIT", "must begin with https://", "no-keys", "--redis-url", "--mail-max-amount", "issuer"},
-				connections...),
+				"--oidc-client-id", "desk", "--redis-url", "redis", "--mail-max-amount", "0", "--originals-s3", "https://s3.example.com"},
+			append([]string{"TALLYHOUSE_RATE_LIMIT", "--desk-url must begin with https://", "--desk-key-file: ", "--redis-url", "--mail-max-amount",
+				"--originals-s3: ", "--oidc-issuer is missing"}, connections...),
 		},
 		"ingest": {
-			[]string{"--clickhouse-addr", "nowhere", "--group", "", "--imap", "ftp://x", "--mail-done", "burnt"},
-			append([]string{"TALLYHOUSE_FRESHNESS", "--group must not be empty", "--imap, number 1", `not "burnt"`}, connections...),
+			[]string{"--clickhouse-addr", "nowhere", "--group", "", "--imap", "ftp://x", "--mail-done", "burnt", "--mail-max-bytes", "0",
+				"--mail-max-pdfs", "0", "--mail-poll", "0s", "--mail-recipients", "", "--originals-s3", "s3.example.com", "--tesseract", "no-program"},
+			append([]string{"TALLYHOUSE_FRESHNESS", "--group must not be empty", "--imap, number 1", `not "burnt"`, "--mail-max-bytes must",
+				"--mail-max-pdfs must", "--mail-poll must", "--mail-recipients must", "--originals-s3: ", "--tesseract: "}, connections...),
 		},
 		"api": {
 			[]string{"--clickhouse-addr", "nowhere", "--now", "today", "--environment", "prod", "--base-path", "ledger", "--trusted-proxy",
 				"me,you", "--redis-url", "redis", "--access-gaps-accepted", "yes", "--oidc-issuer", "http://id.example.com",
-				"--cursor-key-file", "no-keys"},
-			append([]string{"TALLYHOUSE_RATE_LIMIT", "--now must be", `not "prod"`, "base path", `not "me"`, `not "you"`, "--redis-url",
-				"--access-gaps-accepted", "audience of session tokens is missing", "no-keys"}, connections...),
+				"--cursor-key-file", "no-keys", "--cors-origin", "https://app.example.com,app.example.com,https://app.example.com/x"},
+			append([]string{"TALLYHOUSE_RATE_LIMIT", "--now must be", `--environment must be test or live, not "prod"`, "--base-path", `not "me"`, `not "you"`, "--redis-url",
+				"--access-gaps-accepted", "--oidc-issuer must begin with https://", "--oidc-audience is missing", "--cursor-key-file: ",
+				`--cors-origin must be an origin like https://app.example.com, or *, not "app.example.com"`, `not "https://app.example.com/x"`}, connections...),
 		},
 	} {
 		t.Run(command, func(t *testing.T) {

@@ -64,7 +64,7 @@ func (f *deskFlags) options() (o desk.Options, err error) {
 
 func (f *deskFlags) check() error {
 	o, err := f.options()
-	return errors.Join(err, f.mail.checkMaxAmount(), o.Validate())
+	return errors.Join(err, f.mail.checkMaxAmount(), f.mail.checkOriginals(), o.Validate())
 }
 
 func deskCommand(s *shell) *cobra.Command {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"os"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -49,7 +50,7 @@ const minorUnits = 100
 func (f *mailFlags) add(flags *pflag.FlagSet, boxes []string, tenant string) {
 	flags.StringSliceVar(&f.boxes, "imap", boxes,
 		"mailbox that invoices are sent to, imaps://user:password@host/Mailbox?tenant=ID, repeatable; imap:// is STARTTLS; more parameters:\n"+
-			"auth=xoauth2, password-file=FILE, ca=FILE, tls=off; who may send: allow=ADDRESS or DOMAIN, dmarc=SERVER, per-hour=N, hops=N.\n"+
+			"auth=oauth2 or xoauth2, password-file=FILE, ca=FILE, tls=off; who may send: allow=ADDRESS or DOMAIN, dmarc=SERVER, per-hour=N, hops=N.\n"+
 			"Better given as the variable: it holds a password")
 	flags.StringVar(&f.tenant, "mail-tenant", tenant, "tenant of the mailboxes that don't name one")
 	f.addReading(flags, devOriginals)
@@ -105,6 +106,28 @@ func (f *mailFlags) checkMaxAmount() error {
 	return nil
 }
 
+// checkOriginals reports what is wrong with the place of originals, as far as no server has to be asked.
+func (f *mailFlags) checkOriginals() error {
+	if f.originalsS3 == "" {
+		return nil
+	}
+	if err := originals.CheckBucket(f.originalsS3); err != nil {
+		return fmt.Errorf("--originals-s3: %w", err)
+	}
+	return nil
+}
+
+// checkTesseract reports a tesseract that is named and isn't there. Where none is named it may be missing: scans are left unread then.
+func checkTesseract(o invoice.Options) error {
+	if o.NoOCR || o.OCR.Tesseract == "" {
+		return nil
+	}
+	if _, err := exec.LookPath(o.OCR.Tesseract); err != nil {
+		return fmt.Errorf("--tesseract: %w", err)
+	}
+	return nil
+}
+
 // addReading adds the flags that don't say which mailbox it is; originals is where they are by default.
 func (f *mailFlags) addReading(flags *pflag.FlagSet, originals string) {
 	f.addOriginals(flags, originals)
@@ -144,10 +167,19 @@ func (f *mailFlags) options(worker string) (mail.Options, error) {
 	case f.done != "keyword":
 		wrong = append(wrong, fmt.Errorf("--mail-done must be keyword or folder, not %q", f.done))
 	}
-	if f.maxBytes <= 0 || f.maxPDFs <= 0 || f.poll <= 0 {
-		wrong = append(wrong, errors.New("--mail-max-bytes, --mail-max-pdfs and --mail-poll must be above zero"))
+	if f.maxBytes <= 0 {
+		wrong = append(wrong, fmt.Errorf("--mail-max-bytes must be above zero, not %d", f.maxBytes))
 	}
-	wrong = append(wrong, f.checkMaxAmount())
+	if f.maxPDFs <= 0 {
+		wrong = append(wrong, fmt.Errorf("--mail-max-pdfs must be above zero, not %d", f.maxPDFs))
+	}
+	if f.poll <= 0 {
+		wrong = append(wrong, fmt.Errorf("--mail-poll must be above zero, not %s", f.poll))
+	}
+	if len(f.recipients) == 0 {
+		wrong = append(wrong, errors.New("--mail-recipients must name a header field"))
+	}
+	wrong = append(wrong, f.checkMaxAmount(), f.checkOriginals(), checkTesseract(f.reader))
 	if settings, err := f.readAnswers(); err != nil {
 		wrong = append(wrong, err)
 	} else if settings != nil {

@@ -65,7 +65,11 @@ func TestFaultsOfTheCommandLine(t *testing.T) {
 		"findings": {
 			args: []string{"verify", "--most", "-1", "--every", "-1h"}, want: []string{"--most must not be", "--every must not be"},
 		},
-		"no API":        {args: []string{"export", "--key", "pk_x", "--api", "localhost:8080"}, want: []string{"--api must be a URL like"}},
+		"no API": {args: []string{"export", "--key", "pk_x", "--api", "localhost:8080"}, want: []string{"--api must be a URL like"}},
+		"bounds of a reading": {
+			args: []string{"read", "--max-pages", "0", "--timeout", "-1s", "--tesseract", "no-program", "x.pdf"},
+			want: []string{"--max-pages must be above zero, not 0", "--timeout must be above zero, not -1s", "--tesseract: "},
+		},
 		"missing flags": {args: []string{"keys", "create"}, want: []string{`"environment", "owner", "tenant"`}},
 		"bad variable": {
 			env: map[string]string{"TALLYHOUSE_PARTITIONS": "many"}, args: []string{"topics"},

@@ -19,7 +19,7 @@ func migrateCommand(s *shell) *cobra.Command {
 		Short:   "Create the database, or bring it to this version's schema",
 		Long: "Creates the database where it is missing and takes the schema's steps that it lacks, all writers kept out;\n" +
 			"prints one line for each. Two at once do no harm. A database that is newer than this version is refused. Where\n" +
-			"this version sums something else than the last, the sums of that topic are rebuilt, its writers kept out. It can\n" +
+			"this version sums something else than the last, the sums of that table are rebuilt, its writers kept out. It can\n" +
 			"be interrupted at any point; until it is run again, to its end, nobody writes to the tables concerned.",
 		Example: "  tallyhouse migrate --clickhouse-addr clickhouse:9000\n" +
 			"  tallyhouse migrate --clickhouse-addr shard-1:9000,shard-2:9000 --cluster main",

@@ -52,6 +52,16 @@ func readCommand(s *shell) *cobra.Command {
 		}
 		return nil
 	}
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		wrong := []error{checkTesseract(opts)}
+		if opts.Limits.Pages <= 0 {
+			wrong = append(wrong, fmt.Errorf("--max-pages must be above zero, not %d", opts.Limits.Pages))
+		}
+		if opts.Limits.Time <= 0 {
+			wrong = append(wrong, fmt.Errorf("--timeout must be above zero, not %s", opts.Limits.Time))
+		}
+		return errors.Join(wrong...)
+	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if sandboxed {
 			return sandbox.Serve(cmd.Context(), s.in, s.out, map[string]sandbox.Task{

@@ -47,7 +47,7 @@ func Resize(ctx context.Context, db Database, e *store.Entity, log kafkalog.Iden
 			"entities would move between shards unless both numbers are multiples of %[4]d; ingest into empty databases instead",
 			e.Topic, r.From, r.To, o.Shards)
 	}
-	if err := s.Consistent(ctx); err != nil {
+	if err := s.consistent(ctx); err != nil {
 		return r, err
 	}
 	if err := s.write(ctx, func(next *position.Stream) { next.Partitions, next.Life = uint32(r.To), position.NewLife() }); err != nil {

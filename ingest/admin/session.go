@@ -206,8 +206,8 @@ func (s *Session) mend(ctx context.Context) error {
 	return nil
 }
 
-// Consistent is nil when the view has what its table has, in every partition; a *position.Inconsistent otherwise.
-func (s *Session) Consistent(ctx context.Context) error {
+// consistent is nil when the view has what its table has, in every partition; a *position.Inconsistent otherwise.
+func (s *Session) consistent(ctx context.Context) error {
 	at, err := position.Read(ctx, s.db, s.entity, s.partitions)
 	if err != nil {
 		return err

@@ -141,7 +141,7 @@ func (l *Ledger) TryFence() bool {
 			return false
 		}
 		if l.pending[p] != nil && stands.State == l.pending[p].next {
-			l.Took(p, l.pending[p].next, l.pending[p].changes...)
+			l.took(p, l.pending[p].next, l.pending[p].changes...)
 		}
 		delete(l.pending, p)
 	}
@@ -201,13 +201,13 @@ func (l *Ledger) Try(p int32, changes ...events.Event) (written uint64, err erro
 		}),
 	})
 	if err == nil && written > 0 {
-		l.Took(p, next, changes...)
+		l.took(p, next, changes...)
 	}
 	return written, err
 }
 
-// Took records that a batch was written.
-func (l *Ledger) Took(p int32, next uint64, changes ...events.Event) {
+// took records that a batch was written.
+func (l *Ledger) took(p int32, next uint64, changes ...events.Event) {
 	l.next[p] = next
 	for _, c := range changes {
 		l.Newest[c.Key()], l.before[c.Key()] = c, c
@@ -297,12 +297,6 @@ func (l *Ledger) Follow(t testing.TB, c kafka.Cluster) {
 	}
 	s.Revision, s.ClusterID, s.TopicID = s.Revision+1, ids[name].Cluster, ids[name].Topic
 	l.Stream(s)
-}
-
-// Resized goes on with more partitions.
-func (l *Ledger) Resized(partitions int) {
-	l.next = append(l.next, make([]uint64, partitions-l.Partitions)...)
-	l.Partitions = partitions
 }
 
 // Eventually does something until a server that died, or dies, is there again.

@@ -21,6 +21,12 @@ const requestTime = 2 * time.Minute
 // requestTries is how often a request is sent at most.
 const requestTries = 3
 
+// CheckBucket reports what is wrong with the address of a bucket. It asks no server.
+func CheckBucket(address string) error {
+	_, err := parseBucket(address)
+	return err
+}
+
 // OpenBucket opens a bucket of an S3 server as a Store: https://KEY:SECRET@HOST/BUCKET/PREFIX?region=R. Without KEY the
 // credentials are those of the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN) or of the
 // machine. The bucket must be there. An error holds no secret.
@@ -64,7 +70,7 @@ func (p place) credentials() *credentials.Credentials {
 // parseBucket reads an address. Its error doesn't repeat it, for it holds a secret.
 func parseBucket(address string) (place, error) {
 	wrong := func(what string) (place, error) {
-		return place{}, fmt.Errorf("the originals' address %s: https://KEY:SECRET@HOST/BUCKET/PREFIX?region=R", what)
+		return place{}, fmt.Errorf("the originals' address %s; it must be like https://KEY:SECRET@HOST/BUCKET/PREFIX?region=R", what)
 	}
 	u, err := url.Parse(address)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"tallyhouse/ingest/ingesttest"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/store/database/databasetest"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/clickhouse"
 	"tallyhouse/schemas/events"
@@ -42,7 +43,7 @@ func BenchmarkInsertRecords(b *testing.B) {
 	for _, rows := range []int{5_000, 50_000} {
 		for _, view := range []string{"with", "without"} {
 			b.Run(fmt.Sprintf("rows=%d/%s view", rows, view), func(b *testing.B) {
-				db := migrated(b)
+				db := databasetest.Migrated(b, 2)
 				if view == "without" {
 					if err := db.Exec(b.Context(), database.Statement{SQL: "DROP TABLE " + clickhouse.Trigger("records") + " SYNC"}); err != nil {
 						b.Fatal(err)

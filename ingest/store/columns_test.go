@@ -6,11 +6,12 @@ import (
 
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/store/database/databasetest"
 )
 
 func TestEveryColumnIsFilledAndNoneIsMissing(t *testing.T) {
 	t.Parallel()
-	db := migrated(t)
+	db := databasetest.Migrated(t, 2)
 	for _, e := range store.All() {
 		t.Run(e.Table, func(t *testing.T) {
 			want := []string{"tenant", "project", "id", "row_version", "deleted", "at"}

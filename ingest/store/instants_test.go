@@ -7,12 +7,13 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 
 	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/store/database/databasetest"
 )
 
 // The whole range of events arrives as it was sent, also where nanoseconds since 1970 don't fit into 64 bits.
 func TestInstantsReachTheDatabaseOverTheirWholeRange(t *testing.T) {
 	t.Parallel()
-	db := openDatabase(t)
+	db := databasetest.Empty(t, 1)
 	if err := db.Exec(t.Context(), database.Statement{SQL: "CREATE TABLE moments (i UInt32, at DateTime64(6, 'UTC')) ENGINE = Memory"}); err != nil {
 		t.Fatal(err)
 	}

@@ -21,9 +21,9 @@ import (
 	"tallyhouse/ingest/ingesttest"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/store/database/databasetest"
 	"tallyhouse/ingest/worker/position"
 	"tallyhouse/schemas/clickhouse"
-	"tallyhouse/schemas/clickhouse/schematest"
 	"tallyhouse/schemas/events"
 	"tallyhouse/schemas/events/eventstest"
 )
@@ -34,19 +34,6 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	clickhousetest.Main(m)
-}
-
-// migrated opens a database of its own with all tables and views.
-func migrated(t testing.TB) *database.Server {
-	t.Helper()
-	addr, name := clickhousetest.Database(t)
-	db, err := database.Open(database.Options{Addr: addr, Database: name, User: "default"}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	schematest.Make(t, func(sql string) error { return db.Exec(t.Context(), database.Statement{SQL: sql}) })
-	return db
 }
 
 // failer is a test, or one check of a property.
@@ -179,7 +166,7 @@ func TestTablesAndSumsHoldWhatTheNewestVersionsSay(t *testing.T) {
 	for _, topic := range store.Topics() {
 		t.Run(string(topic), func(t *testing.T) {
 			t.Parallel()
-			w := &writer{db: migrated(t), entity: store.Of(topic)}
+			w := &writer{db: databasetest.Migrated(t, 2), entity: store.Of(topic)}
 			checks := 0
 			rapid.Check(t, func(t *rapid.T) {
 				checks++
@@ -388,7 +375,7 @@ func asJSON(v any) string {
 func TestALargeBatchIsOnePartOfEachTable(t *testing.T) {
 	t.Parallel()
 	const rows, entries = 70_000, 100_000 // above the sizes at which the server cuts blocks by itself
-	w := &writer{db: migrated(t), entity: store.Of(events.Records)}
+	w := &writer{db: databasetest.Migrated(t, 2), entity: store.Of(events.Records)}
 	block := w.entity.NewBlock()
 	for i := range rows {
 		block.Append(&store.Row{Tenant: "t", Project: "P", ID: fmt.Sprint(i), Version: 1, Deleted: true})

@@ -14,8 +14,8 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 	"pgregory.net/rapid"
 
-	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/store/database/databasetest"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
 )
@@ -145,7 +145,7 @@ func (e *every) said() []any {
 func TestABlockArrivesAsItWasGiven(t *testing.T) {
 	t.Parallel()
 	e := everyKind()
-	db := openDatabase(t)
+	db := databasetest.Empty(t, 1)
 	var columns, names []string
 	for _, c := range e.Columns {
 		columns, names = append(columns, c.Name+" "+string(c.kind.name)), append(names, c.Name)
@@ -267,15 +267,4 @@ func TestABlockThatWasResetIsAsGoodAsNew(t *testing.T) {
 	if !slices.Equal(fill(used, 2, 10), fill(e.NewBlock(), 2, 10)) {
 		t.Error("a block that was used before sends something else")
 	}
-}
-
-func openDatabase(t *testing.T) *database.Server {
-	t.Helper()
-	addr, name := clickhousetest.Database(t)
-	db, err := database.Open(database.Options{Addr: addr, Database: name, User: "default"}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	return db
 }

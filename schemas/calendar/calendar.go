@@ -142,9 +142,6 @@ func (m Month) First() Date { return NewDate(int(m)/12, int(m)%12+1, 1) }
 // Last is the last day of the month.
 func (m Month) Last() Date { return (m + 1).First() - 1 }
 
-// Days is how many days the month has.
-func (m Month) Days() int { return int((m + 1).First() - m.First()) }
-
 // String writes YYYY-MM. It asks for no memory within the ledger's range.
 func (m Month) String() string {
 	if m < MinMonth || m > MaxMonth {

@@ -109,11 +109,14 @@ func TestAddMonthsEndsWithTheMonth(t *testing.T) {
 	}
 }
 
-func TestMonthsHaveTheirDays(t *testing.T) {
-	for in, want := range map[string]int{"2027-02": 28, "2028-02": 29, "2100-02": 28, "2000-02": 29, "2028-04": 30, "2028-12": 31} {
+func TestMonthsEndWithTheirLastDay(t *testing.T) {
+	for in, want := range map[string]string{
+		"2027-02": "2027-02-28", "2028-02": "2028-02-29", "2100-02": "2100-02-28", "2000-02": "2000-02-29", "2028-04": "2028-04-30",
+		"2028-12": "2028-12-31",
+	} {
 		m, err := ParseMonth(in)
-		if err != nil || m.Days() != want {
-			t.Errorf("%s has %d days, %v, want %d", in, m.Days(), err, want)
+		if err != nil || m.Last().String() != want {
+			t.Errorf("%s ends on %s, %v, want %s", in, m.Last(), err, want)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (c Client) Validate() error {
 	}
 	var wrong []error
 	if c.ID == "" {
-		wrong = append(wrong, errors.New("the id of the desk's OIDC client is missing"))
+		wrong = append(wrong, errors.New("--oidc-client-id is missing: the desk's client id at the provider"))
 	}
 	if err := (session.Issuer{URL: c.Issuer, Audience: "desk"}).Validate(); err != nil {
 		wrong = append(wrong, err)

@@ -14,8 +14,8 @@ import (
 	"tallyhouse/schemas/events"
 )
 
-// Partitions of the topic.
-const Partitions = 3
+// partitions of the topic.
+const partitions = 3
 
 // Sender sends to a broker of a test.
 type Sender struct {
@@ -36,12 +36,12 @@ func New(t testing.TB, broker string) *Sender {
 	t.Cleanup(client.Close)
 	request := kmsg.NewPtrCreateTopicsRequest()
 	topic := kmsg.NewCreateTopicsRequestTopic()
-	topic.Topic, topic.NumPartitions, topic.ReplicationFactor = string(events.ReceivedFeedback), Partitions, 1
+	topic.Topic, topic.NumPartitions, topic.ReplicationFactor = string(events.ReceivedFeedback), partitions, 1
 	request.Topics = append(request.Topics, topic)
 	if _, err := request.RequestWith(t.Context(), client); err != nil {
 		t.Fatal(err)
 	}
-	kafkatest.AwaitTopic(t, broker, topic.Topic, Partitions)
+	kafkatest.AwaitTopic(t, broker, topic.Topic, partitions)
 	return &Sender{client: client}
 }
 
@@ -52,7 +52,7 @@ func (s *Sender) Send(ctx context.Context, topic string, key, value, beside []by
 	}
 	hash := fnv.New32a()
 	_, _ = hash.Write(beside) // never fails
-	r := &kgo.Record{Topic: topic, Key: key, Value: value, Partition: int32(hash.Sum32() % Partitions)}
+	r := &kgo.Record{Topic: topic, Key: key, Value: value, Partition: int32(hash.Sum32() % partitions)}
 	err = s.client.ProduceSync(ctx, r).FirstErr()
 	return r.Partition, r.Offset, err
 }

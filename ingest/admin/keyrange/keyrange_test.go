@@ -7,6 +7,7 @@ import (
 	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/ingest/admin/keyrange"
 	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/store/database/databasetest"
 )
 
 func TestMain(m *testing.M) { clickhousetest.Main(m) }
@@ -14,12 +15,7 @@ func TestMain(m *testing.M) { clickhousetest.Main(m) }
 // tables is a database with two tables, a and b, filled by these statements.
 func tables(t *testing.T, fill ...string) *database.Server {
 	t.Helper()
-	addr, name := clickhousetest.Database(t)
-	db, err := database.Open(database.Options{Addr: addr, Database: name, User: "default"}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
+	db := databasetest.Empty(t, 1)
 	for _, s := range append([]string{
 		"CREATE TABLE a (tenant LowCardinality(String), project String) ENGINE = MergeTree ORDER BY (tenant, project)",
 		"CREATE TABLE b AS a",

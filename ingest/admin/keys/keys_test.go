@@ -18,7 +18,7 @@ import (
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
-	"tallyhouse/schemas/clickhouse/schematest"
+	"tallyhouse/ingest/store/database/databasetest"
 	"tallyhouse/schemas/events"
 )
 
@@ -93,21 +93,8 @@ func TestCreateRefusesWhatNoKeyMayBe(t *testing.T) {
 // stored is a database with the schema and these keys.
 func stored(t *testing.T, all ...events.Event) *database.Server {
 	t.Helper()
-	server := migrated(t)
+	server := databasetest.Migrated(t, 1)
 	insert(t, server, events.Keys, all...)
-	return server
-}
-
-// migrated is a database with the schema.
-func migrated(t *testing.T) *database.Server {
-	t.Helper()
-	addr, name := clickhousetest.Database(t)
-	server, err := database.Open(database.Options{Addr: addr, Database: name, User: "default"}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	schematest.Make(t, func(sql string) error { return server.Exec(context.Background(), database.Statement{SQL: sql}) })
 	return server
 }
 

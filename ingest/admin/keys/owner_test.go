@@ -8,6 +8,7 @@ import (
 	"tallyhouse/ingest/admin/keys"
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/ingest/store/database"
+	"tallyhouse/ingest/store/database/databasetest"
 	"tallyhouse/schemas/events"
 )
 
@@ -31,7 +32,7 @@ func TestTheOwnerOfAKeyIsFoundInLogAndTable(t *testing.T) {
 	} {
 		sendEvent(t, c, events.Users, e)
 	}
-	server := migrated(t)
+	server := databasetest.Migrated(t, 1)
 	insert(t, server, events.Users, userEvent("demo", "left", 1, "active"), userEvent("demo", "table", 3, "active"),
 		userEvent("demo", "tableLeft", 3, "inactive"), userEvent("demo", "tableGone", 3, "deleted"), userEvent("demo2", "elsewhere2", 1, "active"))
 	sources := keys.Sources{Kafka: c, Shards: []*database.Server{server}}

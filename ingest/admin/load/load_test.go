@@ -16,7 +16,7 @@ import (
 	"tallyhouse/ingest/kafka/topicstest"
 	"tallyhouse/ingest/store"
 	"tallyhouse/ingest/store/database"
-	"tallyhouse/schemas/clickhouse/schematest"
+	"tallyhouse/ingest/store/database/databasetest"
 	"tallyhouse/schemas/events"
 	kafkalog "tallyhouse/schemas/kafka"
 )
@@ -106,19 +106,6 @@ func TestSendRefusesAFileThatChanged(t *testing.T) {
 	}
 }
 
-// stored is a database with the schema and nothing in it.
-func stored(t *testing.T) *database.Server {
-	t.Helper()
-	addr, name := clickhousetest.Database(t)
-	server, err := database.Open(database.Options{Addr: addr, Database: name, User: "default"}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	schematest.Make(t, func(sql string) error { return server.Exec(context.Background(), database.Statement{SQL: sql}) })
-	return server
-}
-
 // arrive brings a partition's position in the table and its view from first to next, as the worker's batches do.
 func arrive(t *testing.T, server *database.Server, topic events.Topic, partition int, first, next uint64) {
 	t.Helper()
@@ -134,7 +121,7 @@ func arrive(t *testing.T, server *database.Server, topic events.Topic, partition
 }
 
 func TestWaitReturnsWhenTableAndViewsHaveCome(t *testing.T) {
-	server := stored(t)
+	server := databasetest.Migrated(t, 1)
 	l := newLoad(t, "")
 	sent := load.Sent{Messages: 10, Next: map[string]map[int]uint64{
 		string(events.Records):     {0: 5, 3: 7},
@@ -195,7 +182,7 @@ func TestWaitReturnsWhenTableAndViewsHaveCome(t *testing.T) {
 // Given a partition whose table and view had come, and whose view then lags behind another's messages, then the load is
 // not waited for any longer than for its other partition.
 func TestWhatHasComeIsNotWaitedForAgain(t *testing.T) {
-	server := stored(t)
+	server := databasetest.Migrated(t, 1)
 	l := newLoad(t, "")
 	arrive(t, server, events.Records, 0, 0, 5)
 	looks := 0
@@ -224,14 +211,9 @@ func (f onDone) Done(int64)                     { f() }
 func (f onDone) End()                           {}
 
 func TestWaitTellsWhyPositionsCannotBeRead(t *testing.T) {
-	addr, name := clickhousetest.Database(t)
-	server, err := database.Open(database.Options{Addr: addr, Database: name, User: "default"}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
+	server := databasetest.Empty(t, 1)
 	sent := load.Sent{Messages: 1, Next: map[string]map[int]uint64{string(events.Contractors): {0: 1}}}
-	err = newLoad(t, "").Wait(context.Background(), []*database.Server{server}, sent, 50*time.Millisecond)
+	err := newLoad(t, "").Wait(context.Background(), []*database.Server{server}, sent, 50*time.Millisecond)
 	var stalled *load.Stalled
 	if !errors.As(err, &stalled) || !strings.Contains(err.Error(), "contractors") || stalled.Err == nil {
 		t.Errorf("err = %v", err)

@@ -33,7 +33,7 @@ func (b *Batch) Rows() int { return b.amounts[0].Rows() }
 
 // Add adds what a sum lacks.
 func (b *Batch) Add(d *Difference) {
-	roll, lacks := d.Roll.Roll(), d.Lacks()
+	roll, lacks := d.Roll.Roll(), d.lacks()
 	b.begin(d.Tenant, d.Project, d.text())
 	for i, at := range roll.AmountPlaces() {
 		var v analytics.Int128

@@ -38,8 +38,8 @@ func (d *Difference) text() string {
 	return string(clickhouse.AppendKeys(nil, d.Roll.Roll(), d.Keys))
 }
 
-// Lacks is what is to be added to the sum.
-func (d *Difference) Lacks() (lacks Amounts) {
+// lacks is what is to be added to the sum.
+func (d *Difference) lacks() (lacks Amounts) {
 	for i := range lacks {
 		lacks[i] = d.Want[i].Sub(d.Have[i])
 	}

@@ -86,18 +86,22 @@ func ParseAddress(s string) (Address, error) {
 		wrong = append(wrong, errors.New("it has no user"))
 	}
 	a.password, _ = u.User.Password()
-	wrong = append(wrong, a.parameters(u.Query()))
+	wrong = append(wrong, a.parameters(u.Query())...)
 	if a.password == "" && a.passwordFile == "" && a.oauth == nil {
 		wrong = append(wrong, errors.New("it has neither a password nor a password-file"))
 	}
+	for i, err := range wrong {
+		if err != nil {
+			wrong[i] = fmt.Errorf("mailbox %s: %w", a, err)
+		}
+	}
 	if err := errors.Join(wrong...); err != nil {
-		return Address{}, fmt.Errorf("mailbox %s: %w", a, err)
+		return Address{}, err
 	}
 	return a, nil
 }
 
-func (a *Address) parameters(query url.Values) error {
-	var wrong []error
+func (a *Address) parameters(query url.Values) (wrong []error) {
 	a.tls = &tls.Config{MinVersion: tls.VersionTLS12}
 	tokens := &oauth{}
 	for name := range query {
@@ -143,9 +147,9 @@ func (a *Address) parameters(query url.Values) error {
 		}
 	}
 	if a.oauth != nil {
-		wrong = append(wrong, tokens.check())
+		wrong = append(wrong, tokens.check()...)
 	}
-	return errors.Join(wrong...)
+	return wrong
 }
 
 func positive(name, value string, to *int) error {

@@ -55,6 +55,7 @@ func TestAWrongAddressIsRefusedWithoutShowingIt(t *testing.T) {
 		"imaps://u:hush@h?per-hour=-1":             "per-hour must be a number above zero",
 		"imaps://u:hush@h?hops=x":                  "hops must be a number above zero",
 		"imaps://u:hush@h?allow=":                  "parameter allow",
+		"pop3:///":                                 "has no host\nmailbox @:993/INBOX: it has no user\nmailbox",
 	} {
 		_, err := mailbox.ParseAddress(url)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush") {

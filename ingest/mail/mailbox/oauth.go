@@ -69,8 +69,7 @@ func (o *oauth) parameter(name, value string) bool {
 }
 
 // check completes the parameters; its error says what is wrong with them.
-func (o *oauth) check() error {
-	var wrong []error
+func (o *oauth) check() (wrong []error) {
 	p, known := providers[o.provider]
 	switch {
 	case o.provider != "" && !known:
@@ -90,7 +89,7 @@ func (o *oauth) check() error {
 		wrong = append(wrong, errors.New("auth=oauth2 needs refresh-token-file=FILE; "+
 			"or, of an application by itself, client-secret-file=FILE or client-certificate-file=FILE"))
 	}
-	return errors.Join(wrong...)
+	return wrong
 }
 
 func (o *oauth) complete(p provider) {

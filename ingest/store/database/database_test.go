@@ -3,18 +3,11 @@ package database
 import (
 	"strconv"
 	"testing"
-
-	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 )
 
 // What is bound arrives as it is, whatever it holds, by questions and by inserts.
 func TestAnyTextCanBeBound(t *testing.T) {
-	addr, name := clickhousetest.Database(t)
-	s, err := Open(Options{Addr: addr, Database: name, User: "default"}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := opened(t, 1)
 	if err := s.Exec(t.Context(), Statement{SQL: "CREATE TABLE texts (n UInt32, v String) ENGINE = MergeTree ORDER BY n"}); err != nil {
 		t.Fatal(err)
 	}

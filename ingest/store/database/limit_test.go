@@ -8,18 +8,11 @@ import (
 
 	"github.com/ClickHouse/ch-go"
 	"github.com/ClickHouse/ch-go/proto"
-
-	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 )
 
 func open(t *testing.T) *Server {
 	t.Helper()
-	addr, name := clickhousetest.Database(t)
-	s, err := Open(Options{Addr: addr, Database: name, User: "default"}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s := opened(t, 2)
 	if err := s.Exec(t.Context(), Statement{SQL: "CREATE TABLE slept (n UInt8) ENGINE = MergeTree ORDER BY n"}); err != nil {
 		t.Fatal(err)
 	}

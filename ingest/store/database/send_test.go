@@ -12,7 +12,6 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 
-	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 	"tallyhouse/deploy/embedded/servertest"
 )
 
@@ -80,16 +79,11 @@ func TestAConnectionThatFailedToWriteWritesNothingMore(t *testing.T) {
 // Given a server that stops taking what is sent in the middle of a batch, then the insert fails and nothing is written.
 func TestAnInsertIntoAServerThatStopsListeningEnds(t *testing.T) {
 	t.Parallel()
-	addr, name := clickhousetest.Database(t)
-	s, err := Open(Options{Addr: addr, Database: name, User: "default"}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := opened(t, 1)
 	if err := s.Exec(t.Context(), Statement{SQL: "CREATE TABLE taken (a String) ENGINE = MergeTree ORDER BY a"}); err != nil {
 		t.Fatal(err)
 	}
-	through, err := Open(Options{Addr: deaf(t, addr, 1<<20), Database: name, User: "default"}, 1)
+	through, err := Open(Options{Addr: deaf(t, s.Addr(), 1<<20), Database: s.Name(), User: "default"}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,13 +15,20 @@ import (
 
 func TestMain(m *testing.M) { clickhousetest.Main(m) }
 
-func TestTheSettingsOfAnInsertTakeEffect(t *testing.T) {
+// opened is a server with an empty database, and as many connections for inserts.
+func opened(t *testing.T, inserts int) *Server {
+	t.Helper()
 	addr, name := clickhousetest.Database(t)
-	s, err := Open(Options{Addr: addr, Database: name, User: "default"}, 1)
+	s, err := Open(Options{Addr: addr, Database: name, User: "default"}, inserts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func TestTheSettingsOfAnInsertTakeEffect(t *testing.T) {
+	s := opened(t, 1)
 	if err := s.CheckSettings(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -29,13 +36,8 @@ func TestTheSettingsOfAnInsertTakeEffect(t *testing.T) {
 
 // What a newer release can cut short is known here, too.
 func TestEveryWayToEndEarlyIsClosed(t *testing.T) {
-	addr, name := clickhousetest.Database(t)
-	s, err := Open(Options{Addr: addr, Database: name, User: "default"}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	err = s.Rows(t.Context(), Query{SQL: "SELECT name FROM system.settings WHERE name LIKE '%overflow_mode%'"}, func(scan func(...any) error) error {
+	s := opened(t, 1)
+	err := s.Rows(t.Context(), Query{SQL: "SELECT name FROM system.settings WHERE name LIKE '%overflow_mode%'"}, func(scan func(...any) error) error {
 		var name string
 		err := scan(&name)
 		if schema.WholeSettings()[name] != "throw" {

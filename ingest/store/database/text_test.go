@@ -5,18 +5,11 @@ import (
 	"testing"
 
 	"github.com/ClickHouse/ch-go/proto"
-
-	"tallyhouse/deploy/embedded/clickhouse/clickhousetest"
 )
 
 // Given strings that a stranger may have chosen, then both clients bring them to the server as they are.
 func TestTextsArriveAsTheyAre(t *testing.T) {
-	addr, name := clickhousetest.Database(t)
-	s, err := Open(Options{Addr: addr, Database: name, User: "default"}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := opened(t, 1)
 	for _, text := range []string{"plain", "it's", `a\b`, "line\nbreak\ttab\rreturn", `\n`, "ä €", "'); DROP TABLE x; --", "\x00", ""} {
 		q := Query{SQL: "SELECT {one:String} AS one, {all:Array(String)}[1] AS first", Params: Params{"one": Text(text), "all": Texts([]string{text})}}
 		var one, first string

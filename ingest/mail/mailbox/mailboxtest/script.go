@@ -83,7 +83,7 @@ func Start(t testing.TB) *Server {
 	})
 	t.Cleanup(func() {
 		l.Close()
-		s.HangUp()
+		s.hangUp()
 		open.Wait()
 	})
 	return s
@@ -116,11 +116,11 @@ func (s *Server) Renumber() {
 		s.next++
 	}
 	s.mutex.Unlock()
-	s.HangUp()
+	s.hangUp()
 }
 
-// HangUp ends all connections.
-func (s *Server) HangUp() {
+// hangUp ends all connections.
+func (s *Server) hangUp() {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	for c := range s.conns {
