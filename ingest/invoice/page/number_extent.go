@@ -141,8 +141,8 @@ func (v *vocabulary) behindStroke(p parted, last int, clear bool) int {
 	return last
 }
 
-// brokenOff is the rest of a number that is broken at a hyphen at the end of its cell: the first word of the cell's next line, or the only one
-// of a line below it that begins with a figure.
+// brokenOff is the rest of a number that is broken at a hyphen at the end of its cell: the first word of the cell's next line, or the only
+// one of a line below it that begins with a figure.
 func (s *sheet) brokenOff(it *item, value string) string {
 	text := strings.TrimRight(string(it.runes), " ")
 	if !strings.HasSuffix(value, "-") || !strings.HasSuffix(text, value) || it.row+1 == len(s.rows) {

@@ -20,8 +20,8 @@ func (s *sheet) elses(all []*candidate) (own, others []*candidate) {
 	return own, others
 }
 
-// wholeNumberOf is the number of which one without a label is the end, behind letters: so is the second line of one that is broken. Else it is the
-// number itself.
+// wholeNumberOf is the number of which one without a label is the end, behind letters: so is the second line of one that is broken. Else it
+// is the number itself.
 func wholeNumberOf(c *candidate, all []*candidate) *candidate {
 	whole := slices.IndexFunc(all, func(o *candidate) bool {
 		prefix, ends := strings.CutSuffix(o.key, c.key)

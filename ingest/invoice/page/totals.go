@@ -422,8 +422,8 @@ func withUntaxed(nets, taxes, grosses, others []sum) ruled {
 // withCharge is the rule of a total that holds a charge beside net sum and tax.
 const withCharge = "net + tax + charge = gross"
 
-// withChargeBelow finds the total that a charge without tax, such as a tourist tax, makes of the one that net and tax add up to. Whether the
-// charge belongs to the net sum nobody says.
+// withChargeBelow finds the total that a charge without tax, such as a tourist tax, makes of the one that net and tax add up to. Whether
+// the charge belongs to the net sum nobody says.
 func (s *sheet) withChargeBelow(best ruled, grosses, others []sum) ruled {
 	for gi := range grosses {
 		g := &grosses[gi]
