@@ -50,6 +50,22 @@ func leftInColumns(best ruled, rows []ruled) (ruled, bool) {
 	return ruled{}, false
 }
 
+// restInRows is the row of net, tax and gross to which the best ones come, less those of the row right above it: what was billed before,
+// all of it.
+func (s *sheet) restInRows(best ruled) (ruled, bool) {
+	rows := s.triples()
+	for k := 1; k < len(rows); k++ {
+		before, rest := &rows[k-1], &rows[k]
+		if before.gross.item.row <= max(best.gross.item.row, best.net.item.row) || rest.net.value <= 0 ||
+			best.netValue-before.net.value != rest.net.value || best.taxValue-before.tax.value != rest.tax.value {
+			continue
+		}
+		return ruled{net: &rest.net, tax: &rest.tax, gross: &rest.gross, netValue: rest.net.value, taxValue: rest.tax.value,
+			grossValue: rest.gross.value, hasNet: true, hasTax: true, rule: lessBilledBefore, confidence: 0.95}, true
+	}
+	return ruled{}, false
+}
+
 // ratesInColumns adds up the rows of a table of rates, of which the best one is one, where they make up a total that is labelled elsewhere,
 // or the row below them.
 func ratesInColumns(best ruled, rows []ruled, grosses []sum) (ruled, bool) {

@@ -44,13 +44,21 @@ func (s *sheet) number(buyers map[*item]bool) (*fields.Text, *item) {
 		c = whole
 		best.Value, best.Evidence = c.value, s.evidence(c.at, c.rule, best.Confidence)
 	}
-	if s.bare(c) {
+	house := c.rule == noLabel && slices.Contains(c.features, inAddress)
+	if s.bare(c) || house || c.rule == titleBefore && s.credits() && calledAnothers(c.key, others) {
 		best.Confidence = min(best.Confidence, undecided)
 	}
 	if heads := s.overDay(own); heads != nil && !certain(best) {
 		return &fields.Text{Value: heads.value, Evidence: s.evidence(heads.at, heads.rule, plainly)}, heads.at
 	}
 	return best, c.at
+}
+
+// calledAnothers reports whether a number is among those that a label says are another document's: "zu Rechnung MR-2025-04471".
+func calledAnothers(key string, others []*candidate) bool {
+	return slices.ContainsFunc(others, func(o *candidate) bool {
+		return o.key == key && slices.ContainsFunc(o.features, func(f string) bool { return strings.HasPrefix(f, othersLabel) })
+	})
 }
 
 // overDay is the one number that no label announces and that heads what the first page says of the document: large, alone, of letters and
@@ -231,6 +239,7 @@ func (s *sheet) besideDated(all []*candidate) {
 
 const (
 	dayBehind   = "a day behind it" // is seen of a number that a day follows in the same text,
+	inAddress   = "in an address"
 	printedOnce = "printed 0 times more"
 )
 
@@ -306,7 +315,7 @@ func (s *sheet) seenOfNumber(c *candidate, buyers map[*item]bool) {
 	c.seen(buyers[it], "the buyer's")
 	c.seen(s.vatLabel.MatchString(part) || len(s.vatIDs(part)) > 0, "in a line with a tax id")
 	c.seen(strings.Contains(part, "iban"), "in a line with an iban")
-	c.seen(c.rule == noLabel && (s.postalCity.MatchString(part) || s.street.MatchString(part)), "in an address")
+	c.seen(c.rule == noLabel && (s.postalCity.MatchString(part) || s.street.MatchString(part)), inAddress)
 	left := s.left(it)
 	c.seen(left != nil && s.titleAlone.MatchString(strings.Trim(left.folded, " .:")), "beside the title")
 	again, dates := 0, false

@@ -99,3 +99,21 @@ func TestFiguresThatEndAnotherNumber(t *testing.T) {
 		}
 	}
 }
+
+// Given a credit note that names the invoice which it corrects, then a sentence about that invoice doesn't make its number the note's own;
+// nor is a house number ever one.
+func TestNumbersThatAreAnothers(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for particulars, want := range map[string]string{
+		"Gutschrift\nvom 19. November 2025\nzu Rechnung MR-2025-04471 vom 05.11.2025\n\nDer Betrag wird mit der offenen Rechnung MR-2025-04471 verrechnet.": "",
+		"Gutschrift GS-2025-00318\nzu Rechnung MR-2025-04471 vom 05.11.2025":                                                                                "GS-2025-00318",
+		"Honorarnote\nDatum 12.03.2026\nGumpendorfer Straße 71/14":                                                                                          "",
+	} {
+		if got := numberOn(t, reader, withParticulars(particulars)); got != want {
+			t.Errorf("%q: %q, want %q", particulars, got, want)
+		}
+	}
+}

@@ -46,6 +46,21 @@ Spese anticipate, escluse art. 15                   418,50
 Totale fattura                                    3.773,50
 Ritenuta d'acconto 20% su € 2.750,00              - 550,00
 Netto a pagare                                    3.223,50`, "- | 60500 | 377350"},
+		"rows of bills before, without their signs": {`
+Abrechnungssumme netto                            46.932,80
+zzgl. 19 % MwSt                                    8.917,23
+Abrechnungssumme brutto                           55.850,03
+Rechnung                             netto     19 % MwSt      brutto
+1. Abschlagsrechnung             15.000,00      2.850,00   17.850,00
+2. Abschlagsrechnung             18.000,00      3.420,00   21.420,00
+Summe Abschläge                  33.000,00      6.270,00   39.270,00
+Restforderung                    13.932,80      2.647,23   16.580,03`, "1393280 | 264723 | 1658003"},
+		"rows of rates, one of nothing": {`
+Total EUR                                                    689,53
+Code    MwSt            Netto       Steuer         Brutto
+A       10 %           509,82        50,98         560,80
+C       20 %            96,25        19,25         115,50
+X       0%              13,23         0,00          13,23`, "61930 | 7023 | 68953"},
 		"a correction without tax": {`
              Netto        VAT      Brutto
 Przed        6 420,00     0,00     6 420,00

@@ -70,7 +70,8 @@ func (s *sheet) byRules() (ruled, []sum) {
 					closed = append(closed, ruled{net: n, tax: t, gross: g, netValue: n.value, taxValue: need, grossValue: g.value,
 						hasNet: true, hasTax: true, rule: "net + tax = gross", confidence: 0.9})
 				}
-				if g.column && n.column && t.column && need != 0 && len(inColumns) < maxSums {
+				untaxed := need == 0 && t.item.row == g.item.row && n.item.row == g.item.row
+				if g.column && n.column && t.column && (need != 0 || untaxed) && len(inColumns) < maxSums {
 					inColumns = append(inColumns, ruled{net: n, tax: t, gross: g, netValue: n.value, taxValue: need, grossValue: g.value,
 						hasNet: true, hasTax: true, rule: lessBilledBefore, confidence: 0.9})
 				}
@@ -98,6 +99,9 @@ func (s *sheet) byRules() (ruled, []sum) {
 			return rest, all
 		}
 		if rest, ok := leftInColumns(best, inColumns); ok {
+			return rest, all
+		}
+		if rest, ok := s.restInRows(best); ok {
 			return rest, all
 		}
 		if whole, ok := ratesInColumns(best, inColumns, grosses); ok {
