@@ -159,7 +159,7 @@ func TestKeysRotateWithAnOverlap(t *testing.T) {
 
 func TestABadKeyFileIsRefusedWithoutShowingIt(t *testing.T) {
 	for name, text := range map[string]string{"empty": "\n", "no hex": strings.Repeat("secret", 12),
-		"too short": strings.Repeat("ab", 31)} {
+		"too short": strings.Repeat("ab", 31), "too many": strings.Repeat(strings.Repeat("ab", 32)+"\n", 2000)} {
 		path := filepath.Join(t.TempDir(), "keys")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -171,6 +171,23 @@ func TestABadKeyFileIsRefusedWithoutShowingIt(t *testing.T) {
 	}
 	if _, err := cursor.FromFile(filepath.Join(t.TempDir(), "none")); err == nil {
 		t.Error("a missing file is taken")
+	}
+}
+
+// lost is a store that takes keys and shows none.
+type lost struct{}
+
+func (lost) CursorKeys(context.Context) ([]reader.CursorKey, error)          { return nil, nil }
+func (lost) AddCursorKey(context.Context, reader.CursorKey, time.Time) error { return nil }
+
+// Given a store whose keys can't be read, then that is an error and nothing is sealed.
+func TestWithoutKeysNothingIsSealed(t *testing.T) {
+	ring := cursor.FromStore(lost{})
+	if err := ring.Load(t.Context()); err == nil || ring.Loaded() {
+		t.Errorf("loaded: %t, %v", ring.Loaded(), err)
+	}
+	if sealed, err := ring.Seal([]byte("R1"), nil); err == nil {
+		t.Errorf("sealed %q", sealed)
 	}
 }
 

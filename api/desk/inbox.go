@@ -153,7 +153,7 @@ func (q inboxQuestion) filter(v *visit, m mailbox) (reader.InboxFilter, error) {
 		}
 		*day.into = events.Some((d + day.more).ViennaStart())
 	}
-	if value, ok := v.lang.ParseAmount(q.Text); ok {
+	if value, ok := v.lang.ParseMinor(q.Text, ""); ok { // of whichever currency
 		f.Amount = events.Some(value)
 	}
 	return f, nil

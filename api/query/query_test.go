@@ -19,6 +19,7 @@ var params = []query.Param{
 	{Name: "text", Type: query.Text()},
 	{Name: "flag", Type: query.Boolean()},
 	{Name: "date", Type: query.Date()},
+	{Name: "month", Type: query.Month()},
 	{Name: "kind", Type: query.Enum("email", "app")},
 	{Name: "status", Type: query.List("setup", "paid", "rejected")},
 	{Name: "code", Type: query.Code()},
@@ -28,10 +29,11 @@ func TestValuesAreTakenAsWritten(t *testing.T) {
 	for raw, want := range map[string]any{
 		"limit=1": int64(1), "limit=200": int64(200), "text=a": "a", "text=a%20b": "a b", "text=a+b": "a b", "text=%2B": "+",
 		"text=%26%3D%3B%25": "&=;%", "text=a=b": "a=b",
-		"text=%C3%A4": "ä", "text=ä": "ä", "text=+": " ", "flag=true": true, "flag=false": false, "kind=email": "email",
+		"text=%C3%A4": "ä", "text=%c3%a4": "ä", "text=ä": "ä", "text=+": " ", "flag=true": true, "flag=false": false, "kind=email": "email",
 		"%6Bind=app":      "app",
 		"date=2024-02-29": calendar.NewDate(2024, 2, 29), "date=2299-12-31": calendar.MaxDate,
 		"date=0001-01-01": calendar.NewDate(1, 1, 1), "date=9999-12-31": calendar.NewDate(9999, 12, 31),
+		"month=2024-02": calendar.NewDate(2024, 2, 1).Month(), "month=9999-12": calendar.NewDate(9999, 12, 1).Month(),
 		"&text=a": "a", "text=b&": "b", "&&text=c&&": "c",
 		"status=paid": []string{"paid"}, "status=setup,paid": []string{"paid", "setup"}, "status=paid,paid": []string{"paid"},
 		"status=paid%2Csetup": []string{"paid", "setup"},
@@ -72,7 +74,10 @@ func TestWhatIsWrongIsRefusedByName(t *testing.T) {
 		"text=a&text=a":              {"text", "is given more than once", ""},
 		"text=a&text=b&text=c":       {"text", "is given more than once", ""},
 		"text=%":                     {"text", "the value ends in a broken percent escape", ""},
+		"text=%4":                    {"text", "the value ends in a broken percent escape", ""},
 		"text=%zz":                   {"text", "the value has a broken percent escape", ""},
+		"text=%4z":                   {"text", "the value has a broken percent escape", ""},
+		"text=%z4":                   {"text", "the value has a broken percent escape", ""},
 		"text=%ff":                   {"text", "the value is not UTF-8", ""},
 		"text=%00":                   {"text", "the value holds a NUL character", ""},
 		"text=a;b":                   {"text", "the value has a semicolon", ""},
@@ -91,6 +96,8 @@ func TestWhatIsWrongIsRefusedByName(t *testing.T) {
 		"date=1899-02-29":            {"date", "must be a date YYYY-MM-DD", ""},
 		"date=10000-01-01":           {"date", "must be a date YYYY-MM-DD", ""},
 		"date=-001-01-01":            {"date", "must be a date YYYY-MM-DD", ""},
+		"month=2026-13":              {"month", "must be a month YYYY-MM", ""},
+		"month=2026-02-01":           {"month", "must be a month YYYY-MM", ""},
 		"kind=Email":                 {"kind", "is not one of the allowed values", "email"},
 		"kind=fax":                   {"kind", "is not one of the allowed values", ""},
 		"status=paid,":               {"status", "has an empty item", ""},
@@ -145,6 +152,9 @@ func TestFiltersAreASet(t *testing.T) {
 		if parse("text=a&status=setup,paid") == parse(other) {
 			t.Errorf("%s is the same", other)
 		}
+	}
+	if parse("text=paid") == parse("status=paid") {
+		t.Error("one value is the same under two names")
 	}
 }
 

@@ -478,9 +478,9 @@ func TestAllFaultsOfAConfigurationAreToldAtOnce(t *testing.T) {
 		},
 		"ingest": {
 			[]string{"--clickhouse-addr", "nowhere", "--group", "", "--imap", "ftp://x", "--mail-done", "burnt", "--mail-max-bytes", "0",
-				"--mail-max-pdfs", "0", "--mail-poll", "0s", "--mail-recipients", "", "--originals-s3", "s3.example.com", "--tesseract", "no-program"},
+				"--mail-max-pdfs", "0", "--mail-poll", "0s", "--originals-s3", "s3.example.com", "--tesseract", "no-program"},
 			append([]string{"TALLYHOUSE_FRESHNESS", "--group must not be empty", "--imap, number 1", `not "burnt"`, "--mail-max-bytes must",
-				"--mail-max-pdfs must", "--mail-poll must", "--mail-recipients must", "--originals-s3: ", "--tesseract: "}, connections...),
+				"--mail-max-pdfs must", "--mail-poll must", "--originals-s3: ", "--tesseract: "}, connections...),
 		},
 		"api": {
 			[]string{"--clickhouse-addr", "nowhere", "--now", "today", "--environment", "prod", "--base-path", "ledger", "--trusted-proxy",

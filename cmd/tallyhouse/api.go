@@ -13,7 +13,6 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/sethvargo/go-retry"
 	"github.com/spf13/cobra"
@@ -106,8 +105,7 @@ func apiCommand(s *shell) *cobra.Command {
 		}
 		defer servers.kafka.Close()
 		s.collectLess(answeringMemory)
-		registry := prometheus.NewRegistry()
-		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		registry := newRegistry()
 		return s.runAPI(cmd.Context(), f, servers, registry, func(addr string) { fmt.Fprintf(s.out, "ready api=http://%s\n", addr) })
 	}
 	return cmd

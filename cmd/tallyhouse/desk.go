@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
@@ -90,8 +89,7 @@ func deskCommand(s *shell) *cobra.Command {
 		}
 		defer servers.kafka.Close()
 		s.collectLess(answeringMemory)
-		registry := prometheus.NewRegistry()
-		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		registry := newRegistry()
 		return s.runDesk(cmd.Context(), f, answering, servers, registry)
 	}
 	return cmd

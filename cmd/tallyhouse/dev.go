@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/sethvargo/go-retry"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -130,8 +129,7 @@ func (d *dev) run(ctx context.Context) (err error) {
 	if d.mail.originalsDir == "" {
 		d.mail.originalsDir = filepath.Join(d.dataDir, "originals")
 	}
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry := newRegistry()
 	began := time.Now()
 	if isTerminal(d.out) {
 		fmt.Fprintln(d.err, "Starting ClickHouse, Kafka, the mail server, the worker and the API ...")

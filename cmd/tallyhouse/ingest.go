@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/sethvargo/go-retry"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -105,8 +104,7 @@ func ingestCommand(s *shell) *cobra.Command {
 // runWorker runs the worker, with the intake of mails and the answers to them where they are asked for, until the context ends.
 func (s *shell) runWorker(ctx context.Context, f *workerFlags, servers servers) error {
 	s.limitMemory(workerMemory)
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry := newRegistry()
 	listener, err := listen("--metrics-addr", f.metricsAddr)
 	if err != nil {
 		return err

@@ -177,9 +177,6 @@ func (f *mailFlags) options(worker string) (mail.Options, error) {
 	if f.poll <= 0 {
 		wrong = append(wrong, fmt.Errorf("--mail-poll must be above zero, not %s", f.poll))
 	}
-	if len(f.recipients) == 0 {
-		wrong = append(wrong, errors.New("--mail-recipients must name a header field"))
-	}
 	wrong = append(wrong, f.checkMaxAmount(), f.checkOriginals(), checkTesseract(f.reader))
 	if settings, err := f.readAnswers(); err != nil {
 		wrong = append(wrong, err)

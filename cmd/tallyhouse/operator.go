@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/pflag"
 
@@ -33,6 +34,13 @@ const (
 	maxOperatorHeader = 32 << 10 // bytes
 	metricsAtOnce     = 4        // requests for metrics that are worked on at the same time
 )
+
+// newRegistry is where a process's metrics are, those of Go and of the process itself among them.
+func newRegistry() *prometheus.Registry {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return registry
+}
 
 // pages are /metrics and, when they are asked for, the profiles.
 func (f operatorFlags) pages(from prometheus.Gatherer) *http.ServeMux {

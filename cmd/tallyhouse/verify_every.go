@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
@@ -74,8 +73,7 @@ func (m verifyMetrics) observe(reports []*verify.Report, err error, now time.Tim
 
 // run compares and serves the metrics until the context ends.
 func (r *repeatedVerify) run(ctx context.Context, log *slog.Logger, once func(context.Context) ([]*verify.Report, error)) error {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry := newRegistry()
 	metrics := newVerifyMetrics(registry)
 	listener, err := listen("--metrics-addr", r.metricsAddr)
 	if err != nil {

@@ -106,6 +106,27 @@ func TestTenantsAreApart(t *testing.T) {
 	}
 }
 
+// Files lie where they have always lain: a version that looked elsewhere would find nothing of before. docs/security.md says how folders
+// are called.
+func TestFilesLieWhereTheyAlwaysLay(t *testing.T) {
+	dir := t.TempDir()
+	s, err := OpenDirectory(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tenant, folder := range map[string]string{
+		"az-09": "az-09", "A b": "_41_20b", "ä/": "_c3_a4_2f", strings.Repeat("x", 200): strings.Repeat("x", 200),
+		strings.Repeat("x", 201): "_" + Of([]byte(strings.Repeat("x", 201))).String(),
+	} {
+		if err := s.Put(t.Context(), tenant, []byte("a")); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(filepath.Join(dir, folder, "content", "ca", "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb")); string(got) != "a" {
+			t.Errorf("what %q keeps isn't there: %v", tenant, err)
+		}
+	}
+}
+
 // Of what several say of a thing at the same time the same counts for all, and for whoever asks later; another thing, and another
 // tenant's, is its own.
 func TestWhatWasNotedFirstCounts(t *testing.T) {

@@ -206,21 +206,6 @@ func Decimals(code string) int {
 	return n
 }
 
-// ParseAmount reads an amount as people write it in the language, like 1.234,56 or 1234,5, in hundredths.
-func (l *Language) ParseAmount(text string) (minor int64, ok bool) {
-	text, negative := strings.CutPrefix(strings.TrimPrefix(text, "+"), "-")
-	whole, fraction, _ := strings.Cut(strings.ReplaceAll(strings.ReplaceAll(text, l.Group, ""), " ", ""), l.Decimal)
-	const most, decimals = 13, 2
-	if whole == "" || len(whole) > most || len(fraction) > decimals || strings.Trim(whole+fraction, "0123456789") != "" {
-		return 0, false
-	}
-	minor, err := strconv.ParseInt(whole+fraction+strings.Repeat("0", decimals-len(fraction)), 10, 64)
-	if negative {
-		minor = -minor
-	}
-	return minor, err == nil
-}
-
 // ParseMinor reads an amount as people write it in the language, like -1.234,56 or 1234,5, in minor units of a currency. Between
 // thousands may be the language's own mark or a blank, and nowhere else.
 func (l *Language) ParseMinor(text, code string) (minor int64, ok bool) {
