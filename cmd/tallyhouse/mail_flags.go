@@ -50,7 +50,8 @@ const minorUnits = 100
 func (f *mailFlags) add(flags *pflag.FlagSet, boxes []string, tenant string) {
 	flags.StringSliceVar(&f.boxes, "imap", boxes,
 		"mailbox that invoices are sent to, imaps://user:password@host/Mailbox?tenant=ID, repeatable; imap:// is STARTTLS; more parameters:\n"+
-			"auth=oauth2 or xoauth2, password-file=FILE, ca=FILE, tls=off; who may send: allow=ADDRESS or DOMAIN, dmarc=SERVER, per-hour=N, hops=N.\n"+
+			"auth=oauth2 or xoauth2, password-file=FILE, ca=FILE, tls=off;\n"+
+			"who may send: allow=ADDRESS or DOMAIN, dmarc=SERVER, per-hour=N, hops=N.\n"+
 			"Better given as the variable: it holds a password")
 	flags.StringVar(&f.tenant, "mail-tenant", tenant, "tenant of the mailboxes that don't name one")
 	f.addReading(flags, devOriginals)
