@@ -3,6 +3,7 @@ package access
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,7 +51,10 @@ func TestAKeyWorksByItsTerms(t *testing.T) {
 		"with another secret":   {nil, "pk_test_p_secrets", false},
 		"with another prefix":   {nil, "pk_test_q_secret", false},
 		"with its hash":         {nil, "pk_test_p_" + hash("secret"), false},
-		"with a longer secret":  {func(k *events.Key, _ *events.User) { k.SecretSHA256 = hash("a_b_c") }, "pk_test_p_a_b_c", true},
+		"has its hash in capitals": {
+			func(k *events.Key, _ *events.User) { k.SecretSHA256 = strings.ToUpper(hash("secret")) }, "pk_test_p_secret", true,
+		},
+		"with a longer secret": {func(k *events.Key, _ *events.User) { k.SecretSHA256 = hash("a_b_c") }, "pk_test_p_a_b_c", true},
 	} {
 		caller, err := knows(c.change).CallerByKey(c.token, "test", now)
 		switch {
@@ -104,6 +108,75 @@ func TestAKeysCeilingsTake(t *testing.T) {
 				t.Errorf("ceiling %s: project %s is seen: %v", name, id, ok)
 			}
 		}
+	}
+}
+
+// Who has signed in is somebody while the user is known and active, in that tenant.
+func TestAUserWhoIsNotActiveIsNobody(t *testing.T) {
+	for name, c := range map[string]struct {
+		user   any // the user's second version
+		tenant string
+		known  bool
+	}{
+		"active":            {&events.User{Active: true}, "t", true},
+		"inactive":          {&events.User{}, "t", false},
+		"deleted":           {nil, "t", false},
+		"of another tenant": {&events.User{Active: true}, "elsewhere", false},
+	} {
+		s := knows(nil)
+		change := upsert(events.Users, "t", "u", 2, c.user)
+		s.Apply(change.topic, change.event)
+		caller, err := s.CallerByUser(c.tenant, "u")
+		switch {
+		case c.known && (err != nil || caller.Principal() != "user:u"):
+			t.Errorf("a user who is %s: %v, %v", name, caller, err)
+		case !c.known && !errors.Is(err, ErrCredentials):
+			t.Errorf("a user who is %s is somebody", name)
+		}
+	}
+}
+
+// Given two memberships of one reach, then both count, in whatever order they are found, and each reach lists its projects.
+func TestMembershipsAddUp(t *testing.T) {
+	for name, c := range map[string]struct {
+		scope events.Scope
+		sees  []string
+	}{
+		"a tenant":    {events.Scope{Tenant: true}, []string{"1", "2"}},
+		"a workspace": {events.Scope{WorkspaceID: events.Some("w")}, []string{"1"}},
+		"a project":   {events.Scope{ProjectID: events.Some("1")}, []string{"1"}},
+	} {
+		for range 20 { // maps have no order
+			s := knows(nil)
+			for id, role := range map[string]string{"m": "guest", "n": "admin"} {
+				change := upsert(events.Memberships, "t", id, 2, &events.Membership{UserID: "u", Scope: c.scope, Role: role})
+				s.Apply(change.topic, change.event)
+			}
+			caller, err := s.CallerByUser("t", "u")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sees []string
+			for _, p := range caller.Projects() {
+				sees = append(sees, p.ID)
+				if p.Groups != All {
+					t.Errorf("guest and admin of %s see of project %s %v", name, p.ID, p.Groups.Names())
+				}
+			}
+			if !slices.Equal(sees, c.sees) || caller.Administers() != c.scope.Tenant {
+				t.Errorf("guest and admin of %s see %v and administer: %v", name, sees, caller.Administers())
+			}
+		}
+	}
+}
+
+// Given another content of a version that is known, then the first counts.
+func TestTheFirstContentOfAVersionCounts(t *testing.T) {
+	s := knows(nil)
+	change := upsert(events.Users, "t", "u", 1, &events.User{})
+	s.Apply(change.topic, change.event)
+	if _, err := s.CallerByUser("t", "u"); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -125,12 +125,17 @@ func TestACallerDoesNotChangeDuringARequest(t *testing.T) {
 	list, _ := s.CallerByUser("t", "U")
 	before, _ := one.Project("P")
 	list.Projects()
-	// When the project goes
-	gone := upsert(events.Projects, "t", "P", 2, nil)
-	s.Apply(gone.topic, gone.event)
+	// When the project goes, and another one comes
+	for _, c := range []changed{upsert(events.Projects, "t", "P", 2, nil), upsert(events.Projects, "t", "Q", 1, &events.Project{})} {
+		s.Apply(c.topic, c.event)
+	}
 	// Then the request goes on as it began, and the next one knows
 	if now, ok := one.Project("P"); !ok || now != before || len(list.Projects()) != 1 {
 		t.Error("the answer changed half-way")
+	}
+	_, listed := list.Project("P")
+	if _, ok := list.Project("Q"); !listed || ok {
+		t.Errorf("of what was listed P is seen: %v, and of what came since Q: %v", listed, ok)
 	}
 	next, _ := s.CallerByUser("t", "U")
 	if _, ok := next.Project("P"); ok {

@@ -83,6 +83,48 @@ func TestAPanicEndsOneRequestAlone(t *testing.T) {
 	}
 }
 
+// Given a handler that panics, then it is answered for as long as nothing has been sent that can't be taken back, and nothing that the
+// handler said of its answer is said of that one.
+func TestAPanicIsAnsweredUnlessAnAnswerHasBegun(t *testing.T) {
+	const answer = "that broke"
+	guard, err := serving.NewGuard("test", slog.New(slog.DiscardHandler), prometheus.NewRegistry(), func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = io.WriteString(w, answer)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		begin func(w http.ResponseWriter)
+		told  bool
+	}{
+		"nothing":     {func(http.ResponseWriter) {}, true},
+		"its headers": {func(w http.ResponseWriter) { w.Header().Set("ETag", `"a"`); w.Header().Set("Content-Length", "3") }, true},
+		"a hint":      {func(w http.ResponseWriter) { w.WriteHeader(http.StatusEarlyHints) }, true},
+		"a status":    {func(w http.ResponseWriter) { w.WriteHeader(http.StatusOK) }, false},
+		"a part":      {func(w http.ResponseWriter) { _, _ = io.WriteString(w, "a part") }, false},
+		"a flush":     {func(w http.ResponseWriter) { w.(http.Flusher).Flush() }, false},
+	} {
+		server := httptest.NewServer(guard.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			c.begin(w)
+			panic("broken")
+		})))
+		got, err := http.Get(server.URL)
+		var body []byte
+		if err == nil {
+			body, err = io.ReadAll(got.Body)
+			_ = got.Body.Close()
+		}
+		server.Close()
+		switch {
+		case c.told && (err != nil || got.StatusCode != http.StatusInternalServerError || string(body) != answer || got.Header.Get("ETag") != ""):
+			t.Errorf("a panic behind %s is answered by %v %q, %v", name, got, body, err)
+		case !c.told && err == nil:
+			t.Errorf("a panic behind %s leaves an answer that looks whole: %q", name, body)
+		}
+	}
+}
+
 // lockedLog is written by a server and read by a test.
 type lockedLog struct {
 	mu   sync.Mutex
