@@ -33,8 +33,9 @@ func TestReadingEndsWhereTheLogEnded(t *testing.T) {
 		sent++
 	}
 	for range 6 { // several fetches
+		time.Sleep(2 * time.Millisecond) // instants of messages have milliseconds: none may be that of the message before
 		instants = append(instants, time.Now())
-		time.Sleep(2 * time.Millisecond) // instants of messages have milliseconds
+		time.Sleep(2 * time.Millisecond)
 		send(fetch * 9 / 10)
 	}
 	for _, tc := range []struct {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// index tells which of many choices a text may match by looking at the text once: those of whose literals it holds one.
+// index finds the choices, of many, that a text may match: those of whose literals it holds one. It goes through the text once.
 type index struct {
 	// starts has a bit for each pair of letters that a literal may begin with: most pairs of a text begin none.
 	starts   [1 << (2 * letterBits) / 64]uint64
