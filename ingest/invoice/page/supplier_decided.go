@@ -7,14 +7,14 @@ import (
 )
 
 // outdoes reports whether two labels announce a name, the seller's and its own, while the likeliest, at the top of the
-// page, has none and is barely likelier: there portals and marketplaces set their own name. Nor is whom to ask, further down in the
-// seller's block, the seller.
+// page, has none and is barely likelier or nothing but placed there: there portals and marketplaces set their own name, and forms what
+// they are. Nor is whom to ask, further down in the seller's block, the seller.
 func (c named) outdoes(likeliest *named) bool {
 	const barely = 1.5
 	switch {
 	case c.how != byName || c.whole == likeliest.whole:
 		return false
-	case likeliest.rule == ruleLetterhead && likeliest.share <= barely*c.share:
+	case likeliest.rule == ruleLetterhead && (likeliest.share <= barely*c.share || !likeliest.form && likeliest.onlyPlaced()):
 		return true
 	case !c.form || likeliest.form:
 		return false
@@ -79,12 +79,41 @@ const fromImprint = 0.9
 // id of all, while nothing but its place ties the likeliest name to the issuer: a mark or trade name, a site's address, or whom the letter
 // is for.
 func (s *sheet) imprinted(c, likeliest *named, buyers map[*item]bool) bool {
-	told := c.form && c.ties[tieID] && (c.ties[tieAccount] || c.ties[tieRegister])
-	inLine := strings.HasPrefix(c.it.key, c.key) && s.withTaxID(c.it.folded) && s.belowSums(c.it)
-	if !told || !inLine && !(s.onlyIDIn(s.block(c.it)) && s.bareAddress(likeliest.it)) || buyers[c.it] || s.saysSelfBilled() {
+	if !c.toldInLaw() || buyers[c.it] || s.saysSelfBilled() || c.whole == likeliest.whole || !likeliest.onlyPlaced() {
 		return false
 	}
-	return c.whole != likeliest.whole && likeliest.onlyPlaced()
+	return s.tellsBelowSums(c) || s.onlyIDIn(s.block(c.it)) && s.bareAddress(likeliest.it)
+}
+
+// toldInLaw reports whether a company's lines tell its tax id and its account or register's entry.
+func (c named) toldInLaw() bool {
+	return c.form && c.ties[tieID] && (c.ties[tieAccount] || c.ties[tieRegister])
+}
+
+// tellsBelowSums reports whether a name begins a line below the sums that holds a tax id.
+func (s *sheet) tellsBelowSums(c *named) bool {
+	return strings.HasPrefix(c.it.key, c.key) && s.withTaxID(c.it.folded) && s.belowSums(c.it)
+}
+
+// theCompany is where the likeliest name begins its imprint's line below the sums, and is the only one in law; -1 where others may be the
+// supplier. A sentence that stands at the foot, too, is none.
+func (s *sheet) theCompany(all []named, likeliest *named, buyers map[*item]bool) int {
+	if !likeliest.toldInLaw() || s.saysSelfBilled() {
+		return -1
+	}
+	at := -1
+	for i := range all {
+		c := &all[i]
+		switch {
+		case c.whole != likeliest.whole:
+			if c.form || len(c.ties) > 1 || !c.onlyPlaced() && !c.ties[tieFoot] {
+				return -1
+			}
+		case at < 0 && c.form && !buyers[c.it] && s.tellsBelowSums(c):
+			at = i
+		}
+	}
+	return at
 }
 
 // onlyPlaced reports whether nothing but its place, or that it is printed again, ties a name to the issuer.
@@ -234,12 +263,21 @@ func (s *sheet) heads(c *named, buyers map[*item]bool) bool {
 	return false
 }
 
+// sold reports whether two labels in two places say of a company that it sells, while the likeliest name has none and stands below the
+// head: that of the marketplace, which prints its own address, register and tax id.
+func sold(c, likeliest *named, all []named) bool {
+	if c.rule != ruleSeller || !c.form || likeliest.ties[tieLabel] || likeliest.ties[tieHead] || c.whole == likeliest.whole {
+		return false
+	}
+	return slices.ContainsFunc(all, func(o named) bool { return o.rule == ruleSeller && o.whole == c.whole && o.it != c.it })
+}
+
 // insteadOf is the name that is stated in place of the likeliest, -1 where that is itself.
 func (s *sheet) insteadOf(likeliest *named, all []named, buyers map[*item]bool) int {
 	footed := s.footed(likeliest, all)
 	return slices.IndexFunc(all, func(o named) bool {
 		return o.outdoes(likeliest) || o.paid(likeliest) || o.rather(likeliest) || o.trader(likeliest) || o.told(likeliest) ||
-			o.signed(likeliest) ||
+			o.signed(likeliest) || sold(&o, likeliest, all) ||
 			footed && o.whole != likeliest.whole && s.heads(&o, buyers)
 	})
 }
