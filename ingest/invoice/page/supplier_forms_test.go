@@ -136,3 +136,38 @@ Wollgras SAS au capital de 3.441.812 Euros - B 421 938 861 RCS Paris - 8 rue de 
 		})
 	}
 }
+
+// Given phrases before who is to be paid, then what follows is a name if it begins as one or has a legal form.
+func TestWhomPhrasesName(t *testing.T) {
+	for line, want := range map[string]bool{
+		"Please make payment to Rivernet Studio": true,
+		"Payable to de Lund & Partners LLP":      true,
+		"Please make payment to our office":      false,
+		"Payable to":                             false,
+	} {
+		s := sheetOf(t, line)
+		if got := s.sellerPhrased(s.rows[0][0]) != nil; got != want {
+			t.Errorf("%q: %t, want %t", line, got, want)
+		}
+	}
+}
+
+// Given an e-invoice as programs show it, two labels and values a row, then the id below the buyer's heading is his.
+func TestTheIDsAmongFieldsOfAnEInvoice(t *testing.T) {
+	reader, err := NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, f, _ := reader.Read(typed.Document(`Daten der E-Rechnung
+Informationen zum Verkäufer
+Firmenname:        Wollgras Gartenbau               Telefon:            +4917012345678
+E-Mail-Adresse:    post@rock.example                Umsatzsteuer-ID:    DE136695976
+
+Informationen zum Käufer
+Name:              Adam Lund                        Telefon:            +491234567890
+E-Mail-Adresse:    lund@lofts.example               Umsatzsteuer-ID:    DE811128135
+`+billedWork), Own{})
+	if got := stated(f.SupplierTaxID); got != "DE136695976" {
+		t.Errorf("the supplier's tax id is %q", got)
+	}
+}
