@@ -65,10 +65,6 @@ func (s *sheet) rankedNames(own Own, buyers map[*item]bool, idAt *item) (*named,
 		all[i].score = fromImprint
 		return &all[i], all
 	}
-	if i := s.theCompany(all, &likeliest, buyers); i >= 0 && choice.Probability < fromImprint {
-		all[i].score = fromImprint
-		return &all[i], all
-	}
 	if i := s.theSender(all, &likeliest); i >= 0 {
 		all[i].score = fromImprint
 		return &all[i], all

@@ -79,41 +79,12 @@ const fromImprint = 0.9
 // id of all, while nothing but its place ties the likeliest name to the issuer: a mark or trade name, a site's address, or whom the letter
 // is for.
 func (s *sheet) imprinted(c, likeliest *named, buyers map[*item]bool) bool {
-	if !c.toldInLaw() || buyers[c.it] || s.saysSelfBilled() || c.whole == likeliest.whole || !likeliest.onlyPlaced() {
+	told := c.form && c.ties[tieID] && (c.ties[tieAccount] || c.ties[tieRegister])
+	inLine := strings.HasPrefix(c.it.key, c.key) && s.withTaxID(c.it.folded) && s.belowSums(c.it)
+	if !told || !inLine && !(s.onlyIDIn(s.block(c.it)) && s.bareAddress(likeliest.it)) || buyers[c.it] || s.saysSelfBilled() {
 		return false
 	}
-	return s.tellsBelowSums(c) || s.onlyIDIn(s.block(c.it)) && s.bareAddress(likeliest.it)
-}
-
-// toldInLaw reports whether a company's lines tell its tax id and its account or register's entry.
-func (c named) toldInLaw() bool {
-	return c.form && c.ties[tieID] && (c.ties[tieAccount] || c.ties[tieRegister])
-}
-
-// tellsBelowSums reports whether a name begins a line below the sums that holds a tax id.
-func (s *sheet) tellsBelowSums(c *named) bool {
-	return strings.HasPrefix(c.it.key, c.key) && s.withTaxID(c.it.folded) && s.belowSums(c.it)
-}
-
-// theCompany is where the likeliest name begins its imprint's line below the sums, and is the only one in law; -1 where others may be the
-// supplier. A sentence that stands at the foot, too, is none.
-func (s *sheet) theCompany(all []named, likeliest *named, buyers map[*item]bool) int {
-	if !likeliest.toldInLaw() || s.saysSelfBilled() {
-		return -1
-	}
-	at := -1
-	for i := range all {
-		c := &all[i]
-		switch {
-		case c.whole != likeliest.whole:
-			if c.form || len(c.ties) > 1 || !c.onlyPlaced() && !c.ties[tieFoot] {
-				return -1
-			}
-		case at < 0 && c.form && !buyers[c.it] && s.tellsBelowSums(c):
-			at = i
-		}
-	}
-	return at
+	return c.whole != likeliest.whole && likeliest.onlyPlaced()
 }
 
 // onlyPlaced reports whether nothing but its place, or that it is printed again, ties a name to the issuer.

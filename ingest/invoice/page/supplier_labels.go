@@ -41,7 +41,7 @@ func (s *sheet) sellerLabels(add addName) {
 			}
 			if rest := quoted(strings.TrimSpace(string(it.runes[loc[1]:]))); rest != "" {
 				for _, below := range s.below(it, 1.2) {
-					if below.x0 > it.x0 && s.formAlone(below.folded) { // "Payable to Applied Research", "Company"
+					if below.x0 > it.x0 && s.legalForm.MatchString(below.folded) && s.formAlone(below.folded) { // "Payable to Applied Research", "Company"
 						rest += " " + below.text()
 					}
 				}
