@@ -93,6 +93,30 @@ Ludovic EU S.à r.l. - 38 avenue Verte, L-1855 Luxembourg
 Sitz der Gesellschaft: L-1855 Luxemburg
 eingetragen im Handelsregister unter R.C.S. B 101818 • Stammkapital: 37.500 EUR
 `, "Lofts Retail Limited"},
+		"over the only tax id": {`Tax Invoice
+Fernwood
+ABN: 51 824 753 556
+                                                          PO Box 161
+                                                          Mill Street West, VIC 8007
+                                                          Australia
+
+To:  Lofts Ltd                                            Invoice No. 12429647
+
+
+
+Details:
+
+
+
+Member: adamlund
+Name: Adam Lund
+Email: lund@lofts.example
+
+Handling fee        $0.00
+Item purchase      $80.80
+
+Invoice Total: $80.80
+`, "Fernwood"},
 		"the fields of an e-invoice": {`Bereiche ohne Inhalt werden nicht gezeigt
 Daten der E-Rechnung
 Informationen zum Käufer

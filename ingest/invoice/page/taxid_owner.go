@@ -36,8 +36,8 @@ func (s *sheet) underSellerLabel(it *item) bool {
 	return false
 }
 
-// amongBuyersFields reports whether an item stands in rows of several labels with their values, as programs show e-invoices, under a heading
-// that names the buyer.
+// amongBuyersFields reports whether an item stands in rows of several labels with their values, as programs show e-invoices, under a
+// heading that names the buyer.
 func (s *sheet) amongBuyersFields(it *item) bool {
 	const fewest, rows = 4, 10 // cells of such a row; rows of a party
 	if len(s.rows[it.row]) < fewest {
