@@ -142,12 +142,10 @@ func (s *sheet) withoutBuyers(all []named) []named {
 }
 
 // calledBuyer is the name that a label of who buys announces, behind it or on its right; "" where it announces none. A "recipient" beside
-// an account is whom to pay.
+// an account, or among the lines that it ends, is whom to pay.
 func (s *sheet) calledBuyer(it *item) string {
-	for _, row := range s.rows[max(0, it.row-1):min(len(s.rows), it.row+2)] {
-		if slices.ContainsFunc(row, func(near *item) bool { return near.page == it.page && s.withAccount(near.folded) }) {
-			return ""
-		}
+	if s.besideAnAccount(it) || s.aboveItsAccount(it) {
+		return ""
 	}
 	label := s.buyerPhrase.FindStringIndex(it.folded)
 	alone := label == nil && strings.HasSuffix(it.folded, ":") && s.buyerLabel.MatchString(it.folded)
@@ -158,6 +156,34 @@ func (s *sheet) calledBuyer(it *item) string {
 		return s.throughForm(r.text())
 	}
 	return ""
+}
+
+// besideAnAccount reports whether an account is printed in the row of an item, or in the next one above or below.
+func (s *sheet) besideAnAccount(it *item) bool {
+	return slices.ContainsFunc(s.rows[max(0, it.row-1):min(len(s.rows), it.row+2)], func(row []*item) bool {
+		return slices.ContainsFunc(row, func(near *item) bool { return near.page == it.page && s.withAccount(near.folded) })
+	})
+}
+
+// aboveItsAccount reports whether an account follows in the lines right below an item, each with its label, as the bank's.
+func (s *sheet) aboveItsAccount(it *item) bool {
+	const lines, gap = 3, 2.2
+	last := it
+	for range lines {
+		below := s.below(last, gap)
+		at := slices.IndexFunc(below, func(b *item) bool { return absFloat(b.x0-it.x0) < 3 })
+		if at < 0 {
+			return false
+		}
+		last = below[at]
+		if s.withAccount(last.folded) {
+			return true
+		}
+		if !strings.Contains(last.folded, ":") { // an address
+			return false
+		}
+	}
+	return false
 }
 
 // maxBlock is the most lines a party's block has.

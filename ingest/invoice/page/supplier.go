@@ -118,7 +118,14 @@ const maxNames = 200
 // names finds the names that may be the supplier's.
 func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 	var all []named
+	second := s.secondLines()
 	add := func(name string, it *item, rule, how string) {
+		if first := second[it]; first != nil && Key(name) == it.key {
+			name, it = first.text()+" "+name, first
+		}
+		if loc := s.sellerPhrase.FindStringIndex(foldText(name)); loc != nil { // "Sold by Berger Bau GmbH"
+			name = string([]rune(strings.Join(strings.Fields(name), " "))[loc[1]:])
+		}
 		if loc := s.sentBy.FindStringIndex(foldText(name)); loc != nil { // "Glasmann is a brand of Berger Bau GmbH"
 			name = string([]rune(strings.Join(strings.Fields(name), " "))[loc[1]:])
 		}
@@ -201,9 +208,13 @@ func (v *vocabulary) onlyAccount(folded string) bool {
 	return m != nil && len(strings.Trim(folded[:m[0]], " .:")) <= len("bankkonto") && !hasLetters(folded[m[1]:])
 }
 
-// placeOfDate reports whether an item is the place and day of a letter: "Boston, 3 May 2026".
+// placeOfDate reports whether an item is the place and day of a letter: "Boston, 3 May 2026", not "Lofts Ltd - due 3 May 2026".
 func (s *sheet) placeOfDate(it *item) bool {
-	return len(it.dates) > 0 && s.placeAndDate.MatchString(it.folded[:it.dates[0].start])
+	if len(it.dates) == 0 {
+		return false
+	}
+	place := it.folded[:it.dates[0].start]
+	return s.placeAndDate.MatchString(place) && !s.legalForm.MatchString(place)
 }
 
 // townOfLetter reports whether a name is the place where the letter was written: "Split" in "Split, 16.03.2026".

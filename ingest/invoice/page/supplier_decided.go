@@ -7,14 +7,15 @@ import (
 )
 
 // outdoes reports whether two labels announce a name, the seller's and its own, while the likeliest, at the top of the
-// page, has none and is barely likelier: there portals and marketplaces set their own name. Nor is whom to ask, further down in the
-// seller's block, the seller.
+// page, has none and is barely likelier, or not much where it is nothing but placed there: there portals and marketplaces set their own
+// name, and forms what they are. Nor is whom to ask, further down in the seller's block, the seller.
 func (c named) outdoes(likeliest *named) bool {
-	const barely = 1.5
+	const barely, placed = 1.5, 3
+	inHead := likeliest.ties[tieHead] && likeliest.onlyPlaced() && !likeliest.form
 	switch {
 	case c.how != byName || c.whole == likeliest.whole:
 		return false
-	case likeliest.rule == ruleLetterhead && likeliest.share <= barely*c.share:
+	case likeliest.rule == ruleLetterhead && (likeliest.share <= barely*c.share || inHead && likeliest.share <= placed*c.share):
 		return true
 	case !c.form || likeliest.form:
 		return false
@@ -234,12 +235,38 @@ func (s *sheet) heads(c *named, buyers map[*item]bool) bool {
 	return false
 }
 
+// sold reports whether two labels in two places say of a company that it sells, while the likeliest name has none and stands below the
+// head: that of the marketplace, which prints its own address, register and tax id.
+func sold(c, likeliest *named, all []named) bool {
+	if c.rule != ruleSeller || !c.form || likeliest.ties[tieLabel] || likeliest.ties[tieHead] || c.whole == likeliest.whole {
+		return false
+	}
+	return slices.ContainsFunc(all, func(o named) bool { return o.rule == ruleSeller && o.whole == c.whole && o.it != c.it })
+}
+
+// overTheID reports whether a name in the head stands right over a tax id, as no other name has one, while the likeliest is none in law and
+// is printed with a way to reach whom it names, below the head and nothing more: so forms tell who has ordered.
+func (s *sheet) overTheID(c, likeliest *named, all []named, buyers map[*item]bool) bool {
+	for t := range likeliest.ties {
+		if t != tieContact && t != tieAgain {
+			return false
+		}
+	}
+	if likeliest.form || !c.ties[tieID] || !s.inHead(c.it) || buyers[c.it] || c.whole == likeliest.whole {
+		return false
+	}
+	another := slices.ContainsFunc(all, func(o named) bool { return o.ties[tieID] && o.whole != c.whole })
+	return !another && slices.ContainsFunc(s.below(c.it, 1.6), func(it *item) bool {
+		return absFloat(it.x0-c.it.x0) < 3 && s.withTaxID(it.folded)
+	})
+}
+
 // insteadOf is the name that is stated in place of the likeliest, -1 where that is itself.
 func (s *sheet) insteadOf(likeliest *named, all []named, buyers map[*item]bool) int {
 	footed := s.footed(likeliest, all)
 	return slices.IndexFunc(all, func(o named) bool {
 		return o.outdoes(likeliest) || o.paid(likeliest) || o.rather(likeliest) || o.trader(likeliest) || o.told(likeliest) ||
-			o.signed(likeliest) ||
+			o.signed(likeliest) || sold(&o, likeliest, all) || s.overTheID(&o, likeliest, all, buyers) ||
 			footed && o.whole != likeliest.whole && s.heads(&o, buyers)
 	})
 }

@@ -188,6 +188,48 @@ func (s *sheet) stacked(it *item, add addName) {
 	}
 }
 
+// secondLines finds the companies' lines in the head that go on with the name in the line above, which is printed in one line elsewhere, by
+// that line: "Dr. Ada Wild & Partner" over "Rechtsanwälte OG".
+func (s *sheet) secondLines() map[*item]*item {
+	out := map[*item]*item{}
+	for _, row := range s.rows {
+		for _, it := range row {
+			if !s.inHead(it) || s.legalForm.MatchString(it.folded) || !s.nameLike(it.text()) {
+				continue
+			}
+			for _, next := range s.nearBelow(it) {
+				if s.legalForm.MatchString(next.folded) && absFloat(next.size-it.size) < 1 && s.inOneLine(it.key+next.key) {
+					out[next] = it
+				}
+			}
+		}
+	}
+	return out
+}
+
+// nearBelow is what stands in the next line of an item's text, with one left edge, right edge or middle, whatever stands beside it.
+func (s *sheet) nearBelow(it *item) (out []*item) {
+	const leading = 1.7
+	for _, row := range s.rows[it.row+1:] {
+		if row[0].page != it.page || row[0].y-it.y > leading*maxFloat(it.size, 7) {
+			break
+		}
+		for _, below := range row {
+			if sameEdge(below, it) && below.y > it.y {
+				out = append(out, below)
+			}
+		}
+	}
+	return out
+}
+
+// inOneLine reports whether one item holds a name, in its comparable form.
+func (s *sheet) inOneLine(key string) bool {
+	return slices.ContainsFunc(s.rows, func(row []*item) bool {
+		return slices.ContainsFunc(row, func(it *item) bool { return strings.Contains(it.key, key) })
+	})
+}
+
 // list reports whether an item lists words or phrases without a figure or legal form among them: services, or partners.
 func (s *sheet) list(it *item) bool {
 	const fewest = 3

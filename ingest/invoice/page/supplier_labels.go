@@ -2,6 +2,7 @@ package page
 
 import (
 	"strings"
+	"unicode"
 )
 
 // addName takes a name that a rule found, where it found it, and how.
@@ -33,14 +34,14 @@ func (s *sheet) sellerLabels(add addName) {
 		for _, it := range row {
 			loc := s.sellerLabel.FindStringIndex(it.folded)
 			if loc == nil {
-				loc = s.sellerPhrase.FindStringIndex(it.folded)
+				loc = s.sellerPhrased(it)
 			}
 			if loc == nil {
 				continue
 			}
-			if rest := strings.TrimSpace(string(it.runes[loc[1]:])); rest != "" {
+			if rest := quoted(strings.TrimSpace(string(it.runes[loc[1]:]))); rest != "" {
 				for _, below := range s.below(it, 1.2) {
-					if below.x0 > it.x0 && s.formAlone(below.folded) { // "Payable to Applied Research", "Company"
+					if below.x0 > it.x0 && s.legalForm.MatchString(below.folded) && s.formAlone(below.folded) { // "Payable to Applied Research", "Company"
 						rest += " " + below.text()
 					}
 				}
@@ -59,6 +60,30 @@ func (s *sheet) sellerLabels(add addName) {
 			}
 		}
 	}
+}
+
+// sellerPhrased is where a phrase that a seller's name follows stands in an item: no "make payment to our account".
+func (s *sheet) sellerPhrased(it *item) []int {
+	loc := s.sellerPhrase.FindStringIndex(it.folded)
+	if loc == nil {
+		return nil
+	}
+	rest := strings.TrimSpace(string(it.runes[loc[1]:]))
+	if rest == "" || unicode.IsLower([]rune(rest)[0]) && !s.legalForm.MatchString(foldText(rest)) {
+		return nil
+	}
+	return loc
+}
+
+// quoted is what stands between the quotation marks that a text begins with, else all of it.
+func quoted(s string) string {
+	const marks = `"“”„«»`
+	if rest := strings.TrimLeft(s, marks); rest != s {
+		if end := strings.IndexAny(rest, marks); end > 0 {
+			return rest[:end]
+		}
+	}
+	return s
 }
 
 // sellerBlock reads a name in the lines under a seller's label.

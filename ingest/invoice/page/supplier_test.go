@@ -49,12 +49,17 @@ func TestALabelledSupplierOutdoesThePortal(t *testing.T) {
 	person := func(row int) named {
 		return named{whole: "eve", rule: ruleIDBlock, share: 0.7, it: &item{page: 1, row: row}}
 	}
+	placed := func(share float64) named {
+		return named{whole: "portal", rule: ruleLetterhead, share: share, ties: map[tie]bool{tieHead: true, tieAgain: true}}
+	}
 	for name, c := range map[string]struct {
 		seller, likeliest named
 		want              bool
 	}{
 		"barely likelier":           {labelled, portal, true},
 		"much likelier":             {labelled, named{whole: "portal", rule: ruleLetterhead, share: 0.7}, false},
+		"placed, not much likelier": {labelled, placed(0.7), true},
+		"placed, much likelier":     {labelled, placed(1.3), false},
 		"labelled itself":           {labelled, named{whole: "other", rule: ruleSeller, share: 0.5}, false},
 		"without a label of a name": {named{whole: "acme", rule: ruleSeller, share: 0.4}, portal, false},
 		"the same name":             {labelled, named{whole: "acme", rule: ruleLetterhead, share: 0.5}, false},

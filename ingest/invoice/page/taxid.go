@@ -131,7 +131,7 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 		if c.behalf = s.onBehalf.MatchString(before); c.behalf {
 			c.score += 0.12 // whom an agent bills for outdoes the agent
 		}
-		if s.buyerWord.MatchString(lastWords(before)) || buyers[it] ||
+		if s.buyerWord.MatchString(lastWords(before)) || buyers[it] || s.amongBuyersFields(it) ||
 			s.labelledLeft(it) && buyers[left] && strings.Trim(it.folded[:id.start], " :.") == "" {
 			c.score = ofBuyer
 		}

@@ -1,6 +1,9 @@
 package page
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Whose block of lines a tax id stands in.
 
@@ -28,6 +31,28 @@ func (s *sheet) underSellerLabel(it *item) bool {
 			if s.buyerLabel.MatchString(c.folded) && !s.contact.MatchString(c.folded) {
 				return false
 			}
+		}
+	}
+	return false
+}
+
+// amongBuyersFields reports whether an item stands in rows of several labels with their values, as programs show e-invoices, under a
+// heading that names the buyer.
+func (s *sheet) amongBuyersFields(it *item) bool {
+	const fewest, rows = 4, 10 // cells of such a row; rows of a party
+	if len(s.rows[it.row]) < fewest {
+		return false
+	}
+	for r := it.row - 1; r >= max(0, it.row-rows) && s.rows[r][0].page == it.page; r-- {
+		heading := s.rows[r][0]
+		if len(s.rows[r]) > 1 || strings.Contains(heading.folded, ":") || heading.x0 > s.rows[it.row][0].x0+3 {
+			continue
+		}
+		switch {
+		case s.buyerLabel.MatchString(heading.folded):
+			return true
+		case s.sellerLabel.MatchString(heading.folded):
+			return false
 		}
 	}
 	return false

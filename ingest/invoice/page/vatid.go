@@ -13,19 +13,20 @@ type taxID struct {
 	wrong      bool   // it does not; neither, where none is known
 }
 
-// vatShape finds VAT ids of Europe, with the spaces, dots and hyphens that are printed.
+// vatShape finds VAT ids of Europe and, in the end, of India, with the spaces, dots and hyphens that are printed.
 const vatShape = `\b(` +
 	`at[ -]?u ?\d{2} ?\d{3} ?\d{3}|at[ -]?u ?\d{8}|` +
 	`be[ -]?[01]?\d{3}[ .]?\d{3}[ .]?\d{3}|bg ?\d{9,10}|` +
 	`che ?-? ?\d{3}[ .]?\d{3}[ .]?\d{3}|cy ?\d{8}[a-z]|cz ?\d{8,10}|` +
 	`de[ -]?\d{3} ?\d{3} ?\d{3}|de ?\d{2} ?\d{3} ?\d{4}|dk[ -]?\d{2} ?\d{2} ?\d{2} ?\d{2}|` +
 	`ee ?\d{9}|el ?\d{9}|es ?-? ?[a-z0-9]-?\d{7}-?[a-z0-9]|eu ?\d{9}|` +
-	`fi[ -]?\d{7}-?\d|fr ?[a-z0-9]{2} ?\d{3} ?\d{3} ?\d{3}|` +
+	`fi[ -]?\d{7}-?\d|fr ?[a-z0-9]{2} ?\d{3} ?\d{3} ?\d{3}|fr ?\d{3} \d{3} \d{3} \d{2}|` +
 	`gb ?\d{3} ?(?:\d{4} ?\d{2}|\d{3} ?\d{3})(?: ?\d{3})?|hr ?\d{11}|hu ?\d{8}|` +
 	`ie ?\d[a-z0-9]\d{5}[a-z]{1,2}|it ?-?\d{11}|ix ?\d{9}|lt ?\d{9,12}|lu ?\d{8}|lv ?\d{11}|mt ?\d{8}|` +
 	`nl[ -]?\d{3}\.?\d{3}\.?\d{3}\.?b\.?\d{2}|nl ?\d{4}\.?\d{2}\.?\d{3}\.?b\.?\d{2}|no ?\d{3} ?\d{3} ?\d{3} ?mva|` +
 	`pl ?\d{10}|pl ?\d{3}[ -]\d{3}[ -]\d{2}[ -]\d{2}|pt ?\d{3} ?\d{3} ?\d{3}|` +
-	`ro ?\d{6,10}|se ?\d{6}-?\d{4} ?\d{2}|si ?\d{8}|sk ?\d{10}|xi ?\d{9}|li ?\d{5})\b`
+	`ro ?\d{6,10}|se ?\d{6}-?\d{4} ?\d{2}|si ?\d{8}|sk ?\d{10}|xi ?\d{9}|li ?\d{5}|` +
+	`\d{2}[a-z]{5}\d{4}[a-z][a-z1-9]z[a-z0-9])\b`
 
 // vatIDs finds VAT ids in a folded text.
 func (v *vocabulary) vatIDs(folded string) []taxID {
@@ -40,8 +41,13 @@ func (v *vocabulary) vatIDs(folded string) []taxID {
 			continue
 		}
 		value := compact(folded[m[0]:m[1]])
-		valid, known := checkVAT(value)
-		out = append(out, taxID{start: m[0], end: m[1], value: value, country: value[:2], valid: valid,
+		valid, known, country := false, true, value[:2]
+		if isDigit(rune(value[0])) { // a state's number
+			valid, country = checkIndia(value), "IN"
+		} else {
+			valid, known = checkVAT(value)
+		}
+		out = append(out, taxID{start: m[0], end: m[1], value: value, country: country, valid: valid,
 			wrong: known && !valid})
 	}
 	return out
@@ -56,6 +62,17 @@ func compact(s string) string {
 		}
 	}
 	return out.String()
+}
+
+// checkIndia verifies the last character of a number of India's tax on goods and services.
+func checkIndia(id string) bool {
+	const figures = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	sum := 0
+	for i := range len(id) - 1 {
+		product := strings.IndexByte(figures, id[i]) * (1 + i%2)
+		sum += product/len(figures) + product%len(figures)
+	}
+	return figures[(len(figures)-sum%len(figures))%len(figures)] == id[len(id)-1]
 }
 
 // checkVAT verifies the check digits of a compact VAT id. known is false where

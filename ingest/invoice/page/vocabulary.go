@@ -340,9 +340,10 @@ func (v *vocabulary) addSums(w *words.Words) {
 func (v *vocabulary) addParties(w *words.Words) {
 	// "Buyer", "Buyer (invoice address):", "Buyer's name, address"
 	const labelEnd = `(?:'?s?,? <name>(?:[,/ ]+[^ :,]+){0,2})?(?: ?[(/][^:]*)?\W*(?::|$)`
-	v.sellerLabel = w.Compile(`^\W*<seller>` + labelEnd)
+	// "Leistungserbringer | Supplier"
+	v.sellerLabel = w.Compile(`^\W*<seller>(?: ?[|~-] ?<seller>)?` + labelEnd)
 	v.sellerPhrase = w.Compile(`^<sold by> `)
-	v.buyerLabel = w.Compile(`^\W*<buyer>` + labelEnd + `|^\W*<for> ?:`)
+	v.buyerLabel = w.Compile(`^\W*<buyer>(?: ?[|~-] ?<buyer>)?` + labelEnd + `|^\W*<for> ?:`)
 	v.yours = w.Compile(`<your>[ a-z-]*[-a-z. :#]*$`)
 	v.sellers = w.Compile(`[ .:](?:<seller*>|<who supplies*>)[ .:]*$`)
 	v.buyerPhrase = w.Compile(`^\W*<buyer>[ :]+[a-z]|^\W*<for> ?: ?[a-z]`)
