@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,7 +98,8 @@ func TestRefusalsAreCounted(t *testing.T) {
 	tally := newTally(true)
 	tally.add(truths[0], invoice.Result{Status: invoice.Failed})
 	tally.add(truths[0], invoice.Result{Status: invoice.OK})
-	if *tally.refused["non-invoice"] != [2]int{1, 2} || len(tally.misses) != 1 {
+	tally.add(truths[0], invoice.Failure(invoice.Crashed, errors.New("reader panicked")))
+	if *tally.refused["non-invoice"] != [2]int{1, 3} || len(tally.misses) != 2 {
 		t.Errorf("%v, %q", tally.refused["non-invoice"], tally.misses)
 	}
 }

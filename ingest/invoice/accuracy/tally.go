@@ -48,6 +48,7 @@ type verdict struct {
 }
 
 func (t *tally) add(want truth.Truth, r invoice.Result) {
+	refused := r.Status == invoice.Failed && r.Reason != invoice.Crashed // a fault of the reader refuses nothing
 	switch want.Kind {
 	case "invoice", "credit-note":
 		// With e-invoices only files that still hold one are counted.
@@ -59,10 +60,10 @@ func (t *tally) add(want truth.Truth, r invoice.Result) {
 		if !t.pageAlone && want.XMLFault != nil {
 			reject := want.XMLFault.Expected == "reject"
 			t.refuse("faulty e-invoice, expected "+want.XMLFault.Expected, want.File,
-				reject == (r.Status == invoice.Failed))
+				reject == refused)
 		}
 	default:
-		t.refuse(want.Kind, want.File, r.Status == invoice.Failed)
+		t.refuse(want.Kind, want.File, refused)
 	}
 }
 

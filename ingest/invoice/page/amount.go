@@ -28,7 +28,7 @@ func (a amount) money() bool {
 // maxDigits bounds the whole part: beyond it, a number is an identifier.
 const maxDigits = 12
 
-// amounts finds the numbers in s from left to right.
+// amounts finds the numbers in s from left to right; none overlaps another.
 func (v *vocabulary) amounts(s []rune) []amount {
 	var out []amount
 	for i := 0; i < len(s); {
@@ -47,6 +47,9 @@ func (v *vocabulary) amounts(s []rune) []amount {
 			continue
 		}
 		v.addSurroundings(&a, s)
+		if n := len(out); n > 0 && out[n-1].end > a.start { // "€ 1.845,00 € 81.180,00": the sign between is the second one's
+			out[n-1].end = a.start
+		}
 		out = append(out, a)
 		i = max(end, a.end)
 	}

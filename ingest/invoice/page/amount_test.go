@@ -82,9 +82,15 @@ func format(cents int64, group, decimal string) string {
 func FuzzAmounts(f *testing.F) {
 	v := testVocabulary(f)
 	f.Add("Summe 1.234,56- € (12.00) CHF 5.–")
+	f.Add("44 ketels à € 1.845,00 € 81.180,00 - 12,00 -EUR 5,00")
 	f.Fuzz(func(t *testing.T, s string) {
 		runes := []rune(s)
+		before := 0
 		for _, a := range v.amounts(runes) {
+			if a.start < before {
+				t.Fatalf("amount %+v of %q begins within the one before, which ends at %d", a, s, before)
+			}
+			before = a.end
 			if a.start < 0 || a.end > len(runes) || a.start >= a.end || a.decimals > scale+64 {
 				t.Fatalf("amount %+v of %q lies outside", a, s)
 			}
