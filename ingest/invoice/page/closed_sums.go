@@ -176,13 +176,14 @@ func (s *sheet) leftAbove(sm *sum) bool {
 type triple struct{ net, tax, gross sum }
 
 // corrected finds three rows of net, tax and gross, of what was billed, what is right and what the difference is, as corrections show them:
-// the last one is the document's own. So are the rows of bills that count all work so far up from what was billed before.
+// the last one is the document's own, unless a row behind it is the first again: then both are parts of the second, a total. So are the rows of bills that count all work so far up from what was billed before.
 func (s *sheet) corrected() ruled {
 	rows := s.triples()
 	for k := 2; k < len(rows); k++ {
 		was, is, own := rows[k-2], rows[k-1], &rows[k]
 		if is.net.value-was.net.value == own.net.value && is.tax.value-was.tax.value == own.tax.value && own.net.value != 0 &&
-			was.net.item.page == own.net.item.page && was.net.value != 0 && inOneColumn(was.tax, is.tax, own.tax) {
+			was.net.item.page == own.net.item.page && was.net.value != 0 && inOneColumn(was.tax, is.tax, own.tax) &&
+			!slices.ContainsFunc(rows[k+1:], func(part triple) bool { return part.net.value == was.net.value }) {
 			return ruled{net: &own.net, tax: &own.tax, gross: &own.gross, netValue: own.net.value, taxValue: own.tax.value,
 				grossValue: own.gross.value, hasNet: true, hasTax: true, rule: difference, confidence: 0.95}
 		}

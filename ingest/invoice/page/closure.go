@@ -31,7 +31,7 @@ func (s *sheet) own(best ruled, closed []ruled) ruled {
 const lessBilledBefore = "less what was billed before"
 
 // leftInColumns is the row of net, tax and gross to which those below the best one come: all work so far, what was billed of it, row by
-// row, and what is left, which is the invoice's own.
+// row, and what is left, which is the invoice's own, at the same rate.
 func leftInColumns(best ruled, rows []ruled) (ruled, bool) {
 	if !slices.ContainsFunc(rows, func(r ruled) bool { return r.gross.item == best.gross.item }) {
 		return ruled{}, false
@@ -42,7 +42,7 @@ func leftInColumns(best ruled, rows []ruled) (ruled, bool) {
 		switch {
 		case r.gross.item.row <= row:
 		case absolute(r.grossValue) == rest:
-			return r, rest < absolute(best.grossValue)
+			return r, rest < absolute(best.grossValue) && atRateOf(best, absolute(r.netValue), absolute(r.taxValue))
 		default:
 			rest, row = rest-absolute(r.grossValue), r.gross.item.row
 		}
@@ -51,13 +51,14 @@ func leftInColumns(best ruled, rows []ruled) (ruled, bool) {
 }
 
 // restInRows is the row of net, tax and gross to which the best ones come, less those of the row right above it: what was billed before,
-// all of it.
+// all of it. Rows of two rates below their total come to it, too, at other rates.
 func (s *sheet) restInRows(best ruled) (ruled, bool) {
 	rows := s.triples()
 	for k := 1; k < len(rows); k++ {
 		before, rest := &rows[k-1], &rows[k]
 		if before.gross.item.row <= max(best.gross.item.row, best.net.item.row) || rest.net.value <= 0 ||
-			best.netValue-before.net.value != rest.net.value || best.taxValue-before.tax.value != rest.tax.value {
+			best.netValue-before.net.value != rest.net.value || best.taxValue-before.tax.value != rest.tax.value ||
+			!atRateOf(best, rest.net.value, rest.tax.value) {
 			continue
 		}
 		return ruled{net: &rest.net, tax: &rest.tax, gross: &rest.gross, netValue: rest.net.value, taxValue: rest.tax.value,

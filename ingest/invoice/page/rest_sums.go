@@ -1,6 +1,9 @@
 package page
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // What is the invoice's own of sums from which something is taken off: what was paid before, or what the payer withholds.
 
@@ -31,11 +34,70 @@ func (s *sheet) restWithTax(best ruled, within []sum) (ruled, bool) {
 	return ruled{}, false
 }
 
-// leftOfAbove reports whether a sum is a total above it less what stands between them in their column.
+// remainder finds what is left of the best total, called what is to be paid or a total, with a net sum and a tax of its own that go with it at
+// the same rate. All three stand below the best total, and what was billed before between: one figure, or those in the rest's column.
+func (s *sheet) remainder(best ruled) (out ruled, ok bool) {
+	if best.netValue <= 0 || best.taxValue <= 0 {
+		return ruled{}, false
+	}
+	all, _ := s.money()
+	below := slices.DeleteFunc(all, func(f sum) bool {
+		return f.item.row <= best.gross.item.row || f.value <= 0 || f.value >= best.grossValue
+	})
+	below = below[:min(len(below), maxSums)]
+	for gi := range below {
+		g := &below[gi]
+		if role, _ := s.roleOf(s.labelOf(g)); role != rolePayable && role != roleGross || !s.lessBetween(best.gross, g) {
+			continue
+		}
+		for ni := range below {
+			for ti := range below {
+				n, t := &below[ni], &below[ti]
+				if n.value+t.value == g.value && atRateOf(best, n.value, t.value) {
+					out, ok = ruled{net: n, tax: t, gross: g, netValue: n.value, taxValue: t.value, grossValue: g.value,
+						hasNet: true, hasTax: true, rule: lessBilledBefore, confidence: 0.95}, true
+				}
+			}
+		}
+	}
+	return out, ok
+}
+
+// lessBetween reports whether a sum is a total above it less one figure between them that nobody withholds, or less those in its column.
+func (s *sheet) lessBetween(total, rest *sum) bool {
+	for _, row := range s.rows[total.item.row+1 : rest.item.row] {
+		for _, it := range row {
+			for _, a := range it.amounts {
+				off := &sum{value: a.value, item: it, amount: a}
+				if a.money() && total.value-absolute(a.value) == rest.value && !s.withheld.MatchString(s.labelOf(off)) {
+					return true
+				}
+			}
+		}
+	}
+	return s.leftOfAbove(rest, total)
+}
+
+// atRateOf reports whether a tax goes with a net sum as those of a bill do with each other, but for the rounding of both.
+func atRateOf(b ruled, net, tax int64) bool {
+	const cents = 2
+	all, of := absolute(b.netValue), absolute(b.taxValue)
+	hi, lo := bits.Mul64(uint64(net), uint64(of))
+	if hi >= uint64(all) {
+		return false
+	}
+	want, _ := bits.Div64(hi, lo, uint64(all))
+	return absolute(int64(want)-tax) <= cents*PerMinor
+}
+
+// leftOfAbove reports whether a sum is a total above it less what stands between them in their column and is not withheld.
 func (s *sheet) leftOfAbove(rest, total *sum) bool {
 	less := int64(0)
 	for _, f := range s.columnAbove(rest, nil).figures {
 		if f.item.row > total.item.row {
+			if s.withheld.MatchString(s.labelOf(&f)) {
+				return false
+			}
 			less += absolute(f.value)
 		}
 	}

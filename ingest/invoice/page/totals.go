@@ -98,6 +98,9 @@ func (s *sheet) byRules() (ruled, []sum) {
 		if rest, ok := s.restWithTax(best, within); ok {
 			return rest, all
 		}
+		if rest, ok := s.remainder(best); ok {
+			return rest, all
+		}
 		if rest, ok := leftInColumns(best, inColumns); ok {
 			return rest, all
 		}
