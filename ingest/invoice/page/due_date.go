@@ -307,7 +307,7 @@ func (v *vocabulary) unabbreviated(folded string) string {
 	return string(out)
 }
 
-// sentence is the part of a text behind its last full stop or semicolon.
+// sentence is the part of a text behind its last full stop or semicolon, or behind what else may be done: "2 % Skonto oder bis".
 func (v *vocabulary) sentence(s string) string {
 	s = v.unabbreviated(s)
 	if i := strings.LastIndexAny(s, ";,"); i >= 0 {
@@ -315,6 +315,9 @@ func (v *vocabulary) sentence(s string) string {
 	}
 	if i := strings.LastIndex(s, ". "); i >= 0 {
 		s = s[i:]
+	}
+	if at := v.or.FindAllStringIndex(s, maxSpans); len(at) > 0 {
+		s = s[at[len(at)-1][0]:]
 	}
 	return s
 }

@@ -138,6 +138,9 @@ func (v *vocabulary) termDays(folded string, issued time.Time) int {
 	days, inDays := -1, v.inDays(folded, issued)
 	clauses := strings.NewReplacer(";", "\n", ". ", "\n", ", ", "\n").Replace(v.unabbreviated(inDays))
 	for part := range strings.SplitSeq(clauses, "\n") {
+		if early, whole := v.earlyOr(part); whole != "" && !v.fullPayment.MatchString(early) {
+			part = whole
+		}
 		if v.discounted(part) && !v.fullPayment.MatchString(part) {
 			continue
 		}
@@ -159,6 +162,17 @@ func (v *vocabulary) termDays(folded string, issued time.Time) int {
 		return v.daysToPay(inDays) // "Forma płatności: przelew, 14 dni"
 	}
 	return days
+}
+
+// earlyOr parts a clause that offers a discount for paying early, or else to pay the whole: "8 Tage 2 % Skonto oder 30 Tage netto". The
+// second part is "" where it is none.
+func (v *vocabulary) earlyOr(clause string) (early, whole string) {
+	for _, at := range v.or.FindAllStringIndex(clause, maxSpans) {
+		if early, whole = clause[:at[0]], clause[at[1]:]; v.discounted(early) && !v.discounted(whole) && v.fullPayment.MatchString(whole) {
+			return early, whole
+		}
+	}
+	return clause, ""
 }
 
 // daysToPay returns the days of a clause of whatever wording that has a word of paying, one number of days and little behind it: "Gelieve

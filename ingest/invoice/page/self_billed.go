@@ -42,6 +42,19 @@ func (s *sheet) addressed(all []named) *named {
 	return only
 }
 
+// underBuyerLabel reports whether a label of who is billed stands right above an item: "Rechnung an".
+func (s *sheet) underBuyerLabel(it *item) bool {
+	const leading = 2.2
+	for r := it.row - 1; r >= 0 && r >= it.row-2; r-- {
+		for _, above := range s.rows[r] {
+			if above.page == it.page && absFloat(above.x0-it.x0) < 3 && it.y-above.y < leading*maxFloat(it.size, 7) {
+				return s.buyerLabel.MatchString(above.folded)
+			}
+		}
+	}
+	return false
+}
+
 // ofSelfBilled gives the ids of a self-billed document to whose they are: "your VAT id" and one in the addressee's block are the
 // supplier's, all others the buyer's. Labels of sellers say more.
 func (s *sheet) ofSelfBilled(all []identified) {
@@ -64,11 +77,19 @@ func (s *sheet) ofSelfBilled(all []identified) {
 // fromAddress is how sure it is that whom a self-billed document is addressed to is the supplier.
 const fromAddress = 0.9
 
-// saysSelfBilled reports whether words say that the buyer issued the document for the supplier.
+// saysSelfBilled reports whether words say that the buyer issued the document for the supplier. Where a label says that the addressee is
+// billed they speak of something else: "Für Altmetall: Gutschriftsverfahren".
 func (s *sheet) saysSelfBilled() bool {
-	return slices.ContainsFunc(s.rows, func(row []*item) bool {
-		return slices.ContainsFunc(row, func(it *item) bool { return s.selfBilling.MatchString(it.folded) })
-	})
+	said := false
+	for _, row := range s.rows {
+		for _, it := range row {
+			said = said || s.selfBilling.MatchString(it.folded)
+			if s.inWindow(it) && s.underBuyerLabel(it) && s.addressBelow(it) {
+				return false
+			}
+		}
+	}
+	return said
 }
 
 // suppliersID reports whether a label says that an id is the supplier's: "Ihre USt-IdNr.", "USt-IdNr. des Leistenden".

@@ -39,7 +39,7 @@ type vocabulary struct {
 
 	// Terms of payment.
 	dueLabels                                                           []label
-	earlyPayment, period, conditional, fullPayment, untilDate, fallsDue *words.Pattern
+	earlyPayment, period, conditional, fullPayment, untilDate, fallsDue, or *words.Pattern
 	netTerms                                                            []*words.Pattern
 	openTerms, latePayment, paying, payingBack, daysCounted             *words.Pattern
 	fromReceipt                                                         *words.Pattern
@@ -215,6 +215,7 @@ func (v *vocabulary) addTerms(w *words.Words) {
 		{pattern: w.Compile(`<pay until>`), weight: 0.93, rule: "pay until"},
 	}
 	v.earlyPayment = w.Any("early payment")
+	v.or = w.Compile(` (?:<or>) `)
 	v.period = w.Any("from")
 	v.conditional = w.Compile(`<conditional>|<debit offered>`)
 	v.would = w.Any("conditional")
