@@ -176,7 +176,8 @@ func (s *sheet) leftAbove(sm *sum) bool {
 type triple struct{ net, tax, gross sum }
 
 // corrected finds three rows of net, tax and gross, of what was billed, what is right and what the difference is, as corrections show them:
-// the last one is the document's own, unless a row behind it is the first again: then both are parts of the second, a total. So are the rows of bills that count all work so far up from what was billed before.
+// the last one is the document's own, unless a row behind it is the first again: then both are parts of the second, a total. So are the
+// rows of bills that count all work so far up from what was billed before.
 func (s *sheet) corrected() ruled {
 	rows := s.triples()
 	for k := 2; k < len(rows); k++ {

@@ -57,7 +57,7 @@ func (s *sheet) restInRows(best ruled) (ruled, bool) {
 	for k := 1; k < len(rows); k++ {
 		before, rest := &rows[k-1], &rows[k]
 		if before.gross.item.row <= max(best.gross.item.row, best.net.item.row) || rest.net.value <= 0 ||
-			best.netValue-before.net.value != rest.net.value || best.taxValue-before.tax.value != rest.tax.value ||
+			best.netValue-absolute(before.net.value) != rest.net.value || best.taxValue-absolute(before.tax.value) != rest.tax.value ||
 			!atRateOf(best, rest.net.value, rest.tax.value) {
 			continue
 		}

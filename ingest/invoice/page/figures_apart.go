@@ -12,8 +12,8 @@ import (
 var wholeFigures = regexp.MustCompile(`^(?:-?\d{1,3}(?:[.,']?\d{3})*[.,]\d\d(?: -?\d{1,3}(?:[.,']?\d{3})*[.,]\d\d)+|` +
 	`\d{1,2}[./-]\d{1,2}[./-]\d{4}(?: \d{1,2}[./-]\d{1,2}[./-]\d{4})+|\d{4}-\d\d-\d\d(?: \d{4}-\d\d-\d\d)+)$`)
 
-// figuresApart makes cells of their own of figures that are cells of several columns. Where each stands is counted by characters, for figures
-// are of one width.
+// figuresApart makes cells of their own of figures that are cells of several columns. Where each stands is counted by characters, for
+// figures are of one width.
 func figuresApart(cells []text.Cell) []text.Cell {
 	var out []text.Cell
 	for _, c := range cells {

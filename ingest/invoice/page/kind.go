@@ -106,7 +106,7 @@ func (s *sheet) reminds(it *item, text string) bool {
 	if left := s.left(it); s.subject.MatchString(it.folded) || left != nil && s.subject.MatchString(left.folded+" ") {
 		return s.reminderSubject.MatchString(text)
 	}
-	return len(s.rows[it.row]) == 1 && s.reminderTitle.MatchString(text)
+	return it.col == 0 && len(s.rows[it.row]) <= 2 && s.reminderTitle.MatchString(text) // a number may stand beside it
 }
 
 // leadingPart is a line up to the first mark between its parts: "Rechnung 7 / Kunde 12".
@@ -137,10 +137,12 @@ func withinSentence(sm *sum) bool {
 	return len(sm.item.folded) > maxLabelled || hasLetters(sm.item.folded[sm.amount.end:])
 }
 
+// larger is from how much on a title is set larger than another text.
+const larger = 1.15
+
 // overrules reports whether a document is called an invoice above what names another kind of document, or in larger letters: what is
 // named below is an order or a quote that it's about.
 func (n titles) overrules() bool {
-	const larger = 1.15
 	return n.own != nil && !n.hard && (n.own.row < n.other.row || n.own.size >= larger*n.other.size)
 }
 
@@ -181,7 +183,11 @@ func (s *sheet) offers() bool {
 	for _, row := range s.rows {
 		for _, it := range row {
 			head := it.page == 1 && it.y < s.heights[0]/2 && moneyIn(row) == 0 && it.col == 0
-			if s.offering.MatchString(it.folded) || head && s.namesOther(strings.Trim(s.behindSubject(it.folded), " .#"), len(row) == 1) {
+			text := strings.Trim(s.behindSubject(it.folded), " .#")
+			if large := it.size >= larger*s.median; large { // "Angebot: Flachdach"
+				text = strings.Replace(text, ":", "", 1)
+			}
+			if s.offering.MatchString(it.folded) || head && s.namesOther(text, len(row) == 1) {
 				return true
 			}
 		}

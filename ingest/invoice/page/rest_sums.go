@@ -34,8 +34,9 @@ func (s *sheet) restWithTax(best ruled, within []sum) (ruled, bool) {
 	return ruled{}, false
 }
 
-// remainder finds what is left of the best total, called what is to be paid or a total, with a net sum and a tax of its own that go with it at
-// the same rate. All three stand below the best total, and what was billed before between: one figure, or those in the rest's column.
+// remainder finds what is left of the best total, called what is to be paid or a total, with a net sum and a tax of its own that go with
+// it at the same rate. All three stand below the best total, and what was billed before between: one figure, those in the rest's column,
+// or the totals of bills that have a net sum and a tax of their own, too.
 func (s *sheet) remainder(best ruled) (out ruled, ok bool) {
 	if best.netValue <= 0 || best.taxValue <= 0 {
 		return ruled{}, false
@@ -45,22 +46,54 @@ func (s *sheet) remainder(best ruled) (out ruled, ok bool) {
 		return f.item.row <= best.gross.item.row || f.value <= 0 || f.value >= best.grossValue
 	})
 	below = below[:min(len(below), maxSums)]
-	for gi := range below {
-		g := &below[gi]
-		if role, _ := s.roleOf(s.labelOf(g)); role != rolePayable && role != roleGross || !s.lessBetween(best.gross, g) {
+	bills := billsIn(below, best)
+	for i := range bills {
+		rest, before := &bills[i], int64(0)
+		if role, _ := s.roleOf(s.announcing(rest.gross)); role != rolePayable && role != roleGross {
 			continue
 		}
-		for ni := range below {
-			for ti := range below {
-				n, t := &below[ni], &below[ti]
-				if n.value+t.value == g.value && atRateOf(best, n.value, t.value) {
-					out, ok = ruled{net: n, tax: t, gross: g, netValue: n.value, taxValue: t.value, grossValue: g.value,
-						hasNet: true, hasTax: true, rule: lessBilledBefore, confidence: 0.95}, true
-				}
+		for _, b := range bills[:i] {
+			if b.gross.item != rest.gross.item || b.gross.amount.start != rest.gross.amount.start {
+				before += b.grossValue
 			}
+		}
+		if before == best.grossValue-rest.grossValue || s.lessBetween(best.gross, rest.gross) {
+			out, ok = *rest, true
+			out.rule, out.confidence = lessBilledBefore, 0.95
 		}
 	}
 	return out, ok
+}
+
+// billsIn are the totals among some figures that two others make up at the rate of a bill, each once, in their order.
+func billsIn(figures []sum, like ruled) (out []ruled) {
+	for gi := range figures {
+		for ni := range figures {
+			n, g := &figures[ni], &figures[gi]
+			ti := slices.IndexFunc(figures, func(t sum) bool { return t.value == g.value-n.value })
+			if ti < 0 || !atRateOf(like, n.value, figures[ti].value) {
+				continue
+			}
+			out = append(out, ruled{net: n, tax: &figures[ti], gross: g, netValue: n.value, taxValue: figures[ti].value, grossValue: g.value,
+				hasNet: true, hasTax: true})
+			break
+		}
+	}
+	return out
+}
+
+// announcing is what is said before a sum, in the line above where it stands alone.
+func (s *sheet) announcing(sm *sum) string {
+	const leading = 3
+	said := s.saidBeforeSum(sm)
+	if hasLetters(withoutCurrency(said)) || sm.item.row == 0 {
+		return said
+	}
+	above := s.rows[sm.item.row-1]
+	if last := above[len(above)-1]; last.page == sm.item.page && sm.item.y-last.y < leading*sm.item.size {
+		return last.folded
+	}
+	return said
 }
 
 // lessBetween reports whether a sum is a total above it less one figure between them that nobody withholds, or less those in its column.

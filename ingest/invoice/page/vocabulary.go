@@ -38,16 +38,16 @@ type vocabulary struct {
 	americanCue                                                   *words.Pattern
 
 	// Terms of payment.
-	dueLabels                                                           []label
+	dueLabels                                                               []label
 	earlyPayment, period, conditional, fullPayment, untilDate, fallsDue, or *words.Pattern
-	netTerms                                                            []*words.Pattern
-	openTerms, latePayment, paying, payingBack, daysCounted             *words.Pattern
-	fromReceipt                                                         *words.Pattern
-	deadlineAlone, fullBehind, verbEnd                                  *words.Pattern
-	spanOfTime, numberInWords, onRequest, abbreviation                  *words.Pattern
-	lastDay, lastDayBehind, debited, fromThen, settled, would           *words.Pattern
-	spans                                                               map[string]unitOfTime // by the word for a week or month
-	numbers                                                             map[string]int        // by their words' letters
+	netTerms                                                                []*words.Pattern
+	openTerms, latePayment, paying, payingBack, daysCounted                 *words.Pattern
+	fromReceipt                                                             *words.Pattern
+	deadlineAlone, fullBehind, verbEnd                                      *words.Pattern
+	spanOfTime, numberInWords, onRequest, abbreviation                      *words.Pattern
+	lastDay, lastDayBehind, debited, fromThen, settled, would               *words.Pattern
+	spans                                                                   map[string]unitOfTime // by the word for a week or month
+	numbers                                                                 map[string]int        // by their words' letters
 
 	// Sums.
 	roles                                                              []roleWording
