@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -166,6 +168,52 @@ func TestAReaderGivesCommittedMessagesAndPassesTheOthers(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("from %d: got %q, want %q", from, got, want)
 		}
+	}
+}
+
+// Given messages that are compressed together so well that they would take more memory than anybody has for them, at the beginning of
+// a log and between others, when it is read, then they are passed, and what stands before and behind them comes.
+func TestAReaderPassesMessagesThatUnpackToTooMuch(t *testing.T) {
+	c := newCluster(t)
+	c.create("a", 1)
+	const mebibytes = kafka.UnpackedBytes >> 20
+	producer := c.connect(kgo.DefaultProduceTopic("a"), kgo.ProducerBatchMaxBytes(2*kafka.UnpackedBytes),
+		kgo.BrokerMaxWriteBytes(4*kafka.UnpackedBytes), kgo.ProducerBatchCompression(kgo.ZstdCompression()), kgo.ProducerLinger(time.Second))
+	send := func(values ...string) {
+		t.Helper()
+		var all []*kgo.Record
+		for _, v := range values {
+			all = append(all, kgo.StringRecord(v))
+		}
+		c.must(producer.ProduceSync(t.Context(), all...).FirstErr())
+	}
+	large := slices.Repeat([]string{strings.Repeat("x", 1<<20)}, mebibytes+1)
+	send(large...)
+	send("1", "2")
+	send(large...)
+	send("3")
+	partition := kafka.Partition{Topic: "a", Number: 0}
+	ranges, err := kafka.Ranges(t.Context(), c.client, map[string]kafka.Identity{"a": c.identity("a")})
+	c.must(err)
+	end := ranges["a"][0].End
+	if end != 2*(mebibytes+1)+3 {
+		t.Fatalf("the log ends at %d", end)
+	}
+
+	reader, err := kafka.NewReader(c.options, map[kafka.Partition]int64{partition: 0})
+	c.must(err)
+	defer reader.Close()
+	var got []string
+	for at := int64(0); at < end; {
+		next, err := reader.Poll(t.Context(), func(r *kgo.Record) error {
+			got = append(got, string(r.Value))
+			return nil
+		})
+		c.must(err)
+		at = max(at, next[partition])
+	}
+	if !slices.Equal(got, []string{"1", "2", "3"}) {
+		t.Errorf("got %.100q", got)
 	}
 }
 
