@@ -1,10 +1,14 @@
 package api
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -161,6 +165,19 @@ func TestAnExportThatWaitsForItsClientEndsForOthers(t *testing.T) {
 			break
 		} else if time.Since(begun) > exportRetry {
 			t.Fatal(err)
+		}
+	}
+}
+
+// Given an export that was broken off because its client took too little, or nothing, then the log says so under its request.
+func TestTheLogSaysWhyAnExportWasBrokenOff(t *testing.T) {
+	for _, why := range []error{errTooSlow, os.ErrDeadlineExceeded} {
+		var log bytes.Buffer
+		s := &Server{log: slog.New(slog.NewTextHandler(&log, nil))}
+		r := httptest.NewRequest(http.MethodGet, "/export/v1/records.csv", nil)
+		s.logRequest(r, &observation{requestID: "R1"}, statusClientGone, 0, 0, fmt.Errorf("an export was broken off: %w", why))
+		if !strings.Contains(log.String(), "request=R1") || !strings.Contains(log.String(), why.Error()) {
+			t.Errorf("%v: the log says %s", why, &log)
 		}
 	}
 }
