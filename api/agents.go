@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"tallyhouse/api/agents"
@@ -84,8 +85,17 @@ func (s *Server) serveAgents(ctx context.Context, r *http.Request, header http.H
 	if out.status == 0 {
 		return reply{}, errors.New("a message of an agent was not answered in time")
 	}
+	if out.status >= http.StatusBadRequest && !strings.HasPrefix(out.header.Get("Content-Type"), typeJSON) {
+		return reply{}, noMessage()
+	}
 	request.finish(len(out.body) + sendingOverhead)
 	return reply{status: out.status, contentType: out.header.Get("Content-Type"), body: out.body, admitted: request}, nil
+}
+
+// noMessage is said in the place of what the protocol's library says of a message that it can't take: a line of text, with Go's names.
+func noMessage() error {
+	return &problem.Error{Kind: problem.InvalidBody, Detail: "This is no message of the protocol that is served here: see its " +
+		"members jsonrpc, id and method, and the headers Content-Type, Accept and MCP-Protocol-Version."}
 }
 
 // readMessage reads the body of a request before it waits for its turn: a slow client takes nobody's. A batch is refused: it would

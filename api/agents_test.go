@@ -295,6 +295,18 @@ func TestMessagesOfAgentsAreCheckedAsRequestsAre(t *testing.T) {
 			w.message(adminKey, body, nil).want(t, 400, "invalid-body")
 		}
 	})
+	t.Run("what is no message of the protocol is refused without the words of a library", func(t *testing.T) {
+		for _, body := range []string{`{`, `{"jsonrpc":"1.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":[1],"method":"ping"}`,
+			`{"jsonrpc":"2.0","id":null,"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"method":"none"}`, `{"jsonrpc":"2.0","method":"tools/list"}`} {
+			r := w.message(adminKey, body, nil).want(t, 400, "invalid-body")
+			if strings.Contains(string(r.body), "interface") || r.header.Get("Content-Type") != "application/problem+json" {
+				t.Errorf("%s: %s %s", body, r.header.Get("Content-Type"), r.body)
+			}
+		}
+		for name, value := range map[string]string{"Content-Type": "text/plain", "Accept": "text/html", "Mcp-Protocol-Version": "1999-01-01"} {
+			w.message(adminKey, pingMessage, http.Header{name: {value}}).want(t, 400, "invalid-body")
+		}
+	})
 	t.Run("nothing is kept between messages", func(t *testing.T) {
 		for _, method := range []string{http.MethodGet, http.MethodDelete, http.MethodPut} {
 			r := w.do(method, adminKey, "/mcp", http.Header{"Accept": {"text/event-stream"}}).want(t, 405, "method-not-allowed")

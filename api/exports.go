@@ -141,15 +141,15 @@ func (s *Server) serveExport(ctx context.Context, r *http.Request, header http.H
 	if err := c.tooMany(); err != nil {
 		return reply{}, err
 	}
-	leave, err := s.slots.enter(caller.Tenant(), caller.Principal())
+	place, err := s.slots.enter(caller.Tenant(), caller.Principal())
 	if err != nil {
 		return reply{}, err
 	}
-	out := &stream{bulk: b, leave: leave}
+	out := &stream{bulk: b, place: place}
 	begun := false
 	defer func() {
 		if !begun { // also when it panics
-			leave()
+			place.leave()
 		}
 	}()
 	if err := s.turn(ctx, c.caller, out.begin); err != nil {

@@ -460,6 +460,16 @@ func TestPagesForPeopleArePublic(t *testing.T) {
 			}
 		}
 	}
+	// The large script is neither compressed for a request nor unpacked: anybody may ask for it.
+	const script = "/docs/scalar-" + pages.ScalarVersion + ".js"
+	for accept, want := range map[string]string{"zstd": "", "br": "", "zstd, gzip": "gzip", "gzip": "gzip"} {
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			r := w.do(method, "", script, http.Header{"Accept-Encoding": {accept}})
+			if got := r.header.Get("Content-Encoding"); r.status != 200 || got != want {
+				t.Errorf("%s for %s: %d, encoding %q", method, accept, r.status, got)
+			}
+		}
+	}
 	for _, path := range []string{"/docs/", "/docs/none", "/docs/../go.mod", "/docsx", "/changelog/"} {
 		w.do(http.MethodGet, "", path, nil).want(t, 404, "not-found")
 	}

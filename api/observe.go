@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -128,6 +129,8 @@ func (s *Server) logRequest(r *http.Request, seen *observation, status, size int
 	case status >= http.StatusInternalServerError:
 		level = slog.LevelError
 		attributes = append(attributes, slog.String("error", serving.WithoutSecrets(fmt.Sprint(err))))
+	case errors.Is(err, errTooSlow), errors.Is(err, os.ErrDeadlineExceeded): // an export that was broken off for its client's sake
+		attributes = append(attributes, slog.String("error", serving.WithoutSecrets(err.Error())))
 	case errors.As(err, &p):
 		attributes = append(attributes, slog.String("problem", p.Kind.Suffix))
 	}

@@ -74,7 +74,7 @@ func (s *Server) publicPage(path string) (func(r *http.Request, header http.Head
 	}
 	if inside, ok := strings.CutPrefix(path, "/docs"); ok && pages.OfReference(inside) {
 		return func(r *http.Request, header http.Header) (reply, error) {
-			return pageReply(header)(pages.Reference(inside, r.Header.Get("Accept-Encoding")))
+			return pageReply(header)(s.reference.Page(inside, r.Header.Get("Accept-Encoding")))
 		}, true
 	}
 	return nil, false

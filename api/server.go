@@ -99,6 +99,7 @@ type Server struct {
 	origins     []string     // whose pages may call the API
 	description []byte       // the OpenAPI document
 	events      []byte       // the AsyncAPI document
+	reference   *pages.Reference
 	environment string
 	basePath    string
 	timeout     time.Duration
@@ -206,6 +207,9 @@ func (s *Server) addCursors(o Options) (err error) {
 
 func (s *Server) addDocuments(Options) (err error) {
 	if s.description, err = describe(s.operations, s.basePath, s.ratePolicy); err != nil {
+		return err
+	}
+	if s.reference, err = pages.NewReference(); err != nil {
 		return err
 	}
 	s.events, err = asyncapi.Document()

@@ -8,25 +8,13 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/klauspost/compress/gzhttp"
 
 	"tallyhouse/api/access"
 	"tallyhouse/api/export"
-	"tallyhouse/api/problem"
 	"tallyhouse/api/resource"
-)
-
-// Bounds of exports. Each holds one page in memory.
-const (
-	maxExports       = 4 // at the same time
-	maxTenantExports = 3 // of them of one tenant
-	maxKeyExports    = 2 // and of one key or user
-	exportRetry      = 5 * time.Second
-	exportBuffer     = 64 << 10
-	exportStallTime  = time.Minute // within which a client takes one buffer
 )
 
 // The trailers of an export that is whole.
@@ -51,48 +39,11 @@ type bulkPages interface {
 	beyond() resource.Beyond
 }
 
-// stream is an export that is about to be sent. Leave ends it.
+// stream is an export that is about to be sent, in its place among those that run.
 type stream struct {
 	bulk  *bulk
 	pages bulkPages
-	leave func()
-}
-
-// slots bounds the exports that run at the same time: a client may read one for hours, so none of them, and no tenant with
-// all of its keys, takes every place.
-type slots struct {
-	mu      sync.Mutex
-	running int
-	tenants map[string]int
-	by      map[string]int // by principal
-}
-
-// enter takes a slot, or is refused as problem.TooManyRequests. The returned function gives it back.
-func (s *slots) enter(tenant, principal string) (leave func(), err error) {
-	principal = tenant + "/" + principal
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.running >= maxExports || s.tenants[tenant] >= maxTenantExports || s.by[principal] >= maxKeyExports {
-		return nil, &problem.Error{Kind: problem.TooManyRequests, RetryAfter: exportRetry,
-			Detail: "Too many exports are running already; those of one key or user, and of one tenant, are bounded."}
-	}
-	if s.by == nil {
-		s.tenants, s.by = make(map[string]int), make(map[string]int)
-	}
-	s.running++
-	s.tenants[tenant]++
-	s.by[principal]++
-	return sync.OnceFunc(func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.running--
-		if s.tenants[tenant]--; s.tenants[tenant] == 0 {
-			delete(s.tenants, tenant)
-		}
-		if s.by[principal]--; s.by[principal] == 0 {
-			delete(s.by, principal)
-		}
-	}), nil
+	place *place
 }
 
 // turn does a part of a request's work as one request among all that are worked on.
@@ -110,7 +61,7 @@ func (s *Server) turn(ctx context.Context, caller *access.Caller, do func(ctx co
 // serveStream sends an export. When something fails in between, the end mark is missing and the connection is ended, so
 // that nobody takes what was sent for the whole.
 func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, t *stream, seen *observation, began time.Time) {
-	defer t.leave() // also when it is aborted
+	defer t.place.leave() // also when it is aborted
 	header := w.Header()
 	header.Set("Content-Type", t.pages.contentType())
 	header.Set("Content-Disposition", `attachment; filename="`+t.pages.fileName()+`"`)
@@ -118,7 +69,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, t *stream, 
 	if t.pages.contentType() == export.Parquet.ContentType() {
 		header.Set(gzhttp.HeaderNoCompression, "1") // it is compressed itself
 	}
-	to := &steadyWriter{to: w, control: http.NewResponseController(w)}
+	to := t.place.writer(w)
 	err := s.send(r, t, to, seen)
 	if err != nil {
 		err = fmt.Errorf("an export was broken off after %d records: %w", t.pages.count(), err)
@@ -127,7 +78,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, t *stream, 
 	s.reportBeyond(seen, t.pages.beyond())
 	status := http.StatusOK
 	switch {
-	case r.Context().Err() != nil:
+	case r.Context().Err() != nil, errors.Is(err, errTooSlow):
 		status = statusClientGone
 	case err != nil:
 		status = http.StatusInternalServerError
@@ -175,21 +126,4 @@ func (s *Server) send(r *http.Request, t *stream, to *steadyWriter, seen *observ
 	header.Set(trailerRecords, strconv.FormatInt(t.pages.count(), 10))
 	header.Set(trailerCursor, cursor)
 	return nil
-}
-
-// steadyWriter writes to a client for as long as it takes, if only it goes on taking: each buffer has a time of its own
-// in place of the one that the server gives whole answers.
-type steadyWriter struct {
-	to      http.ResponseWriter
-	control *http.ResponseController
-	written int64
-}
-
-func (w *steadyWriter) Write(b []byte) (int, error) {
-	if err := w.control.SetWriteDeadline(time.Now().Add(exportStallTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return 0, err
-	}
-	n, err := w.to.Write(b)
-	w.written += int64(n)
-	return n, err
 }

@@ -12,6 +12,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // ErrInvalid says that a cursor was not made here, or for another request.
@@ -67,7 +68,7 @@ func (k *key) seal(place, request []byte) string {
 
 // split takes a cursor apart as far as it can be without its key.
 func split(text string) (name [nameSize]byte, nonce, sealed []byte, ok bool) {
-	if len(text) > MaxSealed {
+	if len(text) > MaxSealed || strings.ContainsAny(text, "\r\n") { // base64 passes over ends of lines
 		return name, nil, nil, false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)

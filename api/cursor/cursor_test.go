@@ -92,6 +92,10 @@ func TestACursorOpensForItsRequestAlone(t *testing.T) {
 		if _, err := ring.Open(context.Background(), string(changed), request); !errors.Is(err, cursor.ErrInvalid) {
 			t.Fatalf("a changed cursor: %v", err)
 		}
+		broken := sealed[:at] + rapid.SampledFrom([]string{"\n", "\r", "\r\n"}).Draw(t, "end of line") + sealed[at:]
+		if _, err := ring.Open(context.Background(), broken, request); !errors.Is(err, cursor.ErrInvalid) {
+			t.Fatalf("a cursor over two lines: %v", err)
+		}
 	})
 }
 

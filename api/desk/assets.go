@@ -1,18 +1,17 @@
 package desk
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"io/fs"
 	"mime"
 	"net/http"
 	"path"
 	"strings"
+
+	"tallyhouse/api/serving"
 )
 
 //go:embed static vendored/*.gz
@@ -33,6 +32,7 @@ type assets struct {
 type asset struct {
 	contentType string
 	body        []byte
+	packed      *serving.Packed // of the large ones, which anybody may ask for
 }
 
 func loadAssets() (*assets, error) {
@@ -48,12 +48,14 @@ func loadAssets() (*assets, error) {
 				return nil, fmt.Errorf("read the desk's files: %w", err)
 			}
 			name, archived := strings.CutSuffix(entry.Name(), ".gz")
+			var packed *serving.Packed
 			if archived {
-				if body, err = unpack(body); err != nil {
-					return nil, fmt.Errorf("unpack %s: %w", entry.Name(), err)
+				if packed, err = serving.Unpack(body, maxAsset); err != nil {
+					return nil, fmt.Errorf("%s: %w", entry.Name(), err)
 				}
+				body = packed.Plain
 			}
-			a.add(name, body)
+			a.add(name, body, packed)
 		}
 	}
 	return a, a.addFolder(decoders, "jbig2_nowasm_fallback.js", "openjpeg_nowasm_fallback.js")
@@ -80,7 +82,7 @@ func (a *assets) addFolder(folder string, names ...string) error {
 	return nil
 }
 
-func (a *assets) add(name string, body []byte) {
+func (a *assets) add(name string, body []byte, packed *serving.Packed) {
 	sum := sha256.Sum256(body)
 	stem, extension, _ := strings.Cut(name, ".")
 	address := assetPath + stem + "-" + hex.EncodeToString(sum[:6]) + "." + extension
@@ -89,15 +91,7 @@ func (a *assets) add(name string, body []byte) {
 		contentType = "text/javascript; charset=utf-8"
 	}
 	a.addresses[name] = address
-	a.files[address] = asset{contentType, body}
-}
-
-func unpack(archive []byte) ([]byte, error) {
-	unpacking, err := gzip.NewReader(bytes.NewReader(archive))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(io.LimitReader(unpacking, maxAsset))
+	a.files[address] = asset{contentType, body, packed}
 }
 
 // address is where browsers find a file.
@@ -118,5 +112,9 @@ func (a *assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", file.contentType)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Set("Access-Control-Allow-Origin", "*") // the frame that draws PDFs has no origin; everybody may have these files
-	_, _ = w.Write(file.body)                          // the browser may have left
+	body := file.body
+	if file.packed != nil {
+		body = file.packed.Body(r.Header.Get("Accept-Encoding"), w.Header())
+	}
+	_, _ = w.Write(body) // the browser may have left
 }

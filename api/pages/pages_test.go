@@ -62,8 +62,17 @@ func TestPagesLoadNothingButTheirOwnStyle(t *testing.T) {
 	}
 }
 
+func reference(t *testing.T) *pages.Reference {
+	t.Helper()
+	r, err := pages.NewReference()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 func TestTheReferenceNeedsNoOtherServer(t *testing.T) {
-	p, err := pages.Reference("", "")
+	p, err := reference(t).Page("", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,14 +97,14 @@ func TestTheReferenceIsTheReleaseThatIsPinned(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := "/scalar-" + pages.ScalarVersion + ".js"
-	plain, err := pages.Reference(path, "")
+	plain, err := reference(t).Page(path, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if sum := sha256.Sum256(plain.Body); hex.EncodeToString(sum[:]) != strings.TrimSpace(string(pinned)) {
 		t.Errorf("the script has the hash %x", sum)
 	}
-	packed, err := pages.Reference(path, "br, gzip;q=0.5")
+	packed, err := reference(t).Page(path, "br, gzip;q=0.5")
 	if err != nil || packed.Header.Get("Content-Encoding") != "gzip" {
 		t.Fatalf("%v, %v", err, packed.Header)
 	}
@@ -106,7 +115,7 @@ func TestTheReferenceIsTheReleaseThatIsPinned(t *testing.T) {
 	if text, err := io.ReadAll(unpacking); err != nil || !bytes.Equal(text, plain.Body) {
 		t.Errorf("what is sent compressed is something else: %v", err)
 	}
-	if refused, err := pages.Reference(path, "gzip;q=0"); err != nil || refused.Header.Get("Content-Encoding") != "" {
+	if refused, err := reference(t).Page(path, "gzip;q=0"); err != nil || refused.Header.Get("Content-Encoding") != "" {
 		t.Errorf("%v, %v", err, refused.Header)
 	}
 	// It neither makes code from text, which its page forbids, nor could it.

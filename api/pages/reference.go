@@ -2,10 +2,10 @@ package pages
 
 import (
 	"bytes"
-	"compress/gzip"
 	"embed"
 	"fmt"
-	"io"
+
+	"tallyhouse/api/serving"
 )
 
 // ScalarVersion is the release of Scalar that shows the OpenAPI document (docs/dependencies.md); api/pages/scalar/fetch
@@ -24,17 +24,35 @@ const (
 	scriptPath = "/scalar-" + ScalarVersion + ".js"
 )
 
-// OfReference reports whether Reference has a page for what follows /docs in a path.
+// OfReference reports whether the reference has a page for what follows /docs in a path.
 func OfReference(path string) bool { return path == "" || path == startPath || path == scriptPath }
 
-// Reference is the page that shows the OpenAPI document, or what the page loads, for what follows /docs in a path. It
-// needs nothing from other servers.
-func Reference(path, acceptEncoding string) (Page, error) {
+// Reference is the page that shows the OpenAPI document, and what it loads. It needs nothing from other servers.
+type Reference struct{ script *serving.Packed }
+
+// NewReference reads it.
+func NewReference() (*Reference, error) {
+	packed, err := scalar.ReadFile("scalar/standalone.js.gz")
+	if err != nil {
+		return nil, fmt.Errorf("read the reference: %w", err)
+	}
+	script, err := serving.Unpack(packed, maxScript)
+	if err != nil {
+		return nil, fmt.Errorf("read the reference: %w", err)
+	}
+	return &Reference{script}, nil
+}
+
+// Page is the page, or what it loads, for what follows /docs in a path.
+func (r *Reference) Page(path, acceptEncoding string) (Page, error) {
 	switch path {
 	case startPath:
 		return scalarFile("start.js", typeScript)
 	case scriptPath:
-		return script(acceptEncoding)
+		p := newPage(typeScript, nil)
+		p.Header.Set("Cache-Control", "public, max-age=31536000, immutable") // its name has its version
+		p.Body = r.script.Body(acceptEncoding, p.Header)
+		return p, nil
 	}
 	return referencePage()
 }
@@ -56,26 +74,5 @@ func referencePage() (Page, error) {
 	}
 	p.Body = bytes.ReplaceAll(p.Body, []byte("{version}"), []byte(ScalarVersion))
 	p.secure("script-src 'self'; connect-src 'self'; img-src 'self' data:; style-src 'unsafe-inline'")
-	return p, nil
-}
-
-// script is Scalar itself, compressed as it is kept for who takes that.
-func script(acceptEncoding string) (Page, error) {
-	p, err := scalarFile("standalone.js.gz", typeScript)
-	if err != nil {
-		return Page{}, err
-	}
-	p.Header.Set("Cache-Control", "public, max-age=31536000, immutable") // its name has its version
-	if quality(acceptEncoding, "gzip") > 0 {
-		p.Header.Set("Content-Encoding", "gzip")
-		return p, nil
-	}
-	unpacking, err := gzip.NewReader(bytes.NewReader(p.Body))
-	if err == nil {
-		p.Body, err = io.ReadAll(io.LimitReader(unpacking, maxScript))
-	}
-	if err != nil {
-		return Page{}, fmt.Errorf("unpack the reference: %w", err)
-	}
 	return p, nil
 }

@@ -49,6 +49,9 @@ func TestComposeRunsWhatTheProgramAccepts(t *testing.T) {
 		if s.Deploy == nil || s.Deploy.Resources.Limits == nil || s.Deploy.Resources.Limits.MemoryBytes == 0 {
 			t.Errorf("%s has no limit of memory", name)
 		}
+		if reads := slices.Contains(s.Command, "ingest"); reads && (s.Deploy == nil || s.Deploy.Resources.Limits.Pids == 0) {
+			t.Errorf("%s reads files of strangers, and has no limit of processes", name)
+		}
 		once := slices.Contains([]string{"migrate", "topics", "tools"}, name)
 		if (s.HealthCheck == nil) != once {
 			t.Errorf("%s: health check %v", name, s.HealthCheck)

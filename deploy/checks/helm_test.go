@@ -314,6 +314,24 @@ func checkPod(t *testing.T, of string, pod core.PodSpec) {
 	}
 }
 
+// The chart asks for a version of Kubernetes that knows what it uses: before 1.30 a pod that sleeps before it stops is refused.
+func TestTheChartAsksForTheKubernetesThatItNeeds(t *testing.T) {
+	sleeps := false
+	for _, object := range typed(t, rendered(t, all)) {
+		d, ok := object.(*apps.Deployment)
+		if !ok {
+			continue
+		}
+		for _, c := range d.Spec.Template.Spec.Containers {
+			sleeps = sleeps || c.Lifecycle != nil && c.Lifecycle.PreStop != nil && c.Lifecycle.PreStop.Sleep != nil
+		}
+	}
+	asked := loaded(t).Metadata.KubeVersion
+	if !sleeps || chartutil.IsCompatibleRange(asked, "v1.29.9") || !chartutil.IsCompatibleRange(asked, "v1.30.0-gke.1") {
+		t.Errorf("the chart asks for Kubernetes %s; sleeps: %t", asked, sleeps)
+	}
+}
+
 // Helm's own linter finds nothing.
 func TestTheChartIsLinted(t *testing.T) {
 	var values map[string]any

@@ -54,6 +54,9 @@ func TestUnitsRunWhatTheProgramAccepts(t *testing.T) {
 				t.Errorf("%s lacks %s", file, hardening)
 			}
 		}
+		if strings.HasSuffix(file, "-ingest.service") && !strings.Contains(string(text), "\nTasksMax=") {
+			t.Errorf("%s reads files of strangers, and has no limit of processes", file)
+		}
 		if err != nil {
 			continue // what follows takes systemd
 		}

@@ -94,7 +94,7 @@ const followed = 1000
 // another call gives the same messages again.
 func Follow(ctx context.Context, c Cluster, topic string, since time.Time, each func(*kgo.Record) error) error {
 	client, err := kgo.NewClient(append(slices.Clone(c.Reading), kgo.ConsumeTopics(topic), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
-		kgo.ConsumeResetOffset(kgo.NewOffset().AfterMilli(since.UnixMilli())))...)
+		kgo.MaxDecompressBatchBytes(kafkalog.UnpackedBytes), kgo.ConsumeResetOffset(kgo.NewOffset().AfterMilli(since.UnixMilli())))...)
 	if err != nil {
 		return fmt.Errorf("follow %s: connect to Kafka: %w", topic, err)
 	}
@@ -105,6 +105,9 @@ func Follow(ctx context.Context, c Cluster, topic string, since time.Time, each 
 			return fmt.Errorf("follow %s: %w", topic, err)
 		}
 		for _, failed := range fetched.Errors() {
+			if _, passed := kafkalog.PassUnread(client, failed); passed {
+				continue
+			}
 			return fmt.Errorf("follow partition %d of %s: %w", failed.Partition, topic, kafkalog.Failed(failed.Err))
 		}
 		for records := fetched.RecordIter(); !records.Done(); {

@@ -2,6 +2,7 @@ package kafka_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -68,6 +69,24 @@ func TestReadingEndsWhereTheLogEnded(t *testing.T) {
 		if err != nil || !slices.Equal(got, tc.want) {
 			t.Errorf("%s: read %v, want %v; %v", tc.name, got, tc.want, err)
 		}
+	}
+}
+
+// Given messages that unpack to more than anybody takes, when the topic is followed, then they are passed, and what comes behind them is
+// taken.
+func TestFollowingPassesMessagesThatUnpackToTooMuch(t *testing.T) {
+	const topic = string(events.Contractors)
+	c := topicstest.Cluster(t, 1)
+	n := topicstest.SendTooMuch(t, c, events.Contractors, 0)
+	if _, _, err := kafka.Send(t.Context(), c, kafkago.Message{Topic: topic, Key: []byte("demo/C1"), Value: []byte("behind")}); err != nil {
+		t.Fatal(err)
+	}
+	seen := errors.New("seen")
+	err := kafka.Follow(t.Context(), c, topic, time.Now().Add(-time.Hour), func(r *kgo.Record) error {
+		return fmt.Errorf("%w: %.10q at %d", seen, r.Value, r.Offset)
+	})
+	if want := fmt.Sprintf(`seen: "behind" at %d`, n); !errors.Is(err, seen) || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 

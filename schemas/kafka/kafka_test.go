@@ -3,8 +3,12 @@ package kafka_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -166,6 +170,58 @@ func TestAReaderGivesCommittedMessagesAndPassesTheOthers(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("from %d: got %q, want %q", from, got, want)
 		}
+	}
+}
+
+// Given messages that are compressed together so well that they would take more memory than anybody has for them, at the beginning of
+// a log and between others, when it is read, then they are passed, and what stands before and behind them comes, and what is in another
+// partition, once.
+func TestAReaderPassesMessagesThatUnpackToTooMuch(t *testing.T) {
+	c := newCluster(t)
+	c.create("a", 2)
+	const mebibytes, beside = kafka.UnpackedBytes >> 20, 20_000
+	producer := c.connect(kgo.DefaultProduceTopic("a"), kgo.ProducerBatchMaxBytes(2*kafka.UnpackedBytes), kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		kgo.BrokerMaxWriteBytes(4*kafka.UnpackedBytes), kgo.ProducerBatchCompression(kgo.ZstdCompression()), kgo.ProducerLinger(time.Second))
+	send := func(partition int32, values ...string) {
+		t.Helper()
+		var all []*kgo.Record
+		for _, v := range values {
+			all = append(all, &kgo.Record{Partition: partition, Value: []byte(v)})
+		}
+		c.must(producer.ProduceSync(t.Context(), all...).FirstErr())
+	}
+	var others []string
+	for i := range beside {
+		others = append(others, fmt.Sprint(i))
+	}
+	send(1, others...)
+	large := slices.Repeat([]string{strings.Repeat("x", 1<<20)}, mebibytes+1)
+	send(0, large...)
+	send(0, "1", "2")
+	send(0, large...)
+	send(0, "3")
+	first, second := kafka.Partition{Topic: "a", Number: 0}, kafka.Partition{Topic: "a", Number: 1}
+	ranges, err := kafka.Ranges(t.Context(), c.client, map[string]kafka.Identity{"a": c.identity("a")})
+	c.must(err)
+	ends := map[kafka.Partition]int64{first: ranges["a"][0].End, second: ranges["a"][1].End}
+	if ends[first] != 2*(mebibytes+1)+3 || ends[second] != beside {
+		t.Fatalf("the logs end at %v", ends)
+	}
+
+	reader, err := kafka.NewReader(c.options, map[kafka.Partition]int64{first: 0, second: 0})
+	c.must(err)
+	defer reader.Close()
+	got := map[int32][]string{}
+	for at := map[kafka.Partition]int64{}; at[first] < ends[first] || at[second] < ends[second]; {
+		next, err := reader.Poll(t.Context(), func(r *kgo.Record) error {
+			got[r.Partition] = append(got[r.Partition], string(r.Value))
+			return nil
+		})
+		c.must(err)
+		maps.Copy(at, next)
+	}
+	if !slices.Equal(got[0], []string{"1", "2", "3"}) || !slices.Equal(got[1], others) {
+		t.Errorf("got %.100q, and %d of %d beside them", got[0], len(got[1]), beside)
 	}
 }
 

@@ -2,7 +2,9 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -10,6 +12,9 @@ import (
 const (
 	partitionFetch = 1 << 20 // bytes fetched of a partition at a time; a larger message comes alone
 	maxPoll        = 10_000  // records handed over at once
+	// UnpackedBytes bounds what a producer's batch, compressed, may come to: a topic's limit is one of compressed bytes, and a
+	// megabyte of them can hold a gigabyte. Nobody needs batches so large: each takes its memory at once.
+	UnpackedBytes = 64 << 20
 )
 
 // Partition names one partition of a topic.
@@ -21,13 +26,25 @@ type Partition struct {
 func (p Partition) String() string { return fmt.Sprintf("%s/%d", p.Topic, p.Number) }
 
 // ReadCommitted are the options of a client that reads committed messages alone, and never begins anywhere by itself.
-// Control records come along, so that a position passes them.
+// Control records come along, so that a position passes them. Messages that unpack to too much stop their partition (PassUnread).
 func ReadCommitted() []kgo.Opt {
 	return []kgo.Opt{
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.ConsumeResetOffset(kgo.NoResetOffset()),
 		kgo.KeepControlRecords(),
+		kgo.MaxDecompressBatchBytes(UnpackedBytes),
 	}
+}
+
+// PassUnread has a client go on behind messages that unpack to too much, where that is what has failed, and returns the next offset.
+// Nobody can read them; the worker has a dead letter for those of its topics.
+func PassUnread(client *kgo.Client, failed kgo.FetchError) (next int64, passed bool) {
+	large, ok := errors.AsType[*kgo.ErrDecompressTooLarge](failed.Err)
+	if !ok {
+		return 0, false
+	}
+	client.SetOffsets(map[string]map[int32]kgo.EpochOffset{failed.Topic: {failed.Partition: {Epoch: large.Epoch, Offset: large.NextOffset}}})
+	return large.NextOffset, true
 }
 
 // Reader reads the committed messages of some partitions. It is for one goroutine.
@@ -55,16 +72,21 @@ func NewReader(options []kgo.Opt, from map[Partition]int64) (*Reader, error) {
 func (r *Reader) Close() { r.client.Close() }
 
 // Poll waits for messages, hands each to take, in the order of each partition, and returns how far that brought the
-// partitions: their next offsets. It keeps no message, and fails with the context's error when that ends first.
+// partitions: their next offsets. It keeps no message, passes those that unpack to too much, and fails with the context's error
+// when that ends first.
 func (r *Reader) Poll(ctx context.Context, take func(*kgo.Record) error) (map[Partition]int64, error) {
 	fetched := r.client.PollRecords(ctx, maxPoll)
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("read from Kafka: %w", err)
 	}
+	next, passed := make(map[Partition]int64), make(map[Partition]int64)
 	for _, failed := range fetched.Errors() {
-		return nil, fmt.Errorf("read partition %d of %s: %w", failed.Partition, failed.Topic, Failed(failed.Err))
+		behind, ok := PassUnread(r.client, failed)
+		if !ok {
+			return nil, fmt.Errorf("read partition %d of %s: %w", failed.Partition, failed.Topic, Failed(failed.Err))
+		}
+		passed[Partition{failed.Topic, failed.Partition}] = behind
 	}
-	next := make(map[Partition]int64)
 	for records := fetched.RecordIter(); !records.Done(); {
 		record := records.Next()
 		if !record.Attrs.IsControl() {
@@ -74,5 +96,6 @@ func (r *Reader) Poll(ctx context.Context, take func(*kgo.Record) error) (map[Pa
 		}
 		next[Partition{record.Topic, record.Partition}] = record.Offset + 1
 	}
+	maps.Copy(next, passed)
 	return next, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/smtp"
 	"net/textproto"
@@ -195,6 +196,29 @@ func TestAMalformedHeaderIsRefused(t *testing.T) {
 		if refused := (*textproto.Error)(nil); !errors.As(err, &refused) || refused.Code != 554 {
 			t.Errorf("%.40q: got %v", raw, err)
 		}
+	}
+}
+
+// Given a large mail whose lines end as those of files do here, as curl sends it, then it arrives: only its header is bounded.
+func TestALargeMailOfALocalFileArrives(t *testing.T) {
+	s := start(t, t.TempDir())
+	conn, err := net.Dial("tcp", s.SMTP())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	raw := "Subject: a file\n\n" + strings.Repeat("a line\n", 300_000)
+	if _, err := fmt.Fprintf(conn, "EHLO b.example\r\nMAIL FROM:<a@b.example>\r\nRCPT TO:<p@intake.example>\r\nDATA\r\n%s\r\n.\r\nQUIT\r\n",
+		raw); err != nil {
+		t.Fatal(err)
+	}
+	if answers, err := io.ReadAll(conn); err != nil || !strings.Contains(string(answers), "\r\n250 2.0.0 OK: queued\r\n") {
+		t.Fatalf("got %q, %v", answers, err)
+	}
+	c := login(t, s, nil)
+	enter(t, c, "INBOX")
+	if m := fetch(t, c)[1]; m == nil || !strings.Contains(string(m.BodySection[0].Bytes), "Subject: a file") {
+		t.Errorf("the mail is %+v", m)
 	}
 }
 

@@ -37,11 +37,10 @@ var errUnreadable = errors.New("the mail's header is malformed, or longer than 1
 
 // deliver stores a mail; it is on the disk when deliver returns.
 func (s *spool) deliver(raw []byte) error {
-	header, _, _ := bytes.Cut(raw, []byte("\r\n\r\n"))
-	if len(header) > maxHeader {
-		return errUnreadable
-	}
-	if _, err := textproto.ReadHeader(bufio.NewReader(bytes.NewReader(raw))); err != nil {
+	rest := bytes.NewReader(raw)
+	buffered := bufio.NewReader(rest)
+	_, err := textproto.ReadHeader(buffered)
+	if header := len(raw) - rest.Len() - buffered.Buffered(); err != nil || header > maxHeader {
 		return errUnreadable
 	}
 	s.mutex.Lock()

@@ -2,14 +2,18 @@
 package topicstest
 
 import (
+	"bytes"
 	"context"
 	"testing"
 
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/compress"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"tallyhouse/deploy/embedded/kafka/kafkatest"
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // Empty connects to a broker of the test's own that has no topic yet.
@@ -46,6 +50,25 @@ func On(t testing.TB, broker kafkatest.Broker, partitions int) kafka.Cluster {
 		kafkatest.AwaitTopic(t, broker.Addr(), topic.Topic, topic.Partitions)
 	}
 	return c
+}
+
+// SendTooMuch sends messages to a partition that are compressed together and unpack to more than anybody takes, and returns how many.
+func SendTooMuch(t testing.TB, c kafka.Cluster, topic events.Topic, partition int) (n int) {
+	t.Helper()
+	padding := bytes.Repeat([]byte(" "), events.MaxMessageBytes)
+	var packed []kafkago.Record
+	for range kafkalog.UnpackedBytes/len(padding) + 1 {
+		packed = append(packed, kafkago.Record{Key: kafkago.NewBytes([]byte("demo/C1")), Value: kafkago.NewBytes(padding)})
+	}
+	r, err := c.Client().Produce(context.Background(), &kafkago.ProduceRequest{Topic: string(topic), Partition: partition,
+		RequiredAcks: kafkago.RequireAll, Compression: compress.Zstd, Records: kafkago.NewRecordReader(packed...)})
+	if err == nil {
+		err = r.Error
+	}
+	if err != nil {
+		t.Fatalf("topicstest: %v", err)
+	}
+	return len(packed)
 }
 
 // Messages reads everything that a topic holds.

@@ -45,6 +45,8 @@ func TestSettingsSayWhatIsWrong(t *testing.T) {
 		`"smtp": "smtp://127.0.0.1:1025?tls=off"|"smtp": "smtps://u:s3cret@h"`:              "password-file=FILE names",
 		`"smtp": "smtp://127.0.0.1:1025?tls=off"|"smtp": "smtps://u@h"`:                     "user and password-file go together",
 		`"smtp": "smtp://127.0.0.1:1025?tls=off"|"smtp": "smtps://u@h?password-file=/none"`: "password-file: open /none",
+		`"smtp": "smtp://127.0.0.1:1025?tls=off"|"smtp": "smtps://h?ca=/none"`:              "ca: open /none",
+		`"smtp": "smtp://127.0.0.1:1025?tls=off"|"smtp": "smtps://h?ca=/dev/null"`:          "ca: /dev/null holds no PEM certificate",
 		`Tallyhouse <invoices@own.example>|invoices`:                                        "from must be an address like",
 		`https://desk.example/|desk.example`:                                                "desk must be",
 		`"language": "de"|"language": "fr"`:                                                 "language must be one of de, en",
@@ -60,7 +62,8 @@ func TestSettingsSayWhatIsWrong(t *testing.T) {
 			t.Fatalf("%s is not in the settings", before)
 		}
 		_, err := parse([]byte(strings.Replace(someSettings, before, after, 1)))
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") ||
+			strings.Contains(err.Error(), "%!") {
 			t.Errorf("%s: got %v, want %s", after, err, want)
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"tallyhouse/ingest/untrusted"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // The topic is all the state that there is: an answer is owed as long as no message has its outcome. The members of a consumer
@@ -134,6 +135,7 @@ func (s *Sender) follow(ctx context.Context) error {
 	}
 	client, err := kgo.NewClient(append(slices.Clone(s.options.Cluster.Reading), kgo.ConsumerGroup(s.options.Group),
 		kgo.ConsumeTopics(string(events.Answers)), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.DisableAutoCommit(),
+		kgo.MaxDecompressBatchBytes(kafkalog.UnpackedBytes),
 		kgo.BlockRebalanceOnPoll(), kgo.RebalanceTimeout(5*time.Minute), kgo.OnPartitionsRevoked(forget), kgo.OnPartitionsLost(forget),
 		kgo.AdjustFetchOffsetsFn(sinceLong))...)
 	if err != nil {
@@ -176,7 +178,7 @@ func (s *Sender) poll(ctx context.Context, client *kgo.Client) error {
 		return err
 	}
 	for _, failed := range fetched.Errors() {
-		if !errors.Is(failed.Err, context.DeadlineExceeded) {
+		if _, passed := kafkalog.PassUnread(client, failed); !passed && !errors.Is(failed.Err, context.DeadlineExceeded) {
 			return fmt.Errorf("follow partition %d of the answers: %w", failed.Partition, failed.Err)
 		}
 	}

@@ -59,8 +59,10 @@ func parseServer(s string) (Server, error) {
 		case name == "ca" && value != "":
 			pem, err := os.ReadFile(value)
 			o.tls.RootCAs = x509.NewCertPool()
-			if err != nil || !o.tls.RootCAs.AppendCertsFromPEM(pem) {
-				wrong = append(wrong, fmt.Errorf("smtp: ca: %s holds no PEM certificate: %w", value, err))
+			if err != nil {
+				wrong = append(wrong, fmt.Errorf("smtp: ca: %w", err))
+			} else if !o.tls.RootCAs.AppendCertsFromPEM(pem) {
+				wrong = append(wrong, fmt.Errorf("smtp: ca: %s holds no PEM certificate", value))
 			}
 		case name == "tls" && value == "off" && !o.implicit && (o.user == "" || local(u.Hostname())):
 			o.plain = true

@@ -128,10 +128,14 @@ func FuzzResults(f *testing.F) {
 	f.Add([]byte(`[{"Files":[{"Name":"a","Bytes":-1}]}]` + "\n"))
 	f.Add([]byte(`[{"MessageID":"` + strings.Repeat("x", longestID+1) + `"}]` + "\n"))
 	f.Add([]byte(`[{"Files":[` + strings.Repeat(`{"Name":"a"},`, 3) + `{"Name":"a"}]}]` + "\n"))
+	f.Add([]byte("[{},{}]\n"))
 	f.Fuzz(func(t *testing.T, output []byte) {
 		limits := Limits{Files: 3}.withDefaults()
 		all, err := results(output, 1, limits)
 		if err != nil {
+			if strings.Contains(err.Error(), "%!w(<nil>)") {
+				t.Fatalf("the error has none of its own: %v", err)
+			}
 			return
 		}
 		r := all[0]

@@ -79,8 +79,11 @@ func results(output []byte, mails int, limits Limits) ([]Result, error) {
 	line, rest, _ := bytes.Cut(output, []byte{'\n'})
 	var answers []answer
 	err := json.Unmarshal(line, &answers)
-	if err != nil || len(answers) != mails {
-		return nil, fmt.Errorf("%w: what it wrote about %d mails are %d answers: %w", sandbox.ErrCrashed, mails, len(answers), err)
+	if err != nil {
+		return nil, fmt.Errorf("%w: what it wrote about %d mails can't be read: %w", sandbox.ErrCrashed, mails, err)
+	}
+	if len(answers) != mails {
+		return nil, fmt.Errorf("%w: what it wrote about %d mails are %d answers", sandbox.ErrCrashed, mails, len(answers))
 	}
 	all := make([]Result, mails)
 	for i, a := range answers {
