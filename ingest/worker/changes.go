@@ -12,7 +12,7 @@ const firstSlots = 1 << 8
 
 // find is the place of an entity's change.
 func (x *changeIndex) find(changes []change, key latest.Key) (place int, ok bool) {
-	if len(changes) == 0 {
+	if len(x.slots) == 0 {
 		return 0, false
 	}
 	for i := x.home(key); x.slots[i] != 0; i = (i + 1) & (len(x.slots) - 1) {
