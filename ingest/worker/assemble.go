@@ -25,7 +25,7 @@ type assembler struct {
 	rows       int // most rows of a batch, now
 
 	reader       *events.Reader
-	ahead        []latest.Key
+	ahead        []latest.Key // see expect
 	contribution analytics.Contribution
 	now, was     []summand
 	keys         [][]byte
@@ -37,14 +37,15 @@ func newAssembler(e *store.Entity, tp kafkalog.Partition) (*assembler, error) {
 	return &assembler{entity: e, tp: tp, reader: reader}, err
 }
 
-// expect has the heads of the next records at hand when apply asks for them.
-func (a *assembler) expect(records []*kgo.Record) {
+// expect has the heads of the next records at hand when apply asks for them, and returns their keys, good until the next call.
+func (a *assembler) expect(records []*kgo.Record) []latest.Key {
 	a.ahead = a.ahead[:0]
 	for _, r := range records {
 		tenant, id, _ := cutKey(r.Key)
 		a.ahead = append(a.ahead, a.heads.hasher.Key(tenant, id))
 	}
 	a.heads.table.Prefetch(a.ahead)
+	return a.ahead
 }
 
 // full reports whether nothing more fits.
@@ -54,10 +55,10 @@ func (a *assembler) full(b *batch) bool {
 		b.history.Len() >= maxHistory
 }
 
-// apply adds a record to the batch; false when it is for the next one, and the batch is as before. An error means that
-// the heads can take no more: they are good for nothing then.
-func (a *assembler) apply(b *batch, r *kgo.Record) (bool, error) {
-	fits, err := a.accept(b, r)
+// apply adds a record to the batch, with the key that expect has for it; false when it is for the next one, and the batch is as
+// before. An error means that the heads can take no more: they are good for nothing then.
+func (a *assembler) apply(b *batch, r *kgo.Record, key latest.Key) (bool, error) {
+	fits, err := a.accept(b, r, key)
 	if !fits || err != nil {
 		return false, err
 	}
@@ -67,12 +68,12 @@ func (a *assembler) apply(b *batch, r *kgo.Record) (bool, error) {
 	return true, nil
 }
 
-func (a *assembler) accept(b *batch, r *kgo.Record) (bool, error) {
+func (a *assembler) accept(b *batch, r *kgo.Record, key latest.Key) (bool, error) {
 	if r.Attrs.IsControl() {
 		return true, nil
 	}
 	if r.Value == nil {
-		a.tombstone(b, r)
+		a.tombstone(b, r, key)
 		return true, nil
 	}
 	e, content, err := a.reader.Read(r.Key, r.Value)
@@ -85,17 +86,16 @@ func (a *assembler) accept(b *batch, r *kgo.Record) (bool, error) {
 		b.reroute(a.tp, r)
 		return true, nil
 	}
-	return a.change(b, r, e, content, hash)
+	return a.change(b, r, key, e, content, hash)
 }
 
 // tombstone judges a null value: it has no version, so it can't delete. After a delete it is compaction's housekeeping.
-func (a *assembler) tombstone(b *batch, r *kgo.Record) {
+func (a *assembler) tombstone(b *batch, r *kgo.Record, key latest.Key) {
 	if kafka.Partition(r.Key, a.partitions) != int(a.tp.Number) {
 		b.refuse(a.tp, r, "the value is null and its key belongs to another partition")
 		return
 	}
-	tenant, id, _ := cutKey(r.Key)
-	if head, ok, _ := a.head(b, a.heads.hasher.Key(tenant, id)); !ok || !head.Deleted {
+	if head, ok, _ := a.head(b, key); !ok || !head.Deleted {
 		b.refuse(a.tp, r, nullValue)
 	}
 }
@@ -115,7 +115,7 @@ func cutKey(key []byte) (tenant, id []byte, ok bool) {
 // head is an entity's latest state: as the batch has it, and then where among its changes, else as it is stored. Its
 // contribution is good until the next change.
 func (a *assembler) head(b *batch, key latest.Key) (_ latest.Head, ok bool, change int) {
-	if i, ok := b.changed[key]; ok {
+	if i, ok := b.changed.find(b.changes, key); ok {
 		return b.headOf(&b.changes[i]), true, i
 	}
 	head, ok := a.heads.table.Get(key)
@@ -124,9 +124,9 @@ func (a *assembler) head(b *batch, key latest.Key) (_ latest.Head, ok bool, chan
 
 const notInBatch = -1
 
-// change takes in an entity's new state, unless what is known is as new.
-func (a *assembler) change(b *batch, r *kgo.Record, e events.Event, content uint64, hash uint32) (bool, error) {
-	key := a.heads.hasher.KeyString(e.TenantID, e.ID)
+// change takes in an entity's new state, unless what is known is as new. key is of the message's own key, which the reader found to be
+// the entity's.
+func (a *assembler) change(b *batch, r *kgo.Record, key latest.Key, e events.Event, content uint64, hash uint32) (bool, error) {
 	before, existed, at := a.head(b, key)
 	if existed && e.Version <= before.Version {
 		if e.Version == before.Version && content != before.ContentHash {
@@ -171,8 +171,8 @@ func (a *assembler) change(b *batch, r *kgo.Record, e events.Event, content uint
 	if again {
 		b.changes[at] = c
 	} else {
-		b.changed[key] = at
 		b.changes = append(b.changes, c)
+		b.changed.add(b.changes)
 	}
 	return true, nil
 }

@@ -49,7 +49,7 @@ type assembling struct {
 
 func (a *assembling) take(t *rapid.T, m message) {
 	r := &kgo.Record{Offset: a.offset, Key: []byte(m.key), Value: m.value}
-	if fits, err := a.assembler.apply(a.batch, r); !fits || err != nil {
+	if fits, err := a.assembler.apply(a.batch, r, a.assembler.expect([]*kgo.Record{r})[0]); !fits || err != nil {
 		t.Fatalf("%v, %v", fits, err)
 	}
 	a.offset++

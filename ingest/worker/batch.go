@@ -43,8 +43,8 @@ type batch struct {
 	block   *store.Block
 	history *store.History
 	changes []change
-	changed map[latest.Key]int // where in changes an entity's is
-	arena   []byte             // of the contributions in changes
+	changed changeIndex
+	arena   []byte // of the contributions in changes
 	sums    *delta.Sums
 	order   *order
 	large   bool // its memory is, or was once
@@ -72,14 +72,14 @@ func newBatch(e *store.Entity) (*batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &batch{block: e.NewBlock(), history: e.NewHistory(), changed: map[latest.Key]int{}, sums: sums, order: newOrder()}, nil
+	return &batch{block: e.NewBlock(), history: e.NewHistory(), sums: sums, order: newOrder()}, nil
 }
 
 // reset empties the batch, which begins at an offset then.
 func (b *batch) reset(first uint64) {
 	b.block.Reset()
 	b.history.Reset()
-	clear(b.changed)
+	b.changed.reset()
 	b.sums.Reset()
 	*b = batch{
 		first: first, next: first, epoch: -1, begun: time.Now(),

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"tallyhouse/ingest/worker/latest"
 )
 
 const (
@@ -138,6 +140,7 @@ const (
 
 // apply adds records to the batch and reports whether it is complete; what is for the next one goes back to the buffer.
 func (w *writer) apply(ctx context.Context, assembler *assembler, b *batch, buffer *buffer, taken []*kgo.Record) (whole bool, err error) {
+	var keys []latest.Key
 	for i, r := range taken {
 		if i%between == 0 {
 			if err := w.askLeave(ctx); err != nil {
@@ -146,13 +149,13 @@ func (w *writer) apply(ctx context.Context, assembler *assembler, b *batch, buff
 			w.state.progress()
 		}
 		if i%expected == 0 {
-			assembler.expect(taken[i:min(i+expected, len(taken))])
+			keys = assembler.expect(taken[i:min(i+expected, len(taken))])
 		}
 		if uint64(r.Offset) < b.next {
 			return false, fmt.Errorf("offset %d came again: the position is %d", r.Offset, b.next)
 		}
 		w.doubt.reads(r)
-		fits, err := assembler.apply(b, r)
+		fits, err := assembler.apply(b, r, keys[i%expected])
 		if err != nil {
 			w.heads.forget()
 			return false, err

@@ -14,6 +14,8 @@ type Roll struct {
 	Table   string   // the state table whose entities contribute to it
 	Keys    []string // what tells its sums apart, besides tenant and project, in the order of their columns in sums
 	Amounts []string // what it adds up
+
+	keyPlaces [MaxRollKeys]int // see KeyPlaces: it is asked for each sum of a batch
 }
 
 // RollID numbers the rolls within this binary: a contribution names its roll by it. What is stored names it by Name.
@@ -55,7 +57,7 @@ const (
 	RollRent
 )
 
-var rolls = [...]Roll{
+var rolls = withKeyPlaces([]Roll{
 	RollLines: {Name: "lines", Table: "records",
 		Keys: []string{"contract", "node", "currency", "status"}, Amounts: []string{"count", "allocations", "net", "gross"}},
 	RollPayments:   {Name: "payments", Table: "records", Keys: []string{"node", "currency", "month"}, Amounts: []string{"net"}},
@@ -73,7 +75,7 @@ var rolls = [...]Roll{
 	RollRepayments:  {Name: "repayments", Table: "facility_entries", Keys: []string{"status"}, Amounts: []string{"value"}},
 	RollRent: {Name: "rent", Table: "leases",
 		Keys: []string{"lease", "until", "first_break", "status", "month"}, Amounts: []string{"count", "value"}},
-}
+})
 
 // Bounds of every roll.
 const (
@@ -100,7 +102,7 @@ func RollsOf(table string) []RollID {
 
 // RollNamed finds a roll by its name.
 func RollNamed(name string) (RollID, bool) {
-	i := slices.IndexFunc(rolls[:], func(r Roll) bool { return r.Name == name })
+	i := slices.IndexFunc(rolls, func(r Roll) bool { return r.Name == name })
 	return RollID(max(i, 0)), i >= 0
 }
 
@@ -132,11 +134,15 @@ const keySeparator = '\x00'
 const None = -1
 
 // KeyPlaces are, for the first key, the second and so on, which of the roll's Keys it is, None where it is empty.
-func (r *Roll) KeyPlaces() (places [MaxRollKeys]int) {
-	for i, terms := range keyTerms {
-		places[i] = place(terms, r.Keys)
+func (r *Roll) KeyPlaces() [MaxRollKeys]int { return r.keyPlaces }
+
+func withKeyPlaces(all []Roll) []Roll {
+	for n := range all {
+		for i, terms := range keyTerms {
+			all[n].keyPlaces[i] = place(terms, all[n].Keys)
+		}
 	}
-	return places
+	return all
 }
 
 // AmountPlaces are, for amount1, amount2 and so on, which of the roll's Amounts the column holds, None where it is 0.
@@ -154,7 +160,7 @@ func place(terms, has []string) int {
 // AppendKeys appends what the column keys has of a sum of the roll, whose keys are in the order of its Keys.
 func AppendKeys[T string | []byte](b []byte, r *Roll, keys []T) []byte {
 	b = append(b, r.Name...)
-	for _, at := range r.KeyPlaces() {
+	for _, at := range r.keyPlaces {
 		b = append(b, keySeparator)
 		if at != None {
 			b = append(b, keys[at]...)

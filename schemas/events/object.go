@@ -33,6 +33,7 @@ type member[T any] struct {
 	required bool   // neither absent nor null
 	read     func(d *decoder, t *T)
 	has      func(t *T) bool // whether to write it; nil: always
+	byValue  bool            // has asks the value, so what was given may not be written, and what was put in is
 	write    func(b []byte, t *T) []byte
 	only     *condition[T] // nil: every T can have the member
 
@@ -70,7 +71,7 @@ func may[T, V any](name string, k kind[V], at func(*T) *Opt[V]) member[T] {
 
 // optional makes m a member that may be null or absent, where has reports by the T's value whether it is there.
 func optional[T any](m member[T], has func(*T) bool) member[T] {
-	m.required, m.has = false, has
+	m.required, m.has, m.byValue = false, has, true
 	return m
 }
 
@@ -120,6 +121,7 @@ type object[T any] struct {
 	description string
 	members     []member[T]
 	required    uint64                 // a bit for each required member that all Ts have
+	byValue     uint64                 // a bit for each member that is written or not by its value
 	partial     bool                   // some members belong to some Ts alone
 	choice      bool                   // exactly one member is given
 	ext         bool                   // a member ext of any content is taken and ignored
@@ -137,6 +139,9 @@ func table[T any](name, description string, members ...member[T]) *object[T] {
 		case m.required:
 			o.required |= 1 << i
 		}
+		if m.byValue {
+			o.byValue |= 1 << i
+		}
 	}
 	return o
 }
@@ -146,7 +151,8 @@ func (o *object[T]) and(name string, members ...member[T]) *object[T] {
 	return table(name, o.description, slices.Concat(o.members, members)...)
 }
 
-// checked is the table with rules between members.
+// checked is the table with rules between members. They may put a value into an optional one, but never into one that may be
+// null: see writes.
 func (o *object[T]) checked(check func(d *decoder, t *T)) *object[T] {
 	c := *o
 	c.check = check
@@ -243,9 +249,10 @@ func (o *object[T]) finish(d *decoder, t *T, seen, given uint64) {
 	}
 }
 
-// writes reports whether these are the members that write writes.
+// writes reports whether these are the members that write writes: those that are given, but for what their values say.
 func (o *object[T]) writes(t *T, given uint64) bool {
-	for i := range o.members {
+	for rest := o.byValue; rest != 0; rest &= rest - 1 {
+		i := bits.TrailingZeros64(rest)
 		if given&(1<<i) != 0 != o.members[i].isWritten(t) {
 			return false
 		}
@@ -280,8 +287,12 @@ func (o *object[T]) conditionsHold(d *decoder, t *T, given uint64) bool {
 // behind the last one: most are and do. Else it is -1.
 func (o *object[T]) next(d *decoder, likely int) int {
 	text := d.text[d.at:]
+	if len(text) < 2 {
+		return -1
+	}
 	for i := likely; i < len(o.members); i++ {
-		if opening := o.members[i].opening; strings.HasPrefix(text, opening) {
+		// The first letter tells most of them apart.
+		if opening := o.members[i].opening; opening[1] == text[1] && strings.HasPrefix(text, opening) {
 			d.at += len(opening)
 			d.space()
 			return i
