@@ -10,7 +10,7 @@ import (
 func TestKeptAnswersAreBoundedAndEachTenantHasItsOwn(t *testing.T) {
 	const each, all = 20 << 10, 60 << 10
 	body := func(size int) answer { return answer{body: make([]byte, size)} }
-	k := newKeptAnswers(all, each)
+	k := newKeptAnswers(all, each, new(buffers))
 	held := func(tenant, key string) bool {
 		_, current := k.get(tenant, key, reader.Standing{})
 		return current

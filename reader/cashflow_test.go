@@ -51,8 +51,8 @@ func TestACashFlowIsComputedFromPlansAndMonthlySums(t *testing.T) {
 		in.Records = append(in.Records, analytics.RecordSum{NodeID: analytics.NodeID(of.node), Currency: "EUR", Status: analytics.Paid,
 			Net: analytics.Int(of.net), Gross: analytics.Int(of.net), Count: 1})
 		if of.on >= calendar.NewDate(2026, 1, 1) {
-			in.Cash = append(in.Cash, analytics.CashSum{NodeID: analytics.NodeID(of.node), Currency: "EUR", First: of.on.Month(),
-				Nets: []analytics.Int128{analytics.Int(of.net)}})
+			in.Cash = append(in.Cash, analytics.CashSum{NodeID: analytics.NodeID(of.node), Currency: "EUR",
+				Paid: []analytics.MonthNet{{Month: of.on.Month(), Net: analytics.Int(of.net)}}})
 		}
 		in.Recognized = append(in.Recognized, analytics.RecognizedSum{NodeID: analytics.NodeID(of.node), Month: of.on.Month(), Count: 1})
 	}
