@@ -22,8 +22,8 @@ type reply struct {
 	status      int
 	contentType string
 	body        []byte
-	tagged      bool   // has an entity tag, and may be answered by 304
-	tag         string // the entity tag, where it is known already
+	tagged      bool    // has an entity tag, and may be answered by 304
+	tag         string  // the entity tag, where it is known already
 	buffer      *buffer // that the body lies in; nil where it is no longer anybody's but the body's
 	admitted    *admitted
 	beyond      resource.Beyond // figures that are null in the body because they cannot be shown
