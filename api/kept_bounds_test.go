@@ -38,7 +38,7 @@ func TestKeptAnswersAreBoundedAndEachTenantHasItsOwn(t *testing.T) {
 		t.Error("one tenant's answers push out another's, or the newest go first")
 	}
 	// And of another standing it is none, nor under another tenant's name
-	if _, current := k.get("a", "first", reader.Standing{1}); current || held("c", "first") {
+	if _, current := k.get("a", "first", reader.Standing{Digest: [32]byte{1}}); current || held("c", "first") {
 		t.Error("an answer is taken for another's")
 	}
 	// When many tenants keep something, then those of whom nothing was asked for longest lose it
@@ -86,7 +86,7 @@ func TestABufferIsUsedAgainWhenNobodyHoldsItAnyMore(t *testing.T) {
 		t.Fatal("nothing was kept")
 	}
 	held("of what is kept and of another reply", 2)
-	k.put("a", "key", reader.Standing{1}, answer{body: []byte("another")})
+	k.put("a", "key", reader.Standing{Digest: [32]byte{1}}, answer{body: []byte("another")})
 	held("of the other reply", 1)
 	pool.put(again.buffer)
 	held("when that was sent, too", 0)

@@ -45,17 +45,13 @@ func (r *Reader) cashflowRows(ctx context.Context, request CashflowRequest, plan
 	if !request.Figures {
 		return r.budgetInput(ctx, request.BudgetRequest, nil)
 	}
-	err := planColumns.readRows(ctx, r, plansQuery(planColumns.rows(), request.Tenant, request.Project.ID), budgetSettings,
-		func(row *storedPlan, behind int) error {
-			*plans = append(roomFor(*plans, 1+behind), row.plan())
-			return nil
-		})
-	if err != nil {
+	var err error
+	if *plans, err = r.plans(ctx, request.BudgetRequest); err != nil {
 		return nil, err
 	}
 	read := func(expected expectedRecords) (*budgetRows, error) {
 		return r.budgetInput(ctx, request.BudgetRequest, func(tenant, project string) Query {
-			return cashflowQuery(tenant, project, expected)
+			return cashflowQuery(tenant, project, request.At, expected)
 		})
 	}
 	// On which nodes the plans expect records is a matter of the lines. What was kept of these says it, if they are still the
@@ -113,8 +109,8 @@ const (
 // and where something is recognized as far as that is expected. The months of a line travel as one text, each part of the
 // table with its own sum of a month: to group by month costs the engine more than all that is left to do here. A month is
 // paid or counted, so one sum holds either.
-func cashflowQuery(tenant, project string, expected expectedRecords) Query {
-	q := budgetQuery(tenant, project)
+func cashflowQuery(tenant, project string, at Standing, expected expectedRecords) Query {
+	q := budgetQuery(tenant, project, at)
 	months := ofRolls(rollPayments)
 	if expected.since.Ok {
 		months += " OR " + ofRolls(rollRecognized) + " AND " + keysMonth + " >= {since:String}"
@@ -248,6 +244,38 @@ func (p *storedPlan) plan() analytics.LinePlan {
 		p.Recurring = events.Some(events.Recurrence{EveryMonths: p.every, From: p.from.V, To: p.to})
 	}
 	return p.LinePlan
+}
+
+// Bounds of the plans that are kept, in bytes.
+const (
+	maxCachedPlans = 32 << 20
+	planOverhead   = 200 // of each, beside its texts and months
+	customOverhead = 16  // of each month that is entered
+)
+
+// planKey names the plans of a project.
+type planKey struct{ tenant, project string }
+
+// plans returns the plans of a project. Those of a standing are kept for as long as the table of plans stands as it did then; they
+// must not be changed.
+func (r *Reader) plans(ctx context.Context, request BudgetRequest) (plans []analytics.LinePlan, err error) {
+	key := planKey{request.Tenant, request.Project.ID}
+	if request.At.known {
+		if plans, ok := r.keptPlans.get(request.At.plans, key); ok {
+			return plans, nil
+		}
+	}
+	size := len(request.At.plans) + nameOverhead
+	err = planColumns.readRows(ctx, r, plansQuery(planColumns.rows(), request.Tenant, request.Project.ID), budgetSettings,
+		func(row *storedPlan, behind int) error {
+			plans = append(roomFor(plans, 1+behind), row.plan())
+			size += planOverhead + len(row.ID) + len(row.NodeID) + len(row.Method) + len(row.CustomMonths)*customOverhead
+			return nil
+		})
+	if err == nil && request.At.known {
+		r.keptPlans.put(request.At.plans, key, plans, size)
+	}
+	return plans, err
 }
 
 // plansQuery selects something of a project's plans.
