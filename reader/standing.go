@@ -43,7 +43,8 @@ FROM sums
 WHERE tenant = '' AND arrayExists(view -> startsWith(project, view), {views:Array(String)})
 GROUP BY project`,
 		// The newest row of a topic on each shard: its life changes when the database is rebuilt or follows another stream.
-		"SELECT if(argMax(work, revision) = '', '" + partStreams + "', '" + partWork + `'), concat(topic, ' ', toString(shard)), argMax(life, revision)
+		"SELECT if(argMax(work, revision) = '', '" + partStreams + "', '" + partWork +
+			`'), concat(topic, ' ', toString(shard)), argMax(life, revision)
 FROM streams
 GROUP BY topic, shard`}
 	for _, table := range of.rows {
