@@ -96,9 +96,9 @@ func BenchmarkCashflow(b *testing.B) {
 			p = recurring(p, 1, "2021-05", "")
 		}
 		in.Plans = append(in.Plans, p)
-		paid := analytics.CashSum{NodeID: n.ID, Currency: "EUR", First: today.Month() - 60}
-		for m := paid.First; m < today.Month(); m++ {
-			paid.Nets = append(paid.Nets, analytics.Int(int64(i)+1))
+		paid := analytics.CashSum{NodeID: n.ID, Currency: "EUR"}
+		for m := today.Month() - 60; m < today.Month(); m++ {
+			paid.Paid = append(paid.Paid, analytics.MonthNet{Month: m, Net: analytics.Int(int64(i) + 1)})
 			in.Recognized = append(in.Recognized, analytics.RecognizedSum{NodeID: n.ID, Month: m, Count: 1})
 		}
 		in.Cash = append(in.Cash, paid)

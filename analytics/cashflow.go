@@ -30,12 +30,17 @@ type LinePlan struct {
 	events.LinePlan
 }
 
-// CashSum is what was paid on a node month after month, in one currency: the net of records that count and are paid.
+// CashSum is what was paid on a node in one currency: the net of records that count and are paid.
 type CashSum struct {
 	NodeID   NodeID // as coded
 	Currency string
-	First    calendar.Month // of the payments
-	Nets     []Int128       // of the months from the first on
+	Paid     []MonthNet // in any order; several of one month add up
+}
+
+// MonthNet is what was paid in a month, or a part of it.
+type MonthNet struct {
+	Month calendar.Month
+	Net   Int128
 }
 
 // RecognizedSum is how many allocations of records on a node are recognised in a month: in any currency, accruals
@@ -213,14 +218,18 @@ func (c *cashflow) paid(each func(at int, sum *CashSum)) {
 // those months.
 func (c *cashflow) bookPayments() {
 	c.paid(func(at int, sum *CashSum) {
-		past := min(max(0, int(c.asOf-sum.First)), len(sum.Nets))
-		c.nodes[at].book(sum.First, sum.Nets[:past])
-		later := sum.Nets[past:]
-		for _, net := range later {
-			c.later[at] = c.later[at].Add(net)
-		}
-		if c.phases[at].kind != phaseCustom {
-			c.nodes[at].book(sum.First+calendar.Month(past), later)
+		n, custom := &c.nodes[at], c.phases[at].kind == phaseCustom
+		for i := range sum.Paid {
+			p := &sum.Paid[i]
+			if p.Month >= c.asOf {
+				c.later[at] = c.later[at].Add(p.Net)
+				if custom {
+					continue
+				}
+			}
+			if k := int(p.Month - n.from); k >= 0 && k < len(n.months) {
+				n.months[k] = n.months[k].Add(p.Net)
+			}
 		}
 	})
 }
@@ -234,6 +243,21 @@ func (n *CashflowNode) book(from calendar.Month, values []Int128) {
 	months := n.months[first-n.from:]
 	for k, value := range values[first-from : end-from] {
 		months[k] = months[k].Add(value)
+	}
+}
+
+// trim leaves out months at the ends in which there is nothing: what was paid in them may have been taken back since.
+func (n *CashflowNode) trim() {
+	from, end := 0, len(n.months)
+	for from < end && n.months[from].IsZero() {
+		from++
+	}
+	for end > from && n.months[end-1].IsZero() {
+		end--
+	}
+	n.from, n.months = n.from+calendar.Month(from), n.months[from:end]
+	if from == end {
+		n.from, n.months = 0, nil
 	}
 }
 
@@ -297,6 +321,7 @@ func (c *cashflow) warn(line int) {
 func (c *cashflow) rollUp() {
 	for i := len(c.nodes) - 1; i >= 0; i-- {
 		n := &c.nodes[i]
+		n.trim()
 		if n.parent < 0 {
 			continue
 		}

@@ -34,15 +34,8 @@ func (r monthRange) months() int {
 func (c *cashflow) ranges() (ranges []monthRange, total int) {
 	ranges = make([]monthRange, len(c.nodes))
 	c.paid(func(at int, sum *CashSum) {
-		first, last := 0, len(sum.Nets)-1
-		for first <= last && sum.Nets[first].IsZero() {
-			first++
-		}
-		for last > first && sum.Nets[last].IsZero() {
-			last--
-		}
-		if first <= last {
-			ranges[at].add(sum.First+calendar.Month(first), sum.First+calendar.Month(last))
+		for i := range sum.Paid {
+			ranges[at].add(sum.Paid[i].Month, sum.Paid[i].Month)
 		}
 	})
 	for i := range c.phases {

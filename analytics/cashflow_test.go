@@ -60,7 +60,8 @@ func recurring(p analytics.LinePlan, every int, from, to string) analytics.LineP
 }
 
 func paidOn(node, at string, net int64) analytics.CashSum {
-	return analytics.CashSum{NodeID: analytics.NodeID(node), Currency: "EUR", First: month(at), Nets: []analytics.Int128{analytics.Int(net)}}
+	return analytics.CashSum{NodeID: analytics.NodeID(node), Currency: "EUR",
+		Paid: []analytics.MonthNet{{Month: month(at), Net: analytics.Int(net)}}}
 }
 
 // invoicedOn is an invoice in a status; paid ones need their payment beside it.
@@ -218,7 +219,7 @@ func TestFundingToComplete(t *testing.T) {
 		},
 		"money of other currencies and without a line stays out": {
 			analytics.CashflowInput{Cash: []analytics.CashSum{paidOn("", "2026-04", 5), paidOn("gone", "2026-04", 5),
-				{NodeID: "c1", Currency: "CHF", First: month("2026-04"), Nets: []analytics.Int128{analytics.Int(5)}}}},
+				{NodeID: "c1", Currency: "CHF", Paid: []analytics.MonthNet{{Month: month("2026-04"), Net: analytics.Int(5)}}}}},
 			map[string]string{"p": "", "c1": "", "c2": ""},
 		},
 	} {

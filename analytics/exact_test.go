@@ -160,6 +160,27 @@ func TestSharesAddUpAndMirror(t *testing.T) {
 	})
 }
 
+func TestUnitsGoToTheLargestOfManyFractionsThatAreClose(t *testing.T) {
+	// Given weights of which many leave nearly the same, and some the same
+	weights := make([]int64, 200)
+	for i := range weights {
+		weights[i] = int64(i * i * 7919 % 5003)
+	}
+	// When totals are shared
+	for total := int64(1); total < 200; total++ {
+		shares, err := analytics.LargestRemainder(total, weights)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Then each share is the naive one
+		for i, naive := range naiveShares(total, weights) {
+			if naive.Cmp(big.NewInt(shares[i])) != 0 {
+				t.Fatalf("share %d of %d = %d, naively %s", i, total, shares[i], naive)
+			}
+		}
+	}
+}
+
 func TestHalfAway(t *testing.T) {
 	for _, tc := range []struct{ numerator, denominator, want int64 }{
 		{25, 10, 3}, {-25, 10, -3}, {24, 10, 2}, {-24, 10, -2}, {26, 10, 3}, {-26, 10, -3},

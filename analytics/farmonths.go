@@ -34,10 +34,8 @@ type payment struct {
 func (c *cashflow) ownPayments() []payment {
 	var all []payment
 	c.paid(func(at int, sum *CashSum) {
-		for k, net := range sum.Nets {
-			if !net.IsZero() {
-				all = append(all, payment{at, sum.First + calendar.Month(k), net})
-			}
+		for _, p := range sum.Paid {
+			all = append(all, payment{at, p.Month, p.Net})
 		}
 	})
 	slices.SortFunc(all, func(a, b payment) int { return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.month, b.month)) })

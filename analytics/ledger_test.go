@@ -328,7 +328,8 @@ func (l *ledger) cashflowInput(project string) analytics.CashflowInput {
 			}
 			if paid := analytics.CashDate(r); paid.Ok && counting(r) {
 				in.Cash = append(in.Cash,
-					analytics.CashSum{NodeID: node, Currency: r.Currency.V, First: paid.V.Month(), Nets: []analytics.Int128{analytics.Int(a.Net.V)}})
+					analytics.CashSum{NodeID: node, Currency: r.Currency.V,
+						Paid: []analytics.MonthNet{{Month: paid.V.Month(), Net: analytics.Int(a.Net.V)}}})
 			}
 		}
 	}

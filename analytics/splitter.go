@@ -42,12 +42,7 @@ func (s *splitter) split(total Int128, weights []uint64, shares []Int128) []Int1
 	if missing == 0 {
 		return shares
 	}
-	// The missing units go to all fractions above the least one that gets any, and of those equal to it to the first.
-	s.ranked = append(s.ranked[:0], s.fractions...)
-	slices.Sort(s.ranked)
-	least := s.ranked[uint64(len(s.ranked))-missing]
-	above, _ := slices.BinarySearch(s.ranked, least+1)
-	ties := missing - uint64(len(s.ranked)-above)
+	least, ties := s.least(missing, sum)
 	for i, fraction := range s.fractions {
 		share := &shares[len(shares)-len(weights)+i]
 		switch {
@@ -59,6 +54,32 @@ func (s *splitter) split(total Int128, weights []uint64, shares []Int128) []Int1
 		}
 	}
 	return shares
+}
+
+// least finds to which fractions so many missing units go: one to each that is above least, and to the first ties of those that are
+// equal to it. All fractions are below sum. Only those are sorted that begin with the same bits as the least.
+func (s *splitter) least(missing, sum uint64) (least, ties uint64) {
+	const buckets = 128
+	var counts [buckets]uint64
+	shift := max(0, bits.Len64(sum)-bits.Len64(buckets-1))
+	for _, fraction := range s.fractions {
+		counts[fraction>>shift%buckets]++
+	}
+	ties = missing
+	bucket := uint64(buckets - 1)
+	for ; counts[bucket] < ties; bucket-- {
+		ties -= counts[bucket]
+	}
+	s.ranked = s.ranked[:0]
+	for _, fraction := range s.fractions {
+		if fraction>>shift == bucket {
+			s.ranked = append(s.ranked, fraction)
+		}
+	}
+	slices.Sort(s.ranked)
+	least = s.ranked[uint64(len(s.ranked))-ties]
+	above, _ := slices.BinarySearch(s.ranked, least+1)
+	return least, ties - uint64(len(s.ranked)-above)
 }
 
 func (s *splitter) splitWide(total Int128, weights []uint64) []Int128 {

@@ -31,7 +31,7 @@ var getProjectBudget = operation{
 		}
 		request := reader.BudgetRequest{
 			Tenant: c.caller.Tenant(), Project: projectRef(project), Currency: project.Currency,
-			Level: query.Value[string](c.values, "level").V, Figures: project.Groups.Has(access.Amounts),
+			Level: query.Value[string](c.values, "level").V, Figures: project.Groups.Has(access.Amounts), At: c.standing,
 		}
 		month := query.Value[calendar.Month](c.values, "asOf")
 		if !month.Ok {

@@ -49,7 +49,7 @@ var getCashflow = operation{
 		flow, err := c.reader.Cashflow(ctx, reader.CashflowRequest{
 			BudgetRequest: reader.BudgetRequest{
 				Tenant: c.caller.Tenant(), Project: projectRef(project), Currency: project.Currency,
-				Figures: figures,
+				Figures: figures, At: c.standing,
 			},
 			From: from, To: to, Today: c.today,
 		})

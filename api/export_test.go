@@ -89,8 +89,12 @@ func (s *Server) Messages() (running, waiting int) {
 
 // ForgetKept forgets the answers that are kept, so that the next ones are made anew.
 func (s *Server) ForgetKept() {
-	fresh := newKeptAnswers(maxKept, maxKeptOfTenant)
 	s.kept.mu.Lock()
 	defer s.kept.mu.Unlock()
-	s.kept.size, s.kept.tenants, s.kept.used = fresh.size, fresh.tenants, fresh.used
+	for _, of := range s.kept.tenants {
+		for of.used.Len() > 0 {
+			s.kept.drop(of, of.used.Back())
+		}
+		s.kept.tidy(of)
+	}
 }

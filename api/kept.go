@@ -23,7 +23,8 @@ const (
 
 // answer is the body of a data response with what belongs to it. It does not change.
 type answer struct {
-	body   []byte // nil when it was too large to keep
+	body   []byte  // nil when it was too large to keep
+	buffer *buffer // that it lies in; nil for a copy
 	tag    string
 	beyond resource.Beyond
 	large  bool // it took a large share to make it
@@ -34,6 +35,7 @@ type answer struct {
 // was asked for longest.
 type keptAnswers struct {
 	all, each int // bounds, in bytes
+	buffers   *buffers
 
 	mu      sync.Mutex
 	size    int
@@ -57,11 +59,12 @@ type keptAnswer struct {
 
 func (a *keptAnswer) size() int { return len(a.key) + cap(a.body) + keptOverhead }
 
-func newKeptAnswers(all, each int) *keptAnswers {
-	return &keptAnswers{all: all, each: each, tenants: make(map[string]*keptOfTenant), used: doubly.New()}
+func newKeptAnswers(all, each int, buffers *buffers) *keptAnswers {
+	return &keptAnswers{all: all, each: each, buffers: buffers, tenants: make(map[string]*keptOfTenant), used: doubly.New()}
 }
 
-// get returns the tenant's answer of this key, and whether it was made from this standing.
+// get returns the tenant's answer of this key, and whether it was made from this standing. The buffer of a current one has
+// another holder then.
 func (k *keptAnswers) get(tenant, key string, standing reader.Standing) (a answer, current bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -73,10 +76,14 @@ func (k *keptAnswers) get(tenant, key string, standing reader.Standing) (a answe
 	of.used.MoveToFront(e)
 	k.used.MoveToFront(of.place)
 	kept := e.Value.(*keptAnswer)
-	return kept.answer, kept.standing == standing && kept.body != nil
+	current = kept.standing == standing && kept.body != nil
+	if current && kept.buffer != nil {
+		kept.buffer.holders.Add(1)
+	}
+	return kept.answer, current
 }
 
-// put keeps an answer in place of the one that was kept under its key.
+// put keeps an answer in place of the one that was kept under its key, and holds its buffer for as long.
 func (k *keptAnswers) put(tenant, key string, standing reader.Standing, a answer) {
 	kept := &keptAnswer{key, standing, a}
 	k.mu.Lock()
@@ -91,8 +98,12 @@ func (k *keptAnswers) put(tenant, key string, standing reader.Standing, a answer
 	if before := of.byKey[key]; before != nil {
 		k.drop(of, before)
 	}
+	if kept.buffer != nil {
+		kept.buffer.holders.Add(1)
+	}
 	if k.tooLarge(kept.size()) {
-		kept.body = nil
+		k.buffers.put(kept.buffer)
+		kept.body, kept.buffer = nil, nil
 	}
 	of.byKey[key] = of.used.PushFront(kept)
 	of.size += kept.size()
@@ -113,6 +124,7 @@ func (k *keptAnswers) tooLarge(size int) bool { return size > k.each/2 }
 
 func (k *keptAnswers) drop(of *keptOfTenant, e *doubly.Element) {
 	gone := of.used.Remove(e).(*keptAnswer)
+	k.buffers.put(gone.buffer)
 	delete(of.byKey, gone.key)
 	of.size -= gone.size()
 	k.size -= gone.size()
@@ -171,24 +183,23 @@ func (c *call) keptKey(project access.Project) string {
 
 // reply is the answer once more, if it is current.
 func (l *keptLookup) reply() (reply, bool) {
-	return reply{status: http.StatusOK, contentType: typeJSON, body: l.body, tag: l.tag, tagged: true, beyond: l.beyond}, l.current
+	return reply{status: http.StatusOK, contentType: typeJSON, body: l.body, buffer: l.buffer, tag: l.tag, tagged: true,
+		beyond: l.beyond}, l.current
 }
 
-// keep keeps the answer that was made since. Its body is kept as it is unless a good part of its memory is empty: then a
-// copy is, and the reply's buffer will be used again.
+// keep keeps the answer that was made since. Its body is kept as it is, in the buffer of the reply, unless a good part of that is
+// empty: then a copy is.
 func (l *keptLookup) keep(out *reply, large bool) {
 	if l.in == nil {
 		return
 	}
 	out.tag = entityTag(out.body)
-	kept := answer{out.body, out.tag, out.beyond, large}
+	kept := answer{out.body, out.buffer, out.tag, out.beyond, large}
 	switch empty := cap(out.body) - len(out.body); {
 	case l.in.tooLarge(len(out.body)):
-		kept.body = nil
+		kept.body, kept.buffer = nil, nil
 	case empty > len(out.body)/mostEmpty:
-		kept.body = bytes.Clone(out.body)
-	default:
-		out.buffer = nil
+		kept.body, kept.buffer = bytes.Clone(out.body), nil
 	}
 	l.in.put(l.tenant, l.key, l.standing, kept)
 }

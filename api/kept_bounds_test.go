@@ -10,7 +10,7 @@ import (
 func TestKeptAnswersAreBoundedAndEachTenantHasItsOwn(t *testing.T) {
 	const each, all = 20 << 10, 60 << 10
 	body := func(size int) answer { return answer{body: make([]byte, size)} }
-	k := newKeptAnswers(all, each)
+	k := newKeptAnswers(all, each, new(buffers))
 	held := func(tenant, key string) bool {
 		_, current := k.get(tenant, key, reader.Standing{})
 		return current
@@ -38,7 +38,7 @@ func TestKeptAnswersAreBoundedAndEachTenantHasItsOwn(t *testing.T) {
 		t.Error("one tenant's answers push out another's, or the newest go first")
 	}
 	// And of another standing it is none, nor under another tenant's name
-	if _, current := k.get("a", "first", reader.Standing{1}); current || held("c", "first") {
+	if _, current := k.get("a", "first", reader.Standing{Digest: [32]byte{1}}); current || held("c", "first") {
 		t.Error("an answer is taken for another's")
 	}
 	// When many tenants keep something, then those of whom nothing was asked for longest lose it
@@ -56,4 +56,44 @@ func TestKeptAnswersAreBoundedAndEachTenantHasItsOwn(t *testing.T) {
 		t.Error("a body beyond the bound is kept, or nothing is known of it")
 	}
 	bounds()
+}
+
+func TestABufferIsUsedAgainWhenNobodyHoldsItAnyMore(t *testing.T) {
+	// Given an answer that is kept in the buffer of the reply that it was made for
+	pool := new(buffers)
+	k := newKeptAnswers(maxKept, maxKeptOfTenant, pool)
+	made := pool.get()
+	made.bytes = append(made.bytes, "the answer"...)
+	k.put("a", "key", reader.Standing{}, answer{body: made.bytes, buffer: made})
+	held := func(when string, want int32) {
+		t.Helper()
+		if got := made.holders.Load(); got != want {
+			t.Fatalf("%d holders of a buffer %s, want %d", got, when, want)
+		}
+		for range 10 {
+			if want > 0 && pool.get() == made {
+				t.Fatalf("the buffer is used again %s", when)
+			}
+		}
+	}
+	held("of a reply and of what is kept", 2)
+	// When the reply was sent, then what is kept holds it
+	pool.put(made)
+	held("when the reply was sent", 1)
+	// And when it is sent once more, and another answer is kept in its place, then that reply holds it, and nobody after it
+	again, current := k.get("a", "key", reader.Standing{})
+	if !current || again.buffer != made {
+		t.Fatal("nothing was kept")
+	}
+	held("of what is kept and of another reply", 2)
+	k.put("a", "key", reader.Standing{Digest: [32]byte{1}}, answer{body: []byte("another")})
+	held("of the other reply", 1)
+	pool.put(again.buffer)
+	held("when that was sent, too", 0)
+	// And what is too large to be kept is held by its reply alone
+	large := pool.get()
+	k.put("a", "key", reader.Standing{}, answer{body: make([]byte, maxKeptOfTenant), buffer: large})
+	if got := large.holders.Load(); got != 1 {
+		t.Errorf("%d holders of a buffer that is not kept", got)
+	}
 }

@@ -2,8 +2,10 @@ package api_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -90,6 +92,38 @@ func TestEveryChangeMakesANewAnswerAtOnce(t *testing.T) {
 	if now := string(w.get(adminKey, keptPaths[2]).want(t, 200, "").body); now == seen[keptPaths[2]] {
 		t.Error("after a plan: the cash flow is as before")
 	}
+}
+
+// The memory of an answer is used again when another has taken its place, but not while it is being sent.
+func TestAnAnswerStaysAsItIsWhileItIsSent(t *testing.T) {
+	// Given clients that ask again and again
+	w := budgeted(t)
+	var told sync.Map // of each path and entity tag, the body
+	var clients sync.WaitGroup
+	stop := make(chan struct{})
+	for i := range 4 {
+		clients.Go(func() {
+			for n := i; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				path := keptPaths[n%len(keptPaths)]
+				answer := w.get(adminKey, path)
+				body, known := told.LoadOrStore(path+answer.header.Get("ETag"), string(answer.body))
+				if answer.status != 200 || known && body != string(answer.body) {
+					t.Errorf("%s: %d, or two bodies of one entity tag", path, answer.status)
+				}
+			}
+		})
+	}
+	// When one change follows another, then every body is the one that its entity tag stands for
+	for i := range 20 {
+		w.booked(fmt.Sprint("R", i), invoice("P1", "i", "C1", "paid", int64(i)))
+	}
+	close(stop)
+	clients.Wait()
 }
 
 func TestAKeptAnswerIsForThoseAloneWhoSeeTheSame(t *testing.T) {

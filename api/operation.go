@@ -48,7 +48,8 @@ type call struct {
 	caller    *access.Caller
 	path      map[string]string
 	values    query.Values
-	today     calendar.Date // in Vienna when the request came: all of an answer is of this day
+	today     calendar.Date   // in Vienna when the request came: all of an answer is of this day
+	standing  reader.Standing // read for what is kept of answers; the zero value when it wasn't
 	// Where the cursor is: behind this id, "" for the first page, of this rank where the list has ranks.
 	after string
 	rank  string

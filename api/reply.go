@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -21,9 +22,9 @@ type reply struct {
 	status      int
 	contentType string
 	body        []byte
-	tagged      bool   // has an entity tag, and may be answered by 304
-	tag         string // the entity tag, where it is known already
-	buffer      *[]byte
+	tagged      bool    // has an entity tag, and may be answered by 304
+	tag         string  // the entity tag, where it is known already
+	buffer      *buffer // that the body lies in; nil where it is no longer anybody's but the body's
 	admitted    *admitted
 	beyond      resource.Beyond // figures that are null in the body because they cannot be shown
 	stream      *stream         // sent in the place of a body
@@ -41,26 +42,36 @@ const maxKeptBuffer = 16 << 20
 // buffers holds bodies for the next response.
 type buffers struct{ pool sync.Pool }
 
-func (b *buffers) get() *[]byte {
-	if kept, ok := b.pool.Get().(*[]byte); ok {
-		return kept
-	}
-	fresh := make([]byte, 0, 32<<10)
-	return &fresh
+// buffer is the memory of a body. Several may hold it, replies that are being sent and what is kept of answers; when the last
+// of them has put it back it is used again. Whoever never puts it back leaves it to the garbage collector.
+type buffer struct {
+	bytes   []byte
+	holders atomic.Int32
 }
 
-func (b *buffers) put(buffer *[]byte) {
-	if buffer != nil && cap(*buffer) <= maxKeptBuffer {
-		b.pool.Put(buffer)
+// get returns a buffer with one holder.
+func (b *buffers) get() *buffer {
+	kept, ok := b.pool.Get().(*buffer)
+	if !ok {
+		kept = &buffer{bytes: make([]byte, 0, 32<<10)}
+	}
+	kept.holders.Store(1)
+	return kept
+}
+
+// put is called once by each holder.
+func (b *buffers) put(held *buffer) {
+	if held != nil && held.holders.Add(-1) == 0 && cap(held.bytes) <= maxKeptBuffer {
+		b.pool.Put(held)
 	}
 }
 
 // encode makes the body of a data response, of so many bytes at most.
 func (s *Server) encode(write writer, limit int) (reply, error) {
 	buffer := s.buffers.get()
-	e := &resource.Encoder{B: (*buffer)[:0], Limit: limit}
+	e := &resource.Encoder{B: buffer.bytes[:0], Limit: limit}
 	err := write(e)
-	*buffer = e.B
+	buffer.bytes = e.B
 	if err == nil && e.Full() {
 		err = fmt.Errorf("encode the answer: %w", reader.ErrTooLarge)
 	}

@@ -90,7 +90,7 @@ func (s *Server) work(ctx context.Context, c *call) (out reply, err error) {
 		request.finish(len(out.body) + sendingOverhead)
 		return out, nil
 	}
-	c.share = small
+	c.share, c.standing = small, kept.standing
 	var write writer
 	if err = reader.ErrTooLarge; !kept.large {
 		out, write, err = s.attempt(ctx, c, nil)

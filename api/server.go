@@ -154,10 +154,9 @@ func newServer(o Options) *Server {
 			idle: idleTimeout, stop: shutdownTimeout},
 		clock:   o.Clock,
 		origins: o.CORSOrigins,
-		kept:    newKeptAnswers(maxKept, maxKeptOfTenant),
 		log:     o.Log,
 	}
-	s.routes = newRoutes(s.operations)
+	s.routes, s.kept = newRoutes(s.operations), newKeptAnswers(maxKept, maxKeptOfTenant, &s.buffers)
 	s.admit(o.Requests)
 	if o.Feedback != nil {
 		s.feedback = feedback.NewLog(o.Kafka, o.Feedback, time.Now)

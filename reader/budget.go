@@ -45,9 +45,10 @@ type BudgetNode struct {
 type BudgetRequest struct {
 	Tenant   string
 	Project  ProjectRef
-	Currency string // of the project
-	Level    string // the deepest to show; "" shows all
-	Figures  bool   // else the structure alone is read
+	Currency string   // of the project
+	Level    string   // the deepest to show; "" shows all
+	Figures  bool     // else the structure alone is read
+	At       Standing // read just now; the zero value when none was
 }
 
 // budgetSettings are those of a statement over the sums of one project. The key finds their rows nearly exactly: to
@@ -95,16 +96,18 @@ FROM uncommitted_entries FINAL`
 	monthsBranch = "'" + partMonths + "', '', '', '', toInt64(0), "
 )
 
-// budgetQuery reads all that the figures of a budget are made of, and beside it the positions of the table of nodes. It
-// is one statement, so every table is read as it stands at one moment, and no change is half in it: what an event
-// changes in the sums comes in one block. All rolls are read in one go, for another branch costs the engine more than their
-// rows, and by their keys as they are stored, for to take these apart costs it more than it does here.
-func budgetQuery(tenant, project string) Query {
+// budgetQuery reads all that the figures of a budget are made of, and beside it the positions of the table of nodes, unless
+// these have just been read. It is one statement, so every table is read as it stands at one moment, and no change is half in it:
+// what an event changes in the sums comes in one block. All rolls are read in one go, for another branch costs the engine more than
+// their rows, and by their keys as they are stored, for to take these apart costs it more than it does here.
+func budgetQuery(tenant, project string, at Standing) Query {
 	const of = "\nWHERE tenant = {tenant:String} AND project = {project:String}"
+	positions := ""
+	if !at.known {
+		positions = "SELECT " + nodesBranch + "\nUNION ALL\n"
+	}
 	return Query{
-		SQL: "SELECT " + nodesBranch + `
-UNION ALL
-SELECT ` + sumsBranch + allOf("row") + `
+		SQL: positions + "SELECT " + sumsBranch + allOf("row") + `
 FROM (
   SELECT ` + budgetSums + ` AS row
   FROM sums` + of + ` AND ` + betweenRolls(budgetRolls...) + `
@@ -118,7 +121,7 @@ SELECT ` + entriesBranch + of + ` AND NOT deleted AND value IS NOT NULL`,
 
 // Budget returns a project's budget as it is now. No record is read for it.
 func (r *Reader) Budget(ctx context.Context, request BudgetRequest) (Budget, error) {
-	rows, err := r.budgetInput(ctx, request, budgetQuery)
+	rows, err := r.budgetInput(ctx, request, func(tenant, project string) Query { return budgetQuery(tenant, project, request.At) })
 	if err != nil {
 		return Budget{}, fmt.Errorf("read a budget: %w", err)
 	}
@@ -172,13 +175,17 @@ func (r *Reader) BudgetAsOf(ctx context.Context, request BudgetRequest, month ca
 func (r *Reader) budgetInput(ctx context.Context, request BudgetRequest,
 	query func(tenant, project string) Query) (*budgetRows, error) {
 	rows := &budgetRows{input: analytics.BudgetInput{Currency: request.Currency}, nodes: make(positions)}
-	var state string
 	if request.Figures {
 		if err := rows.read(ctx, r, query(request.Tenant, request.Project.ID)); err != nil {
 			return nil, err
 		}
+	}
+	state := request.At.nodes
+	switch {
+	case request.At.known:
+	case request.Figures:
 		state = rows.nodes.String()
-	} else {
+	default:
 		at, err := r.states(ctx)
 		if err != nil {
 			return nil, err

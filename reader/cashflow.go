@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -44,17 +45,13 @@ func (r *Reader) cashflowRows(ctx context.Context, request CashflowRequest, plan
 	if !request.Figures {
 		return r.budgetInput(ctx, request.BudgetRequest, nil)
 	}
-	err := planColumns.readRows(ctx, r, plansQuery(planColumns.rows(), request.Tenant, request.Project.ID), budgetSettings,
-		func(row *storedPlan, behind int) error {
-			*plans = append(roomFor(*plans, 1+behind), row.plan())
-			return nil
-		})
-	if err != nil {
+	var err error
+	if *plans, err = r.plans(ctx, request.BudgetRequest); err != nil {
 		return nil, err
 	}
 	read := func(expected expectedRecords) (*budgetRows, error) {
 		return r.budgetInput(ctx, request.BudgetRequest, func(tenant, project string) Query {
-			return cashflowQuery(tenant, project, expected)
+			return cashflowQuery(tenant, project, request.At, expected)
 		})
 	}
 	// On which nodes the plans expect records is a matter of the lines. What was kept of these says it, if they are still the
@@ -112,8 +109,8 @@ const (
 // and where something is recognized as far as that is expected. The months of a line travel as one text, each part of the
 // table with its own sum of a month: to group by month costs the engine more than all that is left to do here. A month is
 // paid or counted, so one sum holds either.
-func cashflowQuery(tenant, project string, expected expectedRecords) Query {
-	q := budgetQuery(tenant, project)
+func cashflowQuery(tenant, project string, at Standing, expected expectedRecords) Query {
+	q := budgetQuery(tenant, project, at)
 	months := ofRolls(rollPayments)
 	if expected.since.Ok {
 		months += " OR " + ofRolls(rollRecognized) + " AND " + keysMonth + " >= {since:String}"
@@ -143,53 +140,37 @@ FROM (
 const (
 	monthSize = len("2026-01")
 	monthSum  = monthSize + sumSize
-	// maxLinesRoom bounds the lines whose months get memory at once: months may lie centuries apart.
-	maxLinesRoom = 128
 )
 
-// monthlySums adds up what a line has in each month, of one line after another.
-type monthlySums struct {
-	parts []monthlySum
-	first calendar.Month
-	sums  []analytics.Int128 // by month, from the first
-	room  []analytics.Int128 // for those of lines to come
-}
+// monthNets reads what lines have in months, of one line after another.
+type monthNets struct{ room []analytics.MonthNet }
 
-type monthlySum struct {
-	month calendar.Month
-	sum   analytics.Int128
-}
-
-// add adds up the months of a text, each behind a sum. There are about so many more lines behind it.
-func (m *monthlySums) add(text string, behind int) error {
+// read reads the months of a line, each behind a sum. All that are left to read, its own among them, take so many bytes at most.
+func (m *monthNets) read(text string, left int) ([]analytics.MonthNet, error) {
 	if len(text)%monthSum != 0 {
-		return fmt.Errorf("sums of months of %d bytes", len(text))
+		return nil, fmt.Errorf("sums of months of %d bytes", len(text))
 	}
-	first, last := calendar.MaxMonth, calendar.MinMonth
-	for m.parts = m.parts[:0]; text != ""; text = text[monthSum:] {
+	n := len(text) / monthSum
+	if n > len(m.room) {
+		m.room = make([]analytics.MonthNet, left/monthSum)
+	}
+	nets := m.room[:n:n]
+	m.room = m.room[n:]
+	for i := range nets {
 		month, err := calendar.ParseMonth(text[:monthSize])
 		if err != nil {
-			return fmt.Errorf("read a stored month: %w", err)
+			return nil, fmt.Errorf("read a stored month: %w", err)
 		}
-		m.parts = append(m.parts, monthlySum{month, int128(text[monthSize:])})
-		first, last = min(first, month), max(last, month)
+		nets[i] = analytics.MonthNet{Month: month, Net: int128(text[monthSize:])}
+		text = text[monthSum:]
 	}
-	months := int(max(0, last-first+1))
-	if months > len(m.room) {
-		m.room = make([]analytics.Int128, months*min(1+behind, maxLinesRoom))
-	}
-	m.first, m.sums, m.room = first, m.room[:months:months], m.room[months:]
-	for _, part := range m.parts {
-		sum := &m.sums[part.month-first]
-		*sum = sum.Add(part.sum)
-	}
-	return nil
+	return nets, nil
 }
 
 // takeMonths takes what lines have in each of their months.
 func (b *budgetRows) takeMonths(rows rowBinary) error {
 	var row budgetRow
-	var months monthlySums
+	var months monthNets
 	for rows.left != "" {
 		size := len(rows.left)
 		if err := row.takeKeys(&rows); err != nil {
@@ -199,11 +180,11 @@ func (b *budgetRows) takeMonths(rows rowBinary) error {
 		if err != nil {
 			return err
 		}
-		behind := rows.behind(size)
-		if err := months.add(text, behind); err != nil {
+		nets, err := months.read(text, len(text)+len(rows.left))
+		if err != nil {
 			return err
 		}
-		if err := b.takeLine(&row, &months, behind); err != nil {
+		if err := b.takeLine(&row, nets, rows.behind(size)); err != nil {
 			return err
 		}
 	}
@@ -211,20 +192,25 @@ func (b *budgetRows) takeMonths(rows rowBinary) error {
 }
 
 // takeLine takes the months of a line, behind which there are about so many more lines.
-func (b *budgetRows) takeLine(row *budgetRow, months *monthlySums, behind int) error {
+func (b *budgetRows) takeLine(row *budgetRow, months []analytics.MonthNet, behind int) error {
 	node := analytics.NodeID(row.node)
 	if row.roll == rollPayments {
-		b.cash = append(roomFor(b.cash, 1+behind),
-			analytics.CashSum{NodeID: node, Currency: row.currency, First: months.first, Nets: months.sums})
+		b.cash = append(roomFor(b.cash, 1+behind), analytics.CashSum{NodeID: node, Currency: row.currency, Paid: months})
 		return nil
 	}
-	for i, sum := range months.sums {
+	slices.SortFunc(months, func(x, y analytics.MonthNet) int { return cmp.Compare(x.Month, y.Month) })
+	for len(months) > 0 {
+		var sum analytics.Int128
+		month := months[0].Month
+		for ; len(months) > 0 && months[0].Month == month; months = months[1:] {
+			sum = sum.Add(months[0].Net)
+		}
 		count, ok := sum.Int64()
 		if !ok {
 			return errCount
 		}
 		if count != 0 {
-			b.recognized = append(b.recognized, analytics.RecognizedSum{NodeID: node, Month: months.first + calendar.Month(i), Count: count})
+			b.recognized = append(b.recognized, analytics.RecognizedSum{NodeID: node, Month: month, Count: count})
 		}
 	}
 	return nil
@@ -258,6 +244,38 @@ func (p *storedPlan) plan() analytics.LinePlan {
 		p.Recurring = events.Some(events.Recurrence{EveryMonths: p.every, From: p.from.V, To: p.to})
 	}
 	return p.LinePlan
+}
+
+// Bounds of the plans that are kept, in bytes.
+const (
+	maxCachedPlans = 32 << 20
+	planOverhead   = 200 // of each, beside its texts and months
+	customOverhead = 16  // of each month that is entered
+)
+
+// planKey names the plans of a project.
+type planKey struct{ tenant, project string }
+
+// plans returns the plans of a project. Those of a standing are kept for as long as the table of plans stands as it did then; they
+// must not be changed.
+func (r *Reader) plans(ctx context.Context, request BudgetRequest) (plans []analytics.LinePlan, err error) {
+	key := planKey{request.Tenant, request.Project.ID}
+	if request.At.known {
+		if plans, ok := r.keptPlans.get(request.At.plans, key); ok {
+			return plans, nil
+		}
+	}
+	size := len(request.At.plans) + nameOverhead
+	err = planColumns.readRows(ctx, r, plansQuery(planColumns.rows(), request.Tenant, request.Project.ID), budgetSettings,
+		func(row *storedPlan, behind int) error {
+			plans = append(roomFor(plans, 1+behind), row.plan())
+			size += planOverhead + len(row.ID) + len(row.NodeID) + len(row.Method) + len(row.CustomMonths)*customOverhead
+			return nil
+		})
+	if err == nil && request.At.known {
+		r.keptPlans.put(request.At.plans, key, plans, size)
+	}
+	return plans, err
 }
 
 // plansQuery selects something of a project's plans.

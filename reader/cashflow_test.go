@@ -2,6 +2,7 @@ package reader
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
@@ -51,8 +52,8 @@ func TestACashFlowIsComputedFromPlansAndMonthlySums(t *testing.T) {
 		in.Records = append(in.Records, analytics.RecordSum{NodeID: analytics.NodeID(of.node), Currency: "EUR", Status: analytics.Paid,
 			Net: analytics.Int(of.net), Gross: analytics.Int(of.net), Count: 1})
 		if of.on >= calendar.NewDate(2026, 1, 1) {
-			in.Cash = append(in.Cash, analytics.CashSum{NodeID: analytics.NodeID(of.node), Currency: "EUR", First: of.on.Month(),
-				Nets: []analytics.Int128{analytics.Int(of.net)}})
+			in.Cash = append(in.Cash, analytics.CashSum{NodeID: analytics.NodeID(of.node), Currency: "EUR",
+				Paid: []analytics.MonthNet{{Month: of.on.Month(), Net: analytics.Int(of.net)}}})
 		}
 		in.Recognized = append(in.Recognized, analytics.RecognizedSum{NodeID: analytics.NodeID(of.node), Month: of.on.Month(), Count: 1})
 	}
@@ -139,5 +140,69 @@ VALUES ('acme', 'P1', 'p1', 1, 'a', '2026-01-15', '2026-08-31', 'sCurve', 1, '20
 	// Then none is missing any more.
 	if missing() {
 		t.Error("the record on the new line is not seen")
+	}
+}
+
+// Plans are kept from one cash flow to the next, for as long as their table stands as it did.
+func TestPlansAreReadAgainWhenTheirTableHasChanged(t *testing.T) {
+	// Given a line with a plan, and a reader that counts its statements
+	db := database(t)
+	ctx := context.Background()
+	insert := func(sql string) {
+		t.Helper()
+		if err := db.Exec(ctx, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plan := func(version int, month string) {
+		t.Helper()
+		insert(fmt.Sprintf(`INSERT INTO line_plans (tenant, project, id, row_version, node_id, method, custom_month, custom_value)
+VALUES ('acme', 'P1', 'p1', %d, 'a', 'custom', ['%s'], [100]), ('', '#0', '', %[1]d, '', '', [], [])`, version, month))
+	}
+	insert(`INSERT INTO budget_nodes (tenant, project, id, row_version, structure_id, level, code, name, active, accounting_codes)
+VALUES ('acme', '', 'a', 1, 'S', 'budget', '1', 'A', true, '[]')`)
+	plan(1, "2026-06")
+	asked := &counted{Conn: db}
+	r := New(asked, db, 10*time.Second)
+	read := func(at Standing) (last string, statements int) {
+		t.Helper()
+		asked.count(0)
+		flow, err := r.Cashflow(ctx, CashflowRequest{Today: calendar.NewDate(2026, 5, 20), BudgetRequest: BudgetRequest{Tenant: "acme",
+			Project: ProjectRef{ID: "P1", StructureID: events.Some("S")}, Currency: "EUR", Figures: true, At: at}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return flow.Last.String(), asked.statements
+	}
+	standing := func() Standing {
+		t.Helper()
+		at, settled, err := r.Standing(ctx)
+		if err != nil || !settled {
+			t.Fatal(settled, err)
+		}
+		return at
+	}
+	read(Standing{}) // which finds the lines
+	first := standing()
+	read(first)
+	// When its cash flow is read again and nothing has changed, then one statement reads all of it
+	if last, statements := read(first); last != "2026-06" || statements != 1 {
+		t.Errorf("until %s, by %d statements", last, statements)
+	}
+	// When a plan changes, then the next standing is another one, and what is read then has the plan as it is
+	plan(2, "2026-09")
+	second := standing()
+	if second == first {
+		t.Error("a plan has changed, and the standing is the same")
+	}
+	if last, _ := read(second); last != "2026-09" {
+		t.Errorf("until %s after the change", last)
+	}
+	// And without a standing it is read every time
+	plan(3, "2026-10")
+	for range 2 {
+		if last, statements := read(Standing{}); last != "2026-10" || statements != 2 {
+			t.Errorf("until %s, by %d statements, where no standing is known", last, statements)
+		}
 	}
 }

@@ -81,7 +81,7 @@ func (c *projectCosts) read(ctx context.Context, r *Reader, tenant string) error
 	if err != nil {
 		return err
 	}
-	state := string(standing[:])
+	state := string(standing.Digest[:])
 	var missing []FinancedProject
 	for _, id := range slices.Sorted(maps.Keys(c.eac)) {
 		p := c.projects[id]

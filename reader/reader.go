@@ -57,6 +57,7 @@ type Reader struct {
 	structures *stateCache[structureKey, *analytics.Structure]
 	names      *stateCache[contractorKey, events.Opt[string]]
 	costs      *stateCache[estimateKey, analytics.Int128]
+	keptPlans  *stateCache[planKey, []analytics.LinePlan]
 
 	own          *stateCache[tenantTable, string] // states of what a tenant has in a table, by that of the table
 	noProjection *atomic.Bool                     // the tables' projections cannot be read by themselves
@@ -70,6 +71,7 @@ func New(conn, control Conn, timeout time.Duration) *Reader {
 		structures: newStateCache[structureKey, *analytics.Structure](maxCachedStructures),
 		names:      newStateCache[contractorKey, events.Opt[string]](maxCachedNames),
 		costs:      newStateCache[estimateKey, analytics.Int128](maxCachedEstimates),
+		keptPlans:  newStateCache[planKey, []analytics.LinePlan](maxCachedPlans),
 
 		own:          newStateCache[tenantTable, string](maxOwnStates),
 		noProjection: new(atomic.Bool),

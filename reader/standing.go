@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tallyhouse/schemas/clickhouse"
@@ -24,7 +25,12 @@ var (
 // is another one after every change that any of them could show. What was read after a standing is never older than it:
 // so for as long as the standing is the same, that is still the answer. Work that corrects sums moves no position: while
 // it goes on there is no standing, and behind it the life is another one.
-type Standing [sha256.Size]byte
+type Standing struct {
+	Digest [sha256.Size]byte // of all that makes it
+	known  bool              // it was read
+	nodes  string            // the state of the table of nodes, as positions say it
+	plans  string            // and of that of plans, with the lives of the streams
+}
 
 // standingQuery reads the position rows that make a standing. They are at the beginning of the key.
 func standingQuery(of sources) Query {
@@ -37,7 +43,8 @@ FROM sums
 WHERE tenant = '' AND arrayExists(view -> startsWith(project, view), {views:Array(String)})
 GROUP BY project`,
 		// The newest row of a topic on each shard: its life changes when the database is rebuilt or follows another stream.
-		"SELECT if(argMax(work, revision) = '', 'streams', '" + partWork + `'), concat(topic, ' ', toString(shard)), argMax(life, revision)
+		"SELECT if(argMax(work, revision) = '', '" + partStreams + "', '" + partWork +
+			`'), concat(topic, ' ', toString(shard)), argMax(life, revision)
 FROM streams
 GROUP BY topic, shard`}
 	for _, table := range of.rows {
@@ -48,8 +55,11 @@ GROUP BY project`)
 	return Query{SQL: strings.Join(branches, "\nUNION ALL\n"), Args: map[string]any{"views": views}}
 }
 
-// partWork is the part of a stream on whose tables somebody works.
-const partWork = "work"
+// Parts of the statement: of a stream, and of one on whose tables somebody works.
+const (
+	partStreams = "streams"
+	partWork    = "work"
+)
 
 // Standing reads the standing of budgets and cash flows now; there is none while somebody works on the tables.
 func (r *Reader) Standing(ctx context.Context) (standing Standing, settled bool, err error) {
@@ -57,20 +67,35 @@ func (r *Reader) Standing(ctx context.Context) (standing Standing, settled bool,
 }
 
 func (r *Reader) standing(ctx context.Context, from sources) (standing Standing, settled bool, err error) {
-	var lines []string
+	var lines, plans []string
 	var part, of, state string
 	settled = true
+	nodes := make(positions)
 	err = r.each(ctx, standingQuery(from), positionSettings, func(scan func(...any) error) error {
 		if err := scan(&part, &of, &state); err != nil {
 			return err
 		}
 		settled = settled && part != partWork
-		lines = append(lines, fmt.Sprintf("%q %q %q\n", part, of, state))
+		line := fmt.Sprintf("%q %q %q\n", part, of, state)
+		lines = append(lines, line)
+		switch part {
+		case "budget_nodes":
+			next, err := strconv.ParseUint(state, 10, 64)
+			nodes[of] = next
+			return err
+		case "line_plans", partStreams:
+			plans = append(plans, line)
+		}
 		return nil
 	})
 	if err != nil {
 		return Standing{}, false, fmt.Errorf("read the positions of tables: %w", err)
 	}
+	if !settled {
+		return Standing{}, false, nil
+	}
 	slices.Sort(lines)
-	return sha256.Sum256([]byte(strings.Join(lines, ""))), settled, nil
+	slices.Sort(plans)
+	return Standing{Digest: sha256.Sum256([]byte(strings.Join(lines, ""))), known: true,
+		nodes: nodes.String(), plans: strings.Join(plans, "")}, true, nil
 }

@@ -1,8 +1,3 @@
-SELECT 'nodes' AS part, '' AS node, project AS id, '' AS currency, toInt64(max(row_version)) AS value, '' AS rows
-FROM budget_nodes
-WHERE tenant = ''
-GROUP BY project
-UNION ALL
 SELECT 'sums', '', '', '', toInt64(0), arrayStringConcat(groupArray(row))
 FROM (
   SELECT formatRow('RowBinary', keys, sum(value), sum(gross), sum(pending), sum(count)) AS row
