@@ -116,7 +116,7 @@ func (s *sheet) labelledNumbers(all *candidates) {
 				value, _, _ = strings.Cut(value, " / ")
 			}
 			value += s.brokenOff(p.item, value)
-			c := all.at(p.item, from, value, compact(value))
+			c := all.at(p.item, from, value, Key(value))
 			if c == nil {
 				return
 			}
@@ -140,7 +140,7 @@ func (s *sheet) numbersBeforeLabels(all *candidates) {
 			if !ok {
 				continue
 			}
-			if c := all.at(it, from, value, compact(value)); c != nil && !s.otherNumberBefore.MatchString(it.folded[:m[0]]) {
+			if c := all.at(it, from, value, Key(value)); c != nil && !s.otherNumberBefore.MatchString(it.folded[:m[0]]) {
 				c.rule = "number label"
 				c.seen(true, "number label")
 				c.seen(true, "number label behind")
@@ -258,7 +258,7 @@ func (s *sheet) unlabelledNumbers(all *candidates) {
 				value, at, ok := s.numberAt(it, from, false)
 				value += s.brokenOff(it, value)
 				if ok && at == from && !s.countsSomething(it, at, at+len([]rune(value))) {
-					all.at(it, at, value, compact(value))
+					all.at(it, at, value, Key(value))
 				}
 			}
 		}
@@ -403,8 +403,8 @@ func (s *sheet) several(all []sum) bool {
 		}
 		for _, p := range s.places(f) {
 			if value, _, ok := s.numberAt(p.item, p.from, true); ok {
-				if _, known := numbers[compact(value)]; !known {
-					numbers[compact(value)] = f.item.page
+				if _, known := numbers[Key(value)]; !known {
+					numbers[Key(value)] = f.item.page
 				}
 				return
 			}
@@ -422,7 +422,7 @@ func (s *sheet) several(all []sum) bool {
 }
 
 func wholeNumber(it *item, value string) bool {
-	return compact(string(it.runes)) == compact(value)
+	return it.key == Key(value)
 }
 
 func (v *vocabulary) looksLikeDate(value string) bool {
@@ -465,7 +465,7 @@ func (v *vocabulary) numberAt(it *item, from int, clear bool) (value string, at 
 		return "", 0, false
 	}
 	if !clear && (len(value) < 3 || v.looksLikeDate(value) || v.phoneShape.MatchString(value) ||
-		v.months[strings.ToLower(value)] > 0) {
+		v.months[foldText(value)] > 0) {
 		return "", 0, false
 	}
 	if v.looksLikeDate(value) && !strings.Contains(value, "/") && !yearAndCount.MatchString(fold([]rune(value))) {

@@ -100,7 +100,7 @@ func TestFaultsOfFilesAreReported(t *testing.T) {
 	cases := []struct{ name, file, want string }{
 		{"unknown section", "[x]\na\n[z]\nb\n", `unknown section "z"`},
 		{"capital", "[x]\nInvoice\n", "small letters"},
-		{"letter without counterpart", "[x]\nсчёт\n", "no counterpart"},
+		{"letter without counterpart", "[x]\nחשבון\n", "no counterpart"},
 		{"letters in square brackets", "[x]\nr[12]\n", "(a|b)"},
 		{"open bracket", "[x]\n(a|b\n", "compiling pattern"},
 		{"missing section", "[y]\na\n", `no language has a section "x"`},
