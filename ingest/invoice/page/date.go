@@ -111,6 +111,10 @@ func (v *vocabulary) dates(folded string) []date {
 		d := date{year: atoi(text(m, 1)), month: v.months[text(m, 2)], day: atoi(text(m, 3))}
 		add(m, d, d.month > 0 && exists(d.year, d.month, d.day))
 	}
+	for _, m := range v.yearDayMonth.FindAllStringSubmatchIndex(folded, 64) {
+		d := date{year: atoi(text(m, 1)), day: atoi(text(m, 2)), month: v.months[text(m, 3)]}
+		add(m, d, d.month > 0 && exists(d.year, d.month, d.day))
+	}
 	for _, m := range bounded(v.compactDate.FindAllStringSubmatchIndex(folded, 64)) {
 		d := date{year: atoi(text(m, 1)), month: atoi(text(m, 2)), day: atoi(text(m, 3)), compact: true}
 		add(m, d, clear(folded, m) && exists(d.year, d.month, d.day))
@@ -202,6 +206,9 @@ func (s *sheet) brokenDays() {
 
 func bounded(m [][]int) [][]int { return m[:min(len(m), 64)] }
 
+// yearWord is "year" right behind a day, as Bulgaria, Latvia and Lithuania write it: "16.09.2025г."
+var yearWord = regexp.MustCompile(`^[gm](?:\.|$|[ ,/])`)
+
 // clear reports whether the date is no piece of a longer number or identifier.
 func clear(s string, m []int) bool {
 	if m[0] > 0 {
@@ -217,7 +224,7 @@ func clear(s string, m []int) bool {
 			next = s[m[1]+1]
 		}
 		if (c == '.' || c == '/' || c == '-' || c == ',') && next >= '0' && next <= '9' ||
-			c >= 'a' && c <= 'z' && c != 't' || c == '_' {
+			c >= 'a' && c <= 'z' && c != 't' && !yearWord.MatchString(s[m[1]:]) || c == '_' {
 			return false
 		}
 	}

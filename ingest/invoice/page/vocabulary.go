@@ -33,7 +33,7 @@ type vocabulary struct {
 	otherDate, otherDateAfter, bothDates                          *words.Pattern
 	beforeDate, placeAndDate, onDay, endsInPlace, dayBehindNumber *words.Pattern
 	yearFirst, yearLast, dayMonthWord, monthWordDay, compactDate  *words.Pattern
-	yearMonthDay, dayAndMonth, monthAndYear                       *words.Pattern
+	yearMonthDay, yearDayMonth, dayAndMonth, monthAndYear         *words.Pattern
 	daysInWords                                                   map[string]int // by their letters
 	americanCue                                                   *words.Pattern
 
@@ -183,7 +183,8 @@ func (v *vocabulary) addDates(w *words.Words) {
 		`([a-z]{3,12})\.?,?[ \-/.]{0,2}(?:de |del )?((?:19|20)\d\d|'?\d\d\b)`)
 	v.compactDate = w.Compile(`\b(20\d\d)([01]\d)([0-3]\d)\b`)
 	v.monthWordDay = w.Compile(`\b([a-z]{3,12})\.? (\d\d?)(?:st|nd|rd|th)? ?,? ?((?:19|20)\d\d)\b`)
-	v.yearMonthDay = w.Compile(`\b((?:19|20)\d\d)\.? ([a-z]{3,12})\.? (\d\d?)\b`) // as in Hungary
+	v.yearMonthDay = w.Compile(`\b((?:19|20)\d\d)\.?(?: m\.?)? ([a-z]{3,12})\.? (\d\d?)\b`)       // as in Hungary and Lithuania
+	v.yearDayMonth = w.Compile(`\b((?:19|20)\d\d)\.? ?(?:gada|g\.?) (\d\d?)\.? ?([a-z]{3,12})\b`) // as in Latvia
 	v.dayAndMonth = w.Compile(`\b(\d\d?)(?:\.|er|st|nd|rd|th|o)?[ \-/.]{0,2}(?:de |di |of )?([a-z]{3,12})\b`)
 	v.americanCue = w.Compile(`\b[a-z]{2},? \d{5}(-\d{4})?$|\busa\b|united states|\bzip\b`)
 }
@@ -352,7 +353,9 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.contactLine = w.Compile(`^\W*<contact>[^:]*: *[a-z\d]`)
 	v.onBehalf = w.Any("on behalf")
 	v.attention = w.Compile(`^<attention>`)
-	v.legalForm = w.Compile(`(?:^|[ ,.&])<=legal form>\.?(?:$|[ ,.)])`)
+	// What is a word of other languages, as SIA, is a legal form beside a name in quotation marks, which are folded to "~", too.
+	v.legalForm = w.Compile(`(?:^|[ ,.&])<=legal form>\.?(?:$|[ ,.)])|^<=legal form first> [a-z]|[a-z],? <=legal form first>$|` +
+		`(?:^|[ ,(])<=legal form beside a quoted name> ?["~']|["~'],? ?<=legal form beside a quoted name>(?:$|[ ,.)])`)
 	v.publicBody = w.Compile(`^<public body> [a-z]|[a-z] <ending of a public body>$`)
 	v.closing = w.Compile(`^<closing>\W*$`)
 	v.ownHand = w.Compile(`[ ,]+<own hand>\W*$`)
