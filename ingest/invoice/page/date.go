@@ -206,13 +206,13 @@ func (s *sheet) brokenDays() {
 
 func bounded(m [][]int) [][]int { return m[:min(len(m), 64)] }
 
-// yearWord is "year" right behind a day, as Bulgaria, Latvia and Lithuania write it: "16.09.2025г."
-var yearWord = regexp.MustCompile(`^[gm](?:\.|$|[ ,/])`)
+// numberBefore is a number that is too long for a part of a day, before the day behind its stroke.
+var numberBefore = regexp.MustCompile(`\d{5}/$`)
 
 // clear reports whether the date is no piece of a longer number or identifier.
 func clear(s string, m []int) bool {
 	if m[0] > 0 {
-		if c := s[m[0]-1]; c == '.' || c == '/' || c == '-' && m[0] > 1 && s[m[0]-2] != ' ' || c == '_' ||
+		if c := s[m[0]-1]; c == '.' || c == '/' && !numberBefore.MatchString(s[:m[0]]) || c == '-' && m[0] > 1 && s[m[0]-2] != ' ' || c == '_' ||
 			c >= 'a' && c <= 'z' {
 			return false
 		}
@@ -224,7 +224,7 @@ func clear(s string, m []int) bool {
 			next = s[m[1]+1]
 		}
 		if (c == '.' || c == '/' || c == '-' || c == ',') && next >= '0' && next <= '9' ||
-			c >= 'a' && c <= 'z' && c != 't' && !yearWord.MatchString(s[m[1]:]) || c == '_' {
+			c >= 'a' && c <= 'z' && c != 't' || c == '_' {
 			return false
 		}
 	}

@@ -199,7 +199,8 @@ func (s *sheet) seenOfLabel(c *candidate, f found, p place) {
 	about := f.label.rule == titleNumber && s.numberedThing.MatchString(tail)                                  // "Rechnung zu Auftrag Nr."
 	corrected := before != f.item.folded[:f.start] && s.credits() && !s.creditTitle.MatchString(f.item.folded) // "Betreft factuur"
 	refers := s.referring.MatchString(f.item.folded[f.start:]) && s.credits()                                  // "Réf. facture"
-	other := about || corrected || refers || s.otherNumberBefore.MatchString(before) && (s.credits() || !s.reference.MatchString(before))
+	other := about || corrected || refers || s.otherNumberBefore.MatchString(before) && (s.credits() || !s.reference.MatchString(before)) ||
+		s.otherNumberBehind.MatchString(f.item.folded[f.end:])
 	not := s.otherNumberAfter.MatchString(f.item.folded[f.end:]) && !saidTwice(f.item.folded[f.end:]) // "Nr./Datum"
 	if !other && !not {
 		c.rule = f.label.rule
@@ -454,6 +455,9 @@ func (v *vocabulary) numberAt(it *item, from int, clear bool) (value string, at 
 		}
 	}
 	end := wordEnd(r, i)
+	if day := dayBehindStroke.FindStringIndex(it.folded[i:end]); day != nil && v.looksLikeDate(string(r[i+day[0]+1:end])) {
+		end = i + day[0]
+	}
 	value = trimNumber(string(r[i:end]))
 	if more := v.joined(r, i, end, clear); more > end {
 		value = v.ofSeries(trimNumber(string(r[i:more])))
@@ -480,6 +484,9 @@ func (v *vocabulary) numberAt(it *item, from int, clear bool) (value string, at 
 	}
 	return value, i, true
 }
+
+// dayBehindStroke is a day in figures behind a number and a stroke, as Bulgaria writes both in one: "0000000055/09.02.2026".
+var dayBehindStroke = regexp.MustCompile(`/\d\d?\.\d\d?\.(?:\d\d){1,2}\W?$`)
 
 // dayFollows reports whether a text begins with a day, with a short word before it at most.
 func (v *vocabulary) dayFollows(folded string) bool {

@@ -24,7 +24,7 @@ type vocabulary struct {
 	numberWords                         []string
 	otherNumberBefore, otherNumberAfter *words.Pattern
 	numberedThing, reference, referring *words.Pattern
-	numberBehind                        *words.Pattern
+	numberBehind, otherNumberBehind     *words.Pattern
 	numberShape, phoneShape             *words.Pattern
 
 	// Dates.
@@ -137,6 +137,7 @@ func (v *vocabulary) addNumbers(w *words.Words) {
 		v.numberWords = append(v.numberWords, foldText(word))
 	}
 	v.otherNumberBefore = w.Compile(`<other number>[ :.]*(?:<article>\.? ?)?$`)
+	v.otherNumberBehind = w.Compile(`^[ .:]*[^ ]+ <other number behind>`)
 	v.referring = w.Compile(`^<reference> <invoice>[ :.]*$`)
 	v.reference = w.Compile(`^\W*<reference>[ :.]*$`)
 	v.numberBehind = w.Compile(`[^ ]+[ .]+<number behind>`)
@@ -178,7 +179,7 @@ func (v *vocabulary) addDates(w *words.Words) {
 	v.placeAndDate = w.Compile(`^[a-z][a-z .()/'-]{1,40},? ?(?:,|<on>)? ?(?:<on> )?$`)
 	v.endsInPlace = w.Compile(`, <day after place>$`)
 	v.yearFirst = w.Compile(`\b((?:19|20)\d\d) ?([-/.]) ?(\d\d?) ?([-/.]) ?(\d\d?)\b`)
-	v.yearLast = w.Compile(`\b(\d\d?) ?([-/.|~]) ?(\d\d?) ?([-/.|~]) ?((?:19|20)\d\d|\d\d)\b`) // "·" is folded to "~"
+	v.yearLast = w.Compile(`\b(\d\d?) ?([-/.|~]) ?(\d\d?) ?([-/.|~]) ?((?:19|20)\d\d|\d\d)(?:\b|g\b)`) // "·" is folded to "~"
 	v.dayMonthWord = w.Compile(`\b(\d\d?)(?:\.|er|st|nd|rd|th|o)?[ \-/.]{0,2}(?:de |di |of |do )?` +
 		`([a-z]{3,12})\.?,?[ \-/.]{0,2}(?:de |del )?((?:19|20)\d\d|'?\d\d\b)`)
 	v.compactDate = w.Compile(`\b(20\d\d)([01]\d)([0-3]\d)\b`)
