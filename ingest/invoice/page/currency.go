@@ -11,7 +11,7 @@ func isCurrency(word string) bool {
 	case "EUR", "USD", "GBP", "CHF", "PLN", "CZK", "HUF", "SEK", "NOK", "DKK", "RON", "BGN", "INR",
 		"JPY", "CNY", "CAD", "AUD", "NZD", "SGD", "HKD", "ZAR", "BRL", "MXN", "TRY", "ILS", "AED",
 		"SAR", "THB", "KRW", "ISK", "RUB", "UAH", "RSD", "KWD", "BHD", "TND", "MAD", "EGP", "MYR",
-		"IDR", "PHP", "VND", "CLP", "COP", "ARS", "PEN", "BAM", "HRK":
+		"IDR", "PHP", "VND", "CLP", "COP", "ARS", "PEN", "BAM", "HRK", "EEK", "LVL", "LTL":
 		return true
 	}
 	return false
@@ -21,7 +21,7 @@ func isCurrency(word string) bool {
 // CAD, PEN, PHP, TRY and others are.
 func unmistakable(code string) bool {
 	switch code {
-	case "EUR", "USD", "GBP", "CHF", "PLN", "CZK", "HUF", "NOK", "DKK", "BGN", "HRK", "RSD":
+	case "EUR", "USD", "GBP", "CHF", "PLN", "CZK", "HUF", "NOK", "DKK", "BGN", "HRK", "RSD", "EEK", "LVL", "LTL":
 		return true
 	}
 	return false
@@ -32,7 +32,9 @@ var currencyWords = []struct{ text, code string }{
 	{"US$", "USD"}, {"A$", "AUD"}, {"C$", "CAD"}, {"NZ$", "NZD"}, {"HK$", "HKD"}, {"S$", "SGD"}, {"R$", "BRL"},
 	{"CA$", "CAD"}, {"AU$", "AUD"},
 	{"SFr.", "CHF"}, {"sFr.", "CHF"}, {"Fr.", "CHF"}, {"Euro", "EUR"}, {"EURO", "EUR"}, {"euro", "EUR"},
-	{"euros", "EUR"}, {"Euros", "EUR"}, {"zł", "PLN"}, {"zl", "PLN"},
+	{"euros", "EUR"}, {"Euros", "EUR"}, {"Eur", "EUR"}, {"eur", "EUR"}, {"eurų", "EUR"}, {"eurot", "EUR"}, {"евро", "EUR"}, {"Евро", "EUR"},
+	{"ЕВРО", "EUR"}, {"ευρώ", "EUR"}, {"Ευρώ", "EUR"}, {"ΕΥΡΩ", "EUR"}, {"лв.", "BGN"}, {"лв", "BGN"}, {"ЛВ.", "BGN"}, {"ЛВ", "BGN"},
+	{"лева", "BGN"}, {"Лв.", "BGN"}, {"zł", "PLN"}, {"zl", "PLN"},
 	{"Rs.", "INR"}, {"Rs", "INR"}, {"Ft", "HUF"}, {"lei", "RON"}, {"Lei", "RON"}, {"Kč", "CZK"}, {"€", "EUR"},
 	{"£", "GBP"}, {"$", "USD"}, {"¥", "JPY"}, {"₹", "INR"}, {"₺", "TRY"}, {"₽", "RUB"}, {"₴", "UAH"}, {"₪", "ILS"},
 }

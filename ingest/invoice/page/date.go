@@ -111,6 +111,10 @@ func (v *vocabulary) dates(folded string) []date {
 		d := date{year: atoi(text(m, 1)), month: v.months[text(m, 2)], day: atoi(text(m, 3))}
 		add(m, d, d.month > 0 && exists(d.year, d.month, d.day))
 	}
+	for _, m := range v.yearDayMonth.FindAllStringSubmatchIndex(folded, 64) {
+		d := date{year: atoi(text(m, 1)), day: atoi(text(m, 2)), month: v.months[text(m, 3)]}
+		add(m, d, d.month > 0 && exists(d.year, d.month, d.day))
+	}
 	for _, m := range bounded(v.compactDate.FindAllStringSubmatchIndex(folded, 64)) {
 		d := date{year: atoi(text(m, 1)), month: atoi(text(m, 2)), day: atoi(text(m, 3)), compact: true}
 		add(m, d, clear(folded, m) && exists(d.year, d.month, d.day))
@@ -202,10 +206,13 @@ func (s *sheet) brokenDays() {
 
 func bounded(m [][]int) [][]int { return m[:min(len(m), 64)] }
 
+// numberBefore is a number that is too long for a part of a day, before the day behind its stroke.
+var numberBefore = regexp.MustCompile(`\d{5}/$`)
+
 // clear reports whether the date is no piece of a longer number or identifier.
 func clear(s string, m []int) bool {
 	if m[0] > 0 {
-		if c := s[m[0]-1]; c == '.' || c == '/' || c == '-' && m[0] > 1 && s[m[0]-2] != ' ' || c == '_' ||
+		if c := s[m[0]-1]; c == '.' || c == '/' && !numberBefore.MatchString(s[:m[0]]) || c == '-' && m[0] > 1 && s[m[0]-2] != ' ' || c == '_' ||
 			c >= 'a' && c <= 'z' {
 			return false
 		}

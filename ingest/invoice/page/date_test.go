@@ -33,6 +33,11 @@ func TestDatesOfEveryHabit(t *testing.T) {
 		{"Quimper, le vingt et un mars 2026", dayFirst, "2026-03-21"}, {"Milano, trentuno marzo 2026", dayFirst, "2026-03-31"},
 		{"a siete de abril de 2026", dayFirst, "2026-04-07"}, {"dnia dwudziestego pierwszego maja 2026", dayFirst, "2026-05-21"},
 		{"14. prosince 2021", dayFirst, "2021-12-14"}, {"14. prosinec 2021", dayFirst, "2021-12-14"},
+		// Greek and Cyrillic months; years first with a word behind them; a year's word right behind it; a number before a stroke.
+		{"3 Μαΐου 2026", dayFirst, "2026-05-03"}, {"17 ΣΕΠΤΕΜΒΡΙΟΥ 2026", dayFirst, "2026-09-17"}, {"6 юни 2026 г.", dayFirst, "2026-06-06"},
+		{"16.09.2025г.", dayFirst, "2025-09-16"}, {"0000004127/16.09.2025", dayFirst, "2025-09-16"}, {"12. märts 2026", dayFirst, "2026-03-12"},
+		{"2025. gada 7. oktobrī", dayFirst, "2025-10-07"}, {"2026. g. 30. janvāris", dayFirst, "2026-01-30"},
+		{"2026 m. rugpjūčio 4 d.", dayFirst, "2026-08-04"}, {"2026 m. kovo 16 d.", dayFirst, "2026-03-16"},
 	}
 	for _, c := range cases {
 		found := v.dates(fold([]rune(c.in)))

@@ -21,6 +21,8 @@ func TestDaysOfPaymentTerms(t *testing.T) {
 		"Bonifico a 14 giorni": 14, "Gelieve binnen 10 dagen te betalen.": 10, "Zapłata w terminie 7 dni": 7, "Fizetendő 15 napon belül": 15,
 		"Begleichung in 20 Tagen": 20, "Transferencia a 45 días": 45, "Virement à 30 jours date de facture": 30,
 		"Úhrada převodem do 21 dnů": 21, "Nakazilo v 8 dneh": 8, "Suoritus 14 päivän kuluessa laskusta": -1,
+		"Maksetingimus: 14 päeva": 14, "Apmaksas termiņš: 10 dienas": 10, "Apmokėti per 30 kalendorinių dienų": 30,
+		"Τρόπος πληρωμής: επί πιστώσει 60 ημέρες": 60, "Срок за плащане: 15 календарни дни": 15,
 		"Zahlungserinnerungen verschicken wir nach 14 Tagen an alle Kunden": -1, "Zahlung in 10 Tagen mit 2 % oder in 30 Tagen": -1,
 		"Net 16,136.40": -1, "Net 16'136.40": -1, "Net 30.": 30,
 		// In words, weeks and months:
@@ -30,6 +32,8 @@ func TestDaysOfPaymentTerms(t *testing.T) {
 		"Pagamento entro tre mesi": 89, "Pago en dos meses": 59, "Betaling binnen twee weken": 14, "Płatność w terminie czternastu dni": 14,
 		"Úhrada do dvou týdnů": 14, "Fizetés két héten belül": 14, "Plačilo v roku petnajstih dni": 15, "Plaćanje u roku dva tjedna": 14,
 		"Pagamento a um mês": 28, "Plata în două luni": 59, "Betalning inom trettio dagar": 30, "Betaling innen to uker": 14,
+		"Tasuda kolmekümne päeva jooksul": 30, "Apmaksāt piecu dienu laikā": 5, "Apmokėti per dvi savaites": 14,
+		"Πληρωμή εντός τριάντα ημερών": 30, "Плащане до два месеца": 59,
 		"remboursé sur demande dans un délai de trente jours": -1, "Rückzahlung auf Wunsch binnen 14 Tagen": -1,
 		"Pagamento con 3 % in 10 giorni": -1, "Reklamationen innerhalb von 8 Tagen": -1, "Betaling binnen 8 dagen met 2 % korting": -1,
 	} {

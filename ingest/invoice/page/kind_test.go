@@ -88,6 +88,7 @@ func TestDocumentsThatSayTheyAreNoInvoice(t *testing.T) {
 		"Il presente documento non costituisce fattura.", "Este documento no es una factura.", "Dit is geen factuur.",
 		"Dokument nie jest fakturą VAT.", "To ni račun.", "Ovo nije račun.", "Ez nem számla.", "Este documento não serve de fatura.",
 		"Acest document nu este o factură.", "Rechnung folgt.", "Seguirà regolare fattura.", "Invoice to follow.", "Facture suivra.", "Detta är inte en faktura.", "Dette er ikke en faktura.", "Tämä ei ole lasku.",
+		"See ei ole arve.", "Tas nav rēķins.", "Tai nėra PVM sąskaita faktūra.", "Δεν αποτελεί τιμολόγιο.", "Това не е фактура.",
 	} {
 		if got, _, _ := reader.Read(typed.Document(paper("Wupperzettel", closing, says)), Own{}); got != NotAnInvoice {
 			t.Errorf("%q: %v", says, got)

@@ -158,7 +158,7 @@ func (v *vocabulary) cleanName(s string) string {
 var smallStart = regexp.MustCompile(`^(?:von der|von|vom|durch die|durch|an die|by|from|par) `)
 
 // andBefore is "and", or an Italian "of", before the rest of a name.
-var andBefore = regexp.MustCompile(`^(?:und|and|et|ed?|y|i|en|och|og|ja|és|a|in|și|sau|di) \p{Lu}`)
+var andBefore = regexp.MustCompile(`^(?:und|and|et|ed?|y|i|en|och|og|ja|és|a|in|și|sau|di|и|και|ir|un) \p{Lu}`)
 
 // torn reports whether a text begins or ends in the middle of a name that is set on several lines.
 func torn(s string) bool {

@@ -116,7 +116,7 @@ func (s *sheet) labelledNumbers(all *candidates) {
 				value, _, _ = strings.Cut(value, " / ")
 			}
 			value += s.brokenOff(p.item, value)
-			c := all.at(p.item, from, value, compact(value))
+			c := all.at(p.item, from, value, Key(value))
 			if c == nil {
 				return
 			}
@@ -140,7 +140,7 @@ func (s *sheet) numbersBeforeLabels(all *candidates) {
 			if !ok {
 				continue
 			}
-			if c := all.at(it, from, value, compact(value)); c != nil && !s.otherNumberBefore.MatchString(it.folded[:m[0]]) {
+			if c := all.at(it, from, value, Key(value)); c != nil && !s.otherNumberBefore.MatchString(it.folded[:m[0]]) {
 				c.rule = "number label"
 				c.seen(true, "number label")
 				c.seen(true, "number label behind")
@@ -199,7 +199,8 @@ func (s *sheet) seenOfLabel(c *candidate, f found, p place) {
 	about := f.label.rule == titleNumber && s.numberedThing.MatchString(tail)                                  // "Rechnung zu Auftrag Nr."
 	corrected := before != f.item.folded[:f.start] && s.credits() && !s.creditTitle.MatchString(f.item.folded) // "Betreft factuur"
 	refers := s.referring.MatchString(f.item.folded[f.start:]) && s.credits()                                  // "Réf. facture"
-	other := about || corrected || refers || s.otherNumberBefore.MatchString(before) && (s.credits() || !s.reference.MatchString(before))
+	other := about || corrected || refers || s.otherNumberBefore.MatchString(before) && (s.credits() || !s.reference.MatchString(before)) ||
+		s.otherNumberBehind.MatchString(f.item.folded[f.end:])
 	not := s.otherNumberAfter.MatchString(f.item.folded[f.end:]) && !saidTwice(f.item.folded[f.end:]) // "Nr./Datum"
 	if !other && !not {
 		c.rule = f.label.rule
@@ -258,7 +259,7 @@ func (s *sheet) unlabelledNumbers(all *candidates) {
 				value, at, ok := s.numberAt(it, from, false)
 				value += s.brokenOff(it, value)
 				if ok && at == from && !s.countsSomething(it, at, at+len([]rune(value))) {
-					all.at(it, at, value, compact(value))
+					all.at(it, at, value, Key(value))
 				}
 			}
 		}
@@ -403,8 +404,8 @@ func (s *sheet) several(all []sum) bool {
 		}
 		for _, p := range s.places(f) {
 			if value, _, ok := s.numberAt(p.item, p.from, true); ok {
-				if _, known := numbers[compact(value)]; !known {
-					numbers[compact(value)] = f.item.page
+				if _, known := numbers[Key(value)]; !known {
+					numbers[Key(value)] = f.item.page
 				}
 				return
 			}
@@ -422,7 +423,7 @@ func (s *sheet) several(all []sum) bool {
 }
 
 func wholeNumber(it *item, value string) bool {
-	return compact(string(it.runes)) == compact(value)
+	return it.key == Key(value)
 }
 
 func (v *vocabulary) looksLikeDate(value string) bool {
@@ -454,6 +455,9 @@ func (v *vocabulary) numberAt(it *item, from int, clear bool) (value string, at 
 		}
 	}
 	end := wordEnd(r, i)
+	if day := dayBehindStroke.FindStringIndex(it.folded[i:end]); day != nil && v.looksLikeDate(string(r[i+day[0]+1:end])) {
+		end = i + day[0]
+	}
 	value = trimNumber(string(r[i:end]))
 	if more := v.joined(r, i, end, clear); more > end {
 		value = v.ofSeries(trimNumber(string(r[i:more])))
@@ -465,7 +469,7 @@ func (v *vocabulary) numberAt(it *item, from int, clear bool) (value string, at 
 		return "", 0, false
 	}
 	if !clear && (len(value) < 3 || v.looksLikeDate(value) || v.phoneShape.MatchString(value) ||
-		v.months[strings.ToLower(value)] > 0) {
+		v.months[foldText(value)] > 0) {
 		return "", 0, false
 	}
 	if v.looksLikeDate(value) && !strings.Contains(value, "/") && !yearAndCount.MatchString(fold([]rune(value))) {
@@ -480,6 +484,9 @@ func (v *vocabulary) numberAt(it *item, from int, clear bool) (value string, at 
 	}
 	return value, i, true
 }
+
+// dayBehindStroke is a day in figures behind a number and a stroke, as Bulgaria writes both in one: "0000000055/09.02.2026".
+var dayBehindStroke = regexp.MustCompile(`/\d\d?\.\d\d?\.(?:\d\d){1,2}\W?$`)
 
 // dayFollows reports whether a text begins with a day, with a short word before it at most.
 func (v *vocabulary) dayFollows(folded string) bool {

@@ -110,7 +110,7 @@ var spanOf = regexp.MustCompile(`^\d{1,3}–\d{1,3}$`)
 var hundredths = regexp.MustCompile(`^(?:[A-Za-z]{2,3}\.? )?\d{1,2}/100$`)
 
 // phoneBefore announces a telephone number.
-var phoneBefore = regexp.MustCompile(`\b(?:tel|tlf|telefon|telefono|telephone|phone|fax|fon|mobil)[.: ]*$`)
+var phoneBefore = regexp.MustCompile(`\b(?:tel|tlf|telefon|telefono|telephone|phone|fax|fon|mobil|talr(?:unis)?|thl)[.: ]*$`)
 
 // personsCode is the tax code of a person in Italy.
 var personsCode = regexp.MustCompile(`\b[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]\b`)

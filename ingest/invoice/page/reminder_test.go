@@ -29,7 +29,13 @@ func reminders() map[string][]string {
 		"Swedish":   {"Andra påminnelse – faktura 20260577", "Ärende: påminnelse om faktura 20260577"},
 		"Danish":    {"Anden rykker – faktura 20260577", "Vedr.: betalingspåmindelse faktura 20260577"},
 		"Norwegian": {"Andre purring – faktura 20260577", "Gjelder: betalingspåminnelse faktura 20260577"},
-		"Finnish":   {"Toinen maksumuistutus – lasku 20260577", "Asia: maksukehotus, lasku 20260577"},
+		"Estonian":  {"Teine meeldetuletus – arve 20260577", "Teema: tasumata arve 20260577"},
+		"Latvian": {"Otrais atgādinājums – rēķins Nr. 20260577", "Temats: kavēts maksājums, rēķins 20260577",
+			"Savstarpējo norēķinu salīdzināšanas akts"},
+		"Lithuanian": {"Antras priminimas – sąskaita 20260577", "Tema: neapmokėta sąskaita 20260577", "Tarpusavio atsiskaitymų suderinimo aktas"},
+		"Greek":      {"Δεύτερη υπενθύμιση – τιμολόγιο 20260577", "Θέμα: ανεξόφλητο τιμολόγιο 20260577", "Κίνηση λογαριασμού"},
+		"Bulgarian":  {"Втора покана за плащане – фактура № 20260577", "Относно: неплатена фактура № 20260577"},
+		"Finnish":    {"Toinen maksumuistutus – lasku 20260577", "Asia: maksukehotus, lasku 20260577"},
 	}
 }
 

@@ -42,7 +42,7 @@ func (s *sheet) shortens(short, long *named) bool {
 	}
 	in := strings.Fields(foldText(long.name))
 	for _, w := range strings.Fields(foldText(short.name)) {
-		if len(compact(w)) > 1 && !slices.Contains(in, w) {
+		if len(Key(w)) > 1 && !slices.Contains(in, w) {
 			return false
 		}
 	}

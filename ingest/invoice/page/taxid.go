@@ -192,6 +192,7 @@ func (s *sheet) idsIn(it *item, buyers map[*item]bool) []identified {
 
 // labelledID reads the identifier behind a label or in the item to its right.
 func (s *sheet) labelledID(it *item, from int, shape *words.Pattern) (taxID, *item, bool) {
+	start := from
 	from = pastRemark(it.folded, from)
 	at, rest := it, untilWord(it.folded[from:])
 	if strings.Trim(rest, " :.#-") == "" {
@@ -218,7 +219,7 @@ func (s *sheet) labelledID(it *item, from int, shape *words.Pattern) (taxID, *it
 	}
 	value := strings.TrimSpace(strings.ToUpper(string(at.runes[from+m[2] : from+m[3]])))
 	c := compact(value)
-	if len(c) < 8 || len(c) > 16 || s.looksLikeDate(value) {
+	if len(c) < 8 || len(c) > 16 || s.looksLikeDate(value) || greekID.MatchString(it.folded[:start]) && (len(c) != 9 || !allDigits(c)) {
 		return taxID{}, nil, false
 	}
 	if !strings.Contains(value, "/") {
@@ -226,6 +227,9 @@ func (s *sheet) labelledID(it *item, from int, shape *words.Pattern) (taxID, *it
 	}
 	return taxID{start: from + m[2], end: from + m[3], value: value}, at, true
 }
+
+// greekID is ΑΦΜ, the label of Greek tax ids. The Dutch authority AFM, whose numbers are shorter, is folded alike.
+var greekID = regexp.MustCompile(`\ba\.? ?f\.? ?m[. :]*$`)
 
 // wordBehind is a word set apart behind figures: "B73041824 - Tel. 961 418 273".
 var wordBehind = regexp.MustCompile(`\d[ .,-]+[a-z]{3,}[ .:]`)

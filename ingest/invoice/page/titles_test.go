@@ -38,7 +38,9 @@ func TestTitlesWithNumbersInEachLanguage(t *testing.T) {
 		"INVOICE 0047": "To pay", "RECHNUNG 0047": "Zu zahlen", "FACTURE 0047": "À payer", "FATTURA 0047": "Da pagare", "FACTURA 0047": "A pagar",
 		"FACTUUR 0047": "Te betalen", "FAKTURA 0047": "Do zapłaty", "FAKTÚRA 0047": "Na úhradu", "RAČUN 0047": "Za plačilo",
 		"OKONČANA SITUACIJA 0047": "Za platiti", "SZÁMLA 0047": "Fizetendő", "FATURA 0047": "Total a pagar", "FACTURĂ 0047": "Total de plată",
-		"RÄKNING 0047": "Att betala", "REGNING 0047": "At betale", "LASKU 0047": "Maksettava", "VYÚČTOVÁNÍ 0047": "K úhradě",
+		"RÄKNING 0047": "Att betala", "REGNING 0047": "At betale", "LASKU 0047": "Maksettava", "ARVE 0047": "Tasuda", "RĒĶINS 0047": "Summa apmaksai",
+		"PVM SĄSKAITA FAKTŪRA 0047": "Iš viso apmokėti", "ΤΙΜΟΛΟΓΙΟ 0047": "Πληρωτέο ποσό", "ФАКТУРА № 0047": "Сума за плащане",
+		"VYÚČTOVÁNÍ 0047": "K úhradě",
 	} {
 		kind, f, _ := reader.Read(typed.Document(trader(title, "03.06.2026", total, "")), Own{})
 		if kind != Invoice || stated(f.Number) != "0047" || grossOf(f) != 73850 {
@@ -92,7 +94,8 @@ Balance due                                                      3,006.50
 Terms strictly 30 days from invoice.
 `
 	for _, title := range []string{"STATEMENT", "Relevé", "Estratto", "Extracto", "Kontoübersicht", "Openstaande posten", "Zestawienie sald",
-		"Kontooversigt", "Extrato", "Fișă de cont", "Otvorene stavke", "Avoimet laskut"} {
+		"Kontooversigt", "Extrato", "Fișă de cont", "Otvorene stavke", "Avoimet laskut", "Tasumata arved",
+		"Salīdzināšanas akts", "Skolų suderinimo aktas", "Καρτέλα πελάτη", "Извлечение по сметка"} {
 		if kind, _, _ := reader.Read(typed.Document(strings.Replace(page, "TITLE", title, 1)), Own{}); kind != NotAnInvoice {
 			t.Errorf("%s: the kind is %d", title, kind)
 		}

@@ -24,7 +24,7 @@ type vocabulary struct {
 	numberWords                         []string
 	otherNumberBefore, otherNumberAfter *words.Pattern
 	numberedThing, reference, referring *words.Pattern
-	numberBehind                        *words.Pattern
+	numberBehind, otherNumberBehind     *words.Pattern
 	numberShape, phoneShape             *words.Pattern
 
 	// Dates.
@@ -33,7 +33,7 @@ type vocabulary struct {
 	otherDate, otherDateAfter, bothDates                          *words.Pattern
 	beforeDate, placeAndDate, onDay, endsInPlace, dayBehindNumber *words.Pattern
 	yearFirst, yearLast, dayMonthWord, monthWordDay, compactDate  *words.Pattern
-	yearMonthDay, dayAndMonth, monthAndYear                       *words.Pattern
+	yearMonthDay, yearDayMonth, dayAndMonth, monthAndYear         *words.Pattern
 	daysInWords                                                   map[string]int // by their letters
 	americanCue                                                   *words.Pattern
 
@@ -137,6 +137,7 @@ func (v *vocabulary) addNumbers(w *words.Words) {
 		v.numberWords = append(v.numberWords, foldText(word))
 	}
 	v.otherNumberBefore = w.Compile(`<other number>[ :.]*(?:<article>\.? ?)?$`)
+	v.otherNumberBehind = w.Compile(`^[ .:]*[^ ]+ <other number behind>`)
 	v.referring = w.Compile(`^<reference> <invoice>[ :.]*$`)
 	v.reference = w.Compile(`^\W*<reference>[ :.]*$`)
 	v.numberBehind = w.Compile(`[^ ]+[ .]+<number behind>`)
@@ -178,12 +179,13 @@ func (v *vocabulary) addDates(w *words.Words) {
 	v.placeAndDate = w.Compile(`^[a-z][a-z .()/'-]{1,40},? ?(?:,|<on>)? ?(?:<on> )?$`)
 	v.endsInPlace = w.Compile(`, <day after place>$`)
 	v.yearFirst = w.Compile(`\b((?:19|20)\d\d) ?([-/.]) ?(\d\d?) ?([-/.]) ?(\d\d?)\b`)
-	v.yearLast = w.Compile(`\b(\d\d?) ?([-/.|~]) ?(\d\d?) ?([-/.|~]) ?((?:19|20)\d\d|\d\d)\b`) // "·" is folded to "~"
+	v.yearLast = w.Compile(`\b(\d\d?) ?([-/.|~]) ?(\d\d?) ?([-/.|~]) ?((?:19|20)\d\d|\d\d)(?:\b|g\b)`) // "·" is folded to "~"
 	v.dayMonthWord = w.Compile(`\b(\d\d?)(?:\.|er|st|nd|rd|th|o)?[ \-/.]{0,2}(?:de |di |of |do )?` +
 		`([a-z]{3,12})\.?,?[ \-/.]{0,2}(?:de |del )?((?:19|20)\d\d|'?\d\d\b)`)
 	v.compactDate = w.Compile(`\b(20\d\d)([01]\d)([0-3]\d)\b`)
 	v.monthWordDay = w.Compile(`\b([a-z]{3,12})\.? (\d\d?)(?:st|nd|rd|th)? ?,? ?((?:19|20)\d\d)\b`)
-	v.yearMonthDay = w.Compile(`\b((?:19|20)\d\d)\.? ([a-z]{3,12})\.? (\d\d?)\b`) // as in Hungary
+	v.yearMonthDay = w.Compile(`\b((?:19|20)\d\d)\.?(?: m\.?)? ([a-z]{3,12})\.? (\d\d?)\b`)       // as in Hungary and Lithuania
+	v.yearDayMonth = w.Compile(`\b((?:19|20)\d\d)\.? ?(?:gada|g\.?) (\d\d?)\.? ?([a-z]{3,12})\b`) // as in Latvia
 	v.dayAndMonth = w.Compile(`\b(\d\d?)(?:\.|er|st|nd|rd|th|o)?[ \-/.]{0,2}(?:de |di |of )?([a-z]{3,12})\b`)
 	v.americanCue = w.Compile(`\b[a-z]{2},? \d{5}(-\d{4})?$|\busa\b|united states|\bzip\b`)
 }
@@ -353,7 +355,9 @@ func (v *vocabulary) addParties(w *words.Words) {
 	v.contactLine = w.Compile(`^\W*<contact>[^:]*: *[a-z\d]`)
 	v.onBehalf = w.Any("on behalf")
 	v.attention = w.Compile(`^<attention>`)
-	v.legalForm = w.Compile(`(?:^|[ ,.&])<=legal form>\.?(?:$|[ ,.)])`)
+	// What is a word of other languages, as SIA, is a legal form beside a name in quotation marks, which are folded to "~", too.
+	v.legalForm = w.Compile(`(?:^|[ ,.&])<=legal form>\.?(?:$|[ ,.)])|^<=legal form first> [a-z]|[a-z],? <=legal form first>$|` +
+		`(?:^|[ ,(])<=legal form beside a quoted name> ?["~']|["~'],? ?<=legal form beside a quoted name>(?:$|[ ,.)])`)
 	v.publicBody = w.Compile(`^<public body> [a-z]|[a-z] <ending of a public body>$`)
 	v.closing = w.Compile(`^<closing>\W*$`)
 	v.ownHand = w.Compile(`[ ,]+<own hand>\W*$`)

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Gaps in parts of the font size.
@@ -181,7 +182,7 @@ func lower(words []Word) []Word {
 		w, before := &words[i], words[i-1]
 		high, gap := (before.Y-w.Y)/before.Size, math.Abs(w.X0-before.X1)/before.Size
 		letters := !strings.ContainsFunc(w.Text, func(r rune) bool { return !unicode.IsLower(r) })
-		if letters && len(w.Text) <= longest && w.Size < smaller*before.Size && high > least && high < most && gap < touching {
+		if letters && utf8.RuneCountInString(w.Text) <= longest && w.Size < smaller*before.Size && high > least && high < most && gap < touching {
 			w.Y = before.Y
 		}
 	}

@@ -87,5 +87,8 @@ func expand(entry, before, after string) (string, error) {
 
 // isWord reports whether an entry's character begins or ends a word.
 func isWord(c rune) bool {
-	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == 'N' || c == '(' || c == ')' || c > 127 && c != '…'
+	if c > 127 {
+		c = rune(foldRune(c)) // "№" is no letter
+	}
+	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == 'N' || c == '(' || c == ')'
 }

@@ -58,6 +58,8 @@ func TestEntriesAreFound(t *testing.T) {
 		{"pay…by", "pay the whole sum by", "pay the whole sum by"}, {"pay…by", "pay 7 by", ""},
 		{"N days", "in 30 days", "30 days"}, {"N days", "in 30days", "30days"}, {"net N", "net30", "net30"},
 		{"^sum", "sum 7", "sum"}, {"^sum", "a sum", ""}, {"due$", "now due", "due"}, {"due$", "due now", ""},
+		{"фактура", "ФАКТУРА № 7", "faktura"}, {"дата", "Дата: 7", "data"}, {"фактура~№", "Фактура №7", "faktura #"},
+		{"τιμολόγιο", "Τιμολόγιο 7", "timologio"}, {"λογαριασμός", "ΛΟΓΑΡΙΑΣΜΟΣ 7", "logariasmos"}, {"ευρώ", "12 ΕΥΡΩ", "eyrv"},
 		{"@", "me@example.org", "@"}, {"% ?with", "2 % with", "% with"}, {`net \(`, "net (7)", "net ("}, {"s.?a", "S.A.", "s.a"},
 	}
 	for _, c := range cases {
@@ -73,6 +75,21 @@ func TestEntriesAreFound(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%q in %q found %q, want %q", c.entry, c.text, got, c.want)
+		}
+	}
+}
+
+// Given letters of any script that invoices are in, then they are folded to Latin ones, one for each character.
+func TestFolding(t *testing.T) {
+	for text, want := range map[string]string{
+		"Łódź, Århus, Œuvre, Straße 7": "lodz, arhus, ouvre, strase 7", "Žaļā, Õhtu, Įmonė, Üks": "zala, ohtu, imone, uks",
+		"Ὁδὸς Ἑρμοῦ, ΐ ΰ ϊ":        "odos ermoy, i y i",
+		"ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩ": "abgdezhuiklmnjoprstyfxcv", "Πληρωτέο έως": "plhrvteo evs",
+		"Щъркел, вьл, юни, яйце": "wyrkel, vxl, uni, qjce", "Ђорђе Њ Ї ґ №7": "dorde n i g #7",
+		"UAB „Langai“ – 5 µm, 中": "uab ~langai~ - 5 ~m, ~",
+	} {
+		if got := Fold([]rune(text)); got != want || len(got) != len([]rune(text)) {
+			t.Errorf("Fold(%q) = %q, want %q", text, got, want)
 		}
 	}
 }
@@ -100,7 +117,7 @@ func TestFaultsOfFilesAreReported(t *testing.T) {
 	cases := []struct{ name, file, want string }{
 		{"unknown section", "[x]\na\n[z]\nb\n", `unknown section "z"`},
 		{"capital", "[x]\nInvoice\n", "small letters"},
-		{"letter without counterpart", "[x]\nсчёт\n", "no counterpart"},
+		{"letter without counterpart", "[x]\nחשבון\n", "no counterpart"},
 		{"letters in square brackets", "[x]\nr[12]\n", "(a|b)"},
 		{"open bracket", "[x]\n(a|b\n", "compiling pattern"},
 		{"missing section", "[y]\na\n", `no language has a section "x"`},
