@@ -244,8 +244,9 @@ const (
 	printedOnce = "printed 0 times more"
 )
 
-// unlabelledNumbers finds what is shaped like a number of an invoice.
+// unlabelledNumbers finds what is shaped like a number of an invoice, but no part of one that a label announces.
 func (s *sheet) unlabelledNumbers(all *candidates) {
+	announced := slices.Clone(all.all)
 	for _, row := range s.rows {
 		for _, it := range row {
 			if it.page > maxNumberPage || len(it.runes) > maxLabelled {
@@ -258,7 +259,8 @@ func (s *sheet) unlabelledNumbers(all *candidates) {
 				}
 				value, at, ok := s.numberAt(it, from, false)
 				value += s.brokenOff(it, value)
-				if ok && at == from && !s.countsSomething(it, at, at+len([]rune(value))) {
+				part := func(c *candidate) bool { return c.at == it && c.from < at && at < c.from+len([]rune(c.value)) }
+				if ok && at == from && !slices.ContainsFunc(announced, part) && !s.countsSomething(it, at, at+len([]rune(value))) {
 					all.at(it, at, value, Key(value))
 				}
 			}
