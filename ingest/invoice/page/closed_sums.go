@@ -147,7 +147,7 @@ const untaxedRest = "no tax on the last net sum"
 func (t *totals) restOf(weighed *totals) bool {
 	above, untaxed := weighed.gross.from.item.row < t.gross.from.item.row, weighed.tax == nil || weighed.tax.value == 0
 	switch t.gross.rule {
-	case difference, restTaxed:
+	case difference, restTaxed, lessBilledBefore:
 		return above
 	case untaxedWhole:
 		return untaxed && absolute(weighed.gross.value) < absolute(t.gross.value)

@@ -30,43 +30,6 @@ func (s *sheet) own(best ruled, closed []ruled) ruled {
 // lessBilledBefore is the rule of the total that is left of all work so far.
 const lessBilledBefore = "less what was billed before"
 
-// leftInColumns is the row of net, tax and gross to which those below the best one come: all work so far, what was billed of it, row by
-// row, and what is left, which is the invoice's own, at the same rate.
-func leftInColumns(best ruled, rows []ruled) (ruled, bool) {
-	if !slices.ContainsFunc(rows, func(r ruled) bool { return r.gross.item == best.gross.item }) {
-		return ruled{}, false
-	}
-	rest, row := absolute(best.grossValue), best.gross.item.row
-	slices.SortStableFunc(rows, func(a, b ruled) int { return cmp.Compare(a.gross.item.row, b.gross.item.row) })
-	for _, r := range rows {
-		switch {
-		case r.gross.item.row <= row:
-		case absolute(r.grossValue) == rest:
-			return r, rest < absolute(best.grossValue) && atRateOf(best, absolute(r.netValue), absolute(r.taxValue))
-		default:
-			rest, row = rest-absolute(r.grossValue), r.gross.item.row
-		}
-	}
-	return ruled{}, false
-}
-
-// restInRows is the row of net, tax and gross to which the best ones come, less those of the row right above it: what was billed before,
-// all of it. Rows of two rates below their total come to it, too, at other rates.
-func (s *sheet) restInRows(best ruled) (ruled, bool) {
-	rows := s.triples()
-	for k := 1; k < len(rows); k++ {
-		before, rest := &rows[k-1], &rows[k]
-		if before.gross.item.row <= max(best.gross.item.row, best.net.item.row) || rest.net.value <= 0 ||
-			best.netValue-absolute(before.net.value) != rest.net.value || best.taxValue-absolute(before.tax.value) != rest.tax.value ||
-			!atRateOf(best, rest.net.value, rest.tax.value) {
-			continue
-		}
-		return ruled{net: &rest.net, tax: &rest.tax, gross: &rest.gross, netValue: rest.net.value, taxValue: rest.tax.value,
-			grossValue: rest.gross.value, hasNet: true, hasTax: true, rule: lessBilledBefore, confidence: 0.95}, true
-	}
-	return ruled{}, false
-}
-
 // ratesInColumns adds up the rows of a table of rates, of which the best one is one, where they make up a total that is labelled elsewhere,
 // or the row below them.
 func ratesInColumns(best ruled, rows []ruled, grosses []sum) (ruled, bool) {

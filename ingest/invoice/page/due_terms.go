@@ -138,9 +138,7 @@ func (v *vocabulary) termDays(folded string, issued time.Time) int {
 	days, inDays := -1, v.inDays(folded, issued)
 	clauses := strings.NewReplacer(";", "\n", ". ", "\n", ", ", "\n").Replace(v.unabbreviated(inDays))
 	for part := range strings.SplitSeq(clauses, "\n") {
-		if early, whole := v.earlyOr(part); whole != "" && !v.fullPayment.MatchString(early) {
-			part = whole
-		}
+		part = v.wholeOf(part)
 		if v.discounted(part) && !v.fullPayment.MatchString(part) {
 			continue
 		}
@@ -164,15 +162,20 @@ func (v *vocabulary) termDays(folded string, issued time.Time) int {
 	return days
 }
 
-// earlyOr parts a clause that offers a discount for paying early, or else to pay the whole: "8 Tage 2 % Skonto oder 30 Tage netto". The
-// second part is "" where it is none.
-func (v *vocabulary) earlyOr(clause string) (early, whole string) {
+// wholeOf is the part of a clause that says when to pay the whole, where another offers a discount for paying earlier: "8 Tage 2 % Skonto
+// oder 30 Tage netto".
+func (v *vocabulary) wholeOf(clause string) string {
 	for _, at := range v.or.FindAllStringIndex(clause, maxSpans) {
-		if early, whole = clause[:at[0]], clause[at[1]:]; v.discounted(early) && !v.discounted(whole) && v.fullPayment.MatchString(whole) {
-			return early, whole
+		first, second := clause[:at[0]], clause[at[1]:]
+		switch early := v.discounted(first); {
+		case early == v.discounted(second):
+		case early && v.fullPayment.MatchString(second) && !v.fullPayment.MatchString(first):
+			return second
+		case !early:
+			return first
 		}
 	}
-	return clause, ""
+	return clause
 }
 
 // daysToPay returns the days of a clause of whatever wording that has a word of paying, one number of days and little behind it: "Gelieve

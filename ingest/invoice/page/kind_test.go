@@ -55,6 +55,12 @@ func TestKindsOfDocuments(t *testing.T) {
 		"an order named below the title":            {paper("RECHNUNG 2026-0417\n\nAuftrag 4711", closing, ""), Invoice},
 		"the title in a line of several parts":      {paper("Ref.: Rechnung 2026-0417 / Ihre Kundennummer 9001043940\n\nAuftrag 4711", closing, ""), Invoice},
 		"an order above what it calls its invoice":  {paper("Auftrag 4711\n\nRechnung an:", closing, ""), NotAnInvoice},
+		"a reminder with its number beside it":      {paper("2. Mahnung     M-2026-0931\n\nRechnung 2026-0417", closing, ""), NotAnInvoice},
+		"what reminders cost, in a row of sums":     {paper("Rechnung", closing, "Zahlungserinnerung     Spesen     10,00"), Invoice},
+		"a report of how an invoice was checked":    {paper("Rechnungsprüfprotokoll\n\nRechnung 2026-0417", closing, ""), NotAnInvoice},
+		"a sheet that releases a payment":           {paper("Zahlungsfreigabe\n\nRechnung 2026-0417", closing, ""), NotAnInvoice},
+		"an offer that says until when it is valid": {paper("Wupperzettel", closing, "Gültig bis 30.06.2026"), NotAnInvoice},
+		"an offer that hopes for an order":          {paper("Wupperzettel", closing, "Wir freuen uns auf Ihren Auftrag."), NotAnInvoice},
 		"a reminder of an invoice":                  {paper("Mahnung\n\nRechnung 2026-0417", closing, ""), NotAnInvoice},
 		"a fee note in Spanish":                     {paper("Minuta de honorarios 3/2026", closing, ""), Invoice},
 		"a quote whose subject says what it is for": {paper("Offerte OF-26-0117 – vervanging van 44 cv-ketels in complex Harlingerstraat", closing, ""), NotAnInvoice},
@@ -72,6 +78,22 @@ func TestKindsOfDocuments(t *testing.T) {
 				t.Errorf("the kind is %d, want %d", got, c.want)
 			}
 		})
+	}
+}
+
+// Given a line of the head that names a quote, a colon and what it is for, then the document is one where the line is set large: small ones
+// are references.
+func TestATitleWithAColon(t *testing.T) {
+	for size, want := range map[float64]bool{10: false, 14: true} {
+		s := sheetOf(t, paper("Angebot: Flachdach Bauteil B", closing, ""))
+		for _, row := range s.rows {
+			if strings.HasPrefix(row[0].text(), "Angebot") {
+				row[0].size = size
+			}
+		}
+		if got := s.offers(); got != want {
+			t.Errorf("in %g points: %t, want %t", size, got, want)
+		}
 	}
 }
 

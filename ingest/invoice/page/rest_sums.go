@@ -38,7 +38,7 @@ func (s *sheet) restWithTax(best ruled, within []sum) (ruled, bool) {
 // it at the same rate. All three stand below the best total, and what was billed before between: one figure, those in the rest's column,
 // or the totals of bills that have a net sum and a tax of their own, too.
 func (s *sheet) remainder(best ruled) (out ruled, ok bool) {
-	if best.netValue <= 0 || best.taxValue <= 0 {
+	if best.gross == nil || best.netValue <= 0 || best.taxValue <= 0 {
 		return ruled{}, false
 	}
 	all, _ := s.money()

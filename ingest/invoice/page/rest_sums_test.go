@@ -55,6 +55,34 @@ Rechnung                             netto     19 % MwSt      brutto
 2. Abschlagsrechnung             18.000,00      3.420,00   21.420,00
 Summe Abschläge                  33.000,00      6.270,00   39.270,00
 Restforderung                    13.932,80      2.647,23   16.580,03`, "1393280 | 264723 | 1658003"},
+		"bills before and what is left in sentences": {`
+Honorar laut Vertrag 86.400,00 €, zuzüglich 4 % Nebenkosten von 3.456,00 €, somit
+89.856,00 € ohne Umsatzsteuer. Zuzüglich 20 % Umsatzsteuer in Höhe von 17.971,20 € ergibt
+sich eine Gesamtsumme von 107.827,20 €.
+Darauf wurden gestellt: Teilrechnung H2 vom 12.05.2025 über 25.920,00 € zuzüglich
+5.184,00 € USt, das sind 31.104,00 €, und Teilrechnung H4 vom 02.02.2026 über
+33.696,00 € zuzüglich 6.739,20 € USt, das sind 40.435,20 €.
+Es verbleibt ein Resthonorar von 30.240,00 € netto; die Umsatzsteuer hierauf beträgt
+6.048,00 €. Wir bitten Sie, den offenen Betrag von
+            36.288,00 €
+auf unser Konto zu überweisen.`, "3024000 | 604800 | 3628800"},
+		"one figure before, and what is left with its tax below": {`
+Gesamtleistung netto                              60.000,00
+zzgl. 20 % USt                                    12.000,00
+Gesamtleistung brutto                             72.000,00
+bisher verrechnet brutto                          48.000,00
+Restsumme netto                                   20.000,00
+20 % USt                                           4.000,00
+Zu zahlen                                         24.000,00`, "2000000 | 400000 | 2400000"},
+		"rows of two rates below their total": {`
+Zimmer und Frühstück                                 600,00
+Getränke                                             300,00
+Summe netto                                          900,00
+Umsatzsteuer                                         120,00
+Gesamtbetrag                                       1.020,00
+Satz         Netto          USt       Brutto
+10 %        600,00        60,00       660,00
+20 %        300,00        60,00       360,00`, "90000 | 12000 | 102000"},
 		"rows of rates, one of nothing": {`
 Total EUR                                                    689,53
 Code    MwSt            Netto       Steuer         Brutto
@@ -167,6 +195,85 @@ func sumsOn(t *testing.T, sums string) string {
 	_, got, _ := reader.Read(typedBill(sums), Own{})
 	_, out, _ := strings.Cut(brief(got), " | - | ")
 	return out
+}
+
+// Given three rows of net, tax and total of which the last is the difference of the others, then it is a correction's own, unless a row
+// behind it repeats the first one: then the second is a total of parts.
+func TestADifferenceOfTwoRowsIsACorrectionsOwn(t *testing.T) {
+	const rows = `
+bisher              40.000,00      8.000,00     48.000,00
+richtig             55.000,00     11.000,00     66.000,00
+Differenz           15.000,00      3.000,00     18.000,00`
+	for below, want := range map[string]int64{
+		"": 18_000 * 10_000, "\nneu                 15.000,00      3.000,00     18.000,00": 18_000 * 10_000,
+		"\nbisher              40.000,00      8.000,00     48.000,00": 0,
+	} {
+		if got := sheetOf(t, rows+below).corrected(); got.grossValue != want {
+			t.Errorf("with %q: %d, want %d", below, got.grossValue, want)
+		}
+	}
+}
+
+// Given what is left of a total, with its net sum and tax, then it is the bill's own, unless the payer withholds what is between, or it has
+// another rate.
+func TestWhatIsLeftOfATotal(t *testing.T) {
+	const total = `
+Leistung netto                                    60.000,00
+20 % USt                                          12.000,00
+Leistung brutto                                   72.000,00
+`
+	for name, c := range map[string]struct {
+		below string
+		want  int64
+	}{
+		"one figure before": {`
+bisher verrechnet                                 48.000,00
+Restsumme netto                                   20.000,00
+USt                                                4.000,00
+Zu zahlen                                         24.000,00`, 24_000},
+		"a figure that the payer keeps": {`
+Haftungsrücklass                                  48.000,00
+Restsumme netto                                   20.000,00
+USt                                                4.000,00
+Zu zahlen                                         24.000,00`, 0},
+		"another rate": {`
+bisher verrechnet                                 48.000,00
+Restsumme netto                                   20.400,00
+USt                                                3.600,00
+Zu zahlen                                         24.000,00`, 0},
+		"no figure before": {`
+Restsumme netto                                   20.000,00
+USt                                                4.000,00
+Zu zahlen                                         24.000,00`, 0},
+		"no name of a total": {`
+bisher verrechnet                                 48.000,00
+Material                                          20.000,00
+Lohn                                               4.000,00
+Beton                                             24.000,00`, 0},
+		"bills before, in a row each": {`
+Rechnung 1 netto 20.000,00 USt 4.000,00 brutto 24.000,00
+Rechnung 2 netto 20.000,00 USt 4.000,00 brutto 24.000,00
+Rest netto 20.000,00 USt 4.000,00 zu zahlen 24.000,00`, 24_000},
+	} {
+		s := sheetOf(t, total+c.below)
+		best := ruled{gross: s.totalNamed(t, "Leistung brutto"), netValue: 60_000 * 10_000, taxValue: 12_000 * 10_000, grossValue: 72_000 * 10_000}
+		if got, _ := s.remainder(best); got.grossValue != c.want*10_000 {
+			t.Errorf("%s: %d, want %d", name, got.grossValue, c.want*10_000)
+		}
+	}
+}
+
+// totalNamed is the sum behind a label.
+func (s *sheet) totalNamed(t *testing.T, label string) *sum {
+	t.Helper()
+	all, _ := s.money()
+	for i := range all {
+		if strings.HasPrefix(s.labelOf(&all[i]), foldText(label)) {
+			return &all[i]
+		}
+	}
+	t.Fatalf("no sum is called %s", label)
+	return nil
 }
 
 // Given totals that tables set in their columns, then net, tax and total are read where something says what they are: headings far above,

@@ -195,7 +195,8 @@ func (s *sheet) moneyRight(it *item, a amount) int {
 	return n
 }
 
-var currencyNames = regexp.MustCompile(`\b(?:eur|euros?|usd|gbp|chf|pln|czk|huf|sek|nok|dkk|inr|fr|sfr|rs|zl|kr|kc|ft|lei|bgn|lv|evro|eyrv)\b\.?|[$~]`)
+var currencyNames = regexp.MustCompile(`\b(?:eur|euros?|usd|gbp|chf|pln|czk|huf|sek|nok|dkk|inr|fr|sfr|rs|zl|kr|kc|ft|` +
+	`lei|bgn|lv|evro|eyrv)\b\.?|[$~]`)
 
 // withoutCurrency is a folded text without the names of currencies; rare codes
 // are words, too, unless they stand alone, and so is the letter that fonts of signs draw a euro for.

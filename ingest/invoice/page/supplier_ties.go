@@ -40,7 +40,8 @@ func (v *vocabulary) withTaxID(folded string) bool {
 }
 
 // phone is a telephone number as it is printed, abroad or at home.
-var phone = regexp.MustCompile(`\+\d{2} ?\(?\d|\b(?:t|tel|tlf|tele?[fp]h?o+n[a-z]*|fon|phone|mob[a-z]*|gsm|talr[a-z]*|thl[a-z]*)[.: ]+\(?\d|^0\d{2,4}[ /-]`)
+var phone = regexp.MustCompile(`\+\d{2} ?\(?\d|\b(?:t|tel|tlf|tele?[fp]h?o+n[a-z]*|fon|phone|mob[a-z]*|gsm|` +
+	`talr[a-z]*|thl[a-z]*)[.: ]+\(?\d|^0\d{2,4}[ /-]`)
 
 // withContact reports whether a text tells how to reach somebody.
 func withContact(folded string) bool {
@@ -56,7 +57,7 @@ func (v *vocabulary) ofBank(name string, line string) bool {
 func (s *sheet) block(it *item) []*item {
 	const next, gap = 2.2, 4.5 // lines
 	out := []*item{it}
-	last := it
+	last, aside := it, s.companyAside(it)
 	for r := it.row + 1; r < len(s.rows) && len(out) < 2*maxBlock; r++ {
 		row := s.rows[r]
 		apart := (row[0].y - last.y) / maxFloat(last.size, 7)
@@ -64,13 +65,36 @@ func (s *sheet) block(it *item) []*item {
 			break
 		}
 		for _, below := range row {
-			if sameEdge(below, last) && (apart <= next || s.goesOn(out, below)) {
+			if sameEdge(below, last) && (apart <= next || aside || s.goesOn(out, below)) {
 				out, last = append(out, below), below
 				break
 			}
 		}
 	}
 	return out
+}
+
+// companyAside reports whether an item, or the line below it, names a company in a side column.
+func (s *sheet) companyAside(it *item) bool {
+	below := s.lineBelow(it)
+	return (s.legalForm.MatchString(it.folded) || below != nil && s.legalForm.MatchString(below.folded)) && s.inSideColumn(it)
+}
+
+// inSideColumn reports whether an item stands in a narrow column beside all else on its page, as imprints do that are set there from top to
+// bottom: many lines have its left edge, and each is short.
+func (s *sheet) inSideColumn(it *item) bool {
+	const narrow, many = 0.25, 8
+	lines := 0
+	for _, row := range s.rows {
+		for _, other := range row {
+			if other.page == it.page && absFloat(other.x0-it.x0) <= 1 {
+				if lines++; other.x1-other.x0 > narrow*s.widths[it.page] {
+					return false
+				}
+			}
+		}
+	}
+	return lines >= many
 }
 
 // goesOn reports whether an address goes on behind a gap with what tells of whom it is, in its column and size.

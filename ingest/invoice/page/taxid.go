@@ -200,6 +200,9 @@ func (s *sheet) labelledID(it *item, from int, shape *words.Pattern) (taxID, *it
 			at = s.nextLine(it)
 		}
 		if at == nil {
+			at = s.idUnder(it, shape)
+		}
+		if at == nil {
 			return taxID{}, nil, false
 		}
 		from, rest = 0, untilWord(at.folded)
@@ -226,6 +229,18 @@ func (s *sheet) labelledID(it *item, from int, shape *words.Pattern) (taxID, *it
 		value = c
 	}
 	return taxID{start: from + m[2], end: from + m[3], value: value}, at, true
+}
+
+// idUnder is the line right below a label that stands alone, if it is nothing but an identifier.
+func (s *sheet) idUnder(label *item, shape *words.Pattern) *item {
+	below := s.lineBelow(label)
+	if below == nil || s.taxNumberLabel.MatchString(below.folded) {
+		return nil
+	}
+	if m := shape.FindStringIndex(below.folded); m == nil || m[0] > 0 || m[1] < len(below.folded) {
+		return nil
+	}
+	return below
 }
 
 // greekID is ΑΦΜ, the label of Greek tax ids. The Dutch authority AFM, whose numbers are shorter, is folded alike.

@@ -20,8 +20,17 @@ type ruled struct {
 // maxSums bounds the sums of one role that are combined.
 const maxSums = 60
 
-// byRules finds the sums that agree: net + tax = gross, each with its own label.
-func (s *sheet) byRules() (ruled, []sum) {
+// byRules finds the sums of the invoice itself, and all that have a label.
+func (s *sheet) byRules() (best ruled, labelled []sum) {
+	best, labelled = s.agreeing()
+	if rest, ok := s.remainder(best); ok {
+		best = rest
+	}
+	return best, labelled
+}
+
+// agreeing finds the sums that agree: net + tax = gross, each with its own label.
+func (s *sheet) agreeing() (ruled, []sum) {
 	all := s.sums()
 	pick := func(want ...role) []sum {
 		var out []sum
@@ -96,15 +105,6 @@ func (s *sheet) byRules() (ruled, []sum) {
 	}
 	if bestScore > 0 {
 		if rest, ok := s.restWithTax(best, within); ok {
-			return rest, all
-		}
-		if rest, ok := s.remainder(best); ok {
-			return rest, all
-		}
-		if rest, ok := leftInColumns(best, inColumns); ok {
-			return rest, all
-		}
-		if rest, ok := s.restInRows(best); ok {
 			return rest, all
 		}
 		if whole, ok := ratesInColumns(best, inColumns, grosses); ok {
