@@ -71,6 +71,9 @@ func (s *sheet) calledInvoice(n *titles, it *item, text string, numbered bool) {
 		return
 	}
 	part := loc[0] + len(leadingPart(text[loc[0]:]))
+	if !strings.Contains(text[:loc[0]], " ") { // "Beitragsrechnung zur Bauleistungsversicherung"
+		loc[0] = 0
+	}
 	if loc[0] == 0 && len(it.dates) > 0 && moneyIn(s.rows[it.row]) == 0 { // "Facture de solde pour l'appartement témoin, le 4 décembre"
 		first, _, _ := strings.Cut(text, ",")
 		part = min(part, len(first))
@@ -242,7 +245,8 @@ func moneyIn(row []*item) int {
 // their row; with a value beside it, or in a row of headings, it is a label.
 func (s *sheet) otherHeading(it *item, text string) bool {
 	loc := s.otherTitle.FindStringIndex(text)
-	if loc == nil || len(text) > 60 || strings.HasSuffix(strings.TrimSpace(it.folded), ":") {
+	said := strings.TrimSpace(it.folded)
+	if loc == nil || len(text) > 60 || strings.HasSuffix(said, ":") || strings.HasPrefix(said, ":") { // a label, or its value
 		return false
 	}
 	if it.size >= s.median*1.15 && !strings.Contains(text, ":") {

@@ -38,7 +38,7 @@ func (s *sheet) restWithTax(best ruled, within []sum) (ruled, bool) {
 // it at the same rate. All three stand below the best total, and what was billed before between: one figure, those in the rest's column,
 // or the totals of bills that have a net sum and a tax of their own, too.
 func (s *sheet) remainder(best ruled) (out ruled, ok bool) {
-	if best.gross == nil || best.netValue <= 0 || best.taxValue <= 0 {
+	if best.gross == nil || !best.hasNet || best.netValue <= 0 || best.taxValue < 0 {
 		return ruled{}, false
 	}
 	all, _ := s.money()
@@ -46,6 +46,9 @@ func (s *sheet) remainder(best ruled) (out ruled, ok bool) {
 		return f.item.row <= best.gross.item.row || f.value <= 0 || f.value >= best.grossValue
 	})
 	below = below[:min(len(below), maxSums)]
+	if best.taxValue == 0 {
+		return s.untaxedRemainder(best, below)
+	}
 	bills := billsIn(below, best)
 	for i := range bills {
 		rest, before := &bills[i], int64(0)
@@ -63,6 +66,29 @@ func (s *sheet) remainder(best ruled) (out ruled, ok bool) {
 		}
 	}
 	return out, ok
+}
+
+// untaxedRemainder is the first figure below the best total, no tax being due, that is called a net sum, a total or a bill's and is left
+// of it less the bills before in its column. What is only called left of a total, or to be paid, may be so for what was paid.
+func (s *sheet) untaxedRemainder(best ruled, below []sum) (ruled, bool) {
+	for i := range below {
+		rest, less, bills := &below[i], int64(0), true
+		label := s.labelOf(rest)
+		if role, _ := s.roleOf(label); role != roleNet && role != roleGross && !s.invoiceWord.MatchString(label) {
+			continue
+		}
+		for _, f := range s.columnAbove(rest, nil).figures {
+			if f.item.row > best.gross.item.row {
+				less += absolute(f.value)
+				bills = bills && s.invoiceWord.MatchString(s.labelOf(&f)) && !s.withheld.MatchString(s.labelOf(&f))
+			}
+		}
+		if less > 0 && bills && best.grossValue-less == rest.value {
+			return ruled{net: rest, tax: rest, gross: rest, netValue: rest.value, grossValue: rest.value, hasNet: true, hasTax: true,
+				rule: lessBilledBefore, confidence: 0.95}, true
+		}
+	}
+	return ruled{}, false
 }
 
 // billsIn are the totals among some figures that two others make up at the rate of a bill, each once, in their order.

@@ -263,6 +263,28 @@ Rest netto 20.000,00 USt 4.000,00 zu zahlen 24.000,00`, 24_000},
 	}
 }
 
+// Given a bill without tax that takes the bills before off, then what is left is its own, called a total or a bill's; it isn't where other
+// figures are taken off, payments and what the payer keeps.
+func TestWhatIsLeftWithoutTax(t *testing.T) {
+	for lines, want := range map[string]string{
+		"abzüglich 1. Abschlagsrechnung A1 vom 30.07.2025  -48.000,00\nForderung 2. Abschlagsrechnung                     12.000,00": "1200000 | 0 | 1200000",
+		"1. Teilrechnung A1 vom 30.07.2025                 -48.000,00\nRechnungsbetrag                                    12.000,00": "1200000 | 0 | 1200000",
+		"Zahlung vom 30.07.2025                            -48.000,00\nForderung laut Rechnung                            12.000,00": "6000000 | 0 | 6000000",
+		"Sicherheitseinbehalt laut 1. Abschlagsrechnung    -48.000,00\nForderung 2. Abschlagsrechnung                     12.000,00": "6000000 | 0 | 6000000",
+	} {
+		got := sumsOn(t, `
+Erdarbeiten                                        40.000,00
+Beton                                              20.000,00
+Leistungssumme netto                               60.000,00
+`+lines+`
+
+Steuerschuldnerschaft des Leistungsempfängers nach § 13b UStG.`)
+		if got != want {
+			t.Errorf("%s: %s, want %s", lines, got, want)
+		}
+	}
+}
+
 // totalNamed is the sum behind a label.
 func (s *sheet) totalNamed(t *testing.T, label string) *sum {
 	t.Helper()

@@ -96,10 +96,10 @@ func newVocabulary() (*vocabulary, error) {
 
 func (v *vocabulary) addTitles(w *words.Words) {
 	v.invoiceTitle = w.Compile(`^<invoice>`)
-	v.anyInvoiceTitle = w.Compile(`^<*invoice>`)
+	v.anyInvoiceTitle = w.Compile(`^(?:\d{1,2}\. ?)?<*invoice>`)
 	v.invoiceTitleAlone = w.Compile(`^(?:<*invoice>|<*credit note>)(?: vat)?(?: ?\([^)]*\))?$`)
 	v.titleAlone = w.Compile(`^(?:<invoice>|<credit note>)$`)
-	v.titleTail = w.Compile(`^[ :.]*(?:(?:<number>|#)[ :.#]*)?(?:[a-z]{0,5}[-/ ]?\d[\w./-]*)?[ .]*$`)
+	v.titleTail = w.Compile(`^[ :.]*(?:(?:<number>|#)[ :.#]*)?(?:[a-z]{0,5}[-/ ]?\d[\w./-]*(?: \d{2,4}){0,3})?[ .]*$`)
 	v.invoiceWord = w.Any("invoice word")
 	v.invoicePart = w.Compile(`<=invoice>`)
 	v.copyMark = w.Compile(`^\W*<copy>\W*$`)
