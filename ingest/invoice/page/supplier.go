@@ -120,7 +120,7 @@ func (s *sheet) names(own Own, buyers map[*item]bool, idAt *item) []named {
 	var all []named
 	second := s.secondLines()
 	add := func(name string, it *item, rule, how string) {
-		if first := second[it]; first != nil && Key(name) == it.key {
+		if first := second[it]; first != nil && Key(name) == Key(s.firstPart(it.text())) {
 			name, it = first.text()+" "+name, first
 		}
 		if loc := s.sellerPhrase.FindStringIndex(foldText(name)); loc != nil { // "Sold by Berger Bau GmbH"

@@ -188,8 +188,8 @@ func (s *sheet) stacked(it *item, add addName) {
 	}
 }
 
-// secondLines finds the companies' lines in the head that go on with the name in the line above, which is printed in one line elsewhere, by
-// that line: "Dr. Ada Wild & Partner" over "Rechtsanwälte OG".
+// secondLines finds the companies' lines in the head that go on with the name in the line above, which is printed in one line elsewhere or
+// set in the same large letters, by that line: "Dr. Ada Wild & Partner" over "Rechtsanwälte OG".
 func (s *sheet) secondLines() map[*item]*item {
 	out := map[*item]*item{}
 	for _, row := range s.rows {
@@ -198,13 +198,19 @@ func (s *sheet) secondLines() map[*item]*item {
 				continue
 			}
 			for _, next := range s.nearBelow(it) {
-				if s.legalForm.MatchString(next.folded) && absFloat(next.size-it.size) < 1 && s.inOneLine(it.key+next.key) {
+				if s.legalForm.MatchString(next.folded) && (s.oneLetterhead(it, next) || s.inOneLine(it.key+Key(s.firstPart(next.text())))) {
 					out[next] = it
 				}
 			}
 		}
 	}
 	return out
+}
+
+// oneLetterhead reports whether two lines are set in the same large letters from one left edge.
+func (s *sheet) oneLetterhead(it, next *item) bool {
+	const leading = 1.35
+	return it.size >= larger*s.median && absFloat(it.size-next.size) < 0.2 && absFloat(it.x0-next.x0) < 1 && next.y-it.y < leading*it.size
 }
 
 // nearBelow is what stands in the next line of an item's text, with one left edge, right edge or middle, whatever stands beside it.
@@ -256,8 +262,7 @@ func (s *sheet) overLines(first string, it *item, buyers map[*item]bool, add add
 		next = s.andBelow(it)
 	}
 	if next == nil || buyers[next] || s.buyersName(it.text()) ||
-		s.right(it) != nil && hasDigit(s.right(it).folded) || // labels with their values
-		s.right(next) != nil && hasDigit(s.right(next).folded) || first != it.text() || strings.Contains(it.folded, ":") ||
+		s.labelsValue(it) || s.labelsValue(next) || first != it.text() || strings.Contains(it.folded, ":") ||
 		s.titleAlone.MatchString(strings.Trim(it.folded, " .:")) {
 		return
 	}
@@ -279,6 +284,12 @@ func (s *sheet) overLines(first string, it *item, buyers map[*item]bool, add add
 	case s.legalForm.MatchString(foldText(rest)) && s.nameLike(s.cleanName(first)): // not a label over a name
 		add(first+" "+rest, it, ruleLetterhead, "over two lines")
 	}
+}
+
+// labelsValue reports whether figures stand right of an item, in letters about as large: it is their label.
+func (s *sheet) labelsValue(it *item) bool {
+	right := s.right(it)
+	return right != nil && hasDigit(right.folded) && it.size < larger*right.size
 }
 
 // andBelow is the line that goes on with "and" below one with the same right edge or middle: letterheads are set on the right
@@ -353,8 +364,8 @@ func (s *sheet) addressBelow(it *item) bool {
 	return false
 }
 
-// sideColumn is what stands in a narrow column along the left edge of the first page, where it tells the tax id and account of whom
-// it names: the sender's, as designers set letterheads. In ordinary letters text begins at that edge, too.
+// sideColumn is what stands in a narrow column along the left edge of the first page, where it tells two of the tax id, the account and the
+// register of whom it names: the sender's, as designers set letterheads. In ordinary letters text begins at that edge, too.
 func (s *sheet) sideColumn() []*item {
 	const width, fewest = 1.0 / 3, 6
 	var side []*item
@@ -379,10 +390,13 @@ func (s *sheet) sideColumn() []*item {
 			}
 		}
 	}
-	tells := func(what func(string) bool) bool {
-		return slices.ContainsFunc(side, func(it *item) bool { return what(it.folded) })
+	told := 0
+	for _, what := range []func(string) bool{s.withTaxID, s.withAccount, s.footMark.MatchString} {
+		if slices.ContainsFunc(side, func(it *item) bool { return what(it.folded) }) {
+			told++
+		}
 	}
-	if !tells(s.withTaxID) || !tells(s.withAccount) {
+	if told < 2 {
 		return nil
 	}
 	return side

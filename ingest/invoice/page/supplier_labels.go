@@ -126,6 +126,9 @@ func (s *sheet) behindNameLabel(it *item, add addName) bool {
 		return false
 	}
 	if rest := strings.TrimSpace(string(it.runes[loc[1]:])); rest != "" {
+		if next := s.wrapped(it); next != nil && !s.legalForm.MatchString(foldText(rest)) && s.legalForm.MatchString(next.folded) {
+			rest += " " + next.text()
+		}
 		add(rest, it, ruleSeller, byName)
 		return true
 	}

@@ -74,27 +74,10 @@ func (s *sheet) block(it *item) []*item {
 	return out
 }
 
-// companyAside reports whether an item, or the line below it, names a company in a side column.
+// companyAside reports whether an item, or the line below it, names a company in the sender's side column.
 func (s *sheet) companyAside(it *item) bool {
 	below := s.lineBelow(it)
-	return (s.legalForm.MatchString(it.folded) || below != nil && s.legalForm.MatchString(below.folded)) && s.inSideColumn(it)
-}
-
-// inSideColumn reports whether an item stands in a narrow column beside all else on its page, as imprints do that are set there from top to
-// bottom: many lines have its left edge, and each is short.
-func (s *sheet) inSideColumn(it *item) bool {
-	const narrow, many = 0.25, 8
-	lines := 0
-	for _, row := range s.rows {
-		for _, other := range row {
-			if other.page == it.page && absFloat(other.x0-it.x0) <= 1 {
-				if lines++; other.x1-other.x0 > narrow*s.widths[it.page] {
-					return false
-				}
-			}
-		}
-	}
-	return lines >= many
+	return (s.legalForm.MatchString(it.folded) || below != nil && s.legalForm.MatchString(below.folded)) && slices.Contains(s.sideColumn(), it)
 }
 
 // goesOn reports whether an address goes on behind a gap with what tells of whom it is, in its column and size.
