@@ -3,6 +3,7 @@ package page
 import (
 	"regexp"
 	"strings"
+	"unicode"
 
 	"tallyhouse/ingest/invoice/text"
 )
@@ -31,3 +32,26 @@ func figuresApart(cells []text.Cell) []text.Cell {
 	}
 	return out
 }
+
+// unframed are cells without the lines that frames are drawn with by characters.
+func unframed(cells []text.Cell) []text.Cell {
+	var out []text.Cell
+	for _, c := range cells {
+		if strings.ContainsFunc(c.Text, frames) {
+			c.Text = strings.TrimFunc(strings.Map(func(r rune) rune {
+				if frames(r) {
+					return ' '
+				}
+				return r
+			}, c.Text), unicode.IsSpace)
+			if c.Text == "" {
+				continue
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// frames reports whether a character is one of Unicode's for drawing boxes.
+func frames(r rune) bool { return r >= '\u2500' && r <= '\u257f' }

@@ -202,8 +202,11 @@ func (v *vocabulary) nameLike(s string) bool {
 	if loc := v.register.FindStringIndex(f); loc != nil && loc[0] == 0 {
 		return false // the entry of a register
 	}
-	if len(strings.Fields(s)) > 9 || unicode.IsLower(r[0]) && !company && len(strings.Fields(s)) > 2 {
+	if len(strings.Fields(s)) > 9 || unicode.IsLower(r[0]) && !company && len(strings.Fields(s)) > 2 && !personBehind.MatchString(s) {
 		return false
 	}
 	return true
 }
+
+// personBehind is an academic's or nobleman's small letters before a name: "dott. ing. Marta Bellomo", "v. Trotha".
+var personBehind = regexp.MustCompile(`^(?:(?:dott|dott\.ssa|arch|ing|avv|geom|dr|mag|dipl|prof|v)\.[ -]?)+ ?\p{Lu}`)

@@ -111,7 +111,7 @@ func newSheet(v *vocabulary, doc text.Document) *sheet {
 // newRow makes items of the cells of a line.
 func (s *sheet) newRow(page int, line text.Line) []*item {
 	var row []*item
-	for _, c := range figuresApart(joinSpaced(line.Cells)) {
+	for _, c := range figuresApart(joinSpaced(unframed(line.Cells))) {
 		it := &item{page: page, row: len(s.rows), col: len(row), x0: c.X0, x1: c.X1, y: c.Y, size: c.Size, runes: []rune(c.Text)}
 		it.runes = it.runes[:min(len(it.runes), maxRunes)]
 		it.folded = fold(it.runes)
