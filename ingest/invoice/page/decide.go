@@ -117,9 +117,10 @@ func agreed(rules, weighed totals) totals {
 	if !rules.gross.is(weighed.gross) {
 		return rules.doubted()
 	}
-	if rules.tax != nil && rules.tax.value == 0 && weighed.net.certain() && weighed.tax.certain() && weighed.tax.value != 0 {
+	if rules.tax != nil && rules.tax.value == 0 && weighed.net.certain() && weighed.tax.certain() && weighed.tax.value != 0 &&
+		(rules.tax.from.value != 0 || weighed.tax.from.role == roleTax) {
 		weighed.gross = rules.gross
-		return weighed // a tax that is printed and adds up outdoes that none is
+		return weighed // a tax that is printed and adds up outdoes that none is, but only a labelled one a tax of nothing
 	}
 	if rules.net == nil && (rules.tax == nil || weighed.net.certain() && rules.tax.is(weighed.tax)) &&
 		rules.gross.value == weighed.gross.value {

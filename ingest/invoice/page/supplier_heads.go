@@ -24,6 +24,9 @@ func (s *sheet) returnAddress(add addName, buyers map[*item]bool) map[*item]bool
 			if buyers[it] || !s.sendersLine(text, parts) {
 				continue
 			}
+			if !s.legalForm.MatchString(foldText(parts[0])) && s.legalForm.MatchString(foldText(parts[1])) {
+				parts = parts[1:] // "am Domplatz · Hotelbetriebe Reuß KG · Domstraße 4 · 93047 Regensburg"
+			}
 			add(parts[0], it, ruleReturn, shapeOfSendersLine(parts))
 			if above := s.over(it); above != nil && !s.legalForm.MatchString(foldText(parts[0])) {
 				add(s.firstPart(above.text()), above, ruleReturn, "over its line")
