@@ -48,16 +48,6 @@ func TestRulesAndWeightsDecideTogether(t *testing.T) {
 	}
 }
 
-// Given rules that find no tax, as over an empty column of what is free of it, and weights that are certain of one that is printed and adds
-// up to the same total, then that tax is stated.
-func TestAPrintedTaxOutdoesNone(t *testing.T) {
-	part := func(v int64) *share { return &share{value: v, confidence: 1} }
-	got := agreed(totals{part(120), part(0), part(120)}, totals{part(100), part(20), part(120)})
-	if got.net.value != 100 || got.tax.value != 20 || got.gross.value != 120 {
-		t.Errorf("net %d, tax %d, gross %d", got.net.value, got.tax.value, got.gross.value)
-	}
-}
-
 // Given two figures that add up to a third, the first under a label of net sums, then the second may be its tax up to the highest rate of
 // value added tax, and beyond it where it is called a tax.
 func TestHowMuchMayBeTax(t *testing.T) {
@@ -91,6 +81,29 @@ func TestWhatIsOfAQuantity(t *testing.T) {
 		it := s.rows[0][len(s.rows[0])-1]
 		if got := s.ofQuantity(&sum{value: 230 * one, item: it, amount: it.amounts[0]}); got != want {
 			t.Errorf("%q: %t, want %t", row, got, want)
+		}
+	}
+}
+
+// Given sums by rules without a tax, as over an empty column of what is free of it, and by weights with one that is printed and adds up to
+// the same total, then that one counts, but against a tax of nothing that is printed only where a label says that it's one.
+func TestATaxOfNothing(t *testing.T) {
+	at := func(value int64, r role) *share { return &share{value, &sum{value: value, role: r}, "", 0.95} }
+	net, none := &sum{value: 1000, role: roleNet}, &sum{role: roleTax}
+	for name, c := range map[string]struct {
+		zero *sum // where the rules have their tax
+		tax  role // what the weights' is called
+		want int64
+	}{
+		"no tax printed":                       {net, roleNone, 80},
+		"a tax of nothing, and another figure": {none, roleNone, 0},
+		"a tax of nothing, and a labelled tax": {none, roleTax, 80},
+		"no tax printed, and a labelled tax":   {net, roleTax, 80},
+	} {
+		rules := totals{&share{1000, net, "", 0.95}, &share{0, c.zero, "", 0.95}, at(1000, roleGross)}
+		weighed := totals{at(920, roleNet), at(80, c.tax), at(1000, roleGross)}
+		if got := agreed(rules, weighed); got.tax.value != c.want {
+			t.Errorf("%s: %d, want %d", name, got.tax.value, c.want)
 		}
 	}
 }

@@ -45,3 +45,14 @@ Restforderung                 13.932,80 2.647,23 16.580,03`), "1393280 | 264723 
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+// Given cells with the lines of a frame that is drawn by characters, then these are none of what it says.
+func TestFramesOfCharacters(t *testing.T) {
+	var got []string
+	for _, c := range unframed([]text.Cell{{Text: "┌ BAUWERK HUBER ────┐"}, {Text: "│ Hofgasse 3 │"}, {Text: "└────┘"}, {Text: "A – B | C"}}) {
+		got = append(got, c.Text)
+	}
+	if want := []string{"BAUWERK HUBER", "Hofgasse 3", "A – B | C"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -367,8 +367,8 @@ func (s *sheet) addressBelow(it *item) bool {
 	return false
 }
 
-// sideColumn is what stands in a narrow column along the left edge of the first page, where it tells two of the tax id, the account and the
-// register of whom it names: the sender's, as designers set letterheads. In ordinary letters text begins at that edge, too.
+// sideColumn is what stands in a narrow column along the left edge of the first page, where it tells the tax id, and the account or
+// register, of whom it names: the sender's, as designers set letterheads. In ordinary letters text begins at that edge, too.
 func (s *sheet) sideColumn() []*item {
 	const width, fewest = 1.0 / 3, 6
 	var side []*item
@@ -393,13 +393,10 @@ func (s *sheet) sideColumn() []*item {
 			}
 		}
 	}
-	told := 0
-	for _, what := range []func(string) bool{s.withTaxID, s.withAccount, s.footMark.MatchString} {
-		if slices.ContainsFunc(side, func(it *item) bool { return what(it.folded) }) {
-			told++
-		}
+	tells := func(what func(string) bool) bool {
+		return slices.ContainsFunc(side, func(it *item) bool { return what(it.folded) })
 	}
-	if told < 2 {
+	if !tells(s.withTaxID) || !tells(s.withAccount) && !tells(s.footMark.MatchString) {
 		return nil
 	}
 	return side

@@ -50,3 +50,50 @@ func TestShapesOfSendersLines(t *testing.T) {
 		}
 	}
 }
+
+// Given a company's line below another one of its head, then both are its name where they are set in the same large letters from one edge,
+// or one line has both.
+func TestNamesOverTwoLinesOfAHead(t *testing.T) {
+	for name, c := range map[string]struct {
+		size, below, x float64 // of the first line's letters, of the second's, and where that begins
+		whole          string
+		want           bool
+	}{
+		"the same large letters":    {15, 15, 54, "", true},
+		"a mark over the name":      {20, 15, 54, "", false},
+		"letters as all":            {10, 10, 54, "", false},
+		"another edge":              {15, 15, 60, "", false},
+		"both in one line below":    {20, 9, 54, "Yildiz & Partner Trockenbau KG", true},
+		"another name in that line": {20, 9, 54, "Yildiz Trockenbau KG", false},
+	} {
+		var words []text.Word
+		line := func(content string, x, y, size float64) {
+			words = append(words, text.Word{Text: content, X0: x, X1: x + size*float64(len(content))/2, Y: y, Size: size})
+		}
+		line("YILDIZ & PARTNER", 54, 60, c.size)
+		line("Trockenbau KG", c.x, 60+1.15*c.size, c.below)
+		for i := range 5 {
+			line("Laxenburger Straße 211, 1230 Wien, und vieles mehr", 54, 120+float64(20*i), 10)
+		}
+		line(c.whole, 54, 400, 10)
+		s := newSheet(testVocabulary(t), text.Document{Pages: []text.Page{text.FromWords(1, 595, 842, words)}})
+		if got := s.secondLines()[s.rows[1][0]] != nil; got != c.want {
+			t.Errorf("%s: %t, want %t", name, got, c.want)
+		}
+	}
+}
+
+// Given a sender's line that begins with where the house stands, then the company behind it is the sender.
+func TestASendersLineThatBeginsWithAPlace(t *testing.T) {
+	for line, want := range map[string]string{
+		"am Domplatz, Hotelbetriebe Reuß KG, Domstraße 4, 93047 Regensburg": "Hotelbetriebe Reuß KG",
+		"Hotelbetriebe Reuß KG, Domstraße 4, 93047 Regensburg":              "Hotelbetriebe Reuß KG",
+		"Reuß und Sohn, Domstraße 4, 93047 Regensburg":                      "Reuß und Sohn",
+	} {
+		var got string
+		sheetOf(t, line).returnAddress(func(name string, _ *item, _, _ string) { got = name }, map[*item]bool{})
+		if got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}

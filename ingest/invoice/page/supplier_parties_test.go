@@ -287,15 +287,18 @@ faktura@bygglogg.example
 	}
 }
 
-// Given a narrow column along the left edge, then it is the sender's where it tells a tax id and an account and no other line begins there.
+// Given a narrow column along the left edge, then it is the sender's where it tells a tax id, and an account or register, and no other line
+// begins there.
 func TestTheSendersColumn(t *testing.T) {
 	for name, c := range map[string]struct {
 		page string
 		want bool
 	}{
-		"of its own":              {sideColumn, true},
-		"no account in it":        {strings.Replace(sideColumn, "AT94 1420 0200 1093 7422", "Kammer Wien", 1), false},
-		"no tax id in it":         {strings.Replace(sideColumn, "UID ATU69088346", "Ziviltechniker", 1), false},
+		"of its own":             {sideColumn, true},
+		"a register, no account": {strings.Replace(sideColumn, "AT94 1420 0200 1093 7422", "Kammer der Architekten  ", 1), true},
+		"neither of them": {strings.NewReplacer("AT94 1420 0200 1093 7422", "Kammer der Architekten  ",
+			"FN 418820d, HG Wien", "Ziviltechniker, Wien").Replace(sideColumn), false},
+		"no tax id in it":         {strings.Replace(sideColumn, "UID ATU69088346", "Ziviltechniker ", 1), false},
 		"a sentence begins there": {sideColumn + "Wir danken für den Auftrag und ersuchen um Überweisung binnen drei Wochen.\n", false},
 	} {
 		if got := len(newSheet(testVocabulary(t), typed.Document(c.page)).sideColumn()) > 0; got != c.want {

@@ -136,3 +136,15 @@ ATU35404816        14 EXPORT`, false, "ATU35404816"},
 		}
 	}
 }
+
+// Given a label of tax ids alone on its line, then the id right below it is what it says; what stands below with a label of its own, or is
+// more than an id, isn't.
+func TestAnIDBelowItsLabel(t *testing.T) {
+	for below, want := range map[string]string{"ATU62338170": "ATU62338170", "UTR 44718 02216": "", "ATU62338170 und mehr davon": "", "Bauleiter": ""} {
+		s := sheetOf(t, "Rametsteiner GmbH\nUID\n"+below)
+		got := s.idUnder(s.rows[1][0], s.vatShape)
+		if (got != nil) != (want != "") {
+			t.Errorf("%q: found %t, want %q", below, got != nil, want)
+		}
+	}
+}
