@@ -21,10 +21,11 @@ type language struct {
 
 func languages() []language {
 	return []language{
-		{"cs", "ces", "Czech"}, {"da", "dan", "Danish"}, {"de", "deu", "German"}, {"en", "eng", "English"}, {"es", "spa", "Spanish"},
-		{"fi", "fin", "Finnish"}, {"fr", "fra", "French"}, {"hr", "hrv", "Croatian"}, {"hu", "hun", "Hungarian"},
-		{"it", "ita", "Italian"}, {"nl", "nld", "Dutch"}, {"no", "nor", "Norwegian"}, {"pl", "pol", "Polish"},
-		{"pt", "por", "Portuguese"}, {"ro", "ron", "Romanian"}, {"sl", "slv", "Slovenian"}, {"sv", "swe", "Swedish"},
+		{"bg", "bul", "Bulgarian"}, {"cs", "ces", "Czech"}, {"da", "dan", "Danish"}, {"de", "deu", "German"}, {"el", "ell", "Greek"},
+		{"en", "eng", "English"}, {"es", "spa", "Spanish"}, {"et", "est", "Estonian"}, {"fi", "fin", "Finnish"}, {"fr", "fra", "French"},
+		{"hr", "hrv", "Croatian"}, {"hu", "hun", "Hungarian"}, {"it", "ita", "Italian"}, {"lt", "lit", "Lithuanian"}, {"lv", "lav", "Latvian"},
+		{"nl", "nld", "Dutch"}, {"no", "nor", "Norwegian"}, {"pl", "pol", "Polish"}, {"pt", "por", "Portuguese"}, {"ro", "ron", "Romanian"},
+		{"sl", "slv", "Slovenian"}, {"sv", "swe", "Swedish"},
 	}
 }
 

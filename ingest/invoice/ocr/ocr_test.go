@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"image/jpeg"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/image/font/basicfont"
 	"golang.org/x/image/math/fixed"
 
+	"tallyhouse/ingest/invoice/page/words"
 	"tallyhouse/ingest/invoice/pdf"
 	"tallyhouse/ingest/invoice/pdf/pdftest"
 	"tallyhouse/ingest/invoice/text"
@@ -180,4 +182,18 @@ func FuzzPicture(f *testing.F) {
 			_, _ = Decode(file, s)
 		}
 	})
+}
+
+// Given the languages that words of invoices are known in, then each is known by tesseract's name, too.
+func TestScansAreReadInAllLanguagesOfInvoices(t *testing.T) {
+	known, err := words.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const forAll = "any" // words of no language
+	for _, name := range known.Languages() {
+		if name != forAll && !slices.ContainsFunc(languages(), func(l language) bool { return l.words == name }) {
+			t.Errorf("tesseract's name of %s is missing", name)
+		}
+	}
 }
