@@ -84,12 +84,9 @@ GROUP BY id`,
 	}
 }
 
-// linkedColumns is what linkedRow reads, as a text.
-var linkedColumns = rowOf("project", "keys", "sum(net)", "sum(count)", "sum(allocations)")
-
-// linkedQuery reads what is linked to contracts, which come ascending by their ids: of records one by one, those that are
-// coded on a line which is none of the contract's base. Without a base contract none is to be re-coded. What a statement need not say
-// is left out, for half of what it costs is to make sense of it.
+// linkedQuery reads what is linked to contracts, which come ascending by their ids, as linkedRow takes it: of records one by one, those
+// that are coded on a line which is none of the contract's base. Without a base contract none is to be re-coded. What a statement need
+// not say is left out, for half of what it costs is to make sense of it.
 func linkedQuery(tenant string, contracts []Contract, rolls []string) Query {
 	projects := make(map[string]bool)
 	var coded, baseless []string
@@ -104,8 +101,15 @@ func linkedQuery(tenant string, contracts []Contract, rolls []string) Query {
 			coded = append(coded, links+"\x00"+a.NodeID)
 		}
 	}
-	args := map[string]any{"tenant": tenant, "projects": keys(projects), "first": string(contracts[0].ID)}
-	conditions := []string{"tenant = {tenant:String} AND project IN {projects:Array(String)}"}
+	args := map[string]any{"tenant": tenant, "first": string(contracts[0].ID)}
+	project, of, group := "project", "project IN {projects:Array(String)}", "project, keys"
+	if len(projects) == 1 {
+		project, of, group = "{project:String}", "project = {project:String}", "keys"
+		args["project"] = contracts[0].ProjectID
+	} else {
+		args["projects"] = keys(projects)
+	}
+	conditions := []string{"tenant = {tenant:String} AND " + of}
 	if len(contracts) == 1 {
 		conditions = append(conditions, ofContract(rolls))
 	} else {
@@ -123,10 +127,10 @@ func linkedQuery(tenant string, contracts []Contract, rolls []string) Query {
 		}
 	}
 	return Query{
-		SQL: `SELECT ` + linkedColumns + `
+		SQL: "SELECT " + rowOf(project, "keys", "sum(net)", "sum(count)", "sum(allocations)") + `
 FROM sums
 WHERE ` + strings.Join(conditions, "\n  AND ") + `
-GROUP BY project, keys`,
+GROUP BY ` + group,
 		Args: args,
 	}
 }

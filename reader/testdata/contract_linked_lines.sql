@@ -1,8 +1,8 @@
-SELECT formatRow('RowBinary', project, keys, sum(net), sum(count), sum(allocations))
+SELECT formatRow('RowBinary', {project:String}, keys, sum(net), sum(count), sum(allocations))
 FROM sums
-WHERE tenant = {tenant:String} AND project IN {projects:Array(String)}
+WHERE tenant = {tenant:String} AND project = {project:String}
   AND (startsWith(keys, concat('lines\0', {first:String}, '\0')))
-GROUP BY project, keys
+GROUP BY keys
 -- first = "C1"
--- projects = "[P1]"
+-- project = "P1"
 -- tenant = "acme"
