@@ -165,7 +165,7 @@ func (f *contractFinder) readLinked(ctx context.Context, rolls []string, bytes i
 	})
 }
 
-// linkedRow is a row of what is linked to a contract.
+// linkedRow is a row of what is linked to a contract, without gross, which no figure of a contract is made of.
 type linkedRow struct {
 	project string
 	budgetRow
@@ -179,7 +179,7 @@ func (l *linkedRow) take(rows *rowBinary) (err error) {
 	if err := l.takeKeys(rows); err != nil {
 		return err
 	}
-	return rows.int128s(&l.value, &l.gross, &l.count, &l.allocations)
+	return rows.int128s(&l.value, &l.count, &l.allocations)
 }
 
 // link takes up what is linked to the contract, unless nothing is left of it.

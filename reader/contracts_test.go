@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -76,5 +77,51 @@ VALUES `+rows)
 	page, more, err := r.Contracts(context.Background(), ContractPage{Tenant: "acme", Projects: projects, Limit: 50})
 	if err != nil || more || !reflect.DeepEqual(page, []Contract{back, changed, moved}) {
 		t.Errorf("the page is\n%+v: %v", page, err)
+	}
+}
+
+// What is linked to a contract is the same whether it is read by itself or in a page, and whatever is asked of it.
+func TestAContractByItselfIsThatOfItsPage(t *testing.T) {
+	// Given contracts whose ids begin alike, with lines and without; one invoice on a line, one elsewhere, and one that was taken away
+	r := newReader(t, 30*time.Second)
+	for _, statement := range []string{
+		`INSERT INTO contracts (tenant, project, id, row_version, status, currency, allocation_node, allocation_value)
+VALUES ('acme', 'P1', 'C1', 1, 'signed', 'EUR', ['a'], [100]), ('acme', 'P1', 'C10', 1, 'signed', 'EUR', ['b'], [100]), ('acme', 'P1', 'C2', 1, 'signed', 'EUR', [], [])`,
+		`INSERT INTO sums (tenant, project, keys, amount1, amount4, amount2, amount3)
+SELECT 'acme', 'P1', concat('lines\0', arrayJoin(['C1', 'C10', 'C2']), '\0', node, '\0EUR\0paid\0'), count, count, count * net, count * 2 * net
+FROM values('node String, count Int64, net Int64', ('a', 1, 5), ('b', 1, 7), ('b', 0, 0), ('gone', 1, 9), ('gone', -1, 9))`,
+		`INSERT INTO sums (tenant, project, keys, amount1)
+SELECT 'acme', 'P1', concat('links\0', arrayJoin(['C1', 'C10', 'C2']), '\0', node, '\0EUR\0\0', 'on-', node), count
+FROM values('node String, count Int64', ('a', 1), ('b', 1), ('gone', 1), ('gone', -1))`,
+	} {
+		if err := r.conn.Exec(context.Background(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	projects := []ProjectRef{{ID: "P1"}}
+	outside := map[analytics.ContractID][]string{"C1": {"on-b"}, "C10": {"on-a"}, "C2": nil}
+	for name, read := range map[string]Part[Contract]{"figures": ContractFigures, "and records to re-code": ContractReclass} {
+		// When they are read as a page
+		page, _, err := r.Contracts(context.Background(), ContractPage{Tenant: "acme", Projects: projects, Limit: 50, Read: read})
+		if err != nil || len(page) != len(outside) {
+			t.Fatalf("%s: %d contracts: %v", name, len(page), err)
+		}
+		for i := range page {
+			inPage := &page[i]
+			// Then each has its own invoices, and those that are coded outside its lines.
+			want := outside[inPage.ID]
+			if !read.needs(miscoded) {
+				want = nil
+			}
+			if inPage.Figures.Invoiced != analytics.Int(12) || !slices.Equal(inPage.ReclassRecordIDs, want) {
+				t.Errorf("%s: %s is invoiced %s, to re-code are %q, want 12 and %q", name, inPage.ID, inPage.Figures.Invoiced,
+					inPage.ReclassRecordIDs, want)
+			}
+			// And it is the same by itself.
+			one, err := r.Contract(context.Background(), "acme", string(inPage.ID), projects, func(string) Part[Contract] { return read })
+			if err != nil || one.Figures != inPage.Figures || !slices.Equal(one.ReclassRecordIDs, inPage.ReclassRecordIDs) {
+				t.Errorf("%s: %s by itself is\n%+v, in the page\n%+v: %v", name, inPage.ID, one, *inPage, err)
+			}
+		}
 	}
 }

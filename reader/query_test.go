@@ -147,6 +147,13 @@ func queries(t *testing.T) map[string]Query {
 				Allocations: []events.ContractAllocation{{NodeID: "a", Value: 1}, {NodeID: "b", Value: 1}}}}},
 			{Contract: analytics.Contract{ID: "C2", Contract: events.Contract{ProjectID: "P2"}}},
 		}, []string{rollLines, rollLinks}),
+		"contract_linked": linkedQuery("acme", []Contract{
+			{Contract: analytics.Contract{ID: "C1", Contract: events.Contract{ProjectID: "P1",
+				Allocations: []events.ContractAllocation{{NodeID: "a", Value: 1}, {NodeID: "b", Value: 1}}}}},
+		}, []string{rollLines, rollLinks}),
+		"contract_linked_lines": linkedQuery("acme", []Contract{
+			{Contract: analytics.Contract{ID: "C1", Contract: events.Contract{ProjectID: "P1"}}},
+		}, []string{rollLines}),
 		"contractors":       contractorPage.query("K1", events.Some("K9"), 51),
 		"contractors_rest":  contractorPage.query("K1", events.Opt[string]{}, 51),
 		"contractors_bound": contractorPage.boundQuery("K1", 204),

@@ -98,10 +98,9 @@ func (r *rowBinary) value(dest any) (err error) {
 	case *[]string:
 		err = array(r, v, r.text)
 	case *[]*string:
-		err = array(r, v, func() (text *string, err error) {
-			err = nullOr(r, &text, r.text)
-			return text, err
-		})
+		err = array(r, v, maybe(r, r.text))
+	case *[]*int32:
+		err = array(r, v, maybe(r, r.int32))
 	case *[]int32:
 		err = array(r, v, r.int32)
 	case *[]int64:
@@ -194,6 +193,14 @@ func nullOr[V any](r *rowBinary, into **V, read func() (V, error)) error {
 	value, err := read()
 	*into = &value
 	return err
+}
+
+// maybe reads values that may be null.
+func maybe[V any](r *rowBinary, read func() (V, error)) func() (*V, error) {
+	return func() (value *V, err error) {
+		err = nullOr(r, &value, read)
+		return value, err
+	}
 }
 
 // array reads an array. Each of its values takes at least a byte.

@@ -26,6 +26,7 @@ type readAs struct {
 	texts             []string
 	titles            []*string
 	days              []int32
+	maybeDays         []*int32
 	amounts           []int64
 	empty             []int64
 	flags             []bool
@@ -33,7 +34,7 @@ type readAs struct {
 
 func (a *readAs) places() []any {
 	return []any{&a.text, &a.none, &a.maybe, &a.null, &a.day, &a.noDay, &a.number, &a.signed, &a.version, &a.sum, &a.yes, &a.no, &a.texts,
-		&a.titles, &a.days, &a.amounts, &a.empty, &a.flags, &a.other}
+		&a.titles, &a.days, &a.maybeDays, &a.amounts, &a.empty, &a.flags, &a.other}
 }
 
 // What the engine writes in RowBinary is read as it is, row by row, with texts of lengths that take one byte and two.
@@ -43,13 +44,13 @@ func TestRowsInOneTextAreReadAsTheyAre(t *testing.T) {
 	r := New(db, db, 10*time.Second)
 	const row = `if(number = 0, 'a', repeat('ä', 150)), '', toNullable('is there'), CAST(NULL AS Nullable(String)), toNullable(toInt32(-25567)),
   CAST(NULL AS Nullable(Int32)), toInt32(-7), toInt64(-9223372036854775808), toUInt64(18446744073709551615),
-  -toInt128('170141183460469231731687303715884105727'), true, false, ['x', '', 'z'], ['is there', NULL], [toInt32(-1), toInt32(2)], [toInt64(9223372036854775807)],
+  -toInt128('170141183460469231731687303715884105727'), true, false, ['x', '', 'z'], ['is there', NULL], [toInt32(-1), toInt32(2)], [toDate32('1900-01-01'), NULL], [toInt64(9223372036854775807)],
   CAST([] AS Array(Int64)), [true, false], toLowCardinality('last')`
 	long := strings.Repeat("ä", 150)
 	want := func(text string) readAs {
 		there, day := "is there", int32(-25567)
 		return readAs{text: text, other: "last", maybe: &there, day: &day, number: -7, signed: -9223372036854775808, version: 18446744073709551615,
-			sum: analytics.NewInt128(-9223372036854775808, 1), yes: true, texts: []string{"x", "", "z"}, titles: []*string{&there, nil}, days: []int32{-1, 2},
+			sum: analytics.NewInt128(-9223372036854775808, 1), yes: true, texts: []string{"x", "", "z"}, titles: []*string{&there, nil}, days: []int32{-1, 2}, maybeDays: []*int32{&day, nil},
 			amounts: []int64{9223372036854775807}, empty: []int64{}, flags: []bool{true, false}}
 	}
 	// When they are read as one text

@@ -24,6 +24,11 @@ func betweenRolls(rolls ...string) string {
 	return "keys >= '" + slices.Min(rolls) + `\0' AND keys < '` + slices.Max(rolls) + `\x01'`
 }
 
+// ofContract is the condition that a row of sums is of one of these rolls and of the contract that the parameter first names.
+func ofContract(rolls []string) string {
+	return anyRoll(rolls, func(begin string) string { return "startsWith(keys, concat('" + begin + `', {first:String}, '\0'))` })
+}
+
 // ofContracts is the condition that a row of sums is of one of these rolls and of one of the contracts from the one that the
 // parameter first names to the one that last does.
 func ofContracts(rolls []string) string {

@@ -1,4 +1,4 @@
-SELECT formatRow('RowBinary', id, project, name, contractor_id, status, toInt32(start_date), toInt32(end_date), currency, allocation_node, allocation_value, amendment_id, amendment_node, amendment_value, amendment_status, arrayMap(d -> ifNull(toInt32(d), toInt32({undated:Int32})), amendment_date), amendment_title)
+SELECT formatRow('RowBinary', id, project, name, contractor_id, status, start_date, end_date, currency, allocation_node, allocation_value, amendment_id, amendment_node, amendment_value, amendment_status, amendment_date, amendment_title)
 FROM contracts FINAL
 WHERE tenant = {tenant:String} AND project IN {projects:Array(String)} AND id > {after:String} AND NOT deleted
 ORDER BY id, project
@@ -7,4 +7,3 @@ LIMIT {limit:UInt32}
 -- limit = "51"
 -- projects = "[P1 P2]"
 -- tenant = "acme"
--- undated = "120530"
