@@ -45,7 +45,8 @@ func (s *sheet) number(buyers map[*item]bool) (*fields.Text, *item) {
 		best.Value, best.Evidence = c.value, s.evidence(c.at, c.rule, best.Confidence)
 	}
 	house := c.rule == noLabel && slices.Contains(c.features, inAddress)
-	if s.bare(c) || house || c.rule == titleBefore && s.credits() && calledAnothers(c.key, others) {
+	endless := strings.HasSuffix(c.value, "-") // its end stands where nobody looked
+	if s.bare(c) || house || endless || c.rule == titleBefore && s.credits() && calledAnothers(c.key, others) {
 		best.Confidence = min(best.Confidence, undecided)
 	}
 	if heads := s.overDay(own); heads != nil && !certain(best) {
@@ -470,8 +471,8 @@ func (v *vocabulary) numberAt(it *item, from int, clear bool) (value string, at 
 	if a := v.amounts([]rune(value)); len(a) == 1 && (a[0].percent || a[0].currency != "") || v.withCents(value) {
 		return "", 0, false
 	}
-	if !clear && (len(value) < 3 || v.looksLikeDate(value) || v.phoneShape.MatchString(value) ||
-		v.months[foldText(value)] > 0) {
+	called := v.phoneShape.MatchString(value) && !v.dayFollows(strings.TrimSpace(it.folded[min(i+len([]rune(value)), len(r)):]))
+	if !clear && (len(value) < 3 || v.looksLikeDate(value) || called || v.months[foldText(value)] > 0) {
 		return "", 0, false
 	}
 	if v.looksLikeDate(value) && !strings.Contains(value, "/") && !yearAndCount.MatchString(fold([]rune(value))) {

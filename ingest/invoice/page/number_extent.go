@@ -16,14 +16,15 @@ const (
 
 // parted is a text in words, as a number of several parts is read.
 type parted struct {
-	runes []rune
-	ends  []int // where each word ends
-	words []string
+	runes    []rune
+	ends     []int // where each word ends
+	words    []string
+	labelled bool // words with a colon stand before it
 }
 
 // partsOf splits what begins at an offset, as far as a number can reach.
 func partsOf(r []rune, from int) parted {
-	p := parted{runes: r}
+	p := parted{runes: r, labelled: strings.HasSuffix(strings.TrimRight(string(r[:from]), " "), ":")}
 	for i := from; i < len(r) && i < from+longestNumber; {
 		end := wordEnd(r, i)
 		p.words, p.ends = append(p.words, string(r[i:end])), append(p.ends, end)
@@ -113,6 +114,11 @@ func (v *vocabulary) grouped(p parted, last int, clear bool) int {
 	}
 	n, whole := p.groups(last+1, 1)
 	if clear && whole && p.ends[last+n] == len(p.runes) {
+		return n
+	}
+	n, whole = p.groups(last+1, ofGroup)
+	alone := p.labelled && whole && p.ends[last+n] == len(p.runes) // "Rechnung: 118 826"
+	if alone || n > 0 && v.dayFollows(strings.TrimSpace(fold(p.runes[p.ends[last+n]:]))) {
 		return n
 	}
 	n, whole = p.groups(last+1, 2)

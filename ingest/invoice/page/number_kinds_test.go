@@ -185,6 +185,9 @@ func TestHowFarANumberGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for particulars, want := range map[string]string{
+		"Rechnung: 118 826\nDatum 20.10.2026":                                                              "118 826",
+		"Rechnung 7601 220 934 vom 20.10.2026":                                                             "7601 220 934",
+		"Rechnung Nr. FA-2025-07-\n\nDatum 20.10.2026":                                                     "",
 		"Rechnung Nr. TK 6610 2210 885\nDatum 20.10.2026":                                                  "TK 6610 2210 885",
 		"Factuur\nNummer: VK1 / 260 3318\nDatum: 20/10/2026":                                               "VK1 / 260 3318",
 		"Wien, 20.10.2026\n\nFaktura 26 1187: Absteckung":                                                  "26 1187",
