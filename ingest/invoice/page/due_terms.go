@@ -167,11 +167,10 @@ func (v *vocabulary) termDays(folded string, issued time.Time) int {
 func (v *vocabulary) wholeOf(clause string) string {
 	for _, at := range v.or.FindAllStringIndex(clause, maxSpans) {
 		first, second := clause[:at[0]], clause[at[1]:]
-		switch early := v.discounted(first); {
-		case early == v.discounted(second):
-		case early && v.fullPayment.MatchString(second) && !v.fullPayment.MatchString(first):
-			return second
-		case !early:
+		if early := v.discounted(first); early != v.discounted(second) {
+			if early {
+				return second
+			}
 			return first
 		}
 	}

@@ -55,4 +55,7 @@ func TestFramesOfCharacters(t *testing.T) {
 	if want := []string{"BAUWERK HUBER", "Hofgasse 3", "A – B | C"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	if got := sheetOf(t, "┌ BAUWERK HUBER ────┐").rows[0][0].text(); got != "BAUWERK HUBER" {
+		t.Errorf("the line says %q", got)
+	}
 }

@@ -83,6 +83,44 @@ func TestNamesOverTwoLinesOfAHead(t *testing.T) {
 	}
 }
 
+// Given two lines of a head of which the second has a legal form, then both may be a name, unless figures as large stand beside them: those
+// are labels.
+func TestLabelsOverACompanyAreNoPartOfItsName(t *testing.T) {
+	for lines, want := range map[string]string{
+		"Yildiz & Partner\nTrockenbau KG":                  "Yildiz & Partner Trockenbau KG",
+		"Yildiz & Partner        2026 / 57\nTrockenbau KG": "",
+		"Yildiz & Partner\nTrockenbau KG        2026 / 57": "",
+	} {
+		var got string
+		s := sheetOf(t, lines)
+		s.overLines(s.rows[0][0].text(), s.rows[0][0], nil, func(name string, _ *item, _, _ string) { got = name })
+		if got != want {
+			t.Errorf("%q: %q, want %q", lines, got, want)
+		}
+	}
+}
+
+// Given words of self-billing, then the document is self-billed, unless a label says that whom it is addressed to is billed: then they speak
+// of something else.
+func TestWordsOfSelfBillingBelowABill(t *testing.T) {
+	for label, want := range map[string]bool{"": true, "Rechnung an:": false} {
+		var words []text.Word
+		line := func(content string, y float64) {
+			words = append(words, text.Word{Text: content, X0: 68, X1: 68 + 5*float64(len(content)), Y: y, Size: 10})
+		}
+		line("Altmetall Donau GmbH, Hafenstraße 1, 1020 Wien", 50)
+		line(label, 118)
+		line("Saalebogen Wohnen GmbH", 130)
+		line("Mansfelder Straße 15", 142)
+		line("06108 Halle (Saale)", 154)
+		line("Für Altmetall gilt das Gutschriftverfahren (self-billing), und davon abweichend nichts.", 400)
+		s := newSheet(testVocabulary(t), text.Document{Pages: []text.Page{text.FromWords(1, 595, 842, words)}})
+		if got := s.saysSelfBilled(); got != want {
+			t.Errorf("under %q: %t, want %t", label, got, want)
+		}
+	}
+}
+
 // Given a sender's line that begins with where the house stands, then the company behind it is the sender.
 func TestASendersLineThatBeginsWithAPlace(t *testing.T) {
 	for line, want := range map[string]string{

@@ -346,14 +346,16 @@ func TestWhoIsSaidToBuy(t *testing.T) {
 	}
 }
 
-// Given addresses without a number, of estates and public buildings, then they are no names; companies that bear such
-// words are.
+// Given addresses without a number, of estates and public buildings, what somebody is licensed for and phrases, then they are no names;
+// companies that bear such words are, and persons behind small titles.
 func TestPlacesAreNoNames(t *testing.T) {
 	v := testVocabulary(t)
 	for name, want := range map[string]bool{
 		"Ballybane Industrial Estate": false, "Technisches Rathaus": false, "Hôtel de Ville": false, "Gewerbepark Nord": false,
-		"Sitz Freiburg im Breisgau": false,
-		"Raheen Business Park Ltd":  true, "Rathaus Apotheke GmbH": true, "Berger Estates": true,
+		"Sitz Freiburg im Breisgau":               false,
+		"Ingenieurkonsulent für Vermessungswesen": false, "Studio tecnico": false, "Illustratrice d'architecture (EI)": false, "wie gestern besprochen": false,
+		"dott. ing. Marta Bellomo": true, "v. Trotha & Cie.": true, "Studio tecnico Bellomo": true,
+		"Raheen Business Park Ltd": true, "Rathaus Apotheke GmbH": true, "Berger Estates": true,
 	} {
 		if got := v.nameLike(name); got != want {
 			t.Errorf("%q may be a name: %t, want %t", name, got, want)
@@ -453,6 +455,35 @@ func TestALoneNameInTheFirstRow(t *testing.T) {
 		c := named{it: s.rows[0][0], name: "Becker Bürotechnik", whole: "BECKERBUROTECHNIK", ties: map[tie]bool{tieHead: true}}
 		if got := s.loneAddressee(&c, []named{c}); got != want {
 			t.Errorf("size %v: %t, want %t", size, got, want)
+		}
+	}
+}
+
+// Given a name over a department for invoices that come in, then it is whom the letter is for; over another department it may be anybody.
+func TestDepartmentsForIncomingInvoices(t *testing.T) {
+	for department, want := range map[string]bool{
+		"Rechnungseingang": true, "Eingangsrechnungen": true, "Kreditorenbuchhaltung": true, "Accounts Payable": true, "z. Hd. Frau Berger": true,
+		"Baustelle Nord": false, "Entsorgung und Recycling": false,
+	} {
+		s := sheetOf(t, "Zollverein Immobilien GmbH\n"+department+"\nGelsenkirchener Straße 181\n45309 Essen")
+		if got := s.buyers()[s.rows[0][0]]; got != want {
+			t.Errorf("over %s: %t, want %t", department, got, want)
+		}
+	}
+}
+
+// Given a label of a name with a part of it beside and its legal form on the next line, then the name is both.
+func TestNamesBehindTheirLabelOverTwoLines(t *testing.T) {
+	for lines, want := range map[string]string{
+		"Denominazione: CERAMICHE\nVALLESECCHIA S.R.L.":        "CERAMICHE VALLESECCHIA S.R.L.",
+		"Denominazione: CERAMICHE S.R.L.\nVALLESECCHIA S.R.L.": "CERAMICHE S.R.L.",
+		"Denominazione: CERAMICHE\nVia Emilia":                 "CERAMICHE",
+	} {
+		var got string
+		s := sheetOf(t, lines)
+		s.behindNameLabel(s.rows[0][0], func(name string, _ *item, _, _ string) { got = name })
+		if got != want {
+			t.Errorf("%q: %q, want %q", lines, got, want)
 		}
 	}
 }
