@@ -133,7 +133,7 @@ func (b *batch) refuseUnread(tp kafkalog.Partition, offset, next int64) {
 	b.deadLetters = append(b.deadLetters, kafka.DeadLetter{
 		Topic: tp.Topic, Partition: tp.Number, Offset: offset, At: time.Now().UTC(),
 		Reason: fmt.Sprintf("the messages at offsets %d to %d are compressed together and unpack to more than %d bytes: have their producer "+
-			"send them again, in smaller batches", offset, next-1, unpackedBytes),
+			"send them again, in smaller batches", offset, next-1, kafkalog.UnpackedBytes),
 	})
 	b.next, b.epoch = uint64(next), -1
 }

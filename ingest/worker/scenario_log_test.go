@@ -14,6 +14,7 @@ import (
 	"tallyhouse/ingest/kafka"
 	"tallyhouse/ingest/store/database"
 	"tallyhouse/schemas/events"
+	kafkalog "tallyhouse/schemas/kafka"
 )
 
 // Given messages that are compressed together so well that they would take more memory than a worker has for them, then they become
@@ -25,7 +26,7 @@ func TestScenarioABatchThatUnpacksToTooMuch(t *testing.T) {
 	s.send(m[:2]...)
 	padding := bytes.Repeat([]byte(" "), events.MaxMessageBytes)
 	var packed []kafkago.Record
-	for range unpackedBytes/len(padding) + 1 {
+	for range kafkalog.UnpackedBytes/len(padding) + 1 {
 		packed = append(packed, kafkago.Record{Key: kafkago.NewBytes([]byte(m[0].key)), Value: kafkago.NewBytes(padding)})
 	}
 	r, err := s.cluster.Client().Produce(t.Context(), &kafkago.ProduceRequest{

@@ -38,9 +38,6 @@ const (
 	fetchWait = 50 * time.Millisecond
 	// bufferBytes is where a partition's reading pauses; it goes on at half of it.
 	bufferBytes = 1 << 20
-	// unpackedBytes bounds what the producer's batch, compressed, may come to: a topic's limit is one of compressed bytes, and a
-	// megabyte of them can hold a gigabyte. Nobody needs batches so large: each takes its memory at once.
-	unpackedBytes = 64 << 20
 )
 
 func newSource(cluster kafka.Cluster) (*source, error) {
@@ -48,7 +45,6 @@ func newSource(cluster kafka.Cluster) (*source, error) {
 		kgo.FetchMaxPartitionBytes(fetchBytes),
 		kgo.FetchMaxBytes(512<<20),
 		kgo.BrokerMaxReadBytes(1<<30),
-		kgo.MaxDecompressBatchBytes(unpackedBytes),
 		kgo.FetchMaxWait(fetchWait),
 		kgo.MaxConcurrentFetches(4),
 		kgo.MetadataMinAge(250*time.Millisecond),

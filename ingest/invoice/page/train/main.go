@@ -117,8 +117,11 @@ func sampled(folder string) ([]drawn, error) {
 		values int // of the first line
 	}{{"pages", typedPages, 9}, {"languages", typedPages, 9}, {"letters", typedLetters, 6}} {
 		files, err := filepath.Glob(filepath.Join(folder, kind.name, "*.txt"))
-		if err != nil || len(files) == 0 {
-			return nil, fmt.Errorf("no samples in %s: %w", filepath.Join(folder, kind.name), err)
+		if err != nil {
+			return nil, fmt.Errorf("listing samples: %w", err)
+		}
+		if len(files) == 0 {
+			return nil, fmt.Errorf("no samples in %s", filepath.Join(folder, kind.name))
 		}
 		for _, file := range files {
 			data, err := os.ReadFile(file)
