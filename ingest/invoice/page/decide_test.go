@@ -70,7 +70,7 @@ func TestHowMuchMayBeTax(t *testing.T) {
 	}
 }
 
-// Given a row, then its sum is that of a quantity and a price where two other figures in it make it up.
+// Given a row, then its sum is that of a quantity and a price where two other figures in it make it up, and then it's no tax.
 func TestWhatIsOfAQuantity(t *testing.T) {
 	for row, want := range map[string]bool{
 		"Supporto Tecnico     2      115,00      230,00": true,
@@ -79,8 +79,13 @@ func TestWhatIsOfAQuantity(t *testing.T) {
 	} {
 		s := sheetOf(t, row)
 		it := s.rows[0][len(s.rows[0])-1]
-		if got := s.ofQuantity(&sum{value: 230 * one, item: it, amount: it.amounts[0]}); got != want {
+		figure := &sum{value: 230 * one, item: it, amount: it.amounts[0]}
+		if got := s.ofQuantity(figure); got != want {
 			t.Errorf("%q: %t, want %t", row, got, want)
+		}
+		b := &billing{sheet: s}
+		if got := b.reasoned(&bill{net: 1000 * one, tax: 230 * one, netAt: &sum{role: roleNet, item: s.rows[0][0]}, taxAt: figure}); got == want {
+			t.Errorf("%q: it may be the tax of a net sum: %t", row, got)
 		}
 	}
 }

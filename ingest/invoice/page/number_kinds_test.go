@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"tallyhouse/ingest/invoice/fields"
+	"tallyhouse/ingest/invoice/page/model"
 	"tallyhouse/ingest/invoice/page/typed"
 )
 
@@ -206,6 +208,33 @@ func TestHowFarANumberGoes(t *testing.T) {
 	} {
 		if got := numberOn(t, reader, withParticulars(particulars)); got != want {
 			t.Errorf("%q: number %q, want %q", particulars, got, want)
+		}
+	}
+}
+
+// Given what stands for itself but is shaped like a number, houses from one to another, the end of a sum in words, a code in brackets, a year,
+// a size or a telephone number, then it is none; what has letters, a year or more figures may be one.
+func TestWhatIsNoNumberAnywhere(t *testing.T) {
+	for text, want := range map[string]bool{
+		"12–18": true, "PLN 85/100": true, "85/100": true, "(020)": true, "2026": true, "100x200": true, "0512 58 33 71": true, "+43 512 583371": true,
+		"12–1899": false, "85/1000": false, "2026-18": false, "AB 85/101": false, "8418": false,
+	} {
+		value := strings.Trim(text, "()")
+		c := &candidate{value: value, at: &item{runes: []rune(text), folded: fold([]rune(text))}, from: strings.Index(text, value)}
+		if got := noNumber(c); got != want {
+			t.Errorf("%q is none: %t, want %t", text, got, want)
+		}
+	}
+}
+
+// Given the number of a house that no label announces, then it is never certain, however likely the weights find it.
+func TestAHouseIsNoNumber(t *testing.T) {
+	for line, want := range map[string]bool{"Handelsstraße 214/Top": false, "Beleg 214/Top": true} {
+		s := sheetOf(t, "Bauwerk Huber GmbH\n"+line)
+		s.weights = model.Model{fields.Number: {Weights: map[string]int{"shape 9/A": 9000}}}
+		got, _ := s.number(nil)
+		if certain(got) != want {
+			t.Errorf("%s: %v is certain: %t, want %t", line, got, certain(got), want)
 		}
 	}
 }
