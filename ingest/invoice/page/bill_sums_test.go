@@ -8,7 +8,7 @@ import (
 // Given bills whose sums are labelled by "excl." and "incl." alone, run together in a cell, are called fees that are
 // to be paid, or stand above sentences about other sums, then net, tax and total are the bill's own.
 func TestSumsOfFewWords(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func TestFiguresInTheMiddleOfACell(t *testing.T) {
 
 // Given a bill of software whose tax has a label of two lines with its figure in their middle, then net, tax and total are read.
 func TestATaxInTheMiddleOfItsLabel(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

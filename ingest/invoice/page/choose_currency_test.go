@@ -33,7 +33,7 @@ func TestACodeCountsBesideAnAmountOrALabelOnly(t *testing.T) {
 		{"dollars of a country", "Masonry", "$1,000.00", "Total  $1,200.00", "Currency  CAD", "CAD"},
 		{"dollars, of which a label says more", "Masonry", "$1,000.00", "Total  $1,200.00", "Amount (CAD)", "CAD"},
 	}
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestTheCurrencyOfTheSuppliersCountry(t *testing.T) {
 		{"a telephone number and the name that the tax has elsewhere", "Tel. +386 1 234 56 78", "", "ÁFA", "-", ""},
 		{"the account that is debited", "", "", "Debited from your account AT61 1904 3002 3457 3201", "-", ""},
 	}
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 // Given bills whose net sum has no label, or stands nowhere, then net, tax and total are what their figures, rates and words come to; where
 // those don't agree, no more than the total is stated, and nothing where something was paid before.
 func TestSumsWithoutALabelledNetSum(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestRolesOfLabels(t *testing.T) {
 // Given a total of which something is withheld, then no way to take the figures has that for its tax or net sum; what is printed without a
 // sign, and all of a credit note, may be.
 func TestWhatIsWithheldIsNoPartOfABill(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

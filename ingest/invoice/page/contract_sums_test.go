@@ -11,7 +11,7 @@ import (
 // Given the sums of a whole contract, by words that nobody knows, above those of the invoice, then the items tell which are the invoice's:
 // those that they add up to, and never the contract's.
 func TestItemsTellTheInvoicesOwnSums(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func grossOf(f fields.Invoice) int64 {
 // Given a tax that is within the total, by a label that says the total were meant or beside a total with a balance brought forward, then
 // the rate tells which sum is which.
 func TestTheRateTellsTheTaxWithinATotal(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ Saldo da pagare:           1.407,79`, 22000, 122000},
 // Given the sum of a guarantee that no label names a total, and the total of an appendix behind a larger net sum of the invoice, then
 // neither is stated as the invoice's; what is debited is.
 func TestSumsOfOtherThingsAreNoTotal(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 // Given a day until which a discount is given, then it isn't the one by which to pay: terms for the whole sum are counted
 // beside it.
 func TestTheDayOfADiscountIsNotTheDueDay(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

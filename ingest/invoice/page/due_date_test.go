@@ -45,7 +45,7 @@ func TestDaysOfPaymentTerms(t *testing.T) {
 
 // Given a bill that is due on the day of issue, which a label above it alone tells, then that day is its due date, too.
 func TestDueOnTheDayOfIssue(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 // Given a bill of 6 May 2026 whose terms have abbreviations, break over lines, name a day without its year, or have a label on two lines,
 // then the due date is what they come to.
 func TestDueDatesOfTermsAsTheyArePrinted(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func dueOf(value string) string {
 // Given credit notes that name the day of a balance, or until when what they correct was due, then nothing is due; the day on which the sum
 // is paid back is stated.
 func TestNothingIsDueOnCreditNotes(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

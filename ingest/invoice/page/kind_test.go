@@ -35,7 +35,7 @@ Gesamtbetrag             1.200,00`
 // Given documents of titles that are known and not, then those are invoices that are called so, or that carry all that one has and are
 // called nothing else; and what is called a credit below the total is another document.
 func TestKindsOfDocuments(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestATitleWithAColon(t *testing.T) {
 // Given a document whose title nobody knows and that carries all that an invoice has, then it is none where it says so in the words of its
 // language; what calls itself an invoice is one, for such a sentence may be about the tax.
 func TestDocumentsThatSayTheyAreNoInvoice(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestDocumentsThatSayTheyAreNoInvoice(t *testing.T) {
 
 // one that has a total of its own is.
 func TestLettersThatInvoicesAreSentWith(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

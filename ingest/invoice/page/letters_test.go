@@ -41,7 +41,7 @@ func brief(f fields.Invoice) string {
 // Given an invoice of 2 March 2026 that says in a sentence, in the words of its language, until when to pay, or when the sum is taken from
 // the account, then that is its due date; what else a sentence says of a day is not.
 func TestDueDatesOfSentences(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ func sumsOf(f fields.Invoice) string {
 // Given a final invoice with a table of the partial ones that it settles, then their sums and the row that adds them up aren't taken for its own;
 // what is the only table of sums is.
 func TestTablesOfOtherInvoices(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ Rechnung      Datum         netto EUR      20 % USt EUR     brutto EUR
 
 // Given an invoice without tax of which a part is withheld, then its total is what it was before that.
 func TestWhatIsWithheldIsPartOfTheTotal(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 // Given an invoice whose only unlabelled day is that of an item, or figures of a tax office years before all other days, then it has no day
 // of issue; elsewhere such a day is.
 func TestDaysThatAreNotOfIssue(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func numberOn(t *testing.T, reader *Reader, page string) string {
 // Given an invoice without a number, on which that of something else stands under its own label, in any language and wherever an invoice's
 // would stand, then no number is stated; beside the invoice's own it is never taken for it.
 func TestNumbersOfOtherThings(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestNumbersOfOtherThings(t *testing.T) {
 // Given an invoice in whose head figures stand that are no number whatever their place (an account, a telephone number, a tax id, a year,
 // the code of a title, measures), then none is stated.
 func TestFiguresThatAreNoNumber(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestFiguresThatAreNoNumber(t *testing.T) {
 
 // Given an invoice's number set in one of the ways that billers have, then it is read as it is printed.
 func TestWaysToSetANumber(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestWaysToSetANumber(t *testing.T) {
 
 // Given a credit note that names the invoice that it corrects in a line that begins as a subject does, then the note's own number is read.
 func TestTheNumberOfACreditNote(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestTheNumberOfACreditNote(t *testing.T) {
 // Given a number in groups, behind letters, or in parts that strokes and dots tie, then it is read to its end, and no further: not into a day, a
 // sum, a quantity or what another label announces.
 func TestHowFarANumberGoes(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,7 @@ func TestFiguresThatEndAnotherNumber(t *testing.T) {
 // Given a credit note that names the invoice which it corrects, then a sentence about that invoice doesn't make its number the note's own;
 // nor is a house number ever one.
 func TestNumbersThatAreAnothers(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func TestPagesOfManyLayouts(t *testing.T) {
 // eachTyped reads every typed page of a folder of testdata; want is its first line, what is to be read of it.
 func eachTyped(t *testing.T, folder string, check func(t *testing.T, want string, kind Kind, got fields.Invoice)) {
 	t.Helper()
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ const (
 
 // Given numbers and days of several documents, or set in unusual ways, then those of the invoice itself are read.
 func TestWhoseNumberAndDayItIs(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestWhoseNumberAndDayItIs(t *testing.T) {
 // Given documents with number, day and sums, then those that call themselves a bill in the words of their trade are invoices, and those that
 // offer, order or agree on something are none.
 func TestBillsAndOtherDocuments(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestBillsAndOtherDocuments(t *testing.T) {
 
 // Given a title above its number on the right, then it says what the document is.
 func TestATitleAboveItsNumber(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ HRB 11820 AG Kiel · USt-IdNr. DE134882072`
 
 // Given a credit note or a bill that the buyer issues, which says when it is paid, then that is its due date.
 func TestWhenTheIssuerPays(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

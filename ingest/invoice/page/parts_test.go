@@ -8,7 +8,7 @@ import (
 
 func sheetOf(t *testing.T, lines string) *sheet {
 	t.Helper()
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

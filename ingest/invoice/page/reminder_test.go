@@ -49,7 +49,7 @@ Offen gesamt                                               22.192,00`
 // Given reminders and statements of account in every language that are set as their text is, then they are no invoices, though they list one
 // with its number, day and sums.
 func TestRemindersAreNoInvoices(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestRemindersAreNoInvoices(t *testing.T) {
 
 // Given invoices that speak of reminders in their items, in what they are about, or below their total, then they are invoices.
 func TestInvoicesMaySpeakOfReminders(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -188,7 +188,7 @@ func TestWhatIsAboveTheRestOfAllWork(t *testing.T) {
 // sumsOn are net, tax and total of a bill with some sums.
 func sumsOn(t *testing.T, sums string) string {
 	t.Helper()
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 // Given a document that the buyer issues for his supplier, as it says, then whom it is addressed to is the supplier, and the id that it calls
 // his, or that stands in his address, is his; without one none is stated.
 func TestRolesOfSelfBilledDocuments(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ Rechnungsbetrag                                                  120,00 €
 
 // Given ids of both parties, or labels of two ids in one, then the supplier's is read, by where it stands and what announces it.
 func TestWhoseATaxIDIs(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestWhoseATaxIDIs(t *testing.T) {
 // Given names that stand right over one another, in a sentence of their own, behind words of an account, or with the place and day of the
 // letter or the recipient's label, then the supplier's is the one that the letter is from.
 func TestNamesOfSuppliers(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

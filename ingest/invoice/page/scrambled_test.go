@@ -49,7 +49,7 @@ func scrambled(lines []string, draw *rand.Rand) string {
 
 func TestAPageOfAnyLinesIsReadWithoutAFault(t *testing.T) {
 	const pages = 300
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestAPageOfAnyLinesIsReadWithoutAFault(t *testing.T) {
 }
 
 func FuzzPage(f *testing.F) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		f.Fatal(err)
 	}

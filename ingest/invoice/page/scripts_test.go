@@ -27,7 +27,7 @@ func TestLegalFormsOfManyScripts(t *testing.T) {
 
 // Given figures behind the label of Greek tax ids, then they are one if there are nine: the Dutch authority AFM numbers its licences, too.
 func TestTheLabelOfGreekTaxIDsIsAnAuthoritysInTheNetherlands(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestCurrenciesInManyScripts(t *testing.T) {
 
 // Given a number in Greek or Cyrillic letters, or one with its day behind a stroke, then it comes out as it is printed.
 func TestNumbersInManyScripts(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ Gesamtbetrag             1.200,00
 
 // Given a label that names another kind of document, one of several with their values a line lower, then it is no title.
 func TestALabelAmongOthersIsNoTitle(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestARateTellsUnlabelledSums(t *testing.T) {
 
 // Given a tax id below an address under a name that isn't the supplier's, then it is that one's, whether a label says who he is or not.
 func TestATaxIDBelowAnotherAddressIsNotTheSuppliers(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ Skupaj za plačilo  1.220,00 EUR
 
 // Given a currency's abbreviation in a column of its own between label and sum, then the label is the sum's.
 func TestACurrencyBetweenLabelAndSum(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestACurrencyBetweenLabelAndSum(t *testing.T) {
 // Given credit notes that name the credited invoice with its day beside their own, in several languages, then the other document's day is
 // not the day of issue.
 func TestTheDayOfTheCreditedInvoice(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestTheDayOfTheCreditedInvoice(t *testing.T) {
 
 // Given a table of vouchers below the invoice, with a column of days, then the day of issue is the labelled one of the invoice.
 func TestAColumnOfDaysIsNoDayOfIssue(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 // Given forms that name the supplier by a label, or beside a mark, a portal's name or a remark, then he is stated.
 func TestSuppliersOfForms(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestWhomPhrasesName(t *testing.T) {
 
 // Given an e-invoice as programs show it, two labels and values a row, then the id below the buyer's heading is his.
 func TestTheIDsAmongFieldsOfAnEInvoice(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

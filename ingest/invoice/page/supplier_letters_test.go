@@ -23,7 +23,7 @@ Rechnungsbetrag                         1.200,00
 
 // Given a letter as real senders print it, with several names of which one is the supplier's, then that one is read, or none.
 func TestWhoseLetterItIs(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ Uferweg 4
 
 // Given a tax id whose label ends a line, or names another id, too, then it is read.
 func TestTaxIDsBehindTheirLabels(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ Rechnungsbetrag EUR                   1.200,00
 // Given a letter whose head names no company, only a mark or what kind of body the sender is, then the
 // supplier is the company whose line below the sums holds its tax id and account or register's entry, else the name in the head.
 func TestTheCompanyBelowTheSums(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestWhatIsNoNameInTheHead(t *testing.T) {
 
 // Given a name on two lines that are set to the right, then it is read whole.
 func TestANameOverTwoLinesOnTheRight(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ Za plačilo EUR                                                           6.823,
 
 // Given letters whose heads, feet and accounts name others beside the supplier, then he is stated, or nobody.
 func TestOthersBesideTheSupplier(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ ID za DDV: SI44180225                                        ID za DDV: SI220441
 
 // Given a column on the left edge that names a company below a label, then the company is a candidate, without the label.
 func TestACompanyInTheSendersColumn(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 // Given letters whose suppliers are found by where they sign, by what public bodies are called, by words set one below the other, or by
 // what stands below their names, then these are read.
 func TestWhoSignsAndWhoIsDescribed(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ Wiesenthal
 
 // Given letters with a company's trade below its name, and with a bank's name broken over two lines, then neither is a candidate.
 func TestWhatIsNoNameOfASupplier(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 // Given the head of a system through which invoices are sent, as its programs print it, then the seller below is the supplier.
 func TestASystemOfInvoicesIsNoSupplier(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ EUR                                     1.200,00
 // Given letters of many trades and countries, each set as its own kind of sender does, then no name but the supplier's is stated, none
 // where only others are printed, and nearly all are: weights decide, so one in twenty may be missing, as few as possible.
 func TestTheSupplierOfALetter(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 // his name, beside its label or behind another id, below a gap, too; the one of whom an agent bills for; and the one among the particulars
 // below whom to ask.
 func TestTheIDOfTwoParties(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 // Given taxes of two rates that are printed without their rates, each in a line or as sums of their columns, then net is the
 // rest of the total, and the tax all of them together; where they don't lead to the total, nothing is stated.
 func TestTaxesWithoutTheirRates(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ Gesamtbetrag                     1.750,00`, 150000, 25000, 175000, 0},
 
 // Given a charge whose label says, by the tax's name, that no tax applies to it, in several languages, then it is none: it is no second tax.
 func TestWhatNoTaxAppliesToIsNoTax(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

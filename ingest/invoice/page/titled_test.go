@@ -9,7 +9,7 @@ import (
 // Given a number between the document's title and its day, and one with a plain label in a party's block, then the first is
 // the invoice's, whatever stands between title and number.
 func TestTheNumberBetweenTitleAndDay(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ Pos  Bezeichnung      Menge   Betrag
 // Given days behind numbers, then the day of issue is the one behind the invoice's own number, not one behind another's, nor behind words
 // between them.
 func TestTheDayBehindTheInvoicesOwnNumber(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ Show home windows                                        378,50 €
 // Given a title with a number behind it and nothing else that names either, in each language, then it is an invoice
 // of that number, a leading zero and all.
 func TestTitlesWithNumbersInEachLanguage(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestTitlesWithNumbersInEachLanguage(t *testing.T) {
 
 // Given the fee notices of public bodies, which call themselves no invoice, then they are invoices.
 func TestFeeNoticesAreInvoices(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ Der Betrag wird am 20.02.2026 fällig.`
 // Given statements of account in several languages, one word for a title, then they are no invoices, though they list
 // those with their numbers, days and sums.
 func TestStatementsOfAccountAreNoInvoices(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ Terms strictly 30 days from invoice.
 // Given days of arrival, departure and printing beside their labels, and no day of issue, then none of them is
 // stated.
 func TestDaysOfOtherThings(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ Total EUR                                    2,264.50
 // Given numbers of an invoice under or beside a heading that says no more than that they are those of this document,
 // then they are stated.
 func TestNumbersOfThisDocument(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}

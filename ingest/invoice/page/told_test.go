@@ -30,7 +30,7 @@ Franz Berger
 // Given a letter that tells net sum, tax and total in a paragraph, in whatever order and words, then they are read where they add up, a
 // printed rate leads to the tax, and no other total is named; else none of them is.
 func TestSumsToldInSentences(t *testing.T) {
-	reader, err := NewReader()
+	reader, err := preparedReader()
 	if err != nil {
 		t.Fatal(err)
 	}
