@@ -175,7 +175,7 @@ func (b *billing) seenOfTotal(c *bill, around surroundings, seen func(bool, stri
 	seen(g.item.row >= around.lastRow-1, "gross is the last")
 	seen(g.role == roleGross && g.item.row == around.lastTotal, "gross is the last labelled total")
 	seen(g.amount.currency != "", "gross has a currency")
-	seen(g.item.size >= 1.15*b.median, "gross is large")
+	seen(g.item.size >= larger*b.median, "gross is large")
 	seen(g.value < 0, "gross is negative")
 	seen(len(b.byValue[c.gross].sums) > 1, "gross is printed again")
 	seen(around.settled, c.how+", something was paid before")

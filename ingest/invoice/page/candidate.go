@@ -122,7 +122,7 @@ func (s *sheet) lookAround(c *candidate, start, end int) {
 		}
 	}
 	median := s.median
-	c.seen(it.size >= 1.15*median, "large")
+	c.seen(it.size >= larger*median, "large")
 	c.seen(it.size < 0.9*median, "small")
 	c.seen(it.page > 1, "later page")
 	c.seen(true, fmt.Sprintf("in tenth %d of the page", int(10*it.y/max(s.heights[it.page-1], 1))))

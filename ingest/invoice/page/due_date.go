@@ -317,7 +317,7 @@ func (v *vocabulary) sentence(s string) string {
 		s = s[i:]
 	}
 	if at := v.or.FindAllStringIndex(s, maxSpans); len(at) > 0 {
-		s = s[at[len(at)-1][0]:]
+		s = s[at[len(at)-1][1]:]
 	}
 	return s
 }

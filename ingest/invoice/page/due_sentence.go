@@ -103,14 +103,10 @@ func (v *vocabulary) paidThen(before, after string) string {
 	return ""
 }
 
-// untilInFull reports whether a line, what else it says may be done, or a part of it behind a comma begins with a last day and goes on
-// with the whole sum: "Bis 28.10. ohne Abzug" below "Bis 12.10. 2 % Skonto", "8 Tage 2 % Skonto oder bis 28.10. netto".
+// untilInFull reports whether a clause begins with a last day and goes on with the whole sum: "Bis 28.10. ohne Abzug" below "Bis 12.10. 2 %
+// Skonto", "8 Tage 2 % Skonto oder bis 28.10. netto".
 func (v *vocabulary) untilInFull(before, after string) bool {
-	if at := v.or.FindAllStringIndex(before, maxSpans); len(at) > 0 {
-		before = before[at[len(at)-1][1]:]
-	}
-	before = before[strings.LastIndex(before, ", ")+1:]
-	return v.deadlineAlone.MatchString(before) && v.fullBehind.MatchString(after)
+	return v.deadlineAlone.MatchString(v.sentence(before)) && v.fullBehind.MatchString(after)
 }
 
 // issuerPays reports whether a sentence of who owes the sum himself, as on a credit note or one that the buyer issues, says on which day he

@@ -140,7 +140,7 @@ func withinSentence(sm *sum) bool {
 	return len(sm.item.folded) > maxLabelled || hasLetters(sm.item.folded[sm.amount.end:])
 }
 
-// larger is from how much on a title is set larger than another text.
+// larger is from how much on a text is set larger than another, as titles and names are.
 const larger = 1.15
 
 // overrules reports whether a document is called an invoice above what names another kind of document, or in larger letters: what is
@@ -187,7 +187,7 @@ func (s *sheet) offers() bool {
 		for _, it := range row {
 			head := it.page == 1 && it.y < s.heights[0]/2 && moneyIn(row) == 0 && it.col == 0
 			text := strings.Trim(s.behindSubject(it.folded), " .#")
-			if large := it.size >= larger*s.median; large { // "Angebot: Flachdach"
+			if it.size >= larger*s.median { // "Angebot: Flachdach"
 				text = strings.Replace(text, ":", "", 1)
 			}
 			if s.offering.MatchString(it.folded) || head && s.namesOther(text, len(row) == 1) {
@@ -249,7 +249,7 @@ func (s *sheet) otherHeading(it *item, text string) bool {
 	if loc == nil || len(text) > 60 || strings.HasSuffix(said, ":") || strings.HasPrefix(said, ":") { // a label, or its value
 		return false
 	}
-	if it.size >= s.median*1.15 && !strings.Contains(text, ":") {
+	if it.size >= larger*s.median && !strings.Contains(text, ":") {
 		return true
 	}
 	rest := text[loc[1]:]

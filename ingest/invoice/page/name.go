@@ -209,4 +209,4 @@ func (v *vocabulary) nameLike(s string) bool {
 }
 
 // personBehind is an academic's or nobleman's small letters before a name: "dott. ing. Marta Bellomo", "v. Trotha".
-var personBehind = regexp.MustCompile(`^(?:(?:dott|dott\.ssa|arch|ing|avv|geom|dr|mag|dipl|prof|v)\.[ -]?)+ ?\p{Lu}`)
+var personBehind = regexp.MustCompile(`^(?:(?:dott\.ssa|(?:dott|arch|ing|avv|geom|dr|mag|dipl|prof|v)\.)[ -]?)+ ?\p{Lu}`)

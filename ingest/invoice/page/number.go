@@ -65,13 +65,12 @@ func calledAnothers(key string, others []*candidate) bool {
 // overDay is the one number that no label announces and that heads what the first page says of the document: large, alone, of letters and
 // figures, right above the label of the day of issue. Nil where a label announces another.
 func (s *sheet) overDay(all []*candidate) (heads *candidate) {
-	const large = 1.15
 	for _, c := range all {
 		if c.rule != noLabel {
 			return nil
 		}
 		lettered := strings.ContainsFunc(c.value, unicode.IsLetter) && len(c.key) >= fewestCharacters
-		if c.at.page != 1 || c.from != 0 || c.at.size < large*s.median || !lettered || !s.besideDateLabel(c.at) && !s.dayBelow(c.at) {
+		if c.at.page != 1 || c.from != 0 || c.at.size < larger*s.median || !lettered || !s.besideDateLabel(c.at) && !s.dayBelow(c.at) {
 			continue
 		}
 		if heads != nil && heads.key != c.key {

@@ -56,9 +56,7 @@ func (s *sheet) remainder(best ruled) (out ruled, ok bool) {
 			continue
 		}
 		for _, b := range bills[:i] {
-			if b.gross.item != rest.gross.item || b.gross.amount.start != rest.gross.amount.start {
-				before += b.grossValue
-			}
+			before += b.grossValue
 		}
 		if before == best.grossValue-rest.grossValue || s.lessBetween(best.gross, rest.gross) {
 			out, ok = *rest, true

@@ -80,16 +80,11 @@ const fromAddress = 0.9
 // saysSelfBilled reports whether words say that the buyer issued the document for the supplier. Where a label says that the addressee is
 // billed they speak of something else: "Für Altmetall: Gutschriftsverfahren".
 func (s *sheet) saysSelfBilled() bool {
-	said := false
-	for _, row := range s.rows {
-		for _, it := range row {
-			said = said || s.selfBilling.MatchString(it.folded)
-			if s.inWindow(it) && s.underBuyerLabel(it) && s.addressBelow(it) {
-				return false
-			}
-		}
+	among := func(what func(*item) bool) bool {
+		return slices.ContainsFunc(s.rows, func(row []*item) bool { return slices.ContainsFunc(row, what) })
 	}
-	return said
+	return among(func(it *item) bool { return s.selfBilling.MatchString(it.folded) }) &&
+		!among(func(it *item) bool { return s.inWindow(it) && s.underBuyerLabel(it) && s.addressBelow(it) })
 }
 
 // suppliersID reports whether a label says that an id is the supplier's: "Ihre USt-IdNr.", "USt-IdNr. des Leistenden".

@@ -50,7 +50,7 @@ func (c named) told(likeliest *named) bool {
 // trader reports whether a name begins the sender's line right below the likeliest, a mark that ends alike: the person who trades under
 // it is the supplier, for the mark isn't one in law.
 func (c named) trader(likeliest *named) bool {
-	return c.rule == ruleReturn && c.how == "" && c.it.row == likeliest.it.row+1 && likeliest.it.size >= 1.15*c.it.size &&
+	return c.rule == ruleReturn && c.how == "" && c.it.row == likeliest.it.row+1 && likeliest.it.size >= larger*c.it.size &&
 		namesake(&c, likeliest) && c.whole != likeliest.whole
 }
 

@@ -107,13 +107,13 @@ func (s *sheet) seeAddress(c named, with company, f *features) {
 	f.seen(address && below, "an address, another below it")
 	f.seen(address && !above && !beside && !below, "the only address")
 	f.seen(c.it.row == 0 && address, "first row, address below")
-	f.seen(c.it.size >= 1.15*s.median && address, "large, address below")
+	f.seen(c.it.size >= larger*s.median && address, "large, address below")
 }
 
 // seePlace tells where a name stands, how large, and how often.
 func (s *sheet) seePlace(c named, f *features) {
 	again, foot := s.again(c)
-	large := c.it.size >= 1.15*s.median
+	large := c.it.size >= larger*s.median
 	f.seen(c.it.row == 0, "first row")
 	f.seen(c.it.row == 0 && c.form, "first row, legal form")
 	f.seen(c.it.page > 1, "later page")

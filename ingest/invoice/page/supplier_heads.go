@@ -99,7 +99,7 @@ func (s *sheet) over(it *item) *item {
 	for r := it.row - 1; r >= max(0, it.row-2); r-- {
 		for _, above := range s.rows[r] {
 			if above.page == it.page && it.y-above.y < 2.2*maxFloat(above.size, 7) && absFloat(above.x0-it.x0) < 6 &&
-				(above.size >= 1.15*it.size || s.legalForm.MatchString(above.folded)) {
+				(above.size >= larger*it.size || s.legalForm.MatchString(above.folded)) {
 				return above
 			}
 		}

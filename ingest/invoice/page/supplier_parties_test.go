@@ -354,7 +354,7 @@ func TestPlacesAreNoNames(t *testing.T) {
 		"Ballybane Industrial Estate": false, "Technisches Rathaus": false, "Hôtel de Ville": false, "Gewerbepark Nord": false,
 		"Sitz Freiburg im Breisgau":               false,
 		"Ingenieurkonsulent für Vermessungswesen": false, "Studio tecnico": false, "Illustratrice d'architecture (EI)": false, "wie gestern besprochen": false,
-		"dott. ing. Marta Bellomo": true, "v. Trotha & Cie.": true, "Studio tecnico Bellomo": true,
+		"dott. ing. Marta Bellomo": true, "dott.ssa Marta Bellomo": true, "v. Trotha & Cie.": true, "Studio tecnico Bellomo": true,
 		"Raheen Business Park Ltd": true, "Rathaus Apotheke GmbH": true, "Berger Estates": true,
 	} {
 		if got := v.nameLike(name); got != want {

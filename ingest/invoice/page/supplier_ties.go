@@ -161,7 +161,7 @@ func (s *sheet) inHead(it *item) bool {
 		above := s.rows[it.row-1][0]
 		follows = above.y < window*height && it.y-above.y < lines*maxFloat(it.size, 7)
 	}
-	return it.y < window*height || follows || it.size >= 1.15*s.median
+	return it.y < window*height || follows || it.size >= larger*s.median
 }
 
 // placesOf is where a name stands.

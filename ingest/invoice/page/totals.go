@@ -82,7 +82,7 @@ func (s *sheet) agreeing() (ruled, []sum) {
 				untaxed := need == 0 && t.item.row == g.item.row && n.item.row == g.item.row
 				if g.column && n.column && t.column && (need != 0 || untaxed) && len(inColumns) < maxSums {
 					inColumns = append(inColumns, ruled{net: n, tax: t, gross: g, netValue: n.value, taxValue: need, grossValue: g.value,
-						hasNet: true, hasTax: true, rule: lessBilledBefore, confidence: 0.9})
+						hasNet: true, hasTax: true})
 				}
 				score += g.weight*3 + n.weight*3
 				if g.role == rolePayable {
