@@ -142,7 +142,11 @@ func TestAnExportThatWaitsForItsClientEndsForOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
+	began := time.Now()
 	for waits := false; !waits; time.Sleep(time.Millisecond) {
+		if time.Since(began) > exportStallTime {
+			t.Fatal("the export never waits for its client")
+		}
 		slow.mu.Lock()
 		waits = !slow.writing.IsZero() && time.Since(slow.writing) > 50*time.Millisecond
 		slow.taken = 0 // what lies in buffers on the way
