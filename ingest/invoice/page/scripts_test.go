@@ -7,7 +7,7 @@ import (
 	"tallyhouse/ingest/invoice/page/typed"
 )
 
-// Given names of the Baltic states, Greece and Bulgaria, then their legal forms are known, beside quotation marks those, too, that are words
+// Given names of the Baltic states, Greece, Bulgaria and Austria, then their legal forms are known, beside quotation marks those, too, that are words
 // of other languages; these words alone are none.
 func TestLegalFormsOfManyScripts(t *testing.T) {
 	v := testVocabulary(t)
@@ -17,6 +17,7 @@ func TestLegalFormsOfManyScripts(t *testing.T) {
 		"ΑΙΓΑΙΟ ΜΕΛΕΤΗΤΙΚΗ Ε.Π.Ε.": true, "ΜΑΡΜΑΡΑ ΘΑΣΟΥ ΑΕ": true, "Δομική Αττικής Μονοπρόσωπη Ι.Κ.Ε.": true, "Παπαδόπουλος & ΣΙΑ Ο.Ε.": true,
 		"БИМ Студио Родопи ООД": true, "Реставрация ЕООД": true, "Балкан Логистика АД": true, "ЕТ „Иван Петров“": true,
 		"architetti sia otia": false, "10 MB frei": false, "et le maçon": false, "ad esempio Rossi": false, "puitlinn.ee": false,
+		"HAGENAUER & STEINDL BAUGESELLSCHAFT M.B.H.": true,
 		"Mike Lowe": false, "Abschnitt II": false,
 	} {
 		if got := v.legalForm.MatchString(foldText(name)); got != want {

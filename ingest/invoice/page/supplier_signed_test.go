@@ -208,6 +208,7 @@ func TestByOnesOwnHand(t *testing.T) {
 func TestSignatures(t *testing.T) {
 	for closing, want := range map[string]int{
 		"Mit freundlichen Grüßen": 1, "Freundliche Grüsse": 1, "Hochachtungsvoll": 1, "Yours sincerely,": 1, "Kind regards": 1, "Cordialement": 1,
+		"Mit hanseatischem Gruß": 1, "Mit vorzüglicher Hochachtung": 1, "Mit der Rechnung kommt ein Gruß von uns allen": 0,
 		"Cordiali saluti": 1, "Atentamente,": 1, "Met vriendelijke groet,": 1, "Z poważaniem": 1, "S pozdravem": 1, "Lep pozdrav": 1,
 		"S poštovanjem": 1, "Tisztelettel": 1, "Com os melhores cumprimentos": 1, "Cu stimă": 1, "Med vänlig hälsning": 1, "Med venlig hilsen": 1,
 		"Med vennlig hilsen": 1, "Ystävällisin terveisin": 1,
