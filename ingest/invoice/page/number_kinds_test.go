@@ -187,7 +187,7 @@ func TestHowFarANumberGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for particulars, want := range map[string]string{
-		"Vorschreibung Nr. 0471-26":                                                                        "0471-26",
+		"Vorschreibung Nr.     4711\nDatum 20.10.2026": "4711", "Vorschreibung Nummer\n4711\nDatum 20.10.2026": "4711",
 		"Rechnung: 118 826\nDatum 20.10.2026":                                                              "118 826",
 		"Rechnung 7601 220 934 vom 20.10.2026":                                                             "7601 220 934",
 		"Rechnung Nr. FA-2025-07-\n\nDatum 20.10.2026":                                                     "",
