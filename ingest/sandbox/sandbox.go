@@ -13,6 +13,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -113,11 +114,16 @@ func (s Sandbox) Run(ctx context.Context, j Job) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w: ended after %s", j.Task, ErrTime, j.Time+grace)
 	case err == nil:
 		return output, nil
-	case strings.Contains(complaint, "out of memory"), strings.Contains(complaint, "cannot allocate memory"):
+	case slices.ContainsFunc(noMemory(), func(said string) bool { return strings.Contains(complaint, said) }):
 		return nil, fmt.Errorf("%s: %w: %d bytes", j.Task, ErrMemory, memory)
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(complaint), "\n")
 	return nil, fmt.Errorf("%s: %w: %w: %s", j.Task, ErrCrashed, err, first)
+}
+
+// noMemory is what Go, the C library and the race detector say when the kernel gives no more.
+func noMemory() []string {
+	return []string{"out of memory", "cannot allocate memory", "ThreadSanitizer failed to allocate"}
 }
 
 // Task works on input, in the child, and writes output. It must bound what it reads; its error ends the child.
@@ -174,7 +180,7 @@ func limit(r request) error {
 		resource int
 		most     uint64
 	}{
-		{"memory", unix.RLIMIT_DATA, uint64(r.Memory)},
+		{"memory", unix.RLIMIT_DATA, uint64(dataLimit(r.Memory))},
 		{"processor time", unix.RLIMIT_CPU, uint64((r.Time+grace)/time.Second+1) * uint64(runtime.NumCPU())},
 		{"files", unix.RLIMIT_NOFILE, 64},
 		{"written files", unix.RLIMIT_FSIZE, 0},

@@ -275,7 +275,7 @@ func TestAChildIsLimited(t *testing.T) {
 	s := child(t)
 	s.Memory = 256 << 20
 	processor := 13 * runtime.NumCPU()
-	want := fmt.Sprintf("%d %[1]d, %d %[2]d, 64 64, 0 0, 0 0, ", 256<<20, processor)
+	want := fmt.Sprintf("%d %[1]d, %d %[2]d, 64 64, 0 0, 0 0, ", sandbox.DataLimit(s.Memory), processor)
 	if out, err := s.Run(t.Context(), j); err != nil || string(out) != want {
 		t.Errorf("limits of memory, processor, open files, written files and cores are %q, %v, want %q", out, err, want)
 	}
