@@ -90,7 +90,7 @@ func (v *vocabulary) parseNumber(s []rune, at int) (a amount, end int, ok bool) 
 		sep := s[i]
 		switch sep {
 		case '.', ',':
-		case '\'', '’', '´', '`':
+		case '\'', '’', '´', '`', '′', '‘', 'ʼ':
 			sep = '\''
 		case ' ', 0xA0, 0x202F, 0x2009:
 			sep = ' '

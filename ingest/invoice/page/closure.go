@@ -30,13 +30,16 @@ func (s *sheet) own(best ruled, closed []ruled) ruled {
 // lessBilledBefore is the rule of the total that is left of all work so far.
 const lessBilledBefore = "less what was billed before"
 
+// ratesMakeUp is the rule of a total that the rows of several rates make up.
+const ratesMakeUp = "rates make up the total"
+
 // ratesInColumns adds up the rows of a table of rates, of which the best one is one, where they make up a total that is labelled elsewhere,
 // or the row below them.
 func ratesInColumns(best ruled, rows []ruled, grosses []sum) (ruled, bool) {
 	if !slices.ContainsFunc(rows, func(r ruled) bool { return r.net.item == best.net.item && r.grossValue == best.grossValue }) {
 		return ruled{}, false
 	}
-	out := ruled{net: best.net, tax: best.tax, hasNet: true, hasTax: true, rule: "rates make up the total", confidence: 0.95}
+	out := ruled{net: best.net, tax: best.tax, hasNet: true, hasTax: true, rule: ratesMakeUp, confidence: 0.95}
 	seen := map[int]bool{}
 	slices.SortStableFunc(rows, func(a, b ruled) int { return cmp.Compare(a.gross.item.row, b.gross.item.row) })
 	for _, r := range rows {

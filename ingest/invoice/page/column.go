@@ -93,7 +93,7 @@ func (s *sheet) columnAbove(g *sum, taxes []sum) column {
 	c := column{taxes: map[int]*sum{}}
 	for r := g.item.row - 1; r >= max(0, g.item.row-maxItems); r-- {
 		for _, it := range s.rows[r] {
-			if it.page != g.item.page || absFloat(it.x1-g.item.x1) >= 4 || len(it.amounts) == 0 {
+			if it.page != g.item.page || !sameColumn(it, g.item) || len(it.amounts) == 0 {
 				continue
 			}
 			if a := it.amounts[len(it.amounts)-1]; a.money() && !insideDate(it, a) && a.value != 0 {
@@ -110,6 +110,16 @@ func (s *sheet) columnAbove(g *sum, taxes []sum) column {
 		}
 	}
 	return c
+}
+
+// sameColumn reports whether two cells end below one another or, as sums behind their currency do, begin so.
+func sameColumn(a, b *item) bool {
+	if absFloat(a.x1-b.x1) < 4 {
+		return true
+	}
+	_, sums := onlyMoney(a)
+	_, both := onlyMoney(b)
+	return absFloat(a.x0-b.x0) < 1 && sums && both
 }
 
 // columnAddsUp finds the tax of a total that the figures above it in its column make up line by line, sums of what stands above them

@@ -39,7 +39,8 @@ func (s *sheet) total() (decided, weighed totals, labelled []sum) {
 	if rules.gross.certain() && !rules.gross.is(weighed.gross) {
 		switch {
 		case weighed.gross != nil && rules.gross.rule == restTaxed && rules.restOf(&weighed),
-			weighed.gross != nil && rules.gross.rule == withCharge && rules.tax.is(weighed.tax):
+			weighed.gross != nil && rules.gross.rule == withCharge && rules.tax.is(weighed.tax),
+			weighed.gross != nil && rules.gross.rule == ratesMakeUp && absolute(weighed.gross.value) < absolute(rules.gross.value):
 			return rules, weighed, labelled
 		case weighed.gross.certain() && bills.itemsPrefer(&rules, weighed.net),
 			rules.net == nil && weighed.net.certain() && weighed.tax.certain() && bills.rated(weighed),

@@ -218,3 +218,40 @@ func (s *sheet) withheldInRow() ruled {
 	}
 	return ruled{}
 }
+
+// brokenDown finds the last total whose net sum and tax are told as what it contains: "noch zu zahlen (darin netto 2.738,60, USt 520,33)".
+func (s *sheet) brokenDown() (out ruled) {
+	const rows = 2 // from the total to its parts
+	for r, row := range s.rows {
+		for _, it := range row {
+			told := s.containedNet.FindStringIndex(it.folded)
+			if told == nil {
+				continue
+			}
+			var parts []*sum
+			for _, a := range it.amounts {
+				if a.money() && a.start >= told[1] && a.value > 0 {
+					parts = append(parts, &sum{value: a.value, weight: 2, item: it, amount: a})
+				}
+			}
+			if len(parts) != 2 || parts[1].value*5 > parts[0].value*2 ||
+				!s.anyTax.MatchString(it.folded[parts[0].amount.end:parts[1].amount.start]) {
+				continue
+			}
+			n, t := parts[0], parts[1]
+			n.role, t.role = roleNet, roleTax
+			for above := r; above >= max(0, r-rows); above-- {
+				for _, cell := range s.rows[above] {
+					for _, a := range cell.amounts {
+						if a.money() && cell.page == it.page && a.value == n.value+t.value {
+							g := &sum{value: a.value, role: rolePayable, weight: 2, item: cell, amount: a}
+							out = ruled{net: n, tax: t, gross: g, netValue: n.value, taxValue: t.value, grossValue: a.value,
+								hasNet: true, hasTax: true, rule: restTaxed, confidence: 0.95}
+						}
+					}
+				}
+			}
+		}
+	}
+	return out
+}

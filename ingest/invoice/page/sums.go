@@ -95,7 +95,7 @@ func insideDate(it *item, a amount) bool {
 }
 
 // rowSum reads the label before an amount: in its item, else in the nearest
-// item with words to its left.
+// item with words to its left, else in the one that ends the row.
 func (s *sheet) rowSum(it *item, a amount, last bool) (sum, bool) {
 	label := ""
 	from := 0
@@ -129,6 +129,9 @@ func (s *sheet) rowSum(it *item, a amount, last bool) (sum, bool) {
 			} else if moneyCount(left) > 0 {
 				passed++
 			}
+		}
+		if label == "" && passed == 0 && it.col == len(row)-2 && moneyCount(row[it.col+1]) == 0 {
+			label = row[it.col+1].folded // "EUR | 55 920,00 | netto"
 		}
 		if label == "" {
 			return sum{}, false

@@ -6,7 +6,8 @@ import (
 )
 
 // totalRow finds a row "Total … net tax gross" that adds up under headings that
-// name the tax: the foot of an item table. Where another row names the same total it may be called anything.
+// name the tax: the foot of an item table. Where another row names the same total, or each of the three is
+// what stands above it together, it may be called anything.
 func (s *sheet) totalRow(grosses []sum) ruled {
 	for r := len(s.rows) - 1; r >= 0; r-- {
 		row := s.rows[r]
@@ -28,7 +29,7 @@ func (s *sheet) totalRow(grosses []sum) ruled {
 		}
 		named, _ := s.roleOf(strings.TrimSpace(row[0].folded))
 		again := slices.ContainsFunc(grosses, func(o sum) bool { return o.value == g.value && o.item.row != r && !o.column })
-		if named != roleGross && named != roleNet && !again {
+		if named != roleGross && named != roleNet && !again && !(s.addUp(n) && s.addUp(t) && s.addUp(g)) {
 			continue
 		}
 		n.role, t.role, g.role = roleNet, roleTax, roleGross
@@ -235,8 +236,8 @@ func (s *sheet) headedTax(it *item) bool {
 // heading is the nearest item with letters and without figures but rates above an amount: "TVA 21 %" is a heading.
 func (s *sheet) heading(it *item) *item {
 	for r := it.row - 1; r >= 0 && r >= it.row-80; r-- {
-		for _, head := range s.rows[r] {
-			if head.page == it.page && aligned(head, it) && hasLetters(withoutCurrency(head.folded)) &&
+		for i, head := range s.rows[r] {
+			if head.page == it.page && (aligned(head, it) || s.underHead(s.rows[r], i, it)) && hasLetters(withoutCurrency(head.folded)) &&
 				!slices.ContainsFunc(head.amounts, func(a amount) bool { return !a.percent }) {
 				return head
 			}

@@ -23,8 +23,14 @@ const maxSums = 60
 // byRules finds the sums of the invoice itself, and all that have a label.
 func (s *sheet) byRules() (best ruled, labelled []sum) {
 	best, labelled = s.agreeing()
+	if charged := s.withChargeBelow(best, labelled); charged.gross != nil {
+		return charged, labelled
+	}
 	if rest, ok := s.remainder(best); ok {
-		best = rest
+		return rest, labelled
+	}
+	if own := s.brokenDown(); own.gross != nil && (best.gross == nil || own.gross.item.row > best.gross.item.row) {
+		return own, labelled
 	}
 	return best, labelled
 }
@@ -110,8 +116,8 @@ func (s *sheet) agreeing() (ruled, []sum) {
 		if whole, ok := ratesInColumns(best, inColumns, grosses); ok {
 			return whole, all
 		}
-		if charged := s.withChargeBelow(best, grosses, pick(roleOther)); charged.gross != nil {
-			return charged, all
+		if t := s.totalRow(grosses); t.gross != nil && best.gross.column && absolute(t.grossValue) > absolute(best.grossValue) {
+			return t, all
 		}
 		return s.own(best, closed), all
 	}
@@ -264,7 +270,11 @@ func taxOf(need int64, taxes []sum, g, n *sum) (*sum, int) {
 func (s *sheet) partial(nets, taxes, within, grosses, others []sum) ruled {
 	g := clearest(grosses)
 	if g == nil {
-		return ruled{}
+		return s.onlySum()
+	}
+	whole := s.adding(g, grosses)
+	if whole != nil {
+		g = whole
 	}
 	if t := withUntaxed(append(nets, s.taxedBases(taxes)...), taxes, grosses, others); t.gross != nil {
 		return t
@@ -282,6 +292,9 @@ func (s *sheet) partial(nets, taxes, within, grosses, others []sum) ruled {
 	}
 	if g.weight == 1 {
 		out.confidence = 0.8
+	}
+	if whole != nil {
+		grosses, out.confidence = nil, 0.9 // the others are its items
 	}
 	for _, other := range grosses {
 		if other.value != g.value && other.role == roleGross && other.weight >= g.weight && !other.column {
@@ -348,6 +361,27 @@ func (s *sheet) partial(nets, taxes, within, grosses, others []sum) ruled {
 		out.confidence -= 0.15
 	}
 	return out
+}
+
+// adding is the total below another one that is one of the items that it adds up, "premium with tax" say; nil where none is.
+func (s *sheet) adding(g *sum, grosses []sum) *sum {
+	const fewest = 2
+	for i := range grosses {
+		whole := &grosses[i]
+		if whole.column || whole.item.page != g.item.page || whole.item.row <= g.item.row || whole.value <= g.value || g.value <= 0 {
+			continue
+		}
+		total, items, has := int64(0), 0, false
+		for _, f := range s.columnAbove(whole, nil).figures {
+			if f.item.row >= g.item.row {
+				total, items, has = total+f.value, items+1, has || f.item == g.item
+			}
+		}
+		if has && items >= fewest && total == whole.value {
+			return whole
+		}
+	}
+	return nil
 }
 
 // settled reports whether prepayments or balances brought forward are printed: what
@@ -431,15 +465,18 @@ const withCharge = "net + tax + charge = gross"
 
 // withChargeBelow finds the total that a charge without tax, such as a tourist tax, makes of the one that net and tax add up to. Whether
 // the charge belongs to the net sum nobody says.
-func (s *sheet) withChargeBelow(best ruled, grosses, others []sum) ruled {
-	for gi := range grosses {
-		g := &grosses[gi]
+func (s *sheet) withChargeBelow(best ruled, labelled []sum) ruled {
+	if best.gross == nil || !best.hasTax || best.taxValue == 0 {
+		return ruled{}
+	}
+	for gi := range labelled {
+		g := &labelled[gi]
 		if g.role != roleGross || g.weight < 2 || g.column || g.item.page != best.gross.item.page || g.item.row <= best.gross.item.row ||
 			g.item.row-best.gross.item.row > rowsToTotal {
 			continue
 		}
-		for _, o := range others {
-			between := o.item.row > best.gross.item.row && o.item.row < g.item.row && !o.column
+		for _, o := range labelled {
+			between := o.role == roleOther && o.item.row > best.gross.item.row && o.item.row < g.item.row && !o.column
 			if between && o.value > 0 && best.grossValue+o.value == g.value {
 				return ruled{tax: best.tax, gross: g, taxValue: best.taxValue, grossValue: g.value, hasTax: best.hasTax,
 					rule: withCharge, confidence: best.confidence}

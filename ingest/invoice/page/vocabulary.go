@@ -50,16 +50,16 @@ type vocabulary struct {
 	numbers                                                                 map[string]int        // by their words' letters
 
 	// Sums.
-	roles                                                              []roleWording
-	partOfTotal                                                        *words.Pattern
-	anyTax, taxFollows, containedBefore, containedAfter, noTax         *words.Pattern
-	zeroRate, netWord, contractSum, countedFrom, listHeading, withheld *words.Pattern
-	bareWithout, bareWith, bareRate                                    *words.Pattern
-	prepayment, prepaidSum, prepaymentTitle                            *words.Pattern
-	itemHeading                                                        *words.Pattern
-	currencyLabel, inCurrency                                          *words.Pattern
-	nationalTax                                                        []nationalTax
-	units                                                              map[string]bool
+	roles                                                                    []roleWording
+	partOfTotal                                                              *words.Pattern
+	anyTax, taxFollows, containedBefore, containedAfter, containedNet, noTax *words.Pattern
+	zeroRate, netWord, contractSum, countedFrom, listHeading, withheld       *words.Pattern
+	bareWithout, bareWith, bareRate                                          *words.Pattern
+	prepayment, prepaidSum, prepaymentTitle                                  *words.Pattern
+	itemHeading                                                              *words.Pattern
+	currencyLabel, inCurrency                                                *words.Pattern
+	nationalTax                                                              []nationalTax
+	units                                                                    map[string]bool
 
 	// Seller and buyer.
 	sellerLabel, sellerPhrase, buyerLabel, buyerWord                         *words.Pattern
@@ -314,6 +314,7 @@ func (v *vocabulary) addSums(w *words.Words) {
 	// "Im Gesamtbetrag sind 200,00 € MwSt. enthalten", "dont 200,00 € de TVA".
 	v.taxFollows = w.Compile(`^[ ~]*(?:eur|chf)? ?(?:<of> )?<tax>`)
 	v.containedBefore = w.Compile(`(?:<of which>|<with>)\.?[ :(]*$`)
+	v.containedNet = w.Compile(`(?:<of which>|<contained>)[ :(]*(?:<contained>[ :(]*)?<net>`)
 	v.containedAfter = w.Compile(`^[ ~]*(?:eur|chf)? ?(?:<of> )?<tax>` + near + `(?:<contained>|<contained behind>)`)
 	v.noTax = w.Any("no tax")
 	v.zeroRate = w.Compile(`(?:^|[^\d.,])0(?:[.,]0+)? ?%`)
