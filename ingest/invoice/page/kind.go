@@ -155,7 +155,7 @@ func (n titles) overrules() bool {
 // which to pay.
 func (s *sheet) kind(number, date, due *fields.Text, t totals) Kind {
 	n := s.titles(certain(number), t.gross)
-	sure := certain(number) && number.Rule == "number label"
+	sure := certain(number) && number.Rule == numberLabel
 	dated := certain(number) && certain(date)
 	whole := dated && t.gross.certain() && (t.net.certain() && t.tax.certain() || certain(due)) && !s.offers()
 	switch {

@@ -14,8 +14,9 @@ import (
 // that come later in a file, in a manual say, are examples.
 const maxNumberPage = 3
 
-// Rules of labels that say less plainly than "number label" what they announce.
+// Rules of labels, from the plainest on.
 const (
+	numberLabel = "number label"
 	titleNumber = "number label within title"
 	titleBefore = "title before number"
 	plainNumber = "plain number label"
@@ -30,7 +31,7 @@ func (s *sheet) number(buyers map[*item]bool) (*fields.Text, *item) {
 	for _, c := range all.all {
 		s.seenOfNumber(c, buyers)
 	}
-	outdone(all.all, "number label", titleNumber)
+	outdone(all.all, numberLabel, titleNumber)
 	s.besideDated(all.all)
 	own, others := s.elses(all.all)
 	best, c := s.decide(fields.Number, own)
@@ -49,7 +50,14 @@ func (s *sheet) number(buyers map[*item]bool) (*fields.Text, *item) {
 	if s.bare(c) || house || endless || c.rule == titleBefore && s.credits() && calledAnothers(c.key, others) {
 		best.Confidence = min(best.Confidence, undecided)
 	}
-	if heads := s.overDay(own); heads != nil && !certain(best) {
+	if labelled := labelledBeside(c, own); labelled != nil {
+		return &fields.Text{Value: labelled.value, Evidence: s.evidence(labelled.at, labelled.rule, plainly)}, labelled.at
+	}
+	heads := s.overDay(own)
+	if heads == nil {
+		heads = s.byTitleAlone(own)
+	}
+	if heads != nil && !certain(best) {
 		return &fields.Text{Value: heads.value, Evidence: s.evidence(heads.at, heads.rule, plainly)}, heads.at
 	}
 	return best, c.at
@@ -141,8 +149,8 @@ func (s *sheet) numbersBeforeLabels(all *candidates) {
 				continue
 			}
 			if c := all.at(it, from, value, Key(value)); c != nil && !s.otherNumberBefore.MatchString(it.folded[:m[0]]) {
-				c.rule = "number label"
-				c.seen(true, "number label")
+				c.rule = numberLabel
+				c.seen(true, numberLabel)
 				c.seen(true, "number label behind")
 			}
 		}
@@ -164,6 +172,7 @@ func (s *sheet) clearly(f found, p place) bool {
 		return true
 	case f.label.rule == plainNumber && p.item == f.item && figuresInGroups(p.item.folded[p.from:]),
 		f.label.rule == titleBefore && p.item == f.item && figuresInGroups(s.behindNumberWord(p.item.folded[p.from:])),
+		f.label.rule == titleBefore && p.item == f.item && s.phoneShape.MatchString(strings.Trim(p.item.folded[p.from:], " .:#")),
 		f.label.rule == titleBefore && p.item == f.item && yearAndCount.MatchString(strings.Trim(p.item.folded[p.from:], " ")):
 		return true
 	case f.label.rule != plainNumber || p.where == "beside" || strings.HasPrefix(p.where, "below"):
@@ -399,7 +408,7 @@ func (s *sheet) besideDateLabel(it *item) bool {
 func (s *sheet) several(all []sum) bool {
 	numbers := map[string]int{} // to the page they stand on first
 	s.each(s.numberLabels, func(f found) {
-		if f.label.rule != "number label" || f.item.y > s.heights[f.item.page-1]*0.6 ||
+		if f.label.rule != numberLabel || f.item.y > s.heights[f.item.page-1]*0.6 ||
 			s.otherNumberBefore.MatchString(f.item.folded[:f.start]) ||
 			s.otherNumberAfter.MatchString(f.item.folded[f.end:]) {
 			return

@@ -74,7 +74,7 @@ func (v *vocabulary) joined(r []rune, from, end int, clear bool) int {
 	}
 	last := 0
 	switch {
-	case isPrefix(first) && hasDigit(p.word(1)) && v.numberShape.MatchString(p.word(1)):
+	case isPrefix(first) && !v.invoiceTitleAlone.MatchString(foldText(first)) && hasDigit(p.word(1)) && v.numberShape.MatchString(p.word(1)):
 		last = 1
 	case clear && isPrefix(first) && slices.Contains(v.numberWords, strings.Trim(foldText(p.word(1)), ".:")) &&
 		p.word(2) != "" && allDigits(p.word(2)):
@@ -82,7 +82,11 @@ func (v *vocabulary) joined(r []rune, from, end int, clear bool) int {
 	case first == "" || p.closed(0) || !hasDigit(first):
 		return 0
 	}
+	prefixed := last > 0
 	last += v.grouped(p, last, clear)
+	if next := p.word(last + 2); isDash(p.word(last+1)) && prefixed && allDigits(next) && next != "" && p.ends[last+2] == len(r) {
+		last += 2 // "HN 26 – 0419"
+	}
 	if next := v.behindStroke(p, last, clear); next > last {
 		last = next
 		if n, whole := p.groups(last+1, ofGroup); whole && !p.closed(last) {
@@ -91,6 +95,9 @@ func (v *vocabulary) joined(r []rune, from, end int, clear bool) int {
 	}
 	return p.ends[last]
 }
+
+// isDash reports whether a word is a dash.
+func isDash(word string) bool { return word == "-" || word == "–" || word == "—" }
 
 // ofSeries is a number without the word that announces it behind its series: TGC 4471 is printed "Seria TGC nr. 4471".
 func (v *vocabulary) ofSeries(value string) string {
@@ -109,6 +116,9 @@ func (v *vocabulary) grouped(p parted, last int, clear bool) int {
 		n, whole := p.groups(last+1, ofGroup)
 		if whole && (last > 0 && allDigits(p.word(last)) || clear) {
 			return n
+		}
+		if all, whole := p.groups(last+1, 2); clear && n > 0 && whole && p.ends[last+all] == len(p.runes) { // "RE 704 118 26"
+			return all
 		}
 		return 0
 	}

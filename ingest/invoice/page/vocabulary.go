@@ -120,9 +120,9 @@ func (v *vocabulary) addTitles(w *words.Words) {
 
 func (v *vocabulary) addNumbers(w *words.Words) {
 	v.numberLabels = []label{
-		{pattern: w.Compile(`<invoice number>`), weight: 0.97, rule: "number label", below: true},
+		{pattern: w.Compile(`<invoice number>`), weight: 0.97, rule: numberLabel, below: true},
 		{pattern: w.Compile(`(?:<number>|<reference>)[ .:]*(?:(?:<of>|de|del|della|di|do|du|da|van|za) )?(?:la |l')?<invoice>`), weight: 0.97,
-			rule: "number label", below: true},
+			rule: numberLabel, below: true},
 		{pattern: w.Compile(`<number in title>`), weight: 0.93, rule: titleNumber},
 		{pattern: w.Compile(`(?:^|: ?)<invoice> [a-z' ]{1,40} <number>\b[ .:]*`), weight: 0.93, rule: titleNumber},
 		{pattern: w.Compile(`(?:<*invoice>|<*credit note>)(?: ?\([^)]{1,60}\))+ ?(?:<number>|n[ro]?\b)`), weight: 0.93,
