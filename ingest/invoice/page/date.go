@@ -2,6 +2,7 @@ package page
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -98,6 +99,10 @@ func (v *vocabulary) dates(folded string) []date {
 		add(m, d, known)
 		return known
 	})
+	for _, m := range bounded(v.romanMonth.FindAllStringSubmatchIndex(folded, 64)) { // "30. IX. 2026", as in Austria and Poland
+		d := date{day: atoi(text(m, 1)), month: slices.Index(romanMonths(), text(m, 3)) + 1, year: atoi(text(m, 4))}
+		add(m, d, text(m, 2) != "" && exists(d.year, d.month, d.day))
+	}
 	for _, m := range v.monthWordDay.FindAllStringSubmatchIndex(folded, 64) {
 		d := date{month: v.months[text(m, 1)], day: atoi(text(m, 2)), year: atoi(text(m, 3))}
 		add(m, d, d.month > 0 && exists(d.year, d.month, d.day))
@@ -125,6 +130,11 @@ func (v *vocabulary) dates(folded string) []date {
 		}
 	}
 	return out
+}
+
+// romanMonths are the numbers of the months in Roman figures.
+func romanMonths() []string {
+	return []string{"i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii"}
 }
 
 // eachDay calls take for what a pattern of days finds. What take refuses may hold the beginning of a day, behind its first figures:

@@ -126,6 +126,9 @@ func endsInOwn(said, own string) bool {
 		return true
 	}
 	rest := said[at+len(own):]
+	if part := rest[strings.LastIndexAny(rest, "~|")+1:]; part != rest && longWord.MatchString(part) {
+		return false // "Credit note 7 ~ against invoice 214 of"
+	}
 	return !hasDigit(rest) || !longWord.MatchString(rest) || strings.ContainsAny(rest, ",;|~(")
 }
 
@@ -201,7 +204,13 @@ func (s *sheet) dateCandidate(all *candidates, d date, at *item) *candidate {
 
 // labelledDate finds the day that a label announces.
 func (s *sheet) labelledDate(all *candidates, f found) {
-	before := f.item.folded[:f.start]
+	if too := s.deliveryToo.FindStringIndex(f.item.folded[f.end:]); too != nil {
+		f.end += too[1] // "Rechnungsdatum = Lieferdatum: 4.9.2026"
+	}
+	before, _ := partAround(f.item.folded, f.start, f.end)
+	if bracket := strings.LastIndexByte(before, '('); bracket >= 0 && strings.TrimSpace(before[bracket+1:]) == "" {
+		before = "" // "Kursrechnung 7 (Rechnungsdatum: 4.9.2026)"
+	}
 	rule := f.label.rule
 	doubt := ""
 	switch rule {

@@ -28,14 +28,14 @@ type vocabulary struct {
 	numberShape, phoneShape             *words.Pattern
 
 	// Dates.
-	dateLabels                                                    []label
-	months                                                        map[string]int
-	otherDate, otherDateAfter, bothDates                          *words.Pattern
-	beforeDate, placeAndDate, onDay, endsInPlace, dayBehindNumber *words.Pattern
-	yearFirst, yearLast, dayMonthWord, monthWordDay, compactDate  *words.Pattern
-	yearMonthDay, yearDayMonth, dayAndMonth, monthAndYear         *words.Pattern
-	daysInWords                                                   map[string]int // by their letters
-	americanCue                                                   *words.Pattern
+	dateLabels                                                        []label
+	months                                                            map[string]int
+	otherDate, otherDateAfter, bothDates, deliveryToo                 *words.Pattern
+	beforeDate, placeAndDate, onDay, endsInPlace, dayBehindNumber     *words.Pattern
+	yearFirst, yearLast, dayMonthWord, monthWordDay, compactDate      *words.Pattern
+	yearMonthDay, yearDayMonth, dayAndMonth, monthAndYear, romanMonth *words.Pattern
+	daysInWords                                                       map[string]int // by their letters
+	americanCue                                                       *words.Pattern
 
 	// Terms of payment.
 	dueLabels                                                               []label
@@ -173,6 +173,7 @@ func (v *vocabulary) addDates(w *words.Words) {
 	v.otherDate = w.Any("other date")
 	v.otherDateAfter = w.Compile(`^\W{0,3}<not the date>`)
 	v.bothDates = w.Compile(`<*delivery*>[- ]*(?:<and>|[/&=]) ?$`)
+	v.deliveryToo = w.Compile(`^[- ]*(?:<and>|[/&=]) ?<*delivery*>`)
 	v.beforeDate = w.Compile(`^<before a date>$`)
 	v.dayBehindNumber = w.Compile(`<date behind number>$`)
 	v.onDay = w.Compile(`(?:^| )<on> ?$`)
@@ -182,6 +183,7 @@ func (v *vocabulary) addDates(w *words.Words) {
 	v.yearLast = w.Compile(`\b(\d\d?) ?([-/.|~]) ?(\d\d?) ?([-/.|~]) ?((?:19|20)\d\d|\d\d)(?:\b|g\b)`) // "·" is folded to "~"
 	v.dayMonthWord = w.Compile(`\b(\d\d?)(?:\.|er|st|nd|rd|th|o)?[ \-/.]{0,2}(?:de |di |of |do )?` +
 		`([a-z]{3,12})\.?,?[ \-/.]{0,2}(?:de |del )?((?:19|20)\d\d|'?\d\d\b)`)
+	v.romanMonth = w.Compile(`\b(\d\d?)(\.? ?)([ivx]{1,4})\b\.? ?((?:19|20)\d\d)\b`)
 	v.compactDate = w.Compile(`\b(20\d\d)([01]\d)([0-3]\d)\b`)
 	v.monthWordDay = w.Compile(`\b([a-z]{3,12})\.? (\d\d?)(?:st|nd|rd|th)? ?,? ?((?:19|20)\d\d)\b`)
 	v.yearMonthDay = w.Compile(`\b((?:19|20)\d\d)\.?(?: m\.?)? ([a-z]{3,12})\.? (\d\d?)\b`)       // as in Hungary and Lithuania

@@ -173,7 +173,7 @@ func splitWords(marks []mark) []Word {
 func lower(words []Word) []Word {
 	const (
 		longest  = 4    // letters
-		smaller  = 0.85 // of the word's size
+		smaller  = 0.98 // of the word's size
 		least    = 0.15 // as high
 		most     = 0.55
 		touching = 0.25 // as near

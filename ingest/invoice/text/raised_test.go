@@ -13,6 +13,7 @@ func TestSmallLettersSetHigh(t *testing.T) {
 		"a footnote":            {Word{Text: "2", X0: 105.3, X1: 109, Y: 236, Size: 7}, 236},
 		"a capital":             {Word{Text: "A", X0: 105.3, X1: 109, Y: 236, Size: 7}, 236},
 		"apart":                 {Word{Text: "er", X0: 112, X1: 118, Y: 236, Size: 7}, 236},
+		"hardly smaller":        {Word{Text: "er", X0: 105.3, X1: 111, Y: 236, Size: 9.7}, 239},
 		"as large":              {Word{Text: "er", X0: 105.3, X1: 111, Y: 236, Size: 10}, 236},
 		"a line above":          {Word{Text: "er", X0: 105.3, X1: 111, Y: 231, Size: 7}, 231},
 		"a long word":           {Word{Text: "janvier", X0: 105.3, X1: 125, Y: 236, Size: 7}, 236},
