@@ -180,6 +180,12 @@ func (v *vocabulary) dayInWords(folded string, m []int) (date, int) {
 // yearBelow is a year alone, as the line of a narrow cell begins with.
 var yearBelow = regexp.MustCompile(`^(?:19|20)\d\d\b`)
 
+// A day without its year, and that year.
+var (
+	dayAndMonth = regexp.MustCompile(`\d{1,2}\. ?\d{1,2}\.$`)
+	yearAlone   = regexp.MustCompile(`^(?:19|20)\d\d$`)
+)
+
 // A day that a narrow cell breaks behind its year or month, and what stands below it.
 var (
 	dayBroken = regexp.MustCompile(`(?:19|20)\d\d(?:[-/.]\d{1,2})?[-/.]$`)
@@ -191,6 +197,14 @@ func (s *sheet) brokenDays() {
 	const narrow = 24
 	for r, row := range s.rows {
 		for _, it := range row {
+			right := s.right(it)
+			parted := right != nil && yearAlone.MatchString(right.folded) && dayAndMonth.MatchString(it.folded)
+			if len(it.dates) == 0 && parted {
+				it.dates = s.dates(it.folded + " " + right.folded) // figures of a line that was filled by wider spaces
+				for i := range it.dates {
+					it.dates[i].end = min(it.dates[i].end, len(it.folded))
+				}
+			}
 			if len(it.dates) > 0 || len(it.runes) > narrow || r+1 == len(s.rows) || s.rows[r+1][0].page != it.page {
 				continue
 			}

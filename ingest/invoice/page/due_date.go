@@ -116,6 +116,9 @@ func (s *sheet) soleDue(all []*candidate, likeliest *fields.Text, early map[stri
 // labelledDue finds the day that a label of payment announces.
 func (s *sheet) labelledDue(all *candidates, f found) {
 	before := f.item.folded[:f.start]
+	if s.firstTime.MatchString(before) {
+		return // of what comes later: "neuer Abschlag, erstmals fällig am"
+	}
 	doubt := ""
 	switch {
 	case f.label.rule == "pay until" && s.period.MatchString(before):
@@ -136,6 +139,9 @@ func (s *sheet) labelledDue(all *candidates, f found) {
 		}
 		if !ok {
 			continue
+		}
+		if whole := s.wholeBelow(p.item); whole != nil {
+			p.item, d = whole, whole.dates[0]
 		}
 		if later, found := s.afterEarly(p.item, d); found && s.untilEarly(p.item, d) {
 			d = later
@@ -163,6 +169,29 @@ func (s *sheet) labelledDue(all *candidates, f found) {
 			return
 		}
 	}
+}
+
+// wholeBelow is the day in the row for the whole sum of a table of terms, below that of a discount: "9.11. | 3 % | 3.936,65" and "29.11. |
+// netto | 4.058,40".
+func (s *sheet) wholeBelow(early *item) *item {
+	const rows = 3
+	discounted := func(row []*item) bool {
+		return slices.ContainsFunc(row, func(it *item) bool {
+			return slices.ContainsFunc(it.amounts, func(a amount) bool { return a.percent && a.value > 0 })
+		})
+	}
+	if len(early.dates) != 1 || len(s.rows[early.row]) < 2 || !discounted(s.rows[early.row]) {
+		return nil
+	}
+	for r := early.row + 1; r < len(s.rows) && r <= early.row+rows; r++ {
+		for _, below := range s.rows[r] {
+			if below.page == early.page && absFloat(below.x0-early.x0) < 3 && len(below.dates) == 1 && !discounted(s.rows[r]) &&
+				moneyIn(s.rows[r]) > 0 {
+				return below
+			}
+		}
+	}
+	return nil
 }
 
 // moreDays reports whether other days stand right of an item's or in the next line.

@@ -35,7 +35,11 @@ func (s *sheet) dueInSentences(all *candidates, issued time.Time) {
 				if rule == "" || s.daysAfter(issued, d) < 0 || rule == byDebit && s.daysAfter(issued, d) > maxDebitDays {
 					continue
 				}
-				c := s.dateCandidate(all, d, it)
+				at, day := it, d
+				if whole := s.wholeBelow(it); whole != nil && where != behind {
+					at, day = whole, whole.dates[0]
+				}
+				c := s.dateCandidate(all, day, at)
 				if c == nil {
 					continue
 				}
@@ -189,6 +193,7 @@ func (v *vocabulary) sentenceEnd(folded string) int {
 			return i
 		case c >= 'a' && c <= 'z':
 			letters++
+		case c >= '0' && c <= '9' && letters > 0: // the code of a bank
 		default:
 			letters = 0
 		}

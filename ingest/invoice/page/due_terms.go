@@ -97,7 +97,7 @@ func (v *vocabulary) inDays(folded string, from time.Time) string {
 	}
 	for range maxSpans {
 		m := v.spanOfTime.FindStringSubmatchIndex(folded)
-		if m == nil {
+		if m == nil || dayOfMonth.MatchString(folded[:m[0]]) {
 			break
 		}
 		unit, n := v.spans[folded[m[4]:m[5]]], atoi(folded[m[2]:m[3]])
@@ -105,6 +105,9 @@ func (v *vocabulary) inDays(folded string, from time.Time) string {
 	}
 	return folded
 }
+
+// dayOfMonth is the day of each month that is to be paid on: "zum 1. eines Monats".
+var dayOfMonth = regexp.MustCompile(`\b\d{1,2}\. $`)
 
 // unitOfTime is what terms are counted in beside days: weeks or months; word is that for days in its language.
 type unitOfTime struct {

@@ -45,6 +45,9 @@ func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Ti
 		if before, _ := s.saidBefore(c.at, d); c.rule == noLabel && s.paidThen(before, s.saidBehind(c.at, d)) == inSentence {
 			return true // until when to pay
 		}
+		if !certain(number) && c.rule == behindTheNumber && s.numberedBefore(c.at, d) {
+			return true // of an order, say
+		}
 		if s.deducted(c) || beginsWithDay(c.at) && len(s.rows[c.at.row]) > 1 && s.inColumnOfDays(c.at) {
 			return true
 		}
@@ -60,6 +63,13 @@ func (s *sheet) date(number *fields.Text, numberAt *item) (*fields.Text, time.Ti
 	}
 	day, _ := time.Parse(time.DateOnly, best.Value)
 	return best, day
+}
+
+// numberedBefore reports whether the number that a day stands behind is that of something else by its label: "Auftrag: 7/14 vom 2.3.2026".
+func (s *sheet) numberedBefore(it *item, d date) bool {
+	words := strings.Fields(it.folded[:d.start])
+	const last = 2 // the word before the day, and the number
+	return len(words) > last && s.numberedThing.MatchString(strings.Join(words[:len(words)-last], " "))
 }
 
 // dayAt is where a day is printed.

@@ -221,7 +221,8 @@ func (s *sheet) column(from *item, out map[*item]bool) {
 			return
 		}
 		for _, it := range row {
-			if it.x0 < from.x0-12 || it.x0 > from.x0+60 && !aligned(from, it) {
+			flush := absFloat(it.x1-from.x1) < 3 // lines may end below one another
+			if !flush && (it.x0 < from.x0-12 || it.x0 > from.x0+60 && !aligned(from, it)) {
 				continue
 			}
 			if s.sellerLabel.MatchString(it.folded) || s.titleAlone.MatchString(strings.Trim(it.folded, " .:")) {
@@ -233,7 +234,7 @@ func (s *sheet) column(from *item, out map[*item]bool) {
 					out[close] = true
 				}
 			}
-			if it.x0-from.x0 < 12 || aligned(from, it) {
+			if flush || it.x0-from.x0 < 12 || aligned(from, it) {
 				last = it
 			}
 			n++

@@ -80,6 +80,9 @@ const fromImprint = 0.9
 // id of all, while nothing but its place ties the likeliest name to the issuer: a mark or trade name, a site's address, or whom the letter
 // is for.
 func (s *sheet) imprinted(c, likeliest *named, buyers map[*item]bool) bool {
+	if c.rule == footRule && s.particulars(c.it) && c.form && c.whole != likeliest.whole && likeliest.placedWithID() && !s.saysSelfBilled() {
+		return true
+	}
 	told := c.form && c.ties[tieID] && (c.ties[tieAccount] || c.ties[tieRegister])
 	inLine := strings.HasPrefix(c.it.key, c.key) && s.withTaxID(c.it.folded) && s.belowSums(c.it)
 	if !told || !inLine && !(s.onlyIDIn(s.block(c.it)) && s.bareAddress(likeliest.it)) || buyers[c.it] || s.saysSelfBilled() {
@@ -92,6 +95,16 @@ func (s *sheet) imprinted(c, likeliest *named, buyers map[*item]bool) bool {
 func (c named) onlyPlaced() bool {
 	for t := range c.ties {
 		if t != tieHead && t != tieAgain {
+			return false
+		}
+	}
+	return true
+}
+
+// placedWithID reports whether nothing but its place and a tax id ties a name to the issuer.
+func (c named) placedWithID() bool {
+	for t := range c.ties {
+		if t != tieHead && t != tieAgain && t != tieID {
 			return false
 		}
 	}
@@ -282,7 +295,7 @@ func (s *sheet) settled(c, likeliest *named, all []named, own Own, buyers map[*i
 	likely, second := 0.0, map[string]float64{}
 	for _, other := range all {
 		switch {
-		case sameName(c, &other), sameName(likeliest, &other):
+		case sameName(c, &other), sameName(likeliest, &other), s.owns(c, &other):
 			likely += other.share
 		case !s.marks(&other, c):
 			second[other.whole] += other.share
@@ -393,6 +406,13 @@ func sameParty(a, b *item) bool {
 func sameEdge(a, b *item) bool {
 	edges := absFloat(a.x0-b.x0) < 3 || absFloat(a.x1-b.x1) < 3 || absFloat(a.x0+a.x1-b.x0-b.x1) < 6
 	return a.page == b.page && edges
+}
+
+// owns reports whether a person, as the owner of the line says, trades under a name that ends alike: "Inh. Josef Berger" below "Elektro
+// Berger".
+func (s *sheet) owns(c, mark *named) bool {
+	before, _, _ := strings.Cut(c.it.folded, foldText(c.name))
+	return namesake(c, mark) && before != c.it.folded && (s.beforeName.MatchString(before) || s.owner.MatchString(" "+before))
 }
 
 // namesake reports whether two names without a legal form end alike, as a trade name and the person who trades under it: either may be the

@@ -124,16 +124,30 @@ func (s *sheet) legalNotice(buyers map[*item]bool, add addName) {
 func (s *sheet) footBlock(buyers map[*item]bool, add addName) {
 	for _, row := range s.rows {
 		it := row[0]
+		if name := s.firstPart(it.text()); !buyers[it] && s.legalForm.MatchString(foldText(name)) && s.particulars(it) {
+			add(name, it, footRule, "")
+			continue
+		}
 		if it.y < s.heights[it.page-1]*0.85 || buyers[it] || !s.addressBelow(it) {
 			continue
 		}
 		for r := max(0, it.row-3); r <= min(it.row+4, len(s.rows)-1); r++ {
 			if s.marked(s.rows[r], it) {
-				add(s.firstPart(s.withFormBelow(it)), it, "block at the foot", "")
+				add(s.firstPart(s.withFormBelow(it)), it, footRule, "")
 				break
 			}
 		}
 	}
+}
+
+// footRule is the rule of names over an address or particulars at the foot.
+const footRule = "block at the foot"
+
+// particulars reports whether an item below the sums heads an address with a tax id and an account, as only who issues the invoice prints
+// them.
+func (s *sheet) particulars(it *item) bool {
+	tells := s.tellsOf(it)
+	return tells[tieID] && tells[tieAccount] && s.addressBelow(it) && s.belowSums(it)
 }
 
 // marked reports whether a row beside a foot's name holds what only its owner prints.

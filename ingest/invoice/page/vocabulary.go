@@ -45,7 +45,7 @@ type vocabulary struct {
 	fromReceipt                                                             *words.Pattern
 	deadlineAlone, fullBehind, verbEnd                                      *words.Pattern
 	spanOfTime, numberInWords, onRequest, abbreviation                      *words.Pattern
-	lastDay, lastDayBehind, debited, fromThen, settled, would               *words.Pattern
+	lastDay, lastDayBehind, debited, fromThen, firstTime, settled, would    *words.Pattern
 	spans                                                                   map[string]unitOfTime // by the word for a week or month
 	numbers                                                                 map[string]int        // by their words' letters
 
@@ -219,7 +219,8 @@ func (v *vocabulary) addTerms(w *words.Words) {
 		{pattern: w.Compile(`<pay until>`), weight: 0.93, rule: "pay until"},
 	}
 	v.earlyPayment = w.Any("early payment")
-	v.or = w.Compile(` (?:<or>) `)
+	v.or = w.Compile(`(?:^| )(?:<or>) `)
+	v.firstTime = w.Compile(`<first time>(?: <until>)? ?$`)
 	v.period = w.Any("from")
 	v.conditional = w.Compile(`<conditional>|<debit offered>`)
 	v.would = w.Any("conditional")
@@ -234,7 +235,7 @@ func (v *vocabulary) addTerms(w *words.Words) {
 	v.openTerms = w.Compile(`<open terms>|\d ?[/+] ?\d{2,3} ?<days>`)
 	v.fromReceipt = w.Any("from receipt")
 	v.latePayment = w.Any("late")
-	v.lastDay = w.Compile(`(?:<deadline>|<that is>)[ :]*$`)
+	v.lastDay = w.Compile(`(?:<deadline>|<that is>)[ :]*(?:[a-z]+ \()?$`) // "bis Kursbeginn (21.9.2026)"
 	v.lastDayBehind = w.Compile(`^\.? ?<deadline behind>`)
 	v.debited = w.Any("debited")
 	v.verbEnd = w.Compile(` <end of a verb>$`)

@@ -272,7 +272,7 @@ func splitCells(row []Word) []Cell {
 			}
 			gap, size := w.X0-last.X1, math.Max(math.Min(w.Size, last.Size), 1)
 			c := &cells[len(cells)-1]
-			if gap < cellGap*size || w.spaced && last.spaced && gap < spacedGap*size {
+			if gap < cellGap*size || (w.spaced || last.spaced) && w.Size == last.Size && gap < spacedGap*size {
 				if gap >= wordGap*size || gap < -0.4*size {
 					text.WriteByte(' ')
 				}
