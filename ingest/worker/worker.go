@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -241,10 +242,10 @@ func (w *Worker) beginGeneration(ctx, parts context.Context, g *kafkago.Generati
 		for {
 			select {
 			case <-every.C:
-				w.commitOffsets(g, committed)
+				w.commitOffsets(g.CommitOffsets, committed)
 			case <-ctx.Done(): // at once where the generation ended while it was begun: this may run in the next one
 				w.members.end(g.ID, w.timings.handover)
-				w.commitOffsets(g, committed)
+				w.commitOffsets(g.CommitOffsets, committed)
 				return
 			}
 		}
@@ -320,23 +321,26 @@ func (w *Worker) stopWriters(ctx context.Context, which func(kafkalog.Partition)
 }
 
 // commitOffsets commits the positions to Kafka, for lag monitoring alone: recovery reads the positions from the
-// database.
-func (w *Worker) commitOffsets(g *kafkago.Generation, committed map[kafkalog.Partition]uint64) {
+// database. Those that Kafka has taken before are left out.
+func (w *Worker) commitOffsets(commit func(offsets map[string]map[int]int64) error, committed map[kafkalog.Partition]uint64) {
+	changed := map[kafkalog.Partition]uint64{}
 	offsets := map[string]map[int]int64{}
 	for _, s := range w.Status() {
 		tp := kafkalog.Partition{Topic: s.Topic, Number: s.Partition}
 		if s.Condition != Running || committed[tp] == s.Position {
 			continue
 		}
-		committed[tp] = s.Position
+		changed[tp] = s.Position
 		if offsets[s.Topic] == nil {
 			offsets[s.Topic] = map[int]int64{}
 		}
 		offsets[s.Topic][int(s.Partition)] = int64(s.Position)
 	}
-	if err := g.CommitOffsets(offsets); err != nil {
+	if err := commit(offsets); err != nil {
 		w.log.Debug("positions not committed to Kafka", "error", err)
+		return
 	}
+	maps.Copy(committed, changed)
 }
 
 // Status reports every partition that this worker writes.
