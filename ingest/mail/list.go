@@ -197,8 +197,11 @@ func (in *Intake) decideWhole(ctx context.Context, box *mailbox.Session, o mailb
 		return failed(reasonNeverEnded, "%s", reasonSetAside), nil
 	}
 	decisions, err := in.decide(ctx, o, []mailbox.Mail{m})
-	if err != nil || decisions[0].mark != mailbox.Done {
-		return append(decisions, decision{})[0], err
+	if err != nil {
+		return decision{}, err
+	}
+	if decisions[0].mark != mailbox.Done {
+		return decisions[0], nil
 	}
 	raw, err := box.Body(ctx, m, in.options.Limits.Bytes)
 	if errors.Is(err, mailbox.ErrTooLarge) {
