@@ -93,6 +93,7 @@ func New(o Options) (*Worker, error) {
 	}
 	admin, err := newAdminClient(o.Cluster)
 	if err != nil {
+		source.client.Close()
 		return nil, err
 	}
 	members := newMembership()
@@ -183,15 +184,11 @@ func (w *Worker) startParts(parts context.Context, working *sync.WaitGroup) {
 }
 
 func (w *Worker) join() (*kafkago.ConsumerGroup, error) {
-	var names []string
-	for _, e := range w.options.Entities {
-		names = append(names, string(e.Topic))
-	}
 	group, err := kafkago.NewConsumerGroup(kafkago.ConsumerGroupConfig{
 		ID:                     w.options.Group,
 		Brokers:                w.options.Cluster.Addrs,
 		Dialer:                 w.options.Cluster.Dialer,
-		Topics:                 names,
+		Topics:                 w.topics(),
 		GroupBalancers:         []kafkago.GroupBalancer{balancer{w.members.owned}},
 		HeartbeatInterval:      w.timings.heartbeat,
 		SessionTimeout:         w.timings.session,
@@ -228,7 +225,7 @@ func (w *Worker) beginGeneration(ctx, parts context.Context, g *kafkago.Generati
 	}
 	w.log.Info("a generation of the group began", "generation", g.ID, "partitions", len(assigned))
 	w.stopWriters(ctx, func(tp kafkalog.Partition) bool { return !mine[tp] })
-	w.members.begin(g.ID, assigned, w.totalPartitions(assigned))
+	w.members.begin(g.ID, assigned, w.totalPartitions(ctx, assigned))
 	for _, tp := range assigned {
 		w.startWriter(parts, tp)
 	}
@@ -252,15 +249,18 @@ func (w *Worker) beginGeneration(ctx, parts context.Context, g *kafkago.Generati
 	})
 }
 
-// totalPartitions is the number of partitions of all topics; of the assigned ones when Kafka doesn't answer.
-func (w *Worker) totalPartitions(assigned []kafkalog.Partition) int {
-	ctx, stop := context.WithTimeout(context.Background(), 2*time.Second)
-	defer stop()
-	var names []string
+func (w *Worker) topics() (names []string) {
 	for _, e := range w.options.Entities {
 		names = append(names, string(e.Topic))
 	}
-	all, err := kafkalog.Identities(ctx, w.admin, names...)
+	return names
+}
+
+// totalPartitions is the number of partitions of all topics; of the assigned ones when Kafka doesn't answer.
+func (w *Worker) totalPartitions(ctx context.Context, assigned []kafkalog.Partition) int {
+	ctx, stop := context.WithTimeout(ctx, 2*time.Second)
+	defer stop()
+	all, err := kafkalog.Identities(ctx, w.admin, w.topics()...)
 	if err != nil {
 		return len(assigned)
 	}
