@@ -92,7 +92,8 @@ func problemReply(p *problem.Error, header http.Header, requestID string) reply 
 	case problem.MethodNotAllowed:
 		header.Set("Allow", strings.Join(p.Allow, ", "))
 	case problem.TooManyRequests:
-		header.Set("Retry-After", strconv.FormatInt(seconds(p.RetryAfter), 10))
+		// At least one, as the OpenAPI document says: the wait may be over by now.
+		header.Set("Retry-After", strconv.FormatInt(max(1, seconds(p.RetryAfter)), 10))
 	}
 	return reply{status: p.Kind.Status, contentType: typeProblem, body: p.Append(nil, requestID)}
 }

@@ -1,12 +1,15 @@
 package desk
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // contract is what the API shows of a contract; nil is what the person may not see, or what has no value.
 type contract struct {
 	ID           string  `json:"id"`
 	ProjectID    string  `json:"projectId"`
-	Name         string  `json:"name"`
+	Name         string  `json:"name"` // "" when it has none
 	Status       string  `json:"status"`
 	StartDate    *string `json:"startDate"`
 	EndDate      *string `json:"endDate"`
@@ -32,6 +35,9 @@ type contract struct {
 		Title        *string `json:"title"`
 	} `json:"amendments"`
 }
+
+// title is how people call the contract.
+func (c *contract) title() string { return cmp.Or(c.Name, c.ID) }
 
 func (c *contract) over() bool { return c.OverInvoiced != nil && c.OverInvoiced.Value.Sign() > 0 }
 
@@ -199,7 +205,7 @@ func (v *visit) contractsTable(p *project, contracts []contract) *table {
 			over = over.badge("bad")
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
-			c.text(k.Name).to(link), c.text(k.partner()),
+			c.text(k.title()).to(link), c.text(k.partner()),
 			c.text(v.lang.Name("contractStatus", k.Status)), {Bars: k.bars()}, c.text(k.currency()), c.amount(k.Committed).to(link + "#t-lines"),
 			c.amount(k.Invoiced).to(invoices), c.amount(k.Paid).to(invoices), c.amount(k.OpenCommitment).to(link), over}})
 	}
@@ -257,7 +263,7 @@ func showContract(v *visit) (answer, error) {
 		}
 		tables = append(tables, page.Invoices)
 	}
-	return v.answer(p, figure{tab: "contract", title: k.Name, data: page, tables: tables})
+	return v.answer(p, figure{tab: "contract", title: k.title(), data: page, tables: tables})
 }
 
 // contractInvoices are the records that are invoiced on a contract, the newest first.

@@ -159,7 +159,7 @@ func confirmMail(v *visit) (answer, error) {
 	}
 	v.desk.log.Warn("a correction was not confirmed", "record", l.ID, "error", err)
 	problem, status := v.text(key), http.StatusServiceUnavailable
-	if overtaken := (*confirmation.OvertakenError)(nil); errors.As(err, &overtaken) {
+	if overtaken, ok := errors.AsType[*confirmation.OvertakenError](err); ok {
 		state, version, status = overtaken.Newest, overtaken.Newest.Line.Version, http.StatusConflict
 		if by := state.Line.Reading.ConfirmedBy; by.Ok {
 			problem = v.text("correct.overtaken", by.V)

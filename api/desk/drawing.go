@@ -99,7 +99,7 @@ type chartLabel struct {
 	Text string
 }
 
-// column of a chart: amounts that stand on each other.
+// chartColumn is a column of a chart: amounts that stand on each other.
 type chartColumn struct {
 	title  string
 	label  string // below it; "" for none

@@ -316,7 +316,7 @@ func (d *Desk) welcome(w http.ResponseWriter, r *http.Request, user session.User
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-func (d *Desk) signOut(v *visit) (answer, error) {
+func (d *Desk) signOut(*visit) (answer, error) {
 	return raw(func(w http.ResponseWriter, r *http.Request) {
 		d.cookies.End(w)
 		http.Redirect(w, r, signInPath+"?ended", http.StatusSeeOther)

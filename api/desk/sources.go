@@ -22,7 +22,7 @@ type Sources interface {
 }
 
 // OpenReader reads what the database has of mails and of the sources of figures. Each question may take as long as the timeout; control
-// is where those that nobody waits for any more are ended. Each statement waits for its turn, as API.As says.
+// is where those that nobody waits for any more are ended. Each statement waits for its turn, as API.Admit says.
 func OpenReader(db, control reader.Conn, timeout time.Duration, turn reader.Turn) *reader.Reader {
 	return reader.New(db, control, timeout).Queued(turn)
 }

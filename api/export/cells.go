@@ -3,6 +3,7 @@ package export
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -110,7 +111,7 @@ func (c *cells) object(b []byte, of *node) (rest []byte, err error) {
 			c.values[at.column] = value
 		}
 	}
-	return nil, fmt.Errorf("an object without an end")
+	return nil, errors.New("an object without an end")
 }
 
 // valueSize is how long the value is that b begins with; 0 when it has no end.

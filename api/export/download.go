@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,10 +23,11 @@ type Download struct {
 	Query  url.Values // filters, fields and dialect
 	// Progress is told, again and again, how much has come: rows, of which Parquet tells none before its end, and bytes.
 	Progress func(rows, bytes int64)
+	// Patience is how long it waits for anything to come; by default two minutes.
+	Patience time.Duration
 }
 
-// stalled is how long a download waits for anything to come.
-const stalled = 2 * time.Minute
+func (d *Download) patience() time.Duration { return cmp.Or(d.Patience, 2*time.Minute) }
 
 // errIncomplete says that an export was broken off.
 var errIncomplete = errors.New("the export is not whole")
@@ -35,6 +37,8 @@ var ErrKey = errors.New("the key is not taken")
 
 // Total asks how many records match; false when the API does not tell, as of very many projects.
 func (d *Download) Total(ctx context.Context) (records int64, ok bool) {
+	ctx, stop := context.WithTimeout(ctx, d.patience())
+	defer stop()
 	query := url.Values{"count": {"true"}, "limit": {"1"}, "fields": {"id"}}
 	for name, values := range d.Query {
 		if name != "fields" && name != "dialect" {
@@ -99,7 +103,7 @@ func (d *Download) get(ctx context.Context, path string, query url.Values) (*htt
 func (d *Download) To(ctx context.Context, w io.Writer) (records int64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watch := time.AfterFunc(stalled, func() { cancel(fmt.Errorf("nothing came for %s", stalled)) })
+	watch := time.AfterFunc(d.patience(), func() { cancel(fmt.Errorf("nothing came for %s", d.patience())) })
 	defer watch.Stop()
 	answer, err := d.get(ctx, "/export/v1/records."+string(d.Format), d.Query)
 	if err != nil {
@@ -110,8 +114,9 @@ func (d *Download) To(ctx context.Context, w io.Writer) (records int64, err erro
 	var bytes int64
 	buffer := make([]byte, 256<<10)
 	for {
+		watch.Reset(d.patience())
 		n, read := answer.Body.Read(buffer)
-		watch.Reset(stalled)
+		watch.Stop() // whoever takes the export may be slow
 		if _, err := w.Write(buffer[:n]); err != nil {
 			return 0, fmt.Errorf("write the export: %w", err)
 		}

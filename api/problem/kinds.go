@@ -57,8 +57,8 @@ var (
 		},
 		"Leave the filter out, or name a project with `projectId` in which the caller has the field group."}
 	TooManyProjects = &Kind{"too-many-projects", 400, "Too many projects",
-		"Without `projectId` the request would span more than 30 projects.",
-		[]string{"The caller may see more than 30 projects, and the request names none."},
+		"Without `projectId` the request would span more projects than it may: the detail says how many are allowed.",
+		[]string{"The caller may see more projects than a list or an export spans, and the request names none."},
 		"Ask project by project: `GET /v0/projects` lists them."}
 	AuthenticationRequired = &Kind{"authentication-required", 401, "Authentication required",
 		"The request has no token.",

@@ -138,7 +138,7 @@ func (s *shell) runWorker(ctx context.Context, f *workerFlags, servers servers) 
 	return work.Wait()
 }
 
-// runningWorker is a worker with the connections and the heads that it uses.
+// runningWorker is a worker with the connections that it uses.
 type runningWorker struct {
 	*worker.Worker
 	shards []*database.Server

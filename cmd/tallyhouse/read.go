@@ -52,16 +52,7 @@ func readCommand(s *shell) *cobra.Command {
 		}
 		return nil
 	}
-	cmd.PreRunE = func(*cobra.Command, []string) error {
-		wrong := []error{checkTesseract(opts)}
-		if opts.Limits.Pages <= 0 {
-			wrong = append(wrong, fmt.Errorf("--max-pages must be above zero, not %d", opts.Limits.Pages))
-		}
-		if opts.Limits.Time <= 0 {
-			wrong = append(wrong, fmt.Errorf("--timeout must be above zero, not %s", opts.Limits.Time))
-		}
-		return errors.Join(wrong...)
-	}
+	cmd.PreRunE = func(*cobra.Command, []string) error { return checkReading(opts) }
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if sandboxed {
 			return sandbox.Serve(cmd.Context(), s.in, s.out, map[string]sandbox.Task{
@@ -79,6 +70,18 @@ func readCommand(s *shell) *cobra.Command {
 		return readFiles(cmd.Context(), s.out, reader, args, opts)
 	}
 	return cmd
+}
+
+// checkReading reports all that is wrong with how files are to be read.
+func checkReading(opts invoice.Options) error {
+	wrong := []error{checkTesseract(opts)}
+	if opts.Limits.Pages <= 0 {
+		wrong = append(wrong, fmt.Errorf("--max-pages must be above zero, not %d", opts.Limits.Pages))
+	}
+	if opts.Limits.Time <= 0 {
+		wrong = append(wrong, fmt.Errorf("--timeout must be above zero, not %s", opts.Limits.Time))
+	}
+	return errors.Join(wrong...)
 }
 
 // explainFile draws what is read of a file, and where it stands.

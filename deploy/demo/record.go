@@ -124,7 +124,7 @@ func (w *world) draw(number int64, r *record) {
 	leaf := p.leaves[p.lines[p.phase(slice)].draw(&d)]
 	w.drawParties(&d, r, leaf)
 	r.drawAmounts(&d, slice, leaf)
-	r.drawDates(&d, w, band)
+	r.drawDates(&d, band)
 	r.drawVersions(&d, w.end)
 }
 
@@ -234,7 +234,7 @@ func (r *record) splitUp(d *dice, slice int) {
 }
 
 // drawDates draws the invoice's date and when it is due. Young ones that are paid have short terms.
-func (r *record) drawDates(d *dice, w *world, band int) {
+func (r *record) drawDates(d *dice, band int) {
 	terms := []int64{14, 30, 30, 30, 45, 60}
 	if band > 1 {
 		terms = terms[:4]

@@ -3,14 +3,12 @@ package mail
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/base32"
-	"encoding/binary"
 	"errors"
 	"slices"
 	"strings"
 	"time"
 
+	"tallyhouse/ingest/mail/derived"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
 	"tallyhouse/schemas/events"
@@ -132,14 +130,7 @@ const answerPrefix = "answer-"
 
 // answerID is the id of the answer to a mail: to the responsible user of a project, or to its sender.
 func answerID(tenant, project, mail, sender string) string {
-	h := sha256.New()
-	for _, s := range []string{tenant, project, mail, sender} {
-		var n [8]byte
-		binary.BigEndian.PutUint64(n[:], uint64(len(s)))
-		h.Write(n[:])
-		h.Write([]byte(s))
-	}
-	return answerPrefix + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:20]))
+	return derived.ID(answerPrefix, nil, tenant, project, mail, sender)
 }
 
 // owe sends the answers to a mail to the outbox. One that can't be written is none: the mail is more than its answer.

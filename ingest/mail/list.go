@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"tallyhouse/ingest/mail/mailbox"
@@ -58,12 +60,14 @@ var errNotKept = errors.New("the mailbox takes no keywords, so the release can't
 // Release gives a mail back that is failed, ignored or quarantined: the worker reads it as one of an allowed sender, at
 // once when it can be told by Kafka. It is named as Listed does.
 func (in *Intake) Release(ctx context.Context, id string) error {
-	var validity, uid uint32
-	if n, err := fmt.Sscanf(id, "%d.%d", &validity, &uid); n != 2 || err != nil {
+	first, second, _ := strings.Cut(id, ".")
+	validity, err := strconv.ParseUint(first, 10, 32)
+	uid, wrongUID := strconv.ParseUint(second, 10, 32)
+	if err != nil || wrongUID != nil {
 		return fmt.Errorf("release mail %q: %w: its id is two numbers with a dot between them", id, errNotListed)
 	}
 	for _, o := range in.options.Mailboxes {
-		found, err := in.releaseFrom(ctx, o, validity, mailbox.UID(uid))
+		found, err := in.releaseFrom(ctx, o, uint32(validity), mailbox.UID(uid))
 		if err != nil {
 			return fmt.Errorf("release mail %s: %w", id, err)
 		}
@@ -193,8 +197,11 @@ func (in *Intake) decideWhole(ctx context.Context, box *mailbox.Session, o mailb
 		return failed(reasonNeverEnded, "%s", reasonSetAside), nil
 	}
 	decisions, err := in.decide(ctx, o, []mailbox.Mail{m})
-	if err != nil || decisions[0].mark != mailbox.Done {
-		return append(decisions, decision{})[0], err
+	if err != nil {
+		return decision{}, err
+	}
+	if decisions[0].mark != mailbox.Done {
+		return decisions[0], nil
 	}
 	raw, err := box.Body(ctx, m, in.options.Limits.Bytes)
 	if errors.Is(err, mailbox.ErrTooLarge) {

@@ -2,11 +2,10 @@ package mail
 
 import (
 	"crypto/sha256"
-	"encoding/base32"
 	"encoding/binary"
-	"strings"
 	"time"
 
+	"tallyhouse/ingest/mail/derived"
 	"tallyhouse/ingest/mail/message"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
@@ -28,20 +27,10 @@ type identity struct {
 	file            [sha256.Size]byte
 }
 
-// id is the record's id: all of the identity, hashed, each part with its length before it.
+// id is the record's id, which all of the identity makes.
 func (i identity) id() string {
-	h := sha256.New()
-	for _, s := range []string{i.tenant, i.project, i.mail} {
-		var n [8]byte
-		binary.BigEndian.PutUint64(n[:], uint64(len(s)))
-		h.Write(n[:])
-		h.Write([]byte(s))
-	}
-	var n [8]byte
-	binary.BigEndian.PutUint64(n[:], uint64(i.index))
-	h.Write(n[:])
-	h.Write(i.file[:])
-	return events.MailedPrefix + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:20]))
+	file := append(binary.BigEndian.AppendUint64(nil, uint64(i.index)), i.file[:]...)
+	return derived.ID(events.MailedPrefix, file, i.tenant, i.project, i.mail)
 }
 
 // identities are those of a mail's files, without tenant and project.

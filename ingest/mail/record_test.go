@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"crypto/sha256"
 	"testing"
 	"time"
 
@@ -8,6 +9,16 @@ import (
 	"tallyhouse/ingest/originals"
 	"tallyhouse/schemas/events"
 )
+
+// Given a file that an earlier release made a record of, when it is read again, then it has that record's id: else every mail
+// that is read again would be another record.
+func TestARecordKeepsItsID(t *testing.T) {
+	t.Parallel()
+	got := identity{tenant: "t", project: "p", mail: "m", index: 3, file: sha256.Sum256([]byte("f"))}.id()
+	if want := "mail-o4iltb2i44ebxueu5snruqckollfu2h7"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
 
 // An amount beyond what is plausible is not certain, and with it the sum that it is part of; the invoice's other fields
 // are.

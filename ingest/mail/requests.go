@@ -239,8 +239,11 @@ func (w *watch) asked(ctx context.Context, box *mailbox.Session, e events.Event,
 	is := func(m mailbox.Mail) bool { return unrecorded(e.TenantID, q.ProjectID.V, m.Header) == e.ID }
 	if int64(box.UIDValidity) == q.Mail.UIDValidity {
 		mails, err := box.Mails(ctx, []mailbox.UID{mailbox.UID(q.Mail.UID)})
-		if err != nil || len(mails) > 0 && is(mails[0]) {
-			return append(mails, mailbox.Mail{})[0], err
+		if err != nil {
+			return mailbox.Mail{}, err
+		}
+		if len(mails) > 0 && is(mails[0]) {
+			return mails[0], nil
 		}
 	}
 	var waiting []mailbox.UID

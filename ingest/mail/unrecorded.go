@@ -2,14 +2,11 @@ package mail
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base32"
-	"encoding/binary"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"tallyhouse/ingest/mail/derived"
 	"tallyhouse/ingest/mail/mailbox"
 	"tallyhouse/ingest/mail/message"
 	"tallyhouse/ingest/store/database"
@@ -25,15 +22,7 @@ const unrecordedPrefix = "intake-"
 // unrecorded is the id of a mail's reading in a project, "" for one that no project is known of. It rests on the header
 // alone: the body of most such mails isn't read, and the header stays the same when the server gives new UIDs.
 func unrecorded(tenant, project string, header []byte) string {
-	h := sha256.New()
-	for _, s := range []string{tenant, project} {
-		var n [8]byte
-		binary.BigEndian.PutUint64(n[:], uint64(len(s)))
-		h.Write(n[:])
-		h.Write([]byte(s))
-	}
-	h.Write(header)
-	return unrecordedPrefix + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:20]))
+	return derived.ID(unrecordedPrefix, header, tenant, project)
 }
 
 // told is what the table has of a mail's reading.

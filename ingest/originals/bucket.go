@@ -142,7 +142,7 @@ func (b bucket) read(ctx context.Context, name string, limit int64) ([]byte, err
 	if isMissing(err) {
 		return nil, ErrNotFound
 	}
-	return content, err
+	return content, withDenial(err)
 }
 
 // withDenial wraps ErrDenied around an answer that is one.

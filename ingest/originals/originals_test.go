@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,11 +43,17 @@ func places(t *testing.T) map[string]func() (*Store, error) {
 // fakeBucket is a bucket of an S3 server in this process.
 func fakeBucket(t *testing.T) string {
 	t.Helper()
+	return bucketAt(t, func(server http.Handler) http.Handler { return server })
+}
+
+// bucketAt is a bucket of an S3 server behind something that may answer in its place.
+func bucketAt(t *testing.T, behind func(server http.Handler) http.Handler) string {
+	t.Helper()
 	backend := s3mem.New()
 	if err := backend.CreateBucket("invoices"); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(gofakes3.New(backend).Server())
+	server := httptest.NewServer(behind(gofakes3.New(backend).Server()))
 	t.Cleanup(server.Close)
 	return strings.Replace(server.URL, "http://", "http://KEY:hush@", 1) + "/invoices/kept?region=eu-central-1"
 }
@@ -69,6 +77,33 @@ func TestWhatIsKeptComesBackByItsHash(t *testing.T) {
 				t.Errorf("what was never kept: %v", err)
 			}
 		})
+	}
+}
+
+// Given a bucket that is open, when its key is taken back, then whoever keeps something or asks for it is told so.
+func TestAKeyThatIsTakenBackIsToldOf(t *testing.T) {
+	var takenBack atomic.Bool
+	address := bucketAt(t, func(server http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if takenBack.Load() {
+				w.WriteHeader(http.StatusForbidden)
+				return
+			}
+			server.ServeHTTP(w, r)
+		})
+	})
+	s := opened(t, func() (*Store, error) { return OpenBucket(t.Context(), address) })
+	if err := s.Put(t.Context(), "demo", []byte("a")); err != nil {
+		t.Fatal(err)
+	}
+
+	takenBack.Store(true)
+
+	if err := s.Put(t.Context(), "demo", []byte("b")); !errors.Is(err, ErrDenied) {
+		t.Errorf("keep another one: %v, want %v", err, ErrDenied)
+	}
+	if _, err := s.Get(t.Context(), "demo", Of([]byte("a"))); !errors.Is(err, ErrDenied) {
+		t.Errorf("get one: %v, want %v", err, ErrDenied)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -92,6 +93,7 @@ func New(o Options) (*Worker, error) {
 	}
 	admin, err := newAdminClient(o.Cluster)
 	if err != nil {
+		source.client.Close()
 		return nil, err
 	}
 	members := newMembership()
@@ -182,15 +184,11 @@ func (w *Worker) startParts(parts context.Context, working *sync.WaitGroup) {
 }
 
 func (w *Worker) join() (*kafkago.ConsumerGroup, error) {
-	var names []string
-	for _, e := range w.options.Entities {
-		names = append(names, string(e.Topic))
-	}
 	group, err := kafkago.NewConsumerGroup(kafkago.ConsumerGroupConfig{
 		ID:                     w.options.Group,
 		Brokers:                w.options.Cluster.Addrs,
 		Dialer:                 w.options.Cluster.Dialer,
-		Topics:                 names,
+		Topics:                 w.topics(),
 		GroupBalancers:         []kafkago.GroupBalancer{balancer{w.members.owned}},
 		HeartbeatInterval:      w.timings.heartbeat,
 		SessionTimeout:         w.timings.session,
@@ -227,7 +225,7 @@ func (w *Worker) beginGeneration(ctx, parts context.Context, g *kafkago.Generati
 	}
 	w.log.Info("a generation of the group began", "generation", g.ID, "partitions", len(assigned))
 	w.stopWriters(ctx, func(tp kafkalog.Partition) bool { return !mine[tp] })
-	w.members.begin(g.ID, assigned, w.totalPartitions(assigned))
+	w.members.begin(g.ID, assigned, w.totalPartitions(ctx, assigned))
 	for _, tp := range assigned {
 		w.startWriter(parts, tp)
 	}
@@ -241,25 +239,28 @@ func (w *Worker) beginGeneration(ctx, parts context.Context, g *kafkago.Generati
 		for {
 			select {
 			case <-every.C:
-				w.commitOffsets(g, committed)
+				w.commitOffsets(g.CommitOffsets, committed)
 			case <-ctx.Done(): // at once where the generation ended while it was begun: this may run in the next one
 				w.members.end(g.ID, w.timings.handover)
-				w.commitOffsets(g, committed)
+				w.commitOffsets(g.CommitOffsets, committed)
 				return
 			}
 		}
 	})
 }
 
-// totalPartitions is the number of partitions of all topics; of the assigned ones when Kafka doesn't answer.
-func (w *Worker) totalPartitions(assigned []kafkalog.Partition) int {
-	ctx, stop := context.WithTimeout(context.Background(), 2*time.Second)
-	defer stop()
-	var names []string
+func (w *Worker) topics() (names []string) {
 	for _, e := range w.options.Entities {
 		names = append(names, string(e.Topic))
 	}
-	all, err := kafkalog.Identities(ctx, w.admin, names...)
+	return names
+}
+
+// totalPartitions is the number of partitions of all topics; of the assigned ones when Kafka doesn't answer.
+func (w *Worker) totalPartitions(ctx context.Context, assigned []kafkalog.Partition) int {
+	ctx, stop := context.WithTimeout(ctx, 2*time.Second)
+	defer stop()
+	all, err := kafkalog.Identities(ctx, w.admin, w.topics()...)
 	if err != nil {
 		return len(assigned)
 	}
@@ -320,23 +321,26 @@ func (w *Worker) stopWriters(ctx context.Context, which func(kafkalog.Partition)
 }
 
 // commitOffsets commits the positions to Kafka, for lag monitoring alone: recovery reads the positions from the
-// database.
-func (w *Worker) commitOffsets(g *kafkago.Generation, committed map[kafkalog.Partition]uint64) {
+// database. Those that Kafka has taken before are left out.
+func (w *Worker) commitOffsets(commit func(offsets map[string]map[int]int64) error, committed map[kafkalog.Partition]uint64) {
+	changed := map[kafkalog.Partition]uint64{}
 	offsets := map[string]map[int]int64{}
 	for _, s := range w.Status() {
 		tp := kafkalog.Partition{Topic: s.Topic, Number: s.Partition}
 		if s.Condition != Running || committed[tp] == s.Position {
 			continue
 		}
-		committed[tp] = s.Position
+		changed[tp] = s.Position
 		if offsets[s.Topic] == nil {
 			offsets[s.Topic] = map[int]int64{}
 		}
 		offsets[s.Topic][int(s.Partition)] = int64(s.Position)
 	}
-	if err := g.CommitOffsets(offsets); err != nil {
+	if err := commit(offsets); err != nil {
 		w.log.Debug("positions not committed to Kafka", "error", err)
+		return
 	}
+	maps.Copy(committed, changed)
 }
 
 // Status reports every partition that this worker writes.

@@ -68,17 +68,16 @@ type Range struct{ Start, End int64 }
 
 // Ranges asks for the log of every partition of the topics, by topic and number of the partition.
 func Ranges(ctx context.Context, client *kgo.Client, topics map[string]Identity) (map[string][]Range, error) {
-	const earliest, lastStable = -2, -1 // Kafka's special timestamps, for who reads committed messages
 	all := make(map[string][]Range, len(topics))
 	for topic, id := range topics {
 		all[topic] = make([]Range, id.Partitions)
 	}
-	err := offsets(ctx, client, topics, earliest,
+	err := offsets(ctx, client, topics, logStart,
 		func(topic string, partition int32, offset int64) { all[topic][partition].Start = offset })
 	if err != nil {
 		return nil, err
 	}
-	err = offsets(ctx, client, topics, lastStable,
+	err = offsets(ctx, client, topics, logEnd,
 		func(topic string, partition int32, offset int64) { all[topic][partition].End = offset })
 	return all, err
 }
@@ -103,44 +102,21 @@ func Since(ctx context.Context, client *kgo.Client, topic string, id Identity, a
 // offsets asks where every partition has its first message of a timestamp or later, or for one of its ends.
 func offsets(ctx context.Context, client *kgo.Client, topics map[string]Identity, timestamp int64,
 	found func(topic string, partition int32, offset int64)) error {
-	ctx, stop := context.WithTimeout(ctx, requestTimeout)
-	defer stop()
-	const readCommitted = 1
-	request := kmsg.NewPtrListOffsetsRequest()
-	request.ReplicaID = -1
-	request.IsolationLevel = readCommitted
-	asked := 0
+	of := make(map[string][]int32, len(topics))
 	for topic, id := range topics {
-		t := kmsg.NewListOffsetsRequestTopic()
-		t.Topic = topic
 		for number := range id.Partitions {
-			p := kmsg.NewListOffsetsRequestTopicPartition()
-			p.Partition, p.Timestamp = int32(number), timestamp
-			t.Partitions = append(t.Partitions, p)
-			asked++
-		}
-		request.Topics = append(request.Topics, t)
-	}
-	response, err := request.RequestWith(ctx, client)
-	if err != nil {
-		return fmt.Errorf("ask Kafka where partitions begin or end: %w", Failed(err))
-	}
-	answered := 0
-	for _, t := range response.Topics {
-		for _, p := range t.Partitions {
-			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
-				return fmt.Errorf("ask Kafka where partition %d of %s begins or ends: %w", p.Partition, t.Topic, err)
-			}
-			if p.Partition < 0 || int(p.Partition) >= topics[t.Topic].Partitions {
-				return fmt.Errorf("ask Kafka where partitions begin or end: the answer is about partition %d of %s", p.Partition,
-					t.Topic)
-			}
-			found(t.Topic, p.Partition, p.Offset)
-			answered++
+			of[topic] = append(of[topic], int32(number))
 		}
 	}
-	if answered != asked {
-		return fmt.Errorf("ask Kafka where partitions begin or end: %d of %d partitions answered", answered, asked)
+	answers := listOffsets(ctx, client, of, timestamp)
+	for topic, numbers := range of {
+		for _, number := range numbers {
+			answer := answers[Partition{topic, number}]
+			if answer.err != nil {
+				return fmt.Errorf("ask Kafka where partition %d of %s begins or ends: %w", number, topic, Failed(answer.err))
+			}
+			found(topic, number, answer.offset)
+		}
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ type Log struct {
 	Err error
 }
 
-// Kafka's special timestamps.
+// Kafka's special timestamps, for who reads committed messages.
 const (
 	logStart = -2
 	logEnd   = -1

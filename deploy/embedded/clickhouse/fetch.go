@@ -51,9 +51,12 @@ func fetchLibrary(ctx context.Context, o Options, r release) (string, error) {
 		return library, nil
 	}
 	o.Log.Info("fetching the engine library, once for this user", "package", r.spec(), "to", home)
-	work, err := os.MkdirTemp(o.CacheDir, "fetch-")
-	if err != nil {
-		return "", diskError("create a directory in the cache", o.CacheDir, err)
+	work := home + ".fetching"
+	if err := os.RemoveAll(work); err != nil { // left by a fetch that was killed
+		return "", diskError("clear the directory to fetch to", work, err)
+	}
+	if err := os.Mkdir(work, 0o700); err != nil {
+		return "", diskError("create a directory in the cache", work, err)
 	}
 	defer os.RemoveAll(work)
 	tarball, err := pack(ctx, r, work, o.Progress)

@@ -130,7 +130,7 @@ func TestTheLibraryIsFetchedOnce(t *testing.T) {
 			t.Errorf("the progress shown was %q, without %q", shown.String(), part)
 		}
 	}
-	if left, _ := filepath.Glob(filepath.Join(o.CacheDir, "fetch-*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(o.CacheDir, "*.fetching")); len(left) > 0 {
 		t.Errorf("the fetch left %v", left)
 	}
 }
@@ -144,6 +144,35 @@ func TestAHalfDoneCacheEntryIsReplaced(t *testing.T) {
 	}
 	if _, err := fetchLibrary(t.Context(), o, r); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestWhatAKilledFetchLeftIsRemoved(t *testing.T) {
+	// given what a fetch has put on the disk when it is killed
+	packed := tarball(t, "the library")
+	place := filepath.Join(t.TempDir(), "place")
+	client(t, packed, "pwd > '"+place+"'\nexit 1\n")
+	o, r := fetchOptions(t), releaseOf(packed)
+	if _, err := fetchLibrary(t.Context(), o, r); err == nil {
+		t.Fatal("a fetch whose client fails is taken")
+	}
+	left, err := os.ReadFile(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := strings.TrimSpace(string(left))
+	if err := os.Mkdir(work, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(work, "half"), packed, 0o644)
+	// when the next one succeeds
+	client(t, packed, packs)
+	if _, err := fetchLibrary(t.Context(), o, r); err != nil {
+		t.Fatal(err)
+	}
+	// then nothing of it is left: it would be gigabytes after some
+	if _, err := os.Stat(work); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is still there: %v", work, err)
 	}
 }
 

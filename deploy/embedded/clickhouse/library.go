@@ -3,6 +3,7 @@
 package clickhouse
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"unsafe"
@@ -43,7 +44,7 @@ func runLibrary(path string, args []string) error {
 	pins.Pin(&argv[0])
 	result := run(int32(len(args)), unsafe.Pointer(&argv[0]))
 	if result == nil {
-		return fmt.Errorf("the engine library returned no result")
+		return errors.New("the engine library returned no result")
 	}
 	if message := resultError(result); message != "" {
 		return fmt.Errorf("the engine ended: %s", message)

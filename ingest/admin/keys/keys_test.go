@@ -180,6 +180,7 @@ func TestListKnowsTheNewestOfLogAndTable(t *testing.T) {
 }
 
 func TestRevokeEndsAKeyForAll(t *testing.T) {
+	// Given a key that is in the log, when it is revoked twice, then one message says so, and changes nothing else of it.
 	c := topicstest.Cluster(t, 2)
 	ctx := context.Background()
 	_, e := create(t, c, request)
@@ -208,6 +209,7 @@ func TestRevokeEndsAKeyForAll(t *testing.T) {
 		t.Errorf("revoking changed the key to %+v", revoked)
 	}
 
+	// Given a key that the table alone has, then it is revoked likewise; and one that nothing has is none.
 	server := stored(t, event("table", 7, func(*events.Key) {}), event("gone", 2, nil))
 	sources := keys.Sources{Kafka: c, Shards: []*database.Server{server}}
 	if k, err := keys.Revoke(ctx, sources, "demo", "table"); err != nil || k.Version != 8 {

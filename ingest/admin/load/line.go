@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"tallyhouse/schemas/events"
@@ -37,7 +38,7 @@ func parse(line []byte) (message, error) {
 		if !l.take(':') {
 			return m, fmt.Errorf("holds no JSON: %s instead of a colon", l.here())
 		}
-		i := memberIndex(string(name))
+		i := slices.Index(members[:], string(name))
 		if i < 0 {
 			return m, fmt.Errorf("%q is not a member of a line; members are %s", clip(string(name)), strings.Join(members[:], ", "))
 		}
@@ -71,15 +72,6 @@ func parse(line []byte) (message, error) {
 }
 
 var members = [...]string{"topic", "key", "value"}
-
-func memberIndex(name string) int {
-	for i, m := range members {
-		if m == name {
-			return i
-		}
-	}
-	return -1
-}
 
 // scanner walks over one line.
 type scanner struct{ rest []byte }

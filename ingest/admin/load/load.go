@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"tallyhouse/ingest/kafka"
@@ -62,12 +63,8 @@ type Sent struct {
 // it returned.
 func (l *Load) Check(ctx context.Context, names []string) (Checked, error) {
 	for i, name := range names {
-		if name == "-" {
-			for _, other := range names[:i] {
-				if other == "-" {
-					return Checked{}, errors.New("standard input can be loaded once: give - once")
-				}
-			}
+		if name == "-" && slices.Contains(names[:i], name) {
+			return Checked{}, errors.New("standard input can be loaded once: give - once")
 		}
 		s, err := open(name, l.Stdin)
 		if err != nil {

@@ -78,7 +78,7 @@ func (l *letter) wanted(p project) bool {
 
 // day is a day and an hour as people write them.
 func day(language string, t time.Time) string {
-	date := string(calendar.ViennaDate(t).String())
+	date := calendar.ViennaDate(t).String()
 	if language == "de" {
 		date = date[8:10] + "." + date[5:7] + "." + date[:4]
 	}

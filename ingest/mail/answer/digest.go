@@ -2,9 +2,6 @@ package answer
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base32"
-	"encoding/binary"
 	"fmt"
 	"net/url"
 	"slices"
@@ -16,6 +13,7 @@ import (
 	"golang.org/x/text/currency"
 
 	"tallyhouse/analytics"
+	"tallyhouse/ingest/mail/derived"
 	"tallyhouse/ingest/untrusted"
 	"tallyhouse/schemas/calendar"
 	"tallyhouse/schemas/events"
@@ -35,14 +33,7 @@ const (
 
 // dayID is the id of a project's digest of a day.
 func dayID(at place, d calendar.Date) string {
-	h := sha256.New()
-	for _, s := range []string{at.tenant, at.project, d.String()} {
-		var n [8]byte
-		binary.BigEndian.PutUint64(n[:], uint64(len(s)))
-		h.Write(n[:])
-		h.Write([]byte(s))
-	}
-	return "day-" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:20]))
+	return derived.ID("day-", nil, at.tenant, at.project, d.String())
 }
 
 // announce says of the digests whose time has come that they are owed.

@@ -71,11 +71,11 @@ type Sender struct {
 
 // timings are how long what is waited for.
 type timings struct {
-	poll                  time.Duration // at most between two looks at what is due
-	round                 time.Duration // of sending, before the group is heeded again
-	first, most           time.Duration // between two tries of one answer
-	awayFirst, awayMost   time.Duration // between two tries while the server is away
-	unreadFirst, unreadMo time.Duration // until the table has what the answer is about
+	poll                    time.Duration // at most between two looks at what is due
+	round                   time.Duration // of sending, before the group is heeded again
+	first, most             time.Duration // between two tries of one answer
+	awayFirst, awayMost     time.Duration // between two tries while the server is away
+	unreadFirst, unreadMost time.Duration // until the table has what the answer is about
 }
 
 // partition is what is known of a partition of the topic.
@@ -103,7 +103,7 @@ func New(o Options) (*Sender, error) {
 		announced: map[place]calendar.Date{},
 		from:      mail.Address{Name: o.Settings.from.Name, Address: o.Settings.from.Address},
 		timings: timings{poll: time.Second, round: 30 * time.Second, first: time.Minute, most: time.Hour,
-			awayFirst: time.Second, awayMost: time.Minute, unreadFirst: 200 * time.Millisecond, unreadMo: time.Minute}}
+			awayFirst: time.Second, awayMost: time.Minute, unreadFirst: 200 * time.Millisecond, unreadMost: time.Minute}}
 	return s, nil
 }
 
@@ -280,7 +280,7 @@ func (s *Sender) try(ctx context.Context, p *partition, o *owed) error {
 	case errors.As(err, &not):
 		return s.conclude(ctx, p, o, events.AnswerUnwanted, not.Error())
 	case errors.Is(err, errNotYet):
-		o.later(s.timings.unreadFirst, s.timings.unreadMo)
+		o.later(s.timings.unreadFirst, s.timings.unreadMost)
 		return nil
 	case err != nil:
 		s.metrics.waits.WithLabelValues("clickhouse").Inc()

@@ -230,16 +230,19 @@ func TestARestartOfTheServerTakesAllFencesDown(t *testing.T) {
 }
 
 func TestAHoldKeepsWritersAndOtherHoldersOut(t *testing.T) {
+	// Given a writer's partition that somebody takes a hold of
 	db := server(t)
 	writer := put(t, db, 0, 1)
 	hold := take(t, db, "holder", 0)
 	if mayWrite(t, db, writer, 0) || !mayWrite(t, db, writer, 1) || !holds(t, db, hold) {
 		t.Fatal("a hold must take the place of the writer's fence, on its partition")
 	}
+	// When the writer comes back, then it gets the other partition alone, and learns who holds this one.
 	claim, held, err := fence.Put(t.Context(), db, topic, []int32{0, 1}, "writer")
 	if err != nil || claim.Has(0) || !claim.Has(1) || held[0] == nil || fence.Holder(held[0].Owner) != "holder" {
 		t.Fatalf("%+v, held %v, %v", claim, held, err)
 	}
+	// When another takes a hold of both, then it gets neither, and the first hold stands.
 	_, err = fence.Take(t.Context(), db, topic, []int32{0, 1}, "another")
 	var other *fence.Held
 	if !errors.As(err, &other) || !strings.Contains(err.Error(), "holder") {
@@ -251,6 +254,7 @@ func TestAHoldKeepsWritersAndOtherHoldersOut(t *testing.T) {
 	if next := put(t, db, 1); !mayWrite(t, db, next, 1) {
 		t.Fatal("the other left partition 1 held")
 	}
+	// When the holder tries again, then its new hold counts, until it is released.
 	again := take(t, db, "holder", 0)
 	if holds(t, db, hold) || !holds(t, db, again) {
 		t.Fatal("the same holder's new attempt must take the place of its old one")

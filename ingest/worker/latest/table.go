@@ -14,11 +14,11 @@ import (
 	"math/bits"
 )
 
-// MaxContribution is how long a head's contribution can be, in bytes.
-const MaxContribution = 1<<23 - 1
+// maxContribution is how long a head's contribution can be, in bytes.
+const maxContribution = 1<<23 - 1
 
-// ErrTooLong is returned for a contribution longer than MaxContribution, and for a text longer than MaxText.
-var ErrTooLong = errors.New("too long to be remembered")
+// errTooLong is returned for a contribution longer than maxContribution, and for a text longer than maxText.
+var errTooLong = errors.New("too long to be remembered")
 
 // Head is the latest state of an entity.
 type Head struct {
@@ -74,13 +74,13 @@ func (t *Table) Get(k Key) (Head, bool) {
 }
 
 // Put replaces the head of an entity. h.Contribution is copied, and may be what Get gave. After an error (ErrFull,
-// ErrTooLong, ErrClosed, or that of a full disk) the table is as it was.
+// errTooLong, ErrClosed, or that of a full disk) the table is as it was.
 func (t *Table) Put(k Key, h Head) error {
 	if t.index.directory == nil {
 		return ErrClosed
 	}
-	if len(h.Contribution) > MaxContribution {
-		return ErrTooLong
+	if len(h.Contribution) > maxContribution {
+		return errTooLong
 	}
 	class := classOf(sizeOf(h))
 	place := t.find(k)
@@ -259,7 +259,7 @@ func (t *Table) free(place uint32) {
 // A class is how much room a head has: up to 512 bytes a whole number of units, from there on one of eight sizes for
 // each doubling.
 const (
-	roomClasses  = 1 << 8 // more than MaxContribution needs
+	roomClasses  = 1 << 8 // more than maxContribution needs
 	doublingBits = 3
 	exactUnits   = 1 << (2 * doublingBits)
 )

@@ -244,8 +244,8 @@ func TestAFullTable(t *testing.T) {
 		if err := table.Put(key(0), Head{Version: 99, Contribution: make([]byte, 50_000)}); !errors.Is(err, ErrFull) {
 			t.Errorf("a longer head in a full table: %v, want ErrFull", err)
 		}
-		if err := table.Put(key(0), Head{Contribution: make([]byte, MaxContribution+1)}); !errors.Is(err, ErrTooLong) {
-			t.Errorf("a contribution that is too long: %v, want ErrTooLong", err)
+		if err := table.Put(key(0), Head{Contribution: make([]byte, maxContribution+1)}); !errors.Is(err, errTooLong) {
+			t.Errorf("a contribution that is too long: %v, want errTooLong", err)
 		}
 		mustHold(t, table, model)
 		same := model[key(0)]
@@ -331,7 +331,7 @@ func TestADirectoryThatIsNotThere(t *testing.T) {
 // TestClassesOfRoom: every contribution fits in its class, with at most an eighth to spare.
 func TestClassesOfRoom(t *testing.T) {
 	last := uint8(0)
-	for n := versionAt; n <= maxFixed+MaxContribution; n += 1 + n/1000 {
+	for n := versionAt; n <= maxFixed+maxContribution; n += 1 + n/1000 {
 		class := classOf(n)
 		if room := roomOf(class); room < int64(n) || room > int64(n+n/8)+unit || class < last || room%unit != 0 {
 			t.Fatalf("%d bytes: class %d of %d bytes, after class %d", n, class, room, last)

@@ -6,8 +6,8 @@ import (
 	"hash/maphash"
 )
 
-// MaxText is how long a text can be, in bytes.
-const MaxText = 1<<24 - 1
+// maxText is how long a text can be, in bytes.
+const maxText = 1<<24 - 1
 
 const maxTexts = 1 << 31
 
@@ -43,7 +43,7 @@ func NewTexts(o Options) (*Texts, error) {
 	return x, nil
 }
 
-// Number is a text's number, a new one if the text is new. After an error (ErrFull, ErrTooLong, ErrClosed, or that of a
+// Number is a text's number, a new one if the text is new. After an error (ErrFull, errTooLong, ErrClosed, or that of a
 // full disk) the dictionary is as it was.
 func (x *Texts) Number(text []byte) (uint32, error) {
 	return number(x, maphash.Bytes(x.seed, text), text)
@@ -60,8 +60,8 @@ func number[T []byte | string](x *Texts, hash uint64, text T) (uint32, error) {
 		return 0, ErrClosed
 	case len(text) == 0:
 		return 0, nil
-	case len(text) > MaxText:
-		return 0, ErrTooLong
+	case len(text) > maxText:
+		return 0, errTooLong
 	}
 	tag := uint32(hash >> 32)
 	for s := x.index.find(tag); ; {
@@ -106,7 +106,7 @@ func (x *Texts) Text(n uint32) []byte {
 		return nil
 	}
 	span := binary.LittleEndian.Uint64(x.span(n))
-	at, length := span>>lengthBits, span&MaxText
+	at, length := span>>lengthBits, span&maxText
 	return x.arena.bytes[at : at+length : at+length]
 }
 

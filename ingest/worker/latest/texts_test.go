@@ -115,8 +115,8 @@ func TestFullTexts(t *testing.T) {
 			t.Fatalf("number of a known text: %d %v, want %d", n, err, i+1)
 		}
 	}
-	if _, err := texts.Number(make([]byte, MaxText+1)); !errors.Is(err, ErrTooLong) {
-		t.Errorf("a text that is too long: %v, want ErrTooLong", err)
+	if _, err := texts.Number(make([]byte, maxText+1)); !errors.Is(err, errTooLong) {
+		t.Errorf("a text that is too long: %v, want errTooLong", err)
 	}
 }
 

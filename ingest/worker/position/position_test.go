@@ -94,6 +94,8 @@ func change(t *testing.T, topic events.Topic, i int) events.Event {
 	return e
 }
 
+// Given two partitions whose last batch is in the table and not in the sums, when they are read, then both are seen to lack it; and
+// when it is mended, then that counts once, under a fence that counts, on this server.
 func TestATornInsertIsSeenAndMendedOnce(t *testing.T) {
 	l := ingesttest.New(t, events.Records, 2)
 	r := ingesttest.NewRecords(1)
@@ -132,7 +134,7 @@ func TestATornInsertIsSeenAndMendedOnce(t *testing.T) {
 			t.Fatalf("partition %d is not level: %+v", p, at)
 		}
 	}
-	// And the batches after it.
+	// And the batches after it are added as ever.
 	l.Write(r.Draw(60, 80)...)
 	l.Truth(t)
 }
