@@ -56,7 +56,7 @@ func devCommand(s *shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "dev",
 		GroupID: groupRun,
-		Short:   "Run everything on this machine: database, broker, worker, API, with sample data",
+		Short:   "Run everything on this machine: database, broker, mail server, worker, API and desk, with sample data",
 		Long: "Runs everything on this machine and says, as soon as all of it serves, where it is: on a terminal in a few lines\n" +
 			"for a person, with what to try next; elsewhere in one line, with the API's address, a key of an admin of\n" +
 			"tenant demo, and a link that signs a browser in at the desk, once. Data stay in the data directory; the sample\n" +
@@ -64,7 +64,7 @@ func devCommand(s *shell) *cobra.Command {
 			"Mail to a project's intake address is taken in at the SMTP address; its PDFs become records.\n\n" +
 			"TALLYHOUSE_KAFKA, TALLYHOUSE_CLICKHOUSE and TALLYHOUSE_IMAP name real servers that replace the embedded ones.",
 		Example: "  tallyhouse dev\n  tallyhouse dev --empty --data-dir ./empty --api-addr 127.0.0.1:8081",
-		Args:    cobra.NoArgs,
+		Args:    none,
 
 		Annotations: map[string]string{quietOnTerminal: "yes"},
 	}

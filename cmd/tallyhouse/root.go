@@ -91,6 +91,8 @@ func (s *shell) complain(err error) {
 	}
 }
 
+const levelFlag = "log-level"
+
 // The groups of commands in the help.
 const (
 	groupRun  = "run"
@@ -115,7 +117,7 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			fault := fromEnvironment(cmd.Flags(), s.env) // sets level and format, too
-			if cmd.Annotations[quietOnTerminal] != "" && !cmd.Flags().Changed("log-level") && isTerminal(s.out) && isTerminal(s.err) {
+			if cmd.Annotations[quietOnTerminal] != "" && !cmd.Flags().Changed(levelFlag) && isTerminal(s.out) && isTerminal(s.err) {
 				level = slog.LevelWarn
 			}
 			var err error
@@ -125,10 +127,11 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 			return nil
 		},
 	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return plainFault(err) })
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.PersistentFlags().TextVar(&level, "log-level", slog.LevelInfo, "least level that is logged: DEBUG, INFO, WARN or ERROR")
+	root.PersistentFlags().TextVar(&level, levelFlag, slog.LevelInfo, "least level that is logged: DEBUG, INFO, WARN or ERROR")
 	root.PersistentFlags().StringVar(&format, "log-format", "auto", "text or json; auto is text on a terminal and json elsewhere")
 	root.PersistentFlags().BoolVar(&s.check, "check-config", false, "check flags and variables, and end")
 	root.AddGroup(
