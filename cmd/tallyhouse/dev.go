@@ -71,7 +71,7 @@ func devCommand(s *shell) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&d.dataDir, "data-dir", "./.tallyhouse", "directory of everything that is kept")
 	listenFlag(f, &d.kafkaAddr, "kafka-addr", "127.0.0.1:9092", "where the embedded broker listens, host:port")
-	listenFlag(f, &d.dbAddr, "clickhouse-addr", "127.0.0.1:9000", "where the embedded ClickHouse listens, native protocol, host:port")
+	listenFlag(f, &d.dbAddr, "clickhouse-addr", defaultClickHouse, "where the embedded ClickHouse listens, native protocol, host:port")
 	listenFlag(f, &d.imapAddr, "imap-addr", "127.0.0.1:1143", "where the embedded mail server listens, host:port")
 	listenFlag(f, &d.smtpAddr, "smtp-addr", "127.0.0.1:1025", "where mail is taken in, host:port")
 	f.BoolVar(&d.empty, "empty", false, "no sample data")
@@ -255,7 +255,11 @@ func (d *dev) greet(url, key, desk string) {
 		fmt.Fprintf(d.out, "  curl -s smtp://%s --mail-from rechnung@bauwerk-donau.example \\\n"+
 			"    --mail-rcpt quartier-lindenhof@demo.invoices.example --upload-file docs/sample-invoice.eml\n", d.smtp)
 	}
-	fmt.Fprintf(d.out, "  tallyhouse verify\n\n")
+	verify := cmp.Or(d.program, "tallyhouse") + " verify"
+	if at := d.external.clickhouse.addr; at != defaultClickHouse {
+		verify = variablePrefix + "CLICKHOUSE=" + at + " " + verify
+	}
+	fmt.Fprintf(d.out, "  %s\n\n", verify)
 }
 
 // until asks again and again until there is no error, or the context ends; then it returns the last one.

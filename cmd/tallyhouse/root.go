@@ -33,8 +33,9 @@ type shell struct {
 	out, err io.Writer
 	env      environment
 	log      *slog.Logger
-	faults   error // of variables and of the log's flags, told together with those of the command's own
-	check    bool  // only check the configuration
+	program  string // as it was started, for lines that a person may paste; "" is the command's own name
+	faults   error  // of variables and of the log's flags, told together with those of the command's own
+	check    bool   // only check the configuration
 }
 
 // usageError is a fault of the command line: exit code 2.
