@@ -110,6 +110,16 @@ func (c cells) month(text string) cell {
 	return cell{Text: c.Month(m), Day: true, kind: plainCell, value: text}
 }
 
+// areMonths is what to tell a person who typed something else: not every browser offers months to choose from.
+func (v *visit) areMonths(texts ...string) error {
+	for _, text := range texts {
+		if _, err := calendar.ParseAnyMonth(text); text != "" && err != nil {
+			return &refusedError{v.text("table.noMonth", text)}
+		}
+	}
+	return nil
+}
+
 // to makes a link of what the cell says: not of nothing, and not of 0.
 func (c cell) to(link string) cell {
 	if c.Text != "" && !c.Muted {

@@ -139,6 +139,7 @@ func TestTheDeskInABrowser(t *testing.T) {
 	t.Run("is used by keyboard", s.isUsedByKeyboard)
 	t.Run("has all tabs and whole dates on a phone", s.hasTabsAndDatesOnAPhone)
 	t.Run("names a filter once", s.namesAFilterOnce)
+	t.Run("says in the person's language what is wrong with a month", s.saysWhatIsWrongWithAMonth)
 	t.Run("gives its tables as CSV", s.givesItsTablesAsCSV)
 	t.Run("leads from a figure to what it is made of", s.leadsToWhatAFigureIsMadeOf)
 	t.Run("leads from every figure to its source", s.leadsFromEveryFigureToItsSource)
@@ -387,6 +388,24 @@ func (s *deskWorld) namesAFilterOnce(t *testing.T) {
 	p.Open(url + "/projects/pr-0002/contracts?only=over")
 	if text := p.Text(); strings.Count(text, "Over-invoiced only") != 1 || !strings.Contains(text, "Show all") {
 		t.Errorf("the filter shows as %s", text)
+	}
+}
+
+// Given a browser that lets any month be typed, then what is wrong with it is said in the person's language; and what the API alone
+// knows to be wrong is said by its reason.
+func (s *deskWorld) saysWhatIsWrongWithAMonth(t *testing.T) {
+	p, url := s.signedIn(t, demo.DefaultTenant, "ada", "de-AT")
+	p.Expect("400")
+	for path, want := range map[string]string{
+		"cashflow?from=2027-01&to=2026-01": "Der erste Monat liegt nach dem letzten.",
+		"cashflow?to=soon":                 "soon ist kein Monat wie 2026-05.",
+		"rent-roll?month=5/2026":           "5/2026 ist kein Monat wie 2026-05.",
+		"rent-roll/sources?month=soon":     "soon ist kein Monat wie 2026-05.",
+		"records?status=payd":              "kann so nicht beantwortet werden: status has the item",
+	} {
+		if page := fetched(p, url+"/projects/pr-0002/"+path); !strings.Contains(page, want) || strings.Contains(page, "errors lists") {
+			t.Errorf("%s: %s", path, page)
+		}
 	}
 }
 
