@@ -507,7 +507,11 @@ func TestADownloadIsWholeOrNotThere(t *testing.T) {
 		t.Errorf("beside the files lies %v, %v", left, err)
 	}
 	d := &export.Download{API: w.url, Key: adminKey, Format: export.CSV, Query: url.Values{"status": {"payd"}}}
-	if _, err := d.To(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), "status") {
+	if _, err := d.To(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), "400 Bad Request: status has the item") {
 		t.Errorf("a wrong filter: %v", err)
+	}
+	d.Query = url.Values{"projectId": {"P99"}}
+	if _, err := d.To(t.Context(), io.Discard); err == nil || !strings.HasSuffix(err.Error(), `404 Not Found: the key sees no project "P99"`) {
+		t.Errorf("a project that isn't there: %v", err)
 	}
 }

@@ -470,7 +470,11 @@ func TestPagesForPeopleArePublic(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/docs/", "/docs/none", "/docs/../go.mod", "/docsx", "/changelog/"} {
-		w.do(http.MethodGet, "", path, nil).want(t, 404, "not-found")
+	// And what isn't there, like the root that a browser opens first, says where the reference is.
+	for _, path := range []string{"/", "/docs/", "/docs/none", "/docs/../go.mod", "/docsx", "/changelog/"} {
+		r := w.do(http.MethodGet, "", path, nil).want(t, 404, "not-found")
+		if want := "There is no such page; /ledger/docs tells of those that there are."; !strings.Contains(string(r.body), want) {
+			t.Errorf("%s: %s", path, r.body)
+		}
 	}
 }

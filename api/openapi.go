@@ -107,7 +107,7 @@ func describe(operations []operation, basePath string, limit ratelimit.Policy) (
 		},
 		Servers:  []documentServer{{URL: "/" + strings.TrimPrefix(basePath, "/")}},
 		Security: []map[string][]string{{"token": {}}},
-		Tags:     []documentTag{{Name: "ledger", Description: "Projects, budgets and records."}},
+		Tags:     []documentTag{{Name: "ledger", Description: "All that the API answers, and feedback about it."}},
 		Paths:    make(map[string]map[string]documentOperation),
 		Components: documentComponents{
 			SecuritySchemes: map[string]map[string]string{"token": {
@@ -140,7 +140,7 @@ func describe(operations []operation, basePath string, limit ratelimit.Policy) (
 }
 
 // introduction is what the document begins with.
-const introduction = "Read access to projects, their budgets and the records ledger: the money that moves on a project.\n\n" +
+const introduction = "Read access to the money of projects: budgets, records, contracts, forecasts, cash flows, rents and loans.\n\n" +
 	"- Amounts are whole numbers of the currency's smallest unit; amounts in different currencies are never added.\n" +
 	"- Members that the caller may not see are left out, never null. `x-field-group` names the field groups that a member, " +
 	"or a filter, needs, all of them.\n" +

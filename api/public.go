@@ -41,7 +41,8 @@ func (s *Server) serve(ctx context.Context, r *http.Request, header http.Header,
 	if page, ok := s.publicPage(path); ok {
 		return s.servePublic(r, header, page)
 	}
-	return reply{}, &problem.Error{Kind: problem.NotFound, Detail: "There is no such page."}
+	return reply{}, &problem.Error{Kind: problem.NotFound,
+		Detail: "There is no such page; " + s.basePath + "/docs tells of those that there are."}
 }
 
 func (s *Server) servePublic(r *http.Request, header http.Header,

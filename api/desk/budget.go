@@ -128,6 +128,7 @@ func (f *lineFigures) bars() *bars {
 type fact struct {
 	Label  string
 	Amount *amount
+	Exact  bool   // the amount isn't rounded
 	Text   string // instead of an amount
 	Note   string
 	Link   string

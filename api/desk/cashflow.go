@@ -64,6 +64,12 @@ func showCashflow(v *visit) (answer, error) {
 	}
 	query := v.request.URL.Query()
 	page := cashflowPage{From: query.Get("from"), To: query.Get("to"), Choice: lineChoice{Chosen: query.Get("line")}}
+	if err := v.areMonths(page.From, page.To); err != nil {
+		return nil, err
+	}
+	if page.From != "" && page.To != "" && page.From > page.To {
+		return nil, &refusedError{v.text("cashflow.backwards")}
+	}
 	level := levelBudget
 	if page.Choice.Chosen != "" {
 		level = "" // it may be any line

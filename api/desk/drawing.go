@@ -2,6 +2,7 @@ package desk
 
 import (
 	"math/big"
+	"slices"
 	"strconv"
 
 	"tallyhouse/analytics"
@@ -110,6 +111,7 @@ const (
 	plotHeight  = 230 // pixels
 	plotTop     = 18
 	labelHeight = 26
+	labelRoom   = 110 // thousandths of the width, which a label needs on a phone
 	mostTicks   = 5
 )
 
@@ -149,10 +151,14 @@ func drawChart(l *language.Language, title, currency string, classes []string, c
 			}
 		}
 		c.Bars = append(c.Bars, bar)
-		if col.label != "" {
-			c.Labels = append(c.Labels, chartLabel{X: percent(i*1000, n), Text: col.label})
+	}
+	next := n * (1000 + labelRoom) // where the label behind begins, in thousandths of a column; of two that are too near it stays
+	for i, col := range slices.Backward(columns) {
+		if col.label != "" && next-i*1000 >= n*labelRoom {
+			c.Labels, next = append(c.Labels, chartLabel{X: percent(i*1000, n), Text: col.label}), i*1000
 		}
 	}
+	slices.Reverse(c.Labels)
 	return c
 }
 

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"tallyhouse/analytics"
@@ -55,6 +56,22 @@ func TestChartsHoldTheirColumns(t *testing.T) {
 	}
 	if drawChart(english(t), "", "EUR", []string{"paid"}, []chartColumn{{values: of(0, 0)}}) != nil {
 		t.Error("nothing is drawn")
+	}
+}
+
+// Given years that begin close to each other, then a label that has no room before the next one is left out.
+func TestLabelsOfAChartHaveRoom(t *testing.T) {
+	columns := make([]chartColumn, 20)
+	for i := range columns {
+		columns[i].values = []analytics.Int128{analytics.Int(1)}
+	}
+	columns[0].label, columns[1].label, columns[5].label, columns[7].label, columns[19].label = "2021", "2022", "2023", "2024", "2025"
+	var shown []string
+	for _, l := range drawChart(english(t), "", "EUR", []string{"paid"}, columns).Labels {
+		shown = append(shown, l.Text+" at "+l.X)
+	}
+	if want := []string{"2022 at 5.00%", "2024 at 35.00%", "2025 at 95.00%"}; !slices.Equal(shown, want) {
+		t.Errorf("the labels are %q, want %q", shown, want)
 	}
 }
 

@@ -14,7 +14,11 @@ import (
 // rentMonth is the month of a rent roll that the request is for, as the API understands it, with the rent roll.
 func (v *visit) rentMonth(p *project) (rentRoll, calendar.Month, error) {
 	var r rentRoll
-	if err := v.ask(target("/v0/projects/%s/rent-roll", []string{p.ID}, "asOf", v.request.URL.Query().Get("month")), &r); err != nil {
+	asked := v.request.URL.Query().Get("month")
+	if err := v.areMonths(asked); err != nil {
+		return r, 0, err
+	}
+	if err := v.ask(target("/v0/projects/%s/rent-roll", []string{p.ID}, "asOf", asked), &r); err != nil {
 		return r, 0, err
 	}
 	if r.hidden() {

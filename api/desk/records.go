@@ -53,10 +53,15 @@ func (n *nodeName) String() string {
 	return strings.TrimSpace(text(n.Code) + "  " + text(n.Name))
 }
 
-// title is how people call the record.
+// title is how people call the record: by its number, else by the file that it came as.
 func (r *record) title() string {
 	if number := text(r.InvoiceNumber); number != "" {
 		return number
+	}
+	for _, d := range r.Documents {
+		if d.Kind == "original" && d.Name != "" {
+			return d.Name
+		}
 	}
 	return r.ID
 }
@@ -186,8 +191,8 @@ func showRecord(v *visit) (answer, error) {
 	c := cells{v.lang}
 	page := recordPage{Record: &r, Status: v.lang.Name("recordStatus", r.Status), Badge: recordBadge(r.Status)}
 	if r.Net != nil || r.Gross != nil {
-		page.Facts = []fact{{Label: v.text("records.net"), Amount: r.Net}, {Label: v.text("records.tax"), Amount: r.Tax},
-			{Label: v.text("records.gross"), Amount: r.Gross}}
+		page.Facts = []fact{{Label: v.text("records.net"), Amount: r.Net, Exact: true},
+			{Label: v.text("records.tax"), Amount: r.Tax, Exact: true}, {Label: v.text("records.gross"), Amount: r.Gross, Exact: true}}
 	}
 	supplier := fact{Label: v.text("records.supplier"), Text: text(r.Counterparty.Name)}
 	if r.Counterparty.ContractorID != nil {

@@ -46,6 +46,9 @@ func showRentRoll(v *visit) (answer, error) {
 	}
 	var r rentRoll
 	month := v.request.URL.Query().Get("month")
+	if err := v.areMonths(month); err != nil {
+		return nil, err
+	}
 	if err := v.ask(target("/v0/projects/%s/rent-roll", []string{p.ID}, "asOf", month), &r); err != nil {
 		return nil, err
 	}

@@ -47,6 +47,7 @@ type cell struct {
 	Badge string // good, warn or bad
 	Muted bool   // a zero, among others
 	Bars  *bars
+	Day   bool // a date or a month, which stays on one line
 
 	kind  cellKind
 	value string // as JSON has it
@@ -98,7 +99,7 @@ func (c cells) date(text string) cell {
 	if err != nil {
 		return cell{Text: text, value: text}
 	}
-	return cell{Text: c.Date(d), kind: plainCell, value: text}
+	return cell{Text: c.Date(d), Day: true, kind: plainCell, value: text}
 }
 
 func (c cells) month(text string) cell {
@@ -106,7 +107,17 @@ func (c cells) month(text string) cell {
 	if err != nil {
 		return cell{Text: text, value: text}
 	}
-	return cell{Text: c.Month(m), kind: plainCell, value: text}
+	return cell{Text: c.Month(m), Day: true, kind: plainCell, value: text}
+}
+
+// areMonths is what to tell a person who typed something else: not every browser offers months to choose from.
+func (v *visit) areMonths(texts ...string) error {
+	for _, text := range texts {
+		if _, err := calendar.ParseAnyMonth(text); text != "" && err != nil {
+			return &refusedError{v.text("table.noMonth", text)}
+		}
+	}
+	return nil
 }
 
 // to makes a link of what the cell says: not of nothing, and not of 0.

@@ -1,11 +1,13 @@
 package desk
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"tallyhouse/api/access"
 	"tallyhouse/api/desk/language"
@@ -70,14 +72,14 @@ func (v *visit) ask(target string, into any) error {
 	if status != http.StatusBadRequest {
 		return fmt.Errorf("the API answers %s with %d %s", target, status, problem.Title)
 	}
-	why := problem.Title
-	if problem.Detail != "" {
-		why = problem.Detail
+	why := []string{cmp.Or(problem.Detail, problem.Title)}
+	if len(problem.Errors) > 0 { // they say more than the detail
+		why = nil
 	}
 	for _, e := range problem.Errors {
-		why += " " + e.Name + " " + e.Reason + "."
+		why = append(why, e.Name+" "+e.Reason+".")
 	}
-	return &refusedError{why}
+	return &refusedError{strings.Join(why, " ")}
 }
 
 // target is the address of an operation or page: a path with segments that are escaped, and the parameters that have a value.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -84,14 +85,20 @@ func (d *Download) get(ctx context.Context, path string, query url.Values) (*htt
 	}
 	_ = json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(&said) // what is no problem document says nothing
 	err = fmt.Errorf("the API answers %s", answer.Status)
-	if said.Detail != "" {
+	switch {
+	case len(said.Errors) > 0: // they say more than the detail
+		var wrong []string
+		for _, e := range said.Errors {
+			wrong = append(wrong, e.Name+" "+e.Reason)
+		}
+		err = fmt.Errorf("%w: %s", err, strings.Join(wrong, "; "))
+	case said.Detail != "":
 		err = fmt.Errorf("%w: %s", err, said.Detail)
+	case answer.StatusCode == http.StatusNotFound && query.Has("projectId"):
+		err = fmt.Errorf("%w: the key sees no project %q", err, query.Get("projectId"))
 	}
 	if answer.StatusCode == http.StatusUnauthorized {
 		err = fmt.Errorf("%w: %w", ErrKey, err)
-	}
-	for _, e := range said.Errors {
-		err = fmt.Errorf("%w; %s %s", err, e.Name, e.Reason)
 	}
 	if wait := answer.Header.Get("Retry-After"); wait != "" {
 		err = fmt.Errorf("%w; try again in %s s", err, wait)

@@ -26,7 +26,7 @@ func adoptCommand(s *shell) *cobra.Command {
 			"It can be interrupted at any point; until it is run again, to its end, nobody writes to the tables. Use the release\n" +
 			"that wrote the backup and migrate to a newer one afterwards, or migrate before.",
 		Example: "  tallyhouse adopt --clickhouse-addr clickhouse:9000",
-		Args:    cobra.NoArgs,
+		Args:    none,
 	}
 	to := connectionFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&acceptGaps, "accept-gaps", false, "go on behind messages that the log no longer has")

@@ -242,6 +242,9 @@ func TestWhatToDoAboutAServer(t *testing.T) {
 			if o.code != exitFailed || !strings.Contains(o.err, "tallyhouse: what to do: ") || !strings.Contains(o.err, c.want) {
 				t.Errorf("exit code %d, standard error says\n%swant %q", o.code, o.err, c.want)
 			}
+			if strings.Contains(o.err, "(*Client)") {
+				t.Errorf("it names the call of a library: %s", o.err)
+			}
 			if strings.Contains(o.err, "s3cret") {
 				t.Errorf("it shows a password: %s", o.err)
 			}

@@ -93,7 +93,7 @@ func apiCommand(s *shell) *cobra.Command {
 		Long: "Runs the read API. It listens at once; it is ready, and says so on standard output and at /readyz, when it knows all users,\n" +
 			"memberships, keys and projects up to the end of their topics.",
 		Example: "  tallyhouse api --api-addr 0.0.0.0:8080 --environment live",
-		Args:    cobra.NoArgs,
+		Args:    none,
 	}
 	f.add(cmd.Flags())
 	from := connectionFlags(cmd.Flags())

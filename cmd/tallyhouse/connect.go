@@ -36,11 +36,13 @@ type clickhouseFlags struct {
 	tls                                bool
 }
 
+const defaultClickHouse = "127.0.0.1:9000"
+
 // connectionFlags adds the flags that say what to connect to, the same for every command.
 func connectionFlags(flags *pflag.FlagSet) *connection {
 	c := &connection{}
 	addressFlag(flags, &c.kafka.addr, "kafka-addr", "127.0.0.1:9092", variablePrefix+"KAFKA", "Kafka brokers, host:port,...")
-	addressFlag(flags, &c.clickhouse.addr, "clickhouse-addr", "127.0.0.1:9000", variablePrefix+"CLICKHOUSE",
+	addressFlag(flags, &c.clickhouse.addr, "clickhouse-addr", defaultClickHouse, variablePrefix+"CLICKHOUSE",
 		"ClickHouse servers, native protocol, host:port,...: one of each shard")
 	c.credentialFlags(flags)
 	return c

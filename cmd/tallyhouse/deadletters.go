@@ -57,7 +57,7 @@ func listDeadLetters(s *shell, to *connection) *cobra.Command {
 			}{l.ID(), l.Topic, l.Reason, l.At, l.Size(), l.State}
 		},
 	}
-	cmd := &cobra.Command{Use: "list", Short: "List what was refused, and why", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "list", Short: "List what was refused, and why", Args: none}
 	all.flag(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		servers, err := to.open()
@@ -131,7 +131,7 @@ func summarizeDeadLetters(s *shell, to *connection) *cobra.Command {
 		Short: "Count what was refused by the rule that it broke",
 		Long: "Counts the dead letters by topic and rule: their reasons without quoted values, numbers and places in lists. What it\n" +
 			"prints as a rule is what replay takes with --rule.",
-		Args: cobra.NoArgs,
+		Args: none,
 	}
 	rules.flag(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -193,7 +193,7 @@ func replayDeadLetter(s *shell, to *connection) *cobra.Command {
 		Use:   "replay [KEY]",
 		Short: "Send refused messages once more, one corrected or as it was, or all that broke a rule",
 		Long: "Sends a refused message to its topic once more: corrected, from --file, or as it was, for a version of\n" +
-			"tallyhouse that takes it. It is validated first. The message must be about the same entity as the refused one.\n" +
+			"tallyhouse that takes it. It is validated first. One about another entity than the refused one takes --force.\n" +
 			"With --topic and --rule it does so with all messages of the topic that broke the rule, as they were, and leaves\n" +
 			"out those that would be refused again. What was healed is left out as well, unless --healed is given, which\n" +
 			"ClickHouse isn't asked with.",
@@ -207,17 +207,20 @@ func replayDeadLetter(s *shell, to *connection) *cobra.Command {
 	cmd.Flags().StringVar(&rule, "rule", "", "send all messages that broke this rule, as `tallyhouse deadletters summary` prints it")
 	cmd.Flags().BoolVar(&healed, "healed", false, "also what was healed by a later version of its entity")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "with --rule: send nothing, and say what would be sent")
-	cmd.MarkFlagsRequiredTogether("rule", "topic")
-	for _, one := range []string{"file", "force"} {
-		cmd.MarkFlagsMutuallyExclusive("rule", one)
+	cmd.PreRunE = func(_ *cobra.Command, args []string) error {
+		switch {
+		case (rule == "") != (topic == ""):
+			return errors.New("--topic and --rule go together: one of them is missing")
+		case (rule == "") == (len(args) == 0):
+			return errors.New("give either the KEY of one dead letter, or --topic and --rule")
+		case dry && rule == "":
+			return errors.New("--dry-run goes with --rule")
+		case rule != "" && (file != "" || force):
+			return errors.New("--file and --force are for the KEY of one dead letter, not for --rule")
+		}
+		return nil
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if (rule == "") == (len(args) == 0) {
-			return usageError{errors.New("give either the KEY of one dead letter, or --topic and --rule")}
-		}
-		if dry && rule == "" {
-			return usageError{errors.New("--dry-run goes with --rule")}
-		}
 		corrected, err := readMessage(s, file)
 		if err != nil {
 			return err

@@ -76,7 +76,7 @@ func deskCommand(s *shell) *cobra.Command {
 		Long: "Runs the desk: pages in German and English for people who sign in at your OpenID Connect provider. They see there what the\n" +
 			"API shows them. It reads ClickHouse and Kafka as the API does, and needs no API beside it.",
 		Example: "  tallyhouse desk --desk-url https://desk.example.com --oidc-issuer https://id.example.com/ --oidc-client-id tallyhouse-desk",
-		Args:    cobra.NoArgs,
+		Args:    none,
 	}
 	f.add(cmd.Flags())
 	answering.addAnswering(cmd.Flags())

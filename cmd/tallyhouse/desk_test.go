@@ -137,6 +137,9 @@ func TestTheDeskInABrowser(t *testing.T) {
 	t.Run("shows nothing of another tenant", s.showsNothingOfAnotherTenant)
 	t.Run("shows a guest no amounts", s.showsAGuestNoAmounts)
 	t.Run("is used by keyboard", s.isUsedByKeyboard)
+	t.Run("has all tabs and whole dates on a phone", s.hasTabsAndDatesOnAPhone)
+	t.Run("names a filter once", s.namesAFilterOnce)
+	t.Run("says in the person's language what is wrong with a month", s.saysWhatIsWrongWithAMonth)
 	t.Run("gives its tables as CSV", s.givesItsTablesAsCSV)
 	t.Run("leads from a figure to what it is made of", s.leadsToWhatAFigureIsMadeOf)
 	t.Run("leads from every figure to its source", s.leadsFromEveryFigureToItsSource)
@@ -363,6 +366,49 @@ func (s *deskWorld) givesItsTablesAsCSV(t *testing.T) {
 	}
 }
 
+// Given a phone, then each tab of a project is in sight, and a date stands on one line.
+func (s *deskWorld) hasTabsAndDatesOnAPhone(t *testing.T) {
+	p, url := s.signedIn(t, demo.DefaultTenant, "ada", "en")
+	p.Window(desktest.Phone, false)
+	p.Open(url + "/projects/pr-0002/records?status=paid")
+	if hidden := desktest.Evaluate[string](p, `[...document.querySelectorAll(".tabs a")]
+		.filter((a) => a.getBoundingClientRect().right > innerWidth).map((a) => a.textContent).join()`); hidden != "" {
+		t.Errorf("out of sight: %s", hidden)
+	}
+	if broken := desktest.Evaluate[string](p, `[...document.querySelectorAll("tbody td")].filter((d) => /^\d+ [A-Z][a-z]+ \d{4}$/.test(d.textContent))
+		.filter((d) => { const text = document.createRange(); text.selectNodeContents(d); return text.getClientRects().length !== 1; })
+		.map((d) => d.textContent).join()`); broken != "" {
+		t.Errorf("dates on several lines: %s", broken)
+	}
+}
+
+// Given contracts narrowed to the over-invoiced ones, then that is said once, and what shows all of them again is there.
+func (s *deskWorld) namesAFilterOnce(t *testing.T) {
+	p, url := s.signedIn(t, demo.DefaultTenant, "ada", "en")
+	p.Open(url + "/projects/pr-0002/contracts?only=over")
+	if text := p.Text(); strings.Count(text, "Over-invoiced only") != 1 || !strings.Contains(text, "Show all") {
+		t.Errorf("the filter shows as %s", text)
+	}
+}
+
+// Given a browser that lets any month be typed, then what is wrong with it is said in the person's language; and what the API alone
+// knows to be wrong is said by its reason.
+func (s *deskWorld) saysWhatIsWrongWithAMonth(t *testing.T) {
+	p, url := s.signedIn(t, demo.DefaultTenant, "ada", "de-AT")
+	p.Expect("400")
+	for path, want := range map[string]string{
+		"cashflow?from=2027-01&to=2026-01": "Der erste Monat liegt nach dem letzten.",
+		"cashflow?to=soon":                 "soon ist kein Monat wie 2026-05.",
+		"rent-roll?month=5/2026":           "5/2026 ist kein Monat wie 2026-05.",
+		"rent-roll/sources?month=soon":     "soon ist kein Monat wie 2026-05.",
+		"records?status=payd":              "kann so nicht beantwortet werden: status has the item",
+	} {
+		if page := fetched(p, url+"/projects/pr-0002/"+path); !strings.Contains(page, want) || strings.Contains(page, "errors lists") {
+			t.Errorf("%s: %s", path, page)
+		}
+	}
+}
+
 // Given what is invoiced on a line, when the figure is clicked, then the records are those that count: invoices that aren't rejected.
 func (s *deskWorld) leadsToWhatAFigureIsMadeOf(t *testing.T) {
 	p, url := s.signedIn(t, demo.DefaultTenant, "ada", "en")
@@ -379,6 +425,10 @@ func (s *deskWorld) leadsToWhatAFigureIsMadeOf(t *testing.T) {
 	p.Settled()
 	if text := p.Text(); !strings.Contains(text, "Budget lines") || !strings.Contains(text, "Gross") {
 		t.Errorf("the record shows %s", text)
+	}
+	amounts := desktest.Evaluate[string](p, `[...document.querySelectorAll(".fact .figure")].map((f) => f.textContent).join(" ")`)
+	if !regexp.MustCompile(`^[\d,]+\.\d\d [\d,]+\.\d\d [\d,]+\.\d\d$`).MatchString(amounts) {
+		t.Errorf("net, tax and gross of the record are %q, not to the cent", amounts)
 	}
 	p.Check("a record")
 }

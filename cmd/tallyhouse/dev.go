@@ -56,7 +56,7 @@ func devCommand(s *shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "dev",
 		GroupID: groupRun,
-		Short:   "Run everything on this machine: database, broker, worker, API, with sample data",
+		Short:   "Run everything on this machine: database, broker, mail server, worker, API and desk, with sample data",
 		Long: "Runs everything on this machine and says, as soon as all of it serves, where it is: on a terminal in a few lines\n" +
 			"for a person, with what to try next; elsewhere in one line, with the API's address, a key of an admin of\n" +
 			"tenant demo, and a link that signs a browser in at the desk, once. Data stay in the data directory; the sample\n" +
@@ -64,14 +64,14 @@ func devCommand(s *shell) *cobra.Command {
 			"Mail to a project's intake address is taken in at the SMTP address; its PDFs become records.\n\n" +
 			"TALLYHOUSE_KAFKA, TALLYHOUSE_CLICKHOUSE and TALLYHOUSE_IMAP name real servers that replace the embedded ones.",
 		Example: "  tallyhouse dev\n  tallyhouse dev --empty --data-dir ./empty --api-addr 127.0.0.1:8081",
-		Args:    cobra.NoArgs,
+		Args:    none,
 
 		Annotations: map[string]string{quietOnTerminal: "yes"},
 	}
 	f := cmd.Flags()
 	f.StringVar(&d.dataDir, "data-dir", "./.tallyhouse", "directory of everything that is kept")
 	listenFlag(f, &d.kafkaAddr, "kafka-addr", "127.0.0.1:9092", "where the embedded broker listens, host:port")
-	listenFlag(f, &d.dbAddr, "clickhouse-addr", "127.0.0.1:9000", "where the embedded ClickHouse listens, native protocol, host:port")
+	listenFlag(f, &d.dbAddr, "clickhouse-addr", defaultClickHouse, "where the embedded ClickHouse listens, native protocol, host:port")
 	listenFlag(f, &d.imapAddr, "imap-addr", "127.0.0.1:1143", "where the embedded mail server listens, host:port")
 	listenFlag(f, &d.smtpAddr, "smtp-addr", "127.0.0.1:1025", "where mail is taken in, host:port")
 	f.BoolVar(&d.empty, "empty", false, "no sample data")
@@ -255,7 +255,11 @@ func (d *dev) greet(url, key, desk string) {
 		fmt.Fprintf(d.out, "  curl -s smtp://%s --mail-from rechnung@bauwerk-donau.example \\\n"+
 			"    --mail-rcpt quartier-lindenhof@demo.invoices.example --upload-file docs/sample-invoice.eml\n", d.smtp)
 	}
-	fmt.Fprintf(d.out, "  tallyhouse verify\n\n")
+	verify := cmp.Or(d.program, "tallyhouse") + " verify"
+	if at := d.external.clickhouse.addr; at != defaultClickHouse {
+		verify = variablePrefix + "CLICKHOUSE=" + at + " " + verify
+	}
+	fmt.Fprintf(d.out, "  %s\n\n", verify)
 }
 
 // until asks again and again until there is no error, or the context ends; then it returns the last one.

@@ -64,7 +64,7 @@ func fromEnvironment(flags *pflag.FlagSet, env environment) error {
 				continue
 			}
 			if err == nil {
-				err = flags.Set(f.Name, value)
+				err = plainFault(flags.Set(f.Name, value))
 			}
 			if err != nil {
 				wrong = append(wrong, fmt.Errorf("environment variable %s: %w", name, err))

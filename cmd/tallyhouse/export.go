@@ -27,7 +27,7 @@ func exportCommand(s *shell) *cobra.Command {
 		Example: "  tallyhouse export --format csv --dialect excel-de --output records.csv\n" +
 			"  tallyhouse export --project P1 --filter status=paymentPending,paid --fields id,net,dueDate\n" +
 			"  tallyhouse export --api https://ledger.example.com --format parquet --output records.parquet",
-		Args: cobra.NoArgs,
+		Args: none,
 	}
 	f := cmd.Flags()
 	f.StringVar(&api, "api", "http://127.0.0.1:8080", "address of the API, with its base path")
@@ -50,6 +50,8 @@ func exportCommand(s *shell) *cobra.Command {
 			return usageError{errors.New("--key or the variable TALLYHOUSE_KEY must be given")}
 		case !slices.Contains([]export.Format{export.NDJSON, export.CSV, export.Parquet}, export.Format(format)):
 			return usageError{fmt.Errorf("--format must be ndjson, csv or parquet, not %q", format)}
+		case dialect != "" && export.Format(format) != export.CSV:
+			return usageError{fmt.Errorf("--dialect is of CSV: leave it out, or give --format %s", export.CSV)}
 		}
 		d := &export.Download{API: strings.TrimSuffix(api, "/"), Key: key, Format: export.Format(format), Query: query}
 		bar := s.exportBar(cmd, d)

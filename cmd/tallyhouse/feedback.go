@@ -37,7 +37,7 @@ func listFeedback(s *shell, to *connection) *cobra.Command {
 		},
 		object: feedbackLine,
 	}
-	cmd := &cobra.Command{Use: "list", Short: "List all feedback, each caller's in the order in which it came", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "list", Short: "List all feedback, each caller's in the order in which it came", Args: none}
 	all.flag(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		servers, err := to.open()

@@ -75,7 +75,7 @@ func ingestCommand(s *shell) *cobra.Command {
 			"--originals-dir it keeps nothing on disk: the latest states lie in memory that is backed by a file without a\n" +
 			"name in TMPDIR.",
 		Example: "  tallyhouse ingest --kafka-addr kafka:9092 --clickhouse-addr clickhouse:9000",
-		Args:    cobra.NoArgs,
+		Args:    none,
 	}
 	flags := cmd.Flags()
 	f.add(flags)

@@ -37,7 +37,7 @@ func createKey(s *shell, to *connection) *cobra.Command {
 		Short: "Create a key and print it, alone, on standard output",
 		Long: "Creates a key for a user and prints it, alone, on standard output. It is shown this once: what is stored is a\n" +
 			"hash of its secret. The key never gives more than its owner has.",
-		Args: cobra.NoArgs,
+		Args: none,
 	}
 	f := cmd.Flags()
 	tenantFlag(cmd, &request.Tenant)
@@ -68,7 +68,7 @@ func createKey(s *shell, to *connection) *cobra.Command {
 		defer closeSources()
 		text, e, err := keys.Create(cmd.Context(), sources.Kafka, request)
 		if invalid := (*events.Invalid)(nil); errors.As(err, &invalid) {
-			return usageError{err}
+			return usageError{faultOfKey(invalid)}
 		}
 		if err != nil {
 			return err
@@ -79,6 +79,15 @@ func createKey(s *shell, to *connection) *cobra.Command {
 		return nil
 	}
 	return cmd
+}
+
+// faultOfKey names a member of a key as the flag that it comes from.
+func faultOfKey(e *events.Invalid) error {
+	text := e.Error()
+	for _, of := range []struct{ member, flag string }{{"data.groups", "--groups"}, {"data.projectIds", "--projects"}} {
+		text = strings.ReplaceAll(text, of.member, of.flag)
+	}
+	return errors.New(text)
 }
 
 // ownerWithin bounds how long the owner of a new key is looked for: the key is good whatever comes of it.
@@ -104,7 +113,7 @@ func warnOfOwner(ctx context.Context, log *slog.Logger, sources keys.Sources, r 
 func listKeys(s *shell, to *connection) *cobra.Command {
 	var tenant string
 	var asJSON bool
-	cmd := &cobra.Command{Use: "list", Short: "List the keys of a tenant, the revoked ones too", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "list", Short: "List the keys of a tenant, the revoked ones too", Args: none}
 	tenantFlag(cmd, &tenant)
 	jsonFlag(cmd.Flags(), &asJSON)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -119,6 +128,10 @@ func listKeys(s *shell, to *connection) *cobra.Command {
 		}
 		if asJSON {
 			return printKeyLines(s, all)
+		}
+		if len(all) == 0 {
+			fmt.Fprintln(s.err, "no keys of tenant", tenant)
+			return nil
 		}
 		table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "ID\tBEGINS\tOWNER\tFINANCIAL\tGROUPS\tPROJECTS\tEXPIRES\tREVOKED")

@@ -28,7 +28,12 @@ func loadCommand(s *shell) *cobra.Command {
 	cmd.Flags().BoolVar(&check, "check", false, "validate only; no server is needed")
 	cmd.Flags().BoolVar(&wait, "wait", false, "return once the tables and sums hold what was sent; exit code 3 "+
 		"after 60 s without progress")
-	cmd.MarkFlagsMutuallyExclusive("check", "wait")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if check && wait {
+			return errors.New("--check sends nothing that --wait could wait for: leave one of them out")
+		}
+		return nil
+	}
 	cmd.RunE = func(cmd *cobra.Command, names []string) error {
 		ctx := cmd.Context()
 		servers, err := to.open()

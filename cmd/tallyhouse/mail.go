@@ -30,8 +30,8 @@ func mailCommand(s *shell) *cobra.Command {
 	to := connectionFlags(cmd.PersistentFlags())
 	cmd.AddCommand(
 		listMails(s, to, &f, "failed", "List the mails that can't be handled, with the reason",
-			"Lists the mails that can't be handled as they are: to an address of no project, too large, broken. They stay where they are. When an\n"+
-				"intake address is added, and when a worker starts, they are looked at again.", (*mail.Intake).Failed),
+			"Lists the mails that can't be handled as they are: to an address of no project, too large, broken. They stay\n"+
+				"where they are. When an intake address is added, and when a worker starts, they are looked at again.", (*mail.Intake).Failed),
 		listMails(s, to, &f, "ignored", "List the mails without an invoice, with what they have instead",
 			"Lists the mails to intake addresses that have neither a PDF nor an e-invoice, or are automatic replies. They\n"+
 				"stay where they are and become no record.",
@@ -55,7 +55,7 @@ func listMails(
 	list func(*mail.Intake, context.Context, func(mail.Listed)) error,
 ) *cobra.Command {
 	var asJSON bool
-	cmd := &cobra.Command{Use: name, Short: short, Long: long, Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: name, Short: short, Long: long, Args: none}
 	jsonFlag(cmd.Flags(), &asJSON)
 	cmd.RunE = s.withIntake(to, f, noOriginals, func(ctx context.Context, intake *mail.Intake, _ []string) error {
 		if asJSON {
@@ -65,14 +65,18 @@ func listMails(
 			return errors.Join(err, written)
 		}
 		table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "MAILBOX\tMAIL\tARRIVED\tFROM\tSUBJECT\tREASON")
 		listed := 0
 		err := list(intake, ctx, func(m mail.Listed) {
-			listed++
+			if listed++; listed == 1 {
+				fmt.Fprintln(table, "MAILBOX\tMAIL\tARRIVED\tFROM\tSUBJECT\tREASON")
+			}
 			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n",
 				m.Mailbox, m.ID, m.Arrived.Format(time.RFC3339), oneLine(m.From), oneLine(m.Subject), untrusted.Line(m.Reason))
 		})
-		if err != nil && listed == 0 {
+		if listed == 0 {
+			if err == nil {
+				fmt.Fprintln(s.err, "no", name, "mails")
+			}
 			return err
 		}
 		return errors.Join(err, table.Flush())
@@ -86,7 +90,7 @@ func loginMail(s *shell, f *mailFlags) *cobra.Command {
 		Short: "Allow the access to a mailbox of Google or Microsoft",
 		Long: "For each mailbox whose URL says auth=oauth2: prints a page to open in a browser and the code to enter there,\n" +
 			"waits until that is done, and keeps the refresh token in the URL's refresh-token-file.",
-		Args: cobra.NoArgs,
+		Args: none,
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		o, err := f.options("")
@@ -126,9 +130,9 @@ func retryMail(s *shell, to *connection, f *mailFlags) *cobra.Command {
 		Use:   "retry RECORD",
 		Short: "Read a record's invoice again and write what it says as the next version",
 		Long: "Reads the PDF or e-invoice of a record again, with this version and this machine's tesseract, and writes the\n" +
-			"record's next version. It does so as long as the application has not taken the record over, and never puts a\n" +
-			"failed reading over a completed one. It prints the record's id, version and status; when it still can't be read,\n" +
-			"it ends with 1.",
+			"record's next version, as long as neither the application has taken the record over nor a person has confirmed\n" +
+			"it, and never a failed reading over a completed one. It prints the record's id, version and status; when it\n" +
+			"still can't be read, it ends with 1.",
 		Example: "  tallyhouse mail retry mail-kjre67wdk2wvetca342pmnbxi6qsocdd",
 		Args:    one("RECORD"),
 	}

@@ -68,6 +68,12 @@ func TestWhatIsKeptOfAMailIsShown(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, shown.out)
 		}
 	}
+	// And the lists of what became no record say that there is nothing.
+	for _, list := range []string{"failed", "ignored", "quarantined", "waiting"} {
+		if o := tallyhouse(t, env, "", "mail", list); o.code != exitDone || o.out != "" || o.err != "no "+list+" mails\n" {
+			t.Errorf("mail %s: %+v", list, o)
+		}
+	}
 	first := tallyhouse(t, env, "", "mail", "show", records[0], "--json", "--out", out, "--out-mail", mailOut)
 	e, err := events.Decode(events.Readings, []byte("demo/"+records[0]), []byte(strings.TrimSpace(first.out)))
 	if err != nil || first.code != exitDone || len(e.Data.(*events.Reading).Findings) != 0 {

@@ -18,7 +18,7 @@ func mailServerCommand(s *shell) *cobra.Command {
 		Long: "Takes mail to any address by SMTP and shows it in one mailbox by IMAP, user demo, password demo, without TLS. For\n" +
 			"development: whoever reaches it may send and read.",
 		Example: "  tallyhouse mailserver --data-dir ./mail",
-		Args:    cobra.NoArgs,
+		Args:    none,
 	}
 	cmd.Flags().StringVar(&o.DataDir, "data-dir", "./mail", "directory that the mails are kept in")
 	listenFlag(cmd.Flags(), &o.IMAP, "imap-addr", "127.0.0.1:1143", "where IMAP listens, host:port")

@@ -22,5 +22,5 @@ func main() {
 		}
 		return
 	}
-	os.Exit(run(&shell{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: environmentOf(os.Environ())}, args))
+	os.Exit(run(&shell{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: environmentOf(os.Environ()), program: os.Args[0]}, args))
 }

@@ -127,7 +127,33 @@ func TestFaultsOfTheCommandLine(t *testing.T) {
 		},
 		"no replicas of no cluster": {args: []string{"migrate", "--no-replicas"}, want: []string{"--no-replicas needs --cluster"}},
 		"nothing to rebuild":        {args: []string{"rebuild", "nope"}, want: []string{`there is no roll or table "nope"`}},
-		"check and wait":            {args: []string{"load", "--check", "--wait", "x"}, want: []string{"[check wait]"}},
+		"check and wait":            {args: []string{"load", "--check", "--wait", "x"}, want: []string{"--check sends nothing that --wait could wait for"}},
+		"an argument too many":      {args: []string{"verify", "all"}, want: []string{"`tallyhouse verify` takes no argument, but has \"all\""}},
+		"no number":                 {args: []string{"api", "--rate-limit", "many"}, want: []string{`--rate-limit must be a whole number, not "many"`}},
+		"too large a number": {
+			args: []string{"ingest", "--mail-max-bytes", "99999999999999999999"}, want: []string{`--mail-max-bytes is beyond what a number can be`},
+		},
+		"no time":   {args: []string{"verify", "--every", "daily"}, want: []string{`--every must be a time like 90s, 15m or 6h, not "daily"`}},
+		"no switch": {args: []string{"api", "--pprof=on"}, want: []string{`--pprof must be true or false, not "on"`}},
+		"no level":  {args: []string{"topics", "--log-level", "loud"}, want: []string{`--log-level must be DEBUG, INFO, WARN or ERROR, not "loud"`}},
+		"a variable that is no number": {
+			env: map[string]string{"TALLYHOUSE_RATE_LIMIT": "many"}, args: []string{"api"},
+			want: []string{`environment variable TALLYHOUSE_RATE_LIMIT: --rate-limit must be a whole number, not "many"`},
+		},
+		"a rule of no topic": {
+			args: []string{"deadletters", "replay", "--rule", "x"}, want: []string{"--topic and --rule go together: one of them is missing"},
+		},
+		"a rule with a correction": {
+			args: []string{"deadletters", "replay", "--topic", "t", "--rule", "x", "--file", "y"},
+			want: []string{"--file and --force are for the KEY of one dead letter"},
+		},
+		"a dialect of no CSV": {
+			args: []string{"export", "--key", "pk_x", "--dialect", "excel-de"}, want: []string{"--dialect is of CSV: leave it out, or give --format csv"},
+		},
+		"answers that are no JSON": {
+			args: []string{"ingest", "--check-config", "--mail-answers", "main_test.go"},
+			want: []string{"--mail-answers: main_test.go: it must be a JSON object as docs/mail.md#answers-by-mail has it"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := tallyhouse(t, c.env, "", c.args...)
@@ -424,6 +450,10 @@ func TestKeysCreatePrintsTheKeyAlone(t *testing.T) {
 	if refused.code != exitUsage || !strings.Contains(refused.err, `--environment must be test or live, not "prod"`) {
 		t.Errorf("an unknown environment: %+v", refused)
 	}
+	refused = tallyhouse(t, broker(c), "", "keys", "create", "--tenant", "demo", "--owner", "U1", "--environment", "test", "--groups", "core,all")
+	if refused.code != exitUsage || !strings.HasPrefix(refused.err, "tallyhouse: --groups[1] must be one of core, amounts") {
+		t.Errorf("an unknown field group: %+v", refused)
+	}
 }
 
 // Given an owner whom nobody knows, who is not active, who is, or cannot be looked for, then the key is made, and what keeps the API
@@ -462,6 +492,10 @@ func TestKeysCreateWarnsOfAnOwnerWhoIsNotThere(t *testing.T) {
 				t.Errorf("%s: %q lacks %q", test.owner, o.err, part)
 			}
 		}
+	}
+	// And a tenant without keys is told of as such.
+	if o := tallyhouse(t, stored, "", "keys", "list", "--tenant", "none"); o.code != exitDone || o.out != "" || o.err != "no keys of tenant none\n" {
+		t.Errorf("%+v", o)
 	}
 }
 

@@ -23,7 +23,7 @@ func migrateCommand(s *shell) *cobra.Command {
 			"be interrupted at any point; until it is run again, to its end, nobody writes to the tables concerned.",
 		Example: "  tallyhouse migrate --clickhouse-addr clickhouse:9000\n" +
 			"  tallyhouse migrate --clickhouse-addr shard-1:9000,shard-2:9000 --cluster main",
-		Args: cobra.NoArgs,
+		Args: none,
 	}
 	to := connectionFlags(cmd.Flags())
 	cmd.Flags().StringVar(&target.Cluster, "cluster", "",

@@ -33,8 +33,9 @@ type shell struct {
 	out, err io.Writer
 	env      environment
 	log      *slog.Logger
-	faults   error // of variables and of the log's flags, told together with those of the command's own
-	check    bool  // only check the configuration
+	program  string // as it was started, for lines that a person may paste; "" is the command's own name
+	faults   error  // of variables and of the log's flags, told together with those of the command's own
+	check    bool   // only check the configuration
 }
 
 // usageError is a fault of the command line: exit code 2.
@@ -91,6 +92,8 @@ func (s *shell) complain(err error) {
 	}
 }
 
+const levelFlag = "log-level"
+
 // The groups of commands in the help.
 const (
 	groupRun  = "run"
@@ -115,7 +118,7 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			fault := fromEnvironment(cmd.Flags(), s.env) // sets level and format, too
-			if cmd.Annotations[quietOnTerminal] != "" && !cmd.Flags().Changed("log-level") && isTerminal(s.out) && isTerminal(s.err) {
+			if cmd.Annotations[quietOnTerminal] != "" && !cmd.Flags().Changed(levelFlag) && isTerminal(s.out) && isTerminal(s.err) {
 				level = slog.LevelWarn
 			}
 			var err error
@@ -125,10 +128,11 @@ func rootCommand(s *shell) (root *cobra.Command, started *bool) {
 			return nil
 		},
 	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return plainFault(err) })
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.PersistentFlags().TextVar(&level, "log-level", slog.LevelInfo, "least level that is logged: DEBUG, INFO, WARN or ERROR")
+	root.PersistentFlags().TextVar(&level, levelFlag, slog.LevelInfo, "least level that is logged: DEBUG, INFO, WARN or ERROR")
 	root.PersistentFlags().StringVar(&format, "log-format", "auto", "text or json; auto is text on a terminal and json elsewhere")
 	root.PersistentFlags().BoolVar(&s.check, "check-config", false, "check flags and variables, and end")
 	root.AddGroup(

@@ -28,10 +28,10 @@ func sampleCommand(s *shell) *cobra.Command {
 			"not more memory.\n\n" +
 			"Its users: ada (admin of the tenant), dora (user of the tenant), ben (user of a workspace, guest of a project),\n" +
 			"cleo (user of two projects), gus (guest of two projects), emil (inactive), nora (without access). Keys are made\n" +
-			"by `tallyhouse keys create --owner ada`.",
+			"by `tallyhouse keys create --tenant demo --owner ada --environment test`.",
 		Example: "  tallyhouse sample | tallyhouse load --wait -\n" +
 			"  tallyhouse sample --projects 20 --records 1000000 --seed 7 > books.ndjson",
-		Args: cobra.NoArgs,
+		Args: none,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Tenant, "tenant", demo.DefaultTenant, "tenant whose data they are")

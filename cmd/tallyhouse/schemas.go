@@ -71,7 +71,7 @@ func publishSchemas(s *shell) *cobra.Command {
 		Long: "Publishes the JSON Schema of each topic as a version of the subject TOPIC-value, unless the subject has it already.\n" +
 			"All are checked for compatibility first: when the registry refuses one, none is published.",
 		Example: "  tallyhouse schemas publish --registry http://registry:8081 --dry-run",
-		Args:    cobra.NoArgs,
+		Args:    none,
 	}
 	at.add(cmd.Flags())
 	cmd.Flags().TextVar(&o.Compatibility, "compatibility", o.Compatibility,

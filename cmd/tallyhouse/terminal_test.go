@@ -69,7 +69,7 @@ func (s *terminal) seen() string {
 func TestDevGreetsAPerson(t *testing.T) {
 	screen := newTerminal(t)
 	broker, engine, smtp := free(t), free(t), free(t)
-	s := &shell{in: strings.NewReader(""), out: screen.end, err: screen.end}
+	s := &shell{in: strings.NewReader(""), out: screen.end, err: screen.end, program: "./bin/tallyhouse"}
 	root, _ := rootCommand(s)
 	root.SetArgs([]string{"dev", "--empty", "--data-dir", t.TempDir(), "--api-addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0",
 		"--imap-addr", "127.0.0.1:0", "--desk-addr", "127.0.0.1:0", "--kafka-addr", broker, "--clickhouse-addr", engine, "--smtp-addr", smtp})
@@ -84,7 +84,7 @@ func TestDevGreetsAPerson(t *testing.T) {
 			t.Fatalf("it ended: %v", err)
 		default:
 		}
-		if !strings.Contains(screen.seen(), "tallyhouse verify") {
+		if !strings.Contains(screen.seen(), "./bin/tallyhouse verify") {
 			return errors.New("it has not said all that it says")
 		}
 		return nil
@@ -98,6 +98,7 @@ func TestDevGreetsAPerson(t *testing.T) {
 		"Starting ClickHouse", "Tallyhouse runs. Ctrl-C ends it.", "API         http://127.0.0.1:", "/docs", "pk_test_", broker,
 		engine,
 		"smtp://" + smtp, "Try:", "/v0/projects", "desk        http://127.0.0.1:", "/signin/code/",
+		"  TALLYHOUSE_CLICKHOUSE=" + engine + " ./bin/tallyhouse verify",
 	} {
 		if !strings.Contains(seen, want) {
 			t.Errorf("it doesn't show %q:\n%s", want, seen)

@@ -19,7 +19,7 @@ func resizeCommand(s *shell, to *connection) *cobra.Command {
 			"topic out for a moment and writes the new number down. Messages that lie in a partition that is no longer their key's\n" +
 			"are then re-routed by the worker. With several shards both numbers, the old and the new, must be multiples of theirs.",
 		Example: "  tallyhouse topics resize",
-		Args:    cobra.NoArgs,
+		Args:    none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			servers, err := to.open()

@@ -33,7 +33,7 @@ func verifyCommand(s *shell) *cobra.Command {
 		Example: "  tallyhouse verify\n" +
 			"  tallyhouse verify --json --no-hold\n" +
 			"  tallyhouse verify --every 6h --no-hold --metrics-addr 127.0.0.1:9093",
-		Args: cobra.NoArgs,
+		Args: none,
 	}
 	var repeated repeatedVerify
 	repeated.add(cmd.Flags())

@@ -50,7 +50,7 @@ func versionCommand(s *shell) *cobra.Command {
 		GroupID: groupCare,
 		Short:   "Print this binary's version, and that of the schema that it needs",
 		Example: "  tallyhouse version --json",
-		Args:    cobra.NoArgs,
+		Args:    none,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
 	cmd.RunE = func(*cobra.Command, []string) error {

@@ -89,6 +89,9 @@ func (c Cluster) Addr() net.Addr { return kafka.TCP(c.Addrs...) }
 
 // unreachable is the error when not even a first request is answered: it says what to do.
 func (c Cluster) unreachable(err error) error {
+	if cause := errors.Unwrap(err); cause != nil && strings.HasPrefix(err.Error(), "kafka.(*Client)") {
+		err = cause // what stands before it is the library's own name of the call
+	}
 	return fmt.Errorf("ask Kafka at %s for its topics: %w; see that it runs there and takes this login, or name "+
 		"another with --kafka-addr", strings.Join(c.Addrs, ","), err)
 }

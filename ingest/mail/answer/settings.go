@@ -77,7 +77,7 @@ func parse(content []byte) (*Settings, error) {
 	d := json.NewDecoder(bytes.NewReader(content))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&said); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("it must be a JSON object as docs/mail.md#answers-by-mail has it: %w", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return nil, errors.New("there is more behind the object")
