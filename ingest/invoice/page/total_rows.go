@@ -29,7 +29,8 @@ func (s *sheet) totalRow(grosses []sum) ruled {
 		}
 		named, _ := s.roleOf(strings.TrimSpace(row[0].folded))
 		again := slices.ContainsFunc(grosses, func(o sum) bool { return o.value == g.value && o.item.row != r && !o.column })
-		if named != roleGross && named != roleNet && !again && !(s.addUp(n) && s.addUp(t) && s.addUp(g)) {
+		sums := s.addUp(n) && s.addUp(t) && s.addUp(g) && !s.lists[r]
+		if named != roleGross && named != roleNet && !again && !sums {
 			continue
 		}
 		n.role, t.role, g.role = roleNet, roleTax, roleGross

@@ -116,7 +116,8 @@ func (s *sheet) agreeing() (ruled, []sum) {
 		if whole, ok := ratesInColumns(best, inColumns, grosses); ok {
 			return whole, all
 		}
-		if t := s.totalRow(grosses); t.gross != nil && best.gross.column && absolute(t.grossValue) > absolute(best.grossValue) {
+		if t := s.totalRow(grosses); t.gross != nil && best.gross.column && !s.lists[t.gross.item.row] &&
+			absolute(t.grossValue) > absolute(best.grossValue) {
 			return t, all
 		}
 		return s.own(best, closed), all
