@@ -28,6 +28,8 @@ func TestDatesOfEveryHabit(t *testing.T) {
 		{"Fattura FPR 9/26 — 22.05.26", dayFirst, "2026-05-22"}, {"Faktura 7/26 - 3.5.2026", dayFirst, "2026-05-03"},
 		{"numero 7 del 18 marzo 2026", dayFirst, "2026-03-18"}, {"Nr. 12 vom 3. März 2026", dayFirst, "2026-03-03"},
 		{"nº 3 de 5 de mayo de 2026", dayFirst, "2026-05-05"},
+		// Roman months, as in Austria, Hungary and Poland.
+		{"30. IX. 2026", dayFirst, "2026-09-30"}, {"7 V 2026", dayFirst, "2026-05-07"}, {"1. XII. 2026", dayFirst, "2026-12-01"},
 		// Days in words.
 		{"Wien, am dritten September 2026", dayFirst, "2026-09-03"}, {"the twenty-third of May 2026", dayFirst, "2026-05-23"},
 		{"Quimper, le vingt et un mars 2026", dayFirst, "2026-03-21"}, {"Milano, trentuno marzo 2026", dayFirst, "2026-03-31"},
@@ -61,6 +63,8 @@ func TestDaysBrokenOverLinesOfACell(t *testing.T) {
 		"Guia           77/2026-\n               02-41":  0,
 		"Valuation      7\n               2026":          0,
 		"Datum          4. Mai\n        2026":            0, // in another column
+		"Rok plačila:   18. 11.     2026":                1, // of a line that wider spaces fill
+		"Maße           18. 11      2026":                0,
 		"Umbau im Mai und Abnahme am 4. Mai\n2026 folgt": 0,
 	} {
 		found := 0
@@ -78,7 +82,7 @@ func TestDaysBrokenOverLinesOfACell(t *testing.T) {
 func TestNumbersThatAreNoDates(t *testing.T) {
 	v := testVocabulary(t)
 	for _, in := range []string{"31.02.2024", "192.168.10.12", "1.2.3", "AB-12-05-2024", "12.345,67", "2024-13-01", "32/12/2024",
-		"0123/45678", "Paragraph 19 Abs. 1"} {
+		"0123/45678", "Paragraph 19 Abs. 1", "Block 7IX 2026", "30. IIII. 2026", "31. II. 2026"} {
 		if found := v.dates(fold([]rune(in))); len(found) != 0 {
 			t.Errorf("v.dates(%q) = %v, want none", in, found)
 		}

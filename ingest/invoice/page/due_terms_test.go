@@ -42,7 +42,14 @@ func TestDueDatesOfTermsAsTheyArePrinted(t *testing.T) {
 		"Ich ersuche höflich um Überweisung des Betrages binnen drei Wochen ab Rechnungsdatum ohne\nAbzug auf das Konto.":              "2026-05-27",
 		"Es wird keine Umsatzsteuer berechnet. Bitte überweise den Betrag innerhalb von 14\nTagen nach Rechnungsdatum auf mein Konto.": "2026-05-20",
 		"Payment within one calendar month.": "2026-06-06",
-		"Der Betrag wird vereinbarungsgemäß am 20.05.2026 dem Treuhandkonto entnommen; eine Überweisung ist nicht erforderlich.": "2026-05-20",
+		"Zahlbar bis 16.05.2026 mit 3 % Skonto = 30,00 EUR, Zahlbetrag 970,00 EUR\noder bis 05.06.2026 ohne Abzug.": "2026-06-05",
+		"Bei Zahlung bis         Skonto            Zahlbetrag\n16.05.2026              3,00 % 30,00          970,00\n" +
+			"05.06.2026              netto               1.000,00": "2026-06-05",
+		"Wir buchen diesen Betrag am 24.05.2026 von Ihrem Konto ab.\n\nIhr neuer Teilbetrag: 245,00 EUR, erstmals fällig am 15.06.2026.": "2026-05-24",
+		"Neuer Abschlag ab Juni: Strom 185,00 €, Wasser 55,00 €, fällig zum 1. eines Monats,\nerstmals am 01.06.2026.":                   "-",
+		"Wir belasten Ihre Kreditkarte (endet auf 4471) am 03.06.2026. Sie müssen nichts tun.":                                           "2026-06-03",
+		"Zahlbar spesenfrei bis Kursbeginn (05.06.2026) auf unser Konto bei RZOOAT2L.\nStorno: danach 50 %.":                             "2026-06-05",
+		"Der Betrag wird vereinbarungsgemäß am 20.05.2026 dem Treuhandkonto entnommen; eine Überweisung ist nicht erforderlich.":         "2026-05-20",
 	} {
 		if _, f, _ := reader.Read(typedBill(sums+terms), Own{}); dueOf(stated(f.DueDate)) != want {
 			t.Errorf("%s: %s, want %s", terms, dueOf(stated(f.DueDate)), want)

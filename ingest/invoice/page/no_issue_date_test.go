@@ -1,6 +1,7 @@
 package page
 
 import (
+	"strings"
 	"testing"
 
 	"tallyhouse/ingest/invoice/page/typed"
@@ -32,7 +33,16 @@ Rechnungsbetrag                                                      120,00
 		"beside the day itself":     {page("Wien, 21.04.2026", "Begehung in Graz, 17.04.2026", ""), "2026-04-21"},
 		"of a contract's signature": {page("", "", "CPCV assinado em 17/04/2026"), ""},
 		"of an appointment":         {page("", "", "come da disciplinare d'incarico del 17/04/2026"), ""},
-		"figures of an office":      {page("Leistung bis 31. März 2026", "", "Finanzamt Wien 4/5/10, 08 418/8270"), ""},
+		"of a payment":              {page("", "", "BEZAHLT am 17.04.2026"), ""},
+		"of a debit, beside its own": {page("Rechnungsnummer        Ausgestellt      Status\n2026-118               21.04.2026       Abbuchung am 17.05.2026", "", ""),
+			"2026-04-21"},
+		"of issue and delivery in one": {page("Bestellung vom 16.04.2026 · Rechnungsdatum = Lieferdatum: 21.04.2026", "", ""), "2026-04-21"},
+		"in brackets behind a course":  {page("Kursrechnung K26 (Rechnungsdatum: 21.04.2026)", "", "Kursbeginn 17.05.2026"), "2026-04-21"},
+		"of an order, the number unknown": {strings.Replace(page("", "", "Auftrag: 2026/Q7-14 vom 17.04.2026"), "Rechnung Nr. 2026-118", "RECHNUNG", 1),
+			""},
+		"of the invoice that is credited": {strings.Replace(page("", "", ""), "Rechnung Nr. 2026-118",
+			"CREDIT NOTE\nCredit note no. SCN/04418 · Date 21-Apr-2026 · Against invoice SI/22810 of 31-Mar-2026", 1), "2026-04-21"},
+		"figures of an office": {page("Leistung bis 31. März 2026", "", "Finanzamt Wien 4/5/10, 08 418/8270"), ""},
 	} {
 		_, f, _ := reader.Read(typed.Document(c.page), Own{})
 		if got := stated(f.Date); got != c.want {

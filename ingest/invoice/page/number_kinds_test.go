@@ -152,6 +152,15 @@ func TestWaysToSetANumber(t *testing.T) {
 		"FAKTÚRA\nFaktúra číslo (VS): 10260418\nVyhotovená 31.05.2026\n\nUhradený preddavok (zálohová faktúra 20260077 z 24.04.2026)": "10260418",
 		"Invoice\nInvoice no. (please quote): 7\nDate 20 October 2026":                                                                "7",
 		"Factură fiscală\nSerie și nr.: GTC-004418\nData: 20.10.2026\nÎntocmit de: Ana Pop, CI seria CJ nr. 221904":                   "GTC-004418",
+		// Behind its title or alone below it, in parts, or like a telephone number; of a notice.
+		"Wien, 20.10.2026\n\n3. TEILHONORARNOTE\nHN 26 – 0418\nProjekt PR 2514 Wohnanlage":     "HN 26 – 0418",
+		"Mietrechnung 47-26-10-0551\nMietvertrag :   MV 2026/0311\nRechn.-Datum :  20.10.2026": "47-26-10-0551",
+		"Sammelvorschreibung 12/2026\nRechnungsnr. SV-30118-202612\nDatum 20.10.2026":          "SV-30118-202612",
+		"KOSTENBESCHEID / RECHNUNG\nKostenbescheid Nr.: K 2026-0338\nDatum 20.10.2026":         "K 2026-0338",
+		"Sammelrechnung\nBeleg-Nr.           RE 704 118 26\nBelegdatum          20.10.2026":    "RE 704 118 26",
+		"RAČUN 26-300-118842\nDatum računa 20.10.2026":                                         "26-300-118842",
+		"Teilhonorarnote, HN-Nr. 26.093\nWien, 20.10.2026":                                     "26.093",
+		"Kostenberechnung R.-Nr. 2026-1203\nUR-Nr. 812/2026 K, Wien, 20.10.2026":               "2026-1203",
 		// The title's, above which of a contract's bills it is.
 		"Datum 04.12.2025\nAkontorechnung Nr. 3 – Rechnung 25214":                                                      "25214",
 		"Honorarrechnung B-26/031                    22.04.2026\nAbschlagsrechnung Nr. 1 gemäß Vertrag vom 14.01.2026": "B-26/031",
@@ -205,6 +214,8 @@ func TestHowFarANumberGoes(t *testing.T) {
 		"Rechnung Nr. 4711 · Kunde 8812\nDatum 20.10.2026":                                                 "4711",
 		"Akontorechnung Nr. 26-2093 / 2. Zahlungsgesuch\nDatum 20.10.2026":                                 "26-2093",
 		"Rechnung Nr. RE 4711 12 Stück\nDatum 20.10.2026":                                                  "RE 4711",
+		"Rechnung Nr. 4711 – 12\nDatum 20.10.2026":                                                         "4711",
+		"Rechnung RE 26 – 0419 Haus\nDatum 20.10.2026":                                                     "RE 26",
 		"Rechnungs-Nr. / Kunden-Nr.              Datum\n4711 / 8812                            20.10.2026": "4711",
 	} {
 		if got := numberOn(t, reader, withParticulars(particulars)); got != want {

@@ -55,6 +55,51 @@ Glasmann Fenster und Türen GmbH     Tel. 01 234 56 78        Volksbank Wien AG
 Lange Gasse 7, 1080 Wien            office@glasmann.example  IBAN AT61 1904 3002 3457 3201
 Geschäftsführer: Ing. Karl Moser    UID ATU12345675          FN 118223 k HG Wien
 `, "Glasmann Fenster und Türen GmbH"},
+		"the buyer with an id at the top, the sender's particulars below the sums": {`
+Seeblick Wohnbau GmbH
+Uferweg 4, 5310 Mondsee
+ATU69088346
+` + body + `
+
+Atelier Krenn OG — Lena Krenn, Tobias Ebner
+Westbahnstraße 33/2, 1070 Wien
+ATU12345675 / FN 519077b
+AT61 1904 3002 3457 3201 / GIBAATWWXXX
+`, "Atelier Krenn OG"},
+		"a trade name, and the owner who signs": {`
+                                       Elektro Kramsach
+                              Installationen und Blitzschutz
+                        Inh. Josef Kramsach, Meisterbetrieb
+                                 6330 Kufstein, Kreuzgasse 9
+                                          Tel 0664 43 21 776
+
+Seeblick Wohnbau GmbH
+Uferweg 4
+5310 Mondsee
+` + body + `
+Mit freundlichen Grüßen
+Josef Kramsach
+`, "Josef Kramsach"},
+		"the buyer flush right below his label": {`
+Studio Tecnico Geom. Carlo Dal Bosco
+                                                                   Spett.le
+Via dei Tigli 18 – 33018 Tarvisio (UD)
+                                                      Seeblick Wohnbau GmbH
+C.F. DLLPLA71C14L057F – P.IVA 01234567897
+                                                                  Uferweg 4
+Iscr. Collegio Geometri n. 3318
+                                                               5310 Mondsee
+                                                            VAT ATU12345675
+` + body, "Studio Tecnico Geom. Carlo Dal Bosco"},
+		"a legal form in two languages": {`
+Huber Metall
+Huber Metall des Huber Florian & Co. KG-SAS
+Handwerkerzone 11
+39044 Neumarkt
+                                        Rechnungsanschrift
+                                        Seeblick Wohnbau GmbH
+                                        5310 Mondsee
+` + body, "Huber Metall des Huber Florian & Co. KG-SAS"},
 		"a legal form behind commas": {`
 Wasserwerk Lindau, Betrieb und Netz, AG
 Hafenstraße 12, 6900 Bregenz
