@@ -135,6 +135,15 @@ func (r *rowBinary) length() (n uint64, err error) {
 	return 0, errRowBinary
 }
 
+// fixed reads an array of values that take so many bytes each, as the text of all of them.
+func (r *rowBinary) fixed(size int) (string, error) {
+	n, err := r.length()
+	if err != nil || n > uint64(len(r.left)/size) {
+		return "", errRowBinary
+	}
+	return r.take(n * uint64(size))
+}
+
 func (r *rowBinary) text() (string, error) {
 	n, err := r.length()
 	if err != nil {
