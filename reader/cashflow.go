@@ -50,8 +50,8 @@ func (r *Reader) cashflowRows(ctx context.Context, request CashflowRequest, plan
 		return nil, err
 	}
 	read := func(expected expectedRecords) (*budgetRows, error) {
-		return r.budgetInput(ctx, request.BudgetRequest, func(tenant, project string) Query {
-			return cashflowQuery(tenant, project, request.At, expected)
+		return r.budgetInput(ctx, request.BudgetRequest, func(tenant, project string, known budgetKnown) Query {
+			return cashflowQuery(tenant, project, known, expected)
 		})
 	}
 	// On which nodes the plans expect records is a matter of the lines. What was kept of these says it, if they are still the
@@ -109,8 +109,8 @@ const (
 // and where something is recognized as far as that is expected. The months of a line travel as two arrays, each part of the
 // table with its own sum of a month: to group by month costs the engine more than all that is left to do here. To gather
 // numbers costs it less than texts, so a month is its text read as one. A month is paid or counted, so one sum holds either.
-func cashflowQuery(tenant, project string, at Standing, expected expectedRecords) Query {
-	q := budgetQuery(tenant, project, at)
+func cashflowQuery(tenant, project string, known budgetKnown, expected expectedRecords) Query {
+	q := budgetQuery(tenant, project, known)
 	months := ofRolls(rollPayments)
 	if expected.since.Ok {
 		months += " OR " + ofRolls(rollRecognized)
@@ -258,13 +258,10 @@ const (
 	customOverhead = 16  // of each month that is entered
 )
 
-// planKey names the plans of a project.
-type planKey struct{ tenant, project string }
-
 // plans returns the plans of a project. Those of a standing are kept for as long as the table of plans stands as it did then; they
 // must not be changed.
 func (r *Reader) plans(ctx context.Context, request BudgetRequest) (plans []analytics.LinePlan, err error) {
-	key := planKey{request.Tenant, request.Project.ID}
+	key := projectKey{request.Tenant, request.Project.ID}
 	if request.At.known {
 		if plans, ok := r.keptPlans.get(request.At.plans, key); ok {
 			return plans, nil

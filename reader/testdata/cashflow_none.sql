@@ -6,10 +6,6 @@ WHERE tenant = {tenant:String} AND project = {project:String} AND keys >= 'budge
   GROUP BY keys
 )
 UNION ALL
-SELECT 'entries', node_id, id, toString(currency), ifNull(value, 0), ''
-FROM uncommitted_entries FINAL
-WHERE tenant = {tenant:String} AND project = {project:String} AND NOT deleted AND value IS NOT NULL
-UNION ALL
 SELECT 'months', '', '', '', toInt64(0), arrayStringConcat(groupArray(formatRow('RowBinary', line, months, nets)))
 FROM (
   SELECT left(keys, -7) AS line, groupArray(reinterpretAsUInt64(substring(keys, -7))) AS months, groupArray(net + count) AS nets
