@@ -59,7 +59,7 @@ func (r *Reader) cashflowRows(ctx context.Context, request CashflowRequest, plan
 	known, _ := r.structures.latest(structureKey{request.Tenant, request.Project})
 	expected := expectedOn(known, *plans)
 	rows, err := read(expected)
-	if err == nil && !expected.covers(expectedOn(rows.input.Structure, *plans)) {
+	if err == nil && rows.input.Structure != known && !expected.covers(expectedOn(rows.input.Structure, *plans)) {
 		expected.nodes = nil
 		rows, err = read(expected)
 	}

@@ -95,6 +95,8 @@ func (r *rowBinary) value(dest any) (err error) {
 		err = nullOr(r, v, r.text)
 	case **int32:
 		err = nullOr(r, v, r.int32)
+	case **int64:
+		err = nullOr(r, v, func() (int64, error) { return word[int64](r) })
 	case *[]string:
 		err = array(r, v, r.text)
 	case *[]*string:
@@ -105,6 +107,8 @@ func (r *rowBinary) value(dest any) (err error) {
 		err = array(r, v, r.int32)
 	case *[]int64:
 		err = array(r, v, func() (int64, error) { return word[int64](r) })
+	case *[]analytics.Int128:
+		err = array(r, v, r.int128)
 	case *[]bool:
 		err = array(r, v, r.flag)
 	default:
